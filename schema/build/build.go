@@ -1,0 +1,24 @@
+// Package build says which build a program is: the one word that each of them
+// prints for `version`, and that robot and desk tell each other.
+package build
+
+import "runtime/debug"
+
+// Revision is the start of the commit that the program was built from, or the
+// module's version where it was built without its history.
+func Revision() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	return revision(info)
+}
+
+func revision(info *debug.BuildInfo) string {
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value[:min(12, len(s.Value))]
+		}
+	}
+	return info.Main.Version
+}

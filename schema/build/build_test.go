@@ -1,0 +1,24 @@
+package build
+
+import (
+	"runtime/debug"
+	"testing"
+)
+
+func TestTheCommitComesBeforeTheVersion(t *testing.T) {
+	for _, c := range []struct {
+		commit, want string
+	}{
+		{"", "v1.2.3"},
+		{"f94ea79", "f94ea79"},
+		{"f94ea7908aa15f6b0f32a9b6d6cd06b6e9a3a4c1", "f94ea7908aa1"},
+	} {
+		info := &debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}}
+		if c.commit != "" {
+			info.Settings = []debug.BuildSetting{{Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: c.commit}}
+		}
+		if got := revision(info); got != c.want {
+			t.Errorf("commit %q: got %q", c.commit, got)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package fsmtest
+
+import (
+	"flag"
+	"testing"
+
+	"troupe/schema/fsm"
+)
+
+var lamp = fsm.Table[string, string]{
+	{From: fsm.In("off"), On: "press", To: "on", Why: "somebody wants light"},
+	{From: fsm.In("on"), On: "press", To: "off", Why: "somebody has seen enough"},
+}
+
+// count is a test that only counts its failures.
+type count struct {
+	testing.TB
+	failures int
+}
+
+func (c *count) Helper()               {}
+func (c *count) Error(...any)          { c.failures++ }
+func (c *count) Errorf(string, ...any) { c.failures++ }
+
+func TestASoundTablePassesAndItsDiagramIsKept(t *testing.T) {
+	Check(t, lamp, "off", []string{"off", "on"})
+	Drawn(t, "testdata/lamp.md", lamp, "off")
+}
+
+func TestEveryFaultFails(t *testing.T) {
+	c := count{TB: t}
+	Check(&c, lamp[:1], "off", []string{"off", "on", "broken"}) // a way out of on, and both ways of broken
+	if c.failures != 3 {
+		t.Errorf("%d failures", c.failures)
+	}
+}
+
+func TestADiagramOfAnotherTableFails(t *testing.T) {
+	flags := flag.Lookup("update")
+	was := flags.Value.String()
+	t.Cleanup(func() { _ = flags.Value.Set(was) })
+	_ = flags.Value.Set("false") // never write the wrong table
+	c := count{TB: t}
+	Drawn(&c, "testdata/lamp.md", lamp[:1], "off")
+	if c.failures != 1 {
+		t.Errorf("%d failures", c.failures)
+	}
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/invopop/jsonschema"
+
+	"troupe/schema"
+)
+
+// messages are the types that travel, by the name that the topic table uses.
+var messages = map[string]any{
+	"Presence":       schema.Presence{},
+	"Heartbeat":      schema.Heartbeat{},
+	"State":          schema.State{},
+	"Modes":          schema.Modes{},
+	"Caps":           schema.Caps{},
+	"Acts":           schema.Acts{},
+	"ReportedStory":  schema.ReportedStory{},
+	"Event":          schema.Event{},
+	"Ack":            schema.Ack{},
+	"Request":        schema.Request{},
+	"DesiredStory":   schema.DesiredStory{},
+	"FleetHeartbeat": schema.FleetHeartbeat{},
+	"Notice":         schema.Notice{},
+}
+
+func schemaFile(message string) string { return strings.ToLower(message) + ".schema.json" }
+
+func jsonSchemas() (map[string][]byte, error) {
+	for _, t := range schema.Topics {
+		if t.Message != "" && messages[t.Message] == nil {
+			return nil, fmt.Errorf("topic %s carries %s, of which gen knows no type", t.Kind, t.Message)
+		}
+	}
+	r := jsonschema.Reflector{
+		// Readers ignore what they do not know, so that a minor version can add.
+		AllowAdditionalProperties: true,
+		ExpandedStruct:            true,
+		Anonymous:                 true,
+		Mapper: func(t reflect.Type) *jsonschema.Schema {
+			switch t {
+			case reflect.TypeFor[schema.Time]():
+				return &jsonschema.Schema{Type: "string", Format: "date-time"}
+			case reflect.TypeFor[jsontext.Value]():
+				return &jsonschema.Schema{}
+			}
+			return nil
+		},
+	}
+	out := map[string][]byte{}
+	for name, value := range messages {
+		s := r.Reflect(value)
+		s.Title = name
+		if name == "Request" {
+			// Every verb has its own arguments: see commands.schema.json.
+			s.Properties.Set("args", &jsonschema.Schema{Type: "object"})
+		}
+		text, err := indent(s)
+		if err != nil {
+			return nil, fmt.Errorf("schema of %s: %w", name, err)
+		}
+		out[schemaFile(name)] = text
+	}
+	text, err := indent(commandSchema())
+	if err != nil {
+		return nil, fmt.Errorf("schema of the verbs: %w", err)
+	}
+	out["commands.schema.json"] = text
+	return out, nil
+}
+
+// commandSchema describes args of each verb under $defs/<group>/<verb>.
+func commandSchema() map[string]any {
+	defs := map[string]any{}
+	for _, v := range schema.Verbs {
+		props, required := map[string]any{}, []string{}
+		for _, a := range v.Args {
+			p := map[string]any{"description": a.Purpose}
+			if a.Type != schema.ArgAny {
+				p["type"] = string(a.Type)
+			}
+			props[a.Name] = p
+			if a.Required {
+				required = append(required, a.Name)
+			}
+		}
+		defs[v.ID()] = map[string]any{
+			"type": "object", "description": v.Purpose, "properties": props, "required": required,
+			"patternProperties": map[string]any{"^x_": true}, "additionalProperties": false,
+		}
+	}
+	return map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Arguments of the verbs", "$defs": defs}
+}
+
+func indent(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,57 @@
+// Command gen writes what is made from the tables of package schema: the JSON
+// Schemas beside it and the tables between the markers of topics.md. Run it with
+// `make gen`; a check in CI fails when its output is not committed.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+// run expects the folder of package schema as working directory, where go
+// generate starts it.
+func run() error {
+	schemas, err := jsonSchemas()
+	if err != nil {
+		return err
+	}
+	for name, text := range schemas {
+		if err := write(filepath.Join("json", name), text); err != nil {
+			return err
+		}
+	}
+	words, err := wordTables("enum.go")
+	if err != nil {
+		return err
+	}
+	page := filepath.Join("..", "topics.md")
+	text, err := os.ReadFile(page)
+	if err != nil {
+		return fmt.Errorf("read the page to fill: %w", err)
+	}
+	filled, err := fill(string(text), map[string]string{
+		"topics":  topicTable(),
+		"verbs":   verbTable(),
+		"reasons": reasonTable(),
+		"words":   words,
+	})
+	if err != nil {
+		return err
+	}
+	return write(page, []byte(filled))
+}
+
+func write(path string, text []byte) error {
+	if old, err := os.ReadFile(path); err == nil && string(old) == string(text) {
+		return nil
+	}
+	return os.WriteFile(path, text, 0o644)
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+	"strings"
+	"time"
+
+	"troupe/schema"
+)
+
+// fill replaces what stands between <!-- gen:NAME --> and <!-- /gen:NAME -->.
+func fill(page string, blocks map[string]string) (string, error) {
+	for name, text := range blocks {
+		open, end := "<!-- gen:"+name+" -->", "<!-- /gen:"+name+" -->"
+		before, rest, ok := strings.Cut(page, open)
+		_, after, ok2 := strings.Cut(rest, end)
+		if !ok || !ok2 {
+			return "", fmt.Errorf("the page has no place %s ... %s", open, end)
+		}
+		page = before + open + "\n" + text + end + after
+	}
+	return page, nil
+}
+
+func topicTable() string {
+	var b strings.Builder
+	b.WriteString("| topic under `troupe/v1/` | QoS | retained | limit | written by | read by | payload | rate |\n|---|---|---|---|---|---|---|---|\n")
+	for _, t := range schema.Topics {
+		payload := "bytes"
+		if t.Message != "" {
+			payload = fmt.Sprintf("[%s](schema/json/%s)", t.Message, schemaFile(t.Message))
+		}
+		retain := "no"
+		if t.Retain {
+			retain = "yes"
+		}
+		fmt.Fprintf(&b, "| `%s` | %d | %s | %s | %s | %s | %s: %s | %s |\n", t.Pattern, t.QoS, retain, size(t.MaxBytes), grants(t.Publish), grants(t.Read), payload, t.Purpose, t.Rate)
+	}
+	return b.String()
+}
+
+func verbTable() string {
+	var b strings.Builder
+	b.WriteString("| verb | arguments (the first is the bare word) | what it does | class | who, beside fleetd and admin | time to live | written to disk |\n|---|---|---|---|---|---|---|\n")
+	for _, v := range schema.Verbs {
+		args := make([]string, len(v.Args))
+		for i, a := range v.Args {
+			args[i] = "`" + a.Name + "` " + string(a.Type)
+			if a.Required {
+				args[i] += ", required"
+			}
+			args[i] += ": " + a.Purpose
+		}
+		who := make([]string, len(v.Roles))
+		for i, r := range v.Roles {
+			who[i] = string(r)
+		}
+		ttl := "none"
+		if v.TTL != schema.NoTTL {
+			ttl = fmt.Sprintf("%d s", v.TTL/time.Second)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", v.ID(), dash(strings.Join(args, "; ")), v.Purpose, v.Class, dash(strings.Join(who, ", ")), ttl, v.Journal)
+	}
+	return b.String()
+}
+
+func reasonTable() string {
+	var b strings.Builder
+	b.WriteString("| reason | asking again | meaning |\n|---|---|---|\n")
+	for _, r := range schema.Reasons {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", r.Reason, r.Retry, r.Text)
+	}
+	return b.String()
+}
+
+// wordTables lists the values of every enum with the remark that stands beside
+// each in the source, so that code and page cannot differ.
+func wordTables(path string) (string, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+	if err != nil {
+		return "", fmt.Errorf("read the enums: %w", err)
+	}
+	var b strings.Builder
+	b.WriteString("| field type | values |\n|---|---|\n")
+	for _, d := range file.Decls {
+		decl, ok := d.(*ast.GenDecl)
+		if !ok || decl.Tok != token.CONST {
+			continue
+		}
+		typ, values := "", []string{}
+		for _, s := range decl.Specs {
+			spec := s.(*ast.ValueSpec)
+			if id, ok := spec.Type.(*ast.Ident); ok {
+				typ = id.Name
+			}
+			value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				return "", fmt.Errorf("read the enum %s: %w", typ, err)
+			}
+			text := "`" + value + "`"
+			if remark := strings.TrimSpace(spec.Comment.Text()); remark != "" {
+				text += " (" + remark + ")"
+			}
+			values = append(values, text)
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", typ, strings.Join(values, ", "))
+	}
+	return b.String(), nil
+}
+
+func grants(gs []schema.Grant) string {
+	words := make([]string, len(gs))
+	for i, g := range gs {
+		words[i] = string(g.Role)
+		switch {
+		case g.Role == schema.RoleRobot && g.Own != "":
+			words[i] = "the robot"
+		case g.Own == "cid":
+			words[i] += " itself"
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+func size(n int) string {
+	if n >= 1<<10 {
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d B", n)
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

@@ -1,0 +1,69 @@
+package golden
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Traces plays each script testdata/*.trace from a start of its own: play takes
+// a line and returns what it led to, in indented lines.
+func Traces(t *testing.T, start func(t *testing.T) (play func(line string) string)) {
+	t.Helper()
+	Scripts(t, "testdata/*.trace", func(t *testing.T, script string) string {
+		play := start(t)
+		return Replay(script, func(line string) (before, after string) { return "", play(line) })
+	})
+}
+
+// Scripts runs each file that matches, which must come out as it went in.
+func Scripts(t *testing.T, pattern string, run func(t *testing.T, script string) string) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts %s: %v", pattern, err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			script, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			Compare(t, file, run(t, string(script)))
+		})
+	}
+}
+
+// Replay writes a script anew: its own lines, what happens before each of them
+// and what each led to. Blank lines and comments (#) are kept and not played.
+func Replay(script string, play func(line string) (before, after string)) string {
+	var out strings.Builder
+	for line := range strings.Lines(script) {
+		if strings.HasPrefix(line, " ") {
+			continue
+		}
+		line = strings.TrimSpace(line)
+		var before, after string
+		if line != "" && line[0] != '#' {
+			before, after = play(line)
+		}
+		out.WriteString(before + line + "\n" + after)
+	}
+	return out.String()
+}
+
+// Timed reads a line that says when something happens, what, and with what.
+func Timed(t testing.TB, line string) (at time.Duration, what string, args []string) {
+	t.Helper()
+	words := strings.Fields(line)
+	if len(words) < 2 {
+		t.Fatalf("%q: want a time and a word", line)
+	}
+	at, err := time.ParseDuration(words[0])
+	if err != nil {
+		t.Fatalf("%q: %v", line, err)
+	}
+	return at, words[1], words[2:]
+}

@@ -1,0 +1,64 @@
+package schema
+
+import "strings"
+
+// MaxIDLen bounds the ids of robots, clients, acts, stories and the like.
+const MaxIDLen = 63
+
+// ValidID reports whether s can name a robot, a client, an act, a story, a unit
+// or a label key: [a-z0-9][a-z0-9-]{0,62}. Dots are left out on purpose: a
+// client id is a name, or a name, a dot and a suffix (see ClientName).
+func ValidID(s string) bool {
+	if s == "" || len(s) > MaxIDLen || s[0] == '-' {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+// ValidNamespace reports whether s can be the first level of every topic:
+// [a-z0-9-]{1,32}.
+func ValidNamespace(s string) bool {
+	return len(s) <= 32 && s != "" && ValidID("x"+s)
+}
+
+// ValidRequestID reports whether s can name a command: 1-64 characters of
+// [A-Za-z0-9._:-]. A UUIDv7 is advised.
+func ValidRequestID(s string) bool {
+	if s == "" || len(s) > 64 {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("._:-", rune(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+// ValidSHA256 reports whether s is the lower-case hexadecimal form of a digest.
+func ValidSHA256(s string) bool {
+	if len(s) != 64 {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// ClientName returns the name that an MQTT client id stands for: the id itself,
+// or what comes before its first dot, so that one person may connect with
+// several tools at once (op1, op1.phone).
+func ClientName(clientID string) string {
+	name, _, _ := strings.Cut(clientID, ".")
+	return name
+}

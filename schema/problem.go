@@ -1,0 +1,48 @@
+package schema
+
+import "fmt"
+
+// Severity ranks a problem: errors refuse, warnings are told and taken.
+type Severity string
+
+const (
+	SeverityError   Severity = "error"
+	SeverityWarning Severity = "warning"
+)
+
+// Problem is one finding about something said: where, what, and the way out.
+type Problem struct {
+	Pointer  string   `json:"pointer"` // JSON Pointer (RFC 6901) into the message or file
+	Severity Severity `json:"severity"`
+	Code     string   `json:"code"` // stable, snake_case
+	Detail   string   `json:"detail"`
+	Hint     string   `json:"hint,omitempty"` // the way out, a sentence
+}
+
+func (p Problem) String() string {
+	at := p.Pointer
+	if at == "" {
+		at = "/"
+	}
+	s := fmt.Sprintf("%s: %s", at, p.Detail)
+	if p.Hint != "" {
+		s += "; " + p.Hint
+	}
+	return s
+}
+
+// Errors returns those of ps that refuse.
+func Errors(ps []Problem) []Problem {
+	var out []Problem
+	for _, p := range ps {
+		if p.Severity == SeverityError {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Fault makes an error-level problem.
+func Fault(pointer, code, detail, hint string) Problem {
+	return Problem{Pointer: pointer, Severity: SeverityError, Code: code, Detail: detail, Hint: hint}
+}

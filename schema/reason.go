@@ -1,0 +1,150 @@
+package schema
+
+// Reason is a machine-readable cause of a refusal or a failure: one list for
+// commands, deployments, acts, interrupts and the desk.
+type Reason string
+
+// Refusals, failures and remarks. The zero value means "no reason to tell".
+const (
+	ReasonBadRequest         Reason = "bad_request"
+	ReasonUnknownVerb        Reason = "unknown_verb"
+	ReasonIDReuse            Reason = "id_reuse"
+	ReasonRetainedCommand    Reason = "retained_command"
+	ReasonTooBig             Reason = "too_big"
+	ReasonNotInControl       Reason = "not_in_control"
+	ReasonBusy               Reason = "busy"
+	ReasonPrecondition       Reason = "precondition"
+	ReasonOutOfOrder         Reason = "out_of_order"
+	ReasonClockSkew          Reason = "clock_skew"
+	ReasonUnchanged          Reason = "unchanged"
+	ReasonRestarted          Reason = "restarted"
+	ReasonOverloaded         Reason = "overloaded"
+	ReasonExpired            Reason = "expired"
+	ReasonSuperseded         Reason = "superseded"
+	ReasonStopped            Reason = "stopped"
+	ReasonForbidden          Reason = "forbidden"
+	ReasonTimeout            Reason = "timeout"
+	ReasonUnknownMode        Reason = "unknown_mode"
+	ReasonNotEnabled         Reason = "not_enabled"
+	ReasonNotCalibrated      Reason = "not_calibrated"
+	ReasonNeedsEnable        Reason = "needs_enable"
+	ReasonNeedsContinue      Reason = "needs_continue"
+	ReasonNoDefaultStory     Reason = "no_default_story"
+	ReasonStoryEmpty         Reason = "story_empty"
+	ReasonStoryInvalid       Reason = "story_invalid"
+	ReasonStoryPruned        Reason = "story_pruned"
+	ReasonStartFailed        Reason = "start_failed"
+	ReasonModeFailed         Reason = "mode_failed"
+	ReasonSafetyDisabled     Reason = "safety_disabled"
+	ReasonSafetyLatched      Reason = "safety_latched"
+	ReasonLatched            Reason = "latched"
+	ReasonLinkLost           Reason = "link_lost"
+	ReasonEStopInput         Reason = "estop_input"
+	ReasonLocalOnly          Reason = "local_only"
+	ReasonWakeForbidden      Reason = "wake_forbidden"
+	ReasonResetSettling      Reason = "reset_settling"
+	ReasonUnitError          Reason = "unit_error"
+	ReasonResourceBusy       Reason = "resource_busy"
+	ReasonDeviceDisabled     Reason = "device_disabled"
+	ReasonOutOfRange         Reason = "out_of_range"
+	ReasonInvalidTransition  Reason = "invalid_transition"
+	ReasonNotInAto           Reason = "not_in_ato"
+	ReasonUnknownHandler     Reason = "unknown_handler"
+	ReasonUnknownInterrupter Reason = "unknown_interrupter"
+	ReasonInterrupterStopped Reason = "interrupter_stopped"
+	ReasonIgnoredGlobal      Reason = "ignored_global"
+	ReasonIgnoredDuplicate   Reason = "ignored_duplicate"
+	ReasonIgnoredCondition   Reason = "ignored_condition"
+	ReasonUnknownID          Reason = "unknown_id"
+	ReasonStaleRevision      Reason = "stale_revision"
+	ReasonWrongAuthority     Reason = "wrong_authority"
+	ReasonBadDigest          Reason = "bad_digest"
+	ReasonBadSignature       Reason = "bad_signature"
+	ReasonNoSpace            Reason = "no_space"
+	ReasonUnsupportedVersion Reason = "unsupported_version"
+	ReasonUndelivered        Reason = "undelivered"
+	ReasonUnknownRobot       Reason = "unknown_robot"
+	ReasonInternal           Reason = "internal"
+)
+
+// ReasonText is a reason with what a person is told and whether asking again
+// can help.
+type ReasonText struct {
+	Reason Reason
+	Retry  Retry
+	Text   string
+}
+
+// Reasons lists every reason once, with its meaning; topics.md is generated
+// from it and a test holds that no reason is missing.
+var Reasons = []ReasonText{
+	{ReasonBadRequest, RetryAfterFix, "the message is malformed; pointer says where"},
+	{ReasonUnknownVerb, RetryNever, "this robot has no such verb; caps lists those it has"},
+	{ReasonIDReuse, RetryAfterFix, "the id was used before with another content"},
+	{ReasonRetainedCommand, RetryAfterFix, "commands are never retained; send it without the retain flag"},
+	{ReasonTooBig, RetryAfterFix, "the message is over the limit of its topic"},
+	{ReasonNotInControl, RetryLater, "somebody else holds control of this robot"},
+	{ReasonBusy, RetryLater, "the robot is in the middle of something that cannot be joined"},
+	{ReasonPrecondition, RetryAfterFix, "what the command was conditional on no longer holds"},
+	{ReasonOutOfOrder, RetryNever, "a newer command of the same sender was already taken"},
+	{ReasonClockSkew, RetryAfterFix, "the sender's time lies in the future; leave ts out or set the clock"},
+	{ReasonUnchanged, RetryNever, "it already was as asked; nothing was done"},
+	{ReasonRestarted, RetryLater, "the robot restarted before the command ended"},
+	{ReasonOverloaded, RetryLater, "the robot's command queue is full"},
+	{ReasonExpired, RetryLater, "the command was older than its time to live"},
+	{ReasonSuperseded, RetryNever, "a newer command of the same class took over"},
+	{ReasonStopped, RetryLater, "a stop ended it"},
+	{ReasonForbidden, RetryNever, "this identity may not do that"},
+	{ReasonTimeout, RetryLater, "it took longer than allowed"},
+	{ReasonUnknownMode, RetryAfterFix, "there is no such mode; detail lists the modes"},
+	{ReasonNotEnabled, RetryAfterFix, "this mode is switched off; mode/enable switches it on"},
+	{ReasonNotCalibrated, RetryAfterFix, "calibration has not succeeded; mode/set str runs it"},
+	{ReasonNeedsEnable, RetryAfterFix, "this waits for safety/enable"},
+	{ReasonNeedsContinue, RetryAfterFix, "its cause is gone; auto/continue lets it go on"},
+	{ReasonNoDefaultStory, RetryAfterFix, "no valid default story is on the robot; assign one"},
+	{ReasonStoryEmpty, RetryAfterFix, "no act of the story can be performed here"},
+	{ReasonStoryInvalid, RetryAfterFix, "the story has errors; pointer and detail name the first"},
+	{ReasonStoryPruned, RetryAfterFix, "acts that this robot lacks were left out"},
+	{ReasonStartFailed, RetryLater, "the mode was asked to start and could not"},
+	{ReasonModeFailed, RetryLater, "the mode died while it ran"},
+	{ReasonSafetyDisabled, RetryAfterFix, "the safety core is DISABLED; safety/enable opens the gate"},
+	{ReasonSafetyLatched, RetryAfterFix, "the safety core is in HALT or E_STOP; safety/reset leads out"},
+	{ReasonLatched, RetryAfterFix, "a person's stop is still latched; release it first"},
+	{ReasonLinkLost, RetryAfterFix, "no operator can reach the robot"},
+	{ReasonEStopInput, RetryAfterFix, "a physical stop input is still pressed"},
+	{ReasonLocalOnly, RetryNever, "a stop that came from a physical input is reset at the robot"},
+	{ReasonWakeForbidden, RetryAfterFix, "a critical device forbids waking up"},
+	{ReasonResetSettling, RetryLater, "the units are still settling"},
+	{ReasonUnitError, RetryAfterFix, "a unit reports an error"},
+	{ReasonResourceBusy, RetryLater, "another occupant owns the unit"},
+	{ReasonDeviceDisabled, RetryAfterFix, "the unit is switched off after a diagnosis"},
+	{ReasonOutOfRange, RetryAfterFix, "the value lies outside the unit's limits"},
+	{ReasonInvalidTransition, RetryNever, "that cannot be asked for in the present state"},
+	{ReasonNotInAto, RetryAfterFix, "ato is not the active mode"},
+	{ReasonUnknownHandler, RetryAfterFix, "there is no such handler; caps lists them"},
+	{ReasonUnknownInterrupter, RetryAfterFix, "there is no such interrupter; caps lists them"},
+	{ReasonInterrupterStopped, RetryAfterFix, "the asking interrupter is stopped"},
+	{ReasonIgnoredGlobal, RetryLater, "interrupts are refused as long as ato is frozen or not active"},
+	{ReasonIgnoredDuplicate, RetryLater, "this handler already runs"},
+	{ReasonIgnoredCondition, RetryLater, "the handler's own condition is not met"},
+	{ReasonUnknownID, RetryNever, "nothing is known under this id"},
+	{ReasonStaleRevision, RetryNever, "a newer revision was already taken"},
+	{ReasonWrongAuthority, RetryAfterFix, "the robot obeys another fleet; sys/adopt changes that"},
+	{ReasonBadDigest, RetryNever, "the bytes do not have the digest they are named by"},
+	{ReasonBadSignature, RetryNever, "the signature does not verify"},
+	{ReasonNoSpace, RetryLater, "the robot's disk refused to write"},
+	{ReasonUnsupportedVersion, RetryNever, "the document's schema version is not understood"},
+	{ReasonUndelivered, RetryLater, "the robot was never reachable while the command was valid"},
+	{ReasonUnknownRobot, RetryNever, "no robot of this name is known"},
+	{ReasonInternal, RetryLater, "a fault of the program; the log has more"},
+}
+
+// Describe returns the entry of r; an unknown reason describes itself.
+func (r Reason) Describe() ReasonText {
+	for _, t := range Reasons {
+		if t.Reason == r {
+			return t
+		}
+	}
+	return ReasonText{Reason: r, Retry: RetryNever, Text: string(r)}
+}

@@ -1,0 +1,120 @@
+package schema
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestEveryReasonIsDescribedOnce(t *testing.T) {
+	seen := map[Reason]bool{}
+	for _, r := range Reasons {
+		if seen[r.Reason] || r.Text == "" || r.Retry == "" {
+			t.Errorf("reason %q: twice, or without text or retry", r.Reason)
+		}
+		seen[r.Reason] = true
+	}
+}
+
+func TestTopicsAreBuiltAndFoundAgain(t *testing.T) {
+	const ns = DefaultNamespace
+	params := map[string]string{"{rid}": "r1", "{cid}": "op1", "{group}": "mode", "{verb}": "set", "{sha256}": strings.Repeat("ab", 32)}
+	for _, row := range Topics {
+		var fill []string
+		for _, l := range strings.Split(row.Pattern, "/") {
+			if v, ok := params[l]; ok {
+				fill = append(fill, v)
+			}
+		}
+		topic := ns.Topic(row.Kind, fill...)
+		got, p, ok := ns.Match(topic)
+		if !ok || got.Kind != row.Kind {
+			t.Errorf("%s: found as %v %v", topic, got.Kind, ok)
+		}
+		for brace, want := range params {
+			if strings.Contains(row.Pattern, brace) && p.Get(strings.Trim(brace, "{}")) != want {
+				t.Errorf("%s: %s = %q", topic, brace, p.Get(strings.Trim(brace, "{}")))
+			}
+		}
+	}
+	for _, topic := range []string{"", "troupe/v1/", "troupe/v2/robots/r1/state", "troupe/v1/robots/R1/state", "troupe/v1/robots/r1/state/x",
+		"troupe/v1/robots/r1", "troupe/v1/robots//state", "troupe/v1/robots/+/state", "troupe/v1/blobs/abc", "/troupe/v1/robots/r1/state"} {
+		if row, _, ok := ns.Match(topic); ok {
+			t.Errorf("%q is no topic, found as %s", topic, row.Kind)
+		}
+	}
+}
+
+func TestABareWordAndJSONMeanTheSame(t *testing.T) {
+	v, _ := VerbOf("mode", "set")
+	word, ps := DecodeRequest(v, []byte("ato\n"))
+	if len(ps) != 0 {
+		t.Fatal(ps)
+	}
+	obj, ps := DecodeRequest(v, []byte(`{"args":{"mode":"ato"}}`))
+	if len(ps) != 0 || word != obj || word.Args.Mode != ModeAto {
+		t.Errorf("word %+v, object %+v, %v", word, obj, ps)
+	}
+}
+
+func TestACommandIsRefusedAtThePlaceThatIsWrong(t *testing.T) {
+	set, _ := VerbOf("mode", "set")
+	start, _ := VerbOf("auto", "start")
+	for _, c := range []struct {
+		v             Verb
+		payload       string
+		pointer, code string
+		id            string
+	}{
+		{set, ``, "/args/mode", "missing", ""},
+		{set, `{}`, "/args/mode", "missing", ""},
+		{set, `{{{`, "", "syntax", ""},
+		{set, `{"args":{"mode":"ato"}} x`, "", "trailing_data", ""},
+		{set, `{"args":{"mode":"ato","mode":"mnl"}}`, "/args/mode", "duplicate_key", ""},
+		{set, `{"id":"k1","Args":{"mode":"ato"}}`, "/Args", "unknown_field", "k1"},
+		{set, `{"id":"k1","args":{"mode":7}}`, "/args/mode", "bad_type", "k1"},
+		{set, `{"id":"k1","args":{"mode":"ato","force":true}}`, "/args/force", "unknown_argument", "k1"},
+		{set, `{"id":"no spaces","args":{"mode":"ato"}}`, "/id", "bad_id", ""},
+		{set, `{"id":"k1","ttl_ms":99999999,"args":{"mode":"ato"}}`, "/ttl_ms", "out_of_range", "k1"},
+		{set, `{"id":"k1","ts":"yesterday","args":{"mode":"ato"}}`, "/ts", "bad_value", "k1"},
+		{set, "a\x00b", "", "syntax", ""},
+		{set, strings.Repeat("a", 300), "", "too_long", ""},
+		{start, "now", "", "unknown_argument", ""},
+	} {
+		r, ps := DecodeRequest(c.v, []byte(c.payload))
+		found := false
+		for _, p := range ps {
+			found = found || p.Pointer == c.pointer && p.Code == c.code
+		}
+		if !found || r.ID != c.id {
+			t.Errorf("%s %.40q: id %q, problems %q; want %s at %q, id %q", c.v.ID(), c.payload, r.ID, ps, c.code, c.pointer, c.id)
+		}
+	}
+}
+
+func TestARequestSurvivesTheWire(t *testing.T) {
+	v, _ := VerbOf("mode", "set")
+	want := Request{ID: "k1", TS: 1_700_000_000_123, TTLMS: 500, By: "ann", Why: "opening", Batch: "b1", Args: Args{Mode: ModeAto, Restart: true}}
+	b, err := EncodeRequest(v, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, ps := DecodeRequest(v, b)
+	if len(ps) != 0 || got != want {
+		t.Errorf("%s: got %+v, %v", b, got, ps)
+	}
+}
+
+func TestDocumentsIgnoreWhatTheyDoNotKnow(t *testing.T) {
+	doc := []byte(`{"state":"online","session":"s","boot":"b","new_in_1_2":{"deep":[1]}}`)
+	if p, ps := Decode[Presence](doc); len(ps) != 0 || p.State != PresenceOnline {
+		t.Errorf("%+v %v", p, ps)
+	}
+	if _, ps := DecodeStrict[Presence](doc); len(ps) != 1 || ps[0].Pointer != "/new_in_1_2" {
+		t.Errorf("strict: %v", ps)
+	}
+	for _, bad := range []string{`[]`, `{"state":1}`, `{"state":"online"}`, `{"State":"online","session":"s"}`, "\xef\xbb\xbf{}", `{"a":9007199254740993}`, strings.Repeat(`{"a":`, 17) + "1" + strings.Repeat("}", 17)} {
+		if _, ps := Decode[Presence]([]byte(bad)); len(ps) == 0 {
+			t.Errorf("%s was taken", bad)
+		}
+	}
+}

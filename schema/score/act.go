@@ -1,0 +1,216 @@
+package score
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/language"
+
+	"troupe/schema"
+)
+
+// Bounds of one act.
+const (
+	MaxActions  = 500
+	MaxDepth    = 8
+	MaxActMS    = 3_600_000
+	MaxText     = 1000 // characters of one text in one language
+	MaxPlain    = 64   // characters of a short name that is no id
+	maxStoryLen = 200  // acts
+)
+
+// ValidateAct returns everything that is wrong or doubtful about an act, in the
+// order of its text. An act without errors never meets a conflict among actions
+// whose times are fixed (see timeline).
+func ValidateAct(a Act) []schema.Problem {
+	var c checks
+	c.id("/act", a.ID)
+	c.names("/name", a.Name, MaxPlain)
+	c.labels("/labels", a.Labels)
+	for _, name := range slices.Sorted(maps.Keys(a.Parameters)) {
+		p := a.Parameters[name]
+		c.id(at("/parameters", name), name)
+		if p.Type != "string" {
+			c.add(at("/parameters", name, "type"), CodeBadValue, fmt.Sprintf("%q is not a type of parameter", p.Type), "string is the only one")
+		}
+		c.text(at("/parameters", name, "default"), p.Default, MaxText)
+	}
+	if a.Method != "" && a.Method != MethodMultiple && a.Method != MethodExclusive {
+		c.add("/method", CodeBadValue, fmt.Sprintf("%q is not a method of an act", a.Method), "multiple or exclusive")
+	}
+	c.actions(a)
+	if data, err := schema.Encode(a); err == nil && len(data) > MaxBytes {
+		c.found, c.errors = append(c.found, tooBig(len(data))), c.errors+1
+	}
+	if c.errors == 0 { // times mean something only in a sound act
+		c.timeline(a)
+	}
+	if c.errors == 0 {
+		c.rehearse(a)
+	}
+	return c.found
+}
+
+func (c *checks) actions(a Act) {
+	if len(a.Actions) == 0 {
+		c.add("/actions", CodeZeroLength, "the act has no action", "give it something to do")
+		return
+	}
+	count, ids, used := 0, map[string]string{}, map[string]bool{}
+	previous := map[string]int64{} // start of the action before, by list
+	a.walk(func(p string, x *Action, depth int) {
+		if count++; count == MaxActions+1 {
+			c.add(p, CodeTooMany, fmt.Sprintf("an act has at most %d actions", MaxActions), "split it in two acts")
+		}
+		if depth == MaxDepth+1 {
+			c.add(p, CodeTooDeep, fmt.Sprintf("groups nest at most %d deep", MaxDepth), "flatten them")
+		}
+		if x.ID != "" {
+			c.id(at(p, "id"), x.ID)
+			if first, twice := ids[x.ID]; twice {
+				c.add(at(p, "id"), CodeDuplicateID, fmt.Sprintf("%s is also the id of %s", x.ID, first), "ids are unique within an act")
+			}
+			ids[x.ID] = p
+		}
+		list := p[:strings.LastIndexByte(p, '/')]
+		if before, ok := previous[list]; ok && x.StartMS < before {
+			c.add(at(p, "start_ms"), CodeUnsorted, fmt.Sprintf("starts at %d ms, before the action above it (%d ms)", x.StartMS, before), "sort the actions by start_ms")
+		}
+		previous[list] = x.StartMS
+		c.action(p, x)
+		c.references(p, x, a.Parameters, used)
+	})
+	for _, name := range slices.Sorted(maps.Keys(a.Parameters)) {
+		if !used[name] {
+			c.warn(at("/parameters", name), CodeUnusedParameter, "no text refers to ${"+name+"}", "use it or remove it")
+		}
+	}
+}
+
+func (c *checks) action(p string, x *Action) {
+	row, ok := RowOf(x.Type)
+	if !ok {
+		hint := "types are " + knownTypes()
+		if near := closest(string(x.Type), strings.Split(knownTypes(), ", ")); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		c.add(at(p, "type"), CodeUnknownType, fmt.Sprintf("%q is not a type of action", x.Type), hint)
+		return
+	}
+	switch x.Method {
+	case "", MethodExclusive, row.Method:
+	default:
+		c.add(at(p, "method"), CodeBadValue, fmt.Sprintf("%q is not a method of %s", x.Method, x.Type), fmt.Sprintf("leave it out (%s) or write exclusive", row.Method))
+	}
+	switch x.OnResume {
+	case "":
+	case ResumeContinue, ResumeRestart, ResumeSkip:
+		if row.OnResume == "" {
+			c.add(at(p, "on_resume"), CodeWrongField, string(x.Type)+" has no on_resume", "what is in it resumes as each action says")
+		}
+	default:
+		c.add(at(p, "on_resume"), CodeBadValue, fmt.Sprintf("%q is not a way to resume", x.OnResume), "continue, restart or skip")
+	}
+	if x.StartMS < 0 || x.StartMS > MaxActMS {
+		c.add(at(p, "start_ms"), CodeOutOfRange, fmt.Sprintf("%d is not between 0 and %d", x.StartMS, MaxActMS), "start_ms counts from the start of the group")
+	}
+	c.ends(p, x, row)
+	c.fields(p, x, row)
+}
+
+// ends checks which of end_ms and timeout_ms an action has.
+func (c *checks) ends(p string, x *Action, row ActionRow) {
+	switch {
+	case x.EndMS != nil && x.TimeoutMS != nil:
+		c.add(at(p, "timeout_ms"), CodeBothEnds, "end_ms and timeout_ms exclude each other", "end_ms for a fixed duration, timeout_ms for until done")
+	case x.EndMS != nil && !row.End:
+		c.add(at(p, "end_ms"), CodeWrongEnd, string(x.Type)+" has no end_ms", "it ends "+row.Ends)
+	case x.TimeoutMS != nil && !row.Timeout:
+		c.add(at(p, "timeout_ms"), CodeWrongEnd, string(x.Type)+" has no timeout_ms", "it ends "+row.Ends)
+	case x.EndMS == nil && x.TimeoutMS == nil && !row.AtOnce && (row.End || row.Timeout):
+		c.add(p, CodeNeedsEnd, string(x.Type)+" says neither when it ends nor how long it may take", row.endHint())
+	case x.EndMS != nil && (*x.EndMS <= x.StartMS || *x.EndMS > MaxActMS):
+		c.add(at(p, "end_ms"), CodeOutOfRange, fmt.Sprintf("%d is not after start_ms (%d) and at most %d", *x.EndMS, x.StartMS, MaxActMS), "end_ms counts from the start of the group")
+	case x.TimeoutMS != nil && (*x.TimeoutMS < 1 || *x.TimeoutMS > MaxActMS):
+		c.add(at(p, "timeout_ms"), CodeOutOfRange, fmt.Sprintf("%d is not between 1 and %d", *x.TimeoutMS, MaxActMS), "timeout_ms counts from when it starts")
+	}
+}
+
+// endHint names the field to add.
+func (r ActionRow) endHint() string {
+	if r.Timeout {
+		return "add timeout_ms: it ends " + r.Ends + ", at most so long; or end_ms for a fixed end"
+	}
+	return "add end_ms: it ends " + r.Ends
+}
+
+var reference = regexp.MustCompile(`\$\{([^}]*)\}?`)
+
+// references checks every ${name} in the texts of x and notes which are used.
+func (c *checks) references(p string, x *Action, declared map[string]Parameter, used map[string]bool) {
+	for _, lang := range slices.Sorted(maps.Keys(x.Text)) {
+		for _, m := range reference.FindAllStringSubmatch(x.Text[lang], -1) {
+			name := m[1]
+			used[name] = true
+			switch _, ok := declared[name]; {
+			case !strings.HasSuffix(m[0], "}"):
+				c.add(at(p, "text", lang), CodeBadReference, "${ has no } after it", "write ${name}")
+			case !ok:
+				c.add(at(p, "text", lang), CodeUnknownParameter, "the act has no parameter "+name, "declare it under parameters, or correct its name")
+			}
+		}
+	}
+}
+
+func (c *checks) id(pointer, v string) {
+	if v == "" {
+		c.add(pointer, CodeMissing, "missing", "a-z, 0-9 and hyphens, at most 63")
+	} else if !schema.ValidID(v) {
+		c.add(pointer, CodeBadID, fmt.Sprintf("%q is not an id", v), "use a-z, 0-9 and hyphens, at most 63")
+	}
+}
+
+func (c *checks) labels(pointer string, labels map[string]string) {
+	for _, k := range slices.Sorted(maps.Keys(labels)) {
+		c.id(at(pointer, k), k)
+		c.text(at(pointer, k), labels[k], MaxPlain)
+	}
+}
+
+// names checks a text that may be missing.
+func (c *checks) names(pointer string, t Text, most int) {
+	for _, lang := range slices.Sorted(maps.Keys(t)) {
+		c.language(at(pointer, lang), lang)
+		if strings.TrimSpace(t[lang]) == "" {
+			c.add(at(pointer, lang), CodeMissing, "the text is empty", "write it or remove the language")
+		}
+		c.text(at(pointer, lang), t[lang], most)
+	}
+}
+
+// language checks a tag and its spelling: texts are found by it.
+func (c *checks) language(pointer, lang string) {
+	tag, err := language.Parse(lang)
+	switch {
+	case lang == "true" || lang == "false":
+		c.add(pointer, CodeBadLanguage, fmt.Sprintf("%q is not a language tag", lang), `YAML reads no and yes as truth values: quote them, "no" for Norwegian`)
+	case err != nil:
+		c.add(pointer, CodeBadLanguage, fmt.Sprintf("%q is not a language tag", lang), "such as en, de or pt-BR")
+	case tag.String() != lang:
+		c.add(pointer, CodeBadLanguage, fmt.Sprintf("%q is not how this language is spelled", lang), "write "+tag.String())
+	}
+}
+
+func (c *checks) text(pointer, s string, most int) {
+	if n := utf8.RuneCountInString(s); n > most {
+		c.add(pointer, CodeTooLong, fmt.Sprintf("%d characters are over %d", n, most), "shorten it")
+	}
+	if strings.IndexFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) >= 0 {
+		c.add(pointer, CodeBadText, "the text has a control character", "remove it")
+	}
+}

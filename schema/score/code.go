@@ -1,0 +1,135 @@
+package score
+
+import (
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"troupe/schema"
+)
+
+// The codes of the problems that this package finds, besides those of the
+// decoder (syntax, duplicate_key, unknown_field, bad_type, bad_value, ...).
+const (
+	CodeAlias            = "alias"
+	CodeBadID            = "bad_id"
+	CodeBadLanguage      = "bad_language"
+	CodeBadReference     = "bad_reference" // ${ without its end
+	CodeBadText          = "bad_text"
+	CodeBadValue         = "bad_value"
+	CodeBeyondUnit       = "beyond_unit" // outside what this robot's unit can do
+	CodeBothEnds         = "both_ends"
+	CodeDuplicateID      = "duplicate_id"
+	CodeDuplicateKey     = "duplicate_key"
+	CodeEmptyGroup       = "empty_group" // warning
+	CodeMayWait          = "may_wait"    // warning: it will probably start late
+	CodeMissing          = "missing"
+	CodeMissingLanguage  = "missing_language" // warning
+	CodeNeedsEnd         = "needs_end"
+	CodeNoUnit           = "no_unit"
+	CodeNotInCatalogue   = "not_in_catalogue"
+	CodeNotObject        = "not_object"
+	CodeNotSpoken        = "not_spoken" // warning: the robot lacks the language
+	CodeOutOfRange       = "out_of_range"
+	CodeOverlap          = "overlap"
+	CodeStarvation       = "starvation" // an exclusive action that later ones may overtake
+	CodeStoryEmpty       = "story_empty"
+	CodeSyntax           = "syntax"
+	CodeTooBig           = "too_big"
+	CodeTooDeep          = "too_deep"
+	CodeTooLong          = "too_long"
+	CodeTooMany          = "too_many"
+	CodeTrailingData     = "trailing_data"
+	CodeUnknownAct       = "unknown_act"
+	CodeUnknownParameter = "unknown_parameter"
+	CodeUnknownType      = "unknown_type"
+	CodeUnreached        = "unreached" // warning: a published act that no step names
+	CodeUnsorted         = "unsorted"
+	CodeUnsupported      = "unsupported_version"
+	CodeUnusedParameter  = "unused_parameter" // warning
+	CodeWrongEnd         = "wrong_end"
+	CodeWrongField       = "wrong_field"
+	CodeWrongKey         = "wrong_key"
+	CodeZeroLength       = "zero_length"
+)
+
+// MaxProblems bounds how many errors, and how many warnings, one answer lists.
+const MaxProblems = 100
+
+// checks gathers the problems of one score in the order of its text. Errors and
+// warnings are bounded apart, so that no flood of one hides the other.
+type checks struct {
+	found            []schema.Problem
+	errors, warnings int
+}
+
+func (c *checks) add(pointer, code, detail, hint string) {
+	if c.errors++; c.errors <= MaxProblems {
+		c.found = append(c.found, schema.Fault(pointer, code, detail, hint))
+	}
+}
+
+func (c *checks) warn(pointer, code, detail, hint string) {
+	if c.warnings++; c.warnings <= MaxProblems {
+		c.found = append(c.found, schema.Problem{Pointer: pointer, Severity: schema.SeverityWarning, Code: code, Detail: detail, Hint: hint})
+	}
+}
+
+// under adds problems of a part at its place in the whole.
+func (c *checks) under(pointer string, ps []schema.Problem) {
+	for _, p := range ps {
+		p.Pointer = pointer + p.Pointer
+		if p.Severity == schema.SeverityError {
+			c.add(p.Pointer, p.Code, p.Detail, p.Hint)
+		} else {
+			c.warn(p.Pointer, p.Code, p.Detail, p.Hint)
+		}
+	}
+}
+
+// at builds a JSON Pointer from the names and indexes below base.
+func at(base string, parts ...any) string {
+	p := jsontext.Pointer(base)
+	for _, part := range parts {
+		switch v := part.(type) {
+		case int:
+			p = p.AppendToken(strconv.Itoa(v))
+		case string:
+			p = p.AppendToken(v)
+		}
+	}
+	return string(p)
+}
+
+// closest returns the way out for an unknown word: the known one that it most
+// resembles, if any does.
+func closest(word string, known []string) string {
+	best, least := "", max(2, len(word)/3)+1
+	for _, k := range known {
+		if d := edits(word, k); d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// edits counts the letters to insert, delete or replace to turn a into b.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}

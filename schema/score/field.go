@@ -1,0 +1,128 @@
+package score
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"troupe/schema"
+)
+
+// set is one field that an author wrote; number is nil for words and lists.
+type set struct {
+	name   string
+	word   string
+	number *float64
+}
+
+// written lists the fields of x that belong to types, in a fixed order.
+func (x *Action) written() []set {
+	var out []set
+	word := func(name, v string) {
+		if v != "" {
+			out = append(out, set{name: name, word: v})
+		}
+	}
+	number := func(name string, v *float64) {
+		if v != nil {
+			out = append(out, set{name: name, number: v})
+		}
+	}
+	if x.Text != nil {
+		out = append(out, set{name: "text"})
+	}
+	word("voice", x.Voice)
+	number("volume", x.Volume)
+	number("rate", x.Rate)
+	word("sound", x.Sound)
+	if x.Loop {
+		out = append(out, set{name: "loop"})
+	}
+	word("face", x.Face)
+	word("led", x.LED)
+	word("colour", x.Colour)
+	word("pattern", x.Pattern)
+	if x.PeriodMS != 0 {
+		v := float64(x.PeriodMS)
+		number("period_ms", &v)
+	}
+	number("yaw_rad", x.YawRad)
+	number("pitch_rad", x.PitchRad)
+	number("roll_rad", x.RollRad)
+	number("speed", x.Speed)
+	word("point", x.Point)
+	number("x_m", x.XM)
+	number("y_m", x.YM)
+	number("theta_rad", x.ThetaRad)
+	number("speed_mps", x.SpeedMPS)
+	if x.Actions != nil {
+		out = append(out, set{name: "actions"})
+	}
+	return out
+}
+
+var colour = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
+
+func (c *checks) fields(p string, x *Action, row ActionRow) {
+	given := map[string]bool{}
+	for _, w := range x.written() {
+		given[w.name] = true
+		f, ok := row.field(w.name)
+		if !ok {
+			c.add(at(p, w.name), CodeWrongField, string(x.Type)+" has no "+w.name, "it takes "+row.takes())
+			continue
+		}
+		c.field(at(p, w.name), f, w)
+	}
+	for _, f := range row.Fields {
+		if f.Required && !given[f.Name] {
+			c.add(at(p, f.Name), CodeMissing, string(x.Type)+" needs "+f.Name, "it takes "+row.takes())
+		}
+	}
+	switch x.Type {
+	case TypeSay:
+		if given["text"] && len(x.Text) == 0 {
+			c.add(at(p, "text"), CodeMissing, "there is no text", "such as {en: Hello}")
+		}
+		c.names(at(p, "text"), x.Text, MaxText)
+	case TypeSound:
+		if x.Loop && x.EndMS == nil {
+			c.add(at(p, "end_ms"), CodeNeedsEnd, "a sound that loops never ends by itself", "give it end_ms")
+		}
+	case TypeLED:
+		if !given["colour"] && x.Pattern != "rainbow" {
+			c.add(at(p, "colour"), CodeMissing, "the light is told no colour", "such as #20c0ff, or the pattern rainbow")
+		}
+	case TypeHead:
+		if !given["yaw_rad"] && !given["pitch_rad"] && !given["roll_rad"] {
+			c.add(p, CodeMissing, "the head is told no angle", "yaw_rad, pitch_rad or roll_rad")
+		}
+	case TypeGoto:
+		switch place := given["x_m"] && given["y_m"]; {
+		case given["point"] && (given["x_m"] || given["y_m"]):
+			c.add(at(p, "point"), CodeWrongField, "a point and a place exclude each other", "point, or x_m with y_m")
+		case !given["point"] && !place:
+			c.add(p, CodeMissing, "goto does not say where", "point, or x_m with y_m")
+		}
+	case TypeGroup:
+		if len(x.Actions) == 0 {
+			c.warn(p, CodeEmptyGroup, "the group is empty", "remove it")
+		}
+	}
+}
+
+func (c *checks) field(pointer string, f Field, w set) {
+	switch {
+	case w.number != nil && f.Min != f.Max && !(*w.number >= f.Min && *w.number <= f.Max):
+		c.add(pointer, CodeOutOfRange, fmt.Sprintf("%v is not between %v and %v", *w.number, f.Min, f.Max), "choose a value within")
+	case len(f.OneOf) > 0 && !slices.Contains(f.OneOf, w.word):
+		c.add(pointer, CodeBadValue, fmt.Sprintf("%q is not a %s", w.word, f.Name), strings.Join(f.OneOf, ", "))
+	case f.Form == FormName && !schema.ValidID(w.word):
+		c.add(pointer, CodeBadID, fmt.Sprintf("%q is not a name", w.word), "use a-z, 0-9 and hyphens, at most 63")
+	case f.Form == FormColour && !colour.MatchString(w.word):
+		c.add(pointer, CodeBadValue, fmt.Sprintf("%q is not a colour", w.word), "six hexadecimal digits after #, such as #20c0ff")
+	case f.Form == FormPlain:
+		c.text(pointer, w.word, MaxPlain)
+	}
+}

@@ -1,0 +1,115 @@
+package score
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"troupe/schema"
+)
+
+// Fit returns what of an act this robot cannot perform, and, as warnings, what
+// it performs otherwise than written. An empty catalogue takes any name.
+func Fit(a Act, caps schema.Caps) []schema.Problem {
+	var c checks
+	a.walk(func(p string, x *Action, _ int) {
+		row, ok := RowOf(x.Type)
+		if !ok || row.Unit == "" {
+			return
+		}
+		i := slices.IndexFunc(caps.Units, func(u schema.Unit) bool { return u.Kind == row.Unit })
+		if i < 0 {
+			c.add(at(p, "type"), CodeNoUnit, fmt.Sprintf("%s needs a %s, which this robot has not", x.Type, row.Unit), "leave the action out for this robot")
+			return
+		}
+		c.unit(p, x, caps, caps.Units[i])
+	})
+	return c.found
+}
+
+func (c *checks) unit(p string, x *Action, caps schema.Caps, u schema.Unit) {
+	switch x.Type {
+	case TypeSay:
+		if len(caps.Languages) > 0 && !slices.ContainsFunc(caps.Languages, func(l string) bool { _, ok := x.Text.find(l); return ok }) {
+			c.warn(at(p, "text"), CodeNotSpoken, "this robot speaks "+strings.Join(caps.Languages, ", "), "add a text in one of them")
+		}
+	case TypeSound:
+		c.catalogue(at(p, "sound"), "sound", x.Sound, u.Sounds)
+	case TypeFace:
+		c.catalogue(at(p, "face"), "face", x.Face, u.Faces)
+	case TypeHead:
+		c.within(at(p, "yaw_rad"), x.YawRad, u.YawRad)
+		c.within(at(p, "pitch_rad"), x.PitchRad, u.PitchRad)
+		c.within(at(p, "roll_rad"), x.RollRad, u.RollRad)
+	case TypeGoto:
+		// A robot without a map knows no points and no places.
+		switch {
+		case len(caps.Points) == 0:
+			c.add(at(p, "type"), CodeNotInCatalogue, "this robot has no map and goes nowhere", "load a map, or leave goto out")
+		case x.Point != "":
+			c.catalogue(at(p, "point"), "point", x.Point, caps.Points)
+		}
+		if x.SpeedMPS != nil && u.MaxSpeedMPS > 0 && *x.SpeedMPS > u.MaxSpeedMPS {
+			c.warn(at(p, "speed_mps"), CodeBeyondUnit, fmt.Sprintf("this robot drives at most %v m/s", u.MaxSpeedMPS), "it will drive slower")
+		}
+	}
+}
+
+func (c *checks) catalogue(pointer, what, name string, known []string) {
+	if len(known) == 0 || slices.Contains(known, name) {
+		return
+	}
+	hint := "it has " + strings.Join(known, ", ")
+	if near := closest(name, known); near != "" {
+		hint = "did you mean " + near + "? " + hint
+	}
+	c.add(pointer, CodeNotInCatalogue, fmt.Sprintf("this robot has no %s %q", what, name), hint)
+}
+
+func (c *checks) within(pointer string, v *float64, r *schema.Range) {
+	if v != nil && !r.Holds(*v) {
+		c.add(pointer, CodeBeyondUnit, fmt.Sprintf("%v rad is outside this robot's %v to %v", *v, r.Min, r.Max), "stay within it")
+	}
+}
+
+// Effective is what of a published story one robot performs.
+type Effective struct {
+	Steps  []Step
+	Acts   []Act    // of each step, parameters put in
+	Pruned []string // ids of acts that are nowhere, each once
+}
+
+// Moves reports whether anything in it moves the robot.
+func (e Effective) Moves() bool { return slices.ContainsFunc(e.Acts, Act.Moves) }
+
+// Fitted says what of b this robot performs. An act comes from the bundle, else
+// from those taught on the robot; one that is nowhere is left out and listed. An
+// act that needs what the body lacks is a problem of the whole story: its author
+// has to decide.
+func Fitted(b Blob, caps schema.Caps, taught map[string]Act) (Effective, []schema.Problem) {
+	var e Effective
+	var c checks
+	judged := map[string]bool{}
+	for _, step := range b.Story.Acts {
+		a, ok := b.Acts[step.Act]
+		if !ok {
+			a, ok = taught[step.Act]
+		}
+		if !ok {
+			if !slices.Contains(e.Pruned, step.Act) {
+				e.Pruned = append(e.Pruned, step.Act)
+			}
+			continue
+		}
+		if !judged[step.Act] {
+			judged[step.Act] = true
+			c.under(at("/acts", step.Act), Fit(a, caps))
+		}
+		e.Steps = append(e.Steps, step)
+		e.Acts = append(e.Acts, a.Resolve(step))
+	}
+	if len(e.Steps) == 0 {
+		c.add("/story/acts", CodeStoryEmpty, "no act of the story can be found on this robot", "publish it with its acts")
+	}
+	return e, c.found
+}

@@ -1,0 +1,107 @@
+package score
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// How long things take that end when a unit says so; only a guess for people and
+// for warnings.
+const (
+	guessCharsPerSecond = 14
+	guessSoundMS        = 3000
+	guessHeadMS         = 1500
+	guessGotoMS         = 15_000
+)
+
+// guessed is an action at its probable time since the start of its act.
+type guessed struct {
+	pointer string
+	action  *Action
+	row     ActionRow
+	from    int64
+	to      int64
+}
+
+// rehearsal performs an act with guessed durations.
+type rehearsal struct {
+	c   *checks
+	all []guessed
+}
+
+// DurationMS estimates how long a performs, without pauses.
+func (a Act) DurationMS() int64 {
+	r := rehearsal{c: &checks{}}
+	return r.group("", a.Actions, 0)
+}
+
+// rehearse warns of what will probably start later than written. It is for acts
+// without errors: only guesses make their actions meet.
+func (c *checks) rehearse(a Act) {
+	r := rehearsal{c: c}
+	r.group("", a.Actions, 0)
+	for i, late := range r.all {
+		for _, early := range r.all {
+			if early.row.Class != late.row.Class || late.row.Shares() || early.from >= late.from || late.from >= early.to {
+				continue
+			}
+			c.warn(at(r.all[i].pointer, "start_ms"), CodeMayWait, fmt.Sprintf("will probably wait for %s, which takes until about %d ms", early.pointer, early.to), "start it later if its time matters")
+			break
+		}
+	}
+}
+
+// group performs a list whose clock starts at begin and returns when the last of
+// it ends.
+func (r *rehearsal) group(base string, list []Action, begin int64) int64 {
+	offset, end := begin, begin // time = offset + clock
+	for i := range list {
+		x := &list[i]
+		p := at(base+"/actions", i)
+		from := offset + x.StartMS
+		alone := MethodOf(*x) == MethodExclusive
+		if alone && end > from {
+			r.c.warn(at(p, "start_ms"), CodeMayWait, fmt.Sprintf("is exclusive and will probably wait for those before it, until about %d ms", end), "start it later if its time matters")
+			from = end
+		}
+		to := from
+		switch {
+		case x.Type == TypeGroup:
+			to = r.group(p, x.Actions, from)
+		case x.EndMS != nil:
+			to += *x.EndMS - x.StartMS
+		case x.TimeoutMS != nil:
+			to += min(guess(x), *x.TimeoutMS)
+		}
+		if row, _ := RowOf(x.Type); x.Type != TypeGroup {
+			r.all = append(r.all, guessed{p, x, row, from, to})
+		}
+		if alone {
+			offset += to - from
+		}
+		end = max(end, to)
+	}
+	return end
+}
+
+func guess(x *Action) int64 {
+	switch x.Type {
+	case TypeSay:
+		longest := 0
+		for _, t := range x.Text {
+			longest = max(longest, utf8.RuneCountInString(t))
+		}
+		rate := 1.0
+		if x.Rate != nil {
+			rate = *x.Rate
+		}
+		return int64(float64(longest) * 1000 / guessCharsPerSecond / rate)
+	case TypeSound:
+		return guessSoundMS
+	case TypeHead:
+		return guessHeadMS
+	case TypeGoto:
+		return guessGotoMS
+	}
+	return 0
+}

@@ -1,0 +1,160 @@
+package score
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	yamlv3 "go.yaml.in/yaml/v3"
+	"sigs.k8s.io/yaml"
+
+	"troupe/schema"
+)
+
+// MaxBytes bounds the file of one act or story, as written and as JSON.
+const MaxBytes = 64 << 10
+
+// maxNesting is the nesting of a blob whose acts are as deep as they may be.
+const maxNesting = 24
+
+// ParseAct reads an act from JSON, or from YAML where the text is no JSON. The
+// problems are those of the text; ValidateAct looks at the meaning.
+func ParseAct(data []byte) (Act, []schema.Problem) { return parse[Act](data) }
+
+// ParseStory reads a story as ParseAct reads an act.
+func ParseStory(data []byte) (Story, []schema.Problem) { return parse[Story](data) }
+
+// ParseBlob reads a published revision, which is always JSON. ValidateBlob looks
+// at the meaning.
+func ParseBlob(data []byte) (Blob, []schema.Problem) {
+	return schema.DecodeStrictWithin[Blob](data, maxNesting)
+}
+
+// EncodeBlob freezes a story with those of acts that it reaches. Equal values
+// give equal bytes; sum is their SHA-256 in hexadecimal, by which the revision
+// is known.
+func EncodeBlob(story Story, acts map[string]Act, rev int64) (data []byte, sum string, err error) {
+	b := Blob{Schema: BlobSchema, Rev: rev, Story: story, Acts: map[string]Act{}}
+	for _, step := range story.Acts {
+		if a, ok := acts[step.Act]; ok {
+			b.Acts[step.Act] = a
+		}
+	}
+	if data, err = schema.Encode(b); err != nil {
+		return nil, "", err
+	}
+	digest := sha256.Sum256(data)
+	return data, hex.EncodeToString(digest[:]), nil
+}
+
+func parse[T any](data []byte) (T, []schema.Problem) {
+	var none T
+	if len(data) > MaxBytes {
+		return none, []schema.Problem{tooBig(len(data))}
+	}
+	text := data
+	if !jsontext.Value(data).IsValid() {
+		converted, p, bad := fromYAML(data)
+		if bad {
+			return none, []schema.Problem{p}
+		}
+		if converted[0] != '{' {
+			return none, []schema.Problem{schema.Fault("", CodeNotObject, "the file holds no fields", "begin it with act: and a name, or story: and a name")}
+		}
+		if text = converted; len(text) > MaxBytes {
+			return none, []schema.Problem{tooBig(len(text))}
+		}
+	}
+	v, problems := schema.DecodeStrictWithin[T](text, maxNesting)
+	for i := range problems {
+		if problems[i].Hint == "" {
+			problems[i].Hint = fitting(problems[i].Pointer)
+		}
+	}
+	return v, problems
+}
+
+// fitting says what belongs at a place where something of another kind stands.
+func fitting(pointer string) string {
+	i := strings.LastIndexByte(pointer, '/')
+	list, name := pointer[:max(i, 0)], pointer[i+1:]
+	switch {
+	case name == "text" || name == "name":
+		return "texts are by language: {en: Hello, de: Hallo}"
+	case strings.HasSuffix(name, "_ms"):
+		return "a whole number of milliseconds, such as 1500"
+	case strings.HasSuffix(name, "_rad") || strings.HasSuffix(name, "_m") || strings.HasSuffix(name, "_mps"):
+		return "a number, such as 0.4"
+	case list == "/acts":
+		return "an entry names an act: {act: welcome}"
+	case strings.HasSuffix(list, "/actions"):
+		return "an action has a type and a start: {type: face, start_ms: 0, face: smile}"
+	}
+	return ""
+}
+
+func tooBig(n int) schema.Problem {
+	return schema.Fault("", CodeTooBig, fmt.Sprintf("%d bytes are over the %d that one file may have", n, MaxBytes), "split it in two")
+}
+
+func fromYAML(data []byte) ([]byte, schema.Problem, bool) {
+	if p, bad := oneDocument(data); bad {
+		return nil, p, true
+	}
+	text, err := yaml.YAMLToJSONStrict(data)
+	if err == nil {
+		return text, schema.Problem{}, false
+	}
+	said := strings.TrimPrefix(saidOf(err), "unmarshal errors: ")
+	if strings.Contains(said, "already set in map") {
+		return nil, schema.Fault("", CodeDuplicateKey, said, "keep one of the two"), true
+	}
+	return nil, notYAML(err), true
+}
+
+// oneDocument refuses what the conversion would take without a word: a second
+// document, which it leaves out, and aliases, which make a file of a page fill
+// the memory.
+func oneDocument(data []byte) (schema.Problem, bool) {
+	reader := yamlv3.NewDecoder(bytes.NewReader(data))
+	var first, second yamlv3.Node
+	if err := reader.Decode(&first); err != nil && !errors.Is(err, io.EOF) {
+		return notYAML(err), true
+	}
+	if line := aliasIn(&first); line > 0 {
+		return schema.Fault("", CodeAlias, fmt.Sprintf("line %d refers to another part of the file by *", line), "write it out, or quote a text that begins with *"), true
+	}
+	switch err := reader.Decode(&second); {
+	case err == nil:
+		return schema.Fault("", CodeTrailingData, fmt.Sprintf("a second document starts in line %d", second.Line), "one act or story a file"), true
+	case !errors.Is(err, io.EOF):
+		return notYAML(err), true
+	}
+	return schema.Problem{}, false
+}
+
+// aliasIn returns the line of the first alias below n, 0 without one.
+func aliasIn(n *yamlv3.Node) int {
+	if n.Kind == yamlv3.AliasNode {
+		return n.Line
+	}
+	for _, child := range n.Content {
+		if line := aliasIn(child); line > 0 {
+			return line
+		}
+	}
+	return 0
+}
+
+func notYAML(err error) schema.Problem {
+	return schema.Fault("", CodeSyntax, saidOf(err), "check the indentation and quote texts that hold : or #")
+}
+
+func saidOf(err error) string {
+	return strings.TrimPrefix(strings.Join(strings.Fields(err.Error()), " "), "yaml: ")
+}

@@ -1,0 +1,157 @@
+package score
+
+import "strings"
+
+// Text is something said or shown, by BCP 47 language tag.
+type Text map[string]string
+
+// In returns the text in the first of langs that it has, else in its first
+// language by tag, so that a robot always has something to say.
+func (t Text) In(langs ...string) string {
+	for _, l := range langs {
+		if s, ok := t.find(l); ok {
+			return s
+		}
+	}
+	first := ""
+	for l := range t {
+		if first == "" || l < first {
+			first = l
+		}
+	}
+	return t[first]
+}
+
+// find returns the text in lang, else in the language that lang is a kind of:
+// de serves de-AT.
+func (t Text) find(lang string) (string, bool) {
+	for {
+		if s, ok := t[lang]; ok {
+			return s, true
+		}
+		i := strings.LastIndexByte(lang, '-')
+		if i < 0 {
+			return "", false
+		}
+		lang = lang[:i]
+	}
+}
+
+// Method says how an action shares its time with others.
+type Method string
+
+const (
+	MethodMultiple   Method = "multiple"     // beside any other
+	MethodNoSameType Method = "no_same_type" // beside others of another class only
+	MethodExclusive  Method = "exclusive"    // alone: freezes its group's clock while it lasts
+)
+
+// OnResume says what becomes of an action that a pause interrupted.
+type OnResume string
+
+const (
+	ResumeContinue OnResume = "continue" // from the frozen time
+	ResumeRestart  OnResume = "restart"
+	ResumeSkip     OnResume = "skip"
+)
+
+// Act is a named group of actions with a timeline, one document a file.
+type Act struct {
+	ID         string               `json:"act"`
+	Name       Text                 `json:"name,omitempty"`
+	Labels     map[string]string    `json:"labels,omitempty"`
+	Parameters map[string]Parameter `json:"parameters,omitempty"`
+	Method     Method               `json:"method,omitempty"` // of the root group: multiple or exclusive
+	Actions    []Action             `json:"actions"`
+}
+
+// Parameter is a placeholder ${name} in the texts of an act.
+type Parameter struct {
+	Type    string `json:"type"` // string
+	Default string `json:"default,omitempty"`
+}
+
+// ActionType names a row of the action table.
+type ActionType string
+
+const (
+	TypeSay   ActionType = "say"
+	TypeSound ActionType = "sound"
+	TypeFace  ActionType = "face"
+	TypeLED   ActionType = "led"
+	TypeHead  ActionType = "head"
+	TypeGoto  ActionType = "goto"
+	TypeWait  ActionType = "wait"
+	TypeGroup ActionType = "group"
+)
+
+// Action is the smallest thing a unit does, or a group of such. StartMS is
+// relative to the group. With EndMS it lasts for a fixed duration, with
+// TimeoutMS until its unit says done and at most so long, with neither it takes
+// effect at once and is complete.
+type Action struct {
+	Type      ActionType `json:"type"`
+	ID        string     `json:"id,omitempty"`
+	StartMS   int64      `json:"start_ms"`
+	EndMS     *int64     `json:"end_ms,omitzero"`
+	TimeoutMS *int64     `json:"timeout_ms,omitzero"`
+	Method    Method     `json:"method,omitempty"`
+	OnResume  OnResume   `json:"on_resume,omitempty"`
+
+	Text   Text     `json:"text,omitempty"`   // say
+	Voice  string   `json:"voice,omitempty"`  // say
+	Volume *float64 `json:"volume,omitzero"`  // say, sound: 0..1
+	Rate   *float64 `json:"rate,omitzero"`    // say: 0.5..2
+	Sound  string   `json:"sound,omitempty"`  // sound: asset name
+	Loop   bool     `json:"loop,omitzero"`    // sound: needs end_ms
+	Face   string   `json:"face,omitempty"`   // face
+	LED    string   `json:"led,omitempty"`    // led: one led, default all
+	Colour string   `json:"colour,omitempty"` // led: #rrggbb
+
+	Pattern  string `json:"pattern,omitempty"`  // led: solid, blink, breathe, rainbow
+	PeriodMS int64  `json:"period_ms,omitzero"` // led: 100..10000
+
+	YawRad   *float64 `json:"yaw_rad,omitzero"`   // head: -3.2..3.2
+	PitchRad *float64 `json:"pitch_rad,omitzero"` // head: -1.6..1.6
+	RollRad  *float64 `json:"roll_rad,omitzero"`  // head
+	Speed    *float64 `json:"speed,omitzero"`     // head: 0..1 of the unit's own
+
+	Point    string   `json:"point,omitempty"`    // goto: a named point,
+	XM       *float64 `json:"x_m,omitzero"`       // or a place,
+	YM       *float64 `json:"y_m,omitzero"`       //
+	ThetaRad *float64 `json:"theta_rad,omitzero"` // with a final heading if given
+	SpeedMPS *float64 `json:"speed_mps,omitzero"` // goto
+
+	Actions []Action `json:"actions,omitempty"` // group
+}
+
+// Story is an ordered list of acts with a repeat rule, one document a file.
+type Story struct {
+	ID         string            `json:"story"`
+	Name       Text              `json:"name"`
+	Labels     map[string]string `json:"labels,omitempty"`
+	Languages  []string          `json:"languages,omitempty"` // the first is the default
+	Repeat     Repeat            `json:"repeat,omitzero"`
+	OnActError ActError          `json:"on_act_error,omitzero"`
+	Acts       []Step            `json:"acts"`
+}
+
+// Step is one act of a story with what this story wants of it.
+type Step struct {
+	Act               string            `json:"act"`
+	With              map[string]string `json:"with,omitempty"`
+	OnResume          OnResume          `json:"on_resume,omitempty"`
+	FinishBeforePause bool              `json:"finish_before_pause,omitzero"`
+}
+
+// BlobSchema is the version of the published form.
+const BlobSchema = 1
+
+// Blob is a published story revision: immutable bytes that bundle the story
+// with every library act it reaches.
+type Blob struct {
+	Schema int64          `json:"schema"`
+	Rev    int64          `json:"rev"`
+	Story  Story          `json:"story"`
+	Acts   map[string]Act `json:"acts"`
+}

@@ -1,0 +1,143 @@
+package score
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"troupe/schema"
+)
+
+func TestPublishedStoriesAreJudgedOnTheirOwn(t *testing.T) {
+	story := Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Loop: true}, Acts: []Step{{Act: "known"}, {Act: "taught"}}}
+	sound := Blob{Schema: 1, Rev: 1, Story: story, Acts: map[string]Act{"known": known}}
+	if ps := schema.Errors(ValidateBlob(sound)); len(ps) != 0 {
+		t.Errorf("a story whose act is taught on the robot is sound, got %q", ps)
+	}
+	for code, b := range map[string]Blob{
+		CodeUnsupported: {Schema: 2, Rev: 1, Story: story, Acts: sound.Acts},
+		CodeOutOfRange:  {Schema: 1, Story: story, Acts: sound.Acts},
+		CodeWrongKey:    {Schema: 1, Rev: 1, Story: story, Acts: map[string]Act{"taught": known}},
+		CodeUnreached:   {Schema: 1, Rev: 1, Story: story, Acts: map[string]Act{"known": known, "spare": {ID: "spare", Actions: known.Actions}}},
+		CodeZeroLength:  {Schema: 1, Rev: 1, Story: story, Acts: map[string]Act{"known": {ID: "known"}}},
+	} {
+		if ps := ValidateBlob(b); !slices.ContainsFunc(ps, func(p schema.Problem) bool { return p.Code == code }) {
+			t.Errorf("want %s, got %q", code, ps)
+		}
+	}
+}
+
+func TestARobotPerformsWhatItHas(t *testing.T) {
+	story := Story{ID: "s", Acts: []Step{{Act: "known", With: map[string]string{"guest": "Ann"}}, {Act: "gone"}, {Act: "taught"}, {Act: "gone"}}}
+	b := Blob{Schema: 1, Rev: 1, Story: story, Acts: map[string]Act{"known": known}}
+	e, ps := Fitted(b, small, map[string]Act{"taught": known})
+	if len(ps) != 0 || len(e.Steps) != 2 || len(e.Acts) != 2 || !slices.Equal(e.Pruned, []string{"gone"}) {
+		t.Fatalf("%+v %q", e, ps)
+	}
+	if got := e.Acts[0].Actions[0].Text["en"]; got != "hello Ann" {
+		t.Errorf("the parameter was not put in: %q", got)
+	}
+	if got := known.Actions[0].Text["en"]; got != "hello ${guest}" {
+		t.Errorf("the library's act was changed: %q", got)
+	}
+	if e.Moves() {
+		t.Error("saying hello moves nothing")
+	}
+	if _, ps := Fitted(Blob{Schema: 1, Rev: 1, Story: story}, small, nil); len(ps) != 1 || ps[0].Code != CodeStoryEmpty {
+		t.Errorf("nothing is left to perform: %q", ps)
+	}
+	if _, ps := Fitted(b, schema.Caps{}, nil); len(ps) != 1 || ps[0].Code != CodeNoUnit || ps[0].Pointer != "/acts/known/actions/0/type" {
+		t.Errorf("a body without a speaker: %q", ps)
+	}
+}
+
+func TestAnExclusiveGroupFreezesTheClockOfItsGroup(t *testing.T) {
+	text := `{act: a, actions: [
+	  {type: group, method: exclusive, start_ms: 1000, actions: [{type: wait, start_ms: 0, end_ms: 5000}]},
+	  {type: face, start_ms: 2000, end_ms: 4000, face: smile}]}`
+	a, ps := ParseAct([]byte(text))
+	if ps = append(ps, ValidateAct(a)...); len(ps) != 0 {
+		t.Fatal(ps)
+	}
+	// 1 s, then 5 s frozen, then 3 s more of its own clock.
+	if got := a.DurationMS(); got != 9000 {
+		t.Errorf("lasts %d ms, want 9000", got)
+	}
+}
+
+func fuzzSeeds(f *testing.F) {
+	files, _ := filepath.Glob(corpus + "/*/*.yaml")
+	more, _ := filepath.Glob("../../deploy/library/*/*.yaml")
+	for _, name := range append(files, more...) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+}
+
+// FuzzParse holds that no text makes reading or judging fail, and that what is
+// taken survives being published and read.
+func FuzzParse(f *testing.F) {
+	fuzzSeeds(f)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		acts := map[string]Act{"known": known, "instant": instant}
+		if a, ps := ParseAct(text); len(ps) == 0 && len(schema.Errors(ValidateAct(a))) == 0 {
+			Fit(a, small)
+			a.DurationMS()
+			acts[a.ID] = a
+			story := Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Times: 1}, Acts: []Step{{Act: a.ID}}}
+			roundTrip(t, story, acts)
+		}
+		if s, ps := ParseStory(text); len(ps) == 0 && len(schema.Errors(ValidateStory(s, shelf))) == 0 {
+			roundTrip(t, s, acts)
+		}
+	})
+}
+
+func roundTrip(t *testing.T, s Story, acts map[string]Act) {
+	data, sum, err := EncodeBlob(s, acts, 1)
+	if err != nil {
+		t.Fatalf("publish: %v", err)
+	}
+	b, ps := ParseBlob(data)
+	if ps = append(ps, ValidateBlob(b)...); len(schema.Errors(ps)) > 0 {
+		t.Fatalf("published %s, which is refused: %q", data, ps)
+	}
+	if _, again, err := EncodeBlob(b.Story, b.Acts, b.Rev); err != nil || again != sum {
+		t.Fatalf("published twice, two digests: %v", err)
+	}
+}
+
+// FuzzParseBlob holds that arbitrary bytes as a published story are judged.
+func FuzzParseBlob(f *testing.F) {
+	data, _, err := EncodeBlob(Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Times: 3}, Acts: []Step{{Act: "known"}}}, map[string]Act{"known": known}, 1)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if b, ps := ParseBlob(data); len(ps) == 0 && len(schema.Errors(ValidateBlob(b))) == 0 {
+			Fitted(b, small, nil)
+		}
+	})
+}
+
+func TestAWrongKindIsToldWhatFits(t *testing.T) {
+	for text, want := range map[string]string{
+		"act: a\nactions: [{type: say, start_ms: 0, timeout_ms: 900, text: hi}]":      "texts are by language",
+		"act: a\nactions: [{type: say, start_ms: 0, timeout_ms: 1s, text: {en: hi}}]": "milliseconds",
+		"act: a\nactions: [hello]": "an action has a type",
+		"act: a\nactions: [{type: head, start_ms: 0, timeout_ms: 9, yaw_rad: left}]": "a number",
+	} {
+		if _, ps := ParseAct([]byte(text)); len(ps) != 1 || !strings.Contains(ps[0].Hint, want) {
+			t.Errorf("%s: got %q, want a hint with %q", text, ps, want)
+		}
+	}
+	if _, ps := ParseStory([]byte("story: s\nacts: [hello]")); len(ps) != 1 || !strings.Contains(ps[0].Hint, "{act: welcome}") {
+		t.Errorf("a story whose act is a word: %q", ps)
+	}
+}

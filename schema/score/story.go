@@ -1,0 +1,119 @@
+package score
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"troupe/schema"
+)
+
+// ValidateStory returns everything that is wrong or doubtful about a story, in
+// the order of its text. lookup finds an act of the library; the acts themselves
+// are validated on their own.
+func ValidateStory(s Story, lookup func(id string) (Act, bool)) []schema.Problem {
+	var c checks
+	c.id("/story", s.ID)
+	if len(s.Name) == 0 {
+		c.add("/name", CodeMissing, "a story has a name", "such as {en: Museum morning}")
+	}
+	c.names("/name", s.Name, MaxPlain)
+	c.labels("/labels", s.Labels)
+	for i, lang := range s.Languages {
+		c.language(at("/languages", i), lang)
+	}
+	if s.Repeat == (Repeat{}) {
+		c.add("/repeat", CodeMissing, "a story says how often it is performed", "once, loop or {times: 3}")
+	}
+	if len(s.Acts) == 0 {
+		c.add("/acts", CodeStoryEmpty, "the story has no act", "a story needs at least one")
+	}
+	if len(s.Acts) > maxStoryLen {
+		c.add("/acts", CodeTooMany, fmt.Sprintf("a story has at most %d acts", maxStoryLen), "split it in two")
+	}
+	lasts := false
+	for i, step := range s.Acts {
+		c.step(at("/acts", i), s, step, lookup)
+		lasts = lasts || !s.Repeat.Loop || mayLast(step.Act, lookup)
+	}
+	if len(s.Acts) > 0 && !lasts {
+		c.add("/acts", CodeZeroLength, "the story loops, and nothing in it lasts", "add an act with a wait in it, or perform it once")
+	}
+	return c.found
+}
+
+func mayLast(id string, lookup func(string) (Act, bool)) bool {
+	a, ok := lookup(id)
+	_, most := a.Lasts()
+	return !ok || most > 0
+}
+
+func (c *checks) step(p string, s Story, step Step, lookup func(id string) (Act, bool)) {
+	c.id(at(p, "act"), step.Act)
+	switch step.OnResume {
+	case "", ResumeContinue, ResumeRestart, ResumeSkip:
+	default:
+		c.add(at(p, "on_resume"), CodeBadValue, fmt.Sprintf("%q is not a way to resume", step.OnResume), "continue, restart or skip")
+	}
+	a, ok := lookup(step.Act)
+	if !ok {
+		if schema.ValidID(step.Act) {
+			c.add(at(p, "act"), CodeUnknownAct, "there is no act "+step.Act, "save the act first, or correct its name")
+		}
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(step.With)) {
+		if _, ok := a.Parameters[name]; !ok {
+			hint := "the act takes none"
+			if len(a.Parameters) > 0 {
+				hint = fmt.Sprintf("the act takes %v", slices.Sorted(maps.Keys(a.Parameters)))
+			}
+			c.add(at(p, "with", name), CodeUnknownParameter, "the act "+step.Act+" has no parameter "+name, hint)
+		}
+		c.text(at(p, "with", name), step.With[name], MaxText)
+	}
+	for _, lang := range s.Languages {
+		if !a.speaks(lang) {
+			c.warn(at(p, "act"), CodeMissingLanguage, fmt.Sprintf("the act %s has no text in %s", step.Act, lang), "another language of its texts is used")
+		}
+	}
+}
+
+func (a Act) speaks(lang string) bool {
+	all := true
+	a.walk(func(_ string, x *Action, _ int) {
+		_, ok := x.Text.find(lang)
+		all = all && (x.Text == nil || ok)
+	})
+	return all
+}
+
+// ValidateBlob judges a published revision on its own. A step whose act it lacks
+// is no problem here: the act may be taught on the robot, and Fitted judges that.
+func ValidateBlob(b Blob) []schema.Problem {
+	var c checks
+	if b.Schema != BlobSchema {
+		c.add("/schema", CodeUnsupported, fmt.Sprintf("version %d of published stories is not understood", b.Schema), fmt.Sprintf("this program reads version %d", BlobSchema))
+		return c.found
+	}
+	if b.Rev < 1 {
+		c.add("/rev", CodeOutOfRange, fmt.Sprintf("%d is not a revision", b.Rev), "revisions count from 1")
+	}
+	reached := map[string]bool{}
+	for _, step := range b.Story.Acts {
+		reached[step.Act] = true
+	}
+	story := ValidateStory(b.Story, func(id string) (Act, bool) { a, ok := b.Acts[id]; return a, ok })
+	c.under("/story", slices.DeleteFunc(story, func(p schema.Problem) bool { return p.Code == CodeUnknownAct }))
+	for _, id := range slices.Sorted(maps.Keys(b.Acts)) {
+		a, p := b.Acts[id], at("/acts", id)
+		if a.ID != id {
+			c.add(at(p, "act"), CodeWrongKey, fmt.Sprintf("the act %q is filed under %q", a.ID, id), "file it under its own id")
+		}
+		if !reached[id] {
+			c.warn(p, CodeUnreached, "no step of the story performs it", "leave it out, or name it in a step")
+		}
+		c.under(p, ValidateAct(a))
+	}
+	return c.found
+}

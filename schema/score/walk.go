@@ -1,0 +1,78 @@
+package score
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"troupe/schema"
+)
+
+// walk calls visit for every action of a, groups before what is in them, with
+// its place. depth is 1 for the actions of the act itself.
+func (a Act) walk(visit func(pointer string, action *Action, depth int)) {
+	var down func(base string, list []Action, depth int)
+	down = func(base string, list []Action, depth int) {
+		for i := range list {
+			p := at(base, i)
+			visit(p, &list[i], depth)
+			down(p+"/actions", list[i].Actions, depth+1)
+		}
+	}
+	down("/actions", a.Actions, 1)
+}
+
+// Moves reports whether performing a moves the robot or a part of it.
+func (a Act) Moves() bool {
+	moves := false
+	a.walk(func(_ string, action *Action, _ int) {
+		row, _ := RowOf(action.Type)
+		moves = moves || row.Unit.Moves()
+	})
+	return moves
+}
+
+// Resolve returns a with the parameters of step put into its texts; what step
+// leaves out takes the act's default. a itself is not changed.
+func (a Act) Resolve(step Step) Act {
+	if len(a.Parameters) == 0 {
+		return a
+	}
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(a.Parameters)) {
+		value, ok := step.With[name]
+		if !ok {
+			value = a.Parameters[name].Default
+		}
+		pairs = append(pairs, "${"+name+"}", value)
+	}
+	a.Actions = resolve(a.Actions, strings.NewReplacer(pairs...))
+	return a
+}
+
+func resolve(list []Action, r *strings.Replacer) []Action {
+	out := slices.Clone(list)
+	for i := range out {
+		if out[i].Text != nil {
+			text := make(Text, len(out[i].Text))
+			for lang, s := range out[i].Text {
+				text[lang] = r.Replace(s)
+			}
+			out[i].Text = text
+		}
+		out[i].Actions = resolve(out[i].Actions, r)
+	}
+	return out
+}
+
+// UnitKinds lists the kinds of unit that a needs, each once.
+func (a Act) UnitKinds() []schema.UnitKind {
+	var kinds []schema.UnitKind
+	a.walk(func(_ string, action *Action, _ int) {
+		if row, ok := RowOf(action.Type); ok && row.Unit != "" && !slices.Contains(kinds, row.Unit) {
+			kinds = append(kinds, row.Unit)
+		}
+	})
+	slices.Sort(kinds)
+	return kinds
+}

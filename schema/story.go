@@ -1,0 +1,91 @@
+package schema
+
+import "strconv"
+
+// DesiredStory is the fleet's wish: which story a robot performs by default.
+// Retained. A robot compares Rev with what it has reported, at any time and
+// whatever it heard before. Story nil under a higher Rev withdraws; an emptied
+// topic changes nothing.
+type DesiredStory struct {
+	Rev       int64     `json:"rev"`                         // rises per robot and authority
+	Authority string    `json:"authority"`                   // UUID of the fleet's database
+	Story     *StoryPin `json:"story" jsonschema:"nullable"` // null = withdrawn
+	Apply     Apply     `json:"apply"`
+	By        string    `json:"by,omitempty"`
+	TS        Time      `json:"ts"`
+}
+
+// StoryPin names the exact bytes of a published story.
+type StoryPin struct {
+	ID     string `json:"id"`
+	Rev    int64  `json:"rev"`
+	Name   string `json:"name,omitempty"`
+	SHA256 string `json:"sha256"`
+	Size   int64  `json:"size"`
+}
+
+// Validate reports what a wish must carry and does not.
+func (d *DesiredStory) Validate() []Problem {
+	var c checks
+	c.atLeast("/rev", d.Rev, 1)
+	c.said("/authority", d.Authority != "")
+	switch d.Apply {
+	case ApplyNextAct, ApplyNow, ApplyNextStart:
+	default:
+		c.add("/apply", "bad_value", strconv.Quote(string(d.Apply))+" is not a way to apply a story", "next_act, now or next_start")
+	}
+	if s := d.Story; s != nil {
+		c.id("/story/id", s.ID)
+		c.atLeast("/story/rev", s.Rev, 1)
+		c.digest("/story/sha256", s.SHA256)
+		c.atLeast("/story/size", s.Size, 1)
+	}
+	return c
+}
+
+// ReportedStory is the robot's answer to the wish: how far it is, and what it
+// has.
+type ReportedStory struct {
+	TS         Time         `json:"ts"`
+	Session    string       `json:"session"`
+	Authority  string       `json:"authority,omitempty"`
+	DesiredRev int64        `json:"desired_rev"` // 0 = nothing was ever wished
+	Phase      DeployPhase  `json:"phase"`
+	Reason     Reason       `json:"reason,omitempty"`
+	Retry      Retry        `json:"retry,omitempty"`
+	Detail     string       `json:"detail,omitempty"`
+	Pointer    string       `json:"pointer,omitempty"`
+	Attempts   int          `json:"attempts"`
+	Fetching   string       `json:"fetching,omitempty"` // the digest that is being asked for
+	Active     *ActiveStory `json:"active" jsonschema:"nullable"`
+	Previous   *StoryRef    `json:"previous" jsonschema:"nullable"`
+	Playing    bool         `json:"playing"`
+	ActsDigest string       `json:"acts_digest,omitempty"`
+}
+
+// ActiveStory is the story that ato performs on this robot.
+type ActiveStory struct {
+	ID            string   `json:"id"`
+	Rev           int64    `json:"rev"`
+	SHA256        string   `json:"sha256"`
+	Since         Time     `json:"since"`
+	EffectiveActs []string `json:"effective_acts"`
+	Pruned        []string `json:"pruned"`
+}
+
+// Validate reports what a report must carry and does not.
+func (r *ReportedStory) Validate() []Problem {
+	var c checks
+	c.said("/session", r.Session != "")
+	c.said("/phase", r.Phase != "")
+	if r.Active != nil {
+		c.id("/active/id", r.Active.ID)
+		c.digest("/active/sha256", r.Active.SHA256)
+	}
+	return c
+}
+
+// at builds a pointer to a field of the i-th element of a list.
+func at(list string, i int, field string) string {
+	return list + "/" + strconv.Itoa(i) + "/" + field
+}

@@ -1,0 +1,129 @@
+package schema
+
+import (
+	"slices"
+	"time"
+)
+
+// VerbClass groups verbs by what they compete for: within the mode class a
+// newer command supersedes an older unfinished one; stops come first, always.
+type VerbClass string
+
+const (
+	ClassStop      VerbClass = "stop"
+	ClassSafety    VerbClass = "safety"
+	ClassMode      VerbClass = "mode"
+	ClassAuto      VerbClass = "auto"
+	ClassInterrupt VerbClass = "interrupt"
+	ClassSys       VerbClass = "sys"
+)
+
+// Journaled says when a command is written to the robot's disk: before it is
+// answered, after its effect (a stop does not wait for a disk), or never.
+type Journaled string
+
+const (
+	JournalBefore Journaled = "before"
+	JournalAfter  Journaled = "after"
+	JournalNever  Journaled = "never"
+)
+
+// ArgType is the form of one argument.
+type ArgType string
+
+const (
+	ArgString  ArgType = "string"
+	ArgBoolean ArgType = "boolean"
+	ArgInteger ArgType = "integer"
+	ArgAny     ArgType = "any"
+)
+
+// Arg is one argument of a verb.
+type Arg struct {
+	Name     string
+	Type     ArgType
+	Required bool
+	Purpose  string
+}
+
+// Verb is one row of the verb table.
+type Verb struct {
+	Group, Name string
+	Args        []Arg // a bare word as payload is the first
+	Class       VerbClass
+	Roles       []Role // who may send it, beside fleetd and admin who may send all
+	TTL         time.Duration
+	Journal     Journaled
+	Purpose     string
+}
+
+// ID is the name of v as it stands in a topic: group/verb.
+func (v Verb) ID() string { return v.Group + "/" + v.Name }
+
+// Allows reports whether role may send v.
+func (v Verb) Allows(role Role) bool {
+	return role == RoleFleetd || role == RoleAdmin || slices.Contains(v.Roles, role)
+}
+
+const (
+	// MaxTTL bounds how long a command may wait.
+	MaxTTL = time.Hour
+	// NoTTL marks verbs that never expire.
+	NoTTL time.Duration = 0
+)
+
+var (
+	operators  = []Role{RoleOperator}
+	responders = []Role{RoleOperator, RoleResponder}
+	stoppers   = []Role{RoleOperator, RoleResponder, RoleStop}
+	adminsOnly []Role
+
+	argWhy  = Arg{"why", ArgString, false, "shown to people and kept in the event"}
+	argSeen = Arg{"seen_mono_ms", ArgInteger, false, "mono_ms of the newest heartbeat that the operator has seen; a stale one is refused"}
+)
+
+// Verbs is the verb table: everything that can be asked of a robot.
+var Verbs = []Verb{
+	{"safety", "stop", []Arg{argWhy}, ClassStop, stoppers, NoTTL, JournalAfter, "damp to standstill, then DISABLED"},
+	{"safety", "soft-stop", []Arg{argWhy}, ClassStop, stoppers, NoTTL, JournalAfter, "end the running thing gently, then stop"},
+	{"safety", "halt", []Arg{argWhy}, ClassStop, stoppers, NoTTL, JournalAfter, "halt all units at once; needs reset"},
+	{"safety", "estop", []Arg{argWhy}, ClassStop, stoppers, NoTTL, JournalAfter, "switch all units off in software; needs reset; not an emergency stop device"},
+	{"safety", "enable", []Arg{argSeen}, ClassSafety, operators, 5 * time.Second, JournalBefore, "open the gate: what is active may move"},
+	{"safety", "reset", []Arg{argSeen}, ClassSafety, operators, 5 * time.Second, JournalBefore, "lead out of E_STOP to DISABLED"},
+	{"mode", "set", []Arg{{"mode", ArgString, true, "str, mnl or ato"}, {"restart", ArgBoolean, false, "start it anew if it is active already"}}, ClassMode, operators, 30 * time.Second, JournalBefore, "put another mode in charge"},
+	{"mode", "pause", nil, ClassMode, operators, 30 * time.Second, JournalBefore, "pause the active mode"},
+	{"mode", "resume", nil, ClassMode, operators, 30 * time.Second, JournalBefore, "resume the active mode"},
+	{"mode", "kill", nil, ClassMode, operators, 30 * time.Second, JournalBefore, "end the active mode at once and go to mnl"},
+	{"mode", "enable", []Arg{{"mode", ArgString, true, "which mode to switch on"}}, ClassMode, adminsOnly, 30 * time.Second, JournalBefore, "make a mode selectable"},
+	{"mode", "disable", []Arg{{"mode", ArgString, true, "which mode to switch off"}}, ClassMode, adminsOnly, 30 * time.Second, JournalBefore, "make a mode not selectable"},
+	{"auto", "start", nil, ClassAuto, operators, 30 * time.Second, JournalBefore, "begin the stopped story at its first act"},
+	{"auto", "stop", nil, ClassAuto, operators, 30 * time.Second, JournalBefore, "cancel the act, rewind the story, hold"},
+	{"auto", "pause", []Arg{argWhy}, ClassAuto, operators, 30 * time.Second, JournalBefore, "hold a pause token; each request is its own"},
+	{"auto", "continue", []Arg{{"token", ArgString, false, "which operator's token; without it the asker's oldest"}}, ClassAuto, operators, 30 * time.Second, JournalBefore, "release a pause token"},
+	{"interrupt", "request", []Arg{{"handler", ArgString, true, "which handler shall run"}, {"interrupter", ArgString, false, "who asks: ai, touch, screen, power; screen if left out"}}, ClassInterrupt, responders, 10 * time.Second, JournalBefore, "ask for an interrupt of the story"},
+	{"interrupt", "cancel", []Arg{{"id", ArgString, true, "id of the interrupt, from state"}}, ClassInterrupt, responders, 10 * time.Second, JournalBefore, "end a running interrupt"},
+	{"interrupter", "run", []Arg{{"interrupter", ArgString, true, "ai, touch, screen, power"}}, ClassInterrupt, operators, 30 * time.Second, JournalBefore, "let an interrupter ask"},
+	{"interrupter", "stop", []Arg{{"interrupter", ArgString, true, "ai, touch, screen, power"}}, ClassInterrupt, operators, 30 * time.Second, JournalBefore, "keep an interrupter from asking"},
+	{"sys", "ping", []Arg{{"echo", ArgAny, false, "comes back in detail"}}, ClassSys, operators, 5 * time.Second, JournalNever, "answer"},
+	{"sys", "query", []Arg{{"id", ArgString, true, "a command's id"}}, ClassSys, operators, 5 * time.Second, JournalNever, "send the newest answer to that command again"},
+	{"sys", "adopt", []Arg{{"authority", ArgString, true, "UUID of the fleet's database"}}, ClassSys, adminsOnly, 30 * time.Second, JournalBefore, "obey another fleet's desired documents from now on"},
+}
+
+// VerbOf finds a verb by its group and name.
+func VerbOf(group, name string) (Verb, bool) {
+	for i := range Verbs {
+		if Verbs[i].Group == group && Verbs[i].Name == name {
+			return Verbs[i], true
+		}
+	}
+	return Verb{}, false
+}
+
+// VerbIDs lists every verb as group/verb, in table order.
+func VerbIDs() []string {
+	ids := make([]string, len(Verbs))
+	for i, v := range Verbs {
+		ids[i] = v.ID()
+	}
+	return ids
+}
