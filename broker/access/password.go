@@ -1,0 +1,77 @@
+package access
+
+import (
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/crypto/argon2"
+)
+
+// Hash is an argon2id hash of a password with its parameters, written as a PHC
+// string: $argon2id$v=19$m=19456,t=2,p=1$salt$hash.
+type Hash struct {
+	memoryKiB, passes uint32
+	lanes             uint8
+	salt, sum         []byte
+}
+
+// Parameters of new hashes (the second choice of RFC 9106 is made for servers;
+// these are the smaller ones that OWASP names, since a whole fleet may log in at
+// once), and the most that a users file may ask of the broker.
+const (
+	newMemoryKiB, newPasses, newLanes, newSum = 19 << 10, 2, 1, 32
+	maxMemoryKiB, maxPasses, maxLanes         = 128 << 10, 10, 4
+	SaltBytes                                 = 16
+)
+
+// HashPassword makes the hash of a password with a salt of SaltBytes random
+// bytes.
+func HashPassword(password string, salt [SaltBytes]byte) Hash {
+	return Hash{
+		memoryKiB: newMemoryKiB, passes: newPasses, lanes: newLanes, salt: salt[:],
+		sum: argon2.IDKey([]byte(password), salt[:], newPasses, newMemoryKiB, newLanes, newSum),
+	}
+}
+
+// Verify reports whether password is the one. It takes some 20 ms and the
+// hash's memory: whoever calls it for strangers limits how many at once.
+func (h Hash) Verify(password []byte) bool {
+	got := argon2.IDKey(password, h.salt, h.passes, h.memoryKiB, h.lanes, uint32(len(h.sum)))
+	return subtle.ConstantTimeCompare(got, h.sum) == 1
+}
+
+func (h Hash) String() string {
+	b64 := base64.RawStdEncoding.EncodeToString
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.memoryKiB, h.passes, h.lanes, b64(h.salt), b64(h.sum))
+}
+
+// ParseHash reads a PHC string, and refuses parameters that would let a users
+// file exhaust the broker.
+func ParseHash(s string) (Hash, error) {
+	part := strings.Split(s, "$")
+	if len(part) != 6 || part[0] != "" || part[1] != "argon2id" {
+		return Hash{}, errors.New("not an argon2id hash, as hash-password writes it")
+	}
+	if want := fmt.Sprintf("v=%d", argon2.Version); part[2] != want {
+		return Hash{}, fmt.Errorf("argon2 version %q: only %s is understood", part[2], want)
+	}
+	var h Hash
+	if n, err := fmt.Sscanf(part[3], "m=%d,t=%d,p=%d", &h.memoryKiB, &h.passes, &h.lanes); err != nil || n != 3 ||
+		part[3] != fmt.Sprintf("m=%d,t=%d,p=%d", h.memoryKiB, h.passes, h.lanes) {
+		return Hash{}, fmt.Errorf("argon2id parameters %q: want m, t and p", part[3])
+	}
+	if h.memoryKiB < 8*uint32(h.lanes) || h.memoryKiB > maxMemoryKiB || h.passes < 1 || h.passes > maxPasses || h.lanes < 1 || h.lanes > maxLanes {
+		return Hash{}, fmt.Errorf("argon2id parameters %q: at most m=%d,t=%d,p=%d", part[3], maxMemoryKiB, maxPasses, maxLanes)
+	}
+	var err error
+	if h.salt, err = base64.RawStdEncoding.Strict().DecodeString(part[4]); err != nil || len(h.salt) < 8 || len(h.salt) > 64 {
+		return Hash{}, errors.New("argon2id salt: want 8 to 64 bytes in unpadded base64")
+	}
+	if h.sum, err = base64.RawStdEncoding.Strict().DecodeString(part[5]); err != nil || len(h.sum) < 16 || len(h.sum) > 64 {
+		return Hash{}, errors.New("argon2id hash: want 16 to 64 bytes in unpadded base64")
+	}
+	return h, nil
+}

@@ -1,0 +1,175 @@
+package access
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"troupe/schema"
+)
+
+// Rights are what one identity may say and hear, made from the topic and verb
+// tables once, when it connects. They do not change and may be asked from many
+// goroutines.
+type Rights struct {
+	id   Identity
+	ns   schema.Namespace
+	read *tree
+}
+
+// Compile makes the rights of id below name space ns.
+func Compile(id Identity, ns schema.Namespace) *Rights {
+	var read []string
+	for _, row := range schema.Topics {
+		if id.Blobs && row.Kind != schema.TopicBlob {
+			continue
+		}
+		for _, g := range row.Read {
+			if g.Role == id.Role {
+				read = append(read, filterOf(ns, row, g, id.Name))
+			}
+		}
+	}
+	switch id.Role {
+	case schema.RoleFleetd:
+		read = append(read, ns.Root()+"#")
+	case schema.RoleAdmin:
+		read = append(read, ns.Root()+"#", "$SYS/#")
+	}
+	return &Rights{id: id, ns: ns, read: treeOf(read)}
+}
+
+// filterOf fills the pattern of row with name where the grant asks for one's own
+// topics, and with + elsewhere.
+func filterOf(ns schema.Namespace, row schema.Topic, g schema.Grant, name string) string {
+	levels := strings.Split(row.Pattern, "/")
+	for i, l := range levels {
+		switch {
+		case l[0] != '{':
+		case l == "{"+g.Own+"}":
+			levels[i] = name
+		default:
+			levels[i] = "+"
+		}
+	}
+	return ns.Root() + strings.Join(levels, "/")
+}
+
+// MayRead answers for a filter (may it be subscribed to: yes, if anything that
+// it admits may be read) and for a topic (may it be delivered). So people may
+// subscribe broadly and get what is theirs.
+func (r *Rights) MayRead(filter string) bool { return r.read.meets(filter) }
+
+// MaxQoS is the most that a subscription of this identity is granted. Observers
+// get 0, because the server waits for a slow reader of QoS 1 but drops for one of
+// QoS 0: who only looks on must not slow down who acts. So do robots' blob
+// connections; a blob proves by its digest whether it is whole.
+func (r *Rights) MaxQoS() byte {
+	if r.id.Role == schema.RoleObserver || r.id.Blobs {
+		return 0
+	}
+	return 2
+}
+
+// Publish is what the broker knows of a message before it routes it. Its QoS is
+// not judged: a command sent with QoS 0 from a shell is a command.
+type Publish struct {
+	Topic  string
+	Retain bool
+	Size   int
+}
+
+// Do is what shall happen to a message.
+type Do uint8
+
+const (
+	Refuse Do = iota // acknowledged, not routed, not kept
+	Strip            // routed, but not kept
+	Pass
+)
+
+// Verdict is what shall happen to a message, and why unless it just passes.
+type Verdict struct {
+	Do     Do
+	Reason schema.Reason
+	Detail string
+	// Urgent messages, stops and presence, are subject to no rate.
+	Urgent bool
+}
+
+// Judge decides about a message.
+//
+// A stop passes whatever it carries and however it is flagged; only its sender
+// must be allowed to stop. A retained command is refused: whoever listens now
+// cannot see the flag and would obey, and whoever comes later would obey again.
+// A document that is not retained is refused too: it would be one thing to those
+// who listen now and another to those who come later. An event that is retained
+// is passed on without the flag: it is true now and would be a lie later.
+func (r *Rights) Judge(p Publish) Verdict {
+	row, params, ok := r.ns.Match(p.Topic)
+	switch {
+	case !ok:
+		return refusal(schema.ReasonForbidden, "there is no such topic")
+	case r.id.Blobs:
+		return refusal(schema.ReasonForbidden, "this connection only reads blobs")
+	case !r.mayPublish(row, params) && !r.mayDelete(row, p):
+		return refusal(schema.ReasonForbidden, fmt.Sprintf("role %s does not publish there", r.id.Role))
+	}
+	if row.Kind == schema.TopicCmd {
+		verb, known := schema.VerbOf(params.Group, params.Verb)
+		switch {
+		case !known && !slices.Contains([]schema.Role{schema.RoleFleetd, schema.RoleAdmin}, r.id.Role):
+			// It might be an administrator's verb of a newer robot.
+			return refusal(schema.ReasonUnknownVerb, fmt.Sprintf("no verb %s/%s is known here", params.Group, params.Verb))
+		case known && !verb.Allows(r.id.Role):
+			return refusal(schema.ReasonForbidden, fmt.Sprintf("role %s may not %s", r.id.Role, verb.ID()))
+		case known && verb.Class == schema.ClassStop && p.Retain:
+			return Verdict{Do: Strip, Reason: schema.ReasonRetainedCommand, Detail: "the stop was passed on; commands are not retained", Urgent: true}
+		case known && verb.Class == schema.ClassStop:
+			return Verdict{Do: Pass, Urgent: true}
+		case p.Retain:
+			return refusal(schema.ReasonRetainedCommand, "commands are never retained; send it without the retain flag")
+		}
+	}
+	switch {
+	case p.Size > row.MaxBytes:
+		return refusal(schema.ReasonTooBig, fmt.Sprintf("%d bytes, at most %d are taken there", p.Size, row.MaxBytes))
+	case row.Retain && !p.Retain:
+		return refusal(schema.ReasonBadRequest, "this topic holds a document: send it with the retain flag")
+	case !row.Retain && p.Retain:
+		return Verdict{Do: Strip, Reason: schema.ReasonBadRequest, Detail: "passed on, but nothing is retained there"}
+	}
+	return Verdict{Do: Pass, Urgent: row.Kind == schema.TopicPresence}
+}
+
+// JudgeWill decides about a will when it is left, since the server asks nobody
+// when it sends it. A robot's will says that the robot is lost and nothing else.
+func (r *Rights) JudgeWill(w Publish) Verdict {
+	v := r.Judge(w)
+	if v.Do == Strip {
+		v.Do = Refuse
+	}
+	if row, _, ok := r.ns.Match(w.Topic); v.Do == Pass && r.id.Role == schema.RoleRobot && (!ok || row.Kind != schema.TopicPresence) {
+		return refusal(schema.ReasonForbidden, "a robot's will belongs on its presence")
+	}
+	return v
+}
+
+func refusal(r schema.Reason, detail string) Verdict {
+	return Verdict{Do: Refuse, Reason: r, Detail: detail}
+}
+
+func (r *Rights) mayPublish(row schema.Topic, params schema.TopicParams) bool {
+	return slices.ContainsFunc(row.Publish, func(g schema.Grant) bool {
+		return g.Role == r.id.Role && (g.Own == "" || params.Get(g.Own) == r.id.Name)
+	})
+}
+
+// mayDelete: the fleet's side may empty any document, for robots that are gone.
+func (r *Rights) mayDelete(row schema.Topic, p Publish) bool {
+	return row.Retain && p.Retain && p.Size == 0 && (r.id.Role == schema.RoleFleetd || r.id.Role == schema.RoleAdmin)
+}
+
+// NoticeTopic is where the broker tells the client of that name what it did not
+// take.
+func NoticeTopic(ns schema.Namespace, name string) string { return ns.Topic(schema.TopicNotice, name) }

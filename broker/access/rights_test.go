@@ -1,0 +1,172 @@
+package access
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"troupe/schema"
+)
+
+const ns = schema.DefaultNamespace
+
+func rights(role schema.Role, name string) *Rights {
+	return Compile(Identity{Name: name, ClientID: name, Role: role}, ns)
+}
+
+func TestTheTreeAgreesWithItsFilters(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := rapid.SliceOfN(filters, 0, 6).Draw(t, "filters")
+		tr := treeOf(in)
+		for _, ask := range []string{filters.Draw(t, "filter"), topics.Draw(t, "topic")} {
+			want := slices.ContainsFunc(in, func(f string) bool { return Intersects(f, ask) })
+			if got := tr.meets(ask); got != want {
+				t.Fatalf("tree of %q meets %q: %v, want %v", in, ask, got, want)
+			}
+		}
+	})
+}
+
+func TestAskingWhetherADeliveryIsAllowedAllocatesNothing(t *testing.T) {
+	r := rights(schema.RoleOperator, "op1")
+	if n := testing.AllocsPerRun(100, func() { r.MayRead("troupe/v1/robots/r1/state") }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkMayRead(b *testing.B) {
+	r := rights(schema.RoleOperator, "op1")
+	for b.Loop() {
+		r.MayRead("troupe/v1/robots/r1/reported/story")
+	}
+}
+
+// concrete draws topics of the table and near it.
+var concrete = rapid.Custom(func(t *rapid.T) string {
+	row := rapid.SampledFrom(schema.Topics).Draw(t, "row")
+	fill := map[string]*rapid.Generator[string]{
+		"{rid}": rapid.SampledFrom([]string{"r1", "r2", "R1", "+"}), "{cid}": rapid.SampledFrom([]string{"op1", "op2", "r1", "fleetd", "admin"}),
+		"{sha256}": rapid.SampledFrom([]string{strings.Repeat("a", 64), "x"}),
+		"{group}":  rapid.SampledFrom([]string{"safety", "mode", "sys", "x"}), "{verb}": rapid.SampledFrom([]string{"stop", "set", "adopt", "enable", "x"}),
+	}
+	levels := strings.Split(row.Pattern, "/")
+	for i, l := range levels {
+		if g, ok := fill[l]; ok {
+			levels[i] = g.Draw(t, l)
+		}
+	}
+	return ns.Root() + strings.Join(levels, "/") + rapid.SampledFrom([]string{"", "", "", "/x"}).Draw(t, "tail")
+})
+
+var whoever = rapid.Custom(func(t *rapid.T) Identity {
+	role := rapid.SampledFrom(append([]schema.Role{"", "x", schema.RoleBroker}, roles...)).Draw(t, "role")
+	name := rapid.SampledFrom([]string{"r1", "op1", "fleetd", "admin"}).Draw(t, "name")
+	return Identity{Name: name, ClientID: name, Role: role, Blobs: role == schema.RoleRobot && rapid.Bool().Draw(t, "blobs")}
+})
+
+func message(t *rapid.T) Publish {
+	return Publish{Topic: concrete.Draw(t, "topic"), Retain: rapid.Bool().Draw(t, "retain"), Size: rapid.SampledFrom([]int{0, 1, 600, 10 << 10, 400 << 10}).Draw(t, "size")}
+}
+
+func TestWhateverPassesIsInTheTable(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		id, m := whoever.Draw(t, "who"), message(t)
+		v := Compile(id, ns).Judge(m)
+		if v.Do == Refuse {
+			if v.Reason == "" || v.Detail == "" {
+				t.Fatalf("%+v by %+v: refused without a reason", m, id)
+			}
+			return
+		}
+		row, params, ok := ns.Match(m.Topic)
+		if !ok {
+			t.Fatalf("%+v by %+v: no such topic, and %+v", m, id, v)
+		}
+		granted := slices.ContainsFunc(row.Publish, func(g schema.Grant) bool {
+			return g.Role == id.Role && (g.Own == "" || params.Get(g.Own) == id.Name)
+		})
+		deletes := row.Retain && m.Retain && m.Size == 0 && (id.Role == schema.RoleFleetd || id.Role == schema.RoleAdmin)
+		kept := m.Retain && v.Do == Pass
+		verb, known := schema.VerbOf(params.Group, params.Verb)
+		stop := known && verb.Class == schema.ClassStop
+		switch {
+		case !granted && !deletes:
+			t.Fatalf("%+v by %+v: not granted, and %+v", m, id, v)
+		case kept != row.Retain:
+			t.Fatalf("%+v by %+v: kept %v, declared %v", m, id, kept, row.Retain)
+		case m.Size > row.MaxBytes && !stop:
+			t.Fatalf("%+v by %+v: too big, and %+v", m, id, v)
+		case known && !verb.Allows(id.Role):
+			t.Fatalf("%+v by %+v: verb not allowed, and %+v", m, id, v)
+		case id.Blobs:
+			t.Fatalf("%+v by a blob connection: %+v", m, v)
+		}
+	})
+}
+
+func TestAStopOfOnesOwnAlwaysPasses(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		role := rapid.SampledFrom([]schema.Role{schema.RoleOperator, schema.RoleResponder, schema.RoleStop, schema.RoleFleetd, schema.RoleAdmin}).Draw(t, "role")
+		verb := rapid.SampledFrom([]string{"stop", "soft-stop", "halt", "estop"}).Draw(t, "verb")
+		m := message(t)
+		m.Topic = ns.Topic(schema.TopicCmd, "r1", "me", "safety", verb)
+		v := rights(role, "me").Judge(m)
+		if v.Do == Refuse || !v.Urgent || m.Retain != (v.Do == Strip) {
+			t.Fatalf("%+v by %s: %+v", m, role, v)
+		}
+	})
+}
+
+func TestOneRobotCannotTouchAnythingButItsOwn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		id, m := whoever.Draw(t, "who"), message(t)
+		id.Role, id.Name = schema.RoleRobot, "r1"
+		if v := Compile(id, ns).Judge(m); v.Do != Refuse && !strings.HasPrefix(m.Topic, "troupe/v1/robots/r1/") {
+			t.Fatalf("%+v: %+v", m, v)
+		}
+	})
+}
+
+func TestARobotsWillIsItsPresence(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := message(t)
+		v := rights(schema.RoleRobot, "r1").JudgeWill(m)
+		if v.Do == Strip || v.Do == Pass && (m.Topic != "troupe/v1/robots/r1/presence" || !m.Retain) {
+			t.Fatalf("%+v: %+v", m, v)
+		}
+	})
+}
+
+func TestReadingIsGrantedRowByRow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		id, topic := whoever.Draw(t, "who"), concrete.Draw(t, "topic")
+		if strings.Contains(topic, "+") || id.Blobs {
+			return
+		}
+		got := Compile(id, ns).MayRead(topic)
+		if id.Role == schema.RoleFleetd || id.Role == schema.RoleAdmin {
+			if !got {
+				t.Fatalf("%s does not read %s", id.Role, topic)
+			}
+			return
+		}
+		row, params, ok := ns.Match(topic)
+		want := ok && slices.ContainsFunc(row.Read, func(g schema.Grant) bool {
+			return g.Role == id.Role && (g.Own == "" || params.Get(g.Own) == id.Name)
+		})
+		if want && !got || got && ok && !want {
+			t.Fatalf("%+v reads %s: %v, want %v", id, topic, got, want)
+		}
+	})
+}
+
+func TestRolesThatAreNoneMayNothing(t *testing.T) {
+	for _, role := range []schema.Role{"", "king", schema.RoleBroker} {
+		r := rights(role, "x")
+		if r.MayRead("#") || r.MayRead("troupe/v1/robots/r1/presence") {
+			t.Errorf("role %q reads", role)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package access
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"troupe/schema"
+)
+
+// User is a line of the users file.
+type User struct {
+	Name string
+	Role schema.Role
+	Hash *Hash // nil: no password asked for
+}
+
+// Users says who exists. The zero value is nobody.
+type Users struct {
+	byName map[string]User
+	dev    bool
+}
+
+// roles that a users file may give; the broker's own is not among them.
+var roles = []schema.Role{schema.RoleRobot, schema.RoleFleetd, schema.RoleObserver, schema.RoleStop, schema.RoleResponder, schema.RoleOperator, schema.RoleAdmin}
+
+// ParseUsers reads lines of "name role [argon2id-hash]"; empty lines and lines
+// that begin with # are skipped. Anything else is an error with its line: a line
+// that is half understood would be an open door. An empty file is nobody.
+func ParseUsers(r io.Reader) (Users, error) {
+	u := Users{byName: map[string]User{}}
+	var errs []error
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		user, err := parseUser(strings.Fields(line))
+		if err == nil && u.byName[user.Name].Name != "" {
+			err = fmt.Errorf("user %s is there twice", user.Name)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("line %d: %w", n, err))
+			continue
+		}
+		u.byName[user.Name] = user
+	}
+	if err := lines.Err(); err != nil {
+		errs = append(errs, err)
+	}
+	if len(errs) > 0 {
+		return Users{}, errors.Join(errs...)
+	}
+	return u, nil
+}
+
+func parseUser(field []string) (User, error) {
+	if len(field) < 2 || len(field) > 3 {
+		return User{}, fmt.Errorf("%d words: want name role [argon2id-hash]", len(field))
+	}
+	u := User{Name: field[0], Role: schema.Role(field[1])}
+	if !schema.ValidID(u.Name) {
+		return User{}, fmt.Errorf("name %q: want a-z, 0-9 and -, at most %d, not starting with -", u.Name, schema.MaxIDLen)
+	}
+	if !slices.Contains(roles, u.Role) {
+		return User{}, fmt.Errorf("role %q: want one of %v", u.Role, roles)
+	}
+	if len(field) == 3 {
+		h, err := ParseHash(field[2])
+		if err != nil {
+			return User{}, err
+		}
+		u.Hash = &h
+	}
+	return u, nil
+}
+
+// Dev is everybody, without passwords, for a developer's own machine: op1 to op9
+// operate, stop1 stops, obs observes (as does whoever gives no name), admin and
+// fleetd are what they say, and any other name is a robot.
+func Dev() Users {
+	u := Users{dev: true, byName: map[string]User{
+		"":       {Role: schema.RoleObserver},
+		"obs":    {Name: "obs", Role: schema.RoleObserver},
+		"stop1":  {Name: "stop1", Role: schema.RoleStop},
+		"admin":  {Name: "admin", Role: schema.RoleAdmin},
+		"fleetd": {Name: "fleetd", Role: schema.RoleFleetd},
+	}}
+	for c := '1'; c <= '9'; c++ {
+		name := "op" + string(c)
+		u.byName[name] = User{Name: name, Role: schema.RoleOperator}
+	}
+	return u
+}
+
+// Len is how many users are named.
+func (u Users) Len() int { return len(u.byName) }
+
+// Find returns the user of that name.
+func (u Users) Find(name string) (User, bool) {
+	if user, ok := u.byName[name]; ok {
+		return user, true
+	}
+	if u.dev && schema.ValidID(name) {
+		return User{Name: name, Role: schema.RoleRobot}, true
+	}
+	return User{}, false
+}

@@ -1,0 +1,69 @@
+package brokertest
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+
+	"troupe/broker/server"
+)
+
+// Broker is a running broker that ends with its test.
+type Broker struct {
+	*server.Server
+}
+
+// Start runs a broker on a free port of this machine that takes everybody
+// without a password. options may change its configuration before it starts.
+func Start(t testing.TB, options ...func(*server.Config)) *Broker {
+	t.Helper()
+	cfg := server.Config{MQTT: "127.0.0.1:0", Dev: true}
+	for _, o := range options {
+		o(&cfg)
+	}
+	s, err := server.New(cfg)
+	if err != nil {
+		t.Fatalf("start broker: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close broker: %v", err)
+		}
+	})
+	return &Broker{s}
+}
+
+// InProcess lets the broker have no port: clients come by Dial. It is the only
+// form that works in a synctest bubble, where real sockets cannot wait.
+func InProcess(c *server.Config) { c.MQTT = "" }
+
+// Log shows the broker's log in the test's output.
+func Log(t testing.TB) func(*server.Config) {
+	return func(c *server.Config) {
+		c.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+}
+
+// URL is where the broker listens.
+func (b *Broker) URL() string { return "mqtt://" + b.Addr() }
+
+// Client connects in-process as name, with a client id of name.test (or name, for
+// robots).
+func (b *Broker) Client(t testing.TB, name string, options ...func(*Hello)) *Client {
+	t.Helper()
+	return Connect(t, b.Dial, Hello{Name: name, ClientID: defaultID(name)}, options...)
+}
+
+// Dialer opens a connection to a broker.
+type Dialer func(ctx context.Context) (net.Conn, error)
+
+// TCP dials the broker at url, mqtt://host:port or only host:port.
+func TCP(url string) Dialer {
+	addr := strings.TrimPrefix(url, "mqtt://")
+	return func(ctx context.Context) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "tcp", addr)
+	}
+}

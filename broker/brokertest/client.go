@@ -1,0 +1,349 @@
+package brokertest
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"regexp"
+	"sync"
+	"testing"
+	"time"
+
+	"troupe/broker/access"
+)
+
+// Patience is how long a client waits for what it expects. A test that waits so
+// long has failed; it is no measure of anything.
+const Patience = 20 * time.Second
+
+// Client is a plain MQTT client. Its methods fail the test when the broker does
+// not answer.
+type Client struct {
+	t    testing.TB
+	id   string
+	conn net.Conn
+	done chan struct{} // the reader has ended
+
+	mu      sync.Mutex
+	changed chan struct{} // closed and replaced when something arrived
+	inbox   []Message
+	answers map[uint32][]byte // packet type and id to body
+	lost    error
+	nextID  uint16
+	quiet   bool // does not acknowledge
+	tap     func(Message)
+}
+
+var operatorOrTool = regexp.MustCompile(`^(op[1-9]|stop1|obs|admin|fleetd)$`)
+
+// defaultID lets tools have several connections; robots have one.
+func defaultID(name string) string {
+	if operatorOrTool.MatchString(name) {
+		return name + ".test"
+	}
+	return name
+}
+
+// WithWill leaves a will with the broker.
+func WithWill(w Message) func(*Hello) { return func(h *Hello) { h.Will = &w } }
+
+// WithID sets the client id.
+func WithID(id string) func(*Hello) { return func(h *Hello) { h.ClientID = id } }
+
+// Connect connects a client that hangs up with its test.
+func Connect(t testing.TB, dial Dialer, h Hello, options ...func(*Hello)) *Client {
+	t.Helper()
+	c, code := TryConnect(t, dial, h, options...)
+	if code != 0 {
+		t.Fatalf("connect as %q with id %q: refused with code %d", h.Name, h.ClientID, code)
+	}
+	return c
+}
+
+// TryConnect is Connect, but a refusal is an answer: the return code, or 255 when
+// the broker hung up without a word.
+func TryConnect(t testing.TB, dial Dialer, h Hello, options ...func(*Hello)) (*Client, byte) {
+	t.Helper()
+	return connect(t, dial, h, nil, options...)
+}
+
+// connect lets tap see each message instead of the inbox.
+func connect(t testing.TB, dial Dialer, h Hello, tap func(Message), options ...func(*Hello)) (*Client, byte) {
+	t.Helper()
+	for _, o := range options {
+		o(&h)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	conn, err := dial(ctx)
+	if err != nil {
+		t.Fatalf("dial: %v", err)
+	}
+	_ = conn.SetDeadline(time.Now().Add(Patience))
+	if _, err := conn.Write(h.Bytes()); err != nil {
+		conn.Close()
+		return nil, 255
+	}
+	r := bufio.NewReader(conn)
+	first, body, err := readPacket(r)
+	if err != nil {
+		conn.Close()
+		return nil, 255
+	}
+	if first != packetConnack || len(body) < 2 {
+		t.Fatalf("connect: answered with packet %#x %x", first, body)
+	}
+	if body[1] != 0 {
+		conn.Close()
+		return nil, body[1]
+	}
+	_ = conn.SetDeadline(time.Time{})
+	c := &Client{t: t, id: h.ClientID, conn: conn, done: make(chan struct{}), changed: make(chan struct{}), answers: map[uint32][]byte{}, tap: tap}
+	go c.read(r)
+	t.Cleanup(c.Close)
+	return c, 0
+}
+
+// Close says goodbye and hangs up.
+func (c *Client) Close() {
+	_ = c.conn.SetWriteDeadline(time.Now().Add(time.Second))
+	_, _ = c.conn.Write(Packet(packetDisconnect, nil))
+	c.Cut()
+}
+
+// Cut hangs up without a goodbye.
+func (c *Client) Cut() {
+	c.conn.Close()
+	<-c.done
+}
+
+// Raw writes bytes as they are.
+func (c *Client) Raw(b []byte) error {
+	_ = c.conn.SetWriteDeadline(time.Now().Add(Patience))
+	_, err := c.conn.Write(b)
+	return err
+}
+
+// Lost waits until the broker has hung up.
+func (c *Client) Lost() {
+	c.t.Helper()
+	if !c.wait(func() bool { return c.lost != nil }) {
+		c.t.Fatalf("%s: still connected", c.id)
+	}
+}
+
+// Publish is Send with QoS 1, not retained.
+func (c *Client) Publish(topic, payload string) {
+	c.t.Helper()
+	c.Send(Message{Topic: topic, Payload: []byte(payload), QoS: 1})
+}
+
+// Retain is Send with QoS 1, retained.
+func (c *Client) Retain(topic, payload string) {
+	c.t.Helper()
+	c.Send(Message{Topic: topic, Payload: []byte(payload), QoS: 1, Retain: true})
+}
+
+// Send sends m and waits for the acknowledgement that its QoS asks for, and for
+// the broker to have dealt with it: brokers acknowledge before they route.
+func (c *Client) Send(m Message) {
+	c.t.Helper()
+	id := c.packetID()
+	if err := c.Raw(m.bytes(id)); err != nil {
+		c.t.Fatalf("%s: publish %v: %v", c.id, m, err)
+	}
+	switch m.QoS {
+	case 1:
+		c.answer(packetPuback, id, m.Topic)
+	case 2:
+		c.answer(packetPubrec, id, m.Topic)
+		_ = c.Raw(Packet(packetPubrel, binary.BigEndian.AppendUint16(nil, id)))
+		c.answer(packetPubcomp, id, m.Topic)
+	}
+	c.Ping()
+}
+
+// Subscribe subscribes with QoS 1 and fails unless all is granted. When it
+// returns, what was kept is on its way, and nothing comes both live and as kept.
+func (c *Client) Subscribe(filters ...string) {
+	c.t.Helper()
+	for i, code := range c.TrySubscribe(1, filters...) {
+		if code > 2 {
+			c.t.Fatalf("%s: subscription to %s refused", c.id, filters[i])
+		}
+	}
+	c.Ping()
+}
+
+// TrySubscribe returns what was granted for each filter: a QoS, or 128.
+func (c *Client) TrySubscribe(qos byte, filters ...string) []byte {
+	c.t.Helper()
+	for {
+		id := c.packetID()
+		b := binary.BigEndian.AppendUint16(nil, id)
+		for _, f := range filters {
+			b = append(str(b, f), qos)
+		}
+		if err := c.Raw(Packet(packetSubscribe, b)); err != nil {
+			c.t.Fatalf("%s: subscribe: %v", c.id, err)
+		}
+		if codes := c.answer(packetSuback, id, "subscribe")[2:]; len(codes) == len(filters) {
+			return codes
+		}
+		c.t.Fatalf("%s: subscribe: another number of grants than filters", c.id)
+	}
+}
+
+// Ping waits for an answer: by then the broker has dealt with all that this
+// client sent before.
+func (c *Client) Ping() {
+	c.t.Helper()
+	if err := c.Raw(Packet(packetPingreq, nil)); err != nil {
+		c.t.Fatalf("%s: ping: %v", c.id, err)
+	}
+	c.answer(packetPingresp, 0, "ping")
+}
+
+// Expect waits for the next message on a topic that filter admits, and takes it
+// out of the inbox; messages on other topics stay there.
+func (c *Client) Expect(filter string) Message {
+	c.t.Helper()
+	return c.ExpectThat(filter, func(Message) bool { return true })
+}
+
+// ExpectThat is Expect for the next message that also holds.
+func (c *Client) ExpectThat(filter string, holds func(Message) bool) Message {
+	c.t.Helper()
+	var found Message
+	if !c.wait(func() bool {
+		for i, m := range c.inbox {
+			if access.Matches(filter, m.Topic) && holds(m) {
+				found, c.inbox = m, append(c.inbox[:i:i], c.inbox[i+1:]...)
+				return true
+			}
+		}
+		return false
+	}) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.t.Fatalf("%s: nothing came on %s; the inbox holds %v; connection: %v", c.id, filter, c.inbox, c.lost)
+	}
+	return found
+}
+
+// Inbox takes out everything that has arrived on topics that filter admits.
+func (c *Client) Inbox(filter string) []Message {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out, rest []Message
+	for _, m := range c.inbox {
+		if access.Matches(filter, m.Topic) {
+			out = append(out, m)
+		} else {
+			rest = append(rest, m)
+		}
+	}
+	c.inbox = rest
+	return out
+}
+
+// Quiet makes the client receive without acknowledging.
+func (c *Client) Quiet() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.quiet = true
+}
+
+func (c *Client) packetID() uint16 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.nextID++; c.nextID == 0 {
+		c.nextID = 1
+	}
+	return c.nextID
+}
+
+// answer waits for the packet of that type and id.
+func (c *Client) answer(kind byte, id uint16, about string) []byte {
+	c.t.Helper()
+	key := uint32(kind)<<16 | uint32(id)
+	var body []byte
+	if !c.wait(func() bool {
+		var ok bool
+		body, ok = c.answers[key]
+		delete(c.answers, key)
+		return ok
+	}) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.t.Fatalf("%s: %s: no answer of type %#x; connection: %v", c.id, about, kind, c.lost)
+	}
+	return body
+}
+
+// wait returns true as soon as cond holds, and false when patience or the
+// connection ends before.
+func (c *Client) wait(cond func() bool) bool {
+	limit := time.NewTimer(Patience)
+	defer limit.Stop()
+	for {
+		c.mu.Lock()
+		ok, lost, changed := cond(), c.lost, c.changed
+		c.mu.Unlock()
+		if ok || lost != nil {
+			return ok
+		}
+		select {
+		case <-changed:
+		case <-limit.C:
+			return false
+		}
+	}
+}
+
+func (c *Client) read(r *bufio.Reader) {
+	defer close(c.done)
+	for {
+		first, body, err := readPacket(r)
+		var reply []byte
+		c.mu.Lock()
+		switch {
+		case err != nil:
+			c.lost = err
+		case first&0xf0 == packetPublish:
+			m, id, bad := parsePublish(first, body)
+			if bad != nil {
+				c.lost = fmt.Errorf("malformed PUBLISH: %w", bad)
+				break
+			}
+			if c.tap != nil {
+				c.tap(m)
+			} else {
+				c.inbox = append(c.inbox, m)
+			}
+			if !c.quiet && m.QoS == 1 {
+				reply = Packet(packetPuback, binary.BigEndian.AppendUint16(nil, id))
+			} else if !c.quiet && m.QoS == 2 {
+				reply = Packet(packetPubrec, binary.BigEndian.AppendUint16(nil, id))
+			}
+		case first == packetPubrel:
+			reply = Packet(packetPubcomp, body)
+		case first == packetPingresp:
+			c.answers[uint32(first)<<16] = body
+		case len(body) >= 2:
+			c.answers[uint32(first)<<16|uint32(binary.BigEndian.Uint16(body))] = body
+		}
+		close(c.changed)
+		c.changed = make(chan struct{})
+		lost := c.lost
+		c.mu.Unlock()
+		if lost != nil {
+			return
+		}
+		if reply != nil {
+			_ = c.Raw(reply)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package brokertest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"troupe/broker/access"
+	"troupe/schema"
+)
+
+// contract checks messages against the topic table, the schemas, and what came
+// before. It knows no connection.
+type contract struct {
+	ns      schema.Namespace
+	allowed []string // filters of topics on which a test breaks the rules on purpose
+	seqs    map[string]seq
+	docs    map[string]bool // topics of documents seen live; false: deleted since
+	found   []string
+}
+
+// seq is the newest number of one writer's life.
+type seq struct {
+	life string // boot or session
+	n    int64
+}
+
+func newContract(ns schema.Namespace) *contract {
+	return &contract{ns: ns, seqs: map[string]seq{}, docs: map[string]bool{}}
+}
+
+func (c *contract) report(topic, format string, args ...any) {
+	for _, f := range c.allowed {
+		if access.Matches(f, topic) {
+			return
+		}
+	}
+	c.found = append(c.found, topic+": "+fmt.Sprintf(format, args...))
+}
+
+// see checks one message as a subscriber of QoS 1 got it.
+func (c *contract) see(m Message) {
+	row, params, ok := c.ns.Match(m.Topic)
+	if !ok {
+		c.report(m.Topic, "undeclared topic: %.200q", m.Payload)
+		return
+	}
+	if m.QoS != row.QoS {
+		c.report(m.Topic, "sent with QoS %d, declared with %d", m.QoS, row.QoS)
+	}
+	if m.Retain && !row.Retain {
+		c.report(m.Topic, "was retained, and must not be")
+	}
+	if len(m.Payload) > row.MaxBytes {
+		c.report(m.Topic, "%d bytes, at most %d are declared", len(m.Payload), row.MaxBytes)
+	}
+	if row.Retain && !m.Retain {
+		c.docs[m.Topic] = len(m.Payload) > 0
+	}
+	if row.Retain && len(m.Payload) == 0 {
+		delete(c.seqs, m.Topic)
+		return // deleted
+	}
+	c.payload(row, params, m)
+}
+
+func (c *contract) payload(row schema.Topic, params schema.TopicParams, m Message) {
+	switch row.Message {
+	case "":
+		if sum := sha256.Sum256(m.Payload); hex.EncodeToString(sum[:]) != params.SHA256 {
+			c.report(m.Topic, "the bytes have the digest %x", sum)
+		}
+	case "Request":
+		verb, known := schema.VerbOf(params.Group, params.Verb)
+		if !known {
+			c.report(m.Topic, "undeclared verb")
+			return
+		}
+		_, ps := schema.DecodeRequest(verb, m.Payload)
+		c.problems(m, schema.Errors(ps))
+	case "Presence":
+		decode[schema.Presence](c, m)
+	case "Heartbeat":
+		if h := decode[schema.Heartbeat](c, m); h != nil {
+			c.rises(m, h.Boot, h.Seq, 1)
+		}
+	case "State":
+		if s := decode[schema.State](c, m); s != nil {
+			c.rises(m, s.Boot, s.StateSeq, 0) // the same one may be sent again
+		}
+	case "Modes":
+		decode[schema.Modes](c, m)
+	case "Caps":
+		decode[schema.Caps](c, m)
+	case "Acts":
+		decode[schema.Acts](c, m)
+	case "ReportedStory":
+		decode[schema.ReportedStory](c, m)
+	case "Event":
+		if e := decode[schema.Event](c, m); e != nil {
+			c.rises(m, e.Boot, e.Seq, 1)
+		}
+	case "Ack":
+		decode[schema.Ack](c, m)
+	case "DesiredStory":
+		decode[schema.DesiredStory](c, m)
+	case "FleetHeartbeat":
+		if h := decode[schema.FleetHeartbeat](c, m); h != nil {
+			c.rises(m, h.Session, h.Seq, 1)
+		}
+	case "Notice":
+		decode[schema.Notice](c, m)
+	default:
+		c.report(m.Topic, "the recorder knows no message %s", row.Message)
+	}
+}
+
+// decode is strict: what our own programs say must be in the schema whole.
+func decode[T any](c *contract, m Message) *T {
+	v, ps := schema.DecodeStrict[T](m.Payload)
+	if errs := schema.Errors(ps); len(errs) > 0 {
+		c.problems(m, errs)
+		return nil
+	}
+	return &v
+}
+
+func (c *contract) problems(m Message, ps []schema.Problem) {
+	for _, p := range ps {
+		c.report(m.Topic, "the schema refuses it: %v: %.200s", p, m.Payload)
+	}
+}
+
+// rises holds that numbers of one life rise by at least step. A replay of what
+// the broker kept is not news.
+func (c *contract) rises(m Message, life string, n, step int64) {
+	last, known := c.seqs[m.Topic]
+	if m.Retain {
+		return
+	}
+	if known && last.life == life && n < last.n+step {
+		c.report(m.Topic, "sequence goes back: %d after %d", n, last.n)
+	}
+	c.seqs[m.Topic] = seq{life, n}
+}
+
+// kept checks what a new subscriber is given at the end: documents, and every
+// document that was seen and not deleted.
+func (c *contract) kept(ms []Message) {
+	there := map[string]bool{}
+	for _, m := range ms {
+		there[m.Topic] = true
+		c.see(m)
+	}
+	for topic, want := range c.docs {
+		switch {
+		case want && !there[topic]:
+			c.report(topic, "a document that was sent without the retain flag")
+		case !want && there[topic]:
+			c.report(topic, "was deleted without the retain flag")
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package brokertest
+
+import (
+	"sync"
+	"testing"
+
+	"troupe/schema"
+)
+
+// Recorder is a subscriber to everything that holds every message against the
+// contract: declared topic, payload that its schema takes, size, QoS, retain
+// flag, sequences that do not go back.
+type Recorder struct {
+	t    testing.TB
+	dial Dialer
+	live *Client
+
+	mu       sync.Mutex
+	contract *contract
+	marker   chan struct{} // closed when the mark of the end has come by
+}
+
+// Record watches a broker, ours or another, from now to the end of the test, and
+// fails it for each breach of the contract. On a broker with accounts it comes as
+// admin. Start it before what it shall watch, so that it outlives that.
+func Record(t testing.TB, dial Dialer) *Recorder {
+	t.Helper()
+	r := record(t, dial)
+	t.Cleanup(func() {
+		for i, v := range r.end() {
+			if i == 20 {
+				t.Errorf("contract: and more")
+				break
+			}
+			t.Errorf("contract: %s", v)
+		}
+	})
+	return r
+}
+
+// Allow announces that a test breaks the rules on topics that filter admits.
+func (r *Recorder) Allow(filter string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.contract.allowed = append(r.contract.allowed, filter)
+}
+
+// mark is a command to nobody by which the recorder knows that it has seen all
+// that was sent before.
+const mark = "troupe/v1/robots/nobody/cmd/admin/sys/ping"
+
+func record(t testing.TB, dial Dialer) *Recorder {
+	t.Helper()
+	r := &Recorder{t: t, dial: dial, contract: newContract(schema.DefaultNamespace), marker: make(chan struct{})}
+	r.live = r.client("admin.recorder", func(m Message) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if m.Topic == mark {
+			close(r.marker)
+			return
+		}
+		r.contract.see(m)
+	})
+	r.live.Subscribe("troupe/v1/#")
+	return r
+}
+
+func (r *Recorder) client(id string, tap func(Message)) *Client {
+	r.t.Helper()
+	c, code := connect(r.t, r.dial, Hello{Name: "admin", ClientID: id}, tap)
+	if code != 0 {
+		r.t.Fatalf("recorder: connect: refused with code %d", code)
+	}
+	return c
+}
+
+// end looks at what the broker kept and returns all breaches.
+func (r *Recorder) end() []string {
+	r.t.Helper()
+	late := r.client("admin.late", nil)
+	defer late.Close()
+	late.Subscribe("troupe/v1/#")
+	late.Publish(mark, "")
+	late.Expect(mark) // comes after what was kept
+	var kept []Message
+	for _, m := range late.Inbox("#") {
+		if m.Retain {
+			kept = append(kept, m)
+		}
+	}
+	select {
+	case <-r.marker:
+	case <-r.live.done:
+		r.t.Errorf("recorder: lost its connection: %v", r.live.lost)
+	}
+	r.live.Close()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.contract.kept(kept)
+	return r.contract.found
+}

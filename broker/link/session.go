@@ -1,0 +1,378 @@
+package link
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"sort"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	mqtt "github.com/eclipse/paho.mqtt.golang"
+	"github.com/eclipse/paho.mqtt.golang/packets"
+	"github.com/google/uuid"
+)
+
+// session is one connection, from dial to end, with a library client of its own:
+// the library's reconnecting replays, reorders and reports success for what was
+// lost, so it is never asked to reconnect.
+type session struct {
+	id       string
+	cfg      *Config
+	sink     *dispatcher
+	client   mqtt.Client
+	conn     *guarded
+	presence *Message
+	echoed   chan struct{}
+
+	out   chan parcel
+	quit  chan struct{}  // they shall stop when nothing waits for them
+	ended chan struct{}  // closed when the connection is gone
+	wrote sync.WaitGroup // the writer and the acknowledger
+	acks  chan mqtt.Message
+
+	mu      sync.Mutex
+	up      bool
+	held    []Message // arrived before up
+	echo    bool
+	lostFor error
+	over    bool
+}
+
+// parcel is a message on its way out. sent, when asked for, gets the library's
+// token once.
+type parcel struct {
+	Message
+	sent chan mqtt.Token
+}
+
+func newSession(cfg *Config, sink *dispatcher) *session {
+	return &session{
+		id: uuid.NewString(), cfg: cfg, sink: sink,
+		echoed: make(chan struct{}), out: make(chan parcel, cfg.Outbox),
+		quit: make(chan struct{}), ended: make(chan struct{}), acks: make(chan mqtt.Message, cfg.Queue),
+	}
+}
+
+// open connects, subscribes, announces and waits for the echo. On an error
+// nothing of the session is left.
+func (s *session) open(ctx context.Context) error {
+	if err := s.connect(ctx); err != nil {
+		return err
+	}
+	if err := s.announce(ctx); err != nil {
+		if cause, _ := s.conn.why(); cause != nil {
+			err = cause
+		}
+		s.abort(err)
+		return err
+	}
+	return nil
+}
+
+func (s *session) connect(ctx context.Context) error {
+	dialed := make(chan error, 1)
+	o := mqtt.NewClientOptions().
+		AddBroker("mqtt://broker"). // never dialled: the open function below is
+		SetClientID(s.cfg.ClientID).
+		SetProtocolVersion(4). // else a refusal is tried again as 3.1
+		SetCleanSession(true).
+		SetAutoReconnect(false).
+		SetConnectRetry(false).
+		SetOrderMatters(true).
+		SetAutoAckDisabled(true). // see acknowledge
+		SetStore(forgetful{}).
+		SetKeepAlive(s.cfg.KeepAlive).
+		SetPingTimeout(s.cfg.KeepAlive / 2).
+		SetConnectTimeout(s.cfg.ConnectTimeout).
+		SetWriteTimeout(s.cfg.WriteTimeout).
+		SetDefaultPublishHandler(func(_ mqtt.Client, m mqtt.Message) { s.receive(m) }).
+		SetConnectionLostHandler(func(_ mqtt.Client, err error) { s.lose(err) })
+	if s.cfg.Name != "" {
+		o.SetUsername(s.cfg.Name)
+	}
+	if s.cfg.Password != "" {
+		o.SetPassword(s.cfg.Password)
+	}
+	filters := len(s.filters())
+	if s.cfg.Presence != nil {
+		m := s.cfg.Presence(s.id)
+		s.presence = &m
+	}
+	if s.cfg.Will != nil {
+		w := s.cfg.Will(s.id)
+		if err := s.cfg.check(w); err != nil {
+			return fmt.Errorf("will: %w", err)
+		}
+		if len(w.Payload) == 0 {
+			return errors.New("will: an empty payload is not accepted by brokers")
+		}
+		o.SetBinaryWill(w.Topic, w.Payload, w.QoS, w.Retain)
+	}
+	o.SetCustomOpenConnectionFn(func(_ *url.URL, _ mqtt.ClientOptions) (net.Conn, error) {
+		dctx, cancel := context.WithTimeout(ctx, s.cfg.ConnectTimeout)
+		defer cancel()
+		c, err := s.cfg.Dial(dctx)
+		if err != nil {
+			dialed <- err
+			return nil, err
+		}
+		s.conn = &guarded{Conn: c, writeTimeout: s.cfg.WriteTimeout, in: inward{max: s.cfg.MaxPacket, filters: filters}}
+		dialed <- nil
+		return s.conn, nil
+	})
+
+	s.client = mqtt.NewClient(o)
+	tok := s.client.Connect().(*mqtt.ConnectToken)
+	if err := <-dialed; err == nil {
+		select {
+		case <-tok.Done():
+		case <-ctx.Done():
+			s.conn.fail(context.Cause(ctx))
+		}
+	}
+	<-tok.Done() // bounded: by the dial's context, then by the handshake deadline
+	if err := tok.Error(); err != nil {
+		if rc := tok.ReturnCode(); rc >= 1 && rc <= 5 {
+			return fmt.Errorf("connect as %q: %w: %s", s.cfg.ClientID, ErrRefused, packets.ConnackReturnCodes[rc])
+		}
+		if s.conn != nil {
+			s.conn.Close()
+		}
+		return fmt.Errorf("connect as %q: %w", s.cfg.ClientID, err)
+	}
+	s.wrote.Go(s.acknowledge)
+	return nil
+}
+
+// filters are the subscriptions asked for, the own presence among them.
+func (s *session) filters() map[string]byte {
+	f := make(map[string]byte, len(s.cfg.Subscribe)+1)
+	for _, sub := range s.cfg.Subscribe {
+		f[sub.Filter] = sub.QoS
+	}
+	if s.presence != nil {
+		f[s.presence.Topic] = 1
+	} else if s.cfg.Presence != nil {
+		f[s.cfg.Presence(s.id).Topic] = 1
+	}
+	return f
+}
+
+// announce subscribes to everything in one packet (so that its id cannot collide
+// with a delivery), checks each grant, publishes the presence and waits for it.
+func (s *session) announce(ctx context.Context) error {
+	if f := s.filters(); len(f) > 0 {
+		tok := s.client.SubscribeMultiple(f, nil).(*mqtt.SubscribeToken)
+		if err := s.await(ctx, tok.Done(), "grants"); err != nil {
+			return err
+		}
+		if err := tok.Error(); err != nil {
+			return fmt.Errorf("subscribe: %w", err)
+		}
+		var denied []string
+		granted := tok.Result()
+		for filter := range f {
+			if qos, ok := granted[filter]; !ok || qos > 2 {
+				denied = append(denied, filter)
+			}
+		}
+		if len(denied) > 0 {
+			sort.Strings(denied)
+			return fmt.Errorf("subscribe to %s: %w", strings.Join(denied, ", "), ErrRefused)
+		}
+	}
+	if s.presence == nil {
+		return nil
+	}
+	p := *s.presence
+	if err := s.cfg.check(p); err != nil {
+		return fmt.Errorf("presence: %w", err)
+	}
+	if err := s.client.Publish(p.Topic, p.QoS, p.Retain, p.Payload).Error(); err != nil {
+		return fmt.Errorf("publish presence: %w", err)
+	}
+	if err := s.await(ctx, s.echoed, "echo of own presence"); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (s *session) await(ctx context.Context, done <-chan struct{}, what string) error {
+	t := time.NewTimer(s.cfg.ConnectTimeout)
+	defer t.Stop()
+	select {
+	case <-done:
+		return nil
+	case <-s.ended:
+		return fmt.Errorf("wait for %s: %w", what, s.lostFor)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return fmt.Errorf("wait for %s: nothing within %v", what, s.cfg.ConnectTimeout)
+	}
+}
+
+// receive runs on the library's reading goroutine and never blocks. What it has
+// taken in, it leaves to others to acknowledge.
+func (s *session) receive(m mqtt.Message) {
+	s.take(m)
+	if m.Qos() == 0 {
+		return
+	}
+	select {
+	case s.acks <- m:
+	default:
+		s.conn.fail(fmt.Errorf("%w: more than %d acknowledgements wait for the broker", ErrOverrun, cap(s.acks)))
+	}
+}
+
+// acknowledge is the one goroutine that does: the library waits until the packet
+// is being written, and would otherwise receive nothing meanwhile. A broker that
+// does not read may still have a stop to deliver.
+func (s *session) acknowledge() {
+	for {
+		select {
+		case m := <-s.acks:
+			m.Ack()
+		case <-s.ended:
+			return
+		case <-s.quit:
+			for {
+				select {
+				case m := <-s.acks:
+					m.Ack()
+				default:
+					return
+				}
+			}
+		}
+	}
+}
+
+func (s *session) take(m mqtt.Message) {
+	msg := Message{Topic: m.Topic(), Payload: m.Payload(), QoS: m.Qos(), Retain: m.Retained(), Duplicate: m.Duplicate(), N: s.sink.number()}
+	if s.cfg.Urgent(msg.Topic) {
+		if !s.sink.first(msg) {
+			s.cfg.Logger.Error("urgent queue full", "topic", msg.Topic)
+		}
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.up && s.presence != nil && msg.Topic == s.presence.Topic {
+		// What stood here before our own word is history.
+		if !s.echo && bytes.Equal(msg.Payload, s.presence.Payload) {
+			s.echo = true
+			close(s.echoed)
+		}
+		if msg.Retain || s.echo {
+			return
+		}
+	}
+	fits := true
+	if s.up {
+		fits = s.sink.message(msg)
+	} else if fits = len(s.held) < s.cfg.Queue; fits {
+		s.held = append(s.held, msg)
+	}
+	if !fits {
+		s.conn.fail(fmt.Errorf("%w: more than %d messages wait", ErrOverrun, s.cfg.Queue))
+	}
+}
+
+// begin tells that the session is up, hands over what arrived meanwhile, and
+// starts the writer.
+func (s *session) begin(st State) {
+	s.wrote.Go(s.write)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sink.state(st)
+	for _, m := range s.held {
+		if !s.sink.message(m) {
+			s.conn.fail(fmt.Errorf("%w: more than %d messages wait", ErrOverrun, s.cfg.Queue))
+			break
+		}
+	}
+	s.held, s.up = nil, true
+}
+
+// write is the one goroutine that publishes: the library's Publish may block.
+func (s *session) write() {
+	for {
+		select {
+		case p := <-s.out:
+			s.send(p)
+		case <-s.ended:
+			return
+		case <-s.quit:
+			for {
+				select {
+				case p := <-s.out:
+					s.send(p)
+				default:
+					return
+				}
+			}
+		}
+	}
+}
+
+func (s *session) send(p parcel) {
+	tok := s.client.Publish(p.Topic, p.QoS, p.Retain, p.Payload)
+	if p.sent != nil {
+		p.sent <- tok
+	}
+}
+
+// lose is called once the library has ended all of the connection's goroutines.
+func (s *session) lose(err error) {
+	cause, _ := s.conn.why()
+	if cause != nil {
+		err = cause
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.over {
+		s.over, s.lostFor = true, err
+		close(s.ended)
+	}
+}
+
+// abort ends the connection without a word, so that the broker sends the will.
+func (s *session) abort(err error) {
+	s.conn.fail(err)
+	s.client.Disconnect(uint(s.cfg.WriteTimeout.Milliseconds())) // returns when its goroutines are gone
+	s.lose(err)
+	s.wrote.Wait()
+}
+
+// close says goodbye: what is queued goes out, then DISCONNECT; no will is sent.
+func (s *session) close() {
+	close(s.quit)
+	s.wrote.Wait()
+	s.client.Disconnect(uint(s.cfg.WriteTimeout.Milliseconds()))
+	s.conn.fail(ErrClosed)
+	s.lose(ErrClosed)
+}
+
+// orderlyEnd tells an end that the other side made from a line that broke.
+func orderlyEnd(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) }
+
+// forgetful keeps nothing: a session is never resumed, so there is nothing to
+// send again.
+type forgetful struct{}
+
+func (forgetful) Open()                             {}
+func (forgetful) Put(string, packets.ControlPacket) {}
+func (forgetful) Get(string) packets.ControlPacket  { return nil }
+func (forgetful) All() []string                     { return nil }
+func (forgetful) Del(string)                        {}
+func (forgetful) Close()                            {}
+func (forgetful) Reset()                            {}

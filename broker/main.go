@@ -1,0 +1,138 @@
+// Command broker is the MQTT server between robots and desk.
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/knadh/koanf/providers/env/v2"
+	"github.com/knadh/koanf/providers/posflag"
+	"github.com/knadh/koanf/v2"
+	"github.com/spf13/cobra"
+
+	"troupe/broker/access"
+	"troupe/broker/server"
+	"troupe/schema"
+	"troupe/schema/build"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "broker:", err)
+		os.Exit(1)
+	}
+}
+
+func command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "broker (--users FILE | --dev)",
+		Short: "MQTT server for fleets of performing robots",
+		Long: `MQTT 3.1.1 server for fleets of performing robots. It checks who speaks, on which
+topic, how large and how often; it keeps nothing on disk.
+
+Each flag may also be given in the environment: --users as TROUPE_BROKER_USERS.`,
+		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd) },
+	}
+	f := root.Flags()
+	f.String("mqtt", "127.0.0.1:1883", "address for MQTT; port 0 takes a free one")
+	f.String("http", "127.0.0.1:9101", "address for /healthz and /status; empty for none")
+	f.String("users", "", "file of lines: name role [argon2id-hash]")
+	f.Bool("dev", false, "take everybody without a password; only on addresses of this machine")
+	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")
+	f.String("log-level", "info", "debug, info, warn or error")
+	root.AddCommand(
+		&cobra.Command{Use: "hash-password", Short: "read a password from standard input, write its hash for the users file", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return hashPassword(cmd) }},
+		&cobra.Command{Use: "version", Short: "say which version this is", Args: cobra.NoArgs,
+			Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "broker", build.Revision()) }},
+	)
+	return root
+}
+
+// banner is shown whatever the log level.
+const banner = `
+  ****************************************************************
+  *  NOT PROTECTED: no passwords are asked for. Whoever is on    *
+  *  this machine may operate every robot. Never near people.    *
+  ****************************************************************
+
+`
+
+const envPrefix = "TROUPE_BROKER_"
+
+func serve(cmd *cobra.Command) error {
+	k := koanf.New(".")
+	fromEnv := env.Provider(".", env.Opt{Prefix: envPrefix, TransformFunc: func(key, value string) (string, any) {
+		return strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(key, envPrefix)), "_", "-"), value
+	}})
+	if err := k.Load(fromEnv, nil); err != nil {
+		return fmt.Errorf("read environment: %w", err)
+	}
+	for _, key := range k.Keys() {
+		if cmd.Flags().Lookup(key) == nil {
+			return fmt.Errorf("environment: %s%s is not known", envPrefix, strings.ToUpper(strings.ReplaceAll(key, "-", "_")))
+		}
+	}
+	if err := k.Load(posflag.Provider(cmd.Flags(), ".", k), nil); err != nil {
+		return fmt.Errorf("read flags: %w", err)
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(k.String("log-level"))); err != nil {
+		return err
+	}
+	cfg := server.Config{
+		MQTT: k.String("mqtt"), HTTP: k.String("http"), Dev: k.Bool("dev"), Namespace: schema.Namespace(k.String("namespace")),
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
+	}
+	if path := k.String("users"); path != "" {
+		users, err := readUsers(path)
+		if err != nil {
+			return err
+		}
+		cfg.Users = &users
+	}
+	if cfg.Dev {
+		fmt.Fprint(cmd.ErrOrStderr(), banner)
+	}
+	return server.Run(cmd.Context(), cfg, func(s *server.Server) {
+		fmt.Fprintf(cmd.OutOrStdout(), "ready mqtt=%s http=%s\n", s.Addr(), s.HTTPAddr())
+	})
+}
+
+func readUsers(path string) (access.Users, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return access.Users{}, fmt.Errorf("users file: %w", err)
+	}
+	defer f.Close()
+	users, err := access.ParseUsers(f)
+	if err != nil {
+		return access.Users{}, fmt.Errorf("users file %s:\n%w", path, err)
+	}
+	return users, nil
+}
+
+func hashPassword(cmd *cobra.Command) error {
+	line, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
+	password := strings.TrimRight(line, "\r\n")
+	if password == "" {
+		return errors.Join(errors.New("no password on standard input"), err)
+	}
+	var salt [access.SaltBytes]byte
+	if _, err := rand.Read(salt[:]); err != nil {
+		return fmt.Errorf("make salt: %w", err)
+	}
+	fmt.Fprintln(cmd.OutOrStdout(), access.HashPassword(password, salt))
+	return nil
+}

@@ -1,0 +1,95 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync/atomic"
+	"time"
+)
+
+// maxConnect bounds the CONNECT packet, in bytes. The library would allocate
+// what a stranger's header declares, up to 256 MB, before it knows who he is.
+const maxConnect = 4 << 10
+
+// perWrite is how many bytes one write deadline is meant for; a larger packet
+// gets as many deadlines more, at once.
+const perWrite = 64 << 10
+
+// conn is a client's connection as the library sees it. Every write has a
+// deadline and a failed one ends the connection: the library holds a lock while
+// it writes, and publishers to this client wait for that lock, so one stalled
+// reader would stall them all.
+type conn struct {
+	net.Conn
+	head     []byte // read ahead, given to the library first
+	timeout  atomic.Int64
+	counters *counters
+
+	who       atomic.Pointer[client] // once identified
+	takenOver atomic.Bool            // a newer connection has the session
+	searching bool                   // reads retained documents; of the goroutine that reads packets
+	finished  func()                 // no longer waits for its CONNECT; idempotent
+	gone      chan struct{}          // closed when the library is done with it
+}
+
+// readConnect reads the first fixed header, before anything is allocated for the
+// client, and refuses a packet larger than any CONNECT needs to be.
+func (c *conn) readConnect() error {
+	var b [1]byte
+	size := 0
+	for i := 0; i < 5; i++ {
+		if _, err := io.ReadFull(c.Conn, b[:]); err != nil {
+			return fmt.Errorf("wait for CONNECT: %w", err)
+		}
+		c.head = append(c.head, b[0])
+		if i == 0 {
+			continue // its type is the library's to check
+		}
+		size |= int(b[0]&0x7f) << (7 * (i - 1))
+		if size > maxConnect {
+			return fmt.Errorf("first packet of at least %d bytes: at most %d are taken", size, maxConnect)
+		}
+		if b[0]&0x80 == 0 {
+			return nil
+		}
+	}
+	return errors.New("first packet with a malformed length")
+}
+
+func (c *conn) Read(b []byte) (int, error) {
+	if len(c.head) > 0 {
+		n := copy(b, c.head)
+		c.head = c.head[n:]
+		return n, nil
+	}
+	return c.Conn.Read(b)
+}
+
+func (c *conn) Write(b []byte) (int, error) {
+	d := time.Duration(c.timeout.Load())
+	d += d * time.Duration(len(b)/perWrite)
+	if err := c.Conn.SetWriteDeadline(time.Now().Add(d)); err != nil {
+		return 0, err
+	}
+	n, err := c.Conn.Write(b)
+	if err != nil {
+		if isTimeout(err) {
+			c.counters.add(stalled)
+		}
+		c.Conn.Close() // the library would go on writing
+	}
+	return n, err
+}
+
+// SetDeadline bounds reads only: the library calls it for the keep-alive.
+func (c *conn) SetDeadline(t time.Time) error { return c.Conn.SetReadDeadline(t) }
+
+// SetWriteDeadline does nothing: every write sets its own.
+func (c *conn) SetWriteDeadline(time.Time) error { return nil }
+
+func isTimeout(err error) bool {
+	ne, ok := err.(net.Error)
+	return ok && ne.Timeout()
+}

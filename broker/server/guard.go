@@ -1,0 +1,372 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	mqtt "github.com/mochi-mqtt/server/v2"
+	"github.com/mochi-mqtt/server/v2/packets"
+	"golang.org/x/sync/semaphore"
+	"golang.org/x/time/rate"
+
+	"troupe/broker/access"
+	"troupe/schema"
+)
+
+// guard is the one hook of the server library. There must not be a second one:
+// the library admits whatever any hook admits.
+type guard struct {
+	mqtt.HookBase
+
+	users    access.Users
+	ns       schema.Namespace
+	rates    rates
+	paces    *paces // of commands
+	log      *slog.Logger
+	counters *counters
+	srv      *mqtt.Server
+	self     *mqtt.Client // in whose name notices are sent
+	live     *sessions
+	kept     kept
+	hashing  *semaphore.Weighted // passwords computed at once
+	closing  atomic.Bool
+}
+
+// rates bound what a client may send.
+type rates struct {
+	robot, robotBurst     int // messages per second of a robot; see tooOften
+	command               int // commands per second of a sender, or of a desk to each robot; stops are exempt
+	refused, refusedBurst int // refusals per second before the connection is cut
+	notice, noticeBurst   int // notices per second; what is left out is counted in the next
+	subscriptions         int // of one client
+}
+
+// client is a connection that said who it is. But for its immutable parts it
+// belongs to the connection's reading goroutine, on which the hooks run.
+type client struct {
+	access.Identity
+	user   access.User
+	rights *access.Rights
+
+	messages, refusals, notices *rate.Limiter
+	unsaid                      int64 // refusals without a notice since the last one
+}
+
+var errAbuse = errors.New("too many refusals")
+
+func (g *guard) ID() string { return "guard" }
+
+// Provides lists the methods below: the library calls no others, and says
+// nothing about one that is missing here.
+func (g *guard) Provides(b byte) bool {
+	return bytes.Contains([]byte{
+		mqtt.OnConnect, mqtt.OnConnectAuthenticate, mqtt.OnSessionEstablished, mqtt.OnDisconnect,
+		mqtt.OnACLCheck, mqtt.OnSubscribe, mqtt.OnPublish, mqtt.OnPublishDropped, mqtt.OnWill, mqtt.OnWillSent, mqtt.OnClientExpired,
+		mqtt.OnRetainMessage, mqtt.OnPacketSent, mqtt.OnPacketProcessed,
+	}, []byte{b})
+}
+
+func connOf(cl *mqtt.Client) *conn {
+	c, _ := cl.Net.Conn.(*conn)
+	return c
+}
+
+// whoIs returns the identified client behind cl, or nil.
+func whoIs(cl *mqtt.Client) *client {
+	if c := connOf(cl); c != nil {
+		return c.who.Load()
+	}
+	return nil
+}
+
+// OnConnect checks everything about a CONNECT but the password, and answers a
+// refusal itself: the library would hang up without a word.
+func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
+	req := access.Connect{
+		Protocol: pk.ProtocolVersion, ClientID: pk.Connect.ClientIdentifier, Name: string(pk.Connect.Username),
+		KeepAlive: pk.Connect.Keepalive, Clean: pk.Connect.Clean,
+	}
+	id, user, no := access.Identify(req, g.users, random())
+	if no == nil && pk.Connect.WillFlag {
+		w := access.Publish{Topic: pk.Connect.WillTopic, Retain: pk.Connect.WillRetain, Size: len(pk.Connect.WillPayload)}
+		if v := access.Compile(id, g.ns).JudgeWill(w); v.Do != access.Pass {
+			no = &access.Refusal{Fault: access.FaultDenied, Detail: fmt.Sprintf("will on %q: %s", w.Topic, v.Detail)}
+		}
+	}
+	if no != nil {
+		g.counters.add(connectRefused)
+		g.log.Warn("connect refused", "remote", cl.Net.Remote, "client", req.ClientID, "user", req.Name, "why", no.Detail)
+		_ = g.srv.SendConnack(cl, connackCode(no.Fault), false, nil)
+		return errors.New(no.Detail)
+	}
+	cl.ID = id.ClientID
+	c := &client{
+		Identity: id, user: user, rights: access.Compile(id, g.ns),
+		refusals: rate.NewLimiter(rate.Limit(g.rates.refused), g.rates.refusedBurst),
+		notices:  rate.NewLimiter(rate.Limit(g.rates.notice), g.rates.noticeBurst),
+	}
+	if id.Role == schema.RoleRobot {
+		c.messages = rate.NewLimiter(rate.Limit(g.rates.robot), g.rates.robotBurst)
+	}
+	nc := connOf(cl)
+	if nc == nil {
+		return errors.New("connection did not come through the listener")
+	}
+	if id.Blobs {
+		nc.timeout.Store(int64(blobWriteTimeout))
+	}
+	nc.who.Store(c)
+	return nil
+}
+
+// connackCode is the library's code for f. It maps these to the five codes of
+// MQTT 3.1.1; clients take any other for success.
+func connackCode(f access.Fault) packets.Code {
+	switch f {
+	case access.FaultProtocol:
+		return packets.ErrUnsupportedProtocolVersion
+	case access.FaultID:
+		return packets.ErrClientIdentifierNotValid
+	case access.FaultLogin:
+		return packets.ErrMalformedUsername
+	}
+	return packets.ErrBadUsernameOrPassword
+}
+
+// OnConnectAuthenticate checks the password, and makes room: whoever has the
+// client id until now is gone when it returns true.
+func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
+	c := whoIs(cl)
+	if c == nil || !g.passwordFits(cl, c, pk) {
+		return false
+	}
+	old, gone := g.live.take(cl.ID, connOf(cl))
+	if old != nil {
+		g.log.Warn("session taken over", "client", cl.ID, "from", remote(old.Conn), "by", cl.Net.Remote)
+	}
+	if !gone {
+		g.counters.add(connectRefused)
+		g.log.Error("connect refused", "client", cl.ID, "why", "its older connection does not end")
+	}
+	return gone
+}
+
+func (g *guard) passwordFits(cl *mqtt.Client, c *client, pk packets.Packet) bool {
+	if c.user.Hash == nil {
+		return true
+	}
+	if err := g.hashing.Acquire(context.Background(), 1); err != nil {
+		return false
+	}
+	defer g.hashing.Release(1)
+	if c.user.Hash.Verify(pk.Connect.Password) {
+		return true
+	}
+	g.counters.add(passwordWrong)
+	g.log.Warn("connect refused", "remote", cl.Net.Remote, "client", cl.ID, "user", c.Name, "why", "wrong password")
+	return false
+}
+
+// OnSessionEstablished ends the time in which a connection counts as waiting.
+func (g *guard) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
+	connOf(cl).finished()
+	g.log.Info("client connected", "client", cl.ID, "role", whoIs(cl).Role, "remote", cl.Net.Remote)
+}
+
+func (g *guard) OnDisconnect(cl *mqtt.Client, err error, _ bool) {
+	if g.closing.Load() {
+		return
+	}
+	why := "said goodbye"
+	switch c := connOf(cl); {
+	case c.takenOver.Load():
+		why = "taken over"
+	case err != nil:
+		why = err.Error()
+	}
+	g.log.Info("client disconnected", "client", cl.ID, "why", why)
+}
+
+// OnACLCheck answers for subscriptions (with the filter) and for each delivery
+// (with the topic). For publishes it always says yes: the library would hang up
+// on a no, and the client would come back and send the same again. OnPublish
+// decides those.
+func (g *guard) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
+	if write {
+		return true
+	}
+	c := whoIs(cl)
+	return c != nil && c.rights.MayRead(topic)
+}
+
+// OnSubscribe lowers the QoS of those who must not slow others down, and tells
+// the client what it will not get.
+func (g *guard) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
+	c := whoIs(cl)
+	if c == nil {
+		return pk
+	}
+	for i := range pk.Filters {
+		f := &pk.Filters[i]
+		why := ""
+		switch {
+		case !access.ValidFilter(f.Filter):
+			why = "not a topic filter that is taken here"
+		case !c.rights.MayRead(f.Filter):
+			why = fmt.Sprintf("role %s reads nothing there", c.Role)
+		case cl.State.Subscriptions.Len()+i >= g.rates.subscriptions:
+			why = fmt.Sprintf("more than %d subscriptions", g.rates.subscriptions)
+		}
+		if why != "" {
+			g.refuse(cl, c, subscribeRefused, schema.ReasonForbidden, f.Filter, "subscribe: "+why)
+			f.Filter = "" // which the library refuses
+			continue
+		}
+		f.Qos = min(f.Qos, c.rights.MaxQoS())
+	}
+	return pk
+}
+
+// OnPublish judges a publish. What is refused is acknowledged and goes nowhere:
+// every other answer makes clients of MQTT 3.1.1 send it again for ever.
+func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
+	if cl == g.self {
+		g.kept.keeping(pk.FixedHeader.Retain)
+		return pk, nil
+	}
+	c := whoIs(cl)
+	if c == nil {
+		return pk, packets.CodeSuccessIgnore
+	}
+	v := c.rights.Judge(access.Publish{Topic: pk.TopicName, Retain: pk.FixedHeader.Retain, Size: len(pk.Payload)})
+	if v.Do == access.Refuse {
+		g.refuse(cl, c, eventOf(v.Reason), v.Reason, pk.TopicName, v.Detail)
+		return pk, packets.CodeSuccessIgnore
+	}
+	if why := g.tooOften(c, v, pk.TopicName); why != "" {
+		g.remark(c, overRate, schema.ReasonOverloaded, pk.TopicName, why)
+		return pk, packets.CodeSuccessIgnore
+	}
+	if v.Do == access.Strip {
+		pk.FixedHeader.Retain = false
+		g.remark(c, eventOf(v.Reason), v.Reason, pk.TopicName, v.Detail)
+	}
+	g.kept.keeping(pk.FixedHeader.Retain)
+	return pk, nil
+}
+
+// tooOften says why a message comes too often, or nothing. Such a message is left
+// out and told of; nobody is cut for it, because the next thing that the sender
+// says, or that is said to him, may be a stop.
+//
+// Commands are bounded where they come from, stops excepted. So a robot's answers
+// are bounded as well, and none is left out: the broker has acknowledged it, so
+// the robot would take it for heard and never tell it again.
+func (g *guard) tooOften(c *client, v access.Verdict, topic string) string {
+	if v.Urgent {
+		return ""
+	}
+	row, params, _ := g.ns.Match(topic)
+	switch {
+	case row.Kind == schema.TopicCmd && !g.paces.allow(c, params.RID):
+		return fmt.Sprintf("more than %d commands a second; stops are taken at any rate", g.rates.command)
+	case c.messages != nil && row.Kind != schema.TopicAck && !c.messages.Allow():
+		return fmt.Sprintf("more than %d messages a second", g.rates.robot)
+	}
+	return ""
+}
+
+func (g *guard) OnPublishDropped(cl *mqtt.Client, pk packets.Packet) {
+	g.counters.add(deliveryDropped)
+	g.log.Warn("delivery dropped: the client does not keep up", "client", cl.ID, "topic", pk.TopicName)
+}
+
+// OnWill silences the will of a connection whose id is connected again, and all
+// wills when the broker closes: in both cases nobody was lost.
+func (g *guard) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
+	c := connOf(cl)
+	if g.closing.Load() || c == nil || c.takenOver.Load() {
+		g.counters.add(willSilenced)
+		return mqtt.Will{}, nil
+	}
+	g.kept.keeping(will.Retain)
+	return will, nil
+}
+
+func (g *guard) OnWillSent(cl *mqtt.Client, pk packets.Packet) {
+	if pk.TopicName != "" {
+		g.counters.add(willSent)
+		g.log.Info("will sent", "client", cl.ID, "topic", pk.TopicName)
+	}
+}
+
+// OnClientExpired removes the subscriptions of a session that is given up; the
+// library forgets the client but goes on matching them.
+func (g *guard) OnClientExpired(cl *mqtt.Client) { g.srv.UnsubscribeClient(cl) }
+
+// refuse counts a refusal, tells its sender, and cuts the connection of one who
+// does nothing else.
+func (g *guard) refuse(cl *mqtt.Client, c *client, e event, r schema.Reason, topic, detail string) {
+	g.remark(c, e, r, topic, detail)
+	if !c.refusals.Allow() {
+		g.counters.add(abuse)
+		g.log.Warn("client cut", "client", cl.ID, "why", errAbuse)
+		cl.Stop(errAbuse)
+	}
+}
+
+// remark counts and tells. Notices are limited; those left out are counted in
+// the next.
+func (g *guard) remark(c *client, e event, r schema.Reason, topic, detail string) {
+	g.counters.add(e)
+	c.unsaid++
+	if !c.notices.Allow() {
+		return
+	}
+	g.log.Warn("refused", "client", c.ClientID, "reason", r, "topic", topic, "detail", detail, "count", c.unsaid)
+	n := schema.Notice{TS: schema.TimeOf(time.Now()), Reason: r, Topic: topic, Detail: detail, Count: c.unsaid}
+	c.unsaid = 0
+	payload, err := schema.Encode(n)
+	if err != nil {
+		g.log.Error("encode notice", "error", err)
+		return
+	}
+	if err := g.publish(access.NoticeTopic(g.ns, c.Name), payload, 1, false); err != nil {
+		g.log.Error("publish notice", "client", c.ClientID, "error", err)
+		return
+	}
+	g.counters.add(noticeSent)
+}
+
+// publish sends in the broker's own name.
+func (g *guard) publish(topic string, payload []byte, qos byte, retain bool) error {
+	return g.srv.InjectPacket(g.self, packets.Packet{
+		FixedHeader: packets.FixedHeader{Type: packets.Publish, Qos: qos, Retain: retain},
+		TopicName:   topic, Payload: payload, PacketID: uint16(qos),
+	})
+}
+
+func eventOf(r schema.Reason) event {
+	switch r {
+	case schema.ReasonTooBig:
+		return tooBig
+	case schema.ReasonRetainedCommand:
+		return retainedCommand
+	case schema.ReasonBadRequest:
+		return wrongRetain
+	}
+	return forbidden
+}
+
+func random() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}

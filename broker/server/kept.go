@@ -1,0 +1,53 @@
+package server
+
+import (
+	"sync"
+
+	mqtt "github.com/mochi-mqtt/server/v2"
+	"github.com/mochi-mqtt/server/v2/packets"
+)
+
+// kept lets nobody search the retained documents while one is being kept. The
+// library writes a document's topic into its tree with every message, under a
+// lock that a new subscriber's search does not take.
+//
+// Both windows are as narrow as the hooks allow, and neither waits for a
+// network: a document's is from the guard's yes until it is kept, a search's
+// from the written SUBACK until what was found is queued.
+type kept struct{ sync.RWMutex }
+
+// keeping begins the window of a message, if it is one that is kept.
+// OnRetainMessage, on the same goroutine, ends it.
+func (k *kept) keeping(retain bool) {
+	if retain {
+		k.Lock()
+	}
+}
+
+// OnRetainMessage comes when a document was kept, or deleted.
+func (g *guard) OnRetainMessage(*mqtt.Client, packets.Packet, int64) { g.kept.Unlock() }
+
+// OnPacketSent begins a search: it follows the SUBACK, on the goroutine that
+// reads the client's packets.
+func (g *guard) OnPacketSent(cl *mqtt.Client, pk packets.Packet, _ []byte) {
+	if c := connOf(cl); c != nil && pk.FixedHeader.Type == packets.Suback && !c.searching {
+		c.searching = true
+		g.kept.RLock()
+	}
+}
+
+// OnPacketProcessed ends the search of a SUBSCRIBE.
+func (g *guard) OnPacketProcessed(cl *mqtt.Client, pk packets.Packet, _ error) {
+	if pk.FixedHeader.Type == packets.Subscribe {
+		g.searched(connOf(cl))
+	}
+}
+
+// searched ends the search that c is in, if it is in one. A connection that
+// panics in it has to be ended here, too.
+func (g *guard) searched(c *conn) {
+	if c != nil && c.searching {
+		c.searching = false
+		g.kept.RUnlock()
+	}
+}

@@ -1,0 +1,69 @@
+package server_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"troupe/broker/brokertest"
+)
+
+// Under the race detector this fails for a broker that lets its library search
+// what is being written.
+func TestDocumentsMayBeKeptWhileOthersSubscribe(t *testing.T) {
+	const robots, rounds = 4, 50
+	b := brokertest.Start(t, brokertest.InProcess)
+	var all sync.WaitGroup
+	for i := range robots {
+		rid := fmt.Sprintf("r%d", i)
+		robot := b.Client(t, rid)
+		all.Go(func() {
+			for n := range rounds {
+				payload := fmt.Sprintf(`{"n":%d}`, n)
+				if n%10 == 9 {
+					payload = "" // deleted, and kept anew
+				}
+				if err := robot.Raw(brokertest.Packet(0x31, publish("troupe/v1/robots/"+rid+"/state", payload))); err != nil {
+					t.Errorf("%s: %v", rid, err)
+				}
+			}
+		})
+	}
+	readers := make([]*brokertest.Client, 3)
+	for i := range readers {
+		readers[i] = b.Client(t, "obs", brokertest.WithID(fmt.Sprintf("obs.%d", i)))
+		all.Go(func() {
+			for range rounds {
+				readers[i].TrySubscribe(1, "troupe/v1/robots/+/state")
+			}
+		})
+	}
+	all.Wait()
+	// Nobody was left waiting: what is kept now is found.
+	last := b.Client(t, "r9")
+	last.Retain("troupe/v1/robots/r9/state", "{}")
+	late := b.Client(t, "admin")
+	late.Subscribe("troupe/v1/robots/#")
+	late.Expect("troupe/v1/robots/r9/state")
+}
+
+// publish is the body of a PUBLISH with QoS 0.
+func publish(topic, payload string) []byte {
+	return append(append([]byte{byte(len(topic) >> 8), byte(len(topic))}, topic...), payload...)
+}
+
+// A search that its connection does not survive must not keep others from
+// writing.
+func TestASubscriberThatGoesInTheMiddleHoldsNobodyUp(t *testing.T) {
+	b := brokertest.Start(t, brokertest.InProcess)
+	robot := b.Client(t, "r1")
+	robot.Retain("troupe/v1/robots/r1/state", "{}")
+	for i := range 50 {
+		c := b.Client(t, "obs", brokertest.WithID(fmt.Sprintf("obs.%d", i)))
+		if err := c.Raw(brokertest.Packet(0x82, append([]byte{0, 1, 0, 11}, "troupe/v1/#\x01"...))); err != nil {
+			t.Fatal(err)
+		}
+		c.Cut()
+		robot.Retain("troupe/v1/robots/r1/state", "{}")
+	}
+}

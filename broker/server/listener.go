@@ -1,0 +1,179 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// limits of a listener.
+type limits struct {
+	connect   time.Duration // from accept to the end of CONNECT
+	write     time.Duration
+	total     int // connections
+	waiting   int // of them, those whose CONNECT is not finished
+	waitingIP int // of them, from one address
+}
+
+// listener accepts connections and runs each on a goroutine of its own, from
+// which nothing escapes: neither a panic nor a connection that never says who it
+// is.
+type listener struct {
+	limits   limits
+	log      *slog.Logger
+	counters *counters
+	// establish runs a connection to its end.
+	establish func(*conn) error
+	// cleanUp tidies up after establish panicked.
+	cleanUp func(*conn)
+	// ended is told when establish is done with a connection.
+	ended func(*conn)
+
+	ln net.Listener // nil: in-process only
+	wg sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	conns   map[*conn]struct{}
+	waiting map[netip.Addr]int
+	waits   int
+}
+
+// accept runs until the listener is closed. An error of Accept is not the end:
+// out of file descriptors passes, and a broker that looks alive but takes nobody
+// is worse than none.
+func (l *listener) accept() {
+	defer l.wg.Done()
+	const least, most = 5 * time.Millisecond, time.Second
+	for pause := least; ; {
+		c, err := l.ln.Accept()
+		if err == nil {
+			pause = least
+			l.start(c)
+			continue
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		l.counters.add(acceptError)
+		l.log.Error("accept", "error", err, "again_in", pause)
+		time.Sleep(pause)
+		pause = min(2*pause, most)
+	}
+}
+
+// start admits a connection, or closes it when a cap is reached.
+func (l *listener) start(nc net.Conn) {
+	c := &conn{Conn: nc, counters: l.counters, gone: make(chan struct{})}
+	c.timeout.Store(int64(l.limits.write))
+	addr := addrOf(nc)
+	if why := l.admit(c, addr); why != "" {
+		l.counters.add(capped)
+		l.log.Warn("connection refused", "remote", remote(nc), "why", why)
+		nc.Close()
+		return
+	}
+	go l.serve(c, addr)
+}
+
+func (l *listener) admit(c *conn, addr netip.Addr) (refused string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.closed:
+		return "closing"
+	case len(l.conns) >= l.limits.total:
+		return fmt.Sprintf("%d connections are open", len(l.conns))
+	case l.waits >= l.limits.waiting:
+		return fmt.Sprintf("%d connections have not said CONNECT", l.waits)
+	case addr.IsValid() && l.waiting[addr] >= l.limits.waitingIP:
+		return fmt.Sprintf("%d connections from this address have not said CONNECT", l.waiting[addr])
+	}
+	l.conns[c] = struct{}{}
+	l.waits++
+	if addr.IsValid() {
+		l.waiting[addr]++
+	}
+	c.finished = sync.OnceFunc(func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.waits--
+		if l.waiting[addr]--; l.waiting[addr] <= 0 {
+			delete(l.waiting, addr)
+		}
+	})
+	l.wg.Add(1)
+	l.counters.add(accepted)
+	return ""
+}
+
+func (l *listener) serve(c *conn, addr netip.Addr) {
+	defer l.wg.Done()
+	defer func() {
+		c.Close()
+		c.finished()
+		l.ended(c)
+		close(c.gone)
+		l.mu.Lock()
+		delete(l.conns, c)
+		l.mu.Unlock()
+	}()
+	defer func() {
+		if p := recover(); p != nil {
+			l.counters.add(panicked)
+			l.log.Error("connection panicked", "remote", remote(c.Conn), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			l.cleanUp(c)
+		}
+	}()
+	if err := c.readWithin(l.limits.connect); err != nil {
+		return
+	}
+	if err := c.readConnect(); err != nil {
+		l.counters.add(noConnect)
+		l.log.Debug("connection ended", "remote", remote(c.Conn), "error", err)
+		return
+	}
+	if err := l.establish(c); err != nil {
+		l.log.Debug("connection ended", "remote", remote(c.Conn), "error", err)
+	}
+}
+
+// readWithin bounds reading from now on.
+func (c *conn) readWithin(d time.Duration) error {
+	return c.Conn.SetReadDeadline(time.Now().Add(d))
+}
+
+// close stops accepting, ends every connection and waits for their goroutines.
+func (l *listener) close() {
+	l.mu.Lock()
+	l.closed = true
+	for c := range l.conns {
+		c.Close()
+	}
+	l.mu.Unlock()
+	if l.ln != nil {
+		l.ln.Close()
+	}
+	l.wg.Wait()
+}
+
+// addrOf is the peer's address; invalid for a connection within the process,
+// which counts for no address.
+func addrOf(c net.Conn) netip.Addr {
+	if ta, ok := c.RemoteAddr().(*net.TCPAddr); ok {
+		return ta.AddrPort().Addr().Unmap()
+	}
+	return netip.Addr{}
+}
+
+func remote(c net.Conn) string {
+	if a := c.RemoteAddr(); a != nil {
+		return a.String()
+	}
+	return ""
+}

@@ -1,0 +1,273 @@
+package server_test
+
+import (
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"troupe/broker/brokertest"
+	"troupe/broker/server"
+)
+
+// bubble runs f in fake time with a broker that has no sockets.
+func bubble(t *testing.T, f func(*testing.T, *brokertest.Broker)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { f(t, brokertest.Start(t, brokertest.InProcess)) })
+}
+
+// dead reports whether the other side has hung up on c.
+func dead(t *testing.T, c net.Conn) bool {
+	t.Helper()
+	_ = c.SetReadDeadline(time.Now().Add(brokertest.Patience))
+	_, err := c.Read(make([]byte, 1))
+	ne, ok := err.(net.Error)
+	return err != nil && (!ok || !ne.Timeout())
+}
+
+func TestASessionThatExpiredLeavesNoSubscriptionBehind(t *testing.T) {
+	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+		c := b.Client(t, "op1", func(h *brokertest.Hello) { h.Keep = true })
+		c.Subscribe("troupe/v1/robots/#")
+		c.Cut()
+		time.Sleep(2 * time.Hour)
+		if n := b.Status()["subscriptions"]; n != 0 {
+			t.Fatalf("%d subscriptions of nobody", n)
+		}
+	})
+}
+
+func TestWhoNeverSaysConnectIsCutAfterTenSeconds(t *testing.T) {
+	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+		c, err := b.Dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if !dead(t, c) || time.Since(began) != 10*time.Second {
+			t.Fatalf("cut after %v", time.Since(began))
+		}
+	})
+}
+
+func TestWhoSaysConnectByteByByteIsCutAfterTenSeconds(t *testing.T) {
+	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+		c, err := b.Dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		hello := brokertest.Hello{Name: "r1", ClientID: "r1"}.Bytes()
+		began := time.Now()
+		for i := range hello {
+			if _, err := c.Write(hello[i : i+1]); err != nil {
+				break
+			}
+			time.Sleep(time.Second)
+		}
+		if time.Since(began) > 12*time.Second {
+			t.Fatalf("still taken after %v", time.Since(began))
+		}
+	})
+}
+
+func TestAHugeFirstPacketIsNotWaitedFor(t *testing.T) {
+	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+		for _, head := range [][]byte{
+			{0x10, 0xff, 0xff, 0xff, 0x7f},       // CONNECT of 256 MB
+			{0x10, 0x81, 0x20},                   // CONNECT of 4 KiB and one
+			{0x30, 0x04, 0, 1, 'a'},              // no CONNECT
+			{0x10, 0xff, 0xff, 0xff, 0xff, 0x01}, // malformed length
+			{0x10, 0x80, 0x80, 0x80, 0x80},       // malformed length that says nothing
+		} {
+			c, err := b.Dial(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			_, _ = c.Write(head)
+			if !dead(t, c) || time.Since(began) > 0 {
+				t.Errorf("% x: cut after %v", head, time.Since(began))
+			}
+		}
+	})
+}
+
+func TestAPacketOverTheLimitEndsItsConnectionOnly(t *testing.T) {
+	b := brokertest.Start(t)
+	other := b.Client(t, "op2")
+	c := b.Client(t, "op1")
+	_ = c.Raw([]byte{0x30, 0xff, 0xff, 0xff, 0x7f})
+	c.Lost()
+	other.Ping()
+}
+
+func TestConnectionsThatSayNothingAreCapped(t *testing.T) {
+	b := brokertest.Start(t, func(c *server.Config) { c.MaxWaitingIP, c.MaxWaiting = 3, 5 })
+	dial := func() net.Conn {
+		c, err := net.Dial("tcp", b.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+	waiting := []net.Conn{dial(), dial(), dial()}
+	if !dead(t, dial()) {
+		t.Fatal("a fourth connection from one address was taken")
+	}
+	for range 2 { // those within the process have no address, but count
+		if _, err := b.Dial(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := b.Dial(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !dead(t, c) {
+		t.Fatal("a sixth connection was taken")
+	}
+	// Who has said CONNECT no longer counts.
+	hello := brokertest.Hello{Name: "r1", ClientID: "r1"}.Bytes()
+	if _, err := waiting[0].Write(hello); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := waiting[0].Write(brokertest.Packet(0xc0, nil)); err != nil { // PINGREQ
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(waiting[0], make([]byte, 4+2)); err != nil { // CONNACK, PINGRESP
+		t.Fatal(err)
+	}
+	brokertest.Connect(t, brokertest.TCP(b.Addr()), brokertest.Hello{Name: "r2", ClientID: "r2"}).Ping()
+}
+
+func TestClosingDoesNotWaitForWhoSaysNothing(t *testing.T) {
+	b := brokertest.Start(t)
+	for range 10 {
+		c, err := net.Dial("tcp", b.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	b.Client(t, "r1").Ping()
+	if err := b.Close(); err != nil { // would last until the sockets are collected
+		t.Fatal(err)
+	}
+}
+
+func TestATakenPortIsAnErrorThatNamesIt(t *testing.T) {
+	b := brokertest.Start(t)
+	_, err := server.New(server.Config{MQTT: b.Addr(), Dev: true})
+	if err == nil || !strings.Contains(err.Error(), b.Addr()) || !strings.Contains(err.Error(), "MQTT address") {
+		t.Fatalf("error %v", err)
+	}
+	_, err = server.New(server.Config{HTTP: b.Addr(), Dev: true})
+	if err == nil || !strings.Contains(err.Error(), b.Addr()) || !strings.Contains(err.Error(), "HTTP address") {
+		t.Fatalf("error %v", err)
+	}
+}
+
+func TestWithoutPasswordsOnlyThisMachineIsServed(t *testing.T) {
+	for _, addr := range []string{":0", "0.0.0.0:0", "[::]:0", "192.0.2.1:1883", "example.com:1883"} {
+		if s, err := server.New(server.Config{MQTT: addr, Dev: true}); err == nil {
+			s.Close()
+			t.Errorf("served %s", addr)
+		}
+	}
+	if _, err := server.New(server.Config{MQTT: "127.0.0.1:0"}); err == nil {
+		t.Error("served without users")
+	}
+}
+
+func TestStatusTellsWhatWasCounted(t *testing.T) {
+	b := brokertest.Start(t, func(c *server.Config) { c.HTTP = "127.0.0.1:0" })
+	b.Client(t, "op1").Publish("nowhere", "")
+	get := func(path string) []byte {
+		resp, err := http.Get("http://" + b.HTTPAddr() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %v, %s", path, err, resp.Status)
+		}
+		return body
+	}
+	var status map[string]int64
+	if err := json.Unmarshal(get("/status"), &status); err != nil {
+		t.Fatal(err)
+	}
+	if status["clients"] != 1 || status["publishes_forbidden"] != 1 || status["notices_sent"] != 1 {
+		t.Errorf("status %v", status)
+	}
+	get("/healthz")
+	http.DefaultClient.CloseIdleConnections()
+}
+
+// A subscriber that stops reading must not hold up those who publish to it.
+func TestAStalledSubscriberIsCutAndPublishersGoOn(t *testing.T) {
+	b := brokertest.Start(t, func(c *server.Config) { c.WriteTimeout = 100 * time.Millisecond })
+	conn, err := net.Dial("tcp", b.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	write := func(p []byte) {
+		if _, err := conn.Write(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(brokertest.Hello{Name: "admin", ClientID: "admin"}.Bytes())
+	write(brokertest.Packet(0x82, append([]byte{0, 1, 0, 11}, "troupe/v1/#\x01"...)))
+	if _, err := io.ReadFull(conn, make([]byte, 4+5)); err != nil { // CONNACK, SUBACK; then nothing is read any more
+		t.Fatal(err)
+	}
+	desk := b.Client(t, "fleetd")
+	story := strings.Repeat("x", 8<<10)
+	for b.Status()["clients"] == 2 {
+		desk.Retain(r1+"desired/story", story) // waits for its acknowledgement
+		if n := b.Status()["connections_stalled"]; n > 3 {
+			t.Fatalf("the stalled subscriber is still there after %d deadlines", n)
+		}
+	}
+	desk.Ping()
+}
+
+// BenchmarkPublishBesideAStalledSubscriber measures the longest that one publish
+// waits, from before the stall to after it, with our deadline and without one.
+// Without, it ends only with the stalled client's keep-alive.
+func BenchmarkPublishBesideAStalledSubscriber(b *testing.B) {
+	for name, timeout := range map[string]time.Duration{"deadline=1s": time.Second, "deadline=none": time.Hour} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				b.ReportMetric(longestPublish(b, timeout).Seconds(), "s/longest")
+			}
+		})
+	}
+}
+
+func longestPublish(b *testing.B, timeout time.Duration) time.Duration {
+	s := brokertest.Start(b, func(c *server.Config) { c.WriteTimeout = timeout })
+	conn, err := net.Dial("tcp", s.Addr())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer conn.Close()
+	_, _ = conn.Write(brokertest.Hello{Name: "admin", ClientID: "admin", KeepAlive: 10}.Bytes())
+	_, _ = conn.Write(brokertest.Packet(0x82, append([]byte{0, 1, 0, 11}, "troupe/v1/#\x01"...)))
+	desk := s.Client(b, "fleetd")
+	story := strings.Repeat("x", 8<<10)
+	var longest time.Duration
+	for s.Status()["clients"] == 2 {
+		began := time.Now()
+		desk.Retain(r1+"desired/story", story)
+		longest = max(longest, time.Since(began))
+	}
+	return longest
+}

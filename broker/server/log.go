@@ -1,0 +1,53 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+)
+
+// quiet is what the server library logs through. It logs whole packets, payloads
+// and all, and a warning without words for every client that hangs up; neither
+// belongs into an operator's log.
+type quiet struct{ slog.Handler }
+
+func (q quiet) Handle(ctx context.Context, r slog.Record) error {
+	out := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		if harmless(a) {
+			out.AddAttrs(a)
+		}
+		return true
+	})
+	if out.Message == "" && r.Level == slog.LevelWarn {
+		out.Level, out.Message = slog.LevelDebug, "connection ended"
+	}
+	if !q.Enabled(ctx, out.Level) {
+		return nil
+	}
+	return q.Handler.Handle(ctx, out)
+}
+
+func (q quiet) WithAttrs(as []slog.Attr) slog.Handler {
+	kept := make([]slog.Attr, 0, len(as))
+	for _, a := range as {
+		if harmless(a) {
+			kept = append(kept, a)
+		}
+	}
+	return quiet{q.Handler.WithAttrs(kept)}
+}
+
+func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }
+
+// Enabled drops the library's chatter about its own start and stop.
+func (q quiet) Enabled(ctx context.Context, l slog.Level) bool {
+	return l != slog.LevelInfo && q.Handler.Enabled(ctx, l)
+}
+
+func harmless(a slog.Attr) bool {
+	switch a.Key {
+	case "pk", "packet", "will":
+		return false
+	}
+	return true
+}

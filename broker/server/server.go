@@ -1,0 +1,283 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	mqtt "github.com/mochi-mqtt/server/v2"
+	"golang.org/x/sync/semaphore"
+
+	"troupe/broker/access"
+	"troupe/schema"
+)
+
+// Config says where the broker listens and whom it takes. Zero durations and
+// numbers mean the defaults named beside them.
+type Config struct {
+	MQTT string // address, such as 127.0.0.1:1883 or :0; empty: only within the process
+	HTTP string // address of /healthz and /status; empty: none
+
+	// Exactly one of Users and Dev. Dev takes everybody without a password, and
+	// so is refused on addresses that others can reach.
+	Users *access.Users
+	Dev   bool
+
+	Namespace schema.Namespace // troupe
+
+	ConnectTimeout time.Duration // 10 s from accept to CONNECT
+	WriteTimeout   time.Duration // 1 s for 64 KiB to a client
+	MaxClients     int           // 20000
+	MaxWaiting     int           // 1024 connections that have not said CONNECT
+	MaxWaitingIP   int           // 128 of them from one address
+	RobotRate      int           // 50 messages a second, twice that at once; answers and presence are not counted
+	CommandRate    int           // 20 commands a second of one sender, twice that at once; stops are not counted
+
+	Logger *slog.Logger
+}
+
+// blobWriteTimeout is the write timeout of robots' blob connections: 256 KiB may
+// take long on a poor line, and nobody waits behind it.
+const blobWriteTimeout = 30 * time.Second
+
+// maxPacket bounds packets of clients that are connected.
+const maxPacket = 512 << 10
+
+func (c Config) complete() (Config, error) {
+	num := func(n *int, v int) {
+		if *n == 0 {
+			*n = v
+		}
+	}
+	num(&c.MaxClients, 20000)
+	num(&c.MaxWaiting, 1024)
+	num(&c.MaxWaitingIP, 128)
+	num(&c.RobotRate, 50)
+	num(&c.CommandRate, 20)
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = 10 * time.Second
+	}
+	if c.WriteTimeout == 0 {
+		c.WriteTimeout = time.Second
+	}
+	if c.Namespace == "" {
+		c.Namespace = schema.DefaultNamespace
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	switch {
+	case !schema.ValidNamespace(string(c.Namespace)):
+		return c, fmt.Errorf("name space %q: want a-z, 0-9 and -, at most 32", c.Namespace)
+	case c.Dev == (c.Users != nil):
+		return c, errors.New("one of a users file and the dev switch is needed, and not both")
+	}
+	if c.Dev {
+		for _, addr := range []string{c.MQTT, c.HTTP} {
+			if !loopback(addr) {
+				return c, fmt.Errorf("address %q: without passwords only addresses of this machine are served, such as 127.0.0.1:1883", addr)
+			}
+		}
+		u := access.Dev()
+		c.Users = &u
+	}
+	return c, nil
+}
+
+// loopback reports whether only this machine reaches addr.
+func loopback(addr string) bool {
+	if addr == "" {
+		return true
+	}
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// Server is a running broker.
+type Server struct {
+	cfg      Config
+	counters counters
+	mochi    *mqtt.Server
+	guard    *guard
+	listen   *listener
+	http     *status
+	shut     func() error // once
+}
+
+// New starts a broker: when it returns, the addresses are bound.
+func New(cfg Config) (*Server, error) {
+	cfg, err := cfg.complete()
+	if err != nil {
+		return nil, fmt.Errorf("start broker: %w", err)
+	}
+	s := &Server{cfg: cfg}
+	s.shut = sync.OnceValue(s.stop)
+	ln, err := bind(cfg.MQTT)
+	if err != nil {
+		return nil, fmt.Errorf("start broker: MQTT address: %w", err)
+	}
+	hln, err := bind(cfg.HTTP)
+	if err != nil {
+		if ln != nil {
+			ln.Close()
+		}
+		return nil, fmt.Errorf("start broker: HTTP address: %w", err)
+	}
+	s.mochi = mqtt.New(&mqtt.Options{
+		Capabilities:             capabilities(cfg),
+		Logger:                   slog.New(quiet{cfg.Logger.Handler()}),
+		SysTopicResendInterval:   60,
+		ClientNetReadBufferSize:  4 << 10,
+		ClientNetWriteBufferSize: 4 << 10,
+	})
+	s.guard = newGuard(cfg, s.mochi, &s.counters)
+	if err := s.mochi.AddHook(s.guard, nil); err != nil {
+		return nil, fmt.Errorf("start broker: add guard: %w", err)
+	}
+	s.listen = newListener(cfg, ln, s.guard)
+	if err := s.mochi.Serve(); err != nil {
+		return nil, fmt.Errorf("start broker: %w", err)
+	}
+	if ln != nil {
+		s.listen.wg.Add(1)
+		go s.listen.accept()
+	}
+	if hln != nil {
+		s.http = serveStatus(hln, s)
+	}
+	return s, nil
+}
+
+// bind listens on addr, or nowhere when it is empty.
+func bind(addr string) (net.Listener, error) {
+	if addr == "" {
+		return nil, nil
+	}
+	return net.Listen("tcp", addr)
+}
+
+// capabilities starts from the library's defaults, because a literal would
+// switch off whatever it leaves out.
+func capabilities(cfg Config) *mqtt.Capabilities {
+	c := mqtt.NewDefaultServerCapabilities()
+	c.MaximumClients = int64(cfg.MaxClients)
+	c.MaximumMessageExpiryInterval = 0 // else retained documents are deleted when they are a day old
+	c.MaximumPacketSize = maxPacket
+	c.MaximumClientWritesPending = 8192
+	c.MaximumInflight = 65535
+	c.MaximumSessionExpiryInterval = 3600
+	c.TopicAliasMaximum = 0
+	c.SharedSubAvailable = 0
+	c.MinimumProtocolVersion = 4
+	return c
+}
+
+func newGuard(cfg Config, srv *mqtt.Server, n *counters) *guard {
+	g := &guard{
+		users: *cfg.Users, ns: cfg.Namespace, log: cfg.Logger, counters: n, srv: srv,
+		rates: rates{
+			robot: cfg.RobotRate, robotBurst: 2 * cfg.RobotRate, command: cfg.CommandRate,
+			refused: 20, refusedBurst: 200,
+			notice: 5, noticeBurst: 20,
+			subscriptions: 256,
+		},
+		hashing: semaphore.NewWeighted(2), // each takes up to 128 MiB
+	}
+	g.paces = newPaces(cfg.CommandRate)
+	g.live = newSessions()
+	g.self = srv.NewClient(nil, mqtt.LocalListener, "$broker", true) // no client can have this id
+	return g
+}
+
+func newListener(cfg Config, ln net.Listener, g *guard) *listener {
+	srv := g.srv
+	return &listener{
+		limits:    limits{connect: cfg.ConnectTimeout, write: cfg.WriteTimeout, total: cfg.MaxClients, waiting: cfg.MaxWaiting, waitingIP: cfg.MaxWaitingIP},
+		log:       cfg.Logger,
+		counters:  g.counters,
+		ln:        ln,
+		conns:     map[*conn]struct{}{},
+		waiting:   map[netip.Addr]int{},
+		establish: func(c *conn) error { return srv.EstablishConnection("tcp", c) },
+		ended: func(c *conn) {
+			if w := c.who.Load(); w != nil {
+				g.live.drop(w.ClientID, c)
+			}
+		},
+		cleanUp: func(c *conn) {
+			g.searched(c)
+			for _, cl := range srv.Clients.GetAll() {
+				if connOf(cl) == c {
+					srv.UnsubscribeClient(cl)
+					srv.Clients.Delete(cl.ID)
+				}
+			}
+		},
+	}
+}
+
+// Addr is the bound MQTT address, empty for a broker without one.
+func (s *Server) Addr() string {
+	if s.listen.ln == nil {
+		return ""
+	}
+	return s.listen.ln.Addr().String()
+}
+
+// HTTPAddr is the bound HTTP address, empty for a broker without one.
+func (s *Server) HTTPAddr() string {
+	if s.http == nil {
+		return ""
+	}
+	return s.http.addr
+}
+
+// Dial connects from within the process, through the same listener and guard as
+// everybody else.
+func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	ours, theirs := newPipe()
+	s.listen.start(ours)
+	return theirs, nil
+}
+
+// Close ends all connections and returns when their goroutines are gone. No will
+// is sent: nobody was lost, and whoever is subscribed loses his own connection in
+// the same moment and knows that from then on he knows nothing. Closing twice is
+// closing once.
+func (s *Server) Close() error { return s.shut() }
+
+func (s *Server) stop() error {
+	s.guard.closing.Store(true)
+	var err error
+	if s.http != nil {
+		err = s.http.close()
+	}
+	s.listen.close()
+	return errors.Join(err, s.mochi.Close())
+}
+
+// Run serves until ctx ends. ready, if given, is called once all addresses are
+// bound.
+func Run(ctx context.Context, cfg Config, ready func(*Server)) error {
+	s, err := New(cfg)
+	if err != nil {
+		return err
+	}
+	if ready != nil {
+		ready(s)
+	}
+	<-ctx.Done()
+	return s.Close()
+}

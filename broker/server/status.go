@@ -1,0 +1,60 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+// status is the broker's own HTTP server: is it alive, and what has it counted.
+// It tells nothing about who is connected.
+type status struct {
+	addr string
+	srv  *http.Server
+	done chan error
+}
+
+func serveStatus(ln net.Listener, s *Server) *status {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(s.Status())
+	})
+	h := &status{addr: ln.Addr().String(), done: make(chan error, 1), srv: &http.Server{
+		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
+	}}
+	go func() { h.done <- h.srv.Serve(ln) }()
+	return h
+}
+
+func (h *status) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	err := h.srv.Shutdown(ctx)
+	if serve := <-h.done; !errors.Is(serve, http.ErrServerClosed) {
+		err = errors.Join(err, serve)
+	}
+	return err
+}
+
+// Status is a count of everything, for /status and for tests. The numbers of the
+// server library are added to our own.
+func (s *Server) Status() map[string]int64 {
+	out := s.counters.snapshot()
+	i := s.mochi.Info.Clone()
+	out["clients"] = i.ClientsConnected
+	out["subscriptions"] = i.Subscriptions
+	out["retained"] = i.Retained
+	out["inflight"] = i.Inflight
+	out["inflight_dropped"] = i.InflightDropped
+	out["messages_received"] = i.MessagesReceived
+	out["messages_sent"] = i.MessagesSent
+	out["bytes_received"] = i.BytesReceived
+	out["bytes_sent"] = i.BytesSent
+	return out
+}
