@@ -1,0 +1,182 @@
+package auto
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+	"troupe/schema"
+)
+
+var stories = []Story{
+	{}, {ID: "none", Rev: 1},
+	{ID: "a", Rev: 1, Acts: 1}, {ID: "a", Rev: 2, Acts: 3, Times: 2}, {ID: "b", Rev: 1, Acts: 2, Times: 1, OnError: Stop}, {ID: "c", Rev: 1, Acts: 2, OnError: Retry, Retries: 1},
+}
+
+// walk drives ato through a random life.
+func walk(t *rapid.T, see func(was, s State, f Facts, in Input, d Decision)) {
+	s, now, f := Boot(), time.Duration(0), Facts{}
+	hold := func(label string) Hold {
+		return Hold{Held: rapid.IntRange(0, 4).Draw(t, label) == 0, Sticky: rapid.Bool().Draw(t, label+" sticky"), Reason: schema.ReasonLinkLost}
+	}
+	for range rapid.IntRange(1, 60).Draw(t, "steps") {
+		now += time.Duration(rapid.IntRange(0, 3000).Draw(t, "ms")) * time.Millisecond
+		if rapid.IntRange(0, 4).Draw(t, "new story") == 0 {
+			f.Story = rapid.SampledFrom(stories).Draw(t, "story")
+			f.Apply = rapid.SampledFrom([]schema.Apply{"", schema.ApplyNextAct, schema.ApplyNow, schema.ApplyNextStart}).Draw(t, "apply")
+		}
+		if rapid.IntRange(0, 3).Draw(t, "new facts") == 0 {
+			f.Safety, f.Guard, f.LinkLost = hold("safety"), hold("guard"), hold("link")
+		}
+		in := Input{
+			What:   rapid.SampledFrom([]What{Tick, Enter, Enter, Leave, StartStory, StartStory, StopStory, Pause, Pause, Continue, Continue, ActDone, ActDone, ActFail, Acquire, Release}).Draw(t, "what"),
+			Client: rapid.SampledFrom([]string{"op1", "op2"}).Draw(t, "client"), Req: rapid.StringMatching("[a-e]").Draw(t, "req"),
+			Kind: rapid.SampledFrom([]Kind{ByInterrupt, ByActivity}).Draw(t, "kind"), Key: rapid.StringMatching("[a-c]").Draw(t, "key"),
+		}
+		if held := s.Held(); len(held) > 0 && rapid.Bool().Draw(t, "by name") {
+			in.Token = rapid.SampledFrom(held).Draw(t, "token").Name()
+		}
+		was := s
+		d := Step(&s, now, Defaults(), f, in)
+		see(was, s, f, in, d)
+	}
+}
+
+func TestPausedExactlyWhileATokenIsHeld(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		walk(t, func(was, s State, f Facts, in Input, d Decision) {
+			if s.Count() < 0 {
+				t.Fatalf("%d tokens", s.Count())
+			}
+			// One edge a step: what is left over is taken with the next ticks.
+			settled := s
+			for range 3 {
+				Step(&settled, s.Since+time.Hour, Defaults(), f, Input{What: Tick})
+			}
+			if settled.Status == schema.AutoIdle && settled.Count() > 0 || settled.Status == schema.AutoPaused && settled.Count() == 0 {
+				t.Fatalf("%s with %d tokens after %s", settled.Status, settled.Count(), in.What)
+			}
+			if d.Begin && s.Count() > 0 {
+				t.Fatalf("an act begins while %s is held", s.Held()[0].Name())
+			}
+		})
+	})
+}
+
+func TestEveryTokenIsReleasedExactlyOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		held := map[string]int{}
+		walk(t, func(was, s State, f Facts, in Input, d Decision) {
+			for _, tok := range d.Acquired {
+				held[tok.Name()]++
+			}
+			for _, tok := range d.Released {
+				held[tok.Name()]--
+			}
+			total := 0
+			for name, n := range held {
+				if n < 0 || n > 1 {
+					t.Fatalf("%s is held %d times after %s", name, n, in.What)
+				}
+				total += n
+			}
+			if total != s.Count() {
+				t.Fatalf("%d tokens are held, %d were told", s.Count(), total)
+			}
+			if s.Status == schema.AutoHalt {
+				for _, tok := range s.Held() {
+					if tok.Kind != ByOperator {
+						t.Fatalf("%s is held in halt", tok.Name())
+					}
+				}
+			}
+		})
+	})
+}
+
+func TestContinueNeverReleasesSomebodyElsesUnnamedPause(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		walk(t, func(was, s State, f Facts, in Input, d Decision) {
+			if in.What != Continue {
+				return
+			}
+			asked := 0
+			for _, tok := range d.Released {
+				if tok.Kind == ByOperator {
+					asked++
+					if tok.Client != in.Client && tok.Name() != in.Token {
+						t.Fatalf("%s released %s", in.Client, tok.Name())
+					}
+				}
+			}
+			if asked > 1 {
+				t.Fatalf("one continue released %d pauses", asked)
+			}
+		})
+	})
+}
+
+func TestActsBeginOneAfterAnother(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		running := false
+		walk(t, func(was, s State, f Facts, in Input, d Decision) {
+			if in.What == ActDone || in.What == ActFail {
+				running = false
+			}
+			if d.Cancel {
+				running = false
+			}
+			if d.Begin && running {
+				t.Fatalf("a second act begins after %s", in.What)
+			}
+			running = running || d.Begin
+			if running != s.Begun {
+				t.Fatalf("an act runs: %v, ato thinks %v after %s", running, s.Begun, in.What)
+			}
+			if d.Begin && (s.Status != schema.AutoIdle || s.Act >= s.Story.Acts) {
+				t.Fatalf("act %d of %d begins in %s", s.Act, s.Story.Acts, s.Status)
+			}
+			if (s.Status == schema.AutoHalt || s.Status == schema.AutoStopped) && (s.Begun || s.Act != 0) {
+				t.Fatalf("%s at act %d, begun %v", s.Status, s.Act, s.Begun)
+			}
+		})
+	})
+}
+
+func TestARefusedRequestTouchesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		walk(t, func(was, s State, f Facts, in Input, d Decision) {
+			if d.Answer.Status != schema.StatusRejected {
+				return
+			}
+			// What the facts alone would have done is not the request's doing.
+			without := was
+			Step(&without, s.Since, Defaults(), f, Input{What: Tick})
+			if without.Status != s.Status || without.Count() != s.Count() || without.Act != s.Act {
+				t.Fatalf("%s was refused and changed %+v to %+v", in.What, without, s)
+			}
+		})
+	})
+}
+
+func TestOverManyPausesTheFactsStillFindRoom(t *testing.T) {
+	s, f := Boot(), Facts{Story: Story{ID: "a", Acts: 1}}
+	Step(&s, 0, Defaults(), f, Input{What: Enter})
+	for i := range 40 {
+		Step(&s, 0, Defaults(), f, Input{What: Pause, Client: "op1", Req: string(rune('A' + i))})
+		Step(&s, 0, Defaults(), f, Input{What: Acquire, Kind: ByInterrupt, Key: string(rune('A' + i))})
+	}
+	f.Safety, f.Guard, f.LinkLost = Hold{Held: true}, Hold{Held: true}, Hold{Held: true}
+	Step(&s, 0, Defaults(), f, Input{What: Tick})
+	if held := s.Held(); len(held) != MaxTokens || held[0].Kind != BySafety || held[1].Kind != BySafeguard || held[2].Kind != ByLink {
+		t.Errorf("%d tokens, first %v", len(held), held[:3])
+	}
+}
+
+func TestATickWithoutNewsAllocatesNothing(t *testing.T) {
+	s, f := Boot(), Facts{Story: Story{ID: "a", Acts: 1}}
+	Step(&s, 0, Defaults(), f, Input{What: Enter})
+	if n := testing.AllocsPerRun(100, func() { Step(&s, time.Second, Defaults(), f, Input{What: Tick}) }); n != 0 {
+		t.Errorf("%v allocations a step", n)
+	}
+}

@@ -1,0 +1,237 @@
+package auto
+
+import (
+	"time"
+
+	"troupe/schema"
+)
+
+// Step takes one input. The facts' pauses are looked at first, so that nothing
+// begins that is held; the status changes at most once.
+func Step(s *State, now time.Duration, l Limits, f Facts, in Input) Decision {
+	d := Decision{From: s.Status, To: s.Status}
+	if _, _, ready := f.Ready(); s.Status != schema.AutoHalt || in.What == Enter && ready {
+		s.tokens.sync(now, BySafety, f.Safety, &d)
+		s.tokens.sync(now, BySafeguard, f.Guard, &d)
+		s.tokens.sync(now, ByLink, f.LinkLost, &d)
+		s.startOver = s.startOver || f.Safety.Held && f.Safety.Sticky
+	}
+	switch in.What {
+	case Enter:
+		s.enter(now, f, &d)
+	case Leave:
+		s.leave(now, &d)
+	case StartStory:
+		s.start(now, f, &d)
+	case StopStory:
+		s.stop(now, &d)
+	case Pause:
+		s.pause(now, in, &d)
+	case Continue:
+		d.Answer = s.release(in, &d)
+	case Acquire:
+		if s.Status != schema.AutoHalt {
+			s.tokens.acquire(Token{Kind: in.Kind, Key: in.Key, Why: in.Why, Since: now}, &d)
+		}
+	case Release:
+		if i := s.tokens.find(Token{Kind: in.Kind, Key: in.Key}); i >= 0 {
+			s.tokens.drop(i, &d)
+		}
+	case ActDone, ActFail:
+		if s.Begun {
+			s.actEnded(now, l, f, in, &d)
+		}
+	}
+	s.follow(now, f, &d)
+	s.settle(now, &d)
+	return d
+}
+
+func (s *State) take(now time.Duration, d *Decision, on Event) bool {
+	row, ok := Table.Next(s.Status, on)
+	if !ok || d.Changed {
+		return false
+	}
+	d.Changed, d.To, d.On, d.Why = true, row.To, on, row.Why
+	if row.To != s.Status {
+		s.Status, s.Since = row.To, now
+	}
+	return true
+}
+
+// rewind puts the story at its first act.
+func (s *State) rewind(now time.Duration, story Story) {
+	s.Story, s.Act, s.Loop, s.Begun, s.Reason = story, 0, 0, false, ""
+	s.tries, s.failures, s.round, s.notBefore, s.startOver = 0, 0, now, 0, false
+}
+
+// cancel ends the act that runs, if one does.
+func (s *State) cancel(d *Decision) {
+	d.Cancel = d.Cancel || s.Begun
+	s.Begun = false
+}
+
+func (s *State) enter(now time.Duration, f Facts, d *Decision) {
+	why, _, ok := f.Ready()
+	switch {
+	case !ok:
+		d.Refused = why
+		return
+	case s.tokens.n > 0:
+		ok = s.take(now, d, OnEnterHeld)
+	default:
+		ok = s.take(now, d, OnEnter)
+	}
+	if ok {
+		s.rewind(now, f.Story)
+	}
+}
+
+// leave ends everything that belongs to ato. An operator's pause stays: whoever
+// paused the robot did not mean to see it perform after a detour.
+func (s *State) leave(now time.Duration, d *Decision) {
+	if !s.take(now, d, OnLeave) {
+		return
+	}
+	s.cancel(d)
+	s.rewind(now, s.Story)
+	for i := s.tokens.n - 1; i >= 0; i-- {
+		if s.tokens.held[i].Kind != ByOperator {
+			s.tokens.drop(i, d)
+		}
+	}
+}
+
+func (s *State) start(now time.Duration, f Facts, d *Decision) {
+	why, detail, ok := f.Ready()
+	switch {
+	case s.Status == schema.AutoHalt:
+		d.Answer = refused(schema.ReasonNotInAto, "mode/set ato starts the story")
+	case s.Status != schema.AutoStopped:
+		d.Answer = unchanged("the story is " + string(s.Status) + "; auto/continue releases a pause")
+	case !ok:
+		d.Answer = refused(why, detail)
+	default:
+		on := OnStart
+		if s.tokens.n > 0 {
+			on = OnStartHeld
+		}
+		s.take(now, d, on)
+		s.rewind(now, f.Story)
+		d.Answer = succeeded("")
+	}
+}
+
+func (s *State) stop(now time.Duration, d *Decision) {
+	switch {
+	case s.Status == schema.AutoHalt:
+		d.Answer = refused(schema.ReasonNotInAto, "ato is not in charge; there is no story to stop")
+	case s.take(now, d, OnStop):
+		s.cancel(d)
+		s.rewind(now, s.Story)
+		s.Reason = schema.ReasonStopped
+		d.Answer = succeeded("")
+	default:
+		d.Answer = unchanged("the story is stopped")
+	}
+}
+
+func (s *State) pause(now time.Duration, in Input, d *Decision) {
+	t := Token{Kind: ByOperator, Client: in.Client, Person: in.Person, Req: in.Req, Why: in.Why, Since: now}
+	switch {
+	case s.Status == schema.AutoHalt:
+		d.Answer = refused(schema.ReasonNotInAto, "ato is not in charge; there is nothing to pause")
+	case s.tokens.find(t) >= 0:
+		d.Answer = unchanged("this pause is held already")
+	case !s.tokens.acquire(t, d):
+		d.Answer = refused(schema.ReasonOverloaded, s.remaining())
+	default:
+		d.Answer = succeeded("release it with auto/continue, or by its name " + t.Name())
+	}
+}
+
+// actEnded moves the story on: try again, next act, next round, end.
+func (s *State) actEnded(now time.Duration, l Limits, f Facts, in Input, d *Decision) {
+	s.Begun = false
+	if in.What == ActFail {
+		s.failures++
+		switch {
+		case s.Story.OnError == Stop:
+			s.take(now, d, OnActError)
+			s.rewind(now, s.Story)
+			s.Reason = in.Reason
+			return
+		case s.Story.OnError == Retry && s.tries < s.Story.Retries:
+			s.tries++
+			s.take(now, d, OnAgain)
+			return
+		}
+	} else {
+		s.failures = 0
+	}
+	s.tries, s.startOver = 0, false
+	if f.Story != s.Story && f.Apply != schema.ApplyNextStart || f.Story.Acts == 0 {
+		return // follow takes it from here
+	}
+	switch {
+	case s.Act+1 < s.Story.Acts:
+		s.take(now, d, OnActDone)
+		s.Act++
+	case s.Story.Times == 0 || s.Loop+1 < int64(s.Story.Times):
+		s.take(now, d, OnActDone)
+		s.notBefore = s.round + l.Round
+		if s.failures >= s.Story.Acts {
+			s.notBefore, s.failures = max(s.notBefore, now+l.Failed), 0
+		}
+		s.Act, s.round = 0, max(now, s.notBefore)
+		s.Loop++
+	default:
+		s.take(now, d, OnEnd)
+		s.rewind(now, s.Story)
+	}
+}
+
+// follow lets the accepted story take over where and when it may.
+func (s *State) follow(now time.Duration, f Facts, d *Decision) {
+	if f.Story == s.Story && f.Story.Acts > 0 {
+		return
+	}
+	if s.Status != schema.AutoIdle && s.Status != schema.AutoPaused {
+		if s.Story != f.Story && !d.Changed { // nothing runs: it is simply the next to start
+			reason := s.Reason
+			s.rewind(now, f.Story)
+			s.Reason = reason
+		}
+		return
+	}
+	why, _, ok := f.Ready()
+	switch {
+	case !ok && s.take(now, d, OnWithdrawn):
+		s.cancel(d)
+		s.rewind(now, Story{})
+		s.Reason = why
+	case !ok:
+	case f.Apply == schema.ApplyNextStart:
+	case f.Apply != schema.ApplyNow && s.Begun:
+	case s.take(now, d, OnReplaced):
+		s.cancel(d)
+		s.rewind(now, f.Story)
+	}
+}
+
+// settle brings the status in line with the pauses and begins the act that is
+// due. What a halt interrupted begins anew.
+func (s *State) settle(now time.Duration, d *Decision) {
+	switch {
+	case s.tokens.n > 0:
+		s.take(now, d, OnHeld)
+	case s.take(now, d, OnFree) && s.startOver:
+		s.cancel(d)
+	}
+	if s.tokens.n == 0 && s.Status == schema.AutoIdle {
+		s.startOver = false
+		if !s.Begun && now >= s.notBefore && s.Act < s.Story.Acts {
+			s.Begun, d.Begin = true, true
+		}
+	}
+}

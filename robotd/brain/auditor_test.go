@@ -1,0 +1,184 @@
+package brain
+
+import (
+	"fmt"
+	"strings"
+
+	"troupe/robotd/request"
+	"troupe/schema"
+)
+
+// auditor lives beside a robot and looks at everything that it does. What it
+// holds must hold in every world.
+type auditor struct {
+	r *rig
+
+	stateSeq int64
+	eventSeq int64
+	finals   map[request.Key]schema.Status // told, not counting repetitions
+	unkept   map[request.Key]bool          // their answer was told although the disk refused it
+	asked    map[request.Key]bool          // of this boot: to be answered
+	enables  map[request.Key]bool
+	history  []step
+}
+
+// step is one call of Step, for doing it again.
+type step struct {
+	now  Now
+	ev   Event
+	said string
+}
+
+// said is everything that a step does, as text: what effects point to may change
+// later, what was said may not.
+func said(effects []Effect) string {
+	var b strings.Builder
+	for _, e := range effects {
+		switch e := e.(type) {
+		case Publish:
+			fmt.Fprintf(&b, "%s %s %s\n", e.Topic, e.Param, e.Payload)
+		case SaveEvent:
+			fmt.Fprintf(&b, "event %s\n", e.Payload)
+		case SaveStory:
+			kept, _ := schema.Encode(e.Kept)
+			fmt.Fprintf(&b, "%d %s %x\n", e.Rev, kept, e.Blob)
+		case Start:
+			fmt.Fprintf(&b, "start %d %s %s %v %v\n", e.Key, e.Unit, e.Text, e.From, e.Do.Type)
+		default:
+			fmt.Fprintf(&b, "%T %+v\n", e, e)
+		}
+	}
+	return b.String()
+}
+
+// snapshot is what a refused request must not touch.
+type snapshot struct {
+	safety, mode, auto, queue any
+	lanes                     string
+}
+
+func (a *auditor) look() snapshot {
+	s := a.r.s
+	lanes := ""
+	for _, l := range lanesOf(s.cfg) {
+		lanes += fmt.Sprint(s.lanes.View(l.Lane))
+	}
+	return snapshot{s.safety, s.mode, s.auto, s.queue, lanes}
+}
+
+func (a *auditor) fail(format string, args ...any) {
+	a.r.t.Fatalf("at %v: %s", a.r.now, fmt.Sprintf(format, args...))
+}
+
+// see checks one step.
+func (a *auditor) see(ev Event, effects []Effect) {
+	s := a.r.s
+	if s == nil || ev == nil {
+		return
+	}
+	if saved, ok := ev.(RequestsSaved); ok && saved.Refused != "" {
+		for _, k := range saved.Keys {
+			a.unkept[k] = true
+		}
+	}
+	a.history = append(a.history, step{a.r.wall(), ev, said(effects)})
+	lost, _ := (&turn{State: s, now: a.r.wall()}).linkLost()
+	for _, e := range effects {
+		switch e := e.(type) {
+		case Start:
+			if e.Unit == "head" || e.Unit == "drive" {
+				switch {
+				case s.safety.At != schema.SafetyEnabled:
+					a.fail("the %s is started in %s", e.Unit, s.safety.At)
+				case lost && s.mode.Active == schema.ModeAto:
+					a.fail("the %s is started while no operator can reach the robot", e.Unit)
+				}
+			}
+		case SaveRequests:
+			for _, rec := range e.Put {
+				a.unkept[rec.Key()] = a.unkept[rec.Key()] || a.r.diskFull
+			}
+		case Note:
+			if e.Machine != "safety" {
+				continue
+			}
+			if e.To == string(schema.SafetyEnabled) && len(a.enables) == 0 {
+				a.fail("the robot is enabled by nobody, in %T", ev)
+			}
+			clear(a.enables) // whichever way it went: the next time somebody has to ask anew
+		}
+	}
+	switch paused := s.auto.Status == schema.AutoPaused; {
+	case s.Pending():
+	case paused && s.auto.Count() == 0:
+		a.fail("ato is paused and nobody holds a pause")
+	case s.auto.Status == schema.AutoIdle && s.auto.Count() > 0:
+		a.fail("ato performs and %d pauses are held", s.auto.Count())
+	}
+	if s.safety.At != schema.SafetyEnabled && (&turn{State: s}).moving() {
+		a.fail("an act has a unit that moves in %s", s.safety.At)
+	}
+	if len(s.queue.Running()) != len(s.handling) && !s.Pending() {
+		a.fail("%d interrupts are in the queue, %d handlers at work", len(s.queue.Running()), len(s.handling))
+	}
+}
+
+// published checks one message against the contract.
+func (a *auditor) published(e Publish) {
+	row := schema.TopicOf(e.Topic)
+	if len(e.Payload) > row.MaxBytes {
+		a.fail("%s has %d bytes, %d are allowed", e.Topic, len(e.Payload), row.MaxBytes)
+	}
+	check := func(problems []schema.Problem) {
+		if len(problems) > 0 {
+			a.fail("%s: %v in %s", e.Topic, problems, e.Payload)
+		}
+	}
+	switch e.Topic {
+	case schema.TopicState:
+		d, p := schema.DecodeStrict[schema.State](e.Payload)
+		check(p)
+		if d.StateSeq <= a.stateSeq {
+			a.fail("state %d follows state %d", d.StateSeq, a.stateSeq)
+		}
+		a.stateSeq = d.StateSeq
+	case schema.TopicEvent:
+		d, p := schema.DecodeStrict[schema.Event](e.Payload)
+		check(p)
+		if d.Seq <= a.eventSeq {
+			a.fail("event %d follows event %d", d.Seq, a.eventSeq)
+		}
+		a.eventSeq = d.Seq
+	case schema.TopicAck:
+		d, p := schema.DecodeStrict[schema.Ack](e.Payload)
+		check(p)
+		a.acknowledged(e, d)
+	case schema.TopicModes:
+		_, p := schema.DecodeStrict[schema.Modes](e.Payload)
+		check(p)
+	case schema.TopicCaps:
+		_, p := schema.DecodeStrict[schema.Caps](e.Payload)
+		check(p)
+	case schema.TopicReportedStory:
+		_, p := schema.DecodeStrict[schema.ReportedStory](e.Payload)
+		check(p)
+	}
+}
+
+// acknowledged holds that there is one final answer, and that what it says was
+// done is shown by a state that was told before it.
+func (a *auditor) acknowledged(e Publish, ack schema.Ack) {
+	if ack.ID == nil || ack.Dup || !ack.Status.Final() {
+		return
+	}
+	if ack.Status == schema.StatusSucceeded && ack.StateSeq > a.stateSeq {
+		a.fail("%s succeeded with state %d, but the newest told is %d", *ack.ID, ack.StateSeq, a.stateSeq)
+	}
+	k := request.KeyOf(e.Param, *ack.ID)
+	if was, told := a.finals[k]; told && was != ack.Status && !a.unkept[k] {
+		a.fail("%s was %s and is %s now", k, was, ack.Status)
+	}
+	a.finals[k] = ack.Status
+	a.unkept[k] = a.unkept[k] || a.r.diskFull
+	delete(a.asked, k)
+}

@@ -1,0 +1,95 @@
+package brain
+
+import (
+	"time"
+
+	"troupe/robotd/driver"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// bench is a body that does what it is told in fixed times.
+type bench struct {
+	r     *rig
+	state map[string]driver.State // of units that move
+	fault map[string]string
+	hung  bool // no unit leaves error
+	told  driver.Order
+	since int               // orders so far: what an earlier one set going does not come about
+	busy  map[uint64]string // commands by key: their unit
+}
+
+func newBench(r *rig) *bench {
+	return &bench{r: r, state: map[string]driver.State{"drive": driver.Idle, "head": driver.Idle}, fault: map[string]string{}, busy: map[uint64]string{}}
+}
+
+// stand is what a body does whose robotd has gone.
+func (b *bench) stand() {
+	b.since++
+	clear(b.busy)
+	for u := range b.state {
+		b.state[u] = driver.Idle
+	}
+	b.told = driver.ToIdle
+}
+
+func (b *bench) about() driver.Body {
+	return driver.Body{Model: "bench", Driver: "bench", Points: []string{"dock", "entrance"}, Units: []schema.Unit{
+		{ID: "speaker", Kind: schema.UnitSpeaker}, {ID: "face", Kind: schema.UnitFace}, {ID: "led", Kind: schema.UnitLED},
+		{ID: "head", Kind: schema.UnitHead}, {ID: "drive", Kind: schema.UnitDrive}, {ID: "battery", Kind: schema.UnitBattery},
+	}}
+}
+
+// order moves the units as their table says, each in its own time.
+func (b *bench) order(o driver.Order) {
+	b.told = o
+	b.since++
+	for _, u := range []string{"drive", "head"} {
+		switch s := b.state[u]; {
+		case o == driver.ToRun && s == driver.Idle:
+			b.set(u, driver.Run, 0)
+		case (o == driver.ToStop || o == driver.ToIdle) && s == driver.Run:
+			b.set(u, driver.Idle, 60*time.Millisecond)
+		case o == driver.ToHalt && s == driver.Run:
+			b.set(u, driver.Halt, 0)
+			b.set(u, driver.Error, 200*time.Millisecond)
+		case o == driver.ToError && s != driver.Error:
+			b.set(u, driver.Error, 0)
+		case o == driver.ToReset && s == driver.Error && b.fault[u] == "" && !b.hung:
+			b.set(u, driver.Idle, 300*time.Millisecond)
+		}
+	}
+}
+
+// set brings a unit to a state in a while, unless another order comes first.
+func (b *bench) set(unit string, s driver.State, in time.Duration) {
+	if in > 0 {
+		since := b.since
+		b.r.come(coming{at: b.r.now + in, do: func() {
+			if b.since == since {
+				b.set(unit, s, 0)
+			}
+		}})
+		return
+	}
+	b.state[unit] = s
+	if s != driver.Run {
+		for key, u := range b.busy {
+			if u == unit {
+				delete(b.busy, key)
+				b.r.soon(0, Reported{driver.Event{Kind: driver.Failed, Key: key, Reason: schema.ReasonStopped}})
+			}
+		}
+	}
+	b.r.soon(0, Reported{driver.Event{Kind: driver.Unit, Unit: unit, State: s, Detail: b.fault[unit]}})
+}
+
+func (b *bench) start(c driver.Command) {
+	if _, moves := b.state[c.Unit]; moves && (b.state[c.Unit] != driver.Run || b.told != driver.ToRun) {
+		b.r.soon(0, Reported{driver.Event{Kind: driver.Failed, Key: c.Key, Reason: schema.ReasonSafetyDisabled}})
+		return
+	}
+	b.busy[c.Key] = c.Unit
+	took := map[score.ActionType]time.Duration{score.TypeSay: time.Second, score.TypeSound: time.Second, score.TypeHead: 500 * time.Millisecond, score.TypeGoto: 2 * time.Second}[c.Do.Type]
+	b.r.soon(max(took-c.From, 0), Reported{driver.Event{Kind: driver.Done, Key: c.Key}})
+}

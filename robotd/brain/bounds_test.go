@@ -1,0 +1,94 @@
+package brain
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/robotd/auto"
+	"troupe/schema"
+)
+
+// TestADocumentThatIsTooBigIsShrunkByRules crowds the state until it has to leave
+// things out: what is for people first, then the oldest alerts, never half a
+// document.
+func TestADocumentThatIsTooBigIsShrunkByRules(t *testing.T) {
+	limit := schema.TopicOf(schema.TopicState).MaxBytes
+	for _, crowd := range []int{0, 10, 40, 120, 400} {
+		r := newRig(t)
+		r.cfg.Mode.Boot = schema.ModeAto
+		r.boot()
+		pin := stories["talk"]
+		r.give(Wished{Wish: schema.DesiredStory{Rev: 1, Authority: "desk", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+		r.until(time.Second)
+		turn := turn{State: r.s, now: r.wall()}
+		for i := range crowd {
+			turn.raise("crowd", schema.AlertWarn, fmt.Sprint("source", i), strings.Repeat("what happened ", 8), strings.Repeat("what to do ", 8))
+			r.give(Command{Client: fmt.Sprint("c", i), Group: "auto", Verb: "pause", Payload: []byte(strings.Repeat("why ", 60))})
+			r.until(r.now)
+		}
+		var got []byte
+		r.sent = func(p Publish) {
+			if p.Topic == schema.TopicState {
+				got = p.Payload
+			}
+		}
+		r.give(Connected{Session: "s"})
+		d, problems := schema.DecodeStrict[schema.State](got)
+		if len(problems) > 0 || len(got) > limit {
+			t.Fatalf("with a crowd of %d the state has %d of %d bytes: %v", crowd, len(got), limit, problems)
+		}
+		if want := crowd >= 40; d.Truncated != want {
+			t.Errorf("with a crowd of %d: truncated is %v, want %v (%d bytes)", crowd, d.Truncated, want, len(got))
+		}
+		if n := len(d.Alerts); crowd > 0 && n > 0 && d.Alerts[n-1].Source != fmt.Sprint("source", crowd-1) {
+			t.Errorf("with a crowd of %d the newest alert is from %s", crowd, d.Alerts[n-1].Source)
+		}
+		if want := min(crowd, auto.MaxPauses); d.Auto.PauseCount != want {
+			t.Errorf("with a crowd of %d: %d pauses, want %d", crowd, d.Auto.PauseCount, want)
+		}
+	}
+}
+
+// TestEventsAreCountedWhenTheyAreTooMany tells a hundred within a moment.
+func TestEventsAreCountedWhenTheyAreTooMany(t *testing.T) {
+	r := newRig(t)
+	r.boot()
+	r.until(10 * time.Second)
+	said := func(n int) (out []schema.Event) {
+		turn := turn{State: r.s, now: r.wall()}
+		for range n {
+			turn.tell("something", "test", "", "", nil)
+		}
+		for _, e := range turn.out {
+			if save, ok := e.(SaveEvent); ok {
+				ev, _ := schema.Decode[schema.Event](save.Payload)
+				out = append(out, ev)
+			}
+		}
+		return out
+	}
+	if got := said(100); len(got) != eventBurst {
+		t.Errorf("of 100 events at once %d were told, want %d", len(got), eventBurst)
+	}
+	r.now += time.Second
+	got := said(1)
+	if len(got) != 2 || got[0].Type != "events_dropped" || string(got[0].Data) != `{"count":80}` {
+		t.Errorf("a second later: %+v", got)
+	}
+	if d := r.s.eventsDropped; d != 80 {
+		t.Errorf("%d events are counted as dropped, want 80", d)
+	}
+}
+
+// TestAnAnswerFitsItsTopic quotes the longest list there is.
+func TestAnAnswerFitsItsTopic(t *testing.T) {
+	turn := turn{State: newRig(t).s}
+	id := "k1"
+	a := schema.Ack{Session: "s", ID: &id, Verb: "mode/set", Status: schema.StatusRejected, Detail: strings.Repeat("ä\n", 5000)}
+	payload := turn.ackPayload(&a)
+	if _, problems := schema.DecodeStrict[schema.Ack](payload); len(problems) > 0 || len(payload) > schema.TopicOf(schema.TopicAck).MaxBytes {
+		t.Errorf("%d bytes, %v", len(payload), problems)
+	}
+}

@@ -1,0 +1,114 @@
+package brain
+
+import (
+	"cmp"
+	"time"
+
+	"troupe/robotd/auto"
+	"troupe/robotd/interrupt"
+	"troupe/robotd/mode"
+	"troupe/robotd/request"
+	"troupe/robotd/safety"
+	"troupe/schema"
+)
+
+// commanded takes a command as it came. A stop overtakes on its way; what arrived
+// before the stop and comes after it is too late.
+func (t *turn) commanded(ev Command) {
+	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, Local: ev.Local}
+	if stops(ev.Group + "/" + ev.Verb) {
+		t.stopped = max(t.stopped, ev.N)
+	} else {
+		a.Overtaken = ev.N != 0 && ev.N < t.stopped
+	}
+	t.asking(a)
+}
+
+// dispatch lays an order before the machine that decides it. Its answer comes
+// from there, in this step or in a later one.
+func (t *turn) dispatch(o request.Perform) {
+	switch o.Verb.ID() {
+	case "safety/stop", "safety/soft-stop", "safety/halt", "safety/estop", "safety/enable", "safety/reset":
+		t.askSafety(o)
+	case "mode/set":
+		t.askMode(o, mode.Input{Kind: mode.Set, Mode: o.Args.Mode, Restart: o.Args.Restart})
+	case "mode/pause":
+		if t.mode.Active == schema.ModeAto {
+			t.askAuto(o, auto.Pause) // the pauses of ato are its tokens, whoever asks
+			return
+		}
+		t.askMode(o, mode.Input{Kind: mode.Pause})
+	case "mode/resume":
+		if t.mode.Active == schema.ModeAto {
+			t.askAuto(o, auto.Continue)
+			return
+		}
+		t.askMode(o, mode.Input{Kind: mode.Resume})
+	case "mode/kill":
+		t.askMode(o, mode.Input{Kind: mode.Kill})
+	case "mode/enable":
+		t.askMode(o, mode.Input{Kind: mode.Enable, Mode: o.Args.Mode})
+	case "mode/disable":
+		t.askMode(o, mode.Input{Kind: mode.Disable, Mode: o.Args.Mode})
+	case "auto/start":
+		t.askAuto(o, auto.StartStory)
+	case "auto/stop":
+		t.askAuto(o, auto.StopStory)
+	case "auto/pause":
+		t.askAuto(o, auto.Pause)
+	case "auto/continue":
+		t.askAuto(o, auto.Continue)
+	case "interrupt/request":
+		t.askQueue(o, interrupt.Input{What: interrupt.Ask, Handler: o.Args.Handler, Interrupter: cmp.Or(o.Args.Interrupter, "screen")})
+	case "interrupt/cancel":
+		t.askQueue(o, interrupt.Input{What: interrupt.Cancel, ID: o.Args.ID, Reason: schema.ReasonStopped})
+	case "interrupter/run":
+		t.askQueue(o, interrupt.Input{What: interrupt.Run, Interrupter: o.Args.Interrupter})
+	case "interrupter/stop":
+		t.askQueue(o, interrupt.Input{What: interrupt.Stop, Interrupter: o.Args.Interrupter})
+	case "sys/adopt":
+		t.adopt(o)
+	default:
+		t.reply(o.Key, reply{Status: schema.StatusRejected, Reason: schema.ReasonUnknownVerb, Detail: "this robot does not know " + o.Verb.ID()})
+	}
+}
+
+// askSafety lays a request before the safety core. A stop goes before all that
+// waits, and nothing that waits survives it: what was asked before a stop does
+// not happen after it.
+func (t *turn) askSafety(o request.Perform) {
+	r := safety.Request{
+		Verb: safety.Verb(o.Verb.Name), ID: string(o.Key), Source: "operator", By: cmp.Or(o.By, o.Client),
+		Why: cmp.Or(o.Args.Why, o.Why), Local: o.Local,
+	}
+	if o.Args.SeenMonoMS != 0 {
+		r.Seen, r.HasSeen = time.Duration(o.Args.SeenMonoMS)*time.Millisecond, true
+	}
+	if r.Verb.Stops() {
+		for _, w := range t.toSafety {
+			t.reply(w.by, reply{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was done"})
+		}
+		t.toSafety = t.toSafety[:0]
+	}
+	t.toSafety = append(t.toSafety, safetyInput{r, o.Key})
+}
+
+// stopFor lets a part of the robot itself ask for STOP.
+func (t *turn) stopFor(source, why string) {
+	t.toSafety = append(t.toSafety, safetyInput{Request: safety.Request{Verb: safety.Stop, Source: source, Why: why}})
+}
+
+func (t *turn) askMode(o request.Perform, in mode.Input) {
+	in.Req = string(o.Key)
+	t.toMode = append(t.toMode, modeInput{in, o.Key})
+}
+
+func (t *turn) askAuto(o request.Perform, what auto.What) {
+	t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{
+		What: what, Client: o.Client, Person: o.By, Req: o.ID, Why: cmp.Or(o.Args.Why, o.Why), Token: o.Args.Token,
+	}, by: o.Key})
+}
+
+func (t *turn) askQueue(o request.Perform, in interrupt.Input) {
+	t.toQueue = append(t.toQueue, queueInput{in, o.Key})
+}

@@ -1,0 +1,97 @@
+package brain
+
+import (
+	"fmt"
+	"time"
+
+	"troupe/robotd/auto"
+	"troupe/robotd/interrupt"
+	"troupe/robotd/link"
+	"troupe/robotd/mode"
+	"troupe/robotd/safety"
+	"troupe/schema"
+)
+
+// Config is what the robot is and how it behaves. It does not change while the
+// robot runs.
+type Config struct {
+	ID      string
+	Version string // of robotd
+
+	Mode       mode.Config
+	Safety     safety.Limits
+	Auto       auto.Limits
+	Link       link.Config
+	Interrupts interrupt.Registry
+	Handlers   []Handler // what the handlers of Interrupts do, by their ids
+
+	Languages []string // spoken where a story allows it, the first preferred
+
+	Tick      time.Duration // of the executor, while anything runs
+	Heartbeat time.Duration
+	Gather    time.Duration // changes of the state are gathered so long
+	AtLatest  time.Duration // the state is told again after so long, changed or not
+
+	// ContinueOnReturn lets ato go on by itself when an operator is heard again;
+	// otherwise somebody has to say auto/continue.
+	ContinueOnReturn bool
+
+	LowBattery float64 // share of 1 below which the interrupter power asks for its handler
+	Charged    float64 // share of 1 from which the handler power is through
+
+	MaxBlob int // bytes
+}
+
+// Defaults is a robot that is configured in nothing but its name.
+func Defaults(id string) Config {
+	return Config{
+		ID:         id,
+		Version:    "0",
+		Mode:       mode.Defaults(),
+		Safety:     safety.Defaults(),
+		Auto:       auto.Defaults(),
+		Link:       link.Defaults(),
+		Interrupts: interrupt.Defaults(),
+		Handlers:   DefaultHandlers(),
+		Languages:  []string{"en"},
+
+		Tick:      20 * time.Millisecond,
+		Heartbeat: 2 * time.Second,
+		Gather:    100 * time.Millisecond,
+		AtLatest:  10 * time.Second,
+
+		LowBattery: 0.20,
+		Charged:    0.80,
+
+		MaxBlob: 256 << 10,
+	}
+}
+
+// Check returns one sentence for each fault of the configuration.
+func (c *Config) Check() []string {
+	faults := append(c.Mode.Check(), c.Interrupts.Check()...)
+	say := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Sprintf(format, args...))
+		}
+	}
+	say(schema.ValidID(c.ID), "robot id %q: want a-z, 0-9 and hyphens, at most 63", c.ID)
+	say(c.Tick >= time.Millisecond && c.Tick <= 100*time.Millisecond, "tick %v: want 1 ms to 100 ms", c.Tick)
+	say(c.Heartbeat >= time.Second && c.Heartbeat <= 5*time.Second, "heartbeat %v: want 1 s to 5 s", c.Heartbeat)
+	say(c.LowBattery >= 0 && c.LowBattery < c.Charged && c.Charged <= 1, "low battery %v and charged %v: want shares of 1, the first the smaller", c.LowBattery, c.Charged)
+	say(len(c.Languages) > 0, "no language: want at least one BCP 47 tag such as en")
+	for _, h := range c.Interrupts.Handlers {
+		_, ok := c.handler(h.ID)
+		say(ok, "handler %s is asked for by interrupters, but nothing says what it does", h.ID)
+	}
+	return faults
+}
+
+func (c *Config) handler(id string) (*Handler, bool) {
+	for i := range c.Handlers {
+		if c.Handlers[i].ID == id {
+			return &c.Handlers[i], true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,156 @@
+package brain
+
+import (
+	"cmp"
+	"time"
+
+	"troupe/robotd/mode"
+	"troupe/robotd/request"
+	"troupe/robotd/safety"
+	"troupe/schema"
+)
+
+// wall turns a time since boot into what the wire says of it.
+func (t *turn) wall(at time.Duration) schema.Time { return t.now.Wall.Add(at - t.now.Mono) }
+
+// stateDocument is the robot as of now, in one piece.
+func (t *turn) stateDocument() *schema.State {
+	d := &schema.State{
+		TS: t.now.Wall, Session: t.session, Boot: t.boot, StateSeq: t.stateSeq,
+		Safety: schema.StateSafety{
+			State: t.safety.At, Cause: t.safety.Cause.Reason,
+			LatchedBy:  safety.LatchedBy(t.safety, t.safetyFacts()),
+			EStopInput: len(t.body.inputs) > 0,
+		},
+		Mode: schema.StateMode{
+			System: t.mode.System, Active: t.activeMode(), Intended: t.mode.Intended,
+			Phase: t.phase(), Paused: t.modePaused(), Since: t.modeSince,
+			FallbackFrom: t.mode.FellFrom, Calibrated: t.mode.Calibrated,
+		},
+		Auto: schema.StateAuto{
+			Status: t.auto.Status, Reason: t.auto.Reason,
+			ActIndex: t.auto.Act, Act: t.actName(), Loop: t.auto.Loop,
+			PauseCount: t.auto.Count(), PauseHolders: []schema.Pause{},
+		},
+		Interrupts: []schema.Interrupt{}, Interrupters: []schema.Interrupter{},
+		Queue:   t.queueDocument(),
+		Link:    schema.StateLink{State: t.link.At, Since: t.wall(t.link.Since), Client: t.link.Client},
+		Units:   t.body.told(),
+		Alerts:  append([]schema.Alert{}, t.alerts...),
+		Dropped: schema.DroppedCounters{Events: t.eventsDropped, Acks: t.requests.Dropped()},
+	}
+	if last, ok := t.requests.Last(); ok {
+		d.LastReq = &last
+	}
+	if p := cmp.Or(t.playing, t.accepted); p != nil {
+		d.Auto.Story = &schema.StoryRef{ID: p.Story.ID, Rev: p.Story.Rev, SHA256: p.Story.SHA256}
+	}
+	for _, p := range t.auto.Held() {
+		by := p.Person
+		if by == "" {
+			by = p.Client
+		}
+		d.Auto.PauseHolders = append(d.Auto.PauseHolders, schema.Pause{Token: p.Name(), By: by, Why: p.Why, Since: t.wall(p.Since)})
+	}
+	for _, e := range t.queue.Running() {
+		d.Interrupts = append(d.Interrupts, schema.Interrupt{ID: e.ID, Handler: e.Handler, Interrupter: e.Interrupter, Since: t.wall(e.Since)})
+	}
+	for i, id := range t.cfg.Interrupts.Interrupters {
+		d.Interrupters = append(d.Interrupters, schema.Interrupter{ID: id, State: t.queue.Interrupter(i)})
+	}
+	return d
+}
+
+// activeMode is who is in charge; between two modes it is the one that was
+// asked for, so that the field is never empty while phase says "switching".
+func (t *turn) activeMode() schema.ModeID {
+	switch {
+	case t.mode.Active != "":
+		return t.mode.Active
+	case t.mode.Next != "":
+		return t.mode.Next
+	case t.lastMode != "":
+		return t.lastMode
+	}
+	return t.cfg.Mode.Calibration
+}
+
+// phase is where the supervisor stands; the end of robotd is no failure.
+func (t *turn) phase() schema.ModePhase {
+	if t.mode.System == schema.SystemStopping {
+		return schema.PhaseStopping
+	}
+	return t.mode.Told()
+}
+
+// modePaused: the pauses of ato are its tokens, those of the others the
+// supervisor's.
+func (t *turn) modePaused() bool {
+	if t.mode.Active == schema.ModeAto {
+		return t.auto.Status == schema.AutoPaused
+	}
+	return t.mode.Paused(&t.cfg.Mode)
+}
+
+// now is where the robot stands, as an answer tells it.
+func (t *turn) current() *schema.Now {
+	return &schema.Now{Mode: t.activeMode(), Safety: t.safety.At, Auto: t.auto.Status}
+}
+
+var modeNames = map[schema.ModeID]string{
+	schema.ModeStr: "start-up", schema.ModeMnl: "manual", schema.ModeAto: "automatic", schema.ModeSafe: "safe",
+}
+
+// modesDocument is the catalogue of modes, with the reasons why each cannot be
+// selected now.
+func (t *turn) modesDocument() *schema.Modes {
+	d := &schema.Modes{Session: t.session}
+	f := t.modeFacts()
+	for i, m := range t.cfg.Mode.Modes {
+		doc := schema.Mode{
+			ID: m.ID, N: i, Name: modeNames[m.ID], Kind: "builtin",
+			Status:  t.mode.Status[i],
+			Enabled: t.mode.Status[i] != schema.ModeRegistered,
+			Running: t.mode.Active == m.ID && (t.mode.Phase == mode.Ready || t.mode.Phase == mode.Safe || t.mode.Phase == mode.Calibrating || t.mode.Phase == mode.Uncalibrated),
+			WhyNot:  []schema.WhyNot{}, LinkLoss: m.LinkLoss,
+		}
+		for _, w := range t.mode.WhyNot(&t.cfg.Mode, f, m.ID, nil) {
+			doc.WhyNot = append(doc.WhyNot, schema.WhyNot{Reason: w.Reason, Detail: w.Detail})
+		}
+		doc.Selectable = len(doc.WhyNot) == 0
+		d.Modes = append(d.Modes, doc)
+	}
+	return d
+}
+
+func (t *turn) capsDocument() *schema.Caps {
+	d := &schema.Caps{
+		TS: t.now.Wall, Session: t.session,
+		Robot:    schema.CapsRobot{Model: t.body.driver.Model, Serial: t.body.driver.Serial, Driver: t.body.driver.Driver},
+		Software: schema.CapsSoftware{Robotd: t.cfg.Version, Protocol: []string{"1.0"}},
+		Limits:   schema.CapsLimits{MaxCmdBytes: schema.TopicOf(schema.TopicCmd).MaxBytes, MaxBlobBytes: t.cfg.MaxBlob, DedupeWindow: request.MaxPerClient},
+		Verbs:    schema.VerbIDs(),
+		Units:    append([]schema.Unit{}, t.body.units...), Points: append([]string{}, t.body.driver.Points...),
+		Languages: t.cfg.Languages, Handlers: []string{}, Interrupters: t.cfg.Interrupts.Interrupters,
+		Notes: []string{
+			"No stop that is sent over a network or decided by software is an emergency stop. Use the device on the robot.",
+		},
+	}
+	for _, h := range t.cfg.Interrupts.Handlers {
+		d.Handlers = append(d.Handlers, h.ID)
+	}
+	return d
+}
+
+func (t *turn) heartbeat() *schema.Heartbeat {
+	t.beats++
+	h := &schema.Heartbeat{
+		Session: t.session, Seq: t.beats, MonoMS: t.now.Mono.Milliseconds(), Boot: t.boot,
+		Mode: t.activeMode(), Safety: t.safety.At, StateSeq: t.stateSeq,
+		Link: schema.HeartbeatLink{State: t.link.At, FleetSeq: t.fleetSeq},
+	}
+	if off, ok := t.clockOffset(); ok {
+		h.Clock = schema.HeartbeatClock{OffsetMS: off.Milliseconds(), Known: true}
+	}
+	return h
+}

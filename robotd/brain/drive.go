@@ -1,0 +1,47 @@
+package brain
+
+import (
+	"slices"
+
+	"troupe/robotd/act"
+	"troupe/robotd/driver"
+	"troupe/robotd/safety"
+	"troupe/schema"
+)
+
+// drive hands the units what this step came to: first what they are told by the
+// safety core, then what acts want of them.
+func (t *turn) drive() {
+	if o := driver.Order(safety.Orders(t.safety.At, t.body.movers)); o != t.ordered {
+		t.ordered = o
+		t.do(Order{o})
+	}
+	t.carry()
+}
+
+// toUnit is the last gate before the body. The executor starts nothing that the
+// gate forbids; that it holds here too does not depend on that.
+func (t *turn) toUnit(o *act.Out) {
+	if o.Kind == act.Stop {
+		t.do(Stop{Key: o.Key, Unit: o.Unit})
+		return
+	}
+	i := slices.IndexFunc(t.body.units, func(u schema.Unit) bool { return u.ID == o.Unit })
+	class := safety.Shows
+	switch k := t.body.units[i].Kind; {
+	case k.Moves():
+		class = safety.Moves
+	case k == schema.UnitSpeaker:
+		class = safety.Sounds
+	}
+	if shut := safety.Gate(t.safety.At, class, safety.Act); shut != "" {
+		t.lanes.Done(o.Key, shut, shut.Describe().Text, t.now.Mono)
+		return
+	}
+	t.do(Start{driver.Command{Key: o.Key, Unit: o.Unit, Do: o.Do, Text: o.Text, From: o.From, Holds: o.Holds}})
+}
+
+// feeding: a unit may be moving, and stops by itself when nobody feeds it.
+func (s *State) feeding() bool {
+	return s.safety.At != schema.SafetyDisabled && s.safety.At != schema.SafetyEStop
+}

@@ -1,0 +1,87 @@
+package brain
+
+import (
+	"troupe/robotd/delivery"
+	"troupe/robotd/driver"
+	"troupe/robotd/request"
+	"troupe/schema"
+)
+
+// Effect is something to be done. The set is closed; whoever performs it knows
+// all of them. Of one step's effects, what is for the body is done first, what is
+// saved is on the disk before anything is published, and publications keep their
+// order. Those marked First wait for nothing.
+type Effect interface{ effect() }
+
+// The effects.
+type (
+	// Order is what every unit that moves is told by the safety core.
+	Order struct{ Order driver.Order }
+	// Start and Stop are for one unit.
+	Start struct{ driver.Command }
+	Stop  struct {
+		Key  uint64
+		Unit string
+	}
+	// Feed tells the body that its robot is awake.
+	Feed struct{}
+
+	// Calibrate runs a calibration and answers with Calibrated; EndCalibration
+	// ends the one that runs.
+	Calibrate      struct{ Run int64 }
+	EndCalibration struct{}
+
+	// SaveRequests keeps commands, and answers with RequestsSaved.
+	SaveRequests struct{ request.Save }
+	// SaveStory keeps a delivery, and answers with StorySaved if it has a blob.
+	SaveStory struct{ delivery.Save }
+	// SaveEvent adds to the ring of events.
+	SaveEvent struct{ Payload []byte }
+	// SaveSetting keeps what somebody switched on or off; an empty value forgets.
+	SaveSetting struct{ Name, Value string }
+
+	// Publish tells something. Param fills the second place of the topic, where
+	// it has one: the client of an answer. With Confirm, Delivered is to be sent
+	// when the broker has it.
+	Publish struct {
+		Topic   schema.TopicKind
+		Param   string
+		Payload []byte
+		First   bool
+		Confirm request.Key
+	}
+
+	// Fetch asks the broker for a blob and answers with Fetched; EndFetch says
+	// that nobody waits for it any more.
+	Fetch struct {
+		SHA256 string
+		Size   int64
+	}
+	EndFetch struct{ SHA256 string }
+
+	// Note is a line for the log: an edge that a machine took.
+	Note struct {
+		Machine, From, To string
+		Why               string // the rule
+		Cause             string // the occasion
+	}
+
+	// Exit ends the program: the robot is at rest.
+	Exit struct{ Why string }
+)
+
+func (Order) effect()          {}
+func (Start) effect()          {}
+func (Stop) effect()           {}
+func (Feed) effect()           {}
+func (Calibrate) effect()      {}
+func (EndCalibration) effect() {}
+func (SaveRequests) effect()   {}
+func (SaveStory) effect()      {}
+func (SaveEvent) effect()      {}
+func (SaveSetting) effect()    {}
+func (Publish) effect()        {}
+func (Fetch) effect()          {}
+func (EndFetch) effect()       {}
+func (Note) effect()           {}
+func (Exit) effect()           {}

@@ -1,0 +1,127 @@
+package brain
+
+import (
+	"time"
+
+	"troupe/robotd/driver"
+	"troupe/robotd/request"
+	"troupe/schema"
+)
+
+// Now is the time of a step: what the robot counts, and what the wire says.
+type Now struct {
+	Mono time.Duration // since boot; never goes back
+	Wall schema.Time   // may be wrong by years, and jump
+}
+
+// Event is something that happened to the robot. The set is closed: Step knows
+// them all.
+type Event interface{ event() }
+
+// The events.
+type (
+	// Begin is the first: the robot is wired up and its disk was read.
+	Begin struct{}
+
+	// Tick says that time has passed.
+	Tick struct{}
+
+	// Follow lets Step go on with what the last step left to the next.
+	Follow struct{}
+
+	// Command is a message on a command topic, as it came.
+	Command struct {
+		Client, Group, Verb string
+		Payload             []byte
+		// Retained: the broker replays something that never should have been kept.
+		Retained bool
+		// N counts what arrived at the robot, from 1: a stop is handed over before
+		// what arrived before it. 0 = nobody counted.
+		N uint64
+		// Local: its sender stands at the robot.
+		Local bool
+	}
+
+	// RequestsSaved answers SaveRequests: without Refused they are on the disk.
+	RequestsSaved struct {
+		Keys    []request.Key
+		Refused schema.Reason
+	}
+
+	// Delivered says that the broker has the final answer to a command.
+	Delivered struct{ Key request.Key }
+
+	// Heard is an operator's sign of life.
+	Heard struct {
+		Client string
+		Beat   schema.FleetHeartbeat
+	}
+
+	// Wished is what the fleet wants the robot to perform.
+	Wished struct {
+		Wish schema.DesiredStory
+		// Problems: it cannot be understood; then Wish says nothing.
+		Problems []schema.Problem
+		// Emptied: somebody deleted the document. That changes nothing.
+		Emptied bool
+	}
+
+	// Fetched is a blob, or the end of the attempt to get it.
+	Fetched struct {
+		SHA256 string
+		Bytes  []byte
+		Reason schema.Reason // why there are none
+		Detail string
+	}
+
+	// StorySaved answers a SaveStory that had a blob.
+	StorySaved struct {
+		Rev     int64
+		Refused schema.Reason
+	}
+
+	// Seen is the robot's own presence document as the broker keeps it. An
+	// emptied one has no state.
+	Seen struct{ Presence schema.Presence }
+
+	// Connected: a session with the broker is up, and every document of the
+	// robot has to be told anew.
+	Connected struct{ Session string }
+
+	// Disconnected: the session is over, or there was none.
+	Disconnected struct{ Why string }
+
+	// Contested: another client seems to use this robot's name.
+	Contested struct{ Why string }
+
+	// Reported is what the body says.
+	Reported struct{ driver.Event }
+
+	// Calibrated ends a calibration; an empty reason is success.
+	Calibrated struct {
+		Run    int64 // the one that was ordered
+		Reason schema.Reason
+		Detail string
+	}
+
+	// Shutdown: robotd is to end.
+	Shutdown struct{ Why string }
+)
+
+func (Begin) event()         {}
+func (Tick) event()          {}
+func (Follow) event()        {}
+func (Command) event()       {}
+func (RequestsSaved) event() {}
+func (Delivered) event()     {}
+func (Heard) event()         {}
+func (Wished) event()        {}
+func (Fetched) event()       {}
+func (StorySaved) event()    {}
+func (Seen) event()          {}
+func (Connected) event()     {}
+func (Disconnected) event()  {}
+func (Contested) event()     {}
+func (Reported) event()      {}
+func (Calibrated) event()    {}
+func (Shutdown) event()      {}

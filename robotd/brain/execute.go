@@ -1,0 +1,272 @@
+package brain
+
+import (
+	"slices"
+	"strconv"
+
+	"troupe/robotd/act"
+	"troupe/robotd/auto"
+	"troupe/robotd/interrupt"
+	"troupe/robotd/safety"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// storyLane is where the story is performed; every handler has a lane of its own
+// name above it.
+const storyLane act.Lane = "story"
+
+// lastActs bounds what the state tells of acts that are over.
+const lastActs = 5
+
+// lanesOf lists the lanes of a robot, highest priority first.
+func lanesOf(c *Config) []act.LaneConfig {
+	handlers := slices.Clone(c.Interrupts.Handlers)
+	slices.SortStableFunc(handlers, func(a, b interrupt.Handler) int { return b.Priority - a.Priority })
+	lanes := make([]act.LaneConfig, 0, len(handlers)+1)
+	for _, h := range handlers {
+		lanes = append(lanes, act.LaneConfig{Lane: act.Lane(h.ID)})
+	}
+	return append(lanes, act.LaneConfig{Lane: storyLane})
+}
+
+// beginAct performs the act that is due in the story. One that this robot cannot
+// perform fails at once.
+func (t *turn) beginAct() {
+	t.entries++
+	e := act.Entry{ID: "story-" + strconv.FormatInt(t.entries, 10)}
+	t.storyEntry = e.ID
+	step, a := t.playing.act(t.auto.Act)
+	if a == nil {
+		t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{What: auto.ActFail, Reason: schema.ReasonStoryInvalid}, entry: e.ID})
+		return
+	}
+	e.Act, e.With, e.Languages = a, step.With, t.playing.languages
+	e.OnResume, e.FinishBeforePause = step.OnResume, step.FinishBeforePause
+	var refused *act.Refusal
+	if t.outs, refused = t.lanes.Push(storyLane, e, t.outs); refused != nil {
+		t.failed(a.ID, refused.Reason, refused.Detail)
+		t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{What: auto.ActFail, Reason: refused.Reason}, entry: e.ID})
+		t.tried(refused.Reason, refused.Detail)
+		return
+	}
+	t.dirty(soon)
+	t.tried("", "")
+}
+
+// cancelAct ends the act of the story.
+func (t *turn) cancelAct() {
+	t.storyEntry = ""
+	t.outs = t.lanes.Cancel(storyLane, "", schema.ReasonStopped, t.outs)
+}
+
+// freeze lets the lanes stand still as far as the pauses say.
+func (t *turn) freeze(f auto.Freeze) {
+	if f == t.frozen {
+		return
+	}
+	t.frozen = f
+	switch f {
+	case auto.FreezeNone:
+		t.lanes.Resume(storyLane, t.now.Mono)
+	case auto.FreezeStory:
+		t.outs = t.lanes.Pause(storyLane, act.AfterAct, t.now.Mono, t.outs)
+	case auto.FreezeAll:
+		t.outs = t.lanes.Pause(storyLane, act.AtOnce, t.now.Mono, t.outs)
+	}
+	for _, h := range t.handling {
+		switch {
+		case f != auto.FreezeAll:
+			t.lanes.Resume(act.Lane(h.handler), t.now.Mono)
+		case !h.still:
+			t.outs = t.lanes.Pause(act.Lane(h.handler), act.AtOnce, t.now.Mono, t.outs)
+		}
+	}
+}
+
+// beginHandlerAct performs what of a handler's act this robot can perform now.
+// While it may not move, or all of ato is frozen, that is what does not move.
+func (t *turn) beginHandlerAct(h *Handler, entry string) {
+	slot := &t.handling[len(t.handling)-1]
+	slot.still = t.safety.At != schema.SafetyEnabled || t.frozen == auto.FreezeAll
+	a := t.fitting(h.Act, slot.still)
+	e := act.Entry{ID: entry, Act: &a, Languages: t.cfg.Languages, Clear: true}
+	t.lanes.Resume(act.Lane(h.ID), t.now.Mono)
+	var refused *act.Refusal
+	if t.outs, refused = t.lanes.Push(act.Lane(h.ID), e, t.outs); refused != nil {
+		t.handlerActEnded(entry, refused.Reason)
+	}
+}
+
+// fitting leaves out of a handler's act what this robot has no unit for, where
+// it cannot go, and, when it has to stand still, what moves.
+func (t *turn) fitting(a score.Act, still bool) score.Act {
+	fits := func(do score.Action) bool {
+		row, ok := score.RowOf(do.Type)
+		switch {
+		case !ok:
+			return false
+		case row.Unit == "":
+			return true
+		case row.Unit.Moves() && still, do.Point != "" && !slices.Contains(t.body.driver.Points, do.Point):
+			return false
+		}
+		return slices.ContainsFunc(t.body.units, func(u schema.Unit) bool { return u.Kind == row.Unit && able(u, do) })
+	}
+	kept := make([]score.Action, 0, len(a.Actions))
+	for _, do := range a.Actions {
+		if fits(do) {
+			kept = append(kept, do)
+		}
+	}
+	a.Actions = kept
+	return a
+}
+
+// able reports whether a unit of the right kind can do what is asked of it.
+func able(u schema.Unit, do score.Action) bool {
+	within := func(r *schema.Range, v *float64) bool { return v == nil || r.Holds(*v) }
+	return (do.Face == "" || len(u.Faces) == 0 || slices.Contains(u.Faces, do.Face)) &&
+		(do.Sound == "" || len(u.Sounds) == 0 || slices.Contains(u.Sounds, do.Sound)) &&
+		within(u.YawRad, do.YawRad) && within(u.PitchRad, do.PitchRad) && within(u.RollRad, do.RollRad)
+}
+
+func (t *turn) cancelHandlerAct(handler string) {
+	t.outs = t.lanes.Cancel(act.Lane(handler), "", schema.ReasonStopped, t.outs)
+}
+
+// cancelLanes ends all acts: ato is left.
+func (t *turn) cancelLanes() {
+	t.cancelAct()
+	for _, h := range t.handling {
+		t.cancelHandlerAct(h.handler)
+	}
+}
+
+// gate tells the executor what may be started from now on. What may not any more
+// is stopped in this very step.
+func (t *turn) gate() {
+	g := act.Gate{
+		Moves:  safety.Gate(t.safety.At, safety.Moves, safety.Act),
+		Sounds: safety.Gate(t.safety.At, safety.Sounds, safety.Act),
+	}
+	if g != t.gateTold {
+		t.gateTold = g
+		t.outs = t.lanes.Gate(g, t.outs)
+	}
+}
+
+// moving reports whether an act has a command on a unit that moves.
+func (t *turn) moving() bool {
+	for i := range t.body.units {
+		if u := &t.body.units[i]; u.Kind.Moves() && t.lanes.Owner(u.ID) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// performing reports whether the executor needs the next tick.
+func (s *State) performing() bool {
+	if !s.lanes.Idle(storyLane) && s.frozen == auto.FreezeNone {
+		return true
+	}
+	for _, h := range s.handling {
+		if !s.lanes.Idle(act.Lane(h.handler)) && (s.frozen != auto.FreezeAll || h.still) {
+			return true
+		}
+	}
+	return s.finishing()
+}
+
+// finishing: an act is let end before its story is paused.
+func (s *State) finishing() bool {
+	return s.frozen == auto.FreezeStory && s.lanes.View(storyLane).Finishing
+}
+
+// carry brings what the executor came to where it belongs: commands to the
+// units, ends to whoever waits for them.
+func (t *turn) carry() {
+	for i := range t.outs {
+		switch o := &t.outs[i]; o.Kind {
+		case act.Start, act.Stop:
+			t.toUnit(o)
+		case act.Ended:
+			t.actEnded(o)
+		case act.Warned:
+			t.tell("act_warning", "act", string(o.Warning), "", described{ID: o.Act, Reason: o.Reason, Detail: o.Action + ": " + o.Detail})
+		}
+	}
+	clear(t.outs)
+	t.outs = t.outs[:0]
+}
+
+func (t *turn) actEnded(o *act.Out) {
+	t.dirty(soon)
+	switch o.Outcome {
+	case act.EntryCompleted:
+		t.completed = lately(t.completed, o.Act)
+	case act.EntryFailed:
+		t.failed(o.Act, o.Reason, o.Detail)
+	}
+	if o.Lane != storyLane {
+		t.handlerActEnded(o.Entry, failure(o))
+		return
+	}
+	if o.Entry != t.storyEntry || o.Outcome == act.EntryCancelled {
+		return
+	}
+	in := auto.Input{What: auto.ActDone}
+	if o.Outcome == act.EntryFailed {
+		in = auto.Input{What: auto.ActFail, Reason: o.Reason}
+	}
+	t.toAuto = append(t.toAuto, autoInput{Input: in, entry: o.Entry})
+}
+
+func failure(o *act.Out) schema.Reason {
+	if o.Outcome == act.EntryFailed {
+		return o.Reason
+	}
+	return ""
+}
+
+// failed notes an act that did not end well.
+func (t *turn) failed(id string, why schema.Reason, detail string) {
+	t.failures = lately(t.failures, schema.Failed{Act: id, Reason: why, Detail: detail})
+	t.tell("act_failed", "act", string(why), "", described{ID: id, Reason: why, Detail: detail})
+}
+
+// lately keeps the newest few, the newest last.
+func lately[T any](list []T, v T) []T {
+	if len(list) == lastActs {
+		list = list[:copy(list, list[1:])]
+	}
+	return append(list, v)
+}
+
+func (t *turn) queueDocument() schema.StateQueue {
+	q := schema.StateQueue{Waiting: []string{}, Completed: append([]string{}, t.completed...), Failed: append([]schema.Failed{}, t.failures...)}
+	show := func(l act.Lane, due string) {
+		v := t.lanes.View(l)
+		if v.Act == "" && len(v.Waiting) > 0 {
+			v.Act = due // it begins with the next tick
+		}
+		if q.Current == "" {
+			q.Current = v.Act
+		} else if v.Act != "" {
+			q.Waiting = append(q.Waiting, v.Act)
+		}
+	}
+	for _, h := range t.handling {
+		show(act.Lane(h.handler), h.handler)
+	}
+	show(storyLane, t.actName())
+	return q
+}
+
+func (t *turn) actName() string {
+	if step, _ := t.playing.act(t.auto.Act); step != nil && t.auto.Status != schema.AutoHalt {
+		return step.Act
+	}
+	return ""
+}

@@ -1,0 +1,55 @@
+package brain
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"troupe/robotd/delivery"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// judge answers for this body whether a story can be performed.
+func (s *State) judge() delivery.Judge {
+	return delivery.Judge{Read: readBlob, Fit: s.fit}
+}
+
+// readBlob turns bytes into a story that is well said from end to end.
+func readBlob(data []byte) (*score.Blob, []schema.Problem) {
+	b, problems := score.ParseBlob(data)
+	if len(schema.Errors(problems)) == 0 {
+		problems = append(problems, score.ValidateBlob(b)...)
+	}
+	return &b, problems
+}
+
+// fit says what of a story this robot performs: acts that are nowhere are left
+// out; one that needs what the body lacks refuses the story.
+func (s *State) fit(b *score.Blob) delivery.Fit {
+	e, problems := score.Fitted(*b, s.capabilities(), nil)
+	f := delivery.Fit{Story: b.Story, Pruned: e.Pruned}
+	f.Story.Acts = e.Steps
+	switch errs := schema.Errors(problems); {
+	case len(e.Steps) == 0:
+		f.Reason, f.Detail = schema.ReasonStoryEmpty, fmt.Sprintf("none of its acts can be found here: %v", e.Pruned)
+	case len(errs) > 0:
+		f.Reason, f.Pointer, f.Detail = schema.ReasonStoryInvalid, errs[0].Pointer, errs[0].String()
+	}
+	return f
+}
+
+// capabilities are what a story is measured against.
+func (s *State) capabilities() schema.Caps {
+	return schema.Caps{Units: s.body.units, Points: s.body.driver.Points, Languages: s.cfg.Languages}
+}
+
+// actsDigest names the robot's own catalogue of acts. Nothing is taught yet.
+func (s *State) actsDigest() string {
+	sum := sha256.Sum256(nil)
+	return hex.EncodeToString(sum[:])
+}
+
+func (t *turn) actsDocument() *schema.Acts {
+	return &schema.Acts{TS: t.now.Wall, Session: t.session, Digest: t.actsDigest(), Acts: []schema.ActRef{}}
+}

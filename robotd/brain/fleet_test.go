@@ -1,0 +1,64 @@
+package brain
+
+import (
+	"flag"
+	"slices"
+	"testing"
+
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// The fleet's stories, by name and by digest.
+var (
+	stories   = map[string]schema.StoryPin{}
+	published = map[string][]byte{}
+)
+
+func ptr[T any](v T) *T { return &v }
+
+func publishStory(name string, story score.Story, acts ...score.Act) {
+	lib := map[string]score.Act{}
+	for _, a := range acts {
+		lib[a.ID] = a
+		if !slices.ContainsFunc(story.Acts, func(s score.Step) bool { return s.Act == a.ID }) {
+			story.Acts = append(story.Acts, score.Step{Act: a.ID})
+		}
+	}
+	story.ID, story.Name = name, score.Text{"en": name}
+	data, sum, err := score.EncodeBlob(story, lib, 1)
+	if err != nil {
+		panic(err)
+	}
+	stories[name] = schema.StoryPin{ID: name, Rev: 1, SHA256: sum, Size: int64(len(data))}
+	published[sum] = data
+}
+
+func TestMain(m *testing.M) {
+	greet := score.Act{ID: "greet", Actions: []score.Action{
+		{Type: score.TypeFace, Face: "smile"},
+		{Type: score.TypeSay, Text: score.Text{"en": "Welcome", "de": "Willkommen"}, TimeoutMS: ptr[int64](5000)},
+	}}
+	nod := score.Act{ID: "nod", Actions: []score.Action{
+		{Type: score.TypeHead, YawRad: ptr(0.2), PitchRad: ptr(0.1), TimeoutMS: ptr[int64](3000)},
+	}}
+	walk := score.Act{ID: "walk", Actions: []score.Action{
+		{Type: score.TypeSay, Text: score.Text{"en": "Follow me"}, TimeoutMS: ptr[int64](5000)},
+		{Type: score.TypeGoto, Point: "entrance", TimeoutMS: ptr[int64](30000)},
+	}}
+	loop := score.Repeat{Loop: true}
+	publishStory("talk", score.Story{Repeat: loop}, greet)
+	publishStory("tour", score.Story{Repeat: loop}, greet, walk)
+	publishStory("once", score.Story{Repeat: score.Repeat{Times: 1}}, greet, nod)
+	publishStory("holes", score.Story{Repeat: loop, Acts: []score.Step{{Act: "greet"}, {Act: "unknown"}}}, greet)
+	publishStory("clash", score.Story{Repeat: loop}, score.Act{ID: "clash", Actions: []score.Action{
+		{Type: score.TypeHead, YawRad: ptr(0.1), EndMS: ptr[int64](2000)},
+		{Type: score.TypeHead, StartMS: 1000, YawRad: ptr(0.3), EndMS: ptr[int64](3000)},
+	}})
+	publishStory("empty", score.Story{Repeat: loop, Acts: []score.Step{{Act: "unknown"}}})
+	flag.Parse()
+	if f := flag.Lookup("rapid.checks"); !race && f.Value.String() == f.DefValue {
+		_ = flag.Set("rapid.checks", "1000") // some seconds a property
+	}
+	m.Run()
+}

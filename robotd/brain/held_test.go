@@ -1,0 +1,81 @@
+package brain
+
+import (
+	"testing"
+	"time"
+
+	"troupe/robotd/driver"
+	"troupe/robotd/safety"
+	"troupe/schema"
+)
+
+// TestNoRestartReleasesAStop restarts a robot that somebody stopped.
+func TestNoRestartReleasesAStop(t *testing.T) {
+	for _, verb := range []string{"halt", "estop"} {
+		r := newRig(t)
+		got := acks(r)
+		r.boot()
+		r.give(Connected{Session: "a"})
+		r.until(time.Second)
+		r.give(Command{Client: "op1", Group: "safety", Verb: "enable"})
+		r.until(1500 * time.Millisecond)
+		r.give(Command{Client: "op2", Group: "safety", Verb: verb})
+		r.until(1600 * time.Millisecond)
+		r.boot()
+		r.give(Connected{Session: "b"})
+		r.until(r.now + 3*time.Second)
+		if by := safety.LatchedBy(r.s.safety, (&turn{State: r.s}).safetyFacts()); r.s.safety.At != schema.SafetyEStop || by != "op2" {
+			t.Fatalf("%s: after a restart the robot is %s, by %q", verb, r.s.safety.At, by)
+		}
+		r.give(Command{Client: "op1", Group: "safety", Verb: "reset", Payload: []byte(`{"id":"r1"}`)})
+		r.until(r.now + 10*time.Millisecond)
+		r.boot() // in the middle of the reset
+		if r.s.safety.At != schema.SafetyEStop {
+			t.Errorf("%s: a restart ended the reset, the robot is %s", verb, r.s.safety.At)
+		}
+		r.give(Connected{Session: "c"})
+		r.until(r.now + 2*time.Second)
+		r.give(Command{Client: "op1", Group: "safety", Verb: "reset", Payload: []byte(`{"id":"r2"}`)})
+		r.until(r.now + 2*time.Second)
+		r.boot()
+		if got["r2"].Status != schema.StatusSucceeded || r.s.safety.At != schema.SafetyDisabled {
+			t.Errorf("%s: the reset was answered %s, and after a restart the robot is %s", verb, got["r2"].Status, r.s.safety.At)
+		}
+	}
+}
+
+// TestAPhysicalStopIsResetAtTheRobotAlsoAfterARestart presses a stop input while
+// the robot is in E_STOP already, and lets it go.
+func TestAPhysicalStopIsResetAtTheRobotAlsoAfterARestart(t *testing.T) {
+	r := newRig(t)
+	got := acks(r)
+	r.boot()
+	r.give(Connected{Session: "a"})
+	r.until(time.Second)
+	r.give(Command{Client: "op1", Group: "safety", Verb: "estop"})
+	for _, on := range []bool{true, false} {
+		r.give(Reported{driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: "red", On: on}})
+	}
+	r.boot()
+	r.give(Connected{Session: "b"})
+	r.until(r.now + 3*time.Second)
+	r.give(Command{Client: "op1", Group: "safety", Verb: "reset", Payload: []byte(`{"id":"r1"}`)})
+	r.until(r.now + time.Second)
+	if a := got["r1"]; a.Reason != schema.ReasonLocalOnly {
+		t.Errorf("a reset from afar was answered %s %s", a.Status, a.Reason)
+	}
+	r.give(Reported{driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: "reset", On: true}})
+	r.until(r.now + 2*time.Second)
+	if r.s.safety.At != schema.SafetyDisabled || r.memory.Settings[latchSetting] != "" {
+		t.Errorf("reset at the robot it is %s, the disk keeps %q", r.s.safety.At, r.memory.Settings[latchSetting])
+	}
+}
+
+func TestALatchThatCannotBeReadHolds(t *testing.T) {
+	r := newRig(t)
+	r.memory.Settings[latchSetting] = "{"
+	r.boot()
+	if r.s.safety.At != schema.SafetyEStop || !r.s.safety.Physical {
+		t.Errorf("the robot is %s", r.s.safety.At)
+	}
+}

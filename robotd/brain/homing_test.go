@@ -1,0 +1,50 @@
+package brain
+
+import (
+	"testing"
+	"time"
+
+	"troupe/robotd/driver"
+	"troupe/schema"
+)
+
+// TestAnEnableForCalibrationStartsNoStory boots into ato with a story that moves;
+// calibration waits for an enable, and gets one.
+func TestAnEnableForCalibrationStartsNoStory(t *testing.T) {
+	r := newRig(t)
+	r.cfg.Mode.Boot = schema.ModeAto
+	r.boot()
+	r.give(Connected{Session: "a"})
+	pin := stories["tour"]
+	r.give(Wished{Wish: schema.DesiredStory{Rev: 1, Authority: "desk", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+	r.until(time.Second)
+
+	r.boot()
+	var homed coming
+	for i, c := range r.coming {
+		if _, ok := c.ev.(Calibrated); ok {
+			homed = c
+			r.coming = append(r.coming[:i:i], r.coming[i+1:]...)
+			break
+		}
+	}
+	r.give(Connected{Session: "b"})
+	r.give(Reported{driver.Event{Kind: driver.Waits, Unit: "drive", Reason: schema.ReasonNeedsEnable}})
+	r.give(Command{Client: "op1", Group: "safety", Verb: "enable"})
+	r.until(r.now + 2*time.Second)
+	if r.s.mode.Active != schema.ModeStr || r.s.safety.At != schema.SafetyEnabled {
+		t.Fatalf("while it finds its zero the robot is in %s and %s", r.s.mode.Active, r.s.safety.At)
+	}
+	r.watch = func(_ Event, effects []Effect) {
+		for _, e := range effects {
+			if start, ok := e.(Start); ok && (start.Unit == "head" || start.Unit == "drive") {
+				t.Errorf("at %v the %s moves for the story, and nobody enabled that", r.now, start.Unit)
+			}
+		}
+	}
+	r.give(homed.ev)
+	r.until(r.now + 5*time.Second)
+	if r.s.mode.Active != schema.ModeAto || r.s.safety.At != schema.SafetyDisabled {
+		t.Errorf("calibrated, the robot is in %s and %s, want ato and DISABLED", r.s.mode.Active, r.s.safety.At)
+	}
+}

@@ -1,0 +1,122 @@
+package brain
+
+import (
+	"strings"
+
+	"troupe/robotd/request"
+	"troupe/schema"
+)
+
+// reply is what came of an order. Its answer is told once the state that shows
+// it is.
+type reply struct {
+	Status schema.Status
+	Result schema.Result
+	Reason schema.Reason
+	Detail string
+	// AtOnce: a stop that found the robot stopped already. It waits for nothing.
+	AtOnce bool
+}
+
+// answered is a reply that waits for the state to be told.
+type answered struct {
+	key request.Key
+	reply
+}
+
+// asking gives the request room one input and carries out what it says. Answers
+// are gathered and told at the end of the step.
+func (t *turn) asking(in request.Input) {
+	fleet, known := t.clockOffset()
+	from := len(t.told)
+	t.told = request.Step(t.requests, request.Now{Mono: t.now.Mono, Wall: t.now.Wall, Offset: fleet, ClockKnown: known}, in, t.told)
+	keep := t.told[:from]
+	for _, e := range t.told[from:] {
+		switch e := e.(type) {
+		case request.Perform:
+			t.dispatch(e)
+		case request.Save:
+			t.do(SaveRequests{e})
+		case request.Tell:
+			keep = append(keep, e)
+			t.dirty(soon) // last_req
+		case request.Alarm:
+			t.alarms = append(t.alarms, e)
+		}
+	}
+	t.told = keep
+}
+
+// reply answers an order; orders of the robot's own have no key and nobody to
+// answer.
+func (t *turn) reply(to request.Key, r reply) {
+	if to != "" {
+		t.replies = append(t.replies, answered{to, r})
+	}
+}
+
+// release passes replies on to the request room: refusals at once, for they
+// touched nothing; successes when the state that shows them is told in this very
+// step, or was before.
+func (t *turn) release() {
+	due := !t.Pending() && (t.session == "" || t.now.Mono >= t.due())
+	keep := t.replies[:0]
+	for _, r := range t.replies {
+		shown := t.stateSeq
+		if t.changed != settled && !r.AtOnce {
+			if r.Status == schema.StatusSucceeded && !due {
+				keep = append(keep, r)
+				continue
+			}
+			shown++
+		}
+		t.asking(request.Outcome{
+			Key: r.key, Status: r.Status, Result: r.Result, Reason: r.Reason, Detail: r.Detail,
+			StateSeq: shown, Current: t.current(),
+		})
+	}
+	t.replies = keep
+}
+
+// tellAnswers publishes the answers of this step.
+func (t *turn) tellAnswers() {
+	for _, e := range t.told {
+		tell, ok := e.(request.Tell)
+		if !ok || t.session == "" {
+			continue // the journal keeps it for the next session
+		}
+		a := tell.Ack
+		a.TS, a.Session = t.now.Wall, t.session
+		t.do(Publish{Topic: schema.TopicAck, Param: tell.Client, Payload: t.ackPayload(&a), First: stops(a.Verb), Confirm: tell.Key})
+	}
+	clear(t.told)
+	t.told = t.told[:0]
+}
+
+// ackPayload keeps an answer within its topic's size: what is for people only is
+// cut, at a character.
+func (t *turn) ackPayload(a *schema.Ack) []byte {
+	payload := t.encode(a)
+	if over := len(payload) - schema.TopicOf(schema.TopicAck).MaxBytes; over > 0 {
+		keep := max(0, len(a.Detail)/2-over)
+		a.Detail = strings.ToValidUTF8(a.Detail[:keep], "")
+		payload = t.encode(a)
+	}
+	return payload
+}
+
+// stops reports whether a verb is one of those that wait for nothing.
+func stops(verb string) bool {
+	group, name, _ := strings.Cut(verb, "/")
+	v, ok := schema.VerbOf(group, name)
+	return ok && v.Class == schema.ClassStop
+}
+
+// sound raises the alerts that the request room asked for, after the safety core
+// has had its say.
+func (t *turn) sound() {
+	for _, a := range t.alarms {
+		t.raise(string(a.Reason), schema.AlertWarn, a.Client, a.Verb+": "+a.Detail, "remove the retained message")
+	}
+	t.alarms = t.alarms[:0]
+}

@@ -1,0 +1,60 @@
+package brain
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"troupe/robotd/driver"
+	"troupe/schema"
+)
+
+// TestADriverMaySayAnything lets it say bytes that are no text, and far too many.
+// Everything that the robot tells afterwards can be read and fits its topic.
+func TestADriverMaySayAnything(t *testing.T) {
+	for _, word := range []string{"bus \xff error", strings.Repeat("long ", 5000), strings.Repeat("ä", 5000), "\xff" + strings.Repeat("\xe2", 9000)} {
+		for _, ev := range []driver.Event{
+			{Kind: driver.Unit, Unit: "drive", State: driver.Error, Detail: word},
+			{Kind: driver.Unit, Unit: "face", State: driver.Error, Detail: word},
+			{Kind: driver.Unit, Unit: "face", State: driver.State(word)},
+			{Kind: driver.Unit, Unit: "drive", State: driver.State(word)},
+			{Kind: driver.Sensed, Signal: driver.EStopInput, Name: word, On: true},
+			{Kind: driver.Waits, Unit: word, Reason: schema.Reason(word)},
+		} {
+			r := newRig(t)
+			documents := 0
+			r.sent = func(p Publish) {
+				documents++
+				if most := schema.TopicOf(p.Topic).MaxBytes; len(p.Payload) > most || !utf8.Valid(p.Payload) {
+					t.Errorf("%s %s %.20q: %s has %d of %d bytes", ev.Kind, ev.Unit, word, p.Topic, len(p.Payload), most)
+				}
+			}
+			r.boot()
+			r.give(Connected{Session: "a"})
+			r.until(time.Second)
+			r.give(Reported{ev})
+			r.give(Calibrated{Run: r.s.calibration, Reason: schema.Reason(word), Detail: word})
+			r.give(Command{Client: "op1", Group: "safety", Verb: "enable"})
+			r.until(2 * time.Second)
+			if documents == 0 {
+				t.Error("the robot told nothing")
+			}
+		}
+	}
+}
+
+func TestALegibleWordIsTextAndShortAndKeepsWhatIsBoth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.OneOf(rapid.String(), rapid.StringN(100, 400, 1200), rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 600), func(b []byte) string { return string(b) })).Draw(t, "word")
+		got := legible(word)
+		if !utf8.ValidString(got) || len(got) > maxWord {
+			t.Fatalf("%q: %d bytes, valid %v", got, len(got), utf8.ValidString(got))
+		}
+		if utf8.ValidString(word) && (!strings.HasPrefix(word, got) || len(got) < min(len(word), maxWord-utf8.UTFMax+1)) {
+			t.Fatalf("%q became %q", word, got)
+		}
+	})
+}

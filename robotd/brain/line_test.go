@@ -1,0 +1,174 @@
+package brain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"troupe/schema"
+)
+
+// see writes down what a step does.
+func (p *player) see(_ Event, effects []Effect) {
+	for _, e := range effects {
+		line := p.line(e)
+		if line == "" {
+			continue
+		}
+		when := "  "
+		if d := p.rig.now - p.from; d > 0 {
+			when = fmt.Sprintf("  +%v ", d)
+		}
+		p.out.WriteString(strings.TrimRight(when+line, " ") + "\n")
+	}
+}
+
+func (p *player) line(e Effect) string {
+	switch e := e.(type) {
+	case Feed:
+		return ""
+	case Order:
+		return "body: all " + string(e.Order)
+	case Start:
+		line := fmt.Sprintf("body: %s %s %s", e.Unit, e.Do.Type, e.Text+e.Do.Face+e.Do.Point)
+		if e.From > 0 {
+			line += fmt.Sprintf(" from %v", e.From)
+		}
+		return line
+	case Stop:
+		return "body: " + e.Unit + " stop"
+	case Calibrate:
+		return "body: calibrate"
+	case EndCalibration:
+		return ""
+	case SaveRequests:
+		return saved(e)
+	case SaveStory:
+		return fmt.Sprintf("save: wish %d, %s", e.Kept.Wish.Rev, map[bool]string{true: "with the story", false: string(e.Kept.Phase)}[e.Blob != nil])
+	case SaveEvent:
+		ev := decoded[schema.Event](p, e.Payload)
+		return strings.TrimRight(fmt.Sprintf("event: %s %s %s", ev.Type, ev.Cause, strings.ReplaceAll(string(ev.Data), `"`, "")), " ")
+	case SaveSetting:
+		return "save: " + e.Name + "=" + e.Value
+	case Publish:
+		return p.told(e)
+	case Fetch:
+		return "fetch: " + e.SHA256[:8]
+	case EndFetch:
+		return "fetch: no longer " + e.SHA256[:8]
+	case Note:
+		line := fmt.Sprintf("%s: %s -> %s (%s)", e.Machine, e.From, e.To, e.Why)
+		if e.Cause != "" {
+			line += " [" + e.Cause + "]"
+		}
+		return line
+	case Exit:
+		return "exit: " + e.Why
+	}
+	return fmt.Sprintf("%T", e)
+}
+
+func saved(e SaveRequests) string {
+	var parts []string
+	for _, r := range e.Put {
+		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s %s %s", r.Key(), r.Verb, r.Answer.Status)))
+	}
+	if len(e.Forget) > 0 {
+		parts = append(parts, fmt.Sprintf("forget %v", e.Forget))
+	}
+	return "save: " + strings.Join(parts, "; ")
+}
+
+func decoded[T any](p *player, payload []byte) T {
+	v, problems := schema.Decode[T](payload)
+	if len(problems) > 0 {
+		p.rig.t.Fatalf("the robot says what its own schema refuses: %v in %s", problems, payload)
+	}
+	return v
+}
+
+// told is one message, in short.
+func (p *player) told(e Publish) string {
+	if limit := schema.TopicOf(e.Topic).MaxBytes; len(e.Payload) > limit {
+		p.rig.t.Errorf("%s has %d bytes, at most %d are allowed", e.Topic, len(e.Payload), limit)
+	}
+	switch e.Topic {
+	case schema.TopicEvent:
+		return "" // written down as it is saved
+	case schema.TopicHeartbeat:
+		decoded[schema.Heartbeat](p, e.Payload)
+		return ""
+	case schema.TopicAck:
+		return ackLine(e.Param, decoded[schema.Ack](p, e.Payload))
+	case schema.TopicState:
+		return stateLine(decoded[schema.State](p, e.Payload))
+	case schema.TopicModes:
+		m := decoded[schema.Modes](p, e.Payload)
+		line := fmt.Sprintf("tell: modes %d;", m.ModesRev)
+		for _, mode := range m.Modes {
+			if line += " " + string(mode.ID); !mode.Selectable {
+				line += " (" + string(mode.WhyNot[0].Reason) + ")"
+			}
+		}
+		return line
+	case schema.TopicReportedStory:
+		r := decoded[schema.ReportedStory](p, e.Payload)
+		line := fmt.Sprintf("tell: story of wish %d is %s %s", r.DesiredRev, r.Phase, r.Reason)
+		if r.Active != nil {
+			line = fmt.Sprintf("%s; active %s %v without %v", strings.TrimSpace(line), r.Active.ID, r.Active.EffectiveActs, r.Active.Pruned)
+		}
+		if r.Playing {
+			line += ", playing"
+		}
+		return line
+	}
+	return "tell: " + string(e.Topic)
+}
+
+func ackLine(to string, a schema.Ack) string {
+	id := "?"
+	if a.ID != nil {
+		id = *a.ID
+	}
+	line := fmt.Sprintf("answer: %s %s %s %s %s", to, id, a.Status, a.Result, a.Reason)
+	if a.StateSeq > 0 && a.Status == schema.StatusSucceeded {
+		line += fmt.Sprintf(" state=%d", a.StateSeq)
+	}
+	if a.Dup {
+		line += " again"
+	}
+	if a.Detail != "" {
+		line += " (" + a.Detail + ")"
+	}
+	return strings.Join(strings.Fields(line), " ")
+}
+
+func stateLine(s schema.State) string {
+	line := fmt.Sprintf("tell: state %d; %s %s, %s, auto %s", s.StateSeq, s.Mode.Active, s.Mode.Phase, s.Safety.State, s.Auto.Status)
+	if s.Auto.Status != schema.AutoHalt && s.Auto.Act != "" {
+		line += fmt.Sprintf(" act %d %s", s.Auto.ActIndex, s.Auto.Act)
+	}
+	add := func(word string, items []string) {
+		if len(items) > 0 {
+			line += "; " + word + " " + strings.Join(items, ", ")
+		}
+	}
+	var pauses, running, alerts []string
+	for _, h := range s.Auto.PauseHolders {
+		pauses = append(pauses, h.Token)
+	}
+	for _, i := range s.Interrupts {
+		running = append(running, i.ID)
+	}
+	for _, a := range s.Alerts {
+		alerts = append(alerts, a.Type)
+	}
+	slices.Sort(alerts)
+	add("paused by", pauses)
+	add("interrupts", running)
+	add("alerts", alerts)
+	if s.Link.State != schema.LinkNever {
+		line += "; link " + string(s.Link.State)
+	}
+	return line
+}

@@ -1,0 +1,63 @@
+package brain
+
+import (
+	"testing"
+	"time"
+
+	"troupe/schema"
+)
+
+// acks collects the final answers of a rig by their id.
+func acks(r *rig) map[string]schema.Ack {
+	got := map[string]schema.Ack{}
+	r.sent = func(p Publish) {
+		if p.Topic == schema.TopicAck {
+			if a, _ := schema.Decode[schema.Ack](p.Payload); a.ID != nil && a.Status.Final() {
+				got[*a.ID] = a
+			}
+		}
+	}
+	return got
+}
+
+// TestAnEnableThatIsOlderThanAStopOpensNothing hands a stop over before the
+// enable that arrived before it, as the link does.
+func TestAnEnableThatIsOlderThanAStopOpensNothing(t *testing.T) {
+	for _, verb := range []string{"stop", "soft-stop", "halt", "estop"} {
+		r := newRig(t)
+		got := acks(r)
+		r.boot()
+		r.give(Connected{Session: "a"})
+		r.until(time.Second)
+		r.give(Command{Client: "op1", Group: "safety", Verb: verb, Payload: []byte(`{"id":"newer"}`), N: 8})
+		r.give(Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"older"}`), N: 7})
+		r.until(2 * time.Second)
+		if at := r.s.safety.At; at == schema.SafetyEnabled {
+			t.Errorf("%s: the robot is %s by an enable that was asked for before", verb, at)
+		}
+		if a := got["older"]; a.Status != schema.StatusCancelled || a.Reason != schema.ReasonStopped {
+			t.Errorf("%s: the older enable was answered %s %s", verb, a.Status, a.Reason)
+		}
+		// Sent again under its id it is still the old one.
+		r.give(Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"older"}`), N: 9})
+		r.until(3 * time.Second)
+		if a := got["older"]; a.Status != schema.StatusCancelled || !a.Dup || r.s.safety.At == schema.SafetyEnabled {
+			t.Errorf("%s: the older enable came again, was answered %s, and the robot is %s", verb, a.Status, r.s.safety.At)
+		}
+	}
+}
+
+func TestAnEnableThatIsNewerThanAStopIsJudgedAsEver(t *testing.T) {
+	for _, n := range []uint64{0, 9} { // 0: nobody counted
+		r := newRig(t)
+		r.boot()
+		r.give(Connected{Session: "a"})
+		r.until(time.Second)
+		r.give(Command{Client: "op1", Group: "safety", Verb: "stop", N: 8})
+		r.give(Command{Client: "op1", Group: "safety", Verb: "enable", N: n})
+		r.until(2 * time.Second)
+		if at := r.s.safety.At; at != schema.SafetyEnabled {
+			t.Errorf("number %d: the robot is %s", n, at)
+		}
+	}
+}

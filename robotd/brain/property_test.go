@@ -1,0 +1,262 @@
+package brain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"troupe/robotd/act"
+	"troupe/robotd/driver"
+	"troupe/robotd/request"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// world draws what happens to a robot.
+type world struct {
+	*rapid.T
+	r *rig
+	a *auditor
+	n int
+
+	rev int64 // of the newest wish
+}
+
+func newWorld(t *rapid.T) *world {
+	r := newRig(t)
+	a := &auditor{r: r, finals: map[request.Key]schema.Status{}, asked: map[request.Key]bool{}, unkept: map[request.Key]bool{}, enables: map[request.Key]bool{}}
+	r.watch, r.sent = a.see, a.published
+	r.cfg.Mode.Boot = rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto}).Draw(t, "boot mode")
+	r.boot()
+	r.give(Connected{Session: "first"})
+	w := &world{T: t, r: r, a: a}
+	if rapid.Bool().Draw(t, "on tour already") {
+		w.tour()
+	}
+	return w
+}
+
+// tour brings the robot to where most can go wrong: it moves, and an operator
+// watches.
+func (w *world) tour() {
+	r := w.r
+	pin := stories["tour"]
+	w.rev = 1
+	r.give(Wished{Wish: schema.DesiredStory{Rev: w.rev, Authority: "desk", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+	r.beats = true
+	r.beat(0)
+	r.until(200 * time.Millisecond)
+	w.command("mode/set", `"mode":"ato"`)
+	w.command("safety/enable", "")
+	r.until(1400 * time.Millisecond)
+}
+
+// command sends one and checks what holds for it at once.
+func (w *world) command(verb, args string) {
+	if w.r.s.session == "" {
+		return // commands come over a session
+	}
+	w.n++
+	id := fmt.Sprintf("c%d", w.n)
+	group, name, _ := strings.Cut(verb, "/")
+	payload := fmt.Sprintf(`{"id":%q,"args":{%s}}`, id, args)
+	key := request.KeyOf("op1", id)
+	w.a.asked[key] = true
+	v, _ := schema.VerbOf(group, name)
+	before := w.a.look()
+	for range 10 { // what is due happens before: it is not the command's doing
+		if w.r.give(Follow{}); w.a.look() == before {
+			break
+		}
+		before = w.a.look()
+	}
+	if verb == "safety/enable" {
+		w.a.enables[key] = true
+	}
+	w.r.give(Command{Client: "op1", Group: group, Verb: name, Payload: []byte(payload)})
+	if v.Class == schema.ClassStop {
+		if w.r.s.safety.At == schema.SafetyEnabled {
+			w.Fatalf("%s left the robot ENABLED", verb)
+		}
+		clear(w.a.enables)
+		return
+	}
+	// The record is on its way to the disk; nothing else happens meanwhile.
+	for i, c := range w.r.coming {
+		if saved, ok := c.ev.(RequestsSaved); ok && slices.Contains(saved.Keys, key) {
+			w.r.coming = slices.Delete(w.r.coming, i, i+1)
+			w.r.give(saved)
+			break
+		}
+	}
+	if w.a.finals[key] == schema.StatusRejected && w.a.look() != before {
+		w.Fatalf("%s %s was refused and yet changed something:\n%+v\n%+v", verb, args, before, w.a.look())
+	}
+}
+
+func (w *world) reported(ev driver.Event) { w.r.give(Reported{ev}) }
+
+// actions are what can happen; each is drawn again and again.
+func (w *world) actions() map[string]func(*rapid.T) {
+	verb := func(list ...string) func(*rapid.T) {
+		return func(t *rapid.T) {
+			verb, args, _ := strings.Cut(rapid.SampledFrom(list).Draw(t, "verb"), " ")
+			w.command(verb, args)
+		}
+	}
+	return map[string]func(*rapid.T){
+		"time": func(t *rapid.T) {
+			d := rapid.SampledFrom([]time.Duration{10 * time.Millisecond, 150 * time.Millisecond, time.Second, 7 * time.Second}).Draw(t, "passes")
+			w.r.until(w.r.now + d)
+		},
+		"stop":   verb("safety/stop", "safety/soft-stop", "safety/halt", "safety/estop"),
+		"enable": verb("safety/enable", "safety/enable", "safety/reset"),
+		"mode": verb(`mode/set "mode":"ato"`, `mode/set "mode":"mnl"`, `mode/set "mode":"str"`, `mode/set "mode":"safe"`, `mode/set "mode":"x"`,
+			"mode/pause", "mode/resume", "mode/kill", `mode/disable "mode":"ato"`, `mode/enable "mode":"ato"`),
+		"auto": verb("auto/start", "auto/stop", "auto/pause", "auto/pause", "auto/continue", "auto/continue"),
+		"interrupt": verb(`interrupt/request "handler":"service"`, `interrupt/request "handler":"power","interrupter":"power"`, `interrupt/cancel "id":"service-1"`,
+			`interrupter/stop "interrupter":"screen"`, `interrupter/run "interrupter":"screen"`),
+		"garbage": func(t *rapid.T) {
+			v := rapid.SampledFrom(schema.Verbs).Draw(t, "verb")
+			if w.r.s.session == "" {
+				return
+			}
+			w.r.give(Command{Client: "op2", Group: v.Group, Verb: v.Name, Payload: rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "bytes"), Retained: rapid.Bool().Draw(t, "retained")})
+			if v.Class == schema.ClassStop && w.r.s.safety.At == schema.SafetyEnabled {
+				t.Fatalf("%s left the robot ENABLED", v.ID())
+			}
+			if v.Class == schema.ClassStop {
+				clear(w.a.enables)
+			} else if v.Name == "enable" {
+				w.a.enables["op2"] = true
+			}
+		},
+		"wish": func(t *rapid.T) {
+			w.rev++
+			wish := schema.DesiredStory{Rev: w.rev, Authority: "desk", Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct, schema.ApplyNextStart}).Draw(t, "apply"), TS: epoch}
+			if name := rapid.SampledFrom([]string{"talk", "tour", "once", "holes", "empty", "none"}).Draw(t, "story"); name != "none" {
+				pin := stories[name]
+				wish.Story = &pin
+			}
+			w.r.give(Wished{Wish: wish})
+		},
+		"link": func(t *rapid.T) {
+			if rapid.Bool().Draw(t, "up") {
+				w.r.give(Connected{Session: fmt.Sprint("s", w.r.now)})
+			} else {
+				w.r.give(Disconnected{})
+			}
+		},
+		"desk": func(t *rapid.T) {
+			on := rapid.Bool().Draw(t, "heard")
+			if on && !w.r.beats {
+				w.r.coming = slices.DeleteFunc(w.r.coming, func(c coming) bool { _, beat := c.ev.(Heard); return beat })
+				w.r.beat(0)
+			}
+			w.r.beats = on
+		},
+		"body": func(t *rapid.T) {
+			switch rapid.IntRange(0, 4).Draw(t, "what") {
+			case 0:
+				w.reported(driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: "help", On: true})
+			case 1:
+				w.reported(driver.Event{Kind: driver.Battery, Unit: "battery", Level: rapid.Float64Range(0, 1).Draw(t, "level"), Charging: rapid.Bool().Draw(t, "charging")})
+			case 2:
+				w.reported(driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: "red", On: rapid.Bool().Draw(t, "pressed")})
+			case 3:
+				u := rapid.SampledFrom([]string{"head", "drive"}).Draw(t, "unit")
+				w.r.body.fault[u] = "broken"
+				w.r.body.set(u, driver.Error, 0)
+			case 4:
+				for u := range w.r.body.fault {
+					delete(w.r.body.fault, u)
+					w.r.body.set(u, w.r.body.state[u], 0)
+				}
+			}
+		},
+		"disk": func(t *rapid.T) { w.r.diskFull = rapid.Bool().Draw(t, "full") },
+		"restart": func(t *rapid.T) {
+			if rapid.IntRange(0, 3).Draw(t, "really") > 0 {
+				return
+			}
+			w.a.stateSeq, w.a.eventSeq = 0, 0
+			clear(w.a.enables)
+			clear(w.a.asked) // what did not reach the disk was never taken; what did is told or kept below
+			for _, rec := range w.r.memory.Requests {
+				if !rec.Delivered && !rec.Nameless {
+					w.a.asked[rec.Key()] = true
+				}
+			}
+			w.a.history = nil
+			w.r.boot()
+			want := schema.SafetyDisabled
+			if w.r.memory.Settings[latchSetting] != "" {
+				want = schema.SafetyEStop
+			}
+			if w.r.s.safety.At != want {
+				t.Fatalf("a robot that restarts is %s, want %s", w.r.s.safety.At, want)
+			}
+		},
+	}
+}
+
+// TestWhateverHappens lets anything happen to a robot, with an auditor beside it.
+func TestWhateverHappens(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t)
+		t.Repeat(w.actions())
+
+		// Everything that was asked is answered in the end, once.
+		w.r.diskFull = false
+		w.r.give(Connected{Session: "last"})
+		w.r.until(w.r.now + 40*time.Second)
+		w.r.give(Connected{Session: "very last"})
+		for k := range w.a.asked {
+			t.Errorf("%s was never answered", k)
+		}
+		if n := w.r.s.requests.Open(); n > 0 {
+			t.Errorf("%d commands are unfinished", n)
+		}
+	})
+}
+
+// TestTheLastGateHolds asks for motion past the executor, which never does.
+func TestTheLastGateHolds(t *testing.T) {
+	r := newRig(t)
+	r.boot()
+	turn := turn{State: r.s, now: r.wall()}
+	for at, open := range map[schema.SafetyState]bool{
+		schema.SafetyEnabled: true, schema.SafetyDisabled: false, schema.SafetySoftStop: false, schema.SafetyStop: false,
+		schema.SafetyHalt: false, schema.SafetyEStop: false, schema.SafetyReset: false,
+	} {
+		for _, unit := range []string{"head", "drive"} {
+			r.s.safety.At, turn.out = at, nil
+			turn.toUnit(&act.Out{Kind: act.Start, Key: 1, Unit: unit, Do: &score.Action{Type: score.TypeHead}})
+			if got := len(turn.out) > 0; got != open {
+				t.Errorf("in %s the %s is started: %v, want %v", at, unit, got, open)
+			}
+		}
+	}
+}
+
+// TestTheSameWorldGivesTheSameRobot plays a whole life a second time.
+func TestTheSameWorldGivesTheSameRobot(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t)
+		// A robot beside it, from the same memory, that does nothing to the world.
+		actions := w.actions()
+		delete(actions, "restart")
+		t.Repeat(actions)
+		cfg := w.r.cfg
+		twin, _ := New(&cfg, "boot-1", w.r.body.about(), Memory{Boots: 1}, Now{Wall: epoch})
+		for i, st := range w.a.history {
+			if got := said(Step(twin, st.now, st.ev, nil)); got != st.said {
+				t.Fatalf("step %d, %T: the second time the robot does otherwise\n%s", i, st.ev, firstDifference(got, st.said))
+			}
+		}
+	})
+}

@@ -1,0 +1,193 @@
+package brain
+
+import (
+	"time"
+
+	"troupe/robotd/auto"
+	"troupe/robotd/interrupt"
+	"troupe/robotd/request"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// Handler is what an interrupt does: an act, and then a wait for its end.
+type Handler struct {
+	ID  string
+	Act score.Act
+	// Patience is how long the handler goes on after its act when nothing ends
+	// it; 0 = it ends with its act.
+	Patience time.Duration
+	// UntilCharged: it ends when the battery is full enough, and is only for a
+	// battery that is low and not charging.
+	UntilCharged bool
+}
+
+// interrupts gives the queue one input: the oldest that waits, or the passing of
+// time.
+func (t *turn) interrupts() {
+	in, by := interrupt.Input{What: interrupt.Tick}, request.Key("")
+	switch {
+	case len(t.toQueue) > 0:
+		in, by = t.toQueue[0].Input, t.toQueue[0].by
+		t.toQueue = t.toQueue[:copy(t.toQueue, t.toQueue[1:])]
+	case t.queueIdle():
+		return
+	}
+	f := interrupt.Facts{
+		Ato:    t.mode.System == schema.SystemRunning && t.auto.Status != schema.AutoHalt,
+		Frozen: t.auto.Freeze() == auto.FreezeAll,
+	}
+	f.Condition, f.Why = t.condition(in.Handler)
+	d := interrupt.Step(&t.queue, t.now.Mono, &t.cfg.Interrupts, f, in)
+	if e := d.Start; e.ID != "" {
+		t.dirty(soon)
+		t.note("interrupt", string(interrupt.Requested), string(interrupt.Running), "asked by "+e.Interrupter, e.ID)
+		t.tell("interrupt_started", e.Interrupter, e.Handler, string(by), described{ID: e.ID})
+		t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{What: auto.Acquire, Kind: auto.ByInterrupt, Key: e.ID, Why: e.Handler}})
+		t.beginHandler(e)
+	}
+	for _, e := range d.Ended {
+		t.dirty(soon)
+		t.note("interrupt", string(interrupt.Running), string(e.Outcome), string(e.Reason), e.ID)
+		t.tell("interrupt_finished", e.Interrupter, string(e.Reason), "", ended{ID: e.ID, Handler: e.Handler, Outcome: string(e.Outcome), MS: e.Lasted.Milliseconds()})
+		t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{What: auto.Release, Kind: auto.ByInterrupt, Key: e.ID}})
+		t.endHandler(e.Handler)
+	}
+	if d.Answer.Status != "" {
+		t.keepInterrupter(in, d.Answer)
+		if in.What == interrupt.Run || in.What == interrupt.Stop {
+			t.dirty(soon)
+		}
+		t.reply(by, reply{Status: d.Answer.Status, Reason: d.Answer.Reason, Detail: d.Answer.Detail})
+	}
+}
+
+type ended struct {
+	ID      string `json:"id"`
+	Handler string `json:"handler"`
+	Outcome string `json:"outcome"`
+	MS      int64  `json:"ms"`
+}
+
+// queueIdle: nothing runs whose end time alone could bring.
+func (t *turn) queueIdle() bool { return len(t.queue.Running()) == 0 }
+
+// condition answers a handler's own condition.
+func (t *turn) condition(handler string) (ok bool, why string) {
+	h, known := t.cfg.handler(handler)
+	if !known || !h.UntilCharged {
+		return true, ""
+	}
+	switch b := t.body.battery; {
+	case !b.known:
+		return false, "this robot has no battery that says how full it is"
+	case b.charging:
+		return false, "the battery is being charged"
+	case b.share >= t.cfg.LowBattery:
+		return false, "the battery is full enough"
+	}
+	return true, ""
+}
+
+// beginHandler performs a handler's act in the handler's own lane.
+func (t *turn) beginHandler(e interrupt.Entry) {
+	h, _ := t.cfg.handler(e.Handler)
+	slot := handling{id: e.ID, handler: h.ID}
+	if h.Patience > 0 {
+		slot.until = t.now.Mono + h.Patience
+	}
+	t.handling = append(t.handling, slot)
+	t.beginHandlerAct(h, e.ID)
+}
+
+// handlers ends the handlers that are through: their act is over and what they
+// waited for has come, or their patience is at its end.
+func (t *turn) handlers() {
+	for i := range t.handling {
+		h := &t.handling[i]
+		if h.ending || !h.acted {
+			continue
+		}
+		cfg, _ := t.cfg.handler(h.handler)
+		switch {
+		case cfg.UntilCharged && t.charged(),
+			!cfg.UntilCharged && h.until == 0,
+			h.until > 0 && t.now.Mono >= h.until:
+			h.ending = true
+			t.toQueue = append(t.toQueue, queueInput{Input: interrupt.Input{What: interrupt.Done, ID: h.id}})
+		}
+	}
+}
+
+// handlerActEnded notes that a handler's act is over; a failure ends the handler.
+func (t *turn) handlerActEnded(id string, failed schema.Reason) {
+	for i := range t.handling {
+		h := &t.handling[i]
+		if h.id != id || h.acted {
+			continue
+		}
+		h.acted = true
+		if failed != "" && !h.ending {
+			h.ending = true
+			t.toQueue = append(t.toQueue, queueInput{Input: interrupt.Input{What: interrupt.Error, ID: id, Reason: failed}})
+		}
+	}
+}
+
+// endHandler forgets a handler whose interrupt is over.
+func (t *turn) endHandler(handler string) {
+	for i := range t.handling {
+		if t.handling[i].handler == handler {
+			t.handling = append(t.handling[:i], t.handling[i+1:]...)
+			break
+		}
+	}
+	t.cancelHandlerAct(handler)
+}
+
+// cancelHandlers ends all interrupts: what a stop ended does not go on.
+func (t *turn) cancelHandlers(why schema.Reason) {
+	if !t.queueIdle() {
+		t.toQueue = append(t.toQueue, queueInput{Input: interrupt.Input{What: interrupt.CancelAll, Reason: why}})
+	}
+}
+
+// handling is a handler at work.
+type handling struct {
+	id      string // of the interrupt
+	handler string
+	acted   bool // its act is over
+	ending  bool // the queue is being told
+	still   bool // its act does not move
+	until   time.Duration
+}
+
+// DefaultHandlers serve people and look after the battery.
+func DefaultHandlers() []Handler {
+	zero, look := 0.0, 0.15
+	ms := func(n int64) *int64 { return &n }
+	return []Handler{
+		{ID: "service", Patience: time.Minute, Act: score.Act{
+			ID: "service", Method: score.MethodMultiple,
+			Actions: []score.Action{
+				{Type: score.TypeFace, Face: "smile"},
+				{Type: score.TypeHead, YawRad: &zero, PitchRad: &look, TimeoutMS: ms(2000)},
+				{Type: score.TypeSay, StartMS: 200, TimeoutMS: ms(8000), Text: score.Text{
+					"en": "Hello, I am at your service.",
+					"de": "Guten Tag, ich bin für Sie da.",
+				}},
+			},
+		}},
+		{ID: "power", UntilCharged: true, Act: score.Act{
+			ID: "power", Method: score.MethodMultiple,
+			Actions: []score.Action{
+				{Type: score.TypeFace, Face: "sleepy"},
+				{Type: score.TypeSay, TimeoutMS: ms(8000), Text: score.Text{
+					"en": "My battery is low. I am going to charge.",
+					"de": "Meine Batterie ist schwach. Ich gehe laden.",
+				}},
+				{Type: score.TypeGoto, StartMS: 500, Point: "dock", TimeoutMS: ms(120000)},
+			},
+		}},
+	}
+}

@@ -1,0 +1,232 @@
+package brain
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"troupe/robotd/driver"
+	"troupe/robotd/request"
+	"troupe/schema"
+)
+
+// rig is a robot's whole world, made of values: a body that answers, a disk that
+// keeps, a fleet that speaks. Its time is counted and its events are in order, so
+// that a run is the same whenever it is made.
+type rig struct {
+	t   rapid.TB
+	cfg Config
+	s   *State
+	now time.Duration // since the first boot
+	old time.Duration // of boots before
+
+	memory Memory
+	coming []coming // in order
+	n      int      // of events, to keep those of one time in order
+
+	body     *bench
+	beats    bool // the desk is heard once a second
+	beatSeq  int64
+	noBlobs  bool
+	diskFull bool
+	calibBad bool
+	over     bool // the robot has said Exit
+
+	blobs map[string][]byte
+	watch func(ev Event, effects []Effect) // sees every step
+	sent  func(Publish)                    // sees every message that goes out
+}
+
+// coming is an event on its way.
+type coming struct {
+	at time.Duration
+	n  int
+	ev Event
+	do func() // instead of an event: something in the world
+}
+
+// epoch is when the rig's first boot begins, on the wall.
+const epoch schema.Time = 1_800_000_000_000
+
+func newRig(t rapid.TB) *rig {
+	r := &rig{t: t, cfg: Defaults("r1"), blobs: map[string][]byte{}, memory: Memory{Settings: map[string]string{}}, watch: func(Event, []Effect) {}, sent: func(Publish) {}}
+	r.body = newBench(r)
+	return r
+}
+
+func (r *rig) wall() Now {
+	return Now{Mono: r.now - r.old, Wall: epoch.Add(r.now)}
+}
+
+// boot starts the robot from what its disk kept.
+func (r *rig) boot() {
+	r.old, r.over = r.now, false
+	r.memory.Boots++
+	r.memory.Blobs = r.blobs
+	r.coming = slices.DeleteFunc(r.coming, func(c coming) bool {
+		_, beat := c.ev.(Heard)
+		return !beat // what was under way to the old process is gone
+	})
+	r.body.stand()
+	var first []Effect
+	r.s, first = New(&r.cfg, "boot-"+string(rune('0'+r.memory.Boots)), r.body.about(), r.memory, r.wall())
+	r.done(nil, first)
+	for _, u := range r.body.about().Units {
+		r.soon(0, Reported{driver.Event{Kind: driver.Unit, Unit: u.ID, State: driver.Idle}})
+	}
+	r.give(Begin{})
+}
+
+// give lets the robot take an event, and all steps that follow from it.
+func (r *rig) give(ev Event) {
+	for range 100 {
+		out := Step(r.s, r.wall(), ev, nil)
+		r.done(ev, out)
+		if !r.s.Pending() {
+			return
+		}
+		ev = Follow{}
+	}
+	r.t.Fatalf("after %T the robot does not come to rest", ev)
+}
+
+// soon sends an event after d.
+func (r *rig) soon(d time.Duration, ev Event) { r.come(coming{at: r.now + d, ev: ev}) }
+
+func (r *rig) come(c coming) {
+	r.n++
+	c.n = r.n
+	i, _ := slices.BinarySearchFunc(r.coming, c, func(a, b coming) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.n, b.n))
+	})
+	r.coming = slices.Insert(r.coming, i, c)
+}
+
+// until lets time pass up to at.
+func (r *rig) until(at time.Duration) {
+	for {
+		next, ev, do := at+1, Event(Tick{}), func() {}
+		if r.s != nil && !r.over {
+			next = max(r.now, r.old+Deadline(r.s))
+		}
+		first := len(r.coming) > 0 && r.coming[0].at <= next
+		if first {
+			next, ev, do = r.coming[0].at, r.coming[0].ev, r.coming[0].do
+		}
+		if next > at {
+			r.now = at
+			return
+		}
+		if !first && r.s.ticked == next-r.old && next > r.old {
+			r.t.Fatalf("at %v the robot wants a tick at once, again and again", r.now)
+		}
+		r.now = next
+		if first {
+			r.coming = r.coming[1:]
+		}
+		if ev == nil {
+			do()
+			continue
+		}
+		if _, beat := ev.(Heard); beat && !r.beats || r.over || r.s == nil {
+			continue
+		}
+		r.give(ev)
+		if _, beat := ev.(Heard); beat {
+			r.beat(time.Second)
+		}
+	}
+}
+
+func (r *rig) beat(in time.Duration) {
+	r.beatSeq++
+	r.soon(in, Heard{"fleetd", schema.FleetHeartbeat{TS: epoch.Add(r.now + in), Session: "desk", Seq: r.beatSeq}})
+}
+
+// done does what a step wants done.
+func (r *rig) done(ev Event, effects []Effect) {
+	r.watch(ev, effects)
+	refused := schema.Reason("")
+	if r.diskFull {
+		refused = schema.ReasonNoSpace
+	}
+	for _, e := range effects {
+		switch e := e.(type) {
+		case Order:
+			r.body.order(e.Order)
+		case Start:
+			r.body.start(e.Command)
+		case Stop:
+			delete(r.body.busy, e.Key)
+		case Calibrate:
+			c := Calibrated{Run: e.Run}
+			if r.calibBad {
+				c = Calibrated{Run: e.Run, Reason: schema.ReasonUnitError, Detail: "the map cannot be read"}
+			}
+			r.soon(100*time.Millisecond, c)
+		case SaveRequests:
+			if !r.diskFull {
+				r.keep(e.Save)
+			}
+			var keys []request.Key
+			for _, rec := range e.Put {
+				keys = append(keys, rec.Key())
+			}
+			if len(keys) > 0 {
+				r.soon(0, RequestsSaved{Keys: keys, Refused: refused})
+			}
+		case SaveStory:
+			if !r.diskFull {
+				r.memory.Kept = e.Kept
+				if e.Blob != nil {
+					r.blobs[e.SHA256] = e.Blob
+				}
+			}
+			if e.Blob != nil {
+				r.soon(0, StorySaved{Rev: e.Rev, Refused: refused})
+			}
+		case SaveSetting:
+			if !r.diskFull {
+				r.memory.Settings[e.Name] = e.Value
+			}
+		case Publish:
+			if r.diskFull && (e.Confirm != "" || e.Topic == schema.TopicReportedStory) && !e.First && slices.ContainsFunc(effects, isSave) {
+				continue // what the disk refused is not told
+			}
+			r.sent(e)
+			if e.Confirm != "" {
+				r.soon(time.Millisecond, Delivered{e.Confirm})
+			}
+		case Fetch:
+			if b, ok := published[e.SHA256]; ok && !r.noBlobs {
+				r.soon(20*time.Millisecond, Fetched{SHA256: e.SHA256, Bytes: b})
+			}
+		case Exit:
+			r.over = true
+		}
+	}
+}
+
+func isSave(e Effect) bool {
+	switch e.(type) {
+	case SaveRequests, SaveStory, SaveEvent, SaveSetting:
+		return true
+	}
+	return false
+}
+
+// keep is the disk's journal.
+func (r *rig) keep(save request.Save) {
+	drop := func(k request.Key) {
+		r.memory.Requests = slices.DeleteFunc(r.memory.Requests, func(rec request.Record) bool { return rec.Key() == k })
+	}
+	for _, k := range save.Forget {
+		drop(k)
+	}
+	for _, rec := range save.Put {
+		drop(rec.Key())
+		r.memory.Requests = append(r.memory.Requests, rec)
+	}
+}

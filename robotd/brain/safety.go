@@ -1,0 +1,81 @@
+package brain
+
+import (
+	"troupe/robotd/safety"
+	"troupe/schema"
+)
+
+// guard lets the safety core look at the world once, with the oldest request that
+// waits, if any. It comes before everything else that decides.
+func (t *turn) guard() {
+	var in safetyInput
+	if len(t.toSafety) > 0 {
+		in = t.toSafety[0]
+		t.toSafety = t.toSafety[:copy(t.toSafety, t.toSafety[1:])]
+	}
+	d := safety.Step(&t.safety, t.now.Mono, t.cfg.Safety, t.safetyFacts(), in.Request)
+	t.keepLatch()
+	if d.Changed {
+		t.dirty(now)
+		t.note("safety", string(d.From), string(d.To), d.Why, d.Cause.String())
+		t.tell("safety_changed", "safety", d.Cause.String(), d.Cause.Req, changed{From: string(d.From), To: string(d.To), Reason: d.Cause.Reason})
+		if halting(d.To) {
+			t.cancelHandlers(schema.ReasonSafetyLatched)
+		}
+	}
+	if d.Answer.Asked {
+		t.answerSafety(d, in)
+	}
+	t.settleReset()
+}
+
+// safetyFacts gathers what the core wants to know. The slices are the state's
+// own and are filled anew, so that nothing is allocated.
+func (t *turn) safetyFacts() safety.Facts {
+	active, wants, switching := t.mode.Charge(&t.cfg.Mode)
+	return safety.Facts{
+		Units:  t.body.movers,
+		Inputs: t.body.inputs,
+		Mode: safety.Mode{
+			Active: active, Wants: wants, Switching: switching,
+			ShutdownDone: !t.moving(),
+		},
+	}
+}
+
+func (t *turn) answerSafety(d safety.Decision, in safetyInput) {
+	a := d.Answer
+	r := reply{Status: schema.StatusSucceeded, Result: schema.ResultOK, Reason: a.Reason, Detail: a.Detail,
+		AtOnce: in.Verb.Stops() && a.Reason == schema.ReasonUnchanged}
+	switch {
+	case !a.Taken:
+		r.Status, r.Result = schema.StatusRejected, ""
+	case d.Changed && d.To == schema.SafetyReset:
+		t.resetting = in.by // answered again when the units are through
+		r = reply{Status: schema.StatusAccepted}
+	}
+	t.reply(in.by, r)
+}
+
+// settleReset answers a reset that was granted once its end is known.
+func (t *turn) settleReset() {
+	if t.resetting == "" || t.safety.At == schema.SafetyReset {
+		return
+	}
+	r := reply{Status: schema.StatusSucceeded, Result: schema.ResultOK}
+	if t.safety.At != schema.SafetyDisabled {
+		r = reply{Status: schema.StatusFailed, Reason: t.safety.Cause.Reason, Detail: t.safety.Cause.String()}
+	}
+	t.reply(t.resetting, r)
+	t.resetting = ""
+}
+
+// halting reports whether what runs is not to go on by itself after s.
+func halting(s schema.SafetyState) bool {
+	return s == schema.SafetyHalt || s == schema.SafetyEStop
+}
+
+// latched reports whether only a reset leads out of s.
+func latched(s schema.SafetyState) bool {
+	return halting(s) || s == schema.SafetyReset
+}

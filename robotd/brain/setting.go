@@ -1,0 +1,77 @@
+package brain
+
+import (
+	"github.com/go-json-experiment/json"
+
+	"troupe/robotd/interrupt"
+	"troupe/robotd/mode"
+	"troupe/robotd/safety"
+	"troupe/schema"
+)
+
+// What people switch off stays off over a restart, and a latched stop stays
+// latched. A setting's name is the kind and the thing, its value the state; what
+// is on is not kept.
+const (
+	modeSetting        = "mode."
+	interrupterSetting = "interrupter."
+	switchedOff        = "off"
+
+	latchSetting = "safety" // a safety.Held
+)
+
+// restoreSettings switches off what was off.
+func (t *turn) restoreSettings(saved map[string]string) {
+	if latch := saved[latchSetting]; latch != "" {
+		t.held = safety.Held{}
+		if err := json.Unmarshal([]byte(latch), &t.held); err != nil { // somebody stopped the robot; nobody knows any more who
+			t.held = safety.Held{State: schema.SafetyEStop, Cause: safety.Cause{Reason: schema.ReasonInternal, Source: "disk"}, Physical: true}
+		}
+		t.safety = safety.BootHeld(t.now.Mono, t.held)
+	}
+	for i, m := range t.cfg.Mode.Modes {
+		if saved[modeSetting+string(m.ID)] == switchedOff {
+			t.mode.Status[i] = schema.ModeRegistered
+		}
+	}
+	for _, id := range t.cfg.Interrupts.Interrupters {
+		if saved[interrupterSetting+id] == switchedOff {
+			interrupt.Step(&t.queue, t.now.Mono, &t.cfg.Interrupts, interrupt.Facts{}, interrupt.Input{What: interrupt.Stop, Interrupter: id})
+		}
+	}
+}
+
+// keepLatch writes down which stop is latched, and that it no longer is.
+func (t *turn) keepLatch() {
+	h := safety.Hold(t.safety, t.held)
+	if h == t.held {
+		return
+	}
+	value := ""
+	if t.held = h; h != (safety.Held{}) {
+		value = string(t.encode(h))
+	}
+	t.do(SaveSetting{latchSetting, value})
+}
+
+// keepMode writes down that a mode was switched on or off.
+func (t *turn) keepMode(in mode.Input, a mode.Answer) {
+	if a.Status == schema.StatusSucceeded && a.Reason == "" && (in.Kind == mode.Enable || in.Kind == mode.Disable) {
+		t.keepSwitch(modeSetting+string(in.Mode), in.Kind == mode.Disable)
+	}
+}
+
+// keepInterrupter writes down that an interrupter was run or stopped.
+func (t *turn) keepInterrupter(in interrupt.Input, a interrupt.Answer) {
+	if a.Status == schema.StatusSucceeded && a.Reason == "" && (in.What == interrupt.Run || in.What == interrupt.Stop) {
+		t.keepSwitch(interrupterSetting+in.Interrupter, in.What == interrupt.Stop)
+	}
+}
+
+func (t *turn) keepSwitch(name string, off bool) {
+	value := ""
+	if off {
+		value = switchedOff
+	}
+	t.do(SaveSetting{name, value})
+}

@@ -1,0 +1,53 @@
+package brain
+
+import (
+	"strconv"
+	"time"
+
+	"troupe/robotd/interrupt"
+	"troupe/schema"
+)
+
+// charge is what the battery says of itself.
+type charge struct {
+	known    bool
+	share    float64 // of 1
+	charging bool
+}
+
+// charged reports whether a low battery is full enough again.
+func (t *turn) charged() bool {
+	return t.body.battery.known && t.body.battery.share >= t.cfg.Charged
+}
+
+// askPowerAgain is after how long a battery that still is low makes itself heard
+// again, whatever became of the first time.
+const askPowerAgain = 5 * time.Minute
+
+// power is the interrupter that watches the battery.
+func (t *turn) power() {
+	b := t.body.battery
+	low := b.known && !b.charging && b.share < t.cfg.LowBattery
+	switch {
+	case !low && t.low:
+		t.low = false
+		t.clear("battery_low", interrupt.PowerInterrupter)
+	case low && !t.low:
+		t.low, t.askPower = true, 0
+		t.raise("battery_low", schema.AlertWarn, interrupt.PowerInterrupter,
+			"the battery is below "+strconv.Itoa(int(t.cfg.LowBattery*100))+" %", "let the robot charge")
+	}
+	if t.auto.Status == schema.AutoHalt {
+		t.askPower = 0
+		return
+	}
+	if low && t.now.Mono >= t.askPower {
+		t.askPower = t.now.Mono + askPowerAgain
+		t.request("power", interrupt.PowerInterrupter)
+	}
+}
+
+// request asks for a handler without anybody to be answered.
+func (t *turn) request(handler, interrupter string) {
+	t.toQueue = append(t.toQueue, queueInput{Input: interrupt.Input{What: interrupt.Ask, Handler: handler, Interrupter: interrupter}})
+}

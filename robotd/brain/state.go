@@ -1,0 +1,165 @@
+package brain
+
+import (
+	"time"
+
+	"troupe/robotd/act"
+	"troupe/robotd/auto"
+	"troupe/robotd/delivery"
+	"troupe/robotd/driver"
+	"troupe/robotd/interrupt"
+	"troupe/robotd/link"
+	"troupe/robotd/mode"
+	"troupe/robotd/request"
+	"troupe/robotd/safety"
+	"troupe/schema"
+)
+
+// State is the robot. One goroutine holds it; Step alone changes it.
+type State struct {
+	cfg  *Config
+	boot string // id of this run of robotd
+
+	// The rooms' states.
+	safety   safety.State
+	link     link.State
+	mode     mode.State
+	queue    interrupt.State
+	auto     auto.State
+	lanes    *act.Executor
+	delivery *delivery.State
+	requests *request.State
+
+	// What waits to be told to a room, one thing a step.
+	toSafety []safetyInput
+	toMode   []modeInput
+	toQueue  []queueInput
+	toAuto   []autoInput
+	again    bool // ato has another edge to take
+
+	ticked    time.Duration // the last Tick
+	stopped   uint64        // what arrived before this number is older than a stop
+	held      safety.Held   // the latched stop that is on the disk
+	resetting request.Key   // a reset that was granted and has not ended
+
+	// The body.
+	body     body
+	ordered  driver.Order
+	gateTold act.Gate
+	waits    []driver.Event // of a calibration, to be told
+
+	// Modes.
+	modeSince   schema.Time
+	lastMode    schema.ModeID
+	calibration int64 // the newest that was ordered
+	notReady    [1]mode.NotReady
+
+	// What is performed.
+	deliveryConfig delivery.Config
+	accepted       *program // shall be performed
+	noStory        schema.Reason
+	playing        *program // is performed
+	storyEntry     string   // of the story's lane
+	entries        int64
+	frozen         auto.Freeze
+	completed      []string
+	failures       []schema.Failed
+	handling       []handling
+	low            bool          // the battery is
+	askPower       time.Duration // when it asks for its handler
+
+	// The fleet.
+	fleetSeq int64
+	clock    clock
+
+	// What was told, and what is to be.
+	session       string // empty while nobody listens
+	changed       urgency
+	stateSeq      int64
+	stateTold     time.Duration
+	beats         int64
+	nextBeat      time.Duration
+	modesDirty    bool
+	modesTold     time.Duration
+	modesLast     []byte
+	modesRev      int64
+	reportDirty   bool
+	playingTold   bool
+	presenceTold  time.Duration
+	presenceWrong bool
+	alerts        []schema.Alert
+	alertSeq      int64
+	replies       []answered
+	alarms        []request.Alarm
+
+	eventSeq      int64
+	eventRoom     float64
+	eventFilled   time.Duration
+	eventsDropped int64
+	eventsMissing int64
+
+	// Room for what one step says, used again by the next.
+	outs      []act.Out
+	told      []request.Effect
+	delivered []delivery.Effect
+}
+
+// Memory is what the disk kept of the robot.
+type Memory struct {
+	Boots    int64 // how often robotd has started, this time included
+	Requests []request.Record
+	Kept     delivery.Kept
+	Blobs    map[string][]byte
+	Settings map[string]string // see setting.go
+}
+
+// New is a robot that has just started: it has its story and its journal, and
+// may not move whatever it was doing before. cfg is kept and not changed. The
+// effects are to be performed before Begin.
+func New(cfg *Config, id string, b driver.Body, m Memory, now Now) (*State, []Effect) {
+	s := &State{
+		cfg: cfg, boot: id,
+		safety: safety.Boot(now.Mono), link: link.Boot(), mode: mode.Boot(&cfg.Mode),
+		queue: interrupt.Boot(&cfg.Interrupts), auto: auto.Boot(),
+		lanes:     act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg), Limits: act.Defaults()}),
+		body:      newBody(b),
+		modeSince: now.Wall, eventRoom: eventBurst, eventFilled: now.Mono,
+	}
+	s.deliveryConfig = delivery.Defaults(s.judge())
+	t := turn{State: s, now: now}
+	var told []request.Effect
+	s.requests, told = request.Restore(m.Boots, m.Requests, nil)
+	for _, e := range told {
+		if save, ok := e.(request.Save); ok {
+			t.do(SaveRequests{save})
+		}
+	}
+	var kept []delivery.Effect
+	s.delivery, kept = delivery.Restore(delivery.Now{Mono: now.Mono, Wall: now.Wall}, &s.deliveryConfig, m.Kept, m.Blobs, s.actsDigest(), nil)
+	t.carryDelivery(kept)
+	t.accept()
+	t.restoreSettings(m.Settings)
+	return s, t.out
+}
+
+// What waits for a machine: inputs are taken one in each step, oldest first. by
+// names the order to be answered.
+type (
+	safetyInput struct {
+		safety.Request
+		by request.Key
+	}
+	modeInput struct {
+		mode.Input
+		by request.Key
+	}
+	autoInput struct {
+		auto.Input
+		by    request.Key
+		entry string // act-done, act-failed: of the lane; a stale one is not told
+	}
+	queueInput struct {
+		interrupt.Input
+		by request.Key
+	}
+)

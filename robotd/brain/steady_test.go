@@ -1,0 +1,63 @@
+package brain
+
+import (
+	"testing"
+	"time"
+
+	"troupe/schema"
+)
+
+// TestATickAllocatesLittle holds that a robot which performs, and one which only
+// waits, make next to no garbage fifty times a second.
+func TestATickAllocatesLittle(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		ready func(*rig)
+		most  float64
+	}{
+		{"at rest", func(r *rig) {}, 0},
+		{"enabled in manual", func(r *rig) {
+			r.give(Command{Client: "op1", Group: "safety", Verb: "enable"})
+			r.until(2 * time.Second)
+		}, 0},
+		{"in the middle of an act", func(r *rig) {
+			pin := stories["tour"]
+			r.give(Wished{Wish: schema.DesiredStory{Rev: 1, Authority: "desk", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+			r.until(time.Second)
+			r.give(Command{Client: "op1", Group: "safety", Verb: "enable"})
+			r.give(Command{Client: "op1", Group: "mode", Verb: "set", Payload: []byte("ato")})
+			r.until(2500 * time.Millisecond)
+		}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.boot()
+			r.give(Connected{Session: "s"})
+			r.until(500 * time.Millisecond)
+			c.ready(r)
+			out := make([]Effect, 0, 64)
+			now := r.wall()
+			got := testing.AllocsPerRun(200, func() {
+				now.Mono += time.Millisecond // less than a heartbeat or an act in all
+				out = Step(r.s, now, Tick{}, out[:0])
+			})
+			if got > c.most {
+				t.Errorf("a tick allocates %v times, at most %v are wanted", got, c.most)
+			}
+		})
+	}
+}
+
+// BenchmarkTick is one tick of a robot in the middle of an act.
+func BenchmarkTick(b *testing.B) {
+	r := newRig(b)
+	r.boot()
+	r.give(Connected{Session: "s"})
+	r.until(time.Second)
+	out := make([]Effect, 0, 64)
+	now := r.wall()
+	for b.Loop() {
+		now.Mono += time.Microsecond
+		out = Step(r.s, now, Tick{}, out[:0])
+	}
+}

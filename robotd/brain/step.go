@@ -1,0 +1,122 @@
+package brain
+
+import (
+	"fmt"
+
+	"troupe/robotd/delivery"
+	"troupe/robotd/mode"
+	"troupe/robotd/request"
+	"troupe/robotd/safety"
+	"troupe/schema"
+)
+
+// turn is one step under way.
+type turn struct {
+	*State
+	now Now
+	out []Effect
+}
+
+func (t *turn) do(e Effect) { t.out = append(t.out, e) }
+
+// Step takes one event. It changes s, appends to out what is to be done, and
+// returns out. The order is the same for every event, and says who may speak
+// before whom: what makes the robot safer comes first.
+func Step(s *State, now Now, ev Event, out []Effect) []Effect {
+	t := turn{State: s, now: now, out: out}
+	t.sense(ev)
+	t.guard()
+	t.gate()
+	t.hear(ev)
+	t.reach()
+	t.supervise()
+	t.power()
+	t.handlers()
+	t.interrupts()
+	t.delivering(delivery.Tick{})
+	t.perform()
+	if _, tick := ev.(Tick); tick {
+		t.ticked = now.Mono
+		t.outs = t.lanes.Tick(now.Mono, t.outs)
+		if t.feeding() {
+			t.do(Feed{})
+		}
+	}
+	t.drive()
+	t.publish()
+	return t.out
+}
+
+// sense takes in what the safety core has to see in this step: what the body
+// says and what is asked. It tells nothing yet.
+func (t *turn) sense(ev Event) {
+	switch ev := ev.(type) {
+	case Reported:
+		t.reported(ev.Event)
+	case Command:
+		t.commanded(ev)
+	case RequestsSaved:
+		t.asking(request.Saved{Keys: ev.Keys, Refused: ev.Refused})
+	case Delivered:
+		t.asking(request.Delivered{Key: ev.Key})
+	}
+}
+
+// hear takes in the rest, after the safety core has spoken.
+func (t *turn) hear(ev Event) {
+	t.troubles()
+	t.sound()
+	switch ev := ev.(type) {
+	case Tick, Follow, Reported, Command, Delivered:
+	case RequestsSaved:
+		t.disk(ev.Refused)
+	case Begin:
+		t.toMode = append(t.toMode, modeInput{Input: mode.Input{Kind: mode.Begin}})
+		t.tell("booted", "brain", "", "", nil)
+	case Heard:
+		t.heard(ev)
+	case Wished:
+		t.wished(ev)
+	case Fetched:
+		t.delivering(delivery.Blob{SHA256: ev.SHA256, Bytes: ev.Bytes, Reason: ev.Reason, Detail: ev.Detail})
+	case StorySaved:
+		t.disk(ev.Refused)
+		t.delivering(delivery.Written{Rev: ev.Rev, Refused: ev.Refused})
+	case Seen:
+		t.seen(ev)
+	case Connected:
+		t.connected(ev)
+	case Disconnected:
+		t.disconnected(ev)
+	case Contested:
+		t.raise("duplicate_identity", schema.AlertError, "post", ev.Why, "look for a second robot with this name")
+	case Calibrated:
+		t.calibrated(ev)
+	case Shutdown:
+		t.toMode = append(t.toMode, modeInput{Input: mode.Input{Kind: mode.Shutdown}})
+		t.tell("ending", "brain", ev.Why, "", nil)
+	default:
+		panic(fmt.Sprintf("brain: no such event: %T", ev))
+	}
+	if t.requestsDue() {
+		t.asking(request.Tick{})
+	}
+}
+
+func (t *turn) requestsDue() bool {
+	at, ok := t.requests.Deadline()
+	return ok && t.now.Mono >= at
+}
+
+// Pending reports whether the last step left something to the next, which is to
+// be made at once with the event Follow.
+func (s *State) Pending() bool {
+	return len(s.toSafety) > 0 || len(s.toMode) > 0 || len(s.toQueue) > 0 || len(s.toAuto) > 0 || s.again
+}
+
+// over reports whether the robot has come to its end: no mode is in charge any
+// more, and the body may not move.
+func (t *turn) over() bool {
+	return t.mode.System == schema.SystemStopping && t.mode.Phase == mode.None && !t.Pending() &&
+		safety.Level(t.safety.At) >= safety.Level(schema.SafetyDisabled)
+}

@@ -1,0 +1,125 @@
+package brain
+
+import (
+	"cmp"
+
+	"troupe/robotd/auto"
+	"troupe/robotd/interrupt"
+	"troupe/robotd/mode"
+	"troupe/robotd/request"
+	"troupe/schema"
+)
+
+// supervise gives the mode supervisor one input: the oldest that waits, or the
+// passing of time.
+func (t *turn) supervise() {
+	in := mode.Input{Kind: mode.Tick}
+	var by request.Key
+	if len(t.toMode) > 0 {
+		in, by = t.toMode[0].Input, t.toMode[0].by
+		t.toMode = t.toMode[:copy(t.toMode, t.toMode[1:])]
+	}
+	was := t.mode.Active
+	d := mode.Step(&t.mode, t.now.Mono, &t.cfg.Mode, t.modeFacts(), in)
+	if d.Changed {
+		t.dirty(soon)
+		t.note("mode", string(d.From), string(d.To), d.Why, string(d.Reason))
+	}
+	if was != t.mode.Active && t.mode.Active != "" && d.To != mode.Stopping {
+		t.modeSince = t.now.Wall
+		t.tell("mode_changed", "mode", string(d.On), in.Req, changed{From: string(t.lastMode), To: string(t.mode.Active)})
+		t.lastMode = t.mode.Active
+	}
+	if d.Fallback != "" {
+		t.tell("mode_fallback", "mode", string(d.Reason), "", fallback{From: d.Fallback, Reason: d.Reason})
+	}
+	if d.List {
+		t.modesDirty = true
+	}
+	if d.Answer.Status != "" {
+		t.keepMode(in, d.Answer)
+		t.reply(by, reply{Status: d.Answer.Status, Result: d.Answer.Result, Reason: d.Answer.Reason, Detail: d.Answer.Detail})
+	}
+	if e := d.Ended; e.Req != "" {
+		t.reply(request.Key(e.Req), reply{Status: e.Status, Result: e.Result, Reason: e.Reason, Detail: e.Detail})
+	}
+	if d.SafetyStop {
+		t.stopFor("mode", "no mode is in charge")
+	}
+	for _, o := range d.Orders() {
+		t.obey(o)
+	}
+}
+
+// modeFacts answers what the supervisor wants to know of the others.
+func (t *turn) modeFacts() mode.Facts {
+	f := mode.Facts{Enabled: t.safety.At == schema.SafetyEnabled}
+	if latched(t.safety.At) {
+		f.Forbid = schema.ReasonSafetyLatched
+	}
+	f.LinkLost, f.LostFor = t.linkLost()
+	if why, detail, ok := t.autoFacts().Ready(); !ok {
+		t.notReady[0] = mode.NotReady{Mode: schema.ModeAto, Reason: why, Detail: detail}
+		f.NotReady = t.notReady[:]
+	}
+	return f
+}
+
+// obey carries out what the supervisor orders a mode. Modes answer in a later
+// step: the supervisor hears one thing at a time.
+func (t *turn) obey(o mode.Order) {
+	switch o.Mode {
+	case schema.ModeAto:
+		t.obeyAto(o.Do)
+		return
+	case schema.ModeStr:
+		switch o.Do {
+		case mode.DoCalibrate:
+			t.calibration++
+			t.do(Calibrate{Run: t.calibration})
+		case mode.DoStop, mode.DoKill:
+			t.do(EndCalibration{})
+		}
+	}
+	switch o.Do {
+	case mode.DoStart:
+		t.tellMode(mode.Input{Kind: mode.Started, Mode: o.Mode})
+	case mode.DoStop:
+		t.tellMode(mode.Input{Kind: mode.Stopped, Mode: o.Mode})
+	}
+}
+
+// obeyAto starts and ends ato; whether it could start is known once it tried.
+func (t *turn) obeyAto(do mode.Do) {
+	switch do {
+	case mode.DoStart:
+		t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{What: auto.Enter}})
+	case mode.DoStop, mode.DoKill:
+		t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{What: auto.Leave}})
+		t.toQueue = append(t.toQueue, queueInput{Input: interrupt.Input{What: interrupt.Leave, Reason: schema.ReasonStopped}})
+		if do == mode.DoStop {
+			t.tellMode(mode.Input{Kind: mode.Stopped, Mode: schema.ModeAto})
+		}
+	}
+}
+
+func (t *turn) tellMode(in mode.Input) { t.toMode = append(t.toMode, modeInput{Input: in}) }
+
+// calibrated passes the end of a calibration on, unless a later one was ordered.
+func (t *turn) calibrated(ev Calibrated) {
+	if ev.Run != t.calibration {
+		return
+	}
+	ev.Reason, ev.Detail = schema.Reason(legible(string(ev.Reason))), legible(ev.Detail)
+	in := mode.Input{Kind: mode.CalibOK, Mode: schema.ModeStr, Reason: ev.Reason, Detail: ev.Detail}
+	for _, u := range t.body.units {
+		t.clear("calibration_waits", u.ID)
+	}
+	if ev.Reason != "" {
+		in.Kind = mode.CalibFailed
+		t.raise("calibration_failed", schema.AlertError, "str", cmp.Or(ev.Detail, string(ev.Reason)), "see to the cause, then send mode/set str")
+	} else {
+		t.clear("calibration_failed", "str")
+	}
+	t.tellMode(in)
+}

@@ -1,0 +1,147 @@
+package brain
+
+import "troupe/schema"
+
+// Events may come in bursts; more than this a second are left out and counted.
+const (
+	eventRate  = 20
+	eventBurst = 20
+)
+
+// Data of events, in the words of the wire.
+type (
+	changed struct {
+		From   string        `json:"from,omitempty"`
+		To     string        `json:"to"`
+		Reason schema.Reason `json:"reason,omitempty"`
+	}
+	fallback struct {
+		From   schema.ModeID `json:"from"`
+		Reason schema.Reason `json:"reason"`
+	}
+	dropped struct {
+		Count int64 `json:"count"`
+	}
+	described struct {
+		ID     string        `json:"id,omitempty"`
+		Reason schema.Reason `json:"reason,omitempty"`
+		Detail string        `json:"detail,omitempty"`
+	}
+)
+
+// tell makes an event of history: kept on the disk, told if somebody listens.
+func (t *turn) tell(kind, source, cause, req string, data any) {
+	if t.refill(); t.eventRoom < 1 && source != "safety" {
+		t.eventsDropped++
+		t.eventsMissing++
+		t.dirty(soon)
+		return
+	}
+	if t.eventsMissing > 0 {
+		n := t.eventsMissing
+		t.eventsMissing = 0
+		t.emit("events_dropped", "brain", "", "", dropped{n})
+	}
+	t.emit(kind, source, cause, req, data)
+}
+
+func (t *turn) emit(kind, source, cause, req string, data any) {
+	t.eventRoom = max(0, t.eventRoom-1)
+	t.eventSeq++
+	e := schema.Event{TS: t.now.Wall, Boot: t.boot, Seq: t.eventSeq, Type: kind, Source: source, Cause: cause, ReqID: req}
+	if data != nil {
+		e.Data = t.encode(data)
+	}
+	payload := t.encode(&e)
+	t.do(SaveEvent{payload})
+	if t.session != "" {
+		t.do(Publish{Topic: schema.TopicEvent, Payload: payload})
+	}
+}
+
+func (t *turn) refill() {
+	passed := t.now.Mono - t.eventFilled
+	t.eventFilled = t.now.Mono
+	t.eventRoom = min(eventBurst, t.eventRoom+eventRate*passed.Seconds())
+}
+
+// encode writes what goes out. That it fails is a fault of ours, like an event
+// that Step does not know.
+func (t *turn) encode(v any) []byte {
+	b, err := schema.Encode(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// note leaves a line for the log: one for each edge that a machine takes.
+func (t *turn) note(machine, from, to, why, cause string) {
+	t.do(Note{Machine: machine, From: from, To: to, Why: why, Cause: cause})
+}
+
+// raise puts an alert on the state, once for the same words. clear takes it off.
+func (t *turn) raise(kind string, level schema.AlertLevel, source, detail, hint string) {
+	for i := range t.alerts {
+		a := &t.alerts[i]
+		if a.Type == kind && a.Source == source {
+			if a.Detail == detail {
+				return
+			}
+			t.clear(kind, source)
+			break
+		}
+	}
+	t.alertSeq++
+	a := schema.Alert{ID: alertID(t.alertSeq), Type: kind, Level: level, Source: source, FirstTS: t.now.Wall, Detail: detail, Hint: hint}
+	t.alerts = append(t.alerts, a)
+	t.dirty(soon)
+	t.tell("alert_raised", source, kind, "", described{ID: a.ID, Detail: detail})
+}
+
+func (t *turn) clear(kind, source string) {
+	for i := range t.alerts {
+		if a := t.alerts[i]; a.Type == kind && a.Source == source {
+			t.alerts = append(t.alerts[:i:i], t.alerts[i+1:]...)
+			t.dirty(soon)
+			t.tell("alert_cleared", source, kind, "", described{ID: a.ID})
+			return
+		}
+	}
+}
+
+// disk tells while the robot cannot keep what it promises.
+func (t *turn) disk(refused schema.Reason) {
+	if refused == "" {
+		t.clear("disk_refuses", "disk")
+		return
+	}
+	t.raise("disk_refuses", schema.AlertError, "disk", "the robot's disk refuses to write: "+string(refused), "make room on it; until then no command is begun")
+}
+
+func alertID(n int64) string {
+	const digits = "0123456789"
+	var b [20]byte
+	i := len(b)
+	for {
+		i--
+		b[i] = digits[n%10]
+		if n /= 10; n == 0 {
+			return "alert-" + string(b[i:])
+		}
+	}
+}
+
+// urgency says when the state has to be told.
+type urgency uint8
+
+const (
+	settled urgency = iota
+	soon            // gathered with what else changes
+	now             // at once: the robot may or may not move
+)
+
+func (t *turn) dirty(u urgency) {
+	t.changed = max(t.changed, u)
+	t.modesDirty = true // why a mode cannot be selected depends on nearly everything
+}

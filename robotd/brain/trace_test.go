@@ -1,0 +1,200 @@
+package brain
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/robotd/driver"
+	"troupe/schema"
+)
+
+var update = flag.Bool("update", false, "write the traces anew")
+
+// TestTraces plays each script of testdata: a line is a time since the first
+// boot and what happens then, the indented lines below it are what the robot does
+// until the next. Ticks, heartbeats and the feeding of the body are left out.
+func TestTraces(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.trace")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no traces: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".trace"), func(t *testing.T) {
+			script, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &player{rig: newRig(t)}
+			p.rig.watch = p.see
+			for line := range strings.Lines(string(script)) {
+				if strings.HasPrefix(line, " ") {
+					continue
+				}
+				if text := strings.TrimSpace(line); text != "" && text[0] != '#' {
+					p.play(text, line)
+					continue
+				}
+				p.out.WriteString(line)
+			}
+			if *update {
+				if err := os.WriteFile(file, []byte(p.out.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if got, want := p.out.String(), string(script); got != want {
+				t.Errorf("the robot does otherwise now; -update writes it down\n%s", firstDifference(got, want))
+			}
+		})
+	}
+}
+
+func firstDifference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range g {
+		if i >= len(w) || g[i] != w[i] {
+			from := max(0, i-3)
+			return fmt.Sprintf("got:\n%s\nwant:\n%s", strings.Join(g[from:min(i+4, len(g))], "\n"), strings.Join(w[min(from, len(w)):min(i+4, len(w))], "\n"))
+		}
+	}
+	return "the script is longer than the run"
+}
+
+// player reads a script and writes down what comes of it.
+type player struct {
+	rig  *rig
+	out  strings.Builder
+	from time.Duration // of the present line
+}
+
+func (p *player) play(text, line string) {
+	words := strings.Fields(text)
+	at, err := time.ParseDuration(words[0])
+	if err != nil || len(words) < 2 || at < p.rig.now {
+		p.rig.t.Fatalf("%q: want a time that is not past, and a word", text)
+	}
+	p.rig.until(at)
+	p.out.WriteString(line)
+	p.from = at
+	p.happen(text, words[1], words[2:])
+	p.rig.until(at)
+}
+
+func (p *player) happen(text, word string, args []string) {
+	r := p.rig
+	arg := func(i int) string {
+		if i < len(args) {
+			return args[i]
+		}
+		return ""
+	}
+	switch word {
+	case "config":
+		for _, a := range args {
+			p.configure(a)
+		}
+	case "boot", "restart":
+		r.boot()
+	case "connect":
+		r.give(Connected{Session: "s" + arg(0)})
+	case "disconnect":
+		r.give(Disconnected{Why: "the line broke"})
+	case "beats":
+		if r.beats = arg(0) == "on"; r.beats {
+			r.beat(0)
+		}
+	case "cmd", "retained":
+		group, verb, _ := strings.Cut(arg(1), "/")
+		_, payload, _ := strings.Cut(text, arg(1))
+		r.give(Command{Client: arg(0), Group: group, Verb: verb, Payload: []byte(strings.TrimSpace(payload)), Retained: word == "retained"})
+	case "wish":
+		p.wish(args)
+	case "unwish":
+		r.give(Wished{Emptied: true})
+	case "press":
+		r.give(Reported{driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: cmp.Or(arg(0), "help"), On: true}})
+	case "battery":
+		level, _ := strconv.ParseFloat(arg(0), 64)
+		r.give(Reported{driver.Event{Kind: driver.Battery, Unit: "battery", Level: level, Charging: arg(1) == "charging"}})
+	case "input":
+		r.give(Reported{driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: arg(0), On: arg(1) == "pressed"}})
+	case "break":
+		r.body.fault[arg(0)] = strings.Join(args[1:], " ")
+		r.body.set(arg(0), driver.Error, 0)
+	case "hang":
+		r.body.hung = true
+	case "repair":
+		delete(r.body.fault, arg(0))
+		r.body.set(arg(0), r.body.state[arg(0)], 0)
+	case "fails": // the command that a unit works on
+		for key, unit := range r.body.busy {
+			if unit == arg(0) {
+				r.give(Reported{driver.Event{Kind: driver.Failed, Key: key, Reason: schema.Reason(arg(1)), Detail: "as the script says"}})
+				break
+			}
+		}
+	case "disk":
+		r.diskFull = arg(0) == "full"
+	case "blobs":
+		r.noBlobs = arg(0) == "none"
+	case "map":
+		r.calibBad = arg(0) == "unreadable"
+	case "presence":
+		r.give(Seen{schema.Presence{State: schema.PresenceState(arg(0)), Session: arg(1), Boot: arg(2)}})
+	case "shutdown":
+		r.give(Shutdown{Why: "asked to"})
+	case "run":
+	default:
+		r.t.Fatalf("%q: no such word", text)
+	}
+}
+
+func (p *player) configure(setting string) {
+	key, value, _ := strings.Cut(setting, "=")
+	c := &p.rig.cfg
+	switch key {
+	case "boot":
+		c.Mode.Boot = schema.ModeID(value)
+	case "link_loss.ato":
+		for i := range c.Mode.Modes {
+			if c.Mode.Modes[i].ID == schema.ModeAto {
+				c.Mode.Modes[i].LinkLoss = schema.LinkLoss(value)
+			}
+		}
+	case "on_link_return":
+		c.ContinueOnReturn = value == "continue"
+	case "languages":
+		c.Languages = strings.Split(value, ",")
+	default:
+		p.rig.t.Fatalf("no such setting: %s", setting)
+	}
+}
+
+func (p *player) wish(args []string) {
+	w := schema.DesiredStory{Rev: 1, Authority: "desk", Apply: schema.ApplyNextAct, TS: epoch}
+	if name := args[0]; name != "none" {
+		pin, ok := stories[name]
+		if !ok {
+			p.rig.t.Fatalf("no such story: %s", name)
+		}
+		w.Story = &pin
+	}
+	for _, a := range args[1:] {
+		switch key, value, _ := strings.Cut(a, "="); key {
+		case "rev":
+			w.Rev, _ = strconv.ParseInt(value, 10, 64)
+		case "apply":
+			w.Apply = schema.Apply(value)
+		case "authority":
+			w.Authority = value
+		}
+	}
+	p.rig.give(Wished{Wish: w})
+}

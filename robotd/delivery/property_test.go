@@ -1,0 +1,252 @@
+package delivery
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+	"troupe/schema"
+)
+
+// fleet is the other side at random: wishes of rising revision, bytes that come
+// or do not, a disk that may refuse, and a power that may go at any moment.
+type fleet struct {
+	*world
+	t        *rapid.T
+	newest   schema.DesiredStory
+	bytes    map[string][]byte
+	fetching string
+	// withdrawn is the newest revision that wished no story.
+	withdrawn int64
+	roomy     bool // the disk refuses nothing any more
+	writing   []Save
+	lastTold  schema.ReportedStory
+}
+
+var stories = []string{"a x y", "b y", "c z", "nonsense x", "d x z"}
+
+func newFleet(t *rapid.T) *fleet {
+	f := &fleet{world: newWorld(), t: t, bytes: map[string][]byte{}}
+	for _, s := range stories {
+		f.bytes[f.pin(s).SHA256] = []byte(s)
+	}
+	return f
+}
+
+func (f *fleet) do(effects []Effect) {
+	cut := len(effects)
+	if cut > 0 && rapid.IntRange(0, 30).Draw(f.t, "power cut") == 0 {
+		cut = rapid.IntRange(0, len(effects)).Draw(f.t, "after")
+		defer f.restartNow()
+	}
+	refused := false
+	for _, e := range effects[:cut] {
+		switch e := e.(type) {
+		case Fetch:
+			if f.fetching != "" {
+				f.t.Fatalf("%s is asked for while %s still is", f.names[e.SHA256], f.names[f.fetching])
+			}
+			f.fetching = e.SHA256
+		case StopFetch:
+			if f.fetching != e.SHA256 {
+				f.t.Fatalf("%s is given up, %s was asked for", f.names[e.SHA256], f.names[f.fetching])
+			}
+			f.fetching = ""
+		case Save:
+			if !f.roomy && rapid.IntRange(0, 5).Draw(f.t, "disk full") == 0 {
+				refused = true
+				f.writing = append(f.writing, Save{Rev: e.Rev})
+				continue
+			}
+			f.neverLost(e.Kept)
+			f.save(e)
+			if e.Blob != nil {
+				f.writing = append(f.writing, e)
+			}
+		case Tell:
+			if refused {
+				continue
+			}
+			f.lastTold = e.Report
+			if a := e.Report.Active; a != nil && f.blobs[a.SHA256] == nil {
+				f.t.Fatalf("%s is told to be active and is not on the disk", a.ID)
+			}
+		}
+	}
+}
+
+// neverLost holds that the active story goes only where a newer wish is
+// fulfilled, and that its bytes are on the disk.
+func (f *fleet) neverLost(k Kept) {
+	is, was := k.Active, f.kept.Active
+	if was == nil {
+		return
+	}
+	switch {
+	case is == nil && f.withdrawn <= was.Rev:
+		f.t.Fatalf("%s was lost to wish %d", was.Story.ID, k.Wish.Rev)
+	case is != nil && is.Story.SHA256 != was.Story.SHA256 && is.Rev <= was.Rev:
+		f.t.Fatalf("%s of wish %d was replaced by %s of wish %d under wish %d", was.Story.ID, was.Rev, is.Story.ID, is.Rev, k.Wish.Rev)
+	case is != nil && f.blobs[is.Story.SHA256] == nil:
+		f.t.Fatalf("the bytes of %s are not on the disk", is.Story.ID)
+	}
+}
+
+func (f *fleet) restartNow() {
+	f.fetching, f.writing = "", nil
+	f.do(f.restart(f.s.actsDigest))
+	f.lastTold = f.s.Report() // everything is told anew when the link is back
+}
+
+func (f *fleet) send(in Input) { f.do(f.step(in)) }
+
+func (f *fleet) wishAny() {
+	rev := f.newest.Rev + int64(rapid.IntRange(-1, 2).Draw(f.t, "rev"))
+	if rev < 1 {
+		return
+	}
+	d := schema.DesiredStory{Rev: rev, Authority: "home", Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct, schema.ApplyNextStart}).Draw(f.t, "apply")}
+	if i := rapid.IntRange(0, len(stories)).Draw(f.t, "story"); i < len(stories) {
+		d.Story = f.pin(stories[i])
+	}
+	if rapid.IntRange(0, 10).Draw(f.t, "foreign") == 0 {
+		d.Authority, d.Rev = "elsewhere", rev+1000
+		if f.s.Authority() == "home" { // the first one would be trusted
+			f.send(Wished{d})
+		}
+		return
+	}
+	if rev > f.newest.Rev {
+		f.newest = d
+	} else if rev == f.newest.Rev {
+		d = f.newest
+	}
+	if d.Story == nil {
+		f.withdrawn = max(f.withdrawn, d.Rev)
+	}
+	f.send(Wished{d})
+}
+
+func (f *fleet) deliver(good bool) {
+	if f.fetching == "" {
+		return
+	}
+	b := Blob{SHA256: f.fetching, Bytes: f.bytes[f.fetching]}
+	if !good {
+		switch rapid.IntRange(0, 2).Draw(f.t, "how bad") {
+		case 0:
+			b.Bytes = []byte("damaged")
+		case 1:
+			b = Blob{SHA256: f.fetching, Reason: schema.ReasonForbidden}
+		case 2:
+			b.SHA256 = f.pin("c z").SHA256 // perhaps another one than is asked for
+		}
+	}
+	f.send(b)
+}
+
+func (f *fleet) write() {
+	if len(f.writing) == 0 {
+		return
+	}
+	w := f.writing[0]
+	f.writing = f.writing[1:]
+	in := Written{Rev: w.Rev}
+	if w.Blob == nil {
+		in.Refused = schema.ReasonNoSpace
+	}
+	f.send(in)
+}
+
+func (f *fleet) pass(d time.Duration) {
+	f.now.Mono += d
+	f.now.Wall = noon.Add(f.now.Mono)
+}
+
+func (f *fleet) perform() {
+	f.f = Facts{Performing: rapid.Bool().Draw(f.t, "performing"), Held: rapid.Bool().Draw(f.t, "held"),
+		Boundary: rapid.Bool().Draw(f.t, "boundary"), Interrupted: rapid.Bool().Draw(f.t, "interrupted")}
+	trial := f.s.Trial()
+	switch rapid.IntRange(0, 2).Draw(f.t, "trial") {
+	case 0:
+		f.send(Tick{})
+	case 1:
+		f.send(Started{trial})
+	case 2:
+		f.send(StartFailed{SHA256: trial, Reason: schema.ReasonDeviceDisabled})
+	}
+}
+
+func TestInTheEndTheNewestWishIsFulfilledAndNothingWasLostOnTheWay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := newFleet(t)
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			f.pass(time.Duration(rapid.IntRange(0, 6000).Draw(t, "ms")) * time.Millisecond)
+			switch rapid.IntRange(0, 7).Draw(t, "what") {
+			case 0, 1:
+				f.wishAny()
+			case 2:
+				f.deliver(true)
+			case 3:
+				f.deliver(false)
+			case 4:
+				f.write()
+			case 5:
+				f.perform()
+			case 6:
+				f.send(rapid.SampledFrom([]Input{Emptied{}, Tick{}}).Draw(t, "nothing"))
+			case 7:
+				if rapid.IntRange(0, 3).Draw(t, "power") == 0 {
+					f.restartNow()
+				}
+			}
+			if p, _ := f.s.Playing(); p != nil && len(p.Fit.Story.Acts) == 0 {
+				t.Fatal("an empty story is performed")
+			}
+		}
+		// A last wish for a good story, and everything works from now on.
+		f.newest.Rev++
+		f.newest = schema.DesiredStory{Rev: f.newest.Rev, Authority: "home", Apply: schema.ApplyNextAct, Story: f.pin(rapid.SampledFrom([]string{"a x y", "b y", "c z"}).Draw(t, "last"))}
+		f.send(Wished{f.newest})
+		f.f, f.roomy = Facts{}, true
+		for range 200 {
+			_, waits := f.s.Deadline()
+			if f.lastTold.Phase == schema.DeployActive && f.lastTold.DesiredRev == f.newest.Rev && !waits && len(f.writing) == 0 {
+				break
+			}
+			if d, ok := f.s.Deadline(); ok && f.fetching == "" && len(f.writing) == 0 {
+				f.pass(max(0, d-f.now.Mono))
+			}
+			f.send(Wished{f.newest})
+			f.deliver(true)
+			f.write()
+		}
+		r := f.lastTold
+		if r.DesiredRev != f.newest.Rev || r.Phase != schema.DeployActive || r.Active == nil || r.Active.SHA256 != f.newest.Story.SHA256 {
+			t.Fatalf("wished %s with revision %d, reported %s", f.newest.Story.ID, f.newest.Rev, f.report(r))
+		}
+		if !slices.Contains(f.kept.Digests(), r.Active.SHA256) || f.blobs[r.Active.SHA256] == nil {
+			t.Fatalf("%s is active and not on the disk", r.Active.ID)
+		}
+	})
+}
+
+func TestBackOffDoublesUpToItsLimit(t *testing.T) {
+	w := newWorld()
+	w.step(Wished{schema.DesiredStory{Rev: 1, Authority: "home", Apply: schema.ApplyNow, Story: w.pin("a x")}})
+	var waits []time.Duration
+	for range 12 {
+		d, _ := w.s.Deadline()
+		w.now.Mono = d
+		w.step(Tick{}) // the attempt ends
+		d, _ = w.s.Deadline()
+		waits = append(waits, d-w.now.Mono)
+		w.now.Mono = d
+		w.step(Tick{}) // the next begins
+	}
+	s := time.Second
+	if want := []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 64 * s, 128 * s, 256 * s, 300 * s, 300 * s, 300 * s}; !slices.Equal(waits, want) {
+		t.Errorf("waited %v, want %v", waits, want)
+	}
+}

@@ -1,0 +1,92 @@
+package delivery
+
+import (
+	"troupe/schema"
+	"troupe/schema/fsm"
+)
+
+// Event is what happened to a delivery, after every question was asked.
+type Event string
+
+// The events.
+const (
+	OnFetch        Event = "fetch"
+	OnSame         Event = "same-story"
+	OnWithdraw     Event = "withdraw"
+	OnHopeless     Event = "hopeless"
+	OnNewer        Event = "newer-wish"
+	OnAdopted      Event = "adopted"
+	OnArrived      Event = "arrived"
+	OnTimeout      Event = "fetch-timeout"
+	OnNotFetched   Event = "fetch-failed"
+	OnRetry        Event = "retry"
+	OnSound        Event = "digest-right"
+	OnCorrupt      Event = "digest-wrong"
+	OnCorruptAgain Event = "digest-wrong-again"
+	OnRefused      Event = "refused"
+	OnWritten      Event = "written"
+	OnDiskRefused  Event = "disk-refused"
+	OnWait         Event = "wait"
+	OnTurn         Event = "its-turn"
+	OnStarted      Event = "started"
+	OnAtRest       Event = "nothing-runs"
+	OnStartFailed  Event = "start-failed"
+	OnProbation    Event = "probation-over"
+	OnEmptied      Event = "emptied"
+	OnRefilled     Event = "refilled"
+	OnRefit        Event = "robot-changed"
+)
+
+// Phases lists every phase.
+var Phases = []schema.DeployPhase{
+	schema.DeployIdle, schema.DeployFetching, schema.DeployVerifying, schema.DeployValidating, schema.DeployStaged,
+	schema.DeployWaiting, schema.DeployActivating, schema.DeployActive, schema.DeployRejected, schema.DeployFailed,
+	schema.DeployRolledBack, schema.DeploySuperseded, schema.DeployWithdrawn,
+}
+
+var (
+	atRest = fsm.In(schema.DeployIdle, schema.DeployActive, schema.DeployRejected, schema.DeployFailed,
+		schema.DeployRolledBack, schema.DeploySuperseded, schema.DeployWithdrawn)
+	// withStory leaves out withdrawn, where there is no active story.
+	withStory = fsm.In(schema.DeployIdle, schema.DeployActive, schema.DeployRejected, schema.DeployFailed,
+		schema.DeployRolledBack, schema.DeploySuperseded)
+	// underWay leaves out verifying and staged, which are left within the step
+	// that enters them.
+	underWay = fsm.In(schema.DeployFetching, schema.DeployValidating, schema.DeployWaiting, schema.DeployActivating)
+)
+
+// Table is the way of a wish.
+var Table = fsm.Table[schema.DeployPhase, Event]{
+	{From: atRest, On: OnFetch, To: schema.DeployFetching, Why: "the wish names a story that is not here"},
+	{From: withStory, On: OnSame, To: schema.DeployActive, Why: "the wish names the story that is active already"},
+	{From: atRest, On: OnWithdraw, To: schema.DeployWithdrawn, Why: "the fleet wishes no story any more"},
+	{From: atRest, On: OnHopeless, To: schema.DeployRejected, Why: "it is known beforehand that it cannot be had or performed"},
+	{From: atRest, On: OnAdopted, To: schema.DeployIdle, Why: "another fleet is obeyed from now on; its wish is not known yet"},
+	{From: underWay, On: OnNewer, To: schema.DeploySuperseded, Why: "a newer wish came before this one was fulfilled"},
+
+	{From: fsm.In(schema.DeployFetching), On: OnArrived, To: schema.DeployVerifying, Why: "the bytes are here"},
+	{From: fsm.In(schema.DeployFetching), On: OnTimeout, To: schema.DeployFailed, Why: "nobody sent the bytes in time"},
+	{From: fsm.In(schema.DeployFetching), On: OnNotFetched, To: schema.DeployFailed, Why: "the bytes cannot be had now"},
+	{From: fsm.In(schema.DeployFailed), On: OnRetry, To: schema.DeployFetching, Why: "what failed for a passing reason is tried again, each time later"},
+
+	{From: fsm.In(schema.DeployVerifying), On: OnSound, To: schema.DeployValidating, Why: "size and digest are right"},
+	{From: fsm.In(schema.DeployVerifying), On: OnCorrupt, To: schema.DeployFetching, Why: "the bytes were damaged; once more"},
+	{From: fsm.In(schema.DeployVerifying), On: OnCorruptAgain, To: schema.DeployRejected, Why: "the bytes are wrong at their source"},
+
+	{From: fsm.In(schema.DeployValidating), On: OnRefused, To: schema.DeployRejected, Why: "it has errors, or nothing of it can be performed here"},
+	{From: fsm.In(schema.DeployValidating), On: OnWritten, To: schema.DeployStaged, Why: "it is on disk beside the active one"},
+	{From: fsm.In(schema.DeployValidating), On: OnDiskRefused, To: schema.DeployFailed, Why: "what is not on disk is not promised"},
+
+	{From: fsm.In(schema.DeployStaged), On: OnWait, To: schema.DeployWaiting, Why: "the wish says when it may take over"},
+	{From: fsm.In(schema.DeployWaiting), On: OnTurn, To: schema.DeployActivating, Why: "its moment has come"},
+	{From: fsm.In(schema.DeployWaiting), On: OnRefused, To: schema.DeployRejected, Why: "the robot changed meanwhile; nothing of it can be performed any more"},
+
+	{From: fsm.In(schema.DeployActivating), On: OnStarted, To: schema.DeployActive, Why: "its first act began"},
+	{From: fsm.In(schema.DeployActivating), On: OnAtRest, To: schema.DeployActive, Why: "nothing is performed now; this one is next"},
+	{From: fsm.In(schema.DeployActivating), On: OnStartFailed, To: schema.DeployRolledBack, Why: "it could not begin; the previous one goes on"},
+	{From: fsm.In(schema.DeployActivating), On: OnProbation, To: schema.DeployRolledBack, Why: "it did not begin in time; the previous one goes on"},
+
+	{From: fsm.In(schema.DeployActive), On: OnEmptied, To: schema.DeployRejected, Why: "the robot changed; nothing of it can be performed any more"},
+	{From: fsm.In(schema.DeployRejected), On: OnRefilled, To: schema.DeployActive, Why: "the robot changed; it can be performed again"},
+	{From: fsm.In(schema.DeployRejected), On: OnRefit, To: schema.DeployFetching, Why: "the robot changed; perhaps it can be performed now"},
+}

@@ -1,0 +1,29 @@
+package delivery
+
+import (
+	"testing"
+
+	"troupe/schema"
+	"troupe/schema/fsm/fsmtest"
+)
+
+func TestTheTableIsSound(t *testing.T) {
+	fsmtest.Check(t, Table, schema.DeployIdle, Phases)
+}
+
+func TestTheTableIsDrawn(t *testing.T) {
+	fsmtest.Drawn(t, "testdata/delivery.md", Table, schema.DeployIdle)
+}
+
+func TestANewerWishIsHeardInEveryPhase(t *testing.T) {
+	for _, p := range Phases {
+		if p == schema.DeployVerifying || p == schema.DeployStaged {
+			continue // left within the step that enters them
+		}
+		_, moving := Table.Next(p, OnNewer)
+		_, resting := Table.Next(p, OnFetch)
+		if moving == resting {
+			t.Errorf("%s: superseded %v, begun %v", p, moving, resting)
+		}
+	}
+}

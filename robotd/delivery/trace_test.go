@@ -1,0 +1,200 @@
+package delivery
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"troupe/schema"
+	"troupe/schema/golden"
+)
+
+// TestTraces plays each script of testdata: a line is a time and what happened,
+// the indented lines below it are what was to be done about it, in order.
+//
+//	wish REV [NAME:ACT,ACT...] [apply=..] [authority=..] [size=..]   a wish; no name = none
+//	blob NAME [ACT,ACT...] | blob NAME REASON                        bytes, or why there are none
+//	written REV [REASON]    started NAME    start-failed NAME REASON
+//	facts [performing] [held] [boundary] [interrupted]
+//	missing ACT,ACT...      the acts that the robot lacks from now on
+//	emptied, adopt AUTHORITY, tick, restart, lose NAME
+func TestTraces(t *testing.T) {
+	covered := map[string]bool{}
+	golden.Traces(t, func(t *testing.T) func(string) string {
+		w := newWorld()
+		w.covered = covered
+		return func(line string) string { return w.play(t, line) }
+	})
+	for _, row := range Table {
+		for _, from := range row.From {
+			if edge := fmt.Sprintf("%s on %s", from, row.On); !covered[edge] {
+				t.Errorf("no trace takes the edge %q", edge)
+			}
+		}
+	}
+}
+
+func (w *world) play(t *testing.T, line string) string {
+	t.Helper()
+	at, word, words := golden.Timed(t, line)
+	w.now = Now{Mono: at, Wall: noon.Add(at)}
+	arg := func(i int) string {
+		if i < len(words) {
+			return words[i]
+		}
+		return ""
+	}
+	var rev int64
+	if word == "wish" || word == "written" {
+		if _, err := fmt.Sscan(arg(0), &rev); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+	}
+	var in Input
+	switch word {
+	case "wish":
+		in = Wished{w.wish(t, rev, words[1:])}
+	case "blob":
+		b := Blob{SHA256: w.digest(arg(0))}
+		if acts := arg(1); strings.Contains(acts, "_") {
+			b.Reason, b.Detail = schema.Reason(acts), "so it is"
+		} else {
+			b.Bytes = []byte(text(arg(0), acts))
+		}
+		in = b
+	case "written":
+		in = Written{Rev: rev, Refused: schema.Reason(arg(1))}
+	case "started":
+		in = Started{w.digest(arg(0))}
+	case "start-failed":
+		in = StartFailed{SHA256: w.digest(arg(0)), Reason: schema.Reason(arg(1))}
+	case "facts":
+		w.f = Facts{}
+		for _, fact := range words {
+			switch fact {
+			case "performing":
+				w.f.Performing = true
+			case "held":
+				w.f.Held = true
+			case "boundary":
+				w.f.Boundary = true
+			case "interrupted":
+				w.f.Interrupted = true
+			default:
+				t.Fatalf("%q: no such fact", line)
+			}
+		}
+		in = Tick{}
+	case "missing":
+		clear(w.missing)
+		for _, act := range strings.Split(arg(0), ",") {
+			w.missing[act] = true
+		}
+		in = Refit{"without " + arg(0)}
+	case "emptied":
+		in = Emptied{}
+	case "adopt":
+		in = Adopt{arg(0)}
+	case "tick":
+		in = Tick{}
+	case "lose":
+		w.blobs[w.digest(arg(0))] = []byte("worm eaten")
+		return ""
+	case "restart":
+		return w.tell(append(w.restart(w.s.actsDigest), w.step(Tick{})...))
+	default:
+		t.Fatalf("%q: no such word", line)
+	}
+	return w.tell(w.step(in))
+}
+
+func text(name, acts string) string {
+	return strings.TrimSpace(name + " " + strings.ReplaceAll(acts, ",", " "))
+}
+
+func (w *world) wish(t *testing.T, rev int64, words []string) schema.DesiredStory {
+	t.Helper()
+	d := schema.DesiredStory{Rev: rev, Authority: "home", Apply: schema.ApplyNextAct}
+	for _, word := range words {
+		k, v, ok := strings.Cut(word, "=")
+		switch {
+		case !ok:
+			name, acts, _ := strings.Cut(word, ":")
+			d.Story = w.pin(text(name, acts))
+		case k == "apply":
+			d.Apply = schema.Apply(v)
+		case k == "authority":
+			d.Authority = v
+		case k == "size":
+			if _, err := fmt.Sscan(v, &d.Story.Size); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			t.Fatalf("%q: no such word", word)
+		}
+	}
+	return d
+}
+
+func (w *world) tell(effects []Effect) string {
+	var b strings.Builder
+	name := func(a *Accepted) string {
+		if a == nil {
+			return "-"
+		}
+		return a.Story.ID
+	}
+	for _, e := range effects {
+		switch e := e.(type) {
+		case Fetch:
+			fmt.Fprintf(&b, "  fetch %s\n", w.names[e.SHA256])
+		case StopFetch:
+			fmt.Fprintf(&b, "  stop fetching %s\n", w.names[e.SHA256])
+		case Save:
+			w.save(e)
+			fmt.Fprintf(&b, "  save wish %d, active %s, previous %s, staged %s", e.Kept.Wish.Rev, name(e.Kept.Active), name(e.Kept.Previous), name(e.Kept.Staged))
+			if e.Blob != nil {
+				fmt.Fprintf(&b, ", with %d bytes", len(e.Blob))
+			}
+			b.WriteString("\n")
+		case Tell:
+			if e.On != "" {
+				fmt.Fprintf(&b, "  %s -> %s on %s (%s)\n", e.From, e.To, e.On, e.Why)
+			} else {
+				fmt.Fprintf(&b, "  (%s)\n", e.Why)
+			}
+			b.WriteString("    report " + w.report(e.Report) + "\n")
+		case Note:
+			fmt.Fprintf(&b, "  note %s\n", strings.TrimSpace(string(e.Reason)+" "+e.Detail))
+		}
+	}
+	playing, why := w.s.Playing()
+	if playing != nil {
+		fmt.Fprintf(&b, "  = playing %s\n", playing.Story.ID)
+	} else {
+		fmt.Fprintf(&b, "  = playing nothing: %s\n", why)
+	}
+	return b.String()
+}
+
+func (w *world) report(r schema.ReportedStory) string {
+	s := fmt.Sprintf("rev %d %s", r.DesiredRev, r.Phase)
+	for _, f := range []struct{ name, v string }{{"reason", string(r.Reason)}, {"retry", string(r.Retry)}, {"pointer", r.Pointer}, {"detail", r.Detail}, {"fetching", w.names[r.Fetching]}} {
+		if f.v != "" {
+			s += fmt.Sprintf(" %s=%s", f.name, f.v)
+		}
+	}
+	if r.Attempts > 1 {
+		s += fmt.Sprintf(" attempts=%d", r.Attempts)
+	}
+	if r.Active != nil {
+		s += fmt.Sprintf(" active=%s%v", r.Active.ID, r.Active.EffectiveActs)
+		if len(r.Active.Pruned) > 0 {
+			s += fmt.Sprintf(" pruned=%v", r.Active.Pruned)
+		}
+	}
+	if r.Previous != nil {
+		s += " previous=" + r.Previous.ID
+	}
+	return s
+}

@@ -1,0 +1,248 @@
+// Package disk keeps what a robot must not forget: its story and the two beside
+// it, the journal of its commands, the newest events, small settings, and how
+// often it has started. All of it lies in one transactional file in the robot's
+// data directory.
+//
+// A batch of writes is one transaction: after Apply returned without an error
+// everything of it survives the loss of power; after an error nothing of it
+// happened. A second program on the same directory is refused at once. A
+// damaged file is never repaired, emptied or replaced by itself: the robot does
+// not start and says what to do.
+//
+// It decides nothing about what is kept; the records are those of the rooms.
+package disk
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"go.etcd.io/bbolt"
+	storeerr "go.etcd.io/bbolt/errors"
+
+	"troupe/robotd/delivery"
+	"troupe/robotd/request"
+	"troupe/schema"
+)
+
+const (
+	fileName = "robot.db"
+	format   = 1
+	lockWait = 200 * time.Millisecond // for a predecessor that is just ending
+	maxBytes = 64 << 20               // several times what the bounds of the rooms allow
+)
+
+// MaxEvents is how many events are kept, the newest ones.
+const MaxEvents = 1000
+
+var (
+	// ErrInUse is returned by Open when another program holds the directory.
+	ErrInUse = errors.New("another robotd uses this data directory")
+	// ErrDamaged is returned by Open when the file cannot be trusted.
+	ErrDamaged = errors.New("the robot's data is damaged")
+)
+
+// Saved is everything that Open found.
+type Saved struct {
+	Boots    int64 // how often the robot has started, this time included
+	Story    delivery.Kept
+	Blobs    map[string][]byte // by SHA-256
+	Commands []request.Record
+	Settings map[string]string
+}
+
+// Disk is an open data directory.
+type Disk struct {
+	path string
+	db   *bbolt.DB
+}
+
+var (
+	metaBucket    = []byte("meta")    // format, boots
+	storyBucket   = []byte("story")   // kept
+	blobBucket    = []byte("blob")    // sha256 -> bytes
+	commandBucket = []byte("command") // client/id -> record
+	eventBucket   = []byte("event")   // number -> event
+	settingBucket = []byte("setting") // name -> value
+
+	formatKey = []byte("format")
+	bootsKey  = []byte("boots")
+	keptKey   = []byte("kept")
+)
+
+// Open opens the data directory, makes it if need be, and reads everything. It
+// counts the boot before it returns.
+func Open(dir string) (*Disk, Saved, error) { return open(dir, maxBytes) }
+
+func open(dir string, limit int) (_ *Disk, saved Saved, err error) {
+	path := filepath.Join(dir, fileName)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, Saved{}, fmt.Errorf("make the data directory: %w", err)
+	}
+	// The store trusts its pages and faults over damaged ones, and over those
+	// that a file cut short has lost. The mapping that it leaves behind would
+	// hold the lock as long as this process lives.
+	var file *os.File
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			err = errors.Join(damaged(path, fmt.Sprint(r)), syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
+		}
+	}()
+	opener := func(name string, flag int, mode fs.FileMode) (_ *os.File, err error) {
+		file, err = os.OpenFile(name, flag, mode)
+		return file, err
+	}
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, MaxSize: limit, OpenFile: opener})
+	if err != nil {
+		return nil, Saved{}, opening(dir, path, err)
+	}
+	d := &Disk{path: path, db: db}
+	if saved, err = d.load(dir); err != nil {
+		return nil, Saved{}, errors.Join(err, db.Close())
+	}
+	return d, saved, nil
+}
+
+// opening turns the store's errors into what an operator can act on.
+func opening(dir, path string, err error) error {
+	var file *fs.PathError
+	switch {
+	case errors.Is(err, storeerr.ErrTimeout):
+		return fmt.Errorf("%w: %s; end the other one, or give this robot a directory of its own", ErrInUse, dir)
+	case errors.As(err, &file), Reason(err) == schema.ReasonNoSpace:
+		return fmt.Errorf("open the robot's data: %w", err)
+	}
+	return damaged(path, err.Error())
+}
+
+func damaged(path, what string) error {
+	return fmt.Errorf("%w: %s (%s). Nothing was changed. To start anew move the file away, for instance to %s.damaged, and keep it for a repair: the fleet sends the robot its story again, its journal of commands and its settings start empty", ErrDamaged, path, what, path)
+}
+
+func (d *Disk) load(dir string) (Saved, error) {
+	if err := d.check(); err != nil {
+		return Saved{}, err
+	}
+	saved := Saved{Blobs: map[string][]byte{}, Settings: map[string]string{}}
+	fresh := false
+	err := d.db.Update(func(tx *bbolt.Tx) error {
+		fresh = tx.Bucket(metaBucket) == nil
+		for _, name := range [][]byte{metaBucket, storyBucket, blobBucket, commandBucket, eventBucket, settingBucket} {
+			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+				return err
+			}
+		}
+		meta := tx.Bucket(metaBucket)
+		if v := meta.Get(formatKey); v != nil && number(v) != format {
+			return fmt.Errorf("%s has format %d, this robotd reads format %d: start the release that wrote it", d.path, number(v), format)
+		}
+		saved.Boots = number(meta.Get(bootsKey)) + 1
+		if err := errors.Join(meta.Put(formatKey, bigEndian(format)), meta.Put(bootsKey, bigEndian(saved.Boots))); err != nil {
+			return err
+		}
+		return d.read(tx, &saved)
+	})
+	if err != nil {
+		return Saved{}, err
+	}
+	if fresh {
+		if err := syncDir(dir); err != nil {
+			return Saved{}, err
+		}
+	}
+	return saved, nil
+}
+
+// check looks at every page, so that damage is found now and not in the middle
+// of a performance.
+func (d *Disk) check() error {
+	return d.db.View(func(tx *bbolt.Tx) error {
+		info, err := os.Stat(d.path)
+		if err != nil {
+			return fmt.Errorf("look at the robot's data: %w", err)
+		}
+		if info.Size() < tx.Size() {
+			return damaged(d.path, fmt.Sprintf("it has %d bytes and should have %d", info.Size(), tx.Size()))
+		}
+		var first error
+		for err := range tx.Check() {
+			if first == nil {
+				first = damaged(d.path, err.Error())
+			}
+		}
+		return first
+	})
+}
+
+func (d *Disk) read(tx *bbolt.Tx, saved *Saved) error {
+	if v := tx.Bucket(storyBucket).Get(keptKey); v != nil {
+		kept, problems := schema.Decode[delivery.Kept](v)
+		if len(problems) > 0 {
+			return damaged(d.path, "story: "+problems[0].String())
+		}
+		saved.Story = kept
+	}
+	err := tx.Bucket(commandBucket).ForEach(func(k, v []byte) error {
+		r, problems := schema.Decode[request.Record](v)
+		if len(problems) > 0 {
+			return damaged(d.path, fmt.Sprintf("command %s: %s", k, problems[0]))
+		}
+		saved.Commands = append(saved.Commands, r)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	blobs := tx.Bucket(blobBucket).ForEach(func(k, v []byte) error {
+		saved.Blobs[string(k)] = bytes.Clone(v)
+		return nil
+	})
+	settings := tx.Bucket(settingBucket).ForEach(func(k, v []byte) error {
+		saved.Settings[string(k)] = string(v)
+		return nil
+	})
+	return errors.Join(blobs, settings)
+}
+
+// syncDir makes a new file's name survive the loss of power.
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("open the data directory: %w", err)
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// Close ends the use of the directory.
+func (d *Disk) Close() error { return d.db.Close() }
+
+// Reason tells why the disk refused a write: no_space, or internal.
+func Reason(err error) schema.Reason {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, storeerr.ErrMaxSizeReached),
+		// The store does not wrap what the system said when it grows its file.
+		strings.Contains(err.Error(), syscall.ENOSPC.Error()), strings.Contains(err.Error(), syscall.EDQUOT.Error()):
+		return schema.ReasonNoSpace
+	}
+	return schema.ReasonInternal
+}
+
+func bigEndian(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
+
+func number(b []byte) int64 {
+	if len(b) != 8 {
+		return 0
+	}
+	return int64(binary.BigEndian.Uint64(b))
+}

@@ -1,0 +1,271 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"go.etcd.io/bbolt"
+
+	"troupe/robotd/delivery"
+	"troupe/robotd/request"
+	"troupe/schema"
+)
+
+func mustOpen(t *testing.T, dir string) (*Disk, Saved) {
+	t.Helper()
+	d, saved, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d, saved
+}
+
+func reopen(t *testing.T, d *Disk) (*Disk, Saved) {
+	t.Helper()
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return mustOpen(t, filepath.Dir(d.path))
+}
+
+func mustApply(t *testing.T, d *Disk, batch ...Write) {
+	t.Helper()
+	if err := d.Apply(batch...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func record(n int64) request.Record {
+	return request.Record{N: n, Client: "op1", ID: fmt.Sprintf("k%d", n), Verb: "mode/set", Word: "ato", By: "Ada", At: 1_800_000_000_123,
+		SHA256: [32]byte{1, 2, byte(n)}, Answer: request.Answer{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonStartFailed, Detail: "so it is", Pointer: "/args/mode", UncheckedAge: true}, Delivered: true}
+}
+
+func accepted(id string, rev int64) *delivery.Accepted {
+	return &delivery.Accepted{Rev: rev, Apply: schema.ApplyNow, Since: 1_800_000_000_000, Story: schema.StoryPin{ID: id, Rev: 3, Name: "A story", SHA256: strings.Repeat(id, 64), Size: 5}}
+}
+
+func kept() delivery.Kept {
+	return delivery.Kept{
+		Wish:  schema.DesiredStory{Rev: 9, Authority: "home", Story: &schema.StoryPin{ID: "c", Rev: 1, SHA256: strings.Repeat("c", 64), Size: 1}, Apply: schema.ApplyNextStart, By: "Ada", TS: 1_800_000_000_000},
+		Phase: schema.DeployRejected, Reason: schema.ReasonStoryEmpty, Pointer: "/story/acts", Detail: "none", ActsDigest: "abc",
+		Active: accepted("a", 8), Previous: accepted("b", 7), Staged: accepted("c", 9),
+	}
+}
+
+func TestWhatWasKeptIsThereAfterARestart(t *testing.T) {
+	d, saved := mustOpen(t, filepath.Join(t.TempDir(), "new", "directory"))
+	if want := (Saved{Boots: 1, Blobs: map[string][]byte{}, Settings: map[string]string{}}); !reflect.DeepEqual(saved, want) {
+		t.Fatalf("a new directory holds %+v", saved)
+	}
+	k := kept()
+	mustApply(t, d,
+		Story{delivery.Save{Kept: k, SHA256: k.Staged.Story.SHA256, Blob: []byte("bytes of c")}},
+		Commands{request.Save{Put: []request.Record{record(1), record(2), record(3)}}},
+		Setting{"mode.ato", "off"}, Setting{"interrupter.touch", "stopped"},
+		Event{[]byte(`{"seq":1}`)}, Event{[]byte(`{"seq":2}`)})
+	mustApply(t, d, Commands{request.Save{Forget: []request.Key{"op1/k2"}}}, Setting{"interrupter.touch", ""})
+
+	d, saved = reopen(t, d)
+	want := Saved{Boots: 2, Story: k, Blobs: map[string][]byte{k.Staged.Story.SHA256: []byte("bytes of c")},
+		Commands: []request.Record{record(1), record(3)}, Settings: map[string]string{"mode.ato": "off"}}
+	if !reflect.DeepEqual(saved, want) {
+		t.Errorf("got\n%+v, want\n%+v", saved, want)
+	}
+	if events, err := d.Events(); err != nil || len(events) != 2 || string(events[1]) != `{"seq":2}` {
+		t.Errorf("events %q, %v", events, err)
+	}
+	if _, saved = reopen(t, d); saved.Boots != 3 {
+		t.Errorf("the third boot is counted as %d", saved.Boots)
+	}
+}
+
+func TestARecordIsErasedBeforeAnotherOfItsNameIsKept(t *testing.T) {
+	d, _ := mustOpen(t, t.TempDir())
+	mustApply(t, d, Commands{request.Save{Put: []request.Record{record(1)}}})
+	again := record(1)
+	again.Answer = request.Answer{}
+	mustApply(t, d, Commands{request.Save{Put: []request.Record{again}, Forget: []request.Key{again.Key()}}})
+	if _, saved := reopen(t, d); len(saved.Commands) != 1 || saved.Commands[0] != again {
+		t.Errorf("got %+v", saved.Commands)
+	}
+}
+
+func TestBlobsThatNobodyRefersToAreErased(t *testing.T) {
+	d, _ := mustOpen(t, t.TempDir())
+	k := kept()
+	for _, a := range []*delivery.Accepted{k.Active, k.Previous, k.Staged} {
+		mustApply(t, d, Story{delivery.Save{Kept: k, SHA256: a.Story.SHA256, Blob: []byte(a.Story.ID)}})
+	}
+	k.Previous, k.Active, k.Staged = k.Active, k.Staged, nil
+	mustApply(t, d, Story{delivery.Save{Kept: k}})
+	_, saved := reopen(t, d)
+	if len(saved.Blobs) != 2 || string(saved.Blobs[k.Active.Story.SHA256]) != "c" || string(saved.Blobs[k.Previous.Story.SHA256]) != "a" {
+		t.Errorf("blobs %q", saved.Blobs)
+	}
+}
+
+func TestTheNewestEventsAreKept(t *testing.T) {
+	d, _ := mustOpen(t, t.TempDir())
+	for from := 0; from < MaxEvents+500; from += 100 {
+		var batch []Write
+		for i := range 100 {
+			batch = append(batch, Event{fmt.Append(nil, from+i)})
+		}
+		mustApply(t, d, batch...)
+	}
+	d, _ = reopen(t, d)
+	mustApply(t, d, Event{[]byte("last")})
+	events, err := d.Events()
+	if err != nil || len(events) != MaxEvents || string(events[0]) != "501" || string(events[MaxEvents-1]) != "last" {
+		t.Errorf("%d events from %q to %q, %v", len(events), events[0], events[len(events)-1], err)
+	}
+}
+
+// broken is a write that fails.
+type broken struct{}
+
+func (broken) write(*bbolt.Tx) error { return errors.New("broken") }
+
+func TestABatchIsKeptWhollyOrNotAtAll(t *testing.T) {
+	d, _ := mustOpen(t, t.TempDir())
+	if err := d.Apply(Setting{"a", "1"}, broken{}, Setting{"b", "2"}); err == nil || Reason(err) != schema.ReasonInternal {
+		t.Fatalf("a broken batch: %v, %s", err, Reason(err))
+	}
+	if _, saved := reopen(t, d); len(saved.Settings) != 0 {
+		t.Errorf("half a batch was kept: %v", saved.Settings)
+	}
+}
+
+func TestAFullDiskRefusesAndKeepsWhatItHas(t *testing.T) {
+	dir := t.TempDir()
+	d, _, err := open(dir, 256<<10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustApply(t, d, Setting{"a", "1"})
+	k := kept()
+	err = d.Apply(Setting{"a", "2"}, Story{delivery.Save{Kept: k, SHA256: k.Staged.Story.SHA256, Blob: make([]byte, 512<<10)}})
+	if Reason(err) != schema.ReasonNoSpace {
+		t.Fatalf("a full disk says %v: %s", err, Reason(err))
+	}
+	mustApply(t, d, Setting{"b", "3"})
+	if _, saved := reopen(t, d); saved.Settings["a"] != "1" || saved.Settings["b"] != "3" || saved.Story.Wish.Rev != 0 {
+		t.Errorf("after a refusal: %+v", saved)
+	}
+	for _, err := range []error{fmt.Errorf("write: %w", syscall.ENOSPC), fmt.Errorf("file resize error: %s", syscall.ENOSPC), syscall.EDQUOT} {
+		if Reason(err) != schema.ReasonNoSpace {
+			t.Errorf("%v is told as %s", err, Reason(err))
+		}
+	}
+	if Reason(nil) != "" || Reason(syscall.EIO) != schema.ReasonInternal {
+		t.Errorf("nothing is told as %q, EIO as %q", Reason(nil), Reason(syscall.EIO))
+	}
+}
+
+func TestASecondProgramIsRefusedAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	d, _ := mustOpen(t, dir)
+	_, _, err := Open(dir)
+	if !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), dir) {
+		t.Fatalf("got %v", err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	mustOpen(t, dir)
+}
+
+func TestADamagedFileIsRefusedAndLeftAlone(t *testing.T) {
+	page := os.Getpagesize()
+	for name, harm := range map[string]func(b []byte) []byte{
+		"not a store at all": func(b []byte) []byte { return []byte("mode,story\nato,welcome\n") },
+		"cut short":          func(b []byte) []byte { return b[:len(b)/2] },
+		"cut to its head":    func(b []byte) []byte { return b[:2*page] },
+		"both heads gone":    func(b []byte) []byte { clear(b[:2*page]); return b },
+		"pages overwritten": func(b []byte) []byte {
+			for i := range b[2*page:] {
+				b[2*page+i] ^= 0x5a
+			}
+			return b
+		},
+		"a record overwritten": func(b []byte) []byte {
+			return []byte(strings.ReplaceAll(string(b), `"client":"op1"`, `"client":"op1}`))
+		},
+		"a later format": func(b []byte) []byte {
+			// the value of the key format, wherever the page has it
+			return []byte(strings.ReplaceAll(string(b), "format\x00\x00\x00\x00\x00\x00\x00\x01", "format\x00\x00\x00\x00\x00\x00\x00\x02"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			d, _ := mustOpen(t, dir)
+			for n := int64(0); n < 200; n += 20 {
+				var put []request.Record
+				for i := range int64(20) {
+					put = append(put, record(n+i+1))
+				}
+				mustApply(t, d, Commands{request.Save{Put: put}})
+			}
+			if err := d.Close(); err != nil {
+				t.Fatal(err)
+			}
+			sound, err := os.ReadFile(d.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			harmed := harm(slices.Clone(sound))
+			if slices.Equal(harmed, sound) {
+				t.Fatal("nothing was harmed")
+			}
+			if err := os.WriteFile(d.path, harmed, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, _, err = Open(dir)
+			if err == nil || !strings.Contains(err.Error(), d.path) {
+				t.Fatalf("a damaged file was opened: %v", err)
+			}
+			if name == "a later format" {
+				if errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "format 2") {
+					t.Errorf("got %v", err)
+				}
+			} else if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "move the file away") {
+				t.Errorf("got %v", err)
+			}
+			if after, err := os.ReadFile(d.path); err != nil || !slices.Equal(after, harmed) {
+				t.Errorf("the damaged file was changed (%d bytes, were %d), %v", len(after), len(harmed), err)
+			}
+			// It can be opened again after it was put right: no lock was left behind.
+			if err := os.WriteFile(d.path, sound, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, saved := mustOpen(t, dir); len(saved.Commands) != 200 {
+				t.Errorf("%d commands after the repair", len(saved.Commands))
+			}
+		})
+	}
+}
+
+func TestADirectoryThatCannotBeUsedSaysSo(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Open(filepath.Join(file, "data")); err == nil || errors.Is(err, ErrDamaged) {
+		t.Errorf("got %v", err)
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, fileName), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Open(dir); err == nil || errors.Is(err, ErrDamaged) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,98 @@
+package disk
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"troupe/robotd/request"
+)
+
+// writeUntilKilled names the variable that turns this test program into one that
+// writes to a directory until somebody kills it.
+const writeUntilKilled = "TROUPE_TEST_WRITE_UNTIL_KILLED"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(writeUntilKilled); dir != "" {
+		if err := writeForever(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// writeForever prints each number after it was acknowledged. A record and a
+// setting change together.
+func writeForever(dir string) error {
+	d, saved, err := Open(dir)
+	if err != nil {
+		return err
+	}
+	for n := int64(len(saved.Commands)) + 1; ; n++ {
+		put := Commands{request.Save{Put: []request.Record{record(n)}}}
+		if err := d.Apply(put, Setting{"newest", fmt.Sprint(n)}, Event{fmt.Append(nil, n)}); err != nil {
+			return err
+		}
+		if _, err := fmt.Println(n); err != nil {
+			return err
+		}
+	}
+}
+
+func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
+	dir, acknowledged := t.TempDir(), int64(0)
+	for round := 1; round <= 3; round++ {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), writeUntilKilled+"="+dir)
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		for written := 0; lines.Scan(); written++ {
+			if _, err := fmt.Sscan(lines.Text(), &acknowledged); err != nil {
+				t.Fatalf("%q: %v", lines.Text(), err)
+			}
+			if written == 50*round {
+				if err := cmd.Process.Kill(); err != nil { // SIGKILL, in the middle of a write
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() > 0 {
+			t.Fatalf("the writer ended by itself: %v", err)
+		}
+
+		d, saved, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		have := map[string]bool{}
+		for _, r := range saved.Commands {
+			have[r.ID] = true
+		}
+		for n := int64(1); n <= acknowledged; n++ {
+			if !have[fmt.Sprintf("k%d", n)] {
+				t.Errorf("round %d: record %d of %d was acknowledged and is lost", round, n, acknowledged)
+			}
+		}
+		if n := int64(len(saved.Commands)); acknowledged < 50 || n > acknowledged+1 || saved.Settings["newest"] != fmt.Sprint(n) {
+			t.Errorf("round %d: %d acknowledged, %d records, newest %q", round, acknowledged, n, saved.Settings["newest"])
+		}
+		if want := int64(2 * round); saved.Boots != want {
+			t.Errorf("round %d: %d boots, want %d", round, saved.Boots, want)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package disk
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"testing"
+
+	"troupe/robotd/delivery"
+	"troupe/robotd/request"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+func TestAnUnfinishedCommandIsAnsweredAfterTheRestart(t *testing.T) {
+	d, saved := mustOpen(t, t.TempDir())
+	s, _ := request.Restore(saved.Boots, saved.Commands, nil)
+	ask := request.Arrival{Client: "op1", Group: "mode", Verb: "set", Payload: []byte(`{"id":"k1","args":{"mode":"ato"}}`)}
+	for _, e := range request.Step(s, request.Now{}, ask, nil) {
+		mustApply(t, d, Commands{e.(request.Save)})
+	}
+
+	d, saved = reopen(t, d)
+	s, effects := request.Restore(saved.Boots, saved.Commands, nil)
+	for _, e := range effects {
+		mustApply(t, d, Commands{e.(request.Save)})
+	}
+	out := request.Step(s, request.Now{}, request.Connected{}, nil)
+	if len(out) != 1 || out[0].(request.Tell).Ack.Reason != schema.ReasonRestarted {
+		t.Fatalf("with the link back: %+v", out)
+	}
+	request.Step(s, request.Now{}, request.Delivered{Key: "op1/k1"}, nil)
+
+	_, saved = reopen(t, d)
+	s, effects = request.Restore(saved.Boots, saved.Commands, nil)
+	if len(effects) != 0 {
+		t.Errorf("what was answered is answered anew: %+v", effects)
+	}
+	out = request.Step(s, request.Now{}, ask, nil)
+	if a := out[0].(request.Tell).Ack; a.Reason != schema.ReasonRestarted || !a.Dup {
+		t.Errorf("asked again: %+v", a)
+	}
+}
+
+func TestAStagedStoryGoesOnAfterTheRestart(t *testing.T) {
+	d, saved := mustOpen(t, t.TempDir())
+	c := delivery.Defaults(delivery.Judge{
+		Read: func(data []byte) (*score.Blob, []schema.Problem) {
+			return &score.Blob{Story: score.Story{ID: string(data), Acts: []score.Step{{Act: "wave"}}}}, nil
+		},
+		Fit: func(b *score.Blob) delivery.Fit { return delivery.Fit{Story: b.Story} },
+	})
+	apply := func(effects []delivery.Effect) {
+		for _, e := range effects {
+			if save, ok := e.(delivery.Save); ok {
+				mustApply(t, d, Story{save})
+			}
+		}
+	}
+	blob := []byte("hello")
+	sum := sha256.Sum256(blob)
+	pin := &schema.StoryPin{ID: "hello", Rev: 1, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(blob))}
+	busy := delivery.Facts{Performing: true}
+	s, _ := delivery.Restore(delivery.Now{}, &c, saved.Story, saved.Blobs, "", nil)
+	apply(delivery.Step(s, delivery.Now{}, &c, busy, delivery.Wished{Wish: schema.DesiredStory{Rev: 1, Authority: "home", Story: pin, Apply: schema.ApplyNextAct}}, nil))
+	apply(delivery.Step(s, delivery.Now{}, &c, busy, delivery.Blob{SHA256: pin.SHA256, Bytes: blob}, nil))
+
+	for range 2 {
+		d, saved = reopen(t, d)
+		s, effects := delivery.Restore(delivery.Now{}, &c, saved.Story, saved.Blobs, "", nil)
+		apply(effects)
+		apply(delivery.Step(s, delivery.Now{}, &c, delivery.Facts{}, delivery.Tick{}, nil))
+		if l, why := s.Playing(); l == nil || l.Story.ID != "hello" || s.Phase() != schema.DeployActive {
+			t.Fatalf("after the restart %s, nothing to play: %s", s.Phase(), why)
+		}
+	}
+}

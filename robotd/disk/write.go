@@ -1,0 +1,135 @@
+package disk
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"troupe/robotd/delivery"
+	"troupe/robotd/request"
+	"troupe/schema"
+)
+
+// Write is one thing to keep. The set is closed.
+type Write interface{ write(tx *bbolt.Tx) error }
+
+// The writes.
+type (
+	// Story keeps a delivery and its blob, and erases the blobs that it does not
+	// refer to.
+	Story struct{ delivery.Save }
+	// Commands erases and keeps records of the journal, in this order.
+	Commands struct{ request.Save }
+	// Event appends an event, as it is told; the oldest beyond MaxEvents leaves.
+	Event struct{ Payload []byte }
+	// Setting keeps a small value under a name; an empty one erases it.
+	Setting struct{ Name, Value string }
+)
+
+// Apply keeps a batch in one transaction and returns when it is safe from a
+// loss of power. Reason tells why it was refused.
+func (d *Disk) Apply(batch ...Write) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	err := d.db.Update(func(tx *bbolt.Tx) error {
+		for _, w := range batch {
+			if err := w.write(tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("write to %s: %w", d.path, err)
+	}
+	return nil
+}
+
+func (w Story) write(tx *bbolt.Tx) error {
+	kept, err := schema.Encode(w.Kept)
+	if err != nil {
+		return err
+	}
+	if err := tx.Bucket(storyBucket).Put(keptKey, kept); err != nil {
+		return err
+	}
+	blobs := tx.Bucket(blobBucket)
+	if w.Blob != nil {
+		if err := blobs.Put([]byte(w.SHA256), w.Blob); err != nil {
+			return err
+		}
+	}
+	keep := w.Kept.Digests()
+	var unused [][]byte
+	err = blobs.ForEach(func(k, _ []byte) error {
+		if !slices.Contains(keep, string(k)) {
+			unused = append(unused, bytes.Clone(k))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, k := range unused {
+		if err := blobs.Delete(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w Commands) write(tx *bbolt.Tx) error {
+	commands := tx.Bucket(commandBucket)
+	for _, k := range w.Forget {
+		if err := commands.Delete([]byte(k)); err != nil {
+			return err
+		}
+	}
+	for i := range w.Put {
+		v, err := schema.Encode(&w.Put[i])
+		if err != nil {
+			return err
+		}
+		if err := commands.Put([]byte(w.Put[i].Key()), v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w Event) write(tx *bbolt.Tx) error {
+	events := tx.Bucket(eventBucket)
+	n, err := events.NextSequence()
+	if err != nil {
+		return err
+	}
+	if n > MaxEvents {
+		if err := events.Delete(bigEndian(int64(n - MaxEvents))); err != nil {
+			return err
+		}
+	}
+	return events.Put(bigEndian(int64(n)), w.Payload)
+}
+
+func (w Setting) write(tx *bbolt.Tx) error {
+	settings := tx.Bucket(settingBucket)
+	if w.Value == "" {
+		return settings.Delete([]byte(w.Name))
+	}
+	return settings.Put([]byte(w.Name), []byte(w.Value))
+}
+
+// Events returns the payloads of the kept events, oldest first.
+func (d *Disk) Events() ([][]byte, error) {
+	var out [][]byte
+	err := d.db.View(func(tx *bbolt.Tx) error {
+		return tx.Bucket(eventBucket).ForEach(func(_, v []byte) error {
+			out = append(out, bytes.Clone(v))
+			return nil
+		})
+	})
+	return out, err
+}

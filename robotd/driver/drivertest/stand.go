@@ -1,0 +1,135 @@
+package drivertest
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"troupe/robotd/driver"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// stand is a body in its bubble with a robotd that feeds it.
+type stand struct {
+	t      *testing.T
+	b      Body
+	key    uint64
+	states map[string]driver.State
+	faults map[string]string
+	seen   []driver.Event
+	done   bool
+}
+
+func newStand(t *testing.T, b Body) *stand {
+	s := &stand{t: t, b: b, states: map[string]driver.State{}, faults: map[string]string{}}
+	if err := b.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.read()
+	return s
+}
+
+func (s *stand) close() {
+	if err := s.b.Close(); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// read takes everything that the body has to say now.
+func (s *stand) read() {
+	for {
+		synctest.Wait()
+		select {
+		case e, open := <-s.b.Events():
+			if !open {
+				s.done = true
+				return
+			}
+			if e.Kind == driver.Unit {
+				s.states[e.Unit], s.faults[e.Unit] = e.State, e.Detail
+			}
+			s.seen = append(s.seen, e)
+		default:
+			return
+		}
+	}
+}
+
+// pass lets time pass while the body is fed.
+func (s *stand) pass(d time.Duration) {
+	for ; d > 0; d -= driver.Tick {
+		s.b.Feed()
+		time.Sleep(driver.Tick)
+		s.read()
+	}
+}
+
+func (s *stand) unit(k schema.UnitKind) string {
+	s.t.Helper()
+	for _, u := range s.b.Body().Units {
+		if u.Kind == k {
+			return u.ID
+		}
+	}
+	s.t.Fatalf("the body under test has no %s", k)
+	return ""
+}
+
+func (s *stand) order(o driver.Order) {
+	s.b.Order(o)
+	s.read()
+}
+
+func (s *stand) start(unit string, do score.Action) uint64 {
+	s.key++
+	text := ""
+	if do.Type == score.TypeSay {
+		text = do.Text.In("en")
+	}
+	s.b.Start(driver.Command{Key: s.key, Unit: unit, Do: &do, Text: text, Holds: do.EndMS != nil || do.TimeoutMS != nil})
+	s.read()
+	return s.key
+}
+
+// answers are the answers to a command so far.
+func (s *stand) answers(key uint64) []driver.Event {
+	var list []driver.Event
+	for _, e := range s.seen {
+		if e.Key == key && (e.Kind == driver.Done || e.Kind == driver.Failed) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+func (s *stand) wantAnswer(key uint64, k driver.Kind, why schema.Reason) {
+	s.t.Helper()
+	got := s.answers(key)
+	if len(got) != 1 || got[0].Kind != k || got[0].Reason != why {
+		s.t.Errorf("command %d was answered %+v, want one %s %s", key, got, k, why)
+	}
+}
+
+func (s *stand) wantState(unit string, want driver.State) {
+	s.t.Helper()
+	if got := s.states[unit]; got != want {
+		s.t.Errorf("the %s is in %s, want %s", unit, got, want)
+	}
+}
+
+func far() score.Action {
+	x, y := 5.0, 5.0
+	limit := int64(60_000)
+	return score.Action{Type: score.TypeGoto, XM: &x, YM: &y, TimeoutMS: &limit}
+}
+
+func look(yaw float64) score.Action {
+	limit := int64(10_000)
+	return score.Action{Type: score.TypeHead, YawRad: &yaw, TimeoutMS: &limit}
+}
+
+func hello() score.Action {
+	limit := int64(10_000)
+	return score.Action{Type: score.TypeSay, Text: score.Text{"en": "hello, hello, hello"}, TimeoutMS: &limit}
+}

@@ -1,0 +1,32 @@
+package sim
+
+import (
+	"math"
+	"time"
+
+	"troupe/robotd/driver"
+)
+
+// use lets the battery drain or charge for dt; it charges while the robot stands
+// at the dock.
+func (s *Sim) use(dt time.Duration) {
+	dock := points["dock"]
+	docked := !s.config.NoMap && s.v == 0 && math.Hypot(s.at.x-dock.x, s.at.y-dock.y) <= dockReach
+	rate := -drainRest
+	switch {
+	case docked:
+		rate = charging
+	case s.moving():
+		rate = -drainMove
+	}
+	s.level = min(1, max(0, s.level+rate*dt.Seconds()))
+	if docked != s.charging || math.Abs(s.level-s.told) >= 0.01 {
+		s.charging = docked
+		s.tellBattery()
+	}
+}
+
+func (s *Sim) tellBattery() {
+	s.told = s.level
+	s.tell(driver.Event{Kind: driver.Battery, Unit: battery, Level: s.level, Charging: s.charging})
+}

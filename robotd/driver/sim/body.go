@@ -1,0 +1,111 @@
+package sim
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"troupe/robotd/driver"
+	"troupe/schema"
+)
+
+// The units.
+const (
+	speaker = "speaker"
+	face    = "face"
+	led     = "led"
+	head    = "head"
+	drive   = "drive"
+	screen  = "screen"
+	battery = "battery"
+)
+
+// place is where the robot stands or is to stand: metres on the map, and the
+// heading counted from the map's x axis to the left.
+type place struct{ x, y, theta float64 }
+
+// points is the map.
+var points = map[string]place{
+	"entrance": {0, 0, 0},
+	"desk":     {3, 1, math.Pi / 2},
+	"stage":    {6, -2, math.Pi},
+	"fountain": {4, 4, -math.Pi / 2},
+	"dock":     {-1, 0, 0},
+}
+
+// sounds are the recordings and how long they last.
+var sounds = map[string]time.Duration{
+	"chime":    1200 * time.Millisecond,
+	"fanfare":  3 * time.Second,
+	"applause": 4 * time.Second,
+	"drumroll": 2500 * time.Millisecond,
+	"birds":    6 * time.Second,
+	"bell":     1500 * time.Millisecond,
+}
+
+var faces = []string{"laugh", "neutral", "sad", "sleepy", "smile", "surprised", "thinking", "wink"}
+
+// What the body can do at most.
+const (
+	maxSpeed    = 0.6 // m/s
+	accel       = 0.5 // m/s²
+	braking     = 1.0 // m/s²
+	haltBraking = 3.0 // m/s²
+	maxTurn     = 1.5 // rad/s
+	turnAccel   = 3.0 // rad/s²
+	headSpeed   = 2.0 // rad/s
+
+	charactersPerSecond = 14
+	shortestSpeech      = 400 * time.Millisecond
+
+	settling    = 200 * time.Millisecond // a unit in error is not reset earlier
+	holdTime    = 100 * time.Millisecond // a unit that halted stands so long before it ends in error
+	homingTime  = 2 * time.Second
+	loadingTime = 100 * time.Millisecond // of the map
+
+	drainRest = 0.002 / 60 // share of the battery a second: eight hours of standing,
+	drainMove = 0.006 / 60 // or not quite three of driving
+	charging  = 0.05 / 60
+	dockReach = 0.3 // m
+)
+
+var (
+	yaw   = schema.Range{Min: -1.2, Max: 1.2}
+	pitch = schema.Range{Min: -0.6, Max: 0.6}
+	roll  = schema.Range{Min: -0.3, Max: 0.3}
+)
+
+// Body answers what the body is.
+func (s *Sim) Body() driver.Body {
+	b := driver.Body{
+		Model: "troupe-sim", Serial: s.config.Serial, Driver: "sim",
+		Units: []schema.Unit{
+			{ID: speaker, Kind: schema.UnitSpeaker, Sounds: names(sounds)},
+			{ID: face, Kind: schema.UnitFace, Faces: slices.Clone(faces)},
+			{ID: led, Kind: schema.UnitLED},
+			{ID: head, Kind: schema.UnitHead, YawRad: &schema.Range{Min: yaw.Min, Max: yaw.Max},
+				PitchRad: &schema.Range{Min: pitch.Min, Max: pitch.Max}, RollRad: &schema.Range{Min: roll.Min, Max: roll.Max}},
+			{ID: drive, Kind: schema.UnitDrive, MaxSpeedMPS: maxSpeed},
+			{ID: screen, Kind: schema.UnitScreen},
+			{ID: battery, Kind: schema.UnitBattery},
+		},
+		Points:    []string{},
+		Languages: []string{"en", "de", "fr", "es"},
+	}
+	if !s.config.NoMap {
+		b.Points = names(points)
+	}
+	if s.config.Homing {
+		b.Homing = []string{head, drive}
+	}
+	return b
+}
+
+func names[T any](m map[string]T) []string {
+	var list []string
+	for name := range m {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}

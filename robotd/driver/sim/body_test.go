@@ -1,0 +1,386 @@
+package sim_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"troupe/robotd/driver"
+	"troupe/robotd/driver/sim"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// robot is a body that is enabled, fed and read.
+type robot struct {
+	*sim.Sim
+	t    *testing.T
+	key  uint64
+	seen []driver.Event
+}
+
+// with runs f with a body in a bubble of fake time.
+func with(t *testing.T, c sim.Config, f func(*robot)) {
+	t.Helper()
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	synctest.Test(t, func(t *testing.T) {
+		r := &robot{Sim: sim.New(c), t: t}
+		if err := r.Open(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		r.Order(driver.ToRun)
+		r.read()
+		f(r)
+	})
+}
+
+func (r *robot) read() {
+	for {
+		synctest.Wait()
+		select {
+		case e := <-r.Events():
+			r.seen = append(r.seen, e)
+		default:
+			return
+		}
+	}
+}
+
+func (r *robot) tick() {
+	r.Feed()
+	time.Sleep(driver.Tick)
+	r.read()
+}
+
+func (r *robot) pass(d time.Duration) {
+	for ; d > 0; d -= driver.Tick {
+		r.tick()
+	}
+}
+
+func (r *robot) start(unit string, do score.Action) uint64 {
+	r.key++
+	r.Start(driver.Command{Key: r.key, Unit: unit, Do: &do, Text: do.Text.In("en"), Holds: do.EndMS != nil || do.TimeoutMS != nil})
+	r.read()
+	return r.key
+}
+
+// takes is how long a command takes; it fails the test when it does not end well.
+func (r *robot) takes(key uint64) time.Duration {
+	r.t.Helper()
+	began := time.Now()
+	for range 50 * 120 {
+		for _, e := range r.seen {
+			if e.Key == key {
+				if e.Kind != driver.Done {
+					r.t.Fatalf("command %d ended %+v", key, e)
+				}
+				return time.Since(began)
+			}
+		}
+		r.tick()
+	}
+	r.t.Fatalf("command %d never ends", key)
+	return 0
+}
+
+func (r *robot) has(want func(driver.Event) bool) bool { return slices.ContainsFunc(r.seen, want) }
+
+func number[T any](v T) *T { return &v }
+
+func between(t *testing.T, what string, got, low, high time.Duration) {
+	t.Helper()
+	if got < low || got > high {
+		t.Errorf("%s took %v, want %v to %v", what, got, low, high)
+	}
+}
+
+func TestSpeechLastsAsLongAsItsText(t *testing.T) {
+	with(t, sim.Config{}, func(r *robot) {
+		text := score.Text{"en": strings.Repeat("Seven.. ", 14)} // 112 characters: eight seconds
+		between(t, "speech", r.takes(r.start("speaker", score.Action{Type: score.TypeSay, Text: text})), 7900*time.Millisecond, 8100*time.Millisecond)
+		between(t, "fast speech", r.takes(r.start("speaker", score.Action{Type: score.TypeSay, Text: text, Rate: number(2.0)})), 3900*time.Millisecond, 4100*time.Millisecond)
+		r.Slow(0.5)
+		between(t, "speech of a slow robot", r.takes(r.start("speaker", score.Action{Type: score.TypeSay, Text: text})), 15800*time.Millisecond, 16200*time.Millisecond)
+	})
+}
+
+func TestSoundsHaveTheirLengthsAndPlayTogether(t *testing.T) {
+	with(t, sim.Config{}, func(r *robot) {
+		long := r.start("speaker", score.Action{Type: score.TypeSound, Sound: "fanfare"})
+		between(t, "chime", r.takes(r.start("speaker", score.Action{Type: score.TypeSound, Sound: "chime"})), 1200*time.Millisecond, 1300*time.Millisecond)
+		if got := r.Look().Saying; len(got) != 1 || got[0] != "fanfare" {
+			t.Errorf("still heard: %v", got)
+		}
+		between(t, "the rest of the fanfare", r.takes(long), 1700*time.Millisecond, 1900*time.Millisecond)
+		r.key++
+		r.Start(driver.Command{Key: r.key, Unit: "speaker", Do: &score.Action{Type: score.TypeSound, Sound: "applause"}, From: 3 * time.Second})
+		between(t, "the rest of an applause", r.takes(r.key), 980*time.Millisecond, 1100*time.Millisecond)
+		loop := r.start("speaker", score.Action{Type: score.TypeSound, Sound: "bell", Loop: true, EndMS: number(int64(60_000))})
+		r.pass(30 * time.Second)
+		if got := r.Look().Saying; len(got) != 1 {
+			t.Errorf("a loop ended by itself: %v", got)
+		}
+		r.Stop(loop)
+		if got := r.Look().Saying; len(got) != 0 {
+			t.Errorf("heard after its stop: %v", got)
+		}
+	})
+}
+
+func TestTheDriveArrivesWithoutEverBeingTooFast(t *testing.T) {
+	with(t, sim.Config{At: "entrance"}, func(r *robot) {
+		key := r.start("drive", score.Action{Type: score.TypeGoto, Point: "desk", TimeoutMS: number(int64(60_000))})
+		last, moved := r.Look(), false
+		began := time.Now()
+		for !r.has(func(e driver.Event) bool { return e.Key == key }) {
+			r.tick()
+			now := r.Look()
+			step := math.Hypot(now.X-last.X, now.Y-last.Y)
+			if now.V > 0.6+1e-9 || step > 0.6*0.02+2*0.01 {
+				t.Fatalf("too fast: %+v after %+v", now, last)
+			}
+			if now.V-last.V > 0.5*0.02+1e-9 || now.W > 1.5+1e-9 {
+				t.Fatalf("not believable: %+v after %+v", now, last)
+			}
+			moved = moved || now.V > 0.5
+			last = now
+			if time.Since(began) > time.Minute {
+				t.Fatalf("never arrives: %+v", now)
+			}
+		}
+		between(t, "3.2 m", time.Since(began), 5500*time.Millisecond, 15*time.Second)
+		if l := r.Look(); math.Hypot(l.X-3, l.Y-1) > 0.001 || math.Abs(l.Theta-math.Pi/2) > 0.02 || l.V != 0 || l.W != 0 || !moved {
+			t.Errorf("arrived at %+v", l)
+		}
+		// From every point to every other, angled and not.
+		for _, from := range r.Body().Points {
+			for _, to := range r.Body().Points {
+				r.takes(r.start("drive", score.Action{Type: score.TypeGoto, Point: from}))
+				r.takes(r.start("drive", score.Action{Type: score.TypeGoto, Point: to, SpeedMPS: number(0.3)}))
+			}
+		}
+		r.takes(r.start("drive", score.Action{Type: score.TypeGoto, XM: number(-2.5), YM: number(0.7)}))
+		if l := r.Look(); math.Hypot(l.X+2.5, l.Y-0.7) > 0.02 {
+			t.Errorf("arrived at %+v", l)
+		}
+	})
+}
+
+func TestDrivingByHandEndsInTime(t *testing.T) {
+	with(t, sim.Config{At: "entrance"}, func(r *robot) {
+		for range 100 { // renewed at 20 Hz
+			r.Move(driver.Velocity{VX: 5, WZ: 0.2, TTL: time.Hour})
+			r.pass(50 * time.Millisecond)
+		}
+		v := r.Look().V
+		if v != 0.6 {
+			t.Errorf("drives at %v m/s, want 0.6", v)
+		}
+		r.Move(driver.Velocity{VX: 0.6, TTL: time.Hour})
+		last := time.Now()
+		for r.Look().V != 0 {
+			r.tick()
+		}
+		brake := time.Duration(v / 1.0 * float64(time.Second))
+		if took := time.Since(last); took > driver.VelocityTTL+brake+100*time.Millisecond {
+			t.Errorf("stands %v after the last word", took)
+		}
+		r.Move(driver.Velocity{VX: math.NaN(), WZ: math.Inf(1), TTL: time.Second})
+		r.pass(time.Second)
+		if l := r.Look(); l.V != 0 || l.W != 0 || math.IsNaN(l.X+l.Theta) {
+			t.Errorf("moves at no speed at all: %+v", l)
+		}
+	})
+}
+
+func TestTheHeadTurnsWithinItsLimits(t *testing.T) {
+	with(t, sim.Config{}, func(r *robot) {
+		between(t, "one radian", r.takes(r.start("head", score.Action{Type: score.TypeHead, YawRad: number(1.0), Speed: number(0.5)})), 980*time.Millisecond, 1100*time.Millisecond)
+		between(t, "two radians at once", r.takes(r.start("head", score.Action{Type: score.TypeHead, YawRad: number(-1.0), PitchRad: number(0.3), Speed: number(1.0)})), 980*time.Millisecond, 1100*time.Millisecond)
+		if l := r.Look(); l.Yaw != -1 || l.Pitch != 0.3 || l.Roll != 0 {
+			t.Errorf("looks at %+v", l)
+		}
+		bad := r.start("head", score.Action{Type: score.TypeHead, YawRad: number(1.3)})
+		if !r.has(func(e driver.Event) bool { return e.Key == bad && e.Reason == schema.ReasonOutOfRange }) {
+			t.Errorf("1.3 rad were taken: %+v", r.seen)
+		}
+	})
+}
+
+func TestAHeldFaceGivesWayToTheOneBefore(t *testing.T) {
+	with(t, sim.Config{}, func(r *robot) {
+		r.start("face", score.Action{Type: score.TypeFace, Face: "smile"})
+		key := r.start("face", score.Action{Type: score.TypeFace, Face: "wink", EndMS: number(int64(500))})
+		if got := r.Look().Face; got != "wink" {
+			t.Errorf("shows %s", got)
+		}
+		r.Stop(key)
+		if got := r.Look().Face; got != "smile" {
+			t.Errorf("shows %s after the wink", got)
+		}
+		r.start("led", score.Action{Type: score.TypeLED, Colour: "#20c0ff", Pattern: "breathe"})
+		if got := r.Look().LED; got != "#20c0ff breathe" {
+			t.Errorf("led: %s", got)
+		}
+	})
+}
+
+func TestHomingWaitsToBeEnabledAndOnlyThenMotionIsTaken(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	synctest.Test(t, func(t *testing.T) {
+		r := &robot{Sim: sim.New(sim.Config{Homing: true}), t: t}
+		if err := r.Open(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		var got *driver.Calibration
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			if c, err := r.Calibrate(t.Context()); err == nil {
+				got = &c
+			}
+		}()
+		r.pass(30 * time.Second)
+		if n := slices.IndexFunc(r.seen, func(e driver.Event) bool {
+			return e.Kind == driver.Waits && e.Unit == "head" && e.Reason == schema.ReasonNeedsEnable
+		}); n < 0 || got != nil {
+			t.Fatalf("does not wait: %+v, %+v", got, r.seen)
+		}
+		r.Order(driver.ToRun)
+		r.pass(time.Second)
+		early := r.start("drive", score.Action{Type: score.TypeGoto, Point: "desk"})
+		if !r.has(func(e driver.Event) bool { return e.Key == early && e.Reason == schema.ReasonNotCalibrated }) {
+			t.Error("drove before it was homed")
+		}
+		r.pass(4 * time.Second)
+		<-ended
+		if got == nil || !got.OK() || !got.Map {
+			t.Fatalf("got %+v", got)
+		}
+		r.takes(r.start("drive", score.Action{Type: score.TypeGoto, Point: "desk"}))
+	})
+}
+
+func TestABodyWithoutAMapCalibratesAndGoesNowhere(t *testing.T) {
+	with(t, sim.Config{NoMap: true}, func(r *robot) {
+		if len(r.Body().Points) != 0 {
+			t.Errorf("points: %v", r.Body().Points)
+		}
+		ended := make(chan driver.Calibration, 1)
+		go func() {
+			c, _ := r.Calibrate(r.t.Context())
+			ended <- c
+		}()
+		r.pass(time.Second)
+		if c := <-ended; c.Map || !c.OK() {
+			t.Errorf("got %+v", c)
+		}
+		key := r.start("drive", score.Action{Type: score.TypeGoto, Point: "desk"})
+		if !r.has(func(e driver.Event) bool { return e.Key == key && e.Kind == driver.Failed }) {
+			t.Error("went somewhere")
+		}
+	})
+}
+
+func TestTheBatteryDrainsAndChargesAtTheDock(t *testing.T) {
+	with(t, sim.Config{At: "entrance", Battery: 0.5}, func(r *robot) {
+		r.pass(10 * time.Minute)
+		drained := r.Look()
+		if drained.Charging || drained.Battery > 0.49 || drained.Battery < 0.4 {
+			t.Errorf("after ten minutes: %+v", drained)
+		}
+		r.SetBattery(0.15)
+		r.read()
+		if last := r.battery(); last.Level != 0.15 || last.Charging {
+			t.Errorf("told %+v", last)
+		}
+		r.takes(r.start("drive", score.Action{Type: score.TypeGoto, Point: "dock"}))
+		r.pass(2 * time.Minute)
+		if last := r.battery(); !last.Charging || last.Level < 0.2 {
+			t.Errorf("at the dock, told %+v", last)
+		}
+	})
+}
+
+func (r *robot) battery() driver.Event {
+	for _, e := range slices.Backward(r.seen) {
+		if e.Kind == driver.Battery {
+			return e
+		}
+	}
+	return driver.Event{}
+}
+
+func TestFaultsToOrder(t *testing.T) {
+	with(t, sim.Config{}, func(r *robot) {
+		r.FailNext("drive", schema.ReasonTimeout)
+		bad := r.start("drive", score.Action{Type: score.TypeGoto, Point: "desk"})
+		if !r.has(func(e driver.Event) bool {
+			return e.Key == bad && e.Kind == driver.Failed && e.Reason == schema.ReasonTimeout
+		}) {
+			t.Error("the next goto did not fail")
+		}
+		r.takes(r.start("drive", score.Action{Type: score.TypeGoto, Point: "entrance"})) // only that one
+
+		r.Touch("head", true)
+		r.Press("help")
+		r.Heat("drive", 71.5)
+		r.read()
+		for _, want := range []driver.Event{
+			{Kind: driver.Sensed, Signal: driver.Touch, Name: "head", On: true},
+			{Kind: driver.Sensed, Signal: driver.Press, Name: "help", On: true},
+			{Kind: driver.Sensed, Signal: driver.Heat, Name: "drive", Level: 71.5},
+		} {
+			if !slices.Contains(r.seen, want) {
+				t.Errorf("not told: %+v", want)
+			}
+		}
+
+		r.Break("speaker", "no sound card")
+		key := r.start("speaker", score.Action{Type: score.TypeSound, Sound: "bell"})
+		if !r.has(func(e driver.Event) bool { return e.Key == key && e.Reason == schema.ReasonUnitError }) {
+			t.Error("a broken speaker plays")
+		}
+		r.Repair("speaker")
+		r.takes(r.start("speaker", score.Action{Type: score.TypeSound, Sound: "bell"}))
+	})
+}
+
+func TestAStopInputDoesNotHideWhatIsBroken(t *testing.T) {
+	with(t, sim.Config{}, func(r *robot) {
+		r.Break("head", "stuck")
+		r.PressStop("bumper", true)
+		r.PressStop("bumper", false)
+		r.Order(driver.ToReset)
+		r.pass(5 * time.Second)
+		if l := r.Look(); l.Head != driver.Error || l.Drive != driver.Idle {
+			t.Errorf("head %s, drive %s", l.Head, l.Drive)
+		}
+	})
+}
+
+func TestUnreadSensorsCostNoAnswer(t *testing.T) {
+	with(t, sim.Config{}, func(r *robot) {
+		key := uint64(1000)
+		r.Start(driver.Command{Key: key, Unit: "face", Do: &score.Action{Type: score.TypeFace, Face: "sad"}})
+		for range 10_000 {
+			r.Touch("head", true)
+			synctest.Wait()
+		}
+		r.read()
+		if !r.has(func(e driver.Event) bool { return e.Key == key && e.Kind == driver.Done }) {
+			t.Error("the answer was lost")
+		}
+		if len(r.seen) > 1100 {
+			t.Errorf("%d events were kept", len(r.seen))
+		}
+	})
+}

@@ -1,0 +1,76 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"troupe/robotd/driver"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// gaze is where the head looks and is to look: yaw, pitch, roll.
+type gaze struct {
+	now, to [3]float64
+	speed   float64 // rad/s
+	key     uint64
+	on      bool // there is somewhere to turn to
+	turning bool
+}
+
+func (s *Sim) startGaze(c driver.Command) {
+	if why, detail := s.mayMove(&s.movers[1]); why != "" {
+		s.failed(c.Key, why, detail)
+		return
+	}
+	if c.Do.Type != score.TypeHead {
+		s.failed(c.Key, schema.ReasonBadRequest, "the head knows no "+string(c.Do.Type))
+		return
+	}
+	to := s.gaze.now
+	for i, axis := range []struct {
+		want *float64
+		in   schema.Range
+		name string
+	}{{c.Do.YawRad, yaw, "yaw"}, {c.Do.PitchRad, pitch, "pitch"}, {c.Do.RollRad, roll, "roll"}} {
+		switch {
+		case axis.want == nil: // stays
+		case !axis.in.Holds(*axis.want):
+			s.failed(c.Key, schema.ReasonOutOfRange, fmt.Sprintf("%s %g rad: the head reaches %g to %g", axis.name, *axis.want, axis.in.Min, axis.in.Max))
+			return
+		default:
+			to[i] = *axis.want
+		}
+	}
+	s.giveUp(head, schema.ReasonSuperseded, "a newer command moves the head")
+	s.gaze.to, s.gaze.speed, s.gaze.key, s.gaze.on = to, headSpeed/2, c.Key, true
+	if c.Do.Speed != nil {
+		s.gaze.speed = headSpeed * min(max(*c.Do.Speed, 0.05), 1)
+	}
+}
+
+// turnHead lets the head turn for dt. It is light: it stops where it is told to.
+func (s *Sim) turnHead(dt time.Duration) {
+	g := &s.gaze
+	g.turning = false
+	if !g.on || s.hung[head] || s.movers[1].state != driver.Run {
+		return
+	}
+	step := g.speed * dt.Seconds()
+	for i := range g.now {
+		if off := g.to[i] - g.now[i]; math.Abs(off) <= step {
+			g.now[i] = g.to[i]
+		} else {
+			g.now[i] += math.Copysign(step, off)
+			g.turning = true
+		}
+	}
+	if !g.turning {
+		g.on = false
+		if g.key != 0 {
+			s.done(g.key)
+			g.key = 0
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package sim
+
+import (
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"troupe/robotd/driver"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// voice is something that is heard.
+type voice struct {
+	key    uint64
+	what   string
+	speech bool
+	loop   bool
+	left   time.Duration
+}
+
+func (s *Sim) startVoice(c driver.Command) {
+	v := &voice{key: c.Key}
+	switch c.Do.Type {
+	case score.TypeSay:
+		rate := 1.0
+		if c.Do.Rate != nil {
+			rate = min(max(*c.Do.Rate, 0.5), 2)
+		}
+		seconds := float64(utf8.RuneCountInString(c.Text)) / charactersPerSecond / rate
+		v.what, v.speech, v.left = c.Text, true, max(shortestSpeech, time.Duration(seconds*float64(time.Second)))
+	case score.TypeSound:
+		length, known := sounds[c.Do.Sound]
+		if !known {
+			s.failed(c.Key, schema.ReasonOutOfRange, "there is no sound "+c.Do.Sound)
+			return
+		}
+		v.what, v.loop, v.left = c.Do.Sound, c.Do.Loop, length
+	default:
+		s.failed(c.Key, schema.ReasonBadRequest, "the speaker knows no "+string(c.Do.Type))
+		return
+	}
+	v.left -= c.From
+	if v.speech { // one mouth
+		s.voices = slices.DeleteFunc(s.voices, func(old *voice) bool {
+			if old.speech {
+				s.failed(old.key, schema.ReasonSuperseded, "something else is said")
+			}
+			return old.speech
+		})
+	}
+	s.voices = append(s.voices, v)
+}
+
+// speak lets dt be heard.
+func (s *Sim) speak(dt time.Duration) {
+	if s.hung[speaker] {
+		return
+	}
+	s.voices = slices.DeleteFunc(s.voices, func(v *voice) bool {
+		if v.left -= dt; v.left > 0 || v.loop {
+			return false
+		}
+		s.done(v.key)
+		return true
+	})
+}
+
+func (s *Sim) silence(key uint64) {
+	s.voices = slices.DeleteFunc(s.voices, func(v *voice) bool { return v.key == key })
+}
+
+// lamp is something that shows one thing: what it was set to, or above that what
+// it is held at.
+type lamp struct {
+	base, held string
+	key        uint64 // of the command that holds it
+}
+
+func (l *lamp) shown() string {
+	if l.key != 0 {
+		return l.held
+	}
+	return l.base
+}
+
+// release brings back what was shown before key.
+func (l *lamp) release(key uint64) {
+	if l.key == key {
+		l.key, l.held = 0, ""
+	}
+}
+
+// show sets or holds a lamp.
+func (s *Sim) show(l *lamp, c driver.Command, what string) {
+	if l.key != 0 {
+		s.failed(l.key, schema.ReasonSuperseded, "something else is shown")
+		l.release(l.key)
+	}
+	switch {
+	case s.hung[c.Unit]:
+	case c.Holds:
+		l.key, l.held = c.Key, what
+	default:
+		l.base = what
+		s.done(c.Key)
+	}
+}
+
+func (s *Sim) startFace(c driver.Command) {
+	if !slices.Contains(faces, c.Do.Face) {
+		s.failed(c.Key, schema.ReasonOutOfRange, "there is no face "+c.Do.Face)
+		return
+	}
+	s.show(&s.face, c, c.Do.Face)
+}
+
+func (s *Sim) startLED(c driver.Command) {
+	what := c.Do.Colour
+	if c.Do.Pattern != "" {
+		what += " " + c.Do.Pattern
+	}
+	s.show(&s.led, c, what)
+}

@@ -1,0 +1,12 @@
+package sim_test
+
+import (
+	"testing"
+
+	"troupe/robotd/driver/drivertest"
+	"troupe/robotd/driver/sim"
+)
+
+func TestTheSimulatedBodyConforms(t *testing.T) {
+	drivertest.Conform(t, func() drivertest.Body { return sim.New(sim.Config{At: "entrance"}) })
+}

@@ -1,0 +1,147 @@
+package interrupt
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"troupe/schema"
+)
+
+// Step takes one input.
+func Step(s *State, now time.Duration, r *Registry, f Facts, in Input) Decision {
+	var d Decision
+	switch in.What {
+	case Ask:
+		s.ask(now, r, f, in, &d)
+	case Cancel:
+		if !s.end(now, in.ID, OnCancel, in.Reason, &d) {
+			d.Answer = refused(schema.ReasonUnknownID, "no interrupt "+in.ID+" is running")
+			break
+		}
+		d.Answer = Answer{Status: schema.StatusSucceeded}
+	case Run, Stop:
+		s.turn(r, in, &d)
+	case Tick:
+		for i := s.n - 1; i >= 0; i-- {
+			if e := s.running[i]; e.Until > 0 && now >= e.Until {
+				s.end(now, e.ID, OnDeadline, schema.ReasonTimeout, &d)
+			}
+		}
+	case Enter, Leave:
+		turn := TurnEnter
+		if in.What == Leave {
+			turn = TurnLeave
+			s.endAll(now, in.Reason, &d)
+		}
+		for i := range r.Interrupters {
+			if row, ok := SwitchTable.Next(s.switches[i], turn); ok {
+				s.switches[i] = row.To
+			}
+		}
+	case CancelAll:
+		s.endAll(now, in.Reason, &d)
+	case Done:
+		s.end(now, in.ID, OnDone, "", &d)
+	case Error:
+		s.end(now, in.ID, OnError, in.Reason, &d)
+	}
+	return d
+}
+
+// ask makes the checks in their order; only when all pass is anything touched.
+func (s *State) ask(now time.Duration, r *Registry, f Facts, in Input, d *Decision) {
+	h, known := r.Handler(in.Handler)
+	who := r.interrupter(in.Interrupter)
+	switch {
+	case !known:
+		d.Answer = refused(schema.ReasonUnknownHandler, "there is no handler "+in.Handler+"; the handlers are "+handlers(r))
+	case who < 0:
+		d.Answer = refused(schema.ReasonUnknownInterrupter, "there is no interrupter "+in.Interrupter+"; the interrupters are "+strings.Join(r.Interrupters, ", "))
+	case s.switches[who] == SwitchOff:
+		d.Answer = refused(schema.ReasonInterrupterStopped, in.Interrupter+" is stopped; interrupter/run lets it ask again")
+	case !f.Ato || s.switches[who] != SwitchOn:
+		d.Answer = refused(schema.ReasonIgnoredGlobal, "ato is not in charge")
+	case f.Frozen && (in.Interrupter != PowerInterrupter || h.Moves):
+		d.Answer = refused(schema.ReasonIgnoredGlobal, "ato is frozen by a pause")
+	case s.runs(in.Handler):
+		d.Answer = refused(schema.ReasonIgnoredDuplicate, in.Handler+" already runs")
+	case !f.Condition:
+		d.Answer = refused(schema.ReasonIgnoredCondition, f.Why)
+	default:
+		s.pushed++
+		e := Entry{ID: fmt.Sprintf("%s-%d", h.ID, s.pushed), Handler: h.ID, Interrupter: in.Interrupter, Since: now}
+		if h.Deadline > 0 {
+			e.Until = now + h.Deadline
+		}
+		s.running[s.n] = e
+		s.n++
+		d.Start, d.Handler = e, h
+		d.Answer = Answer{Status: schema.StatusSucceeded, Detail: e.ID}
+	}
+}
+
+func (s *State) runs(handler string) bool {
+	for i := range s.n {
+		if s.running[i].Handler == handler {
+			return true
+		}
+	}
+	return false
+}
+
+// end removes the interrupt id; a second end finds nothing to remove.
+func (s *State) end(now time.Duration, id string, on Event, why schema.Reason, d *Decision) bool {
+	row, _ := Table.Next(Running, on)
+	for i := range s.n {
+		e := s.running[i]
+		if e.ID != id {
+			continue
+		}
+		copy(s.running[i:], s.running[i+1:s.n])
+		s.n--
+		s.running[s.n] = Entry{}
+		d.Ended = append(d.Ended, Ended{Entry: e, Outcome: row.To, Reason: why, Lasted: now - e.Since})
+		return true
+	}
+	return false
+}
+
+func (s *State) endAll(now time.Duration, why schema.Reason, d *Decision) {
+	for s.n > 0 {
+		s.end(now, s.running[0].ID, OnCancel, why, d)
+	}
+}
+
+// turn switches an interrupter; while ato is away it changes what the
+// interrupter comes back to.
+func (s *State) turn(r *Registry, in Input, d *Decision) {
+	i := r.interrupter(in.Interrupter)
+	if i < 0 {
+		d.Answer = refused(schema.ReasonUnknownInterrupter, "there is no interrupter "+in.Interrupter+"; the interrupters are "+strings.Join(r.Interrupters, ", "))
+		return
+	}
+	turn := TurnRun
+	if in.What == Stop {
+		turn = TurnStop
+	}
+	row, ok := SwitchTable.Next(s.switches[i], turn)
+	d.Answer = Answer{Status: schema.StatusSucceeded}
+	if !ok {
+		d.Answer.Reason, d.Answer.Detail = schema.ReasonUnchanged, in.Interrupter+" already is "+string(s.switches[i])
+		return
+	}
+	s.switches[i] = row.To
+}
+
+func handlers(r *Registry) string {
+	ids := make([]string, len(r.Handlers))
+	for i, h := range r.Handlers {
+		ids[i] = h.ID
+	}
+	return strings.Join(ids, ", ")
+}
+
+func refused(r schema.Reason, detail string) Answer {
+	return Answer{Status: schema.StatusRejected, Reason: r, Detail: detail}
+}

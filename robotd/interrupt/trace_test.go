@@ -1,0 +1,80 @@
+package interrupt
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"troupe/schema"
+	"troupe/schema/golden"
+)
+
+// TestTraces plays each script of testdata: a line is a time and what happened,
+// the indented lines below it are what the queue decided.
+func TestTraces(t *testing.T) {
+	golden.Traces(t, func(t *testing.T) func(string) string {
+		w := &world{r: Defaults(), f: Facts{Condition: true}}
+		w.s = Boot(&w.r)
+		return func(line string) string { return w.play(t, line) }
+	})
+}
+
+type world struct {
+	r Registry
+	s State
+	f Facts
+}
+
+func (w *world) play(t *testing.T, line string) string {
+	t.Helper()
+	now, word, words := golden.Timed(t, line)
+	in := Input{What: What(word)}
+	arg := ""
+	if len(words) > 0 {
+		arg = words[0]
+	}
+	switch in.What {
+	case "frozen":
+		w.f.Frozen, in.What = true, Tick
+	case "thawed":
+		w.f.Frozen, in.What = false, Tick
+	case "condition":
+		w.f.Condition, w.f.Why, in.What = arg == "met", strings.Join(words[1:], " "), Tick
+	case Ask:
+		in.Handler = arg
+		if len(words) > 1 {
+			in.Interrupter = words[1]
+		}
+	case Cancel, Done, Error:
+		in.ID = arg
+	case Run, Stop:
+		in.Interrupter = arg
+	case Enter, Leave:
+		w.f.Ato = in.What == Enter
+		in.Reason = schema.ReasonNotInAto
+	case CancelAll:
+		in.Reason = schema.Reason(arg)
+	}
+	d := Step(&w.s, now, &w.r, w.f, in)
+	var b strings.Builder
+	for _, e := range d.Ended {
+		b.WriteString("  " + strings.TrimSpace(fmt.Sprintf("ended: %s %s after %s %s", e.ID, e.Outcome, e.Lasted, e.Reason)) + "\n")
+	}
+	if d.Start.ID != "" {
+		fmt.Fprintf(&b, "  start: %s for %s\n", d.Start.ID, d.Start.Interrupter)
+	}
+	if a := d.Answer; a.Status != "" {
+		b.WriteString("  " + strings.TrimSpace(fmt.Sprintf("answer: %s %s %s", a.Status, a.Reason, a.Detail)) + "\n")
+	}
+	b.WriteString("  =")
+	for _, e := range w.s.Running() {
+		b.WriteString(" " + e.ID)
+	}
+	for i, name := range w.r.Interrupters {
+		if state := w.s.Interrupter(i); state != schema.InterrupterRunning {
+			fmt.Fprintf(&b, " %s:%s", name, state)
+		}
+	}
+	b.WriteString("\n")
+	return b.String()
+}

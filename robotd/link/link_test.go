@@ -1,0 +1,147 @@
+package link
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"troupe/schema"
+	"troupe/schema/fsm/fsmtest"
+	"troupe/schema/golden"
+)
+
+func TestTheTableIsSound(t *testing.T) {
+	fsmtest.Check(t, Table, schema.LinkNever, States)
+}
+
+func TestTheTableIsDrawn(t *testing.T) {
+	fsmtest.Drawn(t, "testdata/link.md", Table, schema.LinkNever)
+}
+
+const tick = 20 * time.Millisecond
+
+// watch runs a link from one time to the other in ticks, hearing op1 at the
+// times that heard says.
+func watch(s *State, from, to time.Duration, heard func(time.Duration) bool, see func(time.Duration, Decision)) {
+	for now := from; now < to; now += tick {
+		if heard(now) {
+			see(now, Heard(s, now, Defaults(), "op1"))
+		}
+		see(now, Tick(s, now, Defaults()))
+	}
+}
+
+// TestTraces plays each script of testdata: a line is a span of time with or
+// without heartbeats, the indented lines below it are the changes.
+func TestTraces(t *testing.T) {
+	golden.Traces(t, func(t *testing.T) func(string) string {
+		s, now := Boot(), time.Duration(0)
+		return func(line string) string {
+			span, word, _ := golden.Timed(t, line)
+			var out strings.Builder
+			begin := now
+			watch(&s, now, now+span, func(at time.Duration) bool {
+				return word == "in" && (at-begin)%time.Second == 0
+			}, func(at time.Duration, d Decision) {
+				if d.Changed {
+					fmt.Fprintf(&out, "  %v %s -> %s on %s after %v (%s)\n", at, d.From, d.To, d.On, d.Silence, d.Why)
+				}
+			})
+			now += span
+			fmt.Fprintf(&out, "  = %s at %v, lost for %v\n", s.At, now, LostFor(s, now, Defaults()))
+			return out.String()
+		}
+	})
+}
+
+func TestAPlainSilenceIsLostAfterExactlyTheTimeOut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, c := Boot(), Defaults()
+		now := time.Duration(rapid.IntRange(0, 100_000).Draw(t, "boot ms")) * time.Millisecond
+		for range rapid.IntRange(1, 30).Draw(t, "heartbeats") { // in time, more or less
+			now += time.Duration(rapid.IntRange(500, 1500).Draw(t, "ms")) * time.Millisecond
+			Heard(&s, now, c, "op1")
+		}
+		if Tick(&s, now+c.Lost-1, c); s.At == schema.LinkLost {
+			t.Fatalf("lost after %v", c.Lost-1)
+		}
+		if Tick(&s, now+c.Lost, c); s.At != schema.LinkLost || LostFor(s, now+c.Lost, c) != c.Lost {
+			t.Fatalf("%s after %v", s.At, c.Lost)
+		}
+	})
+}
+
+func TestNeverLostWithoutACountedSilence(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, now, c := Boot(), time.Duration(0), Defaults()
+		for range rapid.IntRange(1, 200).Draw(t, "heartbeats") {
+			now += time.Duration(rapid.IntRange(1, 1500).Draw(t, "ms")) * time.Millisecond
+			Tick(&s, now, c)
+			Heard(&s, now, c, "op1")
+			if s.At != schema.LinkUp {
+				t.Fatalf("%s at %v", s.At, now)
+			}
+		}
+	})
+}
+
+func TestNobodyHeardIsNobodyLost(t *testing.T) {
+	s := Boot()
+	watch(&s, 0, time.Minute, func(time.Duration) bool { return false }, func(at time.Duration, d Decision) {
+		if d.Changed || LostFor(s, at, Defaults()) != 0 {
+			t.Fatalf("%+v", d)
+		}
+	})
+}
+
+func TestALossIsToldOnceAndAlsoWhenNoTickSawIt(t *testing.T) {
+	s, c := Boot(), Defaults()
+	Heard(&s, 0, c, "op1")
+	if d := Heard(&s, 7*time.Second, c, "op2"); d.To != schema.LinkLost || d.Silence != 7*time.Second {
+		t.Errorf("got %+v", d)
+	}
+	if d := Heard(&s, 8*time.Second, c, "op2"); d.To != schema.LinkDegraded || s.Client != "op2" {
+		t.Errorf("got %+v", d)
+	}
+	if d := Heard(&s, 9*time.Second, c, "op2"); d.To != schema.LinkUp {
+		t.Errorf("got %+v", d)
+	}
+}
+
+func TestATickAllocatesNothing(t *testing.T) {
+	s := Boot()
+	if n := testing.AllocsPerRun(100, func() { Tick(&s, time.Second, Defaults()) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestWithoutADeskTheSilenceCountsFromTheLostConnection(t *testing.T) {
+	s, c := Boot(), Defaults()
+	if d := Parted(&s, time.Minute); d.To != schema.LinkDegraded {
+		t.Fatalf("got %+v", d)
+	}
+	if Tick(&s, time.Minute+c.Lost-1, c); s.At == schema.LinkLost {
+		t.Error("lost too early")
+	}
+	if Tick(&s, time.Minute+c.Lost, c); s.At != schema.LinkLost {
+		t.Errorf("%s after %v", s.At, c.Lost)
+	}
+	if d := Joined(&s, 2*time.Minute); d.To != schema.LinkNever || LostFor(s, 2*time.Minute, c) != 0 {
+		t.Errorf("got %+v", d)
+	}
+}
+
+func TestADeskThatWasHeardIsNotForgottenWithTheConnection(t *testing.T) {
+	s, c := Boot(), Defaults()
+	Heard(&s, 0, c, "fleetd")
+	if d := Parted(&s, time.Second); d.Changed {
+		t.Errorf("got %+v", d)
+	}
+	Tick(&s, c.Lost, c)
+	if d := Joined(&s, c.Lost+time.Second); d.Changed || s.At != schema.LinkLost {
+		t.Errorf("a connection is no operator: %+v", d)
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"troupe/broker/brokertest"
+)
+
+// screen is what the program writes.
+type screen struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	came chan struct{}
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case s.came <- struct{}{}:
+	default:
+	}
+	return s.text.Write(p)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+func TestTheProgramSaysThatItIsReadyAndEndsInOrder(t *testing.T) {
+	b := brokertest.Start(t)
+	ctx, end := context.WithCancel(t.Context())
+	out := &screen{came: make(chan struct{}, 1)}
+	cmd := command()
+	cmd.SetOut(out)
+	cmd.SetArgs([]string{"--id", "r1", "--broker", b.URL(), "--data", t.TempDir(), "--log-level", "error"})
+	done := make(chan error, 1)
+	go func() { done <- cmd.ExecuteContext(ctx) }()
+	select {
+	case <-out.came:
+	case err := <-done:
+		t.Fatalf("the program ended with %v", err)
+	}
+	if got, want := out.String(), "ready robot=r1 broker="+b.URL()+"\n"; got != want {
+		t.Errorf("on standard output: %q, want %q", got, want)
+	}
+	obs := b.Client(t, "obs")
+	obs.Subscribe("troupe/v1/robots/r1/presence")
+	obs.ExpectThat("troupe/v1/robots/r1/presence", func(m brokertest.Message) bool { return strings.Contains(string(m.Payload), `"online"`) })
+	// The presence is seen before the robot itself has heard it back; its state
+	// follows when it has, and only then are there last words to say.
+	obs.Subscribe("troupe/v1/robots/r1/state")
+	obs.ExpectThat("troupe/v1/robots/r1/state", func(brokertest.Message) bool { return true })
+	began := time.Now()
+	end()
+	if err := <-done; err != nil {
+		t.Errorf("the program ended with %v", err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the end took %v, at most 5 s are allowed", took)
+	}
+	obs.ExpectThat("troupe/v1/robots/r1/presence", func(m brokertest.Message) bool { return strings.Contains(string(m.Payload), `"offline"`) })
+}
+
+func TestMistakesOnTheCommandLineAreSentences(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{}, "robot id"},
+		{[]string{"--id", "r1", "--speed", "3"}, "unknown flag: --speed"},
+		{[]string{"--id", "r1", "--boot-mode", "dance"}, `boot mode "dance"`},
+		{[]string{"--id", "r1", "--config", "/nowhere.yaml"}, "configuration /nowhere.yaml"},
+		{[]string{"--id", "r1", "--broker", "ftp://x", "--data", t.TempDir()}, "ftp://x"},
+	} {
+		cmd := command()
+		cmd.SetArgs(c.args)
+		cmd.SetOut(&bytes.Buffer{})
+		if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("robotd %s: %v, want %q in it", strings.Join(c.args, " "), err, c.want)
+		}
+	}
+}
+
+func TestTheProgramSaysItsVersion(t *testing.T) {
+	var out bytes.Buffer
+	cmd := command()
+	cmd.SetArgs([]string{"version"})
+	cmd.SetOut(&out)
+	if err := cmd.Execute(); err != nil || !strings.HasPrefix(out.String(), "robotd ") {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}

@@ -1,0 +1,89 @@
+package mode
+
+import (
+	"strings"
+
+	"troupe/schema"
+)
+
+// Why is one thing that stands against selecting a mode.
+type Why struct {
+	Result schema.Result
+	Reason schema.Reason
+	Detail string
+}
+
+// WhyNot appends to out all that stands against selecting m now, in the order in
+// which a request is judged; nothing means that it can be selected.
+func (s *State) WhyNot(c *Config, f Facts, m schema.ModeID, out []Why) []Why {
+	add := func(res schema.Result, r schema.Reason, detail string) { out = append(out, Why{res, r, detail}) }
+	i := c.index(m)
+	switch {
+	case m == "":
+		add(schema.ResultInvCmd, schema.ReasonBadRequest, "name a mode: "+c.list())
+		return out
+	case m == c.Safe:
+		add(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(m)+" is entered by the robot alone; ask for "+string(c.Default))
+		return out
+	case i < 0:
+		add(schema.ResultNoMode, schema.ReasonUnknownMode, "there is no mode "+string(m)+"; the modes are "+c.list())
+		return out
+	}
+	if s.Status[i] == schema.ModeRegistered {
+		add(schema.ResultNoMode, schema.ReasonNotEnabled, string(m)+" is switched off")
+	}
+	if !s.Calibrated && m != c.Calibration {
+		detail := "calibration has not succeeded; mode/set " + string(c.Calibration) + " runs it"
+		if s.Phase == Calibrating || s.Phase == Starting && s.Next == c.Calibration {
+			detail = "calibration is still running"
+		}
+		add(schema.ResultNoCalib, schema.ReasonNotCalibrated, detail)
+	}
+	if s.Phase == Booting || s.System == schema.SystemStopping {
+		add(schema.ResultNotReady, schema.ReasonBusy, "robotd is "+string(s.System))
+	}
+	if f.Forbid != "" {
+		add(schema.ResultNotReady, f.Forbid, "the safety core lets no mode start: "+f.Forbid.Describe().Text)
+	}
+	if policy := c.Modes[i]; f.LinkLost {
+		switch {
+		case s.Phase == Safe || s.Next == c.Safe && s.Phase == Starting:
+			add(schema.ResultNotReady, schema.ReasonLinkLost, "no operator's heartbeat arrives; "+string(c.Safe)+" is left when one does")
+		case policy.LinkLoss != schema.LinkLossContinue && f.LostFor >= policy.LostAfter:
+			add(schema.ResultNotReady, schema.ReasonLinkLost, string(m)+" would be left at once: no operator's heartbeat arrives")
+		}
+	}
+	for _, n := range f.NotReady {
+		if n.Mode == m {
+			add(schema.ResultNotReady, n.Reason, n.Detail)
+		}
+	}
+	return out
+}
+
+// list names the modes that can be asked for.
+func (c *Config) list() string {
+	ids := make([]string, 0, len(c.Modes))
+	for _, m := range c.Modes {
+		if m.ID != c.Safe {
+			ids = append(ids, string(m.ID))
+		}
+	}
+	return strings.Join(ids, ", ")
+}
+
+func rejected(w Why) Answer {
+	return Answer{Status: schema.StatusRejected, Result: w.Result, Reason: w.Reason, Detail: w.Detail}
+}
+
+func refuse(res schema.Result, r schema.Reason, detail string) Answer {
+	return rejected(Why{res, r, detail})
+}
+
+func succeeded() Answer {
+	return Answer{Status: schema.StatusSucceeded, Result: schema.ResultSuccess}
+}
+
+func unchanged(detail string) Answer {
+	return Answer{Status: schema.StatusSucceeded, Result: schema.ResultSuccess, Reason: schema.ReasonUnchanged, Detail: detail}
+}

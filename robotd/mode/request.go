@@ -1,0 +1,142 @@
+package mode
+
+import (
+	"time"
+
+	"troupe/schema"
+)
+
+// set asks for a mode. Everything is checked before anything is touched.
+func (s *State) set(now time.Duration, c *Config, f Facts, in Input, d *Decision) {
+	m := in.Mode
+	known := c.index(m) >= 0 && m != c.Safe && m != ""
+	if known && s.System == schema.SystemRunning && m == s.Active && !in.Restart {
+		switch {
+		case s.Phase == Ready && m != c.Calibration:
+			d.Answer = unchanged(string(m) + " already is in charge")
+			return
+		case s.Phase == Calibrating:
+			d.Answer = unchanged("calibration is still running")
+			return
+		}
+	}
+	if why := s.WhyNot(c, f, m, nil); len(why) > 0 {
+		d.Answer = rejected(why[0])
+		return
+	}
+	superseded := Ended{Status: schema.StatusSuperseded, Reason: schema.ReasonSuperseded, Detail: "mode/set " + string(m) + " came later"}
+	s.end(d, superseded)
+	s.ByBoot = false
+	s.Intended = m
+	if m == c.Calibration && m == s.Active && !in.Restart && s.take(now, d, OnRecalibrate) {
+		s.Calibrated, d.List = false, true
+		s.live(c, d, m, TurnResume)
+		d.order(DoCalibrate, m)
+		d.Answer = succeeded()
+		return
+	}
+	d.Answer = Answer{Status: schema.StatusAccepted}
+	s.Req = in.Req
+	if m == s.Next && !in.Restart {
+		return // on its way already; the newer request is told how it ends
+	}
+	switch s.Phase {
+	case None:
+		s.take(now, d, OnSwitchAtOnce)
+		s.start(c, d, m, "")
+	case Stopping: // the running mode is ending already; only what follows changes
+		since := s.Since
+		s.take(now, d, OnSwitch)
+		s.Next, s.Since = m, since
+	case Starting: // the one that starts never was in charge; it has to end first
+		s.Active = s.Next
+		s.take(now, d, OnSwitch)
+		s.leave(c, d, m)
+	default:
+		s.take(now, d, OnSwitch)
+		s.leave(c, d, m)
+	}
+}
+
+// pause and resume ask the active mode.
+func (s *State) pause(c *Config, f Facts, in Input, d *Decision) {
+	if s.Phase != Ready {
+		d.Answer = refuse(schema.ResultInvCmd, schema.ReasonInvalidTransition, "no mode is running that could be paused")
+		return
+	}
+	paused := s.Paused(c)
+	switch {
+	case in.Kind == Pause && paused, in.Kind == Resume && !paused:
+		d.Answer = unchanged(string(s.Active) + " already is " + string(s.Status[c.index(s.Active)]))
+	case in.Kind == Pause && f.NoPause != "":
+		d.Answer = refuse(schema.ResultNotReady, f.NoPause, string(s.Active)+" cannot pause now")
+	case in.Kind == Pause:
+		s.live(c, d, s.Active, TurnPause)
+		d.order(DoPause, s.Active)
+		d.Answer = succeeded()
+	default:
+		s.live(c, d, s.Active, TurnResume)
+		d.order(DoResume, s.Active)
+		d.Answer = succeeded()
+	}
+}
+
+// kill ends what is in charge, or on its way there, at once. The default mode
+// follows, safe when that one cannot, nobody when safety lets no mode start.
+func (s *State) kill(now time.Duration, c *Config, f Facts, in Input, d *Decision) {
+	victim := s.Active
+	if s.Phase == Starting {
+		victim = s.Next
+	}
+	if _, ok := Table.Next(s.Phase, OnKill); !ok || victim == c.Safe || s.System == schema.SystemStopping {
+		d.Answer = refuse(schema.ResultInvCmd, schema.ReasonInvalidTransition, "no mode is running that could be killed")
+		return
+	}
+	s.end(d, Ended{Status: schema.StatusCancelled, Result: schema.ResultNotReady, Reason: schema.ReasonStopped, Detail: "the mode was killed"})
+	s.abandon(c, d)
+	s.ByBoot, s.Req = false, in.Req
+	if f.Forbid != "" {
+		s.take(now, d, OnKillNone)
+		s.Active, s.Next, s.Reason, s.Req = "", "", f.Forbid, ""
+		d.SafetyStop, d.Reason = true, f.Forbid
+		d.Answer = succeeded()
+		d.Answer.Detail = "no mode follows: " + f.Forbid.Describe().Text
+		return
+	}
+	s.take(now, d, OnKill)
+	next := c.Default
+	if i := c.index(next); !s.Calibrated || i < 0 || s.Status[i] == schema.ModeRegistered {
+		next = c.Safe
+	}
+	s.Intended = next
+	s.start(c, d, next, "")
+	d.Answer = Answer{Status: schema.StatusAccepted}
+}
+
+// switchOn enables or disables a mode. The three that the supervisor cannot do
+// without stay on, and nobody pulls the chair from under the mode that runs.
+func (s *State) switchOn(c *Config, in Input, d *Decision) {
+	i := c.index(in.Mode)
+	switch {
+	case i < 0:
+		d.Answer = refuse(schema.ResultNoMode, schema.ReasonUnknownMode, "there is no mode "+string(in.Mode)+"; the modes are "+c.list())
+	case in.Kind == Enable && s.Status[i] != schema.ModeRegistered:
+		d.Answer = unchanged(string(in.Mode) + " already is switched on")
+	case in.Kind == Disable && s.Status[i] == schema.ModeRegistered:
+		d.Answer = unchanged(string(in.Mode) + " already is switched off")
+	case in.Kind == Disable && (in.Mode == c.Default || in.Mode == c.Calibration || in.Mode == c.Safe):
+		d.Answer = refuse(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(in.Mode)+" cannot be switched off: other modes fall back on it")
+	case in.Kind == Disable && in.Mode == s.Next:
+		d.Answer = refuse(schema.ResultInvCmd, schema.ReasonInvalidTransition, "a switch to "+string(in.Mode)+" is under way")
+	default:
+		turn := TurnEnable
+		if in.Kind == Disable {
+			turn = TurnDisable
+		}
+		if !s.live(c, d, in.Mode, turn) {
+			d.Answer = refuse(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(in.Mode)+" is in charge; switch to another mode first")
+			return
+		}
+		d.Answer = succeeded()
+	}
+}

@@ -1,0 +1,123 @@
+package mode
+
+import (
+	"troupe/schema"
+	"troupe/schema/fsm"
+)
+
+// Phase is where the supervisor stands.
+type Phase string
+
+// The phases.
+const (
+	Booting      Phase = "boot"
+	Starting     Phase = "starting"     // waiting for Next to say that it runs
+	Calibrating  Phase = "calibrating"  // the calibration mode is at work
+	Uncalibrated Phase = "uncalibrated" // it failed; only it can be asked for
+	Ready        Phase = "ready"        // Active runs
+	Stopping     Phase = "stopping"     // waiting for Active to end, then Next starts
+	Safe         Phase = "safe"         // only an operator leads out
+	None         Phase = "none"         // nobody is in charge; the body stands
+)
+
+// Phases lists them all.
+var Phases = []Phase{Booting, Starting, Calibrating, Uncalibrated, Ready, Stopping, Safe, None}
+
+// Event is what happened, after every guard.
+type Event string
+
+// The events of the supervisor.
+const (
+	OnBoot         Event = "boot"
+	OnStarted      Event = "started"
+	OnCalibrating  Event = "started-calibration"
+	OnSafe         Event = "started-safe"
+	OnStartFailed  Event = "start-failed"
+	OnSafeFailed   Event = "safe-failed"
+	OnHandOver     Event = "calibrated-at-boot"
+	OnCalibrated   Event = "calibrated"
+	OnCalibFailed  Event = "calibration-failed"
+	OnRecalibrate  Event = "recalibrate"
+	OnSwitch       Event = "switch"
+	OnSwitchAtOnce Event = "switch-at-once"
+	OnStopped      Event = "stopped"
+	OnStopTimeout  Event = "stop-timeout"
+	OnKill         Event = "kill"
+	OnKillNone     Event = "kill-no-successor"
+	OnDied         Event = "died"
+	OnLinkLost     Event = "link-lost"
+	OnShutdown     Event = "shutdown"
+	OnEnd          Event = "end"
+)
+
+var inCharge = fsm.In(Calibrating, Uncalibrated, Ready)
+
+// Table is the supervisor.
+var Table = fsm.Table[Phase, Event]{
+	{From: fsm.In(Booting), On: OnBoot, To: Starting, Why: "calibration runs by itself at boot"},
+
+	{From: fsm.In(Starting), On: OnStarted, To: Ready, Why: "the mode runs"},
+	{From: fsm.In(Starting), On: OnCalibrating, To: Calibrating, Why: "the calibration mode is at work"},
+	{From: fsm.In(Starting), On: OnSafe, To: Safe, Why: "the robot waits for an operator"},
+	{From: fsm.In(Starting), On: OnStartFailed, To: Starting, Why: "the mode did not start; its fallback does"},
+	{From: fsm.In(Starting, Safe), On: OnSafeFailed, To: None, Why: "even safe failed; the body is stopped"},
+
+	{From: fsm.In(Calibrating), On: OnHandOver, To: Stopping, Why: "calibration succeeded at boot and hands over"},
+	{From: fsm.In(Calibrating), On: OnCalibrated, To: Ready, Why: "calibration was asked for and stays"},
+	{From: fsm.In(Calibrating), On: OnCalibFailed, To: Uncalibrated, Why: "nothing but calibration may run"},
+	{From: inCharge, On: OnRecalibrate, To: Calibrating, Why: "calibration was asked for again"},
+
+	{From: fsm.In(Calibrating, Uncalibrated, Ready, Safe, Starting, Stopping), On: OnSwitch, To: Stopping, Why: "every check passed; the running mode ends first"},
+	{From: fsm.In(None), On: OnSwitchAtOnce, To: Starting, Why: "every check passed and nobody is in charge"},
+	{From: fsm.In(Stopping), On: OnStopped, To: Starting, Why: "the old mode ended; the new one starts"},
+	{From: fsm.In(Stopping), On: OnStopTimeout, To: Starting, Why: "the old mode would not end and was killed"},
+
+	{From: fsm.In(Calibrating, Uncalibrated, Ready, Starting, Stopping), On: OnKill, To: Starting, Why: "the mode was killed; its fallback starts"},
+	{From: fsm.In(Calibrating, Uncalibrated, Ready, Starting, Stopping), On: OnKillNone, To: None, Why: "the mode was killed and safety forbids another"},
+	{From: inCharge, On: OnDied, To: Starting, Why: "the mode died; its fallback starts"},
+	{From: fsm.In(Calibrating, Uncalibrated, Ready, Starting, Stopping), On: OnLinkLost, To: Starting, Why: "no operator can reach the robot"},
+
+	{From: fsm.In(Calibrating, Uncalibrated, Ready, Safe, Starting, Stopping), On: OnShutdown, To: Stopping, Why: "robotd ends and lets the mode end first"},
+	{From: fsm.In(Booting), On: OnShutdown, To: None, Why: "robotd ends before it began"},
+	{From: fsm.In(Stopping), On: OnEnd, To: None, Why: "robotd ends"},
+}
+
+// Turn is an event in the life of one mode.
+type Turn string
+
+// The turns of a mode's life.
+const (
+	TurnEnable  Turn = "enable"
+	TurnDisable Turn = "disable"
+	TurnStart   Turn = "start"
+	TurnStarted Turn = "started"
+	TurnFailed  Turn = "start-failed"
+	TurnPause   Turn = "pause"
+	TurnResume  Turn = "resume"
+	TurnStop    Turn = "stop"
+	TurnStopped Turn = "stopped"
+	TurnKill    Turn = "kill"
+	TurnDied    Turn = "died"
+)
+
+// Statuses lists every status of a mode.
+var Statuses = []schema.ModeStatus{
+	schema.ModeRegistered, schema.ModeAvailable, schema.ModeStarting, schema.ModeRunning,
+	schema.ModePaused, schema.ModeStopping, schema.ModeFailed,
+}
+
+// Life is the life of each mode. A failure stays to be seen until the mode is
+// asked for again.
+var Life = fsm.Table[schema.ModeStatus, Turn]{
+	{From: fsm.In(schema.ModeRegistered), On: TurnEnable, To: schema.ModeAvailable, Why: "an administrator switched it on"},
+	{From: fsm.In(schema.ModeAvailable, schema.ModeFailed), On: TurnDisable, To: schema.ModeRegistered, Why: "an administrator switched it off"},
+	{From: fsm.In(schema.ModeAvailable, schema.ModeFailed), On: TurnStart, To: schema.ModeStarting, Why: "the supervisor starts it"},
+	{From: fsm.In(schema.ModeStarting), On: TurnStarted, To: schema.ModeRunning, Why: "it says that it runs"},
+	{From: fsm.In(schema.ModeStarting), On: TurnFailed, To: schema.ModeFailed, Why: "it says that it cannot, or says nothing for too long"},
+	{From: fsm.In(schema.ModeRunning), On: TurnPause, To: schema.ModePaused, Why: "somebody asked and the mode agreed"},
+	{From: fsm.In(schema.ModePaused), On: TurnResume, To: schema.ModeRunning, Why: "somebody asked"},
+	{From: fsm.In(schema.ModeStarting, schema.ModeRunning, schema.ModePaused), On: TurnStop, To: schema.ModeStopping, Why: "another mode was granted"},
+	{From: fsm.In(schema.ModeStopping), On: TurnStopped, To: schema.ModeAvailable, Why: "it ended in order"},
+	{From: fsm.In(schema.ModeStarting, schema.ModeRunning, schema.ModePaused, schema.ModeStopping), On: TurnKill, To: schema.ModeAvailable, Why: "it was ended at once"},
+	{From: fsm.In(schema.ModeRunning, schema.ModePaused, schema.ModeStopping), On: TurnDied, To: schema.ModeFailed, Why: "it ended by itself"},
+}

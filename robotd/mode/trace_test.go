@@ -1,0 +1,111 @@
+package mode
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/schema"
+	"troupe/schema/golden"
+)
+
+// TestTraces plays each script of testdata: a line is a time and what happened,
+// the indented lines below it are what the supervisor decided.
+func TestTraces(t *testing.T) {
+	golden.Traces(t, func(t *testing.T) func(string) string {
+		w := &world{c: Defaults()}
+		w.s = Boot(&w.c)
+		return func(line string) string { return w.play(t, line) }
+	})
+}
+
+// world is the robot around the supervisor, as a script changes it.
+type world struct {
+	c    Config
+	s    State
+	f    Facts
+	lost time.Duration // when the link was lost
+}
+
+func (w *world) play(t *testing.T, line string) string {
+	t.Helper()
+	now, word, words := golden.Timed(t, line)
+	in := Input{Kind: Kind(word)}
+	for _, a := range words {
+		switch k, v, _ := strings.Cut(a, "="); k {
+		case "req":
+			in.Req = v
+		case "reason":
+			in.Reason = schema.Reason(v)
+		case "restart":
+			in.Restart = true
+		default:
+			in.Mode = schema.ModeID(a)
+		}
+	}
+	switch word { // facts; a tick follows at once
+	case "boot-mode":
+		w.c.Boot, w.s.Intended, in.Kind = in.Mode, in.Mode, Tick
+	case "link-loss-continue":
+		w.c.Modes[w.c.index(in.Mode)].LinkLoss, in.Kind = schema.LinkLossContinue, Tick
+	case "switched-off":
+		w.s.Status[w.c.index(in.Mode)], in.Kind = schema.ModeRegistered, Tick
+	case "link-lost":
+		w.f.LinkLost, w.lost, in.Kind = true, now, Tick
+	case "link-up":
+		w.f.LinkLost, in.Kind = false, Tick
+	case "may-move":
+		w.f.Enabled, in.Kind = true, Tick
+	case "not-ready":
+		w.f.NotReady, in.Kind = append(w.f.NotReady, NotReady{in.Mode, in.Reason, "as the script says"}), Tick
+	case "all-ready":
+		w.f.NotReady, in.Kind = nil, Tick
+	case "no-pause":
+		w.f.NoPause, in.Kind = in.Reason, Tick
+	case "forbid":
+		w.f.Forbid, in.Kind = in.Reason, Tick
+	case "why-not":
+		var b strings.Builder
+		for _, why := range w.s.WhyNot(&w.c, w.f, in.Mode, nil) {
+			fmt.Fprintf(&b, "  %s %s: %s\n", why.Result, why.Reason, why.Detail)
+		}
+		if b.Len() == 0 {
+			b.WriteString("  can be selected\n")
+		}
+		return b.String()
+	}
+	if w.f.LostFor = 0; w.f.LinkLost {
+		w.f.LostFor = now - w.lost
+	}
+	d := Step(&w.s, now, &w.c, w.f, in)
+	return w.tell(d)
+}
+
+func (w *world) tell(d Decision) string {
+	var b strings.Builder
+	if d.Changed {
+		fmt.Fprintf(&b, "  %s -> %s on %s (%s)\n", d.From, d.To, d.On, d.Why)
+	}
+	for _, o := range d.Orders() {
+		fmt.Fprintf(&b, "  order: %s %s\n", o.Do, o.Mode)
+	}
+	if a := d.Answer; a.Status != "" {
+		b.WriteString("  " + strings.TrimSpace(fmt.Sprintf("answer: %s %s %s %s", a.Status, a.Result, a.Reason, a.Detail)) + "\n")
+	}
+	if e := d.Ended; e.Req != "" {
+		b.WriteString("  " + strings.TrimSpace(fmt.Sprintf("ended: %s %s %s %s %s", e.Req, e.Status, e.Result, e.Reason, e.Detail)) + "\n")
+	}
+	if d.Fallback != "" {
+		fmt.Fprintf(&b, "  fallback: from %s, %s\n", d.Fallback, d.Reason)
+	}
+	if d.SafetyStop {
+		b.WriteString("  asks the safety core for STOP\n")
+	}
+	active := string(w.s.Active)
+	if i := w.c.index(w.s.Active); i >= 0 {
+		active += " " + string(w.s.Status[i])
+	}
+	fmt.Fprintf(&b, "  = %s [%s]\n", w.s.Phase, active)
+	return b.String()
+}

@@ -1,0 +1,344 @@
+package request
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+	"troupe/schema"
+)
+
+// life is a robot's door driven at random, with a disk that may be slow or
+// refuse, rooms that may be slow, and a power that may go between any two
+// effects. It checks what must hold after every effect.
+type life struct {
+	t        *rapid.T
+	s        *State
+	now      Now
+	boot     int64
+	disk     map[Key]Record
+	writing  []Saved         // what the disk has done and not reported yet
+	unsaved  map[Key]bool    // final answers that the disk refused
+	doing    []Key           // performed, not ended yet
+	arrived  map[Key]int     // when the newest copy that was taken came
+	done     map[Key]int     // effects of commands that are not stops
+	final    map[Key]verdict // the one final answer of each command
+	arrivals int
+	lastStop int
+}
+
+// verdict is what must stay equal between two copies of an answer.
+type verdict struct {
+	status schema.Status
+	reason schema.Reason
+}
+
+func newLife(t *rapid.T) *life {
+	l := &life{t: t, boot: 1, disk: map[Key]Record{}, arrived: map[Key]int{}, done: map[Key]int{}, final: map[Key]verdict{}, unsaved: map[Key]bool{}}
+	l.s, _ = Restore(1, nil, nil)
+	return l
+}
+
+var orders = [][2]string{{"mode", "set"}, {"mode", "kill"}, {"auto", "start"}, {"auto", "pause"}, {"safety", "enable"}, {"sys", "adopt"}, {"sys", "ping"}, {"safety", "stop"}, {"safety", "estop"}}
+
+func (l *life) step(in Input) {
+	l.now.Wall = noon.Add(l.now.Mono)
+	l.perform(Step(l.s, l.now, in, nil))
+}
+
+// perform does the effects in order, and cuts the power between two of them
+// now and then.
+func (l *life) perform(effects []Effect) {
+	cut := len(effects)
+	if len(effects) > 0 && rapid.IntRange(0, 40).Draw(l.t, "power cut") == 0 {
+		cut = rapid.IntRange(0, len(effects)).Draw(l.t, "after")
+		defer l.restart()
+	}
+	refused := false
+	for _, e := range effects[:cut] {
+		switch e := e.(type) {
+		case Save:
+			if rapid.IntRange(0, 20).Draw(l.t, "disk full") == 0 {
+				refused = true
+				l.report(e, schema.ReasonNoSpace)
+				continue
+			}
+			for _, k := range e.Forget {
+				delete(l.disk, k)
+			}
+			for _, r := range e.Put {
+				l.disk[r.Key()] = r
+			}
+			l.report(e, "")
+		case Perform:
+			l.doing = append(l.doing, e.Key)
+			if e.Verb.Class == schema.ClassStop {
+				continue
+			}
+			if l.done[e.Key]++; l.done[e.Key] > 1 {
+				l.t.Fatalf("%s was performed twice", e.Key)
+			}
+			if _, ok := l.disk[e.Key]; !ok {
+				l.t.Fatalf("%s was performed and is not on the disk", e.Key)
+			}
+			if l.arrived[e.Key] < l.lastStop {
+				l.t.Fatalf("%s came before a stop and was performed after it", e.Key)
+			}
+		case Tell:
+			if !refused {
+				l.told(e)
+			}
+		}
+	}
+}
+
+// report lets the disk answer, later.
+func (l *life) report(s Save, refused schema.Reason) {
+	var keys []Key
+	for _, r := range s.Put {
+		keys = append(keys, r.Key())
+		l.unsaved[r.Key()] = r.Answer.Status != "" && l.disk[r.Key()].Answer.Status == ""
+	}
+	l.writing = append(l.writing, Saved{Keys: keys, Refused: refused})
+}
+
+func (l *life) told(e Tell) {
+	if e.Key == "" || !e.Ack.Status.Final() || verbOf(e.Ack.Verb).Class == schema.ClassStop {
+		return // a stop is told before it is written: after a power cut nobody knows of it
+	}
+	now := verdict{e.Ack.Status, e.Ack.Reason}
+	if was, ok := l.final[e.Key]; ok && was != now && !l.unsaved[e.Key] {
+		l.t.Fatalf("%s was answered %v, then %v", e.Key, was, now)
+	}
+	l.final[e.Key] = now
+	if rapid.Bool().Draw(l.t, "confirmed") {
+		l.s.delivered(e.Key)
+	}
+}
+
+func (l *life) restart() {
+	var saved []Record
+	for _, r := range l.disk {
+		saved = append(saved, r)
+	}
+	l.writing, l.doing = nil, nil
+	for k := range l.unsaved { // what only memory knew is gone
+		if l.unsaved[k] {
+			delete(l.final, k)
+			l.unsaved[k] = false
+		}
+	}
+	l.boot++
+	var out []Effect
+	l.s, out = Restore(l.boot, saved, nil)
+	l.lastStop = l.arrivals // nothing from before a restart may happen after it
+	for _, e := range out {
+		for _, r := range e.(Save).Put {
+			l.disk[r.Key()] = r
+		}
+	}
+}
+
+func (l *life) arrive() {
+	verb := rapid.SampledFrom(orders).Draw(l.t, "verb")
+	id := rapid.SampledFrom([]string{"k1", "k2", "k3", "k4", "k5", "k6"}).Draw(l.t, "id")
+	args := rapid.SampledFrom([]string{`,"args":{"mode":"ato"}`, `,"args":{"authority":"x"}`, ``, `,"ttl_ms":50`, `,"args":5`}).Draw(l.t, "args")
+	a := Arrival{Client: rapid.SampledFrom([]string{"op1", "op2"}).Draw(l.t, "client"), Group: verb[0], Verb: verb[1], Payload: []byte(fmt.Sprintf(`{"id":%q%s}`, id, args))}
+	l.arrivals++
+	if l.s.find(KeyOf(a.Client, id)) == nil {
+		l.arrived[KeyOf(a.Client, id)] = l.arrivals
+	}
+	stop := verb[1] == "stop" || verb[1] == "estop"
+	if stop {
+		l.lastStop = l.arrivals
+		a.Payload = rapid.SampledFrom([][]byte{nil, []byte("{{{"), a.Payload, {0xff}, make([]byte, 9000)}).Draw(l.t, "payload")
+		a.Retained = rapid.Bool().Draw(l.t, "retained")
+	}
+	l.now.Wall = noon.Add(l.now.Mono)
+	out := Step(l.s, l.now, a, nil)
+	if stop {
+		if p, ok := out[0].(Perform); !ok || p.Verb.Class != schema.ClassStop {
+			l.t.Fatalf("a stop's first effect is %T", out[0])
+		}
+	}
+	l.perform(out)
+}
+
+func (l *life) endOne() {
+	if len(l.doing) == 0 {
+		return
+	}
+	k := l.doing[0]
+	l.doing = l.doing[1:]
+	status := rapid.SampledFrom([]schema.Status{schema.StatusAccepted, schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed}).Draw(l.t, "status")
+	if status == schema.StatusAccepted {
+		l.doing = append(l.doing, k)
+	}
+	l.step(Outcome{Key: k, Status: status})
+}
+
+func (l *life) saveOne() {
+	if len(l.writing) > 0 {
+		in := l.writing[0]
+		l.writing = l.writing[1:]
+		l.step(in)
+	}
+}
+
+func TestOneEffectAndOneAnswerWhateverHappens(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := newLife(t)
+		for range rapid.IntRange(1, 80).Draw(t, "steps") {
+			l.now.Mono += time.Duration(rapid.IntRange(0, 100).Draw(t, "ms")) * time.Millisecond
+			switch rapid.IntRange(0, 6).Draw(t, "what") {
+			case 0, 1:
+				l.arrive()
+			case 2:
+				l.saveOne()
+			case 3:
+				l.endOne()
+			case 4:
+				l.step(Tick{})
+			case 5:
+				l.step(Connected{})
+			case 6:
+				if rapid.IntRange(0, 5).Draw(t, "restart") == 0 {
+					l.restart()
+				}
+			}
+			if len(l.s.open) > MaxOpen {
+				t.Fatalf("%d unfinished", len(l.s.open))
+			}
+		}
+		// In the end everything that was performed has been answered.
+		for len(l.writing) > 0 || len(l.doing) > 0 {
+			l.saveOne()
+			l.endOne()
+		}
+		for _, e := range l.s.connected(nil) {
+			l.told(e.(Tell))
+		}
+		for k := range l.done {
+			if _, ok := l.final[k]; !ok {
+				t.Fatalf("%s was performed and never answered", k)
+			}
+		}
+		if n := l.s.Open(); n > 0 {
+			t.Fatalf("%d commands stay unfinished", n)
+		}
+	})
+}
+
+func TestARepeatedCommandGetsTheSameAnswerOverARestart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, _ := Restore(1, nil, nil)
+		ask := Arrival{Client: "op1", Group: "mode", Verb: "set", Payload: []byte(`{"id":"k1","args":{"mode":"ato"}}`)}
+		now := Now{Wall: noon}
+		record := Step(s, now, ask, nil)[0].(Save).Put[0]
+		Step(s, now, Saved{Keys: []Key{"op1/k1"}}, nil)
+		if rapid.Bool().Draw(t, "ended") {
+			status := rapid.SampledFrom([]schema.Status{schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed, schema.StatusCancelled}).Draw(t, "status")
+			reason := rapid.SampledFrom([]schema.Reason{"", schema.ReasonUnchanged, schema.ReasonUnknownMode}).Draw(t, "reason")
+			out := Step(s, now, Outcome{Key: "op1/k1", Status: status, Reason: reason, Detail: "so it is", Pointer: "/args"}, nil)
+			record = out[0].(Save).Put[0]
+		}
+		s, _ = Restore(2, []Record{record}, nil)
+		first := Step(s, now, ask, nil)
+		now.Mono = time.Hour
+		second := Step(s, now, ask, nil)
+		if !reflect.DeepEqual(first, second) || len(first) != 1 {
+			t.Fatalf("first %v, then %v", first, second)
+		}
+		a := first[0].(Tell).Ack
+		if record.Answer.Status == "" {
+			record.Answer = Answer{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonRestarted, Detail: a.Detail}
+		}
+		got := Answer{Status: a.Status, Result: a.Result, Reason: a.Reason, Detail: a.Detail, Pointer: a.Pointer}
+		if got != record.Answer || !a.Dup {
+			t.Fatalf("got %+v dup %v, want %+v", got, a.Dup, record.Answer)
+		}
+	})
+}
+
+func TestMemoryAndDiskAreBounded(t *testing.T) {
+	s, _ := Restore(1, nil, nil)
+	disk := map[Key]Record{}
+	do := func(effects []Effect) (tell []Tell) {
+		for _, e := range effects {
+			switch e := e.(type) {
+			case Save:
+				for _, k := range e.Forget {
+					delete(disk, k)
+				}
+				for _, r := range e.Put {
+					disk[r.Key()] = r
+				}
+			case Tell:
+				tell = append(tell, e)
+			}
+		}
+		return tell
+	}
+	ask := func(client, id string) []Tell {
+		return do(Step(s, Now{}, Arrival{Client: client, Group: "auto", Verb: "pause", Payload: []byte(`{"id":"` + id + `"}`)}, nil))
+	}
+	finish := func(k Key) {
+		do(Step(s, Now{}, Saved{Keys: []Key{k}}, nil))
+		do(Step(s, Now{}, Outcome{Key: k, Status: schema.StatusSucceeded}, nil))
+	}
+	for c := range MaxClients + 8 {
+		for i := range MaxPerClient + 20 {
+			client, id := fmt.Sprintf("c%d", c), fmt.Sprintf("k%d", i)
+			ask(client, id)
+			finish(KeyOf(client, id))
+		}
+	}
+	if len(s.journals) != MaxClients || len(disk) != MaxClients*MaxPerClient {
+		t.Errorf("%d clients in memory, %d records on disk; want %d and %d", len(s.journals), len(disk), MaxClients, MaxClients*MaxPerClient)
+	}
+	if got := ask("c39", "k275"); len(got) != 1 || !got[0].Ack.Dup {
+		t.Errorf("a remembered command was not known again: %v", got)
+	}
+	if got := ask("c0", "k275"); len(got) != 0 {
+		t.Errorf("a client that was forgotten was answered %v", got)
+	}
+	if want := int64(40*(MaxPerClient+20) - MaxClients*MaxPerClient + MaxPerClient); s.Dropped() != want {
+		t.Errorf("dropped %d unconfirmed answers, want %d", s.Dropped(), want)
+	}
+
+	for i := range MaxOpen - 1 {
+		ask("c39", fmt.Sprintf("open%d", i))
+	}
+	got := ask("c39", "one-too-many")
+	if len(got) != 1 || got[0].Ack.Reason != schema.ReasonOverloaded || got[0].Ack.RetryMS == 0 {
+		t.Fatalf("with %d unfinished: %v", s.Open(), got)
+	}
+	stop := Step(s, Now{}, Arrival{Client: "c39", Group: "safety", Verb: "stop"}, nil)
+	if _, ok := stop[0].(Perform); !ok {
+		t.Fatalf("a full queue kept a stop from being performed: %v", stop)
+	}
+	do(Step(s, Now{}, Outcome{Key: stop[0].(Perform).Key, Status: schema.StatusSucceeded}, nil))
+	if s.Open() != 0 {
+		t.Errorf("%d commands outlived a stop", s.Open())
+	}
+	if got := ask("c39", "one-too-many"); len(got) != 0 {
+		t.Errorf("what was refused for want of room is refused for ever: %v", got)
+	}
+}
+
+func TestTheDeadlineIsWhenSomethingIsDue(t *testing.T) {
+	s, _ := Restore(1, nil, nil)
+	if d, ok := s.Deadline(); ok {
+		t.Fatalf("nothing is open and %s is a deadline", d)
+	}
+	Step(s, Now{Mono: time.Second}, Arrival{Client: "op1", Group: "auto", Verb: "pause", Payload: []byte(`{"id":"k1","ttl_ms":200}`)}, nil)
+	d, ok := s.Deadline()
+	if out := Step(s, Now{Mono: d - 1}, Tick{}, nil); !ok || len(out) != 0 {
+		t.Fatalf("before the deadline %v, %v: %v", d, ok, out)
+	}
+	if out := Step(s, Now{Mono: d}, Tick{}, nil); len(out) != 2 || out[1].(Tell).Ack.Status != schema.StatusExpired {
+		t.Fatalf("at the deadline %v: %v", d, out)
+	}
+}

@@ -1,0 +1,250 @@
+package request
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"troupe/schema"
+)
+
+// Step takes one input and appends what is to be done to out, in order.
+func Step(s *State, now Now, in Input, out []Effect) []Effect {
+	switch in := in.(type) {
+	case Arrival:
+		return s.arrive(now, in, out)
+	case Saved:
+		return s.saved(now, in, out)
+	case Outcome:
+		return s.outcome(now, in, out)
+	case Delivered:
+		s.delivered(in.Key)
+		return out
+	case Connected:
+		return s.connected(out)
+	case Tick:
+		return s.tick(now, out)
+	}
+	panic(fmt.Sprintf("request: unknown input %T", in))
+}
+
+func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
+	verb, known := schema.VerbOf(a.Group, a.Verb)
+	if known && verb.Class == schema.ClassStop {
+		return s.stop(now, verb, a, out)
+	}
+	if !known {
+		verb = schema.Verb{Group: a.Group, Name: a.Verb}
+	}
+	limit := schema.TopicOf(schema.TopicCmd).MaxBytes
+	if len(a.Payload) > limit {
+		return s.refuse(verb, a.Client, "", Answer{Reason: schema.ReasonTooBig, Detail: fmt.Sprintf("%d bytes, at most %d are allowed", len(a.Payload), limit)}, out)
+	}
+	req, problems := schema.DecodeRequest(verb, a.Payload)
+	problems = schema.Errors(problems)
+	refuse := func(ans Answer) []Effect { return s.refuse(verb, a.Client, req.ID, ans, out) }
+	switch {
+	case a.Retained:
+		return append(refuse(Answer{Reason: schema.ReasonRetainedCommand, Detail: "commands are never retained; send it without the retain flag"}),
+			Alarm{Reason: schema.ReasonRetainedCommand, Client: a.Client, Verb: verb.ID(),
+				Detail: "a command was retained on the broker; it was refused, and comes again at each connection until it is removed"})
+	case !known:
+		return refuse(Answer{Reason: schema.ReasonUnknownVerb, Detail: "the verbs are " + strings.Join(schema.VerbIDs(), ", ")})
+	case len(problems) > 0:
+		return refuse(Answer{Reason: schema.ReasonBadRequest, Pointer: problems[0].Pointer, Detail: problems[0].String() + "; received " + quote(a.Payload)})
+	}
+
+	sum, named := digest(verb, a.Payload), req.ID != ""
+	if !named {
+		req.ID = s.makeID()
+	} else if verb.Journal != schema.JournalNever {
+		if e := s.find(KeyOf(a.Client, req.ID)); e != nil {
+			if e.rec.SHA256 == sum {
+				return s.repeat(e, out)
+			}
+			return refuse(Answer{Reason: schema.ReasonIDReuse, Detail: "this id named " + strings.TrimSpace(e.rec.Verb+" "+e.rec.Word) + " before; give each command its own"})
+		}
+	}
+
+	fresh, ans := judgeAge(now, verb, req)
+	if ans.Status != "" {
+		return refuse(ans)
+	}
+	if a, ok := s.itself(verb, a.Client, req, fresh, out); ok {
+		return a
+	}
+	if len(s.open) >= MaxOpen {
+		return refuse(Answer{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d commands are unfinished", len(s.open))})
+	}
+
+	e := s.enter(now, verb, a, req, sum)
+	e.expires = fresh.expires
+	e.rec.Answer.UncheckedAge = fresh.unchecked
+	if verb.Journal == schema.JournalNever {
+		e.take(OnTakeNow)
+		s.open = append(s.open, e)
+		return append(out, e.perform)
+	}
+	j, forget := s.admit(a.Client)
+	if j == nil {
+		return refuse(Answer{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d other clients have unfinished commands", len(s.journals))})
+	}
+	forget = append(forget, j.add(s, e)...)
+	e.take(OnTake)
+	s.open = append(s.open, e)
+	out = append(out, s.save(forget, e.rec))
+	if a.Overtaken && e.take(OnStopped) {
+		out = s.finish(e, Answer{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop that was sent later came before it was begun"}, out)
+	}
+	return out
+}
+
+// stop hands the stop on before anything else is looked at.
+func (s *State) stop(now Now, verb schema.Verb, a Arrival, out []Effect) []Effect {
+	req, problems := schema.DecodeRequest(verb, a.Payload)
+	if len(problems) > 0 {
+		req = schema.Request{ID: req.ID} // whatever it says, it stops
+	}
+	sum := digest(verb, a.Payload)
+	asked, dup := req.ID, false
+	if req.ID != "" {
+		if old := s.find(KeyOf(a.Client, req.ID)); old != nil {
+			dup = old.rec.SHA256 == sum
+			req.ID = "" // done again under a name of its own
+		}
+	}
+	if req.ID == "" {
+		req.ID = s.makeID()
+	}
+	e := s.enter(now, verb, a, req, sum)
+	e.rec.Nameless = asked == "" && len(problems) > 0
+	if asked != "" {
+		e.asked, e.dup, e.perform.ID = asked, dup, asked
+	}
+	e.take(OnTakeNow)
+	s.open = append(s.open, e)
+	out = append(out, e.perform)
+
+	if asked == "" || asked == e.rec.ID { // one that came again is not remembered again
+		if j, forget := s.admit(a.Client); j != nil {
+			if forget = append(forget, j.add(s, e)...); len(forget) > 0 {
+				out = append(out, s.save(forget))
+			}
+		}
+	}
+	if a.Retained {
+		out = append(out, Alarm{Reason: schema.ReasonRetainedCommand, Client: a.Client, Verb: verb.ID(),
+			Detail: "a stop was retained on the broker; it was obeyed and stops this robot again at each connection until it is removed"})
+	}
+	for _, old := range slices.Clone(s.open) {
+		if old.take(OnStopped) {
+			out = s.finish(old, Answer{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: verb.ID() + " came before it was begun"}, out)
+		}
+	}
+	return out
+}
+
+// enter makes the entry of a command that passed.
+func (s *State) enter(now Now, verb schema.Verb, a Arrival, req schema.Request, sum [32]byte) *entry {
+	s.n++
+	e := &entry{phase: Received, class: verb.Class, arrived: now.Mono, asked: req.ID}
+	e.rec = Record{N: s.n, Client: a.Client, ID: req.ID, Verb: verb.ID(), Word: req.Args.Word(verb), By: req.By, At: now.Wall, SHA256: sum}
+	e.perform = Perform{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Batch: req.Batch, Verb: verb, Args: req.Args, Local: a.Local}
+	return e
+}
+
+// makeID names a command that its sender did not name: no other can be told
+// from it, so it is never taken for a repetition.
+func (s *State) makeID() string {
+	s.made++
+	return fmt.Sprintf("auto-%d-%d", s.boot, s.made)
+}
+
+func (s *State) find(k Key) *entry {
+	if j := s.journalOf(k.Client()); j != nil {
+		return j.find(k.ID())
+	}
+	return nil
+}
+
+// freshness is what is known of a command's age.
+type freshness struct {
+	expires   time.Duration // by the monotonic clock; 0 = never
+	unchecked bool
+}
+
+// judgeAge compares in milliseconds, since times of a sender may lie further
+// apart than a time.Duration reaches.
+func judgeAge(now Now, verb schema.Verb, req schema.Request) (freshness, Answer) {
+	ttl := verb.TTL.Milliseconds()
+	if req.TTLMS > 0 {
+		ttl = req.TTLMS
+	}
+	var f freshness
+	var age int64
+	switch {
+	case req.TS == 0:
+	case !now.ClockKnown:
+		f.unchecked = true
+	default:
+		age = int64(now.Wall.Add(now.Offset) - req.TS)
+		if age < -skewAllowed.Milliseconds() {
+			return f, Answer{Status: schema.StatusRejected, Reason: schema.ReasonClockSkew, Detail: fmt.Sprintf("ts lies %d ms in the future; leave it out if the clock is not the fleet's", -age)}
+		}
+		if ttl > 0 && age > ttl {
+			return f, Answer{Status: schema.StatusExpired, Reason: schema.ReasonExpired, Detail: fmt.Sprintf("%d ms old, it lived for %d ms", age, ttl)}
+		}
+	}
+	if ttl > 0 {
+		f.expires = now.Mono + time.Duration(ttl-max(age, 0)+1)*time.Millisecond
+	}
+	return f, Answer{}
+}
+
+// itself answers the commands that concern nothing but answers.
+func (s *State) itself(verb schema.Verb, client string, req schema.Request, f freshness, out []Effect) ([]Effect, bool) {
+	ans := Answer{Status: schema.StatusSucceeded, UncheckedAge: f.unchecked}
+	switch verb.ID() {
+	case "sys/ping":
+		ans.Detail = req.Args.Echo
+	case "sys/query":
+		e := s.find(KeyOf(client, req.Args.ID))
+		switch {
+		case e == nil:
+			ans.Status, ans.Reason, ans.Detail = schema.StatusRejected, schema.ReasonUnknownID, "no command of "+client+" with the id "+req.Args.ID+" was taken, or it was long ago"
+		case e.phase == Saving || e.phase == Handed:
+			ans.Detail = "it was taken; its answer follows"
+		default:
+			out = s.repeat(e, out)
+		}
+	default:
+		return out, false
+	}
+	s.last = schema.LastRequest{ID: req.ID, Client: client, Verb: verb.ID(), Word: req.Args.Word(verb), Status: ans.Status, Reason: ans.Reason}
+	return append(out, Tell{Client: client, Ack: ack(verb.ID(), req.ID, complete(verb, ans))}), true
+}
+
+// verbOf finds a verb by its id; one of an older release describes itself.
+func verbOf(id string) schema.Verb {
+	group, name, _ := strings.Cut(id, "/")
+	if v, ok := schema.VerbOf(group, name); ok {
+		return v
+	}
+	return schema.Verb{Group: group, Name: name}
+}
+
+// digest is equal for two commands that mean the same: a payload such as
+// {"id":"k1"} means another thing on each verb's topic.
+func digest(verb schema.Verb, payload []byte) [32]byte {
+	return sha256.Sum256(bytes.Join([][]byte{[]byte(verb.ID()), payload}, []byte{0}))
+}
+
+func quote(payload []byte) string {
+	if len(payload) > quoted {
+		return fmt.Sprintf("%q...", payload[:quoted])
+	}
+	return fmt.Sprintf("%q", payload)
+}

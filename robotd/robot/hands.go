@@ -1,0 +1,150 @@
+package robot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/robotd/brain"
+	"troupe/robotd/driver"
+	"troupe/schema"
+)
+
+// hands perform what the robot decides.
+type hands struct {
+	ctx context.Context // ends when the loop does
+	log *slog.Logger
+
+	loop    *loop
+	body    driver.Driver
+	link    *link.Link
+	post    *post
+	scribe  *scribe
+	fetcher *fetcher
+
+	work sync.WaitGroup // goroutines that bring events
+
+	told        int64 // publications so far
+	calibrating context.CancelFunc
+}
+
+// perform carries out the effects of one step: the body's commands here and now,
+// the rest by those who may take their time.
+func (h *hands) perform(effects []brain.Effect) {
+	var b batch
+	for _, e := range effects {
+		switch e := e.(type) {
+		case brain.Order:
+			h.body.Order(e.Order)
+		case brain.Start:
+			h.body.Start(e.Command)
+		case brain.Stop:
+			h.body.Stop(e.Key)
+		case brain.Feed:
+			h.body.Feed()
+		case brain.Calibrate:
+			h.calibrate(e.Run)
+		case brain.EndCalibration:
+			h.endCalibration()
+		case brain.SaveRequests, brain.SaveStory, brain.SaveEvent, brain.SaveSetting:
+			b.saves = append(b.saves, e)
+		case brain.Publish:
+			h.told++
+			// What finds the outbox full waits its turn like the rest.
+			if p := (numbered{e, h.told}); !e.First || errors.Is(h.scribe.atOnce(p), context.Canceled) {
+				b.publish = append(b.publish, p)
+			}
+		case brain.Fetch:
+			h.fetcher.fetch(e.SHA256)
+		case brain.EndFetch:
+			h.fetcher.end(e.SHA256)
+		case brain.Note:
+			h.note(e)
+		case brain.Exit:
+			h.log.Info("at rest", "why", e.Why)
+		default:
+			panic(fmt.Sprintf("robot: no such effect: %T", e))
+		}
+	}
+	if len(b.saves)+len(b.publish) > 0 {
+		h.scribe.put(b)
+	}
+}
+
+// note logs an edge of a machine; one that leads back to where it began is
+// everyday business, such as the next act of a story.
+func (h *hands) note(n brain.Note) {
+	level := slog.LevelInfo
+	if n.From == n.To {
+		level = slog.LevelDebug
+	}
+	attrs := []slog.Attr{slog.String("why", n.Why)}
+	if n.Cause != "" {
+		attrs = append(attrs, slog.String("cause", n.Cause))
+	}
+	h.log.LogAttrs(h.ctx, level, n.Machine+": "+n.From+" -> "+n.To, attrs...)
+}
+
+// listen brings what the body says, until its driver is closed.
+func (h *hands) listen() {
+	for ev := range h.body.Events() {
+		if ev.Kind == driver.Sensed && ev.Signal == driver.EStopInput {
+			h.loop.stop(h.ctx, brain.Reported{Event: ev})
+			continue
+		}
+		h.loop.send(h.ctx, brain.Reported{Event: ev})
+	}
+}
+
+// calibrate runs one calibration; an earlier one is ended for it.
+func (h *hands) calibrate(run int64) {
+	h.endCalibration()
+	ctx, cancel := context.WithCancel(h.ctx)
+	h.calibrating = cancel
+	h.work.Go(func() {
+		ev := brain.Calibrated{Run: run}
+		c, err := h.body.Calibrate(ctx)
+		switch {
+		case errors.Is(err, context.Canceled):
+			ev.Reason, ev.Detail = schema.ReasonStopped, "calibration was ended"
+		case err != nil:
+			ev.Reason, ev.Detail = schema.ReasonInternal, err.Error()
+		case !c.OK():
+			ev.Reason = schema.ReasonUnitError
+			for _, u := range c.Units {
+				if u.Reason != "" {
+					ev.Reason, ev.Detail = u.Reason, "unit "+u.Unit+": "+u.Detail
+					break
+				}
+			}
+		}
+		h.loop.send(h.ctx, ev)
+	})
+}
+
+func (h *hands) endCalibration() {
+	if h.calibrating != nil {
+		h.calibrating()
+		h.calibrating = nil
+	}
+}
+
+// announce is the last that a failing robot says: what it was, nobody knows.
+func (h *hands) announce() {
+	h.log.Error("the robot's step failed; its body was told to be off")
+}
+
+// farewell is the robot's last word to its broker.
+func (h *hands) farewell(err error) link.Message {
+	why := "shutdown"
+	if err != nil {
+		why = "failed"
+	}
+	return h.post.presence(brain.FarewellOf(h.link.Session(), h.post.boot, why, wallNow()))
+}
+
+func wallNow() schema.Time { return schema.TimeOf(time.Now()) }

@@ -1,0 +1,128 @@
+package robot
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"troupe/robotd/brain"
+	"troupe/schema"
+)
+
+// Bounds of what waits for the loop. A sender that finds its channel full waits:
+// the loop is never long, and what cannot wait has a channel of its own.
+const (
+	eventQueue = 256
+	stopQueue  = 64
+)
+
+// loop owns the robot's state. Nobody else sees it.
+type loop struct {
+	state   *brain.State
+	start   time.Time // time since boot counts from here
+	stops   chan brain.Event
+	events  chan brain.Event
+	perform func([]brain.Effect)
+	halt    func() // the body stands still when this returns, whatever the state says
+	log     *slog.Logger
+}
+
+func newLoop(state *brain.State, start time.Time, log *slog.Logger) *loop {
+	return &loop{state: state, start: start, log: log,
+		stops: make(chan brain.Event, stopQueue), events: make(chan brain.Event, eventQueue)}
+}
+
+// nowAt is the time of a step.
+func nowAt(start time.Time) brain.Now {
+	at := time.Now()
+	return brain.Now{Mono: at.Sub(start), Wall: schema.TimeOf(at)}
+}
+
+// run takes events one by one until the robot says that it is through, or has
+// been asked to end and needs longer than it may. ready, if given, is called when
+// the robot has begun. A stop is looked at before everything else. A fault of
+// ours stops the body and ends the program: a robot that restarts stands still.
+func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			l.halt()
+			err = fmt.Errorf("the robot's step failed, its body was halted: %v\n%s", p, debug.Stack())
+		}
+	}()
+	var out []brain.Effect
+	step := func(ev brain.Event) (over bool) {
+		for {
+			out = brain.Step(l.state, nowAt(l.start), ev, out[:0])
+			l.perform(out)
+			over = over || ends(out)
+			if clear(out); !l.state.Pending() {
+				return over
+			}
+			ev = brain.Follow{}
+		}
+	}
+	if step(brain.Begin{}) {
+		return nil
+	}
+	if ready != nil {
+		ready()
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	asked := ctx.Done()
+	var ending <-chan time.Time
+	for {
+		timer.Reset(max(0, brain.Deadline(l.state)-time.Since(l.start)))
+		var ev brain.Event
+		select {
+		case ev = <-l.stops:
+		default:
+			select {
+			case ev = <-l.stops:
+			case ev = <-l.events:
+			case <-timer.C:
+				ev = brain.Tick{}
+			case <-asked:
+				asked = nil
+				limit := time.NewTimer(grace)
+				defer limit.Stop()
+				ending = limit.C
+				ev = brain.Shutdown{Why: "robotd was asked to end"}
+			case <-ending:
+				l.log.Warn("the robot did not come to its end in time; ending anyway", "grace", grace)
+				return nil
+			}
+		}
+		if step(ev) {
+			return nil
+		}
+	}
+}
+
+// ends reports whether the robot is through.
+func ends(out []brain.Effect) bool {
+	for _, e := range out {
+		if _, ok := e.(brain.Exit); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// send gives the loop an event, and waits as long as it is busy.
+func (l *loop) send(ctx context.Context, ev brain.Event) {
+	select {
+	case l.events <- ev:
+	case <-ctx.Done():
+	}
+}
+
+// stop gives the loop a stop, which overtakes all other events.
+func (l *loop) stop(ctx context.Context, ev brain.Event) {
+	select {
+	case l.stops <- ev:
+	case <-ctx.Done():
+	}
+}

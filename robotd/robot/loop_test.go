@@ -1,0 +1,190 @@
+package robot
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/robotd/brain"
+	"troupe/robotd/driver"
+	"troupe/schema"
+)
+
+// bareLoop is a loop around a robot whose effects go into a list.
+func bareLoop(t *testing.T, b driver.Body) (*loop, *[]brain.Effect) {
+	cfg := brain.Defaults("r1")
+	start := time.Now()
+	state, _ := brain.New(&cfg, "boot", b, brain.Memory{Boots: 1}, nowAt(start))
+	l := newLoop(state, start, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	var done []brain.Effect
+	l.perform = func(effects []brain.Effect) { done = append(done, effects...) }
+	l.halt = func() {}
+	return l, &done
+}
+
+var twoMovers = driver.Body{Units: []schema.Unit{{ID: "head", Kind: schema.UnitHead}, {ID: "drive", Kind: schema.UnitDrive}}}
+
+func TestAStopOvertakesEverythingThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, done := bareLoop(t, twoMovers)
+		ctx, end := context.WithCancel(t.Context())
+		for i := range eventQueue {
+			l.events <- brain.Command{Client: fmt.Sprint("c", i%30), Group: "sys", Verb: "ping"}
+		}
+		l.stops <- brain.Command{Client: "op1", Group: "safety", Verb: "estop"}
+		go func() {
+			time.Sleep(time.Minute)
+			end()
+		}()
+		if err := l.run(ctx, time.Second, nil); err != nil {
+			t.Fatal(err)
+		}
+		for i, e := range *done {
+			if n, ok := e.(brain.Note); ok && n.Machine == "safety" {
+				if n.To != string(schema.SafetyEStop) {
+					t.Errorf("the first thing that the safety core did is %+v", n)
+				}
+				for _, before := range (*done)[:i] {
+					if _, ok := before.(brain.Publish); ok {
+						t.Error("something that waited was answered before the stop was taken")
+					}
+				}
+				return
+			}
+		}
+		t.Error("the stop was never taken")
+	})
+}
+
+// TestAFaultOfOursHaltsTheBody gives the loop an event that Step does not know.
+func TestAFaultOfOursHaltsTheBody(t *testing.T) {
+	l, _ := bareLoop(t, twoMovers)
+	halted := false
+	l.halt = func() { halted = true }
+	l.events <- nil
+	err := l.run(t.Context(), time.Second, nil)
+	if err == nil || !strings.Contains(err.Error(), "no such event") {
+		t.Errorf("the loop ended with %v", err)
+	}
+	if !halted {
+		t.Error("the body was not halted")
+	}
+}
+
+// TestTheLoopEndsEvenIfTheRobotDoesNot holds a unit in run for ever.
+func TestTheLoopEndsEvenIfTheRobotDoesNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := bareLoop(t, twoMovers)
+		ctx, end := context.WithCancel(t.Context())
+		inner := l.perform
+		l.perform = func(effects []brain.Effect) {
+			inner(effects)
+			for _, e := range effects {
+				switch e := e.(type) {
+				case brain.Calibrate:
+					l.events <- brain.Calibrated{Run: e.Run}
+				case brain.SaveRequests:
+					for _, r := range e.Put {
+						l.events <- brain.RequestsSaved{Keys: []requestKey{r.Key()}}
+					}
+				case brain.Order:
+					if e.Order == driver.ToRun {
+						l.events <- brain.Reported{Event: driver.Event{Kind: driver.Unit, Unit: "drive", State: driver.Run}}
+					}
+				}
+			}
+		}
+		go func() {
+			time.Sleep(time.Second)
+			l.events <- brain.Command{Client: "op1", Group: "safety", Verb: "enable"}
+			time.Sleep(time.Second)
+			end()
+		}()
+		began := time.Now()
+		if err := l.run(ctx, 2*time.Second, nil); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took < 4*time.Second || took > 5*time.Second {
+			t.Errorf("the loop ended after %v, want 2 s after it was asked to", took)
+		}
+	})
+}
+
+// TestAQuietRobotHardlyWakes counts the steps of an hour without anybody.
+func TestAQuietRobotHardlyWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := bareLoop(t, twoMovers)
+		steps := 0
+		inner := l.perform
+		l.perform = func(effects []brain.Effect) { steps++; inner(effects) }
+		ctx, end := context.WithCancel(t.Context())
+		go func() {
+			time.Sleep(time.Hour)
+			end()
+		}()
+		if err := l.run(ctx, time.Second, nil); err != nil {
+			t.Fatal(err)
+		}
+		if most := 5 * 3600; steps > most {
+			t.Errorf("%d steps in an hour without anybody, at most %d are wanted", steps, most)
+		}
+	})
+}
+
+// TestAStopThatOvertookAnEnableWins gives the loop both, as the link counted them.
+func TestAStopThatOvertookAnEnableWins(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		enable, stop uint64
+		want         schema.SafetyState
+	}{
+		{"the enable is older", 1, 2, schema.SafetyDisabled},
+		{"the enable is newer", 2, 1, schema.SafetyEnabled},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l, done := bareLoop(t, twoMovers)
+				inner := l.perform
+				l.perform = func(effects []brain.Effect) {
+					inner(effects)
+					for _, e := range effects {
+						switch e := e.(type) {
+						case brain.Calibrate:
+							l.events <- brain.Calibrated{Run: e.Run}
+						case brain.SaveRequests:
+							for _, r := range e.Put {
+								l.events <- brain.RequestsSaved{Keys: []requestKey{r.Key()}}
+							}
+						}
+					}
+				}
+				p := post{loop: l, ns: schema.DefaultNamespace, id: "r1", log: l.log, ctx: t.Context()}
+				ctx, end := context.WithCancel(t.Context())
+				go func() {
+					time.Sleep(time.Second)
+					p.arrived(link.Message{Topic: "troupe/v1/robots/r1/cmd/op1/safety/stop", N: c.stop})
+					p.arrived(link.Message{Topic: "troupe/v1/robots/r1/cmd/op1/safety/enable", N: c.enable})
+					time.Sleep(time.Second)
+					end()
+				}()
+				if err := l.run(ctx, time.Second, nil); err != nil {
+					t.Fatal(err)
+				}
+				at := schema.SafetyDisabled
+				for _, e := range *done {
+					if n, ok := e.(brain.Note); ok && n.Machine == "safety" && n.To == string(schema.SafetyEnabled) {
+						at = schema.SafetyEnabled
+					}
+				}
+				if at != c.want {
+					t.Errorf("the robot came to %s, want %s", at, c.want)
+				}
+			})
+		})
+	}
+}

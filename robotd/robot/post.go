@@ -1,0 +1,129 @@
+package robot
+
+import (
+	"context"
+	"log/slog"
+
+	"troupe/broker/link"
+	"troupe/robotd/brain"
+	"troupe/schema"
+)
+
+// post is the robot's way to the broker: what arrives becomes events, what the
+// robot tells becomes messages.
+type post struct {
+	ns    schema.Namespace
+	id    string
+	boot  string
+	about string // version
+	log   *slog.Logger
+	loop  *loop
+	ctx   context.Context // ends when the loop does
+}
+
+// config is the robot's link. The presence comes first and the will is left with
+// the broker before anything else is said.
+func (p *post) config(c Config) link.Config {
+	return link.Config{
+		URL: c.Broker, Dial: c.Dial,
+		Name: p.id, ClientID: p.id, Password: c.Password,
+		Will:     func(session string) link.Message { return p.presence(brain.WillOf(session, p.boot)) },
+		Presence: func(session string) link.Message { return p.presence(p.online(session)) },
+		Subscribe: []link.Subscription{
+			{Filter: p.ns.Topic(schema.TopicCmd, p.id, "+", "+", "+"), QoS: 1},
+			{Filter: p.ns.Topic(schema.TopicDesiredStory, p.id), QoS: 1},
+			{Filter: p.ns.Topic(schema.TopicFleetHeartbeat, "+"), QoS: 0},
+			{Filter: p.ns.Topic(schema.TopicNotice, p.id), QoS: 1},
+		},
+		OnMessage: p.arrived, OnState: p.state, Urgent: p.urgent,
+		Logger: p.log,
+	}
+}
+
+func (p *post) online(session string) *schema.Presence {
+	return brain.PresenceOf(session, p.boot, p.about, wallNow())
+}
+
+func (p *post) presence(doc *schema.Presence) link.Message {
+	payload, err := schema.Encode(doc)
+	if err != nil {
+		panic(err)
+	}
+	return p.message(schema.TopicPresence, "", payload)
+}
+
+// message makes a message of topic kind k about this robot.
+func (p *post) message(k schema.TopicKind, param string, payload []byte) link.Message {
+	row := schema.TopicOf(k)
+	params := []string{p.id}
+	if param != "" {
+		params = append(params, param)
+	}
+	return link.Message{Topic: p.ns.Topic(k, params...), Payload: payload, QoS: row.QoS, Retain: row.Retain}
+}
+
+// urgent finds the stops: they overtake everything and wait for nothing.
+func (p *post) urgent(topic string) bool {
+	row, at, ok := p.ns.Match(topic)
+	if !ok || row.Kind != schema.TopicCmd {
+		return false
+	}
+	v, ok := schema.VerbOf(at.Group, at.Verb)
+	return ok && v.Class == schema.ClassStop
+}
+
+// arrived turns a message into an event.
+func (p *post) arrived(m link.Message) {
+	row, at, ok := p.ns.Match(m.Topic)
+	if !ok {
+		p.log.Debug("message on a topic that is not in the table", "topic", m.Topic)
+		return
+	}
+	switch row.Kind {
+	case schema.TopicCmd:
+		ev := brain.Command{Client: at.CID, Group: at.Group, Verb: at.Verb, Payload: m.Payload, Retained: m.Retain, N: m.N}
+		if p.urgent(m.Topic) {
+			p.loop.stop(p.ctx, ev)
+			return
+		}
+		p.loop.send(p.ctx, ev)
+	case schema.TopicPresence:
+		ev := brain.Seen{}
+		if len(m.Payload) > 0 {
+			ev.Presence, _ = schema.Decode[schema.Presence](m.Payload)
+		}
+		p.loop.send(p.ctx, ev)
+	case schema.TopicFleetHeartbeat:
+		beat, problems := schema.Decode[schema.FleetHeartbeat](m.Payload)
+		if len(problems) > 0 || m.Retain {
+			p.log.Warn("an operator's heartbeat was not understood", "client", at.CID, "retained", m.Retain, "problems", problems)
+			return
+		}
+		p.loop.send(p.ctx, brain.Heard{Client: at.CID, Beat: beat})
+	case schema.TopicDesiredStory:
+		ev := brain.Wished{Emptied: len(m.Payload) == 0}
+		if !ev.Emptied {
+			ev.Wish, ev.Problems = schema.Decode[schema.DesiredStory](m.Payload)
+		}
+		p.loop.send(p.ctx, ev)
+	case schema.TopicNotice:
+		p.log.Warn("the broker did not take what the robot sent", "notice", string(m.Payload))
+	}
+}
+
+// state turns what the link says of itself into events.
+func (p *post) state(s link.State) {
+	switch s.Phase {
+	case link.Up:
+		p.loop.send(p.ctx, brain.Connected{Session: s.Session})
+	case link.Down, link.Refused:
+		why := "the connection ended"
+		if s.Err != nil {
+			why = s.Err.Error()
+		}
+		p.loop.send(p.ctx, brain.Disconnected{Why: why})
+		if s.Contested {
+			p.loop.send(p.ctx, brain.Contested{Why: "the broker ends the robot's sessions again and again"})
+		}
+	}
+}

@@ -1,0 +1,167 @@
+// Package robot is robotd put together: configuration, wiring, and the loop that
+// owns the robot's state and performs its effects. What the robot decides stands
+// in package brain; how each thing is done stands in the hands below it: the
+// link to the broker, the disk, the body's driver.
+//
+// Three goroutines matter. The loop alone touches the state and never waits: it
+// hands the body its commands itself, for they do not wait either. The scribe
+// writes to the disk and then tells; what waits for a commit waits there. The
+// link and the driver bring events. A stop has a way of its own through all of
+// them.
+package robot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"troupe/broker/link"
+	"troupe/robotd/brain"
+	"troupe/robotd/driver"
+	"troupe/robotd/driver/sim"
+	"troupe/schema"
+)
+
+// Config says which robot this is, where its broker is and what it does by
+// itself. Zero values mean the defaults of the settings.
+type Config struct {
+	ID        string
+	Broker    string                                      // mqtt://host:port
+	Dial      func(ctx context.Context) (net.Conn, error) // instead of Broker, within one process
+	Password  string
+	Namespace schema.Namespace
+	Data      string // directory
+
+	Model, Serial    string
+	Languages        []string
+	BootMode         schema.ModeID
+	LinkLoss         map[schema.ModeID]schema.LinkLoss
+	ContinueOnReturn bool // ato goes on by itself when an operator is heard again
+	LowBattery       float64
+	Charged          float64
+	RequireSight     bool
+	Tick             time.Duration
+
+	// Driver is the body; nil is a simulated one as Sim says.
+	Driver driver.Driver
+	Sim    sim.Config
+
+	Version string // told in caps and presence
+	Logger  *slog.Logger
+	// Ready is called once the loop runs; it does not wait for the broker.
+	Ready func()
+}
+
+// brain is the configuration as the robot's decisions take it.
+func (c *Config) brain() (*brain.Config, error) {
+	b := brain.Defaults(c.ID)
+	b.Version = cmp.Or(c.Version, "unknown")
+	b.Mode.Boot = cmp.Or(c.BootMode, b.Mode.Boot)
+	for i := range b.Mode.Modes {
+		m := &b.Mode.Modes[i]
+		m.LinkLoss = cmp.Or(c.LinkLoss[m.ID], m.LinkLoss)
+	}
+	b.ContinueOnReturn = c.ContinueOnReturn
+	if len(c.Languages) > 0 {
+		b.Languages = c.Languages
+	}
+	b.LowBattery, b.Charged = cmp.Or(c.LowBattery, b.LowBattery), cmp.Or(c.Charged, b.Charged)
+	b.Safety.RequireSight = c.RequireSight
+	b.Tick = cmp.Or(c.Tick, b.Tick)
+	faults := b.Check()
+	if ns := cmp.Or(c.Namespace, schema.DefaultNamespace); !schema.ValidNamespace(string(ns)) {
+		faults = append(faults, fmt.Sprintf("name space %q: want a-z, 0-9 and hyphens, at most 32", ns))
+	}
+	var errs []error
+	for _, f := range faults {
+		errs = append(errs, errors.New(f))
+	}
+	return &b, errors.Join(errs...)
+}
+
+// How long an orderly end may take, part by part; together less than 5 s.
+const (
+	endGrace   = 2500 * time.Millisecond // for the mode in charge
+	diskGrace  = 500 * time.Millisecond  // for the disk to take what was written last
+	closeGrace = 2 * time.Second         // for the broker to take the last words
+)
+
+// Run is a robot, from its boot until ctx ends or it fails. Its end is announced
+// to the broker; its body stands still then, whatever else went wrong.
+func Run(ctx context.Context, cfg Config) (err error) {
+	decide, err := cfg.brain()
+	if err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	log := cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)).With("robot", cfg.ID)
+	disk, memory, err := openStore(filepath.Join(cmp.Or(cfg.Data, "data")))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, disk.close()) }()
+
+	body := cfg.Driver
+	if body == nil {
+		body = sim.New(cfg.Sim)
+	}
+	if err := body.Open(ctx); err != nil {
+		return fmt.Errorf("open the body: %w", err)
+	}
+	closeBody := body.Close
+	defer func() { err = errors.Join(err, closeBody()) }()
+
+	start, boot := time.Now(), uuid.NewString()
+	state, first := brain.New(decide, boot, about(&cfg, body.Body()), memory, nowAt(start))
+	running, end := context.WithCancel(context.Background())
+	defer end()
+	h := &hands{ctx: running, body: body, log: log}
+	h.loop = newLoop(state, start, log)
+	h.loop.perform, h.loop.halt = h.perform, func() { body.Order(driver.ToError); h.announce() }
+	h.post = &post{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, about: decide.Version, log: log, loop: h.loop, ctx: running}
+	h.scribe = newScribe(running, h.post, disk, h.loop, log)
+	h.fetcher = newFetcher(running, cfg, h.post, h.loop, log)
+
+	// The link lives on after ctx: it has last words to say.
+	if h.link, err = link.Open(context.WithoutCancel(ctx), h.post.config(cfg)); err != nil {
+		return err
+	}
+	h.scribe.link = h.link
+	go h.scribe.run()
+	h.work.Go(h.listen)
+	h.perform(first)
+	err = h.loop.run(ctx, endGrace, cfg.Ready)
+
+	// The body first. Then nobody waits for the loop any more.
+	body.Order(driver.ToStop)
+	end()
+	h.fetcher.close()
+	h.endCalibration()
+	err = errors.Join(err, closeBody())
+	closeBody = func() error { return nil }
+	close(h.scribe.in)
+	select {
+	case <-h.scribe.done:
+	case <-time.After(diskGrace): // a disk that hangs keeps nobody from saying farewell
+		log.Error("the disk does not answer; what was to be written last may be lost")
+	}
+	h.work.Wait()
+	last, stop := context.WithTimeout(context.Background(), closeGrace)
+	defer stop()
+	if unheard := h.link.Close(last, h.farewell(err)); unheard != nil {
+		log.Warn("the broker did not take the robot's last words; it will say that the robot was lost", "error", unheard)
+	}
+	return err
+}
+
+// about is the body with what the configuration says of it.
+func about(c *Config, b driver.Body) driver.Body {
+	b.Model, b.Serial = cmp.Or(c.Model, b.Model), cmp.Or(c.Serial, b.Serial)
+	return b
+}

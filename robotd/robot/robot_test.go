@@ -1,0 +1,316 @@
+package robot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"troupe/broker/brokertest"
+	"troupe/robotd/driver/sim"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// stand is a broker, a robot, and people with plain clients.
+type stand struct {
+	*testing.T
+	broker *brokertest.Broker
+	op     *brokertest.Client
+	desk   *brokertest.Client
+	body   *sim.Sim
+	dir    string
+	at     string // where the robot stands at the start
+
+	end  func() // asks robotd to end
+	done chan error
+	n    int
+	seen int64 // number of the last state that was waited for
+}
+
+// newStand starts a broker; everything runs in one process, and in a bubble where
+// time passes at once.
+func newStand(t *testing.T) *stand {
+	b := brokertest.Start(t, brokertest.InProcess)
+	s := &stand{T: t, broker: b, dir: t.TempDir()}
+	// A recorder holds everybody to the contract, but for the stop that is garbage.
+	brokertest.Record(t, b.Dial).Allow("troupe/v1/robots/r1/cmd/op1/safety/stop")
+	s.op, s.desk = b.Client(t, "op1"), b.Client(t, "fleetd")
+	s.op.Subscribe("troupe/v1/robots/+/ack/op1", "troupe/v1/robots/+/state", "troupe/v1/robots/+/presence", "troupe/v1/robots/+/reported/+")
+	return s
+}
+
+// boot starts the robot on the stand's data directory.
+func (s *stand) boot(options ...func(*Config)) {
+	s.Helper()
+	s.body, s.seen = sim.New(sim.Config{At: s.at}), 0
+	cfg := Config{
+		ID: "r1", Dial: s.broker.Dial, Data: s.dir, Driver: s.body,
+		Logger: slog.New(slog.NewTextHandler(s.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	for _, o := range options {
+		o(&cfg)
+	}
+	var ctx context.Context
+	ctx, s.end = context.WithCancel(s.Context())
+	s.done = make(chan error, 1)
+	ready := make(chan struct{})
+	cfg.Ready = func() { close(ready) }
+	go func() { s.done <- Run(ctx, cfg) }()
+	<-ready
+}
+
+// shutDown ends the robot in order.
+func (s *stand) shutDown() {
+	s.Helper()
+	began := time.Now()
+	s.end()
+	if err := <-s.done; err != nil {
+		s.Errorf("the robot ended with %v", err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		s.Errorf("the robot took %v to end, at most 5 s are allowed", took)
+	}
+}
+
+// ask sends a command and waits for its final answer.
+func (s *stand) ask(verb, payload string) schema.Ack {
+	s.Helper()
+	s.n++
+	id := fmt.Sprintf("t%d", s.n)
+	body := map[string]any{"id": id}
+	if payload != "" {
+		body["args"] = json.RawMessage(payload)
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.op.Publish("troupe/v1/robots/r1/cmd/op1/"+verb, string(raw))
+	var a schema.Ack
+	s.op.ExpectThat("troupe/v1/robots/r1/ack/op1", func(m brokertest.Message) bool {
+		a, _ = schema.Decode[schema.Ack](m.Payload)
+		return a.ID != nil && *a.ID == id && a.Status.Final()
+	})
+	return a
+}
+
+// must asks and wants it done.
+func (s *stand) must(verb, payload string) {
+	s.Helper()
+	if a := s.ask(verb, payload); a.Status != schema.StatusSucceeded {
+		s.Fatalf("%s %s: %s %s %s", verb, payload, a.Status, a.Reason, a.Detail)
+	}
+}
+
+// state waits for a state document that holds, later than the last one.
+func (s *stand) state(what string, holds func(schema.State) bool) schema.State {
+	s.Helper()
+	var d schema.State
+	s.op.ExpectThat("troupe/v1/robots/r1/state", func(m brokertest.Message) bool {
+		d, _ = schema.Decode[schema.State](m.Payload)
+		return d.StateSeq > s.seen && holds(d)
+	})
+	s.seen = d.StateSeq
+	return d
+}
+
+func (s *stand) mode(m schema.ModeID) {
+	s.Helper()
+	s.state("mode "+string(m), func(d schema.State) bool {
+		return d.Mode.Active == m && d.Mode.Phase == schema.PhaseRunning && d.Mode.Calibrated
+	})
+}
+
+// publish puts a story on the broker and wishes it for the robot.
+func (s *stand) publish(rev int64, acts ...score.Act) {
+	s.Helper()
+	story := score.Story{ID: "test", Name: score.Text{"en": "Test"}, Languages: []string{"en"}, Repeat: score.Repeat{Loop: true}}
+	lib := map[string]score.Act{}
+	for _, a := range acts {
+		lib[a.ID] = a
+		story.Acts = append(story.Acts, score.Step{Act: a.ID})
+	}
+	data, sum, err := score.EncodeBlob(story, lib, rev)
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.desk.Retain("troupe/v1/blobs/"+sum, string(data))
+	wish, err := schema.Encode(&schema.DesiredStory{Rev: rev, Authority: "desk", Apply: schema.ApplyNextAct, TS: 1,
+		Story: &schema.StoryPin{ID: "test", Rev: rev, SHA256: sum, Size: int64(len(data))}})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.desk.Retain("troupe/v1/robots/r1/desired/story", string(wish))
+	s.op.ExpectThat("troupe/v1/robots/r1/reported/story", func(m brokertest.Message) bool {
+		r, _ := schema.Decode[schema.ReportedStory](m.Payload)
+		if r.Phase == schema.DeployRejected {
+			s.Fatalf("the story was refused: %s", r.Detail)
+		}
+		return r.Phase == schema.DeployActive && r.DesiredRev == rev
+	})
+}
+
+func ptr[T any](v T) *T { return &v }
+
+var (
+	greet = score.Act{ID: "greet", Actions: []score.Action{
+		{Type: score.TypeFace, Face: "smile"},
+		{Type: score.TypeSay, Text: score.Text{"en": "Welcome"}, TimeoutMS: ptr[int64](5000)},
+	}}
+	walk = score.Act{ID: "walk", Actions: []score.Action{
+		{Type: score.TypeGoto, Point: "entrance", TimeoutMS: ptr[int64](60000)},
+		{Type: score.TypeHead, StartMS: 0, YawRad: ptr(0.5), PitchRad: ptr(0.0), TimeoutMS: ptr[int64](5000)},
+	}}
+)
+
+func TestARobotPerformsItsStoryAndStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t)
+		s.boot()
+		s.mode(schema.ModeMnl)
+		if a := s.ask("mode/set", `{"mode":"ato"}`); a.Result != schema.ResultNotReady || a.Reason != schema.ReasonNoDefaultStory {
+			t.Errorf("ato without a story: %s %s", a.Result, a.Reason)
+		}
+		s.publish(1, greet, walk)
+		s.must("mode/set", `{"mode":"ato"}`)
+		time.Sleep(10 * time.Second)
+		if l := s.body.Look(); l.X != -1 || l.Yaw != 0 {
+			t.Errorf("the robot moved before anybody let it: %+v", l)
+		}
+		s.must("safety/enable", "")
+		s.state("walking", func(d schema.State) bool { return d.Auto.Act == "walk" && d.Auto.Status == schema.AutoIdle })
+		time.Sleep(time.Second)
+		if l := s.body.Look(); l.V == 0 {
+			t.Errorf("the robot does not walk: %+v", l)
+		}
+
+		s.op.Publish("troupe/v1/robots/r1/cmd/op1/safety/stop", "{{{")
+		s.state("stopped", func(d schema.State) bool { return d.Safety.State == schema.SafetyDisabled })
+		before := s.body.Look()
+		time.Sleep(10 * time.Second)
+		after := s.body.Look()
+		if after.V != 0 || after.X != before.X || after.Yaw != before.Yaw {
+			t.Errorf("after a stop the robot moves: %+v, then %+v", before, after)
+		}
+		s.shutDown()
+		s.op.ExpectThat("troupe/v1/robots/r1/presence", func(m brokertest.Message) bool {
+			return strings.Contains(string(m.Payload), `"offline"`)
+		})
+	})
+}
+
+func TestARobotThatRestartsHasItsStoryAndStandsStill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t)
+		ato := func(c *Config) { c.BootMode = schema.ModeAto }
+		s.boot(ato)
+		s.mode(schema.ModeMnl)
+		s.publish(1, greet, walk)
+		s.must("mode/set", `{"mode":"ato"}`)
+		s.must("safety/enable", "")
+		time.Sleep(3 * time.Second)
+		s.shutDown()
+
+		broker := s.broker
+		s.broker = brokertest.Start(t, brokertest.InProcess) // an empty one
+		s.op = s.broker.Client(t, "op1")
+		s.op.Subscribe("troupe/v1/robots/+/ack/op1", "troupe/v1/robots/+/state")
+		_ = broker
+		s.boot(ato)
+		s.mode(schema.ModeAto)
+		time.Sleep(20 * time.Second)
+		if l := s.body.Look(); l.V != 0 || l.X != -1 {
+			t.Errorf("the robot moves by itself after a restart: %+v", l)
+		}
+		d := s.state("the story", func(d schema.State) bool { return d.Auto.Story != nil })
+		if d.Auto.Story.ID != "test" || d.Auto.Status != schema.AutoPaused || d.Safety.State != schema.SafetyDisabled {
+			t.Errorf("after a restart: %+v, %s", d.Auto, d.Safety.State)
+		}
+		s.must("safety/enable", "")
+		time.Sleep(5 * time.Second)
+		if l := s.body.Look(); l.V == 0 && l.X == -1 {
+			t.Errorf("the robot does not perform from its disk: %+v", l)
+		}
+		s.shutDown()
+	})
+}
+
+func TestABodyThatHasToBeHomedWaitsForSomebody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t)
+		s.boot(func(c *Config) {
+			s.body = sim.New(sim.Config{Homing: true})
+			c.Driver = s.body
+		})
+		s.state("waiting", func(d schema.State) bool { return len(d.Alerts) > 0 && d.Alerts[0].Type == "calibration_waits" })
+		if a := s.ask("mode/set", `{"mode":"mnl"}`); a.Result != schema.ResultNoCalib {
+			t.Errorf("mnl before calibration: %s %s", a.Result, a.Reason)
+		}
+		s.must("safety/enable", "")
+		s.state("homed, the alert cleared, and the permission used up", func(d schema.State) bool {
+			return d.Mode.Active == schema.ModeMnl && d.Mode.Phase == schema.PhaseRunning && len(d.Alerts) == 0 && d.Safety.State == schema.SafetyDisabled
+		})
+		s.shutDown()
+	})
+}
+
+func TestALostLinkStopsTheRobot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t)
+		s.boot()
+		s.mode(schema.ModeMnl)
+		beat := func(n int) {
+			b, _ := schema.Encode(&schema.FleetHeartbeat{TS: wallNow(), Session: "desk", Seq: int64(n)})
+			s.desk.Send(brokertest.Message{Topic: "troupe/v1/fleet/heartbeat/fleetd", Payload: b})
+		}
+		for n := range 5 {
+			beat(n + 1)
+			time.Sleep(time.Second)
+		}
+		s.must("safety/enable", "")
+		silent := time.Now()
+		s.state("safe", func(d schema.State) bool {
+			return d.Mode.Active == schema.ModeSafe && d.Safety.State != schema.SafetyEnabled
+		})
+		if took := time.Since(silent); took > 5*time.Second {
+			t.Errorf("the robot noticed after %v that nobody can reach it", took)
+		}
+		s.shutDown()
+	})
+}
+
+func TestAPersonIsServedAndTheRobotGoesToCharge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t)
+		s.at = "entrance"
+		s.boot()
+		s.mode(schema.ModeMnl)
+		s.publish(1, greet)
+		s.must("mode/set", `{"mode":"ato"}`)
+		s.must("safety/enable", "")
+		s.body.Press("help")
+		s.state("service", func(d schema.State) bool { return len(d.Interrupts) == 1 && d.Auto.Status == schema.AutoPaused })
+		time.Sleep(time.Second)
+		if l := s.body.Look(); len(l.Saying) != 1 || !strings.Contains(l.Saying[0], "service") {
+			t.Errorf("the robot says %q", l.Saying)
+		}
+		s.body.SetBattery(0.15)
+		s.state("power too", func(d schema.State) bool { return d.Auto.PauseCount == 2 })
+		time.Sleep(2 * time.Minute)
+		if l := s.body.Look(); !l.Charging {
+			t.Errorf("the robot does not charge: %+v", l)
+		}
+		time.Sleep(8 * time.Minute)
+		s.state("performing again", func(d schema.State) bool { return d.Auto.Status == schema.AutoIdle && len(d.Interrupts) == 0 })
+		s.shutDown()
+	})
+}

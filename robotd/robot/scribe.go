@@ -1,0 +1,222 @@
+package robot
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/robotd/brain"
+	"troupe/robotd/request"
+	"troupe/schema"
+)
+
+const (
+	batchQueue    = 256 // batches that may wait for the disk
+	batchesAtOnce = 64  // that share one commit
+	confirming    = 32  // answers whose confirmation is waited for at once
+	publishWait   = 2 * time.Second
+	outboxPause   = 5 * time.Millisecond
+)
+
+// teller is what the scribe wants of the link.
+type teller interface {
+	Publish(ctx context.Context, m link.Message) error
+	PublishWait(ctx context.Context, m link.Message) error
+}
+
+// batch is what one step wants saved and then told.
+type batch struct {
+	saves   []brain.Effect
+	publish []numbered
+}
+
+// numbered is a publication with its place among all: a retained document never
+// gives way to an older one, though urgent ones overtake.
+type numbered struct {
+	brain.Publish
+	n int64
+}
+
+// scribe saves and publishes, in order, away from the loop: the disk may be slow
+// and the network slower. What is saved in a batch is on the disk before
+// anything of the batch is told; batches that wait share one commit.
+type scribe struct {
+	post *post
+	link teller
+	disk store
+	log  *slog.Logger
+	in   chan batch
+	loop *loop
+	ctx  context.Context
+	done chan struct{}
+
+	confirms chan struct{} // places
+	waiting  sync.WaitGroup
+
+	mu     sync.Mutex
+	newest map[schema.TopicKind]int64 // publication of each retained topic
+}
+
+func newScribe(ctx context.Context, p *post, d store, l *loop, log *slog.Logger) *scribe {
+	return &scribe{post: p, disk: d, loop: l, log: log, ctx: ctx,
+		in: make(chan batch, batchQueue), done: make(chan struct{}),
+		confirms: make(chan struct{}, confirming), newest: map[schema.TopicKind]int64{}}
+}
+
+// put hands a batch over. When the disk has been stuck for so long that no place
+// is left, the batch is lost as a whole: nothing of it is told, so nothing is
+// promised that is not kept.
+func (s *scribe) put(b batch) {
+	select {
+	case s.in <- b:
+		return
+	default:
+	}
+	s.log.Error("the disk does not keep up; what a step wanted saved and told is lost", "saves", len(b.saves), "messages", len(b.publish))
+	for _, ev := range answers(b.saves, schema.ReasonOverloaded) {
+		select { // this is the loop itself: it must not wait for itself
+		case s.loop.events <- ev:
+		default:
+		}
+	}
+}
+
+// run works until in is closed and empty.
+func (s *scribe) run() {
+	defer close(s.done)
+	defer s.waiting.Wait()
+	batches := make([]batch, 0, batchesAtOnce)
+	for b := range s.in {
+		batches = append(batches[:0], b)
+	more:
+		for len(batches) < batchesAtOnce {
+			select {
+			case b, ok := <-s.in:
+				if !ok {
+					break more
+				}
+				batches = append(batches, b)
+			default:
+				break more
+			}
+		}
+		s.work(batches)
+	}
+}
+
+func (s *scribe) work(batches []batch) {
+	var saves []brain.Effect
+	for _, b := range batches {
+		saves = append(saves, b.saves...)
+	}
+	var refused schema.Reason
+	if len(saves) > 0 {
+		if err := s.disk.keep(saves); err != nil {
+			refused = s.disk.why(err)
+			s.log.Error("the disk refused", "reason", refused, "error", err)
+		}
+		for _, ev := range answers(saves, refused) {
+			s.loop.send(s.ctx, ev)
+		}
+	}
+	for _, b := range batches {
+		for _, p := range b.publish {
+			if refused == "" || len(b.saves) == 0 || !promise(p) {
+				s.tell(p)
+			}
+		}
+	}
+}
+
+// promise reports whether what is told has to be on the disk: the final answer to
+// a command that was taken, and where a delivery stands. What comes in a batch that
+// saves nothing has its record already, or is told although it has none.
+func promise(p numbered) bool { return p.Confirm != "" || p.Topic == schema.TopicReportedStory }
+
+// answers are what the robot is told about its saves.
+func answers(saves []brain.Effect, refused schema.Reason) []brain.Event {
+	var out []brain.Event
+	var keys []request.Key
+	for _, e := range saves {
+		switch e := e.(type) {
+		case brain.SaveRequests:
+			for _, r := range e.Put {
+				keys = append(keys, r.Key())
+			}
+		case brain.SaveStory:
+			if e.Blob != nil {
+				out = append(out, brain.StorySaved{Rev: e.Rev, Refused: refused})
+			}
+		}
+	}
+	if len(keys) > 0 {
+		out = append(out, brain.RequestsSaved{Keys: keys, Refused: refused})
+	}
+	return out
+}
+
+// tell publishes one message. Without a link nothing is told: every document is
+// told anew with the next session, and answers wait in the journal.
+func (s *scribe) tell(p numbered) {
+	m := s.post.message(p.Topic, p.Param, p.Payload)
+	if p.Confirm != "" {
+		select {
+		case s.confirms <- struct{}{}:
+			s.waiting.Add(1)
+			go s.confirm(m, p.Confirm)
+			return
+		default: // it stays unconfirmed and is told again with the next session
+		}
+	}
+	for began := time.Now(); ; {
+		err := s.atOnce(p)
+		if !errors.Is(err, context.Canceled) || s.ctx.Err() != nil || time.Since(began) > publishWait {
+			return
+		}
+		time.Sleep(outboxPause) // the outbox is full
+	}
+}
+
+// atOnce publishes if the outbox has room, and does not wait. A retained document
+// that is older than the newest told of its topic is passed over: urgent ones
+// come here before those that wait for the disk.
+func (s *scribe) atOnce(p numbered) error {
+	m := s.post.message(p.Topic, p.Param, p.Payload)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m.Retain {
+		if p.n < s.newest[p.Topic] {
+			return nil
+		}
+	}
+	err := s.link.Publish(never, m)
+	switch {
+	case err != nil:
+		s.log.Debug("not published", "topic", m.Topic, "error", err)
+	case m.Retain: // only what was told makes older ones outdated
+		s.newest[p.Topic] = p.n
+	}
+	return err
+}
+
+func (s *scribe) confirm(m link.Message, key request.Key) {
+	defer s.waiting.Done()
+	defer func() { <-s.confirms }()
+	ctx, cancel := context.WithTimeout(s.ctx, publishWait)
+	defer cancel()
+	if err := s.link.PublishWait(ctx, m); err != nil {
+		s.log.Debug("answer not confirmed", "topic", m.Topic, "error", err)
+		return
+	}
+	s.loop.send(s.ctx, brain.Delivered{Key: key})
+}
+
+// never is a context that waits for nothing.
+var never = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()

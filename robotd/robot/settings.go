@@ -1,0 +1,214 @@
+package robot
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/knadh/koanf/parsers/yaml"
+	"github.com/knadh/koanf/providers/confmap"
+	"github.com/knadh/koanf/providers/env/v2"
+	"github.com/knadh/koanf/providers/file"
+	"github.com/knadh/koanf/v2"
+	"github.com/spf13/pflag"
+
+	"troupe/robotd/driver/sim"
+	"troupe/schema"
+)
+
+// setting is one thing that can be configured: in a YAML file under its key, in
+// the environment, or by a flag. Later ones win in this order.
+type setting struct {
+	key     string // as in the file; a dot is a level
+	def     any    // default; its type is the setting's
+	purpose string
+}
+
+// settings is everything that can be configured from outside.
+var settings = []setting{
+	{"id", "", "the robot's name: a-z, 0-9 and hyphens"},
+	{"broker", "mqtt://127.0.0.1:1883", "address of the broker"},
+	{"password_file", "", "file with the robot's password at the broker"},
+	{"namespace", string(schema.DefaultNamespace), "first level of every topic"},
+	{"data", "./data", "directory for what the robot has to remember"},
+	{"model", "troupe-sim", "the body's model, told in caps"},
+	{"serial", "", "the body's serial number, told in caps"},
+	{"languages", []string{"en"}, "what the robot speaks, the preferred first"},
+	{"boot_mode", string(schema.ModeMnl), "mode after calibration at boot: mnl or ato"},
+	{"link_loss.str", string(schema.LinkLossSafe), "when no operator is heard in str: safe or continue"},
+	{"link_loss.mnl", string(schema.LinkLossSafe), "when no operator is heard in mnl: safe or continue"},
+	{"link_loss.ato", string(schema.LinkLossSafe), "when no operator is heard in ato: safe or continue"},
+	{"on_link_return", "wait", "what ato does when an operator is heard again: wait for auto/continue, or continue"},
+	{"low_battery", 0.20, "share of 1 below which the robot goes to charge"},
+	{"charged", 0.80, "share of 1 from which it comes back"},
+	{"require_sight", false, "refuse safety/enable and safety/reset that do not say which heartbeat their sender saw"},
+	{"tick", 20 * time.Millisecond, "period of the executor while something is performed"},
+	{"sim.no_map", false, "the simulated body has no map, and so nowhere to go to"},
+	{"sim.homing", false, "the simulated body has to be homed, which waits for safety/enable"},
+	{"sim.battery", 1.0, "the simulated battery at the start, as a share of 1"},
+	{"sim.at", "dock", "where the simulated body stands at the start"},
+	{"log_level", "info", "debug, info, warn or error"},
+}
+
+// dashes is the name of a setting's flag.
+func (s setting) flag() string { return strings.NewReplacer("_", "-", ".", "-").Replace(s.key) }
+
+// variable is its name in the environment.
+func (s setting) variable() string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(s.key, ".", "_"))
+}
+
+const envPrefix = "TROUPE_ROBOTD_"
+
+// Flags adds a flag for every setting, and one for the file.
+func Flags(f *pflag.FlagSet) {
+	f.String("config", "", "YAML file of settings; unknown keys are errors")
+	for _, s := range settings {
+		switch def := s.def.(type) {
+		case string:
+			f.String(s.flag(), def, s.purpose)
+		case bool:
+			f.Bool(s.flag(), def, s.purpose)
+		case float64:
+			f.Float64(s.flag(), def, s.purpose)
+		case time.Duration:
+			f.Duration(s.flag(), def, s.purpose)
+		case []string:
+			f.StringSlice(s.flag(), def, s.purpose)
+		}
+	}
+}
+
+// Load reads the settings: defaults, then the file, then the environment, then
+// the flags that were given. The level is that of the log.
+func Load(f *pflag.FlagSet) (Config, slog.Level, error) {
+	k := koanf.New(".")
+	defaults := map[string]any{}
+	for _, s := range settings {
+		defaults[s.key] = s.def
+	}
+	if err := k.Load(confmap.Provider(defaults, "."), nil); err != nil {
+		return Config{}, 0, fmt.Errorf("defaults: %w", err)
+	}
+	path, err := f.GetString("config")
+	if err != nil {
+		return Config{}, 0, err
+	}
+	if path == "" {
+		path = os.Getenv(envPrefix + "CONFIG")
+	}
+	if path != "" {
+		if err := loadFile(k, path); err != nil {
+			return Config{}, 0, err
+		}
+	}
+	if err := loadEnvironment(k); err != nil {
+		return Config{}, 0, err
+	}
+	given := map[string]any{}
+	for _, s := range settings {
+		if flag := f.Lookup(s.flag()); flag.Changed {
+			if given[s.key] = any(flag.Value.String()); flag.Value.Type() == "stringSlice" {
+				given[s.key], _ = f.GetStringSlice(s.flag())
+			}
+		}
+	}
+	if err := k.Load(confmap.Provider(given, "."), nil); err != nil {
+		return Config{}, 0, fmt.Errorf("flags: %w", err)
+	}
+	return configOf(k)
+}
+
+func loadFile(k *koanf.Koanf, path string) error {
+	fromFile := koanf.New(".")
+	if err := fromFile.Load(file.Provider(path), yaml.Parser()); err != nil {
+		return fmt.Errorf("configuration %s: %w", path, err)
+	}
+	var unknown []error
+	for _, key := range fromFile.Keys() {
+		if _, ok := find(key); !ok {
+			unknown = append(unknown, fmt.Errorf("configuration %s: there is no setting %s", path, key))
+		}
+	}
+	if len(unknown) > 0 {
+		return errors.Join(unknown...)
+	}
+	return k.Merge(fromFile)
+}
+
+func loadEnvironment(k *koanf.Koanf) error {
+	var unknown []error
+	err := k.Load(env.Provider(".", env.Opt{Prefix: envPrefix, TransformFunc: func(name, value string) (string, any) {
+		if name == envPrefix+"CONFIG" {
+			return "", nil
+		}
+		for _, s := range settings {
+			if s.variable() != name {
+				continue
+			}
+			if _, list := s.def.([]string); list {
+				return s.key, strings.Split(value, ",")
+			}
+			return s.key, value
+		}
+		unknown = append(unknown, fmt.Errorf("environment: there is no setting %s", name))
+		return "", nil
+	}}), nil)
+	return errors.Join(append(unknown, err)...)
+}
+
+func find(key string) (setting, bool) {
+	for _, s := range settings {
+		if s.key == key {
+			return s, true
+		}
+	}
+	return setting{}, false
+}
+
+// configOf turns settings into a configuration and lists everything that is
+// wrong with it.
+func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
+	c = Config{
+		ID: k.String("id"), Broker: k.String("broker"), Namespace: schema.Namespace(k.String("namespace")),
+		Data: k.String("data"), Model: k.String("model"), Serial: k.String("serial"),
+		Languages: k.Strings("languages"), BootMode: schema.ModeID(k.String("boot_mode")),
+		LinkLoss:         map[schema.ModeID]schema.LinkLoss{},
+		ContinueOnReturn: k.String("on_link_return") == "continue",
+		LowBattery:       k.Float64("low_battery"), Charged: k.Float64("charged"),
+		RequireSight: k.Bool("require_sight"), Tick: k.Duration("tick"),
+		Sim: sim.Config{NoMap: k.Bool("sim.no_map"), Homing: k.Bool("sim.homing"), Battery: k.Float64("sim.battery"), At: k.String("sim.at"), Serial: k.String("serial")},
+	}
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	for _, m := range []schema.ModeID{schema.ModeStr, schema.ModeMnl, schema.ModeAto} {
+		key := "link_loss." + string(m)
+		switch v := schema.LinkLoss(k.String(key)); v {
+		case schema.LinkLossSafe, schema.LinkLossContinue:
+			c.LinkLoss[m] = v
+		default:
+			fault("%s: %q is neither safe nor continue", key, v)
+		}
+	}
+	if v := k.String("on_link_return"); v != "wait" && v != "continue" {
+		fault("on_link_return: %q is neither wait nor continue", v)
+	}
+	if path := k.String("password_file"); path != "" {
+		b, err := os.ReadFile(filepath.Clean(path))
+		if err != nil {
+			fault("password_file: %w", err)
+		}
+		c.Password = strings.TrimRight(string(b), "\r\n")
+	}
+	if err := level.UnmarshalText([]byte(k.String("log_level"))); err != nil {
+		fault("log_level: %w", err)
+	}
+	if _, err := c.brain(); err != nil {
+		faults = append(faults, err)
+	}
+	return c, level, errors.Join(faults...)
+}

@@ -1,0 +1,92 @@
+package robot
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"troupe/schema"
+)
+
+// load reads settings from a file's text and flags.
+func load(t *testing.T, file string, args ...string) (Config, error) {
+	t.Helper()
+	f := pflag.NewFlagSet("robotd", pflag.ContinueOnError)
+	Flags(f)
+	if file != "" {
+		path := filepath.Join(t.TempDir(), "robot.yaml")
+		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, "--config", path)
+	}
+	if err := f.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	cfg, _, err := Load(f)
+	return cfg, err
+}
+
+func TestFlagsWinOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
+	file := "id: file\nmodel: file\nserial: file\nlink_loss: {ato: continue}\nlanguages: [de, en]\ntick: 10ms\nlow_battery: 0.3\nsim: {no_map: true}\n"
+	t.Setenv("TROUPE_ROBOTD_MODEL", "environment")
+	t.Setenv("TROUPE_ROBOTD_SERIAL", "environment")
+	t.Setenv("TROUPE_ROBOTD_LINK_LOSS_MNL", "continue")
+	cfg, err := load(t, file, "--serial", "flag", "--boot-mode", "ato")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.ID != "file" || cfg.Model != "environment" || cfg.Serial != "flag" || cfg.Broker != "mqtt://127.0.0.1:1883" {
+		t.Errorf("id %q, model %q, serial %q, broker %q", cfg.ID, cfg.Model, cfg.Serial, cfg.Broker)
+	}
+	if cfg.LinkLoss[schema.ModeAto] != schema.LinkLossContinue || cfg.LinkLoss[schema.ModeMnl] != schema.LinkLossContinue || cfg.LinkLoss[schema.ModeStr] != schema.LinkLossSafe {
+		t.Errorf("link loss %v", cfg.LinkLoss)
+	}
+	if strings.Join(cfg.Languages, " ") != "de en" || cfg.Tick != 10*time.Millisecond || cfg.LowBattery != 0.3 || !cfg.Sim.NoMap || cfg.BootMode != schema.ModeAto {
+		t.Errorf("%+v", cfg)
+	}
+}
+
+func TestWhatIsWrongWithTheSettingsIsSaidAtOnce(t *testing.T) {
+	_, err := load(t, "link_loss: {ato: perhaps}\non_link_return: never\nlow_battery: 0.9\nboot_mode: dance\npassword_file: /nowhere\n", "--id", "R 1")
+	for _, want := range []string{"link_loss.ato", "on_link_return", "low battery", `boot mode "dance"`, "password_file", `robot id "R 1"`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("nothing is said of %s: %v", want, err)
+		}
+	}
+}
+
+func TestUnknownSettingsAreErrors(t *testing.T) {
+	if _, err := load(t, "id: r1\nlinkloss: safe\nsim: {mapp: 1}\n"); err == nil || !strings.Contains(err.Error(), "no setting linkloss") || !strings.Contains(err.Error(), "no setting sim.mapp") {
+		t.Errorf("in the file: %v", err)
+	}
+	t.Setenv("TROUPE_ROBOTD_LINKLOSS", "safe")
+	if _, err := load(t, "id: r1\n"); err == nil || !strings.Contains(err.Error(), "no setting TROUPE_ROBOTD_LINKLOSS") {
+		t.Errorf("in the environment: %v", err)
+	}
+}
+
+func TestAPasswordComesFromAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(path, []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := load(t, "", "--id", "r1", "--password-file", path)
+	if err != nil || cfg.Password != "secret" {
+		t.Errorf("password %q, %v", cfg.Password, err)
+	}
+}
+
+func TestEverySettingHasAFlag(t *testing.T) {
+	f := pflag.NewFlagSet("robotd", pflag.ContinueOnError)
+	Flags(f)
+	for _, s := range settings {
+		if f.Lookup(s.flag()) == nil {
+			t.Errorf("%s has no flag", s.key)
+		}
+	}
+}

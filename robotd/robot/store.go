@@ -1,0 +1,55 @@
+package robot
+
+import (
+	"fmt"
+
+	"troupe/robotd/brain"
+	"troupe/robotd/disk"
+	"troupe/schema"
+)
+
+// store keeps what the robot must not forget.
+type store interface {
+	// keep writes all of saves or nothing, and returns when they are safe.
+	keep(saves []brain.Effect) error
+	// why turns an error of keep into what a sender is told.
+	why(error) schema.Reason
+	close() error
+}
+
+// onDisk is the robot's data directory.
+type onDisk struct{ *disk.Disk }
+
+// openStore opens the data directory and reads what the robot remembers.
+func openStore(dir string) (store, brain.Memory, error) {
+	d, saved, err := disk.Open(dir)
+	if err != nil {
+		return nil, brain.Memory{}, err
+	}
+	return onDisk{d}, brain.Memory{
+		Boots: saved.Boots, Requests: saved.Commands, Kept: saved.Story, Blobs: saved.Blobs, Settings: saved.Settings,
+	}, nil
+}
+
+func (d onDisk) keep(saves []brain.Effect) error {
+	batch := make([]disk.Write, 0, len(saves))
+	for _, e := range saves {
+		switch e := e.(type) {
+		case brain.SaveRequests:
+			batch = append(batch, disk.Commands{Save: e.Save})
+		case brain.SaveStory:
+			batch = append(batch, disk.Story{Save: e.Save})
+		case brain.SaveEvent:
+			batch = append(batch, disk.Event{Payload: e.Payload})
+		case brain.SaveSetting:
+			batch = append(batch, disk.Setting{Name: e.Name, Value: e.Value})
+		default:
+			panic(fmt.Sprintf("robot: no such save: %T", e))
+		}
+	}
+	return d.Apply(batch...)
+}
+
+func (d onDisk) why(err error) schema.Reason { return disk.Reason(err) }
+
+func (d onDisk) close() error { return d.Close() }

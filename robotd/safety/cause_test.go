@@ -1,0 +1,28 @@
+package safety
+
+import (
+	"testing"
+
+	"troupe/schema"
+)
+
+func TestWhoAskedForAStopIsNamedThoughItsUnitsAreOff(t *testing.T) {
+	off := []Unit{{ID: "head", State: UnitError}, {ID: "drive", State: UnitError}}
+	for _, c := range []struct {
+		name  string
+		cause Cause
+		facts Facts
+		want  string
+	}{
+		{"a person", Cause{Event: EStopAsked, Source: "operator", By: "op1"}, Facts{Units: off}, "op1"},
+		{"a unit", Cause{Event: UnitFailed, Source: "unit", Key: "drive"}, Facts{Units: off}, "unit drive"},
+		{"a pressed input outranks a person", Cause{Event: EStopAsked, Source: "operator", By: "op1"}, Facts{Units: off, Inputs: []string{"rear"}}, "input rear"},
+	} {
+		if got := LatchedBy(State{At: schema.SafetyEStop, Cause: c.cause}, c.facts); got != c.want {
+			t.Errorf("%s: latched by %q, want %q", c.name, got, c.want)
+		}
+	}
+	if got := LatchedBy(State{At: schema.SafetyDisabled}, Facts{}); got != "" {
+		t.Errorf("nothing is latched, and it is by %q", got)
+	}
+}

@@ -1,0 +1,181 @@
+package safety
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+	"troupe/schema"
+)
+
+// drawFacts makes any world, sound or not.
+func drawFacts(t *rapid.T) Facts {
+	unit := rapid.Custom(func(t *rapid.T) Unit {
+		u := Unit{ID: "u", State: rapid.SampledFrom([]UnitState{UnitIdle, UnitIdle, UnitRun, UnitHalt, UnitError, "?"}).Draw(t, "unit")}
+		if u.State != UnitIdle && rapid.IntRange(0, 3).Draw(t, "faulty") == 0 {
+			u.Fault = "hot"
+		}
+		return u
+	})
+	f := Facts{Mode: Mode{
+		Active: rapid.IntRange(0, 9).Draw(t, "active") > 0, Wants: rapid.IntRange(0, 9).Draw(t, "wants") > 0,
+		Switching: rapid.IntRange(0, 9).Draw(t, "switching") == 0, ShutdownDone: rapid.Bool().Draw(t, "done"),
+	}}
+	if rapid.Bool().Draw(t, "all well") {
+		f.Units = []Unit{{ID: "u"}, {ID: "v"}}
+		for i := range f.Units {
+			f.Units[i].State = UnitIdle
+		}
+		return f
+	}
+	f.Units = rapid.SliceOfN(unit, 0, 3).Draw(t, "units")
+	if rapid.IntRange(0, 4).Draw(t, "pressed") == 0 {
+		f.Inputs = []string{"door"}
+	}
+	if rapid.IntRange(0, 4).Draw(t, "latched") == 0 {
+		f.Latches = []Latch{{ID: "l", Level: rapid.SampledFrom([]Verb{SoftStop, Stop, Halt, "?"}).Draw(t, "level")}}
+	}
+	if rapid.IntRange(0, 4).Draw(t, "forbidden") == 0 {
+		f.WakeForbidden = "hot"
+	}
+	return f
+}
+
+func drawRequest(t *rapid.T) Request {
+	r := Request{
+		Verb: rapid.SampledFrom([]Verb{"", "", Enable, Enable, Enable, Reset, Reset, SoftStop, Stop, Halt, EStop}).Draw(t, "verb"),
+		ID:   rapid.SampledFrom([]string{"", "a", "b", "c", "d", "e", "f"}).Draw(t, "id"), Local: rapid.Bool().Draw(t, "local"),
+	}
+	return r
+}
+
+// walk drives a core through a random life and shows every step to see.
+func walk(t *rapid.T, see func(was State, s State, f Facts, r Request, d Decision, now time.Duration)) {
+	s, now := Boot(0), time.Duration(0)
+	for range rapid.IntRange(1, 60).Draw(t, "steps") {
+		now += time.Duration(rapid.IntRange(0, 3000).Draw(t, "ms")) * time.Millisecond
+		f, r, was := drawFacts(t), drawRequest(t), s
+		d := Step(&s, now, Defaults(), f, r)
+		see(was, s, f, r, d, now)
+	}
+}
+
+func TestRaisingAFaultNeverLowersTheLevel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
+			if Level(s.At) >= Level(was.At) {
+				return
+			}
+			granted := d.Answer.Taken && (r.Verb == Enable || r.Verb == Reset) && d.Answer.Reason == ""
+			if !granted && (was.At != schema.SafetyReset || s.At != schema.SafetyDisabled) {
+				t.Fatalf("%s -> %s on %s", was.At, s.At, d.Cause.Event)
+			}
+		})
+	})
+}
+
+func TestMoreCausesNeverLeadLower(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
+			worse := f
+			switch rapid.IntRange(0, 3).Draw(t, "which") {
+			case 0:
+				worse.Inputs = []string{"door"}
+			case 1:
+				worse.WakeForbidden = "hot"
+			case 2:
+				worse.Latches = append([]Latch{{ID: "x", Level: Stop}}, f.Latches...)
+			case 3:
+				worse.Units = append(append([]Unit{}, f.Units...), Unit{ID: "x", State: UnitError, Fault: "hot"})
+			}
+			other := was
+			Step(&other, now, Defaults(), worse, r)
+			// STOP may take longer with a fault than without: coming to rest is
+			// progress, not permission.
+			if Level(other.At) < Level(s.At) && !(s.At == schema.SafetyDisabled && Level(other.At) >= Level(was.At)) {
+				t.Fatalf("from %s: %s with fewer causes, %s with more", was.At, s.At, other.At)
+			}
+		})
+	})
+}
+
+func TestEnabledOnlyAfterAnEnableSinceTheLastStop(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		earned := false
+		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
+			if r.Verb == Enable && d.Answer.Taken && d.Answer.Reason == "" {
+				earned = true
+			}
+			if s.At == schema.SafetyEnabled && !earned {
+				t.Fatalf("ENABLED and nobody asked, from %s on %s", was.At, d.Cause.Event)
+			}
+			if s.At != schema.SafetyEnabled {
+				earned = false
+			}
+		})
+	})
+}
+
+func TestAStopRequestIsNeverRefusedAndNeverLeadsLower(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
+			if !r.Verb.Stops() {
+				return
+			}
+			if !d.Answer.Taken {
+				t.Fatalf("%s refused in %s: %+v", r.Verb, was.At, d.Answer)
+			}
+			if s.At == schema.SafetyEnabled {
+				t.Fatalf("still ENABLED after %s", r.Verb)
+			}
+			if r.Verb == EStop && s.At != schema.SafetyEStop {
+				t.Fatalf("estop in %s led to %s", was.At, s.At)
+			}
+			if Level(s.At) < Level(was.At) && was.At != schema.SafetyReset {
+				t.Fatalf("%s led from %s to %s", r.Verb, was.At, s.At)
+			}
+		})
+	})
+}
+
+func TestAHeldStopInputNeverLetsTheRobotBeEnabled(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
+			if len(f.Inputs) > 0 && s.At != schema.SafetyEStop {
+				t.Fatalf("a stop input is pressed in %s and the robot is in %s", was.At, s.At)
+			}
+		})
+	})
+}
+
+func TestADuplicateRequestHasNoSecondEffect(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var last Request
+		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
+			if r.ID == "" || d.Answer.Reason != "" || !d.Answer.Taken || r.Verb.Stops() {
+				return
+			}
+			last = r
+			// Whatever happens meanwhile, the same request grants nothing again.
+			after := s
+			for range 3 {
+				Step(&after, now, Defaults(), drawFacts(t), Request{Verb: Stop})
+			}
+			if before := after.At; last.Verb == Enable && before == schema.SafetyDisabled {
+				d := Step(&after, now, Defaults(), Facts{Mode: Mode{Active: true, Wants: true}}, last)
+				if d.Changed || d.Answer.Reason != schema.ReasonStopped {
+					t.Fatalf("a second delivery of %+v: %+v", last, d)
+				}
+			}
+		})
+	})
+}
+
+func TestAStepWithoutNewsAllocatesNothing(t *testing.T) {
+	s := Boot(0)
+	f := Facts{Units: []Unit{{ID: "drive", State: UnitIdle}, {ID: "head", State: UnitIdle}}, Mode: Mode{Active: true, Wants: true}}
+	l := Defaults()
+	if n := testing.AllocsPerRun(100, func() { Step(&s, time.Second, l, f, Request{}) }); n != 0 {
+		t.Errorf("%v allocations a step", n)
+	}
+}

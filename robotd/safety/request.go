@@ -1,0 +1,131 @@
+package safety
+
+import (
+	"fmt"
+	"time"
+
+	"troupe/schema"
+)
+
+// Answer is what the sender of a request is told. Taken with the reason
+// "unchanged" means that it already was so.
+type Answer struct {
+	Asked  bool // there was a request
+	Taken  bool
+	Reason schema.Reason
+	Detail string        // for people
+	Wait   time.Duration // ask again after so long; 0 = waiting alone does not help
+}
+
+func taken() Answer { return Answer{Asked: true, Taken: true} }
+
+func unchanged(detail string) Answer {
+	return Answer{Asked: true, Taken: true, Reason: schema.ReasonUnchanged, Detail: detail}
+}
+
+func refused(r schema.Reason, detail string) Answer {
+	return Answer{Asked: true, Reason: r, Detail: detail}
+}
+
+// mayEnable judges an enable: the state first, then every cause, then whether
+// its sender has seen the robot as it is. ok means that the edge is granted.
+func (s *State) mayEnable(now time.Duration, l Limits, f Facts, r Request) (a Answer, ok bool) {
+	switch s.At {
+	case schema.SafetyEnabled:
+		return unchanged("already ENABLED"), false
+	case schema.SafetySoftStop, schema.SafetyStop:
+		return refused(schema.ReasonBusy, "the robot is coming to rest; ask again when it is DISABLED"), false
+	case schema.SafetyReset:
+		return refused(schema.ReasonResetSettling, "the units are being reset; ask again when the robot is DISABLED"), false
+	}
+	if causes := Causes(*s, f, nil); len(causes) > 0 {
+		return refused(causes[0].Reason, causes[0].String()), false
+	}
+	switch {
+	case !f.Mode.Active:
+		return refused(schema.ReasonPrecondition, "no mode is in charge; mode/set starts one"), false
+	case !f.Mode.Wants:
+		return refused(schema.ReasonPrecondition, "the active mode does not move; mode/set another one first"), false
+	}
+	return s.mayTrust(now, l, r)
+}
+
+// mayReset judges a reset. A latch does not stand against it: the units may
+// leave their errors, only moving waits for the latch.
+func (s *State) mayReset(now time.Duration, l Limits, f Facts, r Request) (a Answer, ok bool) {
+	switch s.At {
+	case schema.SafetyDisabled, schema.SafetyReset:
+		return unchanged("nothing is left to reset: the robot is in " + string(s.At)), false
+	case schema.SafetyHalt:
+		return refused(schema.ReasonResetSettling, "units are still halting; ask again in E_STOP"), false
+	case schema.SafetyEnabled, schema.SafetySoftStop, schema.SafetyStop:
+		return refused(schema.ReasonInvalidTransition, "there is nothing to reset in "+string(s.At)), false
+	}
+	if len(f.Inputs) > 0 {
+		return refused(schema.ReasonEStopInput, "stop input "+f.Inputs[0]+" is still pressed"), false
+	}
+	if s.Physical && !r.Local {
+		return refused(schema.ReasonLocalOnly, "a stop input at the robot was pressed; somebody has to reset it there"), false
+	}
+	for _, u := range f.Units {
+		if u.Fault != "" {
+			return refused(schema.ReasonUnitError, "unit "+u.ID+": "+u.Fault), false
+		}
+	}
+	if a, ok := s.mayTrust(now, l, r); !ok {
+		return a, false
+	}
+	if left := s.Troubled + l.Settle - now; left > 0 {
+		a := refused(schema.ReasonResetSettling, fmt.Sprintf("the units settle for another %d ms", (left+time.Millisecond-1).Milliseconds()))
+		a.Wait = left
+		return a, false
+	}
+	return taken(), true
+}
+
+// mayTrust holds that whoever lets the robot move has seen it lately, and since
+// it last went to a safer state.
+func (s *State) mayTrust(now time.Duration, l Limits, r Request) (Answer, bool) {
+	switch {
+	case !r.HasSeen && l.RequireSight:
+		return refused(schema.ReasonPrecondition, "this robot asks for seen_mono_ms, the newest mono_ms of its heartbeat"), false
+	case !r.HasSeen:
+		return taken(), true
+	case r.Seen > now:
+		return refused(schema.ReasonPrecondition, "seen_mono_ms is of another boot of this robot"), false
+	case now-r.Seen > l.Sight:
+		return refused(schema.ReasonPrecondition, fmt.Sprintf("what you saw of the robot is %d ms old", (now-r.Seen).Milliseconds())), false
+	case r.Seen < s.Worse.Truncate(time.Millisecond):
+		return refused(schema.ReasonPrecondition, "the robot was stopped after the heartbeat that you saw"), false
+	}
+	return taken(), true
+}
+
+// use writes the id of a granted edge down; used reports whether it was.
+func (s *State) use(id string) {
+	if id == "" {
+		return
+	}
+	copy(s.taken[1:], s.taken[:len(s.taken)-1])
+	s.taken[0] = id
+}
+
+func (s *State) used(id string) bool {
+	for _, t := range s.taken {
+		if id != "" && t == id {
+			return true
+		}
+	}
+	return false
+}
+
+// String is one line for people.
+func (c Cause) String() string {
+	line := c.Source
+	for _, part := range []struct{ label, text string }{{" ", c.Key}, {" by ", c.By}, {": ", c.Why}} {
+		if part.text != "" {
+			line += part.label + part.text
+		}
+	}
+	return line
+}

@@ -1,0 +1,242 @@
+package safety
+
+import (
+	"time"
+
+	"troupe/schema"
+)
+
+// Decision is what one step came to.
+type Decision struct {
+	Changed bool
+	From    schema.SafetyState
+	To      schema.SafetyState
+	Cause   Cause  // of the change
+	Why     string // the table's reason
+	Answer  Answer // to the request, when there was one
+}
+
+// Step looks at the world once and takes at most one edge: the most urgent that
+// the present state has a row for. A request is judged after the facts, in the
+// same step, and never remembered: an enable that could not be taken is gone.
+func Step(s *State, now time.Duration, l Limits, f Facts, r Request) Decision {
+	s.remember(now, f)
+	d := Decision{From: s.At, To: s.At}
+	on, cause := s.urgent(now, l, f, r)
+	switch {
+	case on == BadState:
+		s.enter(now, &d, schema.SafetyEStop, cause, "the core does not know its own state")
+	case on != "":
+		row, _ := Table.Next(s.At, on)
+		s.enter(now, &d, row.To, cause, row.Why)
+	}
+	d.Answer = s.answer(now, l, f, r, &d)
+	return d
+}
+
+// urgent finds the event to act on, most urgent first; an event that the
+// present state has no row for is passed over.
+func (s *State) urgent(now time.Duration, l Limits, f Facts, r Request) (Event, Cause) {
+	if _, known := Table.Next(s.At, EStopAsked); !known && s.At != schema.SafetyEStop {
+		return BadState, Cause{Event: BadState, Reason: schema.ReasonInternal, Source: "core", Key: string(s.At)}
+	}
+	can := func(on Event) bool { _, ok := Table.Next(s.At, on); return ok }
+	asked := Cause{Source: r.Source, By: r.By, Why: r.Why, Req: r.ID, Reason: schema.ReasonStopped}
+
+	if len(f.Inputs) > 0 && can(InputPressed) {
+		return InputPressed, Cause{Event: InputPressed, Reason: schema.ReasonEStopInput, Source: "input", Key: f.Inputs[0]}
+	}
+	if can(UnitFailed) {
+		if c, ok := s.failure(f.Units); ok {
+			return UnitFailed, c
+		}
+	}
+	if r.Verb == EStop && can(EStopAsked) {
+		asked.Event = EStopAsked
+		return EStopAsked, asked
+	}
+	if can(UnitHalted) {
+		for _, u := range f.Units {
+			if u.State == UnitHalt {
+				return UnitHalted, Cause{Event: UnitHalted, Reason: schema.ReasonUnitError, Source: "unit", Key: u.ID, Why: u.Fault}
+			}
+		}
+	}
+	if r.Verb == Halt && can(HaltAsked) {
+		asked.Event = HaltAsked
+		return HaltAsked, asked
+	}
+	if c, ok := latched(f.Latches, HaltAsked); ok && can(HaltAsked) {
+		return HaltAsked, c
+	}
+	if r.Verb == Stop && can(StopAsked) {
+		asked.Event = StopAsked
+		return StopAsked, asked
+	}
+	if c, ok := latched(f.Latches, StopAsked); ok && can(StopAsked) {
+		return StopAsked, c
+	}
+	if can(ModeMissing) && s.modeless(now, l, f.Mode) {
+		return ModeMissing, Cause{Event: ModeMissing, Reason: schema.ReasonStopped, Source: "mode"}
+	}
+	if r.Verb == SoftStop && can(SoftStopAsked) {
+		asked.Event = SoftStopAsked
+		return SoftStopAsked, asked
+	}
+	if c, ok := latched(f.Latches, SoftStopAsked); ok && can(SoftStopAsked) {
+		return SoftStopAsked, c
+	}
+	if f.WakeForbidden != "" && can(WakeForbidden) {
+		return WakeForbidden, Cause{Event: WakeForbidden, Reason: schema.ReasonWakeForbidden, Source: "core", Why: f.WakeForbidden}
+	}
+	return s.progress(now, l, f, r, asked)
+}
+
+// progress is what happens when nobody is in a hurry: the end of a stop or a
+// reset, a wait that took too long, an edge that was earned.
+func (s *State) progress(now time.Duration, l Limits, f Facts, r Request, asked Cause) (Event, Cause) {
+	over := func(limit time.Duration) bool { return now-s.Since >= limit }
+	own := func(on Event, why schema.Reason) (Event, Cause) {
+		c := Cause{Event: on, Reason: why, Source: "core"}
+		for _, u := range f.Units {
+			if why == schema.ReasonTimeout && u.State != UnitIdle {
+				c = restless(on, why, u)
+				break
+			}
+		}
+		return on, c
+	}
+	switch s.At {
+	case schema.SafetySoftStop:
+		switch {
+		case f.Mode.ShutdownDone:
+			return own(ShutdownDone, "")
+		case over(l.SoftStop):
+			return own(SoftTimeout, schema.ReasonTimeout)
+		}
+	case schema.SafetyStop:
+		switch {
+		case idle(f.Units):
+			return own(UnitsIdle, "")
+		case over(l.Stop):
+			return own(StopTimeout, schema.ReasonTimeout)
+		}
+	case schema.SafetyHalt:
+		if over(l.Halt) {
+			return own(HaltTimeout, schema.ReasonTimeout)
+		}
+	case schema.SafetyReset:
+		switch {
+		case idle(f.Units):
+			return own(UnitsIdle, "")
+		case over(l.Reset):
+			return own(ResetTimeout, schema.ReasonTimeout)
+		}
+	case schema.SafetyEStop:
+		if r.Verb == Reset && !s.used(r.ID) {
+			if _, ok := s.mayReset(now, l, f, r); ok {
+				asked.Event, asked.Reason = ResetGranted, ""
+				return ResetGranted, asked
+			}
+		}
+	case schema.SafetyDisabled:
+		if s.Restless && now-s.RestlessSince >= l.Stop {
+			return own(RestTimeout, schema.ReasonTimeout)
+		}
+		if r.Verb == Enable && !s.used(r.ID) {
+			if _, ok := s.mayEnable(now, l, f, r); ok {
+				asked.Event, asked.Reason = EnableGranted, ""
+				return EnableGranted, asked
+			}
+		}
+	}
+	return "", Cause{}
+}
+
+// enter takes an edge: first the state, so that whoever is told finds it there.
+func (s *State) enter(now time.Duration, d *Decision, to schema.SafetyState, c Cause, why string) {
+	d.Changed, d.To, d.Cause, d.Why = true, to, c, why
+	raised := Level(to) > Level(s.At)
+	s.At, s.Since = to, now
+	switch {
+	case d.From == schema.SafetyReset && c.Event == UnitsIdle:
+		s.Cause, s.Physical = c, false
+	case c.follows(d.From):
+		// A stop that goes its way keeps the cause that it began with, and is
+		// no news for an operator who saw it begin.
+		d.Cause = s.Cause
+		d.Cause.Event = c.Event
+	default:
+		s.Cause = c
+		if raised {
+			s.Worse = now
+		}
+	}
+	switch to {
+	case schema.SafetyEStop:
+		s.Troubled = now
+		s.Physical = s.Physical || c.Event == InputPressed
+	case schema.SafetyReset, schema.SafetyEnabled:
+		s.use(c.Req)
+	}
+}
+
+// answer tells the sender how its request ended. A stop is always taken: either
+// it led to the state, or the robot already permitted no more than it asks for.
+func (s *State) answer(now time.Duration, l Limits, f Facts, r Request, d *Decision) Answer {
+	switch {
+	case r.Verb == "":
+		return Answer{}
+	case r.Verb.Stops() && d.Changed:
+		return taken()
+	case r.Verb.Stops():
+		return unchanged("the robot already is in " + string(s.At))
+	case r.Verb != Enable && r.Verb != Reset:
+		return refused(schema.ReasonUnknownVerb, "the safety core knows enable, reset, soft-stop, stop, halt and estop")
+	case d.Changed && (d.Cause.Event == EnableGranted || d.Cause.Event == ResetGranted):
+		return taken()
+	case s.used(r.ID) && (r.Verb != Enable || s.At != schema.SafetyEnabled):
+		return refused(schema.ReasonStopped, "this request was used up before; send a new one")
+	case r.Verb == Enable:
+		a, ok := s.mayEnable(now, l, f, r)
+		if ok { // the robot came to rest in this very step: one edge at a time
+			return refused(schema.ReasonBusy, "the robot has only just come to rest; ask again")
+		}
+		return a
+	}
+	a, ok := s.mayReset(now, l, f, r)
+	if ok {
+		return refused(schema.ReasonBusy, "the robot has only just stopped; ask again")
+	}
+	return a
+}
+
+// modeless reports whether nobody is in charge who wants to move; a change
+// between two modes that both want to is waited for, but not for ever.
+func (s *State) modeless(now time.Duration, l Limits, m Mode) bool {
+	if m.Switching && s.InSwitching {
+		return now-s.Switching >= l.Switch
+	}
+	return !m.Active || !m.Wants
+}
+
+// follows reports whether c is only the next stage of a stop that something
+// else began: units that halt end in error, and nobody has to be told why again.
+func (c Cause) follows(from schema.SafetyState) bool {
+	switch c.Event {
+	case UnitsIdle, ShutdownDone, SoftTimeout, HaltTimeout:
+		return true
+	case UnitFailed:
+		return from == schema.SafetyHalt && c.Why == ""
+	}
+	return false
+}
+
+func latched(latches []Latch, on Event) (Cause, bool) {
+	for _, h := range latches {
+		if level(h.Level) == on {
+			return Cause{Event: on, Reason: schema.ReasonLatched, Source: "latch", Key: h.ID, By: h.By, Why: h.Why}, true
+		}
+	}
+	return Cause{}, false
+}

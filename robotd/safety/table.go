@@ -1,0 +1,85 @@
+package safety
+
+import (
+	"troupe/schema"
+	"troupe/schema/fsm"
+)
+
+// Event is a fact or a request after its guards were looked at: what the table
+// speaks of. The order below is the order in which they are looked at: the
+// first that the present state has a row for is taken, one in each step.
+type Event string
+
+// The events, most urgent first.
+const (
+	BadState      Event = "bad-state"   // At holds something that is no state
+	InputPressed  Event = "estop-input" // a stop input at the robot
+	UnitFailed    Event = "unit-error"
+	EStopAsked    Event = "estop" // by an operator or the mode
+	UnitHalted    Event = "unit-halt"
+	HaltAsked     Event = "halt"
+	StopAsked     Event = "stop"
+	ModeMissing   Event = "no-mode" // no mode is active that wants to move
+	SoftStopAsked Event = "soft-stop"
+	WakeForbidden Event = "wake-forbidden"
+	ShutdownDone  Event = "shutdown-done"
+	SoftTimeout   Event = "soft-stop-timeout"
+	StopTimeout   Event = "stop-timeout"
+	HaltTimeout   Event = "halt-timeout"
+	ResetTimeout  Event = "reset-timeout"
+	RestTimeout   Event = "rest-timeout" // DISABLED, and a unit moves or could
+	UnitsIdle     Event = "units-idle"
+	ResetGranted  Event = "reset"
+	EnableGranted Event = "enable"
+)
+
+// States lists every state, safest last but for RESET.
+var States = []schema.SafetyState{
+	schema.SafetyDisabled, schema.SafetyEnabled, schema.SafetySoftStop, schema.SafetyStop,
+	schema.SafetyHalt, schema.SafetyEStop, schema.SafetyReset,
+}
+
+// moving lists the states in which units may still turn.
+var moving = fsm.In(schema.SafetyEnabled, schema.SafetySoftStop, schema.SafetyStop)
+
+// Table is the safety core. A value that is no state has no row: Step answers it
+// with E_STOP before it looks here.
+var Table = fsm.Table[schema.SafetyState, Event]{
+	{From: fsm.In(schema.SafetyDisabled), On: EnableGranted, To: schema.SafetyEnabled, Why: "somebody asked for it and nothing stands against it"},
+
+	{From: fsm.In(schema.SafetyDisabled, schema.SafetyReset), On: InputPressed, To: schema.SafetyEStop, Why: "a stop input holds from every state"},
+	{From: moving, On: InputPressed, To: schema.SafetyEStop, Why: "a stop input at the robot is pressed"},
+	{From: fsm.In(schema.SafetyHalt), On: InputPressed, To: schema.SafetyEStop, Why: "a stop input holds from every state"},
+
+	{From: fsm.In(schema.SafetyDisabled), On: UnitFailed, To: schema.SafetyEStop, Why: "a unit is in error; it stays off until a reset"},
+	{From: fsm.In(schema.SafetyReset), On: UnitFailed, To: schema.SafetyEStop, Why: "a unit failed anew while it was reset"},
+	{From: moving, On: UnitFailed, To: schema.SafetyEStop, Why: "a unit failed while the body could move"},
+	{From: fsm.In(schema.SafetyHalt), On: UnitFailed, To: schema.SafetyEStop, Why: "units that halt end in error"},
+
+	{From: fsm.In(schema.SafetyDisabled, schema.SafetyReset), On: EStopAsked, To: schema.SafetyEStop, Why: "an operator's stop holds from every state"},
+	{From: moving, On: EStopAsked, To: schema.SafetyEStop, Why: "units off at once"},
+	{From: fsm.In(schema.SafetyHalt), On: EStopAsked, To: schema.SafetyEStop, Why: "an operator's stop holds from every state"},
+
+	{From: moving, On: UnitHalted, To: schema.SafetyHalt, Why: "one unit met its own limit, all halt"},
+	{From: moving, On: HaltAsked, To: schema.SafetyHalt, Why: "units halt at once, without the mode's help"},
+
+	{From: fsm.In(schema.SafetyEnabled), On: StopAsked, To: schema.SafetyStop, Why: "damp to standstill"},
+	{From: fsm.In(schema.SafetySoftStop), On: StopAsked, To: schema.SafetyStop, Why: "somebody does not want to wait for the mode's shutdown"},
+	{From: fsm.In(schema.SafetyEnabled), On: ModeMissing, To: schema.SafetyStop, Why: "nobody is in charge who wants to move"},
+
+	{From: fsm.In(schema.SafetyEnabled), On: SoftStopAsked, To: schema.SafetySoftStop, Why: "the mode brings the body to rest first"},
+	{From: fsm.In(schema.SafetyEnabled), On: WakeForbidden, To: schema.SafetySoftStop, Why: "a critical device sends the body to rest"},
+
+	{From: fsm.In(schema.SafetySoftStop), On: ShutdownDone, To: schema.SafetyStop, Why: "the mode's shutdown is over"},
+	{From: fsm.In(schema.SafetySoftStop), On: SoftTimeout, To: schema.SafetyStop, Why: "the mode's shutdown took too long"},
+	{From: fsm.In(schema.SafetyStop), On: StopTimeout, To: schema.SafetyHalt, Why: "a unit would not come to rest"},
+	{From: fsm.In(schema.SafetyHalt), On: HaltTimeout, To: schema.SafetyEStop, Why: "a halt always ends with the units off"},
+	{From: fsm.In(schema.SafetyReset), On: ResetTimeout, To: schema.SafetyEStop, Why: "a unit could not be reset"},
+
+	{From: fsm.In(schema.SafetyDisabled), On: RestTimeout, To: schema.SafetyEStop, Why: "a unit that may not move would not rest"},
+
+	{From: fsm.In(schema.SafetyStop), On: UnitsIdle, To: schema.SafetyDisabled, Why: "every unit is at rest; the gate closes"},
+	{From: fsm.In(schema.SafetyReset), On: UnitsIdle, To: schema.SafetyDisabled, Why: "every unit cleared its error; moving needs an enable"},
+
+	{From: fsm.In(schema.SafetyEStop), On: ResetGranted, To: schema.SafetyReset, Why: "every cause is gone and somebody asked"},
+}

@@ -1,0 +1,109 @@
+package safety
+
+import (
+	"testing"
+
+	"troupe/schema"
+	"troupe/schema/fsm/fsmtest"
+)
+
+func TestTheTableIsSound(t *testing.T) {
+	fsmtest.Check(t, Table, schema.SafetyDisabled, States)
+}
+
+func TestTheTableIsDrawn(t *testing.T) {
+	fsmtest.Drawn(t, "testdata/safety.md", Table, schema.SafetyDisabled)
+}
+
+func TestEveryStateHasAWayToEStop(t *testing.T) {
+	for _, at := range States {
+		if at == schema.SafetyEStop {
+			continue
+		}
+		for _, on := range []Event{InputPressed, UnitFailed, EStopAsked} {
+			if row, ok := Table.Next(at, on); !ok || row.To != schema.SafetyEStop {
+				t.Errorf("%s on %s: got %v, %v; want E_STOP", at, on, row.To, ok)
+			}
+		}
+	}
+}
+
+func TestOnlyEarnedEdgesLowerTheLevel(t *testing.T) {
+	for _, row := range Table {
+		for _, from := range row.From {
+			if Level(row.To) > Level(from) {
+				continue
+			}
+			endOfReset := from == schema.SafetyReset && row.On == UnitsIdle
+			if row.On != EnableGranted && row.On != ResetGranted && !endOfReset {
+				t.Errorf("%s on %s leads down to %s", from, row.On, row.To)
+			}
+		}
+	}
+}
+
+func TestGateInEveryState(t *testing.T) {
+	type pass struct{ act, stop, sound, face schema.Reason }
+	for at, want := range map[schema.SafetyState]pass{
+		schema.SafetyEnabled:  {},
+		schema.SafetySoftStop: {act: schema.ReasonStopped},
+		schema.SafetyStop:     {act: schema.ReasonStopped},
+		schema.SafetyDisabled: {act: schema.ReasonSafetyDisabled, stop: schema.ReasonSafetyDisabled},
+		schema.SafetyReset:    {act: schema.ReasonSafetyLatched, stop: schema.ReasonSafetyLatched},
+		schema.SafetyHalt:     {act: schema.ReasonSafetyLatched, stop: schema.ReasonSafetyLatched},
+		schema.SafetyEStop:    {act: schema.ReasonSafetyLatched, stop: schema.ReasonSafetyLatched, sound: schema.ReasonSafetyLatched},
+		"BROKEN":              {act: schema.ReasonSafetyLatched, stop: schema.ReasonSafetyLatched},
+	} {
+		got := pass{Gate(at, Moves, Act), Gate(at, Moves, StopRoutine), Gate(at, Sounds, Act), Gate(at, Shows, Act)}
+		if got != want {
+			t.Errorf("%s: got %+v, want %+v", at, got, want)
+		}
+		if r := Gate(at, Sounds, Announce); r != "" {
+			t.Errorf("%s: the robot may not say why it stands still: %s", at, r)
+		}
+	}
+}
+
+func TestOrdersInEveryState(t *testing.T) {
+	running, erred, resting := []Unit{{State: UnitRun}}, []Unit{{State: UnitError}}, []Unit{{State: UnitIdle}}
+	for _, c := range []struct {
+		at    schema.SafetyState
+		units []Unit
+		want  Order
+	}{
+		{schema.SafetyDisabled, running, ToIdle},
+		{schema.SafetyEnabled, resting, ToRun},
+		{schema.SafetySoftStop, running, ToRun},
+		{schema.SafetyStop, running, ToStop},
+		{schema.SafetyStop, resting, ToIdle},
+		{schema.SafetyHalt, running, ToHalt},
+		{schema.SafetyEStop, resting, ToError},
+		{schema.SafetyReset, erred, ToReset},
+		{schema.SafetyReset, resting, ToIdle},
+		{"BROKEN", resting, ToError},
+	} {
+		if got := Orders(c.at, c.units); got != c.want {
+			t.Errorf("%s with unit %s: got %s, want %s", c.at, c.units[0].State, got, c.want)
+		}
+	}
+}
+
+func TestAnUnknownStateBecomesEStop(t *testing.T) {
+	s := State{At: "BROKEN"}
+	d := Step(&s, time1s, Defaults(), Facts{Mode: Mode{Active: true, Wants: true}}, Request{Verb: Enable})
+	if s.At != schema.SafetyEStop || d.Cause.Event != BadState || d.Answer.Taken {
+		t.Errorf("got %+v in %s", d, s.At)
+	}
+}
+
+func TestStoryWaitsForTheCoreOnlyWhenItMoves(t *testing.T) {
+	for _, at := range States {
+		moves, still := HoldsStory(at, true), HoldsStory(at, false)
+		if moves != (at != schema.SafetyEnabled) {
+			t.Errorf("%s: a story that moves is held: %v", at, moves)
+		}
+		if still != (at != schema.SafetyEnabled && at != schema.SafetyDisabled) {
+			t.Errorf("%s: a story without motion is held: %v", at, still)
+		}
+	}
+}
