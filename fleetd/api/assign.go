@@ -1,0 +1,78 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
+	"troupe/fleetd/store"
+)
+
+func (s *server) assignments(h huma.API) {
+	huma.Register(h, op("assign", http.MethodPost, "/assignments", "stories", "Wish that robots perform a story by default",
+		"Each is told once, keeps what it has until it has accepted the new one, and reports how far it is. With an empty story the default is taken back."),
+		func(ctx context.Context, in *struct{ Body Assignment }) (*answer[Assigned], error) {
+			return s.assign(ctx, in.Body)
+		})
+}
+
+func (s *server) assign(ctx context.Context, a Assignment) (*answer[Assigned], error) {
+	if found := a.Selector.Problems(); len(found) > 0 {
+		return nil, refusal(inBody("/selector", found))
+	}
+	var also []library.Pin
+	if a.Rev > 0 {
+		also = append(also, library.Pin{ID: a.Story, Rev: a.Rev})
+	}
+	var out Assigned
+	err := s.plan(ctx, "story "+a.Story, also, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
+		robots, strangers, err := named(ctx, tx, a.Selector)
+		if err != nil {
+			return library.Changes{}, err
+		}
+		if len(strangers) > 0 {
+			return library.Changes{}, refusal(inBody("/selector", strangerProblems(a.Selector, strangers)))
+		}
+		ask := library.Assignment{Story: a.Story, Rev: a.Rev, Robots: robots, Apply: a.Apply, Expected: a.ExpectedCount}
+		if a.DryRun {
+			ask.Expected = nil
+		}
+		done, problems := library.Assign(rows, ask, a.Signed.at(now))
+		if len(problems) > 0 {
+			return library.Changes{}, refusal(inBody("", problems)).withCount(len(robots))
+		}
+		out = Assigned{DryRun: a.DryRun, Story: a.Story, Rev: done.Revision.Rev, Total: len(robots), Told: listed(done.Told), Unchanged: listed(done.Unchanged)}
+		if a.DryRun {
+			return library.Changes{}, nil
+		}
+		return done.Changes, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &answer[Assigned]{out}, nil
+}
+
+// named are the robots that a selector means, and the names in it that are no
+// robots of the fleet.
+func named(ctx context.Context, tx *store.Tx, sel selector.Selector) (robots, strangers []string, err error) {
+	rows, err := tx.Robots(ctx, sel)
+	if err != nil {
+		return nil, nil, err
+	}
+	known := map[string]bool{}
+	for _, r := range rows {
+		known[r.ID] = true
+		robots = append(robots, r.ID)
+	}
+	for _, id := range sel.IDs {
+		if !known[id] {
+			strangers = append(strangers, id)
+		}
+	}
+	return robots, strangers, nil
+}

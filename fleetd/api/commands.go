@@ -1,0 +1,307 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+
+	"troupe/fleetd/command"
+	"troupe/fleetd/selector"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// maxWait bounds how long an answer is waited for.
+const maxWait = 60 * time.Second
+
+// issued is the answer to an order.
+type issued struct {
+	Status   int
+	Location string `header:"Location"`
+	Body     Batch
+}
+
+type commandList struct {
+	Commands []Command `json:"commands"`
+}
+
+type batchList struct {
+	Batches []Batch `json:"batches"`
+}
+
+func (s *server) commands(h huma.API) {
+	huma.Register(h, op("command", http.MethodPost, "/commands", "commands", "Ask many robots for the same",
+		"One MQTT command to each robot of the selector; the answer is the batch, at once or, with Prefer: wait=N (seconds, at most 60), when every robot has answered.",
+		"Stops are sent first and put on record after, wait for no database and are never refused for a count.",
+		"With Idempotency-Key the same request again is the same batch."),
+		func(ctx context.Context, in *struct {
+			Prefer string `header:"Prefer" doc:"wait=N"`
+			Key    string `header:"Idempotency-Key" maxLength:"64"`
+			Body   Order
+		}) (*issued, error) {
+			return s.issue(ctx, in.Body, in.Prefer, in.Key)
+		})
+	huma.Register(h, op("list-commands", http.MethodGet, "/commands", "commands", "List commands, the newest first"),
+		func(ctx context.Context, in *struct {
+			Batch string `query:"batch"`
+			Robot string `query:"robot"`
+			State string `query:"state" enum:"QUEUED,SENT,ACKED,RUNNING,SUCCEEDED,FAILED,REJECTED,CANCELLED,SUPERSEDED,EXPIRED,UNDELIVERED,UNKNOWN"`
+			Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+		}) (*answer[commandList], error) {
+			db, err := s.desk.Store()
+			if err != nil {
+				return nil, s.fail(err, "commands")
+			}
+			rows, err := db.Commands(ctx, store.CommandQuery{Batch: in.Batch, Robot: in.Robot, State: command.State(in.State), Limit: in.Limit})
+			if err != nil {
+				return nil, s.fail(err, "commands")
+			}
+			return &answer[commandList]{commandList{told(rows)}}, nil
+		})
+	huma.Register(h, op("get-command", http.MethodGet, "/commands/{id}", "commands", "Get one command"),
+		func(ctx context.Context, in *One) (*answer[Command], error) {
+			db, err := s.desk.Store()
+			if err != nil {
+				return nil, s.fail(err, "command "+in.ID)
+			}
+			c, err := db.Command(ctx, in.ID)
+			if err != nil {
+				return nil, s.fail(err, "command "+in.ID)
+			}
+			return &answer[Command]{tell(c)}, nil
+		})
+	huma.Register(h, op("list-batches", http.MethodGet, "/batches", "commands", "List requests to many robots, the newest first"),
+		func(ctx context.Context, in *struct {
+			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+		}) (*answer[batchList], error) {
+			db, err := s.desk.Store()
+			if err != nil {
+				return nil, s.fail(err, "batches")
+			}
+			rows, err := db.Batches(ctx, in.Limit)
+			if err != nil {
+				return nil, s.fail(err, "batches")
+			}
+			out := batchList{Batches: []Batch{}}
+			for _, b := range rows {
+				one := batchOf(b, nil)
+				one.Counts, one.Outcome = nil, ""
+				out.Batches = append(out.Batches, one)
+			}
+			return &answer[batchList]{out}, nil
+		})
+	huma.Register(h, op("get-batch", http.MethodGet, "/batches/{id}", "commands", "Get one request to many robots and what became of it"),
+		func(ctx context.Context, in *One) (*answer[Batch], error) {
+			b, err := s.stored(ctx, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return &answer[Batch]{b}, nil
+		})
+}
+
+// stored reads a batch with its commands.
+func (s *server) stored(ctx context.Context, id string) (Batch, error) {
+	db, err := s.desk.Store()
+	if err != nil {
+		return Batch{}, s.fail(err, "batch "+id)
+	}
+	b, err := db.Batch(ctx, id)
+	if err != nil {
+		return Batch{}, s.fail(err, "batch "+id)
+	}
+	rows, err := db.Commands(ctx, store.CommandQuery{Batch: id, Limit: max(1, b.Total)})
+	if err != nil {
+		return Batch{}, s.fail(err, "batch "+id)
+	}
+	return batchOf(b, rows), nil
+}
+
+// issue makes an order a batch and sets it on its way.
+func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*issued, error) {
+	wait, err := waitOf(prefer)
+	if err != nil {
+		return nil, err
+	}
+	if found := o.Selector.Problems(); len(found) > 0 {
+		return nil, refusal(inBody("/selector", found))
+	}
+	group, name, _ := strings.Cut(o.Verb, "/")
+	verb, _ := schema.VerbOf(group, name)
+	stop := verb.Class == schema.ClassStop
+	targets, strangers := s.desk.Targets(o.Selector, stop)
+	if len(strangers) > 0 {
+		return nil, refusal(inBody("/selector", strangerProblems(o.Selector, strangers)))
+	}
+	x, found := command.Expand(command.Request{
+		Verb: o.Verb, Args: jsontext.Value(o.Args), Selector: o.Selector.String(), By: o.By, Why: o.Why,
+		TTL: time.Duration(o.TTLMS) * time.Millisecond, Expected: o.ExpectedCount,
+	}, targets, s.desk.Now(), ids(key, stop))
+	if len(found) > 0 && !(o.DryRun && onlyCounts(found)) {
+		return nil, refusal(inBody("", found)).withCount(len(x.Commands))
+	}
+	out := batchOf(x.Batch, x.Commands)
+	out.Waiting, out.Skipped = x.Waiting, skipped(x.Skipped)
+	if o.DryRun {
+		out.ID, out.DryRun, out.Counts, out.Outcome = "", true, nil, ""
+		for i := range out.Commands {
+			out.Commands[i] = Command{Robot: out.Commands[i].Robot, Verb: o.Verb}
+		}
+		return &issued{Status: http.StatusOK, Body: out}, nil
+	}
+	t, err := s.desk.Issue(ctx, x.Batch, x.Commands, stop)
+	if errors.Is(err, store.ErrConflict) && key != "" {
+		return s.again(ctx, x.Batch)
+	}
+	if err != nil {
+		return nil, s.fail(err, "one of the robots")
+	}
+	if stop && !s.desk.Status().Broker.OK {
+		return nil, KindBroker.Problem("the stop reached no robot: the connection to the broker is lost; it is sent if that comes back at once", "stop the robots at the robots")
+	}
+	if wait > 0 {
+		until, cancel := context.WithTimeout(ctx, wait)
+		defer cancel()
+		select {
+		case <-t.Settled():
+		case <-until.Done():
+		}
+	}
+	now := batchOf(x.Batch, t.Commands())
+	now.Waiting, now.Skipped, now.OffRecord = out.Waiting, out.Skipped, !t.OnRecord()
+	if stop {
+		now.NeverSeen = s.unseen(o.Selector.IDs)
+	}
+	return &issued{Status: http.StatusAccepted, Location: Prefix + "/batches/" + x.Batch.ID, Body: now}, nil
+}
+
+// unseen are the names among ids of which no robot was ever heard.
+func (s *server) unseen(ids []string) []string {
+	var out []string
+	for _, id := range ids {
+		if _, seen := s.desk.Robot(id); !seen {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// again answers a request that was made before under the same key.
+func (s *server) again(ctx context.Context, asked command.Batch) (*issued, error) {
+	b, err := s.stored(ctx, asked.ID)
+	if err != nil {
+		return nil, err
+	}
+	if b.Verb != asked.Verb || b.Selector != asked.Selector || fmt.Sprint(b.Args) != fmt.Sprint(asked.Args) {
+		return nil, KindInvalid.Problem("this Idempotency-Key was used for another request", "use a new key")
+	}
+	return &issued{Status: http.StatusAccepted, Location: Prefix + "/batches/" + b.ID, Body: b}, nil
+}
+
+// keys is the name space of batches that were asked for under a key.
+var keys = uuid.MustParse("6f0f1d3e-5f0b-4f43-9f0c-6c1f2d0f7a11")
+
+// ids makes new ids; the first, the batch's, follows from the key if one is
+// given, so that the database knows a repetition.
+func ids(key string, stop bool) func() string {
+	first := key != "" && !stop
+	return func() string {
+		if first {
+			first = false
+			return uuid.NewSHA1(keys, []byte(key)).String()
+		}
+		return uuid.Must(uuid.NewV7()).String()
+	}
+}
+
+func onlyCounts(found []schema.Problem) bool {
+	for _, p := range found {
+		if p.Code != command.CodeCountChanged && p.Code != command.CodeNobody {
+			return false
+		}
+	}
+	return true
+}
+
+func strangerProblems(sel selector.Selector, strangers []string) []schema.Problem {
+	var out []schema.Problem
+	for _, id := range strangers {
+		for i, named := range sel.IDs {
+			if named == id {
+				out = append(out, schema.Fault(fmt.Sprintf("/ids/%d", i), string(schema.ReasonUnknownRobot), "no robot "+id+" belongs to this fleet", "list the robots, or adopt it"))
+			}
+		}
+	}
+	return out
+}
+
+// waitOf reads Prefer: wait=N.
+func waitOf(prefer string) (time.Duration, error) {
+	for part := range strings.SplitSeq(prefer, ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		if !strings.EqualFold(name, "wait") {
+			continue
+		}
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 {
+			return 0, KindInvalid.Problem(fmt.Sprintf("Prefer: wait=%s is not a number of seconds", value), "write Prefer: wait=5")
+		}
+		return min(time.Duration(n)*time.Second, maxWait), nil
+	}
+	return 0, nil
+}
+
+func batchOf(b command.Batch, rows []command.Command) Batch {
+	rows = slices.SortedFunc(slices.Values(rows), func(a, b command.Command) int { return cmp.Compare(a.Robot, b.Robot) })
+	states := make([]command.State, len(rows))
+	for i, c := range rows {
+		states[i] = c.State
+	}
+	sum := command.Summarise(states)
+	return Batch{
+		ID: b.ID, Verb: b.Verb, Args: b.Args, Selector: b.Selector, At: schema.TimeOf(b.CreatedAt), By: b.By, Why: b.Why,
+		Total: b.Total, Counts: sum.By, Outcome: sum.Outcome, Commands: told(rows),
+	}
+}
+
+func told(rows []command.Command) []Command {
+	out := make([]Command, len(rows))
+	for i, c := range rows {
+		out[i] = tell(c)
+	}
+	return out
+}
+
+func tell(c command.Command) Command {
+	return Command{
+		ID: c.ID, Batch: c.Batch, Robot: c.Robot, Verb: c.Verb, State: c.State, Because: c.Because, Sends: c.Sends,
+		At: timeOf(c.CreatedAt), Expires: timeOf(c.ExpiresAt), Ended: timeOf(c.EndedAt), Answer: c.Answer,
+	}
+}
+
+func skipped(in []command.Skip) []Skip {
+	out := make([]Skip, len(in))
+	for i, s := range in {
+		out[i] = Skip(s)
+	}
+	return out
+}
+
+// timeOf is a time as it is told; the zero time is not told.
+func timeOf(t time.Time) schema.Time {
+	if t.IsZero() {
+		return 0
+	}
+	return schema.TimeOf(t)
+}

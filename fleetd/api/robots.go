@@ -1,0 +1,207 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/sse"
+
+	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// chosen are the query parameters that select robots; none of them is all.
+type chosen struct {
+	ID    []string `query:"id,explode" doc:"robots by name"`
+	Label []string `query:"label,explode" doc:"key=value; several must all hold"`
+}
+
+func (c chosen) selector() (selector.Selector, error) {
+	if len(c.ID)+len(c.Label) == 0 {
+		return selector.All(), nil
+	}
+	words := slices.Clone(c.ID)
+	for _, l := range c.Label {
+		words = append(words, "-l", l)
+	}
+	s, problems := selector.Parse(words...)
+	if len(problems) > 0 {
+		return s, refusal(findings("query", problems))
+	}
+	return s, nil
+}
+
+// One is a path that names one robot, act, story, command or batch.
+type One struct {
+	ID string `path:"id" maxLength:"64"`
+}
+
+type answer[T any] struct{ Body T }
+
+type robotList struct {
+	TS     schema.Time `json:"ts"`
+	Robots []Robot     `json:"robots"`
+}
+
+type labels struct {
+	Labels map[string]string `json:"labels"`
+	Signed
+}
+
+func (s *server) robots(h huma.API) {
+	huma.Register(h, op("list-robots", http.MethodGet, "/robots", "robots", "List robots"), func(_ context.Context, in *chosen) (*answer[robotList], error) {
+		sel, err := in.selector()
+		if err != nil {
+			return nil, err
+		}
+		return &answer[robotList]{robotList{schema.TimeOf(s.desk.Now()), s.selected(s.desk.Robots(), sel)}}, nil
+	})
+	huma.Register(h, op("get-robot", http.MethodGet, "/robots/{id}", "robots", "Get one robot and its documents"), func(_ context.Context, in *One) (*answer[Detail], error) {
+		d, ok := s.desk.Robot(in.ID)
+		if !ok {
+			return nil, noRobot(in.ID)
+		}
+		return &answer[Detail]{d}, nil
+	})
+	huma.Register(h, op("set-labels", http.MethodPut, "/robots/{id}/labels", "robots", "Replace a robot's labels"), func(ctx context.Context, in *struct {
+		One
+		Body labels
+	}) (*answer[Robot], error) {
+		if found := selector.LabelProblems(in.Body.Labels); len(found) > 0 {
+			return nil, refusal(inBody("", found))
+		}
+		if err := s.label(ctx, in.ID, in.Body); err != nil {
+			return nil, err
+		}
+		d, ok := s.desk.Robot(in.ID)
+		if !ok {
+			return nil, noRobot(in.ID)
+		}
+		return &answer[Robot]{d.Robot}, nil
+	})
+	huma.Register(h, op("adopt-robot", http.MethodPost, "/robots/{id}/adopt", "robots", "Make a robot one of this fleet's",
+		"The robot becomes known, and is told (sys/adopt) to obey the wishes of this fleet's database from now on.", "Waits as Prefer: wait=N says.",
+	), func(ctx context.Context, in *struct {
+		One
+		Prefer string `header:"Prefer"`
+		Body   Signed
+	}) (*issued, error) {
+		return s.adopt(ctx, in.ID, in.Prefer, in.Body)
+	})
+}
+
+func noRobot(id string) *Problem {
+	return KindNotFound.Problem("no robot "+id+" was ever seen", "list the robots, or adopt it")
+}
+
+func (s *server) selected(robots []Robot, sel selector.Selector) []Robot {
+	return slices.DeleteFunc(robots, func(r Robot) bool { return !sel.Match(r.ID, r.Labels) })
+}
+
+func (s *server) label(ctx context.Context, robot string, in labels) error {
+	db, err := s.desk.Store()
+	if err != nil {
+		return s.fail(err, "robot "+robot)
+	}
+	err = db.Tx(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Robot(ctx, robot); err != nil {
+			return err
+		}
+		if err := tx.SetLabels(ctx, robot, in.Labels); err != nil {
+			return err
+		}
+		text := make([]string, 0, len(in.Labels))
+		for k, v := range in.Labels {
+			text = append(text, k+"="+v)
+		}
+		slices.Sort(text)
+		return tx.Note(ctx, s.desk.Now(), library.Note{Who: in.By, What: "label", Target: "robot " + robot, Detail: strings.Join(text, " ")})
+	})
+	if err != nil {
+		return s.fail(err, "robot "+robot)
+	}
+	s.desk.Changed(ctx)
+	return nil
+}
+
+func (s *server) adopt(ctx context.Context, id, prefer string, by Signed) (*issued, error) {
+	if !schema.ValidID(id) {
+		return nil, KindInvalid.Problem(fmt.Sprintf("%q cannot name a robot", id), "a to z, 0 to 9 and -, at most 63 characters")
+	}
+	if err := s.desk.Adopt(ctx, id); err != nil {
+		return nil, s.fail(err, "robot "+id)
+	}
+	args, err := schema.Encode(map[string]string{"authority": s.desk.Status().Authority})
+	if err != nil {
+		return nil, fmt.Errorf("adopt %s: %w", id, err)
+	}
+	return s.issue(ctx, Order{Verb: "sys/adopt", Args: args, Selector: selector.IDs(id), By: by.By, Why: by.Why}, prefer, "")
+}
+
+// deskEvery is how often the stream says how the desk stands, which is also its
+// sign of life.
+const deskEvery = 2 * time.Second
+
+func (s *server) stream(h huma.API) {
+	sse.Register(h, op("stream", http.MethodGet, "/stream", "robots", "Follow robots live",
+		"First how the desk stands and every robot, then each robot that changed, gathered for a moment; and how the desk stands, every two seconds."),
+		map[string]any{"desk": Status{}, "robots": Snapshot{}, "changes": Changes{}},
+		func(ctx context.Context, in *chosen, send sse.Sender) {
+			sel, err := in.selector()
+			if err != nil {
+				return // the parameters were checked before the answer began
+			}
+			w := s.desk.Watch()
+			defer w.Close()
+			if send.Data(s.desk.Status()) != nil || send.Data(Snapshot{schema.TimeOf(s.desk.Now()), s.selected(s.desk.Robots(), sel)}) != nil {
+				return
+			}
+			for told := s.desk.Now(); ; {
+				changed, err := w.Next(ctx, deskEvery)
+				if err != nil {
+					return
+				}
+				if changed = s.selected(changed, sel); len(changed) > 0 {
+					if send.Data(Changes{schema.TimeOf(s.desk.Now()), changed}) != nil {
+						return
+					}
+				}
+				if now := s.desk.Now(); now.Sub(told) >= deskEvery {
+					if send.Data(s.desk.Status()) != nil {
+						return
+					}
+					told = now
+				}
+			}
+		})
+}
+
+// Resolve refuses a selector that cannot be read before an answer begins.
+func (c *chosen) Resolve(huma.Context) []error {
+	_, err := c.selector()
+	var p *Problem
+	if !errors.As(err, &p) {
+		return nil
+	}
+	var out []error
+	for _, f := range p.Errors {
+		out = append(out, &huma.ErrorDetail{Location: "query", Message: f.Detail + "; " + f.Hint})
+	}
+	return out
+}
+
+// op describes one operation.
+func op(id, method, path, tag, summary string, description ...string) huma.Operation {
+	return huma.Operation{
+		OperationID: id, Method: method, Path: Prefix + path, Tags: []string{tag}, Summary: summary, Description: strings.Join(description, " "),
+		MaxBodyBytes: MaxBody,
+	}
+}

@@ -1,0 +1,63 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"troupe/fleetd/store"
+)
+
+func TestWhatTheDatabaseSaysBecomesAProblem(t *testing.T) {
+	s := &server{log: slog.New(slog.DiscardHandler)}
+	for _, c := range []struct {
+		err  error
+		kind Kind
+	}{
+		{fmt.Errorf("act x: %w", store.ErrNotFound), KindNotFound},
+		{fmt.Errorf("write: %w", store.ErrConflict), KindConflict},
+		{fmt.Errorf("%w: 40001", store.ErrBusy), KindBusy},
+		{context.Canceled, KindSlow},
+		{errors.New("connection refused"), KindDatabase},
+		{KindCount.Problem("no", ""), KindCount},
+	} {
+		var p *Problem
+		if err := s.fail(c.err, "act x"); !errors.As(err, &p) || !p.Of(c.kind) {
+			t.Errorf("%v becomes %v, want %s", c.err, err, c.kind.Name)
+		}
+	}
+}
+
+func TestAFaultOfOursIsToldAsOne(t *testing.T) {
+	var log strings.Builder
+	h := Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") }), slog.New(slog.NewTextHandler(&log, nil)), nil)
+	answer := httptest.NewRecorder()
+	h.ServeHTTP(answer, httptest.NewRequest("GET", "/api/v1/robots", nil))
+	if answer.Code != 500 || !strings.Contains(answer.Body.String(), KindInternal.Type()) {
+		t.Errorf("a fault is told as %d %s", answer.Code, answer.Body)
+	}
+	if strings.Contains(answer.Body.String(), "broken") || !strings.Contains(log.String(), "broken") {
+		t.Errorf("the fault belongs into the log, not into the answer: %s; log: %s", answer.Body, log.String())
+	}
+}
+
+func TestAPointerIsMadeOfAPath(t *testing.T) {
+	for path, want := range map[string]string{"": "", "verb": "/verb", "selector.labels[0].key": "/selector/labels/0/key"} {
+		if got := pointerOf(path); got != want {
+			t.Errorf("%q becomes %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestAWaitIsBounded(t *testing.T) {
+	for prefer, want := range map[string]string{"": "0s", "respond-async, wait=5": "5s", "wait=9999": "1m0s", "Wait=3": "3s"} {
+		if got, err := waitOf(prefer); err != nil || got.String() != want {
+			t.Errorf("%q waits %v %v, want %s", prefer, got, err, want)
+		}
+	}
+}

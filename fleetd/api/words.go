@@ -1,0 +1,269 @@
+package api
+
+import (
+	"encoding/json"
+
+	"troupe/fleetd/command"
+	"troupe/fleetd/selector"
+	"troupe/schema"
+)
+
+// Robot is one robot in a line: what lists, the stream and the page show. The
+// fields of what the robot last told keep their values when it is away; Presence
+// says how far they can be trusted.
+type Robot struct {
+	ID       string            `json:"id"`
+	Labels   map[string]string `json:"labels"`
+	Adopted  bool              `json:"adopted" doc:"the fleet's database knows it"`
+	Presence Presence          `json:"presence"`
+
+	StateAt    schema.Time        `json:"state_at,omitzero" doc:"when the robot last told its state, by the fleet's clock"`
+	Mode       schema.ModeID      `json:"mode,omitempty"`
+	Intended   schema.ModeID      `json:"intended,omitempty"`
+	ModePhase  schema.ModePhase   `json:"mode_phase,omitempty"`
+	Calibrated bool               `json:"calibrated,omitempty"`
+	Safety     schema.SafetyState `json:"safety,omitempty"`
+	LatchedBy  string             `json:"latched_by,omitempty"`
+	Cause      schema.Reason      `json:"cause,omitempty"`
+	EStopInput bool               `json:"estop_input,omitempty"`
+
+	Auto         schema.AutoStatus  `json:"auto,omitempty"`
+	AutoReason   schema.Reason      `json:"auto_reason,omitempty"`
+	Story        *schema.StoryRef   `json:"story,omitempty" doc:"what it performs"`
+	Act          string             `json:"act,omitempty"`
+	ActIndex     int                `json:"act_index,omitempty"`
+	PauseHolders []schema.Pause     `json:"pause_holders"`
+	Interrupts   []schema.Interrupt `json:"interrupts"`
+
+	Wish      Wish           `json:"wish"`
+	Alerts    []schema.Alert `json:"alerts"`
+	LastEvent *schema.Event  `json:"last_event,omitempty"`
+}
+
+// Presence is what the desk believes about a robot being there.
+type Presence struct {
+	View  string      `json:"view" enum:"unknown,online,degraded,lost,offline,sleeping"`
+	Why   string      `json:"why,omitempty"`
+	Since schema.Time `json:"since,omitzero"`
+	Heard schema.Time `json:"heard,omitzero" doc:"when the robot was last heard, by the fleet's clock"`
+}
+
+// Wish is the default story that the fleet wishes the robot to perform, and how
+// far the robot is with it.
+type Wish struct {
+	Story       *schema.StoryRef   `json:"story,omitempty"`
+	DesiredRev  int64              `json:"desired_rev,omitempty" doc:"number of the wish; 0 = never told anything"`
+	ReportedRev int64              `json:"reported_rev,omitempty" doc:"number of the wish that the robot reports about"`
+	Phase       schema.DeployPhase `json:"phase,omitempty"`
+	Reason      schema.Reason      `json:"reason,omitempty"`
+	Detail      string             `json:"detail,omitempty"`
+	Active      *schema.StoryRef   `json:"active,omitempty" doc:"what the robot has"`
+	Pruned      []string           `json:"pruned,omitempty" doc:"acts that it left out"`
+	Converged   bool               `json:"converged" doc:"the robot has what it is wished to have"`
+}
+
+// Detail is everything that is known of one robot: its line, and the documents
+// as it last told them.
+type Detail struct {
+	Robot
+	Heartbeat *schema.Heartbeat     `json:"heartbeat,omitempty"`
+	State     *schema.State         `json:"state,omitempty"`
+	Modes     *schema.Modes         `json:"modes,omitempty"`
+	Caps      *schema.Caps          `json:"caps,omitempty"`
+	Acts      *schema.Acts          `json:"acts,omitempty"`
+	Reported  *schema.ReportedStory `json:"reported,omitempty"`
+}
+
+// Status is how the desk itself stands.
+type Status struct {
+	TS       schema.Time `json:"ts"`
+	Version  string      `json:"version"`
+	Name     string      `json:"name"`
+	Broker   Health      `json:"broker"`
+	Database Health      `json:"database"`
+
+	Authority string `json:"authority,omitempty" doc:"names the fleet's database to robots"`
+	Dropped   int64  `json:"dropped,omitempty" doc:"events of robots that could not be kept"`
+}
+
+// Health is how one thing stands that the desk needs.
+type Health struct {
+	OK    bool        `json:"ok"`
+	Why   string      `json:"why,omitempty"`
+	Since schema.Time `json:"since,omitzero"`
+	Kind  string      `json:"kind,omitempty"`
+}
+
+// Order asks for the same of many robots.
+type Order struct {
+	Verb          string            `json:"verb" doc:"group/verb, such as mode/set" example:"mode/set"`
+	Args          json.RawMessage   `json:"args,omitempty" doc:"an object, as the verb table of topics.md says"`
+	Selector      selector.Selector `json:"selector"`
+	By            string            `json:"by,omitempty" maxLength:"63" doc:"the person, for the record"`
+	Why           string            `json:"why,omitempty" maxLength:"256"`
+	TTLMS         int64             `json:"ttl_ms,omitempty" minimum:"1" maximum:"3600000" doc:"how old it may be when it is done; the verb's own if left out"`
+	DryRun        bool              `json:"dry_run,omitempty" doc:"only say what it would hit"`
+	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless it hits so many; not for stops"`
+}
+
+// Batch is one order and what became of it.
+type Batch struct {
+	ID        string                `json:"id,omitempty"`
+	DryRun    bool                  `json:"dry_run,omitempty"`
+	Verb      string                `json:"verb"`
+	Args      map[string]any        `json:"args,omitempty"`
+	Selector  string                `json:"selector" doc:"as written on a command line"`
+	At        schema.Time           `json:"at,omitzero"`
+	By        string                `json:"by,omitempty"`
+	Why       string                `json:"why,omitempty"`
+	Total     int                   `json:"total"`
+	Counts    map[command.State]int `json:"counts"`
+	Outcome   command.Outcome       `json:"outcome,omitempty" enum:"running,succeeded,partial,failed,unanswered"`
+	Commands  []Command             `json:"commands"`
+	Waiting   []string              `json:"waiting,omitempty" doc:"robots that are not there; sent if they come in time"`
+	Skipped   []Skip                `json:"skipped,omitempty"`
+	NeverSeen []string              `json:"never_seen,omitempty" doc:"robots that were sent a stop by name although none of the name was ever seen"`
+	OffRecord bool                  `json:"off_record,omitempty" doc:"the stop was sent, and the database does not have it yet"`
+}
+
+// Skip is a robot that was selected and is sent nothing.
+type Skip struct {
+	Robot  string        `json:"robot"`
+	Reason schema.Reason `json:"reason"`
+	Detail string        `json:"detail,omitempty"`
+}
+
+// Command is one request to one robot and what became of it.
+type Command struct {
+	ID      string        `json:"id,omitempty"`
+	Batch   string        `json:"batch,omitempty"`
+	Robot   string        `json:"robot"`
+	Verb    string        `json:"verb"`
+	State   command.State `json:"state,omitempty"`
+	Because string        `json:"because,omitempty"`
+	At      schema.Time   `json:"at,omitzero"`
+	Expires schema.Time   `json:"expires,omitzero"`
+	Sends   int           `json:"sends,omitempty"`
+	Ended   schema.Time   `json:"ended,omitzero"`
+	Answer  *schema.Ack   `json:"answer,omitempty" doc:"the robot's newest answer"`
+}
+
+// Entry is one act or story of the library.
+type Entry struct {
+	Kind      string           `json:"kind" enum:"act,story"`
+	ID        string           `json:"id"`
+	Name      string           `json:"name,omitempty"`
+	DraftRev  int64            `json:"draft_rev" doc:"rises with every save; the ETag"`
+	Rev       int64            `json:"rev" doc:"newest published revision; 0 = none"`
+	Edited    bool             `json:"edited" doc:"the draft is not what is published"`
+	Problems  []schema.Problem `json:"problems"`
+	ChangedAt schema.Time      `json:"changed_at"`
+	ChangedBy string           `json:"changed_by,omitempty"`
+	Robots    int              `json:"robots" doc:"robots whose default story it is"`
+
+	DeletedAt  schema.Time `json:"deleted_at,omitzero"`
+	DeletedBy  string      `json:"deleted_by,omitempty"`
+	DeletedWhy string      `json:"deleted_why,omitempty"`
+
+	Draft     string     `json:"draft,omitempty" doc:"as its author wrote it; left out in lists"`
+	Revisions []Revision `json:"revisions,omitempty"`
+}
+
+// Revision is one published state of an act or story.
+type Revision struct {
+	Rev    int64       `json:"rev"`
+	SHA256 string      `json:"sha256"`
+	Size   int64       `json:"size"`
+	At     schema.Time `json:"at"`
+	By     string      `json:"by,omitempty"`
+	Why    string      `json:"why,omitempty"`
+}
+
+// Event is one event of one robot.
+type Event struct {
+	Robot    string      `json:"robot"`
+	Received schema.Time `json:"received"`
+	schema.Event
+}
+
+// Saved is what became of a draft.
+type Saved struct {
+	Entry     Entry `json:"entry"`
+	Unchanged bool  `json:"unchanged" doc:"it was the same text already"`
+}
+
+// Validity is what is wrong with a text.
+type Validity struct {
+	ID       string           `json:"id,omitempty" doc:"what it names, if it could be read"`
+	Valid    bool             `json:"valid" doc:"it could be published"`
+	Problems []schema.Problem `json:"problems"`
+}
+
+// Signed says who wants something, and why.
+type Signed struct {
+	By  string `json:"by,omitempty" maxLength:"63" doc:"the person, for the record"`
+	Why string `json:"why,omitempty" maxLength:"256"`
+}
+
+// Published is a revision that was frozen, or that was there already.
+type Published struct {
+	Kind      string   `json:"kind"`
+	ID        string   `json:"id"`
+	Revision  Revision `json:"revision"`
+	Unchanged bool     `json:"unchanged" doc:"the newest revision says the same"`
+	Stale     []string `json:"stale" doc:"stories whose newest revision holds another state of this act; publish them anew"`
+}
+
+// Deletion is what a deletion does, or would do.
+type Deletion struct {
+	DryRun  bool          `json:"dry_run,omitempty"`
+	Kind    string        `json:"kind"`
+	ID      string        `json:"id"`
+	Stories []StoryImpact `json:"stories" doc:"stories that change"`
+	Robots  int           `json:"robots" doc:"robots that are told something"`
+	Clears  []string      `json:"clears" doc:"stories whose robots are left without a default story"`
+}
+
+// StoryImpact is what the deletion of an act does to one story.
+type StoryImpact struct {
+	Story     string   `json:"story"`
+	Before    int      `json:"acts_before"`
+	After     int      `json:"acts_after" doc:"0 = left empty, and deleted too"`
+	Rev       int64    `json:"rev" doc:"its newest revision when all is done"`
+	Repinned  []string `json:"repinned" doc:"robots that are told the shortened revision"`
+	Cleared   []string `json:"cleared" doc:"robots that are left without a default story"`
+	DraftOnly bool     `json:"draft_only"`
+}
+
+// Assignment is the wish that robots perform a story by default.
+type Assignment struct {
+	Story         string            `json:"story,omitempty" doc:"empty = none: take the default story back"`
+	Rev           int64             `json:"rev,omitempty" minimum:"0" doc:"0 = the newest"`
+	Selector      selector.Selector `json:"selector"`
+	Apply         schema.Apply      `json:"apply,omitempty" enum:"next_act,now,next_start"`
+	DryRun        bool              `json:"dry_run,omitempty"`
+	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless so many robots are selected"`
+	Signed
+}
+
+// Assigned is what an assignment comes to.
+type Assigned struct {
+	DryRun    bool     `json:"dry_run,omitempty"`
+	Story     string   `json:"story,omitempty"`
+	Rev       int64    `json:"rev,omitempty"`
+	Total     int      `json:"total" doc:"robots selected"`
+	Told      []string `json:"told" doc:"robots that get a new wish"`
+	Unchanged []string `json:"unchanged" doc:"robots that had this wish already"`
+}
+
+// Snapshot is every robot, as the stream begins.
+type Snapshot struct {
+	TS     schema.Time `json:"ts"`
+	Robots []Robot     `json:"robots"`
+}
+
+// Changes are the robots that changed since the last word of the stream.
+type Changes struct {
+	TS     schema.Time `json:"ts"`
+	Robots []Robot     `json:"robots"`
+}

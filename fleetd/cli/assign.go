@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"troupe/fleetd/api"
+	"troupe/schema"
+)
+
+// assignment is what assign and withdraw can be told.
+type assignment struct {
+	targets
+	apply  string
+	rev    int64
+	why    string
+	wait   time.Duration
+	dryRun bool
+	expect int
+}
+
+func (a *assignment) flags(c *cobra.Command) {
+	a.targets.flags(c)
+	f := c.Flags()
+	f.StringVar(&a.apply, "apply", "", "next_act, now or next_start")
+	f.StringVar(&a.why, "why", "", "the reason, for the record")
+	f.BoolVar(&a.dryRun, "dry-run", false, "only say which robots would be told")
+	f.IntVar(&a.expect, "expect", -1, "refuse unless so many robots are selected")
+	waitFlag(c, &a.wait)
+}
+
+func (sh *shell) assignCommand() *cobra.Command {
+	var a assignment
+	c := &cobra.Command{
+		Use: "assign STORY ROBOT...", Short: "wish that robots perform a story by default", Args: cobra.MinimumNArgs(1),
+		Long:    "Wish that robots perform the newest revision of a story, or --rev, by default. Each keeps what it has until it has accepted the new one.",
+		Example: "  fleetd story assign museum-morning r1 r2 --wait\n  fleetd story assign museum-morning -l site=museum --rev 3",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			return sh.assign(cmd.Context(), args[0], args[1:], a)
+		}),
+	}
+	a.flags(c)
+	c.Flags().Int64Var(&a.rev, "rev", 0, "which revision; the newest if left out")
+	return c
+}
+
+func (sh *shell) withdrawCommand() *cobra.Command {
+	var a assignment
+	c := &cobra.Command{
+		Use: "withdraw ROBOT...", Short: "take back robots' default story",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			return sh.assign(cmd.Context(), "", args, a)
+		}),
+	}
+	a.flags(c)
+	return c
+}
+
+func (sh *shell) assign(ctx context.Context, story string, names []string, a assignment) error {
+	sel, err := a.selector(names)
+	if err != nil {
+		return err
+	}
+	switch schema.Apply(a.apply) {
+	case "", schema.ApplyNextAct, schema.ApplyNow, schema.ApplyNextStart:
+	default:
+		return usage("--apply %s: write next_act, now or next_start", a.apply)
+	}
+	request := api.Assignment{Story: story, Rev: a.rev, Selector: sel, Apply: schema.Apply(a.apply), DryRun: a.dryRun, Signed: api.Signed{By: sh.by, Why: a.why}}
+	if a.expect >= 0 {
+		request.ExpectedCount = &a.expect
+	}
+	var done api.Assigned
+	if err := sh.call(ctx, ask{method: http.MethodPost, path: "assignments", body: request}, &done); err != nil {
+		return err
+	}
+	if a.dryRun || a.wait == 0 {
+		return sh.show(done, func(w io.Writer) { assignedLines(w, done) })
+	}
+	assignedLines(sh.Err, done)
+	query, err := a.query(names)
+	if err != nil {
+		return err
+	}
+	return sh.converge(ctx, query, a.wait)
+}
+
+func assignedLines(w io.Writer, d api.Assigned) {
+	word := "told"
+	if d.DryRun {
+		word = "would be told"
+	}
+	what := fmt.Sprintf("story %s revision %d", d.Story, d.Rev)
+	if d.Story == "" {
+		what = "no default story"
+	}
+	fmt.Fprintf(w, "%s: %s %s, %d had it already\n", what, count(len(d.Told), "robot"), word, len(d.Unchanged))
+}
+
+// count is a number of things in words.
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// converge waits until robots have what they are wished to have, or cannot.
+func (sh *shell) converge(ctx context.Context, query url.Values, wait time.Duration) error {
+	until, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	bar := sh.progress(1, "robots accept the story")
+	var got robotList
+	for over := false; !over; {
+		got = robotList{} // what the answer leaves out shall not stay from the last one
+		if err := sh.call(ctx, ask{method: http.MethodGet, path: "robots", query: query}, &got); err != nil {
+			return err
+		}
+		decided := 0
+		for _, r := range got.Robots {
+			if r.Wish.Converged || gaveUp(r.Wish) {
+				decided++
+			}
+		}
+		bar.ChangeMax(len(got.Robots))
+		_ = bar.Set(decided) // it draws, or not
+		if decided == len(got.Robots) {
+			break
+		}
+		select {
+		case <-until.Done():
+			over = true
+		case <-time.After(lookAgain):
+		}
+	}
+	_ = bar.Exit() // the table follows
+	if err := sh.show(got, func(w io.Writer) { wishTable(w, got.Robots) }); err != nil {
+		return err
+	}
+	well, refused := 0, 0
+	for _, r := range got.Robots {
+		switch {
+		case r.Wish.Converged:
+			well++
+		case gaveUp(r.Wish):
+			refused++
+		}
+	}
+	switch {
+	case well == len(got.Robots):
+		return nil
+	case well > 0:
+		return &failure{code: exitPartial}
+	case refused == len(got.Robots):
+		return &failure{code: exitError}
+	}
+	return &failure{code: exitTimeout}
+}
+
+// gaveUp reports whether the robot has refused the present wish for good.
+func gaveUp(w api.Wish) bool {
+	return w.ReportedRev == w.DesiredRev && (w.Phase == schema.DeployRejected || w.Phase == schema.DeployRolledBack)
+}
+
+func wishTable(out io.Writer, robots []api.Robot) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ROBOT\tPRESENCE\tHAS\tWISH\tWHY")
+	for _, r := range robots {
+		has := "-"
+		if r.Wish.Active != nil {
+			has = fmt.Sprintf("%s@%d", r.Wish.Active.ID, r.Wish.Active.Rev)
+		}
+		if len(r.Wish.Pruned) > 0 {
+			has += " without " + strings.Join(r.Wish.Pruned, ", ")
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.ID, r.Presence.View, has, orElse(wishText(r.Wish), "fulfilled"), dash(r.Wish.Detail))
+	}
+	_ = w.Flush() // a reader that went away is told by the next write
+}

@@ -1,0 +1,158 @@
+// Package cli is the desk's command line: serve, and the verbs with which a
+// person does from a shell what the API offers.
+//
+// It decides how a request is written in words, how an answer is laid out and
+// with which code the program ends. What is allowed, and what becomes of it, the
+// API says. Data goes to the standard output, talk to the standard error.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Streams are what a run reads and writes, and what it finds in its
+// environment.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Environ  []string // name=value
+}
+
+// Env is the value of a variable of the environment.
+func (s Streams) Env(name string) string {
+	for _, pair := range s.Environ {
+		if value, ok := strings.CutPrefix(pair, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// System are the streams of this process.
+func System() Streams {
+	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ()}
+}
+
+// Main runs one command line and returns the code to end with.
+func Main(ctx context.Context, s Streams, version string, args ...string) int {
+	root := commandLine(s, version)
+	root.SetArgs(args)
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	code := exitUsage // what cobra itself finds is always the line's fault
+	var f *failure
+	if errors.As(err, &f) {
+		code = f.code
+	}
+	if text := err.Error(); text != "" {
+		fmt.Fprintln(s.Err, "fleetd:", text)
+	}
+	if code == exitUsage {
+		fmt.Fprintln(s.Err, "fleetd: see fleetd --help, and --help of each command")
+	}
+	return code
+}
+
+// shell is what every verb shares.
+type shell struct {
+	Streams
+	version string
+	server  string
+	output  string
+	by      string
+}
+
+func commandLine(s Streams, version string) *cobra.Command {
+	sh := &shell{Streams: s, version: version}
+	root := &cobra.Command{
+		Use:   "fleetd",
+		Short: "the desk of a fleet of performing robots",
+		Long: `fleetd serve runs the desk: it keeps stories and history in a database, speaks MQTT to
+robots and HTTP to people. Everything else asks a running desk.
+
+No stop here is an emergency stop: each is a message that software carries out.
+
+Targets are robots by name (r1 r2), by label (-l site=museum, several must all hold), or --all.
+
+Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots only,
+4 no answer in time, 5 somebody changed it or it needs a confirmation, 6 not allowed.`,
+		Example: `  fleetd serve --dev
+  fleetd robot list
+  fleetd act publish -f acts/ && fleetd story publish -f museum.yaml
+  fleetd story assign museum-morning -l site=museum --wait
+  fleetd mode set ato r1 r2 --wait
+  fleetd stop --all`,
+		SilenceUsage: true, SilenceErrors: true,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	f := root.PersistentFlags()
+	f.StringVar(&sh.server, "server", orElse(s.Env("TROUPE_SERVER"), "http://127.0.0.1:8080"), "the desk to ask (TROUPE_SERVER); TROUPE_TOKEN is sent if set")
+	f.StringVarP(&sh.output, "output", "o", "table", "table or json")
+	f.StringVar(&sh.by, "by", orElse(s.Env("TROUPE_BY"), s.Env("USER")), "who you are, for the record (TROUPE_BY)")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if sh.output != "table" && sh.output != "json" {
+			return usage("-o %s: write table or json", sh.output)
+		}
+		return nil
+	}
+	root.AddCommand(
+		sh.serveCommand(), sh.robotCommand(), sh.libraryCommand("act"), sh.libraryCommand("story"),
+		sh.modeCommand(), sh.autoCommand(), sh.safetyCommand(), sh.stopCommand(), sh.adoptCommand(),
+		sh.commandCommand(), sh.versionCommand(),
+	)
+	return root
+}
+
+// group is a noun: without a verb it shows its help, with a wrong one it says so.
+func group(use, short string, verbs ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Args: func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return usage("%s has no %q", use, args[0])
+		}
+		return nil
+	}, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	c.AddCommand(verbs...)
+	return c
+}
+
+// run makes every error of a verb one with a code.
+func run(do func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		err := do(cmd, args)
+		var f *failure
+		if err == nil || errors.As(err, &f) {
+			return err
+		}
+		return &failure{exitError, err}
+	}
+}
+
+// terminal reports whether a person watches w, so that progress may be drawn.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"troupe/fleetd/api"
+)
+
+// ask is one request to the desk.
+type ask struct {
+	method string
+	path   string // below the API's prefix
+	query  url.Values
+	body   any           // sent as JSON, or as it is if it is bytes
+	prefer string        // how long to wait for the result
+	file   string        // name of the text that is sent, for problems
+	within time.Duration // until the whole answer must be there; 0 = answerWithin
+	hint   string        // what to do when the desk does not answer
+}
+
+// call asks the desk and decodes the answer. A refusal is a failure with its
+// code.
+func (sh *shell) call(ctx context.Context, a ask, into any) error {
+	if a.within == 0 {
+		a.within = answerWithin
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.within)
+	defer cancel()
+	response, text, err := sh.open(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return sh.unreachable(err, a.hint)
+	}
+	if response.StatusCode >= 400 {
+		var p api.Problem
+		if json.Unmarshal(body, &p) != nil || p.Type == "" {
+			return fmt.Errorf("%s answered %s, which is no answer of a desk", sh.server, response.Status)
+		}
+		return refused(&p, a.file, text)
+	}
+	if into == nil {
+		return nil
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("read the desk's answer: %w", err)
+	}
+	return nil
+}
+
+// open sends a request; text is the document that it carries, if any.
+func (sh *shell) open(ctx context.Context, a ask) (response *http.Response, text []byte, err error) {
+	base, err := url.Parse(sh.server)
+	if err != nil || base.Host == "" {
+		return nil, nil, usage("--server %s: write http://host:port", sh.server)
+	}
+	target := base.JoinPath(api.Prefix, a.path)
+	target.RawQuery = a.query.Encode()
+	var body []byte
+	kind := "application/json"
+	switch b := a.body.(type) {
+	case nil:
+	case []byte:
+		body, text, kind = b, b, "application/yaml"
+	default:
+		if body, err = json.Marshal(b); err != nil {
+			return nil, nil, fmt.Errorf("write the request: %w", err)
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, a.method, target.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, fmt.Errorf("write the request: %w", err)
+	}
+	if a.body != nil {
+		request.Header.Set("Content-Type", kind)
+	}
+	if a.prefer != "" {
+		request.Header.Set("Prefer", a.prefer)
+	}
+	if token := sh.Env("TROUPE_TOKEN"); token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	client := http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}}
+	response, err = client.Do(request)
+	if err != nil {
+		return nil, nil, sh.unreachable(err, a.hint)
+	}
+	return response, text, nil
+}
+
+// answerWithin is how long the desk may take for an answer that it does not
+// wait for itself.
+const answerWithin = 30 * time.Second
+
+// unreachable says why there is no answer. hint is what to do about it, if that
+// is not the desk's own matter.
+func (sh *shell) unreachable(err error, hint string) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return &failure{exitTimeout, fmt.Errorf("the desk does not answer; %s (asked: %s)", orElse(hint, "if robots must stop, stop them at the robots"), sh.server)}
+	case errors.Is(err, context.Canceled):
+		return &failure{exitTimeout, errors.New("interrupted before the desk answered; what was asked for may have happened")}
+	}
+	return fmt.Errorf("cannot reach the desk at %s: %w; %s", sh.server, err, orElse(hint, "start it with fleetd serve, or name it with --server"))
+}
+
+// follow reads the stream of the desk until it ends. each gets the name and the
+// data of every message.
+func (sh *shell) follow(ctx context.Context, query url.Values, each func(event string, data []byte) error) error {
+	// A stream that says nothing for a while is dead, whatever TCP believes.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	dead := time.AfterFunc(streamSilence, cancel)
+	defer dead.Stop()
+	response, _, err := sh.open(ctx, ask{method: http.MethodGet, path: "stream", query: query})
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		var p api.Problem
+		if err := json.NewDecoder(response.Body).Decode(&p); err != nil || p.Type == "" {
+			return fmt.Errorf("%s answered %s, which is no answer of a desk", sh.server, response.Status)
+		}
+		return refused(&p, "", nil)
+	}
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, 64<<20)
+	event := ""
+	for lines.Scan() {
+		dead.Reset(streamSilence)
+		switch line := lines.Text(); {
+		case strings.HasPrefix(line, "event: "):
+			event = strings.TrimPrefix(line, "event: ")
+		case strings.HasPrefix(line, "data: "):
+			if err := each(event, []byte(strings.TrimPrefix(line, "data: "))); err != nil {
+				return err
+			}
+		}
+	}
+	return errStreamEnded
+}
+
+const streamSilence = 10 * time.Second
+
+var errStreamEnded = errors.New("the connection to the desk is lost")
+
+// show prints an answer as JSON if that was asked for, and otherwise as table
+// lays it out.
+func (sh *shell) show(v any, table func(w io.Writer)) error {
+	if sh.output == "json" {
+		e := json.NewEncoder(sh.Out)
+		e.SetIndent("", "  ")
+		return e.Encode(v)
+	}
+	table(sh.Out)
+	return nil
+}

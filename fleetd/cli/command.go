@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"troupe/fleetd/api"
+	"troupe/schema"
+)
+
+func resultOf(c api.Command) string {
+	if c.Answer == nil {
+		return ""
+	}
+	if c.Answer.Reason != "" {
+		return strings.TrimSpace(string(c.Answer.Result) + " " + string(c.Answer.Reason))
+	}
+	return string(c.Answer.Result)
+}
+
+func (sh *shell) commandCommand() *cobra.Command {
+	var batch, robot, state string
+	var limit int
+	list := &cobra.Command{
+		Use: "list", Short: "list commands, the newest first", Args: cobra.NoArgs,
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			query := url.Values{"limit": {strconv.Itoa(limit)}}
+			for name, value := range map[string]string{"batch": batch, "robot": robot, "state": strings.ToUpper(state)} {
+				if value != "" {
+					query.Set(name, value)
+				}
+			}
+			var got struct {
+				Commands []api.Command `json:"commands"`
+			}
+			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "commands", query: query}, &got); err != nil {
+				return err
+			}
+			return sh.show(got, func(w io.Writer) { commandTable(w, got.Commands) })
+		}),
+	}
+	f := list.Flags()
+	f.StringVar(&batch, "batch", "", "of this request")
+	f.StringVar(&robot, "robot", "", "to this robot")
+	f.StringVar(&state, "state", "", "in this state, such as unknown")
+	f.IntVar(&limit, "limit", 50, "at most so many, up to 1000")
+	get := &cobra.Command{
+		Use: "get ID", Short: "say what became of a command, or of a batch", Args: cobra.ExactArgs(1),
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			id := url.PathEscape(args[0])
+			var b api.Batch
+			err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "batches/" + id}, &b)
+			if err == nil {
+				return sh.show(b, func(w io.Writer) { batchTable(w, b) })
+			}
+			var c api.Command
+			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "commands/" + id}, &c); err != nil {
+				return err
+			}
+			return sh.show(c, func(w io.Writer) { commandTable(w, []api.Command{c}) })
+		}),
+	}
+	return group("command", "what was asked of robots: list, get", list, get)
+}
+
+func commandTable(out io.Writer, commands []api.Command) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "AT\tROBOT\tVERB\tSTATE\tRESULT\tWHY\tID")
+	for _, c := range commands {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", when(c.At), c.Robot, c.Verb, c.State, dash(resultOf(c)), c.Because, c.ID)
+	}
+	_ = w.Flush() // a reader that went away is told by the next write
+}
+
+func when(t schema.Time) string {
+	if t == 0 {
+		return "-"
+	}
+	return t.Time().Local().Format(time.DateTime)
+}
+
+func (sh *shell) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "say which version this is, and the desk's", Args: cobra.NoArgs,
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			var s api.Status
+			err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "version"}, &s)
+			out := map[string]any{"fleetd": sh.version}
+			if err == nil {
+				out["desk"] = s
+			}
+			return sh.show(out, func(w io.Writer) {
+				fmt.Fprintln(w, "fleetd", sh.version)
+				if err != nil {
+					fmt.Fprintln(w, "desk   not reached at", sh.server)
+					return
+				}
+				fmt.Fprintf(w, "desk   %s at %s, name %s, authority %s\n", s.Version, sh.server, s.Name, dash(s.Authority))
+				fmt.Fprintf(w, "       broker %s, database %s\n", healthText(s.Broker), healthText(s.Database))
+			})
+		}),
+	}
+}
+
+func healthText(h api.Health) string {
+	if h.OK {
+		return strings.TrimSpace("ok " + h.Kind)
+	}
+	return "NOT OK: " + h.Why
+}

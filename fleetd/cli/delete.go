@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"troupe/fleetd/api"
+)
+
+func (sh *shell) recoverCommand(kind string) *cobra.Command {
+	return &cobra.Command{
+		Use: "recover NAME", Short: "bring back what was deleted, assigned to nobody", Args: cobra.ExactArgs(1),
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			var s api.Saved
+			if err := sh.call(cmd.Context(), ask{method: http.MethodPost, path: plural(kind) + "/" + url.PathEscape(args[0]) + "/recover", body: api.Signed{By: sh.by}}, &s); err != nil {
+				return err
+			}
+			return sh.show(s, func(w io.Writer) { fmt.Fprintln(w, kind, s.Entry.ID, "is back") })
+		}),
+	}
+}
+
+func (sh *shell) deleteCommand(kind string) *cobra.Command {
+	var stories, robots int
+	var clears []string
+	var why string
+	var dryRun bool
+	c := &cobra.Command{
+		Use: "delete NAME", Short: "delete, recoverably", Args: cobra.ExactArgs(1),
+		Long: `Delete, recoverably. An act goes out of every story that uses it; a story left without
+an act is deleted too; robots that perform such a story are told. So the numbers that
+--dry-run tells must be repeated, and the name of every story whose robots would be left
+without a default story.`,
+		Example: "  fleetd " + kind + " delete welcome --dry-run\n  fleetd " + kind + " delete welcome --expect-stories 1 --expect-robots 5 --yes-clear-default museum-morning",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			query := url.Values{
+				"expected_stories": {strconv.Itoa(stories)}, "expected_robots": {strconv.Itoa(robots)}, "clear": clears,
+				"by": {sh.by}, "why": {why}, "dry_run": {strconv.FormatBool(dryRun)},
+			}
+			a := ask{method: http.MethodDelete, path: plural(kind) + "/" + url.PathEscape(args[0]), query: query}
+			var d api.Deletion
+			err := sh.call(cmd.Context(), a, &d)
+			var f *failure
+			if errors.As(err, &f) && f.code == exitConflict {
+				a.query.Set("dry_run", "true")
+				if sh.call(cmd.Context(), a, &d) == nil {
+					deletionLines(sh.Err, d)
+				}
+			}
+			if err != nil {
+				return err
+			}
+			return sh.show(d, func(w io.Writer) { deletionLines(w, d) })
+		}),
+	}
+	f := c.Flags()
+	f.BoolVar(&dryRun, "dry-run", false, "only say what it would do")
+	f.IntVar(&stories, "expect-stories", 0, "how many stories change")
+	f.IntVar(&robots, "expect-robots", 0, "how many robots are told")
+	f.StringArrayVar(&clears, "yes-clear-default", nil, "name of a story whose robots may be left without one; may be repeated")
+	f.StringVar(&why, "why", "", "the reason, for the record")
+	return c
+}
+
+func deletionLines(w io.Writer, d api.Deletion) {
+	word := "deleted"
+	if d.DryRun {
+		word = "would delete"
+	}
+	fmt.Fprintf(w, "%s %s %s: %d stories change, %d robots are told\n", word, d.Kind, d.ID, len(d.Stories), d.Robots)
+	for _, s := range d.Stories {
+		switch {
+		case d.Kind == "story":
+		case s.After == 0:
+			fmt.Fprintf(w, "  story %s is left empty and deleted too\n", s.Story)
+		default:
+			fmt.Fprintf(w, "  story %s: %d acts become %d, newest revision %d\n", s.Story, s.Before, s.After, s.Rev)
+		}
+		if len(s.Cleared) > 0 {
+			fmt.Fprintf(w, "  left without a default story: %s\n", strings.Join(s.Cleared, ", "))
+		}
+	}
+	if d.DryRun {
+		line := fmt.Sprintf("fleetd %s delete %s --expect-stories %d --expect-robots %d", d.Kind, d.ID, len(d.Stories), d.Robots)
+		for _, s := range d.Clears {
+			line += " --yes-clear-default " + s
+		}
+		fmt.Fprintln(w, "to do it:", line)
+	}
+}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"troupe/fleetd/api"
+	"troupe/schema"
+)
+
+// plural is the noun as a resource of the API.
+func plural(kind string) string {
+	if kind == "story" {
+		return "stories"
+	}
+	return kind + "s"
+}
+
+// libraryCommand is the acts, or the stories.
+func (sh *shell) libraryCommand(kind string) *cobra.Command {
+	resource := plural(kind)
+	var deleted bool
+	list := &cobra.Command{
+		Use: "list", Short: "list " + resource, Args: cobra.NoArgs,
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			var got struct {
+				Entries []api.Entry `json:"entries"`
+			}
+			query := url.Values{"deleted": {strconv.FormatBool(deleted)}}
+			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: resource, query: query}, &got); err != nil {
+				return err
+			}
+			return sh.show(got, func(w io.Writer) { entryTable(w, kind, got.Entries) })
+		}),
+	}
+	list.Flags().BoolVar(&deleted, "deleted", false, "with those that were deleted")
+	get := &cobra.Command{
+		Use: "get NAME", Short: "show the draft of one, its problems and revisions", Args: cobra.ExactArgs(1),
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			var e api.Entry
+			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: resource + "/" + url.PathEscape(args[0])}, &e); err != nil {
+				return err
+			}
+			return sh.show(e, func(w io.Writer) { sh.entryDetail(w, e) })
+		}),
+	}
+	verbs := []*cobra.Command{list, get, sh.validateCommand(kind), sh.publishCommand(kind), sh.deleteCommand(kind), sh.recoverCommand(kind)}
+	if kind == "story" {
+		verbs = append(verbs, sh.assignCommand(), sh.withdrawCommand())
+		return group("story", "stories: list, get, validate, publish, assign, withdraw, delete, recover", verbs...)
+	}
+	return group("act", "acts: list, get, validate, publish, delete, recover", verbs...)
+}
+
+func entryTable(out io.Writer, kind string, entries []api.Entry) {
+	if len(entries) == 0 {
+		fmt.Fprintln(out, "no", plural(kind))
+		return
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	robots := "ROBOTS\t"
+	if kind != "story" {
+		robots = "" // no act is anybody's default
+	}
+	fmt.Fprintln(w, strings.ToUpper(kind)+"\tNAME\tREVISION\tPROBLEMS\t"+robots+"CHANGED\tBY")
+	for _, e := range entries {
+		rev := "draft"
+		if e.Rev > 0 {
+			rev = strconv.FormatInt(e.Rev, 10)
+		}
+		if e.DeletedAt != 0 {
+			rev = "deleted"
+		}
+		if robots != "" {
+			robots = strconv.Itoa(e.Robots) + "\t"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s%s\t%s\n", e.ID, dash(e.Name), rev, problemCount(e.Problems), robots, when(e.ChangedAt), dash(e.ChangedBy))
+	}
+	_ = w.Flush() // a reader that went away is told by the next write
+}
+
+func problemCount(found []schema.Problem) string {
+	errs := len(schema.Errors(found))
+	switch warnings := len(found) - errs; {
+	case errs > 0:
+		return count(errs, "error")
+	case warnings > 0:
+		return count(warnings, "warning")
+	}
+	return "-"
+}
+
+func (sh *shell) entryDetail(out io.Writer, e api.Entry) {
+	fmt.Fprint(out, e.Draft)
+	if !strings.HasSuffix(e.Draft, "\n") {
+		fmt.Fprintln(out)
+	}
+	for _, v := range e.Revisions {
+		fmt.Fprintf(sh.Err, "revision %d  %s  %s  %d bytes  %s %s\n", v.Rev, when(v.At), v.SHA256[:12], v.Size, v.By, v.Why)
+	}
+	for _, p := range e.Problems {
+		fmt.Fprintln(sh.Err, located(p, e.ID, []byte(e.Draft)))
+	}
+	if e.DeletedAt != 0 {
+		fmt.Fprintf(sh.Err, "deleted %s by %s: %s\n", when(e.DeletedAt), orElse(e.DeletedBy, "somebody"), e.DeletedWhy)
+	}
+}

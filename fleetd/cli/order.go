@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/command"
+	"troupe/schema"
+)
+
+// order asks robots for the same and shows what became of it.
+func (sh *shell) order(ctx context.Context, verb string, args map[string]any, names []string, o order) error {
+	sel, err := o.selector(names)
+	if err != nil {
+		return err
+	}
+	request := api.Order{Verb: verb, Selector: sel, By: sh.by, Why: o.why, DryRun: o.dryRun, TTLMS: o.ttl.Milliseconds()}
+	group, name, _ := strings.Cut(verb, "/")
+	if v, _ := schema.VerbOf(group, name); o.why != "" && slices.ContainsFunc(v.Args, func(a schema.Arg) bool { return a.Name == "why" }) {
+		args = map[string]any{"why": o.why} // the robot shows it too
+	}
+	if len(args) > 0 {
+		if request.Args, err = json.Marshal(args); err != nil {
+			return fmt.Errorf("write the arguments: %w", err)
+		}
+	}
+	if o.expect >= 0 {
+		request.ExpectedCount = &o.expect
+	}
+	var b api.Batch
+	a := ask{method: http.MethodPost, path: "commands", body: request}
+	switch {
+	case o.stop:
+		// The desk waits, and not this program: the record, at which it would look,
+		// has no robots that the fleet does not know.
+		a.prefer, a.within = fmt.Sprintf("wait=%d", int(min(o.wait, stopWaitMost).Seconds()+0.5)), o.wait+stopGrace
+		a.hint = "stop the robots at the robots"
+	case o.wait > 0:
+		a.prefer = "wait=1" // longer waits are looked after here, so that they can be watched
+	}
+	if err := sh.call(ctx, a, &b); err != nil {
+		return err
+	}
+	if !o.stop {
+		if b, err = sh.await(ctx, b, o.wait); err != nil {
+			return err
+		}
+	}
+	if err := sh.show(b, func(w io.Writer) { batchTable(w, b) }); err != nil {
+		return err
+	}
+	if o.dryRun || o.wait == 0 {
+		return nil
+	}
+	if verb == "auto/continue" {
+		sh.offerRelease(ctx, b)
+	}
+	return ended(b)
+}
+
+// offerRelease prints the line with which each pause can be released that a
+// robot kept, as none was the asker's.
+func (sh *shell) offerRelease(ctx context.Context, b api.Batch) {
+	for _, c := range b.Commands {
+		if c.State != command.Rejected || c.Answer == nil || c.Answer.Reason != schema.ReasonInvalidTransition {
+			continue
+		}
+		var d api.Detail
+		if sh.call(ctx, ask{method: http.MethodGet, path: "robots/" + c.Robot}, &d) != nil {
+			continue // the refusal was told; this would only have helped
+		}
+		for _, p := range d.PauseHolders {
+			fmt.Fprintf(sh.Err, "to release the pause of %s: fleetd auto continue %s --token %s\n", holder(p), c.Robot, p.Token)
+		}
+	}
+}
+
+// await looks at a batch until it is settled or time is up, and shows how far it
+// is to whoever watches.
+func (sh *shell) await(ctx context.Context, b api.Batch, wait time.Duration) (api.Batch, error) {
+	if b.DryRun || wait == 0 || b.Outcome != command.OutcomeRunning || b.OffRecord {
+		return b, nil
+	}
+	until, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	bar := sh.progress(b.Total, b.Verb)
+	defer bar.Exit()
+	for b.Outcome == command.OutcomeRunning {
+		select {
+		case <-ctx.Done():
+			return b, &failure{exitTimeout, errors.New("interrupted; the commands go on: fleetd command get " + b.ID)}
+		case <-until.Done():
+			return b, nil
+		case <-time.After(lookAgain):
+		}
+		waiting, skipped := b.Waiting, b.Skipped
+		var now api.Batch
+		if err := sh.call(ctx, ask{method: http.MethodGet, path: "batches/" + b.ID}, &now); err != nil {
+			return b, err
+		}
+		b = now
+		b.Waiting, b.Skipped = waiting, skipped
+		settled := 0
+		for state, n := range b.Counts {
+			if state.Settled() {
+				settled += n
+			}
+		}
+		_ = bar.Set(settled) // it draws, or not
+	}
+	return b, nil
+}
+
+// progress is a bar on the standard error if a person watches it.
+func (sh *shell) progress(total int, what string) *progressbar.ProgressBar {
+	if !terminal(sh.Err) {
+		return progressbar.DefaultSilent(int64(total))
+	}
+	return progressbar.NewOptions(total, progressbar.OptionSetWriter(sh.Err), progressbar.OptionSetDescription(what),
+		progressbar.OptionClearOnFinish(), progressbar.OptionShowCount())
+}
+
+// seenOf are the commands to robots that were seen at some time.
+func seenOf(b api.Batch) []api.Command {
+	return slices.DeleteFunc(slices.Clone(b.Commands), func(c api.Command) bool {
+		return slices.Contains(b.NeverSeen, c.Robot) && c.Answer == nil
+	})
+}
+
+func batchTable(out io.Writer, b api.Batch) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	if b.DryRun {
+		fmt.Fprintf(w, "would tell %s %s\n", count(b.Total, "robot"), b.Verb)
+		for _, c := range b.Commands {
+			fmt.Fprintf(w, "%s\n", c.Robot)
+		}
+	} else if seen := seenOf(b); len(seen) > 0 || len(b.NeverSeen) == 0 {
+		fmt.Fprintln(w, "ROBOT\tSTATE\tRESULT\tWHY")
+		for _, c := range seen {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Robot, c.State, dash(resultOf(c)), c.Because)
+		}
+	}
+	for _, id := range b.NeverSeen {
+		fmt.Fprintf(w, "%s: never seen here; nothing says it stopped\n", id)
+	}
+	for _, s := range b.Skipped {
+		fmt.Fprintf(w, "%s\tskipped\t%s\t%s\n", s.Robot, s.Reason, s.Detail)
+	}
+	if b.OffRecord {
+		fmt.Fprintln(w, "sent, and not on record yet: the database does not answer")
+	} else if b.ID != "" {
+		fmt.Fprintf(w, "batch %s\n", b.ID)
+	}
+	_ = w.Flush() // a reader that went away is told by the next write
+}

@@ -1,0 +1,252 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"troupe/fleetd/api"
+	"troupe/schema"
+)
+
+// source is one file of an act or story.
+type source struct {
+	path, kind, id string
+	text           []byte
+}
+
+// sources reads files and folders: acts first, so that stories find them. only
+// is the kind that is wanted from folders; a file that is named is taken as it
+// is.
+func (sh *shell) sources(paths []string, only string) ([]source, error) {
+	var out []source
+	for _, path := range paths {
+		if path == "-" {
+			text, err := io.ReadAll(sh.In)
+			if err != nil {
+				return nil, fmt.Errorf("read the standard input: %w", err)
+			}
+			out = append(out, sourceOf("-", text, only))
+			continue
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", path, errors.Unwrap(err))
+		}
+		files := []string{path}
+		if info.IsDir() {
+			if files, err = documents(path); err != nil {
+				return nil, err
+			}
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return nil, fmt.Errorf("read %s: %w", file, errors.Unwrap(err))
+			}
+			if s := sourceOf(file, text, only); !info.IsDir() || s.kind == only || only == "story" {
+				out = append(out, s)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b source) int { return strings.Compare(a.kind, b.kind) })
+	return out, nil
+}
+
+// documents lists the YAML and JSON files of a folder and of those in it.
+func documents(folder string) ([]string, error) {
+	var out []string
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		switch filepath.Ext(path) {
+		case ".yaml", ".yml", ".json":
+			out = append(out, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", folder, errors.Unwrap(err))
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s holds no .yaml, .yml or .json file", folder)
+	}
+	return out, nil
+}
+
+// sourceOf looks for what a text calls itself; the desk judges the rest.
+func sourceOf(path string, text []byte, otherwise string) source {
+	s := source{path: path, kind: otherwise, text: text}
+	var names struct{ Act, Story any }
+	if yaml.Unmarshal(text, &names) != nil {
+		return s
+	}
+	for kind, name := range map[string]any{"act": names.Act, "story": names.Story} {
+		if id, ok := name.(string); ok {
+			s.kind, s.id = kind, id
+		}
+	}
+	return s
+}
+
+func (sh *shell) validateCommand(kind string) *cobra.Command {
+	var paths []string
+	c := &cobra.Command{
+		Use: "validate -f FILE...", Short: "say every problem of files or folders; nothing is saved", Args: cobra.NoArgs,
+		Example: "  fleetd " + kind + " validate -f museum.yaml",
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			all, err := sh.sources(paths, kind)
+			if err != nil {
+				return err
+			}
+			var results []api.Validity
+			bad := 0
+			for _, s := range all {
+				v, err := sh.validate(cmd.Context(), s)
+				if f := (*failure)(nil); errors.As(err, &f) && f.code == exitError {
+					fmt.Fprintf(sh.Err, "%s: %v\n", s.path, err) // that file only; the others are judged too
+				} else if err != nil {
+					return err
+				}
+				if !v.Valid {
+					bad++
+				}
+				results = append(results, v)
+			}
+			err = sh.show(results, func(w io.Writer) {
+				for i, v := range results {
+					if v.Valid {
+						fmt.Fprintf(w, "%s: %s %s is well\n", all[i].path, all[i].kind, v.ID)
+					}
+				}
+			})
+			if err == nil && bad > 0 {
+				err = &failure{exitError, fmt.Errorf("%d of %d are not valid", bad, len(all))}
+			}
+			return err
+		}),
+	}
+	fileFlag(c, &paths)
+	return c
+}
+
+func fileFlag(c *cobra.Command, paths *[]string) {
+	c.Flags().StringArrayVarP(paths, "file", "f", nil, "file or folder, - for the standard input; may be repeated")
+	if err := c.MarkFlagRequired("file"); err != nil {
+		panic(err) // the flag is defined above
+	}
+}
+
+// validate asks what is wrong with a text and prints it.
+func (sh *shell) validate(ctx context.Context, s source) (api.Validity, error) {
+	var v api.Validity
+	if strings.TrimSpace(string(s.text)) == "" {
+		v.Problems = []schema.Problem{schema.Fault("", "empty", "there is nothing in it", "write "+s.kind+": NAME, and below it what it holds")}
+		fmt.Fprintln(sh.Err, located(v.Problems[0], s.path, nil))
+		return v, nil
+	}
+	if err := sh.call(ctx, ask{method: http.MethodPost, path: plural(s.kind) + "/validate", body: s.text, file: s.path}, &v); err != nil {
+		return v, err
+	}
+	for _, p := range v.Problems {
+		fmt.Fprintln(sh.Err, located(p, s.path, s.text))
+	}
+	return v, nil
+}
+
+func (sh *shell) publishCommand(kind string) *cobra.Command {
+	var paths []string
+	var why string
+	c := &cobra.Command{
+		Use: "publish (-f FILE... | NAME...)", Short: "save drafts and freeze each as the next revision",
+		Long: `Save files as drafts and freeze each as the next revision; or freeze the drafts that
+are named. A folder's acts are published before its stories; act publish takes only
+the acts. Robots keep what they have until a story is assigned to them again.`,
+		Example: "  fleetd " + kind + " publish -f museum/\n  fleetd " + kind + " publish welcome",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			if (len(paths) == 0) == (len(args) == 0) {
+				return usage("%s publish takes -f FILE, or names of drafts", kind)
+			}
+			var done []api.Published
+			err := sh.publishAll(cmd.Context(), kind, paths, args, why, &done)
+			if err != nil && len(done) == 0 {
+				return err
+			}
+			return errors.Join(sh.show(done, func(w io.Writer) { publishedLines(w, done) }), err)
+		}),
+	}
+	c.Flags().StringArrayVarP(&paths, "file", "f", nil, "file or folder, - for the standard input; may be repeated")
+	c.Flags().StringVar(&why, "why", "", "what changed, for the record")
+	return c
+}
+
+// publishAll publishes files, or the drafts of these names, up to the first that
+// is refused.
+func (sh *shell) publishAll(ctx context.Context, kind string, paths, ids []string, why string, done *[]api.Published) error {
+	for _, id := range ids {
+		p, err := sh.freeze(ctx, kind, id, why, source{})
+		if err != nil {
+			return err
+		}
+		*done = append(*done, p)
+	}
+	all, err := sh.sources(paths, kind)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		p, err := sh.publish(ctx, s, why)
+		if err != nil {
+			return err
+		}
+		*done = append(*done, p)
+	}
+	return nil
+}
+
+// publish saves a text and freezes it. A text with errors is saved nowhere.
+func (sh *shell) publish(ctx context.Context, s source, why string) (api.Published, error) {
+	v, err := sh.validate(ctx, s)
+	if err != nil {
+		return api.Published{}, err
+	}
+	if !v.Valid {
+		return api.Published{}, &failure{exitError, fmt.Errorf("%s is not valid; nothing of it was saved", s.path)}
+	}
+	a := ask{method: http.MethodPut, path: plural(s.kind) + "/" + url.PathEscape(v.ID), query: url.Values{"by": {sh.by}}, body: s.text, file: s.path}
+	if err := sh.call(ctx, a, nil); err != nil {
+		return api.Published{}, err
+	}
+	return sh.freeze(ctx, s.kind, v.ID, why, s)
+}
+
+func (sh *shell) freeze(ctx context.Context, kind, id, why string, s source) (api.Published, error) {
+	var p api.Published
+	a := ask{method: http.MethodPost, path: plural(kind) + "/" + url.PathEscape(id) + "/publish", body: api.Signed{By: sh.by, Why: why}, file: orElse(s.path, id)}
+	return p, sh.call(ctx, a, &p)
+}
+
+func publishedLines(w io.Writer, done []api.Published) {
+	for _, p := range done {
+		word := "published"
+		if p.Unchanged {
+			word = "unchanged"
+		}
+		fmt.Fprintf(w, "%s %s revision %d %s (%d bytes, sha256 %s)\n", p.Kind, p.ID, p.Revision.Rev, word, p.Revision.Size, p.Revision.SHA256[:12])
+		if len(p.Stale) > 0 {
+			fmt.Fprintf(w, "  stories that hold an older state of it: %s; publish them anew\n", strings.Join(p.Stale, ", "))
+		}
+	}
+}

@@ -1,0 +1,281 @@
+package cli_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"troupe/broker/brokertest"
+	"troupe/fleetd/api"
+	"troupe/fleetd/cli"
+	"troupe/fleetd/command"
+	"troupe/fleetd/fleet"
+	"troupe/fleetd/fleet/fleettest"
+	"troupe/schema"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"fleetd": func() {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		os.Exit(cli.Main(ctx, cli.System(), "v0-test", os.Args[1:]...))
+	}})
+}
+
+// stage is what every script finds running: a broker, a desk, and the robots that
+// it starts.
+type stage struct {
+	t      testing.TB
+	broker *brokertest.Broker
+	desk   *fleet.Fleet
+	robots map[string]*fleettest.Robot
+}
+
+type stageKey struct{}
+
+// TestScripts runs the scripts in testdata against a desk of their own. Beside
+// fleetd they have:
+//
+//	robot ID...          robots of the contract connect
+//	answers ID STATUS [REASON]   how a robot answers from now on; "mute": not at all
+//	leaves ID            a robot goes in order
+//	exits CODE ARGS...   run a command that ends with this code
+//	eventually ARGS...   run a command until it ends well
+//	hanging              a desk that takes requests and answers none, as $HANGING
+//	forbidding           a desk that allows nothing, as $FORBIDDING
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup:               func(env *testscript.Env) error { return setUp(t, env) },
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"robot": startRobots, "answers": answers, "leaves": leaves, "exits": exits, "eventually": eventually, "forbidding": forbidding,
+			"hanging": hanging,
+		},
+	})
+}
+
+func setUp(t *testing.T, env *testscript.Env) error {
+	b, err := newStage(t, env.WorkDir)
+	if err != nil {
+		return err
+	}
+	env.Values[stageKey{}] = b
+	env.Defer(b.close)
+	_, port, err := net.SplitHostPort(b.broker.Addr())
+	if err != nil {
+		return err
+	}
+	env.Setenv("TROUPE_SERVER", b.desk.URL())
+	env.Setenv("TROUPE_BY", "ann")
+	env.Setenv("BROKER", "mqtt://127.0.0.1:"+port)
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	env.Setenv("FREE", free.Addr().String()) // for a desk that the script starts
+	if err := free.Close(); err != nil {
+		return err
+	}
+	env.Setenv("NOBODY", "http://127.0.0.1:1") // nobody listens there
+	return nil
+}
+
+func newStage(t *testing.T, folder string) (*stage, error) {
+	b := &stage{t: t, broker: brokertest.Start(t), robots: map[string]*fleettest.Robot{}}
+	var err error
+	b.desk, err = fleet.Start(context.Background(), fleet.Config{
+		HTTP: "127.0.0.1:0", Broker: b.broker.URL(), Database: "sqlite:" + filepath.Join(folder, ".desk", "fleet.db"), Dev: true,
+		Version: "v0-test", Logger: slog.New(slog.DiscardHandler),
+	})
+	return b, err
+}
+
+func (b *stage) close() {
+	for _, r := range b.robots {
+		r.Close()
+	}
+	if err := b.desk.Close(); err != nil {
+		b.t.Errorf("close desk: %v", err)
+	}
+}
+
+func startRobots(ts *testscript.TestScript, _ bool, ids []string) {
+	b := ts.Value(stageKey{}).(*stage)
+	for _, id := range ids {
+		b.robots[id] = fleettest.Start(b.t, id, brokertestDial(b))
+	}
+	for _, id := range ids {
+		until(ts, id+" is there", func() bool {
+			d, ok := b.desk.Robot(id)
+			return ok && d.Adopted && d.Presence.View == "online" && d.Caps != nil && d.State != nil && d.Reported != nil
+		})
+	}
+}
+
+func brokertestDial(b *stage) fleettest.Dial {
+	return func(ctx context.Context) (net.Conn, error) { return b.broker.Dial(ctx) }
+}
+
+func until(ts *testscript.TestScript, what string, holds func() bool) {
+	limit := time.NewTimer(fleettest.Patience)
+	defer limit.Stop()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for !holds() {
+		select {
+		case <-limit.C:
+			ts.Fatalf("still not: %s", what)
+		case <-look.C:
+		}
+	}
+}
+
+func robotOf(ts *testscript.TestScript, id string) *fleettest.Robot {
+	r := ts.Value(stageKey{}).(*stage).robots[id]
+	if r == nil {
+		ts.Fatalf("robot %s was not started", id)
+	}
+	return r
+}
+
+func answers(ts *testscript.TestScript, _ bool, args []string) {
+	r := robotOf(ts, args[0])
+	switch {
+	case args[1] == "mute":
+		r.Mute(true)
+	case args[1] == "again":
+		r.Mute(false)
+		r.Answer(nil)
+	default:
+		a := schema.Ack{Status: schema.Status(args[1])}
+		if len(args) > 2 {
+			a.Reason = schema.Reason(args[2])
+		}
+		r.Answer(func(string, schema.Request) []schema.Ack { return []schema.Ack{a} })
+	}
+}
+
+func leaves(ts *testscript.TestScript, _ bool, args []string) {
+	b := ts.Value(stageKey{}).(*stage)
+	robotOf(ts, args[0]).Close()
+	until(ts, args[0]+" is gone", func() bool { d, _ := b.desk.Robot(args[0]); return d.Presence.View == "offline" })
+}
+
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	code := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var e *exec.ExitError
+		if !errors.As(err, &e) {
+			ts.Fatalf("%v", err)
+		}
+		code = e.ExitCode()
+	}
+	if code != want {
+		ts.Fatalf("ended with %d, want %d", code, want)
+	}
+}
+
+func eventually(ts *testscript.TestScript, _ bool, args []string) {
+	until(ts, strings.Join(args, " "), func() bool { return ts.Exec(args[0], args[1:]...) == nil })
+}
+
+func forbidding(ts *testscript.TestScript, _ bool, _ []string) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p := api.KindNotAllowed.Problem("not with this token: "+r.Header.Get("Authorization"), "ask for another")
+		w.WriteHeader(p.Status)
+		if err := json.NewEncoder(w).Encode(p); err != nil {
+			panic(err)
+		}
+	}))
+	ts.Defer(s.Close)
+	ts.Setenv("FORBIDDING", s.URL)
+}
+
+func hanging(ts *testscript.TestScript, _ bool, _ []string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Defer(func() { _ = l.Close() })
+	ts.Setenv("HANGING", "http://"+l.Addr().String())
+}
+
+func TestAnInterruptedCallDoesNotSayThatTheDeskIsAway(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		interrupt()
+		<-r.Context().Done()
+	}))
+	defer s.Close()
+	var out, errs strings.Builder
+	code := cli.Main(ctx, cli.Streams{Out: &out, Err: &errs}, "v0", "robot", "list", "--server", s.URL)
+	if code == 0 || !strings.Contains(errs.String(), "interrupted") || strings.Contains(errs.String(), "cannot reach") {
+		t.Errorf("code %d, %s", code, errs.String())
+	}
+}
+
+func TestPausesAreToldByWhoHoldsThem(t *testing.T) {
+	desk := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		robot := api.Robot{ID: "r1", Auto: schema.AutoPaused, PauseHolders: []schema.Pause{
+			{Token: "operator:fleetd/1"}, {Token: "operator:fleetd/ann/2", By: "ann"}, {Token: "operator:fleetd/3"},
+		}}
+		rejected := schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition}
+		var said any
+		switch {
+		case r.Method == http.MethodPost:
+			said = api.Batch{ID: "b", Verb: "auto/continue", Total: 1, Outcome: command.OutcomeFailed, Commands: []api.Command{{Robot: "r1", State: command.Rejected, Answer: &rejected}}}
+		case strings.HasSuffix(r.URL.Path, "/r1"):
+			said = api.Detail{Robot: robot, Modes: &schema.Modes{Modes: []schema.Mode{
+				{ID: schema.ModeSafe, WhyNot: []schema.WhyNot{{Reason: schema.ReasonInvalidTransition}}},
+				{ID: schema.ModeAto, WhyNot: []schema.WhyNot{{Reason: schema.ReasonNoDefaultStory, Detail: "no story"}}},
+			}}}
+		default:
+			said = map[string]any{"robots": []api.Robot{robot}}
+		}
+		if err := json.NewEncoder(w).Encode(said); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer desk.Close()
+	for line, want := range map[string]string{
+		"robot list":              "paused by fleetd (2), ann",
+		"robot get r1":            "cannot go to ato: no story",
+		"auto continue r1 --wait": "to release the pause of ann: fleetd auto continue r1 --token operator:fleetd/ann/2\n",
+	} {
+		var out strings.Builder
+		cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", append(strings.Fields(line), "--server", desk.URL)...)
+		if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "to safe") {
+			t.Errorf("%s: it does not say %q but\n%s", line, want, out.String())
+		}
+	}
+}
+
+func TestEveryVerbHasHelp(t *testing.T) {
+	for _, line := range []string{
+		"", "serve", "robot", "robot list", "robot get", "robot watch", "robot label", "act", "story", "act list", "story list", "story get", "story validate",
+		"story publish", "story assign", "story withdraw", "story delete", "story recover", "mode set", "auto start", "auto stop", "auto pause", "auto continue",
+		"safety enable", "safety reset", "stop", "adopt", "command list", "command get", "version",
+	} {
+		var out, errs strings.Builder
+		code := cli.Main(context.Background(), cli.Streams{Out: &out, Err: &errs}, "v0", append(strings.Fields(line), "--help")...)
+		if code != 0 || !strings.Contains(out.String(), "Usage:") || errs.Len() > 0 {
+			t.Errorf("help of %q: code %d, %s %s", line, code, out.String(), errs.String())
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/knadh/koanf/parsers/yaml"
+	"github.com/knadh/koanf/providers/confmap"
+	"github.com/knadh/koanf/providers/file"
+	"github.com/knadh/koanf/providers/posflag"
+	"github.com/knadh/koanf/v2"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"troupe/fleetd/fleet"
+	"troupe/schema"
+)
+
+// envPrefix begins the settings of serve in the environment.
+const envPrefix = "TROUPE_FLEETD_"
+
+// secret is a setting that is no flag: flags show in lists of processes.
+const secret = "broker-password"
+
+func (sh *shell) serveCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "run the desk",
+		Long: `Run the desk: API and live page over HTTP, robots over MQTT, everything worth keeping
+in a database. When it serves it prints one line: ready http=http://127.0.0.1:8080
+
+It asks nobody who he is yet, and so listens on this machine only, unless --exposed
+is given.
+
+Each flag may also stand in a YAML file (--config) and in the environment
+(--log-level as TROUPE_FLEETD_LOG_LEVEL); flags win over the environment, that over
+the file. The password for the broker is never a flag: TROUPE_FLEETD_BROKER_PASSWORD,
+or broker-password in the file.`,
+		Example: `  fleetd serve --dev
+  fleetd serve --broker mqtt://10.0.0.2:1883 --database postgres://troupe@db.example/troupe`,
+		Args: cobra.NoArgs,
+		RunE: run(func(cmd *cobra.Command, _ []string) error { return sh.serve(cmd) }),
+	}
+	f := c.Flags()
+	f.String("name", "fleetd", "MQTT name of this desk")
+	f.String("http", "127.0.0.1:8080", "address for the API and the live page; port 0 takes a free one")
+	f.String("broker", "mqtt://127.0.0.1:1883", "address of the MQTT broker")
+	f.String("database", "sqlite:fleet.db", "sqlite:PATH, or postgres://...")
+	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")
+	f.Bool("dev", false, "every robot that shows itself belongs to the fleet")
+	f.Bool("exposed", false, "listen where others can reach, though nobody is asked who he is")
+	f.StringSlice("host", nil, "name by which a reverse proxy speaks to the desk")
+	f.String("config", "", "YAML file with these settings")
+	f.String("log-level", "info", "debug, info, warn or error")
+	return c
+}
+
+func (sh *shell) serve(cmd *cobra.Command) error {
+	k, err := sh.settings(cmd.Flags())
+	if err != nil {
+		return &failure{exitUsage, err}
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(k.String("log-level"))); err != nil {
+		return usage("log-level %q: write debug, info, warn or error", k.String("log-level"))
+	}
+	return fleet.Run(cmd.Context(), fleet.Config{
+		Name: k.String("name"), HTTP: k.String("http"), Broker: k.String("broker"), Password: k.String(secret),
+		Database: k.String("database"), Namespace: schema.Namespace(k.String("namespace")), Version: sh.version,
+		Dev: k.Bool("dev"), Exposed: k.Bool("exposed"), Hosts: k.Strings("host"),
+		Logger: slog.New(slog.NewTextHandler(sh.Err, &slog.HandlerOptions{Level: level})),
+	}, func(f *fleet.Fleet) {
+		fmt.Fprintf(sh.Out, "ready http=%s\n", f.URL())
+	})
+}
+
+// settings are the flags' defaults, below the file, below the environment, below
+// the flags that were given. What nobody knows is an error.
+func (sh *shell) settings(flags *pflag.FlagSet) (*koanf.Koanf, error) {
+	k := koanf.New(".")
+	known := map[string]bool{secret: true}
+	flags.VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
+	path := flags.Lookup("config").Value.String()
+	if path == "" {
+		path = sh.Env(envPrefix + "CONFIG")
+	}
+	if path != "" {
+		if err := k.Load(file.Provider(path), yaml.Parser()); err != nil {
+			return nil, fmt.Errorf("read settings from %s: %w", path, err)
+		}
+		for _, key := range k.Keys() {
+			if !known[key] {
+				return nil, fmt.Errorf("%s: there is no setting %q", path, key)
+			}
+		}
+	}
+	found := map[string]any{}
+	for _, pair := range sh.Environ {
+		variable, value, _ := strings.Cut(pair, "=")
+		name, ok := strings.CutPrefix(variable, envPrefix)
+		if !ok {
+			continue
+		}
+		name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
+		switch {
+		case !known[name]:
+			return nil, fmt.Errorf("environment: there is no setting %s", variable)
+		case name == "host":
+			found[name] = strings.Split(value, ",")
+		default:
+			found[name] = value
+		}
+	}
+	if err := errors.Join(k.Load(confmap.Provider(found, "."), nil), k.Load(posflag.Provider(flags, ".", k), nil)); err != nil {
+		return nil, fmt.Errorf("read settings: %w", err)
+	}
+	return k, nil
+}

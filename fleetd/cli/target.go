@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"troupe/fleetd/selector"
+)
+
+// targets are the flags that select robots beside their names.
+type targets struct {
+	labels []string
+	all    bool
+}
+
+func (t *targets) flags(c *cobra.Command) {
+	c.Flags().StringArrayVarP(&t.labels, "label", "l", nil, "robots with this key=value; several must all hold")
+	c.Flags().BoolVar(&t.all, "all", false, "every robot of the fleet")
+}
+
+// selector reads names and flags. Nothing at all is a mistake, never everybody.
+func (t *targets) selector(names []string) (selector.Selector, error) {
+	words := append([]string{}, names...)
+	for _, l := range t.labels {
+		words = append(words, "-l", l)
+	}
+	if t.all {
+		words = append(words, "--all")
+	}
+	s, problems := selector.Parse(words...)
+	if len(problems) > 0 {
+		return s, usage("%s", problems[0])
+	}
+	return s, nil
+}
+
+// query is the selector as parameters of a list; nothing at all is everybody.
+func (t *targets) query(names []string) (url.Values, error) {
+	if len(names)+len(t.labels) == 0 {
+		return url.Values{}, nil
+	}
+	if _, err := t.selector(names); err != nil {
+		return nil, err
+	}
+	return url.Values{"id": names, "label": t.labels}, nil
+}

@@ -1,0 +1,182 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"troupe/schema"
+)
+
+// Request is what a person asks of the robots of a selector.
+type Request struct {
+	Verb     string         // group/verb
+	Args     jsontext.Value // JSON object; empty = no arguments
+	Selector string         // as written, for the record
+	By       string
+	Why      string
+	TTL      time.Duration // 0 = the verb's own
+	Expected *int          // how many robots the person saw; nil = any
+}
+
+// Target is one robot of the selector.
+type Target struct {
+	Robot      string
+	Present    bool
+	Verbs      []string // from its caps; nil = not known, then the robot itself decides
+	SeenMonoMS int64    // of the newest heartbeat that was shown to people; 0 = none
+}
+
+// Skip is a robot that was selected and is not sent anything, with the reason.
+type Skip struct {
+	Robot  string
+	Reason schema.Reason
+	Detail string
+}
+
+// Expansion is one request as a command for each robot. Nothing has happened
+// yet: a dry run shows it and throws it away.
+type Expansion struct {
+	Batch    Batch
+	Commands []Command // by robot
+	Waiting  []string  // those of them whose robot is not there: sent if it comes in time
+	Skipped  []Skip
+}
+
+// The codes of the problems that stand in the way of a request, besides those of
+// its arguments.
+const (
+	CodeUnknownVerb  = "unknown_verb"
+	CodeNobody       = "nobody"
+	CodeCountChanged = "count_changed" // the world is not as the person saw it
+	CodeOutOfRange   = "out_of_range"
+)
+
+// Expand makes a request one command per robot with a common batch, or returns
+// what stands in the way. A stop is never refused for a count. id makes a new
+// unique id each time.
+func Expand(r Request, targets []Target, now time.Time, id func() string) (Expansion, []schema.Problem) {
+	group, name, _ := strings.Cut(r.Verb, "/")
+	verb, ok := schema.VerbOf(group, name)
+	if !ok {
+		return Expansion{}, []schema.Problem{schema.Fault("/verb", CodeUnknownVerb, fmt.Sprintf("there is no verb %q", r.Verb), "one of "+strings.Join(schema.VerbIDs(), ", "))}
+	}
+	args, problems := arguments(verb, r.Args)
+	ttl := r.TTL
+	switch {
+	case verb.TTL == schema.NoTTL && verb.Class == schema.ClassStop:
+		ttl = 0 // whatever was asked: no stop is ever too old
+	case ttl == 0:
+		ttl = verb.TTL
+	case ttl < time.Millisecond || ttl > schema.MaxTTL:
+		problems = append(problems, schema.Fault("/ttl_ms", CodeOutOfRange, fmt.Sprintf("a command lives from 1 ms to %v", schema.MaxTTL), "leave it out for the verb's own"))
+	}
+	if len(problems) > 0 {
+		return Expansion{}, problems
+	}
+	x := Expansion{Batch: Batch{ID: id(), Verb: r.Verb, Args: args.Values(verb), Selector: r.Selector, CreatedAt: now, By: r.By, Why: r.Why}}
+	targets = slices.SortedFunc(slices.Values(targets), func(a, b Target) int { return strings.Compare(a.Robot, b.Robot) })
+	for _, t := range targets {
+		if verb.Class != schema.ClassStop && t.Verbs != nil && !slices.Contains(t.Verbs, r.Verb) {
+			x.Skipped = append(x.Skipped, Skip{t.Robot, schema.ReasonUnknownVerb, "its caps do not list " + r.Verb})
+			continue
+		}
+		c, err := x.Batch.command(verb, args, t, ttl, id())
+		if err != nil {
+			return Expansion{}, []schema.Problem{schema.Fault("/args", string(schema.ReasonInternal), err.Error(), "")}
+		}
+		x.Commands = append(x.Commands, c)
+		if !t.Present {
+			x.Waiting = append(x.Waiting, t.Robot)
+		}
+	}
+	x.Batch.Total = len(x.Commands)
+	switch {
+	case x.Batch.Total == 0:
+		problems = append(problems, schema.Fault("/selector", CodeNobody, fmt.Sprintf("no robot is told: %d are selected and skipped", len(x.Skipped)), "list the robots with the same selector"))
+	case verb.Class != schema.ClassStop && r.Expected != nil && *r.Expected != x.Batch.Total:
+		problems = append(problems, schema.Fault("/expected_count", CodeCountChanged,
+			fmt.Sprintf("%d robots would be told, %d were expected", x.Batch.Total, *r.Expected), "look again with a dry run"))
+	}
+	return x, problems
+}
+
+// arguments reads them as the robot will: what it would refuse is refused here.
+func arguments(v schema.Verb, args jsontext.Value) (schema.Args, []schema.Problem) {
+	if len(args) == 0 {
+		args = jsontext.Value("{}")
+	}
+	payload, err := json.Marshal(map[string]jsontext.Value{"args": args})
+	if err != nil {
+		return schema.Args{}, []schema.Problem{schema.Fault("/args", "syntax", "the arguments are not JSON", "send an object")}
+	}
+	r, problems := schema.DecodeRequest(v, payload)
+	return r.Args, problems
+}
+
+func (b Batch) command(v schema.Verb, args schema.Args, t Target, ttl time.Duration, id string) (Command, error) {
+	if args.SeenMonoMS == 0 && slices.ContainsFunc(v.Args, func(a schema.Arg) bool { return a.Name == "seen_mono_ms" }) {
+		args.SeenMonoMS = t.SeenMonoMS
+	}
+	payload, err := schema.EncodeRequest(v, schema.Request{
+		ID: id, TS: schema.TimeOf(b.CreatedAt), TTLMS: ttl.Milliseconds(), By: b.By, Why: b.Why, Batch: b.ID, Args: args,
+	})
+	if err != nil {
+		return Command{}, err
+	}
+	c := Command{ID: id, Batch: b.ID, Robot: t.Robot, Verb: b.Verb, Payload: payload, CreatedAt: b.CreatedAt, State: Queued, Because: "made"}
+	if ttl > 0 {
+		c.ExpiresAt = b.CreatedAt.Add(ttl)
+	}
+	return c, nil
+}
+
+// Outcome is how a batch went, in one word.
+type Outcome string
+
+const (
+	OutcomeRunning    Outcome = "running"    // some may still change
+	OutcomeSucceeded  Outcome = "succeeded"  // all did
+	OutcomePartial    Outcome = "partial"    // some did
+	OutcomeFailed     Outcome = "failed"     // none did, and all were answered
+	OutcomeUnanswered Outcome = "unanswered" // none did, and some were never answered or never delivered
+)
+
+// Summary counts the commands of a batch by state.
+type Summary struct {
+	Total   int
+	By      map[State]int
+	Outcome Outcome
+}
+
+// Settled reports whether waiting for the batch is no longer worth it.
+func (s Summary) Settled() bool { return s.Outcome != OutcomeRunning }
+
+// Summarise counts states and says how it went.
+func Summarise(states []State) Summary {
+	s := Summary{Total: len(states), By: map[State]int{}}
+	settled := 0
+	for _, state := range states {
+		s.By[state]++
+		if state.Settled() {
+			settled++
+		}
+	}
+	switch {
+	case settled < s.Total:
+		s.Outcome = OutcomeRunning
+	case s.By[Succeeded] == s.Total:
+		s.Outcome = OutcomeSucceeded
+	case s.By[Succeeded] > 0:
+		s.Outcome = OutcomePartial
+	case s.By[Unknown]+s.By[Undelivered]+s.By[Expired] > 0:
+		s.Outcome = OutcomeUnanswered
+	default:
+		s.Outcome = OutcomeFailed
+	}
+	return s
+}

@@ -1,0 +1,124 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/schema"
+)
+
+func numbered() func() string {
+	n := 0
+	return func() string { n++; return fmt.Sprintf("id%d", n) }
+}
+
+func codes(problems []schema.Problem) string {
+	var all []string
+	for _, p := range problems {
+		all = append(all, p.Pointer+" "+p.Code)
+	}
+	return strings.Join(all, ", ")
+}
+
+var three = []Target{
+	{Robot: "r3", Present: true},
+	{Robot: "r1", Present: true, SeenMonoMS: 7000, Verbs: []string{"mode/set", "safety/enable"}},
+	{Robot: "r2", Verbs: []string{"sys/ping"}},
+}
+
+func TestARequestBecomesOneCommandARobot(t *testing.T) {
+	x, problems := Expand(Request{Verb: "mode/set", Args: []byte(`{"mode":"ato"}`), Selector: "--all", By: "anna", Why: "opening"}, three, morning, numbered())
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	if len(x.Commands) != 2 || x.Batch.Total != 2 || x.Batch.ID != "id1" || x.Batch.Args["mode"] != "ato" {
+		t.Fatalf("got %+v", x)
+	}
+	for i, robot := range []string{"r1", "r3"} {
+		c := x.Commands[i]
+		if c.Robot != robot || c.Batch != "id1" || c.State != Queued || !c.ExpiresAt.Equal(morning.Add(30*time.Second)) {
+			t.Errorf("command %d: %+v", i, c)
+		}
+		v, _ := schema.VerbOf("mode", "set")
+		r, problems := schema.DecodeRequest(v, c.Payload)
+		if len(problems) > 0 || r.ID != c.ID || r.Batch != "id1" || r.By != "anna" || r.Why != "opening" || r.Args.Mode != "ato" || r.TTLMS != 30000 || r.TS != schema.TimeOf(morning) {
+			t.Errorf("the robot reads %+v, %v", r, problems)
+		}
+	}
+	if len(x.Skipped) != 1 || x.Skipped[0].Robot != "r2" || x.Skipped[0].Reason != schema.ReasonUnknownVerb {
+		t.Errorf("skipped %+v", x.Skipped)
+	}
+}
+
+func TestEnablingSaysWhatThePersonHasSeenOfEachRobot(t *testing.T) {
+	x, problems := Expand(Request{Verb: "safety/enable", Selector: "r1 r3"}, []Target{three[0], three[1]}, morning, numbered())
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	v, _ := schema.VerbOf("safety", "enable")
+	for i, want := range []int64{7000, 0} {
+		if r, _ := schema.DecodeRequest(v, x.Commands[i].Payload); r.Args.SeenMonoMS != want {
+			t.Errorf("%s is told %d, want %d", x.Commands[i].Robot, r.Args.SeenMonoMS, want)
+		}
+	}
+}
+
+func TestAStopGoesToEverybodyWhateverWasExpected(t *testing.T) {
+	wrong := 17
+	x, problems := Expand(Request{Verb: "safety/stop", Selector: "--all", Expected: &wrong, TTL: time.Second}, three, morning, numbered())
+	if len(problems) > 0 || len(x.Commands) != 3 || len(x.Skipped) > 0 || !slices.Equal(x.Waiting, []string{"r2"}) {
+		t.Fatalf("got %+v, %v", x, problems)
+	}
+	if c := x.Commands[0]; !c.ExpiresAt.IsZero() || strings.Contains(string(c.Payload), "ttl_ms") {
+		t.Errorf("a stop that gets too old: %s", c.Payload)
+	}
+}
+
+func TestWhatStandsInTheWayOfARequest(t *testing.T) {
+	five := 5
+	for _, c := range []struct {
+		name    string
+		r       Request
+		targets []Target
+		want    string
+	}{
+		{"no such verb", Request{Verb: "mode/fly"}, three, "/verb unknown_verb"},
+		{"no verb", Request{}, three, "/verb unknown_verb"},
+		{"an argument is missing", Request{Verb: "mode/set"}, three, "/args/mode missing"},
+		{"an argument too many", Request{Verb: "mode/set", Args: []byte(`{"mode":"ato","speed":2}`)}, three, "/args/speed unknown_argument"},
+		{"the arguments are no object", Request{Verb: "mode/set", Args: []byte(`[1]`)}, three, "/args bad_type"},
+		{"the arguments are no JSON", Request{Verb: "mode/set", Args: []byte(`{{{`)}, three, "/args syntax"},
+		{"too long a life", Request{Verb: "mode/pause", TTL: 2 * time.Hour}, three, "/ttl_ms out_of_range"},
+		{"the world has changed", Request{Verb: "mode/pause", Expected: &five}, three[:1], "/expected_count count_changed"},
+		{"nobody is selected", Request{Verb: "mode/pause"}, nil, "/selector nobody"},
+		{"nobody can do it", Request{Verb: "mode/pause"}, three[2:], "/selector nobody"},
+	} {
+		if _, problems := Expand(c.r, c.targets, morning, numbered()); codes(problems) != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, codes(problems), c.want)
+		}
+	}
+}
+
+func TestABatchIsSummedUpInOneWord(t *testing.T) {
+	for _, c := range []struct {
+		states []State
+		want   Outcome
+	}{
+		{[]State{Succeeded, Running}, OutcomeRunning},
+		{[]State{Queued}, OutcomeRunning},
+		{[]State{Succeeded, Succeeded}, OutcomeSucceeded},
+		{[]State{Succeeded, Unknown}, OutcomePartial},
+		{[]State{Rejected, Failed, Cancelled}, OutcomeFailed},
+		{[]State{Rejected, Unknown}, OutcomeUnanswered},
+		{[]State{Undelivered}, OutcomeUnanswered},
+		{nil, OutcomeSucceeded},
+	} {
+		s := Summarise(c.states)
+		if s.Outcome != c.want || s.Total != len(c.states) || s.Settled() != (c.want != OutcomeRunning) {
+			t.Errorf("%v: %+v, want %s", c.states, s, c.want)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/schema"
+	"troupe/schema/golden"
+)
+
+var morning = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
+
+// TestTraces plays each script of testdata: a line is a time and what happened,
+// the indented lines below it are what became of the command. Between the lines
+// it is woken whenever it asked to be.
+func TestTraces(t *testing.T) {
+	golden.Traces(t, func(t *testing.T) func(string) string { return (&driver{t: t}).play })
+}
+
+// driver is the loop around one command.
+type driver struct {
+	t       *testing.T
+	c       Command
+	present bool
+	did     strings.Builder // since the last line of the script
+}
+
+func (d *driver) play(line string) string {
+	d.t.Helper()
+	d.did.Reset()
+	after, word, words := golden.Timed(d.t, line)
+	now := morning.Add(after)
+	for i := 0; ; i++ {
+		due, ok := Due(d.c, d.present)
+		if d.c.ID == "" || !ok || due.After(now) {
+			break
+		}
+		if i == 100 {
+			d.t.Fatalf("woken a hundred times before %v", after)
+		}
+		d.step(due, News{Kind: Wake})
+	}
+	n := News{Kind: NewsKind(word)}
+	switch n.Kind {
+	case Begin:
+		d.c = made(d.t, words[0])
+		d.present = words[1] == "present"
+	case Came:
+		d.present = true
+	case Left:
+		d.present = false
+	case Answered:
+		n.Answer = schema.Ack{ID: &d.c.ID, Verb: d.c.Verb, Status: schema.Status(words[0]), Session: "s"}
+		if len(words) > 1 {
+			n.Answer.Reason = schema.Reason(words[1])
+		}
+	case Shown:
+		n.Last = schema.LastRequest{ID: d.c.ID, Verb: d.c.Verb, Status: schema.Status(words[0])}
+	case Recalled, Wake:
+	default:
+		d.t.Fatalf("%q is no news", word)
+	}
+	d.step(now, n)
+	return d.did.String()
+}
+
+func made(t *testing.T, verb string) Command {
+	t.Helper()
+	args := ""
+	if verb == "mode/set" {
+		args = `{"mode":"ato"}`
+	}
+	names := 0
+	x, problems := Expand(Request{Verb: verb, Args: []byte(args), Selector: "r1", By: "op1"}, []Target{{Robot: "r1"}}, morning, func() string {
+		names++
+		return fmt.Sprintf("id%d", names)
+	})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return x.Commands[0]
+}
+
+func (d *driver) step(now time.Time, n News) {
+	n.Present = d.present
+	was := d.c.State
+	var effects []Effect
+	d.c, effects = Step(d.c, now, n)
+	words := []string{fmt.Sprintf("    %v %s:", now.Sub(morning), n.Kind)}
+	for _, e := range effects {
+		words = append(words, string(e))
+	}
+	if d.c.State != was {
+		words = append(words, "->", string(d.c.State)+",", d.c.Because)
+	}
+	if len(words) == 1 {
+		words = append(words, "nothing")
+	}
+	fmt.Fprintln(&d.did, strings.Join(words, " "))
+	if due, ok := Due(d.c, d.present); ok && !due.After(now) {
+		d.t.Fatalf("at %v it is %s and wants to be woken at %v: a loop without end", now.Sub(morning), d.c.State, due.Sub(morning))
+	}
+}

@@ -1,0 +1,93 @@
+package console
+
+import (
+	"io/fs"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func page(t *testing.T, path string) (body, policy string) {
+	t.Helper()
+	answer := httptest.NewRecorder()
+	Handler().ServeHTTP(answer, httptest.NewRequest("GET", path, nil))
+	if answer.Code != 200 {
+		t.Fatalf("GET %s: %d", path, answer.Code)
+	}
+	return answer.Body.String(), answer.Header().Get("Content-Security-Policy")
+}
+
+func TestThePageNeedsNothingThatItsPolicyForbids(t *testing.T) {
+	html, policy := page(t, "/")
+	if policy != Policy || strings.Contains(policy, "unsafe") {
+		t.Errorf("the policy is %q", policy)
+	}
+	for what, pattern := range map[string]string{
+		"a script inside":   `<script(?:\s[^>]*)?>[^<]`,
+		"a style inside":    `<style|\sstyle=`,
+		"a handler inside":  `\son[a-z]+=`,
+		"something foreign": `(?:src|href)="(?:https?:)?//`,
+	} {
+		if found := regexp.MustCompile(pattern).FindString(html); found != "" {
+			t.Errorf("the page holds %s: %s", what, found)
+		}
+	}
+	for _, file := range regexp.MustCompile(`(?:src|href)="([^"]+\.(?:js|css|svg))"`).FindAllStringSubmatch(html, -1) {
+		page(t, "/"+file[1])
+	}
+}
+
+func TestTheScriptWritesTextNeverMarkup(t *testing.T) {
+	script, _ := page(t, "/live.js")
+	for _, way := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"} {
+		if strings.Contains(script, way) {
+			t.Errorf("the script uses %s: what a robot says would become part of the page", way)
+		}
+	}
+	html, _ := page(t, "/")
+	for _, id := range regexp.MustCompile(`byID\('([a-z-]+)'\)`).FindAllStringSubmatch(script, -1) {
+		if !strings.Contains(html, `id="`+id[1]+`"`) {
+			t.Errorf("the script looks for #%s, which the page does not have", id[1])
+		}
+	}
+	for _, class := range regexp.MustCompile(`at\('\.([a-z-]+)'\)`).FindAllStringSubmatch(script, -1) {
+		if !regexp.MustCompile(`class="[^"]*\b` + class[1] + `\b`).MatchString(html) {
+			t.Errorf("the script looks for .%s, which the page does not have", class[1])
+		}
+	}
+}
+
+func TestAStopThatFailsIsToldInWords(t *testing.T) {
+	script, _ := page(t, "/live.js")
+	for _, want := range []string{"inWords(err)", "the desk cannot be reached", "AbortSignal.timeout"} {
+		if !strings.Contains(script, want) {
+			t.Errorf("the script lacks %s", want)
+		}
+	}
+	if strings.Contains(script, "STOP FAILED: ' + err.message") {
+		t.Error("the browser's own words are shown to people")
+	}
+}
+
+func TestAStopIsNeverCalledAnEmergencyStop(t *testing.T) {
+	html, _ := page(t, "/")
+	if !strings.Contains(html, "software stop - not an emergency stop") {
+		t.Error("the page does not say what its stop is not")
+	}
+	err := fs.WalkDir(web, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(web, path)
+		for _, line := range strings.Split(string(text), "\n") {
+			if strings.Contains(strings.ToLower(line), "emergency stop") && !regexp.MustCompile(`not an emergency stop|robot's own emergency stop`).MatchString(line) {
+				t.Errorf("%s: %s", path, strings.TrimSpace(line))
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,266 @@
+// The live page: reads the desk's stream and posts stops. It keeps no truth:
+// every new connection begins with all robots anew.
+'use strict';
+
+const byID = (id) => document.getElementById(id);
+const rows = new Map(); // robot id -> the newest line about it
+const cards = new Map(); // robot id -> its card
+let desk = null; // how the desk stands
+let heardAt = 0; // when the desk was last heard, by this machine's clock
+let source = null;
+
+const MARK = { online: '●', degraded: '◐', lost: '✕', offline: '○', sleeping: '☾', unknown: '?' };
+const AUTO = { idle: 'performing', paused: 'paused', stopped: 'stopped', halt: 'off (not in ato)' };
+const SILENCE = 8000; // ms without a word from the desk before the page says so
+const WHY = 'STOP pressed on the live page';
+const HOLD = 1000; // ms to hold STOP all
+
+const clock = (t) => new Date(t).toLocaleTimeString([], { hour12: false });
+
+function ago(t) {
+  const s = Math.max(0, Math.round((deskNow() - Date.parse(t)) / 1000));
+  if (s < 60) return s + ' s ago';
+  if (s < 3600) return Math.floor(s / 60) + ' min ago';
+  return 'since ' + new Date(t).toLocaleString();
+}
+
+// The desk's clock, as far as it is known here: ages do not depend on ours.
+function deskNow() {
+  return desk ? Date.parse(desk.ts) + (Date.now() - desk.at) : Date.now();
+}
+
+function say(node, text, tone) {
+  if (node.textContent !== text) node.textContent = text;
+  node.classList.toggle('ok', tone === 'ok');
+  node.classList.toggle('warn', tone === 'warn');
+  node.classList.toggle('bad', tone === 'bad');
+}
+
+function safetyTone(s) {
+  if (s === 'ENABLED') return 'ok';
+  return s === 'DISABLED' || s === 'RESET' ? '' : 'bad';
+}
+
+function storyText(r) {
+  if (!r.story) return r.wish.story ? 'none yet' : 'none';
+  return r.story.id + ' rev ' + r.story.rev + (r.act ? ', act ' + r.act : '');
+}
+
+function wishText(r) {
+  const w = r.wish;
+  if (!w.story || w.converged) return '';
+  let s = w.story.id + ' rev ' + w.story.rev + ': ' + (w.phase || 'not reported');
+  if (w.reason) s += ' (' + w.reason + ')';
+  return s;
+}
+
+// A pause is told by its kind; an operator's whole token is for who releases it.
+function holderText(p) {
+  let s = p.token.split(':')[0];
+  if (p.by) s += ' ' + p.by;
+  return s + (p.why ? ': ' + p.why : '');
+}
+
+function modeText(r) {
+  if (!r.mode) return 'not told yet';
+  let s = r.mode;
+  if (r.intended && r.intended !== r.mode) s += ' → ' + r.intended;
+  if (r.mode_phase && r.mode_phase !== 'running') s += ' (' + r.mode_phase + ')';
+  if (!r.calibrated) s += ', not calibrated';
+  return s;
+}
+
+function draw(r) {
+  let card = cards.get(r.id);
+  if (!card) {
+    card = byID('card').content.firstElementChild.cloneNode(true);
+    card.querySelector('h2').textContent = r.id;
+    card.querySelector('.name').textContent = r.id;
+    card.querySelector('button').addEventListener('click', () => stopOne(r.id));
+    cards.set(r.id, card);
+    const after = [...cards.keys()].sort(naturally)[[...cards.keys()].sort(naturally).indexOf(r.id) + 1];
+    byID('robots').insertBefore(card, after ? cards.get(after) : null);
+  }
+  const at = (sel) => card.querySelector(sel);
+  drawPresence(r, card);
+  say(at('.mode'), modeText(r), r.mode === 'safe' ? 'bad' : '');
+  let safety = r.safety || 'not told yet';
+  if (r.latched_by) safety += ' by ' + r.latched_by;
+  else if (r.cause) safety += ' (' + r.cause + ')';
+  if (r.estop_input) safety += ', stop input pressed';
+  say(at('.safety'), safety, r.safety ? safetyTone(r.safety) : '');
+  let auto = AUTO[r.auto] || r.auto || 'not told yet';
+  if (r.auto_reason) auto += ' (' + r.auto_reason + ')';
+  say(at('.auto'), auto, r.auto === 'idle' ? 'ok' : r.auto === 'paused' ? 'warn' : '');
+  say(at('.story'), storyText(r));
+  say(at('.pauses'), r.pause_holders.map(holderText).join('; '), 'warn');
+  say(at('.interrupts'), r.interrupts.map((i) => i.handler + ' for ' + i.interrupter).join(', '), 'warn');
+  say(at('.wish'), wishText(r), r.wish.reason ? 'bad' : 'warn');
+  say(at('.labels'), Object.entries(r.labels).map(([k, v]) => k + '=' + v).join(' '));
+  say(at('.event'), r.last_event ? clock(r.last_event.ts) + ' ' + r.last_event.type.replaceAll('_', ' ') : 'none yet');
+  for (const what of ['pauses', 'interrupts', 'wish', 'labels']) {
+    at('.if-' + what).hidden = at('.' + what).textContent === '';
+  }
+  const list = at('.alerts');
+  list.replaceChildren(...r.alerts.map((a) => {
+    const li = document.createElement('li');
+    li.className = a.level;
+    const level = document.createElement('b');
+    level.textContent = a.level;
+    li.append(level, ' ' + a.detail + (a.hint ? ' - ' + a.hint : ''));
+    return li;
+  }));
+}
+
+const silent = () => !heardAt || Date.now() - heardAt > SILENCE;
+
+// What the desk last said of a robot is not known any more when the desk itself
+// is not heard.
+function drawPresence(r, card) {
+  const p = r.presence;
+  const view = silent() ? 'unknown' : p.view;
+  card.dataset.view = view;
+  card.querySelector('.mark').textContent = MARK[view] || '?';
+  say(card.querySelector('.word'), view === p.view ? view : view + ', was ' + p.view);
+  let s = p.view === 'online' ? '' : p.why || '';
+  if (p.heard && p.view !== 'online') s += (s ? '; ' : '') + 'heard ' + ago(p.heard);
+  if (!r.adopted) s += (s ? '; ' : '') + 'not adopted by this fleet';
+  say(card.querySelector('.why'), s);
+}
+
+const naturally = (a, b) => a.localeCompare(b, 'en', { numeric: true });
+
+function drawSummary() {
+  const count = {};
+  let performing = 0;
+  for (const r of rows.values()) {
+    count[r.presence.view] = (count[r.presence.view] || 0) + 1;
+    if (r.auto === 'idle' && (r.presence.view === 'online' || r.presence.view === 'degraded')) performing++;
+  }
+  const parts = Object.keys(MARK).filter((v) => count[v]).map((v) => count[v] + ' ' + v);
+  say(byID('summary'), rows.size + (rows.size === 1 ? ' robot' : ' robots') + (parts.length ? ': ' + parts.join(', ') : '') + '; ' + performing + ' performing');
+  byID('none').hidden = rows.size > 0;
+}
+
+function banner() {
+  const b = byID('banner');
+  let text = '';
+  if (!heardAt) text = 'No connection to the desk: nothing is known of any robot. STOP may not arrive: stop robots at the robot.';
+  else if (silent()) text = 'Connection to the desk lost. What you see is as of ' + clock(heardAt) + ' and may be wrong now. STOP may not arrive: stop robots at the robot.';
+  else if (desk && !desk.broker.ok) text = 'The desk has lost the broker: nothing reaches a robot from here, nothing is known of them' + (desk.broker.since ? ' since ' + clock(desk.broker.since) : '') + '. Stop robots at the robot.';
+  else if (desk && !desk.database.ok) text = 'The database does not answer: robots go on and stops work, everything else has to wait. ' + (desk.database.why || '');
+  b.hidden = text === '';
+  say(b, text);
+  document.body.classList.toggle('lost', silent() || (desk !== null && !desk.broker.ok));
+}
+
+function heard() {
+  heardAt = Date.now();
+  byID('as-of').textContent = clock(heardAt);
+}
+
+function connect() {
+  if (source) source.close();
+  source = new EventSource('api/v1/stream');
+  source.addEventListener('robots', (e) => {
+    heard();
+    const all = JSON.parse(e.data).robots;
+    rows.clear();
+    for (const r of all) rows.set(r.id, r);
+    for (const [id, card] of cards) {
+      if (!rows.has(id)) { card.remove(); cards.delete(id); }
+    }
+    for (const r of all) draw(r);
+    drawSummary(); banner();
+  });
+  source.addEventListener('changes', (e) => {
+    heard();
+    for (const r of JSON.parse(e.data).robots) { rows.set(r.id, r); draw(r); }
+    drawSummary(); banner();
+  });
+  source.addEventListener('desk', (e) => {
+    desk = JSON.parse(e.data);
+    desk.at = Date.now();
+    say(byID('desk'), 'desk ' + desk.name + ' ' + desk.version);
+    heard(); banner();
+  });
+}
+
+// What a browser says of its network is no sentence for people.
+function inWords(err) {
+  if (err.name === 'TimeoutError') return 'the desk does not answer';
+  return err instanceof TypeError ? 'the desk cannot be reached' : err.message;
+}
+
+// Why a robot does not say that it stopped: it is away, or the command's state.
+function notStopped(c) {
+  const p = rows.has(c.robot) ? rows.get(c.robot).presence : null;
+  if (!p || p.view === 'online' || p.view === 'degraded') return c.robot + ' ' + c.state.toLowerCase();
+  return c.robot + ' ' + p.view + (p.heard ? ', heard ' + ago(p.heard) : '');
+}
+
+async function stop(selector, told) {
+  say(told, 'stopping');
+  try {
+    const answer = await fetch('api/v1/commands', {
+      method: 'POST',
+      signal: AbortSignal.timeout(SILENCE),
+      headers: { 'Content-Type': 'application/json', Prefer: 'wait=4' },
+      body: JSON.stringify({ verb: 'safety/stop', args: { why: WHY }, selector, by: 'live-page', why: WHY }),
+    });
+    const said = await answer.json();
+    if (!answer.ok) throw new Error(said.detail || said.title || answer.statusText);
+    const done = (said.counts && said.counts.SUCCEEDED) || 0;
+    if (said.total === 0) say(told, clock(Date.now()) + ' no robot to stop', 'bad');
+    else if (done === said.total) say(told, clock(Date.now()) + ' stopped: ' + done + ' of ' + said.total + ' robots say so');
+    else {
+      const others = said.commands.filter((c) => c.state !== 'SUCCEEDED').map((c) => notStopped(c));
+      say(told, clock(Date.now()) + ' stop sent, ' + done + ' of ' + said.total + ' say stopped; look at: ' + others.slice(0, 8).join(', '), 'bad');
+    }
+  } catch (err) {
+    say(told, clock(Date.now()) + ' STOP FAILED: ' + inWords(err) + '. Stop at the robot.', 'bad');
+  }
+}
+
+function stopOne(id) {
+  stop({ ids: [id] }, cards.get(id).querySelector('.told'));
+}
+
+function holdToStopAll() {
+  const b = byID('stop-all');
+  const said = byID('said');
+  let timer = 0;
+  const begin = () => {
+    if (timer) return;
+    b.classList.add('held');
+    timer = setTimeout(() => {
+      end();
+      said.hidden = false;
+      stop({ all: true }, said);
+    }, HOLD);
+  };
+  const end = () => {
+    clearTimeout(timer);
+    timer = 0;
+    b.classList.remove('held');
+  };
+  const early = () => {
+    if (timer) { said.hidden = false; say(said, 'Hold STOP all for one second.', 'warn'); }
+    end();
+  };
+  b.addEventListener('pointerdown', (e) => { if (e.button === 0) begin(); });
+  for (const what of ['pointerup', 'pointerleave', 'pointercancel', 'blur']) b.addEventListener(what, early);
+  b.addEventListener('keydown', (e) => { if (e.key === ' ' || e.key === 'Enter') { e.preventDefault(); if (!e.repeat) begin(); } });
+  b.addEventListener('keyup', (e) => { if (e.key === ' ' || e.key === 'Enter') early(); });
+  b.addEventListener('contextmenu', (e) => e.preventDefault());
+}
+
+holdToStopAll();
+connect();
+setInterval(() => {
+  banner();
+  for (const [id, card] of cards) drawPresence(rows.get(id), card);
+  // A browser gives up on some failures; and one that only believes to be
+  // connected is connected anew.
+  if (source.readyState === EventSource.CLOSED || (heardAt && Date.now() - heardAt > 3 * SILENCE)) connect();
+}, 1000);

@@ -1,0 +1,349 @@
+package fleet_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/fleet"
+	"troupe/fleetd/fleet/fleettest"
+	"troupe/fleetd/store/pgtest"
+	"troupe/schema"
+)
+
+// onBoth runs a test of the API over SQLite and over PostgreSQL, in real time.
+func onBoth(t *testing.T, test func(w *world), options ...func(*fleet.Config)) {
+	for name, database := range map[string]func(t *testing.T) string{
+		"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "fleet.db") },
+		"postgres": func(t *testing.T) string { return pgtest.Start(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := realWorld(t, database(t), options...)
+			w.startDesk()
+			test(w)
+		})
+	}
+}
+
+// realWorld is a world in real time, whose desk is still to be started.
+func realWorld(t *testing.T, database string, options ...func(*fleet.Config)) *world {
+	w := &world{T: t, database: database, real: true}
+	w.newBroker()
+	w.config = fleet.Config{Dial: w.dial, Database: w.database, Dev: true, Logger: logger(t)}
+	for _, o := range options {
+		o(&w.config)
+	}
+	return w
+}
+
+// furnished has a robot with a story, and a draft with an error.
+func furnished(w *world) *fleettest.Robot {
+	r := w.robot("r1")
+	w.publish()
+	w.assign("museum", "r1")
+	w.converged("r1")
+	w.must("PUT", "/acts/broken", "act: broken\nactions:\n- {type: fly, start_ms: 0}\n", nil)
+	w.must("PUT", "/stories/draft", strings.Replace(museum, "museum", "draft", 1), nil)
+	// A revision that holds an act which was deleted since.
+	w.must("PUT", "/acts/wave", strings.Replace(bow, "bow", "wave", 1), nil)
+	w.must("POST", "/acts/wave/publish", api.Signed{}, nil)
+	w.must("PUT", "/stories/waving", strings.NewReplacer("museum", "waving", "act: bow", "act: wave").Replace(museum), nil)
+	w.must("POST", "/stories/waving/publish", api.Signed{}, nil)
+	w.must("DELETE", "/acts/wave?expected_stories=1", nil, nil)
+	return r
+}
+
+type refusal struct {
+	name         string
+	method, path string
+	body         any
+	headers      []string
+	kind         api.Kind
+	pointer      string // of the first error
+	says         string // part of the detail or the hint
+}
+
+func with(o map[string]any, more ...any) map[string]any {
+	for i := 0; i+1 < len(more); i += 2 {
+		o[more[i].(string)] = more[i+1]
+	}
+	return o
+}
+
+var refusals = []refusal{
+	{"a body that is no JSON", "POST", "/commands", "{", nil, api.KindMalformed, "", ""},
+	{"no body", "POST", "/commands", nil, nil, api.KindMalformed, "", ""},
+	{"a field that does not exist", "POST", "/commands", with(setMode("ato", "r1"), "wen", 1), nil, api.KindInvalid, "/wen", "unexpected"},
+	{"a field of another type", "POST", "/commands", with(setMode("ato", "r1"), "ttl_ms", "long"), nil, api.KindInvalid, "/ttl_ms", "integer"},
+	{"a verb that does not exist", "POST", "/commands", order("mode/fly", "r1"), nil, api.KindInvalid, "/verb", "mode/set"},
+	{"a missing argument", "POST", "/commands", order("mode/set", "r1"), nil, api.KindInvalid, "/args/mode", "mode"},
+	{"an argument that does not exist", "POST", "/commands", with(setMode("ato", "r1"), "args", map[string]any{"mode": "ato", "fast": true}), nil, api.KindInvalid, "/args/fast", "fast"},
+	{"arguments that are no object", "POST", "/commands", with(setMode("ato", "r1"), "args", "ato"), nil, api.KindInvalid, "/args", ""},
+	{"no robot selected", "POST", "/commands", with(setMode("ato"), "selector", map[string]any{}), nil, api.KindInvalid, "/selector", "no robot"},
+	{"robots selected in two ways", "POST", "/commands", with(setMode("ato"), "selector", map[string]any{"all": true, "ids": []string{"r1"}}), nil, api.KindInvalid, "/selector", "more than one way"},
+	{"a robot that is not there", "POST", "/commands", setMode("ato", "r1", "r9"), nil, api.KindInvalid, "/selector/ids/1", "r9"},
+	{"a label that nobody has", "POST", "/commands", with(setMode("ato"), "selector", map[string]any{"labels": []any{map[string]string{"key": "a", "value": "b"}}}), nil, api.KindInvalid, "/selector", "no robot is told"},
+	{"a time to live that is too long", "POST", "/commands", with(setMode("ato", "r1"), "ttl_ms", 3_600_001), nil, api.KindInvalid, "/ttl_ms", "3.6e+06"},
+	{"a wait that is no number", "POST", "/commands", setMode("ato", "r1"), []string{"Prefer", "wait=long"}, api.KindInvalid, "", "wait=long"},
+	{"another number than expected", "POST", "/commands", with(setMode("ato", "r1"), "expected_count", 2), nil, api.KindCount, "/expected_count", "1 robots"},
+	{"a body of another type", "POST", "/commands", "act: x", nil, api.KindMedia, "", ""},
+	{"a page of another site", "POST", "/commands", order("safety/stop", "r1"), []string{"Sec-Fetch-Site", "cross-site"}, api.KindNotAllowed, "", "another site"},
+	{"a body that is too large", "POST", "/commands", with(setMode("ato", "r1"), "why", strings.Repeat("x", 1<<20)), nil, api.KindTooLarge, "", ""},
+
+	{"a parameter that does not exist", "GET", "/robots?labels=a", nil, nil, api.KindInvalid, "/labels", "unknown"},
+	{"a label that is none", "GET", "/robots?label=a", nil, nil, api.KindInvalid, "", "no label"},
+	{"a list that is too long", "GET", "/commands?limit=5000", nil, nil, api.KindInvalid, "/limit", "1000"},
+	{"a state that does not exist", "GET", "/commands?state=GONE", nil, nil, api.KindInvalid, "/state", ""},
+	{"a robot nobody saw", "GET", "/robots/r9", nil, nil, api.KindNotFound, "", "r9"},
+	{"a label for a robot nobody saw", "PUT", "/robots/r9/labels", map[string]any{"labels": map[string]string{}}, nil, api.KindNotFound, "", "r9"},
+	{"a label that cannot be one", "PUT", "/robots/r1/labels", map[string]any{"labels": map[string]string{"A b": "c"}}, nil, api.KindInvalid, "/labels/A b/key", "key"},
+	{"a name that cannot be a robot's", "POST", "/robots/R1/adopt", api.Signed{}, nil, api.KindInvalid, "", "R1"},
+	{"a command nobody gave", "GET", "/commands/x", nil, nil, api.KindNotFound, "", "x"},
+	{"a batch nobody gave", "GET", "/batches/x", nil, nil, api.KindNotFound, "", "x"},
+	{"an address that does not exist", "GET", "/rebots", nil, nil, api.KindNotFound, "", "/api/v1/rebots"},
+	{"a method that does not exist", "DELETE", "/robots", nil, nil, api.KindNotFound, "", "DELETE"},
+
+	{"an act nobody wrote", "GET", "/acts/nothing", nil, nil, api.KindNotFound, "", "nothing"},
+	{"a revision that does not exist", "GET", "/stories/museum/revisions/9", nil, nil, api.KindNotFound, "", "revision 9"},
+	{"a text that cannot be read", "PUT", "/acts/x", "act: [", nil, api.KindInvalid, "", ""},
+	{"a text of another name", "PUT", "/acts/x", welcome, nil, api.KindInvalid, "/act", "welcome"},
+	{"somebody else's change", "PUT", "/acts/welcome", strings.Replace(welcome, "smile", "calm", 1), []string{"If-Match", `"7"`}, api.KindStale, "", "revision 1"},
+	{"a state that is none", "PUT", "/acts/welcome", welcome, []string{"If-Match", `"x"`}, api.KindStale, "", "ETag"},
+	{"an error in the draft", "POST", "/acts/broken/publish", api.Signed{}, nil, api.KindInvalid, "/actions/0/type", "fly"},
+	{"a draft nobody wrote", "POST", "/stories/nothing/publish", api.Signed{}, nil, api.KindNotFound, "", "nothing"},
+	{"a story that is not published", "POST", "/assignments", map[string]any{"story": "draft", "selector": map[string]any{"all": true}}, nil, api.KindUnpublished, "/story", "publish"},
+	{"a story nobody wrote", "POST", "/assignments", map[string]any{"story": "nothing", "selector": map[string]any{"all": true}}, nil, api.KindNotFound, "", "nothing"},
+	{"a revision with a deleted act", "POST", "/assignments", map[string]any{"story": "waving", "rev": 1, "selector": map[string]any{"all": true}}, nil, api.KindConflict, "/rev", "wave"},
+	{"a story for a robot that is not there", "POST", "/assignments", map[string]any{"story": "museum", "selector": map[string]any{"ids": []string{"r9"}}}, nil, api.KindInvalid, "/selector/ids/0", "r9"},
+	{"a story for another number of robots", "POST", "/assignments", map[string]any{"story": "museum", "selector": map[string]any{"all": true}, "expected_count": 9}, nil, api.KindCount, "/expected_count", "9 were expected"},
+	{"an act that stories use", "DELETE", "/acts/bow", nil, nil, api.KindCount, "/expected_stories", "2 stories"},
+	{"a story that robots perform", "DELETE", "/stories/museum?expected_stories=1&expected_robots=1", nil, nil, api.KindConfirm, "/clear", "museum"},
+}
+
+func TestEveryMistakeIsToldWithItsPlaceAndAWayOut(t *testing.T) {
+	onBoth(t, func(w *world) {
+		r := furnished(w)
+		before := len(r.Received())
+		for _, c := range refusals {
+			p := w.ask(c.method, c.path, c.body, nil, c.headers...)
+			switch {
+			case p == nil:
+				w.Errorf("%s: was taken", c.name)
+				continue
+			case !p.Of(c.kind) || p.Status != c.kind.Status || p.Title != c.kind.Title:
+				w.Errorf("%s: is told as %s %d %q: %v", c.name, p.Type, p.Status, p.Title, p)
+				continue
+			case c.pointer != "" && (len(p.Errors) == 0 || p.Errors[0].Pointer != c.pointer):
+				w.Errorf("%s: the place is %+v, want %s", c.name, p.Errors, c.pointer)
+			}
+			if text := fmt.Sprint(p, p.Errors); !strings.Contains(text, c.says) {
+				w.Errorf("%s: says %q, without %q", c.name, text, c.says)
+			}
+			if p.Error() == "" {
+				w.Errorf("%s: says nothing", c.name)
+			}
+		}
+		if now := len(r.Received()); now != before {
+			w.Errorf("%d commands reached the robot although all was refused", now-before)
+		}
+		if d, _ := w.Robot("r1"); d.Wish.Active == nil || d.Wish.Active.Rev != 1 {
+			w.Errorf("refused requests left the robot with %+v", d.Wish)
+		}
+	})
+}
+
+// Kinds that no request to a desk that is well can meet; other tests meet them.
+var elsewhere = []api.Kind{api.KindBusy, api.KindSlow, api.KindInternal, api.KindDatabase, api.KindBroker}
+
+func TestEveryKindOfProblemIsTested(t *testing.T) {
+	met := map[string]bool{}
+	for _, c := range refusals {
+		met[c.kind.Name] = true
+	}
+	for _, k := range elsewhere {
+		met[k.Name] = true
+	}
+	seen := map[string]bool{}
+	for _, k := range api.Kinds() {
+		if !met[k.Name] {
+			t.Errorf("no test meets %s", k.Name)
+		}
+		if seen[k.Name] || k.Title == "" || k.Meaning == "" || k.Status < 400 {
+			t.Errorf("%+v is not a kind of its own", k)
+		}
+		seen[k.Name] = true
+	}
+}
+
+func TestAProblemsTypeLeadsToItsMeaning(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for _, k := range api.Kinds() {
+			answer := httptest.NewRecorder()
+			r := httptest.NewRequest("GET", k.Type(), nil)
+			r.Host = "localhost"
+			w.Handler().ServeHTTP(answer, r)
+			if answer.Code != 200 || !strings.Contains(answer.Body.String(), k.Meaning) {
+				w.Errorf("%s leads to %d %s", k.Type(), answer.Code, answer.Body)
+			}
+		}
+	})
+}
+
+func TestTheLibraryOverTheAPI(t *testing.T) {
+	onBoth(t, func(w *world) {
+		furnished(w)
+		var e api.Entry
+		w.must("GET", "/stories/museum", nil, &e)
+		if e.Draft != museum || e.Rev != 1 || e.Robots != 1 || len(e.Revisions) != 1 || e.Name != "Museum" {
+			w.Errorf("the story is %+v", e)
+		}
+		_, body := request(w.T, w.Handler(), "GET", "/stories/museum/revisions/1", nil)
+		if sum := e.Revisions[0].SHA256; digest(body) != sum {
+			w.Errorf("the published bytes have another digest than %s", sum)
+		}
+		var s api.Saved
+		w.must("PUT", "/stories/museum", museum, &s, "If-Match", fmt.Sprintf(`"%d"`, e.DraftRev))
+		if !s.Unchanged {
+			w.Errorf("the same text again: %+v", s)
+		}
+		var p api.Published
+		w.must("POST", "/stories/museum/publish", api.Signed{}, &p)
+		if !p.Unchanged || p.Revision.Rev != 1 {
+			w.Errorf("the same draft again: %+v", p)
+		}
+		w.must("PUT", "/acts/bow", strings.Replace(bow, "calm", "shy", 1), nil)
+		w.must("POST", "/acts/bow/publish", api.Signed{}, &p)
+		if len(p.Stale) != 1 || p.Stale[0] != "museum" {
+			w.Errorf("a changed act leaves stale %v", p.Stale)
+		}
+		var v api.Validity
+		w.must("POST", "/acts/validate", "act: x\nactions:\n- {type: wait, start_ms: 0, end_ms: 0}\n", &v)
+		if v.Valid || v.ID != "x" || len(v.Problems) == 0 || v.Problems[0].Pointer == "" || v.Problems[0].Hint == "" {
+			w.Errorf("validity is %+v", v)
+		}
+		var d api.Deletion
+		w.must("DELETE", "/acts/bow?dry_run=true", nil, &d)
+		if !d.DryRun || len(d.Stories) != 2 || d.Robots != 1 || d.Stories[1].After != 1 {
+			w.Errorf("a dry run of deleting says %+v", d)
+		}
+		w.must("DELETE", "/stories/museum?expected_stories=1&expected_robots=1&clear=museum", nil, &d)
+		var list struct{ Entries []api.Entry }
+		w.must("GET", "/stories", nil, &list)
+		for _, e := range list.Entries {
+			if e.ID == "museum" {
+				w.Error("a deleted story is listed")
+			}
+		}
+		w.must("POST", "/stories/museum/recover", api.Signed{}, &s)
+		w.must("GET", "/stories/museum", nil, &e)
+		if e.DeletedAt != 0 || e.Robots != 0 {
+			w.Errorf("the recovered story is %+v", e)
+		}
+	})
+}
+
+func TestTheSameKeyIsTheSameBatch(t *testing.T) {
+	onBoth(t, func(w *world) {
+		r := w.robot("r1")
+		var first, second api.Batch
+		w.must("POST", "/commands", setMode("ato", "r1"), &first, "Idempotency-Key", "k1", "Prefer", "wait=5")
+		w.must("POST", "/commands", setMode("ato", "r1"), &second, "Idempotency-Key", "k1")
+		if first.ID != second.ID || count(r.Received(), "mode/set") != 1 || second.Outcome != "succeeded" {
+			w.Errorf("asked twice under one key: %+v and %+v", first, second)
+		}
+		if p := w.ask("POST", "/commands", setMode("mnl", "r1"), nil, "Idempotency-Key", "k1"); p == nil || !p.Of(api.KindInvalid) {
+			w.Errorf("another request under the same key: %v", p)
+		}
+		var b api.Batch
+		w.must("POST", "/commands", with(setMode("mnl", "r1"), "dry_run", true), &b)
+		if !b.DryRun || b.Total != 1 || count(r.Received(), "mode/set") != 1 {
+			w.Errorf("a dry run came to %+v", b)
+		}
+	})
+}
+
+func TestTheDescriptionNamesEveryAddress(t *testing.T) {
+	inWorld(t, func(w *world) {
+		answer := httptest.NewRecorder()
+		r := httptest.NewRequest("GET", "/api/openapi.json", nil)
+		r.Host = "localhost"
+		w.Handler().ServeHTTP(answer, r)
+		var doc struct {
+			OpenAPI string `json:"openapi"`
+			Paths   map[string]map[string]any
+		}
+		if err := json.Unmarshal(answer.Body.Bytes(), &doc); err != nil {
+			w.Fatal(err)
+		}
+		for path, method := range map[string]string{
+			"/api/v1/robots": "get", "/api/v1/robots/{id}/labels": "put", "/api/v1/stream": "get", "/api/v1/commands": "post", "/api/v1/assignments": "post",
+			"/api/v1/stories/{id}/publish": "post", "/api/v1/acts/{id}": "delete", "/api/v1/events": "get", "/healthz": "get",
+		} {
+			if doc.Paths[path][method] == nil {
+				w.Errorf("%s %s is not described", method, path)
+			}
+		}
+	})
+}
+
+func TestAnotherHostsNameIsNotTaken(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for host, want := range map[string]int{"evil.example": 403, "localhost:8080": 200, "127.0.0.1": 200, "[::1]:8080": 200, "desk.example": 200, "10.0.0.1": 403} {
+			answer := httptest.NewRecorder()
+			r := httptest.NewRequest("GET", "/api/v1/version", nil)
+			r.Host = host
+			w.Handler().ServeHTTP(answer, r)
+			if answer.Code != want {
+				w.Errorf("called %s it answers %d", host, answer.Code)
+			}
+		}
+	}, func(c *fleet.Config) { c.Hosts = []string{"desk.example"} })
+}
+
+func TestAStopWithoutABrokerSaysSo(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		if err := w.broker.Load().Close(); err != nil {
+			w.Fatal(err)
+		}
+		w.until("the desk says so", func() bool { return !w.Status().Broker.OK })
+		if p := w.ask("POST", "/commands", order("safety/stop", "r1"), nil); p == nil || !p.Of(api.KindBroker) {
+			w.Errorf("a stop that reached nobody is told as %v", p)
+		}
+		w.newBroker()
+		w.state(commandOf(w, "safety/stop"), "SUCCEEDED") // it was sent when that was possible again
+	})
+}
+
+func commandOf(w *world, verb string) string {
+	var id string
+	w.until(verb+" is on record", func() bool {
+		var got struct{ Commands []api.Command }
+		w.must("GET", "/commands?robot=r1", nil, &got)
+		for _, c := range got.Commands {
+			if c.Verb == verb {
+				id = c.ID
+			}
+		}
+		return id != ""
+	})
+	return id
+}
+
+func TestAStateThatChangesReachesTheStream(t *testing.T) {
+	w := realWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"))
+	w.startDesk()
+	r := w.robot("r1")
+	w.robot("r2")
+	s := w.stream("?id=r1")
+	if first := s.next("robots"); !strings.Contains(first, `"id":"r1"`) || strings.Contains(first, `"id":"r2"`) {
+		w.Fatalf("the stream begins with %s", first)
+	}
+	r.Change(func(st *schema.State) { st.Mode.Active = schema.ModeSafe })
+	s.until("changes", `"mode":"safe"`)
+	s.next("desk")
+}

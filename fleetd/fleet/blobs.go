@@ -1,0 +1,84 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// fetchPatience is how long a robot may be fetching a blob before it is
+// published again: the broker may have lost it.
+const fetchPatience = 2 * time.Second
+
+// blobs helps robots that wait for a story's bytes.
+type blobs struct {
+	f  *Fleet
+	mu sync.Mutex
+	at map[string]fetching // by robot
+}
+
+// fetching is what one robot waits for and since when, or since it was repeated.
+type fetching struct {
+	digest string
+	since  time.Time
+}
+
+// reported takes in how far a robot is.
+func (b *blobs) reported(robot string, r schema.ReportedStory, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch was, ok := b.at[robot]; {
+	case r.Phase != schema.DeployFetching || r.Fetching == "":
+		delete(b.at, robot)
+	case !ok || was.digest != r.Fetching:
+		b.at[robot] = fetching{r.Fetching, now}
+	}
+}
+
+// due lists the digests that somebody has waited for too long, each once, and
+// begins their wait anew.
+func (b *blobs) due(now time.Time) map[string][]string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := map[string][]string{}
+	for robot, at := range b.at {
+		if now.Sub(at.since) > fetchPatience {
+			out[at.digest] = append(out[at.digest], robot)
+			b.at[robot] = fetching{at.digest, now}
+		}
+	}
+	return out
+}
+
+func (b *blobs) run(ctx context.Context, db *store.Store) {
+	look := time.NewTicker(fetchPatience / 4)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-look.C:
+			for digest, robots := range b.due(now) {
+				b.repeat(ctx, db, digest, robots)
+			}
+		}
+	}
+}
+
+func (b *blobs) repeat(ctx context.Context, db *store.Store, digest string, robots []string) {
+	body, err := db.Blob(ctx, digest)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		b.f.log.Warn("robots ask for a blob that is not ours", "sha256", digest, "robots", robots)
+	case err != nil:
+		b.f.databaseFailed("blob not read", err)
+	default:
+		b.f.log.Info("blob published again", "sha256", digest, "robots", robots)
+		b.f.outbox.say(link.Message{Topic: b.f.ns.Topic(schema.TopicBlob, digest), Payload: body, QoS: 1, Retain: true})
+	}
+}

@@ -1,0 +1,274 @@
+package fleet_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/fleet/fleettest"
+	"troupe/schema"
+)
+
+func setMode(mode string, robots ...string) map[string]any {
+	o := order("mode/set", robots...)
+	o["args"] = map[string]any{"mode": mode}
+	return o
+}
+
+func TestACommandGoesThroughItsStates(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		r.Answer(ack(schema.StatusAccepted))
+		id := w.command(setMode("str", "r1"))
+		w.state(id, "ACKED")
+		r.Say(id, schema.Ack{Status: schema.StatusInProgress, Verb: "mode/set"})
+		w.state(id, "RUNNING")
+		r.Say(id, schema.Ack{Status: schema.StatusSucceeded, Verb: "mode/set", Result: schema.ResultSuccess})
+		if c := w.state(id, "SUCCEEDED"); c.Answer == nil || c.Answer.Result != schema.ResultSuccess || c.Sends != 1 {
+			w.Errorf("the command ended as %+v", c)
+		}
+	})
+}
+
+func TestASilentRobotGetsTheSameBytesAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		r.Mute(true)
+		began := time.Now()
+		id := w.command(setMode("ato", "r1"))
+		w.state(id, "UNKNOWN")
+		var at []time.Duration
+		var payloads []string
+		for _, got := range r.Received() {
+			if got.Verb == "mode/set" {
+				at = append(at, got.At.Sub(began).Round(time.Second))
+				payloads = append(payloads, got.Payload)
+			}
+		}
+		if want := []time.Duration{0, 2 * time.Second, 6 * time.Second, 14 * time.Second}; !slices.Equal(at, want) {
+			w.Errorf("sent at %v, want %v", at, want)
+		}
+		if len(slices.Compact(payloads)) != 1 {
+			w.Errorf("sent as different bytes: %q", payloads)
+		}
+		// The outcome is unknown, not failed: a late answer resolves it.
+		r.Say(id, schema.Ack{Status: schema.StatusSucceeded, Verb: "mode/set"})
+		w.state(id, "SUCCEEDED")
+	})
+}
+
+func TestAnAnswerLostOnTheWayIsAskedFor(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		silent := false
+		r.Answer(func(string, schema.Request) []schema.Ack {
+			silent = true
+			return []schema.Ack{{Status: schema.StatusAccepted}}
+		})
+		id := w.command(setMode("ato", "r1"))
+		w.state(id, "ACKED")
+		if !silent {
+			w.Fatal("the robot was not asked")
+		}
+		w.sleep(14 * time.Second)
+		if n := count(r.Received(), "sys/query"); n != 0 {
+			w.Errorf("asked %d times before the robot was silent for long", n)
+		}
+		w.sleep(3 * time.Second)
+		if n := count(r.Received(), "sys/query"); n != 1 {
+			w.Errorf("asked %d times after 15 s of silence", n)
+		}
+	})
+}
+
+func TestTheStateShowsWhatTheAnswerDidNot(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		r.Mute(true)
+		id := w.command(setMode("ato", "r1"))
+		w.state(id, "SENT")
+		r.Change(func(s *schema.State) {
+			s.LastReq = &schema.LastRequest{ID: id, Client: "fleetd", Verb: "mode/set", Status: schema.StatusSucceeded}
+		})
+		w.state(id, "SUCCEEDED")
+	})
+}
+
+func TestACommandToARobotThatIsAwayWaitsAndThenEnds(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		r.Close()
+		w.view("r1", "offline")
+		comes := w.command(setMode("ato", "r1"))
+		w.state(comes, "QUEUED")
+		r = w.robot("r1")
+		w.state(comes, "SUCCEEDED")
+		r.Close()
+		w.view("r1", "offline")
+		never := w.command(setMode("mnl", "r1"))
+		if c := w.state(never, "UNDELIVERED"); c.Sends != 0 {
+			w.Errorf("sent %d times to a robot that was away", c.Sends)
+		}
+	})
+}
+
+func TestModeCommandsGoOneAfterTheOther(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		r.Mute(true)
+		first, second := w.command(setMode("str", "r1")), w.command(setMode("mnl", "r1"))
+		w.sleep(time.Second)
+		if n := count(r.Received(), "mode/set"); n != 1 {
+			w.Fatalf("%d mode commands were sent, the first is not answered", n)
+		}
+		w.state(second, "QUEUED")
+		r.Say(first, schema.Ack{Status: schema.StatusAccepted, Verb: "mode/set"})
+		w.state(second, "SENT")
+		got := r.Received()
+		if last := got[len(got)-1]; last.Request.ID != second {
+			w.Errorf("then came %+v", last)
+		}
+	})
+}
+
+func TestAtMostEightOthersAreOnTheirWay(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		r.Answer(ack(schema.StatusAccepted))
+		var ids []string
+		for range 12 {
+			ids = append(ids, w.command(order("auto/pause", "r1")))
+		}
+		w.sleep(time.Second)
+		if n := count(r.Received(), "auto/pause"); n != 8 {
+			w.Fatalf("%d are on their way", n)
+		}
+		r.Answer(nil)
+		for _, id := range ids[:8] {
+			r.Say(id, schema.Ack{Status: schema.StatusSucceeded, Verb: "auto/pause"})
+		}
+		for _, id := range ids {
+			w.state(id, "SUCCEEDED")
+		}
+	})
+}
+
+func TestAStopPassesEverything(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		r.Mute(true)
+		for range 10 {
+			w.command(setMode("ato", "r1"))
+			w.command(order("auto/pause", "r1"))
+		}
+		w.sleep(time.Second)
+		r.Mute(false)
+		var b api.Batch
+		w.must("POST", "/commands", order("safety/stop", "r1"), &b, "Prefer", "wait=1")
+		if b.Outcome != "succeeded" || b.OffRecord {
+			w.Errorf("the stop came to %+v", b)
+		}
+		if r.Received()[2].Verb == "safety/stop" {
+			w.Error("this test's robot received nothing before the stop")
+		}
+		// A count that no longer holds is no reason not to stop.
+		o := order("safety/stop", "r1")
+		o["expected_count"] = 7
+		w.must("POST", "/commands", o, &b, "Prefer", "wait=1")
+		w.state(b.Commands[0].ID, "SUCCEEDED")
+	})
+}
+
+func TestAStopGoesToARobotThatIsNotHeard(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		r.Beating(false)
+		w.view("r1", "lost")
+		w.must("POST", "/commands", order("safety/stop", "r1", "never-seen"), nil)
+		w.sleep(100 * time.Millisecond)
+		if n := count(r.Received(), "safety/stop"); n != 1 {
+			w.Errorf("a robot that is not heard got %d stops", n)
+		}
+	})
+}
+
+func TestEnableCarriesTheHeartbeatThatWasSeen(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		w.sleep(5 * time.Second)
+		w.state(w.command(order("safety/enable", "r1")), "SUCCEEDED")
+		got := r.Received()[0].Request.Args.SeenMonoMS
+		if d, _ := w.Robot("r1"); got == 0 || got != d.Heartbeat.MonoMS {
+			w.Errorf("enable said %d ms, the newest heartbeat says %d", got, d.Heartbeat.MonoMS)
+		}
+	})
+}
+
+func TestARestartedDeskTakesUpWhatWasUnfinished(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		r.Answer(ack(schema.StatusAccepted))
+		acked := w.command(setMode("ato", "r1"))
+		w.state(acked, "ACKED")
+		r.Mute(true)
+		sent := w.command(order("auto/pause", "r1"))
+		w.state(sent, "SENT")
+		w.stopDesk()
+		r.Mute(false)
+		w.sleep(3 * time.Second)
+		w.startDesk()
+		r.Answer(nil)
+		w.state(sent, "SUCCEEDED") // sent again under the same id
+		ids := map[string]bool{}
+		for _, got := range r.Received() {
+			if got.Verb == "auto/pause" {
+				ids[got.Request.ID] = true
+			}
+		}
+		if len(ids) != 1 || !ids[sent] {
+			w.Errorf("sent under the ids %v", ids)
+		}
+		r.Say(acked, schema.Ack{Status: schema.StatusSucceeded, Verb: "mode/set"})
+		w.state(acked, "SUCCEEDED")
+	})
+}
+
+func TestAnotherRobotsAnswerCountsForNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r1, r2 := w.robot("r1"), w.robot("r2")
+		r1.Mute(true)
+		id := w.command(setMode("ato", "r1"))
+		r2.Say(id, schema.Ack{Status: schema.StatusSucceeded, Verb: "mode/set"})
+		w.sleep(time.Second)
+		w.state(id, "SENT")
+	})
+}
+
+func TestOneOrderIsOneCommandForEachRobot(t *testing.T) {
+	inWorld(t, func(w *world) {
+		robots := []*fleettest.Robot{w.robot("r1"), w.robot("r2"), w.robot("r3")}
+		for _, id := range []string{"r1", "r3"} {
+			w.must("PUT", "/robots/"+id+"/labels", map[string]any{"labels": map[string]string{"site": "museum"}}, nil)
+		}
+		robots[2].Answer(func(string, schema.Request) []schema.Ack {
+			return []schema.Ack{{Status: schema.StatusRejected, Reason: schema.ReasonNotCalibrated}}
+		})
+		o := setMode("ato")
+		o["selector"] = map[string]any{"labels": []map[string]string{{"key": "site", "value": "museum"}}}
+		var b api.Batch
+		w.must("POST", "/commands", o, &b, "Prefer", "wait=10")
+		if b.Total != 2 || b.Outcome != "partial" || b.Counts["SUCCEEDED"] != 1 || b.Counts["REJECTED"] != 1 {
+			w.Errorf("the batch came to %+v", b)
+		}
+		if !strings.Contains(robots[0].Received()[0].Payload, b.ID) || len(robots[1].Received()) != 0 {
+			w.Error("the commands do not carry their batch, or reached another robot")
+		}
+		var stored api.Batch
+		w.must("GET", "/batches/"+b.ID, nil, &stored)
+		if stored.Outcome != b.Outcome || stored.By != "ann" || stored.Selector != "-l site=museum" {
+			w.Errorf("on record is %+v", stored)
+		}
+	})
+}

@@ -1,0 +1,100 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"troupe/schema"
+)
+
+// Config says where the desk listens, where its broker and its database are.
+// Zero durations and sizes mean the defaults named beside them.
+type Config struct {
+	Name     string // MQTT name and client id; fleetd
+	HTTP     string // address, such as 127.0.0.1:8080 or :0; empty: only Handler
+	Database string // sqlite:PATH or postgres://...
+
+	Broker   string // mqtt://host:port; may be empty with Dial
+	Dial     func(ctx context.Context) (net.Conn, error)
+	Password string
+
+	Namespace schema.Namespace // troupe
+	Version   string
+
+	// Dev makes every robot known at its first presence. Without it a robot is
+	// seen, and can be stopped, but belongs to the fleet only when adopted.
+	Dev bool
+	// Exposed allows an address that others can reach although nobody is asked
+	// who he is.
+	Exposed bool
+	// Hosts are the names by which a reverse proxy speaks to the desk.
+	Hosts []string
+
+	Heartbeat  time.Duration // 1 s, what robots rely on; only tests change it
+	KeepEvents time.Duration // 30 days
+	Logger     *slog.Logger
+}
+
+func (c *Config) complete() error {
+	text := func(s *string, v string) {
+		if *s == "" {
+			*s = v
+		}
+	}
+	text(&c.Name, "fleetd")
+	text(&c.Version, "unknown")
+	if c.Namespace == "" {
+		c.Namespace = schema.DefaultNamespace
+	}
+	if c.Heartbeat == 0 {
+		c.Heartbeat = time.Second
+	}
+	if c.KeepEvents == 0 {
+		c.KeepEvents = 30 * 24 * time.Hour
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	switch {
+	case !schema.ValidID(c.Name):
+		return fmt.Errorf("name %q: use a-z, 0-9 and hyphens, at most %d", c.Name, schema.MaxIDLen)
+	case !schema.ValidNamespace(string(c.Namespace)):
+		return fmt.Errorf("name space %q: use a-z, 0-9 and hyphens, at most 32", c.Namespace)
+	case c.Broker == "" && c.Dial == nil:
+		return errors.New("no broker is given: write --broker mqtt://host:port")
+	}
+	return c.checkDatabase()
+}
+
+func (c *Config) checkDatabase() error {
+	switch scheme, rest, _ := strings.Cut(c.Database, ":"); scheme {
+	case "":
+		return errors.New("no database is given: write --database sqlite:PATH or --database postgres://USER@HOST/NAME")
+	case "sqlite":
+		if rest == "" {
+			return errors.New("the SQLite database has no file: write --database sqlite:PATH")
+		}
+	case "postgres", "postgresql":
+		if _, err := url.Parse(c.Database); err != nil || !strings.HasPrefix(rest, "//") {
+			return errors.New("the database's address is not a URL: write --database postgres://user@host:port/name")
+		}
+	default:
+		if !schema.ValidID(scheme) {
+			scheme = "that" // it may be an address of another form, with its password
+		}
+		return fmt.Errorf("%s is no kind of database: write --database sqlite:PATH or --database postgres://USER@HOST/NAME", scheme)
+	}
+	return nil
+}
+
+// reachable reports whether others than this machine could connect to addr.
+func reachable(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return !ok || !tcp.IP.IsLoopback()
+}

@@ -1,0 +1,178 @@
+package fleet
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/command"
+	"troupe/fleetd/presence"
+	"troupe/fleetd/selector"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// pace is how long the stream gathers changes.
+const pace = 250 * time.Millisecond
+
+var _ api.Desk = (*Fleet)(nil)
+
+// Now is the fleet's clock.
+func (f *Fleet) Now() time.Time { return time.Now() }
+
+// Robots lists every robot that was ever seen.
+func (f *Fleet) Robots() []api.Robot { return f.hub.list() }
+
+// Robot is everything about one robot.
+func (f *Fleet) Robot(id string) (api.Detail, bool) { return f.hub.detail(id) }
+
+// Watch tells of changes until it is closed.
+func (f *Fleet) Watch() api.Watch { return f.hub.watch(pace) }
+
+// Status is how the desk stands.
+func (f *Fleet) Status() api.Status {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := api.Status{
+		TS: schema.TimeOf(time.Now()), Version: f.cfg.Version, Name: f.cfg.Name,
+		Broker: f.broker, Database: f.database, Dropped: f.keeper.dropped.Load(),
+	}
+	if f.db != nil {
+		s.Authority = f.db.Authority()
+	}
+	return s
+}
+
+// Targets are the robots that s means, as the driver would send to them now. A
+// stop means also those that the database does not know, seen or not; who asks
+// for anything else gets the names that he must correct.
+func (f *Fleet) Targets(s selector.Selector, stop bool) (targets []command.Target, strangers []string) {
+	f.hub.mu.Lock()
+	defer f.hub.mu.Unlock()
+	for id, e := range f.hub.robots {
+		if !s.Match(id, e.kept.Labels) {
+			continue
+		}
+		if !e.adopted && !stop {
+			if len(s.IDs) > 0 {
+				strangers = append(strangers, id)
+			}
+			continue
+		}
+		targets = append(targets, e.target(id))
+	}
+	for _, id := range s.IDs {
+		if f.hub.robots[id] == nil {
+			if stop {
+				targets = append(targets, command.Target{Robot: id})
+			} else {
+				strangers = append(strangers, id)
+			}
+		}
+	}
+	slices.SortFunc(targets, func(a, b command.Target) int { return strings.Compare(a.Robot, b.Robot) })
+	slices.Sort(strangers)
+	return targets, slices.Compact(strangers)
+}
+
+func (e *entry) target(id string) command.Target {
+	t := command.Target{Robot: id, Present: e.shown.View.Reachable()}
+	if e.caps != nil {
+		t.Verbs = e.caps.Verbs
+	}
+	if e.heartbeat != nil {
+		t.SeenMonoMS = e.heartbeat.MonoMS
+	}
+	return t
+}
+
+// Changed makes known what a transaction changed: labels and wishes to the hub,
+// the outbox to the broker.
+func (f *Fleet) Changed(ctx context.Context) {
+	signal(f.outbox.wake)
+	db, err := f.Store()
+	if err != nil {
+		return
+	}
+	if err := f.refresh(context.WithoutCancel(ctx), db); err != nil {
+		f.databaseFailed("fleet not read", err)
+	}
+}
+
+// refresh reads what the database knows of robots into the hub.
+func (f *Fleet) refresh(ctx context.Context, db *store.Store) error {
+	robots, err := db.Robots(ctx, selector.All())
+	if err != nil {
+		return err
+	}
+	f.hub.known(robots)
+	return nil
+}
+
+// Adopt makes a robot known to the fleet.
+func (f *Fleet) Adopt(ctx context.Context, id string) error {
+	db, err := f.Store()
+	if err != nil {
+		return err
+	}
+	return f.adopt(ctx, db, id, time.Now())
+}
+
+func (f *Fleet) adopt(ctx context.Context, db *store.Store, id string, now time.Time) error {
+	added, err := db.AddRobot(ctx, id, now)
+	if err != nil {
+		return err
+	}
+	if added {
+		f.log.Info("robot is known from now on", "robot", id)
+	}
+	robot, err := db.Robot(ctx, id)
+	if err != nil {
+		return err
+	}
+	f.hub.known([]store.Robot{robot})
+	return nil
+}
+
+// remember puts a document of the database into the hub, unless the robot said
+// something newer already. It is no sign of life.
+func (f *Fleet) remember(d store.Document) {
+	f.hub.change(d.Robot, time.Now(), func(e *entry) {
+		if _, newer := e.documents[d.Kind]; newer {
+			return
+		}
+		if e.recall(d) {
+			e.documents[d.Kind] = d
+		}
+	})
+}
+
+// recall decodes one document of the database; one of an older form is left.
+func (e *entry) recall(d store.Document) bool {
+	switch d.Kind {
+	case schema.TopicPresence:
+		return recall(d, func(v *schema.Presence) { e.facts = presence.Facts{}.Heard(*v, true, d.ReceivedAt) })
+	case schema.TopicState:
+		return recall(d, func(v *schema.State) { e.state, e.stateAt = v, d.ReceivedAt })
+	case schema.TopicModes:
+		return recall(d, func(v *schema.Modes) { e.modes = v })
+	case schema.TopicCaps:
+		return recall(d, func(v *schema.Caps) { e.caps = v })
+	case schema.TopicActs:
+		return recall(d, func(v *schema.Acts) { e.acts = v })
+	case schema.TopicReportedStory:
+		return recall(d, func(v *schema.ReportedStory) { e.reported = v })
+	}
+	return false
+}
+
+func recall[T any](d store.Document, use func(*T)) bool {
+	v, problems := schema.Decode[T](d.Body)
+	if len(problems) > 0 {
+		return false
+	}
+	use(&v)
+	return true
+}

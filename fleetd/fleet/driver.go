@@ -1,0 +1,331 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/fleetd/command"
+	"troupe/schema"
+)
+
+const (
+	// maxPosts bounds the answers and facts that wait for the driver. Beyond it
+	// they are left out: a robot is asked again about what stays unanswered.
+	maxPosts = 100_000
+	// atOnce bounds the unfinished commands of one robot, stops excepted.
+	atOnce = 8
+	// leastRest keeps the driver from spinning, whatever Due says.
+	leastRest = 5 * time.Millisecond
+	// saveAgain is how long the driver waits when the database did not take
+	// what it had to write.
+	saveAgain = time.Second
+	// saveWithin bounds one writing: the driver has robots to look after.
+	saveWithin = 3 * time.Second
+	// goBack is how old the unfinished commands are that a new desk takes up.
+	goBack = 24 * time.Hour
+	// askPrefix begins the ids of the driver's own questions about a command.
+	askPrefix = "ask:"
+)
+
+// driver leads commands through their states. One goroutine owns them all; what
+// becomes of each is decided by package command, and done here: sent, asked
+// about, written.
+//
+// A robot gets its commands of the mode class one after the other, each when
+// the one before was answered, so that it sees them in the order in which they
+// were asked for; of the rest at most a few at once. Stops wait for nothing.
+type driver struct {
+	f    *Fleet
+	wake chan struct{}
+
+	mu      sync.Mutex
+	posts   []post
+	dropped int64
+
+	// Owned by run.
+	open    map[string]*driven
+	robots  map[string][]*driven // of open, in the order of asking
+	dirty   map[*driven]struct{}
+	batches []*ticket // made and not stored yet
+	asks    int64
+	next    time.Time // when something may be due; zero = at no time
+}
+
+// driven is one command on its way.
+type driven struct {
+	command.Command
+	class  schema.VerbClass
+	ticket *ticket
+}
+
+// post is news for the driver.
+type post struct {
+	kind   postKind
+	robot  string
+	ack    schema.Ack
+	last   schema.LastRequest
+	ticket *ticket
+}
+
+type postKind string
+
+const (
+	postTicket postKind = "ticket" // new commands
+	postAnswer postKind = "answer"
+	postShown  postKind = "shown"
+	postCame   postKind = "came"
+	postLeft   postKind = "left"
+)
+
+func newDriver(f *Fleet) *driver {
+	return &driver{
+		f: f, wake: make(chan struct{}, 1), open: map[string]*driven{}, robots: map[string][]*driven{}, dirty: map[*driven]struct{}{},
+	}
+}
+
+// post queues news; it waits for nothing. New commands are never left out.
+func (d *driver) post(p post) {
+	d.mu.Lock()
+	if len(d.posts) >= maxPosts && p.kind != postTicket {
+		d.dropped++
+		d.mu.Unlock()
+		return
+	}
+	d.posts = append(d.posts, p)
+	d.mu.Unlock()
+	signal(d.wake)
+}
+
+func (d *driver) run(ctx context.Context) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+			d.take(last)
+			d.save(last)
+			cancel()
+			return
+		case <-d.wake:
+		case <-timer.C:
+		}
+		d.take(ctx)
+		if now := time.Now(); !d.next.IsZero() && !now.Before(d.next) {
+			d.wakeDue(ctx, now)
+		}
+		changed := d.changed()
+		saved := d.save(ctx)
+		for t := range changed {
+			t.look()
+		}
+		timer.Reset(d.sleep(time.Now(), saved))
+	}
+}
+
+// take deals with all news.
+func (d *driver) take(ctx context.Context) {
+	d.mu.Lock()
+	posts := d.posts
+	d.posts = nil
+	d.mu.Unlock()
+	for _, p := range posts {
+		now := time.Now()
+		switch p.kind {
+		case postTicket:
+			d.begin(ctx, now, p.ticket)
+		case postAnswer:
+			d.answer(ctx, now, p)
+		case postShown:
+			d.tell(ctx, now, p.last.ID, command.News{Kind: command.Shown, Last: p.last})
+			d.release(ctx, now, p.robot)
+		case postCame, postLeft:
+			kind := command.Came
+			if p.kind == postLeft {
+				kind = command.Left
+			}
+			for _, c := range slices.Clone(d.robots[p.robot]) {
+				d.tell(ctx, now, c.ID, command.News{Kind: kind})
+			}
+		}
+	}
+}
+
+// begin takes on the commands of a ticket.
+func (d *driver) begin(ctx context.Context, now time.Time, t *ticket) {
+	if !t.stored() {
+		d.batches = append(d.batches, t)
+	}
+	for _, c := range t.Commands() {
+		if c.State.Final() || d.open[c.ID] != nil {
+			continue
+		}
+		group, name, _ := strings.Cut(c.Verb, "/")
+		verb, _ := schema.VerbOf(group, name)
+		one := &driven{Command: c, class: verb.Class, ticket: t}
+		d.open[c.ID] = one
+		d.robots[c.Robot] = append(d.robots[c.Robot], one)
+		slices.SortStableFunc(d.robots[c.Robot], func(a, b *driven) int { return a.CreatedAt.Compare(b.CreatedAt) })
+		d.tell(ctx, now, c.ID, command.News{Kind: command.Begin})
+	}
+}
+
+// answer finds the command that an answer is about: its own, or the one that we
+// asked about.
+func (d *driver) answer(ctx context.Context, now time.Time, p post) {
+	if p.ack.ID == nil {
+		return
+	}
+	id := *p.ack.ID
+	if about, ok := strings.CutPrefix(id, askPrefix); ok {
+		if p.ack.Status == schema.StatusRejected && p.ack.Reason == schema.ReasonUnknownID {
+			about, _, _ = strings.Cut(about, ":")
+			d.tell(ctx, now, about, command.News{Kind: command.Recalled})
+		}
+		return
+	}
+	if c := d.open[id]; c == nil || c.Robot != p.robot {
+		return // not ours, over, or another robot's claim
+	}
+	d.tell(ctx, now, id, command.News{Kind: command.Answered, Answer: p.ack})
+	d.release(ctx, now, p.robot)
+}
+
+// release lets commands go that waited for their turn.
+func (d *driver) release(ctx context.Context, now time.Time, robot string) {
+	for _, c := range slices.Clone(d.robots[robot]) {
+		if c.State == command.Queued {
+			d.tell(ctx, now, c.ID, command.News{Kind: command.Wake})
+		}
+	}
+}
+
+// wakeDue looks at every command, and when to look again.
+func (d *driver) wakeDue(ctx context.Context, now time.Time) {
+	d.next = time.Time{}
+	for _, c := range d.open {
+		if due, ok := command.Due(c.Command, d.present(c)); ok && !now.Before(due) {
+			d.tell(ctx, now, c.ID, command.News{Kind: command.Wake})
+		} else {
+			d.expect(c)
+		}
+	}
+}
+
+// expect notes when a command has something to do even without news. Robots that
+// come and go and turns that come are news.
+func (d *driver) expect(c *driven) {
+	if due, ok := command.Due(c.Command, d.present(c)); ok && (d.next.IsZero() || due.Before(d.next)) {
+		d.next = due
+	}
+}
+
+// present says that the robot is there and that it is this command's turn.
+func (d *driver) present(c *driven) bool {
+	if !d.f.hub.reachable(c.Robot) {
+		return false
+	}
+	return c.State != command.Queued || d.turn(c)
+}
+
+func (d *driver) turn(c *driven) bool {
+	if c.class == schema.ClassStop {
+		return true
+	}
+	busy := 0
+	for _, other := range d.robots[c.Robot] {
+		switch {
+		case other == c || other.class == schema.ClassStop:
+		case c.class == schema.ClassMode && other.class == schema.ClassMode && other.State == command.Sent:
+			return false
+		case other.State == command.Sent || other.State == command.Acked || other.State == command.Running:
+			busy++
+		}
+	}
+	return busy < atOnce
+}
+
+// tell gives news to a command and does what follows.
+func (d *driver) tell(ctx context.Context, now time.Time, id string, n command.News) {
+	c := d.open[id]
+	if c == nil {
+		return
+	}
+	n.Present = d.present(c)
+	next, effects := command.Step(c.Command, now, n)
+	c.Command = next
+	for _, e := range effects {
+		switch e {
+		case command.Save:
+			d.dirty[c] = struct{}{}
+			c.ticket.update(c.Command)
+			if c.class == schema.ClassStop {
+				c.ticket.look() // who stops waits for no database
+			}
+		case command.Send:
+			d.f.send(ctx, c.Command)
+		case command.Ask:
+			d.ask(ctx, now, c)
+		}
+	}
+	d.expect(c)
+	if c.State.Final() {
+		delete(d.open, id)
+		d.robots[c.Robot] = slices.DeleteFunc(d.robots[c.Robot], func(other *driven) bool { return other == c })
+		if len(d.robots[c.Robot]) == 0 {
+			delete(d.robots, c.Robot)
+		}
+	}
+}
+
+// ask puts the question to the robot what became of a command.
+func (d *driver) ask(ctx context.Context, now time.Time, c *driven) {
+	verb, _ := schema.VerbOf("sys", "query")
+	d.asks++
+	payload, err := schema.EncodeRequest(verb, schema.Request{
+		ID: fmt.Sprintf("%s%s:%d", askPrefix, c.ID, d.asks), TS: schema.TimeOf(now), TTLMS: verb.TTL.Milliseconds(), Args: schema.Args{ID: c.ID},
+	})
+	if err != nil {
+		d.f.log.Error("question not encoded", "error", err)
+		return
+	}
+	d.f.send(ctx, command.Command{Robot: c.Robot, Verb: verb.ID(), Payload: payload})
+}
+
+// changed are the tickets of what is to be written.
+func (d *driver) changed() map[*ticket]struct{} {
+	out := map[*ticket]struct{}{}
+	for c := range d.dirty {
+		out[c.ticket] = struct{}{}
+	}
+	return out
+}
+
+// sleep is how long nothing will be due.
+func (d *driver) sleep(now time.Time, saved bool) time.Duration {
+	rest := time.Hour
+	if !saved {
+		rest = saveAgain
+	}
+	if !d.next.IsZero() {
+		rest = min(rest, max(leastRest, d.next.Sub(now)))
+	}
+	return rest
+}
+
+// send publishes a command. Nothing is kept for later if the link is down: the
+// command's own time decides whether it is sent again.
+func (f *Fleet) send(ctx context.Context, c command.Command) {
+	group, name, _ := strings.Cut(c.Verb, "/")
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	m := link.Message{Topic: f.ns.Topic(schema.TopicCmd, c.Robot, f.cfg.Name, group, name), Payload: c.Payload, QoS: 1}
+	if err := f.link.Publish(ctx, m); err != nil {
+		f.log.Warn("command not sent", "robot", c.Robot, "verb", c.Verb, "id", c.ID, "error", err)
+	}
+}

@@ -1,0 +1,243 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/google/uuid"
+
+	"troupe/broker/link"
+	"troupe/fleetd/api"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// goodbye bounds how long each part of an orderly end may take.
+const goodbye = 2 * time.Second
+
+// Fleet is a running desk.
+type Fleet struct {
+	cfg     Config
+	ns      schema.Namespace
+	log     *slog.Logger
+	boot    string
+	started time.Time
+
+	hub    *hub
+	keeper *keeper
+	driver *driver
+	outbox *outbox
+	blobs  *blobs
+	link   *link.Link    // what it tells waits until
+	opened chan struct{} // is closed
+
+	handler  http.Handler
+	listener net.Listener // nil without an address
+	server   *http.Server
+
+	end     context.CancelFunc
+	running sync.WaitGroup
+	failed  chan error
+
+	mu       sync.Mutex
+	db       *store.Store
+	database api.Health
+	broker   api.Health
+
+	repaired time.Time // owned by the link's goroutine
+}
+
+// Run serves until ctx ends. ready, if given, is called once the address is
+// bound.
+func Run(ctx context.Context, cfg Config, ready func(*Fleet)) error {
+	f, err := Start(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if ready != nil {
+		ready(f)
+	}
+	select {
+	case <-ctx.Done():
+		return f.Close()
+	case err := <-f.failed:
+		return errors.Join(err, f.Close())
+	}
+}
+
+// Start makes a desk: when it returns, its address is bound, its database open or
+// known to be unreachable, and it is connecting to the broker. It runs until
+// Close; ctx bounds the start only.
+func Start(ctx context.Context, cfg Config) (*Fleet, error) {
+	if err := cfg.complete(); err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	f := &Fleet{
+		cfg: cfg, ns: cfg.Namespace, log: cfg.Logger, boot: uuid.NewString(), started: now, hub: newHub(now), failed: make(chan error, 1), opened: make(chan struct{}),
+		database: api.Health{Why: "not opened yet", Since: schema.TimeOf(now)},
+		broker:   api.Health{Why: "not connected yet", Since: schema.TimeOf(now)},
+	}
+	f.keeper, f.driver, f.outbox = &keeper{f: f}, newDriver(f), newOutbox(f)
+	f.blobs = &blobs{f: f, at: map[string]fetching{}}
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	f.end = stop
+	if err := f.listen(ctx, running); err != nil {
+		stop()
+		return nil, err
+	}
+	if err := f.openDatabase(ctx); err != nil && !f.mayComeLater(err) {
+		stop()
+		return nil, errors.Join(err, f.deafen())
+	}
+	if err := f.connect(context.WithoutCancel(ctx)); err != nil { // cut only by Close, after the last words
+		stop()
+		return nil, errors.Join(err, f.deafen(), f.closeDatabase())
+	}
+	f.running.Go(func() { f.beat(running) })
+	f.running.Go(func() { f.driver.run(running) })
+	f.running.Go(func() { f.desk(running) })
+	if f.listener != nil {
+		f.running.Go(f.serve)
+	}
+	return f, nil
+}
+
+// URL is where the desk serves, empty for one without an address.
+func (f *Fleet) URL() string {
+	if f.listener == nil {
+		return ""
+	}
+	return "http://" + f.listener.Addr().String()
+}
+
+// Handler answers requests from within the process.
+func (f *Fleet) Handler() http.Handler { return f.handler }
+
+// Close ends the desk in order: no new requests, last writes, and a word to the
+// robots that it is gone.
+func (f *Fleet) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), goodbye)
+	defer cancel()
+	f.end() // streams end with it
+	errs := []error{f.hangUp(ctx)}
+	f.running.Wait()
+	var lastWords []link.Message
+	if session := f.link.Session(); session != "" {
+		lastWords = append(lastWords, f.presence(schema.PresenceOffline, session, time.Now()))
+	}
+	if err := f.link.Close(context.Background(), lastWords...); err != nil {
+		f.log.Warn("robots were not told that the desk goes; the broker's will for it tells them", "error", err)
+	}
+	return errors.Join(append(errs, f.closeDatabase())...)
+}
+
+// connect begins to keep the link to the broker.
+func (f *Fleet) connect(ctx context.Context) (err error) {
+	f.link, err = link.Open(ctx, link.Config{
+		URL: f.cfg.Broker, Dial: f.cfg.Dial, Name: f.cfg.Name, ClientID: f.cfg.Name, Password: f.cfg.Password,
+		Will:      func(session string) link.Message { return f.presence(schema.PresenceLost, session, time.Time{}) },
+		Presence:  func(session string) link.Message { return f.presence(schema.PresenceOnline, session, time.Now()) },
+		Subscribe: subscriptions(f.ns, f.cfg.Name),
+		OnMessage: f.hear,
+		OnState:   f.linked,
+		Queue:     65536,
+		Logger:    f.log,
+	})
+	close(f.opened)
+	return err
+}
+
+// linked notes how the link stands.
+func (f *Fleet) linked(s link.State) {
+	<-f.opened
+	now := time.Now()
+	up := s.Phase == link.Up
+	f.mu.Lock()
+	changed := f.broker.OK != up
+	f.broker.OK = up
+	if changed {
+		f.broker.Since = schema.TimeOf(now)
+	}
+	switch {
+	case up:
+		f.broker.Why = ""
+	case s.Contested:
+		f.broker.Why = "another client connects under the name " + f.cfg.Name
+	case s.Err != nil:
+		f.broker.Why = s.Err.Error()
+	}
+	f.mu.Unlock()
+	if changed {
+		f.turned(f.hub.connected(up, now)...)
+	}
+	if up {
+		signal(f.outbox.again)
+	}
+}
+
+// desk waits for the database and then does all that needs it.
+func (f *Fleet) desk(ctx context.Context) {
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval, wait.MaxInterval = 500*time.Millisecond, 10*time.Second
+	for {
+		if db, err := f.Store(); err == nil {
+			if err = f.load(ctx, db); err == nil {
+				f.work(ctx, db)
+				return
+			}
+			f.databaseFailed("fleet not read", err)
+		}
+		timer := time.NewTimer(wait.NextBackOff())
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		if _, err := f.Store(); err != nil {
+			_ = f.openDatabase(ctx) // told in Status and in the log
+		}
+	}
+}
+
+func (f *Fleet) work(ctx context.Context, db *store.Store) {
+	var all sync.WaitGroup
+	all.Go(func() { f.keeper.run(ctx, db) })
+	all.Go(func() { f.outbox.run(ctx, db) })
+	all.Go(func() { f.blobs.run(ctx, db) })
+	all.Wait()
+}
+
+// load fills the hub with what the database remembers, and takes up unfinished
+// commands.
+func (f *Fleet) load(ctx context.Context, db *store.Store) error {
+	if err := f.refresh(ctx, db); err != nil {
+		return err
+	}
+	documents, err := db.Documents(ctx, "")
+	if err != nil {
+		return err
+	}
+	for _, d := range documents {
+		f.remember(d)
+	}
+	return f.takeUp(ctx, db, time.Now())
+}
+
+// serve answers HTTP until the end.
+func (f *Fleet) serve() {
+	if err := f.server.Serve(f.listener); !errors.Is(err, http.ErrServerClosed) {
+		select {
+		case f.failed <- fmt.Errorf("serve HTTP: %w", err):
+		default:
+		}
+	}
+}

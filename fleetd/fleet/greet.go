@@ -1,0 +1,62 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/schema"
+)
+
+// presence is the desk's own document.
+func (f *Fleet) presence(state schema.PresenceState, session string, now time.Time) link.Message {
+	p := schema.Presence{State: state, Session: session, Boot: f.boot, Software: "fleetd " + f.cfg.Version}
+	if state == schema.PresenceLost { // a will's time would be a lie
+		p.Reason = "will"
+	} else {
+		p.TS, p.Since = schema.TimeOf(now), schema.TimeOf(f.started)
+	}
+	return f.document(f.ns.Topic(schema.TopicFleetPresence), p)
+}
+
+// document encodes a retained message of ours.
+func (f *Fleet) document(topic string, v any) link.Message {
+	body, err := schema.Encode(v)
+	if err != nil { // a fault of ours, and tests encode every message
+		f.log.Error("message not encoded", "topic", topic, "error", err)
+	}
+	return link.Message{Topic: topic, Payload: body, QoS: 1, Retain: true}
+}
+
+// beat is the desk's sign of life to every robot: as long as it arrives,
+// somebody can stop them. It is made by the loop that also looks after
+// commands' age and robots' presence, not by the connection: a desk that hangs
+// goes silent.
+func (f *Fleet) beat(ctx context.Context) {
+	every := time.NewTicker(f.cfg.Heartbeat)
+	defer every.Stop()
+	var seq int64
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-every.C:
+			f.turned(f.hub.tick(now)...)
+			session := f.link.Session()
+			if session == "" {
+				continue
+			}
+			seq++
+			body, err := schema.Encode(schema.FleetHeartbeat{TS: schema.TimeOf(now), Session: session, Seq: seq})
+			if err != nil {
+				f.log.Error("heartbeat not encoded", "error", err)
+				continue
+			}
+			m := link.Message{Topic: f.ns.Topic(schema.TopicFleetHeartbeat, f.cfg.Name), Payload: body}
+			if err := f.link.Publish(ctx, m); err != nil && !errors.Is(err, link.ErrNotReady) {
+				f.log.Warn("heartbeat not sent", "error", err)
+			}
+		}
+	}
+}

@@ -1,0 +1,260 @@
+package fleet
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/presence"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// hub is the newest of everything that is known of robots, in memory: what the
+// API shows and the stream tells. It is a cache: what robots say comes again at
+// every connect, what the desk decided is read from the database.
+type hub struct {
+	mu      sync.Mutex
+	desk    presence.Desk
+	robots  map[string]*entry
+	watches map[*watch]struct{}
+}
+
+// entry is one robot.
+type entry struct {
+	adopted bool // the database knows it
+	kept    store.Robot
+	facts   presence.Facts
+	shown   presence.Status
+
+	heartbeat *schema.Heartbeat
+	state     *schema.State
+	modes     *schema.Modes
+	caps      *schema.Caps
+	acts      *schema.Acts
+	reported  *schema.ReportedStory
+	event     *schema.Event
+	stateAt   time.Time
+
+	documents map[schema.TopicKind]store.Document // exact bytes
+	unsaved   map[schema.TopicKind]bool
+}
+
+func newHub(now time.Time) *hub {
+	return &hub{desk: presence.Desk{Since: now}, robots: map[string]*entry{}, watches: map[*watch]struct{}{}}
+}
+
+// of returns the entry of a robot, made if need be.
+func (h *hub) of(id string) *entry {
+	e := h.robots[id]
+	if e == nil {
+		e = &entry{documents: map[schema.TopicKind]store.Document{}, unsaved: map[schema.TopicKind]bool{}}
+		e.kept.Labels = map[string]string{}
+		h.robots[id] = e
+	}
+	return e
+}
+
+// change runs do on the robot's entry, computes its presence anew and tells
+// whoever watches.
+func (h *hub) change(id string, now time.Time, do func(*entry)) turn {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e := h.of(id)
+	before := e.shown.View
+	do(e)
+	e.shown = presence.Of(e.facts, h.desk, now)
+	h.tell(id)
+	return turn{id, before, e.shown.View}
+}
+
+// connected notes that the desk's own connection came or went.
+func (h *hub) connected(up bool, now time.Time) []turn {
+	h.mu.Lock()
+	h.desk = presence.Desk{Connected: up, Since: now}
+	h.mu.Unlock()
+	return h.tick(now)
+}
+
+// turn is a robot whose presence is another than before.
+type turn struct {
+	robot         string
+	before, after presence.View
+}
+
+// tick lets time pass: presence is a function of it.
+func (h *hub) tick(now time.Time) (turned []turn) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id, e := range h.robots {
+		s := presence.Of(e.facts, h.desk, now)
+		if s.View == e.shown.View && s.Why == e.shown.Why {
+			continue
+		}
+		if s.View != e.shown.View {
+			turned = append(turned, turn{id, e.shown.View, s.View})
+		}
+		e.shown = s
+		h.tell(id)
+	}
+	return turned
+}
+
+// known takes in what the database says of all robots.
+func (h *hub) known(robots []store.Robot) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, r := range robots {
+		e := h.of(r.ID)
+		e.adopted, e.kept = true, r
+		h.tell(r.ID)
+	}
+}
+
+// reachable reports whether what is sent to the robot now should arrive.
+func (h *hub) reachable(id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e := h.robots[id]
+	return e != nil && e.shown.View.Reachable()
+}
+
+// adopted reports whether the database knows the robot.
+func (h *hub) adopted(id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e := h.robots[id]
+	return e != nil && e.adopted
+}
+
+// unsavedDocuments hands out the documents of adopted robots that the database
+// does not have yet; notSaved takes back what it could not take.
+func (h *hub) unsavedDocuments() []store.Document {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []store.Document
+	for _, e := range h.robots {
+		if !e.adopted {
+			continue
+		}
+		for kind := range e.unsaved {
+			out = append(out, e.documents[kind])
+		}
+		clear(e.unsaved)
+	}
+	return out
+}
+
+func (h *hub) notSaved(documents []store.Document) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, d := range documents {
+		h.of(d.Robot).unsaved[d.Kind] = true
+	}
+}
+
+// strangers lists the robots that are there and that the database does not know.
+func (h *hub) strangers() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []string
+	for id, e := range h.robots {
+		if !e.adopted && e.facts.Word != "" {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// list returns all robots by id.
+func (h *hub) list() []api.Robot {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := make([]api.Robot, 0, len(h.robots))
+	for id, e := range h.robots {
+		out = append(out, e.line(id))
+	}
+	slices.SortFunc(out, func(a, b api.Robot) int { return strings.Compare(a.ID, b.ID) })
+	return out
+}
+
+// detail returns everything about one robot.
+func (h *hub) detail(id string) (api.Detail, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e := h.robots[id]
+	if e == nil {
+		return api.Detail{}, false
+	}
+	return api.Detail{
+		Robot: e.line(id), Heartbeat: e.heartbeat, State: e.state, Modes: e.modes, Caps: e.caps, Acts: e.acts, Reported: e.reported,
+	}, true
+}
+
+// watch is one reader of changes. However slow it is, it costs no more than a
+// name per robot: of each it gets the newest line.
+type watch struct {
+	hub   *hub
+	pace  time.Duration
+	dirty map[string]struct{}
+	wake  chan struct{}
+}
+
+func (h *hub) watch(pace time.Duration) *watch {
+	w := &watch{hub: h, pace: pace, dirty: map[string]struct{}{}, wake: make(chan struct{}, 1)}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.watches[w] = struct{}{}
+	return w
+}
+
+func (h *hub) tell(id string) {
+	for w := range h.watches {
+		w.dirty[id] = struct{}{}
+		select {
+		case w.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Next waits for changes, gathers them for a moment and returns the newest line
+// of each robot that changed; none when atMost has passed without a change.
+func (w *watch) Next(ctx context.Context, atMost time.Duration) ([]api.Robot, error) {
+	idle := time.NewTimer(atMost)
+	defer idle.Stop()
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-idle.C:
+		return nil, nil
+	case <-w.wake:
+	}
+	pace := time.NewTimer(w.pace)
+	defer pace.Stop()
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-pace.C:
+	}
+	w.hub.mu.Lock()
+	defer w.hub.mu.Unlock()
+	out := make([]api.Robot, 0, len(w.dirty))
+	for id := range w.dirty {
+		out = append(out, w.hub.of(id).line(id))
+	}
+	clear(w.dirty)
+	slices.SortFunc(out, func(a, b api.Robot) int { return strings.Compare(a.ID, b.ID) })
+	return out, nil
+}
+
+// Close ends the watch.
+func (w *watch) Close() {
+	w.hub.mu.Lock()
+	defer w.hub.mu.Unlock()
+	delete(w.hub.watches, w)
+}

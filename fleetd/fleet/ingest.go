@@ -1,0 +1,160 @@
+package fleet
+
+import (
+	"time"
+
+	"troupe/broker/link"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// subscriptions is all that the desk listens to.
+func subscriptions(ns schema.Namespace, name string) []link.Subscription {
+	var out []link.Subscription
+	for _, t := range []struct {
+		kind   schema.TopicKind
+		params []string
+	}{
+		{schema.TopicFleetPresence, nil},
+		{schema.TopicPresence, []string{"+"}},
+		{schema.TopicHeartbeat, []string{"+"}},
+		{schema.TopicState, []string{"+"}},
+		{schema.TopicModes, []string{"+"}},
+		{schema.TopicCaps, []string{"+"}},
+		{schema.TopicActs, []string{"+"}},
+		{schema.TopicReportedStory, []string{"+"}},
+		{schema.TopicEvent, []string{"+"}},
+		{schema.TopicAck, []string{"+", name}},
+		{schema.TopicNotice, []string{name}},
+	} {
+		out = append(out, link.Subscription{Filter: ns.Topic(t.kind, t.params...), QoS: schema.TopicOf(t.kind).QoS})
+	}
+	return out
+}
+
+// hear takes in one message. It runs on the link's own goroutine and waits for
+// nothing: documents replace each other in the hub, events and answers wait in
+// bounded queues.
+func (f *Fleet) hear(m link.Message) {
+	row, params, ok := f.ns.Match(m.Topic)
+	if !ok {
+		return
+	}
+	now := time.Now()
+	switch row.Kind {
+	case schema.TopicFleetPresence:
+		f.ownPresence(m, now)
+		return
+	case schema.TopicNotice:
+		f.log.Warn("the broker refused something", "notice", string(m.Payload))
+		return
+	}
+	if len(m.Payload) == 0 {
+		f.emptied(row.Kind, params.RID, now)
+		return
+	}
+	turned, problems := f.hearRobot(row.Kind, params.RID, m, now)
+	if len(problems) > 0 {
+		f.log.Warn("message of a robot cannot be read", "robot", params.RID, "topic", m.Topic, "problem", problems[0].String())
+		return
+	}
+	f.turned(turned)
+}
+
+// hearRobot takes in one message of one robot.
+func (f *Fleet) hearRobot(kind schema.TopicKind, id string, m link.Message, now time.Time) (turned turn, problems []schema.Problem) {
+	var do func(*entry)
+	switch kind {
+	case schema.TopicPresence:
+		v, ps := schema.Decode[schema.Presence](m.Payload)
+		problems, do = ps, func(e *entry) { e.facts = e.facts.Heard(v, m.Retain, now) }
+	case schema.TopicHeartbeat:
+		v, ps := schema.Decode[schema.Heartbeat](m.Payload)
+		problems, do = ps, func(e *entry) { e.heartbeat, e.facts = &v, e.facts.Beat(v, now) }
+	case schema.TopicState:
+		v, ps := schema.Decode[schema.State](m.Payload)
+		problems, do = ps, func(e *entry) { e.state, e.stateAt = &v, now }
+		if len(ps) == 0 && v.LastReq != nil && v.LastReq.Client == f.cfg.Name {
+			f.driver.post(post{kind: postShown, robot: id, last: *v.LastReq})
+		}
+	case schema.TopicModes:
+		v, ps := schema.Decode[schema.Modes](m.Payload)
+		problems, do = ps, func(e *entry) { e.modes = &v }
+	case schema.TopicCaps:
+		v, ps := schema.Decode[schema.Caps](m.Payload)
+		problems, do = ps, func(e *entry) { e.caps = &v }
+	case schema.TopicActs:
+		v, ps := schema.Decode[schema.Acts](m.Payload)
+		problems, do = ps, func(e *entry) { e.acts = &v }
+	case schema.TopicReportedStory:
+		v, ps := schema.Decode[schema.ReportedStory](m.Payload)
+		problems, do = ps, func(e *entry) { e.reported = &v }
+		if len(ps) == 0 {
+			f.blobs.reported(id, v, now)
+		}
+	case schema.TopicEvent:
+		v, ps := schema.Decode[schema.Event](m.Payload)
+		problems, do = ps, func(e *entry) { e.event = &v }
+		if len(ps) == 0 {
+			f.keeper.event(store.Event{Robot: id, Boot: v.Boot, Seq: v.Seq, Type: v.Type, Body: m.Payload, ReceivedAt: now})
+		}
+	case schema.TopicAck:
+		v, ps := schema.Decode[schema.Ack](m.Payload)
+		problems, do = ps, func(*entry) {}
+		if len(ps) == 0 {
+			f.driver.post(post{kind: postAnswer, robot: id, ack: v})
+		}
+	default:
+		return
+	}
+	if len(problems) > 0 {
+		return turn{}, problems
+	}
+	turned = f.hub.change(id, now, func(e *entry) {
+		do(e)
+		if !m.Retain && kind != schema.TopicPresence && kind != schema.TopicHeartbeat {
+			e.facts = e.facts.Spoke(now)
+		}
+		if schema.TopicOf(kind).Retain {
+			e.documents[kind] = store.Document{Robot: id, Kind: kind, Body: m.Payload, ReceivedAt: now}
+			e.unsaved[kind] = true
+		}
+	})
+	return turned, nil
+}
+
+// turned tells the driver of commands which robots came or went.
+func (f *Fleet) turned(turns ...turn) {
+	for _, t := range turns {
+		switch {
+		case t.after.Reachable() && !t.before.Reachable():
+			f.driver.post(post{kind: postCame, robot: t.robot})
+		case t.before.Reachable() && !t.after.Reachable():
+			f.driver.post(post{kind: postLeft, robot: t.robot})
+		}
+	}
+}
+
+// emptied notes that a retained document was removed from the broker: it says
+// nothing about the robot, which keeps its last values here.
+func (f *Fleet) emptied(kind schema.TopicKind, id string, _ time.Time) {
+	f.log.Debug("retained document removed", "robot", id, "kind", kind)
+}
+
+// ownPresence repairs the desk's own document when somebody else's word stands
+// there, such as the will of an earlier connection.
+func (f *Fleet) ownPresence(m link.Message, now time.Time) {
+	session := f.link.Session()
+	if session == "" {
+		return
+	}
+	if p, problems := schema.Decode[schema.Presence](m.Payload); len(problems) == 0 && p.Session == session && p.State != schema.PresenceLost {
+		return
+	}
+	if now.Sub(f.repaired) < time.Second {
+		return
+	}
+	f.repaired = now
+	f.log.Warn("the desk's presence was overwritten", "with", string(m.Payload))
+	f.outbox.say(f.presence(schema.PresenceOnline, session, now))
+}

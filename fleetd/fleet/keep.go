@@ -1,0 +1,134 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"troupe/fleetd/store"
+)
+
+const (
+	// saveEvery gathers what robots said before it is written.
+	saveEvery = 500 * time.Millisecond
+	// maxEvents bounds the events that wait for the database; beyond it the
+	// oldest are given up, and counted.
+	maxEvents = 20_000
+	// eventsAtOnce bounds one transaction.
+	eventsAtOnce = 1000
+	// tidyEvery is how often what is too old is removed.
+	tidyEvery = time.Hour
+	// keepSent is how long sent rows of the outbox stay, for people who look.
+	keepSent = 24 * time.Hour
+)
+
+// keeper writes behind what robots say: the newest document of each kind, and
+// every event once. Nothing of it is a promise to anybody, so it may be late,
+// and robots never wait for it.
+type keeper struct {
+	f       *Fleet
+	mu      sync.Mutex
+	events  []store.Event
+	dropped atomic.Int64
+}
+
+// event takes in one event; it waits for nothing.
+func (k *keeper) event(e store.Event) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.events) >= maxEvents {
+		k.events = k.events[1:]
+		k.dropped.Add(1)
+	}
+	k.events = append(k.events, e)
+}
+
+func (k *keeper) run(ctx context.Context, db *store.Store) {
+	save, tidy := time.NewTicker(saveEvery), time.NewTicker(tidyEvery)
+	defer save.Stop()
+	defer tidy.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+			k.save(last, db)
+			cancel()
+			return
+		case <-save.C:
+			k.save(ctx, db)
+		case now := <-tidy.C:
+			k.tidy(ctx, db, now)
+		}
+	}
+}
+
+// save writes all that waits. What the database does not take waits on.
+func (k *keeper) save(ctx context.Context, db *store.Store) {
+	if k.f.cfg.Dev {
+		k.adoptStrangers(ctx, db)
+	}
+	if documents := k.f.hub.unsavedDocuments(); len(documents) > 0 {
+		if err := db.SaveDocuments(ctx, documents); err != nil {
+			k.f.hub.notSaved(documents)
+			k.f.databaseFailed("documents not saved", err)
+			return
+		}
+	}
+	for {
+		batch := k.take()
+		if len(batch) == 0 {
+			break
+		}
+		if err := db.AddEvents(ctx, batch); err != nil {
+			k.giveBack(batch)
+			k.f.databaseFailed("events not saved", err)
+			return
+		}
+	}
+	k.f.databaseWell()
+}
+
+// adoptStrangers makes every robot known that has shown itself.
+func (k *keeper) adoptStrangers(ctx context.Context, db *store.Store) {
+	for _, id := range k.f.hub.strangers() {
+		if err := k.f.adopt(ctx, db, id, time.Now()); err != nil {
+			k.f.databaseFailed("robot not adopted", err)
+			return
+		}
+	}
+}
+
+// take hands out the oldest events of adopted robots; those of strangers are
+// nobody's history and are left out.
+func (k *keeper) take() []store.Event {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var out []store.Event
+	for len(k.events) > 0 && len(out) < eventsAtOnce {
+		if e := k.events[0]; k.f.hub.adopted(e.Robot) {
+			out = append(out, e)
+		}
+		k.events = k.events[1:]
+	}
+	return out
+}
+
+func (k *keeper) giveBack(events []store.Event) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.events = append(events, k.events...)
+	if over := len(k.events) - maxEvents; over > 0 {
+		k.events = k.events[over:]
+		k.dropped.Add(int64(over))
+	}
+}
+
+func (k *keeper) tidy(ctx context.Context, db *store.Store, now time.Time) {
+	_, err := db.ForgetEvents(ctx, now.Add(-k.f.cfg.KeepEvents))
+	_, more := db.ForgetSent(ctx, now.Add(-keepSent))
+	if err := errors.Join(err, more); err != nil {
+		k.f.databaseFailed("old rows not removed", err)
+	}
+}

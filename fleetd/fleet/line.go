@@ -1,0 +1,75 @@
+package fleet
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"troupe/fleetd/api"
+	"troupe/schema"
+)
+
+// line is the robot as lists and the stream show it.
+func (e *entry) line(id string) api.Robot {
+	r := api.Robot{
+		ID: id, Labels: maps.Clone(e.kept.Labels), Adopted: e.adopted,
+		Presence: api.Presence{
+			View: string(e.shown.View), Why: e.shown.Why, Since: wire(e.shown.Since), Heard: wire(e.heard()),
+		},
+		StateAt: wire(e.stateAt), LastEvent: e.event,
+		PauseHolders: []schema.Pause{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{},
+		Wish: e.wish(),
+	}
+	s := e.state
+	if s == nil {
+		return r
+	}
+	r.Mode, r.Intended, r.ModePhase, r.Calibrated = s.Mode.Active, s.Mode.Intended, s.Mode.Phase, s.Mode.Calibrated
+	r.Safety, r.LatchedBy, r.Cause, r.EStopInput = s.Safety.State, s.Safety.LatchedBy, s.Safety.Cause, s.Safety.EStopInput
+	r.Auto, r.AutoReason, r.Story, r.Act, r.ActIndex = s.Auto.Status, s.Auto.Reason, s.Auto.Story, s.Auto.Act, s.Auto.ActIndex
+	r.PauseHolders = append(r.PauseHolders, s.Auto.PauseHolders...)
+	r.Interrupts = append(r.Interrupts, s.Interrupts...)
+	r.Alerts = append(r.Alerts, s.Alerts...)
+	return r
+}
+
+// heard is when anything live last came from the robot, or, if nothing live did,
+// when its newest word came.
+func (e *entry) heard() time.Time {
+	return slices.MaxFunc([]time.Time{e.facts.LifeAt, e.facts.SpokeAt, e.facts.WordAt}, time.Time.Compare)
+}
+
+// wish compares what the robot is wished to perform with what it reports.
+func (e *entry) wish() api.Wish {
+	w := api.Wish{DesiredRev: e.kept.DesiredRev}
+	if e.kept.Story != "" {
+		w.Story = &schema.StoryRef{ID: e.kept.Story, Rev: e.kept.StoryRev}
+	}
+	r := e.reported
+	if r == nil {
+		w.Converged = w.DesiredRev == 0
+		return w
+	}
+	w.ReportedRev, w.Phase, w.Reason, w.Detail = r.DesiredRev, r.Phase, r.Reason, r.Detail
+	if r.Active != nil {
+		w.Active = &schema.StoryRef{ID: r.Active.ID, Rev: r.Active.Rev, SHA256: r.Active.SHA256}
+		w.Pruned = r.Active.Pruned
+	}
+	switch {
+	case r.DesiredRev != w.DesiredRev:
+	case w.Story == nil:
+		w.Converged = r.Active == nil
+	default:
+		w.Converged = r.Active != nil && r.Active.ID == w.Story.ID && r.Active.Rev == w.Story.Rev &&
+			(r.Phase == schema.DeployActive || r.Phase == schema.DeployIdle)
+	}
+	return w
+}
+
+// wire is a time as it is told; the zero time is not told.
+func wire(t time.Time) schema.Time {
+	if t.IsZero() {
+		return 0
+	}
+	return schema.TimeOf(t)
+}

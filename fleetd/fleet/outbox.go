@@ -1,0 +1,144 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+const (
+	// outboxAtOnce bounds what is read from the outbox in one go.
+	outboxAtOnce = 256
+	// ackPatience is how long the broker may take to acknowledge one document.
+	ackPatience = 5 * time.Second
+	// outboxLook is how often the outbox is looked at without being told: another
+	// writer of the same database may have put something there.
+	outboxLook = time.Second
+)
+
+// outbox tells the broker what the database wants told: after every change the
+// rows of the outbox, in order, and after every connect all that the desk owns
+// there, since the broker may have forgotten. A row is marked only when the
+// broker has acknowledged it, so a crash in between tells it twice, which harms
+// nobody: wishes are compared by revision and blobs by digest.
+type outbox struct {
+	f     *Fleet
+	wake  chan struct{}
+	again chan struct{}     // connected anew
+	extra chan link.Message // documents of the desk's own to be told soon
+}
+
+func newOutbox(f *Fleet) *outbox {
+	return &outbox{f: f, wake: make(chan struct{}, 1), again: make(chan struct{}, 1), extra: make(chan link.Message, 64)}
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// say queues one more document; when the queue is full it is left out: its
+// reason to be said comes again.
+func (o *outbox) say(m link.Message) {
+	select {
+	case o.extra <- m:
+	default:
+		o.f.log.Warn("document not repeated: too many wait", "topic", m.Topic)
+	}
+}
+
+func (o *outbox) run(ctx context.Context, db *store.Store) {
+	look := time.NewTicker(outboxLook)
+	defer look.Stop()
+	fresh := false // all that is ours was told to this connection
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case m := <-o.extra:
+			o.tell(ctx, m)
+			continue
+		case <-o.again:
+			fresh = false
+		case <-o.wake:
+		case <-look.C:
+		}
+		if o.f.link.Session() == "" {
+			continue
+		}
+		if !fresh {
+			fresh = o.repeatAll(ctx, db)
+		}
+		if fresh {
+			o.send(ctx, db)
+		}
+	}
+}
+
+// repeatAll publishes every retained document that the desk owns.
+func (o *outbox) repeatAll(ctx context.Context, db *store.Store) bool {
+	all, err := db.Desired(ctx)
+	if err != nil {
+		o.f.databaseFailed("wishes not read", err)
+		return false
+	}
+	for _, out := range all {
+		if !o.tell(ctx, o.message(out)) {
+			return false
+		}
+	}
+	if len(all) > 0 {
+		o.f.log.Info("wishes published anew", "documents", len(all))
+	}
+	return true
+}
+
+// send empties the outbox.
+func (o *outbox) send(ctx context.Context, db *store.Store) {
+	for {
+		rows, err := db.Unsent(ctx, outboxAtOnce)
+		if err != nil {
+			o.f.databaseFailed("outbox not read", err)
+			return
+		}
+		var sent []int64
+		for _, row := range rows {
+			if !o.tell(ctx, o.message(row)) {
+				break
+			}
+			sent = append(sent, row.Seq)
+		}
+		if len(sent) > 0 {
+			if err := db.MarkSent(ctx, sent, time.Now()); err != nil {
+				o.f.databaseFailed("outbox not marked", err)
+				return
+			}
+		}
+		if len(sent) < len(rows) || len(rows) < outboxAtOnce {
+			return
+		}
+	}
+}
+
+func (o *outbox) message(out store.Outgoing) link.Message {
+	return link.Message{Topic: o.f.ns.Topic(out.Topic, out.Target), Payload: out.Payload, QoS: schema.TopicOf(out.Topic).QoS, Retain: true}
+}
+
+// tell publishes one document and waits for the broker's word.
+func (o *outbox) tell(ctx context.Context, m link.Message) bool {
+	wait, cancel := context.WithTimeout(ctx, ackPatience)
+	defer cancel()
+	if err := o.f.link.PublishWait(wait, m); err != nil {
+		if !errors.Is(err, link.ErrNotReady) && ctx.Err() == nil {
+			o.f.log.Warn("document not published", "topic", m.Topic, "error", err)
+		}
+		return false
+	}
+	return true
+}

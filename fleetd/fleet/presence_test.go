@@ -1,0 +1,146 @@
+package fleet_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/broker/brokertest"
+	"troupe/fleetd/api"
+	"troupe/fleetd/fleet"
+	"troupe/fleetd/fleet/fleettest"
+	"troupe/schema"
+)
+
+func TestARobotThatShowsItselfIsKnownFromThenOn(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		r.Event("mode_changed")
+		w.until("the event is stored", func() bool {
+			var got struct{ Events []api.Event }
+			w.must("GET", "/events?robot=r1", nil, &got)
+			return len(got.Events) == 1 && got.Events[0].Type == "mode_changed"
+		})
+		w.stopDesk()
+		r.Close() // nobody hears it
+		w.newBroker()
+		w.sleep(time.Second)
+		w.startDesk()
+		d, ok := w.Robot("r1")
+		if !ok || d.State == nil || d.State.Mode.Active != schema.ModeMnl {
+			w.Fatalf("after a restart the desk has %+v of a robot that it knew", d)
+		}
+		if d.Presence.View != "unknown" {
+			w.Errorf("a robot not heard since the restart is %s", d.Presence.View)
+		}
+		w.sleep(11 * time.Second)
+		w.view("r1", "lost")
+	})
+}
+
+func TestPresenceFollowsTheRobot(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		r.Beating(false)
+		r.Change(func(*schema.State) {})
+		if p := w.view("r1", "degraded"); p.Why == "" {
+			w.Error("degraded without a reason")
+		}
+		w.view("r1", "lost")
+		r.Beating(true)
+		w.view("r1", "online")
+		r.Close()
+		w.view("r1", "offline")
+	})
+}
+
+func TestWithoutTheBrokerNothingIsKnown(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		old := w.broker.Load()
+		w.newBroker()
+		if err := old.Close(); err != nil {
+			w.Fatal(err)
+		}
+		w.until("the desk says so", func() bool { return !w.Status().Broker.OK })
+		if d, _ := w.Robot("r1"); d.Presence.View != "unknown" {
+			w.Errorf("without a broker the robot is %s", d.Presence.View)
+		}
+		w.until("the desk is back", func() bool { return w.Status().Broker.OK })
+		w.view("r1", "online")
+	})
+}
+
+func TestTheDeskSpeaksForItself(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ear := w.broker.Load().Client(w.T, "obs")
+		ear.Subscribe("troupe/v1/fleet/#")
+		p, problems := schema.Decode[schema.Presence](ear.Expect("troupe/v1/fleet/presence").Payload)
+		if len(problems) > 0 || p.State != schema.PresenceOnline {
+			w.Fatalf("the desk's presence is %+v %v", p, problems)
+		}
+		var last schema.FleetHeartbeat
+		for range 3 {
+			h, problems := schema.Decode[schema.FleetHeartbeat](ear.Expect("troupe/v1/fleet/heartbeat/fleetd").Payload)
+			if len(problems) > 0 || h.Session != p.Session {
+				w.Fatalf("heartbeat %+v %v of another session than %s", h, problems, p.Session)
+			}
+			if last.Seq != 0 && (h.Seq != last.Seq+1 || h.TS.Sub(last.TS) != time.Second) {
+				w.Errorf("heartbeat %+v follows %+v", h, last)
+			}
+			last = h
+		}
+		// Somebody with the right to overwrites the document; the desk repairs it.
+		vandal := w.broker.Load().Client(w.T, "admin")
+		vandal.Retain("troupe/v1/fleet/presence", `{"state":"lost","session":"old"}`)
+		ear.ExpectThat("troupe/v1/fleet/presence", func(m brokertest.Message) bool { return strings.Contains(string(m.Payload), p.Session) })
+		w.stopDesk()
+		ear.ExpectThat("troupe/v1/fleet/presence", func(m brokertest.Message) bool {
+			return strings.Contains(string(m.Payload), `"offline"`)
+		})
+	})
+}
+
+func TestAStrangerIsSeenStoppedAndAdopted(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := fleettest.Start(w.T, "r1", w.dial)
+		w.view("r1", "online")
+		w.sleep(2 * time.Second)
+		if d, _ := w.Robot("r1"); d.Adopted {
+			w.Fatal("a robot became the fleet's without being adopted")
+		}
+		if p := w.ask("POST", "/commands", order("mode/set", "r1"), nil); p == nil || !p.Of(api.KindInvalid) {
+			w.Errorf("a stranger was commanded: %v", p)
+		}
+		var b api.Batch
+		w.must("POST", "/commands", order("safety/stop", "r1"), &b, "Prefer", "wait=5")
+		if b.Outcome != "succeeded" || count(r.Received(), "safety/stop") != 1 {
+			w.Errorf("a stranger was not stopped: %+v", b)
+		}
+		w.must("POST", "/robots/r1/adopt", api.Signed{By: "ann"}, &b, "Prefer", "wait=5")
+		if b.Outcome != "succeeded" {
+			w.Fatalf("adopting came to %+v", b)
+		}
+		got := r.Received()
+		if last := got[len(got)-1]; last.Verb != "sys/adopt" || last.Request.Args.Authority != w.Status().Authority || last.Request.Args.Authority == "" {
+			w.Errorf("the robot was told %+v, the authority is %q", last, w.Status().Authority)
+		}
+		if d, _ := w.Robot("r1"); !d.Adopted {
+			w.Error("the robot is still a stranger")
+		}
+	}, func(c *fleet.Config) { c.Dev = false })
+}
+
+func TestWhatCannotBeReadIsLeftOut(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		r.Raw(schema.TopicState, "{{{")
+		r.Raw(schema.TopicHeartbeat, `{"session":""}`)
+		r.Raw(schema.TopicState, "") // removed from the broker: no word of the robot's
+		w.sleep(time.Second)
+		d, _ := w.Robot("r1")
+		if d.State == nil || d.Presence.View != "online" {
+			w.Errorf("after malformed messages the desk has %+v", d)
+		}
+	})
+}

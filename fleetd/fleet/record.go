@@ -1,0 +1,70 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"troupe/fleetd/command"
+	"troupe/fleetd/store"
+)
+
+// save writes new batches and how far commands are, and reports whether the
+// database has all of it.
+func (d *driver) save(ctx context.Context) bool {
+	if len(d.dirty) == 0 && len(d.batches) == 0 {
+		return true
+	}
+	db, err := d.f.Store()
+	if err != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, saveWithin)
+	defer cancel()
+	for len(d.batches) > 0 {
+		if err := d.f.addBatch(ctx, db, d.batches[0]); err != nil {
+			d.f.databaseFailed("stop not put on record", err)
+			return false
+		}
+		for c := range d.dirty { // written with their batch, as they now are
+			if c.ticket == d.batches[0] {
+				delete(d.dirty, c)
+			}
+		}
+		d.batches = d.batches[1:]
+	}
+	var rows []command.Command
+	for c := range d.dirty {
+		if d.f.hub.adopted(c.Robot) {
+			rows = append(rows, c.Command)
+		}
+	}
+	slices.SortFunc(rows, func(a, b command.Command) int { return cmp.Compare(a.ID, b.ID) })
+	if len(rows) > 0 {
+		if err := d.write(ctx, db, rows); err != nil {
+			d.f.databaseFailed("commands not saved", err)
+			return false
+		}
+	}
+	clear(d.dirty)
+	return true
+}
+
+// write saves commands; those that the database has as final already, or not at
+// all, are no longer ours to write.
+func (d *driver) write(ctx context.Context, db *store.Store, rows []command.Command) error {
+	err := db.SaveCommands(ctx, rows)
+	if !errors.Is(err, store.ErrConflict) {
+		return err
+	}
+	for _, row := range rows {
+		switch err := db.SaveCommands(ctx, []command.Command{row}); {
+		case errors.Is(err, store.ErrConflict):
+			d.f.log.Warn("command was ended by somebody else", "command", row.ID, "robot", row.Robot)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}

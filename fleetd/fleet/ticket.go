@@ -1,0 +1,159 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/command"
+	"troupe/fleetd/store"
+)
+
+// ticket is a batch on its way: what its asker waits at.
+type ticket struct {
+	batch command.Batch
+
+	mu       sync.Mutex
+	commands []command.Command
+	place    map[string]int
+	settled  chan struct{}
+	isOver   bool
+	record   chan struct{} // closed when the database has the batch
+	onRecord bool
+}
+
+func newTicket(batch command.Batch, commands []command.Command, stored bool) *ticket {
+	t := &ticket{batch: batch, commands: slices.Clone(commands), place: map[string]int{}, settled: make(chan struct{}), record: make(chan struct{})}
+	for i, c := range commands {
+		t.place[c.ID] = i
+	}
+	if stored {
+		t.wasStored()
+	}
+	t.look()
+	return t
+}
+
+// Commands are the commands as they now are.
+func (t *ticket) Commands() []command.Command {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.commands)
+}
+
+// Settled is closed when waiting is no longer worth it.
+func (t *ticket) Settled() <-chan struct{} { return t.settled }
+
+// OnRecord reports whether the database has the batch.
+func (t *ticket) OnRecord() bool { return t.stored() }
+
+func (t *ticket) stored() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.onRecord
+}
+
+func (t *ticket) wasStored() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.onRecord {
+		t.onRecord = true
+		close(t.record)
+	}
+}
+
+func (t *ticket) update(c command.Command) {
+	t.mu.Lock()
+	if i, ok := t.place[c.ID]; ok {
+		t.commands[i] = c
+	}
+	t.mu.Unlock()
+}
+
+// look closes settled when all commands are; the driver calls it when what they
+// are is on record, or could not be put there.
+func (t *ticket) look() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.isOver || slices.ContainsFunc(t.commands, func(c command.Command) bool { return !c.State.Settled() }) {
+		return
+	}
+	t.isOver = true
+	close(t.settled)
+}
+
+// stopPatience is how long a stop's asker waits to hear that it is on record. The
+// stop itself went out before.
+const stopPatience = time.Second
+
+// Issue sets commands on their way. A stop is sent first and put on record
+// after, with the database or without; everything else is on record before it
+// is sent.
+func (f *Fleet) Issue(ctx context.Context, batch command.Batch, commands []command.Command, stop bool) (api.Ticket, error) {
+	if stop {
+		return f.stop(ctx, batch, commands), nil
+	}
+	db, err := f.Store()
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Tx(ctx, func(tx *store.Tx) error { return tx.AddBatch(ctx, batch, commands) }); err != nil {
+		return nil, err
+	}
+	t := newTicket(batch, commands, true)
+	f.driver.post(post{kind: postTicket, ticket: t})
+	return t, nil
+}
+
+func (f *Fleet) stop(ctx context.Context, batch command.Batch, commands []command.Command) *ticket {
+	ctx = context.WithoutCancel(ctx) // who asked for a stop may hang up; it goes on
+	var out []command.Command
+	for i, c := range commands {
+		next, effects := command.Step(c, time.Now(), command.News{Kind: command.Begin, Present: f.hub.reachable(c.Robot)})
+		if slices.Contains(effects, command.Send) {
+			out = append(out, c)
+		}
+		commands[i] = next
+	}
+	t := newTicket(batch, commands, false)
+	f.driver.post(post{kind: postTicket, ticket: t}) // first, which waits for nothing: the answer may come at once
+	for _, c := range out {
+		f.send(ctx, c)
+	}
+	f.log.Warn("stop sent", "verb", batch.Verb, "robots", len(commands), "by", batch.By, "why", batch.Why, "batch", batch.ID)
+	wait := time.NewTimer(stopPatience)
+	defer wait.Stop()
+	select {
+	case <-t.record:
+	case <-wait.C:
+	}
+	return t
+}
+
+// addBatch puts a stop on record. Robots that the database does not know were
+// stopped all the same, and have no record.
+func (f *Fleet) addBatch(ctx context.Context, db *store.Store, t *ticket) error {
+	known := slices.DeleteFunc(t.Commands(), func(c command.Command) bool { return !f.hub.adopted(c.Robot) })
+	err := db.Tx(ctx, func(tx *store.Tx) error { return tx.AddBatch(ctx, t.batch, known) })
+	if err != nil && !errors.Is(err, store.ErrConflict) {
+		return err
+	}
+	t.wasStored()
+	return nil
+}
+
+// takeUp continues what another desk, or this one before a restart, began.
+func (f *Fleet) takeUp(ctx context.Context, db *store.Store, now time.Time) error {
+	rows, err := db.OpenCommands(ctx, now.Add(-goBack))
+	if err != nil {
+		return err
+	}
+	if len(rows) > 0 {
+		f.log.Info("unfinished commands taken up", "commands", len(rows))
+		f.driver.post(post{kind: postTicket, ticket: newTicket(command.Batch{}, rows, true)})
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package library
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// Assignment is the wish that robots perform a story by default.
+type Assignment struct {
+	Story    string // empty = none: what they had is taken back
+	Rev      int64  // 0 = the newest
+	Robots   []string
+	Apply    schema.Apply // empty = at the next act
+	Expected *int         // how many robots the caller saw; nil = any
+
+	// Caps of those robots that have told theirs: what of the story a body cannot
+	// perform is told beforehand. The robot itself decides.
+	Caps map[string]schema.Caps
+}
+
+// Assigned is what an assignment comes to.
+type Assigned struct {
+	Revision  Revision                    // zero when a default is taken back
+	Told      []string                    // robots that get a new wish
+	Unchanged []string                    // robots that had this wish already
+	Misfits   map[string][]schema.Problem // by robot that is told: what its body lacks for the story
+	Changes   Changes
+}
+
+// Assign pins robots to one published revision. They keep exactly that one:
+// publishing the story again does not reach them, assigning it again does. A
+// robot that has this wish already is not told again.
+func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
+	s, problems := newShelf(rows)
+	if problems != nil {
+		return Assigned{}, problems
+	}
+	switch a.Apply {
+	case "":
+		a.Apply = schema.ApplyNextAct
+	case schema.ApplyNextAct, schema.ApplyNow, schema.ApplyNextStart:
+	default:
+		return Assigned{}, []schema.Problem{schema.Fault("/apply", "bad_value", fmt.Sprintf("%q is not a way to apply a story", a.Apply), "next_act, now or next_start")}
+	}
+	var out Assigned
+	if a.Story != "" {
+		if out.Revision, problems = s.assignable(a.Story, a.Rev); problems != nil {
+			return Assigned{}, problems
+		}
+		a.Rev = out.Revision.Rev
+	} else {
+		a.Rev = 0
+	}
+	robots := slices.Compact(slices.Sorted(slices.Values(a.Robots)))
+	for _, robot := range robots {
+		d := s.defaults[robot]
+		if d.Story == a.Story && d.Rev == a.Rev && (a.Story == "" || d.Apply == a.Apply) {
+			out.Unchanged = append(out.Unchanged, robot)
+		} else {
+			out.Told = append(out.Told, robot)
+		}
+	}
+	switch {
+	case len(robots) == 0:
+		return Assigned{}, []schema.Problem{schema.Fault("/selector", CodeNobody, "no robot is selected", "list the robots with the same selector")}
+	case a.Expected != nil && *a.Expected != len(robots):
+		return Assigned{}, []schema.Problem{schema.Fault("/expected_count", CodeCountChanged,
+			fmt.Sprintf("%d robots are selected, %d were expected", len(robots), *a.Expected), "look again with a dry run")}
+	case len(out.Told) == 0:
+		return out, nil
+	}
+	out.Misfits = s.misfits(out.Told, a)
+	s.tell(out.Told, a.Story, a.Rev, a.Apply, by)
+	what, target := "assign", fmt.Sprintf("story %s revision %d", a.Story, a.Rev)
+	if a.Story == "" {
+		what, target = "take back", "default story"
+	}
+	s.note(by, what, target, to(out.Told, by.Why))
+	out.Changes = s.changes
+	return out, nil
+}
+
+// misfits lists what the robots that are told lack for the story.
+func (s *shelf) misfits(robots []string, a Assignment) map[string][]schema.Problem {
+	found := map[string][]schema.Problem{}
+	blob, published := s.blobs[edition{key{KindStory, a.Story}, a.Rev}]
+	for _, robot := range robots {
+		caps, told := a.Caps[robot]
+		if !told || !published {
+			continue
+		}
+		if _, problems := score.Fitted(blob, caps, nil); len(schema.Errors(problems)) > 0 {
+			found[robot] = problems
+		}
+	}
+	return found
+}
+
+// assignable finds a revision that robots may be given.
+func (s *shelf) assignable(story string, rev int64) (Revision, []schema.Problem) {
+	e, problems := s.find(KindStory, story)
+	if problems != nil {
+		return Revision{}, problems
+	}
+	if e.Rev == 0 {
+		return Revision{}, []schema.Problem{schema.Fault("/story", CodeNotPublished, "story "+story+" is only a draft", "publish it first")}
+	}
+	if rev == 0 {
+		rev = e.Rev
+	}
+	v, ok := s.revisions[edition{key{KindStory, story}, rev}]
+	if !ok {
+		return Revision{}, []schema.Problem{schema.Fault("/rev", CodeNotFound, fmt.Sprintf("story %s has no revision %d; the newest is %d", story, rev, e.Rev), "")}
+	}
+	var gone []string
+	for act := range s.blobs[edition{key{KindStory, story}, rev}].Acts {
+		if a, known := s.entries[key{KindAct, act}]; known && a.Deleted() {
+			gone = append(gone, act)
+		}
+	}
+	if len(gone) > 0 {
+		return Revision{}, []schema.Problem{schema.Fault("/rev", CodeActGone,
+			fmt.Sprintf("revision %d of story %s holds acts that were deleted: %s", rev, story, listed(gone)), "recover them, or publish the story without them")}
+	}
+	return v, nil
+}
+
+// to names robots for the audit, at most a screenful.
+func to(robots []string, why string) string {
+	const most = 20
+	text := "robots " + strings.Join(robots[:min(len(robots), most)], " ")
+	if len(robots) > most {
+		text += fmt.Sprintf(" and %d more", len(robots)-most)
+	}
+	if why != "" {
+		text += ": " + why
+	}
+	return text
+}

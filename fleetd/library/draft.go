@@ -1,0 +1,271 @@
+package library
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// Saved is a draft as it now is.
+type Saved struct {
+	Entry     Entry
+	Unchanged bool // it was the same text already
+	Changes   Changes
+}
+
+// Save keeps an author's text as the draft of the act or story that it names,
+// with the problems it has: a draft may be wrong, it only cannot be published
+// then. A text that cannot be read at all is refused. over is the draft revision
+// that the author saw, 0 for a new one; nil saves over whatever there is. Saving
+// a deleted entry brings it back.
+func Save(rows Rows, kind Kind, text []byte, over *int64, by By) (Saved, []schema.Problem) {
+	s, problems := newShelf(rows)
+	if problems != nil {
+		return Saved{}, problems
+	}
+	id, problems := s.validate(kind, text)
+	if id == "" {
+		return Saved{}, problems
+	}
+	old, known := s.entries[key{kind, id}]
+	seen := old.DraftRev
+	if old.Deleted() {
+		seen = 0 // for who lists the library it is new
+	}
+	if over != nil && *over != seen {
+		return Saved{}, []schema.Problem{schema.Fault("", CodeConflict,
+			fmt.Sprintf("%s %s is at draft revision %d, not %d", kind, id, seen, *over), "look at it again, then save")}
+	}
+	if known && !old.Deleted() && old.DraftSHA256 == digest(text) {
+		return Saved{Entry: old, Unchanged: true}, nil
+	}
+	what := "save"
+	if old.Deleted() {
+		what = "save deleted"
+	}
+	e := old
+	e.Kind, e.ID = kind, id
+	e.DeletedAt, e.DeletedBy, e.DeletedWhy = Entry{}.DeletedAt, "", ""
+	s.draft(e, text, problems, by)
+	s.note(by, what, string(kind)+" "+id, by.Why)
+	return Saved{Entry: s.entries[key{kind, id}], Changes: s.changes}, nil
+}
+
+// draft makes text the draft of e.
+func (s *shelf) draft(e Entry, text []byte, problems []schema.Problem, by By) {
+	e.Draft, e.DraftSHA256, e.Problems = text, digest(text), problems
+	e.DraftRev++
+	e.ChangedAt, e.ChangedBy = by.At, by.Who
+	s.put(e)
+}
+
+// Validate reports every problem of a text against the library as it is, and
+// the id that it names if it could be read.
+func Validate(rows Rows, kind Kind, text []byte) (id string, problems []schema.Problem) {
+	s, problems := newShelf(rows)
+	if problems != nil {
+		return "", problems
+	}
+	return s.validate(kind, text)
+}
+
+func (s *shelf) validate(kind Kind, text []byte) (id string, problems []schema.Problem) {
+	switch kind {
+	case KindAct:
+		a, problems := score.ParseAct(text)
+		if len(schema.Errors(problems)) > 0 {
+			return "", problems
+		}
+		id, problems = a.ID, append(problems, score.ValidateAct(a)...)
+		return s.named(id, "/act", problems)
+	case KindStory:
+		story, problems := score.ParseStory(text)
+		if len(schema.Errors(problems)) > 0 {
+			return "", problems
+		}
+		problems = append(problems, s.ways(story, score.ValidateStory(story, s.act))...)
+		return s.named(story.ID, "/story", problems)
+	}
+	return "", []schema.Problem{schema.Fault("", CodeNotFound, fmt.Sprintf("%q is neither act nor story", kind), "")}
+}
+
+// named refuses a text that names nothing we could keep it under.
+func (s *shelf) named(id, pointer string, problems []schema.Problem) (string, []schema.Problem) {
+	if schema.ValidID(id) {
+		return id, problems
+	}
+	if !slices.ContainsFunc(problems, func(p schema.Problem) bool { return p.Pointer == pointer }) {
+		problems = append(problems, schema.Fault(pointer, score.CodeBadID, fmt.Sprintf("%q cannot be an id", id), "a to z, 0 to 9 and -, at most 63 characters"))
+	}
+	return "", problems
+}
+
+// ways tells the way out where a story names an act that only waits to be
+// published, or that was deleted.
+func (s *shelf) ways(story score.Story, problems []schema.Problem) []schema.Problem {
+	for i, p := range problems {
+		if p.Code != score.CodeUnknownAct {
+			continue
+		}
+		var at int
+		if _, err := fmt.Sscanf(p.Pointer, "/acts/%d", &at); err != nil || at >= len(story.Acts) {
+			continue
+		}
+		e, ok := s.entries[key{KindAct, story.Acts[at].Act}]
+		switch {
+		case ok && e.Deleted():
+			problems[i].Hint = fmt.Sprintf("it was deleted%s: recover it, or leave it out", byWhom(e.DeletedBy))
+		case ok && e.Rev == 0:
+			problems[i].Hint = "it is only a draft: publish the act first"
+		}
+	}
+	return problems
+}
+
+// Published is a revision that was frozen, or that was there already.
+type Published struct {
+	Revision  Revision
+	Unchanged bool     // the draft says what the newest revision says
+	Stale     []string // stories whose newest revision holds another state of this act; publish them anew
+	Changes   Changes
+}
+
+// Publish freezes a draft as the next revision. It is refused while the draft
+// has errors. A story's revision bundles the newest published revision of every
+// act that it names.
+//
+// Robots are not told: each keeps the revision it was assigned until somebody
+// assigns another one. over is the draft revision that the caller saw; nil
+// publishes whatever there is.
+func Publish(rows Rows, kind Kind, id string, over *int64, by By) (Published, []schema.Problem) {
+	s, problems := newShelf(rows)
+	if problems != nil {
+		return Published{}, problems
+	}
+	e, problems := s.find(kind, id)
+	if problems != nil {
+		return Published{}, problems
+	}
+	if over != nil && *over != e.DraftRev {
+		return Published{}, []schema.Problem{schema.Fault("", CodeConflict,
+			fmt.Sprintf("%s %s is at draft revision %d, not %d", kind, id, e.DraftRev, *over), "look at it again, then publish")}
+	}
+	if _, problems := s.validate(kind, e.Draft); len(schema.Errors(problems)) > 0 {
+		return Published{}, problems
+	}
+	body, same := s.freeze(e)
+	if limit := schema.TopicOf(schema.TopicBlob).MaxBytes; len(body) > limit {
+		return Published{}, []schema.Problem{schema.Fault("", score.CodeTooBig,
+			fmt.Sprintf("with its acts it has %d bytes, robots take %d", len(body), limit), "split the story, or shorten its acts")}
+	}
+	if same {
+		return Published{Revision: s.current(e), Unchanged: true, Stale: s.stale(e)}, nil
+	}
+	e, v := s.publish(e, body, by, by.Why)
+	s.note(by, "publish", fmt.Sprintf("%s %s revision %d", kind, id, v.Rev), by.Why)
+	if kind == KindAct {
+		s.acts[id], _ = score.ParseAct(body)
+		s.judgeDrafts(id)
+	}
+	return Published{Revision: v, Stale: s.stale(e), Changes: s.changes}, nil
+}
+
+// freeze writes the next revision of a draft without errors, and reports whether
+// the newest one says the same.
+func (s *shelf) freeze(e Entry) (body []byte, same bool) {
+	newest := s.current(e).Body
+	if e.Kind == KindAct {
+		a, _ := score.ParseAct(e.Draft)
+		body = encode(a)
+		return body, string(body) == string(newest)
+	}
+	story, _ := score.ParseStory(e.Draft)
+	body = bundle(story, s.acts, e.Rev+1)
+	return body, e.Rev > 0 && string(bundle(story, s.acts, e.Rev)) == string(newest)
+}
+
+func bundle(story score.Story, acts map[string]score.Act, rev int64) []byte {
+	body, _, err := score.EncodeBlob(story, acts, rev)
+	if err != nil {
+		panic(err) // it was read from text, so it can be written
+	}
+	return body
+}
+
+// stale lists the stories whose newest revision holds another state of act e.
+func (s *shelf) stale(e Entry) []string {
+	var stories []string
+	if e.Kind != KindAct {
+		return nil
+	}
+	newest := string(encode(s.acts[e.ID]))
+	for _, story := range s.live(KindStory) {
+		if a, holds := s.blobs[edition{key{KindStory, story.ID}, story.Rev}].Acts[e.ID]; holds && string(encode(a)) != newest {
+			stories = append(stories, story.ID)
+		}
+	}
+	return stories
+}
+
+// judgeDrafts looks again at the drafts that name an act, since what is wrong
+// with them follows from it.
+func (s *shelf) judgeDrafts(act string) {
+	for _, e := range s.live(KindStory) {
+		story, problems := score.ParseStory(e.Draft)
+		if len(problems) > 0 || !names(story, act) {
+			continue
+		}
+		_, found := s.validate(KindStory, e.Draft)
+		for _, p := range e.Problems {
+			if p.Code == CodeActRemoved { // until its author has saved it
+				found = append(found, p)
+			}
+		}
+		if !slices.Equal(found, e.Problems) {
+			e.Problems = found
+			s.put(e)
+		}
+	}
+}
+
+func names(story score.Story, act string) bool {
+	return slices.ContainsFunc(story.Acts, func(step score.Step) bool { return step.Act == act })
+}
+
+// Recover brings a deleted entry back as it was, assigned to nobody.
+func Recover(rows Rows, kind Kind, id string, by By) (Saved, []schema.Problem) {
+	s, problems := newShelf(rows)
+	if problems != nil {
+		return Saved{}, problems
+	}
+	e, known := s.entries[key{kind, id}]
+	switch {
+	case !known:
+		_, problems = s.find(kind, id)
+		return Saved{}, problems
+	case !e.Deleted():
+		return Saved{Entry: e, Unchanged: true}, nil
+	}
+	e.DeletedAt, e.DeletedBy, e.DeletedWhy = Entry{}.DeletedAt, "", ""
+	e.ChangedAt, e.ChangedBy = by.At, by.Who
+	s.put(e)
+	if kind == KindAct && e.Rev > 0 {
+		s.acts[id], _ = score.ParseAct(s.current(e).Body)
+	}
+	_, e.Problems = s.validate(kind, e.Draft)
+	s.put(e)
+	if kind == KindAct {
+		s.judgeDrafts(id)
+	}
+	s.note(by, "recover", string(kind)+" "+id, by.Why)
+	return Saved{Entry: e, Changes: s.changes}, nil
+}
+
+// listed joins names for people, in order.
+func listed(names []string) string {
+	return strings.Join(slices.SortedFunc(slices.Values(names), cmp.Compare), ", ")
+}

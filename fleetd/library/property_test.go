@@ -1,0 +1,245 @@
+package library
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"troupe/schema"
+)
+
+// Whatever people ask for, in any order: what must hold is held by world.apply
+// after each step (no default of a deleted or empty story or with a deleted act,
+// revisions written once, wishes that only rise, blobs before wishes), and what a
+// deletion does is checked here.
+func TestWhateverPeopleAskFor(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld()
+		for _, act := range []string{"a", "b", "c"} { // a library to begin with
+			w.save(rt, KindAct, actText(act, "smile"))
+			w.publish(rt, KindAct, act)
+		}
+		for range rapid.IntRange(1, 40).Draw(rt, "requests") {
+			w.request(rt)
+		}
+	})
+}
+
+func (w *world) save(rt *rapid.T, kind Kind, text []byte) {
+	saved, problems := Save(w.rows(), kind, text, nil, w.by(""))
+	w.decided(rt, saved.Changes, problems)
+}
+
+func (w *world) publish(rt *rapid.T, kind Kind, id string) {
+	before := w.rows()
+	p, problems := Publish(before, kind, id, nil, w.by("ready"))
+	w.decided(rt, p.Changes, problems)
+	if len(p.Changes.Defaults) > 0 {
+		rt.Fatalf("publishing told %d robots", len(p.Changes.Defaults))
+	}
+	if len(problems) > 0 {
+		return
+	}
+	again, problems := Publish(w.rows(), kind, id, nil, w.by("ready"))
+	if len(problems) > 0 || !again.Unchanged || !again.Changes.Empty() || again.Revision.Rev != p.Revision.Rev {
+		rt.Fatalf("publishing %s %s twice: %+v, %v", kind, id, again, problems)
+	}
+}
+
+// decided holds an answer to: refused, or done.
+func (w *world) decided(rt *rapid.T, c Changes, problems []schema.Problem) {
+	if len(problems) > 0 && !c.Empty() {
+		rt.Fatalf("refused with %v, and changes %+v", problems, c)
+	}
+	for _, p := range problems {
+		if p.Code == string(schema.ReasonInternal) || p.Detail == "" {
+			rt.Fatalf("refused with %+v", p)
+		}
+	}
+	w.apply(rt, c)
+}
+
+func (w *world) request(rt *rapid.T) {
+	act := rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(rt, "act")
+	story := rapid.SampledFrom([]string{"x", "x", "y"}).Draw(rt, "story")
+	kind, id := KindStory, story
+	if rapid.Bool().Draw(rt, "it is about an act") {
+		kind, id = KindAct, act
+	}
+	switch rapid.SampledFrom([]string{"act", "story", "premiere", "premiere", "premiere", "publish", "assign", "delete", "delete", "recover"}).Draw(rt, "request") {
+	case "act":
+		w.save(rt, KindAct, actText(act, rapid.SampledFrom([]string{"smile", "wink", "wrong", "unreadable"}).Draw(rt, "mood")))
+	case "story":
+		w.save(rt, KindStory, storyText(story, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 4).Draw(rt, "acts")))
+	case "premiere": // what people mostly do
+		w.save(rt, KindStory, storyText(story, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 1, 3).Draw(rt, "acts")))
+		w.publish(rt, KindStory, story)
+		robot := rapid.SampledFrom([]string{"r1", "r2", "r3", "r4"}).Draw(rt, "robot")
+		assigned, problems := Assign(w.rows(), Assignment{Story: story, Robots: []string{robot}}, w.by(""))
+		w.decided(rt, assigned.Changes, problems)
+	case "publish":
+		w.publish(rt, kind, id)
+	case "assign":
+		a := Assignment{Story: story, Rev: int64(rapid.IntRange(0, 3).Draw(rt, "rev")), Robots: rapid.SliceOfN(rapid.SampledFrom([]string{"r1", "r2", "r3", "r4"}), 0, 3).Draw(rt, "robots")}
+		if rapid.IntRange(0, 9).Draw(rt, "take back") == 0 {
+			a.Story = ""
+		}
+		assigned, problems := Assign(w.rows(Pin{a.Story, a.Rev}), a, w.by(""))
+		w.decided(rt, assigned.Changes, problems)
+	case "recover":
+		saved, problems := Recover(w.rows(), kind, id, w.by(""))
+		w.decided(rt, saved.Changes, problems)
+	case "delete":
+		w.delete(rt, kind, id)
+	}
+}
+
+func (w *world) delete(rt *rapid.T, kind Kind, id string) {
+	by := w.by("not wanted")
+	dry, problems := Delete(w.rows(), kind, id, nil, by)
+	if !dry.Changes.Empty() {
+		rt.Fatalf("a dry run changes %+v", dry.Changes)
+	}
+	if len(problems) > 0 {
+		return
+	}
+	agreed := Expect{Stories: len(dry.Impact.Stories), Robots: dry.Impact.Robots, Clear: dry.Impact.Clears}
+	for name, e := range map[string]Expect{
+		"one story more": {Stories: agreed.Stories + 1, Robots: agreed.Robots, Clear: agreed.Clear},
+		"one robot less": {Stories: agreed.Stories, Robots: agreed.Robots - 1, Clear: agreed.Clear},
+		"no name":        {Stories: agreed.Stories, Robots: agreed.Robots},
+	} {
+		if name == "no name" && len(agreed.Clear) == 0 {
+			continue
+		}
+		if refused, problems := Delete(w.rows(), kind, id, &e, by); len(problems) == 0 || !refused.Changes.Empty() {
+			rt.Fatalf("%s, and it was done: %v", name, problems)
+		}
+	}
+	before, entries := maps.Clone(w.defaults), maps.Clone(w.entries)
+	done, problems := Delete(w.rows(), kind, id, &agreed, by)
+	if len(problems) > 0 || !reflect.DeepEqual(done.Impact, dry.Impact) {
+		rt.Fatalf("the dry run said %+v, it came to %+v with %v", dry.Impact, done.Impact, problems)
+	}
+	w.decided(rt, done.Changes, problems)
+	for at, was := range entries {
+		now := w.entries[at]
+		if at.kind != KindStory || was.Rev == 0 || was.Deleted() || now.Deleted() {
+			continue
+		}
+		want := w.left(Default{Story: at.id, Rev: was.Rev}, kind, id)
+		if got := w.performs(Default{Story: at.id, Rev: now.Rev}); got != want {
+			rt.Fatalf("%s %s was deleted, and the newest revision of %s went from %d to %d and holds %q, not %q", kind, id, at.id, was.Rev, now.Rev, got, want)
+		}
+	}
+	told := 0
+	for robot, now := range w.defaults {
+		was := before[robot]
+		if now.DesiredRev != was.DesiredRev {
+			told++
+		}
+		if want := w.left(was, kind, id); now.Story == "" && want != "" && !w.entries[key{KindStory, was.Story}].Deleted() || now.Story != "" && w.performs(now) != want {
+			rt.Fatalf("%s performed %q, %s %s was deleted, and it performs %q of %q", robot, w.performs(was), kind, id, w.performs(now), now.Story)
+		}
+		if (was.Story != now.Story || was.Rev != now.Rev) != (was.DesiredRev != now.DesiredRev) {
+			rt.Fatalf("%s goes from %+v to %+v", robot, was, now)
+		}
+	}
+	if told != dry.Impact.Robots {
+		rt.Fatalf("%d robots were to be told, %d were", dry.Impact.Robots, told)
+	}
+}
+
+// performs are the acts of a robot's default story.
+func (w *world) performs(d Default) string {
+	if d.Story == "" {
+		return ""
+	}
+	return w.contents(w.revisions[edition{key{KindStory, d.Story}, d.Rev}])
+}
+
+// left is what of it should be left to the robot after a deletion.
+func (w *world) left(d Default, kind Kind, id string) string {
+	if kind == KindStory {
+		if d.Story == id {
+			return ""
+		}
+		return w.performs(d)
+	}
+	return strings.Join(slices.DeleteFunc(strings.Fields(w.performs(d)), func(act string) bool { return act == id }), " ")
+}
+
+func TestRobotsThatCannotPerformTheStoryAreToldOf(t *testing.T) {
+	w := newWorld()
+	for _, plan := range []func() Changes{
+		func() Changes {
+			s, _ := Save(w.rows(), KindAct, actText("a", "smile"), nil, w.by(""))
+			return s.Changes
+		},
+		func() Changes { p, _ := Publish(w.rows(), KindAct, "a", nil, w.by("")); return p.Changes },
+		func() Changes {
+			s, _ := Save(w.rows(), KindStory, storyText("x", []string{"a"}), nil, w.by(""))
+			return s.Changes
+		},
+		func() Changes { p, _ := Publish(w.rows(), KindStory, "x", nil, w.by("")); return p.Changes },
+	} {
+		w.apply(t, plan())
+	}
+	face := schema.Unit{ID: "face", Kind: schema.UnitFace}
+	out, problems := Assign(w.rows(), Assignment{Story: "x", Robots: []string{"r1", "r2", "r3"}, Caps: map[string]schema.Caps{
+		"r1": {Units: []schema.Unit{face}}, "r2": {},
+	}}, w.by(""))
+	if len(problems) > 0 || fmt.Sprint(out.Told) != "[r1 r2 r3]" {
+		t.Fatalf("told %v, %v", out.Told, problems)
+	}
+	if len(out.Misfits) != 1 || len(out.Misfits["r2"]) == 0 || out.Misfits["r2"][0].Code != "no_unit" {
+		t.Fatalf("misfits %+v", out.Misfits)
+	}
+}
+
+func TestAStoryTooBigForRobotsIsNotPublished(t *testing.T) {
+	w := newWorld()
+	var acts []string
+	for i := range 6 { // each within its own limit, together over the robots'
+		id := fmt.Sprintf("long%d", i)
+		var text strings.Builder
+		fmt.Fprintf(&text, "act: %s\nactions:\n", id)
+		for k := range 60 {
+			fmt.Fprintf(&text, "  - {type: say, start_ms: %d, timeout_ms: 900, text: {en: %s}}\n", k*1000, strings.Repeat("long ", 180))
+		}
+		saved, problems := Save(w.rows(), KindAct, []byte(text.String()), nil, w.by(""))
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		w.apply(t, saved.Changes)
+		p, problems := Publish(w.rows(), KindAct, id, nil, w.by(""))
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		w.apply(t, p.Changes)
+		acts = append(acts, id)
+	}
+	saved, _ := Save(w.rows(), KindStory, storyText("x", acts), nil, w.by(""))
+	w.apply(t, saved.Changes)
+	p, problems := Publish(w.rows(), KindStory, "x", nil, w.by(""))
+	if len(problems) != 1 || problems[0].Code != "too_big" || !p.Changes.Empty() {
+		t.Fatalf("got %v", problems)
+	}
+}
+
+func TestATextOfNoKind(t *testing.T) {
+	_, problems := Save(newWorld().rows(), "poem", []byte("act: a"), nil, By{})
+	if len(problems) != 1 || problems[0].Code != CodeNotFound {
+		t.Fatalf("got %v", problems)
+	}
+	for _, text := range []string{"actions: []", "act: Not An Id\nactions: []"} {
+		if saved, problems := Save(newWorld().rows(), KindAct, []byte(text), nil, By{}); len(problems) == 0 || !saved.Changes.Empty() {
+			t.Errorf("%q was saved", text)
+		}
+	}
+}

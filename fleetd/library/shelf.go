@@ -1,0 +1,223 @@
+package library
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"time"
+
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// By is who wants a change, why, and when.
+type By struct {
+	Who string
+	Why string
+	At  time.Time
+}
+
+// The codes of the problems that stand in the way of a plan, besides those of
+// the texts themselves, which schema/score lists.
+const (
+	CodeNotFound     = "not_found"
+	CodeDeleted      = "deleted"
+	CodeConflict     = "conflict"           // changed since the caller looked
+	CodeNotPublished = "not_published"      // there is only a draft
+	CodeActGone      = "act_gone"           // a published revision holds an act that was deleted since
+	CodeActRemoved   = "act_removed"        // warning on a draft: what became of it
+	CodeCountChanged = "count_changed"      // the world is not as the caller saw it
+	CodeConfirm      = "needs_confirmation" // robots would be left without a story
+	CodeNobody       = "nobody"
+)
+
+// shelf is the rows of one plan in a form that can be asked, with the changes
+// gathered so far.
+type shelf struct {
+	authority string
+	entries   map[key]Entry
+	revisions map[edition]Revision
+	defaults  map[string]Default     // by robot
+	acts      map[string]score.Act   // published and not deleted
+	blobs     map[edition]score.Blob // of the stories' revisions
+
+	changes Changes
+	sent    map[string]bool // blobs in the outbox of this plan
+}
+
+type key struct {
+	kind Kind
+	id   string
+}
+
+type edition struct {
+	key
+	rev int64
+}
+
+// newShelf reads the rows. Published bytes always parse; that they do not is a
+// fault of ours, and then nothing is planned.
+func newShelf(rows Rows) (*shelf, []schema.Problem) {
+	s := &shelf{
+		authority: rows.Authority,
+		entries:   map[key]Entry{}, revisions: map[edition]Revision{}, defaults: map[string]Default{},
+		acts: map[string]score.Act{}, blobs: map[edition]score.Blob{}, sent: map[string]bool{},
+	}
+	broken := func(v Revision, problems []schema.Problem) []schema.Problem {
+		return []schema.Problem{schema.Fault("", string(schema.ReasonInternal), fmt.Sprintf("revision %d of %s %s cannot be read: %v", v.Rev, v.Kind, v.ID, problems[0]), "")}
+	}
+	for _, e := range rows.Entries {
+		s.entries[key{e.Kind, e.ID}] = e
+	}
+	for _, v := range rows.Revisions {
+		at := edition{key{v.Kind, v.ID}, v.Rev}
+		s.revisions[at] = v
+		switch e := s.entries[at.key]; {
+		case v.Kind == KindStory:
+			b, problems := score.ParseBlob(v.Body)
+			if len(problems) > 0 {
+				return nil, broken(v, problems)
+			}
+			s.blobs[at] = b
+		case v.Rev == e.Rev && !e.Deleted():
+			a, problems := score.ParseAct(v.Body)
+			if len(problems) > 0 {
+				return nil, broken(v, problems)
+			}
+			s.acts[v.ID] = a
+		}
+	}
+	for _, d := range rows.Defaults {
+		s.defaults[d.Robot] = d
+	}
+	return s, nil
+}
+
+// current is the newest published revision of e.
+func (s *shelf) current(e Entry) Revision { return s.revisions[edition{key{e.Kind, e.ID}, e.Rev}] }
+
+// act finds a published act of the library.
+func (s *shelf) act(id string) (score.Act, bool) {
+	a, ok := s.acts[id]
+	return a, ok
+}
+
+// find returns an entry that is not deleted.
+func (s *shelf) find(kind Kind, id string) (Entry, []schema.Problem) {
+	e, ok := s.entries[key{kind, id}]
+	switch {
+	case !ok:
+		return e, []schema.Problem{schema.Fault("", CodeNotFound, fmt.Sprintf("there is no %s %s", kind, id), "")}
+	case e.Deleted():
+		return e, []schema.Problem{schema.Fault("", CodeDeleted, fmt.Sprintf("%s %s was deleted%s", kind, id, byWhom(e.DeletedBy)), "recover it, or save it anew")}
+	}
+	return e, nil
+}
+
+// live lists the entries of a kind that are not deleted, by id.
+func (s *shelf) live(kind Kind) []Entry {
+	var all []Entry
+	for _, e := range s.entries {
+		if e.Kind == kind && !e.Deleted() {
+			all = append(all, e)
+		}
+	}
+	slices.SortFunc(all, func(a, b Entry) int { return cmp.Compare(a.ID, b.ID) })
+	return all
+}
+
+// holders lists the robots that have this story as their default, by robot; rev
+// 0 = any revision.
+func (s *shelf) holders(story string, rev int64) []string {
+	var robots []string
+	for _, d := range s.defaults {
+		if d.Story == story && (rev == 0 || d.Rev == rev) {
+			robots = append(robots, d.Robot)
+		}
+	}
+	slices.Sort(robots)
+	return robots
+}
+
+// put writes an entry into the changes, and into the shelf for what follows.
+func (s *shelf) put(e Entry) {
+	at := key{e.Kind, e.ID}
+	s.entries[at] = e
+	for i, old := range s.changes.Entries {
+		if old.Kind == e.Kind && old.ID == e.ID {
+			s.changes.Entries[i] = e
+			return
+		}
+	}
+	s.changes.Entries = append(s.changes.Entries, e)
+}
+
+// publish freezes body as the next revision of e.
+func (s *shelf) publish(e Entry, body []byte, by By, why string) (Entry, Revision) {
+	e.Rev++
+	v := Revision{Kind: e.Kind, ID: e.ID, Rev: e.Rev, SHA256: digest(body), Size: int64(len(body)), Body: body, CreatedAt: by.At, CreatedBy: by.Who, Why: why}
+	s.revisions[edition{key{e.Kind, e.ID}, v.Rev}] = v
+	s.changes.Revisions = append(s.changes.Revisions, v)
+	s.put(e)
+	return e, v
+}
+
+// tell wishes robots a story revision, or none when rev is 0, under their next
+// number. Without an apply each keeps its own.
+func (s *shelf) tell(robots []string, story string, rev int64, apply schema.Apply, by By) {
+	for _, robot := range robots {
+		d := s.defaults[robot]
+		d.Robot, d.ChangedAt, d.ChangedBy = robot, by.At, by.Who
+		d.DesiredRev++
+		if apply != "" {
+			d.Apply = apply
+		}
+		if d.Apply == "" {
+			d.Apply = schema.ApplyNextAct
+		}
+		wish := schema.DesiredStory{Rev: d.DesiredRev, Authority: s.authority, Apply: d.Apply, By: by.Who, TS: schema.TimeOf(by.At)}
+		d.Story, d.Rev = "", 0
+		if rev > 0 {
+			at := edition{key{KindStory, story}, rev}
+			v, b := s.revisions[at], s.blobs[at]
+			d.Story, d.Rev = story, rev
+			wish.Story = &schema.StoryPin{ID: story, Rev: rev, Name: b.Story.Name.In(b.Story.Languages...), SHA256: v.SHA256, Size: v.Size}
+			if !s.sent[v.SHA256] {
+				s.sent[v.SHA256] = true
+				s.changes.Outbox = append(s.changes.Outbox, Message{Topic: schema.TopicBlob, Target: v.SHA256})
+			}
+		}
+		d.Told = encode(wish)
+		s.defaults[robot] = d
+		s.changes.Defaults = append(s.changes.Defaults, d)
+		s.changes.Outbox = append(s.changes.Outbox, Message{Topic: schema.TopicDesiredStory, Target: robot, Payload: d.Told})
+	}
+}
+
+// encode writes a value of ours, which always can be written.
+func encode(v any) []byte {
+	b, err := schema.Encode(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func (s *shelf) note(by By, what, target, detail string) {
+	s.changes.Notes = append(s.changes.Notes, Note{Who: by.Who, What: what, Target: target, Detail: detail})
+}
+
+func digest(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])
+}
+
+// byWhom names who did it, if he said so.
+func byWhom(who string) string {
+	if who == "" {
+		return ""
+	}
+	return " by " + who
+}

@@ -1,0 +1,190 @@
+package library
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"troupe/schema"
+	"troupe/schema/golden"
+)
+
+// TestTraces plays each script of testdata: a line is what somebody asks for,
+// the indented lines below it are what was decided.
+func TestTraces(t *testing.T) {
+	golden.Traces(t, func(t *testing.T) func(string) string { return (&director{t: t, w: newWorld()}).play })
+}
+
+// director asks for what the script says and writes down what comes of it.
+type director struct {
+	t   *testing.T
+	w   *world
+	out strings.Builder // since the last line of the script
+}
+
+func (d *director) say(format string, args ...any) {
+	d.out.WriteString(strings.TrimRight(fmt.Sprintf("    "+format, args...), " ") + "\n")
+}
+
+func (d *director) play(line string) string {
+	d.t.Helper()
+	d.out.Reset()
+	words := strings.Fields(line)
+	switch words[0] {
+	case "act", "story": // act ID MOOD | story ID ACT ... [over N]
+		var over *int64
+		if i := slices.Index(words, "over"); i > 0 {
+			n, _ := strconv.ParseInt(words[i+1], 10, 64)
+			over, words = &n, words[:i]
+		}
+		text := storyText(words[1], words[2:])
+		if words[0] == "act" {
+			text = actText(words[1], words[2])
+		}
+		saved, problems := Save(d.w.rows(), Kind(words[0]), text, over, d.w.by(""))
+		d.decided(saved.Changes, problems)
+		if saved.Unchanged {
+			d.say("unchanged at draft %d", saved.Entry.DraftRev)
+		}
+	case "publish": // publish KIND ID
+		p, problems := Publish(d.w.rows(), Kind(words[1]), words[2], nil, d.w.by("ready"))
+		d.decided(p.Changes, problems)
+		if p.Unchanged {
+			d.say("unchanged at revision %d", p.Revision.Rev)
+		}
+		if len(p.Stale) > 0 {
+			d.say("to be published anew: %s", listed(p.Stale))
+		}
+	case "assign": // assign STORY[@REV] to ROBOT ... [expecting N]
+		d.assign(words)
+	case "delete": // delete KIND ID [expecting STORIES ROBOTS [clearing STORY ...]]
+		d.delete(words)
+	case "recover":
+		saved, problems := Recover(d.w.rows(), Kind(words[1]), words[2], d.w.by(""))
+		d.decided(saved.Changes, problems)
+	case "show":
+		d.show()
+	default:
+		d.t.Fatalf("nobody can %q", words)
+	}
+	return d.out.String()
+}
+
+func (d *director) assign(words []string) {
+	var a Assignment
+	if words[1] != "nothing" {
+		story, rev, _ := strings.Cut(words[1], "@")
+		a.Story = story
+		a.Rev, _ = strconv.ParseInt(rev, 10, 64)
+	}
+	if i := slices.Index(words, "expecting"); i > 0 {
+		n, _ := strconv.Atoi(words[i+1])
+		a.Expected, words = &n, words[:i]
+	}
+	a.Robots = words[3:]
+	assigned, problems := Assign(d.w.rows(Pin{a.Story, a.Rev}), a, d.w.by(""))
+	d.decided(assigned.Changes, problems)
+	if len(assigned.Unchanged) > 0 {
+		d.say("as they are: %s", listed(assigned.Unchanged))
+	}
+}
+
+func (d *director) delete(words []string) {
+	var expect *Expect
+	if len(words) > 3 {
+		expect = &Expect{}
+		expect.Stories, _ = strconv.Atoi(words[4])
+		expect.Robots, _ = strconv.Atoi(words[5])
+		if len(words) > 6 {
+			expect.Clear = words[7:]
+		}
+	}
+	r, problems := Delete(d.w.rows(), Kind(words[1]), words[2], expect, d.w.by("not wanted"))
+	if expect == nil && len(problems) == 0 {
+		d.say("would change %d stories and tell %d robots; would clear %v", len(r.Impact.Stories), r.Impact.Robots, r.Impact.Clears)
+		for _, i := range r.Impact.Stories {
+			d.say("  %s: %d acts of %d left, revision %d, repinned %v, cleared %v, draft only %v", i.Story, i.After, i.Before, i.Rev, i.Repinned, i.Cleared, i.DraftOnly)
+		}
+		if !r.Changes.Empty() {
+			d.t.Fatal("a dry run changes something")
+		}
+	}
+	d.decided(r.Changes, problems)
+}
+
+// decided writes down a decision and carries it out.
+func (d *director) decided(c Changes, problems []schema.Problem) {
+	d.t.Helper()
+	for _, p := range problems {
+		d.say("refused: %s %s: %s", p.Pointer, p.Code, strings.TrimSuffix(p.Detail+"; "+p.Hint, "; "))
+	}
+	if len(problems) > 0 && !c.Empty() {
+		d.t.Fatalf("refused, and changes %+v", c)
+	}
+	for _, e := range c.Entries {
+		old, known := d.w.entries[key{e.Kind, e.ID}]
+		switch {
+		case e.Deleted():
+			d.say("%s %s is deleted: %s", e.Kind, e.ID, e.DeletedWhy)
+		case known && old.Deleted():
+			d.say("%s %s is back", e.Kind, e.ID)
+		}
+		if e.DraftRev != old.DraftRev || !slices.Equal(e.Problems, old.Problems) {
+			d.say("draft %d of %s %s", e.DraftRev, e.Kind, e.ID)
+			for _, p := range e.Problems {
+				d.say("  %s %s %s: %s", p.Severity, p.Pointer, p.Code, p.Detail)
+			}
+		}
+	}
+	d.w.apply(d.t, c)
+	for _, v := range c.Revisions {
+		d.say("revision %d of %s %s: %s (%s)", v.Rev, v.Kind, v.ID, d.w.contents(v), v.Why)
+	}
+	for _, m := range c.Outbox {
+		d.say("out: %s", d.message(m))
+	}
+	for _, n := range c.Notes {
+		d.say("note: %s: %s %s", n.What, n.Target, n.Detail)
+	}
+}
+
+func (d *director) message(m Message) string {
+	if m.Topic == schema.TopicBlob {
+		for at, v := range d.w.revisions {
+			if v.SHA256 == m.Target {
+				return fmt.Sprintf("blob of %s revision %d", at.id, at.rev)
+			}
+		}
+		d.t.Fatalf("no blob %s", m.Target)
+	}
+	wish, _ := schema.Decode[schema.DesiredStory](m.Payload)
+	if wish.Story == nil {
+		return fmt.Sprintf("wish %d to %s: no story", wish.Rev, m.Target)
+	}
+	return fmt.Sprintf("wish %d to %s: %s revision %d", wish.Rev, m.Target, wish.Story.ID, wish.Story.Rev)
+}
+
+func (d *director) show() {
+	s, problems := newShelf(d.w.rows())
+	if len(problems) > 0 {
+		d.t.Fatal(problems)
+	}
+	for _, kind := range []Kind{KindAct, KindStory} {
+		for _, e := range s.live(kind) {
+			d.say("%s %s: draft %d, revision %d", kind, e.ID, e.DraftRev, e.Rev)
+		}
+	}
+	var robots []string
+	for robot := range s.defaults {
+		robots = append(robots, robot)
+	}
+	for _, robot := range slices.Sorted(slices.Values(robots)) {
+		if f := s.defaults[robot]; f.Story != "" {
+			d.say("%s: %s revision %d, wish %d", robot, f.Story, f.Rev, f.DesiredRev)
+		} else {
+			d.say("%s: no story, wish %d", robot, f.DesiredRev)
+		}
+	}
+}

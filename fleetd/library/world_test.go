@@ -1,0 +1,195 @@
+package library
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+var morning = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
+
+// world keeps rows as the store does, and whatever was ever written.
+type world struct {
+	entries   map[key]Entry
+	revisions map[edition]Revision
+	defaults  map[string]Default
+	outbox    []Message
+	steps     int
+}
+
+func newWorld() *world {
+	return &world{entries: map[key]Entry{}, revisions: map[edition]Revision{}, defaults: map[string]Default{}}
+}
+
+// rows shows a plan what the store would: the newest revisions, those that are
+// performed, and those asked for.
+func (w *world) rows(also ...Pin) Rows {
+	rows := Rows{Authority: "fleet-1"}
+	for _, e := range w.entries {
+		rows.Entries = append(rows.Entries, e)
+	}
+	for at, v := range w.revisions {
+		performed := func(d Default) bool { return at.kind == KindStory && d.Story == at.id && d.Rev == at.rev }
+		if w.entries[at.key].Rev == at.rev || slices.ContainsFunc(slices.Collect(maps.Values(w.defaults)), performed) || slices.Contains(also, Pin{at.id, at.rev}) {
+			rows.Revisions = append(rows.Revisions, v)
+		}
+	}
+	for _, d := range w.defaults {
+		rows.Defaults = append(rows.Defaults, d)
+	}
+	return rows
+}
+
+// by is the next hand on the world.
+func (w *world) by(why string) By {
+	w.steps++
+	return By{Who: "anna", Why: why, At: morning.Add(time.Duration(w.steps) * time.Minute)}
+}
+
+// fatal is what *testing.T and *rapid.T can both do.
+type fatal interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// apply writes changes as the store does, and holds them to what always holds.
+func (w *world) apply(t fatal, c Changes) {
+	t.Helper()
+	for _, e := range c.Entries {
+		old := w.entries[key{e.Kind, e.ID}]
+		if e.DraftRev < old.DraftRev || e.Rev < old.Rev {
+			t.Fatalf("%s %s goes back from draft %d, revision %d to %d, %d", e.Kind, e.ID, old.DraftRev, old.Rev, e.DraftRev, e.Rev)
+		}
+		w.entries[key{e.Kind, e.ID}] = e
+	}
+	for _, v := range c.Revisions {
+		at := edition{key{v.Kind, v.ID}, v.Rev}
+		if old, ok := w.revisions[at]; ok {
+			t.Fatalf("revision %d of %s %s is published twice: %s and %s", v.Rev, v.Kind, v.ID, old.SHA256, v.SHA256)
+		}
+		if v.SHA256 != digest(v.Body) || v.Size != int64(len(v.Body)) || v.Why == "" && v.CreatedBy == "" {
+			t.Fatalf("revision %d of %s %s is not what it says: %+v", v.Rev, v.Kind, v.ID, v)
+		}
+		w.revisions[at] = v
+	}
+	for _, d := range c.Defaults {
+		if old := w.defaults[d.Robot]; d.DesiredRev <= old.DesiredRev {
+			t.Fatalf("%s is told wish %d after %d", d.Robot, d.DesiredRev, old.DesiredRev)
+		}
+		w.defaults[d.Robot] = d
+	}
+	w.told(t, c)
+	w.outbox = append(w.outbox, c.Outbox...)
+	w.holds(t)
+}
+
+// told checks that each new wish goes out once, behind the blob that it names.
+func (w *world) told(t fatal, c Changes) {
+	t.Helper()
+	blobs := map[string]bool{}
+	wishes := 0
+	for _, m := range c.Outbox {
+		if m.Topic == schema.TopicBlob {
+			blobs[m.Target] = true
+			continue
+		}
+		wish, problems := schema.DecodeStrict[schema.DesiredStory](m.Payload)
+		d := w.defaults[m.Target]
+		switch {
+		case m.Topic != schema.TopicDesiredStory || len(problems) > 0:
+			t.Fatalf("%s to %s: %v", m.Topic, m.Target, problems)
+		case wish.Authority != "fleet-1" || wish.Rev != d.DesiredRev || string(m.Payload) != string(d.Told):
+			t.Fatalf("%s is told %s, and %+v is written down", m.Target, m.Payload, d)
+		case wish.Story == nil && d.Story != "", wish.Story != nil && (wish.Story.ID != d.Story || wish.Story.Rev != d.Rev):
+			t.Fatalf("%s is told %s, and %s revision %d is written down", m.Target, m.Payload, d.Story, d.Rev)
+		case wish.Story != nil && !blobs[wish.Story.SHA256]:
+			t.Fatalf("%s is told of a blob that did not go out before", m.Target)
+		}
+		wishes++
+	}
+	if wishes != len(c.Defaults) {
+		t.Fatalf("%d wishes go out, %d are written down", wishes, len(c.Defaults))
+	}
+}
+
+// holds checks what holds at every moment.
+func (w *world) holds(t fatal) {
+	t.Helper()
+	for _, d := range w.defaults {
+		if d.Story == "" {
+			continue
+		}
+		e, ok := w.entries[key{KindStory, d.Story}]
+		if !ok || e.Deleted() {
+			t.Fatalf("%s performs the deleted story %s", d.Robot, d.Story)
+		}
+		v, ok := w.revisions[edition{key{KindStory, d.Story}, d.Rev}]
+		if !ok || d.Rev > e.Rev {
+			t.Fatalf("%s performs revision %d of %s, which was never published", d.Robot, d.Rev, d.Story)
+		}
+		b, problems := score.ParseBlob(v.Body)
+		if len(problems) > 0 || len(b.Story.Acts) == 0 || b.Rev != v.Rev || b.Story.ID != d.Story {
+			t.Fatalf("%s performs %s: %v", d.Robot, v.Body, problems)
+		}
+		for _, step := range b.Story.Acts {
+			if w.entries[key{KindAct, step.Act}].Deleted() {
+				t.Fatalf("%s performs the deleted act %s in %s revision %d", d.Robot, step.Act, d.Story, d.Rev)
+			}
+			if _, ok := b.Acts[step.Act]; !ok {
+				t.Fatalf("revision %d of %s does not hold its act %s", d.Rev, d.Story, step.Act)
+			}
+		}
+	}
+	for _, e := range w.entries {
+		if e.Kind == KindStory && e.Rev > 0 {
+			if _, ok := w.revisions[edition{key{e.Kind, e.ID}, e.Rev}]; !ok {
+				t.Fatalf("story %s is at revision %d, which is not there", e.ID, e.Rev)
+			}
+		}
+	}
+}
+
+// actText and storyText are texts as authors write them.
+func actText(id, mood string) []byte {
+	switch mood {
+	case "wrong":
+		return []byte("act: " + id + "\nactions:\n  - {type: wait, start_ms: 500, end_ms: 100}\n")
+	case "unreadable":
+		return []byte("act: [" + id)
+	}
+	return fmt.Appendf(nil, "# by hand\nact: %s\nname: {en: %s}\nactions:\n  - {type: face, start_ms: 0, end_ms: 1000, face: %s}\n", id, id, mood)
+}
+
+func storyText(id string, acts []string) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# by hand\nstory: %s\nname: {en: The %s}\nrepeat: loop\nacts:", id, id)
+	if len(acts) == 0 {
+		b.WriteString(" []")
+	}
+	for _, act := range acts {
+		fmt.Fprintf(&b, "\n  - {act: %s}", act)
+	}
+	return []byte(b.String() + "\n")
+}
+
+// contents are the acts that a revision performs, in order.
+func (w *world) contents(v Revision) string {
+	if v.Kind == KindAct {
+		a, _ := score.ParseAct(v.Body)
+		return a.Actions[0].Face
+	}
+	b, _ := score.ParseBlob(v.Body)
+	var acts []string
+	for _, step := range b.Story.Acts {
+		acts = append(acts, step.Act)
+	}
+	return strings.Join(acts, " ")
+}
+
+var _ fatal = (*testing.T)(nil)

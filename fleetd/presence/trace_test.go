@@ -1,0 +1,140 @@
+package presence
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"troupe/schema"
+	"troupe/schema/golden"
+)
+
+var morning = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
+
+// TestTraces plays each script of testdata: a line is a time and what was heard,
+// the indented line below it is what the desk shows then.
+func TestTraces(t *testing.T) {
+	golden.Traces(t, func(t *testing.T) func(string) string {
+		var f Facts
+		desk := Desk{Connected: true, Since: morning}
+		return func(line string) string {
+			after, word, words := golden.Timed(t, line)
+			now := morning.Add(after)
+			f, desk = play(t, f, desk, now, word, words)
+			s := Of(f, desk, now)
+			return fmt.Sprintf("    %s since %s: %s\n", s.View, s.Since.Format("15:04:05"), s.Why)
+		}
+	})
+}
+
+func play(t *testing.T, f Facts, d Desk, now time.Time, word string, words []string) (Facts, Desk) {
+	t.Helper()
+	retained := len(words) > 1 && words[1] == "retained"
+	switch word {
+	case "look":
+		return f, d
+	case "online", "offline", "lost":
+		return f.Heard(schema.Presence{State: schema.PresenceState(word), Session: words[0]}, retained, now), d
+	case "sleeping":
+		wake, err := time.ParseDuration(words[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Heard(schema.Presence{State: schema.PresenceSleeping, Session: words[0], WakeAt: schema.TimeOf(morning.Add(wake)), Reason: "night"}, false, now), d
+	case "beat":
+		link := schema.LinkUp
+		if len(words) > 1 {
+			link = schema.LinkState(words[1])
+		}
+		return f.Beat(schema.Heartbeat{Session: words[0], Link: schema.HeartbeatLink{State: link}}, now), d
+	case "spoke":
+		return f.Spoke(now), d
+	case "desk":
+		return f, Desk{Connected: words[0] == "connected", Since: now}
+	}
+	t.Fatalf("%q was never heard", word)
+	return f, d
+}
+
+// history draws what may be heard of a robot with a few sessions, in any order.
+func history(t *rapid.T) (Facts, time.Time, []string) {
+	var f Facts
+	now := morning
+	var said []string
+	for range rapid.IntRange(0, 30).Draw(t, "words") {
+		now = now.Add(time.Duration(rapid.IntRange(0, 8000).Draw(t, "ms")) * time.Millisecond)
+		session := rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "session")
+		word := rapid.SampledFrom([]string{"online", "offline", "lost", "sleeping", "beat", "spoke"}).Draw(t, "word")
+		said = append(said, word+" "+session)
+		switch word {
+		case "beat":
+			f = f.Beat(schema.Heartbeat{Session: session}, now)
+		case "spoke":
+			f = f.Spoke(now)
+		default:
+			f = f.Heard(schema.Presence{State: schema.PresenceState(word), Session: session}, false, now)
+		}
+	}
+	return f, now, said
+}
+
+func TestALateWordOfAnotherSessionChangesNothing(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		f, now, said := history(rt)
+		if f.Word != schema.PresenceOnline {
+			return
+		}
+		state := rapid.SampledFrom([]schema.PresenceState{schema.PresenceLost, schema.PresenceOffline, schema.PresenceSleeping}).Draw(rt, "late word")
+		for _, session := range []string{"a", "b", "c", "d"} {
+			if session != f.Session && f.Heard(schema.Presence{State: state, Session: session}, false, now) != f {
+				rt.Fatalf("after %v, %s of %s changed the facts", said, state, session)
+			}
+		}
+	})
+}
+
+func TestASessionThatIsOverStaysOver(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		f, now, said := history(rt)
+		for _, session := range f.ended {
+			if session == "" {
+				continue
+			}
+			for _, g := range []Facts{f.Heard(schema.Presence{State: schema.PresenceOnline, Session: session}, false, now), f.Beat(schema.Heartbeat{Session: session}, now)} {
+				if g != f {
+					rt.Fatalf("after %v, %s came back", said, session)
+				}
+			}
+		}
+	})
+}
+
+func TestSilenceOnlyMakesItWorse(t *testing.T) {
+	rank := map[View]int{Online: 1, Degraded: 2, Lost: 3}
+	rapid.Check(t, func(rt *rapid.T) {
+		f, now, said := history(rt)
+		desk := Desk{Connected: true, Since: morning.Add(-time.Hour)}
+		was := Of(f, desk, now).View
+		for s := range 20 {
+			is := Of(f, desk, now.Add(time.Duration(s)*time.Second)).View
+			if f.Word == schema.PresenceOnline && rank[is] < rank[was] {
+				rt.Fatalf("after %v it was %s, and after %d s of silence %s", said, was, s, is)
+			}
+			was = is
+		}
+		if f.Word == schema.PresenceOnline && was != Lost {
+			rt.Fatalf("after %v and 19 s of silence it is %s", said, was)
+		}
+	})
+}
+
+func TestADeskThatCannotHearKnowsNothing(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		f, now, _ := history(rt)
+		if s := Of(f, Desk{Connected: false, Since: now}, now); s.View != Unknown || s.View.Reachable() {
+			rt.Fatalf("got %+v", s)
+		}
+	})
+}

@@ -1,0 +1,179 @@
+// Package selector says which robots: by name, by labels, or all of them. It is
+// one type for every list and every bulk act, from the command line to the
+// database, and has one written form.
+//
+// A selector takes exactly one of the three shapes. Naming robots and labels at
+// once is refused, since half of its readers would take it for "or" and the
+// other half for "and"; an empty one is refused too and never means all.
+//
+// It decides nothing about who may be told, or whether they are there. The
+// store answers the same question in SQL; a property test holds that both
+// answers are equal.
+package selector
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"troupe/schema"
+)
+
+// MaxIDs bounds the robots one selector names; beyond it, label them.
+const MaxIDs = 1000
+
+// MaxLabels bounds the labels one selector names.
+const MaxLabels = 16
+
+// MaxValueBytes bounds the value of a label.
+const MaxValueBytes = 63
+
+// Label is one key=value of a robot.
+type Label struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+func (l Label) String() string { return l.Key + "=" + l.Value }
+
+// Selector is one of: some robots by id, the robots that carry all of some
+// labels, or all robots.
+type Selector struct {
+	All    bool     `json:"all,omitempty"`
+	IDs    []string `json:"ids,omitempty"`
+	Labels []Label  `json:"labels,omitempty"`
+}
+
+// All selects every robot.
+func All() Selector { return Selector{All: true} }
+
+// IDs selects robots by name.
+func IDs(ids ...string) Selector { return Selector{IDs: ids} }
+
+// Labelled selects the robots that carry every one of labels.
+func Labelled(labels ...Label) Selector { return Selector{Labels: labels} }
+
+// Match reports whether the robot of this id and these labels is meant.
+func (s Selector) Match(id string, labels map[string]string) bool {
+	switch {
+	case s.All:
+		return true
+	case len(s.IDs) > 0:
+		return slices.Contains(s.IDs, id)
+	case len(s.Labels) > 0:
+		for _, l := range s.Labels {
+			if value, ok := labels[l.Key]; !ok || value != l.Value {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// Parse reads the written form, as it stands on a command line: robots by id,
+// or `-l key=value` once or more, or `--all`.
+func Parse(words ...string) (Selector, []schema.Problem) {
+	var s Selector
+	var problems []schema.Problem
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		pair, isLabel := strings.CutPrefix(word, "--label=")
+		switch {
+		case word == "--all":
+			s.All = true
+			continue
+		case word == "-l" || word == "--label":
+			if i++; i == len(words) {
+				return s, append(problems, schema.Fault("", "missing", word+" is the last word", "write -l key=value"))
+			}
+			pair, isLabel = words[i], true
+		}
+		if !isLabel {
+			if strings.HasPrefix(word, "-") {
+				problems = append(problems, schema.Fault("", "bad_value", word+" is no way to select robots", written))
+				continue
+			}
+			s.IDs = append(s.IDs, word)
+			continue
+		}
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			problems = append(problems, schema.Fault("", "bad_value", fmt.Sprintf("%q is no label", pair), "write -l key=value"))
+			continue
+		}
+		s.Labels = append(s.Labels, Label{key, value})
+	}
+	return s, append(problems, s.Problems()...)
+}
+
+const written = "write robot ids, or -l key=value, or --all"
+
+// String is the written form, which Parse reads back if it is split at spaces.
+// A label's value that holds a space is one word of a command line.
+func (s Selector) String() string {
+	var words []string
+	if s.All {
+		words = append(words, "--all")
+	}
+	words = append(words, s.IDs...)
+	for _, l := range s.Labels {
+		words = append(words, "-l", l.String())
+	}
+	return strings.Join(words, " ")
+}
+
+// Problems reports why s cannot be used; none if it can.
+func (s Selector) Problems() []schema.Problem {
+	var found []schema.Problem
+	shapes := 0
+	for _, used := range []bool{s.All, len(s.IDs) > 0, len(s.Labels) > 0} {
+		if used {
+			shapes++
+		}
+	}
+	switch {
+	case shapes == 0:
+		found = append(found, schema.Fault("", "missing", "no robot is selected", written))
+	case shapes > 1:
+		found = append(found, schema.Fault("", "ambiguous", "robots are selected in more than one way", "use one of: robot ids, -l key=value, --all"))
+	}
+	if len(s.IDs) > MaxIDs {
+		found = append(found, schema.Fault("/ids", "too_many", fmt.Sprintf("%d robots are named, at most %d may be", len(s.IDs), MaxIDs), "give them a label and select that"))
+	}
+	for i, id := range s.IDs {
+		if !schema.ValidID(id) {
+			found = append(found, schema.Fault(fmt.Sprintf("/ids/%d", i), "bad_id", fmt.Sprintf("%q cannot name a robot", id), "a to z, 0 to 9 and -, at most 63 characters"))
+		}
+	}
+	if len(s.Labels) > MaxLabels {
+		found = append(found, schema.Fault("/labels", "too_many", fmt.Sprintf("%d labels are named, at most %d may be", len(s.Labels), MaxLabels), ""))
+	}
+	for i, l := range s.Labels {
+		found = append(found, l.problems(fmt.Sprintf("/labels/%d", i))...)
+	}
+	return found
+}
+
+// LabelProblems reports why a robot cannot carry these labels; none if it can.
+func LabelProblems(labels map[string]string) []schema.Problem {
+	var found []schema.Problem
+	for key, value := range labels {
+		found = append(found, Label{key, value}.problems("/labels/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(key))...)
+	}
+	slices.SortFunc(found, func(a, b schema.Problem) int { return strings.Compare(a.Pointer, b.Pointer) })
+	return found
+}
+
+func (l Label) problems(at string) []schema.Problem {
+	var found []schema.Problem
+	if !schema.ValidID(l.Key) {
+		found = append(found, schema.Fault(at+"/key", "bad_id", fmt.Sprintf("%q cannot be a label's key", l.Key), "a to z, 0 to 9 and -, at most 63 characters"))
+	}
+	if l.Value == "" || len(l.Value) > MaxValueBytes || !utf8.ValidString(l.Value) || strings.ContainsFunc(l.Value, unicode.IsControl) {
+		found = append(found, schema.Fault(at+"/value", "bad_value", fmt.Sprintf("%q cannot be a label's value", l.Value), fmt.Sprintf("printable text of 1 to %d bytes", MaxValueBytes)))
+	}
+	return found
+}

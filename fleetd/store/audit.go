@@ -1,0 +1,47 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"troupe/fleetd/library"
+)
+
+// Noted is one line of the audit with its time.
+type Noted struct {
+	ID string
+	At time.Time
+	library.Note
+}
+
+// Note adds to the audit.
+func (t *Tx) Note(ctx context.Context, now time.Time, notes ...library.Note) error {
+	for _, n := range notes {
+		id, err := uuid.NewV7()
+		if err != nil {
+			return fmt.Errorf("name a note: %w", err)
+		}
+		if _, err := t.exec(ctx, `INSERT INTO audit (id, at, who, what, target, detail) VALUES ($1, $2, $3, $4, $5, $6)`,
+			id.String(), micros(now), n.Who, n.What, n.Target, n.Detail); err != nil {
+			return fmt.Errorf("note %s of %s: %w", n.What, n.Target, err)
+		}
+	}
+	return nil
+}
+
+// Audit lists the newest notes, the newest first; limit 0 = 100.
+func (r reads) Audit(ctx context.Context, limit int) ([]Noted, error) {
+	all, err := list(ctx, r, func(scan func(...any) error) (n Noted, err error) {
+		var at int64
+		err = scan(&n.ID, &at, &n.Who, &n.What, &n.Target, &n.Detail)
+		n.At = timeOf(at)
+		return n, err
+	}, `SELECT id, at, who, what, target, detail FROM audit ORDER BY at DESC, id DESC LIMIT $1`, atMost(limit))
+	if err != nil {
+		return nil, fmt.Errorf("read the audit: %w", err)
+	}
+	return all, nil
+}

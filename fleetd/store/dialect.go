@@ -1,0 +1,216 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+	"modernc.org/sqlite"
+)
+
+// A dialect is all that the two databases do not have in common.
+type dialect struct {
+	name      string
+	goose     goose.Dialect
+	isolation sql.IsolationLevel
+	// locked says whether migrations must be locked against other programs.
+	migrateLocked bool
+	// isRetryable: the transaction met another one; run again it may pass.
+	isRetryable func(error) bool
+	// isMissing: a row that another one refers to is not there.
+	isMissing func(error) bool
+	// isTaken: a row of this key is already there.
+	isTaken func(error) bool
+}
+
+// pools are the connections of one open store. With SQLite there is one writer
+// at a time anyway: its transactions wait in our queue, in order, and not in the
+// database's, which polls. With PostgreSQL both are the same.
+type pools struct {
+	read, write *sql.DB
+	close       func() error
+}
+
+var postgres = dialect{
+	name:          "postgres",
+	goose:         goose.DialectPostgres,
+	isolation:     sql.LevelSerializable,
+	migrateLocked: true,
+	isRetryable: func(err error) bool {
+		code := pgCode(err)
+		return code == "40001" || code == "40P01" // serialization failure, deadlock
+	},
+	isMissing: func(err error) bool { return pgCode(err) == "23503" },
+	isTaken:   func(err error) bool { return pgCode(err) == "23505" },
+}
+
+var sqlite3 = dialect{
+	name:        "sqlite",
+	goose:       goose.DialectSQLite3,
+	isolation:   sql.LevelDefault,                                          // immediate transactions are serial
+	isRetryable: func(err error) bool { return sqliteCode(err)&0xff == 5 }, // SQLITE_BUSY
+	isMissing:   func(err error) bool { return sqliteCode(err) == 787 },    // SQLITE_CONSTRAINT_FOREIGNKEY
+	isTaken: func(err error) bool {
+		code := sqliteCode(err)
+		return code == 2067 || code == 1555 // unique, primary key
+	},
+}
+
+func pgCode(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+func sqliteCode(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code()
+	}
+	return 0
+}
+
+// open finds the database that an address names.
+func open(ctx context.Context, address string) (dialect, pools, error) {
+	switch {
+	case strings.HasPrefix(address, "sqlite:"):
+		p, err := openSQLite(ctx, strings.TrimPrefix(address, "sqlite:"))
+		return sqlite3, p, err
+	case strings.HasPrefix(address, "postgres://"), strings.HasPrefix(address, "postgresql://"):
+		p, err := openPostgres(ctx, address)
+		return postgres, p, err
+	}
+	return dialect{}, pools{}, errors.New("the address names no kind of database that we know: write sqlite:PATH, or a postgres:// address")
+}
+
+func openPostgres(ctx context.Context, address string) (pools, error) {
+	config, err := pgxpool.ParseConfig(address)
+	if err != nil {
+		return pools{}, fmt.Errorf("read the database's address: %w", withoutPassword(address, err))
+	}
+	if config.PingTimeout == 0 {
+		config.PingTimeout = 2 * time.Second // there is none by default
+	}
+	if config.MaxConnLifetimeJitter == 0 {
+		config.MaxConnLifetimeJitter = 10 * time.Minute // not all connections at once
+	}
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = 5 * time.Second
+	}
+	for name, value := range map[string]string{
+		"application_name":                    "troupe-fleetd",
+		"statement_timeout":                   "15s", // before a caller gives up, which would cost the connection
+		"lock_timeout":                        "10s",
+		"idle_in_transaction_session_timeout": "30s",
+	} {
+		if _, said := config.ConnConfig.RuntimeParams[name]; !said {
+			config.ConnConfig.RuntimeParams[name] = value
+		}
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return pools{}, fmt.Errorf("open the database: %w", withoutPassword(address, err))
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return pools{}, fmt.Errorf("reach the database: %w", withoutPassword(address, err))
+	}
+	db := stdlib.OpenDBFromPool(pool)
+	return pools{read: db, write: db, close: func() error {
+		err := db.Close()
+		pool.Close()
+		return err
+	}}, nil
+}
+
+// withoutPassword keeps the words of err but for the password in address, which
+// may stand there as written or decoded.
+func withoutPassword(address string, err error) error {
+	text := err.Error()
+	if rest, ok := strings.CutPrefix(address[strings.Index(address, ":"):], "://"); ok {
+		who, _, _ := strings.Cut(rest, "@")
+		if _, password, ok := strings.Cut(who, ":"); ok && password != "" {
+			text = strings.ReplaceAll(text, password, "xxxxx")
+			if plain, err := url.PathUnescape(password); err == nil {
+				text = strings.ReplaceAll(text, plain, "xxxxx")
+			}
+		}
+	}
+	if u, err := url.Parse(address); err == nil {
+		if password := u.Query().Get("password"); password != "" {
+			text = strings.ReplaceAll(text, password, "xxxxx")
+			text = strings.ReplaceAll(text, url.QueryEscape(password), "xxxxx")
+		}
+	}
+	return errors.New(text)
+}
+
+func openSQLite(ctx context.Context, path string) (pools, error) {
+	if path == "" || strings.HasPrefix(path, ":") {
+		return pools{}, errors.New("the SQLite database has no file: write sqlite:PATH")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return pools{}, fmt.Errorf("find the database's file: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return pools{}, fmt.Errorf("make the database's folder: %w", err)
+	}
+	unlock, err := lockFile(path + ".lock")
+	if err != nil {
+		return pools{}, fmt.Errorf("open %s: %w", path, err)
+	}
+	write, err := sqliteDB(path, "_txlock=immediate", 1)
+	if err != nil {
+		return pools{}, errors.Join(fmt.Errorf("open %s: %w", path, err), unlock())
+	}
+	if err := write.PingContext(ctx); err != nil { // makes the file, before readers look for it
+		return pools{}, errors.Join(fmt.Errorf("open %s: %w", path, err), write.Close(), unlock())
+	}
+	read, err := sqliteDB(path, "_pragma=query_only(1)", 4)
+	if err != nil {
+		return pools{}, errors.Join(fmt.Errorf("open %s: %w", path, err), write.Close(), unlock())
+	}
+	return pools{read: read, write: write, close: func() error {
+		return errors.Join(read.Close(), write.Close(), unlock())
+	}}, nil
+}
+
+func sqliteDB(path, more string, connections int) (*sql.DB, error) {
+	where := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: strings.Join([]string{
+		"_pragma=busy_timeout(5000)", // first: the others may meet a lock
+		"_pragma=journal_mode(WAL)",
+		"_pragma=foreign_keys(1)",
+		"_pragma=synchronous(FULL)", // what was told is on disk
+		more,
+	}, "&")}
+	db, err := sql.Open("sqlite", where.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	return db, nil
+}
+
+// locker keeps several programs from migrating one database at once.
+func (d dialect) locker() (goose.ProviderOption, error) {
+	l, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 60)) // look each second, for a minute
+	if err != nil {
+		return nil, fmt.Errorf("lock the database: %w", err)
+	}
+	return goose.WithSessionLocker(l), nil
+}

@@ -1,0 +1,217 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"troupe/fleetd/library"
+	"troupe/schema"
+)
+
+const entryColumns = `SELECT kind, id, draft, draft_rev, draft_sha256, problems, rev, changed_at, changed_by, deleted_at, deleted_by, deleted_why FROM entries`
+
+func scanEntry(scan func(...any) error) (library.Entry, error) {
+	var e library.Entry
+	var problems []byte
+	var changed, deleted int64
+	err := scan(&e.Kind, &e.ID, &e.Draft, &e.DraftRev, &e.DraftSHA256, &problems, &e.Rev, &changed, &e.ChangedBy, &deleted, &e.DeletedBy, &e.DeletedWhy)
+	if err != nil {
+		return e, err
+	}
+	e.Draft, e.ChangedAt, e.DeletedAt = filled(e.Draft), timeOf(changed), timeOf(deleted)
+	if len(problems) > 0 {
+		if err := json.Unmarshal(problems, &e.Problems); err != nil {
+			return e, fmt.Errorf("read the problems of %s %s: %w", e.Kind, e.ID, err)
+		}
+	}
+	return e, nil
+}
+
+// Entries lists the acts or the stories by id, deleted ones if asked for.
+func (r reads) Entries(ctx context.Context, kind library.Kind, deleted bool) ([]library.Entry, error) {
+	var w where
+	w.when(true, "kind = %s", string(kind))
+	if !deleted {
+		w.conditions = append(w.conditions, "deleted_at = 0")
+	}
+	all, err := list(ctx, r, scanEntry, entryColumns+w.String()+" ORDER BY id", w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("list the library: %w", err)
+	}
+	return all, nil
+}
+
+// Entry finds one act or story, deleted or not, or answers ErrNotFound.
+func (r reads) Entry(ctx context.Context, kind library.Kind, id string) (library.Entry, error) {
+	e, err := one(ctx, r, scanEntry, entryColumns+" WHERE kind = $1 AND id = $2", string(kind), id)
+	if err != nil {
+		return e, fmt.Errorf("%s %s: %w", kind, id, err)
+	}
+	return e, nil
+}
+
+func scanRevision(scan func(...any) error) (library.Revision, error) {
+	var v library.Revision
+	var created int64
+	err := scan(&v.Kind, &v.ID, &v.Rev, &v.SHA256, &v.Size, &v.Body, &created, &v.CreatedBy, &v.Why)
+	v.Body, v.CreatedAt = filled(v.Body), timeOf(created)
+	return v, err
+}
+
+const revisionColumns = `SELECT v.kind, v.id, v.rev, v.sha256, b.size, b.body, v.created_at, v.created_by, v.why
+	FROM revisions v JOIN blobs b ON b.sha256 = v.sha256`
+
+// Revisions lists what was published of an act or story, the newest first,
+// without the bytes.
+func (r reads) Revisions(ctx context.Context, kind library.Kind, id string) ([]library.Revision, error) {
+	all, err := list(ctx, r, func(scan func(...any) error) (v library.Revision, err error) {
+		var created int64
+		err = scan(&v.Kind, &v.ID, &v.Rev, &v.SHA256, &v.Size, &created, &v.CreatedBy, &v.Why)
+		v.CreatedAt = timeOf(created)
+		return v, err
+	}, `SELECT v.kind, v.id, v.rev, v.sha256, b.size, v.created_at, v.created_by, v.why
+		FROM revisions v JOIN blobs b ON b.sha256 = v.sha256 WHERE v.kind = $1 AND v.id = $2 ORDER BY v.rev DESC`, string(kind), id)
+	if err != nil {
+		return nil, fmt.Errorf("list revisions of %s %s: %w", kind, id, err)
+	}
+	return all, nil
+}
+
+// Revision finds one published revision with its bytes, or answers ErrNotFound.
+func (r reads) Revision(ctx context.Context, kind library.Kind, id string, rev int64) (library.Revision, error) {
+	v, err := one(ctx, r, scanRevision, revisionColumns+" WHERE v.kind = $1 AND v.id = $2 AND v.rev = $3", string(kind), id, rev)
+	if err != nil {
+		return v, fmt.Errorf("revision %d of %s %s: %w", rev, kind, id, err)
+	}
+	return v, nil
+}
+
+// Blob finds the bytes of this digest, or answers ErrNotFound.
+func (r reads) Blob(ctx context.Context, sha256 string) ([]byte, error) {
+	body, err := one(ctx, r, func(scan func(...any) error) (body []byte, err error) {
+		return body, scan(&body)
+	}, `SELECT body FROM blobs WHERE sha256 = $1`, sha256)
+	if err != nil {
+		return nil, fmt.Errorf("blob %s: %w", sha256, err)
+	}
+	return body, nil
+}
+
+// Defaults lists what each robot was last told about its default story, and the
+// document that told it, by robot.
+func (r reads) Defaults(ctx context.Context) ([]library.Default, error) {
+	all, err := list(ctx, r, func(scan func(...any) error) (d library.Default, err error) {
+		var changed int64
+		err = scan(&d.Robot, &d.DesiredRev, &d.Story, &d.Rev, &d.Apply, &d.Told, &changed, &d.ChangedBy)
+		d.ChangedAt = timeOf(changed)
+		return d, err
+	}, `SELECT w.robot, w.rev, COALESCE(d.story, ''), COALESCE(d.rev, 0), COALESCE(d.apply, ''), w.payload, w.changed_at, w.changed_by
+		FROM desired w LEFT JOIN defaults d ON d.robot = w.robot WHERE w.kind = 'desired_story' ORDER BY w.robot`)
+	if err != nil {
+		return nil, fmt.Errorf("list default stories: %w", err)
+	}
+	return all, nil
+}
+
+// Library reads all that a plan looks at, and the published revisions in also,
+// if they exist. A plan's changes belong into the same transaction.
+func (t *Tx) Library(ctx context.Context, also ...library.Pin) (library.Rows, error) {
+	var rows library.Rows
+	if err := t.row(ctx, `SELECT authority FROM fleet WHERE only_row = 1`).Scan(&rows.Authority); err != nil {
+		return rows, fmt.Errorf("read the fleet's name: %w", err)
+	}
+	var err error
+	if rows.Entries, err = list(ctx, t.reads, scanEntry, entryColumns+" ORDER BY kind, id"); err != nil {
+		return rows, fmt.Errorf("read the library: %w", err)
+	}
+	rows.Revisions, err = list(ctx, t.reads, scanRevision, revisionColumns+` JOIN entries e ON e.kind = v.kind AND e.id = v.id
+		WHERE v.rev = e.rev OR EXISTS (SELECT 1 FROM defaults d WHERE d.kind = v.kind AND d.story = v.id AND d.rev = v.rev)
+		ORDER BY v.kind, v.id, v.rev`)
+	if err != nil {
+		return rows, fmt.Errorf("read published revisions: %w", err)
+	}
+	for _, pin := range also {
+		if slices.ContainsFunc(rows.Revisions, func(v library.Revision) bool {
+			return v.Kind == library.KindStory && v.ID == pin.ID && v.Rev == pin.Rev
+		}) {
+			continue
+		}
+		more, err := list(ctx, t.reads, scanRevision, revisionColumns+" WHERE v.kind = 'story' AND v.id = $1 AND v.rev = $2", pin.ID, pin.Rev)
+		if err != nil {
+			return rows, fmt.Errorf("read revision %d of %s: %w", pin.Rev, pin.ID, err)
+		}
+		rows.Revisions = append(rows.Revisions, more...)
+	}
+	rows.Defaults, err = t.Defaults(ctx)
+	return rows, err
+}
+
+// Apply writes what a plan decided from this transaction's Library.
+func (t *Tx) Apply(ctx context.Context, c library.Changes, now time.Time) error {
+	for _, e := range c.Entries {
+		if err := t.putEntry(ctx, e); err != nil {
+			return err
+		}
+	}
+	for _, v := range c.Revisions {
+		if _, err := t.exec(ctx, `INSERT INTO blobs (sha256, size, body, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (sha256) DO NOTHING`,
+			v.SHA256, len(v.Body), v.Body, micros(v.CreatedAt)); err != nil {
+			return fmt.Errorf("keep blob %s: %w", v.SHA256, err)
+		}
+		if _, err := t.exec(ctx, `INSERT INTO revisions (kind, id, rev, sha256, created_at, created_by, why) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			string(v.Kind), v.ID, v.Rev, v.SHA256, micros(v.CreatedAt), v.CreatedBy, v.Why); err != nil {
+			return fmt.Errorf("publish revision %d of %s %s: %w", v.Rev, v.Kind, v.ID, err)
+		}
+	}
+	for _, d := range c.Defaults {
+		if err := t.putDefault(ctx, d); err != nil {
+			return err
+		}
+	}
+	if err := t.post(ctx, c.Outbox, now); err != nil {
+		return err
+	}
+	return t.Note(ctx, now, c.Notes...)
+}
+
+func (t *Tx) putEntry(ctx context.Context, e library.Entry) error {
+	problems := []byte{}
+	if len(e.Problems) > 0 {
+		var err error
+		if problems, err = json.Marshal(e.Problems); err != nil {
+			return fmt.Errorf("write the problems of %s %s: %w", e.Kind, e.ID, err)
+		}
+	}
+	n, err := t.exec(ctx, `INSERT INTO entries (kind, id, draft, draft_rev, draft_sha256, problems, rev, changed_at, changed_by, deleted_at, deleted_by, deleted_why)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+		ON CONFLICT (kind, id) DO UPDATE SET draft = excluded.draft, draft_rev = excluded.draft_rev, draft_sha256 = excluded.draft_sha256,
+			problems = excluded.problems, rev = excluded.rev, changed_at = excluded.changed_at, changed_by = excluded.changed_by,
+			deleted_at = excluded.deleted_at, deleted_by = excluded.deleted_by, deleted_why = excluded.deleted_why
+		WHERE entries.draft_rev <= excluded.draft_rev AND entries.rev <= excluded.rev`,
+		string(e.Kind), e.ID, bytesOf(e.Draft), e.DraftRev, e.DraftSHA256, problems, e.Rev, micros(e.ChangedAt), e.ChangedBy,
+		micros(e.DeletedAt), e.DeletedBy, e.DeletedWhy)
+	return expectOne(n, err, fmt.Sprintf("%s %s", e.Kind, e.ID))
+}
+
+func (t *Tx) putDefault(ctx context.Context, d library.Default) error {
+	n, err := t.exec(ctx, `INSERT INTO desired (robot, kind, rev, payload, changed_at, changed_by) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (robot, kind) DO UPDATE SET rev = excluded.rev, payload = excluded.payload, changed_at = excluded.changed_at, changed_by = excluded.changed_by
+		WHERE desired.rev < excluded.rev`,
+		d.Robot, string(schema.TopicDesiredStory), d.DesiredRev, bytesOf(d.Told), micros(d.ChangedAt), d.ChangedBy)
+	if err := expectOne(n, err, "the wish for "+d.Robot); err != nil {
+		return err
+	}
+	if d.Story == "" {
+		_, err = t.exec(ctx, `DELETE FROM defaults WHERE robot = $1`, d.Robot)
+	} else {
+		_, err = t.exec(ctx, `INSERT INTO defaults (robot, kind, story, rev, apply) VALUES ($1, 'story', $2, $3, $4)
+			ON CONFLICT (robot) DO UPDATE SET story = excluded.story, rev = excluded.rev, apply = excluded.apply`, d.Robot, d.Story, d.Rev, string(d.Apply))
+	}
+	if err != nil {
+		return fmt.Errorf("write the default story of %s: %w", d.Robot, err)
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package store_test
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"troupe/fleetd/store"
+	"troupe/fleetd/store/pgtest"
+	"troupe/fleetd/store/storetest"
+)
+
+func open(t *testing.T, address string) (*store.Store, error) {
+	t.Helper()
+	return store.Open(t.Context(), address, storetest.Start, slog.New(slog.DiscardHandler))
+}
+
+func TestOneSQLiteFileHasOneDesk(t *testing.T) {
+	address := "sqlite:" + filepath.Join(t.TempDir(), "deep", "fleet 1?.db")
+	first := storetest.Open(t, address)
+	_, err := open(t, address)
+	if !errors.Is(err, store.ErrInUse) || !strings.Contains(err.Error(), "fleet 1?.db") {
+		t.Fatalf("the second desk: %v", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatalf("closed twice: %v", err)
+	}
+	if second := storetest.Open(t, address); second.Authority() != first.Authority() {
+		t.Fatal("the next desk found another fleet")
+	}
+}
+
+func TestSQLiteLiesWhereItsAddressSays(t *testing.T) {
+	t.Chdir(t.TempDir())
+	storetest.Open(t, "sqlite:fleet.db")
+	if _, err := os.Stat("fleet.db"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDesksThatStartAtOnceOnPostgresAreOneFleet(t *testing.T) {
+	address := pgtest.Start(t)
+	desks := make([]*store.Store, 4)
+	var wg sync.WaitGroup
+	for i := range desks {
+		wg.Go(func() {
+			s, err := open(t, address)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			desks[i] = s
+		})
+	}
+	wg.Wait()
+	for _, s := range desks {
+		if s == nil {
+			continue
+		}
+		if s.Authority() != desks[0].Authority() {
+			t.Errorf("authorities %s and %s", s.Authority(), desks[0].Authority())
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestNoErrorTellsAPassword(t *testing.T) {
+	for _, address := range []string{
+		"postgres://fleet:s3cr%40t@127.0.0.1:1/fleet?connect_timeout=1",
+		"postgres://fleet:s3cr%40t@127.0.0.1:port/fleet",
+		"postgres://fleet:s3cr%40t@[/fleet",
+		"postgres://fleet:s3cr@t@127.0.0.1:1/fleet?sslmode=perhaps",
+		"postgres://127.0.0.1:1/fleet?user=fleet&password=s3cr%40t&pool_max_conns=many",
+		"mysql://fleet:s3cr@t@127.0.0.1/fleet",
+		"s3cr@t",
+	} {
+		_, err := open(t, address)
+		if err == nil {
+			t.Fatalf("%s was opened", address)
+		}
+		if strings.Contains(err.Error(), "s3cr") {
+			t.Errorf("the error tells the password: %v", err)
+		}
+	}
+}
+
+func TestAnAddressThatNamesNoDatabase(t *testing.T) {
+	for address, want := range map[string]string{
+		"":                              "write sqlite:PATH, or a postgres:// address",
+		"fleet.db":                      "write sqlite:PATH, or a postgres:// address",
+		"sqlite:":                       "write sqlite:PATH",
+		"sqlite::memory:":               "write sqlite:PATH",
+		"sqlite:/proc/nowhere/fleet.db": "make the database's folder",
+	} {
+		if _, err := open(t, address); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", address, err, want)
+		}
+	}
+}
+
+// A database that is away is told of soon, and is not waited for.
+func TestADatabaseThatIsAway(t *testing.T) {
+	began := time.Now()
+	if _, err := open(t, "postgres://fleet@127.0.0.1:1/fleet"); err == nil || !strings.Contains(err.Error(), "reach the database") {
+		t.Fatalf("got %v", err)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Fatalf("it took %v", took)
+	}
+}

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"troupe/fleetd/library"
+	"troupe/schema"
+)
+
+// Outgoing is a retained document on its way to the broker, with its bytes.
+type Outgoing struct {
+	Seq     int64 // place in the outbox; 0 = not from there
+	Topic   schema.TopicKind
+	Target  string // robot, or SHA-256 of a blob
+	Payload []byte
+}
+
+// post puts messages into the outbox, behind all that are there. Numbers are
+// given out under a lock that lasts until the commit, so that their order is
+// that of the commits: a newer wish never goes out before an older one.
+func (t *Tx) post(ctx context.Context, messages []library.Message, now time.Time) error {
+	if len(messages) == 0 {
+		return nil
+	}
+	var last int64
+	if err := t.row(ctx, `UPDATE fleet SET outbox_seq = outbox_seq + $1 WHERE only_row = 1 RETURNING outbox_seq`, len(messages)).Scan(&last); err != nil {
+		return fmt.Errorf("number the outbox: %w", err)
+	}
+	for i, m := range messages {
+		seq := last - int64(len(messages)-1-i)
+		if _, err := t.exec(ctx, `INSERT INTO outbox (seq, topic, target, payload, created_at, sent_at) VALUES ($1, $2, $3, $4, $5, 0)`,
+			seq, string(m.Topic), m.Target, bytesOf(m.Payload), micros(now)); err != nil {
+			return fmt.Errorf("post %s to %s: %w", m.Topic, m.Target, err)
+		}
+	}
+	return nil
+}
+
+// Unsent lists what is still to be told, in order, at most limit of it.
+func (r reads) Unsent(ctx context.Context, limit int) ([]Outgoing, error) {
+	all, err := list(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
+		return o, scan(&o.Seq, &o.Topic, &o.Target, &o.Payload)
+	}, `SELECT o.seq, o.topic, o.target, CASE WHEN b.sha256 IS NULL THEN o.payload ELSE b.body END
+		FROM outbox o LEFT JOIN blobs b ON o.topic = 'blob' AND b.sha256 = o.target
+		WHERE o.sent_at = 0 ORDER BY o.seq LIMIT $1`, atMost(limit))
+	if err != nil {
+		return nil, fmt.Errorf("read the outbox: %w", err)
+	}
+	return all, nil
+}
+
+// MarkSent notes that the broker has what stands at these places of the outbox.
+func (s *Store) MarkSent(ctx context.Context, seqs []int64, now time.Time) error {
+	err := s.batch(ctx, func(tx *Tx) error {
+		for _, seq := range seqs {
+			if _, err := tx.exec(ctx, `UPDATE outbox SET sent_at = $2 WHERE seq = $1 AND sent_at = 0`, seq, micros(now)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("mark the outbox: %w", err)
+	}
+	return nil
+}
+
+// ForgetSent removes what was sent before then from the outbox, and says how
+// many rows.
+func (s *Store) ForgetSent(ctx context.Context, then time.Time) (n int64, err error) {
+	err = s.batch(ctx, func(tx *Tx) error {
+		n, err = tx.exec(ctx, `DELETE FROM outbox WHERE sent_at > 0 AND sent_at < $1`, micros(then))
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("tidy the outbox: %w", err)
+	}
+	return n, nil
+}
+
+// Desired lists what robots are wished to have, as the retained documents that
+// say so, blobs first: what the broker must hold after it has forgotten all.
+func (r reads) Desired(ctx context.Context) ([]Outgoing, error) {
+	all, err := list(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
+		o.Topic = schema.TopicBlob
+		return o, scan(&o.Target, &o.Payload)
+	}, `SELECT b.sha256, b.body FROM blobs b WHERE b.sha256 IN (
+			SELECT v.sha256 FROM revisions v JOIN defaults d ON d.kind = v.kind AND d.story = v.id AND d.rev = v.rev
+		) ORDER BY b.sha256`)
+	if err != nil {
+		return nil, fmt.Errorf("list blobs in use: %w", err)
+	}
+	wishes, err := list(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
+		return o, scan(&o.Topic, &o.Target, &o.Payload)
+	}, `SELECT kind, robot, payload FROM desired ORDER BY robot, kind`)
+	if err != nil {
+		return nil, fmt.Errorf("list wishes: %w", err)
+	}
+	return append(all, wishes...), nil
+}

@@ -1,0 +1,137 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"troupe/fleetd/selector"
+)
+
+// reads are the questions that can be asked outside of a transaction and in it.
+type reads struct{ q querier }
+
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+func (r reads) row(ctx context.Context, query string, args ...any) *sql.Row {
+	return r.q.QueryRowContext(ctx, query, args...)
+}
+
+// list collects the rows of a query.
+func list[T any](ctx context.Context, r reads, scan func(scan func(...any) error) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := r.q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []T
+	for rows.Next() {
+		one, err := scan(rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, rows.Err()
+}
+
+// one is the only row of a query, or ErrNotFound.
+func one[T any](ctx context.Context, r reads, scan func(scan func(...any) error) (T, error), query string, args ...any) (T, error) {
+	v, err := scan(r.row(ctx, query, args...).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	return v, err
+}
+
+// micros is how a time is stored; the zero time is zero.
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+func timeOf(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us).UTC()
+}
+
+// bytesOf keeps "no bytes" from being NULL.
+func bytesOf(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// filled is nil for "no bytes", as callers had it.
+func filled(b []byte) []byte {
+	if len(b) == 0 {
+		return nil
+	}
+	return b
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// where collects the conditions of a query and their arguments.
+type where struct {
+	conditions []string
+	args       []any
+}
+
+// arg adds an argument and returns its placeholder.
+func (w *where) arg(v any) string {
+	w.args = append(w.args, v)
+	return "$" + strconv.Itoa(len(w.args))
+}
+
+// when adds a condition with one %s for its argument, if it is asked for.
+func (w *where) when(asked bool, condition string, v any) {
+	if asked {
+		w.conditions = append(w.conditions, fmt.Sprintf(condition, w.arg(v)))
+	}
+}
+
+// selects adds the condition that the robot r.id is meant by s. An empty
+// selector means no robot.
+func (w *where) selects(s selector.Selector) {
+	switch {
+	case s.All:
+	case len(s.IDs) > 0:
+		places := make([]string, len(s.IDs))
+		for i, id := range s.IDs {
+			places[i] = w.arg(id)
+		}
+		w.conditions = append(w.conditions, "r.id IN ("+strings.Join(places, ", ")+")")
+	case len(s.Labels) > 0:
+		for _, l := range s.Labels {
+			w.conditions = append(w.conditions, fmt.Sprintf(
+				"EXISTS (SELECT 1 FROM labels s WHERE s.robot = r.id AND s.key = %s AND s.value = %s)", w.arg(l.Key), w.arg(l.Value)))
+		}
+	default:
+		w.conditions = append(w.conditions, "1 = 0")
+	}
+}
+
+func (w *where) String() string {
+	if len(w.conditions) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(w.conditions, " AND ")
+}

@@ -1,0 +1,155 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"troupe/fleetd/selector"
+	"troupe/schema"
+)
+
+// Robot is what the desk keeps of a robot beside the robot's own documents.
+type Robot struct {
+	ID         string
+	Labels     map[string]string // never nil
+	FirstSeen  time.Time
+	LastSeen   time.Time // when its newest document came
+	DesiredRev int64     // of its default story; 0 = never told any
+	Story      string    // its default story; empty = none
+	StoryRev   int64
+}
+
+// Document is the newest thing of one kind that a robot has told, as its exact
+// bytes.
+type Document struct {
+	Robot      string
+	Kind       schema.TopicKind
+	Body       []byte
+	ReceivedAt time.Time
+}
+
+const robotColumns = `SELECT r.id, r.first_seen, r.last_seen, COALESCE(w.rev, 0), COALESCE(d.story, ''), COALESCE(d.rev, 0)
+	FROM robots r
+	LEFT JOIN defaults d ON d.robot = r.id
+	LEFT JOIN desired w ON w.robot = r.id AND w.kind = 'desired_story'`
+
+func scanRobot(scan func(...any) error) (Robot, error) {
+	r := Robot{Labels: map[string]string{}}
+	var first, last int64
+	err := scan(&r.ID, &first, &last, &r.DesiredRev, &r.Story, &r.StoryRev)
+	r.FirstSeen, r.LastSeen = timeOf(first), timeOf(last)
+	return r, err
+}
+
+// Robots lists the robots that s means, by id.
+func (r reads) Robots(ctx context.Context, s selector.Selector) ([]Robot, error) {
+	var w where
+	w.selects(s)
+	robots, err := list(ctx, r, scanRobot, robotColumns+w.String()+" ORDER BY r.id", w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("list robots: %w", err)
+	}
+	place := make(map[string]int, len(robots))
+	for i, robot := range robots {
+		place[robot.ID] = i
+	}
+	type label struct{ robot, key, value string }
+	labels, err := list(ctx, r, func(scan func(...any) error) (l label, err error) {
+		return l, scan(&l.robot, &l.key, &l.value)
+	}, "SELECT l.robot, l.key, l.value FROM labels l JOIN robots r ON r.id = l.robot"+w.String(), w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("list labels: %w", err)
+	}
+	for _, l := range labels {
+		if i, ok := place[l.robot]; ok {
+			robots[i].Labels[l.key] = l.value
+		}
+	}
+	return robots, nil
+}
+
+// Robot finds one robot, or answers ErrNotFound.
+func (r reads) Robot(ctx context.Context, id string) (Robot, error) {
+	robots, err := r.Robots(ctx, selector.IDs(id))
+	if err != nil {
+		return Robot{}, err
+	}
+	if len(robots) == 0 {
+		return Robot{}, fmt.Errorf("robot %s: %w", id, ErrNotFound)
+	}
+	return robots[0], nil
+}
+
+// AddRobot makes a robot known and reports whether it was not.
+func (s *Store) AddRobot(ctx context.Context, id string, now time.Time) (added bool, err error) {
+	err = s.batch(ctx, func(tx *Tx) error {
+		n, err := tx.exec(ctx, `INSERT INTO robots (id, first_seen, last_seen) VALUES ($1, $2, $2) ON CONFLICT (id) DO NOTHING`, id, micros(now))
+		added = n == 1
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("add robot %s: %w", id, err)
+	}
+	return added, nil
+}
+
+// SetLabels replaces the labels of a robot.
+func (t *Tx) SetLabels(ctx context.Context, robot string, labels map[string]string) error {
+	if _, err := t.exec(ctx, `DELETE FROM labels WHERE robot = $1`, robot); err != nil {
+		return fmt.Errorf("label %s: %w", robot, err)
+	}
+	for key, value := range labels {
+		if _, err := t.exec(ctx, `INSERT INTO labels (robot, key, value) VALUES ($1, $2, $3)`, robot, key, value); err != nil {
+			return fmt.Errorf("label %s: %w", robot, err)
+		}
+	}
+	return nil
+}
+
+// Documents lists the newest documents of one robot, or of all when robot is
+// empty.
+func (r reads) Documents(ctx context.Context, robot string) ([]Document, error) {
+	var w where
+	w.when(robot != "", "robot = %s", robot)
+	all, err := list(ctx, r, func(scan func(...any) error) (d Document, err error) {
+		var at int64
+		err = scan(&d.Robot, &d.Kind, &d.Body, &at)
+		d.ReceivedAt = timeOf(at)
+		return d, err
+	}, "SELECT robot, kind, body, received_at FROM documents"+w.String()+" ORDER BY robot, kind", w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("list documents: %w", err)
+	}
+	return all, nil
+}
+
+// SaveDocuments keeps each document unless a newer one of its robot and kind is
+// kept already. An empty body forgets the document. With an unknown robot among
+// them nothing is kept and the answer is ErrNotFound.
+func (s *Store) SaveDocuments(ctx context.Context, documents []Document) error {
+	err := s.batch(ctx, func(tx *Tx) error {
+		for _, d := range documents {
+			at := micros(d.ReceivedAt)
+			if len(d.Body) == 0 {
+				if _, err := tx.exec(ctx, `DELETE FROM documents WHERE robot = $1 AND kind = $2 AND received_at <= $3`, d.Robot, string(d.Kind), at); err != nil {
+					return err
+				}
+				continue
+			}
+			if _, err := tx.exec(ctx, `INSERT INTO documents (robot, kind, body, received_at) VALUES ($1, $2, $3, $4)
+				ON CONFLICT (robot, kind) DO UPDATE SET body = excluded.body, received_at = excluded.received_at
+				WHERE documents.received_at <= excluded.received_at`, d.Robot, string(d.Kind), d.Body, at); err != nil {
+				return err
+			}
+			if _, err := tx.exec(ctx, `UPDATE robots SET last_seen = $2 WHERE id = $1 AND last_seen < $2`, d.Robot, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("save %d documents: %w", len(documents), err)
+	}
+	return nil
+}

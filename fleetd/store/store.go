@@ -1,0 +1,187 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/google/uuid"
+	"github.com/pressly/goose/v3"
+)
+
+// Answers that callers tell apart with errors.Is.
+var (
+	ErrNotFound = errors.New("not found")                                     // nothing of this name is stored
+	ErrConflict = errors.New("changed by somebody else")                      // it is no longer as the caller saw it
+	ErrInUse    = errors.New("another program already uses this SQLite file") // one desk a file
+	ErrBusy     = errors.New("the database is too busy; nothing was changed") // tried several times
+)
+
+// retries bounds how often a transaction that met another one is run again.
+const retries = 8
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Store is an open database. It may be used by any number of goroutines.
+type Store struct {
+	reads
+	dialect   dialect
+	pools     pools
+	authority string
+}
+
+// Open opens the database at address, which is sqlite:PATH or postgres://...,
+// and brings its tables up to date. A new database gets an authority of its own.
+// Errors never hold the address's password. now is when a new
+// database was made.
+func Open(ctx context.Context, address string, now time.Time, log *slog.Logger) (*Store, error) {
+	d, p, err := open(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	p.close = sync.OnceValue(p.close)
+	s := &Store{reads: reads{p.read}, dialect: d, pools: p}
+	if err := s.start(ctx, now, log); err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	return s, nil
+}
+
+// Close ends all connections and, with SQLite, lets the next program in. A
+// second call does nothing.
+func (s *Store) Close() error { return s.pools.close() }
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error { return s.pools.write.PingContext(ctx) }
+
+// Authority names this database to robots. It is made once and never changes.
+func (s *Store) Authority() string { return s.authority }
+
+// Dialect is postgres or sqlite.
+func (s *Store) Dialect() string { return s.dialect.name }
+
+func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return fmt.Errorf("read the migrations: %w", err)
+	}
+	options := []goose.ProviderOption{goose.WithSlog(log), goose.WithDisableGlobalRegistry(true)}
+	if s.dialect.migrateLocked {
+		locker, err := s.dialect.locker()
+		if err != nil {
+			return err
+		}
+		options = append(options, locker)
+	}
+	provider, err := goose.NewProvider(s.dialect.goose, s.pools.write, files, options...)
+	if err != nil {
+		return fmt.Errorf("read the migrations: %w", err)
+	}
+	done, err := provider.Up(ctx)
+	if err != nil {
+		return fmt.Errorf("bring the tables up to date: %w", err)
+	}
+	for _, step := range done {
+		log.Info("database migrated", "step", step.Source.Path, "took", step.Duration)
+	}
+	return s.Tx(ctx, func(tx *Tx) error {
+		_, err := tx.exec(ctx, `INSERT INTO fleet (only_row, authority, outbox_seq, created_at)
+			VALUES (1, $1, 0, $2) ON CONFLICT (only_row) DO NOTHING`, uuid.NewString(), micros(now))
+		if err != nil {
+			return fmt.Errorf("name the fleet: %w", err)
+		}
+		return tx.row(ctx, `SELECT authority FROM fleet WHERE only_row = 1`).Scan(&s.authority)
+	})
+}
+
+// Tx is one transaction: all of what is done in it happens, or none. What it
+// reads is what it writes over, as if no other ran beside it. It also answers
+// every question of the store.
+type Tx struct {
+	reads
+	tx *sql.Tx
+}
+
+// Tx runs do in a transaction and commits if do returns nil. When it met
+// another transaction it is run again, so do must have no other effect than
+// through tx and may not use the store itself. After several such meetings it
+// answers ErrBusy.
+func (s *Store) Tx(ctx context.Context, do func(tx *Tx) error) error {
+	return s.transact(ctx, s.dialect.isolation, do)
+}
+
+// batch is Tx for writes that decide nothing from what they read: rows of many
+// robots in one commit, without the price of serial isolation.
+func (s *Store) batch(ctx context.Context, do func(tx *Tx) error) error {
+	return s.transact(ctx, sql.LevelDefault, do)
+}
+
+func (s *Store) transact(ctx context.Context, isolation sql.IsolationLevel, do func(tx *Tx) error) error {
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval, wait.MaxInterval, wait.RandomizationFactor = 5*time.Millisecond, 250*time.Millisecond, 0.9
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		err := s.once(ctx, isolation, do)
+		if err != nil && !s.dialect.isRetryable(err) {
+			err = backoff.Permanent(err)
+		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(wait), backoff.WithMaxTries(retries))
+	var final *backoff.PermanentError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &final):
+		err = final.Unwrap()
+	case s.dialect.isRetryable(err):
+		return fmt.Errorf("%w: %w", ErrBusy, err)
+	}
+	switch {
+	case s.dialect.isTaken(err):
+		return fmt.Errorf("%w: %w", ErrConflict, err)
+	case s.dialect.isMissing(err):
+		return fmt.Errorf("%w: %w", ErrNotFound, err)
+	}
+	return err
+}
+
+func (s *Store) once(ctx context.Context, isolation sql.IsolationLevel, do func(tx *Tx) error) error {
+	tx, err := s.pools.write.BeginTx(ctx, &sql.TxOptions{Isolation: isolation})
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer tx.Rollback() // after a commit it does nothing
+	if err := do(&Tx{reads{tx}, tx}); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+func (t *Tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	result, err := t.tx.ExecContext(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// expectOne turns "no row was as expected" into a conflict.
+func expectOne(n int64, err error, what string) error {
+	if err != nil {
+		return fmt.Errorf("write %s: %w", what, err)
+	}
+	if n != 1 {
+		return fmt.Errorf("write %s: %w", what, ErrConflict)
+	}
+	return nil
+}

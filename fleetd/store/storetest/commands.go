@@ -1,0 +1,133 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"troupe/fleetd/command"
+	"troupe/fleetd/library"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+func add(t testing.TB, s *store.Store, b command.Batch, commands []command.Command) {
+	t.Helper()
+	do(t, s, func(tx *store.Tx) error { return tx.AddBatch(t.Context(), b, commands) })
+}
+
+func commandsComeBack(t *testing.T, address string) {
+	s := Open(t, address)
+	robots(t, s, "r1", "r2")
+	b, commands := batch("b1", "r1", "r2")
+	add(t, s, b, commands)
+	same(t, "the batch", must[command.Batch](t)(s.Batch(t.Context(), "b1")), b)
+	c := must[command.Command](t)(s.Command(t.Context(), "b1-r1"))
+	same(t, "the command", c, commands[0])
+
+	id := c.ID
+	c.State, c.Because, c.Sends, c.SentAt, c.Reached = command.Running, "the robot is at it", 2, at(5), true
+	c.HeardAt, c.Asks, c.AskedAt = at(6), 1, at(7)
+	c.Answer = &schema.Ack{TS: schema.TimeOf(at(6)), Session: "s", ID: &id, Verb: "mode/set", Status: schema.StatusInProgress, Detail: "„half“"}
+	if err := s.SaveCommands(t.Context(), []command.Command{c}); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "the command after a save", must[command.Command](t)(s.Command(t.Context(), id)), c)
+	same(t, "its neighbour", must[command.Command](t)(s.Command(t.Context(), "b1-r2")), commands[1])
+	_, err := s.Command(t.Context(), "none")
+	is(t, "an unknown command", err, store.ErrNotFound)
+	_, err = s.Batch(t.Context(), "none")
+	is(t, "an unknown batch", err, store.ErrNotFound)
+}
+
+func finalCommandsStay(t *testing.T, address string) {
+	s := Open(t, address)
+	robots(t, s, "r1", "r2")
+	b, commands := batch("b1", "r1", "r2")
+	add(t, s, b, commands)
+	done := commands[0]
+	done.State, done.EndedAt = command.Succeeded, at(9)
+	if err := s.SaveCommands(t.Context(), []command.Command{done}); err != nil {
+		t.Fatal(err)
+	}
+	failed, sent := done, commands[1]
+	failed.State, sent.State = command.Failed, command.Sent
+	is(t, "saving over a final command", s.SaveCommands(t.Context(), []command.Command{sent, failed}), store.ErrConflict)
+	same(t, "the final command", must[command.Command](t)(s.Command(t.Context(), done.ID)), done)
+	same(t, "its company", must[command.Command](t)(s.Command(t.Context(), sent.ID)), commands[1])
+	stranger := commands[1]
+	stranger.ID = "none"
+	is(t, "saving an unknown command", s.SaveCommands(t.Context(), []command.Command{stranger}), store.ErrConflict)
+	same(t, "open commands", must[[]command.Command](t)(s.OpenCommands(t.Context(), time.Time{})), commands[1:])
+}
+
+func commandsAreFound(t *testing.T, address string) {
+	s := Open(t, address)
+	robots(t, s, "r1", "r2")
+	for i, id := range []string{"b1", "b2", "b3"} {
+		b, commands := batch(id, "r1", "r2")
+		b.CreatedAt = at(i)
+		for k := range commands {
+			commands[k].CreatedAt = at(i)
+			if k == 1 {
+				commands[k].State, commands[k].EndedAt = command.Succeeded, at(10)
+			}
+		}
+		add(t, s, b, commands)
+	}
+	for _, c := range []struct {
+		q    store.CommandQuery
+		want []string
+	}{
+		{store.CommandQuery{}, []string{"b3-r2", "b3-r1", "b2-r2", "b2-r1", "b1-r2", "b1-r1"}},
+		{store.CommandQuery{Limit: 1}, []string{"b3-r2"}},
+		{store.CommandQuery{Batch: "b2"}, []string{"b2-r2", "b2-r1"}},
+		{store.CommandQuery{Robot: "r1"}, []string{"b3-r1", "b2-r1", "b1-r1"}},
+		{store.CommandQuery{State: command.Succeeded, Since: at(1)}, []string{"b3-r2", "b2-r2"}},
+		{store.CommandQuery{Until: at(1)}, []string{"b1-r2", "b1-r1"}},
+		{store.CommandQuery{Batch: "b9"}, nil},
+	} {
+		same(t, "commands", names(must[[]command.Command](t)(s.Commands(t.Context(), c.q))), c.want)
+	}
+	same(t, "open commands", names(must[[]command.Command](t)(s.OpenCommands(t.Context(), at(1)))), []string{"b2-r1", "b3-r1"})
+	batches := must[[]command.Batch](t)(s.Batches(t.Context(), 2))
+	if len(batches) != 2 || batches[0].ID != "b3" || batches[1].ID != "b2" {
+		t.Errorf("batches %+v", batches)
+	}
+}
+
+func names(commands []command.Command) []string {
+	var ids []string
+	for _, c := range commands {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+func batchesAreWhole(t *testing.T, address string) {
+	s := Open(t, address)
+	robots(t, s, "r1")
+	b, commands := batch("b1", "r1", "r9")
+	err := s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddBatch(t.Context(), b, commands) })
+	is(t, "a batch with an unknown robot", err, store.ErrNotFound)
+	_, err = s.Batch(t.Context(), "b1")
+	is(t, "the batch", err, store.ErrNotFound)
+	_, err = s.Command(t.Context(), "b1-r1")
+	is(t, "its command", err, store.ErrNotFound)
+	add(t, s, b, commands[:1])
+	err = s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddBatch(t.Context(), b, nil) })
+	is(t, "the same batch again", err, store.ErrConflict)
+}
+
+func auditTells(t *testing.T, address string) {
+	s := Open(t, address)
+	first, second := library.Note{Who: "anna", What: "publish", Target: "story s1", Detail: "for „Sunday“"}, library.Note{Who: "bob", What: "delete"}
+	do(t, s, func(tx *store.Tx) error { return tx.Note(t.Context(), at(1), first, second) })
+	do(t, s, func(tx *store.Tx) error { return tx.Note(t.Context(), at(2), first) })
+	audit := must[[]store.Noted](t)(s.Audit(t.Context(), 0))
+	if len(audit) != 3 || audit[0].Note != first || seconds(audit[0].At) != 2 || audit[1].Note != second || audit[2].Note != first {
+		t.Fatalf("got %+v", audit)
+	}
+	if n := len(must[[]store.Noted](t)(s.Audit(t.Context(), 1))); n != 1 {
+		t.Errorf("%d notes, want 1", n)
+	}
+}

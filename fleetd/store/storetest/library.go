@@ -1,0 +1,177 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"troupe/fleetd/library"
+	"troupe/fleetd/store"
+)
+
+func libraryComesBack(t *testing.T, address string) {
+	s := Open(t, address)
+	story := entry(library.KindStory, "s1", 2)
+	gone := entry(library.KindStory, "s0", 0)
+	gone.DeletedAt, gone.DeletedBy, gone.DeletedWhy = at(8), "bob", "left empty"
+	act := entry(library.KindAct, "s1", 0) // an act may have a story's name
+	act.Problems, act.Draft = nil, nil
+	c := library.Changes{Entries: []library.Entry{story, gone, act}, Revisions: published(2).Revisions}
+	apply(t, s, c)
+	entries := must[[]library.Entry](t)
+	same(t, "stories", entries(s.Entries(t.Context(), library.KindStory, false)), []library.Entry{story})
+	same(t, "all stories", entries(s.Entries(t.Context(), library.KindStory, true)), []library.Entry{gone, story})
+	same(t, "acts", entries(s.Entries(t.Context(), library.KindAct, true)), []library.Entry{act})
+	same(t, "one", must[library.Entry](t)(s.Entry(t.Context(), library.KindStory, "s0")), gone)
+	_, err := s.Entry(t.Context(), library.KindAct, "s0")
+	is(t, "an unknown act", err, store.ErrNotFound)
+
+	first, second := c.Revisions[0], c.Revisions[1]
+	same(t, "a revision", must[library.Revision](t)(s.Revision(t.Context(), library.KindStory, "s1", 2)), second)
+	_, err = s.Revision(t.Context(), library.KindStory, "s1", 3)
+	is(t, "an unknown revision", err, store.ErrNotFound)
+	same(t, "its bytes", must[[]byte](t)(s.Blob(t.Context(), second.SHA256)), second.Body)
+	_, err = s.Blob(t.Context(), "none")
+	is(t, "an unknown blob", err, store.ErrNotFound)
+	first.Body, second.Body = nil, nil
+	same(t, "revisions", must[[]library.Revision](t)(s.Revisions(t.Context(), library.KindStory, "s1")), []library.Revision{second, first})
+}
+
+func planSeesEnough(t *testing.T, address string) {
+	s := Open(t, address)
+	robots(t, s, "r1", "r2")
+	c := published(4)
+	c.Defaults = []library.Default{wish("r1", 7, "s1", 2), wish("r2", 3, "", 0)}
+	c.Defaults[1].Apply = ""
+	apply(t, s, c)
+	read := func(pins ...library.Pin) library.Rows {
+		t.Helper()
+		var rows library.Rows
+		do(t, s, func(tx *store.Tx) (err error) {
+			rows, err = tx.Library(t.Context(), pins...)
+			return err
+		})
+		return rows
+	}
+	rows := read()
+	same(t, "entries", rows.Entries, c.Entries)
+	same(t, "the performed and the newest revision", rows.Revisions, []library.Revision{c.Revisions[1], c.Revisions[3]})
+	same(t, "defaults", rows.Defaults, c.Defaults)
+	if rows.Authority != s.Authority() {
+		t.Errorf("authority %s", rows.Authority)
+	}
+	rows = read(library.Pin{ID: "s1", Rev: 1}, library.Pin{ID: "s1", Rev: 2}, library.Pin{ID: "s1", Rev: 9})
+	same(t, "with pins", rows.Revisions, []library.Revision{c.Revisions[1], c.Revisions[3], c.Revisions[0]})
+}
+
+func revisionsAreImmutable(t *testing.T, address string) {
+	s := Open(t, address)
+	apply(t, s, published(1))
+	other := revision(library.KindStory, "s1", 1)
+	other.Body, other.SHA256 = []byte("other bytes"), "other"
+	err := s.Tx(t.Context(), func(tx *store.Tx) error {
+		return tx.Apply(t.Context(), library.Changes{Revisions: []library.Revision{other}}, at(9))
+	})
+	is(t, "publishing a revision again", err, store.ErrConflict)
+	same(t, "the revision", must[library.Revision](t)(s.Revision(t.Context(), library.KindStory, "s1", 1)), revision(library.KindStory, "s1", 1))
+	_, err = s.Blob(t.Context(), "other")
+	is(t, "the other blob", err, store.ErrNotFound)
+
+	// The same bytes under another name are one blob.
+	again := revision(library.KindStory, "s1", 1)
+	again.Kind, again.ID = library.KindAct, "a1"
+	apply(t, s, library.Changes{Entries: []library.Entry{entry(library.KindAct, "a1", 1)}, Revisions: []library.Revision{again}})
+	orphan := revision(library.KindStory, "s9", 1)
+	err = s.Tx(t.Context(), func(tx *store.Tx) error {
+		return tx.Apply(t.Context(), library.Changes{Revisions: []library.Revision{orphan}}, at(9))
+	})
+	is(t, "a revision of nothing", err, store.ErrNotFound)
+}
+
+func defaultsWerePublished(t *testing.T, address string) {
+	s := Open(t, address)
+	robots(t, s, "r1")
+	apply(t, s, published(1))
+	for _, d := range []library.Default{wish("r1", 1, "s1", 2), wish("r1", 1, "s2", 1), wish("r9", 1, "s1", 1)} {
+		err := s.Tx(t.Context(), func(tx *store.Tx) error {
+			return tx.Apply(t.Context(), library.Changes{Defaults: []library.Default{d}}, at(9))
+		})
+		is(t, fmt.Sprintf("%s performs %s revision %d", d.Robot, d.Story, d.Rev), err, store.ErrNotFound)
+	}
+	apply(t, s, library.Changes{Defaults: []library.Default{wish("r1", 1, "s1", 1)}})
+	r := must[store.Robot](t)(s.Robot(t.Context(), "r1"))
+	if r.Story != "s1" || r.StoryRev != 1 || r.DesiredRev != 1 {
+		t.Errorf("got %+v", r)
+	}
+	apply(t, s, library.Changes{Defaults: []library.Default{wish("r1", 2, "", 0)}})
+	if r = must[store.Robot](t)(s.Robot(t.Context(), "r1")); r.Story != "" || r.StoryRev != 0 || r.DesiredRev != 2 {
+		t.Errorf("after it was taken back: %+v", r)
+	}
+}
+
+func wishesRise(t *testing.T, address string) {
+	s := Open(t, address)
+	robots(t, s, "r1")
+	apply(t, s, published(1))
+	apply(t, s, library.Changes{Defaults: []library.Default{wish("r1", 5, "s1", 1)}})
+	for _, rev := range []int64{5, 4} {
+		err := s.Tx(t.Context(), func(tx *store.Tx) error {
+			return tx.Apply(t.Context(), library.Changes{Defaults: []library.Default{wish("r1", rev, "", 0)}}, at(9))
+		})
+		is(t, fmt.Sprintf("wish %d over wish 5", rev), err, store.ErrConflict)
+	}
+	if r := must[store.Robot](t)(s.Robot(t.Context(), "r1")); r.Story != "s1" || r.DesiredRev != 5 {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func draftsRise(t *testing.T, address string) {
+	s := Open(t, address)
+	newer := entry(library.KindStory, "s1", 0)
+	newer.DraftRev = 3
+	apply(t, s, library.Changes{Entries: []library.Entry{newer}})
+	err := s.Tx(t.Context(), func(tx *store.Tx) error {
+		return tx.Apply(t.Context(), library.Changes{Entries: []library.Entry{entry(library.KindStory, "s1", 0)}}, at(9))
+	})
+	is(t, "an older draft", err, store.ErrConflict)
+	same(t, "the draft", must[library.Entry](t)(s.Entry(t.Context(), library.KindStory, "s1")), newer)
+}
+
+// Both saw revision 1 of the draft; the plan, run on what is there now, lets one
+// of them through.
+func twoAuthors(t *testing.T, address string) {
+	s := Open(t, address)
+	apply(t, s, library.Changes{Entries: []library.Entry{entry(library.KindStory, "s1", 0)}})
+	var wg sync.WaitGroup
+	answers := make([]error, 2)
+	for author := range answers {
+		wg.Go(func() {
+			for {
+				answers[author] = s.Tx(t.Context(), func(tx *store.Tx) error {
+					rows, err := tx.Library(t.Context())
+					if err != nil {
+						return err
+					}
+					e := rows.Entries[0]
+					if e.DraftRev != 1 {
+						return store.ErrConflict
+					}
+					e.DraftRev, e.ChangedBy = 2, fmt.Sprint("author ", author)
+					return tx.Apply(t.Context(), library.Changes{Entries: []library.Entry{e}}, at(9))
+				})
+				if !errors.Is(answers[author], store.ErrBusy) {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	e := must[library.Entry](t)(s.Entry(t.Context(), library.KindStory, "s1"))
+	for author, err := range answers {
+		won := e.ChangedBy == fmt.Sprint("author ", author)
+		if won && err != nil || !won && !errors.Is(err, store.ErrConflict) {
+			t.Errorf("author %d was told %v, and the draft is by %s", author, err, e.ChangedBy)
+		}
+	}
+}

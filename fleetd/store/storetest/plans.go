@@ -1,0 +1,170 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"troupe/fleetd/library"
+	"troupe/fleetd/store"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// planned runs a plan in a transaction, as the desk does, and returns what stood
+// in its way. A busy database is tried again, as the desk would be by a person.
+func planned(t testing.TB, s *store.Store, plan func(library.Rows) (library.Changes, []schema.Problem)) []schema.Problem {
+	t.Helper()
+	for {
+		var problems []schema.Problem
+		err := s.Tx(t.Context(), func(tx *store.Tx) error {
+			rows, err := tx.Library(t.Context())
+			if err != nil {
+				return err
+			}
+			var c library.Changes
+			c, problems = plan(rows)
+			return tx.Apply(t.Context(), c, at(1))
+		})
+		if errors.Is(err, store.ErrBusy) {
+			continue
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return problems
+	}
+}
+
+var anna = library.By{Who: "anna", At: Start}
+
+func publish(t testing.TB, s *store.Store, kind library.Kind, id, text string) {
+	t.Helper()
+	for _, plan := range []func(rows library.Rows) (library.Changes, []schema.Problem){
+		func(rows library.Rows) (library.Changes, []schema.Problem) {
+			saved, problems := library.Save(rows, kind, []byte(text), nil, anna)
+			return saved.Changes, problems
+		},
+		func(rows library.Rows) (library.Changes, []schema.Problem) {
+			p, problems := library.Publish(rows, kind, id, nil, anna)
+			return p.Changes, problems
+		},
+	} {
+		if problems := planned(t, s, plan); len(problems) > 0 {
+			t.Fatal(problems)
+		}
+	}
+}
+
+// act publishes an act, and story a story of acts.
+func act(t testing.TB, s *store.Store, id string) {
+	t.Helper()
+	publish(t, s, library.KindAct, id, fmt.Sprintf("act: %s\nactions: [{type: wait, start_ms: 0, end_ms: 1000}]\n", id))
+}
+
+func story(t testing.TB, s *store.Store, id string, acts ...string) {
+	t.Helper()
+	text := fmt.Sprintf("story: %s\nname: {en: Story}\nrepeat: loop\nacts:\n", id)
+	for _, a := range acts {
+		text += "  - {act: " + a + "}\n"
+	}
+	publish(t, s, library.KindStory, id, text)
+}
+
+func assign(rows library.Rows, story string, robots ...string) (library.Changes, []schema.Problem) {
+	a, problems := library.Assign(rows, library.Assignment{Story: story, Robots: robots}, anna)
+	return a.Changes, problems
+}
+
+// remove deletes whatever it takes.
+func remove(rows library.Rows, kind library.Kind, id string) (library.Changes, []schema.Problem) {
+	dry, problems := library.Delete(rows, kind, id, nil, anna)
+	if len(problems) > 0 {
+		return library.Changes{}, problems
+	}
+	r, problems := library.Delete(rows, kind, id, &library.Expect{Stories: len(dry.Impact.Stories), Robots: dry.Impact.Robots, Clear: dry.Impact.Clears}, anna)
+	return r.Changes, problems
+}
+
+func plansAreCarriedOut(t *testing.T, address string) {
+	s := Open(t, address)
+	robots(t, s, "r1", "r2")
+	act(t, s, "a")
+	act(t, s, "b")
+	story(t, s, "x", "a", "b")
+	story(t, s, "z", "b")
+	for _, plan := range []func(rows library.Rows) (library.Changes, []schema.Problem){
+		func(rows library.Rows) (library.Changes, []schema.Problem) { return assign(rows, "x", "r1") },
+		func(rows library.Rows) (library.Changes, []schema.Problem) { return assign(rows, "z", "r2") },
+		func(rows library.Rows) (library.Changes, []schema.Problem) { return remove(rows, library.KindAct, "b") },
+	} {
+		if problems := planned(t, s, plan); len(problems) > 0 {
+			t.Fatal(problems)
+		}
+	}
+	var told []string
+	for _, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)) {
+		if o.Topic == schema.TopicBlob {
+			b, problems := score.ParseBlob(o.Payload)
+			if len(problems) > 0 {
+				t.Fatal(problems)
+			}
+			told = append(told, fmt.Sprintf("blob %s/%d", b.Story.ID, b.Rev))
+			continue
+		}
+		wish, problems := schema.DecodeStrict[schema.DesiredStory](o.Payload)
+		if len(problems) > 0 || wish.Authority != s.Authority() {
+			t.Fatalf("%s: %v", o.Payload, problems)
+		}
+		if wish.Story == nil {
+			told = append(told, fmt.Sprintf("%s/%d nothing", o.Target, wish.Rev))
+		} else {
+			told = append(told, fmt.Sprintf("%s/%d %s/%d", o.Target, wish.Rev, wish.Story.ID, wish.Story.Rev))
+		}
+	}
+	same(t, "what robots are told", told, []string{"blob x/1", "r1/1 x/1", "blob z/1", "r2/1 z/1", "blob x/2", "r1/2 x/2", "r2/2 nothing"})
+	z := must[library.Entry](t)(s.Entry(t.Context(), library.KindStory, "z"))
+	if !z.Deleted() {
+		t.Errorf("the emptied story is %+v", z)
+	}
+}
+
+// Somebody assigns stories while somebody else deletes the act that they need.
+// Whoever comes first, no robot is left with a deleted act.
+func assignersAndDeleters(t *testing.T, address string) {
+	s := Open(t, address)
+	robots(t, s, "r1", "r2", "r3")
+	act(t, s, "a")
+	act(t, s, "b")
+	story(t, s, "x", "a", "b")
+	story(t, s, "z", "b")
+	var wg sync.WaitGroup
+	for _, robot := range []string{"r1", "r2", "r3"} {
+		for _, id := range []string{"x", "z"} {
+			wg.Go(func() {
+				planned(t, s, func(rows library.Rows) (library.Changes, []schema.Problem) { return assign(rows, id, robot) })
+			})
+		}
+	}
+	wg.Go(func() {
+		if problems := planned(t, s, func(rows library.Rows) (library.Changes, []schema.Problem) { return remove(rows, library.KindAct, "b") }); len(problems) > 0 {
+			t.Error(problems)
+		}
+	})
+	wg.Wait()
+	for _, d := range must[[]library.Default](t)(s.Defaults(t.Context())) {
+		if d.Story == "" {
+			continue
+		}
+		v := must[library.Revision](t)(s.Revision(t.Context(), library.KindStory, d.Story, d.Rev))
+		b, problems := score.ParseBlob(v.Body)
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		if d.Story != "x" || slices.ContainsFunc(b.Story.Acts, func(step score.Step) bool { return step.Act == "b" }) {
+			t.Errorf("%s performs %s revision %d: %s", d.Robot, d.Story, d.Rev, v.Body)
+		}
+	}
+}

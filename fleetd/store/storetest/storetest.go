@@ -1,0 +1,192 @@
+// Package storetest holds every database to what the desk relies on. Run is one
+// suite; a database that passes it can carry a fleet.
+package storetest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"reflect"
+	"testing"
+	"time"
+
+	"troupe/fleetd/store"
+)
+
+// Start is when every test begins; times are microseconds, as they are stored.
+var Start = time.Date(2026, 5, 17, 9, 30, 0, 123456000, time.UTC)
+
+// Run runs the whole suite; address names an empty database each time.
+func Run(t *testing.T, address func(t *testing.T) string) {
+	for _, test := range []struct {
+		name string
+		run  func(t *testing.T, address string)
+	}{
+		{"the authority is made once and kept", authorityIsKept},
+		{"a restart finds everything", restartFindsEverything},
+		{"an error leaves nothing behind", errorLeavesNothing},
+		{"a lost caller leaves nothing behind", lostCallerLeavesNothing},
+		{"writers at once lose nothing", writersAtOnce},
+		{"a reader in a transaction sees one moment", oneMoment},
+
+		{"a robot is known from its first word", robotsAreKnown},
+		{"labels are replaced", labelsAreReplaced},
+		{"the newest document counts", newestDocumentCounts},
+		{"an event is kept once", eventsAreKeptOnce},
+		{"events are found", eventsAreFound},
+		{"a selector means the same in SQL as in memory", selectorsAgree},
+
+		{"the library comes back as it was written", libraryComesBack},
+		{"a plan sees what is current and what is performed", planSeesEnough},
+		{"a revision is never changed", revisionsAreImmutable},
+		{"a default story was published", defaultsWerePublished},
+		{"a wish only rises", wishesRise},
+		{"a draft is not overwritten by an older one", draftsRise},
+		{"two authors at once: one of them is told", twoAuthors},
+		{"plans are carried out", plansAreCarriedOut},
+		{"assigners and deleters at once leave no robot with a deleted act", assignersAndDeleters},
+
+		{"the outbox is part of the transaction", outboxIsTransactional},
+		{"the outbox keeps its order", outboxKeepsOrder},
+		{"the broker can be filled anew", brokerIsFilledAnew},
+
+		{"a command comes back as it was written", commandsComeBack},
+		{"a final command stays as it is", finalCommandsStay},
+		{"commands are found", commandsAreFound},
+		{"a batch is whole or not there", batchesAreWhole},
+		{"the audit tells who did what", auditTells},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, address(t)) })
+	}
+}
+
+// Open opens a store for one test.
+func Open(t testing.TB, address string) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), address, Start, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return s
+}
+
+// at is the time so many seconds after Start.
+func at(seconds int) time.Time { return Start.Add(time.Duration(seconds) * time.Second) }
+
+// do runs a transaction that must pass.
+func do(t testing.TB, s *store.Store, what func(tx *store.Tx) error) {
+	t.Helper()
+	if err := s.Tx(t.Context(), what); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// robots makes robots known.
+func robots(t testing.TB, s *store.Store, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		if _, err := s.AddRobot(t.Context(), id, Start); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// must returns what a question is answered with.
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func same(t testing.TB, what string, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("%s:\n got %+v\nwant %+v", what, got, want)
+	}
+}
+
+func is(t testing.TB, what string, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Fatalf("%s: got %v, want %v", what, err, want)
+	}
+}
+
+func authorityIsKept(t *testing.T, address string) {
+	s := Open(t, address)
+	first := s.Authority()
+	if len(first) != 36 {
+		t.Fatalf("the authority is %q", first)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if again := Open(t, address).Authority(); again != first {
+		t.Fatalf("authority %s after a restart, %s before", again, first)
+	}
+}
+
+func restartFindsEverything(t *testing.T, address string) {
+	s := Open(t, address)
+	fill(t, s)
+	before := dump(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = Open(t, address)
+	same(t, "after a restart", dump(t, s), before)
+	if err := s.Ping(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var errOfOurs = errors.New("of ours")
+
+func errorLeavesNothing(t *testing.T, address string) {
+	s := Open(t, address)
+	fill(t, s)
+	before := dump(t, s)
+	err := s.Tx(t.Context(), func(tx *store.Tx) error {
+		change(t, tx)
+		return errOfOurs
+	})
+	is(t, "the transaction", err, errOfOurs)
+	same(t, "after the error", dump(t, s), before)
+	func() {
+		defer func() { _ = recover() }()
+		_ = s.Tx(t.Context(), func(tx *store.Tx) error {
+			change(t, tx)
+			panic("of ours")
+		})
+	}()
+	same(t, "after the panic", dump(t, s), before)
+	do(t, s, func(tx *store.Tx) error { change(t, tx); return nil })
+	if reflect.DeepEqual(dump(t, s), before) {
+		t.Fatal("the change changes nothing: this test shows nothing")
+	}
+}
+
+func lostCallerLeavesNothing(t *testing.T, address string) {
+	s := Open(t, address)
+	fill(t, s)
+	before := dump(t, s)
+	ctx, cancel := context.WithCancel(t.Context())
+	err := s.Tx(ctx, func(tx *store.Tx) error {
+		change(t, tx)
+		cancel()
+		return nil
+	})
+	if err == nil {
+		t.Fatal("a transaction whose caller is gone passed")
+	}
+	same(t, "after the caller was lost", dump(t, s), before)
+}

@@ -1,0 +1,182 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"troupe/fleetd/library"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// Each writer reads the newest wish and writes the next one. Were one of them to
+// write over what another wrote meanwhile, a number would be given out twice.
+func writersAtOnce(t *testing.T, address string) {
+	s := Open(t, address)
+	robots(t, s, "r1", "r2")
+	apply(t, s, published(1))
+	const writers, rounds = 4, 5
+	var wg sync.WaitGroup
+	failed := make(chan error, writers*rounds)
+	for w := range writers {
+		wg.Go(func() {
+			for range rounds {
+				for {
+					err := s.Tx(t.Context(), func(tx *store.Tx) error {
+						rows, err := tx.Library(t.Context())
+						if err != nil {
+							return err
+						}
+						next := int64(1)
+						for _, d := range rows.Defaults {
+							if d.Robot == "r1" {
+								next = d.DesiredRev + 1
+							}
+						}
+						return tx.Apply(t.Context(), library.Changes{
+							Defaults: []library.Default{wish("r1", next, "s1", 1)},
+							Outbox:   []library.Message{{Topic: schema.TopicDesiredStory, Target: "r1", Payload: fmt.Append(nil, next)}},
+							Notes:    []library.Note{{Who: fmt.Sprint(w)}},
+						}, at(1))
+					})
+					if errors.Is(err, store.ErrBusy) {
+						continue // as a caller would
+					}
+					failed <- err
+					break
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(failed)
+	for err := range failed {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	robot := must[store.Robot](t)(s.Robot(t.Context(), "r1"))
+	if robot.DesiredRev != writers*rounds {
+		t.Errorf("the wish has number %d after %d writings", robot.DesiredRev, writers*rounds)
+	}
+	for i, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)) {
+		if o.Seq != int64(i+1) || string(o.Payload) != fmt.Sprint(i+1) {
+			t.Errorf("place %d of the outbox is %d with wish %s", i+1, o.Seq, o.Payload)
+		}
+	}
+	if n := len(must[[]store.Noted](t)(s.Audit(t.Context(), 0))); n != writers*rounds {
+		t.Errorf("%d notes of %d writings", n, writers*rounds)
+	}
+}
+
+// A transaction that was begun before another one commits does not see half of
+// that other one's work.
+func oneMoment(t *testing.T, address string) {
+	s := Open(t, address)
+	robots(t, s, "r1")
+	apply(t, s, published(1))
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	stop := make(chan struct{})
+	defer close(stop)
+	wg.Go(func() {
+		for rev := int64(2); ; rev++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			err := s.Tx(t.Context(), func(tx *store.Tx) error {
+				return tx.Apply(t.Context(), library.Changes{
+					Entries:   []library.Entry{entry(library.KindStory, "s1", rev)},
+					Revisions: []library.Revision{revision(library.KindStory, "s1", rev)},
+				}, at(1))
+			})
+			if errors.Is(err, store.ErrBusy) {
+				rev--
+			} else if err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for range 20 {
+		do(t, s, func(tx *store.Tx) error {
+			rows, err := tx.Library(t.Context())
+			if err != nil {
+				return err
+			}
+			if len(rows.Revisions) != 1 || rows.Revisions[0].Rev != rows.Entries[0].Rev {
+				t.Errorf("the story is at revision %d, and its newest revision is %+v", rows.Entries[0].Rev, rows.Revisions)
+			}
+			return nil
+		})
+	}
+}
+
+func outboxIsTransactional(t *testing.T, address string) {
+	s := Open(t, address)
+	robots(t, s, "r1")
+	message := library.Changes{Outbox: []library.Message{{Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte("{}")}}}
+	err := s.Tx(t.Context(), func(tx *store.Tx) error {
+		if err := tx.Apply(t.Context(), message, at(1)); err != nil {
+			return err
+		}
+		return errOfOurs
+	})
+	is(t, "the transaction", err, errOfOurs)
+	if left := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)); len(left) > 0 {
+		t.Fatalf("a rolled back message is in the outbox: %+v", left)
+	}
+	apply(t, s, message)
+	if left := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)); len(left) != 1 || left[0].Seq != 1 {
+		t.Fatalf("got %+v", left)
+	}
+}
+
+func outboxKeepsOrder(t *testing.T, address string) {
+	s := Open(t, address)
+	robots(t, s, "r1", "r2")
+	c := published(1)
+	blob := c.Revisions[0]
+	c.Outbox = []library.Message{
+		{Topic: schema.TopicBlob, Target: blob.SHA256},
+		{Topic: schema.TopicDesiredStory, Target: "r2", Payload: []byte("first")},
+		{Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte("second")},
+	}
+	apply(t, s, c)
+	apply(t, s, library.Changes{Outbox: []library.Message{{Topic: schema.TopicDesiredStory, Target: "r2", Payload: []byte("third")}}})
+	want := []store.Outgoing{
+		{Seq: 1, Topic: schema.TopicBlob, Target: blob.SHA256, Payload: blob.Body},
+		{Seq: 2, Topic: schema.TopicDesiredStory, Target: "r2", Payload: []byte("first")},
+		{Seq: 3, Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte("second")},
+		{Seq: 4, Topic: schema.TopicDesiredStory, Target: "r2", Payload: []byte("third")},
+	}
+	unsent := must[[]store.Outgoing](t)
+	same(t, "the outbox", unsent(s.Unsent(t.Context(), 0)), want)
+	same(t, "its beginning", unsent(s.Unsent(t.Context(), 2)), want[:2])
+	if err := s.MarkSent(t.Context(), []int64{1, 3}, at(5)); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "what is left", unsent(s.Unsent(t.Context(), 0)), []store.Outgoing{want[1], want[3]})
+	if n := must[int64](t)(s.ForgetSent(t.Context(), at(5))); n != 0 {
+		t.Errorf("%d rows forgotten too early", n)
+	}
+	if n := must[int64](t)(s.ForgetSent(t.Context(), at(6))); n != 2 {
+		t.Errorf("%d rows forgotten, want 2", n)
+	}
+	same(t, "what is left after tidying", unsent(s.Unsent(t.Context(), 0)), []store.Outgoing{want[1], want[3]})
+}
+
+func brokerIsFilledAnew(t *testing.T, address string) {
+	s := Open(t, address)
+	fill(t, s) // r1 performs s1 revision 1, r2 had a wish taken back
+	blob := revision(library.KindStory, "s1", 1)
+	same(t, "what the broker must hold", must[[]store.Outgoing](t)(s.Desired(t.Context())), []store.Outgoing{
+		{Topic: schema.TopicBlob, Target: blob.SHA256, Payload: blob.Body},
+		{Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte(`{"rev":1}`)},
+		{Topic: schema.TopicDesiredStory, Target: "r2", Payload: []byte(`{"rev":4}`)},
+	})
+}
