@@ -1,0 +1,49 @@
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# What a person may want otherwise: make demo ROBOTS=20, make test PKG=./robotd/...
+ROBOTS   ?= 5
+MQTT     ?= 127.0.0.1:1883
+HTTP     ?= 127.0.0.1:8080
+DATA     ?= ./.demo
+DATABASE ?= sqlite
+PKG      ?= ./...
+FUZZTIME ?= 10s
+
+.PHONY: help demo test check gen build fuzz setup
+
+help: ## say what there is to make
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
+
+demo: ## run a broker, the desk and five robots here (ROBOTS, MQTT, HTTP, DATA, DATABASE)
+	@go build -o bin/demo ./deploy/demo
+	@exec bin/demo --robots $(ROBOTS) --mqtt $(MQTT) --http $(HTTP) --data $(DATA) --database $(DATABASE)
+
+# Every test, every time: some start programs that Go's cache does not see.
+test: setup ## install what is missing, then run every test under the race detector (PKG)
+	@go build -o bin/testsummary ./deploy/testsummary
+	@bin/testsummary -race -count=1 -timeout=15m $(PKG)
+
+# With -race, so that what is compiled here need not be compiled again to test.
+check: setup ## gofmt, go vet, staticcheck, and generated files as they would be generated
+	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "not formatted; run gofmt -w on:"; echo "$$unformatted"; exit 1; }
+	@echo "gofmt: well"
+	@go vet -race ./...
+	@echo "go vet: well"
+	@GOFLAGS=-race "$$(go tool -n staticcheck)" ./...
+	@echo "staticcheck: well"
+	@deploy/setup/generated.sh
+	@echo "generated files: well"
+
+gen: ## generate the tables, schemas and diagrams anew
+	@go generate ./...
+
+build: ## build the three programs into bin/
+	@go build -o bin/ ./broker ./robotd ./fleetd
+
+fuzz: ## give every fuzz target some time (FUZZTIME=10s each)
+	@deploy/setup/fuzz.sh $(FUZZTIME)
+
+setup: ## install the Debian packages that tests need, where they are missing
+	@deploy/setup/debian.sh

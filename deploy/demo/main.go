@@ -1,0 +1,139 @@
+// Command demo sets up a broker, the desk with its database, and robots that
+// perform, all in this process, to be looked at and played with.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"troupe/deploy/stage"
+)
+
+const banner = `
+  ****************************************************************************
+  *  NOT PROTECTED. Nobody is asked for a password: whoever is on this       *
+  *  machine may operate every robot and change every story. For looking     *
+  *  and playing only; it serves addresses of this machine and no others.    *
+  ****************************************************************************
+
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// Once asked, the signals have their usual effect again: a second Ctrl-C
+	// ends the demo at once.
+	context.AfterFunc(ctx, stop)
+	if err := command().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", explain(err))
+		os.Exit(1)
+	}
+}
+
+func command() *cobra.Command {
+	var cfg stage.Config
+	var level slog.Level
+	var logFile string
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "a broker, the desk and robots that perform, in one process",
+		Args:  cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return run(cmd.Context(), cfg, level, logFile, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&cfg.Robots, "robots", 5, "how many robots, r1 and so on")
+	f.StringVar(&cfg.MQTT, "mqtt", "127.0.0.1:1883", "address for MQTT; port 0 takes a free one")
+	f.StringVar(&cfg.HTTP, "http", "127.0.0.1:8080", "address for the page and the HTTP interface; port 0 takes a free one")
+	f.StringVar(&cfg.Data, "data", "./.demo", "directory for the robots' disks, the SQLite database and the log")
+	f.StringVar(&cfg.Database, "database", "sqlite", "sqlite, or postgres://... for an empty database of yours")
+	f.StringVar(&logFile, "log", "", "file for the log; demo.log in the data directory if left out, - for the terminal")
+	f.TextVar(&level, "log-level", slog.LevelInfo, "debug, info, warn or error")
+	return cmd
+}
+
+func run(ctx context.Context, cfg stage.Config, level slog.Level, logFile string, out, talk io.Writer) error {
+	began := time.Now()
+	fmt.Fprint(talk, banner)
+	log, err := openLog(cfg.Data, logFile, talk)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cfg.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: level}))
+	cfg.Say = func(line string) { fmt.Fprintf(talk, "%5.1f s  %s\n", time.Since(began).Seconds(), line) }
+	cfg.Ready = func(at stage.Addresses) {
+		fmt.Fprint(out, invitation(at))
+		fmt.Fprintf(talk, "%5.1f s  ready; Ctrl-C ends it, started again on %s it goes on from there\n", time.Since(began).Seconds(), cfg.Data)
+	}
+	context.AfterFunc(ctx, func() { fmt.Fprintln(talk, "\nending; Ctrl-C again ends it at once") })
+	return stage.Run(ctx, cfg)
+}
+
+// openLog opens the log, which would only hide the few lines that matter.
+func openLog(folder, path string, terminal io.Writer) (io.WriteCloser, error) {
+	if path == "-" {
+		return struct {
+			io.Writer
+			io.Closer
+		}{terminal, io.NopCloser(nil)}, nil
+	}
+	if path == "" {
+		path = filepath.Join(folder, "demo.log")
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("make the directory of the log: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
+	}
+	return f, nil
+}
+
+// invitation is the ready line, and below it lines to paste into another
+// terminal.
+func invitation(at stage.Addresses) string {
+	host, port, _ := net.SplitHostPort(at.MQTT)
+	broker := fmt.Sprintf("-h %s -p %s", host, port)
+	ask := fmt.Sprintf("mosquitto_rr %s -V mqttv311 -i op1 -u op1 -q 1 -t %[2]scmd/op1/mode/set -e %[2]sack/op1 -m ", broker, "troupe/v1/robots/r1/")
+	var b strings.Builder
+	fmt.Fprintf(&b, "ready mqtt=%s http=%s\n", at.MQTT, at.HTTP)
+	fmt.Fprintf(&b, "mosquitto_sub %s -u obs -i obs.1 -v -t 'troupe/v1/#'   # watch everything\n", broker)
+	fmt.Fprintf(&b, "%smnl   # take a robot in hand\n", ask)
+	fmt.Fprintf(&b, "%sato   # let it perform again\n", ask)
+	fmt.Fprintf(&b, "go run ./fleetd robot list --server %s   # see the fleet\n", at.HTTP)
+	fmt.Fprintf(&b, "xdg-open %s/   # see it live, in a browser\n", at.HTTP)
+	return b.String()
+}
+
+// explain adds to an error which flag helps.
+func explain(err error) string {
+	if a := (*stage.AddressError)(nil); errors.As(err, &a) {
+		way := ""
+		if a.Taken {
+			way = fmt.Sprintf("; end it, or take another port, such as a free one with --%s 127.0.0.1:0", a.Of)
+		}
+		return fmt.Sprintf("--%s %s: %s%s", a.Of, a.Address, a.Why, way)
+	}
+	if u := (*stage.InUseError)(nil); errors.As(err, &u) {
+		return fmt.Sprintf("--data %s: %v; end it, or give this demo a directory of its own", u.Folder, err)
+	}
+	if d := (*stage.DatabaseError)(nil); errors.As(err, &d) {
+		return fmt.Sprintf("--database %s: %v; start it, or leave --database out for a file of this demo's own", d.Database, d.Why)
+	}
+	return err.Error()
+}

@@ -1,0 +1,130 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os/exec"
+	"strings"
+	"time"
+
+	"troupe/deploy/mosquittotest"
+	"troupe/schema"
+)
+
+// ask asks a robot as a person at a terminal does, with mosquitto_rr, and
+// returns the first answer.
+func (w *world) ask(client, rid, verb, payload string) schema.Ack {
+	w.t.Helper()
+	args := append(saying(client, on(rid, "cmd/"+client+"/"+verb), payload), "-e", on(rid, "ack/"+client), "-W", "20")
+	r := mosquittotest.RR(w.t, w.tools.url(), args...)
+	ack, problems := schema.Decode[schema.Ack]([]byte(strings.TrimSpace(r.Stdout)))
+	if r.Code != 0 || len(problems) > 0 {
+		w.t.Fatalf("%s %s %s %q: %+v %v", client, rid, verb, payload, r, problems)
+	}
+	return ack
+}
+
+// told is ask for what has to succeed: it waits for the end.
+func (w *world) told(client, rid, verb, payload string) schema.Ack {
+	w.t.Helper()
+	mark := w.eye.mark()
+	ack := w.ask(client, rid, verb, payload)
+	if !ack.Status.Final() {
+		ack = w.answered(mark, client, rid, *ack.ID)
+	}
+	if ack.Status != schema.StatusSucceeded {
+		w.t.Fatalf("%s %s %s %q: %s", client, rid, verb, payload, text(ack))
+	}
+	return ack
+}
+
+// answered waits for the final answer to a command after a moment.
+func (w *world) answered(mark int, client, rid, id string) schema.Ack {
+	w.t.Helper()
+	return becomes(w, mark, on(rid, "ack/"+client), "the final answer to "+id, func(a schema.Ack) bool {
+		return a.ID != nil && *a.ID == id && a.Status.Final()
+	})
+}
+
+// send sends as mosquitto_pub does, and does not wait for an answer.
+func (w *world) send(client, topic, payload string, more ...string) {
+	w.t.Helper()
+	args := append(saying(client, topic, payload), more...)
+	if r := mosquittotest.Pub(w.t, w.tools.url(), args...); r.Code != 0 {
+		w.t.Fatalf("mosquitto_pub %s: %+v", strings.Join(args, " "), r)
+	}
+}
+
+// saying are the arguments of mosquitto's clients for a message.
+func saying(client, topic, payload string) []string {
+	args := []string{"-V", "mqttv311", "-i", client, "-u", client, "-q", "1", "-t", topic}
+	if payload == "" {
+		return append(args, "-n")
+	}
+	return append(args, "-m", payload)
+}
+
+// text is a message as it would be on the wire, for a failing test.
+func text(v any) string {
+	b, err := schema.Encode(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+// A said is what the desk's command line left at the terminal.
+type said struct {
+	out, err string
+	code     int
+}
+
+// cli runs a command of the desk.
+func (w *world) cli(args ...string) said {
+	w.t.Helper()
+	var out, complaint bytes.Buffer
+	cmd := exec.Command(program(w.t, "fleetd"), append(args, "--server", w.http)...)
+	cmd.SysProcAttr, cmd.Env = dieWithUs(), environment()
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	err := fromOneThread(cmd.Start)
+	if err == nil {
+		err = cmd.Wait()
+	}
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		w.t.Fatalf("fleetd %s: %v", strings.Join(args, " "), err)
+	}
+	return said{out.String(), complaint.String(), cmd.ProcessState.ExitCode()}
+}
+
+// do is cli for what has to succeed; it returns what was printed.
+func (w *world) do(args ...string) string {
+	w.t.Helper()
+	s := w.cli(args...)
+	if s.code != 0 {
+		w.t.Fatalf("fleetd %s: status %d\n%s%s", strings.Join(args, " "), s.code, s.out, s.err)
+	}
+	return s.out
+}
+
+// asked is do with -o json, read into a value.
+func asked[T any](w *world, args ...string) T {
+	w.t.Helper()
+	out := w.do(append(args, "-o", "json")...)
+	var v T
+	if err := json.Unmarshal([]byte(out), &v); err != nil {
+		w.t.Fatalf("fleetd %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return v
+}
+
+// until asks again and again until it holds.
+func (w *world) until(what string, holds func() bool) {
+	w.t.Helper()
+	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(50 * time.Millisecond) {
+		if holds() {
+			return
+		}
+	}
+	w.t.Fatalf("waited %v for %s", patience, what)
+}

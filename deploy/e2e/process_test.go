@@ -1,0 +1,264 @@
+package e2e
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A process is one program that runs beside the test.
+type process struct {
+	t    testing.TB
+	name string
+	cmd  *exec.Cmd
+	log  *transcript
+
+	ended chan struct{} // closed once it is gone and all it said was read
+	code  int           // its exit status, once ended
+	meant bool          // the test killed it
+}
+
+// launch starts a program. hear gets each line of its standard output instead
+// of the log, if it is given.
+func launch(t testing.TB, name, path string, args []string, hear func(string)) *process {
+	t.Helper()
+	cmd := exec.Command(path, args...)
+	cmd.SysProcAttr = dieWithUs()
+	cmd.Env = environment()
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatalf("listen to %s: %v", name, err)
+	}
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatalf("listen to %s: %v", name, err)
+	}
+	p := &process{t: t, name: name, cmd: cmd, log: newTranscript(), ended: make(chan struct{})}
+	if hear == nil {
+		hear = p.log.add
+	}
+	if err := fromOneThread(cmd.Start); err != nil {
+		t.Fatalf("start %s: %v", name, err)
+	}
+	var readers sync.WaitGroup
+	readers.Go(func() { eachLine(stdout, hear) })
+	readers.Go(func() { eachLine(stderr, p.log.add) })
+	go func() {
+		defer close(p.ended)
+		readers.Wait()
+		_ = cmd.Wait() // its status is looked at by those who care
+		p.code = cmd.ProcessState.ExitCode()
+		p.log.add(fmt.Sprintf("-- ended: %v", cmd.ProcessState))
+		p.log.end()
+	}()
+	t.Cleanup(p.tidy)
+	return p
+}
+
+// environment is ours, but for the second that the race detector waits at every
+// program's end.
+func environment() []string { return append(os.Environ(), "NO_COLOR=1", "GORACE=atexit_sleep_ms=10") }
+
+// longestLine admits a blob of 256 KiB that was quoted.
+const longestLine = 4 << 20
+
+func eachLine(from io.Reader, hear func(string)) {
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, longestLine)
+	for lines.Scan() {
+		hear(lines.Text())
+	}
+	if err := lines.Err(); err != nil && !errors.Is(err, os.ErrClosed) {
+		hear(fmt.Sprintf("-- reading ended: %v", err))
+	}
+}
+
+// terminate asks for an orderly end and waits for it.
+func (p *process) terminate() {
+	p.t.Helper()
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != 0 {
+		p.t.Errorf("%s ended with status %d when asked to end", p.name, code)
+	}
+}
+
+// kill ends it as a power cut does.
+func (p *process) kill() {
+	p.t.Helper()
+	p.meant = true
+	p.signal(syscall.SIGKILL)
+	p.wait()
+}
+
+func (p *process) signal(s syscall.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		p.t.Fatalf("send %v to %s: %v", s, p.name, err)
+	}
+}
+
+// wait returns its exit status.
+func (p *process) wait() int {
+	p.t.Helper()
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	select {
+	case <-p.ended:
+	case <-late.C:
+		p.signal(syscall.SIGQUIT) // so that the log shows where it hangs
+		select {
+		case <-p.ended:
+		case <-time.After(patience):
+			p.signal(syscall.SIGKILL)
+		}
+		p.t.Errorf("%s did not end within %v", p.name, patience)
+		<-p.ended
+	}
+	return p.code
+}
+
+func (p *process) running() bool {
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// tidy ends what still runs, and looks at how it ended.
+func (p *process) tidy() {
+	if p.running() {
+		p.terminate()
+	} else if !p.meant && p.code != 0 {
+		p.t.Errorf("%s ended with status %d before its test", p.name, p.code)
+	}
+	if p.log.holds("WARNING: DATA RACE") {
+		p.t.Errorf("%s has a data race", p.name)
+	}
+	if p.t.Failed() {
+		p.t.Logf("%s said:\n%s", p.name, p.log)
+	}
+}
+
+// ready waits for the line that says where it listens and returns the addresses
+// by their names.
+func (p *process) ready() map[string]string {
+	p.t.Helper()
+	line := p.log.await(p.t, p.name, "its line ready", func(line string) bool {
+		return line == "ready" || strings.HasPrefix(line, "ready ")
+	})
+	addresses := map[string]string{}
+	for _, field := range strings.Fields(line)[1:] {
+		if name, address, ok := strings.Cut(field, "="); ok {
+			addresses[name] = address
+		}
+	}
+	return addresses
+}
+
+// starting runs what it gets on one thread that never ends: on Linux the death
+// of a parent is the death of the thread that made the child.
+var starting = sync.OnceValue(func() chan<- func() {
+	c := make(chan func())
+	go starter(c)
+	return c
+})
+
+func starter(c <-chan func()) {
+	runtime.LockOSThread()
+	for start := range c {
+		start()
+	}
+}
+
+func fromOneThread(start func() error) error {
+	done := make(chan error)
+	starting() <- func() { done <- start() }
+	return <-done
+}
+
+// A transcript is what a program has said so far, line by line.
+type transcript struct {
+	mu      sync.Mutex
+	lines   []string
+	ended   bool
+	changed chan struct{} // closed and replaced with every line
+}
+
+func newTranscript() *transcript { return &transcript{changed: make(chan struct{})} }
+
+func (l *transcript) add(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, line)
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+func (l *transcript) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// await returns the first line that fits, from the beginning.
+func (l *transcript) await(t testing.TB, name, what string, fits func(string) bool) string {
+	t.Helper()
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for read := 0; ; {
+		l.mu.Lock()
+		lines, ended, changed := l.lines[read:], l.ended, l.changed
+		l.mu.Unlock()
+		for _, line := range lines {
+			if fits(line) {
+				return line
+			}
+		}
+		if ended {
+			t.Fatalf("%s ended without %s", name, what)
+		}
+		read += len(lines)
+		select {
+		case <-changed:
+		case <-late.C:
+			t.Fatalf("%s did not say %s within %v", name, what, patience)
+		}
+	}
+}
+
+func (l *transcript) holds(text string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range l.lines {
+		if strings.Contains(line, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// shown bounds what a failing test prints of each program.
+const shown = 400
+
+func (l *transcript) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lines := l.lines
+	if len(lines) > shown {
+		lines = append([]string{fmt.Sprintf("... %d lines left out", len(lines)-shown)}, lines[len(lines)-shown:]...)
+	}
+	return strings.Join(lines, "\n")
+}

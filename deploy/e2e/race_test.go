@@ -1,0 +1,7 @@
+//go:build race
+
+package e2e
+
+// raced: the programs are built with the race detector, as this test was; they
+// end with a status of their own when it finds something.
+const raced = true

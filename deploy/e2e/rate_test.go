@@ -1,0 +1,47 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/schema"
+)
+
+// A person who watches a fleet that does nothing has to be able to read along.
+func TestARobotInMnlTellsLittle(t *testing.T) {
+	const watched, every = 25 * time.Second, 10 * time.Second
+	in(t, []kind{ours}, func(w *world) {
+		w.startDesk()
+		w.robotsIn(schema.ModeMnl, "", "r1", "r2")
+		for _, rid := range []string{"r1", "r2"} {
+			is(w, on(rid, "modes"), "the modes of "+rid+" to be up to date", func(m schema.Modes) bool {
+				for _, mode := range m.Modes {
+					if mode.ID == schema.ModeMnl {
+						return mode.Running
+					}
+				}
+				return false
+			})
+		}
+		mark := w.eye.mark()
+		// Nothing is waited for here: the time is what is measured.
+		time.Sleep(watched)
+		var lines, beats int
+		for _, m := range w.eye.since(mark, schema.DefaultNamespace.Root()+"#") {
+			if strings.Contains(m.Topic, "/heartbeat") {
+				beats++
+				continue
+			}
+			lines++
+			w.t.Logf("%v", m)
+		}
+		// One for every ten seconds begun, for each robot; nothing of the desk.
+		if most := 2 * int((watched+every-1)/every); lines > most {
+			w.t.Errorf("%d lines in %v from two robots, at most %d are fine", lines, watched, most)
+		}
+		if beats < int(watched/(2*time.Second)) {
+			w.t.Errorf("only %d heartbeats in %v: is anybody there?", beats, watched)
+		}
+	})
+}

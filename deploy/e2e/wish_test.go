@@ -1,0 +1,66 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"troupe/deploy/mosquittotest"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// byHand names whoever writes wishes without a desk.
+const byHand = "00000000-0000-4000-8000-00000000000a"
+
+// wish gives a robot a default story without a desk, as an administrator could
+// with mosquitto_pub: the bytes under their digest, then the wish for them.
+func (w *world) wish(rid string, rev int64, story string, acts ...string) schema.StoryRef {
+	w.t.Helper()
+	s, problems := score.ParseStory([]byte(read(w.t, story+".yaml")))
+	if len(problems) > 0 {
+		w.t.Fatalf("%s: %v", story, problems)
+	}
+	bundle := map[string]score.Act{}
+	for _, id := range acts {
+		if bundle[id], problems = score.ParseAct([]byte(read(w.t, id+".yaml"))); len(problems) > 0 {
+			w.t.Fatalf("%s: %v", id, problems)
+		}
+	}
+	blob, sum, err := score.EncodeBlob(s, bundle, rev)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	file := filepath.Join(w.folder, sum)
+	if err := os.WriteFile(file, blob, 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	topic := schema.DefaultNamespace.Topic(schema.TopicBlob, sum)
+	if r := mosquittotest.Pub(w.t, w.tools.url(), "-V", "mqttv311", "-i", "admin", "-u", "admin", "-q", "1", "-r", "-t", topic, "-f", file); r.Code != 0 {
+		w.t.Fatalf("publish the story's bytes: %+v", r)
+	}
+	w.send("admin", on(rid, "desired/story"), `{"rev":`+strconv.FormatInt(rev, 10)+`,"authority":"`+byHand+
+		`","story":{"id":"`+story+`","rev":`+strconv.FormatInt(rev, 10)+`,"sha256":"`+sum+`","size":`+strconv.Itoa(len(blob))+
+		`},"apply":"now","by":"e2e","ts":"2026-01-01T00:00:00.000Z"}`, "-r")
+	return schema.StoryRef{ID: story, Rev: rev, SHA256: sum}
+}
+
+// has waits until the robot has taken the story.
+func (w *world) has(rid string, story schema.StoryRef) schema.ReportedStory {
+	w.t.Helper()
+	return w.reported(rid, "active with "+story.ID, func(r schema.ReportedStory) bool {
+		return r.Phase == schema.DeployActive && r.Active != nil && r.Active.SHA256 == story.SHA256
+	})
+}
+
+// performs brings a robot with a story of its own to perform it.
+func (w *world) performs(rid, story string, acts ...string) schema.StoryRef {
+	w.t.Helper()
+	ref := w.wish(rid, 1, story, acts...)
+	w.has(rid, ref)
+	w.told("op1", rid, "mode/set", "ato")
+	w.state(rid, "performing "+story, func(s schema.State) bool {
+		return s.Mode.Active == schema.ModeAto && s.Auto.Story != nil && s.Auto.Story.ID == story && s.Auto.Status == schema.AutoIdle
+	})
+	return ref
+}

@@ -1,0 +1,226 @@
+package e2e
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"troupe/broker/brokertest"
+	"troupe/deploy/mosquittotest"
+	"troupe/fleetd/store/pgtest"
+	"troupe/schema"
+)
+
+// A world is one broker with what stands around it.
+type world struct {
+	t      testing.TB
+	folder string
+	kind   kind
+
+	broker   *process // nil with a stock Mosquitto
+	address  string   // of the broker itself
+	tools    *wire    // for everybody who is no robot and no desk
+	desk     *wire
+	wires    map[string]*wire // of the robots
+	eye      *eye
+	recorder *brokertest.Recorder
+	recorded *phase // ends with the broker's life
+
+	robots map[string]*process
+	fleetd *process
+	store  string // the desk's database
+	http   string // where the desk listens
+}
+
+// kind is what a world is made of.
+type kind struct {
+	mosquitto bool // the broker is a stock Mosquitto
+	postgres  bool // the desk keeps its fleet there, and in SQLite otherwise
+}
+
+func (k kind) String() string {
+	broker, store := "broker", "sqlite"
+	if k.mosquitto {
+		broker = "mosquitto"
+	}
+	if k.postgres {
+		store = "postgres"
+	}
+	return broker + " and " + store
+}
+
+var (
+	ours      = kind{}
+	postgres  = kind{postgres: true}
+	mosquitto = kind{mosquitto: true}
+)
+
+// in runs a scenario in a world of each kind, side by side.
+func in(t *testing.T, kinds []kind, scenario func(w *world)) {
+	t.Parallel()
+	for _, k := range kinds {
+		t.Run(k.String(), func(t *testing.T) {
+			t.Parallel()
+			scenario(newWorld(t, k))
+		})
+	}
+}
+
+func newWorld(t testing.TB, k kind) *world {
+	t.Helper()
+	w := &world{
+		t: t, kind: k, folder: t.TempDir(),
+		tools: newWire(t, ""), desk: newWire(t, ""), wires: map[string]*wire{}, robots: map[string]*process{},
+	}
+	if k.postgres {
+		w.store = pgtest.Start(t)
+	} else {
+		w.store = "sqlite:" + filepath.Join(w.folder, "fleet.db")
+	}
+	w.startBroker()
+	w.eye = open(t, w.tools.url())
+	return w
+}
+
+// startBroker starts a broker that knows nothing and leads every wire to it.
+func (w *world) startBroker() {
+	w.t.Helper()
+	if w.kind.mosquitto {
+		w.address = strings.TrimPrefix(mosquittotest.Start(w.t, mosquittotest.Options{MaxPacketBytes: 512 << 10}), "mqtt://")
+	} else {
+		w.broker = launch(w.t, "broker", program(w.t, "broker"), []string{"--dev", "--mqtt", "127.0.0.1:0", "--http", ""}, nil)
+		w.address = w.broker.ready()["mqtt"]
+	}
+	w.recorded = &phase{TB: w.t}
+	w.t.Cleanup(w.recorded.end)
+	w.recorder = brokertest.Record(w.recorded, brokertest.TCP(w.address))
+	for _, each := range w.everyWire() {
+		each.lead(w.address)
+	}
+}
+
+// loseBroker ends the broker as a power cut does, with all it kept.
+func (w *world) loseBroker() {
+	w.t.Helper()
+	w.recorded.end()
+	for _, each := range w.everyWire() {
+		each.lead("")
+	}
+	if w.broker != nil {
+		w.broker.kill()
+	}
+}
+
+func (w *world) everyWire() []*wire {
+	all := []*wire{w.tools, w.desk}
+	for _, each := range w.wires {
+		all = append(all, each)
+	}
+	return all
+}
+
+// A phase is a part of a test with an end of its own.
+type phase struct {
+	testing.TB
+	ends []func()
+}
+
+func (p *phase) Cleanup(f func()) { p.ends = append(p.ends, f) }
+
+func (p *phase) end() {
+	for len(p.ends) > 0 {
+		last := p.ends[len(p.ends)-1]
+		p.ends = p.ends[:len(p.ends)-1]
+		last()
+	}
+}
+
+// robot starts a robot, or starts it again with what it has on its disk. The
+// configuration is a file of testdata/scenarios, or empty.
+func (w *world) robot(id, configuration string) *process {
+	w.t.Helper()
+	if w.wires[id] == nil {
+		w.wires[id] = newWire(w.t, w.address)
+	}
+	args := []string{"--id", id, "--broker", w.wires[id].url(), "--data", filepath.Join(w.folder, id)}
+	if configuration != "" {
+		args = append(args, "--config", scenarioFile(configuration))
+	}
+	w.robots[id] = launch(w.t, id, program(w.t, "robotd"), args, nil)
+	return w.robots[id]
+}
+
+// robotsIn starts robots and waits until each is calibrated and in that mode.
+func (w *world) robotsIn(mode schema.ModeID, configuration string, ids ...string) {
+	w.t.Helper()
+	mark := w.eye.mark()
+	for _, id := range ids {
+		w.robot(id, configuration)
+	}
+	for _, id := range ids {
+		becomes(w, mark, on(id, "state"), id+" to be in "+string(mode), func(s schema.State) bool {
+			return s.Mode.Active == mode && s.Mode.Phase == schema.PhaseRunning && s.Mode.Calibrated
+		})
+	}
+}
+
+// startDesk starts fleetd, or starts it again with its database.
+func (w *world) startDesk() {
+	w.t.Helper()
+	w.fleetd = launch(w.t, "fleetd", program(w.t, "fleetd"), []string{
+		"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.desk.url(), "--database", w.store,
+	}, nil)
+	w.http = "http://" + strings.TrimPrefix(w.fleetd.ready()["http"], "http://")
+}
+
+// on is a topic below the robot's own.
+func on(rid, rest string) string {
+	return schema.DefaultNamespace.Root() + "robots/" + rid + "/" + rest
+}
+
+// state waits until the robot's state is as it should be.
+func (w *world) state(rid, what string, holds func(schema.State) bool) schema.State {
+	w.t.Helper()
+	return is(w, on(rid, "state"), "the state of "+rid+" to be "+what, holds)
+}
+
+// reported waits until the robot's report on its story is as it should be.
+func (w *world) reported(rid, what string, holds func(schema.ReportedStory) bool) schema.ReportedStory {
+	w.t.Helper()
+	return is(w, on(rid, "reported/story"), "the report of "+rid+" to be "+what, holds)
+}
+
+// presence waits until the robot's presence is that.
+func (w *world) presence(rid string, state schema.PresenceState) {
+	w.t.Helper()
+	is(w, on(rid, "presence"), fmt.Sprintf("%s to be %s", rid, state), func(p schema.Presence) bool { return p.State == state })
+}
+
+// scenarioFile is the path of a file that end-to-end tests share.
+func scenarioFile(name string) string {
+	return filepath.Join("..", "..", "testdata", "scenarios", name)
+}
+
+// read returns a file of testdata/scenarios.
+func read(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(scenarioFile(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// taken returns an address that somebody listens on, until the test ends.
+func taken(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l.Addr().String()
+}

@@ -1,0 +1,64 @@
+// Package library is the content that ships with Troupe: acts and stories as
+// their authors wrote them, one document a file, embedded. The demonstration
+// publishes them; they are also the first thing to copy when writing an own one.
+package library
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// Files holds acts/*.yaml and stories/*.yaml.
+//
+//go:embed acts/*.yaml stories/*.yaml
+var Files embed.FS
+
+// Document is one file of the library.
+type Document struct {
+	ID   string
+	Path string
+	Text []byte
+}
+
+// Acts lists the act files by name.
+func Acts() ([]Document, error) {
+	return documents("acts", func(text []byte) (string, []schema.Problem) {
+		a, ps := score.ParseAct(text)
+		return a.ID, ps
+	})
+}
+
+// Stories lists the story files by name.
+func Stories() ([]Document, error) {
+	return documents("stories", func(text []byte) (string, []schema.Problem) {
+		s, ps := score.ParseStory(text)
+		return s.ID, ps
+	})
+}
+
+func documents(folder string, id func([]byte) (string, []schema.Problem)) ([]Document, error) {
+	entries, err := fs.ReadDir(Files, folder)
+	if err != nil {
+		return nil, fmt.Errorf("list the library's %s: %w", folder, err)
+	}
+	var out []Document
+	for _, e := range entries {
+		name := path.Join(folder, e.Name())
+		text, err := Files.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("read the library's %s: %w", name, err)
+		}
+		d := Document{Path: name, Text: text}
+		var ps []schema.Problem
+		if d.ID, ps = id(text); len(ps) > 0 {
+			return nil, fmt.Errorf("read the library's %s: %s", name, ps[0])
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}

@@ -1,0 +1,196 @@
+// Package mosquittotest runs Debian's own MQTT programs in tests: the stock
+// broker mosquitto, and the clients mosquitto_pub, mosquitto_sub and
+// mosquitto_rr against any broker.
+//
+// They are the outside view. What works with them works for an operator at a
+// terminal, and what runs on a stock mosquitto does not lean on our own broker.
+// A machine without them fails the test, naming the package to install.
+package mosquittotest
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// startTime bounds how long mosquitto may take until it listens. It takes
+// milliseconds; the rest is for a machine that is busy with other tests.
+const startTime = 20 * time.Second
+
+// attempts bounds how often another port is tried. A port that was free when
+// we asked may be taken by another test before mosquitto binds it.
+const attempts = 5
+
+// Options are what a test may want otherwise than stock.
+type Options struct {
+	// MaxPacketBytes is the largest packet that the broker takes; zero leaves
+	// mosquitto's own limit.
+	MaxPacketBytes int
+	// Lines are further lines of mosquitto.conf, as its manual has them.
+	Lines []string
+}
+
+// Start runs a mosquitto on a free port of 127.0.0.1 that lets anybody in and
+// keeps nothing on disk, until the test ends, and returns its URL. Its log is
+// shown when the test fails.
+func Start(t testing.TB, o Options) (url string) {
+	t.Helper()
+	program := find(t, "mosquitto", "mosquitto")
+	folder := t.TempDir()
+	var log string
+	for range attempts {
+		port := freePort(t)
+		path := filepath.Join(folder, "mosquitto.conf")
+		if err := os.WriteFile(path, config(port, o), 0o600); err != nil {
+			t.Fatalf("write mosquitto's configuration: %v", err)
+		}
+		b, text := launch(t, program, path)
+		if b != nil {
+			t.Cleanup(func() { b.stop(t) })
+			return fmt.Sprintf("mqtt://127.0.0.1:%d", port)
+		}
+		log = text
+		if !strings.Contains(log, "Address already in use") {
+			break
+		}
+	}
+	t.Fatalf("mosquitto did not start; it said:\n%s", log)
+	return ""
+}
+
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("find a free port: %v", err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func config(port int, o Options) []byte {
+	lines := []string{
+		fmt.Sprintf("listener %d 127.0.0.1", port),
+		"allow_anonymous true",
+		"persistence false",
+		"set_tcp_nodelay true",
+		"log_dest stderr",
+		"log_type all",
+		"connection_messages true",
+	}
+	if os.Geteuid() == 0 {
+		// It would become user mosquitto, who can read nothing of this test's.
+		lines = append(lines, "user root")
+	}
+	if o.MaxPacketBytes > 0 {
+		lines = append(lines, fmt.Sprintf("max_packet_size %d", o.MaxPacketBytes))
+	}
+	lines = append(lines, o.Lines...)
+	return []byte(strings.Join(lines, "\n") + "\n")
+}
+
+// keeper runs mosquitto until its own standard input ends, which is when the
+// test stops it and also when the test binary is killed. The standard error is
+// left to mosquitto alone, so that its end is the end of mosquitto.
+const keeper = `
+"$1" -c "$2" </dev/null &
+exec 2>/dev/null
+cat
+kill -9 $!
+wait
+`
+
+// A broker is one running mosquitto with the keeper that ends it.
+type broker struct {
+	keeper   *exec.Cmd
+	lifeline *os.File
+	log      *log
+}
+
+// launch returns a broker that listens, or what mosquitto said instead.
+func launch(t testing.TB, program, path string) (*broker, string) {
+	t.Helper()
+	input, lifeline, err := os.Pipe()
+	if err != nil {
+		t.Fatalf("make the lifeline of mosquitto: %v", err)
+	}
+	said, output, err := os.Pipe()
+	if err != nil {
+		t.Fatalf("make the log of mosquitto: %v", err)
+	}
+	b := &broker{
+		keeper:   exec.Command("/bin/sh", "-c", keeper, "keeper", program, path),
+		lifeline: lifeline,
+		log:      &log{running: make(chan struct{}), ended: make(chan struct{})},
+	}
+	b.keeper.Stdin, b.keeper.Stderr = input, output
+	if err := b.keeper.Start(); err != nil {
+		t.Fatalf("start %s: %v", program, err)
+	}
+	_ = input.Close()
+	_ = output.Close()
+	go b.log.follow(said)
+
+	late := time.NewTimer(startTime)
+	defer late.Stop()
+	select {
+	case <-b.log.running:
+		return b, ""
+	case <-b.log.ended:
+	case <-late.C:
+	}
+	b.end()
+	return nil, b.log.String()
+}
+
+// end returns when mosquitto, its keeper and the reader of its log are gone.
+func (b *broker) end() {
+	_ = b.lifeline.Close()
+	_ = b.keeper.Wait() // mosquitto was killed: its status says nothing
+	<-b.log.ended
+}
+
+func (b *broker) stop(t testing.TB) {
+	b.end()
+	if t.Failed() {
+		t.Logf("mosquitto's log:\n%s", b.log)
+	}
+}
+
+// A log is what mosquitto has said so far.
+type log struct {
+	running chan struct{} // closed when mosquitto says that it runs
+	ended   chan struct{} // closed when mosquitto has ended
+
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *log) follow(said *os.File) {
+	defer close(l.ended)
+	defer said.Close()
+	lines := bufio.NewScanner(said)
+	started := false
+	for lines.Scan() {
+		l.mu.Lock()
+		l.text.WriteString(lines.Text() + "\n")
+		l.mu.Unlock()
+		if !started && strings.HasSuffix(lines.Text(), " running") {
+			started = true
+			close(l.running)
+		}
+	}
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}

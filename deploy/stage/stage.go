@@ -1,0 +1,236 @@
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"troupe/broker/server"
+	"troupe/deploy/library"
+	"troupe/fleetd/fleet"
+	"troupe/fleetd/store"
+	"troupe/robotd/robot"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// MaxRobots bounds the robots of one stage: each is a whole robotd.
+const MaxRobots = 200
+
+// Config says what stands on the stage and where it keeps what.
+type Config struct {
+	Robots   int    // r1, r2 and so on
+	MQTT     string // address of this machine; port 0 takes a free one
+	HTTP     string // likewise
+	Data     string // directory
+	Database string // sqlite (a file in Data), sqlite:PATH or postgres://...
+
+	Logger *slog.Logger
+	Say    func(line string) // what a person may want to know of the start
+	Ready  func(Addresses)   // called once all robots perform, or it is known why not
+
+	// Adjust may change a robot before it starts.
+	Adjust func(*robot.Config)
+}
+
+// Addresses are where the stage listens.
+type Addresses struct {
+	MQTT string // host:port
+	HTTP string // URL
+}
+
+func (c *Config) complete() error {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Say == nil {
+		c.Say = func(string) {}
+	}
+	if c.Ready == nil {
+		c.Ready = func(Addresses) {}
+	}
+	switch {
+	case c.Robots < 1 || c.Robots > MaxRobots:
+		return fmt.Errorf("%d robots: 1 to %d find room on one stage", c.Robots, MaxRobots)
+	case c.Data == "":
+		return errors.New("no data directory is given")
+	case c.Database == "sqlite":
+		c.Database = "sqlite:" + filepath.Join(c.Data, "fleet.db")
+	}
+	return nil
+}
+
+// Run sets everything up, makes the robots perform, and serves until ctx ends.
+// Then the robots end first, so that the desk hears it, then the desk, then the
+// broker.
+func Run(ctx context.Context, cfg Config) (err error) {
+	if err := cfg.complete(); err != nil {
+		return err
+	}
+	if err := checkAddresses(cfg.MQTT, cfg.HTTP); err != nil {
+		return err
+	}
+	stories, err := stories()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return fmt.Errorf("make the data directory: %w", err)
+	}
+	unlock, err := lock(cfg.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	if err := cfg.checkDatabase(ctx); err != nil {
+		return err
+	}
+
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	post, err := server.New(server.Config{MQTT: cfg.MQTT, Dev: true, Logger: cfg.Logger.With("program", "broker")})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, post.Close()) }()
+	cfg.Say("the broker listens on " + post.Addr())
+
+	desk, url, err := cfg.openDesk(ctx, fail, post)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end(desk)) }()
+	cfg.Say("the desk serves " + url + " and keeps its fleet in " + shown(cfg.Database))
+
+	var robots []*part
+	defer func() { err = errors.Join(err, end(robots...)) }()
+	for i := range cfg.Robots {
+		robots = append(robots, cfg.openRobot(fail, post, stories, i))
+	}
+	o := opening{cfg: cfg, desk: newDesk(url), stories: stories}
+	defer o.desk.close()
+	if err := o.perform(ctx); err != nil && ctx.Err() == nil {
+		return err
+	}
+	if ctx.Err() == nil {
+		cfg.Ready(Addresses{MQTT: post.Addr(), HTTP: url})
+	}
+	<-ctx.Done()
+	return nil // a part that ended by itself is told by end
+}
+
+// databaseWithin bounds the look whether the database is there.
+const databaseWithin = 8 * time.Second
+
+// checkDatabase finds out before anything is started whether the database is
+// there. The desk itself would wait for it.
+func (c *Config) checkDatabase(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, databaseWithin)
+	defer cancel()
+	db, err := store.Open(ctx, c.Database, time.Now(), c.Logger.With("program", "fleetd"))
+	if err != nil {
+		return &DatabaseError{Database: shown(c.Database), Why: err}
+	}
+	return db.Close()
+}
+
+// A DatabaseError is a database that does not answer.
+type DatabaseError struct {
+	Database string // without a password
+	Why      error
+}
+
+func (e *DatabaseError) Error() string { return fmt.Sprintf("database %s: %v", e.Database, e.Why) }
+
+func (e *DatabaseError) Unwrap() error { return e.Why }
+
+// openDesk starts the desk and returns its URL once it listens.
+func (c *Config) openDesk(ctx context.Context, fail context.CancelCauseFunc, post *server.Server) (*part, string, error) {
+	listening := make(chan string, 1)
+	desk := start("desk", fail, func(ctx context.Context) error {
+		return fleet.Run(ctx, fleet.Config{
+			HTTP: c.HTTP, Database: c.Database, Dial: post.Dial, Dev: true, Version: "demo",
+			Logger: c.Logger.With("program", "fleetd"),
+		}, func(f *fleet.Fleet) { listening <- f.URL() })
+	})
+	select {
+	case url := <-listening:
+		return desk, url, nil
+	case <-ctx.Done():
+		return nil, "", end(desk)
+	}
+}
+
+// openRobot starts the robot of that number, counted from 0. It performs by
+// itself what it has: at boot, and also when nobody is heard.
+func (c *Config) openRobot(fail context.CancelCauseFunc, post *server.Server, stories []score.Story, i int) *part {
+	id := name(i)
+	cfg := robot.Config{
+		ID: id, Dial: post.Dial, Data: filepath.Join(c.Data, id), Version: "demo",
+		BootMode: schema.ModeAto, LinkLoss: map[schema.ModeID]schema.LinkLoss{schema.ModeAto: schema.LinkLossContinue},
+		Languages: language(stories, i), Logger: c.Logger.With("program", "robotd"),
+	}
+	if c.Adjust != nil {
+		c.Adjust(&cfg)
+	}
+	return start(id, fail, func(ctx context.Context) error { return robot.Run(ctx, cfg) })
+}
+
+func name(i int) string { return fmt.Sprintf("r%d", i+1) }
+
+// stories are those that ship, in order; each says by its labels for which
+// robots it is.
+func stories() ([]score.Story, error) {
+	documents, err := library.Stories()
+	if err != nil {
+		return nil, err
+	}
+	var out []score.Story
+	for _, d := range documents {
+		s, problems := score.ParseStory(d.Text)
+		if len(problems) > 0 {
+			return nil, fmt.Errorf("%s: %v", d.Path, problems[0])
+		}
+		out = append(out, s)
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no story ships")
+	}
+	return out, nil
+}
+
+// story is what a robot of that number is there for: one after another, and
+// again from the first.
+func story(stories []score.Story, i int) score.Story { return stories[i%len(stories)] }
+
+// language is what a robot speaks: of several with one story, each another of
+// its languages first.
+func language(stories []score.Story, i int) []string {
+	spoken := story(stories, i).Languages
+	if len(spoken) == 0 {
+		return []string{"en"}
+	}
+	first := i / len(stories) % len(spoken)
+	return append(append([]string(nil), spoken[first:]...), spoken[:first]...)
+}
+
+// shown is a database's address without what may be a password.
+func shown(database string) string {
+	scheme, rest, isURL := strings.Cut(database, "://")
+	switch {
+	case !isURL && strings.HasPrefix(database, "sqlite:"):
+		return database
+	case !isURL:
+		return "the database that was given" // whatever is secret in it
+	}
+	rest, _, _ = strings.Cut(rest, "?")
+	if at := strings.LastIndex(rest, "@"); at >= 0 {
+		rest = rest[at+1:]
+	}
+	return scheme + "://" + rest
+}

@@ -1,0 +1,267 @@
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/selector"
+	"troupe/robotd/robot"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// night is one run of a stage: it ends when what is done at its ready line is
+// done. It returns what was said and how it ended.
+func night(t *testing.T, cfg Config, do func(o *opening)) ([]string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cfg.MQTT, cfg.HTTP, cfg.Database = "127.0.0.1:0", "127.0.0.1:0", "sqlite"
+	var said []string
+	cfg.Say = func(line string) { said = append(said, line) }
+	ready := false
+	cfg.Ready = func(at Addresses) {
+		ready = true
+		o := &opening{cfg: cfg, desk: newDesk(at.HTTP)}
+		defer o.desk.close()
+		if do != nil {
+			do(o)
+		}
+		cancel()
+	}
+	err := Run(ctx, cfg)
+	if err == nil && !ready {
+		t.Fatalf("it ended before it was ready; it said\n%s", strings.Join(said, "\n"))
+	}
+	return said, err
+}
+
+func (o *opening) must(t *testing.T) []api.Robot {
+	t.Helper()
+	robots, err := o.robots(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return robots
+}
+
+func TestEveryRobotPerformsTheStoryThatItIsThereFor(t *testing.T) {
+	_, err := night(t, Config{Robots: 4, Data: t.TempDir()}, func(o *opening) {
+		robots := o.must(t)
+		if len(robots) != 4 {
+			t.Fatalf("%d robots", len(robots))
+		}
+		shipped, err := stories()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range robots {
+			want := shipped[i%len(shipped)]
+			if r.Story == nil || r.Story.ID != want.ID || r.Auto != "idle" || r.Mode != "ato" || r.Safety != "ENABLED" {
+				t.Errorf("%s: mode %s, auto %s, safety %s, story %v, want %s", r.ID, r.Mode, r.Auto, r.Safety, r.Story, want.ID)
+			}
+			for key, value := range want.Labels {
+				if r.Labels[key] != value {
+					t.Errorf("%s has labels %v, want %v", r.ID, r.Labels, want.Labels)
+				}
+			}
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatAPersonChangedStaysWhenItIsStartedAgain(t *testing.T) {
+	data := t.TempDir()
+	var theirs string
+	if _, err := night(t, Config{Robots: 2, Data: data}, func(o *opening) {
+		robots := o.must(t)
+		theirs = robots[1].Wish.Story.ID
+		// r1 shall perform nothing any more, and has other labels; r2's story goes.
+		if _, err := ask[api.Assigned](t.Context(), o.desk, "POST", "/assignments", nil, api.Assignment{Selector: selector.IDs("r1"), Signed: api.Signed{By: "ann"}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ask[api.Robot](t.Context(), o.desk, "PUT", "/robots/r1/labels", nil, map[string]any{"labels": map[string]string{"site": "attic"}, "by": "ann"}); err != nil {
+			t.Fatal(err)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	said, err := night(t, Config{Robots: 2, Data: data}, func(o *opening) {
+		robots := o.must(t)
+		if r := robots[0]; r.Wish.Story != nil || r.Labels["site"] != "attic" {
+			t.Errorf("r1 was given %v, labels %v", r.Wish.Story, r.Labels)
+		}
+		if r := robots[1]; r.Story == nil || r.Story.ID != theirs || r.Auto != "idle" {
+			t.Errorf("r2 performs %v, auto %s, want %s", r.Story, r.Auto, theirs)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{"the library is as it was", "r1 has no default story, as somebody wished", "starting it was your word"} {
+		if !slices.ContainsFunc(said, func(line string) bool { return strings.Contains(line, want) }) {
+			t.Errorf("it does not say %q, but\n%s", want, strings.Join(said, "\n"))
+		}
+	}
+}
+
+func TestARobotThatCannotStartEndsTheStageAndIsNamed(t *testing.T) {
+	data := t.TempDir()
+	if err := os.WriteFile(filepath.Join(data, "r2"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := night(t, Config{Robots: 2, Data: data}, nil); err == nil || !strings.Contains(err.Error(), "r2: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestARobotMayBeChangedBeforeItStarts(t *testing.T) {
+	_, err := night(t, Config{Robots: 2, Data: t.TempDir(), Adjust: func(c *robot.Config) {
+		if c.ID == "r2" {
+			c.BootMode = "mnl"
+		}
+	}}, func(o *opening) {
+		for _, r := range o.must(t) {
+			if r.Mode != "ato" {
+				t.Errorf("%s is in %s", r.ID, r.Mode)
+			}
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnAddressThatCannotBeServedIsNamed(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	busy := l.Addr().String()
+	for _, c := range []struct {
+		mqtt, http string
+		of         string
+		taken      bool
+	}{
+		{busy, "127.0.0.1:0", "mqtt", true},
+		{"127.0.0.1:0", busy, "http", true},
+		{"0.0.0.0:0", "127.0.0.1:0", "mqtt", false},
+		{"127.0.0.1:0", ":0", "http", false},
+		{"[::]:0", "127.0.0.1:0", "mqtt", false},
+		{"127.0.0.1", "127.0.0.1:0", "mqtt", false},
+		{"127.0.0.1:0", "192.0.2.1:0", "http", false},
+	} {
+		var a *AddressError
+		err := checkAddresses(c.mqtt, c.http)
+		if !errors.As(err, &a) || a.Of != c.of || a.Taken != c.taken {
+			t.Errorf("%s and %s: %v", c.mqtt, c.http, err)
+		}
+	}
+	for _, host := range []string{"127.0.0.1:0", "localhost:0"} {
+		if err := checkAddress("mqtt", host); err != nil {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+}
+
+func TestADirectoryIsLockedUntilItIsLetGo(t *testing.T) {
+	folder := t.TempDir()
+	unlock, err := lock(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var used *InUseError
+	if _, err := lock(folder); !errors.As(err, &used) || used.Process == "" {
+		t.Errorf("locked twice: %v", err)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := lock(folder)
+	if err != nil {
+		t.Fatalf("not let go: %v", err)
+	}
+	if err := again(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestADatabaseIsShownWithoutItsPassword(t *testing.T) {
+	for in, want := range map[string]string{
+		"sqlite:./.demo/fleet.db":                     "sqlite:./.demo/fleet.db",
+		"postgres://troupe:secret@db.example/troupe":  "postgres://db.example/troupe",
+		"postgres:///troupe?host=/run&password=other": "postgres:///troupe",
+		"host=/run password=other":                    "the database that was given",
+		"postgres:troupe:other@db.example":            "the database that was given",
+	} {
+		if got := shown(in); got != want {
+			t.Errorf("%s is shown as %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestADatabaseThatIsNotThereIsToldAtOnceAndWithoutItsPassword(t *testing.T) {
+	for _, address := range []string{
+		"postgres://troupe:secret@127.0.0.1:1/troupe", "postgres://127.0.0.1:1/troupe?user=troupe&password=secret",
+		"host=127.0.0.1 password=secret", "postgres:troupe:secret@x", "postgres://x/troupe?password=secret&port=none", "postgres://u:secret%zz@x/troupe",
+	} {
+		var log strings.Builder
+		began := time.Now()
+		err := Run(t.Context(), Config{
+			Robots: 1, MQTT: "127.0.0.1:0", HTTP: "127.0.0.1:0", Data: t.TempDir(), Database: address,
+			Logger: slog.New(slog.NewTextHandler(&log, nil)), Say: func(line string) { t.Errorf("%s: it says %s", address, line) },
+		})
+		var missing *DatabaseError
+		if !errors.As(err, &missing) || time.Since(began) > databaseWithin+5*time.Second {
+			t.Errorf("%s: after %v: %v", address, time.Since(began), err)
+		}
+		if told := fmt.Sprint(err) + log.String(); strings.Contains(told, "secret") {
+			t.Errorf("%s: the password is told: %s", address, told)
+		}
+	}
+}
+
+func TestAStageWithoutRobotsIsRefused(t *testing.T) {
+	if _, err := night(t, Config{Data: t.TempDir()}, nil); err == nil || !strings.Contains(err.Error(), "1 to") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestManyRobotsAreNotAllNamed(t *testing.T) {
+	many := make([]string, MaxRobots)
+	for i := range many {
+		many[i] = name(i)
+	}
+	if got := listed(many); got != "200 robots: r1 ... r200" {
+		t.Error(got)
+	}
+	if got := listed(many[:3]); got != "r1 r2 r3" {
+		t.Error(got)
+	}
+}
+
+func TestRobotsWithOneStorySpeakItsLanguagesInTurn(t *testing.T) {
+	shipped, err := stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, next := language(shipped, 0), language(shipped, len(shipped))
+	if len(first) < 2 || first[0] == next[0] || !slices.Contains(next, first[0]) {
+		t.Errorf("%v, then %v", first, next)
+	}
+}

@@ -1,0 +1,167 @@
+package deploy
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// small is a wall like ours in which every rule can be broken.
+func small() wall {
+	return wall{
+		ladder: []rung{
+			{what: "words", pure: true, folders: []string{"schema"}},
+			{what: "rooms", pure: true, folders: []string{"robotd/mode", "robotd/act", "fleetd/library", "fleetd/util"}},
+			{what: "hands", folders: []string{"broker/link", "robotd/disk"}},
+			{what: "assemblies", clock: true, folders: []string{"robotd/robot", "broker/server"}},
+			{what: "what tests stand on", clock: true, folders: []string{"broker/brokertest", "robotd/bodytest"}},
+			{what: "mains", clock: true, folders: []string{"robotd", "deploy/e2e"}},
+		},
+		houses: map[string][]string{
+			"schema": {}, "broker": {"schema"}, "robotd": {"schema", "broker/link"}, "fleetd": {"schema"}, "deploy": {"robotd"},
+		},
+		testSupport: map[string]bool{"broker/brokertest": true, "robotd/bodytest": true},
+		onlyIn: map[string]string{
+			"github.com/eclipse/paho.mqtt.golang": "broker/link",
+			"github.com/mochi-mqtt/server/v2":     "broker/server",
+		},
+		sleepers: []string{"deploy/e2e"},
+	}
+}
+
+func TestEveryBreachIsReported(t *testing.T) {
+	for _, c := range []struct {
+		name, file, text string
+		want             string // part of the one sentence
+	}{
+		{"an unlisted folder", "robotd/dance/dance.go",
+			`package dance`, "robotd/dance is on no rung"},
+		{"an import of an unlisted folder", "robotd/mode/mode.go",
+			`package mode; import _ "troupe/robotd/dance"`, "imports robotd/dance, which is on no rung"},
+		{"an import upwards", "robotd/mode/mode.go",
+			`package mode; import _ "troupe/robotd/robot"`, "not below its own rung"},
+		{"an import upwards under another name", "robotd/mode/mode.go",
+			`package mode; import words "troupe/robotd/robot"; var _ = words.X`, "not below its own rung"},
+		{"an import along a rung", "robotd/mode/mode.go",
+			`package mode; import _ "troupe/robotd/act"`, "not below its own rung"},
+		{"an import along a rung in a test", "robotd/mode/mode_test.go",
+			`package mode; import _ "troupe/robotd/act"`, "not below its own rung"},
+		{"a neighbour's house", "robotd/robot/robot.go",
+			`package robot; import _ "troupe/fleetd/library"`, "robotd knows of the other houses only"},
+		{"the programs' post office itself", "robotd/main.go",
+			`package main; import _ "troupe/broker/server"`, "robotd knows of the other houses only"},
+		{"test support in a program", "robotd/robot/robot.go",
+			`package robot; import _ "troupe/broker/brokertest"`, "which is for tests"},
+		{"network in a room", "robotd/mode/mode.go",
+			`package mode; import _ "net/http"`, "only decides"},
+		{"files in a room", "robotd/mode/mode.go",
+			`package mode; import _ "os"`, "only decides"},
+		{"a database in a room", "fleetd/library/library.go",
+			`package library; import _ "database/sql"`, "only decides"},
+		{"a log in a room", "robotd/mode/mode.go",
+			`package mode; import _ "log/slog"`, "only decides"},
+		{"MQTT in a room", "robotd/mode/mode.go",
+			`package mode; import _ "github.com/eclipse/paho.mqtt.golang"`, "which only broker/link may"},
+		{"the MQTT client elsewhere", "robotd/robot/robot_test.go",
+			`package robot; import _ "github.com/eclipse/paho.mqtt.golang/packets"`, "which only broker/link may"},
+		{"the MQTT server elsewhere", "broker/link/link_test.go",
+			`package link; import _ "github.com/mochi-mqtt/server/v2/listeners"`, "which only broker/server may"},
+		{"the clock in a room", "robotd/mode/mode.go",
+			`package mode; import "time"; var x = time.Now()`, "line 1 asks the clock (time.Now)"},
+		{"the clock as a value", "robotd/disk/disk.go",
+			`package disk; import "time"; var clock = time.Now`, "asks the clock (time.Now)"},
+		{"the clock under another name", "robotd/disk/disk.go",
+			`package disk; import when "time"; var x = when.Since`, "asks the clock (time.Since)"},
+		{"the clock under no name", "robotd/disk/disk.go",
+			`package disk; import . "time"; var x = Now()`, "under no name"},
+		{"a timer in a room", "robotd/mode/mode.go",
+			`package mode; import "time"; var x = time.NewTimer(1)`, "waits (time.NewTimer)"},
+		{"sleep in a unit test", "robotd/disk/disk_test.go",
+			`package disk; import "time"; func f() { time.Sleep(1) }`, "sleeps"},
+		{"sleep in a room", "robotd/mode/mode.go",
+			`package mode; import "time"; func f() { time.Sleep(1) }`, "waits (time.Sleep)"},
+		{"a package that is called util", "fleetd/util/x.go",
+			`package util`, "says nothing"},
+		{"a package named unlike its folder", "robotd/mode/mode.go",
+			`package moods`, "same name"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			found, _, err := small().check(fstest.MapFS{c.file: {Data: []byte(c.text)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(found) != 1 || !strings.HasPrefix(found[0], c.file+": ") || !strings.Contains(found[0], c.want) {
+				t.Fatalf("%s\nis reported as %q; want one sentence with %q", c.text, found, c.want)
+			}
+		})
+	}
+}
+
+func TestWhatIsAllowedIsNotReported(t *testing.T) {
+	found, files, err := small().check(fstest.MapFS{
+		"schema/word.go":              {Data: []byte(`package schema; import ("time"; "net/url"; "net/netip"); type D time.Duration; var U url.URL; var A netip.Addr`)},
+		"robotd/mode/mode.go":         {Data: []byte(`package mode; import (_ "troupe/schema"; _ "strings")`)},
+		"robotd/mode/mode_test.go":    {Data: []byte(`package mode_test; import (_ "os"; _ "troupe/robotd/mode"; _ "troupe/broker/brokertest")`)},
+		"robotd/mode/bubble_test.go":  {Data: []byte(`package mode; import ("time"; "testing/synctest"); var _ = synctest.Wait; func f() { time.Sleep(1) }`)},
+		"robotd/mode/testdata/bad.go": {Data: []byte(`this is not Go`)},
+		".cache/bad.go":               {Data: []byte(`nor this`)},
+		"robotd/disk/disk.go":         {Data: []byte(`package disk; import ("os"; "time"); var _ = os.Open; var x = time.NewTimer`)},
+		"robotd/robot/robot.go":       {Data: []byte(`package robot; import ("time"; _ "troupe/broker/link"; _ "troupe/robotd/disk"); var x = time.Now`)},
+		"robotd/bodytest/body.go":     {Data: []byte(`package bodytest; import _ "troupe/robotd/mode"`)},
+		"broker/link/link.go":         {Data: []byte(`package link; import _ "github.com/eclipse/paho.mqtt.golang"`)},
+		"broker/server/server.go":     {Data: []byte(`package server; import _ "github.com/mochi-mqtt/server/v2"`)},
+		"deploy/e2e/whole_test.go":    {Data: []byte(`package e2e; import ("time"; _ "troupe/robotd/robot"); func f() { time.Sleep(1) }`)},
+		"robotd/main.go":              {Data: []byte(`package main; import _ "troupe/robotd/robot"`)},
+	})
+	if err != nil || len(found) != 0 || files != 11 {
+		t.Fatalf("%d files read, %v, reported:\n%s", files, err, strings.Join(found, "\n"))
+	}
+}
+
+func TestAnExceptionStandsByItsReasonAndItsUse(t *testing.T) {
+	w := small()
+	tree := fstest.MapFS{
+		"robotd/mode/loop.go": {Data: []byte(`package mode; import ("time"; _ "troupe/robotd/act"); var x = time.Now`)},
+		"robotd/disk/disk.go": {Data: []byte(`package disk; import "time"; var x = time.Now`)},
+	}
+	edge := imported{"robotd/mode", "robotd/act"}
+	reported := func() string {
+		found, _, err := w.check(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(found, "\n")
+	}
+
+	w.allowedImports = map[imported]string{edge: "a reason"}
+	w.allowedClocks = map[string]string{"robotd/mode/loop.go": "a reason", "robotd/disk": "a reason"}
+	if got := reported(); got != "" {
+		t.Fatalf("reported:\n%s", got)
+	}
+
+	w.allowedImports[edge] = ""
+	w.allowedClocks["robotd/disk"] = ""
+	if got := reported(); strings.Count(got, "\n") != 1 || strings.Count(got, "has no reason") != 2 {
+		t.Fatalf("two exceptions without a reason; reported:\n%s", got)
+	}
+
+	w = small()
+	w.allowedImports = map[imported]string{{"robotd/robot", "robotd/act"}: "a reason"}
+	w.allowedClocks = map[string]string{"schema/old.go": "a reason"}
+	tree = fstest.MapFS{"schema/word.go": {Data: []byte(`package schema`)}}
+	if got := reported(); strings.Count(got, "\n") != 1 || strings.Count(got, "any more: remove it") != 2 {
+		t.Fatalf("two exceptions for nobody; reported:\n%s", got)
+	}
+
+	w = small()
+	w.ladder = append(w.ladder, rung{what: "again", folders: []string{"schema"}})
+	if got := reported(); got != "ladder: schema is on two rungs: decide for one" {
+		t.Fatalf("reported:\n%s", got)
+	}
+}
+
+func TestAFileThatIsNotGoFailsTheCheck(t *testing.T) {
+	if _, _, err := small().check(fstest.MapFS{"schema/word.go": {Data: []byte(`packag schema`)}}); err == nil {
+		t.Fatal("a file that cannot be read was passed over")
+	}
+}

@@ -1,0 +1,123 @@
+// Package deploy holds how Troupe stands: set-up, the stage that runs all of it
+// in one process, and end-to-end tests. Here it holds the walls of the code:
+// who may import whom, and who may look at a clock. They are data below, read
+// from the source files themselves, and one test keeps them.
+package deploy
+
+import (
+	"os"
+	"testing"
+)
+
+// A rung is a row of folders that do not know each other. A folder imports
+// only from rungs below its own.
+type rung struct {
+	what    string
+	folders []string
+	// pure folders decide and do nothing: no network, files, database, log or
+	// clock. Their tests may read golden files.
+	pure bool
+	// clock folders may ask what time it is. Everybody below is told.
+	clock bool
+}
+
+// The ladder, lowest first.
+var ladder = []rung{
+	{what: "golden files, for every test",
+		folders: []string{"schema/golden"}},
+	{what: "which build a program is", pure: true,
+		folders: []string{"schema/build"}},
+	{what: "state machines as tables", pure: true,
+		folders: []string{"schema/fsm"}},
+	{what: "the words: messages, topics, verbs, reasons", pure: true,
+		folders: []string{"schema"}},
+	{what: "what acts and stories mean", pure: true,
+		folders: []string{"schema/score"}},
+	{what: "rooms that decide one thing each", pure: true,
+		folders: []string{
+			"broker/access",
+			"robotd/safety", "robotd/mode", "robotd/auto", "robotd/interrupt", "robotd/act",
+			"robotd/delivery", "robotd/request", "robotd/link", "robotd/driver",
+			"fleetd/presence", "fleetd/selector", "fleetd/library", "fleetd/command",
+		}},
+	{what: "the robot's one step", pure: true,
+		folders: []string{"robotd/brain"}},
+	{what: "hands: the post, the disk, the body, the database",
+		folders: []string{"broker/link", "robotd/disk", "robotd/driver/sim", "fleetd/store", "deploy/library"}},
+	{what: "faces of the desk",
+		folders: []string{"fleetd/api", "fleetd/console"}},
+	{what: "assemblies: configuration, wiring, loops", clock: true,
+		folders: []string{"broker/server", "robotd/robot", "fleetd/fleet"}},
+	{what: "what tests stand on", clock: true,
+		folders: []string{
+			"schema/fsm/fsmtest", "broker/brokertest", "robotd/driver/drivertest",
+			"fleetd/store/storetest", "fleetd/store/pgtest", "fleetd/fleet/fleettest", "deploy/mosquittotest",
+		}},
+	{what: "the desk's commands", clock: true,
+		folders: []string{"fleetd/cli"}},
+	{what: "mains", clock: true,
+		folders: []string{"broker", "robotd", "fleetd", "schema/gen", "deploy/testsummary"}},
+	{what: "everything in one process", clock: true,
+		folders: []string{"deploy/stage"}},
+	{what: "the demo, and tests of the whole", clock: true,
+		folders: []string{"deploy/demo", "deploy/e2e", "deploy"}},
+}
+
+// The houses, and what each may import of the others. The programs share only
+// words and the way to the post.
+var houses = map[string][]string{
+	"schema": {},
+	"broker": {"schema"},
+	"robotd": {"schema", "broker/link"},
+	"fleetd": {"schema", "broker/link"},
+	"deploy": {"schema", "broker", "robotd", "fleetd"},
+}
+
+// Folders that any test may import, wherever it stands. The value tells whether
+// they are for tests alone.
+var testSupport = map[string]bool{
+	"schema/golden":            true,
+	"schema/fsm/fsmtest":       true,
+	"broker/brokertest":        true,
+	"robotd/driver/drivertest": true,
+	"fleetd/store/storetest":   true,
+	"fleetd/store/pgtest":      true,
+	"fleetd/fleet/fleettest":   true,
+	"deploy/mosquittotest":     true,
+	"deploy/stage":             false, // the demo's too
+}
+
+// Imports that the ladder or a house forbids and that stand nevertheless.
+var allowedImports = map[imported]string{}
+
+// Files or folders below the clock rungs that ask for the time nevertheless.
+var allowedClocks = map[string]string{
+	"broker/link": "it is the loop around one connection: its deadlines, pauses and echoes are the network's, not the robot's",
+}
+
+// The one folder each for what no other may touch.
+var onlyIn = map[string]string{
+	"github.com/eclipse/paho.mqtt.golang": "broker/link",
+	"github.com/mochi-mqtt/server/v2":     "broker/server",
+}
+
+// Folders whose tests run real processes against real time, and may sleep.
+var sleepers = []string{"deploy/e2e"}
+
+func TestTheWallsStand(t *testing.T) {
+	w := wall{
+		ladder: ladder, houses: houses, testSupport: testSupport,
+		allowedImports: allowedImports, allowedClocks: allowedClocks,
+		onlyIn: onlyIn, sleepers: sleepers,
+	}
+	found, files, err := w.check(os.DirFS(".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files == 0 {
+		t.Fatal("no Go file was read: the test looks in the wrong place")
+	}
+	for _, breach := range found {
+		t.Error(breach)
+	}
+}
