@@ -11,21 +11,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Args are the arguments of every verb in one comparable value; a verb fills
-// those that its row names and leaves the rest zero.
-type Args struct {
-	Mode        ModeID
-	Restart     bool
-	Why         string
-	SeenMonoMS  int64 // 0 = not said
-	Token       string
-	Handler     string
-	Interrupter string
-	ID          string
-	Authority   string
-	Echo        string // JSON text
-}
-
 // Request is a command as its sender wrote it. An empty payload has no
 // arguments, a payload that starts with { is JSON, anything else is a bare word:
 // the verb's first argument.
@@ -36,7 +21,21 @@ type Request struct {
 	By    string `json:"by,omitempty"` // the person, for the audit
 	Why   string `json:"why,omitempty"`
 	Batch string `json:"batch,omitempty"` // common to the commands of one fleet request
-	Args  Args   `json:"-"`
+	// Session and Seq order the commands of one sender: within a session and a
+	// group of verbs a seq that is not above the last one taken is refused.
+	Session string       `json:"session,omitempty"`
+	Seq     int64        `json:"seq,omitzero"`
+	If      Precondition `json:"if,omitzero"`
+	Args    Args         `json:"-"`
+}
+
+// Precondition is what must still hold when a command is judged; what is left
+// out is not asked.
+type Precondition struct {
+	Mode     ModeID `json:"mode,omitempty"`
+	StateSeq int64  `json:"state_seq,omitzero"` // the newest state has this number
+	Session  string `json:"session,omitempty"`  // the robot's connection is this one
+	StoryRev int64  `json:"story_rev,omitzero"` // the active story has this revision
 }
 
 // MaxWord bounds a bare word and every string argument, in bytes.
@@ -73,7 +72,7 @@ func (v Verb) decodeWord(word string) (Request, []Problem) {
 		return r, []Problem{Fault("", "syntax", "the word cannot be read", "")}
 	}
 	first := v.Args[0]
-	if first.Type == ArgInteger || first.Type == ArgBoolean {
+	if first.Type == ArgInteger || first.Type == ArgBoolean || first.Type == ArgNumber {
 		text = []byte(word)
 	}
 	if p, bad := r.Args.set(first, text, "/args/"+first.Name); bad {
@@ -115,11 +114,21 @@ func (v Verb) decodeObject(payload []byte) (Request, []Problem) {
 			c.read(raw, "/why", &r.Why)
 		case "batch":
 			c.read(raw, "/batch", &r.Batch)
+		case "session":
+			c.read(raw, "/session", &r.Session)
+		case "seq":
+			c.read(raw, "/seq", &r.Seq)
+			c.atLeast("/seq", r.Seq, 1)
+		case "if":
+			c.readStrictly(raw, "/if", &r.If, "it takes mode, state_seq, session, story_rev")
 		default:
 			if !strings.HasPrefix(name, "x_") {
-				c.add("/"+name, "unknown_field", "a command has no field "+name, "fields are id, ts, ttl_ms, by, why, batch, args; arguments belong into args")
+				c.add("/"+name, "unknown_field", "a command has no field "+name, "fields are id, ts, ttl_ms, by, why, batch, session, seq, if, args; arguments belong into args")
 			}
 		}
+	}
+	if r.Seq != 0 && r.Session == "" {
+		c.add("/session", "missing", "a seq counts within the session of its sender", "send session, or leave seq out")
 	}
 	c = append(c, v.decodeArgs(&r.Args, members["args"])...)
 	return r, c
@@ -189,115 +198,17 @@ func (c *checks) read(raw jsontext.Value, pointer string, into any) {
 	}
 }
 
-// set stores one argument; the names are those of the verb table.
-func (a *Args) set(arg Arg, raw jsontext.Value, pointer string) (Problem, bool) {
-	var c checks
-	switch arg.Type {
-	case ArgBoolean:
-		var v bool
-		c.read(raw, pointer, &v)
-		a.Restart = v
-	case ArgInteger:
-		var v int64
-		c.read(raw, pointer, &v)
-		if len(c) == 0 && (v < 1 || v > maxInt) {
-			c.add(pointer, "out_of_range", fmt.Sprintf("%d is not between 1 and 2^53", v), arg.Purpose)
+// readStrictly is read for a header whose fields are all known: an ignored
+// condition would be worse than a refusal.
+func (c *checks) readStrictly(raw jsontext.Value, pointer string, into any, hint string) {
+	if err := json.Unmarshal(raw, into, json.RejectUnknownMembers(true)); err != nil {
+		p := problemOf(err)
+		p.Pointer = pointer + p.Pointer
+		if p.Code == "unknown_field" {
+			p.Hint = hint
 		}
-		a.SeenMonoMS = v
-	case ArgAny:
-		if len(raw) > MaxWord {
-			c.add(pointer, "too_long", fmt.Sprintf("at most %d bytes", MaxWord), "")
-		}
-		a.Echo = string(raw)
-	case ArgString:
-		var v string
-		c.read(raw, pointer, &v)
-		if len(v) > MaxWord {
-			c.add(pointer, "too_long", fmt.Sprintf("at most %d bytes", MaxWord), "")
-		}
-		a.setString(arg.Name, v)
+		*c = append(*c, p)
 	}
-	if len(c) > 0 {
-		return c[0], true
-	}
-	return Problem{}, false
-}
-
-func (a *Args) setString(name, v string) {
-	switch name {
-	case "mode":
-		a.Mode = ModeID(v)
-	case "why":
-		a.Why = v
-	case "token":
-		a.Token = v
-	case "handler":
-		a.Handler = v
-	case "interrupter":
-		a.Interrupter = v
-	case "id":
-		a.ID = v
-	case "authority":
-		a.Authority = v
-	}
-}
-
-// Values returns the arguments that v takes and a carries, by name, as a sender
-// would write them.
-func (a Args) Values(v Verb) map[string]any {
-	out := map[string]any{}
-	for _, arg := range v.Args {
-		switch arg.Type {
-		case ArgBoolean:
-			if a.Restart {
-				out[arg.Name] = true
-			}
-		case ArgInteger:
-			if a.SeenMonoMS != 0 {
-				out[arg.Name] = a.SeenMonoMS
-			}
-		case ArgAny:
-			if a.Echo != "" {
-				out[arg.Name] = jsontext.Value(a.Echo)
-			}
-		case ArgString:
-			if s := a.text(arg.Name); s != "" {
-				out[arg.Name] = s
-			}
-		}
-	}
-	return out
-}
-
-// Word returns the first argument as text, for one-line displays.
-func (a Args) Word(v Verb) string {
-	if len(v.Args) == 0 {
-		return ""
-	}
-	if v.Args[0].Type == ArgAny {
-		return a.Echo
-	}
-	return a.text(v.Args[0].Name)
-}
-
-func (a Args) text(name string) string {
-	switch name {
-	case "mode":
-		return string(a.Mode)
-	case "why":
-		return a.Why
-	case "token":
-		return a.Token
-	case "handler":
-		return a.Handler
-	case "interrupter":
-		return a.Interrupter
-	case "id":
-		return a.ID
-	case "authority":
-		return a.Authority
-	}
-	return ""
 }
 
 // EncodeRequest writes a request for verb v as JSON.
@@ -327,6 +238,19 @@ type Ack struct {
 	Current      *Now    `json:"current,omitzero"`
 	Dup          bool    `json:"dup,omitzero"`           // the answer to an earlier copy, sent again
 	UncheckedAge bool    `json:"unchecked_age,omitzero"` // the robot could not judge how old the command was
+	Progress     *int    `json:"progress,omitzero"`      // 0-100, with IN_PROGRESS where it can be told
+	EtaMS        int64   `json:"eta_ms,omitzero"`
+	Lease        *Lease  `json:"lease,omitzero"` // control granted, or who else holds it
+}
+
+// Lease is control of a robot in one client's hand. Its id is told to its holder
+// alone.
+type Lease struct {
+	ID      string `json:"id,omitempty"`
+	Holder  string `json:"holder"`
+	By      string `json:"by,omitempty"` // the person
+	Scope   string `json:"scope"`        // manual, or all
+	UntilMS int64  `json:"until_ms"`     // in the robot's mono_ms
 }
 
 // Now is where the robot stands, as an answer tells it.

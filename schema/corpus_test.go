@@ -25,6 +25,18 @@ var decoders = map[string]func([]byte) (any, []Problem){
 	"DesiredStory":   decoder[DesiredStory](),
 	"FleetHeartbeat": decoder[FleetHeartbeat](),
 	"Notice":         decoder[Notice](),
+	"DesiredConfig":  decoder[DesiredConfig](),
+	"ReportedConfig": decoder[ReportedConfig](),
+	"DesiredMode":    decoder[DesiredMode](),
+	"ReportedMode":   decoder[ReportedMode](),
+	"DesiredSet":     decoder[DesiredSet](),
+	"ReportedSet":    decoder[ReportedSet](),
+	"DesiredStop":    decoder[DesiredStop](),
+	"FleetStop":      decoder[FleetStop](),
+	"StopRequest":    decoder[StopRequest](),
+	"Revoked":        decoder[Revoked](),
+	"VelocityFrame":  decoder[VelocityFrame](),
+	"Telemetry":      decoder[Telemetry](),
 }
 
 func decoder[T any]() func([]byte) (any, []Problem) {

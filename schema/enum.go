@@ -157,6 +157,7 @@ const (
 	DeployValidating DeployPhase = "validating"
 	DeployStaged     DeployPhase = "staged"
 	DeployWaiting    DeployPhase = "waiting"
+	DeployHeld       DeployPhase = "held" // will not be taken by itself; reason says why
 	DeployActivating DeployPhase = "activating"
 	DeployActive     DeployPhase = "active"
 	DeployRejected   DeployPhase = "rejected"

@@ -17,7 +17,7 @@ func TestEveryReasonIsDescribedOnce(t *testing.T) {
 
 func TestTopicsAreBuiltAndFoundAgain(t *testing.T) {
 	const ns = DefaultNamespace
-	params := map[string]string{"{rid}": "r1", "{cid}": "op1", "{group}": "mode", "{verb}": "set", "{sha256}": strings.Repeat("ab", 32)}
+	params := map[string]string{"{rid}": "r1", "{cid}": "op1", "{group}": "mode", "{verb}": "set", "{name}": "drive", "{sha256}": strings.Repeat("ab", 32)}
 	for _, row := range Topics {
 		var fill []string
 		for _, l := range strings.Split(row.Pattern, "/") {
@@ -27,6 +27,9 @@ func TestTopicsAreBuiltAndFoundAgain(t *testing.T) {
 		}
 		topic := ns.Topic(row.Kind, fill...)
 		got, p, ok := ns.Match(topic)
+		if row.Kind == TopicTeleop && (p.Group != "" || p.Verb != "") {
+			t.Errorf("%s: no group and verb stand in its pattern, got %+v", topic, p)
+		}
 		if !ok || got.Kind != row.Kind {
 			t.Errorf("%s: found as %v %v", topic, got.Kind, ok)
 		}
@@ -79,6 +82,10 @@ func TestACommandIsRefusedAtThePlaceThatIsWrong(t *testing.T) {
 		{set, "a\x00b", "", "syntax", ""},
 		{set, strings.Repeat("a", 300), "", "too_long", ""},
 		{start, "now", "", "unknown_argument", ""},
+		{start, `{"id":"k1","seq":7}`, "/session", "missing", "k1"},
+		{start, `{"id":"k1","seq":0,"session":"s"}`, "/seq", "out_of_range", "k1"},
+		{start, `{"id":"k1","if":{"state":7}}`, "/if/state", "unknown_field", "k1"},
+		{start, `{"id":"k1","if":{"state_seq":"7"}}`, "/if/state_seq", "bad_type", "k1"},
 	} {
 		r, ps := DecodeRequest(c.v, []byte(c.payload))
 		found := false
@@ -93,7 +100,7 @@ func TestACommandIsRefusedAtThePlaceThatIsWrong(t *testing.T) {
 
 func TestARequestSurvivesTheWire(t *testing.T) {
 	v, _ := VerbOf("mode", "set")
-	want := Request{ID: "k1", TS: 1_700_000_000_123, TTLMS: 500, By: "ann", Why: "opening", Batch: "b1", Args: Args{Mode: ModeAto, Restart: true}}
+	want := Request{ID: "k1", TS: 1_700_000_000_123, TTLMS: 500, By: "ann", Why: "opening", Batch: "b1", Session: "s1", Seq: 3, If: Precondition{Mode: ModeMnl, StateSeq: 8, Session: "s2", StoryRev: 2}, Args: Args{Mode: ModeAto, Restart: true}}
 	b, err := EncodeRequest(v, want)
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,8 @@ type State struct {
 	Link         StateLink       `json:"link"`
 	Units        []UnitState     `json:"units"`
 	LastReq      *LastRequest    `json:"last_req,omitzero"`
+	Control      *StateControl   `json:"control,omitzero"` // nil = nobody holds it
+	Running      []RunningReq    `json:"running,omitempty"`
 	Alerts       []Alert         `json:"alerts"`
 	Dropped      DroppedCounters `json:"dropped"`
 	Truncated    bool            `json:"truncated,omitzero"` // over the limit: details, then oldest alerts left out
@@ -28,7 +30,8 @@ type StateSafety struct {
 	LatchedBy     string      `json:"latched_by,omitempty"` // who or what asked for the stop in force
 	Cause         Reason      `json:"cause,omitempty"`
 	WakeForbidden bool        `json:"wake_forbidden"`
-	EStopInput    bool        `json:"estop_input"` // a physical stop input is pressed
+	EStopInput    bool        `json:"estop_input"`       // a physical stop input is pressed
+	Latches       []StopLatch `json:"latches,omitempty"` // people's stops that hold; no enabling before they are released
 }
 
 // StateMode is the mode supervisor as others see it.
@@ -128,6 +131,23 @@ type LastRequest struct {
 	Status Status `json:"status"`
 	Result Result `json:"result,omitempty"`
 	Reason Reason `json:"reason,omitempty"`
+}
+
+// StateControl is who drives the robot by hand.
+type StateControl struct {
+	Holder          string `json:"holder"`
+	By              string `json:"by,omitempty"`
+	Scope           string `json:"scope"` // manual, or all
+	UntilMS         int64  `json:"until_ms"`
+	TakeoverAllowed bool   `json:"takeover_allowed"`
+}
+
+// RunningReq is one accepted command that has not ended.
+type RunningReq struct {
+	ID       string `json:"id"`
+	Client   string `json:"client"`
+	Verb     string `json:"verb"`
+	Progress *int   `json:"progress,omitzero"`
 }
 
 // Alert is something that somebody should know now. Its text never changes

@@ -13,6 +13,12 @@ type DesiredStory struct {
 	Apply     Apply     `json:"apply"`
 	By        string    `json:"by,omitempty"`
 	TS        Time      `json:"ts"`
+	// Counter rises with every release of the fleet, also when an old story is
+	// assigned again, so that an old wish cannot be played back.
+	Counter int64      `json:"counter,omitzero"`
+	Sig     *Signature `json:"sig,omitzero"`
+	// Released is the signature over the blob: who let this content out.
+	Released *Signature `json:"released,omitzero"`
 }
 
 // StoryPin names the exact bytes of a published story.
@@ -27,19 +33,14 @@ type StoryPin struct {
 // Validate reports what a wish must carry and does not.
 func (d *DesiredStory) Validate() []Problem {
 	var c checks
-	c.atLeast("/rev", d.Rev, 1)
-	c.said("/authority", d.Authority != "")
+	c.wish(d.Rev, d.Authority)
 	switch d.Apply {
 	case ApplyNextAct, ApplyNow, ApplyNextStart:
 	default:
 		c.add("/apply", "bad_value", strconv.Quote(string(d.Apply))+" is not a way to apply a story", "next_act, now or next_start")
 	}
-	if s := d.Story; s != nil {
-		c.id("/story/id", s.ID)
-		c.atLeast("/story/rev", s.Rev, 1)
-		c.digest("/story/sha256", s.SHA256)
-		c.atLeast("/story/size", s.Size, 1)
-	}
+	c.pin("/story", d.Story)
+	c.signed(d.Counter, d.Sig)
 	return c
 }
 

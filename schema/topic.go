@@ -15,15 +15,35 @@ const (
 	TopicModes          TopicKind = "modes"
 	TopicCaps           TopicKind = "caps"
 	TopicActs           TopicKind = "acts"
-	TopicReportedStory  TopicKind = "reported_story"
+	TopicTelemetry      TopicKind = "telemetry"
 	TopicEvent          TopicKind = "event"
 	TopicAck            TopicKind = "ack"
 	TopicCmd            TopicKind = "cmd"
-	TopicDesiredStory   TopicKind = "desired_story"
+	TopicTeleop         TopicKind = "teleop"
 	TopicBlob           TopicKind = "blob"
 	TopicFleetPresence  TopicKind = "fleet_presence"
 	TopicFleetHeartbeat TopicKind = "fleet_heartbeat"
+	TopicFleetStop      TopicKind = "fleet_stop"
+	TopicFleetStopCmd   TopicKind = "fleet_stop_cmd"
+	TopicFleetAck       TopicKind = "fleet_ack"
+	TopicRevoked        TopicKind = "revoked"
 	TopicNotice         TopicKind = "notice"
+)
+
+// What the fleet wishes of a robot, and the robot's answer to each wish. A stop
+// has no answer of its own: state shows the latches that are held.
+const (
+	TopicDesiredStory       TopicKind = "desired_story"
+	TopicDesiredConfig      TopicKind = "desired_config"
+	TopicDesiredMode        TopicKind = "desired_mode"
+	TopicDesiredStop        TopicKind = "desired_stop"
+	TopicDesiredActivities  TopicKind = "desired_activities"
+	TopicDesiredPlaces      TopicKind = "desired_places"
+	TopicReportedStory      TopicKind = "reported_story"
+	TopicReportedConfig     TopicKind = "reported_config"
+	TopicReportedMode       TopicKind = "reported_mode"
+	TopicReportedActivities TopicKind = "reported_activities"
+	TopicReportedPlaces     TopicKind = "reported_places"
 )
 
 // Grant lets a role use a topic. With Own set, only where that parameter of the
@@ -37,7 +57,8 @@ type Grant struct {
 type Topic struct {
 	Kind TopicKind
 	// Pattern lies below the name space and v1; {rid} is a robot, {cid} a
-	// client, {sha256} a digest, {group} and {verb} a command.
+	// client, {sha256} a digest, {name} a stream, {group} and {verb} a command. A
+	// row with a literal level stands before the row that has a parameter there.
 	Pattern  string
 	QoS      byte
 	Retain   bool
@@ -53,6 +74,8 @@ var (
 	fleetSide = []Grant{{Role: RoleFleetd}, {Role: RoleAdmin}}
 	everybody = []Grant{{Role: RoleFleetd}, {Role: RoleAdmin}, {Role: RoleOperator}, {Role: RoleResponder}, {Role: RoleObserver}}
 	thisRobot = []Grant{{Role: RoleRobot, Own: "rid"}}
+	itself    = []Grant{{RoleOperator, "cid"}, {RoleResponder, "cid"}, {RoleStop, "cid"}}
+	senders   = and(itself, Grant{RoleFleetd, "cid"}, Grant{RoleAdmin, "cid"})
 )
 
 func and(grants []Grant, more ...Grant) []Grant {
@@ -69,14 +92,29 @@ var Topics = []Topic{
 	{TopicCaps, "robots/{rid}/caps", 1, true, 16 << 10, thisRobot, everybody, "Caps", "what the robot is and can do", "per boot and on change"},
 	{TopicActs, "robots/{rid}/acts", 1, true, 64 << 10, thisRobot, everybody, "Acts", "acts taught on the robot", "per boot and on change"},
 	{TopicReportedStory, "robots/{rid}/reported/story", 1, true, 8 << 10, thisRobot, everybody, "ReportedStory", "how far the robot is with the desired story", "on each phase"},
+	{TopicReportedConfig, "robots/{rid}/reported/config", 1, true, 8 << 10, thisRobot, everybody, "ReportedConfig", "which values of the desired configuration hold", "on change"},
+	{TopicReportedMode, "robots/{rid}/reported/mode", 1, true, 8 << 10, thisRobot, everybody, "ReportedMode", "what became of the desired mode", "on change"},
+	{TopicReportedActivities, "robots/{rid}/reported/activities", 1, true, 8 << 10, thisRobot, everybody, "ReportedSet", "how far the robot is with the desired activities", "on each phase"},
+	{TopicReportedPlaces, "robots/{rid}/reported/places", 1, true, 8 << 10, thisRobot, everybody, "ReportedSet", "how far the robot is with the desired places", "on each phase"},
+	{TopicTelemetry, "robots/{rid}/telemetry/{name}", 0, false, 2 << 10, thisRobot, everybody, "Telemetry", "figures as they change", "at most 10/s per name"},
 	{TopicEvent, "robots/{rid}/event", 1, false, 4 << 10, thisRobot, everybody, "Event", "what happened, once", "at most 20/s"},
-	{TopicAck, "robots/{rid}/ack/{cid}", 1, false, 4 << 10, thisRobot, append(and(fleetSide), Grant{RoleOperator, "cid"}, Grant{RoleResponder, "cid"}, Grant{RoleStop, "cid"}), "Ack", "answers to one client's commands", "per command"},
-	{TopicCmd, "robots/{rid}/cmd/{cid}/{group}/{verb}", 1, false, 8 << 10, []Grant{{RoleFleetd, "cid"}, {RoleAdmin, "cid"}, {RoleOperator, "cid"}, {RoleResponder, "cid"}, {RoleStop, "cid"}}, and(fleetSide, Grant{RoleRobot, "rid"}), "Request", "a command; never retained; the sender is part of the topic", "at most 20/s per client"},
+	{TopicAck, "robots/{rid}/ack/{cid}", 1, false, 4 << 10, thisRobot, and(fleetSide, itself...), "Ack", "answers to one client's commands", "per command"},
+	{TopicTeleop, "robots/{rid}/cmd/{cid}/manual/velocity", 0, false, 512, []Grant{{RoleOperator, "cid"}, {RoleFleetd, "cid"}, {RoleAdmin, "cid"}}, and(fleetSide, Grant{RoleRobot, "rid"}), "VelocityFrame", "one frame of driving by hand; unanswered", "at most 20/s per client"},
+	{TopicCmd, "robots/{rid}/cmd/{cid}/{group}/{verb}", 1, false, 8 << 10, senders, and(fleetSide, Grant{RoleRobot, "rid"}), "Request", "a command; never retained; the sender is part of the topic", "at most 20/s per client"},
 	{TopicDesiredStory, "robots/{rid}/desired/story", 1, true, 8 << 10, fleetSide, and(fleetSide, Grant{RoleRobot, "rid"}), "DesiredStory", "which story the robot shall perform by default", "on change"},
+	{TopicDesiredConfig, "robots/{rid}/desired/config", 1, true, 8 << 10, fleetSide, and(fleetSide, Grant{RoleRobot, "rid"}), "DesiredConfig", "the robot's settings, all of them", "on change"},
+	{TopicDesiredMode, "robots/{rid}/desired/mode", 1, true, 8 << 10, fleetSide, and(fleetSide, Grant{RoleRobot, "rid"}), "DesiredMode", "the mode to take after start-up, or once now", "on change"},
+	{TopicDesiredStop, "robots/{rid}/desired/stop", 1, true, 8 << 10, fleetSide, and(fleetSide, Grant{RoleRobot, "rid"}), "DesiredStop", "the stops that people latched on this robot", "on change"},
+	{TopicDesiredActivities, "robots/{rid}/desired/activities", 1, true, 8 << 10, fleetSide, and(fleetSide, Grant{RoleRobot, "rid"}), "DesiredSet", "the set of activities for autonomous life", "on change"},
+	{TopicDesiredPlaces, "robots/{rid}/desired/places", 1, true, 8 << 10, fleetSide, and(fleetSide, Grant{RoleRobot, "rid"}), "DesiredSet", "the map and the named points", "on change"},
 	{TopicBlob, "blobs/{sha256}", 1, true, 256 << 10, fleetSide, and(fleetSide, Grant{RoleRobot, ""}), "", "immutable bytes named by their digest", "while wanted"},
 	{TopicFleetPresence, "fleet/presence", 1, true, 512, fleetSide, and(everybody, Grant{RoleStop, ""}, Grant{RoleRobot, ""}), "Presence", "the desk is there, or is not", "per connection; will = lost"},
 	{TopicFleetHeartbeat, "fleet/heartbeat/{cid}", 0, false, 256, []Grant{{RoleFleetd, "cid"}, {RoleAdmin, "cid"}}, and(everybody, Grant{RoleRobot, ""}), "FleetHeartbeat", "an operator can reach the robots; the fleet's time", "every 1 s"},
-	{TopicNotice, "clients/{cid}/notice", 1, false, 1 << 10, []Grant{{RoleBroker, ""}, {RoleFleetd, ""}}, append(and(fleetSide), Grant{RoleOperator, "cid"}, Grant{RoleResponder, "cid"}, Grant{RoleStop, "cid"}, Grant{RoleObserver, "cid"}, Grant{RoleRobot, "cid"}), "Notice", "something the client sent was not taken", "per refusal, gathered"},
+	{TopicFleetStop, "fleet/stop", 1, true, 1 << 10, fleetSide, and(everybody, Grant{RoleStop, ""}, Grant{RoleRobot, ""}), "FleetStop", "the latched software stop of all robots", "on change"},
+	{TopicFleetStopCmd, "fleet/cmd/{cid}/stop", 1, false, 1 << 10, senders, and(fleetSide, Grant{RoleRobot, ""}), "StopRequest", "a live software stop of all robots or some, heard by robots and desk", "urgent"},
+	{TopicFleetAck, "fleet/ack/{cid}", 1, false, 4 << 10, fleetSide, and(fleetSide, itself...), "Ack", "the desk's answers to one client's stops", "per stop"},
+	{TopicRevoked, "fleet/revoked", 1, true, 64 << 10, fleetSide, fleetSide, "Revoked", "names and certificates that are no longer taken", "on change"},
+	{TopicNotice, "clients/{cid}/notice", 1, false, 1 << 10, []Grant{{RoleBroker, ""}, {RoleFleetd, ""}}, append(and(fleetSide, itself...), Grant{RoleObserver, "cid"}, Grant{RoleRobot, "cid"}), "Notice", "something the client sent was not taken", "per refusal, gathered"},
 }
 
 // MaxTopicLevels and MaxTopicBytes bound every topic.
@@ -126,7 +164,7 @@ func (n Namespace) Topic(k TopicKind, params ...string) string {
 // TopicParams are the parameters found in a topic; those its pattern lacks are
 // empty.
 type TopicParams struct {
-	RID, CID, Group, Verb, SHA256 string
+	RID, CID, Group, Verb, SHA256, Name string
 }
 
 // Get returns a parameter by the name it has in a pattern.
@@ -142,6 +180,8 @@ func (p TopicParams) Get(name string) string {
 		return p.Verb
 	case "sha256":
 		return p.SHA256
+	case "name":
+		return p.Name
 	}
 	return ""
 }
@@ -182,9 +222,11 @@ func matchPattern(pattern, topic string) (p TopicParams, ok bool) {
 				p.Group = tl
 			case name == "verb":
 				p.Verb = tl
+			case name == "name":
+				p.Name = tl
 			}
 		} else if pl != tl {
-			return p, false
+			return TopicParams{}, false
 		}
 		if pmore != tmore {
 			return p, false

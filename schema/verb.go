@@ -15,6 +15,8 @@ const (
 	ClassMode      VerbClass = "mode"
 	ClassAuto      VerbClass = "auto"
 	ClassInterrupt VerbClass = "interrupt"
+	ClassControl   VerbClass = "control" // who drives by hand
+	ClassManual    VerbClass = "manual"  // needs control
 	ClassSys       VerbClass = "sys"
 )
 
@@ -35,6 +37,7 @@ const (
 	ArgString  ArgType = "string"
 	ArgBoolean ArgType = "boolean"
 	ArgInteger ArgType = "integer"
+	ArgNumber  ArgType = "number"
 	ArgAny     ArgType = "any"
 )
 

@@ -115,6 +115,12 @@ func (r *Rights) Judge(p Publish) Verdict {
 	case !r.mayPublish(row, params) && !r.mayDelete(row, p):
 		return refusal(schema.ReasonForbidden, fmt.Sprintf("role %s does not publish there", r.id.Role))
 	}
+	if row.Kind == schema.TopicFleetStopCmd {
+		if p.Retain {
+			return strippedStop
+		}
+		return Verdict{Do: Pass, Urgent: true}
+	}
 	if row.Kind == schema.TopicCmd {
 		verb, known := schema.VerbOf(params.Group, params.Verb)
 		switch {
@@ -124,7 +130,7 @@ func (r *Rights) Judge(p Publish) Verdict {
 		case known && !verb.Allows(r.id.Role):
 			return refusal(schema.ReasonForbidden, fmt.Sprintf("role %s may not %s", r.id.Role, verb.ID()))
 		case known && verb.Class == schema.ClassStop && p.Retain:
-			return Verdict{Do: Strip, Reason: schema.ReasonRetainedCommand, Detail: "the stop was passed on; commands are not retained", Urgent: true}
+			return strippedStop
 		case known && verb.Class == schema.ClassStop:
 			return Verdict{Do: Pass, Urgent: true}
 		case p.Retain:
@@ -132,6 +138,8 @@ func (r *Rights) Judge(p Publish) Verdict {
 		}
 	}
 	switch {
+	case row.Kind == schema.TopicTeleop && p.Retain:
+		return refusal(schema.ReasonRetainedCommand, "commands are never retained; send it without the retain flag")
 	case p.Size > row.MaxBytes:
 		return refusal(schema.ReasonTooBig, fmt.Sprintf("%d bytes, at most %d are taken there", p.Size, row.MaxBytes))
 	case row.Retain && !p.Retain:
@@ -154,6 +162,9 @@ func (r *Rights) JudgeWill(w Publish) Verdict {
 	}
 	return v
 }
+
+// strippedStop is the verdict on a stop that was sent with the retain flag.
+var strippedStop = Verdict{Do: Strip, Reason: schema.ReasonRetainedCommand, Detail: "the stop was passed on; commands are not retained", Urgent: true}
 
 func refusal(r schema.Reason, detail string) Verdict {
 	return Verdict{Do: Refuse, Reason: r, Detail: detail}

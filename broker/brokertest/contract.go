@@ -110,6 +110,34 @@ func (c *contract) payload(row schema.Topic, params schema.TopicParams, m Messag
 		}
 	case "Notice":
 		decode[schema.Notice](c, m)
+	case "DesiredConfig":
+		decode[schema.DesiredConfig](c, m)
+	case "ReportedConfig":
+		decode[schema.ReportedConfig](c, m)
+	case "DesiredMode":
+		decode[schema.DesiredMode](c, m)
+	case "ReportedMode":
+		decode[schema.ReportedMode](c, m)
+	case "DesiredSet":
+		decode[schema.DesiredSet](c, m)
+	case "ReportedSet":
+		decode[schema.ReportedSet](c, m)
+	case "DesiredStop":
+		decode[schema.DesiredStop](c, m)
+	case "FleetStop":
+		decode[schema.FleetStop](c, m)
+	case "StopRequest":
+		decode[schema.StopRequest](c, m)
+	case "Revoked":
+		decode[schema.Revoked](c, m)
+	case "VelocityFrame":
+		if f := decode[schema.VelocityFrame](c, m); f != nil {
+			c.rises(m, f.Lease, f.Seq, 1)
+		}
+	case "Telemetry":
+		if f := decode[schema.Telemetry](c, m); f != nil {
+			c.rises(m, f.Session, f.Seq, 1)
+		}
 	default:
 		c.report(m.Topic, "the recorder knows no message %s", row.Message)
 	}

@@ -28,6 +28,18 @@ var messages = map[string]any{
 	"DesiredStory":   schema.DesiredStory{},
 	"FleetHeartbeat": schema.FleetHeartbeat{},
 	"Notice":         schema.Notice{},
+	"DesiredConfig":  schema.DesiredConfig{},
+	"ReportedConfig": schema.ReportedConfig{},
+	"DesiredMode":    schema.DesiredMode{},
+	"ReportedMode":   schema.ReportedMode{},
+	"DesiredSet":     schema.DesiredSet{},
+	"ReportedSet":    schema.ReportedSet{},
+	"DesiredStop":    schema.DesiredStop{},
+	"FleetStop":      schema.FleetStop{},
+	"StopRequest":    schema.StopRequest{},
+	"Revoked":        schema.Revoked{},
+	"VelocityFrame":  schema.VelocityFrame{},
+	"Telemetry":      schema.Telemetry{},
 }
 
 func schemaFile(message string) string { return strings.ToLower(message) + ".schema.json" }

@@ -1,0 +1,238 @@
+package schema
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Args are the arguments of every verb in one comparable value; a verb fills
+// those that its row names and leaves the rest zero.
+type Args struct {
+	Mode        ModeID
+	Restart     bool
+	Why         string
+	SeenMonoMS  int64 // 0 = not said, as with every integer
+	Token       string
+	Handler     string
+	Interrupter string
+	ID          string
+	Authority   string
+	Echo        string // JSON text
+	From, To    int64
+	Scope       string
+	TTLMS       int64
+	Lease       string
+	Point       string
+	Act         string
+	Sound       string
+	Face        string
+	Text        string
+	Language    string
+	Colour      string
+	Pattern     string
+	PeriodMS    int64
+	LED         string
+	View        string
+	Motion      string
+	Name        string
+	XM, YM      Number
+	ThetaRad    Number
+	SpeedMPS    Number
+	Speed       Number // 0..1, a share of what the unit can
+	YawRad      Number
+	PitchRad    Number
+	RollRad     Number
+	Volume      Number // 0..1
+}
+
+// Number is a number that may be left out: zero is a place, too.
+type Number struct {
+	Value float64
+	Said  bool
+}
+
+// field is where the argument of that name lives: a *string, *ModeID, *bool,
+// *int64 or *Number, as its type in the verb table says; nil for no argument.
+func (a *Args) field(name string) any {
+	switch name {
+	case "mode":
+		return &a.Mode
+	case "restart":
+		return &a.Restart
+	case "why":
+		return &a.Why
+	case "seen_mono_ms":
+		return &a.SeenMonoMS
+	case "token":
+		return &a.Token
+	case "handler":
+		return &a.Handler
+	case "interrupter":
+		return &a.Interrupter
+	case "id":
+		return &a.ID
+	case "authority":
+		return &a.Authority
+	case "echo":
+		return &a.Echo
+	case "from":
+		return &a.From
+	case "to":
+		return &a.To
+	case "scope":
+		return &a.Scope
+	case "ttl_ms":
+		return &a.TTLMS
+	case "lease":
+		return &a.Lease
+	case "point":
+		return &a.Point
+	case "act":
+		return &a.Act
+	case "sound":
+		return &a.Sound
+	case "face":
+		return &a.Face
+	case "text":
+		return &a.Text
+	case "language":
+		return &a.Language
+	case "colour":
+		return &a.Colour
+	case "pattern":
+		return &a.Pattern
+	case "period_ms":
+		return &a.PeriodMS
+	case "led":
+		return &a.LED
+	case "view":
+		return &a.View
+	case "motion":
+		return &a.Motion
+	case "name":
+		return &a.Name
+	case "x_m":
+		return &a.XM
+	case "y_m":
+		return &a.YM
+	case "theta_rad":
+		return &a.ThetaRad
+	case "speed_mps":
+		return &a.SpeedMPS
+	case "speed":
+		return &a.Speed
+	case "yaw_rad":
+		return &a.YawRad
+	case "pitch_rad":
+		return &a.PitchRad
+	case "roll_rad":
+		return &a.RollRad
+	case "volume":
+		return &a.Volume
+	}
+	return nil
+}
+
+// set stores one argument; the names are those of the verb table.
+func (a *Args) set(arg Arg, raw jsontext.Value, pointer string) (Problem, bool) {
+	var c checks
+	if arg.Type == ArgAny {
+		if len(raw) > MaxWord {
+			c.add(pointer, "too_long", fmt.Sprintf("at most %d bytes", MaxWord), "")
+		}
+		a.Echo = string(raw)
+		return c.first()
+	}
+	switch f := a.field(arg.Name).(type) {
+	case *Number:
+		c.read(raw, pointer, &f.Value)
+		f.Said = true
+	case *bool:
+		c.read(raw, pointer, f)
+	case *int64:
+		c.read(raw, pointer, f)
+		if len(c) == 0 && (*f < 1 || *f > maxInt) {
+			c.add(pointer, "out_of_range", fmt.Sprintf("%d is not between 1 and 2^53", *f), arg.Purpose)
+		}
+	case *ModeID:
+		c.readWord(raw, pointer, (*string)(f))
+	case *string:
+		c.readWord(raw, pointer, f)
+	}
+	return c.first()
+}
+
+func (c *checks) readWord(raw jsontext.Value, pointer string, into *string) {
+	c.read(raw, pointer, into)
+	if len(*into) > MaxWord {
+		c.add(pointer, "too_long", fmt.Sprintf("at most %d bytes", MaxWord), "")
+	}
+}
+
+func (c checks) first() (Problem, bool) {
+	if len(c) > 0 {
+		return c[0], true
+	}
+	return Problem{}, false
+}
+
+// Values returns the arguments that v takes and a carries, by name, as a sender
+// would write them.
+func (a Args) Values(v Verb) map[string]any {
+	out := map[string]any{}
+	for _, arg := range v.Args {
+		if arg.Type == ArgAny {
+			if a.Echo != "" {
+				out[arg.Name] = jsontext.Value(a.Echo)
+			}
+			continue
+		}
+		switch f := a.field(arg.Name).(type) {
+		case *Number:
+			if f.Said {
+				out[arg.Name] = f.Value
+			}
+		case *bool:
+			if *f {
+				out[arg.Name] = true
+			}
+		case *int64:
+			if *f != 0 {
+				out[arg.Name] = *f
+			}
+		case *ModeID:
+			if *f != "" {
+				out[arg.Name] = string(*f)
+			}
+		case *string:
+			if *f != "" {
+				out[arg.Name] = *f
+			}
+		}
+	}
+	return out
+}
+
+// Word returns the first argument as text, for one-line displays.
+func (a Args) Word(v Verb) string {
+	if len(v.Args) == 0 {
+		return ""
+	}
+	switch f := a.field(v.Args[0].Name).(type) {
+	case *Number:
+		if f.Said {
+			return strconv.FormatFloat(f.Value, 'g', -1, 64)
+		}
+	case *int64:
+		if *f != 0 {
+			return strconv.FormatInt(*f, 10)
+		}
+	case *ModeID:
+		return string(*f)
+	case *string:
+		return *f
+	}
+	return ""
+}

@@ -1,0 +1,128 @@
+package schema
+
+import "strconv"
+
+// StopLevel is how a software stop is carried out. None of them is an emergency
+// stop.
+type StopLevel string
+
+const (
+	StopSoft StopLevel = "soft_stop" // end the running thing gently, then stop
+	StopStop StopLevel = "stop"      // damp to standstill
+	StopHalt StopLevel = "halt"      // halt all units at once; needs a reset too
+)
+
+// StopLatch is a stop that a person asked for and that holds until it is
+// released by its id. No robot is enabled while it holds one.
+type StopLatch struct {
+	ID    string    `json:"id"`
+	Level StopLevel `json:"level"`
+	By    string    `json:"by,omitempty"` // the person, or the client
+	Why   string    `json:"why,omitempty"`
+	Since Time      `json:"since"`
+}
+
+// DesiredStop is the set of latches that the desk holds on one robot. Retained.
+// A latch that leaves the set under a higher revision of the same authority is
+// released; an emptied topic releases nothing. What cannot be read is a stop.
+type DesiredStop struct {
+	Rev       int64       `json:"rev"`
+	Authority string      `json:"authority"`
+	Stops     []StopLatch `json:"stops"`
+	TS        Time        `json:"ts"`
+}
+
+// Validate reports what the document must carry and does not.
+func (d *DesiredStop) Validate() []Problem {
+	var c checks
+	c.wish(d.Rev, d.Authority)
+	c.said("/stops", d.Stops != nil)
+	for i, s := range d.Stops {
+		c.latchID(at("/stops", i, "id"), s.ID)
+		c.level(at("/stops", i, "level"), s.Level)
+	}
+	return c
+}
+
+// FleetStop is the latched stop of all robots. Retained. It is released by a
+// higher revision of the same authority with Active false; then robots are
+// DISABLED, and nothing moves by itself. What cannot be read is a stop.
+type FleetStop struct {
+	Rev       int64     `json:"rev"`
+	Authority string    `json:"authority"`
+	Active    bool      `json:"active"`
+	ID        string    `json:"id,omitempty"`
+	Level     StopLevel `json:"level,omitempty"`
+	By        string    `json:"by,omitempty"`
+	Why       string    `json:"why,omitempty"`
+	TS        Time      `json:"ts"`
+}
+
+// Validate reports what the document must carry and does not.
+func (f *FleetStop) Validate() []Problem {
+	var c checks
+	c.wish(f.Rev, f.Authority)
+	if f.Active {
+		c.latchID("/id", f.ID)
+		c.level("/level", f.Level)
+	}
+	return c
+}
+
+// StopRequest is a client's live stop of all robots, or of those it names. Any
+// payload stops; what cannot be read, and what names nobody, means all. It can
+// only stop: release goes through the desk.
+type StopRequest struct {
+	ID     string            `json:"id,omitempty"`
+	Level  StopLevel         `json:"level,omitempty"` // stop if left out
+	Robots []string          `json:"robots,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"` // all of them must match
+	By     string            `json:"by,omitempty"`
+	Why    string            `json:"why,omitempty"`
+}
+
+// Validate reports what makes a request unreadable; then it means all.
+func (s *StopRequest) Validate() []Problem {
+	var c checks
+	if s.ID != "" {
+		c.latchID("/id", s.ID)
+	}
+	if s.Level != "" {
+		c.level("/level", s.Level)
+	}
+	return c
+}
+
+func (c *checks) latchID(pointer, id string) {
+	if !ValidRequestID(id) {
+		c.add(pointer, "bad_id", strconv.Quote(id)+" does not name a stop", "1-64 characters of A-Z a-z 0-9 . _ : -")
+	}
+}
+
+func (c *checks) level(pointer string, l StopLevel) {
+	switch l {
+	case StopSoft, StopStop, StopHalt:
+	default:
+		c.add(pointer, "bad_value", strconv.Quote(string(l))+" is not a level of stopping", "soft_stop, stop or halt")
+	}
+}
+
+// Revoked lists who is no longer taken by the broker: names and serial numbers
+// of certificates. Retained; a higher revision replaces it whole.
+type Revoked struct {
+	Rev       int64    `json:"rev"`
+	Authority string   `json:"authority"`
+	Names     []string `json:"names"`
+	Serials   []string `json:"serials"` // lower-case hexadecimal
+	TS        Time     `json:"ts"`
+}
+
+// Validate reports what the list must carry and does not.
+func (r *Revoked) Validate() []Problem {
+	var c checks
+	c.wish(r.Rev, r.Authority)
+	for i, n := range r.Names {
+		c.id("/names/"+strconv.Itoa(i), n)
+	}
+	return c
+}

@@ -1,0 +1,60 @@
+package schema
+
+import (
+	"math"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// VelocityFrame is one frame of driving by hand, sent at 5 to 20 Hz with QoS 0
+// and not answered. The drive's set-point is zero when no valid frame came for
+// 400 ms; a frame that is older than the newest taken, expired, of another lease
+// or made by somebody who has not seen the robot for 500 ms is ignored.
+type VelocityFrame struct {
+	Lease      string  `json:"lease"`
+	Seq        int64   `json:"seq"`          // rises with every frame of the lease
+	VXMPS      float64 `json:"vx"`           // forwards, m/s
+	WZRadPS    float64 `json:"wz"`           // to the left, rad/s
+	TTLMS      int64   `json:"ttl_ms"`       // 1 to 500
+	SeenMonoMS int64   `json:"seen_mono_ms"` // newest mono_ms of the robot that the sender saw
+}
+
+// MaxFrameTTLMS bounds how long one frame may drive.
+const MaxFrameTTLMS = 500
+
+// Validate reports what a frame must carry and does not.
+func (f *VelocityFrame) Validate() []Problem {
+	var c checks
+	c.said("/lease", f.Lease != "")
+	c.atLeast("/seq", f.Seq, 1)
+	c.atLeast("/ttl_ms", f.TTLMS, 1)
+	if f.TTLMS > MaxFrameTTLMS {
+		c.add("/ttl_ms", "out_of_range", "a frame drives for at most 500 ms", "send frames more often")
+	}
+	c.atLeast("/seen_mono_ms", f.SeenMonoMS, 1)
+	c.finite("/vx", f.VXMPS)
+	c.finite("/wz", f.WZRadPS)
+	return c
+}
+
+func (c *checks) finite(pointer string, v float64) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		c.add(pointer, "out_of_range", "not a finite number", "")
+	}
+}
+
+// Telemetry is a stream of figures under one name, such as drive or battery.
+type Telemetry struct {
+	Session string         `json:"session"`
+	Seq     int64          `json:"seq"` // per name and boot
+	MonoMS  int64          `json:"mono_ms"`
+	Data    jsontext.Value `json:"data,omitempty"` // an object of figures, units in their names
+}
+
+// Validate reports what a figure must carry and does not.
+func (m *Telemetry) Validate() []Problem {
+	var c checks
+	c.said("/session", m.Session != "")
+	c.atLeast("/seq", m.Seq, 1)
+	return c
+}
