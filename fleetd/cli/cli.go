@@ -109,7 +109,7 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 		return nil
 	}
 	root.AddCommand(
-		sh.serveCommand(), sh.robotCommand(), sh.libraryCommand("act"), sh.libraryCommand("story"),
+		sh.serveCommand(), sh.caCommand(), sh.robotCommand(), sh.libraryCommand("act"), sh.libraryCommand("story"),
 		sh.modeCommand(), sh.autoCommand(), sh.safetyCommand(), sh.stopCommand(), sh.adoptCommand(),
 		sh.commandCommand(), sh.versionCommand(),
 	)

@@ -1,0 +1,126 @@
+package ca
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// How long certificates live.
+const (
+	RobotLife   = 90 * 24 * time.Hour
+	ServiceLife = 90 * 24 * time.Hour
+	ServerLife  = 398 * 24 * time.Hour
+	listLife    = 90 * 24 * time.Hour // longer than anything on it can matter
+
+	rootYears         = 20
+	intermediateYears = 10
+)
+
+// Backdate is how long before its making a certificate becomes valid: the clock
+// of who is shown it may be slow.
+const Backdate = time.Hour
+
+// Authority signs certificates.
+type Authority struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+	root *x509.Certificate
+}
+
+// Pair is a certificate with its key.
+type Pair struct {
+	Certificate *x509.Certificate
+	Key         *ecdsa.PrivateKey
+}
+
+// New makes the root of a fleet and the intermediate that signs for it. The
+// root's key is needed again only when the intermediate ends or is lost.
+func New(fleet string, now time.Time) (root, intermediate Pair, err error) {
+	if root.Key, err = newKey(); err != nil {
+		return root, intermediate, err
+	}
+	root.Certificate, err = sign(&x509.Certificate{
+		Subject:   pkix.Name{CommonName: fleet + " root"},
+		NotBefore: now.Add(-Backdate), NotAfter: now.AddDate(rootYears, 0, 0),
+		IsCA: true, BasicConstraintsValid: true, MaxPathLen: 1,
+		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
+	}, root, &root.Key.PublicKey)
+	if err != nil {
+		return root, intermediate, err
+	}
+	if intermediate.Key, err = newKey(); err != nil {
+		return root, intermediate, err
+	}
+	intermediate.Certificate, err = sign(&x509.Certificate{
+		Subject:   pkix.Name{CommonName: fleet + " intermediate"},
+		NotBefore: now.Add(-Backdate), NotAfter: now.AddDate(intermediateYears, 0, 0),
+		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true,
+		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
+	}, root, &intermediate.Key.PublicKey)
+	return root, intermediate, err
+}
+
+// Open makes an authority of what New made. It refuses an intermediate that is
+// not the root's, a key that is not the intermediate's, and one that has ended.
+func Open(root *x509.Certificate, intermediate Pair, now time.Time) (*Authority, error) {
+	if err := intermediate.Certificate.CheckSignatureFrom(root); err != nil {
+		return nil, fmt.Errorf("the intermediate certificate is not signed by this root: %w", err)
+	}
+	if !intermediate.Key.PublicKey.Equal(intermediate.Certificate.PublicKey) {
+		return nil, errors.New("the intermediate's key belongs to another certificate")
+	}
+	for _, c := range []*x509.Certificate{root, intermediate.Certificate} {
+		if now.After(c.NotAfter) {
+			return nil, fmt.Errorf("%s ended on %s", c.Subject.CommonName, c.NotAfter.Format(time.DateOnly))
+		}
+	}
+	return &Authority{cert: intermediate.Certificate, key: intermediate.Key, root: root}, nil
+}
+
+// Root is whom everybody is to trust.
+func (a *Authority) Root() *x509.Certificate { return a.root }
+
+// Chain is a certificate as it is shown to others: itself, then the intermediate.
+// The root is left out, for whoever does not have it cannot trust it.
+func (a *Authority) Chain(leaf *x509.Certificate) []*x509.Certificate {
+	return []*x509.Certificate{leaf, a.cert}
+}
+
+// Issuers are all that stand behind a certificate, the intermediate first: what a
+// server must know to judge its clients and the list of revoked certificates.
+func (a *Authority) Issuers() []*x509.Certificate { return []*x509.Certificate{a.cert, a.root} }
+
+// sign fills in what every certificate has. A template without a serial number
+// gets a random one of 20 bytes.
+func sign(template *x509.Certificate, by Pair, key *ecdsa.PublicKey) (*x509.Certificate, error) {
+	parent := by.Certificate
+	if parent == nil {
+		parent = template // of the root
+	}
+	if parent != template && template.NotAfter.After(parent.NotAfter) {
+		template.NotAfter = parent.NotAfter // what outlives its signer is refused anyway, and says something else
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, key, by.Key)
+	if err != nil {
+		return nil, fmt.Errorf("sign the certificate of %s: %w", template.Subject.CommonName, err)
+	}
+	return x509.ParseCertificate(der)
+}
+
+func newKey() (*ecdsa.PrivateKey, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("make a key: %w", err)
+	}
+	return key, nil
+}
+
+// Serial is how a certificate is called in lists: its serial number in lower-case
+// hexadecimal.
+func Serial(c *x509.Certificate) string { return c.SerialNumber.Text(16) }

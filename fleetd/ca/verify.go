@@ -1,0 +1,45 @@
+package ca
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"time"
+
+	"troupe/schema"
+)
+
+// Holder is who showed a certificate of ours.
+type Holder struct {
+	Role   schema.Role
+	Name   string
+	Serial string
+}
+
+// Why a certificate is not taken.
+var (
+	ErrForeign = errors.New("this certificate is not of this fleet")
+	ErrEnded   = errors.New("this certificate has ended")
+	ErrNobody  = errors.New("this certificate names no robot and no desk")
+)
+
+// Verify says who shows this certificate. It knows nothing of what was revoked.
+func (a *Authority) Verify(leaf *x509.Certificate, now time.Time) (Holder, error) {
+	roots := x509.NewCertPool()
+	roots.AddCert(a.cert)
+	_, err := leaf.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return Holder{}, fmt.Errorf("%w on %s", ErrEnded, leaf.NotAfter.UTC().Format(time.DateOnly))
+	case err != nil:
+		return Holder{}, fmt.Errorf("%w: %w", ErrForeign, err)
+	case len(leaf.URIs) != 1:
+		return Holder{}, ErrNobody
+	}
+	role, name, ok := schema.ParseIdentityURN(leaf.URIs[0].String())
+	if !ok || name != leaf.Subject.CommonName {
+		return Holder{}, ErrNobody
+	}
+	return Holder{role, name, Serial(leaf)}, nil
+}

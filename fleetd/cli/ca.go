@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"troupe/fleetd/ca"
+	"troupe/fleetd/vault"
+)
+
+// caCommand makes keys and certificates in a folder. It asks no desk: the folder
+// may lie on a machine that no network reaches.
+func (sh *shell) caCommand() *cobra.Command {
+	return group("ca", "the fleet's own certificates: init, server, service", sh.caInit(), sh.caServer(), sh.caService())
+}
+
+func folderFlag(c *cobra.Command, dir *string) {
+	c.Flags().StringVar(dir, "dir", "ca", "folder with the fleet's keys")
+}
+
+func (sh *shell) caInit() *cobra.Command {
+	var dir, name string
+	c := &cobra.Command{
+		Use: "init", Short: "make the root and the intermediate of a fleet", Args: cobra.NoArgs,
+		Long: `Make the keys with which a fleet says who belongs to it. The root signs the
+intermediate, the intermediate signs robots, servers and desks; fleetd serve --ca DIR
+needs the intermediate only. A folder that holds something is never overwritten.`,
+		Example: "  fleetd ca init --dir /etc/troupe/ca --name museum",
+		RunE: run(func(*cobra.Command, []string) error {
+			if err := vault.Make(dir, name, time.Now()); errors.Is(err, vault.ErrExists) {
+				return &failure{exitConflict, fmt.Errorf("%w; nothing was changed: these may be the keys of a fleet that runs", err)}
+			} else if err != nil {
+				return err
+			}
+			fmt.Fprintf(sh.Out, `made in %[1]s:
+  %[2]s        everybody trusts this certificate
+  %[3]s    its key: move it away now, to a medium in a safe; it is needed again in ten years
+  %[4]s and its key sign from day to day
+  %[5]s          both certificates, for the broker's --client-ca
+  %[6]s         what was revoked, for the broker's --crl
+next:
+  fleetd ca server --dir %[1]s --dns NAME --out broker    a certificate for the broker
+  fleetd serve --ca %[1]s ...
+`, dir, vault.RootFile, vault.RootKeyFile, vault.IntermediateFile, vault.IssuersFile, vault.ListFile)
+			return nil
+		}),
+	}
+	folderFlag(c, &dir)
+	c.Flags().StringVar(&name, "name", "troupe", "what the fleet is called in its certificates")
+	return c
+}
+
+// pairFlags are where a certificate and its key are written.
+type pairFlags struct {
+	dir, out string
+	replace  bool
+}
+
+func (p *pairFlags) flags(c *cobra.Command, out string) {
+	folderFlag(c, &p.dir)
+	c.Flags().StringVar(&p.out, "out", out, "write OUT.pem and OUT.key.pem")
+	c.Flags().BoolVar(&p.replace, "replace", false, "overwrite them, as when they are about to end")
+}
+
+// save makes a certificate and writes it with its key.
+func (p *pairFlags) save(sh *shell, make func(*vault.Vault, time.Time) (ca.Pair, error)) error {
+	now := time.Now()
+	v, err := vault.Open(p.dir, now)
+	if err != nil {
+		return fmt.Errorf("%w; fleetd ca init --dir %s makes a new one", err, p.dir)
+	}
+	pair, err := make(v, now)
+	if err != nil {
+		return err
+	}
+	certificate, key := p.out+".pem", p.out+".key.pem"
+	err = vault.SavePair(certificate, key, p.replace, pair, v.Chain(pair.Certificate))
+	if errors.Is(err, vault.ErrExists) {
+		return &failure{exitConflict, fmt.Errorf("%w; --replace overwrites it", err)}
+	} else if err != nil {
+		return err
+	}
+	fmt.Fprintf(sh.Out, "%s and %s, valid until %s\n", certificate, key, pair.Certificate.NotAfter.Format(time.DateOnly))
+	return nil
+}
+
+func (sh *shell) caServer() *cobra.Command {
+	var p pairFlags
+	var dns, ips []string
+	c := &cobra.Command{
+		Use: "server", Short: "make the certificate of a broker or of a desk's address", Args: cobra.NoArgs,
+		Long: `Make a certificate, valid for 398 days, by which clients know a server. It must hold
+every name and address under which they reach it.`,
+		Example: "  fleetd ca server --dir ca --dns broker.museum.example --ip 10.0.0.2 --out broker",
+		RunE: run(func(*cobra.Command, []string) error {
+			var addresses []netip.Addr
+			for _, text := range ips {
+				ip, err := netip.ParseAddr(text)
+				if err != nil {
+					return usage("--ip %s: write an address such as 10.0.0.2", text)
+				}
+				addresses = append(addresses, ip)
+			}
+			if len(dns)+len(ips) == 0 {
+				return usage("write --dns NAME or --ip ADDRESS, as clients reach the server")
+			}
+			return p.save(sh, func(v *vault.Vault, now time.Time) (ca.Pair, error) { return v.Server(dns, addresses, now) })
+		}),
+	}
+	p.flags(c, "server")
+	c.Flags().StringSliceVar(&dns, "dns", nil, "name of the server; may be repeated")
+	c.Flags().StringSliceVar(&ips, "ip", nil, "address of the server; may be repeated")
+	return c
+}
+
+func (sh *shell) caService() *cobra.Command {
+	var p pairFlags
+	var name string
+	c := &cobra.Command{
+		Use: "service", Short: "make the certificate by which a broker knows a desk", Args: cobra.NoArgs,
+		Long: `Make the certificate of a desk that has no folder of keys itself. fleetd serve --ca
+makes its own and needs none.`,
+		RunE: run(func(*cobra.Command, []string) error {
+			return p.save(sh, func(v *vault.Vault, now time.Time) (ca.Pair, error) {
+				pair, err := v.Service(name, now)
+				if err != nil {
+					return pair, &failure{exitUsage, err}
+				}
+				return pair, nil
+			})
+		}),
+	}
+	p.flags(c, "fleetd")
+	c.Flags().StringVar(&name, "name", "fleetd", "MQTT name of the desk")
+	return c
+}

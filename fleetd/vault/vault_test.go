@@ -1,0 +1,136 @@
+package vault_test
+
+import (
+	"crypto/tls"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/fleetd/ca"
+	"troupe/fleetd/vault"
+)
+
+var morning = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
+
+func filled(t *testing.T) (string, *vault.Vault) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "keys", "ca")
+	if err := vault.Make(dir, "museum", morning); err != nil {
+		t.Fatal(err)
+	}
+	v, err := vault.Open(dir, morning)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, v
+}
+
+func TestAFolderIsMadeOnce(t *testing.T) {
+	dir, v := filled(t)
+	before, err := os.ReadFile(filepath.Join(dir, vault.RootFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := vault.Make(dir, "museum", morning); !errors.Is(err, vault.ErrExists) {
+		t.Errorf("a second time: %v", err)
+	}
+	if after, err := os.ReadFile(filepath.Join(dir, vault.RootFile)); err != nil || string(after) != string(before) {
+		t.Error("the root is another one")
+	}
+	beside, err := os.ReadDir(filepath.Dir(dir))
+	if err != nil || len(beside) != 1 {
+		t.Errorf("it left %v behind, %v", beside, err)
+	}
+	if !v.RootKeyIsHere() {
+		t.Error("the root's key is not found")
+	}
+	empty := t.TempDir()
+	if err := vault.Make(empty, "museum", morning); err != nil {
+		t.Errorf("an empty folder is refused: %v", err)
+	}
+}
+
+func TestAFolderWithoutTheRootsKeySigns(t *testing.T) {
+	dir, _ := filled(t)
+	if err := os.Remove(filepath.Join(dir, vault.RootKeyFile)); err != nil {
+		t.Fatal(err)
+	}
+	v, err := vault.Open(dir, morning)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.RootKeyIsHere() {
+		t.Error("a key that was moved away is here")
+	}
+	if _, err := v.Service("fleetd", morning); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestKeysAreTheirOwnersAlone(t *testing.T) {
+	dir, _ := filled(t)
+	for _, file := range []string{vault.RootKeyFile, vault.IntermediateKeyFile} {
+		info, err := os.Stat(filepath.Join(dir, file))
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", file, info.Mode(), err)
+		}
+	}
+	if err := os.Chmod(filepath.Join(dir, vault.IntermediateKeyFile), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := vault.Open(dir, morning); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+		t.Errorf("a key for everybody: %v", err)
+	}
+}
+
+func TestAPairIsServedAsItWasWritten(t *testing.T) {
+	dir, v := filled(t)
+	p, err := v.Server([]string{"localhost"}, nil, morning)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, key := filepath.Join(dir, "server.pem"), filepath.Join(dir, "server.key.pem")
+	save := func(replace bool) error { return vault.SavePair(certificate, key, replace, p, v.Chain(p.Certificate)) }
+	if err := save(false); err != nil {
+		t.Fatal(err)
+	}
+	if err := save(false); !errors.Is(err, vault.ErrExists) {
+		t.Errorf("a second time: %v", err)
+	}
+	if err := save(true); err != nil {
+		t.Errorf("replaced: %v", err)
+	}
+	if pair, err := tls.LoadX509KeyPair(certificate, key); err != nil || len(pair.Certificate) != 2 {
+		t.Errorf("%d certificates, %v", len(pair.Certificate), err)
+	}
+}
+
+func TestTheListIsReplacedAsAWhole(t *testing.T) {
+	dir, v := filled(t)
+	list, err := v.List([]ca.Revoked{{Serial: "4f", At: morning}}, 2, morning)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.SaveList(list); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, vault.ListFile)); err != nil || string(got) != string(list) {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+func TestAFolderOfSomethingElseIsNoVault(t *testing.T) {
+	dir, _ := filled(t)
+	if _, err := vault.Open(t.TempDir(), morning); err == nil {
+		t.Error("an empty folder is taken")
+	}
+	if err := os.WriteFile(filepath.Join(dir, vault.IntermediateFile), []byte("nothing"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := vault.Open(dir, morning); err == nil || !strings.Contains(err.Error(), vault.IntermediateFile) {
+		t.Errorf("a broken certificate: %v", err)
+	}
+}
