@@ -52,6 +52,7 @@ Each flag may also be given in the environment: --users as TROUPE_BROKER_USERS.`
 	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")
 	f.String("log-level", "info", "debug, info, warn or error")
 	root.AddCommand(
+		aclCommand(),
 		&cobra.Command{Use: "hash-password", Short: "read a password from standard input, write its hash for the users file", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return hashPassword(cmd) }},
 		&cobra.Command{Use: "version", Short: "say which version this is", Args: cobra.NoArgs,

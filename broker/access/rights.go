@@ -19,6 +19,17 @@ type Rights struct {
 
 // Compile makes the rights of id below name space ns.
 func Compile(id Identity, ns schema.Namespace) *Rights {
+	return &Rights{id: id, ns: ns, read: treeOf(readable(id, ns))}
+}
+
+// readable lists the filters of what id may read.
+func readable(id Identity, ns schema.Namespace) []string {
+	switch id.Role {
+	case schema.RoleFleetd:
+		return []string{ns.Root() + "#"}
+	case schema.RoleAdmin:
+		return []string{ns.Root() + "#", "$SYS/#"}
+	}
 	var read []string
 	for _, row := range schema.Topics {
 		if id.Blobs && row.Kind != schema.TopicBlob {
@@ -30,13 +41,7 @@ func Compile(id Identity, ns schema.Namespace) *Rights {
 			}
 		}
 	}
-	switch id.Role {
-	case schema.RoleFleetd:
-		read = append(read, ns.Root()+"#")
-	case schema.RoleAdmin:
-		read = append(read, ns.Root()+"#", "$SYS/#")
-	}
-	return &Rights{id: id, ns: ns, read: treeOf(read)}
+	return read
 }
 
 // filterOf fills the pattern of row with name where the grant asks for one's own
@@ -178,7 +183,11 @@ func (r *Rights) mayPublish(row schema.Topic, params schema.TopicParams) bool {
 
 // mayDelete: the fleet's side may empty any document, for robots that are gone.
 func (r *Rights) mayDelete(row schema.Topic, p Publish) bool {
-	return row.Retain && p.Retain && p.Size == 0 && (r.id.Role == schema.RoleFleetd || r.id.Role == schema.RoleAdmin)
+	return p.Retain && p.Size == 0 && r.id.deletes(row)
+}
+
+func (id Identity) deletes(row schema.Topic) bool {
+	return row.Retain && (id.Role == schema.RoleFleetd || id.Role == schema.RoleAdmin)
 }
 
 // NoticeTopic is where the broker tells the client of that name what it did not

@@ -49,6 +49,7 @@ var concrete = rapid.Custom(func(t *rapid.T) string {
 	fill := map[string]*rapid.Generator[string]{
 		"{rid}": rapid.SampledFrom([]string{"r1", "r2", "R1", "+"}), "{cid}": rapid.SampledFrom([]string{"op1", "op2", "r1", "fleetd", "admin"}),
 		"{sha256}": rapid.SampledFrom([]string{strings.Repeat("a", 64), "x"}),
+		"{name}":   rapid.SampledFrom([]string{"drive", "a b"}),
 		"{group}":  rapid.SampledFrom([]string{"safety", "mode", "sys", "x"}), "{verb}": rapid.SampledFrom([]string{"stop", "set", "adopt", "enable", "x"}),
 	}
 	levels := strings.Split(row.Pattern, "/")
@@ -90,7 +91,7 @@ func TestWhateverPassesIsInTheTable(t *testing.T) {
 		deletes := row.Retain && m.Retain && m.Size == 0 && (id.Role == schema.RoleFleetd || id.Role == schema.RoleAdmin)
 		kept := m.Retain && v.Do == Pass
 		verb, known := schema.VerbOf(params.Group, params.Verb)
-		stop := known && verb.Class == schema.ClassStop
+		stop := known && verb.Class == schema.ClassStop || row.Kind == schema.TopicFleetStopCmd
 		switch {
 		case !granted && !deletes:
 			t.Fatalf("%+v by %+v: not granted, and %+v", m, id, v)
@@ -111,7 +112,7 @@ func TestAStopOfOnesOwnAlwaysPasses(t *testing.T) {
 		role := rapid.SampledFrom([]schema.Role{schema.RoleOperator, schema.RoleResponder, schema.RoleStop, schema.RoleFleetd, schema.RoleAdmin}).Draw(t, "role")
 		verb := rapid.SampledFrom([]string{"stop", "soft-stop", "halt", "estop"}).Draw(t, "verb")
 		m := message(t)
-		m.Topic = ns.Topic(schema.TopicCmd, "r1", "me", "safety", verb)
+		m.Topic = rapid.SampledFrom([]string{ns.Topic(schema.TopicCmd, "r1", "me", "safety", verb), ns.Topic(schema.TopicFleetStopCmd, "me")}).Draw(t, "topic")
 		v := rights(role, "me").Judge(m)
 		if v.Do == Refuse || !v.Urgent || m.Retain != (v.Do == Strip) {
 			t.Fatalf("%+v by %s: %+v", m, role, v)

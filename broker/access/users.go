@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -96,6 +97,9 @@ func Dev() Users {
 	}
 	return u
 }
+
+// All lists the users in no order.
+func (u Users) All() []User { return slices.Collect(maps.Values(u.byName)) }
 
 // Len is how many users are named.
 func (u Users) Len() int { return len(u.byName) }

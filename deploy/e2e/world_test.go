@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"troupe/broker/access"
 	"troupe/broker/brokertest"
 	"troupe/deploy/mosquittotest"
 	"troupe/fleetd/store/pgtest"
@@ -37,7 +39,7 @@ type world struct {
 
 // kind is what a world is made of.
 type kind struct {
-	mosquitto bool // the broker is a stock Mosquitto
+	mosquitto bool // the broker is a stock Mosquitto, under the rules that ours writes for it
 	postgres  bool // the desk keeps its fleet there, and in SQLite otherwise
 }
 
@@ -89,7 +91,9 @@ func newWorld(t testing.TB, k kind) *world {
 func (w *world) startBroker() {
 	w.t.Helper()
 	if w.kind.mosquitto {
-		w.address = strings.TrimPrefix(mosquittotest.Start(w.t, mosquittotest.Options{MaxPacketBytes: 512 << 10}), "mqtt://")
+		w.address = strings.TrimPrefix(mosquittotest.Start(w.t, mosquittotest.Options{
+			MaxPacketBytes: 512 << 10, Lines: []string{"acl_file " + w.rules()},
+		}), "mqtt://")
 	} else {
 		w.broker = launch(w.t, "broker", program(w.t, "broker"), []string{"--dev", "--mqtt", "127.0.0.1:0", "--http", ""}, nil)
 		w.address = w.broker.ready()["mqtt"]
@@ -100,6 +104,33 @@ func (w *world) startBroker() {
 	for _, each := range w.everyWire() {
 		each.lead(w.address)
 	}
+}
+
+// rules is the file of access rules that our broker writes for Mosquitto: those
+// of the names that --dev knows and of the robots of these tests.
+func (w *world) rules() string {
+	w.t.Helper()
+	var users strings.Builder
+	for _, u := range access.Dev().All() {
+		if u.Name != "" {
+			fmt.Fprintln(&users, u.Name, u.Role)
+		}
+	}
+	for n := range 9 {
+		fmt.Fprintf(&users, "r%d %s\n", n+1, schema.RoleRobot)
+	}
+	in, out := filepath.Join(w.folder, "users"), filepath.Join(w.folder, "rules.acl")
+	if err := os.WriteFile(in, []byte(users.String()), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	text, err := exec.Command(program(w.t, "broker"), "acl", "--for", "mosquitto", "--users", in).Output()
+	if err == nil {
+		err = os.WriteFile(out, text, 0o600)
+	}
+	if err != nil {
+		w.t.Fatalf("write rules for mosquitto: %v", err)
+	}
+	return out
 }
 
 // loseBroker ends the broker as a power cut does, with all it kept.

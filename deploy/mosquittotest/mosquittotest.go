@@ -33,12 +33,15 @@ type Options struct {
 	// MaxPacketBytes is the largest packet that the broker takes; zero leaves
 	// mosquitto's own limit.
 	MaxPacketBytes int
+	// Closed leaves it to Lines who is let in.
+	Closed bool
 	// Lines are further lines of mosquitto.conf, as its manual has them.
 	Lines []string
 }
 
-// Start runs a mosquitto on a free port of 127.0.0.1 that lets anybody in and
-// keeps nothing on disk, until the test ends, and returns its URL. Its log is
+// Start runs a mosquitto on a free port of 127.0.0.1 that lets anybody in, unless
+// it is told otherwise, and keeps nothing on disk, until the test ends, and
+// returns its URL. Its log is
 // shown when the test fails.
 func Start(t testing.TB, o Options) (url string) {
 	t.Helper()
@@ -78,12 +81,12 @@ func freePort(t testing.TB) int {
 func config(port int, o Options) []byte {
 	lines := []string{
 		fmt.Sprintf("listener %d 127.0.0.1", port),
-		"allow_anonymous true",
-		"persistence false",
-		"set_tcp_nodelay true",
 		"log_dest stderr",
 		"log_type all",
 		"connection_messages true",
+	}
+	if !o.Closed {
+		lines = append(lines, "allow_anonymous true", "persistence false", "set_tcp_nodelay true")
 	}
 	if os.Geteuid() == 0 {
 		// It would become user mosquitto, who can read nothing of this test's.

@@ -1,0 +1,94 @@
+package access
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"troupe/schema"
+)
+
+// ruled is an acl_file as Mosquitto understands it: the rules of the user alone,
+// read for what is delivered to him, write for what he publishes.
+type ruled map[string][]string // user -> "read FILTER" or "write FILTER"
+
+func parseACL(t *testing.T, text string) ruled {
+	rules, user := ruled{}, ""
+	for _, line := range strings.Split(text, "\n") {
+		word := strings.Fields(line)
+		switch {
+		case len(word) == 0 || line[0] == '#':
+		case word[0] == "user" && len(word) == 2:
+			user = word[1]
+		case word[0] == "topic" && len(word) == 3 && user != "" && (word[1] == "read" || word[1] == "write"):
+			rules[user] = append(rules[user], word[1]+" "+word[2])
+		default:
+			t.Fatalf("mosquitto does not know the line %q, or nobody is meant", line)
+		}
+	}
+	return rules
+}
+
+func (r ruled) may(user, access, topic string) bool {
+	for _, rule := range r[user] {
+		if filter, ok := strings.CutPrefix(rule, access+" "); ok && Matches(filter, topic) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestMosquittosRulesAreOurs(t *testing.T) {
+	var users []User
+	for _, role := range roles {
+		users = append(users, User{Name: "x-" + string(role), Role: role})
+	}
+	var text strings.Builder
+	if err := WriteMosquittoACL(&text, users, ns); err != nil {
+		t.Fatal(err)
+	}
+	rules := parseACL(t, text.String())
+	rapid.Check(t, func(t *rapid.T) {
+		user := rapid.SampledFrom(users).Draw(t, "user")
+		m := message(t)
+		m.Topic = strings.NewReplacer("/op1", "/"+user.Name, "/r1", "/"+user.Name).Replace(m.Topic)
+		if _, _, ok := ns.Match(m.Topic); !ok {
+			return // ill-formed names are not in a list of topics
+		}
+		own := Compile(Identity{Name: user.Name, ClientID: user.Name, Role: user.Role}, ns)
+		if got, want := rules.may(user.Name, "read", m.Topic), own.MayRead(m.Topic); got != want {
+			t.Errorf("%s reads %s: %v under mosquitto, %v here", user.Name, m.Topic, got, want)
+		}
+		// Flags and sizes are not in a list of topics either.
+		m.Size = 1
+		if row, _, _ := ns.Match(m.Topic); row.Retain {
+			m.Retain = true
+		} else {
+			m.Retain = false
+		}
+		want := own.Judge(m).Do != Refuse
+		m.Size = 0
+		want = want || own.Judge(m).Do != Refuse
+		if got := rules.may(user.Name, "write", m.Topic); got != want {
+			t.Errorf("%s writes %s: %v under mosquitto, %v here", user.Name, m.Topic, got, want)
+		}
+	})
+}
+
+func TestMosquittosRulesGiveNothingToEverybody(t *testing.T) {
+	var text strings.Builder
+	if err := WriteMosquittoACL(&text, Dev().All(), ns); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(text.String(), "pattern") {
+		t.Error("a pattern is everybody's, whatever his role")
+	}
+	rules := parseACL(t, text.String()) // fails on a rule before the first user
+	if rules.may("obs", "write", "troupe/v1/robots/r1/cmd/obs/safety/enable") || rules.may("nobody", "read", "troupe/v1/robots/r1/state") {
+		t.Error("an observer writes, or a stranger reads")
+	}
+	if !rules.may("stop1", "write", ns.Topic(schema.TopicCmd, "r9", "stop1", "safety", "stop")) {
+		t.Error("the wall button does not stop")
+	}
+}

@@ -1,0 +1,128 @@
+package mosquitto
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"troupe/broker/access"
+	"troupe/broker/brokertest"
+	"troupe/deploy/mosquittotest"
+	"troupe/schema"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	ns     = schema.DefaultNamespace
+	secret = "open sesame"
+)
+
+// people are those of the users file; everybody's password is the secret.
+const people = "fleetd fleetd\nop1 operator\nobs observer\nadmin admin\nr1 robot\nr2 robot\n"
+
+// start runs Mosquitto with the configuration of this folder, but for the ports,
+// the files and what a test wants otherwise.
+func start(t *testing.T, otherwise ...string) string {
+	t.Helper()
+	folder := t.TempDir()
+	users, err := access.ParseUsers(strings.NewReader(people))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rules strings.Builder
+	if err := access.WriteMosquittoACL(&rules, users.All(), ns); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"troupe.acl": rules.String(), "troupe.passwd": ""} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, u := range users.All() {
+		if out, err := exec.Command("mosquitto_passwd", "-b", filepath.Join(folder, "troupe.passwd"), u.Name, secret).CombinedOutput(); err != nil {
+			t.Fatalf("mosquitto_passwd: %v\n%s", err, out)
+		}
+	}
+	return mosquittotest.Start(t, mosquittotest.Options{Closed: true, Lines: append(general(t, folder), otherwise...)})
+}
+
+// general are the lines of the configuration that hold for every listener.
+func general(t *testing.T, folder string) []string {
+	t.Helper()
+	text, err := os.ReadFile("mosquitto.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(text), "\nallow_anonymous ")
+	if !ok {
+		t.Fatal("the general part of mosquitto.conf begins with allow_anonymous")
+	}
+	rest = strings.ReplaceAll("allow_anonymous "+rest, "/etc/mosquitto", folder)
+	return strings.Split(strings.TrimSpace(rest), "\n")
+}
+
+func connect(t *testing.T, url, name string) *brokertest.Client {
+	t.Helper()
+	return brokertest.Connect(t, brokertest.TCP(strings.TrimPrefix(url, "mqtt://")), brokertest.Hello{Name: name, Password: secret, ClientID: name})
+}
+
+func TestNobodyIsLetInWithoutHisPassword(t *testing.T) {
+	url := start(t)
+	dial := brokertest.TCP(strings.TrimPrefix(url, "mqtt://"))
+	for what, h := range map[string]brokertest.Hello{
+		"a stranger":          {Name: "x", Password: secret, ClientID: "x"},
+		"a wrong password":    {Name: "op1", Password: "sesame", ClientID: "op1"},
+		"no name at all":      {ClientID: "y"},
+		"a name, no password": {Name: "op1", ClientID: "op1"},
+	} {
+		if c, code := brokertest.TryConnect(t, dial, h); code == 0 {
+			c.Close()
+			t.Errorf("%s was let in", what)
+		}
+	}
+	connect(t, url, "op1").Ping()
+}
+
+// What is refused is acknowledged and nobody is told, so a message that is
+// allowed is sent after it: what comes before that one was let through.
+func TestEachRoleSaysWhatItMayAndNothingElse(t *testing.T) {
+	url := start(t)
+	admin := connect(t, url, "admin")
+	admin.Subscribe("#")
+	r1, op1, obs := connect(t, url, "r1"), connect(t, url, "op1"), connect(t, url, "obs")
+
+	r1.Publish(ns.Topic(schema.TopicCmd, "r2", "r1", "safety", "enable"), "")
+	r1.Publish(ns.Topic(schema.TopicEvent, "r2"), "{}")
+	obs.Publish(ns.Topic(schema.TopicCmd, "r1", "obs", "mode", "set"), "ato")
+	op1.Publish(ns.Topic(schema.TopicCmd, "r1", "fleetd", "mode", "set"), "ato")
+	op1.Publish(ns.Topic(schema.TopicCmd, "r1", "op1", "sys", "adopt"), "x")
+	op1.Retain(ns.Topic(schema.TopicDesiredStory, "r1"), "{}")
+	op1.Publish(ns.Topic(schema.TopicCmd, "r1", "op1", "mode", "set"), "ato")
+	admin.Expect(ns.Topic(schema.TopicCmd, "r1", "op1", "mode", "set"))
+	r1.Publish(ns.Topic(schema.TopicEvent, "r1"), "{}")
+	admin.Expect(ns.Topic(schema.TopicEvent, "r1"))
+	if got := admin.Inbox("#"); len(got) != 0 {
+		t.Errorf("these were let through too: %v", got)
+	}
+}
+
+// A desk that starts beside a fleet of 300 is given each robot's documents at
+// once. Mosquitto's own queue of 1000 would lose the rest without a word.
+func TestWhoSubscribesIsGivenEveryDocumentOfALargeFleet(t *testing.T) {
+	const documents = 300 * 11
+	url := start(t)
+	desk := connect(t, url, "fleetd")
+	for n := range documents {
+		desk.Retain(ns.Topic(schema.TopicDesiredStory, fmt.Sprintf("r%d", n)), `{"rev":1}`)
+	}
+	r := mosquittotest.Sub(t, url, "-u", "admin", "-P", secret, "-i", "admin", "-q", "1", "-t", ns.Topic(schema.TopicDesiredStory, "+"), "-C", fmt.Sprint(documents), "-W", "25")
+	if got := strings.Count(r.Stdout, "\n"); got != documents || r.Code != 0 {
+		t.Errorf("%d of %d documents: %s", got, documents, r.Stderr)
+	}
+}
