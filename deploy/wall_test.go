@@ -31,8 +31,8 @@ var ladder = []rung{
 		folders: []string{"schema/fsm"}},
 	{what: "the words: messages, topics, verbs, reasons", pure: true,
 		folders: []string{"schema"}},
-	{what: "what acts and stories mean", pure: true,
-		folders: []string{"schema/score"}},
+	{what: "what acts and stories mean, and what is signed of a wish", pure: true,
+		folders: []string{"schema/score", "schema/sign"}},
 	{what: "rooms that decide one thing each", pure: true,
 		folders: []string{
 			"broker/access",

@@ -2,18 +2,20 @@ package schema
 
 // Caps is what a robot is and can do: retained, once per boot and on change.
 type Caps struct {
-	TS           Time         `json:"ts"`
-	Session      string       `json:"session"`
-	Robot        CapsRobot    `json:"robot"`
-	Software     CapsSoftware `json:"software"`
-	Limits       CapsLimits   `json:"limits"`
-	Verbs        []string     `json:"verbs"` // group/verb
-	Units        []Unit       `json:"units"`
-	Points       []string     `json:"points"` // names that goto knows; empty without a map
-	Languages    []string     `json:"languages"`
-	Handlers     []string     `json:"handlers"`
-	Interrupters []string     `json:"interrupters"`
-	Notes        []string     `json:"notes"` // what a person must know, such as what a stop is not
+	TS        Time         `json:"ts"`
+	Session   string       `json:"session"`
+	Robot     CapsRobot    `json:"robot"`
+	Software  CapsSoftware `json:"software"`
+	Limits    CapsLimits   `json:"limits"`
+	Verbs     []string     `json:"verbs"` // group/verb
+	Units     []Unit       `json:"units"`
+	Points    []string     `json:"points"` // names that goto knows; empty without a map
+	Languages []string     `json:"languages"`
+	// Labels are what the fleet calls the robot by, such as site: museum.
+	Labels       map[string]string `json:"labels,omitempty"`
+	Handlers     []string          `json:"handlers"`
+	Interrupters []string          `json:"interrupters"`
+	Notes        []string          `json:"notes"` // what a person must know, such as what a stop is not
 }
 
 // CapsRobot identifies the body.

@@ -127,6 +127,7 @@ type DesiredSet struct {
 	TS        Time       `json:"ts"`
 	Counter   int64      `json:"counter,omitzero"`
 	Sig       *Signature `json:"sig,omitzero"`
+	Released  *Signature `json:"released,omitzero"`
 }
 
 // Validate reports what the wish must carry and does not.
@@ -151,6 +152,7 @@ type ReportedSet struct {
 	Pointer    string      `json:"pointer,omitempty"`
 	Attempts   int         `json:"attempts"`
 	Fetching   string      `json:"fetching,omitempty"`
+	Progress   *int        `json:"progress,omitzero"` // of fetching, in per cent of the bytes
 	Active     *StoryRef   `json:"active" jsonschema:"nullable"`
 	Previous   *StoryRef   `json:"previous" jsonschema:"nullable"`
 }

@@ -60,6 +60,7 @@ const (
 	ReasonWrongAuthority     Reason = "wrong_authority"
 	ReasonBadDigest          Reason = "bad_digest"
 	ReasonBadSignature       Reason = "bad_signature"
+	ReasonEquivocation       Reason = "equivocation"
 	ReasonNoSpace            Reason = "no_space"
 	ReasonUnsupportedVersion Reason = "unsupported_version"
 	ReasonUndelivered        Reason = "undelivered"
@@ -131,7 +132,8 @@ var Reasons = []ReasonText{
 	{ReasonStaleRevision, RetryNever, "a newer revision was already taken"},
 	{ReasonWrongAuthority, RetryAfterFix, "the robot obeys another fleet; sys/adopt changes that"},
 	{ReasonBadDigest, RetryNever, "the bytes do not have the digest they are named by"},
-	{ReasonBadSignature, RetryNever, "the signature does not verify"},
+	{ReasonBadSignature, RetryNever, "the signature is missing or does not verify"},
+	{ReasonEquivocation, RetryAfterFix, "two contents were signed under one release counter; one of them is not the fleet's"},
 	{ReasonNoSpace, RetryLater, "the robot's disk refused to write"},
 	{ReasonUnsupportedVersion, RetryNever, "the document's schema version is not understood"},
 	{ReasonUndelivered, RetryLater, "the robot was never reachable while the command was valid"},

@@ -11,8 +11,11 @@ type DesiredStory struct {
 	Authority string    `json:"authority"`                   // UUID of the fleet's database
 	Story     *StoryPin `json:"story" jsonschema:"nullable"` // null = withdrawn
 	Apply     Apply     `json:"apply"`
-	By        string    `json:"by,omitempty"`
-	TS        Time      `json:"ts"`
+	// DeadlineTS is when the fleet stops waiting: a robot that cannot have
+	// activated the story by then keeps what it has.
+	DeadlineTS Time   `json:"deadline_ts,omitzero"`
+	By         string `json:"by,omitempty"`
+	TS         Time   `json:"ts"`
 	// Counter rises with every release of the fleet, also when an old story is
 	// assigned again, so that an old wish cannot be played back.
 	Counter int64      `json:"counter,omitzero"`
@@ -58,11 +61,22 @@ type ReportedStory struct {
 	Pointer    string       `json:"pointer,omitempty"`
 	Attempts   int          `json:"attempts"`
 	Fetching   string       `json:"fetching,omitempty"` // the digest that is being asked for
+	Progress   *int         `json:"progress,omitzero"`  // of fetching, in per cent of the bytes
 	Active     *ActiveStory `json:"active" jsonschema:"nullable"`
 	Previous   *StoryRef    `json:"previous" jsonschema:"nullable"`
 	Playing    bool         `json:"playing"`
+	SelfCheck  SelfCheck    `json:"self_check,omitempty"` // of the active story; empty without one
 	ActsDigest string       `json:"acts_digest,omitempty"`
 }
+
+// SelfCheck is whether the executor has gone through every act of the active
+// story against the units that this robot has.
+type SelfCheck string
+
+const (
+	SelfCheckPassed SelfCheck = "passed"
+	SelfCheckFailed SelfCheck = "failed"
+)
 
 // ActiveStory is the story that ato performs on this robot.
 type ActiveStory struct {
