@@ -39,10 +39,14 @@ type Heartbeat struct {
 	Clock    HeartbeatClock `json:"clock"`
 }
 
-// HeartbeatLink echoes the newest fleet heartbeat that arrived.
+// HeartbeatLink echoes the newest fleet heartbeat that arrived: whose it was,
+// which one, and how long ago it came. Its sender knows when it was sent, and so
+// how long a word takes to the robot and back.
 type HeartbeatLink struct {
-	State    LinkState `json:"state"`
-	FleetSeq int64     `json:"fleet_seq,omitzero"`
+	State      LinkState `json:"state"`
+	Client     string    `json:"client,omitempty"`
+	FleetSeq   int64     `json:"fleet_seq,omitzero"`
+	FleetAgeMS int64     `json:"fleet_age_ms,omitzero"`
 }
 
 // HeartbeatClock says how far the robot's clock is from the fleet's.

@@ -109,6 +109,18 @@ type StateLink struct {
 	State  LinkState `json:"state"`
 	Since  Time      `json:"since"`
 	Client string    `json:"client,omitempty"` // whose heartbeat was heard last
+	// BudgetMS is how much more silence makes a loss, 0 once lost. Silences drain
+	// it, and heartbeats in time fill it again at a quarter of that speed.
+	BudgetMS   int64       `json:"budget_ms"`
+	Policy     LinkLoss    `json:"policy,omitempty"` // of the mode in charge
+	LastOutage *LinkOutage `json:"last_outage,omitzero"`
+}
+
+// LinkOutage is a time in which no operator could be relied on to reach the
+// robot.
+type LinkOutage struct {
+	From Time `json:"from"`        // when an operator was heard last
+	To   Time `json:"to,omitzero"` // when one was heard again; left out while it lasts
 }
 
 // UnitState is one unit of the robot. idle is at rest and may not move; run is

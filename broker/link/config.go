@@ -12,6 +12,8 @@
 //     then, and after a loss, Publish answers ErrNotReady and keeps nothing.
 //   - States and messages reach the user on one goroutine, in order: up comes
 //     before the first message of its session, down after the last.
+//   - Up is proven again when nothing arrives for long: a broker may lose
+//     subscriptions and go on answering pings. A deaf connection is made anew.
 //   - A PUBACK is a hint, not a proof. Whoever must know asks the other side.
 package link
 
@@ -98,12 +100,15 @@ type Config struct {
 
 	KeepAlive      time.Duration // 10 s, whole seconds
 	ConnectTimeout time.Duration // 5 s, for the dial, the handshake, the grants and the echo, each
-	WriteTimeout   time.Duration // 3 s without progress
-	BackoffMin     time.Duration // 500 ms
-	BackoffMax     time.Duration // 10 s
-	Queue          int           // 4096 messages inwards
-	Outbox         int           // 256 messages outwards
-	MaxPacket      int           // 1280 KiB, in both directions
+	// Quiet is how long nothing need arrive before a link with a presence tests
+	// its ears: the presence is published again and has to come back. 15 s.
+	Quiet        time.Duration
+	WriteTimeout time.Duration // 3 s without progress
+	BackoffMin   time.Duration // 500 ms; waits between attempts are drawn at random
+	BackoffMax   time.Duration // 10 s
+	Queue        int           // 4096 messages inwards
+	Outbox       int           // 256 messages outwards
+	MaxPacket    int           // 1280 KiB, in both directions
 
 	Logger *slog.Logger
 }
@@ -116,6 +121,8 @@ var (
 	ErrClosed = errors.New("link is closed")
 	// ErrRefused: the broker answered, and the answer was no.
 	ErrRefused = errors.New("refused by the broker")
+	// ErrDeaf: the connection took what was sent over it and delivered nothing.
+	ErrDeaf = errors.New("the connection is deaf")
 	// ErrOverrun: the user did not take messages as fast as they came.
 	ErrOverrun = errors.New("inward queue overrun")
 )
@@ -128,6 +135,7 @@ func (c *Config) complete() error {
 	}
 	def(&c.KeepAlive, 10*time.Second)
 	def(&c.ConnectTimeout, 5*time.Second)
+	def(&c.Quiet, 15*time.Second)
 	def(&c.WriteTimeout, 3*time.Second)
 	def(&c.BackoffMin, 500*time.Millisecond)
 	def(&c.BackoffMax, 10*time.Second)

@@ -3,8 +3,10 @@ package link
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,6 +26,7 @@ type guarded struct {
 	net.Conn
 	writeTimeout time.Duration
 	in           inward
+	leaving      atomic.Bool // goodbye is being said
 
 	mu    sync.Mutex
 	cause error
@@ -38,6 +41,19 @@ func (c *guarded) fail(err error) {
 	}
 	c.mu.Unlock()
 	c.Conn.Close()
+}
+
+// linger bounds how long the other side may take to hang up after a goodbye.
+const linger = time.Second
+
+// Close ends the connection. After a goodbye the other side hangs up first: it may
+// still be writing, and whoever is cut off while he writes may never read the
+// goodbye and send the will.
+func (c *guarded) Close() error {
+	if c.leaving.Load() && c.Conn.SetReadDeadline(time.Now().Add(linger)) == nil {
+		_, _ = io.Copy(io.Discard, c.Conn) // its end is all that matters
+	}
+	return c.Conn.Close()
 }
 
 func (c *guarded) why() (cause error, peer bool) {

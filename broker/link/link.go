@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,9 +30,15 @@ type Link struct {
 	sink *dispatcher
 	now  atomic.Pointer[session] // the session that is up
 
+	renew   chan error      // why the session that is up shall give way to a new one
 	closing context.Context // ends when Close is called
 	close   context.CancelFunc
 	done    chan struct{} // the keeper has ended
+
+	parting sync.Once
+	words   []func(session string) Message // the last; set before closing
+	patient context.Context                // bounds how long they are waited for; likewise
+	unsaid  error                          // set before done
 }
 
 // Open checks cfg and starts connecting; it does not wait for the link to be up.
@@ -41,7 +48,7 @@ func Open(ctx context.Context, cfg Config) (*Link, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, fmt.Errorf("open link: %w", err)
 	}
-	l := &Link{cfg: cfg, done: make(chan struct{})}
+	l := &Link{cfg: cfg, renew: make(chan error, 1), done: make(chan struct{})}
 	l.closing, l.close = context.WithCancel(context.Background())
 	l.sink = newDispatcher(l.cfg)
 	go l.sink.run()
@@ -134,23 +141,34 @@ func (l *Link) WaitUp(ctx context.Context) error {
 	return nil
 }
 
-// Close publishes lastWords if the link is up, waits at most two seconds for
-// their acknowledgement, says goodbye (so that no will is sent) and returns when
-// every goroutine of the link is gone. States and messages that already arrived
-// are handed over before. It must not be called from OnMessage or OnState.
-func (l *Link) Close(ctx context.Context, lastWords ...Message) error {
-	var errs []error
-	wait, cancel := context.WithTimeout(ctx, lastWordsTimeout)
-	defer cancel()
-	for _, m := range lastWords {
-		if err := l.PublishWait(wait, m); err != nil && !errors.Is(err, ErrNotReady) {
-			errs = append(errs, err)
-		}
+// Renew replaces the session that is up by a new one, in good order: no will is
+// sent. Without one it does nothing. why should wrap ErrDeaf where that is it.
+func (l *Link) Renew(why error) {
+	if l.now.Load() == nil {
+		return
 	}
-	l.close()
+	select {
+	case l.renew <- why:
+	default: // somebody else has asked
+	}
+}
+
+// Close says lastWords if the robot or desk has said that it is there, waits at
+// most two seconds for their acknowledgement, says goodbye (so that no will is
+// sent) and returns when every goroutine of the link is gone. A link whose own
+// presence is under way to the broker counts as there. States and messages that
+// already arrived are handed over before. It must not be called from OnMessage or
+// OnState.
+func (l *Link) Close(ctx context.Context, lastWords ...func(session string) Message) (err error) {
+	l.parting.Do(func() {
+		l.words, l.patient = lastWords, ctx
+		l.close()
+		<-l.done
+		err = l.unsaid
+	})
 	<-l.done
 	<-l.sink.done
-	return errors.Join(errs...)
+	return err
 }
 
 // keep owns the connection: one attempt after another until the end.
@@ -160,28 +178,24 @@ func (l *Link) keep(ctx context.Context) {
 	defer l.sink.state(State{Phase: Closed})
 	defer l.now.Store(nil)
 
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(ErrClosed)
-	stop := context.AfterFunc(l.closing, func() {
-		if l.now.Load() == nil { // else watch says goodbye
-			cancel(ErrClosed)
-		}
-	})
-	defer stop()
-
+	// A wait is drawn from half to three halves of an interval that doubles.
 	pause := backoff.NewExponentialBackOff()
-	pause.InitialInterval, pause.MaxInterval = l.cfg.BackoffMin, l.cfg.BackoffMax
+	pause.InitialInterval, pause.MaxInterval = 2*l.cfg.BackoffMin, l.cfg.BackoffMax*2/3
 	pause.Multiplier, pause.RandomizationFactor = 2, 0.5
 	pause.Reset()
 	var ends []time.Time // of sessions that the peer ended
 	for attempt := 1; ; attempt++ {
 		s := newSession(&l.cfg, l.sink)
 		l.sink.state(State{Phase: Connecting, Session: s.id, Attempt: attempt})
-		err := s.open(ctx)
+		err := s.open(ctx, l.closing)
 		st := State{Phase: Down, Session: s.id, Attempt: attempt}
 		switch {
 		case err == nil:
 			l.cfg.Logger.Info("link up", "session", s.id, "attempt", attempt)
+			select {
+			case <-l.renew: // meant another session
+			default:
+			}
 			l.now.Store(s)
 			s.begin(State{Phase: Up, Session: s.id, Attempt: attempt})
 			began := time.Now()
@@ -190,14 +204,17 @@ func (l *Link) keep(ctx context.Context) {
 			if errors.Is(err, ErrClosed) {
 				return
 			}
-			if _, peer := s.conn.why(); peer {
+			if _, peer := s.conn.why(); peer && !s.left {
 				ends = recent(append(ends, time.Now()), contestedWithin)
 			}
 			attempt = 0
 			if time.Since(began) > l.cfg.BackoffMax {
 				pause.Reset()
 			}
-		case ctx.Err() != nil:
+		case errors.Is(err, errParting):
+			l.unsaid = l.goodbye(s)
+			return
+		case ctx.Err() != nil || l.closing.Err() != nil:
 			return
 		case errors.Is(err, ErrRefused):
 			st.Phase = Refused
@@ -215,22 +232,51 @@ func (l *Link) keep(ctx context.Context) {
 	}
 }
 
-// watch waits for the end of a session that is up.
+// watch waits for the end of a session that is up, or brings it about.
 func (l *Link) watch(ctx context.Context, s *session) error {
-	select {
-	case <-s.ended:
-		s.wrote.Wait()
-		return s.lostFor
-	case <-l.closing.Done():
-	case <-ctx.Done():
+	ears := newEars(s)
+	defer ears.stop()
+	for {
+		select {
+		case <-s.ended:
+			s.wrote.Wait()
+			return s.lostFor
+		case why := <-l.renew:
+			l.now.Store(nil)
+			s.close(why)
+			return why
+		case <-ears.timer.C:
+			if deaf := ears.test(); deaf != nil {
+				l.now.Store(nil)
+				s.close(deaf)
+				return deaf
+			}
+		case <-l.closing.Done():
+			l.now.Store(nil)
+			l.unsaid = l.goodbye(s)
+			return ErrClosed
+		case <-ctx.Done():
+			l.now.Store(nil)
+			s.abort(context.Cause(ctx))
+			return ErrClosed
+		}
 	}
-	l.now.Store(nil)
-	if l.closing.Err() != nil {
-		s.close()
-	} else {
-		s.abort(context.Cause(ctx))
+}
+
+// goodbye says the last words, if the presence was said, and ends the session in
+// good order.
+func (l *Link) goodbye(s *session) error {
+	s.settle()
+	var errs []error
+	if s.said {
+		ctx, cancel := context.WithTimeout(l.patient, lastWordsTimeout)
+		defer cancel()
+		for _, word := range l.words {
+			errs = append(errs, s.insist(ctx, word(s.id)))
+		}
 	}
-	return ErrClosed
+	s.close(ErrClosed)
+	return errors.Join(errs...)
 }
 
 func (l *Link) sleep(ctx context.Context, d time.Duration) bool {

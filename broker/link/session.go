@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -31,11 +32,17 @@ type session struct {
 	presence *Message
 	echoed   chan struct{}
 
-	out   chan parcel
-	quit  chan struct{}  // they shall stop when nothing waits for them
-	ended chan struct{}  // closed when the connection is gone
-	wrote sync.WaitGroup // the writer and the acknowledger
-	acks  chan mqtt.Message
+	began time.Time
+	heard atomic.Int64 // nanoseconds after began: when something arrived last
+	said  bool         // the presence was handed to the connection; the keeper's
+	left  bool         // it was ended in good order, by us; the keeper's
+
+	out      chan parcel
+	quit     chan struct{} // they shall stop when nothing waits for them
+	quitting sync.Once
+	ended    chan struct{}  // closed when the connection is gone
+	wrote    sync.WaitGroup // the writer and the acknowledger
+	acks     chan mqtt.Message
 
 	mu      sync.Mutex
 	up      bool
@@ -54,19 +61,30 @@ type parcel struct {
 
 func newSession(cfg *Config, sink *dispatcher) *session {
 	return &session{
-		id: uuid.NewString(), cfg: cfg, sink: sink,
+		id: uuid.NewString(), cfg: cfg, sink: sink, began: time.Now(),
 		echoed: make(chan struct{}), out: make(chan parcel, cfg.Outbox),
 		quit: make(chan struct{}), ended: make(chan struct{}), acks: make(chan mqtt.Message, cfg.Queue),
 	}
 }
 
+// errParting: the link is being closed while the session is not up yet.
+var errParting = errors.New("parting")
+
 // open connects, subscribes, announces and waits for the echo. On an error
-// nothing of the session is left.
-func (s *session) open(ctx context.Context) error {
-	if err := s.connect(ctx); err != nil {
+// nothing of the session is left, but for errParting: then a goodbye is due.
+func (s *session) open(ctx, closing context.Context) error {
+	dialing, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := context.AfterFunc(closing, func() { cancel(ErrClosed) })
+	err := s.connect(dialing)
+	stop()
+	if err != nil {
 		return err
 	}
-	if err := s.announce(ctx); err != nil {
+	if err := s.announce(ctx, closing); err != nil {
+		if errors.Is(err, errParting) {
+			return err
+		}
 		if cause, _ := s.conn.why(); cause != nil {
 			err = cause
 		}
@@ -167,10 +185,10 @@ func (s *session) filters() map[string]byte {
 
 // announce subscribes to everything in one packet (so that its id cannot collide
 // with a delivery), checks each grant, publishes the presence and waits for it.
-func (s *session) announce(ctx context.Context) error {
+func (s *session) announce(ctx, closing context.Context) error {
 	if f := s.filters(); len(f) > 0 {
 		tok := s.client.SubscribeMultiple(f, nil).(*mqtt.SubscribeToken)
-		if err := s.await(ctx, tok.Done(), "grants"); err != nil {
+		if err := s.await(ctx, closing, tok.Done(), "grants"); err != nil {
 			return err
 		}
 		if err := tok.Error(); err != nil {
@@ -195,16 +213,17 @@ func (s *session) announce(ctx context.Context) error {
 	if err := s.cfg.check(p); err != nil {
 		return fmt.Errorf("presence: %w", err)
 	}
+	s.said = true
 	if err := s.client.Publish(p.Topic, p.QoS, p.Retain, p.Payload).Error(); err != nil {
 		return fmt.Errorf("publish presence: %w", err)
 	}
-	if err := s.await(ctx, s.echoed, "echo of own presence"); err != nil {
+	if err := s.await(ctx, closing, s.echoed, "echo of own presence"); err != nil {
 		return err
 	}
 	return nil
 }
 
-func (s *session) await(ctx context.Context, done <-chan struct{}, what string) error {
+func (s *session) await(ctx, closing context.Context, done <-chan struct{}, what string) error {
 	t := time.NewTimer(s.cfg.ConnectTimeout)
 	defer t.Stop()
 	select {
@@ -214,6 +233,8 @@ func (s *session) await(ctx context.Context, done <-chan struct{}, what string) 
 		return fmt.Errorf("wait for %s: %w", what, s.lostFor)
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	case <-closing.Done():
+		return errParting
 	case <-t.C:
 		return fmt.Errorf("wait for %s: nothing within %v", what, s.cfg.ConnectTimeout)
 	}
@@ -222,6 +243,7 @@ func (s *session) await(ctx context.Context, done <-chan struct{}, what string) 
 // receive runs on the library's reading goroutine and never blocks. What it has
 // taken in, it leaves to others to acknowledge.
 func (s *session) receive(m mqtt.Message) {
+	s.heard.Store(int64(time.Since(s.began)))
 	s.take(m)
 	if m.Qos() == 0 {
 		return
@@ -353,13 +375,40 @@ func (s *session) abort(err error) {
 	s.wrote.Wait()
 }
 
-// close says goodbye: what is queued goes out, then DISCONNECT; no will is sent.
-func (s *session) close() {
-	close(s.quit)
+// settle lets out what is queued; nothing is queued after it.
+func (s *session) settle() {
+	s.quitting.Do(func() { close(s.quit) })
 	s.wrote.Wait()
+}
+
+// insist publishes m past the queue, which is settled, and waits until the broker
+// has acknowledged it.
+func (s *session) insist(ctx context.Context, m Message) error {
+	if err := s.cfg.check(m); err != nil {
+		return err
+	}
+	tok := s.client.Publish(m.Topic, m.QoS, m.Retain, m.Payload)
+	select {
+	case <-tok.Done():
+	case <-s.ended:
+		return fmt.Errorf("publish %q: not acknowledged: %w", m.Topic, s.lostFor)
+	case <-ctx.Done():
+		return fmt.Errorf("publish %q: not acknowledged: %w", m.Topic, context.Cause(ctx))
+	}
+	if err := tok.Error(); err != nil {
+		return fmt.Errorf("publish %q: %w", m.Topic, err)
+	}
+	return nil
+}
+
+// close says goodbye: what is queued goes out, then DISCONNECT; no will is sent.
+func (s *session) close(why error) {
+	s.left = true
+	s.settle()
+	s.conn.leaving.Store(true)
 	s.client.Disconnect(uint(s.cfg.WriteTimeout.Milliseconds()))
-	s.conn.fail(ErrClosed)
-	s.lose(ErrClosed)
+	s.conn.fail(why)
+	s.lose(why)
 }
 
 // orderlyEnd tells an end that the other side made from a line that broke.

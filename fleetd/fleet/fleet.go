@@ -129,11 +129,9 @@ func (f *Fleet) Close() error {
 	f.end() // streams end with it
 	errs := []error{f.hangUp(ctx)}
 	f.running.Wait()
-	var lastWords []link.Message
-	if session := f.link.Session(); session != "" {
-		lastWords = append(lastWords, f.presence(schema.PresenceOffline, session, time.Now()))
-	}
-	if err := f.link.Close(context.Background(), lastWords...); err != nil {
+	if err := f.link.Close(context.Background(), func(session string) link.Message {
+		return f.presence(schema.PresenceOffline, session, time.Now())
+	}); err != nil {
 		f.log.Warn("robots were not told that the desk goes; the broker's will for it tells them", "error", err)
 	}
 	return errors.Join(append(errs, f.closeDatabase())...)

@@ -23,7 +23,7 @@ func Deadline(s *State) time.Duration {
 	sooner(s.delivery.Deadline())
 	sooner(s.due(), s.session != "")
 	sooner(s.nextBeat, s.session != "")
-	sooner(s.presenceTold+presenceEvery, s.presenceWrong)
+	sooner(s.presenceTold+presenceEvery, s.presenceWrong != "")
 	sooner(s.modesTold+modesGather, s.session != "" && s.modesDirty)
 	return at
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"troupe/robotd/link"
 	"troupe/robotd/mode"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
@@ -34,7 +35,7 @@ func (t *turn) stateDocument() *schema.State {
 		},
 		Interrupts: []schema.Interrupt{}, Interrupters: []schema.Interrupter{},
 		Queue:   t.queueDocument(),
-		Link:    schema.StateLink{State: t.link.At, Since: t.wall(t.link.Since), Client: t.link.Client},
+		Link:    t.linkDocument(),
 		Units:   t.body.told(),
 		Alerts:  append([]schema.Alert{}, t.alerts...),
 		Dropped: schema.DroppedCounters{Events: t.eventsDropped, Acks: t.requests.Dropped()},
@@ -142,12 +143,36 @@ func (t *turn) capsDocument() *schema.Caps {
 	return d
 }
 
+// linkDocument is how well operators are heard, and what follows when they no
+// longer are.
+func (t *turn) linkDocument() schema.StateLink {
+	d := schema.StateLink{
+		State: t.link.At, Since: t.wall(t.link.Since), Client: t.link.Client,
+		BudgetMS: link.Left(t.link, t.now.Mono, t.cfg.Link).Milliseconds(),
+	}
+	for _, m := range t.cfg.Mode.Modes {
+		if m.ID == t.activeMode() {
+			d.Policy = m.LinkLoss
+		}
+	}
+	if o := t.link.Outage; o != (link.Outage{}) {
+		d.LastOutage = &schema.LinkOutage{From: t.wall(o.From)}
+		if o.Over {
+			d.LastOutage.To = t.wall(o.To)
+		}
+	}
+	return d
+}
+
 func (t *turn) heartbeat() *schema.Heartbeat {
 	t.beats++
 	h := &schema.Heartbeat{
 		Session: t.session, Seq: t.beats, MonoMS: t.now.Mono.Milliseconds(), Boot: t.boot,
 		Mode: t.activeMode(), Safety: t.safety.At, StateSeq: t.stateSeq,
-		Link: schema.HeartbeatLink{State: t.link.At, FleetSeq: t.fleetSeq},
+		Link: schema.HeartbeatLink{State: t.link.At, Client: t.link.Client, FleetSeq: t.fleetSeq},
+	}
+	if t.fleetSeq > 0 {
+		h.Link.FleetAgeMS = (t.now.Mono - t.link.Last).Milliseconds()
 	}
 	if off, ok := t.clockOffset(); ok {
 		h.Clock = schema.HeartbeatClock{OffsetMS: off.Milliseconds(), Known: true}

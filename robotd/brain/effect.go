@@ -51,6 +51,10 @@ type (
 		Confirm request.Key
 	}
 
+	// Renew makes the connection to the broker anew: the robot does not hear over
+	// it what it should.
+	Renew struct{ Why string }
+
 	// Fetch asks the broker for a blob and answers with Fetched; EndFetch says
 	// that nobody waits for it any more.
 	Fetch struct {
@@ -81,6 +85,7 @@ func (SaveStory) effect()      {}
 func (SaveEvent) effect()      {}
 func (SaveSetting) effect()    {}
 func (Publish) effect()        {}
+func (Renew) effect()          {}
 func (Fetch) effect()          {}
 func (EndFetch) effect()       {}
 func (Note) effect()           {}

@@ -84,12 +84,20 @@ type (
 	// emptied one has no state.
 	Seen struct{ Presence schema.Presence }
 
+	// DeskSeen is the desk's presence as the broker keeps it. An emptied one has no
+	// state.
+	DeskSeen struct{ Presence schema.Presence }
+
 	// Connected: a session with the broker is up, and every document of the
 	// robot has to be told anew.
 	Connected struct{ Session string }
 
 	// Disconnected: the session is over, or there was none.
-	Disconnected struct{ Why string }
+	Disconnected struct {
+		Why string
+		// Deaf: it was given up because nothing was heard over it any more.
+		Deaf bool
+	}
 
 	// Contested: another client seems to use this robot's name.
 	Contested struct{ Why string }
@@ -119,6 +127,7 @@ func (Wished) event()        {}
 func (Fetched) event()       {}
 func (StorySaved) event()    {}
 func (Seen) event()          {}
+func (DeskSeen) event()      {}
 func (Connected) event()     {}
 func (Disconnected) event()  {}
 func (Contested) event()     {}

@@ -49,9 +49,14 @@ func (p *player) line(e Effect) string {
 		ev := decoded[schema.Event](p, e.Payload)
 		return strings.TrimRight(fmt.Sprintf("event: %s %s %s", ev.Type, ev.Cause, strings.ReplaceAll(string(ev.Data), `"`, "")), " ")
 	case SaveSetting:
+		if e.Name == bootsSetting {
+			return ""
+		}
 		return "save: " + e.Name + "=" + e.Value
 	case Publish:
 		return p.told(e)
+	case Renew:
+		return "post: renew: " + e.Why
 	case Fetch:
 		return "fetch: " + e.SHA256[:8]
 	case EndFetch:

@@ -2,19 +2,13 @@ package brain
 
 import (
 	"bytes"
-	"slices"
 	"time"
 
-	"troupe/robotd/link"
-	"troupe/robotd/request"
 	"troupe/schema"
 )
 
 // modesGather is how long changes of the catalogue of modes are gathered.
 const modesGather = time.Second
-
-// presenceEvery is how often the robot repairs its presence at most.
-const presenceEvery = time.Second
 
 // publish tells what has changed, at the end of a step: the state first, then
 // the answers that it bears out, then the slower documents.
@@ -91,79 +85,4 @@ func (t *turn) tellModes() {
 
 func (t *turn) document(k schema.TopicKind, v any) {
 	t.do(Publish{Topic: k, Payload: t.encode(v)})
-}
-
-// connected tells every document anew: the broker may have lost them all.
-func (t *turn) connected(ev Connected) {
-	t.session = ev.Session
-	t.note("post", "down", "up", "the broker granted everything", "")
-	t.reached(link.Joined(&t.link, t.now.Mono))
-	t.document(schema.TopicCaps, t.capsDocument())
-	t.modesTold, t.modesLast, t.modesDirty = t.now.Mono-modesGather, nil, true
-	t.tellModes()
-	t.document(schema.TopicActs, t.actsDocument())
-	t.changed, t.stateTold = soon, t.now.Mono-t.cfg.Gather
-	t.tellState()
-	t.reportDirty = true
-	t.tellReport()
-	t.nextBeat = t.now.Mono
-	t.asking(request.Connected{})
-	t.tellAnswers()
-}
-
-func (t *turn) disconnected(ev Disconnected) {
-	if t.session == "" {
-		return
-	}
-	t.note("post", "up", "down", ev.Why, "")
-	t.session = ""
-	if t.safety.At != schema.SafetyDisabled {
-		t.reached(link.Parted(&t.link, t.now.Mono))
-	}
-	// What was found wrong with a session ends with it; the next one tells anew.
-	for _, a := range slices.Clone(t.alerts) {
-		switch a.Type {
-		case "presence_overwritten", "duplicate_identity", string(schema.ReasonRetainedCommand):
-			t.clear(a.Type, a.Source)
-		}
-	}
-}
-
-// seen watches over the robot's own presence: whatever else stands there is
-// replaced, once a second at most.
-func (t *turn) seen(ev Seen) {
-	p := ev.Presence
-	if t.session == "" || p.Session == t.session && p.State == schema.PresenceOnline {
-		return
-	}
-	if p.Boot != t.boot || p.State != schema.PresenceLost {
-		t.raise("presence_overwritten", schema.AlertWarn, "brain", "somebody else wrote this robot's presence", "look for a second robot with this name")
-	}
-	t.presenceWrong = true
-	t.tellPresence()
-}
-
-func (t *turn) tellPresence() {
-	if !t.presenceWrong || t.presenceTold != 0 && t.now.Mono < t.presenceTold+presenceEvery {
-		return
-	}
-	t.presenceTold, t.presenceWrong = t.now.Mono, false
-	t.tell("presence_repaired", "brain", "", "", nil)
-	t.document(schema.TopicPresence, PresenceOf(t.session, t.boot, t.cfg.Version, t.now.Wall))
-}
-
-// PresenceOf is what a robot that is there says of itself.
-func PresenceOf(session, boot, version string, at schema.Time) *schema.Presence {
-	return &schema.Presence{State: schema.PresenceOnline, Session: session, Boot: boot, TS: at, Since: at, Software: "robotd " + version}
-}
-
-// WillOf is what the broker says of a robot that is gone. It has no time: who
-// would know it is not there any more.
-func WillOf(session, boot string) *schema.Presence {
-	return &schema.Presence{State: schema.PresenceLost, Session: session, Boot: boot, Reason: "will"}
-}
-
-// FarewellOf is what a robot says last.
-func FarewellOf(session, boot, why string, at schema.Time) *schema.Presence {
-	return &schema.Presence{State: schema.PresenceOffline, Session: session, Boot: boot, TS: at, Reason: why}
 }

@@ -15,7 +15,13 @@ func (t *turn) heard(ev Heard) {
 }
 
 // reach looks at the silence that lasts.
-func (t *turn) reach() { t.reached(link.Tick(&t.link, t.now.Mono, t.cfg.Link)) }
+func (t *turn) reach() {
+	t.reached(link.Tick(&t.link, t.now.Mono, t.cfg.Link))
+	t.undispute()
+	if t.ears.Deaf(t.link, t.now.Mono, t.cfg.Link) {
+		t.do(Renew{Why: "the desk says that it is there, and its heartbeats do not come"})
+	}
+}
 
 func (t *turn) reached(d link.Decision) {
 	if !d.Changed {

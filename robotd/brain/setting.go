@@ -1,6 +1,9 @@
 package brain
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/go-json-experiment/json"
 
 	"troupe/robotd/interrupt"
@@ -18,7 +21,19 @@ const (
 	switchedOff        = "off"
 
 	latchSetting = "safety" // a safety.Held
+
+	bootsSetting = "boots" // ids of the newest boots, the newest last
 )
+
+// bootsKept is how many of them: a will comes within seconds of the next boot.
+const bootsKept = 8
+
+// rememberBoots lets the robot know the wills of its earlier boots as its own.
+func (t *turn) rememberBoots(saved map[string]string) {
+	t.earlier = strings.Fields(saved[bootsSetting])
+	t.earlier = t.earlier[max(0, len(t.earlier)-bootsKept+1):]
+	t.do(SaveSetting{bootsSetting, strings.Join(append(slices.Clone(t.earlier), t.boot), " ")})
+}
 
 // restoreSettings switches off what was off.
 func (t *turn) restoreSettings(saved map[string]string) {

@@ -69,11 +69,15 @@ type State struct {
 	askPower       time.Duration // when it asks for its handler
 
 	// The fleet.
+	ears     link.Ears
 	fleetSeq int64
 	clock    clock
 
 	// What was told, and what is to be.
 	session       string // empty while nobody listens
+	connectedAt   time.Duration
+	deaf          string   // why the last session was given up, if it was for that
+	earlier       []string // boots of this robot, so far as the disk knows
 	changed       urgency
 	stateSeq      int64
 	stateTold     time.Duration
@@ -86,7 +90,7 @@ type State struct {
 	reportDirty   bool
 	playingTold   bool
 	presenceTold  time.Duration
-	presenceWrong bool
+	presenceWrong string // what stands there instead
 	alerts        []schema.Alert
 	alertSeq      int64
 	replies       []answered
@@ -139,6 +143,7 @@ func New(cfg *Config, id string, b driver.Body, m Memory, now Now) (*State, []Ef
 	t.carryDelivery(kept)
 	t.accept()
 	t.restoreSettings(m.Settings)
+	t.rememberBoots(m.Settings)
 	return s, t.out
 }
 

@@ -84,12 +84,14 @@ func (t *turn) hear(ev Event) {
 		t.delivering(delivery.Written{Rev: ev.Rev, Refused: ev.Refused})
 	case Seen:
 		t.seen(ev)
+	case DeskSeen:
+		t.ears.Desk(ev.Presence.State == schema.PresenceOnline, t.now.Mono)
 	case Connected:
 		t.connected(ev)
 	case Disconnected:
 		t.disconnected(ev)
 	case Contested:
-		t.raise("duplicate_identity", schema.AlertError, "post", ev.Why, "look for a second robot with this name")
+		t.contested(ev)
 	case Calibrated:
 		t.calibrated(ev)
 	case Shutdown:

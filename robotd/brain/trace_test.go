@@ -105,7 +105,7 @@ func (p *player) happen(text, word string, args []string) {
 	case "connect":
 		r.give(Connected{Session: "s" + arg(0)})
 	case "disconnect":
-		r.give(Disconnected{Why: "the line broke"})
+		r.give(Disconnected{Why: cmp.Or(strings.Join(args, " "), "the line broke"), Deaf: arg(0) == "deaf"})
 	case "beats":
 		if r.beats = arg(0) == "on"; r.beats {
 			r.beat(0)
@@ -148,6 +148,10 @@ func (p *player) happen(text, word string, args []string) {
 		r.calibBad = arg(0) == "unreadable"
 	case "presence":
 		r.give(Seen{schema.Presence{State: schema.PresenceState(arg(0)), Session: arg(1), Boot: arg(2)}})
+	case "desk":
+		r.give(DeskSeen{schema.Presence{State: schema.PresenceState(arg(0))}})
+	case "contested":
+		r.give(Contested{Why: "as the script says"})
 	case "shutdown":
 		r.give(Shutdown{Why: "asked to"})
 	case "run":

@@ -65,9 +65,17 @@ type State struct {
 	Since  time.Duration // when At was entered
 	Last   time.Duration // when an operator was heard last
 	Client string        // who that was
+	Outage Outage        // the newest
 
 	spent  time.Duration // of the budget, as of Last
 	parted bool          // nobody was ever heard; the silence counts from a lost connection
+}
+
+// Outage is one loss of the link. The zero value is none.
+type Outage struct {
+	From time.Duration // when an operator was heard last before it
+	To   time.Duration // when one was heard again
+	Over bool          // To holds
 }
 
 // Boot returns the watch of a robot that has just started.
@@ -153,12 +161,34 @@ func LostFor(s State, now time.Duration, c Config) time.Duration {
 	return c.Lost + now - s.Since
 }
 
+// Left is how much more silence makes a loss, with the silence that lasts counted
+// in: from c.Lost down to zero, which is a loss.
+func Left(s State, now time.Duration, c Config) time.Duration {
+	spent := s.spent
+	if gap := now - s.Last; gap > c.late() {
+		spent += gap
+	}
+	switch s.At {
+	case schema.LinkNever:
+		return c.Lost
+	case schema.LinkLost:
+		return 0
+	}
+	return max(0, c.Lost-spent)
+}
+
 func (s *State) take(now time.Duration, on Event, d *Decision) {
 	row, ok := Table.Next(s.At, on)
 	if !ok {
 		return
 	}
 	d.Changed, d.To, d.On, d.Why = true, row.To, on, row.Why
+	switch {
+	case row.To == schema.LinkLost:
+		s.Outage = Outage{From: s.Last}
+	case s.At == schema.LinkLost:
+		s.Outage.To, s.Outage.Over = now, true
+	}
 	s.At, s.Since = row.To, now
 }
 

@@ -51,7 +51,7 @@ func TestTraces(t *testing.T) {
 				}
 			})
 			now += span
-			fmt.Fprintf(&out, "  = %s at %v, lost for %v\n", s.At, now, LostFor(s, now, Defaults()))
+			fmt.Fprintf(&out, "  = %s at %v, lost for %v, %v left\n", s.At, now, LostFor(s, now, Defaults()), Left(s, now, Defaults()))
 			return out.String()
 		}
 	})
@@ -86,6 +86,58 @@ func TestNeverLostWithoutACountedSilence(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestTheBudgetDrainsInFullAndFillsAtAQuarterOfThatSpeed compares the watch with
+// the rule as a person would write it down, over any pattern of heartbeats.
+func TestTheBudgetDrainsInFullAndFillsAtAQuarterOfThatSpeed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, c, now := Boot(), Defaults(), time.Duration(0)
+		Heard(&s, now, c, "op1")
+		left := c.Lost
+		for range rapid.IntRange(1, 100).Draw(t, "heartbeats") {
+			gap := time.Duration(rapid.SampledFrom([]int{200, 1000, 1500, 1501, 2000, 3000, 4999, 5000, 9000}).Draw(t, "ms")) * time.Millisecond
+			counts := gap > 3*c.Period/2
+			lost := counts && gap >= left
+			if counts { // looked at while it lasts, to the moment
+				at := now + max(left, 3*c.Period/2+1)
+				if Tick(&s, min(at-1, now+gap), c); s.At == schema.LinkLost && left > 3*c.Period/2 {
+					t.Fatalf("lost %v before its time with %v left", now+left-at+1, left)
+				}
+				if Tick(&s, now+gap, c); (s.At == schema.LinkLost) != lost {
+					t.Fatalf("%s after a gap of %v with %v left", s.At, gap, left)
+				}
+			}
+			now += gap
+			Heard(&s, now, c, "op1")
+			switch {
+			case lost:
+				left = c.Lost / 2
+				if o := s.Outage; !o.Over || o.From != now-gap || o.To != now {
+					t.Fatalf("the outage from %v to %v is told as %+v", now-gap, now, o)
+				}
+			case counts:
+				left -= gap
+			default:
+				left = min(c.Lost, left+gap/4)
+			}
+			if got := Left(s, now, c); got != left {
+				t.Fatalf("%v left after a gap of %v, want %v", got, gap, left)
+			}
+		}
+	})
+}
+
+func TestTheOutageThatLastsHasNoEndYet(t *testing.T) {
+	s, c := Boot(), Defaults()
+	if s.Outage != (Outage{}) {
+		t.Errorf("an outage before any link: %+v", s.Outage)
+	}
+	Heard(&s, time.Second, c, "op1")
+	Tick(&s, time.Second+c.Lost, c)
+	if want := (Outage{From: time.Second}); s.Outage != want || Left(s, time.Minute, c) != 0 {
+		t.Errorf("%+v with %v left", s.Outage, Left(s, time.Minute, c))
+	}
 }
 
 func TestNobodyHeardIsNobodyLost(t *testing.T) {

@@ -58,6 +58,8 @@ func (h *hands) perform(effects []brain.Effect) {
 			if p := (numbered{e, h.told}); !e.First || errors.Is(h.scribe.atOnce(p), context.Canceled) {
 				b.publish = append(b.publish, p)
 			}
+		case brain.Renew:
+			h.link.Renew(fmt.Errorf("%w: %s", link.ErrDeaf, e.Why))
 		case brain.Fetch:
 			h.fetcher.fetch(e.SHA256)
 		case brain.EndFetch:
@@ -139,12 +141,14 @@ func (h *hands) announce() {
 }
 
 // farewell is the robot's last word to its broker.
-func (h *hands) farewell(err error) link.Message {
+func (h *hands) farewell(err error) func(session string) link.Message {
 	why := "shutdown"
 	if err != nil {
 		why = "failed"
 	}
-	return h.post.presence(brain.FarewellOf(h.link.Session(), h.post.boot, why, wallNow()))
+	return func(session string) link.Message {
+		return h.post.presence(brain.FarewellOf(session, h.post.boot, why, wallNow()))
+	}
 }
 
 func wallNow() schema.Time { return schema.TimeOf(time.Now()) }

@@ -2,6 +2,7 @@ package robot
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"troupe/broker/link"
@@ -32,6 +33,7 @@ func (p *post) config(c Config) link.Config {
 		Subscribe: []link.Subscription{
 			{Filter: p.ns.Topic(schema.TopicCmd, p.id, "+", "+", "+"), QoS: 1},
 			{Filter: p.ns.Topic(schema.TopicDesiredStory, p.id), QoS: 1},
+			{Filter: p.ns.Topic(schema.TopicFleetPresence), QoS: 1},
 			{Filter: p.ns.Topic(schema.TopicFleetHeartbeat, "+"), QoS: 0},
 			{Filter: p.ns.Topic(schema.TopicNotice, p.id), QoS: 1},
 		},
@@ -93,6 +95,12 @@ func (p *post) arrived(m link.Message) {
 			ev.Presence, _ = schema.Decode[schema.Presence](m.Payload)
 		}
 		p.loop.send(p.ctx, ev)
+	case schema.TopicFleetPresence:
+		ev := brain.DeskSeen{}
+		if len(m.Payload) > 0 {
+			ev.Presence, _ = schema.Decode[schema.Presence](m.Payload)
+		}
+		p.loop.send(p.ctx, ev)
 	case schema.TopicFleetHeartbeat:
 		beat, problems := schema.Decode[schema.FleetHeartbeat](m.Payload)
 		if len(problems) > 0 || m.Retain {
@@ -121,9 +129,10 @@ func (p *post) state(s link.State) {
 		if s.Err != nil {
 			why = s.Err.Error()
 		}
-		p.loop.send(p.ctx, brain.Disconnected{Why: why})
+		p.loop.send(p.ctx, brain.Disconnected{Why: why, Deaf: errors.Is(s.Err, link.ErrDeaf)})
 		if s.Contested {
-			p.loop.send(p.ctx, brain.Contested{Why: "the broker ends the robot's sessions again and again"})
+			p.log.Error("another client connects under this robot's name again and again: look for a second robot called "+p.id+", such as one with a cloned disk", "wait", s.Wait)
+			p.loop.send(p.ctx, brain.Contested{Why: "another client connects under this robot's name: the broker ended several sessions within a minute"})
 		}
 	}
 }

@@ -108,7 +108,7 @@ func Start(t testing.TB, id string, dial Dial) *Robot {
 func (r *Robot) Close() {
 	r.once.Do(func() {
 		close(r.done)
-		_ = r.link.Close(context.Background(), r.presence(r.link.Session(), schema.PresenceOffline)) // the broker may be gone first
+		_ = r.link.Close(context.Background(), func(session string) link.Message { return r.presence(session, schema.PresenceOffline) }) // the broker may be gone first
 	})
 }
 

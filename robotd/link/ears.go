@@ -1,0 +1,56 @@
+package link
+
+import "time"
+
+// A connection can be up and deaf: the broker answers every ping, takes whatever
+// the robot says and delivers nothing any more, because it lost the robot's
+// subscriptions. The robot's own word that comes back proves its ears, but one
+// subscription can be lost without the others. So there is a second sign: the
+// desk's presence, a kept document, says that it is there, and its heartbeats do
+// not come.
+//
+// The desk may as well be the one that hangs. A new connection is cheap, so it is
+// tried, ever more seldom while it does not help.
+const (
+	firstRenewal = 30 * time.Second // between two connections made for this reason
+	lastRenewal  = 10 * time.Minute
+)
+
+// Ears is what the robot knows of its connection as a listener. The zero value
+// is a robot without one.
+type Ears struct {
+	open  bool
+	desk  bool          // its presence says that it is there, on this connection
+	since time.Duration // both hold
+	next  time.Duration // no new connection for this reason before
+	wait  time.Duration // after the next one
+}
+
+// Opened begins a connection; Closed ends it.
+func (e *Ears) Opened(now time.Duration) { e.open, e.desk, e.since = true, false, now }
+
+// Closed ends a connection.
+func (e *Ears) Closed() { e.open, e.desk = false, false }
+
+// Desk takes in what the desk's presence says.
+func (e *Ears) Desk(there bool, now time.Duration) {
+	if there && !e.desk {
+		e.since = now
+	}
+	e.desk = there
+}
+
+// Deaf reports whether the connection has to be made anew, since the desk is there
+// and is not heard. Having said so it waits; a heartbeat ends the doubt.
+func (e *Ears) Deaf(s State, now time.Duration, c Config) bool {
+	heard := max(s.Last, e.since)
+	if s.Last > e.since {
+		e.wait = 0
+	}
+	if !e.open || !e.desk || now-heard < 2*c.Lost || now < e.next {
+		return false
+	}
+	e.wait = min(max(firstRenewal, 2*e.wait), lastRenewal)
+	e.next = now + e.wait
+	return true
+}
