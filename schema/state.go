@@ -111,7 +111,7 @@ type StateLink struct {
 	Client string    `json:"client,omitempty"` // whose heartbeat was heard last
 	// BudgetMS is how much more silence makes a loss, 0 once lost. Silences drain
 	// it, and heartbeats in time fill it again at a quarter of that speed.
-	BudgetMS   int64       `json:"budget_ms"`
+	BudgetMS   int64       `json:"budget_ms,omitzero"`
 	Policy     LinkLoss    `json:"policy,omitempty"` // of the mode in charge
 	LastOutage *LinkOutage `json:"last_outage,omitzero"`
 }

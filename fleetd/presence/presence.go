@@ -68,8 +68,11 @@ type Facts struct {
 // listened: it counts, but does not prove life.
 func (f Facts) Heard(p schema.Presence, retained bool, at time.Time) Facts {
 	if p.State == schema.PresenceOnline {
-		if f.over(p.Session) {
+		switch again := f.Word == schema.PresenceOnline && f.Session == p.Session; {
+		case f.over(p.Session):
 			return f
+		case again && !retained:
+			return f.Spoke(at) // its connection says so, which may outlive its loop
 		}
 		f = f.begin(p.Session, at)
 		if !retained {
