@@ -11,8 +11,18 @@ import (
 )
 
 // Broker is a running broker that ends with its test.
-type Broker struct {
-	*server.Server
+type Broker struct{ Post }
+
+// Post is what tests ask of a broker: ours, or another in its place.
+type Post interface {
+	// Dial connects from within the process.
+	Dial(ctx context.Context) (net.Conn, error)
+	// Addr and HTTPAddr are empty where nobody listens.
+	Addr() string
+	HTTPAddr() string
+	// Status has the counters of server.Server; another broker may lack some.
+	Status() map[string]int64
+	Close() error
 }
 
 // Start runs a broker on a free port of this machine that takes everybody

@@ -8,15 +8,11 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"troupe/broker/access"
 	"troupe/broker/brokertest"
 	"troupe/broker/server"
 	"troupe/schema"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const r1 = "troupe/v1/robots/r1/"
 
@@ -33,7 +29,7 @@ func notice(t *testing.T, c *brokertest.Client) schema.Notice {
 }
 
 func TestACommandReachesTheRobotAndItsAnswerTheAsker(t *testing.T) {
-	b := brokertest.Start(t)
+	b := start(t)
 	robot, op, other := b.Client(t, "r1"), b.Client(t, "op1"), b.Client(t, "op2")
 	robot.Subscribe(r1 + "cmd/#")
 	op.Subscribe(r1 + "ack/op1")
@@ -52,23 +48,23 @@ func TestACommandReachesTheRobotAndItsAnswerTheAsker(t *testing.T) {
 }
 
 func TestADeniedPublishIsAcknowledgedNotRoutedAndToldToItsSender(t *testing.T) {
-	b := brokertest.Start(t)
+	b := start(t)
 	robot, op := b.Client(t, "r1"), b.Client(t, "op1")
 	robot.Subscribe(r1 + "cmd/#")
 	op.Subscribe("troupe/v1/clients/op1/notice")
 	op.Publish(r1+"cmd/op2/mode/set", "ato") // in another's name; returns when acknowledged
-	if n := notice(t, op); n.Reason != schema.ReasonForbidden || n.Topic != r1+"cmd/op2/mode/set" {
-		t.Fatalf("notice %+v", n)
-	}
-	op.Publish(r1+"cmd/op1/sys/ping", "") // still connected
+	op.Publish(r1+"cmd/op1/sys/ping", "")    // still connected
 	if m := robot.Expect("#"); !strings.HasSuffix(m.Topic, "sys/ping") {
 		t.Fatalf("robot got %v", m)
+	}
+	if n := notice(t, op); n.Reason != schema.ReasonForbidden || n.Topic != r1+"cmd/op2/mode/set" {
+		t.Fatalf("notice %+v", n)
 	}
 }
 
 // What is refused, with its reason, and leaves its sender connected.
 func TestRefusedPublishes(t *testing.T) {
-	b := brokertest.Start(t)
+	b := start(t)
 	watcher := b.Client(t, "admin")
 	watcher.Subscribe("troupe/v1/robots/#", "troupe/v1/blobs/+", "troupe/v1/fleet/#")
 	robot, op, stop, obs := b.Client(t, "r1"), b.Client(t, "op1"), b.Client(t, "stop1"), b.Client(t, "obs")
@@ -76,7 +72,7 @@ func TestRefusedPublishes(t *testing.T) {
 		c.Subscribe("troupe/v1/clients/+/notice")
 	}
 	big := strings.Repeat("x", 9<<10)
-	for _, c := range []struct {
+	cases := []struct {
 		name   string
 		by     *brokertest.Client
 		m      brokertest.Message
@@ -96,11 +92,9 @@ func TestRefusedPublishes(t *testing.T) {
 		{"a document that is not retained", robot, brokertest.Message{Topic: r1 + "presence", Payload: []byte(online), QoS: 1}, schema.ReasonBadRequest},
 		{"a topic that does not exist", robot, brokertest.Message{Topic: r1 + "mood", QoS: 1}, schema.ReasonForbidden},
 		{"a topic outside the tree", op, brokertest.Message{Topic: "x", QoS: 1}, schema.ReasonForbidden},
-	} {
+	}
+	for _, c := range cases {
 		c.by.Send(c.m)
-		if n := notice(t, c.by); n.Reason != c.reason || n.Topic != c.m.Topic || n.Detail == "" {
-			t.Errorf("%s: notice %+v, want %s", c.name, n, c.reason)
-		}
 	}
 	op.Publish(r1+"cmd/op1/sys/ping", "end")
 	watcher.ExpectThat("#", func(m brokertest.Message) bool { return string(m.Payload) == "end" })
@@ -114,15 +108,20 @@ func TestRefusedPublishes(t *testing.T) {
 	if ms := late.Inbox("#"); len(ms) > 0 {
 		t.Errorf("kept: %v", ms)
 	}
+	for _, c := range cases {
+		if n := notice(t, c.by); n.Reason != c.reason || n.Topic != c.m.Topic || n.Detail == "" {
+			t.Errorf("%s: notice %+v, want %s", c.name, n, c.reason)
+		}
+	}
 }
 
 func TestAStopPassesWhateverItCarriesAndIsNeverKept(t *testing.T) {
-	b := brokertest.Start(t)
+	b := start(t)
 	robot, stop := b.Client(t, "r1"), b.Client(t, "stop1")
 	robot.Subscribe(r1 + "cmd/#")
 	stop.Subscribe("troupe/v1/clients/+/notice")
 	for _, m := range []brokertest.Message{
-		{Payload: []byte("{{{"), QoS: 1}, {QoS: 1}, {Payload: []byte("x"), QoS: 0}, {Payload: []byte("x"), QoS: 2}, {QoS: 1, Retain: true},
+		{Payload: []byte("{{{"), QoS: 1}, {QoS: 1}, {Payload: []byte("x"), QoS: 0}, {Payload: []byte("x"), QoS: 2}, {Payload: []byte("x"), QoS: 1, Retain: true},
 		{Payload: bytes.Repeat([]byte("x"), 100<<10), QoS: 1}, {Payload: []byte("again"), QoS: 1, Duplicate: true},
 	} {
 		m.Topic = r1 + "cmd/stop1/safety/stop"
@@ -131,37 +130,37 @@ func TestAStopPassesWhateverItCarriesAndIsNeverKept(t *testing.T) {
 			t.Fatalf("sent %v, came %v", m, got)
 		}
 	}
-	if n := notice(t, stop); n.Reason != schema.ReasonRetainedCommand {
-		t.Fatalf("notice %+v", n)
-	}
 	late := b.Client(t, "admin")
 	late.Subscribe(r1 + "cmd/#")
 	stop.Publish(r1+"cmd/stop1/safety/halt", "")
 	if m := late.Expect("#"); m.Retain || !strings.HasSuffix(m.Topic, "halt") {
 		t.Fatalf("a stop was kept: %v", m)
 	}
+	if n := notice(t, stop); n.Reason != schema.ReasonRetainedCommand {
+		t.Fatalf("notice %+v", n)
+	}
 }
 
 func TestWhatIsNoDocumentIsPassedOnButNotKept(t *testing.T) {
-	b := brokertest.Start(t)
+	b := start(t)
 	robot, watcher := b.Client(t, "r1"), b.Client(t, "obs")
 	watcher.Subscribe(r1 + "event")
 	robot.Subscribe("troupe/v1/clients/+/notice")
 	robot.Retain(r1+"event", "{}")
 	watcher.Expect(r1 + "event")
-	if n := notice(t, robot); n.Reason != schema.ReasonBadRequest {
-		t.Fatalf("notice %+v", n)
-	}
 	late := b.Client(t, "obs", brokertest.WithID("obs.late"))
 	late.Subscribe(r1 + "#")
 	robot.Publish(r1+"event", "second")
 	if m := late.Expect("#"); string(m.Payload) != "second" {
 		t.Fatalf("kept: %v", m)
 	}
+	if n := notice(t, robot); n.Reason != schema.ReasonBadRequest {
+		t.Fatalf("notice %+v", n)
+	}
 }
 
 func TestTheFleetMayEmptyTheDocumentsOfARobotThatIsGone(t *testing.T) {
-	b := brokertest.Start(t)
+	b := start(t)
 	b.Client(t, "r1").Retain(r1+"presence", online)
 	b.Client(t, "fleetd").Retain(r1+"presence", "")
 	b.Client(t, "r2").Retain("troupe/v1/robots/r2/presence", online)
@@ -173,7 +172,7 @@ func TestTheFleetMayEmptyTheDocumentsOfARobotThatIsGone(t *testing.T) {
 }
 
 func TestWhoMayConnect(t *testing.T) {
-	b := brokertest.Start(t)
+	b := start(t)
 	for _, c := range []struct {
 		why   string
 		hello brokertest.Hello
@@ -214,7 +213,7 @@ func TestWhoMayConnect(t *testing.T) {
 }
 
 func TestNobodyTakesASessionByAnotherName(t *testing.T) {
-	b := brokertest.Start(t)
+	b := start(t)
 	robot := b.Client(t, "r1")
 	for _, h := range []brokertest.Hello{{ClientID: "r1"}, {Name: "op1", ClientID: "r1"}, {Name: "r2", ClientID: "r1"}, {Name: "r1", ClientID: "r1", Protocol: 5}} {
 		if c, _ := brokertest.TryConnect(t, b.Dial, h); c != nil {
@@ -225,7 +224,7 @@ func TestNobodyTakesASessionByAnotherName(t *testing.T) {
 }
 
 func TestWillsThatAreRefused(t *testing.T) {
-	b := brokertest.Start(t)
+	b := start(t)
 	for _, c := range []struct {
 		name string
 		will brokertest.Message
@@ -259,7 +258,7 @@ func TestWillsThatAreRefused(t *testing.T) {
 }
 
 func TestAWillIsSentForWhoIsLostAndForNobodyElse(t *testing.T) {
-	b := brokertest.Start(t)
+	b := start(t)
 	watcher := b.Client(t, "obs")
 	watcher.Subscribe("troupe/v1/robots/+/presence")
 	robot := func(session string) *brokertest.Client {
@@ -280,12 +279,13 @@ func TestAWillIsSentForWhoIsLostAndForNobodyElse(t *testing.T) {
 }
 
 func TestAClosingBrokerDeclaresNobodyLost(t *testing.T) {
-	b := brokertest.Start(t)
-	watcher := b.Client(t, "obs")
+	b := start(t)
+	watcher := brokertest.Connect(t, brokertest.TCP(b.Addr()), brokertest.Hello{Name: "obs", ClientID: "obs"})
 	watcher.Subscribe("troupe/v1/robots/+/presence")
 	for i := range 20 {
 		name := fmt.Sprintf("r%d", i)
-		b.Client(t, name, brokertest.WithWill(brokertest.Message{Topic: "troupe/v1/robots/" + name + "/presence", Payload: []byte("lost"), QoS: 1, Retain: true}))
+		will := brokertest.Message{Topic: "troupe/v1/robots/" + name + "/presence", Payload: []byte("lost"), QoS: 1, Retain: true}
+		brokertest.Connect(t, brokertest.TCP(b.Addr()), brokertest.Hello{Name: name, ClientID: name, Will: &will})
 	}
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
@@ -301,7 +301,7 @@ func TestAClosingBrokerDeclaresNobodyLost(t *testing.T) {
 
 // One id, many connections at once: the last one to stay must also hear.
 func TestOfManyConnectionsOfOneIDOneStaysAndHears(t *testing.T) {
-	b := brokertest.Start(t)
+	b := start(t)
 	desk := b.Client(t, "fleetd")
 	for round := range 20 {
 		var wg sync.WaitGroup
@@ -333,7 +333,7 @@ func TestOfManyConnectionsOfOneIDOneStaysAndHears(t *testing.T) {
 }
 
 func TestSubscriptionsAreGrantedWhereSomethingMayBeRead(t *testing.T) {
-	b := brokertest.Start(t)
+	b := start(t)
 	for _, c := range []struct {
 		name, filter string
 		want         byte
@@ -355,7 +355,7 @@ func TestSubscriptionsAreGrantedWhereSomethingMayBeRead(t *testing.T) {
 }
 
 func TestARobotsBlobConnectionOnlyReadsBlobsAndBlocksNobody(t *testing.T) {
-	b := brokertest.Start(t)
+	b := start(t)
 	c := b.Client(t, "r1", brokertest.WithID("r1.blob"))
 	blob := "troupe/v1/blobs/" + strings.Repeat("a", 64)
 	if got := c.TrySubscribe(1, "troupe/v1/blobs/+", r1+"cmd/#"); !slices.Equal(got, []byte{0, 128}) {
@@ -375,15 +375,12 @@ func TestARobotsBlobConnectionOnlyReadsBlobsAndBlocksNobody(t *testing.T) {
 }
 
 func TestARobotThatSpeaksTooOftenIsNotRoutedButStaysConnected(t *testing.T) {
-	b := brokertest.Start(t, func(c *server.Config) { c.RobotRate = 10 })
+	b := start(t, func(c *server.Config) { c.RobotRate = 10 })
 	robot, op := b.Client(t, "r1"), b.Client(t, "op1")
 	robot.Subscribe("troupe/v1/clients/+/notice")
 	op.Subscribe(r1+"event", r1+"presence")
 	for i := range 100 {
 		robot.Publish(r1+"event", fmt.Sprint(i))
-	}
-	if n := notice(t, robot); n.Reason != schema.ReasonOverloaded {
-		t.Fatalf("notice %+v", n)
 	}
 	robot.Retain(r1+"presence", online) // urgent: is not counted
 	op.Expect(r1 + "presence")
@@ -391,10 +388,13 @@ func TestARobotThatSpeaksTooOftenIsNotRoutedButStaysConnected(t *testing.T) {
 	if routed := len(op.Inbox(r1 + "event")); refused < 50 || routed < 20 || routed+int(refused) != 100 {
 		t.Fatalf("%d routed, %d refused of 100", routed, refused)
 	}
+	if n := notice(t, robot); n.Reason != schema.ReasonOverloaded {
+		t.Fatalf("notice %+v", n)
+	}
 }
 
 func TestWhoDoesNothingButBreakTheRulesIsCut(t *testing.T) {
-	b := brokertest.Start(t)
+	b := start(t)
 	c := b.Client(t, "op1")
 	for range 2000 {
 		if err := c.Raw(append([]byte{0x30, 4, 0, 2}, "no"...)); err != nil { // QoS 0 to topic "no"
@@ -414,7 +414,7 @@ func TestPasswordsAreAskedForAndChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := brokertest.Start(t, func(c *server.Config) { c.Dev, c.Users = false, &users })
+	b := start(t, func(c *server.Config) { c.Dev, c.Users = false, &users })
 	for _, c := range []struct {
 		hello brokertest.Hello
 		code  byte
@@ -444,7 +444,7 @@ func TestAnEmptyUsersFileIsNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := brokertest.Start(t, func(c *server.Config) { c.Dev, c.Users = false, &users })
+	b := start(t, func(c *server.Config) { c.Dev, c.Users = false, &users })
 	for _, name := range []string{"", "admin", "fleetd", "r1"} {
 		if _, code := brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: name, ClientID: name}); code == 0 {
 			t.Errorf("%q connects", name)

@@ -12,7 +12,7 @@ import (
 // what is being written.
 func TestDocumentsMayBeKeptWhileOthersSubscribe(t *testing.T) {
 	const robots, rounds = 4, 50
-	b := brokertest.Start(t, brokertest.InProcess)
+	b := start(t, brokertest.InProcess)
 	var all sync.WaitGroup
 	for i := range robots {
 		rid := fmt.Sprintf("r%d", i)
@@ -55,7 +55,7 @@ func publish(topic, payload string) []byte {
 // A search that its connection does not survive must not keep others from
 // writing.
 func TestASubscriberThatGoesInTheMiddleHoldsNobodyUp(t *testing.T) {
-	b := brokertest.Start(t, brokertest.InProcess)
+	b := start(t, brokertest.InProcess)
 	robot := b.Client(t, "r1")
 	robot.Retain("troupe/v1/robots/r1/state", "{}")
 	for i := range 50 {

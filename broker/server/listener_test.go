@@ -17,7 +17,7 @@ import (
 // bubble runs f in fake time with a broker that has no sockets.
 func bubble(t *testing.T, f func(*testing.T, *brokertest.Broker)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { f(t, brokertest.Start(t, brokertest.InProcess)) })
+	synctest.Test(t, func(t *testing.T) { f(t, start(t, brokertest.InProcess)) })
 }
 
 // dead reports whether the other side has hung up on c.
@@ -97,7 +97,7 @@ func TestAHugeFirstPacketIsNotWaitedFor(t *testing.T) {
 }
 
 func TestAPacketOverTheLimitEndsItsConnectionOnly(t *testing.T) {
-	b := brokertest.Start(t)
+	b := start(t)
 	other := b.Client(t, "op2")
 	c := b.Client(t, "op1")
 	_ = c.Raw([]byte{0x30, 0xff, 0xff, 0xff, 0x7f})
@@ -106,7 +106,7 @@ func TestAPacketOverTheLimitEndsItsConnectionOnly(t *testing.T) {
 }
 
 func TestConnectionsThatSayNothingAreCapped(t *testing.T) {
-	b := brokertest.Start(t, func(c *server.Config) { c.MaxWaitingIP, c.MaxWaiting = 3, 5 })
+	b := start(t, func(c *server.Config) { c.MaxWaitingIP, c.MaxWaiting = 3, 5 })
 	dial := func() net.Conn {
 		c, err := net.Dial("tcp", b.Addr())
 		if err != nil {
@@ -146,7 +146,7 @@ func TestConnectionsThatSayNothingAreCapped(t *testing.T) {
 }
 
 func TestClosingDoesNotWaitForWhoSaysNothing(t *testing.T) {
-	b := brokertest.Start(t)
+	b := start(t)
 	for range 10 {
 		c, err := net.Dial("tcp", b.Addr())
 		if err != nil {
@@ -161,7 +161,7 @@ func TestClosingDoesNotWaitForWhoSaysNothing(t *testing.T) {
 }
 
 func TestATakenPortIsAnErrorThatNamesIt(t *testing.T) {
-	b := brokertest.Start(t)
+	b := start(t)
 	_, err := server.New(server.Config{MQTT: b.Addr(), Dev: true})
 	if err == nil || !strings.Contains(err.Error(), b.Addr()) || !strings.Contains(err.Error(), "MQTT address") {
 		t.Fatalf("error %v", err)
@@ -185,7 +185,7 @@ func TestWithoutPasswordsOnlyThisMachineIsServed(t *testing.T) {
 }
 
 func TestStatusTellsWhatWasCounted(t *testing.T) {
-	b := brokertest.Start(t, func(c *server.Config) { c.HTTP = "127.0.0.1:0" })
+	b := start(t, func(c *server.Config) { c.HTTP = "127.0.0.1:0" })
 	b.Client(t, "op1").Publish("nowhere", "")
 	get := func(path string) []byte {
 		resp, err := http.Get("http://" + b.HTTPAddr() + path)
@@ -212,7 +212,7 @@ func TestStatusTellsWhatWasCounted(t *testing.T) {
 
 // A subscriber that stops reading must not hold up those who publish to it.
 func TestAStalledSubscriberIsCutAndPublishersGoOn(t *testing.T) {
-	b := brokertest.Start(t, func(c *server.Config) { c.WriteTimeout = 100 * time.Millisecond })
+	b := start(t, func(c *server.Config) { c.WriteTimeout = 100 * time.Millisecond })
 	conn, err := net.Dial("tcp", b.Addr())
 	if err != nil {
 		t.Fatal(err)
@@ -253,7 +253,7 @@ func BenchmarkPublishBesideAStalledSubscriber(b *testing.B) {
 }
 
 func longestPublish(b *testing.B, timeout time.Duration) time.Duration {
-	s := brokertest.Start(b, func(c *server.Config) { c.WriteTimeout = timeout })
+	s := start(b, func(c *server.Config) { c.WriteTimeout = timeout })
 	conn, err := net.Dial("tcp", s.Addr())
 	if err != nil {
 		b.Fatal(err)

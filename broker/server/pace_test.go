@@ -32,7 +32,7 @@ func flood(t *testing.T, c *brokertest.Client, n int, packet func(i int) []byte)
 
 // paced runs f in fake time, where a breath takes none.
 func paced(t *testing.T, f func(t *testing.T, b *brokertest.Broker)) {
-	synctest.Test(t, func(t *testing.T) { f(t, brokertest.Start(t, brokertest.InProcess)) })
+	synctest.Test(t, func(t *testing.T) { f(t, start(t, brokertest.InProcess)) })
 }
 
 func TestABusyOperatorIsHeldBackAndHisStopStillArrives(t *testing.T) {
@@ -41,12 +41,12 @@ func TestABusyOperatorIsHeldBackAndHisStopStillArrives(t *testing.T) {
 		robot.Subscribe(r1 + "cmd/#")
 		op.Subscribe(r1+"ack/op1", "troupe/v1/clients/op1/notice")
 		flood(t, op, 1000, func(int) []byte { return packet(r1+"cmd/op1/auto/pause", "{}") })
-		if n := notice(t, op); n.Reason != schema.ReasonOverloaded || !strings.Contains(n.Detail, "20 commands a second") {
-			t.Errorf("notice %+v", n)
-		}
 		synctest.Wait()
 		if got := len(robot.Inbox("#")); got != 40 {
 			t.Errorf("the robot hears %d of 1000 commands, want 40", got)
+		}
+		if n := notice(t, op); n.Reason != schema.ReasonOverloaded || !strings.Contains(n.Detail, "20 commands a second") {
+			t.Errorf("notice %+v", n)
 		}
 		// However many answers the robot owes, each of them gets there.
 		flood(t, robot, 1000, func(int) []byte { return packet(r1+"ack/op1", "{}") })
@@ -114,7 +114,7 @@ func TestStopsAreTakenAtAnyRate(t *testing.T) {
 
 func TestARobotIsNeverCutForSpeakingTooOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := brokertest.Start(t, brokertest.InProcess, func(c *server.Config) { c.RobotRate = 10 })
+		b := start(t, brokertest.InProcess, func(c *server.Config) { c.RobotRate = 10 })
 		robot, op := b.Client(t, "r1"), b.Client(t, "op1")
 		robot.Subscribe(r1+"cmd/#", "troupe/v1/clients/r1/notice")
 		op.Subscribe(r1 + "event")

@@ -1,0 +1,42 @@
+package server_test
+
+// dangers are what the broker withstands and the library alone does not, as far
+// as it shows on the wire. See stock_test.go.
+var dangers = []danger{
+	// Who are you?
+	{what: "a client takes another's session by its client id", test: TestNobodyTakesASessionByAnotherName},
+	{what: "names and ids with wildcards, kept sessions, no keep-alive, old protocols", test: TestWhoMayConnect},
+	{what: "an empty users file lets everybody in", test: TestAnEmptyUsersFileIsNobody},
+	{what: "passwords are not asked for", test: TestPasswordsAreAskedForAndChecked},
+	{what: "of two connections of one id both stay, or the new one is deaf", test: TestOfManyConnectionsOfOneIDOneStaysAndHears},
+
+	// Strangers
+	{what: "a connection that never says CONNECT stays for ever", test: TestWhoNeverSaysConnectIsCutAfterTenSeconds},
+	{what: "a CONNECT byte by byte holds a connection", test: TestWhoSaysConnectByteByByteIsCutAfterTenSeconds},
+	{what: "a header before CONNECT makes the broker allocate 256 MB", test: TestAHugeFirstPacketIsNotWaitedFor},
+	{what: "a header after CONNECT makes the broker allocate 256 MB", test: TestAPacketOverTheLimitEndsItsConnectionOnly},
+	{what: "silent connections use up the broker's sockets", test: TestConnectionsThatSayNothingAreCapped},
+	{what: "closing waits for silent connections", test: TestClosingDoesNotWaitForWhoSaysNothing},
+
+	// Wills
+	{what: "a will is published that its owner may not publish", test: TestWillsThatAreRefused},
+	{what: "a robot that is connected again is declared lost by its old will", test: TestAWillIsSentForWhoIsLostAndForNobodyElse},
+	{what: "a broker that closes declares every robot lost", test: TestAClosingBrokerDeclaresNobodyLost},
+
+	// May you?
+	{what: "a refused publish ends the connection, and is sent again for ever", test: TestADeniedPublishIsAcknowledgedNotRoutedAndToldToItsSender},
+	{what: "retained commands, foreign topics, too large messages", test: TestRefusedPublishes},
+	{what: "a retained stop is replayed to who comes later", test: TestAStopPassesWhateverItCarriesAndIsNeverKept},
+	{what: "a retained event is replayed to who comes later", test: TestWhatIsNoDocumentIsPassedOnButNotKept},
+	{what: "wildcard subscriptions hear what is others'", test: TestACommandReachesTheRobotAndItsAnswerTheAsker},
+	{what: "subscriptions to $SYS, $share and what is others'", test: TestSubscriptionsAreGrantedWhereSomethingMayBeRead},
+	{what: "a robot's blob connection publishes", test: TestARobotsBlobConnectionOnlyReadsBlobsAndBlocksNobody},
+
+	// How much?
+	{what: "a subscriber that does not read stalls publishers", test: TestAStalledSubscriberIsCutAndPublishersGoOn},
+	{what: "a robot sends without limit", test: TestARobotThatSpeaksTooOftenIsNotRoutedButStaysConnected},
+	{what: "an operator floods a robot, and his stop waits behind", test: TestABusyOperatorIsHeldBackAndHisStopStillArrives},
+	{what: "a sender multiplies his rate by connecting more often", test: TestASenderIsHeldBackWhateverHeConnectsAs},
+	{what: "who does nothing but break the rules goes on", test: TestWhoDoesNothingButBreakTheRulesIsCut},
+	{what: "sessions that ended leave subscriptions behind", test: TestASessionThatExpiredLeavesNoSubscriptionBehind},
+}
