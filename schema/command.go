@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -36,6 +37,28 @@ type Precondition struct {
 	StateSeq int64  `json:"state_seq,omitzero"` // the newest state has this number
 	Session  string `json:"session,omitempty"`  // the robot's connection is this one
 	StoryRev int64  `json:"story_rev,omitzero"` // the active story has this revision
+}
+
+// Unmet compares what was asked for with what is, and returns the first
+// condition that does not hold: where it stands in the request, and both values.
+func (p Precondition) Unmet(is Precondition) (Problem, bool) {
+	fault := func(name, want, got string) (Problem, bool) {
+		if got == "" {
+			got = "none"
+		}
+		return Fault("/if/"+name, string(ReasonPrecondition), name+" is "+got+", asked for was "+want, "look at the robot's state and decide anew"), true
+	}
+	switch {
+	case p.Mode != "" && p.Mode != is.Mode:
+		return fault("mode", string(p.Mode), string(is.Mode))
+	case p.StateSeq != 0 && p.StateSeq != is.StateSeq:
+		return fault("state_seq", strconv.FormatInt(p.StateSeq, 10), strconv.FormatInt(is.StateSeq, 10))
+	case p.Session != "" && p.Session != is.Session:
+		return fault("session", p.Session, is.Session)
+	case p.StoryRev != 0 && p.StoryRev != is.StoryRev:
+		return fault("story_rev", strconv.FormatInt(p.StoryRev, 10), strconv.FormatInt(is.StoryRev, 10))
+	}
+	return Problem{}, false
 }
 
 // MaxWord bounds a bare word and every string argument, in bytes.
@@ -120,7 +143,7 @@ func (v Verb) decodeObject(payload []byte) (Request, []Problem) {
 			c.read(raw, "/seq", &r.Seq)
 			c.atLeast("/seq", r.Seq, 1)
 		case "if":
-			c.readStrictly(raw, "/if", &r.If, "it takes mode, state_seq, session, story_rev")
+			c.readCondition(raw, &r.If)
 		default:
 			if !strings.HasPrefix(name, "x_") {
 				c.add("/"+name, "unknown_field", "a command has no field "+name, "fields are id, ts, ttl_ms, by, why, batch, session, seq, if, args; arguments belong into args")
@@ -198,16 +221,25 @@ func (c *checks) read(raw jsontext.Value, pointer string, into any) {
 	}
 }
 
-// readStrictly is read for a header whose fields are all known: an ignored
-// condition would be worse than a refusal.
-func (c *checks) readStrictly(raw jsontext.Value, pointer string, into any, hint string) {
+// readCondition reads the header if strictly: an ignored condition would be
+// worse than a refusal. So a member that says nothing is one, too.
+func (c *checks) readCondition(raw jsontext.Value, into *Precondition) {
+	const hint = "it takes mode, state_seq, session, story_rev"
 	if err := json.Unmarshal(raw, into, json.RejectUnknownMembers(true)); err != nil {
 		p := problemOf(err)
-		p.Pointer = pointer + p.Pointer
+		p.Pointer = "/if" + p.Pointer
 		if p.Code == "unknown_field" {
 			p.Hint = hint
 		}
 		*c = append(*c, p)
+		return
+	}
+	var said map[string]jsontext.Value
+	c.read(raw, "/if", &said)
+	for name, empty := range map[string]bool{"mode": into.Mode == "", "state_seq": into.StateSeq < 1, "session": into.Session == "", "story_rev": into.StoryRev < 1} {
+		if _, there := said[name]; there && empty {
+			c.add("/if/"+name, "out_of_range", "the condition on "+name+" can never hold", "leave it out, or say what has to hold")
+		}
 	}
 }
 

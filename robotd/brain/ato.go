@@ -47,7 +47,7 @@ func (t *turn) nextForAuto() (auto.Input, request.Key) {
 	for len(t.toAuto) > 0 {
 		next := t.toAuto[0]
 		t.toAuto = t.toAuto[:copy(t.toAuto, t.toAuto[1:])]
-		if next.entry == "" || next.entry == t.storyEntry {
+		if (next.entry == "" || next.entry == t.storyEntry) && t.met(next.by, next.when) {
 			return next.Input, next.by
 		}
 	}

@@ -14,6 +14,7 @@ type auditor struct {
 	r *rig
 
 	stateSeq int64
+	shown    schema.State // the newest that was told
 	eventSeq int64
 	finals   map[request.Key]schema.Status // told, not counting repetitions
 	unkept   map[request.Key]bool          // their answer was told although the disk refused it
@@ -141,7 +142,7 @@ func (a *auditor) published(e Publish) {
 		if d.StateSeq <= a.stateSeq {
 			a.fail("state %d follows state %d", d.StateSeq, a.stateSeq)
 		}
-		a.stateSeq = d.StateSeq
+		a.stateSeq, a.shown = d.StateSeq, d
 	case schema.TopicEvent:
 		d, p := schema.DecodeStrict[schema.Event](e.Payload)
 		check(p)
@@ -175,10 +176,25 @@ func (a *auditor) acknowledged(e Publish, ack schema.Ack) {
 		a.fail("%s succeeded with state %d, but the newest told is %d", *ack.ID, ack.StateSeq, a.stateSeq)
 	}
 	k := request.KeyOf(e.Param, *ack.ID)
+	if _, again := a.finals[k]; ack.Status == schema.StatusSucceeded && ack.StateSeq > 0 && ack.Reason == "" && !again && !a.unkept[k] {
+		a.shows(*ack.ID)
+	}
 	if was, told := a.finals[k]; told && was != ack.Status && !a.unkept[k] {
 		a.fail("%s was %s and is %s now", k, was, ack.Status)
 	}
 	a.finals[k] = ack.Status
 	a.unkept[k] = a.unkept[k] || a.r.diskFull
 	delete(a.asked, k)
+}
+
+// shows holds that the newest state that was told is how the robot is now, as far
+// as commands change it.
+func (a *auditor) shows(id string) {
+	t := turn{State: a.r.s, now: a.r.wall()}
+	is := *t.stateDocument()
+	got := [...]any{a.shown.Safety.State, a.shown.Mode.Active, a.shown.Mode.Phase, a.shown.Mode.Paused, a.shown.Auto.Status, a.shown.Auto.PauseCount, len(a.shown.Interrupts)}
+	want := [...]any{is.Safety.State, is.Mode.Active, is.Mode.Phase, is.Mode.Paused, is.Auto.Status, is.Auto.PauseCount, len(is.Interrupts)}
+	if got != want && !a.r.s.Pending() {
+		a.fail("%s succeeded, and the newest state shows %v while the robot is %v", id, got, want)
+	}
 }

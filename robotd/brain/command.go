@@ -27,6 +27,9 @@ func (t *turn) commanded(ev Command) {
 // dispatch lays an order before the machine that decides it. Its answer comes
 // from there, in this step or in a later one.
 func (t *turn) dispatch(o request.Perform) {
+	if !t.met(o.Key, o.If) {
+		return
+	}
 	switch o.Verb.ID() {
 	case "safety/stop", "safety/soft-stop", "safety/halt", "safety/estop", "safety/enable", "safety/reset":
 		t.askSafety(o)
@@ -73,6 +76,30 @@ func (t *turn) dispatch(o request.Perform) {
 	}
 }
 
+// standing is how things stand, for those who made it a condition. Between two
+// modes neither is in charge.
+func (t *turn) standing() schema.Precondition {
+	p := schema.Precondition{Mode: t.mode.Active, StateSeq: t.stateSeq, Session: t.session}
+	if t.mode.Next != "" {
+		p.Mode = "on its way to " + t.mode.Next
+	}
+	if story := t.story(); story != nil {
+		p.StoryRev = story.Story.Rev
+	}
+	return p
+}
+
+// met reports whether what an order was bound to still holds, and refuses the
+// order if not. It is asked as the order is handed on and again as a machine
+// takes it: what stood before it in the queue may have changed the world.
+func (t *turn) met(by request.Key, when schema.Precondition) bool {
+	unmet, fails := when.Unmet(t.standing())
+	if fails {
+		t.reply(by, reply{Status: schema.StatusRejected, Reason: schema.ReasonPrecondition, Pointer: unmet.Pointer, Detail: unmet.Detail})
+	}
+	return !fails
+}
+
 // askSafety lays a request before the safety core. A stop goes before all that
 // waits, and nothing that waits survives it: what was asked before a stop does
 // not happen after it.
@@ -90,7 +117,7 @@ func (t *turn) askSafety(o request.Perform) {
 		}
 		t.toSafety = t.toSafety[:0]
 	}
-	t.toSafety = append(t.toSafety, safetyInput{r, o.Key})
+	t.toSafety = append(t.toSafety, safetyInput{Request: r, by: o.Key, when: o.If})
 }
 
 // stopFor lets a part of the robot itself ask for STOP.
@@ -100,15 +127,15 @@ func (t *turn) stopFor(source, why string) {
 
 func (t *turn) askMode(o request.Perform, in mode.Input) {
 	in.Req = string(o.Key)
-	t.toMode = append(t.toMode, modeInput{in, o.Key})
+	t.toMode = append(t.toMode, modeInput{Input: in, by: o.Key, when: o.If})
 }
 
 func (t *turn) askAuto(o request.Perform, what auto.What) {
 	t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{
 		What: what, Client: o.Client, Person: o.By, Req: o.ID, Why: cmp.Or(o.Args.Why, o.Why), Token: o.Args.Token,
-	}, by: o.Key})
+	}, by: o.Key, when: o.If})
 }
 
 func (t *turn) askQueue(o request.Perform, in interrupt.Input) {
-	t.toQueue = append(t.toQueue, queueInput{in, o.Key})
+	t.toQueue = append(t.toQueue, queueInput{Input: in, by: o.Key, when: o.If})
 }

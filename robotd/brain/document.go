@@ -43,7 +43,7 @@ func (t *turn) stateDocument() *schema.State {
 	if last, ok := t.requests.Last(); ok {
 		d.LastReq = &last
 	}
-	if p := cmp.Or(t.playing, t.accepted); p != nil {
+	if p := t.story(); p != nil {
 		d.Auto.Story = &schema.StoryRef{ID: p.Story.ID, Rev: p.Story.Rev, SHA256: p.Story.SHA256}
 	}
 	for _, p := range t.auto.Held() {
@@ -61,6 +61,9 @@ func (t *turn) stateDocument() *schema.State {
 	}
 	return d
 }
+
+// story is what is performed, or would be.
+func (t *turn) story() *program { return cmp.Or(t.playing, t.accepted) }
 
 // activeMode is who is in charge; between two modes it is the one that was
 // asked for, so that the field is never empty while phase says "switching".

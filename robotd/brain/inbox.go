@@ -13,7 +13,9 @@ type reply struct {
 	Status schema.Status
 	Result schema.Result
 	Reason schema.Reason
-	Detail string
+	// Pointer is the place in the order that is at fault.
+	Pointer string
+	Detail  string
 	// AtOnce: a stop that found the robot stopped already. It waits for nothing.
 	AtOnce bool
 }
@@ -29,7 +31,7 @@ type answered struct {
 func (t *turn) asking(in request.Input) {
 	fleet, known := t.clockOffset()
 	from := len(t.told)
-	t.told = request.Step(t.requests, request.Now{Mono: t.now.Mono, Wall: t.now.Wall, Offset: fleet, ClockKnown: known}, in, t.told)
+	t.told = request.Step(t.requests, request.Now{Mono: t.now.Mono, Wall: t.now.Wall, Offset: fleet, ClockKnown: known, Standing: t.standing()}, in, t.told)
 	keep := t.told[:from]
 	for _, e := range t.told[from:] {
 		switch e := e.(type) {
@@ -71,7 +73,7 @@ func (t *turn) release() {
 			shown++
 		}
 		t.asking(request.Outcome{
-			Key: r.key, Status: r.Status, Result: r.Result, Reason: r.Reason, Detail: r.Detail,
+			Key: r.key, Status: r.Status, Result: r.Result, Reason: r.Reason, Pointer: r.Pointer, Detail: r.Detail,
 			StateSeq: shown, Current: t.current(),
 		})
 	}
@@ -87,6 +89,9 @@ func (t *turn) tellAnswers() {
 		}
 		a := tell.Ack
 		a.TS, a.Session = t.now.Wall, t.session
+		if a.Reason == schema.ReasonPrecondition && a.Current == nil {
+			a.Current = t.current()
+		}
 		t.do(Publish{Topic: schema.TopicAck, Param: tell.Client, Payload: t.ackPayload(&a), First: stops(a.Verb), Confirm: tell.Key})
 	}
 	clear(t.told)

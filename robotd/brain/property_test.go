@@ -63,7 +63,8 @@ func (w *world) command(verb, args string) {
 	w.n++
 	id := fmt.Sprintf("c%d", w.n)
 	group, name, _ := strings.Cut(verb, "/")
-	payload := fmt.Sprintf(`{"id":%q,"args":{%s}}`, id, args)
+	header, only := w.header()
+	payload := fmt.Sprintf(`{"id":%q,%s"args":{%s}}`, id, header, args)
 	key := request.KeyOf("op1", id)
 	w.a.asked[key] = true
 	v, _ := schema.VerbOf(group, name)
@@ -77,6 +78,7 @@ func (w *world) command(verb, args string) {
 	if verb == "safety/enable" {
 		w.a.enables[key] = true
 	}
+	mode := w.r.s.mode.Active
 	w.r.give(Command{Client: "op1", Group: group, Verb: name, Payload: []byte(payload)})
 	if v.Class == schema.ClassStop {
 		if w.r.s.safety.At == schema.SafetyEnabled {
@@ -93,9 +95,27 @@ func (w *world) command(verb, args string) {
 			break
 		}
 	}
+	if s := w.a.finals[key]; only != "" && only != mode && s == schema.StatusSucceeded {
+		w.Fatalf("%s was to be done in %s only and was done in %s", verb, only, mode)
+	}
 	if w.a.finals[key] == schema.StatusRejected && w.a.look() != before {
 		w.Fatalf("%s %s was refused and yet changed something:\n%+v\n%+v", verb, args, before, w.a.look())
 	}
+}
+
+// header draws what a command says of its order and of the mode in which alone it
+// is to be done.
+func (w *world) header() (text string, only schema.ModeID) {
+	switch rapid.IntRange(0, 5).Draw(w.T, "header") {
+	case 0:
+		only = rapid.SampledFrom([]schema.ModeID{schema.ModeStr, schema.ModeMnl, schema.ModeAto}).Draw(w.T, "only in")
+		return fmt.Sprintf(`"if":{"mode":%q},`, only), only
+	case 1:
+		return fmt.Sprintf(`"session":"a","seq":%d,`, rapid.IntRange(1, 9).Draw(w.T, "seq")), ""
+	case 2:
+		return fmt.Sprintf(`"if":{"state_seq":%d},`, max(1, w.r.s.stateSeq-int64(rapid.IntRange(0, 2).Draw(w.T, "states ago")))), ""
+	}
+	return "", ""
 }
 
 func (w *world) reported(ev driver.Event) { w.r.give(Reported{ev}) }

@@ -28,8 +28,11 @@ func (t *turn) interrupts() {
 	in, by := interrupt.Input{What: interrupt.Tick}, request.Key("")
 	switch {
 	case len(t.toQueue) > 0:
-		in, by = t.toQueue[0].Input, t.toQueue[0].by
+		next := t.toQueue[0]
 		t.toQueue = t.toQueue[:copy(t.toQueue, t.toQueue[1:])]
+		if t.met(next.by, next.when) {
+			in, by = next.Input, next.by
+		}
 	case t.queueIdle():
 		return
 	}

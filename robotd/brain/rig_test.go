@@ -31,8 +31,11 @@ type rig struct {
 	beatSeq  int64
 	noBlobs  bool
 	diskFull bool
-	calibBad bool
-	over     bool // the robot has said Exit
+	// diskHangs: what it took is told with the next answer, in one.
+	diskHangs bool
+	unheard   []request.Key
+	calibBad  bool
+	over      bool // the robot has said Exit
 
 	blobs map[string][]byte
 	watch func(ev Event, effects []Effect) // sees every step
@@ -174,7 +177,10 @@ func (r *rig) done(ev Event, effects []Effect) {
 			for _, rec := range e.Put {
 				keys = append(keys, rec.Key())
 			}
-			if len(keys) > 0 {
+			switch {
+			case r.diskHangs:
+				r.unheard = append(r.unheard, keys...)
+			case len(keys) > 0:
 				r.soon(0, RequestsSaved{Keys: keys, Refused: refused})
 			}
 		case SaveStory:

@@ -12,6 +12,9 @@ func (t *turn) guard() {
 	if len(t.toSafety) > 0 {
 		in = t.toSafety[0]
 		t.toSafety = t.toSafety[:copy(t.toSafety, t.toSafety[1:])]
+		if !t.met(in.by, in.when) {
+			in = safetyInput{}
+		}
 	}
 	d := safety.Step(&t.safety, t.now.Mono, t.cfg.Safety, t.safetyFacts(), in.Request)
 	t.keepLatch()

@@ -148,23 +148,27 @@ func New(cfg *Config, id string, b driver.Body, m Memory, now Now) (*State, []Ef
 }
 
 // What waits for a machine: inputs are taken one in each step, oldest first. by
-// names the order to be answered.
+// names the order to be answered, when what must still hold as it is decided.
 type (
 	safetyInput struct {
 		safety.Request
-		by request.Key
+		by   request.Key
+		when schema.Precondition
 	}
 	modeInput struct {
 		mode.Input
-		by request.Key
+		by   request.Key
+		when schema.Precondition
 	}
 	autoInput struct {
 		auto.Input
 		by    request.Key
+		when  schema.Precondition
 		entry string // act-done, act-failed: of the lane; a stale one is not told
 	}
 	queueInput struct {
 		interrupt.Input
-		by request.Key
+		by   request.Key
+		when schema.Precondition
 	}
 )

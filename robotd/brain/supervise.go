@@ -16,8 +16,11 @@ func (t *turn) supervise() {
 	in := mode.Input{Kind: mode.Tick}
 	var by request.Key
 	if len(t.toMode) > 0 {
-		in, by = t.toMode[0].Input, t.toMode[0].by
+		next := t.toMode[0]
 		t.toMode = t.toMode[:copy(t.toMode, t.toMode[1:])]
+		if t.met(next.by, next.when) {
+			in, by = next.Input, next.by
+		}
 	}
 	was := t.mode.Active
 	d := mode.Step(&t.mode, t.now.Mono, &t.cfg.Mode, t.modeFacts(), in)
@@ -34,7 +37,7 @@ func (t *turn) supervise() {
 		t.tell("mode_fallback", "mode", string(d.Reason), "", fallback{From: d.Fallback, Reason: d.Reason})
 	}
 	if d.List {
-		t.modesDirty = true
+		t.dirty(soon) // a pause of the active mode is in the state too
 	}
 	if d.Answer.Status != "" {
 		t.keepMode(in, d.Answer)

@@ -142,6 +142,10 @@ func (p *player) happen(text, word string, args []string) {
 		}
 	case "disk":
 		r.diskFull = arg(0) == "full"
+		if r.diskHangs = arg(0) == "hangs"; !r.diskHangs && len(r.unheard) > 0 {
+			r.give(RequestsSaved{Keys: r.unheard})
+			r.unheard = nil
+		}
 	case "blobs":
 		r.noBlobs = arg(0) == "none"
 	case "map":

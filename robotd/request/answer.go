@@ -54,6 +54,7 @@ func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
 				verb := e.perform.Verb
 				s.close(e)
 				s.remove(e)
+				s.unmark(e)
 				s.erase = append(s.erase, k) // whether the write failed wholly is not known
 				out = s.refuse(verb, e.rec.Client, e.rec.ID, Answer{Reason: in.Refused, Detail: "the robot could not write the command down, so it was not begun"}, out)
 			}

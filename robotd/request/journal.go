@@ -62,6 +62,7 @@ type State struct {
 	n        int64 // the newest record's number
 	journals []*journal
 	open     []*entry // unfinished, in the order of their arrival
+	marks    []mark   // the least recently used first
 	late     []Record // changed without haste: they go with the next Save
 	erase    []Key    // so do these
 	last     schema.LastRequest
@@ -78,6 +79,7 @@ func Restore(boot int64, saved []Record, out []Effect) (*State, []Effect) {
 	var save Save
 	for _, r := range saved {
 		s.n = max(s.n, r.N)
+		s.mark(r.Client, verbOf(r.Verb).Group, r.Session, r.Seq)
 		e := &entry{rec: r, phase: Done, asked: r.ID}
 		if !r.Answer.Status.Final() {
 			e.phase = Handed

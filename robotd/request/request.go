@@ -26,6 +26,7 @@ const (
 	MaxOpen      = 64  // unfinished commands
 	MaxClients   = 32  // clients with a journal; the least recently heard one leaves
 	MaxPerClient = 256 // commands in a client's journal; the oldest finished one leaves
+	MaxMarks     = 16  // sessions and groups of a client whose order is watched; the least recent one leaves
 )
 
 const (
@@ -42,6 +43,8 @@ type Now struct {
 	Wall       schema.Time   // by the robot's clock
 	Offset     time.Duration // the fleet's clock minus the robot's
 	ClockKnown bool          // Offset was measured, or the robot's clock is synchronized
+	// Standing is how things stand, for what a sender made a condition.
+	Standing schema.Precondition
 }
 
 // Key names a command on this robot: client/id.
@@ -65,6 +68,8 @@ type Record struct {
 	Verb      string      `json:"verb"`
 	Word      string      `json:"word,omitempty"`
 	By        string      `json:"by,omitempty"`
+	Session   string      `json:"session,omitempty"` // the sender's, in which Seq counts
+	Seq       int64       `json:"seq,omitzero"`
 	At        schema.Time `json:"at"`
 	SHA256    [32]byte    `json:"sha256"` // of verb and payload: what makes two commands the same
 	Answer    Answer      `json:"answer"`
@@ -138,12 +143,14 @@ type Effect interface{ effect() }
 
 // The effects.
 type (
-	// Perform hands a command on. Exactly one final Outcome must follow.
+	// Perform hands a command on. Exactly one final Outcome must follow. If is
+	// judged by whoever decides, at the moment of deciding; stops have none.
 	Perform struct {
 		Key                        Key
 		Client, ID, By, Why, Batch string
 		Verb                       schema.Verb
 		Args                       schema.Args
+		If                         schema.Precondition
 		Local                      bool
 	}
 	// Save erases records and writes others, in this order. The writer answers

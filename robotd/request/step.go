@@ -69,11 +69,15 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 		}
 	}
 
+	if newest, late := s.behind(a.Client, verb.Group, req); late {
+		return refuse(Answer{Reason: schema.ReasonOutOfOrder, Pointer: "/seq",
+			Detail: fmt.Sprintf("seq %d came after %d, the newest of group %s in this session", req.Seq, newest, verb.Group)})
+	}
 	fresh, ans := judgeAge(now, verb, req)
 	if ans.Status != "" {
 		return refuse(ans)
 	}
-	if a, ok := s.itself(verb, a.Client, req, fresh, out); ok {
+	if a, ok := s.itself(now, verb, a.Client, req, fresh, out); ok {
 		return a
 	}
 	if len(s.open) >= MaxOpen {
@@ -84,6 +88,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 	e.expires = fresh.expires
 	e.rec.Answer.UncheckedAge = fresh.unchecked
 	if verb.Journal == schema.JournalNever {
+		s.mark(a.Client, verb.Group, req.Session, req.Seq)
 		e.take(OnTakeNow)
 		s.open = append(s.open, e)
 		return append(out, e.perform)
@@ -93,6 +98,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 		return refuse(Answer{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d other clients have unfinished commands", len(s.journals))})
 	}
 	forget = append(forget, j.add(s, e)...)
+	s.mark(a.Client, verb.Group, req.Session, req.Seq)
 	e.take(OnTake)
 	s.open = append(s.open, e)
 	out = append(out, s.save(forget, e.rec))
@@ -108,6 +114,7 @@ func (s *State) stop(now Now, verb schema.Verb, a Arrival, out []Effect) []Effec
 	if len(problems) > 0 {
 		req = schema.Request{ID: req.ID} // whatever it says, it stops
 	}
+	req.If = schema.Precondition{}
 	sum := digest(verb, a.Payload)
 	asked, dup := req.ID, false
 	if req.ID != "" {
@@ -124,6 +131,7 @@ func (s *State) stop(now Now, verb schema.Verb, a Arrival, out []Effect) []Effec
 	if asked != "" {
 		e.asked, e.dup, e.perform.ID = asked, dup, asked
 	}
+	s.mark(a.Client, verb.Group, req.Session, req.Seq)
 	e.take(OnTakeNow)
 	s.open = append(s.open, e)
 	out = append(out, e.perform)
@@ -151,8 +159,8 @@ func (s *State) stop(now Now, verb schema.Verb, a Arrival, out []Effect) []Effec
 func (s *State) enter(now Now, verb schema.Verb, a Arrival, req schema.Request, sum [32]byte) *entry {
 	s.n++
 	e := &entry{phase: Received, class: verb.Class, arrived: now.Mono, asked: req.ID}
-	e.rec = Record{N: s.n, Client: a.Client, ID: req.ID, Verb: verb.ID(), Word: req.Args.Word(verb), By: req.By, At: now.Wall, SHA256: sum}
-	e.perform = Perform{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Batch: req.Batch, Verb: verb, Args: req.Args, Local: a.Local}
+	e.rec = Record{N: s.n, Client: a.Client, ID: req.ID, Verb: verb.ID(), Word: req.Args.Word(verb), By: req.By, Session: req.Session, Seq: req.Seq, At: now.Wall, SHA256: sum}
+	e.perform = Perform{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Batch: req.Batch, Verb: verb, Args: req.Args, If: req.If, Local: a.Local}
 	return e
 }
 
@@ -205,12 +213,17 @@ func judgeAge(now Now, verb schema.Verb, req schema.Request) (freshness, Answer)
 }
 
 // itself answers the commands that concern nothing but answers.
-func (s *State) itself(verb schema.Verb, client string, req schema.Request, f freshness, out []Effect) ([]Effect, bool) {
+func (s *State) itself(now Now, verb schema.Verb, client string, req schema.Request, f freshness, out []Effect) ([]Effect, bool) {
 	ans := Answer{Status: schema.StatusSucceeded, UncheckedAge: f.unchecked}
-	switch verb.ID() {
-	case "sys/ping":
+	unmet, fails := req.If.Unmet(now.Standing)
+	switch id := verb.ID(); {
+	case id != "sys/ping" && id != "sys/query":
+		return out, false
+	case fails:
+		ans.Status, ans.Reason, ans.Pointer, ans.Detail = schema.StatusRejected, schema.ReasonPrecondition, unmet.Pointer, unmet.Detail
+	case id == "sys/ping":
 		ans.Detail = req.Args.Echo
-	case "sys/query":
+	default:
 		e := s.find(KeyOf(client, req.Args.ID))
 		switch {
 		case e == nil:
@@ -220,8 +233,9 @@ func (s *State) itself(verb schema.Verb, client string, req schema.Request, f fr
 		default:
 			out = s.repeat(e, out)
 		}
-	default:
-		return out, false
+	}
+	if !fails {
+		s.mark(client, verb.Group, req.Session, req.Seq)
 	}
 	s.last = schema.LastRequest{ID: req.ID, Client: client, Verb: verb.ID(), Word: req.Args.Word(verb), Status: ans.Status, Reason: ans.Reason}
 	return append(out, Tell{Client: client, Ack: ack(verb.ID(), req.ID, complete(verb, ans))}), true
