@@ -35,17 +35,21 @@ func ParseBlob(data []byte) (Blob, []schema.Problem) {
 	return schema.DecodeStrictWithin[Blob](data, maxNesting)
 }
 
-// EncodeBlob freezes a story with those of acts that it reaches. Equal values
-// give equal bytes; sum is their SHA-256 in hexadecimal, by which the revision
-// is known.
-func EncodeBlob(story Story, acts map[string]Act, rev int64) (data []byte, sum string, err error) {
-	b := Blob{Schema: BlobSchema, Rev: rev, Story: story, Acts: map[string]Act{}}
+// EncodeBlob freezes a story with those of acts that it reaches and the files
+// that they need. Equal values give equal bytes; sum is their SHA-256 in
+// hexadecimal, by which the revision is known.
+func EncodeBlob(story Story, acts map[string]Act, rev int64, files ...Asset) (data []byte, sum string, err error) {
+	b := Blob{Schema: BlobSchema, Rev: rev, Story: story, Acts: map[string]Act{}, Assets: files}
 	for _, step := range story.Acts {
 		if a, ok := acts[step.Act]; ok {
 			b.Acts[step.Act] = a
 		}
 	}
-	if data, err = schema.Encode(b); err != nil {
+	return freeze(b)
+}
+
+func freeze(v any) (data []byte, sum string, err error) {
+	if data, err = schema.Encode(v); err != nil {
 		return nil, "", err
 	}
 	digest := sha256.Sum256(data)

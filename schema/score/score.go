@@ -154,4 +154,5 @@ type Blob struct {
 	Rev    int64          `json:"rev"`
 	Story  Story          `json:"story"`
 	Acts   map[string]Act `json:"acts"`
+	Assets []Asset        `json:"assets,omitempty"` // sounds and faces that its acts name
 }

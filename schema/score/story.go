@@ -115,5 +115,6 @@ func ValidateBlob(b Blob) []schema.Problem {
 		}
 		c.under(p, ValidateAct(a))
 	}
+	c.assets("/assets", b.Assets, []AssetKind{AssetSound, AssetFace}, reaches(b.Acts))
 	return c.found
 }

@@ -1,0 +1,146 @@
+package score
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"troupe/schema"
+)
+
+// ActivitiesSchema is the version of the published form of activities.
+const ActivitiesSchema = 1
+
+// Bounds of a set of activities.
+const (
+	MaxActivities = 64
+	MaxCondition  = 1000 // characters
+	maxLaunch     = 24 * time.Hour
+)
+
+// Nature says whether an activity is with people.
+type Nature string
+
+const (
+	NatureSolitary    Nature = "solitary"
+	NatureInteractive Nature = "interactive"
+)
+
+// Activity is a story with a nature and a launch condition.
+type Activity struct {
+	ID          string            `json:"activity"`
+	Name        Text              `json:"name"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Languages   []string          `json:"languages,omitempty"`
+	Repeat      Repeat            `json:"repeat,omitzero"`
+	OnActError  ActError          `json:"on_act_error,omitzero"`
+	Acts        []Step            `json:"acts"`
+	Nature      Nature            `json:"nature"`
+	Launch      Launch            `json:"launch,omitzero"`
+	Permissions map[string]bool   `json:"permissions,omitempty"`
+}
+
+// Launch is when an activity begins by itself. Durations read 3s or 2m. Without
+// When it begins only when somebody asks.
+type Launch struct {
+	When     string `json:"when,omitempty"` // an expression of the Common Expression Language
+	For      string `json:"for,omitempty"`  // how long it has to hold
+	Cooldown string `json:"cooldown,omitempty"`
+}
+
+// Activities is a published set of them with every act that they reach.
+type Activities struct {
+	Schema     int64          `json:"schema"`
+	Activities []Activity     `json:"activities"`
+	Acts       map[string]Act `json:"acts"`
+	Assets     []Asset        `json:"assets,omitempty"`
+}
+
+// ParseActivities reads a published set, which is always JSON.
+// ValidateActivities looks at the meaning.
+func ParseActivities(data []byte) (Activities, []schema.Problem) {
+	return schema.DecodeStrictWithin[Activities](data, maxNesting)
+}
+
+// ValidateActivities judges a published set on its own. What a condition says is
+// not looked at, only that it is a text of bounded length.
+func ValidateActivities(b Activities) []schema.Problem {
+	var c checks
+	if b.Schema != ActivitiesSchema {
+		c.add("/schema", CodeUnsupported, fmt.Sprintf("version %d of published activities is not understood", b.Schema), fmt.Sprintf("this program reads version %d", ActivitiesSchema))
+		return c.found
+	}
+	if len(b.Activities) > MaxActivities {
+		c.add("/activities", CodeTooMany, fmt.Sprintf("%d activities are over %d", len(b.Activities), MaxActivities), "use fewer")
+	}
+	lookup := func(id string) (Act, bool) { a, ok := b.Acts[id]; return a, ok }
+	for i, a := range b.Activities {
+		p := at("/activities", i)
+		if slices.ContainsFunc(b.Activities[:i], func(b Activity) bool { return b.ID == a.ID }) {
+			c.add(at(p, "activity"), CodeDuplicateID, "there are two activities "+a.ID, "give one of them another id")
+		}
+		c.under(p, validateActivity(a, lookup))
+	}
+	for _, id := range slices.Sorted(maps.Keys(b.Acts)) {
+		a, p := b.Acts[id], at("/acts", id)
+		if a.ID != id {
+			c.add(at(p, "act"), CodeWrongKey, fmt.Sprintf("the act %q is filed under %q", a.ID, id), "file it under its own id")
+		}
+		c.under(p, ValidateAct(a))
+	}
+	c.assets("/assets", b.Assets, []AssetKind{AssetSound, AssetFace}, reaches(b.Acts))
+	return c.found
+}
+
+// validateActivity judges the part that a story has as a story is judged.
+func validateActivity(a Activity, lookup func(string) (Act, bool)) []schema.Problem {
+	var c checks
+	s := Story{ID: a.ID, Name: a.Name, Labels: a.Labels, Languages: a.Languages, Repeat: a.Repeat, OnActError: a.OnActError, Acts: a.Acts}
+	story := ValidateStory(s, lookup)
+	for i := range story {
+		if story[i].Pointer == "/story" {
+			story[i].Pointer = "/activity"
+		}
+	}
+	c.under("", story)
+	if a.Nature != NatureSolitary && a.Nature != NatureInteractive {
+		c.add("/nature", CodeBadValue, fmt.Sprintf("%q is not a nature", a.Nature), "solitary or interactive")
+	}
+	c.text("/launch/when", a.Launch.When, MaxCondition)
+	if a.Launch.When == "" && a.Launch.For != "" {
+		c.add("/launch/when", CodeMissing, "for says how long a condition has to hold, and there is none", "add when, or leave for out")
+	}
+	c.duration("/launch/for", a.Launch.For)
+	c.duration("/launch/cooldown", a.Launch.Cooldown)
+	for _, name := range slices.Sorted(maps.Keys(a.Permissions)) {
+		if name == "" || utf8.RuneCountInString(name) > MaxPlain {
+			c.add(at("/permissions", name), CodeBadID, fmt.Sprintf("%q is not a permission", name), "a word of at most 64 characters")
+		}
+	}
+	return c.found
+}
+
+func (c *checks) duration(pointer, s string) {
+	if s == "" {
+		return
+	}
+	if d, err := time.ParseDuration(s); err != nil || d <= 0 || d > maxLaunch {
+		c.add(pointer, CodeBadValue, fmt.Sprintf("%q is not a duration of at most a day", s), "such as 3s or 2m")
+	}
+}
+
+// EncodeActivities freezes a set with those of acts that it reaches. Equal values
+// give equal bytes.
+func EncodeActivities(list []Activity, acts map[string]Act, files ...Asset) (data []byte, sum string, err error) {
+	b := Activities{Schema: ActivitiesSchema, Activities: list, Acts: map[string]Act{}, Assets: files}
+	for _, a := range list {
+		for _, step := range a.Acts {
+			if act, ok := acts[step.Act]; ok {
+				b.Acts[step.Act] = act
+			}
+		}
+	}
+	return freeze(b)
+}

@@ -1,0 +1,101 @@
+package score
+
+import (
+	"fmt"
+	"slices"
+
+	"troupe/schema"
+)
+
+// AssetKind is what a file is for.
+type AssetKind string
+
+const (
+	AssetSound AssetKind = "sound"
+	AssetFace  AssetKind = "face"
+	AssetMap   AssetKind = "map"
+)
+
+// Asset is a file that a published content needs beside itself: a sound, a face,
+// a map. It travels as a blob of its own, named by its digest. Larger files than
+// a blob may be do not travel.
+type Asset struct {
+	Name   string    `json:"name"` // as actions name it
+	Kind   AssetKind `json:"kind"`
+	SHA256 string    `json:"sha256"`
+	Size   int64     `json:"size"` // bytes
+}
+
+// Bounds of the files of one content, so that a robot's disk holds three of them.
+const (
+	MaxAssets     = 64
+	MaxAssetBytes = 4 << 20 // together
+)
+
+// assets checks a list of files. reached says whether anything names one.
+func (c *checks) assets(pointer string, list []Asset, kinds []AssetKind, reached func(Asset) bool) {
+	if len(list) > MaxAssets {
+		c.add(pointer, CodeTooMany, fmt.Sprintf("%d files are over %d", len(list), MaxAssets), "use fewer")
+	}
+	total := int64(0)
+	for i, a := range list {
+		p := at(pointer, i)
+		c.asset(p, a, kinds...)
+		if slices.ContainsFunc(list[:i], func(b Asset) bool { return b.Kind == a.Kind && b.Name == a.Name }) {
+			c.add(at(p, "name"), CodeDuplicateID, fmt.Sprintf("there are two files for the %s %s", a.Kind, a.Name), "keep one of them")
+		}
+		if !reached(a) {
+			c.warn(p, CodeUnreached, fmt.Sprintf("no action names the %s %s", a.Kind, a.Name), "leave the file out")
+		}
+		total += max(a.Size, 0)
+	}
+	if total > MaxAssetBytes {
+		c.add(pointer, CodeTooBig, fmt.Sprintf("the files have %d bytes together, over %d", total, MaxAssetBytes), "make them smaller or fewer")
+	}
+}
+
+func (c *checks) asset(p string, a Asset, kinds ...AssetKind) {
+	c.id(at(p, "name"), a.Name)
+	if !slices.Contains(kinds, a.Kind) {
+		c.add(at(p, "kind"), CodeBadValue, fmt.Sprintf("%q is not a kind of file that belongs here", a.Kind), fmt.Sprintf("one of %v", kinds))
+	}
+	if !schema.ValidSHA256(a.SHA256) {
+		c.add(at(p, "sha256"), CodeBadValue, fmt.Sprintf("%q is not a digest", a.SHA256), "64 hexadecimal digits in lower case")
+	}
+	if limit := int64(schema.TopicOf(schema.TopicBlob).MaxBytes); a.Size < 1 || a.Size > limit {
+		c.add(at(p, "size"), CodeOutOfRange, fmt.Sprintf("%d bytes are not between 1 and %d", a.Size, limit), "make the file smaller")
+	}
+}
+
+// reaches answers whether any of acts names an asset.
+func reaches(acts map[string]Act) func(Asset) bool {
+	return func(a Asset) (found bool) {
+		for _, act := range acts {
+			act.walk(func(_ string, x *Action, _ int) {
+				found = found || a.Kind == AssetSound && x.Sound == a.Name || a.Kind == AssetFace && x.Face == a.Name
+			})
+		}
+		return found
+	}
+}
+
+// with is a body whose catalogues know the files too. A catalogue that takes any
+// name goes on taking any.
+func with(caps schema.Caps, files []Asset) schema.Caps {
+	if len(files) == 0 {
+		return caps
+	}
+	caps.Units = slices.Clone(caps.Units)
+	for i := range caps.Units {
+		u := &caps.Units[i]
+		for _, a := range files {
+			switch {
+			case a.Kind == AssetSound && len(u.Sounds) > 0:
+				u.Sounds = append(slices.Clip(u.Sounds), a.Name)
+			case a.Kind == AssetFace && len(u.Faces) > 0:
+				u.Faces = append(slices.Clip(u.Faces), a.Name)
+			}
+		}
+	}
+	return caps
+}

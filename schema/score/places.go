@@ -1,0 +1,80 @@
+package score
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"troupe/schema"
+)
+
+// PlacesSchema is the version of the published form of places.
+const PlacesSchema = 1
+
+// MaxPoints bounds the points of one set of places.
+const MaxPoints = 500
+
+// Places is a published set of named points, and the map they are on.
+type Places struct {
+	Schema int64            `json:"schema"`
+	Map    *Asset           `json:"map,omitzero"`
+	Points map[string]Point `json:"points"` // by the names that goto uses
+}
+
+// Point is one of them: metres on the map, and the heading to end with where
+// that matters.
+type Point struct {
+	XM       float64  `json:"x_m"`
+	YM       float64  `json:"y_m"`
+	ThetaRad *float64 `json:"theta_rad,omitzero"`
+}
+
+// ParsePlaces reads published places, which are always JSON. ValidatePlaces
+// looks at the meaning.
+func ParsePlaces(data []byte) (Places, []schema.Problem) {
+	return schema.DecodeStrict[Places](data)
+}
+
+// ValidatePlaces returns everything that is wrong with published places. Bounds
+// of a point are those that goto has for a place.
+func ValidatePlaces(p Places) []schema.Problem {
+	var c checks
+	if p.Schema != PlacesSchema {
+		c.add("/schema", CodeUnsupported, fmt.Sprintf("version %d of published places is not understood", p.Schema), fmt.Sprintf("this program reads version %d", PlacesSchema))
+		return c.found
+	}
+	if p.Map != nil {
+		c.asset("/map", *p.Map, AssetMap)
+	}
+	if p.Points == nil {
+		c.add("/points", CodeMissing, "there is no list of points", "an empty one is {}")
+	}
+	if len(p.Points) > MaxPoints {
+		c.add("/points", CodeTooMany, fmt.Sprintf("%d points are over %d", len(p.Points), MaxPoints), "use fewer")
+	}
+	row, _ := RowOf(TypeGoto)
+	for _, name := range slices.Sorted(maps.Keys(p.Points)) {
+		q, at := p.Points[name], at("/points", name)
+		c.id(at, name)
+		c.number(at, row, "x_m", q.XM)
+		c.number(at, row, "y_m", q.YM)
+		if q.ThetaRad != nil {
+			c.number(at, row, "theta_rad", *q.ThetaRad)
+		}
+	}
+	return c.found
+}
+
+func (c *checks) number(p string, row ActionRow, name string, v float64) {
+	if f, ok := row.field(name); ok {
+		c.field(at(p, name), f, set{name: name, number: &v})
+	}
+}
+
+// EncodePlaces freezes places. Equal values give equal bytes.
+func EncodePlaces(m *Asset, points map[string]Point) (data []byte, sum string, err error) {
+	if points == nil {
+		points = map[string]Point{}
+	}
+	return freeze(Places{Schema: PlacesSchema, Map: m, Points: points})
+}
