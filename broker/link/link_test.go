@@ -240,6 +240,32 @@ func TestALinkComesUpSpeaksAndSaysGoodbye(t *testing.T) {
 	}
 }
 
+// As at the end of a program that holds both: the broker closes in the moment in
+// which the last words are acknowledged. One reads with QoS 1, one with QoS 0.
+func TestLastWordsAreHeardThoughTheBrokerClosesAtOnce(t *testing.T) {
+	for range 20 {
+		b := brokertest.Start(t)
+		watchers := []*brokertest.Client{
+			brokertest.Connect(t, brokertest.TCP(b.URL()), brokertest.Hello{Name: "admin", ClientID: "admin.eye"}),
+			brokertest.Connect(t, brokertest.TCP(b.URL()), brokertest.Hello{Name: "obs", ClientID: "obs.eye"}),
+		}
+		for _, w := range watchers {
+			w.Subscribe(presence)
+		}
+		l := open(t, robot(b.Dial, &told{}))
+		waitUp(t, l)
+		if err := l.Close(t.Context(), link.Message{Topic: presence, Payload: []byte("offline"), QoS: 1, Retain: true}); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range watchers {
+			w.ExpectThat(presence, says("offline"))
+		}
+	}
+}
+
 func TestALinkComesUpOnAStockMosquitto(t *testing.T) {
 	u := &told{}
 	cfg := robot(nil, u)

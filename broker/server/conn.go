@@ -26,12 +26,16 @@ type conn struct {
 	head     []byte // read ahead, given to the library first
 	timeout  atomic.Int64
 	counters *counters
+	gate     *gate
+	inside   bool // the gate; of the goroutine that reads
 
 	who       atomic.Pointer[client] // once identified
 	takenOver atomic.Bool            // a newer connection has the session
 	searching bool                   // reads retained documents; of the goroutine that reads packets
 	finished  func()                 // no longer waits for its CONNECT; idempotent
 	gone      chan struct{}          // closed when the library is done with it
+	flush     func()                 // closes flushed; idempotent
+	flushed   chan struct{}          // closed when all was written that ever will be
 }
 
 // readConnect reads the first fixed header, before anything is allocated for the
@@ -58,13 +62,32 @@ func (c *conn) readConnect() error {
 	return errors.New("first packet with a malformed length")
 }
 
-func (c *conn) Read(b []byte) (int, error) {
+// Read takes nothing more once the gate is shut. It goes on reading then, for a
+// socket that is closed with bytes unread may take back what was written to it.
+func (c *conn) Read(b []byte) (n int, err error) {
+	c.leave()
 	if len(c.head) > 0 {
-		n := copy(b, c.head)
+		n = copy(b, c.head)
 		c.head = c.head[n:]
-		return n, nil
+	} else {
+		n, err = c.Conn.Read(b)
 	}
-	return c.Conn.Read(b)
+	if c.inside = c.gate.enter(); c.inside {
+		return n, err
+	}
+	for err == nil {
+		_, err = c.Conn.Read(b)
+	}
+	c.flush() // whoever is gone reads nothing
+	return 0, err
+}
+
+// leave is for the goroutine that reads.
+func (c *conn) leave() {
+	if c.inside {
+		c.inside = false
+		c.gate.leave()
+	}
 }
 
 func (c *conn) Write(b []byte) (int, error) {

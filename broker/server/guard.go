@@ -69,7 +69,7 @@ func (g *guard) Provides(b byte) bool {
 	return bytes.Contains([]byte{
 		mqtt.OnConnect, mqtt.OnConnectAuthenticate, mqtt.OnSessionEstablished, mqtt.OnDisconnect,
 		mqtt.OnACLCheck, mqtt.OnSubscribe, mqtt.OnPublish, mqtt.OnPublishDropped, mqtt.OnWill, mqtt.OnWillSent, mqtt.OnClientExpired,
-		mqtt.OnRetainMessage, mqtt.OnPacketSent, mqtt.OnPacketProcessed,
+		mqtt.OnRetainMessage, mqtt.OnPacketEncode, mqtt.OnPacketSent, mqtt.OnPacketProcessed,
 	}, []byte{b})
 }
 
@@ -199,7 +199,7 @@ func (g *guard) OnDisconnect(cl *mqtt.Client, err error, _ bool) {
 // on a no, and the client would come back and send the same again. OnPublish
 // decides those.
 func (g *guard) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
-	if write {
+	if write || topic == endTopic && g.closing.Load() {
 		return true
 	}
 	c := whoIs(cl)
@@ -284,6 +284,9 @@ func (g *guard) tooOften(c *client, v access.Verdict, topic string) string {
 }
 
 func (g *guard) OnPublishDropped(cl *mqtt.Client, pk packets.Packet) {
+	if pk.TopicName == endTopic {
+		return
+	}
 	g.counters.add(deliveryDropped)
 	g.log.Warn("delivery dropped: the client does not keep up", "client", cl.ID, "topic", pk.TopicName)
 }

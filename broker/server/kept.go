@@ -28,11 +28,16 @@ func (k *kept) keeping(retain bool) {
 func (g *guard) OnRetainMessage(*mqtt.Client, packets.Packet, int64) { g.kept.Unlock() }
 
 // OnPacketSent begins a search: it follows the SUBACK, on the goroutine that
-// reads the client's packets.
+// reads the client's packets. It also learns that the last mark of a client was
+// written; see drain.
 func (g *guard) OnPacketSent(cl *mqtt.Client, pk packets.Packet, _ []byte) {
-	if c := connOf(cl); c != nil && pk.FixedHeader.Type == packets.Suback && !c.searching {
+	switch c := connOf(cl); {
+	case c == nil:
+	case pk.FixedHeader.Type == packets.Suback && !c.searching:
 		c.searching = true
 		g.kept.RLock()
+	case pk.TopicName == endTopic:
+		c.flush()
 	}
 }
 

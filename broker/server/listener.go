@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/netip"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 )
@@ -34,8 +36,9 @@ type listener struct {
 	// ended is told when establish is done with a connection.
 	ended func(*conn)
 
-	ln net.Listener // nil: in-process only
-	wg sync.WaitGroup
+	ln   net.Listener // nil: in-process only
+	wg   sync.WaitGroup
+	gate gate
 
 	mu      sync.Mutex
 	closed  bool
@@ -69,7 +72,8 @@ func (l *listener) accept() {
 
 // start admits a connection, or closes it when a cap is reached.
 func (l *listener) start(nc net.Conn) {
-	c := &conn{Conn: nc, counters: l.counters, gone: make(chan struct{})}
+	c := &conn{Conn: nc, counters: l.counters, gate: &l.gate, gone: make(chan struct{}), flushed: make(chan struct{})}
+	c.flush = sync.OnceFunc(func() { close(c.flushed) })
 	c.timeout.Store(int64(l.limits.write))
 	addr := addrOf(nc)
 	if why := l.admit(c, addr); why != "" {
@@ -116,6 +120,7 @@ func (l *listener) serve(c *conn, addr netip.Addr) {
 	defer l.wg.Done()
 	defer func() {
 		c.Close()
+		c.leave()
 		c.finished()
 		l.ended(c)
 		close(c.gone)
@@ -148,16 +153,28 @@ func (c *conn) readWithin(d time.Duration) error {
 	return c.Conn.SetReadDeadline(time.Now().Add(d))
 }
 
-// close stops accepting, ends every connection and waits for their goroutines.
-func (l *listener) close() {
+// refuse takes no more connections.
+func (l *listener) refuse() {
 	l.mu.Lock()
 	l.closed = true
-	for c := range l.conns {
-		c.Close()
-	}
 	l.mu.Unlock()
 	if l.ln != nil {
 		l.ln.Close()
+	}
+}
+
+// open are the connections that there are.
+func (l *listener) open() []*conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Collect(maps.Keys(l.conns))
+}
+
+// close ends every connection and waits for their goroutines.
+func (l *listener) close() {
+	l.refuse()
+	for _, c := range l.open() {
+		c.Close()
 	}
 	l.wg.Wait()
 }

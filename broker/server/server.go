@@ -32,6 +32,7 @@ type Config struct {
 
 	ConnectTimeout time.Duration // 10 s from accept to CONNECT
 	WriteTimeout   time.Duration // 1 s for 64 KiB to a client
+	DrainTimeout   time.Duration // 1 s from Close until those are cut who have not taken all that was sent to them
 	MaxClients     int           // 20000
 	MaxWaiting     int           // 1024 connections that have not said CONNECT
 	MaxWaitingIP   int           // 128 of them from one address
@@ -64,6 +65,9 @@ func (c Config) complete() (Config, error) {
 	}
 	if c.WriteTimeout == 0 {
 		c.WriteTimeout = time.Second
+	}
+	if c.DrainTimeout == 0 {
+		c.DrainTimeout = time.Second
 	}
 	if c.Namespace == "" {
 		c.Namespace = schema.DefaultNamespace
@@ -252,8 +256,9 @@ func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
 	return theirs, nil
 }
 
-// Close ends all connections and returns when their goroutines are gone. No will
-// is sent: nobody was lost, and whoever is subscribed loses his own connection in
+// Close takes nothing more, lets what was taken go out for at most DrainTimeout,
+// ends all connections and returns when their goroutines are gone. No will is
+// sent: nobody was lost, and whoever is subscribed loses his own connection in
 // the same moment and knows that from then on he knows nothing. Closing twice is
 // closing once.
 func (s *Server) Close() error { return s.shut() }
@@ -264,6 +269,8 @@ func (s *Server) stop() error {
 	if s.http != nil {
 		err = s.http.close()
 	}
+	s.listen.refuse()
+	s.drain(s.cfg.DrainTimeout)
 	s.listen.close()
 	return errors.Join(err, s.mochi.Close())
 }

@@ -1,0 +1,132 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"troupe/broker/brokertest"
+	"troupe/broker/server"
+)
+
+// idle is a connection whose owner reads only when he is told to.
+type idle struct {
+	net.Conn
+	pause, goOn chan struct{} // closed by the test
+}
+
+func (c *idle) Read(b []byte) (int, error) {
+	select {
+	case <-c.pause:
+		<-c.goOn
+	default:
+	}
+	return c.Conn.Read(b)
+}
+
+// owed is a broker with a subscriber to whom it owes documents, more than a
+// connection holds, all of them acknowledged to their sender. He reads with QoS 0:
+// for one of QoS 1 the sender himself would be kept waiting.
+func owed(t *testing.T, b *brokertest.Broker, documents int) (subscriber *brokertest.Client, reads func()) {
+	t.Helper()
+	c := &idle{pause: make(chan struct{}), goOn: make(chan struct{})}
+	subscriber = brokertest.Connect(t, func(ctx context.Context) (net.Conn, error) {
+		conn, err := b.Dial(ctx)
+		c.Conn = conn
+		return c, err
+	}, brokertest.Hello{Name: "obs", ClientID: "obs.slow"})
+	subscriber.Subscribe("troupe/v1/robots/+/acts")
+	close(c.pause)
+	robot := b.Client(t, "r1")
+	for i := range documents {
+		robot.Retain("troupe/v1/robots/r1/acts", fmt.Sprintf("%d %s", i, strings.Repeat(".", 60<<10)))
+	}
+	return subscriber, func() { close(c.goOn) }
+}
+
+func TestWhatWasAcknowledgedIsHeardThoughTheBrokerCloses(t *testing.T) {
+	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+		const documents = 40
+		subscriber, reads := owed(t, b, documents)
+		closed := make(chan error, 1)
+		began := time.Now()
+		go func() { closed <- b.Close() }()
+		synctest.Wait()
+		reads()
+		if err := <-closed; err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > 0 {
+			t.Errorf("the broker closed %v after the last was written", took)
+		}
+		subscriber.Lost()
+		if got := len(subscriber.Inbox("#")); got != documents {
+			t.Errorf("%d documents were acknowledged and %d heard", documents, got)
+		}
+	})
+}
+
+func TestAClosingBrokerWaitsNoLongerThanItsBoundForWhoReadsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := brokertest.Start(t, brokertest.InProcess, func(c *server.Config) { c.WriteTimeout, c.DrainTimeout = time.Hour, 3*time.Second })
+		_, reads := owed(t, b, 40)
+		defer reads()
+		began := time.Now()
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took != 3*time.Second {
+			t.Errorf("closed after %v", took)
+		}
+	})
+}
+
+func TestAClosingBrokerAcknowledgesNothingMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := brokertest.Start(t, brokertest.InProcess, func(c *server.Config) { c.WriteTimeout = time.Hour })
+		_, reads := owed(t, b, 40)
+		defer reads()
+		late := b.Client(t, "r2")
+		closed := make(chan error, 1)
+		go func() { closed <- b.Close() }()
+		synctest.Wait()
+		before := b.Status()["messages_received"]
+		if err := late.Raw(packet("troupe/v1/robots/r2/event", "{}")); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if after := b.Status()["messages_received"]; after != before {
+			t.Error("it took a message that it cannot deliver any more")
+		}
+		if err := <-closed; err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestABrokerThatOwesNothingClosesAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+		for _, name := range []string{"r1", "obs", "op1"} {
+			b.Client(t, name).Subscribe("troupe/v1/robots/r1/presence")
+		}
+		gone := b.Client(t, "op2", func(h *brokertest.Hello) { h.Keep = true })
+		gone.Subscribe("troupe/v1/robots/#")
+		gone.Cut() // its session is kept and takes part in nothing
+		waiting, err := b.Dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer waiting.Close()
+		began := time.Now()
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > 0 {
+			t.Errorf("closed after %v", took)
+		}
+	})
+}
