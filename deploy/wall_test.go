@@ -38,7 +38,7 @@ var ladder = []rung{
 			"broker/access",
 			"robotd/safety", "robotd/mode", "robotd/auto", "robotd/interrupt", "robotd/act",
 			"robotd/delivery", "robotd/request", "robotd/link", "robotd/driver",
-			"fleetd/presence", "fleetd/selector", "fleetd/library", "fleetd/command", "fleetd/ca",
+			"fleetd/presence", "fleetd/selector", "fleetd/library", "fleetd/command", "fleetd/ca", "fleetd/enrol", "fleetd/decommission",
 		}},
 	{what: "the robot's one step", pure: true,
 		folders: []string{"robotd/brain"}},

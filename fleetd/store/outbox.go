@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"troupe/fleetd/library"
@@ -13,7 +14,7 @@ import (
 type Outgoing struct {
 	Seq     int64 // place in the outbox; 0 = not from there
 	Topic   schema.TopicKind
-	Target  string // robot, or SHA-256 of a blob
+	Target  string // robot, or SHA-256 of a blob; empty where the topic has no place for one
 	Payload []byte
 }
 
@@ -81,7 +82,8 @@ func (s *Store) ForgetSent(ctx context.Context, then time.Time) (n int64, err er
 }
 
 // Desired lists what robots are wished to have, as the retained documents that
-// say so, blobs first: what the broker must hold after it has forgotten all.
+// say so, blobs first, and before them who is revoked: what the broker must hold after it has
+// forgotten all. Robots that left the fleet, or are leaving, are wished nothing.
 func (r reads) Desired(ctx context.Context) ([]Outgoing, error) {
 	all, err := list(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
 		o.Topic = schema.TopicBlob
@@ -94,9 +96,19 @@ func (r reads) Desired(ctx context.Context) ([]Outgoing, error) {
 	}
 	wishes, err := list(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
 		return o, scan(&o.Topic, &o.Target, &o.Payload)
-	}, `SELECT kind, robot, payload FROM desired ORDER BY robot, kind`)
+	}, `SELECT w.kind, w.robot, w.payload FROM desired w JOIN robots r ON r.id = w.robot
+		WHERE r.archived_at = 0 AND NOT EXISTS (SELECT 1 FROM decommissions d WHERE d.robot = w.robot AND d.ended_at = 0)
+		ORDER BY w.robot, w.kind`)
 	if err != nil {
 		return nil, fmt.Errorf("list wishes: %w", err)
 	}
-	return append(all, wishes...), nil
+	rev, revoked, err := r.Revocation(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, wishes...)
+	if rev > 0 { // first of all: who is not to be there must not be told the rest
+		all = slices.Insert(all, 0, Outgoing{Topic: schema.TopicRevoked, Payload: revoked})
+	}
+	return all, nil
 }

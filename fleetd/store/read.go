@@ -45,10 +45,15 @@ func list[T any](ctx context.Context, r reads, scan func(scan func(...any) error
 // one is the only row of a query, or ErrNotFound.
 func one[T any](ctx context.Context, r reads, scan func(scan func(...any) error) (T, error), query string, args ...any) (T, error) {
 	v, err := scan(r.row(ctx, query, args...).Scan)
+	return v, found(err)
+}
+
+// found turns "there is no such row" into ErrNotFound.
+func found(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
-		err = ErrNotFound
+		return ErrNotFound
 	}
-	return v, err
+	return err
 }
 
 // micros is how a time is stored; the zero time is zero.

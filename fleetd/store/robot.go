@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
 	"troupe/schema"
 )
@@ -42,10 +43,11 @@ func scanRobot(scan func(...any) error) (Robot, error) {
 	return r, err
 }
 
-// Robots lists the robots that s means, by id.
+// Robots lists the robots that s means, by id, without those that left the fleet.
 func (r reads) Robots(ctx context.Context, s selector.Selector) ([]Robot, error) {
 	var w where
 	w.selects(s)
+	w.conditions = append(w.conditions, "r.archived_at = 0")
 	robots, err := list(ctx, r, scanRobot, robotColumns+w.String()+" ORDER BY r.id", w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list robots: %w", err)
@@ -83,15 +85,31 @@ func (r reads) Robot(ctx context.Context, id string) (Robot, error) {
 
 // AddRobot makes a robot known and reports whether it was not.
 func (s *Store) AddRobot(ctx context.Context, id string, now time.Time) (added bool, err error) {
-	err = s.batch(ctx, func(tx *Tx) error {
-		n, err := tx.exec(ctx, `INSERT INTO robots (id, first_seen, last_seen) VALUES ($1, $2, $2) ON CONFLICT (id) DO NOTHING`, id, micros(now))
-		added = n == 1
+	err = s.Tx(ctx, func(tx *Tx) error {
+		added, err = tx.AddRobot(ctx, id, now)
 		return err
 	})
+	return added, err
+}
+
+// AddRobot makes a robot known and reports whether it was not. One that had left
+// the fleet comes back with its history and its last wishes, and is told them.
+func (t *Tx) AddRobot(ctx context.Context, id string, now time.Time) (added bool, err error) {
+	n, err := t.exec(ctx, `INSERT INTO robots (id, first_seen, last_seen) VALUES ($1, $2, $2)
+		ON CONFLICT (id) DO UPDATE SET archived_at = 0, last_seen = excluded.last_seen WHERE robots.archived_at > 0`, id, micros(now))
 	if err != nil {
 		return false, fmt.Errorf("add robot %s: %w", id, err)
 	}
-	return added, nil
+	if n == 0 {
+		return false, nil
+	}
+	wishes, err := list(ctx, t.reads, func(scan func(...any) error) (m library.Message, err error) {
+		return m, scan(&m.Topic, &m.Target, &m.Payload)
+	}, `SELECT kind, robot, payload FROM desired WHERE robot = $1 ORDER BY kind`, id)
+	if err != nil {
+		return false, fmt.Errorf("list the wishes for %s: %w", id, err)
+	}
+	return true, t.post(ctx, wishes, now)
 }
 
 // SetLabels replaces the labels of a robot.

@@ -50,6 +50,18 @@ func Run(t *testing.T, address func(t *testing.T) string) {
 		{"the outbox keeps its order", outboxKeepsOrder},
 		{"the broker can be filled anew", brokerIsFilledAnew},
 
+		{"a token comes back as it was written", tokensComeBack},
+		{"a token is used once", tokensAreUsedOnce},
+		{"a certificate comes back as it was written", certificatesComeBack},
+		{"a revocation takes everything that opens a door", revocationTakesAll},
+		{"the list of the revoked rises and is told", revokedAreTold},
+		{"a robot that left is in no list, and comes back with its wishes", robotsLeaveAndComeBack},
+
+		{"a decommission goes step by step", decommissionIsSteps},
+		{"a robot on its way out is wished nothing", leavingRobotsAreWishedNothing},
+		{"a stranger's documents are emptied", strangersAreEmptied},
+		{"who is barred is known", barredAreKnown},
+
 		{"a command comes back as it was written", commandsComeBack},
 		{"a final command stays as it is", finalCommandsStay},
 		{"commands are found", commandsAreFound},

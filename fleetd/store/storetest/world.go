@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"troupe/fleetd/command"
+	"troupe/fleetd/decommission"
+	"troupe/fleetd/enrol"
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
@@ -65,6 +67,8 @@ func fill(t testing.TB, s *store.Store) {
 		b, commands := batch("b1", "r1", "r2")
 		return tx.AddBatch(t.Context(), b, commands)
 	})
+	addTokens(t, s, token("d1", "r1", 7))
+	addCertificates(t, s, certificate("a1", "r1", 8))
 	if err := s.SaveDocuments(t.Context(), []store.Document{{Robot: "r1", Kind: schema.TopicState, Body: []byte(`{"a":1}`), ReceivedAt: at(5)}}); err != nil {
 		t.Fatal(err)
 	}
@@ -86,6 +90,15 @@ func change(t testing.TB, tx *store.Tx) {
 		t.Error(err)
 	}
 	if err := tx.SetLabels(t.Context(), "r2", map[string]string{"site": "shop"}); err != nil {
+		t.Error(err)
+	}
+	if err := tx.AddToken(t.Context(), token("d2", "r1", 9)); err != nil {
+		t.Error(err)
+	}
+	if err := tx.Revoke(t.Context(), enrol.Revoke([]enrol.Certificate{certificate("a1", "r1", 8)}, "r1", "anna", "", at(9))); err != nil {
+		t.Error(err)
+	}
+	if err := tx.BeginDecommission(t.Context(), "r2", "anna", "", at(9)); err != nil {
 		t.Error(err)
 	}
 	b, commands := batch("b2", "r3")
@@ -120,6 +133,11 @@ type everything struct {
 	Batches   []command.Batch
 	Commands  []command.Command
 	Audit     []store.Noted
+
+	Tokens        []enrol.Token
+	Certificates  []enrol.Certificate
+	Barred        []enrol.Barred
+	Decommissions []decommission.Decommission
 }
 
 func dump(t testing.TB, s *store.Store) everything {
@@ -138,6 +156,11 @@ func dump(t testing.TB, s *store.Store) everything {
 		Batches:   must[[]command.Batch](t)(s.Batches(ctx, 0)),
 		Commands:  must[[]command.Command](t)(s.Commands(ctx, store.CommandQuery{})),
 		Audit:     must[[]store.Noted](t)(s.Audit(ctx, 0)),
+
+		Tokens:        must[[]enrol.Token](t)(s.Tokens(ctx, "r1")),
+		Certificates:  must[[]enrol.Certificate](t)(s.Certificates(ctx, "r1")),
+		Barred:        must[[]enrol.Barred](t)(s.Barred(ctx)),
+		Decommissions: must[[]decommission.Decommission](t)(s.Decommissions(ctx, true)),
 	}
 }
 

@@ -1,0 +1,111 @@
+package decommission
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"troupe/schema"
+	"troupe/schema/fsm/fsmtest"
+	"troupe/schema/golden"
+)
+
+func TestTheTableIsSound(t *testing.T) {
+	fsmtest.Check(t, Table, Begun, Steps, Archived, Cancelled)
+}
+
+func TestTheTableIsDrawn(t *testing.T) {
+	fsmtest.Drawn(t, "testdata/decommission.md", Table, Begun)
+}
+
+// TestTraces plays each script of testdata: a line says what the desk sees, the
+// indented line below it is what it does.
+func TestTraces(t *testing.T) {
+	golden.Traces(t, func(t *testing.T) func(string) string {
+		d, f := Decommission{Robot: "r7", Step: Begun}, Facts{Where: Gone, Barred: true}
+		return func(line string) string {
+			switch line {
+			case "here":
+				f.Where = Here
+			case "gone":
+				f.Where = Gone
+			case "no broker":
+				f.Where = NotKnown
+			case "told":
+				f.Told = true
+			case "enrolled again":
+				f.Barred = false
+			case "look", "the desk dies and comes back":
+			default:
+				t.Fatalf("%q is nothing that happens", line)
+			}
+			next := Next(d, f)
+			if next.On == "" {
+				return fmt.Sprintf("  %s: %s\n", d.Step, next.Why)
+			}
+			out := fmt.Sprintf("  %s -> %s on %s", d.Step, next.To, next.On)
+			if next.Stop {
+				out += ", and a stop"
+			}
+			d.Step, f.Told = next.To, false
+			return out + fmt.Sprintf(" (%s)\n", next.Why)
+		}
+	})
+}
+
+// Whatever the desk sees, in whatever order: nothing is emptied as long as the
+// robot may be connected, and nothing is archived that was not emptied.
+func TestNothingIsEmptiedBeforeTheRobotIsRevokedAndGone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := Decommission{Step: Begun}
+		var way []Step
+		for range rapid.IntRange(1, 30).Draw(t, "looks") {
+			f := Facts{
+				Where:  rapid.SampledFrom([]Whereabouts{Here, Gone, NotKnown}).Draw(t, "where"),
+				Told:   rapid.Bool().Draw(t, "told"),
+				Barred: rapid.IntRange(0, 9).Draw(t, "barred") > 0,
+			}
+			next := Next(d, f)
+			if next.On == "" {
+				if next.To != d.Step {
+					t.Fatalf("it moves from %s to %s without a cause", d.Step, next.To)
+				}
+				continue
+			}
+			if next.To == Unwished && (d.Step != Revoked || f.Where != Gone) {
+				t.Fatalf("emptied at %s though it is %s", d.Step, f.Where)
+			}
+			if (next.To == Emptied || next.To == Archived) && !f.Told {
+				t.Fatalf("%s before the broker took what was before", next.To)
+			}
+			d.Step = next.To
+			way = append(way, next.To)
+		}
+		want := []Step{Stopped, Revoked, Unwished, Emptied, Archived}
+		if n := len(way); n > 0 && way[n-1] == Cancelled {
+			way = way[:n-1]
+		}
+		if !slices.Equal(way, want[:len(way)]) {
+			t.Fatalf("it went %v", way)
+		}
+	})
+}
+
+func TestThePresenceIsEmptiedFirstAndEverythingIs(t *testing.T) {
+	documents, wishes := Documents(), Wishes()
+	if documents[0] != schema.TopicPresence {
+		t.Errorf("%s is emptied first", documents[0])
+	}
+	all := slices.Concat(documents, wishes)
+	for _, row := range schema.Topics {
+		ofRobot := row.Retain && len(row.Pattern) > len(robotPattern) && row.Pattern[:len(robotPattern)] == robotPattern
+		if slices.Contains(all, row.Kind) != ofRobot {
+			t.Errorf("%s: emptied %v", row.Pattern, !ofRobot)
+		}
+	}
+	if slices.Contains(documents, schema.TopicDesiredStory) || !slices.Contains(wishes, schema.TopicDesiredStory) || slices.Contains(all, schema.TopicCmd) {
+		t.Errorf("%v and %v", documents, wishes)
+	}
+}

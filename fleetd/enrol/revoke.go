@@ -1,0 +1,64 @@
+package enrol
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"troupe/schema"
+)
+
+// Barred is a robot that is not taken whatever it shows, until somebody enrols it
+// again.
+type Barred struct {
+	Robot string
+	At    time.Time
+	By    string
+	Why   string
+}
+
+// Revocation is what a revocation takes away.
+type Revocation struct {
+	Barred       Barred
+	Certificates []Certificate // revoked by it, as they now are
+}
+
+// Revoke decides what is taken from a robot: every certificate that still opens a
+// door, and its name, under which it might know a password. A second revocation
+// takes nothing more and keeps the first one's date and reason on record.
+func Revoke(held []Certificate, robot, by, why string, now time.Time) Revocation {
+	out := Revocation{Barred: Barred{robot, now, by, why}}
+	for _, c := range held {
+		if c.Live(now) {
+			c.RevokedAt, c.RevokedBy, c.RevokedWhy = now, by, why
+			out.Certificates = append(out.Certificates, c)
+		}
+	}
+	return out
+}
+
+// List is what brokers are told: the names that are barred, and the certificates
+// that were revoked and have not ended. One that has ended is refused for that.
+func List(barred []Barred, revoked []Certificate, authority string, rev int64, now time.Time) schema.Revoked {
+	out := schema.Revoked{Rev: rev, Authority: authority, Names: []string{}, Serials: []string{}, TS: schema.TimeOf(now)}
+	for _, b := range barred {
+		out.Names = append(out.Names, b.Robot)
+	}
+	for _, c := range Standing(revoked, now) {
+		out.Serials = append(out.Serials, c.Serial)
+	}
+	slices.Sort(out.Names)
+	return out
+}
+
+// Standing are the revoked certificates that have not ended, by serial number.
+func Standing(all []Certificate, now time.Time) []Certificate {
+	var out []Certificate
+	for _, c := range all {
+		if !c.RevokedAt.IsZero() && now.Before(c.NotAfter) {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b Certificate) int { return strings.Compare(a.Serial, b.Serial) })
+	return out
+}

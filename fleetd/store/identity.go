@@ -1,0 +1,182 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"troupe/fleetd/enrol"
+	"troupe/fleetd/library"
+	"troupe/schema"
+)
+
+const tokenColumns = `SELECT digest, robot, serial, created_at, created_by, expires_at, used_at, key_sha256, certificate FROM tokens`
+
+func scanToken(scan func(...any) error) (t enrol.Token, err error) {
+	var created, expires, used int64
+	err = scan(&t.Digest, &t.Robot, &t.Serial, &created, &t.CreatedBy, &expires, &used, &t.Key, &t.Certificate)
+	t.CreatedAt, t.ExpiresAt, t.UsedAt = timeOf(created), timeOf(expires), timeOf(used)
+	return t, err
+}
+
+// Token finds an enrolment token by its digest, or answers ErrNotFound.
+func (r reads) Token(ctx context.Context, digest string) (enrol.Token, error) {
+	t, err := one(ctx, r, scanToken, tokenColumns+" WHERE digest = $1", digest)
+	if err != nil {
+		return t, fmt.Errorf("enrolment token: %w", err)
+	}
+	return t, nil
+}
+
+// Tokens lists the enrolment tokens that were ever made for a robot, the newest
+// first.
+func (r reads) Tokens(ctx context.Context, robot string) ([]enrol.Token, error) {
+	all, err := list(ctx, r, scanToken, tokenColumns+" WHERE robot = $1 ORDER BY created_at DESC, digest", robot)
+	if err != nil {
+		return nil, fmt.Errorf("list enrolment tokens: %w", err)
+	}
+	return all, nil
+}
+
+// AddToken keeps a new enrolment token. Those of its robot that nobody used end
+// with it: at any time at most one opens a door.
+func (t *Tx) AddToken(ctx context.Context, token enrol.Token) error {
+	if err := t.EndTokens(ctx, token.Robot, token.CreatedAt); err != nil {
+		return err
+	}
+	n, err := t.exec(ctx, `INSERT INTO tokens (digest, robot, serial, created_at, created_by, expires_at, used_at, key_sha256, certificate)
+		VALUES ($1, $2, $3, $4, $5, $6, 0, '', '')`,
+		token.Digest, token.Robot, token.Serial, micros(token.CreatedAt), token.CreatedBy, micros(token.ExpiresAt))
+	return expectOne(n, err, "an enrolment token")
+}
+
+// EndTokens ends the unused enrolment tokens of a robot.
+func (t *Tx) EndTokens(ctx context.Context, robot string, now time.Time) error {
+	_, err := t.exec(ctx, `UPDATE tokens SET expires_at = $2 WHERE robot = $1 AND used_at = 0 AND expires_at > $2`, robot, micros(now))
+	if err != nil {
+		return fmt.Errorf("end the enrolment tokens of %s: %w", robot, err)
+	}
+	return nil
+}
+
+// UseToken notes for what a token was used. It is used once: whoever comes second
+// gets ErrConflict.
+func (t *Tx) UseToken(ctx context.Context, digest, key, certificate string, now time.Time) error {
+	n, err := t.exec(ctx, `UPDATE tokens SET used_at = $2, key_sha256 = $3, certificate = $4 WHERE digest = $1 AND used_at = 0`,
+		digest, micros(now), key, certificate)
+	return expectOne(n, err, "the use of an enrolment token")
+}
+
+const certificateColumns = `SELECT serial, robot, how, pem, issued_at, not_before, not_after, revoked_at, revoked_by, revoked_why FROM certificates`
+
+func scanCertificate(scan func(...any) error) (c enrol.Certificate, err error) {
+	var issued, from, until, revoked int64
+	err = scan(&c.Serial, &c.Robot, &c.How, &c.PEM, &issued, &from, &until, &revoked, &c.RevokedBy, &c.RevokedWhy)
+	c.IssuedAt, c.NotBefore, c.NotAfter, c.RevokedAt = timeOf(issued), timeOf(from), timeOf(until), timeOf(revoked)
+	return c, err
+}
+
+// Certificates lists what a robot was ever given, the newest first.
+func (r reads) Certificates(ctx context.Context, robot string) ([]enrol.Certificate, error) {
+	all, err := list(ctx, r, scanCertificate, certificateColumns+" WHERE robot = $1 ORDER BY issued_at DESC, serial", robot)
+	if err != nil {
+		return nil, fmt.Errorf("list certificates of %s: %w", robot, err)
+	}
+	return all, nil
+}
+
+// Revoked lists the revoked certificates that had not ended by then.
+func (r reads) Revoked(ctx context.Context, then time.Time) ([]enrol.Certificate, error) {
+	all, err := list(ctx, r, scanCertificate, certificateColumns+" WHERE revoked_at > 0 AND not_after > $1 ORDER BY serial", micros(then))
+	if err != nil {
+		return nil, fmt.Errorf("list revoked certificates: %w", err)
+	}
+	return all, nil
+}
+
+// AddCertificate keeps a certificate that was issued.
+func (t *Tx) AddCertificate(ctx context.Context, c enrol.Certificate) error {
+	n, err := t.exec(ctx, `INSERT INTO certificates (serial, robot, how, pem, issued_at, not_before, not_after, revoked_at, revoked_by, revoked_why)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, 0, '', '')`,
+		c.Serial, c.Robot, string(c.How), c.PEM, micros(c.IssuedAt), micros(c.NotBefore), micros(c.NotAfter))
+	return expectOne(n, err, "the certificate of "+c.Robot)
+}
+
+// Barred lists the robots that are not taken, by name.
+func (r reads) Barred(ctx context.Context) ([]enrol.Barred, error) {
+	all, err := list(ctx, r, func(scan func(...any) error) (b enrol.Barred, err error) {
+		var at int64
+		err = scan(&b.Robot, &at, &b.By, &b.Why)
+		b.At = timeOf(at)
+		return b, err
+	}, `SELECT robot, barred_at, barred_by, why FROM barred ORDER BY robot`)
+	if err != nil {
+		return nil, fmt.Errorf("list barred robots: %w", err)
+	}
+	return all, nil
+}
+
+// Unbar takes a robot from the barred and reports whether it was one.
+func (t *Tx) Unbar(ctx context.Context, robot string) (bool, error) {
+	n, err := t.exec(ctx, `DELETE FROM barred WHERE robot = $1`, robot)
+	if err != nil {
+		return false, fmt.Errorf("take %s from the barred: %w", robot, err)
+	}
+	return n == 1, nil
+}
+
+// Revoke applies a revocation. What was revoked before keeps its date.
+func (t *Tx) Revoke(ctx context.Context, r enrol.Revocation) error {
+	b := r.Barred
+	if _, err := t.exec(ctx, `INSERT INTO barred (robot, barred_at, barred_by, why) VALUES ($1, $2, $3, $4) ON CONFLICT (robot) DO NOTHING`,
+		b.Robot, micros(b.At), b.By, b.Why); err != nil {
+		return fmt.Errorf("bar %s: %w", b.Robot, err)
+	}
+	for _, c := range r.Certificates {
+		n, err := t.exec(ctx, `UPDATE certificates SET revoked_at = $2, revoked_by = $3, revoked_why = $4 WHERE serial = $1 AND revoked_at = 0`,
+			c.Serial, micros(c.RevokedAt), c.RevokedBy, c.RevokedWhy)
+		if err := expectOne(n, err, "the revocation of "+c.Robot); err != nil {
+			return err
+		}
+	}
+	return t.EndTokens(ctx, b.Robot, b.At)
+}
+
+// Revocation is the newest list that brokers are told, or rev 0 without one.
+func (r reads) Revocation(ctx context.Context) (rev int64, payload []byte, err error) {
+	err = r.row(ctx, `SELECT rev, payload FROM revocation WHERE only_row = 1`).Scan(&rev, &payload)
+	if err = found(err); errors.Is(err, ErrNotFound) {
+		return 0, nil, nil
+	} else if err != nil {
+		return 0, nil, fmt.Errorf("read the list of the revoked: %w", err)
+	}
+	return rev, payload, nil
+}
+
+// TellRevoked makes the list of the revoked anew, from what this transaction sees,
+// and puts it into the outbox.
+func (t *Tx) TellRevoked(ctx context.Context, authority string, now time.Time) error {
+	rev, _, err := t.Revocation(ctx)
+	if err != nil {
+		return err
+	}
+	barred, err := t.Barred(ctx)
+	if err != nil {
+		return err
+	}
+	revoked, err := t.Revoked(ctx, now)
+	if err != nil {
+		return err
+	}
+	payload, err := schema.Encode(enrol.List(barred, revoked, authority, rev+1, now))
+	if err != nil {
+		return err
+	}
+	if _, err := t.exec(ctx, `INSERT INTO revocation (only_row, rev, payload, changed_at) VALUES (1, $1, $2, $3)
+		ON CONFLICT (only_row) DO UPDATE SET rev = excluded.rev, payload = excluded.payload, changed_at = excluded.changed_at`,
+		rev+1, payload, micros(now)); err != nil {
+		return fmt.Errorf("write the list of the revoked: %w", err)
+	}
+	return t.post(ctx, []library.Message{{Topic: schema.TopicRevoked, Payload: payload}}, now)
+}

@@ -1,0 +1,135 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"troupe/fleetd/decommission"
+	"troupe/fleetd/library"
+	"troupe/schema"
+)
+
+const decommissionColumns = `SELECT robot, step, step_at, begun_at, begun_by, why, ended_at FROM decommissions`
+
+func scanDecommission(scan func(...any) error) (d decommission.Decommission, err error) {
+	var at, begun, ended int64
+	err = scan(&d.Robot, &d.Step, &at, &begun, &d.By, &d.Why, &ended)
+	d.StepAt, d.BegunAt, d.EndedAt = timeOf(at), timeOf(begun), timeOf(ended)
+	return d, err
+}
+
+// Decommissions lists the robots that are on their way out of the fleet, and with
+// all those that are out, the newest first.
+func (r reads) Decommissions(ctx context.Context, all bool) ([]decommission.Decommission, error) {
+	query := decommissionColumns
+	if !all {
+		query += " WHERE ended_at = 0"
+	}
+	found, err := list(ctx, r, scanDecommission, query+" ORDER BY begun_at DESC, robot")
+	if err != nil {
+		return nil, fmt.Errorf("list decommissions: %w", err)
+	}
+	return found, nil
+}
+
+// Decommission finds the newest decommission of a robot, or answers ErrNotFound.
+func (r reads) Decommission(ctx context.Context, robot string) (decommission.Decommission, error) {
+	d, err := one(ctx, r, scanDecommission, decommissionColumns+" WHERE robot = $1", robot)
+	if err != nil {
+		return d, fmt.Errorf("decommission of %s: %w", robot, err)
+	}
+	return d, nil
+}
+
+// Told reports whether the broker has all that a decommission had to tell it.
+func (r reads) Told(ctx context.Context, robot string) (bool, error) {
+	var open int64
+	err := r.row(ctx, `SELECT COUNT(*) FROM outbox o JOIN decommissions d ON d.robot = $1 WHERE o.sent_at = 0 AND o.seq <= d.outbox_seq`, robot).Scan(&open)
+	if err != nil {
+		return false, fmt.Errorf("read what is told of %s: %w", robot, err)
+	}
+	return open == 0, nil
+}
+
+// IsBarred reports whether a robot is not taken whatever it shows.
+func (r reads) IsBarred(ctx context.Context, robot string) (bool, error) {
+	var n int64
+	if err := r.row(ctx, `SELECT COUNT(*) FROM barred WHERE robot = $1`, robot).Scan(&n); err != nil {
+		return false, fmt.Errorf("look for %s among the barred: %w", robot, err)
+	}
+	return n > 0, nil
+}
+
+// BeginDecommission begins to take a robot out of the fleet. One that is on its way
+// already is ErrConflict, an unknown one ErrNotFound.
+func (t *Tx) BeginDecommission(ctx context.Context, robot, by, why string, now time.Time) error {
+	if _, err := t.Robot(ctx, robot); err != nil {
+		return err
+	}
+	n, err := t.exec(ctx, `INSERT INTO decommissions (robot, step, step_at, begun_at, begun_by, why, outbox_seq, ended_at) VALUES ($1, $2, $3, $3, $4, $5, 0, 0)
+		ON CONFLICT (robot) DO UPDATE SET step = excluded.step, step_at = excluded.step_at, begun_at = excluded.begun_at,
+			begun_by = excluded.begun_by, why = excluded.why, outbox_seq = 0, ended_at = 0
+		WHERE decommissions.ended_at > 0`, robot, string(decommission.Begun), micros(now), by, why)
+	return expectOne(n, err, "the decommission of "+robot)
+}
+
+// StepDecommission notes that a decommission goes from one step to the next, and
+// does what that step does to the database. Whoever finds it at another step gets
+// ErrConflict.
+func (t *Tx) StepDecommission(ctx context.Context, from decommission.Decommission, to decommission.Step, now time.Time) error {
+	var ended int64
+	if to.Over() {
+		ended = micros(now)
+	}
+	n, err := t.exec(ctx, `UPDATE decommissions SET step = $3, step_at = $4, ended_at = $5 WHERE robot = $1 AND step = $2 AND ended_at = 0`,
+		from.Robot, string(from.Step), string(to), micros(now), ended)
+	if err := expectOne(n, err, "a step of the decommission of "+from.Robot); err != nil {
+		return err
+	}
+	switch to {
+	case decommission.Unwished:
+		return t.empty(ctx, from.Robot, decommission.Wishes(), now)
+	case decommission.Emptied:
+		return t.empty(ctx, from.Robot, decommission.Documents(), now)
+	case decommission.Archived:
+		return t.archive(ctx, from.Robot, now)
+	}
+	return nil
+}
+
+// empty puts the emptying of retained documents into the outbox, in their order.
+func (t *Tx) empty(ctx context.Context, robot string, kinds []schema.TopicKind, now time.Time) error {
+	messages := make([]library.Message, len(kinds))
+	for i, kind := range kinds {
+		messages[i] = library.Message{Topic: kind, Target: robot}
+	}
+	if err := t.post(ctx, messages, now); err != nil {
+		return err
+	}
+	_, err := t.exec(ctx, `UPDATE decommissions SET outbox_seq = (SELECT outbox_seq FROM fleet WHERE only_row = 1) WHERE robot = $1`, robot)
+	if err != nil {
+		return fmt.Errorf("note what is told of %s: %w", robot, err)
+	}
+	return nil
+}
+
+// archive puts a robot's row away. What it last said is forgotten, for it is true
+// no more; what happened, and the numbers of its wishes, stay.
+func (t *Tx) archive(ctx context.Context, robot string, now time.Time) error {
+	if _, err := t.exec(ctx, `DELETE FROM documents WHERE robot = $1`, robot); err != nil {
+		return fmt.Errorf("forget the documents of %s: %w", robot, err)
+	}
+	n, err := t.exec(ctx, `UPDATE robots SET archived_at = $2 WHERE id = $1 AND archived_at = 0`, robot, micros(now))
+	return expectOne(n, err, "robot "+robot)
+}
+
+// Empty puts the emptying of all retained documents of a robot into the outbox
+// that is no robot of this fleet: its wishes, then its own.
+func (t *Tx) Empty(ctx context.Context, robot string, now time.Time) error {
+	var messages []library.Message
+	for _, kind := range append(decommission.Wishes(), decommission.Documents()...) {
+		messages = append(messages, library.Message{Topic: kind, Target: robot})
+	}
+	return t.post(ctx, messages, now)
+}

@@ -1,0 +1,220 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"troupe/fleetd/enrol"
+	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+func token(digest, robot string, second int) enrol.Token {
+	return enrol.Token{Digest: digest, Robot: robot, Serial: "B-7 „x“", CreatedAt: at(second), CreatedBy: "anna", ExpiresAt: at(second + 3600)}
+}
+
+func certificate(serial, robot string, second int) enrol.Certificate {
+	return enrol.Certificate{Serial: serial, Robot: robot, How: enrol.ByToken, PEM: "-----BEGIN " + serial, IssuedAt: at(second), NotBefore: at(second - 3600), NotAfter: at(second + 7776000)}
+}
+
+func addTokens(t testing.TB, s *store.Store, tokens ...enrol.Token) {
+	t.Helper()
+	for _, one := range tokens {
+		do(t, s, func(tx *store.Tx) error { return tx.AddToken(t.Context(), one) })
+	}
+}
+
+func addCertificates(t testing.TB, s *store.Store, all ...enrol.Certificate) {
+	t.Helper()
+	do(t, s, func(tx *store.Tx) error {
+		for _, c := range all {
+			if err := tx.AddCertificate(t.Context(), c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func tokensComeBack(t *testing.T, address string) {
+	s := Open(t, address)
+	first, second, other := token("d1", "r7", 1), token("d2", "r7", 5), token("d3", "r8", 2)
+	addTokens(t, s, first, other, second)
+	first.ExpiresAt = at(5) // the second took its place
+	same(t, "the tokens of r7", must[[]enrol.Token](t)(s.Tokens(t.Context(), "r7")), []enrol.Token{second, first})
+	same(t, "another robot's", must[enrol.Token](t)(s.Token(t.Context(), "d3")), other)
+	_, err := s.Token(t.Context(), "d9")
+	is(t, "an unknown token", err, store.ErrNotFound)
+	is(t, "the same digest again", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddToken(t.Context(), first) }), store.ErrConflict)
+}
+
+// Many show the same token at once: to one of them it opens the door.
+func tokensAreUsedOnce(t *testing.T, address string) {
+	s := Open(t, address)
+	addTokens(t, s, token("d1", "r7", 1))
+	const askers = 6
+	results := make(chan error, askers)
+	for i := range askers {
+		go func() {
+			for {
+				err := s.Tx(t.Context(), func(tx *store.Tx) error {
+					return tx.UseToken(t.Context(), "d1", fmt.Sprintf("key%d", i), fmt.Sprintf("c%d", i), at(2))
+				})
+				if errors.Is(err, store.ErrBusy) {
+					continue
+				}
+				results <- err
+				return
+			}
+		}()
+	}
+	used := 0
+	for range askers {
+		if err := <-results; err == nil {
+			used++
+		} else {
+			is(t, "too late", err, store.ErrConflict)
+		}
+	}
+	if used != 1 {
+		t.Errorf("the token was used %d times", used)
+	}
+	if got := must[enrol.Token](t)(s.Token(t.Context(), "d1")); !got.UsedAt.Equal(at(2)) || got.Key == "" || got.Certificate == "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func certificatesComeBack(t *testing.T, address string) {
+	s := Open(t, address)
+	old, newer := certificate("a1", "r7", 1), certificate("a2", "r7", 9)
+	newer.How = enrol.ByRenewal
+	addCertificates(t, s, old, certificate("b1", "r8", 3), newer)
+	same(t, "the certificates of r7", must[[]enrol.Certificate](t)(s.Certificates(t.Context(), "r7")), []enrol.Certificate{newer, old})
+	is(t, "the same serial number again", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddCertificate(t.Context(), old) }), store.ErrConflict)
+}
+
+func revoke(t testing.TB, s *store.Store, robot string, now time.Time) {
+	t.Helper()
+	do(t, s, func(tx *store.Tx) error {
+		held, err := tx.Certificates(t.Context(), robot)
+		if err != nil {
+			return err
+		}
+		if err := tx.Revoke(t.Context(), enrol.Revoke(held, robot, "anna", "stolen", now)); err != nil {
+			return err
+		}
+		return tx.TellRevoked(t.Context(), s.Authority(), now)
+	})
+}
+
+func revocationTakesAll(t *testing.T, address string) {
+	s := Open(t, address)
+	addCertificates(t, s, certificate("a1", "r7", 1), certificate("a2", "r7", 2), certificate("b1", "r8", 3))
+	addTokens(t, s, token("d1", "r7", 4), token("d2", "r8", 4))
+	revoke(t, s, "r7", at(10))
+	revoke(t, s, "r7", at(20)) // a second time changes no date
+	for _, c := range must[[]enrol.Certificate](t)(s.Certificates(t.Context(), "r7")) {
+		if !c.RevokedAt.Equal(at(10)) || c.RevokedBy != "anna" || c.RevokedWhy != "stolen" {
+			t.Errorf("%+v", c)
+		}
+	}
+	if c := must[[]enrol.Certificate](t)(s.Certificates(t.Context(), "r8"))[0]; !c.RevokedAt.IsZero() {
+		t.Errorf("another robot's certificate went with it: %+v", c)
+	}
+	if one := must[enrol.Token](t)(s.Token(t.Context(), "d1")); one.ExpiresAt.After(at(10)) {
+		t.Error("its unused token still opens the door")
+	}
+	if one := must[enrol.Token](t)(s.Token(t.Context(), "d2")); !one.ExpiresAt.After(at(10)) {
+		t.Error("another robot's token went with it")
+	}
+	same(t, "the barred", must[[]enrol.Barred](t)(s.Barred(t.Context())), []enrol.Barred{{Robot: "r7", At: at(10), By: "anna", Why: "stolen"}})
+	if n := len(must[[]enrol.Certificate](t)(s.Revoked(t.Context(), at(10)))); n != 2 {
+		t.Errorf("%d revoked certificates, want 2", n)
+	}
+	if n := len(must[[]enrol.Certificate](t)(s.Revoked(t.Context(), at(9000000)))); n != 0 {
+		t.Errorf("%d revoked certificates that have ended are listed", n)
+	}
+	do(t, s, func(tx *store.Tx) error {
+		for _, want := range []bool{true, false} {
+			if was, err := tx.Unbar(t.Context(), "r7"); err != nil || was != want {
+				t.Errorf("taken from the barred: %v, %v", was, err)
+			}
+		}
+		return nil
+	})
+}
+
+func revokedAreTold(t *testing.T, address string) {
+	s := Open(t, address)
+	if rev, payload, err := s.Revocation(t.Context()); rev != 0 || payload != nil || err != nil {
+		t.Fatalf("a new fleet has the list %d %s %v", rev, payload, err)
+	}
+	addCertificates(t, s, certificate("a1", "r7", 1))
+	revoke(t, s, "r7", at(10))
+	revoke(t, s, "r8", at(11)) // of which nothing is known but the name
+	rev, payload, err := s.Revocation(t.Context())
+	if err != nil || rev != 2 {
+		t.Fatalf("list %d, %v", rev, err)
+	}
+	told, problems := schema.Decode[schema.Revoked](payload)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	same(t, "the list", told, schema.Revoked{Rev: 2, Authority: s.Authority(), Names: []string{"r7", "r8"}, Serials: []string{"a1"}, TS: schema.TimeOf(at(11))})
+	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0))
+	if len(unsent) != 2 || unsent[1].Topic != schema.TopicRevoked || unsent[1].Target != "" || string(unsent[1].Payload) != string(payload) {
+		t.Errorf("the outbox holds %+v", unsent)
+	}
+	same(t, "what a new broker is told first", must[[]store.Outgoing](t)(s.Desired(t.Context()))[0], store.Outgoing{Topic: schema.TopicRevoked, Payload: payload})
+}
+
+func robotsLeaveAndComeBack(t *testing.T, address string) {
+	s := Open(t, address)
+	fill(t, s)
+	wishes := func() (n int) {
+		for _, o := range must[[]store.Outgoing](t)(s.Desired(t.Context())) {
+			if o.Target == "r1" {
+				n++
+			}
+		}
+		return n
+	}
+	if wishes() != 1 {
+		t.Fatal("r1 is wished nothing before: this test shows nothing")
+	}
+	archive(t, s, "r1", at(50))
+	_, err := s.Robot(t.Context(), "r1")
+	is(t, "a robot that left", err, store.ErrNotFound)
+	if n := len(must[[]store.Robot](t)(s.Robots(t.Context(), selector.All()))); n != 2 {
+		t.Errorf("%d robots are left, want 2", n)
+	}
+	if n := len(must[[]store.Document](t)(s.Documents(t.Context(), "r1"))); n != 0 {
+		t.Errorf("%d documents of it are kept as if they were true", n)
+	}
+	if n := len(must[[]store.Event](t)(s.Events(t.Context(), store.EventQuery{Robot: "r1"}))); n != 1 {
+		t.Error("its history went with it")
+	}
+	if wishes() != 0 {
+		t.Error("something is still wished of it")
+	}
+	sent := len(must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)))
+	if added := must[bool](t)(s.AddRobot(t.Context(), "r1", at(60))); !added {
+		t.Error("it came back unseen")
+	}
+	r := must[store.Robot](t)(s.Robot(t.Context(), "r1"))
+	if r.DesiredRev < 1 || !r.FirstSeen.Equal(Start) {
+		t.Errorf("it came back as another: %+v", r)
+	}
+	if wishes() != 1 {
+		t.Error("its wishes are not told to a new broker")
+	}
+	if n := len(must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0))); n != sent+1 {
+		t.Errorf("it was told %d wishes when it came back", n-sent)
+	}
+	// What it is wished rises from where it was: its disk remembers the number.
+	apply(t, s, library.Changes{Defaults: []library.Default{wish("r1", r.DesiredRev+1, "s1", 1)}})
+}

@@ -1,0 +1,153 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"troupe/fleetd/decommission"
+	"troupe/fleetd/enrol"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+func begin(t testing.TB, s *store.Store, robot string, now time.Time) decommission.Decommission {
+	t.Helper()
+	do(t, s, func(tx *store.Tx) error { return tx.BeginDecommission(t.Context(), robot, "anna", "worn out", now) })
+	return must[decommission.Decommission](t)(s.Decommission(t.Context(), robot))
+}
+
+// archive leads a robot through every step, as a desk does.
+func archive(t testing.TB, s *store.Store, robot string, now time.Time) {
+	t.Helper()
+	d := begin(t, s, robot, now)
+	for _, to := range []decommission.Step{decommission.Stopped, decommission.Revoked, decommission.Unwished, decommission.Emptied, decommission.Archived} {
+		do(t, s, func(tx *store.Tx) error { return tx.StepDecommission(t.Context(), d, to, now) })
+		d.Step = to
+	}
+}
+
+func decommissionIsSteps(t *testing.T, address string) {
+	s := Open(t, address)
+	fill(t, s)
+	before := len(must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)))
+	d := begin(t, s, "r1", at(40))
+	same(t, "a decommission", d, decommission.Decommission{Robot: "r1", Step: decommission.Begun, StepAt: at(40), BegunAt: at(40), By: "anna", Why: "worn out"})
+	is(t, "a second one", s.Tx(t.Context(), func(tx *store.Tx) error {
+		return tx.BeginDecommission(t.Context(), "r1", "bert", "", at(41))
+	}), store.ErrConflict)
+	is(t, "one of an unknown robot", s.Tx(t.Context(), func(tx *store.Tx) error {
+		return tx.BeginDecommission(t.Context(), "r9", "bert", "", at(41))
+	}), store.ErrNotFound)
+
+	step := func(to decommission.Step, second int) error {
+		err := s.Tx(t.Context(), func(tx *store.Tx) error { return tx.StepDecommission(t.Context(), d, to, at(second)) })
+		if err == nil {
+			d.Step = to
+		}
+		return err
+	}
+	told := func(want bool) {
+		t.Helper()
+		if got := must[bool](t)(s.Told(t.Context(), "r1")); got != want {
+			t.Errorf("at %s told is %v", d.Step, got)
+		}
+	}
+	for i, to := range []decommission.Step{decommission.Stopped, decommission.Revoked, decommission.Unwished} {
+		if err := step(to, 42+i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := d
+	other.Step = decommission.Begun // another desk, which has seen less
+	is(t, "an old step", s.Tx(t.Context(), func(tx *store.Tx) error {
+		return tx.StepDecommission(t.Context(), other, decommission.Stopped, at(45))
+	}), store.ErrConflict)
+	told(false)
+	sendAll(t, s, at(46))
+	told(true)
+	if err := step(decommission.Emptied, 47); err != nil {
+		t.Fatal(err)
+	}
+	told(false)
+	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0))
+	for i, kind := range decommission.Documents() {
+		if o := unsent[i]; o.Topic != kind || o.Target != "r1" || len(o.Payload) > 0 || o.Seq <= int64(before) {
+			t.Errorf("place %d of the outbox is %+v, want an empty %s", i, o, kind)
+		}
+	}
+	sendAll(t, s, at(48))
+	if n := len(must[[]decommission.Decommission](t)(s.Decommissions(t.Context(), false))); n != 1 {
+		t.Errorf("%d are on their way, want 1", n)
+	}
+	if err := step(decommission.Archived, 49); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(must[[]decommission.Decommission](t)(s.Decommissions(t.Context(), false))); n != 0 {
+		t.Errorf("%d are on their way after the end", n)
+	}
+	all := must[[]decommission.Decommission](t)(s.Decommissions(t.Context(), true))
+	if len(all) != 1 || !all[0].EndedAt.Equal(at(49)) {
+		t.Errorf("%+v", all)
+	}
+	// It comes back, and goes again.
+	must[bool](t)(s.AddRobot(t.Context(), "r1", at(60)))
+	if d = begin(t, s, "r1", at(70)); d.Step != decommission.Begun || !d.EndedAt.IsZero() {
+		t.Errorf("the second time: %+v", d)
+	}
+}
+
+func sendAll(t testing.TB, s *store.Store, now time.Time) {
+	t.Helper()
+	var seqs []int64
+	for _, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)) {
+		seqs = append(seqs, o.Seq)
+	}
+	if err := s.MarkSent(t.Context(), seqs, now); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func leavingRobotsAreWishedNothing(t *testing.T, address string) {
+	s := Open(t, address)
+	fill(t, s)
+	begin(t, s, "r1", at(40))
+	for _, o := range must[[]store.Outgoing](t)(s.Desired(t.Context())) {
+		if o.Target == "r1" {
+			t.Errorf("a robot on its way out is told %s", o.Topic)
+		}
+	}
+}
+
+func strangersAreEmptied(t *testing.T, address string) {
+	s := Open(t, address)
+	do(t, s, func(tx *store.Tx) error { return tx.Empty(t.Context(), "r9", at(1)) })
+	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0))
+	if len(unsent) != len(decommission.Wishes())+len(decommission.Documents()) {
+		t.Fatalf("%d documents are emptied", len(unsent))
+	}
+	first := map[bool]schema.TopicKind{}
+	for _, o := range unsent {
+		_, params, ok := schema.DefaultNamespace.Match(schema.DefaultNamespace.Topic(o.Topic, o.Target))
+		if !ok || params.RID != "r9" || len(o.Payload) > 0 {
+			t.Errorf("%+v", o)
+		}
+		if own := schema.TopicOf(o.Topic).Publish[0].Role == schema.RoleRobot; first[own] == "" {
+			first[own] = o.Topic
+		}
+	}
+	if first[true] != schema.TopicPresence {
+		t.Errorf("%s is emptied first", first[true])
+	}
+}
+
+func barredAreKnown(t *testing.T, address string) {
+	s := Open(t, address)
+	do(t, s, func(tx *store.Tx) error {
+		return tx.Revoke(t.Context(), enrol.Revoke(nil, "r7", "anna", "", at(1)))
+	})
+	for robot, want := range map[string]bool{"r7": true, "r8": false} {
+		if got := must[bool](t)(s.IsBarred(t.Context(), robot)); got != want {
+			t.Errorf("%s is barred: %v", robot, got)
+		}
+	}
+}
