@@ -11,7 +11,7 @@ import (
 func (t *turn) heard(ev Heard) {
 	t.reached(link.Heard(&t.link, t.now.Mono, t.cfg.Link, ev.Client))
 	t.fleetSeq = ev.Beat.Seq
-	t.clock.learn(t.now, ev.Beat.TS)
+	t.learnTime(ev.Client, ev.Beat.TS)
 }
 
 // reach looks at the silence that lasts.
@@ -42,38 +42,4 @@ func (t *turn) reached(d link.Decision) {
 // linkLost answers since how long nobody can be relied on to reach the robot.
 func (t *turn) linkLost() (bool, time.Duration) {
 	return t.link.At == schema.LinkLost, link.LostFor(t.link, t.now.Mono, t.cfg.Link)
-}
-
-// clockWindow is how many heartbeats the robot judges the fleet's clock by.
-const clockWindow = 8
-
-// clock estimates how far the fleet's clock is from the robot's. Of the last
-// heartbeats the one that travelled fastest is the best witness: it has the
-// greatest difference, for a delay only makes the fleet look earlier.
-type clock struct {
-	seen [clockWindow]time.Duration // fleet time minus time since boot
-	n    int
-}
-
-func (c *clock) learn(now Now, fleet schema.Time) {
-	c.seen[c.n%clockWindow] = time.Duration(fleet)*time.Millisecond - now.Mono
-	c.n++
-}
-
-// fleet is the fleet's time now, when it is known.
-func (c *clock) fleet(now Now) (schema.Time, bool) {
-	if c.n == 0 {
-		return 0, false
-	}
-	best := c.seen[0]
-	for _, s := range c.seen[1:min(c.n, clockWindow)] {
-		best = max(best, s)
-	}
-	return schema.Time((best + now.Mono) / time.Millisecond), true
-}
-
-// clockOffset is the fleet's time minus the robot's.
-func (t *turn) clockOffset() (time.Duration, bool) {
-	fleet, ok := t.clock.fleet(t.now)
-	return fleet.Sub(t.now.Wall), ok
 }
