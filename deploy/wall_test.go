@@ -36,7 +36,7 @@ var ladder = []rung{
 	{what: "rooms that decide one thing each", pure: true,
 		folders: []string{
 			"broker/access",
-			"robotd/safety", "robotd/mode", "robotd/auto", "robotd/interrupt", "robotd/act",
+			"robotd/safety", "robotd/latch", "robotd/mode", "robotd/auto", "robotd/interrupt", "robotd/act",
 			"robotd/delivery", "robotd/request", "robotd/link", "robotd/driver",
 			"fleetd/presence", "fleetd/selector", "fleetd/library", "fleetd/command", "fleetd/ca", "fleetd/enrol", "fleetd/decommission",
 		}},

@@ -13,7 +13,8 @@ type Args struct {
 	Mode        ModeID
 	Restart     bool
 	Why         string
-	SeenMonoMS  int64 // 0 = not said, as with every integer
+	Latch       string // id of a stop that is to hold
+	SeenMonoMS  int64  // 0 = not said, as with every integer
 	Token       string
 	Handler     string
 	Interrupter string
@@ -63,6 +64,8 @@ func (a *Args) field(name string) any {
 		return &a.Restart
 	case "why":
 		return &a.Why
+	case "latch":
+		return &a.Latch
 	case "seen_mono_ms":
 		return &a.SeenMonoMS
 	case "token":

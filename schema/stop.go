@@ -81,6 +81,29 @@ type StopRequest struct {
 	Why    string            `json:"why,omitempty"`
 }
 
+// ReadStop reads a client's live stop as it came. There always is one: what
+// cannot be read stops all robots, what says no level is a stop. Without an id of
+// its own it has the client's name, the same for everybody who hears it; then
+// anew is true, for each such stop is another one than the last.
+func ReadStop(cid string, payload []byte) (r StopRequest, anew bool) {
+	if len(payload) > 0 {
+		var problems []Problem
+		if r, problems = Decode[StopRequest](payload); len(problems) > 0 {
+			r = StopRequest{Why: "it could not be read: " + problems[0].Detail}
+		}
+	}
+	if r.ID == "" {
+		r.ID, anew = cid, true
+	}
+	if r.Level == "" {
+		r.Level = StopStop
+	}
+	if r.By == "" {
+		r.By = cid
+	}
+	return r, anew
+}
+
 // Validate reports what makes a request unreadable; then it means all.
 func (s *StopRequest) Validate() []Problem {
 	var c checks

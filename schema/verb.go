@@ -81,16 +81,17 @@ var (
 	stoppers   = []Role{RoleOperator, RoleResponder, RoleStop}
 	adminsOnly []Role
 
-	argWhy  = Arg{"why", ArgString, false, "shown to people and kept in the event"}
-	argSeen = Arg{"seen_mono_ms", ArgInteger, false, "mono_ms of the newest heartbeat that the operator has seen; a stale one is refused"}
+	argWhy   = Arg{"why", ArgString, false, "shown to people and kept in the event"}
+	argLatch = Arg{"latch", ArgString, false, "hold the stop under this id until it is released by it"}
+	argSeen  = Arg{"seen_mono_ms", ArgInteger, false, "mono_ms of the newest heartbeat that the operator has seen; a stale one is refused"}
 )
 
 // Verbs is the verb table: everything that can be asked of a robot.
 var Verbs = []Verb{
-	{"safety", "stop", []Arg{argWhy}, ClassStop, stoppers, NoTTL, JournalAfter, "damp to standstill, then DISABLED"},
-	{"safety", "soft-stop", []Arg{argWhy}, ClassStop, stoppers, NoTTL, JournalAfter, "end the running thing gently, then stop"},
-	{"safety", "halt", []Arg{argWhy}, ClassStop, stoppers, NoTTL, JournalAfter, "halt all units at once; needs reset"},
-	{"safety", "estop", []Arg{argWhy}, ClassStop, stoppers, NoTTL, JournalAfter, "switch all units off in software; needs reset; not an emergency stop device"},
+	{"safety", "stop", []Arg{argWhy, argLatch}, ClassStop, stoppers, NoTTL, JournalAfter, "damp to standstill, then DISABLED"},
+	{"safety", "soft-stop", []Arg{argWhy, argLatch}, ClassStop, stoppers, NoTTL, JournalAfter, "end the running thing gently, then stop"},
+	{"safety", "halt", []Arg{argWhy, argLatch}, ClassStop, stoppers, NoTTL, JournalAfter, "halt all units at once; needs reset"},
+	{"safety", "estop", []Arg{argWhy, argLatch}, ClassStop, stoppers, NoTTL, JournalAfter, "switch all units off in software; needs reset; not an emergency stop device"},
 	{"safety", "enable", []Arg{argSeen}, ClassSafety, operators, 5 * time.Second, JournalBefore, "open the gate: what is active may move"},
 	{"safety", "reset", []Arg{argSeen}, ClassSafety, operators, 5 * time.Second, JournalBefore, "lead out of E_STOP to DISABLED"},
 	{"mode", "set", []Arg{{"mode", ArgString, true, "str, mnl or ato"}, {"restart", ArgBoolean, false, "start it anew if it is active already"}}, ClassMode, operators, 30 * time.Second, JournalBefore, "put another mode in charge"},

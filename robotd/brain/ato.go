@@ -91,6 +91,8 @@ func (t *turn) autoFacts() auto.Facts {
 			f.Safety.Reason = schema.ReasonSafetyLatched
 		case at != schema.SafetyDisabled:
 			f.Safety.Reason = schema.ReasonStopped
+		case len(t.latchFacts) > 0:
+			f.Safety.Reason = schema.ReasonLatched
 		}
 	}
 	if lost, _ := t.linkLost(); lost && t.linkLossOf(schema.ModeAto) != schema.LinkLossContinue {

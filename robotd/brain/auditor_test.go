@@ -116,6 +116,9 @@ func (a *auditor) see(ev Event, effects []Effect) {
 	case s.auto.Status == schema.AutoIdle && s.auto.Count() > 0:
 		a.fail("ato performs and %d pauses are held", s.auto.Count())
 	}
+	if s.safety.At == schema.SafetyEnabled && len(s.latches.Latches) > 0 && !s.Pending() {
+		a.fail("the robot is ENABLED while %d stops are held", len(s.latches.Latches))
+	}
 	if s.safety.At != schema.SafetyEnabled && (&turn{State: s}).moving() {
 		a.fail("an act has a unit that moves in %s", s.safety.At)
 	}

@@ -129,6 +129,7 @@ func (t *turn) sensed(ev driver.Event) {
 	switch ev.Signal {
 	case driver.Press:
 		if ev.Name == pressReset { // whoever presses it stands at the robot
+			t.resetHere()
 			t.toSafety = append(t.toSafety, safetyInput{Request: safety.Request{Verb: safety.Reset, Source: "input", Local: true}})
 			return
 		}

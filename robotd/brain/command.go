@@ -111,7 +111,11 @@ func (t *turn) askSafety(o request.Perform) {
 	if o.Args.SeenMonoMS != 0 {
 		r.Seen, r.HasSeen = time.Duration(o.Args.SeenMonoMS)*time.Millisecond, true
 	}
+	if r.Verb == safety.Reset && r.Local {
+		t.resetHere()
+	}
 	if r.Verb.Stops() {
+		t.stopOrdered(o)
 		for _, w := range t.toSafety {
 			t.reply(w.by, reply{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was done"})
 		}

@@ -22,6 +22,7 @@ func (t *turn) stateDocument() *schema.State {
 			State: t.safety.At, Cause: t.safety.Cause.Reason,
 			LatchedBy:  safety.LatchedBy(t.safety, t.safetyFacts()),
 			EStopInput: len(t.body.inputs) > 0,
+			Latches:    t.heldDocument(),
 		},
 		Mode: schema.StateMode{
 			System: t.mode.System, Active: t.activeMode(), Intended: t.mode.Intended,

@@ -11,6 +11,7 @@ import (
 
 	"troupe/robotd/act"
 	"troupe/robotd/driver"
+	"troupe/robotd/latch"
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -23,7 +24,8 @@ type world struct {
 	a *auditor
 	n int
 
-	rev int64 // of the newest wish
+	rev     int64 // of the newest wish
+	stopRev int64 // about that of the newest document of stops
 }
 
 func newWorld(t *rapid.T) *world {
@@ -195,6 +197,32 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				for u := range w.r.body.fault {
 					delete(w.r.body.fault, u)
 					w.r.body.set(u, w.r.body.state[u], 0)
+				}
+			}
+		},
+		"held": func(t *rapid.T) {
+			ids := []string{"a", "b", "wall1"}
+			switch rapid.IntRange(0, 3).Draw(t, "how") {
+			case 0:
+				if w.r.s.session == "" {
+					return
+				}
+				w.r.give(Called{Client: "wall1", Payload: []byte(rapid.SampledFrom([]string{"", "{{{", `{"id":"a"}`, `{"id":"b","robots":["r1"],"level":"halt"}`}).Draw(t, "says")), Retained: rapid.Bool().Draw(t, "retained")})
+				if w.r.s.safety.At == schema.SafetyEnabled || len(w.r.s.latchFacts) == 0 {
+					t.Fatalf("a live stop left the robot %s with %d latches", w.r.s.safety.At, len(w.r.s.latchFacts))
+				}
+				clear(w.a.enables)
+			default:
+				w.stopRev += int64(rapid.IntRange(-1, 2).Draw(t, "rev"))
+				doc := latch.Document{From: rapid.SampledFrom([]latch.Source{latch.Robot, latch.Fleet}).Draw(t, "from"), Rev: max(1, w.stopRev), Authority: rapid.SampledFrom([]string{"desk", "desk", "other"}).Draw(t, "authority")}
+				for _, id := range ids {
+					if rapid.IntRange(0, 2).Draw(t, id) == 0 {
+						doc.Stops = append(doc.Stops, schema.StopLatch{ID: id, Level: schema.StopStop})
+					}
+				}
+				w.r.give(Stopped{Document: doc})
+				if w.r.s.safety.At == schema.SafetyEnabled && len(w.r.s.latchFacts) > 0 {
+					t.Fatal("ENABLED while a stop is held")
 				}
 			}
 		},

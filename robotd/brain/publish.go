@@ -15,6 +15,7 @@ const modesGather = time.Second
 func (t *turn) publish() {
 	t.release()
 	t.tellState()
+	t.tellCalls()
 	t.tellAnswers()
 	if t.over() {
 		t.do(Exit{Why: "no mode is in charge and the body stands"})

@@ -37,8 +37,9 @@ func (t *turn) guard() {
 func (t *turn) safetyFacts() safety.Facts {
 	active, wants, switching := t.mode.Charge(&t.cfg.Mode)
 	return safety.Facts{
-		Units:  t.body.movers,
-		Inputs: t.body.inputs,
+		Units:   t.body.movers,
+		Inputs:  t.body.inputs,
+		Latches: t.latchFacts,
 		Mode: safety.Mode{
 			Active: active, Wants: wants, Switching: switching,
 			ShutdownDone: !t.moving(),

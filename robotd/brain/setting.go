@@ -44,6 +44,7 @@ func (t *turn) restoreSettings(saved map[string]string) {
 		}
 		t.safety = safety.BootHeld(t.now.Mono, t.held)
 	}
+	t.restoreLatches(saved[latchesSetting])
 	for i, m := range t.cfg.Mode.Modes {
 		if saved[modeSetting+string(m.ID)] == switchedOff {
 			t.mode.Status[i] = schema.ModeRegistered

@@ -20,6 +20,9 @@ func shrinkState(d *schema.State, step int) bool {
 		for i := range d.Auto.PauseHolders {
 			d.Auto.PauseHolders[i].Why = ""
 		}
+		for i := range d.Safety.Latches {
+			d.Safety.Latches[i].Why = ""
+		}
 		d.Queue.Completed, d.Queue.Waiting = []string{}, []string{}
 	case 2:
 		d.Alerts = newest(d.Alerts, 16)

@@ -8,6 +8,7 @@ import (
 	"troupe/robotd/delivery"
 	"troupe/robotd/driver"
 	"troupe/robotd/interrupt"
+	"troupe/robotd/latch"
 	"troupe/robotd/link"
 	"troupe/robotd/mode"
 	"troupe/robotd/request"
@@ -41,6 +42,10 @@ type State struct {
 	stopped   uint64        // what arrived before this number is older than a stop
 	held      safety.Held   // the latched stop that is on the disk
 	resetting request.Key   // a reset that was granted and has not ended
+
+	latches    latch.State    // the stops that people hold
+	latchFacts []safety.Latch // the same, as the safety core takes them
+	calls      []called       // live stops that are to be answered
 
 	// The body.
 	body     body

@@ -59,6 +59,10 @@ func (t *turn) sense(ev Event) {
 		t.asking(request.Saved{Keys: ev.Keys, Refused: ev.Refused})
 	case Delivered:
 		t.asking(request.Delivered{Key: ev.Key})
+	case Stopped:
+		t.stopDocument(ev)
+	case Called:
+		t.stopCalled(ev)
 	}
 }
 
@@ -67,7 +71,7 @@ func (t *turn) hear(ev Event) {
 	t.troubles()
 	t.sound()
 	switch ev := ev.(type) {
-	case Tick, Follow, Reported, Command, Delivered:
+	case Tick, Follow, Reported, Command, Delivered, Stopped, Called:
 	case RequestsSaved:
 		t.disk(ev.Refused)
 	case Begin:

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"troupe/robotd/driver"
+	"troupe/robotd/latch"
 	"troupe/schema"
 )
 
@@ -116,6 +117,11 @@ func (p *player) happen(text, word string, args []string) {
 		r.give(Command{Client: arg(0), Group: group, Verb: verb, Payload: []byte(strings.TrimSpace(payload)), Retained: word == "retained"})
 	case "wish":
 		p.wish(args)
+	case "holds", "fleet-holds": // a document of stops: rev, authority, and id:level of each stop
+		p.holds(word, args)
+	case "call", "retained-call":
+		_, payload, _ := strings.Cut(text, arg(0))
+		r.give(Called{Client: arg(0), Payload: []byte(strings.TrimSpace(payload)), Retained: word == "retained-call"})
 	case "unwish":
 		r.give(Wished{Emptied: true})
 	case "press":
@@ -162,6 +168,28 @@ func (p *player) happen(text, word string, args []string) {
 	default:
 		r.t.Fatalf("%q: no such word", text)
 	}
+}
+
+func (p *player) holds(word string, args []string) {
+	doc := latch.Document{From: latch.Robot, Rev: 1, Authority: "desk", Stops: []schema.StopLatch{}}
+	if word == "fleet-holds" {
+		doc.From = latch.Fleet
+	}
+	for _, a := range args {
+		key, value, named := strings.Cut(a, "=")
+		switch {
+		case key == "rev":
+			doc.Rev, _ = strconv.ParseInt(value, 10, 64)
+		case key == "authority":
+			doc.Authority = value
+		case a == "{{{":
+			doc = latch.Document{From: doc.From, Problem: "it cannot be read"}
+		case !named:
+			id, level, _ := strings.Cut(a, ":")
+			doc.Stops = append(doc.Stops, schema.StopLatch{ID: id, Level: schema.StopLevel(cmp.Or(level, "stop")), By: "anna", Why: "children on the stage", Since: epoch})
+		}
+	}
+	p.rig.give(Stopped{Document: doc})
 }
 
 func (p *player) configure(setting string) {

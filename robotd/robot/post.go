@@ -32,6 +32,9 @@ func (p *post) config(c Config) link.Config {
 		Presence: func(session string) link.Message { return p.presence(p.online(session)) },
 		Subscribe: []link.Subscription{
 			{Filter: p.ns.Topic(schema.TopicCmd, p.id, "+", "+", "+"), QoS: 1},
+			{Filter: p.ns.Topic(schema.TopicDesiredStop, p.id), QoS: 1},
+			{Filter: p.ns.Topic(schema.TopicFleetStop), QoS: 1},
+			{Filter: p.ns.Topic(schema.TopicFleetStopCmd, "+"), QoS: 1},
 			{Filter: p.ns.Topic(schema.TopicDesiredStory, p.id), QoS: 1},
 			{Filter: p.ns.Topic(schema.TopicFleetPresence), QoS: 1},
 			{Filter: p.ns.Topic(schema.TopicFleetHeartbeat, "+"), QoS: 0},
@@ -67,11 +70,17 @@ func (p *post) message(k schema.TopicKind, param string, payload []byte) link.Me
 // urgent finds the stops: they overtake everything and wait for nothing.
 func (p *post) urgent(topic string) bool {
 	row, at, ok := p.ns.Match(topic)
-	if !ok || row.Kind != schema.TopicCmd {
+	if !ok {
 		return false
 	}
-	v, ok := schema.VerbOf(at.Group, at.Verb)
-	return ok && v.Class == schema.ClassStop
+	switch row.Kind {
+	case schema.TopicCmd:
+		v, ok := schema.VerbOf(at.Group, at.Verb)
+		return ok && v.Class == schema.ClassStop
+	case schema.TopicDesiredStop, schema.TopicFleetStop, schema.TopicFleetStopCmd:
+		return true
+	}
+	return false
 }
 
 // arrived turns a message into an event.
@@ -89,6 +98,8 @@ func (p *post) arrived(m link.Message) {
 			return
 		}
 		p.loop.send(p.ctx, ev)
+	case schema.TopicDesiredStop, schema.TopicFleetStop, schema.TopicFleetStopCmd:
+		p.stop(row.Kind, at.CID, m)
 	case schema.TopicPresence:
 		ev := brain.Seen{}
 		if len(m.Payload) > 0 {

@@ -1,0 +1,194 @@
+package brain
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"troupe/robotd/latch"
+	"troupe/robotd/request"
+	"troupe/robotd/safety"
+	"troupe/schema"
+)
+
+// The stops that people hold: where they come from, how they are kept and told.
+// That the robot stops, and is not enabled, is the safety core's affair.
+
+// latchesSetting keeps a latch.State.
+const latchesSetting = "latches"
+
+// diskLatch names the stop of a robot that cannot read which stops it holds.
+const diskLatch = "unreadable-disk"
+
+type (
+	// Stopped is desired/stop or fleet/stop as it came.
+	Stopped struct {
+		latch.Document
+		N uint64 // as of Command
+	}
+
+	// Called is a client's live stop as it came; any payload is one.
+	Called struct {
+		Client   string
+		Payload  []byte
+		Retained bool
+		N        uint64 // as of Command
+	}
+)
+
+func (Stopped) event() {}
+func (Called) event()  {}
+
+// called is a live stop that is to be answered.
+type called struct {
+	client, id string
+}
+
+// labels are the robot's own, as its fleet told it, and whether it did.
+func (t *turn) labels() (map[string]string, bool) { return nil, false }
+
+func (t *turn) latchFactsNow() latch.Facts {
+	f := latch.Facts{Robot: t.cfg.ID, Authority: t.delivery.Authority()}
+	f.Labels, f.Labelled = t.labels()
+	return f
+}
+
+// stopDocument takes in what the fleet holds.
+func (t *turn) stopDocument(ev Stopped) {
+	doc := ev.Document
+	doc.Problem, doc.Stops = legible(doc.Problem), slices.Clone(doc.Stops)
+	for i := range doc.Stops {
+		doc.Stops[i].By, doc.Stops[i].Why = legible(doc.Stops[i].By), legible(doc.Stops[i].Why)
+	}
+	d := t.latching(doc, ev.N)
+	if d.Ignored != "" {
+		t.tell(string(d.Ignored), "safety", string(ev.From)+" stop", "", described{Reason: d.Ignored, Detail: d.Detail})
+	}
+}
+
+// stopCalled takes in a live stop. What is older than it does not happen after it.
+func (t *turn) stopCalled(ev Called) {
+	r, anew := schema.ReadStop(ev.Client, ev.Payload)
+	if !latch.Applies(r, t.latchFactsNow()) {
+		return
+	}
+	t.stopped = max(t.stopped, ev.N)
+	t.latching(latch.Asked{StopLatch: t.latchOf(r.ID, r.Level, r.By, r.Why), Anew: anew}, ev.N)
+	t.calls = append(t.calls, called{ev.Client, r.ID})
+	if ev.Retained {
+		t.alarms = append(t.alarms, request.Alarm{Reason: schema.ReasonRetainedCommand, Client: ev.Client, Verb: "fleet/stop",
+			Detail: "a stop was retained on the broker; it was obeyed and holds this robot again at each connection until it is removed"})
+	}
+}
+
+// stopOrdered holds a stop that came as a command with an id to hold it by.
+func (t *turn) stopOrdered(o request.Perform) {
+	if o.Args.Latch == "" {
+		return
+	}
+	level := schema.StopStop
+	switch safety.Verb(o.Verb.Name) {
+	case safety.SoftStop:
+		level = schema.StopSoft
+	case safety.Halt, safety.EStop:
+		level = schema.StopHalt
+	}
+	id, anew := o.Args.Latch, false
+	if !schema.ValidRequestID(id) {
+		id, anew = o.Client, true
+	}
+	t.latching(latch.Asked{StopLatch: t.latchOf(id, level, cmp.Or(o.By, o.Client), cmp.Or(o.Args.Why, o.Why)), Anew: anew}, 0)
+}
+
+func (t *turn) latchOf(id string, level schema.StopLevel, by, why string) schema.StopLatch {
+	return schema.StopLatch{ID: id, Level: level, By: legible(by), Why: legible(why), Since: t.now.Wall}
+}
+
+// resetHere lets go of what the desk does not hold: somebody stands at the robot.
+func (t *turn) resetHere() { t.latching(latch.Reset{}, 0) }
+
+// latching gives the latches one input. n is its place among what arrived: what
+// came before a stop, or before its release, is older than it.
+func (t *turn) latching(in latch.Input, n uint64) latch.Decision {
+	d := latch.Step(&t.latches, t.now.Wall, t.latchFactsNow(), in)
+	if !d.Changed {
+		return d
+	}
+	t.do(SaveSetting{latchesSetting, string(t.encode(&t.latches))})
+	t.latchFacts = t.latchFacts[:0]
+	for _, l := range t.latches.Latches {
+		t.latchFacts = append(t.latchFacts, safety.Latch{ID: l.ID, By: l.By, Why: l.Why, Level: verbOf(l.Level)})
+	}
+	for _, m := range d.Moves {
+		t.dirty(now)
+		t.stopped = max(t.stopped, n)
+		t.note("latch", string(m.From), string(m.To), m.Why, m.Latch.ID)
+		switch l := m.Latch; {
+		case m.Held():
+			t.tell("stop_held", "safety", string(l.Level), "", held{ID: l.ID, By: l.By, Why: l.Why})
+		case m.Let():
+			t.tell("stop_released", "safety", m.Why, "", held{ID: l.ID, By: l.By, Why: l.Why})
+		}
+	}
+	return d
+}
+
+type held struct {
+	ID  string `json:"id"`
+	By  string `json:"by,omitempty"`
+	Why string `json:"why,omitempty"`
+}
+
+func verbOf(l schema.StopLevel) safety.Verb {
+	switch l {
+	case schema.StopSoft:
+		return safety.SoftStop
+	case schema.StopHalt:
+		return safety.Halt
+	}
+	return safety.Stop
+}
+
+// restoreLatches holds again what was held. Nobody knows who stopped a robot that
+// cannot read it; it is held all the same.
+func (t *turn) restoreLatches(kept string) {
+	if kept == "" {
+		return
+	}
+	if err := json.Unmarshal([]byte(kept), &t.latches); err != nil {
+		t.latches = latch.State{Latches: []latch.Latch{{Phase: latch.Loose, StopLatch: schema.StopLatch{
+			ID: diskLatch, Level: schema.StopStop, By: "disk", Why: "which stops were held could not be read", Since: t.now.Wall}}}}
+	}
+	for _, l := range t.latches.Latches {
+		t.latchFacts = append(t.latchFacts, safety.Latch{ID: l.ID, By: l.By, Why: l.Why, Level: verbOf(l.Level)})
+	}
+}
+
+// heldDocument is what the state shows of the latches.
+func (t *turn) heldDocument() []schema.StopLatch {
+	if len(t.latches.Latches) == 0 {
+		return nil
+	}
+	out := make([]schema.StopLatch, 0, len(t.latches.Latches))
+	for _, l := range t.latches.Latches {
+		out = append(out, l.StopLatch)
+	}
+	return out
+}
+
+// tellCalls answers live stops, with the state that shows what came of them.
+func (t *turn) tellCalls() {
+	if len(t.calls) == 0 || t.Pending() {
+		return
+	}
+	for _, c := range t.calls {
+		if t.session == "" {
+			break // nobody hears it; the state of the next session shows what holds
+		}
+		a := schema.Ack{TS: t.now.Wall, Session: t.session, ID: &c.id, Verb: "fleet/stop",
+			Status: schema.StatusSucceeded, Result: schema.ResultOK, StateSeq: t.stateSeq, Current: t.current()}
+		t.do(Publish{Topic: schema.TopicAck, Param: c.client, Payload: t.ackPayload(&a), First: true})
+	}
+	t.calls = t.calls[:0]
+}

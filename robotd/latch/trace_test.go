@@ -1,0 +1,90 @@
+package latch
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"troupe/schema"
+	"troupe/schema/golden"
+)
+
+// TestTraces plays each script of testdata: a line is a time and what came, the
+// indented lines below it are what the latches made of it.
+func TestTraces(t *testing.T) {
+	golden.Traces(t, func(t *testing.T) func(string) string {
+		w := &world{f: Facts{Robot: "r1"}}
+		return func(line string) string { return w.play(t, line) }
+	})
+}
+
+type world struct {
+	s State
+	f Facts
+}
+
+func (w *world) play(t *testing.T, line string) string {
+	t.Helper()
+	at, word, args := golden.Timed(t, line)
+	now := schema.Time(at.Milliseconds())
+	doc := Document{From: Robot, Rev: 1, Authority: "desk"}
+	var anew bool
+	var stops []schema.StopLatch
+	for _, a := range args {
+		key, value, named := strings.Cut(a, "=")
+		switch {
+		case key == "rev":
+			doc.Rev, _ = strconv.ParseInt(value, 10, 64)
+		case key == "authority":
+			doc.Authority = value
+		case a == "anew":
+			anew = true
+		case !named:
+			id, level, _ := strings.Cut(a, ":")
+			if level == "" {
+				level = "stop"
+			}
+			stops = append(stops, schema.StopLatch{ID: id, Level: schema.StopLevel(level), Since: now})
+		}
+	}
+	var in Input
+	switch word {
+	case "obeys":
+		w.f.Authority = args[0]
+		return ""
+	case "asked":
+		in = Asked{StopLatch: stops[0], Anew: anew}
+	case "desired", "fleet":
+		doc.Stops = stops
+		if word == "fleet" {
+			doc.From = Fleet
+		}
+		in = doc
+	case "desired-unreadable":
+		in = Document{From: Robot, Problem: "syntax"}
+	case "fleet-unreadable":
+		in = Document{From: Fleet, Problem: "syntax"}
+	case "reset":
+		in = Reset{}
+	default:
+		t.Fatalf("%q: no such word", line)
+	}
+	d := Step(&w.s, now, w.f, in)
+	var b strings.Builder
+	for _, m := range d.Moves {
+		fmt.Fprintf(&b, "  %s: %s -> %s (%s)\n", m.Latch.ID, m.From, m.To, m.Why)
+	}
+	if d.Ignored != "" {
+		fmt.Fprintf(&b, "  %s: %s\n", d.Ignored, d.Detail)
+	}
+	held := "nothing"
+	for i, l := range w.s.Latches {
+		if i == 0 {
+			held = ""
+		}
+		held += fmt.Sprintf(" %s:%s", l.ID, l.Level)
+	}
+	fmt.Fprintf(&b, "  holds %s\n", strings.TrimSpace(held))
+	return b.String()
+}

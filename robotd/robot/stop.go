@@ -1,0 +1,42 @@
+package robot
+
+import (
+	"troupe/broker/link"
+	"troupe/robotd/brain"
+	"troupe/robotd/latch"
+	"troupe/schema"
+)
+
+// stop hands over what stops the robot, or lets go of a stop, before all else
+// that waits. A document that somebody emptied says nothing.
+func (p *post) stop(kind schema.TopicKind, client string, m link.Message) {
+	if kind == schema.TopicFleetStopCmd {
+		p.loop.stop(p.ctx, brain.Called{Client: client, Payload: m.Payload, Retained: m.Retain, N: m.N})
+		return
+	}
+	if len(m.Payload) == 0 {
+		p.log.Warn("a document of stops was emptied; it releases nothing", "topic", m.Topic)
+		return
+	}
+	p.loop.stop(p.ctx, brain.Stopped{Document: stopDocument(kind, m.Payload), N: m.N})
+}
+
+// stopDocument reads desired/stop or fleet/stop.
+func stopDocument(kind schema.TopicKind, payload []byte) latch.Document {
+	if kind == schema.TopicDesiredStop {
+		v, problems := schema.Decode[schema.DesiredStop](payload)
+		if len(problems) > 0 {
+			return latch.Document{From: latch.Robot, Problem: "desired/stop cannot be read: " + problems[0].String()}
+		}
+		return latch.Document{From: latch.Robot, Rev: v.Rev, Authority: v.Authority, Stops: v.Stops}
+	}
+	v, problems := schema.Decode[schema.FleetStop](payload)
+	if len(problems) > 0 {
+		return latch.Document{From: latch.Fleet, Problem: "fleet/stop cannot be read: " + problems[0].String()}
+	}
+	doc := latch.Document{From: latch.Fleet, Rev: v.Rev, Authority: v.Authority}
+	if v.Active {
+		doc.Stops = []schema.StopLatch{{ID: v.ID, Level: v.Level, By: v.By, Why: v.Why, Since: v.TS}}
+	}
+	return doc
+}
