@@ -43,6 +43,7 @@ func (Called) event()  {}
 // called is a live stop that is to be answered.
 type called struct {
 	client, id string
+	unchanged  bool // it was held already
 }
 
 // labels are the robot's own, as its fleet told it, and whether it did.
@@ -74,8 +75,8 @@ func (t *turn) stopCalled(ev Called) {
 		return
 	}
 	t.stopped = max(t.stopped, ev.N)
-	t.latching(latch.Asked{StopLatch: t.latchOf(r.ID, r.Level, r.By, r.Why), Anew: anew}, ev.N)
-	t.calls = append(t.calls, called{ev.Client, r.ID})
+	d := t.latching(latch.Asked{StopLatch: t.latchOf(r.ID, r.Level, r.By, r.Why), Anew: anew}, ev.N)
+	t.calls = append(t.calls, called{ev.Client, r.ID, len(d.Moves) == 0})
 	if ev.Retained {
 		t.alarms = append(t.alarms, request.Alarm{Reason: schema.ReasonRetainedCommand, Client: ev.Client, Verb: "fleet/stop",
 			Detail: "a stop was retained on the broker; it was obeyed and holds this robot again at each connection until it is removed"})
@@ -188,6 +189,9 @@ func (t *turn) tellCalls() {
 		}
 		a := schema.Ack{TS: t.now.Wall, Session: t.session, ID: &c.id, Verb: "fleet/stop",
 			Status: schema.StatusSucceeded, Result: schema.ResultOK, StateSeq: t.stateSeq, Current: t.current()}
+		if c.unchanged {
+			a.Reason = schema.ReasonUnchanged
+		}
 		t.do(Publish{Topic: schema.TopicAck, Param: c.client, Payload: t.ackPayload(&a), First: true})
 	}
 	t.calls = t.calls[:0]
