@@ -47,8 +47,9 @@ type One struct {
 type answer[T any] struct{ Body T }
 
 type robotList struct {
-	TS     schema.Time `json:"ts"`
-	Robots []Robot     `json:"robots"`
+	TS       schema.Time `json:"ts"`
+	Robots   []Robot     `json:"robots"`
+	Disputed string      `json:"disputed,omitempty" doc:"why somebody else seems to use this desk's name: it may not see what the other one sees"`
 }
 
 type labels struct {
@@ -62,7 +63,7 @@ func (s *server) robots(h huma.API) {
 		if err != nil {
 			return nil, err
 		}
-		return &answer[robotList]{robotList{schema.TimeOf(s.desk.Now()), s.selected(s.desk.Robots(), sel)}}, nil
+		return &answer[robotList]{robotList{schema.TimeOf(s.desk.Now()), s.selected(s.desk.Robots(), sel), s.desk.Status().Disputed}}, nil
 	})
 	huma.Register(h, op("get-robot", http.MethodGet, "/robots/{id}", "robots", "Get one robot and its documents"), func(_ context.Context, in *One) (*answer[Detail], error) {
 		d, ok := s.desk.Robot(in.ID)

@@ -46,6 +46,9 @@ type Presence struct {
 	Why   string      `json:"why,omitempty"`
 	Since schema.Time `json:"since,omitzero"`
 	Heard schema.Time `json:"heard,omitzero" doc:"when the robot was last heard, by the fleet's clock"`
+
+	RoundTripMS int64 `json:"round_trip_ms,omitzero" doc:"how long a word takes from the desk to the robot and back"`
+	Disputed    bool  `json:"disputed,omitempty" doc:"two robots connect under this name"`
 }
 
 // Wish is the default story that the fleet wishes the robot to perform, and how
@@ -81,6 +84,7 @@ type Status struct {
 	Name     string      `json:"name"`
 	Broker   Health      `json:"broker"`
 	Database Health      `json:"database"`
+	Disputed string      `json:"disputed,omitempty" doc:"why somebody else seems to use this desk's name"`
 
 	Authority string `json:"authority,omitempty" doc:"names the fleet's database to robots"`
 	Dropped   int64  `json:"dropped,omitempty" doc:"events of robots that could not be kept"`

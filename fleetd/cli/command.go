@@ -105,6 +105,9 @@ func (sh *shell) versionCommand() *cobra.Command {
 				}
 				fmt.Fprintf(w, "desk   %s at %s, name %s, authority %s\n", s.Version, sh.server, s.Name, dash(s.Authority))
 				fmt.Fprintf(w, "       broker %s, database %s\n", healthText(s.Broker), healthText(s.Database))
+				if s.Disputed != "" {
+					fmt.Fprintln(w, "       DISPUTED: "+disputeText(s.Disputed))
+				}
 			})
 		}),
 	}

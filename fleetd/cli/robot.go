@@ -21,8 +21,9 @@ import (
 )
 
 type robotList struct {
-	TS     schema.Time `json:"ts"`
-	Robots []api.Robot `json:"robots"`
+	TS       schema.Time `json:"ts"`
+	Robots   []api.Robot `json:"robots"`
+	Disputed string      `json:"disputed,omitempty"`
 }
 
 func (sh *shell) robotCommand() *cobra.Command {
@@ -38,6 +39,9 @@ func (sh *shell) robotCommand() *cobra.Command {
 			var got robotList
 			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "robots", query: query}, &got); err != nil {
 				return err
+			}
+			if got.Disputed != "" {
+				fmt.Fprintln(sh.Err, "fleetd: warning: "+disputeText(got.Disputed))
 			}
 			return sh.show(got, func(w io.Writer) { robotTable(w, got) })
 		}),
@@ -110,7 +114,7 @@ func robotTable(out io.Writer, l robotList) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ROBOT\tPRESENCE\tHEARD\tMODE\tSAFETY\tATO\tSTORY\tWISH\tALERTS\tLABELS")
 	for _, r := range l.Robots {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.Presence.View, ago(l.TS, r.Presence.Heard),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, viewText(r.Presence), ago(l.TS, r.Presence.Heard),
 			dash(modeText(r)), dash(string(r.Safety)), dash(autoText(r)), dash(storyText(r)), dash(wishText(r.Wish)), dash(alertText(r)), dash(labelText(r.Labels)))
 	}
 	_ = w.Flush() // a reader that went away is told by the next write
@@ -128,6 +132,9 @@ func robotDetail(out io.Writer, d api.Detail) {
 	line("presence", d.Presence.View+": "+d.Presence.Why)
 	if d.Presence.Heard != 0 {
 		line("heard", d.Presence.Heard.String())
+	}
+	if ms := d.Presence.RoundTripMS; ms > 0 {
+		line("round trip", fmt.Sprintf("%d ms", ms))
 	}
 	if !d.Adopted {
 		line("adopted", "no: fleetd adopt "+d.ID)
@@ -211,7 +218,7 @@ func (sh *shell) watched(at schema.Time, r api.Robot, shown map[string]string) e
 	if sh.output == "json" {
 		return json.NewEncoder(sh.Out).Encode(r)
 	}
-	words := []string{r.Presence.View}
+	words := []string{strings.ReplaceAll(viewText(r.Presence), " ", "_")}
 	for _, pair := range []struct{ name, value string }{
 		{"mode", modeText(r)}, {"safety", string(r.Safety)}, {"ato", autoText(r)}, {"story", storyText(r)}, {"wish", wishText(r.Wish)}, {"alerts", alertText(r)},
 	} {
@@ -226,6 +233,19 @@ func (sh *shell) watched(at schema.Time, r api.Robot, shown map[string]string) e
 	shown[r.ID] = text
 	_, err := fmt.Fprintln(sh.Out, at.Time().Local().Format(time.TimeOnly), r.ID, text)
 	return err
+}
+
+// viewText is how the robot is seen, and whether that may be two robots.
+func viewText(p api.Presence) string {
+	if p.Disputed {
+		return p.View + " (two robots)"
+	}
+	return p.View
+}
+
+// disputeText is what somebody has to do whose desk is not alone with its name.
+func disputeText(why string) string {
+	return why + ": while two desks share a name each is cut off again and again; stop one of them, or give it a name of its own"
 }
 
 func modeText(r api.Robot) string {

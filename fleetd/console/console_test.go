@@ -70,6 +70,18 @@ func TestAStopThatFailsIsToldInWords(t *testing.T) {
 	}
 }
 
+func TestThePageShowsWhoSharesAName(t *testing.T) {
+	script, _ := page(t, "/live.js")
+	for what, want := range map[string]string{
+		"why a robot that is online is disputed": "p.view === 'online' && !p.disputed ? '' : p.why",
+		"that another desk has this one's name":  "desk.disputed + ': two desks with one name",
+	} {
+		if !strings.Contains(script, want) {
+			t.Errorf("the script does not show %s", what)
+		}
+	}
+}
+
 func TestAStopIsNeverCalledAnEmergencyStop(t *testing.T) {
 	html, _ := page(t, "/")
 	if !strings.Contains(html, "software stop - not an emergency stop") {

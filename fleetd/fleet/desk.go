@@ -39,6 +39,9 @@ func (f *Fleet) Status() api.Status {
 		TS: schema.TimeOf(time.Now()), Version: f.cfg.Version, Name: f.cfg.Name,
 		Broker: f.broker, Database: f.database, Dropped: f.keeper.dropped.Load(),
 	}
+	if !f.rivalAt.IsZero() && time.Since(f.rivalAt) < presence.Disputed {
+		s.Disputed = f.rival
+	}
 	if f.db != nil {
 		s.Authority = f.db.Authority()
 	}

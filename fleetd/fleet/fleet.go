@@ -31,6 +31,7 @@ type Fleet struct {
 	started time.Time
 
 	hub    *hub
+	trips  trips
 	keeper *keeper
 	driver *driver
 	outbox *outbox
@@ -50,6 +51,8 @@ type Fleet struct {
 	db       *store.Store
 	database api.Health
 	broker   api.Health
+	rival    string    // why somebody else seems to use the desk's name
+	rivalAt  time.Time // when that was seen last
 
 	repaired time.Time // owned by the link's goroutine
 }
@@ -169,6 +172,8 @@ func (f *Fleet) linked(s link.State) {
 		f.broker.Why = ""
 	case s.Contested:
 		f.broker.Why = "another client connects under the name " + f.cfg.Name
+		f.rival, f.rivalAt = f.broker.Why, now
+		f.log.Error("another client connects under this desk's name again and again: look for a second desk called "+f.cfg.Name+" and give it a name of its own", "wait", s.Wait)
 	case s.Err != nil:
 		f.broker.Why = s.Err.Error()
 	}
@@ -179,6 +184,13 @@ func (f *Fleet) linked(s link.State) {
 	if up {
 		signal(f.outbox.again)
 	}
+}
+
+// disputed notes a sign that somebody else uses the desk's name.
+func (f *Fleet) disputed(why string, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.rival, f.rivalAt = why, now
 }
 
 // desk waits for the database and then does all that needs it.

@@ -53,6 +53,7 @@ func (f *Fleet) beat(ctx context.Context) {
 				f.log.Error("heartbeat not encoded", "error", err)
 				continue
 			}
+			f.trips.left(seq, now)
 			m := link.Message{Topic: f.ns.Topic(schema.TopicFleetHeartbeat, f.cfg.Name), Payload: body}
 			if err := f.link.Publish(ctx, m); err != nil && !errors.Is(err, link.ErrNotReady) {
 				f.log.Warn("heartbeat not sent", "error", err)

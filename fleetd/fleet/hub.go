@@ -91,7 +91,7 @@ func (h *hub) tick(now time.Time) (turned []turn) {
 	defer h.mu.Unlock()
 	for id, e := range h.robots {
 		s := presence.Of(e.facts, h.desk, now)
-		if s.View == e.shown.View && s.Why == e.shown.Why {
+		if s.View == e.shown.View && s.Why == e.shown.Why { // Why tells Disputed too
 			continue
 		}
 		if s.View != e.shown.View {

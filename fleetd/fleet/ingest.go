@@ -70,7 +70,7 @@ func (f *Fleet) hearRobot(kind schema.TopicKind, id string, m link.Message, now 
 		problems, do = ps, func(e *entry) { e.facts = e.facts.Heard(v, m.Retain, now) }
 	case schema.TopicHeartbeat:
 		v, ps := schema.Decode[schema.Heartbeat](m.Payload)
-		problems, do = ps, func(e *entry) { e.heartbeat, e.facts = &v, e.facts.Beat(v, now) }
+		problems, do = ps, func(e *entry) { e.beat(v, f.trip(v, now), now) }
 	case schema.TopicState:
 		v, ps := schema.Decode[schema.State](m.Payload)
 		problems, do = ps, func(e *entry) { e.state, e.stateAt = &v, now }
@@ -123,6 +123,24 @@ func (f *Fleet) hearRobot(kind schema.TopicKind, id string, m link.Message, now 
 	return turned, nil
 }
 
+// trip is how long a word took from here to the robot and back, zero if its
+// heartbeat does not tell.
+func (f *Fleet) trip(h schema.Heartbeat, now time.Time) time.Duration {
+	if h.Link.Client != f.cfg.Name {
+		return 0
+	}
+	d, _ := f.trips.took(h.Link, now)
+	return d
+}
+
+// beat takes in a heartbeat of the robot, and the round trip that it tells of.
+func (e *entry) beat(h schema.Heartbeat, trip time.Duration, now time.Time) {
+	e.heartbeat, e.facts = &h, e.facts.Beat(h, now)
+	if trip > 0 {
+		e.facts = e.facts.Trip(trip)
+	}
+}
+
 // turned tells the driver of commands which robots came or went.
 func (f *Fleet) turned(turns ...turn) {
 	for _, t := range turns {
@@ -148,8 +166,12 @@ func (f *Fleet) ownPresence(m link.Message, now time.Time) {
 	if session == "" {
 		return
 	}
-	if p, problems := schema.Decode[schema.Presence](m.Payload); len(problems) == 0 && p.Session == session && p.State != schema.PresenceLost {
+	p, problems := schema.Decode[schema.Presence](m.Payload)
+	if len(problems) == 0 && p.Session == session && p.State != schema.PresenceLost {
 		return
+	}
+	if p.State == schema.PresenceOnline && p.Boot != f.boot {
+		f.disputed("another desk writes this desk's presence", now)
 	}
 	if now.Sub(f.repaired) < time.Second {
 		return

@@ -15,6 +15,7 @@ func (e *entry) line(id string) api.Robot {
 		ID: id, Labels: maps.Clone(e.kept.Labels), Adopted: e.adopted,
 		Presence: api.Presence{
 			View: string(e.shown.View), Why: e.shown.Why, Since: wire(e.shown.Since), Heard: wire(e.heard()),
+			RoundTripMS: e.facts.RoundTrip().Milliseconds(), Disputed: e.shown.Disputed,
 		},
 		StateAt: wire(e.stateAt), LastEvent: e.event,
 		PauseHolders: []schema.Pause{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{},

@@ -12,29 +12,11 @@
 package presence
 
 import (
-	"fmt"
+	"slices"
 	"time"
 
 	"troupe/schema"
 )
-
-// View is what the desk shows.
-type View string
-
-const (
-	Unknown  View = "unknown"  // nothing was heard since we could hear
-	Online   View = "online"   // heartbeats come
-	Degraded View = "degraded" // late heartbeats, or the robot's own link is bad
-	Lost     View = "lost"     // gone without a word, or silent too long
-	Offline  View = "offline"  // it said that it goes
-	Sleeping View = "sleeping" // it said when it will be back
-)
-
-// Views lists all of them.
-var Views = []View{Unknown, Online, Degraded, Lost, Offline, Sleeping}
-
-// Reachable reports whether a command sent now may be expected to arrive.
-func (v View) Reachable() bool { return v == Online || v == Degraded }
 
 const (
 	// Late is the age at which a heartbeat, due every 2 s, is overdue.
@@ -44,8 +26,15 @@ const (
 	// Grace is how long after its own start, or the broker's, the desk waits for
 	// robots before it says anything of those not heard.
 	Grace = 10 * time.Second
+	// Slow is how long a word may take to the robot and back.
+	Slow = time.Second
+	// Disputed is how long after the last sign of it a name counts as used by two
+	// robots. Of two that throw each other out, one steps back for a minute.
+	Disputed = 5 * time.Minute
 	// remembered is how many ended sessions are known as such.
 	remembered = 8
+	// bootsKnown is how many runs of a robot's program are told apart.
+	bootsKnown = 4
 )
 
 // Facts are all that was heard of one robot. The zero value is a robot that was
@@ -59,9 +48,15 @@ type Facts struct {
 	LifeAt  time.Time            // newest proof that the robot's own loop is alive
 	SpokeAt time.Time            // newest other live message: its connection is alive
 	Link    schema.LinkState     // the robot's view of its operators, from its heartbeat
+	Trips   [2]time.Duration     // the newest two round trips; 0 = none
+
+	// RivalAt is when a run of robotd was back on the line although another one of
+	// the same name had been heard after it: both are alive.
+	RivalAt time.Time
 
 	ended [remembered]string
-	next  int // place in ended
+	next  int                // place in ended
+	boots [bootsKnown]string // the newest first
 }
 
 // Heard takes in a presence document. A retained one was said before we
@@ -78,29 +73,86 @@ func (f Facts) Heard(p schema.Presence, retained bool, at time.Time) Facts {
 		if !retained {
 			f.LifeAt = at
 		}
-		return f
+		return f.ran(p.Boot, retained, at)
 	}
+	other := f.Session != "" && f.Session != p.Session
 	switch {
-	case f.Session != "" && f.Session != p.Session:
+	case other && (!retained || f.over(p.Session)):
 		return f // the word of another session is about that session
-	case p.State == schema.PresenceLost && (f.Word == schema.PresenceOffline || f.Word == schema.PresenceSleeping):
+	case !other && p.State == schema.PresenceLost && (f.Word == schema.PresenceOffline || f.Word == schema.PresenceSleeping):
 		return f // its own word stands against the will that its broker sent later
+	}
+	if other {
+		// A session came and went while we could not hear. The one before is not put
+		// away: should this be an old word after all, its next heartbeat says so.
+		f.Link, f.Trips = "", [2]time.Duration{}
 	}
 	f.Session = p.Session
 	f.Word, f.WordAt, f.Reason, f.WakeAt = p.State, at, p.Reason, time.Time{}
-	if p.WakeAt != 0 {
+	switch {
+	case p.WakeAt == 0:
+	case p.TS != 0 && !retained: // its clock may be wrong by years; the difference holds
+		f.WakeAt = at.Add(p.WakeAt.Sub(p.TS))
+	default:
 		f.WakeAt = p.WakeAt.Time()
 	}
 	return f.end()
 }
 
-// Beat takes in a heartbeat, which proves its session online.
+// Beat takes in a heartbeat, which proves its session online. One that was under
+// way when its session ended proves nothing; but one that comes so much later
+// proves that the word of the end was false, whoever wrote it.
 func (f Facts) Beat(h schema.Heartbeat, at time.Time) Facts {
 	if f.over(h.Session) {
-		return f
+		if h.Session != f.Session || at.Sub(f.WordAt) < Late {
+			return f
+		}
+		f = f.reopen()
 	}
 	f = f.begin(h.Session, at)
 	f.LifeAt, f.Link = at, h.Link.State
+	return f.ran(h.Boot, false, at)
+}
+
+// Trip takes in how long a word took to the robot and back.
+func (f Facts) Trip(d time.Duration) Facts {
+	f.Trips[0], f.Trips[1] = d, f.Trips[0]
+	return f
+}
+
+// RoundTrip is the better of the newest two: one late packet is no slow line.
+func (f Facts) RoundTrip() time.Duration {
+	if f.Trips[1] == 0 {
+		return 0
+	}
+	return min(f.Trips[0], f.Trips[1])
+}
+
+// ran notes which run of robotd speaks. One that comes back after another has
+// spoken is a second robot: a run that ended is over for good.
+func (f Facts) ran(boot string, retained bool, at time.Time) Facts {
+	if boot == "" || boot == f.boots[0] {
+		return f
+	}
+	place := slices.Index(f.boots[:], boot)
+	if place > 0 && !retained {
+		f.RivalAt = at
+	}
+	if place < 0 {
+		place = bootsKnown - 1
+	}
+	copy(f.boots[1:place+1], f.boots[:place])
+	f.boots[0] = boot
+	return f
+}
+
+// reopen takes the current session out of those that are over.
+func (f Facts) reopen() Facts {
+	for i := range f.ended {
+		if f.ended[i] == f.Session {
+			f.ended[i] = ""
+		}
+	}
 	return f
 }
 
@@ -118,7 +170,7 @@ func (f Facts) begin(session string, at time.Time) Facts {
 	}
 	if f.Session != session {
 		f = f.end()
-		f.Link = ""
+		f.Link, f.Trips = "", [2]time.Duration{}
 	}
 	f.Session = session
 	f.Word, f.WordAt, f.Reason, f.WakeAt = schema.PresenceOnline, at, "", time.Time{}
@@ -143,81 +195,3 @@ func (f Facts) over(session string) bool {
 	}
 	return false
 }
-
-// Desk is the desk's own connection to the broker, and since when it is so.
-type Desk struct {
-	Connected bool
-	Since     time.Time
-}
-
-// Status is a view with its reason.
-type Status struct {
-	View  View
-	Since time.Time // when the view became this one, as well as can be said
-	Why   string    // for people
-}
-
-// Of says whether a robot is there.
-func Of(f Facts, d Desk, now time.Time) Status {
-	if !d.Connected {
-		return Status{Unknown, d.Since, "the desk has no connection to the broker since " + clock(d.Since)}
-	}
-	heard := later(f.WordAt, f.LifeAt)
-	waiting := now.Sub(d.Since) < Grace
-	if heard.Before(d.Since) && waiting {
-		return Status{Unknown, d.Since, "nothing heard since the desk connected at " + clock(d.Since)}
-	}
-	switch f.Word {
-	case "":
-		return Status{Lost, d.Since.Add(Grace), "never heard since the desk connected at " + clock(d.Since)}
-	case schema.PresenceOnline:
-		return online(f, d, now, waiting)
-	case schema.PresenceOffline:
-		return Status{Offline, f.WordAt, because("it went offline", f.Reason)}
-	case schema.PresenceSleeping:
-		if f.WakeAt.IsZero() || now.Before(f.WakeAt) {
-			return Status{Sleeping, f.WordAt, because("it sleeps", f.Reason)}
-		}
-		return Status{Lost, f.WakeAt, "it was to wake up at " + clock(f.WakeAt)}
-	case schema.PresenceLost:
-		return Status{Lost, f.WordAt, "its connection broke"}
-	}
-	return Status{Unknown, f.WordAt, fmt.Sprintf("it says %q", f.Word)}
-}
-
-// online judges a robot that says it is there by how fresh its heartbeat is. We
-// could not hear it before the desk connected.
-func online(f Facts, d Desk, now time.Time, waiting bool) Status {
-	if f.LifeAt.Before(d.Since) && waiting {
-		return Status{Unknown, d.Since, "no heartbeat since the desk connected at " + clock(d.Since)}
-	}
-	from := later(f.LifeAt, d.Since)
-	age := now.Sub(from)
-	switch {
-	case age >= Silence:
-		return Status{Lost, from.Add(Silence), "no heartbeat since " + clock(from)}
-	case age >= Late && now.Sub(f.SpokeAt) < Late:
-		return Status{Degraded, from.Add(Late), fmt.Sprintf("stalled: it speaks, but its control loop gave no heartbeat for %d s", int(age.Seconds()))}
-	case age >= Late:
-		return Status{Degraded, from.Add(Late), fmt.Sprintf("no heartbeat for %d s", int(age.Seconds()))}
-	case f.Link == schema.LinkDegraded || f.Link == schema.LinkLost:
-		return Status{Degraded, f.LifeAt, "it hears its operators badly: its link is " + string(f.Link)}
-	}
-	return Status{Online, later(f.WordAt, d.Since), "heartbeats come"}
-}
-
-func because(what, reason string) string {
-	if reason == "" {
-		return what
-	}
-	return what + ": " + reason
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func clock(t time.Time) string { return t.UTC().Format("15:04:05Z") }

@@ -2,6 +2,7 @@ package presence
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,19 +37,33 @@ func play(t *testing.T, f Facts, d Desk, now time.Time, word string, words []str
 	case "look":
 		return f, d
 	case "online", "offline", "lost":
-		return f.Heard(schema.Presence{State: schema.PresenceState(word), Session: words[0]}, retained, now), d
+		return f.Heard(schema.Presence{State: schema.PresenceState(word), Session: words[0], Boot: boot(words)}, retained, now), d
 	case "sleeping":
 		wake, err := time.ParseDuration(words[1])
 		if err != nil {
 			t.Fatal(err)
 		}
-		return f.Heard(schema.Presence{State: schema.PresenceSleeping, Session: words[0], WakeAt: schema.TimeOf(morning.Add(wake)), Reason: "night"}, false, now), d
+		said := schema.Presence{State: schema.PresenceSleeping, Session: words[0], WakeAt: schema.TimeOf(morning.Add(wake)), Reason: "night"}
+		if len(words) > 2 { // its clock is that wrong
+			wrong, err := time.ParseDuration(words[2])
+			if err != nil {
+				t.Fatal(err)
+			}
+			said.TS, said.WakeAt = schema.TimeOf(now.Add(wrong)), said.WakeAt.Add(wrong)
+		}
+		return f.Heard(said, false, now), d
 	case "beat":
 		link := schema.LinkUp
-		if len(words) > 1 {
+		if len(words) > 1 && !strings.Contains(words[1], "=") {
 			link = schema.LinkState(words[1])
 		}
-		return f.Beat(schema.Heartbeat{Session: words[0], Link: schema.HeartbeatLink{State: link}}, now), d
+		return f.Beat(schema.Heartbeat{Session: words[0], Boot: boot(words), Link: schema.HeartbeatLink{State: link}}, now), d
+	case "trip":
+		took, err := time.ParseDuration(words[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Trip(took), d
 	case "spoke":
 		return f.Spoke(now), d
 	case "desk":
@@ -56,6 +71,16 @@ func play(t *testing.T, f Facts, d Desk, now time.Time, word string, words []str
 	}
 	t.Fatalf("%q was never heard", word)
 	return f, d
+}
+
+// boot finds boot=... among the words.
+func boot(words []string) string {
+	for _, w := range words {
+		if b, ok := strings.CutPrefix(w, "boot="); ok {
+			return b
+		}
+	}
+	return ""
 }
 
 // history draws what may be heard of a robot with a few sessions, in any order.
@@ -102,10 +127,12 @@ func TestASessionThatIsOverStaysOver(t *testing.T) {
 			if session == "" {
 				continue
 			}
-			for _, g := range []Facts{f.Heard(schema.Presence{State: schema.PresenceOnline, Session: session}, false, now), f.Beat(schema.Heartbeat{Session: session}, now)} {
-				if g != f {
-					rt.Fatalf("after %v, %s came back", said, session)
-				}
+			if f.Heard(schema.Presence{State: schema.PresenceOnline, Session: session}, false, now) != f {
+				rt.Fatalf("after %v, %s came back by its word", said, session)
+			}
+			late := session == f.Session && now.Sub(f.WordAt) >= Late
+			if g := f.Beat(schema.Heartbeat{Session: session}, now); (g != f) != late {
+				rt.Fatalf("after %v, the heartbeat of %s came to %+v", said, session, g)
 			}
 		}
 	})

@@ -122,7 +122,7 @@ function drawPresence(r, card) {
   card.dataset.view = view;
   card.querySelector('.mark').textContent = MARK[view] || '?';
   say(card.querySelector('.word'), view === p.view ? view : view + ', was ' + p.view);
-  let s = p.view === 'online' ? '' : p.why || '';
+  let s = p.view === 'online' && !p.disputed ? '' : p.why || '';
   if (p.heard && p.view !== 'online') s += (s ? '; ' : '') + 'heard ' + ago(p.heard);
   if (!r.adopted) s += (s ? '; ' : '') + 'not adopted by this fleet';
   say(card.querySelector('.why'), s);
@@ -149,6 +149,7 @@ function banner() {
   else if (silent()) text = 'Connection to the desk lost. What you see is as of ' + clock(heardAt) + ' and may be wrong now. STOP may not arrive: stop robots at the robot.';
   else if (desk && !desk.broker.ok) text = 'The desk has lost the broker: nothing reaches a robot from here, nothing is known of them' + (desk.broker.since ? ' since ' + clock(desk.broker.since) : '') + '. Stop robots at the robot.';
   else if (desk && !desk.database.ok) text = 'The database does not answer: robots go on and stops work, everything else has to wait. ' + (desk.database.why || '');
+  else if (desk && desk.disputed) text = desk.disputed + ': two desks with one name cut each other off again and again. Stop one of them, or give it a name of its own.';
   b.hidden = text === '';
   say(b, text);
   document.body.classList.toggle('lost', silent() || (desk !== null && !desk.broker.ok));

@@ -1,0 +1,46 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/cli"
+)
+
+func TestWhoSharesANameIsTold(t *testing.T) {
+	desk := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		twins := api.Robot{ID: "r1", Presence: api.Presence{View: "lost", Why: "its connection broke; two robots connect under this name", Disputed: true}}
+		var said any
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/version"):
+			said = api.Status{Name: "fleetd", Broker: api.Health{OK: true}, Disputed: "another client connects under the name fleetd"}
+		case strings.HasSuffix(r.URL.Path, "/r1"):
+			said = api.Detail{Robot: twins}
+		default:
+			said = map[string]any{"robots": []api.Robot{twins}, "disputed": "another client connects under the name fleetd"}
+		}
+		if err := json.NewEncoder(w).Encode(said); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer desk.Close()
+	for line, want := range map[string][]string{
+		"robot list":   {"r1     lost (two robots)", "warning: another client connects under the name fleetd", "give it a name of its own"},
+		"robot get r1": {"two robots connect under this name"},
+		"version":      {"DISPUTED: another client connects under the name fleetd"},
+	} {
+		var out strings.Builder
+		if code := cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", append(strings.Fields(line), "--server", desk.URL)...); code != 0 {
+			t.Errorf("fleetd %s ended with %d", line, code)
+		}
+		for _, w := range want {
+			if !strings.Contains(out.String(), w) {
+				t.Errorf("fleetd %s does not say %q:\n%s", line, w, out.String())
+			}
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package fleet_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/fleet"
+	"troupe/fleetd/fleet/fleettest"
+)
+
+func TestTwoRobotsWithOneNameAreShownAsThat(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		if d, _ := w.Robot("r1"); d.Presence.Disputed {
+			t.Fatal("a robot alone is disputed")
+		}
+		twin := fleettest.Start(w.T, "r1", w.dial)
+		w.until("the desk sees two", func() bool {
+			d, _ := w.Robot("r1")
+			return d.Presence.Disputed && strings.Contains(d.Presence.Why, "two robots")
+		})
+		twin.Close()
+		w.sleep(7 * time.Minute) // one steps back for a minute, five more to be sure
+		w.until("it is one again", func() bool {
+			d, _ := w.Robot("r1")
+			return !d.Presence.Disputed && d.Presence.View == "online"
+		})
+	})
+}
+
+func TestTwoDesksWithOneNameSaySo(t *testing.T) {
+	inWorld(t, func(w *world) {
+		if s := w.Status(); s.Disputed != "" {
+			t.Fatalf("a desk alone is disputed: %s", s.Disputed)
+		}
+		other := w.config
+		other.Database = "sqlite:" + filepath.Join(t.TempDir(), "other.db")
+		second, err := fleet.Start(context.Background(), other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.until("both know it", func() bool { return w.Status().Disputed != "" && second.Status().Disputed != "" })
+		var list struct{ Disputed string }
+		if w.must("GET", "/robots", nil, &list); !strings.Contains(list.Disputed, "fleetd") {
+			t.Errorf("the list says %q", list.Disputed)
+		}
+		var s api.Status
+		if w.must("GET", "/version", nil, &s); s.Disputed == "" {
+			t.Error("the page would not show it")
+		}
+		if err := second.Close(); err != nil {
+			t.Error(err)
+		}
+		w.sleep(7 * time.Minute)
+		if s := w.Status(); s.Disputed != "" || !s.Broker.OK {
+			t.Errorf("alone again: %+v", s)
+		}
+	})
+}

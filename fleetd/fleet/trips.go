@@ -1,0 +1,47 @@
+package fleet
+
+import (
+	"sync"
+	"time"
+
+	"troupe/schema"
+)
+
+// tripsKept is how many of the desk's heartbeats are known by when they were
+// sent: a robot echoes the newest that it heard, every two seconds.
+const tripsKept = 64
+
+// trips measures how long a word takes from the desk to a robot and back. The
+// clocks of both do not matter.
+type trips struct {
+	mu   sync.Mutex
+	sent [tripsKept]sending // by sequence number
+}
+
+type sending struct {
+	seq int64
+	at  time.Time
+}
+
+// left notes that a heartbeat goes out.
+func (t *trips) left(seq int64, at time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sent[seq%tripsKept] = sending{seq, at}
+}
+
+// took is what a robot's echo, heard now, comes to; none for the echo of a
+// heartbeat that is not known, such as one of an earlier run of the desk.
+func (t *trips) took(echo schema.HeartbeatLink, now time.Time) (time.Duration, bool) {
+	if echo.FleetSeq < 1 {
+		return 0, false
+	}
+	t.mu.Lock()
+	s := t.sent[echo.FleetSeq%tripsKept]
+	t.mu.Unlock()
+	d := now.Sub(s.at) - time.Duration(echo.FleetAgeMS)*time.Millisecond
+	if s.seq != echo.FleetSeq || d < 0 {
+		return 0, false
+	}
+	return max(d, time.Microsecond), true // none at all is for those who do not tell
+}
