@@ -69,6 +69,9 @@ type Unit struct {
 	PitchRad    *Range   `json:"pitch_rad,omitzero"`
 	RollRad     *Range   `json:"roll_rad,omitzero"`
 	MaxSpeedMPS float64  `json:"max_speed_mps,omitzero"`
+	// Of a drive that takes velocities.
+	MaxTurnRadPS float64 `json:"max_turn_radps,omitzero"`
+	BrakingMPS2  float64 `json:"braking_mps2,omitzero"` // how fast it slows down by itself
 }
 
 // Range is a closed interval.

@@ -49,6 +49,7 @@ const (
 	ReasonOutOfRange         Reason = "out_of_range"
 	ReasonInvalidTransition  Reason = "invalid_transition"
 	ReasonNotInAto           Reason = "not_in_ato"
+	ReasonNotInMnl           Reason = "not_in_mnl"
 	ReasonUnknownHandler     Reason = "unknown_handler"
 	ReasonUnknownInterrupter Reason = "unknown_interrupter"
 	ReasonInterrupterStopped Reason = "interrupter_stopped"
@@ -84,7 +85,7 @@ var Reasons = []ReasonText{
 	{ReasonIDReuse, RetryAfterFix, "the id was used before with another content"},
 	{ReasonRetainedCommand, RetryAfterFix, "commands are never retained; send it without the retain flag"},
 	{ReasonTooBig, RetryAfterFix, "the message is over the limit of its topic"},
-	{ReasonNotInControl, RetryLater, "somebody else holds control of this robot"},
+	{ReasonNotInControl, RetryLater, "the sender has no control of this robot; state says who has"},
 	{ReasonBusy, RetryLater, "the robot is in the middle of something that cannot be joined"},
 	{ReasonPrecondition, RetryAfterFix, "what the command was conditional on no longer holds"},
 	{ReasonOutOfOrder, RetryNever, "a newer command of the same sender was already taken"},
@@ -122,6 +123,7 @@ var Reasons = []ReasonText{
 	{ReasonOutOfRange, RetryAfterFix, "the value lies outside the unit's limits"},
 	{ReasonInvalidTransition, RetryNever, "that cannot be asked for in the present state"},
 	{ReasonNotInAto, RetryAfterFix, "ato is not the active mode"},
+	{ReasonNotInMnl, RetryAfterFix, "mnl does not run; mode/set mnl starts it"},
 	{ReasonUnknownHandler, RetryAfterFix, "there is no such handler; caps lists them"},
 	{ReasonUnknownInterrupter, RetryAfterFix, "there is no such interrupter; caps lists them"},
 	{ReasonInterrupterStopped, RetryAfterFix, "the asking interrupter is stopped"},

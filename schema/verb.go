@@ -83,6 +83,7 @@ var (
 
 	argWhy   = Arg{"why", ArgString, false, "shown to people and kept in the event"}
 	argLatch = Arg{"latch", ArgString, false, "hold the stop under this id until it is released by it"}
+	argTTL   = Arg{"ttl_ms", ArgInteger, false, "how long, up to 60000; 30000 if left out"}
 	argSeen  = Arg{"seen_mono_ms", ArgInteger, false, "mono_ms of the newest heartbeat that the operator has seen; a stale one is refused"}
 )
 
@@ -108,6 +109,10 @@ var Verbs = []Verb{
 	{"interrupt", "cancel", []Arg{{"id", ArgString, true, "id of the interrupt, from state"}}, ClassInterrupt, responders, 10 * time.Second, JournalBefore, "end a running interrupt"},
 	{"interrupter", "run", []Arg{{"interrupter", ArgString, true, "ai, touch, screen, power"}}, ClassInterrupt, operators, 30 * time.Second, JournalBefore, "let an interrupter ask"},
 	{"interrupter", "stop", []Arg{{"interrupter", ArgString, true, "ai, touch, screen, power"}}, ClassInterrupt, operators, 30 * time.Second, JournalBefore, "keep an interrupter from asking"},
+	{"control", "acquire", []Arg{{"scope", ArgString, false, "manual: what is done by hand; all: its modes too; manual if left out"}, argTTL}, ClassControl, operators, 5 * time.Second, JournalBefore, "take control, which one client has at a time; the answer holds the lease"},
+	{"control", "renew", []Arg{{"lease", ArgString, false, "which; the sender's own if left out"}, argTTL}, ClassControl, operators, 5 * time.Second, JournalBefore, "keep control for longer"},
+	{"control", "release", []Arg{{"lease", ArgString, false, "which; the sender's own if left out"}}, ClassControl, operators, 5 * time.Second, JournalBefore, "give control back"},
+	{"control", "takeover", []Arg{{"scope", ArgString, false, "manual or all; manual if left out"}, argTTL}, ClassControl, operators, 5 * time.Second, JournalBefore, "take control from a holder of no higher rank, who is told"},
 	{"sys", "ping", []Arg{{"echo", ArgAny, false, "comes back in detail"}}, ClassSys, operators, 5 * time.Second, JournalNever, "answer"},
 	{"sys", "query", []Arg{{"id", ArgString, true, "a command's id"}}, ClassSys, operators, 5 * time.Second, JournalNever, "send the newest answer to that command again"},
 	{"sys", "adopt", []Arg{{"authority", ArgString, true, "UUID of the fleet's database"}}, ClassSys, adminsOnly, 30 * time.Second, JournalBefore, "obey another fleet's desired documents from now on"},

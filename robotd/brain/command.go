@@ -27,6 +27,9 @@ func (t *turn) commanded(ev Command) {
 // dispatch lays an order before the machine that decides it. Its answer comes
 // from there, in this step or in a later one.
 func (t *turn) dispatch(o request.Perform) {
+	if t.uncontrolled(o) {
+		return
+	}
 	if !t.met(o.Key, o.If) {
 		return
 	}
@@ -69,6 +72,8 @@ func (t *turn) dispatch(o request.Perform) {
 		t.askQueue(o, interrupt.Input{What: interrupt.Run, Interrupter: o.Args.Interrupter})
 	case "interrupter/stop":
 		t.askQueue(o, interrupt.Input{What: interrupt.Stop, Interrupter: o.Args.Interrupter})
+	case "control/acquire", "control/renew", "control/release", "control/takeover":
+		t.askControl(o)
 	case "sys/adopt":
 		t.adopt(o)
 	default:

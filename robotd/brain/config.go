@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"troupe/robotd/auto"
+	"troupe/robotd/control"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/link"
 	"troupe/robotd/mode"
@@ -23,7 +24,9 @@ type Config struct {
 	Auto       auto.Limits
 	Link       link.Config
 	Interrupts interrupt.Registry
-	Handlers   []Handler // what the handlers of Interrupts do, by their ids
+	Control    control.Config
+	Ranks      map[string]control.Rank // of clients; who is not listed is an operator
+	Handlers   []Handler               // what the handlers of Interrupts do, by their ids
 
 	Languages []string // spoken where a story allows it, the first preferred
 
@@ -52,6 +55,7 @@ func Defaults(id string) Config {
 		Auto:       auto.Defaults(),
 		Link:       link.Defaults(),
 		Interrupts: interrupt.Defaults(),
+		Control:    control.Defaults(),
 		Handlers:   DefaultHandlers(),
 		Languages:  []string{"en"},
 
@@ -70,6 +74,7 @@ func Defaults(id string) Config {
 // Check returns one sentence for each fault of the configuration.
 func (c *Config) Check() []string {
 	faults := append(c.Mode.Check(), c.Interrupts.Check()...)
+	faults = append(faults, c.Control.Check()...)
 	say := func(ok bool, format string, args ...any) {
 		if !ok {
 			faults = append(faults, fmt.Sprintf(format, args...))

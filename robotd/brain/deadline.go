@@ -21,6 +21,7 @@ func Deadline(s *State) time.Duration {
 	}
 	sooner(s.requests.Deadline())
 	sooner(s.delivery.Deadline())
+	sooner(s.control.Deadline())
 	sooner(s.due(), s.session != "")
 	sooner(s.nextBeat, s.session != "")
 	sooner(s.presenceTold+presenceEvery, s.presenceWrong != "")

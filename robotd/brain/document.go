@@ -38,6 +38,7 @@ func (t *turn) stateDocument() *schema.State {
 		Queue:   t.queueDocument(),
 		Link:    t.linkDocument(),
 		Units:   t.body.told(),
+		Control: t.controlDocument(),
 		Alerts:  append([]schema.Alert{}, t.alerts...),
 		Dropped: schema.DroppedCounters{Events: t.eventsDropped, Acks: t.requests.Dropped()},
 	}

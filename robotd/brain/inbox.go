@@ -16,6 +16,8 @@ type reply struct {
 	// Pointer is the place in the order that is at fault.
 	Pointer string
 	Detail  string
+	// Lease is control that was given, or who else has it.
+	Lease *schema.Lease
 	// AtOnce: a stop that found the robot stopped already. It waits for nothing.
 	AtOnce bool
 }
@@ -74,7 +76,7 @@ func (t *turn) release() {
 		}
 		t.asking(request.Outcome{
 			Key: r.key, Status: r.Status, Result: r.Result, Reason: r.Reason, Pointer: r.Pointer, Detail: r.Detail,
-			StateSeq: shown, Current: t.current(),
+			Lease: r.Lease, StateSeq: shown, Current: t.current(),
 		})
 	}
 	t.replies = keep

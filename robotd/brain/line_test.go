@@ -139,6 +139,9 @@ func ackLine(to string, a schema.Ack) string {
 	if a.StateSeq > 0 && a.Status == schema.StatusSucceeded {
 		line += fmt.Sprintf(" state=%d", a.StateSeq)
 	}
+	if l := a.Lease; l != nil {
+		line += fmt.Sprintf(" lease=%s %s %s %s until %d", l.ID, l.Holder, l.By, l.Scope, l.UntilMS)
+	}
 	if a.Dup {
 		line += " again"
 	}
@@ -172,6 +175,9 @@ func stateLine(s schema.State) string {
 	add("paused by", pauses)
 	add("interrupts", running)
 	add("alerts", alerts)
+	if c := s.Control; c != nil {
+		line += "; " + strings.TrimSpace(c.Holder+" "+c.By) + " has " + c.Scope
+	}
 	if s.Link.State != schema.LinkNever {
 		line += "; link " + string(s.Link.State)
 	}

@@ -142,6 +142,14 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"auto": verb("auto/start", "auto/stop", "auto/pause", "auto/pause", "auto/continue", "auto/continue"),
 		"interrupt": verb(`interrupt/request "handler":"service"`, `interrupt/request "handler":"power","interrupter":"power"`, `interrupt/cancel "id":"service-1"`,
 			`interrupter/stop "interrupter":"screen"`, `interrupter/run "interrupter":"screen"`),
+		"control": verb("control/acquire", `control/acquire "scope":"all","ttl_ms":2000`, `control/acquire "scope":"some"`, "control/takeover",
+			"control/renew", `control/renew "ttl_ms":60001`, "control/release", `control/release "lease":"x"`),
+		"rival": func(t *rapid.T) {
+			if w.r.s.session != "" {
+				verb := rapid.SampledFrom([]string{"acquire", "takeover", "takeover", "release"}).Draw(t, "verb")
+				w.r.give(Command{Client: "op2", Group: "control", Verb: verb})
+			}
+		},
 		"garbage": func(t *rapid.T) {
 			v := rapid.SampledFrom(schema.Verbs).Draw(t, "verb")
 			if w.r.s.session == "" {

@@ -11,6 +11,7 @@ import (
 func (t *turn) heard(ev Heard) {
 	t.reached(link.Heard(&t.link, t.now.Mono, t.cfg.Link, ev.Client))
 	t.fleetSeq = ev.Beat.Seq
+	t.desks.heard(ev.Client, ev.Beat.Session)
 	t.learnTime(ev.Client, ev.Beat.TS)
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"troupe/robotd/act"
 	"troupe/robotd/auto"
+	"troupe/robotd/control"
 	"troupe/robotd/delivery"
 	"troupe/robotd/driver"
 	"troupe/robotd/interrupt"
@@ -27,16 +28,18 @@ type State struct {
 	mode     mode.State
 	queue    interrupt.State
 	auto     auto.State
+	control  control.State
 	lanes    *act.Executor
 	delivery *delivery.State
 	requests *request.State
 
 	// What waits to be told to a room, one thing a step.
-	toSafety []safetyInput
-	toMode   []modeInput
-	toQueue  []queueInput
-	toAuto   []autoInput
-	again    bool // ato has another edge to take
+	toSafety  []safetyInput
+	toMode    []modeInput
+	toQueue   []queueInput
+	toAuto    []autoInput
+	toControl []controlInput
+	again     bool // ato has another edge to take
 
 	ticked    time.Duration // the last Tick
 	stopped   uint64        // what arrived before this number is older than a stop
@@ -76,6 +79,7 @@ type State struct {
 	// The fleet.
 	ears     link.Ears
 	fleetSeq int64
+	desks    desks
 	clock    clock
 
 	// What was told, and what is to be.
@@ -130,6 +134,7 @@ func New(cfg *Config, id string, b driver.Body, m Memory, now Now) (*State, []Ef
 		cfg: cfg, boot: id,
 		safety: safety.Boot(now.Mono), link: link.Boot(), mode: mode.Boot(&cfg.Mode),
 		queue: interrupt.Boot(&cfg.Interrupts), auto: auto.Boot(),
+		control:   control.Boot(id),
 		lanes:     act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg), Limits: act.Defaults()}),
 		body:      newBody(b),
 		modeSince: now.Wall, eventRoom: eventBurst, eventFilled: now.Mono,

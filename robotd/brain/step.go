@@ -29,6 +29,7 @@ func Step(s *State, now Now, ev Event, out []Effect) []Effect {
 	t.gate()
 	t.hear(ev)
 	t.reach()
+	t.controlling()
 	t.supervise()
 	t.power()
 	t.handlers()
@@ -90,6 +91,7 @@ func (t *turn) hear(ev Event) {
 		t.seen(ev)
 	case DeskSeen:
 		t.ears.Desk(ev.Presence.State == schema.PresenceOnline, t.now.Mono)
+		t.deskSeen(ev.Presence)
 	case Connected:
 		t.connected(ev)
 	case Disconnected:
@@ -117,7 +119,7 @@ func (t *turn) requestsDue() bool {
 // Pending reports whether the last step left something to the next, which is to
 // be made at once with the event Follow.
 func (s *State) Pending() bool {
-	return len(s.toSafety) > 0 || len(s.toMode) > 0 || len(s.toQueue) > 0 || len(s.toAuto) > 0 || s.again
+	return len(s.toSafety) > 0 || len(s.toMode) > 0 || len(s.toQueue) > 0 || len(s.toAuto) > 0 || len(s.toControl) > 0 || s.again
 }
 
 // over reports whether the robot has come to its end: no mode is in charge any

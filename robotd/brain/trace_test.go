@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/robotd/control"
 	"troupe/robotd/driver"
 	"troupe/robotd/latch"
 	"troupe/schema"
@@ -159,7 +160,7 @@ func (p *player) happen(text, word string, args []string) {
 	case "presence":
 		r.give(Seen{schema.Presence{State: schema.PresenceState(arg(0)), Session: arg(1), Boot: arg(2)}})
 	case "desk":
-		r.give(DeskSeen{schema.Presence{State: schema.PresenceState(arg(0))}})
+		r.give(DeskSeen{schema.Presence{State: schema.PresenceState(arg(0)), Session: arg(1)}})
 	case "contested":
 		r.give(Contested{Why: "as the script says"})
 	case "shutdown":
@@ -206,6 +207,12 @@ func (p *player) configure(setting string) {
 		}
 	case "on_link_return":
 		c.ContinueOnReturn = value == "continue"
+	case "control":
+		c.Control.Required = control.Required(value)
+	case "rank": // of the client before the dot
+		client, rank, _ := strings.Cut(value, ".")
+		c.Ranks = map[string]control.Rank{}
+		c.Ranks[client], _ = control.RankOf(rank)
 	case "languages":
 		c.Languages = strings.Split(value, ",")
 	default:

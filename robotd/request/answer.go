@@ -94,7 +94,7 @@ func (s *State) outcome(now Now, o Outcome, out []Effect) []Effect {
 	if e == nil {
 		return out
 	}
-	e.stateSeq, e.current = o.StateSeq, o.Current
+	e.stateSeq, e.current, e.lease = o.StateSeq, o.Current, o.Lease
 	if !o.Status.Final() {
 		if !e.take(OnBegun) {
 			return out
@@ -205,15 +205,15 @@ func (s *State) interim(now Now, e *entry, status schema.Status, out []Effect) [
 }
 
 // tell makes the message of e's final answer. The number of the state document
-// counts within a boot: after a restart it would name another document, and is
-// left out.
+// and a lease count within a boot: after a restart they would name others, and
+// are left out.
 func (e *entry) tell() Tell {
 	id := e.asked
 	if e.rec.Nameless {
 		id = ""
 	}
 	a := ack(e.rec.Verb, id, e.rec.Answer)
-	a.StateSeq, a.Current, a.Dup = e.stateSeq, e.current, e.dup
+	a.StateSeq, a.Current, a.Lease, a.Dup = e.stateSeq, e.current, e.lease, e.dup
 	return Tell{Client: e.rec.Client, Key: e.rec.Key(), Ack: a}
 }
 

@@ -22,6 +22,7 @@ type entry struct {
 	tellAt   time.Duration // the next ACCEPTED or IN_PROGRESS
 	stateSeq int64
 	current  *schema.Now
+	lease    *schema.Lease
 }
 
 // take moves e along the table and reports whether it could.

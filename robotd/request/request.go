@@ -118,8 +118,17 @@ type (
 		Reason   schema.Reason
 		Detail   string
 		Pointer  string
-		StateSeq int64       // the state document that shows the effect
-		Current  *schema.Now // where the robot stands
+		StateSeq int64         // the state document that shows the effect
+		Current  *schema.Now   // where the robot stands
+		Lease    *schema.Lease // control that was given, or who else has it
+	}
+	// Revoked says that what a finished command had given was taken away again.
+	// Its sender is told, under its id, by a second answer.
+	Revoked struct {
+		Key    Key
+		Reason schema.Reason
+		Detail string
+		Lease  *schema.Lease // who has it now
 	}
 	// Delivered says that the broker confirmed the final answer to a command.
 	Delivered struct{ Key Key }
@@ -132,6 +141,7 @@ type (
 func (Arrival) input()   {}
 func (Saved) input()     {}
 func (Outcome) input()   {}
+func (Revoked) input()   {}
 func (Delivered) input() {}
 func (Connected) input() {}
 func (Tick) input()      {}

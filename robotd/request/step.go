@@ -20,6 +20,8 @@ func Step(s *State, now Now, in Input, out []Effect) []Effect {
 		return s.saved(now, in, out)
 	case Outcome:
 		return s.outcome(now, in, out)
+	case Revoked:
+		return s.revoked(in, out)
 	case Delivered:
 		s.delivered(in.Key)
 		return out

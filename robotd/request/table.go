@@ -33,6 +33,7 @@ const (
 	OnEnded     Event = "ended"
 	OnOvertaken Event = "overtaken"
 	OnRestart   Event = "restart"
+	OnRevoked   Event = "revoked"
 )
 
 // Phases lists every phase.
@@ -54,6 +55,8 @@ var Table = fsm.Table[Phase, Event]{
 	{From: fsm.In(Told), On: OnProgress, To: Told, Why: "the sender hears that it is still being worked on"},
 	{From: fsm.In(Handed, Working, Told), On: OnEnded, To: Done, Why: "the final answer stands from now on"},
 	{From: fsm.In(Working, Told), On: OnOvertaken, To: Done, Why: "a newer command of the mode class took over"},
+
+	{From: fsm.In(Done), On: OnRevoked, To: Done, Why: "what it had given was taken away; the sender hears it under the same id"},
 
 	{From: fsm.In(Saving, Handed, Working, Told), On: OnRestart, To: Done, Why: "nobody knows how far it came; the robot starts from rest"},
 }

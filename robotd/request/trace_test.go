@@ -20,6 +20,7 @@ const noon schema.Time = 1_800_000_000_000
 //	cmd CLIENT GROUP/VERB PAYLOAD    retained CLIENT GROUP/VERB PAYLOAD
 //	saved KEY...                     refused REASON KEY...
 //	outcome KEY STATUS [REASON]      delivered KEY
+//	revoked KEY REASON
 //	clock [OFFSET]                   connected, tick, restart
 //
 // In a payload, @-5s stands for the fleet's time five seconds ago.
@@ -80,6 +81,8 @@ func (w *world) play(t *testing.T, line string) string {
 			o.Reason = schema.Reason(words[2])
 		}
 		in = o
+	case "revoked":
+		in = Revoked{Key: keys[0], Reason: schema.Reason(words[1])}
 	case "delivered":
 		in = Delivered{keys[0]}
 	case "connected":

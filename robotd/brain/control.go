@@ -1,0 +1,191 @@
+package brain
+
+import (
+	"time"
+
+	"troupe/robotd/control"
+	"troupe/robotd/request"
+	"troupe/schema"
+)
+
+// controlInput is a request, or news of a client, that waits for the room
+// control.
+type controlInput struct {
+	control.Input
+	by request.Key
+}
+
+// askControl lays a request for control before its room.
+func (t *turn) askControl(o request.Perform) {
+	t.toControl = append(t.toControl, controlInput{control.Input{
+		What: control.What(o.Verb.Name), Who: whoOf(o), Rank: t.rankOf(o), Scope: control.Scope(o.Args.Scope),
+		TTL: time.Duration(o.Args.TTLMS) * time.Millisecond, Lease: o.Args.Lease, Req: string(o.Key),
+	}, o.Key})
+}
+
+func whoOf(o request.Perform) control.Who { return control.Who{Client: o.Client, By: o.By} }
+
+// rankOf is whose wish counts more: that of somebody at the robot before all.
+func (t *turn) rankOf(o request.Perform) control.Rank {
+	if o.Local {
+		return control.Local
+	}
+	return t.cfg.Ranks[o.Client]
+}
+
+// needs is what a verb asks of control.
+func needs(v schema.Verb) control.Need {
+	switch {
+	case v.Class == schema.ClassManual:
+		return control.Hand
+	case v.ID() == "safety/enable":
+		return control.NotOthers
+	case v.ID() == "mode/enable", v.ID() == "mode/disable":
+		return control.Nothing // which modes there are is no matter of the moment
+	case v.Class == schema.ClassMode:
+		return control.Modes
+	}
+	return control.Nothing
+}
+
+// uncontrolled refuses an order whose sender lacks the control that it needs.
+func (t *turn) uncontrolled(o request.Perform) bool {
+	no := t.control.May(&t.cfg.Control, needs(o.Verb), whoOf(o))
+	if no.Reason == "" {
+		return false
+	}
+	r := reply{Status: schema.StatusRejected, Reason: no.Reason, Detail: no.Detail}
+	if l := t.control.Lease; t.control.At == control.Held && l.Who != whoOf(o) {
+		r.Lease = leaseOf(l, false)
+	}
+	t.reply(o.Key, r)
+	return true
+}
+
+// controlling gives control one input: the oldest that waits, or the passing of
+// time.
+func (t *turn) controlling() {
+	in := controlInput{Input: control.Input{What: control.Tick}}
+	if len(t.toControl) > 0 {
+		in = t.toControl[0]
+	}
+	d := control.Step(&t.control, t.now.Mono, &t.cfg.Control, in.Input)
+	if len(t.toControl) > 0 && !d.Again {
+		t.toControl = t.toControl[:copy(t.toControl, t.toControl[1:])]
+	}
+	if d.Changed {
+		t.dirty(soon)
+	}
+	if d.Changed && d.On != control.OnRenewed {
+		t.controlChanged(d, in)
+	}
+	if a := d.Answer; a.Status != "" {
+		r := reply{Status: a.Status, Reason: a.Reason, Pointer: a.Pointer, Detail: a.Detail}
+		if a.Lease != nil {
+			r.Lease = leaseOf(*a.Lease, true)
+		}
+		t.reply(in.by, r)
+	}
+}
+
+// handover is what an event tells of a change of control.
+type handover struct {
+	From   string `json:"from,omitempty"`
+	FromBy string `json:"from_by,omitempty"`
+	To     string `json:"to,omitempty"`
+	ToBy   string `json:"to_by,omitempty"`
+}
+
+// controlChanged tells who has the robot in hand now, and whom it was taken
+// from.
+func (t *turn) controlChanged(d control.Decision, in controlInput) {
+	was, is := d.Was.Who, t.control.Lease.Who
+	t.note("control", string(d.From), string(d.To), d.Why, was.String()+" -> "+is.String())
+	told := handover{From: was.Client, FromBy: was.By, To: is.Client, ToBy: is.By}
+	if !control.Lost(d.On) {
+		t.tell("control_"+string(d.To), "control", string(d.On), in.Req, told)
+		return
+	}
+	t.tell("control_lost", "control", string(d.On), in.Req, told)
+	if d.On == control.OnTakenOver {
+		t.revoke(request.Key(d.Was.Req), is.String()+" took over", leaseOf(t.control.Lease, false))
+	}
+}
+
+// revoke tells the old holder, under the id of his request. Where he was not told
+// yet that he had control, he is told that he has not.
+func (t *turn) revoke(key request.Key, detail string, now *schema.Lease) {
+	for i := range t.replies {
+		if r := &t.replies[i]; r.key == key {
+			r.reply = reply{Status: schema.StatusCancelled, Reason: schema.ReasonNotInControl, Detail: detail, Lease: now}
+			return
+		}
+	}
+	t.asking(request.Revoked{Key: key, Reason: schema.ReasonNotInControl, Detail: detail, Lease: now})
+}
+
+// leaseOf is a lease in the words of the wire; its id is for its holder alone.
+func leaseOf(l control.Lease, own bool) *schema.Lease {
+	w := &schema.Lease{Holder: l.Who.Client, By: l.Who.By, Scope: string(l.Scope), UntilMS: l.Until.Milliseconds()}
+	if own {
+		w.ID = l.ID
+	}
+	return w
+}
+
+// controlDocument is who has the robot in hand, as the state shows it; nil for
+// nobody.
+func (t *turn) controlDocument() *schema.StateControl {
+	if t.control.At != control.Held {
+		return nil
+	}
+	l := t.control.Lease
+	return &schema.StateControl{
+		Holder: l.Who.Client, By: l.Who.By, Scope: string(l.Scope), UntilMS: l.Until.Milliseconds(),
+		TakeoverAllowed: l.Rank <= control.Operator,
+	}
+}
+
+// maxDesks bounds how many senders of heartbeats the robot knows by their
+// sessions.
+const maxDesks = 4
+
+// desk is one sender of heartbeats and its session.
+type desk struct{ client, session string }
+
+// desks are those that were heard last, the newest first.
+type desks [maxDesks]desk
+
+func (d *desks) heard(client, session string) {
+	at := maxDesks - 1
+	for i := range d {
+		if d[i].client == client {
+			at = i
+			break
+		}
+	}
+	copy(d[1:at+1], d[:at])
+	d[0] = desk{client, session}
+}
+
+// of names the client of a session.
+func (d *desks) of(session string) (string, bool) {
+	for _, k := range d {
+		if session != "" && k.session == session {
+			return k.client, true
+		}
+	}
+	return "", false
+}
+
+// deskSeen hears that a desk is not there any more; whoever had control through
+// it has lost it. An end of another session than the one that was heard last is
+// old news.
+func (t *turn) deskSeen(p schema.Presence) {
+	if p.State == schema.PresenceOnline {
+		return
+	}
+	if client, ok := t.desks.of(p.Session); ok {
+		t.toControl = append(t.toControl, controlInput{Input: control.Input{What: control.Gone, Who: control.Who{Client: client}}})
+	}
+}

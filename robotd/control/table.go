@@ -1,0 +1,43 @@
+package control
+
+import "troupe/schema/fsm"
+
+// Stage is whether somebody has the robot in hand.
+type Stage string
+
+// The stages.
+const (
+	Free Stage = "free"
+	Held Stage = "held"
+)
+
+// Stages lists them all.
+var Stages = []Stage{Free, Held}
+
+// Event is what happened to control, after every question was asked.
+type Event string
+
+// The events.
+const (
+	OnAcquired  Event = "acquired"
+	OnAgain     Event = "acquired-again"
+	OnRenewed   Event = "renewed"
+	OnTakenOver Event = "taken-over"
+	OnReleased  Event = "released"
+	OnExpired   Event = "expired"
+	OnGone      Event = "holder-gone"
+)
+
+// Table is control of one robot.
+var Table = fsm.Table[Stage, Event]{
+	{From: fsm.In(Free), On: OnAcquired, To: Held, Why: "nobody held it"},
+	{From: fsm.In(Held), On: OnAgain, To: Held, Why: "its holder starts anew: the lease of before is void"},
+	{From: fsm.In(Held), On: OnRenewed, To: Held, Why: "its holder is still there"},
+	{From: fsm.In(Held), On: OnTakenOver, To: Held, Why: "somebody of at least the same rank wants it, and the old holder is told"},
+	{From: fsm.In(Held), On: OnReleased, To: Free, Why: "its holder lets go"},
+	{From: fsm.In(Held), On: OnExpired, To: Free, Why: "its holder did not renew it in time"},
+	{From: fsm.In(Held), On: OnGone, To: Free, Why: "its holder is not connected any more"},
+}
+
+// Lost reports whether on takes control from a holder who did not want that.
+func Lost(on Event) bool { return on == OnTakenOver || on == OnExpired || on == OnGone }
