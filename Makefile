@@ -10,8 +10,9 @@ DATA     ?= ./.demo
 DATABASE ?= sqlite
 PKG      ?= ./...
 FUZZTIME ?= 10s
+SEEDS    ?= 5000
 
-.PHONY: help demo test check gen build fuzz setup
+.PHONY: help demo test check gen build fuzz soak setup
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
@@ -44,6 +45,9 @@ build: ## build the three programs into bin/
 
 fuzz: ## give every fuzz target some time (FUZZTIME=10s each)
 	@deploy/setup/fuzz.sh $(FUZZTIME)
+
+soak: ## let random faults befall a robot and its desk (SEEDS=5000, or SEEDS=17+1 for that one)
+	@TROUPE_SOAK=$(SEEDS) go test -count=1 -timeout=0 -run Whatever ./deploy/soak
 
 setup: ## install the Debian packages that tests need, where they are missing
 	@deploy/setup/debian.sh

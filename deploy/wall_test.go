@@ -60,7 +60,7 @@ var ladder = []rung{
 	{what: "everything in one process", clock: true,
 		folders: []string{"deploy/stage"}},
 	{what: "the demo, and tests of the whole", clock: true,
-		folders: []string{"deploy/demo", "deploy/e2e", "deploy/mosquitto", "deploy"}},
+		folders: []string{"deploy/demo", "deploy/e2e", "deploy/mosquitto", "deploy/soak", "deploy"}},
 }
 
 // The houses, and what each may import of the others. The programs share only

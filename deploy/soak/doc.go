@@ -1,0 +1,12 @@
+// Package soak puts one robot, one desk and a broker into one process and into
+// fake time, lets a seed decide what is lost, doubled, late, cut, restarted and
+// taken over between them, and then looks whether the promises held:
+//
+//   - what the fleet wishes is what the robot reports,
+//   - every command that reached the robot got exactly one final answer, and had
+//     its effect at most once,
+//   - no stop of the desk was missed.
+//
+// A seed decides every fault by the topic and the number of a message on it, not
+// by the moment, so that a failing seed fails again.
+package soak

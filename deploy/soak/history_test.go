@@ -1,0 +1,131 @@
+package soak
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"troupe/schema"
+)
+
+// A history is what a bystander at the robot's end of the wire saw: what reached
+// the robot, and what it said before anything could befall it.
+type history struct {
+	mu     sync.Mutex
+	heard  map[string]time.Time // commands by client and id, when last
+	finals map[string][]string
+	// What comes before the robot's connection is ready waits, and is forgotten
+	// if it never is. A connection is ready when the robot tells what it can.
+	early map[int][]string
+	ready map[int]bool
+}
+
+func newHistory() *history {
+	return &history{heard: map[string]time.Time{}, finals: map[string][]string{}, early: map[int][]string{}, ready: map[int]bool{}}
+}
+
+func (h *history) came(conn int, topic string, payload []byte) {
+	row, params, ok := ns.Match(topic)
+	if !ok || row.Kind != schema.TopicCmd {
+		return
+	}
+	verb, ok := schema.VerbOf(params.Group, params.Verb)
+	if !ok {
+		return
+	}
+	r, problems := schema.DecodeRequest(verb, payload)
+	if len(schema.Errors(problems)) > 0 || r.ID == "" {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if key := params.CID + " " + r.ID; h.ready[conn] {
+		h.heard[key] = time.Now()
+	} else {
+		h.early[conn] = append(h.early[conn], key)
+	}
+}
+
+func (h *history) sent(conn int, topic string, payload []byte) {
+	row, params, ok := ns.Match(topic)
+	if !ok {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if row.Kind == schema.TopicCaps {
+		h.ready[conn] = true
+		for _, key := range h.early[conn] {
+			h.heard[key] = time.Now()
+		}
+		delete(h.early, conn)
+	}
+	if row.Kind != schema.TopicAck {
+		return
+	}
+	a, problems := schema.Decode[schema.Ack](payload)
+	if len(problems) > 0 || a.ID == nil || !a.Status.Final() {
+		return
+	}
+	key, told := params.CID+" "+*a.ID, fmt.Sprintf("%s %s %s %s", a.Verb, a.Status, a.Result, a.Reason)
+	if v, _ := schema.VerbOf(split(a.Verb)); v.Class == schema.ClassStop {
+		// Every copy of a stop stops again; the second finds it done.
+		told = fmt.Sprintf("%s %s", a.Verb, a.Status)
+	}
+	h.finals[key] = append(h.finals[key], told)
+}
+
+func (h *history) over(conn int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.ready, conn)
+	delete(h.early, conn)
+}
+
+// died says that the robot lost its power: what reached it in that moment may not
+// have been written down.
+func (h *history) died() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for key, at := range h.heard {
+		if time.Since(at) < 200*time.Millisecond && len(h.finals[key]) == 0 {
+			delete(h.heard, key)
+		}
+	}
+}
+
+// unanswered lists the commands that reached the robot and have no final answer
+// yet.
+func (h *history) unanswered() (open []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for key := range h.heard {
+		if len(h.finals[key]) == 0 {
+			open = append(open, key)
+		}
+	}
+	slices.Sort(open)
+	return open
+}
+
+func (h *history) answered(key string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.finals[key]) > 0
+}
+
+// contradictions lists the commands that got more than one final answer. The
+// same answer may be told again.
+func (h *history) contradictions() (found []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for key, told := range h.finals {
+		distinct := slices.Compact(slices.Sorted(slices.Values(told)))
+		if len(distinct) > 1 {
+			found = append(found, fmt.Sprintf("%s: %q", key, told))
+		}
+	}
+	slices.Sort(found)
+	return found
+}

@@ -1,0 +1,128 @@
+package soak
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/command"
+	"troupe/schema"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// seeds are how many worlds a run looks at, and from which on: TROUPE_SOAK=5000,
+// or TROUPE_SOAK=17+1 for the one of seed 17.
+func seeds(t *testing.T) (first, count uint64) {
+	text := os.Getenv("TROUPE_SOAK")
+	if text == "" {
+		return 1, 200
+	}
+	from, n, ok := strings.Cut(text, "+")
+	if !ok {
+		from, n = "1", text
+	}
+	first, err := strconv.ParseUint(from, 10, 63)
+	if err == nil {
+		count, err = strconv.ParseUint(n, 10, 63)
+	}
+	if err != nil {
+		t.Fatalf("TROUPE_SOAK=%s: want a count, or FIRST+COUNT: %v", text, err)
+	}
+	return first, count
+}
+
+func TestWhateverBefallsThemTheWishIsFulfilledAndEveryCommandAnsweredOnce(t *testing.T) {
+	library := filepath.Join(t.TempDir(), "fleet.db")
+	prepare(t, library)
+	text, err := os.ReadFile(library)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, count := seeds(t)
+	for seed := first; seed < first+count; seed++ {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			database := filepath.Join(t.TempDir(), "fleet.db")
+			if err := os.WriteFile(database, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Test(t, func(t *testing.T) { weather(t, seed, database) })
+		})
+	}
+}
+
+// weather lets a plan happen, and looks at what is left.
+func weather(t *testing.T, seed uint64, database string) {
+	deeds := plan(seed)
+	w := newWorld(t, seed, database)
+	began := time.Now()
+	for _, d := range deeds {
+		if wait := d.at - time.Since(began); wait > 0 {
+			time.Sleep(wait)
+		}
+		w.do(d)
+	}
+	for _, each := range w.wires {
+		each.heal(true)
+	}
+	w.until("the wish is fulfilled", func() (bool, string) {
+		var r api.Robot
+		w.get("/robots/r1", &r)
+		return r.Presence.View == "online" && (r.Wish.Story == nil || r.Wish.Converged), fmt.Sprintf("presence %s, wish %+v", r.Presence.View, r.Wish)
+	})
+	w.until("every command is answered", func() (bool, string) {
+		open := w.history.unanswered()
+		return len(open) == 0, strings.Join(open, ", ")
+	})
+	var list struct {
+		Commands []api.Command `json:"commands"`
+	}
+	w.until("the desk knows the end of every command", func() (bool, string) {
+		w.get("/commands?limit=100", &list)
+		for _, c := range list.Commands {
+			if c.Ended == 0 && !(c.State == command.Unknown && (forgets(c.Verb) || !w.history.answered("fleetd "+c.ID))) {
+				return false, fmt.Sprintf("%s %s is %s", c.ID, c.Verb, c.State)
+			}
+		}
+		return true, ""
+	})
+	for _, each := range w.history.contradictions() {
+		t.Errorf("two answers: %s", each)
+	}
+	w.end()
+	if t.Failed() {
+		t.Logf("again with TROUPE_SOAK=%d+1; what happened:", seed)
+		for _, d := range deeds {
+			t.Log(d)
+		}
+	}
+}
+
+// forgets says of a verb that robots keep no record of it: when its one answer is
+// lost, nobody knows what became of it, and that is what the desk says.
+func forgets(verb string) bool {
+	v, _ := schema.VerbOf(split(verb))
+	return v.Journal == schema.JournalNever
+}
+
+func split(verb string) (string, string) {
+	group, name, _ := strings.Cut(verb, "/")
+	return group, name
+}
+
+func logger(t *testing.T, who string) *slog.Logger {
+	if os.Getenv("TROUPE_SOAK_LOG") == "" {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})).With("who", who)
+}

@@ -1,0 +1,229 @@
+package soak
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http/httptest"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"troupe/broker/brokertest"
+	"troupe/broker/server"
+	"troupe/fleetd/api"
+	"troupe/fleetd/fleet"
+	"troupe/robotd/driver/sim"
+	"troupe/robotd/robot"
+	"troupe/schema"
+)
+
+const ns = schema.DefaultNamespace
+
+// world is one robot, one desk and their broker.
+type world struct {
+	*testing.T
+	folder string
+
+	mu     sync.Mutex
+	broker *server.Server // nil while it is away
+	wires  map[string]*wire
+	op     *brokertest.Client
+
+	desk     *fleet.Fleet
+	robotEnd func()
+	robotRun chan error
+
+	history *history
+}
+
+func newWorld(t *testing.T, seed uint64, database string) *world {
+	w := &world{T: t, folder: filepath.Dir(database), wires: map[string]*wire{}, history: newHistory()}
+	for _, name := range []string{"r1", "fleetd"} {
+		w.wires[name] = &wire{name: name, dial: w.dial, faults: &faults{seed: seed, n: map[string]uint64{}}, ends: map[net.Conn]bool{}}
+	}
+	w.wires["r1"].watch = w.history
+	w.startBroker()
+	w.startDesk()
+	w.startRobot()
+	return w
+}
+
+func (w *world) dial(ctx context.Context) (net.Conn, error) {
+	w.mu.Lock()
+	b := w.broker
+	w.mu.Unlock()
+	if b == nil {
+		return nil, errParted
+	}
+	return b.Dial(ctx)
+}
+
+func (w *world) startBroker() {
+	b, err := server.New(server.Config{Dev: true, Logger: logger(w.T, "broker")})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.mu.Lock()
+	w.broker = b
+	w.mu.Unlock()
+	w.op = brokertest.Connect(w.T, b.Dial, brokertest.Hello{Name: "op1", ClientID: "op1"})
+}
+
+// stopBroker ends it with all it kept.
+func (w *world) stopBroker() {
+	w.op.Close()
+	w.mu.Lock()
+	b := w.broker
+	w.broker = nil
+	w.mu.Unlock()
+	if err := b.Close(); err != nil {
+		w.Errorf("close broker: %v", err)
+	}
+}
+
+func (w *world) startDesk() {
+	f, err := fleet.Start(context.Background(), fleet.Config{
+		Dial: w.wires["fleetd"].open, Database: "sqlite:" + filepath.Join(w.folder, "fleet.db"), Dev: true, Logger: logger(w.T, "desk"),
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.desk = f
+}
+
+func (w *world) stopDesk() {
+	if err := w.desk.Close(); err != nil {
+		w.Errorf("close desk: %v", err)
+	}
+	w.desk = nil
+}
+
+func (w *world) startRobot() {
+	ctx, end := context.WithCancel(context.Background())
+	ready := make(chan struct{})
+	w.robotEnd, w.robotRun = end, make(chan error, 1)
+	run := w.robotRun
+	go func() {
+		run <- robot.Run(ctx, robot.Config{
+			ID: "r1", Dial: w.wires["r1"].open, Data: filepath.Join(w.folder, "r1"), Driver: sim.New(sim.Config{}),
+			Tick: 100 * time.Millisecond, Logger: logger(w.T, "robot"), Ready: func() { close(ready) },
+		})
+	}()
+	<-ready
+}
+
+// stopRobot ends it as a power cut does: nobody hears of it.
+func (w *world) stopRobot() {
+	w.wires["r1"].part(true)
+	w.history.died()
+	w.robotEnd()
+	if err := <-w.robotRun; err != nil {
+		w.Errorf("the robot ended with %v", err)
+	}
+}
+
+func (w *world) do(d deed) {
+	switch d.what {
+	case "command":
+		group, verb := split(d.verb)
+		if w.brokerThere() {
+			w.op.Publish(ns.Topic(schema.TopicCmd, "r1", d.who, group, verb), d.body)
+		}
+	case "order":
+		w.ask("POST", "/commands", fmt.Sprintf(`{"verb":%q,"args":%s,"selector":{"ids":["r1"]},"by":"ann"}`, d.verb, d.body))
+	case "stop":
+		w.ask("POST", "/commands", fmt.Sprintf(`{"verb":%q,"selector":{"ids":["r1"]},"by":"ann"}`, d.verb))
+	case "assign":
+		w.ask("POST", "/assignments", fmt.Sprintf(`{"story":%q,"selector":{"ids":["r1"]},"apply":"next_act"}`, d.verb))
+	case "cut":
+		w.wires[d.who].part(false)
+	case "part":
+		w.wires[d.who].part(true)
+		time.AfterFunc(d.held, func() { w.wires[d.who].heal(false) })
+	case "robot":
+		w.stopRobot()
+		time.Sleep(d.held)
+		w.wires["r1"].heal(false)
+		w.startRobot()
+	case "desk":
+		w.stopDesk()
+		time.Sleep(d.held)
+		w.startDesk()
+	case "broker":
+		w.stopBroker()
+		time.Sleep(d.held)
+		w.startBroker()
+	case "thief":
+		if conn, err := w.dial(context.Background()); err == nil {
+			thief, code := brokertest.TryConnect(w.T, func(context.Context) (net.Conn, error) { return conn, nil }, brokertest.Hello{Name: d.who, ClientID: d.who})
+			if code == 0 {
+				time.Sleep(200 * time.Millisecond)
+				thief.Cut()
+			}
+		}
+	}
+}
+
+func (w *world) brokerThere() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.broker != nil
+}
+
+// ask asks the desk; what it answers is a matter of the history.
+func (w *world) ask(method, path, body string) (int, []byte) {
+	if w.desk == nil {
+		return 0, nil
+	}
+	r := httptest.NewRequest(method, api.Prefix+path, bytes.NewReader([]byte(body)))
+	r.Host = "127.0.0.1:8080"
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	answer := httptest.NewRecorder()
+	w.desk.Handler().ServeHTTP(answer, r)
+	if answer.Code >= 500 && answer.Code != 503 && answer.Code != 504 {
+		w.Errorf("%s %s: %d %s", method, path, answer.Code, answer.Body)
+	}
+	return answer.Code, answer.Body.Bytes()
+}
+
+func (w *world) get(path string, into any) {
+	code, body := w.ask("GET", path, "")
+	if code != 200 {
+		w.Fatalf("GET %s: %d %s", path, code, body)
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// until waits for what must come once every fault has ended.
+func (w *world) until(what string, holds func() (bool, string)) {
+	w.Helper()
+	for began := time.Now(); ; time.Sleep(250 * time.Millisecond) {
+		synctest.Wait()
+		ok, now := holds()
+		if ok {
+			return
+		}
+		if time.Since(began) > 5*time.Minute {
+			w.Errorf("%s: still not 5 minutes after the last fault: %s", what, now)
+			return
+		}
+	}
+}
+
+func (w *world) end() {
+	w.stopDesk()
+	w.robotEnd()
+	if err := <-w.robotRun; err != nil {
+		w.Errorf("the robot ended with %v", err)
+	}
+	w.stopBroker()
+}
