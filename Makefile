@@ -49,5 +49,6 @@ fuzz: ## give every fuzz target some time (FUZZTIME=10s each)
 soak: ## let random faults befall a robot and its desk (SEEDS=5000, or SEEDS=17+1 for that one)
 	@TROUPE_SOAK=$(SEEDS) go test -count=1 -timeout=0 -run Whatever ./deploy/soak
 
-setup: ## install the Debian packages that tests need, where they are missing
+setup: ## install what tests need and this machine lacks: Debian packages, MQTT.js
 	@deploy/setup/debian.sh
+	@deploy/setup/npm.sh

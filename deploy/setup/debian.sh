@@ -39,6 +39,8 @@ missing() {
 	{ have mosquitto_pub && have mosquitto_sub && have mosquitto_rr; } || echo mosquitto-clients
 	have_postgres || echo postgresql                  # the store's second database
 	have_browser || echo chromium                     # looks at the desk's page as a person would
+	have node || echo nodejs                          # MQTT.js runs on it
+	have npm || echo npm                              # ... and is brought by this
 	have gcc || echo gcc                              # the race detector links with it
 	[ -e /usr/include/stdlib.h ] || echo libc6-dev    # ... and with this
 	[ -s /etc/ssl/certs/ca-certificates.crt ] || [ "$(uname -s)" != Linux ] || echo ca-certificates

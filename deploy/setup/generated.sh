@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 files() {
-	find . \( -path ./.git -o -path ./bin -o -path ./.demo -o -path ./.cache \) -prune -o -type f -exec sha256sum {} + | sort -k 2
+	find . \( -path ./.git -o -path ./bin -o -path ./.demo -o -path ./.cache -o -name node_modules \) -prune -o -type f -exec sha256sum {} + | sort -k 2
 }
 
 before=$(files)
