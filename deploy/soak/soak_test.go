@@ -75,6 +75,7 @@ func weather(t *testing.T, seed uint64, database string) {
 	for _, each := range w.wires {
 		each.heal(true)
 	}
+	w.wires["r1"].part(false) // whoever connects tells every document anew
 	w.until("the wish is fulfilled", func() (bool, string) {
 		var r api.Robot
 		w.get("/robots/r1", &r)
