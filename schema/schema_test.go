@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -123,5 +124,20 @@ func TestDocumentsIgnoreWhatTheyDoNotKnow(t *testing.T) {
 		if _, ps := Decode[Presence]([]byte(bad)); len(ps) == 0 {
 			t.Errorf("%s was taken", bad)
 		}
+	}
+}
+
+// TestVerbsOfOpenGroupsAreForOperators holds what brokers of older releases rely
+// on when they let an operator's unknown verb through. The two that are not have
+// been known from the first release on.
+func TestVerbsOfOpenGroupsAreForOperators(t *testing.T) {
+	for _, v := range Verbs {
+		known := v.ID() == "mode/enable" || v.ID() == "mode/disable"
+		if slices.Contains(OpenGroups, v.Group) && !v.Allows(RoleOperator) && !known {
+			t.Errorf("%s is for administrators alone; it belongs into a group that is not open", v.ID())
+		}
+	}
+	if MayAskUnknown("safety", RoleStop) || MayAskUnknown("sys", RoleOperator) || MayAskUnknown("robot", RoleOperator) || !MayAskUnknown("mode", RoleOperator) {
+		t.Error("who may ask for what no table lists has changed")
 	}
 }

@@ -128,6 +128,30 @@ func VerbOf(group, name string) (Verb, bool) {
 	return Verb{}, false
 }
 
+// VerbsOf lists the names of a group's verbs, in table order.
+func VerbsOf(group string) []string {
+	var names []string
+	for _, v := range Verbs {
+		if v.Group == group {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}
+
+// OpenGroups are the groups of what is asked of a robot in everyday work. A verb
+// that joins one of them later is for operators too, so that a broker that does
+// not know it yet may let an operator's command through and the robot answers. A
+// verb for administrators alone joins another group: an older broker keeps
+// operators from it without knowing it.
+var OpenGroups = []string{"safety", "mode", "auto", "interrupt", "interrupter", "life", "act", "intent", "control", "manual"}
+
+// MayAskUnknown reports whether role may send verbs of group that are in no table
+// of this release.
+func MayAskUnknown(group string, role Role) bool {
+	return role == RoleFleetd || role == RoleAdmin || role == RoleOperator && slices.Contains(OpenGroups, group)
+}
+
 // VerbIDs lists every verb as group/verb, in table order.
 func VerbIDs() []string {
 	ids := make([]string, len(Verbs))

@@ -129,8 +129,9 @@ func (r *Rights) Judge(p Publish) Verdict {
 	if row.Kind == schema.TopicCmd {
 		verb, known := schema.VerbOf(params.Group, params.Verb)
 		switch {
-		case !known && !slices.Contains([]schema.Role{schema.RoleFleetd, schema.RoleAdmin}, r.id.Role):
-			// It might be an administrator's verb of a newer robot.
+		case !known && !schema.MayAskUnknown(params.Group, r.id.Role):
+			// It might be an administrator's verb of a newer robot, which asks no
+			// more: who may what is decided here.
 			return refusal(schema.ReasonUnknownVerb, fmt.Sprintf("no verb %s/%s is known here", params.Group, params.Verb))
 		case known && !verb.Allows(r.id.Role):
 			return refusal(schema.ReasonForbidden, fmt.Sprintf("role %s may not %s", r.id.Role, verb.ID()))

@@ -99,6 +99,8 @@ func TestWhateverPassesIsInTheTable(t *testing.T) {
 			t.Fatalf("%+v by %+v: kept %v, declared %v", m, id, kept, row.Retain)
 		case m.Size > row.MaxBytes && !stop:
 			t.Fatalf("%+v by %+v: too big, and %+v", m, id, v)
+		case row.Kind == schema.TopicCmd && !known && !schema.MayAskUnknown(params.Group, id.Role):
+			t.Fatalf("%+v by %+v: a verb that no table lists, and %+v", m, id, v)
 		case known && !verb.Allows(id.Role):
 			t.Fatalf("%+v by %+v: verb not allowed, and %+v", m, id, v)
 		case id.Blobs:

@@ -47,6 +47,18 @@ func TestACommandReachesTheRobotAndItsAnswerTheAsker(t *testing.T) {
 	}
 }
 
+// TestAVerbOfANewerReleaseReachesTheRobot: whoever asks for what no table lists is
+// answered by the robot, unless it might be an administrator's.
+func TestAVerbOfANewerReleaseReachesTheRobot(t *testing.T) {
+	b := start(t)
+	robot, op, admin := b.Client(t, "r1"), b.Client(t, "op1"), b.Client(t, "admin")
+	robot.Subscribe(r1 + "cmd/#")
+	op.Publish(r1+"cmd/op1/mode/sing", "")
+	robot.Expect(r1 + "cmd/op1/mode/sing")
+	admin.Publish(r1+"cmd/admin/sys/sing", "")
+	robot.Expect(r1 + "cmd/admin/sys/sing")
+}
+
 func TestADeniedPublishIsAcknowledgedNotRoutedAndToldToItsSender(t *testing.T) {
 	b := start(t)
 	robot, op := b.Client(t, "r1"), b.Client(t, "op1")
@@ -82,7 +94,8 @@ func TestRefusedPublishes(t *testing.T) {
 		{"a command of QoS 2 that is retained", op, brokertest.Message{Topic: r1 + "cmd/op1/mode/set", Payload: []byte("ato"), QoS: 2, Retain: true}, schema.ReasonRetainedCommand},
 		{"a command of 9 KiB", op, brokertest.Message{Topic: r1 + "cmd/op1/mode/set", Payload: []byte(big), QoS: 1}, schema.ReasonTooBig},
 		{"a verb for admins", op, brokertest.Message{Topic: r1 + "cmd/op1/mode/enable", Payload: []byte("ato"), QoS: 1}, schema.ReasonForbidden},
-		{"a verb that does not exist", op, brokertest.Message{Topic: r1 + "cmd/op1/mode/sing", QoS: 1}, schema.ReasonUnknownVerb},
+		{"a verb that no table lists and that may be for admins", op, brokertest.Message{Topic: r1 + "cmd/op1/sys/sing", QoS: 1}, schema.ReasonUnknownVerb},
+		{"a wall button that tries a verb that no table lists", stop, brokertest.Message{Topic: r1 + "cmd/stop1/safety/sing", QoS: 1}, schema.ReasonUnknownVerb},
 		{"a wall button that enables", stop, brokertest.Message{Topic: r1 + "cmd/stop1/safety/enable", QoS: 1}, schema.ReasonForbidden},
 		{"an observer that commands", obs, brokertest.Message{Topic: r1 + "cmd/obs/safety/stop", QoS: 1}, schema.ReasonForbidden},
 		{"a robot that commands", robot, brokertest.Message{Topic: "troupe/v1/robots/r2/cmd/r1/mode/set", QoS: 1}, schema.ReasonForbidden},

@@ -54,7 +54,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 			Alarm{Reason: schema.ReasonRetainedCommand, Client: a.Client, Verb: verb.ID(),
 				Detail: "a command was retained on the broker; it was refused, and comes again at each connection until it is removed"})
 	case !known:
-		return refuse(Answer{Reason: schema.ReasonUnknownVerb, Detail: "the verbs are " + strings.Join(schema.VerbIDs(), ", ")})
+		return refuse(Answer{Reason: schema.ReasonUnknownVerb, Detail: unknownVerb(a.Group)})
 	case len(problems) > 0:
 		return refuse(Answer{Reason: schema.ReasonBadRequest, Pointer: problems[0].Pointer, Detail: problems[0].String() + "; received " + quote(a.Payload)})
 	}
@@ -212,6 +212,14 @@ func judgeAge(now Now, verb schema.Verb, req schema.Request) (freshness, Answer)
 		f.expires = now.Mono + time.Duration(ttl-max(age, 0)+1)*time.Millisecond
 	}
 	return f, Answer{}
+}
+
+// unknownVerb says what could have been meant.
+func unknownVerb(group string) string {
+	if names := schema.VerbsOf(group); len(names) > 0 {
+		return group + " has " + strings.Join(names, ", ") + "; caps lists all that this robot knows"
+	}
+	return "there is no group " + group + "; caps lists all verbs that this robot knows"
 }
 
 // itself answers the commands that concern nothing but answers.

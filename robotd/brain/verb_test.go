@@ -1,0 +1,47 @@
+package brain
+
+import (
+	"strings"
+	"testing"
+
+	"troupe/schema"
+)
+
+// TestEveryVerbIsAnsweredAsCapsSays asks for each verb of the table: none is
+// unknown to this robot, and caps lists them all.
+func TestEveryVerbIsAnsweredAsCapsSays(t *testing.T) {
+	r := newRig(t)
+	var caps schema.Caps
+	var answer schema.Ack
+	r.sent = func(p Publish) {
+		switch p.Topic {
+		case schema.TopicCaps:
+			caps, _ = schema.DecodeStrict[schema.Caps](p.Payload)
+		case schema.TopicAck:
+			answer, _ = schema.DecodeStrict[schema.Ack](p.Payload)
+		}
+	}
+	r.boot()
+	r.give(Connected{Session: "s1"})
+	if got, want := strings.Join(caps.Verbs, " "), strings.Join(schema.VerbIDs(), " "); got != want {
+		t.Errorf("caps lists %s\nthe table has %s", got, want)
+	}
+	for _, v := range schema.Verbs {
+		args := ""
+		for _, a := range v.Args {
+			if a.Required {
+				value := map[schema.ArgType]string{schema.ArgBoolean: "true", schema.ArgInteger: "1", schema.ArgNumber: "1"}[a.Type]
+				if value == "" {
+					value = `"x"`
+				}
+				args += `"` + a.Name + `":` + value + ","
+			}
+		}
+		answer = schema.Ack{}
+		r.give(Command{Client: "op1", Group: v.Group, Verb: v.Name, Payload: []byte(`{"id":"` + v.Group + "." + v.Name + `","args":{` + strings.TrimSuffix(args, ",") + `}}`)})
+		r.until(r.now + 2*r.cfg.AtLatest)
+		if answer.Verb != v.ID() || answer.Reason == schema.ReasonUnknownVerb || answer.Reason == schema.ReasonBadRequest {
+			t.Errorf("%s was answered %s %s %s (%s)", v.ID(), answer.Verb, answer.Status, answer.Reason, answer.Detail)
+		}
+	}
+}
