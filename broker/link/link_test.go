@@ -254,7 +254,10 @@ func TestLastWordsAreHeardThoughTheBrokerClosesAtOnce(t *testing.T) {
 		}
 		l := open(t, robot(b.Dial, &told{}))
 		waitUp(t, l)
-		if err := l.Close(t.Context(), link.Message{Topic: presence, Payload: []byte("offline"), QoS: 1, Retain: true}); err != nil {
+		offline := func(string) link.Message {
+			return link.Message{Topic: presence, Payload: []byte("offline"), QoS: 1, Retain: true}
+		}
+		if err := l.Close(t.Context(), offline); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.Close(); err != nil {
