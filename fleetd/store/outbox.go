@@ -106,7 +106,19 @@ func (r reads) Desired(ctx context.Context) ([]Outgoing, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, wishes...)
+	stops, err := list(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
+		return o, scan(&o.Topic, &o.Payload)
+	}, `SELECT kind, payload FROM fleet_documents ORDER BY kind`)
+	if err != nil {
+		return nil, fmt.Errorf("list documents of the fleet: %w", err)
+	}
+	for _, w := range wishes { // what holds robots is told before what lets them do something
+		if w.Topic == schema.TopicDesiredStop {
+			stops = append(stops, w)
+		}
+	}
+	all = append(stops, all...)
+	all = append(all, slices.DeleteFunc(wishes, func(w Outgoing) bool { return w.Topic == schema.TopicDesiredStop })...)
 	if rev > 0 { // first of all: who is not to be there must not be told the rest
 		all = slices.Insert(all, 0, Outgoing{Topic: schema.TopicRevoked, Payload: revoked})
 	}

@@ -46,6 +46,8 @@ func Run(t *testing.T, address func(t *testing.T) string) {
 		{"plans are carried out", plansAreCarriedOut},
 		{"assigners and deleters at once leave no robot with a deleted act", assignersAndDeleters},
 
+		{"stops are held until they are released", stopsAreHeldAndReleased},
+
 		{"the outbox is part of the transaction", outboxIsTransactional},
 		{"the outbox keeps its order", outboxKeepsOrder},
 		{"the broker can be filled anew", brokerIsFilledAnew},

@@ -1,0 +1,186 @@
+// Package spool keeps stops on this machine's disk until the database has them:
+// a file of lines, each written and synced before anything is promised.
+//
+// It decides nothing. A stop is sent before it comes here, and what stands here
+// is put on record as often as it takes; the record knows a repetition.
+package spool
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"troupe/fleetd/stop"
+)
+
+// Entry is one stop that is not on record yet.
+type Entry struct {
+	N     int64      `json:"n"` // place in the file
+	Order stop.Order `json:"order"`
+}
+
+// line is one line of the file: an entry, or that one is done.
+type line struct {
+	Entry
+	Done int64 `json:"done,omitzero"`
+}
+
+// Spool is an open file.
+type Spool struct {
+	path string
+
+	mu   sync.Mutex
+	file *os.File
+	last int64
+	open map[int64]Entry
+}
+
+// Open opens the file, makes it if need be, and returns what is not on record, in
+// order. A last line that was cut short by a loss of power was promised to nobody
+// and is left out; another one that cannot be read is an error, and nothing is
+// changed.
+func Open(path string) (*Spool, []Entry, error) {
+	s := &Spool{path: path, open: map[int64]Entry{}}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, nil, fmt.Errorf("make the folder of the stops: %w", err)
+	}
+	body, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("read the stops that wait: %w", err)
+	}
+	var waiting []Entry
+	if end := bytes.LastIndexByte(body, '\n'); end < len(body) {
+		body = body[:end+1]
+	}
+	lines := bufio.NewScanner(bytes.NewReader(body))
+	lines.Buffer(nil, 16<<20)
+	for n := 1; lines.Scan(); n++ {
+		var l line
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			return nil, nil, fmt.Errorf("%s, line %d, is damaged: %w; move the file away to start without the stops that wait in it", path, n, err)
+		}
+		s.last = max(s.last, l.N)
+		if l.Done > 0 {
+			delete(s.open, l.Done)
+			continue
+		}
+		s.open[l.N] = l.Entry
+		waiting = append(waiting, l.Entry)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, nil, fmt.Errorf("read the stops that wait: %w", err)
+	}
+	kept := waiting[:0]
+	for _, e := range waiting {
+		if _, ok := s.open[e.N]; ok {
+			kept = append(kept, e)
+		}
+	}
+	if err := s.rewrite(kept); err != nil {
+		return nil, nil, err
+	}
+	return s, kept, nil
+}
+
+// rewrite makes the file anew, whole or not at all.
+func (s *Spool) rewrite(entries []Entry) error {
+	next := s.path + ".new"
+	f, err := os.OpenFile(next, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("write the stops that wait: %w", err)
+	}
+	var body []byte
+	for _, e := range entries {
+		text, err := json.Marshal(line{Entry: e})
+		if err != nil {
+			return errors.Join(fmt.Errorf("write the stops that wait: %w", err), f.Close())
+		}
+		body = append(append(body, text...), '\n')
+	}
+	_, err = f.Write(body)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("write the stops that wait: %w", err)
+	}
+	if err := os.Rename(next, s.path); err != nil {
+		return fmt.Errorf("write the stops that wait: %w", err)
+	}
+	dir, err := os.Open(filepath.Dir(s.path))
+	if err == nil {
+		err = errors.Join(dir.Sync(), dir.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("sync the folder of the stops: %w", err)
+	}
+	if s.file, err = os.OpenFile(s.path, os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
+		return fmt.Errorf("open the stops that wait: %w", err)
+	}
+	return nil
+}
+
+// Append keeps a stop and returns when it is safe from a loss of power.
+func (s *Spool) Append(o stop.Order) (Entry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last++
+	e := Entry{N: s.last, Order: o}
+	if err := s.write(line{Entry: e}); err != nil {
+		return e, fmt.Errorf("keep stop %s: %w", o.ID, err)
+	}
+	s.open[e.N] = e
+	return e, nil
+}
+
+// Done forgets stops that are on record. It is not synced: what is forgotten too
+// late is put on record again, which changes nothing.
+func (s *Spool) Done(entries ...Entry) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range entries {
+		if _, kept := s.open[e.N]; !kept {
+			continue
+		}
+		delete(s.open, e.N)
+		text, err := json.Marshal(line{Done: e.N})
+		if err == nil {
+			_, err = s.file.Write(append(text, '\n'))
+		}
+		if err != nil {
+			return fmt.Errorf("forget stop %s: %w", e.Order.ID, err)
+		}
+	}
+	if len(s.open) > 0 {
+		return nil
+	}
+	if err := s.file.Truncate(0); err != nil { // numbers go on, so that none is given twice in one run
+		return fmt.Errorf("empty the stops that wait: %w", err)
+	}
+	return nil
+}
+
+func (s *Spool) write(l line) error {
+	text, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	info, err := s.file.Stat()
+	if err != nil {
+		return err
+	}
+	_, err = s.file.Write(append(text, '\n'))
+	if err == nil {
+		err = s.file.Sync()
+	}
+	if err != nil { // half a line must not stand before the next
+		return errors.Join(err, s.file.Truncate(info.Size()))
+	}
+	return nil
+}
+
+// Close ends the use of the file.
+func (s *Spool) Close() error { return s.file.Close() }

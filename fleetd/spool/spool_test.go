@@ -1,0 +1,125 @@
+package spool
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/fleetd/stop"
+	"troupe/schema"
+)
+
+func order(id string) stop.Order {
+	return stop.Order{ID: id, Level: schema.StopStop, By: "anna", Why: "ü \n \"", At: time.Date(2026, 5, 17, 9, 30, 0, 123456000, time.UTC), Robots: []string{"r1"}}
+}
+
+func open(t *testing.T, path string) (*Spool, string) {
+	t.Helper()
+	s, waiting, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	var ids []string
+	for _, e := range waiting {
+		if e.Order.At != order("").At || e.Order.Why != order("").Why {
+			t.Errorf("%s came back as %+v", e.Order.ID, e.Order)
+		}
+		ids = append(ids, e.Order.ID)
+	}
+	return s, strings.Join(ids, " ")
+}
+
+func keep(t *testing.T, s *Spool, id string) Entry {
+	t.Helper()
+	e, err := s.Append(order(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func TestWhatIsNotOnRecordIsThereAfterARestart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "deep", "stops")
+	s, waiting := open(t, path)
+	if waiting != "" {
+		t.Fatalf("a new file holds %s", waiting)
+	}
+	a := keep(t, s, "a")
+	keep(t, s, "b")
+	if err := s.Done(a); err != nil {
+		t.Fatal(err)
+	}
+	again, waiting := open(t, path) // the first one was not closed: as after a crash
+	if waiting != "b" {
+		t.Fatalf("waiting are %q", waiting)
+	}
+	c := keep(t, again, "c")
+	if c.N <= a.N {
+		t.Errorf("number %d was given twice", c.N)
+	}
+	third, waiting := open(t, path)
+	if waiting != "b c" {
+		t.Errorf("waiting are %q", waiting)
+	}
+	if err := third.Done(Entry{N: 2}, c); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() != 0 {
+		t.Errorf("when nothing waits the file has %d bytes, %v", info.Size(), err)
+	}
+	keep(t, third, "d")
+	if _, waiting := open(t, path); waiting != "d" {
+		t.Errorf("waiting are %q", waiting)
+	}
+}
+
+func TestALineCutShortByALossOfPowerIsLeftOut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "stops")
+	s, _ := open(t, path)
+	keep(t, s, "a")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep(t, s, "b")
+	both, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := len(whole); cut < len(both); cut++ {
+		if err := os.WriteFile(path, both[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, waiting := open(t, path)
+		if waiting != "a" {
+			t.Fatalf("cut at %d: %q", cut, waiting)
+		}
+		keep(t, s, "c")
+		if _, waiting := open(t, path); waiting != "a c" {
+			t.Fatalf("cut at %d, then written to: %q", cut, waiting)
+		}
+	}
+}
+
+func TestADamagedFileIsNotThrownAway(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "stops")
+	s, _ := open(t, path)
+	keep(t, s, "a")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := "{{{\n" + string(text)
+	if err := os.WriteFile(path, []byte(damaged), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Open(path); err == nil || !strings.Contains(err.Error(), "line 1") {
+		t.Errorf("got %v", err)
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != damaged {
+		t.Errorf("the file was changed: %q, %v", after, err)
+	}
+}

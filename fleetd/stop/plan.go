@@ -1,0 +1,222 @@
+package stop
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"troupe/schema"
+)
+
+// CodeNotHeld is the problem of a release that names no stop that is held.
+const CodeNotHeld = "not_held"
+
+// maxHeld bounds the stops that one robot's document lists, the oldest ones. What
+// is beyond holds on the robot all the same, and is listed when there is room.
+const maxHeld = 40
+
+type place struct{ id, robot string }
+
+// plan is a plan under way.
+type plan struct {
+	rows    Rows
+	now     time.Time
+	latches map[place]*Latch
+	changed map[place]bool
+	robots  map[string]bool // whose document changes
+	notes   []Note
+}
+
+func newPlan(rows Rows, now time.Time) *plan {
+	p := &plan{rows: rows, now: now, latches: map[place]*Latch{}, changed: map[place]bool{}, robots: map[string]bool{}}
+	for _, l := range rows.Latches {
+		p.latches[place{l.ID, l.Robot}] = &l
+	}
+	return p
+}
+
+// Hold writes orders down. One that is on record already changes nothing, released
+// or not, unless it was asked for again since.
+func Hold(rows Rows, orders []Order, now time.Time) (Changes, error) {
+	p := newPlan(rows, now)
+	for i := range orders {
+		o := &orders[i]
+		told := 0
+		if o.All && p.hold(o, "") {
+			told++
+		}
+		for _, r := range rows.Robots {
+			if o.Means(r.ID, r.Labels) && p.hold(o, r.ID) {
+				told++
+			}
+		}
+		if told > 0 {
+			p.notes = append(p.notes, Note{Who: o.By, What: "stop", Target: "stop " + o.ID, Detail: o.detail()})
+		}
+	}
+	return p.changes()
+}
+
+func (p *plan) hold(o *Order, robot string) bool {
+	at := place{o.ID, robot}
+	l, known := p.latches[at]
+	switch {
+	case !known:
+		l = &Latch{ID: o.ID, Robot: robot, Level: o.Level}
+		p.latches[at] = l
+	case !o.Anew && !o.Held, !o.At.After(l.AskedAt), o.Held && l.Held():
+		return false
+	}
+	if !l.Held() || o.Level == schema.StopHalt {
+		l.Level = o.Level
+	}
+	l.By, l.Why, l.AskedAt = o.By, o.Why, o.At
+	l.ReleasedAt, l.ReleasedBy, l.ReleasedWhy = time.Time{}, "", ""
+	p.changed[at], p.robots[robot] = true, true
+	return true
+}
+
+func (o *Order) detail() string {
+	var parts []string
+	switch {
+	case o.Held:
+		parts = append(parts, "learned from "+strings.Join(o.Robots, " "))
+	case o.Selects != "":
+		parts = append(parts, o.Selects)
+	case o.All:
+		parts = append(parts, "all robots")
+	default:
+		parts = append(parts, strings.Join(o.Robots, " "))
+	}
+	if o.Client != "" {
+		parts = append(parts, "sent live by "+o.Client)
+	}
+	if o.Why != "" {
+		parts = append(parts, o.Why)
+	}
+	return bounded(string(o.Level)+": "+strings.Join(parts, "; "), 1024)
+}
+
+// Release lets go of the stops of these ids, wherever they are held. An id that
+// nobody holds is a problem, and then nothing is released.
+func Release(rows Rows, ids []string, by, why string, now time.Time) (Changes, []schema.Problem, error) {
+	p := newPlan(rows, now)
+	var problems []schema.Problem
+	for i, id := range ids {
+		robots, all := 0, false
+		for at, l := range p.latches {
+			if at.id != id || !l.Held() && !p.changed[at] {
+				continue
+			}
+			l.ReleasedAt, l.ReleasedBy, l.ReleasedWhy = now, by, why
+			p.changed[at], p.robots[at.robot] = true, true
+			if at.robot == "" {
+				all = true
+			} else {
+				robots++
+			}
+		}
+		if robots == 0 && !all {
+			problems = append(problems, schema.Fault(fmt.Sprintf("/ids/%d", i), CodeNotHeld, "no stop "+id+" is held", "fleetd stop list shows those that are"))
+			continue
+		}
+		where := fmt.Sprintf("on %d robots", robots)
+		if all {
+			where = "on all robots"
+		}
+		p.notes = append(p.notes, Note{Who: by, What: "release", Target: "stop " + id, Detail: bounded(where+": "+why, 1024)})
+	}
+	if len(problems) > 0 {
+		return Changes{}, problems, nil
+	}
+	c, err := p.changes()
+	return c, nil, err
+}
+
+// changes are the rows and the documents that follow.
+func (p *plan) changes() (Changes, error) {
+	c := Changes{Notes: p.notes}
+	for at := range p.changed {
+		c.Latches = append(c.Latches, *p.latches[at])
+	}
+	slices.SortFunc(c.Latches, func(a, b Latch) int {
+		return strings.Compare(a.Robot+" "+a.ID, b.Robot+" "+b.ID)
+	})
+	held := map[string][]*Latch{}
+	for _, l := range p.latches {
+		if l.Held() && p.robots[l.Robot] {
+			held[l.Robot] = append(held[l.Robot], l)
+		}
+	}
+	for robot := range p.robots {
+		d, err := p.document(robot, held[robot])
+		if err != nil {
+			return Changes{}, err
+		}
+		c.Documents = append(c.Documents, d)
+	}
+	slices.SortFunc(c.Documents, func(a, b Document) int { return strings.Compare(a.Robot, b.Robot) })
+	return c, nil
+}
+
+// document says what is held on one robot, or on all. Its revision is the fleet's
+// time in milliseconds, and higher than the last: robots go on obeying a database
+// that was set back to an older copy.
+func (p *plan) document(robot string, held []*Latch) (Document, error) {
+	slices.SortFunc(held, func(a, b *Latch) int {
+		if c := a.AskedAt.Compare(b.AskedAt); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	d := Document{Robot: robot, Rev: max(p.rows.Revs[robot]+1, p.now.UnixMilli())}
+	ts := schema.TimeOf(p.now)
+	var err error
+	if robot == "" {
+		doc := schema.FleetStop{Rev: d.Rev, Authority: p.rows.Authority, TS: ts}
+		if n := len(held); n > 0 {
+			l := held[n-1] // one at a time; the others are in each robot's own document
+			doc.Active, doc.ID, doc.Level, doc.By, doc.Why = true, l.ID, l.Level, l.By, l.Why
+		}
+		d.Payload, err = fitting(schema.TopicFleetStop, &doc, func() { doc.Why = "" })
+		return d, err
+	}
+	doc := schema.DesiredStop{Rev: d.Rev, Authority: p.rows.Authority, Stops: []schema.StopLatch{}, TS: ts}
+	for _, l := range held[:min(len(held), maxHeld)] {
+		doc.Stops = append(doc.Stops, schema.StopLatch{ID: l.ID, Level: l.Level, By: l.By, Why: l.Why, Since: schema.TimeOf(l.AskedAt)})
+	}
+	d.Payload, err = fitting(schema.TopicDesiredStop, &doc, func() {
+		for i := range doc.Stops {
+			doc.Stops[i].Why, doc.Stops[i].By = "", ""
+		}
+	})
+	return d, err
+}
+
+// fitting encodes a document, without what is only for people if it is too big.
+func fitting(topic schema.TopicKind, doc any, shorten func()) ([]byte, error) {
+	payload, err := schema.Encode(doc)
+	if err == nil && len(payload) > schema.TopicOf(topic).MaxBytes {
+		shorten()
+		payload, err = schema.Encode(doc)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", topic, err)
+	}
+	return payload, nil
+}
+
+// bounded cuts a text at a character.
+func bounded(s string, most int) string {
+	s = strings.ToValidUTF8(s, "?")
+	if len(s) <= most {
+		return s
+	}
+	s = s[:most]
+	for len(s) > 0 && !utf8.ValidString(s) {
+		s = s[:len(s)-1]
+	}
+	return s
+}

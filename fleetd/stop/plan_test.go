@@ -1,0 +1,204 @@
+package stop
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"troupe/schema"
+)
+
+var start = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
+
+func at(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
+
+// desk carries plans out on rows of its own, as the database does.
+type desk struct {
+	t    rapid.TB
+	rows Rows
+	told map[string]schema.DesiredStop
+	all  schema.FleetStop
+}
+
+func newDesk(t rapid.TB) *desk {
+	return &desk{t: t, told: map[string]schema.DesiredStop{}, rows: Rows{Authority: "desk", Revs: map[string]int64{}, Robots: []Robot{
+		{"r1", map[string]string{"site": "museum"}}, {"r2", map[string]string{"site": "shop"}}}}}
+}
+
+func (d *desk) apply(c Changes) {
+	for _, l := range c.Latches {
+		d.rows.Latches = slices.DeleteFunc(d.rows.Latches, func(old Latch) bool { return old.ID == l.ID && old.Robot == l.Robot })
+		d.rows.Latches = append(d.rows.Latches, l)
+	}
+	for _, doc := range c.Documents {
+		if doc.Rev <= d.rows.Revs[doc.Robot] {
+			d.t.Fatalf("revision %d of %q after %d", doc.Rev, doc.Robot, d.rows.Revs[doc.Robot])
+		}
+		d.rows.Revs[doc.Robot] = doc.Rev
+		if doc.Robot == "" {
+			v, problems := schema.DecodeStrict[schema.FleetStop](doc.Payload)
+			if len(problems) > 0 || len(doc.Payload) > schema.TopicOf(schema.TopicFleetStop).MaxBytes {
+				d.t.Fatalf("fleet/stop of %d bytes: %v", len(doc.Payload), problems)
+			}
+			d.all = v
+			continue
+		}
+		v, problems := schema.DecodeStrict[schema.DesiredStop](doc.Payload)
+		if len(problems) > 0 || len(doc.Payload) > schema.TopicOf(schema.TopicDesiredStop).MaxBytes {
+			d.t.Fatalf("desired/stop of %d bytes: %v", len(doc.Payload), problems)
+		}
+		d.told[doc.Robot] = v
+	}
+}
+
+func (d *desk) hold(now int, orders ...Order) Changes {
+	c, err := Hold(d.rows, orders, at(now))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.apply(c)
+	return c
+}
+
+func (d *desk) release(now int, ids ...string) []schema.Problem {
+	c, problems, err := Release(d.rows, ids, "ben", "seen", at(now))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.apply(c)
+	return problems
+}
+
+func (d *desk) on(robot string) string {
+	var ids []string
+	for _, s := range d.told[robot].Stops {
+		ids = append(ids, s.ID)
+	}
+	return strings.Join(ids, " ")
+}
+
+func TestAStopIsWrittenDownWhereItIsMeantAndReleasedByItsID(t *testing.T) {
+	d := newDesk(t)
+	d.hold(1, Order{ID: "a", Level: schema.StopStop, By: "anna", Why: "fire drill", At: at(1), All: true})
+	d.hold(2, Order{ID: "b", Level: schema.StopHalt, At: at(2), Robots: []string{"r1", "stranger"}})
+	d.hold(3, Order{ID: "c", Level: schema.StopSoft, At: at(3), Labels: map[string]string{"site": "shop"}})
+	if d.on("r1") != "a b" || d.on("r2") != "a c" || !d.all.Active || d.all.ID != "a" || d.all.By != "anna" {
+		t.Fatalf("r1 %q, r2 %q, all %+v", d.on("r1"), d.on("r2"), d.all)
+	}
+	if problems := d.release(4, "a", "nothing"); len(problems) != 1 || problems[0].Code != CodeNotHeld || d.on("r1") != "a b" {
+		t.Fatalf("an unknown id: %v, r1 %q", problems, d.on("r1"))
+	}
+	if problems := d.release(5, "a"); problems != nil || d.on("r1") != "b" || d.on("r2") != "c" || d.all.Active {
+		t.Fatalf("%v, r1 %q, r2 %q, all %+v", problems, d.on("r1"), d.on("r2"), d.all)
+	}
+	if problems := d.release(6, "a"); len(problems) != 1 {
+		t.Errorf("released twice: %v", problems)
+	}
+}
+
+func TestAnOrderThatComesAgainChangesNothingEvenReleased(t *testing.T) {
+	d := newDesk(t)
+	o := Order{ID: "a", Level: schema.StopStop, At: at(1), All: true}
+	d.hold(1, o)
+	if c := d.hold(2, o); !c.Empty() || len(c.Documents) > 0 || len(c.Notes) > 0 {
+		t.Errorf("the second time: %+v", c)
+	}
+	d.release(3, "a")
+	if c := d.hold(4, o); !c.Empty() {
+		t.Errorf("after its release: %+v", c)
+	}
+	// A wall button's name is no stop's own.
+	wall := OrderOf("wall1", []byte("{{{"), at(5))
+	if wall.ID != "wall1" || !wall.All || !wall.Anew || wall.Level != schema.StopStop {
+		t.Fatalf("got %+v", wall)
+	}
+	d.hold(5, wall)
+	d.release(6, "wall1")
+	if c := d.hold(7, wall); !c.Empty() {
+		t.Errorf("the press of before: %+v", c)
+	}
+	before := d.rows.Revs["r1"]
+	d.hold(8, OrderOf("wall1", nil, at(8)))
+	d.hold(9, OrderOf("wall1", nil, at(9))) // robots have to hear that it is on record
+	if d.on("r1") != "wall1" || d.rows.Revs["r1"] < before+2 {
+		t.Errorf("pressed anew: %q at revision %d after %d", d.on("r1"), d.rows.Revs["r1"], before)
+	}
+}
+
+func TestWhatARobotHoldsIsWrittenDownAgain(t *testing.T) {
+	d := newDesk(t)
+	d.hold(1, Order{ID: "a", Level: schema.StopStop, At: at(1), Robots: []string{"r1"}})
+	d.release(2, "a")
+	found := Order{ID: "a", Level: schema.StopStop, At: at(20), Robots: []string{"r1"}, Held: true}
+	d.hold(20, found)
+	if d.on("r1") != "a" {
+		t.Fatalf("r1 %q", d.on("r1"))
+	}
+	if c := d.hold(30, Order{ID: "a", Level: schema.StopStop, At: at(30), Robots: []string{"r1"}, Held: true}); !c.Empty() {
+		t.Errorf("it was on record: %+v", c)
+	}
+}
+
+func TestARevisionIsNeverBelowTheFleetsTime(t *testing.T) {
+	d := newDesk(t)
+	d.hold(1, Order{ID: "a", Level: schema.StopStop, At: at(1), Robots: []string{"r1"}})
+	if want := at(1).UnixMilli(); d.rows.Revs["r1"] != want {
+		t.Errorf("revision %d, want %d", d.rows.Revs["r1"], want)
+	}
+	d.rows.Revs["r1"] += 1000_000 // the clock went back
+	d.hold(2, Order{ID: "b", Level: schema.StopStop, At: at(2), Robots: []string{"r1"}})
+	if want := at(1).UnixMilli() + 1000_001; d.rows.Revs["r1"] != want {
+		t.Errorf("revision %d, want %d", d.rows.Revs["r1"], want)
+	}
+}
+
+func TestDocumentsOfManyLongStopsFit(t *testing.T) {
+	d := newDesk(t)
+	for i := range 100 {
+		d.hold(i, Order{ID: fmt.Sprintf("%060d", i), Level: schema.StopStop, By: strings.Repeat("ü", 31), Why: strings.Repeat("\"", 256), At: at(i), All: true})
+	}
+	if n := len(d.told["r1"].Stops); n != maxHeld || d.told["r1"].Stops[0].ID != fmt.Sprintf("%060d", 0) {
+		t.Errorf("%d stops are listed, the first %s", n, d.told["r1"].Stops[0].ID)
+	}
+}
+
+// Whatever is asked for and released, the documents say what the rows hold.
+func TestDocumentsSayWhatIsHeld(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := newDesk(t)
+		held := map[string]map[string]bool{"": {}, "r1": {}, "r2": {}}
+		for i := range rapid.IntRange(1, 20).Draw(t, "steps") {
+			id := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "id")
+			if rapid.IntRange(0, 2).Draw(t, "what") == 0 {
+				if d.release(i, id) == nil {
+					for _, ids := range held {
+						delete(ids, id)
+					}
+				}
+			} else {
+				o := Order{ID: id, Level: schema.StopStop, At: at(i), Anew: true, All: rapid.Bool().Draw(t, "all")}
+				if !o.All {
+					o.Robots = []string{rapid.SampledFrom([]string{"r1", "r2"}).Draw(t, "robot")}
+					held[o.Robots[0]][id] = true
+				} else {
+					for _, ids := range held {
+						ids[id] = true
+					}
+				}
+				d.hold(i, o)
+			}
+			for _, robot := range []string{"r1", "r2"} {
+				if got := strings.Fields(d.on(robot)); len(got) != len(held[robot]) || slices.ContainsFunc(got, func(id string) bool { return !held[robot][id] }) {
+					t.Fatalf("%s is told %v, held are %v", robot, got, held[robot])
+				}
+			}
+			if d.all.Active != (len(held[""]) > 0) || d.all.Active && !held[""][d.all.ID] {
+				t.Fatalf("all are told %+v, held are %v", d.all, held[""])
+			}
+		}
+	})
+}

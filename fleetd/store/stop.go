@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
+	"troupe/fleetd/stop"
+	"troupe/schema"
+)
+
+const stopColumns = `SELECT id, robot, level, asked_by, why, asked_at, released_at, released_by, released_why FROM stops`
+
+func scanStop(scan func(...any) error) (stop.Latch, error) {
+	var l stop.Latch
+	var asked, released int64
+	err := scan(&l.ID, &l.Robot, &l.Level, &l.By, &l.Why, &asked, &released, &l.ReleasedBy, &l.ReleasedWhy)
+	l.AskedAt, l.ReleasedAt = timeOf(asked), timeOf(released)
+	return l, err
+}
+
+// HeldStops lists the stops that are held, the oldest first.
+func (r reads) HeldStops(ctx context.Context) ([]stop.Latch, error) {
+	all, err := list(ctx, r, scanStop, stopColumns+" WHERE released_at = 0 ORDER BY asked_at, id, robot")
+	if err != nil {
+		return nil, fmt.Errorf("list stops: %w", err)
+	}
+	return all, nil
+}
+
+// Stops reads what a plan about the stops of these ids is made from.
+func (t *Tx) Stops(ctx context.Context, ids ...string) (stop.Rows, error) {
+	rows := stop.Rows{Revs: map[string]int64{}}
+	if err := t.row(ctx, `SELECT authority FROM fleet WHERE only_row = 1`).Scan(&rows.Authority); err != nil {
+		return rows, fmt.Errorf("read the fleet's name: %w", err)
+	}
+	robots, err := t.Robots(ctx, selector.All())
+	if err != nil {
+		return rows, err
+	}
+	for _, r := range robots {
+		rows.Robots = append(rows.Robots, stop.Robot{ID: r.ID, Labels: r.Labels})
+	}
+	if rows.Latches, err = t.HeldStops(ctx); err != nil {
+		return rows, err
+	}
+	for _, id := range ids {
+		released, err := list(ctx, t.reads, scanStop, stopColumns+" WHERE id = $1 AND released_at > 0", id)
+		if err != nil {
+			return rows, fmt.Errorf("list stops: %w", err)
+		}
+		rows.Latches = append(rows.Latches, released...)
+	}
+	type rev struct {
+		robot string
+		n     int64
+	}
+	revs, err := list(ctx, t.reads, func(scan func(...any) error) (v rev, err error) {
+		return v, scan(&v.robot, &v.n)
+	}, `SELECT robot, rev FROM desired WHERE kind = 'desired_stop' UNION ALL SELECT '', rev FROM fleet_documents WHERE kind = 'fleet_stop'`)
+	if err != nil {
+		return rows, fmt.Errorf("read the revisions of stops: %w", err)
+	}
+	for _, v := range revs {
+		rows.Revs[v.robot] = v.n
+	}
+	return rows, nil
+}
+
+// ApplyStops carries a plan out: the stops, the documents that say so, and the
+// messages with them. A document that somebody else wrote meanwhile makes it
+// ErrConflict.
+func (t *Tx) ApplyStops(ctx context.Context, c stop.Changes, now time.Time) error {
+	for _, l := range c.Latches {
+		if _, err := t.exec(ctx, `INSERT INTO stops (id, robot, level, asked_by, why, asked_at, released_at, released_by, released_why)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+			ON CONFLICT (id, robot) DO UPDATE SET level = excluded.level, asked_by = excluded.asked_by, why = excluded.why, asked_at = excluded.asked_at,
+				released_at = excluded.released_at, released_by = excluded.released_by, released_why = excluded.released_why`,
+			l.ID, l.Robot, string(l.Level), l.By, l.Why, micros(l.AskedAt), micros(l.ReleasedAt), l.ReleasedBy, l.ReleasedWhy); err != nil {
+			return fmt.Errorf("write stop %s: %w", l.ID, err)
+		}
+	}
+	var messages []library.Message
+	for _, d := range c.Documents {
+		m := library.Message{Topic: schema.TopicDesiredStop, Target: d.Robot, Payload: d.Payload}
+		var n int64
+		var err error
+		if d.Robot == "" {
+			m.Topic = schema.TopicFleetStop
+			n, err = t.exec(ctx, `INSERT INTO fleet_documents (kind, rev, payload, changed_at) VALUES ($1, $2, $3, $4)
+				ON CONFLICT (kind) DO UPDATE SET rev = excluded.rev, payload = excluded.payload, changed_at = excluded.changed_at
+				WHERE fleet_documents.rev < excluded.rev`, string(m.Topic), d.Rev, d.Payload, micros(now))
+		} else {
+			n, err = t.exec(ctx, `INSERT INTO desired (robot, kind, rev, payload, changed_at, changed_by) VALUES ($1, $2, $3, $4, $5, '')
+				ON CONFLICT (robot, kind) DO UPDATE SET rev = excluded.rev, payload = excluded.payload, changed_at = excluded.changed_at
+				WHERE desired.rev < excluded.rev`, d.Robot, string(m.Topic), d.Rev, d.Payload, micros(now))
+		}
+		if err := expectOne(n, err, "the stops of "+d.Robot); err != nil {
+			return err
+		}
+		messages = append(messages, m)
+	}
+	for _, n := range c.Notes {
+		if err := t.Note(ctx, now, library.Note(n)); err != nil {
+			return err
+		}
+	}
+	return t.post(ctx, messages, now)
+}

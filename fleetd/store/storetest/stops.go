@@ -1,0 +1,80 @@
+package storetest
+
+import (
+	"testing"
+
+	"troupe/fleetd/stop"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// hold puts orders on record.
+func hold(t testing.TB, s *store.Store, now int, orders ...stop.Order) (c stop.Changes) {
+	t.Helper()
+	do(t, s, func(tx *store.Tx) error {
+		var ids []string
+		for _, o := range orders {
+			ids = append(ids, o.ID)
+		}
+		rows, err := tx.Stops(t.Context(), ids...)
+		if err != nil {
+			return err
+		}
+		if c, err = stop.Hold(rows, orders, at(now)); err != nil {
+			return err
+		}
+		return tx.ApplyStops(t.Context(), c, at(now))
+	})
+	return c
+}
+
+func stopsAreHeldAndReleased(t *testing.T, address string) {
+	s := Open(t, address)
+	robots(t, s, "r1", "r2")
+	order := stop.Order{ID: "s-1", Level: schema.StopHalt, By: "anna", Why: "„children“", At: at(1), All: true}
+	hold(t, s, 2, order, stop.Order{ID: "s-2", Level: schema.StopStop, At: at(2), Robots: []string{"r1"}})
+	same(t, "what is held", must[[]stop.Latch](t)(s.HeldStops(t.Context())), []stop.Latch{
+		{ID: "s-1", Level: schema.StopHalt, By: "anna", Why: "„children“", AskedAt: at(1)},
+		{ID: "s-1", Robot: "r1", Level: schema.StopHalt, By: "anna", Why: "„children“", AskedAt: at(1)},
+		{ID: "s-1", Robot: "r2", Level: schema.StopHalt, By: "anna", Why: "„children“", AskedAt: at(1)},
+		{ID: "s-2", Robot: "r1", Level: schema.StopStop, AskedAt: at(2)},
+	})
+	if c := hold(t, s, 3, order); !c.Empty() {
+		t.Errorf("put on record again: %+v", c)
+	}
+	do(t, s, func(tx *store.Tx) error {
+		rows, err := tx.Stops(t.Context(), "s-1")
+		if err != nil {
+			return err
+		}
+		if rows.Authority != s.Authority() || rows.Revs["r1"] != at(2).UnixMilli() || rows.Revs[""] != at(2).UnixMilli() {
+			t.Errorf("a plan sees %+v", rows)
+		}
+		c, problems, err := stop.Release(rows, []string{"s-1"}, "ben", "seen", at(4))
+		if err != nil || problems != nil {
+			t.Errorf("release: %v, %v", problems, err)
+		}
+		return tx.ApplyStops(t.Context(), c, at(4))
+	})
+	if left := must[[]stop.Latch](t)(s.HeldStops(t.Context())); len(left) != 1 || left[0].ID != "s-2" {
+		t.Errorf("still held: %+v", left)
+	}
+	if c := hold(t, s, 5, order); !c.Empty() {
+		t.Errorf("put on record again after its release: %+v", c)
+	}
+	var told []string
+	for _, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)) {
+		told = append(told, string(o.Topic)+" "+o.Target)
+	}
+	same(t, "what robots are told", told, []string{
+		"fleet_stop ", "desired_stop r1", "desired_stop r2", "fleet_stop ", "desired_stop r1", "desired_stop r2",
+	})
+	var first []string
+	for _, o := range must[[]store.Outgoing](t)(s.Desired(t.Context())) {
+		first = append(first, string(o.Topic)+" "+o.Target)
+	}
+	same(t, "what the broker must hold", first, []string{"fleet_stop ", "desired_stop r1", "desired_stop r2"})
+	if notes := must[[]store.Noted](t)(s.Audit(t.Context(), 0)); len(notes) != 3 || notes[0].What != "release" || notes[0].Who != "ben" || notes[0].Target != "stop s-1" {
+		t.Errorf("the audit tells %+v", notes)
+	}
+}
