@@ -13,6 +13,7 @@ const (
 	panicked
 	stalled
 	connectRefused
+	connectFlapping
 	passwordWrong
 	subscribeRefused
 	forbidden
@@ -20,6 +21,7 @@ const (
 	retainedCommand
 	wrongRetain
 	overRate
+	noSpace
 	abuse
 	noticeSent
 	willSent
@@ -37,6 +39,7 @@ var eventNames = [events]string{
 	panicked:         "connections_panicked",
 	stalled:          "connections_stalled",
 	connectRefused:   "connects_refused",
+	connectFlapping:  "connects_too_often",
 	passwordWrong:    "passwords_wrong",
 	subscribeRefused: "subscriptions_refused",
 	forbidden:        "publishes_forbidden",
@@ -44,6 +47,7 @@ var eventNames = [events]string{
 	retainedCommand:  "commands_retained",
 	wrongRetain:      "publishes_wrong_retain",
 	overRate:         "publishes_over_rate",
+	noSpace:          "publishes_without_room",
 	abuse:            "clients_cut_for_abuse",
 	noticeSent:       "notices_sent",
 	willSent:         "wills_sent",

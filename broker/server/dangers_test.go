@@ -38,5 +38,14 @@ var dangers = []danger{
 	{what: "an operator floods a robot, and his stop waits behind", test: TestABusyOperatorIsHeldBackAndHisStopStillArrives},
 	{what: "a sender multiplies his rate by connecting more often", test: TestASenderIsHeldBackWhateverHeConnectsAs},
 	{what: "who does nothing but break the rules goes on", test: TestWhoDoesNothingButBreakTheRulesIsCut},
-	{what: "sessions that ended leave subscriptions behind", test: TestASessionThatExpiredLeavesNoSubscriptionBehind},
+	{what: "a robot keeps documents without end", test: TestARobotKeepsNoMoreThanItsDocuments},
+	{what: "documents fill the memory", test: TestDocumentsBeyondTheRoomForThemAreRefused},
+
+	// Sessions and packets
+	{what: "a kept session leaves subscriptions behind and replays what is old", test: TestNobodysSessionOutlivesHisConnection},
+	{what: "a SUBSCRIBE is refused because a delivery has its packet id", test: TestASubscribeWhoseIDIsThatOfADeliveryIsGranted},
+	{what: "a robot that flaps wears the broker out, or takes itself over for ever", test: TestARobotThatConnectsAgainAndAgainIsSlowedAndTheConnectionThatIsThereStays},
+	{what: "topics that are empty, malformed, endless, or the broker's own", test: TestTopicsThatAreNoneGoNowhere},
+	{what: "a duplicate of QoS 2 is delivered again", test: TestAMessageOfQoS2ThatComesTwiceIsDeliveredOnce, stockHolds: "it remembers the packet id until it is released"},
+	{what: "messages of QoS 2 that are never released fill the memory", test: TestMessagesOfQoS2ThatAreNeverReleasedEndTheirConnection, stockHolds: "it takes 1024 at once"},
 }

@@ -28,7 +28,8 @@ type guard struct {
 	users    access.Users
 	ns       schema.Namespace
 	rates    rates
-	paces    *paces // of commands
+	paces    *paces           // of commands
+	connects limiters[string] // of robots, by client id
 	log      *slog.Logger
 	counters *counters
 	srv      *mqtt.Server
@@ -68,8 +69,8 @@ func (g *guard) ID() string { return "guard" }
 func (g *guard) Provides(b byte) bool {
 	return bytes.Contains([]byte{
 		mqtt.OnConnect, mqtt.OnConnectAuthenticate, mqtt.OnSessionEstablished, mqtt.OnDisconnect,
-		mqtt.OnACLCheck, mqtt.OnSubscribe, mqtt.OnPublish, mqtt.OnPublishDropped, mqtt.OnWill, mqtt.OnWillSent, mqtt.OnClientExpired,
-		mqtt.OnRetainMessage, mqtt.OnPacketEncode, mqtt.OnPacketSent, mqtt.OnPacketProcessed,
+		mqtt.OnACLCheck, mqtt.OnSubscribe, mqtt.OnPublish, mqtt.OnPublishDropped, mqtt.OnWill, mqtt.OnWillSent,
+		mqtt.OnRetainMessage, mqtt.OnPacketRead, mqtt.OnPacketEncode, mqtt.OnPacketSent, mqtt.OnPacketProcessed,
 	}, []byte{b})
 }
 
@@ -107,6 +108,10 @@ func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 		return errors.New(no.Detail)
 	}
 	cl.ID = id.ClientID
+	// Nobody's session outlives his connection: the library would deliver what it
+	// kept in random order and without asking for rights, and not even what is
+	// acknowledged is safe in it. Who comes back is told that nothing was kept.
+	cl.Properties.Clean = true
 	c := &client{
 		Identity: id, user: user, rights: access.Compile(id, g.ns),
 		refusals: rate.NewLimiter(rate.Limit(g.rates.refused), g.rates.refusedBurst),
@@ -144,7 +149,7 @@ func connackCode(f access.Fault) packets.Code {
 // client id until now is gone when it returns true.
 func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 	c := whoIs(cl)
-	if c == nil || !g.passwordFits(cl, c, pk) {
+	if c == nil || !g.passwordFits(cl, c, pk) || g.flaps(cl, c) {
 		return false
 	}
 	old, gone := g.live.take(cl.ID, connOf(cl))
@@ -172,6 +177,22 @@ func (g *guard) passwordFits(cl *mqtt.Client, c *client, pk packets.Packet) bool
 	g.counters.add(passwordWrong)
 	g.log.Warn("connect refused", "remote", cl.Net.Remote, "client", cl.ID, "user", c.Name, "why", "wrong password")
 	return false
+}
+
+// flaps slows a robot down that connects again and again, or two that have one
+// id; the connection that is there stays, and a stop reaches it. It is asked only
+// after the password, so that no stranger slows anybody down. Others are not
+// slowed: the next connection of a person's tool may bring a stop. Nor are blob
+// connections, which come and go with what is fetched.
+func (g *guard) flaps(cl *mqtt.Client, c *client) bool {
+	if c.Role != schema.RoleRobot || c.Blobs || g.connects.allow(c.ClientID) {
+		return false
+	}
+	g.counters.add(connectFlapping)
+	g.log.Warn("connect refused", "client", cl.ID, "remote", cl.Net.Remote, "why", "it connects again and again", "pause", flapPause)
+	_ = g.srv.SendConnack(cl, packets.ErrServerUnavailable, false, nil)
+	cl.Stop(packets.ErrServerUnavailable)
+	return true
 }
 
 // OnSessionEstablished ends the time in which a connection counts as waiting.
@@ -237,8 +258,7 @@ func (g *guard) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 // OnPublish judges a publish. What is refused is acknowledged and goes nowhere:
 // every other answer makes clients of MQTT 3.1.1 send it again for ever.
 func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
-	if cl == g.self {
-		g.kept.keeping(pk.FixedHeader.Retain)
+	if cl == g.self { // whose notices nobody keeps
 		return pk, nil
 	}
 	c := whoIs(cl)
@@ -258,7 +278,10 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 		pk.FixedHeader.Retain = false
 		g.remark(c, eventOf(v.Reason), v.Reason, pk.TopicName, v.Detail)
 	}
-	g.kept.keeping(pk.FixedHeader.Retain)
+	if pk.FixedHeader.Retain && !g.kept.keeping(pk.TopicName, len(pk.Payload), v.Urgent) {
+		g.remark(c, noSpace, schema.ReasonNoSpace, pk.TopicName, fmt.Sprintf("%d MiB of documents are kept, and no more", g.kept.most>>20))
+		return pk, packets.CodeSuccessIgnore
+	}
 	return pk, nil
 }
 
@@ -299,7 +322,9 @@ func (g *guard) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 		g.counters.add(willSilenced)
 		return mqtt.Will{}, nil
 	}
-	g.kept.keeping(will.Retain)
+	if will.Retain {
+		g.kept.keeping(will.TopicName, len(will.Payload), true)
+	}
 	return will, nil
 }
 
@@ -309,10 +334,6 @@ func (g *guard) OnWillSent(cl *mqtt.Client, pk packets.Packet) {
 		g.log.Info("will sent", "client", cl.ID, "topic", pk.TopicName)
 	}
 }
-
-// OnClientExpired removes the subscriptions of a session that is given up; the
-// library forgets the client but goes on matching them.
-func (g *guard) OnClientExpired(cl *mqtt.Client) { g.srv.UnsubscribeClient(cl) }
 
 // refuse counts a refusal, tells its sender, and cuts the connection of one who
 // does nothing else.

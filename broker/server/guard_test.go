@@ -314,7 +314,7 @@ func TestAClosingBrokerDeclaresNobodyLost(t *testing.T) {
 
 // One id, many connections at once: the last one to stay must also hear.
 func TestOfManyConnectionsOfOneIDOneStaysAndHears(t *testing.T) {
-	b := start(t)
+	b := start(t, func(c *server.Config) { c.RobotConnects = 1000 })
 	desk := b.Client(t, "fleetd")
 	for round := range 20 {
 		var wg sync.WaitGroup

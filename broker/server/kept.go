@@ -2,6 +2,7 @@ package server
 
 import (
 	"sync"
+	"sync/atomic"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
@@ -14,18 +15,33 @@ import (
 // Both windows are as narrow as the hooks allow, and neither waits for a
 // network: a document's is from the guard's yes until it is kept, a search's
 // from the written SUBACK until what was found is queued.
-type kept struct{ sync.RWMutex }
+type kept struct {
+	sync.RWMutex
+	size func(topic string) int // of the document that is kept there
 
-// keeping begins the window of a message, if it is one that is kept.
-// OnRetainMessage, on the same goroutine, ends it.
-func (k *kept) keeping(retain bool) {
-	if retain {
-		k.Lock()
+	most   int64        // bytes of all documents together
+	bytes  atomic.Int64 // changes only in a message's window
+	change int64        // that the message of the present window makes
+}
+
+// keeping begins the window of a message that is to be kept, unless there is no
+// room. OnRetainMessage, on the same goroutine, ends it. What must be kept is, and
+// so is what makes a document smaller.
+func (k *kept) keeping(topic string, size int, must bool) bool {
+	k.Lock()
+	k.change = int64(size - k.size(topic))
+	if !must && k.change > 0 && k.bytes.Load()+k.change > k.most {
+		k.Unlock()
+		return false
 	}
+	return true
 }
 
 // OnRetainMessage comes when a document was kept, or deleted.
-func (g *guard) OnRetainMessage(*mqtt.Client, packets.Packet, int64) { g.kept.Unlock() }
+func (g *guard) OnRetainMessage(*mqtt.Client, packets.Packet, int64) {
+	g.kept.bytes.Add(g.kept.change)
+	g.kept.Unlock()
+}
 
 // OnPacketSent begins a search: it follows the SUBACK, on the goroutine that
 // reads the client's packets. It also learns that the last mark of a client was

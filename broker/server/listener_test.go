@@ -29,18 +29,6 @@ func dead(t *testing.T, c net.Conn) bool {
 	return err != nil && (!ok || !ne.Timeout())
 }
 
-func TestASessionThatExpiredLeavesNoSubscriptionBehind(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
-		c := b.Client(t, "op1", func(h *brokertest.Hello) { h.Keep = true })
-		c.Subscribe("troupe/v1/robots/#")
-		c.Cut()
-		time.Sleep(2 * time.Hour)
-		if n := b.Status()["subscriptions"]; n != 0 {
-			t.Fatalf("%d subscriptions of nobody", n)
-		}
-	})
-}
-
 func TestWhoNeverSaysConnectIsCutAfterTenSeconds(t *testing.T) {
 	bubble(t, func(t *testing.T, b *brokertest.Broker) {
 		c, err := b.Dial(t.Context())

@@ -13,23 +13,12 @@ import (
 // have one for each robot: a desk that speaks to two hundred robots at once is at
 // its everyday work, but no single robot has to hear more from it than from a
 // person.
-type paces struct {
-	each  rate.Limit
-	burst int
-
-	mu    sync.Mutex
-	of    map[paceKey]*rate.Limiter
-	prune int // when there are so many, those at rest are forgotten
-}
+type paces struct{ of limiters[paceKey] }
 
 type paceKey struct{ sender, robot string }
 
-// pacesKept is how many paces are kept before those at rest are looked for: a
-// pace at rest is as good as a new one.
-const pacesKept = 1024
-
 func newPaces(perSecond int) *paces {
-	return &paces{each: rate.Limit(perSecond), burst: 2 * perSecond, of: map[paceKey]*rate.Limiter{}, prune: pacesKept}
+	return &paces{limiters[paceKey]{each: rate.Limit(perSecond), burst: 2 * perSecond}}
 }
 
 // allow says whether c may send another command to robot now.
@@ -38,20 +27,41 @@ func (p *paces) allow(c *client, robot string) bool {
 	if c.Role == schema.RoleFleetd || c.Role == schema.RoleAdmin {
 		k.robot = robot
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	l := p.of[k]
-	if l == nil {
-		if len(p.of) >= p.prune {
-			for k, l := range p.of {
-				if l.Tokens() >= float64(p.burst) {
-					delete(p.of, k)
+	return p.of.allow(k)
+}
+
+// limiters are alike, one for each key, and outlive whoever is limited.
+type limiters[K comparable] struct {
+	each  rate.Limit
+	burst int
+
+	mu    sync.Mutex
+	of    map[K]*rate.Limiter
+	prune int // when there are so many, those at rest are forgotten
+}
+
+// limitersKept is how many are kept before those at rest are looked for: a
+// limiter at rest is as good as a new one.
+const limitersKept = 1024
+
+func (l *limiters[K]) allow(k K) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	one := l.of[k]
+	if one == nil {
+		if l.of == nil {
+			l.of = map[K]*rate.Limiter{}
+		}
+		if len(l.of) >= max(limitersKept, l.prune) {
+			for k, one := range l.of {
+				if one.Tokens() >= float64(l.burst) {
+					delete(l.of, k)
 				}
 			}
-			p.prune = max(pacesKept, 2*len(p.of))
+			l.prune = 2 * len(l.of)
 		}
-		l = rate.NewLimiter(p.each, p.burst)
-		p.of[k] = l
+		one = rate.NewLimiter(l.each, l.burst)
+		l.of[k] = one
 	}
-	return l.Allow()
+	return one.Allow()
 }

@@ -12,6 +12,7 @@ import (
 
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"golang.org/x/sync/semaphore"
+	"golang.org/x/time/rate"
 
 	"troupe/broker/access"
 	"troupe/schema"
@@ -37,6 +38,8 @@ type Config struct {
 	MaxWaiting     int           // 1024 connections that have not said CONNECT
 	MaxWaitingIP   int           // 128 of them from one address
 	RobotRate      int           // 50 messages a second, twice that at once; answers and presence are not counted
+	RobotConnects  int           // 15 connects of a robot at once, then one every 10 s
+	MaxKept        int64         // 1 GiB of retained documents
 	CommandRate    int           // 20 commands a second of one sender, twice that at once; stops are not counted
 
 	Logger *slog.Logger
@@ -45,6 +48,10 @@ type Config struct {
 // blobWriteTimeout is the write timeout of robots' blob connections: 256 KiB may
 // take long on a poor line, and nobody waits behind it.
 const blobWriteTimeout = 30 * time.Second
+
+// flapPause is how long a robot waits between connects once it has used up those
+// that it may make at once.
+const flapPause = 10 * time.Second
 
 // maxPacket bounds packets of clients that are connected.
 const maxPacket = 512 << 10
@@ -60,6 +67,10 @@ func (c Config) complete() (Config, error) {
 	num(&c.MaxWaitingIP, 128)
 	num(&c.RobotRate, 50)
 	num(&c.CommandRate, 20)
+	num(&c.RobotConnects, 15)
+	if c.MaxKept == 0 {
+		c.MaxKept = 1 << 30
+	}
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = 10 * time.Second
 	}
@@ -178,7 +189,6 @@ func capabilities(cfg Config) *mqtt.Capabilities {
 	c.MaximumPacketSize = maxPacket
 	c.MaximumClientWritesPending = 8192
 	c.MaximumInflight = 65535
-	c.MaximumSessionExpiryInterval = 3600
 	c.TopicAliasMaximum = 0
 	c.SharedSubAvailable = 0
 	c.MinimumProtocolVersion = 4
@@ -197,6 +207,12 @@ func newGuard(cfg Config, srv *mqtt.Server, n *counters) *guard {
 		hashing: semaphore.NewWeighted(2), // each takes up to 128 MiB
 	}
 	g.paces = newPaces(cfg.CommandRate)
+	g.connects = limiters[string]{each: rate.Every(flapPause), burst: cfg.RobotConnects}
+	g.kept.most = cfg.MaxKept
+	g.kept.size = func(topic string) int {
+		pk, _ := srv.Topics.Retained.Get(topic)
+		return len(pk.Payload)
+	}
 	g.live = newSessions()
 	g.self = srv.NewClient(nil, mqtt.LocalListener, "$broker", true) // no client can have this id
 	return g

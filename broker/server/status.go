@@ -50,6 +50,7 @@ func (s *Server) Status() map[string]int64 {
 	out["clients"] = i.ClientsConnected
 	out["subscriptions"] = i.Subscriptions
 	out["retained"] = i.Retained
+	out["retained_bytes"] = s.guard.kept.bytes.Load()
 	out["inflight"] = i.Inflight
 	out["inflight_dropped"] = i.InflightDropped
 	out["messages_received"] = i.MessagesReceived

@@ -1,0 +1,218 @@
+package server_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/broker/brokertest"
+	"troupe/broker/server"
+	"troupe/schema"
+)
+
+// gone waits until no more than n clients are left.
+func gone(b *brokertest.Broker, n int64) {
+	for b.Status()["clients"] > n {
+		runtime.Gosched()
+	}
+}
+
+func TestNobodysSessionOutlivesHisConnection(t *testing.T) {
+	b := start(t)
+	hello := brokertest.Hello{Name: "op1", ClientID: "op1", Keep: true}
+	op, robot := brokertest.Connect(t, b.Dial, hello), b.Client(t, "r1")
+	op.Subscribe(r1 + "event")
+	op.Cut()
+	gone(b, 1)
+	if n := b.Status()["subscriptions"]; n != 0 {
+		t.Errorf("%d subscriptions of nobody", n)
+	}
+	robot.Publish(r1+"event", "old")
+	op = brokertest.Connect(t, b.Dial, hello)
+	op.Subscribe(r1 + "event")
+	robot.Publish(r1+"event", "new")
+	if m := op.Expect(r1 + "event"); string(m.Payload) != "new" {
+		t.Errorf("what was said while op1 was away is replayed: %v", m)
+	}
+}
+
+// The library has one map for the packet ids of both directions.
+func TestASubscribeWhoseIDIsThatOfADeliveryIsGranted(t *testing.T) {
+	b := start(t)
+	robot, desk := b.Client(t, "r1"), b.Client(t, "fleetd")
+	robot.Quiet()
+	robot.Subscribe(r1 + "cmd/#")
+	const deliveries = 20 // with ids from 1 on, none of which is acknowledged
+	for range deliveries {
+		desk.Publish(r1+"cmd/fleetd/sys/ping", "")
+		robot.Expect(r1 + "cmd/#")
+	}
+	for range deliveries { // as are those of the robot's packets
+		if got := robot.TrySubscribe(1, "troupe/v1/fleet/#"); got[0] != 1 {
+			t.Fatalf("granted %d", got[0])
+		}
+	}
+	desk.Retain("troupe/v1/fleet/presence", online)
+	robot.Expect("troupe/v1/fleet/presence")
+}
+
+func TestARobotThatConnectsAgainAndAgainIsSlowedAndTheConnectionThatIsThereStays(t *testing.T) {
+	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+		hello := brokertest.Hello{Name: "r1", ClientID: "r1"}
+		for i := range 14 {
+			if c, code := brokertest.TryConnect(t, b.Dial, hello); code != 0 {
+				t.Fatalf("connect %d: code %d", i, code)
+			} else {
+				c.Cut()
+			}
+		}
+		robot, op := b.Client(t, "r1"), b.Client(t, "op1")
+		robot.Subscribe(r1 + "cmd/#")
+		for i := range 100 { // for fifty seconds
+			c, code := brokertest.TryConnect(t, b.Dial, hello)
+			if code == 0 {
+				robot = c // taken over, at most every ten seconds
+				robot.Subscribe(r1 + "cmd/#")
+			} else if code != 3 {
+				t.Fatalf("attempt %d: code %d", i, code)
+			}
+			op.Publish(r1+"cmd/op1/safety/stop", "")
+			robot.Expect(r1 + "cmd/#")
+			time.Sleep(time.Second / 2)
+		}
+		if n := b.Status()["connects_too_often"]; n < 94 || n > 96 {
+			t.Errorf("%d of 100 connects refused, want one taken every ten seconds", n)
+		}
+		if _, code := brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: "r2", ClientID: "r2"}); code != 0 {
+			t.Errorf("another robot: code %d", code)
+		}
+		for i := range 50 { // a person's tool that connects for each message
+			b.Client(t, "op2", brokertest.WithID(fmt.Sprintf("op2.%d", i%2))).Close()
+		}
+	})
+}
+
+func TestARobotKeepsNoMoreThanItsDocuments(t *testing.T) {
+	b := start(t, func(c *server.Config) { c.RobotRate = 10000 })
+	robot := b.Client(t, "r1")
+	before := b.Status()["retained"]
+	rows := 0
+	for _, row := range schema.Topics {
+		rows++
+		topic := strings.NewReplacer("{rid}", "r1", "{cid}", "op1").Replace(row.Pattern)
+		for _, end := range []string{"", "1", "/1"} { // and no more, or it is cut for it
+			robot.Retain("troupe/v1/"+topic+end, "x")
+		}
+	}
+	if n := b.Status()["retained"] - before; n > int64(rows) {
+		t.Errorf("%d documents kept, there are %d topics", n, rows)
+	}
+}
+
+func TestDocumentsBeyondTheRoomForThemAreRefused(t *testing.T) {
+	const room = 1 << 20
+	b := start(t, func(c *server.Config) { c.MaxKept = room })
+	desk := b.Client(t, "fleetd")
+	desk.Subscribe("troupe/v1/clients/fleetd/notice")
+	blob := func(i int) string { return fmt.Sprintf("troupe/v1/blobs/%064x", i) }
+	for i := range 8 {
+		desk.Retain(blob(i), strings.Repeat("b", 200<<10))
+	}
+	late := b.Client(t, "admin")
+	late.Subscribe("troupe/v1/blobs/+", r1+"cmd/#")
+	desk.Publish(r1+"cmd/fleetd/sys/ping", "")
+	late.Expect(r1 + "cmd/#") // after all that was kept
+	if ms := late.Inbox("#"); len(ms) != 5 {
+		t.Errorf("%d blobs of 200 KiB are kept in 1 MiB", len(ms))
+	}
+	if n := notice(t, desk); n.Reason != schema.ReasonNoSpace || n.Topic != blob(5) {
+		t.Errorf("notice %+v", n)
+	}
+	// A robot's presence is told however full it is, and what goes makes room.
+	b.Client(t, "r1").Retain(r1+"presence", online)
+	desk.Retain(blob(0), "")
+	desk.Retain(blob(7), "again")
+	if s := b.Status(); s["retained_bytes"] != int64(4*200<<10+len(online)+len("again")) {
+		t.Errorf("%d bytes are said to be kept", s["retained_bytes"])
+	}
+}
+
+// What no client that means well would send, one connection each.
+func TestTopicsThatAreNoneGoNowhere(t *testing.T) {
+	b := start(t)
+	watcher := b.Client(t, "admin")
+	watcher.TrySubscribe(1, "#", "$SYS/#", "/#", "+/+/#")
+	watcher.Ping()
+	watcher.Inbox("#") // the library's own
+	watcher.Inbox("$SYS/#")
+	for name, topic := range map[string]string{
+		"empty": "", "a NUL": "troupe/v1/\x00", "invalid UTF-8": "troupe/v1/\xff\xfe", "a surrogate": "troupe/v1/\xed\xa0\x80", "a wildcard": r1 + "cmd/+/safety/stop",
+		"all": "#", "the broker's own": "$SYS/broker/version", "shared": "$share/g/troupe/v1/robots/r1/event", "a slash in front": "/troupe/v1/robots/r1/event",
+		"a slash behind": r1 + "event/", "empty levels": "troupe/v1/robots//event", "too deep": strings.Repeat("a/", 5000) + "a", "too long": strings.Repeat("a", 65000),
+		"upper case": "troupe/v1/robots/R1/event", "a control character": r1 + "event\n",
+	} {
+		for _, qos := range []byte{0, 1} {
+			for _, retain := range []byte{0, 1} {
+				c, code := brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: "op1", ClientID: "op1"})
+				if code != 0 {
+					t.Fatalf("%s: connect: %d", name, code)
+				}
+				body := append(binary.BigEndian.AppendUint16(nil, uint16(len(topic))), topic...)
+				if qos > 0 {
+					body = append(body, 0, 9)
+				}
+				_ = c.Raw(brokertest.Packet(0x30|qos<<1|retain, append(body, 'x')))
+				_ = c.Raw(brokertest.Packet(0xe0, nil))
+				c.Lost() // so all of it was dealt with
+			}
+		}
+	}
+	b.Client(t, "r1").Publish(r1+"event", "end")
+	watcher.Expect(r1 + "event")
+	for _, m := range watcher.Inbox("#") {
+		if !strings.HasSuffix(m.Topic, "/notice") {
+			t.Errorf("routed: %v", m)
+		}
+	}
+	for _, m := range append(watcher.Inbox("$SYS/#"), watcher.Inbox("$share/#")...) {
+		t.Errorf("routed: %v", m)
+	}
+}
+
+func TestAMessageOfQoS2ThatComesTwiceIsDeliveredOnce(t *testing.T) {
+	b := start(t)
+	robot, op := b.Client(t, "r1"), b.Client(t, "op1")
+	robot.Subscribe(r1 + "cmd/#")
+	topic := r1 + "cmd/op1/sys/ping"
+	first := append(append(binary.BigEndian.AppendUint16(nil, uint16(len(topic))), topic...), 0x77, 0x77)
+	for i := range 5 {
+		_ = op.Raw(brokertest.Packet(0x34|byte(min(i, 1))<<3, first))
+	}
+	op.Ping()
+	op.Publish(topic, "end")
+	robot.ExpectThat("#", func(m brokertest.Message) bool { return string(m.Payload) == "end" })
+	if n := len(robot.Inbox("#")); n != 1 {
+		t.Errorf("it came %d times", n)
+	}
+}
+
+// A sender that never releases what it sent must not fill the broker.
+func TestMessagesOfQoS2ThatAreNeverReleasedEndTheirConnection(t *testing.T) {
+	b := start(t)
+	op := b.Client(t, "op1")
+	topic := r1 + "cmd/op1/safety/stop" // which no rate bounds
+	for i := range 5000 {
+		body := append(binary.BigEndian.AppendUint16(nil, uint16(len(topic))), topic...)
+		if op.Raw(brokertest.Packet(0x34, binary.BigEndian.AppendUint16(body, uint16(i+1)))) != nil {
+			break
+		}
+	}
+	op.Lost()
+	gone(b, 0)
+	if n := b.Status()["inflight"]; n != 0 {
+		t.Errorf("%d are kept of a client that is gone", n)
+	}
+}
