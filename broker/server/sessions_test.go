@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"troupe/broker/brokertest"
@@ -60,7 +61,8 @@ func TestASubscribeWhoseIDIsThatOfADeliveryIsGranted(t *testing.T) {
 }
 
 func TestARobotThatConnectsAgainAndAgainIsSlowedAndTheConnectionThatIsThereStays(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+	synctest.Test(t, func(t *testing.T) {
+		b := start(t, brokertest.InProcess)
 		hello := brokertest.Hello{Name: "r1", ClientID: "r1"}
 		for i := range 14 {
 			if c, code := brokertest.TryConnect(t, b.Dial, hello); code != 0 {
