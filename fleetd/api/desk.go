@@ -2,8 +2,10 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
 	"time"
 
+	"troupe/fleetd/ca"
 	"troupe/fleetd/command"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
@@ -23,6 +25,14 @@ type Desk interface {
 	Robots() []Robot
 	Robot(id string) (Detail, bool)
 	Watch() Watch
+
+	// Issuer is what certificates are issued with, or why none are.
+	Issuer() (Issuer, error)
+	// Leaving says what the decommission of a robot waits for; empty = for nothing.
+	Leaving(robot string) string
+	// Orphans are the retained documents of robots that the database does not know.
+	Orphans() []Orphan
+
 	Adopt(ctx context.Context, id string) error
 
 	// Targets are the robots that a selector means, and the names in it that are
@@ -31,6 +41,14 @@ type Desk interface {
 	// Issue sets commands on their way: a stop is sent first and put on record
 	// after, everything else the other way round.
 	Issue(ctx context.Context, b command.Batch, commands []command.Command, stop bool) (Ticket, error)
+}
+
+// Issuer is what a robot is enrolled with.
+type Issuer struct {
+	*ca.Authority
+	URL         string            // where robots ask
+	Fingerprint [sha256.Size]byte // of the certificate that they find there
+	Brokers     []string          // where they are to connect
 }
 
 // Ticket is a batch on its way.

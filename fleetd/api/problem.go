@@ -62,6 +62,15 @@ var (
 	KindBusy        = Kind{"busy", http.StatusServiceUnavailable, "Too much at once", "Many requests change the same thing at once; this one changed nothing. Try again."}
 	KindDatabase    = Kind{"database-unavailable", http.StatusServiceUnavailable, "The database does not answer", "Robots go on, and stops work. What needs the fleet's memory has to wait until the database answers."}
 	KindBroker      = Kind{"broker-unavailable", http.StatusServiceUnavailable, "No connection to the robots", "fleetd has lost the MQTT broker: nothing reaches a robot from here. Stop robots at the robot itself."}
+	KindNoKeys      = Kind{"no-certificates", http.StatusNotImplemented, "This desk issues no certificates", "It was started without the fleet's keys, or without an address at which robots may ask."}
+	KindToken       = Kind{"token-unknown", http.StatusForbidden, "There is no such enrolment token", "The token that the robot shows is not one of this desk, or is for another robot."}
+	KindTokenUsed   = Kind{"token-used", http.StatusForbidden, "The enrolment token was used", "A token makes one robot, once. Only the key that it was used for is answered again, as long as the token lasts."}
+	KindTokenOld    = Kind{"token-expired", http.StatusForbidden, "The enrolment token has ended", "A token lasts a day unless it was made to last otherwise, and until a newer one is made for its robot."}
+	KindWrongBody   = Kind{"wrong-body", http.StatusForbidden, "The enrolment token is for another body", "The token is bound to a serial number, and the robot says another one, or none."}
+	KindRequest     = Kind{"certificate-request-refused", http.StatusUnprocessableEntity, "The request for a certificate is refused", "The request was read, and must not be granted; errors says why: weak_key, wrong_subject, csr_not_proven, csr_unreadable."}
+	KindCertificate = Kind{"certificate-refused", http.StatusForbidden, "The certificate is not taken", "The robot shows no certificate of this fleet, or one that has ended or was revoked. A new token is the way back."}
+	KindTooOften    = Kind{"too-often", http.StatusTooManyRequests, "Too many wrong tokens", "Somebody at this address shows wrong tokens again and again, and has to wait."}
+	KindOnline      = Kind{"robot-online", http.StatusConflict, "The robot is there", "What was asked for would cut off a robot that is connected, or have it write again what is emptied."}
 	KindInternal    = Kind{"internal", http.StatusInternalServerError, "A fault of fleetd", "This is a defect of the program, not of the request. Its log has more."}
 )
 
@@ -69,7 +78,8 @@ var (
 func Kinds() []Kind {
 	return []Kind{
 		KindMalformed, KindInvalid, KindNotFound, KindConflict, KindCount, KindConfirm, KindUnpublished, KindStale,
-		KindTooLarge, KindMedia, KindNotAllowed, KindSlow, KindBusy, KindDatabase, KindBroker, KindInternal,
+		KindTooLarge, KindMedia, KindNotAllowed, KindSlow, KindBusy, KindDatabase, KindBroker, KindNoKeys,
+		KindToken, KindTokenUsed, KindTokenOld, KindWrongBody, KindRequest, KindCertificate, KindTooOften, KindOnline, KindInternal,
 	}
 }
 

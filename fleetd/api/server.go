@@ -31,13 +31,14 @@ const MaxBody = 1 << 20
 
 // server holds what the handlers need.
 type server struct {
-	desk Desk
-	log  *slog.Logger
+	desk    Desk
+	log     *slog.Logger
+	guesses *guesses
 }
 
 // Register adds the API, its description and its health to mux.
 func Register(mux *http.ServeMux, desk Desk, log *slog.Logger) {
-	s := &server{desk: desk, log: log}
+	s := &server{desk: desk, log: log, guesses: newGuesses()}
 	config := huma.DefaultConfig("Troupe", "1")
 	config.Info.Description = "The desk of a fleet of performing robots. No stop here is an emergency stop: each is a message that software carries out."
 	config.OpenAPIPath = "/api/openapi"
@@ -49,6 +50,9 @@ func Register(mux *http.ServeMux, desk Desk, log *slog.Logger) {
 	config.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[jsontext.Value](), reflect.TypeFor[json.RawMessage]())
 	h := humago.New(mux, config)
 	s.robots(h)
+	s.identities(h)
+	s.enrolments(h)
+	s.leaving(h)
 	s.stream(h)
 	s.library(h, library.KindAct, "acts")
 	s.library(h, library.KindStory, "stories")

@@ -38,6 +38,8 @@ type Robot struct {
 	Wish      Wish           `json:"wish"`
 	Alerts    []schema.Alert `json:"alerts"`
 	LastEvent *schema.Event  `json:"last_event,omitempty"`
+
+	Gone bool `json:"gone,omitempty" doc:"only in the stream: it is shown no more"`
 }
 
 // Presence is what the desk believes about a robot being there.

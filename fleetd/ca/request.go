@@ -3,7 +3,9 @@ package ca
 import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
+	"crypto/sha256"
 	"crypto/x509"
+	"encoding/hex"
 	"encoding/pem"
 	"fmt"
 
@@ -14,6 +16,16 @@ import (
 type Request struct {
 	Name string
 	key  *ecdsa.PublicKey
+}
+
+// KeyDigest tells one key from another: the SHA-256 of its public half.
+func (r Request) KeyDigest() (string, error) {
+	der, err := x509.MarshalPKIXPublicKey(r.key)
+	if err != nil {
+		return "", fmt.Errorf("read the key of %s: %w", r.Name, err)
+	}
+	sum := sha256.Sum256(der)
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // Why a request for a certificate is refused.

@@ -25,6 +25,9 @@ var (
 
 // Verify says who shows this certificate. It knows nothing of what was revoked.
 func (a *Authority) Verify(leaf *x509.Certificate, now time.Time) (Holder, error) {
+	if err := leaf.CheckSignatureFrom(a.cert); err != nil { // before its dates: a foreign one that ended is foreign
+		return Holder{}, fmt.Errorf("%w: %w", ErrForeign, err)
+	}
 	roots := x509.NewCertPool()
 	roots.AddCert(a.cert)
 	_, err := leaf.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})

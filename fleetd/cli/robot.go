@@ -73,7 +73,9 @@ func (sh *shell) robotCommand() *cobra.Command {
 		Example: "  fleetd robot label r1 site=museum floor=2\n  fleetd robot label r1 floor-",
 		RunE:    run(func(cmd *cobra.Command, args []string) error { return sh.label(cmd.Context(), args[0], args[1:]) }),
 	}
-	return group("robot", "robots: list, get, watch, label", list, get, watch, label)
+	verbs := append([]*cobra.Command{list, get, watch, label}, sh.identityCommands()...)
+	return group("robot", "robots: list, get, watch, label; enrol, identity, revoke; decommission, orphans",
+		append(verbs, sh.decommissionCommand(), sh.orphansCommand())...)
 }
 
 func (sh *shell) label(ctx context.Context, robot string, changes []string) error {

@@ -51,6 +51,12 @@ or broker-password in the file.`,
 	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")
 	f.Bool("dev", false, "every robot that shows itself belongs to the fleet")
 	f.Bool("exposed", false, "listen where others can reach, though nobody is asked who he is")
+	f.String("ca", "", "folder with the fleet's keys (fleetd ca init): the desk issues certificates, and has one of its own")
+	f.String("http-tls-cert", "", "certificate for the addresses below; --http is then spoken over TLS")
+	f.String("http-tls-key", "", "its key")
+	f.String("enrol", "", "address at which robots, and nobody else, get and renew certificates over TLS")
+	f.String("enrol-url", "", "how robots reach it, if the certificate does not say so: https://host:port")
+	f.StringSlice("robot-broker", nil, "broker to which enrolled robots connect, the preferred first; --broker if left out")
 	f.StringSlice("host", nil, "name by which a reverse proxy speaks to the desk")
 	f.String("config", "", "YAML file with these settings")
 	f.String("log-level", "info", "debug, info, warn or error")
@@ -69,10 +75,16 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	return fleet.Run(cmd.Context(), fleet.Config{
 		Name: k.String("name"), HTTP: k.String("http"), Broker: k.String("broker"), Password: k.String(secret),
 		Database: k.String("database"), Namespace: schema.Namespace(k.String("namespace")), Version: sh.version,
+		CA: k.String("ca"), HTTPCert: k.String("http-tls-cert"), HTTPKey: k.String("http-tls-key"),
+		Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"), RobotBrokers: k.Strings("robot-broker"),
 		Dev: k.Bool("dev"), Exposed: k.Bool("exposed"), Hosts: k.Strings("host"),
 		Logger: slog.New(slog.NewTextHandler(sh.Err, &slog.HandlerOptions{Level: level})),
 	}, func(f *fleet.Fleet) {
-		fmt.Fprintf(sh.Out, "ready http=%s\n", f.URL())
+		ready := "ready http=" + f.URL()
+		if url := f.EnrolURL(); url != "" {
+			ready += " enrol=" + url
+		}
+		fmt.Fprintln(sh.Out, ready)
 	})
 }
 
@@ -107,7 +119,7 @@ func (sh *shell) settings(flags *pflag.FlagSet) (*koanf.Koanf, error) {
 		switch {
 		case !known[name]:
 			return nil, fmt.Errorf("environment: there is no setting %s", variable)
-		case name == "host":
+		case name == "host", name == "robot-broker":
 			found[name] = strings.Split(value, ",")
 		default:
 			found[name] = value

@@ -102,6 +102,13 @@ var refusals = []refusal{
 	{"a label for a robot nobody saw", "PUT", "/robots/r9/labels", map[string]any{"labels": map[string]string{}}, nil, api.KindNotFound, "", "r9"},
 	{"a label that cannot be one", "PUT", "/robots/r1/labels", map[string]any{"labels": map[string]string{"A b": "c"}}, nil, api.KindInvalid, "/labels/A b/key", "key"},
 	{"a name that cannot be a robot's", "POST", "/robots/R1/adopt", api.Signed{}, nil, api.KindInvalid, "", "R1"},
+	{"a token without keys", "POST", "/robots/r7/tokens", api.TokenAsk{}, nil, api.KindNoKeys, "", "--ca"},
+	{"a certificate without keys", "POST", "/enrol", schema.EnrolRequest{Token: "x", CSR: "x"}, nil, api.KindNoKeys, "", "--ca"},
+	{"a revocation of nobody", "POST", "/robots/r9/revoke", api.RevokeAsk{}, nil, api.KindNotFound, "", "r9"},
+	{"a robot that is there leaves", "POST", "/robots/r1/decommission", api.DecommissionAsk{}, nil, api.KindOnline, "", "--yes"},
+	{"a robot nobody knows leaves", "POST", "/robots/r9/decommission", api.DecommissionAsk{Yes: true}, nil, api.KindNotFound, "", "r9"},
+	{"a decommission nobody began", "GET", "/robots/r1/decommission", nil, nil, api.KindNotFound, "", "r1"},
+	{"documents of a robot that is known", "DELETE", "/orphans/r1", nil, nil, api.KindNotFound, "", "r1"},
 	{"a command nobody gave", "GET", "/commands/x", nil, nil, api.KindNotFound, "", "x"},
 	{"a batch nobody gave", "GET", "/batches/x", nil, nil, api.KindNotFound, "", "x"},
 	{"an address that does not exist", "GET", "/rebots", nil, nil, api.KindNotFound, "", "/api/v1/rebots"},
@@ -156,8 +163,12 @@ func TestEveryMistakeIsToldWithItsPlaceAndAWayOut(t *testing.T) {
 	})
 }
 
-// Kinds that no request to a desk that is well can meet; other tests meet them.
-var elsewhere = []api.Kind{api.KindBusy, api.KindSlow, api.KindInternal, api.KindDatabase, api.KindBroker}
+// Kinds that no request to a desk that is well can meet, or only one with keys;
+// other tests meet them.
+var elsewhere = []api.Kind{
+	api.KindBusy, api.KindSlow, api.KindInternal, api.KindDatabase, api.KindBroker,
+	api.KindToken, api.KindTokenUsed, api.KindTokenOld, api.KindWrongBody, api.KindRequest, api.KindCertificate, api.KindTooOften,
+}
 
 func TestEveryKindOfProblemIsTested(t *testing.T) {
 	met := map[string]bool{}

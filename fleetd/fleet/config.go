@@ -33,6 +33,15 @@ type Config struct {
 	// Exposed allows an address that others can reach although nobody is asked
 	// who he is.
 	Exposed bool
+	// CA is the folder with the fleet's keys; empty: no certificates are issued,
+	// and the desk has none of its own for a broker that wants one.
+	CA string
+	// HTTPCert and HTTPKey are files; with them HTTP is spoken over TLS.
+	HTTPCert, HTTPKey string
+	// Enrol is the address at which robots, and nobody else, ask for certificates;
+	// EnrolURL is how they reach it, and RobotBrokers are where they then connect.
+	Enrol, EnrolURL string
+	RobotBrokers    []string
 	// Hosts are the names by which a reverse proxy speaks to the desk.
 	Hosts []string
 
@@ -68,6 +77,9 @@ func (c *Config) complete() error {
 		return fmt.Errorf("name space %q: use a-z, 0-9 and hyphens, at most 32", c.Namespace)
 	case c.Broker == "" && c.Dial == nil:
 		return errors.New("no broker is given: write --broker mqtt://host:port")
+	}
+	if err := c.completeIdentity(); err != nil {
+		return err
 	}
 	return c.checkDatabase()
 }

@@ -95,6 +95,7 @@ func (e *entry) target(id string) command.Target {
 // the outbox to the broker.
 func (f *Fleet) Changed(ctx context.Context) {
 	signal(f.outbox.wake)
+	signal(f.warden.wake)
 	db, err := f.Store()
 	if err != nil {
 		return
@@ -106,11 +107,14 @@ func (f *Fleet) Changed(ctx context.Context) {
 
 // refresh reads what the database knows of robots into the hub.
 func (f *Fleet) refresh(ctx context.Context, db *store.Store) error {
+	f.knowing.Lock()
+	defer f.knowing.Unlock()
 	robots, err := db.Robots(ctx, selector.All())
 	if err != nil {
 		return err
 	}
 	f.hub.known(robots)
+	f.hub.forgetOthers(robots)
 	return nil
 }
 
@@ -131,6 +135,8 @@ func (f *Fleet) adopt(ctx context.Context, db *store.Store, id string, now time.
 	if added {
 		f.log.Info("robot is known from now on", "robot", id)
 	}
+	f.knowing.Lock()
+	defer f.knowing.Unlock()
 	robot, err := db.Robot(ctx, id)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"troupe/broker/link"
 	"troupe/fleetd/api"
 	"troupe/fleetd/store"
+	"troupe/fleetd/vault"
 	"troupe/schema"
 )
 
@@ -35,13 +36,21 @@ type Fleet struct {
 	keeper *keeper
 	driver *driver
 	outbox *outbox
+	warden *warden
 	blobs  *blobs
 	link   *link.Link    // what it tells waits until
 	opened chan struct{} // is closed
 
+	mux      *http.ServeMux
 	handler  http.Handler
 	listener net.Listener // nil without an address
 	server   *http.Server
+
+	vault          *vault.Vault // nil without the fleet's keys
+	served         *served      // nil without a certificate to show
+	robotsListener net.Listener // nil without an address at which robots ask
+	robotsServer   *http.Server
+	knowing        sync.Mutex // held while the hub learns which robots the database knows
 
 	end     context.CancelFunc
 	running sync.WaitGroup
@@ -88,13 +97,13 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		database: api.Health{Why: "not opened yet", Since: schema.TimeOf(now)},
 		broker:   api.Health{Why: "not connected yet", Since: schema.TimeOf(now)},
 	}
-	f.keeper, f.driver, f.outbox = &keeper{f: f}, newDriver(f), newOutbox(f)
+	f.keeper, f.driver, f.outbox, f.warden = &keeper{f: f}, newDriver(f), newOutbox(f), newWarden(f)
 	f.blobs = &blobs{f: f, at: map[string]fetching{}}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f.end = stop
-	if err := f.listen(ctx, running); err != nil {
+	if err := errors.Join(f.openVault(now), f.listen(ctx, running), f.listenForRobots(ctx, running)); err != nil {
 		stop()
-		return nil, err
+		return nil, errors.Join(err, f.deafen())
 	}
 	if err := f.openDatabase(ctx); err != nil && !f.mayComeLater(err) {
 		stop()
@@ -108,7 +117,10 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	f.running.Go(func() { f.driver.run(running) })
 	f.running.Go(func() { f.desk(running) })
 	if f.listener != nil {
-		f.running.Go(f.serve)
+		f.running.Go(func() { f.serve(f.server, f.listener, f.cfg.HTTPCert != "") })
+	}
+	if f.robotsListener != nil {
+		f.running.Go(func() { f.serve(f.robotsServer, f.robotsListener, true) })
 	}
 	return f, nil
 }
@@ -118,7 +130,11 @@ func (f *Fleet) URL() string {
 	if f.listener == nil {
 		return ""
 	}
-	return "http://" + f.listener.Addr().String()
+	scheme := "http"
+	if f.cfg.HTTPCert != "" {
+		scheme = "https"
+	}
+	return scheme + "://" + f.listener.Addr().String()
 }
 
 // Handler answers requests from within the process.
@@ -222,6 +238,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	var all sync.WaitGroup
 	all.Go(func() { f.keeper.run(ctx, db) })
 	all.Go(func() { f.outbox.run(ctx, db) })
+	all.Go(func() { f.warden.run(ctx, db) })
 	all.Go(func() { f.blobs.run(ctx, db) })
 	all.Wait()
 }
@@ -242,9 +259,15 @@ func (f *Fleet) load(ctx context.Context, db *store.Store) error {
 	return f.takeUp(ctx, db, time.Now())
 }
 
-// serve answers HTTP until the end.
-func (f *Fleet) serve() {
-	if err := f.server.Serve(f.listener); !errors.Is(err, http.ErrServerClosed) {
+// serve answers requests at one address until the end.
+func (f *Fleet) serve(server *http.Server, l net.Listener, encrypted bool) {
+	var err error
+	if encrypted {
+		err = server.ServeTLS(l, "", "") // its configuration has the certificate
+	} else {
+		err = server.Serve(l)
+	}
+	if !errors.Is(err, http.ErrServerClosed) {
 		select {
 		case f.failed <- fmt.Errorf("serve HTTP: %w", err):
 		default:

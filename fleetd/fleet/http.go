@@ -20,6 +20,12 @@ const maxHeader = 64 << 10
 // was asked for in so many words: nobody is asked who he is yet.
 func (f *Fleet) listen(ctx, running context.Context) error {
 	f.handler = f.routes()
+	if f.cfg.HTTPCert != "" {
+		var err error
+		if f.served, err = newServed(f.cfg.HTTPCert, f.cfg.HTTPKey, f.log); err != nil {
+			return err
+		}
+	}
 	if f.cfg.HTTP == "" {
 		return nil
 	}
@@ -39,8 +45,14 @@ func (f *Fleet) listen(ctx, running context.Context) error {
 		f.log.Warn("no login: everybody on this machine commands every robot", "http", l.Addr().String())
 	}
 	f.listener = l
-	f.server = &http.Server{
-		Handler:           f.handler,
+	f.server = f.httpServer(running, f.handler)
+	return nil
+}
+
+// httpServer is how the desk answers, at whichever address.
+func (f *Fleet) httpServer(running context.Context, handler http.Handler) *http.Server {
+	s := &http.Server{
+		Handler:           handler,
 		BaseContext:       func(net.Listener) context.Context { return running },
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
@@ -49,30 +61,42 @@ func (f *Fleet) listen(ctx, running context.Context) error {
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(f.log.Handler(), slog.LevelWarn),
 	}
-	return nil
+	if f.served != nil {
+		s.TLSConfig = f.served.config()
+	}
+	return s
 }
 
-// deafen lets go of the address before anybody was answered.
+// deafen lets go of the addresses before anybody was answered.
 func (f *Fleet) deafen() error {
-	if f.listener == nil {
-		return nil
+	var errs []error
+	for _, l := range []net.Listener{f.listener, f.robotsListener} {
+		if l != nil {
+			errs = append(errs, l.Close())
+		}
 	}
-	return f.listener.Close()
+	return errors.Join(errs...)
 }
 
 // hangUp ends the answering of requests: at leisure, then at once.
 func (f *Fleet) hangUp(ctx context.Context) error {
-	if f.listener == nil {
-		return nil
+	var errs []error
+	for _, s := range []*http.Server{f.server, f.robotsServer} {
+		if s == nil {
+			continue
+		}
+		err := s.Shutdown(ctx)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = s.Close()
+		}
+		errs = append(errs, err)
 	}
-	if err := f.server.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return f.server.Close()
+	return errors.Join(errs...)
 }
 
 func (f *Fleet) routes() http.Handler {
 	mux := http.NewServeMux()
+	f.mux = mux
 	api.Register(mux, f, f.log)
 	mux.Handle("/", console.Handler())
 	hosts := append([]string{}, f.cfg.Hosts...)

@@ -245,7 +245,11 @@ func (w *watch) Next(ctx context.Context, atMost time.Duration) ([]api.Robot, er
 	defer w.hub.mu.Unlock()
 	out := make([]api.Robot, 0, len(w.dirty))
 	for id := range w.dirty {
-		out = append(out, w.hub.of(id).line(id))
+		if e := w.hub.robots[id]; e != nil {
+			out = append(out, e.line(id))
+		} else {
+			out = append(out, gone(id))
+		}
 	}
 	clear(w.dirty)
 	slices.SortFunc(out, func(a, b api.Robot) int { return strings.Compare(a.ID, b.ID) })

@@ -50,7 +50,7 @@ func (f *Fleet) hear(m link.Message) {
 		return
 	}
 	if len(m.Payload) == 0 {
-		f.emptied(row.Kind, params.RID, now)
+		f.hub.emptied(params.RID, row.Kind)
 		return
 	}
 	turned, problems := f.hearRobot(row.Kind, params.RID, m, now)
@@ -151,12 +151,6 @@ func (f *Fleet) turned(turns ...turn) {
 			f.driver.post(post{kind: postLeft, robot: t.robot})
 		}
 	}
-}
-
-// emptied notes that a retained document was removed from the broker: it says
-// nothing about the robot, which keeps its last values here.
-func (f *Fleet) emptied(kind schema.TopicKind, id string, _ time.Time) {
-	f.log.Debug("retained document removed", "robot", id, "kind", kind)
 }
 
 // ownPresence repairs the desk's own document when somebody else's word stands

@@ -127,7 +127,11 @@ func (o *outbox) send(ctx context.Context, db *store.Store) {
 }
 
 func (o *outbox) message(out store.Outgoing) link.Message {
-	return link.Message{Topic: o.f.ns.Topic(out.Topic, out.Target), Payload: out.Payload, QoS: schema.TopicOf(out.Topic).QoS, Retain: true}
+	var params []string
+	if out.Target != "" {
+		params = append(params, out.Target)
+	}
+	return link.Message{Topic: o.f.ns.Topic(out.Topic, params...), Payload: out.Payload, QoS: schema.TopicOf(out.Topic).QoS, Retain: true}
 }
 
 // tell publishes one document and waits for the broker's word.

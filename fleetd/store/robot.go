@@ -126,16 +126,17 @@ func (t *Tx) SetLabels(ctx context.Context, robot string, labels map[string]stri
 }
 
 // Documents lists the newest documents of one robot, or of all when robot is
-// empty.
+// empty, without those of robots that left the fleet.
 func (r reads) Documents(ctx context.Context, robot string) ([]Document, error) {
 	var w where
-	w.when(robot != "", "robot = %s", robot)
+	w.when(robot != "", "d.robot = %s", robot)
+	w.conditions = append(w.conditions, "r.archived_at = 0")
 	all, err := list(ctx, r, func(scan func(...any) error) (d Document, err error) {
 		var at int64
 		err = scan(&d.Robot, &d.Kind, &d.Body, &at)
 		d.ReceivedAt = timeOf(at)
 		return d, err
-	}, "SELECT robot, kind, body, received_at FROM documents"+w.String()+" ORDER BY robot, kind", w.args...)
+	}, "SELECT d.robot, d.kind, d.body, d.received_at FROM documents d JOIN robots r ON r.id = d.robot"+w.String()+" ORDER BY d.robot, d.kind", w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list documents: %w", err)
 	}

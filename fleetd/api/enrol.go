@@ -1,0 +1,253 @@
+package api
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/fleetd/ca"
+	"troupe/fleetd/enrol"
+	"troupe/fleetd/library"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// caller is who asks, as the connection has it.
+type caller struct {
+	tls    *tls.ConnectionState
+	remote string
+}
+
+// Resolve takes it from the connection.
+func (c *caller) Resolve(ctx huma.Context) []error {
+	c.tls, c.remote = ctx.TLS(), ctx.RemoteAddr()
+	return nil
+}
+
+// EnrolPaths are the only paths that robots need, below Prefix.
+var EnrolPaths = []string{"/enrol", "/renew"}
+
+// enrolments are what robots ask for themselves. They prove who they are by what
+// they show, not by a login.
+func (s *server) enrolments(h huma.API) {
+	huma.Register(h, op("enrol", http.MethodPost, "/enrol", "identity", "Get a robot's first certificate",
+		"For a robot that shows its token. The token is used with the first certificate; the same key may ask again as long as the token lasts, if the answer was lost."),
+		func(ctx context.Context, in *struct {
+			caller
+			Body schema.EnrolRequest
+		}) (*answer[schema.Enrolled], error) {
+			return s.enrol(ctx, in.remote, in.Body)
+		})
+	huma.Register(h, op("renew", http.MethodPost, "/renew", "identity", "Get a robot's next certificate",
+		"Over a TLS connection that the robot made with its present certificate, which stays good until its end."),
+		func(ctx context.Context, in *struct {
+			caller
+			Body schema.RenewRequest
+		}) (*answer[schema.Enrolled], error) {
+			return s.renew(ctx, in.tls, in.Body)
+		})
+}
+
+// issuer is what certificates are issued with.
+func (s *server) issuer() (Issuer, error) {
+	i, err := s.desk.Issuer()
+	if err != nil {
+		return i, KindNoKeys.Problem(err.Error(), "start the desk with --ca DIR and --enrol ADDRESS; fleetd ca init makes the keys")
+	}
+	return i, nil
+}
+
+// tokenKinds are the kinds of problems of refused tokens.
+var tokenKinds = map[string]Kind{
+	enrol.CodeTokenUnknown: KindToken, enrol.CodeTokenUsed: KindTokenUsed,
+	enrol.CodeTokenExpired: KindTokenOld, enrol.CodeWrongBody: KindWrongBody,
+}
+
+func refusedAs(k Kind, no *schema.Problem) *Problem {
+	return k.Problem(no.Detail, no.Hint, inBody("", []schema.Problem{*no})...)
+}
+
+func (s *server) enrol(ctx context.Context, remote string, in schema.EnrolRequest) (*answer[schema.Enrolled], error) {
+	now := s.desk.Now()
+	if s.guesses.barred(remote, now) {
+		return nil, KindTooOften.Problem("too many wrong tokens came from this address", "wait a minute, and copy the token whole")
+	}
+	issuer, err := s.issuer()
+	if err != nil {
+		return nil, err
+	}
+	if problems := in.Validate(); len(problems) > 0 {
+		return nil, refusal(inBody("", problems))
+	}
+	unknown := func(no *schema.Problem) error {
+		s.guesses.wrong(remote, now)
+		s.log.Warn("enrolment refused", "remote", remote, "why", no.Detail)
+		return refusedAs(KindToken, no)
+	}
+	token, err := schema.ParseToken(in.Token)
+	if err != nil {
+		no := schema.Fault("/token", enrol.CodeTokenUnknown, err.Error(), "copy it whole, or make one with fleetd robot enrol NAME")
+		return nil, unknown(&no)
+	}
+	var out schema.Enrolled
+	request, badRequest := ca.ReadRequest(in.CSR, token.Robot)
+	err = s.inTx(ctx, "robot "+token.Robot, func(tx *store.Tx) error {
+		row, err := tx.Token(ctx, enrol.DigestOf(token))
+		known := !errors.Is(err, store.ErrNotFound)
+		if known && err != nil {
+			return err
+		}
+		ask := enrol.Ask{Robot: token.Robot, Serial: in.Serial}
+		if badRequest == nil {
+			if ask.Key, err = request.KeyDigest(); err != nil {
+				return err
+			}
+		}
+		grant, no := enrol.Redeem(row, known, ask, now)
+		switch {
+		case no != nil && no.Code == enrol.CodeTokenUnknown:
+			return unknown(no)
+		case no != nil:
+			return refusedAs(tokenKinds[no.Code], no)
+		case badRequest != nil:
+			return refusedAs(KindRequest, badRequest)
+		case grant == enrol.Again:
+			out, err = answeredAgain(ctx, tx, issuer, row, now)
+			return err
+		}
+		out, err = s.grant(ctx, tx, issuer, request, row, ask, now)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.desk.Changed(ctx)
+	s.log.Info("robot enrolled", "robot", out.Robot, "remote", remote, "until", out.Expires.String())
+	return &answer[schema.Enrolled]{out}, nil
+}
+
+// answeredAgain is the answer that was given before.
+func answeredAgain(ctx context.Context, tx *store.Tx, issuer Issuer, row enrol.Token, now time.Time) (schema.Enrolled, error) {
+	held, err := tx.Certificates(ctx, row.Robot)
+	if err != nil {
+		return schema.Enrolled{}, err
+	}
+	for _, c := range held {
+		if c.Serial == row.Certificate {
+			return enrolled(issuer, c, now), nil
+		}
+	}
+	return schema.Enrolled{}, store.ErrNotFound
+}
+
+// grant makes a robot: its certificate, its row, and an end to what kept it out.
+func (s *server) grant(ctx context.Context, tx *store.Tx, issuer Issuer, r ca.Request, row enrol.Token, ask enrol.Ask, now time.Time) (schema.Enrolled, error) {
+	c, err := issue(ctx, tx, issuer, r, enrol.ByToken, now)
+	if err != nil {
+		return schema.Enrolled{}, err
+	}
+	if err := tx.UseToken(ctx, row.Digest, ask.Key, c.Serial, now); err != nil {
+		return schema.Enrolled{}, err
+	}
+	if _, err := tx.AddRobot(ctx, r.Name, now); err != nil {
+		return schema.Enrolled{}, err
+	}
+	was, err := tx.Unbar(ctx, r.Name)
+	if err != nil {
+		return schema.Enrolled{}, err
+	}
+	if was {
+		if err := tx.TellRevoked(ctx, s.desk.Status().Authority, now); err != nil {
+			return schema.Enrolled{}, err
+		}
+	}
+	return enrolled(issuer, c, now), tx.Note(ctx, now, library.Note{Who: row.CreatedBy, What: "enrol", Target: "robot " + r.Name, Detail: "certificate " + c.Serial})
+}
+
+func issue(ctx context.Context, tx *store.Tx, issuer Issuer, r ca.Request, how enrol.How, now time.Time) (enrol.Certificate, error) {
+	leaf, err := issuer.Robot(r, now)
+	if err != nil {
+		return enrol.Certificate{}, err
+	}
+	c := enrol.Certificate{
+		Serial: ca.Serial(leaf), Robot: r.Name, How: how, IssuedAt: now, NotBefore: leaf.NotBefore, NotAfter: leaf.NotAfter,
+		PEM: string(ca.EncodeCertificates(issuer.Chain(leaf)...)),
+	}
+	return c, tx.AddCertificate(ctx, c)
+}
+
+func enrolled(issuer Issuer, c enrol.Certificate, now time.Time) schema.Enrolled {
+	return schema.Enrolled{
+		TS: schema.TimeOf(now), Robot: c.Robot, Certificate: c.PEM, CA: string(ca.EncodeCertificates(issuer.Root())),
+		Brokers: listed(issuer.Brokers), Expires: schema.TimeOf(c.NotAfter),
+	}
+}
+
+func (s *server) renew(ctx context.Context, connection *tls.ConnectionState, in schema.RenewRequest) (*answer[schema.Enrolled], error) {
+	now := s.desk.Now()
+	issuer, err := s.issuer()
+	if err != nil {
+		return nil, err
+	}
+	if problems := in.Validate(); len(problems) > 0 {
+		return nil, refusal(inBody("", problems))
+	}
+	if connection == nil || len(connection.PeerCertificates) == 0 {
+		return nil, KindCertificate.Problem("no certificate was shown", "connect with the robot's present certificate, directly and not through a proxy that hides it")
+	}
+	holder, err := issuer.Verify(connection.PeerCertificates[0], now)
+	if err != nil {
+		return nil, KindCertificate.Problem(err.Error(), "enrol the robot again with a new token")
+	}
+	if holder.Role != schema.RoleRobot {
+		return nil, KindCertificate.Problem("this certificate is no robot's", "a desk makes its own")
+	}
+	request, no := ca.ReadRequest(in.CSR, holder.Name)
+	if no != nil {
+		return nil, refusedAs(KindRequest, no)
+	}
+	var out schema.Enrolled
+	err = s.inTx(ctx, "robot "+holder.Name, func(tx *store.Tx) error {
+		held, err := tx.Certificates(ctx, holder.Name)
+		if err != nil {
+			return err
+		}
+		barred, err := tx.IsBarred(ctx, holder.Name)
+		if err != nil {
+			return err
+		}
+		if barred {
+			return KindCertificate.Problem("robot "+holder.Name+" was revoked", "enrol the robot again with a new token")
+		}
+		if no := enrol.Renew(held, holder.Serial, now); no != nil {
+			return KindCertificate.Problem(no.Detail, no.Hint, Finding{Problem: *no})
+		}
+		c, err := issue(ctx, tx, issuer, request, enrol.ByRenewal, now)
+		if err != nil {
+			return err
+		}
+		out = enrolled(issuer, c, now)
+		return tx.Note(ctx, now, library.Note{What: "renew", Target: "robot " + holder.Name, Detail: "certificate " + c.Serial + " after " + holder.Serial})
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.log.Info("certificate renewed", "robot", holder.Name, "until", out.Expires.String())
+	return &answer[schema.Enrolled]{out}, nil
+}
+
+// inTx runs a transaction and turns what stands in its way into a problem.
+func (s *server) inTx(ctx context.Context, what string, do func(tx *store.Tx) error) error {
+	db, err := s.desk.Store()
+	if err != nil {
+		return s.fail(err, what)
+	}
+	if err := db.Tx(ctx, do); err != nil {
+		return s.fail(err, what)
+	}
+	return nil
+}

@@ -1,0 +1,219 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/fleetd/enrol"
+	"troupe/fleetd/library"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// TokenAsk asks for an enrolment token.
+type TokenAsk struct {
+	Serial  string `json:"serial,omitempty" maxLength:"128" doc:"of the body; only that one may use the token"`
+	ValidMS int64  `json:"valid_ms,omitempty" minimum:"60000" maximum:"604800000" doc:"how long it may be used; a day if left out"`
+	Signed
+}
+
+// Token is an enrolment token, told once and never again.
+type Token struct {
+	Robot   string      `json:"robot"`
+	Token   string      `json:"token" doc:"kept by the desk only as a digest"`
+	Serial  string      `json:"serial,omitempty"`
+	Expires schema.Time `json:"expires"`
+	Server  string      `json:"server" doc:"where the robot asks with it"`
+	Line    string      `json:"line" doc:"to be typed on the robot"`
+}
+
+// Identity is what the desk knows of a robot's credentials.
+type Identity struct {
+	Robot        string        `json:"robot"`
+	Revoked      schema.Time   `json:"revoked,omitzero" doc:"brokers do not take it, until it is enrolled again"`
+	Certificates []Certificate `json:"certificates"`
+	Tokens       []TokenState  `json:"tokens"`
+}
+
+// Certificate is one that the robot was given.
+type Certificate struct {
+	Serial  string      `json:"serial"`
+	How     string      `json:"how" enum:"token,renewal"`
+	Issued  schema.Time `json:"issued"`
+	Expires schema.Time `json:"expires"`
+	Revoked schema.Time `json:"revoked,omitzero"`
+	By      string      `json:"revoked_by,omitempty"`
+	Why     string      `json:"revoked_why,omitempty"`
+}
+
+// TokenState is what became of a token; the token itself nobody knows.
+type TokenState struct {
+	At      schema.Time `json:"at"`
+	By      string      `json:"by,omitempty"`
+	Serial  string      `json:"serial,omitempty"`
+	Expires schema.Time `json:"expires"`
+	Used    schema.Time `json:"used,omitzero"`
+}
+
+// RevokeAsk asks to take a robot's credentials away.
+type RevokeAsk struct {
+	DryRun bool `json:"dry_run,omitempty" doc:"only say what it would take"`
+	Signed
+}
+
+// Revoked is what a revocation takes.
+type Revoked struct {
+	DryRun       bool     `json:"dry_run,omitempty"`
+	Robot        string   `json:"robot"`
+	Certificates []string `json:"certificates" doc:"serial numbers of those that opened a door"`
+	View         string   `json:"view" doc:"whether the robot is there; if it is, the broker cuts it off"`
+}
+
+func (s *server) identities(h huma.API) {
+	huma.Register(h, op("make-token", http.MethodPost, "/robots/{id}/tokens", "identity", "Make an enrolment token",
+		"Whoever has it can be that robot, once. It is told in this answer and never again; one that was made before and not used ends with it."),
+		func(ctx context.Context, in *struct {
+			One
+			Body TokenAsk
+		}) (*answer[Token], error) {
+			return s.makeToken(ctx, in.ID, in.Body)
+		})
+	huma.Register(h, op("get-identity", http.MethodGet, "/robots/{id}/identity", "identity", "List a robot's certificates and tokens"),
+		func(ctx context.Context, in *One) (*answer[Identity], error) {
+			return s.identity(ctx, in.ID)
+		})
+	huma.Register(h, op("revoke-robot", http.MethodPost, "/robots/{id}/revoke", "identity", "Take a robot's credentials away",
+		"Brokers end its connections at once and refuse its name and its certificates. Only a new token brings it back."),
+		func(ctx context.Context, in *struct {
+			One
+			Body RevokeAsk
+		}) (*answer[Revoked], error) {
+			return s.revoke(ctx, in.ID, in.Body)
+		})
+}
+
+func (s *server) makeToken(ctx context.Context, robot string, in TokenAsk) (*answer[Token], error) {
+	if !schema.ValidID(robot) {
+		return nil, cannotName(robot)
+	}
+	issuer, err := s.issuer()
+	if err != nil {
+		return nil, err
+	}
+	now, valid := s.desk.Now(), time.Duration(in.ValidMS)*time.Millisecond
+	if valid == 0 {
+		valid = enrol.DefaultValid
+	}
+	token := schema.EnrolmentToken{Robot: robot, Fingerprint: issuer.Fingerprint}
+	if _, err := rand.Read(token.Secret[:]); err != nil {
+		return nil, fmt.Errorf("make a token: %w", err)
+	}
+	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: robot, Serial: in.Serial, CreatedAt: now, CreatedBy: in.By, ExpiresAt: now.Add(valid)}
+	err = s.inTx(ctx, "robot "+robot, func(tx *store.Tx) error {
+		if err := tx.AddToken(ctx, row); err != nil {
+			return err
+		}
+		return tx.Note(ctx, now, library.Note{Who: in.By, What: "make a token", Target: "robot " + robot, Detail: in.Why})
+	})
+	if err != nil {
+		return nil, err
+	}
+	line := "robotd enrol --token " + token.String() + " --server " + issuer.URL
+	if in.Serial != "" {
+		line += fmt.Sprintf(" --serial %q", in.Serial)
+	}
+	return &answer[Token]{Token{
+		Robot: robot, Token: token.String(), Serial: in.Serial, Expires: schema.TimeOf(row.ExpiresAt), Server: issuer.URL, Line: line + " --data ./data",
+	}}, nil
+}
+
+func cannotName(robot string) *Problem {
+	return KindInvalid.Problem(fmt.Sprintf("%q cannot name a robot", robot), "a to z, 0 to 9 and -, at most 63 characters")
+}
+
+func (s *server) identity(ctx context.Context, robot string) (*answer[Identity], error) {
+	out := Identity{Robot: robot, Certificates: []Certificate{}, Tokens: []TokenState{}}
+	err := s.inTx(ctx, "robot "+robot, func(tx *store.Tx) error {
+		held, err := tx.Certificates(ctx, robot)
+		if err != nil {
+			return err
+		}
+		tokens, err := tx.Tokens(ctx, robot)
+		if err != nil {
+			return err
+		}
+		barred, err := tx.Barred(ctx)
+		if err != nil {
+			return err
+		}
+		out.Certificates, out.Tokens, out.Revoked = out.Certificates[:0], out.Tokens[:0], 0
+		for _, c := range held {
+			out.Certificates = append(out.Certificates, Certificate{
+				Serial: c.Serial, How: string(c.How), Issued: timeOf(c.IssuedAt), Expires: timeOf(c.NotAfter),
+				Revoked: timeOf(c.RevokedAt), By: c.RevokedBy, Why: c.RevokedWhy,
+			})
+		}
+		for _, t := range tokens {
+			out.Tokens = append(out.Tokens, TokenState{At: timeOf(t.CreatedAt), By: t.CreatedBy, Serial: t.Serial, Expires: timeOf(t.ExpiresAt), Used: timeOf(t.UsedAt)})
+		}
+		for _, b := range barred {
+			if b.Robot == robot {
+				out.Revoked = timeOf(b.At)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(out.Certificates)+len(out.Tokens) == 0 && out.Revoked == 0 {
+		return nil, KindNotFound.Problem("robot "+robot+" was never enrolled", "fleetd robot enrol "+robot+" makes a token for it")
+	}
+	return &answer[Identity]{out}, nil
+}
+
+func (s *server) revoke(ctx context.Context, robot string, in RevokeAsk) (*answer[Revoked], error) {
+	if !schema.ValidID(robot) {
+		return nil, cannotName(robot)
+	}
+	seen, known := s.desk.Robot(robot)
+	now := s.desk.Now()
+	out := Revoked{DryRun: in.DryRun, Robot: robot, View: seen.Presence.View}
+	err := s.inTx(ctx, "robot "+robot, func(tx *store.Tx) error {
+		held, err := tx.Certificates(ctx, robot)
+		if err != nil {
+			return err
+		}
+		if !known && len(held) == 0 {
+			return noRobot(robot)
+		}
+		r := enrol.Revoke(held, robot, in.By, in.Why, now)
+		out.Certificates = []string{}
+		for _, c := range r.Certificates {
+			out.Certificates = append(out.Certificates, c.Serial)
+		}
+		if in.DryRun {
+			return nil
+		}
+		if err := tx.Revoke(ctx, r); err != nil {
+			return err
+		}
+		if err := tx.TellRevoked(ctx, s.desk.Status().Authority, now); err != nil {
+			return err
+		}
+		return tx.Note(ctx, now, library.Note{Who: in.By, What: "revoke", Target: "robot " + robot, Detail: in.Why})
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !in.DryRun {
+		s.desk.Changed(ctx)
+		s.log.Warn("robot revoked", "robot", robot, "certificates", len(out.Certificates), "by", in.By, "why", in.Why)
+	}
+	return &answer[Revoked]{out}, nil
+}

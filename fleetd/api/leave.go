@@ -1,0 +1,168 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/fleetd/decommission"
+	"troupe/fleetd/library"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// DecommissionAsk asks to take a robot out of the fleet.
+type DecommissionAsk struct {
+	Yes bool `json:"yes,omitempty" doc:"also if it is there: it is stopped and cut off"`
+	Signed
+}
+
+// Decommission is a robot on its way out of the fleet, or out of it.
+type Decommission struct {
+	Robot   string            `json:"robot"`
+	Step    decommission.Step `json:"step" enum:"begun,stopped,revoked,unwished,emptied,archived,cancelled"`
+	Waiting string            `json:"waiting,omitempty" doc:"what it waits for"`
+	Begun   schema.Time       `json:"begun"`
+	Ended   schema.Time       `json:"ended,omitzero"`
+	By      string            `json:"by,omitempty"`
+	Why     string            `json:"why,omitempty"`
+}
+
+type decommissionList struct {
+	Decommissions []Decommission `json:"decommissions"`
+}
+
+// Orphan is what a broker keeps of a robot that the fleet does not know.
+type Orphan struct {
+	Robot  string      `json:"robot"`
+	Topics []string    `json:"topics" doc:"retained documents"`
+	View   string      `json:"view" doc:"a robot that is there is no orphan: adopt or revoke it"`
+	Seen   schema.Time `json:"seen" doc:"when the desk first saw one of them"`
+}
+
+type orphanList struct {
+	Orphans []Orphan `json:"orphans"`
+}
+
+type accepted[T any] struct {
+	Status int
+	Body   T
+}
+
+func (s *server) leaving(h huma.API) {
+	huma.Register(h, op("decommission", http.MethodPost, "/robots/{id}/decommission", "identity", "Take a robot out of the fleet",
+		"It is stopped if it is there, its credentials are taken, and when it is gone its documents at the broker are emptied and its row is put away. Its history stays.",
+		"It goes on by itself, also after a restart of the desk; GET tells how far it is."),
+		func(ctx context.Context, in *struct {
+			One
+			Body DecommissionAsk
+		}) (*accepted[Decommission], error) {
+			return s.decommission(ctx, in.ID, in.Body)
+		})
+	huma.Register(h, op("get-decommission", http.MethodGet, "/robots/{id}/decommission", "identity", "Say how far a robot is on its way out of the fleet"),
+		func(ctx context.Context, in *One) (*answer[Decommission], error) {
+			var d decommission.Decommission
+			err := s.inTx(ctx, "decommission of "+in.ID, func(tx *store.Tx) (err error) {
+				d, err = tx.Decommission(ctx, in.ID)
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+			return &answer[Decommission]{s.decommissionOf(d)}, nil
+		})
+	huma.Register(h, op("list-decommissions", http.MethodGet, "/decommissions", "identity", "List robots that left the fleet or are leaving it"),
+		func(ctx context.Context, _ *struct{}) (*answer[decommissionList], error) {
+			out := decommissionList{Decommissions: []Decommission{}}
+			err := s.inTx(ctx, "decommissions", func(tx *store.Tx) error {
+				rows, err := tx.Decommissions(ctx, true)
+				out.Decommissions = out.Decommissions[:0]
+				for _, d := range rows {
+					out.Decommissions = append(out.Decommissions, s.decommissionOf(d))
+				}
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+			return &answer[decommissionList]{out}, nil
+		})
+	huma.Register(h, op("list-orphans", http.MethodGet, "/orphans", "identity", "List documents of robots that the fleet does not know",
+		"The broker keeps them until somebody empties them; nothing empties them by itself."),
+		func(context.Context, *struct{}) (*answer[orphanList], error) {
+			return &answer[orphanList]{orphanList{listed(s.desk.Orphans())}}, nil
+		})
+	huma.Register(h, op("delete-orphan", http.MethodDelete, "/orphans/{id}", "identity", "Empty the documents of a robot that the fleet does not know"),
+		func(ctx context.Context, in *struct {
+			One
+			By string `query:"by" maxLength:"63"`
+		}) (*answer[Orphan], error) {
+			return s.deleteOrphan(ctx, in.ID, in.By)
+		})
+}
+
+func (s *server) decommissionOf(d decommission.Decommission) Decommission {
+	out := Decommission{Robot: d.Robot, Step: d.Step, Begun: timeOf(d.BegunAt), Ended: timeOf(d.EndedAt), By: d.By, Why: d.Why}
+	if !d.Step.Over() {
+		out.Waiting = s.desk.Leaving(d.Robot)
+	}
+	return out
+}
+
+// there reports whether a robot is connected, as far as can be said.
+func there(r Robot) bool { return r.Presence.View == "online" || r.Presence.View == "degraded" }
+
+func (s *server) decommission(ctx context.Context, robot string, in DecommissionAsk) (*accepted[Decommission], error) {
+	seen, known := s.desk.Robot(robot)
+	if known && !seen.Adopted {
+		return nil, KindNotFound.Problem("robot "+robot+" is none of this fleet's", "fleetd robot orphans lists what the broker keeps of such robots")
+	}
+	if known && there(seen.Robot) && !in.Yes {
+		return nil, KindOnline.Problem("robot "+robot+" is there", "switch it off first; or say yes (--yes), and it is stopped and cut off")
+	}
+	var d decommission.Decommission
+	now := s.desk.Now()
+	err := s.inTx(ctx, "robot "+robot, func(tx *store.Tx) error {
+		err := tx.BeginDecommission(ctx, robot, in.By, in.Why, now)
+		if errors.Is(err, store.ErrConflict) {
+			return KindConflict.Problem("robot "+robot+" is on its way out already", "fleetd robot decommission "+robot+" --status says how far it is")
+		} else if err != nil {
+			return err
+		}
+		if d, err = tx.Decommission(ctx, robot); err != nil {
+			return err
+		}
+		return tx.Note(ctx, now, library.Note{Who: in.By, What: "decommission", Target: "robot " + robot, Detail: in.Why})
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.desk.Changed(ctx)
+	return &accepted[Decommission]{http.StatusAccepted, s.decommissionOf(d)}, nil
+}
+
+func (s *server) deleteOrphan(ctx context.Context, robot, by string) (*answer[Orphan], error) {
+	for _, o := range s.desk.Orphans() {
+		if o.Robot != robot {
+			continue
+		}
+		if seen, _ := s.desk.Robot(robot); there(seen.Robot) {
+			return nil, KindOnline.Problem("robot "+robot+" is there, and would write its documents again", "adopt it, or revoke it and switch it off")
+		}
+		now := s.desk.Now()
+		err := s.inTx(ctx, "orphan "+robot, func(tx *store.Tx) error {
+			if err := tx.Empty(ctx, robot, now); err != nil {
+				return err
+			}
+			return tx.Note(ctx, now, library.Note{Who: by, What: "empty", Target: "documents of robot " + robot})
+		})
+		if err != nil {
+			return nil, err
+		}
+		s.desk.Changed(ctx)
+		return &answer[Orphan]{o}, nil
+	}
+	return nil, KindNotFound.Problem("there are no documents without a robot of the name "+robot, "fleetd robot orphans lists those that there are")
+}

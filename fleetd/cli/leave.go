@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/decommission"
+)
+
+func (sh *shell) decommissionCommand() *cobra.Command {
+	var why string
+	var yes, status bool
+	var wait time.Duration
+	c := &cobra.Command{
+		Use: "decommission ROBOT", Short: "take a robot out of the fleet", Args: cobra.ExactArgs(1),
+		Long: `Take a robot out of the fleet: its credentials are taken away; when it is gone its
+documents at the broker are emptied, the presence first, and its row is put away. Its
+history stays. Stops for all robots no longer wait for it. It goes on by itself, also
+after a restart of the desk.
+
+A robot that is there is refused, unless --yes is given: then it is stopped and cut off.`,
+		Example: "  fleetd robot decommission r7 --why 'worn out'\n  fleetd robot decommission r7 --status",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			var d api.Decommission
+			a := ask{method: http.MethodGet, path: robotPath(args[0], "decommission")}
+			if !status {
+				a.method, a.body = http.MethodPost, api.DecommissionAsk{Yes: yes, Signed: api.Signed{By: sh.by, Why: why}}
+			}
+			if err := sh.call(cmd.Context(), a, &d); err != nil {
+				return err
+			}
+			if !status {
+				var err error
+				if d, err = sh.leave(cmd.Context(), d, wait); err != nil {
+					return err
+				}
+			}
+			if err := sh.show(d, func(w io.Writer) { fmt.Fprintln(w, leaveText(d)) }); err != nil {
+				return err
+			}
+			if !d.Step.Over() && !status {
+				return &failure{code: exitTimeout}
+			}
+			return nil
+		}),
+	}
+	c.Flags().StringVar(&why, "why", "", "for the record")
+	c.Flags().BoolVar(&yes, "yes", false, "also if it is there")
+	c.Flags().BoolVar(&status, "status", false, "only say how far it is")
+	c.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait for its end")
+	return c
+}
+
+// leave waits until a robot is out, or for so long.
+func (sh *shell) leave(ctx context.Context, d api.Decommission, wait time.Duration) (api.Decommission, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	look := time.NewTicker(200 * time.Millisecond)
+	defer look.Stop()
+	for !d.Step.Over() {
+		select {
+		case <-ctx.Done():
+			return d, nil
+		case <-look.C:
+		}
+		if err := sh.call(context.WithoutCancel(ctx), ask{method: http.MethodGet, path: robotPath(d.Robot, "decommission")}, &d); err != nil {
+			return d, err
+		}
+	}
+	return d, nil
+}
+
+func leaveText(d api.Decommission) string {
+	switch {
+	case d.Step == decommission.Archived:
+		return d.Robot + " is out of the fleet"
+	case d.Step == decommission.Cancelled:
+		return d.Robot + " was enrolled again, and stays"
+	case d.Waiting != "":
+		return fmt.Sprintf("%s is on its way out (%s): %s", d.Robot, d.Step, d.Waiting)
+	}
+	return fmt.Sprintf("%s is on its way out (%s)", d.Robot, d.Step)
+}
+
+func (sh *shell) orphansCommand() *cobra.Command {
+	var remove bool
+	c := &cobra.Command{
+		Use: "orphans [ROBOT...]", Short: "list what the broker keeps of robots that the fleet does not know",
+		Long: `List retained documents of robots that the fleet does not know, and with --delete empty
+those of the robots that are named. Nothing empties them by itself.`,
+		Example: "  fleetd robot orphans\n  fleetd robot orphans r9 --delete",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			if remove {
+				return sh.deleteOrphans(cmd.Context(), args)
+			}
+			var l struct {
+				Orphans []api.Orphan `json:"orphans"`
+			}
+			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "orphans"}, &l); err != nil {
+				return err
+			}
+			return sh.show(l, func(w io.Writer) { orphanTable(w, l.Orphans) })
+		}),
+	}
+	c.Flags().BoolVar(&remove, "delete", false, "empty the documents of the robots that are named")
+	return c
+}
+
+func (sh *shell) deleteOrphans(ctx context.Context, names []string) error {
+	if len(names) == 0 {
+		return usage("--delete: name the robots whose documents are to be emptied")
+	}
+	for _, name := range names {
+		var o api.Orphan
+		path := "orphans/" + url.PathEscape(name)
+		if err := sh.call(ctx, ask{method: http.MethodDelete, path: path, query: url.Values{"by": {sh.by}}}, &o); err != nil {
+			return err
+		}
+		if err := sh.show(o, func(w io.Writer) { fmt.Fprintf(w, "%s: %d documents emptied\n", o.Robot, len(o.Topics)) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func orphanTable(out io.Writer, all []api.Orphan) {
+	if len(all) == 0 {
+		fmt.Fprintln(out, "no documents without a robot")
+		return
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ROBOT\tVIEW\tSEEN\tTOPICS")
+	for _, o := range all {
+		var last []string
+		for _, topic := range o.Topics {
+			_, below, _ := strings.Cut(topic, "/robots/"+o.Robot+"/")
+			last = append(last, below)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", o.Robot, o.View, o.Seen, strings.Join(last, " "))
+	}
+	_ = w.Flush() // a reader that went away is told by the next write
+}

@@ -1,0 +1,386 @@
+package fleet_test
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/ca"
+	"troupe/fleetd/fleet"
+	"troupe/fleetd/vault"
+	"troupe/schema"
+)
+
+// keyed gives the desk keys, a certificate for its address, and an address for
+// robots.
+func keyed(t *testing.T) func(*fleet.Config) {
+	dir := filepath.Join(t.TempDir(), "ca")
+	if err := vault.Make(dir, "test", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	v, err := vault.Open(dir, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := v.Server([]string{"localhost"}, nil, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, key := filepath.Join(dir, "server.pem"), filepath.Join(dir, "server.key.pem")
+	if err := vault.SavePair(cert, key, false, pair, v.Chain(pair.Certificate)); err != nil {
+		t.Fatal(err)
+	}
+	return func(c *fleet.Config) {
+		c.CA, c.HTTPCert, c.HTTPKey, c.Enrol, c.RobotBrokers = dir, cert, key, "127.0.0.1:0", []string{"mqtts://broker.example:8883"}
+	}
+}
+
+// machine is what wants to be a robot: it trusts what its token says.
+type machine struct {
+	w     *world
+	token schema.EnrolmentToken
+	url   string
+	key   crypto.Signer
+	shown *tls.Certificate
+}
+
+func newMachine(w *world, robot string, ask map[string]any) *machine {
+	w.Helper()
+	var t api.Token
+	w.must("POST", "/robots/"+robot+"/tokens", ask, &t)
+	token, err := schema.ParseToken(t.Token)
+	if err != nil || !strings.Contains(t.Line, t.Token) || !strings.Contains(t.Line, t.Server) {
+		w.Fatalf("%+v: %v", t, err)
+	}
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(t.Server, "https://"))
+	if err != nil {
+		w.Fatal(err)
+	}
+	return &machine{w: w, token: token, url: "https://" + net.JoinHostPort("127.0.0.1", port), key: newKey(w)}
+}
+
+func newKey(w *world) crypto.Signer {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return key
+}
+
+func (m *machine) csr(name string) string {
+	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: name}}, m.key)
+	if err != nil {
+		m.w.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}))
+}
+
+var errOther = errors.New("another certificate than the token says")
+
+// post asks the desk over TLS, as a robot does.
+func (m *machine) post(path string, body any) (out schema.Enrolled, p *api.Problem) {
+	m.w.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		m.w.Fatal(err)
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{
+		InsecureSkipVerify: true,
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			if m.shown == nil {
+				return &tls.Certificate{}, nil
+			}
+			return m.shown, nil // whomever the desk asks for
+		},
+		VerifyPeerCertificate: func(raw [][]byte, _ [][]*x509.Certificate) error {
+			if sha256.Sum256(raw[0]) != m.token.Fingerprint {
+				return errOther
+			}
+			return nil
+		},
+	}}}
+	response, err := client.Post(m.url+api.Prefix+path, "application/json", bytes.NewReader(text))
+	if err != nil {
+		m.w.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode == http.StatusOK {
+		if err := json.NewDecoder(response.Body).Decode(&out); err != nil {
+			m.w.Fatal(err)
+		}
+		return out, nil
+	}
+	p = &api.Problem{}
+	if err := json.NewDecoder(response.Body).Decode(p); err != nil || p.Type == "" {
+		m.w.Fatalf("%s: %s without a problem: %v", path, response.Status, err)
+	}
+	return out, p
+}
+
+func (m *machine) enrol() (schema.Enrolled, *api.Problem) {
+	return m.post("/enrol", schema.EnrolRequest{Token: m.token.String(), CSR: m.csr(m.token.Robot)})
+}
+
+// show makes the machine connect with what it was given.
+func (m *machine) show(e schema.Enrolled) *x509.Certificate {
+	m.w.Helper()
+	c, err := ca.ReadCertificate([]byte(e.Certificate))
+	if err != nil {
+		m.w.Fatal(err)
+	}
+	m.shown = &tls.Certificate{Certificate: [][]byte{c.Raw}, PrivateKey: m.key}
+	return c
+}
+
+func (w *world) refuses(p *api.Problem, k api.Kind, says string) {
+	w.Helper()
+	switch {
+	case p == nil:
+		w.Errorf("it is taken, want %s", k.Name)
+	case !p.Of(k) || p.Status != k.Status || p.Hint == "" && k != api.KindInvalid:
+		w.Errorf("%s %d: %v (way out %q), want %s", p.Type, p.Status, p, p.Hint, k.Name)
+	case !strings.Contains(p.Detail+" "+p.Hint, says):
+		w.Errorf("%v, without %q", p, says)
+	}
+}
+
+func TestAMachineBecomesARobotOnce(t *testing.T) {
+	onBoth(t, func(w *world) {
+		m := newMachine(w, "r7", map[string]any{"by": "ann"})
+		first, p := m.enrol()
+		if p != nil {
+			w.Fatal(p)
+		}
+		c := m.show(first)
+		if c.Subject.CommonName != "r7" || len(c.URIs) != 1 || first.Robot != "r7" || first.Brokers[0] != "mqtts://broker.example:8883" {
+			w.Errorf("%+v %v", first, c.URIs)
+		}
+		roots := x509.NewCertPool()
+		roots.AppendCertsFromPEM([]byte(first.CA))
+		between := x509.NewCertPool()
+		between.AppendCertsFromPEM([]byte(first.Certificate))
+		if _, err := c.Verify(x509.VerifyOptions{Roots: roots, Intermediates: between, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}); err != nil {
+			w.Errorf("what it was given does not lead to whom it is to trust: %v", err)
+		}
+		w.until("r7 is known", func() bool { d, ok := w.Robot("r7"); return ok && d.Adopted })
+
+		if again, p := m.enrol(); p != nil || again.Certificate != first.Certificate {
+			w.Errorf("the same key asks again, and gets %v", p)
+		}
+		other := *m
+		other.key = newKey(w)
+		_, p = other.enrol()
+		w.refuses(p, api.KindTokenUsed, "fleetd robot enrol r7")
+
+		var i api.Identity
+		w.must("GET", "/robots/r7/identity", nil, &i)
+		if len(i.Certificates) != 1 || len(i.Tokens) != 1 || i.Tokens[0].Used == 0 || i.Revoked != 0 || i.Certificates[0].How != "token" {
+			w.Errorf("%+v", i)
+		}
+		w.refuses(w.ask("GET", "/robots/r8/identity", nil, nil), api.KindNotFound, "never enrolled")
+	}, keyed(t))
+}
+
+func TestWhoShallNotBecomeARobotIsToldWhy(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.refuses(w.ask("POST", "/robots/R7/tokens", api.TokenAsk{}, nil), api.KindInvalid, "R7")
+		w.refuses(w.ask("POST", "/robots/r7/tokens", map[string]any{"valid_ms": 1}, nil), api.KindInvalid, "")
+
+		old := newMachine(w, "r7", map[string]any{})
+		m := newMachine(w, "r7", map[string]any{"serial": "B-7"})
+		_, p := old.enrol()
+		w.refuses(p, api.KindTokenOld, "fleetd robot enrol r7")
+
+		ask := func(change func(*schema.EnrolRequest)) *api.Problem {
+			q := schema.EnrolRequest{Token: m.token.String(), CSR: m.csr("r7"), Serial: "B-7"}
+			change(&q)
+			_, p := m.post("/enrol", q)
+			return p
+		}
+		w.refuses(ask(func(q *schema.EnrolRequest) { q.Serial = "B-8" }), api.KindWrongBody, "B-7")
+		w.refuses(ask(func(q *schema.EnrolRequest) { q.CSR = m.csr("r8") }), api.KindRequest, "r8")
+		w.refuses(ask(func(q *schema.EnrolRequest) { q.CSR = "" }), api.KindInvalid, "")
+		rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
+		if err != nil {
+			w.Fatal(err)
+		}
+		weak := *m
+		weak.key = rsaKey
+		p = ask(func(q *schema.EnrolRequest) { q.CSR = weak.csr("r7") })
+		w.refuses(p, api.KindRequest, "P-256")
+		if len(p.Errors) != 1 || p.Errors[0].Code != ca.CodeWeakKey || p.Errors[0].Pointer != "/csr" {
+			w.Errorf("%+v", p.Errors)
+		}
+		wrong := m.token
+		wrong.Secret[0] ^= 1
+		w.refuses(ask(func(q *schema.EnrolRequest) { q.Token = wrong.String() }), api.KindToken, "")
+		if p := ask(func(*schema.EnrolRequest) {}); p != nil {
+			w.Errorf("after all that the right one is refused: %v", p)
+		}
+		// Somebody tries.
+		for range 30 {
+			if p = ask(func(q *schema.EnrolRequest) { q.Token = "TROUPE-r7-AAAA" }); p.Of(api.KindTooOften) {
+				break
+			}
+			w.refuses(p, api.KindToken, "80 letters")
+		}
+		w.refuses(p, api.KindTooOften, "wait")
+	}, keyed(t))
+}
+
+func TestARobotRenewsOverWhatItHas(t *testing.T) {
+	onBoth(t, func(w *world) {
+		m := newMachine(w, "r7", map[string]any{})
+		first, p := m.enrol()
+		if p != nil {
+			w.Fatal(p)
+		}
+		renew := func() (schema.Enrolled, *api.Problem) { return m.post("/renew", schema.RenewRequest{CSR: m.csr("r7")}) }
+		_, p = renew()
+		w.refuses(p, api.KindCertificate, "no certificate")
+		m.show(first)
+		next, p := renew()
+		if p != nil || next.Certificate == first.Certificate || next.Robot != "r7" {
+			w.Fatalf("%+v: %v", next, p)
+		}
+		m.show(next)
+		if _, p := renew(); p != nil {
+			w.Errorf("with the renewed one: %v", p)
+		}
+		m.show(first)
+		if _, p := renew(); p != nil {
+			w.Errorf("the older one is good until its end: %v", p)
+		}
+		_, p = m.post("/renew", schema.RenewRequest{CSR: m.csr("r8")})
+		w.refuses(p, api.KindRequest, "r8")
+
+		foreign, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{Subject: pkix.Name{CommonName: "r7"}, SerialNumber: m.show(first).SerialNumber},
+			&x509.Certificate{Subject: pkix.Name{CommonName: "r7"}, SerialNumber: m.show(first).SerialNumber}, m.key.Public(), m.key)
+		if err != nil {
+			w.Fatal(err)
+		}
+		m.shown = &tls.Certificate{Certificate: [][]byte{foreign}, PrivateKey: m.key}
+		_, p = renew()
+		w.refuses(p, api.KindCertificate, "not of this fleet")
+
+		w.must("POST", "/robots/r7/revoke", api.RevokeAsk{Signed: api.Signed{By: "ann", Why: "stolen"}}, nil)
+		m.show(first)
+		_, p = renew()
+		w.refuses(p, api.KindCertificate, "revoked")
+	}, keyed(t))
+}
+
+func TestRobotsFindNothingElseAtTheirAddress(t *testing.T) {
+	onBoth(t, func(w *world) {
+		m := newMachine(w, "r7", map[string]any{})
+		client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
+		for _, path := range []string{"/", "/api/v1/robots", "/api/v1/stream", "/api/openapi.json", "/healthz", "/api/v1/enrol/../robots"} {
+			response, err := client.Get(m.url + path)
+			if err != nil {
+				w.Fatal(err)
+			}
+			response.Body.Close()
+			if response.StatusCode != http.StatusNotFound {
+				w.Errorf("%s: %s", path, response.Status)
+			}
+		}
+	}, keyed(t))
+}
+
+func TestARevocationIsWrittenForBrokersAndTold(t *testing.T) {
+	onBoth(t, func(w *world) {
+		m := newMachine(w, "r7", map[string]any{})
+		first, p := m.enrol()
+		if p != nil {
+			w.Fatal(p)
+		}
+		serial := ca.Serial(m.show(first))
+		var dry, done api.Revoked
+		w.must("POST", "/robots/r7/revoke", api.RevokeAsk{DryRun: true}, &dry)
+		w.must("POST", "/robots/r7/revoke", api.RevokeAsk{Signed: api.Signed{By: "ann", Why: "stolen"}}, &done)
+		if !dry.DryRun || len(dry.Certificates) != 1 || len(done.Certificates) != 1 || done.Certificates[0] != serial {
+			w.Errorf("%+v, then %+v", dry, done)
+		}
+		w.until("the list names it", func() bool { return listed(w, serial) })
+		admin := w.broker.Load().Client(w.T, "admin")
+		admin.Subscribe("troupe/v1/fleet/revoked")
+		told := schema.Revoked{}
+		for len(told.Names) == 0 {
+			told, _ = schema.Decode[schema.Revoked](admin.Expect("troupe/v1/fleet/revoked").Payload)
+		}
+		if told.Names[0] != "r7" || len(told.Serials) != 1 || told.Serials[0] != serial {
+			w.Errorf("brokers are told %+v", told)
+		}
+		w.refuses(w.ask("POST", "/robots/r9/revoke", api.RevokeAsk{}, nil), api.KindNotFound, "r9")
+
+		back := newMachine(w, "r7", map[string]any{})
+		if _, p := back.enrol(); p != nil {
+			w.Fatal(p)
+		}
+		for len(told.Names) > 0 {
+			told, _ = schema.Decode[schema.Revoked](admin.Expect("troupe/v1/fleet/revoked").Payload)
+		}
+		if len(told.Serials) != 1 {
+			w.Errorf("when it came back brokers were told %+v", told)
+		}
+	}, keyed(t))
+}
+
+// listed reports whether the list of the revoked in the desk's folder names this
+// certificate.
+func listed(w *world, serial string) bool {
+	text, err := os.ReadFile(filepath.Join(w.config.CA, vault.ListFile))
+	if err != nil {
+		w.Fatal(err)
+	}
+	block, _ := pem.Decode(text)
+	list, err := x509.ParseRevocationList(block.Bytes)
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, e := range list.RevokedCertificateEntries {
+		if e.SerialNumber.Text(16) == serial {
+			return true
+		}
+	}
+	return false
+}
+
+func TestWhatDoesNotBelongTogetherIsRefusedAtTheStart(t *testing.T) {
+	for says, change := range map[string]func(*fleet.Config){
+		"--http-tls-key":       func(c *fleet.Config) { c.HTTPCert = "x.pem" },
+		"fleetd ca init":       func(c *fleet.Config) { c.Enrol = "127.0.0.1:0" },
+		"fleetd ca server":     func(c *fleet.Config) { c.Enrol, c.CA = "127.0.0.1:0", "x" },
+		"the fleet's keys":     func(c *fleet.Config) { c.CA = t.TempDir() },
+		"mqtts://broker":       func(c *fleet.Config) { c.RobotBrokers = []string{"broker"} },
+		"of the desk's addres": func(c *fleet.Config) { c.HTTPCert, c.HTTPKey = "/nowhere.pem", "/nowhere.key" },
+	} {
+		c := fleet.Config{Broker: "mqtt://127.0.0.1:1", Database: "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")}
+		change(&c)
+		f, err := fleet.Start(t.Context(), c)
+		if err == nil {
+			t.Errorf("it starts, without %q", says)
+			_ = f.Close()
+		} else if !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, without %q", err, says)
+		}
+	}
+}

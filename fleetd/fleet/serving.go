@@ -1,0 +1,191 @@
+package fleet
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/vault"
+)
+
+// served is the certificate that the desk shows, from its files. It is read again
+// when they change; a pair that does not fit is not taken.
+type served struct {
+	cert, key string
+	log       *slog.Logger
+
+	mu    sync.Mutex
+	at    time.Time // of the files
+	pair  *tls.Certificate
+	broke error // why newer files were not taken
+}
+
+func newServed(cert, key string, log *slog.Logger) (*served, error) {
+	s := &served{cert: cert, key: key, log: log}
+	if _, err := s.current(); err != nil {
+		return nil, fmt.Errorf("certificate of the desk's address: %w; fleetd ca server makes one", err)
+	}
+	return s, nil
+}
+
+func (s *served) current() (*tls.Certificate, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, err := newest(s.cert, s.key)
+	if err == nil && s.pair != nil && at.Equal(s.at) {
+		return s.pair, nil
+	}
+	var pair tls.Certificate
+	if err == nil {
+		pair, err = tls.LoadX509KeyPair(s.cert, s.key)
+	}
+	switch {
+	case err == nil:
+		s.pair, s.at, s.broke = &pair, at, nil
+	case s.pair == nil:
+		return nil, err
+	case s.broke == nil || s.broke.Error() != err.Error():
+		s.broke = err
+		s.log.Error("newer certificate not taken; the older one is still shown", "error", err)
+	}
+	return s.pair, nil
+}
+
+func newest(files ...string) (at time.Time, err error) {
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			return at, err
+		}
+		if info.ModTime().After(at) {
+			at = info.ModTime()
+		}
+	}
+	return at, nil
+}
+
+// config is how the desk speaks TLS. With issuers it asks for their certificates,
+// and takes a client without one: what he shows is judged where it matters.
+func (s *served) config(issuers ...*x509.Certificate) *tls.Config {
+	c := &tls.Config{
+		MinVersion:     tls.VersionTLS13,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.current() },
+	}
+	if len(issuers) > 0 {
+		c.ClientAuth, c.ClientCAs = tls.RequestClientCert, x509.NewCertPool()
+		for _, i := range issuers {
+			c.ClientCAs.AddCert(i)
+		}
+	}
+	return c
+}
+
+// openVault opens the fleet's keys, if there are any.
+func (f *Fleet) openVault(now time.Time) (err error) {
+	if f.cfg.CA == "" {
+		return nil
+	}
+	if f.vault, err = vault.Open(f.cfg.CA, now); err != nil {
+		return fmt.Errorf("the fleet's keys: %w", err)
+	}
+	if f.vault.RootKeyIsHere() {
+		f.log.Warn("the root's key lies beside the intermediate's: whoever takes this folder takes the fleet; move it away", "folder", f.cfg.CA, "file", vault.RootKeyFile)
+	}
+	return nil
+}
+
+// listenForRobots binds the address at which robots get and renew their
+// certificates, and nothing else is served.
+func (f *Fleet) listenForRobots(ctx, running context.Context) error {
+	if f.cfg.Enrol == "" || f.served == nil || f.vault == nil {
+		return nil // without the latter two the start has failed already
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", f.cfg.Enrol)
+	if err != nil {
+		return fmt.Errorf("listen for robots on %s: %w", f.cfg.Enrol, err)
+	}
+	f.robotsListener = l
+	f.robotsServer = f.httpServer(running, api.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !slices.Contains(api.EnrolPaths, strings.TrimPrefix(r.URL.Path, api.Prefix)) {
+			http.NotFound(w, r)
+			return
+		}
+		f.mux.ServeHTTP(w, r)
+	}), f.log, nil))
+	f.robotsServer.TLSConfig = f.served.config(f.vault.Issuers()...)
+	f.log.Info("robots may ask for certificates", "enrol", f.EnrolURL())
+	return nil
+}
+
+// EnrolURL is where robots ask for certificates, empty where they may not.
+func (f *Fleet) EnrolURL() string {
+	if f.robotsListener == nil {
+		return ""
+	}
+	if f.cfg.EnrolURL != "" {
+		return f.cfg.EnrolURL
+	}
+	_, port, _ := net.SplitHostPort(f.robotsListener.Addr().String())
+	host := "localhost"
+	if pair, err := f.served.current(); err == nil {
+		switch leaf := pair.Leaf; {
+		case len(leaf.DNSNames) > 0:
+			host = leaf.DNSNames[0]
+		case len(leaf.IPAddresses) > 0:
+			host = leaf.IPAddresses[0].String()
+		}
+	}
+	return "https://" + net.JoinHostPort(host, port)
+}
+
+// Issuer is what certificates are issued with.
+func (f *Fleet) Issuer() (api.Issuer, error) {
+	switch {
+	case f.vault == nil:
+		return api.Issuer{}, errors.New("the desk has no keys to issue certificates with")
+	case f.robotsListener == nil:
+		return api.Issuer{}, errors.New("the desk has no address at which robots could ask for certificates")
+	}
+	pair, err := f.served.current()
+	if err != nil {
+		return api.Issuer{}, err
+	}
+	return api.Issuer{
+		Authority: f.vault.Authority, URL: f.EnrolURL(), Fingerprint: sha256.Sum256(pair.Certificate[0]), Brokers: f.cfg.RobotBrokers,
+	}, nil
+}
+
+// completeIdentity checks what belongs together.
+func (c *Config) completeIdentity() error {
+	switch {
+	case (c.HTTPCert == "") != (c.HTTPKey == ""):
+		return errors.New("a certificate needs its key: write --http-tls-cert FILE --http-tls-key FILE")
+	case c.Enrol != "" && c.CA == "":
+		return errors.New("robots can be given certificates only with the fleet's keys: write --ca DIR; fleetd ca init makes them")
+	case c.Enrol != "" && c.HTTPCert == "":
+		return errors.New("robots ask over TLS: write --http-tls-cert FILE --http-tls-key FILE; fleetd ca server makes them")
+	}
+	if len(c.RobotBrokers) == 0 && c.Broker != "" {
+		c.RobotBrokers = []string{c.Broker}
+	}
+	for i, b := range c.RobotBrokers {
+		if !strings.Contains(b, "://") {
+			return fmt.Errorf("robot broker %s: %q is no address such as mqtts://broker.example:8883", strconv.Itoa(i+1), b)
+		}
+	}
+	return nil
+}
