@@ -56,8 +56,12 @@ type Command struct {
 	Holds bool
 }
 
+// SpeedEvery is how often a drive that moves tells how fast it is.
+const SpeedEvery = 100 * time.Millisecond
+
 // Velocity moves the drive until it is renewed, replaced by a command, or its
-// time is over; then the drive brakes.
+// time is over; then the drive brakes as its unit says. What is over the unit's
+// limits is brought within them.
 type Velocity struct {
 	VX, WZ float64 // m/s forward, rad/s to the left
 	TTL    time.Duration
@@ -90,6 +94,9 @@ const (
 	Battery Kind = "battery" // Level, Charging
 	Sensed  Kind = "sensed"  // Signal, Name, On, Level
 	Waits   Kind = "waits"   // Unit, Reason: calibration waits for something
+	// Speed: VX, WZ, as measured; every SpeedEvery while the drive moves, and once
+	// when it stands again.
+	Speed Kind = "speed"
 )
 
 // Signal is what a sensor senses.
@@ -113,6 +120,7 @@ type Event struct {
 	Name     string
 	On       bool
 	Level    float64 // battery: 0..1
+	VX, WZ   float64 // m/s forward, rad/s to the left
 	Charging bool
 	Reason   schema.Reason
 	Detail   string

@@ -26,7 +26,8 @@ type Body interface {
 }
 
 // Conform runs the suite. open makes a body that is not open yet and has a
-// speaker, a face, a led, a head and a drive that needs no homing. The suite runs
+// speaker, a face, a led, a head and a drive that needs no homing and says its
+// limits and how it brakes. The suite runs
 // in bubbles of testing/synctest: a body may use timers, but no devices.
 func Conform(t *testing.T, open func() Body) {
 	t.Helper()
@@ -57,6 +58,9 @@ func Conform(t *testing.T, open func() Body) {
 	in("a stop input stops what moves", stopInput)
 	in("a unit that hangs can be stopped", hangStops)
 	in("a velocity ends by itself", velocityEnds)
+	in("a velocity that is over ends in standing, which is told", standingTold)
+	in("a velocity is brought within the drive's limits", velocityLimited)
+	in("a velocity ends with the permission to move", velocityStopped)
 	in("no method waits for a reader", nobodyWaits)
 	in("calibration succeeds, and fails with a broken unit", calibrates)
 	in("calibration ends with its context", calibrationEnds)
@@ -150,20 +154,6 @@ func hangStops(t *testing.T, s *stand) {
 	s.pass(2 * time.Second)
 	s.wantState(s.unit(schema.UnitDrive), driver.Idle)
 	s.wantAnswer(drive, driver.Failed, schema.ReasonStopped)
-}
-
-func velocityEnds(t *testing.T, s *stand) {
-	s.order(driver.ToRun)
-	s.b.Move(driver.Velocity{VX: 0.3, TTL: time.Hour})
-	s.pass(200 * time.Millisecond)
-	s.pass(3 * time.Second)
-	time.Sleep(time.Second) // it stands: no watchdog
-	s.read()
-	s.wantState(s.unit(schema.UnitDrive), driver.Run)
-	s.b.Move(driver.Velocity{VX: 0.3, TTL: driver.VelocityTTL})
-	time.Sleep(driver.VelocityTTL - driver.Tick)
-	s.read()
-	s.wantState(s.unit(schema.UnitDrive), driver.Error) // it moved: the watchdog counts
 }
 
 func nobodyWaits(t *testing.T, s *stand) {

@@ -85,7 +85,7 @@ func (s *Sim) Body() driver.Body {
 			{ID: led, Kind: schema.UnitLED},
 			{ID: head, Kind: schema.UnitHead, YawRad: &schema.Range{Min: yaw.Min, Max: yaw.Max},
 				PitchRad: &schema.Range{Min: pitch.Min, Max: pitch.Max}, RollRad: &schema.Range{Min: roll.Min, Max: roll.Max}},
-			{ID: drive, Kind: schema.UnitDrive, MaxSpeedMPS: maxSpeed},
+			{ID: drive, Kind: schema.UnitDrive, MaxSpeedMPS: maxSpeed, MaxTurnRadPS: maxTurn, BrakingMPS2: braking},
 			{ID: screen, Kind: schema.UnitScreen},
 			{ID: battery, Kind: schema.UnitBattery},
 		},

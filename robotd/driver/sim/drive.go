@@ -84,8 +84,8 @@ func (s *Sim) roll(dt time.Duration) {
 	case s.trip != nil:
 		wantV, wantW = s.course(t)
 	}
-	s.v = toward(s.v, wantV, up*t, down*t)
-	s.w = toward(s.w, wantW, turnAccel*t, turnAccel*t*down/braking)
+	s.v = driver.Ramp(s.v, wantV, up*t, down*t)
+	s.w = driver.Ramp(s.w, wantW, turnAccel*t, turnAccel*t*down/braking)
 	s.at.theta = wrap(s.at.theta + s.w*t)
 	s.at.x += s.v * math.Cos(s.at.theta) * t
 	s.at.y += s.v * math.Sin(s.at.theta) * t
@@ -128,16 +128,16 @@ func ramp(left, top, decel, t float64) float64 {
 	return min(top, math.Sqrt(2*decel*left), left/t)
 }
 
-// toward changes v to want, faster towards zero than away from it.
-func toward(v, want, up, down float64) float64 {
-	step := up
-	if math.Abs(want) < math.Abs(v) || v*want < 0 {
-		step = down
+// tellSpeed tells how fast the drive is, after dt more: every so often while it
+// moves, and once when it stands again.
+func (s *Sim) tellSpeed(dt time.Duration) {
+	s.sinceSpeed += dt
+	moves := !s.stands(drive)
+	if moves && s.sinceSpeed < driver.SpeedEvery || !moves && !s.toldMoving {
+		return
 	}
-	if math.Abs(want-v) <= step {
-		return want
-	}
-	return v + math.Copysign(step, want-v)
+	s.sinceSpeed, s.toldMoving = 0, moves
+	s.tell(driver.Event{Kind: driver.Speed, Unit: drive, VX: s.v, WZ: s.w})
 }
 
 func wrap(a float64) float64 { return math.Remainder(a, 2*math.Pi) }

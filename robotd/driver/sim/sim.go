@@ -55,27 +55,29 @@ type Sim struct {
 	once   sync.Once
 
 	// What follows belongs to the goroutine.
-	out       []driver.Event
-	sensed    int // events of sensors in out
-	order     driver.Order
-	movers    [2]mover // drive, head
-	unfed     int
-	pressed   map[string]bool // stop inputs
-	at        place
-	v, w      float64 // m/s, rad/s
-	trip      *trip
-	velocity  *driver.Velocity
-	gaze      gaze
-	voices    []*voice
-	face, led lamp
-	level     float64
-	told      float64 // level, as last told
-	charging  bool
-	still     map[string]string // units that do not move and are broken: why
-	failNext  map[string]schema.Reason
-	hung      map[string]bool
-	pace      float64
-	calib     *calibration
+	out        []driver.Event
+	sensed     int // events of sensors in out
+	order      driver.Order
+	movers     [2]mover // drive, head
+	unfed      int
+	pressed    map[string]bool // stop inputs
+	at         place
+	v, w       float64 // m/s, rad/s
+	trip       *trip
+	velocity   *driver.Velocity
+	sinceSpeed time.Duration // that was told
+	toldMoving bool
+	gaze       gaze
+	voices     []*voice
+	face, led  lamp
+	level      float64
+	told       float64 // level, as last told
+	charging   bool
+	still      map[string]string // units that do not move and are broken: why
+	failNext   map[string]schema.Reason
+	hung       map[string]bool
+	pace       float64
+	calib      *calibration
 }
 
 // New returns a body that is not open yet.
@@ -196,7 +198,7 @@ func (s *Sim) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case to <- next:
-			if next.Kind == driver.Sensed || next.Kind == driver.Battery {
+			if sheds(next) {
 				s.sensed--
 			}
 			s.out = s.out[1:]
@@ -233,6 +235,7 @@ func (s *Sim) pass(dt time.Duration) {
 		s.settle(driver.Tick)
 		own := time.Duration(float64(driver.Tick) * s.pace)
 		s.roll(own)
+		s.tellSpeed(driver.Tick)
 		s.turnHead(own)
 		s.speak(own)
 		s.use(driver.Tick)
@@ -291,7 +294,7 @@ func (s *Sim) stop(key uint64) {
 }
 
 func (s *Sim) tell(e driver.Event) {
-	if e.Kind == driver.Sensed || e.Kind == driver.Battery {
+	if sheds(e) {
 		if s.sensed >= eventLimit {
 			s.dropSensed()
 		}
@@ -300,9 +303,15 @@ func (s *Sim) tell(e driver.Event) {
 	s.out = append(s.out, e)
 }
 
+// sheds reports whether an event may be left out when nobody reads: a newer one
+// says more.
+func sheds(e driver.Event) bool {
+	return e.Kind == driver.Sensed || e.Kind == driver.Battery || e.Kind == driver.Speed
+}
+
 func (s *Sim) dropSensed() {
 	for i, e := range s.out {
-		if e.Kind == driver.Sensed || e.Kind == driver.Battery {
+		if sheds(e) {
 			s.out = append(s.out[:i], s.out[i+1:]...)
 			s.sensed--
 			return
