@@ -40,9 +40,9 @@ func said(effects []Effect) string {
 			fmt.Fprintf(&b, "%s %s %s\n", e.Topic, e.Param, e.Payload)
 		case SaveEvent:
 			fmt.Fprintf(&b, "event %s\n", e.Payload)
-		case SaveStory:
+		case SaveContent:
 			kept, _ := schema.Encode(e.Kept)
-			fmt.Fprintf(&b, "%d %s %x\n", e.Rev, kept, e.Blob)
+			fmt.Fprintf(&b, "%s %d %s %x\n", e.Kind, e.Rev, kept, e.Blobs)
 		case Start:
 			fmt.Fprintf(&b, "start %d %s %s %v %v\n", e.Key, e.Unit, e.Text, e.From, e.Do.Type)
 		default:
@@ -55,7 +55,7 @@ func said(effects []Effect) string {
 // snapshot is what a refused request must not touch.
 type snapshot struct {
 	safety, mode, auto, queue, control any
-	lanes                     string
+	lanes                              string
 }
 
 func (a *auditor) look() snapshot {

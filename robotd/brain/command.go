@@ -88,7 +88,7 @@ func (t *turn) standing() schema.Precondition {
 	if t.mode.Next != "" {
 		p.Mode = "on its way to " + t.mode.Next
 	}
-	if story := t.story(); story != nil {
+	if story := t.performed(); story != nil {
 		p.StoryRev = story.Story.Rev
 	}
 	return p

@@ -2,6 +2,7 @@ package brain
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"troupe/robotd/auto"
@@ -11,6 +12,7 @@ import (
 	"troupe/robotd/mode"
 	"troupe/robotd/safety"
 	"troupe/schema"
+	"troupe/schema/sign"
 )
 
 // Config is what the robot is and how it behaves. It does not change while the
@@ -27,6 +29,10 @@ type Config struct {
 	Control    control.Config
 	Ranks      map[string]control.Rank // of clients; who is not listed is an operator
 	Handlers   []Handler               // what the handlers of Interrupts do, by their ids
+
+	Signing   sign.Policy   // of wishes
+	Trust     sign.Ring     // whose signatures are believed
+	Probation time.Duration // how long a new story may take to begin
 
 	Languages []string // spoken where a story allows it, the first preferred
 
@@ -57,6 +63,8 @@ func Defaults(id string) Config {
 		Interrupts: interrupt.Defaults(),
 		Control:    control.Defaults(),
 		Handlers:   DefaultHandlers(),
+		Signing:    sign.Off,
+		Probation:  10 * time.Second,
 		Languages:  []string{"en"},
 
 		Tick:      20 * time.Millisecond,
@@ -84,6 +92,9 @@ func (c *Config) Check() []string {
 	say(c.Tick >= time.Millisecond && c.Tick <= 100*time.Millisecond, "tick %v: want 1 ms to 100 ms", c.Tick)
 	say(c.Heartbeat >= time.Second && c.Heartbeat <= 5*time.Second, "heartbeat %v: want 1 s to 5 s", c.Heartbeat)
 	say(c.LowBattery >= 0 && c.LowBattery < c.Charged && c.Charged <= 1, "low battery %v and charged %v: want shares of 1, the first the smaller", c.LowBattery, c.Charged)
+	say(slices.Contains(sign.Policies, c.Signing), "signing %q: want %v", c.Signing, sign.Policies)
+	say(c.Signing != sign.Require || c.Trust.Has(sign.SignsWishes), "signing is required and no key is trusted to sign wishes")
+	say(c.Probation >= time.Second && c.Probation <= 10*time.Minute, "probation %v: want 1 s to 10 min", c.Probation)
 	say(len(c.Languages) > 0, "no language: want at least one BCP 47 tag such as en")
 	for _, h := range c.Interrupts.Handlers {
 		_, ok := c.handler(h.ID)

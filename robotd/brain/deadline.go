@@ -20,7 +20,9 @@ func Deadline(s *State) time.Duration {
 		}
 	}
 	sooner(s.requests.Deadline())
-	sooner(s.delivery.Deadline())
+	sooner(s.story.Deadline())
+	sooner(s.activities.Deadline())
+	sooner(s.places.Deadline())
 	sooner(s.control.Deadline())
 	sooner(s.due(), s.session != "")
 	sooner(s.nextBeat, s.session != "")

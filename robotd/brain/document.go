@@ -45,7 +45,7 @@ func (t *turn) stateDocument() *schema.State {
 	if last, ok := t.requests.Last(); ok {
 		d.LastReq = &last
 	}
-	if p := t.story(); p != nil {
+	if p := t.performed(); p != nil {
 		d.Auto.Story = &schema.StoryRef{ID: p.Story.ID, Rev: p.Story.Rev, SHA256: p.Story.SHA256}
 	}
 	for _, p := range t.auto.Held() {
@@ -64,8 +64,8 @@ func (t *turn) stateDocument() *schema.State {
 	return d
 }
 
-// story is what is performed, or would be.
-func (t *turn) story() *program { return cmp.Or(t.playing, t.accepted) }
+// performed is what is performed, or would be.
+func (t *turn) performed() *program { return cmp.Or(t.playing, t.accepted) }
 
 // activeMode is who is in charge; between two modes it is the one that was
 // asked for, so that the field is never empty while phase says "switching".
@@ -136,7 +136,7 @@ func (t *turn) capsDocument() *schema.Caps {
 		Software: schema.CapsSoftware{Robotd: t.cfg.Version, Protocol: []string{"1.0"}},
 		Limits:   schema.CapsLimits{MaxCmdBytes: schema.TopicOf(schema.TopicCmd).MaxBytes, MaxBlobBytes: t.cfg.MaxBlob, DedupeWindow: request.MaxPerClient},
 		Verbs:    schema.VerbIDs(),
-		Units:    append([]schema.Unit{}, t.body.units...), Points: append([]string{}, t.body.driver.Points...),
+		Units:    append([]schema.Unit{}, t.body.units...), Points: append([]string{}, t.points()...),
 		Languages: t.cfg.Languages, Handlers: []string{}, Interrupters: t.cfg.Interrupts.Interrupters,
 		Notes: []string{
 			"No stop that is sent over a network or decided by software is an emergency stop. Use the device on the robot.",

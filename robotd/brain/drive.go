@@ -38,7 +38,7 @@ func (t *turn) toUnit(o *act.Out) {
 		t.lanes.Done(o.Key, shut, shut.Describe().Text, t.now.Mono)
 		return
 	}
-	t.do(Start{driver.Command{Key: o.Key, Unit: o.Unit, Do: o.Do, Text: o.Text, From: o.From, Holds: o.Holds}})
+	t.do(Start{driver.Command{Key: o.Key, Unit: o.Unit, Do: t.located(o.Do), Text: o.Text, From: o.From, Holds: o.Holds}})
 }
 
 // feeding: a unit may be moving, and stops by itself when nobody feeds it.

@@ -33,8 +33,9 @@ type (
 
 	// SaveRequests keeps commands, and answers with RequestsSaved.
 	SaveRequests struct{ request.Save }
-	// SaveStory keeps a delivery, and answers with StorySaved if it has a blob.
-	SaveStory struct{ delivery.Save }
+	// SaveContent keeps a delivery, and answers with ContentSaved if it has blobs
+	// or was refused.
+	SaveContent struct{ delivery.Save }
 	// SaveEvent adds to the ring of events.
 	SaveEvent struct{ Payload []byte }
 	// SaveSetting keeps what somebody switched on or off; an empty value forgets.
@@ -81,7 +82,7 @@ func (Feed) effect()           {}
 func (Calibrate) effect()      {}
 func (EndCalibration) effect() {}
 func (SaveRequests) effect()   {}
-func (SaveStory) effect()      {}
+func (SaveContent) effect()    {}
 func (SaveEvent) effect()      {}
 func (SaveSetting) effect()    {}
 func (Publish) effect()        {}

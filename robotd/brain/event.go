@@ -6,6 +6,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/request"
 	"troupe/schema"
+	"troupe/schema/sign"
 )
 
 // Now is the time of a step: what the robot counts, and what the wire says.
@@ -74,9 +75,10 @@ type (
 		Detail string
 	}
 
-	// StorySaved answers a SaveStory that had a blob.
-	StorySaved struct {
-		Rev     int64
+	// ContentSaved answers a SaveContent that had blobs, or was refused.
+	ContentSaved struct {
+		Kind    sign.Kind
+		Rev     int64 // as of the save; 0 = it had no blobs
 		Refused schema.Reason
 	}
 
@@ -125,7 +127,7 @@ func (Delivered) event()     {}
 func (Heard) event()         {}
 func (Wished) event()        {}
 func (Fetched) event()       {}
-func (StorySaved) event()    {}
+func (ContentSaved) event()  {}
 func (Seen) event()          {}
 func (DeskSeen) event()      {}
 func (Connected) event()     {}

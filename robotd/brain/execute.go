@@ -108,7 +108,7 @@ func (t *turn) fitting(a score.Act, still bool) score.Act {
 			return false
 		case row.Unit == "":
 			return true
-		case row.Unit.Moves() && still, do.Point != "" && !slices.Contains(t.body.driver.Points, do.Point):
+		case row.Unit.Moves() && still, do.Point != "" && !slices.Contains(t.points(), do.Point):
 			return false
 		}
 		return slices.ContainsFunc(t.body.units, func(u schema.Unit) bool { return u.Kind == row.Unit && able(u, do) })

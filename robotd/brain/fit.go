@@ -11,8 +11,8 @@ import (
 )
 
 // judge answers for this body whether a story can be performed.
-func (s *State) judge() delivery.Judge {
-	return delivery.Judge{Read: readBlob, Fit: s.fit}
+func (s *State) judge() delivery.Judge[score.Blob] {
+	return delivery.Judge[score.Blob]{Read: readBlob, Files: func(b *score.Blob) []score.Asset { return b.Assets }, Fit: s.fit}
 }
 
 // readBlob turns bytes into a story that is well said from end to end.
@@ -25,23 +25,40 @@ func readBlob(data []byte) (*score.Blob, []schema.Problem) {
 }
 
 // fit says what of a story this robot performs: acts that are nowhere are left
-// out; one that needs what the body lacks refuses the story.
-func (s *State) fit(b *score.Blob) delivery.Fit {
+// out; one that needs what the body lacks refuses the story, and so does one that
+// the executor, tried with the robot's units, would not take.
+func (s *State) fit(b *score.Blob) delivery.Fit[score.Blob] {
 	e, problems := score.Fitted(*b, s.capabilities(), nil)
-	f := delivery.Fit{Story: b.Story, Pruned: e.Pruned}
-	f.Story.Acts = e.Steps
+	own := *b
+	own.Story.Acts = e.Steps
+	f := delivery.Fit[score.Blob]{Content: &own, Pruned: e.Pruned}
+	for _, step := range e.Steps {
+		f.Names = append(f.Names, step.Act)
+	}
 	switch errs := schema.Errors(problems); {
 	case len(e.Steps) == 0:
 		f.Reason, f.Detail = schema.ReasonStoryEmpty, fmt.Sprintf("none of its acts can be found here: %v", e.Pruned)
 	case len(errs) > 0:
 		f.Reason, f.Pointer, f.Detail = schema.ReasonStoryInvalid, errs[0].Pointer, errs[0].String()
+	default:
+		s.selfCheck(e.Acts, &f)
 	}
 	return f
 }
 
+// selfCheck lets the executor go through every act as it would be performed.
+func (s *State) selfCheck(acts []score.Act, f *delivery.Fit[score.Blob]) {
+	for i := range acts {
+		if no := s.lanes.Check(&acts[i]); no != nil {
+			f.Reason, f.Pointer, f.Detail = schema.ReasonStoryInvalid, "/acts/"+acts[i].ID, "the self-check of "+acts[i].ID+" failed: "+no.Detail
+			return
+		}
+	}
+}
+
 // capabilities are what a story is measured against.
 func (s *State) capabilities() schema.Caps {
-	return schema.Caps{Units: s.body.units, Points: s.body.driver.Points, Languages: s.cfg.Languages}
+	return schema.Caps{Units: s.body.units, Points: s.points(), Languages: s.cfg.Languages}
 }
 
 // actsDigest names the robot's own catalogue of acts. Nothing is taught yet.

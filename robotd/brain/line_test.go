@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"troupe/schema"
+	"troupe/schema/sign"
 )
 
 // see writes down what a step does.
@@ -31,6 +32,9 @@ func (p *player) line(e Effect) string {
 		return "body: all " + string(e.Order)
 	case Start:
 		line := fmt.Sprintf("body: %s %s %s", e.Unit, e.Do.Type, e.Text+e.Do.Face+e.Do.Point)
+		if e.Do.XM != nil {
+			line += fmt.Sprintf("%v %v", *e.Do.XM, *e.Do.YM)
+		}
 		if e.From > 0 {
 			line += fmt.Sprintf(" from %v", e.From)
 		}
@@ -43,13 +47,20 @@ func (p *player) line(e Effect) string {
 		return ""
 	case SaveRequests:
 		return saved(e)
-	case SaveStory:
-		return fmt.Sprintf("save: wish %d, %s", e.Kept.Wish.Rev, map[bool]string{true: "with the story", false: string(e.Kept.Phase)}[e.Blob != nil])
+	case SaveContent:
+		what := string(e.Kept.Phase)
+		if e.Blobs != nil {
+			what = "with the " + string(e.Kind)
+		}
+		if e.Kind != sign.Story {
+			return fmt.Sprintf("save: wish %d for %s, %s", e.Kept.Wish.Rev, e.Kind, what)
+		}
+		return fmt.Sprintf("save: wish %d, %s", e.Kept.Wish.Rev, what)
 	case SaveEvent:
 		ev := decoded[schema.Event](p, e.Payload)
 		return strings.TrimRight(fmt.Sprintf("event: %s %s %s", ev.Type, ev.Cause, strings.ReplaceAll(string(ev.Data), `"`, "")), " ")
 	case SaveSetting:
-		if e.Name == bootsSetting {
+		if e.Name == bootsSetting || e.Name == authoritySetting {
 			return ""
 		}
 		return "save: " + e.Name + "=" + e.Value
@@ -124,6 +135,16 @@ func (p *player) told(e Publish) string {
 		}
 		if r.Playing {
 			line += ", playing"
+		}
+		return line
+	case schema.TopicReportedPlaces, schema.TopicReportedActivities:
+		r := decoded[schema.ReportedSet](p, e.Payload)
+		if r.DesiredRev == 0 && r.Reason == "" {
+			return "" // nothing was ever wished
+		}
+		line := strings.TrimSpace(fmt.Sprintf("tell: %s of wish %d is %s %s", strings.TrimPrefix(string(e.Topic), "reported_"), r.DesiredRev, r.Phase, r.Reason))
+		if r.Active != nil {
+			line += "; active " + r.Active.ID
 		}
 		return line
 	}

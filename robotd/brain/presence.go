@@ -22,7 +22,7 @@ func (t *turn) connected(ev Connected) {
 	t.ears.Opened(t.now.Mono)
 	t.note("post", "down", "up", "the broker granted everything", "")
 	t.reached(link.Joined(&t.link, t.now.Mono))
-	t.document(schema.TopicCaps, t.capsDocument())
+	t.tellCaps()
 	t.modesTold, t.modesLast, t.modesDirty = t.now.Mono-modesGather, nil, true
 	t.tellModes()
 	t.document(schema.TopicActs, t.actsDocument())

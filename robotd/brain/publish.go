@@ -84,6 +84,14 @@ func (t *turn) tellModes() {
 	t.document(schema.TopicModes, d)
 }
 
+// tellCaps tells what the robot is and can do; while nobody listens there is
+// nobody to tell.
+func (t *turn) tellCaps() {
+	if t.session != "" {
+		t.document(schema.TopicCaps, t.capsDocument())
+	}
+}
+
 func (t *turn) document(k schema.TopicKind, v any) {
 	t.do(Publish{Topic: k, Payload: t.encode(v)})
 }

@@ -3,13 +3,16 @@ package brain
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"troupe/robotd/delivery"
 	"troupe/robotd/driver"
 	"troupe/robotd/request"
 	"troupe/schema"
+	"troupe/schema/sign"
 )
 
 // rig is a robot's whole world, made of values: a body that answers, a disk that
@@ -54,7 +57,7 @@ type coming struct {
 const epoch schema.Time = 1_800_000_000_000
 
 func newRig(t rapid.TB) *rig {
-	r := &rig{t: t, cfg: Defaults("r1"), blobs: map[string][]byte{}, memory: Memory{Settings: map[string]string{}}, watch: func(Event, []Effect) {}, sent: func(Publish) {}}
+	r := &rig{t: t, cfg: Defaults("r1"), blobs: map[string][]byte{}, memory: Memory{Settings: map[string]string{}, Kept: map[sign.Kind]delivery.Kept{}}, watch: func(Event, []Effect) {}, sent: func(Publish) {}}
 	r.body = newBench(r)
 	return r
 }
@@ -183,22 +186,22 @@ func (r *rig) done(ev Event, effects []Effect) {
 			case len(keys) > 0:
 				r.soon(0, RequestsSaved{Keys: keys, Refused: refused})
 			}
-		case SaveStory:
+		case SaveContent:
 			if !r.diskFull {
-				r.memory.Kept = e.Kept
-				if e.Blob != nil {
-					r.blobs[e.SHA256] = e.Blob
+				r.memory.Kept[e.Kind] = e.Kept
+				for _, b := range e.Blobs {
+					r.blobs[b.SHA256] = b.Bytes
 				}
 			}
-			if e.Blob != nil {
-				r.soon(0, StorySaved{Rev: e.Rev, Refused: refused})
+			if len(e.Blobs) > 0 || r.diskFull {
+				r.soon(0, ContentSaved{Kind: e.Kind, Rev: e.Rev, Refused: refused})
 			}
 		case SaveSetting:
 			if !r.diskFull {
 				r.memory.Settings[e.Name] = e.Value
 			}
 		case Publish:
-			if r.diskFull && (e.Confirm != "" || e.Topic == schema.TopicReportedStory) && !e.First && slices.ContainsFunc(effects, isSave) {
+			if r.diskFull && (e.Confirm != "" || strings.HasPrefix(string(e.Topic), "reported_")) && !e.First && slices.ContainsFunc(effects, isSave) {
 				continue // what the disk refused is not told
 			}
 			r.sent(e)
@@ -217,7 +220,7 @@ func (r *rig) done(ev Event, effects []Effect) {
 
 func isSave(e Effect) bool {
 	switch e.(type) {
-	case SaveRequests, SaveStory, SaveEvent, SaveSetting:
+	case SaveRequests, SaveContent, SaveEvent, SaveSetting:
 		return true
 	}
 	return false

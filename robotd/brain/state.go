@@ -15,6 +15,8 @@ import (
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
+	"troupe/schema/score"
+	"troupe/schema/sign"
 )
 
 // State is the robot. One goroutine holds it; Step alone changes it.
@@ -23,15 +25,17 @@ type State struct {
 	boot string // id of this run of robotd
 
 	// The rooms' states.
-	safety   safety.State
-	link     link.State
-	mode     mode.State
-	queue    interrupt.State
-	auto     auto.State
-	control  control.State
-	lanes    *act.Executor
-	delivery *delivery.State
-	requests *request.State
+	safety     safety.State
+	link       link.State
+	mode       mode.State
+	queue      interrupt.State
+	auto       auto.State
+	control    control.State
+	lanes      *act.Executor
+	story      content[score.Blob]
+	activities content[score.Activities]
+	places     content[score.Places]
+	requests   *request.State
 
 	// What waits to be told to a room, one thing a step.
 	toSafety  []safetyInput
@@ -63,24 +67,27 @@ type State struct {
 	notReady    [1]mode.NotReady
 
 	// What is performed.
-	deliveryConfig delivery.Config
-	accepted       *program // shall be performed
-	noStory        schema.Reason
-	playing        *program // is performed
-	storyEntry     string   // of the story's lane
-	entries        int64
-	frozen         auto.Freeze
-	completed      []string
-	failures       []schema.Failed
-	handling       []handling
-	low            bool          // the battery is
-	askPower       time.Duration // when it asks for its handler
+	accepted   *program // shall be performed
+	noStory    schema.Reason
+	playing    *program // is performed
+	storyEntry string   // of the story's lane
+	entries    int64
+	frozen     auto.Freeze
+	completed  []string
+	failures   []schema.Failed
+	handling   []handling
+	low        bool          // the battery is
+	askPower   time.Duration // when it asks for its handler
+
+	placed *delivery.Loaded[score.Places] // the fleet's places that goto knows
 
 	// The fleet.
-	ears     link.Ears
-	fleetSeq int64
-	desks    desks
-	clock    clock
+	authority string // the one that is obeyed; empty until the first wish
+	marks     sign.Marks
+	ears      link.Ears
+	fleetSeq  int64
+	desks     desks
+	clock     clock
 
 	// What was told, and what is to be.
 	session       string // empty while nobody listens
@@ -121,7 +128,7 @@ type State struct {
 type Memory struct {
 	Boots    int64 // how often robotd has started, this time included
 	Requests []request.Record
-	Kept     delivery.Kept
+	Kept     map[sign.Kind]delivery.Kept
 	Blobs    map[string][]byte
 	Settings map[string]string // see setting.go
 }
@@ -139,7 +146,6 @@ func New(cfg *Config, id string, b driver.Body, m Memory, now Now) (*State, []Ef
 		body:      newBody(b),
 		modeSince: now.Wall, eventRoom: eventBurst, eventFilled: now.Mono,
 	}
-	s.deliveryConfig = delivery.Defaults(s.judge())
 	t := turn{State: s, now: now}
 	var told []request.Effect
 	s.requests, told = request.Restore(m.Boots, m.Requests, nil)
@@ -148,10 +154,8 @@ func New(cfg *Config, id string, b driver.Body, m Memory, now Now) (*State, []Ef
 			t.do(SaveRequests{save})
 		}
 	}
-	var kept []delivery.Effect
-	s.delivery, kept = delivery.Restore(delivery.Now{Mono: now.Mono, Wall: now.Wall}, &s.deliveryConfig, m.Kept, m.Blobs, s.actsDigest(), nil)
-	t.carryDelivery(kept)
-	t.accept()
+	t.restoreTrust(m)
+	t.restoreContents(m)
 	t.restoreSettings(m.Settings)
 	t.rememberBoots(m.Settings)
 	return s, t.out

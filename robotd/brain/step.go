@@ -34,7 +34,7 @@ func Step(s *State, now Now, ev Event, out []Effect) []Effect {
 	t.power()
 	t.handlers()
 	t.interrupts()
-	t.delivering(delivery.Tick{})
+	t.everyContent(delivery.Tick{})
 	t.perform()
 	if _, tick := ev.(Tick); tick {
 		t.ticked = now.Mono
@@ -82,11 +82,13 @@ func (t *turn) hear(ev Event) {
 		t.heard(ev)
 	case Wished:
 		t.wished(ev)
+	case WishedSet:
+		t.wishedSet(ev)
 	case Fetched:
-		t.delivering(delivery.Blob{SHA256: ev.SHA256, Bytes: ev.Bytes, Reason: ev.Reason, Detail: ev.Detail})
-	case StorySaved:
+		t.everyContent(delivery.Fetched{SHA256: ev.SHA256, Bytes: ev.Bytes, Reason: ev.Reason, Detail: ev.Detail})
+	case ContentSaved:
 		t.disk(ev.Refused)
-		t.delivering(delivery.Written{Rev: ev.Rev, Refused: ev.Refused})
+		t.written(ev)
 	case Seen:
 		t.seen(ev)
 	case DeskSeen:

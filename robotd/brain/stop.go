@@ -50,7 +50,7 @@ type called struct {
 func (t *turn) labels() (map[string]string, bool) { return nil, false }
 
 func (t *turn) latchFactsNow() latch.Facts {
-	f := latch.Facts{Robot: t.cfg.ID, Authority: t.delivery.Authority()}
+	f := latch.Facts{Robot: t.cfg.ID, Authority: t.authority}
 	f.Labels, f.Labelled = t.labels()
 	return f
 }

@@ -1,15 +1,17 @@
-// Package delivery is the robot's half of getting a default story: from the
-// fleet's wish to the story that ato performs, and what is reported on the way.
+// Package delivery is the robot's half of getting a content that the fleet
+// wishes: a default story, a set of activities, places. It leads from the wish to
+// what is active, and says what is reported on the way.
 //
 // It is level-triggered: it compares the newest wish with what it has, at any
-// time and whatever it heard before. A new story is fetched, checked and on
-// disk before the old one is let go; only a newer wish, for another story or
-// for none, takes a story away. A wiped broker wipes no robot: an emptied topic
-// says nothing.
+// time and whatever it heard before. A new content is fetched with its files,
+// checked and on disk before the old one is let go; only a newer wish, for
+// another content or for none, takes one away. A wiped broker wipes no robot: an
+// emptied topic says nothing.
 //
 // It does no fetching, writing or performing: those are effects, and their
-// results come back as inputs. Whether a blob can be performed here is a
-// question that a Judge answers. Which story ato shall perform now is Playing.
+// results come back as inputs. What a content is and whether it can be used here
+// are questions that a Judge answers; everything else is the same for each kind.
+// Which content is to be used now is Playing.
 package delivery
 
 import (
@@ -17,35 +19,48 @@ import (
 
 	"troupe/schema"
 	"troupe/schema/score"
+	"troupe/schema/sign"
 )
 
 // Config is what a delivery goes by.
-type Config struct {
+type Config[C any] struct {
+	Kind       sign.Kind
 	Fetch      time.Duration // how long one attempt to get a blob may take
-	Probation  time.Duration // how long a new story may take to begin
+	Probation  time.Duration // how long a new content may take to begin
 	MaxBackoff time.Duration // between two attempts
 	MaxBytes   int64         // the largest blob
-	Judge      Judge
+	Judge      Judge[C]
 }
 
 // Defaults returns the usual limits; the judge is the robot's own.
-func Defaults(j Judge) Config {
-	return Config{Fetch: 10 * time.Second, Probation: 10 * time.Second, MaxBackoff: 300 * time.Second,
+func Defaults[C any](k sign.Kind, j Judge[C]) Config[C] {
+	return Config[C]{Kind: k, Fetch: 10 * time.Second, Probation: 10 * time.Second, MaxBackoff: 300 * time.Second,
 		MaxBytes: int64(schema.TopicOf(schema.TopicBlob).MaxBytes), Judge: j}
 }
 
-// Judge answers whether a story can be performed. Both questions are pure.
-type Judge struct {
-	// Read turns bytes into a story, or says what is wrong with them.
-	Read func(data []byte) (*score.Blob, []schema.Problem)
-	// Fit says what of a story this robot can perform now.
-	Fit func(b *score.Blob) Fit
+// Judge answers what bytes are and whether they can be used. All questions are
+// pure.
+type Judge[C any] struct {
+	// Read turns bytes into a content, or says what is wrong with them.
+	Read func(data []byte) (*C, []schema.Problem)
+	// Files lists what a content needs beside itself; nil = nothing ever does.
+	Files func(c *C) []score.Asset
+	// Fit says what of a content this robot can use now.
+	Fit func(c *C) Fit[C]
 }
 
-// Fit is what of a story can be performed here. Reason is set when nothing can.
-type Fit struct {
-	Story   score.Story // without the acts that were left out
-	Pruned  []string    // the acts that were left out
+func (j *Judge[C]) files(c *C) []score.Asset {
+	if j.Files == nil {
+		return nil
+	}
+	return j.Files(c)
+}
+
+// Fit is what of a content can be used here. Reason is set when nothing can.
+type Fit[C any] struct {
+	Content *C       // without what was left out
+	Names   []string // what of it is used, as reports list it
+	Pruned  []string // what was left out
 	Reason  schema.Reason
 	Pointer string
 	Detail  string
@@ -53,11 +68,12 @@ type Fit struct {
 
 // Now is the moment of a step.
 type Now struct {
-	Mono time.Duration // since boot
-	Wall schema.Time   // for reports
+	Mono  time.Duration // since boot
+	Wall  schema.Time   // for reports
+	Fleet schema.Time   // the fleet's time, which deadlines are in; 0 = not known
 }
 
-// Facts is what a delivery has to know of ato.
+// Facts is what a delivery has to know of who uses its content.
 type Facts struct {
 	Performing  bool // a story runs or is paused
 	Held        bool // it is paused
@@ -65,35 +81,60 @@ type Facts struct {
 	Interrupted bool // an interrupt runs
 }
 
-// Accepted is a story that passed every check, as the disk keeps it.
+// Wish is what the fleet wants, whatever its kind.
+type Wish struct {
+	Rev       int64            `json:"rev"`
+	Authority string           `json:"authority"`
+	Pin       *schema.StoryPin `json:"story"` // nil = withdrawn
+	Apply     schema.Apply     `json:"apply"`
+	Deadline  schema.Time      `json:"deadline_ts,omitzero"` // 0 = none
+}
+
+// StoryWish is the wish of a desired story.
+func StoryWish(d *schema.DesiredStory) Wish {
+	return Wish{d.Rev, d.Authority, d.Story, d.Apply, d.DeadlineTS}
+}
+
+// SetWish is the wish of desired activities or places, which nothing performs in
+// the middle of anything.
+func SetWish(d *schema.DesiredSet) Wish {
+	return Wish{Rev: d.Rev, Authority: d.Authority, Pin: d.Set, Apply: schema.ApplyNow}
+}
+
+// Accepted is a content that passed every check, as the disk keeps it.
 type Accepted struct {
 	Rev   int64           `json:"rev"` // of the wish that brought it
 	Story schema.StoryPin `json:"story"`
 	Apply schema.Apply    `json:"apply"`
 	Since schema.Time     `json:"since,omitzero"` // when it became active
+	Files []score.Asset   `json:"files,omitempty"`
 }
 
 // Kept is what the disk keeps of a delivery, beside the blobs of the three
-// stories. Wish is the newest one that was obeyed; its authority is the fleet
+// contents. Wish is the newest one that was obeyed; its authority is the fleet
 // that this robot belongs to.
 type Kept struct {
-	Wish       schema.DesiredStory `json:"wish"`
-	Phase      schema.DeployPhase  `json:"phase"`
-	Reason     schema.Reason       `json:"reason,omitempty"`
-	Pointer    string              `json:"pointer,omitempty"`
-	Detail     string              `json:"detail,omitempty"`
-	ActsDigest string              `json:"acts_digest,omitempty"`
-	Active     *Accepted           `json:"active,omitzero"`
-	Previous   *Accepted           `json:"previous,omitzero"`
-	Staged     *Accepted           `json:"staged,omitzero"`
+	Wish       Wish               `json:"wish"`
+	Phase      schema.DeployPhase `json:"phase"`
+	Reason     schema.Reason      `json:"reason,omitempty"`
+	Pointer    string             `json:"pointer,omitempty"`
+	Detail     string             `json:"detail,omitempty"`
+	ActsDigest string             `json:"acts_digest,omitempty"`
+	Active     *Accepted          `json:"active,omitzero"`
+	Previous   *Accepted          `json:"previous,omitzero"`
+	Staged     *Accepted          `json:"staged,omitzero"`
 }
 
 // Digests lists the blobs that k refers to: all others may be erased.
 func (k *Kept) Digests() []string {
 	var out []string
 	for _, a := range []*Accepted{k.Active, k.Previous, k.Staged} {
-		if a != nil {
-			out = append(out, a.Story.SHA256)
+		if a == nil {
+			continue
+		}
+		out = append(out, a.Story.SHA256)
+		for _, f := range a.Files {
+			out = append(out, f.SHA256)
 		}
 	}
 	return out
@@ -104,18 +145,26 @@ type Input interface{ input() }
 
 // The inputs.
 type (
-	// Wished is the fleet's document, whenever it is seen.
-	Wished struct{ Wish schema.DesiredStory }
+	// Wished is the fleet's document, whenever it is seen. With Refused it is one
+	// that must not be obeyed, and Detail says why.
+	Wished struct {
+		Wish    Wish
+		Refused schema.Reason
+		Detail  string
+	}
 	// Emptied says that the document was deleted.
 	Emptied struct{}
-	// Blob is what a Fetch brought; with Reason it brought nothing.
-	Blob struct {
+	// Belong says which fleet the robot belongs to, where this delivery has not
+	// found out by itself.
+	Belong struct{ Authority string }
+	// Fetched is what a Fetch brought; with Reason it brought nothing.
+	Fetched struct {
 		SHA256 string
 		Bytes  []byte
 		Reason schema.Reason
 		Detail string
 	}
-	// Written answers a Save that had a blob, with its Rev; and any other that
+	// Written answers a Save that had blobs, with its Rev; and any other that
 	// was refused, with Rev 0.
 	Written struct {
 		Rev     int64
@@ -131,7 +180,7 @@ type (
 	}
 	// Adopt makes the robot obey another fleet.
 	Adopt struct{ Authority string }
-	// Refit says that the robot's acts or units are others now.
+	// Refit says that the robot's acts, units or points are others now.
 	Refit struct{ ActsDigest string }
 	// Tick lets time and facts take effect; Deadline says when one is wanted.
 	Tick struct{}
@@ -139,13 +188,20 @@ type (
 
 func (Wished) input()      {}
 func (Emptied) input()     {}
-func (Blob) input()        {}
+func (Belong) input()      {}
+func (Fetched) input()     {}
 func (Written) input()     {}
 func (Started) input()     {}
 func (StartFailed) input() {}
 func (Adopt) input()       {}
 func (Refit) input()       {}
 func (Tick) input()        {}
+
+// Blob is bytes that are known by their digest.
+type Blob struct {
+	SHA256 string
+	Bytes  []byte
+}
 
 // Effect is something to be done, in the order in which it stands: a Save is on
 // disk before the Tell behind it is sent, and where the disk refuses, that Tell
@@ -154,19 +210,20 @@ type Effect interface{ effect() }
 
 // The effects.
 type (
-	// Fetch asks for a blob until it is there, or StopFetch.
+	// Fetch asks for a blob until it is there, or StopFetch. There is one at a
+	// time.
 	Fetch struct {
 		SHA256 string
 		Size   int64
 	}
 	StopFetch struct{ SHA256 string }
-	// Save keeps what a restart needs. The writer answers one with a Blob, and
+	// Save keeps what a restart needs. The writer answers one with Blobs, and
 	// one that the disk refused.
 	Save struct {
-		Kept   Kept
-		Rev    int64 // of the wish whose blob it is
-		SHA256 string
-		Blob   []byte
+		Kind  sign.Kind
+		Kept  Kept
+		Rev   int64 // of the wish whose blobs they are
+		Blobs []Blob
 	}
 	// Tell reports; the sender fills in time, session and whether ato performs.
 	// It follows an edge of the table, or with On empty a change within a phase.
@@ -174,7 +231,7 @@ type (
 		From, To schema.DeployPhase
 		On       Event
 		Why      string
-		Report   schema.ReportedStory
+		Report   Report
 	}
 	// Note is worth an event: something was ignored, or acts were left out.
 	Note struct {

@@ -14,21 +14,27 @@ import (
 type fleet struct {
 	*world
 	t        *rapid.T
-	newest   schema.DesiredStory
+	newest   Wish
 	bytes    map[string][]byte
 	fetching string
 	// withdrawn is the newest revision that wished no story.
 	withdrawn int64
 	roomy     bool // the disk refuses nothing any more
 	writing   []Save
-	lastTold  schema.ReportedStory
+	lastTold  Report
 }
 
-var stories = []string{"a x y", "b y", "c z", "nonsense x", "d x z"}
+var stories = []string{"a x y", "b y", "c z", "nonsense x", "d x z", "e x +gong +bell", "f +bell +drum z"}
+
+// unsigned is where the revisions of wishes begin that must not be obeyed.
+const unsigned = 5000
+
+// files are what stories of the fleet name beside themselves.
+var files = []string{"+gong", "+bell", "+drum"}
 
 func newFleet(t *rapid.T) *fleet {
 	f := &fleet{world: newWorld(), t: t, bytes: map[string][]byte{}}
-	for _, s := range stories {
+	for _, s := range slices.Concat(stories, files) {
 		f.bytes[f.pin(s).SHA256] = []byte(s)
 	}
 	return f
@@ -59,9 +65,11 @@ func (f *fleet) do(effects []Effect) {
 				f.writing = append(f.writing, Save{Rev: e.Rev})
 				continue
 			}
-			f.neverLost(e.Kept)
+			if f.neverLost(e.Kept); e.Kept.Wish.Rev >= unsigned {
+				f.t.Fatalf("wish %d was obeyed, which must not be", e.Kept.Wish.Rev)
+			}
 			f.save(e)
-			if e.Blob != nil {
+			if e.Blobs != nil {
 				f.writing = append(f.writing, e)
 			}
 		case Tell:
@@ -69,8 +77,8 @@ func (f *fleet) do(effects []Effect) {
 				continue
 			}
 			f.lastTold = e.Report
-			if a := e.Report.Active; a != nil && f.blobs[a.SHA256] == nil {
-				f.t.Fatalf("%s is told to be active and is not on the disk", a.ID)
+			if a := e.Report.Active; a != nil && !f.whole(a) {
+				f.t.Fatalf("%s is told to be active and is not on the disk", a.Story.ID)
 			}
 		}
 	}
@@ -88,9 +96,19 @@ func (f *fleet) neverLost(k Kept) {
 		f.t.Fatalf("%s was lost to wish %d", was.Story.ID, k.Wish.Rev)
 	case is != nil && is.Story.SHA256 != was.Story.SHA256 && is.Rev <= was.Rev:
 		f.t.Fatalf("%s of wish %d was replaced by %s of wish %d under wish %d", was.Story.ID, was.Rev, is.Story.ID, is.Rev, k.Wish.Rev)
-	case is != nil && f.blobs[is.Story.SHA256] == nil:
+	case is != nil && !f.whole(is):
 		f.t.Fatalf("the bytes of %s are not on the disk", is.Story.ID)
 	}
+}
+
+// whole reports whether the disk has the bytes of a story and of its files.
+func (f *fleet) whole(a *Accepted) bool {
+	for _, d := range (&Kept{Active: a}).Digests() {
+		if f.blobs[d] == nil {
+			return false
+		}
+	}
+	return true
 }
 
 func (f *fleet) restartNow() {
@@ -106,15 +124,20 @@ func (f *fleet) wishAny() {
 	if rev < 1 {
 		return
 	}
-	d := schema.DesiredStory{Rev: rev, Authority: "home", Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct, schema.ApplyNextStart}).Draw(f.t, "apply")}
+	d := Wish{Rev: rev, Authority: "home", Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct, schema.ApplyNextStart}).Draw(f.t, "apply")}
 	if i := rapid.IntRange(0, len(stories)).Draw(f.t, "story"); i < len(stories) {
-		d.Story = f.pin(stories[i])
+		d.Pin = f.pin(stories[i])
 	}
 	if rapid.IntRange(0, 10).Draw(f.t, "foreign") == 0 {
 		d.Authority, d.Rev = "elsewhere", rev+1000
 		if f.s.Authority() == "home" { // the first one would be trusted
-			f.send(Wished{d})
+			f.send(Wished{Wish: d})
 		}
+		return
+	}
+	if rapid.IntRange(0, 10).Draw(f.t, "refused") == 0 {
+		d.Rev = rev + unsigned
+		f.send(Wished{Wish: d, Refused: schema.ReasonBadSignature})
 		return
 	}
 	if rev > f.newest.Rev {
@@ -122,23 +145,23 @@ func (f *fleet) wishAny() {
 	} else if rev == f.newest.Rev {
 		d = f.newest
 	}
-	if d.Story == nil {
+	if d.Pin == nil {
 		f.withdrawn = max(f.withdrawn, d.Rev)
 	}
-	f.send(Wished{d})
+	f.send(Wished{Wish: d})
 }
 
 func (f *fleet) deliver(good bool) {
 	if f.fetching == "" {
 		return
 	}
-	b := Blob{SHA256: f.fetching, Bytes: f.bytes[f.fetching]}
+	b := Fetched{SHA256: f.fetching, Bytes: f.bytes[f.fetching]}
 	if !good {
 		switch rapid.IntRange(0, 2).Draw(f.t, "how bad") {
 		case 0:
 			b.Bytes = []byte("damaged")
 		case 1:
-			b = Blob{SHA256: f.fetching, Reason: schema.ReasonForbidden}
+			b = Fetched{SHA256: f.fetching, Reason: schema.ReasonForbidden}
 		case 2:
 			b.SHA256 = f.pin("c z").SHA256 // perhaps another one than is asked for
 		}
@@ -153,7 +176,7 @@ func (f *fleet) write() {
 	w := f.writing[0]
 	f.writing = f.writing[1:]
 	in := Written{Rev: w.Rev}
-	if w.Blob == nil {
+	if w.Blobs == nil {
 		in.Refused = schema.ReasonNoSpace
 	}
 	f.send(in)
@@ -201,14 +224,14 @@ func TestInTheEndTheNewestWishIsFulfilledAndNothingWasLostOnTheWay(t *testing.T)
 					f.restartNow()
 				}
 			}
-			if p, _ := f.s.Playing(); p != nil && len(p.Fit.Story.Acts) == 0 {
+			if p, _ := f.s.Playing(); p != nil && len(p.Fit.Names) == 0 {
 				t.Fatal("an empty story is performed")
 			}
 		}
 		// A last wish for a good story, and everything works from now on.
 		f.newest.Rev++
-		f.newest = schema.DesiredStory{Rev: f.newest.Rev, Authority: "home", Apply: schema.ApplyNextAct, Story: f.pin(rapid.SampledFrom([]string{"a x y", "b y", "c z"}).Draw(t, "last"))}
-		f.send(Wished{f.newest})
+		f.newest = Wish{Rev: f.newest.Rev, Authority: "home", Apply: schema.ApplyNextAct, Pin: f.pin(rapid.SampledFrom([]string{"a x y", "b y", "c z", "e x +gong +bell", "f +bell +drum z"}).Draw(t, "last"))}
+		f.send(Wished{Wish: f.newest})
 		f.f, f.roomy = Facts{}, true
 		for range 200 {
 			_, waits := f.s.Deadline()
@@ -218,23 +241,23 @@ func TestInTheEndTheNewestWishIsFulfilledAndNothingWasLostOnTheWay(t *testing.T)
 			if d, ok := f.s.Deadline(); ok && f.fetching == "" && len(f.writing) == 0 {
 				f.pass(max(0, d-f.now.Mono))
 			}
-			f.send(Wished{f.newest})
+			f.send(Wished{Wish: f.newest})
 			f.deliver(true)
 			f.write()
 		}
 		r := f.lastTold
-		if r.DesiredRev != f.newest.Rev || r.Phase != schema.DeployActive || r.Active == nil || r.Active.SHA256 != f.newest.Story.SHA256 {
-			t.Fatalf("wished %s with revision %d, reported %s", f.newest.Story.ID, f.newest.Rev, f.report(r))
+		if r.DesiredRev != f.newest.Rev || r.Phase != schema.DeployActive || r.Active == nil || r.Active.Story.SHA256 != f.newest.Pin.SHA256 {
+			t.Fatalf("wished %s with revision %d, reported %s", f.newest.Pin.ID, f.newest.Rev, f.report(r))
 		}
-		if !slices.Contains(f.kept.Digests(), r.Active.SHA256) || f.blobs[r.Active.SHA256] == nil {
-			t.Fatalf("%s is active and not on the disk", r.Active.ID)
+		if !slices.Contains(f.kept.Digests(), r.Active.Story.SHA256) || !f.whole(r.Active) {
+			t.Fatalf("%s is active and not on the disk", r.Active.Story.ID)
 		}
 	})
 }
 
 func TestBackOffDoublesUpToItsLimit(t *testing.T) {
 	w := newWorld()
-	w.step(Wished{schema.DesiredStory{Rev: 1, Authority: "home", Apply: schema.ApplyNow, Story: w.pin("a x")}})
+	w.step(Wished{Wish: Wish{Rev: 1, Authority: "home", Apply: schema.ApplyNow, Pin: w.pin("a x")}})
 	var waits []time.Duration
 	for range 12 {
 		d, _ := w.s.Deadline()

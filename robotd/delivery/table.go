@@ -35,6 +35,8 @@ const (
 	OnEmptied      Event = "emptied"
 	OnRefilled     Event = "refilled"
 	OnRefit        Event = "robot-changed"
+	OnFiles        Event = "files-missing"
+	OnTooLate      Event = "too-late"
 )
 
 // Phases lists every phase.
@@ -57,12 +59,14 @@ var (
 
 // Table is the way of a wish.
 var Table = fsm.Table[schema.DeployPhase, Event]{
-	{From: atRest, On: OnFetch, To: schema.DeployFetching, Why: "the wish names a story that is not here"},
-	{From: withStory, On: OnSame, To: schema.DeployActive, Why: "the wish names the story that is active already"},
-	{From: atRest, On: OnWithdraw, To: schema.DeployWithdrawn, Why: "the fleet wishes no story any more"},
+	{From: atRest, On: OnFetch, To: schema.DeployFetching, Why: "the wish names a content that is not here"},
+	{From: withStory, On: OnSame, To: schema.DeployActive, Why: "the wish names the content that is active already"},
+	{From: atRest, On: OnWithdraw, To: schema.DeployWithdrawn, Why: "the fleet wishes none any more"},
 	{From: atRest, On: OnHopeless, To: schema.DeployRejected, Why: "it is known beforehand that it cannot be had or performed"},
 	{From: atRest, On: OnAdopted, To: schema.DeployIdle, Why: "another fleet is obeyed from now on; its wish is not known yet"},
 	{From: underWay, On: OnNewer, To: schema.DeploySuperseded, Why: "a newer wish came before this one was fulfilled"},
+
+	{From: fsm.In(schema.DeployFetching, schema.DeployFailed, schema.DeployWaiting), On: OnTooLate, To: schema.DeployRejected, Why: "the fleet no longer waits for it"},
 
 	{From: fsm.In(schema.DeployFetching), On: OnArrived, To: schema.DeployVerifying, Why: "the bytes are here"},
 	{From: fsm.In(schema.DeployFetching), On: OnTimeout, To: schema.DeployFailed, Why: "nobody sent the bytes in time"},
@@ -71,6 +75,7 @@ var Table = fsm.Table[schema.DeployPhase, Event]{
 
 	{From: fsm.In(schema.DeployVerifying), On: OnSound, To: schema.DeployValidating, Why: "size and digest are right"},
 	{From: fsm.In(schema.DeployVerifying), On: OnCorrupt, To: schema.DeployFetching, Why: "the bytes were damaged; once more"},
+	{From: fsm.In(schema.DeployVerifying), On: OnFiles, To: schema.DeployFetching, Why: "it needs files that are not here yet"},
 	{From: fsm.In(schema.DeployVerifying), On: OnCorruptAgain, To: schema.DeployRejected, Why: "the bytes are wrong at their source"},
 
 	{From: fsm.In(schema.DeployValidating), On: OnRefused, To: schema.DeployRejected, Why: "it has errors, or nothing of it can be performed here"},

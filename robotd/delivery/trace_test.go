@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"troupe/schema"
 	"troupe/schema/golden"
@@ -12,12 +13,13 @@ import (
 // TestTraces plays each script of testdata: a line is a time and what happened,
 // the indented lines below it are what was to be done about it, in order.
 //
-//	wish REV [NAME:ACT,ACT...] [apply=..] [authority=..] [size=..]   a wish; no name = none
+//	wish REV [NAME:ACT,ACT...] [apply=..] [authority=..] [size=..] [until=..] [refused=..]   a wish; no name = none
 //	blob NAME [ACT,ACT...] | blob NAME REASON                        bytes, or why there are none
 //	written REV [REASON]    started NAME    start-failed NAME REASON
 //	facts [performing] [held] [boundary] [interrupted]
 //	missing ACT,ACT...      the acts that the robot lacks from now on
-//	emptied, adopt AUTHORITY, tick, restart, lose NAME
+//	clock                           the fleet's time is known from now on
+//	emptied, belong AUTHORITY, adopt AUTHORITY, tick, restart, lose NAME
 func TestTraces(t *testing.T) {
 	covered := map[string]bool{}
 	golden.Traces(t, func(t *testing.T) func(string) string {
@@ -37,7 +39,10 @@ func TestTraces(t *testing.T) {
 func (w *world) play(t *testing.T, line string) string {
 	t.Helper()
 	at, word, words := golden.Timed(t, line)
-	w.now = Now{Mono: at, Wall: noon.Add(at)}
+	w.now.Mono, w.now.Wall = at, noon.Add(at)
+	if w.now.Fleet > 0 {
+		w.now.Fleet = noon.Add(at)
+	}
 	arg := func(i int) string {
 		if i < len(words) {
 			return words[i]
@@ -53,9 +58,9 @@ func (w *world) play(t *testing.T, line string) string {
 	var in Input
 	switch word {
 	case "wish":
-		in = Wished{w.wish(t, rev, words[1:])}
+		in = w.wish(t, rev, words[1:])
 	case "blob":
-		b := Blob{SHA256: w.digest(arg(0))}
+		b := Fetched{SHA256: w.digest(arg(0))}
 		if acts := arg(1); strings.Contains(acts, "_") {
 			b.Reason, b.Detail = schema.Reason(acts), "so it is"
 		} else {
@@ -91,6 +96,11 @@ func (w *world) play(t *testing.T, line string) string {
 			w.missing[act] = true
 		}
 		in = Refit{"without " + arg(0)}
+	case "clock": // the fleet's time is known from now on
+		w.now.Fleet = noon.Add(at)
+		in = Tick{}
+	case "belong":
+		in = Belong{arg(0)}
 	case "emptied":
 		in = Emptied{}
 	case "adopt":
@@ -112,28 +122,37 @@ func text(name, acts string) string {
 	return strings.TrimSpace(name + " " + strings.ReplaceAll(acts, ",", " "))
 }
 
-func (w *world) wish(t *testing.T, rev int64, words []string) schema.DesiredStory {
+func (w *world) wish(t *testing.T, rev int64, words []string) (in Wished) {
 	t.Helper()
-	d := schema.DesiredStory{Rev: rev, Authority: "home", Apply: schema.ApplyNextAct}
+	d := Wish{Rev: rev, Authority: "home", Apply: schema.ApplyNextAct}
 	for _, word := range words {
 		k, v, ok := strings.Cut(word, "=")
 		switch {
 		case !ok:
 			name, acts, _ := strings.Cut(word, ":")
-			d.Story = w.pin(text(name, acts))
+			d.Pin = w.pin(text(name, acts))
 		case k == "apply":
 			d.Apply = schema.Apply(v)
 		case k == "authority":
 			d.Authority = v
+		case k == "until":
+			until, err := time.ParseDuration(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.Deadline = noon.Add(until)
+		case k == "refused":
+			in.Refused, in.Detail = schema.Reason(v), "so it is"
 		case k == "size":
-			if _, err := fmt.Sscan(v, &d.Story.Size); err != nil {
+			if _, err := fmt.Sscan(v, &d.Pin.Size); err != nil {
 				t.Fatal(err)
 			}
 		default:
 			t.Fatalf("%q: no such word", word)
 		}
 	}
-	return d
+	in.Wish = d
+	return in
 }
 
 func (w *world) tell(effects []Effect) string {
@@ -153,8 +172,12 @@ func (w *world) tell(effects []Effect) string {
 		case Save:
 			w.save(e)
 			fmt.Fprintf(&b, "  save wish %d, active %s, previous %s, staged %s", e.Kept.Wish.Rev, name(e.Kept.Active), name(e.Kept.Previous), name(e.Kept.Staged))
-			if e.Blob != nil {
-				fmt.Fprintf(&b, ", with %d bytes", len(e.Blob))
+			for i, blob := range e.Blobs {
+				if i == 0 {
+					fmt.Fprintf(&b, ", with %d bytes", len(blob.Bytes))
+				} else {
+					fmt.Fprintf(&b, " and %d of %s", len(blob.Bytes), w.names[blob.SHA256])
+				}
 			}
 			b.WriteString("\n")
 		case Tell:
@@ -177,24 +200,27 @@ func (w *world) tell(effects []Effect) string {
 	return b.String()
 }
 
-func (w *world) report(r schema.ReportedStory) string {
+func (w *world) report(r Report) string {
 	s := fmt.Sprintf("rev %d %s", r.DesiredRev, r.Phase)
 	for _, f := range []struct{ name, v string }{{"reason", string(r.Reason)}, {"retry", string(r.Retry)}, {"pointer", r.Pointer}, {"detail", r.Detail}, {"fetching", w.names[r.Fetching]}} {
 		if f.v != "" {
 			s += fmt.Sprintf(" %s=%s", f.name, f.v)
 		}
 	}
+	if r.Progress != nil && *r.Progress > 0 {
+		s += fmt.Sprintf(" progress=%d%%", *r.Progress)
+	}
 	if r.Attempts > 1 {
 		s += fmt.Sprintf(" attempts=%d", r.Attempts)
 	}
 	if r.Active != nil {
-		s += fmt.Sprintf(" active=%s%v", r.Active.ID, r.Active.EffectiveActs)
-		if len(r.Active.Pruned) > 0 {
-			s += fmt.Sprintf(" pruned=%v", r.Active.Pruned)
+		s += fmt.Sprintf(" active=%s%v", r.Active.Story.ID, r.Names)
+		if len(r.Pruned) > 0 {
+			s += fmt.Sprintf(" pruned=%v", r.Pruned)
 		}
 	}
 	if r.Previous != nil {
-		s += " previous=" + r.Previous.ID
+		s += " previous=" + r.Previous.Story.ID
 	}
 	return s
 }

@@ -9,13 +9,22 @@ import (
 
 	"troupe/schema"
 	"troupe/schema/score"
+	"troupe/schema/sign"
 )
 
-// world is a robot around a delivery: a judge that reads stories of one line
-// ("name act act ..."), acts that may be missing, and a disk.
+// book is the content of these tests: a story of one line ("name act act ...").
+// An act that begins with + is a file of that text beside it.
+type book struct {
+	name  string
+	acts  []string
+	files []score.Asset
+}
+
+// world is a robot around a delivery: a judge that reads books, acts that may be
+// missing, and a disk.
 type world struct {
-	s       *State
-	c       Config
+	s       *State[book]
+	c       Config[book]
 	f       Facts
 	now     Now
 	missing map[string]bool
@@ -29,34 +38,37 @@ const noon schema.Time = 1_800_000_000_000
 
 func newWorld() *world {
 	w := &world{missing: map[string]bool{}, names: map[string]string{}, blobs: map[string][]byte{}, covered: map[string]bool{}}
-	w.c = Defaults(Judge{Read: read, Fit: w.fit})
+	w.c = Defaults(sign.Story, Judge[book]{Read: w.read, Files: func(b *book) []score.Asset { return b.files }, Fit: w.fit})
 	w.now.Wall = noon
 	w.s, _ = Restore(w.now, &w.c, Kept{}, nil, "", nil)
 	return w
 }
 
-func read(data []byte) (*score.Blob, []schema.Problem) {
+func (w *world) read(data []byte) (*book, []schema.Problem) {
 	words := strings.Fields(string(data))
 	if words[0] == "nonsense" {
 		return nil, []schema.Problem{schema.Fault("/acts/0", "bad_value", "this is no act", "write one")}
 	}
-	b := &score.Blob{Story: score.Story{ID: words[0]}}
+	b := &book{name: words[0], acts: words[1:]}
 	for _, act := range words[1:] {
-		b.Story.Acts = append(b.Story.Acts, score.Step{Act: act})
+		if strings.HasPrefix(act, "+") {
+			p := w.pin(act)
+			b.files = append(b.files, score.Asset{Name: act[1:], Kind: score.AssetSound, SHA256: p.SHA256, Size: p.Size})
+		}
 	}
 	return b, nil
 }
 
-func (w *world) fit(b *score.Blob) Fit {
-	f := Fit{Story: score.Story{ID: b.Story.ID}}
-	for _, step := range b.Story.Acts {
-		if w.missing[step.Act] {
-			f.Pruned = append(f.Pruned, step.Act)
+func (w *world) fit(b *book) Fit[book] {
+	f := Fit[book]{Content: b}
+	for _, act := range b.acts {
+		if w.missing[act] {
+			f.Pruned = append(f.Pruned, act)
 		} else {
-			f.Story.Acts = append(f.Story.Acts, step)
+			f.Names = append(f.Names, act)
 		}
 	}
-	if len(f.Story.Acts) == 0 {
+	if len(f.Names) == 0 {
 		f.Reason, f.Pointer, f.Detail = schema.ReasonStoryEmpty, "/story/acts", "no act of it can be performed here"
 	}
 	return f
@@ -84,8 +96,8 @@ func (w *world) digest(name string) string {
 // save does what the disk does: it keeps the blobs that are referred to.
 func (w *world) save(e Save) {
 	w.kept = e.Kept
-	if e.Blob != nil {
-		w.blobs[e.SHA256] = e.Blob
+	for _, b := range e.Blobs {
+		w.blobs[b.SHA256] = b.Bytes
 	}
 	keep := e.Kept.Digests()
 	for d := range w.blobs {

@@ -1,5 +1,5 @@
-// Package disk keeps what a robot must not forget: its story and the two beside
-// it, the journal of its commands, the newest events, small settings, and how
+// Package disk keeps what a robot must not forget: its story, its activities and
+// its places, each with the two beside it, the journal of its commands, the newest events, small settings, and how
 // often it has started. All of it lies in one transactional file in the robot's
 // data directory.
 //
@@ -31,6 +31,7 @@ import (
 	"troupe/robotd/delivery"
 	"troupe/robotd/request"
 	"troupe/schema"
+	"troupe/schema/sign"
 )
 
 const (
@@ -53,7 +54,7 @@ var (
 // Saved is everything that Open found.
 type Saved struct {
 	Boots    int64 // how often the robot has started, this time included
-	Story    delivery.Kept
+	Kept     map[sign.Kind]delivery.Kept
 	Blobs    map[string][]byte // by SHA-256
 	Commands []request.Record
 	Settings map[string]string
@@ -67,7 +68,7 @@ type Disk struct {
 
 var (
 	metaBucket    = []byte("meta")    // format, boots
-	storyBucket   = []byte("story")   // kept
+	storyBucket   = []byte("story")   // kept, and one for each other kind
 	blobBucket    = []byte("blob")    // sha256 -> bytes
 	commandBucket = []byte("command") // client/id -> record
 	eventBucket   = []byte("event")   // number -> event
@@ -77,6 +78,17 @@ var (
 	bootsKey  = []byte("boots")
 	keptKey   = []byte("kept")
 )
+
+// keptKeyOf is where a kind of content is kept.
+func keptKeyOf(k sign.Kind) []byte {
+	if k == sign.Story {
+		return keptKey
+	}
+	return []byte("kept." + k)
+}
+
+// kinds are the contents that are kept.
+var kinds = []sign.Kind{sign.Story, sign.Activities, sign.Places}
 
 // Open opens the data directory, makes it if need be, and reads everything. It
 // counts the boot before it returns.
@@ -132,7 +144,7 @@ func (d *Disk) load(dir string) (Saved, error) {
 	if err := d.check(); err != nil {
 		return Saved{}, err
 	}
-	saved := Saved{Blobs: map[string][]byte{}, Settings: map[string]string{}}
+	saved := Saved{Kept: map[sign.Kind]delivery.Kept{}, Blobs: map[string][]byte{}, Settings: map[string]string{}}
 	fresh := false
 	err := d.db.Update(func(tx *bbolt.Tx) error {
 		fresh = tx.Bucket(metaBucket) == nil
@@ -184,12 +196,16 @@ func (d *Disk) check() error {
 }
 
 func (d *Disk) read(tx *bbolt.Tx, saved *Saved) error {
-	if v := tx.Bucket(storyBucket).Get(keptKey); v != nil {
+	for _, kind := range kinds {
+		v := tx.Bucket(storyBucket).Get(keptKeyOf(kind))
+		if v == nil {
+			continue
+		}
 		kept, problems := schema.Decode[delivery.Kept](v)
 		if len(problems) > 0 {
-			return damaged(d.path, "story: "+problems[0].String())
+			return damaged(d.path, string(kind)+": "+problems[0].String())
 		}
-		saved.Story = kept
+		saved.Kept[kind] = kept
 	}
 	err := tx.Bucket(commandBucket).ForEach(func(k, v []byte) error {
 		r, problems := schema.Decode[request.Record](v)

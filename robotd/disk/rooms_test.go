@@ -9,6 +9,7 @@ import (
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/score"
+	"troupe/schema/sign"
 )
 
 func TestAnUnfinishedCommandIsAnsweredAfterTheRestart(t *testing.T) {
@@ -43,16 +44,16 @@ func TestAnUnfinishedCommandIsAnsweredAfterTheRestart(t *testing.T) {
 
 func TestAStagedStoryGoesOnAfterTheRestart(t *testing.T) {
 	d, saved := mustOpen(t, t.TempDir())
-	c := delivery.Defaults(delivery.Judge{
+	c := delivery.Defaults(sign.Story, delivery.Judge[score.Blob]{
 		Read: func(data []byte) (*score.Blob, []schema.Problem) {
 			return &score.Blob{Story: score.Story{ID: string(data), Acts: []score.Step{{Act: "wave"}}}}, nil
 		},
-		Fit: func(b *score.Blob) delivery.Fit { return delivery.Fit{Story: b.Story} },
+		Fit: func(b *score.Blob) delivery.Fit[score.Blob] { return delivery.Fit[score.Blob]{Content: b} },
 	})
 	apply := func(effects []delivery.Effect) {
 		for _, e := range effects {
 			if save, ok := e.(delivery.Save); ok {
-				mustApply(t, d, Story{save})
+				mustApply(t, d, Content{save})
 			}
 		}
 	}
@@ -60,13 +61,13 @@ func TestAStagedStoryGoesOnAfterTheRestart(t *testing.T) {
 	sum := sha256.Sum256(blob)
 	pin := &schema.StoryPin{ID: "hello", Rev: 1, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(blob))}
 	busy := delivery.Facts{Performing: true}
-	s, _ := delivery.Restore(delivery.Now{}, &c, saved.Story, saved.Blobs, "", nil)
-	apply(delivery.Step(s, delivery.Now{}, &c, busy, delivery.Wished{Wish: schema.DesiredStory{Rev: 1, Authority: "home", Story: pin, Apply: schema.ApplyNextAct}}, nil))
-	apply(delivery.Step(s, delivery.Now{}, &c, busy, delivery.Blob{SHA256: pin.SHA256, Bytes: blob}, nil))
+	s, _ := delivery.Restore(delivery.Now{}, &c, saved.Kept[sign.Story], saved.Blobs, "", nil)
+	apply(delivery.Step(s, delivery.Now{}, &c, busy, delivery.Wished{Wish: delivery.Wish{Rev: 1, Authority: "home", Pin: pin, Apply: schema.ApplyNextAct}}, nil))
+	apply(delivery.Step(s, delivery.Now{}, &c, busy, delivery.Fetched{SHA256: pin.SHA256, Bytes: blob}, nil))
 
 	for range 2 {
 		d, saved = reopen(t, d)
-		s, effects := delivery.Restore(delivery.Now{}, &c, saved.Story, saved.Blobs, "", nil)
+		s, effects := delivery.Restore(delivery.Now{}, &c, saved.Kept[sign.Story], saved.Blobs, "", nil)
 		apply(effects)
 		apply(delivery.Step(s, delivery.Now{}, &c, delivery.Facts{}, delivery.Tick{}, nil))
 		if l, why := s.Playing(); l == nil || l.Story.ID != "hello" || s.Phase() != schema.DeployActive {

@@ -17,9 +17,9 @@ type Write interface{ write(tx *bbolt.Tx) error }
 
 // The writes.
 type (
-	// Story keeps a delivery and its blob, and erases the blobs that it does not
-	// refer to.
-	Story struct{ delivery.Save }
+	// Content keeps a delivery and its blobs, and erases the blobs that no
+	// delivery refers to.
+	Content struct{ delivery.Save }
 	// Commands erases and keeps records of the journal, in this order.
 	Commands struct{ request.Save }
 	// Event appends an event, as it is told; the oldest beyond MaxEvents leaves.
@@ -48,24 +48,34 @@ func (d *Disk) Apply(batch ...Write) error {
 	return nil
 }
 
-func (w Story) write(tx *bbolt.Tx) error {
+func (w Content) write(tx *bbolt.Tx) error {
 	kept, err := schema.Encode(w.Kept)
 	if err != nil {
 		return err
 	}
-	if err := tx.Bucket(storyBucket).Put(keptKey, kept); err != nil {
+	stories := tx.Bucket(storyBucket)
+	if err := stories.Put(keptKeyOf(w.Kind), kept); err != nil {
 		return err
 	}
 	blobs := tx.Bucket(blobBucket)
-	if w.Blob != nil {
-		if err := blobs.Put([]byte(w.SHA256), w.Blob); err != nil {
+	for _, b := range w.Blobs {
+		if err := blobs.Put([]byte(b.SHA256), b.Bytes); err != nil {
 			return err
 		}
 	}
-	keep := w.Kept.Digests()
+	var wanted []string
+	for _, kind := range kinds {
+		if v := stories.Get(keptKeyOf(kind)); v != nil {
+			k, problems := schema.Decode[delivery.Kept](v)
+			if len(problems) > 0 {
+				return fmt.Errorf("read what is kept of %s: %s", kind, problems[0])
+			}
+			wanted = append(wanted, k.Digests()...)
+		}
+	}
 	var unused [][]byte
 	err = blobs.ForEach(func(k, _ []byte) error {
-		if !slices.Contains(keep, string(k)) {
+		if !slices.Contains(wanted, string(k)) {
 			unused = append(unused, bytes.Clone(k))
 		}
 		return nil

@@ -3,6 +3,8 @@ package robot
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 
 	"troupe/broker/link"
@@ -10,8 +12,10 @@ import (
 	"troupe/schema"
 )
 
-// fetcher gets blobs on a connection of its own, opened while it fetches, so that
-// no heartbeat and no stop waits behind one.
+// fetcher gets blobs on a connection of its own, open as long as one is wanted,
+// so that no heartbeat and no stop waits behind them. There is one such
+// connection, for its name is the robot's: when one more blob is wanted, it is
+// made anew for all of them.
 type fetcher struct {
 	ctx  context.Context
 	cfg  link.Config
@@ -19,66 +23,83 @@ type fetcher struct {
 	loop *loop
 	log  *slog.Logger
 
-	work sync.WaitGroup
-	now  map[string]context.CancelFunc // by digest; the loop's alone
+	work   sync.WaitGroup
+	wanted map[string]int     // digest -> by how many; the loop's alone, as what follows
+	cancel context.CancelFunc // of the connection
+	over   chan struct{}      // closed when the connection is
 }
 
 func newFetcher(ctx context.Context, c Config, p *post, l *loop, log *slog.Logger) *fetcher {
-	return &fetcher{ctx: ctx, post: p, loop: l, log: log, now: map[string]context.CancelFunc{},
+	over := make(chan struct{})
+	close(over)
+	return &fetcher{ctx: ctx, post: p, loop: l, log: log, wanted: map[string]int{}, cancel: func() {}, over: over,
 		cfg: link.Config{URL: c.Broker, Dial: c.Dial, Name: c.ID, ClientID: c.ID + ".blob", Password: c.Password, Logger: log.With("connection", "blob")}}
 }
 
-// fetch subscribes to a blob until it came or nobody waits for it any more.
+// fetch subscribes to a blob until as many have let go of it as asked for it.
 func (f *fetcher) fetch(sha string) {
-	f.end(sha)
-	ctx, cancel := context.WithCancel(f.ctx)
-	f.now[sha] = cancel
-	f.work.Go(func() { f.get(ctx, sha) })
+	f.wanted[sha]++
+	f.connect() // a retained message comes once: who asks later asks anew
 }
 
-func (f *fetcher) get(ctx context.Context, sha string) {
-	topic := f.post.ns.Topic(schema.TopicBlob, sha)
-	came := make(chan []byte, 1)
+// connect opens the connection for everything that is wanted now, after the one
+// before it has ended.
+func (f *fetcher) connect() {
+	f.cancel()
+	ctx, cancel := context.WithCancel(f.ctx)
+	before, over := f.over, make(chan struct{})
+	f.cancel, f.over = cancel, over
+	digests := slices.Sorted(maps.Keys(f.wanted))
+	f.work.Go(func() {
+		defer close(over)
+		<-before
+		f.get(ctx, digests)
+	})
+}
+
+// get holds the connection until ctx ends.
+func (f *fetcher) get(ctx context.Context, digests []string) {
+	if ctx.Err() != nil {
+		return
+	}
+	topics := map[string]string{}
 	cfg := f.cfg
-	cfg.Subscribe = []link.Subscription{{Filter: topic, QoS: 1}}
+	for _, sha := range digests {
+		topic := f.post.ns.Topic(schema.TopicBlob, sha)
+		topics[topic] = sha
+		cfg.Subscribe = append(cfg.Subscribe, link.Subscription{Filter: topic, QoS: 1})
+	}
 	cfg.OnMessage = func(m link.Message) {
-		if m.Topic != topic || len(m.Payload) == 0 {
-			return
-		}
-		select {
-		case came <- m.Payload:
-		default:
+		if sha, ok := topics[m.Topic]; ok && len(m.Payload) > 0 {
+			f.loop.send(ctx, brain.Fetched{SHA256: sha, Bytes: m.Payload})
 		}
 	}
 	l, err := link.Open(ctx, cfg)
 	if err != nil {
-		f.loop.send(f.ctx, brain.Fetched{SHA256: sha, Reason: schema.ReasonInternal, Detail: err.Error()})
+		for _, sha := range digests {
+			f.loop.send(ctx, brain.Fetched{SHA256: sha, Reason: schema.ReasonInternal, Detail: err.Error()})
+		}
 		return
 	}
-	defer func() {
-		if err := l.Close(context.WithoutCancel(ctx)); err != nil {
-			f.log.Debug("blob connection", "error", err)
-		}
-	}()
-	select {
-	case b := <-came:
-		f.loop.send(f.ctx, brain.Fetched{SHA256: sha, Bytes: b})
-	case <-ctx.Done():
+	<-ctx.Done()
+	if err := l.Close(context.WithoutCancel(ctx)); err != nil {
+		f.log.Debug("blob connection", "error", err)
 	}
 }
 
-// end lets go of a blob.
+// end lets go of a blob once. With the last of all, the connection ends.
 func (f *fetcher) end(sha string) {
-	if cancel, ok := f.now[sha]; ok {
-		cancel()
-		delete(f.now, sha)
+	if f.wanted[sha]--; f.wanted[sha] <= 0 {
+		delete(f.wanted, sha)
+	}
+	if len(f.wanted) == 0 {
+		f.cancel()
 	}
 }
 
 // close lets go of all and waits.
 func (f *fetcher) close() {
-	for sha := range f.now {
-		f.end(sha)
-	}
+	clear(f.wanted)
+	f.cancel()
 	f.work.Wait()
 }

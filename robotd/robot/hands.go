@@ -50,7 +50,7 @@ func (h *hands) perform(effects []brain.Effect) {
 			h.calibrate(e.Run)
 		case brain.EndCalibration:
 			h.endCalibration()
-		case brain.SaveRequests, brain.SaveStory, brain.SaveEvent, brain.SaveSetting:
+		case brain.SaveRequests, brain.SaveContent, brain.SaveEvent, brain.SaveSetting:
 			b.saves = append(b.saves, e)
 		case brain.Publish:
 			h.told++

@@ -132,9 +132,15 @@ func (s *scribe) work(batches []batch) {
 }
 
 // promise reports whether what is told has to be on the disk: the final answer to
-// a command that was taken, and where a delivery stands. What comes in a batch that
+// a command that was taken, and what became of a wish. What comes in a batch that
 // saves nothing has its record already, or is told although it has none.
-func promise(p numbered) bool { return p.Confirm != "" || p.Topic == schema.TopicReportedStory }
+func promise(p numbered) bool {
+	switch p.Topic {
+	case schema.TopicReportedStory, schema.TopicReportedActivities, schema.TopicReportedPlaces, schema.TopicReportedConfig, schema.TopicReportedMode:
+		return true
+	}
+	return p.Confirm != ""
+}
 
 // answers are what the robot is told about its saves.
 func answers(saves []brain.Effect, refused schema.Reason) []brain.Event {
@@ -146,9 +152,9 @@ func answers(saves []brain.Effect, refused schema.Reason) []brain.Event {
 			for _, r := range e.Put {
 				keys = append(keys, r.Key())
 			}
-		case brain.SaveStory:
-			if e.Blob != nil {
-				out = append(out, brain.StorySaved{Rev: e.Rev, Refused: refused})
+		case brain.SaveContent:
+			if len(e.Blobs) > 0 || refused != "" {
+				out = append(out, brain.ContentSaved{Kind: e.Kind, Rev: e.Rev, Refused: refused})
 			}
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"troupe/robotd/delivery"
 	"troupe/robotd/request"
 	"troupe/schema"
+	"troupe/schema/sign"
 )
 
 type requestKey = request.Key
@@ -139,12 +140,12 @@ func TestWhatTheDiskRefusesIsNotPromised(t *testing.T) {
 		h, led := newWriting(t)
 		led.full = true
 		h.perform([]brain.Effect{
-			record("k1"), brain.SaveStory{Save: delivery.Save{Rev: 7, Blob: []byte("{}")}},
+			record("k1"), brain.SaveContent{Save: delivery.Save{Kind: sign.Story, Rev: 7, Blobs: []delivery.Blob{{Bytes: []byte("{}")}}}},
 			state(1), answer("k1"), brain.Publish{Topic: schema.TopicReportedStory, Payload: []byte("active")},
 		})
 		synctest.Wait()
 		led.want(t, "state 1")
-		if ev := <-h.loop.events; ev != (brain.StorySaved{Rev: 7, Refused: schema.ReasonNoSpace}) {
+		if ev := <-h.loop.events; ev != (brain.ContentSaved{Kind: sign.Story, Rev: 7, Refused: schema.ReasonNoSpace}) {
 			t.Errorf("the robot hears %+v of its story", ev)
 		}
 		if ev, ok := (<-h.loop.events).(brain.RequestsSaved); !ok || ev.Refused != schema.ReasonNoSpace {

@@ -27,7 +27,7 @@ func openStore(dir string) (store, brain.Memory, error) {
 		return nil, brain.Memory{}, err
 	}
 	return onDisk{d}, brain.Memory{
-		Boots: saved.Boots, Requests: saved.Commands, Kept: saved.Story, Blobs: saved.Blobs, Settings: saved.Settings,
+		Boots: saved.Boots, Requests: saved.Commands, Kept: saved.Kept, Blobs: saved.Blobs, Settings: saved.Settings,
 	}, nil
 }
 
@@ -37,8 +37,8 @@ func (d onDisk) keep(saves []brain.Effect) error {
 		switch e := e.(type) {
 		case brain.SaveRequests:
 			batch = append(batch, disk.Commands{Save: e.Save})
-		case brain.SaveStory:
-			batch = append(batch, disk.Story{Save: e.Save})
+		case brain.SaveContent:
+			batch = append(batch, disk.Content{Save: e.Save})
 		case brain.SaveEvent:
 			batch = append(batch, disk.Event{Payload: e.Payload})
 		case brain.SaveSetting:

@@ -1,0 +1,279 @@
+package brain
+
+import (
+	"cmp"
+	"slices"
+
+	"troupe/robotd/delivery"
+	"troupe/schema"
+	"troupe/schema/score"
+	"troupe/schema/sign"
+)
+
+// content is one kind of thing that the fleet delivers.
+type content[C any] struct {
+	*delivery.State[C]
+	config delivery.Config[C]
+}
+
+// restoreContents reads what the disk kept of each. Places come first: a story
+// may go to one.
+func (t *turn) restoreContents(m Memory) {
+	restore(t, &t.places, m, sign.Places, delivery.Judge[score.Places]{Read: readPlaces, Files: filesOfPlaces, Fit: fitAll[score.Places]})
+	restore(t, &t.activities, m, sign.Activities, delivery.Judge[score.Activities]{Read: readActivities, Files: filesOfActivities, Fit: fitAll[score.Activities]})
+	t.placed, _ = t.places.Playing()
+	restore(t, &t.story, m, sign.Story, t.judge())
+	t.accept()
+}
+
+func restore[C any](t *turn, c *content[C], m Memory, k sign.Kind, j delivery.Judge[C]) {
+	c.config = delivery.Defaults(k, j)
+	c.config.Probation = t.cfg.Probation
+	var out []delivery.Effect
+	kept := m.Kept[k]
+	kept.Wish.Authority = cmp.Or(kept.Wish.Authority, t.authority)
+	c.State, out = delivery.Restore(t.deliveryNow(), &c.config, kept, m.Blobs, t.actsDigest(), nil)
+	t.carryDelivery(k, out)
+}
+
+func (t *turn) deliveryNow() delivery.Now {
+	n := delivery.Now{Mono: t.now.Mono, Wall: t.now.Wall}
+	if off, known := t.clockOffset(); known {
+		n.Fleet = t.now.Wall.Add(off)
+	}
+	return n
+}
+
+// deliver gives one delivery one input and carries out what it says.
+func deliver[C any](t *turn, c *content[C], f delivery.Facts, in delivery.Input) {
+	t.delivered = delivery.Step(c.State, t.deliveryNow(), &c.config, f, in, t.delivered[:0])
+	t.carryDelivery(c.config.Kind, t.delivered)
+	clear(t.delivered)
+}
+
+// delivering gives the delivery of stories one input.
+func (t *turn) delivering(in delivery.Input) {
+	f := delivery.Facts{
+		Performing:  t.auto.Status == schema.AutoIdle || t.auto.Status == schema.AutoPaused,
+		Held:        t.auto.Status == schema.AutoPaused,
+		Boundary:    t.atBoundary(),
+		Interrupted: !t.queueIdle(),
+	}
+	deliver(t, &t.story, f, in)
+	t.accept()
+}
+
+// furnishing gives the deliveries of what nobody performs one input.
+func (t *turn) furnishing(k sign.Kind, in delivery.Input) {
+	switch k {
+	case sign.Activities:
+		deliver(t, &t.activities, delivery.Facts{}, in)
+	case sign.Places:
+		deliver(t, &t.places, delivery.Facts{}, in)
+		t.place()
+	}
+}
+
+// everyContent gives each delivery the same input.
+func (t *turn) everyContent(in delivery.Input) {
+	t.furnishing(sign.Places, in)
+	t.furnishing(sign.Activities, in)
+	t.delivering(in)
+}
+
+// written passes on what the disk answered.
+func (t *turn) written(ev ContentSaved) {
+	in := delivery.Written{Rev: ev.Rev, Refused: ev.Refused}
+	if ev.Kind == sign.Story {
+		t.delivering(in)
+		return
+	}
+	t.furnishing(ev.Kind, in)
+}
+
+// carryDelivery performs what a delivery says.
+func (t *turn) carryDelivery(k sign.Kind, effects []delivery.Effect) {
+	for _, e := range effects {
+		switch e := e.(type) {
+		case delivery.Fetch:
+			t.do(Fetch{e.SHA256, e.Size})
+		case delivery.StopFetch:
+			t.do(EndFetch{e.SHA256})
+		case delivery.Save:
+			t.do(SaveContent{detached(e)})
+		case delivery.Note:
+			t.tell(orWord(e.Reason, string(k)+"_ignored"), deliveryOf(k), string(e.Reason), "", described{Reason: e.Reason, Detail: e.Detail})
+		case delivery.Tell:
+			t.note(deliveryOf(k), string(e.From), string(e.To), e.Why, cmp.Or(e.Report.Detail, string(e.Report.Reason), string(e.On)))
+			if outcome(e.To) && e.From != e.To {
+				t.tell(string(k)+"_"+string(e.To), deliveryOf(k), string(e.Report.Reason), "", described{Reason: e.Report.Reason, Detail: e.Report.Detail})
+			}
+			t.report(k, e.Report)
+		}
+	}
+}
+
+// deliveryOf names a delivery in the log and as the source of events.
+func deliveryOf(k sign.Kind) string {
+	if k == sign.Story {
+		return "delivery"
+	}
+	return string(k)
+}
+
+// detached is a save that shares nothing with the delivery, which goes on while
+// somebody else writes.
+func detached(s delivery.Save) delivery.Save {
+	for _, a := range []**delivery.Accepted{&s.Kept.Active, &s.Kept.Previous, &s.Kept.Staged} {
+		if *a != nil {
+			own := **a
+			*a = &own
+		}
+	}
+	return s
+}
+
+// outcome reports whether a delivery has come to something in a phase; the phases
+// on the way are told by the report alone.
+func outcome(p schema.DeployPhase) bool {
+	switch p {
+	case schema.DeployActive, schema.DeployRejected, schema.DeployFailed, schema.DeployRolledBack, schema.DeployWithdrawn:
+		return true
+	}
+	return false
+}
+
+func orWord(r schema.Reason, word string) string {
+	if r == "" {
+		return word
+	}
+	return string(r)
+}
+
+// report publishes where a delivery stands.
+func (t *turn) report(k sign.Kind, r delivery.Report) {
+	switch {
+	case t.session == "":
+	case k == sign.Story:
+		t.reportStory(r.Story())
+	default:
+		d := r.Set()
+		d.TS, d.Session = t.now.Wall, t.session
+		payload := t.encode(&d)
+		if len(payload) > schema.TopicOf(reportTopic[k]).MaxBytes {
+			d.Detail, d.Pointer = "", ""
+			payload = t.encode(&d)
+		}
+		t.do(Publish{Topic: reportTopic[k], Payload: payload})
+	}
+}
+
+var reportTopic = map[sign.Kind]schema.TopicKind{
+	sign.Story: schema.TopicReportedStory, sign.Activities: schema.TopicReportedActivities, sign.Places: schema.TopicReportedPlaces,
+}
+
+// reportStory adds what only the performer knows, and keeps to the topic's size.
+func (t *turn) reportStory(r schema.ReportedStory) {
+	r.TS, r.Session, r.Playing = t.now.Wall, t.session, t.isPlaying()
+	t.playingTold = r.Playing
+	payload := t.encode(&r)
+	limit := schema.TopicOf(schema.TopicReportedStory).MaxBytes
+	if len(payload) > limit {
+		r.Detail = ""
+		payload = t.encode(&r)
+	}
+	if len(payload) > limit && r.Active != nil {
+		r.Active.EffectiveActs, r.Active.Pruned = []string{}, []string{}
+		payload = t.encode(&r)
+	}
+	t.do(Publish{Topic: schema.TopicReportedStory, Payload: payload})
+}
+
+func (t *turn) isPlaying() bool { return t.auto.Status == schema.AutoIdle }
+
+// tellReport tells again where the deliveries stand: all of them to a new
+// session, that of the story when ato began or ended performing.
+func (t *turn) tellReport() {
+	if t.reportDirty {
+		t.report(sign.Places, t.places.Report())
+		t.report(sign.Activities, t.activities.Report())
+	}
+	if t.reportDirty || t.isPlaying() != t.playingTold {
+		t.reportDirty = false
+		t.report(sign.Story, t.story.Report())
+	}
+}
+
+// readPlaces and readActivities turn bytes into what is well said from end to
+// end.
+func readPlaces(data []byte) (*score.Places, []schema.Problem) {
+	p, problems := score.ParsePlaces(data)
+	if len(schema.Errors(problems)) == 0 {
+		problems = append(problems, score.ValidatePlaces(p)...)
+	}
+	return &p, problems
+}
+
+func readActivities(data []byte) (*score.Activities, []schema.Problem) {
+	a, problems := score.ParseActivities(data)
+	if len(schema.Errors(problems)) == 0 {
+		problems = append(problems, score.ValidateActivities(a)...)
+	}
+	return &a, problems
+}
+
+func filesOfPlaces(p *score.Places) []score.Asset {
+	if p.Map == nil {
+		return nil
+	}
+	return []score.Asset{*p.Map}
+}
+
+func filesOfActivities(a *score.Activities) []score.Asset { return a.Assets }
+
+// fitAll takes a content as it is: nothing on the robot can be wrong for it.
+func fitAll[C any](c *C) delivery.Fit[C] { return delivery.Fit[C]{Content: c} }
+
+// place takes over the places that are active now: goto knows their points, and
+// stories that go there may be performed.
+func (t *turn) place() {
+	l, _ := t.places.Playing()
+	if l == t.placed || l != nil && t.placed != nil && l.Content == t.placed.Content {
+		return
+	}
+	t.placed = l
+	t.tellCaps()
+	t.delivering(delivery.Refit{ActsDigest: t.actsDigest()})
+}
+
+// points lists the names that goto knows: those of the body's own map and those
+// of the fleet's places.
+func (s *State) points() []string {
+	own := s.body.driver.Points
+	if s.placed == nil {
+		return own
+	}
+	all := slices.Clone(own)
+	for name := range s.placed.Content.Points {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// located is an action with the place that its point stands for. The fleet's
+// places win over the body's own map; a heading of the action wins over that of
+// its point.
+func (s *State) located(do *score.Action) *score.Action {
+	if s.placed == nil || do.Point == "" {
+		return do
+	}
+	p, ok := s.placed.Content.Points[do.Point]
+	if !ok {
+		return do
+	}
+	at := *do
+	at.Point, at.XM, at.YM = "", &p.XM, &p.YM
+	at.ThetaRad = cmp.Or(do.ThetaRad, p.ThetaRad)
+	return &at
+}

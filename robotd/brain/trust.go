@@ -1,0 +1,101 @@
+package brain
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"troupe/robotd/delivery"
+	"troupe/schema"
+	"troupe/schema/sign"
+)
+
+// Whom the robot obeys: the fleet it belongs to, the keys it trusts, and the
+// release counters it has seen.
+
+const (
+	authoritySetting = "authority" // UUID of the fleet's database
+	countersSetting  = "counters"  // sign.Marks
+)
+
+// restoreTrust reads whom the robot obeyed. Counters that cannot be read are those
+// of a disk that lies; the robot starts to count anew, and says so.
+func (t *turn) restoreTrust(m Memory) {
+	t.authority, t.marks = cmp.Or(m.Settings[authoritySetting], m.Kept[sign.Story].Wish.Authority), sign.Marks{}
+	if kept := m.Settings[countersSetting]; kept != "" {
+		if err := json.Unmarshal([]byte(kept), &t.marks); err != nil {
+			t.marks = sign.Marks{}
+			t.raise("untrusted_wish", schema.AlertError, "disk", "the release counters could not be read and are counted anew", "have the fleet release once more")
+		}
+	}
+}
+
+// vouched is what signatures say of one wish.
+type vouched struct {
+	wish     sign.Wish
+	verified bool
+	refused  schema.Reason // it must not be obeyed
+	detail   string
+}
+
+// vouch looks at the signatures of a wish, as the robot is told to. err is why it
+// cannot even be signed. The pin names what was released, nil for wishes without
+// a blob.
+func (t *turn) vouch(w sign.Wish, err error, sig *schema.Signature, pin *schema.StoryPin, released *schema.Signature) vouched {
+	v := vouched{wish: w}
+	policy, source := t.cfg.Signing, "desired/"+string(w.Kind)
+	if policy == sign.Off || policy == "" {
+		return v
+	}
+	reason := schema.ReasonBadSignature
+	if err == nil {
+		err = t.cfg.Trust.Wish(w, sig)
+	}
+	if err == nil && pin != nil && t.cfg.Trust.Has(sign.SignsReleases) {
+		if err = t.cfg.Trust.Release(sign.ReleaseOf(w.Kind, *pin), released); err != nil {
+			err = fmt.Errorf("the release of its content: %w", err)
+		}
+	}
+	if err == nil {
+		switch clash, detail := t.marks.Judge(w); clash {
+		case sign.Fresh:
+			t.clear("untrusted_wish", source)
+			t.clear("equivocation", source)
+			v.verified = true
+			return v
+		case sign.PlayedBack:
+			reason, err = schema.ReasonStaleRevision, fmt.Errorf("%s", detail)
+		default:
+			reason, err = schema.ReasonEquivocation, fmt.Errorf("%s", detail)
+		}
+	}
+	v.detail = legible(fmt.Sprintf("revision %d: %v", w.Rev, err))
+	if policy == sign.Require {
+		v.refused = reason
+	}
+	if t.authority != "" && t.authority != w.Authority {
+		return v // that it is not obeyed is told already
+	}
+	kind, level, hint := "untrusted_wish", schema.AlertError, "the robot keeps what it has; see who writes to the broker, and which keys the robot trusts"
+	if reason == schema.ReasonEquivocation {
+		kind, level = "equivocation", schema.AlertCritical
+	}
+	if v.refused == "" {
+		level, hint = schema.AlertWarn, "it was taken because signing is "+string(policy)+"; require would refuse it"
+	}
+	t.raise(kind, level, source, v.detail, hint)
+	return v
+}
+
+// believe remembers the fleet and the counter of a wish, now that it is obeyed.
+func (t *turn) believe(v vouched) {
+	if t.authority == "" {
+		t.authority = v.wish.Authority
+		t.do(SaveSetting{authoritySetting, t.authority})
+		t.everyContent(delivery.Belong{Authority: t.authority})
+	}
+	if v.verified && t.marks.Note(v.wish) {
+		t.do(SaveSetting{countersSetting, string(t.encode(t.marks))})
+	}
+}

@@ -1,0 +1,93 @@
+package delivery
+
+import (
+	"fmt"
+
+	"troupe/schema"
+)
+
+// Report is where a delivery stands, for people and for the desk.
+type Report struct {
+	Authority  string
+	DesiredRev int64
+	Phase      schema.DeployPhase
+	Reason     schema.Reason
+	Retry      schema.Retry
+	Detail     string
+	Pointer    string
+	Attempts   int
+	Fetching   string // digest
+	Progress   *int   // per cent
+	Active     *Accepted
+	Names      []string // what of the active content is used
+	Pruned     []string // and what is not
+	Unfit      bool     // there is an active content, and nothing of it can be used
+	Previous   *Accepted
+	ActsDigest string
+}
+
+// Report is the document that tells where the delivery stands. A wish that was
+// refused is told as long as no newer one is obeyed, though what was obeyed
+// before it goes on.
+func (s *State[C]) Report() Report {
+	r := Report{
+		Authority: s.authority, DesiredRev: s.wish.Rev, Phase: s.phase, Attempts: s.attempts,
+		Reason: s.why.reason, Pointer: s.why.pointer, Detail: s.why.detail, ActsDigest: s.actsDigest, Previous: s.previous,
+	}
+	if s.phase == schema.DeployFetching {
+		r.Fetching, r.Progress = s.load.now.SHA256, s.load.progress()
+	}
+	if no := s.refused; no != nil {
+		r.DesiredRev, r.Phase, r.Attempts, r.Fetching, r.Progress = no.rev, schema.DeployRejected, 0, "", nil
+		r.Reason, r.Pointer, r.Detail = no.why.reason, no.why.pointer, no.why.detail
+	}
+	if s.foreign != nil && r.Reason == "" {
+		r.Reason = schema.ReasonWrongAuthority
+		r.Detail = fmt.Sprintf("revision %d of authority %s is not obeyed", s.foreign.Wish.Rev, s.foreign.Wish.Authority)
+	}
+	if r.Reason != "" {
+		r.Retry = r.Reason.Describe().Retry
+	}
+	// These are final for their revision, whatever the reason says elsewhere.
+	if (r.Phase == schema.DeployRejected || r.Phase == schema.DeployRolledBack) && r.Retry == schema.RetryLater {
+		r.Retry = schema.RetryNever
+	}
+	if a := s.active; a != nil && a.Fit.Reason == "" {
+		r.Active, r.Names, r.Pruned = &a.Accepted, a.Fit.Names, a.Fit.Pruned
+	} else {
+		r.Unfit = a != nil
+	}
+	return r
+}
+
+// Story is the report on a default story. Its self-check is the judge's: an
+// active story fits because every act of it was tried on the robot's units.
+func (r Report) Story() schema.ReportedStory {
+	d := schema.ReportedStory{
+		Authority: r.Authority, DesiredRev: r.DesiredRev, Phase: r.Phase, Reason: r.Reason, Retry: r.Retry, Detail: r.Detail, Pointer: r.Pointer,
+		Attempts: r.Attempts, Fetching: r.Fetching, Progress: r.Progress, Previous: ref(r.Previous), ActsDigest: r.ActsDigest,
+	}
+	if a := r.Active; a != nil {
+		d.SelfCheck = schema.SelfCheckPassed
+		d.Active = &schema.ActiveStory{ID: a.Story.ID, Rev: a.Story.Rev, SHA256: a.Story.SHA256, Since: a.Since,
+			EffectiveActs: append([]string{}, r.Names...), Pruned: append([]string{}, r.Pruned...)}
+	} else if r.Unfit {
+		d.SelfCheck = schema.SelfCheckFailed
+	}
+	return d
+}
+
+// Set is the report on activities or places.
+func (r Report) Set() schema.ReportedSet {
+	return schema.ReportedSet{
+		Authority: r.Authority, DesiredRev: r.DesiredRev, Phase: r.Phase, Reason: r.Reason, Retry: r.Retry, Detail: r.Detail, Pointer: r.Pointer,
+		Attempts: r.Attempts, Fetching: r.Fetching, Progress: r.Progress, Active: ref(r.Active), Previous: ref(r.Previous),
+	}
+}
+
+func ref(a *Accepted) *schema.StoryRef {
+	if a == nil {
+		return nil
+	}
+	return &schema.StoryRef{ID: a.Story.ID, Rev: a.Story.Rev, SHA256: a.Story.SHA256}
+}

@@ -1,0 +1,126 @@
+package delivery
+
+import (
+	"fmt"
+
+	"troupe/schema"
+)
+
+// wished compares a wish with the newest one that was obeyed.
+func (s *State[C]) wished(now Now, c *Config[C], in Wished, out []Effect) []Effect {
+	d := in.Wish
+	switch {
+	case s.authority != "" && d.Authority != s.authority:
+		known := s.foreign != nil && s.foreign.Wish.Authority == d.Authority && s.foreign.Wish.Rev == d.Rev
+		s.foreign = &in
+		if known {
+			return out
+		}
+		out = append(out, Note{Reason: schema.ReasonWrongAuthority, Detail: fmt.Sprintf("a wish of authority %s is not obeyed: this robot belongs to %s; sys/adopt changes that", d.Authority, s.authority)})
+		return append(out, Tell{From: s.phase, To: s.phase, Why: "a fleet that is not obeyed wished something", Report: s.Report()})
+	case d.Rev < s.wish.Rev:
+		return append(out, Note{Reason: schema.ReasonStaleRevision, Detail: fmt.Sprintf("revision %d came after revision %d", d.Rev, s.wish.Rev)})
+	case d.Rev > s.wish.Rev && in.Refused != "":
+		return s.refuse(in, out)
+	case d.Rev > s.wish.Rev:
+		return s.begin(now, c, d, out)
+	case !samePin(d.Pin, s.wish.Pin):
+		return append(out, Note{Reason: schema.ReasonStaleRevision, Detail: fmt.Sprintf("revision %d came again with another content; a revision never changes", d.Rev)})
+	}
+	if s.phase == schema.DeployFailed {
+		s.deadline = now.Mono // whoever says it again may have what was missing
+	}
+	if s.foreign != nil || s.refused != nil {
+		s.foreign, s.refused = nil, nil
+		return append(out, Tell{From: s.phase, To: s.phase, Why: "the fleet that is obeyed wishes again", Report: s.Report()})
+	}
+	return out
+}
+
+// refuse tells of a wish that must not be obeyed. It is not taken for the newest:
+// else whoever made it up would shut out the true ones after it.
+func (s *State[C]) refuse(in Wished, out []Effect) []Effect {
+	no := refusal{in.Wish.Rev, outcome{reason: in.Refused, detail: in.Detail}}
+	if s.refused != nil && *s.refused == no {
+		return out
+	}
+	s.refused, s.foreign = &no, nil
+	out = append(out, Note{Reason: in.Refused, Detail: in.Detail})
+	return append(out, Tell{From: s.phase, To: s.phase, Why: "a wish that must not be obeyed was refused", Report: s.Report()})
+}
+
+func samePin(a, b *schema.StoryPin) bool {
+	return a == nil && b == nil || a != nil && b != nil && a.SHA256 == b.SHA256
+}
+
+// begin lets go of what was under way and goes for a newer wish.
+func (s *State[C]) begin(now Now, c *Config[C], d Wish, out []Effect) []Effect {
+	out = s.abandon(out)
+	s.wish, s.authority, s.why = d, d.Authority, outcome{}
+	s.foreign, s.refused, s.attempts = nil, nil, 0
+	switch pin := d.Pin; {
+	case pin == nil:
+		if s.active != nil {
+			s.previous = &s.active.Accepted
+		}
+		s.active = nil
+		s.why.reason = schema.ReasonNoDefaultStory
+		return s.takeSaved(OnWithdraw, out)
+	case s.active != nil && s.active.Story.SHA256 == pin.SHA256:
+		l := *s.active
+		l.Rev, l.Apply = d.Rev, d.Apply // the bytes are those that were checked, whatever else the wish says of them
+		l.Story.ID, l.Story.Rev, l.Story.Name = pin.ID, pin.Rev, pin.Name
+		s.active = &l
+		if l.Fit.Reason != "" {
+			s.why = outcomeOf(l.Fit)
+			return s.takeSaved(OnHopeless, out)
+		}
+		return s.takeSaved(OnSame, out)
+	case pin.Size > c.MaxBytes:
+		s.why = outcome{schema.ReasonTooBig, "/story/size", fmt.Sprintf("%d bytes, at most %d are delivered", pin.Size, c.MaxBytes)}
+		return s.takeSaved(OnHopeless, out)
+	}
+	save := s.save()
+	save.Kept.Phase = schema.DeployFetching
+	out = append(out, save)
+	return s.fetch(now, c, OnFetch, out)
+}
+
+// abandon ends what is under way.
+func (s *State[C]) abandon(out []Effect) []Effect {
+	if s.phase == schema.DeployFetching {
+		out = append(out, StopFetch{s.load.now.SHA256})
+	}
+	moving := s.moving()
+	s.load, s.candidate = load[C]{}, nil
+	if moving {
+		s.why = outcome{reason: schema.ReasonSuperseded}
+		out = s.take(OnNewer, out)
+	}
+	s.staged = nil
+	return out
+}
+
+// belong takes the fleet that another of the robot's wishes made known.
+func (s *State[C]) belong(authority string) {
+	if s.authority == "" {
+		s.authority = authority
+	}
+}
+
+// adopt obeys another fleet. What it wished already is looked at now; what is
+// active stays until then.
+func (s *State[C]) adopt(now Now, c *Config[C], authority string, out []Effect) []Effect {
+	if authority == s.authority || authority == "" {
+		return out
+	}
+	foreign := s.foreign
+	out = s.abandon(out)
+	s.wish, s.authority, s.why = Wish{Authority: authority}, authority, outcome{}
+	s.foreign, s.refused, s.attempts = nil, nil, 0
+	out = s.takeSaved(OnAdopted, out)
+	if foreign != nil && foreign.Wish.Authority == authority {
+		out = s.wished(now, c, *foreign, out)
+	}
+	return out
+}
