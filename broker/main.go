@@ -20,6 +20,7 @@ import (
 
 	"troupe/broker/access"
 	"troupe/broker/server"
+	"troupe/broker/websocket"
 	"troupe/schema"
 	"troupe/schema/build"
 )
@@ -35,17 +36,31 @@ func main() {
 
 func command() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "broker (--users FILE | --dev)",
+		Use:   "broker (--users FILE | --client-ca FILE | --dev)",
 		Short: "MQTT server for fleets of performing robots",
 		Long: `MQTT 3.1.1 server for fleets of performing robots. It checks who speaks, on which
 topic, how large and how often; it keeps nothing on disk.
+
+A robot or a desk says who it is by its certificate (--client-ca) or, like everybody
+else, by name and password (--users). The files of users, certificates and keys are
+read again when they change, or at a SIGHUP; one that is broken changes nothing and
+is told in the log. Whoever loses his right by it is disconnected at once.
 
 Each flag may also be given in the environment: --users as TROUPE_BROKER_USERS.`,
 		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd) },
 	}
 	f := root.Flags()
-	f.String("mqtt", "127.0.0.1:1883", "address for MQTT; port 0 takes a free one")
+	f.String("mqtt", "127.0.0.1:1883", "address for plain MQTT; port 0 takes a free one; empty for none")
+	f.String("mqtts", "", "address for MQTT over TLS 1.3, such as 0.0.0.0:8883")
+	f.String("ws", "", "address for MQTT over WebSocket, such as 127.0.0.1:8083; the path is "+websocket.Path)
+	f.String("wss", "", "address for MQTT over WebSocket and TLS, such as 0.0.0.0:8084")
+	f.Bool("plaintext", false, "let others than this machine reach --mqtt and --ws, on a network that is yours alone")
+	f.StringSlice("ws-origin", nil, "page that browsers may connect for, such as https://console.example; may be repeated")
+	f.String("tls-cert", "", "PEM file with the server's certificate, and what signed it but for the root")
+	f.String("tls-key", "", "PEM file with its key")
+	f.String("client-ca", "", "PEM file with the CAs whose certificates say who a client is")
+	f.String("crl", "", "file with the certificates that they revoked, PEM or DER")
 	f.String("http", "127.0.0.1:9101", "address for /healthz and /status; empty for none")
 	f.String("users", "", "file of lines: name role [argon2id-hash]")
 	f.Bool("dev", false, "take everybody without a password; only on addresses of this machine")
@@ -93,22 +108,35 @@ func serve(cmd *cobra.Command) error {
 		return err
 	}
 	cfg := server.Config{
-		MQTT: k.String("mqtt"), HTTP: k.String("http"), Dev: k.Bool("dev"), Namespace: schema.Namespace(k.String("namespace")),
+		MQTT: k.String("mqtt"), MQTTS: k.String("mqtts"), WS: k.String("ws"), WSS: k.String("wss"), HTTP: k.String("http"),
+		Plaintext: k.Bool("plaintext"), Origins: k.Strings("ws-origin"),
+		Files: server.Files{
+			Users: k.String("users"), Cert: k.String("tls-cert"), Key: k.String("tls-key"),
+			ClientCA: k.String("client-ca"), CRL: k.String("crl"),
+		},
+		Dev: k.Bool("dev"), Namespace: schema.Namespace(k.String("namespace")),
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
-	}
-	if path := k.String("users"); path != "" {
-		users, err := readUsers(path)
-		if err != nil {
-			return err
-		}
-		cfg.Users = &users
 	}
 	if cfg.Dev {
 		fmt.Fprint(cmd.ErrOrStderr(), banner)
 	}
-	return server.Run(cmd.Context(), cfg, func(s *server.Server) {
-		fmt.Fprintf(cmd.OutOrStdout(), "ready mqtt=%s http=%s\n", s.Addr(), s.HTTPAddr())
-	})
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGHUP)
+	defer signal.Stop(again)
+	cfg.Reload = again
+	return server.Run(cmd.Context(), cfg, func(s *server.Server) { fmt.Fprintln(cmd.OutOrStdout(), readyLine(s)) })
+}
+
+// readyLine tells where the broker listens. Plain MQTT and HTTP are always in it,
+// for those who wait for the line.
+func readyLine(s *server.Server) string {
+	line := fmt.Sprintf("ready mqtt=%s http=%s", s.Addr(), s.HTTPAddr())
+	for _, kind := range []string{"mqtts", "ws", "wss"} {
+		if addr := s.AddrOf(kind); addr != "" {
+			line += " " + kind + "=" + addr
+		}
+	}
+	return line
 }
 
 func readUsers(path string) (access.Users, error) {

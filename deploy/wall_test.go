@@ -42,6 +42,8 @@ var ladder = []rung{
 		}},
 	{what: "the robot's one step", pure: true,
 		folders: []string{"robotd/brain"}},
+	{what: "how the post is carried",
+		folders: []string{"broker/websocket"}},
 	{what: "hands: the post, the disk, the body, the database, the keys",
 		folders: []string{"broker/link", "robotd/disk", "robotd/driver/sim", "fleetd/store", "fleetd/spool", "fleetd/vault", "deploy/library"}},
 	{what: "faces of the desk",

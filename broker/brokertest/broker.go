@@ -19,6 +19,7 @@ type Post interface {
 	Dial(ctx context.Context) (net.Conn, error)
 	// Addr and HTTPAddr are empty where nobody listens.
 	Addr() string
+	AddrOf(kind string) string
 	HTTPAddr() string
 	// Status has the counters of server.Server; another broker may lack some.
 	Status() map[string]int64

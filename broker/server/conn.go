@@ -1,6 +1,7 @@
 package server
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +23,11 @@ const perWrite = 64 << 10
 // it writes, and publishers to this client wait for that lock, so one stalled
 // reader would stall them all.
 type conn struct {
-	net.Conn
+	net.Conn                     // as the door made it: plain, encrypted, WebSocket; of the goroutine that reads until the library has it
+	raw      net.Conn            // the socket below
+	door     *door               // nil within the process
+	chain    []*x509.Certificate // that the client showed, its own first
+
 	head     []byte // read ahead, given to the library first
 	timeout  atomic.Int64
 	counters *counters
@@ -31,6 +36,7 @@ type conn struct {
 
 	who       atomic.Pointer[client] // once identified
 	takenOver atomic.Bool            // a newer connection has the session
+	kicked    atomic.Pointer[string] // why, once it has lost the right to be here
 	searching bool                   // reads retained documents; of the goroutine that reads packets
 	finished  func()                 // no longer waits for its CONNECT; idempotent
 	gone      chan struct{}          // closed when the library is done with it
@@ -101,10 +107,14 @@ func (c *conn) Write(b []byte) (int, error) {
 		if isTimeout(err) {
 			c.counters.add(stalled)
 		}
-		c.Conn.Close() // the library would go on writing
+		c.Close() // the library would go on writing
 	}
 	return n, err
 }
+
+// Close ends the socket. What would have to be said before, in TLS or WebSocket,
+// could wait for a peer that does not read.
+func (c *conn) Close() error { return c.raw.Close() }
 
 // SetDeadline bounds reads only: the library calls it for the keep-alive.
 func (c *conn) SetDeadline(t time.Time) error { return c.Conn.SetReadDeadline(t) }

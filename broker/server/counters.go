@@ -8,6 +8,7 @@ type event int
 const (
 	accepted event = iota
 	capped
+	notGreeted
 	noConnect
 	acceptError
 	panicked
@@ -15,6 +16,9 @@ const (
 	connectRefused
 	connectFlapping
 	passwordWrong
+	passwordBusy
+	certificateRefused
+	kicked
 	subscribeRefused
 	forbidden
 	tooBig
@@ -32,27 +36,31 @@ const (
 
 // eventNames are the keys of /status.
 var eventNames = [events]string{
-	accepted:         "connections_accepted",
-	capped:           "connections_over_cap",
-	noConnect:        "connections_without_connect",
-	acceptError:      "accept_errors",
-	panicked:         "connections_panicked",
-	stalled:          "connections_stalled",
-	connectRefused:   "connects_refused",
-	connectFlapping:  "connects_too_often",
-	passwordWrong:    "passwords_wrong",
-	subscribeRefused: "subscriptions_refused",
-	forbidden:        "publishes_forbidden",
-	tooBig:           "publishes_too_big",
-	retainedCommand:  "commands_retained",
-	wrongRetain:      "publishes_wrong_retain",
-	overRate:         "publishes_over_rate",
-	noSpace:          "publishes_without_room",
-	abuse:            "clients_cut_for_abuse",
-	noticeSent:       "notices_sent",
-	willSent:         "wills_sent",
-	willSilenced:     "wills_silenced",
-	deliveryDropped:  "deliveries_dropped",
+	accepted:           "connections_accepted",
+	capped:             "connections_over_cap",
+	notGreeted:         "connections_without_handshake",
+	noConnect:          "connections_without_connect",
+	acceptError:        "accept_errors",
+	panicked:           "connections_panicked",
+	stalled:            "connections_stalled",
+	connectRefused:     "connects_refused",
+	connectFlapping:    "connects_too_often",
+	passwordWrong:      "passwords_wrong",
+	passwordBusy:       "passwords_put_off",
+	certificateRefused: "certificates_refused",
+	kicked:             "clients_kicked",
+	subscribeRefused:   "subscriptions_refused",
+	forbidden:          "publishes_forbidden",
+	tooBig:             "publishes_too_big",
+	retainedCommand:    "commands_retained",
+	wrongRetain:        "publishes_wrong_retain",
+	overRate:           "publishes_over_rate",
+	noSpace:            "publishes_without_room",
+	abuse:              "clients_cut_for_abuse",
+	noticeSent:         "notices_sent",
+	willSent:           "wills_sent",
+	willSilenced:       "wills_silenced",
+	deliveryDropped:    "deliveries_dropped",
 }
 
 // counters only ever rise.

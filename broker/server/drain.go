@@ -65,7 +65,7 @@ func (s *Server) drain(limit time.Duration) {
 		s.cfg.Logger.Warn("broker closes in the middle of messages", "after", limit)
 		return
 	}
-	open := s.listen.open()
+	open := s.listen.all()
 	for _, c := range open {
 		if w := c.who.Load(); w != nil {
 			s.mochi.Topics.Subscribe(w.ClientID, packets.Subscription{Filter: endTopic})

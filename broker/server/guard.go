@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -13,7 +12,6 @@ import (
 
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
-	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 
 	"troupe/broker/access"
@@ -25,7 +23,8 @@ import (
 type guard struct {
 	mqtt.HookBase
 
-	users    access.Users
+	creds    *keeper
+	revoked  revoked
 	ns       schema.Namespace
 	rates    rates
 	paces    *paces           // of commands
@@ -36,7 +35,7 @@ type guard struct {
 	self     *mqtt.Client // in whose name notices are sent
 	live     *sessions
 	kept     kept
-	hashing  *semaphore.Weighted // passwords computed at once
+	hashing  *passwords
 	closing  atomic.Bool
 }
 
@@ -54,6 +53,7 @@ type rates struct {
 type client struct {
 	access.Identity
 	user   access.User
+	serial string // of the certificate that said who it is; empty: there was none
 	rights *access.Rights
 
 	messages, refusals, notices *rate.Limiter
@@ -87,44 +87,31 @@ func whoIs(cl *mqtt.Client) *client {
 	return nil
 }
 
-// OnConnect checks everything about a CONNECT but the password, and answers a
-// refusal itself: the library would hang up without a word.
+// OnConnect decides whether a CONNECT is taken, and answers a refusal itself: the
+// library would hang up without a word.
 func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
-	req := access.Connect{
-		Protocol: pk.ProtocolVersion, ClientID: pk.Connect.ClientIdentifier, Name: string(pk.Connect.Username),
-		KeepAlive: pk.Connect.Keepalive, Clean: pk.Connect.Clean,
-	}
-	id, user, no := access.Identify(req, g.users, random())
-	if no == nil && pk.Connect.WillFlag {
-		w := access.Publish{Topic: pk.Connect.WillTopic, Retain: pk.Connect.WillRetain, Size: len(pk.Connect.WillPayload)}
-		if v := access.Compile(id, g.ns).JudgeWill(w); v.Do != access.Pass {
-			no = &access.Refusal{Fault: access.FaultDenied, Detail: fmt.Sprintf("will on %q: %s", w.Topic, v.Detail)}
-		}
-	}
-	if no != nil {
-		g.counters.add(connectRefused)
-		g.log.Warn("connect refused", "remote", cl.Net.Remote, "client", req.ClientID, "user", req.Name, "why", no.Detail)
-		_ = g.srv.SendConnack(cl, connackCode(no.Fault), false, nil)
-		return errors.New(no.Detail)
-	}
-	cl.ID = id.ClientID
-	// Nobody's session outlives his connection: the library would deliver what it
-	// kept in random order and without asking for rights, and not even what is
-	// acknowledged is safe in it. Who comes back is told that nothing was kept.
-	cl.Properties.Clean = true
-	c := &client{
-		Identity: id, user: user, rights: access.Compile(id, g.ns),
-		refusals: rate.NewLimiter(rate.Limit(g.rates.refused), g.rates.refusedBurst),
-		notices:  rate.NewLimiter(rate.Limit(g.rates.notice), g.rates.noticeBurst),
-	}
-	if id.Role == schema.RoleRobot {
-		c.messages = rate.NewLimiter(rate.Limit(g.rates.robot), g.rates.robotBurst)
-	}
 	nc := connOf(cl)
 	if nc == nil {
 		return errors.New("connection did not come through the listener")
 	}
-	if id.Blobs {
+	c, no := g.identify(nc, pk)
+	if no != nil {
+		g.counters.add(connectRefused)
+		g.log.Warn("connect refused", "remote", cl.Net.Remote, "client", pk.Connect.ClientIdentifier, "user", string(pk.Connect.Username), "why", no.Detail)
+		_ = g.srv.SendConnack(cl, connackCode(no.Fault), false, nil)
+		return errors.New(no.Detail)
+	}
+	cl.ID = c.ClientID
+	// Nobody's session outlives his connection: the library would deliver what it
+	// kept in random order and without asking for rights, and not even what is
+	// acknowledged is safe in it. Who comes back is told that nothing was kept.
+	cl.Properties.Clean = true
+	c.refusals = rate.NewLimiter(rate.Limit(g.rates.refused), g.rates.refusedBurst)
+	c.notices = rate.NewLimiter(rate.Limit(g.rates.notice), g.rates.noticeBurst)
+	if c.Role == schema.RoleRobot {
+		c.messages = rate.NewLimiter(rate.Limit(g.rates.robot), g.rates.robotBurst)
+	}
+	if c.Blobs {
 		nc.timeout.Store(int64(blobWriteTimeout))
 	}
 	nc.who.Store(c)
@@ -139,44 +126,37 @@ func connackCode(f access.Fault) packets.Code {
 		return packets.ErrUnsupportedProtocolVersion
 	case access.FaultID:
 		return packets.ErrClientIdentifierNotValid
+	case access.FaultBusy:
+		return packets.ErrServerUnavailable
 	case access.FaultLogin:
 		return packets.ErrMalformedUsername
 	}
 	return packets.ErrBadUsernameOrPassword
 }
 
-// OnConnectAuthenticate checks the password, and makes room: whoever has the
-// client id until now is gone when it returns true.
-func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
+// OnConnectAuthenticate makes room: whoever has the client id until now is gone
+// when it returns true.
+func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
 	c := whoIs(cl)
-	if c == nil || !g.passwordFits(cl, c, pk) || g.flaps(cl, c) {
+	if c == nil || g.flaps(cl, c) {
 		return false
 	}
 	old, gone := g.live.take(cl.ID, connOf(cl))
 	if old != nil {
-		g.log.Warn("session taken over", "client", cl.ID, "from", remote(old.Conn), "by", cl.Net.Remote)
+		g.log.Warn("session taken over", "client", cl.ID, "from", remote(old.raw), "by", cl.Net.Remote)
 	}
 	if !gone {
 		g.counters.add(connectRefused)
 		g.log.Error("connect refused", "client", cl.ID, "why", "its older connection does not end")
-	}
-	return gone
-}
-
-func (g *guard) passwordFits(cl *mqtt.Client, c *client, pk packets.Packet) bool {
-	if c.user.Hash == nil {
-		return true
-	}
-	if err := g.hashing.Acquire(context.Background(), 1); err != nil {
 		return false
 	}
-	defer g.hashing.Release(1)
-	if c.user.Hash.Verify(pk.Connect.Password) {
-		return true
+	// Who lost his right since identify looked is seen here or by rejudge.
+	if why := g.wrong(connOf(cl), c); why != "" {
+		g.counters.add(connectRefused)
+		g.log.Warn("connect refused", "client", cl.ID, "why", why)
+		return false
 	}
-	g.counters.add(passwordWrong)
-	g.log.Warn("connect refused", "remote", cl.Net.Remote, "client", cl.ID, "user", c.Name, "why", "wrong password")
-	return false
+	return true
 }
 
 // flaps slows a robot down that connects again and again, or two that have one
@@ -209,6 +189,8 @@ func (g *guard) OnDisconnect(cl *mqtt.Client, err error, _ bool) {
 	switch c := connOf(cl); {
 	case c.takenOver.Load():
 		why = "taken over"
+	case c.kicked.Load() != nil:
+		why = *c.kicked.Load()
 	case err != nil:
 		why = err.Error()
 	}
@@ -274,6 +256,12 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 		g.remark(c, overRate, schema.ReasonOverloaded, pk.TopicName, why)
 		return pk, packets.CodeSuccessIgnore
 	}
+	if pk.TopicName == g.revoked.topic {
+		if why := g.revoke(cl, pk.Payload); why != "" {
+			g.refuse(cl, c, forbidden, schema.ReasonBadRequest, pk.TopicName, why)
+			return pk, packets.CodeSuccessIgnore
+		}
+	}
 	if v.Do == access.Strip {
 		pk.FixedHeader.Retain = false
 		g.remark(c, eventOf(v.Reason), v.Reason, pk.TopicName, v.Detail)
@@ -321,6 +309,12 @@ func (g *guard) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 	if g.closing.Load() || c == nil || c.takenOver.Load() {
 		g.counters.add(willSilenced)
 		return mqtt.Will{}, nil
+	}
+	if c.kicked.Load() != nil {
+		if will = g.willOfKicked(c, will); will.Flag == 0 {
+			g.counters.add(willSilenced)
+			return will, nil
+		}
 	}
 	if will.Retain {
 		g.kept.keeping(will.TopicName, len(will.Payload), true)

@@ -84,10 +84,10 @@ func TestAPacketThatMakesTheLibraryPanicEndsItsConnectionOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := newListener(cfg, nil, newGuard(cfg, srv, &n))
+		l := newListener(cfg, nil, newGuard(cfg, &keeper{}, srv, &n))
 		connect := func() net.Conn {
 			ours, theirs := newPipe()
-			l.start(ours)
+			l.start(ours, nil)
 			hello := []byte{0x10, 15, 0, 4, 'M', 'Q', 'T', 'T', 5, 2, 0, 60, 0, 0, 2, 'x', '1'}
 			if _, err := theirs.Write(hello); err != nil {
 				t.Fatal(err)
@@ -122,7 +122,7 @@ func TestAClientIDPassesOnlyWhenItsOlderConnectionIsGone(t *testing.T) {
 		s := newSessions()
 		make := func() *conn {
 			ours, _ := newPipe()
-			return &conn{Conn: ours, gone: make(chan struct{})}
+			return &conn{Conn: ours, raw: ours, gone: make(chan struct{})}
 		}
 		first, second, third := make(), make(), make()
 		if old, gone := s.take("r1", first); old != nil || !gone {
@@ -177,11 +177,10 @@ func TestAFailingAcceptIsTriedAgain(t *testing.T) {
 		served := make(chan struct{})
 		l := &listener{
 			limits: limits{connect: time.Second, write: time.Second, total: 1, waiting: 1, waitingIP: 1}, log: slog.New(slog.DiscardHandler),
-			counters: &n, ln: f, conns: map[*conn]struct{}{}, waiting: map[netip.Addr]int{},
+			counters: &n, doors: []*door{{kind: "mqtt", ln: f}}, conns: map[*conn]struct{}{}, waiting: map[netip.Addr]int{},
 			establish: func(*conn) error { close(served); return nil }, ended: func(*conn) {}, cleanUp: func(*conn) {},
 		}
-		l.wg.Add(1)
-		go l.accept()
+		l.open()
 		ours, theirs := newPipe()
 		f.conns <- ours
 		_, _ = theirs.Write([]byte{0x10, 0})

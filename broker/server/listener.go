@@ -15,7 +15,7 @@ import (
 
 // limits of a listener.
 type limits struct {
-	connect   time.Duration // from accept to the end of CONNECT
+	connect   time.Duration // from accept to the end of CONNECT, TLS and WebSocket included
 	write     time.Duration
 	total     int // connections
 	waiting   int // of them, those whose CONNECT is not finished
@@ -36,9 +36,9 @@ type listener struct {
 	// ended is told when establish is done with a connection.
 	ended func(*conn)
 
-	ln   net.Listener // nil: in-process only
-	wg   sync.WaitGroup
-	gate gate
+	doors []*door // none: in-process only
+	wg    sync.WaitGroup
+	gate  gate
 
 	mu      sync.Mutex
 	closed  bool
@@ -47,32 +47,39 @@ type listener struct {
 	waits   int
 }
 
-// accept runs until the listener is closed. An error of Accept is not the end:
+// open lets in whoever comes through the doors.
+func (l *listener) open() {
+	for _, d := range l.doors {
+		l.wg.Go(func() { l.accept(d) })
+	}
+}
+
+// accept runs until the door is closed. An error of Accept is not the end:
 // out of file descriptors passes, and a broker that looks alive but takes nobody
 // is worse than none.
-func (l *listener) accept() {
-	defer l.wg.Done()
+func (l *listener) accept(d *door) {
 	const least, most = 5 * time.Millisecond, time.Second
 	for pause := least; ; {
-		c, err := l.ln.Accept()
+		c, err := d.ln.Accept()
 		if err == nil {
 			pause = least
-			l.start(c)
+			l.start(c, d)
 			continue
 		}
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
 		l.counters.add(acceptError)
-		l.log.Error("accept", "error", err, "again_in", pause)
+		l.log.Error("accept", "door", d.kind, "error", err, "again_in", pause)
 		time.Sleep(pause)
 		pause = min(2*pause, most)
 	}
 }
 
-// start admits a connection, or closes it when a cap is reached.
-func (l *listener) start(nc net.Conn) {
-	c := &conn{Conn: nc, counters: l.counters, gate: &l.gate, gone: make(chan struct{}), flushed: make(chan struct{})}
+// start admits a connection, or closes it when a cap is reached. It comes through
+// a door, or, without one, from within the process.
+func (l *listener) start(nc net.Conn, d *door) {
+	c := &conn{Conn: nc, raw: nc, door: d, counters: l.counters, gate: &l.gate, gone: make(chan struct{}), flushed: make(chan struct{})}
 	c.flush = sync.OnceFunc(func() { close(c.flushed) })
 	c.timeout.Store(int64(l.limits.write))
 	addr := addrOf(nc)
@@ -131,26 +138,23 @@ func (l *listener) serve(c *conn, addr netip.Addr) {
 	defer func() {
 		if p := recover(); p != nil {
 			l.counters.add(panicked)
-			l.log.Error("connection panicked", "remote", remote(c.Conn), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			l.log.Error("connection panicked", "remote", remote(c.raw), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			l.cleanUp(c)
 		}
 	}()
-	if err := c.readWithin(l.limits.connect); err != nil {
+	if err := c.greet(time.Now().Add(l.limits.connect)); err != nil {
+		l.counters.add(notGreeted)
+		l.log.Debug("connection ended", "remote", remote(c.raw), "error", err)
 		return
 	}
 	if err := c.readConnect(); err != nil {
 		l.counters.add(noConnect)
-		l.log.Debug("connection ended", "remote", remote(c.Conn), "error", err)
+		l.log.Debug("connection ended", "remote", remote(c.raw), "error", err)
 		return
 	}
 	if err := l.establish(c); err != nil {
-		l.log.Debug("connection ended", "remote", remote(c.Conn), "error", err)
+		l.log.Debug("connection ended", "remote", remote(c.raw), "error", err)
 	}
-}
-
-// readWithin bounds reading from now on.
-func (c *conn) readWithin(d time.Duration) error {
-	return c.Conn.SetReadDeadline(time.Now().Add(d))
 }
 
 // refuse takes no more connections.
@@ -158,13 +162,11 @@ func (l *listener) refuse() {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
-	if l.ln != nil {
-		l.ln.Close()
-	}
+	_ = closeDoors(l.doors) // an error says that they are
 }
 
-// open are the connections that there are.
-func (l *listener) open() []*conn {
+// all are the connections that there are.
+func (l *listener) all() []*conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Collect(maps.Keys(l.conns))
@@ -173,19 +175,26 @@ func (l *listener) open() []*conn {
 // close ends every connection and waits for their goroutines.
 func (l *listener) close() {
 	l.refuse()
-	for _, c := range l.open() {
+	for _, c := range l.all() {
 		c.Close()
 	}
 	l.wg.Wait()
 }
 
-// addrOf is the peer's address; invalid for a connection within the process,
-// which counts for no address.
+// addrOf is the peer's address, of IPv6 the network of it, for whoever has one
+// address there has 2^64. Invalid for a connection within the process, which
+// counts for no address.
 func addrOf(c net.Conn) netip.Addr {
-	if ta, ok := c.RemoteAddr().(*net.TCPAddr); ok {
-		return ta.AddrPort().Addr().Unmap()
+	ta, ok := c.RemoteAddr().(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}
 	}
-	return netip.Addr{}
+	a := ta.AddrPort().Addr().Unmap()
+	if a.Is6() {
+		network, _ := a.Prefix(64) // which every IPv6 address has
+		a = network.Addr()
+	}
+	return a
 }
 
 func remote(c net.Conn) string {

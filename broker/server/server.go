@@ -7,11 +7,11 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"os"
 	"sync"
 	"time"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
-	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 
 	"troupe/broker/access"
@@ -21,11 +21,22 @@ import (
 // Config says where the broker listens and whom it takes. Zero durations and
 // numbers mean the defaults named beside them.
 type Config struct {
-	MQTT string // address, such as 127.0.0.1:1883 or :0; empty: only within the process
-	HTTP string // address of /healthz and /status; empty: none
+	// Addresses, such as 127.0.0.1:1883 or :0; without a port the one that is
+	// usual for the kind. None at all: only within the process.
+	MQTT, MQTTS, WS, WSS string
+	HTTP                 string // of /healthz and /status; empty: none
 
-	// Exactly one of Users and Dev. Dev takes everybody without a password, and
-	// so is refused on addresses that others can reach.
+	// Plaintext lets others than this machine reach MQTT and WS.
+	Plaintext bool
+	// Origins are the pages that browsers may connect for, such as
+	// https://console.example; none of them without.
+	Origins []string
+
+	// Who is taken: Files.Users or Users, holders of certificates that
+	// Files.ClientCA signed, or, instead of a users file, everybody. Dev takes
+	// everybody without a password, and so is refused on addresses that others
+	// can reach.
+	Files Files
 	Users *access.Users
 	Dev   bool
 
@@ -41,6 +52,9 @@ type Config struct {
 	RobotConnects  int           // 15 connects of a robot at once, then one every 10 s
 	MaxKept        int64         // 1 GiB of retained documents
 	CommandRate    int           // 20 commands a second of one sender, twice that at once; stops are not counted
+
+	// Reload has the files read now, whatever the file system tells of them.
+	Reload <-chan os.Signal
 
 	Logger *slog.Logger
 }
@@ -89,38 +103,32 @@ func (c Config) complete() (Config, error) {
 	switch {
 	case !schema.ValidNamespace(string(c.Namespace)):
 		return c, fmt.Errorf("name space %q: want a-z, 0-9 and -, at most 32", c.Namespace)
-	case c.Dev == (c.Users != nil):
-		return c, errors.New("one of a users file and the dev switch is needed, and not both")
+	case c.Users != nil && c.Files.Users != "" || c.Dev && (c.Users != nil || c.Files.Users != ""):
+		return c, errors.New("one of a users file and the dev switch is taken, and not both")
+	case !c.Dev && c.Users == nil && c.Files.Users == "" && c.Files.ClientCA == "":
+		return c, errors.New("one of a users file and the dev switch is needed, or a CA of clients' certificates")
+	case (c.Files.Cert == "") != (c.Files.Key == ""):
+		return c, errors.New("--tls-cert and --tls-key go together")
+	case c.Files.ClientCA != "" && c.MQTTS == "" && c.WSS == "":
+		return c, errors.New("--client-ca needs --mqtts or --wss: certificates are shown nowhere else")
+	case c.Files.CRL != "" && c.Files.ClientCA == "":
+		return c, errors.New("--crl needs --client-ca, whose signature it carries")
+	}
+	if err := c.checkAddresses(); err != nil {
+		return c, err
 	}
 	if c.Dev {
-		for _, addr := range []string{c.MQTT, c.HTTP} {
-			if !loopback(addr) {
-				return c, fmt.Errorf("address %q: without passwords only addresses of this machine are served, such as 127.0.0.1:1883", addr)
-			}
-		}
 		u := access.Dev()
 		c.Users = &u
 	}
 	return c, nil
 }
 
-// loopback reports whether only this machine reaches addr.
-func loopback(addr string) bool {
-	if addr == "" {
-		return true
-	}
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
-}
-
 // Server is a running broker.
 type Server struct {
 	cfg      Config
 	counters counters
+	keeper   *keeper
 	mochi    *mqtt.Server
 	guard    *guard
 	listen   *listener
@@ -136,16 +144,19 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg}
 	s.shut = sync.OnceValue(s.stop)
-	ln, err := bind(cfg.MQTT)
+	if s.keeper, err = newKeeper(cfg.Files, cfg.Logger); err != nil {
+		return nil, fmt.Errorf("start broker: %w", err)
+	}
+	if cfg.Users != nil {
+		s.keeper.now.Store(s.keeper.now.Load().with(*cfg.Users))
+	}
+	doors, err := openDoors(cfg, s.keeper)
 	if err != nil {
-		return nil, fmt.Errorf("start broker: MQTT address: %w", err)
+		return nil, fmt.Errorf("start broker: %w", err)
 	}
 	hln, err := bind(cfg.HTTP)
 	if err != nil {
-		if ln != nil {
-			ln.Close()
-		}
-		return nil, fmt.Errorf("start broker: HTTP address: %w", err)
+		return nil, errors.Join(fmt.Errorf("start broker: HTTP address: %w", err), closeDoors(doors))
 	}
 	s.mochi = mqtt.New(&mqtt.Options{
 		Capabilities:             capabilities(cfg),
@@ -154,20 +165,21 @@ func New(cfg Config) (*Server, error) {
 		ClientNetReadBufferSize:  4 << 10,
 		ClientNetWriteBufferSize: 4 << 10,
 	})
-	s.guard = newGuard(cfg, s.mochi, &s.counters)
+	s.guard = newGuard(cfg, s.keeper, s.mochi, &s.counters)
 	if err := s.mochi.AddHook(s.guard, nil); err != nil {
 		return nil, fmt.Errorf("start broker: add guard: %w", err)
 	}
-	s.listen = newListener(cfg, ln, s.guard)
+	s.listen = newListener(cfg, doors, s.guard)
 	if err := s.mochi.Serve(); err != nil {
 		return nil, fmt.Errorf("start broker: %w", err)
 	}
-	if ln != nil {
-		s.listen.wg.Add(1)
-		go s.listen.accept()
-	}
+	s.listen.open()
+	s.keeper.changed = s.guard.rejudge
 	if hln != nil {
 		s.http = serveStatus(hln, s)
+	}
+	if err := s.keeper.watch(cfg.Files, cfg.Reload); err != nil {
+		return nil, errors.Join(fmt.Errorf("start broker: %w", err), s.Close())
 	}
 	return s, nil
 }
@@ -195,17 +207,19 @@ func capabilities(cfg Config) *mqtt.Capabilities {
 	return c
 }
 
-func newGuard(cfg Config, srv *mqtt.Server, n *counters) *guard {
+func newGuard(cfg Config, k *keeper, srv *mqtt.Server, n *counters) *guard {
 	g := &guard{
-		users: *cfg.Users, ns: cfg.Namespace, log: cfg.Logger, counters: n, srv: srv,
+		creds: k, ns: cfg.Namespace, log: cfg.Logger, counters: n, srv: srv,
 		rates: rates{
 			robot: cfg.RobotRate, robotBurst: 2 * cfg.RobotRate, command: cfg.CommandRate,
 			refused: 20, refusedBurst: 200,
 			notice: 5, noticeBurst: 20,
 			subscriptions: 256,
 		},
-		hashing: semaphore.NewWeighted(2), // each takes up to 128 MiB
+		hashing: newPasswords(),
 	}
+	g.revoked.topic = cfg.Namespace.Topic(schema.TopicRevoked)
+	g.revoked.now.Store(&access.Revoked{})
 	g.paces = newPaces(cfg.CommandRate)
 	g.connects = limiters[string]{each: rate.Every(flapPause), burst: cfg.RobotConnects}
 	g.kept.most = cfg.MaxKept
@@ -218,13 +232,13 @@ func newGuard(cfg Config, srv *mqtt.Server, n *counters) *guard {
 	return g
 }
 
-func newListener(cfg Config, ln net.Listener, g *guard) *listener {
+func newListener(cfg Config, doors []*door, g *guard) *listener {
 	srv := g.srv
 	return &listener{
 		limits:    limits{connect: cfg.ConnectTimeout, write: cfg.WriteTimeout, total: cfg.MaxClients, waiting: cfg.MaxWaiting, waitingIP: cfg.MaxWaitingIP},
 		log:       cfg.Logger,
 		counters:  g.counters,
-		ln:        ln,
+		doors:     doors,
 		conns:     map[*conn]struct{}{},
 		waiting:   map[netip.Addr]int{},
 		establish: func(c *conn) error { return srv.EstablishConnection("tcp", c) },
@@ -246,11 +260,16 @@ func newListener(cfg Config, ln net.Listener, g *guard) *listener {
 }
 
 // Addr is the bound MQTT address, empty for a broker without one.
-func (s *Server) Addr() string {
-	if s.listen.ln == nil {
-		return ""
+func (s *Server) Addr() string { return s.AddrOf("mqtt") }
+
+// AddrOf is the bound address of a kind (mqtt, mqtts, ws, wss), or empty.
+func (s *Server) AddrOf(kind string) string {
+	for _, d := range s.listen.doors {
+		if d.kind == kind {
+			return d.ln.Addr().String()
+		}
 	}
-	return s.listen.ln.Addr().String()
+	return ""
 }
 
 // HTTPAddr is the bound HTTP address, empty for a broker without one.
@@ -268,7 +287,7 @@ func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
 		return nil, err
 	}
 	ours, theirs := newPipe()
-	s.listen.start(ours)
+	s.listen.start(ours, nil)
 	return theirs, nil
 }
 
@@ -281,9 +300,9 @@ func (s *Server) Close() error { return s.shut() }
 
 func (s *Server) stop() error {
 	s.guard.closing.Store(true)
-	var err error
+	err := s.keeper.close()
 	if s.http != nil {
-		err = s.http.close()
+		err = errors.Join(err, s.http.close())
 	}
 	s.listen.refuse()
 	s.drain(s.cfg.DrainTimeout)

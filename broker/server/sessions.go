@@ -1,6 +1,8 @@
 package server
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -42,6 +44,13 @@ func (s *sessions) take(id string, c *conn) (old *conn, gone bool) {
 	case <-t.C:
 		return old, false
 	}
+}
+
+// all are the connections that have an id.
+func (s *sessions) all() []*conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.byID))
 }
 
 // drop forgets c.

@@ -23,7 +23,7 @@ func serveStatus(ln net.Listener, s *Server) *status {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(s.Status())
+		_ = json.NewEncoder(w).Encode(s.report(time.Now()))
 	})
 	h := &status{addr: ln.Addr().String(), done: make(chan error, 1), srv: &http.Server{
 		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
@@ -40,6 +40,38 @@ func (h *status) close() error {
 		err = errors.Join(err, serve)
 	}
 	return err
+}
+
+// listening is one address of the broker.
+type listening struct {
+	Kind    string `json:"kind"`
+	Address string `json:"address"`
+}
+
+// ending is a certificate or a list, and how long it is good for.
+type ending struct {
+	Ends time.Time `json:"ends"`
+	Days int64     `json:"days"` // whole ones; -1 once it is over
+}
+
+// report is what /status answers: the counts, where the broker listens, and what
+// has to be renewed when.
+func (s *Server) report(now time.Time) map[string]any {
+	out := map[string]any{}
+	for name, n := range s.Status() {
+		out[name] = n
+	}
+	listeners := []listening{}
+	for _, d := range s.listen.doors {
+		listeners = append(listeners, listening{d.kind, d.ln.Addr().String()})
+	}
+	out["listeners"] = listeners
+	credentials := s.keeper.now.Load()
+	for what, end := range credentials.ends() {
+		out[what] = ending{end.UTC(), days(end.Sub(now))}
+	}
+	out["revoked_certificates"] = credentials.lists.Len()
+	return out
 }
 
 // Status is a count of everything, for /status and for tests. The numbers of the

@@ -125,6 +125,14 @@ func (s *stockBroker) Addr() string {
 	return s.tcp.Address()
 }
 
+// AddrOf is that of nothing but plain MQTT: the tests of the table need no more.
+func (s *stockBroker) AddrOf(kind string) string {
+	if kind != "mqtt" {
+		return ""
+	}
+	return s.Addr()
+}
+
 func (*stockBroker) HTTPAddr() string { return "" }
 
 func (s *stockBroker) Status() map[string]int64 {

@@ -1,0 +1,140 @@
+package server
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"time"
+
+	"troupe/broker/websocket"
+)
+
+// door is one address at which the broker listens, and how it greets there. All
+// doors lead into the same listener, with its deadlines and caps.
+type door struct {
+	kind string // mqtt, mqtts, ws or wss
+	ln   net.Listener
+	// greet makes of a socket the connection that carries MQTT; nil: it is one.
+	// Until it is done, the socket has the deadline of who has not said CONNECT.
+	greet func(net.Conn) (net.Conn, *tls.ConnectionState, error)
+}
+
+// kinds of doors, each with the port that is meant when none is written.
+var kinds = []struct {
+	kind, port    string
+	encrypted, ws bool
+	addr          func(*Config) *string
+}{
+	{"mqtt", "1883", false, false, func(c *Config) *string { return &c.MQTT }},
+	{"mqtts", "8883", true, false, func(c *Config) *string { return &c.MQTTS }},
+	{"ws", "8083", false, true, func(c *Config) *string { return &c.WS }},
+	{"wss", "8084", true, true, func(c *Config) *string { return &c.WSS }},
+}
+
+// checkAddresses fills in ports and refuses what would be read by others on the
+// way.
+func (c *Config) checkAddresses() error {
+	for _, k := range kinds {
+		addr := k.addr(c)
+		if *addr == "" {
+			continue
+		}
+		if _, _, err := net.SplitHostPort(*addr); err != nil && !strings.Contains(*addr, ":") {
+			*addr = net.JoinHostPort(*addr, k.port)
+		}
+		switch {
+		case c.Dev && !loopback(*addr):
+			return fmt.Errorf("address %q: without passwords only addresses of this machine are served, such as 127.0.0.1:%s", *addr, k.port)
+		case !k.encrypted && !c.Plaintext && !loopback(*addr):
+			return fmt.Errorf("address %q: others could read and change what is said to robots there; use --%ss, or --plaintext if the network is yours alone", *addr, k.kind)
+		case k.encrypted && c.Files.Cert == "":
+			return fmt.Errorf("--%s needs --tls-cert and --tls-key", k.kind)
+		}
+	}
+	if c.Dev && !loopback(c.HTTP) {
+		return fmt.Errorf("address %q: without passwords only addresses of this machine are served, such as 127.0.0.1:9101", c.HTTP)
+	}
+	return nil
+}
+
+// openDoors binds every address, or none.
+func openDoors(cfg Config, k *keeper) ([]*door, error) {
+	var doors []*door
+	for _, kind := range kinds {
+		addr := *kind.addr(&cfg)
+		if addr == "" {
+			continue
+		}
+		ln, err := net.Listen("tcp", addr)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s address: %w", strings.ToUpper(kind.kind), err), closeDoors(doors))
+		}
+		doors = append(doors, &door{kind: kind.kind, ln: ln, greet: greeting(kind.encrypted, kind.ws, k, cfg.Origins)})
+	}
+	return doors, nil
+}
+
+func closeDoors(doors []*door) error {
+	var errs []error
+	for _, d := range doors {
+		errs = append(errs, d.ln.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func greeting(encrypted, ws bool, k *keeper, origins []string) func(net.Conn) (net.Conn, *tls.ConnectionState, error) {
+	if !encrypted && !ws {
+		return nil
+	}
+	return func(c net.Conn) (_ net.Conn, state *tls.ConnectionState, err error) {
+		if encrypted {
+			t := tls.Server(c, k.now.Load().tls())
+			if err := t.Handshake(); err != nil {
+				return nil, nil, fmt.Errorf("TLS: %w", err)
+			}
+			s := t.ConnectionState()
+			c, state = t, &s
+		}
+		if ws {
+			if c, err = websocket.Accept(c, origins); err != nil {
+				return nil, nil, err
+			}
+		}
+		return c, state, nil
+	}
+}
+
+// greet is done on the connection's own goroutine, within its deadline.
+func (c *conn) greet(deadline time.Time) error {
+	if err := c.raw.SetDeadline(deadline); err != nil {
+		return err
+	}
+	if c.door == nil || c.door.greet == nil {
+		return nil
+	}
+	inner, state, err := c.door.greet(c.raw)
+	if err != nil {
+		return err
+	}
+	c.Conn = inner
+	if state != nil {
+		c.chain = state.PeerCertificates
+	}
+	return c.Conn.SetReadDeadline(deadline) // the upgrade has taken it away
+}
+
+// loopback reports whether only this machine reaches addr.
+func loopback(addr string) bool {
+	if addr == "" {
+		return true
+	}
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}

@@ -1,0 +1,92 @@
+package server
+
+import (
+	"sync"
+	"sync/atomic"
+
+	mqtt "github.com/mochi-mqtt/server/v2"
+
+	"troupe/broker/access"
+	"troupe/schema"
+)
+
+// revoked is what the desk says on fleet/revoked. The broker keeps nothing on
+// disk, so after a restart this is nobody until the desk has said it again; what
+// must hold without a desk stands in the certificate revocation list.
+type revoked struct {
+	topic string
+	mu    sync.Mutex // of writers
+	now   atomic.Pointer[access.Revoked]
+}
+
+// revoke takes a list from the desk, and ends the sessions of those on it. The
+// answer is why it is not taken.
+func (g *guard) revoke(cl *mqtt.Client, payload []byte) (why string) {
+	g.revoked.mu.Lock()
+	next, why := g.revoked.now.Load().Replace(payload)
+	if why == "" {
+		g.revoked.now.Store(next)
+	}
+	g.revoked.mu.Unlock()
+	if why == "" {
+		g.log.Info("list of the revoked", "from", cl.ID)
+		g.rejudge()
+	}
+	return why
+}
+
+// wrong says why somebody may not, or may no longer, be connected; empty: he may.
+func (g *guard) wrong(nc *conn, c *client) string {
+	now := g.creds.now.Load()
+	if g.revoked.now.Load().Has(c.Name, c.serial) {
+		return "revoked by the desk"
+	}
+	if c.serial != "" {
+		return now.trusts(nc.chain)
+	}
+	user, known := now.users.Find(c.user.Name)
+	switch {
+	case !known:
+		return "there is no such user any more"
+	case user.Role != c.user.Role:
+		return "its role has changed"
+	case (user.Hash == nil) != (c.user.Hash == nil) || user.Hash != nil && user.Hash.String() != c.user.Hash.String():
+		return "its password has changed"
+	}
+	return ""
+}
+
+// rejudge ends the sessions of those who lost their right, at once. It comes after
+// every change of what is known.
+func (g *guard) rejudge() {
+	for _, nc := range g.live.all() {
+		c := nc.who.Load()
+		if why := g.wrong(nc, c); why != "" && nc.kicked.CompareAndSwap(nil, &why) {
+			g.counters.add(kicked)
+			g.log.Warn("client kicked", "client", c.ClientID, "remote", remote(nc.raw), "why", why)
+			nc.Close()
+		}
+	}
+}
+
+// willOfKicked is the will of a client who lost his right. It is sent, for it is
+// true: nobody reaches that robot now, and a presence left at online would be a
+// lie. But of what he wrote only the session is believed; that he is lost, and
+// why, the broker says itself. Whatever else a will may say is not sent.
+func (g *guard) willOfKicked(nc *conn, will mqtt.Will) mqtt.Will {
+	if row, _, ok := g.ns.Match(will.TopicName); !ok || row.Kind != schema.TopicPresence && row.Kind != schema.TopicFleetPresence {
+		return mqtt.Will{}
+	}
+	p, problems := schema.Decode[schema.Presence](will.Payload)
+	if len(schema.Errors(problems)) > 0 {
+		return mqtt.Will{}
+	}
+	told := schema.Presence{State: schema.PresenceLost, Session: p.Session, Boot: p.Boot, Reason: "revoked"}
+	payload, err := schema.Encode(told)
+	if err != nil {
+		g.log.Error("encode presence of a kicked client", "client", nc.who.Load().ClientID, "error", err)
+		return mqtt.Will{}
+	}
+	will.Payload = payload
+	return will
+}

@@ -1,0 +1,169 @@
+// Package websocket carries MQTT over WebSocket as a connection like any other:
+// subprotocol mqtt, binary messages whose boundaries mean nothing.
+//
+// It opens and accepts; deadlines, caps and who somebody is are its users'
+// affair.
+package websocket
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+const (
+	subprotocol = "mqtt"
+	maxRequest  = 8 << 10 // bytes of the HTTP request that asks for the upgrade
+	maxMessage  = 2 << 20 // bytes; more than any MQTT packet
+	buffer      = 4 << 10 // bytes, each way
+)
+
+// Path is where MQTT is served.
+const Path = "/mqtt"
+
+// Accept reads the request of a browser or another client on a fresh connection
+// and upgrades it. A refusal is answered in HTTP before it is returned.
+//
+// Whoever names an origin is a page in a browser, and is taken only if origins
+// has it: the browser lets any page connect anywhere, this machine included, in
+// its user's name.
+func Accept(c net.Conn, origins []string) (net.Conn, error) {
+	in := bufio.NewReaderSize(&io.LimitedReader{R: c, N: maxRequest}, buffer)
+	r, err := http.ReadRequest(in)
+	if err != nil {
+		return nil, fmt.Errorf("read the request for WebSocket: %w", err)
+	}
+	w := &answer{conn: c, in: in, header: http.Header{}}
+	up := websocket.Upgrader{
+		ReadBufferSize: buffer, WriteBufferSize: buffer, Subprotocols: []string{subprotocol},
+		CheckOrigin: func(r *http.Request) bool { return originTaken(r.Header["Origin"], origins) },
+	}
+	switch {
+	case r.URL.Path != Path && r.URL.Path != "/":
+		http.Error(w, "MQTT is at "+Path, http.StatusNotFound)
+		err = fmt.Errorf("asked for %.100q", r.URL.Path)
+	case websocket.IsWebSocketUpgrade(r) && !slices.Contains(websocket.Subprotocols(r), subprotocol):
+		http.Error(w, "only the subprotocol mqtt is spoken", http.StatusBadRequest)
+		err = errors.New("does not offer the subprotocol mqtt")
+	default:
+		var ws *websocket.Conn
+		if ws, err = up.Upgrade(w, r, nil); err == nil {
+			return newStream(ws), nil
+		}
+	}
+	return nil, errors.Join(fmt.Errorf("upgrade to WebSocket: %w", err), w.send(r))
+}
+
+func originTaken(given, origins []string) bool {
+	return len(given) == 0 || len(given) == 1 && slices.ContainsFunc(origins, func(o string) bool { return strings.EqualFold(o, given[0]) })
+}
+
+// Dial opens the URL, ws or wss, over what dial connects.
+func Dial(ctx context.Context, url string, dial func(ctx context.Context, network, addr string) (net.Conn, error), config *tls.Config) (net.Conn, error) {
+	d := websocket.Dialer{
+		NetDialContext: dial, TLSClientConfig: config, Subprotocols: []string{subprotocol},
+		ReadBufferSize: buffer, WriteBufferSize: buffer,
+	}
+	ws, resp, err := d.DialContext(ctx, url, nil)
+	switch {
+	case err != nil && resp != nil:
+		return nil, fmt.Errorf("upgrade to WebSocket: the answer is %s: %w", resp.Status, err)
+	case err != nil:
+		return nil, err
+	case ws.Subprotocol() != subprotocol:
+		ws.Close()
+		return nil, errors.New("upgrade to WebSocket: the other side does not speak MQTT there")
+	}
+	return newStream(ws), nil
+}
+
+// stream is a WebSocket as a connection.
+type stream struct {
+	*websocket.Conn
+	message io.Reader // being read, or nil
+	writing sync.Mutex
+}
+
+func newStream(ws *websocket.Conn) *stream {
+	ws.SetReadLimit(maxMessage)
+	return &stream{Conn: ws}
+}
+
+func (s *stream) Read(b []byte) (int, error) {
+	for {
+		if s.message == nil {
+			kind, r, err := s.NextReader()
+			var end *websocket.CloseError
+			switch {
+			case errors.As(err, &end):
+				return 0, io.EOF
+			case err != nil:
+				return 0, err
+			case kind != websocket.BinaryMessage:
+				return 0, errors.New("a WebSocket message of text: MQTT is binary")
+			}
+			s.message = r
+		}
+		n, err := s.message.Read(b)
+		if errors.Is(err, io.EOF) {
+			s.message, err = nil, nil
+		}
+		if n > 0 || err != nil || len(b) == 0 {
+			return n, err
+		}
+	}
+}
+
+func (s *stream) Write(b []byte) (int, error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := s.WriteMessage(websocket.BinaryMessage, b); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+func (s *stream) SetDeadline(t time.Time) error {
+	return errors.Join(s.SetReadDeadline(t), s.SetWriteDeadline(t))
+}
+
+// answer lets the upgrade take the connection over, or keeps what it answers
+// instead.
+type answer struct {
+	conn   net.Conn
+	in     *bufio.Reader
+	header http.Header
+	status int
+	body   strings.Builder
+}
+
+func (a *answer) Header() http.Header         { return a.header }
+func (a *answer) WriteHeader(status int)      { a.status = status }
+func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
+
+func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return a.conn, bufio.NewReadWriter(a.in, bufio.NewWriterSize(a.conn, buffer)), nil
+}
+
+// send writes the answer, if there is one.
+func (a *answer) send(r *http.Request) error {
+	if a.status == 0 {
+		return nil
+	}
+	resp := http.Response{
+		StatusCode: a.status, ProtoMajor: 1, ProtoMinor: 1, Request: r, Header: a.header, Close: true,
+		Body: io.NopCloser(strings.NewReader(a.body.String())), ContentLength: int64(a.body.Len()),
+	}
+	return resp.Write(a.conn)
+}
