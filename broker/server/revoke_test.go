@@ -1,0 +1,159 @@
+package server_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"troupe/broker/access"
+	"troupe/broker/brokertest"
+	"troupe/broker/server"
+	"troupe/schema"
+)
+
+// will is what a robot leaves with the broker.
+func will(name string) func(*brokertest.Hello) {
+	return brokertest.WithWill(brokertest.Message{
+		Topic: "troupe/v1/robots/" + name + "/presence", QoS: 1, Retain: true,
+		Payload: fmt.Appendf(nil, `{"state":"online","session":"s-%s","boot":"b","software":"lies"}`, name),
+	})
+}
+
+// told waits for what the broker says of a robot that was kicked.
+func told(t *testing.T, watcher *brokertest.Client, name string) {
+	t.Helper()
+	m := watcher.Expect("troupe/v1/robots/" + name + "/presence")
+	p, problems := schema.DecodeStrict[schema.Presence](m.Payload)
+	want := schema.Presence{State: schema.PresenceLost, Session: "s-" + name, Boot: "b", Reason: "revoked"}
+	if len(problems) > 0 || p != want {
+		t.Errorf("told %s, want %+v", m.Payload, want)
+	}
+}
+
+func TestWhoseCertificateIsRevokedIsCutAtOnceAndNotTakenAgain(t *testing.T) {
+	ca := brokertest.NewCA(t)
+	b := brokertest.Start(t, ca.Broker)
+	own, others := ca.Client(schema.RoleRobot, "r1"), ca.Client(schema.RoleRobot, "r2")
+	hello := brokertest.Hello{ClientID: "r1"}
+	will("r1")(&hello)
+	robot, _ := byTLS(t, b, ca, hello, own)
+	other, _ := byTLS(t, b, ca, brokertest.Hello{ClientID: "r2"}, others)
+	watcher := b.Client(t, "obs")
+	watcher.Subscribe(r1 + "presence")
+
+	ca.Revoke(own)
+	robot.Lost()
+	told(t, watcher, "r1")
+	if _, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, own); code != 5 {
+		t.Errorf("comes back: code %d", code)
+	}
+	other.Ping()
+	if got, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, ca.Client(schema.RoleRobot, "r1")); code != 0 {
+		t.Errorf("with a new certificate: code %d", code)
+	} else {
+		got.Close()
+	}
+	if n := b.Status()["clients_kicked"]; n != 1 {
+		t.Errorf("%d kicked", n)
+	}
+}
+
+func revokedList(rev int, names, serials string) string {
+	return fmt.Sprintf(`{"rev":%d,"authority":"db-1","names":[%s],"serials":[%s],"ts":"2026-01-01T00:00:00.000Z"}`, rev, names, serials)
+}
+
+func TestTheDesksListOfTheRevokedActsAtOnce(t *testing.T) {
+	const topic = "troupe/v1/fleet/revoked"
+	ca := brokertest.NewCA(t)
+	b := brokertest.Start(t, ca.Broker)
+	own := ca.Client(schema.RoleRobot, "r1")
+	robot, _ := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, own)
+	named := b.Client(t, "r2", will("r2"))
+	blobs := b.Client(t, "r2", brokertest.WithID("r2.blob"))
+	stays := b.Client(t, "r3")
+	watcher := b.Client(t, "obs")
+	watcher.Subscribe("troupe/v1/robots/r2/presence")
+	desk := b.Client(t, "fleetd")
+
+	desk.Retain(topic, revokedList(7, `"r2"`, fmt.Sprintf("%q", own.Leaf.SerialNumber.Text(16))))
+	robot.Lost()
+	named.Lost()
+	blobs.Lost()
+	told(t, watcher, "r2")
+	stays.Ping()
+	desk.Ping()
+	if _, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, own); code != 5 {
+		t.Errorf("r1 comes back: code %d", code)
+	}
+	if _, code := brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: "r2", ClientID: "r2"}); code != 5 {
+		t.Errorf("r2 comes back: code %d", code)
+	}
+
+	for why, list := range map[string]string{
+		"older": revokedList(6, "", ""), "unreadable": "{", "nothing": "", "no rev": revokedList(0, "", ""),
+	} {
+		desk.Retain(topic, list)
+		if _, code := brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: "r2", ClientID: "r2"}); code != 5 {
+			t.Errorf("after a list that is %s: code %d", why, code)
+		}
+	}
+	stranger := b.Client(t, "op1")
+	stranger.Retain(topic, revokedList(9, `"r3"`, ""))
+	stays.Ping()
+
+	desk.Retain(topic, revokedList(8, "", ""))
+	b.Client(t, "r2").Ping()
+}
+
+func TestWhoLosesHisLineInTheUsersFileIsCutAtOnce(t *testing.T) {
+	hash := func(password string) string {
+		return access.HashPassword(password, [access.SaltBytes]byte{3}).String()
+	}
+	ca := brokertest.NewCA(t)
+	var log logged
+	b := brokertest.Start(t, log.into, usersOf(ca, "r1 robot\nr2 robot "+hash("a")+"\nr3 robot\nr4 robot\n"))
+	connect := func(name, password string) *brokertest.Client {
+		return brokertest.Connect(t, b.Dial, brokertest.Hello{Name: name, ClientID: name, Password: password})
+	}
+	removed, changed, promoted, stays := connect("r1", ""), connect("r2", "a"), connect("r3", ""), connect("r4", "")
+
+	ca.Write("users", []byte("r4 robot\nr1 king\n"))
+	eventually(t, "a complaint", func() bool { return log.holds("a new file is not taken") })
+	removed.Ping() // a broken file changes nothing
+	ca.Write("users", []byte("r2 robot "+hash("b")+"\nr3 operator\nr4 robot\n"))
+	removed.Lost()
+	changed.Lost()
+	promoted.Lost()
+	stays.Ping()
+	if _, code := brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: "r2", ClientID: "r2", Password: "a"}); code != 4 {
+		t.Errorf("the old password: code %d", code)
+	}
+	connect("r2", "b")
+}
+
+func TestWhenTheCAIsReplacedItsRobotsAreCut(t *testing.T) {
+	ca, next := brokertest.NewCA(t), brokertest.NewCA(t)
+	b := brokertest.Start(t, ca.Broker, func(c *server.Config) { c.Files.CRL = "" })
+	robot, _ := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, ca.Client(schema.RoleRobot, "r1"))
+	read := func(a *brokertest.CA) string {
+		text, err := os.ReadFile(a.Path("ca.pem"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	old := read(ca)
+	ca.Write("ca.pem", []byte(old+read(next))) // both, while robots get new ones
+	eventually(t, "the next CA", func() bool {
+		config := ca.TLS(next.Client(schema.RoleRobot, "r2"))
+		c, code := brokertest.TryConnect(t, brokertest.OverTLS(b.AddrOf("mqtts"), config), brokertest.Hello{ClientID: "r2"})
+		if c != nil {
+			c.Close()
+		}
+		return code == 0
+	})
+	robot.Ping()
+	ca.Write("ca.pem", []byte(strings.TrimPrefix(read(ca), old)))
+	robot.Lost()
+}
