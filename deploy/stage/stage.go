@@ -154,7 +154,7 @@ func (c *Config) openDesk(ctx context.Context, fail context.CancelCauseFunc, pos
 	listening := make(chan string, 1)
 	desk := start("desk", fail, func(ctx context.Context) error {
 		return fleet.Run(ctx, fleet.Config{
-			HTTP: c.HTTP, Database: c.Database, Dial: post.Dial, Dev: true, Version: "demo",
+			HTTP: c.HTTP, Database: c.Database, Spool: filepath.Join(c.Data, "fleetd.stops"), Dial: post.Dial, Dev: true, Version: "demo",
 			Logger: c.Logger.With("program", "fleetd"),
 		}, func(f *fleet.Fleet) { listening <- f.URL() })
 	})

@@ -8,7 +8,9 @@ import (
 	"troupe/fleetd/ca"
 	"troupe/fleetd/command"
 	"troupe/fleetd/selector"
+	"troupe/fleetd/stop"
 	"troupe/fleetd/store"
+	"troupe/schema"
 )
 
 // Desk is the running desk behind the API.
@@ -41,6 +43,13 @@ type Desk interface {
 	// Issue sets commands on their way: a stop is sent first and put on record
 	// after, everything else the other way round.
 	Issue(ctx context.Context, b command.Batch, commands []command.Command, stop bool) (Ticket, error)
+
+	// Hold sends a stop and holds it. The ticket is there also with an error, which
+	// says that the desk's own disk did not take it.
+	Hold(ctx context.Context, o stop.Order, b command.Batch, commands []command.Command) (Ticket, error)
+	// Held lists the stops that are held; Release lets go of some, all or none.
+	Held() []HeldStop
+	Release(ctx context.Context, ids []string, by, why string) ([]schema.Problem, error)
 }
 
 // Issuer is what a robot is enrolled with.

@@ -58,6 +58,7 @@ func Register(mux *http.ServeMux, desk Desk, log *slog.Logger) {
 	s.library(h, library.KindStory, "stories")
 	s.assignments(h)
 	s.commands(h)
+	s.stops(h)
 	s.events(h)
 	s.about(h)
 	mux.HandleFunc("GET "+TypePrefix+"{kind}", explain)

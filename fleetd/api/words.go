@@ -35,9 +35,10 @@ type Robot struct {
 	PauseHolders []schema.Pause     `json:"pause_holders"`
 	Interrupts   []schema.Interrupt `json:"interrupts"`
 
-	Wish      Wish           `json:"wish"`
-	Alerts    []schema.Alert `json:"alerts"`
-	LastEvent *schema.Event  `json:"last_event,omitempty"`
+	Wish      Wish               `json:"wish"`
+	Latches   []schema.StopLatch `json:"latches" doc:"stops that the robot says it holds"`
+	Alerts    []schema.Alert     `json:"alerts"`
+	LastEvent *schema.Event      `json:"last_event,omitempty"`
 
 	Gone bool `json:"gone,omitempty" doc:"only in the stream: it is shown no more"`
 }
@@ -88,8 +89,9 @@ type Status struct {
 	Database Health      `json:"database"`
 	Disputed string      `json:"disputed,omitempty" doc:"why somebody else seems to use this desk's name"`
 
-	Authority string `json:"authority,omitempty" doc:"names the fleet's database to robots"`
-	Dropped   int64  `json:"dropped,omitempty" doc:"events of robots that could not be kept"`
+	Held      []HeldStop `json:"held" doc:"stops that people hold on robots, without the robots' names"`
+	Authority string     `json:"authority,omitempty" doc:"names the fleet's database to robots"`
+	Dropped   int64      `json:"dropped,omitempty" doc:"events of robots that could not be kept"`
 }
 
 // Health is how one thing stands that the desk needs.
@@ -129,6 +131,8 @@ type Batch struct {
 	Waiting   []string              `json:"waiting,omitempty" doc:"robots that are not there; sent if they come in time"`
 	Skipped   []Skip                `json:"skipped,omitempty"`
 	NeverSeen []string              `json:"never_seen,omitempty" doc:"robots that were sent a stop by name although none of the name was ever seen"`
+	Latch     string                `json:"latch,omitempty" doc:"the id under which the stop is held until it is released"`
+	Unkept    bool                  `json:"unkept,omitempty" doc:"the desk's own disk did not take the stop: robots hold it, and it may have to be put on record from there"`
 	OffRecord bool                  `json:"off_record,omitempty" doc:"the stop was sent, and the database does not have it yet"`
 }
 

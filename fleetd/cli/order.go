@@ -40,22 +40,14 @@ func (sh *shell) order(ctx context.Context, verb string, args map[string]any, na
 	}
 	var b api.Batch
 	a := ask{method: http.MethodPost, path: "commands", body: request}
-	switch {
-	case o.stop:
-		// The desk waits, and not this program: the record, at which it would look,
-		// has no robots that the fleet does not know.
-		a.prefer, a.within = fmt.Sprintf("wait=%d", int(min(o.wait, stopWaitMost).Seconds()+0.5)), o.wait+stopGrace
-		a.hint = "stop the robots at the robots"
-	case o.wait > 0:
+	if o.wait > 0 {
 		a.prefer = "wait=1" // longer waits are looked after here, so that they can be watched
 	}
 	if err := sh.call(ctx, a, &b); err != nil {
 		return err
 	}
-	if !o.stop {
-		if b, err = sh.await(ctx, b, o.wait); err != nil {
-			return err
-		}
+	if b, err = sh.await(ctx, b, o.wait); err != nil {
+		return err
 	}
 	if err := sh.show(b, func(w io.Writer) { batchTable(w, b) }); err != nil {
 		return err

@@ -48,6 +48,7 @@ or broker-password in the file.`,
 	f.String("http", "127.0.0.1:8080", "address for the API and the live page; port 0 takes a free one")
 	f.String("broker", "mqtt://127.0.0.1:1883", "address of the MQTT broker")
 	f.String("database", "sqlite:fleet.db", "sqlite:PATH, or postgres://...")
+	f.String("spool", "", "file on this machine where stops wait for the database; beside an SQLite file, else NAME.stops")
 	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")
 	f.Bool("dev", false, "every robot that shows itself belongs to the fleet")
 	f.Bool("exposed", false, "listen where others can reach, though nobody is asked who he is")
@@ -74,7 +75,7 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	}
 	return fleet.Run(cmd.Context(), fleet.Config{
 		Name: k.String("name"), HTTP: k.String("http"), Broker: k.String("broker"), Password: k.String(secret),
-		Database: k.String("database"), Namespace: schema.Namespace(k.String("namespace")), Version: sh.version,
+		Database: k.String("database"), Spool: k.String("spool"), Namespace: schema.Namespace(k.String("namespace")), Version: sh.version,
 		CA: k.String("ca"), HTTPCert: k.String("http-tls-cert"), HTTPKey: k.String("http-tls-key"),
 		Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"), RobotBrokers: k.Strings("robot-broker"),
 		Dev: k.Bool("dev"), Exposed: k.Bool("exposed"), Hosts: k.Strings("host"),

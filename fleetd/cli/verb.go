@@ -19,7 +19,6 @@ type order struct {
 	dryRun bool
 	expect int
 	ttl    time.Duration
-	stop   bool
 }
 
 const (
@@ -101,33 +100,6 @@ func (sh *shell) safetyCommand() *cobra.Command {
 	enable.Long = "Open the gate: what is active may move. The desk sends along which heartbeat was seen last, and the robot refuses if that is too old."
 	return group("safety", "the permission to move: enable, reset", enable,
 		sh.simple("reset", "safety/reset", "lead out of E_STOP to DISABLED; it does not move yet"))
-}
-
-func (sh *shell) stopCommand() *cobra.Command {
-	o := order{wait: stopWait, stop: true}
-	var level string
-	c := &cobra.Command{
-		Use: "stop ROBOT...", Short: "stop robots at once (software, not an emergency stop)",
-		Long: `Stop robots at once. It is sent before it is put on record, to robots that are not
-heard as well, and never asks back. To move again: fleetd safety enable.
-
-This is software: it needs a network, a broker and a robot program that work. It is no
-emergency stop.`,
-		Example: "  fleetd stop r1\n  fleetd stop --all\n  fleetd stop r1 --level halt",
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			switch level {
-			case "stop", "soft-stop", "halt", "estop":
-			default:
-				return usage("--level %s: write stop, soft-stop, halt or estop", level)
-			}
-			return sh.order(cmd.Context(), "safety/"+level, nil, args, o)
-		}),
-	}
-	o.targets.flags(c)
-	c.Flags().StringVar(&o.why, "why", "", "the reason, for the record")
-	c.Flags().StringVar(&level, "level", "stop", "stop, soft-stop, halt or estop")
-	waitFlag(c, &o.wait)
-	return c
 }
 
 func (sh *shell) adoptCommand() *cobra.Command {

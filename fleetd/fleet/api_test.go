@@ -33,7 +33,7 @@ func onBoth(t *testing.T, test func(w *world), options ...func(*fleet.Config)) {
 func realWorld(t *testing.T, database string, options ...func(*fleet.Config)) *world {
 	w := &world{T: t, database: database, real: true}
 	w.newBroker()
-	w.config = fleet.Config{Dial: w.dial, Database: w.database, Dev: true, Logger: logger(t)}
+	w.config = fleet.Config{Dial: w.dial, Database: w.database, Spool: filepath.Join(t.TempDir(), "stops"), Dev: true, Logger: logger(t)}
 	for _, o := range options {
 		o(&w.config)
 	}

@@ -24,6 +24,10 @@ type Config struct {
 	Dial     func(ctx context.Context) (net.Conn, error)
 	Password string
 
+	// Spool is the file on this machine where stops wait for the database; beside an
+	// SQLite file, and NAME.stops otherwise.
+	Spool string
+
 	Namespace schema.Namespace // troupe
 	Version   string
 
@@ -61,6 +65,10 @@ func (c *Config) complete() error {
 	if c.Namespace == "" {
 		c.Namespace = schema.DefaultNamespace
 	}
+	if path, ok := strings.CutPrefix(c.Database, "sqlite:"); ok && c.Spool == "" {
+		c.Spool = path + ".stops"
+	}
+	text(&c.Spool, c.Name+".stops")
 	if c.Heartbeat == 0 {
 		c.Heartbeat = time.Second
 	}

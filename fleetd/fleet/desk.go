@@ -33,10 +33,15 @@ func (f *Fleet) Watch() api.Watch { return f.hub.watch(pace) }
 
 // Status is how the desk stands.
 func (f *Fleet) Status() api.Status {
+	held := f.Held()
+	for i := range held {
+		held[i].Robots = []string{}
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := api.Status{
-		TS: schema.TimeOf(time.Now()), Version: f.cfg.Version, Name: f.cfg.Name,
+		Held: held,
+		TS:   schema.TimeOf(time.Now()), Version: f.cfg.Version, Name: f.cfg.Name,
 		Broker: f.broker, Database: f.database, Dropped: f.keeper.dropped.Load(),
 	}
 	if !f.rivalAt.IsZero() && time.Since(f.rivalAt) < presence.Disputed {

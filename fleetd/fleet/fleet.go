@@ -38,6 +38,7 @@ type Fleet struct {
 	outbox *outbox
 	warden *warden
 	blobs  *blobs
+	stops  *stops
 	link   *link.Link    // what it tells waits until
 	opened chan struct{} // is closed
 
@@ -109,12 +110,18 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		stop()
 		return nil, errors.Join(err, f.deafen())
 	}
-	if err := f.connect(context.WithoutCancel(ctx)); err != nil { // cut only by Close, after the last words
+	var err error
+	if f.stops, err = newStops(f); err != nil {
 		stop()
 		return nil, errors.Join(err, f.deafen(), f.closeDatabase())
 	}
+	if err := f.connect(context.WithoutCancel(ctx)); err != nil { // cut only by Close, after the last words
+		stop()
+		return nil, errors.Join(err, f.deafen(), f.closeDatabase(), f.stops.spool.Close())
+	}
 	f.running.Go(func() { f.beat(running) })
 	f.running.Go(func() { f.driver.run(running) })
+	f.running.Go(func() { f.stops.run(running) })
 	f.running.Go(func() { f.desk(running) })
 	if f.listener != nil {
 		f.running.Go(func() { f.serve(f.server, f.listener, f.cfg.HTTPCert != "") })
@@ -153,7 +160,7 @@ func (f *Fleet) Close() error {
 	}); err != nil {
 		f.log.Warn("robots were not told that the desk goes; the broker's will for it tells them", "error", err)
 	}
-	return errors.Join(append(errs, f.closeDatabase())...)
+	return errors.Join(append(errs, f.closeDatabase(), f.stops.spool.Close())...)
 }
 
 // connect begins to keep the link to the broker.

@@ -25,6 +25,7 @@ func subscriptions(ns schema.Namespace, name string) []link.Subscription {
 		{schema.TopicReportedStory, []string{"+"}},
 		{schema.TopicEvent, []string{"+"}},
 		{schema.TopicAck, []string{"+", name}},
+		{schema.TopicFleetStopCmd, []string{"+"}},
 		{schema.TopicNotice, []string{name}},
 	} {
 		out = append(out, link.Subscription{Filter: ns.Topic(t.kind, t.params...), QoS: schema.TopicOf(t.kind).QoS})
@@ -44,6 +45,9 @@ func (f *Fleet) hear(m link.Message) {
 	switch row.Kind {
 	case schema.TopicFleetPresence:
 		f.ownPresence(m, now)
+		return
+	case schema.TopicFleetStopCmd:
+		f.stops.listen(params.CID, m.Payload, now)
 		return
 	case schema.TopicNotice:
 		f.log.Warn("the broker refused something", "notice", string(m.Payload))
@@ -76,6 +80,9 @@ func (f *Fleet) hearRobot(kind schema.TopicKind, id string, m link.Message, now 
 		problems, do = ps, func(e *entry) { e.state, e.stateAt = &v, now }
 		if len(ps) == 0 && v.LastReq != nil && v.LastReq.Client == f.cfg.Name {
 			f.driver.post(post{kind: postShown, robot: id, last: *v.LastReq})
+		}
+		if len(ps) == 0 && !m.Retain { // what the broker kept may be long over
+			f.stops.shows(id, v.Safety.Latches, now)
 		}
 	case schema.TopicModes:
 		v, ps := schema.Decode[schema.Modes](m.Payload)
@@ -147,6 +154,7 @@ func (f *Fleet) turned(turns ...turn) {
 		switch {
 		case t.after.Reachable() && !t.before.Reachable():
 			f.driver.post(post{kind: postCame, robot: t.robot})
+			f.stops.came(t.robot)
 		case t.before.Reachable() && !t.after.Reachable():
 			f.driver.post(post{kind: postLeft, robot: t.robot})
 		}

@@ -18,7 +18,7 @@ func (e *entry) line(id string) api.Robot {
 			RoundTripMS: e.facts.RoundTrip().Milliseconds(), Disputed: e.shown.Disputed,
 		},
 		StateAt: wire(e.stateAt), LastEvent: e.event,
-		PauseHolders: []schema.Pause{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{},
+		PauseHolders: []schema.Pause{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{}, Latches: []schema.StopLatch{},
 		Wish: e.wish(),
 	}
 	s := e.state
@@ -31,6 +31,7 @@ func (e *entry) line(id string) api.Robot {
 	r.PauseHolders = append(r.PauseHolders, s.Auto.PauseHolders...)
 	r.Interrupts = append(r.Interrupts, s.Interrupts...)
 	r.Alerts = append(r.Alerts, s.Alerts...)
+	r.Latches = append(r.Latches, s.Safety.Latches...)
 	return r
 }
 

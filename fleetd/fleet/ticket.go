@@ -94,7 +94,9 @@ const stopPatience = time.Second
 // is sent.
 func (f *Fleet) Issue(ctx context.Context, batch command.Batch, commands []command.Command, stop bool) (api.Ticket, error) {
 	if stop {
-		return f.stop(ctx, batch, commands), nil
+		t := f.sendStop(context.WithoutCancel(ctx), batch, commands) // who asked for a stop may hang up; it goes on
+		t.awaitRecord()
+		return t, nil
 	}
 	db, err := f.Store()
 	if err != nil {
@@ -108,8 +110,7 @@ func (f *Fleet) Issue(ctx context.Context, batch command.Batch, commands []comma
 	return t, nil
 }
 
-func (f *Fleet) stop(ctx context.Context, batch command.Batch, commands []command.Command) *ticket {
-	ctx = context.WithoutCancel(ctx) // who asked for a stop may hang up; it goes on
+func (f *Fleet) sendStop(ctx context.Context, batch command.Batch, commands []command.Command) *ticket {
 	var out []command.Command
 	for i, c := range commands {
 		next, effects := command.Step(c, time.Now(), command.News{Kind: command.Begin, Present: f.hub.reachable(c.Robot)})
@@ -124,13 +125,17 @@ func (f *Fleet) stop(ctx context.Context, batch command.Batch, commands []comman
 		f.send(ctx, c)
 	}
 	f.log.Warn("stop sent", "verb", batch.Verb, "robots", len(commands), "by", batch.By, "why", batch.Why, "batch", batch.ID)
+	return t
+}
+
+// awaitRecord waits a moment for the database to have the batch.
+func (t *ticket) awaitRecord() {
 	wait := time.NewTimer(stopPatience)
 	defer wait.Stop()
 	select {
 	case <-t.record:
 	case <-wait.C:
 	}
-	return t
 }
 
 // addBatch puts a stop on record. Robots that the database does not know were

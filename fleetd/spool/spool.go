@@ -31,9 +31,17 @@ type line struct {
 	Done int64 `json:"done,omitzero"`
 }
 
+// ErrDamaged is returned by Open for a file that cannot be read; nothing of it was
+// changed.
+var ErrDamaged = errors.New("the stops that wait are damaged")
+
+// ErrInUse is returned by Open for a file that another desk uses.
+var ErrInUse = errors.New("another fleetd keeps its stops there; give this one its own --spool")
+
 // Spool is an open file.
 type Spool struct {
 	path string
+	lock *os.File
 
 	mu   sync.Mutex
 	file *os.File
@@ -50,9 +58,23 @@ func Open(path string) (*Spool, []Entry, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, nil, fmt.Errorf("make the folder of the stops: %w", err)
 	}
+	var err error
+	if s.lock, err = lock(path + ".lock"); err != nil {
+		return nil, nil, err
+	}
+	waiting, err := s.load()
+	if err != nil {
+		return nil, nil, errors.Join(err, s.lock.Close())
+	}
+	return s, waiting, nil
+}
+
+// load reads the file and makes it anew without what is done.
+func (s *Spool) load() ([]Entry, error) {
+	path := s.path
 	body, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("read the stops that wait: %w", err)
+		return nil, fmt.Errorf("read the stops that wait: %w", err)
 	}
 	var waiting []Entry
 	if end := bytes.LastIndexByte(body, '\n'); end < len(body) {
@@ -63,7 +85,7 @@ func Open(path string) (*Spool, []Entry, error) {
 	for n := 1; lines.Scan(); n++ {
 		var l line
 		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-			return nil, nil, fmt.Errorf("%s, line %d, is damaged: %w; move the file away to start without the stops that wait in it", path, n, err)
+			return nil, fmt.Errorf("%w: %s, line %d: %w", ErrDamaged, path, n, err)
 		}
 		s.last = max(s.last, l.N)
 		if l.Done > 0 {
@@ -74,7 +96,7 @@ func Open(path string) (*Spool, []Entry, error) {
 		waiting = append(waiting, l.Entry)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, nil, fmt.Errorf("read the stops that wait: %w", err)
+		return nil, fmt.Errorf("read the stops that wait: %w", err)
 	}
 	kept := waiting[:0]
 	for _, e := range waiting {
@@ -83,9 +105,9 @@ func Open(path string) (*Spool, []Entry, error) {
 		}
 	}
 	if err := s.rewrite(kept); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return s, kept, nil
+	return kept, nil
 }
 
 // rewrite makes the file anew, whole or not at all.
@@ -183,4 +205,4 @@ func (s *Spool) write(l line) error {
 }
 
 // Close ends the use of the file.
-func (s *Spool) Close() error { return s.file.Close() }
+func (s *Spool) Close() error { return errors.Join(s.file.Close(), s.lock.Close()) }

@@ -1,6 +1,7 @@
 package spool
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +23,7 @@ func open(t *testing.T, path string) (*Spool, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
+	_ = s.lock.Close() // as the system does after a crash
 	var ids []string
 	for _, e := range waiting {
 		if e.Order.At != order("").At || e.Order.Why != order("").Why {
@@ -121,5 +123,22 @@ func TestADamagedFileIsNotThrownAway(t *testing.T) {
 	}
 	if after, err := os.ReadFile(path); err != nil || string(after) != damaged {
 		t.Errorf("the file was changed: %q, %v", after, err)
+	}
+}
+
+func TestOneFileHasOneDesk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "stops")
+	first, _, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Open(path); !errors.Is(err, ErrInUse) {
+		t.Errorf("the second desk: %v", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, waiting := open(t, path); waiting != "" {
+		t.Errorf("waiting are %q", waiting)
 	}
 }

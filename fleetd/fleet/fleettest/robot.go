@@ -60,6 +60,11 @@ type Robot struct {
 	verbs    []string
 	seq      int64
 	deaf     bool // to blobs
+
+	desiredStop schema.DesiredStop
+	fleetStop   schema.FleetStop
+	loose       map[string]schema.StopLatch // held, and in no document yet
+	calls       int                         // live stops that were heard
 }
 
 // Start connects a robot that ends with its test.
@@ -67,7 +72,7 @@ func Start(t testing.TB, id string, dial Dial) *Robot {
 	t.Helper()
 	r := &Robot{
 		t: t, ID: id, ns: schema.DefaultNamespace, boot: uuid.NewString(), done: make(chan struct{}), opened: make(chan struct{}), began: time.Now(), beating: true,
-		blobs: map[string][]byte{}, sent: map[string]schema.Ack{}, verbs: schema.VerbIDs(),
+		blobs: map[string][]byte{}, loose: map[string]schema.StopLatch{}, sent: map[string]schema.Ack{}, verbs: schema.VerbIDs(),
 		state: schema.State{
 			Safety: schema.StateSafety{State: schema.SafetyDisabled},
 			Mode:   schema.StateMode{System: schema.SystemRunning, Active: schema.ModeMnl, Intended: schema.ModeMnl, Phase: schema.PhaseRunning, Calibrated: true},
@@ -84,6 +89,9 @@ func Start(t testing.TB, id string, dial Dial) *Robot {
 		Subscribe: []link.Subscription{
 			{Filter: r.ns.Topic(schema.TopicPresence, id), QoS: 1},
 			{Filter: r.ns.Topic(schema.TopicCmd, id, "+", "+", "+"), QoS: 1},
+			{Filter: r.ns.Topic(schema.TopicDesiredStop, id), QoS: 1},
+			{Filter: r.ns.Topic(schema.TopicFleetStop), QoS: 1},
+			{Filter: r.ns.Topic(schema.TopicFleetStopCmd, "+"), QoS: 1},
 			{Filter: r.ns.Topic(schema.TopicDesiredStory, id), QoS: 1},
 			{Filter: r.ns.Topic(schema.TopicBlob, "+"), QoS: 1},
 		},
@@ -245,12 +253,14 @@ func (r *Robot) beat() {
 
 func (r *Robot) hear(m link.Message) {
 	row, params, ok := r.ns.Match(m.Topic)
-	if !ok || len(m.Payload) == 0 && row.Kind != schema.TopicCmd {
+	if !ok || len(m.Payload) == 0 && row.Kind != schema.TopicCmd && row.Kind != schema.TopicFleetStopCmd {
 		return
 	}
 	switch row.Kind {
 	case schema.TopicCmd:
 		r.command(params, m.Payload)
+	case schema.TopicDesiredStop, schema.TopicFleetStop, schema.TopicFleetStopCmd:
+		r.stopped(row.Kind, params.CID, m.Payload)
 	case schema.TopicDesiredStory:
 		if d, problems := schema.Decode[schema.DesiredStory](m.Payload); len(problems) == 0 {
 			r.with(func() { r.wish = &d })
@@ -352,6 +362,10 @@ func (r *Robot) ack(client string, a schema.Ack) {
 
 // obey does what is asked, in state only. It is called under the lock.
 func (r *Robot) obey(verb string, q schema.Request) []schema.Ack {
+	if q.Args.Latch != "" {
+		r.loose[q.Args.Latch] = schema.StopLatch{ID: q.Args.Latch, Level: schema.StopStop, By: q.By, Why: q.Why, Since: schema.TimeOf(time.Now())}
+		r.hold()
+	}
 	switch verb {
 	case "safety/stop", "safety/soft-stop":
 		r.state.Safety.State = schema.SafetyDisabled

@@ -1,0 +1,158 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+
+	"troupe/fleetd/command"
+	"troupe/fleetd/selector"
+	"troupe/fleetd/stop"
+	"troupe/schema"
+)
+
+// levels are how a stop is held, by how it is carried out.
+var levels = map[string]schema.StopLevel{
+	"stop": schema.StopStop, "soft-stop": schema.StopSoft, "halt": schema.StopHalt, "estop": schema.StopHalt,
+}
+
+type heldList struct {
+	TS    schema.Time `json:"ts"`
+	Stops []HeldStop  `json:"stops"`
+}
+
+func (s *server) stops(h huma.API) {
+	huma.Register(h, op("stop", http.MethodPost, "/stops", "stops", "Stop robots and hold them",
+		"Sent at once to every robot of the selector, before it is put on record; it waits for no database and is never refused for a count.",
+		"Each robot holds it, over restarts of everything, and is not enabled until it is released by its id. It is no emergency stop."),
+		func(ctx context.Context, in *struct {
+			Prefer string `header:"Prefer" doc:"wait=N"`
+			Body   StopOrder
+		}) (*issued, error) {
+			return s.hold(ctx, in.Body, in.Prefer)
+		})
+	huma.Register(h, op("list-stops", http.MethodGet, "/stops", "stops", "List the stops that are held, the newest first"),
+		func(context.Context, *struct{}) (*answer[heldList], error) {
+			return &answer[heldList]{heldList{schema.TimeOf(s.desk.Now()), s.desk.Held()}}, nil
+		})
+	huma.Register(h, op("release-stops", http.MethodPost, "/stops/release", "stops", "Release stops by their ids",
+		"All of them or none. Robots that hold no other stop are DISABLED then, and move only when somebody enables them. Needs the database."),
+		func(ctx context.Context, in *struct{ Body Releasing }) (*answer[Released], error) {
+			b := in.Body
+			problems, err := s.desk.Release(ctx, b.IDs, b.By, b.Why)
+			switch {
+			case err != nil:
+				return nil, s.fail(err, "the stops")
+			case len(problems) > 0:
+				return nil, refusal(inBody("", problems))
+			}
+			return &answer[Released]{Released{IDs: b.IDs, Held: s.desk.Held()}}, nil
+		})
+}
+
+// hold stops robots, and has the stop held.
+func (s *server) hold(ctx context.Context, in StopOrder, prefer string) (*issued, error) {
+	wait, err := waitOf(prefer)
+	if err != nil {
+		return nil, err
+	}
+	if found := in.Selector.Problems(); len(found) > 0 {
+		return nil, refusal(inBody("/selector", found))
+	}
+	level := orElse(in.Level, "stop")
+	now := s.desk.Now()
+	o := stop.Order{
+		ID: stopID(now), Level: levels[level], By: in.By, Why: in.Why, At: now.Truncate(time.Microsecond),
+		All: in.Selector.All, Labels: labelsOf(in.Selector), Selects: in.Selector.String(),
+	}
+	targets, _ := s.desk.Targets(in.Selector, true)
+	args, err := schema.Encode(map[string]string{"latch": o.ID, "why": in.Why})
+	if err != nil {
+		return nil, err
+	}
+	x, found := command.Expand(command.Request{Verb: "safety/" + level, Args: args, Selector: o.Selects, By: in.By, Why: in.Why}, targets, now, ids("", true))
+	if len(found) > 0 && !(onlyCounts(found) && (o.All || len(o.Labels) > 0)) { // who is not known here may hear it all the same
+		return nil, refusal(inBody("", found))
+	}
+	for _, c := range x.Commands {
+		o.Robots = append(o.Robots, c.Robot)
+	}
+	t, err := s.desk.Hold(ctx, o, x.Batch, x.Commands)
+	unkept := err != nil
+	if !s.desk.Status().Broker.OK {
+		return nil, KindBroker.Problem("the stop reached no robot: the connection to the broker is lost; robots are stopped and held as "+o.ID+" when it comes back", "stop the robots at the robots")
+	}
+	if wait > 0 {
+		until, cancel := context.WithTimeout(ctx, wait)
+		defer cancel()
+		select {
+		case <-t.Settled():
+		case <-until.Done():
+		}
+	}
+	out := batchOf(x.Batch, t.Commands())
+	out.Waiting, out.OffRecord, out.Unkept, out.Latch = x.Waiting, !t.OnRecord(), unkept, o.ID
+	out.NeverSeen = s.unseen(in.Selector.IDs)
+	return &issued{Status: http.StatusAccepted, Location: Prefix + "/stops", Body: out}, nil
+}
+
+// stopID names a stop so that a person can read it out: when, and a few letters.
+func stopID(now time.Time) string {
+	random := strings.ReplaceAll(uuid.NewString(), "-", "")
+	return "stop-" + now.UTC().Format("060102-150405") + "-" + random[:4]
+}
+
+func labelsOf(s selector.Selector) map[string]string {
+	if len(s.Labels) == 0 {
+		return nil
+	}
+	out := map[string]string{}
+	for _, l := range s.Labels {
+		out[l.Key] = l.Value
+	}
+	return out
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// HeldStop is one stop that people hold on robots.
+type HeldStop struct {
+	ID       string           `json:"id"`
+	Level    schema.StopLevel `json:"level" enum:"soft_stop,stop,halt"`
+	By       string           `json:"by,omitempty"`
+	Why      string           `json:"why,omitempty"`
+	Since    schema.Time      `json:"since" doc:"when it was asked for the last time"`
+	All      bool             `json:"all,omitempty" doc:"on every robot, known or not"`
+	Robots   []string         `json:"robots" doc:"robots of the fleet that it is held on"`
+	OnRecord bool             `json:"on_record" doc:"the database has it; until then it is kept on the desk's own disk"`
+}
+
+// StopOrder stops robots and holds them.
+type StopOrder struct {
+	Selector selector.Selector `json:"selector"`
+	Level    string            `json:"level,omitempty" enum:"stop,soft-stop,halt,estop" doc:"how; stop if left out. estop is held as halt, and needs a reset too"`
+	By       string            `json:"by,omitempty" maxLength:"63" doc:"the person, for the record"`
+	Why      string            `json:"why,omitempty" maxLength:"256"`
+}
+
+// Releasing names the stops that are to be released, and who answers for it.
+type Releasing struct {
+	IDs []string `json:"ids" minItems:"1" maxItems:"100"`
+	By  string   `json:"by,omitempty" maxLength:"63" doc:"the person, for the record"`
+	Why string   `json:"why" minLength:"1" maxLength:"256" doc:"why robots may move again"`
+}
+
+// Released is what a release came to.
+type Released struct {
+	IDs  []string   `json:"ids"`
+	Held []HeldStop `json:"held" doc:"stops that are still held"`
+}

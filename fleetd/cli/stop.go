@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"troupe/fleetd/api"
+	"troupe/schema"
+)
+
+func (sh *shell) stopCommand() *cobra.Command {
+	o := order{wait: stopWait}
+	var level string
+	c := &cobra.Command{
+		Use: "stop ROBOT...", Short: "stop robots at once and hold them (software, not an emergency stop)",
+		Long: `Stop robots at once and hold them. It is sent before it is put on record, to robots that
+are not heard as well, waits for no database and never asks back. Each robot holds the stop
+under its id, over restarts of everything, until that id is released:
+
+  fleetd stop list
+  fleetd stop release ID --why 'the stage is clear'
+
+Released robots are DISABLED: nothing moves by itself. To move again: fleetd safety enable.
+
+This is software: it needs a network, a broker and a robot program that work. It is no
+emergency stop.`,
+		Example: "  fleetd stop r1\n  fleetd stop --all --why 'fire drill'\n  fleetd stop r1 --level halt",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			switch level {
+			case "stop", "soft-stop", "halt", "estop":
+			default:
+				return usage("--level %s: write stop, soft-stop, halt or estop", level)
+			}
+			return sh.hold(cmd.Context(), level, args, o)
+		}),
+	}
+	o.targets.flags(c)
+	c.Flags().StringVar(&o.why, "why", "", "the reason, for the record")
+	c.Flags().StringVar(&level, "level", "stop", "stop, soft-stop, halt or estop")
+	waitFlag(c, &o.wait)
+	c.AddCommand(sh.stopListCommand(), sh.stopReleaseCommand())
+	return c
+}
+
+// hold asks the desk to stop and hold robots. The desk waits for the answers, and
+// not this program: the record, at which it would look, has no robots that the
+// fleet does not know.
+func (sh *shell) hold(ctx context.Context, level string, names []string, o order) error {
+	sel, err := o.selector(names)
+	if err != nil {
+		return err
+	}
+	var b api.Batch
+	if err := sh.call(ctx, ask{
+		method: http.MethodPost, path: "stops", body: api.StopOrder{Selector: sel, Level: level, By: sh.by, Why: o.why},
+		prefer: fmt.Sprintf("wait=%d", int(min(o.wait, stopWaitMost).Seconds()+0.5)), within: o.wait + stopGrace, hint: "stop the robots at the robots",
+	}, &b); err != nil {
+		return err
+	}
+	if err := sh.show(b, func(w io.Writer) {
+		if b.Total > 0 {
+			batchTable(w, b)
+		}
+		fmt.Fprintf(w, "held as %s; fleetd stop release %s lets go of it\n", b.Latch, b.Latch)
+		if b.Unkept {
+			fmt.Fprintln(w, "the desk could not keep it on its own disk: robots hold it, look at fleetd stop list")
+		}
+	}); err != nil {
+		return err
+	}
+	if o.wait == 0 || b.Total == 0 {
+		return nil
+	}
+	return ended(b)
+}
+
+type heldStops struct {
+	TS    schema.Time    `json:"ts"`
+	Stops []api.HeldStop `json:"stops"`
+}
+
+func (sh *shell) stopListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "list the stops that are held, the newest first", Args: cobra.NoArgs,
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			var got heldStops
+			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "stops"}, &got); err != nil {
+				return err
+			}
+			return sh.show(got, func(w io.Writer) { stopTable(w, got.Stops) })
+		}),
+	}
+}
+
+func (sh *shell) stopReleaseCommand() *cobra.Command {
+	var why string
+	c := &cobra.Command{
+		Use: "release ID...", Short: "release stops by their ids", Args: cobra.MinimumNArgs(1),
+		Long: `Release stops by their ids, all of them or none. Robots that hold no other stop are DISABLED
+then, and move only when somebody enables them. It needs the database, and is kept in the
+audit with who released it and why.`,
+		Example: "  fleetd stop release stop-260517-093000-1f0c --why 'the stage is clear'",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			if why == "" {
+				return usage("say --why robots may move again")
+			}
+			var got api.Released
+			if err := sh.call(cmd.Context(), ask{method: http.MethodPost, path: "stops/release", body: api.Releasing{IDs: args, By: sh.by, Why: why}}, &got); err != nil {
+				return err
+			}
+			return sh.show(got, func(w io.Writer) {
+				fmt.Fprintf(w, "released %s; robots that hold no other stop are DISABLED: fleetd safety enable lets them move\n", strings.Join(got.IDs, " "))
+				if len(got.Held) > 0 {
+					fmt.Fprintln(w, "still held:")
+					stopTable(w, got.Held)
+				}
+			})
+		}),
+	}
+	c.Flags().StringVar(&why, "why", "", "why robots may move again, for the record")
+	return c
+}
+
+func stopTable(out io.Writer, stops []api.HeldStop) {
+	if len(stops) == 0 {
+		fmt.Fprintln(out, "no stop is held")
+		return
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tSINCE\tLEVEL\tON\tBY\tWHY")
+	for _, h := range stops {
+		on := strings.Join(h.Robots, " ")
+		switch {
+		case h.All:
+			on = "all robots"
+		case len(h.Robots) > 5:
+			on = count(len(h.Robots), "robot")
+		}
+		why := h.Why
+		if !h.OnRecord {
+			why = strings.TrimSpace(why + " (not on record yet)")
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", h.ID, when(h.Since), h.Level, dash(on), dash(h.By), dash(why))
+	}
+	_ = w.Flush() // a reader that went away is told by the next write
+}

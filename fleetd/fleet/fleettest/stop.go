@@ -1,0 +1,69 @@
+package fleettest
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"troupe/schema"
+)
+
+// stopped takes in what holds the robot, or lets go of it: a document releases what
+// it held before.
+func (r *Robot) stopped(kind schema.TopicKind, client string, payload []byte) {
+	r.with(func() {
+		switch kind {
+		case schema.TopicDesiredStop:
+			if d, problems := schema.Decode[schema.DesiredStop](payload); len(problems) == 0 && d.Rev > r.desiredStop.Rev {
+				r.desiredStop = d
+				for _, l := range d.Stops {
+					delete(r.loose, l.ID)
+				}
+			}
+		case schema.TopicFleetStop:
+			if d, problems := schema.Decode[schema.FleetStop](payload); len(problems) == 0 && d.Rev > r.fleetStop.Rev {
+				r.fleetStop = d
+				delete(r.loose, d.ID)
+			}
+		default:
+			q, _ := schema.ReadStop(client, payload)
+			r.calls++
+			if len(q.Robots) == 0 || slices.Contains(q.Robots, r.ID) {
+				r.loose[q.ID] = schema.StopLatch{ID: q.ID, Level: q.Level, By: q.By, Why: q.Why, Since: schema.TimeOf(time.Now())}
+			}
+		}
+		r.hold()
+	})
+	r.tellState()
+}
+
+// hold shows what is held. It is called under the lock.
+func (r *Robot) hold() {
+	held := maps.Clone(r.loose)
+	for _, l := range r.desiredStop.Stops {
+		held[l.ID] = l
+	}
+	if f := r.fleetStop; f.Active {
+		held[f.ID] = schema.StopLatch{ID: f.ID, Level: f.Level, By: f.By, Why: f.Why, Since: f.TS}
+	}
+	r.state.Safety.Latches = slices.SortedFunc(maps.Values(held), func(a, b schema.StopLatch) int { return strings.Compare(a.ID, b.ID) })
+	if len(held) > 0 && r.state.Safety.State == schema.SafetyEnabled {
+		r.state.Safety.State = schema.SafetyDisabled
+	}
+}
+
+// Calls counts the live stops that the robot heard.
+func (r *Robot) Calls() (n int) {
+	r.with(func() { n = r.calls })
+	return n
+}
+
+// Holds makes the robot hold a stop that the desk never heard of.
+func (r *Robot) Holds(l schema.StopLatch) {
+	r.with(func() {
+		r.loose[l.ID] = l
+		r.hold()
+	})
+	r.tellState()
+}

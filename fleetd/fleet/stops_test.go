@@ -1,0 +1,240 @@
+package fleet_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/fleetd/api"
+	"troupe/fleetd/fleet"
+	"troupe/fleetd/fleet/fleettest"
+	"troupe/schema"
+)
+
+// stopped stops and holds robots; none named is all.
+func (w *world) stopped(robots ...string) api.Batch {
+	w.Helper()
+	sel := map[string]any{"all": true}
+	if len(robots) > 0 {
+		sel = map[string]any{"ids": robots}
+	}
+	var b api.Batch
+	w.must("POST", "/stops", map[string]any{"selector": sel, "by": "anna", "why": "children on the stage"}, &b, "Prefer", "wait=5")
+	if b.Latch == "" || b.Unkept {
+		w.Fatalf("a stop came to %+v", b)
+	}
+	return b
+}
+
+// held are the ids of the stops that a robot shows.
+func (w *world) held(id string) string {
+	d, _ := w.Robot(id)
+	var ids []string
+	for _, l := range d.Latches {
+		ids = append(ids, l.ID)
+	}
+	return strings.Join(ids, " ")
+}
+
+// onRecord waits until the database holds these stops and no other.
+func (w *world) onRecord(ids ...string) {
+	w.Helper()
+	w.until("on record are "+strings.Join(ids, " "), func() bool {
+		all := w.Held()
+		for _, h := range all {
+			if !h.OnRecord || !strings.Contains(strings.Join(ids, " "), h.ID) {
+				return false
+			}
+		}
+		return len(all) == len(ids)
+	})
+}
+
+func (w *world) releases(ids ...string) *api.Problem {
+	return w.ask("POST", "/stops/release", api.Releasing{IDs: ids, By: "ben", Why: "the stage is clear"}, nil)
+}
+
+func TestAStopIsHeldOnRecordAndReleased(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r1, _ := w.robot("r1"), w.robot("r2")
+		one := w.stopped("r1")
+		if one.Total != 1 || one.Counts["SUCCEEDED"] != 1 || one.OffRecord {
+			w.Errorf("got %+v", one)
+		}
+		all := w.stopped()
+		if r1.Calls() != 1 {
+			w.Errorf("%d live stops were heard", r1.Calls())
+		}
+		w.onRecord(one.Latch, all.Latch)
+		w.sleep(5 * time.Second)
+		if got := w.held("r1"); got != one.Latch+" "+all.Latch && got != all.Latch+" "+one.Latch {
+			w.Errorf("r1 holds %q", got)
+		}
+		if got := w.held("r2"); got != all.Latch {
+			w.Errorf("r2 holds %q", got)
+		}
+		if p := w.releases("stop-1", one.Latch); p == nil || p.Errors[0].Pointer != "/ids/0" || p.Errors[0].Code != "not_held" {
+			w.Errorf("an unknown id: %v", p)
+		}
+		if p := w.releases(all.Latch); p != nil {
+			w.Fatal(p)
+		}
+		w.until("r2 holds nothing", func() bool { return w.held("r2") == "" && w.held("r1") == one.Latch })
+		if p := w.releases(one.Latch); p != nil {
+			w.Fatal(p)
+		}
+		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+		w.sleep(30 * time.Second) // what robots showed before is not taken for news
+		w.onRecord()
+	})
+}
+
+func TestAStopThatADeskIsNotThereForIsWrittenDownLater(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		w.sleep(3 * time.Second)
+		w.stopDesk()
+		r.Holds(schema.StopLatch{ID: "wall1", Level: schema.StopHalt, By: "wall1", Since: 1})
+		w.startDesk()
+		w.until("the desk sees it", func() bool { return w.held("r1") == "wall1" })
+		w.sleep(3 * time.Second)
+		r.Change(func(*schema.State) {}) // a state comes at least every 10 s
+		w.sleep(3 * time.Second)
+		r.Change(func(*schema.State) {})
+		w.onRecord("wall1")
+		if h := w.Held()[0]; h.By != "wall1" || h.Level != schema.StopHalt || len(h.Robots) != 1 {
+			w.Errorf("it is on record as %+v", h)
+		}
+		if p := w.releases("wall1"); p != nil {
+			w.Fatal(p)
+		}
+		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+	})
+}
+
+func TestALiveStopIsWrittenDownAndAnswered(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		var acks []schema.Ack
+		ns := schema.DefaultNamespace
+		l, err := link.Open(context.Background(), link.Config{
+			Dial: w.dial, Name: "admin", ClientID: "admin",
+			Subscribe: []link.Subscription{{Filter: ns.Topic(schema.TopicFleetAck, "admin"), QoS: 1}},
+			Presence: func(session string) link.Message {
+				return link.Message{Topic: ns.Topic(schema.TopicFleetAck, "admin"), Payload: []byte(session)}
+			},
+			OnMessage: func(m link.Message) {
+				if a, problems := schema.Decode[schema.Ack](m.Payload); len(problems) == 0 {
+					acks = append(acks, a)
+				}
+			},
+		})
+		if err != nil {
+			w.Fatal(err)
+		}
+		defer func() { _ = l.Close(context.Background()) }()
+		ctx, cancel := context.WithTimeout(context.Background(), fleettest.Patience)
+		defer cancel()
+		if err := l.WaitUp(ctx); err != nil {
+			w.Fatal(err)
+		}
+		press := func(payload string) {
+			if err := l.Publish(ctx, link.Message{Topic: ns.Topic(schema.TopicFleetStopCmd, "admin"), Payload: []byte(payload), QoS: 1}); err != nil {
+				w.Fatal(err)
+			}
+		}
+		press("{{{")
+		w.onRecord("admin")
+		if h := w.Held()[0]; !h.All || len(h.Robots) != 1 || !strings.Contains(h.Why, "could not be read") {
+			w.Errorf("it is on record as %+v", h)
+		}
+		w.sleep(time.Second)
+		if len(acks) != 2 || acks[0].Status != schema.StatusAccepted || acks[1].Status != schema.StatusSucceeded || *acks[1].ID != "admin" || acks[1].Verb != "fleet/stop" {
+			w.Errorf("the answers are %+v", acks)
+		}
+		press(`{"id":"k1","robots":["r1","r9"],"level":"soft_stop","by":"ben"}`)
+		w.onRecord("admin", "k1")
+		if p := w.releases("admin", "k1"); p != nil {
+			w.Fatal(p)
+		}
+		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+		press("") // pressed again
+		w.onRecord("admin")
+	})
+}
+
+func TestABrokerThatForgotReleasesNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		b := w.stopped()
+		w.onRecord(b.Latch)
+		old := w.broker.Load()
+		w.newBroker()
+		if err := old.Close(); err != nil {
+			w.Fatal(err)
+		}
+		w.until("the desk misses its broker", func() bool { return !w.Status().Broker.OK })
+		w.until("the desk is back", func() bool { return w.Status().Broker.OK })
+		late := fleettest.Start(w.T, "r2", w.dial)
+		w.until("a robot that comes holds it", func() bool { return w.held("r2") == b.Latch })
+		late.Close()
+	})
+}
+
+func TestStopsWithoutADatabase(t *testing.T) {
+	g := newGate(t)
+	w := realWorld(t, g.dsn)
+	w.startDesk()
+	r := w.robot("r1")
+	g.lower()
+	w.until("the desk says so", func() bool { return w.ask("GET", "/healthz", nil, nil) != nil })
+	before := count(r.Received(), "safety/stop")
+	b := w.stopped()
+	if b.Counts["SUCCEEDED"] != 1 || !b.OffRecord || count(r.Received(), "safety/stop") != before+1 || r.Calls() != 1 {
+		w.Errorf("a stop without a database came to %+v, %d live stops", b, r.Calls())
+	}
+	if all := w.Held(); len(all) != 1 || all[0].OnRecord || all[0].ID != b.Latch {
+		w.Errorf("held are %+v", all)
+	}
+	if p := w.releases(b.Latch); p == nil || !p.Of(api.KindDatabase) {
+		w.Errorf("a release without a database: %v", p)
+	}
+
+	// The desk ends, and begins again without its database.
+	w.stopDesk()
+	w.startDesk()
+	if all := w.Held(); len(all) != 1 || all[0].ID != b.Latch {
+		w.Errorf("after a restart held are %+v", all)
+	}
+	w.view("r1", "online")
+	late := fleettest.Start(w.T, "r2", w.dial)
+	w.until("a robot that comes is stopped too", func() bool { return count(late.Received(), "safety/stop") == 1 })
+	second := w.stopped("r1")
+	if second.Counts["SUCCEEDED"] != 1 || !second.OffRecord {
+		w.Errorf("a stop of a desk that never saw its database came to %+v", second)
+	}
+
+	g.raise()
+	w.onRecord(b.Latch, second.Latch)
+	w.until("r2 is known", func() bool { d, _ := w.Robot("r2"); return d.Adopted })
+	if p := w.releases(b.Latch, second.Latch); p != nil {
+		w.Fatal(p)
+	}
+	w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+}
+
+func TestTwoDesksDoNotShareTheirStopsFile(t *testing.T) {
+	w := realWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "a.db"))
+	w.startDesk()
+	other := w.config
+	other.Database = "sqlite:" + filepath.Join(t.TempDir(), "b.db")
+	if f, err := fleet.Start(context.Background(), other); err == nil {
+		_ = f.Close()
+		t.Fatal("a second desk uses the first one's stops")
+	} else if !strings.Contains(err.Error(), "--spool") {
+		t.Errorf("it says %v", err)
+	}
+}
