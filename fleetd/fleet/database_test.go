@@ -154,6 +154,7 @@ func TestWhatCanNeverWorkEndsTheStart(t *testing.T) {
 	}
 	defer taken.Close()
 	folder := t.TempDir()
+	b.config.Spool = "" // each database has its own
 	held := b.config
 	held.Database = "sqlite:" + filepath.Join(folder, "held.db")
 	f, err := fleet.Start(context.Background(), held)
