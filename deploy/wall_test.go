@@ -37,7 +37,7 @@ var ladder = []rung{
 		folders: []string{
 			"broker/access",
 			"robotd/safety", "robotd/latch", "robotd/mode", "robotd/auto", "robotd/interrupt", "robotd/act",
-			"robotd/delivery", "robotd/request", "robotd/link", "robotd/driver", "robotd/control", "robotd/teleop",
+			"robotd/delivery", "robotd/request", "robotd/link", "robotd/renew", "robotd/driver", "robotd/control", "robotd/teleop",
 			"fleetd/presence", "fleetd/selector", "fleetd/library", "fleetd/command", "fleetd/stop", "fleetd/ca", "fleetd/enrol", "fleetd/decommission",
 		}},
 	{what: "the robot's one step", pure: true,
@@ -45,7 +45,7 @@ var ladder = []rung{
 	{what: "how the post is carried",
 		folders: []string{"broker/websocket"}},
 	{what: "hands: the post, the disk, the body, the database, the keys",
-		folders: []string{"broker/link", "robotd/disk", "robotd/driver/sim", "fleetd/store", "fleetd/spool", "fleetd/vault", "deploy/library"}},
+		folders: []string{"broker/link", "robotd/disk", "robotd/identity", "robotd/driver/sim", "fleetd/store", "fleetd/spool", "fleetd/vault", "deploy/library"}},
 	{what: "faces of the desk",
 		folders: []string{"fleetd/api", "fleetd/console"}},
 	{what: "assemblies: configuration, wiring, loops", clock: true,

@@ -19,6 +19,7 @@ package link
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -72,8 +73,12 @@ type State struct {
 // Config says who connects where, and who is told. Zero durations and sizes mean
 // the defaults named beside them.
 type Config struct {
-	URL  string                                      // mqtt://host:port; may be empty with Dial
+	URL  string                                      // mqtt://host:port or mqtts://host:port; may be empty with Dial
 	Dial func(ctx context.Context) (net.Conn, error) // nil: TCP to URL
+	// TLS is asked anew for each connection to an mqtts URL, so that a renewed
+	// certificate is shown at the next one. The server's name is filled in from
+	// the URL, and TLS 1.3 is the least. nil: whom this machine trusts.
+	TLS func() (*tls.Config, error)
 
 	Name     string // MQTT user name; empty = none
 	ClientID string
@@ -172,11 +177,11 @@ func (c *Config) complete() error {
 		}
 	}
 	if c.Dial == nil {
-		addr, err := hostPort(c.URL)
+		to, err := addressOf(c.URL)
 		if err != nil {
 			return err
 		}
-		c.Dial = func(ctx context.Context) (net.Conn, error) { return dialTCP(ctx, addr, c.WriteTimeout+c.KeepAlive) }
+		c.Dial = func(ctx context.Context) (net.Conn, error) { return c.dial(ctx, to) }
 	}
 	return nil
 }

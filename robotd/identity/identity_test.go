@@ -1,0 +1,205 @@
+package identity
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func files(t *testing.T, dir string) (out []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			out = append(out, strings.TrimPrefix(path, dir+"/"))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestARobotGetsItsIdentityAndKeepsIt(t *testing.T) {
+	d, data := newDesk(t), filepath.Join(t.TempDir(), "data")
+	if _, err := Load(data); !errors.Is(err, ErrNone) {
+		t.Errorf("before: %v", err)
+	}
+	got := d.must(d.enrol(data))
+	kept := d.must(Load(data))
+	if kept.Robot != "r7" || kept.Serial() != got.Serial() || kept.Desk.Server != d.URL || kept.Desk.Brokers[0] != "mqtts://broker:8883" {
+		t.Errorf("%+v", kept)
+	}
+	for _, file := range []string{keyFile, chainFile, caFile, deskFile} {
+		info, err := os.Stat(filepath.Join(data, "identity", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if private := info.Mode().Perm()&0o077 == 0; private != (file == keyFile) {
+			t.Errorf("%s may be read as %v", file, info.Mode())
+		}
+	}
+	if n := len(files(t, data)); n != 5 {
+		t.Errorf("it left %v", files(t, data))
+	}
+}
+
+func TestNothingIsToldToSomebodyElse(t *testing.T) {
+	d, other, data := newDesk(t), newDesk(t), t.TempDir()
+	_, err := Enrol(t.Context(), Asking{Data: data, Server: other.URL, Token: d.token("r7")})
+	if !errors.Is(err, ErrNotTheDesk) {
+		t.Errorf("another desk: %v", err)
+	}
+	if len(other.asked) > 0 {
+		t.Error("it was told the token")
+	}
+	if _, err := Load(data); !errors.Is(err, ErrNone) {
+		t.Errorf("after: %v", err)
+	}
+	for _, server := range []string{"http://127.0.0.1", "desk", ""} {
+		if _, err := Enrol(t.Context(), Asking{Data: data, Server: server, Token: d.token("r7")}); err == nil {
+			t.Errorf("%q is taken for an address", server)
+		}
+	}
+}
+
+func TestWhoAsksAgainAsksWithTheSameKey(t *testing.T) {
+	d, data := newDesk(t), t.TempDir()
+	d.with(func() { d.refuse = &Refused{Status: 503, Title: "Too much at once", Detail: "busy", Hint: "try again"} })
+	_, err := d.enrol(data)
+	var no *Refused
+	if !errors.As(err, &no) || no.Error() != "busy; try again" {
+		t.Errorf("%v", err)
+	}
+	d.with(func() { d.refuse = nil })
+	d.must(d.enrol(data))
+	if len(d.asked) != 2 || d.asked[0] != d.asked[1] {
+		t.Error("the second time it asked with another key: the desk would have to refuse it")
+	}
+	d.must(d.enrol(data))
+	if d.asked[2] == d.asked[1] {
+		t.Error("a new enrolment uses the old key")
+	}
+}
+
+func TestARenewalIsANewKeyShownAtOnce(t *testing.T) {
+	d, data := newDesk(t), t.TempDir()
+	first := d.must(d.enrol(data))
+	second := d.must(Renew(t.Context(), data, time.Now))
+	third := d.must(Renew(t.Context(), data, time.Now))
+	if d.asked[0] == d.asked[1] || d.asked[1] == d.asked[2] {
+		t.Error("a renewal kept the old key")
+	}
+	if len(d.shown) != 2 || d.shown[0] != first.Serial() || d.shown[1] != second.Serial() {
+		t.Errorf("it showed %v, of %s %s", d.shown, first.Serial(), second.Serial())
+	}
+	if kept := d.must(Load(data)); kept.Serial() != third.Serial() || string(kept.ca) != d.rootPEM {
+		t.Errorf("it kept %s", kept.Serial())
+	}
+	if n := len(files(t, data)); n != 5 {
+		t.Errorf("old keys are left: %v", files(t, data))
+	}
+}
+
+// At a renewal the desk may show another certificate than at the enrolment, if the
+// fleet signed it under that name.
+func TestARenewalTrustsTheFleetAndNobodyElse(t *testing.T) {
+	d, data := newDesk(t), t.TempDir()
+	i := d.must(d.enrol(data))
+	trust := func(fingerprint byte) error {
+		i.Desk.Fingerprint = append([]byte{fingerprint}, i.Desk.Fingerprint[1:]...)
+		text, key := filepath.Join(data, "identity", chainFile), filepath.Join(data, "identity", keyFile)
+		chain, err := os.ReadFile(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		private, err := os.ReadFile(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := save(data, i, chain, private); err != nil {
+			t.Fatal(err)
+		}
+		i, err = Renew(t.Context(), data, time.Now)
+		if err != nil {
+			i = d.must(Load(data))
+		}
+		return err
+	}
+	if err := trust(i.Desk.Fingerprint[0] ^ 1); err != nil {
+		t.Errorf("another certificate of the fleet: %v", err)
+	}
+	other := newDesk(t)
+	i.Desk.Server = other.URL
+	if err := trust(0); err == nil {
+		t.Error("another fleet's desk is taken")
+	}
+	if len(other.asked) > 0 {
+		t.Error("it was asked")
+	}
+	i.Desk.Server = strings.Replace(d.URL, "127.0.0.1", "localhost", 1)
+	if err := trust(0); err == nil {
+		t.Error("a certificate for another name is taken")
+	}
+}
+
+func TestACertificateThatIsNotOursIsNotKept(t *testing.T) {
+	for what, change := range map[string]func(*x509.Certificate){
+		"another's":       func(c *x509.Certificate) { c.URIs[0].Opaque = "troupe:robot:r8" },
+		"nobody's":        func(c *x509.Certificate) { c.URIs = nil },
+		"a desk's":        func(c *x509.Certificate) { c.URIs[0].Opaque = "troupe:fleetd:r7" },
+		"of two":          func(c *x509.Certificate) { c.URIs = append(c.URIs, &url.URL{Scheme: "urn", Opaque: "x:y"}) },
+		"of another name": func(c *x509.Certificate) { c.Subject.CommonName, c.URIs[0].Opaque = "r8", "troupe:robot:r8" },
+		"a server's":      func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} },
+	} {
+		d, data := newDesk(t), t.TempDir()
+		first := d.must(d.enrol(data))
+		d.with(func() { d.change = change })
+		if _, err := Renew(t.Context(), data, time.Now); err == nil {
+			t.Errorf("%s is taken", what)
+		}
+		if kept := d.must(Load(data)); kept.Serial() != first.Serial() {
+			t.Errorf("after one %s the robot has lost its own", what)
+		}
+	}
+}
+
+// A robot without a clock wakes up in 1970. It must reach its broker all the same.
+func TestAClockThatStandsStillIsSetByTheCertificate(t *testing.T) {
+	d, data := newDesk(t), t.TempDir()
+	i := d.must(d.enrol(data))
+	for _, now := range []time.Time{time.Unix(0, 0), time.Now()} {
+		c := i.TLS(func() time.Time { return now })
+		conn, err := tls.Dial("tcp", strings.TrimPrefix(d.URL, "https://"), c)
+		if err != nil {
+			t.Errorf("at %v: %v", now, err)
+			continue
+		}
+		conn.Close()
+	}
+	if _, err := Renew(t.Context(), data, func() time.Time { return time.Unix(0, 0) }); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAFolderMadeByHandIsUsedAndNotReplaced(t *testing.T) {
+	d, made, data := newDesk(t), t.TempDir(), t.TempDir()
+	d.must(d.enrol(made))
+	if err := os.CopyFS(filepath.Join(data, "identity"), os.DirFS(filepath.Join(made, "identity"))); err != nil {
+		t.Fatal(err)
+	}
+	i := d.must(Load(data))
+	if _, err := Renew(t.Context(), data, time.Now); err == nil || !strings.Contains(err.Error(), "move it away") {
+		t.Errorf("%v", err)
+	}
+	if again := d.must(Load(data)); again.Serial() != i.Serial() {
+		t.Error("it was replaced")
+	}
+}
