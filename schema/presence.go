@@ -17,6 +17,10 @@ type Presence struct {
 	Software string        `json:"software,omitempty"`
 }
 
+// PresenceStalled is the reason in the presence of a robot whose connection lives
+// and whose control loop hangs.
+const PresenceStalled = "stalled"
+
 // Validate reports what a presence document must carry and does not.
 func (p *Presence) Validate() []Problem {
 	var c checks

@@ -69,7 +69,7 @@ func view(f Facts, d Desk, now time.Time) Status {
 		return Status{View: Offline, Since: f.WordAt, Why: because("it went offline", f.Reason)}
 	case schema.PresenceSleeping:
 		if f.WakeAt.IsZero() || now.Before(f.WakeAt) {
-			return Status{View: Sleeping, Since: f.WordAt, Why: because("it sleeps", f.Reason)}
+			return Status{View: Sleeping, Since: f.WordAt, Why: because(asleep(f.WakeAt), f.Reason)}
 		}
 		return Status{View: Lost, Since: f.WakeAt, Why: "it was to wake up at " + clock(f.WakeAt)}
 	case schema.PresenceLost:
@@ -102,6 +102,13 @@ func online(f Facts, d Desk, now time.Time, waiting bool) Status {
 		return Status{View: Degraded, Since: f.LifeAt, Why: fmt.Sprintf("a word takes %.1f s to it and back", trip.Seconds())}
 	}
 	return Status{View: Online, Since: later(f.WordAt, d.Since), Why: "heartbeats come"}
+}
+
+func asleep(until time.Time) string {
+	if until.IsZero() {
+		return "it sleeps"
+	}
+	return "it sleeps until " + until.UTC().Format("2006-01-02 15:04:05Z")
 }
 
 func because(what, reason string) string {

@@ -119,3 +119,8 @@ func WillOf(session, boot string) *schema.Presence {
 func FarewellOf(session, boot, why string, at schema.Time) *schema.Presence {
 	return &schema.Presence{State: schema.PresenceOffline, Session: session, Boot: boot, TS: at, Reason: why}
 }
+
+// SleepOf is what a robot says last that will be started again at wake.
+func SleepOf(session, boot, why string, at, wake schema.Time) *schema.Presence {
+	return &schema.Presence{State: schema.PresenceSleeping, Session: session, Boot: boot, TS: at, Reason: why, WakeAt: wake}
+}

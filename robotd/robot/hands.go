@@ -140,14 +140,19 @@ func (h *hands) announce() {
 	h.log.Error("the robot's step failed; its body was told to be off")
 }
 
-// farewell is the robot's last word to its broker.
-func (h *hands) farewell(err error) func(session string) link.Message {
-	why := "shutdown"
-	if err != nil {
-		why = "failed"
-	}
+// farewell is the robot's last word to its broker. One that failed does not say
+// that it will be back.
+func (h *hands) farewell(err error, wake Wake) func(session string) link.Message {
 	return func(session string) link.Message {
-		return h.post.presence(brain.FarewellOf(session, h.post.boot, why, wallNow()))
+		now := time.Now()
+		at, sleeps := wake.Next(now)
+		switch {
+		case err != nil:
+			return h.post.presence(brain.FarewellOf(session, h.post.boot, "failed", schema.TimeOf(now)))
+		case sleeps:
+			return h.post.presence(brain.SleepOf(session, h.post.boot, "shutdown", schema.TimeOf(now), schema.TimeOf(at)))
+		}
+		return h.post.presence(brain.FarewellOf(session, h.post.boot, "shutdown", schema.TimeOf(now)))
 	}
 }
 

@@ -24,6 +24,7 @@ type loop struct {
 	start   time.Time // time since boot counts from here
 	stops   chan brain.Event
 	events  chan brain.Event
+	pulse   pulse
 	perform func([]brain.Effect)
 	halt    func() // the body stands still when this returns, whatever the state says
 	log     *slog.Logger
@@ -57,6 +58,7 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 			out = brain.Step(l.state, nowAt(l.start), ev, out[:0])
 			l.perform(out)
 			over = over || ends(out)
+			l.pulse.beat(time.Since(l.start))
 			if clear(out); !l.state.Pending() {
 				return over
 			}

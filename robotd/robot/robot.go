@@ -48,6 +48,7 @@ type Config struct {
 	Charged          float64
 	RequireSight     bool
 	Tick             time.Duration
+	Wake             Wake // told at an orderly end
 
 	// Driver is the body; nil is a simulated one as Sim says.
 	Driver driver.Driver
@@ -135,6 +136,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.scribe.link = h.link
 	go h.scribe.run()
 	h.work.Go(h.listen)
+	h.work.Go(func() { h.post.watch(running, h.link) })
 	h.perform(first)
 	err = h.loop.run(ctx, endGrace, cfg.Ready)
 
@@ -154,7 +156,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.work.Wait()
 	last, stop := context.WithTimeout(context.Background(), closeGrace)
 	defer stop()
-	if unheard := h.link.Close(last, h.farewell(err)); unheard != nil {
+	if unheard := h.link.Close(last, h.farewell(err, cfg.Wake)); unheard != nil {
 		log.Warn("the broker did not take the robot's last words; it will say that the robot was lost", "error", unheard)
 	}
 	return err

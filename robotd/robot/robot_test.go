@@ -61,10 +61,11 @@ func (s *stand) boot(options ...func(*Config)) {
 	}
 	var ctx context.Context
 	ctx, s.end = context.WithCancel(s.Context())
-	s.done = make(chan error, 1)
+	done := make(chan error, 1) // of this robot: a test may boot another
+	s.done = done
 	ready := make(chan struct{})
 	cfg.Ready = func() { close(ready) }
-	go func() { s.done <- Run(ctx, cfg) }()
+	go func() { done <- Run(ctx, cfg) }()
 	<-ready
 }
 

@@ -46,6 +46,7 @@ var settings = []setting{
 	{"low_battery", 0.20, "share of 1 below which the robot goes to charge"},
 	{"charged", 0.80, "share of 1 from which it comes back"},
 	{"require_sight", false, "refuse safety/enable and safety/reset that do not say which heartbeat their sender saw"},
+	{"wake_at", "", "when the machine starts robotd again: a time of day such as 08:30, or an instant such as 2026-05-17T08:30:00Z. An orderly end then says sleeping until then, not offline"},
 	{"tick", 20 * time.Millisecond, "period of the executor while something is performed"},
 	{"sim.no_map", false, "the simulated body has no map, and so nowhere to go to"},
 	{"sim.homing", false, "the simulated body has to be homed, which waits for safety/enable"},
@@ -196,6 +197,11 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 	}
 	if v := k.String("on_link_return"); v != "wait" && v != "continue" {
 		fault("on_link_return: %q is neither wait nor continue", v)
+	}
+	if wake, err := ParseWake(k.String("wake_at")); err != nil {
+		fault("wake_at: %w", err)
+	} else {
+		c.Wake = wake
 	}
 	if path := k.String("password_file"); path != "" {
 		b, err := os.ReadFile(filepath.Clean(path))

@@ -1,0 +1,429 @@
+package robot
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"troupe/broker/brokertest"
+	"troupe/robotd/driver"
+	"troupe/robotd/driver/sim"
+	"troupe/schema"
+)
+
+// cable is a robot's way to the broker. A test can cut it, keep it cut, and take
+// publications on some topics out of what it brings to the robot.
+type cable struct {
+	dial brokertest.Dialer
+
+	mu       sync.Mutex
+	out      bool // of order
+	swallows bool
+	ends     []net.Conn
+	holds    func(topic string) bool // back what
+}
+
+func (c *cable) Dial(ctx context.Context) (net.Conn, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.out {
+		return nil, errors.New("the cable is cut")
+	}
+	conn, err := c.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.ends = append(c.ends, conn)
+	return &cableEnd{Conn: conn, cable: c, from: bufio.NewReader(conn), holds: c.holds}, nil
+}
+
+func (c *cable) cut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.out = true
+	for _, e := range c.ends {
+		e.Close()
+	}
+}
+
+// swallow takes what the robot says from now on, and brings it nowhere.
+func (c *cable) swallow() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.swallows = true
+}
+
+func (c *cable) mend() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.out, c.swallows = false, false
+}
+
+// hold keeps what is published on such topics from connections that are made
+// from now on.
+func (c *cable) hold(topics func(string) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.holds = topics
+}
+
+type cableEnd struct {
+	net.Conn
+	cable *cable
+	from  *bufio.Reader
+	holds func(string) bool
+	rest  bytes.Buffer
+}
+
+func (e *cableEnd) Write(b []byte) (int, error) {
+	e.cable.mu.Lock()
+	swallows := e.cable.swallows
+	e.cable.mu.Unlock()
+	if swallows {
+		return len(b), nil
+	}
+	return e.Conn.Write(b)
+}
+
+func (e *cableEnd) Read(b []byte) (int, error) {
+	for e.rest.Len() == 0 {
+		first, err := e.from.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		packet, size := []byte{first}, 0
+		for shift := 0; ; shift += 7 {
+			l, err := e.from.ReadByte()
+			if err != nil {
+				return 0, err
+			}
+			packet, size = append(packet, l), size|int(l&0x7f)<<shift
+			if l&0x80 == 0 {
+				break
+			}
+		}
+		body := make([]byte, size)
+		if _, err := io.ReadFull(e.from, body); err != nil {
+			return 0, err
+		}
+		if first>>4 == 3 && e.holds != nil && e.holds(string(body[2:2+int(body[0])<<8+int(body[1])])) {
+			continue
+		}
+		e.rest.Write(append(packet, body...))
+	}
+	return e.rest.Read(b)
+}
+
+// presence waits for a presence document that holds.
+func (s *stand) presence(what string, holds func(schema.Presence) bool) schema.Presence {
+	s.Helper()
+	var p schema.Presence
+	s.op.ExpectThat("troupe/v1/robots/r1/presence", func(m brokertest.Message) bool {
+		p, _ = schema.Decode[schema.Presence](m.Payload)
+		return holds(p)
+	})
+	return p
+}
+
+func TestAtEachConnectEverythingIsToldInItsOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t)
+		line := &cable{dial: s.broker.Dial}
+		s.boot(func(c *Config) { c.Dial = line.Dial })
+		s.mode(schema.ModeMnl)
+		time.Sleep(time.Second)
+
+		// What the robot says is lost on its way: the end of a command is owed.
+		s.presence("online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
+		line.swallow()
+		s.op.Publish("troupe/v1/robots/r1/cmd/op1/mode/set", `{"id":"owed","args":{"mode":"str"}}`)
+		time.Sleep(time.Second)
+		line.cut()
+		s.presence("lost", func(p schema.Presence) bool { return p.State == schema.PresenceLost })
+		time.Sleep(20 * time.Second)
+		admin := s.broker.Client(t, "admin")
+		admin.Subscribe("troupe/v1/robots/r1/#")
+		admin.Inbox("#")
+		line.mend()
+		s.presence("online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
+		time.Sleep(5 * time.Second)
+
+		var order []string
+		var owed schema.Ack
+		for _, m := range admin.Inbox("#") {
+			topic := strings.TrimPrefix(m.Topic, "troupe/v1/robots/r1/")
+			if topic == "ack/op1" {
+				owed, _ = schema.Decode[schema.Ack](m.Payload)
+			}
+			if topic != "heartbeat" && topic != "event" && !slices.Contains(order, topic) {
+				order = append(order, topic)
+			}
+		}
+		if got, want := strings.Join(order, " "), "presence caps modes acts state reported/story ack/op1"; got != want {
+			t.Errorf("told in the order %s, want %s", got, want)
+		}
+		if owed.ID == nil || *owed.ID != "owed" || !owed.Status.Final() {
+			t.Errorf("the answer that was owed is %+v", owed)
+		}
+		s.shutDown()
+	})
+}
+
+func TestNothingOfTheTimeWithoutABrokerIsReplayed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t)
+		line := &cable{dial: s.broker.Dial}
+		s.boot(func(c *Config) { c.Dial = line.Dial })
+		s.mode(schema.ModeMnl)
+		s.presence("online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
+		line.cut()
+		s.presence("lost", func(p schema.Presence) bool { return p.State == schema.PresenceLost })
+		for range 20 { // states, events and heartbeats that nobody hears
+			s.body.Press("help")
+			time.Sleep(time.Second)
+		}
+		admin := s.broker.Client(t, "admin")
+		admin.Subscribe("troupe/v1/robots/r1/#")
+		admin.Inbox("#")
+		back := schema.TimeOf(time.Now())
+		line.mend()
+		s.presence("online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
+		time.Sleep(5 * time.Second)
+		told := map[string]int{}
+		for _, m := range admin.Inbox("#") {
+			told[strings.TrimPrefix(m.Topic, "troupe/v1/robots/r1/")]++
+			if ts, _, ok := strings.Cut(string(m.Payload), `"ts":"`); ok {
+				at := string(m.Payload)[len(ts)+len(`"ts":"`):]
+				at, _, _ = strings.Cut(at, `"`)
+				if when, err := time.Parse(time.RFC3339, at); err != nil || schema.TimeOf(when) < back {
+					t.Errorf("%s of %s was told after %s", m.Topic, at, back)
+				}
+			}
+		}
+		if told["state"] == 0 || told["state"] > 3 || told["caps"] != 1 || told["event"] > 2 {
+			t.Errorf("told after the outage: %v", told)
+		}
+		s.shutDown()
+	})
+}
+
+func TestARobotThatEndsBeforeItsEchoSaysGoodbye(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t)
+		line := &cable{dial: s.broker.Dial}
+		line.hold(func(topic string) bool { return strings.HasSuffix(topic, "/presence") })
+		s.boot(func(c *Config) { c.Dial = line.Dial })
+		online := s.presence("online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
+		s.shutDown() // well before the echo is given up
+		s.presence("offline", func(p schema.Presence) bool {
+			if p.State == schema.PresenceLost {
+				t.Errorf("its will was sent: %+v", p)
+			}
+			return p.State == schema.PresenceOffline && p.Session == online.Session
+		})
+		time.Sleep(time.Minute)
+		for _, m := range s.op.Inbox("troupe/v1/robots/r1/presence") {
+			t.Errorf("after the goodbye: %v", m)
+		}
+	})
+}
+
+func TestAnOrderlyEndSaysWhenTheRobotWakesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t)
+		wake, err := ParseWake("08:30")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.boot(func(c *Config) { c.Wake = wake })
+		s.mode(schema.ModeMnl)
+		s.shutDown()
+		p := s.presence("sleeping", func(p schema.Presence) bool { return p.State == schema.PresenceSleeping })
+		at := p.WakeAt.Time().Local()
+		if at.Hour() != 8 || at.Minute() != 30 || !at.After(time.Now()) || at.After(time.Now().Add(25*time.Hour)) {
+			t.Errorf("it says that it wakes up at %v", at)
+		}
+	})
+}
+
+func TestWhenARobotIsStartedAgain(t *testing.T) {
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 3, 28, 18, 0, 0, 0, zone) // the clocks change in the night
+	for text, want := range map[string]string{
+		"":                          "",
+		"08:30":                     "2026-03-29T08:30:00+02:00",
+		"18:00":                     "2026-03-29T18:00:00+02:00", // now is over
+		"18:01":                     "2026-03-28T18:01:00+01:00",
+		"2026-05-01T07:00:00+02:00": "2026-05-01T07:00:00+02:00",
+		"2026-03-28T17:00:00Z":      "", // now
+		"2020-01-01T00:00:00Z":      "",
+	} {
+		w, err := ParseWake(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, ok := w.Next(now)
+		got := ""
+		if ok {
+			got = at.In(zone).Format(time.RFC3339)
+		}
+		if got != want {
+			t.Errorf("%q after %v is %q, want %q", text, now, got, want)
+		}
+	}
+	for _, text := range []string{"8 o'clock", "25:00", "08:30:00", "2026-05-01", "tomorrow"} {
+		if _, err := ParseWake(text); err == nil || !strings.Contains(err.Error(), "08:30") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := load(t, "", "--id", "r1", "--wake-at", "noon"); err == nil || !strings.Contains(err.Error(), "wake_at") {
+		t.Errorf("a wrong setting: %v", err)
+	}
+	if cfg, err := load(t, "wake_at: \"08:30\"\nid: r1\n"); err != nil || cfg.Wake == (Wake{}) {
+		t.Errorf("%+v %v", cfg.Wake, err)
+	}
+}
+
+// stuck is a body whose driver hangs in the call that lets it move.
+type stuck struct {
+	driver.Driver
+	until chan struct{}
+}
+
+func (b *stuck) Order(o driver.Order) {
+	if o == driver.ToRun {
+		<-b.until
+	}
+	b.Driver.Order(o)
+}
+
+func TestAHungLoopIsToldByTheConnectionThatOutlivesIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t)
+		hold := make(chan struct{})
+		s.boot(func(c *Config) { c.Driver = &stuck{Driver: sim.New(sim.Config{}), until: hold} })
+		s.mode(schema.ModeMnl)
+		online := s.presence("online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
+		time.Sleep(time.Minute)
+		for _, m := range s.op.Inbox("troupe/v1/robots/r1/presence") {
+			if strings.Contains(string(m.Payload), schema.PresenceStalled) {
+				t.Errorf("a loop that moves is called stalled: %v", m)
+			}
+		}
+		admin := s.broker.Client(t, "admin")
+		admin.Subscribe("troupe/v1/robots/r1/heartbeat")
+		s.op.Publish("troupe/v1/robots/r1/cmd/op1/safety/enable", `{}`)
+		s.presence("stalled", func(p schema.Presence) bool {
+			return p.State == schema.PresenceOnline && p.Reason == schema.PresenceStalled && p.Session == online.Session
+		})
+		admin.Inbox("#")
+		for range 6 {
+			time.Sleep(10 * time.Second)
+			s.op.Ping()
+			admin.Ping()
+		}
+		if beats := admin.Inbox("#"); len(beats) > 0 {
+			t.Errorf("a loop that hangs makes heartbeats: %v", beats)
+		}
+		for _, m := range s.op.Inbox("troupe/v1/robots/r1/presence") {
+			if p, _ := schema.Decode[schema.Presence](m.Payload); p.State != schema.PresenceOnline || p.Session != online.Session {
+				t.Errorf("the connection did not outlive the loop: %+v", p)
+			}
+		}
+		close(hold)
+		s.presence("well again", func(p schema.Presence) bool {
+			return p.State == schema.PresenceOnline && p.Reason == "" && p.Session == online.Session
+		})
+		admin.Expect("troupe/v1/robots/r1/heartbeat")
+		s.shutDown()
+	})
+}
+
+// TestTwoRobotsWithOneNameBothStepBackAndSaySo boots a robot and its clone, with
+// a disk of its own.
+func TestTwoRobotsWithOneNameBothStepBackAndSaySo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t)
+		s.boot()
+		end, done := s.end, s.done
+		s.dir = t.TempDir()
+		s.boot()
+		boots := map[string]bool{}
+		for began := time.Now(); len(boots) < 2; time.Sleep(5 * time.Second) {
+			if time.Since(began) > 20*time.Minute {
+				t.Fatalf("of two robots with one name %d say so", len(boots))
+			}
+			s.op.Ping()
+			for _, m := range s.op.Inbox("troupe/v1/robots/r1/state") {
+				d, _ := schema.Decode[schema.State](m.Payload)
+				if slices.ContainsFunc(d.Alerts, func(a schema.Alert) bool { return a.Type == "duplicate_identity" && a.Level == schema.AlertError }) {
+					boots[d.Boot] = true
+				}
+			}
+		}
+		// In peace again: the clone goes, and the alert with it.
+		s.shutDown()
+		s.seen = 0
+		for began := time.Now(); ; time.Sleep(5 * time.Second) {
+			s.op.Ping()
+			all := s.op.Inbox("troupe/v1/robots/r1/state")
+			if len(all) > 0 {
+				d, _ := schema.Decode[schema.State](all[len(all)-1].Payload)
+				if len(d.Alerts) == 0 {
+					break
+				}
+			}
+			if time.Since(began) > 20*time.Minute {
+				t.Fatal("the alert stays though the clone is gone")
+			}
+		}
+		end()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestTheStateTellsBudgetPolicyAndLastOutageOfTheLink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t)
+		s.boot()
+		s.mode(schema.ModeMnl)
+		beat := func(n int64) {
+			b, _ := schema.Encode(&schema.FleetHeartbeat{TS: wallNow(), Session: "desk", Seq: n})
+			s.desk.Send(brokertest.Message{Topic: "troupe/v1/fleet/heartbeat/fleetd", Payload: b})
+		}
+		beat(1)
+		d := s.state("up", func(d schema.State) bool { return d.Link.State == schema.LinkUp })
+		if d.Link.BudgetMS != 5000 || d.Link.Policy != schema.LinkLossSafe || d.Link.LastOutage != nil {
+			t.Errorf("at first: %+v", d.Link)
+		}
+		d = s.state("degraded", func(d schema.State) bool { return d.Link.State == schema.LinkDegraded })
+		if d.Link.BudgetMS > 3000 || d.Link.BudgetMS < 2500 {
+			t.Errorf("after two seconds of silence: %+v", d.Link)
+		}
+		d = s.state("lost, and safe", func(d schema.State) bool { return d.Mode.Active == schema.ModeSafe })
+		if o := d.Link.LastOutage; d.Link.BudgetMS != 0 || o == nil || o.To != 0 || d.Link.Policy != schema.LinkLossContinue {
+			t.Errorf("while nobody is heard: %+v", d.Link)
+		}
+		time.Sleep(10 * time.Second)
+		beat(2)
+		d = s.state("back", func(d schema.State) bool { return d.Link.State == schema.LinkDegraded })
+		if o := d.Link.LastOutage; o == nil || o.To.Sub(o.From) < 14*time.Second || o.To.Sub(o.From) > 17*time.Second || d.Mode.Active != schema.ModeSafe {
+			t.Errorf("back again: %+v, %+v", d.Link, d.Mode.Active)
+		}
+		s.shutDown()
+	})
+}
