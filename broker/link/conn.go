@@ -26,8 +26,8 @@ type guarded struct {
 	net.Conn
 	writeTimeout time.Duration
 	in           inward
-	leaving      atomic.Bool // goodbye is being said
-	reading      sync.Mutex  // one reader at a time: what is dialled need not stand two
+	leaving      atomic.Bool   // goodbye is being said
+	reading      chan struct{} // 1: one reader at a time; what is dialled need not stand two
 
 	mu    sync.Mutex
 	cause error
@@ -52,9 +52,9 @@ const linger = time.Second
 // goodbye and send the will.
 func (c *guarded) Close() error {
 	if c.leaving.Load() && c.Conn.SetReadDeadline(time.Now().Add(linger)) == nil {
-		c.reading.Lock()
+		c.reading <- struct{}{}
 		_, _ = io.Copy(io.Discard, c.Conn) // its end is all that matters
-		c.reading.Unlock()
+		<-c.reading
 	}
 	return c.Conn.Close()
 }
@@ -66,8 +66,8 @@ func (c *guarded) why() (cause error, peer bool) {
 }
 
 func (c *guarded) Read(b []byte) (int, error) {
-	c.reading.Lock()
-	defer c.reading.Unlock()
+	c.reading <- struct{}{}
+	defer func() { <-c.reading }()
 	n, err := c.Conn.Read(b)
 	if n > 0 {
 		if bad := c.in.look(b[:n]); bad != nil {

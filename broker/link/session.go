@@ -141,7 +141,7 @@ func (s *session) connect(ctx context.Context) error {
 			dialed <- err
 			return nil, err
 		}
-		s.conn = &guarded{Conn: c, writeTimeout: s.cfg.WriteTimeout, in: inward{max: s.cfg.MaxPacket, filters: filters}}
+		s.conn = &guarded{Conn: c, writeTimeout: s.cfg.WriteTimeout, in: inward{max: s.cfg.MaxPacket, filters: filters}, reading: make(chan struct{}, 1)}
 		dialed <- nil
 		return s.conn, nil
 	})
