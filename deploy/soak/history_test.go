@@ -19,6 +19,7 @@ type history struct {
 	// if it never is. A connection is ready when the robot tells what it can.
 	early map[int][]string
 	ready map[int]bool
+	said  schema.ReportedStory // the newest
 }
 
 func newHistory() *history {
@@ -35,8 +36,8 @@ func (h *history) came(conn int, topic string, payload []byte) {
 		return
 	}
 	r, problems := schema.DecodeRequest(verb, payload)
-	if len(schema.Errors(problems)) > 0 || r.ID == "" {
-		return
+	if len(schema.Errors(problems)) > 0 || r.ID == "" || verb.Journal == schema.JournalNever {
+		return // what is not written down may be forgotten with its answer
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -60,6 +61,9 @@ func (h *history) sent(conn int, topic string, payload []byte) {
 			h.heard[key] = time.Now()
 		}
 		delete(h.early, conn)
+	}
+	if row.Kind == schema.TopicReportedStory {
+		h.said, _ = schema.Decode[schema.ReportedStory](payload)
 	}
 	if row.Kind != schema.TopicAck {
 		return
@@ -107,6 +111,13 @@ func (h *history) unanswered() (open []string) {
 	}
 	slices.Sort(open)
 	return open
+}
+
+// report is what the robot said last of its story.
+func (h *history) report() schema.ReportedStory {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.said
 }
 
 func (h *history) answered(key string) bool {

@@ -79,7 +79,11 @@ func weather(t *testing.T, seed uint64, database string) {
 	w.until("the wish is fulfilled", func() (bool, string) {
 		var r api.Robot
 		w.get("/robots/r1", &r)
-		return r.Presence.View == "online" && (r.Wish.Story == nil || r.Wish.Converged), fmt.Sprintf("presence %s, wish %+v", r.Presence.View, r.Wish)
+		said := w.history.report()
+		// A story that is frozen has no end of an act to wait for.
+		fulfilled := r.Wish.Story == nil || r.Wish.Converged || said.Phase == schema.DeployWaiting
+		return r.Presence.View == "online" && fulfilled && r.Wish.Phase == said.Phase && r.Wish.ReportedRev == said.DesiredRev && r.Wish.DesiredRev == said.DesiredRev,
+			fmt.Sprintf("presence %s, wish %+v; the robot itself says revision %d %s", r.Presence.View, r.Wish, said.DesiredRev, said.Phase)
 	})
 	w.until("every command is answered", func() (bool, string) {
 		open := w.history.unanswered()
