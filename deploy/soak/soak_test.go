@@ -129,5 +129,5 @@ func logger(t *testing.T, who string) *slog.Logger {
 	if os.Getenv("TROUPE_SOAK_LOG") == "" {
 		return slog.New(slog.DiscardHandler)
 	}
-	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})).With("who", who)
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})).With("who", who)
 }

@@ -44,7 +44,7 @@ func (t *turn) disconnected(ev Disconnected) {
 		return
 	}
 	t.note("post", "up", "down", ev.Why, "")
-	t.session = ""
+	t.session, t.presenceWrong = "", ""
 	t.ears.Closed()
 	if ev.Deaf {
 		t.deaf = ev.Why

@@ -181,6 +181,11 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				w.r.give(Disconnected{})
 			}
 		},
+		"stranger": func(t *rapid.T) { // somebody else's word stands where the robot's should
+			if w.r.s.session != "" {
+				w.r.give(Seen{schema.Presence{State: rapid.SampledFrom([]schema.PresenceState{schema.PresenceOnline, schema.PresenceLost}).Draw(t, "says"), Session: "sx", Boot: "boot-x"}})
+			}
+		},
 		"desk": func(t *rapid.T) {
 			on := rapid.Bool().Draw(t, "heard")
 			if on && !w.r.beats {
