@@ -22,6 +22,7 @@ type Args struct {
 	Authority   string
 	Echo        string // JSON text
 	From, To    int64
+	Boot        string
 	Scope       string
 	TTLMS       int64
 	Lease       string
@@ -84,6 +85,8 @@ func (a *Args) field(name string) any {
 		return &a.From
 	case "to":
 		return &a.To
+	case "boot":
+		return &a.Boot
 	case "scope":
 		return &a.Scope
 	case "ttl_ms":

@@ -22,6 +22,7 @@ const (
 	ReasonExpired            Reason = "expired"
 	ReasonSuperseded         Reason = "superseded"
 	ReasonStopped            Reason = "stopped"
+	ReasonCancelled          Reason = "cancelled"
 	ReasonForbidden          Reason = "forbidden"
 	ReasonTimeout            Reason = "timeout"
 	ReasonUnknownMode        Reason = "unknown_mode"
@@ -96,6 +97,7 @@ var Reasons = []ReasonText{
 	{ReasonExpired, RetryLater, "the command was older than its time to live"},
 	{ReasonSuperseded, RetryNever, "a newer command of the same class took over"},
 	{ReasonStopped, RetryLater, "a stop ended it"},
+	{ReasonCancelled, RetryLater, "somebody called it off with sys/cancel"},
 	{ReasonForbidden, RetryNever, "this identity may not do that"},
 	{ReasonTimeout, RetryLater, "it took longer than allowed"},
 	{ReasonUnknownMode, RetryAfterFix, "there is no such mode; detail lists the modes"},

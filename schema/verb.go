@@ -115,6 +115,9 @@ var Verbs = []Verb{
 	{"control", "takeover", []Arg{{"scope", ArgString, false, "manual or all; manual if left out"}, argTTL}, ClassControl, operators, 5 * time.Second, JournalBefore, "take control from a holder of no higher rank, who is told"},
 	{"sys", "ping", []Arg{{"echo", ArgAny, false, "comes back in detail"}}, ClassSys, operators, 5 * time.Second, JournalNever, "answer"},
 	{"sys", "query", []Arg{{"id", ArgString, true, "a command's id"}}, ClassSys, operators, 5 * time.Second, JournalNever, "send the newest answer to that command again"},
+	{"sys", "cancel", []Arg{{"id", ArgString, true, "id of a command of one's own that has not ended"}}, ClassSys, operators, 5 * time.Second, JournalNever, "call off a command; its own answer is then CANCELLED"},
+	{"sys", "resync", nil, ClassSys, operators, 5 * time.Second, JournalNever, "publish every retained document again"},
+	{"sys", "replay", []Arg{{"from", ArgInteger, true, "seq of the first event"}, {"to", ArgInteger, false, "seq of the last one; the newest if left out"}, {"boot", ArgString, false, "of which run of the robot; the present one if left out"}}, ClassSys, operators, 5 * time.Second, JournalNever, "publish events again, at most 10 a second; the newest 1000 are kept"},
 	{"sys", "adopt", []Arg{{"authority", ArgString, true, "UUID of the fleet's database"}}, ClassSys, adminsOnly, 30 * time.Second, JournalBefore, "obey another fleet's desired documents from now on"},
 }
 

@@ -1,7 +1,9 @@
 package brain
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"troupe/robotd/request"
@@ -19,6 +21,7 @@ type auditor struct {
 	finals   map[request.Key]schema.Status // told, not counting repetitions
 	unkept   map[request.Key]bool          // their answer was told although the disk refused it
 	asked    map[request.Key]bool          // of this boot: to be answered
+	fleeting map[request.Key]bool          // changes nothing and is not remembered
 	enables  map[request.Key]bool
 	history  []step
 }
@@ -79,7 +82,9 @@ func (a *auditor) see(ev Event, effects []Effect) {
 	}
 	if saved, ok := ev.(RequestsSaved); ok && saved.Refused != "" {
 		for _, k := range saved.Keys {
-			a.unkept[k] = true
+			if a.unkept[k] = true; s.session == "" {
+				delete(a.asked, k) // it was never taken; its sender, who hears nothing, may send it again
+			}
 		}
 	}
 	a.history = append(a.history, step{a.r.wall(), ev, said(effects)})
@@ -149,10 +154,13 @@ func (a *auditor) published(e Publish) {
 	case schema.TopicEvent:
 		d, p := schema.DecodeStrict[schema.Event](e.Payload)
 		check(p)
-		if d.Seq <= a.eventSeq {
-			a.fail("event %d follows event %d", d.Seq, a.eventSeq)
+		kept := slices.ContainsFunc(a.r.events, func(b []byte) bool { return bytes.Equal(b, e.Payload) })
+		switch {
+		case d.Boot == a.r.s.boot && d.Seq > a.eventSeq:
+			a.eventSeq = d.Seq
+		case !kept: // told again, it is what it was
+			a.fail("event %d of %s follows event %d", d.Seq, d.Boot, a.eventSeq)
 		}
-		a.eventSeq = d.Seq
 	case schema.TopicAck:
 		d, p := schema.DecodeStrict[schema.Ack](e.Payload)
 		check(p)

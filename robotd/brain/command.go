@@ -74,6 +74,12 @@ func (t *turn) dispatch(o request.Perform) {
 		t.askQueue(o, interrupt.Input{What: interrupt.Stop, Interrupter: o.Args.Interrupter})
 	case "control/acquire", "control/renew", "control/release", "control/takeover":
 		t.askControl(o)
+	case "sys/cancel":
+		t.callOff(o)
+	case "sys/resync":
+		t.resync(o)
+	case "sys/replay":
+		t.askReplay(o)
 	case "sys/adopt":
 		t.adopt(o)
 	default:

@@ -26,6 +26,7 @@ func Deadline(s *State) time.Duration {
 	sooner(s.control.Deadline())
 	sooner(s.due(), s.session != "")
 	sooner(s.nextBeat, s.session != "")
+	sooner(s.replay.due, s.session != "" && len(s.replay.events) > 0)
 	sooner(s.presenceTold+presenceEvery, s.presenceWrong != "")
 	sooner(s.modesTold+modesGather, s.session != "" && s.modesDirty)
 	return at

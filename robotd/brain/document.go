@@ -42,6 +42,7 @@ func (t *turn) stateDocument() *schema.State {
 		Alerts:  append([]schema.Alert{}, t.alerts...),
 		Dropped: schema.DroppedCounters{Events: t.eventsDropped, Acks: t.requests.Dropped()},
 	}
+	d.Running = t.requests.Running()
 	if last, ok := t.requests.Last(); ok {
 		d.LastReq = &last
 	}

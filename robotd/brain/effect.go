@@ -41,6 +41,10 @@ type (
 	// SaveSetting keeps what somebody switched on or off; an empty value forgets.
 	SaveSetting struct{ Name, Value string }
 
+	// ReadEvents reads the ring of events, those of this step included, and answers
+	// with Recalled.
+	ReadEvents struct{ Key request.Key }
+
 	// Publish tells something. Param fills the second place of the topic, where
 	// it has one: the client of an answer. With Confirm, Delivered is to be sent
 	// when the broker has it.
@@ -85,6 +89,7 @@ func (SaveRequests) effect()   {}
 func (SaveContent) effect()    {}
 func (SaveEvent) effect()      {}
 func (SaveSetting) effect()    {}
+func (ReadEvents) effect()     {}
 func (Publish) effect()        {}
 func (Renew) effect()          {}
 func (Fetch) effect()          {}

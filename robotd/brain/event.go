@@ -49,6 +49,13 @@ type (
 		Refused schema.Reason
 	}
 
+	// Recalled answers ReadEvents: the events as they were told, the oldest first.
+	Recalled struct {
+		Key     request.Key
+		Events  [][]byte
+		Refused schema.Reason // why there are none
+	}
+
 	// Delivered says that the broker has the final answer to a command.
 	Delivered struct{ Key request.Key }
 
@@ -123,6 +130,7 @@ func (Tick) event()          {}
 func (Follow) event()        {}
 func (Command) event()       {}
 func (RequestsSaved) event() {}
+func (Recalled) event()      {}
 func (Delivered) event()     {}
 func (Heard) event()         {}
 func (Wished) event()        {}

@@ -55,6 +55,9 @@ func (t *turn) asking(in request.Input) {
 // answer.
 func (t *turn) reply(to request.Key, r reply) {
 	if to != "" {
+		if !r.Status.Final() {
+			t.dirty(soon) // it runs from now on
+		}
 		t.replies = append(t.replies, answered{to, r})
 	}
 }

@@ -43,6 +43,8 @@ func (p *player) line(e Effect) string {
 		return "body: " + e.Unit + " stop"
 	case Calibrate:
 		return "body: calibrate"
+	case ReadEvents:
+		return ""
 	case EndCalibration:
 		return ""
 	case SaveRequests:
@@ -110,7 +112,12 @@ func (p *player) told(e Publish) string {
 	}
 	switch e.Topic {
 	case schema.TopicEvent:
-		return "" // written down as it is saved
+		ev := decoded[schema.Event](p, e.Payload)
+		if ev.Boot == p.rig.s.boot && ev.Seq > p.eventSeq {
+			p.eventSeq = ev.Seq
+			return "" // written down as it is saved
+		}
+		return fmt.Sprintf("tell: event %d of %s again: %s", ev.Seq, ev.Boot, ev.Type)
 	case schema.TopicHeartbeat:
 		decoded[schema.Heartbeat](p, e.Payload)
 		return ""

@@ -22,14 +22,7 @@ func (t *turn) connected(ev Connected) {
 	t.ears.Opened(t.now.Mono)
 	t.note("post", "down", "up", "the broker granted everything", "")
 	t.reached(link.Joined(&t.link, t.now.Mono))
-	t.tellCaps()
-	t.modesTold, t.modesLast, t.modesDirty = t.now.Mono-modesGather, nil, true
-	t.tellModes()
-	t.document(schema.TopicActs, t.actsDocument())
-	t.changed, t.stateTold = soon, t.now.Mono-t.cfg.Gather
-	t.tellState()
-	t.reportDirty = true
-	t.tellReport()
+	t.documents()
 	t.nextBeat = t.now.Mono
 	if t.deaf != "" {
 		t.tell("deaf_connection_renewed", "post", t.deaf, "", nil)
@@ -37,6 +30,35 @@ func (t *turn) connected(ev Connected) {
 	}
 	t.asking(request.Connected{})
 	t.tellAnswers()
+}
+
+// documents tells every retained document of the robot but its presence.
+func (t *turn) documents() {
+	t.tellCaps()
+	t.modesTold, t.modesLast, t.modesDirty = t.now.Mono-modesGather, nil, true
+	t.tellModes()
+	t.document(schema.TopicActs, t.actsDocument())
+	t.changed, t.stateTold = max(t.changed, soon), t.now.Mono-t.cfg.Gather
+	t.tellState()
+	t.reportDirty = true
+	t.tellReport()
+}
+
+// resyncEvery is how often all documents are told at most: they are many.
+const resyncEvery = time.Second
+
+// resync tells every document again, for a broker or a desk that lost them.
+func (t *turn) resync(o request.Perform) {
+	if t.resynced != 0 && t.now.Mono < t.resynced+resyncEvery {
+		t.reply(o.Key, reply{Status: schema.StatusRejected, Reason: schema.ReasonOverloaded, Detail: "every document was told less than a second ago"})
+		return
+	}
+	t.resynced = t.now.Mono
+	if t.session != "" {
+		t.document(schema.TopicPresence, PresenceOf(t.session, t.boot, t.cfg.Version, t.now.Wall))
+		t.documents()
+	}
+	t.reply(o.Key, reply{Status: schema.StatusSucceeded})
 }
 
 func (t *turn) disconnected(ev Disconnected) {

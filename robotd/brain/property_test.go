@@ -2,6 +2,7 @@ package brain
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -30,7 +31,7 @@ type world struct {
 
 func newWorld(t *rapid.T) *world {
 	r := newRig(t)
-	a := &auditor{r: r, finals: map[request.Key]schema.Status{}, asked: map[request.Key]bool{}, unkept: map[request.Key]bool{}, enables: map[request.Key]bool{}}
+	a := &auditor{r: r, finals: map[request.Key]schema.Status{}, asked: map[request.Key]bool{}, unkept: map[request.Key]bool{}, fleeting: map[request.Key]bool{}, enables: map[request.Key]bool{}}
 	r.watch, r.sent = a.see, a.published
 	r.cfg.Mode.Boot = rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto}).Draw(t, "boot mode")
 	r.boot()
@@ -70,6 +71,7 @@ func (w *world) command(verb, args string) {
 	key := request.KeyOf("op1", id)
 	w.a.asked[key] = true
 	v, _ := schema.VerbOf(group, name)
+	w.a.fleeting[key] = v.Journal == schema.JournalNever
 	before := w.a.look()
 	for range 10 { // what is due happens before: it is not the command's doing
 		if w.r.give(Follow{}); w.a.look() == before {
@@ -179,6 +181,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				w.r.give(Connected{Session: fmt.Sprint("s", w.r.now)})
 			} else {
 				w.r.give(Disconnected{})
+				maps.DeleteFunc(w.a.asked, func(k request.Key, _ bool) bool { return w.a.fleeting[k] }) // its sender asks again
 			}
 		},
 		"stranger": func(t *rapid.T) { // somebody else's word stands where the robot's should
@@ -239,7 +242,16 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				}
 			}
 		},
+		"sys": func(t *rapid.T) {
+			verb(fmt.Sprintf(`sys/cancel "id":"c%d"`, w.n-rapid.IntRange(0, 2).Draw(t, "commands ago")), fmt.Sprintf(`sys/query "id":"c%d"`, w.n),
+				"sys/resync", `sys/replay "from":1`, `sys/replay "from":3,"to":5`)(t)
+		},
 		"disk": func(t *rapid.T) { w.r.diskFull = rapid.Bool().Draw(t, "full") },
+		"slow disk": func(t *rapid.T) {
+			if w.r.diskHangs = rapid.Bool().Draw(t, "hangs"); !w.r.diskHangs {
+				w.r.answer()
+			}
+		},
 		"restart": func(t *rapid.T) {
 			if rapid.IntRange(0, 3).Draw(t, "really") > 0 {
 				return
@@ -273,6 +285,7 @@ func TestWhateverHappens(t *testing.T) {
 
 		// Everything that was asked is answered in the end, once.
 		w.r.diskFull = false
+		w.r.answer()
 		w.r.give(Connected{Session: "last"})
 		w.r.until(w.r.now + 40*time.Second)
 		w.r.give(Connected{Session: "very last"})

@@ -36,9 +36,13 @@ type rig struct {
 	diskFull bool
 	// diskHangs: what it took is told with the next answer, in one.
 	diskHangs bool
-	unheard   []request.Key
+	unheard   []RequestsSaved
 	calibBad  bool
+	calibTime time.Duration
 	over      bool // the robot has said Exit
+
+	events [][]byte // the newest ring of them
+	ring   int
 
 	blobs map[string][]byte
 	watch func(ev Event, effects []Effect) // sees every step
@@ -57,7 +61,7 @@ type coming struct {
 const epoch schema.Time = 1_800_000_000_000
 
 func newRig(t rapid.TB) *rig {
-	r := &rig{t: t, cfg: Defaults("r1"), blobs: map[string][]byte{}, memory: Memory{Settings: map[string]string{}, Kept: map[sign.Kind]delivery.Kept{}}, watch: func(Event, []Effect) {}, sent: func(Publish) {}}
+	r := &rig{t: t, cfg: Defaults("r1"), ring: 1000, calibTime: 100 * time.Millisecond, blobs: map[string][]byte{}, memory: Memory{Settings: map[string]string{}, Kept: map[sign.Kind]delivery.Kept{}}, watch: func(Event, []Effect) {}, sent: func(Publish) {}}
 	r.body = newBench(r)
 	return r
 }
@@ -69,6 +73,7 @@ func (r *rig) wall() Now {
 // boot starts the robot from what its disk kept.
 func (r *rig) boot() {
 	r.old, r.over = r.now, false
+	r.diskHangs, r.unheard = false, nil
 	r.memory.Boots++
 	r.memory.Blobs = r.blobs
 	r.coming = slices.DeleteFunc(r.coming, func(c coming) bool {
@@ -171,7 +176,7 @@ func (r *rig) done(ev Event, effects []Effect) {
 			if r.calibBad {
 				c = Calibrated{Run: e.Run, Reason: schema.ReasonUnitError, Detail: "the map cannot be read"}
 			}
-			r.soon(100*time.Millisecond, c)
+			r.soon(r.calibTime, c)
 		case SaveRequests:
 			if !r.diskFull {
 				r.keep(e.Save)
@@ -182,7 +187,7 @@ func (r *rig) done(ev Event, effects []Effect) {
 			}
 			switch {
 			case r.diskHangs:
-				r.unheard = append(r.unheard, keys...)
+				r.hang(RequestsSaved{Keys: keys, Refused: refused})
 			case len(keys) > 0:
 				r.soon(0, RequestsSaved{Keys: keys, Refused: refused})
 			}
@@ -200,6 +205,12 @@ func (r *rig) done(ev Event, effects []Effect) {
 			if !r.diskFull {
 				r.memory.Settings[e.Name] = e.Value
 			}
+		case SaveEvent:
+			if r.events = append(r.events, e.Payload); len(r.events) > r.ring {
+				r.events = r.events[1:]
+			}
+		case ReadEvents:
+			r.soon(0, Recalled{Key: e.Key, Events: slices.Clone(r.events), Refused: refused})
 		case Publish:
 			if r.diskFull && (e.Confirm != "" || strings.HasPrefix(string(e.Topic), "reported_")) && !e.First && slices.ContainsFunc(effects, isSave) {
 				continue // what the disk refused is not told
@@ -215,6 +226,26 @@ func (r *rig) done(ev Event, effects []Effect) {
 		case Exit:
 			r.over = true
 		}
+	}
+}
+
+// hang keeps back what the disk has to say; what it says of several commits it
+// says at once.
+func (r *rig) hang(ev RequestsSaved) {
+	if last := len(r.unheard) - 1; last >= 0 && r.unheard[last].Refused == ev.Refused {
+		r.unheard[last].Keys = append(r.unheard[last].Keys, ev.Keys...)
+		return
+	}
+	r.unheard = append(r.unheard, ev)
+}
+
+// answer lets the disk say it.
+func (r *rig) answer() {
+	r.diskHangs = false
+	said := r.unheard
+	r.unheard = nil
+	for _, ev := range said {
+		r.give(ev)
 	}
 }
 

@@ -24,6 +24,7 @@ func shrinkState(d *schema.State, step int) bool {
 			d.Safety.Latches[i].Why = ""
 		}
 		d.Queue.Completed, d.Queue.Waiting = []string{}, []string{}
+		d.Running = newest(d.Running, 8)
 	case 2:
 		d.Alerts = newest(d.Alerts, 16)
 	case 3:
@@ -36,8 +37,8 @@ func shrinkState(d *schema.State, step int) bool {
 	return true
 }
 
-// newest leaves the last n alerts: the list is in the order of their raising.
-func newest(a []schema.Alert, n int) []schema.Alert {
+// newest leaves the last n: the list is in the order of their coming.
+func newest[T any](a []T, n int) []T {
 	if len(a) > n {
 		return a[len(a)-n:]
 	}

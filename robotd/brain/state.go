@@ -81,6 +81,8 @@ type State struct {
 
 	placed *delivery.Loaded[score.Places] // the fleet's places that goto knows
 
+	replay replay
+
 	// The fleet.
 	authority string // the one that is obeyed; empty until the first wish
 	marks     sign.Marks
@@ -99,6 +101,7 @@ type State struct {
 	stateTold     time.Duration
 	beats         int64
 	nextBeat      time.Duration
+	resynced      time.Duration
 	modesDirty    bool
 	modesTold     time.Duration
 	modesLast     []byte

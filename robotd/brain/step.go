@@ -75,6 +75,8 @@ func (t *turn) hear(ev Event) {
 	case Tick, Follow, Reported, Command, Delivered, Stopped, Called:
 	case RequestsSaved:
 		t.disk(ev.Refused)
+	case Recalled:
+		t.recalled(ev)
 	case Begin:
 		t.toMode = append(t.toMode, modeInput{Input: mode.Input{Kind: mode.Begin}})
 		t.tell("booted", "brain", "", "", nil)

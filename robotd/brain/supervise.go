@@ -39,12 +39,12 @@ func (t *turn) supervise() {
 	if d.List {
 		t.dirty(soon) // a pause of the active mode is in the state too
 	}
+	if e := d.Ended; e.Req != "" {
+		t.reply(request.Key(e.Req), reply{Status: e.Status, Result: e.Result, Reason: e.Reason, Detail: e.Detail})
+	}
 	if d.Answer.Status != "" {
 		t.keepMode(in, d.Answer)
 		t.reply(by, reply{Status: d.Answer.Status, Result: d.Answer.Result, Reason: d.Answer.Reason, Detail: d.Answer.Detail})
-	}
-	if e := d.Ended; e.Req != "" {
-		t.reply(request.Key(e.Req), reply{Status: e.Status, Result: e.Result, Reason: e.Reason, Detail: e.Detail})
 	}
 	if d.SafetyStop {
 		t.stopFor("mode", "no mode is in charge")
@@ -80,7 +80,8 @@ func (t *turn) obey(o mode.Order) {
 		case mode.DoCalibrate:
 			t.calibration++
 			t.do(Calibrate{Run: t.calibration})
-		case mode.DoStop, mode.DoKill:
+		case mode.DoStop, mode.DoKill, mode.DoEndCalibration:
+			t.calibration++ // what still comes of it is late
 			t.do(EndCalibration{})
 		}
 	}

@@ -74,6 +74,8 @@ type player struct {
 	rig  *rig
 	out  strings.Builder
 	from time.Duration // of the present line
+
+	eventSeq int64 // the newest event of the present boot
 }
 
 func (p *player) play(text, line string) {
@@ -103,6 +105,7 @@ func (p *player) happen(text, word string, args []string) {
 			p.configure(a)
 		}
 	case "boot", "restart":
+		p.eventSeq = 0
 		r.boot()
 	case "connect":
 		r.give(Connected{Session: "s" + arg(0)})
@@ -149,10 +152,14 @@ func (p *player) happen(text, word string, args []string) {
 		}
 	case "disk":
 		r.diskFull = arg(0) == "full"
-		if r.diskHangs = arg(0) == "hangs"; !r.diskHangs && len(r.unheard) > 0 {
-			r.give(RequestsSaved{Keys: r.unheard})
-			r.unheard = nil
+		if r.diskHangs = arg(0) == "hangs"; !r.diskHangs {
+			r.answer()
 		}
+	case "calibration": // takes so long
+		r.calibTime, _ = time.ParseDuration(arg(0))
+	case "ring": // holds so many events
+		r.ring, _ = strconv.Atoi(arg(0))
+		r.events = r.events[max(0, len(r.events)-r.ring):]
 	case "blobs":
 		r.noBlobs = arg(0) == "none"
 	case "map":

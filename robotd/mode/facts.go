@@ -40,6 +40,7 @@ const (
 	Kill    Kind = "kill"
 	Enable  Kind = "enable"
 	Disable Kind = "disable"
+	Cancel  Kind = "cancel" // what Req names
 
 	Begin       Kind = "begin"    // the robot is wired up: calibrate
 	Tick        Kind = "tick"     // time has passed
@@ -73,6 +74,8 @@ const (
 	DoPause     Do = "pause"
 	DoResume    Do = "resume"
 	DoCalibrate Do = "calibrate"
+	// DoEndCalibration: whatever still comes of it is of no interest.
+	DoEndCalibration Do = "end-calibration"
 )
 
 // Order is one of them, for one mode.

@@ -15,8 +15,9 @@ func (s *State) set(now time.Duration, c *Config, f Facts, in Input, d *Decision
 		case s.Phase == Ready && m != c.Calibration:
 			d.Answer = unchanged(string(m) + " already is in charge")
 			return
-		case s.Phase == Calibrating:
-			d.Answer = unchanged("calibration is still running")
+		case s.Phase == Calibrating: // it goes on; the newer request is told how it ends
+			s.superseded(d, m)
+			s.Req, d.Answer = in.Req, Answer{Status: schema.StatusAccepted}
 			return
 		}
 	}
@@ -24,22 +25,28 @@ func (s *State) set(now time.Duration, c *Config, f Facts, in Input, d *Decision
 		d.Answer = rejected(why[0])
 		return
 	}
-	superseded := Ended{Status: schema.StatusSuperseded, Reason: schema.ReasonSuperseded, Detail: "mode/set " + string(m) + " came later"}
-	s.end(d, superseded)
+	s.superseded(d, m)
 	s.ByBoot = false
 	s.Intended = m
+	s.Req, d.Answer = in.Req, Answer{Status: schema.StatusAccepted}
 	if m == c.Calibration && m == s.Active && !in.Restart && s.take(now, d, OnRecalibrate) {
 		s.Calibrated, d.List = false, true
 		s.live(c, d, m, TurnResume)
 		d.order(DoCalibrate, m)
-		d.Answer = succeeded()
 		return
 	}
-	d.Answer = Answer{Status: schema.StatusAccepted}
-	s.Req = in.Req
 	if m == s.Next && !in.Restart {
 		return // on its way already; the newer request is told how it ends
 	}
+	s.turnTo(now, c, d, m)
+}
+
+func (s *State) superseded(d *Decision, m schema.ModeID) {
+	s.end(d, Ended{Status: schema.StatusSuperseded, Reason: schema.ReasonSuperseded, Detail: "mode/set " + string(m) + " came later"})
+}
+
+// turnTo begins the switch to m, whatever is under way.
+func (s *State) turnTo(now time.Duration, c *Config, d *Decision, m schema.ModeID) {
 	switch s.Phase {
 	case None:
 		s.take(now, d, OnSwitchAtOnce)
@@ -56,6 +63,42 @@ func (s *State) set(now time.Duration, c *Config, f Facts, in Input, d *Decision
 		s.take(now, d, OnSwitch)
 		s.leave(c, d, m)
 	}
+}
+
+// cancel calls off the request that is being carried out. A calibration ends
+// without a result; a switch turns to the default mode, which does nothing by
+// itself: the mode that was left may have ended already.
+func (s *State) cancel(now time.Duration, c *Config, f Facts, in Input, d *Decision) {
+	ended := Ended{Status: schema.StatusCancelled, Result: schema.ResultNotReady, Reason: schema.ReasonCancelled}
+	no := func(r schema.Reason, detail string) {
+		d.Answer = Answer{Status: schema.StatusRejected, Reason: r, Detail: detail}
+	}
+	switch {
+	case s.Req == "" || s.Req != in.Req:
+		no(schema.ReasonInvalidTransition, "no switch of modes is under way for it")
+		return
+	case s.Phase == Calibrating && s.ByBoot:
+		no(schema.ReasonInvalidTransition, "calibration runs by itself at boot; mode/kill ends it")
+		return
+	case s.Phase == Calibrating:
+		s.take(now, d, OnCalibFailed)
+		s.Reason, d.Reason, d.List = schema.ReasonCancelled, schema.ReasonCancelled, true
+		d.order(DoEndCalibration, s.Active)
+		ended.Detail = "calibration was called off; only calibration can follow"
+	case s.Next == c.Default:
+		no(schema.ReasonInvalidTransition, string(c.Default)+" is what follows when a switch is called off")
+		return
+	default:
+		if why := s.WhyNot(c, f, c.Default, nil); len(why) > 0 {
+			no(why[0].Reason, string(c.Default)+" would have to follow: "+why[0].Detail)
+			return
+		}
+		ended.Detail = "the switch was called off; " + string(c.Default) + " follows"
+		s.Intended = c.Default
+		s.turnTo(now, c, d, c.Default)
+	}
+	s.end(d, ended)
+	d.Answer = Answer{Status: schema.StatusSucceeded}
 }
 
 // pause and resume ask the active mode.

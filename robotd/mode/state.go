@@ -115,7 +115,7 @@ type State struct {
 	Reason     schema.Reason // why it fell, or why calibration failed
 	Calibrated bool
 	ByBoot     bool   // calibration runs by itself and hands over when it succeeds
-	Req        string // the request that the present switch will answer
+	Req        string // the request that the present switch or calibration will answer
 	Status     [MaxModes]schema.ModeStatus
 }
 

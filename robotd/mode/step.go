@@ -16,6 +16,8 @@ func Step(s *State, now time.Duration, c *Config, f Facts, in Input) Decision {
 		s.pause(c, f, in, &d)
 	case Kill:
 		s.kill(now, c, f, in, &d)
+	case Cancel:
+		s.cancel(now, c, f, in, &d)
 	case Enable, Disable:
 		s.switchOn(c, in, &d)
 	case Begin:
@@ -120,6 +122,7 @@ func (s *State) told(now time.Duration, c *Config, f Facts, in Input, d *Decisio
 	case CalibFailed:
 		if s.Phase == Calibrating && in.Mode == s.Active && s.take(now, d, OnCalibFailed) {
 			s.Reason, d.Reason, d.List = in.Reason, in.Reason, true
+			s.end(d, Ended{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: in.Reason, Detail: in.Detail})
 		}
 	}
 }
@@ -137,9 +140,10 @@ func (s *State) started(now time.Duration, c *Config, d *Decision) {
 	s.live(c, d, m, TurnStarted)
 	s.Active, s.Next, s.Left = m, "", ""
 	switch on {
-	case OnCalibrating:
+	case OnCalibrating: // who asked for it is told how it ends
 		s.Calibrated = false
 		d.order(DoCalibrate, m)
+		return
 	case OnStarted:
 		if m == s.Intended {
 			s.FellFrom, s.Reason = "", ""
@@ -196,6 +200,7 @@ func (s *State) died(now time.Duration, c *Config, d *Decision, in Input) {
 		s.live(c, d, in.Mode, TurnDied)
 		s.nobody(now, d, in.Mode, why)
 	case s.take(now, d, OnDied):
+		s.end(d, Ended{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: why, Detail: in.Detail})
 		s.live(c, d, in.Mode, TurnDied)
 		s.fall(now, c, d, in.Mode, why)
 	}
@@ -205,6 +210,7 @@ func (s *State) died(now time.Duration, c *Config, d *Decision, in Input) {
 // to the default when that one cannot run yet.
 func (s *State) calibrated(now time.Duration, c *Config, f Facts, d *Decision) {
 	s.Calibrated, s.Reason, d.List = true, "", true
+	s.end(d, Ended{Status: schema.StatusSucceeded, Result: schema.ResultSuccess})
 	if !s.ByBoot {
 		s.take(now, d, OnCalibrated)
 		return

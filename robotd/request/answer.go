@@ -14,9 +14,6 @@ func (s *State) refuse(verb schema.Verb, client, id string, ans Answer, out []Ef
 	}
 	ans = complete(verb, ans)
 	a := ack(verb.ID(), id, ans)
-	if ans.Reason == schema.ReasonOverloaded {
-		a.RetryMS = 1000
-	}
 	if id != "" {
 		s.last = schema.LastRequest{ID: id, Client: client, Verb: verb.ID(), Status: ans.Status, Result: ans.Result, Reason: ans.Reason}
 	}
@@ -32,8 +29,8 @@ func (s *State) repeat(e *entry, out []Effect) []Effect {
 		t.Key, t.Ack.Dup = "", true
 		return append(out, t)
 	case Working, Told:
-		a := ack(e.rec.Verb, e.rec.ID, Answer{Status: schema.StatusAccepted, UncheckedAge: e.rec.Answer.UncheckedAge})
-		a.Dup = true
+		a := ack(e.rec.Verb, e.rec.ID, Answer{Status: cmp.Or(e.interim, schema.StatusAccepted), UncheckedAge: e.rec.Answer.UncheckedAge})
+		a.Dup, a.Progress = true, e.progress
 		return append(out, Tell{Client: e.rec.Client, Ack: a})
 	}
 	return out
@@ -96,6 +93,9 @@ func (s *State) outcome(now Now, o Outcome, out []Effect) []Effect {
 	}
 	e.stateSeq, e.current, e.lease = o.StateSeq, o.Current, o.Lease
 	if !o.Status.Final() {
+		if o.Progress != nil {
+			e.progress = o.Progress
+		}
 		if !e.take(OnBegun) {
 			return out
 		}
@@ -200,6 +200,9 @@ func (s *State) interim(now Now, e *entry, status schema.Status, out []Effect) [
 	e.tellAt = now.Mono + progressEvery
 	a := ack(e.rec.Verb, e.rec.ID, Answer{Status: status, UncheckedAge: e.rec.Answer.UncheckedAge})
 	a.StateSeq, a.Current = e.stateSeq, e.current
+	if e.interim = status; status == schema.StatusInProgress {
+		a.Progress = e.progress
+	}
 	s.last = schema.LastRequest{ID: e.rec.ID, Client: e.rec.Client, Verb: e.rec.Verb, Word: e.rec.Word, Status: status}
 	return append(out, Tell{Client: e.rec.Client, Ack: a})
 }
@@ -225,6 +228,9 @@ func ack(verb, id string, ans Answer) schema.Ack {
 	}
 	if ans.Reason != "" && ans.Status != schema.StatusSucceeded {
 		a.Retry = ans.Reason.Describe().Retry
+	}
+	if ans.Reason == schema.ReasonOverloaded {
+		a.RetryMS = 1000
 	}
 	return a
 }

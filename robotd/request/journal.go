@@ -20,6 +20,8 @@ type entry struct {
 	arrived  time.Duration
 	expires  time.Duration // while it waits for the disk; 0 = never
 	tellAt   time.Duration // the next ACCEPTED or IN_PROGRESS
+	interim  schema.Status // the newest that was told before the final one
+	progress *int
 	stateSeq int64
 	current  *schema.Now
 	lease    *schema.Lease
@@ -111,6 +113,17 @@ func (s *State) Last() (schema.LastRequest, bool) { return s.last, s.last.ID != 
 
 // Open is the number of unfinished commands.
 func (s *State) Open() int { return len(s.open) }
+
+// Running lists the unfinished commands that were begun, the oldest first.
+func (s *State) Running() []schema.RunningReq {
+	var out []schema.RunningReq
+	for _, e := range s.open {
+		if e.phase == Working || e.phase == Told {
+			out = append(out, schema.RunningReq{ID: e.asked, Client: e.rec.Client, Verb: e.rec.Verb, Progress: e.progress})
+		}
+	}
+	return out
+}
 
 // Dropped counts final answers that left the journal before the broker
 // confirmed them.

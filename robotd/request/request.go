@@ -118,6 +118,7 @@ type (
 		Reason   schema.Reason
 		Detail   string
 		Pointer  string
+		Progress *int          // 0-100, of one that goes on
 		StateSeq int64         // the state document that shows the effect
 		Current  *schema.Now   // where the robot stands
 		Lease    *schema.Lease // control that was given, or who else has it

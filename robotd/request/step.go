@@ -62,11 +62,15 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 	sum, named := digest(verb, a.Payload), req.ID != ""
 	if !named {
 		req.ID = s.makeID()
-	} else if verb.Journal != schema.JournalNever {
-		if e := s.find(KeyOf(a.Client, req.ID)); e != nil {
-			if e.rec.SHA256 == sum {
-				return s.repeat(e, out)
-			}
+	} else {
+		e := s.openByKey(KeyOf(a.Client, req.ID))
+		if e == nil && verb.Journal != schema.JournalNever {
+			e = s.find(KeyOf(a.Client, req.ID))
+		}
+		switch {
+		case e != nil && e.rec.SHA256 == sum:
+			return s.repeat(e, out)
+		case e != nil:
 			return refuse(Answer{Reason: schema.ReasonIDReuse, Detail: "this id named " + strings.TrimSpace(e.rec.Verb+" "+e.rec.Word) + " before; give each command its own"})
 		}
 	}
@@ -82,7 +86,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 	if a, ok := s.itself(now, verb, a.Client, req, fresh, out); ok {
 		return a
 	}
-	if len(s.open) >= MaxOpen {
+	if len(s.open) >= MaxOpen && verb.ID() != cancel {
 		return refuse(Answer{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d commands are unfinished", len(s.open))})
 	}
 
@@ -222,33 +226,55 @@ func unknownVerb(group string) string {
 	return "there is no group " + group + "; caps lists all verbs that this robot knows"
 }
 
-// itself answers the commands that concern nothing but answers.
+// The commands that concern nothing but commands.
+const (
+	ping   = "sys/ping"
+	query  = "sys/query"
+	cancel = "sys/cancel"
+)
+
+// itself answers them. A cancel of what was handed on is handed on as well: only
+// who performs a command can call it off.
 func (s *State) itself(now Now, verb schema.Verb, client string, req schema.Request, f freshness, out []Effect) ([]Effect, bool) {
-	ans := Answer{Status: schema.StatusSucceeded, UncheckedAge: f.unchecked}
-	unmet, fails := req.If.Unmet(now.Standing)
-	switch id := verb.ID(); {
-	case id != "sys/ping" && id != "sys/query":
+	id := verb.ID()
+	if id != ping && id != query && id != cancel {
 		return out, false
+	}
+	ans := Answer{Status: schema.StatusSucceeded, UncheckedAge: f.unchecked}
+	no := func(r schema.Reason, pointer, detail string) {
+		ans.Status, ans.Reason, ans.Pointer, ans.Detail = schema.StatusRejected, r, pointer, detail
+	}
+	unmet, fails := req.If.Unmet(now.Standing)
+	key := KeyOf(client, req.Args.ID)
+	e := s.openByKey(key)
+	if e == nil {
+		e = s.find(key)
+	}
+	switch {
 	case fails:
-		ans.Status, ans.Reason, ans.Pointer, ans.Detail = schema.StatusRejected, schema.ReasonPrecondition, unmet.Pointer, unmet.Detail
-	case id == "sys/ping":
+		no(schema.ReasonPrecondition, unmet.Pointer, unmet.Detail)
+	case id == ping:
 		ans.Detail = req.Args.Echo
+	case e == nil:
+		no(schema.ReasonUnknownID, "/args/id", "no command of "+client+" with the id "+req.Args.ID+" was taken, or it was long ago")
+	case id == query && (e.phase == Saving || e.phase == Handed):
+		ans.Detail = "it was taken; its answer follows"
+	case id == query:
+		out = s.repeat(e, out)
+	case !e.open():
+		no(schema.ReasonInvalidTransition, "/args/id", "it has ended already: "+string(e.rec.Answer.Status))
+	case e.class == schema.ClassStop:
+		no(schema.ReasonInvalidTransition, "/args/id", "a stop is not called off")
+	case e.take(OnCancelled):
+		out = s.finish(e, Answer{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was called off before it was begun"}, out)
 	default:
-		e := s.find(KeyOf(client, req.Args.ID))
-		switch {
-		case e == nil:
-			ans.Status, ans.Reason, ans.Detail = schema.StatusRejected, schema.ReasonUnknownID, "no command of "+client+" with the id "+req.Args.ID+" was taken, or it was long ago"
-		case e.phase == Saving || e.phase == Handed:
-			ans.Detail = "it was taken; its answer follows"
-		default:
-			out = s.repeat(e, out)
-		}
+		return out, false
 	}
 	if !fails {
 		s.mark(client, verb.Group, req.Session, req.Seq)
 	}
-	s.last = schema.LastRequest{ID: req.ID, Client: client, Verb: verb.ID(), Word: req.Args.Word(verb), Status: ans.Status, Reason: ans.Reason}
-	return append(out, Tell{Client: client, Ack: ack(verb.ID(), req.ID, complete(verb, ans))}), true
+	s.last = schema.LastRequest{ID: req.ID, Client: client, Verb: id, Word: req.Args.Word(verb), Status: ans.Status, Reason: ans.Reason}
+	return append(out, Tell{Client: client, Ack: ack(id, req.ID, complete(verb, ans))}), true
 }
 
 // verbOf finds a verb by its id; one of an older release describes itself.

@@ -32,6 +32,7 @@ const (
 	OnProgress  Event = "still-working"
 	OnEnded     Event = "ended"
 	OnOvertaken Event = "overtaken"
+	OnCancelled Event = "called-off"
 	OnRestart   Event = "restart"
 	OnRevoked   Event = "revoked"
 )
@@ -49,6 +50,8 @@ var Table = fsm.Table[Phase, Event]{
 	{From: fsm.In(Saving), On: OnUnsaved, To: Refused, Why: "without a record a restart could do it twice"},
 	{From: fsm.In(Saving), On: OnStale, To: Done, Why: "its time to live ended while it waited"},
 	{From: fsm.In(Saving), On: OnStopped, To: Done, Why: "nothing older than a stop happens after it"},
+
+	{From: fsm.In(Saving), On: OnCancelled, To: Done, Why: "its sender called it off, and nothing was done"},
 
 	{From: fsm.In(Handed), On: OnBegun, To: Working, Why: "it takes a while; perhaps less than anybody wants to be told about"},
 	{From: fsm.In(Working), On: OnPatience, To: Told, Why: "the sender hears within half a second that it was taken"},

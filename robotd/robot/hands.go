@@ -52,6 +52,8 @@ func (h *hands) perform(effects []brain.Effect) {
 			h.endCalibration()
 		case brain.SaveRequests, brain.SaveContent, brain.SaveEvent, brain.SaveSetting:
 			b.saves = append(b.saves, e)
+		case brain.ReadEvents:
+			b.reads = append(b.reads, e.Key)
 		case brain.Publish:
 			h.told++
 			// What finds the outbox full waits its turn like the rest.
@@ -72,7 +74,7 @@ func (h *hands) perform(effects []brain.Effect) {
 			panic(fmt.Sprintf("robot: no such effect: %T", e))
 		}
 	}
-	if len(b.saves)+len(b.publish) > 0 {
+	if len(b.saves)+len(b.publish)+len(b.reads) > 0 {
 		h.scribe.put(b)
 	}
 }

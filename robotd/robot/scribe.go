@@ -31,6 +31,7 @@ type teller interface {
 type batch struct {
 	saves   []brain.Effect
 	publish []numbered
+	reads   []request.Key // who wants the events, those of this batch included
 }
 
 // numbered is a publication with its place among all: a retained document never
@@ -123,12 +124,26 @@ func (s *scribe) work(batches []batch) {
 		}
 	}
 	for _, b := range batches {
+		for _, k := range b.reads {
+			s.recall(k)
+		}
 		for _, p := range b.publish {
 			if refused == "" || len(b.saves) == 0 || !promise(p) {
 				s.tell(p)
 			}
 		}
 	}
+}
+
+// recall reads the events for a command.
+func (s *scribe) recall(k request.Key) {
+	events, err := s.disk.events()
+	ev := brain.Recalled{Key: k, Events: events}
+	if err != nil {
+		ev.Refused = s.disk.why(err)
+		s.log.Error("the disk did not bring the events", "reason", ev.Refused, "error", err)
+	}
+	s.loop.send(s.ctx, ev)
 }
 
 // promise reports whether what is told has to be on the disk: the final answer to

@@ -12,6 +12,8 @@ import (
 type store interface {
 	// keep writes all of saves or nothing, and returns when they are safe.
 	keep(saves []brain.Effect) error
+	// events brings the newest ones, as they were told, the oldest first.
+	events() ([][]byte, error)
 	// why turns an error of keep into what a sender is told.
 	why(error) schema.Reason
 	close() error
@@ -49,6 +51,8 @@ func (d onDisk) keep(saves []brain.Effect) error {
 	}
 	return d.Apply(batch...)
 }
+
+func (d onDisk) events() ([][]byte, error) { return d.Events() }
 
 func (d onDisk) why(err error) schema.Reason { return disk.Reason(err) }
 

@@ -1,0 +1,40 @@
+package brain
+
+import (
+	"slices"
+
+	"troupe/robotd/mode"
+	"troupe/robotd/request"
+	"troupe/schema"
+)
+
+// callOff ends a command that was handed on and has not ended: one that still
+// waits for its machine is not begun; a switch of modes, a calibration and the
+// telling of old events can be ended on the way. The rest is too short, or would
+// leave the robot between two states.
+func (t *turn) callOff(o request.Perform) {
+	target := request.KeyOf(o.Client, o.Args.ID)
+	switch {
+	case t.unqueue(target):
+		t.reply(target, reply{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was called off before it was begun"})
+	case t.mode.Req == string(target):
+		t.toMode = append(t.toMode, modeInput{Input: mode.Input{Kind: mode.Cancel, Req: string(target)}, by: o.Key, when: o.If})
+		return // the supervisor answers both
+	case t.replay.key == target:
+		t.endReplay(reply{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: t.replayed()})
+	default:
+		t.reply(o.Key, reply{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it is being done and cannot be called off; its answer follows"})
+		return
+	}
+	t.reply(o.Key, reply{Status: schema.StatusSucceeded})
+}
+
+// unqueue takes an order away from the machines it waits for.
+func (t *turn) unqueue(k request.Key) bool {
+	n := len(t.toSafety) + len(t.toMode) + len(t.toQueue) + len(t.toAuto)
+	t.toSafety = slices.DeleteFunc(t.toSafety, func(in safetyInput) bool { return in.by == k })
+	t.toMode = slices.DeleteFunc(t.toMode, func(in modeInput) bool { return in.by == k })
+	t.toQueue = slices.DeleteFunc(t.toQueue, func(in queueInput) bool { return in.by == k })
+	t.toAuto = slices.DeleteFunc(t.toAuto, func(in autoInput) bool { return in.by == k })
+	return len(t.toSafety)+len(t.toMode)+len(t.toQueue)+len(t.toAuto) < n
+}

@@ -1,0 +1,124 @@
+package brain
+
+import (
+	"fmt"
+	"time"
+
+	"troupe/robotd/request"
+	"troupe/schema"
+)
+
+// replayEvery is the time between two events that are told again: what happens
+// meanwhile has to come through beside them.
+const replayEvery = 100 * time.Millisecond
+
+// replay is the telling of old events that is under way; without a key there is
+// none. What it has not told yet is kept here, and is bounded by the ring on disk.
+type replay struct {
+	key      request.Key
+	boot     string
+	from, to int64
+	events   [][]byte
+	total    int
+	missing  string // what is gone, for people
+	begun    bool   // the disk has brought them
+	due      time.Duration
+}
+
+type gone struct {
+	Boot string `json:"boot"`
+	From int64  `json:"from"`
+	To   int64  `json:"to"`
+}
+
+// askReplay begins to tell events again, once the disk has brought them. One at a
+// time: more would come no sooner.
+func (t *turn) askReplay(o request.Perform) {
+	a := o.Args
+	no := func(r schema.Reason, pointer, detail string) {
+		t.reply(o.Key, reply{Status: schema.StatusRejected, Reason: r, Pointer: pointer, Detail: detail})
+	}
+	switch {
+	case a.To != 0 && a.To < a.From:
+		no(schema.ReasonBadRequest, "/args/to", fmt.Sprintf("%d comes before %d", a.To, a.From))
+	case t.replay.key != "":
+		no(schema.ReasonBusy, "", "events are being told again for "+t.replay.key.Client()+" already")
+	default:
+		t.replay = replay{key: o.Key, boot: a.Boot, from: a.From, to: a.To}
+		if a.Boot == "" {
+			t.replay.boot = t.boot
+		}
+		t.do(ReadEvents{o.Key})
+	}
+}
+
+// recalled takes what the disk kept. The events that were asked for and are gone
+// are told of first: who looks for a gap has to know that it stays.
+func (t *turn) recalled(ev Recalled) {
+	r := &t.replay
+	if ev.Key != r.key {
+		return // it was called off
+	}
+	if ev.Refused != "" {
+		t.endReplay(reply{Status: schema.StatusFailed, Reason: ev.Refused, Detail: "the disk did not bring the events"})
+		return
+	}
+	var first, last int64
+	for _, payload := range ev.Events {
+		e, problems := schema.Decode[schema.Event](payload)
+		if len(problems) > 0 || e.Boot != r.boot {
+			continue
+		}
+		if first == 0 {
+			first = e.Seq
+		}
+		if last = e.Seq; e.Seq >= r.from && (r.to == 0 || e.Seq <= r.to) {
+			r.events = append(r.events, payload)
+		}
+	}
+	if first == 0 {
+		t.endReplay(reply{Status: schema.StatusFailed, Reason: schema.ReasonUnknownID, Pointer: "/args/boot", Detail: "no event of boot " + r.boot + " is kept"})
+		return
+	}
+	if r.from < first {
+		until := first - 1
+		if r.to != 0 {
+			until = min(until, r.to)
+		}
+		r.missing = fmt.Sprintf("; %d to %d are no longer kept", r.from, until)
+		t.tell("events_gone", "brain", "", r.key.ID(), gone{r.boot, r.from, until})
+	}
+	if r.from > last {
+		r.missing = fmt.Sprintf("; the newest is %d", last)
+	}
+	r.total, r.due, r.begun = len(r.events), t.now.Mono, true
+	t.reply(r.key, reply{Status: schema.StatusAccepted})
+}
+
+// replaying tells the next event when its time has come. Without a link it waits.
+func (t *turn) replaying() {
+	r := &t.replay
+	if !r.begun || t.session == "" || t.now.Mono < r.due && len(r.events) > 0 {
+		return
+	}
+	if len(r.events) > 0 {
+		t.do(Publish{Topic: schema.TopicEvent, Payload: r.events[0]})
+		r.events, r.due = r.events[1:], t.now.Mono+replayEvery
+		share := 100 * (r.total - len(r.events)) / r.total
+		t.asking(request.Outcome{Key: r.key, Status: schema.StatusInProgress, Progress: &share})
+	}
+	if len(r.events) == 0 {
+		t.endReplay(reply{Status: schema.StatusSucceeded, Detail: t.replayed()})
+	}
+}
+
+// replayed says how far it came.
+func (t *turn) replayed() string {
+	n := t.replay.total - len(t.replay.events)
+	return fmt.Sprintf("events told again: %d%s", n, t.replay.missing)
+}
+
+func (t *turn) endReplay(r reply) {
+	t.reply(t.replay.key, r)
+	t.replay = replay{}
+}
