@@ -224,11 +224,22 @@ func TestTheDeskStopsRobotsAndLetsThemMoveAgain(t *testing.T) {
 		for _, rid := range []string{"r1", "r2"} {
 			w.state(rid, "DISABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyDisabled })
 		}
-		list := asked[struct {
-			Commands []api.Command `json:"commands"`
-		}](w, "command", "list", "--robot", "r1")
-		if len(list.Commands) != 2 || list.Commands[0].Verb != "safety/stop" || list.Commands[0].State != command.Succeeded {
-			w.t.Errorf("on record: %s", text(list.Commands))
+		w.until("the stop on record", func() bool {
+			list := asked[struct {
+				Commands []api.Command `json:"commands"`
+			}](w, "command", "list", "--robot", "r1")
+			return len(list.Commands) == 2 && list.Commands[0].Verb == "safety/stop" && list.Commands[0].State == command.Succeeded
+		})
+		held := asked[struct{ Stops []api.HeldStop }](w, "stop", "list").Stops
+		if len(held) != 1 || !held[0].All || held[0].Why != "a child came near" {
+			w.t.Fatalf("held: %s", text(held))
 		}
+		if s := w.cli("safety", "enable", "r1", "--wait"); s.code != 1 || !strings.Contains(s.out, "latched") {
+			w.t.Errorf("enabled while a stop is held: status %d\n%s%s", s.code, s.out, s.err)
+		}
+		w.do("stop", "release", held[0].ID, "--why", "the child is with its parents")
+		w.holds("r1")
+		w.holds("r2")
+		w.until("robots enabled by whoever saw them after the stop", func() bool { return w.cli("safety", "enable", "--all", "--wait").code == 0 })
 	})
 }

@@ -67,7 +67,11 @@ func (w *wire) carry(near net.Conn) {
 	if address == "" {
 		return
 	}
-	far, err := net.Dial("tcp", address)
+	network := "tcp"
+	if address[0] == '/' {
+		network = "unix"
+	}
+	far, err := net.Dial(network, address)
 	if err != nil {
 		return
 	}

@@ -202,7 +202,7 @@ func (w *world) robotsIn(mode schema.ModeID, configuration string, ids ...string
 func (w *world) startDesk() {
 	w.t.Helper()
 	w.fleetd = launch(w.t, "fleetd", program(w.t, "fleetd"), []string{
-		"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.desk.url(), "--database", w.store,
+		"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.desk.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops"),
 	}, nil)
 	w.http = "http://" + strings.TrimPrefix(w.fleetd.ready()["http"], "http://")
 }

@@ -66,7 +66,7 @@ func (s *server) hold(ctx context.Context, in StopOrder, prefer string) (*issued
 	level := orElse(in.Level, "stop")
 	now := s.desk.Now()
 	o := stop.Order{
-		ID: stopID(now), Level: levels[level], By: in.By, Why: in.Why, At: now.Truncate(time.Microsecond),
+		ID: stopID(now), Level: levels[level], By: orElse(in.By, s.desk.Status().Name), Why: in.Why, At: now.Truncate(time.Microsecond),
 		All: in.Selector.All, Labels: labelsOf(in.Selector), Selects: in.Selector.String(),
 	}
 	targets, _ := s.desk.Targets(in.Selector, true)

@@ -68,22 +68,27 @@ func (f *Fleet) hear(m link.Message) {
 // hearRobot takes in one message of one robot.
 func (f *Fleet) hearRobot(kind schema.TopicKind, id string, m link.Message, now time.Time) (turned turn, problems []schema.Problem) {
 	var do func(*entry)
+	var shown []schema.StopLatch // what the robot holds as of now
+	current := false
 	switch kind {
 	case schema.TopicPresence:
 		v, ps := schema.Decode[schema.Presence](m.Payload)
 		problems, do = ps, func(e *entry) { e.facts = e.facts.Heard(v, m.Retain, now) }
 	case schema.TopicHeartbeat:
 		v, ps := schema.Decode[schema.Heartbeat](m.Payload)
-		problems, do = ps, func(e *entry) { e.beat(v, f.trip(v, now), now) }
+		problems, do = ps, func(e *entry) {
+			e.beat(v, f.trip(v, now), now)
+			if s := e.state; s != nil && s.Session == v.Session && s.StateSeq == v.StateSeq { // it is still so
+				shown, current = s.Safety.Latches, true
+			}
+		}
 	case schema.TopicState:
 		v, ps := schema.Decode[schema.State](m.Payload)
 		problems, do = ps, func(e *entry) { e.state, e.stateAt = &v, now }
 		if len(ps) == 0 && v.LastReq != nil && v.LastReq.Client == f.cfg.Name {
 			f.driver.post(post{kind: postShown, robot: id, last: *v.LastReq})
 		}
-		if len(ps) == 0 && !m.Retain { // what the broker kept may be long over
-			f.stops.shows(id, v.Safety.Latches, now)
-		}
+		shown, current = v.Safety.Latches, !m.Retain // what the broker kept may be long over
 	case schema.TopicModes:
 		v, ps := schema.Decode[schema.Modes](m.Payload)
 		problems, do = ps, func(e *entry) { e.modes = &v }
@@ -127,6 +132,9 @@ func (f *Fleet) hearRobot(kind schema.TopicKind, id string, m link.Message, now 
 			e.unsaved[kind] = true
 		}
 	})
+	if current {
+		f.stops.shows(id, shown, now)
+	}
 	return turned, nil
 }
 

@@ -154,7 +154,7 @@ func (s *stops) came(robot string) {
 // goes on showing although nobody here holds it was asked for while the desk did
 // not hear it, and is written down.
 func (s *stops) shows(robot string, latches []schema.StopLatch, now time.Time) {
-	adopted := s.f.hub.adopted(robot)
+	adopted := len(latches) > 0 && s.f.hub.adopted(robot)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was := s.shown[robot]

@@ -99,11 +99,6 @@ func TestAStopThatADeskIsNotThereForIsWrittenDownLater(t *testing.T) {
 		w.stopDesk()
 		r.Holds(schema.StopLatch{ID: "wall1", Level: schema.StopHalt, By: "wall1", Since: 1})
 		w.startDesk()
-		w.until("the desk sees it", func() bool { return w.held("r1") == "wall1" })
-		w.sleep(3 * time.Second)
-		r.Change(func(*schema.State) {}) // a state comes at least every 10 s
-		w.sleep(3 * time.Second)
-		r.Change(func(*schema.State) {})
 		w.onRecord("wall1")
 		if h := w.Held()[0]; h.By != "wall1" || h.Level != schema.StopHalt || len(h.Robots) != 1 {
 			w.Errorf("it is on record as %+v", h)
