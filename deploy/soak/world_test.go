@@ -120,11 +120,11 @@ func (w *world) startRobot() {
 // stopRobot ends it as a power cut does: nobody hears of it.
 func (w *world) stopRobot() {
 	w.wires["r1"].part(true)
-	w.history.died()
 	w.robotEnd()
 	if err := <-w.robotRun; err != nil {
 		w.Errorf("the robot ended with %v", err)
 	}
+	w.history.died()
 }
 
 func (w *world) do(d deed) {
