@@ -125,7 +125,7 @@ var Reasons = []ReasonText{
 	{ReasonOutOfRange, RetryAfterFix, "the value lies outside the unit's limits"},
 	{ReasonInvalidTransition, RetryNever, "that cannot be asked for in the present state"},
 	{ReasonNotInAto, RetryAfterFix, "ato is not the active mode"},
-	{ReasonNotInMnl, RetryAfterFix, "mnl does not run; mode/set mnl starts it"},
+	{ReasonNotInMnl, RetryAfterFix, "mnl does not run: mode/set mnl starts it, mode/resume goes on with it"},
 	{ReasonUnknownHandler, RetryAfterFix, "there is no such handler; caps lists them"},
 	{ReasonUnknownInterrupter, RetryAfterFix, "there is no such interrupter; caps lists them"},
 	{ReasonInterrupterStopped, RetryAfterFix, "the asking interrupter is stopped"},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"troupe/robotd/control"
 	"troupe/robotd/request"
 	"troupe/schema"
 )
@@ -100,6 +101,10 @@ func (a *auditor) see(ev Event, effects []Effect) {
 					a.fail("the %s is started while no operator can reach the robot", e.Unit)
 				}
 			}
+		case Move:
+			if (e.VX != 0 || e.WZ != 0) && (s.safety.At != schema.SafetyEnabled || s.mode.Active != schema.ModeMnl || s.control.At != control.Held || lost) {
+				a.fail("the drive is to go %v m/s in %s, %s, held by %q, link lost %v", e.VX, s.safety.At, s.mode.Active, s.control.Lease.Who, lost)
+			}
 		case SaveRequests:
 			for _, rec := range e.Put {
 				a.unkept[rec.Key()] = a.unkept[rec.Key()] || a.r.diskFull
@@ -165,6 +170,9 @@ func (a *auditor) published(e Publish) {
 		d, p := schema.DecodeStrict[schema.Ack](e.Payload)
 		check(p)
 		a.acknowledged(e, d)
+	case schema.TopicTelemetry:
+		_, p := schema.DecodeStrict[schema.Telemetry](e.Payload)
+		check(p)
 	case schema.TopicModes:
 		_, p := schema.DecodeStrict[schema.Modes](e.Payload)
 		check(p)

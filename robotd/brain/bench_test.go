@@ -17,6 +17,10 @@ type bench struct {
 	told  driver.Order
 	since int               // orders so far: what an earlier one set going does not come about
 	busy  map[uint64]string // commands by key: their unit
+	want  driver.Velocity   // of the drive
+	over  time.Duration     // when that ends
+	v     float64           // m/s
+	rolls bool
 }
 
 func newBench(r *rig) *bench {

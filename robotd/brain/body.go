@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,11 +95,21 @@ func (t *turn) reported(ev driver.Event) {
 		}
 	case driver.Battery:
 		t.body.battery = charge{known: true, share: ev.Level, charging: ev.Charging}
+	case driver.Speed:
+		t.hand.vx, t.hand.wz = finite(ev.VX), finite(ev.WZ)
 	case driver.Sensed:
 		t.sensed(ev)
 	case driver.Waits:
 		t.waits = append(t.waits, ev)
 	}
+}
+
+// finite is what of a driver's figure can be told.
+func finite(v float64) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
 }
 
 // maxWord bounds each word that a driver says, in bytes.

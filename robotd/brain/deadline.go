@@ -24,6 +24,7 @@ func Deadline(s *State) time.Duration {
 	sooner(s.activities.Deadline())
 	sooner(s.places.Deadline())
 	sooner(s.control.Deadline())
+	sooner(s.telemetryDue())
 	sooner(s.due(), s.session != "")
 	sooner(s.nextBeat, s.session != "")
 	sooner(s.replay.due, s.session != "" && len(s.replay.events) > 0)

@@ -23,6 +23,8 @@ type (
 		Key  uint64
 		Unit string
 	}
+	// Move drives by hand.
+	Move struct{ driver.Velocity }
 	// Feed tells the body that its robot is awake.
 	Feed struct{}
 
@@ -82,6 +84,7 @@ type (
 func (Order) effect()          {}
 func (Start) effect()          {}
 func (Stop) effect()           {}
+func (Move) effect()           {}
 func (Feed) effect()           {}
 func (Calibrate) effect()      {}
 func (EndCalibration) effect() {}

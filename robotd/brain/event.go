@@ -43,6 +43,15 @@ type (
 		Local bool
 	}
 
+	// Frame is one frame of driving by hand, as it came.
+	Frame struct {
+		Client   string
+		Frame    schema.VelocityFrame
+		Problems []schema.Problem // it cannot be understood
+		Retained bool
+		N        uint64 // as of a Command
+	}
+
 	// RequestsSaved answers SaveRequests: without Refused they are on the disk.
 	RequestsSaved struct {
 		Keys    []request.Key
@@ -129,6 +138,7 @@ func (Begin) event()         {}
 func (Tick) event()          {}
 func (Follow) event()        {}
 func (Command) event()       {}
+func (Frame) event()         {}
 func (RequestsSaved) event() {}
 func (Recalled) event()      {}
 func (Delivered) event()     {}

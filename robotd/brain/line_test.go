@@ -28,6 +28,13 @@ func (p *player) line(e Effect) string {
 	switch e := e.(type) {
 	case Feed:
 		return ""
+	case Move:
+		line := fmt.Sprintf("body: drive at %v m/s, %v rad/s", e.VX, e.WZ)
+		if line == p.moves {
+			return ""
+		}
+		p.moves = line
+		return line
 	case Order:
 		return "body: all " + string(e.Order)
 	case Start:
@@ -120,6 +127,9 @@ func (p *player) told(e Publish) string {
 		return fmt.Sprintf("tell: event %d of %s again: %s", ev.Seq, ev.Boot, ev.Type)
 	case schema.TopicHeartbeat:
 		decoded[schema.Heartbeat](p, e.Payload)
+		return ""
+	case schema.TopicTelemetry:
+		decoded[schema.Telemetry](p, e.Payload)
 		return ""
 	case schema.TopicAck:
 		return ackLine(e.Param, decoded[schema.Ack](p, e.Payload))

@@ -146,6 +146,17 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			`interrupter/stop "interrupter":"screen"`, `interrupter/run "interrupter":"screen"`),
 		"control": verb("control/acquire", `control/acquire "scope":"all","ttl_ms":2000`, `control/acquire "scope":"some"`, "control/takeover",
 			"control/renew", `control/renew "ttl_ms":60001`, "control/release", `control/release "lease":"x"`),
+		"frame": func(t *rapid.T) {
+			s := w.r.s
+			if s.session == "" {
+				return
+			}
+			f := schema.VelocityFrame{
+				Lease: s.control.Lease.ID, Seq: rapid.Int64Range(1, 50).Draw(t, "seq"), TTLMS: 400,
+				VXMPS: rapid.Float64Range(-1, 1).Draw(t, "vx"), SeenMonoMS: (w.r.now - w.r.old).Milliseconds() - rapid.Int64Range(0, 700).Draw(t, "age"),
+			}
+			w.r.give(Frame{Client: s.control.Lease.Who.Client, Frame: f})
+		},
 		"rival": func(t *rapid.T) {
 			if w.r.s.session != "" {
 				verb := rapid.SampledFrom([]string{"acquire", "takeover", "takeover", "release"}).Draw(t, "verb")

@@ -27,6 +27,7 @@ func (t *turn) publish() {
 	t.tellModes()
 	t.tellReport()
 	t.tellPresence()
+	t.tellDrive()
 	if t.now.Mono >= t.nextBeat {
 		t.nextBeat = t.now.Mono + t.cfg.Heartbeat
 		// It promises nothing, so it waits for no disk: a disk that hangs is no

@@ -171,6 +171,8 @@ func (r *rig) done(ev Event, effects []Effect) {
 			r.body.start(e.Command)
 		case Stop:
 			delete(r.body.busy, e.Key)
+		case Move:
+			r.body.move(e.Velocity)
 		case Calibrate:
 			c := Calibrated{Run: e.Run}
 			if r.calibBad {

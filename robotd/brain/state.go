@@ -14,6 +14,7 @@ import (
 	"troupe/robotd/mode"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
+	"troupe/robotd/teleop"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/sign"
@@ -82,6 +83,7 @@ type State struct {
 	placed *delivery.Loaded[score.Places] // the fleet's places that goto knows
 
 	replay replay
+	hand   hand // that drives it
 
 	// The fleet.
 	authority string // the one that is obeyed; empty until the first wish
@@ -144,7 +146,7 @@ func New(cfg *Config, id string, b driver.Body, m Memory, now Now) (*State, []Ef
 		cfg: cfg, boot: id,
 		safety: safety.Boot(now.Mono), link: link.Boot(), mode: mode.Boot(&cfg.Mode),
 		queue: interrupt.Boot(&cfg.Interrupts), auto: auto.Boot(),
-		control:   control.Boot(id),
+		control: control.Boot(id), hand: hand{stick: teleop.Boot()},
 		lanes:     act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg), Limits: act.Defaults()}),
 		body:      newBody(b),
 		modeSince: now.Wall, eventRoom: eventBurst, eventFilled: now.Mono,

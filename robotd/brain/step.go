@@ -31,6 +31,7 @@ func Step(s *State, now Now, ev Event, out []Effect) []Effect {
 	t.reach()
 	t.controlling()
 	t.supervise()
+	t.stick()
 	t.power()
 	t.handlers()
 	t.interrupts()
@@ -39,6 +40,7 @@ func Step(s *State, now Now, ev Event, out []Effect) []Effect {
 	if _, tick := ev.(Tick); tick {
 		t.ticked = now.Mono
 		t.outs = t.lanes.Tick(now.Mono, t.outs)
+		t.push()
 		if t.feeding() {
 			t.do(Feed{})
 		}
@@ -80,6 +82,8 @@ func (t *turn) hear(ev Event) {
 	case Begin:
 		t.toMode = append(t.toMode, modeInput{Input: mode.Input{Kind: mode.Begin}})
 		t.tell("booted", "brain", "", "", nil)
+	case Frame:
+		t.framed(ev)
 	case Heard:
 		t.heard(ev)
 	case Wished:

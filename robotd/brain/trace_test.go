@@ -75,7 +75,9 @@ type player struct {
 	out  strings.Builder
 	from time.Duration // of the present line
 
-	eventSeq int64 // the newest event of the present boot
+	eventSeq int64  // the newest event of the present boot
+	moves    string // the last velocity that was written down
+	seq      int64  // of the last frame
 }
 
 func (p *player) play(text, line string) {
@@ -119,6 +121,8 @@ func (p *player) happen(text, word string, args []string) {
 		group, verb, _ := strings.Cut(arg(1), "/")
 		_, payload, _ := strings.Cut(text, arg(1))
 		r.give(Command{Client: arg(0), Group: group, Verb: verb, Payload: []byte(strings.TrimSpace(payload)), Retained: word == "retained"})
+	case "drive": // for how long with which speeds, ten frames a second
+		p.drive(args)
 	case "wish":
 		p.wish(args)
 	case "holds", "fleet-holds": // a document of stops: rev, authority, and id:level of each stop
@@ -198,6 +202,20 @@ func (p *player) holds(word string, args []string) {
 		}
 	}
 	p.rig.give(Stopped{Document: doc})
+}
+
+// drive sends frames as the one does who has control: CLIENT DURATION VX WZ.
+func (p *player) drive(args []string) {
+	d, _ := time.ParseDuration(args[1])
+	vx, _ := strconv.ParseFloat(args[2], 64)
+	wz, _ := strconv.ParseFloat(args[3], 64)
+	r := p.rig
+	for end := r.now + d; r.now < end; r.until(r.now + 100*time.Millisecond) {
+		p.seq++
+		r.give(Frame{Client: args[0], Frame: schema.VelocityFrame{
+			Lease: r.s.control.Lease.ID, Seq: p.seq, VXMPS: vx, WZRadPS: wz, TTLMS: 400, SeenMonoMS: (r.now - r.old).Milliseconds(),
+		}})
+	}
 }
 
 func (p *player) configure(setting string) {

@@ -44,6 +44,8 @@ func (h *hands) perform(effects []brain.Effect) {
 			h.body.Start(e.Command)
 		case brain.Stop:
 			h.body.Stop(e.Key)
+		case brain.Move:
+			h.body.Move(e.Velocity)
 		case brain.Feed:
 			h.body.Feed()
 		case brain.Calibrate:

@@ -102,6 +102,10 @@ func (p *post) arrived(m link.Message) {
 		p.loop.send(p.ctx, ev)
 	case schema.TopicDesiredStop, schema.TopicFleetStop, schema.TopicFleetStopCmd:
 		p.stop(row.Kind, at.CID, m)
+	case schema.TopicTeleop:
+		ev := brain.Frame{Client: at.CID, Retained: m.Retain, N: m.N}
+		ev.Frame, ev.Problems = schema.Decode[schema.VelocityFrame](m.Payload)
+		p.loop.send(p.ctx, ev)
 	case schema.TopicPresence:
 		ev := brain.Seen{}
 		if len(m.Payload) > 0 {

@@ -20,10 +20,8 @@ const (
 type Facts struct {
 	Client string // who holds control; empty = nobody
 	Lease  string
-	// Forbid is why the robot may not be driven now, in words in Detail; empty
-	// when it may.
+	// Forbid is why the robot may not be driven now; empty when it may.
 	Forbid schema.Reason
-	Detail string
 	// What the drive can do at most: m/s and rad/s.
 	MaxMPS, MaxRadPS float64
 	// Period is how long until somebody looks again, at most.
@@ -144,7 +142,7 @@ func (s *State) judge(now time.Duration, f Facts, in Frame) (schema.Reason, stri
 	case now-seen > Sight:
 		return schema.ReasonPrecondition, fmt.Sprintf("what its sender saw of the robot was %d ms old", (now - seen).Milliseconds())
 	case f.Forbid != "":
-		return f.Forbid, f.Detail
+		return f.Forbid, f.Forbid.Describe().Text
 	case s.At == Barred && (in.VXMPS != 0 || in.WZRadPS != 0):
 		return schema.ReasonPrecondition, "let the stick go first: a frame with vx 0 and wz 0, or none for 400 ms"
 	}

@@ -20,9 +20,9 @@ type Event string
 
 // The events.
 const (
-	OnPush   Event = "push"     // a valid frame with a speed
-	OnLetGo  Event = "let-go"   // a valid frame without
-	OnRunOut Event = "run-out"  // no valid frame for too long
+	OnPush   Event = "push"    // a valid frame with a speed
+	OnLetGo  Event = "let-go"  // a valid frame without
+	OnRunOut Event = "run-out" // no valid frame for too long
 	OnEnd    Event = "lease-end"
 	OnForbid Event = "forbidden"
 	OnStop   Event = "stop"

@@ -43,7 +43,7 @@ func (w *world) play(t *testing.T, line string) string {
 		}
 		d = Look(&w.s, now, w.f)
 	case "forbid":
-		w.f.Forbid, w.f.Detail = schema.Reason(words[0]), "as the script says"
+		w.f.Forbid = schema.Reason(words[0])
 		d = Look(&w.s, now, w.f)
 	case "allow":
 		w.f.Forbid = ""

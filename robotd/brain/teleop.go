@@ -1,0 +1,169 @@
+package brain
+
+import (
+	"cmp"
+	"time"
+
+	"troupe/robotd/control"
+	"troupe/robotd/driver"
+	"troupe/robotd/mode"
+	"troupe/robotd/safety"
+	"troupe/robotd/teleop"
+	"troupe/schema"
+)
+
+// telemetryEvery is how often the robot says how fast it is while somebody has
+// it in hand.
+const telemetryEvery = 100 * time.Millisecond
+
+// A drive that does not say how fast it can go is driven no faster by hand.
+const (
+	unsaidMPS   = 0.3
+	unsaidRadPS = 0.5
+)
+
+// hand is what the robot knows of being driven by hand.
+type hand struct {
+	stick  teleop.State
+	frames []Frame // that came in this step
+
+	vx, wz    float64 // as the drive says
+	told      time.Duration
+	telemetry int64 // sent so far
+}
+
+// framed takes a frame as it came. One that came before a stop is too late.
+func (t *turn) framed(ev Frame) {
+	if ev.N == 0 || ev.N >= t.stopped {
+		t.hand.frames = append(t.hand.frames, ev)
+	}
+}
+
+// stick moves the set-point of the drive. It comes after control, safety and the
+// mode have spoken, in every step: what forbids driving ends it in the same step.
+func (t *turn) stick() {
+	f := t.teleopFacts()
+	drove := t.hand.stick.At == teleop.Driving
+	if len(t.hand.frames) == 0 {
+		t.sticked(teleop.Look(&t.hand.stick, t.now.Mono, f))
+	}
+	for _, ev := range t.hand.frames {
+		in := teleop.Frame{Client: ev.Client, VelocityFrame: ev.Frame}
+		switch {
+		case ev.Retained:
+			in.Refused, in.Detail = schema.ReasonRetainedCommand, "a frame is never retained"
+		case len(ev.Problems) > 0:
+			in.Refused, in.Detail = schema.ReasonBadRequest, ev.Problems[0].String()
+		}
+		t.sticked(teleop.Heard(&t.hand.stick, t.now.Mono, f, in))
+	}
+	t.hand.frames = t.hand.frames[:0]
+	if drove && t.hand.stick.At != teleop.Driving {
+		t.do(Move{driver.Velocity{TTL: driver.VelocityTTL}})
+	}
+}
+
+// sticked carries what the stick came to.
+func (t *turn) sticked(d teleop.Decision) {
+	if d.Changed && (d.From == teleop.Driving || d.To == teleop.Driving) {
+		t.note("teleop", string(d.From), string(d.To), d.Why, string(d.On))
+	}
+	if r := d.Tell; r.Count > 0 {
+		t.tell("teleop_refused", cmp.Or(r.Client, "teleop"), string(r.Reason), "", refusedFrames{r.Reason, r.Detail, r.Count})
+	}
+}
+
+type refusedFrames struct {
+	Reason schema.Reason `json:"reason"`
+	Detail string        `json:"detail,omitempty"`
+	Count  int64         `json:"count"`
+}
+
+// letGo takes the stick away until it is let go.
+func (t *turn) letGo() (drove bool) {
+	drove = t.hand.stick.At == teleop.Driving
+	t.sticked(teleop.Stop(&t.hand.stick))
+	if drove {
+		t.do(Move{driver.Velocity{TTL: driver.VelocityTTL}})
+	}
+	return drove
+}
+
+// push tells the drive its set-point, once a tick.
+func (t *turn) push() {
+	if s := t.hand.stick; s.At == teleop.Driving {
+		t.do(Move{driver.Velocity{VX: s.VX, WZ: s.WZ, TTL: s.Until - t.now.Mono}})
+	}
+}
+
+func (t *turn) teleopFacts() teleop.Facts {
+	f := teleop.Facts{Period: t.cfg.Tick, MaxMPS: unsaidMPS, MaxRadPS: unsaidRadPS}
+	if t.control.At == control.Held {
+		f.Client, f.Lease = t.control.Lease.Who.Client, t.control.Lease.ID
+	}
+	drive, ok := t.body.of(schema.UnitDrive)
+	if !ok {
+		f.Forbid = schema.ReasonUnknownVerb
+		return f
+	}
+	f.MaxMPS, f.MaxRadPS = cmp.Or(drive.MaxSpeedMPS, f.MaxMPS), cmp.Or(drive.MaxTurnRadPS, f.MaxRadPS)
+	f.Forbid = t.byHand(schema.UnitDrive)
+	return f
+}
+
+// byHand answers why a unit of this kind cannot be told something by hand now.
+func (t *turn) byHand(k schema.UnitKind) schema.Reason {
+	lost, _ := t.linkLost()
+	class := safety.Shows
+	switch {
+	case k.Moves():
+		class = safety.Moves
+	case k == schema.UnitSpeaker:
+		class = safety.Sounds
+	}
+	shut := safety.Gate(t.safety.At, class, safety.Act)
+	switch {
+	case t.mode.Active != schema.ModeMnl || t.mode.Phase != mode.Ready || t.mode.Paused(&t.cfg.Mode):
+		return schema.ReasonNotInMnl
+	case shut != "":
+		return shut
+	case k.Moves() && (lost || t.session == ""):
+		return schema.ReasonLinkLost
+	}
+	return ""
+}
+
+// of finds the unit of a kind that is used: the first.
+func (b *body) of(k schema.UnitKind) (schema.Unit, bool) {
+	for _, u := range b.units {
+		if u.Kind == k {
+			return u, true
+		}
+	}
+	return schema.Unit{}, false
+}
+
+// driveFigures is telemetry/drive.
+type driveFigures struct {
+	VXMPS   float64 `json:"vx_mps"`
+	WZRadPS float64 `json:"wz_radps"`
+}
+
+// tellDrive says how fast the robot is while somebody has it in hand, with the
+// time that a frame has to echo. It promises nothing, and so waits for no disk.
+func (t *turn) tellDrive() {
+	if at, due := t.telemetryDue(); !due || t.now.Mono < at {
+		return
+	}
+	t.hand.told = t.now.Mono
+	t.hand.telemetry++
+	t.do(Publish{Topic: schema.TopicTelemetry, Param: "drive", First: true, Payload: t.encode(&schema.Telemetry{
+		Session: t.session, Seq: t.hand.telemetry, MonoMS: t.now.Mono.Milliseconds(),
+		Data: t.encode(driveFigures{t.hand.vx, t.hand.wz}),
+	})})
+}
+
+func (s *State) telemetryDue() (time.Duration, bool) {
+	_, drives := s.body.of(schema.UnitDrive)
+	return s.hand.told + telemetryEvery, drives && s.session != "" && s.control.At == control.Held
+}
