@@ -50,6 +50,10 @@ func Start(t testing.TB, options ...func(*server.Config)) *Broker {
 // form that works in a synctest bubble, where real sockets cannot wait.
 func InProcess(c *server.Config) { c.MQTT = "" }
 
+// OverEveryDoor lets a broker with certificates listen for WebSocket as well, with
+// and without TLS.
+func OverEveryDoor(c *server.Config) { c.WS, c.WSS = "127.0.0.1:0", "127.0.0.1:0" }
+
 // Log shows the broker's log in the test's output.
 func Log(t testing.TB) func(*server.Config) {
 	return func(c *server.Config) {

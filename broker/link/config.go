@@ -73,11 +73,11 @@ type State struct {
 // Config says who connects where, and who is told. Zero durations and sizes mean
 // the defaults named beside them.
 type Config struct {
-	URL  string                                      // mqtt://host:port or mqtts://host:port; may be empty with Dial
-	Dial func(ctx context.Context) (net.Conn, error) // nil: TCP to URL
-	// TLS is asked anew for each connection to an mqtts URL, so that a renewed
-	// certificate is shown at the next one. The server's name is filled in from
-	// the URL, and TLS 1.3 is the least. nil: whom this machine trusts.
+	URL  string                                      // mqtt, mqtts, ws or wss://host:port; may be empty with Dial
+	Dial func(ctx context.Context) (net.Conn, error) // nil: to URL
+	// TLS is asked anew for each connection to an mqtts or wss URL, so that a
+	// renewed certificate is shown at the next one. The server's name is filled in
+	// from the URL, and TLS 1.3 is the least. nil: whom this machine trusts.
 	TLS func() (*tls.Config, error)
 
 	Name     string // MQTT user name; empty = none

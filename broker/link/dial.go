@@ -7,49 +7,61 @@ import (
 	"net"
 	"net/url"
 	"time"
+
+	"troupe/broker/websocket"
 )
 
-// address is where a broker is, and whether what is said there is encrypted.
+// address is where a broker is and how it is spoken to.
 type address struct {
 	host, hostPort string
 	encrypted      bool
+	webSocket      string // URL; empty: not over WebSocket
 }
 
-// addressOf reads mqtt://host[:port] or mqtts://host[:port]. Other transports come
-// in through Config.Dial.
+// ports that are meant when a URL has none.
+var ports = map[string]string{"mqtt": "1883", "tcp": "1883", "mqtts": "8883", "ws": "80", "wss": "443"}
+
+// addressOf reads mqtt://host[:port], mqtts://..., ws://host[:port][/path] or
+// wss://...
 func addressOf(raw string) (address, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
 		return address{}, fmt.Errorf("broker URL: %w", err)
 	}
-	port, known := map[string]string{"mqtt": "1883", "tcp": "1883", "mqtts": "8883"}[u.Scheme]
-	if !known || u.Hostname() == "" || u.Path != "" || u.User != nil {
-		return address{}, fmt.Errorf("broker URL %q: want mqtt://host:port or mqtts://host:port", u.Redacted())
+	port, known := ports[u.Scheme]
+	overWebSocket := u.Scheme == "ws" || u.Scheme == "wss"
+	if !known || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Path != "" && !overWebSocket {
+		return address{}, fmt.Errorf("broker URL %q: want mqtt://host:port, mqtts://host:port, ws://host:port/path or wss://host:port/path", u.Redacted())
 	}
 	if u.Port() != "" {
 		port = u.Port()
 	}
-	return address{u.Hostname(), net.JoinHostPort(u.Hostname(), port), u.Scheme == "mqtts"}, nil
+	a := address{host: u.Hostname(), hostPort: net.JoinHostPort(u.Hostname(), port), encrypted: u.Scheme == "mqtts" || u.Scheme == "wss"}
+	if overWebSocket {
+		if u.Path == "" {
+			u.Path = websocket.Path
+		}
+		a.webSocket = u.String()
+	}
+	return a, nil
 }
 
 // dial opens a connection as the address and the configuration want it.
 func (c *Config) dial(ctx context.Context, to address) (net.Conn, error) {
-	conn, err := dialTCP(ctx, to.hostPort, c.WriteTimeout+c.KeepAlive)
-	if err != nil || !to.encrypted {
+	how, err := c.encryption(to)
+	if err != nil {
+		return nil, fmt.Errorf("encrypt: %w", err)
+	}
+	tcp := func(ctx context.Context, _, hostPort string) (net.Conn, error) {
+		return dialTCP(ctx, hostPort, c.WriteTimeout+c.KeepAlive)
+	}
+	if to.webSocket != "" {
+		return websocket.Dial(ctx, to.webSocket, tcp, how)
+	}
+	conn, err := tcp(ctx, "tcp", to.hostPort)
+	if err != nil || how == nil {
 		return conn, err
 	}
-	how := &tls.Config{}
-	if c.TLS != nil {
-		if how, err = c.TLS(); err != nil {
-			conn.Close()
-			return nil, fmt.Errorf("encrypt: %w", err)
-		}
-		how = how.Clone()
-	}
-	if how.ServerName == "" {
-		how.ServerName = to.host
-	}
-	how.MinVersion = max(how.MinVersion, tls.VersionTLS13)
 	safe := tls.Client(conn, how)
 	if err := safe.HandshakeContext(ctx); err != nil {
 		conn.Close()

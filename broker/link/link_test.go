@@ -769,6 +769,7 @@ func TestAConnackCodeThatIsNoneIsNoLink(t *testing.T) {
 func TestConfigurationsThatAreRefused(t *testing.T) {
 	for _, c := range []link.Config{
 		{}, {URL: "http://x"}, {URL: "mqtt://"}, {URL: "mqtt://u:p@h:1"}, {URL: "mqtt://h/x"},
+		{URL: "mqtts://h/x"}, {URL: "wss://u@h"}, {URL: "ws://h/?token=x"}, {URL: "ws:///mqtt"},
 		{URL: "mqtt://h", KeepAlive: 500 * time.Millisecond}, {URL: "mqtt://h", BackoffMin: time.Minute},
 		{URL: "mqtt://h", Subscribe: []link.Subscription{{}}},
 	} {

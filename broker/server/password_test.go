@@ -12,7 +12,7 @@ import (
 func TestAFloodOfLoginsIsPutOffAndLeavesOthersAPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPasswords()
-		p.most, p.each = 5, 3
+		p.most, p.each = 4, 3
 		for range cap(p.slots) {
 			p.slots <- struct{}{} // all are at work for ever
 		}
@@ -38,6 +38,13 @@ func TestAFloodOfLoginsIsPutOffAndLeavesOthersAPlace(t *testing.T) {
 			t.Fatal("a fourth of one address waits")
 		}
 		try(other)
+		if len(put) != 0 {
+			t.Fatal("another address finds no place")
+		}
+		try(netip.MustParseAddr("192.0.2.3"))
+		if len(put) != 1 || !<-put {
+			t.Fatal("more wait than there are places")
+		}
 		<-p.slots // one is done
 		synctest.Wait()
 		if time.Since(began) > 0 {

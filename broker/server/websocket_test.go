@@ -85,7 +85,7 @@ func TestAPageOfSomebodyElseDoesNotReachTheBrokerThroughABrowser(t *testing.T) {
 }
 
 func TestWhatIsNoMQTTOverWebSocketIsRefusedInHTTP(t *testing.T) {
-	b := brokertest.Start(t, webSocket)
+	b := brokertest.Start(t, webSocket, func(c *server.Config) { c.ConnectTimeout = time.Hour })
 	upgrade := "Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
 	for request, want := range map[string]int{
 		"GET /other HTTP/1.1\r\n" + upgrade + "Sec-WebSocket-Protocol: mqtt\r\n\r\n": http.StatusNotFound,

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"troupe/broker/link"
 	"troupe/fleetd/fleet"
 	"troupe/schema"
 )
@@ -46,7 +47,10 @@ or broker-password in the file.`,
 	f := c.Flags()
 	f.String("name", "fleetd", "MQTT name of this desk")
 	f.String("http", "127.0.0.1:8080", "address for the API and the live page; port 0 takes a free one")
-	f.String("broker", "mqtt://127.0.0.1:1883", "address of the MQTT broker")
+	f.String("broker", "mqtt://127.0.0.1:1883", "address of the MQTT broker: mqtt, mqtts, ws or wss://host:port")
+	f.String("broker-ca", "", "file with who may have signed the broker's certificate, in PEM; that of --ca, or whom the system believes")
+	f.String("broker-cert", "", "file with the desk's certificate for the broker, in PEM; --ca makes one without it")
+	f.String("broker-key", "", "its key")
 	f.String("database", "sqlite:fleet.db", "sqlite:PATH, or postgres://...")
 	f.String("spool", "", "file on this machine where stops wait for the database; beside an SQLite file, else NAME.stops")
 	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")
@@ -76,7 +80,8 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	return fleet.Run(cmd.Context(), fleet.Config{
 		Name: k.String("name"), HTTP: k.String("http"), Broker: k.String("broker"), Password: k.String(secret),
 		Database: k.String("database"), Spool: k.String("spool"), Namespace: schema.Namespace(k.String("namespace")), Version: sh.version,
-		CA: k.String("ca"), HTTPCert: k.String("http-tls-cert"), HTTPKey: k.String("http-tls-key"),
+		BrokerFiles: link.Files{CA: k.String("broker-ca"), Cert: k.String("broker-cert"), Key: k.String("broker-key")},
+		CA:          k.String("ca"), HTTPCert: k.String("http-tls-cert"), HTTPKey: k.String("http-tls-key"),
 		Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"), RobotBrokers: k.Strings("robot-broker"),
 		Dev: k.Bool("dev"), Exposed: k.Bool("exposed"), Hosts: k.Strings("host"),
 		Logger: slog.New(slog.NewTextHandler(sh.Err, &slog.HandlerOptions{Level: level})),

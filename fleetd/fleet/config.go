@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"troupe/broker/link"
 	"troupe/schema"
 )
 
@@ -20,9 +21,12 @@ type Config struct {
 	HTTP     string // address, such as 127.0.0.1:8080 or :0; empty: only Handler
 	Database string // sqlite:PATH or postgres://...
 
-	Broker   string // mqtt://host:port; may be empty with Dial
+	Broker   string // mqtt, mqtts, ws or wss://host:port; may be empty with Dial
 	Dial     func(ctx context.Context) (net.Conn, error)
 	Password string
+	// BrokerFiles are for mqtts and wss. What is left out of them comes from CA,
+	// and without that from the system.
+	BrokerFiles link.Files
 
 	// Spool is the file on this machine where stops wait for the database; beside an
 	// SQLite file, and NAME.stops otherwise.

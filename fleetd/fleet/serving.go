@@ -169,11 +169,39 @@ func (f *Fleet) Issuer() (api.Issuer, error) {
 	}, nil
 }
 
+// encryption is how the desk speaks to its broker now. With the fleet's keys it
+// makes itself a certificate for each connection: no file can be stolen, and none
+// has to be renewed.
+func (f *Fleet) encryption() (*tls.Config, error) {
+	how, err := f.cfg.BrokerFiles.TLS()
+	if err != nil || f.vault == nil {
+		return how, err
+	}
+	if how.RootCAs == nil {
+		how.RootCAs = x509.NewCertPool()
+		how.RootCAs.AddCert(f.vault.Root())
+	}
+	if how.Certificates == nil && f.cfg.Password == "" {
+		pair, err := f.vault.Service(f.cfg.Name, time.Now())
+		if err != nil {
+			return nil, err
+		}
+		own := tls.Certificate{PrivateKey: pair.Key, Leaf: pair.Certificate}
+		for _, cert := range f.vault.Chain(pair.Certificate) {
+			own.Certificate = append(own.Certificate, cert.Raw)
+		}
+		how.Certificates = []tls.Certificate{own}
+	}
+	return how, nil
+}
+
 // completeIdentity checks what belongs together.
 func (c *Config) completeIdentity() error {
 	switch {
 	case (c.HTTPCert == "") != (c.HTTPKey == ""):
 		return errors.New("a certificate needs its key: write --http-tls-cert FILE --http-tls-key FILE")
+	case (c.BrokerFiles.Cert == "") != (c.BrokerFiles.Key == ""):
+		return errors.New("a certificate needs its key: write --broker-cert FILE --broker-key FILE")
 	case c.Enrol != "" && c.CA == "":
 		return errors.New("robots can be given certificates only with the fleet's keys: write --ca DIR; fleetd ca init makes them")
 	case c.Enrol != "" && c.HTTPCert == "":

@@ -35,6 +35,7 @@ type Config struct {
 	ID        string
 	Broker    string                                      // mqtt://host:port
 	Dial      func(ctx context.Context) (net.Conn, error) // instead of Broker, within one process
+	BrokerCA  string                                      // file; empty: that of the robot's identity, or whom the system believes
 	Password  string
 	Namespace schema.Namespace
 	Data      string // directory

@@ -31,7 +31,8 @@ type setting struct {
 // settings is everything that can be configured from outside.
 var settings = []setting{
 	{"id", "", "the robot's name: a-z, 0-9 and hyphens"},
-	{"broker", "mqtt://127.0.0.1:1883", "address of the broker"},
+	{"broker", "mqtt://127.0.0.1:1883", "address of the broker: mqtt, mqtts, ws or wss://host:port"},
+	{"broker_ca", "", "file with who may have signed the broker's certificate, in PEM; identity/ca.pem of the data, or whom the system believes"},
 	{"password_file", "", "file with the robot's password at the broker"},
 	{"namespace", string(schema.DefaultNamespace), "first level of every topic"},
 	{"data", "./data", "directory for what the robot has to remember"},
@@ -175,7 +176,7 @@ func find(key string) (setting, bool) {
 // wrong with it.
 func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 	c = Config{
-		ID: k.String("id"), Broker: k.String("broker"), Namespace: schema.Namespace(k.String("namespace")),
+		ID: k.String("id"), Broker: k.String("broker"), BrokerCA: k.String("broker_ca"), Namespace: schema.Namespace(k.String("namespace")),
 		Data: k.String("data"), Model: k.String("model"), Serial: k.String("serial"),
 		Languages: k.Strings("languages"), BootMode: schema.ModeID(k.String("boot_mode")),
 		LinkLoss:         map[schema.ModeID]schema.LinkLoss{},

@@ -1,0 +1,32 @@
+package robot
+
+import (
+	"crypto/tls"
+	"errors"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/robotd/identity"
+)
+
+// encryption is how the robot speaks to its broker now: with the identity that its
+// data holds, or without one, in which case it needs a password there. It is asked
+// at each connection, so a renewed certificate is shown at the next.
+func (c Config) encryption() (*tls.Config, error) {
+	how, err := link.Files{CA: c.BrokerCA}.TLS()
+	if err != nil {
+		return nil, err
+	}
+	who, err := identity.Load(c.Data)
+	switch {
+	case errors.Is(err, identity.ErrNone):
+		return how, nil
+	case err != nil:
+		return nil, err
+	}
+	mine := who.TLS(time.Now)
+	if how.RootCAs != nil {
+		mine.RootCAs = how.RootCAs
+	}
+	return mine, nil
+}
