@@ -1,7 +1,6 @@
 package link_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"io"
 	"net"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,67 +16,16 @@ import (
 	"troupe/broker/link"
 )
 
-// muted is a connection on which the broker answers everything and, once deaf,
-// delivers nothing: what is left of a session whose subscriptions were lost.
-type muted struct {
-	net.Conn
-	from *bufio.Reader
-	deaf func() bool
-	rest bytes.Buffer
-}
-
-func (m *muted) Read(b []byte) (int, error) {
-	for m.rest.Len() == 0 {
-		first, err := m.from.ReadByte()
-		if err != nil {
-			return 0, err
-		}
-		packet, size := []byte{first}, 0
-		for shift := 0; ; shift += 7 {
-			l, err := m.from.ReadByte()
-			if err != nil {
-				return 0, err
-			}
-			packet, size = append(packet, l), size|int(l&0x7f)<<shift
-			if l&0x80 == 0 {
-				break
-			}
-		}
-		body := make([]byte, size)
-		if _, err := io.ReadFull(m.from, body); err != nil {
-			return 0, err
-		}
-		if publish := first>>4 == 3; !publish || !m.deaf() {
-			m.rest.Write(append(packet, body...))
-		}
-	}
-	return m.rest.Read(b)
-}
-
-// mute lets a test make the nth connection deaf, counted from 0.
-func mute(dial brokertest.Dialer) (_ brokertest.Dialer, deafen func(nth int)) {
-	var n, deaf atomic.Int64
-	deaf.Store(-1)
-	return func(ctx context.Context) (net.Conn, error) {
-		c, err := dial(ctx)
-		if err != nil {
-			return nil, err
-		}
-		at := n.Add(1) - 1
-		return &muted{Conn: c, from: bufio.NewReader(c), deaf: func() bool { return deaf.Load() == at }}, nil
-	}, func(nth int) { deaf.Store(int64(nth)) }
-}
-
 func TestADeafConnectionIsMadeAnewInGoodOrder(t *testing.T) {
 	bubble(t, func(t *testing.T, b *brokertest.Broker) {
 		watcher := b.Client(t, "obs")
 		watcher.Subscribe(presence)
-		dial, deafen := mute(b.Dial)
+		line := &brokertest.Cable{To: b.Dial}
 		u := &told{}
-		l := open(t, robot(dial, u))
+		l := open(t, robot(line.Dial, u))
 		waitUp(t, l)
 		first := l.Session()
-		deafen(0)
+		line.Deafen(brokertest.Everything)
 		time.Sleep(30 * time.Second) // 15 s of quiet, 5 s for the echo, and a wait
 		synctest.Wait()
 		down, ok := u.last(link.Down)
@@ -105,19 +52,18 @@ func TestADeafConnectionIsMadeAnewInGoodOrder(t *testing.T) {
 // it was up.
 func TestADeafBrokerIsNotKnockedAtAllTheTime(t *testing.T) {
 	bubble(t, func(t *testing.T, b *brokertest.Broker) {
-		dial, deafen := mute(b.Dial)
+		line := &brokertest.Cable{To: b.Dial}
 		u := &told{}
-		var n atomic.Int64
-		cfg := robot(dial, u)
+		cfg := robot(line.Dial, u)
 		cfg.OnState = func(s link.State) {
 			if u.state(s); s.Phase == link.Up {
-				deafen(int(n.Add(1) - 1))
+				line.Deafen(brokertest.Everything)
 			}
 		}
 		open(t, cfg)
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if n := n.Load(); n < 100 || n > 180 {
+		if n := line.Dials(); n < 100 || n > 180 {
 			t.Errorf("%d connections in an hour, one in 20 s and a wait is due", n)
 		}
 		if st, ok := u.last(link.Down); !ok || st.Contested || !errors.Is(st.Err, link.ErrDeaf) {
@@ -192,10 +138,10 @@ func TestALinkThatClosesBeforeItsEchoSaysGoodbyeToo(t *testing.T) {
 	bubble(t, func(t *testing.T, b *brokertest.Broker) {
 		watcher := b.Client(t, "obs")
 		watcher.Subscribe(presence)
-		dial, deafen := mute(b.Dial)
-		deafen(0)
+		line := &brokertest.Cable{To: b.Dial}
+		line.Hold(brokertest.Everything)
 		u := &told{}
-		l := open(t, robot(dial, u))
+		l := open(t, robot(line.Dial, u))
 		online := watcher.Expect(presence)
 		said := ""
 		if err := l.Close(t.Context(), func(session string) link.Message { said = session; return farewell(session) }); err != nil {

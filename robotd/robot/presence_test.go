@@ -1,15 +1,8 @@
 package robot
 
 import (
-	"bufio"
-	"bytes"
-	"context"
-	"errors"
-	"io"
-	"net"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,109 +12,6 @@ import (
 	"troupe/robotd/driver/sim"
 	"troupe/schema"
 )
-
-// cable is a robot's way to the broker. A test can cut it, keep it cut, and take
-// publications on some topics out of what it brings to the robot.
-type cable struct {
-	dial brokertest.Dialer
-
-	mu       sync.Mutex
-	out      bool // of order
-	swallows bool
-	ends     []net.Conn
-	holds    func(topic string) bool // back what
-}
-
-func (c *cable) Dial(ctx context.Context) (net.Conn, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.out {
-		return nil, errors.New("the cable is cut")
-	}
-	conn, err := c.dial(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c.ends = append(c.ends, conn)
-	return &cableEnd{Conn: conn, cable: c, from: bufio.NewReader(conn), holds: c.holds}, nil
-}
-
-func (c *cable) cut() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.out = true
-	for _, e := range c.ends {
-		e.Close()
-	}
-}
-
-// swallow takes what the robot says from now on, and brings it nowhere.
-func (c *cable) swallow() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.swallows = true
-}
-
-func (c *cable) mend() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.out, c.swallows = false, false
-}
-
-// hold keeps what is published on such topics from connections that are made
-// from now on.
-func (c *cable) hold(topics func(string) bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.holds = topics
-}
-
-type cableEnd struct {
-	net.Conn
-	cable *cable
-	from  *bufio.Reader
-	holds func(string) bool
-	rest  bytes.Buffer
-}
-
-func (e *cableEnd) Write(b []byte) (int, error) {
-	e.cable.mu.Lock()
-	swallows := e.cable.swallows
-	e.cable.mu.Unlock()
-	if swallows {
-		return len(b), nil
-	}
-	return e.Conn.Write(b)
-}
-
-func (e *cableEnd) Read(b []byte) (int, error) {
-	for e.rest.Len() == 0 {
-		first, err := e.from.ReadByte()
-		if err != nil {
-			return 0, err
-		}
-		packet, size := []byte{first}, 0
-		for shift := 0; ; shift += 7 {
-			l, err := e.from.ReadByte()
-			if err != nil {
-				return 0, err
-			}
-			packet, size = append(packet, l), size|int(l&0x7f)<<shift
-			if l&0x80 == 0 {
-				break
-			}
-		}
-		body := make([]byte, size)
-		if _, err := io.ReadFull(e.from, body); err != nil {
-			return 0, err
-		}
-		if first>>4 == 3 && e.holds != nil && e.holds(string(body[2:2+int(body[0])<<8+int(body[1])])) {
-			continue
-		}
-		e.rest.Write(append(packet, body...))
-	}
-	return e.rest.Read(b)
-}
 
 // presence waits for a presence document that holds.
 func (s *stand) presence(what string, holds func(schema.Presence) bool) schema.Presence {
@@ -137,23 +27,23 @@ func (s *stand) presence(what string, holds func(schema.Presence) bool) schema.P
 func TestAtEachConnectEverythingIsToldInItsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t)
-		line := &cable{dial: s.broker.Dial}
+		line := &brokertest.Cable{To: s.broker.Dial}
 		s.boot(func(c *Config) { c.Dial = line.Dial })
 		s.mode(schema.ModeMnl)
 		time.Sleep(time.Second)
 
 		// What the robot says is lost on its way: the end of a command is owed.
 		s.presence("online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
-		line.swallow()
+		line.Swallow()
 		s.op.Publish("troupe/v1/robots/r1/cmd/op1/mode/set", `{"id":"owed","args":{"mode":"str"}}`)
 		time.Sleep(time.Second)
-		line.cut()
+		line.Cut()
 		s.presence("lost", func(p schema.Presence) bool { return p.State == schema.PresenceLost })
 		time.Sleep(20 * time.Second)
 		admin := s.broker.Client(t, "admin")
 		admin.Subscribe("troupe/v1/robots/r1/#")
 		admin.Inbox("#")
-		line.mend()
+		line.Mend()
 		s.presence("online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
 		time.Sleep(5 * time.Second)
 
@@ -184,11 +74,11 @@ func TestAtEachConnectEverythingIsToldInItsOrder(t *testing.T) {
 func TestNothingOfTheTimeWithoutABrokerIsReplayed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t)
-		line := &cable{dial: s.broker.Dial}
+		line := &brokertest.Cable{To: s.broker.Dial}
 		s.boot(func(c *Config) { c.Dial = line.Dial })
 		s.mode(schema.ModeMnl)
 		s.presence("online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
-		line.cut()
+		line.Cut()
 		s.presence("lost", func(p schema.Presence) bool { return p.State == schema.PresenceLost })
 		for range 20 { // states, events and heartbeats that nobody hears
 			s.body.Press("help")
@@ -198,7 +88,7 @@ func TestNothingOfTheTimeWithoutABrokerIsReplayed(t *testing.T) {
 		admin.Subscribe("troupe/v1/robots/r1/#")
 		admin.Inbox("#")
 		back := schema.TimeOf(time.Now())
-		line.mend()
+		line.Mend()
 		s.presence("online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
 		time.Sleep(5 * time.Second)
 		told := map[string]int{}
@@ -222,8 +112,8 @@ func TestNothingOfTheTimeWithoutABrokerIsReplayed(t *testing.T) {
 func TestARobotThatEndsBeforeItsEchoSaysGoodbye(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t)
-		line := &cable{dial: s.broker.Dial}
-		line.hold(func(topic string) bool { return strings.HasSuffix(topic, "/presence") })
+		line := &brokertest.Cable{To: s.broker.Dial}
+		line.Hold(func(topic string) bool { return strings.HasSuffix(topic, "/presence") })
 		s.boot(func(c *Config) { c.Dial = line.Dial })
 		online := s.presence("online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
 		s.shutDown() // well before the echo is given up

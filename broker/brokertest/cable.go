@@ -1,0 +1,149 @@
+package brokertest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"sync"
+)
+
+// Cable is a client's way to a broker, with the faults that a network and a broker
+// can have. Its zero value with a dialer is in order.
+type Cable struct {
+	To Dialer
+
+	mu    sync.Mutex
+	cut   bool
+	ends  []*cableEnd
+	holds func(topic string) bool
+}
+
+// ErrCut is what dialling over a cut cable comes to.
+var ErrCut = errors.New("the cable is cut")
+
+// Dial connects over the cable.
+func (c *Cable) Dial(ctx context.Context) (net.Conn, error) {
+	c.mu.Lock()
+	cut := c.cut
+	c.mu.Unlock()
+	if cut {
+		return nil, ErrCut
+	}
+	conn, err := c.To(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := &cableEnd{Conn: conn, from: bufio.NewReader(conn), holds: c.holds}
+	c.ends = append(c.ends, e)
+	return e, nil
+}
+
+// Dials is how many connections were made.
+func (c *Cable) Dials() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.ends)
+}
+
+// Cut ends every connection without a word and lets none be made until Mend.
+func (c *Cable) Cut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cut = true
+	for _, e := range c.ends {
+		e.Close()
+	}
+}
+
+// Mend lets connections be made again.
+func (c *Cable) Mend() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cut = false
+}
+
+// Hold keeps what is published on such topics from connections that are made from
+// now on; everything else, pings too, gets through. It is what is left of a
+// subscription that a broker has lost. Nil holds nothing.
+func (c *Cable) Hold(topics func(topic string) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.holds = topics
+}
+
+// Deafen does the same to the connections that stand, and to no later one.
+func (c *Cable) Deafen(topics func(topic string) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.ends {
+		e.set(func() { e.holds = topics })
+	}
+}
+
+// Swallow takes what is sent over the connections that stand, and brings it
+// nowhere.
+func (c *Cable) Swallow() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.ends {
+		e.set(func() { e.swallows = true })
+	}
+}
+
+// Everything is every topic.
+func Everything(string) bool { return true }
+
+type cableEnd struct {
+	net.Conn
+	from *bufio.Reader
+	rest bytes.Buffer // of the packet being handed over
+
+	mu       sync.Mutex
+	holds    func(string) bool
+	swallows bool
+}
+
+func (e *cableEnd) set(do func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	do()
+}
+
+func (e *cableEnd) Write(b []byte) (int, error) {
+	e.mu.Lock()
+	swallows := e.swallows
+	e.mu.Unlock()
+	if swallows {
+		return len(b), nil
+	}
+	return e.Conn.Write(b)
+}
+
+func (e *cableEnd) Read(b []byte) (int, error) {
+	for e.rest.Len() == 0 {
+		first, body, err := readPacket(e.from)
+		if err != nil {
+			return 0, err
+		}
+		if first&0xf0 == packetPublish && e.held(first, body) {
+			continue
+		}
+		e.rest.Write(Packet(first, body))
+	}
+	return e.rest.Read(b)
+}
+
+func (e *cableEnd) held(first byte, body []byte) bool {
+	e.mu.Lock()
+	holds := e.holds
+	e.mu.Unlock()
+	if holds == nil {
+		return false
+	}
+	m, _, err := parsePublish(first, body)
+	return err == nil && holds(m.Topic)
+}
