@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"time"
 )
 
 // Cable is a client's way to a broker, with the faults that a network and a broker
@@ -94,6 +95,15 @@ func (c *Cable) Swallow() {
 	}
 }
 
+// Slow lets every packet take so long in each direction, one after the other.
+func (c *Cable) Slow(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.ends {
+		e.set(func() { e.takes = d })
+	}
+}
+
 // Everything is every topic.
 func Everything(string) bool { return true }
 
@@ -105,6 +115,7 @@ type cableEnd struct {
 	mu       sync.Mutex
 	holds    func(string) bool
 	swallows bool
+	takes    time.Duration
 }
 
 func (e *cableEnd) set(do func()) {
@@ -114,6 +125,7 @@ func (e *cableEnd) set(do func()) {
 }
 
 func (e *cableEnd) Write(b []byte) (int, error) {
+	e.travel()
 	e.mu.Lock()
 	swallows := e.swallows
 	e.mu.Unlock()
@@ -132,9 +144,19 @@ func (e *cableEnd) Read(b []byte) (int, error) {
 		if first&0xf0 == packetPublish && e.held(first, body) {
 			continue
 		}
+		e.travel()
 		e.rest.Write(Packet(first, body))
 	}
 	return e.rest.Read(b)
+}
+
+func (e *cableEnd) travel() {
+	e.mu.Lock()
+	takes := e.takes
+	e.mu.Unlock()
+	if takes > 0 {
+		<-time.After(takes)
+	}
 }
 
 func (e *cableEnd) held(first byte, body []byte) bool {

@@ -19,11 +19,12 @@ const (
 // Ears is what the robot knows of its connection as a listener. The zero value
 // is a robot without one.
 type Ears struct {
-	open  bool
-	desk  bool          // its presence says that it is there, on this connection
-	since time.Duration // both hold
-	next  time.Duration // no new connection for this reason before
-	wait  time.Duration // after the next one
+	open   bool
+	desk   bool          // its presence says that it is there, on this connection
+	since  time.Duration // both hold
+	looked time.Duration // when Deaf was asked last
+	next   time.Duration // no new connection for this reason before
+	wait   time.Duration // after the next one
 }
 
 // Opened begins a connection; Closed ends it.
@@ -41,8 +42,13 @@ func (e *Ears) Desk(there bool, now time.Duration) {
 }
 
 // Deaf reports whether the connection has to be made anew, since the desk is there
-// and is not heard. Having said so it waits; a heartbeat ends the doubt.
+// and is not heard. Having said so it waits; a heartbeat ends the doubt. It is asked
+// at every step: a robot that itself stood still has heard nothing for that reason.
 func (e *Ears) Deaf(s State, now time.Duration, c Config) bool {
+	if now-e.looked > c.late() {
+		e.since = now
+	}
+	e.looked = now
 	heard := max(s.Last, e.since)
 	if s.Last > e.since {
 		e.wait = 0

@@ -1,0 +1,212 @@
+package stage
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"troupe/broker/brokertest"
+	"troupe/fleetd/api"
+	"troupe/fleetd/fleet"
+	"troupe/fleetd/store"
+	"troupe/robotd/driver"
+	"troupe/robotd/driver/sim"
+	"troupe/robotd/robot"
+	"troupe/schema"
+)
+
+// pair is a desk and a robot with a broker between them, in one process and in
+// fake time.
+type pair struct {
+	*testing.T
+	broker *brokertest.Broker
+	desk   *fleet.Fleet
+	line   *brokertest.Cable // the robot's
+	end    func()
+	done   chan error
+}
+
+func inPair(t *testing.T, test func(p *pair), options ...func(*robot.Config)) {
+	t.Helper()
+	folder := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		p := &pair{T: t, broker: brokertest.Start(t, brokertest.InProcess), done: make(chan error, 1)}
+		p.line = &brokertest.Cable{To: p.broker.Dial}
+		log := slog.New(slog.NewTextHandler(t.Output(), nil))
+		var err error
+		p.desk, err = fleet.Start(context.Background(), fleet.Config{
+			Dial: p.broker.Dial, Database: "sqlite:" + filepath.Join(folder, "fleet.db"), Dev: true, Logger: log,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := p.desk.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		cfg := robot.Config{ID: "r1", Dial: p.line.Dial, Data: filepath.Join(folder, "r1"), Driver: sim.New(sim.Config{}), Logger: log}
+		for _, o := range options {
+			o(&cfg)
+		}
+		var ctx context.Context
+		ctx, p.end = context.WithCancel(context.Background())
+		t.Cleanup(func() {
+			p.end()
+			if err := <-p.done; err != nil {
+				t.Error(err)
+			}
+		})
+		go func() { p.done <- robot.Run(ctx, cfg); close(p.done) }()
+		p.view("online")
+		test(p)
+	})
+}
+
+func (p *pair) robot() api.Detail {
+	d, _ := p.desk.Robot("r1")
+	return d
+}
+
+// until waits for something to hold.
+func (p *pair) until(what string, holds func(api.Detail) bool) api.Detail {
+	p.Helper()
+	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		synctest.Wait()
+		if d := p.robot(); holds(d) {
+			return d
+		} else if time.Since(began) > 5*time.Minute {
+			p.Fatalf("still not %s: %+v", what, d.Presence)
+		}
+	}
+}
+
+func (p *pair) view(view string) api.Presence {
+	p.Helper()
+	return p.until(view, func(d api.Detail) bool { return d.Presence.View == view }).Presence
+}
+
+// stays lets time pass in which the robot is seen so, and not otherwise.
+func (p *pair) stays(view string, d time.Duration) {
+	p.Helper()
+	for began := time.Now(); time.Since(began) < d; time.Sleep(250 * time.Millisecond) {
+		if got := p.robot().Presence; got.View != view {
+			p.Fatalf("%v on it is %s: %s", time.Since(began), got.View, got.Why)
+		}
+	}
+}
+
+// hanging is a body whose driver hangs in the call that lets it move.
+type hanging struct {
+	driver.Driver
+	until chan struct{}
+}
+
+func (b *hanging) Order(o driver.Order) {
+	if o == driver.ToRun {
+		<-b.until
+	}
+	b.Driver.Order(o)
+}
+
+func TestARobotWhoseLoopHangsIsStalledThenLostThoughItsConnectionStands(t *testing.T) {
+	hold := make(chan struct{})
+	release := func() {}
+	inPair(t, func(p *pair) {
+		p.until("in mnl", func(d api.Detail) bool { return d.Mode == schema.ModeMnl })
+		p.stays("online", time.Minute)
+		p.broker.Client(p.T, "op1").Publish("troupe/v1/robots/r1/cmd/op1/safety/enable", "")
+		if got := p.view("degraded"); !strings.HasPrefix(got.Why, "stalled: ") {
+			p.Errorf("degraded, because %s", got.Why)
+		}
+		if got := p.view("lost"); !strings.Contains(got.Why, "its control loop hangs") {
+			p.Errorf("lost, because %s", got.Why)
+		}
+		p.stays("lost", time.Minute)
+		if n := p.line.Dials(); n != 1 {
+			p.Errorf("%d connections were made", n)
+		}
+		release()
+		p.view("online")
+		if n := p.line.Dials(); n != 1 {
+			p.Errorf("%d connections were made", n)
+		}
+	}, func(c *robot.Config) {
+		hold = make(chan struct{}) // of the bubble
+		release = func() { close(hold) }
+		c.Driver = &hanging{sim.New(sim.Config{}), hold}
+	})
+}
+
+// TestARobotThatHearsNoDeskGetsANewConnection loses one subscription of several:
+// everything else arrives, so the connection itself finds nothing wrong.
+func TestARobotThatHearsNoDeskGetsANewConnection(t *testing.T) {
+	inPair(t, func(p *pair) {
+		p.until("hearing the desk", func(d api.Detail) bool { return d.State != nil && d.State.Link.State == schema.LinkUp })
+		p.line.Deafen(func(topic string) bool { return strings.Contains(topic, "fleet/heartbeat") })
+		p.until("lost to its operators", func(d api.Detail) bool { return d.State.Link.State == schema.LinkLost })
+		p.until("hearing the desk again", func(d api.Detail) bool { return d.State.Link.State == schema.LinkUp })
+		if n := p.line.Dials(); n != 2 {
+			p.Errorf("%d connections were made", n)
+		}
+		if d := p.robot(); d.Mode != schema.ModeSafe {
+			p.Errorf("after the link came back it is in %s", d.Mode)
+		}
+		p.until("told as an event", func(api.Detail) bool { return p.told("deaf_connection_renewed") })
+	})
+}
+
+func (p *pair) told(event string) bool {
+	p.Helper()
+	db, err := p.desk.Store()
+	if err != nil {
+		p.Fatal(err)
+	}
+	events, err := db.Events(p.Context(), store.EventQuery{Robot: "r1", Type: event})
+	if err != nil {
+		p.Fatal(err)
+	}
+	return len(events) > 0
+}
+
+func TestARobotThatIsPutToSleepIsSeenAsleepUntilItIsLate(t *testing.T) {
+	inPair(t, func(p *pair) {
+		p.end()
+		got := p.view("sleeping")
+		if !strings.Contains(got.Why, "it sleeps until 2000-01-01 00:20:00Z") {
+			p.Errorf("it sleeps: %s", got.Why)
+		}
+		p.stays("sleeping", 10*time.Minute)
+		time.Sleep(10 * time.Minute)
+		if got := p.view("lost"); !strings.Contains(got.Why, "it was to wake up") {
+			p.Errorf("lost: %s", got.Why)
+		}
+	}, func(c *robot.Config) {
+		wake, err := robot.ParseWake("2000-01-01T00:20:00Z") // bubbles begin at midnight
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Wake = wake
+	})
+}
+
+func TestARoundTripIsMeasured(t *testing.T) {
+	inPair(t, func(p *pair) {
+		d := p.until("measured", func(d api.Detail) bool {
+			return d.Heartbeat != nil && d.Heartbeat.Link.Client == "fleetd" && d.Heartbeat.Link.FleetSeq > 3
+		})
+		if ms := d.Presence.RoundTripMS; ms != 0 || d.Presence.View != "online" { // no time passes in between
+			p.Errorf("a round trip of %d ms: %s", ms, d.Presence.View)
+		}
+		p.line.Slow(700 * time.Millisecond)
+		p.until("slow", func(d api.Detail) bool {
+			return d.Presence.View == "degraded" && d.Presence.RoundTripMS >= 1400 && strings.Contains(d.Presence.Why, "a word takes ")
+		})
+		p.line.Slow(0)
+		p.until("fast again", func(d api.Detail) bool { return d.Presence.View == "online" && d.Presence.RoundTripMS < 100 })
+	})
+}
