@@ -33,6 +33,9 @@ performs its story, and tells over MQTT what it does and why. After its start th
 robot does not move until somebody sends safety/enable. What it decides to stop is
 stopped by software: that is never an emergency stop.
 
+A robot of a fleet with certificates is enrolled once (robotd enrol) and then knows
+its name and its broker: robotd --data DIR.
+
 Each flag may also stand in a YAML file (--config; link_loss: {ato: continue} for
 --link-loss-ato) or in the environment (TROUPE_ROBOTD_LINK_LOSS_ATO). A flag wins over
 the environment, that over the file.`,
@@ -40,6 +43,7 @@ the environment, that over the file.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd) },
 	}
 	robot.Flags(root.Flags())
+	root.AddCommand(enrolCommand(), renewCommand())
 	root.AddCommand(&cobra.Command{Use: "version", Short: "say which version this is", Args: cobra.NoArgs,
 		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "robotd", build.Revision()) }})
 	return root

@@ -130,6 +130,12 @@ type (
 		Detail string
 	}
 
+	// Credential is how the robot's certificate stands; without a level it is well.
+	Credential struct {
+		Level        schema.AlertLevel
+		Detail, Hint string
+	}
+
 	// Shutdown: robotd is to end.
 	Shutdown struct{ Why string }
 )
@@ -153,4 +159,5 @@ func (Disconnected) event()  {}
 func (Contested) event()     {}
 func (Reported) event()      {}
 func (Calibrated) event()    {}
+func (Credential) event()    {}
 func (Shutdown) event()      {}

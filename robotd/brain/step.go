@@ -108,6 +108,8 @@ func (t *turn) hear(ev Event) {
 		t.contested(ev)
 	case Calibrated:
 		t.calibrated(ev)
+	case Credential:
+		t.credential(ev)
 	case Shutdown:
 		t.toMode = append(t.toMode, modeInput{Input: mode.Input{Kind: mode.Shutdown}})
 		t.tell("ending", "brain", ev.Why, "", nil)

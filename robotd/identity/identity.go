@@ -69,20 +69,32 @@ func (i *Identity) Serial() string { return i.Leaf().SerialNumber.Text(16) }
 
 // Load reads the identity that data holds, or answers ErrNone.
 func Load(data string) (*Identity, error) {
-	dir := filepath.Join(data, linkName)
-	// The link may lead elsewhere from one file to the next.
-	at, err := filepath.EvalSymlinks(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, ErrNone
-	case err != nil:
-		return nil, fmt.Errorf("open the identity: %w", err)
+	dir, before := filepath.Join(data, linkName), ""
+	for {
+		// The link may lead elsewhere from one file to the next.
+		at, err := filepath.EvalSymlinks(dir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && before == "" && !leads(dir):
+			return nil, ErrNone
+		case err != nil:
+			return nil, fmt.Errorf("open the identity: %w", err)
+		}
+		i, err := read(at)
+		if errors.Is(err, fs.ErrNotExist) && at != before {
+			before = at // it was replaced while we read
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("open the identity in %s: %w", dir, err)
+		}
+		return i, nil
 	}
-	i, err := read(at)
-	if err != nil {
-		return nil, fmt.Errorf("open the identity in %s: %w", dir, err)
-	}
-	return i, nil
+}
+
+// leads reports whether there is a link at all, be it to nothing.
+func leads(link string) bool {
+	_, err := os.Lstat(link)
+	return err == nil
 }
 
 func read(dir string) (*Identity, error) {
@@ -138,8 +150,13 @@ func (i *Identity) check() error {
 }
 
 // save makes this identity the one that data holds.
-func save(data string, i *Identity, chain, key []byte) error {
+func save(data string, i *Identity, chain, key []byte) (err error) {
 	folder := filepath.Join(data, folderName)
+	unlock, err := lock(folder)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
 	dir := filepath.Join(folder, i.Serial())
 	if info, err := os.Lstat(filepath.Join(data, linkName)); err == nil && info.Mode()&fs.ModeSymlink == 0 {
 		return fmt.Errorf("%s was not made by robotd: move it away first", filepath.Join(data, linkName))

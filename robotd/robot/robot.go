@@ -33,7 +33,7 @@ import (
 // itself. Zero values mean the defaults of the settings.
 type Config struct {
 	ID        string
-	Broker    string                                      // mqtt://host:port
+	Broker    string                                      // mqtt:// or mqtts://host:port; empty: as the identity says
 	Dial      func(ctx context.Context) (net.Conn, error) // instead of Broker, within one process
 	BrokerCA  string                                      // file; empty: that of the robot's identity, or whom the system believes
 	Password  string
@@ -98,7 +98,10 @@ const (
 // Run is a robot, from its boot until ctx ends or it fails. Its end is announced
 // to the broker; its body stands still then, whatever else went wrong.
 func Run(ctx context.Context, cfg Config) (err error) {
-	decide, err := cfg.brain()
+	var decide *brain.Config
+	if err = cfg.enrolled(); err == nil {
+		decide, err = cfg.brain()
+	}
 	if err != nil {
 		return fmt.Errorf("configuration: %w", err)
 	}
@@ -138,6 +141,9 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	go h.scribe.run()
 	h.work.Go(h.listen)
 	h.work.Go(func() { h.post.watch(running, h.link) })
+	h.work.Go(func() {
+		(&renewer{data: cmp.Or(cfg.Data, "data"), log: log, tell: func(ev brain.Event) { h.loop.send(running, ev) }}).run(running)
+	})
 	h.perform(first)
 	err = h.loop.run(ctx, endGrace, cfg.Ready)
 

@@ -30,8 +30,8 @@ type setting struct {
 
 // settings is everything that can be configured from outside.
 var settings = []setting{
-	{"id", "", "the robot's name: a-z, 0-9 and hyphens"},
-	{"broker", "mqtt://127.0.0.1:1883", "address of the broker: mqtt, mqtts, ws or wss://host:port"},
+	{"id", "", "the robot's name: a-z, 0-9 and hyphens; an enrolled robot knows its own"},
+	{"broker", "", "address of the broker: mqtt, mqtts, ws or wss://host:port; as the robot's identity says, else " + DefaultBroker},
 	{"broker_ca", "", "file with who may have signed the broker's certificate, in PEM; identity/ca.pem of the data, or whom the system believes"},
 	{"password_file", "", "file with the robot's password at the broker"},
 	{"namespace", string(schema.DefaultNamespace), "first level of every topic"},
@@ -213,6 +213,9 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 	}
 	if err := level.UnmarshalText([]byte(k.String("log_level"))); err != nil {
 		fault("log_level: %w", err)
+	}
+	if err := c.enrolled(); err != nil {
+		faults = append(faults, err)
 	}
 	if _, err := c.brain(); err != nil {
 		faults = append(faults, err)

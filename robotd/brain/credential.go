@@ -1,0 +1,14 @@
+package brain
+
+// certificateAlert is raised while the robot's certificate is about to end and was
+// not renewed.
+const certificateAlert = "certificate_expiring"
+
+// credential tells how the robot's certificate stands.
+func (t *turn) credential(ev Credential) {
+	if ev.Level == "" {
+		t.clear(certificateAlert, "identity")
+		return
+	}
+	t.raise(certificateAlert, ev.Level, "identity", ev.Detail, ev.Hint)
+}

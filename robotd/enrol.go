@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"troupe/robotd/identity"
+	"troupe/schema"
+)
+
+// answerWithin bounds one asking of the desk.
+const answerWithin = 30 * time.Second
+
+func enrolCommand() *cobra.Command {
+	var token, server, data, serial string
+	var again bool
+	c := &cobra.Command{
+		Use: "enrol --token TOKEN --server URL", Short: "get this robot's identity from the desk, once", Args: cobra.NoArgs,
+		Long: `Get this robot's identity: a key that is made here and never leaves, and a certificate
+for it from the desk. The token comes from fleetd robot enrol; the desk is known by the
+fingerprint in it, and nobody else is told it. If the answer was lost on its way, the
+same line again gets it. Where there is an identity already, nothing is asked, unless
+--again is given, with another token.`,
+		Example: "  robotd enrol --token TROUPE-r7-... --server https://desk.museum.example:8443 --data ./data",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if token == "-" {
+				text, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), 1024))
+				if err != nil {
+					return fmt.Errorf("read the token: %w", err)
+				}
+				token = string(text)
+			}
+			return enrol(cmd.Context(), cmd.OutOrStdout(), identity.Asking{Data: data, Server: server, Serial: serial}, strings.TrimSpace(token), again)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&token, "token", "", "the token; - reads it from standard input")
+	f.StringVar(&server, "server", "", "where robots ask the desk: https://host:port")
+	f.StringVar(&data, "data", "./data", "directory for what the robot has to remember")
+	f.StringVar(&serial, "serial", "", "the body's serial number, if the token is for one")
+	f.BoolVar(&again, "again", false, "replace the identity that is there")
+	for _, name := range []string{"token", "server"} {
+		if err := c.MarkFlagRequired(name); err != nil {
+			panic(err)
+		}
+	}
+	return c
+}
+
+func enrol(ctx context.Context, out io.Writer, a identity.Asking, text string, again bool) error {
+	there, err := identity.Load(a.Data)
+	switch {
+	case again || errors.Is(err, identity.ErrNone):
+	case err != nil:
+		return fmt.Errorf("%w; --again replaces it", err)
+	default:
+		fmt.Fprintf(out, "%s/identity is there already; nothing was asked\n%s", a.Data, about(there))
+		if token, err := schema.ParseToken(text); err == nil && token.Robot != there.Robot {
+			return fmt.Errorf("the token is for %s, and this is %s; --again makes it %s", token.Robot, there.Robot, token.Robot)
+		}
+		next(out, a.Data)
+		return nil
+	}
+	if a.Token, err = schema.ParseToken(text); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	i, err := identity.Enrol(ctx, a)
+	if err != nil {
+		return fmt.Errorf("enrol %s: %w", a.Token.Robot, err)
+	}
+	fmt.Fprintf(out, "this is %s now\n%s", i.Robot, about(i))
+	next(out, a.Data)
+	return nil
+}
+
+func about(i *identity.Identity) string {
+	return fmt.Sprintf("  robot        %s\n  certificate  %s, good until %s; robotd renews it by itself\n  broker       %s\n",
+		i.Robot, i.Serial(), i.Leaf().NotAfter.UTC().Format(time.DateOnly), strings.Join(i.Desk.Brokers, " "))
+}
+
+func next(out io.Writer, data string) { fmt.Fprintf(out, "next:\n  robotd --data %s\n", data) }
+
+func renewCommand() *cobra.Command {
+	var data string
+	c := &cobra.Command{
+		Use: "renew", Short: "get this robot's next certificate now", Args: cobra.NoArgs,
+		Long: `Get this robot's next certificate now, with a new key. robotd does it by itself when
+two thirds of the present one's life are over; the next connection shows the new one.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), answerWithin)
+			defer cancel()
+			i, err := identity.Renew(ctx, data, time.Now)
+			if err != nil {
+				return fmt.Errorf("renew: %w", err)
+			}
+			fmt.Fprint(cmd.OutOrStdout(), "renewed\n"+about(i))
+			return nil
+		},
+	}
+	c.Flags().StringVar(&data, "data", "./data", "directory for what the robot has to remember")
+	return c
+}

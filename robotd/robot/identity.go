@@ -1,0 +1,108 @@
+package robot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"troupe/robotd/brain"
+	"troupe/robotd/identity"
+	"troupe/robotd/renew"
+)
+
+// DefaultBroker is where a robot connects that nobody told where.
+const DefaultBroker = "mqtt://127.0.0.1:1883"
+
+// renewWithin bounds one asking for the next certificate.
+const renewWithin = 30 * time.Second
+
+// enrolled fills in what the robot's identity says and the settings do not. A
+// robot that was enrolled under another name than it is given is a mistake: its
+// broker would refuse it, and nobody would see why.
+func (c *Config) enrolled() error {
+	i, err := identity.Load(cmp.Or(c.Data, "data"))
+	switch {
+	case errors.Is(err, identity.ErrNone):
+		c.Broker = cmp.Or(c.Broker, DefaultBroker)
+		return nil
+	case err != nil:
+		return err
+	case c.ID != "" && c.ID != i.Robot:
+		return fmt.Errorf("robot id %q: the identity in %s is that of %s; leave the id out, or use another data directory", c.ID, c.Data, i.Robot)
+	}
+	c.ID = i.Robot
+	if c.Broker == "" && len(i.Desk.Brokers) > 0 {
+		c.Broker = i.Desk.Brokers[0]
+	}
+	c.Broker = cmp.Or(c.Broker, DefaultBroker)
+	return nil
+}
+
+// renewer asks for the robot's next certificate when it is time, and tells the
+// robot how its certificate stands. It ends at once where there is none.
+type renewer struct {
+	data string
+	log  *slog.Logger
+	tell func(brain.Event)
+}
+
+func (r *renewer) run(ctx context.Context) {
+	var state renew.State
+	var told renew.Alert
+	for {
+		i, err := identity.Load(r.data)
+		if errors.Is(err, identity.ErrNone) {
+			return
+		}
+		if err != nil {
+			r.log.Error("the robot's identity cannot be read", "error", err)
+			if !wait(ctx, renew.LongPause) {
+				return
+			}
+			continue
+		}
+		c := renew.Certificate{Robot: i.Robot, Serial: i.Serial(), NotBefore: i.Leaf().NotBefore, NotAfter: i.Leaf().NotAfter}
+		now := i.TLS(time.Now).Time()
+		d := renew.Decide(state, c, now)
+		if d.Renew {
+			state = r.renew(ctx, state, c, now)
+			d = renew.Decide(state, c, now)
+		}
+		if d.Alert != told {
+			told = d.Alert
+			r.tell(brain.Credential{Level: told.Level, Detail: told.Detail, Hint: told.Hint})
+		}
+		// Whatever was decided, never more often than that.
+		if !wait(ctx, max(d.Look.Sub(now), renew.FirstPause/2)) {
+			return
+		}
+	}
+}
+
+func (r *renewer) renew(ctx context.Context, s renew.State, c renew.Certificate, now time.Time) renew.State {
+	ctx, cancel := context.WithTimeout(ctx, renewWithin)
+	defer cancel()
+	next, err := identity.Renew(ctx, r.data, time.Now)
+	if err != nil {
+		s = renew.Failed(s, c, err.Error(), now)
+		r.log.Warn("certificate not renewed", "until", c.NotAfter, "failures", s.Failures, "again", s.Again, "error", err)
+		return s
+	}
+	r.log.Info("certificate renewed; the next connection shows it", "serial", next.Serial(), "until", next.Leaf().NotAfter)
+	return renew.State{}
+}
+
+// wait reports whether the time passed, and not the context.
+func wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
