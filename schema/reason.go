@@ -107,7 +107,7 @@ var Reasons = []ReasonText{
 	{ReasonNeedsContinue, RetryAfterFix, "its cause is gone; auto/continue lets it go on"},
 	{ReasonNoDefaultStory, RetryAfterFix, "no valid default story is on the robot; assign one"},
 	{ReasonStoryEmpty, RetryAfterFix, "no act of the story can be performed here"},
-	{ReasonStoryInvalid, RetryAfterFix, "the story has errors; pointer and detail name the first"},
+	{ReasonStoryInvalid, RetryAfterFix, "the story, or the set, has errors; pointer and detail name the first"},
 	{ReasonStoryPruned, RetryAfterFix, "acts that this robot lacks were left out"},
 	{ReasonStartFailed, RetryLater, "the mode was asked to start and could not"},
 	{ReasonModeFailed, RetryLater, "the mode died while it ran"},

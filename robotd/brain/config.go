@@ -15,7 +15,8 @@ import (
 	"troupe/schema/sign"
 )
 
-// Config is what the robot is and how it behaves. It does not change while the
+// Config is what the robot is and how it behaves. The fleet's desired
+// configuration is laid over it, see keys.go; nothing else changes it while the
 // robot runs.
 type Config struct {
 	ID      string
@@ -34,11 +35,15 @@ type Config struct {
 	Trust     sign.Ring     // whose signatures are believed
 	Probation time.Duration // how long a new story may take to begin
 
+	Labels map[string]string // what the fleet calls the robot by
+	Pinned []string          // keys of a desired configuration that the fleet may not set
+
 	Languages []string // spoken where a story allows it, the first preferred
 
 	Tick      time.Duration // of the executor, while anything runs
 	Heartbeat time.Duration
 	Gather    time.Duration // changes of the state are gathered so long
+	EventRate float64       // events a second; more are left out and counted
 	AtLatest  time.Duration // the state is told again after so long, changed or not
 
 	// ContinueOnReturn lets ato go on by itself when an operator is heard again;
@@ -70,6 +75,7 @@ func Defaults(id string) Config {
 		Tick:      20 * time.Millisecond,
 		Heartbeat: 2 * time.Second,
 		Gather:    100 * time.Millisecond,
+		EventRate: 20,
 		AtLatest:  10 * time.Second,
 
 		LowBattery: 0.20,
@@ -95,6 +101,7 @@ func (c *Config) Check() []string {
 	say(slices.Contains(sign.Policies, c.Signing), "signing %q: want %v", c.Signing, sign.Policies)
 	say(c.Signing != sign.Require || c.Trust.Has(sign.SignsWishes), "signing is required and no key is trusted to sign wishes")
 	say(c.Probation >= time.Second && c.Probation <= 10*time.Minute, "probation %v: want 1 s to 10 min", c.Probation)
+	say(c.EventRate >= 1 && c.EventRate <= eventBurst, "event rate %v: want 1 to %d a second", c.EventRate, eventBurst)
 	say(len(c.Languages) > 0, "no language: want at least one BCP 47 tag such as en")
 	for _, h := range c.Interrupts.Handlers {
 		_, ok := c.handler(h.ID)

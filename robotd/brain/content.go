@@ -194,6 +194,12 @@ func (t *turn) isPlaying() bool { return t.auto.Status == schema.AutoIdle }
 // tellReport tells again where the deliveries stand: all of them to a new
 // session, that of the story when ato began or ended performing.
 func (t *turn) tellReport() {
+	if t.reportDirty || t.config.dirty {
+		t.tellConfig()
+	}
+	if t.reportDirty || t.modeWish.dirty {
+		t.tellModeWish()
+	}
 	if t.reportDirty {
 		t.report(sign.Places, t.places.Report())
 		t.report(sign.Activities, t.activities.Report())

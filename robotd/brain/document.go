@@ -138,7 +138,7 @@ func (t *turn) capsDocument() *schema.Caps {
 		Limits:   schema.CapsLimits{MaxCmdBytes: schema.TopicOf(schema.TopicCmd).MaxBytes, MaxBlobBytes: t.cfg.MaxBlob, DedupeWindow: request.MaxPerClient},
 		Verbs:    schema.VerbIDs(),
 		Units:    append([]schema.Unit{}, t.body.units...), Points: append([]string{}, t.points()...),
-		Languages: t.cfg.Languages, Handlers: []string{}, Interrupters: t.cfg.Interrupts.Interrupters,
+		Languages: t.cfg.Languages, Labels: t.cfg.Labels, Handlers: []string{}, Interrupters: t.cfg.Interrupts.Interrupters,
 		Notes: []string{
 			"No stop that is sent over a network or decided by software is an emergency stop. Use the device on the robot.",
 		},

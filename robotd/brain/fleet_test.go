@@ -56,6 +56,7 @@ func TestMain(m *testing.M) {
 		{Type: score.TypeHead, StartMS: 1000, YawRad: ptr(0.3), EndMS: ptr[int64](3000)},
 	}})
 	publishStory("empty", score.Story{Repeat: loop, Acts: []score.Step{{Act: "unknown"}}})
+	publishSets()
 	flag.Parse()
 	if f := flag.Lookup("rapid.checks"); !race && f.Value.String() == f.DefValue {
 		_ = flag.Set("rapid.checks", "1000") // some seconds a property

@@ -2,6 +2,7 @@ package brain
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -152,6 +153,32 @@ func (p *player) told(e Publish) string {
 		}
 		if r.Playing {
 			line += ", playing"
+		}
+		return line
+	case schema.TopicReportedMode:
+		r := decoded[schema.ReportedMode](p, e.Payload)
+		if r.DesiredRev == 0 && r.Reason == "" {
+			return "" // nothing was ever wished
+		}
+		line := strings.TrimSpace(fmt.Sprintf("tell: mode of wish %d is %s %s", r.DesiredRev, r.Phase, r.Reason))
+		if r.Diverged {
+			line += ", diverged"
+		}
+		return line
+	case schema.TopicReportedConfig:
+		r := decoded[schema.ReportedConfig](p, e.Payload)
+		if r.DesiredRev == 0 && r.Reason == "" {
+			return "" // nothing was ever wished
+		}
+		line := strings.TrimSpace(fmt.Sprintf("tell: config of wish %d is %s %s", r.DesiredRev, r.Phase, r.Reason))
+		for _, k := range slices.Sorted(maps.Keys(r.Applied)) {
+			line += fmt.Sprintf("; %s=%s", k, r.Applied[k])
+		}
+		for _, k := range r.Rejected {
+			line += fmt.Sprintf("; not %s: %s %s", k.Key, k.Reason, k.Detail)
+		}
+		if len(r.RestartNeeded) > 0 {
+			line += fmt.Sprintf("; after the next start: %v", r.RestartNeeded)
 		}
 		return line
 	case schema.TopicReportedPlaces, schema.TopicReportedActivities:

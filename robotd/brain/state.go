@@ -22,8 +22,9 @@ import (
 
 // State is the robot. One goroutine holds it; Step alone changes it.
 type State struct {
-	cfg  *Config
-	boot string // id of this run of robotd
+	base *Config // as the robot was started
+	cfg  *Config // with what the fleet wishes over it
+	boot string  // id of this run of robotd
 
 	// The rooms' states.
 	safety     safety.State
@@ -88,6 +89,8 @@ type State struct {
 	// The fleet.
 	authority string // the one that is obeyed; empty until the first wish
 	marks     sign.Marks
+	config    configured
+	modeWish  modeWished
 	ears      link.Ears
 	fleetSeq  int64
 	desks     desks
@@ -142,8 +145,11 @@ type Memory struct {
 // may not move whatever it was doing before. cfg is kept and not changed. The
 // effects are to be performed before Begin.
 func New(cfg *Config, id string, b driver.Body, m Memory, now Now) (*State, []Effect) {
+	base := cfg
+	cfg, config := restoreConfig(base, m.Settings)
+	wished := restoreModeWish(cfg, m.Settings)
 	s := &State{
-		cfg: cfg, boot: id,
+		base: base, cfg: cfg, config: config, modeWish: wished, boot: id,
 		safety: safety.Boot(now.Mono), link: link.Boot(), mode: mode.Boot(&cfg.Mode),
 		queue: interrupt.Boot(&cfg.Interrupts), auto: auto.Boot(),
 		control: control.Boot(id), hand: hand{stick: teleop.Boot()},

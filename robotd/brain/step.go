@@ -32,6 +32,7 @@ func Step(s *State, now Now, ev Event, out []Effect) []Effect {
 	t.controlling()
 	t.supervise()
 	t.stick()
+	t.land()
 	t.power()
 	t.handlers()
 	t.interrupts()
@@ -90,6 +91,8 @@ func (t *turn) hear(ev Event) {
 		t.wished(ev)
 	case WishedSet:
 		t.wishedSet(ev)
+	case WishedConfig, WishedMode:
+		t.hearWish(ev)
 	case Fetched:
 		t.everyContent(delivery.Fetched{SHA256: ev.SHA256, Bytes: ev.Bytes, Reason: ev.Reason, Detail: ev.Detail})
 	case ContentSaved:

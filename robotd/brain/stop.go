@@ -47,7 +47,7 @@ type called struct {
 }
 
 // labels are the robot's own, as its fleet told it, and whether it did.
-func (t *turn) labels() (map[string]string, bool) { return nil, false }
+func (t *turn) labels() (map[string]string, bool) { return t.cfg.Labels, t.config.rev > 0 }
 
 func (t *turn) latchFactsNow() latch.Facts {
 	f := latch.Facts{Robot: t.cfg.ID, Authority: t.authority}

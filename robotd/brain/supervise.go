@@ -44,6 +44,7 @@ func (t *turn) supervise() {
 	}
 	if d.Answer.Status != "" {
 		t.keepMode(in, d.Answer)
+		t.diverge(in, by, d.Answer)
 		t.reply(by, reply{Status: d.Answer.Status, Result: d.Answer.Result, Reason: d.Answer.Reason, Detail: d.Answer.Detail})
 	}
 	if d.SafetyStop {

@@ -2,11 +2,9 @@ package brain
 
 import "troupe/schema"
 
-// Events may come in bursts; more than this a second are left out and counted.
-const (
-	eventRate  = 20
-	eventBurst = 20
-)
+// eventBurst is how many events may come at once; how many a second is
+// configured.
+const eventBurst = 20
 
 // Data of events, in the words of the wire.
 type (
@@ -62,7 +60,7 @@ func (t *turn) emit(kind, source, cause, req string, data any) {
 func (t *turn) refill() {
 	passed := t.now.Mono - t.eventFilled
 	t.eventFilled = t.now.Mono
-	t.eventRoom = min(eventBurst, t.eventRoom+eventRate*passed.Seconds())
+	t.eventRoom = min(eventBurst, t.eventRoom+t.cfg.EventRate*passed.Seconds())
 }
 
 // encode writes what goes out. That it fails is a fault of ours, like an event

@@ -15,6 +15,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/latch"
 	"troupe/schema"
+	"troupe/schema/sign"
 )
 
 var update = flag.Bool("update", false, "write the traces anew")
@@ -78,6 +79,7 @@ type player struct {
 	eventSeq int64  // the newest event of the present boot
 	moves    string // the last velocity that was written down
 	seq      int64  // of the last frame
+	signing  string // who signs what is wished
 }
 
 func (p *player) play(text, line string) {
@@ -130,6 +132,10 @@ func (p *player) happen(text, word string, args []string) {
 	case "call", "retained-call":
 		_, payload, _ := strings.Cut(text, arg(0))
 		r.give(Called{Client: arg(0), Payload: []byte(strings.TrimSpace(payload)), Retained: word == "retained-call"})
+	case "wish-places", "wish-activities", "wish-config", "wish-mode":
+		p.wishOther(strings.TrimPrefix(word, "wish-"), args)
+	case "sign":
+		p.signing = arg(0)
 	case "unwish":
 		r.give(Wished{Emptied: true})
 	case "press":
@@ -238,6 +244,15 @@ func (p *player) configure(setting string) {
 		client, rank, _ := strings.Cut(value, ".")
 		c.Ranks = map[string]control.Rank{}
 		c.Ranks[client], _ = control.RankOf(rank)
+	case "signing":
+		c.Signing = sign.Policy(value)
+	case "pinned":
+		c.Pinned = append(c.Pinned, value)
+	case "trust":
+		c.Trust = sign.Ring{sign.PublicKey(sign.SignsWishes, deskKey)}
+		if value == "releases" {
+			c.Trust = append(c.Trust, sign.PublicKey(sign.SignsReleases, releaserKey))
+		}
 	case "languages":
 		c.Languages = strings.Split(value, ",")
 	default:
@@ -246,7 +261,7 @@ func (p *player) configure(setting string) {
 }
 
 func (p *player) wish(args []string) {
-	w := schema.DesiredStory{Rev: 1, Authority: "desk", Apply: schema.ApplyNextAct, TS: epoch}
+	w := schema.DesiredStory{Rev: 1, Authority: "desk", Apply: schema.ApplyNextAct, Counter: 1, TS: epoch}
 	if name := args[0]; name != "none" {
 		pin, ok := stories[name]
 		if !ok {
@@ -258,11 +273,15 @@ func (p *player) wish(args []string) {
 		switch key, value, _ := strings.Cut(a, "="); key {
 		case "rev":
 			w.Rev, _ = strconv.ParseInt(value, 10, 64)
+			w.Counter = w.Rev
+		case "counter":
+			w.Counter, _ = strconv.ParseInt(value, 10, 64)
 		case "apply":
 			w.Apply = schema.Apply(value)
 		case "authority":
 			w.Authority = value
 		}
 	}
+	w.Sig, w.Released = p.seal(sign.WishOfStory("r1", &w), nil), p.release(sign.Story, w.Story)
 	p.rig.give(Wished{Wish: w})
 }

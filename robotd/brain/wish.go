@@ -3,6 +3,7 @@ package brain
 import (
 	"troupe/robotd/delivery"
 	"troupe/robotd/request"
+	"troupe/robotd/wish"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -68,6 +69,10 @@ func (t *turn) adopt(o request.Perform) {
 		t.authority = a
 		t.do(SaveSetting{authoritySetting, a})
 		t.everyContent(delivery.Adopt{Authority: a})
+		t.wishing(wish.Input{What: wish.Adopted})
+		t.forget(&t.modeWish.door)
+		t.forget(&t.config.door) // what is in force stays until the other fleet wishes otherwise
+		t.config.dirty, t.modeWish.dirty = true, true
 	}
 	r := reply{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "obeys " + t.authority}
 	if was == o.Args.Authority {

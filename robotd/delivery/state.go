@@ -68,7 +68,7 @@ func Restore[C any](now Now, c *Config[C], k Kept, blobs map[string][]byte, acts
 	case s.wish.Rev == 0:
 	case pin == nil:
 		s.phase = schema.DeployWithdrawn
-		s.why.reason = schema.ReasonNoDefaultStory
+		s.why = s.withdrawn()
 	case s.staged != nil && s.staged.Rev == s.wish.Rev:
 		s.phase = schema.DeployWaiting
 	case s.active != nil && s.active.Rev == s.wish.Rev:

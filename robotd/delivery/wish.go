@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"troupe/schema"
+	"troupe/schema/sign"
 )
 
 // wished compares a wish with the newest one that was obeyed.
@@ -64,7 +65,7 @@ func (s *State[C]) begin(now Now, c *Config[C], d Wish, out []Effect) []Effect {
 			s.previous = &s.active.Accepted
 		}
 		s.active = nil
-		s.why.reason = schema.ReasonNoDefaultStory
+		s.why = s.withdrawn()
 		return s.takeSaved(OnWithdraw, out)
 	case s.active != nil && s.active.Story.SHA256 == pin.SHA256:
 		l := *s.active
@@ -84,6 +85,14 @@ func (s *State[C]) begin(now Now, c *Config[C], d Wish, out []Effect) []Effect {
 	save.Kept.Phase = schema.DeployFetching
 	out = append(out, save)
 	return s.fetch(now, c, OnFetch, out)
+}
+
+// withdrawn is why nothing is active, where the fleet wishes it so.
+func (s *State[C]) withdrawn() outcome {
+	if s.kind != sign.Story {
+		return outcome{}
+	}
+	return outcome{reason: schema.ReasonNoDefaultStory}
 }
 
 // abandon ends what is under way.

@@ -36,6 +36,8 @@ func (p *post) config(c Config) link.Config {
 			{Filter: p.ns.Topic(schema.TopicFleetStop), QoS: 1},
 			{Filter: p.ns.Topic(schema.TopicFleetStopCmd, "+"), QoS: 1},
 			{Filter: p.ns.Topic(schema.TopicDesiredStory, p.id), QoS: 1},
+			{Filter: p.ns.Topic(schema.TopicDesiredConfig, p.id), QoS: 1},
+			{Filter: p.ns.Topic(schema.TopicDesiredMode, p.id), QoS: 1},
 			{Filter: p.ns.Topic(schema.TopicDesiredActivities, p.id), QoS: 1},
 			{Filter: p.ns.Topic(schema.TopicDesiredPlaces, p.id), QoS: 1},
 			{Filter: p.ns.Topic(schema.TopicFleetPresence), QoS: 1},
@@ -125,7 +127,7 @@ func (p *post) arrived(m link.Message) {
 			return
 		}
 		p.loop.send(p.ctx, brain.Heard{Client: at.CID, Beat: beat})
-	case schema.TopicDesiredStory, schema.TopicDesiredActivities, schema.TopicDesiredPlaces:
+	case schema.TopicDesiredStory, schema.TopicDesiredConfig, schema.TopicDesiredMode, schema.TopicDesiredActivities, schema.TopicDesiredPlaces:
 		p.loop.send(p.ctx, wishOf(row.Kind, m.Payload))
 	case schema.TopicNotice:
 		p.log.Warn("the broker did not take what the robot sent", "notice", string(m.Payload))

@@ -19,6 +19,18 @@ func wishOf(k schema.TopicKind, payload []byte) brain.Event {
 			ev.Wish, ev.Problems = schema.Decode[schema.DesiredSet](payload)
 		}
 		return ev
+	case schema.TopicDesiredConfig:
+		ev := brain.WishedConfig{Emptied: emptied}
+		if !emptied {
+			ev.Wish, ev.Problems = schema.Decode[schema.DesiredConfig](payload)
+		}
+		return ev
+	case schema.TopicDesiredMode:
+		ev := brain.WishedMode{Emptied: emptied}
+		if !emptied {
+			ev.Wish, ev.Problems = schema.Decode[schema.DesiredMode](payload)
+		}
+		return ev
 	}
 	ev := brain.Wished{Emptied: emptied}
 	if !emptied {

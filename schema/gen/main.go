@@ -41,6 +41,7 @@ func run() error {
 		"topics":  topicTable(),
 		"verbs":   verbTable(),
 		"reasons": reasonTable(),
+		"config":  configTable(),
 		"words":   words,
 	})
 	if err != nil {

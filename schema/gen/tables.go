@@ -68,6 +68,26 @@ func verbTable() string {
 	return b.String()
 }
 
+func configTable() string {
+	var b strings.Builder
+	b.WriteString("| key | value | in force | what it is for |\n|---|---|---|---|\n")
+	for _, k := range schema.ConfigKeys {
+		value := string(k.Type)
+		switch {
+		case len(k.OneOf) > 0:
+			value += ": " + strings.Join(k.OneOf, ", ")
+		case k.Min != k.Max:
+			value += fmt.Sprintf(": %v to %v", k.Min, k.Max)
+		}
+		force := "at once"
+		if k.Restart {
+			force = "after the next start"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.Name, value, force, k.Why)
+	}
+	return b.String()
+}
+
 func reasonTable() string {
 	var b strings.Builder
 	b.WriteString("| reason | asking again | meaning |\n|---|---|---|\n")

@@ -1,0 +1,89 @@
+package brain
+
+import (
+	"fmt"
+
+	"troupe/schema"
+)
+
+// door is where wishes without a blob come in: a newer one of the robot's own fleet
+// that may be obeyed, and no other.
+type door struct {
+	rev     int64 // the newest that was obeyed; 0 = none
+	refused notObeyed
+	foreign Event // the newest wish of another fleet
+}
+
+// notObeyed is a wish that was kept out.
+type notObeyed struct {
+	rev    int64
+	reason schema.Reason
+	detail string
+}
+
+// admit lets a wish in, or says why not. A wish that was refused is not taken for
+// the newest: else whoever made it up would shut out the true ones after it.
+func (t *turn) admit(d *door, v vouched, ev Event) bool {
+	w, was := v.wish, d.refused
+	switch source := deliveryOf(w.Kind); {
+	case t.authority != "" && w.Authority != t.authority:
+		d.foreign = ev
+		d.refused = notObeyed{w.Rev, schema.ReasonWrongAuthority, fmt.Sprintf("revision %d of authority %s is not obeyed: this robot belongs to %s; sys/adopt changes that", w.Rev, w.Authority, t.authority)}
+		if d.refused != was {
+			t.tell(string(schema.ReasonWrongAuthority), source, "", "", described{Reason: schema.ReasonWrongAuthority, Detail: d.refused.detail})
+		}
+		return false
+	case w.Rev < d.rev:
+		t.tell(string(schema.ReasonStaleRevision), source, "", "", described{Reason: schema.ReasonStaleRevision, Detail: fmt.Sprintf("revision %d came after revision %d", w.Rev, d.rev)})
+		return false
+	case w.Rev > d.rev && v.refused != "":
+		if d.refused = (notObeyed{w.Rev, v.refused, v.detail}); d.refused != was {
+			t.tell(string(v.refused), source, "", "", described{Reason: v.refused, Detail: v.detail})
+		}
+		return false
+	}
+	d.refused, d.foreign = notObeyed{}, nil
+	t.believe(v)
+	if w.Rev == d.rev {
+		return false // seen again
+	}
+	d.rev = w.Rev
+	return true
+}
+
+// show puts a wish that was kept out over what is told of the one that is obeyed.
+func (d *door) show(rev *int64, phase *schema.DeployPhase, reason *schema.Reason, retry *schema.Retry, detail *string) {
+	switch no := d.refused; {
+	case no.reason == "":
+	case no.reason != schema.ReasonWrongAuthority:
+		*rev, *phase, *reason, *detail = no.rev, schema.DeployRejected, no.reason, no.detail
+	case *reason == "":
+		*reason, *detail = no.reason, no.detail
+	}
+	if *reason != "" {
+		*retry = reason.Describe().Retry
+	}
+	if *phase == schema.DeployRejected && *retry == schema.RetryLater {
+		*retry = schema.RetryNever // it is final for its revision
+	}
+}
+
+// forget makes the door that of another fleet; what that fleet wished already comes
+// in now.
+func (t *turn) forget(d *door) {
+	foreign := d.foreign
+	*d = door{}
+	if foreign != nil {
+		t.hearWish(foreign)
+	}
+}
+
+// hearWish hears a wish without a blob.
+func (t *turn) hearWish(ev Event) {
+	switch ev := ev.(type) {
+	case WishedConfig:
+		t.wishedConfig(ev)
+	case WishedMode:
+		t.wishedMode(ev)
+	}
+}

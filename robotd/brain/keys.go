@@ -1,0 +1,147 @@
+package brain
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"troupe/robotd/control"
+	"troupe/schema"
+	"troupe/schema/sign"
+)
+
+// setters say what each key of schema.ConfigKeys does to a configuration. The
+// values were checked against the key before.
+var setters = map[string]func(*Config, jsontext.Value) error{
+	"labels":           into(func(c *Config, v map[string]string) { c.Labels = v }),
+	"languages":        into(func(c *Config, v []string) { c.Languages = v }),
+	"boot_mode":        into(func(c *Config, v schema.ModeID) { c.Mode.Boot = v }),
+	"link_loss.str":    into(func(c *Config, v schema.LinkLoss) { c.linkLoss(schema.ModeStr, v) }),
+	"link_loss.mnl":    into(func(c *Config, v schema.LinkLoss) { c.linkLoss(schema.ModeMnl, v) }),
+	"link_loss.ato":    into(func(c *Config, v schema.LinkLoss) { c.linkLoss(schema.ModeAto, v) }),
+	"on_link_return":   into(func(c *Config, v string) { c.ContinueOnReturn = v == "continue" }),
+	"require_sight":    into(func(c *Config, v bool) { c.Safety.RequireSight = v }),
+	"control.required": into(func(c *Config, v control.Required) { c.Control.Required = v }),
+	"clients": into(func(c *Config, v map[string]string) {
+		c.Ranks = map[string]control.Rank{}
+		for client, word := range v {
+			c.Ranks[client], _ = control.RankOf(word)
+		}
+	}),
+	"signing":      into(func(c *Config, v sign.Policy) { c.Signing = v }),
+	"probation_ms": into(func(c *Config, v int64) { c.Probation = time.Duration(v) * time.Millisecond }),
+	"low_battery":  into(func(c *Config, v float64) { c.LowBattery = v }),
+	"charged":      into(func(c *Config, v float64) { c.Charged = v }),
+	"heartbeat_ms": into(func(c *Config, v int64) { c.Heartbeat = time.Duration(v) * time.Millisecond }),
+	"event_rate":   into(func(c *Config, v int64) { c.EventRate = float64(v) }),
+}
+
+func into[T any](set func(*Config, T)) func(*Config, jsontext.Value) error {
+	return func(c *Config, v jsontext.Value) error {
+		var got T
+		if err := json.Unmarshal(v, &got); err != nil {
+			return err
+		}
+		set(c, got)
+		return nil
+	}
+}
+
+func (c *Config) linkLoss(m schema.ModeID, v schema.LinkLoss) {
+	for i := range c.Mode.Modes {
+		if c.Mode.Modes[i].ID == m {
+			c.Mode.Modes[i].LinkLoss = v
+		}
+	}
+}
+
+// own is a copy that shares nothing that a setter changes.
+func (c *Config) own() *Config {
+	o := *c
+	o.Mode.Modes = slices.Clone(c.Mode.Modes)
+	return &o
+}
+
+// judged is what became of the values of a desired configuration.
+type judged struct {
+	taken    map[string]jsontext.Value
+	rejected []schema.RejectedKey
+}
+
+// together are keys that can only be judged with another.
+var together = map[string]string{"low_battery": "charged"}
+
+// judgeValues puts values into c, one key after another in the order of the table,
+// and leaves out those that would make a configuration that is none. vouched says
+// whether somebody whom the robot trusts signed them.
+func judgeValues(c *Config, values map[string]jsontext.Value, vouched bool) judged {
+	j := judged{taken: map[string]jsontext.Value{}, rejected: []schema.RejectedKey{}}
+	reject := func(key string, why schema.Reason, detail string) {
+		j.rejected = append(j.rejected, schema.RejectedKey{Key: key, Reason: why, Detail: legible(detail)})
+	}
+	was := c.Signing
+	done := map[string]bool{}
+	for _, k := range schema.ConfigKeys {
+		group := []string{k.Name}
+		if with := together[k.Name]; with != "" {
+			group = append(group, with)
+		}
+		before := c.own()
+		var set []string
+		for _, name := range group {
+			v, given := values[name]
+			if !given || done[name] {
+				continue
+			}
+			done[name] = true
+			row, _ := schema.ConfigKeyOf(name)
+			switch why := row.Check(v); {
+			case slices.Contains(c.Pinned, name):
+				reject(name, schema.ReasonForbidden, "it is set on the robot's command line or in its environment")
+				continue
+			case why != "":
+				reject(name, schema.ReasonBadRequest, why)
+				continue
+			}
+			if err := setters[name](c, v); err != nil {
+				reject(name, schema.ReasonBadRequest, err.Error())
+				continue
+			}
+			set = append(set, name)
+		}
+		switch faults := c.Check(); {
+		case len(set) == 0:
+		case k.Name == "signing" && !vouched && was.Stricter(c.Signing):
+			*c = *before
+			reject("signing", schema.ReasonForbidden, "nobody whom the robot trusts signed this, and it would be loosened")
+		case len(faults) > 0:
+			*c = *before
+			for _, name := range set {
+				reject(name, schema.ReasonOutOfRange, faults[0])
+			}
+		default:
+			for _, name := range set {
+				j.taken[name] = values[name]
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if !done[name] {
+			reject(name, schema.ReasonBadRequest, "there is no key "+name)
+		}
+	}
+	return j
+}
+
+// sameValue compares two values as JSON; both absent are the same.
+func sameValue(a, b jsontext.Value) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	a, b = slices.Clone(a), slices.Clone(b)
+	return cmp.Or(a.Canonicalize(), b.Canonicalize()) == nil && string(a) == string(b)
+}

@@ -1,0 +1,52 @@
+package schema
+
+import (
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+func TestValuesOfAConfigurationAreJudged(t *testing.T) {
+	for _, row := range []struct {
+		key       string
+		good, bad []string
+	}{
+		{"labels", []string{`{}`, `{"site":"museum"}`}, []string{`[]`, `{"Site":"x"}`, `{"site":""}`, `{"site":1}`, `null`, `{`}},
+		{"languages", []string{`["en"]`, `["de-AT","en"]`}, []string{`[]`, `"en"`, `[1]`, `[""]`}},
+		{"boot_mode", []string{`"mnl"`, `"ato"`}, []string{`"safe"`, `"ATO"`, `1`}},
+		{"link_loss.ato", []string{`"safe"`, `"continue"`}, []string{`"stop"`, `true`}},
+		{"require_sight", []string{`true`, `false`}, []string{`"true"`, `1`, `null`}},
+		{"clients", []string{`{"op1":"admin"}`}, []string{`{"op1":"boss"}`, `{"Op 1":"admin"}`}},
+		{"probation_ms", []string{`1000`, `600000`}, []string{`999`, `600001`, `10.5`, `"10s"`}},
+		{"low_battery", []string{`0`, `0.2`, `1`}, []string{`1.1`, `-0.1`, `"0.2"`}},
+		{"event_rate", []string{`1`, `20`}, []string{`0`, `21`}},
+	} {
+		k, ok := ConfigKeyOf(row.key)
+		if !ok {
+			t.Fatalf("there is no key %s", row.key)
+		}
+		for _, v := range row.good {
+			if why := k.Check(jsontext.Value(v)); why != "" {
+				t.Errorf("%s %s: %s", row.key, v, why)
+			}
+		}
+		for _, v := range row.bad {
+			if k.Check(jsontext.Value(v)) == "" {
+				t.Errorf("%s %s is taken", row.key, v)
+			}
+		}
+	}
+	if _, ok := ConfigKeyOf("password"); ok {
+		t.Error("a key that is not in the table is known")
+	}
+}
+
+func TestEveryKeyOfAConfigurationIsWhole(t *testing.T) {
+	seen := map[string]bool{}
+	for _, k := range ConfigKeys {
+		if k.Why == "" || seen[k.Name] || k.Check(jsontext.Value(`"\u0000 nothing"`)) == "" {
+			t.Errorf("%+v", k)
+		}
+		seen[k.Name] = true
+	}
+}
