@@ -1,0 +1,97 @@
+package e2e
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"troupe/schema"
+)
+
+// at runs a program to its end, as a person does who sets a fleet up.
+func at(t *testing.T, stdin, path string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(path, args...)
+	cmd.Stdin, cmd.Env = strings.NewReader(stdin), environment()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", filepath.Base(path), strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// A fleet on more than one machine: nobody speaks in the clear, the desk has a
+// certificate, a robot and a person have passwords, each comes through another
+// door, and a right that is taken away ends at once.
+func TestAFleetStandsBehindTLS(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	in := func(name string) string { return filepath.Join(folder, name) }
+	write := func(name, text string) {
+		if err := os.WriteFile(in(name+".new"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(in(name+".new"), in(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	broker, fleetd, robotd := program(t, "broker"), program(t, "fleetd"), program(t, "robotd")
+	at(t, "", fleetd, "ca", "init", "--dir", in("ca"))
+	at(t, "", fleetd, "ca", "server", "--dir", in("ca"), "--dns", "localhost", "--out", in("broker"))
+	op1 := "op1 operator " + strings.TrimSpace(at(t, "please", broker, "hash-password")) + "\n"
+	write("users", op1+"r1 robot "+strings.TrimSpace(at(t, "robots-own", broker, "hash-password"))+"\n")
+	write("password", "robots-own\n")
+
+	post := launch(t, "broker", broker, []string{
+		"--mqtt", "", "--http", "", "--mqtts", "127.0.0.1:0", "--wss", "127.0.0.1:0", "--tls-cert", in("broker.pem"), "--tls-key", in("broker.key.pem"),
+		"--client-ca", in("ca/ca.pem"), "--crl", in("ca/crl.pem"), "--users", in("users"),
+	}, nil)
+	port := func(kind string) string {
+		_, port, err := net.SplitHostPort(post.ready()[kind])
+		if err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		return port
+	}
+	sub, err := exec.LookPath("mosquitto_sub")
+	if err != nil {
+		t.Fatalf("%v: run deploy/setup/debian.sh", err)
+	}
+	eye := launch(t, "the eye", sub, []string{
+		"-h", "localhost", "-p", port("mqtts"), "--cafile", in("ca/root.pem"), "-u", "op1", "-i", "op1.eye", "-P", "please",
+		"-q", "1", "-t", string(schema.DefaultNamespace) + "/v1/#", "-F", "%t %p",
+	}, nil)
+	presence := func(topic, what string, holds func(schema.Presence) bool) {
+		t.Helper()
+		eye.log.await(t, "the eye", what, func(line string) bool {
+			seen, text, _ := strings.Cut(line, " ")
+			var p schema.Presence
+			return seen == topic && json.Unmarshal([]byte(text), &p) == nil && holds(p)
+		})
+	}
+	desk := launch(t, "fleetd", fleetd, []string{
+		"serve", "--dev", "--http", "127.0.0.1:0", "--ca", in("ca"), "--broker", "mqtts://localhost:" + port("mqtts"),
+		"--database", "sqlite:" + in("fleet.db"), "--spool", in("fleetd.stops"),
+	}, nil)
+	desk.ready()
+	presence(schema.DefaultNamespace.Topic(schema.TopicFleetPresence), "the desk to be online", func(p schema.Presence) bool {
+		return p.State == schema.PresenceOnline
+	})
+	launch(t, "r1", robotd, []string{
+		"--id", "r1", "--data", in("r1"), "--broker", "wss://localhost:" + port("wss"), "--broker-ca", in("ca/root.pem"), "--password-file", in("password"),
+	}, nil)
+	presence(on("r1", "presence"), "r1 to be online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
+
+	write("users", op1)
+	presence(on("r1", "presence"), "r1 to be lost because it was revoked", func(p schema.Presence) bool {
+		return p.State == schema.PresenceLost && p.Reason == "revoked"
+	})
+	eye.terminate()
+	desk.terminate()
+	post.terminate()
+}
