@@ -15,8 +15,15 @@ type contract struct {
 	ns      schema.Namespace
 	allowed []string // filters of topics on which a test breaks the rules on purpose
 	seqs    map[string]seq
-	docs    map[string]bool // topics of documents seen live; false: deleted since
+	events  map[occurrence]string // as they were told first
+	docs    map[string]bool       // topics of documents seen live; false: deleted since
 	found   []string
+}
+
+// occurrence names an event for ever.
+type occurrence struct {
+	topic, boot string
+	seq         int64
 }
 
 // seq is the newest number of one writer's life.
@@ -26,7 +33,7 @@ type seq struct {
 }
 
 func newContract(ns schema.Namespace) *contract {
-	return &contract{ns: ns, seqs: map[string]seq{}, docs: map[string]bool{}}
+	return &contract{ns: ns, seqs: map[string]seq{}, events: map[occurrence]string{}, docs: map[string]bool{}}
 }
 
 func (c *contract) report(topic, format string, args ...any) {
@@ -98,7 +105,7 @@ func (c *contract) payload(row schema.Topic, params schema.TopicParams, m Messag
 		decode[schema.ReportedStory](c, m)
 	case "Event":
 		if e := decode[schema.Event](c, m); e != nil {
-			c.rises(m, e.Boot, e.Seq, 1)
+			c.happened(m, e)
 		}
 	case "Ack":
 		decode[schema.Ack](c, m)
@@ -170,6 +177,19 @@ func (c *contract) rises(m Message, life string, n, step int64) {
 		c.report(m.Topic, "sequence goes back: %d after %d", n, last.n)
 	}
 	c.seqs[m.Topic] = seq{life, n}
+}
+
+// happened holds that events come in their order, and that one that is told again
+// is what it was: history does not change.
+func (c *contract) happened(m Message, e *schema.Event) {
+	k := occurrence{m.Topic, e.Boot, e.Seq}
+	switch first, again := c.events[k]; {
+	case !again:
+		c.events[k] = string(m.Payload)
+		c.rises(m, e.Boot, e.Seq, 1)
+	case first != string(m.Payload):
+		c.report(m.Topic, "event %d was told in other words before", e.Seq)
+	}
 }
 
 // kept checks what a new subscriber is given at the end: documents, and every

@@ -50,6 +50,15 @@ var speech = map[string]struct {
 		r.Publish(r1+"event", event(2))
 		r.Publish(r1+"event", event(1))
 	}, "sequence goes back: 1 after 2"},
+	"events told again": {func(r, _ *Client) {
+		r.Publish(r1+"event", event(1))
+		r.Publish(r1+"event", event(2))
+		r.Publish(r1+"event", event(1))
+	}, ""},
+	"an event told again in other words": {func(r, _ *Client) {
+		r.Publish(r1+"event", event(1))
+		r.Publish(r1+"event", strings.Replace(event(1), "changed", "forgotten", 1))
+	}, "in other words"},
 	"a blob under another name": {func(_, d *Client) { d.Retain("troupe/v1/blobs/"+digest("x"), "y") }, "digest"},
 }
 
