@@ -41,6 +41,8 @@ type (
 		N uint64
 		// Local: its sender stands at the robot.
 		Local bool
+		// Behind: the disk does not keep up, so nothing more may be promised.
+		Behind bool
 	}
 
 	// Frame is one frame of driving by hand, as it came.

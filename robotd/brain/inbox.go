@@ -85,7 +85,8 @@ func (t *turn) release() {
 	t.replies = keep
 }
 
-// tellAnswers publishes the answers of this step.
+// tellAnswers publishes the answers of this step. Who is refused because the disk
+// hangs does not wait for that disk to hear of it.
 func (t *turn) tellAnswers() {
 	for _, e := range t.told {
 		tell, ok := e.(request.Tell)
@@ -97,7 +98,7 @@ func (t *turn) tellAnswers() {
 		if a.Reason == schema.ReasonPrecondition && a.Current == nil {
 			a.Current = t.current()
 		}
-		t.do(Publish{Topic: schema.TopicAck, Param: tell.Client, Payload: t.ackPayload(&a), First: stops(a.Verb), Confirm: tell.Key})
+		t.do(Publish{Topic: schema.TopicAck, Param: tell.Client, Payload: t.ackPayload(&a), First: stops(a.Verb) || a.Reason == schema.ReasonOverloaded, Confirm: tell.Key})
 	}
 	clear(t.told)
 	t.told = t.told[:0]

@@ -103,6 +103,7 @@ type (
 		Retained            bool
 		Local               bool // its sender stands at the robot
 		Overtaken           bool // a stop that arrived later was taken already
+		Behind              bool // the disk does not keep up
 	}
 	// Saved says that the disk took the records of these commands, or refused.
 	Saved struct {

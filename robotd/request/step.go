@@ -75,6 +75,9 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 		}
 	}
 
+	if a.Behind && verb.ID() != cancel {
+		return refuse(Answer{Reason: schema.ReasonOverloaded, Detail: "the robot's disk does not keep up with what was asked already"})
+	}
 	if newest, late := s.behind(a.Client, verb.Group, req); late {
 		return refuse(Answer{Reason: schema.ReasonOutOfOrder, Pointer: "/seq",
 			Detail: fmt.Sprintf("seq %d came after %d, the newest of group %s in this session", req.Seq, newest, verb.Group)})

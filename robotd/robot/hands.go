@@ -59,7 +59,7 @@ func (h *hands) perform(effects []brain.Effect) {
 		case brain.Publish:
 			h.told++
 			// What finds the outbox full waits its turn like the rest.
-			if p := (numbered{e, h.told}); !e.First || errors.Is(h.scribe.atOnce(p), context.Canceled) {
+			if p := (numbered{Publish: e, n: h.told}); !e.First || errors.Is(h.scribe.atOnce(p), context.Canceled) {
 				b.publish = append(b.publish, p)
 			}
 		case brain.Renew:
@@ -77,7 +77,7 @@ func (h *hands) perform(effects []brain.Effect) {
 		}
 	}
 	if len(b.saves)+len(b.publish)+len(b.reads) > 0 {
-		h.scribe.put(b)
+		h.scribe.in.put(b)
 	}
 }
 

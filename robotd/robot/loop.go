@@ -26,7 +26,8 @@ type loop struct {
 	events  chan brain.Event
 	pulse   pulse
 	perform func([]brain.Effect)
-	halt    func() // the body stands still when this returns, whatever the state says
+	behind  func() bool // the disk does not keep up: nothing more may be begun
+	halt    func()      // the body stands still when this returns, whatever the state says
 	log     *slog.Logger
 }
 
@@ -54,6 +55,10 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 	}()
 	var out []brain.Effect
 	step := func(ev brain.Event) (over bool) {
+		if c, ok := ev.(brain.Command); ok && l.behind != nil {
+			c.Behind = l.behind()
+			ev = c
+		}
 		for {
 			out = brain.Step(l.state, nowAt(l.start), ev, out[:0])
 			l.perform(out)

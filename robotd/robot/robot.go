@@ -131,6 +131,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.loop.perform, h.loop.halt = h.perform, func() { body.Order(driver.ToError); h.announce() }
 	h.post = &post{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, about: decide.Version, log: log, loop: h.loop, ctx: running}
 	h.scribe = newScribe(running, h.post, disk, h.loop, log)
+	h.loop.behind = h.scribe.in.full
 	h.fetcher = newFetcher(running, cfg, h.post, h.loop, log)
 
 	// The link lives on after ctx: it has last words to say.
@@ -154,7 +155,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.endCalibration()
 	err = errors.Join(err, closeBody())
 	closeBody = func() error { return nil }
-	close(h.scribe.in)
+	h.scribe.in.close()
 	select {
 	case <-h.scribe.done:
 	case <-time.After(diskGrace): // a disk that hangs keeps nobody from saying farewell

@@ -14,9 +14,8 @@ import (
 )
 
 const (
-	batchQueue    = 256 // batches that may wait for the disk
-	batchesAtOnce = 64  // that share one commit
-	confirming    = 32  // answers whose confirmation is waited for at once
+	batchesAtOnce = 64 // that share one commit
+	confirming    = 32 // answers whose confirmation is waited for at once
 	publishWait   = 2 * time.Second
 	outboxPause   = 5 * time.Millisecond
 )
@@ -27,20 +26,6 @@ type teller interface {
 	PublishWait(ctx context.Context, m link.Message) error
 }
 
-// batch is what one step wants saved and then told.
-type batch struct {
-	saves   []brain.Effect
-	publish []numbered
-	reads   []request.Key // who wants the events, those of this batch included
-}
-
-// numbered is a publication with its place among all: a retained document never
-// gives way to an older one, though urgent ones overtake.
-type numbered struct {
-	brain.Publish
-	n int64
-}
-
 // scribe saves and publishes, in order, away from the loop: the disk may be slow
 // and the network slower. What is saved in a batch is on the disk before
 // anything of the batch is told; batches that wait share one commit.
@@ -49,7 +34,7 @@ type scribe struct {
 	link teller
 	disk store
 	log  *slog.Logger
-	in   chan batch
+	in   *backlog
 	loop *loop
 	ctx  context.Context
 	done chan struct{}
@@ -63,46 +48,18 @@ type scribe struct {
 
 func newScribe(ctx context.Context, p *post, d store, l *loop, log *slog.Logger) *scribe {
 	return &scribe{post: p, disk: d, loop: l, log: log, ctx: ctx,
-		in: make(chan batch, batchQueue), done: make(chan struct{}),
+		in: newBacklog(), done: make(chan struct{}),
 		confirms: make(chan struct{}, confirming), newest: map[schema.TopicKind]int64{}}
 }
 
-// put hands a batch over. When the disk has been stuck for so long that no place
-// is left, the batch is lost as a whole: nothing of it is told, so nothing is
-// promised that is not kept.
-func (s *scribe) put(b batch) {
-	select {
-	case s.in <- b:
-		return
-	default:
-	}
-	s.log.Error("the disk does not keep up; what a step wanted saved and told is lost", "saves", len(b.saves), "messages", len(b.publish))
-	for _, ev := range answers(b.saves, schema.ReasonOverloaded) {
-		select { // this is the loop itself: it must not wait for itself
-		case s.loop.events <- ev:
-		default:
-		}
-	}
-}
-
-// run works until in is closed and empty.
+// run works until the backlog is closed and empty.
 func (s *scribe) run() {
 	defer close(s.done)
 	defer s.waiting.Wait()
-	batches := make([]batch, 0, batchesAtOnce)
-	for b := range s.in {
-		batches = append(batches[:0], b)
-	more:
-		for len(batches) < batchesAtOnce {
-			select {
-			case b, ok := <-s.in:
-				if !ok {
-					break more
-				}
-				batches = append(batches, b)
-			default:
-				break more
-			}
+	for {
+		batches := s.in.take(batchesAtOnce)
+		if len(batches) == 0 {
+			return
 		}
 		s.work(batches)
 	}
@@ -128,7 +85,7 @@ func (s *scribe) work(batches []batch) {
 			s.recall(k)
 		}
 		for _, p := range b.publish {
-			if refused == "" || len(b.saves) == 0 || !promise(p) {
+			if refused == "" || !p.bound || !promise(p) {
 				s.tell(p)
 			}
 		}

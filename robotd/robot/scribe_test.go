@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -29,6 +30,7 @@ type ledger struct {
 	full  bool          // the disk refuses
 	slow  time.Duration // of each commit
 	jam   int           // publications that find the outbox full
+	hang  chan struct{} // until it is closed, no commit comes back
 }
 
 func (l *ledger) add(line string) {
@@ -39,6 +41,12 @@ func (l *ledger) add(line string) {
 
 func (l *ledger) keep(saves []brain.Effect) error {
 	time.Sleep(l.slow)
+	l.mu.Lock()
+	hang := l.hang
+	l.mu.Unlock()
+	if hang != nil {
+		<-hang
+	}
 	if l.full {
 		return errors.New("no space")
 	}
@@ -75,7 +83,7 @@ func newWriting(t *testing.T) (*hands, *ledger) {
 	go h.scribe.run()
 	t.Cleanup(func() {
 		end()
-		close(h.scribe.in)
+		h.scribe.in.close()
 		<-h.scribe.done
 	})
 	return h, led
@@ -183,18 +191,180 @@ func TestWhenTheDiskIsStuckTheLoopGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.slow = time.Hour
-		for i := range 2 * batchQueue {
+		records := 4 * batchesMost
+		for i := range records {
 			h.perform([]brain.Effect{record(fmt.Sprint("k", i)), state(i)})
 		}
-		h.perform([]brain.Effect{first(state(1000))})
-		led.want(t, "state 1000")
-		if ev, ok := (<-h.loop.events).(brain.RequestsSaved); !ok || ev.Refused != schema.ReasonOverloaded {
-			t.Errorf("the robot hears %+v of what was lost", ev)
+		h.perform([]brain.Effect{first(state(5000))})
+		led.want(t, "state 5000")
+		if !h.scribe.in.full() {
+			t.Error("the robot would take more commands")
 		}
-		for len(h.loop.events) > 0 {
-			<-h.loop.events
+		heard := map[request.Key]bool{}
+		for len(heard) < records { // nothing that was saved goes unheard
+			for _, k := range (<-h.loop.events).(brain.RequestsSaved).Keys {
+				heard[k] = true
+			}
 		}
 	})
+}
+
+// TestABacklogIsBoundedByWhatIsNewer lets the disk hang for a very long time.
+func TestABacklogIsBoundedByWhatIsNewer(t *testing.T) {
+	l := newBacklog()
+	const steps = 20 * loose
+	for i := range steps {
+		k := fmt.Sprint("k", i%50)
+		save := request.Save{Put: []request.Record{{Client: "op1", ID: k, N: int64(i)}}}
+		if i%7 == 0 {
+			save.Forget = []request.Key{request.KeyOf("op1", fmt.Sprint("k", (i+25)%50))}
+		}
+		l.put(batch{
+			saves:   []brain.Effect{brain.SaveRequests{Save: save}, brain.SaveEvent{Payload: []byte(fmt.Sprint(i))}, brain.SaveSetting{Name: "mode.ato", Value: fmt.Sprint(i)}},
+			publish: []numbered{{Publish: state(i), n: int64(i)}, {Publish: answer(k)}, {Publish: brain.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("again")}}},
+		})
+	}
+	var held int
+	onDisk, want := map[request.Key]int64{}, map[request.Key]int64{}
+	keep := func(into map[request.Key]int64, s request.Save) {
+		for _, k := range s.Forget {
+			delete(into, k)
+		}
+		for _, r := range s.Put {
+			into[r.Key()] = r.N
+		}
+	}
+	var event, setting, told string
+	l.close()
+	for {
+		batches := l.take(batchesAtOnce)
+		if len(batches) == 0 {
+			break
+		}
+		for _, b := range batches {
+			held += len(b.saves) + len(b.publish)
+			for _, e := range b.saves {
+				switch e := e.(type) {
+				case brain.SaveRequests:
+					keep(onDisk, e.Save)
+				case brain.SaveEvent:
+					event = string(e.Payload)
+				case brain.SaveSetting:
+					setting = e.Value
+				}
+			}
+			for _, p := range b.publish {
+				if !p.bound {
+					t.Fatal("a message that came with a save is not bound to it any more")
+				}
+				if p.Topic == schema.TopicState {
+					told = string(p.Payload)
+				}
+			}
+		}
+	}
+	for i := range steps {
+		save := request.Save{Put: []request.Record{{Client: "op1", ID: fmt.Sprint("k", i%50), N: int64(i)}}}
+		if i%7 == 0 {
+			save.Forget = []request.Key{request.KeyOf("op1", fmt.Sprint("k", (i+25)%50))}
+		}
+		keep(want, save)
+	}
+	if held > 12*loose {
+		t.Errorf("%d things wait after %d steps", held, steps)
+	}
+	if !maps.Equal(onDisk, want) {
+		t.Errorf("the journal is %v, want %v", onDisk, want)
+	}
+	if newest := fmt.Sprint(steps - 1); event != newest || setting != newest || told != newest {
+		t.Errorf("the newest event is %s, setting %s, state %s; want %s", event, setting, told, newest)
+	}
+}
+
+// TestADiskThatHangsLosesNoAnswer asks a robot for a great deal while its disk
+// hangs: who is refused hears it at once, a stop is obeyed and answered, and in the
+// end everybody got exactly one final answer.
+func TestADiskThatHangsLosesNoAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, led := newWriting(t)
+		l, _ := bareLoop(t, twoMovers)
+		l.behind = h.scribe.in.full
+		l.events = h.loop.events
+		l.perform = func(effects []brain.Effect) {
+			h.perform(slices.DeleteFunc(slices.Clone(effects), func(e brain.Effect) bool {
+				switch e.(type) {
+				case brain.SaveRequests, brain.SaveEvent, brain.SaveSetting, brain.Publish:
+					return false
+				}
+				return true // there is no body
+			}))
+		}
+		ctx, end := context.WithCancel(t.Context())
+		over := make(chan error)
+		go func() { over <- l.run(ctx, time.Second, nil) }()
+		l.events <- brain.Connected{Session: "s1"}
+		time.Sleep(time.Second)
+
+		led.mu.Lock()
+		led.hang = make(chan struct{})
+		led.mu.Unlock()
+		verbs := []string{"auto/pause", "mode/set", "mode/kill", "sys/ping", "interrupter/stop", "mode/sing"}
+		sent := 0
+		for round := range 3 { // what waits expires between them
+			for i := range 100 {
+				group, verb, _ := strings.Cut(verbs[i%len(verbs)], "/")
+				args := map[string]string{"set": `"mode":"mnl"`, "stop": `"interrupter":"ai"`}[verb]
+				l.events <- brain.Command{Client: fmt.Sprint("op", i%5), Group: group, Verb: verb, Payload: fmt.Appendf(nil, `{"id":"k%d","args":{%s}}`, sent, args)}
+				sent++
+			}
+			time.Sleep(time.Second)
+			if n := led.finals(t)["op0/k0"]; round == 0 && n != 0 {
+				t.Error("a command was answered for good while its record was not on the disk")
+			}
+			time.Sleep(40 * time.Second)
+		}
+		if early := len(led.finals(t)); early < 30 {
+			t.Errorf("%d commands were refused at once", early)
+		}
+		l.stops <- brain.Command{Client: "op1", Group: "safety", Verb: "stop", Payload: []byte(`{"id":"stop"}`)}
+		time.Sleep(time.Second)
+		if led.finals(t)["op1/stop"] != 1 {
+			t.Error("the stop was not answered while the disk hangs")
+		}
+		close(led.hang)
+		time.Sleep(time.Minute)
+		finals := led.finals(t)
+		for i := range sent {
+			if k := fmt.Sprintf("op%d/k%d", i%100%5, i); finals[k] != 1 {
+				t.Errorf("%s got %d final answers", k, finals[k])
+			}
+		}
+		end()
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// finals counts the final answers of each command that are no repetitions.
+func (l *ledger) finals(t *testing.T) map[string]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := map[string]int{}
+	for _, line := range l.lines {
+		client, payload, _ := strings.Cut(line, " ")
+		if !strings.HasPrefix(client, "op") {
+			continue
+		}
+		a, problems := schema.DecodeStrict[schema.Ack]([]byte(payload))
+		if len(problems) > 0 {
+			t.Fatalf("%s: %v", line, problems)
+		}
+		if a.Status.Final() && !a.Dup {
+			n[client+"/"+*a.ID]++
+		}
+	}
+	return n
 }
 
 func TestAnUrgentMessageThatFindsTheOutboxFullWaitsItsTurn(t *testing.T) {
