@@ -213,12 +213,15 @@ func TestWhenTheDiskIsStuckTheLoopGoesOn(t *testing.T) {
 func TestABacklogIsBoundedByWhatIsNewer(t *testing.T) {
 	l := newBacklog()
 	const steps = 20 * loose
-	for i := range steps {
-		k := fmt.Sprint("k", i%50)
-		save := request.Save{Put: []request.Record{{Client: "op1", ID: k, N: int64(i)}}}
-		if i%7 == 0 {
-			save.Forget = []request.Key{request.KeyOf("op1", fmt.Sprint("k", (i+25)%50))}
+	saveOf := func(i int) request.Save { // of fifty names again and again, and of names that come and go
+		put := func(id string) request.Record { return request.Record{Client: "op1", ID: id, N: int64(i)} }
+		return request.Save{
+			Put:    []request.Record{put(fmt.Sprint("k", i%50)), put(fmt.Sprint("once", i))},
+			Forget: []request.Key{request.KeyOf("op1", fmt.Sprint("once", i-100))},
 		}
+	}
+	for i := range steps {
+		k, save := fmt.Sprint("k", i%50), saveOf(i)
 		l.put(batch{
 			saves:   []brain.Effect{brain.SaveRequests{Save: save}, brain.SaveEvent{Payload: []byte(fmt.Sprint(i))}, brain.SaveSetting{Name: "mode.ato", Value: fmt.Sprint(i)}},
 			publish: []numbered{{Publish: state(i), n: int64(i)}, {Publish: answer(k)}, {Publish: brain.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("again")}}},
@@ -264,11 +267,7 @@ func TestABacklogIsBoundedByWhatIsNewer(t *testing.T) {
 		}
 	}
 	for i := range steps {
-		save := request.Save{Put: []request.Record{{Client: "op1", ID: fmt.Sprint("k", i%50), N: int64(i)}}}
-		if i%7 == 0 {
-			save.Forget = []request.Key{request.KeyOf("op1", fmt.Sprint("k", (i+25)%50))}
-		}
-		keep(want, save)
+		keep(want, saveOf(i))
 	}
 	if held > 12*loose {
 		t.Errorf("%d things wait after %d steps", held, steps)
