@@ -65,7 +65,10 @@ func mosquittoRules(u User, ns schema.Namespace) []string {
 				continue
 			}
 			for _, v := range schema.Verbs {
-				if v.Allows(u.Role) {
+				switch {
+				case schema.MayAskUnknown(v.Group, u.Role): // so also those that are known
+					add("write", ns.Topic(schema.TopicCmd, "+", u.Name, v.Group, "+"))
+				case v.Allows(u.Role):
 					add("write", ns.Topic(schema.TopicCmd, "+", u.Name, v.Group, v.Name))
 				}
 			}
