@@ -16,6 +16,7 @@ type wire struct {
 
 	mu    sync.Mutex
 	leads string // address; empty while cut
+	hides bool   // the far side does not learn that the near side ended
 	ends  map[net.Conn]struct{}
 }
 
@@ -84,10 +85,27 @@ func (w *wire) carry(near net.Conn) {
 	back.Go(func() {
 		_, _ = io.Copy(near, far) // an end is an end
 		_ = near.Close()
+		_, _ = io.Copy(io.Discard, far) // while it is hidden
 	})
 	_, _ = io.Copy(far, near)
-	_ = far.Close()
+	if !w.hidden() {
+		_ = far.Close()
+	}
 	back.Wait()
+}
+
+// hideEnds makes the wire a network that swallows the news of an end: whoever
+// vanishes at its near side is still there for the far one.
+func (w *wire) hideEnds() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hides = true
+}
+
+func (w *wire) hidden() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.hides
 }
 
 // hold keeps both ends for the cut, unless it came meanwhile.
