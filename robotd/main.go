@@ -38,7 +38,8 @@ its name and its broker: robotd --data DIR.
 
 Each flag may also stand in a YAML file (--config; link_loss: {ato: continue} for
 --link-loss-ato) or in the environment (TROUPE_ROBOTD_LINK_LOSS_ATO). A flag wins over
-the environment, that over the file.`,
+the environment, that over the file. The fleet's desired configuration wins over the
+file, and is refused for what a flag or the environment says.`,
 		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd) },
 	}

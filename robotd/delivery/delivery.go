@@ -25,7 +25,7 @@ import (
 // Config is what a delivery goes by.
 type Config[C any] struct {
 	Kind       sign.Kind
-	Fetch      time.Duration // how long one attempt to get a blob may take
+	Fetch      time.Duration // how long the first attempt to get a blob may take; later ones up to six times as long
 	Probation  time.Duration // how long a new content may take to begin
 	MaxBackoff time.Duration // between two attempts
 	MaxBytes   int64         // the largest blob

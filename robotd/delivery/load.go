@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"time"
 
 	"troupe/schema"
 	"troupe/schema/score"
@@ -110,9 +111,15 @@ func (s *State[C]) fetch(now Now, c *Config[C], on Event, out []Effect) []Effect
 
 func (s *State[C]) ask(now Now, c *Config[C], on Event, out []Effect) []Effect {
 	s.why, s.candidate, s.load.arrived = outcome{}, nil, nil
-	s.deadline = now.Mono + c.Fetch
+	s.deadline = now.Mono + c.patience(s.attempts)
 	out = s.take(on, out)
 	return append(out, Fetch{SHA256: s.load.now.SHA256, Size: s.load.now.Size})
+}
+
+// patience is how long one attempt may take: each time longer, for a line may be
+// slow, and what came of a blob that did not come whole is lost.
+func (c *Config[C]) patience(attempts int) time.Duration {
+	return c.Fetch * time.Duration(min(max(attempts, 1), 6))
 }
 
 func (s *State[C]) fetched(now Now, c *Config[C], b Fetched, out []Effect) []Effect {

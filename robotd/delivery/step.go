@@ -58,7 +58,7 @@ func (s *State[C]) move(now Now, c *Config[C], f Facts, out []Effect) []Effect {
 		switch s.phase {
 		case schema.DeployFetching:
 			if now.Mono >= s.deadline {
-				out = s.fail(now, c, OnTimeout, outcome{reason: schema.ReasonTimeout, detail: fmt.Sprintf("no bytes within %s", c.Fetch)}, out)
+				out = s.fail(now, c, OnTimeout, outcome{reason: schema.ReasonTimeout, detail: fmt.Sprintf("no bytes within %s", c.patience(s.attempts))}, out)
 			}
 		case schema.DeployFailed:
 			if now.Mono >= s.deadline {

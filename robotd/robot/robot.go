@@ -17,16 +17,18 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"troupe/broker/link"
 	"troupe/robotd/brain"
+	"troupe/robotd/control"
 	"troupe/robotd/driver"
 	"troupe/robotd/driver/sim"
 	"troupe/schema"
+	"troupe/schema/sign"
 )
 
 // Config says which robot this is, where its broker is and what it does by
@@ -48,6 +50,11 @@ type Config struct {
 	LowBattery       float64
 	Charged          float64
 	RequireSight     bool
+	Control          control.Required
+	Signing          sign.Policy // of what the fleet wishes
+	Trust            sign.Ring   // whose signatures are believed, beside those of the data directory
+	Probation        time.Duration
+	Pinned           []string // keys of a desired configuration that the fleet may not set here
 	Tick             time.Duration
 	Wake             Wake // told at an orderly end
 
@@ -76,8 +83,15 @@ func (c *Config) brain() (*brain.Config, error) {
 	}
 	b.LowBattery, b.Charged = cmp.Or(c.LowBattery, b.LowBattery), cmp.Or(c.Charged, b.Charged)
 	b.Safety.RequireSight = c.RequireSight
+	b.Control.Required = cmp.Or(c.Control, b.Control.Required)
+	b.Signing, b.Probation, b.Pinned = cmp.Or(c.Signing, b.Signing), cmp.Or(c.Probation, b.Probation), c.Pinned
 	b.Tick = cmp.Or(c.Tick, b.Tick)
+	kept, err := trusted(c.dir())
+	b.Trust = append(slices.Clone(c.Trust), kept...)
 	faults := b.Check()
+	if err != nil {
+		faults = append(faults, err.Error())
+	}
 	if ns := cmp.Or(c.Namespace, schema.DefaultNamespace); !schema.ValidNamespace(string(ns)) {
 		faults = append(faults, fmt.Sprintf("name space %q: want a-z, 0-9 and hyphens, at most 32", ns))
 	}
@@ -87,6 +101,9 @@ func (c *Config) brain() (*brain.Config, error) {
 	}
 	return &b, errors.Join(errs...)
 }
+
+// dir is the robot's data directory.
+func (c *Config) dir() string { return cmp.Or(c.Data, "data") }
 
 // How long an orderly end may take, part by part; together less than 5 s.
 const (
@@ -106,7 +123,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		return fmt.Errorf("configuration: %w", err)
 	}
 	log := cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)).With("robot", cfg.ID)
-	disk, memory, err := openStore(filepath.Join(cmp.Or(cfg.Data, "data")))
+	disk, memory, err := openStore(cfg.dir())
 	if err != nil {
 		return err
 	}

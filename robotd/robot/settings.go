@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,8 +18,10 @@ import (
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
 
+	"troupe/robotd/control"
 	"troupe/robotd/driver/sim"
 	"troupe/schema"
+	"troupe/schema/sign"
 )
 
 // setting is one thing that can be configured: in a YAML file under its key, in
@@ -47,6 +51,10 @@ var settings = []setting{
 	{"low_battery", 0.20, "share of 1 below which the robot goes to charge"},
 	{"charged", 0.80, "share of 1 from which it comes back"},
 	{"require_sight", false, "refuse safety/enable and safety/reset that do not say which heartbeat their sender saw"},
+	{"control.required", string(control.RequireManual), "what needs a lease: none, manual (what is done by hand) or all (setting modes too)"},
+	{"signing", string(sign.Off), "what becomes of a wish whose signature does not verify: off (nobody looks), warn (taken, and alerted) or require (refused)"},
+	{"trust_key", []string{}, "keys whose signatures are believed, as wish:BASE64 or release:BASE64, beside those of " + trustFile + " in the data"},
+	{"probation", 10 * time.Second, "how long a new story may take to begin before the previous one returns"},
 	{"wake_at", "", "when the machine starts robotd again: a time of day such as 08:30, or an instant such as 2026-05-17T08:30:00Z. An orderly end then says sleeping until then, not offline"},
 	{"tick", 20 * time.Millisecond, "period of the executor while something is performed"},
 	{"sim.no_map", false, "the simulated body has no map, and so nowhere to go to"},
@@ -108,10 +116,15 @@ func Load(f *pflag.FlagSet) (Config, slog.Level, error) {
 			return Config{}, 0, err
 		}
 	}
-	if err := loadEnvironment(k); err != nil {
+	fromHere, err := environment()
+	if err == nil {
+		err = k.Merge(fromHere)
+	}
+	if err != nil {
 		return Config{}, 0, err
 	}
 	given := map[string]any{}
+	pinned := fromHere.Keys()
 	for _, s := range settings {
 		if flag := f.Lookup(s.flag()); flag.Changed {
 			if given[s.key] = any(flag.Value.String()); flag.Value.Type() == "stringSlice" {
@@ -122,7 +135,24 @@ func Load(f *pflag.FlagSet) (Config, slog.Level, error) {
 	if err := k.Load(confmap.Provider(given, "."), nil); err != nil {
 		return Config{}, 0, fmt.Errorf("flags: %w", err)
 	}
-	return configOf(k)
+	c, level, err := configOf(k)
+	c.Pinned = ofFleet(append(pinned, slices.Collect(maps.Keys(given))...))
+	return c, level, err
+}
+
+// ofFleet are the keys of a desired configuration that settings stand for.
+func ofFleet(settings []string) []string {
+	var out []string
+	for _, key := range settings {
+		if key == "probation" {
+			key = "probation_ms"
+		}
+		if _, ok := schema.ConfigKeyOf(key); ok {
+			out = append(out, key)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 func loadFile(k *koanf.Koanf, path string) error {
@@ -142,8 +172,9 @@ func loadFile(k *koanf.Koanf, path string) error {
 	return k.Merge(fromFile)
 }
 
-func loadEnvironment(k *koanf.Koanf) error {
+func environment() (*koanf.Koanf, error) {
 	var unknown []error
+	k := koanf.New(".")
 	err := k.Load(env.Provider(".", env.Opt{Prefix: envPrefix, TransformFunc: func(name, value string) (string, any) {
 		if name == envPrefix+"CONFIG" {
 			return "", nil
@@ -160,7 +191,7 @@ func loadEnvironment(k *koanf.Koanf) error {
 		unknown = append(unknown, fmt.Errorf("environment: there is no setting %s", name))
 		return "", nil
 	}}), nil)
-	return errors.Join(append(unknown, err)...)
+	return k, errors.Join(append(unknown, err)...)
 }
 
 func find(key string) (setting, bool) {
@@ -183,6 +214,7 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		ContinueOnReturn: k.String("on_link_return") == "continue",
 		LowBattery:       k.Float64("low_battery"), Charged: k.Float64("charged"),
 		RequireSight: k.Bool("require_sight"), Tick: k.Duration("tick"),
+		Control: control.Required(k.String("control.required")), Signing: sign.Policy(k.String("signing")), Probation: k.Duration("probation"),
 		Sim: sim.Config{NoMap: k.Bool("sim.no_map"), Homing: k.Bool("sim.homing"), Battery: k.Float64("sim.battery"), At: k.String("sim.at"), Serial: k.String("serial")},
 	}
 	var faults []error
@@ -195,6 +227,14 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		default:
 			fault("%s: %q is neither safe nor continue", key, v)
 		}
+	}
+	for _, text := range k.Strings("trust_key") {
+		key, err := sign.ParseKey(text)
+		if err != nil {
+			fault("trust_key: %w", err)
+			continue
+		}
+		c.Trust = append(c.Trust, key)
 	}
 	if v := k.String("on_link_return"); v != "wait" && v != "continue" {
 		fault("on_link_return: %q is neither wait nor continue", v)
