@@ -17,6 +17,7 @@ var dangers = []danger{
 	{what: "a header after CONNECT makes the broker allocate 256 MB", test: TestAPacketOverTheLimitEndsItsConnectionOnly},
 	{what: "silent connections use up the broker's sockets", test: TestConnectionsThatSayNothingAreCapped},
 	{what: "closing waits for silent connections", test: TestClosingDoesNotWaitForWhoSaysNothing},
+	{what: "what was acknowledged is thrown away when the broker closes", test: TestWhatWasAcknowledgedIsHeardThoughTheBrokerCloses},
 
 	// Wills
 	{what: "a will is published that its owner may not publish", test: TestWillsThatAreRefused},

@@ -30,16 +30,24 @@ func (g *guard) revoke(cl *mqtt.Client, payload []byte) (why string) {
 	g.revoked.mu.Unlock()
 	if why == "" {
 		g.log.Info("list of the revoked", "from", cl.ID)
-		g.rejudge()
+		g.rejudge(g.disowned) // no signatures: the desk's next word, which waits, may be a stop
 	}
 	return why
+}
+
+// disowned says that the desk has revoked somebody, if it has.
+func (g *guard) disowned(_ *conn, c *client) string {
+	if g.revoked.now.Load().Has(c.Name, c.serial) {
+		return "revoked by the desk"
+	}
+	return ""
 }
 
 // wrong says why somebody may not, or may no longer, be connected; empty: he may.
 func (g *guard) wrong(nc *conn, c *client) string {
 	now := g.creds.now.Load()
-	if g.revoked.now.Load().Has(c.Name, c.serial) {
-		return "revoked by the desk"
+	if why := g.disowned(nc, c); why != "" {
+		return why
 	}
 	if c.serial != "" {
 		return now.trusts(nc.chain)
@@ -57,11 +65,11 @@ func (g *guard) wrong(nc *conn, c *client) string {
 }
 
 // rejudge ends the sessions of those who lost their right, at once. It comes after
-// every change of what is known.
-func (g *guard) rejudge() {
+// every change of what wrong goes by.
+func (g *guard) rejudge(wrong func(*conn, *client) string) {
 	for _, nc := range g.live.all() {
 		c := nc.who.Load()
-		if why := g.wrong(nc, c); why != "" && nc.kicked.CompareAndSwap(nil, &why) {
+		if why := wrong(nc, c); why != "" && nc.kicked.CompareAndSwap(nil, &why) {
 			g.counters.add(kicked)
 			g.log.Warn("client kicked", "client", c.ClientID, "remote", remote(nc.raw), "why", why)
 			nc.Close()

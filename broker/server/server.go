@@ -174,7 +174,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("start broker: %w", err)
 	}
 	s.listen.open()
-	s.keeper.changed = s.guard.rejudge
+	s.keeper.changed = func() { s.guard.rejudge(s.guard.wrong) }
 	if hln != nil {
 		s.http = serveStatus(hln, s)
 	}

@@ -1,0 +1,148 @@
+package access
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"slices"
+	"testing"
+	"time"
+)
+
+// issuer is a CA with the list that it signs.
+type issuer struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+func newIssuer(t testing.TB, name string) issuer {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotAfter: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCRLSign | x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err = x509.ParseCertificate(der); err != nil {
+		t.Fatal(err)
+	}
+	return issuer{c, key}
+}
+
+func (i issuer) list(t testing.TB, next time.Time, serials ...int64) []byte {
+	t.Helper()
+	l := &x509.RevocationList{Number: big.NewInt(1), ThisUpdate: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), NextUpdate: next}
+	for _, s := range serials {
+		l.RevokedCertificateEntries = append(l.RevokedCertificateEntries, x509.RevocationListEntry{SerialNumber: big.NewInt(s), RevocationTime: l.ThisUpdate})
+	}
+	der, err := x509.CreateRevocationList(rand.Reader, l, i.cert, i.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return der
+}
+
+func inPEM(kind string, ders ...[]byte) (out []byte) {
+	for _, der := range ders {
+		out = append(out, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})...)
+	}
+	return out
+}
+
+func TestAListRevokesTheCertificatesOfItsIssuerAlone(t *testing.T) {
+	one, two := newIssuer(t, "one"), newIssuer(t, "two")
+	early, late := time.Date(2030, 2, 1, 0, 0, 0, 0, time.UTC), time.Date(2030, 3, 1, 0, 0, 0, 0, time.UTC)
+	issuers := []*x509.Certificate{one.cert, two.cert}
+	of := func(i issuer, serial int64) *x509.Certificate {
+		return &x509.Certificate{RawIssuer: i.cert.RawSubject, SerialNumber: big.NewInt(serial)}
+	}
+	both, err := ParseLists(inPEM("X509 CRL", one.list(t, late, 7, 8), two.list(t, early, 9)), issuers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if both.Len() != 3 || !both.Next().Equal(early) {
+		t.Errorf("%d revoked, until %v", both.Len(), both.Next())
+	}
+	for c, want := range map[*x509.Certificate]bool{of(one, 7): true, of(one, 8): true, of(two, 9): true, of(two, 7): false, of(one, 9): false} {
+		if got := both.Has(c); got != want {
+			t.Errorf("%v of %x: revoked %v", c.SerialNumber, c.RawIssuer, got)
+		}
+	}
+	der, err := ParseLists(one.list(t, late, 7), issuers)
+	if err != nil || !der.Has(of(one, 7)) {
+		t.Errorf("in DER: %v", err)
+	}
+	if (Lists{}).Has(of(one, 7)) || !(Lists{}).Next().IsZero() {
+		t.Error("the zero value revokes")
+	}
+}
+
+func TestAListOfSomebodyElseIsNoList(t *testing.T) {
+	ours, stranger, namesake := newIssuer(t, "one"), newIssuer(t, "stranger"), newIssuer(t, "one")
+	until := time.Date(2030, 2, 1, 0, 0, 0, 0, time.UTC)
+	good := ours.list(t, until, 7)
+	for why, file := range map[string][]byte{
+		"a stranger's":         inPEM("X509 CRL", stranger.list(t, until, 7)),
+		"a namesake's":         inPEM("X509 CRL", namesake.list(t, until, 7)),
+		"ours and a namesakes": inPEM("X509 CRL", good, namesake.list(t, until, 7)),
+		"a certificate":        inPEM("CERTIFICATE", ours.cert.Raw),
+		"nothing":              nil,
+		"nonsense":             []byte("nonsense"),
+		"a byte changed":       slices.Concat(good[:len(good)-1], []byte{good[len(good)-1] ^ 1}),
+	} {
+		if l, err := ParseLists(file, []*x509.Certificate{ours.cert}); err == nil || l.Len() > 0 && why != "ours and a namesakes" {
+			t.Errorf("%s: %v, %d revoked", why, err, l.Len())
+		}
+	}
+}
+
+func FuzzParseLists(f *testing.F) {
+	ours := newIssuer(f, "one")
+	f.Add(ours.list(f, time.Date(2030, 2, 1, 0, 0, 0, 0, time.UTC), 7))
+	f.Add(inPEM("X509 CRL", ours.list(f, time.Date(2030, 2, 1, 0, 0, 0, 0, time.UTC), 7)))
+	stranger := newIssuer(f, "one")
+	f.Fuzz(func(t *testing.T, file []byte) {
+		if l, err := ParseLists(file, []*x509.Certificate{stranger.cert}); err == nil && l.Len() > 0 {
+			t.Fatalf("believed a list of %d that nobody signed", l.Len())
+		}
+	})
+}
+
+func TestANewerListOfTheDeskReplacesTheOlderWhole(t *testing.T) {
+	list := func(rev, authority, names, serials string) []byte {
+		return []byte(`{"rev":` + rev + `,"authority":"` + authority + `","names":[` + names + `],"serials":[` + serials + `],"ts":"2030-01-01T00:00:00.000Z"}`)
+	}
+	first, why := (&Revoked{}).Replace(list("3", "a", `"r1"`, `"ab"`))
+	if why != "" || !first.Has("r1", "") || !first.Has("r2", "ab") || first.Has("r2", "") || first.Has("ab", "r1") {
+		t.Fatalf("first: %q, %+v", why, first)
+	}
+	same, why := first.Replace(list("3", "a", `"r1"`, `"ab"`))
+	if why != "" || !same.Has("r1", "") {
+		t.Errorf("the same again, as at each connect of the desk: %q", why)
+	}
+	second, why := first.Replace(list("4", "a", `"r2"`, ""))
+	if why != "" || second.Has("r1", "") || second.Has("x", "ab") || !second.Has("r2", "") || !first.Has("r1", "") {
+		t.Errorf("second: %q, %+v", why, second)
+	}
+	if other, why := second.Replace(list("1", "b", `"r3"`, "")); why != "" || !other.Has("r3", "") {
+		t.Errorf("of another authority, which counts anew: %q", why)
+	}
+	for what, payload := range map[string][]byte{
+		"older": list("2", "a", "", ""), "empty": nil, "no list": []byte("x"), "no rev": list("0", "a", "", ""), "no authority": list("9", "", "", ""),
+		"a name that is none": list("9", "a", `"R1"`, ""),
+	} {
+		if next, why := second.Replace(payload); why == "" || next != nil {
+			t.Errorf("%s: taken", what)
+		}
+	}
+}
