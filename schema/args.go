@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -155,6 +156,9 @@ func (a *Args) set(arg Arg, raw jsontext.Value, pointer string) (Problem, bool) 
 	case *Number:
 		c.read(raw, pointer, &f.Value)
 		f.Said = true
+		if math.Abs(f.Value) > maxInt {
+			c.add(pointer, "out_of_range", fmt.Sprintf("%v lies beyond 2^53", f.Value), arg.Purpose)
+		}
 	case *bool:
 		c.read(raw, pointer, f)
 	case *int64:

@@ -17,6 +17,12 @@ type LaneConfig struct {
 	// to move and may not. Without it the lane waits: fit for a story, which is
 	// paused then anyway.
 	FailsClosed bool
+	// Occupant names lanes that belong together: they share units, and none takes
+	// one from another. Empty = the lane alone.
+	Occupant string
+	// Attends: an act of this lane is over when its units have said of each command
+	// that it was done, also of those that take no time.
+	Attends bool
 }
 
 // Entry is one act in a lane's queue.

@@ -67,7 +67,7 @@ func (x *Executor) inTheWay(li, i int) way {
 		}
 		return way{what: gateShut, reason: shut}
 	}
-	if u.owner != nobody && u.owner < li {
+	if u.owner != nobody && u.owner < li && !x.together(u.owner, li) {
 		return way{what: unitTaken, reason: schema.ReasonResourceBusy, with: string(x.lanes[u.owner].Lane)}
 	}
 	return way{}
@@ -77,11 +77,13 @@ func (x *Executor) inTheWay(li, i int) way {
 // that is complete at once needs it free, but does not keep it.
 func (x *Executor) claim(li, ui int, pass bool) {
 	u := &x.units[ui]
-	if u.owner != nobody && u.owner != li {
-		p := x.lanes[u.owner].now
-		for i := range p.nodes {
-			if p.nodes[i].unit == ui {
-				x.interrupt(p, i)
+	if owner := u.owner; owner != nobody && !x.together(owner, li) {
+		for l := range x.lanes {
+			p := x.lanes[l].now
+			for i := 0; p != nil && x.together(owner, l) && i < len(p.nodes); i++ {
+				if p.nodes[i].unit == ui {
+					x.interrupt(p, i)
+				}
 			}
 		}
 	}
@@ -89,6 +91,11 @@ func (x *Executor) claim(li, ui int, pass bool) {
 		u.owner = li
 		u.commands++
 	}
+}
+
+// together reports whether two lanes belong to one occupant.
+func (x *Executor) together(a, b int) bool {
+	return a == b || x.lanes[a].Occupant != "" && x.lanes[a].Occupant == x.lanes[b].Occupant
 }
 
 // stop ends a command at its unit.

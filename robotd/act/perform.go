@@ -69,7 +69,7 @@ func (x *Executor) settle(li int) {
 			return
 		}
 	}
-	if p.runs[0].stage == Completed && !x.lingers(p) {
+	if p.runs[0].stage == Completed && !x.lingers(l, p) {
 		x.end(l, Out{Outcome: EntryCompleted})
 	}
 }
@@ -353,9 +353,9 @@ func (x *Executor) quiet(p *performance) time.Duration {
 }
 
 // lingers reports whether a unit still does something for an act that is through.
-func (x *Executor) lingers(p *performance) bool {
+func (x *Executor) lingers(l *lane, p *performance) bool {
 	for i := range p.runs {
-		if r := &p.runs[i]; r.stays || r.stage == Executing || r.stage == Held {
+		if r := &p.runs[i]; r.stays || r.stage == Executing || r.stage == Held || r.key != 0 && l.Attends {
 			return true
 		}
 	}

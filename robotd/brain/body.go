@@ -21,7 +21,8 @@ type body struct {
 	place   []int    // of a mover among the units
 	inputs  []string // stop inputs that are pressed, sorted
 	battery charge
-	trouble bool // a unit changed: its fault may have to be told
+	volume  schema.Number // of the speaker; not said = as loud as it is
+	trouble bool          // a unit changed: its fault may have to be told
 }
 
 // unitNow is where one unit stands.
@@ -52,6 +53,9 @@ func (b *body) told() []schema.UnitState {
 			if b.battery.charging {
 				s.Detail += ", charging"
 			}
+		}
+		if u.Kind == schema.UnitSpeaker && b.volume.Said && s.Detail == "" {
+			s.Detail = "volume " + strconv.Itoa(int(b.volume.Value*100+0.5)) + " %"
 		}
 		out = append(out, s)
 	}

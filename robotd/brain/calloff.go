@@ -20,6 +20,7 @@ func (t *turn) callOff(o request.Perform) {
 	case t.mode.Req == string(target):
 		t.toMode = append(t.toMode, modeInput{Input: mode.Input{Kind: mode.Cancel, Req: string(target)}, by: o.Key, when: o.If})
 		return // the supervisor answers both
+	case t.callOffByHand(target): // its own answer follows as the lane ends it
 	case t.replay.key == target:
 		t.endReplay(reply{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: t.replayed()})
 	default:
@@ -31,10 +32,11 @@ func (t *turn) callOff(o request.Perform) {
 
 // unqueue takes an order away from the machines it waits for.
 func (t *turn) unqueue(k request.Key) bool {
-	n := len(t.toSafety) + len(t.toMode) + len(t.toQueue) + len(t.toAuto)
+	n := len(t.toSafety) + len(t.toMode) + len(t.toQueue) + len(t.toAuto) + len(t.toHand)
+	t.toHand = slices.DeleteFunc(t.toHand, func(o request.Perform) bool { return o.Key == k })
 	t.toSafety = slices.DeleteFunc(t.toSafety, func(in safetyInput) bool { return in.by == k })
 	t.toMode = slices.DeleteFunc(t.toMode, func(in modeInput) bool { return in.by == k })
 	t.toQueue = slices.DeleteFunc(t.toQueue, func(in queueInput) bool { return in.by == k })
 	t.toAuto = slices.DeleteFunc(t.toAuto, func(in autoInput) bool { return in.by == k })
-	return len(t.toSafety)+len(t.toMode)+len(t.toQueue)+len(t.toAuto) < n
+	return len(t.toSafety)+len(t.toMode)+len(t.toQueue)+len(t.toAuto)+len(t.toHand) < n
 }

@@ -74,6 +74,10 @@ func (t *turn) dispatch(o request.Perform) {
 		t.askQueue(o, interrupt.Input{What: interrupt.Stop, Interrupter: o.Args.Interrupter})
 	case "control/acquire", "control/renew", "control/release", "control/takeover":
 		t.askControl(o)
+	case "manual/stop":
+		t.stopByHand(o)
+	case "manual/goto", "manual/head", "manual/say", "manual/sound", "manual/volume", "manual/face", "manual/led", "manual/act", "act/perform":
+		t.askByHand(o)
 	case "sys/cancel":
 		t.callOff(o)
 	case "sys/resync":

@@ -136,7 +136,7 @@ func (t *turn) capsDocument() *schema.Caps {
 		Robot:    schema.CapsRobot{Model: t.body.driver.Model, Serial: t.body.driver.Serial, Driver: t.body.driver.Driver},
 		Software: schema.CapsSoftware{Robotd: t.cfg.Version, Protocol: []string{"1.0"}},
 		Limits:   schema.CapsLimits{MaxCmdBytes: schema.TopicOf(schema.TopicCmd).MaxBytes, MaxBlobBytes: t.cfg.MaxBlob, DedupeWindow: request.MaxPerClient},
-		Verbs:    schema.VerbIDs(),
+		Verbs:    t.verbs(),
 		Units:    append([]schema.Unit{}, t.body.units...), Points: append([]string{}, t.points()...),
 		Languages: t.cfg.Languages, Labels: t.cfg.Labels, Handlers: []string{}, Interrupters: t.cfg.Interrupts.Interrupters,
 		Notes: []string{

@@ -38,6 +38,9 @@ func (t *turn) toUnit(o *act.Out) {
 		t.lanes.Done(o.Key, shut, shut.Describe().Text, t.now.Mono)
 		return
 	}
+	if class == safety.Sounds {
+		o.Do = t.body.atVolume(o.Do)
+	}
 	t.do(Start{driver.Command{Key: o.Key, Unit: o.Unit, Do: t.located(o.Do), Text: o.Text, From: o.From, Holds: o.Holds}})
 }
 

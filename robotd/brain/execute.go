@@ -23,7 +23,7 @@ const lastActs = 5
 func lanesOf(c *Config) []act.LaneConfig {
 	handlers := slices.Clone(c.Interrupts.Handlers)
 	slices.SortStableFunc(handlers, func(a, b interrupt.Handler) int { return b.Priority - a.Priority })
-	lanes := make([]act.LaneConfig, 0, len(handlers)+1)
+	lanes := byHandLanes()
 	for _, h := range handlers {
 		lanes = append(lanes, act.LaneConfig{Lane: act.Lane(h.ID)})
 	}
@@ -168,6 +168,9 @@ func (t *turn) moving() bool {
 
 // performing reports whether the executor needs the next tick.
 func (s *State) performing() bool {
+	if len(s.byHands) > 0 {
+		return true
+	}
 	if !s.lanes.Idle(storyLane) && s.frozen == auto.FreezeNone {
 		return true
 	}
@@ -203,6 +206,9 @@ func (t *turn) carry() {
 
 func (t *turn) actEnded(o *act.Out) {
 	t.dirty(soon)
+	if t.byHandEnded(o) {
+		return
+	}
 	switch o.Outcome {
 	case act.EntryCompleted:
 		t.completed = lately(t.completed, o.Act)
@@ -257,6 +263,7 @@ func (t *turn) queueDocument() schema.StateQueue {
 			q.Waiting = append(q.Waiting, v.Act)
 		}
 	}
+	show(byHandActs, "")
 	for _, h := range t.handling {
 		show(act.Lane(h.handler), h.handler)
 	}

@@ -85,7 +85,7 @@ func (w *world) command(verb, args string) {
 	mode := w.r.s.mode.Active
 	w.r.give(Command{Client: "op1", Group: group, Verb: name, Payload: []byte(payload)})
 	if v.Class == schema.ClassStop {
-		if w.r.s.safety.At == schema.SafetyEnabled {
+		if group == "safety" && w.r.s.safety.At == schema.SafetyEnabled {
 			w.Fatalf("%s left the robot ENABLED", verb)
 		}
 		clear(w.a.enables)
@@ -157,6 +157,9 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			}
 			w.r.give(Frame{Client: s.control.Lease.Who.Client, Frame: f})
 		},
+		"by hand": verb("manual/goto \"point\":\"dock\"", `manual/goto "x_m":1,"y_m":2`, `manual/say "text":"hello"`, `manual/face "face":"smile"`, `manual/head "yaw_rad":0.5`,
+			`manual/sound "sound":"chime"`, `manual/volume "volume":0.5`, `manual/volume "volume":2`, `manual/led "colour":"#00ff00"`, `manual/act "act":"greet"`, `act/perform "act":"x"`),
+		"hand off": verb("manual/stop"),
 		"rival": func(t *rapid.T) {
 			if w.r.s.session != "" {
 				verb := rapid.SampledFrom([]string{"acquire", "takeover", "takeover", "release"}).Draw(t, "verb")
@@ -169,7 +172,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				return
 			}
 			w.r.give(Command{Client: "op2", Group: v.Group, Verb: v.Name, Payload: rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "bytes"), Retained: rapid.Bool().Draw(t, "retained")})
-			if v.Class == schema.ClassStop && w.r.s.safety.At == schema.SafetyEnabled {
+			if v.Class == schema.ClassStop && v.Group == "safety" && w.r.s.safety.At == schema.SafetyEnabled {
 				t.Fatalf("%s left the robot ENABLED", v.ID())
 			}
 			if v.Class == schema.ClassStop {

@@ -2,6 +2,7 @@ package brain
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -21,6 +22,8 @@ const (
 	switchedOff        = "off"
 
 	latchSetting = "safety" // a safety.Held
+
+	volumeSetting = "volume" // a share of 1
 
 	bootsSetting = "boots" // ids of the newest boots, the newest last
 )
@@ -45,6 +48,9 @@ func (t *turn) restoreSettings(saved map[string]string) {
 		t.safety = safety.BootHeld(t.now.Mono, t.held)
 	}
 	t.restoreLatches(saved[latchesSetting])
+	if v, err := strconv.ParseFloat(saved[volumeSetting], 64); err == nil {
+		t.body.volume = schema.Number{Value: min(max(v, 0), 1), Said: true}
+	}
 	for i, m := range t.cfg.Mode.Modes {
 		if saved[modeSetting+string(m.ID)] == switchedOff {
 			t.mode.Status[i] = schema.ModeRegistered

@@ -83,8 +83,10 @@ type State struct {
 
 	placed *delivery.Loaded[score.Places] // the fleet's places that goto knows
 
-	replay replay
-	hand   hand // that drives it
+	replay  replay
+	hand    hand              // that drives it
+	toHand  []request.Perform // what is to be done by hand
+	byHands []byHandNow
 
 	// The fleet.
 	authority string // the one that is obeyed; empty until the first wish

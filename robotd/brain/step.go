@@ -32,6 +32,7 @@ func Step(s *State, now Now, ev Event, out []Effect) []Effect {
 	t.controlling()
 	t.supervise()
 	t.stick()
+	t.hands()
 	t.land()
 	t.power()
 	t.handlers()
@@ -132,7 +133,7 @@ func (t *turn) requestsDue() bool {
 // Pending reports whether the last step left something to the next, which is to
 // be made at once with the event Follow.
 func (s *State) Pending() bool {
-	return len(s.toSafety) > 0 || len(s.toMode) > 0 || len(s.toQueue) > 0 || len(s.toAuto) > 0 || len(s.toControl) > 0 || s.again
+	return len(s.toSafety) > 0 || len(s.toMode) > 0 || len(s.toQueue) > 0 || len(s.toAuto) > 0 || len(s.toControl) > 0 || len(s.toHand) > 0 || s.again
 }
 
 // over reports whether the robot has come to its end: no mode is in charge any

@@ -10,6 +10,7 @@ import (
 	"troupe/robotd/safety"
 	"troupe/robotd/teleop"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // telemetryEvery is how often the robot says how fast it is while somebody has
@@ -58,6 +59,11 @@ func (t *turn) stick() {
 		t.sticked(teleop.Heard(&t.hand.stick, t.now.Mono, f, in))
 	}
 	t.hand.frames = t.hand.frames[:0]
+	if !drove && t.hand.stick.At == teleop.Driving { // whoever has the stick wants the wheels
+		t.cancelByHand(schema.ReasonSuperseded, func(h byHandNow) bool {
+			return h.lane == byHandLane(score.ClassBody) || h.lane == byHandActs && h.moves
+		})
+	}
 	if drove && t.hand.stick.At != teleop.Driving {
 		t.do(Move{driver.Velocity{TTL: driver.VelocityTTL}})
 	}

@@ -1,0 +1,386 @@
+package brain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"troupe/robotd/act"
+	"troupe/robotd/control"
+	"troupe/robotd/driver"
+	"troupe/robotd/request"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// What is done by hand has a lane for each thing that can be done at a time, so
+// that a robot can speak while it drives; all are one occupant, which takes no
+// unit from itself.
+const (
+	byHandOccupant          = "by-hand"
+	byHandActs     act.Lane = "by-hand-act"
+)
+
+var byHandClasses = []score.Class{score.ClassSpeech, score.ClassSound, score.ClassFace, score.ClassLED, score.ClassHead, score.ClassBody}
+
+func byHandLane(c score.Class) act.Lane { return act.Lane("by-hand-" + c) }
+
+// byHandLanes are above all others: a person outranks every script.
+func byHandLanes() []act.LaneConfig {
+	lanes := []act.LaneConfig{{Lane: byHandActs}}
+	for _, c := range byHandClasses {
+		lanes = append(lanes, act.LaneConfig{Lane: byHandLane(c)})
+	}
+	for i := range lanes {
+		lanes[i].Occupant, lanes[i].Attends = byHandOccupant, true
+	}
+	return lanes
+}
+
+// instantPatience is how long a unit may take to say that it did what takes no
+// time.
+const instantPatience = 5 * time.Second
+
+// byHand is something that is done by hand now.
+type byHandNow struct {
+	entry string
+	lane  act.Lane
+	key   request.Key
+	who   control.Who
+	until time.Duration // its unit has to have answered; 0 = the act itself knows
+	moves bool
+}
+
+// byHandVerb is what a verb by hand does.
+type byHandVerb struct {
+	kind    schema.UnitKind // of the unit that it needs; empty = what the act needs
+	patient int64           // ms that the unit may take; 0 = it takes effect at once
+	action  func(schema.Args, *Config) score.Action
+}
+
+var byHandVerbs = map[string]byHandVerb{
+	"manual/goto": {schema.UnitDrive, 300_000, func(a schema.Args, _ *Config) score.Action {
+		return score.Action{Type: score.TypeGoto, Point: a.Point, XM: given(a.XM), YM: given(a.YM), ThetaRad: given(a.ThetaRad), SpeedMPS: given(a.SpeedMPS)}
+	}},
+	"manual/head": {schema.UnitHead, 10_000, func(a schema.Args, _ *Config) score.Action {
+		return score.Action{Type: score.TypeHead, YawRad: given(a.YawRad), PitchRad: given(a.PitchRad), RollRad: given(a.RollRad), Speed: given(a.Speed)}
+	}},
+	"manual/say": {schema.UnitSpeaker, 60_000, func(a schema.Args, c *Config) score.Action {
+		return score.Action{Type: score.TypeSay, Text: score.Text{cmp.Or(a.Language, c.Languages[0]): a.Text}, Volume: given(a.Volume)}
+	}},
+	"manual/sound": {schema.UnitSpeaker, 60_000, func(a schema.Args, _ *Config) score.Action {
+		return score.Action{Type: score.TypeSound, Sound: a.Sound, Volume: given(a.Volume)}
+	}},
+	"manual/face": {schema.UnitFace, 0, func(a schema.Args, _ *Config) score.Action {
+		return score.Action{Type: score.TypeFace, Face: a.Face}
+	}},
+	"manual/led": {schema.UnitLED, 0, func(a schema.Args, _ *Config) score.Action {
+		return score.Action{Type: score.TypeLED, LED: a.LED, Colour: a.Colour, Pattern: a.Pattern, PeriodMS: a.PeriodMS}
+	}},
+	"manual/volume": {kind: schema.UnitSpeaker},
+	"manual/act":    {},
+	"act/perform":   {},
+}
+
+func given(n schema.Number) *float64 {
+	if !n.Said {
+		return nil
+	}
+	return &n.Value
+}
+
+// verbs are those that this body has units for.
+func (s *State) verbs() []string {
+	return slices.DeleteFunc(schema.VerbIDs(), func(id string) bool {
+		v, ok := byHandVerbs[id]
+		if !ok || v.kind == "" {
+			return false
+		}
+		_, has := s.body.of(v.kind)
+		return !has
+	})
+}
+
+// askByHand lays something to do before the lanes.
+func (t *turn) askByHand(o request.Perform) { t.toHand = append(t.toHand, o) }
+
+// stopByHand ends all that is done by hand, and what waits to be.
+func (t *turn) stopByHand(o request.Perform) {
+	for _, w := range t.toHand {
+		t.reply(w.Key, reply{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was begun"})
+	}
+	t.toHand = append(t.toHand[:0], o)
+}
+
+// hands does the oldest that waits, and ends what may not go on.
+func (t *turn) hands() {
+	t.endByHand()
+	if len(t.toHand) == 0 {
+		return
+	}
+	o := t.toHand[0]
+	t.toHand = t.toHand[:copy(t.toHand, t.toHand[1:])]
+	v := byHandVerbs[o.Verb.ID()]
+	_, has := t.body.of(v.kind)
+	switch {
+	case o.Verb.ID() == "manual/stop":
+		t.stoppedByHand(o)
+	case !t.met(o.Key, o.If) || t.uncontrolled(o):
+	case v.kind != "" && !has:
+		t.refuse(o, schema.ReasonUnknownVerb, "", "this robot has no "+string(v.kind))
+	case t.notByHand(o, v.kind):
+	case o.Verb.ID() == "manual/volume":
+		t.setVolume(o)
+	case v.action == nil:
+		t.performByHand(o)
+	default:
+		t.actByHand(o, v)
+	}
+}
+
+func (t *turn) refuse(o request.Perform, why schema.Reason, pointer, detail string) {
+	t.reply(o.Key, reply{Status: schema.StatusRejected, Reason: why, Pointer: pointer, Detail: detail})
+}
+
+// notByHand refuses what cannot be done by hand now.
+func (t *turn) notByHand(o request.Perform, k schema.UnitKind) bool {
+	if why := t.byHand(k); why != "" {
+		t.refuse(o, why, "", why.Describe().Text)
+		return true
+	}
+	for i, u := range t.body.units {
+		if u.Kind == k && t.body.states[i].state == driver.Error {
+			t.refuse(o, schema.ReasonUnitError, "", "the "+u.ID+" is out of order: "+cmp.Or(t.body.states[i].detail, "it waits for a reset"))
+			return true
+		}
+	}
+	return false
+}
+
+// stoppedByHand answers a stop once nothing is done by hand any more.
+func (t *turn) stoppedByHand(o request.Perform) {
+	r := reply{Status: schema.StatusSucceeded}
+	drove := t.letGo()
+	if !drove && len(t.byHands) == 0 {
+		r.Reason, r.Detail, r.AtOnce = schema.ReasonUnchanged, "nothing was done by hand", true
+	} else {
+		t.dirty(now)
+		t.tell("stopped_by_hand", "manual", cmp.Or(o.By, o.Client), string(o.Key), nil)
+	}
+	t.cancelByHand(schema.ReasonStopped, func(byHandNow) bool { return true })
+	t.reply(o.Key, r)
+}
+
+// endByHand ends what may not go on: a stop is under way, mnl is left, its asker
+// has no control any more, or its unit does not answer.
+func (t *turn) endByHand() {
+	if len(t.byHands) == 0 {
+		return
+	}
+	switch t.safety.At {
+	case schema.SafetyEnabled, schema.SafetyDisabled:
+	default:
+		t.cancelByHand(schema.ReasonStopped, func(byHandNow) bool { return true })
+	}
+	if t.byHand("") != "" {
+		t.cancelByHand(schema.ReasonNotInMnl, func(byHandNow) bool { return true })
+	}
+	t.cancelByHand(schema.ReasonNotInControl, func(h byHandNow) bool {
+		return t.control.May(&t.cfg.Control, control.Hand, h.who).Reason != ""
+	})
+	t.cancelByHand(schema.ReasonTimeout, func(h byHandNow) bool { return h.until > 0 && t.now.Mono >= h.until })
+	if lost, _ := t.linkLost(); lost || t.session == "" {
+		t.cancelByHand(schema.ReasonLinkLost, func(h byHandNow) bool { return h.moves })
+	}
+}
+
+func (t *turn) cancelByHand(why schema.Reason, these func(byHandNow) bool) {
+	for _, h := range t.byHands {
+		if these(h) {
+			t.outs = t.lanes.Cancel(h.lane, h.entry, why, t.outs)
+		}
+	}
+}
+
+// actByHand performs one action; a newer one of its class takes its place.
+func (t *turn) actByHand(o request.Perform, v byHandVerb) {
+	do := v.action(o.Args, t.cfg)
+	if v.patient > 0 {
+		do.TimeoutMS = &v.patient
+	}
+	a := score.Act{ID: "by-hand-" + string(do.Type), Method: score.MethodMultiple, Actions: []score.Action{do}}
+	row, _ := score.RowOf(do.Type)
+	switch found := schema.Errors(append(score.ValidateAct(a), score.Fit(a, t.capabilities())...)); {
+	case len(found) > 0:
+		t.refuseAction(o, found[0])
+		return
+	case !t.lanes.Idle(byHandActs):
+		t.refuse(o, schema.ReasonResourceBusy, "", "an act is performed by hand; manual/stop ends it")
+		return
+	case row.Class == score.ClassBody && t.driven():
+		t.refuse(o, schema.ReasonResourceBusy, "", "the robot is driven by hand")
+		return
+	}
+	h := byHandNow{lane: byHandLane(row.Class), moves: row.Unit.Moves()}
+	if v.patient == 0 {
+		h.until = t.now.Mono + instantPatience
+	}
+	t.beginByHand(o, h, act.Entry{Act: &a, Languages: append([]string{o.Args.Language}, t.cfg.Languages...)})
+}
+
+// refuseAction tells what is wrong with an action in the words of its verb.
+func (t *turn) refuseAction(o request.Perform, p schema.Problem) {
+	field := strings.TrimPrefix(p.Pointer, "/actions/0")
+	if rest, of := strings.CutPrefix(field, "/text"); of {
+		if field = "/text"; rest != "" && p.Code == score.CodeBadLanguage {
+			field = "/language"
+		}
+	}
+	why := schema.ReasonBadRequest
+	switch p.Code {
+	case score.CodeOutOfRange, score.CodeBeyondUnit, score.CodeNotInCatalogue:
+		why = schema.ReasonOutOfRange
+	}
+	pointer := "/args" + field
+	if field == "/type" || field == "" {
+		pointer = ""
+	}
+	t.refuse(o, why, pointer, strings.TrimSuffix(p.Detail+"; "+p.Hint, "; "))
+}
+
+// performByHand performs a whole act that the robot has: one of its story's.
+func (t *turn) performByHand(o request.Perform) {
+	acts := t.actsHere()
+	a, ok := acts[o.Args.Act]
+	if !ok {
+		names := make([]string, 0, len(acts))
+		for id := range acts {
+			names = append(names, id)
+		}
+		slices.Sort(names)
+		t.refuse(o, schema.ReasonUnknownID, "/args/act", "this robot has no act "+o.Args.Act+"; it has "+cmp.Or(strings.Join(names, ", "), "none"))
+		return
+	}
+	if found := schema.Errors(score.Fit(a, t.capabilities())); len(found) > 0 {
+		t.refuse(o, schema.ReasonOutOfRange, "", found[0].Detail)
+		return
+	}
+	if a.Moves() {
+		for _, k := range []schema.UnitKind{schema.UnitDrive, schema.UnitHead} {
+			if _, has := t.body.of(k); has && t.notByHand(o, k) {
+				return
+			}
+		}
+		if t.driven() {
+			t.refuse(o, schema.ReasonResourceBusy, "", "the robot is driven by hand")
+			return
+		}
+	}
+	t.cancelByHand(schema.ReasonSuperseded, func(byHandNow) bool { return true })
+	languages := t.cfg.Languages
+	if t.accepted != nil {
+		languages = t.accepted.languages
+	}
+	t.beginByHand(o, byHandNow{lane: byHandActs, moves: a.Moves()}, act.Entry{Act: &a, Languages: languages})
+}
+
+// actsHere are the acts that the robot has.
+func (t *turn) actsHere() map[string]score.Act {
+	if t.accepted == nil {
+		return nil
+	}
+	return t.accepted.Content.Acts
+}
+
+// driven reports whether frames move the robot.
+func (t *turn) driven() bool { return t.hand.stick.VX != 0 || t.hand.stick.WZ != 0 }
+
+func (t *turn) beginByHand(o request.Perform, h byHandNow, e act.Entry) {
+	t.entries++
+	e.ID, e.Clear = "by-hand-"+strconv.FormatInt(t.entries, 10), true
+	var refused *act.Refusal
+	if t.outs, refused = t.lanes.Push(h.lane, e, t.outs); refused != nil {
+		t.refuse(o, refused.Reason, "", refused.Detail)
+		return
+	}
+	h.entry, h.key, h.who = e.ID, o.Key, whoOf(o)
+	t.byHands = append(t.byHands, h)
+	t.reply(o.Key, reply{Status: schema.StatusAccepted})
+	t.dirty(soon)
+}
+
+// byHandEnded answers for an entry that ended, and reports whether it was one of
+// those that are done by hand.
+func (t *turn) byHandEnded(o *act.Out) bool {
+	i := slices.IndexFunc(t.byHands, func(h byHandNow) bool { return h.entry == o.Entry })
+	if i < 0 {
+		return false
+	}
+	h := t.byHands[i]
+	t.byHands = slices.Delete(t.byHands, i, i+1)
+	r := reply{Status: schema.StatusSucceeded, Reason: o.Reason, Detail: o.Detail}
+	switch {
+	case o.Outcome == act.EntryFailed, o.Reason == schema.ReasonTimeout:
+		r.Status = schema.StatusFailed
+	case o.Outcome == act.EntryCancelled && o.Reason == schema.ReasonSuperseded:
+		r.Status = schema.StatusSuperseded
+	case o.Outcome == act.EntryCancelled:
+		r.Status = schema.StatusCancelled
+	}
+	t.reply(h.key, r)
+	if h.lane == byHandActs {
+		switch o.Outcome {
+		case act.EntryCompleted:
+			t.completed = lately(t.completed, o.Act)
+		case act.EntryFailed:
+			t.failed(o.Act, o.Reason, o.Detail)
+		}
+	}
+	return true
+}
+
+// callOffByHand ends what a command set going by hand.
+func (t *turn) callOffByHand(key request.Key) bool {
+	for _, h := range t.byHands {
+		if h.key == key {
+			t.outs = t.lanes.Cancel(h.lane, h.entry, schema.ReasonCancelled, t.outs)
+			return true
+		}
+	}
+	return false
+}
+
+// setVolume sets how loud all is that the robot says and plays, from now on and
+// over a restart.
+func (t *turn) setVolume(o request.Perform) {
+	v := o.Args.Volume.Value
+	r := reply{Status: schema.StatusSucceeded}
+	switch {
+	case v < 0 || v > 1:
+		t.refuse(o, schema.ReasonOutOfRange, "/args/volume", fmt.Sprintf("%v is not between 0 and 1", v))
+		return
+	case t.body.volume == o.Args.Volume:
+		r.Reason = schema.ReasonUnchanged
+	default:
+		t.body.volume = o.Args.Volume
+		t.do(SaveSetting{volumeSetting, strconv.FormatFloat(v, 'g', -1, 64)})
+		t.dirty(soon)
+	}
+	t.reply(o.Key, r)
+}
+
+// atVolume is what a speaker is told, at the robot's volume.
+func (b *body) atVolume(do *score.Action) *score.Action {
+	if !b.volume.Said {
+		return do
+	}
+	own, v := *do, b.volume.Value
+	if own.Volume != nil {
+		v *= *own.Volume
+	}
+	own.Volume = &v
+	return &own
+}
