@@ -133,6 +133,7 @@ type HeldStop struct {
 	Since    schema.Time      `json:"since" doc:"when it was asked for the last time"`
 	All      bool             `json:"all,omitempty" doc:"on every robot, known or not"`
 	Robots   []string         `json:"robots" doc:"robots of the fleet that it is held on"`
+	Count    int              `json:"count" doc:"how many those are"`
 	OnRecord bool             `json:"on_record" doc:"the database has it; until then it is kept on the desk's own disk"`
 }
 

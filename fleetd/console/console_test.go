@@ -103,3 +103,18 @@ func TestAStopIsNeverCalledAnEmergencyStop(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestAReleaseNamesTheStopAndSaysWhatFollows(t *testing.T) {
+	html, _ := page(t, "/")
+	script, _ := page(t, "/live.js")
+	for _, want := range []string{"robots that hold no other are DISABLED", "why robots may move again"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	for _, want := range []string{"'api/v1/stops'", "'api/v1/stops/release'", "h.by", "h.why", "h.id"} {
+		if !strings.Contains(script, want) {
+			t.Errorf("the script lacks %s", want)
+		}
+	}
+}

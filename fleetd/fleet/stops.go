@@ -436,6 +436,7 @@ func (f *Fleet) Held() []api.HeldStop {
 	}
 	out := make([]api.HeldStop, 0, len(byID))
 	for _, h := range byID {
+		h.Count = len(h.Robots)
 		out = append(out, *h)
 	}
 	slices.SortFunc(out, func(a, b api.HeldStop) int {

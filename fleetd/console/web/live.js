@@ -61,6 +61,10 @@ function holderText(p) {
   return s + (p.why ? ': ' + p.why : '');
 }
 
+function latchText(l) {
+  return (l.by || 'somebody') + (l.why ? ': ' + l.why : '') + ' (' + l.id + ')';
+}
+
 function modeText(r) {
   if (!r.mode) return 'not told yet';
   let s = r.mode;
@@ -94,11 +98,12 @@ function draw(r) {
   say(at('.auto'), auto, r.auto === 'idle' ? 'ok' : r.auto === 'paused' ? 'warn' : '');
   say(at('.story'), storyText(r));
   say(at('.pauses'), r.pause_holders.map(holderText).join('; '), 'warn');
+  say(at('.latches'), r.latches.map(latchText).join('; '), 'bad');
   say(at('.interrupts'), r.interrupts.map((i) => i.handler + ' for ' + i.interrupter).join(', '), 'warn');
   say(at('.wish'), wishText(r), r.wish.reason ? 'bad' : 'warn');
   say(at('.labels'), Object.entries(r.labels).map(([k, v]) => k + '=' + v).join(' '));
   say(at('.event'), r.last_event ? clock(r.last_event.ts) + ' ' + r.last_event.type.replaceAll('_', ' ') : 'none yet');
-  for (const what of ['pauses', 'interrupts', 'wish', 'labels']) {
+  for (const what of ['latches', 'pauses', 'interrupts', 'wish', 'labels']) {
     at('.if-' + what).hidden = at('.' + what).textContent === '';
   }
   const list = at('.alerts');
@@ -110,6 +115,47 @@ function draw(r) {
     li.append(level, ' ' + a.detail + (a.hint ? ' - ' + a.hint : ''));
     return li;
   }));
+}
+
+const forms = new Map(); // id of a held stop -> its form
+
+// The stops that people hold, each with the way to release it.
+function drawHeld() {
+  const now = new Set(desk.held.map((h) => h.id));
+  for (const [id, form] of forms) {
+    if (!now.has(id)) { form.remove(); forms.delete(id); }
+  }
+  for (const h of desk.held) {
+    let form = forms.get(h.id);
+    if (!form) {
+      form = byID('held-stop').content.firstElementChild.cloneNode(true);
+      form.addEventListener('submit', (e) => { e.preventDefault(); release(h.id, form); });
+      forms.set(h.id, form);
+      byID('held').append(form);
+    }
+    const on = h.all ? 'all robots' : h.count + (h.count === 1 ? ' robot' : ' robots');
+    say(form.querySelector('.what'), 'Stopped: ' + on + ' by ' + (h.by || 'somebody') + (h.why ? ', ' + h.why : '') +
+      ' - ' + clock(h.since) + ', ' + h.id + (h.on_record ? '' : ', not on record yet'));
+  }
+  byID('held').hidden = forms.size === 0;
+}
+
+async function release(id, form) {
+  const told = form.querySelector('.told');
+  say(told, 'releasing');
+  try {
+    const answer = await fetch('api/v1/stops/release', {
+      method: 'POST',
+      signal: AbortSignal.timeout(SILENCE),
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ ids: [id], by: 'live-page', why: form.querySelector('.reason').value }),
+    });
+    if (answer.ok) return; // it goes with the desk's next word
+    const refusal = await answer.json();
+    throw new Error(refusal.detail || refusal.title || answer.statusText);
+  } catch (err) {
+    say(told, 'Not released: ' + inWords(err), 'bad');
+  }
 }
 
 const silent = () => !heardAt || Date.now() - heardAt > SILENCE;
@@ -182,6 +228,7 @@ function connect() {
   source.addEventListener('desk', (e) => {
     desk = JSON.parse(e.data);
     desk.at = Date.now();
+    drawHeld();
     say(byID('desk'), 'desk ' + desk.name + ' ' + desk.version);
     heard(); banner();
   });
@@ -203,17 +250,17 @@ function notStopped(c) {
 async function stop(selector, told) {
   say(told, 'stopping');
   try {
-    const answer = await fetch('api/v1/commands', {
+    const answer = await fetch('api/v1/stops', {
       method: 'POST',
       signal: AbortSignal.timeout(SILENCE),
       headers: { 'Content-Type': 'application/json', Prefer: 'wait=4' },
-      body: JSON.stringify({ verb: 'safety/stop', args: { why: WHY }, selector, by: 'live-page', why: WHY }),
+      body: JSON.stringify({ selector, by: 'live-page', why: WHY }),
     });
     const said = await answer.json();
     if (!answer.ok) throw new Error(said.detail || said.title || answer.statusText);
     const done = (said.counts && said.counts.SUCCEEDED) || 0;
-    if (said.total === 0) say(told, clock(Date.now()) + ' no robot to stop', 'bad');
-    else if (done === said.total) say(told, clock(Date.now()) + ' stopped: ' + done + ' of ' + said.total + ' robots say so');
+    if (said.total === 0) say(told, clock(Date.now()) + ' stop sent; no robot is known here that could say so', 'bad');
+    else if (done === said.total) say(told, clock(Date.now()) + ' stopped and held: ' + done + ' of ' + said.total + ' robots say so');
     else {
       const others = said.commands.filter((c) => c.state !== 'SUCCEEDED').map((c) => notStopped(c));
       say(told, clock(Date.now()) + ' stop sent, ' + done + ' of ' + said.total + ' say stopped; look at: ' + others.slice(0, 8).join(', '), 'bad');
