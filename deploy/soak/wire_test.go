@@ -14,8 +14,8 @@ import (
 // A wire leads one client to the broker, packet by packet: what is published on
 // it meets its fate. Everything else passes as it is.
 type wire struct {
-	name string
-	dial func(context.Context) (net.Conn, error)
+	name  string
+	dial  func(context.Context) (net.Conn, error)
 	watch bystander // nil: none
 
 	mu     sync.Mutex
