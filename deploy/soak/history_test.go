@@ -3,6 +3,7 @@ package soak
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ type history struct {
 	early map[int][]string
 	ready map[int]bool
 	said  schema.ReportedStory // the newest
+	state schema.State
 }
 
 func newHistory() *history {
@@ -36,8 +38,8 @@ func (h *history) came(conn int, topic string, payload []byte) {
 		return
 	}
 	r, problems := schema.DecodeRequest(verb, payload)
-	if len(schema.Errors(problems)) > 0 || r.ID == "" || verb.Journal == schema.JournalNever {
-		return // what is not written down may be forgotten with its answer
+	if len(schema.Errors(problems)) > 0 || r.ID == "" || forgets(verb.ID()) {
+		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -62,14 +64,17 @@ func (h *history) sent(conn int, topic string, payload []byte) {
 		}
 		delete(h.early, conn)
 	}
-	if row.Kind == schema.TopicReportedStory {
+	switch row.Kind {
+	case schema.TopicState:
+		h.state, _ = schema.Decode[schema.State](payload)
+	case schema.TopicReportedStory:
 		h.said, _ = schema.Decode[schema.ReportedStory](payload)
 	}
 	if row.Kind != schema.TopicAck {
 		return
 	}
 	a, problems := schema.Decode[schema.Ack](payload)
-	if len(problems) > 0 || a.ID == nil || !a.Status.Final() {
+	if len(problems) > 0 || a.ID == nil || !a.Status.Final() || forgets(a.Verb) {
 		return
 	}
 	key, told := params.CID+" "+*a.ID, fmt.Sprintf("%s %s %s %s", a.Verb, a.Status, a.Result, a.Reason)
@@ -120,10 +125,37 @@ func (h *history) report() schema.ReportedStory {
 	return h.said
 }
 
+// latches are the stops that the robot said last that it holds.
+func (h *history) latches() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ids := []string{}
+	for _, l := range h.state.Safety.Latches {
+		ids = append(ids, l.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
 func (h *history) answered(key string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.finals[key]) > 0
+}
+
+// missed lists the stops that were answered with anything but success.
+func (h *history) missed() (found []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for key, told := range h.finals {
+		for _, each := range told {
+			verb, status, _ := strings.Cut(each, " ")
+			if v, _ := schema.VerbOf(split(verb)); v.Class == schema.ClassStop && status != string(schema.StatusSucceeded) {
+				found = append(found, key+" "+each)
+			}
+		}
+	}
+	return found
 }
 
 // contradictions lists the commands that got more than one final answer. The

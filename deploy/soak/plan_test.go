@@ -50,9 +50,13 @@ func plan(seed uint64) []deed {
 			d.what, d.who, d.verb, d.body = "order", "desk", o.verb, o.args
 		case p < 65:
 			d.what, d.verb = "assign", []string{"museum", "evening"}[r.IntN(2)]
+		case p < 67:
+			d.what, d.body = "hold", []string{`{"ids":["r1"]}`, `{"all":true}`}[r.IntN(2)]
 		case p < 71:
+			d.what = "release"
+		case p < 74:
 			d.what, d.verb = "stop", "safety/"+[]string{"stop", "soft-stop", "halt"}[r.IntN(3)]
-		case p < 80:
+		case p < 81:
 			d.what, d.who = "cut", wires[r.IntN(len(wires))]
 		case p < 87:
 			d.what, d.who, d.held = "part", wires[r.IntN(len(wires))], time.Duration(500+r.IntN(9500))*time.Millisecond

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -75,7 +76,6 @@ func weather(t *testing.T, seed uint64, database string) {
 	for _, each := range w.wires {
 		each.heal(true)
 	}
-	w.wires["r1"].part(false) // whoever connects tells every document anew
 	w.until("the wish is fulfilled", func() (bool, string) {
 		var r api.Robot
 		w.get("/robots/r1", &r)
@@ -89,6 +89,10 @@ func weather(t *testing.T, seed uint64, database string) {
 		open := w.history.unanswered()
 		return len(open) == 0, strings.Join(open, ", ")
 	})
+	w.until("the robot holds the stops that the desk holds, and no other", func() (bool, string) {
+		held, holds := w.held(), w.history.latches()
+		return slices.Equal(held, holds), fmt.Sprintf("held %q, the robot holds %q", held, holds)
+	})
 	var list struct {
 		Commands []api.Command `json:"commands"`
 	}
@@ -101,6 +105,9 @@ func weather(t *testing.T, seed uint64, database string) {
 		}
 		return true, ""
 	})
+	for _, each := range w.history.missed() {
+		t.Errorf("a stop that reached the robot did not stop it: %s", each)
+	}
 	for _, each := range w.history.contradictions() {
 		t.Errorf("two answers: %s", each)
 	}
@@ -113,8 +120,9 @@ func weather(t *testing.T, seed uint64, database string) {
 	}
 }
 
-// forgets says of a verb that robots keep no record of it: when its one answer is
-// lost, nobody knows what became of it, and that is what the desk says.
+// forgets says of a verb that robots keep no record of it: a second copy is
+// answered for itself, and when the one answer is lost, nobody knows what became
+// of it, and that is what the desk says.
 func forgets(verb string) bool {
 	v, _ := schema.VerbOf(split(verb))
 	return v.Journal == schema.JournalNever

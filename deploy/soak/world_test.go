@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -138,6 +139,15 @@ func (w *world) do(d deed) {
 		w.ask("POST", "/commands", fmt.Sprintf(`{"verb":%q,"args":%s,"selector":{"ids":["r1"]},"by":"ann"}`, d.verb, d.body))
 	case "stop":
 		w.ask("POST", "/commands", fmt.Sprintf(`{"verb":%q,"selector":{"ids":["r1"]},"by":"ann"}`, d.verb))
+	case "hold":
+		w.ask("POST", "/stops", fmt.Sprintf(`{"selector":%s,"by":"ann"}`, d.body))
+	case "release":
+		if w.desk == nil {
+			return
+		}
+		if held := w.held(); len(held) > 0 {
+			w.ask("POST", "/stops/release", fmt.Sprintf(`{"ids":[%q],"by":"ann","why":"clear"}`, held[0]))
+		}
 	case "assign":
 		w.ask("POST", "/assignments", fmt.Sprintf(`{"story":%q,"selector":{"ids":["r1"]},"apply":"next_act"}`, d.verb))
 	case "cut":
@@ -167,6 +177,16 @@ func (w *world) do(d deed) {
 			}
 		}
 	}
+}
+
+// held are the ids of the stops that the desk holds.
+func (w *world) held() []string {
+	ids := []string{}
+	for _, h := range w.desk.Held() {
+		ids = append(ids, h.ID)
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 func (w *world) brokerThere() bool {

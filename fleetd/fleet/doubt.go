@@ -1,0 +1,111 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"troupe/fleetd/command"
+	"troupe/fleetd/presence"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+const (
+	// doubtPatience is how long a robot that is there may be without what it is
+	// wished to have before it is asked for its documents: most wishes are
+	// fulfilled within a second.
+	doubtPatience = 10 * time.Second
+	// doubtLimit bounds the pauses between two questions; each is twice the one
+	// before. A robot may have a good reason to wait.
+	doubtLimit = 5 * time.Minute
+	doubtLook  = 2 * time.Second
+)
+
+// doubts find out whether a robot really lacks what it is wished to have. A
+// broker may have confirmed a message and lost it, the wish or the robot's report
+// on it: then nothing would ever be said again. So a robot that is in doubt is
+// told its wishes and asked for all its documents.
+type doubts struct {
+	f  *Fleet
+	at map[string]doubt
+}
+
+// doubt is one robot's.
+type doubt struct {
+	next time.Time // when it is asked
+	wait time.Duration
+}
+
+// due lists the robots to be asked now. lacking are those that are there and have
+// not what they are wished to have; all others are in no doubt.
+func (d *doubts) due(lacking []string, now time.Time) (ask []string) {
+	still := map[string]doubt{}
+	for _, id := range lacking {
+		was, ok := d.at[id]
+		switch {
+		case !ok:
+			was = doubt{next: now.Add(doubtPatience), wait: doubtPatience}
+		case !now.Before(was.next):
+			ask = append(ask, id)
+			was.wait = min(2*was.wait, doubtLimit)
+			was.next = now.Add(was.wait)
+		}
+		still[id] = was
+	}
+	d.at = still
+	return ask
+}
+
+func (d *doubts) run(ctx context.Context, db *store.Store) {
+	look := time.NewTicker(doubtLook)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-look.C:
+			if ask := d.due(d.f.hub.lacking(), now); len(ask) > 0 {
+				d.ask(ctx, db, ask, now)
+			}
+		}
+	}
+}
+
+func (d *doubts) ask(ctx context.Context, db *store.Store, robots []string, now time.Time) {
+	wishes, err := db.Desired(ctx)
+	if err != nil {
+		d.f.databaseFailed("wishes not read", err)
+		return
+	}
+	verb, _ := schema.VerbOf("sys", "resync")
+	for _, id := range robots {
+		for _, w := range wishes {
+			if w.Target == id {
+				d.f.outbox.say(d.f.outbox.message(w))
+			}
+		}
+		payload, err := schema.EncodeRequest(verb, schema.Request{
+			ID: fmt.Sprintf("doubt:%d", now.UnixMilli()), TS: schema.TimeOf(now), TTLMS: verb.TTL.Milliseconds(),
+		})
+		if err != nil {
+			d.f.log.Error("question not encoded", "error", err)
+			return
+		}
+		d.f.log.Info("robot does not report what it is wished to have; told again and asked", "robot", id)
+		d.f.send(ctx, command.Command{Robot: id, Verb: verb.ID(), Payload: payload})
+	}
+}
+
+// lacking lists the robots that are there and have not what they are wished to
+// have, as far as is known.
+func (h *hub) lacking() (ids []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id, e := range h.robots {
+		if e.adopted && e.shown.View == presence.Online && !e.wish().Converged {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}

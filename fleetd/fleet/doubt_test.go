@@ -1,0 +1,48 @@
+package fleet
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestARobotInDoubtIsAskedEverMoreSeldomAndOnceItsWishIsFulfilledNotAtAll(t *testing.T) {
+	var d doubts
+	start := time.Unix(0, 0)
+	var asked []time.Duration
+	for at := time.Duration(0); at <= time.Hour; at += doubtLook {
+		lacking := []string{"r1"}
+		if at >= 30*time.Minute {
+			lacking = []string{"r2"} // r1 has what it should
+		}
+		for _, id := range d.due(lacking, start.Add(at)) {
+			if id == "r1" {
+				asked = append(asked, at)
+			}
+		}
+	}
+	want := []time.Duration{10, 30, 70, 150, 310, 610, 910, 1210, 1510}
+	for i := range want {
+		want[i] *= time.Second
+	}
+	if !slices.Equal(asked, want) {
+		t.Errorf("asked at %v, want %v", asked, want)
+	}
+	if len(d.at) != 1 {
+		t.Errorf("%d robots are remembered, one is in doubt", len(d.at))
+	}
+}
+
+func TestAShortLackIsNoDoubt(t *testing.T) {
+	var d doubts
+	start := time.Unix(0, 0)
+	for at := time.Duration(0); at < 10*time.Minute; at += doubtLook {
+		var lacking []string
+		if at%(20*time.Second) < doubtPatience {
+			lacking = []string{"r1"}
+		}
+		if ask := d.due(lacking, start.Add(at)); len(ask) > 0 {
+			t.Fatalf("asked after %v", at)
+		}
+	}
+}
