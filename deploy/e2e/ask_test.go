@@ -84,7 +84,7 @@ type said struct {
 func (w *world) cli(args ...string) said {
 	w.t.Helper()
 	var out, complaint bytes.Buffer
-	cmd := exec.Command(program(w.t, "fleetd"), append(args, "--server", w.http)...)
+	cmd := exec.Command(program(w.t, "fleetd"), append(args, "--server", w.http, "--server-ca", w.ca)...)
 	cmd.SysProcAttr, cmd.Env = dieWithUs(), environment()
 	cmd.Stdout, cmd.Stderr = &out, &complaint
 	err := fromOneThread(cmd.Start)

@@ -35,6 +35,7 @@ type world struct {
 	fleetd *process
 	store  string // the desk's database
 	http   string // where the desk listens
+	ca     string // file with who signed its certificate; empty over plain HTTP
 }
 
 // kind is what a world is made of.
@@ -199,11 +200,11 @@ func (w *world) robotsIn(mode schema.ModeID, configuration string, ids ...string
 }
 
 // startDesk starts fleetd, or starts it again with its database.
-func (w *world) startDesk() {
+func (w *world) startDesk(more ...string) {
 	w.t.Helper()
-	w.fleetd = launch(w.t, "fleetd", program(w.t, "fleetd"), []string{
+	w.fleetd = launch(w.t, "fleetd", program(w.t, "fleetd"), append([]string{
 		"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.desk.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops"),
-	}, nil)
+	}, more...), nil)
 	w.http = "http://" + strings.TrimPrefix(w.fleetd.ready()["http"], "http://")
 }
 

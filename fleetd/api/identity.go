@@ -132,6 +132,25 @@ func (s *server) makeToken(ctx context.Context, robot string, in TokenAsk) (*ans
 	}}, nil
 }
 
+// admit takes a robot's name back from those that are refused, on a person's word.
+// Its certificates stay revoked.
+func (s *server) admit(ctx context.Context, robot string, by Signed) error {
+	told, now := false, s.desk.Now()
+	err := s.inTx(ctx, "robot "+robot, func(tx *store.Tx) (err error) {
+		if told, err = tx.Unbar(ctx, robot); err != nil || !told {
+			return err
+		}
+		if err := tx.TellRevoked(ctx, s.desk.Status().Authority, now); err != nil {
+			return err
+		}
+		return tx.Note(ctx, now, library.Note{Who: by.By, What: "admit", Target: "robot " + robot, Detail: by.Why})
+	})
+	if err == nil && told {
+		s.desk.Changed(ctx)
+	}
+	return err
+}
+
 func cannotName(robot string) *Problem {
 	return KindInvalid.Problem(fmt.Sprintf("%q cannot name a robot", robot), "a to z, 0 to 9 and -, at most 63 characters")
 }

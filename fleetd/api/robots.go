@@ -137,6 +137,9 @@ func (s *server) adopt(ctx context.Context, id, prefer string, by Signed) (*issu
 	if !schema.ValidID(id) {
 		return nil, KindInvalid.Problem(fmt.Sprintf("%q cannot name a robot", id), "a to z, 0 to 9 and -, at most 63 characters")
 	}
+	if err := s.admit(ctx, id, by); err != nil {
+		return nil, err
+	}
 	if err := s.desk.Adopt(ctx, id); err != nil {
 		return nil, s.fail(err, "robot "+id)
 	}

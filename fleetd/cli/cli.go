@@ -70,6 +70,7 @@ type shell struct {
 	Streams
 	version string
 	server  string
+	ca      string // file
 	output  string
 	by      string
 }
@@ -100,6 +101,7 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 	}
 	f := root.PersistentFlags()
 	f.StringVar(&sh.server, "server", orElse(s.Env("TROUPE_SERVER"), "http://127.0.0.1:8080"), "the desk to ask (TROUPE_SERVER); TROUPE_TOKEN is sent if set")
+	f.StringVar(&sh.ca, "server-ca", s.Env("TROUPE_SERVER_CA"), "file with who may have signed the certificate of an https desk (TROUPE_SERVER_CA); else whom the system believes")
 	f.StringVarP(&sh.output, "output", "o", "table", "table or json")
 	f.StringVar(&sh.by, "by", orElse(s.Env("TROUPE_BY"), s.Env("USER")), "who you are, for the record (TROUPE_BY)")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {

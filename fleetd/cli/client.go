@@ -4,12 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -93,12 +96,32 @@ func (sh *shell) open(ctx context.Context, a ask) (response *http.Response, text
 	if token := sh.Env("TROUPE_TOKEN"); token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-	client := http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}}
+	trust, err := sh.trust()
+	if err != nil {
+		return nil, nil, err
+	}
+	client := http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, TLSClientConfig: trust}}
 	response, err = client.Do(request)
 	if err != nil {
 		return nil, nil, sh.unreachable(err, a.hint)
 	}
 	return response, text, nil
+}
+
+// trust is whom an https desk must prove itself with.
+func (sh *shell) trust() (*tls.Config, error) {
+	if sh.ca == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(sh.ca)
+	if err != nil {
+		return nil, usage("--server-ca: %v", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, usage("--server-ca %s holds no certificate", sh.ca)
+	}
+	return &tls.Config{RootCAs: pool}, nil
 }
 
 // answerWithin is how long the desk may take for an answer that it does not

@@ -96,7 +96,7 @@ func (sh *shell) revokeCommand() *cobra.Command {
 		Long: `Take a robot's credentials away: brokers end its connections at once and refuse its
 name and every certificate it was given. It is not a stop: a robot that is cut off does
 what its modes do without a link. It stays one of the fleet's; enrolling it with a new
-token brings it back.`,
+token brings it back, or fleetd adopt where robots have passwords.`,
 		Example: "  fleetd robot revoke r7 --why 'stolen from hall 2'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			body := api.RevokeAsk{DryRun: dry, Signed: api.Signed{By: sh.by, Why: why}}

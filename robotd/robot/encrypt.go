@@ -17,7 +17,7 @@ func (c Config) encryption() (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	who, err := identity.Load(c.Data)
+	who, err := identity.Load(c.dir())
 	switch {
 	case errors.Is(err, identity.ErrNone):
 		return how, nil

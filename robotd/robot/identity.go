@@ -23,7 +23,7 @@ const renewWithin = 30 * time.Second
 // robot that was enrolled under another name than it is given is a mistake: its
 // broker would refuse it, and nobody would see why.
 func (c *Config) enrolled() error {
-	i, err := identity.Load(cmp.Or(c.Data, "data"))
+	i, err := identity.Load(c.dir())
 	switch {
 	case errors.Is(err, identity.ErrNone):
 		c.Broker = cmp.Or(c.Broker, DefaultBroker)

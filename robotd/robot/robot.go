@@ -160,7 +160,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.work.Go(h.listen)
 	h.work.Go(func() { h.post.watch(running, h.link) })
 	h.work.Go(func() {
-		(&renewer{data: cmp.Or(cfg.Data, "data"), log: log, tell: func(ev brain.Event) { h.loop.send(running, ev) }}).run(running)
+		(&renewer{data: cfg.dir(), log: log, tell: func(ev brain.Event) { h.loop.send(running, ev) }}).run(running)
 	})
 	h.perform(first)
 	err = h.loop.run(ctx, endGrace, cfg.Ready)
