@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -80,6 +81,15 @@ func (s *server) commands(h huma.API) {
 			}
 			return &answer[Command]{tell(c)}, nil
 		})
+	huma.Register(h, op("cancel-command", http.MethodPost, "/commands/{id}/cancel", "commands", "Call a command off",
+		"What was not sent yet ends here. Otherwise its robot is asked with sys/cancel, and answers for both: not everything can be called off."),
+		func(ctx context.Context, in *struct {
+			One
+			Prefer string `header:"Prefer" doc:"wait=N"`
+			Body   Signed
+		}) (*answer[CalledOff], error) {
+			return s.callOff(ctx, in.ID, in.Body, in.Prefer)
+		})
 	huma.Register(h, op("list-batches", http.MethodGet, "/batches", "commands", "List requests to many robots, the newest first"),
 		func(ctx context.Context, in *struct {
 			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100"`
@@ -146,6 +156,7 @@ func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*issue
 	x, found := command.Expand(command.Request{
 		Verb: o.Verb, Args: jsontext.Value(o.Args), Selector: o.Selector.String(), By: o.By, Why: o.Why,
 		TTL: time.Duration(o.TTLMS) * time.Millisecond, Expected: o.ExpectedCount,
+		If: schema.Precondition{Mode: o.If.Mode, StateSeq: o.If.StateSeq, Session: o.If.Session, StoryRev: o.If.StoryRev},
 	}, targets, s.desk.Now(), ids(key, stop))
 	if len(found) > 0 && !(o.DryRun && onlyCounts(found)) {
 		return nil, refusal(inBody("", found)).withCount(len(x.Commands))
@@ -183,6 +194,37 @@ func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*issue
 		now.NeverSeen = s.unseen(o.Selector.IDs)
 	}
 	return &issued{Status: http.StatusAccepted, Location: Prefix + "/batches/" + x.Batch.ID, Body: now}, nil
+}
+
+// callOff ends a command at the desk, or asks its robot to.
+func (s *server) callOff(ctx context.Context, id string, by Signed, prefer string) (*answer[CalledOff], error) {
+	db, err := s.desk.Store()
+	if err != nil {
+		return nil, s.fail(err, "command "+id)
+	}
+	c, err := db.Command(ctx, id)
+	if err != nil {
+		return nil, s.fail(err, "command "+id)
+	}
+	if c.State.Final() {
+		return nil, KindConflict.Problem("it has ended already: "+string(c.State)+", "+c.Because, "ask for what is wanted now")
+	}
+	if s.desk.CallOff(ctx, id) {
+		c, _ = command.Step(c, s.desk.Now(), command.News{Kind: command.Unwanted}) // the driver writes the same
+		return &answer[CalledOff]{CalledOff{Command: tell(c)}}, nil
+	}
+	args, err := json.Marshal(map[string]string{"id": id})
+	if err != nil {
+		return nil, s.fail(err, "command "+id)
+	}
+	asked, err := s.issue(ctx, Order{Verb: "sys/cancel", Args: args, Selector: selector.Selector{IDs: []string{c.Robot}}, By: by.By, Why: by.Why}, prefer, "")
+	if err != nil {
+		return nil, err
+	}
+	if c, err = db.Command(ctx, id); err != nil {
+		return nil, s.fail(err, "command "+id)
+	}
+	return &answer[CalledOff]{CalledOff{Command: tell(c), Asked: &asked.Body}}, nil
 }
 
 // unseen are the names among ids of which no robot was ever heard.

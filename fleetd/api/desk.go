@@ -44,6 +44,10 @@ type Desk interface {
 	// after, everything else the other way round.
 	Issue(ctx context.Context, b command.Batch, commands []command.Command, stop bool) (Ticket, error)
 
+	// CallOff ends a command that was not sent to its robot yet, and reports whether
+	// it was so.
+	CallOff(ctx context.Context, id string) bool
+
 	// Hold sends a stop and holds it. The ticket is there also with an error, which
 	// says that the desk's own disk did not take it.
 	Hold(ctx context.Context, o stop.Order, b command.Batch, commands []command.Command) (Ticket, error)

@@ -109,9 +109,25 @@ type Order struct {
 	Selector      selector.Selector `json:"selector"`
 	By            string            `json:"by,omitempty" maxLength:"63" doc:"the person, for the record"`
 	Why           string            `json:"why,omitempty" maxLength:"256"`
+	If            Condition         `json:"if,omitzero" doc:"what must still hold; a stop asks nothing"`
 	TTLMS         int64             `json:"ttl_ms,omitempty" minimum:"1" maximum:"3600000" doc:"how old it may be when it is done; the verb's own if left out"`
 	DryRun        bool              `json:"dry_run,omitempty" doc:"only say what it would hit"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless it hits so many; not for stops"`
+}
+
+// Condition is what each robot has to find true when it decides. What is left out
+// is not asked.
+type Condition struct {
+	Mode     schema.ModeID `json:"mode,omitempty" doc:"the mode in charge" example:"mnl"`
+	StoryRev int64         `json:"story_rev,omitempty" minimum:"1" doc:"the revision of the active story"`
+	StateSeq int64         `json:"state_seq,omitempty" minimum:"1" doc:"the number of the newest state; for one robot"`
+	Session  string        `json:"session,omitempty" doc:"the robot's connection; for one robot"`
+}
+
+// CalledOff is a command that somebody called off.
+type CalledOff struct {
+	Command Command `json:"command" doc:"as it is now"`
+	Asked   *Batch  `json:"asked,omitempty" doc:"the sys/cancel that its robot was sent; none if it had not been sent itself"`
 }
 
 // Batch is one order and what became of it.

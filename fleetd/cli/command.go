@@ -68,7 +68,30 @@ func (sh *shell) commandCommand() *cobra.Command {
 			return sh.show(c, func(w io.Writer) { commandTable(w, []api.Command{c}) })
 		}),
 	}
-	return group("command", "what was asked of robots: list, get", list, get)
+	var wait time.Duration
+	off := &cobra.Command{
+		Use: "cancel ID", Short: "call a command off", Args: cobra.ExactArgs(1),
+		Long: "Call a command off. What was not sent yet ends at the desk; else its robot is asked, and says if that cannot be called off any more.",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			var got api.CalledOff
+			err := sh.call(cmd.Context(), ask{method: http.MethodPost, path: "commands/" + url.PathEscape(args[0]) + "/cancel", body: api.Signed{By: sh.by}}, &got)
+			if err != nil {
+				return err
+			}
+			if got.Asked == nil {
+				return sh.show(got, func(w io.Writer) { commandTable(w, []api.Command{got.Command}) })
+			}
+			if *got.Asked, err = sh.await(cmd.Context(), *got.Asked, wait); err != nil {
+				return err
+			}
+			if err := sh.show(got, func(w io.Writer) { batchTable(w, *got.Asked) }); err != nil || wait == 0 {
+				return err
+			}
+			return ended(*got.Asked)
+		}),
+	}
+	waitFlag(off, &wait)
+	return group("command", "what was asked of robots: list, get, cancel", list, get, off)
 }
 
 func commandTable(out io.Writer, commands []api.Command) {

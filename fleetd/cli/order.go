@@ -25,7 +25,7 @@ func (sh *shell) order(ctx context.Context, verb string, args map[string]any, na
 	if err != nil {
 		return err
 	}
-	request := api.Order{Verb: verb, Selector: sel, By: sh.by, Why: o.why, DryRun: o.dryRun, TTLMS: o.ttl.Milliseconds()}
+	request := api.Order{Verb: verb, Selector: sel, By: sh.by, Why: o.why, DryRun: o.dryRun, If: o.when, TTLMS: o.ttl.Milliseconds()}
 	group, name, _ := strings.Cut(verb, "/")
 	if v, _ := schema.VerbOf(group, name); o.why != "" && slices.ContainsFunc(v.Args, func(a schema.Arg) bool { return a.Name == "why" }) {
 		args = map[string]any{"why": o.why} // the robot shows it too

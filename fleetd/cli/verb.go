@@ -19,6 +19,7 @@ type order struct {
 	dryRun bool
 	expect int
 	ttl    time.Duration
+	when   api.Condition
 }
 
 const (
@@ -36,6 +37,8 @@ func (o *order) flags(c *cobra.Command) {
 	waitFlag(c, &o.wait)
 	f.BoolVar(&o.dryRun, "dry-run", false, "only say which robots would be told")
 	f.IntVar(&o.expect, "expect", -1, "refuse unless so many robots would be told")
+	f.StringVar((*string)(&o.when.Mode), "if-mode", "", "only where this mode is in charge")
+	f.Int64Var(&o.when.StoryRev, "if-story-rev", 0, "only where the active story has this revision")
 	f.DurationVar(&o.ttl, "ttl", 0, "how old it may be when it is done")
 }
 

@@ -21,6 +21,8 @@ type Request struct {
 	Why      string
 	TTL      time.Duration // 0 = the verb's own
 	Expected *int          // how many robots the person saw; nil = any
+	// If is what each robot has to find true when it decides; a stop asks nothing.
+	If schema.Precondition
 }
 
 // Target is one robot of the selector.
@@ -78,6 +80,9 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 	if len(problems) > 0 {
 		return Expansion{}, problems
 	}
+	if verb.Class == schema.ClassStop {
+		r.If = schema.Precondition{}
+	}
 	x := Expansion{Batch: Batch{ID: id(), Verb: r.Verb, Args: args.Values(verb), Selector: r.Selector, CreatedAt: now, By: r.By, Why: r.Why}}
 	targets = slices.SortedFunc(slices.Values(targets), func(a, b Target) int { return strings.Compare(a.Robot, b.Robot) })
 	for _, t := range targets {
@@ -85,7 +90,7 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 			x.Skipped = append(x.Skipped, Skip{t.Robot, schema.ReasonUnknownVerb, "its caps do not list " + r.Verb})
 			continue
 		}
-		c, err := x.Batch.command(verb, args, t, ttl, id())
+		c, err := x.Batch.command(verb, args, r.If, t, ttl, id())
 		if err != nil {
 			return Expansion{}, []schema.Problem{schema.Fault("/args", string(schema.ReasonInternal), err.Error(), "")}
 		}
@@ -118,12 +123,12 @@ func arguments(v schema.Verb, args jsontext.Value) (schema.Args, []schema.Proble
 	return r.Args, problems
 }
 
-func (b Batch) command(v schema.Verb, args schema.Args, t Target, ttl time.Duration, id string) (Command, error) {
+func (b Batch) command(v schema.Verb, args schema.Args, when schema.Precondition, t Target, ttl time.Duration, id string) (Command, error) {
 	if args.SeenMonoMS == 0 && slices.ContainsFunc(v.Args, func(a schema.Arg) bool { return a.Name == "seen_mono_ms" }) {
 		args.SeenMonoMS = t.SeenMonoMS
 	}
 	payload, err := schema.EncodeRequest(v, schema.Request{
-		ID: id, TS: schema.TimeOf(b.CreatedAt), TTLMS: ttl.Milliseconds(), By: b.By, Why: b.Why, Batch: b.ID, Args: args,
+		ID: id, TS: schema.TimeOf(b.CreatedAt), TTLMS: ttl.Milliseconds(), By: b.By, Why: b.Why, Batch: b.ID, If: when, Args: args,
 	})
 	if err != nil {
 		return Command{}, err

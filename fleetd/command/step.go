@@ -38,6 +38,7 @@ const (
 	Left     NewsKind = "left"     // the robot is gone
 	Answered NewsKind = "answered" // an answer under the command's id
 	Recalled NewsKind = "recalled" // the robot's answer to our question: it does not know the id
+	Unwanted NewsKind = "unwanted" // somebody calls it off; once it was sent only its robot can
 	Shown    NewsKind = "shown"    // the robot's state shows it as its newest answered request
 )
 
@@ -91,6 +92,8 @@ func Step(c Command, now time.Time, n News) (Command, []Effect) {
 		if changed = c.goes(now, event); changed {
 			c.Asks = MaxAsks // it has said all it knows, until it comes again
 		}
+	case Unwanted:
+		changed = c.goes(now, CallItOff)
 	case Came:
 		changed = c.Asks > 0
 		c.Asks = 0

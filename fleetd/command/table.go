@@ -7,6 +7,7 @@ type Event string
 
 const (
 	SendIt       Event = "send"
+	CallItOff    Event = "call_off"
 	TimeOver     Event = "time_over"
 	NoAnswers    Event = "no_answers"
 	NeverArrived Event = "never_arrived"
@@ -29,6 +30,7 @@ var open = fsm.In(Queued, Sent, Acked, Running, Unknown)
 var Table = fsm.Table[State, Event]{
 	{From: fsm.In(Queued), On: SendIt, To: Sent, Why: "handed to the broker"},
 	{From: fsm.In(Sent), On: SendIt, To: Sent, Why: "no acknowledgement yet, so the same bytes were sent again"},
+	{From: fsm.In(Queued), On: CallItOff, To: Cancelled, Why: "called off before it was sent"},
 	{From: fsm.In(Queued), On: TimeOver, To: Undelivered, Why: "its time was over before the robot could be reached"},
 	{From: fsm.In(Sent), On: TimeOver, To: Unknown, Why: "sent, but never answered in its time; it may or may not have been done"},
 	{From: fsm.In(Acked, Running), On: NoAnswers, To: Unknown, Why: "the robot took it and then no longer answered questions about it"},

@@ -58,7 +58,7 @@ func (d *driver) play(line string) string {
 		}
 	case Shown:
 		n.Last = schema.LastRequest{ID: d.c.ID, Verb: d.c.Verb, Status: schema.Status(words[0])}
-	case Recalled, Wake:
+	case Recalled, Wake, Unwanted:
 	default:
 		d.t.Fatalf("%q is no news", word)
 	}

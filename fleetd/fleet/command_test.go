@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/command"
 	"troupe/fleetd/fleet/fleettest"
 	"troupe/schema"
 )
@@ -269,6 +270,68 @@ func TestOneOrderIsOneCommandForEachRobot(t *testing.T) {
 		w.must("GET", "/batches/"+b.ID, nil, &stored)
 		if stored.Outcome != b.Outcome || stored.By != "ann" || stored.Selector != "-l site=museum" {
 			w.Errorf("on record is %+v", stored)
+		}
+	})
+}
+
+func TestAConditionTravelsToTheRobotAndNoStopHasOne(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		o := setMode("ato", "r1")
+		o["if"] = map[string]any{"mode": "mnl", "story_rev": 3}
+		w.state(w.command(o), "SUCCEEDED")
+		stop := order("safety/stop", "r1")
+		stop["if"] = map[string]any{"mode": "ato"}
+		w.state(w.command(stop), "SUCCEEDED")
+		for _, got := range r.Received() {
+			want := schema.Precondition{}
+			if got.Verb == "mode/set" {
+				want = schema.Precondition{Mode: "mnl", StoryRev: 3}
+			}
+			if got.Request.If != want {
+				w.Errorf("%s came with the condition %+v, want %+v", got.Verb, got.Request.If, want)
+			}
+		}
+	})
+}
+
+func TestACommandIsCalledOffAtTheDeskOrByItsRobot(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		r.Answer(ack(schema.StatusAccepted))
+		running := w.command(order("auto/pause", "r1"))
+		w.state(running, "ACKED")
+		r.Answer(nil)
+		var off api.CalledOff
+		w.must("POST", "/commands/"+running+"/cancel", api.Signed{By: "ann"}, &off)
+		if off.Asked == nil {
+			w.Fatalf("the robot was not asked: %+v", off)
+		}
+		w.state(off.Asked.Commands[0].ID, "SUCCEEDED")
+		all := r.Received()
+		if last := all[len(all)-1]; last.Verb != "sys/cancel" || last.Request.Args.ID != running {
+			w.Errorf("the robot was asked for %+v", last)
+		}
+		r.Say(running, schema.Ack{Status: schema.StatusCancelled, Verb: "auto/pause"})
+		w.state(running, "CANCELLED")
+
+		r.Close()
+		w.view("r1", "offline")
+		waiting := w.command(setMode("ato", "r1"))
+		w.state(waiting, "QUEUED")
+		off = api.CalledOff{}
+		w.must("POST", "/commands/"+waiting+"/cancel", api.Signed{By: "ann"}, &off)
+		if off.Asked != nil || off.Command.State != command.Cancelled {
+			w.Errorf("what was not sent is %+v", off)
+		}
+		w.state(waiting, "CANCELLED")
+		if p := w.ask("POST", "/commands/"+waiting+"/cancel", api.Signed{By: "ann"}, nil); p == nil || p.Status != 409 {
+			w.Errorf("calling off what is over is answered %+v", p)
+		}
+		r = w.robot("r1")
+		w.sleep(2 * time.Second)
+		if n := count(r.Received(), "mode/set"); n != 0 {
+			w.Error("what was called off was sent after all")
 		}
 	})
 }

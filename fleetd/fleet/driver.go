@@ -70,6 +70,8 @@ type post struct {
 	ack    schema.Ack
 	last   schema.LastRequest
 	ticket *ticket
+	id     string    // of an unwanted command
+	ended  chan bool // 1: whether that ended it
 }
 
 type postKind string
@@ -80,6 +82,7 @@ const (
 	postShown  postKind = "shown"
 	postCame   postKind = "came"
 	postLeft   postKind = "left"
+	postNot    postKind = "unwanted"
 )
 
 func newDriver(f *Fleet) *driver {
@@ -144,6 +147,10 @@ func (d *driver) take(ctx context.Context) {
 		case postShown:
 			d.tell(ctx, now, p.last.ID, command.News{Kind: command.Shown, Last: p.last})
 			d.release(ctx, now, p.robot)
+		case postNot:
+			waits := d.open[p.id] != nil && d.open[p.id].State == command.Queued
+			d.tell(ctx, now, p.id, command.News{Kind: command.Unwanted})
+			p.ended <- waits
 		case postCame, postLeft:
 			kind := command.Came
 			if p.kind == postLeft {
@@ -234,7 +241,7 @@ func (d *driver) present(c *driven) bool {
 }
 
 func (d *driver) turn(c *driven) bool {
-	if c.class == schema.ClassStop {
+	if c.class == schema.ClassStop || c.Verb == "sys/cancel" { // it makes room
 		return true
 	}
 	busy := 0
@@ -295,6 +302,18 @@ func (d *driver) ask(ctx context.Context, now time.Time, c *driven) {
 		return
 	}
 	d.f.send(ctx, command.Command{Robot: c.Robot, Verb: verb.ID(), Payload: payload})
+}
+
+// callOff ends a command that was not sent yet, and reports whether it was so.
+func (d *driver) callOff(ctx context.Context, id string) bool {
+	ended := make(chan bool, 1)
+	d.post(post{kind: postNot, id: id, ended: ended})
+	select {
+	case e := <-ended:
+		return e
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // changed are the tickets of what is to be written.

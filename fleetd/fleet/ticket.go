@@ -110,6 +110,9 @@ func (f *Fleet) Issue(ctx context.Context, batch command.Batch, commands []comma
 	return t, nil
 }
 
+// CallOff ends a command that was not sent yet.
+func (f *Fleet) CallOff(ctx context.Context, id string) bool { return f.driver.callOff(ctx, id) }
+
 func (f *Fleet) sendStop(ctx context.Context, batch command.Batch, commands []command.Command) *ticket {
 	var out []command.Command
 	for i, c := range commands {
