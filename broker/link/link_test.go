@@ -485,6 +485,7 @@ func TestAConnectionThatOwesTooManyAcknowledgementsIsGivenUp(t *testing.T) {
 		clogNow()
 		for range 10 {
 			op.Publish("troupe/v1/robots/r1/cmd/op1/sys/ping", "x")
+			synctest.Wait() // the user takes each at once; only the broker takes nothing
 		}
 		time.Sleep(cfg.WriteTimeout + 10*time.Second)
 		synctest.Wait()
@@ -543,21 +544,15 @@ func TestTwoLinksOfOneIDStepBackInsteadOfThrowingEachOtherOutForEver(t *testing.
 		wa, wb := &wire{dial: b.Dial}, &wire{dial: b.Dial}
 		open(t, robot(wa.Dial, one))
 		open(t, robot(wb.Dial, two))
-		time.Sleep(5 * time.Minute)
+		time.Sleep(10 * time.Minute)
 		synctest.Wait()
-		contested := 0
 		for _, u := range []*told{one, two} {
-			for _, st := range u.history() {
-				if st.Contested {
-					contested++
-				}
+			if !slices.ContainsFunc(u.history(), func(st link.State) bool { return st.Contested && st.Wait == time.Minute }) {
+				t.Errorf("one of them never stepped back: %+v", u.history())
 			}
 		}
-		if contested == 0 {
-			t.Fatalf("nobody noticed: %+v\n%+v", one.history(), two.history())
-		}
-		if n := wa.dials() + wb.dials(); n > 60 {
-			t.Fatalf("%d connections in five minutes", n)
+		if n := wa.dials() + wb.dials(); n > 120 {
+			t.Fatalf("%d connections in ten minutes", n)
 		}
 	})
 }

@@ -103,6 +103,7 @@ func TestTheWillOfAKilledRobotDoesNotHideItsNextSession(t *testing.T) {
 				return e.Type == "presence_repaired" && e.Cause == "late_word_of_an_earlier_session"
 			})
 		}
+		w.told("op1", "r1", "sys/ping", "") // a session that took another over hears what it subscribed to
 		w.sees("r1", "online", func(r api.Robot) bool { return r.Presence.View == "online" && !r.Presence.Disputed })
 		w.state("r1", "without a complaint", func(s schema.State) bool {
 			return s.Boot == after.Boot && !slices.ContainsFunc(s.Alerts, func(a schema.Alert) bool { return a.Type == "presence_overwritten" })
