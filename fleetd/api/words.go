@@ -27,6 +27,8 @@ type Robot struct {
 	Cause      schema.Reason      `json:"cause,omitempty"`
 	EStopInput bool               `json:"estop_input,omitempty"`
 
+	Control *schema.StateControl `json:"control,omitempty" doc:"who has it in hand; nobody if left out"`
+
 	Auto         schema.AutoStatus  `json:"auto,omitempty"`
 	AutoReason   schema.Reason      `json:"auto_reason,omitempty"`
 	Story        *schema.StoryRef   `json:"story,omitempty" doc:"what it performs"`

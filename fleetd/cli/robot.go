@@ -149,6 +149,9 @@ func robotDetail(out io.Writer, d api.Detail) {
 	if r := d.Reported; r != nil && gaveUp(d.Wish) {
 		line("refused", refusalText(r))
 	}
+	if k := d.Control; k != nil {
+		line("in hand of", strings.TrimPrefix(k.By+" at ", " at ")+k.Holder+", "+k.Scope)
+	}
 	for _, p := range d.PauseHolders {
 		line("held by", strings.TrimSpace(p.Token+" "+p.By+" "+p.Why))
 	}

@@ -27,6 +27,7 @@ func (e *entry) line(id string) api.Robot {
 	}
 	r.Mode, r.Intended, r.ModePhase, r.Calibrated = s.Mode.Active, s.Mode.Intended, s.Mode.Phase, s.Mode.Calibrated
 	r.Safety, r.LatchedBy, r.Cause, r.EStopInput = s.Safety.State, s.Safety.LatchedBy, s.Safety.Cause, s.Safety.EStopInput
+	r.Control = s.Control
 	r.Auto, r.AutoReason, r.Story, r.Act, r.ActIndex = s.Auto.Status, s.Auto.Reason, s.Auto.Story, s.Auto.Act, s.Auto.ActIndex
 	r.PauseHolders = append(r.PauseHolders, s.Auto.PauseHolders...)
 	r.Interrupts = append(r.Interrupts, s.Interrupts...)

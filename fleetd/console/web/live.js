@@ -65,6 +65,11 @@ function latchText(l) {
   return (l.by || 'somebody') + (l.why ? ': ' + l.why : '') + ' (' + l.id + ')';
 }
 
+// Who drives a robot by hand, and how much of it is theirs.
+function controlText(c) {
+  return (c.by ? c.by + ' at ' + c.holder : c.holder) + (c.scope === 'all' ? ', all of it' : '');
+}
+
 function modeText(r) {
   if (!r.mode) return 'not told yet';
   let s = r.mode;
@@ -97,13 +102,14 @@ function draw(r) {
   if (r.auto_reason) auto += ' (' + r.auto_reason + ')';
   say(at('.auto'), auto, r.auto === 'idle' ? 'ok' : r.auto === 'paused' ? 'warn' : '');
   say(at('.story'), storyText(r));
+  say(at('.control'), r.control ? controlText(r.control) : '', 'warn');
   say(at('.pauses'), r.pause_holders.map(holderText).join('; '), 'warn');
   say(at('.latches'), r.latches.map(latchText).join('; '), 'bad');
   say(at('.interrupts'), r.interrupts.map((i) => i.handler + ' for ' + i.interrupter).join(', '), 'warn');
   say(at('.wish'), wishText(r), r.wish.reason ? 'bad' : 'warn');
   say(at('.labels'), Object.entries(r.labels).map(([k, v]) => k + '=' + v).join(' '));
   say(at('.event'), r.last_event ? clock(r.last_event.ts) + ' ' + r.last_event.type.replaceAll('_', ' ') : 'none yet');
-  for (const what of ['latches', 'pauses', 'interrupts', 'wish', 'labels']) {
+  for (const what of ['latches', 'pauses', 'control', 'interrupts', 'wish', 'labels']) {
     at('.if-' + what).hidden = at('.' + what).textContent === '';
   }
   const list = at('.alerts');

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"troupe/schema"
+)
+
+func (sh *shell) controlCommand() *cobra.Command {
+	c := sh.verbs("control", "who has robots in hand: acquire, renew, release, takeover")
+	c.Long = `Who has a robot in hand. One person at a time has control, for a time that is renewed;
+what is done by hand needs it. The desk has it for whoever --by names.`
+	c.Example = "  fleetd control acquire r1 --wait\n  fleetd control renew r1 --ttl-ms 60000 --wait\n  fleetd control release r1 --wait"
+	return c
+}
+
+func (sh *shell) manualCommand() *cobra.Command {
+	c := sh.verbs("manual", "what is done by hand: "+strings.Join(schema.VerbsOf("manual"), ", "))
+	c.Long = "What is done by hand, while a robot is in mnl, by whoever has control of it."
+	c.Example = "  fleetd manual say r1 --text 'Good morning' --wait\n  fleetd manual goto r1 --point dock --wait\n  fleetd manual stop r1"
+	return c
+}
+
+// verbs is a command for each verb of a group, with a flag for each argument, as
+// the verb table says.
+func (sh *shell) verbs(of, short string) *cobra.Command {
+	var all []*cobra.Command
+	for _, name := range schema.VerbsOf(of) {
+		v, _ := schema.VerbOf(of, name)
+		all = append(all, sh.verb(v))
+	}
+	return group(of, short, all...)
+}
+
+func (sh *shell) verb(v schema.Verb) *cobra.Command {
+	var o order
+	c := &cobra.Command{
+		Use: v.Name + " ROBOT...", Short: v.Purpose,
+		RunE: run(func(cmd *cobra.Command, robots []string) error {
+			return sh.order(cmd.Context(), v.ID(), given(cmd.Flags(), v), robots, o)
+		}),
+	}
+	if v.Class == schema.ClassStop { // whatever it says, and its answers are waited for
+		o.wait = stopWait
+		o.targets.flags(c)
+		c.Flags().StringVar(&o.why, "why", "", "the reason, for the record")
+		waitFlag(c, &o.wait)
+		return c
+	}
+	o.flags(c)
+	for _, a := range v.Args {
+		f, name := c.Flags(), flagOf(a)
+		switch a.Type {
+		case schema.ArgNumber:
+			f.Float64(name, 0, a.Purpose)
+		case schema.ArgInteger:
+			f.Int64(name, 0, a.Purpose)
+		case schema.ArgBoolean:
+			f.Bool(name, false, a.Purpose)
+		default:
+			f.String(name, "", a.Purpose)
+		}
+		if a.Required {
+			if err := c.MarkFlagRequired(name); err != nil {
+				panic(err) // it was made three lines above
+			}
+		}
+	}
+	return c
+}
+
+func flagOf(a schema.Arg) string { return strings.ReplaceAll(a.Name, "_", "-") }
+
+// given are the arguments whose flags were written.
+func given(f *pflag.FlagSet, v schema.Verb) map[string]any {
+	args := map[string]any{}
+	for _, a := range v.Args {
+		name := flagOf(a)
+		if v.Class == schema.ClassStop || !f.Changed(name) {
+			continue
+		}
+		switch a.Type { // each flag was made with the type that it is read with
+		case schema.ArgNumber:
+			args[a.Name], _ = f.GetFloat64(name)
+		case schema.ArgInteger:
+			args[a.Name], _ = f.GetInt64(name)
+		case schema.ArgBoolean:
+			args[a.Name], _ = f.GetBool(name)
+		default:
+			args[a.Name], _ = f.GetString(name)
+		}
+	}
+	return args
+}
