@@ -55,7 +55,9 @@ func (t *turn) resync(o request.Perform) {
 	}
 	t.resynced = t.now.Mono
 	if t.session != "" {
-		t.document(schema.TopicPresence, PresenceOf(t.session, t.boot, t.cfg.Version, t.now.Wall))
+		here := PresenceOf(t.session, t.boot, t.cfg.Version, t.now.Wall)
+		here.Since = t.wall(t.connectedAt)
+		t.document(schema.TopicPresence, here)
 		t.documents()
 	}
 	t.reply(o.Key, reply{Status: schema.StatusSucceeded})
