@@ -41,7 +41,7 @@ func (r ruled) may(user, access, topic string) bool {
 
 func TestMosquittosRulesAreOurs(t *testing.T) {
 	var users []User
-	for _, role := range roles {
+	for _, role := range Roles {
 		users = append(users, User{Name: "x-" + string(role), Role: role})
 	}
 	var text strings.Builder

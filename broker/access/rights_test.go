@@ -62,7 +62,7 @@ var concrete = rapid.Custom(func(t *rapid.T) string {
 })
 
 var whoever = rapid.Custom(func(t *rapid.T) Identity {
-	role := rapid.SampledFrom(append([]schema.Role{"", "x", schema.RoleBroker}, roles...)).Draw(t, "role")
+	role := rapid.SampledFrom(append([]schema.Role{"", "x", schema.RoleBroker}, Roles...)).Draw(t, "role")
 	name := rapid.SampledFrom([]string{"r1", "op1", "fleetd", "admin"}).Draw(t, "name")
 	return Identity{Name: name, ClientID: name, Role: role, Blobs: role == schema.RoleRobot && rapid.Bool().Draw(t, "blobs")}
 })

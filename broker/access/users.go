@@ -25,8 +25,8 @@ type Users struct {
 	dev    bool
 }
 
-// roles that a users file may give; the broker's own is not among them.
-var roles = []schema.Role{schema.RoleRobot, schema.RoleFleetd, schema.RoleObserver, schema.RoleStop, schema.RoleResponder, schema.RoleOperator, schema.RoleAdmin}
+// Roles that a users file may give; the broker's own is not among them.
+var Roles = []schema.Role{schema.RoleRobot, schema.RoleFleetd, schema.RoleObserver, schema.RoleStop, schema.RoleResponder, schema.RoleOperator, schema.RoleAdmin}
 
 // ParseUsers reads lines of "name role [argon2id-hash]"; empty lines and lines
 // that begin with # are skipped. Anything else is an error with its line: a line
@@ -67,8 +67,8 @@ func parseUser(field []string) (User, error) {
 	if !schema.ValidID(u.Name) {
 		return User{}, fmt.Errorf("name %q: want a-z, 0-9 and -, at most %d, not starting with -", u.Name, schema.MaxIDLen)
 	}
-	if !slices.Contains(roles, u.Role) {
-		return User{}, fmt.Errorf("role %q: want one of %v", u.Role, roles)
+	if !slices.Contains(Roles, u.Role) {
+		return User{}, fmt.Errorf("role %q: want one of %v", u.Role, Roles)
 	}
 	if len(field) == 3 {
 		h, err := ParseHash(field[2])

@@ -37,11 +37,13 @@ type conn struct {
 	who       atomic.Pointer[client] // once identified
 	takenOver atomic.Bool            // a newer connection has the session
 	kicked    atomic.Pointer[string] // why, once it has lost the right to be here
-	searching bool                   // reads retained documents; of the goroutine that reads packets
-	finished  func()                 // no longer waits for its CONNECT; idempotent
-	gone      chan struct{}          // closed when the library is done with it
-	flush     func()                 // closes flushed; idempotent
-	flushed   chan struct{}          // closed when all was written that ever will be
+	searching atomic.Bool            // reads retained documents; set by the goroutine that reads packets
+	tally     tally
+	owed      owed
+	finished  func()        // no longer waits for its CONNECT; idempotent
+	gone      chan struct{} // closed when the library is done with it
+	flush     func()        // closes flushed; idempotent
+	flushed   chan struct{} // closed when all was written that ever will be
 }
 
 // readConnect reads the first fixed header, before anything is allocated for the
@@ -104,7 +106,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	}
 	n, err := c.Conn.Write(b)
 	if err != nil {
-		if isTimeout(err) {
+		if isTimeout(err) && c.tally.cut.CompareAndSwap(0, int64(stalled)) {
 			c.counters.add(stalled)
 		}
 		c.Close() // the library would go on writing

@@ -13,6 +13,8 @@ const (
 	acceptError
 	panicked
 	stalled
+	unacknowledged
+	undelivered
 	connectRefused
 	connectFlapping
 	passwordWrong
@@ -31,36 +33,49 @@ const (
 	willSent
 	willSilenced
 	deliveryDropped
+	lostStalled
+	lostUnacknowledged
+	lostGone
+	madeGood
 	events // how many there are
 )
 
-// eventNames are the keys of /status.
-var eventNames = [events]string{
-	accepted:           "connections_accepted",
-	capped:             "connections_over_cap",
-	notGreeted:         "connections_without_handshake",
-	noConnect:          "connections_without_connect",
-	acceptError:        "accept_errors",
-	panicked:           "connections_panicked",
-	stalled:            "connections_stalled",
-	connectRefused:     "connects_refused",
-	connectFlapping:    "connects_too_often",
-	passwordWrong:      "passwords_wrong",
-	passwordBusy:       "passwords_put_off",
-	certificateRefused: "certificates_refused",
-	kicked:             "clients_kicked",
-	subscribeRefused:   "subscriptions_refused",
-	forbidden:          "publishes_forbidden",
-	tooBig:             "publishes_too_big",
-	retainedCommand:    "commands_retained",
-	wrongRetain:        "publishes_wrong_retain",
-	overRate:           "publishes_over_rate",
-	noSpace:            "publishes_without_room",
-	abuse:              "clients_cut_for_abuse",
-	noticeSent:         "notices_sent",
-	willSent:           "wills_sent",
-	willSilenced:       "wills_silenced",
-	deliveryDropped:    "deliveries_dropped",
+// counted says under which names an event is told: the key of /status, and on
+// /metrics the family and its one label, if it has one.
+type counted struct{ status, family, label, value string }
+
+var tellAs = [events]counted{
+	accepted:           {"connections_accepted", "connections_accepted_total", "", ""},
+	capped:             {"connections_over_cap", "connections_refused_total", "reason", "too_many"},
+	noConnect:          {"connections_without_connect", "connections_refused_total", "reason", "no_connect"},
+	connectRefused:     {"connects_refused", "connections_refused_total", "reason", "not_allowed"},
+	connectFlapping:    {"connects_too_often", "connections_refused_total", "reason", "too_often"},
+	passwordWrong:      {"passwords_wrong", "connections_refused_total", "reason", "password"},
+	notGreeted:         {"connections_without_handshake", "connections_refused_total", "reason", "no_handshake"},
+	passwordBusy:       {"passwords_put_off", "connections_refused_total", "reason", "passwords_busy"},
+	certificateRefused: {"certificates_refused", "connections_refused_total", "reason", "certificate"},
+	kicked:             {"clients_kicked", "connections_cut_total", "reason", "kicked"},
+	acceptError:        {"accept_errors", "accept_errors_total", "", ""},
+	panicked:           {"connections_panicked", "connections_cut_total", "reason", "panic"},
+	stalled:            {"connections_stalled", "connections_cut_total", "reason", "write_deadline"},
+	unacknowledged:     {"connections_unacknowledged", "connections_cut_total", "reason", "inflight_full"},
+	undelivered:        {"connections_undelivered", "connections_cut_total", "reason", "pending_full"},
+	abuse:              {"clients_cut_for_abuse", "connections_cut_total", "reason", "abuse"},
+	subscribeRefused:   {"subscriptions_refused", "subscriptions_refused_total", "", ""},
+	forbidden:          {"publishes_forbidden", "publishes_refused_total", "reason", "forbidden"},
+	tooBig:             {"publishes_too_big", "publishes_refused_total", "reason", "too_big"},
+	retainedCommand:    {"commands_retained", "publishes_refused_total", "reason", "retained_command"},
+	wrongRetain:        {"publishes_wrong_retain", "publishes_refused_total", "reason", "wrong_retain"},
+	overRate:           {"publishes_over_rate", "publishes_refused_total", "reason", "over_rate"},
+	noSpace:            {"publishes_without_room", "publishes_refused_total", "reason", "no_space"},
+	noticeSent:         {"notices_sent", "notices_sent_total", "", ""},
+	willSent:           {"wills_sent", "wills_total", "fate", "sent"},
+	willSilenced:       {"wills_silenced", "wills_total", "fate", "silenced"},
+	deliveryDropped:    {"deliveries_dropped", "deliveries_dropped_total", "reason", "pending_full"},
+	lostStalled:        {"deliveries_lost_stalled", "deliveries_dropped_total", "reason", "write_deadline"},
+	lostUnacknowledged: {"deliveries_lost_unacknowledged", "deliveries_dropped_total", "reason", "inflight_full"},
+	lostGone:           {"deliveries_lost_gone", "deliveries_dropped_total", "reason", "disconnected"},
+	madeGood:           {"deliveries_made_good", "deliveries_made_good_total", "", ""},
 }
 
 // counters only ever rise.
@@ -74,7 +89,7 @@ func (c *counters) get(e event) int64 { return c[e].Load() }
 func (c *counters) snapshot() map[string]int64 {
 	out := make(map[string]int64, events)
 	for e := range events {
-		out[eventNames[e]] = c.get(e)
+		out[tellAs[e].status] = c.get(e)
 	}
 	return out
 }

@@ -39,6 +39,12 @@ var dangers = []danger{
 	{what: "an operator floods a robot, and his stop waits behind", test: TestABusyOperatorIsHeldBackAndHisStopStillArrives},
 	{what: "a sender multiplies his rate by connecting more often", test: TestASenderIsHeldBackWhateverHeConnectsAs},
 	{what: "who does nothing but break the rules goes on", test: TestWhoDoesNothingButBreakTheRulesIsCut},
+	{what: "a burst leaves a slow subscriber with an old state, and nobody knows", test: TestAfterABurstTheStateIsWholeAndWhatWasLostIsCounted},
+	{what: "a slow subscriber is left with a wrong picture", test: TestASlowSubscriberHasTheRightPictureInTheEnd},
+	{what: "a new subscriber gets the first 8192 documents only", test: TestANewSubscriberGetsEveryDocumentHoweverManyThereAre},
+	{what: "deliveries beyond the in-flight limit vanish", test: TestWhoAcknowledgesNothingIsCutBeforeAnythingIsLostUnseen},
+	{what: "a stop that does not fit into a robot's queue vanishes", test: TestARobotForWhichACommandDoesNotFitIsCut},
+	{what: "what waited for a stalled subscriber vanishes", test: TestWhatWasQueuedForAStalledSubscriberIsCounted},
 	{what: "a robot keeps documents without end", test: TestARobotKeepsNoMoreThanItsDocuments},
 	{what: "documents fill the memory", test: TestDocumentsBeyondTheRoomForThemAreRefused},
 

@@ -96,10 +96,14 @@ func (s *Server) established(c *conn) bool {
 }
 
 // OnPacketEncode sends the mark as a PINGRESP: clients of MQTT 3.1.1 know no
-// goodbye of a broker, and take this for what it says, that the line is well.
-func (g *guard) OnPacketEncode(_ *mqtt.Client, pk packets.Packet) packets.Packet {
-	if pk.TopicName == endTopic {
+// goodbye of a broker, and take this for what it says, that the line is well. A note of what is owed becomes
+// what is owed.
+func (g *guard) OnPacketEncode(cl *mqtt.Client, pk packets.Packet) packets.Packet {
+	switch {
+	case pk.TopicName == endTopic:
 		pk.FixedHeader = packets.FixedHeader{Type: packets.Pingresp}
+	case isOwed(pk.TopicName):
+		return g.redeem(cl, pk)
 	}
 	return pk
 }

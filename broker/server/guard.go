@@ -36,7 +36,9 @@ type guard struct {
 	live     *sessions
 	kept     kept
 	hashing  *passwords
-	closing  atomic.Bool
+
+	maxInflight int // deliveries to one client without an acknowledgement
+	closing     atomic.Bool
 }
 
 // rates bound what a client may send.
@@ -69,7 +71,7 @@ func (g *guard) ID() string { return "guard" }
 func (g *guard) Provides(b byte) bool {
 	return bytes.Contains([]byte{
 		mqtt.OnConnect, mqtt.OnConnectAuthenticate, mqtt.OnSessionEstablished, mqtt.OnDisconnect,
-		mqtt.OnACLCheck, mqtt.OnSubscribe, mqtt.OnPublish, mqtt.OnPublishDropped, mqtt.OnWill, mqtt.OnWillSent,
+		mqtt.OnACLCheck, mqtt.OnSubscribe, mqtt.OnSubscribed, mqtt.OnPublish, mqtt.OnPublishDropped, mqtt.OnQosPublish, mqtt.OnWill, mqtt.OnWillSent,
 		mqtt.OnRetainMessage, mqtt.OnPacketRead, mqtt.OnPacketEncode, mqtt.OnPacketSent, mqtt.OnPacketProcessed,
 	}, []byte{b})
 }
@@ -197,18 +199,6 @@ func (g *guard) OnDisconnect(cl *mqtt.Client, err error, _ bool) {
 	g.log.Info("client disconnected", "client", cl.ID, "why", why)
 }
 
-// OnACLCheck answers for subscriptions (with the filter) and for each delivery
-// (with the topic). For publishes it always says yes: the library would hang up
-// on a no, and the client would come back and send the same again. OnPublish
-// decides those.
-func (g *guard) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
-	if write || topic == endTopic && g.closing.Load() {
-		return true
-	}
-	c := whoIs(cl)
-	return c != nil && c.rights.MayRead(topic)
-}
-
 // OnSubscribe lowers the QoS of those who must not slow others down, and tells
 // the client what it will not get.
 func (g *guard) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
@@ -292,14 +282,6 @@ func (g *guard) tooOften(c *client, v access.Verdict, topic string) string {
 		return fmt.Sprintf("more than %d messages a second", g.rates.robot)
 	}
 	return ""
-}
-
-func (g *guard) OnPublishDropped(cl *mqtt.Client, pk packets.Packet) {
-	if pk.TopicName == endTopic {
-		return
-	}
-	g.counters.add(deliveryDropped)
-	g.log.Warn("delivery dropped: the client does not keep up", "client", cl.ID, "topic", pk.TopicName)
 }
 
 // OnWill silences the will of a connection whose id is connected again, and all

@@ -45,15 +45,17 @@ func (g *guard) OnRetainMessage(*mqtt.Client, packets.Packet, int64) {
 
 // OnPacketSent begins a search: it follows the SUBACK, on the goroutine that
 // reads the client's packets. It also learns that the last mark of a client was
-// written; see drain.
+// written (see drain), and that there is room in a queue.
 func (g *guard) OnPacketSent(cl *mqtt.Client, pk packets.Packet, _ []byte) {
 	switch c := connOf(cl); {
 	case c == nil:
-	case pk.FixedHeader.Type == packets.Suback && !c.searching:
-		c.searching = true
+	case pk.FixedHeader.Type == packets.Suback && !c.searching.Load():
 		g.kept.RLock()
+		c.searching.Store(true)
 	case pk.TopicName == endTopic:
 		c.flush()
+	default:
+		g.written(cl, c, pk)
 	}
 }
 
@@ -62,13 +64,15 @@ func (g *guard) OnPacketProcessed(cl *mqtt.Client, pk packets.Packet, _ error) {
 	if pk.FixedHeader.Type == packets.Subscribe {
 		g.searched(connOf(cl))
 	}
+	if c := connOf(cl); c != nil {
+		g.makeGood(cl, c)
+	}
 }
 
 // searched ends the search that c is in, if it is in one. A connection that
 // panics in it has to be ended here, too.
 func (g *guard) searched(c *conn) {
-	if c != nil && c.searching {
-		c.searching = false
+	if c != nil && c.searching.Swap(false) {
 		g.kept.RUnlock()
 	}
 }

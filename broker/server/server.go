@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/netip"
 	"os"
@@ -24,7 +25,7 @@ type Config struct {
 	// Addresses, such as 127.0.0.1:1883 or :0; without a port the one that is
 	// usual for the kind. None at all: only within the process.
 	MQTT, MQTTS, WS, WSS string
-	HTTP                 string // of /healthz and /status; empty: none
+	HTTP                 string // of /healthz, /status and /metrics; empty: none
 
 	// Plaintext lets others than this machine reach MQTT and WS.
 	Plaintext bool
@@ -50,6 +51,8 @@ type Config struct {
 	MaxWaitingIP   int           // 128 of them from one address
 	RobotRate      int           // 50 messages a second, twice that at once; answers and presence are not counted
 	RobotConnects  int           // 15 connects of a robot at once, then one every 10 s
+	MaxPending     int           // 8192 messages in the queue of one client; see delivery.go for more than that
+	MaxInflight    int           // 65535 deliveries to one client that it has not acknowledged, which is also the most
 	MaxKept        int64         // 1 GiB of retained documents
 	CommandRate    int           // 20 commands a second of one sender, twice that at once; stops are not counted
 
@@ -82,6 +85,8 @@ func (c Config) complete() (Config, error) {
 	num(&c.RobotRate, 50)
 	num(&c.CommandRate, 20)
 	num(&c.RobotConnects, 15)
+	num(&c.MaxPending, 8192)
+	num(&c.MaxInflight, math.MaxUint16)
 	if c.MaxKept == 0 {
 		c.MaxKept = 1 << 30
 	}
@@ -113,6 +118,8 @@ func (c Config) complete() (Config, error) {
 		return c, errors.New("--client-ca needs --mqtts or --wss: certificates are shown nowhere else")
 	case c.Files.CRL != "" && c.Files.ClientCA == "":
 		return c, errors.New("--crl needs --client-ca, whose signature it carries")
+	case c.MaxInflight < 1 || c.MaxInflight > math.MaxUint16 || c.MaxPending < 1 || c.MaxPending > math.MaxInt32:
+		return c, fmt.Errorf("%d pending and %d unacknowledged deliveries to a client: want at least 1, and at most %d unacknowledged", c.MaxPending, c.MaxInflight, math.MaxUint16)
 	}
 	if err := c.checkAddresses(); err != nil {
 		return c, err
@@ -199,8 +206,8 @@ func capabilities(cfg Config) *mqtt.Capabilities {
 	c.MaximumClients = int64(cfg.MaxClients)
 	c.MaximumMessageExpiryInterval = 0 // else retained documents are deleted when they are a day old
 	c.MaximumPacketSize = maxPacket
-	c.MaximumClientWritesPending = 8192
-	c.MaximumInflight = 65535
+	c.MaximumClientWritesPending = int32(cfg.MaxPending)
+	c.MaximumInflight = uint16(cfg.MaxInflight)
 	c.TopicAliasMaximum = 0
 	c.SharedSubAvailable = 0
 	c.MinimumProtocolVersion = 4
@@ -222,6 +229,7 @@ func newGuard(cfg Config, k *keeper, srv *mqtt.Server, n *counters) *guard {
 	g.revoked.now.Store(&access.Revoked{})
 	g.paces = newPaces(cfg.CommandRate)
 	g.connects = limiters[string]{each: rate.Every(flapPause), burst: cfg.RobotConnects}
+	g.maxInflight = cfg.MaxInflight
 	g.kept.most = cfg.MaxKept
 	g.kept.size = func(topic string) int {
 		pk, _ := srv.Topics.Retained.Get(topic)
@@ -243,6 +251,8 @@ func newListener(cfg Config, doors []*door, g *guard) *listener {
 		waiting:   map[netip.Addr]int{},
 		establish: func(c *conn) error { return srv.EstablishConnection("tcp", c) },
 		ended: func(c *conn) {
+			g.settle(c)
+			g.unroute(c)
 			if w := c.who.Load(); w != nil {
 				g.live.drop(w.ClientID, c)
 			}

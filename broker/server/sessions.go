@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"troupe/broker/access"
 )
 
 // takeOver bounds how long a connection waits for an older one of the same id to
@@ -51,6 +53,24 @@ func (s *sessions) all() []*conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Values(s.byID))
+}
+
+// kinds counts the connections by role, and robots' second ones for themselves.
+func (s *sessions) kinds() map[string]int64 {
+	out := map[string]int64{"blobs": 0}
+	for _, r := range access.Roles {
+		out[string(r)] = 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.byID {
+		if w := c.who.Load(); w.Blobs {
+			out["blobs"]++
+		} else {
+			out[string(w.Role)]++
+		}
+	}
+	return out
 }
 
 // drop forgets c.

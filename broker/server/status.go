@@ -25,6 +25,7 @@ func serveStatus(ln net.Listener, s *Server) *status {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(s.report(time.Now()))
 	})
+	mux.Handle("GET /metrics", metricsHandler(s))
 	h := &status{addr: ln.Addr().String(), done: make(chan error, 1), srv: &http.Server{
 		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
 	}}

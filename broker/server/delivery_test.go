@@ -1,0 +1,333 @@
+package server_test
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"troupe/broker/brokertest"
+	"troupe/broker/server"
+)
+
+// sluice is a connection that hands out nothing while it is shut, but for one
+// read that was under way.
+type sluice struct {
+	net.Conn
+	sync.RWMutex
+}
+
+func (s *sluice) Read(b []byte) (int, error) {
+	n, err := s.Conn.Read(b)
+	s.RLock()
+	defer s.RUnlock()
+	return n, err
+}
+
+func (s *sluice) shut() { s.Lock() }
+func (s *sluice) open() { s.Unlock() }
+
+// slowly connects a client whose reading can be stopped.
+func slowly(t testing.TB, b *brokertest.Broker, name string) (*brokertest.Client, *sluice) {
+	t.Helper()
+	s := &sluice{}
+	c := brokertest.Connect(t, func(ctx context.Context) (net.Conn, error) {
+		conn, err := b.Dial(ctx)
+		s.Conn = conn
+		return s, err
+	}, brokertest.Hello{Name: name, ClientID: name})
+	return c, s
+}
+
+// patient lets a client be as slow as a test wants.
+func patient(c *server.Config) {
+	c.WriteTimeout, c.RobotRate = 10*time.Minute, 1<<20
+}
+
+// numbered is a PUBLISH of QoS 1.
+func numbered(topic, payload string, retain byte, id int) []byte {
+	body := append(binary.BigEndian.AppendUint16(nil, uint16(len(topic))), topic...)
+	body = binary.BigEndian.AppendUint16(body, uint16(id%60000+1))
+	return brokertest.Packet(0x32|retain, append(body, payload...))
+}
+
+// metric reads one number off /metrics.
+func metric(t testing.TB, b *brokertest.Broker, name string) int64 {
+	t.Helper()
+	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta("troupe_broker_"+name) + ` (\S+)$`).FindStringSubmatch(metrics(t, b))
+	if found == nil {
+		t.Fatalf("no metric %s", name)
+	}
+	v, err := strconv.ParseFloat(found[1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int64(v)
+}
+
+func metrics(t testing.TB, b *brokertest.Broker) string {
+	t.Helper()
+	defer http.DefaultClient.CloseIdleConnections()
+	resp, err := http.Get("http://" + b.HTTPAddr() + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %v", resp.Status, err)
+	}
+	return string(text)
+}
+
+// burst publishes n messages of a robot, events and states in turn, to a
+// subscriber that reads nothing meanwhile, and then lets it read.
+func burst(t testing.TB, b *brokertest.Broker, n int) (slow *brokertest.Client, last string) {
+	slow, gate := slowly(t, b, "op1")
+	robot := b.Client(t, "r1")
+	slow.TrySubscribe(0, r1+"event", r1+"state") // with QoS 1 it would hold the robot back
+	gate.shut()
+	filler := strings.Repeat("x", 1000)
+	var raw []byte
+	for i := range n {
+		kind, retain := "event", byte(0)
+		if i%2 == 1 {
+			kind, retain = "state", 1
+		}
+		last = fmt.Sprintf(`{"n":%d,"x":"%s"}`, i, filler)
+		raw = append(raw, numbered(r1+kind, last, retain, i)...)
+		if i%100 == 99 || i == n-1 {
+			if err := robot.Raw(raw); err != nil {
+				t.Fatal(err)
+			}
+			raw = raw[:0]
+			robot.Ping()
+		}
+	}
+	gate.open()
+	return slow, last
+}
+
+func TestAfterABurstTheStateIsWholeAndWhatWasLostIsCounted(t *testing.T) {
+	const n = 10000
+	b := start(t, patient, func(c *server.Config) { c.HTTP = "127.0.0.1:0" })
+	slow, last := burst(t, b, n)
+	final := slow.ExpectThat(r1+"state", func(m brokertest.Message) bool { return string(m.Payload) == last })
+	b.Client(t, "r1.", brokertest.WithID("r1"), func(h *brokertest.Hello) { h.Name = "r1" }).Publish(r1+"event", "end")
+	slow.ExpectThat(r1+"event", func(m brokertest.Message) bool { return string(m.Payload) == "end" })
+	live, again := 0, 0
+	for _, m := range append(slow.Inbox(r1+"state"), append(slow.Inbox(r1+"event"), final)...) {
+		if m.Retain {
+			again++
+		} else {
+			live++
+		}
+	}
+	dropped, madeGood := metric(t, b, `deliveries_dropped_total{reason="pending_full"}`), metric(t, b, "deliveries_made_good_total")
+	t.Logf("%d published, %d received, %d dropped, %d made good", n, live, dropped, again)
+	if dropped == 0 {
+		t.Error("nothing was dropped: the burst is too small to show anything")
+	}
+	if int64(live)+dropped != n {
+		t.Errorf("%d received and %d dropped of %d", live, dropped, n)
+	}
+	if int64(again) != madeGood || again == 0 || again > 3 {
+		t.Errorf("the state was sent %d times again, counted %d", again, madeGood)
+	}
+}
+
+// BenchmarkRecoveryAfterABurst measures from the moment in which a subscriber
+// that is 10,000 messages behind reads on to the one in which it has the newest
+// state. The floor is the same burst to one that was never behind.
+func BenchmarkRecoveryAfterABurst(b *testing.B) {
+	for b.Loop() {
+		post := start(b, patient)
+		slow, last := burst(b, post, 10000)
+		began := time.Now()
+		slow.ExpectThat(r1+"state", func(m brokertest.Message) bool { return string(m.Payload) == last })
+		b.ReportMetric(time.Since(began).Seconds(), "s/recovered")
+	}
+}
+
+// The library gives a new subscriber as many documents as its queue holds, and
+// says nothing of the rest.
+func TestANewSubscriberGetsEveryDocumentHoweverManyThereAre(t *testing.T) {
+	const documents = 12000
+	b := start(t, patient)
+	desk := b.Client(t, "fleetd")
+	for i := 0; i < documents; i += 100 {
+		flood(t, desk, 100, func(n int) []byte {
+			return brokertest.Packet(0x31, publish(fmt.Sprintf("troupe/v1/blobs/%064x", i+n), strings.Repeat("b", 200)))
+		})
+	}
+	late, gate := slowly(t, b, "admin")
+	gate.shut()
+	if err := late.Raw(brokertest.Packet(0x82, append([]byte{0, 9, 0, 17}, "troupe/v1/blobs/+\x01"...))); err != nil {
+		t.Fatal(err)
+	}
+	gate.open()
+	late.Ping() // the SUBSCRIBE was dealt with: all fits or did not fit
+	got := map[string]bool{}
+	for limit := time.Now().Add(time.Minute); len(got) < documents; late.Ping() {
+		for _, m := range late.Inbox("troupe/v1/blobs/+") {
+			got[m.Topic] = true
+		}
+		if time.Now().After(limit) {
+			t.Fatalf("%d of %d documents came", len(got), documents)
+		}
+	}
+}
+
+// However full the queue, and whatever changes meanwhile: in the end a subscriber
+// has of each document what is kept, and of none that was deleted anything.
+func TestASlowSubscriberHasTheRightPictureInTheEnd(t *testing.T) {
+	const robots, rounds = 8, 60
+	b := start(t, patient, func(c *server.Config) { c.MaxPending = 4 })
+	slow, gate := slowly(t, b, "op1")
+	slow.TrySubscribe(0, "troupe/v1/robots/+/state")
+	filler := strings.Repeat("x", 12<<10) // so that little is on its way
+	want := map[string]string{}
+	clients := make([]*brokertest.Client, robots)
+	for i := range clients {
+		clients[i] = b.Client(t, fmt.Sprintf("r%d", i))
+	}
+	for round := range 3 {
+		gate.shut()
+		var all sync.WaitGroup
+		for i, robot := range clients {
+			topic := fmt.Sprintf("troupe/v1/robots/r%d/state", i)
+			want[topic] = fmt.Sprintf("%d/%d %s", round, rounds-1, filler)
+			all.Go(func() {
+				for n := range rounds {
+					_ = robot.Raw(numbered(topic, fmt.Sprintf("%d/%d %s", round, n, filler), 1, n))
+				}
+				if round == 2 && i%3 == 0 {
+					_ = robot.Raw(numbered(topic, "", 1, rounds))
+				}
+				robot.Ping()
+			})
+			if round == 2 && i%3 == 0 {
+				want[topic] = ""
+			}
+		}
+		if round%2 == 0 {
+			all.Wait()
+			gate.open()
+		} else {
+			gate.open() // reads while they write
+			all.Wait()
+		}
+	}
+	have := map[string]string{}
+	for limit := time.Now().Add(time.Minute); ; slow.Ping() {
+		for _, m := range slow.Inbox("troupe/v1/robots/+/state") {
+			have[m.Topic] = string(m.Payload)
+		}
+		wrong := ""
+		for topic, w := range want {
+			if have[topic] != w {
+				wrong = fmt.Sprintf("%s is %.10q, should be %.10q", topic, have[topic], w)
+			}
+		}
+		if wrong == "" {
+			break
+		}
+		if time.Now().After(limit) {
+			t.Fatal(wrong)
+		}
+	}
+	if b.Status()["deliveries_dropped"] == 0 {
+		t.Error("nothing was dropped")
+	}
+}
+
+func TestWhoAcknowledgesNothingIsCutBeforeAnythingIsLostUnseen(t *testing.T) {
+	const most = 8192
+	b := start(t, patient, func(c *server.Config) { c.MaxInflight = most })
+	deaf, robot := b.Client(t, "op1"), b.Client(t, "r1")
+	deaf.Quiet()
+	deaf.Subscribe(r1 + "event")
+	for range 100 {
+		flood(t, robot, 100, func(i int) []byte { return numbered(r1+"event", "{}", 0, i) })
+	}
+	deaf.Lost()
+	if s := b.Status(); s["connections_unacknowledged"] != 1 {
+		t.Errorf("status %v", s)
+	}
+}
+
+// What does not fit might be a stop.
+func TestARobotForWhichACommandDoesNotFitIsCut(t *testing.T) {
+	b := start(t, patient)
+	robot, gate := slowly(t, b, "r1")
+	button := b.Client(t, "stop1")
+	robot.TrySubscribe(0, r1+"cmd/#") // with QoS 1 it would hold the button back, for a second at most
+	gate.shut()
+	payload := strings.Repeat("x", 300)
+	for range 200 {
+		flood(t, button, 100, func(i int) []byte { return numbered(r1+"cmd/stop1/safety/stop", payload, 0, i) })
+	}
+	gate.open()
+	robot.Lost()
+	if s := b.Status(); s["connections_undelivered"] != 1 || s["deliveries_dropped"] == 0 {
+		t.Errorf("status %v", s)
+	}
+}
+
+func TestWhatWasQueuedForAStalledSubscriberIsCounted(t *testing.T) {
+	b := start(t, func(c *server.Config) { c.WriteTimeout, c.RobotRate = 200*time.Millisecond, 1<<20 })
+	slow, gate := slowly(t, b, "op1")
+	robot := b.Client(t, "r1")
+	slow.Subscribe(r1 + "event")
+	gate.shut()
+	filler := strings.Repeat("x", 4000)
+	flood(t, robot, 1000, func(i int) []byte { return numbered(r1+"event", filler, 0, i) })
+	gone(b, 1)
+	gate.open()
+	slow.Lost()
+	for b.Status()["deliveries_lost_stalled"] == 0 { // counted a moment after it is gone
+		robot.Ping()
+	}
+	if n := b.Status()["deliveries_lost_stalled"]; n < 100 || n > 1000 {
+		t.Errorf("%d of 1000 lost, some of 4 MB was on its way", n)
+	}
+}
+
+func TestMetricsAreWellFormedAndCount(t *testing.T) {
+	b := start(t, func(c *server.Config) { c.HTTP = "127.0.0.1:0" })
+	op := b.Client(t, "op1")
+	b.Client(t, "r1").Retain(r1+"state", "{}")
+	blobs := b.Client(t, "r1", brokertest.WithID("r1.blob"))
+	blobs.Ping()
+	op.Publish("nowhere", "")
+	op.Subscribe(r1 + "state")
+	for name, want := range map[string]int64{
+		`connections{kind="operator"}`: 1, `connections{kind="robot"}`: 1, `connections{kind="blobs"}`: 1, `connections{kind="fleetd"}`: 0,
+		`publishes_refused_total{reason="forbidden"}`: 1, `connections_accepted_total`: 3, `retained_bytes`: 2, `subscriptions`: 1,
+		`deliveries_dropped_total{reason="write_deadline"}`: 0, `connections_refused_total{reason="too_often"}`: 0,
+	} {
+		if got := metric(t, b, name); got != want {
+			t.Errorf("%s is %d, want %d", name, got, want)
+		}
+	}
+	if metric(t, b, "bytes_received_total") == 0 || metric(t, b, "bytes_sent_total") == 0 || metric(t, b, "messages_received_total") < 2 {
+		t.Error("bytes and messages are not counted")
+	}
+	problems, err := promlint.New(strings.NewReader(metrics(t, b))).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
