@@ -224,6 +224,9 @@ func (sh *shell) watched(at schema.Time, r api.Robot, shown map[string]string) e
 		return json.NewEncoder(sh.Out).Encode(r)
 	}
 	words := []string{strings.ReplaceAll(viewText(r.Presence), " ", "_")}
+	if r.Gone {
+		words[0] = "gone"
+	}
 	for _, pair := range []struct{ name, value string }{
 		{"mode", modeText(r)}, {"safety", string(r.Safety)}, {"ato", autoText(r)}, {"story", storyText(r)}, {"wish", wishText(r.Wish)}, {"alerts", alertText(r)},
 	} {

@@ -82,6 +82,18 @@ func TestThePageShowsWhoSharesAName(t *testing.T) {
 	}
 }
 
+func TestThePageForgetsARobotThatLeftAndNamesTheOrphans(t *testing.T) {
+	script, _ := page(t, "/live.js")
+	for what, want := range map[string]string{
+		"drop a robot that left the fleet":           "if (r.gone) forget(r.id)",
+		"say how documents without a robot are seen": "fleetd robot orphans",
+	} {
+		if !strings.Contains(script, want) {
+			t.Errorf("the script does not %s", what)
+		}
+	}
+}
+
 func TestAStopIsNeverCalledAnEmergencyStop(t *testing.T) {
 	html, _ := page(t, "/")
 	if !strings.Contains(html, "software stop - not an emergency stop") {

@@ -67,7 +67,7 @@ func (h *hub) forget(id string) {
 func gone(id string) api.Robot {
 	return api.Robot{
 		ID: id, Gone: true, Labels: map[string]string{}, Presence: api.Presence{View: string(presence.Unknown), Why: "it is no robot of this fleet"},
-		PauseHolders: []schema.Pause{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{},
+		PauseHolders: []schema.Pause{}, Latches: []schema.StopLatch{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{},
 	}
 }
 

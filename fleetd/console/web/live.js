@@ -176,7 +176,8 @@ function drawPresence(r, card) {
   say(card.querySelector('.word'), view === p.view ? view : view + ', was ' + p.view);
   let s = p.view === 'online' && !p.disputed ? '' : p.why || '';
   if (p.heard && p.view !== 'online') s += (s ? '; ' : '') + 'heard ' + ago(p.heard);
-  if (!r.adopted) s += (s ? '; ' : '') + 'not adopted by this fleet';
+  const there = p.view === 'online' || p.view === 'degraded';
+  if (!r.adopted) s += (s ? '; ' : '') + (there ? 'not adopted by this fleet' : 'not of this fleet; the broker keeps its documents: fleetd robot orphans');
   say(card.querySelector('.why'), s);
 }
 
@@ -212,6 +213,14 @@ function heard() {
   byID('as-of').textContent = clock(heardAt);
 }
 
+// A robot that left the fleet is shown no more.
+function forget(id) {
+  rows.delete(id);
+  const card = cards.get(id);
+  if (card) card.remove();
+  cards.delete(id);
+}
+
 function connect() {
   if (source) source.close();
   source = new EventSource('api/v1/stream');
@@ -220,15 +229,18 @@ function connect() {
     const all = JSON.parse(e.data).robots;
     rows.clear();
     for (const r of all) rows.set(r.id, r);
-    for (const [id, card] of cards) {
-      if (!rows.has(id)) { card.remove(); cards.delete(id); }
+    for (const id of [...cards.keys()]) {
+      if (!rows.has(id)) forget(id);
     }
     for (const r of all) draw(r);
     drawSummary(); banner();
   });
   source.addEventListener('changes', (e) => {
     heard();
-    for (const r of JSON.parse(e.data).robots) { rows.set(r.id, r); draw(r); }
+    for (const r of JSON.parse(e.data).robots) {
+      if (r.gone) forget(r.id);
+      else { rows.set(r.id, r); draw(r); }
+    }
     drawSummary(); banner();
   });
   source.addEventListener('desk', (e) => {
