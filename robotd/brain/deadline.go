@@ -19,6 +19,7 @@ func Deadline(s *State) time.Duration {
 			at = d
 		}
 	}
+	sooner(s.unkept, s.unkept > 0)
 	sooner(s.requests.Deadline())
 	sooner(s.story.Deadline())
 	sooner(s.activities.Deadline())

@@ -40,7 +40,8 @@ type (
 	SaveContent struct{ delivery.Save }
 	// SaveEvent adds to the ring of events.
 	SaveEvent struct{ Payload []byte }
-	// SaveSetting keeps what somebody switched on or off; an empty value forgets.
+	// SaveSetting keeps what somebody switched on or off, or holds, and answers with
+	// SettingsSaved; an empty value forgets.
 	SaveSetting struct{ Name, Value string }
 
 	// ReadEvents reads the ring of events, those of this step included, and answers

@@ -67,6 +67,9 @@ type (
 		Refused schema.Reason // why there are none
 	}
 
+	// SettingsSaved answers SaveSetting: without Refused they are on the disk.
+	SettingsSaved struct{ Refused schema.Reason }
+
 	// Delivered says that the broker has the final answer to a command.
 	Delivered struct{ Key request.Key }
 
@@ -149,6 +152,7 @@ func (Command) event()       {}
 func (Frame) event()         {}
 func (RequestsSaved) event() {}
 func (Recalled) event()      {}
+func (SettingsSaved) event() {}
 func (Delivered) event()     {}
 func (Heard) event()         {}
 func (Wished) event()        {}

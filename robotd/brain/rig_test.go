@@ -207,6 +207,7 @@ func (r *rig) done(ev Event, effects []Effect) {
 			if !r.diskFull {
 				r.memory.Settings[e.Name] = e.Value
 			}
+			r.soon(0, SettingsSaved{Refused: refused})
 		case SaveEvent:
 			if r.events = append(r.events, e.Payload); len(r.events) > r.ring {
 				r.events = r.events[1:]

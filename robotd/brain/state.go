@@ -55,6 +55,7 @@ type State struct {
 	latches    latch.State    // the stops that people hold
 	latchFacts []safety.Latch // the same, as the safety core takes them
 	calls      []called       // live stops that are to be answered
+	unkept     time.Duration  // when the disk is asked again to keep what holds; 0 = it has it
 
 	// The body.
 	body     body

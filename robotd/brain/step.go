@@ -41,6 +41,7 @@ func Step(s *State, now Now, ev Event, out []Effect) []Effect {
 	t.perform()
 	if _, tick := ev.(Tick); tick {
 		t.ticked = now.Mono
+		t.keepLate()
 		t.outs = t.lanes.Tick(now.Mono, t.outs)
 		t.push()
 		if t.feeding() {
@@ -79,6 +80,9 @@ func (t *turn) hear(ev Event) {
 	case Tick, Follow, Reported, Command, Delivered, Stopped, Called:
 	case RequestsSaved:
 		t.disk(ev.Refused)
+	case SettingsSaved:
+		t.disk(ev.Refused)
+		t.keepAgain(ev.Refused)
 	case Recalled:
 		t.recalled(ev)
 	case Begin:

@@ -3,6 +3,7 @@ package brain
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -195,4 +196,31 @@ func (t *turn) tellCalls() {
 		t.do(Publish{Topic: schema.TopicAck, Param: c.client, Payload: t.ackPayload(&a), First: true})
 	}
 	t.calls = t.calls[:0]
+}
+
+// keepPause is how long a disk that refused to keep what holds the robot is left
+// alone.
+const keepPause = time.Second
+
+// keepAgain notes that the disk did not take a setting: what holds the robot has to
+// outlast a restart, so it is offered until the disk takes it.
+func (t *turn) keepAgain(refused schema.Reason) {
+	t.unkept = 0
+	if refused != "" {
+		t.unkept = t.now.Mono + keepPause
+	}
+}
+
+// keepLate offers the disk again what holds the robot.
+func (t *turn) keepLate() {
+	if t.unkept == 0 || t.now.Mono < t.unkept {
+		return
+	}
+	t.unkept = 0
+	value := ""
+	if t.held != (safety.Held{}) {
+		value = string(t.encode(t.held))
+	}
+	t.do(SaveSetting{latchSetting, value})
+	t.do(SaveSetting{latchesSetting, string(t.encode(&t.latches))})
 }

@@ -118,8 +118,11 @@ func promise(p numbered) bool {
 func answers(saves []brain.Effect, refused schema.Reason) []brain.Event {
 	var out []brain.Event
 	var keys []request.Key
+	settings := false
 	for _, e := range saves {
 		switch e := e.(type) {
+		case brain.SaveSetting:
+			settings = true
 		case brain.SaveRequests:
 			for _, r := range e.Put {
 				keys = append(keys, r.Key())
@@ -129,6 +132,9 @@ func answers(saves []brain.Effect, refused schema.Reason) []brain.Event {
 				out = append(out, brain.ContentSaved{Kind: e.Kind, Rev: e.Rev, Refused: refused})
 			}
 		}
+	}
+	if settings {
+		out = append(out, brain.SettingsSaved{Refused: refused})
 	}
 	if len(keys) > 0 {
 		out = append(out, brain.RequestsSaved{Keys: keys, Refused: refused})
