@@ -103,6 +103,8 @@ func (t *turn) reported(ev driver.Event) {
 		t.hand.vx, t.hand.wz = finite(ev.VX), finite(ev.WZ)
 	case driver.Sensed:
 		t.sensed(ev)
+	case driver.Calibrating:
+		t.calibrating(finite(ev.Level))
 	case driver.Waits:
 		t.waits = append(t.waits, ev)
 	}

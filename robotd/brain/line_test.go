@@ -207,6 +207,9 @@ func ackLine(to string, a schema.Ack) string {
 	if l := a.Lease; l != nil {
 		line += fmt.Sprintf(" lease=%s %s %s %s until %d", l.ID, l.Holder, l.By, l.Scope, l.UntilMS)
 	}
+	if a.Progress != nil {
+		line += fmt.Sprintf(" %d%%", *a.Progress)
+	}
 	if a.Dup {
 		line += " again"
 	}

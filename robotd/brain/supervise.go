@@ -110,6 +110,14 @@ func (t *turn) obeyAto(do mode.Do) {
 
 func (t *turn) tellMode(in mode.Input) { t.toMode = append(t.toMode, modeInput{Input: in}) }
 
+// calibrating tells who asked for the calibration how far it is.
+func (t *turn) calibrating(share float64) {
+	if t.mode.Phase == mode.Calibrating && t.mode.Req != "" {
+		percent := int(100 * min(1, max(0, share)))
+		t.asking(request.Outcome{Key: request.Key(t.mode.Req), Status: schema.StatusInProgress, Progress: &percent})
+	}
+}
+
 // calibrated passes the end of a calibration on, unless a later one was ordered.
 func (t *turn) calibrated(ev Calibrated) {
 	if ev.Run != t.calibration {

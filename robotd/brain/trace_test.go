@@ -167,6 +167,9 @@ func (p *player) happen(text, word string, args []string) {
 		}
 	case "calibration": // takes so long
 		r.calibTime, _ = time.ParseDuration(arg(0))
+	case "calibrating": // it has come so far
+		level, _ := strconv.ParseFloat(arg(0), 64)
+		r.give(Reported{driver.Event{Kind: driver.Calibrating, Level: level}})
 	case "ring": // holds so many events
 		r.ring, _ = strconv.Atoi(arg(0))
 		r.events = r.events[max(0, len(r.events)-r.ring):]

@@ -94,6 +94,9 @@ const (
 	Battery Kind = "battery" // Level, Charging
 	Sensed  Kind = "sensed"  // Signal, Name, On, Level
 	Waits   Kind = "waits"   // Unit, Reason: calibration waits for something
+	// Calibrating: a calibration is under way and has come as far as Level, 0..1. A
+	// body that does not know says nothing.
+	Calibrating Kind = "calibrating"
 	// Speed: VX, WZ, as measured; every SpeedEvery while the drive moves, and once
 	// when it stands again.
 	Speed Kind = "speed"
@@ -119,7 +122,7 @@ type Event struct {
 	Signal   Signal
 	Name     string
 	On       bool
-	Level    float64 // battery: 0..1
+	Level    float64 // battery, calibration: 0..1
 	VX, WZ   float64 // m/s forward, rad/s to the left
 	Charging bool
 	Reason   schema.Reason

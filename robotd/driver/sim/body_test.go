@@ -265,6 +265,15 @@ func TestHomingWaitsToBeEnabledAndOnlyThenMotionIsTaken(t *testing.T) {
 		if got == nil || !got.OK() || !got.Map {
 			t.Fatalf("got %+v", got)
 		}
+		var far []float64
+		for _, e := range r.seen {
+			if e.Kind == driver.Calibrating {
+				far = append(far, e.Level)
+			}
+		}
+		if len(far) < 5 || !slices.IsSorted(far) || far[len(far)-1] < 0.9 || far[len(far)-1] > 1 {
+			t.Errorf("tells how far it has come: %v", far)
+		}
 		r.takes(r.start("drive", score.Action{Type: score.TypeGoto, Point: "desk"}))
 	})
 }

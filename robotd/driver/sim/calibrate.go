@@ -14,7 +14,20 @@ type calibration struct {
 	answer  chan driver.Calibration
 	loading time.Duration // left
 	homing  [2]time.Duration
-	waiting [2]bool // was told that the unit waits
+	waiting [2]bool       // was told that the unit waits
+	work    time.Duration // all of it
+	told    float64       // how far it had come
+}
+
+// left is how much of the work remains.
+func (c *calibration) left(movers []mover) time.Duration {
+	sum := max(0, c.loading)
+	for i := range movers {
+		if !movers[i].homed && movers[i].fault == "" {
+			sum += max(0, c.homing[i])
+		}
+	}
+	return sum
 }
 
 // Calibrate loads the map and homes what has to be homed, as soon as it is
@@ -54,6 +67,7 @@ func (s *Sim) beginCalibration(c *calibration) bool {
 	for i := range s.movers {
 		s.movers[i].homed = !s.config.Homing
 	}
+	c.work = c.left(s.movers[:])
 	return true
 }
 
@@ -93,6 +107,10 @@ func (s *Sim) calibrating(dt time.Duration) {
 			}
 		}
 		open = true
+	}
+	if far := 1 - float64(c.left(s.movers[:]))/float64(c.work); far >= c.told+0.1 {
+		c.told = far
+		s.tell(driver.Event{Kind: driver.Calibrating, Level: far})
 	}
 	if open {
 		return
