@@ -19,7 +19,7 @@ import (
 //	facts [performing] [held] [boundary] [interrupted]
 //	missing ACT,ACT...      the acts that the robot lacks from now on
 //	clock                           the fleet's time is known from now on
-//	emptied, belong AUTHORITY, adopt AUTHORITY, tick, restart, lose NAME
+//	emptied, belong AUTHORITY, adopt AUTHORITY, tick, restart [ACTS-DIGEST], lose NAME
 func TestTraces(t *testing.T) {
 	covered := map[string]bool{}
 	golden.Traces(t, func(t *testing.T) func(string) string {
@@ -111,7 +111,11 @@ func (w *world) play(t *testing.T, line string) string {
 		w.blobs[w.digest(arg(0))] = []byte("worm eaten")
 		return ""
 	case "restart":
-		return w.tell(append(w.restart(w.s.actsDigest), w.step(Tick{})...))
+		digest := w.s.actsDigest
+		if arg(0) != "" {
+			digest = arg(0) // as another robot, with other acts
+		}
+		return w.tell(append(w.restart(digest), w.step(Tick{})...))
 	default:
 		t.Fatalf("%q: no such word", line)
 	}
