@@ -109,7 +109,11 @@ token brings it back, or fleetd adopt where robots have passwords.`,
 				if r.DryRun {
 					verb = "it would be revoked: brokers would refuse"
 				}
-				fmt.Fprintf(w, "%s %s the name and %d certificates, and end its connections (it is %s)\n", r.Robot, verb, len(r.Certificates), orElse(r.View, "not there"))
+				certificates := fmt.Sprintf("%d certificates", len(r.Certificates))
+				if len(r.Certificates) == 1 {
+					certificates = "1 certificate"
+				}
+				fmt.Fprintf(w, "%s %s the name and %s, and end its connections (it is %s)\n", r.Robot, verb, certificates, orElse(r.View, "not there"))
 			})
 		}),
 	}
