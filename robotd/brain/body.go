@@ -110,12 +110,12 @@ func (t *turn) reported(ev driver.Event) {
 	}
 }
 
-// finite is what of a driver's figure can be told.
+// finite is what of a driver's figure can be told: to the thousandth.
 func finite(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0
 	}
-	return v
+	return math.Round(v*1000) / 1000
 }
 
 // maxWord bounds each word that a driver says, in bytes.

@@ -1,0 +1,139 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"troupe/schema"
+)
+
+// speed is what telemetry/drive says.
+type speed struct {
+	monoMS int64
+	vx     float64
+}
+
+// speeds are all that the robot told since a mark.
+func (w *world) speeds(mark int, rid string) (all []speed) {
+	for _, m := range w.eye.since(mark, on(rid, "telemetry/drive")) {
+		figures, problems := schema.Decode[schema.Telemetry]([]byte(m.Payload))
+		if len(problems) > 0 {
+			w.t.Fatalf("%s: %v", m, problems)
+		}
+		var at struct {
+			VX float64 `json:"vx_mps"`
+			WZ float64 `json:"wz_radps"`
+		}
+		if err := json.Unmarshal(figures.Data, &at); err != nil {
+			w.t.Fatalf("%s: %v", m, err)
+		}
+		all = append(all, speed{figures.MonoMS, at.VX})
+	}
+	return all
+}
+
+// newestSpeed waits for the robot to say how fast it is.
+func (w *world) newestSpeed(mark int, rid string) speed {
+	w.t.Helper()
+	w.eye.upon(w.t, mark, on(rid, "telemetry/drive"), "how fast "+rid+" is", func(message) bool { return true })
+	all := w.speeds(mark, rid)
+	return all[len(all)-1]
+}
+
+// TestARobotIsDrivenByHandAndStandsWhenTheFramesEnd is what a person does with a
+// stick, with one frame for each word of the robot.
+func TestARobotIsDrivenByHandAndStandsWhenTheFramesEnd(t *testing.T) {
+	in(t, anyBroker, func(w *world) {
+		w.recorder.Allow(on("r1", "cmd/#"))
+		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.told("op1", "r1", "safety/enable", "")
+		lease := w.told("op1", "r1", "control/acquire", `{"args":{"ttl_ms":60000}}`).Lease
+		if lease == nil || lease.ID == "" || lease.Holder != "op1" {
+			w.t.Fatalf("the answer holds the lease %s", text(lease))
+		}
+		var seq int64
+		frame := func(client string, vx float64) {
+			seq++
+			w.send(client, on("r1", "cmd/"+client+"/manual/velocity"),
+				fmt.Sprintf(`{"lease":%q,"seq":%d,"vx":%v,"wz":0,"ttl_ms":400,"seen_mono_ms":%d}`, lease.ID, seq, vx, w.newestSpeed(0, "r1").monoMS))
+		}
+
+		// Somebody else has no part in it, and hears nothing but an event.
+		mark := w.eye.mark()
+		frame("op2", 0.3)
+		becomes(w, mark, on("r1", "event"), "the refusal of the other's frame", func(e schema.Event) bool {
+			return e.Type == "teleop_refused" && e.Source == "op2" && e.Cause == string(schema.ReasonNotInControl)
+		})
+
+		mark = w.eye.mark()
+		w.until("the robot to drive", func() bool {
+			frame("op1", 0.3)
+			return w.newestSpeed(mark, "r1").vx > 0
+		})
+		mark = w.eye.mark()
+		w.until("the robot to stand", func() bool { return w.newestSpeed(mark, "r1").vx == 0 })
+		for _, s := range w.speeds(0, "r1") {
+			if s.vx > 0.3+1e-9 {
+				w.t.Errorf("it was asked for 0.3 m/s and went %v", s.vx)
+			}
+		}
+
+		// The lease ends, and with it the robot's telling.
+		w.told("op1", "r1", "control/release", "")
+		w.state("r1", "in nobody's hand", func(s schema.State) bool { return s.Control == nil })
+	})
+}
+
+func TestTwoOperatorsWantTheSameRobot(t *testing.T) {
+	in(t, anyBroker, func(w *world) {
+		w.robotsIn(schema.ModeMnl, "", "r1")
+		first := w.told("op1", "r1", "control/acquire", `{"id":"mine","args":{"ttl_ms":60000}}`)
+
+		no := w.ask("op2", "r1", "control/acquire", "manual")
+		if no.Status != schema.StatusRejected || no.Reason != schema.ReasonNotInControl || no.Lease == nil || no.Lease.Holder != "op1" || no.Lease.ID != "" {
+			w.t.Errorf("the second was answered %s", text(no))
+		}
+		if no := w.ask("op2", "r1", "manual/face", "smile"); no.Reason != schema.ReasonNotInControl || !strings.Contains(no.Detail, "op1") {
+			w.t.Errorf("by hand the second was answered %s", text(no))
+		}
+		w.told("op1", "r1", "manual/face", "smile")
+
+		mark := w.eye.mark()
+		w.told("op2", "r1", "control/takeover", "manual")
+		if lost := w.answered(mark, "op1", "r1", "mine"); lost.Status != schema.StatusCancelled || lost.Lease == nil || lost.Lease.Holder != "op2" {
+			w.t.Errorf("the first was told %s", text(lost))
+		}
+		becomes(w, mark, on("r1", "event"), "that control was lost", func(e schema.Event) bool { return e.Type == "control_lost" })
+		if no := w.ask("op1", "r1", "control/renew", first.Lease.ID); no.Status != schema.StatusRejected {
+			w.t.Errorf("the first renews %s", text(no))
+		}
+
+		// Nobody renews: it ends by itself.
+		w.told("op2", "r1", "control/renew", `{"args":{"ttl_ms":500}}`)
+		w.state("r1", "in nobody's hand", func(s schema.State) bool { return s.Control == nil })
+	})
+}
+
+// TestTheDeskHasControlForAPerson goes through the desk's command line, and ends
+// with the desk.
+func TestTheDeskHasControlForAPerson(t *testing.T) {
+	in(t, []kind{ours}, func(w *world) {
+		w.startDesk()
+		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.until("the desk to know r1", func() bool {
+			return w.cli("control", "acquire", "r1", "--ttl-ms", "60000", "--by", "ann", "--wait").code == 0
+		})
+		w.state("r1", "in ann's hand", func(s schema.State) bool {
+			return s.Control != nil && s.Control.Holder == "fleetd" && s.Control.By == "ann"
+		})
+		if s := w.cli("manual", "say", "r1", "--text", "hello", "--by", "bob", "--wait"); s.code == 0 || !strings.Contains(s.out, "not_in_control") {
+			w.t.Errorf("bob: %+v", s)
+		}
+		w.do("manual", "say", "r1", "--text", "hello", "--by", "ann", "--wait")
+		w.until("the desk to show who has it", func() bool { return strings.Contains(w.do("robot", "get", "r1"), "ann at fleetd") })
+		w.fleetd.kill()
+		w.state("r1", "in nobody's hand", func(s schema.State) bool { return s.Control == nil })
+	})
+}
