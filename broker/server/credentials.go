@@ -97,9 +97,18 @@ func (p *part) renew(next *credentials) (changed bool, err error) {
 	return true, nil
 }
 
-func readUsers(c *credentials, texts [][]byte) (err error) {
-	c.users, err = access.ParseUsers(bytes.NewReader(texts[0]))
-	return err
+// readUsers takes a file of nobody at the start only. Later it is most likely one
+// that is just being written, and would disconnect the whole fleet.
+func readUsers(c *credentials, texts [][]byte) error {
+	users, err := access.ParseUsers(bytes.NewReader(texts[0]))
+	switch {
+	case err != nil:
+		return err
+	case users.Len() == 0 && c.users.Len() > 0:
+		return errors.New("nobody is in it any more; if that is meant, start the broker anew")
+	}
+	c.users = users
+	return nil
 }
 
 func readPair(c *credentials, texts [][]byte) error {

@@ -146,6 +146,30 @@ func TestAClientIDPassesOnlyWhenItsOlderConnectionIsGone(t *testing.T) {
 	})
 }
 
+func TestAnIPv6NetworkHasOneCap(t *testing.T) {
+	of := func(text string) netip.Addr {
+		a := netip.MustParseAddrPort(text)
+		return addrOf(at{remote: net.TCPAddrFromAddrPort(a)})
+	}
+	if of("[2001:db8::1]:1") != of("[2001:db8::ffff:2]:2") {
+		t.Error("two addresses of one network count apart")
+	}
+	if of("[2001:db8::1]:1") == of("[2001:db8:0:1::1]:1") || of("192.0.2.1:1") == of("192.0.2.2:1") {
+		t.Error("two networks count as one")
+	}
+	if of("[::ffff:192.0.2.1]:1") != of("192.0.2.1:1") {
+		t.Error("an address of IPv4 counts twice")
+	}
+}
+
+// at is a connection from somewhere.
+type at struct {
+	net.Conn
+	remote net.Addr
+}
+
+func (a at) RemoteAddr() net.Addr { return a.remote }
+
 // flaky is a listener whose Accept fails a few times, as when the process is out
 // of file descriptors.
 type flaky struct {

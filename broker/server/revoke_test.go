@@ -120,7 +120,10 @@ func TestWhoLosesHisLineInTheUsersFileIsCutAtOnce(t *testing.T) {
 
 	ca.Write("users", []byte("r4 robot\nr1 king\n"))
 	eventually(t, "a complaint", func() bool { return log.holds("a new file is not taken") })
+	ca.Write("users", []byte("# being written\n"))
+	eventually(t, "a complaint about nobody", func() bool { return log.holds("nobody is in it any more") })
 	removed.Ping() // a broken file changes nothing
+	stays.Ping()
 	ca.Write("users", []byte("r2 robot "+hash("b")+"\nr3 operator\nr4 robot\n"))
 	removed.Lost()
 	changed.Lost()
