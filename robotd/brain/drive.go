@@ -7,6 +7,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/safety"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // drive hands the units what this step came to: first what they are told by the
@@ -41,7 +42,20 @@ func (t *turn) toUnit(o *act.Out) {
 	if class == safety.Sounds {
 		o.Do = t.body.atVolume(o.Do)
 	}
-	t.do(Start{driver.Command{Key: o.Key, Unit: o.Unit, Do: t.located(o.Do), Text: o.Text, From: o.From, Holds: o.Holds}})
+	t.do(Start{driver.Command{Key: o.Key, Unit: o.Unit, Do: t.located(o.Do), Text: o.Text, From: o.From, Holds: o.Holds, Asset: t.assetOf(o.Do)}})
+}
+
+// assetOf finds the file that an action names, among those of the story.
+func (t *turn) assetOf(do *score.Action) string {
+	if t.playing == nil {
+		return ""
+	}
+	for _, a := range t.playing.Content.Assets {
+		if a.Kind == score.AssetSound && a.Name == do.Sound || a.Kind == score.AssetFace && a.Name == do.Face {
+			return a.SHA256
+		}
+	}
+	return ""
 }
 
 // feeding: a unit may be moving, and stops by itself when nobody feeds it.

@@ -54,6 +54,9 @@ type Command struct {
 	Text  string        // say: what to speak, in the robot's language
 	From  time.Duration // leave out what was done before an interruption
 	Holds bool
+	// Asset is the SHA-256 of the file that Do names, where its story brought one;
+	// the file has that name in the directory assets of the robot's data.
+	Asset string
 }
 
 // SpeedEvery is how often a drive that moves tells how fast it is.

@@ -1,6 +1,7 @@
 package robot
 
 import (
+	"errors"
 	"fmt"
 
 	"troupe/robotd/brain"
@@ -20,7 +21,10 @@ type store interface {
 }
 
 // onDisk is the robot's data directory.
-type onDisk struct{ *disk.Disk }
+type onDisk struct {
+	*disk.Disk
+	assets *assets
+}
 
 // openStore opens the data directory and reads what the robot remembers.
 func openStore(dir string) (store, brain.Memory, error) {
@@ -28,7 +32,11 @@ func openStore(dir string) (store, brain.Memory, error) {
 	if err != nil {
 		return nil, brain.Memory{}, err
 	}
-	return onDisk{d}, brain.Memory{
+	files, err := openAssets(dir, saved.Kept, saved.Blobs)
+	if err != nil {
+		return nil, brain.Memory{}, errors.Join(err, d.Close())
+	}
+	return onDisk{d, files}, brain.Memory{
 		Boots: saved.Boots, Requests: saved.Commands, Kept: saved.Kept, Blobs: saved.Blobs, Settings: saved.Settings,
 	}, nil
 }
@@ -40,6 +48,9 @@ func (d onDisk) keep(saves []brain.Effect) error {
 		case brain.SaveRequests:
 			batch = append(batch, disk.Commands{Save: e.Save})
 		case brain.SaveContent:
+			if err := d.assets.add(e.Save); err != nil {
+				return err
+			}
 			batch = append(batch, disk.Content{Save: e.Save})
 		case brain.SaveEvent:
 			batch = append(batch, disk.Event{Payload: e.Payload})
@@ -49,7 +60,15 @@ func (d onDisk) keep(saves []brain.Effect) error {
 			panic(fmt.Sprintf("robot: no such save: %T", e))
 		}
 	}
-	return d.Apply(batch...)
+	if err := d.Apply(batch...); err != nil {
+		return err
+	}
+	for _, e := range saves {
+		if e, ok := e.(brain.SaveContent); ok {
+			_ = d.assets.settle(e.Save) // all is kept; what could not be removed is swept with the next
+		}
+	}
+	return nil
 }
 
 func (d onDisk) events() ([][]byte, error) { return d.Events() }

@@ -131,6 +131,13 @@ func TestASlowBlobHoldsUpNeitherTheHeartbeatNorAStop(t *testing.T) {
 		reported(s, "story", func(r schema.ReportedStory) bool {
 			return r.Phase == schema.DeployActive && r.DesiredRev == 1 && r.SelfCheck == schema.SelfCheckPassed
 		})
+		if _, err := os.Stat(filepath.Join(s.dir, assetsDir, gong.SHA256)); err != nil {
+			t.Errorf("the sound cannot be read by the body: %v", err)
+		}
+		s.must("mode/set", `{"mode":"ato"}`)
+		s.state("the sound was played", func(d schema.State) bool {
+			return len(d.Queue.Completed) > 0 && d.Queue.Completed[0] == "ring" && len(d.Queue.Failed) == 0
+		})
 		before := way.seen.Load()
 		time.Sleep(10 * time.Minute)
 		if n := way.seen.Load(); n != before {

@@ -31,6 +31,9 @@ func (s *Sim) startVoice(c driver.Command) {
 		v.what, v.speech, v.left = c.Text, true, max(shortestSpeech, time.Duration(seconds*float64(time.Second)))
 	case score.TypeSound:
 		length, known := sounds[c.Do.Sound]
+		if c.Asset != "" { // a file of the story: how long it lasts stands in it
+			length, known = time.Second, true
+		}
 		if !known {
 			s.failed(c.Key, schema.ReasonOutOfRange, "there is no sound "+c.Do.Sound)
 			return
@@ -108,7 +111,7 @@ func (s *Sim) show(l *lamp, c driver.Command, what string) {
 }
 
 func (s *Sim) startFace(c driver.Command) {
-	if !slices.Contains(faces, c.Do.Face) {
+	if !slices.Contains(faces, c.Do.Face) && c.Asset == "" {
 		s.failed(c.Key, schema.ReasonOutOfRange, "there is no face "+c.Do.Face)
 		return
 	}

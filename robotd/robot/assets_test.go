@@ -1,0 +1,110 @@
+package robot
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"troupe/robotd/brain"
+	"troupe/robotd/delivery"
+	"troupe/schema"
+	"troupe/schema/score"
+	"troupe/schema/sign"
+)
+
+func TestFilesOfContentsCanBeReadAsLongAsAnythingNeedsThem(t *testing.T) {
+	dir := t.TempDir()
+	s, _, err := openStore(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blob := func(text string) delivery.Blob {
+		sum := sha256.Sum256([]byte(text))
+		return delivery.Blob{SHA256: hex.EncodeToString(sum[:]), Bytes: []byte(text)}
+	}
+	with := func(id string, files ...delivery.Blob) *delivery.Accepted {
+		own := blob(id)
+		a := &delivery.Accepted{Rev: 1, Story: schema.StoryPin{ID: id, Rev: 1, SHA256: own.SHA256, Size: int64(len(own.Bytes))}}
+		for _, f := range files {
+			a.Files = append(a.Files, score.Asset{Name: "f", Kind: score.AssetSound, SHA256: f.SHA256, Size: int64(len(f.Bytes))})
+		}
+		return a
+	}
+	keep := func(k sign.Kind, kept delivery.Kept, blobs ...delivery.Blob) {
+		t.Helper()
+		if err := s.keep([]brain.Effect{brain.SaveContent{Save: delivery.Save{Kind: k, Kept: kept, Blobs: blobs}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	holds := func(when string, want ...delivery.Blob) {
+		t.Helper()
+		var got, names []string
+		entries, err := os.ReadDir(filepath.Join(dir, assetsDir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			got = append(got, e.Name())
+		}
+		for _, b := range want {
+			names = append(names, b.SHA256)
+			if text, err := os.ReadFile(filepath.Join(dir, assetsDir, b.SHA256)); err != nil || string(text) != string(b.Bytes) {
+				t.Errorf("%s: %q is read as %q, %v", when, b.Bytes, text, err)
+			}
+		}
+		if slices.Sort(names); !slices.Equal(got, names) {
+			t.Errorf("%s: there are %v, want %v", when, got, names)
+		}
+	}
+	gong, bell, hall := blob("gong"), blob("bell"), blob("hall")
+	keep(sign.Story, delivery.Kept{Staged: with("a", gong, bell)}, blob("a"), gong, bell)
+	holds("staged", gong, bell)
+	keep(sign.Places, delivery.Kept{Active: with("p", hall)}, blob("p"), hall)
+	keep(sign.Story, delivery.Kept{Active: with("b", bell), Previous: with("a", gong, bell)}, blob("b"))
+	holds("the story and the one before it, and places", gong, bell, hall)
+	keep(sign.Story, delivery.Kept{Active: with("b", bell)})
+	holds("nothing needs the gong", bell, hall)
+
+	// What was damaged or lost beside the disk is put right by the next start.
+	if err := os.WriteFile(filepath.Join(dir, assetsDir, bell.SHA256), []byte("bel"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, assetsDir, hall.SHA256)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, assetsDir, "half.new"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, _, err = openStore(dir); err != nil {
+		t.Fatal(err)
+	}
+	holds("after a restart", bell, hall)
+
+	// What cannot be written is refused as a whole.
+	if err := os.RemoveAll(filepath.Join(dir, assetsDir)); err != nil {
+		t.Fatal(err)
+	}
+	save := brain.SaveContent{Save: delivery.Save{Kind: sign.Story, Kept: delivery.Kept{Active: with("c", gong)}, Blobs: []delivery.Blob{blob("c"), gong}}}
+	if err := s.keep([]brain.Effect{save}); err == nil {
+		t.Error("a file that could not be written was kept")
+	}
+	if err := s.close(); err != nil {
+		t.Fatal(err)
+	}
+	s, m, err := openStore(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := m.Kept[sign.Story].Active; a == nil || a.Story.ID != "b" {
+		t.Errorf("the story is %+v", a)
+	}
+	if err := s.close(); err != nil {
+		t.Fatal(err)
+	}
+}
