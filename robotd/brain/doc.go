@@ -13,12 +13,12 @@
 // a loop elsewhere owns the State, feeds it and performs its effects.
 //
 // The rooms beside it (safety, mode, auto, interrupt, act, link, delivery,
-// request) each decide one thing and do not know each other. Here their facts are
-// gathered and their decisions carried from one to the next, for every event in
-// the same order:
+// request, control, teleop) each decide one thing and do not know each other. Here
+// their facts are gathered and their decisions carried from one to the next, for
+// every event in the same order:
 //
-//	units in, safety, link, supervisor, interrupts, auto, executor, gate, units
-//	out, publish
+//	units in, safety, link, control, supervisor, hand, interrupts, auto,
+//	executor, gate, units out, publish
 //
 // so that whatever makes the robot safer comes first, and what is published in a
 // step is the truth at its end. Every machine takes at most one edge a step.

@@ -2,7 +2,6 @@ package brain
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,56 +51,6 @@ type byHandNow struct {
 	who   control.Who
 	until time.Duration // its unit has to have answered; 0 = the act itself knows
 	moves bool
-}
-
-// byHandVerb is what a verb by hand does.
-type byHandVerb struct {
-	kind    schema.UnitKind // of the unit that it needs; empty = what the act needs
-	patient int64           // ms that the unit may take; 0 = it takes effect at once
-	action  func(schema.Args, *Config) score.Action
-}
-
-var byHandVerbs = map[string]byHandVerb{
-	"manual/goto": {schema.UnitDrive, 300_000, func(a schema.Args, _ *Config) score.Action {
-		return score.Action{Type: score.TypeGoto, Point: a.Point, XM: given(a.XM), YM: given(a.YM), ThetaRad: given(a.ThetaRad), SpeedMPS: given(a.SpeedMPS)}
-	}},
-	"manual/head": {schema.UnitHead, 10_000, func(a schema.Args, _ *Config) score.Action {
-		return score.Action{Type: score.TypeHead, YawRad: given(a.YawRad), PitchRad: given(a.PitchRad), RollRad: given(a.RollRad), Speed: given(a.Speed)}
-	}},
-	"manual/say": {schema.UnitSpeaker, 60_000, func(a schema.Args, c *Config) score.Action {
-		return score.Action{Type: score.TypeSay, Text: score.Text{cmp.Or(a.Language, c.Languages[0]): a.Text}, Volume: given(a.Volume)}
-	}},
-	"manual/sound": {schema.UnitSpeaker, 60_000, func(a schema.Args, _ *Config) score.Action {
-		return score.Action{Type: score.TypeSound, Sound: a.Sound, Volume: given(a.Volume)}
-	}},
-	"manual/face": {schema.UnitFace, 0, func(a schema.Args, _ *Config) score.Action {
-		return score.Action{Type: score.TypeFace, Face: a.Face}
-	}},
-	"manual/led": {schema.UnitLED, 0, func(a schema.Args, _ *Config) score.Action {
-		return score.Action{Type: score.TypeLED, LED: a.LED, Colour: a.Colour, Pattern: a.Pattern, PeriodMS: a.PeriodMS}
-	}},
-	"manual/volume": {kind: schema.UnitSpeaker},
-	"manual/act":    {},
-	"act/perform":   {},
-}
-
-func given(n schema.Number) *float64 {
-	if !n.Said {
-		return nil
-	}
-	return &n.Value
-}
-
-// verbs are those that this body has units for.
-func (s *State) verbs() []string {
-	return slices.DeleteFunc(schema.VerbIDs(), func(id string) bool {
-		v, ok := byHandVerbs[id]
-		if !ok || v.kind == "" {
-			return false
-		}
-		_, has := s.body.of(v.kind)
-		return !has
-	})
 }
 
 // askByHand lays something to do before the lanes.
@@ -351,36 +300,4 @@ func (t *turn) callOffByHand(key request.Key) bool {
 		}
 	}
 	return false
-}
-
-// setVolume sets how loud all is that the robot says and plays, from now on and
-// over a restart.
-func (t *turn) setVolume(o request.Perform) {
-	v := o.Args.Volume.Value
-	r := reply{Status: schema.StatusSucceeded}
-	switch {
-	case v < 0 || v > 1:
-		t.refuse(o, schema.ReasonOutOfRange, "/args/volume", fmt.Sprintf("%v is not between 0 and 1", v))
-		return
-	case t.body.volume == o.Args.Volume:
-		r.Reason = schema.ReasonUnchanged
-	default:
-		t.body.volume = o.Args.Volume
-		t.do(SaveSetting{volumeSetting, strconv.FormatFloat(v, 'g', -1, 64)})
-		t.dirty(soon)
-	}
-	t.reply(o.Key, r)
-}
-
-// atVolume is what a speaker is told, at the robot's volume.
-func (b *body) atVolume(do *score.Action) *score.Action {
-	if !b.volume.Said {
-		return do
-	}
-	own, v := *do, b.volume.Value
-	if own.Volume != nil {
-		v *= *own.Volume
-	}
-	own.Volume = &v
-	return &own
 }

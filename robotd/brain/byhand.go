@@ -1,0 +1,59 @@
+package brain
+
+import (
+	"cmp"
+	"slices"
+
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// byHandVerb is what a verb by hand does.
+type byHandVerb struct {
+	kind    schema.UnitKind // of the unit that it needs; empty = what the act needs
+	patient int64           // ms that the unit may take; 0 = it takes effect at once
+	action  func(schema.Args, *Config) score.Action
+}
+
+var byHandVerbs = map[string]byHandVerb{
+	"manual/goto": {schema.UnitDrive, 300_000, func(a schema.Args, _ *Config) score.Action {
+		return score.Action{Type: score.TypeGoto, Point: a.Point, XM: given(a.XM), YM: given(a.YM), ThetaRad: given(a.ThetaRad), SpeedMPS: given(a.SpeedMPS)}
+	}},
+	"manual/head": {schema.UnitHead, 10_000, func(a schema.Args, _ *Config) score.Action {
+		return score.Action{Type: score.TypeHead, YawRad: given(a.YawRad), PitchRad: given(a.PitchRad), RollRad: given(a.RollRad), Speed: given(a.Speed)}
+	}},
+	"manual/say": {schema.UnitSpeaker, 60_000, func(a schema.Args, c *Config) score.Action {
+		return score.Action{Type: score.TypeSay, Text: score.Text{cmp.Or(a.Language, c.Languages[0]): a.Text}, Volume: given(a.Volume)}
+	}},
+	"manual/sound": {schema.UnitSpeaker, 60_000, func(a schema.Args, _ *Config) score.Action {
+		return score.Action{Type: score.TypeSound, Sound: a.Sound, Volume: given(a.Volume)}
+	}},
+	"manual/face": {schema.UnitFace, 0, func(a schema.Args, _ *Config) score.Action {
+		return score.Action{Type: score.TypeFace, Face: a.Face}
+	}},
+	"manual/led": {schema.UnitLED, 0, func(a schema.Args, _ *Config) score.Action {
+		return score.Action{Type: score.TypeLED, LED: a.LED, Colour: a.Colour, Pattern: a.Pattern, PeriodMS: a.PeriodMS}
+	}},
+	"manual/volume": {kind: schema.UnitSpeaker},
+	"manual/act":    {},
+	"act/perform":   {},
+}
+
+func given(n schema.Number) *float64 {
+	if !n.Said {
+		return nil
+	}
+	return &n.Value
+}
+
+// verbs are those that this body has units for.
+func (s *State) verbs() []string {
+	return slices.DeleteFunc(schema.VerbIDs(), func(id string) bool {
+		v, ok := byHandVerbs[id]
+		if !ok || v.kind == "" {
+			return false
+		}
+		_, has := s.body.of(v.kind)
+		return !has
+	})
+}

@@ -1,0 +1,42 @@
+package brain
+
+import (
+	"fmt"
+	"strconv"
+
+	"troupe/robotd/request"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// setVolume sets how loud all is that the robot says and plays, from now on and
+// over a restart.
+func (t *turn) setVolume(o request.Perform) {
+	v := o.Args.Volume.Value
+	r := reply{Status: schema.StatusSucceeded}
+	switch {
+	case v < 0 || v > 1:
+		t.refuse(o, schema.ReasonOutOfRange, "/args/volume", fmt.Sprintf("%v is not between 0 and 1", v))
+		return
+	case t.body.volume == o.Args.Volume:
+		r.Reason = schema.ReasonUnchanged
+	default:
+		t.body.volume = o.Args.Volume
+		t.do(SaveSetting{volumeSetting, strconv.FormatFloat(v, 'g', -1, 64)})
+		t.dirty(soon)
+	}
+	t.reply(o.Key, r)
+}
+
+// atVolume is what a speaker is told, at the robot's volume.
+func (b *body) atVolume(do *score.Action) *score.Action {
+	if !b.volume.Said {
+		return do
+	}
+	own, v := *do, b.volume.Value
+	if own.Volume != nil {
+		v *= *own.Volume
+	}
+	own.Volume = &v
+	return &own
+}
