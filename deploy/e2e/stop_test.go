@@ -152,6 +152,28 @@ func TestAWallButtonHoldsEveryRobotWhateverItSays(t *testing.T) {
 	})
 }
 
+func TestADocumentThatCannotBeReadHoldsUntilTheDeskReleasesIt(t *testing.T) {
+	in(t, []kind{ours}, func(w *world) {
+		topic := on("r1", "desired/stop")
+		w.recorder.Allow(topic)
+		w.startDesk()
+		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.known("r1")
+		w.enabled("r1")
+		w.send("admin", topic, "{{{", "-r")
+		w.holds("r1", "unreadable-robot-stop")
+		w.refusesEnable("r1", "unreadable-robot-stop")
+		w.send("admin", topic, "", "-r") // emptied: that releases nothing
+		w.onRecord("unreadable-robot-stop")
+		w.robots["r1"].kill()
+		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.holds("r1", "unreadable-robot-stop")
+		w.do("stop", "release", "unreadable-robot-stop", "--why", "somebody wrote there by mistake")
+		w.holds("r1")
+		w.enabled("r1")
+	})
+}
+
 func TestAStopNeedsNoDatabase(t *testing.T) {
 	in(t, []kind{postgres}, func(w *world) {
 		u, err := url.Parse(w.store)

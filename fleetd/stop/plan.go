@@ -119,7 +119,7 @@ func Release(rows Rows, ids []string, by, why string, now time.Time) (Changes, [
 			}
 		}
 		if robots == 0 && !all {
-			problems = append(problems, schema.Fault(fmt.Sprintf("/ids/%d", i), CodeNotHeld, "no stop "+id+" is held", "fleetd stop list shows those that are"))
+			problems = append(problems, schema.Fault(fmt.Sprintf("/ids/%d", i), CodeNotHeld, "no stop "+id+" is held", "fleetd stop list shows those that are; what a robot outside the fleet holds is listed once it is adopted"))
 			continue
 		}
 		where := fmt.Sprintf("on %d robots", robots)

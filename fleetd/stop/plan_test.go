@@ -111,6 +111,10 @@ func TestAnOrderThatComesAgainChangesNothingEvenReleased(t *testing.T) {
 	if c := d.hold(4, o); !c.Empty() {
 		t.Errorf("after its release: %+v", c)
 	}
+	o.At = at(9) // a robot or a broker may repeat it at any time
+	if c := d.hold(9, o); !c.Empty() {
+		t.Errorf("long after its release: %+v", c)
+	}
 	// A wall button's name is no stop's own.
 	wall := OrderOf("wall1", []byte("{{{"), at(5))
 	if wall.ID != "wall1" || !wall.All || !wall.Anew || wall.Level != schema.StopStop {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/robotd/latch"
 	"troupe/schema"
 )
 
@@ -58,6 +59,41 @@ func TestAnEnableThatIsNewerThanAStopIsJudgedAsEver(t *testing.T) {
 		r.until(2 * time.Second)
 		if at := r.s.safety.At; at != schema.SafetyEnabled {
 			t.Errorf("number %d: the robot is %s", n, at)
+		}
+	}
+}
+
+// TestAnEnableThatIsOlderThanAReleaseOpensNothing asks while a stop is held: what
+// was asked before its release does not happen after it.
+func TestAnEnableThatIsOlderThanAReleaseOpensNothing(t *testing.T) {
+	for name, enable := range map[string]func(r *rig, release func()){
+		"overtaken": func(r *rig, release func()) {
+			release()
+			r.give(Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"older"}`), N: 7})
+		},
+		"on its way to the disk": func(r *rig, release func()) {
+			r.give(Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"older"}`), N: 7})
+			release()
+		},
+	} {
+		r := newRig(t)
+		got := acks(r)
+		r.boot()
+		r.give(Connected{Session: "a"})
+		r.until(time.Second)
+		r.give(Stopped{Document: latch.Document{From: latch.Robot, Rev: 1, Authority: "desk", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}}, N: 5})
+		r.until(1500 * time.Millisecond)
+		enable(r, func() {
+			r.give(Stopped{Document: latch.Document{From: latch.Robot, Rev: 2, Authority: "desk"}, N: 8})
+		})
+		r.until(2 * time.Second)
+		if a := got["older"]; a.Status != schema.StatusCancelled || a.Reason != schema.ReasonStopped || r.s.safety.At == schema.SafetyEnabled {
+			t.Errorf("%s: answered %s %s, and the robot is %s", name, a.Status, a.Reason, r.s.safety.At)
+		}
+		r.give(Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"newer"}`), N: 9})
+		r.until(3 * time.Second)
+		if at := r.s.safety.At; at != schema.SafetyEnabled {
+			t.Errorf("%s: asked after the release the robot is %s", name, at)
 		}
 	}
 }

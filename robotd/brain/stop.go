@@ -64,6 +64,7 @@ func (t *turn) stopDocument(ev Stopped) {
 		doc.Stops[i].By, doc.Stops[i].Why = legible(doc.Stops[i].By), legible(doc.Stops[i].Why)
 	}
 	d := t.latching(doc, ev.N)
+	t.tooOld(d)
 	if d.Ignored != "" {
 		t.tell(string(d.Ignored), "safety", string(ev.From)+" stop", "", described{Reason: d.Ignored, Detail: d.Detail})
 	}
@@ -77,10 +78,19 @@ func (t *turn) stopCalled(ev Called) {
 	}
 	t.stopped = max(t.stopped, ev.N)
 	d := t.latching(latch.Asked{StopLatch: t.latchOf(r.ID, r.Level, r.By, r.Why), Anew: anew}, ev.N)
+	t.tooOld(d)
 	t.calls = append(t.calls, called{ev.Client, r.ID, len(d.Moves) == 0})
 	if ev.Retained {
 		t.alarms = append(t.alarms, request.Alarm{Reason: schema.ReasonRetainedCommand, Client: ev.Client, Verb: "fleet/stop",
 			Detail: "a stop was retained on the broker; it was obeyed and holds this robot again at each connection until it is removed"})
+	}
+}
+
+// tooOld ends the commands that wait for the disk: they were asked for before the
+// stop, or before its release.
+func (t *turn) tooOld(d latch.Decision) {
+	if len(d.Moves) > 0 {
+		t.asking(request.Stopped{Detail: "a stop was held or released before it was begun"})
 	}
 }
 

@@ -136,6 +136,9 @@ type (
 	Delivered struct{ Key Key }
 	// Connected says that the link to the broker is ready.
 	Connected struct{}
+	// Stopped says that the robot was stopped otherwise than by a command, or that
+	// such a stop was released: what was taken before and not begun is too old.
+	Stopped struct{ Detail string }
 	// Tick lets time pass; Deadline says when one is wanted.
 	Tick struct{}
 )
@@ -146,6 +149,7 @@ func (Outcome) input()   {}
 func (Revoked) input()   {}
 func (Delivered) input() {}
 func (Connected) input() {}
+func (Stopped) input()   {}
 func (Tick) input()      {}
 
 // Effect is something to be done. Effects are done in the order in which they

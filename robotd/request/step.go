@@ -27,6 +27,8 @@ func Step(s *State, now Now, in Input, out []Effect) []Effect {
 		return out
 	case Connected:
 		return s.connected(out)
+	case Stopped:
+		return s.stopped(in.Detail, out)
 	case Tick:
 		return s.tick(now, out)
 	}
@@ -156,9 +158,14 @@ func (s *State) stop(now Now, verb schema.Verb, a Arrival, out []Effect) []Effec
 		out = append(out, Alarm{Reason: schema.ReasonRetainedCommand, Client: a.Client, Verb: verb.ID(),
 			Detail: "a stop was retained on the broker; it was obeyed and stops this robot again at each connection until it is removed"})
 	}
+	return s.stopped(verb.ID()+" came before it was begun", out)
+}
+
+// stopped ends what was taken and not begun.
+func (s *State) stopped(detail string, out []Effect) []Effect {
 	for _, old := range slices.Clone(s.open) {
 		if old.take(OnStopped) {
-			out = s.finish(old, Answer{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: verb.ID() + " came before it was begun"}, out)
+			out = s.finish(old, Answer{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: detail}, out)
 		}
 	}
 	return out
