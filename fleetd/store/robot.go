@@ -103,13 +103,18 @@ func (t *Tx) AddRobot(ctx context.Context, id string, now time.Time) (added bool
 	if n == 0 {
 		return false, nil
 	}
+	return true, t.tellWishes(ctx, id, now)
+}
+
+// tellWishes puts all that a robot is wished to have into the outbox.
+func (t *Tx) tellWishes(ctx context.Context, robot string, now time.Time) error {
 	wishes, err := list(ctx, t.reads, func(scan func(...any) error) (m library.Message, err error) {
 		return m, scan(&m.Topic, &m.Target, &m.Payload)
-	}, `SELECT kind, robot, payload FROM desired WHERE robot = $1 ORDER BY kind`, id)
+	}, `SELECT kind, robot, payload FROM desired WHERE robot = $1 ORDER BY kind`, robot)
 	if err != nil {
-		return false, fmt.Errorf("list the wishes for %s: %w", id, err)
+		return fmt.Errorf("list the wishes for %s: %w", robot, err)
 	}
-	return true, t.post(ctx, wishes, now)
+	return t.post(ctx, wishes, now)
 }
 
 // SetLabels replaces the labels of a robot.

@@ -6,6 +6,7 @@ import (
 
 	"troupe/fleetd/decommission"
 	"troupe/fleetd/enrol"
+	"troupe/fleetd/library"
 	"troupe/fleetd/store"
 	"troupe/schema"
 )
@@ -104,6 +105,52 @@ func sendAll(t testing.TB, s *store.Store, now time.Time) {
 	}
 	if err := s.MarkSent(t.Context(), seqs, now); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Somebody wishes something of a robot that is almost out: the broker must not keep
+// it.
+func lateWishesAreEmptiedToo(t *testing.T, address string) {
+	s := Open(t, address)
+	fill(t, s)
+	d := begin(t, s, "r1", at(40))
+	step := func(to decommission.Step) decommission.Decommission {
+		t.Helper()
+		do(t, s, func(tx *store.Tx) error { return tx.StepDecommission(t.Context(), d, to, at(41)) })
+		d = must[decommission.Decommission](t)(s.Decommission(t.Context(), "r1"))
+		return d
+	}
+	for _, to := range []decommission.Step{decommission.Stopped, decommission.Revoked, decommission.Unwished, decommission.Emptied} {
+		step(to)
+	}
+	apply(t, s, library.Changes{
+		Defaults: []library.Default{wish("r1", 2, "s1", 2)}, Outbox: []library.Message{{Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte(`{"rev":2}`)}},
+	})
+	sendAll(t, s, at(42))
+	if got := step(decommission.Archived); got.Step != decommission.Emptied || !got.EndedAt.IsZero() {
+		t.Errorf("with a late wish it is %+v", got)
+	}
+	if told := must[bool](t)(s.Told(t.Context(), "r1")); told {
+		t.Error("the late wish is not emptied")
+	}
+	sendAll(t, s, at(43))
+	if got := step(decommission.Archived); got.Step != decommission.Archived {
+		t.Errorf("then it is %+v", got)
+	}
+}
+
+// Who is enrolled again before he was out has his wishes again.
+func cancelledDecommissionsTellAgain(t *testing.T, address string) {
+	s := Open(t, address)
+	fill(t, s)
+	d := begin(t, s, "r1", at(40))
+	for _, to := range []decommission.Step{decommission.Stopped, decommission.Revoked, decommission.Unwished, decommission.Cancelled} {
+		do(t, s, func(tx *store.Tx) error { return tx.StepDecommission(t.Context(), d, to, at(41)) })
+		d.Step = to
+	}
+	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0))
+	if last := unsent[len(unsent)-1]; last.Topic != schema.TopicDesiredStory || last.Target != "r1" || len(last.Payload) == 0 {
+		t.Errorf("the last that is told is %+v", last)
 	}
 }
 

@@ -60,6 +60,8 @@ func Run(t *testing.T, address func(t *testing.T) string) {
 		{"a robot that left is in no list, and comes back with its wishes", robotsLeaveAndComeBack},
 
 		{"a decommission goes step by step", decommissionIsSteps},
+		{"a wish that comes late is emptied too", lateWishesAreEmptiedToo},
+		{"who comes back before he was out has his wishes again", cancelledDecommissionsTellAgain},
 		{"a robot on its way out is wished nothing", leavingRobotsAreWishedNothing},
 		{"a stranger's documents are emptied", strangersAreEmptied},
 		{"who is barred is known", barredAreKnown},
