@@ -27,6 +27,7 @@ type life struct {
 	final    map[Key]verdict // the one final answer of each command
 	arrivals int
 	lastStop int
+	newest   map[string]int64 // seq that was performed, of each order
 }
 
 // verdict is what must stay equal between two copies of an answer.
@@ -36,12 +37,12 @@ type verdict struct {
 }
 
 func newLife(t *rapid.T) *life {
-	l := &life{t: t, boot: 1, disk: map[Key]Record{}, arrived: map[Key]int{}, done: map[Key]int{}, final: map[Key]verdict{}, unsaved: map[Key]bool{}}
+	l := &life{t: t, boot: 1, disk: map[Key]Record{}, arrived: map[Key]int{}, done: map[Key]int{}, final: map[Key]verdict{}, unsaved: map[Key]bool{}, newest: map[string]int64{}}
 	l.s, _ = Restore(1, nil, nil)
 	return l
 }
 
-var orders = [][2]string{{"mode", "set"}, {"mode", "kill"}, {"auto", "start"}, {"auto", "pause"}, {"safety", "enable"}, {"sys", "adopt"}, {"sys", "ping"}, {"safety", "stop"}, {"safety", "estop"}}
+var orders = [][2]string{{"mode", "set"}, {"mode", "kill"}, {"auto", "start"}, {"auto", "pause"}, {"safety", "enable"}, {"sys", "adopt"}, {"sys", "ping"}, {"sys", "cancel"}, {"sys", "cancel"}, {"sys", "replay"}, {"safety", "stop"}, {"safety", "estop"}}
 
 func (l *life) step(in Input) {
 	l.now.Wall = noon.Add(l.now.Mono)
@@ -74,8 +75,12 @@ func (l *life) perform(effects []Effect) {
 			l.report(e, "")
 		case Perform:
 			l.doing = append(l.doing, e.Key)
-			if e.Verb.Class == schema.ClassStop {
+			if e.Verb.Class == schema.ClassStop || e.Verb.Journal == schema.JournalNever {
 				continue
+			}
+			l.inOrder(e)
+			if v, ended := l.final[e.Key]; ended {
+				l.t.Fatalf("%s was performed after it had been answered %v", e.Key, v)
 			}
 			if l.done[e.Key]++; l.done[e.Key] > 1 {
 				l.t.Fatalf("%s was performed twice", e.Key)
@@ -92,6 +97,16 @@ func (l *life) perform(effects []Effect) {
 			}
 		}
 	}
+}
+
+// inOrder holds that of one order nothing is performed after what was sent later.
+func (l *life) inOrder(p Perform) {
+	r := l.disk[p.Key]
+	order := r.Client + " " + r.Session + " " + p.Verb.Group
+	if r.Seq != 0 && r.Seq <= l.newest[order] {
+		l.t.Fatalf("%s with seq %d was performed after %d", p.Key, r.Seq, l.newest[order])
+	}
+	l.newest[order] = max(l.newest[order], r.Seq)
 }
 
 // report lets the disk answer, later.
@@ -145,7 +160,17 @@ func (l *life) arrive() {
 	verb := rapid.SampledFrom(orders).Draw(l.t, "verb")
 	id := rapid.SampledFrom([]string{"k1", "k2", "k3", "k4", "k5", "k6"}).Draw(l.t, "id")
 	args := rapid.SampledFrom([]string{`,"args":{"mode":"ato"}`, `,"args":{"authority":"x"}`, ``, `,"ttl_ms":50`, `,"args":5`}).Draw(l.t, "args")
+	if rapid.IntRange(0, 3).Draw(l.t, "well said") > 0 {
+		args = map[string]string{"set": `,"args":{"mode":"ato"}`, "adopt": `,"args":{"authority":"x"}`, "replay": `,"args":{"from":1}`}[verb[1]]
+	}
+	if verb[1] == "cancel" {
+		args = fmt.Sprintf(`,"args":{"id":"k%d"}`, rapid.IntRange(1, 6).Draw(l.t, "target"))
+	}
+	if rapid.Bool().Draw(l.t, "ordered") {
+		args += fmt.Sprintf(`,"session":%q,"seq":%d`, rapid.SampledFrom([]string{"a", "b"}).Draw(l.t, "session"), rapid.IntRange(1, 12).Draw(l.t, "seq"))
+	}
 	a := Arrival{Client: rapid.SampledFrom([]string{"op1", "op2"}).Draw(l.t, "client"), Group: verb[0], Verb: verb[1], Payload: []byte(fmt.Sprintf(`{"id":%q%s}`, id, args))}
+	a.Behind = rapid.IntRange(0, 8).Draw(l.t, "disk behind") == 0
 	l.arrivals++
 	if l.s.find(KeyOf(a.Client, id)) == nil {
 		l.arrived[KeyOf(a.Client, id)] = l.arrivals
@@ -192,10 +217,10 @@ func TestOneEffectAndOneAnswerWhateverHappens(t *testing.T) {
 		l := newLife(t)
 		for range rapid.IntRange(1, 80).Draw(t, "steps") {
 			l.now.Mono += time.Duration(rapid.IntRange(0, 100).Draw(t, "ms")) * time.Millisecond
-			switch rapid.IntRange(0, 6).Draw(t, "what") {
-			case 0, 1:
+			switch rapid.IntRange(-2, 6).Draw(t, "what") {
+			case -2, 0, 1:
 				l.arrive()
-			case 2:
+			case -1, 2:
 				l.saveOne()
 			case 3:
 				l.endOne()
