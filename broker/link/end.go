@@ -1,0 +1,70 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+)
+
+// lose is called once the library has ended all of the connection's goroutines.
+func (s *session) lose(err error) {
+	cause, _ := s.conn.why()
+	if cause != nil {
+		err = cause
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.over {
+		s.over, s.lostFor = true, err
+		close(s.ended)
+	}
+}
+
+// abort ends the connection without a word, so that the broker sends the will.
+func (s *session) abort(err error) {
+	s.conn.fail(err)
+	s.client.Disconnect(uint(s.cfg.WriteTimeout.Milliseconds())) // returns when its goroutines are gone
+	s.lose(err)
+	s.wrote.Wait()
+}
+
+// settle lets out what is queued; nothing is queued after it.
+func (s *session) settle() {
+	s.quitting.Do(func() { close(s.quit) })
+	s.wrote.Wait()
+}
+
+// insist publishes m past the queue, which is settled, and waits until the broker
+// has acknowledged it.
+func (s *session) insist(ctx context.Context, m Message) error {
+	if err := s.cfg.check(m); err != nil {
+		return err
+	}
+	tok := s.client.Publish(m.Topic, m.QoS, m.Retain, m.Payload)
+	select {
+	case <-tok.Done():
+	case <-s.ended:
+		return fmt.Errorf("publish %q: not acknowledged: %w", m.Topic, s.lostFor)
+	case <-ctx.Done():
+		return fmt.Errorf("publish %q: not acknowledged: %w", m.Topic, context.Cause(ctx))
+	}
+	if err := tok.Error(); err != nil {
+		return fmt.Errorf("publish %q: %w", m.Topic, err)
+	}
+	return nil
+}
+
+// close says goodbye: what is queued goes out, then DISCONNECT; no will is sent.
+func (s *session) close(why error) {
+	s.left = true
+	s.settle()
+	s.conn.leaving.Store(true)
+	s.client.Disconnect(uint(s.cfg.WriteTimeout.Milliseconds()))
+	s.conn.fail(why)
+	s.lose(why)
+}
+
+// orderlyEnd tells an end that the other side made from a line that broke.
+func orderlyEnd(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) }
