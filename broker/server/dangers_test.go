@@ -53,6 +53,8 @@ var dangers = []danger{
 	{what: "a SUBSCRIBE is refused because a delivery has its packet id", test: TestASubscribeWhoseIDIsThatOfADeliveryIsGranted},
 	{what: "a robot that flaps wears the broker out, or takes itself over for ever", test: TestARobotThatConnectsAgainAndAgainIsSlowedAndTheConnectionThatIsThereStays},
 	{what: "topics that are empty, malformed, endless, or the broker's own", test: TestTopicsThatAreNoneGoNowhere},
+	{what: "a SUBSCRIBE of MQTT 5 that is cut off ends the process", test: TestATruncatedSubscribeOfMQTT5EndsNobodyElse},
+	{what: "slow, huge, truncated, forged and random input, while a robot is at work", test: TestTheBrokerOutlivesWhateverIsSentToIt},
 	{what: "a duplicate of QoS 2 is delivered again", test: TestAMessageOfQoS2ThatComesTwiceIsDeliveredOnce, stockHolds: "it remembers the packet id until it is released"},
 	{what: "messages of QoS 2 that are never released fill the memory", test: TestMessagesOfQoS2ThatAreNeverReleasedEndTheirConnection, stockHolds: "it takes 1024 at once"},
 }

@@ -88,6 +88,7 @@ func (s *Server) Status() map[string]int64 {
 	out["inflight_dropped"] = i.InflightDropped
 	out["messages_received"] = i.MessagesReceived
 	out["messages_sent"] = i.MessagesSent
+	out["packets_received"] = i.PacketsReceived
 	out["bytes_received"] = i.BytesReceived
 	out["bytes_sent"] = i.BytesSent
 	return out

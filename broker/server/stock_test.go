@@ -139,7 +139,7 @@ func (s *stockBroker) Status() map[string]int64 {
 	i := s.srv.Info.Clone()
 	return map[string]int64{
 		"clients": i.ClientsConnected, "subscriptions": i.Subscriptions, "retained": i.Retained,
-		"inflight": i.Inflight, "inflight_dropped": i.InflightDropped,
+		"inflight": i.Inflight, "inflight_dropped": i.InflightDropped, "packets_received": i.PacketsReceived,
 	}
 }
 
