@@ -212,7 +212,7 @@ func TestWhenTheDiskIsStuckTheLoopGoesOn(t *testing.T) {
 // TestABacklogIsBoundedByWhatIsNewer lets the disk hang for a very long time.
 func TestABacklogIsBoundedByWhatIsNewer(t *testing.T) {
 	l := newBacklog()
-	const steps = 20 * loose
+	const steps = 8 * loose
 	saveOf := func(i int) request.Save { // of fifty names again and again, and of names that come and go
 		put := func(id string) request.Record { return request.Record{Client: "op1", ID: id, N: int64(i)} }
 		return request.Save{
