@@ -78,6 +78,25 @@ func (t *turn) forget(d *door) {
 	}
 }
 
+// keepWishes offers the disk again what it may have refused of the wishes without
+// a blob and of whom the robot believes, as they are now, and then tells of them:
+// what was not on the disk was not told.
+func (t *turn) keepWishes() {
+	if t.authority != "" {
+		t.do(SaveSetting{authoritySetting, t.authority})
+	}
+	if len(t.marks) > 0 {
+		t.do(SaveSetting{countersSetting, string(t.encode(t.marks))})
+	}
+	if t.config.rev > 0 {
+		t.do(SaveSetting{configSetting, string(t.encode(t.config.kept))})
+	}
+	if t.modeWish.rev > 0 {
+		t.do(SaveSetting{wishModeSetting, string(t.encode(&t.modeWish.state))})
+	}
+	t.config.dirty, t.modeWish.dirty = true, true
+}
+
 // hearWish hears a wish without a blob.
 func (t *turn) hearWish(ev Event) {
 	switch ev := ev.(type) {

@@ -213,9 +213,9 @@ func (t *turn) tellCalls() {
 const keepPause = time.Second
 
 // keepAgain notes that the disk did not take a setting: what holds the robot has to
-// outlast a restart, so it is offered until the disk takes it.
+// outlast a restart, so it is offered until the disk takes it. That the disk took
+// another one meanwhile says nothing of this one.
 func (t *turn) keepAgain(refused schema.Reason) {
-	t.unkept = 0
 	if refused != "" {
 		t.unkept = t.now.Mono + keepPause
 	}
@@ -233,4 +233,5 @@ func (t *turn) keepLate() {
 	}
 	t.do(SaveSetting{latchSetting, value})
 	t.do(SaveSetting{latchesSetting, string(t.encode(&t.latches))})
+	t.keepWishes()
 }

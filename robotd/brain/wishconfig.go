@@ -37,6 +37,7 @@ type keptConfig struct {
 type configured struct {
 	door
 	judged
+	kept    keptConfig
 	booted  map[string]jsontext.Value // what was in force at the start, of keys that wait for one
 	restart []string
 	dirty   bool
@@ -49,7 +50,7 @@ func restoreConfig(own *Config, saved map[string]string) (*Config, configured) {
 	c, w := own.own(), configured{judged: judged{taken: map[string]jsontext.Value{}}, restart: []string{}}
 	var kept keptConfig
 	if text := saved[configSetting]; text != "" && json.Unmarshal([]byte(text), &kept) == nil {
-		w.rev = kept.Rev
+		w.rev, w.kept = kept.Rev, kept
 		w.judged = kept.judge(c)
 	}
 	w.booted = w.taken
@@ -90,7 +91,7 @@ func (t *turn) wishedConfig(ev WishedConfig) {
 func (t *turn) configure(k keptConfig) {
 	next := t.base.own()
 	w := k.judge(next)
-	t.config.judged, t.config.restart = w, []string{}
+	t.config.judged, t.config.kept, t.config.restart = w, k, []string{}
 	t.do(SaveSetting{configSetting, string(t.encode(k))})
 
 	live := t.base.own()
