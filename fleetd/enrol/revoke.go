@@ -15,7 +15,12 @@ type Barred struct {
 	At    time.Time
 	By    string
 	Why   string
+	Left  bool // it is none of the fleet's any more
 }
+
+// forgetAfter is when the name of a robot that left is told no more: every
+// certificate that it ever had has ended.
+const forgetAfter = 100 * 24 * time.Hour
 
 // Revocation is what a revocation takes away.
 type Revocation struct {
@@ -27,7 +32,7 @@ type Revocation struct {
 // door, and its name, under which it might know a password. A second revocation
 // takes nothing more and keeps the first one's date and reason on record.
 func Revoke(held []Certificate, robot, by, why string, now time.Time) Revocation {
-	out := Revocation{Barred: Barred{robot, now, by, why}}
+	out := Revocation{Barred: Barred{Robot: robot, At: now, By: by, Why: why}}
 	for _, c := range held {
 		if c.Live(now) {
 			c.RevokedAt, c.RevokedBy, c.RevokedWhy = now, by, why
@@ -38,17 +43,34 @@ func Revoke(held []Certificate, robot, by, why string, now time.Time) Revocation
 }
 
 // List is what brokers are told: the names that are barred, and the certificates
-// that were revoked and have not ended. One that has ended is refused for that.
+// that were revoked and have not ended. One that has ended is refused for that, and
+// robots that left long ago need no mention.
 func List(barred []Barred, revoked []Certificate, authority string, rev int64, now time.Time) schema.Revoked {
 	out := schema.Revoked{Rev: rev, Authority: authority, Names: []string{}, Serials: []string{}, TS: schema.TimeOf(now)}
 	for _, b := range barred {
-		out.Names = append(out.Names, b.Robot)
+		if !b.Left || now.Sub(b.At) < forgetAfter {
+			out.Names = append(out.Names, b.Robot)
+		}
 	}
 	for _, c := range Standing(revoked, now) {
 		out.Serials = append(out.Serials, c.Serial)
 	}
 	slices.Sort(out.Names)
 	return out
+}
+
+// Fitted writes a list in at most so many bytes, for the broker would refuse a
+// longer one and go on with what it had. Certificates are left out, the names never:
+// they hold whatever a robot shows, and brokers have the certificates from the file
+// too.
+func Fitted(l schema.Revoked, limit int) ([]byte, error) {
+	for {
+		payload, err := schema.Encode(l)
+		if err != nil || len(payload) <= limit || len(l.Serials) == 0 {
+			return payload, err
+		}
+		l.Serials = l.Serials[:len(l.Serials)-1-len(l.Serials)/16]
+	}
 }
 
 // Standing are the revoked certificates that have not ended, by serial number.

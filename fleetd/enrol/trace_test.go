@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"troupe/schema"
 	"troupe/schema/golden"
 )
 
@@ -104,6 +105,31 @@ func (f *fleet) play(t *testing.T, now time.Time, word string, words []string) s
 	}
 	t.Fatalf("nobody asks %q", word)
 	return ""
+}
+
+func TestTheListFitsItsTopicAndNeverLosesAName(t *testing.T) {
+	now := morning.Add(time.Hour)
+	var barred []Barred
+	var revoked []Certificate
+	for i := range 3000 {
+		barred = append(barred, Barred{Robot: fmt.Sprintf("r%d", i), At: morning, Left: i%2 == 0})
+		revoked = append(revoked, Certificate{Serial: fmt.Sprintf("%040x", i), NotAfter: now.Add(time.Hour), RevokedAt: morning})
+	}
+	limit := schema.TopicOf(schema.TopicRevoked).MaxBytes
+	payload, err := Fitted(List(barred, revoked, "a", 1, now), limit)
+	if err != nil || len(payload) > limit {
+		t.Fatalf("%d bytes, %v", len(payload), err)
+	}
+	l, problems := schema.Decode[schema.Revoked](payload)
+	if len(problems) > 0 || len(l.Names) != 3000 || len(l.Serials) < 500 || len(l.Serials) == 3000 {
+		t.Errorf("%d names and %d certificates: %v", len(l.Names), len(l.Serials), problems)
+	}
+	if late := List(barred, revoked, "a", 2, now.Add(101*24*time.Hour)); len(late.Names) != 1500 || len(late.Serials) != 0 {
+		t.Errorf("after all has ended: %d names, %d certificates", len(late.Names), len(late.Serials))
+	}
+	if whole, _ := Fitted(List(barred[:2], revoked[:2], "a", 3, now), limit); !strings.Contains(string(whole), revoked[1].Serial) {
+		t.Errorf("a short list is cut: %s", whole)
+	}
 }
 
 // Whatever is asked in whatever order: a token gives at most one certificate, and

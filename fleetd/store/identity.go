@@ -107,10 +107,11 @@ func (t *Tx) AddCertificate(ctx context.Context, c enrol.Certificate) error {
 func (r reads) Barred(ctx context.Context) ([]enrol.Barred, error) {
 	all, err := list(ctx, r, func(scan func(...any) error) (b enrol.Barred, err error) {
 		var at int64
-		err = scan(&b.Robot, &at, &b.By, &b.Why)
-		b.At = timeOf(at)
+		var left int64
+		err = scan(&b.Robot, &at, &b.By, &b.Why, &left)
+		b.At, b.Left = timeOf(at), left > 0
 		return b, err
-	}, `SELECT robot, barred_at, barred_by, why FROM barred ORDER BY robot`)
+	}, `SELECT b.robot, b.barred_at, b.barred_by, b.why, COALESCE(r.archived_at, 0) FROM barred b LEFT JOIN robots r ON r.id = b.robot ORDER BY b.robot`)
 	if err != nil {
 		return nil, fmt.Errorf("list barred robots: %w", err)
 	}
@@ -169,7 +170,7 @@ func (t *Tx) TellRevoked(ctx context.Context, authority string, now time.Time) e
 	if err != nil {
 		return err
 	}
-	payload, err := schema.Encode(enrol.List(barred, revoked, authority, rev+1, now))
+	payload, err := enrol.Fitted(enrol.List(barred, revoked, authority, rev+1, now), schema.TopicOf(schema.TopicRevoked).MaxBytes)
 	if err != nil {
 		return err
 	}

@@ -192,7 +192,14 @@ func barredAreKnown(t *testing.T, address string) {
 	do(t, s, func(tx *store.Tx) error {
 		return tx.Revoke(t.Context(), enrol.Revoke(nil, "r7", "anna", "", at(1)))
 	})
-	for robot, want := range map[string]bool{"r7": true, "r8": false} {
+	fill(t, s)
+	do(t, s, func(tx *store.Tx) error {
+		return tx.Revoke(t.Context(), enrol.Revoke(nil, "r1", "anna", "", at(1)))
+	})
+	archive(t, s, "r1", at(5))
+	barred := must[[]enrol.Barred](t)(s.Barred(t.Context()))
+	same(t, "the barred", barred, []enrol.Barred{{Robot: "r1", At: at(1), By: "anna", Left: true}, {Robot: "r7", At: at(1), By: "anna"}})
+	for robot, want := range map[string]bool{"r7": true, "r1": true, "r8": false} {
 		if got := must[bool](t)(s.IsBarred(t.Context(), robot)); got != want {
 			t.Errorf("%s is barred: %v", robot, got)
 		}
