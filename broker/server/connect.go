@@ -1,0 +1,184 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+
+	mqtt "github.com/mochi-mqtt/server/v2"
+	"github.com/mochi-mqtt/server/v2/packets"
+	"golang.org/x/time/rate"
+
+	"troupe/broker/access"
+	"troupe/schema"
+)
+
+// nobodysHash is computed for names that do not exist, so that the time of a
+// refusal does not tell them from those that do.
+var nobodysHash = access.HashPassword("", [access.SaltBytes]byte{})
+
+// OnConnect decides whether a CONNECT is taken, and answers a refusal itself: the
+// library would hang up without a word.
+func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
+	nc := connOf(cl)
+	if nc == nil {
+		return errors.New("connection did not come through the listener")
+	}
+	c, no := g.identify(nc, pk)
+	if no != nil {
+		g.counters.add(connectRefused)
+		g.log.Warn("connect refused", "remote", cl.Net.Remote, "client", pk.Connect.ClientIdentifier, "user", string(pk.Connect.Username), "why", no.Detail)
+		_ = g.srv.SendConnack(cl, connackCode(no.Fault), false, nil)
+		return errors.New(no.Detail)
+	}
+	cl.ID = c.ClientID
+	// Nobody's session outlives his connection: the library would deliver what it
+	// kept in random order and without asking for rights, and not even what is
+	// acknowledged is safe in it. Who comes back is told that nothing was kept.
+	cl.Properties.Clean = true
+	c.refusals = rate.NewLimiter(rate.Limit(g.rates.refused), g.rates.refusedBurst)
+	c.notices = rate.NewLimiter(rate.Limit(g.rates.notice), g.rates.noticeBurst)
+	if c.Role == schema.RoleRobot {
+		c.messages = rate.NewLimiter(rate.Limit(g.rates.robot), g.rates.robotBurst)
+	}
+	if c.Blobs {
+		nc.timeout.Store(int64(blobWriteTimeout))
+	}
+	nc.who.Store(c)
+	return nil
+}
+
+// connackCode is the library's code for f. It maps these to the five codes of
+// MQTT 3.1.1; clients take any other for success.
+func connackCode(f access.Fault) packets.Code {
+	switch f {
+	case access.FaultProtocol:
+		return packets.ErrUnsupportedProtocolVersion
+	case access.FaultID:
+		return packets.ErrClientIdentifierNotValid
+	case access.FaultBusy:
+		return packets.ErrServerUnavailable
+	case access.FaultLogin:
+		return packets.ErrMalformedUsername
+	}
+	return packets.ErrBadUsernameOrPassword
+}
+
+// OnConnectAuthenticate makes room: whoever has the client id until now is gone
+// when it returns true.
+func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
+	c := whoIs(cl)
+	if c == nil || g.flaps(cl, c) {
+		return false
+	}
+	old, gone := g.live.take(cl.ID, connOf(cl))
+	if old != nil {
+		g.log.Warn("session taken over", "client", cl.ID, "from", remote(old.raw), "by", cl.Net.Remote)
+	}
+	if !gone {
+		g.counters.add(connectRefused)
+		g.log.Error("connect refused", "client", cl.ID, "why", "its older connection does not end")
+		return false
+	}
+	// Who lost his right since identify looked is seen here or by rejudge.
+	if why := g.wrong(connOf(cl), c); why != "" {
+		g.counters.add(connectRefused)
+		g.log.Warn("connect refused", "client", cl.ID, "why", why)
+		return false
+	}
+	return true
+}
+
+// flaps slows a robot down that connects again and again, or two that have one
+// id; the connection that is there stays, and a stop reaches it. It is asked only
+// after the password, so that no stranger slows anybody down. Others are not
+// slowed: the next connection of a person's tool may bring a stop. Nor are blob
+// connections, which come and go with what is fetched.
+func (g *guard) flaps(cl *mqtt.Client, c *client) bool {
+	if c.Role != schema.RoleRobot || c.Blobs || g.connects.allow(c.ClientID) {
+		return false
+	}
+	g.counters.add(connectFlapping)
+	g.log.Warn("connect refused", "client", cl.ID, "remote", cl.Net.Remote, "why", "it connects again and again", "pause", flapPause)
+	_ = g.srv.SendConnack(cl, packets.ErrServerUnavailable, false, nil)
+	cl.Stop(packets.ErrServerUnavailable)
+	return true
+}
+
+// identify finds out who says CONNECT: by the certificate of the connection, or
+// else by name and password. Only who has proved his name is told what else is
+// wrong with what he says.
+func (g *guard) identify(nc *conn, pk packets.Packet) (*client, *access.Refusal) {
+	req := access.Connect{
+		Protocol: pk.ProtocolVersion, ClientID: pk.Connect.ClientIdentifier, Name: string(pk.Connect.Username),
+		KeepAlive: pk.Connect.Keepalive, Clean: pk.Connect.Clean,
+	}
+	if no := access.Check(req); no != nil {
+		return nil, no
+	}
+	c := &client{}
+	var no *access.Refusal
+	if len(nc.chain) > 0 {
+		no = g.byCertificate(nc, &req, c)
+	} else {
+		no = g.byPassword(addrOf(nc.raw), req.Name, pk.Connect.Password, c)
+	}
+	if no != nil {
+		return nil, no
+	}
+	if c.Identity, no = access.Identify(req, c.user, random()); no != nil {
+		return nil, no
+	}
+	if why := g.wrong(nc, c); why != "" {
+		return nil, &access.Refusal{Fault: access.FaultDenied, Detail: why}
+	}
+	c.rights = access.Compile(c.Identity, g.ns)
+	if pk.Connect.WillFlag {
+		w := access.Publish{Topic: pk.Connect.WillTopic, Retain: pk.Connect.WillRetain, Size: len(pk.Connect.WillPayload)}
+		if v := c.rights.JudgeWill(w); v.Do != access.Pass {
+			return nil, &access.Refusal{Fault: access.FaultDenied, Detail: fmt.Sprintf("will on %q: %s", w.Topic, v.Detail)}
+		}
+	}
+	return c, nil
+}
+
+func (g *guard) byCertificate(nc *conn, req *access.Connect, c *client) *access.Refusal {
+	h, err := access.HolderOf(nc.chain[0])
+	if err != nil {
+		g.counters.add(certificateRefused)
+		return &access.Refusal{Fault: access.FaultDenied, Detail: err.Error()}
+	}
+	user, no := access.ByCertificate(req, h)
+	if no != nil {
+		g.counters.add(certificateRefused)
+		return no
+	}
+	c.user, c.serial = user, h.Serial
+	return nil
+}
+
+func (g *guard) byPassword(from netip.Addr, name string, password []byte, c *client) *access.Refusal {
+	user, known := g.creds.now.Load().users.Find(name)
+	hash := user.Hash
+	switch {
+	case !known && !schema.ValidID(name): // nobody can be called so
+		return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("no such user: %q", name)}
+	case !known:
+		hash = &nobodysHash
+	}
+	if hash != nil {
+		fits, busy := g.hashing.fits(from, *hash, password)
+		switch {
+		case busy:
+			g.counters.add(passwordBusy)
+			return &access.Refusal{Fault: access.FaultBusy, Detail: "too many passwords wait to be checked"}
+		case !known:
+			return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("no such user: %q", name)}
+		case !fits:
+			g.counters.add(passwordWrong)
+			return &access.Refusal{Fault: access.FaultLogin, Detail: "wrong password"}
+		}
+	}
+	c.user = user
+	return nil
+}
