@@ -1,0 +1,55 @@
+package delivery
+
+import (
+	"testing"
+
+	"troupe/schema"
+)
+
+// story brings a story to active.
+func (w *world) story(text string, rev int64) {
+	pin := w.pin(text)
+	w.step(Wished{Wish: Wish{Rev: rev, Authority: "home", Apply: schema.ApplyNow, Pin: pin}})
+	for _, e := range w.step(Fetched{SHA256: pin.SHA256, Bytes: []byte(text)}) {
+		if e, ok := e.(Save); ok {
+			w.save(e)
+		}
+	}
+	w.step(Written{Rev: rev})
+}
+
+func TestAReportSaysWhetherTheSelfCheckPassed(t *testing.T) {
+	w := newWorld()
+	if d := w.s.Report().Story(); d.SelfCheck != "" || d.Active != nil {
+		t.Errorf("without a story: %+v", d)
+	}
+	w.story("a x y", 1)
+	if d := w.s.Report().Story(); d.SelfCheck != schema.SelfCheckPassed || d.Active == nil || len(d.Active.EffectiveActs) != 2 || d.Progress != nil {
+		t.Errorf("active: %+v", d)
+	}
+	w.missing["y"] = true
+	w.step(Refit{ActsDigest: "without y"})
+	if d := w.s.Report().Story(); d.SelfCheck != schema.SelfCheckPassed || len(d.Active.Pruned) != 1 {
+		t.Errorf("a part of it can be performed: %+v", d)
+	}
+	w.missing["x"] = true
+	w.step(Refit{ActsDigest: "without any"})
+	if d := w.s.Report().Story(); d.SelfCheck != schema.SelfCheckFailed || d.Active != nil || d.Phase != schema.DeployRejected || d.Reason != schema.ReasonStoryEmpty {
+		t.Errorf("nothing of it can be performed: %+v", d)
+	}
+	clear(w.missing)
+	w.step(Refit{ActsDigest: "with all"})
+	if d := w.s.Report().Story(); d.SelfCheck != schema.SelfCheckPassed || d.Phase != schema.DeployActive {
+		t.Errorf("it can be performed again: %+v", d)
+	}
+}
+
+func TestAReportOnASetNamesWhatIsActiveAndWhatWas(t *testing.T) {
+	w := newWorld()
+	w.story("a x", 1)
+	w.story("b x", 2)
+	d := w.s.Report().Set()
+	if d.Active == nil || d.Active.ID != "b" || d.Previous == nil || d.Previous.ID != "a" || d.DesiredRev != 2 || d.Authority != "home" {
+		t.Errorf("%+v", d)
+	}
+}
