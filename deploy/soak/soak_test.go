@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os"
@@ -85,6 +86,18 @@ func weather(t *testing.T, seed uint64, database string) {
 		return r.Presence.View == "online" && fulfilled && r.Wish.Phase == said.Phase && r.Wish.ReportedRev == said.DesiredRev && r.Wish.DesiredRev == said.DesiredRev,
 			fmt.Sprintf("presence %s, wish %+v; the robot itself says revision %d %s", r.Presence.View, r.Wish, said.DesiredRev, said.Phase)
 	})
+	w.until("every other wish is answered", func() (bool, string) {
+		var list struct {
+			Wishes []api.WishState `json:"wishes"`
+		}
+		w.get("/robots/r1/wishes", &list)
+		for _, each := range list.Wishes {
+			if number(each.Desired, "rev") != number(each.Reported, "desired_rev") {
+				return false, fmt.Sprintf("%s: wished %s, reported %s", each.Topic, each.Desired, each.Reported)
+			}
+		}
+		return true, ""
+	})
 	w.until("every command is answered", func() (bool, string) {
 		open := w.history.unanswered()
 		return len(open) == 0, strings.Join(open, ", ")
@@ -131,6 +144,16 @@ func forgets(verb string) bool {
 func split(verb string) (string, string) {
 	group, name, _ := strings.Cut(verb, "/")
 	return group, name
+}
+
+// number is a member of a document, 0 where there is none.
+func number(document []byte, name string) (n int64) {
+	var all map[string]any
+	if err := json.Unmarshal(document, &all); err == nil {
+		f, _ := all[name].(float64)
+		n = int64(f)
+	}
+	return n
 }
 
 func logger(t *testing.T, who string) *slog.Logger {

@@ -26,6 +26,9 @@ type Desk interface {
 
 	Robots() []Robot
 	Robot(id string) (Detail, bool)
+	// Document is the newest of that kind that a robot told, as its exact bytes;
+	// empty where there is none.
+	Document(robot string, kind schema.TopicKind) []byte
 	Watch() Watch
 
 	// Issuer is what certificates are issued with, or why none are.

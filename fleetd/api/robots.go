@@ -15,6 +15,7 @@ import (
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
+	"troupe/fleetd/wish"
 	"troupe/schema"
 )
 
@@ -117,6 +118,9 @@ func (s *server) label(ctx context.Context, robot string, in labels) error {
 			return err
 		}
 		if err := tx.SetLabels(ctx, robot, in.Labels); err != nil {
+			return err
+		}
+		if err := tellLabels(ctx, tx, robot, wish.By{Who: in.By, At: s.desk.Now()}); err != nil {
 			return err
 		}
 		text := make([]string, 0, len(in.Labels))

@@ -57,6 +57,7 @@ func Register(mux *http.ServeMux, desk Desk, log *slog.Logger) {
 	s.library(h, library.KindAct, "acts")
 	s.library(h, library.KindStory, "stories")
 	s.assignments(h)
+	s.wishes(h)
 	s.commands(h)
 	s.stops(h)
 	s.events(h)

@@ -62,6 +62,8 @@ or broker-password in the file.`,
 	f.String("enrol", "", "address at which robots, and nobody else, get and renew certificates over TLS")
 	f.String("enrol-url", "", "how robots reach it, if the certificate does not say so: https://host:port")
 	f.StringSlice("robot-broker", nil, "broker to which enrolled robots connect, the preferred first; --broker if left out")
+	f.String("sign-key", "", "file with the key that signs what robots are wished (fleetd key new)")
+	f.String("release-key", "", "file with the key that says who let a story out")
 	f.StringSlice("host", nil, "name by which a reverse proxy speaks to the desk")
 	f.String("config", "", "YAML file with these settings")
 	f.String("log-level", "info", "debug, info, warn or error")
@@ -77,7 +79,16 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	if err := level.UnmarshalText([]byte(k.String("log-level"))); err != nil {
 		return usage("log-level %q: write debug, info, warn or error", k.String("log-level"))
 	}
+	key, err := signingKey(k.String("sign-key"))
+	if err != nil {
+		return err
+	}
+	release, err := signingKey(k.String("release-key"))
+	if err != nil {
+		return err
+	}
 	return fleet.Run(cmd.Context(), fleet.Config{
+		SignKey: key, ReleaseKey: release,
 		Name: k.String("name"), HTTP: k.String("http"), Broker: k.String("broker"), Password: k.String(secret),
 		Database: k.String("database"), Spool: k.String("spool"), Namespace: schema.Namespace(k.String("namespace")), Version: sh.version,
 		BrokerFiles: link.Files{CA: k.String("broker-ca"), Cert: k.String("broker-cert"), Key: k.String("broker-key")},

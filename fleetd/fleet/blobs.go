@@ -15,11 +15,17 @@ import (
 // published again: the broker may have lost it.
 const fetchPatience = 2 * time.Second
 
-// blobs helps robots that wait for a story's bytes.
+// blobs helps robots that wait for the bytes of a story or a set.
 type blobs struct {
 	f  *Fleet
 	mu sync.Mutex
-	at map[string]fetching // by robot
+	at map[waiting]fetching
+}
+
+// waiting is a robot with one of its reports.
+type waiting struct {
+	robot string
+	on    schema.TopicKind
 }
 
 // fetching is what one robot waits for and since when, or since it was repeated.
@@ -29,14 +35,14 @@ type fetching struct {
 }
 
 // reported takes in how far a robot is.
-func (b *blobs) reported(robot string, r schema.ReportedStory, now time.Time) {
+func (b *blobs) reported(w waiting, phase schema.DeployPhase, digest string, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch was, ok := b.at[robot]; {
-	case r.Phase != schema.DeployFetching || r.Fetching == "":
-		delete(b.at, robot)
-	case !ok || was.digest != r.Fetching:
-		b.at[robot] = fetching{r.Fetching, now}
+	switch was, ok := b.at[w]; {
+	case phase != schema.DeployFetching || digest == "":
+		delete(b.at, w)
+	case !ok || was.digest != digest:
+		b.at[w] = fetching{digest, now}
 	}
 }
 
@@ -46,10 +52,10 @@ func (b *blobs) due(now time.Time) map[string][]string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	out := map[string][]string{}
-	for robot, at := range b.at {
+	for w, at := range b.at {
 		if now.Sub(at.since) > fetchPatience {
-			out[at.digest] = append(out[at.digest], robot)
-			b.at[robot] = fetching{at.digest, now}
+			out[at.digest] = append(out[at.digest], w.robot)
+			b.at[w] = fetching{at.digest, now}
 		}
 	}
 	return out

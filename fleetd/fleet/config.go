@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -31,6 +32,10 @@ type Config struct {
 	// Spool is the file on this machine where stops wait for the database; beside an
 	// SQLite file, and NAME.stops otherwise.
 	Spool string
+
+	// SignKey signs what robots are wished, and ReleaseKey says who let a content
+	// out; nil = nobody does.
+	SignKey, ReleaseKey ed25519.PrivateKey
 
 	Namespace schema.Namespace // troupe
 	Version   string

@@ -36,6 +36,7 @@ func (f *Fleet) openDatabase(ctx context.Context) error {
 		f.databaseFailed("database not opened", err)
 		return err
 	}
+	db.SignWith(f.cfg.SignKey, f.cfg.ReleaseKey)
 	f.mu.Lock()
 	f.db = db
 	f.database = api.Health{OK: true, Since: schema.TimeOf(time.Now()), Kind: db.Dialect()}

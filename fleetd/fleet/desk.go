@@ -28,6 +28,11 @@ func (f *Fleet) Robots() []api.Robot { return f.hub.list() }
 // Robot is everything about one robot.
 func (f *Fleet) Robot(id string) (api.Detail, bool) { return f.hub.detail(id) }
 
+// Document is the newest of that kind that a robot told.
+func (f *Fleet) Document(robot string, kind schema.TopicKind) []byte {
+	return f.hub.document(robot, kind)
+}
+
 // Watch tells of changes until it is closed.
 func (f *Fleet) Watch() api.Watch { return f.hub.watch(pace) }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"troupe/fleetd/api"
 	"troupe/fleetd/command"
 	"troupe/fleetd/presence"
 	"troupe/fleetd/store"
@@ -19,7 +20,7 @@ const (
 	// doubtLimit bounds the pauses between two questions; each is twice the one
 	// before. A robot may have a good reason to wait.
 	doubtLimit = 5 * time.Minute
-	doubtLook  = 2 * time.Second
+	doubtLook  = 5 * time.Second
 )
 
 // doubts find out whether a robot really lacks what it is wished to have. A
@@ -65,7 +66,12 @@ func (d *doubts) run(ctx context.Context, db *store.Store) {
 		case <-ctx.Done():
 			return
 		case now := <-look.C:
-			if ask := d.due(d.f.hub.lacking(), now); len(ask) > 0 {
+			revs, err := db.WishedRevs(ctx)
+			if err != nil {
+				d.f.databaseFailed("wishes not read", err)
+				continue
+			}
+			if ask := d.due(d.f.hub.lacking(revs), now); len(ask) > 0 {
 				d.ask(ctx, db, ask, now)
 			}
 		}
@@ -99,13 +105,31 @@ func (d *doubts) ask(ctx context.Context, db *store.Store, robots []string, now 
 
 // lacking lists the robots that are there and have not what they are wished to
 // have, as far as is known.
-func (h *hub) lacking() (ids []string) {
+func (h *hub) lacking(wished map[string]map[schema.TopicKind]int64) (ids []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, e := range h.robots {
-		if e.adopted && e.shown.View == presence.Online && !e.wish().Converged {
+		if e.adopted && e.shown.View == presence.Online && (!e.wish().Converged || e.unanswered(wished[id])) {
 			ids = append(ids, id)
 		}
 	}
 	return ids
+}
+
+// unanswered reports whether some wish of the robot has a revision that it did
+// not report on. What became of the wish is another matter.
+func (e *entry) unanswered(revs map[schema.TopicKind]int64) bool {
+	for desired, reported := range api.ReportOn {
+		rev := revs[desired]
+		if rev == 0 {
+			continue
+		}
+		said, problems := schema.Decode[struct {
+			DesiredRev int64 `json:"desired_rev"`
+		}](e.documents[reported].Body)
+		if len(problems) > 0 || said.DesiredRev != rev {
+			return true
+		}
+	}
+	return false
 }

@@ -99,7 +99,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		broker:   api.Health{Why: "not connected yet", Since: schema.TimeOf(now)},
 	}
 	f.keeper, f.driver, f.outbox, f.warden = &keeper{f: f}, newDriver(f), newOutbox(f), newWarden(f)
-	f.blobs = &blobs{f: f, at: map[string]fetching{}}
+	f.blobs = &blobs{f: f, at: map[waiting]fetching{}}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f.end = stop
 	if err := errors.Join(f.openVault(now), f.listen(ctx, running), f.listenForRobots(ctx, running)); err != nil {

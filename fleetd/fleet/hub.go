@@ -58,6 +58,16 @@ func (h *hub) of(id string) *entry {
 	return e
 }
 
+// document is the newest of that kind that a robot told.
+func (h *hub) document(id string, kind schema.TopicKind) []byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if e := h.robots[id]; e != nil {
+		return e.documents[kind].Body
+	}
+	return nil
+}
+
 // change runs do on the robot's entry, computes its presence anew and tells
 // whoever watches.
 func (h *hub) change(id string, now time.Time, do func(*entry)) turn {

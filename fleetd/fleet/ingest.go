@@ -23,6 +23,10 @@ func subscriptions(ns schema.Namespace, name string) []link.Subscription {
 		{schema.TopicCaps, []string{"+"}},
 		{schema.TopicActs, []string{"+"}},
 		{schema.TopicReportedStory, []string{"+"}},
+		{schema.TopicReportedConfig, []string{"+"}},
+		{schema.TopicReportedMode, []string{"+"}},
+		{schema.TopicReportedActivities, []string{"+"}},
+		{schema.TopicReportedPlaces, []string{"+"}},
 		{schema.TopicEvent, []string{"+"}},
 		{schema.TopicAck, []string{"+", name}},
 		{schema.TopicFleetStopCmd, []string{"+"}},
@@ -102,7 +106,19 @@ func (f *Fleet) hearRobot(kind schema.TopicKind, id string, m link.Message, now 
 		v, ps := schema.Decode[schema.ReportedStory](m.Payload)
 		problems, do = ps, func(e *entry) { e.reported = &v }
 		if len(ps) == 0 {
-			f.blobs.reported(id, v, now)
+			f.blobs.reported(waiting{id, kind}, v.Phase, v.Fetching, now)
+		}
+	case schema.TopicReportedConfig:
+		_, ps := schema.Decode[schema.ReportedConfig](m.Payload)
+		problems, do = ps, func(*entry) {}
+	case schema.TopicReportedMode:
+		_, ps := schema.Decode[schema.ReportedMode](m.Payload)
+		problems, do = ps, func(*entry) {}
+	case schema.TopicReportedActivities, schema.TopicReportedPlaces:
+		v, ps := schema.Decode[schema.ReportedSet](m.Payload)
+		problems, do = ps, func(*entry) {}
+		if len(ps) == 0 {
+			f.blobs.reported(waiting{id, kind}, v.Phase, v.Fetching, now)
 		}
 	case schema.TopicEvent:
 		v, ps := schema.Decode[schema.Event](m.Payload)

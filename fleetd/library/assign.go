@@ -79,7 +79,7 @@ func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 	if a.Story == "" {
 		what, target = "take back", "default story"
 	}
-	s.note(by, what, target, to(out.Told, by.Why))
+	s.note(by, what, target, To(out.Told, by.Why))
 	out.Changes = s.changes
 	return out, nil
 }
@@ -129,8 +129,8 @@ func (s *shelf) assignable(story string, rev int64) (Revision, []schema.Problem)
 	return v, nil
 }
 
-// to names robots for the audit, at most a screenful.
-func to(robots []string, why string) string {
+// To names robots for the audit, at most a screenful.
+func To(robots []string, why string) string {
 	const most = 20
 	text := "robots " + strings.Join(robots[:min(len(robots), most)], " ")
 	if len(robots) > most {

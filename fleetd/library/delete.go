@@ -226,7 +226,7 @@ func (s *shelf) clear(story string, robots []string, by By, why string) {
 		return
 	}
 	s.tell(robots, "", 0, "", by)
-	s.note(by, "clear default", "story "+story, to(robots, why))
+	s.note(by, "clear default", "story "+story, To(robots, why))
 }
 
 func without(story score.Story, act string) score.Story {

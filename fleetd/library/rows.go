@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"troupe/schema"
+	"troupe/schema/sign"
 )
 
 // Kind is what an entry of the library is.
@@ -75,6 +76,7 @@ type Pin struct {
 // that are current or that some robot has as its default.
 type Rows struct {
 	Authority string
+	Seal      sign.Seal // signs what robots are told
 	Entries   []Entry
 	Revisions []Revision // with bytes
 	Defaults  []Default  // of every robot that was ever told
@@ -100,6 +102,7 @@ type Changes struct {
 	Entries   []Entry    // the new rows
 	Revisions []Revision // new, with bytes
 	Defaults  []Default  // the new rows
+	Counter   int64      // the newest release counter that is given out now
 	Outbox    []Message  // in the order in which they must go out: a blob before who needs it
 	Notes     []Note
 }

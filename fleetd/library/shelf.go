@@ -10,6 +10,7 @@ import (
 
 	"troupe/schema"
 	"troupe/schema/score"
+	"troupe/schema/sign"
 )
 
 // By is who wants a change, why, and when.
@@ -37,6 +38,7 @@ const (
 // gathered so far.
 type shelf struct {
 	authority string
+	seal      sign.Seal
 	entries   map[key]Entry
 	revisions map[edition]Revision
 	defaults  map[string]Default     // by robot
@@ -61,8 +63,8 @@ type edition struct {
 // fault of ours, and then nothing is planned.
 func newShelf(rows Rows) (*shelf, []schema.Problem) {
 	s := &shelf{
-		authority: rows.Authority,
-		entries:   map[key]Entry{}, revisions: map[edition]Revision{}, defaults: map[string]Default{},
+		authority: rows.Authority, seal: rows.Seal,
+		entries: map[key]Entry{}, revisions: map[edition]Revision{}, defaults: map[string]Default{},
 		acts: map[string]score.Act{}, blobs: map[edition]score.Blob{}, sent: map[string]bool{},
 	}
 	broken := func(v Revision, problems []schema.Problem) []schema.Problem {
@@ -189,11 +191,27 @@ func (s *shelf) tell(robots []string, story string, rev int64, apply schema.Appl
 				s.changes.Outbox = append(s.changes.Outbox, Message{Topic: schema.TopicBlob, Target: v.SHA256})
 			}
 		}
+		wish.Counter, wish.Sig, wish.Released = s.signed(robot, &wish)
+		s.changes.Counter = s.seal.Counter
 		d.Told = encode(wish)
 		s.defaults[robot] = d
 		s.changes.Defaults = append(s.changes.Defaults, d)
 		s.changes.Outbox = append(s.changes.Outbox, Message{Topic: schema.TopicDesiredStory, Target: robot, Payload: d.Told})
 	}
+}
+
+// signed signs a wish of ours, whose fields always can be signed.
+func (s *shelf) signed(robot string, d *schema.DesiredStory) (int64, *schema.Signature, *schema.Signature) {
+	d.Counter = s.seal.Next()
+	sig, err := s.seal.Wish(sign.WishOfStory(robot, d))
+	if err != nil {
+		panic(err)
+	}
+	released, err := s.seal.Content(sign.Story, d.Story)
+	if err != nil {
+		panic(err)
+	}
+	return d.Counter, sig, released
 }
 
 // encode writes a value of ours, which always can be written.

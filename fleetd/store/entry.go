@@ -124,6 +124,9 @@ func (t *Tx) Library(ctx context.Context, also ...library.Pin) (library.Rows, er
 		return rows, fmt.Errorf("read the fleet's name: %w", err)
 	}
 	var err error
+	if rows.Seal, err = t.seal(ctx); err != nil {
+		return rows, err
+	}
 	if rows.Entries, err = list(ctx, t.reads, scanEntry, entryColumns+" ORDER BY kind, id"); err != nil {
 		return rows, fmt.Errorf("read the library: %w", err)
 	}
@@ -164,6 +167,11 @@ func (t *Tx) Apply(ctx context.Context, c library.Changes, now time.Time) error 
 		if _, err := t.exec(ctx, `INSERT INTO revisions (kind, id, rev, sha256, created_at, created_by, why) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 			string(v.Kind), v.ID, v.Rev, v.SHA256, micros(v.CreatedAt), v.CreatedBy, v.Why); err != nil {
 			return fmt.Errorf("publish revision %d of %s %s: %w", v.Rev, v.Kind, v.ID, err)
+		}
+	}
+	if len(c.Defaults) > 0 {
+		if err := t.keepCounter(ctx, c.Counter); err != nil {
+			return err
 		}
 	}
 	for _, d := range c.Defaults {

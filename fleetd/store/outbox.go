@@ -90,6 +90,7 @@ func (r reads) Desired(ctx context.Context) ([]Outgoing, error) {
 		return o, scan(&o.Target, &o.Payload)
 	}, `SELECT b.sha256, b.body FROM blobs b WHERE b.sha256 IN (
 			SELECT v.sha256 FROM revisions v JOIN defaults d ON d.kind = v.kind AND d.story = v.id AND d.rev = v.rev
+			UNION SELECT sha256 FROM desired_sets
 		) ORDER BY b.sha256`)
 	if err != nil {
 		return nil, fmt.Errorf("list blobs in use: %w", err)

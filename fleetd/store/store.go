@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/ed25519"
 	"database/sql"
 	"embed"
 	"errors"
@@ -36,6 +37,8 @@ type Store struct {
 	dialect   dialect
 	pools     pools
 	authority string
+	// What signs the wishes that are planned; nil = they are not signed.
+	key, release ed25519.PrivateKey
 }
 
 // Open opens the database at address, which is sqlite:PATH or postgres://...,
@@ -107,7 +110,8 @@ func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) erro
 // every question of the store.
 type Tx struct {
 	reads
-	tx *sql.Tx
+	tx    *sql.Tx
+	store *Store
 }
 
 // Tx runs do in a transaction and commits if do returns nil. When it met
@@ -158,7 +162,7 @@ func (s *Store) once(ctx context.Context, isolation sql.IsolationLevel, do func(
 		return fmt.Errorf("begin: %w", err)
 	}
 	defer tx.Rollback() // after a commit it does nothing
-	if err := do(&Tx{reads{tx}, tx}); err != nil {
+	if err := do(&Tx{reads{tx}, tx, s}); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {

@@ -1,0 +1,194 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"troupe/fleetd/selector"
+	"troupe/fleetd/store"
+	"troupe/fleetd/wish"
+	"troupe/schema"
+)
+
+// Wishing is what somebody wants of robots beside a story: exactly one of
+// config, mode, places and activities.
+type Wishing struct {
+	Selector      selector.Selector `json:"selector"`
+	Config        *ConfigWish       `json:"config,omitempty" doc:"change settings"`
+	Mode          *ModeWish         `json:"mode,omitempty" doc:"the mode to be in"`
+	Places        *SetWish          `json:"places,omitempty" doc:"the map and the named points"`
+	Activities    *SetWish          `json:"activities,omitempty" doc:"what autonomous life may do"`
+	DryRun        bool              `json:"dry_run,omitempty"`
+	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless so many robots are selected"`
+	Signed
+}
+
+// ConfigWish changes settings; what it does not name stays.
+type ConfigWish struct {
+	Set   map[string]jsontext.Value `json:"set,omitempty" doc:"values by key, as JSON"`
+	Unset []string                  `json:"unset,omitempty" doc:"keys that are to have their default again"`
+}
+
+// ModeWish is a mode, and when it is taken.
+type ModeWish struct {
+	Mode  schema.ModeID    `json:"mode"`
+	Apply schema.ApplyMode `json:"apply,omitempty" enum:"boot,now" doc:"after start-up, or also once now; boot if left out"`
+}
+
+// SetWish is a published set; without a body it is taken back.
+type SetWish struct {
+	ID   string         `json:"id,omitempty"`
+	Rev  int64          `json:"rev,omitempty" minimum:"0"`
+	Body jsontext.Value `json:"body,omitempty" doc:"the set, as JSON"`
+}
+
+// Wished is what a wish comes to.
+type Wished struct {
+	DryRun    bool     `json:"dry_run,omitempty"`
+	Topic     string   `json:"topic" doc:"of the document that says so"`
+	Total     int      `json:"total"`
+	Told      []string `json:"told"`
+	Unchanged []string `json:"unchanged" doc:"they had this wish already"`
+}
+
+// WishState is one wish of a robot, and what the robot says of it.
+type WishState struct {
+	Topic    string         `json:"topic"`
+	Desired  jsontext.Value `json:"desired" doc:"the document as it was told"`
+	Reported jsontext.Value `json:"reported,omitempty" doc:"the robot's document; left out before it said anything"`
+}
+
+type wishList struct {
+	Wishes []WishState `json:"wishes"`
+}
+
+func (s *server) wishes(h huma.API) {
+	huma.Register(h, op("wish", http.MethodPost, "/wishes", "wishes", "Wish settings, a mode, places or activities of robots",
+		"A wish waits for robots that are away. Each robot reports what became of it; a mode overrules no stop, no lost link and nobody who has a robot in hand."),
+		func(ctx context.Context, in *struct{ Body Wishing }) (*answer[Wished], error) {
+			return s.wish(ctx, in.Body)
+		})
+	huma.Register(h, op("get-wishes", http.MethodGet, "/robots/{id}/wishes", "wishes", "Get what a robot is wished, and what it says of it"),
+		func(ctx context.Context, in *One) (*answer[wishList], error) { return s.wished(ctx, in.ID) })
+}
+
+func (w Wishing) ask() (wish.Ask, []schema.Problem) {
+	a := wish.Ask{Expected: w.ExpectedCount}
+	parts := 0
+	if c := w.Config; c != nil {
+		parts++
+		a.Config = &wish.Config{Set: c.Set, Unset: c.Unset}
+	}
+	if m := w.Mode; m != nil {
+		parts++
+		a.Mode = &wish.Mode{Mode: m.Mode, Apply: m.Apply}
+	}
+	if p := w.Places; p != nil {
+		parts++
+		a.Places = &wish.Set{ID: p.ID, Rev: p.Rev, Body: p.Body}
+	}
+	if p := w.Activities; p != nil {
+		parts++
+		a.Activities = &wish.Set{ID: p.ID, Rev: p.Rev, Body: p.Body}
+	}
+	if parts != 1 {
+		return a, []schema.Problem{schema.Fault("", "bad_value", fmt.Sprintf("%d of config, mode, places and activities are there", parts), "send exactly one")}
+	}
+	if w.DryRun {
+		a.Expected = nil
+	}
+	return a, nil
+}
+
+func (s *server) wish(ctx context.Context, w Wishing) (*answer[Wished], error) {
+	a, found := w.ask()
+	if len(found) > 0 {
+		return nil, refusal(inBody("", found))
+	}
+	if found := w.Selector.Problems(); len(found) > 0 {
+		return nil, refusal(inBody("/selector", found))
+	}
+	db, err := s.desk.Store()
+	if err != nil {
+		return nil, s.fail(err, "wish")
+	}
+	var out Wished
+	err = db.Tx(ctx, func(tx *store.Tx) error {
+		if _, strangers, err := named(ctx, tx, w.Selector); err != nil {
+			return err
+		} else if len(strangers) > 0 {
+			return refusal(inBody("/selector", strangerProblems(w.Selector, strangers)))
+		}
+		rows, err := tx.Wishes(ctx, a.Topic(), w.Selector)
+		if err != nil {
+			return err
+		}
+		by := wish.By{Who: w.By, Why: w.Why, At: s.desk.Now()}
+		c, found := wish.Plan(rows, a, by)
+		if len(found) > 0 {
+			return refusal(inBody("", found)).withCount(len(rows.Robots))
+		}
+		out = Wished{DryRun: w.DryRun, Topic: string(c.Topic), Total: len(rows.Robots), Told: listed(c.Told), Unchanged: listed(c.Unchanged)}
+		if w.DryRun {
+			return nil
+		}
+		return tx.ApplyWishes(ctx, c, by)
+	})
+	if err != nil {
+		return nil, s.fail(err, "wish")
+	}
+	if !w.DryRun && len(out.Told) > 0 {
+		s.desk.Changed(ctx)
+	}
+	return &answer[Wished]{out}, nil
+}
+
+// tellLabels brings a robot's labels to the robot, which knows by them whether a
+// stop means it.
+func tellLabels(ctx context.Context, tx *store.Tx, robot string, by wish.By) error {
+	rows, err := tx.Wishes(ctx, schema.TopicDesiredConfig, selector.IDs(robot))
+	if err != nil {
+		return err
+	}
+	c, found := wish.Labels(rows, by)
+	if len(found) > 0 {
+		return fmt.Errorf("tell %s its labels: %v", robot, found[0])
+	}
+	return tx.ApplyWishes(ctx, c, by)
+}
+
+// ReportOn is where a robot answers to a wish.
+var ReportOn = map[schema.TopicKind]schema.TopicKind{
+	schema.TopicDesiredStory:      schema.TopicReportedStory,
+	schema.TopicDesiredConfig:     schema.TopicReportedConfig,
+	schema.TopicDesiredMode:       schema.TopicReportedMode,
+	schema.TopicDesiredPlaces:     schema.TopicReportedPlaces,
+	schema.TopicDesiredActivities: schema.TopicReportedActivities,
+}
+
+func (s *server) wished(ctx context.Context, robot string) (*answer[wishList], error) {
+	db, err := s.desk.Store()
+	if err != nil {
+		return nil, s.fail(err, "robot "+robot)
+	}
+	if _, err := db.Robot(ctx, robot); err != nil {
+		return nil, s.fail(err, "robot "+robot)
+	}
+	desired, err := db.Wished(ctx, robot)
+	if err != nil {
+		return nil, s.fail(err, "robot "+robot)
+	}
+	out := wishList{Wishes: []WishState{}}
+	for _, row := range schema.Topics { // in the order of the contract
+		payload, ok := desired[row.Kind]
+		if !ok || ReportOn[row.Kind] == "" {
+			continue
+		}
+		out.Wishes = append(out.Wishes, WishState{Topic: string(row.Kind), Desired: payload, Reported: s.desk.Document(robot, ReportOn[row.Kind])})
+	}
+	return &answer[wishList]{out}, nil
+}

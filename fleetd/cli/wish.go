@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"troupe/fleetd/api"
+	"troupe/schema"
+)
+
+// wishing is what every wish can be told.
+type wishing struct {
+	targets
+	why    string
+	dryRun bool
+	expect int
+}
+
+func (w *wishing) flags(c *cobra.Command) {
+	w.targets.flags(c)
+	f := c.Flags()
+	f.StringVar(&w.why, "why", "", "the reason, for the record")
+	f.BoolVar(&w.dryRun, "dry-run", false, "only say which robots would be told")
+	f.IntVar(&w.expect, "expect", -1, "refuse unless so many robots are selected")
+}
+
+// wishCommand wishes what waits for robots that are away.
+func (sh *shell) wishCommand() *cobra.Command {
+	return group("wish", "wish settings, a mode, places or activities of robots: config, mode, places, activities, get",
+		sh.wishConfig(), sh.wishMode(), sh.wishSet("places", "the map and the named points"), sh.wishSet("activities", "what autonomous life may do"), sh.wishGet())
+}
+
+func (sh *shell) wishConfig() *cobra.Command {
+	var w wishing
+	var unset []string
+	c := &cobra.Command{
+		Use: "config [KEY=VALUE...] [ROBOT...]", Short: "change robots' settings",
+		Long: `Change robots' settings. A value is JSON where it reads as JSON, and a text otherwise.
+What is not named stays as it was wished before. Each robot says key by key what it took.`,
+		Example: "  fleetd wish config language=de r1 r2\n  fleetd wish config control.required=all -l site=museum\n  fleetd wish config --unset language r1",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			change := api.ConfigWish{Set: map[string]jsontext.Value{}, Unset: unset}
+			var names []string
+			for _, arg := range args {
+				key, value, ok := strings.Cut(arg, "=")
+				if !ok {
+					names = append(names, arg)
+					continue
+				}
+				if _, twice := change.Set[key]; twice {
+					return usage("%s is given twice", key)
+				}
+				change.Set[key] = settingOf(value)
+			}
+			return sh.wish(cmd.Context(), names, w, api.Wishing{Config: &change})
+		}),
+	}
+	w.flags(c)
+	c.Flags().StringArrayVar(&unset, "unset", nil, "key that is to have its default again; may be repeated")
+	return c
+}
+
+// settingOf reads a value as JSON, and as a text where it is none.
+func settingOf(text string) jsontext.Value {
+	if v := jsontext.Value(text); v.IsValid() {
+		return v
+	}
+	quoted, err := jsontext.AppendQuote(nil, text)
+	if err != nil {
+		return jsontext.Value(`""`)
+	}
+	return quoted
+}
+
+func (sh *shell) wishMode() *cobra.Command {
+	var w wishing
+	apply := string(schema.ApplyModeBoot)
+	c := &cobra.Command{
+		Use: "mode MODE ROBOT...", Short: "wish the mode that robots take after start-up", Args: cobra.MinimumNArgs(1),
+		Long: `Wish the mode that robots take after start-up; with --apply now it is also asked for
+once, when a robot first hears of it. It leads out of no stop, no lost link and nobody's hand.`,
+		Example: "  fleetd wish mode ato -l site=museum\n  fleetd wish mode mnl r1 --apply now",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			return sh.wish(cmd.Context(), args[1:], w, api.Wishing{Mode: &api.ModeWish{Mode: schema.ModeID(args[0]), Apply: schema.ApplyMode(apply)}})
+		}),
+	}
+	w.flags(c)
+	c.Flags().StringVar(&apply, "apply", apply, "boot or now")
+	return c
+}
+
+func (sh *shell) wishSet(what, short string) *cobra.Command {
+	var w wishing
+	var path, id string
+	var none bool
+	c := &cobra.Command{
+		Use: what + " ROBOT...", Short: "wish " + short,
+		Long:    "Wish " + short + ", from a file in YAML or JSON in the published form; --none takes it back.",
+		Example: "  fleetd wish " + what + " -f ground-floor.yaml --id ground-floor -l site=museum",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			set := api.SetWish{ID: id}
+			switch {
+			case none == (path != ""):
+				return usage("either -f FILE or --none is needed")
+			case path != "":
+				body, err := sh.document(path)
+				if err != nil {
+					return err
+				}
+				set.Body = body
+			}
+			request := api.Wishing{Places: &set}
+			if what == "activities" {
+				request = api.Wishing{Activities: &set}
+			}
+			return sh.wish(cmd.Context(), args, w, request)
+		}),
+	}
+	w.flags(c)
+	f := c.Flags()
+	f.StringVarP(&path, "file", "f", "", "file, - for the standard input")
+	f.StringVar(&id, "id", what, "what the set is called")
+	f.BoolVar(&none, "none", false, "take it back")
+	return c
+}
+
+// document reads a file of YAML or JSON as JSON.
+func (sh *shell) document(path string) (jsontext.Value, error) {
+	var text []byte
+	var err error
+	if path == "-" {
+		text, err = io.ReadAll(sh.In)
+	} else {
+		text, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if v := jsontext.Value(bytes.TrimSpace(text)); v.IsValid() {
+		return v, nil
+	}
+	out, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return nil, usage("%s: %v", path, err)
+	}
+	return out, nil
+}
+
+func (sh *shell) wish(ctx context.Context, names []string, w wishing, request api.Wishing) error {
+	sel, err := w.selector(names)
+	if err != nil {
+		return err
+	}
+	request.Selector, request.DryRun, request.Signed = sel, w.dryRun, api.Signed{By: sh.by, Why: w.why}
+	if w.expect >= 0 {
+		request.ExpectedCount = &w.expect
+	}
+	var done api.Wished
+	if err := sh.call(ctx, ask{method: http.MethodPost, path: "wishes", body: request}, &done); err != nil {
+		return err
+	}
+	return sh.show(done, func(out io.Writer) {
+		word := "told"
+		if done.DryRun {
+			word = "would be told"
+		}
+		fmt.Fprintf(out, "%s %s, %d had it already\n", count(len(done.Told), "robot"), word, len(done.Unchanged))
+	})
+}
+
+func (sh *shell) wishGet() *cobra.Command {
+	return &cobra.Command{
+		Use: "get ROBOT", Short: "show what a robot is wished, and what it says of it", Args: cobra.ExactArgs(1),
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			var list struct {
+				Wishes []api.WishState `json:"wishes"`
+			}
+			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "robots/" + args[0] + "/wishes"}, &list); err != nil {
+				return err
+			}
+			return sh.show(list, func(out io.Writer) {
+				t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+				defer t.Flush()
+				fmt.Fprintln(t, "WISH\tREVISION\tTHE ROBOT SAYS\tWHY")
+				for _, w := range list.Wishes {
+					fmt.Fprintln(t, wishLine(w))
+				}
+			})
+		}),
+	}
+}
+
+// wishLine is one wish in words.
+func wishLine(w api.WishState) string {
+	type common struct {
+		Rev        int64              `json:"rev"`
+		DesiredRev int64              `json:"desired_rev"`
+		Phase      schema.DeployPhase `json:"phase"`
+		Reason     schema.Reason      `json:"reason"`
+		Detail     string             `json:"detail"`
+	}
+	desired, _ := schema.Decode[common](w.Desired)
+	says := "nothing yet"
+	var why string
+	if reported, problems := schema.Decode[common](w.Reported); len(problems) == 0 {
+		says = fmt.Sprintf("%s (revision %d)", reported.Phase, reported.DesiredRev)
+		why = strings.TrimSpace(string(reported.Reason) + " " + reported.Detail)
+	}
+	return fmt.Sprintf("%s\t%d\t%s\t%s", strings.TrimPrefix(w.Topic, "desired_"), desired.Rev, says, why)
+}

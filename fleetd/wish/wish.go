@@ -1,0 +1,390 @@
+// Package wish plans what the desk wishes of robots beside their story: settings,
+// a mode, places and activities. A plan is a function of rows; whoever calls it
+// applies its changes in the transaction in which the rows were read.
+//
+// A wish for settings is always the whole document. What a person asks for is a
+// change of it, and the labels, which are the fleet's own, are put in by the desk.
+package wish
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"troupe/schema"
+	"troupe/schema/score"
+	"troupe/schema/sign"
+)
+
+// The codes of problems that stand in the way of a plan.
+const (
+	CodeNobody       = "nobody"
+	CodeCountChanged = "count_changed"
+	CodeReserved     = "reserved"
+)
+
+// labelsKey is the setting by which a robot learns its labels.
+const labelsKey = "labels"
+
+// Told is the newest wish of one kind that a robot was told. Payload is empty
+// before the first.
+type Told struct {
+	Rev     int64
+	Payload []byte
+}
+
+// Robot is one of those that are meant.
+type Robot struct {
+	ID     string
+	Labels map[string]string
+	Told   Told // of the kind in question
+}
+
+// Rows is what a plan looks at.
+type Rows struct {
+	Authority string
+	Seal      sign.Seal
+	Robots    []Robot
+}
+
+// Ask is what somebody wants of robots: exactly one of its parts.
+type Ask struct {
+	Config     *Config
+	Mode       *Mode
+	Places     *Set
+	Activities *Set
+	Expected   *int // how many robots the caller saw; nil = any
+}
+
+// Config changes settings.
+type Config struct {
+	Set   map[string]jsontext.Value
+	Unset []string
+}
+
+// Mode is the mode to be in after start-up, or once now.
+type Mode struct {
+	Mode  schema.ModeID
+	Apply schema.ApplyMode // empty = after start-up
+}
+
+// Set is a published set; no Body takes it back.
+type Set struct {
+	ID   string
+	Rev  int64 // of its author; 0 = 1
+	Body []byte
+}
+
+// By is who wants it, and when.
+type By struct {
+	Who string
+	Why string
+	At  time.Time
+}
+
+// Changes is what a plan decided.
+type Changes struct {
+	Told      []string // robots that get a new wish
+	Unchanged []string // robots that had this wish already
+	Topic     schema.TopicKind
+	Wishes    []Robot // with their new wish
+	Blob      []byte  // what the wishes need first; nil = nothing
+	SHA256    string
+	Counter   int64 // the newest that is given out now
+	Note      string
+}
+
+// Topic is where the wishes of a are told.
+func (a Ask) Topic() schema.TopicKind {
+	switch {
+	case a.Config != nil:
+		return schema.TopicDesiredConfig
+	case a.Mode != nil:
+		return schema.TopicDesiredMode
+	case a.Places != nil:
+		return schema.TopicDesiredPlaces
+	}
+	return schema.TopicDesiredActivities
+}
+
+// Plan decides who is told what. With problems nothing is to be changed.
+func Plan(rows Rows, a Ask, by By) (Changes, []schema.Problem) {
+	c := Changes{Topic: a.Topic()}
+	p := plan{rows: rows, by: by, seal: rows.Seal}
+	if found := p.check(a); len(found) > 0 {
+		return c, found
+	}
+	for _, r := range rows.Robots {
+		next, changed, err := p.wish(a, r)
+		if err != nil {
+			return c, []schema.Problem{schema.Fault("", "bad_value", err.Error(), "")}
+		}
+		if !changed {
+			c.Unchanged = append(c.Unchanged, r.ID)
+			continue
+		}
+		r.Told = next
+		c.Told, c.Wishes = append(c.Told, r.ID), append(c.Wishes, r)
+	}
+	if len(c.Told) > 0 && p.pin != nil {
+		c.Blob, c.SHA256 = p.body, p.pin.SHA256
+	}
+	c.Counter = p.seal.Counter
+	c.Note = p.what(a)
+	return c, nil
+}
+
+type plan struct {
+	rows Rows
+	by   By
+	seal sign.Seal
+	pin  *schema.StoryPin
+	body []byte
+}
+
+// check judges the ask itself, and freezes a set.
+func (p *plan) check(a Ask) []schema.Problem {
+	switch {
+	case len(p.rows.Robots) == 0:
+		return []schema.Problem{schema.Fault("/selector", CodeNobody, "no robot is selected", "list the robots with the same selector")}
+	case a.Expected != nil && *a.Expected != len(p.rows.Robots):
+		return []schema.Problem{schema.Fault("/expected_count", CodeCountChanged,
+			fmt.Sprintf("%d robots are selected, %d were expected", len(p.rows.Robots), *a.Expected), "look again with a dry run")}
+	case a.Config != nil:
+		return a.Config.check()
+	case a.Mode != nil:
+		return a.Mode.check()
+	}
+	set, judge, pointer := a.Places, judgePlaces, "/places"
+	if set == nil {
+		set, judge, pointer = a.Activities, judgeActivities, "/activities"
+	}
+	return p.freeze(set, judge, pointer)
+}
+
+func (c *Config) check() []schema.Problem {
+	var found []schema.Problem
+	if len(c.Set)+len(c.Unset) == 0 {
+		found = append(found, schema.Fault("/config", "missing", "no setting is named", "write key=value, or name what is to have its default again"))
+	}
+	_, labels := c.Set[labelsKey]
+	if labels || slices.Contains(c.Unset, labelsKey) {
+		found = append(found, schema.Fault("/config/set/labels", CodeReserved, "labels are kept by the desk for its selectors", "label the robot; it is told by itself"))
+	}
+	for key, value := range c.Set {
+		if slices.Contains(c.Unset, key) {
+			found = append(found, schema.Fault("/config/unset", "bad_value", key+" is both set and unset", ""))
+		}
+		if !value.IsValid() {
+			found = append(found, schema.Fault("/config/set/"+key, "syntax", "the value is not JSON", `a text is written "so"`))
+		}
+	}
+	return found
+}
+
+func (m *Mode) check() []schema.Problem {
+	var found []schema.Problem
+	switch m.Mode {
+	case schema.ModeStr, schema.ModeMnl, schema.ModeAto:
+	default:
+		found = append(found, schema.Fault("/mode/mode", "bad_value", fmt.Sprintf("%q is not a mode that can be wished", m.Mode), "str, mnl or ato"))
+	}
+	switch m.Apply {
+	case "", schema.ApplyModeBoot, schema.ApplyModeNow:
+	default:
+		found = append(found, schema.Fault("/mode/apply", "bad_value", fmt.Sprintf("%q is not a time to take a mode", m.Apply), "boot or now"))
+	}
+	return found
+}
+
+func judgePlaces(body []byte) []schema.Problem {
+	v, found := score.ParsePlaces(body)
+	if len(schema.Errors(found)) > 0 {
+		return found
+	}
+	return score.ValidatePlaces(v)
+}
+
+func judgeActivities(body []byte) []schema.Problem {
+	v, found := score.ParseActivities(body)
+	if len(schema.Errors(found)) > 0 {
+		return found
+	}
+	return score.ValidateActivities(v)
+}
+
+func (p *plan) freeze(set *Set, judge func([]byte) []schema.Problem, pointer string) []schema.Problem {
+	if len(set.Body) == 0 {
+		return nil
+	}
+	if !schema.ValidID(set.ID) {
+		return []schema.Problem{schema.Fault(pointer+"/id", "bad_id", fmt.Sprintf("%q cannot name a set", set.ID), "use a-z, 0-9 and hyphens, at most 63")}
+	}
+	if limit := schema.TopicOf(schema.TopicBlob).MaxBytes; len(set.Body) > limit {
+		return []schema.Problem{schema.Fault(pointer+"/body", "too_long", fmt.Sprintf("%d bytes are over %d", len(set.Body), limit), "")}
+	}
+	if found := schema.Errors(judge(set.Body)); len(found) > 0 {
+		for i := range found {
+			found[i].Pointer = pointer + "/body" + found[i].Pointer
+		}
+		return found
+	}
+	sum := sha256.Sum256(set.Body)
+	p.body = set.Body
+	p.pin = &schema.StoryPin{ID: set.ID, Rev: max(1, set.Rev), SHA256: hex.EncodeToString(sum[:]), Size: int64(len(set.Body))}
+	return nil
+}
+
+// wish makes a robot's next wish, or finds that it was told the same before.
+func (p *plan) wish(a Ask, r Robot) (Told, bool, error) {
+	switch {
+	case a.Config != nil:
+		return p.config(*a.Config, r)
+	case a.Mode != nil:
+		return p.mode(*a.Mode, r)
+	case a.Places != nil:
+		return p.set(sign.Places, r)
+	}
+	return p.set(sign.Activities, r)
+}
+
+// Labels plans to tell robots the labels that they have now.
+func Labels(rows Rows, by By) (Changes, []schema.Problem) {
+	c := Changes{Topic: schema.TopicDesiredConfig}
+	p := plan{rows: rows, by: by, seal: rows.Seal}
+	for _, r := range rows.Robots {
+		if r.Told.Rev == 0 && len(r.Labels) == 0 {
+			continue // nothing was ever said, and nothing is to be
+		}
+		next, changed, err := p.config(Config{}, r)
+		if err != nil {
+			return c, []schema.Problem{schema.Fault("", "bad_value", err.Error(), "")}
+		}
+		if changed {
+			r.Told = next
+			c.Told, c.Wishes = append(c.Told, r.ID), append(c.Wishes, r)
+		}
+	}
+	c.Counter = p.seal.Counter
+	return c, nil
+}
+
+func (p *plan) config(change Config, r Robot) (Told, bool, error) {
+	was, _ := schema.Decode[schema.DesiredConfig](r.Told.Payload)
+	values := map[string]jsontext.Value{}
+	for key, value := range was.Values {
+		values[key] = value
+	}
+	for key, value := range change.Set {
+		values[key] = value
+	}
+	for _, key := range change.Unset {
+		delete(values, key)
+	}
+	delete(values, labelsKey)
+	if len(r.Labels) > 0 {
+		text, err := schema.Encode(r.Labels)
+		if err != nil {
+			return Told{}, false, err
+		}
+		values[labelsKey] = text
+	}
+	if r.Told.Rev > 0 && same(values, was.Values) {
+		return r.Told, false, nil
+	}
+	d := schema.DesiredConfig{Rev: r.Told.Rev + 1, Authority: p.rows.Authority, Values: values, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next()}
+	w, err := sign.WishOfConfig(r.ID, &d)
+	if err == nil {
+		d.Sig, err = p.seal.Wish(w)
+	}
+	return told(d.Rev, d, err)
+}
+
+func (p *plan) mode(m Mode, r Robot) (Told, bool, error) {
+	if m.Apply == "" {
+		m.Apply = schema.ApplyModeBoot
+	}
+	was, _ := schema.Decode[schema.DesiredMode](r.Told.Payload)
+	// A mode that is to be taken now is asked for anew: it may have been left since.
+	if r.Told.Rev > 0 && was.Mode == m.Mode && was.Apply == m.Apply && m.Apply == schema.ApplyModeBoot {
+		return r.Told, false, nil
+	}
+	d := schema.DesiredMode{Rev: r.Told.Rev + 1, Authority: p.rows.Authority, Mode: m.Mode, Apply: m.Apply, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next()}
+	var err error
+	d.Sig, err = p.seal.Wish(sign.WishOfMode(r.ID, &d))
+	return told(d.Rev, d, err)
+}
+
+func (p *plan) set(kind sign.Kind, r Robot) (Told, bool, error) {
+	was, _ := schema.Decode[schema.DesiredSet](r.Told.Payload)
+	switch {
+	case p.pin == nil && was.Set == nil: // nothing to take back
+		return r.Told, false, nil
+	case p.pin != nil && was.Set != nil && *p.pin == *was.Set:
+		return r.Told, false, nil
+	}
+	d := schema.DesiredSet{Rev: r.Told.Rev + 1, Authority: p.rows.Authority, Set: p.pin, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next()}
+	var err error
+	d.Sig, err = p.seal.Wish(sign.WishOfSet(r.ID, kind, &d))
+	return told(d.Rev, d, err)
+}
+
+func told(rev int64, v any, err error) (Told, bool, error) {
+	if err != nil {
+		return Told{}, false, fmt.Errorf("sign the wish: %w", err)
+	}
+	payload, err := schema.Encode(v)
+	return Told{Rev: rev, Payload: payload}, true, err
+}
+
+func same(a, b map[string]jsontext.Value) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for key, value := range a {
+		other, ok := b[key]
+		if !ok || !bytes.Equal(canonical(value), canonical(other)) {
+			return false
+		}
+	}
+	return true
+}
+
+func canonical(v jsontext.Value) []byte {
+	c := v.Clone()
+	if err := c.Canonicalize(); err != nil {
+		return v
+	}
+	return c
+}
+
+// what says for the record what was asked.
+func (p *plan) what(a Ask) string {
+	switch {
+	case a.Config != nil:
+		text := "settings"
+		keys := slices.Clone(a.Config.Unset)
+		for key := range a.Config.Set {
+			keys = append(keys, key)
+		}
+		slices.Sort(keys)
+		for _, key := range keys {
+			text += " " + key
+		}
+		return text
+	case a.Mode != nil:
+		return "mode " + string(a.Mode.Mode) + " " + string(a.Mode.Apply)
+	case p.pin == nil && a.Places != nil:
+		return "no places"
+	case p.pin == nil:
+		return "no activities"
+	case a.Places != nil:
+		return "places " + p.pin.ID
+	}
+	return "activities " + p.pin.ID
+}

@@ -1,0 +1,154 @@
+package wish
+
+import (
+	"crypto/ed25519"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"troupe/schema"
+	"troupe/schema/sign"
+)
+
+var by = By{Who: "ann", At: time.UnixMilli(1_700_000_000_000)}
+
+// again is the rows after a plan was applied.
+func again(rows Rows, c Changes) Rows {
+	for _, w := range c.Wishes {
+		for i := range rows.Robots {
+			if rows.Robots[i].ID == w.ID {
+				rows.Robots[i].Told = w.Told
+			}
+		}
+	}
+	rows.Seal.Counter = c.Counter
+	return rows
+}
+
+func value(text string) map[string]jsontext.Value {
+	return map[string]jsontext.Value{"language": jsontext.Value(text)}
+}
+
+func TestAWishIsToldOnceAndUnderANumberThatRises(t *testing.T) {
+	places := []byte(`{"schema":1,"points":{"door":{"x_m":1,"y_m":2}}}`)
+	for _, c := range []struct {
+		name          string
+		ask, other    Ask
+		toldTheSame   int // how many robots are told when the same is asked again
+		wantedPayload string
+	}{
+		{"settings", Ask{Config: &Config{Set: value(`"de"`)}}, Ask{Config: &Config{Set: value(`"en"`)}}, 0, `{"rev":1,"authority":"desk","values":{"labels":{"site":"museum"},"language":"de"},"by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
+		{"a mode for start-up", Ask{Mode: &Mode{Mode: "ato"}}, Ask{Mode: &Mode{Mode: "mnl"}}, 0, `{"rev":1,"authority":"desk","mode":"ato","apply":"boot","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
+		{"a mode now", Ask{Mode: &Mode{Mode: "ato", Apply: schema.ApplyModeNow}}, Ask{Mode: &Mode{Mode: "ato"}}, 1, `{"rev":1,"authority":"desk","mode":"ato","apply":"now","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
+		{"places", Ask{Places: &Set{ID: "hall", Body: places}}, Ask{Places: &Set{}}, 0, ""},
+	} {
+		rows := Rows{Authority: "desk", Robots: []Robot{{ID: "r1", Labels: map[string]string{"site": "museum"}}}}
+		first, found := Plan(rows, c.ask, by)
+		if len(found) > 0 || len(first.Told) != 1 {
+			t.Errorf("%s: %v %+v", c.name, found, first)
+			continue
+		}
+		if got := string(first.Wishes[0].Told.Payload); c.wantedPayload != "" && got != c.wantedPayload {
+			t.Errorf("%s: told\n%s, want\n%s", c.name, got, c.wantedPayload)
+		}
+		rows = again(rows, first)
+		if same, _ := Plan(rows, c.ask, by); len(same.Told) != c.toldTheSame {
+			t.Errorf("%s: asked for again, %d are told", c.name, len(same.Told))
+		}
+		next, _ := Plan(rows, c.other, by)
+		if len(next.Told) != 1 || next.Wishes[0].Told.Rev != 2 {
+			t.Errorf("%s: something else became %+v", c.name, next.Wishes)
+		}
+	}
+}
+
+func TestASetIsNamedByItsBytesAndTheyGoFirst(t *testing.T) {
+	rows := Rows{Authority: "desk", Robots: []Robot{{ID: "r1"}, {ID: "r2"}}}
+	c, found := Plan(rows, Ask{Places: &Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}}, by)
+	if len(found) > 0 || c.Blob == nil || len(c.Wishes) != 2 {
+		t.Fatalf("%v %+v", found, c)
+	}
+	d, problems := schema.Decode[schema.DesiredSet](c.Wishes[1].Told.Payload)
+	if len(problems) > 0 || d.Set == nil || d.Set.SHA256 != c.SHA256 || d.Set.Size != int64(len(c.Blob)) {
+		t.Errorf("%+v does not name the bytes %s", d.Set, c.SHA256)
+	}
+}
+
+func TestSettingsThatAreNotNamedStayAndLabelsComeFromTheDesk(t *testing.T) {
+	rows := Rows{Authority: "desk", Robots: []Robot{{ID: "r1"}}}
+	one, _ := Plan(rows, Ask{Config: &Config{Set: map[string]jsontext.Value{"a": jsontext.Value("1"), "b": jsontext.Value("2")}}}, by)
+	rows = again(rows, one)
+	rows.Robots[0].Labels = map[string]string{"site": "shop"}
+	two, _ := Labels(rows, by)
+	rows = again(rows, two)
+	if none, _ := Labels(rows, by); len(none.Told) != 0 {
+		t.Errorf("labels that did not change are told again")
+	}
+	three, _ := Plan(rows, Ask{Config: &Config{Unset: []string{"a"}}}, by)
+	d, _ := schema.Decode[schema.DesiredConfig](three.Wishes[0].Told.Payload)
+	if got := fmt.Sprintln(d.Rev, string(d.Values["b"]), string(d.Values["labels"]), len(d.Values)); got != "3 2 {\"site\":\"shop\"} 2\n" {
+		t.Errorf("wished %s", got)
+	}
+	if _, found := Plan(rows, Ask{Config: &Config{Set: map[string]jsontext.Value{"labels": jsontext.Value(`{}`)}}}, by); len(found) != 1 || found[0].Code != CodeReserved {
+		t.Errorf("labels may be set: %v", found)
+	}
+	if quiet, _ := Labels(Rows{Robots: []Robot{{ID: "r2"}}}, by); len(quiet.Told) != 0 {
+		t.Error("a robot without labels is told that it has none")
+	}
+}
+
+func TestWhatMakesNoSenseIsRefusedAtItsPlace(t *testing.T) {
+	rows := Rows{Robots: []Robot{{ID: "r1"}}}
+	two := 2
+	for _, c := range []struct {
+		rows    Rows
+		ask     Ask
+		pointer string
+	}{
+		{Rows{}, Ask{Mode: &Mode{Mode: "ato"}}, "/selector"},
+		{rows, Ask{Mode: &Mode{Mode: "ato"}, Expected: &two}, "/expected_count"},
+		{rows, Ask{Mode: &Mode{Mode: "safe"}}, "/mode/mode"},
+		{rows, Ask{Mode: &Mode{Mode: "ato", Apply: "soon"}}, "/mode/apply"},
+		{rows, Ask{Config: &Config{}}, "/config"},
+		{rows, Ask{Config: &Config{Set: value(`de`)}}, "/config/set/language"},
+		{rows, Ask{Places: &Set{ID: "Hall", Body: []byte(`{}`)}}, "/places/id"},
+		{rows, Ask{Places: &Set{ID: "hall", Body: []byte(`{"schema":9,"points":{}}`)}}, "/places/body/schema"},
+		{rows, Ask{Activities: &Set{ID: "a", Body: []byte(`{"schema":9}`)}}, "/activities/body/schema"},
+	} {
+		made, found := Plan(c.rows, c.ask, by)
+		if len(found) == 0 || found[0].Pointer != c.pointer || len(made.Wishes) != 0 {
+			t.Errorf("%+v: refused with %v, want %s; %d wishes", c.ask, found, c.pointer, len(made.Wishes))
+		}
+	}
+}
+
+func TestEverySignedWishHasACounterOfItsOwnAndVerifies(t *testing.T) {
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring := sign.Ring{sign.PublicKey(sign.SignsWishes, key)}
+	rows := Rows{Authority: "desk", Seal: sign.Seal{Key: key, Counter: 40}, Robots: []Robot{{ID: "r1"}, {ID: "r2"}}}
+	c, found := Plan(rows, Ask{Config: &Config{Set: value(`"de"`)}}, by)
+	if len(found) > 0 || c.Counter != 42 {
+		t.Fatalf("counter %d, %v", c.Counter, found)
+	}
+	for i, w := range c.Wishes {
+		d, problems := schema.Decode[schema.DesiredConfig](w.Told.Payload)
+		if len(problems) > 0 || d.Counter != int64(41+i) {
+			t.Errorf("%s has counter %d, %v", w.ID, d.Counter, problems)
+		}
+		said, err := sign.WishOfConfig(w.ID, &d)
+		if err == nil {
+			err = ring.Wish(said, d.Sig)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", w.ID, err)
+		}
+		if said.Robot = "r9"; ring.Wish(said, d.Sig) == nil {
+			t.Error("the signature holds for another robot")
+		}
+	}
+}
