@@ -380,9 +380,8 @@ func TestADecommissionSurvivesTheDeskAndTheBroker(t *testing.T) {
 			w.t.Errorf("without a broker: status %d\n%s%s", s.code, s.out, s.err)
 		}
 		w.fleetd.kill()
+		mark := w.eye.mark() // it comes back by itself
 		w.startBroker()
-		w.eye = open(w.t, w.tools.url())
-		mark := w.eye.mark()
 		w.startDesk()
 		w.until("r1 to be out", func() bool {
 			return asked[api.Decommission](w, "robot", "decommission", "r1", "--status").Step == "archived"
