@@ -157,8 +157,12 @@ func (t *turn) cancelByHand(why schema.Reason, these func(byHandNow) bool) {
 // actByHand performs one action; a newer one of its class takes its place.
 func (t *turn) actByHand(o request.Perform, v byHandVerb) {
 	do := v.action(o.Args, t.cfg)
+	patience := instantPatience
 	if v.patient > 0 {
-		do.TimeoutMS = &v.patient
+		// What its unit never ends has failed; an act would go on after its time-out.
+		patience = time.Duration(v.patient) * time.Millisecond
+		limit := v.patient + 1000
+		do.TimeoutMS = &limit
 	}
 	a := score.Act{ID: "by-hand-" + string(do.Type), Method: score.MethodMultiple, Actions: []score.Action{do}}
 	row, _ := score.RowOf(do.Type)
@@ -173,10 +177,7 @@ func (t *turn) actByHand(o request.Perform, v byHandVerb) {
 		t.refuse(o, schema.ReasonResourceBusy, "", "the robot is driven by hand")
 		return
 	}
-	h := byHandNow{lane: byHandLane(row.Class), moves: row.Unit.Moves()}
-	if v.patient == 0 {
-		h.until = t.now.Mono + instantPatience
-	}
+	h := byHandNow{lane: byHandLane(row.Class), moves: row.Unit.Moves(), until: t.now.Mono + patience}
 	t.beginByHand(o, h, act.Entry{Act: &a, Languages: append([]string{o.Args.Language}, t.cfg.Languages...)})
 }
 
