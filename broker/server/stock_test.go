@@ -70,7 +70,7 @@ func start(t testing.TB, options ...func(*server.Config)) *brokertest.Broker {
 	for _, o := range options {
 		o(&cfg)
 	}
-	s, err := newStockBroker(cfg.MQTT)
+	s, err := newStockBroker(cfg)
 	if err != nil {
 		t.Fatalf("start the library: %v", err)
 	}
@@ -92,13 +92,17 @@ type stockBroker struct {
 	closed bool
 }
 
-func newStockBroker(addr string) (*stockBroker, error) {
-	s := &stockBroker{srv: mqtt.New(&mqtt.Options{Logger: slog.New(slog.DiscardHandler)})}
+func newStockBroker(cfg server.Config) (*stockBroker, error) {
+	can := mqtt.NewDefaultServerCapabilities()
+	if cfg.MaxPending > 0 { // which is the library's own setting
+		can.MaximumClientWritesPending = int32(cfg.MaxPending)
+	}
+	s := &stockBroker{srv: mqtt.New(&mqtt.Options{Logger: slog.New(slog.DiscardHandler), Capabilities: can})}
 	if err := s.srv.AddHook(&server.TakesAll{}, nil); err != nil {
 		return nil, err
 	}
-	if addr != "" {
-		s.tcp = listeners.NewTCP(listeners.Config{ID: "tcp", Address: addr})
+	if cfg.MQTT != "" {
+		s.tcp = listeners.NewTCP(listeners.Config{ID: "tcp", Address: cfg.MQTT})
 		if err := s.srv.AddListener(s.tcp); err != nil {
 			return nil, err
 		}
@@ -139,7 +143,7 @@ func (s *stockBroker) Status() map[string]int64 {
 	i := s.srv.Info.Clone()
 	return map[string]int64{
 		"clients": i.ClientsConnected, "subscriptions": i.Subscriptions, "retained": i.Retained,
-		"inflight": i.Inflight, "inflight_dropped": i.InflightDropped, "packets_received": i.PacketsReceived,
+		"deliveries_dropped": i.MessagesDropped, "inflight": i.Inflight, "inflight_dropped": i.InflightDropped, "packets_received": i.PacketsReceived,
 	}
 }
 
@@ -207,14 +211,16 @@ func onStockAlone(name string) result {
 		return result{}
 	}
 	why := err.Error()
-	for lines := bufio.NewScanner(bytes.NewReader(output)); lines.Scan(); {
+	lines := bufio.NewScanner(bytes.NewReader(output))
+	lines.Buffer(nil, len(output)+1)
+	for lines.Scan() {
 		line := strings.TrimSpace(lines.Text())
-		_, said, inTest := strings.Cut(line, "_test.go:")
-		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") || inTest && !strings.Contains(line, " +0x") {
-			if why = line; inTest {
-				_, why, _ = strings.Cut(said, ": ")
-			}
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+			why = line
 			break
+		}
+		if _, said, inTest := strings.Cut(line, "_test.go:"); inTest && !strings.Contains(line, " +0x") {
+			_, why, _ = strings.Cut(said, ": ") // the last word that it said
 		}
 	}
 	return result{failed: true, why: fmt.Sprintf("%.160s", why)}
