@@ -51,6 +51,9 @@ type Desk interface {
 	// it was so.
 	CallOff(ctx context.Context, id string) bool
 
+	// Labelled reports whether the robots' labels are known: before the database was
+	// read, robots themselves have to tell whether a label means them.
+	Labelled() bool
 	// Hold sends a stop and holds it. The ticket is there also with an error, which
 	// says that the desk's own disk did not take it.
 	Hold(ctx context.Context, o stop.Order, b command.Batch, commands []command.Command) (Ticket, error)

@@ -67,7 +67,10 @@ func (s *server) hold(ctx context.Context, in StopOrder, prefer string) (*issued
 	now := s.desk.Now()
 	o := stop.Order{
 		ID: stopID(now), Level: levels[level], By: orElse(in.By, s.desk.Status().Name), Why: in.Why, At: now.Truncate(time.Microsecond),
-		All: in.Selector.All, Labels: labelsOf(in.Selector), Selects: in.Selector.String(),
+		All: in.Selector.All, Selects: in.Selector.String(),
+	}
+	if !s.desk.Labelled() { // asked first: what was read since would be missing among the targets
+		o.Labels = labelsOf(in.Selector)
 	}
 	targets, _ := s.desk.Targets(in.Selector, true)
 	args, err := schema.Encode(map[string]string{"latch": o.ID, "why": in.Why})

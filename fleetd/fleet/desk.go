@@ -115,6 +115,9 @@ func (f *Fleet) Changed(ctx context.Context) {
 	}
 }
 
+// Labelled reports whether the robots' labels were read.
+func (f *Fleet) Labelled() bool { return f.labelled.Load() }
+
 // refresh reads what the database knows of robots into the hub.
 func (f *Fleet) refresh(ctx context.Context, db *store.Store) error {
 	f.knowing.Lock()
@@ -125,6 +128,7 @@ func (f *Fleet) refresh(ctx context.Context, db *store.Store) error {
 	}
 	f.hub.known(robots)
 	f.hub.forgetOthers(robots)
+	f.labelled.Store(true)
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -39,8 +40,10 @@ type Fleet struct {
 	warden *warden
 	blobs  *blobs
 	stops  *stops
-	link   *link.Link    // what it tells waits until
-	opened chan struct{} // is closed
+
+	labelled atomic.Bool   // the database's labels were read
+	link     *link.Link    // what it tells waits until
+	opened   chan struct{} // is closed
 
 	mux      *http.ServeMux
 	handler  http.Handler

@@ -76,9 +76,6 @@ func newStops(f *Fleet) (*stops, error) {
 // and each robot's own command, then the disk, then the database.
 func (f *Fleet) Hold(ctx context.Context, o stop.Order, batch command.Batch, commands []command.Command) (api.Ticket, error) {
 	ctx = context.WithoutCancel(ctx) // who asked for a stop may hang up; it goes on
-	if o.Labels != nil && f.stops.knowsLabels() {
-		o.Labels = nil // each of them was named
-	}
 	if o.All || len(o.Labels) > 0 {
 		f.call(ctx, o)
 	}
@@ -104,13 +101,6 @@ func (f *Fleet) call(ctx context.Context, o stop.Order) {
 	if err != nil {
 		f.log.Error("live stop not sent", "stop", o.ID, "error", err)
 	}
-}
-
-// knowsLabels reports whether the robots' labels were read.
-func (s *stops) knowsLabels() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.loaded
 }
 
 // keep writes a stop to this machine's disk and has it put on record.

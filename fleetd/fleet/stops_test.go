@@ -212,10 +212,19 @@ func TestStopsWithoutADatabase(t *testing.T) {
 		w.Errorf("a stop of a desk that never saw its database came to %+v", second)
 	}
 
+	// Nobody here knows which robots are in the museum; robots are asked themselves.
+	calls := r.Calls()
+	var third api.Batch
+	w.must("POST", "/stops", map[string]any{"selector": map[string]any{"labels": []map[string]string{{"key": "site", "value": "museum"}}}}, &third)
+	w.until("the live stop by label is heard", func() bool { return r.Calls() == calls+1 && strings.Contains(w.held("r1"), third.Latch) })
+
 	g.raise()
-	w.onRecord(b.Latch, second.Latch)
+	w.onRecord(b.Latch, second.Latch, third.Latch)
 	w.until("r2 is known", func() bool { d, _ := w.Robot("r2"); return d.Adopted })
-	if p := w.releases(b.Latch, second.Latch); p != nil {
+	if p := w.ask("POST", "/stops", map[string]any{"selector": map[string]any{"labels": []map[string]string{{"key": "site", "value": "nowhere"}}}}, nil); p == nil || !p.Of(api.KindInvalid) {
+		w.Errorf("a label that no robot has: %v", p)
+	}
+	if p := w.releases(b.Latch, second.Latch, third.Latch); p != nil {
 		w.Fatal(p)
 	}
 	w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
