@@ -1,0 +1,153 @@
+package e2e
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/broker/brokertest"
+	"troupe/fleetd/api"
+	"troupe/fleetd/vault"
+	"troupe/schema"
+)
+
+// A robot that is there is taken out of the fleet only when that is said, and then
+// nothing of it is left at the broker; what is for all robots no longer waits for
+// it.
+func TestARobotThatIsThereLeavesTheFleetWhenAPersonSaysSo(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t)
+	for _, rid := range []string{"r7", "r8"} {
+		s.enrols(rid)
+		s.runs(rid)
+		s.seen(rid, "online")
+	}
+	if no := s.cli("robot", "decommission", "r7"); no.code != 5 || !strings.Contains(no.err, "--yes") {
+		t.Errorf("without a word: status %d: %s", no.code, no.err)
+	}
+	if out := s.do("robot", "decommission", "r7", "--yes", "--why", "worn out"); !strings.Contains(out, "r7 is out of the fleet") {
+		t.Errorf("it says %s", out)
+	}
+	if out := s.do("robot", "list"); strings.Contains(out, "r7") || !strings.Contains(out, "r8") {
+		t.Errorf("the list is\n%s", out)
+	}
+	if kept := s.kept("r7"); len(kept) > 0 {
+		t.Errorf("the broker keeps %v", kept)
+	}
+	if kept := s.kept("r8"); len(kept) == 0 {
+		t.Error("the other one's documents went with it")
+	}
+	if out := s.do("stop", "--all"); strings.Contains(out, "r7") {
+		t.Errorf("a stop for all still waits for it\n%s", out)
+	}
+}
+
+// kept are the retained topics of a robot, read as another desk would.
+func (s *secured) kept(rid string) (topics []string) {
+	s.t.Helper()
+	v, err := vault.Open(s.keys, time.Now())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	pair, err := v.Service("fleetd2", time.Now())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(v.Root())
+	own := tls.Certificate{PrivateKey: pair.Key}
+	for _, c := range v.Chain(pair.Certificate) {
+		own.Certificate = append(own.Certificate, c.Raw)
+	}
+	c := brokertest.Connect(s.t, brokertest.OverTLS(s.address, &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{own}}),
+		brokertest.Hello{Name: "fleetd2", ClientID: "fleetd2"})
+	defer c.Close()
+	c.Subscribe(on(rid, "#"))
+	c.Ping()
+	for _, m := range c.Inbox(on(rid, "#")) {
+		if m.Retain {
+			topics = append(topics, m.Topic)
+		}
+	}
+	return topics
+}
+
+// Whoever dies in the middle: it goes on where it was, the presence first.
+func TestADecommissionSurvivesTheDeskAndTheBroker(t *testing.T) {
+	in(t, []kind{ours, postgres}, func(w *world) {
+		w.startDesk()
+		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.known("r1")
+		w.robots["r1"].terminate()
+		w.presence("r1", schema.PresenceOffline)
+		w.sees("r1", "offline", func(r api.Robot) bool { return r.Presence.View == "offline" })
+		w.loseBroker()
+		w.sees("r1", "unknown", func(r api.Robot) bool { return r.Presence.View == "unknown" })
+		if s := w.cli("robot", "decommission", "r1", "--why", "sold", "--wait", "1s"); s.code != 4 || !strings.Contains(s.out, "does not know whether it is still connected") {
+			w.t.Errorf("without a broker: status %d\n%s%s", s.code, s.out, s.err)
+		}
+		w.fleetd.kill()
+		mark := w.eye.mark() // it comes back by itself
+		w.startBroker()
+		w.startDesk()
+		w.until("r1 to be out", func() bool {
+			return asked[api.Decommission](w, "robot", "decommission", "r1", "--status").Step == "archived"
+		})
+		var order []string
+		w.eye.await(w.t, "everything of r1 to be emptied", func() bool {
+			order = nil
+			for _, m := range w.eye.seen[mark:] {
+				if strings.HasPrefix(m.Topic, on("r1", "")) && m.Payload == "" {
+					order = append(order, strings.TrimPrefix(m.Topic, on("r1", "")))
+				}
+			}
+			return strings.Contains(strings.Join(order, " "), "reported/story")
+		})
+		var own []string
+		for _, topic := range order {
+			if !strings.HasPrefix(topic, "desired/") {
+				own = append(own, topic)
+			} else if len(own) > 0 {
+				w.t.Errorf("the wish %s goes after %v", topic, own)
+			}
+		}
+		if own[0] != "presence" {
+			w.t.Errorf("emptied in this order: %v", order)
+		}
+		if out := w.do("robot", "list"); !strings.Contains(out, "no robots") {
+			w.t.Errorf("the list is\n%s", out)
+		}
+		w.robot("r1", "") // its name is refused until a person takes it back
+		w.broker.log.await(w.t, "broker", "the robot to be refused", func(line string) bool {
+			return strings.Contains(line, "refused") && strings.Contains(line, "r1")
+		})
+		w.cli("adopt", "r1")
+		w.known("r1")
+	})
+}
+
+// What a stock Mosquitto kept of a robot that this desk never knew is listed, and
+// goes only when somebody says so.
+func TestDocumentsWithoutARobotAreListedAndEmptiedOnRequest(t *testing.T) {
+	in(t, []kind{ours, mosquitto}, func(w *world) {
+		w.startDesk("--dev=false")
+		w.robotsIn(schema.ModeMnl, "", "r9")
+		w.sees("r9", "there", func(r api.Robot) bool { return r.Presence.View == "online" && !r.Adopted })
+		if s := w.cli("robot", "orphans", "r9", "--delete"); s.code != 5 {
+			w.t.Errorf("one that is there: status %d: %s", s.code, s.err)
+		}
+		w.robots["r9"].terminate()
+		w.presence("r9", schema.PresenceOffline)
+		w.sees("r9", "gone", func(r api.Robot) bool { return r.Presence.View == "offline" })
+		if out := w.do("robot", "orphans"); !strings.Contains(out, "r9") || !strings.Contains(out, "presence") {
+			w.t.Errorf("the list is\n%s", out)
+		}
+		w.do("robot", "orphans", "r9", "--delete")
+		w.until("nothing to be left", func() bool { return strings.Contains(w.do("robot", "orphans"), "no documents without a robot") })
+		if out := w.do("robot", "list"); !strings.Contains(out, "no robots") {
+			w.t.Errorf("the list is\n%s", out)
+		}
+	})
+}
