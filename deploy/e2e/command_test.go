@@ -69,7 +69,9 @@ func TestEventsOfAnEarlierRunAreToldAgain(t *testing.T) {
 func TestACalibrationThatWaitsIsCalledOff(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.robot("r1", "homing.yaml")
-		w.state("r1", "calibrating", func(s schema.State) bool { return s.Mode.Active == schema.ModeStr && s.Mode.Phase == schema.PhaseRunning })
+		w.state("r1", "calibrating", func(s schema.State) bool {
+			return s.Mode.Active == schema.ModeStr && s.Mode.Phase == schema.PhaseRunning
+		})
 		mark := w.eye.mark()
 		w.send("op1", on("r1", "cmd/op1/mode/set"), `{"id":"k1","args":{"mode":"str","restart":true}}`)
 		w.state("r1", "at it", func(s schema.State) bool { return len(s.Running) == 1 && s.Running[0].ID == "k1" })

@@ -56,7 +56,7 @@ func TestOneHeartbeatADayAheadExpiresNothing(t *testing.T) {
 		t.Errorf("after one heartbeat of a wrong desk the estimate is off by %v", got)
 	}
 	for i := 5; i < 60; i++ {
-		now = beat(&c, "fleetd-2", time.Duration(i)*time.Second, 10*time.Millisecond, day)
+		beat(&c, "fleetd-2", time.Duration(i)*time.Second, 10*time.Millisecond, day)
 		now = beat(&c, "fleetd", time.Duration(i)*time.Second+10, 10*time.Millisecond, 0)
 		if got := off(t, &c, now); got.Abs() > time.Second {
 			t.Fatalf("with a wrong desk beside the right one the estimate is off by %v after %d s", got, i)
