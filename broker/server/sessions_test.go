@@ -147,9 +147,6 @@ func TestTopicsThatAreNoneGoNowhere(t *testing.T) {
 	b := start(t)
 	watcher := b.Client(t, "admin")
 	watcher.TrySubscribe(1, "#", "$SYS/#", "/#", "+/+/#")
-	watcher.Ping()
-	watcher.Inbox("#") // the library's own
-	watcher.Inbox("$SYS/#")
 	for name, topic := range map[string]string{
 		"empty": "", "a NUL": "troupe/v1/\x00", "invalid UTF-8": "troupe/v1/\xff\xfe", "a surrogate": "troupe/v1/\xed\xa0\x80", "a wildcard": r1 + "cmd/+/safety/stop",
 		"all": "#", "the broker's own": "$SYS/broker/version", "shared": "$share/g/troupe/v1/robots/r1/event", "a slash in front": "/troupe/v1/robots/r1/event",
@@ -174,13 +171,10 @@ func TestTopicsThatAreNoneGoNowhere(t *testing.T) {
 	}
 	b.Client(t, "r1").Publish(r1+"event", "end")
 	watcher.Expect(r1 + "event")
-	for _, m := range watcher.Inbox("#") {
-		if !strings.HasSuffix(m.Topic, "/notice") {
+	for _, m := range append(append(watcher.Inbox("#"), watcher.Inbox("$SYS/#")...), watcher.Inbox("$share/#")...) {
+		if string(m.Payload) == "x" { // else it is a notice, or the library's own
 			t.Errorf("routed: %v", m)
 		}
-	}
-	for _, m := range append(watcher.Inbox("$SYS/#"), watcher.Inbox("$share/#")...) {
-		t.Errorf("routed: %v", m)
 	}
 }
 
