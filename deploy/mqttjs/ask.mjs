@@ -13,16 +13,22 @@ const [url, name, robot, verb, text] = process.argv.slice(2)
 const root = 'troupe/v1'
 const ask = { id: randomUUID(), ...JSON.parse(text || '{}') }
 
-const client = await mqtt.connectAsync(url, {
-  protocolVersion: 4,
-  username: name,
-  password: process.env.PASSWORD,
-  clientId: `${name}.js`, // the name, or the name, a dot and anything
-  ca: process.env.CA && readFileSync(process.env.CA),
-  // A client that connects again by itself sends again what was not
-  // acknowledged: a command of a minute ago. Ask anew instead.
-  reconnectPeriod: 0,
-})
+let client
+try {
+  client = await mqtt.connectAsync(url, {
+    protocolVersion: 4,
+    username: name,
+    password: process.env.PASSWORD,
+    clientId: `${name}.js`, // the name, or the name, a dot and anything
+    ca: process.env.CA && readFileSync(process.env.CA),
+    // A client that connects again by itself sends again what was not
+    // acknowledged: a command of a minute ago. Ask anew instead.
+    reconnectPeriod: 0,
+  }, false) // nor does it try the first connection again
+} catch (refused) {
+  console.error(`${url} does not take ${name}: ${refused.message || refused.code}`)
+  process.exit(1)
+}
 
 client.on('message', (topic, payload) => {
   const answer = JSON.parse(payload)
