@@ -172,7 +172,7 @@ func (p *phase) end() {
 
 // robot starts a robot, or starts it again with what it has on its disk. The
 // configuration is a file of testdata/scenarios, or empty.
-func (w *world) robot(id, configuration string) *process {
+func (w *world) robot(id, configuration string, more ...string) *process {
 	w.t.Helper()
 	if w.wires[id] == nil {
 		w.wires[id] = newWire(w.t, w.address)
@@ -181,7 +181,7 @@ func (w *world) robot(id, configuration string) *process {
 	if configuration != "" {
 		args = append(args, "--config", scenarioFile(configuration))
 	}
-	w.robots[id] = launch(w.t, id, program(w.t, "robotd"), args, nil)
+	w.robots[id] = launch(w.t, id, program(w.t, "robotd"), append(args, more...), nil)
 	return w.robots[id]
 }
 

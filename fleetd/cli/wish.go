@@ -47,7 +47,7 @@ func (sh *shell) wishConfig() *cobra.Command {
 		Use: "config [KEY=VALUE...] [ROBOT...]", Short: "change robots' settings",
 		Long: `Change robots' settings. A value is JSON where it reads as JSON, and a text otherwise.
 What is not named stays as it was wished before. Each robot says key by key what it took.`,
-		Example: "  fleetd wish config language=de r1 r2\n  fleetd wish config control.required=all -l site=museum\n  fleetd wish config --unset language r1",
+		Example: "  fleetd wish config boot_mode=ato r1 r2\n  fleetd wish config control.required=all -l site=museum\n  fleetd wish config --unset boot_mode r1",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			change := api.ConfigWish{Set: map[string]jsontext.Value{}, Unset: unset}
 			var names []string
@@ -216,5 +216,24 @@ func wishLine(w api.WishState) string {
 		says = fmt.Sprintf("%s (revision %d)", reported.Phase, reported.DesiredRev)
 		why = strings.TrimSpace(string(reported.Reason) + " " + reported.Detail)
 	}
+	if w.Topic == string(schema.TopicDesiredConfig) {
+		why = strings.TrimSpace(why + " " + settingsLine(w.Reported))
+	}
 	return fmt.Sprintf("%s\t%d\t%s\t%s", strings.TrimPrefix(w.Topic, "desired_"), desired.Rev, says, why)
+}
+
+// settingsLine says which settings a robot did not take, or not yet.
+func settingsLine(document []byte) string {
+	r, problems := schema.Decode[schema.ReportedConfig](document)
+	if len(problems) > 0 {
+		return ""
+	}
+	var parts []string
+	for _, k := range r.Rejected {
+		parts = append(parts, fmt.Sprintf("%s refused: %s", k.Key, strings.TrimSpace(string(k.Reason)+" "+k.Detail)))
+	}
+	if len(r.RestartNeeded) > 0 {
+		parts = append(parts, "after its next start: "+strings.Join(r.RestartNeeded, " "))
+	}
+	return strings.Join(parts, "; ")
 }

@@ -12,6 +12,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -180,11 +181,32 @@ func (c *Config) check() []schema.Problem {
 		if slices.Contains(c.Unset, key) {
 			found = append(found, schema.Fault("/config/unset", "bad_value", key+" is both set and unset", ""))
 		}
-		if !value.IsValid() {
+		switch k, known := schema.ConfigKeyOf(key); {
+		case key == labelsKey:
+		case !known:
+			found = append(found, unknownKey("/config/set/"+key, key))
+		case !value.IsValid():
 			found = append(found, schema.Fault("/config/set/"+key, "syntax", "the value is not JSON", `a text is written "so"`))
+		default:
+			if wrong := k.Check(value); wrong != "" {
+				found = append(found, schema.Fault("/config/set/"+key, "bad_value", wrong, k.Why))
+			}
+		}
+	}
+	for _, key := range c.Unset {
+		if _, known := schema.ConfigKeyOf(key); !known {
+			found = append(found, unknownKey("/config/unset", key))
 		}
 	}
 	return found
+}
+
+func unknownKey(pointer, key string) schema.Problem {
+	names := make([]string, len(schema.ConfigKeys))
+	for i, k := range schema.ConfigKeys {
+		names[i] = k.Name
+	}
+	return schema.Fault(pointer, "unknown_field", "there is no setting "+key, "settings are "+strings.Join(names, ", "))
 }
 
 func (m *Mode) check() []schema.Problem {

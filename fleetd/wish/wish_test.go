@@ -28,7 +28,7 @@ func again(rows Rows, c Changes) Rows {
 }
 
 func value(text string) map[string]jsontext.Value {
-	return map[string]jsontext.Value{"language": jsontext.Value(text)}
+	return map[string]jsontext.Value{"boot_mode": jsontext.Value(text)}
 }
 
 func TestAWishIsToldOnceAndUnderANumberThatRises(t *testing.T) {
@@ -39,7 +39,7 @@ func TestAWishIsToldOnceAndUnderANumberThatRises(t *testing.T) {
 		toldTheSame   int // how many robots are told when the same is asked again
 		wantedPayload string
 	}{
-		{"settings", Ask{Config: &Config{Set: value(`"de"`)}}, Ask{Config: &Config{Set: value(`"en"`)}}, 0, `{"rev":1,"authority":"desk","values":{"labels":{"site":"museum"},"language":"de"},"by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
+		{"settings", Ask{Config: &Config{Set: value(`"ato"`)}}, Ask{Config: &Config{Set: value(`"mnl"`)}}, 0, `{"rev":1,"authority":"desk","values":{"boot_mode":"ato","labels":{"site":"museum"}},"by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
 		{"a mode for start-up", Ask{Mode: &Mode{Mode: "ato"}}, Ask{Mode: &Mode{Mode: "mnl"}}, 0, `{"rev":1,"authority":"desk","mode":"ato","apply":"boot","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
 		{"a mode now", Ask{Mode: &Mode{Mode: "ato", Apply: schema.ApplyModeNow}}, Ask{Mode: &Mode{Mode: "ato"}}, 1, `{"rev":1,"authority":"desk","mode":"ato","apply":"now","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
 		{"places", Ask{Places: &Set{ID: "hall", Body: places}}, Ask{Places: &Set{}}, 0, ""},
@@ -78,7 +78,7 @@ func TestASetIsNamedByItsBytesAndTheyGoFirst(t *testing.T) {
 
 func TestSettingsThatAreNotNamedStayAndLabelsComeFromTheDesk(t *testing.T) {
 	rows := Rows{Authority: "desk", Robots: []Robot{{ID: "r1"}}}
-	one, _ := Plan(rows, Ask{Config: &Config{Set: map[string]jsontext.Value{"a": jsontext.Value("1"), "b": jsontext.Value("2")}}}, by)
+	one, _ := Plan(rows, Ask{Config: &Config{Set: map[string]jsontext.Value{"low_battery": jsontext.Value("0.1"), "event_rate": jsontext.Value("2")}}}, by)
 	rows = again(rows, one)
 	rows.Robots[0].Labels = map[string]string{"site": "shop"}
 	two, _ := Labels(rows, by)
@@ -86,9 +86,9 @@ func TestSettingsThatAreNotNamedStayAndLabelsComeFromTheDesk(t *testing.T) {
 	if none, _ := Labels(rows, by); len(none.Told) != 0 {
 		t.Errorf("labels that did not change are told again")
 	}
-	three, _ := Plan(rows, Ask{Config: &Config{Unset: []string{"a"}}}, by)
+	three, _ := Plan(rows, Ask{Config: &Config{Unset: []string{"low_battery"}}}, by)
 	d, _ := schema.Decode[schema.DesiredConfig](three.Wishes[0].Told.Payload)
-	if got := fmt.Sprintln(d.Rev, string(d.Values["b"]), string(d.Values["labels"]), len(d.Values)); got != "3 2 {\"site\":\"shop\"} 2\n" {
+	if got := fmt.Sprintln(d.Rev, string(d.Values["event_rate"]), string(d.Values["labels"]), len(d.Values)); got != "3 2 {\"site\":\"shop\"} 2\n" {
 		t.Errorf("wished %s", got)
 	}
 	if _, found := Plan(rows, Ask{Config: &Config{Set: map[string]jsontext.Value{"labels": jsontext.Value(`{}`)}}}, by); len(found) != 1 || found[0].Code != CodeReserved {
@@ -112,7 +112,10 @@ func TestWhatMakesNoSenseIsRefusedAtItsPlace(t *testing.T) {
 		{rows, Ask{Mode: &Mode{Mode: "safe"}}, "/mode/mode"},
 		{rows, Ask{Mode: &Mode{Mode: "ato", Apply: "soon"}}, "/mode/apply"},
 		{rows, Ask{Config: &Config{}}, "/config"},
-		{rows, Ask{Config: &Config{Set: value(`de`)}}, "/config/set/language"},
+		{rows, Ask{Config: &Config{Set: value(`ato`)}}, "/config/set/boot_mode"},
+		{rows, Ask{Config: &Config{Set: value(`"flying"`)}}, "/config/set/boot_mode"},
+		{rows, Ask{Config: &Config{Set: map[string]jsontext.Value{"langauge": jsontext.Value(`"de"`)}}}, "/config/set/langauge"},
+		{rows, Ask{Config: &Config{Unset: []string{"langauge"}}}, "/config/unset"},
 		{rows, Ask{Places: &Set{ID: "Hall", Body: []byte(`{}`)}}, "/places/id"},
 		{rows, Ask{Places: &Set{ID: "hall", Body: []byte(`{"schema":9,"points":{}}`)}}, "/places/body/schema"},
 		{rows, Ask{Activities: &Set{ID: "a", Body: []byte(`{"schema":9}`)}}, "/activities/body/schema"},
@@ -131,7 +134,7 @@ func TestEverySignedWishHasACounterOfItsOwnAndVerifies(t *testing.T) {
 	}
 	ring := sign.Ring{sign.PublicKey(sign.SignsWishes, key)}
 	rows := Rows{Authority: "desk", Seal: sign.Seal{Key: key, Counter: 40}, Robots: []Robot{{ID: "r1"}, {ID: "r2"}}}
-	c, found := Plan(rows, Ask{Config: &Config{Set: value(`"de"`)}}, by)
+	c, found := Plan(rows, Ask{Config: &Config{Set: value(`"ato"`)}}, by)
 	if len(found) > 0 || c.Counter != 42 {
 		t.Fatalf("counter %d, %v", c.Counter, found)
 	}

@@ -1,0 +1,75 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"troupe/schema"
+)
+
+func TestARobotTakesTheSettingsTheModeAndThePlacesThatItIsWished(t *testing.T) {
+	in(t, anyDesk, func(w *world) {
+		w.startDesk()
+		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.known("r1")
+
+		w.do("wish", "config", "event_rate=7", "r1")
+		is(w, on("r1", "reported/config"), "the report on settings", func(r schema.ReportedConfig) bool {
+			return r.DesiredRev > 0 && r.Phase == schema.DeployActive && string(r.Applied["event_rate"]) == "7"
+		})
+		if s := w.cli("wish", "config", "event_rtae=7", "r1"); s.code == 0 || !strings.Contains(s.err, "there is no setting event_rtae") {
+			t.Errorf("a misspelt setting: %+v", s)
+		}
+
+		places := filepath.Join(w.folder, "places.yaml")
+		if err := os.WriteFile(places, []byte("schema: 1\npoints:\n  door: {x_m: 1.5, y_m: 0.2}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w.do("wish", "places", "-f", places, "--id", "hall", "r1")
+		is(w, on("r1", "reported/places"), "the report on places", func(r schema.ReportedSet) bool {
+			return r.Phase == schema.DeployActive && r.Active != nil && r.Active.ID == "hall"
+		})
+		is(w, on("r1", "caps"), "what r1 can go to", func(c schema.Caps) bool { return slices.Contains(c.Points, "door") })
+
+		w.do("wish", "mode", "mnl", "r1", "--apply", "now")
+		is(w, on("r1", "reported/mode"), "the report on the mode", func(r schema.ReportedMode) bool {
+			return r.Phase == schema.DeployActive && r.Mode == schema.ModeMnl && !r.Diverged
+		})
+		w.until("the desk to know all of it", func() bool {
+			out := w.do("wish", "get", "r1")
+			return strings.Count(out, "active (revision") == 3
+		})
+
+		// It is in force again without anybody: the settings are the robot's own now.
+		w.robots["r1"].kill()
+		mark := w.eye.mark()
+		w.robot("r1", "")
+		becomes(w, mark, on("r1", "caps"), "r1 to know its places after a restart", func(c schema.Caps) bool { return slices.Contains(c.Points, "door") })
+	})
+}
+
+func TestARobotThatRequiresSignaturesTakesOnlyWhatItsFleetSigned(t *testing.T) {
+	in(t, []kind{ours, postgres}, func(w *world) {
+		key, other := filepath.Join(w.folder, "desk.key"), filepath.Join(w.folder, "other.key")
+		trusted := strings.TrimSpace(w.do("key", "new", key))
+		w.do("key", "new", other)
+		w.startDesk("--sign-key", other)
+		w.robot("r1", "", "--signing", "require", "--trust-key", trusted)
+		w.known("r1")
+
+		w.do("wish", "config", "event_rate=7", "r1")
+		is(w, on("r1", "reported/config"), "the refusal of a stranger's signature", func(r schema.ReportedConfig) bool {
+			return r.Phase == schema.DeployRejected && r.Reason == schema.ReasonBadSignature
+		})
+
+		w.fleetd.kill()
+		w.startDesk("--sign-key", key)
+		w.do("wish", "config", "event_rate=8", "r1")
+		is(w, on("r1", "reported/config"), "the report on settings", func(r schema.ReportedConfig) bool {
+			return r.Phase == schema.DeployActive && string(r.Applied["event_rate"]) == "8"
+		})
+	})
+}
