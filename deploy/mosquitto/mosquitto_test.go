@@ -30,6 +30,13 @@ const people = "fleetd fleetd\nop1 operator\nobs observer\nadmin admin\nr1 robot
 // the files and what a test wants otherwise.
 func start(t *testing.T, otherwise ...string) string {
 	t.Helper()
+	return mosquittotest.Start(t, mosquittotest.Options{Closed: true, Lines: append(general(t, files(t)), otherwise...)})
+}
+
+// files makes the rules and the passwords that the configuration names, and
+// returns their folder.
+func files(t *testing.T) string {
+	t.Helper()
 	folder := t.TempDir()
 	users, err := access.ParseUsers(strings.NewReader(people))
 	if err != nil {
@@ -49,7 +56,7 @@ func start(t *testing.T, otherwise ...string) string {
 			t.Fatalf("mosquitto_passwd: %v\n%s", err, out)
 		}
 	}
-	return mosquittotest.Start(t, mosquittotest.Options{Closed: true, Lines: append(general(t, folder), otherwise...)})
+	return folder
 }
 
 // general are the lines of the configuration that hold for every listener.

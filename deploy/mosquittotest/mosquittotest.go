@@ -37,6 +37,9 @@ type Options struct {
 	Closed bool
 	// Lines are further lines of mosquitto.conf, as its manual has them.
 	Lines []string
+	// Fresh makes the lines instead, anew for each try: they may name ports of
+	// FreePort, which somebody may have taken.
+	Fresh func() []string
 }
 
 // Start runs a mosquitto on a free port of 127.0.0.1 that lets anybody in, unless
@@ -49,7 +52,10 @@ func Start(t testing.TB, o Options) (url string) {
 	folder := t.TempDir()
 	var log string
 	for range attempts {
-		port := freePort(t)
+		port := FreePort(t)
+		if o.Fresh != nil {
+			o.Lines = o.Fresh()
+		}
 		path := filepath.Join(folder, "mosquitto.conf")
 		if err := os.WriteFile(path, config(port, o), 0o600); err != nil {
 			t.Fatalf("write mosquitto's configuration: %v", err)
@@ -68,7 +74,8 @@ func Start(t testing.TB, o Options) (url string) {
 	return ""
 }
 
-func freePort(t testing.TB) int {
+// FreePort returns a port of 127.0.0.1 that nobody listens on now.
+func FreePort(t testing.TB) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -1,0 +1,197 @@
+package mosquitto
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"troupe/broker/brokertest"
+	"troupe/deploy/mosquittotest"
+	"troupe/fleetd/ca"
+	"troupe/fleetd/vault"
+	"troupe/schema"
+)
+
+// fleet is a fleet's CA, its keys in a folder as fleetd ca init leaves them.
+func fleet(t *testing.T) *vault.Vault {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "ca")
+	if err := vault.Make(dir, "fleet", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	v, err := vault.Open(dir, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// robot returns the certificate of a robot, with what stands behind it.
+func robot(t *testing.T, v *vault.Vault, name string) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	csr, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: name}}, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, problem := ca.ReadRequest(string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: csr})), name)
+	if problem != nil {
+		t.Fatal(problem)
+	}
+	leaf, err := v.Robot(request, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := tls.Certificate{PrivateKey: key, Leaf: leaf}
+	for _, each := range v.Chain(leaf) {
+		c.Certificate = append(c.Certificate, each.Raw)
+	}
+	return c
+}
+
+// shipped is a Mosquitto with every line of the configuration of this folder.
+type shipped struct {
+	t              *testing.T
+	folder         string
+	v              *vault.Vault
+	people, robots string // addresses
+}
+
+// revoke writes the list of the revoked. Mosquitto keeps the lists that it read
+// before; the newest counts, by whole seconds.
+func (m *shipped) revoke(number int64, revoked ...tls.Certificate) {
+	m.t.Helper()
+	var entries []ca.Revoked
+	for _, c := range revoked {
+		entries = append(entries, ca.Revoked{Serial: ca.Serial(c.Leaf), At: time.Now()})
+	}
+	list, err := m.v.List(entries, number, time.Now().Add(time.Duration(number)*time.Second))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(m.folder, "troupe", "crl.pem"), list, 0o600)
+	}
+	if err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// hangup lets Mosquitto read again what it reads again.
+func (m *shipped) hangup() {
+	m.t.Helper()
+	text, err := os.ReadFile(filepath.Join(m.folder, "pid"))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGHUP); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func ship(t *testing.T, v *vault.Vault, revoked ...tls.Certificate) *shipped {
+	t.Helper()
+	folder := files(t)
+	m := &shipped{t: t, folder: folder, v: v}
+	in := func(name string) string { return filepath.Join(folder, "troupe", name) }
+	if err := os.Mkdir(in(""), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	server, err := v.Server([]string{"localhost"}, []netip.Addr{netip.MustParseAddr("127.0.0.1")}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := vault.SavePair(in("cert.pem"), in("key.pem"), false, server, v.Chain(server.Certificate)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(in("ca.pem"), ca.EncodeCertificates(v.Issuers()...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.revoke(2, revoked...)
+	text, err := os.ReadFile("mosquitto.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mosquittotest.Start(t, mosquittotest.Options{Closed: true, Fresh: func() []string {
+		conf := strings.ReplaceAll(string(text), "/etc/mosquitto", folder)
+		for line, at := range map[string]*string{"\nlistener 8883\n": &m.robots, "\nlistener 1883 127.0.0.1\n": &m.people} {
+			if strings.Count(conf, line) != 1 {
+				t.Fatalf("mosquitto.conf has no line %q", line)
+			}
+			port := mosquittotest.FreePort(t)
+			conf = strings.Replace(conf, line, fmt.Sprintf("\nlistener %d 127.0.0.1\n", port), 1)
+			*at = fmt.Sprintf("127.0.0.1:%d", port)
+		}
+		return append(strings.Split(conf, "\n"), "pid_file "+filepath.Join(folder, "pid"))
+	}})
+	return m
+}
+
+// The whole file, with the door for robots: who has a certificate of the fleet is
+// who it says, whatever name he gives himself, and may do what that robot may.
+func TestARobotIsLetInByItsCertificateAlone(t *testing.T) {
+	v := fleet(t)
+	r1, r2, stranger := robot(t, v, "r1"), robot(t, v, "r2"), robot(t, fleet(t), "r1")
+	m := ship(t, v, r2)
+	trusted := x509.NewCertPool()
+	trusted.AddCert(v.Root())
+	with := func(own ...tls.Certificate) brokertest.Dialer {
+		return brokertest.OverTLS(m.robots, &tls.Config{RootCAs: trusted, Certificates: own})
+	}
+
+	admin := connect(t, "mqtt://"+m.people, "admin")
+	admin.Subscribe("#")
+	robot := brokertest.Connect(t, with(r1), brokertest.Hello{Name: "r2", ClientID: "r1"})
+	robot.Publish(ns.Topic(schema.TopicEvent, "r2"), "{}")
+	robot.Publish(ns.Topic(schema.TopicCmd, "r2", "r1", "safety", "enable"), "")
+	robot.Publish(ns.Topic(schema.TopicEvent, "r1"), "{}")
+	admin.Expect(ns.Topic(schema.TopicEvent, "r1"))
+	if got := admin.Inbox("#"); len(got) != 0 {
+		t.Errorf("these were let through too: %v", got)
+	}
+	robot.Subscribe(ns.Topic(schema.TopicCmd, "r1", "+", "+", "+"))
+	connect(t, "mqtt://"+m.people, "op1").Publish(ns.Topic(schema.TopicCmd, "r1", "op1", "mode", "set"), "ato")
+	robot.Expect(ns.Topic(schema.TopicCmd, "r1", "op1", "mode", "set"))
+
+	for what, dial := range map[string]brokertest.Dialer{
+		"a revoked robot":          with(r2),
+		"a robot of another fleet": with(stranger),
+		"who has none":             with(),
+	} {
+		if c, code := brokertest.TryConnect(t, dial, brokertest.Hello{Name: "r1", Password: secret, ClientID: "x"}); code == 0 {
+			c.Close()
+			t.Errorf("%s was let in", what)
+		}
+	}
+	robot.Ping()
+
+	m.revoke(3, r1, r2)
+	m.hangup()
+	for late := time.Now().Add(brokertest.Patience); ; {
+		c, code := brokertest.TryConnect(t, with(r1), brokertest.Hello{ClientID: "r1"})
+		if code != 0 {
+			break
+		}
+		c.Close()
+		if time.Now().After(late) {
+			t.Fatal("a robot that was revoked meanwhile is still let in")
+		}
+	}
+}
