@@ -79,14 +79,9 @@ func (s *siege) attack(hello brokertest.Hello, raw ...[]byte) {
 		_, _ = c.Write(append(hello.Bytes(), slices.Concat(raw...)...))
 		_ = c.(*net.TCPConn).CloseWrite()
 	}()
-	if _, err := io.Copy(io.Discard, c); err != nil && isPatienceOver(err) {
+	if _, err := io.Copy(io.Discard, c); err != nil && isTimeout(err) {
 		s.t.Fatalf("after % .60x: %v", slices.Concat(raw...), err)
 	}
-}
-
-func isPatienceOver(err error) bool {
-	ne, ok := err.(net.Error)
-	return ok && ne.Timeout()
 }
 
 var attacker = brokertest.Hello{Name: "op3", ClientID: "op3"}

@@ -189,14 +189,12 @@ func TestWhoStallsInTheHandshakeIsCut(t *testing.T) {
 		}
 	}
 	// Those in the handshake count as waiting.
-	var waiting []net.Conn
 	for range 3 {
 		c, err := net.Dial("tcp", b.AddrOf("mqtts"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		waiting = append(waiting, c)
 	}
 	eventually(t, "a refusal for the cap", func() bool { return b.Status()["connections_over_cap"] > 0 })
 }
