@@ -103,6 +103,12 @@ func startStranger(w *world, id string) *fleettest.Robot {
 // until waits for something to hold.
 func (w *world) until(what string, holds func() bool) {
 	w.Helper()
+	w.within(2*time.Minute, what, holds)
+}
+
+// within is until for what may take longer.
+func (w *world) within(limit time.Duration, what string, holds func() bool) {
+	w.Helper()
 	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
 		if !w.real {
 			synctest.Wait()
@@ -110,7 +116,7 @@ func (w *world) until(what string, holds func() bool) {
 		if holds() {
 			return
 		}
-		if time.Since(began) > 2*time.Minute {
+		if time.Since(began) > limit {
 			w.Fatalf("still not: %s", what)
 		}
 	}
