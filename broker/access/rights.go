@@ -98,7 +98,8 @@ type Verdict struct {
 	Do     Do
 	Reason schema.Reason
 	Detail string
-	// Urgent messages, stops and presence, are subject to no rate.
+	// Urgent messages, which are stops, the documents that hold them, and presence,
+	// are subject to no rate, and there is always room to keep them.
 	Urgent bool
 }
 
@@ -153,7 +154,13 @@ func (r *Rights) Judge(p Publish) Verdict {
 	case !row.Retain && p.Retain:
 		return Verdict{Do: Strip, Reason: schema.ReasonBadRequest, Detail: "passed on, but nothing is retained there"}
 	}
-	return Verdict{Do: Pass, Urgent: row.Kind == schema.TopicPresence}
+	return Verdict{Do: Pass, Urgent: outranks(row.Kind)}
+}
+
+// outranks reports whether documents on a topic are taken however many others
+// there are: a robot that is away learns only from these that it is held.
+func outranks(k schema.TopicKind) bool {
+	return k == schema.TopicPresence || k == schema.TopicDesiredStop || k == schema.TopicFleetStop
 }
 
 // JudgeWill decides about a will when it is left, since the server asks nobody

@@ -122,6 +122,19 @@ func TestAStopOfOnesOwnAlwaysPasses(t *testing.T) {
 	})
 }
 
+func TestADocumentThatHoldsAStopIsAsUrgentAsTheStop(t *testing.T) {
+	for _, topic := range []string{ns.Topic(schema.TopicDesiredStop, "r1"), ns.Topic(schema.TopicFleetStop)} {
+		for _, size := range []int{0, 300} {
+			if v := rights(schema.RoleFleetd, "desk").Judge(Publish{Topic: topic, Retain: true, Size: size}); v.Do != Pass || !v.Urgent {
+				t.Errorf("%s of %d bytes: %+v", topic, size, v)
+			}
+		}
+	}
+	if v := rights(schema.RoleFleetd, "desk").Judge(Publish{Topic: ns.Topic(schema.TopicDesiredStory, "r1"), Retain: true, Size: 300}); v.Urgent {
+		t.Errorf("a wish overtakes: %+v", v)
+	}
+}
+
 func TestOneRobotCannotTouchAnythingButItsOwn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id, m := whoever.Draw(t, "who"), message(t)

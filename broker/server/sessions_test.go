@@ -133,6 +133,23 @@ func TestDocumentsBeyondTheRoomForThemAreRefused(t *testing.T) {
 	if n := notice(t, desk); n.Reason != schema.ReasonNoSpace || n.Topic != blob(5) {
 		t.Errorf("notice %+v", n)
 	}
+	// Whatever holds a stop is kept however full it is: a robot that is away learns
+	// of it in no other way.
+	stops := func(payload string) {
+		for i := range 4 {
+			desk.Retain(fmt.Sprintf("troupe/v1/robots/r%d/desired/stop", i), payload)
+		}
+		desk.Retain("troupe/v1/fleet/stop", payload[:min(len(payload), 1<<10)])
+	}
+	stops(strings.Repeat("s", 8<<10))
+	absent := b.Client(t, "admin", brokertest.WithID("admin.absent"))
+	absent.Subscribe("troupe/v1/robots/+/desired/stop", "troupe/v1/fleet/stop", r1+"cmd/#")
+	desk.Publish(r1+"cmd/fleetd/sys/ping", "")
+	absent.Expect(r1 + "cmd/#")
+	if ms := absent.Inbox("#"); len(ms) != 5 {
+		t.Errorf("%d of 5 documents that hold stops are kept", len(ms))
+	}
+	stops("")
 	// A robot's presence is told however full it is, and what goes makes room.
 	b.Client(t, "r1").Retain(r1+"presence", online)
 	desk.Retain(blob(0), "")
