@@ -165,15 +165,27 @@ func outranks(k schema.TopicKind) bool {
 
 // JudgeWill decides about a will when it is left, since the server asks nobody
 // when it sends it. A robot's will says that the robot is lost and nothing else.
+// Of commands only a stop is left: a lost connection is nobody's wish that a robot
+// moves.
 func (r *Rights) JudgeWill(w Publish) Verdict {
 	v := r.Judge(w)
 	if v.Do == Strip {
 		v.Do = Refuse
 	}
-	if row, _, ok := r.ns.Match(w.Topic); v.Do == Pass && r.id.Role == schema.RoleRobot && (!ok || row.Kind != schema.TopicPresence) {
+	row, params, _ := r.ns.Match(w.Topic)
+	switch {
+	case v.Do != Pass:
+	case r.id.Role == schema.RoleRobot && row.Kind != schema.TopicPresence:
 		return refusal(schema.ReasonForbidden, "a robot's will belongs on its presence")
+	case row.Kind == schema.TopicTeleop, row.Kind == schema.TopicCmd && !stops(params):
+		return refusal(schema.ReasonForbidden, "of all commands only a stop may be left as a will")
 	}
 	return v
+}
+
+func stops(at schema.TopicParams) bool {
+	verb, known := schema.VerbOf(at.Group, at.Verb)
+	return known && verb.Class == schema.ClassStop
 }
 
 // strippedStop is the verdict on a stop that was sent with the retain flag.

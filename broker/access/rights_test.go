@@ -155,6 +155,30 @@ func TestARobotsWillIsItsPresence(t *testing.T) {
 	})
 }
 
+func TestNobodysLostConnectionSetsARobotGoing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		id, m := whoever.Draw(t, "who"), message(t)
+		row, at, _ := ns.Match(m.Topic)
+		verb, _ := schema.VerbOf(at.Group, at.Verb)
+		if v := Compile(id, ns).JudgeWill(m); v.Do == Pass && (row.Kind == schema.TopicTeleop || row.Kind == schema.TopicCmd && verb.Class != schema.ClassStop) {
+			t.Fatalf("%+v by %+v: %+v", m, id, v)
+		}
+	})
+	for _, verb := range schema.Verbs {
+		m := Publish{Topic: ns.Topic(schema.TopicCmd, "r1", "me", verb.Group, verb.Name)}
+		want := Refuse
+		if verb.Class == schema.ClassStop {
+			want = Pass
+		}
+		if v := rights(schema.RoleAdmin, "me").JudgeWill(m); v.Do != want {
+			t.Errorf("a will of %s: %+v", verb.ID(), v)
+		}
+	}
+	if v := rights(schema.RoleOperator, "me").JudgeWill(Publish{Topic: ns.Topic(schema.TopicFleetStopCmd, "me")}); v.Do != Pass {
+		t.Errorf("a will that stops the fleet: %+v", v)
+	}
+}
+
 func TestReadingIsGrantedRowByRow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id, topic := whoever.Draw(t, "who"), concrete.Draw(t, "topic")

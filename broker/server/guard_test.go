@@ -257,6 +257,8 @@ func TestWillsThatAreRefused(t *testing.T) {
 		{"op1", brokertest.Message{Topic: r1 + "cmd/op2/safety/stop", QoS: 1}, false},
 		{"op1", brokertest.Message{Topic: r1 + "cmd/op1/safety/stop", QoS: 1, Retain: true}, false},
 		{"op1", brokertest.Message{Topic: r1 + "cmd/op1/mode/set", QoS: 1, Retain: true}, false},
+		{"op1", brokertest.Message{Topic: r1 + "cmd/op1/safety/enable", QoS: 1}, false},
+		{"admin", brokertest.Message{Topic: r1 + "cmd/admin/mode/set", QoS: 1}, false},
 	} {
 		c.will.Payload = []byte("x")
 		id := c.name
