@@ -60,7 +60,7 @@ func enrol(ctx context.Context, out io.Writer, a identity.Asking, text string, a
 	case err != nil:
 		return fmt.Errorf("%w; --again replaces it", err)
 	default:
-		fmt.Fprintf(out, "%s/identity is there already; nothing was asked\n%s", a.Data, about(there))
+		fmt.Fprintf(out, "%s/identity is there already; nothing was asked, --again would ask\n%s", a.Data, about(there))
 		if token, err := schema.ParseToken(text); err == nil && token.Robot != there.Robot {
 			return fmt.Errorf("the token is for %s, and this is %s; --again makes it %s", token.Robot, there.Robot, token.Robot)
 		}

@@ -166,7 +166,7 @@ func robotDetail(out io.Writer, d api.Detail) {
 		}
 	}
 	for _, a := range d.Alerts {
-		line("alert", string(a.Level)+": "+a.Detail+" "+a.Hint)
+		line("alert", string(a.Level)+": "+a.Type+" "+a.Source+": "+strings.TrimSuffix(a.Detail+"; "+a.Hint, "; "))
 	}
 	if d.Caps != nil {
 		line("body", strings.TrimSpace(d.Caps.Robot.Model+" "+d.Caps.Robot.Serial))
@@ -357,7 +357,8 @@ func alertText(r api.Robot) string {
 	for i, a := range r.Alerts {
 		types[i] = a.Type
 	}
-	return strings.Join(types, ",")
+	slices.Sort(types)
+	return strings.Join(slices.Compact(types), ",")
 }
 
 func labelText(labels map[string]string) string {

@@ -67,7 +67,7 @@ func (sh *shell) hold(ctx context.Context, level string, names []string, o order
 		if b.Total > 0 {
 			batchTable(w, b)
 		}
-		fmt.Fprintf(w, "held as %s; fleetd stop release %s lets go of it\n", b.Latch, b.Latch)
+		fmt.Fprintf(w, "held as %s; fleetd stop release %s --why REASON lets go of it\n", b.Latch, b.Latch)
 		if b.Unkept {
 			fmt.Fprintln(w, "the desk could not keep it on its own disk: robots hold it, look at fleetd stop list")
 		}

@@ -37,7 +37,9 @@ func (w *wishing) flags(c *cobra.Command) {
 // wishCommand wishes what waits for robots that are away.
 func (sh *shell) wishCommand() *cobra.Command {
 	return group("wish", "wish settings, a mode, places or activities of robots: config, mode, places, activities, get",
-		sh.wishConfig(), sh.wishMode(), sh.wishSet("places", "the map and the named points"), sh.wishSet("activities", "what autonomous life may do"), sh.wishGet())
+		sh.wishConfig(), sh.wishMode(),
+		sh.wishSet("places", "the map and the named points", "A file of them: {schema: 1, points: {door: {x_m: -3.5, y_m: 2, theta_rad: 1.57}}}, in metres and radians."),
+		sh.wishSet("activities", "what autonomous life may do", "Robots keep and report it; nothing performs it yet."), sh.wishGet())
 }
 
 func (sh *shell) wishConfig() *cobra.Command {
@@ -99,13 +101,13 @@ once, when a robot first hears of it. It leads out of no stop, no lost link and 
 	return c
 }
 
-func (sh *shell) wishSet(what, short string) *cobra.Command {
+func (sh *shell) wishSet(what, short, form string) *cobra.Command {
 	var w wishing
 	var path, id string
 	var none bool
 	c := &cobra.Command{
 		Use: what + " ROBOT...", Short: "wish " + short,
-		Long:    "Wish " + short + ", from a file in YAML or JSON in the published form; --none takes it back.",
+		Long:    "Wish " + short + ", from a file in YAML or JSON in the published form; --none takes it back.\n" + form,
 		Example: "  fleetd wish " + what + " -f ground-floor.yaml --id ground-floor -l site=museum",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			set := api.SetWish{ID: id}

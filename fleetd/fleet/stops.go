@@ -264,7 +264,7 @@ func (s *stops) record(ctx context.Context) {
 		s.f.databaseFailed("stops not read", err)
 	}
 	for _, e := range waiting {
-		s.answer(ctx, e.Order, schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held; fleetd stop release " + e.Order.ID + " lets go of it"})
+		s.answer(ctx, e.Order, schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held; fleetd stop release " + e.Order.ID + " --why REASON lets go of it"})
 	}
 }
 
