@@ -153,7 +153,8 @@ func (s *stops) shows(robot string, latches []schema.StopLatch, now time.Time) {
 		return
 	}
 	for _, l := range latches {
-		if s.on[robot][l.ID] || slices.ContainsFunc(s.waiting, func(e spool.Entry) bool { return e.Order.ID == l.ID }) {
+		o, named := stop.Learned(robot, l, now)
+		if !named || s.on[robot][l.ID] || slices.ContainsFunc(s.waiting, func(e spool.Entry) bool { return e.Order.ID == l.ID }) {
 			continue
 		}
 		since, before := was[l.ID]
@@ -165,9 +166,7 @@ func (s *stops) shows(robot string, latches []schema.StopLatch, now time.Time) {
 		}
 		s.shown[robot][l.ID] = since
 		if before && now.Sub(since) >= shownFor {
-			s.waiting = append(s.waiting, spool.Entry{Order: stop.Order{
-				ID: l.ID, Level: l.Level, By: l.By, Why: l.Why, At: now.Truncate(time.Microsecond), Robots: []string{robot}, Held: true,
-			}})
+			s.waiting = append(s.waiting, spool.Entry{Order: o})
 			s.f.log.Warn("a robot holds a stop that is not on record; it is written down", "robot", robot, "stop", l.ID, "by", l.By)
 			signal(s.wake)
 		}

@@ -53,7 +53,7 @@ func Hold(rows Rows, orders []Order, now time.Time) (Changes, error) {
 			}
 		}
 		if told > 0 {
-			p.notes = append(p.notes, Note{Who: o.By, What: "stop", Target: "stop " + o.ID, Detail: o.detail()})
+			p.notes = append(p.notes, Note{Who: legible(o.By), What: "stop", Target: "stop " + o.ID, Detail: o.detail()})
 		}
 	}
 	return p.changes()
@@ -72,7 +72,7 @@ func (p *plan) hold(o *Order, robot string) bool {
 	if !l.Held() || o.Level == schema.StopHalt {
 		l.Level = o.Level
 	}
-	l.By, l.Why, l.AskedAt = o.By, o.Why, o.At
+	l.By, l.Why, l.AskedAt = legible(o.By), legible(o.Why), o.At
 	l.ReleasedAt, l.ReleasedBy, l.ReleasedWhy = time.Time{}, "", ""
 	p.changed[at], p.robots[robot] = true, true
 	return true
@@ -103,6 +103,7 @@ func (o *Order) detail() string {
 // nobody holds is a problem, and then nothing is released.
 func Release(rows Rows, ids []string, by, why string, now time.Time) (Changes, []schema.Problem, error) {
 	p := newPlan(rows, now)
+	by, why = legible(by), legible(why)
 	var problems []schema.Problem
 	for i, id := range ids {
 		robots, all := 0, false
@@ -208,9 +209,15 @@ func fitting(topic schema.TopicKind, doc any, shorten func()) ([]byte, error) {
 	return payload, nil
 }
 
-// bounded cuts a text at a character.
+// legible is what of a text every database and every document takes: no stop is
+// kept off the record, nor those that wait behind it, by what is written beside it.
+func legible(s string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "?"), "?")
+}
+
+// bounded cuts a legible text at a character.
 func bounded(s string, most int) string {
-	s = strings.ToValidUTF8(s, "?")
+	s = legible(s)
 	if len(s) <= most {
 		return s
 	}

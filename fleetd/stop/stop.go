@@ -69,6 +69,20 @@ func OrderOf(client string, payload []byte, at time.Time) Order {
 	}
 }
 
+// Learned is the order behind a stop that a robot shows to hold. What is no id
+// names no stop, and could not be written down.
+func Learned(robot string, l schema.StopLatch, at time.Time) (Order, bool) {
+	switch l.Level {
+	case schema.StopSoft, schema.StopStop, schema.StopHalt:
+	default:
+		l.Level = schema.StopStop
+	}
+	return Order{
+		ID: l.ID, Level: l.Level, By: bounded(l.By, 256), Why: bounded(l.Why, 256), At: at.Truncate(time.Microsecond),
+		Robots: []string{robot}, Held: true,
+	}, schema.ValidRequestID(l.ID)
+}
+
 // Robot is one robot of the fleet.
 type Robot struct {
 	ID     string

@@ -28,6 +28,22 @@ func hold(t testing.TB, s *store.Store, now int, orders ...stop.Order) (c stop.C
 	return c
 }
 
+// A stop counts whatever its sender writes beside it; one that no database took
+// would keep all that wait behind it off the record.
+func stopsAreHeldWhateverTheySay(t *testing.T, address string) {
+	s := Open(t, address)
+	robots(t, s, "r1")
+	hold(t, s, 1,
+		stop.OrderOf("op1", []byte(`{"by":"an\u0000na","why":"now\u0000"}`), at(1)),
+		stop.Order{ID: "s-2", Level: schema.StopStop, By: "\x00", Why: "a\x00b\xff", At: at(1), Robots: []string{"r1"}, Held: true},
+		stop.Order{ID: "s-3", Level: schema.StopStop, At: at(1), Robots: []string{"r1"}, Selects: "robots \x00"})
+	var ids []string
+	for _, l := range must[[]stop.Latch](t)(s.HeldStops(t.Context())) {
+		ids = append(ids, l.Robot+" "+l.ID)
+	}
+	same(t, "what is held", ids, []string{" op1", "r1 op1", "r1 s-2", "r1 s-3"})
+}
+
 func stopsAreHeldAndReleased(t *testing.T, address string) {
 	s := Open(t, address)
 	robots(t, s, "r1", "r2")

@@ -47,6 +47,7 @@ func Run(t *testing.T, address func(t *testing.T) string) {
 		{"assigners and deleters at once leave no robot with a deleted act", assignersAndDeleters},
 
 		{"stops are held until they are released", stopsAreHeldAndReleased},
+		{"stops are held whatever they say", stopsAreHeldWhateverTheySay},
 
 		{"the outbox is part of the transaction", outboxIsTransactional},
 		{"the outbox keeps its order", outboxKeepsOrder},
