@@ -85,18 +85,13 @@ func (h *history) sent(conn int, topic string, payload []byte) {
 	h.finals[key] = append(h.finals[key], told)
 }
 
+// over says that a connection broke. What reached the robot in that moment may
+// have been refused, and a refusal is not written down to be told again.
 func (h *history) over(conn int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.ready, conn)
 	delete(h.early, conn)
-}
-
-// died says that the robot lost its power: what reached it in that moment may not
-// have been written down.
-func (h *history) died() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	for key, at := range h.heard {
 		if time.Since(at) < 200*time.Millisecond && len(h.finals[key]) == 0 {
 			delete(h.heard, key)

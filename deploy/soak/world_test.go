@@ -125,7 +125,6 @@ func (w *world) stopRobot() {
 	if err := <-w.robotRun; err != nil {
 		w.Errorf("the robot ended with %v", err)
 	}
-	w.history.died()
 }
 
 func (w *world) do(d deed) {
