@@ -1,7 +1,7 @@
 // Asks a robot for something with MQTT.js and prints the final answer, as
 // mosquitto_rr does at a terminal:
 //
-//   node ask.mjs wss://127.0.0.1:8884 op1 r1 mode/set '{"args":{"mode":"ato"}}'
+//   node ask.mjs wss://localhost:8084/mqtt op1 r1 mode/set '{"args":{"mode":"ato"}}'
 //
 // PASSWORD is the password, CA a file with the certificate of who signed the
 // broker's; both may be left out.
