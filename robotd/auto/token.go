@@ -90,6 +90,17 @@ func (s *State) Held() []Token {
 // Count is how many tokens are held: ato is paused while it is not zero.
 func (s *State) Count() int { return s.tokens.n }
 
+// Waits is why ato goes on only when an operator says so, also after the cause is
+// gone: a halt or a lost link. Empty when nothing asks for that.
+func (s *State) Waits() schema.Reason {
+	for _, t := range s.Held() {
+		if t.sticky {
+			return schema.Reason(t.Why)
+		}
+	}
+	return ""
+}
+
 // Freeze is how much of ato stands still.
 type Freeze uint8
 

@@ -125,13 +125,15 @@ func (t *turn) wishAnswered(to request.Key, r reply) bool {
 
 func (t *turn) wishFacts() wish.Facts {
 	f := wish.Facts{Active: t.mode.Active, Starting: t.modeWish.starting, Settled: t.mode.Phase == mode.Ready || t.mode.Phase == mode.Safe}
-	switch l := t.control.Lease; {
+	switch l, waits := t.control.Lease, t.auto.Waits(); {
 	case t.mode.Phase == mode.Safe || t.mode.Next == t.cfg.Mode.Safe:
 		f.Others, f.Detail = cmp.Or(t.mode.Reason, schema.ReasonModeFailed), "the robot is in "+string(t.cfg.Mode.Safe)+"; only an operator leads out"
 	case latched(t.safety.At):
 		f.Others, f.Detail = schema.ReasonSafetyLatched, schema.ReasonSafetyLatched.Describe().Text
 	case len(t.latchFacts) > 0:
 		f.Others, f.Detail = schema.ReasonLatched, fmt.Sprintf("%d stops are held", len(t.latchFacts))
+	case waits != "": // leaving ato would forget it
+		f.Others, f.Detail = waits, string(schema.ModeAto)+" was stopped or lost its link; only auto/continue lets it go on"
 	case t.control.At == control.Held:
 		f.Others, f.Detail = schema.ReasonNotInControl, cmp.Or(l.Who.By, l.Who.Client)+" has control of the robot"
 	}
