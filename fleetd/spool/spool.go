@@ -45,6 +45,7 @@ type Spool struct {
 
 	mu   sync.Mutex
 	file *os.File
+	size int64 // of the whole lines in it
 	last int64
 	open map[int64]Entry
 }
@@ -126,6 +127,7 @@ func (s *Spool) rewrite(entries []Entry) error {
 		body = append(append(body, text...), '\n')
 	}
 	_, err = f.Write(body)
+	s.size = int64(len(body))
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("write the stops that wait: %w", err)
 	}
@@ -168,11 +170,7 @@ func (s *Spool) Done(entries ...Entry) error {
 			continue
 		}
 		delete(s.open, e.N)
-		text, err := json.Marshal(line{Done: e.N})
-		if err == nil {
-			_, err = s.file.Write(append(text, '\n'))
-		}
-		if err != nil {
+		if err := s.write(line{Done: e.N}); err != nil {
 			return fmt.Errorf("forget stop %s: %w", e.Order.ID, err)
 		}
 	}
@@ -182,26 +180,28 @@ func (s *Spool) Done(entries ...Entry) error {
 	if err := s.file.Truncate(0); err != nil { // numbers go on, so that none is given twice in one run
 		return fmt.Errorf("empty the stops that wait: %w", err)
 	}
+	s.size = 0
 	return nil
 }
 
+// write adds a line. Of a line that an earlier write left half there, nothing may
+// stand before the next: both would be lost to whoever reads them.
 func (s *Spool) write(l line) error {
 	text, err := json.Marshal(l)
 	if err != nil {
 		return err
 	}
-	info, err := s.file.Stat()
-	if err != nil {
+	if err := s.file.Truncate(s.size); err != nil {
 		return err
 	}
-	_, err = s.file.Write(append(text, '\n'))
-	if err == nil {
+	n, err := s.file.Write(append(text, '\n'))
+	if err == nil && l.Done == 0 {
 		err = s.file.Sync()
 	}
-	if err != nil { // half a line must not stand before the next
-		return errors.Join(err, s.file.Truncate(info.Size()))
+	if err == nil {
+		s.size += int64(n)
 	}
-	return nil
+	return err
 }
 
 // Close ends the use of the file.

@@ -142,3 +142,31 @@ func TestOneFileHasOneDesk(t *testing.T) {
 		t.Errorf("waiting are %q", waiting)
 	}
 }
+
+// A disk that was full for a moment leaves half a line, of a stop or of the word
+// that one is on record.
+func TestHalfALineOfAFailedWriteDoesNotDamageTheNext(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "stops")
+	s, _ := open(t, path)
+	a := keep(t, s, "a")
+	half := func(text string) {
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+		if err == nil {
+			_, err = f.WriteString(text)
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	half(`{"n":0,"order":{"id`)
+	keep(t, s, "b")
+	half(`{"n":2,"order":{"id":"c"`)
+	if err := s.Done(a); err != nil {
+		t.Fatal(err)
+	}
+	half(`{`)
+	keep(t, s, "c")
+	if _, waiting := open(t, path); waiting != "b c" {
+		t.Errorf("waiting are %q", waiting)
+	}
+}
