@@ -28,6 +28,7 @@ type opening struct {
 	cfg     Config
 	desk    *desk
 	stories []score.Story
+	refused map[string]bool // robots that did not do what they were told; nobody waits for them
 }
 
 func (o *opening) perform(ctx context.Context) error {
@@ -193,6 +194,7 @@ func (o *opening) order(ctx context.Context, verb, args string, meant func(api.R
 		return err
 	}
 	var well []string
+	held := false
 	for _, c := range batch.Commands {
 		if c.State == "SUCCEEDED" {
 			well = append(well, c.Robot)
@@ -200,9 +202,14 @@ func (o *opening) order(ctx context.Context, verb, args string, meant func(api.R
 		}
 		why := c.Because
 		if c.Answer != nil {
-			why = string(c.Answer.Reason) + " " + c.Answer.Detail
+			why = string(c.Answer.Reason) + ": " + c.Answer.Detail
+			held = held || c.Answer.Reason == schema.ReasonLatched
 		}
+		o.refused[c.Robot] = true
 		o.cfg.Say(fmt.Sprintf("%s to %s: %s %s", verb, c.Robot, c.State, why))
+	}
+	if held {
+		o.cfg.Say("stops are held from before: fleetd stop list shows them, fleetd stop release ID --why REASON lets go of one")
 	}
 	if len(well) > 0 {
 		o.cfg.Say(listed(well) + " " + done)
@@ -213,10 +220,10 @@ func (o *opening) order(ctx context.Context, verb, args string, meant func(api.R
 // watch waits until every robot that has a story is on its way through it, and
 // says of the others what keeps them.
 func (o *opening) watch(ctx context.Context) error {
-	performing, err := o.until(ctx, func(r api.Robot) bool {
-		return r.Wish.Story == nil || r.Mode == schema.ModeAto && r.Auto == schema.AutoIdle && r.Act != ""
-	})
-	if err != nil {
+	performs := func(r api.Robot) bool {
+		return r.Mode == schema.ModeAto && r.Auto == schema.AutoIdle && r.Act != ""
+	}
+	if _, err := o.until(ctx, func(r api.Robot) bool { return r.Wish.Story == nil || o.refused[r.ID] || performs(r) }); err != nil {
 		return err
 	}
 	robots, err := o.robots(ctx)
@@ -226,7 +233,7 @@ func (o *opening) watch(ctx context.Context) error {
 	for _, r := range robots {
 		if r.Wish.Story == nil {
 			o.cfg.Say(r.ID + " has no default story, as somebody wished")
-		} else if !slices.ContainsFunc(performing, func(p api.Robot) bool { return p.ID == r.ID }) {
+		} else if !performs(r) && !o.refused[r.ID] {
 			o.cfg.Say(fmt.Sprintf("%s does not perform: mode %s, auto %s %s, safety %s, story %s %s", r.ID, r.Mode, r.Auto, r.AutoReason, r.Safety, r.Wish.Phase, r.Wish.Reason))
 		}
 	}

@@ -112,7 +112,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	for i := range cfg.Robots {
 		robots = append(robots, cfg.openRobot(fail, post, stories, i))
 	}
-	o := opening{cfg: cfg, desk: newDesk(url), stories: stories}
+	o := opening{cfg: cfg, desk: newDesk(url), stories: stories, refused: map[string]bool{}}
 	defer o.desk.close()
 	if err := o.perform(ctx); err != nil && ctx.Err() == nil {
 		return err

@@ -34,7 +34,7 @@ func night(t *testing.T, cfg Config, do func(o *opening)) ([]string, error) {
 	ready := false
 	cfg.Ready = func(at Addresses) {
 		ready = true
-		o := &opening{cfg: cfg, desk: newDesk(at.HTTP)}
+		o := &opening{cfg: cfg, desk: newDesk(at.HTTP), refused: map[string]bool{}}
 		defer o.desk.close()
 		if do != nil {
 			do(o)
@@ -115,6 +115,32 @@ func TestWhatAPersonChangedStaysWhenItIsStartedAgain(t *testing.T) {
 	for _, want := range []string{"the library is as it was", "r1 has no default story, as somebody wished", "starting it was your word"} {
 		if !slices.ContainsFunc(said, func(line string) bool { return strings.Contains(line, want) }) {
 			t.Errorf("it does not say %q, but\n%s", want, strings.Join(said, "\n"))
+		}
+	}
+}
+
+func TestAStopThatIsHeldKeepsNobodyWaiting(t *testing.T) {
+	data := t.TempDir()
+	if _, err := night(t, Config{Robots: 1, Data: data}, func(o *opening) {
+		order := map[string]any{"selector": selector.IDs("r1"), "level": "stop", "by": "ann", "why": "fire drill"}
+		if _, err := ask[api.Batch](t.Context(), o.desk, "POST", "/stops", nil, order); err != nil {
+			t.Error(err)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	said, err := night(t, Config{Robots: 1, Data: data}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took >= patience {
+		t.Errorf("it took %v", took)
+	}
+	all := strings.Join(said, "\n")
+	for _, part := range []string{"safety/enable to r1: REJECTED latched: ", "by ann: fire drill", "fleetd stop release"} {
+		if !strings.Contains(all, part) {
+			t.Errorf("it does not say %q but\n%s", part, all)
 		}
 	}
 }
