@@ -2,6 +2,7 @@ package link
 
 import (
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,5 +33,29 @@ func TestWhatWaitsForItsSessionIsOlderThanTheStopAfterIt(t *testing.T) {
 	}
 	if enable, stop := s.held[0].N, s.sink.urgent[0].N; enable == 0 || enable >= stop {
 		t.Errorf("the enable is numbered %d, the stop after it %d", enable, stop)
+	}
+}
+
+func TestNoFloodOfOneStopShutsOutAnother(t *testing.T) {
+	const limit = 8
+	d := newDispatcher(Config{Queue: limit})
+	for range 3 * limit {
+		d.first(Message{Topic: "manual/stop", N: d.number()})
+	}
+	if d.first(Message{Topic: "safety/estop", N: d.number()}) {
+		t.Error("the queue is said not to be full")
+	}
+	for range 3 * limit {
+		d.first(Message{Topic: "manual/stop", N: d.number()})
+	}
+	last := d.n
+	if len(d.urgent) != limit+1 {
+		t.Fatalf("%d wait, at most %d and one for each topic may", len(d.urgent), limit)
+	}
+	if newest := d.urgent[limit]; newest.Topic != "manual/stop" || newest.N != last {
+		t.Errorf("the newest on its topic was let go: %+v", newest)
+	}
+	if !slices.ContainsFunc(d.urgent, func(m Message) bool { return m.Topic == "safety/estop" }) {
+		t.Error("a flood of manual/stop shut out an estop")
 	}
 }

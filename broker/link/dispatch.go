@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"sync"
 )
 
@@ -56,17 +57,21 @@ func (d *dispatcher) message(m Message) bool {
 	return true
 }
 
-// first lets m overtake. Beyond the limit the newest is let go: as many of its
-// kind are already on their way.
+// first lets m overtake, and reports whether there was room. Beyond the limit it
+// takes the place of the oldest on its topic, so that no flood of one stop shuts
+// out another: the newest on each topic is never let go.
 func (d *dispatcher) first(m Message) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.urgent) >= d.limit {
-		return false
+	defer d.poke()
+	room := len(d.urgent) < d.limit
+	if !room {
+		if i := slices.IndexFunc(d.urgent, func(q Message) bool { return q.Topic == m.Topic }); i >= 0 {
+			d.urgent = slices.Delete(d.urgent, i, i+1)
+		}
 	}
 	d.urgent = append(d.urgent, m)
-	d.poke()
-	return true
+	return room
 }
 
 // state queues s without limit: states are few, and none may be missed.

@@ -280,7 +280,7 @@ func (s *session) take(m mqtt.Message) {
 	msg := Message{Topic: m.Topic(), Payload: m.Payload(), QoS: m.Qos(), Retain: m.Retained(), Duplicate: m.Duplicate(), N: s.sink.number()}
 	if s.cfg.Urgent(msg.Topic) {
 		if !s.sink.first(msg) {
-			s.cfg.Logger.Error("urgent queue full", "topic", msg.Topic)
+			s.cfg.Logger.Error("urgent queue full; the oldest on the topic gives way", "topic", msg.Topic)
 		}
 		return
 	}
