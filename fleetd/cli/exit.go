@@ -61,6 +61,9 @@ func refused(p *api.Problem, file string, text []byte) error {
 	b.WriteString(p.Error())
 	for _, f := range p.Errors {
 		if len(p.Errors) == 1 && (f.In != "" || f.Pointer == "") && strings.HasSuffix(p.Detail, f.Detail) {
+			if strings.Count(f.Pointer, "/") > 1 { // deep in what was sent
+				b.WriteString(" (at " + f.Pointer + ")")
+			}
 			break // that was all
 		}
 		b.WriteString("\n" + place(f, file, text))

@@ -58,7 +58,7 @@ func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 	robots := slices.Compact(slices.Sorted(slices.Values(a.Robots)))
 	for _, robot := range robots {
 		d := s.defaults[robot]
-		if d.Story == a.Story && d.Rev == a.Rev && (a.Story == "" || d.Apply == a.Apply) {
+		if d.Story == a.Story && d.Rev == a.Rev && (a.Story == "" || d.Apply == a.Apply) && !s.outdated(d) {
 			out.Unchanged = append(out.Unchanged, robot)
 		} else {
 			out.Told = append(out.Told, robot)
@@ -82,6 +82,16 @@ func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 	s.note(by, what, target, To(out.Told, by.Why))
 	out.Changes = s.changes
 	return out, nil
+}
+
+// outdated reports whether what a robot was told lacks the signature that it
+// would have today. What nobody ever told needs none.
+func (s *shelf) outdated(d Default) bool {
+	if d.DesiredRev == 0 {
+		return false
+	}
+	was, _ := schema.Decode[schema.DesiredStory](d.Told)
+	return s.seal.Outdated(was.Sig)
 }
 
 // misfits lists what the robots that are told lack for the story.

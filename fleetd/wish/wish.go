@@ -212,9 +212,11 @@ func unknownKey(pointer, key string) schema.Problem {
 func (m *Mode) check() []schema.Problem {
 	var found []schema.Problem
 	switch m.Mode {
-	case schema.ModeStr, schema.ModeMnl, schema.ModeAto:
+	case schema.ModeMnl, schema.ModeAto:
+	case schema.ModeStr:
+		found = append(found, schema.Fault("/mode/mode", "bad_value", "start-up runs str by itself and ends in another mode", "mnl or ato; to calibrate again, set the mode str"))
 	default:
-		found = append(found, schema.Fault("/mode/mode", "bad_value", fmt.Sprintf("%q is not a mode that can be wished", m.Mode), "str, mnl or ato"))
+		found = append(found, schema.Fault("/mode/mode", "bad_value", fmt.Sprintf("%q is not a mode that can be wished", m.Mode), "mnl or ato"))
 	}
 	switch m.Apply {
 	case "", schema.ApplyModeBoot, schema.ApplyModeNow:
@@ -316,7 +318,7 @@ func (p *plan) config(change Config, r Robot) (Told, bool, error) {
 		}
 		values[labelsKey] = text
 	}
-	if r.Told.Rev > 0 && same(values, was.Values) {
+	if r.Told.Rev > 0 && same(values, was.Values) && !p.seal.Outdated(was.Sig) {
 		return r.Told, false, nil
 	}
 	d := schema.DesiredConfig{Rev: r.Told.Rev + 1, Authority: p.rows.Authority, Values: values, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next()}
@@ -333,7 +335,7 @@ func (p *plan) mode(m Mode, r Robot) (Told, bool, error) {
 	}
 	was, _ := schema.Decode[schema.DesiredMode](r.Told.Payload)
 	// A mode that is to be taken now is asked for anew: it may have been left since.
-	if r.Told.Rev > 0 && was.Mode == m.Mode && was.Apply == m.Apply && m.Apply == schema.ApplyModeBoot {
+	if r.Told.Rev > 0 && was.Mode == m.Mode && was.Apply == m.Apply && m.Apply == schema.ApplyModeBoot && !p.seal.Outdated(was.Sig) {
 		return r.Told, false, nil
 	}
 	d := schema.DesiredMode{Rev: r.Told.Rev + 1, Authority: p.rows.Authority, Mode: m.Mode, Apply: m.Apply, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next()}
@@ -347,7 +349,7 @@ func (p *plan) set(kind sign.Kind, r Robot) (Told, bool, error) {
 	switch {
 	case p.pin == nil && was.Set == nil: // nothing to take back
 		return r.Told, false, nil
-	case p.pin != nil && was.Set != nil && *p.pin == *was.Set:
+	case p.pin != nil && was.Set != nil && *p.pin == *was.Set && !p.seal.Outdated(was.Sig):
 		return r.Told, false, nil
 	}
 	d := schema.DesiredSet{Rev: r.Told.Rev + 1, Authority: p.rows.Authority, Set: p.pin, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next()}

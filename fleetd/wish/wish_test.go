@@ -110,6 +110,7 @@ func TestWhatMakesNoSenseIsRefusedAtItsPlace(t *testing.T) {
 		{Rows{}, Ask{Mode: &Mode{Mode: "ato"}}, "/selector"},
 		{rows, Ask{Mode: &Mode{Mode: "ato"}, Expected: &two}, "/expected_count"},
 		{rows, Ask{Mode: &Mode{Mode: "safe"}}, "/mode/mode"},
+		{rows, Ask{Mode: &Mode{Mode: "str"}}, "/mode/mode"},
 		{rows, Ask{Mode: &Mode{Mode: "ato", Apply: "soon"}}, "/mode/apply"},
 		{rows, Ask{Config: &Config{}}, "/config"},
 		{rows, Ask{Config: &Config{Set: value(`ato`)}}, "/config/set/boot_mode"},
@@ -152,6 +153,32 @@ func TestEverySignedWishHasACounterOfItsOwnAndVerifies(t *testing.T) {
 		}
 		if said.Robot = "r9"; ring.Wish(said, d.Sig) == nil {
 			t.Error("the signature holds for another robot")
+		}
+	}
+}
+
+func TestWhatWasToldUnsignedIsToldAgainOnceTheDeskHasAKey(t *testing.T) {
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, ask := range map[string]Ask{
+		"settings": {Config: &Config{Set: value(`"ato"`)}},
+		"a mode":   {Mode: &Mode{Mode: "ato"}},
+		"places":   {Places: &Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}},
+	} {
+		rows := Rows{Authority: "desk", Robots: []Robot{{ID: "r1"}}}
+		first, _ := Plan(rows, ask, by)
+		rows = again(rows, first)
+		rows.Seal.Key = key
+		second, _ := Plan(rows, ask, by)
+		if len(second.Told) != 1 {
+			t.Errorf("%s: what was told unsigned stays unsigned", name)
+			continue
+		}
+		rows = again(rows, second)
+		if third, _ := Plan(rows, ask, by); len(third.Told) != 0 {
+			t.Errorf("%s: what is signed is told again", name)
 		}
 	}
 }

@@ -24,6 +24,12 @@ func (s *Seal) Next() int64 {
 	return s.Counter
 }
 
+// Outdated reports whether a wish that carries this signature is to be told
+// again for the signature's sake: it has none by the key that signs now.
+func (s *Seal) Outdated(sig *schema.Signature) bool {
+	return s.Key != nil && (sig == nil || sig.Key != KeyID(s.Key.Public().(ed25519.PublicKey)))
+}
+
 // Wish signs a wish that carries its counter; nil where nothing is signed.
 func (s *Seal) Wish(w Wish) (*schema.Signature, error) {
 	if s.Key == nil {
