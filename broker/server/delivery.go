@@ -84,11 +84,18 @@ func (g *guard) OnPublishDropped(cl *mqtt.Client, pk packets.Packet) {
 	if c.owed.first() {
 		g.log.Warn("deliveries dropped: the client does not keep up", "client", cl.ID, "topic", pk.TopicName)
 	}
-	if who := c.who.Load(); who != nil && who.Role == schema.RoleRobot && !pk.FixedHeader.Retain && pk.FixedHeader.Qos > 0 {
+	if who := c.who.Load(); who != nil && who.Role == schema.RoleRobot && !pk.FixedHeader.Retain && (pk.FixedHeader.Qos > 0 || g.commands(pk.TopicName)) {
 		g.cut(cl, c, undelivered, errUndelivered)
 		return
 	}
 	g.owe(cl, c, pk.TopicName)
+}
+
+// commands reports whether what is sent on topic is a command, whatever its QoS:
+// a stop from a shell has 0.
+func (g *guard) commands(topic string) bool {
+	row, _, _ := g.ns.Match(topic)
+	return row.Kind == schema.TopicCmd || row.Kind == schema.TopicFleetStopCmd
 }
 
 // OnQosPublish comes when a delivery of QoS 1 or 2 is in flight, or an

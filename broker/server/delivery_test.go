@@ -261,21 +261,33 @@ func TestWhoAcknowledgesNothingIsCutBeforeAnythingIsLostUnseen(t *testing.T) {
 	}
 }
 
-// What does not fit might be a stop.
+// What does not fit might be a stop, also one that was sent from a shell, which
+// has QoS 0.
 func TestARobotForWhichACommandDoesNotFitIsCut(t *testing.T) {
-	b := start(t, patient)
-	robot, gate := slowly(t, b, "r1")
-	button := b.Client(t, "stop1")
-	robot.TrySubscribe(0, r1+"cmd/#") // with QoS 1 it would hold the button back, for a second at most
-	gate.shut()
-	payload := strings.Repeat("x", 300)
-	for range 200 {
-		flood(t, button, 100, func(i int) []byte { return numbered(r1+"cmd/stop1/safety/stop", payload, 0, i) })
-	}
-	gate.open()
-	robot.Lost()
-	if s := b.Status(); s["connections_undelivered"] != 1 || s["deliveries_dropped"] == 0 {
-		t.Errorf("status %v", s)
+	for _, c := range []struct {
+		name, topic string
+		packet      func(topic, payload string, i int) []byte
+	}{
+		{"QoS 1", r1 + "cmd/stop1/safety/stop", func(topic, payload string, i int) []byte { return numbered(topic, payload, 0, i) }},
+		{"QoS 0", r1 + "cmd/stop1/safety/stop", func(topic, payload string, _ int) []byte { return brokertest.Packet(0x30, publish(topic, payload)) }},
+		{"to all with QoS 0", "troupe/v1/fleet/cmd/stop1/stop", func(topic, payload string, _ int) []byte { return brokertest.Packet(0x30, publish(topic, payload)) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := start(t, patient)
+			robot, gate := slowly(t, b, "r1")
+			button := b.Client(t, "stop1")
+			robot.TrySubscribe(0, r1+"cmd/#", "troupe/v1/fleet/cmd/#") // with QoS 1 it would hold the button back, for a second at most
+			gate.shut()
+			payload := strings.Repeat("x", 300)
+			for range 200 {
+				flood(t, button, 100, func(i int) []byte { return c.packet(c.topic, payload, i) })
+			}
+			gate.open()
+			robot.Lost()
+			if s := b.Status(); s["connections_undelivered"] != 1 || s["deliveries_dropped"] == 0 {
+				t.Errorf("status %v", s)
+			}
+		})
 	}
 }
 
