@@ -123,7 +123,8 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 func (s *State) stop(now Now, verb schema.Verb, a Arrival, out []Effect) []Effect {
 	req, problems := schema.DecodeRequest(verb, a.Payload)
 	if len(problems) > 0 {
-		req = schema.Request{ID: req.ID} // whatever it says, it stops
+		// Whatever it says, it stops; and what of it asks to be held, is.
+		req = schema.Request{ID: req.ID, Args: schema.Args{Latch: req.Args.Latch}}
 	}
 	req.If = schema.Precondition{}
 	sum := digest(verb, a.Payload)

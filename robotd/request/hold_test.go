@@ -1,0 +1,27 @@
+package request
+
+import (
+	"testing"
+
+	"troupe/schema"
+)
+
+// A newer desk may say more than this robot understands.
+func TestAStopIsHeldWhateverElseItSays(t *testing.T) {
+	for payload, want := range map[string]string{
+		`{"args":{"latch":"fire"}}`:                          "fire",
+		`{"id":"k1","mood":"angry","args":{"latch":"fire"}}`: "fire",
+		`{"id":"a b","ttl_ms":-1,"args":{"latch":"fire"}}`:   "fire",
+		`{"args":{"latch":"fire","gently":true}}`:            "fire",
+		`{"args":{"latch":7}}`:                               "",
+		`{{{`:                                                "",
+		``:                                                   "",
+	} {
+		s, _ := Restore(1, nil, nil)
+		out := Step(s, Now{}, Arrival{Client: "op1", Group: "safety", Verb: "stop", Payload: []byte(payload)}, nil)
+		p, ok := out[0].(Perform)
+		if !ok || p.Args.Latch != want || p.If != (schema.Precondition{}) {
+			t.Errorf("%s: %+v", payload, out[0])
+		}
+	}
+}
