@@ -82,6 +82,19 @@ func TestThePageShowsWhoSharesAName(t *testing.T) {
 	}
 }
 
+func TestThePageShowsWhichRobotsAStopHolds(t *testing.T) {
+	script, _ := page(t, "/live.js")
+	style, _ := page(t, "/live.css")
+	for what, there := range map[string]bool{
+		"mark the card":        strings.Contains(script, "dataset.held = r.latches.length > 0") && strings.Contains(style, "article[data-held=true]"),
+		"count them in a word": strings.Contains(script, "' held by a stop'"),
+	} {
+		if !there {
+			t.Errorf("the page does not %s", what)
+		}
+	}
+}
+
 func TestThePageForgetsARobotThatLeftAndNamesTheOrphans(t *testing.T) {
 	script, _ := page(t, "/live.js")
 	for what, want := range map[string]string{

@@ -172,6 +172,7 @@ function drawPresence(r, card) {
   const p = r.presence;
   const view = silent() ? 'unknown' : p.view;
   card.dataset.view = view;
+  card.dataset.held = r.latches.length > 0;
   card.querySelector('.mark').textContent = MARK[view] || '?';
   say(card.querySelector('.word'), view === p.view ? view : view + ', was ' + p.view);
   let s = p.view === 'online' && !p.disputed ? '' : p.why || '';
@@ -186,12 +187,14 @@ const naturally = (a, b) => a.localeCompare(b, 'en', { numeric: true });
 function drawSummary() {
   const count = {};
   let performing = 0;
+  let held = 0;
   for (const r of rows.values()) {
     count[r.presence.view] = (count[r.presence.view] || 0) + 1;
     if (r.auto === 'idle' && (r.presence.view === 'online' || r.presence.view === 'degraded')) performing++;
+    if (r.latches.length > 0) held++;
   }
   const parts = Object.keys(MARK).filter((v) => count[v]).map((v) => count[v] + ' ' + v);
-  say(byID('summary'), rows.size + (rows.size === 1 ? ' robot' : ' robots') + (parts.length ? ': ' + parts.join(', ') : '') + '; ' + performing + ' performing');
+  say(byID('summary'), rows.size + (rows.size === 1 ? ' robot' : ' robots') + (parts.length ? ': ' + parts.join(', ') : '') + '; ' + performing + ' performing' + (held ? '; ' + held + ' held by a stop' : ''));
   byID('none').hidden = rows.size > 0;
 }
 
