@@ -121,7 +121,7 @@ func (t *turn) met(by request.Key, when schema.Precondition) bool {
 func (t *turn) askSafety(o request.Perform) {
 	r := safety.Request{
 		Verb: safety.Verb(o.Verb.Name), ID: string(o.Key), Source: "operator", By: cmp.Or(o.By, o.Client),
-		Why: cmp.Or(o.Args.Why, o.Why), Local: o.Local,
+		Why: cmp.Or(o.Args.Why, o.Why), Local: o.Local, Asked: o.Arrived, HasAsked: true,
 	}
 	if o.Args.SeenMonoMS != 0 {
 		r.Seen, r.HasSeen = time.Duration(o.Args.SeenMonoMS)*time.Millisecond, true

@@ -168,6 +168,7 @@ type (
 		Args                       schema.Args
 		If                         schema.Precondition
 		Local                      bool
+		Arrived                    time.Duration // since boot
 	}
 	// Save erases records and writes others, in this order. The writer answers
 	// with Saved and the keys of Put.

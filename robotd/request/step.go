@@ -177,7 +177,7 @@ func (s *State) enter(now Now, verb schema.Verb, a Arrival, req schema.Request, 
 	s.n++
 	e := &entry{phase: Received, class: verb.Class, arrived: now.Mono, asked: req.ID}
 	e.rec = Record{N: s.n, Client: a.Client, ID: req.ID, Verb: verb.ID(), Word: req.Args.Word(verb), By: req.By, Session: req.Session, Seq: req.Seq, At: now.Wall, SHA256: sum}
-	e.perform = Perform{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Batch: req.Batch, Verb: verb, Args: req.Args, If: req.If, Local: a.Local}
+	e.perform = Perform{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Batch: req.Batch, Verb: verb, Args: req.Args, If: req.If, Local: a.Local, Arrived: now.Mono}
 	return e
 }
 

@@ -81,6 +81,10 @@ type Request struct {
 	Why    string
 	Local  bool // its sender stands at the robot
 
+	// Asked is when it came, since boot: it may have waited for a disk.
+	Asked    time.Duration
+	HasAsked bool
+
 	// Seen is the newest time since boot that the sender had read in the robot's
 	// heartbeat.
 	Seen    time.Duration

@@ -87,6 +87,8 @@ func (s *State) mayReset(now time.Duration, l Limits, f Facts, r Request) (a Ans
 // it last went to a safer state.
 func (s *State) mayTrust(now time.Duration, l Limits, r Request) (Answer, bool) {
 	switch {
+	case r.HasAsked && r.Asked < s.Worse:
+		return refused(schema.ReasonPrecondition, "the robot was stopped after this was asked; ask again"), false
 	case !r.HasSeen && l.RequireSight:
 		return refused(schema.ReasonPrecondition, "this robot asks for seen_mono_ms, the newest mono_ms of its heartbeat"), false
 	case !r.HasSeen:

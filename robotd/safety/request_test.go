@@ -2,6 +2,7 @@ package safety
 
 import (
 	"testing"
+	"time"
 
 	"troupe/schema"
 )
@@ -14,6 +15,23 @@ func TestAnEnableWithoutAModeThatMovesMayBeSentAgain(t *testing.T) {
 		d := Step(&s, time1s, Defaults(), Facts{Mode: m}, Request{Verb: Enable})
 		if a := d.Answer; a.Taken || a.Reason.Describe().Retry != schema.RetryAfterFix {
 			t.Errorf("%+v: %+v says to retry %s", m, a, a.Reason.Describe().Retry)
+		}
+	}
+}
+
+func TestAnEnableThatWaitedIsTooOldAfterAStop(t *testing.T) {
+	mode := Facts{Mode: Mode{Active: true, Wants: true}}
+	for asked, granted := range map[time.Duration]bool{1 * time.Second: false, 3 * time.Second: true} {
+		s := Boot(0)
+		Step(&s, time.Second, Defaults(), mode, Request{Verb: Enable, ID: "a"})
+		Step(&s, 2*time.Second, Defaults(), Facts{}, Request{}) // nobody is in charge: STOP
+		Step(&s, 2*time.Second, Defaults(), mode, Request{})
+		if s.At != schema.SafetyDisabled {
+			t.Fatalf("the robot is in %s", s.At)
+		}
+		d := Step(&s, 4*time.Second, Defaults(), mode, Request{Verb: Enable, ID: "b", Asked: asked, HasAsked: true})
+		if d.Answer.Taken != granted || d.Changed != granted {
+			t.Errorf("asked at %v: %+v", asked, d)
 		}
 	}
 }
