@@ -89,6 +89,32 @@ func (s *Server) drain(limit time.Duration) {
 	}
 }
 
+// lingering bounds how long clients are given to hang up by themselves.
+const lingering = time.Second
+
+// hangUp says to each client that nothing more follows, and lets it hang up. A
+// socket that is closed while its client still writes, if only acknowledgements,
+// is reset by the system, and what the client has not read by then is taken back
+// from it.
+func (s *Server) hangUp() {
+	late := time.NewTimer(lingering)
+	defer late.Stop()
+	var told []*conn
+	for _, c := range s.listen.all() {
+		half, ok := c.raw.(interface{ CloseWrite() error }) // a pipe within the process keeps what was written
+		if ok && c.who.Load() != nil && half.CloseWrite() == nil {
+			told = append(told, c)
+		}
+	}
+	for _, c := range told {
+		select {
+		case <-c.gone:
+		case <-late.C:
+			return
+		}
+	}
+}
+
 // established says whether the library routes to c.
 func (s *Server) established(c *conn) bool {
 	cl, known := s.mochi.Clients.Get(c.who.Load().ClientID)

@@ -70,6 +70,44 @@ func TestWhatWasAcknowledgedIsHeardThoughTheBrokerCloses(t *testing.T) {
 	})
 }
 
+// The system takes back from a client what it has not read when a socket is
+// closed to which it still writes.
+func TestWhoStillAcknowledgesReadsToTheEndThoughTheBrokerCloses(t *testing.T) {
+	b := brokertest.Start(t)
+	c := &idle{pause: make(chan struct{}), goOn: make(chan struct{})}
+	subscriber := brokertest.Connect(t, func(ctx context.Context) (net.Conn, error) {
+		var d net.Dialer
+		conn, err := d.DialContext(ctx, "tcp", b.Addr())
+		c.Conn = conn
+		return c, err
+	}, brokertest.Hello{Name: "op1", ClientID: "op1.slow"})
+	subscriber.Subscribe("troupe/v1/robots/+/event")
+	close(c.pause)
+	const events = 90
+	robot := b.Client(t, "r1")
+	for i := range events {
+		robot.Publish("troupe/v1/robots/r1/event", fmt.Sprintf("%d %s", i, strings.Repeat(".", 2<<10)))
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- b.Close() }()
+	select {
+	case err := <-closed: // too early: nothing was read yet
+		closed <- err
+	case <-time.After(lingering / 3):
+	}
+	close(c.goOn)
+	if err := <-closed; err != nil {
+		t.Fatal(err)
+	}
+	subscriber.Lost()
+	if got := len(subscriber.Inbox("#")); got != events {
+		t.Errorf("%d events were acknowledged to their sender and %d heard", events, got)
+	}
+}
+
+// lingering is how long clients are given to hang up by themselves.
+const lingering = time.Second
+
 func TestAClosingBrokerWaitsNoLongerThanItsBoundForWhoReadsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := brokertest.Start(t, brokertest.InProcess, func(c *server.Config) { c.WriteTimeout, c.DrainTimeout = time.Hour, 3*time.Second })

@@ -316,6 +316,7 @@ func (s *Server) stop() error {
 	}
 	s.listen.refuse()
 	s.drain(s.cfg.DrainTimeout)
+	s.hangUp()
 	s.listen.close()
 	return errors.Join(err, s.mochi.Close())
 }
