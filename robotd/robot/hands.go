@@ -30,6 +30,7 @@ type hands struct {
 
 	told        int64 // publications so far
 	calibrating context.CancelFunc
+	calibrated  chan struct{} // closed when the newest calibration has returned
 }
 
 // perform carries out the effects of one step: the body's commands here and now,
@@ -106,12 +107,18 @@ func (h *hands) listen() {
 	}
 }
 
-// calibrate runs one calibration; an earlier one is ended for it.
+// calibrate runs one calibration. An earlier one is ended for it, and has to have
+// returned: a body calibrates once at a time.
 func (h *hands) calibrate(run int64) {
 	h.endCalibration()
 	ctx, cancel := context.WithCancel(h.ctx)
-	h.calibrating = cancel
+	earlier, done := h.calibrated, make(chan struct{})
+	h.calibrating, h.calibrated = cancel, done
 	h.work.Go(func() {
+		defer close(done)
+		if earlier != nil {
+			<-earlier
+		}
 		ev := brain.Calibrated{Run: run}
 		c, err := h.body.Calibrate(ctx)
 		switch {

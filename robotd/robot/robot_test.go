@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"troupe/broker/brokertest"
+	"troupe/robotd/driver"
 	"troupe/robotd/driver/sim"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -312,6 +314,43 @@ func TestAPersonIsServedAndTheRobotGoesToCharge(t *testing.T) {
 		}
 		time.Sleep(8 * time.Minute)
 		s.state("performing again", func(d schema.State) bool { return d.Auto.Status == schema.AutoIdle && len(d.Interrupts) == 0 })
+		s.shutDown()
+	})
+}
+
+// lateEnd is a body whose calibration takes a moment to end when it is called off.
+type lateEnd struct {
+	*sim.Sim
+	running, most atomic.Int32
+}
+
+func (b *lateEnd) Calibrate(ctx context.Context) (driver.Calibration, error) {
+	b.most.Store(max(b.most.Load(), b.running.Add(1)))
+	defer b.running.Add(-1)
+	c, err := b.Sim.Calibrate(ctx)
+	time.Sleep(50 * time.Millisecond)
+	return c, err
+}
+
+func TestACalibrationBeginsWhenTheOneBeforeItHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t)
+		body := &lateEnd{}
+		s.boot(func(c *Config) {
+			body.Sim = c.Driver.(*sim.Sim)
+			c.Driver = body
+		})
+		s.op.ExpectThat("troupe/v1/robots/r1/state", func(m brokertest.Message) bool { return strings.Contains(string(m.Payload), `"calibrated":true`) })
+		for _, id := range []string{"k1", "k2", "k3"} {
+			s.op.Publish("troupe/v1/robots/r1/cmd/op1/mode/set", `{"id":"`+id+`","args":{"mode":"str","restart":true}}`)
+			time.Sleep(10 * time.Millisecond)
+		}
+		ack := s.op.ExpectThat("troupe/v1/robots/r1/ack/op1", func(m brokertest.Message) bool {
+			return strings.Contains(string(m.Payload), `"id":"k3"`) && strings.Contains(string(m.Payload), `"status":"SUCCEEDED"`)
+		})
+		if most := body.most.Load(); most != 1 {
+			t.Errorf("%d calibrations ran at once; %s", most, ack.Payload)
+		}
 		s.shutDown()
 	})
 }
