@@ -80,9 +80,13 @@ func parseUser(field []string) (User, error) {
 	return u, nil
 }
 
+// deskPrefix begins the names of further desks where nobody is asked who he is.
+const deskPrefix = "fleetd-"
+
 // Dev is everybody, without passwords, for a developer's own machine: op1 to op9
 // operate, stop1 stops, obs observes (as does whoever gives no name), admin and
-// fleetd are what they say, and any other name is a robot.
+// fleetd are what they say, fleetd-a and the like are desks beside fleetd, and any
+// other name is a robot.
 func Dev() Users {
 	u := Users{dev: true, byName: map[string]User{
 		"":       {Role: schema.RoleObserver},
@@ -109,8 +113,11 @@ func (u Users) Find(name string) (User, bool) {
 	if user, ok := u.byName[name]; ok {
 		return user, true
 	}
-	if u.dev && schema.ValidID(name) {
-		return User{Name: name, Role: schema.RoleRobot}, true
+	switch {
+	case !u.dev || !schema.ValidID(name):
+		return User{}, false
+	case strings.HasPrefix(name, deskPrefix):
+		return User{Name: name, Role: schema.RoleFleetd}, true
 	}
-	return User{}, false
+	return User{Name: name, Role: schema.RoleRobot}, true
 }

@@ -60,10 +60,11 @@ func TestAUsersFileSaysWhoExists(t *testing.T) {
 	}
 }
 
-func TestWithoutPasswordsEveryOtherNameIsARobot(t *testing.T) {
+func TestWithoutPasswordsANameSaysWhoOneIs(t *testing.T) {
 	for name, want := range map[string]schema.Role{
 		"": schema.RoleObserver, "obs": schema.RoleObserver, "op1": schema.RoleOperator, "op9": schema.RoleOperator, "stop1": schema.RoleStop,
 		"admin": schema.RoleAdmin, "fleetd": schema.RoleFleetd, "r1": schema.RoleRobot, "op10": schema.RoleRobot,
+		"fleetd-a": schema.RoleFleetd, "fleetd-": schema.RoleFleetd, "fleetda": schema.RoleRobot,
 	} {
 		if u, ok := Dev().Find(name); !ok || u.Role != want {
 			t.Errorf("%q is %s, want %s", name, u.Role, want)

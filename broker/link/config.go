@@ -86,7 +86,8 @@ type Config struct {
 
 	// Will and Presence are made anew for each connection, with its session id.
 	// Presence is published as soon as the subscriptions are granted, and the
-	// link is up when it comes back.
+	// link is up when it comes back; one of QoS 0 is said until it does. It may be
+	// any word of the client's own, such as a heartbeat.
 	Will     func(session string) Message
 	Presence func(session string) Message
 

@@ -190,3 +190,31 @@ func TestALinkThatWasNeverThereSaysNoLastWords(t *testing.T) {
 		}
 	})
 }
+
+// A broker may drop what has QoS 0 behind all the documents that it brings first.
+func TestAWordThatMayBeDroppedIsSaidUntilItIsHeard(t *testing.T) {
+	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+		const beat = "troupe/v1/fleet/heartbeat/fleetd"
+		dropped := 0
+		line := &brokertest.Cable{To: b.Dial}
+		line.Hold(func(topic string) bool {
+			if topic == beat && dropped < 3 {
+				dropped++
+				return true
+			}
+			return false
+		})
+		u := &told{}
+		began := time.Now()
+		l := open(t, link.Config{
+			Dial: line.Dial, Name: "fleetd", ClientID: "fleetd", OnState: u.state,
+			Presence: func(session string) link.Message {
+				return link.Message{Topic: beat, Payload: []byte(`{"ts":"2026-05-17T09:30:00.000Z","session":"` + session + `","seq":1}`)}
+			},
+		})
+		waitUp(t, l)
+		if took := time.Since(began); dropped != 3 || took < 3*time.Second || took > 4*time.Second || line.Dials() != 1 {
+			t.Errorf("up after %v with %d dropped, %d connections, told %s", took, dropped, line.Dials(), u.all())
+		}
+	})
+}

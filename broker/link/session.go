@@ -215,10 +215,29 @@ func (s *session) announce(ctx, closing context.Context) error {
 	if err := s.client.Publish(p.Topic, p.QoS, p.Retain, p.Payload).Error(); err != nil {
 		return fmt.Errorf("publish presence: %w", err)
 	}
-	if err := s.await(ctx, closing, s.echoed, "echo of own presence"); err != nil {
-		return err
+	if p.QoS == 0 {
+		over := make(chan struct{})
+		defer close(over)
+		s.wrote.Go(func() { s.repeat(p, over) })
 	}
-	return nil
+	return s.await(ctx, closing, s.echoed, "echo of own presence")
+}
+
+// repeat says a presence of QoS 0 until it is over: the broker may have dropped it
+// behind all the documents that it had to bring.
+func (s *session) repeat(p Message, over <-chan struct{}) {
+	again := time.NewTicker(s.cfg.ConnectTimeout / 5)
+	defer again.Stop()
+	for {
+		select {
+		case <-again.C:
+			s.client.Publish(p.Topic, p.QoS, p.Retain, p.Payload)
+		case <-over:
+			return
+		case <-s.ended:
+			return
+		}
+	}
 }
 
 func (s *session) await(ctx, closing context.Context, done <-chan struct{}, what string) error {
