@@ -137,7 +137,7 @@ var Reasons = []ReasonText{
 	{ReasonWrongAuthority, RetryAfterFix, "the robot obeys another fleet; sys/adopt changes that"},
 	{ReasonBadDigest, RetryNever, "the bytes do not have the digest they are named by"},
 	{ReasonBadSignature, RetryNever, "the signature is missing or does not verify"},
-	{ReasonEquivocation, RetryAfterFix, "two contents were signed under one release counter; one of them is not the fleet's"},
+	{ReasonEquivocation, RetryAfterFix, "two documents were signed under one release counter; one of them is not the fleet's"},
 	{ReasonNoSpace, RetryLater, "the robot's disk refused to write"},
 	{ReasonUnsupportedVersion, RetryNever, "the document's schema version is not understood"},
 	{ReasonUndelivered, RetryLater, "the robot was never reachable while the command was valid"},

@@ -24,12 +24,15 @@ type StopLatch struct {
 
 // DesiredStop is the set of latches that the desk holds on one robot. Retained.
 // A latch that leaves the set under a higher revision of the same authority is
-// released; an emptied topic releases nothing. What cannot be read is a stop.
+// released; an emptied topic releases nothing. What cannot be read is a stop, and
+// so is what is not signed: a signature is needed to release alone.
 type DesiredStop struct {
 	Rev       int64       `json:"rev"`
 	Authority string      `json:"authority"`
 	Stops     []StopLatch `json:"stops"`
 	TS        Time        `json:"ts"`
+	Counter   int64       `json:"counter,omitzero"`
+	Sig       *Signature  `json:"sig,omitzero"`
 }
 
 // Validate reports what the document must carry and does not.
@@ -46,16 +49,19 @@ func (d *DesiredStop) Validate() []Problem {
 
 // FleetStop is the latched stop of all robots. Retained. It is released by a
 // higher revision of the same authority with Active false; then robots are
-// DISABLED, and nothing moves by itself. What cannot be read is a stop.
+// DISABLED, and nothing moves by itself. What cannot be read is a stop, and so is
+// what is not signed: a signature is needed to release alone.
 type FleetStop struct {
-	Rev       int64     `json:"rev"`
-	Authority string    `json:"authority"`
-	Active    bool      `json:"active"`
-	ID        string    `json:"id,omitempty"`
-	Level     StopLevel `json:"level,omitempty"`
-	By        string    `json:"by,omitempty"`
-	Why       string    `json:"why,omitempty"`
-	TS        Time      `json:"ts"`
+	Rev       int64      `json:"rev"`
+	Authority string     `json:"authority"`
+	Active    bool       `json:"active"`
+	ID        string     `json:"id,omitempty"`
+	Level     StopLevel  `json:"level,omitempty"`
+	By        string     `json:"by,omitempty"`
+	Why       string     `json:"why,omitempty"`
+	TS        Time       `json:"ts"`
+	Counter   int64      `json:"counter,omitzero"`
+	Sig       *Signature `json:"sig,omitzero"`
 }
 
 // Validate reports what the document must carry and does not.

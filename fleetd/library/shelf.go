@@ -191,7 +191,7 @@ func (s *shelf) tell(robots []string, story string, rev int64, apply schema.Appl
 				s.changes.Outbox = append(s.changes.Outbox, Message{Topic: schema.TopicBlob, Target: v.SHA256})
 			}
 		}
-		wish.Counter, wish.Sig, wish.Released = s.signed(robot, &wish)
+		s.sign(robot, &wish, by.At)
 		s.changes.Counter = s.seal.Counter
 		d.Told = encode(wish)
 		s.defaults[robot] = d
@@ -200,18 +200,17 @@ func (s *shelf) tell(robots []string, story string, rev int64, apply schema.Appl
 	}
 }
 
-// signed signs a wish of ours, whose fields always can be signed.
-func (s *shelf) signed(robot string, d *schema.DesiredStory) (int64, *schema.Signature, *schema.Signature) {
-	d.Counter = s.seal.Next()
-	sig, err := s.seal.Wish(sign.WishOfStory(robot, d))
-	if err != nil {
+// sign signs a wish of ours, which always can be signed, after everything else of
+// it was said.
+func (s *shelf) sign(robot string, d *schema.DesiredStory, now time.Time) {
+	var err error
+	if d.Released, err = s.seal.Content(sign.Story, d.Story); err != nil {
 		panic(err)
 	}
-	released, err := s.seal.Content(sign.Story, d.Story)
-	if err != nil {
+	d.Counter = s.seal.Next(now)
+	if d.Sig, err = s.seal.Wish(sign.Story, robot, d); err != nil {
 		panic(err)
 	}
-	return d.Counter, sig, released
 }
 
 // encode writes a value of ours, which always can be written.

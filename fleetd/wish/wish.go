@@ -321,11 +321,9 @@ func (p *plan) config(change Config, r Robot) (Told, bool, error) {
 	if r.Told.Rev > 0 && same(values, was.Values) && !p.seal.Outdated(was.Sig) {
 		return r.Told, false, nil
 	}
-	d := schema.DesiredConfig{Rev: r.Told.Rev + 1, Authority: p.rows.Authority, Values: values, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next()}
-	w, err := sign.WishOfConfig(r.ID, &d)
-	if err == nil {
-		d.Sig, err = p.seal.Wish(w)
-	}
+	d := schema.DesiredConfig{Rev: r.Told.Rev + 1, Authority: p.rows.Authority, Values: values, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
+	var err error
+	d.Sig, err = p.seal.Wish(sign.Config, r.ID, d)
 	return told(d.Rev, d, err)
 }
 
@@ -338,9 +336,9 @@ func (p *plan) mode(m Mode, r Robot) (Told, bool, error) {
 	if r.Told.Rev > 0 && was.Mode == m.Mode && was.Apply == m.Apply && m.Apply == schema.ApplyModeBoot && !p.seal.Outdated(was.Sig) {
 		return r.Told, false, nil
 	}
-	d := schema.DesiredMode{Rev: r.Told.Rev + 1, Authority: p.rows.Authority, Mode: m.Mode, Apply: m.Apply, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next()}
+	d := schema.DesiredMode{Rev: r.Told.Rev + 1, Authority: p.rows.Authority, Mode: m.Mode, Apply: m.Apply, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
 	var err error
-	d.Sig, err = p.seal.Wish(sign.WishOfMode(r.ID, &d))
+	d.Sig, err = p.seal.Wish(sign.Mode, r.ID, d)
 	return told(d.Rev, d, err)
 }
 
@@ -352,9 +350,9 @@ func (p *plan) set(kind sign.Kind, r Robot) (Told, bool, error) {
 	case p.pin != nil && was.Set != nil && *p.pin == *was.Set && !p.seal.Outdated(was.Sig):
 		return r.Told, false, nil
 	}
-	d := schema.DesiredSet{Rev: r.Told.Rev + 1, Authority: p.rows.Authority, Set: p.pin, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next()}
+	d := schema.DesiredSet{Rev: r.Told.Rev + 1, Authority: p.rows.Authority, Set: p.pin, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
 	var err error
-	d.Sig, err = p.seal.Wish(sign.WishOfSet(r.ID, kind, &d))
+	d.Sig, err = p.seal.Wish(kind, r.ID, d)
 	return told(d.Rev, d, err)
 }
 

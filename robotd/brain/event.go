@@ -82,6 +82,8 @@ type (
 	// Wished is what the fleet wants the robot to perform.
 	Wished struct {
 		Wish schema.DesiredStory
+		// Digest is what a signature of what came has to be of: sign.Digest.
+		Digest string
 		// Problems: it cannot be understood; then Wish says nothing.
 		Problems []schema.Problem
 		// Emptied: somebody deleted the document. That changes nothing.

@@ -285,6 +285,7 @@ func (p *player) wish(args []string) {
 			w.Authority = value
 		}
 	}
-	w.Sig, w.Released = p.seal(sign.WishOfStory("r1", &w), nil), p.release(sign.Story, w.Story)
-	p.rig.give(Wished{Wish: w})
+	w.Released = p.release(sign.Story, w.Story)
+	w.Sig = p.seal(sign.Story, w)
+	p.rig.give(Wished{Wish: w, Digest: digestOf(p.rig.t, w)})
 }

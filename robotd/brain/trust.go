@@ -39,19 +39,16 @@ type vouched struct {
 	detail   string
 }
 
-// vouch looks at the signatures of a wish, as the robot is told to. err is why it
-// cannot even be signed. The pin names what was released, nil for wishes without
-// a blob.
-func (t *turn) vouch(w sign.Wish, err error, sig *schema.Signature, pin *schema.StoryPin, released *schema.Signature) vouched {
+// vouch looks at the signatures of a document, as the robot is told to. The pin
+// names what was released, nil for documents without a blob.
+func (t *turn) vouch(w sign.Wish, sig *schema.Signature, pin *schema.StoryPin, released *schema.Signature) vouched {
 	v := vouched{wish: w}
-	policy, source := t.cfg.Signing, "desired/"+string(w.Kind)
+	policy, source := t.cfg.Signing, sourceOf(w.Kind)
 	if policy == sign.Off || policy == "" {
 		return v
 	}
 	reason := schema.ReasonBadSignature
-	if err == nil {
-		err = t.cfg.Trust.Wish(w, sig)
-	}
+	err := t.cfg.Trust.Wish(w, sig)
 	if err == nil && pin != nil && t.cfg.Trust.Has(sign.SignsReleases) {
 		if err = t.cfg.Trust.Release(sign.ReleaseOf(w.Kind, *pin), released); err != nil {
 			err = fmt.Errorf("the release of its content: %w", err)
@@ -86,6 +83,14 @@ func (t *turn) vouch(w sign.Wish, err error, sig *schema.Signature, pin *schema.
 	}
 	t.raise(kind, level, source, v.detail, hint)
 	return v
+}
+
+// sourceOf names the topic of a document, as alerts say it.
+func sourceOf(k sign.Kind) string {
+	if k == sign.FleetStop {
+		return "fleet/stop"
+	}
+	return "desired/" + string(k)
 }
 
 // believe remembers the fleet and the counter of a wish, now that it is obeyed.

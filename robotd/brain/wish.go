@@ -12,6 +12,7 @@ import (
 type WishedSet struct {
 	Kind     sign.Kind
 	Wish     schema.DesiredSet
+	Digest   string           // as of Wished
 	Problems []schema.Problem // as of Wished
 	Emptied  bool             // as of Wished
 }
@@ -28,7 +29,7 @@ func (t *turn) wished(ev Wished) {
 		return
 	}
 	d := &ev.Wish
-	v := t.vouch(sign.WishOfStory(t.cfg.ID, d), nil, d.Sig, d.Story, d.Released)
+	v := t.vouch(sign.Wish{Kind: sign.Story, Robot: t.cfg.ID, Authority: d.Authority, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, d.Story, d.Released)
 	t.delivering(delivery.Wished{Wish: delivery.StoryWish(d), Refused: v.refused, Detail: v.detail})
 	if t.story.Obeys(d.Authority, d.Rev) {
 		t.believe(v)
@@ -45,7 +46,7 @@ func (t *turn) wishedSet(ev WishedSet) {
 		return
 	}
 	d := &ev.Wish
-	v := t.vouch(sign.WishOfSet(t.cfg.ID, ev.Kind, d), nil, d.Sig, d.Set, d.Released)
+	v := t.vouch(sign.Wish{Kind: ev.Kind, Robot: t.cfg.ID, Authority: d.Authority, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, d.Set, d.Released)
 	t.furnishing(ev.Kind, delivery.Wished{Wish: delivery.SetWish(d), Refused: v.refused, Detail: v.detail})
 	if ev.Kind == sign.Places && t.places.Obeys(d.Authority, d.Rev) || ev.Kind == sign.Activities && t.activities.Obeys(d.Authority, d.Rev) {
 		t.believe(v)

@@ -53,21 +53,21 @@ func (d *wisher) wish(k sign.Kind, rev int64, signed bool) Event {
 		}
 		return &pin
 	}
-	seal := func(w sign.Wish, err error) *schema.Signature {
+	seal := func(document any) *schema.Signature {
 		if !signed {
 			return nil
 		}
-		sig, bad := w.Sign(deskKey)
-		if err != nil || bad != nil {
-			d.Fatal(err, bad)
+		sig, err := (&sign.Seal{Key: deskKey}).Wish(k, "r1", document)
+		if err != nil {
+			d.Fatal(err)
 		}
 		return sig
 	}
 	switch k {
 	case sign.Story:
 		w := schema.DesiredStory{Rev: rev, Counter: rev, Authority: "desk", TS: epoch, Story: pick("talk", "tour", "once", "none"), Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct}).Draw(d.T, "apply")}
-		w.Sig = seal(sign.WishOfStory("r1", &w), nil)
-		return Wished{Wish: w}
+		w.Sig = seal(w)
+		return Wished{Wish: w, Digest: digestOf(d.r.t, w)}
 	case sign.Config:
 		values := map[string]jsontext.Value{}
 		for _, kv := range []string{`labels={"site":"museum"}`, `languages=["de"]`, `boot_mode="ato"`, `link_loss.ato="continue"`, `event_rate=20`, `signing="require"`} {
@@ -76,19 +76,19 @@ func (d *wisher) wish(k sign.Kind, rev int64, signed bool) Event {
 			}
 		}
 		w := schema.DesiredConfig{Rev: rev, Counter: rev, Authority: "desk", TS: epoch, Values: values}
-		w.Sig = seal(sign.WishOfConfig("r1", &w))
-		return WishedConfig{Wish: w}
+		w.Sig = seal(w)
+		return WishedConfig{Wish: w, Digest: digestOf(d.r.t, w)}
 	case sign.Mode:
 		w := schema.DesiredMode{Rev: rev, Counter: rev, Authority: "desk", TS: epoch, Mode: rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto, schema.ModeStr}).Draw(d.T, "mode"), Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(d.T, "apply")}
-		w.Sig = seal(sign.WishOfMode("r1", &w), nil)
-		return WishedMode{Wish: w}
+		w.Sig = seal(w)
+		return WishedMode{Wish: w, Digest: digestOf(d.r.t, w)}
 	}
 	w := schema.DesiredSet{Rev: rev, Counter: rev, Authority: "desk", TS: epoch}
 	if w.Set = pick("visitors", "none"); k == sign.Places {
 		w.Set = pick("hall", "outside", "none")
 	}
-	w.Sig = seal(sign.WishOfSet("r1", k, &w), nil)
-	return WishedSet{Kind: k, Wish: w}
+	w.Sig = seal(w)
+	return WishedSet{Kind: k, Wish: w, Digest: digestOf(d.r.t, w)}
 }
 
 var wishable = []sign.Kind{sign.Story, sign.Config, sign.Mode, sign.Activities, sign.Places}

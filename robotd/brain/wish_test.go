@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"pgregory.net/rapid"
 
 	"troupe/schema"
 	"troupe/schema/score"
@@ -55,17 +56,27 @@ func publishSets() {
 	publishSet("visitors", data, sum, err)
 }
 
-// seal signs as the script says.
-func (p *player) seal(w sign.Wish, err error) *schema.Signature {
-	key, ok := map[string]ed25519.PrivateKey{"desk": deskKey, "desk+release": deskKey, "stranger": strangerKey}[p.signing]
-	if !ok {
-		return nil
-	}
-	sig, bad := w.Sign(key)
-	if err != nil || bad != nil {
-		p.rig.t.Fatal(err, bad)
+// seal signs a document for this robot as the script says.
+func (p *player) seal(k sign.Kind, document any) *schema.Signature {
+	key := map[string]ed25519.PrivateKey{"desk": deskKey, "desk+release": deskKey, "stranger": strangerKey}[p.signing]
+	sig, err := (&sign.Seal{Key: key}).Wish(k, map[bool]string{false: "r1"}[k == sign.FleetStop], document)
+	if err != nil {
+		p.rig.t.Fatal(err)
 	}
 	return sig
+}
+
+// digestOf is what a document is, that has its signature.
+func digestOf(t rapid.TB, document any) string {
+	text, err := schema.Encode(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := sign.Digest(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
 }
 
 func (p *player) release(k sign.Kind, pin *schema.StoryPin) *schema.Signature {
@@ -99,22 +110,23 @@ func (p *player) wishOther(kind string, args []string) {
 	switch kind {
 	case "mode":
 		d := schema.DesiredMode{Rev: rev, Authority: authority, Counter: counter, Mode: schema.ModeID(rest[0]), Apply: schema.ApplyMode(rest[1]), TS: epoch}
-		d.Sig = p.seal(sign.WishOfMode("r1", &d), nil)
-		p.rig.give(WishedMode{Wish: d})
+		d.Sig = p.seal(sign.Mode, d)
+		p.rig.give(WishedMode{Wish: d, Digest: digestOf(p.rig.t, d)})
 	case "config":
 		d := schema.DesiredConfig{Rev: rev, Authority: authority, Counter: counter, Values: map[string]jsontext.Value{}, TS: epoch}
 		for _, a := range rest {
 			k, v, _ := strings.Cut(a, "=")
 			d.Values[k] = jsontext.Value(v)
 		}
-		d.Sig = p.seal(sign.WishOfConfig("r1", &d))
-		p.rig.give(WishedConfig{Wish: d})
+		d.Sig = p.seal(sign.Config, d)
+		p.rig.give(WishedConfig{Wish: d, Digest: digestOf(p.rig.t, d)})
 	default:
 		d := schema.DesiredSet{Rev: rev, Authority: authority, Counter: counter, TS: epoch}
 		if pin, ok := sets[rest[0]]; ok {
 			d.Set = &pin
 		}
-		d.Sig, d.Released = p.seal(sign.WishOfSet("r1", sign.Kind(kind), &d), nil), p.release(sign.Kind(kind), d.Set)
-		p.rig.give(WishedSet{Kind: sign.Kind(kind), Wish: d})
+		d.Released = p.release(sign.Kind(kind), d.Set)
+		d.Sig = p.seal(sign.Kind(kind), d)
+		p.rig.give(WishedSet{Kind: sign.Kind(kind), Wish: d, Digest: digestOf(p.rig.t, d)})
 	}
 }

@@ -14,6 +14,7 @@ import (
 // WishedConfig is how the fleet wants the robot to behave.
 type WishedConfig struct {
 	Wish     schema.DesiredConfig
+	Digest   string           // as of Wished
 	Problems []schema.Problem // as of Wished
 	Emptied  bool             // as of Wished
 }
@@ -74,8 +75,8 @@ func (t *turn) wishedConfig(ev WishedConfig) {
 		t.tell("config_ignored", "config", "", "", described{Detail: "what is wished was deleted from the broker; that changes nothing"})
 		return
 	}
-	w, err := sign.WishOfConfig(t.cfg.ID, &ev.Wish)
-	v := t.vouch(w, err, ev.Wish.Sig, nil, nil)
+	d := &ev.Wish
+	v := t.vouch(sign.Wish{Kind: sign.Config, Robot: t.cfg.ID, Authority: d.Authority, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, nil, nil)
 	t.config.dirty = true
 	if t.admit(&t.config.door, v, ev) {
 		k := keptConfig{Rev: ev.Wish.Rev, Values: ev.Wish.Values, Vouched: v.verified}

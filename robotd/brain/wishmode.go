@@ -18,6 +18,7 @@ import (
 // WishedMode is the mode that the fleet wants the robot to be in.
 type WishedMode struct {
 	Wish     schema.DesiredMode
+	Digest   string           // as of Wished
 	Problems []schema.Problem // as of Wished
 	Emptied  bool             // as of Wished
 }
@@ -73,7 +74,7 @@ func (t *turn) wishedMode(ev WishedMode) {
 		return
 	}
 	d, w := &ev.Wish, &t.modeWish
-	v := t.vouch(sign.WishOfMode(t.cfg.ID, d), nil, d.Sig, nil, nil)
+	v := t.vouch(sign.Wish{Kind: sign.Mode, Robot: t.cfg.ID, Authority: d.Authority, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, nil, nil)
 	w.dirty = true
 	if !selectable(t.cfg, d.Mode) && v.refused == "" {
 		v.refused, v.detail = schema.ReasonUnknownMode, fmt.Sprintf("revision %d: %s is no mode that can be wished", d.Rev, legible(string(d.Mode)))

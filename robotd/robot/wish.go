@@ -16,25 +16,39 @@ func wishOf(k schema.TopicKind, payload []byte) brain.Event {
 			ev.Kind = sign.Places
 		}
 		if !emptied {
-			ev.Wish, ev.Problems = schema.Decode[schema.DesiredSet](payload)
+			ev.Wish, ev.Digest, ev.Problems = read[schema.DesiredSet](payload)
 		}
 		return ev
 	case schema.TopicDesiredConfig:
 		ev := brain.WishedConfig{Emptied: emptied}
 		if !emptied {
-			ev.Wish, ev.Problems = schema.Decode[schema.DesiredConfig](payload)
+			ev.Wish, ev.Digest, ev.Problems = read[schema.DesiredConfig](payload)
 		}
 		return ev
 	case schema.TopicDesiredMode:
 		ev := brain.WishedMode{Emptied: emptied}
 		if !emptied {
-			ev.Wish, ev.Problems = schema.Decode[schema.DesiredMode](payload)
+			ev.Wish, ev.Digest, ev.Problems = read[schema.DesiredMode](payload)
 		}
 		return ev
 	}
 	ev := brain.Wished{Emptied: emptied}
 	if !emptied {
-		ev.Wish, ev.Problems = schema.Decode[schema.DesiredStory](payload)
+		ev.Wish, ev.Digest, ev.Problems = read[schema.DesiredStory](payload)
 	}
 	return ev
+}
+
+// read reads a document and what its signature has to be of: both of the same
+// bytes, so that nothing is obeyed that was not signed.
+func read[T any](payload []byte) (T, string, []schema.Problem) {
+	v, problems := schema.Decode[T](payload)
+	if len(problems) > 0 {
+		return v, "", problems
+	}
+	sum, err := sign.Digest(payload)
+	if err != nil {
+		return v, "", []schema.Problem{schema.Fault("", "syntax", err.Error(), "send one well-formed JSON object")}
+	}
+	return v, sum, nil
 }

@@ -224,7 +224,7 @@ func TestARobotBelievesTheKeysOfItsDataDirectory(t *testing.T) {
 			return r.Phase == schema.DeployRejected && r.Reason == schema.ReasonBadSignature && r.Authority == ""
 		})
 		d.Counter = 1
-		sig, err := sign.WishOfMode("r1", &d).Sign(key)
+		sig, err := (&sign.Seal{Key: key}).Wish(sign.Mode, "r1", d)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,11 +27,11 @@ func (p Policy) rank() int {
 	return -1
 }
 
-// Mark is the highest release counter that was believed of one kind of wish of
-// one fleet, and the content that it stood for.
+// Mark is the highest release counter that was believed of one kind of document of
+// one fleet, and the document that it stood for.
 type Mark struct {
-	Counter int64  `json:"counter"`
-	SHA256  string `json:"sha256,omitempty"`
+	Counter  int64  `json:"counter"`
+	Document string `json:"document"`
 }
 
 // Marks are the marks of a robot, by MarkOf. The zero value has seen nothing.
@@ -47,7 +47,7 @@ type Clash string
 const (
 	Fresh        Clash = ""             // none
 	PlayedBack   Clash = "played_back"  // a higher counter was believed before
-	Equivocation Clash = "equivocation" // the same counter was believed for another content
+	Equivocation Clash = "equivocation" // the same counter was believed for another document
 )
 
 // Judge answers whether the counter of a wish whose signature was verified may be
@@ -56,8 +56,8 @@ func (m Marks) Judge(w Wish) (Clash, string) {
 	switch seen := m[MarkOf(w)]; {
 	case w.Counter < seen.Counter:
 		return PlayedBack, fmt.Sprintf("release counter %d came after %d", w.Counter, seen.Counter)
-	case w.Counter == seen.Counter && w.SHA256 != seen.SHA256:
-		return Equivocation, fmt.Sprintf("two contents were signed under release counter %d", w.Counter)
+	case w.Counter == seen.Counter && w.Document != seen.Document:
+		return Equivocation, fmt.Sprintf("two documents were signed under release counter %d", w.Counter)
 	}
 	return Fresh, ""
 }
@@ -65,7 +65,7 @@ func (m Marks) Judge(w Wish) (Clash, string) {
 // Note raises the mark to that of a wish that Judge found Fresh, and reports
 // whether that changed it.
 func (m Marks) Note(w Wish) bool {
-	now := Mark{w.Counter, w.SHA256}
+	now := Mark{w.Counter, w.Document}
 	if m[MarkOf(w)] == now {
 		return false
 	}

@@ -134,7 +134,7 @@ func (r Ring) verify(role Role, payloadType string, text []byte, sig *schema.Sig
 	if !named {
 		return fmt.Errorf("key %s is not trusted to sign %s", sig.Key, asked(role))
 	}
-	return fmt.Errorf("the signature by key %s is not of this content, robot, revision and counter", sig.Key)
+	return fmt.Errorf("the signature by key %s is not of this document, for this robot", sig.Key)
 }
 
 func asked(r Role) string {

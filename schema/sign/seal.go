@@ -2,40 +2,52 @@ package sign
 
 import (
 	"crypto/ed25519"
+	"time"
 
 	"troupe/schema"
 )
 
-// Seal signs what a desk wishes, each wish under the next release counter. The
+// Seal signs what a desk tells, each document under the next release counter. The
 // zero value signs nothing. Counter is the newest one given out; whoever keeps it
-// keeps it with the wishes, so that none is given out twice.
+// keeps it with the documents, so that none is given out twice.
 type Seal struct {
 	Key     ed25519.PrivateKey // nil = unsigned
 	Release ed25519.PrivateKey // nil = who releases contents is not said
 	Counter int64
 }
 
-// Next is the counter of one more wish, 0 where nothing is signed.
-func (s *Seal) Next() int64 {
+// Next is the counter of one more document, 0 where nothing is signed. It is the
+// time in milliseconds, and above the last one: robots go on believing a desk whose
+// database was set back to an older copy.
+func (s *Seal) Next(now time.Time) int64 {
 	if s.Key == nil {
 		return 0
 	}
-	s.Counter++
+	s.Counter = max(s.Counter+1, now.UnixMilli())
 	return s.Counter
 }
 
-// Outdated reports whether a wish that carries this signature is to be told
+// Outdated reports whether a document that carries this signature is to be told
 // again for the signature's sake: it has none by the key that signs now.
 func (s *Seal) Outdated(sig *schema.Signature) bool {
 	return s.Key != nil && (sig == nil || sig.Key != KeyID(s.Key.Public().(ed25519.PublicKey)))
 }
 
-// Wish signs a wish that carries its counter; nil where nothing is signed.
-func (s *Seal) Wish(w Wish) (*schema.Signature, error) {
+// Wish signs a document that carries its counter, and no signature yet, for a
+// robot; nil where nothing is signed.
+func (s *Seal) Wish(kind Kind, robot string, document any) (*schema.Signature, error) {
 	if s.Key == nil {
 		return nil, nil
 	}
-	return w.Sign(s.Key)
+	text, err := schema.Encode(document)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := Digest(text)
+	if err != nil {
+		return nil, err
+	}
+	return Wish{Kind: kind, Robot: robot, Document: sum}.Sign(s.Key)
 }
 
 // Content signs the content that a pin names; nil where nobody releases it.

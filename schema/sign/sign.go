@@ -1,36 +1,36 @@
-// Package sign says what is signed when a fleet wishes something of a robot, and
-// who is believed. Both programs stand on it: the desk signs, the robot verifies.
+// Package sign says what is signed when a fleet tells robots what it wishes and
+// which stops it holds, and who is believed. Both programs stand on it: the desk
+// signs, the robot verifies.
 //
-// There are two statements. A Wish binds a wish to one robot, one fleet, one
-// revision and one release counter; its signature stands in the wish itself
-// (sig), made by a key that the desk has at hand. A Release says who let a
-// content out, whatever robot it goes to; its signature travels with every wish
-// for that content (released), made by a key that need not be at the desk.
+// There are two statements. A Wish binds a whole document to the topic it is told
+// on: nothing in it can be changed, added or left out, and what is meant for one
+// robot is nothing to another. Its signature stands in the document itself (sig),
+// made by a key that the desk has at hand. A Release says who let a content out,
+// whatever robot it goes to; its signature travels with every wish for that
+// content (released), made by a key that need not be at the desk.
 //
-// What is signed is never the JSON that carries it, but a text of this package:
-// one "name value" line for each field, in a fixed order, wrapped as the DSSE
-// protocol says (PAE) under a payload type of its own, so that a signature made
-// for one purpose is none for another:
+// What is signed is a text of this package: one "name value" line for each field,
+// in a fixed order, wrapped as the DSSE protocol says (PAE) under a payload type of
+// its own, so that a signature made for one purpose is none for another:
 //
-//	application/vnd.troupe.wish.v1          application/vnd.troupe.release.v1
-//	  authority 0193...                       kind story
+//	application/vnd.troupe.wish.v2          application/vnd.troupe.release.v1
+//	  kind story                              kind story
 //	  robot r1                                id museum-welcome
-//	  kind story                              rev 4
-//	  rev 12                                  sha256 9f86...
-//	  counter 40                              size 5120
-//	  sha256 9f86...
-//	  apply next_act
+//	  document 9f86...                        rev 4
+//	                                          sha256 9f86...
+//	                                          size 5120
 //
-// Each line ends with one newline; a field that does not apply is "-". sha256 is
-// that of the blob; of a wish without a blob it is ValuesDigest (configuration:
-// the canonical JSON, RFC 8785, of its values) or ModeDigest (mode: its id);
-// withdrawing has none.
+// Each line ends with one newline; a field that does not apply is "-", such as the
+// robot of fleet/stop, which is told to all. document is Digest: the SHA-256 of the
+// document without its sig, in the canonical form of JSON (RFC 8785). So it covers
+// every field, those that a later version adds too; fleet (authority), revision and
+// release counter are among them.
 //
 // A desk makes a key with ed25519.GenerateKey, keeps it with EncodePrivate, and
-// signs: WishOfStory(robot, &d).Sign(key) after everything else of d, its Counter
-// above all, is as it will be sent. The counter rises with each release of the
-// fleet, also when an old content is wished again. What robots are given as
-// their --trust-key is PublicKey(role, key).String().
+// signs with a Seal after everything else of the document, its Counter above all,
+// is as it will be sent. The counter rises with each document of the fleet, also
+// when an old content is wished again. What robots are given as their --trust-key
+// is PublicKey(role, key).String().
 //
 // A robot asks Ring.Wish, and Ring.Release where it trusts release keys. Marks
 // says whether a counter may be believed after those that were seen before.
@@ -42,10 +42,12 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"troupe/schema"
@@ -53,76 +55,54 @@ import (
 
 // Payload types of the two statements.
 const (
-	wishType    = "application/vnd.troupe.wish.v1"
+	wishType    = "application/vnd.troupe.wish.v2"
 	releaseType = "application/vnd.troupe.release.v1"
 )
 
-// Kind is what is wished: the last level of the wish's topic.
+// Kind is what a document is about.
 type Kind string
 
-// The kinds.
+// The kinds: the last level of the topic, or fleet-stop.
 const (
 	Story      Kind = "story"
 	Config     Kind = "config"
 	Mode       Kind = "mode"
 	Activities Kind = "activities"
 	Places     Kind = "places"
+	Stop       Kind = "stop"       // desired/stop: the stops held on one robot
+	FleetStop  Kind = "fleet-stop" // fleet/stop: the one held on all
 )
 
-// Wish is what a wish's signature binds.
+// Wish is what the signature of a document binds, and what is counted of it. Its
+// fleet and its counter are part of the document.
 type Wish struct {
-	Authority string
-	Robot     string // whom it is for
 	Kind      Kind
+	Robot     string // whom it is for; empty = all
+	Authority string
 	Rev       int64
 	Counter   int64
-	SHA256    string // of the content; empty = withdrawn
-	Apply     string // when it takes over; empty for kinds that have no choice
+	Document  string // Digest of what was told
 }
 
-// WishOfStory is the statement of a desired story.
-func WishOfStory(robot string, d *schema.DesiredStory) Wish {
-	return Wish{d.Authority, robot, Story, d.Rev, d.Counter, digestOf(d.Story), string(d.Apply)}
-}
-
-// WishOfSet is the statement of desired activities or places.
-func WishOfSet(robot string, kind Kind, d *schema.DesiredSet) Wish {
-	return Wish{d.Authority, robot, kind, d.Rev, d.Counter, digestOf(d.Set), ""}
-}
-
-// WishOfMode is the statement of a desired mode.
-func WishOfMode(robot string, d *schema.DesiredMode) Wish {
-	return Wish{d.Authority, robot, Mode, d.Rev, d.Counter, ModeDigest(d.Mode), string(d.Apply)}
-}
-
-// WishOfConfig is the statement of a desired configuration. It fails on values
-// that are no JSON.
-func WishOfConfig(robot string, d *schema.DesiredConfig) (Wish, error) {
-	sum, err := ValuesDigest(d.Values)
-	return Wish{d.Authority, robot, Config, d.Rev, d.Counter, sum, ""}, err
-}
-
-func digestOf(p *schema.StoryPin) string {
-	if p == nil {
-		return ""
+// Digest is the SHA-256, in hexadecimal, of a document without its signature, so
+// that white space and the order of fields do not matter. It fails on what is no
+// JSON object.
+func Digest(document []byte) (string, error) {
+	fields := map[string]jsontext.Value{}
+	if err := json.Unmarshal(document, &fields); err != nil {
+		return "", fmt.Errorf("digest of the document: %w", err)
 	}
-	return p.SHA256
-}
-
-// ModeDigest is the SHA-256 of the mode's id, in hexadecimal.
-func ModeDigest(m schema.ModeID) string { return digest([]byte(m)) }
-
-// ValuesDigest is the SHA-256, in hexadecimal, of the object of values in its
-// canonical form (RFC 8785), so that white space and the order of keys do not
-// matter.
-func ValuesDigest(values map[string]jsontext.Value) (string, error) {
-	raw, err := schema.Encode(values)
+	if fields == nil { // null
+		return "", errors.New("digest of the document: it is no object")
+	}
+	delete(fields, "sig")
+	raw, err := json.Marshal(fields)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("digest of the document: %w", err)
 	}
-	v := jsontext.Value(bytes.Clone(raw))
+	v := jsontext.Value(raw)
 	if err := v.Canonicalize(); err != nil {
-		return "", fmt.Errorf("canonical form of the values: %w", err)
+		return "", fmt.Errorf("digest of the document: %w", err)
 	}
 	return digest(v), nil
 }
@@ -149,8 +129,10 @@ func ReleaseOf(kind Kind, p schema.StoryPin) Release {
 // Text is the text that is signed, before it is wrapped. It fails on a field
 // that would not keep to its line.
 func (w Wish) Text() ([]byte, error) {
-	return lines("authority", w.Authority, "robot", w.Robot, "kind", string(w.Kind), "rev", number(w.Rev),
-		"counter", number(w.Counter), "sha256", w.SHA256, "apply", w.Apply)
+	if w.Document == "" {
+		return nil, errors.New("there is no document to sign")
+	}
+	return lines("kind", string(w.Kind), "robot", w.Robot, "document", w.Document)
 }
 
 // Text is the text that is signed, before it is wrapped. It fails on a field

@@ -4,9 +4,15 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"errors"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 
@@ -23,6 +29,19 @@ var digestA = strings.Repeat("a1", 32)
 func story() *schema.DesiredStory {
 	return &schema.DesiredStory{Rev: 12, Authority: "0193-aa", Apply: schema.ApplyNextAct, Counter: 40,
 		Story: &schema.StoryPin{ID: "museum", Rev: 4, SHA256: digestA, Size: 5120}}
+}
+
+func wishOf(t *testing.T, kind Kind, robot string, document any) Wish {
+	t.Helper()
+	text, err := schema.Encode(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := Digest(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Wish{Kind: kind, Robot: robot, Document: sum}
 }
 
 func TestTheWrappingIsThatOfTheProtocolsExample(t *testing.T) {
@@ -48,19 +67,22 @@ func TestTextsAndSignaturesNeverChange(t *testing.T) {
 		}
 		b.WriteString("= " + s.Key + " " + s.Value + "\n\n")
 	}
-	d := story()
 	config := &schema.DesiredConfig{Rev: 3, Authority: "0193-aa", Counter: 41, Values: map[string]jsontext.Value{"languages": jsontext.Value(`["de", "en"]`), "link_loss.ato": jsontext.Value(`"continue"`)}}
-	ofConfig, err := WishOfConfig("r1", config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, w := range []Wish{
-		WishOfStory("r1", d),
-		WishOfStory("r1", &schema.DesiredStory{Rev: 13, Authority: "0193-aa", Apply: schema.ApplyNow, Counter: 42}),
-		WishOfSet("r1", Places, &schema.DesiredSet{Rev: 2, Authority: "0193-aa", Counter: 43, Set: d.Story}),
-		WishOfMode("r1", &schema.DesiredMode{Rev: 1, Authority: "0193-aa", Counter: 44, Mode: schema.ModeAto, Apply: schema.ApplyModeBoot}),
-		ofConfig,
+	d := story()
+	for _, c := range []struct {
+		kind     Kind
+		robot    string
+		document any
+	}{
+		{Story, "r1", d},
+		{Story, "r1", &schema.DesiredStory{Rev: 13, Authority: "0193-aa", Apply: schema.ApplyNow, Counter: 42}},
+		{Places, "r1", &schema.DesiredSet{Rev: 2, Authority: "0193-aa", Counter: 43, Set: d.Story}},
+		{Mode, "r1", &schema.DesiredMode{Rev: 1, Authority: "0193-aa", Counter: 44, Mode: schema.ModeAto, Apply: schema.ApplyModeBoot}},
+		{Config, "r1", config},
+		{Stop, "r1", &schema.DesiredStop{Rev: 4, Authority: "0193-aa", Counter: 45, Stops: []schema.StopLatch{{ID: "a", Level: schema.StopHalt, By: "ann", Why: "smoke"}}}},
+		{FleetStop, "", &schema.FleetStop{Rev: 5, Authority: "0193-aa", Counter: 46}},
 	} {
+		w := wishOf(t, c.kind, c.robot, c.document)
 		show(w.Text())
 		sealed(w.Sign(keyOf(1)))
 	}
@@ -72,7 +94,7 @@ func TestTextsAndSignaturesNeverChange(t *testing.T) {
 
 func TestASignatureIsBelievedForWhatItWasMadeForAndNothingElse(t *testing.T) {
 	ring := Ring{PublicKey(SignsWishes, keyOf(1)), PublicKey(SignsReleases, keyOf(2))}
-	w := WishOfStory("r1", story())
+	w := wishOf(t, Story, "r1", story())
 	sig, err := w.Sign(keyOf(1))
 	if err != nil {
 		t.Fatal(err)
@@ -81,15 +103,12 @@ func TestASignatureIsBelievedForWhatItWasMadeForAndNothingElse(t *testing.T) {
 		t.Fatalf("its own signature is refused: %v", err)
 	}
 	for name, change := range map[string]func(*Wish){
-		"another fleet":   func(w *Wish) { w.Authority = "0193-bb" },
-		"another robot":   func(w *Wish) { w.Robot = "r2" },
-		"another kind":    func(w *Wish) { w.Kind = Places },
-		"another rev":     func(w *Wish) { w.Rev++ },
-		"another counter": func(w *Wish) { w.Counter++ },
-		"another content": func(w *Wish) { w.SHA256 = strings.Repeat("b2", 32) },
-		"withdrawn":       func(w *Wish) { w.SHA256 = "" },
-		"another moment":  func(w *Wish) { w.Apply = "now" },
-		"a line smuggled": func(w *Wish) { w.Authority = "0193-aa\nrobot r2" },
+		"another robot":    func(w *Wish) { w.Robot = "r2" },
+		"all robots":       func(w *Wish) { w.Robot = "" },
+		"another kind":     func(w *Wish) { w.Kind = Places },
+		"another document": func(w *Wish) { w.Document = strings.Repeat("b2", 32) },
+		"no document":      func(w *Wish) { w.Document = "" },
+		"a line smuggled":  func(w *Wish) { w.Kind = "story\nrobot r2" },
 	} {
 		other := w
 		change(&other)
@@ -126,24 +145,182 @@ func TestASignatureIsBelievedForWhatItWasMadeForAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestWhiteSpaceAndOrderOfValuesDoNotMatter(t *testing.T) {
-	a, err := ValuesDigest(map[string]jsontext.Value{"x": jsontext.Value(`{"b":1,  "a":[1.0, 2]}`), "y": jsontext.Value(`"é"`)})
+// signed are all messages that a robot asks a signature of, with every field set.
+var signed = map[string]any{
+	"DesiredStory":  &schema.DesiredStory{},
+	"DesiredSet":    &schema.DesiredSet{},
+	"DesiredConfig": &schema.DesiredConfig{},
+	"DesiredMode":   &schema.DesiredMode{},
+	"DesiredStop":   &schema.DesiredStop{},
+	"FleetStop":     &schema.FleetStop{},
+}
+
+func TestWhateverTheDeskTellsRobotsToDoIsAmongTheSignedMessages(t *testing.T) {
+	for _, row := range schema.Topics {
+		if _, ok := signed[row.Message]; !ok && (strings.Contains(row.Pattern, "/desired/") || row.Kind == schema.TopicFleetStop) {
+			t.Errorf("%s is obeyed and not signed", row.Pattern)
+		}
+	}
+}
+
+// A field that is added to a message is filled in, changed and left out here by
+// itself: no signature stands with any other document than its own.
+func TestNoFieldOfASignedMessageCanBeChangedAddedOrLeftOut(t *testing.T) {
+	ring := Ring{PublicKey(SignsWishes, keyOf(1))}
+	for name, message := range signed {
+		t.Run(name, func(t *testing.T) {
+			v := reflect.ValueOf(message).Elem()
+			fill(v, 1)
+			v.FieldByName("Sig").SetZero()
+			sig, err := (&Seal{Key: keyOf(1)}).Wish(Story, "r1", message)
+			if err != nil {
+				t.Fatal(err)
+			}
+			verifies := func(document []byte) bool {
+				sum, err := Digest(document)
+				return err == nil && ring.Wish(Wish{Kind: Story, Robot: "r1", Document: sum}, sig) == nil
+			}
+			v.FieldByName("Sig").Set(reflect.ValueOf(sig))
+			whole, err := schema.Encode(message)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !verifies(whole) {
+				t.Fatalf("its own signature does not stand with %s", whole)
+			}
+			leaves := 0
+			for _, changed := range variants(t, whole) {
+				if leaves++; verifies(changed) {
+					t.Errorf("the signature stands with %s", changed)
+				}
+			}
+			for i := range v.NumField() {
+				f := v.Type().Field(i)
+				if f.Name == "Sig" {
+					continue
+				}
+				was := reflect.New(f.Type).Elem()
+				was.Set(v.Field(i))
+				v.Field(i).SetZero()
+				fill(v.Field(i), 2)
+				changed, err := schema.Encode(message)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if leaves++; verifies(changed) {
+					t.Errorf("%s can be changed under the signature", f.Name)
+				}
+				v.Field(i).Set(was)
+			}
+			if leaves < 2*v.NumField() {
+				t.Errorf("only %d changes were tried", leaves)
+			}
+		})
+	}
+}
+
+// fill sets every field to something that depends on n.
+func fill(v reflect.Value, n int) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i), n)
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), n)
+	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[jsontext.Value]() {
+			v.SetBytes([]byte{'0' + byte(n)})
+			return
+		}
+		v.Set(reflect.MakeSlice(v.Type(), n, n))
+		for i := range n {
+			fill(v.Index(i), n+i)
+		}
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		fill(key, 1)
+		fill(value, n)
+		v.SetMapIndex(key, value)
+	case reflect.String:
+		v.SetString("x" + strconv.Itoa(n))
+	case reflect.Bool:
+		v.SetBool(n == 1)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(n))
+	default:
+		panic("fill: " + v.Kind().String())
+	}
+}
+
+// variants are the document with each of its fields, at whatever depth, left out,
+// changed, and another one added beside it. The signature itself stays.
+func variants(t *testing.T, document []byte) (out [][]byte) {
+	t.Helper()
+	var whole map[string]any
+	if err := json.Unmarshal(document, &whole); err != nil {
+		t.Fatal(err)
+	}
+	again := func() {
+		text, err := json.Marshal(whole, json.Deterministic(true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, text)
+	}
+	var walk func(fields map[string]any)
+	walk = func(fields map[string]any) {
+		fields["added"] = true
+		again()
+		delete(fields, "added")
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			was := fields[name]
+			if name == "sig" {
+				continue
+			}
+			delete(fields, name)
+			again()
+			fields[name] = []any{was}
+			again()
+			fields[name] = was
+			switch was := was.(type) {
+			case map[string]any:
+				walk(was)
+			case []any:
+				for _, e := range was {
+					if inner, ok := e.(map[string]any); ok {
+						walk(inner)
+					}
+				}
+			}
+		}
+	}
+	walk(whole)
+	return out
+}
+
+func TestWhiteSpaceAndTheOrderOfFieldsDoNotMatter(t *testing.T) {
+	a, err := Digest([]byte(`{"x":{"b":1,  "a":[1.0, 2]}, "y":"é", "sig":{"key":"k"}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := ValuesDigest(map[string]jsontext.Value{"y": jsontext.Value(`"\u00e9"`), "x": jsontext.Value(`{"a":[1,2],"b":1}`)})
+	b, err := Digest([]byte(`{"y":"\u00e9","x":{"a":[1,2],"b":1}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := ValuesDigest(map[string]jsontext.Value{"y": jsontext.Value(`"e"`), "x": jsontext.Value(`{"a":[1,2],"b":1}`)})
+	c, err := Digest([]byte(`{"y":"e","x":{"a":[1,2],"b":1}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if a != b || a == c {
 		t.Errorf("digests %s, %s and of something else %s", a, b, c)
 	}
-	if _, err := ValuesDigest(map[string]jsontext.Value{"x": jsontext.Value(`{`)}); err == nil {
-		t.Error("what is no JSON has a digest")
+	for _, bad := range []string{"", "{", "[]", "null", `{"a":1,"a":2}`, `{"x":{"a":1,"a":2}}`, `{} {}`} {
+		if sum, err := Digest([]byte(bad)); err == nil {
+			t.Errorf("%q has the digest %s", bad, sum)
+		}
 	}
 }
 
@@ -174,7 +351,7 @@ func TestKeysAreReadAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-func TestACounterNeverGoesDownAndStandsForOneContent(t *testing.T) {
+func TestACounterNeverGoesDownAndStandsForOneDocument(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := Marks{}
 		highest := map[string]Mark{}
@@ -183,7 +360,7 @@ func TestACounterNeverGoesDownAndStandsForOneContent(t *testing.T) {
 				Authority: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "authority"),
 				Kind:      rapid.SampledFrom([]Kind{Story, Places}).Draw(t, "kind"),
 				Counter:   rapid.Int64Range(1, 5).Draw(t, "counter"),
-				SHA256:    rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "content"),
+				Document:  rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "document"),
 			}
 			top, seen := highest[MarkOf(w)]
 			clash, _ := m.Judge(w)
@@ -191,7 +368,7 @@ func TestACounterNeverGoesDownAndStandsForOneContent(t *testing.T) {
 			switch {
 			case seen && w.Counter < top.Counter:
 				want = PlayedBack
-			case seen && w.Counter == top.Counter && w.SHA256 != top.SHA256:
+			case seen && w.Counter == top.Counter && w.Document != top.Document:
 				want = Equivocation
 			}
 			if clash != want {
@@ -199,10 +376,28 @@ func TestACounterNeverGoesDownAndStandsForOneContent(t *testing.T) {
 			}
 			if clash == Fresh {
 				m.Note(w)
-				highest[MarkOf(w)] = Mark{w.Counter, w.SHA256}
+				highest[MarkOf(w)] = Mark{w.Counter, w.Document}
 			}
 		}
 	})
+}
+
+func TestTheCounterRisesOverADatabaseThatWasSetBack(t *testing.T) {
+	now := time.UnixMilli(1_790_000_000_000)
+	s := Seal{Key: keyOf(1), Counter: 5}
+	first := s.Next(now)
+	second := s.Next(now)
+	restored := Seal{Key: keyOf(1), Counter: 5}
+	if third := restored.Next(now.Add(time.Second)); first >= second || second >= third {
+		t.Errorf("counters %d, %d and after the database was set back %d", first, second, third)
+	}
+	ahead := Seal{Key: keyOf(1), Counter: first + 1000}
+	if n := ahead.Next(now); n != first+1001 {
+		t.Errorf("with a clock that is behind the counter goes to %d", n)
+	}
+	if n := (&Seal{}).Next(now); n != 0 {
+		t.Errorf("without a key the counter is %d", n)
+	}
 }
 
 func TestPoliciesAreOrdered(t *testing.T) {
