@@ -11,6 +11,7 @@ import (
 type Command struct {
 	ID        string
 	Batch     string
+	Owner     string // name of the desk that sends it, and whom its robot answers
 	Robot     string
 	Verb      string // group/verb
 	Payload   []byte

@@ -79,6 +79,7 @@ func (f *Fleet) Hold(ctx context.Context, o stop.Order, batch command.Batch, com
 	if o.All || len(o.Labels) > 0 {
 		f.call(ctx, o)
 	}
+	f.own(commands)
 	t := f.sendStop(ctx, batch, commands)
 	kept := f.stops.keep(o)
 	t.awaitRecord()

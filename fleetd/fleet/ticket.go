@@ -93,6 +93,7 @@ const stopPatience = time.Second
 // after, with the database or without; everything else is on record before it
 // is sent.
 func (f *Fleet) Issue(ctx context.Context, batch command.Batch, commands []command.Command, stop bool) (api.Ticket, error) {
+	f.own(commands)
 	if stop {
 		t := f.sendStop(context.WithoutCancel(ctx), batch, commands) // who asked for a stop may hang up; it goes on
 		t.awaitRecord()
@@ -108,6 +109,13 @@ func (f *Fleet) Issue(ctx context.Context, batch command.Batch, commands []comma
 	t := newTicket(batch, commands, true)
 	f.driver.post(post{kind: postTicket, ticket: t})
 	return t, nil
+}
+
+// own marks commands as this desk's: it alone sends them and hears the answers.
+func (f *Fleet) own(commands []command.Command) {
+	for i := range commands {
+		commands[i].Owner = f.cfg.Name
+	}
 }
 
 // CallOff ends a command that was not sent yet.
@@ -153,9 +161,9 @@ func (f *Fleet) addBatch(ctx context.Context, db *store.Store, t *ticket) error 
 	return nil
 }
 
-// takeUp continues what another desk, or this one before a restart, began.
+// takeUp continues what this desk began before a restart.
 func (f *Fleet) takeUp(ctx context.Context, db *store.Store, now time.Time) error {
-	rows, err := db.OpenCommands(ctx, now.Add(-goBack))
+	rows, err := db.OpenCommands(ctx, f.cfg.Name, now.Add(-goBack))
 	if err != nil {
 		return err
 	}

@@ -41,10 +41,10 @@ func (t *Tx) AddBatch(ctx context.Context, b command.Batch, commands []command.C
 			return err
 		}
 		if _, err := t.exec(ctx, `INSERT INTO commands (id, batch, robot, verb, payload, created_at, expires_at,
-				state, because, sends, sent_at, reached, heard_at, asks, asked_at, answer, ended_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+				state, because, sends, sent_at, reached, heard_at, asks, asked_at, answer, ended_at, owner)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
 			c.ID, c.Batch, c.Robot, c.Verb, bytesOf(c.Payload), micros(c.CreatedAt), micros(c.ExpiresAt),
-			string(c.State), c.Because, c.Sends, micros(c.SentAt), flag(c.Reached), micros(c.HeardAt), c.Asks, micros(c.AskedAt), answer, micros(c.EndedAt)); err != nil {
+			string(c.State), c.Because, c.Sends, micros(c.SentAt), flag(c.Reached), micros(c.HeardAt), c.Asks, micros(c.AskedAt), answer, micros(c.EndedAt), c.Owner); err != nil {
 			return fmt.Errorf("add command %s to %s: %w", c.ID, c.Robot, err)
 		}
 	}
@@ -52,7 +52,8 @@ func (t *Tx) AddBatch(ctx context.Context, b command.Batch, commands []command.C
 }
 
 // SaveCommands writes how far commands are. One that is final in the database
-// already, or not there, makes it ErrConflict, and nothing is written.
+// already, another desk's, or not there, makes it ErrConflict, and nothing is
+// written.
 func (s *Store) SaveCommands(ctx context.Context, commands []command.Command) error {
 	return s.batch(ctx, func(tx *Tx) error {
 		for _, c := range commands {
@@ -61,9 +62,9 @@ func (s *Store) SaveCommands(ctx context.Context, commands []command.Command) er
 				return err
 			}
 			n, err := tx.exec(ctx, `UPDATE commands SET state = $2, because = $3, sends = $4, sent_at = $5, reached = $6,
-					heard_at = $7, asks = $8, asked_at = $9, answer = $10, ended_at = $11 WHERE id = $1 AND ended_at = 0`,
+					heard_at = $7, asks = $8, asked_at = $9, answer = $10, ended_at = $11 WHERE id = $1 AND owner = $12 AND ended_at = 0`,
 				c.ID, string(c.State), c.Because, c.Sends, micros(c.SentAt), flag(c.Reached),
-				micros(c.HeardAt), c.Asks, micros(c.AskedAt), answer, micros(c.EndedAt))
+				micros(c.HeardAt), c.Asks, micros(c.AskedAt), answer, micros(c.EndedAt), c.Owner)
 			if err := expectOne(n, err, "command "+c.ID); err != nil {
 				return err
 			}
@@ -80,14 +81,14 @@ func encodeAnswer(a *schema.Ack) ([]byte, error) {
 }
 
 const commandColumns = `SELECT id, batch, robot, verb, payload, created_at, expires_at, state, because, sends, sent_at, reached,
-	heard_at, asks, asked_at, answer, ended_at FROM commands`
+	heard_at, asks, asked_at, answer, ended_at, owner FROM commands`
 
 func scanCommand(scan func(...any) error) (command.Command, error) {
 	var c command.Command
 	var created, expires, sent, reached, heard, asked, ended int64
 	var answer []byte
 	err := scan(&c.ID, &c.Batch, &c.Robot, &c.Verb, &c.Payload, &created, &expires, &c.State, &c.Because, &c.Sends, &sent, &reached,
-		&heard, &c.Asks, &asked, &answer, &ended)
+		&heard, &c.Asks, &asked, &answer, &ended, &c.Owner)
 	if err != nil {
 		return c, err
 	}
@@ -128,12 +129,21 @@ func (r reads) Commands(ctx context.Context, q CommandQuery) ([]command.Command,
 	return all, nil
 }
 
-// OpenCommands lists the commands made at or after then that are not final, the
-// oldest first: what is driven on after a restart.
-func (r reads) OpenCommands(ctx context.Context, then time.Time) ([]command.Command, error) {
-	all, err := list(ctx, r, scanCommand, commandColumns+" WHERE ended_at = 0 AND created_at >= $1 ORDER BY created_at, id", micros(then))
+// OpenCommands lists the commands of a desk made at or after then that are not
+// final, the oldest first: what it drives on after a restart.
+func (r reads) OpenCommands(ctx context.Context, owner string, then time.Time) ([]command.Command, error) {
+	all, err := list(ctx, r, scanCommand, commandColumns+" WHERE ended_at = 0 AND owner = $1 AND created_at >= $2 ORDER BY created_at, id", owner, micros(then))
 	if err != nil {
 		return nil, fmt.Errorf("list open commands: %w", err)
+	}
+	return all, nil
+}
+
+// OthersCommands are those of all desks but this one, likewise.
+func (r reads) OthersCommands(ctx context.Context, owner string, then time.Time) ([]command.Command, error) {
+	all, err := list(ctx, r, scanCommand, commandColumns+" WHERE ended_at = 0 AND owner <> $1 AND created_at >= $2 ORDER BY created_at, id", owner, micros(then))
+	if err != nil {
+		return nil, fmt.Errorf("list open commands of other desks: %w", err)
 	}
 	return all, nil
 }

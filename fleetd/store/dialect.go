@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -40,6 +41,9 @@ type dialect struct {
 type pools struct {
 	read, write *sql.DB
 	close       func() error
+	// connect makes a connection that is in no pool, for a lock that several desks
+	// ask for; nil where there is only one desk.
+	connect func(ctx context.Context) (*pgx.Conn, error)
 }
 
 var postgres = dialect{
@@ -129,7 +133,20 @@ func openPostgres(ctx context.Context, address string) (pools, error) {
 		return pools{}, fmt.Errorf("reach the database: %w", withoutPassword(address, err))
 	}
 	db := stdlib.OpenDBFromPool(pool)
-	return pools{read: db, write: db, close: func() error {
+	own := pool.Config().ConnConfig.Copy()
+	own.RuntimeParams["application_name"] += "-lead"
+	for name, value := range map[string]string{ // whoever is cut off from the server loses his locks within some 10 s
+		"tcp_keepalives_idle": "4", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3", "tcp_user_timeout": "10000",
+	} {
+		own.RuntimeParams[name] = value
+	}
+	return pools{read: db, write: db, connect: func(ctx context.Context) (*pgx.Conn, error) {
+		conn, err := pgx.ConnectConfig(ctx, own)
+		if err != nil {
+			return nil, withoutPassword(address, err)
+		}
+		return conn, nil
+	}, close: func() error {
 		err := db.Close()
 		pool.Close()
 		return err

@@ -135,7 +135,10 @@ func (t *Tx) archive(ctx context.Context, robot string, now time.Time) error {
 		return fmt.Errorf("forget the documents of %s: %w", robot, err)
 	}
 	n, err := t.exec(ctx, `UPDATE robots SET archived_at = $2 WHERE id = $1 AND archived_at = 0`, robot, micros(now))
-	return expectOne(n, err, "robot "+robot)
+	if err := expectOne(n, err, "robot "+robot); err != nil {
+		return err
+	}
+	return t.changed(ctx)
 }
 
 // Empty puts the emptying of all retained documents of a robot into the outbox

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/pgtest"
 	"troupe/fleetd/store/storetest"
@@ -116,5 +118,37 @@ func TestADatabaseThatIsAway(t *testing.T) {
 	}
 	if took := time.Since(began); took > 10*time.Second {
 		t.Fatalf("it took %v", took)
+	}
+}
+
+// The database ends a connection, as it does when it is started anew: whoever led
+// over it learns of it at once, not at the next proof.
+func TestTheEndOfTheLeadIsHeardAtOnce(t *testing.T) {
+	address := pgtest.Start(t)
+	s := storetest.Open(t, address)
+	l, _, err := s.Lead(t.Context(), "fleetd-a", storetest.Start)
+	if err != nil || l == nil {
+		t.Fatalf("%v, %v", l, err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- l.Hold(t.Context(), 24*time.Hour, time.Second) }()
+	conn, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'troupe-fleetd-lead'`); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; !errors.Is(err, store.ErrLeadLost) {
+		t.Fatalf("got %v", err)
+	}
+	l.Drop()
+	next, _, err := s.Lead(t.Context(), "fleetd-b", storetest.Start)
+	if err != nil || next == nil {
+		t.Fatalf("the next got %v, %v", next, err)
+	}
+	if err := next.Resign(t.Context(), storetest.Start); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -26,7 +26,7 @@ func (t *Tx) post(ctx context.Context, messages []library.Message, now time.Time
 		return nil
 	}
 	var last int64
-	if err := t.row(ctx, `UPDATE fleet SET outbox_seq = outbox_seq + $1 WHERE only_row = 1 RETURNING outbox_seq`, len(messages)).Scan(&last); err != nil {
+	if err := t.row(ctx, `UPDATE fleet SET outbox_seq = outbox_seq + $1, changes = changes + 1 WHERE only_row = 1 RETURNING outbox_seq`, len(messages)).Scan(&last); err != nil {
 		return fmt.Errorf("number the outbox: %w", err)
 	}
 	for i, m := range messages {

@@ -103,6 +103,9 @@ func (t *Tx) AddRobot(ctx context.Context, id string, now time.Time) (added bool
 	if n == 0 {
 		return false, nil
 	}
+	if err := t.changed(ctx); err != nil {
+		return false, err
+	}
 	return true, t.tellWishes(ctx, id, now)
 }
 
@@ -127,7 +130,7 @@ func (t *Tx) SetLabels(ctx context.Context, robot string, labels map[string]stri
 			return fmt.Errorf("label %s: %w", robot, err)
 		}
 	}
-	return nil
+	return t.changed(ctx)
 }
 
 // Documents lists the newest documents of one robot, or of all when robot is

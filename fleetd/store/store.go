@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -37,6 +38,7 @@ type Store struct {
 	dialect   dialect
 	pools     pools
 	authority string
+	led       atomic.Bool // with SQLite: somebody leads
 	// What signs the wishes that are planned; nil = they are not signed.
 	key, release ed25519.PrivateKey
 }

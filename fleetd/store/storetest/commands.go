@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -54,10 +55,14 @@ func finalCommandsStay(t *testing.T, address string) {
 	is(t, "saving over a final command", s.SaveCommands(t.Context(), []command.Command{sent, failed}), store.ErrConflict)
 	same(t, "the final command", must[command.Command](t)(s.Command(t.Context(), done.ID)), done)
 	same(t, "its company", must[command.Command](t)(s.Command(t.Context(), sent.ID)), commands[1])
+	foreign := commands[1]
+	foreign.Owner, foreign.State = "fleetd-b", command.Sent
+	is(t, "saving another desk's command", s.SaveCommands(t.Context(), []command.Command{foreign}), store.ErrConflict)
+	same(t, "another desk's command", must[command.Command](t)(s.Command(t.Context(), sent.ID)), commands[1])
 	stranger := commands[1]
 	stranger.ID = "none"
 	is(t, "saving an unknown command", s.SaveCommands(t.Context(), []command.Command{stranger}), store.ErrConflict)
-	same(t, "open commands", must[[]command.Command](t)(s.OpenCommands(t.Context(), time.Time{})), commands[1:])
+	same(t, "open commands", must[[]command.Command](t)(s.OpenCommands(t.Context(), "fleetd-a", time.Time{})), commands[1:])
 }
 
 func commandsAreFound(t *testing.T, address string) {
@@ -88,11 +93,33 @@ func commandsAreFound(t *testing.T, address string) {
 	} {
 		same(t, "commands", names(must[[]command.Command](t)(s.Commands(t.Context(), c.q))), c.want)
 	}
-	same(t, "open commands", names(must[[]command.Command](t)(s.OpenCommands(t.Context(), at(1)))), []string{"b2-r1", "b3-r1"})
+	same(t, "open commands", names(must[[]command.Command](t)(s.OpenCommands(t.Context(), "fleetd-a", at(1)))), []string{"b2-r1", "b3-r1"})
 	batches := must[[]command.Batch](t)(s.Batches(t.Context(), 2))
 	if len(batches) != 2 || batches[0].ID != "b3" || batches[1].ID != "b2" {
 		t.Errorf("batches %+v", batches)
 	}
+}
+
+func commandsHaveAnOwner(t *testing.T, address string) {
+	s := Open(t, address)
+	robots(t, s, "r1", "r2")
+	for i, owner := range []string{"fleetd-a", "fleetd-b", "fleetd-c"} {
+		b, commands := batch(fmt.Sprint("b", i+1), "r1", "r2")
+		for k := range commands {
+			commands[k].Owner, commands[k].CreatedAt = owner, at(i)
+		}
+		commands[1].State, commands[1].EndedAt = command.Succeeded, at(9)
+		add(t, s, b, commands)
+	}
+	for owner, want := range map[string][2][]string{
+		"fleetd-a": {{"b1-r1"}, {"b2-r1", "b3-r1"}},
+		"fleetd-c": {{"b3-r1"}, {"b1-r1", "b2-r1"}},
+		"fleetd":   {nil, {"b1-r1", "b2-r1", "b3-r1"}},
+	} {
+		same(t, "of "+owner, names(must[[]command.Command](t)(s.OpenCommands(t.Context(), owner, time.Time{}))), want[0])
+		same(t, "of others than "+owner, names(must[[]command.Command](t)(s.OthersCommands(t.Context(), owner, time.Time{}))), want[1])
+	}
+	same(t, "of others, newer", names(must[[]command.Command](t)(s.OthersCommands(t.Context(), "fleetd", at(1)))), []string{"b2-r1", "b3-r1"})
 }
 
 func names(commands []command.Command) []string {

@@ -53,6 +53,10 @@ func Run(t *testing.T, address func(t *testing.T) string) {
 		{"the outbox keeps its order", outboxKeepsOrder},
 		{"the broker can be filled anew", brokerIsFilledAnew},
 
+		{"one leads at a time", oneLeadsAtATime},
+		{"who dies leads no more", whoDiesLeadsNoMore},
+		{"every desk learns of changes", changesAreNews},
+
 		{"a token comes back as it was written", tokensComeBack},
 		{"a token is used once", tokensAreUsedOnce},
 		{"a certificate comes back as it was written", certificatesComeBack},
@@ -70,6 +74,7 @@ func Run(t *testing.T, address func(t *testing.T) string) {
 		{"a command comes back as it was written", commandsComeBack},
 		{"a final command stays as it is", finalCommandsStay},
 		{"commands are found", commandsAreFound},
+		{"a command has an owner", commandsHaveAnOwner},
 		{"a batch is whole or not there", batchesAreWhole},
 		{"the audit tells who did what", auditTells},
 	} {

@@ -112,7 +112,7 @@ func batch(id string, robots ...string) (command.Batch, []command.Command) {
 	var commands []command.Command
 	for _, robot := range robots {
 		commands = append(commands, command.Command{
-			ID: id + "-" + robot, Batch: id, Robot: robot, Verb: b.Verb, Payload: []byte(`{"id":"x"}`), CreatedAt: at(4), ExpiresAt: at(34),
+			ID: id + "-" + robot, Batch: id, Owner: "fleetd-a", Robot: robot, Verb: b.Verb, Payload: []byte(`{"id":"x"}`), CreatedAt: at(4), ExpiresAt: at(34),
 			State: command.Queued, Because: "made",
 		})
 	}

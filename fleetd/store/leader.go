@@ -1,0 +1,188 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// leaderLock is the advisory lock of whoever leads; advisory locks are numbers, and
+// each database has its own.
+const leaderLock = 0x74726f757065 // "troupe"
+
+// Leader is the desk that leads, or that led last.
+type Leader struct {
+	Term       int64 // 0 = nobody ever led
+	Name       string
+	Since      time.Time
+	ResignedAt time.Time // zero = it did not say that it writes no more
+}
+
+// Lead is the lock that one of several desks holds while it leads. It lasts as long
+// as its own connection to the database: a desk that dies lets go of it.
+type Lead struct {
+	Term int64
+
+	store *Store
+	conn  *pgx.Conn // nil with SQLite, where the file is locked already
+	over  atomic.Bool
+}
+
+// Lead tries to become the desk that leads, and answers nil if another is. The
+// leader is then that other one, and else the one before.
+func (s *Store) Lead(ctx context.Context, name string, now time.Time) (*Lead, Leader, error) {
+	if s.pools.connect == nil {
+		return s.leadAlone(ctx, name, now)
+	}
+	conn, err := s.pools.connect(ctx)
+	if err != nil {
+		return nil, Leader{}, fmt.Errorf("connect for the lead: %w", err)
+	}
+	l := &Lead{store: s, conn: conn}
+	var ours bool
+	err = conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, int64(leaderLock)).Scan(&ours)
+	if err != nil || !ours {
+		l.Drop()
+	}
+	if err != nil {
+		return nil, Leader{}, fmt.Errorf("ask for the lead: %w", err)
+	}
+	news, err := s.News(ctx)
+	if err != nil || !ours {
+		l.Drop()
+		return nil, news.Leader, err
+	}
+	// Over the lock's own connection: without the lock it does not happen.
+	err = conn.QueryRow(ctx, beginTerm, name, micros(now)).Scan(&l.Term)
+	if err != nil {
+		l.Drop()
+		return nil, Leader{}, fmt.Errorf("write down who leads: %w", err)
+	}
+	return l, news.Leader, nil
+}
+
+const beginTerm = `INSERT INTO leader (only_row, term, name, since, resigned_at) VALUES (1, 1, $1, $2, 0)
+	ON CONFLICT (only_row) DO UPDATE SET term = leader.term + 1, name = excluded.name, since = excluded.since, resigned_at = 0 RETURNING term`
+
+// leadAlone leads where there can be no other desk.
+func (s *Store) leadAlone(ctx context.Context, name string, now time.Time) (*Lead, Leader, error) {
+	l, before := &Lead{store: s}, Leader{}
+	taken := !s.led.CompareAndSwap(false, true)
+	err := s.Tx(ctx, func(tx *Tx) error {
+		news, err := tx.News(ctx)
+		if before = news.Leader; err != nil || taken {
+			return err
+		}
+		return tx.row(ctx, beginTerm, name, micros(now)).Scan(&l.Term)
+	})
+	if taken || err != nil {
+		if !taken {
+			s.led.Store(false)
+		}
+		return nil, before, err
+	}
+	return l, before, nil
+}
+
+// ErrLeadLost is why Hold ends.
+var ErrLeadLost = errors.New("the lead is lost")
+
+// Hold waits for rest, and then proves by a round trip that the lock is still ours.
+// It ends at once with ErrLeadLost when the lock's connection does, and when the
+// round trip takes longer than within. Only one goroutine may hold.
+func (l *Lead) Hold(ctx context.Context, rest, within time.Duration) error {
+	if l.over.Load() {
+		return ErrLeadLost
+	}
+	wait, cancel := context.WithTimeout(ctx, rest)
+	defer cancel()
+	if l.conn == nil {
+		<-wait.Done()
+		return ctx.Err()
+	}
+	_, err := l.conn.WaitForNotification(wait) // reads, so that it hears the end
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil && (wait.Err() == nil || l.conn.IsClosed()) {
+		return fmt.Errorf("%w: %w", ErrLeadLost, err)
+	}
+	prove, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	if err := l.conn.Ping(prove); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("%w: %w", ErrLeadLost, err)
+	}
+	return nil
+}
+
+// Resign lets go of the lock and, if it is still ours, notes that nothing more is
+// written under it, so that nobody has to wait.
+func (l *Lead) Resign(ctx context.Context, now time.Time) error {
+	if l.over.Load() {
+		return nil
+	}
+	defer l.Drop()
+	const note = `UPDATE leader SET resigned_at = $2 WHERE term = $1`
+	var err error
+	if l.conn != nil {
+		_, err = l.conn.Exec(ctx, note, l.Term, micros(now))
+	} else {
+		err = l.store.batch(ctx, func(tx *Tx) error {
+			_, err := tx.exec(ctx, note, l.Term, micros(now))
+			return err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("resign: %w", err)
+	}
+	return nil
+}
+
+// Drop lets go of the lock without a word: of one that is lost, or of which nothing
+// can be written down.
+func (l *Lead) Drop() {
+	if l.over.Swap(true) {
+		return
+	}
+	if l.conn == nil {
+		l.store.led.Store(false)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = l.conn.Close(ctx) // however it ends, it ends
+}
+
+// News is what a desk looks at often: whether anything changed that it keeps in
+// mind, and who leads.
+type News struct {
+	Changes int64 // another number = something changed
+	Leader  Leader
+}
+
+// News reads it.
+func (r reads) News(ctx context.Context) (n News, err error) {
+	var since, resigned int64
+	err = r.row(ctx, `SELECT f.changes, COALESCE(l.term, 0), COALESCE(l.name, ''), COALESCE(l.since, 0), COALESCE(l.resigned_at, 0)
+		FROM fleet f LEFT JOIN leader l ON l.only_row = 1 WHERE f.only_row = 1`).Scan(&n.Changes, &n.Leader.Term, &n.Leader.Name, &since, &resigned)
+	if err != nil {
+		return n, fmt.Errorf("look for news: %w", err)
+	}
+	n.Leader.Since, n.Leader.ResignedAt = timeOf(since), timeOf(resigned)
+	return n, nil
+}
+
+// changed makes other desks look again.
+func (t *Tx) changed(ctx context.Context) error {
+	if _, err := t.exec(ctx, `UPDATE fleet SET changes = changes + 1 WHERE only_row = 1`); err != nil {
+		return fmt.Errorf("note a change: %w", err)
+	}
+	return nil
+}

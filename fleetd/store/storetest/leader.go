@@ -1,0 +1,115 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"troupe/fleetd/library"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// prompt is how long a proof of the lead may take in a test, and rest what goes
+// before it.
+const (
+	prompt = 30 * time.Second
+	rest   = time.Millisecond
+)
+
+// lead asks for the lead.
+func lead(t testing.TB, s *store.Store, name string, now int) (*store.Lead, store.Leader) {
+	t.Helper()
+	l, who, err := s.Lead(t.Context(), name, at(now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l != nil {
+		t.Cleanup(func() { _ = l.Resign(context.Background(), at(now)) })
+	}
+	return l, who
+}
+
+func oneLeadsAtATime(t *testing.T, address string) {
+	s := Open(t, address)
+	same(t, "before anybody led", must[store.News](t)(s.News(t.Context())).Leader, store.Leader{})
+	first, before := lead(t, s, "fleetd-a", 1)
+	if first == nil || first.Term != 1 {
+		t.Fatalf("the first to ask got %+v", first)
+	}
+	same(t, "before the first", before, store.Leader{})
+	second, who := lead(t, s, "fleetd-b", 2)
+	if second != nil {
+		t.Fatal("two lead")
+	}
+	same(t, "who leads", who, store.Leader{Term: 1, Name: "fleetd-a", Since: at(1)})
+	for range 3 {
+		if err := first.Hold(t.Context(), rest, prompt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	is(t, "holding on after the end", first.Hold(over, time.Hour, prompt), context.Canceled)
+	if err := first.Hold(t.Context(), rest, prompt); err != nil {
+		t.Fatalf("holding on after a caller was lost: %v", err)
+	}
+
+	if err := first.Resign(t.Context(), at(3)); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Resign(t.Context(), at(4)); err != nil {
+		t.Fatalf("resigned twice: %v", err)
+	}
+	second, before = lead(t, s, "fleetd-b", 5)
+	if second == nil || second.Term != 2 {
+		t.Fatalf("after a resignation: %+v", second)
+	}
+	same(t, "before the second", before, store.Leader{Term: 1, Name: "fleetd-a", Since: at(1), ResignedAt: at(3)})
+	same(t, "who leads now", must[store.News](t)(s.News(t.Context())).Leader, store.Leader{Term: 2, Name: "fleetd-b", Since: at(5)})
+}
+
+// A desk that ends without a word, as a killed one does, is known for that: whoever
+// follows sees that it did not resign.
+func whoDiesLeadsNoMore(t *testing.T, address string) {
+	s := Open(t, address)
+	l, _ := lead(t, s, "fleetd-a", 1)
+	l.Drop()
+	is(t, "holding on to what is lost", l.Hold(t.Context(), time.Hour, prompt), store.ErrLeadLost)
+	next, before := lead(t, s, "fleetd-b", 2)
+	for next == nil { // the server notices in its own time
+		next, before = lead(t, s, "fleetd-b", 2)
+	}
+	same(t, "before", before, store.Leader{Term: 1, Name: "fleetd-a", Since: at(1)})
+	if err := l.Resign(t.Context(), at(3)); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "who leads", must[store.News](t)(s.News(t.Context())).Leader, store.Leader{Term: 2, Name: "fleetd-b", Since: at(2)})
+}
+
+func changesAreNews(t *testing.T, address string) {
+	s := Open(t, address)
+	was := must[store.News](t)(s.News(t.Context())).Changes
+	rises := func(what string, want bool) {
+		t.Helper()
+		now := must[store.News](t)(s.News(t.Context())).Changes
+		if (now > was) != want || now < was {
+			t.Errorf("%s: changes are %d after %d", what, now, was)
+		}
+		was = now
+	}
+	robots(t, s, "r1")
+	rises("a robot", true)
+	robots(t, s, "r1")
+	rises("the same robot", false)
+	do(t, s, func(tx *store.Tx) error { return tx.SetLabels(t.Context(), "r1", map[string]string{"site": "museum"}) })
+	rises("a label", true)
+	do(t, s, func(tx *store.Tx) error {
+		return tx.Apply(t.Context(), library.Changes{Outbox: []library.Message{{Topic: schema.TopicDesiredStory, Target: "r1"}}}, at(1))
+	})
+	rises("a wish", true)
+	if err := s.SaveDocuments(t.Context(), []store.Document{{Robot: "r1", Kind: schema.TopicState, Body: []byte("{}"), ReceivedAt: at(2)}}); err != nil {
+		t.Fatal(err)
+	}
+	rises("what a robot says", false)
+}
