@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"time"
 	"unicode/utf8"
@@ -112,9 +113,12 @@ type Config struct {
 	WriteTimeout time.Duration // 3 s without progress
 	BackoffMin   time.Duration // 500 ms; waits between attempts are drawn at random
 	BackoffMax   time.Duration // 10 s
-	Queue        int           // 4096 messages inwards
-	Outbox       int           // 256 messages outwards
-	MaxPacket    int           // 1280 KiB, in both directions
+	// Random answers what waits are drawn by, from 0 up to 1. Whoever wants the
+	// same waits in every run gives his own.
+	Random    func() float64
+	Queue     int // 4096 messages inwards
+	Outbox    int // 256 messages outwards
+	MaxPacket int // 1280 KiB, in both directions
 
 	Logger *slog.Logger
 }
@@ -145,6 +149,9 @@ func (c *Config) complete() error {
 	def(&c.WriteTimeout, 3*time.Second)
 	def(&c.BackoffMin, 500*time.Millisecond)
 	def(&c.BackoffMax, 10*time.Second)
+	if c.Random == nil {
+		c.Random = rand.Float64
+	}
 	if c.Queue == 0 {
 		c.Queue = 4096
 	}

@@ -181,7 +181,7 @@ func (l *Link) keep(ctx context.Context) {
 	// A wait is drawn from half to three halves of an interval that doubles.
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = 2*l.cfg.BackoffMin, l.cfg.BackoffMax*2/3
-	pause.Multiplier, pause.RandomizationFactor = 2, 0.5
+	pause.Multiplier, pause.RandomizationFactor = 2, 0
 	pause.Reset()
 	var ends []time.Time // of sessions that the peer ended
 	for attempt := 1; ; attempt++ {
@@ -219,7 +219,8 @@ func (l *Link) keep(ctx context.Context) {
 		case errors.Is(err, ErrRefused):
 			st.Phase = Refused
 		}
-		st.Err, st.Wait = err, min(pause.NextBackOff(), l.cfg.BackoffMax)
+		drawn := time.Duration((0.5 + l.cfg.Random()) * float64(pause.NextBackOff()))
+		st.Err, st.Wait = err, min(drawn, l.cfg.BackoffMax)
 		if len(ends) > contestedAfter {
 			st.Contested, st.Wait = true, contestedWait
 			ends = nil

@@ -2,6 +2,7 @@ package soak
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,9 @@ type history struct {
 	mu     sync.Mutex
 	heard  map[string]time.Time // commands by client and id, when last
 	finals map[string][]string
+	// What became of what, by the command that is named as its cause: the events
+	// of it. One that is told again has the same boot and number.
+	effects map[string]map[string]bool
 	// What comes before the robot's connection is ready waits, and is forgotten
 	// if it never is. A connection is ready when the robot tells what it can.
 	early map[int][]string
@@ -24,8 +28,11 @@ type history struct {
 	state schema.State
 }
 
+// fleetStop stands for the verb in the answer to a live stop of the fleet.
+const fleetStop = "fleet/stop"
+
 func newHistory() *history {
-	return &history{heard: map[string]time.Time{}, finals: map[string][]string{}, early: map[int][]string{}, ready: map[int]bool{}}
+	return &history{heard: map[string]time.Time{}, finals: map[string][]string{}, effects: map[string]map[string]bool{}, early: map[int][]string{}, ready: map[int]bool{}}
 }
 
 func (h *history) came(conn int, topic string, payload []byte) {
@@ -65,6 +72,8 @@ func (h *history) sent(conn int, topic string, payload []byte) {
 		delete(h.early, conn)
 	}
 	switch row.Kind {
+	case schema.TopicEvent:
+		h.happened(payload)
 	case schema.TopicState:
 		h.state, _ = schema.Decode[schema.State](payload)
 	case schema.TopicReportedStory:
@@ -78,11 +87,36 @@ func (h *history) sent(conn int, topic string, payload []byte) {
 		return
 	}
 	key, told := params.CID+" "+*a.ID, fmt.Sprintf("%s %s %s %s", a.Verb, a.Status, a.Result, a.Reason)
-	if v, _ := schema.VerbOf(split(a.Verb)); v.Class == schema.ClassStop {
+	if v, _ := schema.VerbOf(split(a.Verb)); v.Class == schema.ClassStop || a.Verb == fleetStop {
 		// Every copy of a stop stops again; the second finds it done.
 		told = fmt.Sprintf("%s %s", a.Verb, a.Status)
 	}
 	h.finals[key] = append(h.finals[key], told)
+}
+
+func (h *history) happened(payload []byte) {
+	e, _ := schema.Decode[schema.Event](payload)
+	if e.ReqID == "" || e.Type == "safety_changed" && strings.Contains(string(e.Data), `"stopped"`) {
+		return // every copy of a stop stops again
+	}
+	key := fmt.Sprintf("%s %s %s", e.ReqID, e.Type, e.Data)
+	if h.effects[key] == nil {
+		h.effects[key] = map[string]bool{}
+	}
+	h.effects[key][fmt.Sprint(e.Boot, " ", e.Seq)] = true
+}
+
+// repeated lists the commands that had their effect more than once.
+func (h *history) repeated() (found []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for key, events := range h.effects {
+		if len(events) > 1 {
+			found = append(found, fmt.Sprintf("%s: %q", key, slices.Sorted(maps.Keys(events))))
+		}
+	}
+	slices.Sort(found)
+	return found
 }
 
 // over says that a connection broke. What reached the robot in that moment may
@@ -145,7 +179,7 @@ func (h *history) missed() (found []string) {
 	for key, told := range h.finals {
 		for _, each := range told {
 			verb, status, _ := strings.Cut(each, " ")
-			if v, _ := schema.VerbOf(split(verb)); v.Class == schema.ClassStop && status != string(schema.StatusSucceeded) {
+			if v, _ := schema.VerbOf(split(verb)); (v.Class == schema.ClassStop || verb == fleetStop) && status != string(schema.StatusSucceeded) {
 				found = append(found, key+" "+each)
 			}
 		}

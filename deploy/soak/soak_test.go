@@ -72,6 +72,7 @@ func weather(t *testing.T, seed uint64, database string) {
 		if wait := d.at - time.Since(began); wait > 0 {
 			time.Sleep(wait)
 		}
+		synctest.Wait()
 		w.do(d)
 	}
 	for _, each := range w.wires {
@@ -124,9 +125,12 @@ func weather(t *testing.T, seed uint64, database string) {
 	for _, each := range w.history.contradictions() {
 		t.Errorf("two answers: %s", each)
 	}
+	for _, each := range w.history.repeated() {
+		t.Errorf("a command had its effect twice: %s", each)
+	}
 	w.end()
 	if t.Failed() {
-		t.Logf("again with TROUPE_SOAK=%d+1; what happened:", seed)
+		t.Logf("again with TROUPE_SOAK=%d+1, which is the same run if its print is %s; what happened:", seed, w.log.print())
 		for _, d := range deeds {
 			t.Log(d)
 		}

@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"time"
 )
@@ -19,10 +21,12 @@ type wire struct {
 	watch bystander // nil: none
 
 	mu     sync.Mutex
-	faults *faults // nil: none
-	parted bool    // nothing gets through, and nobody new
+	faults *faults
+	log    *log
+	parted bool // nothing gets through, and nobody new
 	ends   map[net.Conn]bool
 	count  int // connections so far
+	lanes  sync.WaitGroup
 }
 
 // A bystander stands at the client's end of a wire.
@@ -51,19 +55,18 @@ func (w *wire) open(ctx context.Context) (net.Conn, error) {
 	w.count++
 	conn := w.count
 	w.mu.Unlock()
-	a, b := &side{Conn: inner}, &side{Conn: far}
-	var before, after func(string, []byte)
-	over := func() {}
+	up := &lane{wire: w, way: w.name + " up", from: inner, to: far, queue: make(chan parcel, 4096)}
+	down := &lane{wire: w, way: w.name + " down", from: far, to: inner, queue: make(chan parcel, 4096)}
+	up.back, down.back = down, up
 	if w.watch != nil {
-		before = func(topic string, payload []byte) { w.watch.sent(conn, topic, payload) }
-		after = func(topic string, payload []byte) { w.watch.came(conn, topic, payload) }
-		over = func() { w.watch.over(conn) }
+		up.before = func(topic string, payload []byte) { w.watch.sent(conn, topic, payload) }
+		up.over = func() { w.watch.over(conn) }
+		down.after = func(topic string, payload []byte) { w.watch.came(conn, topic, payload) }
 	}
-	go func() {
-		w.pump(a, b, "up", before, nil)
-		over()
-	}()
-	go w.pump(b, a, "down", nil, after)
+	for _, l := range []*lane{up, down} {
+		go l.read()
+		w.lanes.Go(l.deliver)
+	}
 	return near, nil
 }
 
@@ -84,69 +87,146 @@ func (w *wire) heal(all bool) {
 	defer w.mu.Unlock()
 	w.parted = false
 	if all {
-		w.faults = nil
+		w.faults.ended = true
 	}
 }
 
-// A side writes whole packets.
-type side struct {
-	net.Conn
-	mu sync.Mutex
+// A lane is one direction of a connection. Each packet arrives at an instant of
+// its own, which the seed knows, so that what a packet brings about has happened
+// before the next one comes, in every run. Messages of one topic keep their order,
+// and so do acknowledgements; between them the seed decides, because who was the
+// first in an instant is up to the scheduler. The end overtakes nothing.
+type lane struct {
+	*wire
+	way      string
+	from, to net.Conn
+	back     *lane // the other direction
+	queue    chan parcel
+	before   func(topic string, payload []byte) // a message was sent
+	after    func(topic string, payload []byte) // a message came
+	over     func()
 }
 
-// packet reports whether the other side took it; that it ended is seen by the
-// reader.
-func (s *side) packet(b []byte) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, err := s.Write(b)
-	return err == nil
+// A parcel is a packet on its way; without bytes it is the end of the connection.
+type parcel struct {
+	at      time.Time
+	bytes   []byte
+	message publication
 }
 
-func (w *wire) pump(from, to *side, way string, before, after func(string, []byte)) {
-	defer from.Close()
-	defer to.Close()
-	r := bufio.NewReader(from)
+func (l *lane) read() {
+	r := bufio.NewReader(l.from)
+	newest := map[string]time.Time{} // arrival, by what keeps its order
+	last := func() time.Time {
+		at := time.Now()
+		for _, other := range newest {
+			at = later(at, other)
+		}
+		return at
+	}
 	for {
 		p, err := readPacket(r)
 		if err != nil {
+			l.queue <- parcel{at: last()}
 			return
 		}
-		if p[0]>>4 != 3 {
-			to.packet(p)
-			continue
-		}
-		m := parse(p)
-		if before != nil {
-			before(m.topic, m.payload)
-		}
+		var m publication
 		var f fate
-		w.mu.Lock()
-		if w.faults != nil {
-			f = w.faults.of(w.name+" "+way, m.topic)
+		kind := p[0] >> 4
+		l.mu.Lock()
+		if kind == publish {
+			m = parse(p)
+			f = l.faults.of(l.way, m.topic)
+			l.log.note(l.way, m.topic, f)
+		} else {
+			f = unharmed(l.way, kind)
+			l.log.note(l.way, fmt.Sprint(kind), f)
 		}
-		w.mu.Unlock()
-		if f.lost {
-			if m.qos == 1 {
-				from.packet([]byte{0x40, 2, byte(m.id >> 8), byte(m.id)})
-			}
+		l.mu.Unlock()
+		if kind == publish && l.before != nil {
+			l.before(m.topic, m.payload)
+		}
+		if kind == disconnect {
+			l.queue <- parcel{at: last(), bytes: p}
 			continue
 		}
-		pass := func() {
-			if to.packet(p) && after != nil {
-				after(m.topic, m.payload)
-			}
+		line := m.topic // of what keeps its order
+		if kind != publish {
+			line = fmt.Sprint(kind)
 		}
-		if f.late == 0 {
-			pass()
-		} else {
-			time.AfterFunc(f.late, pass)
+		at := later(time.Now().Add(f.takes), newest[line])
+		newest[line] = at
+		switch {
+		case kind != publish || f.late == 0 && !f.lost:
+			l.queue <- parcel{at, p, m}
+		case f.lost && m.qos == 1:
+			l.back.queue <- parcel{at: at, bytes: []byte{puback << 4, 2, byte(m.id >> 8), byte(m.id)}}
+		case f.late > 0:
+			l.queue <- parcel{at.Add(f.late), p, m}
 		}
 		if f.twice {
-			time.AfterFunc(f.late+50*time.Millisecond, pass)
+			l.queue <- parcel{at.Add(f.late + 50*time.Millisecond), p, m}
 		}
 	}
 }
+
+// later is at, or an instant after other if that is not before it.
+func later(at, other time.Time) time.Time {
+	if at.After(other) {
+		return at
+	}
+	return other.Add(time.Microsecond)
+}
+
+// deliver takes the packets of a lane to its end, each in its time.
+func (l *lane) deliver() {
+	defer l.from.Close()
+	defer l.to.Close()
+	if l.over != nil {
+		defer l.over()
+	}
+	var waiting []parcel // the next one first
+	next := time.NewTimer(time.Hour)
+	defer next.Stop()
+	for {
+		select {
+		case p := <-l.queue:
+			at, _ := slices.BinarySearchFunc(waiting, p.at, func(q parcel, at time.Time) int {
+				if q.at.After(at) {
+					return 1
+				}
+				return -1 // behind all of the same instant
+			})
+			waiting = slices.Insert(waiting, at, p)
+			next.Reset(time.Until(waiting[0].at))
+		case <-next.C:
+			if len(waiting) == 0 {
+				next.Reset(time.Hour)
+				continue
+			}
+			p := waiting[0]
+			waiting = waiting[1:]
+			if p.bytes == nil {
+				return
+			}
+			if _, err := l.to.Write(p.bytes); err != nil {
+				return
+			}
+			if p.message.topic != "" && l.after != nil {
+				l.after(p.message.topic, p.message.payload)
+			}
+			if len(waiting) > 0 {
+				next.Reset(time.Until(waiting[0].at))
+			}
+		}
+	}
+}
+
+const (
+	publish    = 3
+	puback     = 4
+	disconnect = 14
+)
 
 type publication struct {
 	topic   string

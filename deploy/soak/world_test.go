@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http/httptest"
 	"path/filepath"
@@ -39,13 +40,19 @@ type world struct {
 	robotEnd func()
 	robotRun chan error
 
+	random  map[string]func() float64 // of r1 and of fleetd
+	log     *log
 	history *history
 }
 
 func newWorld(t *testing.T, seed uint64, database string) *world {
-	w := &world{T: t, folder: filepath.Dir(database), wires: map[string]*wire{}, history: newHistory()}
+	w := &world{T: t, folder: filepath.Dir(database), wires: map[string]*wire{}, random: map[string]func() float64{}, log: newLog(), history: newHistory()}
 	for _, name := range []string{"r1", "fleetd"} {
-		w.wires[name] = &wire{name: name, dial: w.dial, faults: &faults{seed: seed, n: map[string]uint64{}}, ends: map[net.Conn]bool{}}
+		// By the moment: which of its connections asks first is the scheduler's affair.
+		w.random[name] = func() float64 {
+			return rand.New(rand.NewPCG(seed^stable(name), uint64(time.Since(w.log.began)))).Float64()
+		}
+		w.wires[name] = &wire{name: name, dial: w.dial, faults: &faults{seed: seed, n: map[string]uint64{}}, log: w.log, ends: map[net.Conn]bool{}}
 	}
 	w.wires["r1"].watch = w.history
 	w.startBroker()
@@ -89,7 +96,7 @@ func (w *world) stopBroker() {
 
 func (w *world) startDesk() {
 	f, err := fleet.Start(context.Background(), fleet.Config{
-		Dial: w.wires["fleetd"].open, Database: "sqlite:" + filepath.Join(w.folder, "fleet.db"), Dev: true, Logger: logger(w.T, "desk"),
+		Dial: w.wires["fleetd"].open, Random: w.random["fleetd"], Database: "sqlite:" + filepath.Join(w.folder, "fleet.db"), Dev: true, Logger: logger(w.T, "desk"),
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -111,7 +118,7 @@ func (w *world) startRobot() {
 	run := w.robotRun
 	go func() {
 		run <- robot.Run(ctx, robot.Config{
-			ID: "r1", Dial: w.wires["r1"].open, Data: filepath.Join(w.folder, "r1"), Driver: sim.New(sim.Config{}),
+			ID: "r1", Dial: w.wires["r1"].open, Random: w.random["r1"], Data: filepath.Join(w.folder, "r1"), Driver: sim.New(sim.Config{}),
 			Tick: 100 * time.Millisecond, Logger: logger(w.T, "robot"), Ready: func() { close(ready) },
 		})
 	}()
@@ -121,6 +128,7 @@ func (w *world) startRobot() {
 // stopRobot ends it as a power cut does: nobody hears of it.
 func (w *world) stopRobot() {
 	w.wires["r1"].part(true)
+	synctest.Wait() // it has noticed
 	w.robotEnd()
 	if err := <-w.robotRun; err != nil {
 		w.Errorf("the robot ended with %v", err)
@@ -247,4 +255,7 @@ func (w *world) end() {
 		w.Errorf("the robot ended with %v", err)
 	}
 	w.stopBroker()
+	for _, each := range w.wires {
+		each.lanes.Wait()
+	}
 }

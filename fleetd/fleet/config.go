@@ -24,6 +24,7 @@ type Config struct {
 
 	Broker   string // mqtt, mqtts, ws or wss://host:port; may be empty with Dial
 	Dial     func(ctx context.Context) (net.Conn, error)
+	Random   func() float64 // what waits for the broker are drawn by; nil: at random
 	Password string
 	// BrokerFiles are for mqtts and wss. What is left out of them comes from CA,
 	// and without that from the system.

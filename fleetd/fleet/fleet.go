@@ -169,7 +169,7 @@ func (f *Fleet) Close() error {
 // connect begins to keep the link to the broker.
 func (f *Fleet) connect(ctx context.Context) (err error) {
 	f.link, err = link.Open(ctx, link.Config{
-		URL: f.cfg.Broker, Dial: f.cfg.Dial, TLS: f.encryption, Name: f.cfg.Name, ClientID: f.cfg.Name, Password: f.cfg.Password,
+		URL: f.cfg.Broker, Dial: f.cfg.Dial, TLS: f.encryption, Random: f.cfg.Random, Name: f.cfg.Name, ClientID: f.cfg.Name, Password: f.cfg.Password,
 		Will:      func(session string) link.Message { return f.presence(schema.PresenceLost, session, time.Time{}) },
 		Presence:  func(session string) link.Message { return f.presence(schema.PresenceOnline, session, time.Now()) },
 		Subscribe: subscriptions(f.ns, f.cfg.Name),

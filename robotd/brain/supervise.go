@@ -30,7 +30,7 @@ func (t *turn) supervise() {
 	}
 	if was != t.mode.Active && t.mode.Active != "" && d.To != mode.Stopping {
 		t.modeSince = t.now.Wall
-		t.tell("mode_changed", "mode", string(d.On), in.Req, changed{From: string(t.lastMode), To: string(t.mode.Active)})
+		t.tell("mode_changed", "mode", string(d.On), cmp.Or(in.Req, d.Ended.Req), changed{From: string(t.lastMode), To: string(t.mode.Active)})
 		t.lastMode = t.mode.Active
 	}
 	if d.Fallback != "" {

@@ -37,6 +37,7 @@ type Config struct {
 	ID        string
 	Broker    string                                      // mqtt:// or mqtts://host:port; empty: as the identity says
 	Dial      func(ctx context.Context) (net.Conn, error) // instead of Broker, within one process
+	Random    func() float64                              // what waits for the broker are drawn by; nil: at random
 	BrokerCA  string                                      // file; empty: that of the robot's identity, or whom the system believes
 	Password  string
 	Namespace schema.Namespace

@@ -1,0 +1,40 @@
+package soak
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A log is everything that was put on the wires of a world, in its order, with
+// what became of it. Two runs of a seed are the same when their logs are.
+type log struct {
+	began time.Time
+
+	mu    sync.Mutex
+	lines []string
+}
+
+func newLog() *log { return &log{began: time.Now()} }
+
+func (l *log) note(way, what string, f fate) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, fmt.Sprintf("%15.9f %s %s %+v", time.Since(l.began).Seconds(), way, what, f))
+}
+
+// text is the log with the lines of one instant in alphabetical order: which
+// goroutine was the first in it is up to the scheduler.
+func (l *log) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(slices.Sorted(slices.Values(l.lines)), "\n")
+}
+
+// print is short, and of this log alone.
+func (l *log) print() string {
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(l.text())))[:12]
+}
