@@ -35,6 +35,7 @@ var dangers = []danger{
 
 	// How much?
 	{what: "a subscriber that does not read stalls publishers", test: TestAStalledSubscriberIsCutAndPublishersGoOn},
+	{what: "a subscriber that reads a little at a time stalls publishers for ever", test: TestASubscriberThatSipsIsCutAndPublishersGoOn},
 	{what: "a robot sends without limit", test: TestARobotThatSpeaksTooOftenIsNotRoutedButStaysConnected},
 	{what: "an operator floods a robot, and his stop waits behind", test: TestABusyOperatorIsHeldBackAndHisStopStillArrives},
 	{what: "a sender multiplies his rate by connecting more often", test: TestASenderIsHeldBackWhateverHeConnectsAs},

@@ -44,7 +44,7 @@ type Config struct {
 	Namespace schema.Namespace // troupe
 
 	ConnectTimeout time.Duration // 10 s from accept to CONNECT
-	WriteTimeout   time.Duration // 1 s for 64 KiB to a client
+	WriteTimeout   time.Duration // 1 s for 64 KiB to a client, and for all that it is slower together
 	DrainTimeout   time.Duration // 1 s from Close until those are cut who have not taken all that was sent to them
 	MaxClients     int           // 20000
 	MaxWaiting     int           // 1024 connections that have not said CONNECT
