@@ -45,7 +45,7 @@ var ladder = []rung{
 	{what: "how the post is carried",
 		folders: []string{"broker/websocket"}},
 	{what: "hands: the post, the disk, the body, the database, the keys",
-		folders: []string{"broker/link", "robotd/disk", "robotd/identity", "robotd/driver/sim", "fleetd/store", "fleetd/spool", "fleetd/vault", "deploy/library"}},
+		folders: []string{"broker/link", "robotd/disk", "robotd/identity", "robotd/download", "robotd/driver/sim", "fleetd/store", "fleetd/spool", "fleetd/vault", "deploy/library"}},
 	{what: "faces of the desk",
 		folders: []string{"fleetd/api", "fleetd/console"}},
 	{what: "assemblies: configuration, wiring, loops", clock: true,

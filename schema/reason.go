@@ -64,6 +64,7 @@ const (
 	ReasonBadSignature       Reason = "bad_signature"
 	ReasonEquivocation       Reason = "equivocation"
 	ReasonNoSpace            Reason = "no_space"
+	ReasonUnavailable        Reason = "unavailable"
 	ReasonUnsupportedVersion Reason = "unsupported_version"
 	ReasonUndelivered        Reason = "undelivered"
 	ReasonUnknownRobot       Reason = "unknown_robot"
@@ -139,6 +140,7 @@ var Reasons = []ReasonText{
 	{ReasonBadSignature, RetryNever, "the signature is missing or does not verify"},
 	{ReasonEquivocation, RetryAfterFix, "two documents were signed under one release counter; one of them is not the fleet's"},
 	{ReasonNoSpace, RetryLater, "the robot's disk refused to write"},
+	{ReasonUnavailable, RetryLater, "the desk does not give the file now; detail says why"},
 	{ReasonUnsupportedVersion, RetryNever, "the document's schema version is not understood"},
 	{ReasonUndelivered, RetryLater, "the robot was never reachable while the command was valid"},
 	{ReasonUnknownRobot, RetryNever, "no robot of this name is known"},

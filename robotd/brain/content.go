@@ -32,7 +32,7 @@ func restore[C any](t *turn, c *content[C], m Memory, k sign.Kind, j delivery.Ju
 	var out []delivery.Effect
 	kept := m.Kept[k]
 	kept.Wish.Authority = cmp.Or(kept.Wish.Authority, t.authority)
-	c.State, out = delivery.Restore(t.deliveryNow(), &c.config, kept, m.Blobs, t.actsDigest(), nil)
+	c.State, out = delivery.Restore(t.deliveryNow(), &c.config, kept, m.Held, t.actsDigest(), nil)
 	t.carryDelivery(k, out)
 }
 
@@ -96,7 +96,7 @@ func (t *turn) carryDelivery(k sign.Kind, effects []delivery.Effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
 		case delivery.Fetch:
-			t.do(Fetch{e.SHA256, e.Size})
+			t.do(Fetch(e))
 		case delivery.StopFetch:
 			t.do(EndFetch{e.SHA256})
 		case delivery.Save:

@@ -63,11 +63,13 @@ type (
 	// it what it should.
 	Renew struct{ Why string }
 
-	// Fetch asks the broker for a blob and answers with Fetched; EndFetch says
-	// that nobody waits for it any more.
+	// Fetch asks the broker for a blob, or the desk for a file that is too large
+	// for one, and answers with Fetched; EndFetch says that nobody waits for it any
+	// more.
 	Fetch struct {
 		SHA256 string
 		Size   int64
+		File   bool
 	}
 	EndFetch struct{ SHA256 string }
 

@@ -90,10 +90,18 @@ type (
 		Emptied bool
 	}
 
-	// Fetched is a blob, or the end of the attempt to get it.
+	// Arriving says how many bytes of a file are here already.
+	Arriving struct {
+		SHA256 string
+		Bytes  int64
+	}
+
+	// Fetched is a blob, or the end of the attempt to get it. A file is Stored, and
+	// its bytes are on the disk.
 	Fetched struct {
 		SHA256 string
 		Bytes  []byte
+		Stored bool
 		Reason schema.Reason // why there are none
 		Detail string
 	}
@@ -158,6 +166,7 @@ func (SettingsSaved) event() {}
 func (Delivered) event()     {}
 func (Heard) event()         {}
 func (Wished) event()        {}
+func (Arriving) event()      {}
 func (Fetched) event()       {}
 func (ContentSaved) event()  {}
 func (Seen) event()          {}

@@ -75,7 +75,7 @@ func (r *rig) boot() {
 	r.old, r.over = r.now, false
 	r.diskHangs, r.unheard = false, nil
 	r.memory.Boots++
-	r.memory.Blobs = r.blobs
+	r.memory.Held.Blobs = r.blobs
 	r.coming = slices.DeleteFunc(r.coming, func(c coming) bool {
 		_, beat := c.ev.(Heard)
 		return !beat // what was under way to the old process is gone

@@ -140,7 +140,7 @@ type Memory struct {
 	Boots    int64 // how often robotd has started, this time included
 	Requests []request.Record
 	Kept     map[sign.Kind]delivery.Kept
-	Blobs    map[string][]byte
+	Held     delivery.Held
 	Settings map[string]string // see setting.go
 }
 

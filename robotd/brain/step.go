@@ -98,8 +98,10 @@ func (t *turn) hear(ev Event) {
 		t.wishedSet(ev)
 	case WishedConfig, WishedMode:
 		t.hearWish(ev)
+	case Arriving:
+		t.everyContent(delivery.Arriving(ev))
 	case Fetched:
-		t.everyContent(delivery.Fetched{SHA256: ev.SHA256, Bytes: ev.Bytes, Reason: ev.Reason, Detail: ev.Detail})
+		t.everyContent(delivery.Fetched(ev))
 	case ContentSaved:
 		t.disk(ev.Refused)
 		t.written(ev)

@@ -28,7 +28,7 @@ type Config[C any] struct {
 	Fetch      time.Duration // how long the first attempt to get a blob may take; later ones up to six times as long
 	Probation  time.Duration // how long a new content may take to begin
 	MaxBackoff time.Duration // between two attempts
-	MaxBytes   int64         // the largest blob
+	MaxBytes   int64         // the largest blob; a larger file is kept as a file
 	Judge      Judge[C]
 }
 
@@ -157,10 +157,19 @@ type (
 	// Belong says which fleet the robot belongs to, where this delivery has not
 	// found out by itself.
 	Belong struct{ Authority string }
-	// Fetched is what a Fetch brought; with Reason it brought nothing.
+	// Arriving says how many bytes of a file are here; a Fetch that still brings
+	// some is given more time.
+	Arriving struct {
+		SHA256 string
+		Bytes  int64
+	}
+	// Fetched is what a Fetch brought; with Reason it brought nothing. A file
+	// comes as Stored: it is on the disk as a whole, with its digest. Bytes of a
+	// file that did not have it are gone again, and their Reason is bad_digest.
 	Fetched struct {
 		SHA256 string
 		Bytes  []byte
+		Stored bool
 		Reason schema.Reason
 		Detail string
 	}
@@ -189,6 +198,7 @@ type (
 func (Wished) input()      {}
 func (Emptied) input()     {}
 func (Belong) input()      {}
+func (Arriving) input()    {}
 func (Fetched) input()     {}
 func (Written) input()     {}
 func (Started) input()     {}
@@ -203,6 +213,13 @@ type Blob struct {
 	Bytes  []byte
 }
 
+// Held is what the disk holds of contents: blobs, and the files that are too
+// large for one, whose digests were found right; both by SHA-256.
+type Held struct {
+	Blobs map[string][]byte
+	Files map[string]int64 // bytes
+}
+
 // Effect is something to be done, in the order in which it stands: a Save is on
 // disk before the Tell behind it is sent, and where the disk refuses, that Tell
 // is not sent.
@@ -210,15 +227,17 @@ type Effect interface{ effect() }
 
 // The effects.
 type (
-	// Fetch asks for a blob until it is there, or StopFetch. There is one at a
-	// time.
+	// Fetch asks for a blob, or for a file that is too large for one, until it is
+	// there, or StopFetch. There is one at a time.
 	Fetch struct {
 		SHA256 string
 		Size   int64
+		File   bool
 	}
 	StopFetch struct{ SHA256 string }
 	// Save keeps what a restart needs. The writer answers one with Blobs, and
-	// one that the disk refused.
+	// one that the disk refused. Files that Kept names and no blob brings are
+	// those that were Stored.
 	Save struct {
 		Kind  sign.Kind
 		Kept  Kept

@@ -28,7 +28,11 @@ func pieceOf(p schema.StoryPin) piece { return piece{p.SHA256, p.Size} }
 type load[C any] struct {
 	now     piece // asked for
 	arrived []byte
-	corrupt int // how often the wrong bytes came for it
+	stored  bool   // it is a file, and on the disk
+	wrong   string // what came for a file and was wrong
+	part    int64  // bytes of a file that are here
+	best    int64  // the most that was there in any attempt
+	corrupt int    // how often the wrong bytes came for it
 
 	main    []byte // the content's own, once they are right
 	content *C
@@ -45,7 +49,7 @@ func (l *load[C]) begin(p piece) { *l = load[C]{now: p, total: p.Size} }
 func (l *load[C]) progress() *int {
 	percent := 0
 	if l.total > 0 {
-		percent = int(100 * l.done / l.total)
+		percent = int(100 * (l.done + l.part) / l.total)
 	}
 	return &percent
 }
@@ -54,16 +58,17 @@ func (l *load[C]) progress() *int {
 // when there is none.
 func (l *load[C]) take(j *Judge[C], held []string) (more bool) {
 	l.done += l.now.Size
+	l.part, l.best = 0, 0
 	if l.main == nil {
 		l.main = l.arrived
 		l.content, l.faults = j.Read(l.main)
 		if len(schema.Errors(l.faults)) == 0 {
 			l.list(j.files(l.content), held)
 		}
-	} else {
+	} else if !l.stored {
 		l.got = append(l.got, Blob{l.now.SHA256, l.arrived})
 	}
-	l.arrived, l.corrupt = nil, 0
+	l.arrived, l.stored, l.corrupt = nil, false, 0
 	if len(l.missing) == 0 {
 		return false
 	}
@@ -103,6 +108,7 @@ func (s *State[C]) held() []string {
 // fetch asks for the bytes of the wish, or for what of them is missing.
 func (s *State[C]) fetch(now Now, c *Config[C], on Event, out []Effect) []Effect {
 	s.attempts++
+	s.fruitless++
 	if on != OnRetry && on != OnCorrupt || s.load.now == (piece{}) {
 		s.load.begin(pieceOf(*s.wish.Pin))
 	}
@@ -110,14 +116,16 @@ func (s *State[C]) fetch(now Now, c *Config[C], on Event, out []Effect) []Effect
 }
 
 func (s *State[C]) ask(now Now, c *Config[C], on Event, out []Effect) []Effect {
-	s.why, s.candidate, s.load.arrived = outcome{}, nil, nil
-	s.deadline = now.Mono + c.patience(s.attempts)
+	s.why, s.candidate = outcome{}, nil
+	s.load.arrived, s.load.stored, s.load.wrong, s.load.part = nil, false, "", 0
+	s.deadline = now.Mono + c.patience(s.fruitless)
 	out = s.take(on, out)
-	return append(out, Fetch{SHA256: s.load.now.SHA256, Size: s.load.now.Size})
+	return append(out, Fetch{SHA256: s.load.now.SHA256, Size: s.load.now.Size, File: s.load.now.Size > c.MaxBytes})
 }
 
-// patience is how long one attempt may take: each time longer, for a line may be
-// slow, and what came of a blob that did not come whole is lost.
+// patience is how long one attempt may take, or go on bringing nothing of a file:
+// each time longer, for a line may be slow, and what came of a blob that did not
+// come whole is lost.
 func (c *Config[C]) patience(attempts int) time.Duration {
 	return c.Fetch * time.Duration(min(max(attempts, 1), 6))
 }
@@ -126,23 +134,48 @@ func (s *State[C]) fetched(now Now, c *Config[C], b Fetched, out []Effect) []Eff
 	if s.phase != schema.DeployFetching || b.SHA256 != s.load.now.SHA256 {
 		return out // nobody waits for it any more
 	}
-	if b.Reason != "" {
+	file := s.load.now.Size > c.MaxBytes
+	switch {
+	case file && b.Reason == schema.ReasonBadDigest:
+		s.load.wrong = b.Detail
+	case b.Reason != "":
 		return s.fail(now, c, OnNotFetched, outcome{reason: b.Reason, detail: b.Detail}, out)
 	}
-	s.load.arrived = b.Bytes
+	s.load.arrived, s.load.stored = b.Bytes, file && b.Stored && b.Reason == ""
 	out = append(out, StopFetch{b.SHA256})
 	return s.take(OnArrived, out)
 }
 
+// arriving gives a file that still comes more time, and tells how far it is.
+func (s *State[C]) arriving(now Now, c *Config[C], a Arriving, out []Effect) []Effect {
+	l := &s.load
+	if s.phase != schema.DeployFetching || a.SHA256 != l.now.SHA256 || a.Bytes <= l.part || a.Bytes > l.now.Size {
+		return out
+	}
+	was := *l.progress()
+	l.part = a.Bytes
+	if l.part-l.best >= l.now.Size/100 {
+		l.best, s.fruitless = l.part, 1
+	}
+	s.deadline = now.Mono + c.patience(s.fruitless)
+	if *l.progress() == was {
+		return out
+	}
+	return append(out, Tell{From: s.phase, To: s.phase, Why: "more of the file is here", Report: s.Report()})
+}
+
 func (s *State[C]) verify(now Now, c *Config[C], out []Effect) []Effect {
 	l := &s.load
-	if l.now.sound(l.arrived) {
+	if l.stored || l.now.sound(l.arrived) {
 		if l.take(&c.Judge, s.held()) {
 			return s.ask(now, c, OnFiles, out)
 		}
 		return s.take(OnSound, out)
 	}
-	got := len(l.arrived)
+	came := l.wrong
+	if came == "" {
+		came = fmt.Sprintf("%d bytes came for %s, where %d with this digest were promised", len(l.arrived), short(l.now.SHA256), l.now.Size)
+	}
 	if l.corrupt++; l.corrupt < 2 {
 		return s.fetch(now, c, OnCorrupt, out)
 	}
@@ -150,7 +183,7 @@ func (s *State[C]) verify(now Now, c *Config[C], out []Effect) []Effect {
 	if l.main != nil {
 		pointer = "/assets"
 	}
-	s.why = outcome{schema.ReasonBadDigest, pointer, fmt.Sprintf("%d bytes came for %s, where %d with this digest were promised", got, short(l.now.SHA256), l.now.Size)}
+	s.why = outcome{schema.ReasonBadDigest, pointer, came}
 	return s.takeSaved(OnCorruptAgain, out)
 }
 
@@ -204,11 +237,12 @@ func pruned[C any](l *Loaded[C]) Note {
 	return Note{Reason: schema.ReasonStoryPruned, Detail: fmt.Sprintf("%s is performed without %v", l.Story.ID, l.Fit.Pruned)}
 }
 
-// fail waits for another attempt: 1, 2, 4 ... seconds.
+// fail waits for another attempt: 1, 2, 4 ... seconds, and from the beginning once
+// one has brought more of a file.
 func (s *State[C]) fail(now Now, c *Config[C], on Event, why outcome, out []Effect) []Effect {
 	if s.phase == schema.DeployFetching {
 		out = append(out, StopFetch{s.load.now.SHA256})
 	}
-	s.why, s.deadline = why, now.Mono+backoff(s.attempts, c.MaxBackoff)
+	s.why, s.deadline = why, now.Mono+backoff(s.fruitless, c.MaxBackoff)
 	return s.take(on, out)
 }

@@ -24,13 +24,13 @@ type fleet struct {
 	lastTold  Report
 }
 
-var stories = []string{"a x y", "b y", "c z", "nonsense x", "d x z", "e x +gong +bell", "f +bell +drum z"}
+var stories = []string{"a x y", "b y", "c z", "nonsense x", "d x z", "e x +gong +bell", "f +bell +drum z", "g +bell ++opera x", "h ++opera ++ballad"}
 
 // unsigned is where the revisions of wishes begin that must not be obeyed.
 const unsigned = 5000
 
 // files are what stories of the fleet name beside themselves.
-var files = []string{"+gong", "+bell", "+drum"}
+var files = []string{"+gong", "+bell", "+drum", "++opera", "++ballad"}
 
 func newFleet(t *rapid.T) *fleet {
 	f := &fleet{world: newWorld(), t: t, bytes: map[string][]byte{}}
@@ -104,7 +104,7 @@ func (f *fleet) neverLost(k Kept) {
 // whole reports whether the disk has the bytes of a story and of its files.
 func (f *fleet) whole(a *Accepted) bool {
 	for _, d := range (&Kept{Active: a}).Digests() {
-		if f.blobs[d] == nil {
+		if f.blobs[d] == nil && f.files[d] == 0 {
 			return false
 		}
 	}
@@ -156,6 +156,10 @@ func (f *fleet) deliver(good bool) {
 		return
 	}
 	b := Fetched{SHA256: f.fetching, Bytes: f.bytes[f.fetching]}
+	if large(string(b.Bytes)) {
+		f.deliverFile(good)
+		return
+	}
 	if !good {
 		switch rapid.IntRange(0, 2).Draw(f.t, "how bad") {
 		case 0:
@@ -167,6 +171,29 @@ func (f *fleet) deliver(good bool) {
 		}
 	}
 	f.send(b)
+}
+
+// deliverFile brings a part of a large file, or all of it, or something else.
+func (f *fleet) deliverFile(good bool) {
+	file := Fetched{SHA256: f.fetching, Stored: true}
+	how := 0
+	if !good {
+		how = rapid.IntRange(1, 4).Draw(f.t, "how bad a file")
+	}
+	switch how {
+	case 0:
+		f.came[file.SHA256] = fileBytes
+	case 1:
+		file.Stored, file.Reason = false, schema.ReasonBadDigest
+	case 2:
+		file.Stored, file.Reason = false, schema.ReasonUnavailable
+	case 3:
+		f.send(Arriving{SHA256: file.SHA256, Bytes: rapid.Int64Range(-1, fileBytes+1).Draw(f.t, "bytes")})
+		return
+	case 4: // a blob of that name
+		file.Stored, file.Bytes = false, []byte("++opera")
+	}
+	f.send(file)
 }
 
 func (f *fleet) write() {
@@ -230,7 +257,7 @@ func TestInTheEndTheNewestWishIsFulfilledAndNothingWasLostOnTheWay(t *testing.T)
 		}
 		// A last wish for a good story, and everything works from now on.
 		f.newest.Rev++
-		f.newest = Wish{Rev: f.newest.Rev, Authority: "home", Apply: schema.ApplyNextAct, Pin: f.pin(rapid.SampledFrom([]string{"a x y", "b y", "c z", "e x +gong +bell", "f +bell +drum z"}).Draw(t, "last"))}
+		f.newest = Wish{Rev: f.newest.Rev, Authority: "home", Apply: schema.ApplyNextAct, Pin: f.pin(rapid.SampledFrom([]string{"a x y", "b y", "c z", "e x +gong +bell", "f +bell +drum z", "g +bell ++opera x", "h ++opera ++ballad"}).Draw(t, "last"))}
 		f.send(Wished{Wish: f.newest})
 		f.f, f.roomy = Facts{}, true
 		for range 200 {

@@ -38,6 +38,7 @@ type State[C any] struct {
 	phase     schema.DeployPhase
 	why       outcome
 	attempts  int           // of fetching for this wish
+	fruitless int           // of them, since one brought anything
 	deadline  time.Duration // of the phase, where it has one
 
 	active   *Loaded[C]
@@ -55,10 +56,10 @@ type State[C any] struct {
 
 // Restore makes the state of a robot that has just started from what its disk
 // kept. It needs no link: a content that was staged goes on from there.
-func Restore[C any](now Now, c *Config[C], k Kept, blobs map[string][]byte, actsDigest string, out []Effect) (*State[C], []Effect) {
+func Restore[C any](now Now, c *Config[C], k Kept, h Held, actsDigest string, out []Effect) (*State[C], []Effect) {
 	s := &State[C]{kind: c.Kind, authority: k.Wish.Authority, wish: k.Wish, phase: schema.DeployIdle, previous: k.Previous, actsDigest: actsDigest}
-	s.active = restored(c, k.Active, blobs)
-	s.staged = restored(c, k.Staged, blobs)
+	s.active = restored(c, k.Active, h)
+	s.staged = restored(c, k.Staged, h)
 	if k.Active != nil && s.active == nil {
 		out = append(out, Note{Reason: schema.ReasonBadDigest, Detail: "the disk does not hold the bytes of " + k.Active.Story.ID + " any more; it is fetched again"})
 	}
@@ -86,12 +87,17 @@ func Restore[C any](now Now, c *Config[C], k Kept, blobs map[string][]byte, acts
 
 // restored reads a content from the disk's bytes; nil when they, or those of its
 // files, are not what they were.
-func restored[C any](c *Config[C], a *Accepted, blobs map[string][]byte) *Loaded[C] {
-	own := func(p piece) bool { return p.sound(blobs[p.SHA256]) }
+func restored[C any](c *Config[C], a *Accepted, h Held) *Loaded[C] {
+	own := func(p piece) bool {
+		if p.Size > c.MaxBytes {
+			return h.Files[p.SHA256] == p.Size
+		}
+		return p.sound(h.Blobs[p.SHA256])
+	}
 	if a == nil || !own(pieceOf(a.Story)) || slices.ContainsFunc(a.Files, func(f score.Asset) bool { return !own(piece{f.SHA256, f.Size}) }) {
 		return nil
 	}
-	content, problems := c.Judge.Read(blobs[a.Story.SHA256])
+	content, problems := c.Judge.Read(h.Blobs[a.Story.SHA256])
 	if len(schema.Errors(problems)) > 0 {
 		return nil
 	}

@@ -18,6 +18,8 @@ func Step[C any](s *State[C], now Now, c *Config[C], f Facts, in Input, out []Ef
 		out = append(out, Note{Detail: "what is wished was deleted from the broker; that changes nothing"})
 	case Belong:
 		s.belong(in.Authority)
+	case Arriving:
+		out = s.arriving(now, c, in, out)
 	case Fetched:
 		out = s.fetched(now, c, in, out)
 	case Written:
@@ -58,7 +60,7 @@ func (s *State[C]) move(now Now, c *Config[C], f Facts, out []Effect) []Effect {
 		switch s.phase {
 		case schema.DeployFetching:
 			if now.Mono >= s.deadline {
-				out = s.fail(now, c, OnTimeout, outcome{reason: schema.ReasonTimeout, detail: fmt.Sprintf("no bytes within %s", c.patience(s.attempts))}, out)
+				out = s.fail(now, c, OnTimeout, outcome{reason: schema.ReasonTimeout, detail: fmt.Sprintf("no bytes within %s", c.patience(s.fruitless))}, out)
 			}
 		case schema.DeployFailed:
 			if now.Mono >= s.deadline {

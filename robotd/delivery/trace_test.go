@@ -15,6 +15,7 @@ import (
 //
 //	wish REV [NAME:ACT,ACT...] [apply=..] [authority=..] [size=..] [until=..] [refused=..]   a wish; no name = none
 //	blob NAME [ACT,ACT...] | blob NAME REASON                        bytes, or why there are none
+//	arriving NAME BYTES, file NAME, file NAME REASON                 how far a large file is, that it is stored, or why not
 //	written REV [REASON]    started NAME    start-failed NAME REASON
 //	facts [performing] [held] [boundary] [interrupted]
 //	missing ACT,ACT...      the acts that the robot lacks from now on
@@ -67,6 +68,20 @@ func (w *world) play(t *testing.T, line string) string {
 			b.Bytes = []byte(text(arg(0), acts))
 		}
 		in = b
+	case "arriving":
+		a := Arriving{SHA256: w.digest(arg(0))}
+		if _, err := fmt.Sscan(arg(1), &a.Bytes); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		in = a
+	case "file":
+		f := Fetched{SHA256: w.digest(arg(0)), Reason: schema.Reason(arg(1))}
+		if f.Stored = f.Reason == ""; f.Stored {
+			w.came[f.SHA256] = fileBytes
+		} else {
+			f.Detail = "so it is"
+		}
+		in = f
 	case "written":
 		in = Written{Rev: rev, Refused: schema.Reason(arg(1))}
 	case "started":
@@ -109,6 +124,7 @@ func (w *world) play(t *testing.T, line string) string {
 		in = Tick{}
 	case "lose":
 		w.blobs[w.digest(arg(0))] = []byte("worm eaten")
+		delete(w.files, w.digest(arg(0)))
 		return ""
 	case "restart":
 		digest := w.s.actsDigest
@@ -170,7 +186,11 @@ func (w *world) tell(effects []Effect) string {
 	for _, e := range effects {
 		switch e := e.(type) {
 		case Fetch:
-			fmt.Fprintf(&b, "  fetch %s\n", w.names[e.SHA256])
+			what := "fetch"
+			if e.File {
+				what = "fetch the file"
+			}
+			fmt.Fprintf(&b, "  %s %s\n", what, w.names[e.SHA256])
 		case StopFetch:
 			fmt.Fprintf(&b, "  stop fetching %s\n", w.names[e.SHA256])
 		case Save:

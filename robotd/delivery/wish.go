@@ -58,7 +58,7 @@ func samePin(a, b *schema.StoryPin) bool {
 func (s *State[C]) begin(now Now, c *Config[C], d Wish, out []Effect) []Effect {
 	out = s.abandon(out)
 	s.wish, s.authority, s.why = d, d.Authority, outcome{}
-	s.foreign, s.refused, s.attempts = nil, nil, 0
+	s.foreign, s.refused, s.attempts, s.fruitless = nil, nil, 0, 0
 	switch pin := d.Pin; {
 	case pin == nil:
 		if s.active != nil {
@@ -126,7 +126,7 @@ func (s *State[C]) adopt(now Now, c *Config[C], authority string, out []Effect) 
 	foreign := s.foreign
 	out = s.abandon(out)
 	s.wish, s.authority, s.why = Wish{Authority: authority}, authority, outcome{}
-	s.foreign, s.refused, s.attempts = nil, nil, 0
+	s.foreign, s.refused, s.attempts, s.fruitless = nil, nil, 0, 0
 	out = s.takeSaved(OnAdopted, out)
 	if foreign != nil && foreign.Wish.Authority == authority {
 		out = s.wished(now, c, *foreign, out)

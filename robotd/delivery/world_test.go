@@ -13,7 +13,8 @@ import (
 )
 
 // book is the content of these tests: a story of one line ("name act act ...").
-// An act that begins with + is a file of that text beside it.
+// An act that begins with + is a file of that text beside it; with ++ it is one
+// that is too large for a blob.
 type book struct {
 	name  string
 	acts  []string
@@ -31,16 +32,18 @@ type world struct {
 	names   map[string]string // digest -> name
 	kept    Kept
 	blobs   map[string][]byte
-	covered map[string]bool // edges that were taken
+	files   map[string]int64 // that the disk keeps
+	came    map[string]int64 // that were stored, and are not kept yet
+	covered map[string]bool  // edges that were taken
 }
 
 const noon schema.Time = 1_800_000_000_000
 
 func newWorld() *world {
-	w := &world{missing: map[string]bool{}, names: map[string]string{}, blobs: map[string][]byte{}, covered: map[string]bool{}}
+	w := &world{missing: map[string]bool{}, names: map[string]string{}, blobs: map[string][]byte{}, files: map[string]int64{}, came: map[string]int64{}, covered: map[string]bool{}}
 	w.c = Defaults(sign.Story, Judge[book]{Read: w.read, Files: func(b *book) []score.Asset { return b.files }, Fit: w.fit})
 	w.now.Wall = noon
-	w.s, _ = Restore(w.now, &w.c, Kept{}, nil, "", nil)
+	w.s, _ = Restore(w.now, &w.c, Kept{}, Held{}, "", nil)
 	return w
 }
 
@@ -80,8 +83,17 @@ func (w *world) pin(text string) *schema.StoryPin {
 	digest := hex.EncodeToString(sum[:])
 	name := strings.Fields(text)[0]
 	w.names[digest] = name
-	return &schema.StoryPin{ID: name, Rev: 1, SHA256: digest, Size: int64(len(text))}
+	size := int64(len(text))
+	if large(text) {
+		size = fileBytes
+	}
+	return &schema.StoryPin{ID: name, Rev: 1, SHA256: digest, Size: size}
 }
+
+// fileBytes is the size of a file that is too large for a blob.
+const fileBytes = 1_000_000
+
+func large(text string) bool { return strings.HasPrefix(text, "++") }
 
 // digest finds a story by its name.
 func (w *world) digest(name string) string {
@@ -100,9 +112,20 @@ func (w *world) save(e Save) {
 		w.blobs[b.SHA256] = b.Bytes
 	}
 	keep := e.Kept.Digests()
+	for _, d := range keep {
+		if size, ok := w.came[d]; ok {
+			w.files[d] = size
+			delete(w.came, d)
+		}
+	}
 	for d := range w.blobs {
 		if !slices.Contains(keep, d) {
 			delete(w.blobs, d)
+		}
+	}
+	for d := range w.files {
+		if !slices.Contains(keep, d) {
+			delete(w.files, d)
 		}
 	}
 }
@@ -113,7 +136,7 @@ func (w *world) step(in Input) []Effect {
 
 func (w *world) restart(actsDigest string) []Effect {
 	var out []Effect
-	w.s, out = Restore(w.now, &w.c, w.kept, w.blobs, actsDigest, nil)
+	w.s, out = Restore(w.now, &w.c, w.kept, Held{w.blobs, w.files}, actsDigest, nil)
 	return w.noteEdges(out)
 }
 

@@ -74,15 +74,11 @@ func Renew(ctx context.Context, data string, now func() time.Time) (*Identity, e
 	if err != nil {
 		return nil, err
 	}
-	config := present.TLS(now)
-	config.InsecureSkipVerify = true // it is verified below: by its name, or by what it showed the first time
-	config.VerifyConnection = func(s tls.ConnectionState) error {
-		if present.Desk.pinned(s.PeerCertificates) == nil {
-			return nil
-		}
-		return present.verified(s.PeerCertificates, config.Time())
+	at, err := url.Parse(present.Desk.Server)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no address of a desk: %w", present.Desk.Server, err)
 	}
-	answer, err := ask(ctx, present.Desk, "/renew", schema.RenewRequest{CSR: csr}, config)
+	answer, err := ask(ctx, present.Desk, "/renew", schema.RenewRequest{CSR: csr}, present.ToDesk(at.Hostname(), now))
 	if err != nil {
 		return nil, err
 	}
@@ -108,17 +104,30 @@ func (i *Identity) TLS(now func() time.Time) *tls.Config {
 	}
 }
 
+// ToDesk is how a robot connects to the desk that is called host: one that shows
+// what it showed the first time, or that the fleet has signed for this name.
+func (i *Identity) ToDesk(host string, now func() time.Time) *tls.Config {
+	config := i.TLS(now)
+	config.InsecureSkipVerify = true // it is verified below
+	config.VerifyConnection = func(s tls.ConnectionState) error {
+		if i.Desk.pinned(s.PeerCertificates) == nil {
+			return nil
+		}
+		return i.verified(s.PeerCertificates, host, config.Time())
+	}
+	return config
+}
+
 // verified is that a server of the fleet answers under the name that is called.
-func (i *Identity) verified(shown []*x509.Certificate, now time.Time) error {
-	desk, err := url.Parse(i.Desk.Server)
-	if err != nil || desk.Hostname() == "" || len(shown) == 0 {
+func (i *Identity) verified(shown []*x509.Certificate, host string, now time.Time) error {
+	if host == "" || len(shown) == 0 {
 		return ErrNotTheDesk
 	}
 	between := x509.NewCertPool()
 	for _, c := range shown[1:] {
 		between.AddCert(c)
 	}
-	_, err = shown[0].Verify(x509.VerifyOptions{Roots: i.Roots, Intermediates: between, DNSName: desk.Hostname(), CurrentTime: now})
+	_, err := shown[0].Verify(x509.VerifyOptions{Roots: i.Roots, Intermediates: between, DNSName: host, CurrentTime: now})
 	return err
 }
 

@@ -2,69 +2,132 @@ package robot
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"troupe/robotd/delivery"
+	"troupe/schema"
+	"troupe/schema/score"
 	"troupe/schema/sign"
 )
 
 // assetsDir lies in the data directory: the files that contents brought with them
 // (sounds, faces, maps), each named by its SHA-256, for bodies that play from
-// files. The disk's own file is the truth; this is what of it others can read.
+// files. Of those that came as blobs the disk's own file is the truth, and this
+// is what of it others can read; of larger ones this is all there is.
 const assetsDir = "assets"
 
+// assets is used by whoever opens it, and then by the scribe.
 type assets struct {
-	dir  string
-	kept map[sign.Kind][]string // digests
+	dir      string
+	incoming incoming
+	kept     map[sign.Kind][]score.Asset
 }
 
-// openAssets makes the directory hold exactly the files of what is kept.
-func openAssets(data string, kept map[sign.Kind]delivery.Kept, blobs map[string][]byte) (*assets, error) {
-	a := &assets{dir: filepath.Join(data, assetsDir), kept: map[sign.Kind][]string{}}
-	if err := os.MkdirAll(a.dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the directory of assets: %w", err)
+// openAssets makes the directory hold exactly the files of what is kept, and says
+// which of the large ones are there and right. What is there of files that are on
+// their way stays.
+func openAssets(data string, kept map[sign.Kind]delivery.Kept, blobs map[string][]byte) (_ *assets, large map[string]int64, err error) {
+	dir := filepath.Join(data, assetsDir)
+	a := &assets{dir: dir, incoming: incoming{filepath.Join(dir, incomingDir)}, kept: map[sign.Kind][]score.Asset{}}
+	if err := os.MkdirAll(a.incoming.dir, 0o700); err != nil {
+		return nil, nil, fmt.Errorf("make the directory of assets: %w", err)
 	}
+	large = map[string]int64{}
+	awaits := false
 	for kind, k := range kept {
+		awaits = awaits || onItsWay(k)
 		a.kept[kind] = filesOf(k)
-		for _, sha := range a.kept[kind] {
-			was, err := os.ReadFile(filepath.Join(a.dir, sha))
-			if err == nil && bytes.Equal(was, blobs[sha]) || blobs[sha] == nil {
-				continue
-			}
-			if err := a.write(sha, blobs[sha]); err != nil {
-				return nil, err
+		for _, f := range a.kept[kind] {
+			switch {
+			case !f.IsBlob():
+				if a.holds(f) {
+					large[f.SHA256] = f.Size
+				}
+			case blobs[f.SHA256] != nil:
+				was, err := os.ReadFile(a.path(f.SHA256))
+				if err == nil && bytes.Equal(was, blobs[f.SHA256]) {
+					continue
+				}
+				if err := a.write(f.SHA256, blobs[f.SHA256]); err != nil {
+					return nil, nil, err
+				}
 			}
 		}
 	}
-	return a, a.sweep()
+	if !awaits {
+		if err := a.incoming.tidy(0, nil); err != nil {
+			return nil, nil, err
+		}
+	}
+	return a, large, a.sweep()
+}
+
+// onItsWay reports whether the newest wish still waits for its bytes.
+func onItsWay(k delivery.Kept) bool {
+	switch k.Phase {
+	case schema.DeployRejected, schema.DeployRolledBack, schema.DeployWithdrawn:
+		return false
+	}
+	has := func(a *delivery.Accepted) bool { return a != nil && a.Rev == k.Wish.Rev }
+	return k.Wish.Pin != nil && !has(k.Active) && !has(k.Staged)
 }
 
 // filesOf lists the files that a kind keeps beside its contents.
-func filesOf(k delivery.Kept) []string {
-	var out []string
+func filesOf(k delivery.Kept) []score.Asset {
+	var out []score.Asset
 	for _, c := range []*delivery.Accepted{k.Active, k.Previous, k.Staged} {
 		if c != nil {
-			for _, f := range c.Files {
-				out = append(out, f.SHA256)
-			}
+			out = append(out, c.Files...)
 		}
 	}
 	return out
 }
 
-// add writes the files of a save, before it is kept.
+func (a *assets) path(sha string) string { return filepath.Join(a.dir, sha) }
+
+// holds reads a file and reports whether it is whole and right.
+func (a *assets) holds(want score.Asset) bool {
+	f, err := os.Open(a.path(want.SHA256))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, io.LimitReader(f, want.Size+1))
+	return err == nil && n == want.Size && hex.EncodeToString(sum.Sum(nil)) == want.SHA256
+}
+
+// add puts the files of a save in their places, before it is kept.
 func (a *assets) add(s delivery.Save) error {
 	files := filesOf(s.Kept)
 	for _, b := range s.Blobs {
-		if slices.Contains(files, b.SHA256) {
+		if slices.ContainsFunc(files, func(f score.Asset) bool { return f.SHA256 == b.SHA256 }) {
 			if err := a.write(b.SHA256, b.Bytes); err != nil {
 				return err
 			}
+		}
+	}
+	for _, f := range files {
+		if f.IsBlob() {
+			continue
+		}
+		if _, err := os.Stat(a.path(f.SHA256)); err == nil {
+			continue
+		}
+		// A second name: should the save not be kept, the first is still there.
+		if err := os.Link(a.incoming.path(f.SHA256), a.path(f.SHA256)); err != nil {
+			return fmt.Errorf("put an asset in its place: %w", err)
+		}
+		if err := syncFolder(a.dir); err != nil {
+			return fmt.Errorf("put an asset in its place: %w", err)
 		}
 	}
 	return nil
@@ -73,12 +136,18 @@ func (a *assets) add(s delivery.Save) error {
 // settle removes what nothing refers to any more, once a save is kept.
 func (a *assets) settle(s delivery.Save) error {
 	a.kept[s.Kind] = filesOf(s.Kept)
-	return a.sweep()
+	var errs []error
+	for _, f := range a.kept[s.Kind] {
+		if !f.IsBlob() {
+			errs = append(errs, a.incoming.remove(f.SHA256))
+		}
+	}
+	return errors.Join(append(errs, a.sweep())...)
 }
 
 // write puts a file in its place as a whole, so that nobody reads half of one.
 func (a *assets) write(sha string, data []byte) error {
-	path := filepath.Join(a.dir, sha)
+	path := a.path(sha)
 	err := os.WriteFile(path+".new", data, 0o600)
 	if err == nil {
 		err = os.Rename(path+".new", path)
@@ -95,7 +164,7 @@ func (a *assets) sweep() error {
 		return fmt.Errorf("read the directory of assets: %w", err)
 	}
 	for _, e := range entries {
-		if a.wanted(e.Name()) {
+		if e.Name() == incomingDir || a.wanted(e.Name()) {
 			continue
 		}
 		if err := os.Remove(filepath.Join(a.dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -107,9 +176,18 @@ func (a *assets) sweep() error {
 
 func (a *assets) wanted(name string) bool {
 	for _, files := range a.kept {
-		if slices.Contains(files, name) {
+		if slices.ContainsFunc(files, func(f score.Asset) bool { return f.SHA256 == name }) {
 			return true
 		}
 	}
 	return false
+}
+
+// syncFolder makes a new name survive the loss of power.
+func syncFolder(dir string) error {
+	f, err := os.Open(filepath.Clean(dir))
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }

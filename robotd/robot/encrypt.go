@@ -6,8 +6,31 @@ import (
 	"time"
 
 	"troupe/broker/link"
+	"troupe/robotd/download"
 	"troupe/robotd/identity"
 )
+
+// desk is where large files come from, and how the robot proves itself there now.
+func (c Config) desk() (d *download.Desk, err error) {
+	defer func() {
+		if err == nil && c.DialDesk != nil {
+			d.Through(c.DialDesk)
+		}
+	}()
+	at, err := download.ParseDesk(c.Desk)
+	if err != nil {
+		return nil, err
+	}
+	who, err := identity.Load(c.dir())
+	if errors.Is(err, identity.ErrNone) {
+		how, err := link.Files{CA: c.BrokerCA}.TLS()
+		return download.NewDesk(at, how), err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return download.NewDesk(at, who.ToDesk(at.Hostname(), time.Now)), nil
+}
 
 // encryption is how the robot speaks to its broker now: with the identity that its
 // data holds, or without one, in which case it needs a password there. It is asked

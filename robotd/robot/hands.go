@@ -10,6 +10,7 @@ import (
 
 	"troupe/broker/link"
 	"troupe/robotd/brain"
+	"troupe/robotd/download"
 	"troupe/robotd/driver"
 	"troupe/schema"
 )
@@ -25,6 +26,8 @@ type hands struct {
 	post    *post
 	scribe  *scribe
 	fetcher *fetcher
+
+	downloads *downloads
 
 	work sync.WaitGroup // goroutines that bring events
 
@@ -66,9 +69,15 @@ func (h *hands) perform(effects []brain.Effect) {
 		case brain.Renew:
 			h.link.Renew(fmt.Errorf("%w: %s", link.ErrDeaf, e.Why))
 		case brain.Fetch:
-			h.fetcher.fetch(e.SHA256)
+			if e.File {
+				h.downloads.fetch(download.File{SHA256: e.SHA256, Size: e.Size})
+			} else {
+				h.fetcher.fetch(e.SHA256)
+			}
 		case brain.EndFetch:
-			h.fetcher.end(e.SHA256)
+			if !h.downloads.end(e.SHA256) {
+				h.fetcher.end(e.SHA256)
+			}
 		case brain.Note:
 			h.note(e)
 		case brain.Exit:

@@ -9,12 +9,16 @@ import (
 	"time"
 
 	"troupe/robotd/brain"
+	"troupe/robotd/download"
 	"troupe/robotd/identity"
 	"troupe/robotd/renew"
 )
 
 // DefaultBroker is where a robot connects that nobody told where.
 const DefaultBroker = "mqtt://127.0.0.1:1883"
+
+// DefaultDesk is where a robot asks for large files that nobody told where.
+const DefaultDesk = "http://127.0.0.1:8080"
 
 // renewWithin bounds one asking for the next certificate.
 const renewWithin = 30 * time.Second
@@ -26,8 +30,8 @@ func (c *Config) enrolled() error {
 	i, err := identity.Load(c.dir())
 	switch {
 	case errors.Is(err, identity.ErrNone):
-		c.Broker = cmp.Or(c.Broker, DefaultBroker)
-		return nil
+		c.Broker, c.Desk = cmp.Or(c.Broker, DefaultBroker), cmp.Or(c.Desk, DefaultDesk)
+		return c.checkDesk()
 	case err != nil:
 		return err
 	case c.ID != "" && c.ID != i.Robot:
@@ -38,6 +42,14 @@ func (c *Config) enrolled() error {
 		c.Broker = i.Desk.Brokers[0]
 	}
 	c.Broker = cmp.Or(c.Broker, DefaultBroker)
+	c.Desk = cmp.Or(c.Desk, i.Desk.Server, DefaultDesk)
+	return c.checkDesk()
+}
+
+func (c *Config) checkDesk() error {
+	if _, err := download.ParseDesk(c.Desk); err != nil {
+		return fmt.Errorf("desk: %w", err)
+	}
 	return nil
 }
 

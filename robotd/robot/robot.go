@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -39,6 +40,8 @@ type Config struct {
 	Dial      func(ctx context.Context) (net.Conn, error) // instead of Broker, within one process
 	Random    func() float64                              // what waits for the broker are drawn by; nil: at random
 	BrokerCA  string                                      // file; empty: that of the robot's identity, or whom the system believes
+	Desk      string                                      // https://host:port, or http:// on this machine; empty: as the identity says
+	DialDesk  func(ctx context.Context) (net.Conn, error) // to Desk, within one process
 	Password  string
 	Namespace schema.Namespace
 	Data      string // directory
@@ -124,7 +127,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		return fmt.Errorf("configuration: %w", err)
 	}
 	log := cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)).With("robot", cfg.ID)
-	disk, memory, err := openStore(cfg.dir())
+	disk, assets, memory, err := openStore(cfg.dir())
 	if err != nil {
 		return err
 	}
@@ -132,6 +135,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 
 	body := cfg.Driver
 	if body == nil {
+		cfg.Sim.Assets = filepath.Join(cfg.dir(), assetsDir)
 		body = sim.New(cfg.Sim)
 	}
 	if err := body.Open(ctx); err != nil {
@@ -151,6 +155,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.scribe = newScribe(running, h.post, disk, h.loop, log)
 	h.loop.behind = h.scribe.in.full
 	h.fetcher = newFetcher(running, cfg, h.post, h.loop, log)
+	h.downloads = newDownloads(running, cfg, assets, h.loop, log)
 
 	// The link lives on after ctx: it has last words to say.
 	if h.link, err = link.Open(context.WithoutCancel(ctx), h.post.config(cfg)); err != nil {
@@ -170,6 +175,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	body.Order(driver.ToStop)
 	end()
 	h.fetcher.close()
+	h.downloads.close()
 	h.endCalibration()
 	err = errors.Join(err, closeBody())
 	closeBody = func() error { return nil }

@@ -37,6 +37,7 @@ var settings = []setting{
 	{"id", "", "the robot's name: a-z, 0-9 and hyphens; an enrolled robot knows its own"},
 	{"broker", "", "address of the broker: mqtt, mqtts, ws or wss://host:port; as the robot's identity says, else " + DefaultBroker},
 	{"broker_ca", "", "file with who may have signed the broker's certificate, in PEM; identity/ca.pem of the data, or whom the system believes"},
+	{"desk", "", "where files come from that are too large for the broker: https://host:port, or http:// on this machine; empty: where the robot was enrolled, else " + DefaultDesk},
 	{"password_file", "", "file with the robot's password at the broker"},
 	{"namespace", string(schema.DefaultNamespace), "first level of every topic"},
 	{"data", "./data", "directory for what the robot has to remember"},
@@ -207,7 +208,7 @@ func find(key string) (setting, bool) {
 // wrong with it.
 func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 	c = Config{
-		ID: k.String("id"), Broker: k.String("broker"), BrokerCA: k.String("broker_ca"), Namespace: schema.Namespace(k.String("namespace")),
+		ID: k.String("id"), Broker: k.String("broker"), Desk: k.String("desk"), BrokerCA: k.String("broker_ca"), Namespace: schema.Namespace(k.String("namespace")),
 		Data: k.String("data"), Model: k.String("model"), Serial: k.String("serial"),
 		Languages: k.Strings("languages"), BootMode: schema.ModeID(k.String("boot_mode")),
 		LinkLoss:         map[schema.ModeID]schema.LinkLoss{},

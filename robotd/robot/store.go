@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"troupe/robotd/brain"
+	"troupe/robotd/delivery"
 	"troupe/robotd/disk"
 	"troupe/schema"
 )
@@ -27,17 +28,17 @@ type onDisk struct {
 }
 
 // openStore opens the data directory and reads what the robot remembers.
-func openStore(dir string) (store, brain.Memory, error) {
+func openStore(dir string) (store, *assets, brain.Memory, error) {
 	d, saved, err := disk.Open(dir)
 	if err != nil {
-		return nil, brain.Memory{}, err
+		return nil, nil, brain.Memory{}, err
 	}
-	files, err := openAssets(dir, saved.Kept, saved.Blobs)
+	files, large, err := openAssets(dir, saved.Kept, saved.Blobs)
 	if err != nil {
-		return nil, brain.Memory{}, errors.Join(err, d.Close())
+		return nil, nil, brain.Memory{}, errors.Join(err, d.Close())
 	}
-	return onDisk{d, files}, brain.Memory{
-		Boots: saved.Boots, Requests: saved.Commands, Kept: saved.Kept, Blobs: saved.Blobs, Settings: saved.Settings,
+	return onDisk{d, files}, files, brain.Memory{
+		Boots: saved.Boots, Requests: saved.Commands, Kept: saved.Kept, Held: delivery.Held{Blobs: saved.Blobs, Files: large}, Settings: saved.Settings,
 	}, nil
 }
 

@@ -80,7 +80,7 @@ func (c *slowConn) Read(b []byte) (int, error) {
 // ring is a story with a sound of some size beside it.
 func (s *stand) ring(rev int64, size int) (file score.Asset) {
 	s.Helper()
-	sound := bytes.Repeat([]byte{byte(rev)}, size)
+	sound := soundOf(rev, size)
 	sum := sha256.Sum256(sound)
 	file = score.Asset{Name: "gong", Kind: score.AssetSound, SHA256: hex.EncodeToString(sum[:]), Size: int64(size)}
 	act := score.Act{ID: "ring", Actions: []score.Action{{Type: score.TypeSound, Sound: "gong", TimeoutMS: ptr[int64](2000)}}}
@@ -90,11 +90,15 @@ func (s *stand) ring(rev int64, size int) (file score.Asset) {
 		s.Fatal(err)
 	}
 	s.desk.Retain("troupe/v1/blobs/"+digest, string(data))
-	s.desk.Retain("troupe/v1/blobs/"+file.SHA256, string(sound))
+	if file.IsBlob() {
+		s.desk.Retain("troupe/v1/blobs/"+file.SHA256, string(sound))
+	}
 	s.wish("story", &schema.DesiredStory{Rev: rev, Authority: "desk", Apply: schema.ApplyNow, TS: 1,
 		Story: &schema.StoryPin{ID: "ring", Rev: rev, SHA256: digest, Size: int64(len(data))}})
 	return file
 }
+
+func soundOf(rev int64, size int) []byte { return bytes.Repeat([]byte{byte(rev)}, size) }
 
 func TestASlowBlobHoldsUpNeitherTheHeartbeatNorAStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -17,8 +17,8 @@ const (
 )
 
 // Asset is a file that a published content needs beside itself: a sound, a face,
-// a map. It travels as a blob of its own, named by its digest. Larger files than
-// a blob may be do not travel.
+// a map. It is known by its digest. One that is no larger than a blob may be
+// travels as a blob of its own; a robot gets a larger one from its desk over HTTP.
 type Asset struct {
 	Name   string    `json:"name"` // as actions name it
 	Kind   AssetKind `json:"kind"`
@@ -28,16 +28,21 @@ type Asset struct {
 
 // Bounds of the files of one content, so that a robot's disk holds three of them.
 const (
-	MaxAssets     = 64
-	MaxAssetBytes = 4 << 20 // together
+	MaxAssets       = 64
+	MaxAsset        = 16 << 20 // bytes of one
+	MaxAssetBytes   = 64 << 20 // together
+	MaxBlobsOfFiles = 4 << 20  // together, of those that travel as blobs
 )
+
+// IsBlob reports whether a travels as a blob.
+func (a Asset) IsBlob() bool { return a.Size <= int64(schema.TopicOf(schema.TopicBlob).MaxBytes) }
 
 // assets checks a list of files. reached says whether anything names one.
 func (c *checks) assets(pointer string, list []Asset, kinds []AssetKind, reached func(Asset) bool) {
 	if len(list) > MaxAssets {
 		c.add(pointer, CodeTooMany, fmt.Sprintf("%d files are over %d", len(list), MaxAssets), "use fewer")
 	}
-	total := int64(0)
+	var total, blobs int64
 	for i, a := range list {
 		p := at(pointer, i)
 		c.asset(p, a, kinds...)
@@ -48,9 +53,15 @@ func (c *checks) assets(pointer string, list []Asset, kinds []AssetKind, reached
 			c.warn(p, CodeUnreached, fmt.Sprintf("no action names the %s %s", a.Kind, a.Name), "leave the file out")
 		}
 		total += max(a.Size, 0)
+		if a.IsBlob() {
+			blobs += max(a.Size, 0)
+		}
 	}
 	if total > MaxAssetBytes {
 		c.add(pointer, CodeTooBig, fmt.Sprintf("the files have %d bytes together, over %d", total, MaxAssetBytes), "make them smaller or fewer")
+	}
+	if blobs > MaxBlobsOfFiles {
+		c.add(pointer, CodeTooBig, fmt.Sprintf("the files that travel as blobs have %d bytes together, over %d", blobs, MaxBlobsOfFiles), "use fewer, or join some of them")
 	}
 }
 
@@ -62,8 +73,8 @@ func (c *checks) asset(p string, a Asset, kinds ...AssetKind) {
 	if !schema.ValidSHA256(a.SHA256) {
 		c.add(at(p, "sha256"), CodeBadValue, fmt.Sprintf("%q is not a digest", a.SHA256), "64 hexadecimal digits in lower case")
 	}
-	if limit := int64(schema.TopicOf(schema.TopicBlob).MaxBytes); a.Size < 1 || a.Size > limit {
-		c.add(at(p, "size"), CodeOutOfRange, fmt.Sprintf("%d bytes are not between 1 and %d", a.Size, limit), "make the file smaller")
+	if a.Size < 1 || a.Size > MaxAsset {
+		c.add(at(p, "size"), CodeOutOfRange, fmt.Sprintf("%d bytes are not between 1 and %d", a.Size, MaxAsset), "make the file smaller")
 	}
 }
 

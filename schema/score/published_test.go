@@ -42,7 +42,9 @@ func TestFilesOfAStoryAreJudged(t *testing.T) {
 	sameProblems(t, "a map", judge(with(func(a *Asset) { a.Kind = AssetMap })), "/assets/0/kind bad_value", "/assets/0 unreached")
 	sameProblems(t, "no digest", judge(with(func(a *Asset) { a.SHA256 = "a" })), "/assets/0/sha256 bad_value")
 	sameProblems(t, "empty", judge(with(func(a *Asset) { a.Size = 0 })), "/assets/0/size out_of_range")
-	sameProblems(t, "larger than a blob", judge(with(func(a *Asset) { a.Size = 256<<10 + 1 })), "/assets/0/size out_of_range")
+	sameProblems(t, "larger than a blob", judge(with(func(a *Asset) { a.Size = 256<<10 + 1 })))
+	sameProblems(t, "as large as a file may be", judge(with(func(a *Asset) { a.Size = 16 << 20 })))
+	sameProblems(t, "larger than that", judge(with(func(a *Asset) { a.Size = 16<<20 + 1 })), "/assets/0/size out_of_range")
 	sameProblems(t, "twice", judge(gong, gong), "/assets/1/name duplicate_id")
 	var many []Asset
 	for i := range 17 {
@@ -51,6 +53,13 @@ func TestFilesOfAStoryAreJudged(t *testing.T) {
 	if ps := schema.Errors(judge(many...)); len(ps) != 1 || ps[0].Code != CodeTooBig {
 		t.Errorf("17 files of 256 KiB: %q", ps)
 	}
+	for i := range many {
+		many[i].Size = 4 << 20
+	}
+	if ps := schema.Errors(judge(many...)); len(ps) != 1 || ps[0].Code != CodeTooBig {
+		t.Errorf("17 files of 4 MiB: %q", ps)
+	}
+	sameProblems(t, "16 files of 4 MiB", schema.Errors(judge(many[:16]...)))
 }
 
 func TestAFileJoinsTheCatalogueOfItsUnit(t *testing.T) {

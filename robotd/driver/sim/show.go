@@ -31,8 +31,13 @@ func (s *Sim) startVoice(c driver.Command) {
 		v.what, v.speech, v.left = c.Text, true, max(shortestSpeech, time.Duration(seconds*float64(time.Second)))
 	case score.TypeSound:
 		length, known := sounds[c.Do.Sound]
-		if c.Asset != "" { // a file of the story: how long it lasts stands in it
-			length, known = time.Second, true
+		if c.Asset != "" { // a file of the story goes before a recording of the body's own
+			var err error
+			if length, err = s.played(c.Asset); err != nil {
+				s.failed(c.Key, schema.ReasonUnitError, "the speaker cannot play "+c.Do.Sound+": "+err.Error())
+				return
+			}
+			known = true
 		}
 		if !known {
 			s.failed(c.Key, schema.ReasonOutOfRange, "there is no sound "+c.Do.Sound)

@@ -36,6 +36,7 @@ type Config struct {
 	Homing  bool    // head and drive have to be homed, which moves them
 	Battery float64 // share at the start; 0 = full
 	At      string  // point to start from; empty = dock
+	Assets  string  // folder of the files that stories bring; empty: any is taken
 }
 
 // Sim is the body.

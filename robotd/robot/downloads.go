@@ -1,0 +1,139 @@
+package robot
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"troupe/robotd/brain"
+	"troupe/robotd/download"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+const (
+	// progressEvery is how often at most the robot hears how far a file is.
+	progressEvery = 500 * time.Millisecond
+	// leftovers bounds what stays of files that nobody waits for any more, in bytes.
+	leftovers = score.MaxAssetBytes
+)
+
+// downloads gets large files from the desk, each in a goroutine of its own, away
+// from everything else that the robot does.
+type downloads struct {
+	ctx    context.Context
+	desk   func() (*download.Desk, error)
+	assets *assets
+	loop   *loop
+	log    *slog.Logger
+
+	work   sync.WaitGroup
+	wanted map[string]*wantedFile // the loop's alone
+}
+
+// wantedFile is one that somebody waits for, and by how many.
+type wantedFile struct {
+	times  int
+	cancel context.CancelFunc
+	over   chan struct{} // closed when nobody writes to it any more
+}
+
+func (w *wantedFile) ended() bool {
+	select {
+	case <-w.over:
+		return true
+	default:
+		return false
+	}
+}
+
+func newDownloads(ctx context.Context, c Config, a *assets, l *loop, log *slog.Logger) *downloads {
+	return &downloads{ctx: ctx, desk: c.desk, assets: a, loop: l, log: log, wanted: map[string]*wantedFile{}}
+}
+
+// fetch gets a file until as many have let go of it as asked for it.
+func (d *downloads) fetch(f download.File) {
+	was := d.wanted[f.SHA256]
+	if was != nil && was.times > 0 {
+		was.times++ // who asks now hears of it with the other
+		return
+	}
+	ctx, cancel := context.WithCancel(d.ctx)
+	w := &wantedFile{1, cancel, make(chan struct{})}
+	d.wanted[f.SHA256] = w
+	live := map[string]bool{}
+	for sha, w := range d.wanted {
+		live[sha] = w.times > 0
+		if !live[sha] && w.ended() {
+			delete(d.wanted, sha)
+		}
+	}
+	d.work.Go(func() {
+		defer close(w.over)
+		if was != nil {
+			<-was.over // two that write to one file spoil it
+		}
+		if err := d.assets.incoming.tidy(leftovers, func(sha string) bool { return live[sha] }); err != nil {
+			d.log.Warn("what is left of files was not removed", "error", err)
+		}
+		err := d.get(ctx, f)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			d.log.Warn("file not fetched", "sha256", f.SHA256, "error", err)
+		}
+		d.loop.send(ctx, fetchedFile(f, err))
+	})
+}
+
+func (d *downloads) get(ctx context.Context, f download.File) error {
+	if d.assets.holds(score.Asset{SHA256: f.SHA256, Size: f.Size}) {
+		return nil // of a story before the one before
+	}
+	desk, err := d.desk()
+	if err != nil {
+		return err
+	}
+	var told time.Time
+	return desk.Get(ctx, f, d.assets.incoming.path(f.SHA256), func(bytes int64) {
+		if now := time.Now(); now.Sub(told) >= progressEvery {
+			told = now
+			d.loop.send(ctx, brain.Arriving{SHA256: f.SHA256, Bytes: bytes})
+		}
+	})
+}
+
+func fetchedFile(f download.File, err error) brain.Fetched {
+	var why *download.Failure
+	switch {
+	case err == nil:
+		return brain.Fetched{SHA256: f.SHA256, Stored: true}
+	case errors.As(err, &why):
+		return brain.Fetched{SHA256: f.SHA256, Reason: why.Reason, Detail: why.Detail}
+	}
+	return brain.Fetched{SHA256: f.SHA256, Reason: schema.ReasonInternal, Detail: err.Error()}
+}
+
+// end lets go of a file once, and reports whether it is one of these. With the
+// last the download ends; what there is of it stays.
+func (d *downloads) end(sha string) bool {
+	w := d.wanted[sha]
+	if w == nil || w.times == 0 {
+		return false
+	}
+	if w.times--; w.times == 0 {
+		w.cancel()
+	}
+	return true
+}
+
+// close ends all and waits.
+func (d *downloads) close() {
+	for _, w := range d.wanted {
+		w.cancel()
+	}
+	d.work.Wait()
+}
