@@ -21,9 +21,10 @@ type notObeyed struct {
 	detail string
 }
 
-// admit lets a wish in, or says why not. A wish that was refused is not taken for
-// the newest: else whoever made it up would shut out the true ones after it.
-func (t *turn) admit(d *door, v vouched, ev Event) bool {
+// admit lets a wish in, or says why not. same says that it wants what the newest
+// one wants. A wish that was refused is not taken for the newest: else whoever made
+// it up would shut out the true ones after it.
+func (t *turn) admit(d *door, v vouched, ev Event, same bool) bool {
 	w, was := v.wish, d.refused
 	switch source := deliveryOf(w.Kind); {
 	case t.authority != "" && w.Authority != t.authority:
@@ -36,6 +37,9 @@ func (t *turn) admit(d *door, v vouched, ev Event) bool {
 	case w.Rev < d.rev:
 		t.tell(string(schema.ReasonStaleRevision), source, "", "", described{Reason: schema.ReasonStaleRevision, Detail: fmt.Sprintf("revision %d came after revision %d", w.Rev, d.rev)})
 		return false
+	case w.Rev == d.rev && !same: // such as by a fleet whose database was set back
+		v.refused, v.detail = schema.ReasonStaleRevision, fmt.Sprintf("revision %d came again with another content; a revision never changes", w.Rev)
+		fallthrough
 	case w.Rev > d.rev && v.refused != "":
 		if d.refused = (notObeyed{w.Rev, v.refused, v.detail}); d.refused != was {
 			t.tell(string(v.refused), source, "", "", described{Reason: v.refused, Detail: v.detail})

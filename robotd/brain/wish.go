@@ -30,8 +30,9 @@ func (t *turn) wished(ev Wished) {
 	}
 	d := &ev.Wish
 	v := t.vouch(sign.Wish{Kind: sign.Story, Robot: t.cfg.ID, Authority: d.Authority, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, d.Story, d.Released)
-	t.delivering(delivery.Wished{Wish: delivery.StoryWish(d), Refused: v.refused, Detail: v.detail})
-	if t.story.Obeys(d.Authority, d.Rev) {
+	w := delivery.StoryWish(d)
+	t.delivering(delivery.Wished{Wish: w, Refused: v.refused, Detail: v.detail})
+	if t.story.Took(w) {
 		t.believe(v)
 	}
 }
@@ -47,8 +48,9 @@ func (t *turn) wishedSet(ev WishedSet) {
 	}
 	d := &ev.Wish
 	v := t.vouch(sign.Wish{Kind: ev.Kind, Robot: t.cfg.ID, Authority: d.Authority, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, d.Set, d.Released)
-	t.furnishing(ev.Kind, delivery.Wished{Wish: delivery.SetWish(d), Refused: v.refused, Detail: v.detail})
-	if ev.Kind == sign.Places && t.places.Obeys(d.Authority, d.Rev) || ev.Kind == sign.Activities && t.activities.Obeys(d.Authority, d.Rev) {
+	w := delivery.SetWish(d)
+	t.furnishing(ev.Kind, delivery.Wished{Wish: w, Refused: v.refused, Detail: v.detail})
+	if ev.Kind == sign.Places && t.places.Took(w) || ev.Kind == sign.Activities && t.activities.Took(w) {
 		t.believe(v)
 	}
 }

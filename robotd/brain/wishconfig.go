@@ -2,6 +2,7 @@ package brain
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -78,7 +79,7 @@ func (t *turn) wishedConfig(ev WishedConfig) {
 	d := &ev.Wish
 	v := t.vouch(sign.Wish{Kind: sign.Config, Robot: t.cfg.ID, Authority: d.Authority, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, nil, nil)
 	t.config.dirty = true
-	if t.admit(&t.config.door, v, ev) {
+	if t.admit(&t.config.door, v, ev, maps.EqualFunc(d.Values, t.config.kept.Values, sameValue)) {
 		k := keptConfig{Rev: ev.Wish.Rev, Values: ev.Wish.Values, Vouched: v.verified}
 		if !k.Vouched {
 			k.AtLeast = t.cfg.Signing

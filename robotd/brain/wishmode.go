@@ -79,7 +79,7 @@ func (t *turn) wishedMode(ev WishedMode) {
 	if !selectable(t.cfg, d.Mode) && v.refused == "" {
 		v.refused, v.detail = schema.ReasonUnknownMode, fmt.Sprintf("revision %d: %s is no mode that can be wished", d.Rev, legible(string(d.Mode)))
 	}
-	if !t.admit(&w.door, v, ev) {
+	if !t.admit(&w.door, v, ev, d.Mode == w.state.Wish.Mode && d.Apply == w.state.Wish.Apply) {
 		return
 	}
 	w.diverged = false

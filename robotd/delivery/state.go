@@ -139,6 +139,11 @@ func (s *State[C]) Obeys(authority string, rev int64) bool {
 	return s.wish.Authority == authority && s.wish.Rev == rev
 }
 
+// Took reports whether w is the newest wish that was obeyed.
+func (s *State[C]) Took(w Wish) bool {
+	return s.Obeys(w.Authority, w.Rev) && samePin(w.Pin, s.wish.Pin)
+}
+
 // Phase is where the newest wish stands.
 func (s *State[C]) Phase() schema.DeployPhase { return s.phase }
 

@@ -25,8 +25,9 @@ func (s *State[C]) wished(now Now, c *Config[C], in Wished, out []Effect) []Effe
 		return s.refuse(in, out)
 	case d.Rev > s.wish.Rev:
 		return s.begin(now, c, d, out)
-	case !samePin(d.Pin, s.wish.Pin):
-		return append(out, Note{Reason: schema.ReasonStaleRevision, Detail: fmt.Sprintf("revision %d came again with another content; a revision never changes", d.Rev)})
+	case !samePin(d.Pin, s.wish.Pin): // such as by a fleet whose database was set back
+		in.Refused, in.Detail = schema.ReasonStaleRevision, fmt.Sprintf("revision %d came again with another content; a revision never changes", d.Rev)
+		return s.refuse(in, out)
 	}
 	if s.phase == schema.DeployFailed {
 		s.deadline = now.Mono // whoever says it again may have what was missing
@@ -50,8 +51,9 @@ func (s *State[C]) refuse(in Wished, out []Effect) []Effect {
 	return append(out, Tell{From: s.phase, To: s.phase, Why: "a wish that must not be obeyed was refused", Report: s.Report()})
 }
 
+// samePin compares all that a report tells of a content.
 func samePin(a, b *schema.StoryPin) bool {
-	return a == nil && b == nil || a != nil && b != nil && a.SHA256 == b.SHA256
+	return a == nil && b == nil || a != nil && b != nil && a.SHA256 == b.SHA256 && a.ID == b.ID && a.Rev == b.Rev
 }
 
 // begin lets go of what was under way and goes for a newer wish.
