@@ -99,7 +99,8 @@ type Verdict struct {
 	Reason schema.Reason
 	Detail string
 	// Urgent messages, which are stops, the documents that hold them, and presence,
-	// are subject to no rate, and there is always room to keep them.
+	// are subject to no rate, and there is always room to keep them. A stop that is
+	// refused is urgent too: who presses again and again is not to be cut off for it.
 	Urgent bool
 }
 
@@ -113,19 +114,20 @@ type Verdict struct {
 // is passed on without the flag: it is true now and would be a lie later.
 func (r *Rights) Judge(p Publish) Verdict {
 	row, params, ok := r.ns.Match(p.Topic)
-	switch {
-	case !ok:
+	if !ok {
 		return refusal(schema.ReasonForbidden, "there is no such topic")
+	}
+	v := r.judge(p, row, params)
+	v.Urgent = v.Urgent || stops(row, params)
+	return v
+}
+
+func (r *Rights) judge(p Publish, row schema.Topic, params schema.TopicParams) Verdict {
+	switch {
 	case r.id.Blobs:
 		return refusal(schema.ReasonForbidden, "this connection only reads blobs")
 	case !r.mayPublish(row, params) && !r.mayDelete(row, p):
 		return refusal(schema.ReasonForbidden, fmt.Sprintf("role %s does not publish there", r.id.Role))
-	}
-	if row.Kind == schema.TopicFleetStopCmd {
-		if p.Retain {
-			return strippedStop
-		}
-		return Verdict{Do: Pass, Urgent: true}
 	}
 	if row.Kind == schema.TopicCmd {
 		verb, known := schema.VerbOf(params.Group, params.Verb)
@@ -136,16 +138,14 @@ func (r *Rights) Judge(p Publish) Verdict {
 			return refusal(schema.ReasonUnknownVerb, fmt.Sprintf("no verb %s/%s is known here", params.Group, params.Verb))
 		case known && !verb.Allows(r.id.Role):
 			return refusal(schema.ReasonForbidden, fmt.Sprintf("role %s may not %s", r.id.Role, verb.ID()))
-		case known && verb.Class == schema.ClassStop && p.Retain:
-			return strippedStop
-		case known && verb.Class == schema.ClassStop:
-			return Verdict{Do: Pass, Urgent: true}
-		case p.Retain:
-			return refusal(schema.ReasonRetainedCommand, "commands are never retained; send it without the retain flag")
 		}
 	}
 	switch {
-	case row.Kind == schema.TopicTeleop && p.Retain:
+	case stops(row, params) && p.Retain:
+		return Verdict{Do: Strip, Reason: schema.ReasonRetainedCommand, Detail: "the stop was passed on; commands are not retained"}
+	case stops(row, params):
+		return Verdict{Do: Pass}
+	case p.Retain && (row.Kind == schema.TopicCmd || row.Kind == schema.TopicTeleop):
 		return refusal(schema.ReasonRetainedCommand, "commands are never retained; send it without the retain flag")
 	case p.Size > row.MaxBytes:
 		return refusal(schema.ReasonTooBig, fmt.Sprintf("%d bytes, at most %d are taken there", p.Size, row.MaxBytes))
@@ -177,19 +177,17 @@ func (r *Rights) JudgeWill(w Publish) Verdict {
 	case v.Do != Pass:
 	case r.id.Role == schema.RoleRobot && row.Kind != schema.TopicPresence:
 		return refusal(schema.ReasonForbidden, "a robot's will belongs on its presence")
-	case row.Kind == schema.TopicTeleop, row.Kind == schema.TopicCmd && !stops(params):
+	case row.Kind == schema.TopicTeleop, row.Kind == schema.TopicCmd && !stops(row, params):
 		return refusal(schema.ReasonForbidden, "of all commands only a stop may be left as a will")
 	}
 	return v
 }
 
-func stops(at schema.TopicParams) bool {
+// stops reports whether messages on a topic are stops.
+func stops(row schema.Topic, at schema.TopicParams) bool {
 	verb, known := schema.VerbOf(at.Group, at.Verb)
-	return known && verb.Class == schema.ClassStop
+	return row.Kind == schema.TopicFleetStopCmd || row.Kind == schema.TopicCmd && known && verb.Class == schema.ClassStop
 }
-
-// strippedStop is the verdict on a stop that was sent with the retain flag.
-var strippedStop = Verdict{Do: Strip, Reason: schema.ReasonRetainedCommand, Detail: "the stop was passed on; commands are not retained", Urgent: true}
 
 func refusal(r schema.Reason, detail string) Verdict {
 	return Verdict{Do: Refuse, Reason: r, Detail: detail}

@@ -38,8 +38,10 @@ func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	cl.Properties.Clean = true
 	c.refusals = rate.NewLimiter(rate.Limit(g.rates.refused), g.rates.refusedBurst)
 	c.notices = rate.NewLimiter(rate.Limit(g.rates.notice), g.rates.noticeBurst)
+	c.frames = rate.NewLimiter(1, 1)
 	if c.Role == schema.RoleRobot {
 		c.messages = rate.NewLimiter(rate.Limit(g.rates.robot), g.rates.robotBurst)
+		c.bytes = rate.NewLimiter(rate.Limit(g.rates.bytes), g.rates.bytesBurst)
 	}
 	if c.Blobs {
 		nc.timeout.Store(int64(blobWriteTimeout))

@@ -8,6 +8,7 @@ type event int
 const (
 	accepted event = iota
 	capped
+	tooFast
 	notGreeted
 	noConnect
 	acceptError
@@ -27,6 +28,8 @@ const (
 	retainedCommand
 	wrongRetain
 	overRate
+	bytesOverRate
+	framesOverRate
 	noSpace
 	abuse
 	noticeSent
@@ -47,6 +50,7 @@ type counted struct{ status, family, label, value string }
 var tellAs = [events]counted{
 	accepted:           {"connections_accepted", "connections_accepted_total", "", ""},
 	capped:             {"connections_over_cap", "connections_refused_total", "reason", "too_many"},
+	tooFast:            {"connections_too_fast", "connections_refused_total", "reason", "too_fast"},
 	noConnect:          {"connections_without_connect", "connections_refused_total", "reason", "no_connect"},
 	connectRefused:     {"connects_refused", "connections_refused_total", "reason", "not_allowed"},
 	connectFlapping:    {"connects_too_often", "connections_refused_total", "reason", "too_often"},
@@ -67,6 +71,8 @@ var tellAs = [events]counted{
 	retainedCommand:    {"commands_retained", "publishes_refused_total", "reason", "retained_command"},
 	wrongRetain:        {"publishes_wrong_retain", "publishes_refused_total", "reason", "wrong_retain"},
 	overRate:           {"publishes_over_rate", "publishes_refused_total", "reason", "over_rate"},
+	bytesOverRate:      {"publishes_over_byte_rate", "publishes_refused_total", "reason", "over_byte_rate"},
+	framesOverRate:     {"frames_over_rate", "publishes_refused_total", "reason", "frames_over_rate"},
 	noSpace:            {"publishes_without_room", "publishes_refused_total", "reason", "no_space"},
 	noticeSent:         {"notices_sent", "notices_sent_total", "", ""},
 	willSent:           {"wills_sent", "wills_total", "fate", "sent"},

@@ -16,6 +16,7 @@ var dangers = []danger{
 	{what: "a header before CONNECT makes the broker allocate 256 MB", test: TestAHugeFirstPacketIsNotWaitedFor},
 	{what: "a header after CONNECT makes the broker allocate 256 MB", test: TestAPacketOverTheLimitEndsItsConnectionOnly},
 	{what: "silent connections use up the broker's sockets", test: TestConnectionsThatSayNothingAreCapped},
+	{what: "who connects without end is taken without end", test: TestConnectionsOfOneAddressAreTakenAtARate},
 	{what: "closing waits for silent connections", test: TestClosingDoesNotWaitForWhoSaysNothing},
 	{what: "what was acknowledged is thrown away when the broker closes", test: TestWhatWasAcknowledgedIsHeardThoughTheBrokerCloses},
 
@@ -37,6 +38,8 @@ var dangers = []danger{
 	{what: "a subscriber that does not read stalls publishers", test: TestAStalledSubscriberIsCutAndPublishersGoOn},
 	{what: "a subscriber that reads a little at a time stalls publishers for ever", test: TestASubscriberThatSipsIsCutAndPublishersGoOn},
 	{what: "a robot sends without limit", test: TestARobotThatSpeaksTooOftenIsNotRoutedButStaysConnected},
+	{what: "a robot sends few messages that are large, without end", test: TestARobotThatSaysTooMuchIsHeldBackButNotItsAnswersAndItsPresence},
+	{what: "a stick that raves floods a robot", test: TestAStickThatRavesIsHeldBackAndAStopBesideItStillArrives},
 	{what: "an operator floods a robot, and his stop waits behind", test: TestABusyOperatorIsHeldBackAndHisStopStillArrives},
 	{what: "a sender multiplies his rate by connecting more often", test: TestASenderIsHeldBackWhateverHeConnectsAs},
 	{what: "who does nothing but break the rules goes on", test: TestWhoDoesNothingButBreakTheRulesIsCut},

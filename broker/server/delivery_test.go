@@ -49,9 +49,13 @@ func slowly(t testing.TB, b *brokertest.Broker, name string) (*brokertest.Client
 	return c, s
 }
 
+// talkative lets a robot say as much as a test wants.
+func talkative(c *server.Config) { c.RobotRate, c.RobotBytes = 1<<20, 1<<30 }
+
 // patient lets a client be as slow as a test wants.
 func patient(c *server.Config) {
-	c.WriteTimeout, c.RobotRate = 10*time.Minute, 1<<20
+	c.WriteTimeout = 10 * time.Minute
+	talkative(c)
 }
 
 // numbered is a PUBLISH of QoS 1.
@@ -292,7 +296,7 @@ func TestARobotForWhichACommandDoesNotFitIsCut(t *testing.T) {
 }
 
 func TestWhatWasQueuedForAStalledSubscriberIsCounted(t *testing.T) {
-	b := start(t, func(c *server.Config) { c.WriteTimeout, c.RobotRate = 200*time.Millisecond, 1<<20 })
+	b := start(t, talkative, func(c *server.Config) { c.WriteTimeout = 200 * time.Millisecond })
 	slow, gate := slowly(t, b, "op1")
 	robot := b.Client(t, "r1")
 	slow.TrySubscribe(0, r1+"event")

@@ -67,7 +67,7 @@ func TestWhatWasAcknowledgedIsHeardThoughTheBrokerCloses(t *testing.T) {
 		if got := len(subscriber.Inbox("#")); got != documents {
 			t.Errorf("%d documents were acknowledged and %d heard", documents, got)
 		}
-	})
+	}, talkative)
 }
 
 // The system takes back from a client what it has not read when a socket is
@@ -110,7 +110,7 @@ const lingering = time.Second
 
 func TestAClosingBrokerWaitsNoLongerThanItsBoundForWhoReadsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := brokertest.Start(t, brokertest.InProcess, func(c *server.Config) { c.WriteTimeout, c.DrainTimeout = time.Hour, 3*time.Second })
+		b := brokertest.Start(t, brokertest.InProcess, talkative, func(c *server.Config) { c.WriteTimeout, c.DrainTimeout = time.Hour, 3*time.Second })
 		_, reads := owed(t, b, 40)
 		defer reads()
 		began := time.Now()
@@ -125,7 +125,7 @@ func TestAClosingBrokerWaitsNoLongerThanItsBoundForWhoReadsNothing(t *testing.T)
 
 func TestAClosingBrokerAcknowledgesNothingMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := brokertest.Start(t, brokertest.InProcess, func(c *server.Config) { c.WriteTimeout = time.Hour })
+		b := brokertest.Start(t, brokertest.InProcess, talkative, func(c *server.Config) { c.WriteTimeout = time.Hour })
 		_, reads := owed(t, b, 40)
 		defer reads()
 		late := b.Client(t, "r2")

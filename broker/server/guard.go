@@ -41,15 +41,6 @@ type guard struct {
 	closing     atomic.Bool
 }
 
-// rates bound what a client may send.
-type rates struct {
-	robot, robotBurst     int // messages per second of a robot; see tooOften
-	command               int // commands per second of a sender, or of a desk to each robot; stops are exempt
-	refused, refusedBurst int // refusals per second before the connection is cut
-	notice, noticeBurst   int // notices per second; what is left out is counted in the next
-	subscriptions         int // of one client
-}
-
 // client is a connection that said who it is. But for its immutable parts it
 // belongs to the connection's reading goroutine, on which the hooks run.
 type client struct {
@@ -58,8 +49,9 @@ type client struct {
 	serial string // of the certificate that said who it is; empty: there was none
 	rights *access.Rights
 
-	messages, refusals, notices *rate.Limiter
-	unsaid                      int64 // refusals without a notice since the last one
+	messages, bytes           *rate.Limiter // of a robot, else nil
+	refusals, notices, frames *rate.Limiter // frames: of notices about frames
+	unsaid                    int64         // refusals without a notice since the last one
 }
 
 var errAbuse = errors.New("too many refusals")
@@ -149,13 +141,18 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 	if c == nil {
 		return pk, packets.CodeSuccessIgnore
 	}
-	v := c.rights.Judge(access.Publish{Topic: pk.TopicName, Retain: pk.FixedHeader.Retain, Size: len(pk.Payload)})
+	m := access.Publish{Topic: pk.TopicName, Retain: pk.FixedHeader.Retain, Size: len(pk.Payload)}
+	v := c.rights.Judge(m)
 	if v.Do == access.Refuse {
-		g.refuse(cl, c, eventOf(v.Reason), v.Reason, pk.TopicName, v.Detail)
+		if v.Urgent {
+			g.remark(c, eventOf(v.Reason), v.Reason, pk.TopicName, v.Detail)
+		} else {
+			g.refuse(cl, c, eventOf(v.Reason), v.Reason, pk.TopicName, v.Detail)
+		}
 		return pk, packets.CodeSuccessIgnore
 	}
-	if why := g.tooOften(c, v, pk.TopicName); why != "" {
-		g.remark(c, overRate, schema.ReasonOverloaded, pk.TopicName, why)
+	if e, why := g.tooOften(c, v, m); why != "" {
+		g.remark(c, e, schema.ReasonOverloaded, pk.TopicName, why)
 		return pk, packets.CodeSuccessIgnore
 	}
 	if pk.TopicName == g.revoked.topic {
@@ -173,27 +170,6 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 		return pk, packets.CodeSuccessIgnore
 	}
 	return pk, nil
-}
-
-// tooOften says why a message comes too often, or nothing. Such a message is left
-// out and told of; nobody is cut for it, because the next thing that the sender
-// says, or that is said to him, may be a stop.
-//
-// Commands are bounded where they come from, stops excepted. So a robot's answers
-// are bounded as well, and none is left out: the broker has acknowledged it, so
-// the robot would take it for heard and never tell it again.
-func (g *guard) tooOften(c *client, v access.Verdict, topic string) string {
-	if v.Urgent {
-		return ""
-	}
-	row, params, _ := g.ns.Match(topic)
-	switch {
-	case row.Kind == schema.TopicCmd && !g.paces.allow(c, params.RID):
-		return fmt.Sprintf("more than %d commands a second; stops are taken at any rate", g.rates.command)
-	case c.messages != nil && row.Kind != schema.TopicAck && !c.messages.Allow():
-		return fmt.Sprintf("more than %d messages a second", g.rates.robot)
-	}
-	return ""
 }
 
 // OnWill silences the will of a connection whose id is connected again, and all
@@ -239,7 +215,7 @@ func (g *guard) refuse(cl *mqtt.Client, c *client, e event, r schema.Reason, top
 func (g *guard) remark(c *client, e event, r schema.Reason, topic, detail string) {
 	g.counters.add(e)
 	c.unsaid++
-	if !c.notices.Allow() {
+	if e == framesOverRate && !c.frames.Allow() || !c.notices.Allow() {
 		return
 	}
 	g.log.Warn("refused", "client", c.ClientID, "reason", r, "topic", topic, "detail", detail, "count", c.unsaid)

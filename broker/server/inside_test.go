@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -170,6 +171,46 @@ type at struct {
 }
 
 func (a at) RemoteAddr() net.Addr { return a.remote }
+
+func TestAFleetThatComesBackAtOnceIsTakenAndAFloodShutsOutNobodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg, err := Config{Dev: true}.complete()
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := newListener(cfg, nil, &guard{})
+		taken := func(n int, from func(i int) string) (took int) {
+			for i := range n {
+				if l.hurries(netip.MustParseAddr(from(i))) == "" {
+					took++
+				}
+			}
+			return took
+		}
+		museum := func(int) string { return "192.0.2.1" }
+		if got := taken(300, museum); got != 300 {
+			t.Errorf("%d of 300 robots behind one address are taken", got)
+		}
+		stranger := func(int) string { return "192.0.2.2" }
+		if got := taken(100_000, stranger); got != 1000 {
+			t.Errorf("%d connections of one address are taken at once, want 1000", got)
+		}
+		if got := taken(300, museum); got != 300 {
+			t.Errorf("%d of 300 robots are taken beside a flood", got)
+		}
+		time.Sleep(time.Second)
+		if got := taken(1000, stranger); got != 250 {
+			t.Errorf("%d connections of one address are taken a second, want 250", got)
+		}
+		time.Sleep(time.Hour)
+		if got := taken(10_000, func(i int) string { return fmt.Sprintf("198.51.%d.%d", i>>8, i&255) }); got != 4000 {
+			t.Errorf("%d connections of as many addresses are taken at once, want 4000", got)
+		}
+		if why := l.hurries(addrOf(at{remote: pipeAddr{}})); why != "" {
+			t.Errorf("the desk in the same process is shut out: %s", why)
+		}
+	})
+}
 
 // flaky is a listener whose Accept fails a few times, as when the process is out
 // of file descriptors.

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // limits of a listener.
@@ -20,7 +22,13 @@ type limits struct {
 	total     int // connections
 	waiting   int // of them, those whose CONNECT is not finished
 	waitingIP int // of them, from one address
+	each      int // accepted a second
+	eachIP    int // of them, from one address
 }
+
+// acceptBurst is how many seconds' worth of connections are taken at once: a fleet
+// that lost its network comes back in one moment.
+const acceptBurst = 4
 
 // listener accepts connections and runs each on a goroutine of its own, from
 // which nothing escapes: neither a panic nor a connection that never says who it
@@ -39,6 +47,10 @@ type listener struct {
 	doors []*door // none: in-process only
 	wg    sync.WaitGroup
 	gate  gate
+
+	pace     *rate.Limiter
+	paceIP   limiters[netip.Addr]
+	complain rate.Sometimes // about who was turned away
 
 	mu      sync.Mutex
 	closed  bool
@@ -83,13 +95,31 @@ func (l *listener) start(nc net.Conn, d *door) {
 	c.flush = sync.OnceFunc(func() { close(c.flushed) })
 	c.timeout.Store(int64(l.limits.write))
 	addr := addrOf(nc)
-	if why := l.admit(c, addr); why != "" {
-		l.counters.add(capped)
-		l.log.Warn("connection refused", "remote", remote(nc), "why", why)
+	e, why := tooFast, l.hurries(addr)
+	if why == "" {
+		e, why = capped, l.admit(c, addr)
+	}
+	if why != "" {
+		l.counters.add(e)
+		l.complain.Do(func() { l.log.Warn("connection refused", "remote", remote(nc), "why", why) })
 		nc.Close()
 		return
 	}
 	go l.serve(c, addr)
+}
+
+// hurries says why a connection comes too soon after others, if it does. An
+// address that has used up its own share takes nothing of what is for all; a
+// connection within the process, which has no address, is no stranger's.
+func (l *listener) hurries(addr netip.Addr) (refused string) {
+	switch {
+	case !addr.IsValid():
+	case !l.paceIP.allow(addr):
+		return fmt.Sprintf("more than %d connections a second from this address", l.limits.eachIP)
+	case !l.pace.Allow():
+		return fmt.Sprintf("more than %d connections a second", l.limits.each)
+	}
+	return ""
 }
 
 func (l *listener) admit(c *conn, addr netip.Addr) (refused string) {

@@ -16,9 +16,9 @@ import (
 )
 
 // bubble runs f in fake time with a broker that has no sockets.
-func bubble(t *testing.T, f func(*testing.T, *brokertest.Broker)) {
+func bubble(t *testing.T, f func(*testing.T, *brokertest.Broker), options ...func(*server.Config)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { f(t, start(t, brokertest.InProcess)) })
+	synctest.Test(t, func(t *testing.T) { f(t, start(t, append(options, brokertest.InProcess)...)) })
 }
 
 // dead reports whether the other side has hung up on c.
@@ -132,6 +132,28 @@ func TestConnectionsThatSayNothingAreCapped(t *testing.T) {
 		t.Fatal(err)
 	}
 	brokertest.Connect(t, brokertest.TCP(b.Addr()), brokertest.Hello{Name: "r2", ClientID: "r2"}).Ping()
+}
+
+func TestConnectionsOfOneAddressAreTakenAtARate(t *testing.T) {
+	b := start(t, func(c *server.Config) { c.MaxAcceptsIP = 1 })
+	connects := func() bool {
+		c, code := brokertest.TryConnect(t, brokertest.TCP(b.Addr()), brokertest.Hello{Name: "op1", ClientID: "op1"})
+		if c != nil {
+			c.Close()
+		}
+		return code == 0
+	}
+	refused := int64(0)
+	for range 50 {
+		if !connects() {
+			refused++
+		}
+	}
+	if n := b.Status()["connections_too_fast"]; refused == 0 || n != refused {
+		t.Fatalf("%d of 50 connections in one breath refused, %d counted", refused, n)
+	}
+	b.Client(t, "op2").Ping() // from within the process
+	eventually(t, "a connection after a pause", connects)
 }
 
 func TestClosingDoesNotWaitForWhoSaysNothing(t *testing.T) {

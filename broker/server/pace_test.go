@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -126,6 +127,129 @@ func TestARobotIsNeverCutForSpeakingTooOften(t *testing.T) {
 		robot.Expect(r1 + "cmd/op1/safety/stop")
 		if got := len(op.Inbox(r1 + "event")); got != 20 {
 			t.Errorf("%d of 5000 events came, want 20", got)
+		}
+	})
+}
+
+const stick = r1 + "cmd/op1/manual/velocity"
+
+func TestAStickThatRavesIsHeldBackAndAStopBesideItStillArrives(t *testing.T) {
+	paced(t, func(t *testing.T, b *brokertest.Broker) {
+		robot, op := b.Client(t, "r1"), b.Client(t, "op1")
+		robot.Subscribe(r1 + "cmd/#")
+		op.Subscribe("troupe/v1/clients/op1/notice")
+		for second := range 5 {
+			for range 10 {
+				flood(t, op, 100, func(int) []byte { return packet(stick, `{"vx":1}`) })
+				synctest.Wait()
+			}
+			if got := len(robot.Inbox(stick)); got != 50 {
+				t.Errorf("second %d: the robot hears %d of 1000 frames, want 50", second, got)
+			}
+			if got := op.Inbox("troupe/v1/clients/op1/notice"); len(got) != 1 || !strings.Contains(string(got[0].Payload), "50 frames a second") {
+				t.Errorf("second %d: notices %v", second, got)
+			}
+			for _, verb := range []string{"manual/stop", "safety/stop"} {
+				op.Publish(r1+"cmd/op1/"+verb, "")
+				robot.Expect(r1 + "cmd/op1/" + verb)
+			}
+			time.Sleep(time.Second)
+		}
+		if s := b.Status(); s["frames_over_rate"] != 5*950 || s["clients_cut_for_abuse"] != 0 {
+			t.Errorf("status %v", s)
+		}
+	})
+}
+
+func TestNoFrameOfASteadyHandIsLeftOut(t *testing.T) {
+	paced(t, func(t *testing.T, b *brokertest.Broker) {
+		robot, op := b.Client(t, "r1"), b.Client(t, "op1")
+		robot.Subscribe(r1 + "cmd/#")
+		for range 10 { // twenty frames a second over a line that holds them back for two
+			flood(t, op, 40, func(int) []byte { return packet(stick, `{"vx":0,"wz":0}`) })
+			time.Sleep(2 * time.Second)
+		}
+		if got := len(robot.Inbox(stick)); got != 400 {
+			t.Errorf("the robot hears %d of 400 frames", got)
+		}
+	})
+}
+
+func TestWhoDrivesTwoRobotsHasAPaceForEach(t *testing.T) {
+	paced(t, func(t *testing.T, b *brokertest.Broker) {
+		op, watcher := b.Client(t, "op1"), b.Client(t, "admin")
+		watcher.Subscribe("troupe/v1/robots/+/cmd/#")
+		for _, rid := range []string{"r1", "r2"} {
+			flood(t, op, 200, func(int) []byte { return packet("troupe/v1/robots/"+rid+"/cmd/op1/manual/velocity", "{}") })
+		}
+		synctest.Wait()
+		if got := len(watcher.Inbox("#")); got != 2*50 {
+			t.Errorf("%d frames, want 50 to each robot", got)
+		}
+	})
+}
+
+func TestARobotThatSaysTooMuchIsHeldBackButNotItsAnswersAndItsPresence(t *testing.T) {
+	paced(t, func(t *testing.T, b *brokertest.Broker) {
+		robot, op := b.Client(t, "r1"), b.Client(t, "op1")
+		robot.Subscribe(r1+"cmd/#", "troupe/v1/clients/r1/notice")
+		op.Subscribe(r1+"state", r1+"ack/op1", r1+"presence")
+		large := strings.Repeat("x", 16<<10-len(r1+"state"))
+		flood(t, robot, 30, func(int) []byte { return brokertest.Packet(0x31, publish(r1+"state", large)) })
+		flood(t, robot, 80, func(int) []byte { return packet(r1+"ack/op1", large[:3<<10]) })
+		robot.Retain(r1+"presence", online)
+		op.Publish(r1+"cmd/op1/safety/stop", "")
+		robot.Expect(r1 + "cmd/op1/safety/stop")
+		op.Expect(r1 + "presence")
+		synctest.Wait()
+		if states, acks := len(op.Inbox(r1+"state")), len(op.Inbox(r1+"ack/op1")); states != 16 || acks != 80 {
+			t.Errorf("%d of 30 states of 16 KiB came, want 16, and %d of 80 answers", states, acks)
+		}
+		if n := notice(t, robot); n.Reason != schema.ReasonOverloaded || !strings.Contains(n.Detail, "64 KiB a second") {
+			t.Errorf("notice %+v", n)
+		}
+		time.Sleep(time.Second)
+		flood(t, robot, 10, func(int) []byte { return brokertest.Packet(0x31, publish(r1+"state", large)) })
+		synctest.Wait()
+		if states := len(op.Inbox(r1 + "state")); states != 4 {
+			t.Errorf("%d states came after a second, want 4", states)
+		}
+	})
+}
+
+// A robot that connects says all that it has, and nobody says it again for a
+// while.
+func TestARobotMaySayAllItsDocumentsAtOnce(t *testing.T) {
+	paced(t, func(t *testing.T, b *brokertest.Broker) {
+		robot := b.Client(t, "r1")
+		said := 0
+		for _, row := range schema.Topics {
+			topic := "troupe/v1/" + strings.NewReplacer("{rid}", "r1", "{name}", "x").Replace(row.Pattern)
+			mine := slices.ContainsFunc(row.Publish, func(g schema.Grant) bool { return g.Role == schema.RoleRobot })
+			if row.Retain && mine {
+				robot.Retain(topic, strings.Repeat("x", row.MaxBytes))
+				said++
+			}
+		}
+		if s := b.Status(); said < 8 || s["publishes_over_byte_rate"]+s["publishes_over_rate"]+s["publishes_too_big"]+s["publishes_forbidden"] != 0 {
+			t.Errorf("%d documents said, status %v", said, s)
+		}
+	})
+}
+
+// Whoever presses a button that is not his goes on doing so, and is told each
+// time that he may not; his next press may be one that is.
+func TestNobodyIsCutForAStopThatIsRefused(t *testing.T) {
+	paced(t, func(t *testing.T, b *brokertest.Broker) {
+		robot, button := b.Client(t, "r1"), b.Client(t, "stop1")
+		robot.Subscribe(r1 + "cmd/#")
+		flood(t, button, 2000, func(int) []byte { return packet(r1+"cmd/op1/safety/stop", "") })
+		button.Publish(r1+"cmd/stop1/safety/stop", "")
+		if m := robot.Expect("#"); m.Topic != r1+"cmd/stop1/safety/stop" {
+			t.Errorf("the robot got %v", m)
+		}
+		if s := b.Status(); s["clients_cut_for_abuse"] != 0 || s["publishes_forbidden"] != 2000 {
+			t.Errorf("status %v", s)
 		}
 	})
 }

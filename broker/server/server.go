@@ -49,12 +49,16 @@ type Config struct {
 	MaxClients     int           // 20000
 	MaxWaiting     int           // 1024 connections that have not said CONNECT
 	MaxWaitingIP   int           // 128 of them from one address
+	MaxAccepts     int           // 1000 connections a second, four times that at once
+	MaxAcceptsIP   int           // 250 of them from one address, four times that at once
 	RobotRate      int           // 50 messages a second, twice that at once; answers and presence are not counted
+	RobotBytes     int           // 64 KiB a second of them, four times that at once, which is more than all its documents
 	RobotConnects  int           // 15 connects of a robot at once, then one every 10 s
 	MaxPending     int           // 8192 messages in the queue of one client; see delivery.go for more than that
 	MaxInflight    int           // 65535 deliveries to one client that it has not acknowledged, which is also the most
 	MaxKept        int64         // 1 GiB of retained documents
 	CommandRate    int           // 20 commands a second of one sender, twice that at once; stops are not counted
+	FrameRate      int           // 50 frames a second of one sender who drives a robot by hand, and as many at once
 
 	// Reload has the files read now, whatever the file system tells of them.
 	Reload <-chan os.Signal
@@ -82,8 +86,12 @@ func (c Config) complete() (Config, error) {
 	num(&c.MaxClients, 20000)
 	num(&c.MaxWaiting, 1024)
 	num(&c.MaxWaitingIP, 128)
+	num(&c.MaxAccepts, 1000)
+	num(&c.MaxAcceptsIP, 250)
 	num(&c.RobotRate, 50)
+	num(&c.RobotBytes, 64<<10)
 	num(&c.CommandRate, 20)
+	num(&c.FrameRate, 50)
 	num(&c.RobotConnects, 15)
 	num(&c.MaxPending, 8192)
 	num(&c.MaxInflight, math.MaxUint16)
@@ -218,7 +226,8 @@ func newGuard(cfg Config, k *keeper, srv *mqtt.Server, n *counters) *guard {
 	g := &guard{
 		creds: k, ns: cfg.Namespace, log: cfg.Logger, counters: n, srv: srv,
 		rates: rates{
-			robot: cfg.RobotRate, robotBurst: 2 * cfg.RobotRate, command: cfg.CommandRate,
+			robot: cfg.RobotRate, robotBurst: 2 * cfg.RobotRate, bytes: cfg.RobotBytes, bytesBurst: 4 * cfg.RobotBytes,
+			command: cfg.CommandRate, frame: cfg.FrameRate,
 			refused: 20, refusedBurst: 200,
 			notice: 5, noticeBurst: 20,
 			subscriptions: 256,
@@ -227,7 +236,7 @@ func newGuard(cfg Config, k *keeper, srv *mqtt.Server, n *counters) *guard {
 	}
 	g.revoked.topic = cfg.Namespace.Topic(schema.TopicRevoked)
 	g.revoked.now.Store(&access.Revoked{})
-	g.paces = newPaces(cfg.CommandRate)
+	g.paces = newPaces(g.rates)
 	g.connects = limiters[string]{each: rate.Every(flapPause), burst: cfg.RobotConnects}
 	g.maxInflight = cfg.MaxInflight
 	g.kept.most = cfg.MaxKept
@@ -243,7 +252,13 @@ func newGuard(cfg Config, k *keeper, srv *mqtt.Server, n *counters) *guard {
 func newListener(cfg Config, doors []*door, g *guard) *listener {
 	srv := g.srv
 	return &listener{
-		limits:    limits{connect: cfg.ConnectTimeout, write: cfg.WriteTimeout, total: cfg.MaxClients, waiting: cfg.MaxWaiting, waitingIP: cfg.MaxWaitingIP},
+		limits: limits{
+			connect: cfg.ConnectTimeout, write: cfg.WriteTimeout,
+			total: cfg.MaxClients, waiting: cfg.MaxWaiting, waitingIP: cfg.MaxWaitingIP, each: cfg.MaxAccepts, eachIP: cfg.MaxAcceptsIP,
+		},
+		pace:      rate.NewLimiter(rate.Limit(cfg.MaxAccepts), acceptBurst*cfg.MaxAccepts),
+		paceIP:    limiters[netip.Addr]{each: rate.Limit(cfg.MaxAcceptsIP), burst: acceptBurst * cfg.MaxAcceptsIP},
+		complain:  rate.Sometimes{First: 10, Interval: time.Second},
 		log:       cfg.Logger,
 		counters:  g.counters,
 		doors:     doors,

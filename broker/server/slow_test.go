@@ -101,8 +101,10 @@ func sips(t *testing.T, b *brokertest.Broker, bytes int, pause time.Duration) {
 		t.Fatal(err)
 	}
 	go func() {
+		sip := time.NewTicker(pause)
+		defer sip.Stop()
 		for buf := make([]byte, bytes); err == nil; _, err = io.ReadFull(conn, buf) {
-			time.Sleep(pause)
+			<-sip.C
 		}
 	}()
 }
