@@ -17,7 +17,8 @@ func aclCommand() *cobra.Command {
 		Short: "write the access rules of a users file for another broker",
 		Long: `Writes the rules that this broker keeps, for the users of a file, as an acl_file
 of Mosquitto 2. Robots need a line in the file too: r1 robot. Passwords are not
-written: Mosquitto has its own file, made with mosquitto_passwd.`,
+written: Mosquitto has its own file, made with mosquitto_passwd, and lets in nobody
+who is not in it (allow_anonymous false).`,
 		Example: "  broker acl --for mosquitto --users users > /etc/mosquitto/troupe.acl",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if kind != "mosquitto" {

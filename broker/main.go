@@ -42,7 +42,10 @@ func command() *cobra.Command {
 topic, how large and how often; it keeps nothing on disk.
 
 A robot or a desk says who it is by its certificate (--client-ca) or, like everybody
-else, by name and password (--users). The files of users, certificates and keys are
+else, by name and password (--users). A line of the users file without a hash is
+for who has a certificate; without one the name is enough on this machine only, and
+the broker does not start, or does not take the new file, if others reach it and
+nothing proves the name. The files of users, certificates and keys are
 read again when they change, or at a SIGHUP; one that is broken changes nothing and
 is told in the log. Whoever loses his right by it is disconnected at once.
 
@@ -55,7 +58,7 @@ Each flag may also be given in the environment: --users as TROUPE_BROKER_USERS.`
 	f.String("mqtts", "", "address for MQTT over TLS 1.3, such as 0.0.0.0:8883")
 	f.String("ws", "", "address for MQTT over WebSocket, such as 127.0.0.1:8083; the path is "+websocket.Path)
 	f.String("wss", "", "address for MQTT over WebSocket and TLS, such as 0.0.0.0:8084")
-	f.Bool("plaintext", false, "let others than this machine reach --mqtt and --ws, on a network that is yours alone")
+	f.Bool("plaintext", false, "let others than this machine reach --mqtt, --ws and --http, on a network that is yours alone")
 	f.StringSlice("ws-origin", nil, "page that browsers may connect for, such as https://console.example; may be repeated")
 	f.String("tls-cert", "", "PEM file with the server's certificate, and what signed it but for the root")
 	f.String("tls-key", "", "PEM file with its key")

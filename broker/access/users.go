@@ -16,7 +16,7 @@ import (
 type User struct {
 	Name string
 	Role schema.Role
-	Hash *Hash // nil: no password asked for
+	Hash *Hash // nil: it has no password
 }
 
 // Users says who exists. The zero value is nobody.
@@ -29,7 +29,8 @@ type Users struct {
 var Roles = []schema.Role{schema.RoleRobot, schema.RoleFleetd, schema.RoleObserver, schema.RoleStop, schema.RoleResponder, schema.RoleOperator, schema.RoleAdmin}
 
 // ParseUsers reads lines of "name role [argon2id-hash]"; empty lines and lines
-// that begin with # are skipped. Anything else is an error with its line: a line
+// that begin with # are skipped. A line without a hash gives a role to who proves
+// the name otherwise. Anything else is an error with its line: a line
 // that is half understood would be an open door. An empty file is nobody.
 func ParseUsers(r io.Reader) (Users, error) {
 	u := Users{byName: map[string]User{}}
@@ -107,6 +108,23 @@ func (u Users) All() []User { return slices.Collect(maps.Values(u.byName)) }
 
 // Len is how many users are named.
 func (u Users) Len() int { return len(u.byName) }
+
+// Unproven lists by name those who have no password, and with certificates only
+// those for whom there are none either: people have none. Of Dev, who are asked
+// for nothing, there are none.
+func (u Users) Unproven(certificates bool) []string {
+	if u.dev {
+		return nil
+	}
+	var names []string
+	for name, user := range u.byName {
+		if user.Hash == nil && !(certificates && (user.Role == schema.RoleRobot || user.Role == schema.RoleFleetd)) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
 
 // Find returns the user of that name.
 func (u Users) Find(name string) (User, bool) {

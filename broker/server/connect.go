@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
@@ -123,7 +122,7 @@ func (g *guard) identify(nc *conn, pk packets.Packet) (*client, *access.Refusal)
 	if len(nc.chain) > 0 {
 		no = g.byCertificate(nc, &req, c)
 	} else {
-		no = g.byPassword(addrOf(nc.raw), req.Name, pk.Connect.Password, c)
+		no = g.byPassword(nc, req.Name, pk.Connect.Password, c)
 	}
 	if no != nil {
 		return nil, no
@@ -159,23 +158,28 @@ func (g *guard) byCertificate(nc *conn, req *access.Connect, c *client) *access.
 	return nil
 }
 
-func (g *guard) byPassword(from netip.Addr, name string, password []byte, c *client) *access.Refusal {
+// byPassword takes a name without a password only where this machine alone could
+// have said it.
+func (g *guard) byPassword(nc *conn, name string, password []byte, c *client) *access.Refusal {
 	user, known := g.creds.now.Load().users.Find(name)
 	hash := user.Hash
+	unproven := known && hash == nil && nc.door.asksProof()
 	switch {
 	case !known && !schema.ValidID(name): // nobody can be called so
 		return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("no such user: %q", name)}
-	case !known:
+	case !known || unproven:
 		hash = &nobodysHash
 	}
 	if hash != nil {
-		fits, busy := g.hashing.fits(from, *hash, password)
+		fits, busy := g.hashing.fits(addrOf(nc.raw), *hash, password)
 		switch {
 		case busy:
 			g.counters.add(passwordBusy)
 			return &access.Refusal{Fault: access.FaultBusy, Detail: "too many passwords wait to be checked"}
 		case !known:
 			return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("no such user: %q", name)}
+		case unproven:
+			return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("%q has no password and showed no certificate; beyond this machine a name is not enough", name)}
 		case !fits:
 			g.counters.add(passwordWrong)
 			return &access.Refusal{Fault: access.FaultLogin, Detail: "wrong password"}

@@ -38,13 +38,6 @@ type credentials struct {
 	lists   access.Lists
 }
 
-// with is c with other users.
-func (c *credentials) with(u access.Users) *credentials {
-	next := *c
-	next.users = u
-	return &next
-}
-
 // part is what one or two files make of the credentials.
 type part struct {
 	name  string
@@ -55,14 +48,15 @@ type part struct {
 }
 
 // parts are all that files has, in the order in which they build on each other.
-func parts(files Files) []*part {
+// The users are read for a broker that is exposed in this way.
+func parts(files Files, exposed exposure) []*part {
 	var out []*part
 	add := func(name string, read func(*credentials, [][]byte) error, paths ...string) {
 		if paths[0] != "" {
 			out = append(out, &part{name: name, paths: paths, read: read})
 		}
 	}
-	add("users file", readUsers, files.Users)
+	add("users file", exposed.readUsers, files.Users)
 	add("server certificate", readPair, files.Cert, files.Key)
 	add("client CA", readIssuers, files.ClientCA)
 	// A list is believed for who signed it, so it is read again with a new CA.
@@ -99,13 +93,16 @@ func (p *part) renew(next *credentials) (changed bool, err error) {
 
 // readUsers takes a file of nobody at the start only. Later it is most likely one
 // that is just being written, and would disconnect the whole fleet.
-func readUsers(c *credentials, texts [][]byte) error {
+func (e exposure) readUsers(c *credentials, texts [][]byte) error {
 	users, err := access.ParseUsers(bytes.NewReader(texts[0]))
 	switch {
 	case err != nil:
 		return err
 	case users.Len() == 0 && c.users.Len() > 0:
 		return errors.New("nobody is in it any more; if that is meant, start the broker anew")
+	}
+	if err := e.unproven(users); err != nil {
+		return err
 	}
 	c.users = users
 	return nil

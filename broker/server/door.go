@@ -15,8 +15,9 @@ import (
 // door is one address at which the broker listens, and how it greets there. All
 // doors lead into the same listener, with its deadlines and caps.
 type door struct {
-	kind string // mqtt, mqtts, ws or wss
-	ln   net.Listener
+	kind  string // mqtt, mqtts, ws or wss
+	local bool   // only this machine reaches it
+	ln    net.Listener
 	// greet makes of a socket the connection that carries MQTT; nil: it is one.
 	// Until it is done, the socket has the deadline of who has not said CONNECT.
 	greet func(net.Conn) (net.Conn, *tls.ConnectionState, error)
@@ -54,8 +55,11 @@ func (c *Config) checkAddresses() error {
 			return fmt.Errorf("--%s needs --tls-cert and --tls-key", k.kind)
 		}
 	}
-	if c.Dev && !loopback(c.HTTP) {
+	switch {
+	case c.Dev && !loopback(c.HTTP):
 		return fmt.Errorf("address %q: without passwords only addresses of this machine are served, such as 127.0.0.1:9101", c.HTTP)
+	case !c.Plaintext && !loopback(c.HTTP):
+		return fmt.Errorf("address %q: others could read there what goes on in the fleet; use 127.0.0.1:9101, or --plaintext if the network is yours alone", c.HTTP)
 	}
 	return nil
 }
@@ -72,7 +76,7 @@ func openDoors(cfg Config, k *keeper) ([]*door, error) {
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s address: %w", strings.ToUpper(kind.kind), err), closeDoors(doors))
 		}
-		doors = append(doors, &door{kind: kind.kind, ln: ln, greet: greeting(kind.encrypted, kind.ws, k, cfg.Origins)})
+		doors = append(doors, &door{kind: kind.kind, local: loopback(addr), ln: ln, greet: greeting(kind.encrypted, kind.ws, k, cfg.Origins)})
 	}
 	return doors, nil
 }

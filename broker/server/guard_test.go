@@ -435,7 +435,7 @@ func TestPasswordsAreAskedForAndChecked(t *testing.T) {
 		code  byte
 	}{
 		{brokertest.Hello{Name: "r1", ClientID: "r1", Password: "secret"}, 0},
-		{brokertest.Hello{Name: "op1", ClientID: "op1"}, 0},
+		{brokertest.Hello{Name: "op1", ClientID: "op1"}, 0}, // within the process; see TestANameAloneOpensNoDoorBeyondThisMachine
 		{brokertest.Hello{Name: "r1", ClientID: "r1", Password: "Secret"}, 4},
 		{brokertest.Hello{Name: "r1", ClientID: "r1"}, 4},
 		{brokertest.Hello{Name: "r2", ClientID: "r2"}, 4},

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"net"
 	"net/netip"
 	"testing"
 	"testing/synctest"
@@ -85,14 +86,17 @@ func TestANameThatDoesNotExistCostsAsMuchAsOneThatDoes(t *testing.T) {
 	for range cap(g.hashing.slots) {
 		g.hashing.slots <- struct{}{} // whoever computes now has to wait
 	}
+	ours, theirs := net.Pipe()
+	defer ours.Close()
+	defer theirs.Close()
 	g.hashing.patience = 10 * time.Millisecond
-	if no := g.byPassword(netip.Addr{}, "nobody", []byte("x"), &client{}); no == nil || no.Fault != access.FaultBusy {
+	if no := g.byPassword(&conn{raw: ours}, "nobody", []byte("x"), &client{}); no == nil || no.Fault != access.FaultBusy {
 		t.Errorf("refused without a hash: %+v", no)
 	}
 	for range cap(g.hashing.slots) {
 		<-g.hashing.slots
 	}
-	if no := g.byPassword(netip.Addr{}, "nobody", nil, &client{}); no == nil || no.Fault != access.FaultLogin {
+	if no := g.byPassword(&conn{raw: ours}, "nobody", nil, &client{}); no == nil || no.Fault != access.FaultLogin {
 		t.Errorf("nobody, with the password that the hash is of: %+v", no)
 	}
 }

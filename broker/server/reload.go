@@ -26,7 +26,9 @@ const (
 type keeper struct {
 	now   atomic.Pointer[credentials]
 	parts []*part
-	log   *slog.Logger
+	// exposed is whom the users have to be safe from.
+	exposed exposure
+	log     *slog.Logger
 	// changed is told after now has changed.
 	changed func()
 
@@ -34,10 +36,18 @@ type keeper struct {
 	done    chan struct{}
 }
 
-// newKeeper reads files for the first time, when all must be well.
-func newKeeper(files Files, log *slog.Logger) (*keeper, error) {
-	k := &keeper{parts: parts(files), log: log, changed: func() {}}
-	k.now.Store(&credentials{})
+// newKeeper reads cfg's files for the first time, when all must be well.
+func newKeeper(cfg Config) (*keeper, error) {
+	k := &keeper{exposed: cfg.exposure(), log: cfg.Logger, changed: func() {}}
+	k.parts = parts(cfg.Files, k.exposed)
+	first := &credentials{}
+	if cfg.Users != nil {
+		if err := k.exposed.unproven(*cfg.Users); err != nil {
+			return nil, err
+		}
+		first.users = *cfg.Users
+	}
+	k.now.Store(first)
 	if _, err := k.renew(); err != nil {
 		return nil, err
 	}
@@ -127,9 +137,13 @@ func (k *keeper) again() {
 	}
 }
 
-// complain tells of what ends soon.
+// complain tells of what ends soon, and of what is open to everybody.
 func (k *keeper) complain() {
-	for what, end := range k.now.Load().ends() {
+	now := k.now.Load()
+	if names := k.exposed.byNameAlone(now.users); len(names) > 0 {
+		k.log.Warn("without a password: whoever is on this machine may call himself so", "names", listed(names))
+	}
+	for what, end := range now.ends() {
 		if left := time.Until(end); left < soon {
 			k.log.Warn("ends soon", "what", what, "at", end.UTC().Format(time.RFC3339), "days_left", days(left))
 		}

@@ -27,7 +27,7 @@ type Config struct {
 	MQTT, MQTTS, WS, WSS string
 	HTTP                 string // of /healthz, /status and /metrics; empty: none
 
-	// Plaintext lets others than this machine reach MQTT and WS.
+	// Plaintext lets others than this machine reach MQTT, WS and HTTP.
 	Plaintext bool
 	// Origins are the pages that browsers may connect for, such as
 	// https://console.example; none of them without.
@@ -159,11 +159,8 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg}
 	s.shut = sync.OnceValue(s.stop)
-	if s.keeper, err = newKeeper(cfg.Files, cfg.Logger); err != nil {
+	if s.keeper, err = newKeeper(cfg); err != nil {
 		return nil, fmt.Errorf("start broker: %w", err)
-	}
-	if cfg.Users != nil {
-		s.keeper.now.Store(s.keeper.now.Load().with(*cfg.Users))
 	}
 	doors, err := openDoors(cfg, s.keeper)
 	if err != nil {

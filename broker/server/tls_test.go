@@ -137,20 +137,20 @@ func TestOlderTLSIsRefused(t *testing.T) {
 }
 
 func TestWhatIsSaidOnTheWayIsNotReadByOthersUnlessSomebodySaysSo(t *testing.T) {
-	users, err := access.ParseUsers(strings.NewReader("op1 operator\n"))
+	users, err := access.ParseUsers(strings.NewReader("op1 operator " + someHash + "\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []server.Config{{MQTT: "0.0.0.0:0"}, {WS: ":0"}, {MQTT: "[::]:0"}, {WS: "192.0.2.1:80"}} {
+	for _, c := range []server.Config{{MQTT: "0.0.0.0:0"}, {WS: ":0"}, {MQTT: "[::]:0"}, {WS: "192.0.2.1:80"}, {HTTP: "0.0.0.0:0"}} {
 		c.Users = &users
 		if s, err := server.New(c); err == nil {
 			s.Close()
-			t.Errorf("%s%s is served without encryption", c.MQTT, c.WS)
+			t.Errorf("%s%s%s is served without encryption", c.MQTT, c.WS, c.HTTP)
 		} else if !strings.Contains(err.Error(), "--plaintext") {
-			t.Errorf("%s%s: error %v", c.MQTT, c.WS, err)
+			t.Errorf("%s%s%s: error %v", c.MQTT, c.WS, c.HTTP, err)
 		}
 	}
-	s, err := server.New(server.Config{MQTT: "0.0.0.0:0", WS: "0.0.0.0:0", Plaintext: true, Users: &users})
+	s, err := server.New(server.Config{MQTT: "0.0.0.0:0", WS: "0.0.0.0:0", HTTP: "0.0.0.0:0", Plaintext: true, Users: &users})
 	if err != nil {
 		t.Fatal(err)
 	}

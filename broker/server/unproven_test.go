@@ -1,0 +1,110 @@
+package server_test
+
+import (
+	"net"
+	"strings"
+	"testing"
+
+	"troupe/broker/access"
+	"troupe/broker/brokertest"
+	"troupe/broker/server"
+	"troupe/schema"
+)
+
+// someHash is of the password secret.
+var someHash = access.HashPassword("secret", [access.SaltBytes]byte{5}).String()
+
+func TestANameAloneOpensNoDoorBeyondThisMachine(t *testing.T) {
+	ca := brokertest.NewCA(t)
+	var log logged
+	b := brokertest.Start(t, log.into, usersOf(ca, "op1 operator "+someHash+"\nr1 robot\nfleetd fleetd\n"), ca.Broker, func(c *server.Config) {
+		c.MQTTS, c.WSS, c.WS, c.MQTT, c.Plaintext = "0.0.0.0:0", "0.0.0.0:0", "0.0.0.0:0", "127.0.0.1:0", true
+	})
+	at := func(kind string) string {
+		_, port, err := net.SplitHostPort(b.AddrOf(kind))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return "localhost:" + port
+	}
+	hello := func(name string) brokertest.Hello { return brokertest.Hello{Name: name, ClientID: name} }
+	code := func(dial brokertest.Dialer, h brokertest.Hello) byte {
+		c, code := brokertest.TryConnect(t, dial, h)
+		if c != nil {
+			c.Close()
+		}
+		return code
+	}
+	for _, name := range []string{"r1", "fleetd"} {
+		for kind, dial := range map[string]brokertest.Dialer{
+			"mqtts": brokertest.OverTLS(at("mqtts"), ca.TLS()),
+			"wss":   brokertest.OverWebSocket("wss://"+at("wss")+"/mqtt", ca.TLS()),
+			"ws":    brokertest.OverWebSocket("ws://"+at("ws")+"/mqtt", nil),
+		} {
+			if got := code(dial, hello(name)); got != 4 {
+				t.Errorf("%s by %s, beyond this machine, without anything: code %d", name, kind, got)
+			}
+		}
+		if got := code(brokertest.TCP(b.Addr()), hello(name)); got != 0 {
+			t.Errorf("%s on this machine: code %d", name, got)
+		}
+	}
+	for role, name := range map[schema.Role]string{schema.RoleRobot: "r1", schema.RoleFleetd: "fleetd"} {
+		if got := code(brokertest.OverTLS(at("mqtts"), ca.TLS(ca.Client(role, name))), hello(name)); got != 0 {
+			t.Errorf("%s with its certificate: code %d", name, got)
+		}
+	}
+	op := hello("op1")
+	op.Password = "secret"
+	if got := code(brokertest.OverTLS(at("mqtts"), ca.TLS()), op); got != 0 {
+		t.Errorf("op1 with his password: code %d", got)
+	}
+	if !log.holds("without a password") || !log.holds("[fleetd r1]") {
+		t.Error("nobody is warned that on this machine a name is enough")
+	}
+
+	ca.Write("users", []byte("op1 operator\nr1 robot\n"))
+	eventually(t, "a complaint about op1", func() bool { return log.holds("a new file is not taken") && log.holds("op1 has no password") })
+	if got := code(brokertest.OverTLS(at("mqtts"), ca.TLS()), hello("op1")); got != 4 {
+		t.Errorf("op1 after his hash was taken away: code %d", got)
+	}
+}
+
+func TestABrokerDoesNotStartWithNamesThatNothingProves(t *testing.T) {
+	ca := brokertest.NewCA(t)
+	pair := server.Files{Cert: ca.Path("server.pem"), Key: ca.Path("server.key.pem")}
+	withCA := pair
+	withCA.ClientCA = ca.Path("ca.pem")
+	for _, c := range []struct {
+		what, users string
+		cfg         server.Config
+		refused     string // empty: it starts
+	}{
+		{"every role, no CA", "fleetd fleetd\nop1 operator " + someHash + "\nr1 robot\n", server.Config{MQTTS: "0.0.0.0:0", Files: pair}, "fleetd, r1"},
+		{"an operator, for whom no certificate is made", "op1 operator\nr1 robot\n", server.Config{MQTTS: "0.0.0.0:0", Files: withCA}, "op1 has no password"},
+		{"in the clear, on a network that is ours alone", "op1 operator\n", server.Config{MQTT: "0.0.0.0:0", Plaintext: true}, "op1 has no password"},
+		{"as WebSocket", "obs observer\n", server.Config{WSS: ":0", Files: withCA}, "obs has no password"},
+		{"those who have certificates", "r1 robot\nfleetd fleetd\n", server.Config{MQTTS: "0.0.0.0:0", Files: withCA}, ""},
+		{"on this machine", "op1 operator\nr1 robot\n", server.Config{MQTT: "127.0.0.1:0", MQTTS: "localhost:0", Files: pair}, ""},
+	} {
+		users, err := access.ParseUsers(strings.NewReader(c.users))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ca.Write("users", []byte(c.users))
+		inFile, within := c.cfg, c.cfg
+		inFile.Files.Users, within.Users = ca.Path("users"), &users
+		for how, cfg := range map[string]server.Config{"in a file": inFile, "within the process": within} {
+			s, err := server.New(cfg)
+			if s != nil {
+				s.Close()
+			}
+			switch {
+			case c.refused == "" && err != nil:
+				t.Errorf("%s, %s: %v", c.what, how, err)
+			case c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused) || !strings.Contains(err.Error(), "hash-password")):
+				t.Errorf("%s, %s: error %v, want one with %q and the way out", c.what, how, err, c.refused)
+			}
+		}
+	}
+}
