@@ -73,3 +73,42 @@ func TestARobotThatRequiresSignaturesTakesOnlyWhatItsFleetSigned(t *testing.T) {
 		})
 	})
 }
+
+func TestOnlyTheFleetReleasesTheStopsOfARobotThatRequiresSignatures(t *testing.T) {
+	in(t, []kind{ours, mosquitto}, func(w *world) {
+		own, all := on("r1", "desired/stop"), schema.DefaultNamespace.Topic(schema.TopicFleetStop)
+		w.recorder.Allow(own)
+		w.recorder.Allow(all)
+		key := filepath.Join(w.folder, "desk.key")
+		trusted := strings.TrimSpace(w.do("key", "new", key))
+		w.startDesk() // that does not sign yet
+		w.robot("r1", "", "--signing", "require", "--trust-key", trusted)
+		w.known("r1")
+		w.enabled("r1")
+		one, every := w.stops("r1"), w.stops("--all")
+		w.holds("r1", one, every)
+		w.onRecord(one, every)
+
+		w.fleetd.kill()
+		w.startDesk("--sign-key", key)
+		signed := is(w, own, "what is held, signed", func(d schema.DesiredStop) bool { return d.Sig != nil && len(d.Stops) == 2 })
+		is(w, all, "the stop of all, signed", func(d schema.FleetStop) bool { return d.Sig != nil && d.Active })
+
+		// Whoever can write to the broker.
+		forged := `{"rev":9000000000000000,"authority":"` + signed.Authority + `","ts":"2026-11-21T12:00:00.000Z",`
+		mark := w.eye.mark()
+		w.send("admin", own, forged+`"stops":[]}`, "-r")
+		w.send("admin", all, forged+`"active":false}`, "-r")
+		for _, said := range []string{"robot stop", "fleet stop"} {
+			becomes(w, mark, on("r1", "event"), "the refusal of the forged "+said, func(e schema.Event) bool {
+				return e.Type == string(schema.ReasonBadSignature) && e.Cause == said && strings.Contains(string(e.Data), "9000000000000000")
+			})
+		}
+		w.holds("r1", one, every)
+		w.refusesEnable("r1", one)
+
+		w.do("stop", "release", one, every, "--why", "the stage is clear")
+		w.holds("r1")
+		w.enabled("r1")
+	})
+}

@@ -260,6 +260,12 @@ func (s *stops) record(ctx context.Context) {
 		s.f.databaseFailed("stops not put on record", err)
 		return
 	}
+	if !loaded {
+		if err := s.renew(ctx, db); err != nil {
+			s.f.databaseFailed("stops not signed", err)
+			return
+		}
+	}
 	if err := s.read(ctx, db); err != nil {
 		s.f.databaseFailed("stops not read", err)
 	}
@@ -300,6 +306,33 @@ func (s *stops) write(ctx context.Context, db *store.Store, waiting []spool.Entr
 	s.mu.Lock()
 	s.waiting = s.waiting[len(waiting):]
 	s.mu.Unlock()
+	signal(s.f.outbox.wake)
+	return nil
+}
+
+// renew tells again, signed, what is held and was told unsigned or by another key.
+func (s *stops) renew(ctx context.Context, db *store.Store) error {
+	told := 0
+	err := db.Tx(ctx, func(tx *store.Tx) error {
+		rows, err := tx.Stops(ctx)
+		if err != nil {
+			return err
+		}
+		documents, err := tx.ToldStops(ctx)
+		if err != nil {
+			return err
+		}
+		now := time.Now()
+		c, err := stop.Renew(rows, documents, now)
+		if told = len(c.Documents); err != nil || told == 0 {
+			return err
+		}
+		return tx.ApplyStops(ctx, c, now)
+	})
+	if err != nil || told == 0 {
+		return err
+	}
+	s.f.log.Info("stops that are held are told again, signed", "documents", told)
 	signal(s.f.outbox.wake)
 	return nil
 }

@@ -2,12 +2,14 @@ package stop
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"troupe/schema"
+	"troupe/schema/sign"
 )
 
 // CodeNotHeld is the problem of a release that names no stop that is held.
@@ -151,15 +153,34 @@ func (p *plan) changes() (Changes, error) {
 			held[l.Robot] = append(held[l.Robot], l)
 		}
 	}
-	for robot := range p.robots {
+	for _, robot := range slices.Sorted(maps.Keys(p.robots)) {
 		d, err := p.document(robot, held[robot])
 		if err != nil {
 			return Changes{}, err
 		}
 		c.Documents = append(c.Documents, d)
 	}
-	slices.SortFunc(c.Documents, func(a, b Document) int { return strings.Compare(a.Robot, b.Robot) })
+	c.Counter = p.rows.Seal.Counter
 	return c, nil
+}
+
+// Renew plans to tell again what is held where it was told without the signature
+// that it would have today: a robot that asks for one is released only from what it
+// was told with one. told are the newest documents, by robot.
+func Renew(rows Rows, told map[string][]byte, now time.Time) (Changes, error) {
+	p := newPlan(rows, now)
+	for at, l := range p.latches {
+		if !l.Held() || len(told[at.robot]) == 0 {
+			continue
+		}
+		was, _ := schema.Decode[struct {
+			Sig *schema.Signature `json:"sig"`
+		}](told[at.robot])
+		if rows.Seal.Outdated(was.Sig) {
+			p.robots[at.robot] = true
+		}
+	}
+	return p.changes()
 }
 
 // document says what is held on one robot, or on all. Its revision is the fleet's
@@ -176,19 +197,27 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 	ts := schema.TimeOf(p.now)
 	var err error
 	if robot == "" {
-		doc := schema.FleetStop{Rev: d.Rev, Authority: p.rows.Authority, TS: ts}
+		doc := schema.FleetStop{Rev: d.Rev, Authority: p.rows.Authority, TS: ts, Counter: p.rows.Seal.Next(p.now)}
 		if n := len(held); n > 0 {
 			l := held[n-1] // one at a time; the others are in each robot's own document
 			doc.Active, doc.ID, doc.Level, doc.By, doc.Why = true, l.ID, l.Level, l.By, l.Why
 		}
-		d.Payload, err = fitting(schema.TopicFleetStop, &doc, func() { doc.Why = "" })
+		d.Payload, err = fitting(schema.TopicFleetStop, &doc, func() (err error) {
+			doc.Sig = nil
+			doc.Sig, err = p.rows.Seal.Wish(sign.FleetStop, "", doc)
+			return err
+		}, func() { doc.Why, doc.By = "", bounded(doc.By, 63) })
 		return d, err
 	}
-	doc := schema.DesiredStop{Rev: d.Rev, Authority: p.rows.Authority, Stops: []schema.StopLatch{}, TS: ts}
+	doc := schema.DesiredStop{Rev: d.Rev, Authority: p.rows.Authority, Stops: []schema.StopLatch{}, TS: ts, Counter: p.rows.Seal.Next(p.now)}
 	for _, l := range held[:min(len(held), maxHeld)] {
 		doc.Stops = append(doc.Stops, schema.StopLatch{ID: l.ID, Level: l.Level, By: l.By, Why: l.Why, Since: schema.TimeOf(l.AskedAt)})
 	}
-	d.Payload, err = fitting(schema.TopicDesiredStop, &doc, func() {
+	d.Payload, err = fitting(schema.TopicDesiredStop, &doc, func() (err error) {
+		doc.Sig = nil
+		doc.Sig, err = p.rows.Seal.Wish(sign.Stop, robot, doc)
+		return err
+	}, func() {
 		for i := range doc.Stops {
 			doc.Stops[i].Why, doc.Stops[i].By = "", ""
 		}
@@ -196,17 +225,23 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 	return d, err
 }
 
-// fitting encodes a document, without what is only for people if it is too big.
-func fitting(topic schema.TopicKind, doc any, shorten func()) ([]byte, error) {
-	payload, err := schema.Encode(doc)
-	if err == nil && len(payload) > schema.TopicOf(topic).MaxBytes {
+// fitting signs and encodes a document, without what is only for people if it is
+// too big.
+func fitting(topic schema.TopicKind, doc any, seal func() error, shorten func()) ([]byte, error) {
+	for short := false; ; short = true {
+		err := seal()
+		if err != nil {
+			return nil, fmt.Errorf("sign %s: %w", topic, err)
+		}
+		payload, err := schema.Encode(doc)
+		if err != nil {
+			return nil, fmt.Errorf("write %s: %w", topic, err)
+		}
+		if short || len(payload) <= schema.TopicOf(topic).MaxBytes {
+			return payload, nil
+		}
 		shorten()
-		payload, err = schema.Encode(doc)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("write %s: %w", topic, err)
-	}
-	return payload, nil
 }
 
 // legible is what of a text every database and every document takes: no stop is

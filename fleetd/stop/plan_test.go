@@ -1,6 +1,8 @@
 package stop
 
 import (
+	"bytes"
+	"crypto/ed25519"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"troupe/schema"
+	"troupe/schema/sign"
 )
 
 var start = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
@@ -22,10 +25,35 @@ type desk struct {
 	rows Rows
 	told map[string]schema.DesiredStop
 	all  schema.FleetStop
+
+	payloads map[string][]byte // as told, by robot
+}
+
+var key = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize))
+
+// verify holds that a document is signed for whom it is told to, under a counter of
+// its own.
+func (d *desk) verify(doc Document, kind sign.Kind, counter int64, sig *schema.Signature) {
+	d.t.Helper()
+	d.payloads[doc.Robot] = doc.Payload
+	if d.rows.Seal.Key == nil {
+		if sig != nil || counter != 0 {
+			d.t.Fatalf("a desk without a key signed %s", doc.Payload)
+		}
+		return
+	}
+	sum, err := sign.Digest(doc.Payload)
+	if err == nil {
+		err = sign.Ring{sign.PublicKey(sign.SignsWishes, d.rows.Seal.Key)}.Wish(sign.Wish{Kind: kind, Robot: doc.Robot, Document: sum}, sig)
+	}
+	if err != nil || counter <= d.rows.Seal.Counter {
+		d.t.Fatalf("counter %d after %d, %v: %s", counter, d.rows.Seal.Counter, err, doc.Payload)
+	}
+	d.rows.Seal.Counter = counter
 }
 
 func newDesk(t rapid.TB) *desk {
-	return &desk{t: t, told: map[string]schema.DesiredStop{}, rows: Rows{Authority: "desk", Revs: map[string]int64{}, Robots: []Robot{
+	return &desk{t: t, told: map[string]schema.DesiredStop{}, payloads: map[string][]byte{}, rows: Rows{Authority: "desk", Seal: sign.Seal{Key: key}, Revs: map[string]int64{}, Robots: []Robot{
 		{"r1", map[string]string{"site": "museum"}}, {"r2", map[string]string{"site": "shop"}}}}}
 }
 
@@ -44,6 +72,7 @@ func (d *desk) apply(c Changes) {
 			if len(problems) > 0 || len(doc.Payload) > schema.TopicOf(schema.TopicFleetStop).MaxBytes {
 				d.t.Fatalf("fleet/stop of %d bytes: %v", len(doc.Payload), problems)
 			}
+			d.verify(doc, sign.FleetStop, v.Counter, v.Sig)
 			d.all = v
 			continue
 		}
@@ -51,7 +80,11 @@ func (d *desk) apply(c Changes) {
 		if len(problems) > 0 || len(doc.Payload) > schema.TopicOf(schema.TopicDesiredStop).MaxBytes {
 			d.t.Fatalf("desired/stop of %d bytes: %v", len(doc.Payload), problems)
 		}
+		d.verify(doc, sign.Stop, v.Counter, v.Sig)
 		d.told[doc.Robot] = v
+	}
+	if d.rows.Seal.Counter != max(c.Counter, d.rows.Seal.Counter) {
+		d.t.Fatalf("counter %d was given out, and %d is to be kept", d.rows.Seal.Counter, c.Counter)
 	}
 }
 
@@ -97,6 +130,34 @@ func TestAStopIsWrittenDownWhereItIsMeantAndReleasedByItsID(t *testing.T) {
 	}
 	if problems := d.release(6, "a"); len(problems) != 1 {
 		t.Errorf("released twice: %v", problems)
+	}
+}
+
+func TestWhatIsHeldUnsignedIsToldAgainOnceTheDeskSigns(t *testing.T) {
+	d := newDesk(t)
+	d.rows.Seal.Key = nil
+	d.hold(1, Order{ID: "a", Level: schema.StopStop, At: at(1), Robots: []string{"r1", "r2"}})
+	d.hold(2, Order{ID: "b", Level: schema.StopStop, At: at(2), All: true})
+	d.hold(3, Order{ID: "c", Level: schema.StopStop, At: at(3), Robots: []string{"r2"}})
+	d.release(4, "b")
+	d.release(5, "c")
+	renew := func() Changes {
+		c, err := Renew(d.rows, d.payloads, at(6))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.apply(c)
+		return c
+	}
+	if c := renew(); len(c.Documents) > 0 {
+		t.Errorf("without a key %d documents are told again", len(c.Documents))
+	}
+	d.rows.Seal.Key = key
+	if c := renew(); len(c.Documents) != 2 || d.on("r1") != "a" || d.on("r2") != "a" || d.all.Active { // nothing is held on all
+		t.Errorf("told again were %+v; r1 %q, r2 %q", c.Documents, d.on("r1"), d.on("r2"))
+	}
+	if c := renew(); len(c.Documents) > 0 {
+		t.Errorf("what is signed is told again: %+v", c.Documents)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"troupe/schema"
+	"troupe/schema/sign"
 )
 
 // Latch is one stop that is, or was, held on one robot.
@@ -95,6 +96,7 @@ type Rows struct {
 	Robots    []Robot          // all of the fleet
 	Latches   []Latch          // all that are held, and all that ever had one of the ids in question
 	Revs      map[string]int64 // of the newest document by robot, that of all under the empty name
+	Seal      sign.Seal
 }
 
 // Document is what one robot, or all, are told from now on.
@@ -114,6 +116,7 @@ type Changes struct {
 	Latches   []Latch // as they now are
 	Documents []Document
 	Notes     []Note
+	Counter   int64 // the newest release counter that is given out now
 }
 
 // Empty reports whether everything is as it should be already.

@@ -36,6 +36,10 @@ func (t *Tx) Stops(ctx context.Context, ids ...string) (stop.Rows, error) {
 	if err := t.row(ctx, `SELECT authority FROM fleet WHERE only_row = 1`).Scan(&rows.Authority); err != nil {
 		return rows, fmt.Errorf("read the fleet's name: %w", err)
 	}
+	var err error
+	if rows.Seal, err = t.seal(ctx); err != nil {
+		return rows, err
+	}
 	robots, err := t.Robots(ctx, selector.All())
 	if err != nil {
 		return rows, err
@@ -67,6 +71,26 @@ func (t *Tx) Stops(ctx context.Context, ids ...string) (stop.Rows, error) {
 		rows.Revs[v.robot] = v.n
 	}
 	return rows, nil
+}
+
+// ToldStops are the newest documents of stops, by robot; that of all robots under
+// the empty name.
+func (t *Tx) ToldStops(ctx context.Context) (map[string][]byte, error) {
+	type document struct {
+		robot   string
+		payload []byte
+	}
+	all, err := list(ctx, t.reads, func(scan func(...any) error) (v document, err error) {
+		return v, scan(&v.robot, &v.payload)
+	}, `SELECT robot, payload FROM desired WHERE kind = 'desired_stop' UNION ALL SELECT '', payload FROM fleet_documents WHERE kind = 'fleet_stop'`)
+	if err != nil {
+		return nil, fmt.Errorf("read the documents of stops: %w", err)
+	}
+	told := make(map[string][]byte, len(all))
+	for _, v := range all {
+		told[v.robot] = v.payload
+	}
+	return told, nil
 }
 
 // ApplyStops carries a plan out: the stops, the documents that say so, and the
@@ -106,6 +130,9 @@ func (t *Tx) ApplyStops(ctx context.Context, c stop.Changes, now time.Time) erro
 		if err := t.Note(ctx, now, library.Note(n)); err != nil {
 			return err
 		}
+	}
+	if err := t.keepCounter(ctx, c.Counter); err != nil {
+		return err
 	}
 	return t.post(ctx, messages, now)
 }

@@ -11,6 +11,7 @@ import (
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
+	"troupe/schema/sign"
 )
 
 // The stops that people hold: where they come from, how they are kept and told.
@@ -25,8 +26,11 @@ const diskLatch = "unreadable-disk"
 type (
 	// Stopped is desired/stop or fleet/stop as it came.
 	Stopped struct {
-		latch.Document
-		N uint64 // as of Command
+		latch.Document        // its Weight is found out here
+		Counter        int64  // of the document
+		Digest         string // as of Wished
+		Sig            *schema.Signature
+		N              uint64 // as of Command
 	}
 
 	// Called is a client's live stop as it came; any payload is one.
@@ -47,6 +51,9 @@ type called struct {
 	unchanged  bool // it was held already
 }
 
+// stopWish is what the signatures of the documents of stops are about.
+var stopWish = map[latch.Source]sign.Wish{latch.Robot: {Kind: sign.Stop}, latch.Fleet: {Kind: sign.FleetStop}}
+
 // labels are the robot's own, as its fleet told it, and whether it did.
 func (t *turn) labels() (map[string]string, bool) { return t.cfg.Labels, t.config.rev > 0 }
 
@@ -63,8 +70,28 @@ func (t *turn) stopDocument(ev Stopped) {
 	for i := range doc.Stops {
 		doc.Stops[i].By, doc.Stops[i].Why = legible(doc.Stops[i].By), legible(doc.Stops[i].Why)
 	}
+	w, v := stopWish[doc.From], vouched{}
+	if doc.Problem == "" {
+		if w.Authority, w.Rev, w.Counter, w.Document = doc.Authority, doc.Rev, ev.Counter, ev.Digest; doc.From == latch.Robot {
+			w.Robot = t.cfg.ID
+		}
+		v = t.vouch(w, ev.Sig, nil, nil)
+	}
+	switch v.refused {
+	case "":
+		if v.verified && (t.authority == "" || t.authority == doc.Authority) && t.marks.Note(w) {
+			t.do(SaveSetting{countersSetting, string(t.encode(t.marks))})
+		}
+	case schema.ReasonStaleRevision:
+		doc.Weight = latch.Repeated
+	default:
+		doc.Weight = latch.Claimed
+	}
 	d := t.latching(doc, ev.N)
 	t.tooOld(d)
+	if d.Ignored == "" && doc.Weight == latch.Claimed {
+		d.Ignored, d.Detail = v.refused, v.detail
+	}
 	if d.Ignored != "" {
 		t.tell(string(d.Ignored), "safety", string(ev.From)+" stop", "", described{Reason: d.Ignored, Detail: d.Detail})
 	}

@@ -127,7 +127,7 @@ func (p *player) happen(text, word string, args []string) {
 		p.drive(args)
 	case "wish":
 		p.wish(args)
-	case "holds", "fleet-holds": // a document of stops: rev, authority, and id:level of each stop
+	case "holds", "fleet-holds": // a document of stops: rev, authority, counter, and id:level of each stop
 		p.holds(word, args)
 	case "call", "retained-call":
 		_, payload, _ := strings.Cut(text, arg(0))
@@ -196,11 +196,14 @@ func (p *player) holds(word string, args []string) {
 	if word == "fleet-holds" {
 		doc.From = latch.Fleet
 	}
+	var counter int64
 	for _, a := range args {
 		key, value, named := strings.Cut(a, "=")
 		switch {
 		case key == "rev":
 			doc.Rev, _ = strconv.ParseInt(value, 10, 64)
+		case key == "counter":
+			counter, _ = strconv.ParseInt(value, 10, 64)
 		case key == "authority":
 			doc.Authority = value
 		case a == "{{{":
@@ -210,7 +213,10 @@ func (p *player) holds(word string, args []string) {
 			doc.Stops = append(doc.Stops, schema.StopLatch{ID: id, Level: schema.StopLevel(cmp.Or(level, "stop")), By: "anna", Why: "children on the stage", Since: epoch})
 		}
 	}
-	p.rig.give(Stopped{Document: doc})
+	d := schema.DesiredStop{Rev: doc.Rev, Authority: doc.Authority, Stops: doc.Stops, Counter: cmp.Or(counter, doc.Rev)}
+	kind := map[latch.Source]sign.Kind{latch.Robot: sign.Stop, latch.Fleet: sign.FleetStop}[doc.From]
+	d.Sig = p.seal(kind, d)
+	p.rig.give(Stopped{Document: doc, Counter: d.Counter, Sig: d.Sig, Digest: digestOf(p.rig.t, d)})
 }
 
 // drive sends frames as the one does who has control: CLIENT DURATION VX WZ.

@@ -75,6 +75,9 @@ func (t *turn) vouch(w sign.Wish, sig *schema.Signature, pin *schema.StoryPin, r
 		return v // that it is not obeyed is told already
 	}
 	kind, level, hint := "untrusted_wish", schema.AlertError, "the robot keeps what it has; see who writes to the broker, and which keys the robot trusts"
+	if w.Kind == sign.Stop || w.Kind == sign.FleetStop {
+		hint = "its stops hold, and it releases none; see who writes to the broker, which key the desk signs with, and which keys the robot trusts"
+	}
 	if reason == schema.ReasonEquivocation {
 		kind, level = "equivocation", schema.AlertCritical
 	}

@@ -10,6 +10,11 @@
 // reset at the robot, and what nobody wrote down cannot be released by a
 // document that never knew of it.
 //
+// Documents may come late, twice, out of order or not at all. Of each stop the
+// newest document decides that has spoken of it: one that names it holds it, until
+// a newer one leaves it out. So no stop is lost because something newer came first,
+// and none that was let go of is held again by an old copy.
+//
 // It does not stop anything: what is held is a fact to the safety core, which
 // goes down at once and grants no enable while anything is held.
 package latch
@@ -53,19 +58,32 @@ const MoreID = "more-stops"
 // any number of ids.
 const MaxLoose = 32
 
+// MaxLet bounds the released stops that are remembered of each document.
+const MaxLet = 64
+
 // Latch is one stop that is held.
 type Latch struct {
 	schema.StopLatch
-	Phase   Phase `json:"phase"`
-	ByRobot bool  `json:"by_robot,omitzero"` // the newest document of this robot has it
-	ByFleet bool  `json:"by_fleet,omitzero"` // the newest document of all robots has it
+	Phase Phase `json:"phase"`
+	// The newest revisions, of this robot's document and of that of all robots, that
+	// name it; 0 = none holds it.
+	ByRobot int64 `json:"by_robot,omitzero"`
+	ByFleet int64 `json:"by_fleet,omitzero"`
 }
 
-func (l *Latch) holds(s Source) *bool {
+// by is the newest revision of the document that names the latch.
+func (l *Latch) by(s Source) *int64 {
 	if s == Robot {
 		return &l.ByRobot
 	}
 	return &l.ByFleet
+}
+
+// Let is a stop that a document let go of.
+type Let struct {
+	ID   string `json:"id"`
+	From Source `json:"from"`
+	Rev  int64  `json:"rev"` // the newest that left it out
 }
 
 // State is what is kept on the disk, whole. The zero value holds nothing and
@@ -74,7 +92,12 @@ type State struct {
 	Authority string  `json:"authority,omitempty"` // whose documents release
 	RobotRev  int64   `json:"robot_rev,omitzero"`  // newest taken, of that authority
 	FleetRev  int64   `json:"fleet_rev,omitzero"`
-	Latches   []Latch `json:"latches"` // in the order of their arrival
+	Latches   []Latch `json:"latches"`       // in the order of their arrival
+	Let       []Let   `json:"let,omitempty"` // at most MaxLet of each document
+	// Documents below these revisions hold nothing that is not held: which stops were
+	// let go of in their time is forgotten.
+	RobotFloor int64 `json:"robot_floor,omitzero"`
+	FleetFloor int64 `json:"fleet_floor,omitzero"`
 }
 
 func (s *State) rev(of Source) *int64 {
@@ -82,6 +105,13 @@ func (s *State) rev(of Source) *int64 {
 		return &s.RobotRev
 	}
 	return &s.FleetRev
+}
+
+func (s *State) floor(of Source) *int64 {
+	if of == Robot {
+		return &s.RobotFloor
+	}
+	return &s.FleetFloor
 }
 
 // Facts are what the robot knows of itself.
@@ -95,6 +125,16 @@ type Facts struct {
 // Input is something that may add or release latches.
 type Input interface{ input() }
 
+// Weight is what a document may do.
+type Weight int
+
+// The weights.
+const (
+	Word     Weight = iota // it is its fleet's word: it holds and releases
+	Repeated               // it was its fleet's word: it holds what was not let go of since, and releases nothing
+	Claimed                // nobody vouches for it: it holds as anybody's stop does, and releases nothing
+)
+
 // The inputs.
 type (
 	// Document is desired/stop or fleet/stop as it came.
@@ -104,6 +144,7 @@ type (
 		Rev       int64
 		Authority string
 		Stops     []schema.StopLatch // of fleet/stop none or one
+		Weight    Weight
 	}
 	// Asked is a live stop, or one that came as a command.
 	Asked struct {
@@ -136,7 +177,7 @@ func (m Move) Let() bool  { return m.To == Free }
 type Decision struct {
 	Moves   []Move
 	Changed bool          // what is kept is another than before
-	Ignored schema.Reason // stale_revision, wrong_authority: why a document released nothing
+	Ignored schema.Reason // stale_revision, wrong_authority: why a document is not taken for the newest
 	Detail  string
 }
 

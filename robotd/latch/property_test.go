@@ -1,9 +1,11 @@
 package latch
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"pgregory.net/rapid"
 
 	"troupe/schema"
@@ -25,6 +27,7 @@ func drawDocument(t *rapid.T) Document {
 	d := Document{
 		From: rapid.SampledFrom([]Source{Robot, Fleet}).Draw(t, "from"), Rev: rapid.Int64Range(1, 12).Draw(t, "rev"),
 		Authority: rapid.SampledFrom([]string{"desk", "desk", "desk", "other"}).Draw(t, "authority"), Stops: drawStops(t),
+		Weight: rapid.SampledFrom([]Weight{Word, Word, Word, Repeated, Claimed}).Draw(t, "weight"),
 	}
 	if rapid.IntRange(0, 5).Draw(t, "garbled") == 0 {
 		return Document{From: d.From, Problem: "syntax"}
@@ -40,8 +43,9 @@ func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s State
 		f := Facts{Robot: "r1", Authority: "desk"}
-		newest := map[Source]int64{}          // revisions of the robot's own fleet that were taken
-		wrote := map[string]map[Source]bool{} // by id: which of its documents has it, since it was last asked for
+		newest := map[Source]int64{}           // revisions of the robot's own fleet that were taken
+		wrote := map[string]map[Source]int64{} // by id: the revision of each of its documents that named it last, since it was last asked for
+		let := map[string]map[Source]int64{}   // by id: the newest revision of each that let go of it
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			before := slices.Clone(s.Latches)
 			var in Input
@@ -54,7 +58,7 @@ func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 			default:
 				in = drawDocument(t)
 			}
-			d := Step(&s, 0, f, in)
+			Step(&s, 0, f, in)
 			doc, isDoc := in.(Document)
 			own := isDoc && doc.Problem == "" && doc.Authority == "desk"
 			for _, l := range before {
@@ -73,11 +77,14 @@ func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 				switch {
 				case !own:
 					t.Fatalf("%s was released by %+v", l.ID, doc)
-				case doc.Rev <= newest[doc.From]:
-					t.Fatalf("%s was released by revision %d after %d", l.ID, doc.Rev, newest[doc.From])
+				case doc.Weight != Word:
+					t.Fatalf("%s was released by a document that nobody vouches for: %+v", l.ID, doc)
 				case l.ID == illegibleID(doc.From):
-				case !wrote[l.ID][doc.From] || len(wrote[l.ID]) > 1:
-					t.Fatalf("%s was released by a document that did not hold it alone: %v", l.ID, wrote[l.ID])
+					if doc.Rev <= newest[doc.From] {
+						t.Fatalf("%s was released by revision %d after %d", l.ID, doc.Rev, newest[doc.From])
+					}
+				case wrote[l.ID][doc.From] == 0 || len(wrote[l.ID]) > 1 || doc.Rev <= wrote[l.ID][doc.From]:
+					t.Fatalf("%s was released by revision %d of %s, which did not hold it alone before: %v", l.ID, doc.Rev, doc.From, wrote[l.ID])
 				}
 			}
 			// What was asked for is held.
@@ -91,7 +98,7 @@ func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 					t.Fatal("an unreadable stop does not hold")
 				}
 				for _, stop := range in.Stops {
-					if !has(&s, stop.ID) && d.Ignored != schema.ReasonStaleRevision {
+					if !has(&s, stop.ID) && in.Rev >= let[stop.ID][in.From] {
 						t.Fatalf("%s is not held", stop.ID)
 					}
 				}
@@ -100,25 +107,30 @@ func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 			if a, ok := in.(Asked); ok && a.Anew {
 				delete(wrote, a.ID)
 			}
-			if own && doc.Rev > newest[doc.From] {
-				newest[doc.From] = doc.Rev
-				for _, set := range wrote {
-					delete(set, doc.From)
-				}
+			if own && doc.Weight != Claimed {
+				named := map[string]bool{}
 				for _, stop := range doc.Stops {
+					named[stop.ID] = true
+					loose := len(wrote[stop.ID]) == 0 && slices.ContainsFunc(before, func(l Latch) bool { return l.ID == stop.ID })
+					if doc.Rev < let[stop.ID][doc.From] || loose && doc.Rev <= newest[doc.From] {
+						continue
+					}
 					if wrote[stop.ID] == nil {
-						wrote[stop.ID] = map[Source]bool{}
+						wrote[stop.ID] = map[Source]int64{}
 					}
-					wrote[stop.ID][doc.From] = true
+					wrote[stop.ID][doc.From] = max(wrote[stop.ID][doc.From], doc.Rev)
 				}
-			} else if own && doc.Rev == newest[doc.From] {
-				for _, stop := range doc.Stops {
-					if !slices.ContainsFunc(before, func(l Latch) bool { return l.ID == stop.ID }) {
-						if wrote[stop.ID] == nil {
-							wrote[stop.ID] = map[Source]bool{}
+				for id, by := range wrote {
+					if doc.Weight == Word && !named[id] && by[doc.From] > 0 && by[doc.From] < doc.Rev {
+						delete(by, doc.From)
+						if let[id] == nil {
+							let[id] = map[Source]int64{}
 						}
-						wrote[stop.ID][doc.From] = true
+						let[id][doc.From] = doc.Rev
 					}
+				}
+				if doc.Weight == Word {
+					newest[doc.From] = max(newest[doc.From], doc.Rev)
 				}
 			}
 			for id := range wrote {
@@ -128,6 +140,140 @@ func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A desk holds and releases stops, each document the whole set under the next
+// revision, and a network that brings them in any order, twice or not at all.
+func TestDocumentsInAnyOrderHoldWhatTheNewestOneHolds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var told []Document // by the desk, in its order
+		held := map[string]bool{}
+		for rev := range rapid.Int64Range(1, 12).Draw(t, "documents") {
+			for _, id := range rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 3).Draw(t, "changes") {
+				held[id] = !held[id]
+			}
+			doc := Document{From: Robot, Rev: rev + 1, Authority: "desk"}
+			for id, is := range held {
+				if is {
+					doc.Stops = append(doc.Stops, schema.StopLatch{ID: id, Level: schema.StopStop})
+				}
+			}
+			told = append(told, doc)
+		}
+		var s State
+		f := Facts{Robot: "r1", Authority: "desk"}
+		var newest Document
+		left := map[string]int64{} // the newest revision that this robot saw let go of it
+		for range rapid.IntRange(1, 30).Draw(t, "deliveries") {
+			doc := rapid.SampledFrom(told).Draw(t, "document")
+			doc.Weight = rapid.SampledFrom([]Weight{Word, Word, Word, Repeated}).Draw(t, "weight")
+			if doc.Rev >= newest.Rev {
+				doc.Weight = Word // what is newest was told never before
+			}
+			before := s.Latches
+			s.Latches = slices.Clone(before)
+			Step(&s, 0, f, doc)
+			names := func(d Document, id string) bool {
+				return slices.ContainsFunc(d.Stops, func(l schema.StopLatch) bool { return l.ID == id })
+			}
+			if doc.Rev >= newest.Rev {
+				newest = doc
+			}
+			for _, stop := range newest.Stops {
+				if !has(&s, stop.ID) {
+					t.Fatalf("revision %d is the newest that came, and its %s is not held after revision %d", newest.Rev, stop.ID, doc.Rev)
+				}
+			}
+			if doc.Rev == newest.Rev && len(s.Latches) != len(newest.Stops) {
+				t.Fatalf("revision %d came and holds %v; held are %+v", doc.Rev, newest.Stops, s.Latches)
+			}
+			for _, l := range before {
+				if has(&s, l.ID) {
+					continue
+				}
+				if names(doc, l.ID) || doc.Weight != Word || l.ByRobot >= doc.Rev {
+					t.Fatalf("%s, which revision %d held, was lost to revision %d", l.ID, l.ByRobot, doc.Rev)
+				}
+				left[l.ID] = max(left[l.ID], doc.Rev)
+			}
+			for _, l := range s.Latches {
+				if was := slices.ContainsFunc(before, func(w Latch) bool { return w.ID == l.ID }); !was && doc.Rev < left[l.ID] {
+					t.Fatalf("%s, which revision %d let go of, is held again by revision %d", l.ID, left[l.ID], doc.Rev)
+				}
+			}
+			if wall := rapid.IntRange(0, 9).Draw(t, "restart"); wall == 0 { // from the disk
+				text, err := json.Marshal(&s)
+				if err == nil {
+					s = State{}
+					err = json.Unmarshal(text, &s)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+func TestAStopInAnOlderDocumentIsNotLostToOneFromTheFuture(t *testing.T) {
+	var s State
+	f := Facts{Robot: "r1", Authority: "desk"}
+	// Somebody wrote one by hand, and was generous with the revision.
+	Step(&s, 0, f, Document{From: Robot, Rev: 1 << 50, Authority: "desk"})
+	Step(&s, 0, f, Document{From: Robot, Rev: 7, Authority: "desk", Stops: []schema.StopLatch{{ID: "a", Level: schema.StopStop}}})
+	if !has(&s, "a") {
+		t.Error("the desk's stop does not hold")
+	}
+	Step(&s, 0, f, Document{From: Robot, Rev: 8, Authority: "desk"})
+	if has(&s, "a") {
+		t.Error("the desk does not get its stop released")
+	}
+	Step(&s, 0, f, Document{From: Robot, Rev: 7, Authority: "desk", Stops: []schema.StopLatch{{ID: "a", Level: schema.StopStop}}})
+	if has(&s, "a") {
+		t.Error("an old copy holds it again")
+	}
+}
+
+func TestWhatIsRememberedOfReleasesIsBoundedAndStaysReleased(t *testing.T) {
+	var s State
+	f := Facts{Robot: "r1", Authority: "desk"}
+	of := func(i int) Document {
+		return Document{From: Robot, Rev: int64(2 * i), Authority: "desk", Stops: []schema.StopLatch{{ID: fmt.Sprint("s", i), Level: schema.StopStop}}}
+	}
+	const n = 3 * MaxLet
+	for i := 1; i <= n; i++ {
+		Step(&s, 0, f, of(i))
+		Step(&s, 0, f, Document{From: Robot, Rev: int64(2*i + 1), Authority: "desk"})
+	}
+	if len(s.Let) != MaxLet || len(s.Latches) != 0 {
+		t.Fatalf("%d releases are remembered, %d stops held", len(s.Let), len(s.Latches))
+	}
+	for i := 1; i <= n; i++ {
+		if Step(&s, 0, f, of(i)); len(s.Latches) != 0 {
+			t.Fatalf("the copy of revision %d holds again", 2*i)
+		}
+	}
+}
+
+func TestWhatNobodyVouchesForAddsAndReleasesNothing(t *testing.T) {
+	var s State
+	f := Facts{Robot: "r1", Authority: "desk"}
+	stop := func(id string) []schema.StopLatch { return []schema.StopLatch{{ID: id, Level: schema.StopStop}} }
+	Step(&s, 0, f, Document{From: Robot, Rev: 5, Authority: "desk", Stops: stop("a")})
+	Step(&s, 0, f, Document{From: Robot, Rev: 1 << 50, Authority: "desk", Stops: stop("x"), Weight: Claimed})
+	if !has(&s, "a") || !has(&s, "x") {
+		t.Fatalf("held are %+v", s.Latches)
+	}
+	if Step(&s, 0, f, Document{From: Robot, Rev: 6, Authority: "desk"}); has(&s, "a") || !has(&s, "x") {
+		t.Errorf("after the fleet's own word of a lower revision are held %+v", s.Latches)
+	}
+	if Step(&s, 0, f, Document{From: Robot, Rev: 5, Authority: "desk", Stops: stop("a"), Weight: Claimed}); has(&s, "a") {
+		t.Error("an old copy that is not signed holds again")
+	}
+	var fresh State
+	if Step(&fresh, 0, Facts{Robot: "r1"}, Document{From: Robot, Rev: 1, Authority: "stranger", Weight: Claimed}); fresh.Authority != "" {
+		t.Error("the robot obeys whoever wrote to it first, unsigned")
+	}
 }
 
 func TestLatchesThatNobodyWritesDownAreBounded(t *testing.T) {

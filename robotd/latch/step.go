@@ -37,10 +37,10 @@ func (s *State) obey(f Facts, d *Decision) {
 	if s.Authority != "" {
 		for i := range s.Latches {
 			l := &s.Latches[i]
-			l.ByRobot, l.ByFleet = false, false
+			l.ByRobot, l.ByFleet = 0, 0
 			s.goes(l, OnForeign, d)
 		}
-		s.RobotRev, s.FleetRev = 0, 0
+		*s = State{Latches: s.Latches}
 		d.Changed = true
 	}
 	s.Authority = f.Authority
@@ -62,7 +62,7 @@ func (s *State) asked(a Asked, d *Decision) {
 		l.Level, d.Changed = level, true
 	}
 	if s.goes(l, on, d) {
-		l.ByRobot, l.ByFleet = false, false
+		l.ByRobot, l.ByFleet = 0, 0
 	}
 }
 
@@ -71,48 +71,101 @@ func (s *State) document(now schema.Time, doc Document, d *Decision) {
 		s.goes(s.of(schema.StopLatch{ID: illegibleID(doc.From), Level: schema.StopStop, Why: doc.Problem, Since: now}), OnIllegib, d)
 		return
 	}
+	foreign := s.Authority != "" && doc.Authority != s.Authority
+	if foreign {
+		d.Ignored, d.Detail = schema.ReasonWrongAuthority, "its stops hold here, and it releases none: the robot obeys "+s.Authority+", not "+doc.Authority
+	}
+	if foreign || doc.Weight == Claimed {
+		for _, stop := range doc.Stops {
+			if foreign || !s.overtaken(stop.ID, doc) {
+				s.asked(Asked{StopLatch: stop}, d)
+			}
+		}
+		return
+	}
 	if s.Authority == "" {
 		s.Authority, d.Changed = doc.Authority, true
 	}
-	if doc.Authority != s.Authority {
-		d.Ignored, d.Detail = schema.ReasonWrongAuthority, "its stops hold here, and it releases none: the robot obeys "+s.Authority+", not "+doc.Authority
-		for _, stop := range doc.Stops {
-			s.asked(Asked{StopLatch: stop}, d)
-		}
-		return
-	}
 	newest := s.rev(doc.From)
 	if doc.Rev < *newest {
-		d.Ignored, d.Detail = schema.ReasonStaleRevision, fmt.Sprintf("revision %d was taken before this one of %d", *newest, doc.Rev)
-		return
+		d.Ignored, d.Detail = schema.ReasonStaleRevision, fmt.Sprintf("revision %d was taken before this one of %d, which only tells of stops that no newer one spoke of", *newest, doc.Rev)
 	}
 	for _, stop := range doc.Stops {
-		l := s.of(stop)
-		if doc.Rev == *newest && l.Phase != Free {
-			continue // told again, it is no word about what was asked since
-		}
-		if l.StopLatch != stop {
-			l.StopLatch, d.Changed = stop, true
-		}
-		*l.holds(doc.From) = true
-		s.goes(l, OnWritten, d)
+		s.names(doc, stop, d)
 	}
-	if doc.Rev == *newest {
-		return // told again; even if it says less than it did, it releases nothing
+	if doc.Weight != Word {
+		return
 	}
-	*newest, d.Changed = doc.Rev, true
 	for i := range s.Latches {
 		l := &s.Latches[i]
 		if slices.ContainsFunc(doc.Stops, func(stop schema.StopLatch) bool { return stop.ID == l.ID }) {
 			continue
 		}
-		if l.ID == illegibleID(doc.From) {
+		if l.ID == illegibleID(doc.From) && doc.Rev > *newest {
 			s.goes(l, OnLegible, d)
 		}
-		*l.holds(doc.From) = false
-		if l.Phase == Written && !l.ByRobot && !l.ByFleet {
-			s.goes(l, OnDropped, d)
+		if by := l.by(doc.From); *by > 0 && *by < doc.Rev { // of the same revision, told again: even if it says less than it did, it releases nothing
+			*by, d.Changed = 0, true
+			s.let(Let{l.ID, doc.From, doc.Rev})
+			if l.Phase == Written && l.ByRobot == 0 && l.ByFleet == 0 {
+				s.goes(l, OnDropped, d)
+			}
 		}
+	}
+	if doc.Rev > *newest {
+		*newest, d.Changed = doc.Rev, true
+	}
+}
+
+// names takes in one stop that a document of the robot's own fleet names.
+func (s *State) names(doc Document, stop schema.StopLatch, d *Decision) {
+	known, newest := s.find(stop.ID), *s.rev(doc.From)
+	switch {
+	case s.overtaken(stop.ID, doc):
+		return
+	case known != nil && known.Phase == Loose && doc.Rev <= newest:
+		return // told again, it is no word about what was asked since
+	case known == nil && doc.Rev < newest && len(s.Latches) >= 2*MaxLoose:
+		stop.ID = MoreID
+		s.asked(Asked{StopLatch: stop}, d)
+		return
+	}
+	l := s.of(stop)
+	if by := l.by(doc.From); doc.Rev > *by {
+		*by, d.Changed = doc.Rev, true
+		if max(l.ByRobot, l.ByFleet) == doc.Rev || l.Phase == Free {
+			l.StopLatch = stop
+		}
+	}
+	s.goes(l, OnWritten, d)
+}
+
+// overtaken reports whether a newer document let go of the stop, or may have.
+func (s *State) overtaken(id string, doc Document) bool {
+	if s.find(id) == nil && doc.Rev < *s.floor(doc.From) {
+		return true
+	}
+	return slices.ContainsFunc(s.Let, func(l Let) bool { return l.ID == id && l.From == doc.From && doc.Rev < l.Rev })
+}
+
+// let remembers that a document let go of a stop. Beyond MaxLet the oldest is
+// forgotten, and with it whatever older documents may say.
+func (s *State) let(now Let) {
+	s.Let = slices.DeleteFunc(s.Let, func(l Let) bool { return l.ID == now.ID && l.From == now.From })
+	s.Let = append(s.Let, now)
+	oldest, of := -1, 0
+	for i, l := range s.Let {
+		if l.From != now.From {
+			continue
+		}
+		if of++; oldest < 0 || l.Rev < s.Let[oldest].Rev {
+			oldest = i
+		}
+	}
+	if of > MaxLet {
+		floor := s.floor(now.From)
+		*floor = max(*floor, s.Let[oldest].Rev)
+		s.Let = slices.Delete(s.Let, oldest, oldest+1)
 	}
 }
 

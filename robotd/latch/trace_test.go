@@ -40,6 +40,10 @@ func (w *world) play(t *testing.T, line string) string {
 			doc.Authority = value
 		case a == "anew":
 			anew = true
+		case a == "unsigned":
+			doc.Weight = Claimed
+		case a == "replayed":
+			doc.Weight = Repeated
 		case !named:
 			id, level, _ := strings.Cut(a, ":")
 			if level == "" {

@@ -18,25 +18,32 @@ func (p *post) stop(kind schema.TopicKind, client string, m link.Message) {
 		p.log.Warn("a document of stops was emptied; it releases nothing", "topic", m.Topic)
 		return
 	}
-	p.loop.stop(p.ctx, brain.Stopped{Document: stopDocument(kind, m.Payload), N: m.N})
+	ev := stopDocument(kind, m.Payload)
+	ev.N = m.N
+	p.loop.stop(p.ctx, ev)
 }
 
 // stopDocument reads desired/stop or fleet/stop.
-func stopDocument(kind schema.TopicKind, payload []byte) latch.Document {
+func stopDocument(kind schema.TopicKind, payload []byte) (ev brain.Stopped) {
 	if kind == schema.TopicDesiredStop {
-		v, problems := schema.Decode[schema.DesiredStop](payload)
+		v, sum, problems := read[schema.DesiredStop](payload)
 		if len(problems) > 0 {
-			return latch.Document{From: latch.Robot, Problem: "desired/stop cannot be read: " + problems[0].String()}
+			ev.Document = latch.Document{From: latch.Robot, Problem: "desired/stop cannot be read: " + problems[0].String()}
+			return ev
 		}
-		return latch.Document{From: latch.Robot, Rev: v.Rev, Authority: v.Authority, Stops: v.Stops}
+		ev.Document = latch.Document{From: latch.Robot, Rev: v.Rev, Authority: v.Authority, Stops: v.Stops}
+		ev.Counter, ev.Sig, ev.Digest = v.Counter, v.Sig, sum
+		return ev
 	}
-	v, problems := schema.Decode[schema.FleetStop](payload)
+	v, sum, problems := read[schema.FleetStop](payload)
 	if len(problems) > 0 {
-		return latch.Document{From: latch.Fleet, Problem: "fleet/stop cannot be read: " + problems[0].String()}
+		ev.Document = latch.Document{From: latch.Fleet, Problem: "fleet/stop cannot be read: " + problems[0].String()}
+		return ev
 	}
-	doc := latch.Document{From: latch.Fleet, Rev: v.Rev, Authority: v.Authority}
+	ev.Document = latch.Document{From: latch.Fleet, Rev: v.Rev, Authority: v.Authority}
+	ev.Counter, ev.Sig, ev.Digest = v.Counter, v.Sig, sum
 	if v.Active {
-		doc.Stops = []schema.StopLatch{{ID: v.ID, Level: v.Level, By: v.By, Why: v.Why, Since: v.TS}}
+		ev.Stops = []schema.StopLatch{{ID: v.ID, Level: v.Level, By: v.By, Why: v.Why, Since: v.TS}}
 	}
-	return doc
+	return ev
 }

@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"crypto/ed25519"
+	"fmt"
 	"testing"
 
 	"troupe/fleetd/stop"
@@ -72,6 +74,13 @@ func stopsAreHeldAndReleased(t *testing.T, address string) {
 		}
 		return tx.ApplyStops(t.Context(), c, at(4))
 	})
+	do(t, s, func(tx *store.Tx) error {
+		told, err := tx.ToldStops(t.Context())
+		if v, problems := schema.Decode[schema.DesiredStop](told["r1"]); len(told) != 3 || len(problems) > 0 || len(v.Stops) != 1 {
+			t.Errorf("the newest documents are %s, %s and %s", told[""], told["r1"], told["r2"])
+		}
+		return err
+	})
 	if left := must[[]stop.Latch](t)(s.HeldStops(t.Context())); len(left) != 1 || left[0].ID != "s-2" {
 		t.Errorf("still held: %+v", left)
 	}
@@ -92,5 +101,27 @@ func stopsAreHeldAndReleased(t *testing.T, address string) {
 	same(t, "what the broker must hold", first, []string{"fleet_stop ", "desired_stop r1", "desired_stop r2"})
 	if notes := must[[]store.Noted](t)(s.Audit(t.Context(), 0)); len(notes) != 3 || notes[0].What != "release" || notes[0].Who != "ben" || notes[0].Target != "stop s-1" {
 		t.Errorf("the audit tells %+v", notes)
+	}
+}
+
+// Whoever puts a stop on record gives out release counters, and none twice.
+func stopsAreSigned(t *testing.T, address string) {
+	s := Open(t, address)
+	s.SignWith(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), nil)
+	robots(t, s, "r1", "r2")
+	last := int64(0)
+	for i := range 3 {
+		c := hold(t, s, 1, stop.Order{ID: fmt.Sprint("s-", i), Level: schema.StopStop, At: at(1), All: true}) // all at the same time
+		for _, d := range c.Documents {
+			v, problems := schema.Decode[schema.DesiredStop](d.Payload)
+			if d.Robot == "" {
+				f, p := schema.Decode[schema.FleetStop](d.Payload)
+				v.Counter, v.Sig, problems = f.Counter, f.Sig, p
+			}
+			if len(problems) > 0 || v.Sig == nil || v.Counter <= last {
+				t.Errorf("counter %d after %d: %s", v.Counter, last, d.Payload)
+			}
+			last = v.Counter
+		}
 	}
 }

@@ -48,6 +48,7 @@ func Run(t *testing.T, address func(t *testing.T) string) {
 
 		{"stops are held until they are released", stopsAreHeldAndReleased},
 		{"stops are held whatever they say", stopsAreHeldWhateverTheySay},
+		{"stops are signed", stopsAreSigned},
 
 		{"the outbox is part of the transaction", outboxIsTransactional},
 		{"the outbox keeps its order", outboxKeepsOrder},
