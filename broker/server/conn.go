@@ -31,6 +31,7 @@ type conn struct {
 	raw      net.Conn            // the socket below
 	door     *door               // nil within the process
 	chain    []*x509.Certificate // that the client showed, its own first
+	ends     time.Time           // of what it is believed by; zero: never
 
 	head     []byte // read ahead, given to the library first
 	timeout  atomic.Int64
@@ -41,7 +42,7 @@ type conn struct {
 
 	who       atomic.Pointer[client] // once identified
 	takenOver atomic.Bool            // a newer connection has the session
-	kicked    atomic.Pointer[string] // why, once it has lost the right to be here
+	kicked    atomic.Pointer[kick]   // once it has lost the right to be here
 	searching atomic.Bool            // reads retained documents; set by the goroutine that reads packets
 	tally     tally
 	owed      owed

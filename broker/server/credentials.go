@@ -163,8 +163,26 @@ func (c *credentials) tls() *tls.Config {
 	return config
 }
 
+// endOf is when the last of the chains by which a client is believed ends; zero
+// where there is none.
+func endOf(chains [][]*x509.Certificate) (last time.Time) {
+	for _, chain := range chains {
+		first := chain[0].NotAfter
+		for _, cert := range chain[1:] {
+			if cert.NotAfter.Before(first) {
+				first = cert.NotAfter
+			}
+		}
+		if first.After(last) {
+			last = first
+		}
+	}
+	return last
+}
+
 // trusts says why a client's certificates, its own first, are not believed any
-// more; empty: they are. That one has ended is the affair of the next connection.
+// more; empty: they are. That one ends is the affair of the connection, which ends
+// with it.
 func (c *credentials) trusts(chain []*x509.Certificate) (why string) {
 	if c.pool == nil {
 		return "certificates are not taken any more"

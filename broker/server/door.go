@@ -125,7 +125,7 @@ func (c *conn) greet(deadline time.Time) error {
 	}
 	c.Conn = inner
 	if state != nil {
-		c.chain = state.PeerCertificates
+		c.chain, c.ends = state.PeerCertificates, endOf(state.VerifiedChains)
 	}
 	return c.Conn.SetReadDeadline(deadline) // the upgrade has taken it away
 }

@@ -96,7 +96,7 @@ func (g *guard) OnDisconnect(cl *mqtt.Client, err error, _ bool) {
 	case c.takenOver.Load():
 		why = "taken over"
 	case c.kicked.Load() != nil:
-		why = *c.kicked.Load()
+		why = c.kicked.Load().why
 	case err != nil:
 		why = err.Error()
 	}

@@ -39,6 +39,8 @@ type listener struct {
 	counters *counters
 	// establish runs a connection to its end.
 	establish func(*conn) error
+	// expired is told when what a connection is believed by has ended.
+	expired func(*conn)
 	// cleanUp tidies up after establish panicked.
 	cleanUp func(*conn)
 	// ended is told when establish is done with a connection.
@@ -176,6 +178,10 @@ func (l *listener) serve(c *conn, addr netip.Addr) {
 		l.counters.add(notGreeted)
 		l.log.Debug("connection ended", "remote", remote(c.raw), "error", err)
 		return
+	}
+	if !c.ends.IsZero() { // with the last second
+		end := time.AfterFunc(time.Until(c.ends)+time.Second, func() { l.expired(c) })
+		defer end.Stop()
 	}
 	if err := c.readConnect(); err != nil {
 		l.counters.add(noConnect)

@@ -3,6 +3,7 @@ package server
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
 
@@ -64,17 +65,39 @@ func (g *guard) wrong(nc *conn, c *client) string {
 	return ""
 }
 
+// kick is why somebody lost his right to be connected.
+type kick struct {
+	reason string // in the presence that is left behind
+	why    string // for the log
+}
+
 // rejudge ends the sessions of those who lost their right, at once. It comes after
 // every change of what wrong goes by.
 func (g *guard) rejudge(wrong func(*conn, *client) string) {
 	for _, nc := range g.live.all() {
-		c := nc.who.Load()
-		if why := wrong(nc, c); why != "" && nc.kicked.CompareAndSwap(nil, &why) {
-			g.counters.add(kicked)
-			g.log.Warn("client kicked", "client", c.ClientID, "remote", remote(nc.raw), "why", why)
-			nc.Close()
+		if why := wrong(nc, nc.who.Load()); why != "" {
+			g.kick(nc, kick{"revoked", why})
 		}
 	}
+}
+
+// expired ends a connection with the certificate that it was opened with. It may
+// not have said CONNECT yet.
+func (g *guard) expired(nc *conn) {
+	g.kick(nc, kick{"expired", "its certificate ended at " + nc.ends.UTC().Format(time.RFC3339)})
+}
+
+func (g *guard) kick(nc *conn, k kick) {
+	if !nc.kicked.CompareAndSwap(nil, &k) {
+		return
+	}
+	id := ""
+	if c := nc.who.Load(); c != nil {
+		id = c.ClientID
+	}
+	g.counters.add(kicked)
+	g.log.Warn("client kicked", "client", id, "remote", remote(nc.raw), "why", k.why)
+	nc.Close()
 }
 
 // willOfKicked is the will of a client who lost his right. It is sent, for it is
@@ -89,7 +112,7 @@ func (g *guard) willOfKicked(nc *conn, will mqtt.Will) mqtt.Will {
 	if len(schema.Errors(problems)) > 0 {
 		return mqtt.Will{}
 	}
-	told := schema.Presence{State: schema.PresenceLost, Session: p.Session, Boot: p.Boot, Reason: "revoked"}
+	told := schema.Presence{State: schema.PresenceLost, Session: p.Session, Boot: p.Boot, Reason: nc.kicked.Load().reason}
 	payload, err := schema.Encode(told)
 	if err != nil {
 		g.log.Error("encode presence of a kicked client", "client", nc.who.Load().ClientID, "error", err)

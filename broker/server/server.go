@@ -262,6 +262,7 @@ func newListener(cfg Config, doors []*door, g *guard) *listener {
 		conns:     map[*conn]struct{}{},
 		waiting:   map[netip.Addr]int{},
 		establish: func(c *conn) error { return srv.EstablishConnection("tcp", c) },
+		expired:   g.expired,
 		ended: func(c *conn) {
 			g.settle(c)
 			g.unroute(c)

@@ -59,6 +59,9 @@ type renewer struct {
 	data string
 	log  *slog.Logger
 	tell func(brain.Event)
+	// renewed is told when there is a new certificate. The connection that was made
+	// with the old one would end with that.
+	renewed func()
 }
 
 func (r *renewer) run(ctx context.Context) {
@@ -103,7 +106,8 @@ func (r *renewer) renew(ctx context.Context, s renew.State, c renew.Certificate,
 		r.log.Warn("certificate not renewed", "until", c.NotAfter, "failures", s.Failures, "again", s.Again, "error", err)
 		return s
 	}
-	r.log.Info("certificate renewed; the next connection shows it", "serial", next.Serial(), "until", next.Leaf().NotAfter)
+	r.log.Info("certificate renewed", "serial", next.Serial(), "until", next.Leaf().NotAfter)
+	r.renewed()
 	return renew.State{}
 }
 

@@ -166,7 +166,10 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.work.Go(h.listen)
 	h.work.Go(func() { h.post.watch(running, h.link) })
 	h.work.Go(func() {
-		(&renewer{data: cfg.dir(), log: log, tell: func(ev brain.Event) { h.loop.send(running, ev) }}).run(running)
+		(&renewer{
+			data: cfg.dir(), log: log, tell: func(ev brain.Event) { h.loop.send(running, ev) },
+			renewed: func() { h.link.Renew(errors.New("the robot shows its new certificate")) },
+		}).run(running)
 	})
 	h.perform(first)
 	err = h.loop.run(ctx, endGrace, cfg.Ready)
