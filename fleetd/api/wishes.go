@@ -60,6 +60,8 @@ type WishState struct {
 	Topic    string         `json:"topic"`
 	Desired  jsontext.Value `json:"desired" doc:"the document as it was told"`
 	Reported jsontext.Value `json:"reported,omitempty" doc:"the robot's document; left out before it said anything"`
+	// Overtaken says so of a wish whose number the robot does not heed.
+	Overtaken string `json:"overtaken,omitempty" doc:"why the robot does not heed this number; the wish is told again under a higher one"`
 }
 
 type wishList struct {
@@ -188,7 +190,14 @@ func (s *server) wished(ctx context.Context, robot string) (*answer[wishList], e
 		if !ok || ReportOn[row.Kind] == "" {
 			continue
 		}
-		out.Wishes = append(out.Wishes, WishState{Topic: string(row.Kind), Desired: payload, Reported: s.desk.Document(robot, ReportOn[row.Kind])})
+		w := WishState{Topic: string(row.Kind), Desired: payload, Reported: s.desk.Document(robot, ReportOn[row.Kind])}
+		told, _ := schema.Decode[struct {
+			Rev int64 `json:"rev"`
+		}](payload)
+		if h := schema.HeardIn(db.Authority(), w.Reported); h.Overtakes(told.Rev) {
+			w.Overtaken = h.Why(told.Rev)
+		}
+		out.Wishes = append(out.Wishes, w)
 	}
 	return &answer[wishList]{out}, nil
 }

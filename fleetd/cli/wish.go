@@ -218,6 +218,9 @@ func wishLine(w api.WishState) string {
 		says = fmt.Sprintf("%s (revision %d)", reported.Phase, reported.DesiredRev)
 		why = strings.TrimSpace(string(reported.Reason) + " " + reported.Detail)
 	}
+	if w.Overtaken != "" {
+		why = w.Overtaken
+	}
 	if w.Topic == string(schema.TopicDesiredConfig) {
 		why = strings.TrimSpace(why + " " + settingsLine(w.Reported))
 	}

@@ -37,6 +37,8 @@ func (f *Fleet) openDatabase(ctx context.Context) error {
 		return err
 	}
 	db.SignWith(f.cfg.SignKey, f.cfg.ReleaseKey)
+	f.hub.belong(db.Authority())
+	db.Listen(f.hub.heard)
 	f.mu.Lock()
 	f.db = db
 	f.database = api.Health{OK: true, Since: schema.TimeOf(time.Now()), Kind: db.Dialect()}

@@ -168,6 +168,7 @@ func (f *Fleet) remember(d store.Document) {
 		}
 		if e.recall(d) {
 			e.documents[d.Kind] = d
+			e.hear(f.hub.authority, d.Kind, d.Body)
 		}
 	})
 }

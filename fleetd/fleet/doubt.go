@@ -28,8 +28,9 @@ const (
 // on it: then nothing would ever be said again. So a robot that is in doubt is
 // told its wishes and asked for all its documents.
 type doubts struct {
-	f  *Fleet
-	at map[string]doubt
+	f       *Fleet
+	at      map[string]doubt
+	outdone outdone // whose wishes were told again for their number
 }
 
 // doubt is one robot's.
@@ -71,6 +72,7 @@ func (d *doubts) run(ctx context.Context, db *store.Store) {
 				d.f.databaseFailed("wishes not read", err)
 				continue
 			}
+			d.again(ctx, db, revs, now)
 			if ask := d.due(d.f.hub.lacking(revs), now); len(ask) > 0 {
 				d.ask(ctx, db, ask, now)
 			}
@@ -109,7 +111,7 @@ func (h *hub) lacking(wished map[string]map[schema.TopicKind]int64) (ids []strin
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, e := range h.robots {
-		if e.adopted && e.shown.View == presence.Online && (!e.wish().Converged || e.unanswered(wished[id])) {
+		if e.adopted && e.shown.View == presence.Online && (!e.wish(h.authority).Converged || e.unanswered(wished[id])) {
 			ids = append(ids, id)
 		}
 	}

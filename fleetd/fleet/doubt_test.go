@@ -46,3 +46,19 @@ func TestAShortLackIsNoDoubt(t *testing.T) {
 		}
 	}
 }
+
+func TestTwoDatabasesOfOneNameOutdoEachOtherEverMoreSlowly(t *testing.T) {
+	o, start := outdone{}, time.Unix(0, 0)
+	told := 0
+	for at := time.Duration(0); at < time.Hour; at += doubtLook {
+		if o.mayNow("r1", start.Add(at)) {
+			told++
+		}
+	}
+	if told < 5 || told > 20 {
+		t.Errorf("within an hour the wish was told again %d times", told)
+	}
+	if !o.mayNow("r1", start.Add(2*time.Hour)) || !o.mayNow("r1", start.Add(2*time.Hour+2*doubtPatience)) {
+		t.Error("after a quiet time it still waits")
+	}
+}

@@ -250,7 +250,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	all.Go(func() { f.outbox.run(ctx, db) })
 	all.Go(func() { f.warden.run(ctx, db) })
 	all.Go(func() { f.blobs.run(ctx, db) })
-	all.Go(func() { (&doubts{f: f}).run(ctx, db) })
+	all.Go(func() { (&doubts{f: f, outdone: outdone{}}).run(ctx, db) })
 	all.Wait()
 }
 

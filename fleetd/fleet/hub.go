@@ -17,10 +17,12 @@ import (
 // API shows and the stream tells. It is a cache: what robots say comes again at
 // every connect, what the desk decided is read from the database.
 type hub struct {
-	mu      sync.Mutex
-	desk    presence.Desk
-	robots  map[string]*entry
-	watches map[*watch]struct{}
+	mu   sync.Mutex
+	desk presence.Desk
+	// authority is the fleet's name to robots; empty until the database is open.
+	authority string
+	robots    map[string]*entry
+	watches   map[*watch]struct{}
 }
 
 // entry is one robot.
@@ -40,6 +42,7 @@ type entry struct {
 	stateAt   time.Time
 
 	documents map[schema.TopicKind]store.Document // exact bytes
+	numbers   map[schema.TopicKind]schema.Heard   // by the topic of the wish
 	unsaved   map[schema.TopicKind]bool
 }
 
@@ -186,7 +189,7 @@ func (h *hub) list() []api.Robot {
 	defer h.mu.Unlock()
 	out := make([]api.Robot, 0, len(h.robots))
 	for id, e := range h.robots {
-		out = append(out, e.line(id))
+		out = append(out, e.line(id, h.authority))
 	}
 	slices.SortFunc(out, func(a, b api.Robot) int { return strings.Compare(a.ID, b.ID) })
 	return out
@@ -201,7 +204,7 @@ func (h *hub) detail(id string) (api.Detail, bool) {
 		return api.Detail{}, false
 	}
 	return api.Detail{
-		Robot: e.line(id), Heartbeat: e.heartbeat, State: e.state, Modes: e.modes, Caps: e.caps, Acts: e.acts, Reported: e.reported,
+		Robot: e.line(id, h.authority), Heartbeat: e.heartbeat, State: e.state, Modes: e.modes, Caps: e.caps, Acts: e.acts, Reported: e.reported,
 	}, true
 }
 
@@ -256,7 +259,7 @@ func (w *watch) Next(ctx context.Context, atMost time.Duration) ([]api.Robot, er
 	out := make([]api.Robot, 0, len(w.dirty))
 	for id := range w.dirty {
 		if e := w.hub.robots[id]; e != nil {
-			out = append(out, e.line(id))
+			out = append(out, e.line(id, w.hub.authority))
 		} else {
 			out = append(out, gone(id))
 		}

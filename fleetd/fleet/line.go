@@ -9,8 +9,8 @@ import (
 	"troupe/schema"
 )
 
-// line is the robot as lists and the stream show it.
-func (e *entry) line(id string) api.Robot {
+// line is the robot as lists and the stream show it to the fleet of that authority.
+func (e *entry) line(id, authority string) api.Robot {
 	r := api.Robot{
 		ID: id, Labels: maps.Clone(e.kept.Labels), Adopted: e.adopted,
 		Presence: api.Presence{
@@ -19,7 +19,7 @@ func (e *entry) line(id string) api.Robot {
 		},
 		StateAt: wire(e.stateAt), LastEvent: e.event,
 		PauseHolders: []schema.Pause{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{}, Latches: []schema.StopLatch{},
-		Wish: e.wish(),
+		Wish: e.wish(authority),
 	}
 	s := e.state
 	if s == nil {
@@ -43,10 +43,10 @@ func (e *entry) heard() time.Time {
 }
 
 // wish compares what the robot is wished to perform with what it reports.
-func (e *entry) wish() api.Wish {
+func (e *entry) wish(authority string) api.Wish {
 	w := api.Wish{DesiredRev: e.kept.DesiredRev}
 	if e.kept.Story != "" {
-		w.Story = &schema.StoryRef{ID: e.kept.Story, Rev: e.kept.StoryRev}
+		w.Story = &schema.StoryRef{ID: e.kept.Story, Rev: e.kept.StoryRev, SHA256: e.kept.SHA256}
 	}
 	r := e.reported
 	if r == nil {
@@ -58,13 +58,18 @@ func (e *entry) wish() api.Wish {
 		w.Active = &schema.StoryRef{ID: r.Active.ID, Rev: r.Active.Rev, SHA256: r.Active.SHA256}
 		w.Pruned = r.Active.Pruned
 	}
-	switch {
+	switch h := e.number(schema.TopicDesiredStory); {
+	case w.DesiredRev == 0:
+		w.Converged = true // the desk wished nothing
+	case h.Overtakes(w.DesiredRev):
+		w.Reason, w.Detail = schema.ReasonStaleRevision, h.Why(w.DesiredRev)
+	case r.Authority != "" && authority != "" && r.Authority != authority:
+		w.Reason = schema.ReasonWrongAuthority
 	case r.DesiredRev != w.DesiredRev:
 	case w.Story == nil:
 		w.Converged = r.Active == nil
 	default:
-		w.Converged = r.Active != nil && r.Active.ID == w.Story.ID && r.Active.Rev == w.Story.Rev &&
-			(r.Phase == schema.DeployActive || r.Phase == schema.DeployIdle)
+		w.Converged = r.Active != nil && *w.Active == *w.Story && (r.Phase == schema.DeployActive || r.Phase == schema.DeployIdle)
 	}
 	return w
 }

@@ -58,7 +58,7 @@ func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 	robots := slices.Compact(slices.Sorted(slices.Values(a.Robots)))
 	for _, robot := range robots {
 		d := s.defaults[robot]
-		if d.Story == a.Story && d.Rev == a.Rev && (a.Story == "" || d.Apply == a.Apply) && !s.outdated(d) {
+		if d.Story == a.Story && d.Rev == a.Rev && (a.Story == "" || d.Apply == a.Apply) && !s.outdated(d) && !s.heard(robot).Overtakes(d.DesiredRev) {
 			out.Unchanged = append(out.Unchanged, robot)
 		} else {
 			out.Told = append(out.Told, robot)
@@ -82,6 +82,26 @@ func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 	s.note(by, what, target, To(out.Told, by.Why))
 	out.Changes = s.changes
 	return out, nil
+}
+
+// Again tells robots the wish that they have once more, under a number that they
+// heed: of those that say that theirs is not the newest.
+func Again(rows Rows, robots []string, by By) ([]string, Changes, []schema.Problem) {
+	s, problems := newShelf(rows)
+	if problems != nil {
+		return nil, Changes{}, problems
+	}
+	var told []string
+	for _, robot := range slices.Compact(slices.Sorted(slices.Values(robots))) {
+		if d := s.defaults[robot]; s.heard(robot).Overtakes(d.DesiredRev) {
+			s.tell([]string{robot}, d.Story, d.Rev, "", by)
+			told = append(told, robot)
+		}
+	}
+	if len(told) > 0 {
+		s.note(by, "tell again", "default story", To(told, by.Why))
+	}
+	return told, s.changes, nil
 }
 
 // outdated reports whether what a robot was told lacks the signature that it

@@ -80,6 +80,8 @@ type Rows struct {
 	Entries   []Entry
 	Revisions []Revision // with bytes
 	Defaults  []Default  // of every robot that was ever told
+	// Heard is what a robot says of the numbers of its wishes; nil = nothing was heard.
+	Heard func(robot string) schema.Heard
 }
 
 // Message is something to be told through the broker. A blob's payload is left

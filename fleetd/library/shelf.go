@@ -39,6 +39,7 @@ const (
 type shelf struct {
 	authority string
 	seal      sign.Seal
+	heard     func(robot string) schema.Heard
 	entries   map[key]Entry
 	revisions map[edition]Revision
 	defaults  map[string]Default     // by robot
@@ -63,9 +64,12 @@ type edition struct {
 // fault of ours, and then nothing is planned.
 func newShelf(rows Rows) (*shelf, []schema.Problem) {
 	s := &shelf{
-		authority: rows.Authority, seal: rows.Seal,
+		authority: rows.Authority, seal: rows.Seal, heard: rows.Heard,
 		entries: map[key]Entry{}, revisions: map[edition]Revision{}, defaults: map[string]Default{},
 		acts: map[string]score.Act{}, blobs: map[edition]score.Blob{}, sent: map[string]bool{},
+	}
+	if s.heard == nil {
+		s.heard = func(string) schema.Heard { return schema.Heard{} }
 	}
 	broken := func(v Revision, problems []schema.Problem) []schema.Problem {
 		return []schema.Problem{schema.Fault("", string(schema.ReasonInternal), fmt.Sprintf("revision %d of %s %s cannot be read: %v", v.Rev, v.Kind, v.ID, problems[0]), "")}
@@ -172,7 +176,7 @@ func (s *shelf) tell(robots []string, story string, rev int64, apply schema.Appl
 	for _, robot := range robots {
 		d := s.defaults[robot]
 		d.Robot, d.ChangedAt, d.ChangedBy = robot, by.At, by.Who
-		d.DesiredRev++
+		d.DesiredRev = s.heard(robot).Next(d.DesiredRev)
 		if apply != "" {
 			d.Apply = apply
 		}

@@ -119,7 +119,7 @@ func (r reads) Defaults(ctx context.Context) ([]library.Default, error) {
 // Library reads all that a plan looks at, and the published revisions in also,
 // if they exist. A plan's changes belong into the same transaction.
 func (t *Tx) Library(ctx context.Context, also ...library.Pin) (library.Rows, error) {
-	var rows library.Rows
+	rows := library.Rows{Heard: func(robot string) schema.Heard { return t.store.heardOf(robot, schema.TopicDesiredStory) }}
 	if err := t.row(ctx, `SELECT authority FROM fleet WHERE only_row = 1`).Scan(&rows.Authority); err != nil {
 		return rows, fmt.Errorf("read the fleet's name: %w", err)
 	}

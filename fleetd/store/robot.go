@@ -19,6 +19,7 @@ type Robot struct {
 	DesiredRev int64     // of its default story; 0 = never told any
 	Story      string    // its default story; empty = none
 	StoryRev   int64
+	SHA256     string // of that revision's bytes
 }
 
 // Document is the newest thing of one kind that a robot has told, as its exact
@@ -30,15 +31,16 @@ type Document struct {
 	ReceivedAt time.Time
 }
 
-const robotColumns = `SELECT r.id, r.first_seen, r.last_seen, COALESCE(w.rev, 0), COALESCE(d.story, ''), COALESCE(d.rev, 0)
+const robotColumns = `SELECT r.id, r.first_seen, r.last_seen, COALESCE(w.rev, 0), COALESCE(d.story, ''), COALESCE(d.rev, 0), COALESCE(v.sha256, '')
 	FROM robots r
 	LEFT JOIN defaults d ON d.robot = r.id
+	LEFT JOIN revisions v ON v.kind = d.kind AND v.id = d.story AND v.rev = d.rev
 	LEFT JOIN desired w ON w.robot = r.id AND w.kind = 'desired_story'`
 
 func scanRobot(scan func(...any) error) (Robot, error) {
 	r := Robot{Labels: map[string]string{}}
 	var first, last int64
-	err := scan(&r.ID, &first, &last, &r.DesiredRev, &r.Story, &r.StoryRev)
+	err := scan(&r.ID, &first, &last, &r.DesiredRev, &r.Story, &r.StoryRev, &r.SHA256)
 	r.FirstSeen, r.LastSeen = timeOf(first), timeOf(last)
 	return r, err
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/google/uuid"
 	"github.com/pressly/goose/v3"
+
+	"troupe/schema"
 )
 
 // Answers that callers tell apart with errors.Is.
@@ -41,6 +43,7 @@ type Store struct {
 	led       atomic.Bool // with SQLite: somebody leads
 	// What signs the wishes that are planned; nil = they are not signed.
 	key, release ed25519.PrivateKey
+	heard        func(robot string, topic schema.TopicKind) schema.Heard // nil = nothing was heard
 }
 
 // Open opens the database at address, which is sqlite:PATH or postgres://...,

@@ -18,6 +18,20 @@ func (s *Store) SignWith(key, release ed25519.PrivateKey) {
 	s.key, s.release = key, release
 }
 
+// Listen has every wish that is planned from now on numbered above what robots
+// report: heard answers what a robot says of its wishes of one topic, and may be
+// asked within a transaction.
+func (s *Store) Listen(heard func(robot string, topic schema.TopicKind) schema.Heard) {
+	s.heard = heard
+}
+
+func (s *Store) heardOf(robot string, topic schema.TopicKind) schema.Heard {
+	if s.heard == nil {
+		return schema.Heard{}
+	}
+	return s.heard(robot, topic)
+}
+
 // seal is what signs the wishes of this transaction.
 func (t *Tx) seal(ctx context.Context) (sign.Seal, error) {
 	s := sign.Seal{Key: t.store.key, Release: t.store.release}
@@ -52,7 +66,7 @@ func (t *Tx) Wishes(ctx context.Context, topic schema.TopicKind, sel selector.Se
 		return rows, err
 	}
 	for _, r := range robots {
-		rows.Robots = append(rows.Robots, wish.Robot{ID: r.ID, Labels: r.Labels, Told: newest[r.ID]})
+		rows.Robots = append(rows.Robots, wish.Robot{ID: r.ID, Labels: r.Labels, Told: newest[r.ID], Heard: t.store.heardOf(r.ID, topic)})
 	}
 	return rows, nil
 }
@@ -159,7 +173,7 @@ func (t *Tx) ApplyWishes(ctx context.Context, c wish.Changes, by wish.By) error 
 // pinSet keeps the bytes that a desired set names for as long as it names them.
 func (t *Tx) pinSet(ctx context.Context, robot string, c wish.Changes) (err error) {
 	switch {
-	case c.Topic != schema.TopicDesiredPlaces && c.Topic != schema.TopicDesiredActivities:
+	case c.Again || c.Topic != schema.TopicDesiredPlaces && c.Topic != schema.TopicDesiredActivities:
 		return nil
 	case c.Blob == nil:
 		_, err = t.exec(ctx, `DELETE FROM desired_sets WHERE robot = $1 AND kind = $2`, robot, string(c.Topic))

@@ -44,6 +44,7 @@ type Robot struct {
 	ID     string
 	Labels map[string]string
 	Told   Told // of the kind in question
+	Heard  schema.Heard
 }
 
 // Rows is what a plan looks at.
@@ -96,6 +97,7 @@ type Changes struct {
 	Wishes    []Robot // with their new wish
 	Blob      []byte  // what the wishes need first; nil = nothing
 	SHA256    string
+	Again     bool  // what is wished stays; only the number is another
 	Counter   int64 // the newest that is given out now
 	Note      string
 }
@@ -318,10 +320,10 @@ func (p *plan) config(change Config, r Robot) (Told, bool, error) {
 		}
 		values[labelsKey] = text
 	}
-	if r.Told.Rev > 0 && same(values, was.Values) && !p.seal.Outdated(was.Sig) {
+	if r.Told.Rev > 0 && same(values, was.Values) && !p.again(r, was.Sig) {
 		return r.Told, false, nil
 	}
-	d := schema.DesiredConfig{Rev: r.Told.Rev + 1, Authority: p.rows.Authority, Values: values, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
+	d := schema.DesiredConfig{Rev: r.Heard.Next(r.Told.Rev), Authority: p.rows.Authority, Values: values, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
 	var err error
 	d.Sig, err = p.seal.Wish(sign.Config, r.ID, d)
 	return told(d.Rev, d, err)
@@ -333,10 +335,10 @@ func (p *plan) mode(m Mode, r Robot) (Told, bool, error) {
 	}
 	was, _ := schema.Decode[schema.DesiredMode](r.Told.Payload)
 	// A mode that is to be taken now is asked for anew: it may have been left since.
-	if r.Told.Rev > 0 && was.Mode == m.Mode && was.Apply == m.Apply && m.Apply == schema.ApplyModeBoot && !p.seal.Outdated(was.Sig) {
+	if r.Told.Rev > 0 && was.Mode == m.Mode && was.Apply == m.Apply && m.Apply == schema.ApplyModeBoot && !p.again(r, was.Sig) {
 		return r.Told, false, nil
 	}
-	d := schema.DesiredMode{Rev: r.Told.Rev + 1, Authority: p.rows.Authority, Mode: m.Mode, Apply: m.Apply, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
+	d := schema.DesiredMode{Rev: r.Heard.Next(r.Told.Rev), Authority: p.rows.Authority, Mode: m.Mode, Apply: m.Apply, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
 	var err error
 	d.Sig, err = p.seal.Wish(sign.Mode, r.ID, d)
 	return told(d.Rev, d, err)
@@ -345,12 +347,12 @@ func (p *plan) mode(m Mode, r Robot) (Told, bool, error) {
 func (p *plan) set(kind sign.Kind, r Robot) (Told, bool, error) {
 	was, _ := schema.Decode[schema.DesiredSet](r.Told.Payload)
 	switch {
-	case p.pin == nil && was.Set == nil: // nothing to take back
+	case p.pin == nil && was.Set == nil && !r.Heard.Overtakes(r.Told.Rev): // nothing to take back
 		return r.Told, false, nil
-	case p.pin != nil && was.Set != nil && *p.pin == *was.Set && !p.seal.Outdated(was.Sig):
+	case p.pin != nil && was.Set != nil && *p.pin == *was.Set && !p.again(r, was.Sig):
 		return r.Told, false, nil
 	}
-	d := schema.DesiredSet{Rev: r.Told.Rev + 1, Authority: p.rows.Authority, Set: p.pin, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
+	d := schema.DesiredSet{Rev: r.Heard.Next(r.Told.Rev), Authority: p.rows.Authority, Set: p.pin, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
 	var err error
 	d.Sig, err = p.seal.Wish(kind, r.ID, d)
 	return told(d.Rev, d, err)

@@ -60,6 +60,8 @@ type Robot struct {
 	verbs    []string
 	seq      int64
 	deaf     bool // to blobs
+	silent   bool // about stories
+	stale    bool // the number of its wish came again with something else
 
 	desiredStop schema.DesiredStop
 	fleetStop   schema.FleetStop
@@ -128,6 +130,18 @@ func (r *Robot) Beating(beating bool) { r.with(func() { r.beating = beating }) }
 
 // DeafToBlobs makes the robot overlook blobs, as if the broker had lost them.
 func (r *Robot) DeafToBlobs(deaf bool) { r.with(func() { r.deaf = deaf; clear(r.blobs) }) }
+
+// Silent makes the robot take stories and tell of none, or tell again.
+func (r *Robot) Silent(silent bool) {
+	r.with(func() { r.silent = silent })
+	r.tellStory()
+}
+
+// Reported is how far the robot is with its story, whether it tells it or not.
+func (r *Robot) Reported() (s schema.ReportedStory) {
+	r.with(func() { s = r.reported })
+	return s
+}
 
 // Answer says how the robot answers a command, from now on; nil is as it does by
 // itself.
@@ -263,7 +277,7 @@ func (r *Robot) hear(m link.Message) {
 		r.stopped(row.Kind, params.CID, m.Payload)
 	case schema.TopicDesiredStory:
 		if d, problems := schema.Decode[schema.DesiredStory](m.Payload); len(problems) == 0 {
-			r.with(func() { r.wish = &d })
+			r.with(func() { r.heed(d) })
 			r.accept()
 		}
 	case schema.TopicBlob:
@@ -276,6 +290,23 @@ func (r *Robot) hear(m link.Message) {
 	}
 }
 
+// heed takes a newer wish; a number stands for what it came with first. It is called
+// under the lock.
+func (r *Robot) heed(d schema.DesiredStory) {
+	pin := func(d *schema.DesiredStory) (p schema.StoryPin) {
+		if d.Story != nil {
+			p = *d.Story
+		}
+		return p
+	}
+	switch was := r.wish; {
+	case was == nil || d.Rev > was.Rev:
+		r.wish, r.stale = &d, false
+	case d.Rev == was.Rev:
+		r.stale = pin(&d) != pin(was)
+	}
+}
+
 // accept takes the wished story if its bytes are there, and asks for them if not.
 func (r *Robot) accept() {
 	r.with(func() {
@@ -283,7 +314,11 @@ func (r *Robot) accept() {
 		if d == nil {
 			return
 		}
-		r.reported.Authority, r.reported.DesiredRev, r.reported.Fetching = d.Authority, d.Rev, ""
+		r.reported.Authority, r.reported.DesiredRev, r.reported.Fetching, r.reported.Reason = d.Authority, d.Rev, "", ""
+		if r.stale {
+			r.reported.Phase, r.reported.Reason = schema.DeployRejected, schema.ReasonStaleRevision
+			return
+		}
 		if d.Story == nil {
 			r.reported.Phase, r.reported.Active = schema.DeployWithdrawn, nil
 			return
@@ -301,10 +336,14 @@ func (r *Robot) accept() {
 
 func (r *Robot) tellStory() {
 	var s schema.ReportedStory
+	silent := false
 	r.with(func() {
 		r.reported.TS, r.reported.Session = schema.TimeOf(time.Now()), r.session
-		s = r.reported
+		s, silent = r.reported, r.silent
 	})
+	if silent {
+		return
+	}
 	r.publish(schema.TopicReportedStory, s)
 }
 

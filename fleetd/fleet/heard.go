@@ -1,0 +1,154 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
+	"troupe/fleetd/store"
+	"troupe/fleetd/wish"
+	"troupe/schema"
+)
+
+// What robots say of the numbers of their wishes. The database's own may lie behind
+// them: it was set back to an older copy, or somebody put a wish by hand. Robots
+// heed no number twice and none that is lower, so a wish that was overtaken is told
+// again under a higher one.
+
+// belong notes the fleet's name to robots, as soon as the database is open.
+func (h *hub) belong(authority string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.authority = authority
+	for _, e := range h.robots {
+		for kind, d := range e.documents {
+			e.hear(authority, kind, d.Body)
+		}
+	}
+}
+
+// hear takes a report's word on the numbers of its wish.
+func (e *entry) hear(authority string, kind schema.TopicKind, body []byte) {
+	for desired, reported := range api.ReportOn {
+		if reported == kind {
+			if e.numbers == nil {
+				e.numbers = map[schema.TopicKind]schema.Heard{}
+			}
+			e.numbers[desired] = schema.HeardIn(authority, body)
+		}
+	}
+}
+
+// heard answers what a robot says of its wishes of one topic.
+func (h *hub) heard(robot string, topic schema.TopicKind) schema.Heard {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if e := h.robots[robot]; e != nil {
+		return e.number(topic)
+	}
+	return schema.Heard{}
+}
+
+func (e *entry) number(topic schema.TopicKind) schema.Heard {
+	heard, r := e.numbers[topic], e.reported
+	if topic == schema.TopicDesiredStory && r != nil && r.Phase == schema.DeployActive && r.Active != nil &&
+		heard.Rev == e.kept.DesiredRev && e.kept.SHA256 != "" && r.Active.SHA256 != e.kept.SHA256 {
+		heard.Other = true // it says what it has, and that is not what this number stands for
+	}
+	return heard
+}
+
+// overtaken lists the robots whose wishes were overtaken, by topic.
+func (h *hub) overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.TopicKind][]string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	found := map[schema.TopicKind][]string{}
+	for id, e := range h.robots {
+		if !e.adopted {
+			continue
+		}
+		for topic := range e.numbers {
+			if e.number(topic).Overtakes(revs[id][topic]) {
+				found[topic] = append(found[topic], id)
+			}
+		}
+	}
+	return found
+}
+
+// again tells wishes once more that were overtaken. The robots' reports are what
+// decides, so whichever desk looks first does it; two databases that claim to be
+// one fleet would outdo each other for ever, so each time it is later.
+func (d *doubts) again(ctx context.Context, db *store.Store, revs map[string]map[schema.TopicKind]int64, now time.Time) {
+	for topic, robots := range d.f.hub.overtaken(revs) {
+		var due []string
+		for _, id := range robots {
+			if d.outdone.mayNow(id, now) {
+				due = append(due, id)
+			}
+		}
+		if len(due) == 0 {
+			continue
+		}
+		told, err := tellAgain(ctx, db, topic, due, d.f.cfg.Name, now)
+		if err != nil {
+			d.f.databaseFailed("wishes not told again", err)
+			return
+		}
+		if len(told) > 0 {
+			d.f.log.Warn("wishes were overtaken by numbers that are not in this database: it was set back, or somebody wishes by hand; told again", "topic", topic, "robots", told)
+			d.f.Changed(ctx)
+		}
+	}
+}
+
+func tellAgain(ctx context.Context, db *store.Store, topic schema.TopicKind, robots []string, who string, now time.Time) (told []string, err error) {
+	const why = "the robots' numbers were ahead of the database's"
+	err = db.Tx(ctx, func(tx *store.Tx) error {
+		if topic == schema.TopicDesiredStory {
+			by := library.By{Who: who, Why: why, At: now}
+			rows, err := tx.Library(ctx)
+			if err != nil {
+				return err
+			}
+			names, changes, problems := library.Again(rows, robots, by)
+			if len(problems) > 0 {
+				return fmt.Errorf("tell default stories again: %v", problems[0])
+			}
+			told = names
+			return tx.Apply(ctx, changes, now)
+		}
+		by := wish.By{Who: who, Why: why, At: now}
+		rows, err := tx.Wishes(ctx, topic, selector.IDs(robots...))
+		if err != nil {
+			return err
+		}
+		changes, problems := wish.Again(topic, rows, by)
+		if len(problems) > 0 {
+			return fmt.Errorf("tell wishes again: %v", problems[0])
+		}
+		told = changes.Told
+		return tx.ApplyWishes(ctx, changes, by)
+	})
+	return told, err
+}
+
+// outdone spaces what is done again and again for the same robot. Each time it is
+// twice as late, and after a quiet time it is at once again.
+type outdone map[string]doubt
+
+func (o outdone) mayNow(robot string, now time.Time) bool {
+	was, known := o[robot]
+	if known && now.Before(was.next) {
+		return false
+	}
+	wait := doubtPatience
+	if known && now.Sub(was.next) < doubtLimit {
+		wait = min(2*was.wait, doubtLimit)
+	}
+	o[robot] = doubt{next: now.Add(wait), wait: wait}
+	return true
+}

@@ -1,0 +1,136 @@
+package fleet_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/fleet/fleettest"
+	"troupe/schema"
+)
+
+// republish gives the story another last act.
+func (w *world) republish(text string) {
+	w.Helper()
+	var e api.Entry
+	w.must("GET", "/stories/museum", nil, &e)
+	w.must("PUT", "/stories/museum", text, nil, "If-Match", fmt.Sprintf("%q", fmt.Sprint(e.DraftRev)))
+	w.must("POST", "/stories/museum/publish", api.Signed{By: "ann"}, nil)
+}
+
+const (
+	longer  = "story: museum\nname: {en: Museum}\nrepeat: loop\nacts:\n- {act: welcome}\n- {act: bow}\n- {act: welcome}\n"
+	shorter = "story: museum\nname: {en: Museum}\nrepeat: loop\nacts:\n- {act: bow}\n"
+)
+
+func TestAfterADatabaseWasSetBackARobotHasWhatItIsWishedToHaveOrTheDeskSaysThatItHasNot(t *testing.T) {
+	for _, heard := range []bool{true, false} {
+		t.Run(fmt.Sprintf("the desk heard the robot before: %v", heard), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				r := w.robot("r1")
+				w.publish()
+				w.assign("museum", "r1")
+				w.converged("r1")
+				w.stopDesk()
+				w.setBack(func() {
+					w.startDesk()
+					w.republish(longer)
+					w.assign("museum", "r1")
+					w.until("r1 has the second wish", func() bool { return w.converged("r1").Active.Rev == 2 })
+					w.stopDesk()
+				})
+				second := has(r)
+				if !heard {
+					r.Silent(true)
+					r.Raw(schema.TopicReportedStory, "")
+				}
+				w.startDesk()
+				w.republish(shorter)
+				w.assign("museum", "r1")
+				d, _ := w.Robot("r1")
+				if d.Wish.Converged && has(r) == second {
+					w.Fatalf("the desk says %+v, and the robot performs something else", d.Wish)
+				}
+				r.Silent(false)
+				wish := w.converged("r1")
+				if wish.DesiredRev < 3 || wish.Active.Rev != 2 || wish.Active.SHA256 == second || has(r) != wish.Active.SHA256 {
+					w.Errorf("in the end: %+v, and the robot has %s", wish, has(r))
+				}
+			})
+		})
+	}
+}
+
+// setBack runs what is lost when the database is put back to the state before.
+func (w *world) setBack(lost func()) {
+	w.Helper()
+	path := strings.TrimPrefix(w.database, "sqlite:")
+	copied := map[string][]byte{}
+	names, _ := filepath.Glob(path + "*")
+	for _, name := range names {
+		body, err := os.ReadFile(name)
+		if err != nil {
+			w.Fatal(err)
+		}
+		copied[name] = body
+	}
+	lost()
+	names, _ = filepath.Glob(path + "*")
+	for _, name := range names {
+		if err := os.Remove(name); err != nil {
+			w.Fatal(err)
+		}
+	}
+	for name, body := range copied {
+		if err := os.WriteFile(name, body, 0o600); err != nil {
+			w.Fatal(err)
+		}
+	}
+}
+
+// has is the digest of what a robot performs.
+func has(r *fleettest.Robot) string {
+	if a := r.Reported().Active; a != nil {
+		return a.SHA256
+	}
+	return ""
+}
+
+func TestAWishThatSomebodyPutByHandIsOutdone(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		w.publish()
+		byHand := func(rev int64, authority string) {
+			admin := w.broker.Load().Client(w.T, "admin")
+			body, err := schema.Encode(schema.DesiredStory{Rev: rev, Authority: authority, Apply: schema.ApplyNow, TS: 1})
+			if err != nil {
+				w.Fatal(err)
+			}
+			admin.Retain("troupe/v1/robots/r1/desired/story", string(body))
+		}
+		// Before the desk ever wished anything.
+		byHand(50, w.Status().Authority)
+		w.until("the robot took it", func() bool { d, _ := w.Robot("r1"); return d.Wish.ReportedRev == 50 })
+		w.assign("museum", "r1")
+		if wish := w.converged("r1"); wish.DesiredRev != 51 || wish.Active == nil {
+			w.Errorf("after a wish by hand the desk's is %+v", wish)
+		}
+		// And after.
+		byHand(90, w.Status().Authority)
+		w.until("the desk sees that, and says why", func() bool {
+			d, _ := w.Robot("r1")
+			return !d.Wish.Converged && d.Wish.Reason == schema.ReasonStaleRevision && strings.Contains(d.Wish.Detail, "90")
+		})
+		if wish := w.converged("r1"); wish.DesiredRev != 91 || wish.Active == nil || has(r) != wish.Active.SHA256 {
+			w.Errorf("told again, the wish is %+v", wish)
+		}
+		w.sleep(10 * time.Minute)
+		if d, _ := w.Robot("r1"); d.Wish.DesiredRev != 91 {
+			w.Errorf("nobody wished anything, and the wish became %d", d.Wish.DesiredRev)
+		}
+	})
+}

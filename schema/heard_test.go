@@ -1,0 +1,30 @@
+package schema
+
+import "testing"
+
+func TestWhatAReportSaysOfTheNumbers(t *testing.T) {
+	for _, c := range []struct {
+		what, report string
+		told         int64
+		overtaken    bool
+		next         int64
+	}{
+		{"as it was told", `{"authority":"a","desired_rev":3,"phase":"active"}`, 3, false, 4},
+		{"not there yet", `{"authority":"a","desired_rev":2,"phase":"active"}`, 3, false, 4},
+		{"a higher number", `{"authority":"a","desired_rev":50,"phase":"active"}`, 3, true, 51},
+		{"a higher number, and nothing was told", `{"authority":"a","desired_rev":50,"phase":"active"}`, 0, false, 51},
+		{"another content", `{"authority":"a","desired_rev":3,"phase":"rejected","reason":"stale_revision"}`, 3, true, 4},
+		{"another content, and a newer wish is on its way", `{"authority":"a","desired_rev":3,"phase":"rejected","reason":"stale_revision"}`, 4, false, 5},
+		{"refused for its content", `{"authority":"a","desired_rev":3,"phase":"rejected","reason":"story_invalid"}`, 3, false, 4},
+		{"another fleet's", `{"authority":"b","desired_rev":50,"phase":"active"}`, 3, false, 4},
+		{"nobody signed it", `{"authority":"a","desired_rev":50,"phase":"rejected","reason":"bad_signature"}`, 3, false, 4},
+		{"no number that could rise", `{"authority":"a","desired_rev":9007199254740991,"phase":"active"}`, 3, false, 4},
+		{"broken", `{"authority":`, 3, false, 4},
+		{"nothing", ``, 3, false, 4},
+	} {
+		h := HeardIn("a", []byte(c.report))
+		if h.Overtakes(c.told) != c.overtaken || h.Next(c.told) != c.next {
+			t.Errorf("%s: overtaken %v, next %d; want %v, %d", c.what, h.Overtakes(c.told), h.Next(c.told), c.overtaken, c.next)
+		}
+	}
+}
