@@ -38,7 +38,7 @@ var ladder = []rung{
 			"broker/access",
 			"robotd/safety", "robotd/latch", "robotd/mode", "robotd/auto", "robotd/interrupt", "robotd/act",
 			"robotd/delivery", "robotd/wish", "robotd/request", "robotd/link", "robotd/renew", "robotd/driver", "robotd/control", "robotd/teleop",
-			"fleetd/presence", "fleetd/selector", "fleetd/library", "fleetd/command", "fleetd/stop", "fleetd/wish", "fleetd/ca", "fleetd/enrol", "fleetd/decommission",
+			"fleetd/presence", "fleetd/selector", "fleetd/library", "fleetd/command", "fleetd/stop", "fleetd/wish", "fleetd/ca", "fleetd/enrol", "fleetd/decommission", "fleetd/leader",
 		}},
 	{what: "the robot's one step", pure: true,
 		folders: []string{"robotd/brain"}},

@@ -91,9 +91,21 @@ type Status struct {
 	Database Health      `json:"database"`
 	Disputed string      `json:"disputed,omitempty" doc:"why somebody else seems to use this desk's name"`
 
+	Leadership Leadership `json:"leadership"`
+
 	Held      []HeldStop `json:"held" doc:"stops that people hold on robots, without the robots' names"`
 	Authority string     `json:"authority,omitempty" doc:"names the fleet's database to robots"`
 	Dropped   int64      `json:"dropped,omitempty" doc:"events of robots that could not be kept"`
+}
+
+// Leadership is which of several desks on one database writes what all robots go by:
+// wishes, held stops and the desk's presence. Commands and stops go out from every
+// desk.
+type Leadership struct {
+	Leads  bool        `json:"leads" doc:"this desk does"`
+	Leader string      `json:"leader,omitempty" doc:"name of the desk that does; empty = none, as far as is known here"`
+	Why    string      `json:"why,omitempty" doc:"why this desk does, or does not"`
+	Since  schema.Time `json:"since,omitzero" doc:"since when it does, or does not"`
 }
 
 // Health is how one thing stands that the desk needs.

@@ -69,6 +69,9 @@ func (b *blobs) run(ctx context.Context, db *store.Store) {
 		case <-ctx.Done():
 			return
 		case now := <-look.C:
+			if !b.f.leadership.leads() {
+				continue
+			}
 			for digest, robots := range b.due(now) {
 				b.repeat(ctx, db, digest, robots)
 			}

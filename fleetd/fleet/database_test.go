@@ -28,8 +28,11 @@ type gate struct {
 	all      sync.WaitGroup
 }
 
-func newGate(t *testing.T) *gate {
-	u, err := url.Parse(pgtest.Start(t))
+func newGate(t *testing.T) *gate { return gateTo(t, pgtest.Start(t)) }
+
+// gateTo is a way to a database that another desk may reach by another one.
+func gateTo(t *testing.T, dsn string) *gate {
+	u, err := url.Parse(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

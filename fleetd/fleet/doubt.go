@@ -67,6 +67,10 @@ func (d *doubts) run(ctx context.Context, db *store.Store) {
 		case <-ctx.Done():
 			return
 		case now := <-look.C:
+			if !d.f.leadership.leads() {
+				d.at = nil
+				continue
+			}
 			revs, err := db.WishedRevs(ctx)
 			if err != nil {
 				d.f.databaseFailed("wishes not read", err)

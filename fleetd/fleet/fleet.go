@@ -41,6 +41,10 @@ type Fleet struct {
 	blobs  *blobs
 	stops  *stops
 
+	leadership *leadership
+	desks      desks
+	beats      atomic.Int64 // the newest heartbeat's number
+
 	labelled atomic.Bool   // the database's labels were read
 	link     *link.Link    // what it tells waits until
 	opened   chan struct{} // is closed
@@ -66,8 +70,6 @@ type Fleet struct {
 	broker   api.Health
 	rival    string    // why somebody else seems to use the desk's name
 	rivalAt  time.Time // when that was seen last
-
-	repaired time.Time // owned by the link's goroutine
 }
 
 // Run serves until ctx ends. ready, if given, is called once the address is
@@ -103,6 +105,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	}
 	f.keeper, f.driver, f.outbox, f.warden = &keeper{f: f}, newDriver(f), newOutbox(f), newWarden(f)
 	f.blobs = &blobs{f: f, at: map[waiting]fetching{}}
+	f.leadership = newLeadership(f)
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f.end = stop
 	if err := errors.Join(f.openVault(now), f.listen(ctx, running), f.listenForRobots(ctx, running)); err != nil {
@@ -126,6 +129,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	f.running.Go(func() { f.driver.run(running) })
 	f.running.Go(func() { f.stops.run(running) })
 	f.running.Go(func() { f.desk(running) })
+	f.running.Go(func() { f.leadership.run(running) })
 	if f.listener != nil {
 		f.running.Go(func() { f.serve(f.server, f.listener, f.cfg.HTTPCert != "") })
 	}
@@ -158,20 +162,15 @@ func (f *Fleet) Close() error {
 	f.end() // streams end with it
 	errs := []error{f.hangUp(ctx)}
 	f.running.Wait()
-	if err := f.link.Close(context.Background(), func(session string) link.Message {
-		return f.presence(schema.PresenceOffline, session, time.Now())
-	}); err != nil {
-		f.log.Warn("robots were not told that the desk goes; the broker's will for it tells them", "error", err)
-	}
-	return errors.Join(append(errs, f.closeDatabase(), f.stops.spool.Close())...)
+	f.leadership.end(ctx)
+	return errors.Join(append(errs, f.link.Close(context.Background()), f.closeDatabase(), f.stops.spool.Close())...)
 }
 
 // connect begins to keep the link to the broker.
 func (f *Fleet) connect(ctx context.Context) (err error) {
 	f.link, err = link.Open(ctx, link.Config{
 		URL: f.cfg.Broker, Dial: f.cfg.Dial, TLS: f.encryption, Random: f.cfg.Random, Name: f.cfg.Name, ClientID: f.cfg.Name, Password: f.cfg.Password,
-		Will:      func(session string) link.Message { return f.presence(schema.PresenceLost, session, time.Time{}) },
-		Presence:  func(session string) link.Message { return f.presence(schema.PresenceOnline, session, time.Now()) },
+		Presence:  func(session string) link.Message { return f.heartbeat(session, time.Now()) },
 		Subscribe: subscriptions(f.ns, f.cfg.Name),
 		OnMessage: f.hear,
 		OnState:   f.linked,
@@ -207,9 +206,8 @@ func (f *Fleet) linked(s link.State) {
 	if changed {
 		f.turned(f.hub.connected(up, now)...)
 	}
-	if up {
-		signal(f.outbox.again)
-	}
+	f.desks.linked(up, now)
+	f.leadership.linked()
 }
 
 // disputed notes a sign that somebody else uses the desk's name.
@@ -251,6 +249,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	all.Go(func() { f.warden.run(ctx, db) })
 	all.Go(func() { f.blobs.run(ctx, db) })
 	all.Go(func() { (&doubts{f: f, outdone: outdone{}}).run(ctx, db) })
+	all.Go(func() { f.news(ctx, db) })
 	all.Wait()
 }
 

@@ -29,6 +29,18 @@ func (f *Fleet) document(topic string, v any) link.Message {
 	return link.Message{Topic: topic, Payload: body, QoS: 1, Retain: true}
 }
 
+// heartbeat is the desk's next sign of life. It is also the word by which the desk
+// finds its connection in order.
+func (f *Fleet) heartbeat(session string, now time.Time) link.Message {
+	seq := f.beats.Add(1)
+	body, err := schema.Encode(schema.FleetHeartbeat{TS: schema.TimeOf(now), Session: session, Seq: seq})
+	if err != nil {
+		f.log.Error("heartbeat not encoded", "error", err)
+	}
+	f.trips.left(seq, now)
+	return link.Message{Topic: f.ns.Topic(schema.TopicFleetHeartbeat, f.cfg.Name), Payload: body}
+}
+
 // beat is the desk's sign of life to every robot: as long as it arrives,
 // somebody can stop them. It is made by the loop that also looks after
 // commands' age and robots' presence, not by the connection: a desk that hangs
@@ -36,7 +48,6 @@ func (f *Fleet) document(topic string, v any) link.Message {
 func (f *Fleet) beat(ctx context.Context) {
 	every := time.NewTicker(f.cfg.Heartbeat)
 	defer every.Stop()
-	var seq int64
 	for {
 		select {
 		case <-ctx.Done():
@@ -47,15 +58,7 @@ func (f *Fleet) beat(ctx context.Context) {
 			if session == "" {
 				continue
 			}
-			seq++
-			body, err := schema.Encode(schema.FleetHeartbeat{TS: schema.TimeOf(now), Session: session, Seq: seq})
-			if err != nil {
-				f.log.Error("heartbeat not encoded", "error", err)
-				continue
-			}
-			f.trips.left(seq, now)
-			m := link.Message{Topic: f.ns.Topic(schema.TopicFleetHeartbeat, f.cfg.Name), Payload: body}
-			if err := f.link.Publish(ctx, m); err != nil && !errors.Is(err, link.ErrNotReady) {
+			if err := f.link.Publish(ctx, f.heartbeat(session, now)); err != nil && !errors.Is(err, link.ErrNotReady) {
 				f.log.Warn("heartbeat not sent", "error", err)
 			}
 		}

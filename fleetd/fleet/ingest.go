@@ -15,7 +15,7 @@ func subscriptions(ns schema.Namespace, name string) []link.Subscription {
 		kind   schema.TopicKind
 		params []string
 	}{
-		{schema.TopicFleetPresence, nil},
+		{schema.TopicFleetHeartbeat, []string{"+"}},
 		{schema.TopicPresence, []string{"+"}},
 		{schema.TopicHeartbeat, []string{"+"}},
 		{schema.TopicState, []string{"+"}},
@@ -47,8 +47,8 @@ func (f *Fleet) hear(m link.Message) {
 	}
 	now := time.Now()
 	switch row.Kind {
-	case schema.TopicFleetPresence:
-		f.ownPresence(m, now)
+	case schema.TopicFleetHeartbeat:
+		f.desks.beat(params.CID, now)
 		return
 	case schema.TopicFleetStopCmd:
 		f.stops.listen(params.CID, m.Payload, now)
@@ -184,26 +184,4 @@ func (f *Fleet) turned(turns ...turn) {
 			f.driver.post(post{kind: postLeft, robot: t.robot})
 		}
 	}
-}
-
-// ownPresence repairs the desk's own document when somebody else's word stands
-// there, such as the will of an earlier connection.
-func (f *Fleet) ownPresence(m link.Message, now time.Time) {
-	session := f.link.Session()
-	if session == "" {
-		return
-	}
-	p, problems := schema.Decode[schema.Presence](m.Payload)
-	if len(problems) == 0 && p.Session == session && p.State != schema.PresenceLost {
-		return
-	}
-	if p.State == schema.PresenceOnline && p.Boot != f.boot {
-		f.disputed("another desk writes this desk's presence", now)
-	}
-	if now.Sub(f.repaired) < time.Second {
-		return
-	}
-	f.repaired = now
-	f.log.Warn("the desk's presence was overwritten", "with", string(m.Payload))
-	f.outbox.say(f.presence(schema.PresenceOnline, session, now))
 }

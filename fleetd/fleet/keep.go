@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,9 @@ const (
 	// maxEvents bounds the events that wait for the database; beyond it the
 	// oldest are given up, and counted.
 	maxEvents = 20_000
+	// keepAside is how long a desk that follows keeps events, in case the one that
+	// leads is gone before it has written them.
+	keepAside = time.Minute
 	// eventsAtOnce bounds one transaction.
 	eventsAtOnce = 1000
 	// tidyEvery is how often what is too old is removed.
@@ -26,7 +30,7 @@ const (
 
 // keeper writes behind what robots say: the newest document of each kind, and
 // every event once. Nothing of it is a promise to anybody, so it may be late,
-// and robots never wait for it.
+// and robots never wait for it. Of several desks the one that leads writes.
 type keeper struct {
 	f       *Fleet
 	mu      sync.Mutex
@@ -66,6 +70,12 @@ func (k *keeper) run(ctx context.Context, db *store.Store) {
 
 // save writes all that waits. What the database does not take waits on.
 func (k *keeper) save(ctx context.Context, db *store.Store) {
+	if !k.f.leadership.leads() {
+		if k.f.leadership.followed() {
+			k.forget(time.Now().Add(-keepAside))
+		}
+		return
+	}
 	if k.f.cfg.Dev {
 		k.adoptStrangers(ctx, db)
 	}
@@ -115,6 +125,17 @@ func (k *keeper) take() []store.Event {
 	return out
 }
 
+// forget leaves out the events that came before then: another desk wrote them.
+func (k *keeper) forget(then time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	old := slices.IndexFunc(k.events, func(e store.Event) bool { return !e.ReceivedAt.Before(then) })
+	if old < 0 {
+		old = len(k.events)
+	}
+	k.events = k.events[old:]
+}
+
 func (k *keeper) giveBack(events []store.Event) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -126,6 +147,9 @@ func (k *keeper) giveBack(events []store.Event) {
 }
 
 func (k *keeper) tidy(ctx context.Context, db *store.Store, now time.Time) {
+	if !k.f.leadership.leads() {
+		return
+	}
 	_, err := db.ForgetEvents(ctx, now.Add(-k.f.cfg.KeepEvents))
 	_, more := db.ForgetSent(ctx, now.Add(-keepSent))
 	if err := errors.Join(err, more); err != nil {

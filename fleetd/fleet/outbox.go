@@ -20,9 +20,9 @@ const (
 	outboxLook = time.Second
 )
 
-// outbox tells the broker what the database wants told: after every change the
-// rows of the outbox, in order, and after every connect all that the desk owns
-// there, since the broker may have forgotten. A row is marked only when the
+// outbox tells the broker what the database wants told, as long as this desk leads:
+// after every change the rows of the outbox, in order, and after every connect all
+// that the desks own there, since the broker may have forgotten. A row is marked only when the
 // broker has acknowledged it, so a crash in between tells it twice, which harms
 // nobody: wishes are compared by revision and blobs by digest.
 type outbox struct {
@@ -69,7 +69,8 @@ func (o *outbox) run(ctx context.Context, db *store.Store) {
 		case <-o.wake:
 		case <-look.C:
 		}
-		if o.f.link.Session() == "" {
+		if p := o.f.leadership.writes(); p == nil || !p.up.Load() {
+			fresh = false
 			continue
 		}
 		if !fresh {
@@ -134,11 +135,16 @@ func (o *outbox) message(out store.Outgoing) link.Message {
 	return link.Message{Topic: o.f.ns.Topic(out.Topic, params...), Payload: out.Payload, QoS: schema.TopicOf(out.Topic).QoS, Retain: true}
 }
 
-// tell publishes one document and waits for the broker's word.
+// tell publishes one document and waits for the broker's word. A desk that does not
+// lead at this moment tells nothing.
 func (o *outbox) tell(ctx context.Context, m link.Message) bool {
+	p := o.f.leadership.writes()
+	if p == nil {
+		return false
+	}
 	wait, cancel := context.WithTimeout(ctx, ackPatience)
 	defer cancel()
-	if err := o.f.link.PublishWait(wait, m); err != nil {
+	if err := p.link.PublishWait(wait, m); err != nil {
 		if !errors.Is(err, link.ErrNotReady) && ctx.Err() == nil {
 			o.f.log.Warn("document not published", "topic", m.Topic, "error", err)
 		}

@@ -36,6 +36,10 @@ const (
 // disk next, and on record with its documents as soon as the database takes it;
 // robots hold it by its id meanwhile. Live stops of others are written down, and
 // so is what a robot holds that nobody here knows of.
+//
+// Each desk writes down what was asked of it. What every desk overhears is written
+// down by the one that leads; the others keep it until they see it on record, for
+// there may be nobody who leads.
 type stops struct {
 	f     *Fleet
 	spool *spool.Spool
@@ -49,6 +53,8 @@ type stops struct {
 	on      map[string]map[string]bool      // the same: ids by robot
 	loaded  bool                            // held was read from the database
 	shown   map[string]map[string]time.Time // by robot: what it holds and nobody here does, since when
+
+	renewed bool // what is held was told as it would be today; owned by run
 }
 
 func newStops(f *Fleet) (*stops, error) {
@@ -145,7 +151,7 @@ func (s *stops) came(robot string) {
 // goes on showing although nobody here holds it was asked for while the desk did
 // not hear it, and is written down.
 func (s *stops) shows(robot string, latches []schema.StopLatch, now time.Time) {
-	adopted := len(latches) > 0 && s.f.hub.adopted(robot)
+	adopted := len(latches) > 0 && s.f.hub.adopted(robot) && s.f.leadership.leads()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was := s.shown[robot]
@@ -196,8 +202,12 @@ func (s *stops) keepHeard(ctx context.Context) {
 	heard := s.heard
 	s.heard = nil
 	s.mu.Unlock()
+	followed := s.f.leadership.followed()
 	for _, o := range heard {
 		err := s.keep(o)
+		if followed {
+			continue // the desk that leads answers
+		}
 		a := schema.Ack{Status: schema.StatusAccepted, Detail: "the desk has it, and holds it until it is released"}
 		if err != nil {
 			a.Detail = "the desk has it, and could not keep it on its disk"
@@ -244,10 +254,19 @@ func verbOf(l schema.StopLevel) string {
 
 // record puts what waits on record, and reads what is held.
 func (s *stops) record(ctx context.Context) {
+	leads := s.f.leadership.leads()
+	var write, watch []spool.Entry
 	s.mu.Lock()
-	waiting, loaded := slices.Clone(s.waiting), s.loaded
+	loaded := s.loaded
+	for _, e := range s.waiting {
+		if leads || !e.Order.Overheard() {
+			write = append(write, e)
+		} else {
+			watch = append(watch, e)
+		}
+	}
 	s.mu.Unlock()
-	if len(waiting) == 0 && loaded {
+	if len(write)+len(watch) == 0 && loaded && s.renewed {
 		return
 	}
 	db, err := s.f.Store()
@@ -256,22 +275,40 @@ func (s *stops) record(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, stopsWithin)
 	defer cancel()
-	if err := s.write(ctx, db, waiting); err != nil {
+	if err := s.write(ctx, db, write); err != nil {
 		s.f.databaseFailed("stops not put on record", err)
 		return
 	}
-	if !loaded {
+	if !s.renewed {
 		if err := s.renew(ctx, db); err != nil {
 			s.f.databaseFailed("stops not signed", err)
 			return
 		}
+		s.renewed = true
 	}
-	if err := s.read(ctx, db); err != nil {
+	recorded, err := s.recorded(ctx, db, watch)
+	if err != nil {
 		s.f.databaseFailed("stops not read", err)
 	}
-	for _, e := range waiting {
+	if done := append(write, recorded...); len(done) > 0 || !loaded {
+		s.settled(done)
+		if err := s.read(ctx, db); err != nil {
+			s.f.databaseFailed("stops not read", err)
+		}
+	}
+	for _, e := range write {
 		s.answer(ctx, e.Order, schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held; fleetd stop release " + e.Order.ID + " --why REASON lets go of it"})
 	}
+}
+
+// idsOf are the ids of orders, each once.
+func idsOf(entries []spool.Entry) []string {
+	var ids []string
+	for _, e := range entries {
+		ids = append(ids, e.Order.ID)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 func (s *stops) write(ctx context.Context, db *store.Store, waiting []spool.Entry) error {
@@ -279,14 +316,11 @@ func (s *stops) write(ctx context.Context, db *store.Store, waiting []spool.Entr
 		return nil
 	}
 	var orders []stop.Order
-	var ids []string
 	for _, e := range waiting {
-		orders, ids = append(orders, e.Order), append(ids, e.Order.ID)
+		orders = append(orders, e.Order)
 	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
 	err := db.Tx(ctx, func(tx *store.Tx) error {
-		rows, err := tx.Stops(ctx, ids...)
+		rows, err := tx.Stops(ctx, idsOf(waiting)...)
 		if err != nil {
 			return err
 		}
@@ -300,14 +334,42 @@ func (s *stops) write(ctx context.Context, db *store.Store, waiting []spool.Entr
 	if err != nil {
 		return err
 	}
-	if err := s.spool.Done(waiting...); err != nil {
+	signal(s.f.outbox.wake)
+	return nil
+}
+
+// recorded are those that another desk has put on record.
+func (s *stops) recorded(ctx context.Context, db *store.Store, watch []spool.Entry) (out []spool.Entry, err error) {
+	if len(watch) == 0 {
+		return nil, nil
+	}
+	err = db.Tx(ctx, func(tx *store.Tx) error {
+		out = nil
+		rows, err := tx.Stops(ctx, idsOf(watch)...)
+		for _, e := range watch {
+			if err == nil && stop.Recorded(rows, e.Order) {
+				out = append(out, e)
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+// settled forgets what is on record.
+func (s *stops) settled(done []spool.Entry) {
+	if err := s.spool.Done(done...); err != nil {
 		s.f.log.Error("stops on record not forgotten on this machine", "error", err)
 	}
 	s.mu.Lock()
-	s.waiting = s.waiting[len(waiting):]
-	s.mu.Unlock()
-	signal(s.f.outbox.wake)
-	return nil
+	defer s.mu.Unlock()
+	for _, e := range done {
+		if i := slices.IndexFunc(s.waiting, func(w spool.Entry) bool {
+			return w.N == e.N && w.Order.ID == e.Order.ID && w.Order.At.Equal(e.Order.At)
+		}); i >= 0 {
+			s.waiting = slices.Delete(s.waiting, i, i+1)
+		}
+	}
 }
 
 // renew tells again, signed, what is held and was told unsigned or by another key.
@@ -383,11 +445,7 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 	f.stops.mu.Lock()
 	waiting := slices.Clone(f.stops.waiting)
 	f.stops.mu.Unlock()
-	var orders []stop.Order
-	all := slices.Clone(ids)
-	for _, e := range waiting {
-		orders, all = append(orders, e.Order), append(all, e.Order.ID)
-	}
+	all := append(slices.Clone(ids), idsOf(waiting)...)
 	slices.Sort(all)
 	all = slices.Compact(all)
 	var problems []schema.Problem
@@ -397,6 +455,12 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 		rows, err := tx.Stops(ctx, all...)
 		if err != nil {
 			return err
+		}
+		var orders []stop.Order
+		for _, e := range waiting {
+			if !e.Order.Overheard() || !stop.Recorded(rows, e.Order) {
+				orders = append(orders, e.Order)
+			}
 		}
 		c, err := stop.Hold(rows, orders, now)
 		if err != nil {

@@ -61,6 +61,23 @@ func Hold(rows Rows, orders []Order, now time.Time) (Changes, error) {
 	return p.changes()
 }
 
+// clocksApart is how much the clocks of two desks may differ that heard the same
+// order.
+const clocksApart = 10 * time.Second
+
+// Recorded reports whether another desk has written an order down that this one
+// overheard, released or not since. The press of a button that has no name of its
+// own is the one that was written down at about the same time.
+func Recorded(rows Rows, o Order) bool {
+	if slices.ContainsFunc(rows.Latches, func(l Latch) bool {
+		return l.ID == o.ID && (!o.Anew && !o.Held || !l.AskedAt.Before(o.At.Add(-clocksApart)))
+	}) {
+		return true
+	}
+	c, err := Hold(rows, []Order{o}, o.At)
+	return err == nil && c.Empty() // it means no robot
+}
+
 func (p *plan) hold(o *Order, robot string) bool {
 	at := place{o.ID, robot}
 	l, known := p.latches[at]

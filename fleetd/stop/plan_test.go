@@ -194,6 +194,33 @@ func TestAnOrderThatComesAgainChangesNothingEvenReleased(t *testing.T) {
 	}
 }
 
+func TestWhatAnotherDeskWroteDownIsKnown(t *testing.T) {
+	d := newDesk(t)
+	named := OrderOf("op1", []byte(`{"id":"a"}`), at(1))
+	wall, later := OrderOf("wall1", nil, at(60)), OrderOf("wall1", nil, at(120))
+	nobody := OrderOf("op1", []byte(`{"id":"n","labels":{"site":"moon"}}`), at(1))
+	for _, o := range []Order{named, wall} {
+		if !o.Overheard() || Recorded(d.rows, o) {
+			t.Errorf("%s before it is written down: overheard %v, recorded %v", o.ID, o.Overheard(), Recorded(d.rows, o))
+		}
+	}
+	if !Recorded(d.rows, nobody) {
+		t.Error("what means no robot waits for ever")
+	}
+	// The desk that wrote them down has a clock of its own.
+	d.hold(5, OrderOf("op1", []byte(`{"id":"a"}`), at(5)), OrderOf("wall1", nil, at(52)))
+	if !Recorded(d.rows, named) || !Recorded(d.rows, wall) || Recorded(d.rows, later) {
+		t.Errorf("named %v, pressed %v, pressed again %v", Recorded(d.rows, named), Recorded(d.rows, wall), Recorded(d.rows, later))
+	}
+	d.release(70, "a", "wall1")
+	if !Recorded(d.rows, named) || !Recorded(d.rows, wall) || Recorded(d.rows, later) {
+		t.Errorf("released: named %v, pressed %v, pressed again %v", Recorded(d.rows, named), Recorded(d.rows, wall), Recorded(d.rows, later))
+	}
+	if own := (Order{ID: "x", All: true}); own.Overheard() {
+		t.Error("an order that was given here was overheard")
+	}
+}
+
 func TestWhatARobotHoldsIsWrittenDownAgain(t *testing.T) {
 	d := newDesk(t)
 	d.hold(1, Order{ID: "a", Level: schema.StopStop, At: at(1), Robots: []string{"r1"}})

@@ -48,6 +48,10 @@ type Order struct {
 	Selects string            `json:"selects,omitempty"` // as written, for the record
 }
 
+// Overheard reports whether the order was given elsewhere: somebody sent it live, or
+// a robot holds it. Every desk hears of it, and one writes it down.
+func (o *Order) Overheard() bool { return o.Client != "" || o.Held }
+
 // Means reports whether the order means the robot.
 func (o *Order) Means(robot string, labels map[string]string) bool {
 	if o.All || slices.Contains(o.Robots, robot) {

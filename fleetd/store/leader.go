@@ -38,23 +38,24 @@ func (s *Store) Lead(ctx context.Context, name string, now time.Time) (*Lead, Le
 	if s.pools.connect == nil {
 		return s.leadAlone(ctx, name, now)
 	}
-	conn, err := s.pools.connect(ctx)
+	l, err := s.candidate(ctx)
 	if err != nil {
 		return nil, Leader{}, fmt.Errorf("connect for the lead: %w", err)
 	}
-	l := &Lead{store: s, conn: conn}
+	conn := l.conn
 	var ours bool
-	err = conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, int64(leaderLock)).Scan(&ours)
-	if err != nil || !ours {
+	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, int64(leaderLock)).Scan(&ours); err != nil {
 		l.Drop()
-	}
-	if err != nil {
 		return nil, Leader{}, fmt.Errorf("ask for the lead: %w", err)
 	}
 	news, err := s.News(ctx)
-	if err != nil || !ours {
+	switch {
+	case err != nil:
 		l.Drop()
-		return nil, news.Leader, err
+		return nil, Leader{}, err
+	case !ours:
+		s.asking.Store(l) // asks again over the same connection
+		return nil, news.Leader, nil
 	}
 	// Over the lock's own connection: without the lock it does not happen.
 	err = conn.QueryRow(ctx, beginTerm, name, micros(now)).Scan(&l.Term)
@@ -63,6 +64,18 @@ func (s *Store) Lead(ctx context.Context, name string, now time.Time) (*Lead, Le
 		return nil, Leader{}, fmt.Errorf("write down who leads: %w", err)
 	}
 	return l, news.Leader, nil
+}
+
+// candidate is who asks for the lock, with its own connection.
+func (s *Store) candidate(ctx context.Context) (*Lead, error) {
+	if l := s.asking.Swap(nil); l != nil && !l.conn.IsClosed() {
+		return l, nil
+	}
+	conn, err := s.pools.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Lead{store: s, conn: conn}, nil
 }
 
 const beginTerm = `INSERT INTO leader (only_row, term, name, since, resigned_at) VALUES (1, 1, $1, $2, 0)

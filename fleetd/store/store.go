@@ -40,7 +40,8 @@ type Store struct {
 	dialect   dialect
 	pools     pools
 	authority string
-	led       atomic.Bool // with SQLite: somebody leads
+	led       atomic.Bool          // with SQLite: somebody leads
+	asking    atomic.Pointer[Lead] // asked for the lock and did not get it
 	// What signs the wishes that are planned; nil = they are not signed.
 	key, release ed25519.PrivateKey
 	heard        func(robot string, topic schema.TopicKind) schema.Heard // nil = nothing was heard
@@ -65,7 +66,12 @@ func Open(ctx context.Context, address string, now time.Time, log *slog.Logger) 
 
 // Close ends all connections and, with SQLite, lets the next program in. A
 // second call does nothing.
-func (s *Store) Close() error { return s.pools.close() }
+func (s *Store) Close() error {
+	if l := s.asking.Swap(nil); l != nil {
+		l.Drop()
+	}
+	return s.pools.close()
+}
 
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error { return s.pools.write.PingContext(ctx) }
@@ -75,6 +81,9 @@ func (s *Store) Authority() string { return s.authority }
 
 // Dialect is postgres or sqlite.
 func (s *Store) Dialect() string { return s.dialect.name }
+
+// Alone reports whether no other desk can use the database.
+func (s *Store) Alone() bool { return s.pools.connect == nil }
 
 func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) error {
 	files, err := fs.Sub(migrations, "migrations")

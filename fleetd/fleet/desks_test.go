@@ -1,0 +1,302 @@
+package fleet_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"troupe/broker/brokertest"
+	"troupe/fleetd/fleet"
+	"troupe/fleetd/fleet/fleettest"
+	"troupe/fleetd/store"
+	"troupe/fleetd/store/pgtest"
+	"troupe/fleetd/store/storetest"
+	"troupe/schema"
+)
+
+// beside is one of several desks on one database and one broker, each with ways of
+// its own to both, which a test can cut.
+type beside struct {
+	*world
+	cable *brokertest.Cable
+	gate  *gate
+}
+
+// desks starts two desks in real time, fleetd-a first: it leads.
+func desks(t *testing.T, options ...func(*fleet.Config)) (a, b *beside, db *store.Store) {
+	dsn := pgtest.Start(t)
+	first := &world{T: t, real: true}
+	first.newBroker()
+	broker := first.broker.Load()
+	start := func(name string, w *world) *beside {
+		d := &beside{world: w, cable: &brokertest.Cable{To: broker.Dial}, gate: gateTo(t, dsn)}
+		w.broker.Store(broker)
+		w.config = fleet.Config{
+			Name: name, Dial: d.cable.Dial, Database: d.gate.dsn, Spool: filepath.Join(t.TempDir(), name+".stops"), Dev: true,
+			Logger: logger(t).With("desk", name),
+		}
+		for _, o := range options {
+			o(&w.config)
+		}
+		d.startDesk()
+		return d
+	}
+	a = start("fleetd-a", first)
+	a.leads()
+	b = start("fleetd-b", &world{T: t, real: true})
+	t.Cleanup(func() {
+		if b.Fleet != nil {
+			b.stopDesk()
+		}
+	})
+	b.until("fleetd-b knows who leads", func() bool { return b.Status().Leadership.Leader == "fleetd-a" })
+	return a, b, storetest.Open(t, dsn)
+}
+
+// leads waits until the desk leads.
+func (d *beside) leads() {
+	d.Helper()
+	d.until(d.config.Name+" leads", func() bool { return d.Status().Leadership.Leads })
+}
+
+// cutOff takes a desk everything at once, as the end of its machine does. What it
+// does from then on, nobody hears.
+func (d *beside) cutOff() {
+	d.cable.Cut()
+	d.gate.lower()
+}
+
+// sees waits until the desk shows a robot online and its own.
+func (d *beside) sees(ids ...string) {
+	d.Helper()
+	for _, id := range ids {
+		d.until(d.config.Name+" sees "+id, func() bool {
+			r, ok := d.Robot(id)
+			return ok && r.Adopted && r.Presence.View == "online" && r.State != nil && r.Caps != nil
+		})
+	}
+}
+
+// presence is the desks' own document, as the broker has it.
+func (d *beside) presence() schema.Presence {
+	d.Helper()
+	c := d.broker.Load().Client(d.T, "obs")
+	defer c.Close()
+	c.Subscribe("troupe/v1/fleet/presence")
+	p, problems := schema.Decode[schema.Presence](c.Expect("troupe/v1/fleet/presence").Payload)
+	if len(problems) > 0 {
+		d.Fatal(problems)
+	}
+	return p
+}
+
+func TestOneOfTwoDesksLeads(t *testing.T) {
+	a, b, db := desks(t)
+	if s := b.Status().Leadership; s.Leads || s.Why != "fleetd-a leads" || s.Since == 0 {
+		t.Errorf("fleetd-b says %+v", s)
+	}
+	if s := a.Status().Leadership; s.Leader != "fleetd-a" || s.Why == "" {
+		t.Errorf("fleetd-a says %+v", s)
+	}
+	before := b.presence()
+	ear := b.broker.Load().Client(t, "obs")
+	ear.Subscribe("troupe/v1/fleet/#")
+	r := fleettest.Start(t, "r1", b.broker.Load().Dial)
+	a.sees("r1")
+	b.sees("r1")
+
+	// What is asked of the one that follows is done, and the other shows it.
+	b.publish()
+	b.assign("museum", "r1")
+	a.converged("r1")
+	b.converged("r1")
+	b.must("PUT", "/robots/r1/labels", map[string]any{"labels": map[string]string{"site": "museum"}}, nil)
+	a.until("fleetd-a knows the label", func() bool { d, _ := a.Robot("r1"); return d.Labels["site"] == "museum" })
+	b.state(b.command(setMode("ato", "r1")), "SUCCEEDED")
+	a.state(a.command(setMode("mnl", "r1")), "SUCCEEDED")
+	if n := count(r.Received(), "mode/set"); n != 2 {
+		t.Errorf("two commands of two desks came %d times", n)
+	}
+	r.Event("mode_changed")
+	b.until("the event is stored", func() bool {
+		all, err := db.Events(t.Context(), store.EventQuery{Robot: "r1"})
+		return err == nil && len(all) == 1
+	})
+
+	// Both are there, and one speaks for them.
+	for _, name := range []string{"fleetd-a", "fleetd-b"} {
+		ear.Expect("troupe/v1/fleet/heartbeat/" + name)
+	}
+	b.stopDesk()
+	if after := a.presence(); after.Session != before.Session || after.State != schema.PresenceOnline {
+		t.Errorf("the end of a desk that follows changed %+v to %+v", before, after)
+	}
+	for _, m := range ear.Inbox("troupe/v1/fleet/presence") {
+		if p, _ := schema.Decode[schema.Presence](m.Payload); p.Session != before.Session {
+			t.Errorf("somebody else wrote the presence: %s", m.Payload)
+		}
+	}
+}
+
+func TestWhenTheLeaderDiesTheOtherLeads(t *testing.T) {
+	a, b, _ := desks(t)
+	fleettest.Start(t, "r1", b.broker.Load().Dial)
+	fleettest.Start(t, "r2", b.broker.Load().Dial)
+	b.sees("r1", "r2")
+	b.publish()
+	b.assign("museum", "r1")
+	b.converged("r1")
+	first := b.presence()
+
+	a.cutOff()
+	b.assign("museum", "r2") // nobody leads at this moment
+	b.leads()
+	if s := b.Status().Leadership; s.Why != "fleetd-a is gone" || s.Leader != "fleetd-b" {
+		t.Errorf("fleetd-b says %+v", s)
+	}
+	b.converged("r2")
+	b.until("the presence is the new leader's", func() bool {
+		p := b.presence()
+		return p.State == schema.PresenceOnline && p.Session != first.Session && p.Boot != first.Boot
+	})
+	b.until("fleetd-a knows that it leads no more", func() bool { return !a.Status().Leadership.Leads })
+
+	// It comes back, and follows.
+	a.gate.raise()
+	a.cable.Mend()
+	a.until("fleetd-a follows", func() bool { return a.Status().Leadership.Leader == "fleetd-b" && a.Status().Broker.OK })
+	if p := b.presence(); p.State != schema.PresenceOnline || p.Session == first.Session {
+		t.Errorf("the presence is %+v", p)
+	}
+	if d, _ := a.Robot("r2"); !d.Wish.Converged {
+		a.converged("r2")
+	}
+}
+
+func TestALeaderThatEndsInOrderIsFollowedAtOnce(t *testing.T) {
+	a, b, _ := desks(t)
+	a.stopDesk()
+	b.leads()
+	if s := b.Status().Leadership; s.Why != "no other desk led" {
+		t.Errorf("it waited: %+v", s)
+	}
+	b.until("the presence is the new leader's", func() bool { return b.presence().State == schema.PresenceOnline })
+}
+
+// A leader that loses only one of its two ways is as good as gone, for it can write
+// nothing new; but it is there, and commands its robots.
+func TestALeaderThatIsHalfCutOffMakesRoom(t *testing.T) {
+	t.Run("from the database", func(t *testing.T) {
+		a, b, _ := desks(t)
+		r := fleettest.Start(t, "r1", b.broker.Load().Dial)
+		a.sees("r1")
+		a.gate.lower()
+		a.until("fleetd-a leads no more", func() bool { return !a.Status().Leadership.Leads })
+		b.leads()
+		a.stopped("r1")
+		b.until("r1 holds it", func() bool { return b.held("r1") != "" })
+		if n := count(r.Received(), "safety/stop"); n != 1 {
+			t.Errorf("the stop came %d times", n)
+		}
+		a.gate.raise()
+		b.until("it is on record", func() bool { h := b.Held(); return len(h) == 1 && h[0].OnRecord })
+	})
+	t.Run("from the broker", func(t *testing.T) {
+		a, b, _ := desks(t)
+		a.cable.Cut()
+		b.leads()
+		a.cable.Mend()
+		a.until("fleetd-a follows", func() bool { return a.Status().Leadership.Leader == "fleetd-b" && a.Status().Broker.OK })
+	})
+}
+
+// Stops need neither a database nor a leader, and lose nothing by their absence.
+func TestAStopFromADeskThatFollowsWithoutALeaderOrADatabase(t *testing.T) {
+	a, b, db := desks(t)
+	r1 := fleettest.Start(t, "r1", b.broker.Load().Dial)
+	fleettest.Start(t, "r2", b.broker.Load().Dial)
+	b.sees("r1", "r2")
+	a.cutOff()
+	b.gate.lower()
+	all := b.stopped()
+	one := b.stopped("r1")
+	for id, want := range map[string][]string{"r1": {all.Latch, one.Latch}, "r2": {all.Latch}} {
+		b.until(id+" holds what it should", func() bool {
+			got := strings.Fields(b.held(id))
+			slices.Sort(got)
+			slices.Sort(want)
+			return slices.Equal(got, want)
+		})
+	}
+	if r1.Calls() != 1 {
+		t.Errorf("%d live stops were heard", r1.Calls())
+	}
+	// Somebody else presses a button meanwhile.
+	wall := b.broker.Load().Client(t, "stop1")
+	wall.Publish("troupe/v1/fleet/cmd/stop1/stop", "")
+	b.until("the button is heard", func() bool { return len(b.Held()) == 3 })
+
+	b.gate.raise()
+	b.leads()
+	b.onRecord(all.Latch, one.Latch, "stop1")
+	b.until("the documents say so", func() bool {
+		wishes, err := db.Wished(t.Context(), "r2")
+		return err == nil && strings.Contains(string(wishes[schema.TopicDesiredStop]), all.Latch)
+	})
+	// Who was not there hears it from the broker.
+	late := fleettest.Start(t, "r3", b.broker.Load().Dial)
+	b.until("r3 holds it", func() bool {
+		return strings.Contains(b.held("r3"), "stop1") || strings.Contains(b.held("r3"), all.Latch)
+	})
+	late.Close()
+
+	// Fleetd-a comes back, has nothing of its own to add, and releases what the other
+	// holds.
+	a.gate.raise()
+	a.cable.Mend()
+	a.until("fleetd-a is back", func() bool { return len(a.Held()) == 3 && a.Status().Broker.OK })
+	if p := a.releases(all.Latch, one.Latch, "stop1"); p != nil {
+		t.Fatal(p)
+	}
+	b.until("nothing is held", func() bool { return b.held("r1") == "" && b.held("r2") == "" && len(b.Held()) == 0 })
+	notes, err := db.Audit(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := map[string]int{}
+	for _, n := range notes {
+		written[n.What+" "+n.Target]++
+	}
+	for _, id := range []string{all.Latch, one.Latch, "stop1"} {
+		if written["stop stop "+id] != 1 || written["release stop "+id] != 1 {
+			t.Errorf("%s is in the audit as %v", id, written)
+		}
+	}
+}
+
+// A stop that every desk overhears is written down by one of them.
+func TestALiveStopIsWrittenDownOnceByTwoDesks(t *testing.T) {
+	a, b, db := desks(t)
+	fleettest.Start(t, "r1", b.broker.Load().Dial)
+	b.sees("r1")
+	wall := b.broker.Load().Client(t, "stop1")
+	wall.Subscribe("troupe/v1/fleet/ack/stop1")
+	wall.Publish("troupe/v1/fleet/cmd/stop1/stop", "")
+	wall.ExpectThat("troupe/v1/fleet/ack/stop1", func(m brokertest.Message) bool { return strings.Contains(string(m.Payload), "SUCCEEDED") })
+	a.onRecord("stop1")
+	b.onRecord("stop1")
+	if p := b.releases("stop1"); p != nil {
+		t.Fatal(p)
+	}
+	for _, d := range []*beside{a, b} {
+		d.until("r1 is let go", func() bool { return d.held("r1") == "" && len(d.Held()) == 0 })
+	}
+	a.cutOff()
+	b.leads()                         // and does not write it down again
+	b.onRecord(b.stopped("r1").Latch) // whatever waited was written with it
+	notes, err := db.Audit(t.Context(), 0)
+	if err != nil || len(notes) != 3 {
+		t.Errorf("%v, the audit has %+v", err, notes)
+	}
+}

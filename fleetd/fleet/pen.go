@@ -1,0 +1,126 @@
+package fleet
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/schema"
+)
+
+// penSuffix marks the connection on which the leader writes.
+const penSuffix = ".lead"
+
+// pen is the connection on which the leader writes what all robots go by, and on
+// nothing else. So no blob stands before a command or a stop, and a desk begins and
+// ends to lead without losing a word of what robots say: its will, which says that
+// the desk is lost, belongs to this connection alone.
+//
+// A desk that leads no more keeps it, unused, until another one has written that it
+// is there: if nobody follows, its presence goes on to be true, and its will too.
+type pen struct {
+	f       *Fleet
+	session string // of the desk's own link, under which its heartbeats come
+	link    *link.Link
+	opened  chan struct{} // link is set
+	end     context.CancelFunc
+	up      atomic.Bool
+	foreign atomic.Bool // another desk writes the presence
+
+	repaired time.Time // owned by the link's goroutine
+}
+
+// takePen connects, to write as the desk of that session.
+func (f *Fleet) takePen(session string) (*pen, error) {
+	ctx, cut := context.WithCancel(context.Background())
+	p := &pen{f: f, session: session, end: cut, opened: make(chan struct{})}
+	ns := f.ns
+	var err error
+	p.link, err = link.Open(ctx, link.Config{
+		URL: f.cfg.Broker, Dial: f.cfg.Dial, TLS: f.encryption, Random: f.cfg.Random, Name: f.cfg.Name, ClientID: f.cfg.Name + penSuffix, Password: f.cfg.Password,
+		Will:     func(string) link.Message { return f.presence(schema.PresenceLost, session, time.Time{}) },
+		Presence: func(string) link.Message { return f.presence(schema.PresenceOnline, session, time.Now()) },
+		Subscribe: []link.Subscription{ // what is heard all the time proves that it hears
+			{Filter: ns.Topic(schema.TopicFleetHeartbeat, f.cfg.Name), QoS: schema.TopicOf(schema.TopicFleetHeartbeat).QoS},
+		},
+		OnMessage: p.hear,
+		OnState:   p.linked,
+		Logger:    f.log.With("connection", "to write with"),
+	})
+	if err != nil {
+		cut()
+		return nil, err
+	}
+	close(p.opened)
+	return p, nil
+}
+
+func (p *pen) linked(s link.State) {
+	<-p.opened
+	up := s.Phase == link.Up
+	p.up.Store(up)
+	p.f.leadership.linked()
+	if up {
+		signal(p.f.outbox.again)
+	}
+}
+
+// stands reports whether a desk that does not lead keeps the pen: as long as the
+// presence is its own word and true, and not to write it anew. session is that of
+// the desk's own link now.
+func (p *pen) stands(session string) bool {
+	return p.up.Load() && !p.foreign.Load() && p.session == session
+}
+
+// cut ends the connection as a crash does, so that the broker says that the desk of
+// this session is lost; and silently if another desk is there already.
+func (p *pen) cut() {
+	if !p.foreign.Load() { // else it ends in good order, and no will is sent
+		p.end()
+	}
+	_ = p.link.Close(context.Background()) // it has no last words to fail with
+	p.end()
+}
+
+// close ends it in good order. The desk that leads says that it goes.
+func (p *pen) close(leads bool) {
+	var words []func(string) link.Message
+	if leads {
+		words = append(words, func(string) link.Message { return p.f.presence(schema.PresenceOffline, p.session, time.Now()) })
+	}
+	if err := p.link.Close(context.Background(), words...); err != nil {
+		p.f.log.Warn("robots were not told that the desk goes; the broker's will for it tells them", "error", err)
+	}
+	p.end()
+}
+
+// hear sees to it that the presence is the leader's own word, such as after the
+// will of an earlier connection.
+func (p *pen) hear(m link.Message) {
+	if row, _, ok := p.f.ns.Match(m.Topic); !ok || row.Kind != schema.TopicFleetPresence {
+		return
+	}
+	now := time.Now()
+	said, problems := schema.Decode[schema.Presence](m.Payload)
+	if len(problems) == 0 && said.Session == p.session && said.State != schema.PresenceLost {
+		return
+	}
+	other := said.State == schema.PresenceOnline && said.Boot != p.f.boot
+	if !p.f.leadership.leads() {
+		if other {
+			p.foreign.Store(true)
+			signal(p.f.leadership.wake)
+		}
+		return
+	}
+	if other {
+		p.f.disputed("another fleetd writes the fleet's presence: two fleets use one broker", now)
+	}
+	if now.Sub(p.repaired) < time.Second {
+		return
+	}
+	p.repaired = now
+	p.f.log.Warn("the desk's presence was overwritten", "with", string(m.Payload))
+	p.f.outbox.say(p.f.presence(schema.PresenceOnline, p.session, now))
+}
