@@ -291,10 +291,11 @@ func (s *stops) record(ctx context.Context) {
 		s.f.databaseFailed("stops not read", err)
 	}
 	if done := append(write, recorded...); len(done) > 0 || !loaded {
-		s.settled(done)
-		if err := s.read(ctx, db); err != nil {
+		if err := s.read(ctx, db); err != nil { // first: at no moment is a stop in neither list
 			s.f.databaseFailed("stops not read", err)
+			return
 		}
+		s.settled(done)
 	}
 	for _, e := range write {
 		s.answer(ctx, e.Order, schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held; fleetd stop release " + e.Order.ID + " --why REASON lets go of it"})
