@@ -18,6 +18,9 @@ type Robot struct {
 	Presence Presence          `json:"presence"`
 
 	StateAt    schema.Time        `json:"state_at,omitzero" doc:"when the robot last told its state, by the fleet's clock"`
+	// StateOutdated says that the robot has told a newer state that did not arrive.
+	StateOutdated bool `json:"state_outdated,omitempty" doc:"the robot's heartbeat tells of a newer state than the one that is here; mode and safety are the heartbeat's, the rest is old"`
+
 	Mode       schema.ModeID      `json:"mode,omitempty"`
 	Intended   schema.ModeID      `json:"intended,omitempty"`
 	ModePhase  schema.ModePhase   `json:"mode_phase,omitempty"`

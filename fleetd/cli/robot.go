@@ -117,7 +117,7 @@ func robotTable(out io.Writer, l robotList) {
 	fmt.Fprintln(w, "ROBOT\tPRESENCE\tHEARD\tMODE\tSAFETY\tATO\tSTORY\tWISH\tALERTS\tLABELS")
 	for _, r := range l.Robots {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, viewText(r.Presence), ago(l.TS, r.Presence.Heard),
-			dash(modeText(r)), dash(string(r.Safety)), dash(autoText(r)), dash(storyText(r)), dash(wishText(r.Wish)), dash(alertText(r)), dash(labelText(r.Labels)))
+			dash(modeText(r)), dash(safetyText(r)), dash(autoText(r)), dash(storyText(r)), dash(wishText(r.Wish)), dash(alertText(r)), dash(labelText(r.Labels)))
 	}
 	_ = w.Flush() // a reader that went away is told by the next write
 }
@@ -143,6 +143,9 @@ func robotDetail(out io.Writer, d api.Detail) {
 	}
 	line("mode", modeText(d.Robot))
 	line("safety", strings.TrimSpace(string(d.Safety)+" "+d.LatchedBy+" "+string(d.Cause)))
+	if d.StateOutdated {
+		line("state", "out of date: the robot has told a newer one than that of "+d.StateAt.String()+"; mode and safety are as its heartbeat says")
+	}
 	line("ato", autoText(d.Robot))
 	line("story", storyText(d.Robot))
 	line("wish", wishText(d.Wish))
@@ -228,7 +231,7 @@ func (sh *shell) watched(at schema.Time, r api.Robot, shown map[string]string) e
 		words[0] = "gone"
 	}
 	for _, pair := range []struct{ name, value string }{
-		{"mode", modeText(r)}, {"safety", string(r.Safety)}, {"ato", autoText(r)}, {"story", storyText(r)}, {"wish", wishText(r.Wish)}, {"alerts", alertText(r)},
+		{"mode", modeText(r)}, {"safety", safetyText(r)}, {"ato", autoText(r)}, {"story", storyText(r)}, {"wish", wishText(r.Wish)}, {"alerts", alertText(r)},
 	} {
 		if pair.value != "" {
 			words = append(words, pair.name+"="+strings.ReplaceAll(pair.value, " ", "_"))
@@ -254,6 +257,15 @@ func viewText(p api.Presence) string {
 // disputeText is what somebody has to do whose desk is not alone with its name.
 func disputeText(why string) string {
 	return why + ": while two desks share a name each is cut off again and again; stop one of them, or give it a name of its own"
+}
+
+// safetyText is where the safety core stands, and whether the rest of the line is
+// older than that.
+func safetyText(r api.Robot) string {
+	if r.StateOutdated {
+		return strings.TrimSpace(string(r.Safety) + " (state out of date)")
+	}
+	return string(r.Safety)
 }
 
 func modeText(r api.Robot) string {

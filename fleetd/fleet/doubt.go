@@ -31,6 +31,7 @@ type doubts struct {
 	f       *Fleet
 	at      map[string]doubt
 	outdone outdone // whose wishes were told again for their number
+	behind  outdone // who was asked for a newer state
 }
 
 // doubt is one robot's.
@@ -77,6 +78,12 @@ func (d *doubts) run(ctx context.Context, db *store.Store) {
 				continue
 			}
 			d.again(ctx, db, revs, now)
+			for _, id := range d.f.hub.behind() {
+				if d.behind.mayNow(id, now) {
+					d.f.log.Warn("robot's state did not arrive although its heartbeat tells of it; asked to tell all again", "robot", id)
+					d.resync(ctx, id, now)
+				}
+			}
 			if ask := d.due(d.f.hub.lacking(revs), now); len(ask) > 0 {
 				d.ask(ctx, db, ask, now)
 			}
@@ -90,23 +97,28 @@ func (d *doubts) ask(ctx context.Context, db *store.Store, robots []string, now 
 		d.f.databaseFailed("wishes not read", err)
 		return
 	}
-	verb, _ := schema.VerbOf("sys", "resync")
 	for _, id := range robots {
 		for _, w := range wishes {
 			if w.Target == id {
 				d.f.outbox.say(d.f.outbox.message(w))
 			}
 		}
-		payload, err := schema.EncodeRequest(verb, schema.Request{
-			ID: fmt.Sprintf("doubt:%d", now.UnixMilli()), TS: schema.TimeOf(now), TTLMS: verb.TTL.Milliseconds(),
-		})
-		if err != nil {
-			d.f.log.Error("question not encoded", "error", err)
-			return
-		}
 		d.f.log.Info("robot does not report what it is wished to have; told again and asked", "robot", id)
-		d.f.send(ctx, command.Command{Robot: id, Verb: verb.ID(), Payload: payload})
+		d.resync(ctx, id, now)
 	}
+}
+
+// resync asks a robot for all its documents.
+func (d *doubts) resync(ctx context.Context, robot string, now time.Time) {
+	verb, _ := schema.VerbOf("sys", "resync")
+	payload, err := schema.EncodeRequest(verb, schema.Request{
+		ID: fmt.Sprintf("doubt:%d", now.UnixMilli()), TS: schema.TimeOf(now), TTLMS: verb.TTL.Milliseconds(),
+	})
+	if err != nil {
+		d.f.log.Error("question not encoded", "error", err)
+		return
+	}
+	d.f.send(ctx, command.Command{Robot: robot, Verb: verb.ID(), Payload: payload})
 }
 
 // lacking lists the robots that are there and have not what they are wished to

@@ -248,7 +248,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	all.Go(func() { f.outbox.run(ctx, db) })
 	all.Go(func() { f.warden.run(ctx, db) })
 	all.Go(func() { f.blobs.run(ctx, db) })
-	all.Go(func() { (&doubts{f: f, outdone: outdone{}}).run(ctx, db) })
+	all.Go(func() { (&doubts{f: f, outdone: outdone{}, behind: outdone{}}).run(ctx, db) })
 	all.Go(func() { f.news(ctx, db) })
 	all.Wait()
 }

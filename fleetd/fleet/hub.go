@@ -40,6 +40,8 @@ type entry struct {
 	reported  *schema.ReportedStory
 	event     *schema.Event
 	stateAt   time.Time
+	behind    time.Time // since when the heartbeat tells of a newer state; zero = it does not
+	outdated  bool      // long enough to say so
 
 	documents map[schema.TopicKind]store.Document // exact bytes
 	numbers   map[schema.TopicKind]schema.Heard   // by the topic of the wish
@@ -79,7 +81,8 @@ func (h *hub) change(id string, now time.Time, do func(*entry)) turn {
 	e := h.of(id)
 	before := e.shown.View
 	do(e)
-	e.shown = presence.Of(e.facts, h.desk, now)
+	e.compare(now)
+	e.shown, e.outdated = presence.Of(e.facts, h.desk, now), e.isBehind(now)
 	h.tell(id)
 	return turn{id, before, e.shown.View}
 }
@@ -104,13 +107,14 @@ func (h *hub) tick(now time.Time) (turned []turn) {
 	defer h.mu.Unlock()
 	for id, e := range h.robots {
 		s := presence.Of(e.facts, h.desk, now)
-		if s.View == e.shown.View && s.Why == e.shown.Why { // Why tells Disputed too
+		behind := e.isBehind(now)
+		if s.View == e.shown.View && s.Why == e.shown.Why && behind == e.outdated { // Why tells Disputed too
 			continue
 		}
 		if s.View != e.shown.View {
 			turned = append(turned, turn{id, e.shown.View, s.View})
 		}
-		e.shown = s
+		e.shown, e.outdated = s, behind
 		h.tell(id)
 	}
 	return turned

@@ -33,6 +33,15 @@ func (e *entry) line(id, authority string) api.Robot {
 	r.Interrupts = append(r.Interrupts, s.Interrupts...)
 	r.Alerts = append(r.Alerts, s.Alerts...)
 	r.Latches = append(r.Latches, s.Safety.Latches...)
+	if h := e.heartbeat; e.outdated && h != nil { // what is newer than the state, as far as it goes
+		r.StateOutdated = true
+		if h.Mode != r.Mode {
+			r.Mode, r.Intended, r.ModePhase = h.Mode, "", ""
+		}
+		if h.Safety != r.Safety {
+			r.Safety, r.LatchedBy, r.Cause = h.Safety, "", ""
+		}
+	}
 	return r
 }
 

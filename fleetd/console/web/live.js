@@ -97,7 +97,8 @@ function draw(r) {
   if (r.latched_by) safety += ' by ' + r.latched_by;
   else if (r.cause) safety += ' (' + r.cause + ')';
   if (r.estop_input) safety += ', stop input pressed';
-  say(at('.safety'), safety, r.safety ? safetyTone(r.safety) : '');
+  if (r.state_outdated) safety += ' - state out of date: the robot has told a newer one; all but mode and safety is as of ' + clock(r.state_at);
+  say(at('.safety'), safety, r.state_outdated ? 'bad' : r.safety ? safetyTone(r.safety) : '');
   let auto = AUTO[r.auto] || r.auto || 'not told yet';
   if (r.auto_reason) auto += ' (' + r.auto_reason + ')';
   say(at('.auto'), auto, r.auto === 'idle' ? 'ok' : r.auto === 'paused' ? 'warn' : '');

@@ -45,23 +45,24 @@ type Robot struct {
 	done   chan struct{}
 	once   sync.Once
 
-	mu       sync.Mutex
-	began    time.Time
-	session  string
-	mute     bool
-	beating  bool
-	answers  func(verb string, r schema.Request) []schema.Ack
-	received []Received
-	state    schema.State
-	reported schema.ReportedStory
-	blobs    map[string][]byte
-	wish     *schema.DesiredStory
-	sent     map[string]schema.Ack // newest answer to each id
-	verbs    []string
-	seq      int64
-	deaf     bool // to blobs
-	silent   bool // about stories
-	stale    bool // the number of its wish came again with something else
+	mu        sync.Mutex
+	began     time.Time
+	session   string
+	mute      bool
+	beating   bool
+	answers   func(verb string, r schema.Request) []schema.Ack
+	received  []Received
+	state     schema.State
+	reported  schema.ReportedStory
+	blobs     map[string][]byte
+	wish      *schema.DesiredStory
+	sent      map[string]schema.Ack // newest answer to each id
+	verbs     []string
+	seq       int64
+	deaf      bool // to blobs
+	silent    bool // about stories
+	stateless bool // its states do not arrive
+	stale     bool // the number of its wish came again with something else
 
 	desiredStop schema.DesiredStop
 	fleetStop   schema.FleetStop
@@ -136,6 +137,9 @@ func (r *Robot) Silent(silent bool) {
 	r.with(func() { r.silent = silent })
 	r.tellStory()
 }
+
+// Stateless makes the robot's states get lost on their way, or arrive again.
+func (r *Robot) Stateless(lost bool) { r.with(func() { r.stateless = lost }) }
 
 // Reported is how far the robot is with its story, whether it tells it or not.
 func (r *Robot) Reported() (s schema.ReportedStory) {
@@ -232,11 +236,15 @@ func (r *Robot) linked(s link.State) {
 
 func (r *Robot) tellState() {
 	var s schema.State
+	lost := false
 	r.with(func() {
 		r.state.StateSeq++
 		r.state.TS, r.state.Session, r.state.Boot = schema.TimeOf(time.Now()), r.session, r.boot
-		s = r.state
+		s, lost = r.state, r.stateless
 	})
+	if lost {
+		return
+	}
 	r.publish(schema.TopicState, s)
 }
 

@@ -1,0 +1,41 @@
+package fleet
+
+import (
+	"time"
+
+	"troupe/fleetd/presence"
+)
+
+// behindPatience is how long a robot's state may be older than its heartbeat says
+// before people are told: a state may still be on its way.
+const behindPatience = 2 * time.Second
+
+// compare notes since when the newest state is older than the robot's heartbeat
+// says. A broker may have left the state out, because it was too large or one of too
+// many.
+func (e *entry) compare(now time.Time) {
+	s, h := e.state, e.heartbeat
+	switch {
+	case s == nil || h == nil || s.Boot == h.Boot && s.StateSeq >= h.StateSeq:
+		e.behind = time.Time{}
+	case e.behind.IsZero():
+		e.behind = now
+	}
+}
+
+// isBehind reports whether the state is not the robot's newest.
+func (e *entry) isBehind(now time.Time) bool {
+	return !e.behind.IsZero() && now.Sub(e.behind) > behindPatience
+}
+
+// behind lists the robots that are there and whose newest state is not.
+func (h *hub) behind() (ids []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id, e := range h.robots {
+		if e.adopted && e.outdated && e.shown.View == presence.Online {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
