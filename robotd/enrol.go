@@ -12,6 +12,7 @@ import (
 
 	"troupe/robotd/identity"
 	"troupe/schema"
+	"troupe/schema/build"
 )
 
 // answerWithin bounds one asking of the desk.
@@ -97,7 +98,12 @@ two thirds of the present one's life are over; the next connection shows the new
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), answerWithin)
 			defer cancel()
-			i, err := identity.Renew(ctx, data, time.Now)
+			heard, err := identity.HeardTime(data)
+			if err != nil { // a clock that is right needs no help
+				fmt.Fprintln(cmd.ErrOrStderr(), "robotd:", err)
+			}
+			floor := identity.Floor{Built: build.Time(), Heard: heard}
+			i, err := identity.Renew(ctx, data, func() time.Time { return floor.Now(time.Now()) })
 			if err != nil {
 				return fmt.Errorf("renew: %w", err)
 			}

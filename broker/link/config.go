@@ -78,7 +78,8 @@ type Config struct {
 	Dial func(ctx context.Context) (net.Conn, error) // nil: to URL
 	// TLS is asked anew for each connection to an mqtts or wss URL, so that a
 	// renewed certificate is shown at the next one. The server's name is filled in
-	// from the URL, and TLS 1.3 is the least. nil: whom this machine trusts.
+	// from the URL, and TLS 1.3 is the least; its VerifyConnection is asked when the
+	// broker is believed. nil: whom this machine trusts.
 	TLS func() (*tls.Config, error)
 
 	Name     string // MQTT user name; empty = none

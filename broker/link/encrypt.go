@@ -58,8 +58,8 @@ func (c *Config) encryption(to address) (*tls.Config, error) {
 		// Shown whomever the broker says it believes: it answers better than silence.
 		how.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &own[0], nil }
 	}
-	if how.RootCAs != nil && how.VerifyConnection == nil && !how.InsecureSkipVerify {
-		v := verifier{roots: how.RootCAs, host: how.ServerName, clock: how.Time}
+	if how.RootCAs != nil && !how.InsecureSkipVerify {
+		v := verifier{roots: how.RootCAs, host: how.ServerName, clock: how.Time, then: how.VerifyConnection}
 		how.InsecureSkipVerify, how.VerifyConnection = true, v.verify // instead of the library, never besides
 	}
 	return how, nil
@@ -73,7 +73,8 @@ func (c *Config) encryption(to address) (*tls.Config, error) {
 type verifier struct {
 	roots *x509.CertPool
 	host  string
-	clock func() time.Time // nil: the system's
+	clock func() time.Time                // nil: the system's
+	then  func(tls.ConnectionState) error // asked last; nil: nobody
 }
 
 func (v verifier) verify(s tls.ConnectionState) error {
@@ -92,8 +93,10 @@ func (v verifier) verify(s tls.ConnectionState) error {
 	for _, cert := range chain { // believed only if their signatures are found good
 		o.CurrentTime = later(o.CurrentTime, cert.NotBefore)
 	}
-	_, err := chain[0].Verify(o)
-	return err
+	if _, err := chain[0].Verify(o); err != nil || v.then == nil {
+		return err
+	}
+	return v.then(s)
 }
 
 func later(a, b time.Time) time.Time {

@@ -131,6 +131,12 @@ func (t *turn) learnTime(client string, fleet schema.Time) {
 	t.clear(clockDiffers, client)
 }
 
+// FleetTime is the fleet's time, as the operators' heartbeats of this run tell it.
+func (s *State) FleetTime(now Now) (_ time.Time, known bool) {
+	fleet, known := s.clock.fleet(now)
+	return fleet.Time(), known
+}
+
 // clockOffset is the fleet's time minus the robot's.
 func (t *turn) clockOffset() (time.Duration, bool) {
 	fleet, ok := t.clock.fleet(t.now)

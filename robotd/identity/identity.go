@@ -5,6 +5,7 @@
 //	DATA/identity/cert.pem     its certificate, and who signed it
 //	DATA/identity/ca.pem       whom it trusts
 //	DATA/identity/desk.json    where it got them, and where its brokers are
+//	DATA/time                  the fleet's time, as it was heard last
 //
 // The folder is a link to one in identity.d, and a new identity is a new folder
 // that the link then leads to: key and certificate change together, and who looks

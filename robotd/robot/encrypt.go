@@ -29,7 +29,7 @@ func (c Config) desk() (d *download.Desk, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return download.NewDesk(at, who.ToDesk(at.Hostname(), time.Now)), nil
+	return download.NewDesk(at, who.ToDesk(at.Hostname(), c.clock.now)), nil
 }
 
 // encryption is how the robot speaks to its broker now: with the identity that its
@@ -41,15 +41,26 @@ func (c Config) encryption() (*tls.Config, error) {
 		return nil, err
 	}
 	who, err := identity.Load(c.dir())
+	var own time.Time // until then the robot's certificate is good
 	switch {
 	case errors.Is(err, identity.ErrNone):
-		return how, nil
+		how.Time = c.clock.now
 	case err != nil:
 		return nil, err
+	default:
+		mine := who.TLS(c.clock.now)
+		if how.RootCAs != nil {
+			mine.RootCAs = how.RootCAs
+		}
+		how, own = mine, who.Leaf().NotAfter
 	}
-	mine := who.TLS(time.Now)
-	if how.RootCAs != nil {
-		mine.RootCAs = how.RootCAs
+	how.VerifyConnection = func(s tls.ConnectionState) error {
+		until := s.PeerCertificates[0].NotAfter
+		if !own.IsZero() && own.Before(until) {
+			until = own
+		}
+		c.clock.connected(until)
+		return nil
 	}
-	return mine, nil
+	return how, nil
 }

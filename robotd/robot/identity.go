@@ -57,6 +57,7 @@ func (c *Config) checkDesk() error {
 // robot how its certificate stands. It ends at once where there is none.
 type renewer struct {
 	data string
+	now  func() time.Time // by which certificates are judged
 	log  *slog.Logger
 	tell func(brain.Event)
 	// renewed is told when there is a new certificate. The connection that was made
@@ -80,7 +81,7 @@ func (r *renewer) run(ctx context.Context) {
 			continue
 		}
 		c := renew.Certificate{Robot: i.Robot, Serial: i.Serial(), NotBefore: i.Leaf().NotBefore, NotAfter: i.Leaf().NotAfter}
-		now := i.TLS(time.Now).Time()
+		now := i.TLS(r.now).Time()
 		d := renew.Decide(state, c, now)
 		if d.Renew {
 			state = r.renew(ctx, state, c, now)
@@ -100,7 +101,7 @@ func (r *renewer) run(ctx context.Context) {
 func (r *renewer) renew(ctx context.Context, s renew.State, c renew.Certificate, now time.Time) renew.State {
 	ctx, cancel := context.WithTimeout(ctx, renewWithin)
 	defer cancel()
-	next, err := identity.Renew(ctx, r.data, time.Now)
+	next, err := identity.Renew(ctx, r.data, r.now)
 	if err != nil {
 		s = renew.Failed(s, c, err.Error(), now)
 		r.log.Warn("certificate not renewed", "until", c.NotAfter, "failures", s.Failures, "again", s.Again, "error", err)

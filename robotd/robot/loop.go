@@ -27,7 +27,8 @@ type loop struct {
 	pulse   pulse
 	perform func([]brain.Effect)
 	behind  func() bool // the disk does not keep up: nothing more may be begun
-	halt    func()      // the body stands still when this returns, whatever the state says
+	heard   func(fleet time.Time)
+	halt    func() // the body stands still when this returns, whatever the state says
 	log     *slog.Logger
 }
 
@@ -55,6 +56,7 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 	}()
 	var out []brain.Effect
 	step := func(ev brain.Event) (over bool) {
+		_, beat := ev.(brain.Heard)
 		if c, ok := ev.(brain.Command); ok && l.behind != nil {
 			c.Behind = l.behind()
 			ev = c
@@ -65,10 +67,14 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 			over = over || ends(out)
 			l.pulse.beat(time.Since(l.start))
 			if clear(out); !l.state.Pending() {
-				return over
+				break
 			}
 			ev = brain.Follow{}
 		}
+		if fleet, known := l.state.FleetTime(nowAt(l.start)); beat && known && l.heard != nil {
+			l.heard(fleet)
+		}
+		return over
 	}
 	if step(brain.Begin{}) {
 		return nil

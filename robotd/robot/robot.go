@@ -66,6 +66,8 @@ type Config struct {
 	Driver driver.Driver
 	Sim    sim.Config
 
+	clock *clock // by which certificates are judged; Run's
+
 	Version string // told in caps and presence
 	Logger  *slog.Logger
 	// Ready is called once the loop runs; it does not wait for the broker.
@@ -127,6 +129,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		return fmt.Errorf("configuration: %w", err)
 	}
 	log := cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)).With("robot", cfg.ID)
+	cfg.clock = openClock(cfg.dir(), log)
 	disk, assets, memory, err := openStore(cfg.dir())
 	if err != nil {
 		return err
@@ -154,6 +157,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.post = &post{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, about: decide.Version, log: log, loop: h.loop, ctx: running}
 	h.scribe = newScribe(running, h.post, disk, h.loop, log)
 	h.loop.behind = h.scribe.in.full
+	h.loop.heard = cfg.clock.hear
 	h.fetcher = newFetcher(running, cfg, h.post, h.loop, log)
 	h.downloads = newDownloads(running, cfg, assets, h.loop, log)
 
@@ -165,9 +169,10 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	go h.scribe.run()
 	h.work.Go(h.listen)
 	h.work.Go(func() { h.post.watch(running, h.link) })
+	h.work.Go(func() { cfg.clock.keep(running) })
 	h.work.Go(func() {
 		(&renewer{
-			data: cfg.dir(), log: log, tell: func(ev brain.Event) { h.loop.send(running, ev) },
+			data: cfg.dir(), now: cfg.clock.now, log: log, tell: func(ev brain.Event) { h.loop.send(running, ev) },
 			renewed: func() { h.link.Renew(errors.New("the robot shows its new certificate")) },
 		}).run(running)
 	})

@@ -2,7 +2,10 @@
 // prints for `version`, and that robot and desk tell each other.
 package build
 
-import "runtime/debug"
+import (
+	"runtime/debug"
+	"time"
+)
 
 // Revision is the start of the commit that the program was built from, or the
 // module's version where it was built without its history.
@@ -12,6 +15,26 @@ func Revision() string {
 		return "unknown"
 	}
 	return revision(info)
+}
+
+// Time is when that commit was made; zero where nobody knows. It cannot be earlier
+// now.
+func Time() time.Time {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return time.Time{}
+	}
+	return commitTime(info)
+}
+
+func commitTime(info *debug.BuildInfo) time.Time {
+	for _, s := range info.Settings {
+		if s.Key == "vcs.time" {
+			t, _ := time.Parse(time.RFC3339, s.Value) // or zero
+			return t
+		}
+	}
+	return time.Time{}
 }
 
 func revision(info *debug.BuildInfo) string {

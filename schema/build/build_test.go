@@ -3,6 +3,7 @@ package build
 import (
 	"runtime/debug"
 	"testing"
+	"time"
 )
 
 func TestTheCommitComesBeforeTheVersion(t *testing.T) {
@@ -20,5 +21,21 @@ func TestTheCommitComesBeforeTheVersion(t *testing.T) {
 		if got := revision(info); got != c.want {
 			t.Errorf("commit %q: got %q", c.commit, got)
 		}
+	}
+}
+
+func TestTheTimeOfABuildIsThatOfItsCommit(t *testing.T) {
+	for text, want := range map[string]time.Time{
+		"":                     {},
+		"yesterday":            {},
+		"2026-11-21T16:14:04Z": time.Date(2026, 11, 21, 16, 14, 4, 0, time.UTC),
+	} {
+		info := &debug.BuildInfo{Settings: []debug.BuildSetting{{Key: "vcs.time", Value: text}}}
+		if got := commitTime(info); !got.Equal(want) {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	if got := commitTime(&debug.BuildInfo{}); !got.IsZero() {
+		t.Errorf("built without history: %v", got)
 	}
 }

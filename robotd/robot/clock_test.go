@@ -1,0 +1,154 @@
+package robot
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"troupe/broker/brokertest"
+	"troupe/broker/link"
+	"troupe/robotd/identity"
+	"troupe/schema"
+)
+
+// dead is a clock that began anew.
+func dead() time.Time { return time.Unix(0, 0) }
+
+// A robot whose battery is empty has a clock that begins in 1970 at each start.
+func TestARobotWhoseClockBeginsAnewConnectsAndBelievesNoOldCertificate(t *testing.T) {
+	ca := brokertest.NewCA(t)
+	data := t.TempDir()
+	folder := filepath.Join(data, "identity")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ca.SaveClient(ca.Client(schema.RoleRobot, "r1"), "cert.pem", "key.pem")
+	for _, file := range []string{"cert.pem", "key.pem", "ca.pem"} {
+		text, err := os.ReadFile(ca.Path(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, file), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ca.Serve(-30 * time.Minute)
+	stolen := brokertest.Start(t, ca.Broker) // shows a certificate that has ended
+	ca.Serve(24 * time.Hour)
+	right := brokertest.Start(t, ca.Broker)
+
+	connects := func(b *brokertest.Broker, c *clock) bool {
+		t.Helper()
+		cfg := Config{ID: "r1", Data: data, clock: c}
+		tried := make(chan link.State, 16)
+		l, err := link.Open(t.Context(), link.Config{URL: "mqtts://" + b.AddrOf("mqtts"), TLS: cfg.encryption, ClientID: "r1", OnState: func(s link.State) {
+			if s.Phase != link.Connecting {
+				select {
+				case tried <- s:
+				default:
+				}
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close(context.Background())
+		s := <-tried
+		if s.Phase != link.Up && !strings.Contains(s.Err.Error(), "expired") {
+			t.Errorf("not up: %v", s.Err)
+		}
+		return s.Phase == link.Up
+	}
+	open := func() *clock {
+		c := openClock(data, slog.New(slog.DiscardHandler))
+		c.wall = dead
+		return c
+	}
+	first := open()
+	if !connects(right, first) {
+		t.Error("it does not connect")
+	}
+	if !connects(stolen, first) {
+		t.Error("a robot that never heard the fleet cannot know that a certificate has ended, and yet it does")
+	}
+	if !connects(right, first) {
+		t.Error("it does not connect again")
+	}
+	// Over that connection the fleet tells the time, and it is kept.
+	first.hear(time.Now())
+	if connects(stolen, first) {
+		t.Error("it believes a certificate that has ended")
+	}
+	running, end := context.WithCancel(t.Context())
+	kept := make(chan struct{})
+	go func() { first.keep(running); close(kept) }()
+	for {
+		if at, err := identity.HeardTime(data); err != nil {
+			t.Fatal(err)
+		} else if !at.IsZero() {
+			break
+		}
+	}
+	end()
+	<-kept
+
+	next := open()
+	if connects(stolen, next) {
+		t.Error("after a start with a dead clock it believes a certificate that has ended")
+	}
+	if !connects(right, next) {
+		t.Error("after a start with a dead clock it does not connect")
+	}
+	// A desk whose clock is years ahead shuts nobody out.
+	next.hear(time.Now().AddDate(10, 0, 0))
+	if !connects(right, next) {
+		t.Error("it believes a desk whose clock is years ahead")
+	}
+}
+
+func TestTheFleetsTimeGoesOnAndIsKeptOnceAnHour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, data := time.Now(), t.TempDir()
+		c := openClock(data, slog.New(slog.NewTextHandler(io.Discard, nil)))
+		c.wall = dead
+		ctx, end := context.WithCancel(t.Context())
+		kept := make(chan struct{})
+		go func() { c.keep(ctx); close(kept) }()
+
+		c.hear(time.Now()) // over a connection in the clear
+		if now := c.now(); now.After(dead()) && c.floor.Built.IsZero() {
+			t.Errorf("a time that nobody vouches for is believed: %v", now)
+		}
+		c.connected(began.Add(1000 * time.Hour))
+		writes, last := 0, time.Time{}
+		for range 3 * 3600 {
+			c.hear(time.Now())
+			synctest.Wait()
+			at, err := identity.HeardTime(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !at.Equal(last) {
+				last = at
+				writes++
+			}
+			time.Sleep(time.Second)
+		}
+		if writes != 3 {
+			t.Errorf("written %d times in three hours", writes)
+		}
+		// Nobody is heard any more.
+		time.Sleep(5 * time.Hour)
+		if now := c.now(); now.Sub(time.Now()) > 0 || time.Since(now) > time.Second {
+			t.Errorf("it is %v and the robot believes that it is %v", time.Now(), now)
+		}
+		end()
+		<-kept
+	})
+}
