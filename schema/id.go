@@ -21,6 +21,18 @@ func ValidID(s string) bool {
 	return true
 }
 
+// ReservedName reports whether s is a name that desks and people's tools go by
+// where nothing else is said: fleetd and what begins with "fleetd-", admin, obs,
+// guest, stop1, op1 to op9. No robot is called so: sessions and topics of one's own
+// go by the name.
+func ReservedName(s string) bool {
+	switch s {
+	case "fleetd", "admin", "obs", "guest", "stop1":
+		return true
+	}
+	return strings.HasPrefix(s, "fleetd-") || len(s) == 3 && s[:2] == "op" && s[2] >= '1' && s[2] <= '9'
+}
+
 // ValidNamespace reports whether s can be the first level of every topic:
 // [a-z0-9-]{1,32}.
 func ValidNamespace(s string) bool {

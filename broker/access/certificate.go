@@ -3,6 +3,7 @@ package access
 import (
 	"crypto/x509"
 	"errors"
+	"fmt"
 
 	"troupe/schema"
 )
@@ -26,6 +27,8 @@ func HolderOf(c *x509.Certificate) (Holder, error) {
 	switch {
 	case !ok:
 		return Holder{}, errors.New("the certificate names no robot and no desk")
+	case role == schema.RoleRobot && schema.ReservedName(name):
+		return Holder{}, fmt.Errorf("the certificate names a robot %s, and desks and people are called so", name)
 	case name != c.Subject.CommonName:
 		return Holder{}, errors.New("the certificate's common name is not that of its URI")
 	}

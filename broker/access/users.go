@@ -126,6 +126,12 @@ func (u Users) Unproven(certificates bool) []string {
 	return names
 }
 
+// Named returns the user whom a line names.
+func (u Users) Named(name string) (User, bool) {
+	user, ok := u.byName[name]
+	return user, ok && name != ""
+}
+
 // Find returns the user of that name.
 func (u Users) Find(name string) (User, bool) {
 	if user, ok := u.byName[name]; ok {

@@ -70,6 +70,16 @@ func TestWithoutPasswordsANameSaysWhoOneIs(t *testing.T) {
 			t.Errorf("%q is %s, want %s", name, u.Role, want)
 		}
 	}
+	for _, u := range Dev().All() {
+		if u.Name != "" && !schema.ReservedName(u.Name) {
+			t.Errorf("a robot may be called %s", u.Name)
+		}
+	}
+	for _, name := range []string{"fleetd", "fleetd-a", "op1", "stop1", "obs", "admin"} {
+		if u, _ := Dev().Find(name); !schema.ReservedName(name) || u.Role == schema.RoleRobot {
+			t.Errorf("%s is a robot", name)
+		}
+	}
 	if _, ok := Dev().Find("#"); ok {
 		t.Error("a wildcard is a robot")
 	}

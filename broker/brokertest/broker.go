@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"troupe/broker/access"
 	"troupe/broker/server"
 )
 
@@ -49,6 +50,16 @@ func Start(t testing.TB, options ...func(*server.Config)) *Broker {
 // InProcess lets the broker have no port: clients come by Dial. It is the only
 // form that works in a synctest bubble, where real sockets cannot wait.
 func InProcess(c *server.Config) { c.MQTT = "" }
+
+// Users lets a broker take those of a users file, and nobody else.
+func Users(t testing.TB, text string) func(*server.Config) {
+	t.Helper()
+	users, err := access.ParseUsers(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(c *server.Config) { c.Dev, c.Users = false, &users }
+}
 
 // OverEveryDoor lets a broker with certificates listen for WebSocket as well, with
 // and without TLS.

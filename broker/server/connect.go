@@ -72,14 +72,21 @@ func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
 	if c == nil || g.flaps(cl, c) {
 		return false
 	}
-	old, gone := g.live.take(cl.ID, connOf(cl))
-	if old != nil {
-		g.log.Warn("session taken over", "client", cl.ID, "from", remote(old.raw), "by", cl.Net.Remote)
-	}
-	if !gone {
-		g.counters.add(connectRefused)
-		g.log.Error("connect refused", "client", cl.ID, "why", "its older connection does not end")
+	old, err := g.live.take(cl.ID, connOf(cl))
+	switch {
+	case errors.Is(err, errOtherRole):
+		g.counters.add(otherRole)
+		g.log.Error("connect refused", "client", cl.ID, "role", c.Role, "remote", cl.Net.Remote, "why", err, "there", old.who.Load().Role, "from", remote(old.raw))
+		if g.clashes.Allow() {
+			g.tell(c.Name, schema.Notice{Reason: schema.ReasonForbidden, Detail: fmt.Sprintf("a %s wanted to connect under this name, from %s, and was refused", c.Role, cl.Net.Remote), Count: 1})
+		}
 		return false
+	case err != nil:
+		g.counters.add(connectRefused)
+		g.log.Error("connect refused", "client", cl.ID, "why", err)
+		return false
+	case old != nil:
+		g.log.Warn("session taken over", "client", cl.ID, "from", remote(old.raw), "by", cl.Net.Remote)
 	}
 	// Who lost his right since identify looked is seen here or by rejudge.
 	if why := g.wrong(connOf(cl), c); why != "" {

@@ -21,6 +21,7 @@ const (
 	passwordWrong
 	passwordBusy
 	certificateRefused
+	otherRole
 	kicked
 	subscribeRefused
 	forbidden
@@ -58,6 +59,7 @@ var tellAs = [events]counted{
 	notGreeted:         {"connections_without_handshake", "connections_refused_total", "reason", "no_handshake"},
 	passwordBusy:       {"passwords_put_off", "connections_refused_total", "reason", "passwords_busy"},
 	certificateRefused: {"certificates_refused", "connections_refused_total", "reason", "certificate"},
+	otherRole:          {"connects_under_anothers_name", "connections_refused_total", "reason", "name_taken"},
 	kicked:             {"clients_kicked", "connections_cut_total", "reason", "kicked"},
 	acceptError:        {"accept_errors", "accept_errors_total", "", ""},
 	panicked:           {"connections_panicked", "connections_cut_total", "reason", "panic"},

@@ -29,6 +29,7 @@ type guard struct {
 	rates    rates
 	paces    *paces           // of commands
 	connects limiters[string] // of robots, by client id
+	clashes  *rate.Limiter    // of notices that somebody else wanted a name
 	log      *slog.Logger
 	counters *counters
 	srv      *mqtt.Server
@@ -219,15 +220,21 @@ func (g *guard) remark(c *client, e event, r schema.Reason, topic, detail string
 		return
 	}
 	g.log.Warn("refused", "client", c.ClientID, "reason", r, "topic", topic, "detail", detail, "count", c.unsaid)
-	n := schema.Notice{TS: schema.TimeOf(time.Now()), Reason: r, Topic: topic, Detail: detail, Count: c.unsaid}
+	n := schema.Notice{Reason: r, Topic: topic, Detail: detail, Count: c.unsaid}
 	c.unsaid = 0
+	g.tell(c.Name, n)
+}
+
+// tell sends a notice to the clients of that name.
+func (g *guard) tell(name string, n schema.Notice) {
+	n.TS = schema.TimeOf(time.Now())
 	payload, err := schema.Encode(n)
 	if err != nil {
 		g.log.Error("encode notice", "error", err)
 		return
 	}
-	if err := g.publish(access.NoticeTopic(g.ns, c.Name), payload, 1, false); err != nil {
-		g.log.Error("publish notice", "client", c.ClientID, "error", err)
+	if err := g.publish(access.NoticeTopic(g.ns, name), payload, 1, false); err != nil {
+		g.log.Error("publish notice", "client", name, "error", err)
 		return
 	}
 	g.counters.add(noticeSent)

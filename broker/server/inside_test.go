@@ -19,6 +19,9 @@ import (
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
 	"pgregory.net/rapid"
+
+	"troupe/broker/access"
+	"troupe/schema"
 )
 
 // Every method of the guard that the library could call must be provided, for
@@ -124,22 +127,24 @@ func TestAClientIDPassesOnlyWhenItsOlderConnectionIsGone(t *testing.T) {
 		s := newSessions()
 		make := func() *conn {
 			ours, _ := newPipe()
-			return &conn{Conn: ours, raw: ours, gone: make(chan struct{})}
+			c := &conn{Conn: ours, raw: ours, gone: make(chan struct{})}
+			c.who.Store(&client{Identity: access.Identity{Name: "r1", Role: schema.RoleRobot}})
+			return c
 		}
 		first, second, third := make(), make(), make()
-		if old, gone := s.take("r1", first); old != nil || !gone {
+		if old, err := s.take("r1", first); old != nil || err != nil {
 			t.Fatal("somebody was there before the first")
 		}
 		began := time.Now()
 		time.AfterFunc(time.Second, func() { s.drop("r1", first); close(first.gone) })
-		if old, gone := s.take("r1", second); old != first || !gone || time.Since(began) != time.Second {
-			t.Fatalf("taken over after %v, gone %v", time.Since(began), gone)
+		if old, err := s.take("r1", second); old != first || err != nil || time.Since(began) != time.Second {
+			t.Fatalf("taken over after %v: %v", time.Since(began), err)
 		}
 		if _, err := first.Write(nil); err == nil || !first.takenOver.Load() {
 			t.Error("the first connection is still open")
 		}
-		if _, gone := s.take("r1", third); gone {
-			t.Error("the second connection never ended, and yet it is gone")
+		if _, err := s.take("r1", third); !errors.Is(err, errLingers) {
+			t.Errorf("the second connection never ended: %v", err)
 		}
 		s.drop("r1", second) // late: must not forget the third
 		if old, _ := s.take("r1", make()); old != third {

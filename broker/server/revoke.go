@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,9 +37,15 @@ func (g *guard) revoke(cl *mqtt.Client, payload []byte) (why string) {
 	return why
 }
 
-// disowned says that the desk has revoked somebody, if it has.
+// disowned says that the desk has revoked somebody, if it has. Names are those of
+// robots: a list that names a desk would lock out for good who alone can take it
+// back. A desk loses its right by the certificate that it shows.
 func (g *guard) disowned(_ *conn, c *client) string {
-	if g.revoked.now.Load().Has(c.Name, c.serial) {
+	name := c.Name
+	if c.Role == schema.RoleFleetd || c.Role == schema.RoleAdmin {
+		name = ""
+	}
+	if g.revoked.now.Load().Has(name, c.serial) {
 		return "revoked by the desk"
 	}
 	return ""
@@ -51,6 +58,9 @@ func (g *guard) wrong(nc *conn, c *client) string {
 		return why
 	}
 	if c.serial != "" {
+		if user, named := now.users.Named(c.Name); named && user.Role != c.Role {
+			return fmt.Sprintf("its certificate is that of a %s, and the users file calls a %s so", c.Role, user.Role)
+		}
 		return now.trusts(nc.chain)
 	}
 	user, known := now.users.Find(c.user.Name)

@@ -160,3 +160,25 @@ func TestWhenTheCAIsReplacedItsRobotsAreCut(t *testing.T) {
 	ca.Write("ca.pem", []byte(strings.TrimPrefix(read(ca), old)))
 	robot.Lost()
 }
+
+func TestAListOfTheRevokedBarsNoDeskByName(t *testing.T) {
+	const topic = "troupe/v1/fleet/revoked"
+	ca := brokertest.NewCA(t)
+	b := brokertest.Start(t, ca.Broker)
+	stolen := ca.Client(schema.RoleFleetd, "fleetd-b")
+	desk, admin := b.Client(t, "fleetd"), b.Client(t, "admin")
+	thief, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "fleetd-b"}, stolen)
+	if code != 0 {
+		t.Fatalf("code %d", code)
+	}
+	desk.Retain(topic, revokedList(1, `"fleetd","admin","fleetd-b"`, ""))
+	desk.Ping()
+	admin.Ping()
+	thief.Ping()
+	desk.Close()
+	b.Client(t, "fleetd").Retain(topic, revokedList(2, `"fleetd"`, fmt.Sprintf("%q", stolen.Leaf.SerialNumber.Text(16))))
+	thief.Lost() // by what he shows, not by his name
+	if _, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "fleetd-b"}, stolen); code != 5 {
+		t.Errorf("comes back: code %d", code)
+	}
+}

@@ -234,6 +234,7 @@ func newGuard(cfg Config, k *keeper, srv *mqtt.Server, n *counters) *guard {
 	g.revoked.topic = cfg.Namespace.Topic(schema.TopicRevoked)
 	g.revoked.now.Store(&access.Revoked{})
 	g.paces = newPaces(g.rates)
+	g.clashes = rate.NewLimiter(rate.Limit(g.rates.notice), g.rates.noticeBurst)
 	g.connects = limiters[string]{each: rate.Every(flapPause), burst: cfg.RobotConnects}
 	g.maxInflight = cfg.MaxInflight
 	g.kept.most = cfg.MaxKept

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -25,16 +26,27 @@ type sessions struct {
 
 func newSessions() *sessions { return &sessions{byID: map[string]*conn{}} }
 
+// errOtherRole is why an id is not handed over: ids begin with names, and who has
+// the name in another role is somebody else.
+var errOtherRole = errors.New("somebody else is connected under this name, in another role")
+
+// errLingers is why a connection cannot begin: it would overlap with an older one.
+var errLingers = errors.New("its older connection does not end")
+
 // take gives id to c, ends the connection that had it, and waits until the
 // library is done with that. The older one's will is silenced: what it would tell
-// is no longer so.
-func (s *sessions) take(id string, c *conn) (old *conn, gone bool) {
+// is no longer so. Of who was kicked, nothing is left to be protected.
+func (s *sessions) take(id string, c *conn) (old *conn, err error) {
 	s.mu.Lock()
 	old = s.byID[id]
+	if old != nil && old.kicked.Load() == nil && old.who.Load().Role != c.who.Load().Role {
+		s.mu.Unlock()
+		return old, errOtherRole
+	}
 	s.byID[id] = c
 	s.mu.Unlock()
 	if old == nil {
-		return nil, true
+		return nil, nil
 	}
 	old.takenOver.Store(true)
 	old.Close()
@@ -42,9 +54,9 @@ func (s *sessions) take(id string, c *conn) (old *conn, gone bool) {
 	defer t.Stop()
 	select {
 	case <-old.gone:
-		return old, true
+		return old, nil
 	case <-t.C:
-		return old, false
+		return old, errLingers
 	}
 }
 

@@ -38,6 +38,9 @@ type Desk interface {
 	// Orphans are the retained documents of robots that the database does not know.
 	Orphans() []Orphan
 
+	// TakenBy says who goes by a name, so that no robot can; empty: nobody.
+	TakenBy(name string) string
+
 	Adopt(ctx context.Context, id string) error
 
 	// Targets are the robots that a selector means, and the names in it that are

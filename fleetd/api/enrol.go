@@ -115,7 +115,11 @@ func (s *server) enrol(ctx context.Context, remote string, in schema.EnrolReques
 			return refusedAs(tokenKinds[no.Code], no)
 		case badRequest != nil:
 			return refusedAs(KindRequest, badRequest)
-		case grant == enrol.Again:
+		}
+		if err := s.mayName(ctx, tx, token.Robot); err != nil {
+			return err
+		}
+		if grant == enrol.Again {
 			out, err = answeredAgain(ctx, tx, issuer, row, now)
 			return err
 		}
@@ -222,6 +226,9 @@ func (s *server) renew(ctx context.Context, connection *tls.ConnectionState, in 
 		}
 		if barred {
 			return KindCertificate.Problem("robot "+holder.Name+" was revoked", "enrol the robot again with a new token")
+		}
+		if err := s.mayName(ctx, tx, holder.Name); err != nil {
+			return err
 		}
 		if no := enrol.Renew(held, holder.Serial, now); no != nil {
 			return KindCertificate.Problem(no.Detail, no.Hint, Finding{Problem: *no})

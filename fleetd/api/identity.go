@@ -98,9 +98,6 @@ func (s *server) identities(h huma.API) {
 }
 
 func (s *server) makeToken(ctx context.Context, robot string, in TokenAsk) (*answer[Token], error) {
-	if !schema.ValidID(robot) {
-		return nil, cannotName(robot)
-	}
 	issuer, err := s.issuer()
 	if err != nil {
 		return nil, err
@@ -115,6 +112,9 @@ func (s *server) makeToken(ctx context.Context, robot string, in TokenAsk) (*ans
 	}
 	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: robot, Serial: in.Serial, CreatedAt: now, CreatedBy: in.By, ExpiresAt: now.Add(valid)}
 	err = s.inTx(ctx, "robot "+robot, func(tx *store.Tx) error {
+		if err := s.mayName(ctx, tx, robot); err != nil {
+			return err
+		}
 		if err := tx.AddToken(ctx, row); err != nil {
 			return err
 		}
@@ -137,6 +137,9 @@ func (s *server) makeToken(ctx context.Context, robot string, in TokenAsk) (*ans
 func (s *server) admit(ctx context.Context, robot string, by Signed) error {
 	told, now := false, s.desk.Now()
 	err := s.inTx(ctx, "robot "+robot, func(tx *store.Tx) (err error) {
+		if err := s.mayName(ctx, tx, robot); err != nil {
+			return err
+		}
 		if told, err = tx.Unbar(ctx, robot); err != nil || !told {
 			return err
 		}
@@ -153,6 +156,26 @@ func (s *server) admit(ctx context.Context, robot string, by Signed) error {
 
 func cannotName(robot string) *Problem {
 	return KindInvalid.Problem(fmt.Sprintf("%q cannot name a robot", robot), "a to z, 0 to 9 and -, at most 63 characters")
+}
+
+// mayName refuses a robot the name of somebody else. Brokers go by names: a robot
+// that is called like a desk or a client would have his session and his topics.
+func (s *server) mayName(ctx context.Context, tx *store.Tx, robot string) error {
+	if !schema.ValidID(robot) {
+		return cannotName(robot)
+	}
+	who := s.desk.TakenBy(robot)
+	if who == "" {
+		ranked, err := tx.RankedClients(ctx)
+		if err != nil {
+			return err
+		}
+		if !ranked[robot] {
+			return nil
+		}
+		who = "a client that robots are told to rank"
+	}
+	return KindInvalid.Problem(fmt.Sprintf("%q cannot name a robot: %s goes by that name", robot, who), "give the robot a name of its own")
 }
 
 func (s *server) identity(ctx context.Context, robot string) (*answer[Identity], error) {
@@ -199,6 +222,9 @@ func (s *server) identity(ctx context.Context, robot string) (*answer[Identity],
 func (s *server) revoke(ctx context.Context, robot string, in RevokeAsk) (*answer[Revoked], error) {
 	if !schema.ValidID(robot) {
 		return nil, cannotName(robot)
+	}
+	if robot == s.desk.Status().Name {
+		return nil, KindInvalid.Problem(fmt.Sprintf("%q is this desk, no robot", robot), "fleetd ca revoke SERIAL takes a desk's certificate away")
 	}
 	seen, known := s.desk.Robot(robot)
 	now := s.desk.Now()

@@ -138,9 +138,6 @@ func (s *server) label(ctx context.Context, robot string, in labels) error {
 }
 
 func (s *server) adopt(ctx context.Context, id, prefer string, by Signed) (*issued, error) {
-	if !schema.ValidID(id) {
-		return nil, KindInvalid.Problem(fmt.Sprintf("%q cannot name a robot", id), "a to z, 0 to 9 and -, at most 63 characters")
-	}
 	if err := s.admit(ctx, id, by); err != nil {
 		return nil, err
 	}

@@ -44,6 +44,9 @@ func ReadRequest(text, name string) (Request, *schema.Problem) {
 		p := schema.Fault("/csr", code, detail, hint)
 		return Request{}, &p
 	}
+	if !schema.ValidID(name) || schema.ReservedName(name) {
+		return refuse(CodeWrongSubject, fmt.Sprintf("%q cannot name a robot", name), "give the robot a name of its own: desks and people's tools go by this one")
+	}
 	block, rest := pem.Decode([]byte(text))
 	if block == nil || block.Type != requestBlock || len(rest) > 0 {
 		return refuse(CodeUnreadable, "the request is not one PEM block of type "+requestBlock, "robotd enrol makes one")

@@ -32,14 +32,15 @@ type Fleet struct {
 	boot    string
 	started time.Time
 
-	hub    *hub
-	trips  trips
-	keeper *keeper
-	driver *driver
-	outbox *outbox
-	warden *warden
-	blobs  *blobs
-	stops  *stops
+	hub     *hub
+	clients clients
+	trips   trips
+	keeper  *keeper
+	driver  *driver
+	outbox  *outbox
+	warden  *warden
+	blobs   *blobs
+	stops   *stops
 
 	leadership *leadership
 	desks      desks
@@ -99,7 +100,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	}
 	now := time.Now()
 	f := &Fleet{
-		cfg: cfg, ns: cfg.Namespace, log: cfg.Logger, boot: uuid.NewString(), started: now, hub: newHub(now), failed: make(chan error, 1), opened: make(chan struct{}),
+		cfg: cfg, ns: cfg.Namespace, log: cfg.Logger, boot: uuid.NewString(), started: now, hub: newHub(now), clients: clients{names: map[string]bool{}}, failed: make(chan error, 1), opened: make(chan struct{}),
 		database: api.Health{Why: "not opened yet", Since: schema.TimeOf(now)},
 		broker:   api.Health{Why: "not connected yet", Since: schema.TimeOf(now)},
 	}

@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/broker/brokertest"
 	"troupe/fleetd/api"
 	"troupe/fleetd/ca"
 	"troupe/fleetd/fleet"
@@ -383,4 +384,66 @@ func TestWhatDoesNotBelongTogetherIsRefusedAtTheStart(t *testing.T) {
 			t.Errorf("%v, without %q", err, says)
 		}
 	}
+}
+
+// A robot that is called like a desk or a client would be that client to brokers,
+// which go by names.
+func TestNoRobotIsCalledLikeSomebodyElse(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.stopDesk()
+		w.broker.Store(brokertest.Start(w.T, brokertest.InProcess, brokertest.Users(w.T, "fleetd fleetd\nhall fleetd\nguide operator\nr7 robot\n")))
+		w.startDesk()
+		refused := func(name, says string) {
+			w.Helper()
+			w.refuses(w.ask("POST", "/robots/"+name+"/tokens", api.TokenAsk{}, nil), api.KindInvalid, says)
+			w.refuses(w.ask("POST", "/robots/"+name+"/adopt", api.Signed{By: "ann"}, nil), api.KindInvalid, says)
+			if d, _ := w.Robot(name); d.Adopted && name != "lena" { // who was one before
+				w.Errorf("%s belongs to the fleet", name)
+			}
+		}
+		for name, says := range map[string]string{"fleetd": "this desk", "fleetd-b": "people's tools", "op1": "people's tools", "admin": "people's tools"} {
+			refused(name, says)
+		}
+		w.refuses(w.ask("POST", "/robots/fleetd/revoke", api.RevokeAsk{Signed: api.Signed{By: "ann"}}, nil), api.KindInvalid, "fleetd ca revoke")
+
+		early := map[string]*machine{}
+		for _, name := range []string{"hall", "guide", "lena"} {
+			early[name] = newMachine(w, name, map[string]any{}) // nobody is known to be called so yet
+		}
+		lena, p := early["lena"].enrol()
+		if p != nil {
+			w.Fatal(p)
+		}
+		broker := w.broker.Load()
+		broker.Client(w.T, "guide").Publish("troupe/v1/fleet/cmd/guide/stop", "")
+		broker.Client(w.T, "hall").Publish("troupe/v1/fleet/heartbeat/hall", `{"ts":"2030-01-01T00:00:00.000Z","session":"s","seq":1}`)
+		w.must("POST", "/robots/r7/adopt", api.Signed{By: "ann"}, nil)
+		w.must("POST", "/wishes", map[string]any{"selector": map[string]any{"ids": []string{"r7"}}, "config": map[string]any{"set": map[string]any{"clients": map[string]string{"lena": "admin"}}}, "by": "ann"}, nil)
+		w.until("guide was heard", func() bool { return w.TakenBy("guide") != "" })
+		w.until("hall was heard", func() bool { return w.TakenBy("hall") != "" })
+		for _, name := range []string{"guide", "hall", "lena"} {
+			refused(name, "client")
+		}
+		for _, name := range []string{"guide", "hall"} {
+			_, p := early[name].enrol()
+			w.refuses(p, api.KindInvalid, "client")
+		}
+		early["lena"].show(lena)
+		_, p = early["lena"].post("/renew", schema.RenewRequest{CSR: early["lena"].csr("lena")})
+		w.refuses(p, api.KindInvalid, "client")
+	}, keyed(t), func(c *fleet.Config) { c.Dev = false })
+}
+
+func TestWithoutBeingAskedNoRobotIsTakenUnderTheNameOfADesk(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.stopDesk()
+		w.broker.Store(brokertest.Start(w.T, brokertest.InProcess, brokertest.Users(w.T, "fleetd fleetd\nguest robot\nr7 robot\n")))
+		w.startDesk()
+		startStranger(w, "guest")
+		w.robot("r7")
+		w.until("r7 is taken", func() bool { d, _ := w.Robot("r7"); return d.Adopted })
+		if d, _ := w.Robot("guest"); d.Adopted {
+			w.Error("guest belongs to the fleet")
+		}
+	})
 }

@@ -48,9 +48,11 @@ func (f *Fleet) hear(m link.Message) {
 	now := time.Now()
 	switch row.Kind {
 	case schema.TopicFleetHeartbeat:
+		f.clients.heard(params.CID)
 		f.desks.beat(params.CID, now)
 		return
 	case schema.TopicFleetStopCmd:
+		f.clients.heard(params.CID)
 		f.stops.listen(params.CID, m.Payload, now)
 		return
 	case schema.TopicNotice:

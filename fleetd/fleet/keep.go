@@ -103,6 +103,9 @@ func (k *keeper) save(ctx context.Context, db *store.Store) {
 // adoptStrangers makes every robot known that has shown itself.
 func (k *keeper) adoptStrangers(ctx context.Context, db *store.Store) {
 	for _, id := range k.f.hub.strangers() {
+		if k.f.TakenBy(id) != "" {
+			continue // a person who asks for it is told why not
+		}
 		if err := k.f.adopt(ctx, db, id, time.Now()); err != nil {
 			k.f.databaseFailed("robot not adopted", err)
 			return

@@ -89,6 +89,31 @@ func (r reads) told(ctx context.Context, topic schema.TopicKind) (map[string]wis
 	return out, nil
 }
 
+// RankedClients are the names of clients that some robot is wished to rank.
+func (r reads) RankedClients(ctx context.Context) (map[string]bool, error) {
+	all, err := list(ctx, r, func(scan func(...any) error) (payload []byte, err error) {
+		return payload, scan(&payload)
+	}, `SELECT payload FROM desired WHERE kind = $1`, string(schema.TopicDesiredConfig))
+	if err != nil {
+		return nil, fmt.Errorf("list wished settings: %w", err)
+	}
+	out := map[string]bool{}
+	for _, payload := range all {
+		wished, problems := schema.Decode[schema.DesiredConfig](payload)
+		if len(schema.Errors(problems)) > 0 {
+			continue // one of an older form
+		}
+		ranks, problems := schema.Decode[map[string]string](wished.Values["clients"])
+		if len(schema.Errors(problems)) > 0 {
+			continue
+		}
+		for name := range ranks {
+			out[name] = true
+		}
+	}
+	return out, nil
+}
+
 // WishedRevs are the revisions of all wishes that robots were told, by robot and
 // topic.
 func (r reads) WishedRevs(ctx context.Context) (map[string]map[schema.TopicKind]int64, error) {

@@ -1,0 +1,67 @@
+package server_test
+
+import (
+	"testing"
+
+	"troupe/broker/brokertest"
+	"troupe/broker/server"
+	"troupe/schema"
+)
+
+func TestARobotNamedLikeADeskOrAPersonIsNotTaken(t *testing.T) {
+	ca := brokertest.NewCA(t)
+	b := brokertest.Start(t, usersOf(ca, "op7 operator "+someHash+"\nhall-desk fleetd\nr3 robot\n"), ca.Broker)
+	for name, want := range map[string]byte{"fleetd": 5, "fleetd-b": 5, "admin": 5, "op1": 5, "op7": 5, "hall-desk": 5, "r3": 0, "r4": 0, "op12": 0} {
+		if c, code := byTLS(t, b, ca, brokertest.Hello{ClientID: name}, ca.Client(schema.RoleRobot, name)); code != want {
+			t.Errorf("a robot with a certificate for %s: code %d, want %d", name, code, want)
+		} else if c != nil {
+			c.Close()
+		}
+	}
+	if _, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r3"}, ca.Client(schema.RoleFleetd, "r3")); code != 5 {
+		t.Errorf("a desk that is called like a robot: code %d", code)
+	}
+}
+
+func TestWhoIsAddedToTheUsersEndsARobotOfHisName(t *testing.T) {
+	ca := brokertest.NewCA(t)
+	b := brokertest.Start(t, usersOf(ca, "obs observer\n"), ca.Broker)
+	robot, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "ann"}, ca.Client(schema.RoleRobot, "ann"))
+	if code != 0 {
+		t.Fatalf("code %d", code)
+	}
+	ca.Write("users", []byte("obs observer\nann operator "+someHash+"\n"))
+	robot.Lost()
+}
+
+// Sessions are kept by client id, and a client id begins with a name. Whoever has
+// that name in another role is somebody else.
+func TestNobodyTakesOverTheSessionOfAnotherRole(t *testing.T) {
+	ca := brokertest.NewCA(t)
+	b := brokertest.Start(t, ca.Broker, func(c *server.Config) { c.RobotConnects = 5 })
+	own := ca.Client(schema.RoleFleetd, "hall")
+	desk, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "hall"}, own)
+	if code != 0 {
+		t.Fatalf("code %d", code)
+	}
+	desk.Subscribe("troupe/v1/clients/hall/notice")
+	for range 3 {
+		if _, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "hall"}, ca.Client(schema.RoleRobot, "hall")); code != 5 {
+			t.Fatalf("a robot called like the desk: code %d", code)
+		}
+	}
+	n, problems := schema.Decode[schema.Notice](desk.Expect("troupe/v1/clients/hall/notice").Payload)
+	if len(problems) > 0 || n.Reason != schema.ReasonForbidden {
+		t.Errorf("the desk is told %+v", n)
+	}
+	if got := b.Status()["connects_under_anothers_name"]; got != 3 {
+		t.Errorf("%d counted", got)
+	}
+	desk.Ping()
+	again, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "hall"}, own)
+	if code != 0 {
+		t.Fatalf("the desk itself comes anew: code %d", code)
+	}
+	desk.Lost()
+	again.Close()
+}
