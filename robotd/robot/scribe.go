@@ -39,6 +39,7 @@ type scribe struct {
 	ctx  context.Context
 	done chan struct{}
 
+	pace     *pace
 	confirms chan struct{} // places
 	waiting  sync.WaitGroup
 
@@ -48,7 +49,7 @@ type scribe struct {
 
 func newScribe(ctx context.Context, p *post, d store, l *loop, log *slog.Logger) *scribe {
 	return &scribe{post: p, disk: d, loop: l, log: log, ctx: ctx,
-		in: newBacklog(), done: make(chan struct{}),
+		in: newBacklog(), pace: newPace(), done: make(chan struct{}),
 		confirms: make(chan struct{}, confirming), newest: map[schema.TopicKind]int64{}}
 }
 
@@ -56,6 +57,9 @@ func newScribe(ctx context.Context, p *post, d store, l *loop, log *slog.Logger)
 func (s *scribe) run() {
 	defer close(s.done)
 	defer s.waiting.Wait()
+	ctx, end := context.WithCancel(context.Background())
+	s.waiting.Go(func() { s.pace.run(ctx, s.send) })
+	defer end()
 	for {
 		batches := s.in.take(batchesAtOnce)
 		if len(batches) == 0 {
@@ -155,6 +159,13 @@ func (s *scribe) tell(p numbered) {
 		default: // it stays unconfirmed and is told again with the next session
 		}
 	}
+	if !s.pace.holds(p) {
+		s.send(p)
+	}
+}
+
+// send publishes as soon as the outbox has room.
+func (s *scribe) send(p numbered) {
 	for began := time.Now(); ; {
 		err := s.atOnce(p)
 		if !errors.Is(err, context.Canceled) || s.ctx.Err() != nil || time.Since(began) > publishWait {
