@@ -16,6 +16,7 @@ type Args struct {
 	Why         string
 	Latch       string // id of a stop that is to hold
 	SeenMonoMS  int64  // 0 = not said, as with every integer
+	SeenBoot    string // of the same heartbeat
 	Token       string
 	Handler     string
 	Interrupter string
@@ -70,6 +71,8 @@ func (a *Args) field(name string) any {
 		return &a.Latch
 	case "seen_mono_ms":
 		return &a.SeenMonoMS
+	case "seen_boot":
+		return &a.SeenBoot
 	case "token":
 		return &a.Token
 	case "handler":

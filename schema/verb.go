@@ -86,6 +86,7 @@ var (
 	argVolume = Arg{"volume", ArgNumber, false, "0 to 1"}
 	argTTL    = Arg{"ttl_ms", ArgInteger, false, "how long, up to 60000; 30000 if left out"}
 	argSeen   = Arg{"seen_mono_ms", ArgInteger, false, "mono_ms of the newest heartbeat that the operator has seen; a stale one is refused"}
+	argBoot   = Arg{"seen_boot", ArgString, false, "boot of that heartbeat; one of an earlier start is refused"}
 )
 
 // Verbs is the verb table: everything that can be asked of a robot.
@@ -94,8 +95,8 @@ var Verbs = []Verb{
 	{"safety", "soft-stop", []Arg{argWhy, argLatch}, ClassStop, stoppers, NoTTL, JournalAfter, "end the running thing gently, then stop"},
 	{"safety", "halt", []Arg{argWhy, argLatch}, ClassStop, stoppers, NoTTL, JournalAfter, "halt all units at once; needs reset"},
 	{"safety", "estop", []Arg{argWhy, argLatch}, ClassStop, stoppers, NoTTL, JournalAfter, "switch all units off in software; needs reset; not an emergency stop device"},
-	{"safety", "enable", []Arg{argSeen}, ClassSafety, operators, 5 * time.Second, JournalBefore, "open the gate: what is active may move"},
-	{"safety", "reset", []Arg{argSeen}, ClassSafety, operators, 5 * time.Second, JournalBefore, "lead out of E_STOP to DISABLED"},
+	{"safety", "enable", []Arg{argSeen, argBoot}, ClassSafety, operators, 5 * time.Second, JournalBefore, "open the gate: what is active may move"},
+	{"safety", "reset", []Arg{argSeen, argBoot}, ClassSafety, operators, 5 * time.Second, JournalBefore, "lead out of E_STOP to DISABLED"},
 	{"mode", "set", []Arg{{"mode", ArgString, true, "str, mnl or ato"}, {"restart", ArgBoolean, false, "start it anew if it is active already"}}, ClassMode, operators, 30 * time.Second, JournalBefore, "put another mode in charge"},
 	{"mode", "pause", nil, ClassMode, operators, 30 * time.Second, JournalBefore, "pause the active mode"},
 	{"mode", "resume", nil, ClassMode, operators, 30 * time.Second, JournalBefore, "resume the active mode"},

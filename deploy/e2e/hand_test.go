@@ -67,6 +67,14 @@ func TestARobotIsDrivenByHandAndStandsWhenTheFramesEnd(t *testing.T) {
 			return e.Type == "teleop_refused" && e.Source == "op2" && e.Cause == string(schema.ReasonNotInControl)
 		})
 
+		// A stick counts once it was seen let go.
+		mark = w.eye.mark()
+		frame("op1", 0.3)
+		becomes(w, mark, on("r1", "event"), "the refusal of a stick that was pressed before", func(e schema.Event) bool {
+			return e.Type == "teleop_refused" && e.Source == "op1" && e.Cause == string(schema.ReasonPrecondition)
+		})
+		frame("op1", 0)
+
 		mark = w.eye.mark()
 		w.until("the robot to drive", func() bool {
 			frame("op1", 0.3)

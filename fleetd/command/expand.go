@@ -31,6 +31,7 @@ type Target struct {
 	Present    bool
 	Verbs      []string // from its caps; nil = not known, then the robot itself decides
 	SeenMonoMS int64    // of the newest heartbeat that was shown to people; 0 = none
+	SeenBoot   string   // of the same
 }
 
 // Skip is a robot that was selected and is not sent anything, with the reason.
@@ -125,7 +126,7 @@ func arguments(v schema.Verb, args jsontext.Value) (schema.Args, []schema.Proble
 
 func (b Batch) command(v schema.Verb, args schema.Args, when schema.Precondition, t Target, ttl time.Duration, id string) (Command, error) {
 	if args.SeenMonoMS == 0 && slices.ContainsFunc(v.Args, func(a schema.Arg) bool { return a.Name == "seen_mono_ms" }) {
-		args.SeenMonoMS = t.SeenMonoMS
+		args.SeenMonoMS, args.SeenBoot = t.SeenMonoMS, t.SeenBoot
 	}
 	payload, err := schema.EncodeRequest(v, schema.Request{
 		ID: id, TS: schema.TimeOf(b.CreatedAt), TTLMS: ttl.Milliseconds(), By: b.By, Why: b.Why, Batch: b.ID, If: when, Args: args,

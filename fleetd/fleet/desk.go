@@ -97,7 +97,7 @@ func (e *entry) target(id string) command.Target {
 		t.Verbs = e.caps.Verbs
 	}
 	if e.heartbeat != nil {
-		t.SeenMonoMS = e.heartbeat.MonoMS
+		t.SeenMonoMS, t.SeenBoot = e.heartbeat.MonoMS, e.heartbeat.Boot
 	}
 	return t
 }

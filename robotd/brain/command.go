@@ -126,6 +126,13 @@ func (t *turn) askSafety(o request.Perform) {
 	if o.Args.SeenMonoMS != 0 {
 		r.Seen, r.HasSeen = time.Duration(o.Args.SeenMonoMS)*time.Millisecond, true
 	}
+	switch o.Args.SeenBoot {
+	case "":
+	case t.boot:
+		r.SeenIn = safety.ThisRun
+	default:
+		r.SeenIn = safety.OtherRun
+	}
 	if r.Verb == safety.Reset && r.Local {
 		t.resetHere()
 	}

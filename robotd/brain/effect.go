@@ -80,6 +80,12 @@ type (
 		Cause             string // the occasion
 	}
 
+	// Alarm is an alert that was raised, for the log.
+	Alarm struct {
+		Level                      schema.AlertLevel
+		Type, Source, Detail, Hint string
+	}
+
 	// Exit ends the program: the robot is at rest.
 	Exit struct{ Why string }
 )
@@ -102,3 +108,4 @@ func (Fetch) effect()          {}
 func (EndFetch) effect()       {}
 func (Note) effect()           {}
 func (Exit) effect()           {}
+func (Alarm) effect()          {}

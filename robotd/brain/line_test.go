@@ -27,7 +27,7 @@ func (p *player) see(_ Event, effects []Effect) {
 
 func (p *player) line(e Effect) string {
 	switch e := e.(type) {
-	case Feed:
+	case Feed, Alarm: // an alert is an event and in the state, too
 		return ""
 	case Move:
 		line := fmt.Sprintf("body: drive at %v m/s, %v rad/s", e.VX, e.WZ)

@@ -153,7 +153,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			}
 			f := schema.VelocityFrame{
 				Lease: s.control.Lease.ID, Seq: rapid.Int64Range(1, 50).Draw(t, "seq"), TTLMS: 400,
-				VXMPS: rapid.Float64Range(-1, 1).Draw(t, "vx"), SeenMonoMS: (w.r.now - w.r.old).Milliseconds() - rapid.Int64Range(0, 700).Draw(t, "age"),
+				VXMPS: rapid.SampledFrom([]float64{0, 0.4, -0.4, 1}).Draw(t, "vx"), SeenMonoMS: (w.r.now - w.r.old).Milliseconds() - rapid.Int64Range(0, 700).Draw(t, "age"),
 			}
 			w.r.give(Frame{Client: s.control.Lease.Who.Client, Frame: f})
 		},

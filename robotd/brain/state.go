@@ -168,6 +168,7 @@ func New(cfg *Config, id string, b driver.Body, m Memory, now Now) (*State, []Ef
 			t.do(SaveRequests{save})
 		}
 	}
+	t.tellUnread()
 	t.restoreTrust(m)
 	t.restoreContents(m)
 	t.restoreSettings(m.Settings)

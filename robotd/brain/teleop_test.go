@@ -198,6 +198,7 @@ func TestTheSetPointIsZeroAfterTwentyTicks(t *testing.T) {
 	r.give(Command{Client: "op1", Group: "control", Verb: "acquire"})
 	r.give(Command{Client: "op1", Group: "safety", Verb: "enable"})
 	r.until(time.Second)
+	r.give(Frame{Client: "op1", Frame: schema.VelocityFrame{Lease: r.s.control.Lease.ID, Seq: 1, TTLMS: 500, SeenMonoMS: 1000}})
 	var told []float64
 	ticks, atZero := 0, -1
 	r.watch = func(ev Event, effects []Effect) {
@@ -212,7 +213,7 @@ func TestTheSetPointIsZeroAfterTwentyTicks(t *testing.T) {
 			}
 		}
 	}
-	r.give(Frame{Client: "op1", Frame: schema.VelocityFrame{Lease: r.s.control.Lease.ID, Seq: 1, VXMPS: 0.2, TTLMS: 500, SeenMonoMS: 1000}})
+	r.give(Frame{Client: "op1", Frame: schema.VelocityFrame{Lease: r.s.control.Lease.ID, Seq: 2, VXMPS: 0.2, TTLMS: 500, SeenMonoMS: 1000}})
 	r.until(3 * time.Second)
 	if atZero < 2 || atZero > 20 {
 		t.Errorf("the set-point was zero after %d ticks, want at most 20; it was told %v", atZero, told)

@@ -94,6 +94,7 @@ func (t *turn) raise(kind string, level schema.AlertLevel, source, detail, hint 
 	a := schema.Alert{ID: alertID(t.alertSeq), Type: kind, Level: level, Source: source, FirstTS: t.now.Wall, Detail: detail, Hint: hint}
 	t.alerts = append(t.alerts, a)
 	t.dirty(soon)
+	t.do(Alarm{Level: level, Type: kind, Source: source, Detail: detail, Hint: hint})
 	t.tell("alert_raised", source, kind, "", described{ID: a.ID, Detail: detail})
 }
 

@@ -74,9 +74,9 @@ func (t *turn) vouch(w sign.Wish, sig *schema.Signature, pin *schema.StoryPin, r
 	if t.authority != "" && t.authority != w.Authority {
 		return v // that it is not obeyed is told already
 	}
-	kind, level, hint := "untrusted_wish", schema.AlertError, "the robot keeps what it has; see who writes to the broker, and which keys the robot trusts"
+	kind, level, hint := "untrusted_wish", schema.AlertError, "the robot keeps what it has; sign with a key that it trusts (fleetd serve --sign-key, robotd --trust-key), or see who else writes to the broker"
 	if w.Kind == sign.Stop || w.Kind == sign.FleetStop {
-		hint = "its stops hold, and it releases none; see who writes to the broker, which key the desk signs with, and which keys the robot trusts"
+		hint = "its stops hold, and it releases none; sign with a key that the robot trusts (fleetd serve --sign-key, robotd --trust-key), or see who else writes to the broker"
 	}
 	if reason == schema.ReasonEquivocation {
 		kind, level = "equivocation", schema.AlertCritical

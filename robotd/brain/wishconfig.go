@@ -42,16 +42,21 @@ type configured struct {
 	kept    keptConfig
 	booted  map[string]jsontext.Value // what was in force at the start, of keys that wait for one
 	restart []string
+	unread  bool // it was kept, and could not be read
 	dirty   bool
 }
 
 // restoreConfig is the configuration of a robot that has just started: its own,
-// and over it what its disk kept of the fleet's wishes. What cannot be read is as
-// if nobody had wished anything.
+// and over it what its disk kept of the fleet's wishes.
 func restoreConfig(own *Config, saved map[string]string) (*Config, configured) {
 	c, w := own.own(), configured{judged: judged{taken: map[string]jsontext.Value{}}, restart: []string{}}
 	var kept keptConfig
-	if text := saved[configSetting]; text != "" && json.Unmarshal([]byte(text), &kept) == nil {
+	switch text := saved[configSetting]; {
+	case text == "":
+	case json.Unmarshal([]byte(text), &kept) != nil || kept.Rev < 1:
+		w.unread = true
+		c.strictest()
+	default:
 		w.rev, w.kept = kept.Rev, kept
 		w.judged = kept.judge(c)
 	}
@@ -93,7 +98,8 @@ func (t *turn) wishedConfig(ev WishedConfig) {
 func (t *turn) configure(k keptConfig) {
 	next := t.base.own()
 	w := k.judge(next)
-	t.config.judged, t.config.kept, t.config.restart = w, k, []string{}
+	t.config.judged, t.config.kept, t.config.restart, t.config.unread = w, k, []string{}, false
+	t.clear(configUnread, string(sign.Config))
 	t.do(SaveSetting{configSetting, string(t.encode(k))})
 
 	live := t.base.own()

@@ -80,6 +80,8 @@ func (h *hands) perform(effects []brain.Effect) {
 			}
 		case brain.Note:
 			h.note(e)
+		case brain.Alarm:
+			h.alarm(e)
 		case brain.Exit:
 			h.log.Info("at rest", "why", e.Why)
 		default:
@@ -103,6 +105,15 @@ func (h *hands) note(n brain.Note) {
 		attrs = append(attrs, slog.String("cause", n.Cause))
 	}
 	h.log.LogAttrs(h.ctx, level, n.Machine+": "+n.From+" -> "+n.To, attrs...)
+}
+
+// alarm logs an alert with what can be done about it.
+func (h *hands) alarm(a brain.Alarm) {
+	level := slog.LevelWarn
+	if a.Level == schema.AlertInfo {
+		level = slog.LevelInfo
+	}
+	h.log.LogAttrs(h.ctx, level, "alert: "+a.Detail, slog.String("type", a.Type), slog.String("source", a.Source), slog.String("hint", a.Hint))
 }
 
 // listen brings what the body says, until its driver is closed.

@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -220,7 +221,10 @@ func TestARobotBelievesTheKeysOfItsDataDirectory(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(s.dir, trustFile), []byte(keys), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s.boot(func(c *Config) { c.Signing = sign.Require })
+		var log strings.Builder // written by the loop, read after it ended
+		s.boot(func(c *Config) {
+			c.Signing, c.Logger = sign.Require, slog.New(slog.NewTextHandler(&log, nil))
+		})
 		s.mode(schema.ModeMnl)
 		d := schema.DesiredMode{Rev: 1, Authority: "desk", Mode: schema.ModeMnl, Apply: schema.ApplyModeNow, TS: 1}
 		s.wish("mode", &d)
@@ -237,7 +241,21 @@ func TestARobotBelievesTheKeysOfItsDataDirectory(t *testing.T) {
 		reported(s, "mode", func(r schema.ReportedMode) bool {
 			return r.Phase == schema.DeployActive && r.Authority == "desk"
 		})
+		stranger := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{8}, ed25519.SeedSize))
+		d.Rev, d.Counter, d.Sig = 2, 2, nil
+		if d.Sig, err = (&sign.Seal{Key: stranger}).Wish(sign.Mode, "r1", d); err != nil {
+			t.Fatal(err)
+		}
+		s.wish("mode", &d)
+		reported(s, "mode", func(r schema.ReportedMode) bool { return r.Phase == schema.DeployRejected })
 		s.shutDown()
+		var said bool
+		for line := range strings.Lines(log.String()) {
+			said = said || strings.Contains(line, "level=WARN") && strings.Contains(line, "key "+d.Sig.Key+" is not trusted") && strings.Contains(line, "--trust-key")
+		}
+		if !said {
+			t.Errorf("the log does not say which key was refused, and what to do:\n%s", log.String())
+		}
 	})
 }
 

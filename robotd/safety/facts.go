@@ -89,7 +89,18 @@ type Request struct {
 	// heartbeat.
 	Seen    time.Duration
 	HasSeen bool
+	SeenIn  Run // of which run of the robot that heartbeat was
 }
+
+// Run is one run of the robot, from a start to the next: each counts its own time.
+type Run uint8
+
+// The runs, as a sender can mean them.
+const (
+	UnsaidRun Run = iota
+	ThisRun
+	OtherRun
+)
 
 // Cause says what led to a state, or what stands against leaving it.
 type Cause struct {

@@ -89,12 +89,16 @@ func (s *State) mayTrust(now time.Duration, l Limits, r Request) (Answer, bool) 
 	switch {
 	case r.HasAsked && r.Asked < s.Worse:
 		return refused(schema.ReasonPrecondition, "the robot was stopped after this was asked; ask again"), false
+	case r.Local: // and sees the robot itself
+		return taken(), true
 	case !r.HasSeen && l.RequireSight:
-		return refused(schema.ReasonPrecondition, "this robot asks for seen_mono_ms, the newest mono_ms of its heartbeat"), false
+		return refused(schema.ReasonPrecondition, "this robot asks for seen_mono_ms and seen_boot, the newest mono_ms and the boot of its heartbeat"), false
 	case !r.HasSeen:
 		return taken(), true
-	case r.Seen > now:
-		return refused(schema.ReasonPrecondition, "seen_mono_ms is of another boot of this robot"), false
+	case r.SeenIn == OtherRun || r.Seen > now:
+		return refused(schema.ReasonPrecondition, "the robot was started anew after the heartbeat that you saw"), false
+	case r.SeenIn == UnsaidRun && l.RequireSight: // the time of an earlier run may be that of this one by chance
+		return refused(schema.ReasonPrecondition, "this robot asks for seen_boot, too, the boot of the heartbeat that you saw"), false
 	case now-r.Seen > l.Sight:
 		return refused(schema.ReasonPrecondition, fmt.Sprintf("what you saw of the robot is %d ms old", (now-r.Seen).Milliseconds())), false
 	case r.Seen < s.Worse.Truncate(time.Millisecond):

@@ -43,9 +43,8 @@ type State struct {
 	VX, WZ float64       // the set-point; zero but in Driving
 	Until  time.Duration // it counts so long
 
-	lease string        // whose frames are counted
-	seq   int64         // of the newest of them
-	heard time.Duration // when the newest came
+	lease string // whose frames are counted
+	seq   int64  // of the newest of them
 
 	refused schema.Reason // the newest that is to be told
 	detail  string
@@ -56,7 +55,7 @@ type State struct {
 }
 
 // Boot is a stick that nobody has touched.
-func Boot() State { return State{At: Standing, silent: true} }
+func Boot() State { return State{At: Barred, silent: true} }
 
 // Decision is what one step came to.
 type Decision struct {
@@ -94,7 +93,7 @@ func Look(s *State, now time.Duration, f Facts) Decision {
 func (s *State) look(now time.Duration, f Facts, d *Decision) {
 	if f.Lease != s.lease {
 		s.lease, s.seq = f.Lease, 0
-		if f.Forbid == "" && s.take(OnEnd, d) {
+		if s.take(OnOther, d) {
 			return
 		}
 	}
@@ -103,8 +102,6 @@ func (s *State) look(now time.Duration, f Facts, d *Decision) {
 		s.take(OnForbid, d)
 	case s.At == Driving && now+f.Period > s.Until: // else it would be too late when it is seen next
 		s.take(OnRunOut, d)
-	case s.At == Barred && (s.lease == "" || now-s.heard >= Lasts):
-		s.take(OnSilent, d)
 	}
 }
 
@@ -135,7 +132,7 @@ func (s *State) judge(now time.Duration, f Facts, in Frame) (schema.Reason, stri
 	case in.Seq <= s.seq:
 		return schema.ReasonOutOfOrder, fmt.Sprintf("frame %d came after frame %d", in.Seq, s.seq)
 	}
-	s.seq, s.heard = in.Seq, now
+	s.seq = in.Seq
 	switch {
 	case seen > now:
 		return schema.ReasonPrecondition, "seen_mono_ms is of another boot of this robot"
@@ -144,7 +141,7 @@ func (s *State) judge(now time.Duration, f Facts, in Frame) (schema.Reason, stri
 	case f.Forbid != "":
 		return f.Forbid, f.Forbid.Describe().Text
 	case s.At == Barred && (in.VXMPS != 0 || in.WZRadPS != 0):
-		return schema.ReasonPrecondition, "let the stick go first: a frame with vx 0 and wz 0, or none for 400 ms"
+		return schema.ReasonPrecondition, "let the stick go first: send a frame with vx 0 and wz 0"
 	}
 	return "", ""
 }

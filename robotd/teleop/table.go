@@ -20,13 +20,12 @@ type Event string
 
 // The events.
 const (
-	OnPush   Event = "push"    // a valid frame with a speed
-	OnLetGo  Event = "let-go"  // a valid frame without
-	OnRunOut Event = "run-out" // no valid frame for too long
-	OnEnd    Event = "lease-end"
+	OnPush   Event = "push"        // a valid frame with a speed
+	OnLetGo  Event = "let-go"      // a valid frame without
+	OnRunOut Event = "run-out"     // no valid frame for too long
+	OnOther  Event = "other-lease" // or none
 	OnForbid Event = "forbidden"
 	OnStop   Event = "stop"
-	OnSilent Event = "silent" // no frame of the holder's for a while
 )
 
 // Table is the stick.
@@ -34,8 +33,7 @@ var Table = fsm.Table[Stage, Event]{
 	{From: fsm.In(Standing, Driving), On: OnPush, To: Driving, Why: "its holder says how fast"},
 	{From: fsm.In(Standing, Driving, Barred), On: OnLetGo, To: Standing, Why: "its holder lets the stick go"},
 	{From: fsm.In(Driving), On: OnRunOut, To: Standing, Why: "no valid frame came in time"},
-	{From: fsm.In(Driving, Barred), On: OnEnd, To: Standing, Why: "whoever held the stick has no control any more"},
+	{From: fsm.In(Standing, Driving), On: OnOther, To: Barred, Why: "control goes to another hand, or to none; a stick that is pressed already is no wish"},
 	{From: fsm.In(Standing, Driving), On: OnForbid, To: Barred, Why: "the robot may not be driven; a stick that is still pressed then is no wish"},
 	{From: fsm.In(Standing, Driving), On: OnStop, To: Barred, Why: "somebody stopped it; going on is a new wish"},
-	{From: fsm.In(Barred), On: OnSilent, To: Standing, Why: "nobody has pressed the stick for a while"},
 }

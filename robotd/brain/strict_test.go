@@ -1,0 +1,143 @@
+package brain
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"troupe/robotd/driver"
+	"troupe/schema"
+	"troupe/schema/sign"
+)
+
+// alerted reports whether an alert of that type stands.
+func (r *rig) alerted(kind string) bool {
+	for _, a := range r.s.alerts {
+		if a.Type == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// configured wishes an empty configuration, signed if key is not nil.
+func (r *rig) configured(rev int64, seal sign.Seal) {
+	r.t.Helper()
+	d := schema.DesiredConfig{Rev: rev, Authority: "desk", Counter: rev, TS: epoch, Values: map[string]jsontext.Value{}}
+	var err error
+	if d.Sig, err = seal.Wish(sign.Config, "r1", d); err != nil {
+		r.t.Fatal(err)
+	}
+	r.give(WishedConfig{Wish: d, Digest: digestOf(r.t, d)})
+}
+
+func TestARobotThatCannotReadHowItWasToBehaveIsStrictUntilItIsTold(t *testing.T) {
+	for _, lost := range []string{"{{{", `{"rev":"x"}`, "null", "{}"} {
+		r := newRig(t)
+		r.cfg.Trust = sign.Ring{sign.PublicKey(sign.SignsWishes, deskKey)}
+		r.cfg.ContinueOnReturn = true
+		r.cfg.linkLoss(schema.ModeAto, schema.LinkLossContinue)
+		r.memory.Settings[configSetting] = lost
+		r.boot()
+		r.give(Connected{Session: "s"})
+		c := r.s.cfg
+		if c.Signing != sign.Require || !c.Safety.RequireSight || c.ContinueOnReturn || c.Mode.Modes[2].LinkLoss != schema.LinkLossSafe {
+			t.Fatalf("%s: signing %s, sight %v, on return %v, link loss %v", lost, c.Signing, c.Safety.RequireSight, c.ContinueOnReturn, c.Mode.Modes)
+		}
+		if !r.alerted(configUnread) {
+			t.Errorf("%s: nobody is told", lost)
+		}
+		r.configured(7, sign.Seal{})
+		if c := r.s.cfg; c.Signing != sign.Require || !r.alerted(configUnread) {
+			t.Fatalf("%s: what nobody signed was taken", lost)
+		}
+		r.boot()
+		if !r.alerted(configUnread) {
+			t.Errorf("%s: after a restart nobody is told", lost)
+		}
+		r.configured(7, sign.Seal{Key: deskKey})
+		if c := r.s.cfg; c.Signing != sign.Off || c.Safety.RequireSight || !c.ContinueOnReturn || r.alerted(configUnread) {
+			t.Errorf("%s: told again, signed: signing %s, sight %v, alerts %v", lost, c.Signing, c.Safety.RequireSight, r.s.alerts)
+		}
+		r.boot()
+		if r.alerted(configUnread) || r.s.cfg.Signing != sign.Off {
+			t.Errorf("%s: it was told, and is strict again after a restart", lost)
+		}
+	}
+}
+
+func TestAStrictRobotKeepsAWayOut(t *testing.T) {
+	r := newRig(t) // trusts no key: nobody can sign
+	r.memory.Settings[configSetting] = "{{{"
+	r.boot()
+	if c := r.s.cfg; c.Signing != sign.Off || !c.Safety.RequireSight {
+		t.Errorf("signing %s, sight %v", c.Signing, c.Safety.RequireSight)
+	}
+	r.configured(1, sign.Seal{})
+	if r.alerted(configUnread) || r.s.cfg.Safety.RequireSight {
+		t.Error("the fleet, that never signed, does not get the robot back")
+	}
+	r = newRig(t)
+	r.cfg.Trust = sign.Ring{sign.PublicKey(sign.SignsWishes, deskKey)}
+	r.cfg.Pinned = []string{"signing", "require_sight"} // by whoever stands at it
+	r.memory.Settings[configSetting] = "{{{"
+	r.boot()
+	if c := r.s.cfg; c.Signing != sign.Off || c.Safety.RequireSight || !r.alerted(configUnread) {
+		t.Errorf("what was set at the robot: signing %s, sight %v", c.Signing, c.Safety.RequireSight)
+	}
+}
+
+// A person who resets at the robot sees it, and needs no heartbeat.
+func TestTheButtonAtTheRobotResetsWhereSightIsRequired(t *testing.T) {
+	r := newRig(t)
+	r.cfg.Safety.RequireSight = true
+	r.boot()
+	r.give(Connected{Session: "s"})
+	input := func(on bool) {
+		r.give(Reported{driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: "back", On: on}})
+	}
+	input(true)
+	input(false)
+	r.until(r.now + r.cfg.Safety.Settle)
+	r.give(Reported{driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: pressReset, On: true}})
+	r.until(r.now + r.cfg.Safety.Reset)
+	if r.s.safety.At != schema.SafetyDisabled {
+		t.Fatalf("somebody reset the robot where it stands, and it is %s: %s", r.s.safety.At, r.s.safety.Cause)
+	}
+	// It opens no gate.
+	r.give(Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{}`)})
+	r.until(r.now + r.cfg.Tick)
+	if r.s.safety.At != schema.SafetyDisabled {
+		t.Errorf("enabled by somebody who did not see it: %s", r.s.safety.At)
+	}
+}
+
+// The time of one run is nothing in another, though it be the same by chance.
+func TestWhatWasSeenBeforeARestartIsNoSight(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		required bool
+		boot     func(*rig) string
+		enabled  bool
+	}{
+		{"of this run", true, func(r *rig) string { return r.s.boot }, true},
+		{"of an earlier run", true, func(*rig) string { return "an-earlier-one" }, false},
+		{"of an earlier run, where sight is not required", false, func(*rig) string { return "an-earlier-one" }, false},
+		{"of some run", true, func(*rig) string { return "" }, false},
+		{"of some run, where sight is not required", false, func(*rig) string { return "" }, true},
+	} {
+		r := newRig(t)
+		r.cfg.Safety.RequireSight = c.required
+		r.boot()
+		r.give(Connected{Session: "s"})
+		r.until(10 * r.cfg.Heartbeat)
+		seen := r.now - r.cfg.Heartbeat
+		r.give(Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(
+			`{"args":{"seen_mono_ms":` + strconv.FormatInt(seen.Milliseconds(), 10) + `,"seen_boot":"` + c.boot(r) + `"}}`)})
+		r.until(r.now + r.cfg.Tick)
+		if got := r.s.safety.At == schema.SafetyEnabled; got != c.enabled {
+			t.Errorf("a heartbeat %s: enabled %v, want %v", c.name, got, c.enabled)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package teleop
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"troupe/schema"
+)
+
+// Whoever presses the stick, and whatever is lost on the way: after a stop, after
+// anything that forbade it, and under a new lease the drive moves only once the
+// holder was seen to let the stick go.
+func TestNothingMovesBeforeTheStickWasSeenLetGo(t *testing.T) {
+	drove := false
+	rapid.Check(t, func(t *rapid.T) {
+		s, now := Boot(), time.Minute
+		f := Facts{MaxMPS: 1, MaxRadPS: 1, Period: 20 * time.Millisecond}
+		seq, leases := int64(0), 0
+		letGo := false
+		check := func(after string) {
+			if s.At == Driving && !letGo {
+				t.Fatalf("it drives after %s, and the stick was not seen let go", after)
+			}
+			if s.At != Driving && (s.VX != 0 || s.WZ != 0) {
+				t.Fatalf("%s with a set-point of %v, %v", s.At, s.VX, s.WZ)
+			}
+			drove = drove || s.At == Driving
+		}
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			now += time.Duration(rapid.IntRange(1, 900).Draw(t, "ms")) * time.Millisecond
+			what := rapid.SampledFrom([]string{"frame", "frame", "frame", "zero", "look", "stop", "forbid", "allow", "lease", "nobody"}).Draw(t, "what")
+			switch what {
+			case "frame", "zero":
+				seq++
+				in := Frame{Client: f.Client, VelocityFrame: schema.VelocityFrame{Lease: f.Lease, Seq: seq, TTLMS: 400, SeenMonoMS: now.Milliseconds()}}
+				if what == "frame" {
+					in.VXMPS = 0.2
+				} else if f.Lease != "" && f.Forbid == "" {
+					letGo = true
+				}
+				Heard(&s, now, f, in)
+			case "look":
+				Look(&s, now, f)
+			case "stop":
+				letGo = false
+				Stop(&s)
+			case "forbid":
+				letGo, f.Forbid = false, schema.ReasonLinkLost
+				Look(&s, now, f)
+			case "allow":
+				f.Forbid = ""
+				Look(&s, now, f)
+			default:
+				letGo, f.Lease, f.Client = false, "", ""
+				if what == "lease" {
+					leases++
+					f.Lease, f.Client = string(rune('a'+leases)), rapid.SampledFrom([]string{"op1", "op2"}).Draw(t, "who")
+				}
+				Look(&s, now, f)
+			}
+			check(what)
+		}
+	})
+	if !drove {
+		t.Error("it never drove: the property says nothing")
+	}
+}
