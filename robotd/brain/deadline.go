@@ -27,6 +27,7 @@ func Deadline(s *State) time.Duration {
 	sooner(s.control.Deadline())
 	sooner(s.telemetryDue())
 	sooner(s.due(), s.session != "")
+	sooner(s.leftOut.due, s.leftOut.due > 0)
 	sooner(s.nextBeat, s.session != "")
 	sooner(s.replay.due, s.session != "" && len(s.replay.events) > 0)
 	sooner(s.presenceTold+presenceEvery, s.presenceWrong != "")

@@ -68,7 +68,7 @@ func (t *turn) disconnected(ev Disconnected) {
 		return
 	}
 	t.note("post", "up", "down", ev.Why, "")
-	t.session, t.presenceWrong = "", ""
+	t.session, t.presenceWrong, t.leftOut = "", "", leftOut{}
 	t.ears.Closed()
 	if ev.Deaf {
 		t.deaf = ev.Why
@@ -79,7 +79,7 @@ func (t *turn) disconnected(ev Disconnected) {
 	// What was found wrong with a session ends with it; the next one tells anew.
 	for _, a := range slices.Clone(t.alerts) {
 		switch a.Type {
-		case "presence_overwritten", string(schema.ReasonRetainedCommand):
+		case "presence_overwritten", string(schema.ReasonRetainedCommand), notTakenAlert:
 			t.clear(a.Type, a.Source)
 		}
 	}

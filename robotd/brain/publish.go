@@ -24,6 +24,7 @@ func (t *turn) publish() {
 	if t.session == "" {
 		return
 	}
+	t.tellLeftOut()
 	t.tellModes()
 	t.tellReport()
 	t.tellPresence()

@@ -118,6 +118,7 @@ type State struct {
 	playingTold   bool
 	presenceTold  time.Duration
 	presenceWrong string // what stands there instead
+	leftOut       leftOut
 	alerts        []schema.Alert
 	alertSeq      int64
 	replies       []answered

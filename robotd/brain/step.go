@@ -116,6 +116,8 @@ func (t *turn) hear(ev Event) {
 		t.disconnected(ev)
 	case Contested:
 		t.contested(ev)
+	case NotTaken:
+		t.notTaken(ev)
 	case Calibrated:
 		t.calibrated(ev)
 	case Credential:

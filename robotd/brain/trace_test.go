@@ -115,6 +115,8 @@ func (p *player) happen(text, word string, args []string) {
 		r.give(Connected{Session: "s" + arg(0)})
 	case "disconnect":
 		r.give(Disconnected{Why: cmp.Or(strings.Join(args, " "), "the line broke"), Deaf: arg(0) == "deaf"})
+	case "not-taken": // topic and reason, as the broker says
+		r.give(NotTaken{Kind: schema.TopicKind(arg(0)), Reason: schema.Reason(arg(1))})
 	case "beats":
 		if r.beats = arg(0) == "on"; r.beats {
 			r.beat(0)

@@ -131,6 +131,10 @@ func (p *post) arrived(m link.Message) {
 		p.loop.send(p.ctx, wishOf(row.Kind, m.Payload))
 	case schema.TopicNotice:
 		p.log.Warn("the broker did not take what the robot sent", "notice", string(m.Payload))
+		if n, problems := schema.Decode[schema.Notice](m.Payload); len(problems) == 0 {
+			row, _, _ := p.ns.Match(n.Topic)
+			p.loop.send(p.ctx, brain.NotTaken{Kind: row.Kind, Reason: n.Reason})
+		}
 	}
 }
 

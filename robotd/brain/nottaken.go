@@ -1,0 +1,71 @@
+package brain
+
+import (
+	"fmt"
+	"time"
+
+	"troupe/schema"
+)
+
+// NotTaken: the broker left out what the robot told, and said so. Kind is the topic
+// of the newest of it, empty for one that is none of the contract.
+type NotTaken struct {
+	Kind   schema.TopicKind
+	Reason schema.Reason
+}
+
+func (NotTaken) event() {}
+
+const (
+	// toldAgain is how long the robot waits before it tells again what a broker
+	// left out because there was too much of it; twice as long each time that
+	// follows upon another, up to toldAgainMost.
+	toldAgain     = 2 * time.Second
+	toldAgainMost = time.Minute
+
+	notTakenAlert = "not_taken"
+)
+
+// leftOut is what the broker has left out of what the robot told.
+type leftOut struct {
+	due  time.Duration // when all documents are told again; 0 = nothing is missing
+	wait time.Duration // the newest such wait
+	last time.Duration // when the broker said so last
+}
+
+// notTaken takes the broker's word that it left something out. Which documents that
+// was is not known, for the broker does not tell of each: all of them are told again.
+// One that is too large would be so again; it waits until it says something else.
+func (t *turn) notTaken(ev NotTaken) {
+	if t.session == "" {
+		return
+	}
+	what := string(ev.Kind)
+	if what == "" {
+		what = "post"
+	}
+	if ev.Reason != schema.ReasonOverloaded {
+		t.raise(notTakenAlert, schema.AlertError, what, fmt.Sprintf("the broker does not take it: %s", ev.Reason.Describe().Text), "what is shown of it is old; see the robot's log")
+		return
+	}
+	t.raise(notTakenAlert, schema.AlertWarn, "post", "the broker leaves out some of what this robot tells: there is too much of it", "what it left out is told again; look who floods the robot with requests or wishes")
+	l := &t.leftOut
+	l.last = t.now.Mono
+	if l.due == 0 {
+		l.wait = min(max(toldAgain, 2*l.wait), toldAgainMost)
+		l.due = t.now.Mono + l.wait
+	}
+}
+
+// tellLeftOut tells again what the broker left out, when it is time.
+func (t *turn) tellLeftOut() {
+	switch l := &t.leftOut; {
+	case l.due > 0 && t.now.Mono >= l.due:
+		l.due = 0
+		t.note("post", "up", "up", "what the broker left out is told again", "")
+		t.documents()
+	case l.wait > 0 && l.due == 0 && t.now.Mono >= l.last+toldAgainMost:
+		*l = leftOut{}
+		t.clear(notTakenAlert, "post")
+	}
+}
