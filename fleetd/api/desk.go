@@ -7,6 +7,7 @@ import (
 
 	"troupe/fleetd/ca"
 	"troupe/fleetd/command"
+	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/stop"
 	"troupe/fleetd/store"
@@ -30,6 +31,8 @@ type Desk interface {
 	// empty where there is none.
 	Document(robot string, kind schema.TopicKind) []byte
 	Watch() Watch
+	// Catalogue is what the bodies of the fleet's robots can play and show.
+	Catalogue() library.Catalogue
 
 	// Issuer is what certificates are issued with, or why none are.
 	Issuer() (Issuer, error)

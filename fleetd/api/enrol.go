@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -28,7 +29,8 @@ func (c *caller) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-// EnrolPaths are the only paths that robots need, below Prefix.
+// EnrolPaths are the paths at which robots get certificates, below Prefix. Beside
+// them they need only FilesPath.
 var EnrolPaths = []string{"/enrol", "/renew"}
 
 // enrolments are what robots ask for themselves. They prove who they are by what
@@ -200,15 +202,9 @@ func (s *server) renew(ctx context.Context, connection *tls.ConnectionState, in 
 	if problems := in.Validate(); len(problems) > 0 {
 		return nil, refusal(inBody("", problems))
 	}
-	if connection == nil || len(connection.PeerCertificates) == 0 {
-		return nil, KindCertificate.Problem("no certificate was shown", "connect with the robot's present certificate, directly and not through a proxy that hides it")
-	}
-	holder, err := issuer.Verify(connection.PeerCertificates[0], now)
+	holder, err := robotOf(connection, issuer, now)
 	if err != nil {
-		return nil, KindCertificate.Problem(err.Error(), "enrol the robot again with a new token")
-	}
-	if holder.Role != schema.RoleRobot {
-		return nil, KindCertificate.Problem("this certificate is no robot's", "a desk makes its own")
+		return nil, err
 	}
 	request, no := ca.ReadRequest(in.CSR, holder.Name)
 	if no != nil {
@@ -216,16 +212,9 @@ func (s *server) renew(ctx context.Context, connection *tls.ConnectionState, in 
 	}
 	var out schema.Enrolled
 	err = s.inTx(ctx, "robot "+holder.Name, func(tx *store.Tx) error {
-		held, err := tx.Certificates(ctx, holder.Name)
+		held, err := believed(ctx, tx, holder)
 		if err != nil {
 			return err
-		}
-		barred, err := tx.IsBarred(ctx, holder.Name)
-		if err != nil {
-			return err
-		}
-		if barred {
-			return KindCertificate.Problem("robot "+holder.Name+" was revoked", "enrol the robot again with a new token")
 		}
 		if err := s.mayName(ctx, tx, holder.Name); err != nil {
 			return err
@@ -245,6 +234,82 @@ func (s *server) renew(ctx context.Context, connection *tls.ConnectionState, in 
 	}
 	s.log.Info("certificate renewed", "robot", holder.Name, "until", out.Expires.String())
 	return &answer[schema.Enrolled]{out}, nil
+}
+
+// robotOf is whom a connection proves by its certificate.
+func robotOf(connection *tls.ConnectionState, issuer Issuer, now time.Time) (ca.Holder, error) {
+	if connection == nil || len(connection.PeerCertificates) == 0 {
+		return ca.Holder{}, KindCertificate.Problem("no certificate was shown", "connect with the robot's present certificate, directly and not through a proxy that hides it")
+	}
+	holder, err := issuer.Verify(connection.PeerCertificates[0], now)
+	if err != nil {
+		return holder, KindCertificate.Problem(err.Error(), "enrol the robot again with a new token")
+	}
+	if holder.Role != schema.RoleRobot {
+		return holder, KindCertificate.Problem("this certificate is no robot's", "a desk makes its own")
+	}
+	return holder, nil
+}
+
+// credentials are what the database knows of a robot's right to be here.
+type credentials interface {
+	Certificates(ctx context.Context, robot string) ([]enrol.Certificate, error)
+	IsBarred(ctx context.Context, robot string) (bool, error)
+}
+
+// believed lists the certificates that a robot was given, or says why the one that
+// it shows is not taken although it is the fleet's.
+func believed(ctx context.Context, db credentials, holder ca.Holder) ([]enrol.Certificate, error) {
+	held, err := db.Certificates(ctx, holder.Name)
+	if err != nil {
+		return nil, err
+	}
+	barred, err := db.IsBarred(ctx, holder.Name)
+	if err != nil {
+		return nil, err
+	}
+	if barred {
+		return nil, KindCertificate.Problem("robot "+holder.Name+" was revoked", "enrol the robot again with a new token")
+	}
+	if no := enrol.Holds(held, holder.Serial); no != nil {
+		return nil, KindCertificate.Problem(no.Detail, no.Hint, Finding{Problem: *no})
+	}
+	return held, nil
+}
+
+// RobotsOnly lets only robots of the fleet through, with a certificate that still
+// holds. It stands before what is served at the robots' own address.
+func RobotsOnly(desk Desk, log *slog.Logger, next http.Handler) http.Handler {
+	s := &server{desk: desk, log: log}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := s.isRobot(r.Context(), r.TLS); err != nil {
+			var p *Problem
+			if !errors.As(s.fail(err, "file"), &p) {
+				p = KindInternal.Problem(err.Error(), "")
+			}
+			Write(w, p)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *server) isRobot(ctx context.Context, connection *tls.ConnectionState) error {
+	now := s.desk.Now()
+	issuer, err := s.issuer()
+	if err != nil {
+		return err
+	}
+	holder, err := robotOf(connection, issuer, now)
+	if err != nil {
+		return err
+	}
+	db, err := s.desk.Store()
+	if err != nil {
+		return err
+	}
+	_, err = believed(ctx, db, holder)
+	return err
 }
 
 // inTx runs a transaction and turns what stands in its way into a problem.

@@ -204,6 +204,7 @@ func (s *server) plan(ctx context.Context, what string, also []library.Pin, deci
 			return err
 		}
 		now := s.desk.Now()
+		rows.Catalogue = s.desk.Catalogue()
 		changes, err := decide(tx, rows, now)
 		if err != nil {
 			return err

@@ -55,7 +55,7 @@ var (
 	KindConfirm     = Kind{"needs-confirmation", http.StatusConflict, "This needs a confirmation", "The request takes something away. Send the count, and where one is asked for the name, that a dry run tells."}
 	KindUnpublished = Kind{"not-published", http.StatusConflict, "There is no published revision", "Only published stories can be given to robots. Publish it first."}
 	KindStale       = Kind{"precondition-failed", http.StatusPreconditionFailed, "It is no longer the one you saw", "If-Match names another state than the stored one. Get it again, then decide again."}
-	KindTooLarge    = Kind{"too-large", http.StatusRequestEntityTooLarge, "The request is too large", "A request has at most 1 MiB, an act or story at most 64 KiB."}
+	KindTooLarge    = Kind{"too-large", http.StatusRequestEntityTooLarge, "The request is too large", "A request has at most 1 MiB, an act or story at most 64 KiB, a file that is put as an asset at most 16 MiB."}
 	KindMedia       = Kind{"unsupported-media-type", http.StatusUnsupportedMediaType, "The body is of an unknown type", "Bodies are JSON; acts and stories may be YAML too."}
 	KindNotAllowed  = Kind{"not-allowed", http.StatusForbidden, "This is not allowed", "The request came from another site's page, or asks for what nobody may ask for here."}
 	KindSlow        = Kind{"too-slow", http.StatusRequestTimeout, "The request came too slowly", "The body did not arrive in time."}
@@ -70,6 +70,7 @@ var (
 	KindRequest     = Kind{"certificate-request-refused", http.StatusUnprocessableEntity, "The request for a certificate is refused", "The request was read, and must not be granted; errors says why: weak_key, wrong_subject, csr_not_proven, csr_unreadable."}
 	KindCertificate = Kind{"certificate-refused", http.StatusForbidden, "The certificate is not taken", "The robot shows no certificate of this fleet, or one that has ended or was revoked. A new token is the way back."}
 	KindTooOften    = Kind{"too-often", http.StatusTooManyRequests, "Too many wrong tokens", "Somebody at this address shows wrong tokens again and again, and has to wait."}
+	KindInUse       = Kind{"in-use", http.StatusConflict, "It is still used", "Published stories need what the request would take away; detail names them."}
 	KindOnline      = Kind{"robot-online", http.StatusConflict, "The robot is there", "What was asked for would cut off a robot that is connected, or have it write again what is emptied."}
 	KindInternal    = Kind{"internal", http.StatusInternalServerError, "A fault of fleetd", "This is a defect of the program, not of the request. Its log has more."}
 )
@@ -79,7 +80,7 @@ func Kinds() []Kind {
 	return []Kind{
 		KindMalformed, KindInvalid, KindNotFound, KindConflict, KindCount, KindConfirm, KindUnpublished, KindStale,
 		KindTooLarge, KindMedia, KindNotAllowed, KindSlow, KindBusy, KindDatabase, KindBroker, KindNoKeys,
-		KindToken, KindTokenUsed, KindTokenOld, KindWrongBody, KindRequest, KindCertificate, KindTooOften, KindOnline, KindInternal,
+		KindToken, KindTokenUsed, KindTokenOld, KindWrongBody, KindRequest, KindCertificate, KindTooOften, KindInUse, KindOnline, KindInternal,
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"troupe/fleetd/library"
 	"troupe/fleetd/store"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // Prefix is where the resources lie.
@@ -34,11 +35,12 @@ type server struct {
 	desk    Desk
 	log     *slog.Logger
 	guesses *guesses
+	uploads chan struct{} // places of assets that are being put
 }
 
 // Register adds the API, its description and its health to mux.
 func Register(mux *http.ServeMux, desk Desk, log *slog.Logger) {
-	s := &server{desk: desk, log: log, guesses: newGuesses()}
+	s := &server{desk: desk, log: log, guesses: newGuesses(), uploads: make(chan struct{}, uploadsAtOnce)}
 	config := huma.DefaultConfig("Troupe", "1")
 	config.Info.Description = "The desk of a fleet of performing robots. No stop here is an emergency stop: each is a message that software carries out."
 	config.OpenAPIPath = "/api/openapi"
@@ -56,6 +58,7 @@ func Register(mux *http.ServeMux, desk Desk, log *slog.Logger) {
 	s.stream(h)
 	s.library(h, library.KindAct, "acts")
 	s.library(h, library.KindStory, "stories")
+	s.assets(h)
 	s.assignments(h)
 	s.wishes(h)
 	s.commands(h)
@@ -107,7 +110,11 @@ func Guard(next http.Handler, log *slog.Logger, hosts []string) http.Handler {
 			w.Header().Set("Cache-Control", "no-store")
 			w.Header().Set("X-Accel-Buffering", "no") // a stream behind a proxy
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, MaxBody+1) // one more, so that the API can say so itself
+		limit := int64(MaxBody)
+		if r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, Prefix+"/assets/") {
+			limit = score.MaxAsset
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, limit+1) // one more, so that the API can say so itself
 		guarded.ServeHTTP(w, r)
 	})
 }
@@ -175,6 +182,7 @@ var kinds = map[string]Kind{
 	library.CodeActGone:           KindConflict,
 	library.CodeCountChanged:      KindCount,
 	library.CodeConfirm:           KindConfirm,
+	library.CodeInUse:             KindInUse,
 	string(schema.ReasonInternal): KindInternal,
 }
 

@@ -212,6 +212,34 @@ type Entry struct {
 	Revisions []Revision `json:"revisions,omitempty"`
 }
 
+// Asset is a sound or an image under the name by which acts name it.
+type Asset struct {
+	Name   string      `json:"name"`
+	Kind   string      `json:"kind" enum:"sound,face" doc:"which actions may name it"`
+	Media  string      `json:"media" doc:"as its bytes say"`
+	SHA256 string      `json:"sha256" doc:"under it its bytes are got"`
+	Size   int64       `json:"size" doc:"bytes"`
+	At     schema.Time `json:"at"`
+	By     string      `json:"by,omitempty"`
+	Uses   []AssetUse  `json:"uses" doc:"published stories that need this name"`
+}
+
+// AssetUse is a published story that needs an asset: the newest revision, or an
+// older one that robots perform.
+type AssetUse struct {
+	Story  string   `json:"story"`
+	Rev    int64    `json:"rev"`
+	Newest bool     `json:"newest"`
+	Robots []string `json:"robots" doc:"that are wished to perform it"`
+}
+
+// Uploaded is an asset that was put.
+type Uploaded struct {
+	Asset     Asset    `json:"asset"`
+	Unchanged bool     `json:"unchanged" doc:"these were its bytes already"`
+	Stale     []string `json:"stale" doc:"stories whose newest revision holds other bytes under this name; publish them anew"`
+}
+
 // Revision is one published state of an act or story.
 type Revision struct {
 	Rev    int64       `json:"rev"`

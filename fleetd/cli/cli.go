@@ -111,7 +111,7 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 		return nil
 	}
 	root.AddCommand(
-		sh.serveCommand(), sh.caCommand(), sh.robotCommand(), sh.libraryCommand("act"), sh.libraryCommand("story"),
+		sh.serveCommand(), sh.caCommand(), sh.robotCommand(), sh.libraryCommand("act"), sh.libraryCommand("story"), sh.assetCommand(),
 		sh.modeCommand(), sh.autoCommand(), sh.safetyCommand(), sh.stopCommand(), sh.controlCommand(), sh.manualCommand(), sh.adoptCommand(), sh.wishCommand(), sh.keyCommand(),
 		sh.commandCommand(), sh.versionCommand(),
 	)

@@ -25,6 +25,7 @@ type ask struct {
 	path   string // below the API's prefix
 	query  url.Values
 	body   any           // sent as JSON, or as it is if it is bytes
+	sent   func(n int)   // hears how many bytes of the body are on their way; nil = nobody
 	prefer string        // how long to wait for the result
 	file   string        // name of the text that is sent, for problems
 	within time.Duration // until the whole answer must be there; 0 = answerWithin
@@ -78,15 +79,22 @@ func (sh *shell) open(ctx context.Context, a ask) (response *http.Response, text
 	case nil:
 	case []byte:
 		body, text, kind = b, b, "application/yaml"
+	case octets:
+		body, kind = b, "application/octet-stream"
 	default:
 		if body, err = json.Marshal(b); err != nil {
 			return nil, nil, fmt.Errorf("write the request: %w", err)
 		}
 	}
-	request, err := http.NewRequestWithContext(ctx, a.method, target.String(), bytes.NewReader(body))
+	var content io.Reader = http.NoBody
+	if len(body) > 0 {
+		content = &outgoing{bytes.NewReader(body), a.sent}
+	}
+	request, err := http.NewRequestWithContext(ctx, a.method, target.String(), content)
 	if err != nil {
 		return nil, nil, fmt.Errorf("write the request: %w", err)
 	}
+	request.ContentLength = int64(len(body))
 	if a.body != nil {
 		request.Header.Set("Content-Type", kind)
 	}
@@ -106,6 +114,23 @@ func (sh *shell) open(ctx context.Context, a ask) (response *http.Response, text
 		return nil, nil, sh.unreachable(err, a.hint)
 	}
 	return response, text, nil
+}
+
+// octets is a body that is no text.
+type octets []byte
+
+// outgoing is a body whose way is told.
+type outgoing struct {
+	body *bytes.Reader
+	sent func(n int)
+}
+
+func (o *outgoing) Read(b []byte) (int, error) {
+	n, err := o.body.Read(b)
+	if o.sent != nil && n > 0 {
+		o.sent(int(o.body.Size()) - o.body.Len())
+	}
+	return n, err
 }
 
 // trust is whom an https desk must prove itself with.

@@ -172,8 +172,8 @@ func (sh *shell) publishCommand(kind string) *cobra.Command {
 	c := &cobra.Command{
 		Use: "publish (-f FILE... | NAME...)", Short: "save drafts and freeze each as the next revision",
 		Long: `Save files as drafts and freeze each as the next revision; or freeze the drafts that
-are named. A folder's acts are published before its stories; act publish takes only
-the acts. Robots keep what they have until a story is assigned to them again.`,
+are named. Of a folder the sounds and images are put first, then its acts are
+published, then its stories; act publish takes only the acts. Robots keep what they have until a story is assigned to them again.`,
 		Example: "  fleetd " + kind + " publish -f museum/\n  fleetd " + kind + " publish welcome",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if (len(paths) == 0) == (len(args) == 0) {
@@ -205,6 +205,11 @@ func (sh *shell) publishAll(ctx context.Context, kind string, paths, ids []strin
 	all, err := sh.sources(paths, kind)
 	if err != nil {
 		return err
+	}
+	if kind == "story" {
+		if err := sh.putAssetsOf(ctx, paths); err != nil {
+			return err
+		}
 	}
 	for _, s := range all {
 		p, err := sh.publish(ctx, s, why)

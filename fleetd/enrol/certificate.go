@@ -50,28 +50,37 @@ const (
 // number may have its next one. held are all that it was ever given. The present
 // one stays good until its own end.
 func Renew(held []Certificate, serial string, now time.Time) *schema.Problem {
-	refuse := func(code, detail, hint string) *schema.Problem {
-		p := schema.Fault("", code, detail, hint)
-		return &p
+	if no := Holds(held, serial); no != nil {
+		return no
 	}
-	live, known := 0, false
+	live := 0
 	for _, c := range held {
 		if c.Live(now) {
 			live++
 		}
-		if c.Serial != serial {
-			continue
-		}
-		known = true
-		if !c.RevokedAt.IsZero() {
-			return refuse(CodeRevoked, "this certificate was revoked on "+at(c.RevokedAt), "enrol the robot again with a new token")
-		}
 	}
-	switch {
-	case !known:
-		return refuse(CodeNotKnown, "this desk has no record of that certificate", "enrol the robot again with a new token")
-	case live >= mostLive:
+	if live >= mostLive {
 		return refuse(CodeTooMany, fmt.Sprintf("the robot has %d certificates that are all good", live), "find out why it asks so often; revoke it and enrol it again to begin anew")
 	}
 	return nil
+}
+
+// Holds decides whether the certificate of that serial number, which has not
+// ended, is one of those that a robot was given, and was not revoked.
+func Holds(held []Certificate, serial string) *schema.Problem {
+	for _, c := range held {
+		switch {
+		case c.Serial != serial:
+		case !c.RevokedAt.IsZero():
+			return refuse(CodeRevoked, "this certificate was revoked on "+at(c.RevokedAt), "enrol the robot again with a new token")
+		default:
+			return nil
+		}
+	}
+	return refuse(CodeNotKnown, "this desk has no record of that certificate", "enrol the robot again with a new token")
+}
+
+func refuse(code, detail, hint string) *schema.Problem {
+	p := schema.Fault("", code, detail, hint)
+	return &p
 }

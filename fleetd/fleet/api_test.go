@@ -54,6 +54,7 @@ func furnished(w *world) *fleettest.Robot {
 	w.must("PUT", "/stories/waving", strings.NewReplacer("museum", "waving", "act: bow", "act: wave").Replace(museum), nil)
 	w.must("POST", "/stories/waving/publish", api.Signed{}, nil)
 	w.must("DELETE", "/acts/wave?expected_stories=1", nil, nil)
+	w.ring("ringing", soundOf("gong", 100))
 	return r
 }
 
@@ -127,6 +128,13 @@ var refusals = []refusal{
 	{"a revision with a deleted act", "POST", "/assignments", map[string]any{"story": "waving", "rev": 1, "selector": map[string]any{"all": true}}, nil, api.KindConflict, "/rev", "wave"},
 	{"a story for a robot that is not there", "POST", "/assignments", map[string]any{"story": "museum", "selector": map[string]any{"ids": []string{"r9"}}}, nil, api.KindInvalid, "/selector/ids/0", "r9"},
 	{"a story for another number of robots", "POST", "/assignments", map[string]any{"story": "museum", "selector": map[string]any{"all": true}, "expected_count": 9}, nil, api.KindCount, "/expected_count", "9 were expected"},
+	{"a sound that is none", "PUT", "/assets/drum", "no sound", nil, api.KindInvalid, "", "send WAV"},
+	{"an asset of a name that is none", "PUT", "/assets/My.Gong", soundOf("x", 20), nil, api.KindInvalid, "/name", "a to z"},
+	{"an asset that is too large", "PUT", "/assets/drum", soundOf("x", 16<<20+1), nil, api.KindTooLarge, "", "16777217"},
+	{"an asset nobody put", "GET", "/assets/nothing", nil, nil, api.KindNotFound, "", "nothing"},
+	{"an asset that is used", "DELETE", "/assets/gong", nil, nil, api.KindInUse, "/name", "ringing revision 1"},
+	{"bytes nobody put", "GET", "/assets/sha256/" + strings.Repeat("0", 64), nil, nil, api.KindNotFound, "", "000"},
+	{"a digest that is none", "GET", "/assets/sha256/abc", nil, nil, api.KindInvalid, "/digest", ""},
 	{"an act that stories use", "DELETE", "/acts/bow", nil, nil, api.KindCount, "/expected_stories", "2 stories"},
 	{"a story that robots perform", "DELETE", "/stories/museum?expected_stories=1&expected_robots=1", nil, nil, api.KindConfirm, "/clear", "museum"},
 }
@@ -293,6 +301,7 @@ func TestTheDescriptionNamesEveryAddress(t *testing.T) {
 		for path, method := range map[string]string{
 			"/api/v1/robots": "get", "/api/v1/robots/{id}/labels": "put", "/api/v1/stream": "get", "/api/v1/commands": "post", "/api/v1/assignments": "post",
 			"/api/v1/stories/{id}/publish": "post", "/api/v1/acts/{id}": "delete", "/api/v1/events": "get", "/healthz": "get",
+			"/api/v1/assets": "get", "/api/v1/assets/{name}": "put", "/api/v1/assets/sha256/{digest}": "get",
 		} {
 			if doc.Paths[path][method] == nil {
 				w.Errorf("%s %s is not described", method, path)

@@ -83,10 +83,16 @@ func (b *blobs) repeat(ctx context.Context, db *store.Store, digest string, robo
 	body, err := db.Blob(ctx, digest)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
+		if _, err := db.File(ctx, digest); err == nil {
+			return // it is too large for a blob, and they get it over HTTP
+		}
 		b.f.log.Warn("robots ask for a blob that is not ours", "sha256", digest, "robots", robots)
 	case err != nil:
 		b.f.databaseFailed("blob not read", err)
 	default:
+		if err := db.ToldBlob(ctx, digest); err != nil {
+			b.f.databaseFailed("blob not noted", err)
+		}
 		b.f.log.Info("blob published again", "sha256", digest, "robots", robots)
 		b.f.outbox.say(link.Message{Topic: b.f.ns.Topic(schema.TopicBlob, digest), Payload: body, QoS: 1, Retain: true})
 	}

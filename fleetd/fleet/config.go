@@ -61,6 +61,7 @@ type Config struct {
 
 	Heartbeat  time.Duration // 1 s, what robots rely on; only tests change it
 	KeepEvents time.Duration // 30 days
+	KeepUnused time.Duration // bytes that no wish and no name needs: with the broker, and in the database; 24 h
 	Logger     *slog.Logger
 }
 
@@ -84,6 +85,9 @@ func (c *Config) complete() error {
 	}
 	if c.KeepEvents == 0 {
 		c.KeepEvents = 30 * 24 * time.Hour
+	}
+	if c.KeepUnused == 0 {
+		c.KeepUnused = 24 * time.Hour
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

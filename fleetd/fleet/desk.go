@@ -8,6 +8,7 @@ import (
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/command"
+	"troupe/fleetd/library"
 	"troupe/fleetd/presence"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
@@ -32,6 +33,9 @@ func (f *Fleet) Robot(id string) (api.Detail, bool) { return f.hub.detail(id) }
 func (f *Fleet) Document(robot string, kind schema.TopicKind) []byte {
 	return f.hub.document(robot, kind)
 }
+
+// Catalogue is what the bodies of the fleet's robots can play and show.
+func (f *Fleet) Catalogue() library.Catalogue { return f.hub.catalogue() }
 
 // Watch tells of changes until it is closed.
 func (f *Fleet) Watch() api.Watch { return f.hub.watch(pace) }

@@ -2,12 +2,14 @@ package fleet
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/library"
 	"troupe/fleetd/presence"
 	"troupe/fleetd/store"
 	"troupe/schema"
@@ -71,6 +73,51 @@ func (h *hub) document(id string, kind schema.TopicKind) []byte {
 		return e.documents[kind].Body
 	}
 	return nil
+}
+
+// catalogue joins what the robots say that their bodies can play and show. Where
+// one takes any name, or none has said it, nothing is known.
+func (h *hub) catalogue() library.Catalogue {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var sounds, faces names
+	for _, e := range h.robots {
+		if !e.adopted || e.caps == nil {
+			continue
+		}
+		for _, u := range e.caps.Units {
+			switch u.Kind {
+			case schema.UnitSpeaker:
+				sounds.join(u.Sounds)
+			case schema.UnitFace:
+				faces.join(u.Faces)
+			}
+		}
+	}
+	return library.Catalogue{Sounds: sounds.list(), Faces: faces.list()}
+}
+
+// names joins the catalogues of units; one without names takes any.
+type names struct {
+	any   bool
+	known map[string]bool
+}
+
+func (n *names) join(catalogue []string) {
+	if n.known == nil {
+		n.known = map[string]bool{}
+	}
+	n.any = n.any || len(catalogue) == 0
+	for _, name := range catalogue {
+		n.known[name] = true
+	}
+}
+
+func (n *names) list() []string {
+	if n.any || n.known == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(n.known))
 }
 
 // change runs do on the robot's entry, computes its presence anew and tells

@@ -154,8 +154,14 @@ func (k *keeper) tidy(ctx context.Context, db *store.Store, now time.Time) {
 		return
 	}
 	_, err := db.ForgetEvents(ctx, now.Add(-k.f.cfg.KeepEvents))
-	_, more := db.ForgetSent(ctx, now.Add(-keepSent))
-	if err := errors.Join(err, more); err != nil {
+	_, sent := db.ForgetSent(ctx, now.Add(-keepSent))
+	_, files := db.ForgetFiles(ctx, now.Add(-k.f.cfg.KeepUnused))
+	blobs, told := db.ForgetBlobs(ctx, now.Add(-k.f.cfg.KeepUnused), now)
+	if err := errors.Join(err, sent, files, told); err != nil {
 		k.f.databaseFailed("old rows not removed", err)
+	}
+	if blobs > 0 {
+		k.f.log.Info("the broker is to forget blobs that no wish needs", "blobs", blobs)
+		signal(k.f.outbox.wake)
 	}
 }

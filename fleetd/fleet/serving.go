@@ -108,7 +108,7 @@ func (f *Fleet) openVault(now time.Time) (err error) {
 }
 
 // listenForRobots binds the address at which robots get and renew their
-// certificates, and nothing else is served.
+// certificates, and get files with them; nothing else is served.
 func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 	if f.cfg.Enrol == "" || f.served == nil || f.vault == nil {
 		return nil // without the latter two the start has failed already
@@ -119,12 +119,16 @@ func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 		return fmt.Errorf("listen for robots on %s: %w", f.cfg.Enrol, err)
 	}
 	f.robotsListener = l
+	files := api.RobotsOnly(f, f.log, f.mux)
 	f.robotsServer = f.httpServer(running, api.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !slices.Contains(api.EnrolPaths, strings.TrimPrefix(r.URL.Path, api.Prefix)) {
+		switch path := strings.TrimPrefix(r.URL.Path, api.Prefix); {
+		case slices.Contains(api.EnrolPaths, path):
+			f.mux.ServeHTTP(w, r)
+		case r.Method == http.MethodGet && strings.HasPrefix(path, api.FilesPath):
+			files.ServeHTTP(w, r)
+		default:
 			http.NotFound(w, r)
-			return
 		}
-		f.mux.ServeHTTP(w, r)
 	}), f.log, nil))
 	f.robotsServer.TLSConfig = f.served.config(f.vault.Issuers()...)
 	f.log.Info("robots may ask for certificates", "enrol", f.EnrolURL())

@@ -164,7 +164,7 @@ func (s *shelf) prune(e Entry, act string, by By) (StoryImpact, bool) {
 			s.clear(e.ID, robots, by, why)
 			continue
 		}
-		e = s.reissue(e, left, blob.Acts, by, why)
+		e = s.reissue(e, left, blob, by, why)
 		i.Repinned = append(i.Repinned, robots...)
 		s.tell(robots, e.ID, e.Rev, "", by)
 		s.note(by, "shorten", fmt.Sprintf("%s revision %d to %d", target, rev, e.Rev), why)
@@ -172,7 +172,7 @@ func (s *shelf) prune(e Entry, act string, by By) (StoryImpact, bool) {
 	if i.Rev > 0 && e.Rev != i.Rev && !slices.Contains(used, i.Rev) {
 		// Older content was published again above it: keep the newest the newest.
 		was := i.Rev
-		e = s.reissue(e, newest, s.blobs[edition{key{KindStory, e.ID}, was}].Acts, by, fmt.Sprintf("as revision %d, after older ones lost act %s", was, act))
+		e = s.reissue(e, newest, s.blobs[edition{key{KindStory, e.ID}, was}], by, fmt.Sprintf("as revision %d, after older ones lost act %s", was, act))
 		s.note(by, "reissue", fmt.Sprintf("%s revision %d as %d", target, was, e.Rev), why)
 	}
 	i.Rev = e.Rev
@@ -200,9 +200,11 @@ func (s *shelf) editionsWith(e Entry, act string) []int64 {
 	return revs
 }
 
-// reissue publishes a story's content as its next revision.
-func (s *shelf) reissue(e Entry, story score.Story, acts map[string]score.Act, by By, why string) Entry {
-	e, v := s.publish(e, bundle(story, acts, e.Rev+1), by, why)
+// reissue publishes a story, or what is left of it, as its next revision, with the
+// acts and files that it had.
+func (s *shelf) reissue(e Entry, story score.Story, was score.Blob, by By, why string) Entry {
+	files := stillNamed(was.Assets, story, was.Acts)
+	e, v := s.publish(e, bundle(story, was.Acts, e.Rev+1, files), files, by, why)
 	b, _ := score.ParseBlob(v.Body)
 	s.blobs[edition{key{KindStory, e.ID}, v.Rev}] = b
 	return e

@@ -81,6 +81,7 @@ func (s *shelf) validate(kind Kind, text []byte) (id string, problems []schema.P
 			return "", problems
 		}
 		id, problems = a.ID, append(problems, score.ValidateAct(a)...)
+		problems = append(problems, s.nowhere(a, func(n score.Named) string { return n.Pointer })...)
 		return s.named(id, "/act", problems)
 	case KindStory:
 		story, problems := score.ParseStory(text)
@@ -88,6 +89,9 @@ func (s *shelf) validate(kind Kind, text []byte) (id string, problems []schema.P
 			return "", problems
 		}
 		problems = append(problems, s.ways(story, score.ValidateStory(story, s.act))...)
+		for i, step := range story.Acts {
+			problems = append(problems, s.nowhere(s.acts[step.Act], func(score.Named) string { return fmt.Sprintf("/acts/%d/act", i) })...)
+		}
 		return s.named(story.ID, "/story", problems)
 	}
 	return "", []schema.Problem{schema.Fault("", CodeNotFound, fmt.Sprintf("%q is neither act nor story", kind), "")}
@@ -157,15 +161,18 @@ func Publish(rows Rows, kind Kind, id string, over *int64, by By) (Published, []
 	if _, problems := s.validate(kind, e.Draft); len(schema.Errors(problems)) > 0 {
 		return Published{}, problems
 	}
-	body, same := s.freeze(e)
+	body, files, same := s.freeze(e)
 	if limit := schema.TopicOf(schema.TopicBlob).MaxBytes; len(body) > limit {
 		return Published{}, []schema.Problem{schema.Fault("", score.CodeTooBig,
 			fmt.Sprintf("with its acts it has %d bytes, robots take %d", len(body), limit), "split the story, or shorten its acts")}
 	}
+	if problems := judgeFiles(kind, body); len(problems) > 0 {
+		return Published{}, problems
+	}
 	if same {
 		return Published{Revision: s.current(e), Unchanged: true, Stale: s.stale(e)}, nil
 	}
-	e, v := s.publish(e, body, by, by.Why)
+	e, v := s.publish(e, body, files, by, by.Why)
 	s.note(by, "publish", fmt.Sprintf("%s %s revision %d", kind, id, v.Rev), by.Why)
 	if kind == KindAct {
 		s.acts[id], _ = score.ParseAct(body)
@@ -176,20 +183,31 @@ func Publish(rows Rows, kind Kind, id string, over *int64, by By) (Published, []
 
 // freeze writes the next revision of a draft without errors, and reports whether
 // the newest one says the same.
-func (s *shelf) freeze(e Entry) (body []byte, same bool) {
+func (s *shelf) freeze(e Entry) (body []byte, files []score.Asset, same bool) {
 	newest := s.current(e).Body
 	if e.Kind == KindAct {
 		a, _ := score.ParseAct(e.Draft)
 		body = encode(a)
-		return body, string(body) == string(newest)
+		return body, nil, string(body) == string(newest)
 	}
 	story, _ := score.ParseStory(e.Draft)
-	body = bundle(story, s.acts, e.Rev+1)
-	return body, e.Rev > 0 && string(bundle(story, s.acts, e.Rev)) == string(newest)
+	files = s.pins(story)
+	body = bundle(story, s.acts, e.Rev+1, files)
+	return body, files, e.Rev > 0 && string(bundle(story, s.acts, e.Rev, files)) == string(newest)
 }
 
-func bundle(story score.Story, acts map[string]score.Act, rev int64) []byte {
-	body, _, err := score.EncodeBlob(story, acts, rev)
+// judgeFiles lists what is wrong with the files of a story's bytes: they are too
+// many, or too large together.
+func judgeFiles(kind Kind, body []byte) []schema.Problem {
+	if kind != KindStory {
+		return nil
+	}
+	b, problems := score.ParseBlob(body)
+	return schema.Errors(append(problems, score.ValidateBlob(b)...))
+}
+
+func bundle(story score.Story, acts map[string]score.Act, rev int64, files []score.Asset) []byte {
+	body, _, err := score.EncodeBlob(story, acts, rev, files...)
 	if err != nil {
 		panic(err) // it was read from text, so it can be written
 	}
@@ -219,16 +237,21 @@ func (s *shelf) judgeDrafts(act string) {
 		if len(problems) > 0 || !names(story, act) {
 			continue
 		}
-		_, found := s.validate(KindStory, e.Draft)
-		for _, p := range e.Problems {
-			if p.Code == CodeActRemoved { // until its author has saved it
-				found = append(found, p)
-			}
+		s.judgeDraft(e)
+	}
+}
+
+// judgeDraft looks again at one draft.
+func (s *shelf) judgeDraft(e Entry) {
+	_, found := s.validate(e.Kind, e.Draft)
+	for _, p := range e.Problems {
+		if p.Code == CodeActRemoved { // until its author has saved it
+			found = append(found, p)
 		}
-		if !slices.Equal(found, e.Problems) {
-			e.Problems = found
-			s.put(e)
-		}
+	}
+	if !slices.Equal(found, e.Problems) {
+		e.Problems = found
+		s.put(e)
 	}
 }
 

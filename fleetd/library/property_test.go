@@ -71,9 +71,9 @@ func (w *world) request(rt *rapid.T) {
 	if rapid.Bool().Draw(rt, "it is about an act") {
 		kind, id = KindAct, act
 	}
-	switch rapid.SampledFrom([]string{"act", "story", "premiere", "premiere", "premiere", "publish", "assign", "delete", "delete", "recover"}).Draw(rt, "request") {
+	switch rapid.SampledFrom([]string{"act", "story", "asset", "remove", "premiere", "premiere", "premiere", "publish", "assign", "delete", "delete", "recover"}).Draw(rt, "request") {
 	case "act":
-		w.save(rt, KindAct, actText(act, rapid.SampledFrom([]string{"smile", "wink", "wrong", "unreadable"}).Draw(rt, "mood")))
+		w.save(rt, KindAct, actText(act, rapid.SampledFrom([]string{"smile", "wink", "smile+gong", "wink+bell", "wrong", "unreadable"}).Draw(rt, "mood")))
 	case "story":
 		w.save(rt, KindStory, storyText(story, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 4).Draw(rt, "acts")))
 	case "premiere": // what people mostly do
@@ -91,6 +91,17 @@ func (w *world) request(rt *rapid.T) {
 		}
 		assigned, problems := Assign(w.rows(Pin{a.Story, a.Rev}), a, w.by(""))
 		w.decided(rt, assigned.Changes, problems)
+	case "asset":
+		before := w.revisionsOf()
+		up, problems := PutAsset(w.rows(), rapid.SampledFrom([]string{"gong", "bell", "Not A Name"}).Draw(rt, "asset"),
+			fileOf(rapid.SampledFrom([]string{"sound", "sound", "large", "picture", "text"}).Draw(rt, "file"), rapid.SampledFrom([]string{"1", "2"}).Draw(rt, "text")), w.by(""))
+		w.decided(rt, up.Changes, problems)
+		if after := w.revisionsOf(); after != before || len(up.Changes.Outbox)+len(up.Changes.Defaults) > 0 {
+			rt.Fatalf("an asset was put, and published stories went from %s to %s", before, after)
+		}
+	case "remove":
+		c, problems := DeleteAsset(w.rows(), rapid.SampledFrom([]string{"gong", "bell"}).Draw(rt, "asset"), w.by(""))
+		w.decided(rt, c, problems)
 	case "recover":
 		saved, problems := Recover(w.rows(), kind, id, w.by(""))
 		w.decided(rt, saved.Changes, problems)
@@ -153,6 +164,16 @@ func (w *world) delete(rt *rapid.T, kind Kind, id string) {
 	if told != dry.Impact.Robots {
 		rt.Fatalf("%d robots were to be told, %d were", dry.Impact.Robots, told)
 	}
+}
+
+// revisionsOf is everything that is published, as one text.
+func (w *world) revisionsOf() string {
+	var all []string
+	for at, v := range w.revisions {
+		all = append(all, fmt.Sprint(at, v.SHA256))
+	}
+	slices.Sort(all)
+	return strings.Join(all, "\n")
 }
 
 // performs are the acts of a robot's default story.

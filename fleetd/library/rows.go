@@ -46,7 +46,8 @@ type Revision struct {
 	Rev       int64
 	SHA256    string
 	Size      int64
-	Body      []byte // left out in lists
+	Body      []byte   // left out in lists
+	Files     []string // digests of the files that it needs; only of one that is published now
 	CreatedAt time.Time
 	CreatedBy string
 	Why       string
@@ -80,9 +81,16 @@ type Rows struct {
 	Entries   []Entry
 	Revisions []Revision // with bytes
 	Defaults  []Default  // of every robot that was ever told
+	Assets    []Asset    // of every name
+	FileBytes int64      // of all files, those that no name leads to included
+	Catalogue Catalogue
 	// Heard is what a robot says of the numbers of its wishes; nil = nothing was heard.
 	Heard func(robot string) schema.Heard
 }
+
+// Catalogue is what the robots' own bodies can play and show. A list is nil where
+// that is not known, or where one of them takes any name.
+type Catalogue struct{ Sounds, Faces []string }
 
 // Message is something to be told through the broker. A blob's payload is left
 // out: it is the blob named by Target.
@@ -90,6 +98,7 @@ type Message struct {
 	Topic   schema.TopicKind
 	Target  string // robot, or SHA-256 of a blob
 	Payload []byte
+	Remove  bool // the broker is to forget it
 }
 
 // Note is one line of the audit: who did what to whom.
@@ -104,6 +113,9 @@ type Changes struct {
 	Entries   []Entry    // the new rows
 	Revisions []Revision // new, with bytes
 	Defaults  []Default  // the new rows
+	Files     []File     // new bytes, by digest
+	Assets    []Asset    // the new rows
+	Removed   []string   // names of assets
 	Counter   int64      // the newest release counter that is given out now
 	Outbox    []Message  // in the order in which they must go out: a blob before who needs it
 	Notes     []Note
@@ -111,5 +123,5 @@ type Changes struct {
 
 // Empty reports whether there is nothing to apply.
 func (c Changes) Empty() bool {
-	return len(c.Entries)+len(c.Revisions)+len(c.Defaults)+len(c.Outbox)+len(c.Notes) == 0
+	return len(c.Entries)+len(c.Revisions)+len(c.Defaults)+len(c.Files)+len(c.Assets)+len(c.Removed)+len(c.Outbox)+len(c.Notes) == 0
 }

@@ -45,6 +45,8 @@ type shelf struct {
 	defaults  map[string]Default     // by robot
 	acts      map[string]score.Act   // published and not deleted
 	blobs     map[edition]score.Blob // of the stories' revisions
+	assets    map[string]Asset
+	catalogue Catalogue
 
 	changes Changes
 	sent    map[string]bool // blobs in the outbox of this plan
@@ -66,7 +68,7 @@ func newShelf(rows Rows) (*shelf, []schema.Problem) {
 	s := &shelf{
 		authority: rows.Authority, seal: rows.Seal, heard: rows.Heard,
 		entries: map[key]Entry{}, revisions: map[edition]Revision{}, defaults: map[string]Default{},
-		acts: map[string]score.Act{}, blobs: map[edition]score.Blob{}, sent: map[string]bool{},
+		acts: map[string]score.Act{}, blobs: map[edition]score.Blob{}, assets: map[string]Asset{}, catalogue: rows.Catalogue, sent: map[string]bool{},
 	}
 	if s.heard == nil {
 		s.heard = func(string) schema.Heard { return schema.Heard{} }
@@ -97,6 +99,9 @@ func newShelf(rows Rows) (*shelf, []schema.Problem) {
 	}
 	for _, d := range rows.Defaults {
 		s.defaults[d.Robot] = d
+	}
+	for _, a := range rows.Assets {
+		s.assets[a.Name] = a
 	}
 	return s, nil
 }
@@ -160,10 +165,10 @@ func (s *shelf) put(e Entry) {
 	s.changes.Entries = append(s.changes.Entries, e)
 }
 
-// publish freezes body as the next revision of e.
-func (s *shelf) publish(e Entry, body []byte, by By, why string) (Entry, Revision) {
+// publish freezes body, which needs those files, as the next revision of e.
+func (s *shelf) publish(e Entry, body []byte, files []score.Asset, by By, why string) (Entry, Revision) {
 	e.Rev++
-	v := Revision{Kind: e.Kind, ID: e.ID, Rev: e.Rev, SHA256: digest(body), Size: int64(len(body)), Body: body, CreatedAt: by.At, CreatedBy: by.Who, Why: why}
+	v := Revision{Files: digestsOf(files), Kind: e.Kind, ID: e.ID, Rev: e.Rev, SHA256: digest(body), Size: int64(len(body)), Body: body, CreatedAt: by.At, CreatedBy: by.Who, Why: why}
 	s.revisions[edition{key{e.Kind, e.ID}, v.Rev}] = v
 	s.changes.Revisions = append(s.changes.Revisions, v)
 	s.put(e)
@@ -190,10 +195,12 @@ func (s *shelf) tell(robots []string, story string, rev int64, apply schema.Appl
 			v, b := s.revisions[at], s.blobs[at]
 			d.Story, d.Rev = story, rev
 			wish.Story = &schema.StoryPin{ID: story, Rev: rev, Name: b.Story.Name.In(b.Story.Languages...), SHA256: v.SHA256, Size: v.Size}
-			if !s.sent[v.SHA256] {
-				s.sent[v.SHA256] = true
-				s.changes.Outbox = append(s.changes.Outbox, Message{Topic: schema.TopicBlob, Target: v.SHA256})
+			for _, f := range b.Assets {
+				if f.IsBlob() {
+					s.sendBlob(f.SHA256)
+				}
 			}
+			s.sendBlob(v.SHA256)
 		}
 		s.sign(robot, &wish, by.At)
 		s.changes.Counter = s.seal.Counter
@@ -215,6 +222,24 @@ func (s *shelf) sign(robot string, d *schema.DesiredStory, now time.Time) {
 	if d.Sig, err = s.seal.Wish(sign.Story, robot, d); err != nil {
 		panic(err)
 	}
+}
+
+// sendBlob tells the broker bytes, once a plan.
+func (s *shelf) sendBlob(sha string) {
+	if !s.sent[sha] {
+		s.sent[sha] = true
+		s.changes.Outbox = append(s.changes.Outbox, Message{Topic: schema.TopicBlob, Target: sha})
+	}
+}
+
+// digestsOf lists the digests of files, each once.
+func digestsOf(files []score.Asset) []string {
+	var all []string
+	for _, f := range files {
+		all = append(all, f.SHA256)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // encode writes a value of ours, which always can be written.

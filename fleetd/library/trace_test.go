@@ -9,6 +9,7 @@ import (
 
 	"troupe/schema"
 	"troupe/schema/golden"
+	"troupe/schema/score"
 )
 
 // TestTraces plays each script of testdata: a line is what somebody asks for,
@@ -64,6 +65,20 @@ func (d *director) play(line string) string {
 	case "recover":
 		saved, problems := Recover(d.w.rows(), Kind(words[1]), words[2], d.w.by(""))
 		d.decided(saved.Changes, problems)
+	case "asset": // asset NAME sound|large|picture|drawing|nothing|text TEXT
+		up, problems := PutAsset(d.w.rows(), words[1], fileOf(words[2], strings.Join(words[3:], " ")), d.w.by(""))
+		d.decided(up.Changes, problems)
+		if up.Unchanged {
+			d.say("unchanged")
+		}
+		if len(up.Stale) > 0 {
+			d.say("to be published anew: %s", listed(up.Stale))
+		}
+	case "remove": // remove NAME
+		c, problems := DeleteAsset(d.w.rows(), words[1], d.w.by("not wanted"))
+		d.decided(c, problems)
+	case "robots": // robots know sounds chime,bell faces smile,wink
+		d.w.catalogue = Catalogue{Sounds: strings.Split(words[3], ","), Faces: strings.Split(words[5], ",")}
 	case "show":
 		d.show()
 	default:
@@ -141,6 +156,17 @@ func (d *director) decided(c Changes, problems []schema.Problem) {
 	d.w.apply(d.t, c)
 	for _, v := range c.Revisions {
 		d.say("revision %d of %s %s: %s (%s)", v.Rev, v.Kind, v.ID, d.w.contents(v), v.Why)
+		if b, _ := score.ParseBlob(v.Body); v.Kind == KindStory {
+			for _, f := range b.Assets {
+				d.say("  with the %s %s: %q", f.Kind, f.Name, textOf(d.w.files[f.SHA256]))
+			}
+		}
+	}
+	for _, a := range c.Assets {
+		d.say("%s is %s of %d bytes", a.Name, a.Media, a.Size)
+	}
+	for _, name := range c.Removed {
+		d.say("%s is no asset any more", name)
 	}
 	for _, m := range c.Outbox {
 		d.say("out: %s", d.message(m))
@@ -152,6 +178,9 @@ func (d *director) decided(c Changes, problems []schema.Problem) {
 
 func (d *director) message(m Message) string {
 	if m.Topic == schema.TopicBlob {
+		if f, ok := d.w.files[m.Target]; ok {
+			return fmt.Sprintf("blob of the file %q", textOf(f))
+		}
 		for at, v := range d.w.revisions {
 			if v.SHA256 == m.Target {
 				return fmt.Sprintf("blob of %s revision %d", at.id, at.rev)
@@ -164,6 +193,11 @@ func (d *director) message(m Message) string {
 		return fmt.Sprintf("wish %d to %s: no story", wish.Rev, m.Target)
 	}
 	return fmt.Sprintf("wish %d to %s: %s revision %d", wish.Rev, m.Target, wish.Story.ID, wish.Story.Rev)
+}
+
+// textOf is what fileOf was told.
+func textOf(f File) string {
+	return strings.TrimRight(strings.TrimPrefix(string(f.Body), "RIFF....WAVE"), ".")
 }
 
 func (d *director) show() {

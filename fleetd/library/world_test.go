@@ -19,18 +19,27 @@ type world struct {
 	entries   map[key]Entry
 	revisions map[edition]Revision
 	defaults  map[string]Default
+	assets    map[string]Asset
+	files     map[string]File
+	catalogue Catalogue
 	outbox    []Message
 	steps     int
 }
 
 func newWorld() *world {
-	return &world{entries: map[key]Entry{}, revisions: map[edition]Revision{}, defaults: map[string]Default{}}
+	return &world{entries: map[key]Entry{}, revisions: map[edition]Revision{}, defaults: map[string]Default{}, assets: map[string]Asset{}, files: map[string]File{}}
 }
 
 // rows shows a plan what the store would: the newest revisions, those that are
 // performed, and those asked for.
 func (w *world) rows(also ...Pin) Rows {
-	rows := Rows{Authority: "fleet-1"}
+	rows := Rows{Authority: "fleet-1", Catalogue: w.catalogue}
+	for _, a := range w.assets {
+		rows.Assets = append(rows.Assets, a)
+	}
+	for _, f := range w.files {
+		rows.FileBytes += int64(len(f.Body))
+	}
 	for _, e := range w.entries {
 		rows.Entries = append(rows.Entries, e)
 	}
@@ -61,6 +70,24 @@ type fatal interface {
 // apply writes changes as the store does, and holds them to what always holds.
 func (w *world) apply(t fatal, c Changes) {
 	t.Helper()
+	for _, f := range c.Files {
+		if f.SHA256 != digest(f.Body) {
+			t.Fatalf("a file of %d bytes is not what it says", len(f.Body))
+		}
+		w.files[f.SHA256] = f
+	}
+	for _, a := range c.Assets {
+		if f, ok := w.files[a.SHA256]; !ok || int64(len(f.Body)) != a.Size || f.Media != a.Media {
+			t.Fatalf("%+v names bytes that are not there", a)
+		}
+		w.assets[a.Name] = a
+	}
+	for _, name := range c.Removed {
+		if uses, _ := Uses(w.rows()); len(uses[name]) > 0 {
+			t.Fatalf("%s is removed and used: %v", name, uses[name])
+		}
+		delete(w.assets, name)
+	}
 	for _, e := range c.Entries {
 		old := w.entries[key{e.Kind, e.ID}]
 		if e.DraftRev < old.DraftRev || e.Rev < old.Rev {
@@ -76,6 +103,7 @@ func (w *world) apply(t fatal, c Changes) {
 		if v.SHA256 != digest(v.Body) || v.Size != int64(len(v.Body)) || v.Why == "" && v.CreatedBy == "" {
 			t.Fatalf("revision %d of %s %s is not what it says: %+v", v.Rev, v.Kind, v.ID, v)
 		}
+		w.pinned(t, v)
 		w.revisions[at] = v
 	}
 	for _, d := range c.Defaults {
@@ -87,6 +115,23 @@ func (w *world) apply(t fatal, c Changes) {
 	w.told(t, c)
 	w.outbox = append(w.outbox, c.Outbox...)
 	w.holds(t)
+}
+
+// pinned checks that a revision says which files it needs, and that they are there.
+func (w *world) pinned(t fatal, v Revision) {
+	t.Helper()
+	if v.Kind != KindStory {
+		return
+	}
+	b, problems := score.ParseBlob(v.Body)
+	if len(problems) > 0 || len(b.Assets) != len(v.Files) { // no two names of one file here
+		t.Fatalf("revision %d of %s names %d files and is kept with %v: %v", v.Rev, v.ID, len(b.Assets), v.Files, problems)
+	}
+	for _, f := range b.Assets {
+		if file, ok := w.files[f.SHA256]; !ok || int64(len(file.Body)) != f.Size || file.Media.Kind() != f.Kind || !slices.Contains(v.Files, f.SHA256) {
+			t.Fatalf("revision %d of %s needs %+v, which is not there", v.Rev, v.ID, f)
+		}
+	}
 }
 
 // told checks that each new wish goes out once, behind the blob that it names.
@@ -110,6 +155,13 @@ func (w *world) told(t fatal, c Changes) {
 			t.Fatalf("%s is told %s, and %s revision %d is written down", m.Target, m.Payload, d.Story, d.Rev)
 		case wish.Story != nil && !blobs[wish.Story.SHA256]:
 			t.Fatalf("%s is told of a blob that did not go out before", m.Target)
+		}
+		if wish.Story != nil {
+			for _, sha := range w.revisions[edition{key{KindStory, wish.Story.ID}, wish.Story.Rev}].Files {
+				if size := len(w.files[sha].Body); blobs[sha] != (size <= 256<<10) {
+					t.Fatalf("%s is told of a story with a file of %d bytes; that went out as a blob: %v", m.Target, size, blobs[sha])
+				}
+			}
 		}
 		wishes++
 	}
@@ -163,7 +215,12 @@ func actText(id, mood string) []byte {
 	case "unreadable":
 		return []byte("act: [" + id)
 	}
-	return fmt.Appendf(nil, "# by hand\nact: %s\nname: {en: %s}\nactions:\n  - {type: face, start_ms: 0, end_ms: 1000, face: %s}\n", id, id, mood)
+	face, sound, plays := strings.Cut(mood, "+")
+	text := fmt.Appendf(nil, "# by hand\nact: %s\nname: {en: %s}\nactions:\n  - {type: face, start_ms: 0, end_ms: 1000, face: %s}\n", id, id, face)
+	if plays {
+		text = fmt.Appendf(text, "  - {type: sound, start_ms: 0, timeout_ms: 900, sound: %s}\n", sound)
+	}
+	return text
 }
 
 func storyText(id string, acts []string) []byte {
@@ -176,6 +233,23 @@ func storyText(id string, acts []string) []byte {
 		fmt.Fprintf(&b, "\n  - {act: %s}", act)
 	}
 	return []byte(b.String() + "\n")
+}
+
+// fileOf is a file of some kind.
+func fileOf(kind, text string) []byte {
+	switch kind {
+	case "sound":
+		return []byte("RIFF....WAVE" + text)
+	case "large":
+		return []byte("RIFF....WAVE" + text + strings.Repeat(".", 300<<10))
+	case "picture":
+		return []byte("\x89PNG\r\n\x1a\n" + text)
+	case "drawing":
+		return []byte(`<?xml version="1.0"?><svg>` + text)
+	case "nothing":
+		return nil
+	}
+	return []byte(text)
 }
 
 // contents are the acts that a revision performs, in order.

@@ -89,11 +89,13 @@ func (r reads) Revision(ctx context.Context, kind library.Kind, id string, rev i
 	return v, nil
 }
 
-// Blob finds the bytes of this digest, or answers ErrNotFound.
+// Blob finds the bytes of this digest, or answers ErrNotFound. A file that is too
+// large for a blob is none.
 func (r reads) Blob(ctx context.Context, sha256 string) ([]byte, error) {
 	body, err := one(ctx, r, func(scan func(...any) error) (body []byte, err error) {
 		return body, scan(&body)
-	}, `SELECT body FROM blobs WHERE sha256 = $1`, sha256)
+	}, `SELECT body FROM blobs WHERE sha256 = $1
+		UNION ALL SELECT p.body FROM file_parts p JOIN files f ON f.sha256 = p.sha256 AND f.parts = 1 WHERE p.sha256 = $1 LIMIT 1`, sha256)
 	if err != nil {
 		return nil, fmt.Errorf("blob %s: %w", sha256, err)
 	}
@@ -148,12 +150,24 @@ func (t *Tx) Library(ctx context.Context, also ...library.Pin) (library.Rows, er
 		}
 		rows.Revisions = append(rows.Revisions, more...)
 	}
+	if rows.Assets, err = t.Assets(ctx); err != nil {
+		return rows, err
+	}
+	if rows.FileBytes, err = t.filesTotal(ctx); err != nil {
+		return rows, err
+	}
 	rows.Defaults, err = t.Defaults(ctx)
 	return rows, err
 }
 
 // Apply writes what a plan decided from this transaction's Library.
 func (t *Tx) Apply(ctx context.Context, c library.Changes, now time.Time) error {
+	if err := t.putFiles(ctx, c.Files, now); err != nil {
+		return err
+	}
+	if err := t.putAssets(ctx, c); err != nil {
+		return err
+	}
 	for _, e := range c.Entries {
 		if err := t.putEntry(ctx, e); err != nil {
 			return err
@@ -167,6 +181,12 @@ func (t *Tx) Apply(ctx context.Context, c library.Changes, now time.Time) error 
 		if _, err := t.exec(ctx, `INSERT INTO revisions (kind, id, rev, sha256, created_at, created_by, why) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 			string(v.Kind), v.ID, v.Rev, v.SHA256, micros(v.CreatedAt), v.CreatedBy, v.Why); err != nil {
 			return fmt.Errorf("publish revision %d of %s %s: %w", v.Rev, v.Kind, v.ID, err)
+		}
+		for _, sha := range v.Files {
+			if _, err := t.exec(ctx, `INSERT INTO revision_files (kind, id, rev, sha256) VALUES ($1, $2, $3, $4) ON CONFLICT (kind, id, rev, sha256) DO NOTHING`,
+				string(v.Kind), v.ID, v.Rev, sha); err != nil {
+				return fmt.Errorf("keep a file of revision %d of %s %s: %w", v.Rev, v.Kind, v.ID, err)
+			}
 		}
 	}
 	if len(c.Defaults) > 0 {

@@ -31,9 +31,14 @@ func (t *Tx) post(ctx context.Context, messages []library.Message, now time.Time
 	}
 	for i, m := range messages {
 		seq := last - int64(len(messages)-1-i)
-		if _, err := t.exec(ctx, `INSERT INTO outbox (seq, topic, target, payload, created_at, sent_at) VALUES ($1, $2, $3, $4, $5, 0)`,
-			seq, string(m.Topic), m.Target, bytesOf(m.Payload), micros(now)); err != nil {
+		if _, err := t.exec(ctx, `INSERT INTO outbox (seq, topic, target, payload, created_at, sent_at, removes) VALUES ($1, $2, $3, $4, $5, 0, $6)`,
+			seq, string(m.Topic), m.Target, bytesOf(m.Payload), micros(now), flag(m.Remove)); err != nil {
 			return fmt.Errorf("post %s to %s: %w", m.Topic, m.Target, err)
+		}
+		if m.Topic == schema.TopicBlob && !m.Remove {
+			if err := t.toldBlob(ctx, m.Target); err != nil {
+				return fmt.Errorf("note that blob %s is told: %w", m.Target, err)
+			}
 		}
 	}
 	return nil
@@ -43,8 +48,9 @@ func (t *Tx) post(ctx context.Context, messages []library.Message, now time.Time
 func (r reads) Unsent(ctx context.Context, limit int) ([]Outgoing, error) {
 	all, err := list(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
 		return o, scan(&o.Seq, &o.Topic, &o.Target, &o.Payload)
-	}, `SELECT o.seq, o.topic, o.target, CASE WHEN b.sha256 IS NULL THEN o.payload ELSE b.body END
-		FROM outbox o LEFT JOIN blobs b ON o.topic = 'blob' AND b.sha256 = o.target
+	}, `SELECT o.seq, o.topic, o.target, CASE WHEN b.sha256 IS NOT NULL THEN b.body WHEN p.sha256 IS NOT NULL THEN p.body ELSE o.payload END
+		FROM outbox o LEFT JOIN blobs b ON o.topic = 'blob' AND o.removes = 0 AND b.sha256 = o.target
+			LEFT JOIN file_parts p ON o.topic = 'blob' AND o.removes = 0 AND p.sha256 = o.target AND p.part = 0
 		WHERE o.sent_at = 0 ORDER BY o.seq LIMIT $1`, atMost(limit))
 	if err != nil {
 		return nil, fmt.Errorf("read the outbox: %w", err)
@@ -88,10 +94,10 @@ func (r reads) Desired(ctx context.Context) ([]Outgoing, error) {
 	all, err := list(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
 		o.Topic = schema.TopicBlob
 		return o, scan(&o.Target, &o.Payload)
-	}, `SELECT b.sha256, b.body FROM blobs b WHERE b.sha256 IN (
-			SELECT v.sha256 FROM revisions v JOIN defaults d ON d.kind = v.kind AND d.story = v.id AND d.rev = v.rev
-			UNION SELECT sha256 FROM desired_sets
-		) ORDER BY b.sha256`)
+	}, `SELECT b.sha256, b.body FROM blobs b WHERE b.sha256 IN (SELECT sha256 FROM wished_blobs)
+		UNION ALL SELECT p.sha256, p.body FROM file_parts p WHERE p.part = 0 AND p.sha256 IN (SELECT sha256 FROM wished_blobs)
+			AND NOT EXISTS (SELECT 1 FROM blobs b WHERE b.sha256 = p.sha256)
+		ORDER BY 1`)
 	if err != nil {
 		return nil, fmt.Errorf("list blobs in use: %w", err)
 	}

@@ -96,7 +96,7 @@ func (c *checks) action(p string, x *Action) {
 	row, ok := RowOf(x.Type)
 	if !ok {
 		hint := "types are " + knownTypes()
-		if near := closest(string(x.Type), strings.Split(knownTypes(), ", ")); near != "" {
+		if near := Closest(string(x.Type), strings.Split(knownTypes(), ", ")); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		c.add(at(p, "type"), CodeUnknownType, fmt.Sprintf("%q is not a type of action", x.Type), hint)

@@ -78,16 +78,36 @@ func (c *checks) asset(p string, a Asset, kinds ...AssetKind) {
 	}
 }
 
+// Named is a sound or a face that an action names, be it the body's own or a file.
+type Named struct {
+	Pointer string // within the act
+	Kind    AssetKind
+	Name    string
+}
+
+// Named lists the sounds and faces of a in the order of its text.
+func (a Act) Named() []Named {
+	var all []Named
+	a.walk(func(p string, x *Action, _ int) {
+		switch {
+		case x.Type == TypeSound && x.Sound != "":
+			all = append(all, Named{at(p, "sound"), AssetSound, x.Sound})
+		case x.Type == TypeFace && x.Face != "":
+			all = append(all, Named{at(p, "face"), AssetFace, x.Face})
+		}
+	})
+	return all
+}
+
 // reaches answers whether any of acts names an asset.
 func reaches(acts map[string]Act) func(Asset) bool {
-	return func(a Asset) (found bool) {
-		for _, act := range acts {
-			act.walk(func(_ string, x *Action, _ int) {
-				found = found || a.Kind == AssetSound && x.Sound == a.Name || a.Kind == AssetFace && x.Face == a.Name
-			})
+	named := map[Named]bool{}
+	for _, act := range acts {
+		for _, n := range act.Named() {
+			named[Named{"", n.Kind, n.Name}] = true
 		}
-		return found
 	}
+	return func(a Asset) bool { return named[Named{"", a.Kind, a.Name}] }
 }
 
 // with is a body whose catalogues know the files too. A catalogue that takes any

@@ -101,9 +101,9 @@ func at(base string, parts ...any) string {
 	return string(p)
 }
 
-// closest returns the way out for an unknown word: the known one that it most
+// Closest returns the way out for an unknown word: the known one that it most
 // resembles, if any does.
-func closest(word string, known []string) string {
+func Closest(word string, known []string) string {
 	best, least := "", max(2, len(word)/3)+1
 	for _, k := range known {
 		if d := edits(word, k); d < least {

@@ -60,7 +60,7 @@ func (c *checks) catalogue(pointer, what, name string, known []string) {
 		return
 	}
 	hint := "it has " + strings.Join(known, ", ")
-	if near := closest(name, known); near != "" {
+	if near := Closest(name, known); near != "" {
 		hint = "did you mean " + near + "? " + hint
 	}
 	c.add(pointer, CodeNotInCatalogue, fmt.Sprintf("this robot has no %s %q", what, name), hint)

@@ -46,6 +46,12 @@ func Run(t *testing.T, address func(t *testing.T) string) {
 		{"plans are carried out", plansAreCarriedOut},
 		{"assigners and deleters at once leave no robot with a deleted act", assignersAndDeleters},
 
+		{"an asset comes back as it was written", assetsComeBack},
+		{"a file is read in parts", filesAreReadInParts},
+		{"the files of a performed story are told, the large ones not", filesOfStoriesAreTold},
+		{"bytes that nothing leads to are forgotten", unneededFilesAreForgotten},
+		{"the broker forgets a blob a day after the last wish that needed it", blobsAreCountedOverWishes},
+
 		{"stops are held until they are released", stopsAreHeldAndReleased},
 		{"stops are held whatever they say", stopsAreHeldWhateverTheySay},
 		{"stops are signed", stopsAreSigned},

@@ -59,6 +59,8 @@ func fill(t testing.TB, s *store.Store) {
 	c.Defaults[1].Apply = ""
 	c.Outbox = []library.Message{{Topic: schema.TopicBlob, Target: c.Revisions[0].SHA256}, {Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte(`{"rev":1}`)}}
 	c.Notes = []library.Note{{Who: "anna", What: "assign", Target: "s1", Detail: "r1"}}
+	c.Files = []library.File{file("gong", small)}
+	c.Assets = []library.Asset{asset("gong", c.Files[0], 2)}
 	apply(t, s, c)
 	do(t, s, func(tx *store.Tx) error {
 		if err := tx.SetLabels(t.Context(), "r1", map[string]string{"site": "museum"}); err != nil {
@@ -86,6 +88,9 @@ func change(t testing.TB, tx *store.Tx) {
 		Outbox:    []library.Message{{Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte(`{"rev":2}`)}},
 		Notes:     []library.Note{{Who: "anna", What: "assign", Target: "s1", Detail: "r1 r3"}},
 	}
+	c.Files = []library.File{file("bell", large)}
+	c.Assets = []library.Asset{asset("bell", c.Files[0], 9)}
+	c.Removed = []string{"gong"}
 	if err := tx.Apply(t.Context(), c, at(9)); err != nil {
 		t.Error(err)
 	}
@@ -133,6 +138,7 @@ type everything struct {
 	Batches   []command.Batch
 	Commands  []command.Command
 	Audit     []store.Noted
+	Assets    []library.Asset
 
 	Tokens        []enrol.Token
 	Certificates  []enrol.Certificate
@@ -156,6 +162,7 @@ func dump(t testing.TB, s *store.Store) everything {
 		Batches:   must[[]command.Batch](t)(s.Batches(ctx, 0)),
 		Commands:  must[[]command.Command](t)(s.Commands(ctx, store.CommandQuery{})),
 		Audit:     must[[]store.Noted](t)(s.Audit(ctx, 0)),
+		Assets:    must[[]library.Asset](t)(s.Assets(ctx)),
 
 		Tokens:        must[[]enrol.Token](t)(s.Tokens(ctx, "r1")),
 		Certificates:  must[[]enrol.Certificate](t)(s.Certificates(ctx, "r1")),

@@ -1,0 +1,205 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"troupe/fleetd/library"
+	"troupe/fleetd/store"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+const (
+	// uploadsAtOnce bounds the assets that are being put: each is in memory.
+	uploadsAtOnce = 4
+	// uploadWithin is how long the bytes of one may take.
+	uploadWithin = 5 * time.Minute
+	// partWithin is how long a reader may take for each part of a file.
+	partWithin = time.Minute
+)
+
+// FilesPath is where robots get files by their digest, below Prefix.
+const FilesPath = "/assets/sha256/"
+
+type assetList struct {
+	Assets []Asset `json:"assets"`
+}
+
+// OneAsset is an asset in a path.
+type OneAsset struct {
+	Name string `path:"name" maxLength:"63" doc:"a-z, 0-9 and -"`
+}
+
+// assets are the sounds and images that acts name.
+func (s *server) assets(h huma.API) {
+	at := func(id, method, path, summary string, description ...string) huma.Operation {
+		return op(id, method, "/assets"+path, "assets", summary, description...)
+	}
+	huma.Register(h, at("list-assets", http.MethodGet, "", "List assets"), func(ctx context.Context, _ *struct{}) (*answer[assetList], error) {
+		return s.listAssets(ctx)
+	})
+	huma.Register(h, at("get-asset", http.MethodGet, "/{name}", "Get what is known of one asset, and who uses it"), func(ctx context.Context, in *OneAsset) (*answer[Asset], error) {
+		return s.asset(ctx, in.Name)
+	})
+	put := at("put-asset", http.MethodPut, "/{name}", "Put a sound or an image",
+		"WAV, Ogg, MP3 or FLAC, PNG or JPEG, of at most 16 MiB; the bytes say which. Published stories keep the bytes that they were published with.")
+	put.MaxBodyBytes, put.BodyReadTimeout = score.MaxAsset, uploadWithin
+	put.Middlewares = huma.Middlewares{s.oneUpload}
+	huma.Register(h, put, func(ctx context.Context, in *struct {
+		OneAsset
+		By      string `query:"by" maxLength:"63"`
+		RawBody []byte `contentType:"application/octet-stream"`
+	}) (*answer[Uploaded], error) {
+		return s.putAsset(ctx, in.Name, in.RawBody, Signed{By: in.By})
+	})
+	huma.Register(h, at("delete-asset", http.MethodDelete, "/{name}", "Delete an asset",
+		"Refused while a published story uses it that is the newest revision or that some robot performs. What was published keeps its bytes."),
+		func(ctx context.Context, in *struct {
+			OneAsset
+			By  string `query:"by" maxLength:"63"`
+			Why string `query:"why" maxLength:"256"`
+		}) (*struct{}, error) {
+			return nil, s.plan(ctx, "asset "+in.Name, nil, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
+				c, problems := library.DeleteAsset(rows, in.Name, Signed{in.By, in.Why}.at(now))
+				if len(problems) > 0 {
+					return library.Changes{}, refusal(findings("path", problems))
+				}
+				return c, nil
+			})
+		})
+	huma.Register(h, at("get-file", http.MethodGet, strings.TrimPrefix(FilesPath, "/assets")+"{digest}", "Get the bytes of a digest",
+		"Of an asset, or of what a published story was published with. Ranges are understood."),
+		func(ctx context.Context, in *struct {
+			Digest string `path:"digest" pattern:"^[0-9a-f]{64}$" patternDescription:"SHA-256 in lower case"`
+		}) (*huma.StreamResponse, error) {
+			return s.file(ctx, in.Digest)
+		})
+}
+
+// oneUpload lets a few bodies in at once.
+func (s *server) oneUpload(ctx huma.Context, next func(huma.Context)) {
+	r, w := humago.Unwrap(ctx)
+	if r.ContentLength > score.MaxAsset {
+		Write(w, KindTooLarge.Problem("it has "+strconv.FormatInt(r.ContentLength, 10)+" bytes, robots take "+strconv.Itoa(score.MaxAsset), "make it shorter, or compress it"))
+		return
+	}
+	select {
+	case s.uploads <- struct{}{}:
+		defer func() { <-s.uploads }()
+		next(ctx)
+	default:
+		Write(w, KindBusy.Problem("others are putting assets at this moment", "try again"))
+	}
+}
+
+func assetOf(a library.Asset, uses []library.Use) Asset {
+	out := Asset{Name: a.Name, Kind: string(a.Media.Kind()), Media: string(a.Media), SHA256: a.SHA256, Size: a.Size, At: schema.TimeOf(a.ChangedAt), By: a.ChangedBy, Uses: []AssetUse{}}
+	for _, u := range uses {
+		out.Uses = append(out.Uses, AssetUse{u.Story, u.Rev, u.Newest, listed(u.Robots)})
+	}
+	return out
+}
+
+// assetUses answers from the library as it is.
+func (s *server) assetUses(ctx context.Context, what string, use func(rows library.Rows) error) error {
+	return s.plan(ctx, what, nil, func(_ *store.Tx, rows library.Rows, _ time.Time) (library.Changes, error) {
+		return library.Changes{}, use(rows)
+	})
+}
+
+func (s *server) listAssets(ctx context.Context) (*answer[assetList], error) {
+	var out assetList
+	err := s.assetUses(ctx, "assets", func(rows library.Rows) error {
+		out = assetList{Assets: []Asset{}}
+		uses, problems := library.Uses(rows)
+		if len(problems) > 0 {
+			return refusal(inDocument(problems))
+		}
+		for _, a := range rows.Assets {
+			out.Assets = append(out.Assets, assetOf(a, uses[a.Name]))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &answer[assetList]{out}, nil
+}
+
+func (s *server) asset(ctx context.Context, name string) (*answer[Asset], error) {
+	all, err := s.listAssets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range all.Body.Assets {
+		if a.Name == name {
+			return &answer[Asset]{a}, nil
+		}
+	}
+	return nil, s.fail(store.ErrNotFound, "asset "+name)
+}
+
+func (s *server) putAsset(ctx context.Context, name string, body []byte, by Signed) (*answer[Uploaded], error) {
+	var out Uploaded
+	err := s.plan(ctx, "asset "+name, nil, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
+		up, problems := library.PutAsset(rows, name, body, by.at(now))
+		if len(problems) > 0 {
+			return library.Changes{}, refusal(findings(where(problems[0]), problems))
+		}
+		out = Uploaded{Asset: assetOf(up.Asset, nil), Unchanged: up.Unchanged, Stale: listed(up.Stale)}
+		return up.Changes, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &answer[Uploaded]{out}, nil
+}
+
+// where is the part of a request that a problem of an asset is about.
+func where(p schema.Problem) string {
+	if p.Pointer == "/name" {
+		return "path"
+	}
+	return "body"
+}
+
+// file gives out bytes, part by part: no reader needs all of them in memory, and
+// a slow one is given time for each part.
+func (s *server) file(ctx context.Context, digest string) (*huma.StreamResponse, error) {
+	db, err := s.desk.Store()
+	if err != nil {
+		return nil, s.fail(err, "file")
+	}
+	if _, err := db.File(ctx, digest); err != nil {
+		return nil, s.fail(err, "file "+digest)
+	}
+	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		r, w := humago.Unwrap(ctx)
+		f, err := db.File(r.Context(), digest)
+		if err != nil {
+			panic(http.ErrAbortHandler) // it was there a moment ago; nothing was said yet
+		}
+		w.Header().Set("Content-Type", string(f.Media))
+		w.Header().Set("ETag", strconv.Quote(digest))
+		http.ServeContent(w, r, "", time.Time{}, &unhurried{f, http.NewResponseController(w), s.desk.Now})
+	}}, nil
+}
+
+// unhurried gives the connection more time for each part that is read.
+type unhurried struct {
+	*store.File
+	connection *http.ResponseController
+	now        func() time.Time
+}
+
+func (u *unhurried) Read(b []byte) (int, error) {
+	_ = u.connection.SetWriteDeadline(u.now().Add(partWithin)) // without it the server's own holds
+	return u.File.Read(b)
+}

@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"troupe/fleetd/api"
+)
+
+// putWithin is how long the desk may take for one file: the line may be slow.
+const putWithin = 6 * time.Minute
+
+// assetCommand is the sounds and images that acts name.
+func (sh *shell) assetCommand() *cobra.Command {
+	return group("asset", "sounds and images that acts name: put, list, get, delete",
+		sh.assetPutCommand(), sh.assetListCommand(), sh.assetGetCommand(), sh.assetDeleteCommand())
+}
+
+func (sh *shell) assetPutCommand() *cobra.Command {
+	var name string
+	c := &cobra.Command{
+		Use: "put FILE...", Short: "put sounds (WAV, Ogg, MP3, FLAC) and images (PNG, JPEG) of at most 16 MiB",
+		Long: `Put sounds (WAV, Ogg, MP3, FLAC) and images (PNG, JPEG) of at most 16 MiB each, under the
+names by which acts name them: that of the file without its ending, unless --name says
+another. A published story keeps the bytes that it was published with; publish it anew
+for others.`,
+		Example: "  fleetd asset put sounds/gong.wav\n  fleetd asset put take-7.flac --name gong",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			if name != "" && len(args) > 1 {
+				return usage("--name names one file, and there are %d", len(args))
+			}
+			var done []api.Uploaded
+			for _, path := range args {
+				up, err := sh.putAsset(cmd.Context(), path, orElse(name, assetNameOf(path)))
+				if err != nil {
+					return joined(sh.show(done, func(w io.Writer) { uploadedLines(w, done) }), err)
+				}
+				done = append(done, up)
+			}
+			return sh.show(done, func(w io.Writer) { uploadedLines(w, done) })
+		}),
+	}
+	c.Flags().StringVar(&name, "name", "", "the name by which acts name it; else that of the file")
+	return c
+}
+
+// joined is the error of what was asked for; what was done before it is shown.
+func joined(shown, err error) error {
+	if err != nil {
+		return err
+	}
+	return shown
+}
+
+// assetNameOf is the name of a file without folder and ending.
+func assetNameOf(path string) string {
+	base := filepath.Base(path)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// isAssetFile reports whether a file in a folder of stories is put as an asset.
+func isAssetFile(path string) bool {
+	return slices.Contains([]string{".wav", ".ogg", ".mp3", ".flac", ".png", ".jpg", ".jpeg"}, strings.ToLower(filepath.Ext(path)))
+}
+
+// putAssetsOf puts the sounds and images of folders, so that what is published
+// after them finds them.
+func (sh *shell) putAssetsOf(ctx context.Context, paths []string) error {
+	for _, path := range paths {
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			continue // what cannot be read was told
+		}
+		err := filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !isAssetFile(file) {
+				return err
+			}
+			up, err := sh.putAsset(ctx, file, assetNameOf(file))
+			if err == nil {
+				uploadedLines(sh.Err, []api.Uploaded{up})
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (sh *shell) putAsset(ctx context.Context, path, name string) (up api.Uploaded, err error) {
+	body, err := os.ReadFile(filepath.Clean(path))
+	if err != nil {
+		return up, fmt.Errorf("read %s: %w", path, errors.Unwrap(err))
+	}
+	a := ask{method: http.MethodPut, path: "assets/" + url.PathEscape(name), query: url.Values{"by": {sh.by}}, body: octets(body), file: path, within: putWithin}
+	if terminal(sh.Err) {
+		a.sent = func(n int) { fmt.Fprintf(sh.Err, "\r%s: %d of %d KiB\x1b[K", path, n>>10, len(body)>>10) }
+		defer fmt.Fprint(sh.Err, "\r\x1b[K")
+	}
+	if err := sh.call(ctx, a, &up); err != nil {
+		return up, err
+	}
+	return up, nil
+}
+
+func uploadedLines(w io.Writer, done []api.Uploaded) {
+	for _, up := range done {
+		word := "put"
+		if up.Unchanged {
+			word = "unchanged"
+		}
+		fmt.Fprintf(w, "asset %s %s (%s, %d bytes, sha256 %s)\n", up.Asset.Name, word, up.Asset.Media, up.Asset.Size, up.Asset.SHA256[:12])
+		if len(up.Stale) > 0 {
+			fmt.Fprintf(w, "  stories that hold other bytes under this name: %s; publish them anew\n", strings.Join(up.Stale, ", "))
+		}
+	}
+}
+
+func (sh *shell) assetListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "list assets", Args: cobra.NoArgs,
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			var got struct {
+				Assets []api.Asset `json:"assets"`
+			}
+			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "assets"}, &got); err != nil {
+				return err
+			}
+			return sh.show(got, func(w io.Writer) { assetTable(w, got.Assets) })
+		}),
+	}
+}
+
+func assetTable(out io.Writer, assets []api.Asset) {
+	if len(assets) == 0 {
+		fmt.Fprintln(out, "no assets")
+		return
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ASSET\tMEDIA\tBYTES\tSHA256\tUSED BY\tCHANGED\tBY")
+	for _, a := range assets {
+		var stories []string
+		for _, u := range a.Uses {
+			stories = append(stories, u.Story)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", a.Name, a.Media, a.Size, a.SHA256[:12], dash(strings.Join(slices.Compact(stories), " ")), when(a.At), dash(a.By))
+	}
+	_ = w.Flush() // a reader that went away is told by the next write
+}
+
+func (sh *shell) assetGetCommand() *cobra.Command {
+	var into string
+	c := &cobra.Command{
+		Use: "get NAME", Short: "show one, and who uses it; with --out also get its bytes", Args: cobra.ExactArgs(1),
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			var a api.Asset
+			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "assets/" + url.PathEscape(args[0])}, &a); err != nil {
+				return err
+			}
+			if into != "" {
+				if err := sh.getFile(cmd.Context(), a, into); err != nil {
+					return err
+				}
+			}
+			return sh.show(a, func(w io.Writer) { assetDetail(w, a) })
+		}),
+	}
+	c.Flags().StringVar(&into, "out", "", "file to write its bytes to")
+	return c
+}
+
+func assetDetail(w io.Writer, a api.Asset) {
+	fmt.Fprintf(w, "%s  %s  %d bytes  sha256 %s  %s %s\n", a.Name, a.Media, a.Size, a.SHA256, when(a.At), a.By)
+	for _, u := range a.Uses {
+		newest := ""
+		if u.Newest {
+			newest = ", the newest"
+		}
+		fmt.Fprintf(w, "  story %s revision %d%s  %s\n", u.Story, u.Rev, newest, strings.Join(u.Robots, " "))
+	}
+}
+
+// getFile writes the bytes of an asset into a file, as a whole or not at all.
+func (sh *shell) getFile(ctx context.Context, a api.Asset, path string) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, putWithin)
+	defer cancel()
+	response, _, err := sh.open(ctx, ask{method: http.MethodGet, path: strings.TrimPrefix(api.FilesPath, "/") + a.SHA256})
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, a.Size+1))
+	switch {
+	case err != nil:
+		return sh.unreachable(err, "")
+	case response.StatusCode != http.StatusOK:
+		var p api.Problem
+		if json.Unmarshal(body, &p) != nil || p.Type == "" {
+			return fmt.Errorf("%s answered %s, which is no answer of a desk", sh.server, response.Status)
+		}
+		return refused(&p, "", nil)
+	case int64(len(body)) != a.Size:
+		return fmt.Errorf("the desk sent %d bytes of %d", len(body), a.Size)
+	}
+	if err := os.WriteFile(filepath.Clean(path), body, 0o644); err != nil {
+		return fmt.Errorf("write %s: %w", path, errors.Unwrap(err))
+	}
+	return nil
+}
+
+func (sh *shell) assetDeleteCommand() *cobra.Command {
+	var why string
+	c := &cobra.Command{
+		Use: "delete NAME", Short: "delete one that no published story uses", Args: cobra.ExactArgs(1),
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			a := ask{method: http.MethodDelete, path: "assets/" + url.PathEscape(args[0]), query: url.Values{"by": {sh.by}, "why": {why}}}
+			if err := sh.call(cmd.Context(), a, nil); err != nil {
+				return err
+			}
+			return sh.show(map[string]string{"deleted": args[0]}, func(w io.Writer) { fmt.Fprintln(w, "asset", args[0], "is deleted") })
+		}),
+	}
+	c.Flags().StringVar(&why, "why", "", "why, for the record")
+	return c
+}

@@ -1,0 +1,274 @@
+package fleet_test
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/broker/brokertest"
+	"troupe/fleetd/api"
+	"troupe/fleetd/fleet"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// soundOf is a sound of so many bytes that are told by its text.
+func soundOf(text string, size int) string {
+	return ("RIFF....WAVE" + strings.Repeat(text, size/len(text)+1))[:size]
+}
+
+func digestOf(body string) string {
+	sum := sha256.Sum256([]byte(body))
+	return hex.EncodeToString(sum[:])
+}
+
+// ring puts a sound as gong and publishes a story that plays it.
+func (w *world) ring(story, body string) (up api.Uploaded) {
+	w.Helper()
+	w.must("PUT", "/assets/gong?by=ann", body, &up)
+	w.must("PUT", "/acts/ring", "act: ring\nactions:\n- {type: sound, start_ms: 0, timeout_ms: 900, sound: gong}\n", nil)
+	w.must("POST", "/acts/ring/publish", api.Signed{}, nil)
+	w.must("PUT", "/stories/"+story, "story: "+story+"\nname: {en: Ring}\nrepeat: loop\nacts:\n- {act: ring}\n", nil)
+	w.must("POST", "/stories/"+story+"/publish", api.Signed{}, nil)
+	return up
+}
+
+// bytesOf gets bytes by their digest.
+func (w *world) bytesOf(digest string, headers ...string) (int, string, http.Header) {
+	w.Helper()
+	r := httptest.NewRequest("GET", api.Prefix+api.FilesPath+digest, nil)
+	r.Host = "localhost"
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	answer := httptest.NewRecorder()
+	w.Handler().ServeHTTP(answer, r)
+	return answer.Code, answer.Body.String(), answer.Result().Header
+}
+
+func TestASoundOverTheAPI(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.robot("r1")
+		first, second := soundOf("first", 600_000), soundOf("second", 1000)
+		up := w.ring("ringing", first)
+		if up.Unchanged || up.Asset.SHA256 != digestOf(first) || up.Asset.Size != 600_000 || up.Asset.Kind != "sound" || up.Asset.Media != "audio/wav" || up.Asset.By != "ann" {
+			w.Errorf("it was put as %+v", up)
+		}
+		w.assign("ringing", "r1")
+		w.converged("r1")
+		w.must("PUT", "/assets/gong", second, &up)
+		if up.Unchanged || !slices.Equal(up.Stale, []string{"ringing"}) {
+			w.Errorf("other bytes were put as %+v", up)
+		}
+		w.must("PUT", "/assets/gong", second, &up)
+		if !up.Unchanged {
+			w.Errorf("the same bytes were put as %+v", up)
+		}
+		var list struct{ Assets []api.Asset }
+		w.must("GET", "/assets", nil, &list)
+		if len(list.Assets) != 1 || list.Assets[0].SHA256 != digestOf(second) || len(list.Assets[0].Uses) != 1 {
+			w.Fatalf("listed are %+v", list)
+		}
+		if u := list.Assets[0].Uses[0]; u.Story != "ringing" || u.Rev != 1 || !u.Newest || !slices.Equal(u.Robots, []string{"r1"}) {
+			w.Errorf("it is used by %+v", u)
+		}
+
+		// The published story has the bytes that it was published with, and they are got.
+		status, blob := request(w.T, w.Handler(), "GET", "/stories/ringing/revisions/1", nil)
+		b, problems := score.ParseBlob(blob)
+		if status != 200 || len(problems) > 0 || len(b.Assets) != 1 || b.Assets[0] != (score.Asset{Name: "gong", Kind: score.AssetSound, SHA256: digestOf(first), Size: 600_000}) {
+			w.Fatalf("published is %s: %v", blob, problems)
+		}
+		code, body, header := w.bytesOf(b.Assets[0].SHA256)
+		if code != 200 || body != first || header.Get("Content-Type") != "audio/wav" || header.Get("X-Content-Type-Options") != "nosniff" {
+			w.Errorf("%d, %d bytes, %v", code, len(body), header)
+		}
+		code, body, header = w.bytesOf(digestOf(first), "Range", "bytes=300000-")
+		if code != 206 || body != first[300_000:] || header.Get("Content-Range") != "bytes 300000-599999/600000" {
+			w.Errorf("a part: %d, %d bytes, %v", code, len(body), header)
+		}
+		if code, body, _ := w.bytesOf(digestOf(second)); code != 200 || body != second {
+			w.Errorf("%d, %d bytes of the other", code, len(body))
+		}
+
+		// Without a story that uses it, it may go; what was published stays whole.
+		w.must("DELETE", "/stories/ringing?expected_stories=1&expected_robots=1&clear=ringing", nil, nil)
+		w.must("DELETE", "/assets/gong?by=ann&why=worn", nil, nil)
+		if p := w.ask("GET", "/assets/gong", nil, nil); p == nil || !p.Of(api.KindNotFound) {
+			w.Errorf("after its deletion: %v", p)
+		}
+		if code, body, _ := w.bytesOf(digestOf(first)); code != 200 || body != first {
+			w.Errorf("%d, %d bytes of what was published", code, len(body))
+		}
+	})
+}
+
+func TestASmallSoundIsABlobAndALargeOneIsNot(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		small, large := soundOf("small", 256<<10), soundOf("large", 256<<10+1)
+		ear := w.broker.Load().Client(w.T, "fleetd")
+		ear.Subscribe("troupe/v1/blobs/+")
+		w.ring("ringing", small)
+		w.assign("ringing", "r1")
+		w.converged("r1")
+		ear.ExpectThat("troupe/v1/blobs/"+digestOf(small), func(m brokertest.Message) bool { return string(m.Payload) == small })
+		w.ring("ringing", large)
+		w.assign("ringing", "r1")
+		w.until("revision 2", func() bool { d, _ := w.Robot("r1"); return d.Wish.Converged && d.Wish.Active.Rev == 2 })
+		if heard := ear.Inbox("troupe/v1/blobs/" + digestOf(large)); len(heard) > 0 {
+			w.Errorf("%d messages have the large one", len(heard))
+		}
+	})
+}
+
+func TestASoundThatNoKnownRobotHasIsWarnedOf(t *testing.T) {
+	inWorld(t, func(w *world) {
+		doubts := func() (found []string) {
+			var v api.Validity
+			w.must("POST", "/acts/validate", "act: x\nactions:\n- {type: sound, start_ms: 0, timeout_ms: 900, sound: gonk}\n", &v)
+			for _, p := range v.Problems {
+				found = append(found, fmt.Sprint(p.Severity, " ", p.Pointer, " ", p.Code, ": ", p.Hint))
+			}
+			if !v.Valid {
+				w.Errorf("it may not be published: %v", v.Problems)
+			}
+			return found
+		}
+		if found := doubts(); len(found) > 0 {
+			w.Errorf("nothing is known of any robot, and %q is doubted", found)
+		}
+		r := w.robot("r1")
+		was, _ := schema.Decode[schema.Caps](w.Document("r1", schema.TopicCaps))
+		caps, err := schema.Encode(schema.Caps{
+			TS: was.TS, Session: was.Session, Robot: was.Robot, Software: schema.CapsSoftware{Robotd: "x", Protocol: []string{"1.0"}}, Verbs: was.Verbs, Points: []string{}, Languages: []string{},
+			Handlers: []string{}, Interrupters: []string{}, Notes: []string{},
+			Units: []schema.Unit{{ID: "speaker", Kind: schema.UnitSpeaker, Sounds: []string{"chime"}}},
+		})
+		if err != nil {
+			w.Fatal(err)
+		}
+		r.Raw(schema.TopicCaps, string(caps))
+		w.until("its sounds are known", func() bool { return len(doubts()) == 1 })
+		if found := doubts(); found[0] != "warning /actions/0/sound not_in_catalogue: put it as an asset of this name" {
+			w.Errorf("found %q", found)
+		}
+		w.must("PUT", "/assets/gong", soundOf("x", 20), nil)
+		if found := doubts(); !strings.HasSuffix(found[0], "or write gong") {
+			w.Errorf("found %q", found)
+		}
+		w.must("PUT", "/assets/gonk", soundOf("x", 20), nil)
+		if found := doubts(); len(found) > 0 {
+			w.Errorf("there is an asset, and found is %q", found)
+		}
+	})
+}
+
+func TestOnlyRobotsOfTheFleetGetFilesAtTheRobotsAddress(t *testing.T) {
+	onBoth(t, func(w *world) {
+		gong := soundOf("gong", 700_000)
+		w.must("PUT", "/assets/gong", gong, nil)
+		m := newMachine(w, "r7", map[string]any{})
+		first, p := m.enrol()
+		if p != nil {
+			w.Fatal(p)
+		}
+		get := func(method, path string) (int, string) {
+			w.Helper()
+			client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{
+				InsecureSkipVerify: true,
+				GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+					if m.shown == nil {
+						return &tls.Certificate{}, nil
+					}
+					return m.shown, nil
+				},
+			}}}
+			r, err := http.NewRequest(method, m.url+api.Prefix+path, nil)
+			if err != nil {
+				w.Fatal(err)
+			}
+			answer, err := client.Do(r)
+			if err != nil {
+				w.Fatal(err)
+			}
+			defer answer.Body.Close()
+			body, err := io.ReadAll(answer.Body)
+			if err != nil {
+				w.Fatal(err)
+			}
+			return answer.StatusCode, string(body)
+		}
+		refused := func(when, says string) {
+			w.Helper()
+			code, body := get("GET", api.FilesPath+digestOf(gong))
+			var p api.Problem
+			if err := json.Unmarshal([]byte(body), &p); err != nil || code != http.StatusForbidden || !p.Of(api.KindCertificate) || !strings.Contains(p.Detail, says) {
+				w.Errorf("%s: %d %.200s", when, code, body)
+			}
+		}
+		refused("without a certificate", "no certificate")
+		m.show(first)
+		if code, body := get("GET", api.FilesPath+digestOf(gong)); code != http.StatusOK || body != gong {
+			w.Errorf("with one: %d, %d bytes", code, len(body))
+		}
+		for _, path := range []string{"/assets", "/assets/gong", "/robots", "/assets/sha256/../gong"} {
+			if code, _ := get("GET", path); code != http.StatusNotFound {
+				w.Errorf("%s: %d", path, code)
+			}
+		}
+		if code, _ := get("DELETE", "/assets/gong"); code != http.StatusNotFound {
+			w.Errorf("a robot deletes: %d", code)
+		}
+		w.must("POST", "/robots/r7/revoke", api.RevokeAsk{Signed: api.Signed{By: "ann", Why: "stolen"}}, nil)
+		refused("revoked", "revoked")
+	}, keyed(t))
+}
+
+func TestABlobThatNoWishNeedsIsForgottenByTheBroker(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		gong := soundOf("gong", 1000)
+		w.ring("ringing", gong)
+		w.assign("ringing", "r1")
+		w.converged("r1")
+		topic := "troupe/v1/blobs/" + digestOf(gong)
+		kept := func() bool {
+			ear := w.broker.Load().Client(w.T, "fleetd")
+			defer ear.Close()
+			ear.Subscribe(topic)
+			w.sleep(time.Second)
+			return len(ear.Inbox(topic)) > 0
+		}
+		if !kept() {
+			w.Fatal("the broker does not keep the sound")
+		}
+		w.sleep(130 * time.Minute)
+		if !kept() {
+			w.Fatal("the broker was told to forget a sound that r1 needs")
+		}
+		w.assign("", "r1")
+		w.sleep(time.Hour)
+		if !kept() {
+			w.Error("it was forgotten too early")
+		}
+		w.sleep(time.Hour)
+		if kept() {
+			w.Error("it is still kept long after the last wish for it")
+		}
+		w.assign("ringing", "r1")
+		w.converged("r1")
+		if !kept() {
+			w.Error("it was not told again")
+		}
+	}, func(c *fleet.Config) { c.KeepUnused = time.Hour })
+}

@@ -1,0 +1,261 @@
+package library
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// Asset is a sound or an image under the name by which acts name it.
+type Asset struct {
+	Name      string
+	SHA256    string
+	Size      int64
+	Media     Media
+	ChangedAt time.Time
+	ChangedBy string
+}
+
+// File is bytes of an asset. They are known by their digest and never change.
+type File struct {
+	SHA256 string
+	Media  Media
+	Body   []byte
+}
+
+// MaxFiles bounds the bytes of all files together, older ones that published
+// stories need included. What one may have is score.MaxAsset.
+const MaxFiles = 2 << 30
+
+// Codes of problems with assets.
+const (
+	CodeUnknownMedia = "unknown_media"
+	CodeInUse        = "in_use"
+)
+
+// Uploaded is an asset that was put.
+type Uploaded struct {
+	Asset     Asset
+	Unchanged bool     // these are its bytes already
+	Stale     []string // stories whose newest revision holds other bytes under this name; publish them anew
+	Changes   Changes
+}
+
+// PutAsset keeps a sound or an image under a name. Published stories keep the
+// bytes that they were published with.
+func PutAsset(rows Rows, name string, body []byte, by By) (Uploaded, []schema.Problem) {
+	s, problems := newShelf(rows)
+	if problems != nil {
+		return Uploaded{}, problems
+	}
+	a := Asset{Name: name, SHA256: digest(body), Size: int64(len(body)), ChangedAt: by.At, ChangedBy: by.Who}
+	if a.Media, problems = judgeFile(name, body); problems != nil {
+		return Uploaded{}, problems
+	}
+	old, known := s.assets[name]
+	switch {
+	case known && old.SHA256 == a.SHA256:
+		return Uploaded{Asset: old, Unchanged: true, Stale: s.outdatedBy(old)}, nil
+	case known && old.Media.Kind() != a.Media.Kind():
+		return Uploaded{}, []schema.Problem{schema.Fault("/name", CodeConflict, fmt.Sprintf("%s is a %s, and this is a %s", name, old.Media.Kind(), a.Media.Kind()), "use another name, or delete the old one first")}
+	case rows.FileBytes+a.Size > MaxFiles:
+		return Uploaded{}, []schema.Problem{schema.Fault("", score.CodeTooBig, fmt.Sprintf("all files together would have %d bytes, at most %d are kept", rows.FileBytes+a.Size, MaxFiles), "delete assets that nothing uses; a day later their room is free")}
+	}
+	s.assets[name] = a
+	s.changes.Files, s.changes.Assets = []File{{a.SHA256, a.Media, body}}, []Asset{a}
+	s.note(by, "put", "asset "+name, fmt.Sprintf("%s, %d bytes, sha256 %s", a.Media, a.Size, a.SHA256))
+	s.judgeNaming(name)
+	return Uploaded{Asset: a, Stale: s.outdatedBy(a), Changes: s.changes}, nil
+}
+
+// judgeFile says what the bytes are, or why they cannot be an asset of this name.
+func judgeFile(name string, body []byte) (Media, []schema.Problem) {
+	if !schema.ValidID(name) {
+		return "", []schema.Problem{schema.Fault("/name", score.CodeBadID, fmt.Sprintf("%q cannot be the name of an asset", name), "a to z, 0 to 9 and -, at most 63 characters")}
+	}
+	if len(body) == 0 {
+		return "", []schema.Problem{schema.Fault("", "empty", "there is nothing in it", "send the file as the body")}
+	}
+	if len(body) > score.MaxAsset {
+		return "", []schema.Problem{schema.Fault("", score.CodeTooBig, fmt.Sprintf("it has %d bytes, robots take %d", len(body), score.MaxAsset), "make it shorter, or compress it")}
+	}
+	media, ok := MediaOf(body)
+	if !ok {
+		hint := "send WAV, Ogg, MP3 or FLAC for a sound, PNG or JPEG for a face"
+		if head := body[:min(len(body), 1024)]; bytes.Contains(head, []byte("<svg")) {
+			hint = "a face is PNG or JPEG: an SVG may hold programs and fetch from elsewhere, and robots run neither"
+		}
+		return "", []schema.Problem{schema.Fault("", CodeUnknownMedia, "its bytes are of no kind that robots play or show, whatever it is called", hint)}
+	}
+	return media, nil
+}
+
+// outdatedBy lists the stories whose newest revision holds other bytes than a.
+func (s *shelf) outdatedBy(a Asset) []string {
+	var stories []string
+	for _, e := range s.live(KindStory) {
+		for _, f := range s.blobs[edition{key{KindStory, e.ID}, e.Rev}].Assets {
+			if f.Name == a.Name && f.Kind == a.Media.Kind() && f.SHA256 != a.SHA256 {
+				stories = append(stories, e.ID)
+			}
+		}
+	}
+	return stories
+}
+
+// Use is a published story that needs an asset by its name.
+type Use struct {
+	Story  string
+	Rev    int64
+	Newest bool     // it is the newest revision
+	Robots []string // that are wished to perform it
+}
+
+func (u Use) String() string {
+	text := fmt.Sprintf("story %s revision %d", u.Story, u.Rev)
+	if len(u.Robots) > 0 {
+		text += " of " + To(u.Robots, "")
+	}
+	return text
+}
+
+// Uses lists the published stories that need each asset, by its name: the newest
+// revisions, and older ones that robots perform.
+func Uses(rows Rows) (map[string][]Use, []schema.Problem) {
+	s, problems := newShelf(rows)
+	if problems != nil {
+		return nil, problems
+	}
+	return s.uses(), nil
+}
+
+func (s *shelf) uses() map[string][]Use {
+	all := map[string][]Use{}
+	for at, b := range s.blobs {
+		e := s.entries[at.key]
+		u := Use{Story: at.id, Rev: at.rev, Newest: !e.Deleted() && at.rev == e.Rev, Robots: s.holders(at.id, at.rev)}
+		if !u.Newest && len(u.Robots) == 0 {
+			continue
+		}
+		for _, f := range b.Assets {
+			all[f.Name] = append(all[f.Name], u)
+		}
+	}
+	for _, uses := range all {
+		slices.SortFunc(uses, func(a, b Use) int {
+			return cmp.Or(strings.Compare(a.Story, b.Story), cmp.Compare(a.Rev, b.Rev))
+		})
+	}
+	return all
+}
+
+// DeleteAsset takes a name back. It is refused while a published story uses it
+// that is the newest or that some robot performs.
+func DeleteAsset(rows Rows, name string, by By) (Changes, []schema.Problem) {
+	s, problems := newShelf(rows)
+	if problems != nil {
+		return Changes{}, problems
+	}
+	if _, known := s.assets[name]; !known {
+		return Changes{}, []schema.Problem{schema.Fault("", CodeNotFound, "there is no asset "+name, "")}
+	}
+	if uses := s.uses()[name]; len(uses) > 0 {
+		var who []string
+		for _, u := range uses {
+			who = append(who, u.String())
+		}
+		return Changes{}, []schema.Problem{schema.Fault("/name", CodeInUse, "the asset "+name+" is used by "+strings.Join(who, "; "), "publish these stories without it, and assign them again")}
+	}
+	delete(s.assets, name)
+	s.changes.Removed = []string{name}
+	s.note(by, "delete", "asset "+name, by.Why)
+	s.judgeNaming(name)
+	return s.changes, nil
+}
+
+// judgeNaming looks again at the drafts that may name an asset.
+func (s *shelf) judgeNaming(name string) {
+	touched := map[string]bool{}
+	for _, e := range s.live(KindAct) {
+		if a, problems := score.ParseAct(e.Draft); len(schema.Errors(problems)) == 0 && playsOrShows(a, name) {
+			s.judgeDraft(e)
+		}
+		if a, published := s.acts[e.ID]; published && playsOrShows(a, name) {
+			touched[e.ID] = true
+		}
+	}
+	for _, e := range s.live(KindStory) {
+		story, problems := score.ParseStory(e.Draft)
+		if len(problems) == 0 && slices.ContainsFunc(story.Acts, func(step score.Step) bool { return touched[step.Act] }) {
+			s.judgeDraft(e)
+		}
+	}
+}
+
+func playsOrShows(a score.Act, name string) bool {
+	return slices.ContainsFunc(a.Named(), func(n score.Named) bool { return n.Name == name })
+}
+
+// pins are the files that acts of a story name now, in a fixed order. What no
+// asset is called is a matter of the robots' own catalogues.
+func (s *shelf) pins(story score.Story) []score.Asset {
+	found := map[score.Named]score.Asset{}
+	for _, step := range story.Acts {
+		for _, n := range s.acts[step.Act].Named() {
+			n.Pointer = ""
+			if a, ok := s.assets[n.Name]; ok && a.Media.Kind() == n.Kind {
+				found[n] = score.Asset{Name: a.Name, Kind: n.Kind, SHA256: a.SHA256, Size: a.Size}
+			}
+		}
+	}
+	all := slices.Collect(maps.Values(found))
+	slices.SortFunc(all, func(a, b score.Asset) int {
+		return strings.Compare(string(a.Kind)+" "+a.Name, string(b.Kind)+" "+b.Name)
+	})
+	return all
+}
+
+// stillNamed are those of a revision's files that what is left of it still names.
+func stillNamed(files []score.Asset, left score.Story, acts map[string]score.Act) []score.Asset {
+	return slices.DeleteFunc(slices.Clone(files), func(f score.Asset) bool {
+		return !slices.ContainsFunc(left.Acts, func(step score.Step) bool {
+			return slices.ContainsFunc(acts[step.Act].Named(), func(n score.Named) bool { return n.Kind == f.Kind && n.Name == f.Name })
+		})
+	})
+}
+
+// nowhere warns of sounds and faces that are neither an asset nor known to any
+// robot that has told what it can do. Others may come, so it is no error.
+func (s *shelf) nowhere(a score.Act, pointer func(n score.Named) string) []schema.Problem {
+	var found []schema.Problem
+	for _, n := range a.Named() {
+		known := s.catalogue.Sounds
+		if n.Kind == score.AssetFace {
+			known = s.catalogue.Faces
+		}
+		if asset, ok := s.assets[n.Name]; known == nil || slices.Contains(known, n.Name) || ok && asset.Media.Kind() == n.Kind {
+			continue
+		}
+		hint := "put it as an asset of this name"
+		names := slices.Clone(known)
+		for _, asset := range s.assets {
+			if asset.Media.Kind() == n.Kind {
+				names = append(names, asset.Name)
+			}
+		}
+		slices.Sort(names)
+		if near := score.Closest(n.Name, slices.Compact(names)); near != "" {
+			hint += ", or write " + near
+		}
+		found = append(found, schema.Problem{Pointer: pointer(n), Severity: schema.SeverityWarning, Code: score.CodeNotInCatalogue,
+			Detail: fmt.Sprintf("no robot that is known has a %s %q, and there is no asset of this name", n.Kind, n.Name), Hint: hint})
+	}
+	return found
+}

@@ -1,0 +1,61 @@
+package library
+
+import (
+	"bytes"
+
+	"troupe/schema/score"
+)
+
+// Media is what a file holds, as its first bytes say.
+type Media string
+
+// The media that robots play and show. An SVG is none of them: it is a document
+// that may hold programs and fetch from elsewhere.
+const (
+	MediaWAV  Media = "audio/wav"
+	MediaOgg  Media = "audio/ogg"
+	MediaMP3  Media = "audio/mpeg"
+	MediaFLAC Media = "audio/flac"
+	MediaPNG  Media = "image/png"
+	MediaJPEG Media = "image/jpeg"
+)
+
+// Kind is what acts use it for.
+func (m Media) Kind() score.AssetKind {
+	switch m {
+	case MediaPNG, MediaJPEG:
+		return score.AssetFace
+	}
+	return score.AssetSound
+}
+
+// MediaOf looks at the first bytes of a file.
+func MediaOf(body []byte) (Media, bool) {
+	begins := func(text string) bool { return bytes.HasPrefix(body, []byte(text)) }
+	switch {
+	case begins("RIFF") && len(body) >= 12 && string(body[8:12]) == "WAVE":
+		return MediaWAV, true
+	case begins("OggS\x00"):
+		return MediaOgg, true
+	case begins("fLaC"):
+		return MediaFLAC, true
+	case begins("ID3") || isFrameOfMP3(body):
+		return MediaMP3, true
+	case begins("\x89PNG\r\n\x1a\n"):
+		return MediaPNG, true
+	case begins("\xff\xd8\xff"):
+		return MediaJPEG, true
+	}
+	return "", false
+}
+
+// isFrameOfMP3 reports whether body begins with the header of a frame of MPEG
+// layer III: eleven bits set, a version that exists, the layer, and a bit rate and
+// a sample rate that exist.
+func isFrameOfMP3(body []byte) bool {
+	if len(body) < 4 || body[0] != 0xff || body[1]&0xe0 != 0xe0 {
+		return false
+	}
+	version, layer, bitRate, sampleRate := body[1]>>3&3, body[1]>>1&3, body[2]>>4, body[2]>>2&3
+	return version != 1 && layer == 1 && bitRate != 0 && bitRate != 15 && sampleRate != 3
+}

@@ -1,0 +1,215 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"troupe/fleetd/library"
+	"troupe/schema"
+)
+
+// partBytes is how much of a file one row holds: what a blob may have.
+var partBytes = schema.TopicOf(schema.TopicBlob).MaxBytes
+
+const assetColumns = `SELECT a.name, a.sha256, f.size, f.media, a.changed_at, a.changed_by FROM assets a JOIN files f ON f.sha256 = a.sha256`
+
+func scanAsset(scan func(...any) error) (library.Asset, error) {
+	var a library.Asset
+	var changed int64
+	err := scan(&a.Name, &a.SHA256, &a.Size, &a.Media, &changed, &a.ChangedBy)
+	a.ChangedAt = timeOf(changed)
+	return a, err
+}
+
+// Assets lists the sounds and images by name.
+func (r reads) Assets(ctx context.Context) ([]library.Asset, error) {
+	all, err := list(ctx, r, scanAsset, assetColumns+" ORDER BY a.name")
+	if err != nil {
+		return nil, fmt.Errorf("list assets: %w", err)
+	}
+	return all, nil
+}
+
+// Asset finds a sound or an image by its name, or answers ErrNotFound.
+func (r reads) Asset(ctx context.Context, name string) (library.Asset, error) {
+	a, err := one(ctx, r, scanAsset, assetColumns+" WHERE a.name = $1", name)
+	if err != nil {
+		return a, fmt.Errorf("asset %s: %w", name, err)
+	}
+	return a, nil
+}
+
+// filesTotal is how many bytes all files have.
+func (r reads) filesTotal(ctx context.Context) (bytes int64, err error) {
+	if err := r.row(ctx, `SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM files`).Scan(&bytes); err != nil {
+		return 0, fmt.Errorf("measure the files: %w", err)
+	}
+	return bytes, nil
+}
+
+// File is the bytes of one digest, for one reader. It reads them part by part.
+type File struct {
+	SHA256 string
+	Size   int64
+	Media  library.Media
+
+	ctx  context.Context
+	from reads
+	at   int64
+	part int64 // that is in body, from 1; 0 = none
+	body []byte
+}
+
+// File finds the file of this digest, or answers ErrNotFound. It is read within
+// ctx.
+func (r reads) File(ctx context.Context, sha256 string) (*File, error) {
+	f, err := one(ctx, r, func(scan func(...any) error) (*File, error) {
+		f := &File{SHA256: sha256, ctx: ctx, from: r}
+		return f, scan(&f.Size, &f.Media)
+	}, `SELECT size, media FROM files WHERE sha256 = $1`, sha256)
+	if err != nil {
+		return nil, fmt.Errorf("file %s: %w", sha256, err)
+	}
+	return f, nil
+}
+
+// Read reads on.
+func (f *File) Read(b []byte) (int, error) {
+	if f.at >= f.Size {
+		return 0, io.EOF
+	}
+	part := f.at/int64(partBytes) + 1
+	if part != f.part {
+		err := f.from.row(f.ctx, `SELECT body FROM file_parts WHERE sha256 = $1 AND part = $2`, f.SHA256, part-1).Scan(&f.body)
+		if err != nil {
+			return 0, fmt.Errorf("read a part of file %s: %w", f.SHA256, found(err))
+		}
+		f.part = part
+	}
+	n := copy(b, f.body[min(int(f.at%int64(partBytes)), len(f.body)):])
+	if n == 0 && len(b) > 0 {
+		return 0, fmt.Errorf("read a part of file %s: %w", f.SHA256, io.ErrUnexpectedEOF)
+	}
+	f.at += int64(n)
+	return n, nil
+}
+
+// Seek goes elsewhere in the file.
+func (f *File) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += f.at
+	case io.SeekEnd:
+		offset += f.Size
+	}
+	if offset < 0 {
+		return f.at, fmt.Errorf("seek in file %s: %d is before its beginning", f.SHA256, offset)
+	}
+	f.at = offset
+	return f.at, nil
+}
+
+// putFiles keeps new bytes. Those that are there already stay as they are.
+func (t *Tx) putFiles(ctx context.Context, files []library.File, now time.Time) error {
+	for _, f := range files {
+		parts := (len(f.Body) + partBytes - 1) / partBytes
+		_, err := t.exec(ctx, `INSERT INTO files (sha256, size, parts, media, created_at) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (sha256) DO UPDATE SET created_at = excluded.created_at`, f.SHA256, len(f.Body), parts, string(f.Media), micros(now))
+		if err != nil {
+			return fmt.Errorf("keep file %s: %w", f.SHA256, err)
+		}
+		for i := range parts {
+			body := f.Body[i*partBytes : min((i+1)*partBytes, len(f.Body))]
+			if _, err := t.exec(ctx, `INSERT INTO file_parts (sha256, part, body) VALUES ($1, $2, $3) ON CONFLICT (sha256, part) DO NOTHING`, f.SHA256, i, body); err != nil {
+				return fmt.Errorf("keep a part of file %s: %w", f.SHA256, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (t *Tx) putAssets(ctx context.Context, c library.Changes) error {
+	for _, a := range c.Assets {
+		_, err := t.exec(ctx, `INSERT INTO assets (name, sha256, changed_at, changed_by) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (name) DO UPDATE SET sha256 = excluded.sha256, changed_at = excluded.changed_at, changed_by = excluded.changed_by`,
+			a.Name, a.SHA256, micros(a.ChangedAt), a.ChangedBy)
+		if err != nil {
+			return fmt.Errorf("name the asset %s: %w", a.Name, err)
+		}
+	}
+	for _, name := range c.Removed {
+		n, err := t.exec(ctx, `DELETE FROM assets WHERE name = $1`, name)
+		if err := expectOne(n, err, "the asset "+name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unneeded are the files that no name leads to and no published revision needs.
+const unneeded = `created_at < $1 AND NOT EXISTS (SELECT 1 FROM assets a WHERE a.sha256 = files.sha256)
+	AND NOT EXISTS (SELECT 1 FROM revision_files rf WHERE rf.sha256 = files.sha256)`
+
+// ForgetFiles removes the bytes that nothing leads to any more and that were put
+// before then, and says how many files.
+func (s *Store) ForgetFiles(ctx context.Context, then time.Time) (n int64, err error) {
+	err = s.Tx(ctx, func(tx *Tx) error {
+		if _, err := tx.exec(ctx, `DELETE FROM file_parts WHERE sha256 IN (SELECT sha256 FROM files WHERE `+unneeded+`)`, micros(then)); err != nil {
+			return err
+		}
+		n, err = tx.exec(ctx, `DELETE FROM files WHERE `+unneeded, micros(then))
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("tidy the files: %w", err)
+	}
+	return n, nil
+}
+
+// ToldBlob notes that the broker has a blob, told by another way than the outbox.
+func (s *Store) ToldBlob(ctx context.Context, sha256 string) error {
+	err := s.batch(ctx, func(tx *Tx) error { return tx.toldBlob(ctx, sha256) })
+	if err != nil {
+		return fmt.Errorf("note a blob: %w", err)
+	}
+	return nil
+}
+
+func (t *Tx) toldBlob(ctx context.Context, sha256 string) error {
+	_, err := t.exec(ctx, `INSERT INTO told_blobs (sha256, unused_at) VALUES ($1, 0) ON CONFLICT (sha256) DO UPDATE SET unused_at = 0`, sha256)
+	return err
+}
+
+// ForgetBlobs has the broker forget the blobs that no wish has needed since then,
+// through the outbox, and says how many. Which are needed it counts over the
+// wishes of all robots; that one is needed no more it notes as of now.
+func (s *Store) ForgetBlobs(ctx context.Context, then, now time.Time) (n int, err error) {
+	err = s.Tx(ctx, func(tx *Tx) error {
+		if _, err := tx.exec(ctx, `UPDATE told_blobs SET unused_at = 0 WHERE unused_at > 0 AND sha256 IN (SELECT sha256 FROM wished_blobs)`); err != nil {
+			return err
+		}
+		if _, err := tx.exec(ctx, `UPDATE told_blobs SET unused_at = $1 WHERE unused_at = 0 AND sha256 NOT IN (SELECT sha256 FROM wished_blobs)`, micros(now)); err != nil {
+			return err
+		}
+		old, err := list(ctx, tx.reads, func(scan func(...any) error) (sha string, err error) { return sha, scan(&sha) },
+			`SELECT sha256 FROM told_blobs WHERE unused_at > 0 AND unused_at <= $1 ORDER BY sha256`, micros(then))
+		if err != nil {
+			return err
+		}
+		if _, err := tx.exec(ctx, `DELETE FROM told_blobs WHERE unused_at > 0 AND unused_at <= $1`, micros(then)); err != nil {
+			return err
+		}
+		messages := make([]library.Message, len(old))
+		for i, sha := range old {
+			messages[i] = library.Message{Topic: schema.TopicBlob, Target: sha, Remove: true}
+		}
+		n = len(old)
+		return tx.post(ctx, messages, now)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("tidy the blobs: %w", err)
+	}
+	return n, nil
+}
