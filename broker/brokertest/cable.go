@@ -85,6 +85,19 @@ func (c *Cable) Deafen(topics func(topic string) bool) {
 	}
 }
 
+// forgetID is the packet id of an UNSUBSCRIBE that no client sent.
+const forgetID = 0xfffe
+
+// Forget has the broker lose a subscription of the connections that stand. Their
+// clients learn nothing of it.
+func (c *Cable) Forget(filter string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.ends {
+		_, _ = e.Conn.Write(Packet(packetUnsubscribe, str([]byte{forgetID >> 8, forgetID & 0xff}, filter))) // who is gone has nothing to lose
+	}
+}
+
 // Swallow takes what is sent over the connections that stand, and brings it
 // nowhere.
 func (c *Cable) Swallow() {
@@ -141,7 +154,7 @@ func (e *cableEnd) Read(b []byte) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if first&0xf0 == packetPublish && e.held(first, body) {
+		if first&0xf0 == packetPublish && e.held(first, body) || first == packetUnsuback && bytes.Equal(body, []byte{forgetID >> 8, forgetID & 0xff}) {
 			continue
 		}
 		e.travel()

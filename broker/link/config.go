@@ -13,7 +13,8 @@
 //   - States and messages reach the user on one goroutine, in order: up comes
 //     before the first message of its session, down after the last.
 //   - Up is proven again when nothing arrives for long: a broker may lose
-//     subscriptions and go on answering pings. A deaf connection is made anew.
+//     subscriptions and go on answering pings. A deaf connection is made anew, and
+//     single subscriptions are asked for again.
 //   - A PUBACK is a hint, not a proof. Whoever must know asks the other side.
 package link
 
@@ -46,6 +47,10 @@ type Message struct {
 type Subscription struct {
 	Filter string
 	QoS    byte
+	// Renew asks for it again from time to time, in case the broker has lost it: from
+	// outside that cannot be told from silence. What the broker keeps there is then
+	// brought again, so it is for topics where little or nothing is kept.
+	Renew bool
 }
 
 // Phase is where a link stands.
@@ -111,6 +116,7 @@ type Config struct {
 	// Quiet is how long nothing need arrive before a link with a presence tests
 	// its ears: the presence is published again and has to come back. 15 s.
 	Quiet        time.Duration
+	Renewal      time.Duration // 1 min between askings for subscriptions that are to be renewed
 	WriteTimeout time.Duration // 3 s without progress
 	BackoffMin   time.Duration // 500 ms; waits between attempts are drawn at random
 	BackoffMax   time.Duration // 10 s
@@ -147,6 +153,7 @@ func (c *Config) complete() error {
 	def(&c.KeepAlive, 10*time.Second)
 	def(&c.ConnectTimeout, 5*time.Second)
 	def(&c.Quiet, 15*time.Second)
+	def(&c.Renewal, time.Minute)
 	def(&c.WriteTimeout, 3*time.Second)
 	def(&c.BackoffMin, 500*time.Millisecond)
 	def(&c.BackoffMax, 10*time.Second)

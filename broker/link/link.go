@@ -237,6 +237,8 @@ func (l *Link) keep(ctx context.Context) {
 func (l *Link) watch(ctx context.Context, s *session) error {
 	ears := newEars(s)
 	defer ears.stop()
+	renewal := time.NewTicker(l.cfg.Renewal)
+	defer renewal.Stop()
 	for {
 		select {
 		case <-s.ended:
@@ -246,6 +248,8 @@ func (l *Link) watch(ctx context.Context, s *session) error {
 			l.now.Store(nil)
 			s.close(why)
 			return why
+		case <-renewal.C:
+			s.renew()
 		case <-ears.timer.C:
 			if deaf := ears.test(); deaf != nil {
 				l.now.Store(nil)

@@ -54,7 +54,8 @@ type session struct {
 // token once.
 type parcel struct {
 	Message
-	sent chan mqtt.Token
+	sent  chan mqtt.Token
+	renew bool // no message: the subscriptions that are to be renewed
 }
 
 func newSession(cfg *Config, sink *dispatcher) *session {
@@ -364,6 +365,10 @@ func (s *session) write() {
 }
 
 func (s *session) send(p parcel) {
+	if p.renew {
+		s.subscribeAgain()
+		return
+	}
 	tok := s.client.Publish(p.Topic, p.QoS, p.Retain, p.Payload)
 	if p.sent != nil {
 		p.sent <- tok

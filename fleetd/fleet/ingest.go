@@ -32,7 +32,9 @@ func subscriptions(ns schema.Namespace, name string) []link.Subscription {
 		{schema.TopicFleetStopCmd, []string{"+"}},
 		{schema.TopicNotice, []string{name}},
 	} {
-		out = append(out, link.Subscription{Filter: ns.Topic(t.kind, t.params...), QoS: schema.TopicOf(t.kind).QoS})
+		row := schema.TopicOf(t.kind)
+		// Documents are many, and brought again with each asking.
+		out = append(out, link.Subscription{Filter: ns.Topic(t.kind, t.params...), QoS: row.QoS, Renew: !row.Retain})
 	}
 	return out
 }

@@ -30,23 +30,40 @@ func (p *post) config(c Config) link.Config {
 		Name: p.id, ClientID: p.id, Password: c.Password,
 		Will:     func(session string) link.Message { return p.presence(brain.WillOf(session, p.boot)) },
 		Presence: func(session string) link.Message { return p.presence(p.online(session)) },
-		Subscribe: []link.Subscription{
-			{Filter: p.ns.Topic(schema.TopicCmd, p.id, "+", "+", "+"), QoS: 1},
-			{Filter: p.ns.Topic(schema.TopicDesiredStop, p.id), QoS: 1},
-			{Filter: p.ns.Topic(schema.TopicFleetStop), QoS: 1},
-			{Filter: p.ns.Topic(schema.TopicFleetStopCmd, "+"), QoS: 1},
-			{Filter: p.ns.Topic(schema.TopicDesiredStory, p.id), QoS: 1},
-			{Filter: p.ns.Topic(schema.TopicDesiredConfig, p.id), QoS: 1},
-			{Filter: p.ns.Topic(schema.TopicDesiredMode, p.id), QoS: 1},
-			{Filter: p.ns.Topic(schema.TopicDesiredActivities, p.id), QoS: 1},
-			{Filter: p.ns.Topic(schema.TopicDesiredPlaces, p.id), QoS: 1},
-			{Filter: p.ns.Topic(schema.TopicFleetPresence), QoS: 1},
-			{Filter: p.ns.Topic(schema.TopicFleetHeartbeat, "+"), QoS: 0},
-			{Filter: p.ns.Topic(schema.TopicNotice, p.id), QoS: 1},
-		},
+		Subscribe: p.subscriptions(),
 		OnMessage: p.arrived, OnState: p.state, Urgent: p.urgent,
 		Logger: p.log,
 	}
+}
+
+// subscriptions are what the robot hears. A broker that lost one would otherwise
+// have a robot that looks well and obeys nobody; so what is no document is asked
+// for again, and so is what holds a stop.
+func (p *post) subscriptions() (all []link.Subscription) {
+	for _, t := range []struct {
+		kind   schema.TopicKind
+		params []string
+	}{
+		{schema.TopicCmd, []string{p.id, "+", "+", "+"}},
+		{schema.TopicDesiredStop, []string{p.id}},
+		{schema.TopicFleetStop, nil},
+		{schema.TopicFleetStopCmd, []string{"+"}},
+		{schema.TopicDesiredStory, []string{p.id}},
+		{schema.TopicDesiredConfig, []string{p.id}},
+		{schema.TopicDesiredMode, []string{p.id}},
+		{schema.TopicDesiredActivities, []string{p.id}},
+		{schema.TopicDesiredPlaces, []string{p.id}},
+		{schema.TopicFleetPresence, nil},
+		{schema.TopicFleetHeartbeat, []string{"+"}},
+		{schema.TopicNotice, []string{p.id}},
+	} {
+		row := schema.TopicOf(t.kind)
+		all = append(all, link.Subscription{
+			Filter: p.ns.Topic(t.kind, t.params...), QoS: row.QoS,
+			Renew: !row.Retain || t.kind == schema.TopicDesiredStop || t.kind == schema.TopicFleetStop,
+		})
+	}
+	return all
 }
 
 func (p *post) online(session string) *schema.Presence {

@@ -326,3 +326,40 @@ func TestTheStateTellsBudgetPolicyAndLastOutageOfTheLink(t *testing.T) {
 		s.shutDown()
 	})
 }
+
+// A broker may lose one subscription and bring everything else: heartbeats, the
+// robot's own presence. Such a robot looks well, and a stop would not reach it.
+func TestARobotWhoseCommandsTheBrokerHasForgottenIsNotLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t)
+		line := &brokertest.Cable{To: s.broker.Dial}
+		s.boot(func(c *Config) { c.Dial = line.Dial })
+		s.mode(schema.ModeMnl)
+		session := s.presence("online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline }).Session
+		held := `{"rev":1,"authority":"desk","stops":[{"id":"s1","level":"stop","by":"ann","since":"2026-01-01T00:00:00.000Z"}],"ts":"2026-01-01T00:00:00.000Z"}`
+		for _, filter := range []string{"troupe/v1/robots/r1/cmd/+/+/+", "troupe/v1/robots/r1/desired/stop"} {
+			line.Forget(filter)
+		}
+		synctest.Wait()
+		s.desk.Retain("troupe/v1/robots/r1/desired/stop", held)
+		s.op.Publish("troupe/v1/robots/r1/cmd/op1/sys/ping", "lost")
+		synctest.Wait()
+		if acks := s.op.Inbox("troupe/v1/robots/r1/ack/op1"); len(acks) > 0 {
+			t.Fatalf("the broker has forgotten nothing: %v", acks)
+		}
+		time.Sleep(time.Minute)
+		s.state("the stop", func(d schema.State) bool { return len(d.Safety.Latches) == 1 && d.Safety.Latches[0].ID == "s1" })
+		s.must("sys/ping", "")
+		s.op.Inbox("troupe/v1/robots/r1/#")
+		time.Sleep(5 * time.Minute)
+		for _, m := range s.op.Inbox("troupe/v1/robots/r1/#") {
+			if p, _ := schema.Decode[schema.Presence](m.Payload); p.Session != "" && p.Session != session {
+				t.Errorf("it connected anew: %v", m)
+			}
+			if strings.Contains(m.Topic, "/reported/") || strings.Contains(m.Topic, "/ack/") {
+				t.Errorf("asking again makes it say %v", m)
+			}
+		}
+		s.shutDown()
+	})
+}
