@@ -271,8 +271,8 @@ type Ack struct {
 	Dup          bool    `json:"dup,omitzero"`           // the answer to an earlier copy, sent again
 	UncheckedAge bool    `json:"unchecked_age,omitzero"` // the robot could not judge how old the command was
 	Progress     *int    `json:"progress,omitzero"`      // 0-100, with IN_PROGRESS where it can be told
-	EtaMS        int64   `json:"eta_ms,omitzero"`
-	Lease        *Lease  `json:"lease,omitzero"` // control granted, or who else holds it
+	EtaMS        int64   `json:"eta_ms,omitzero"`        // how long it still takes, with IN_PROGRESS where that is known
+	Lease        *Lease  `json:"lease,omitzero"`         // control granted, or who else holds it
 }
 
 // Lease is control of a robot in one client's hand. Its id is told to its holder

@@ -156,7 +156,9 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 		g.remark(c, e, schema.ReasonOverloaded, pk.TopicName, why)
 		return pk, packets.CodeSuccessIgnore
 	}
+	must := v.Urgent
 	if pk.TopicName == g.revoked.topic {
+		must = true // it holds from here on; that it is not kept would be no refusal, and a lie to who asks for it
 		if why := g.revoke(cl, pk.Payload); why != "" {
 			g.refuse(cl, c, forbidden, schema.ReasonBadRequest, pk.TopicName, why)
 			return pk, packets.CodeSuccessIgnore
@@ -166,7 +168,7 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 		pk.FixedHeader.Retain = false
 		g.remark(c, eventOf(v.Reason), v.Reason, pk.TopicName, v.Detail)
 	}
-	if pk.FixedHeader.Retain && !g.kept.keeping(pk.TopicName, len(pk.Payload), v.Urgent) {
+	if pk.FixedHeader.Retain && !g.kept.keeping(pk.TopicName, len(pk.Payload), must) {
 		g.remark(c, noSpace, schema.ReasonNoSpace, pk.TopicName, fmt.Sprintf("%d MiB of documents are kept, and no more", g.kept.most>>20))
 		return pk, packets.CodeSuccessIgnore
 	}

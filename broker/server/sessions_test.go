@@ -150,11 +150,19 @@ func TestDocumentsBeyondTheRoomForThemAreRefused(t *testing.T) {
 		t.Errorf("%d of 5 documents that hold stops are kept", len(ms))
 	}
 	stops("")
+	// So is who was revoked: it holds from when it came, and who asks must find it.
+	list := `{"rev":1,"authority":"desk","names":["` + strings.TrimSuffix(strings.Repeat(strings.Repeat("a", 60)+`","`, 600), `","`) + `"],"serials":[],"ts":"2026-05-17T09:30:00.000Z"}`
+	desk.Retain("troupe/v1/fleet/revoked", list)
+	asks := b.Client(t, "admin", brokertest.WithID("admin.asks"))
+	asks.Subscribe("troupe/v1/fleet/revoked")
+	if m := asks.Expect("troupe/v1/fleet/revoked"); string(m.Payload) != list {
+		t.Errorf("kept is %s", m.Payload)
+	}
 	// A robot's presence is told however full it is, and what goes makes room.
 	b.Client(t, "r1").Retain(r1+"presence", online)
 	desk.Retain(blob(0), "")
 	desk.Retain(blob(7), "again")
-	if s := b.Status(); s["retained_bytes"] != int64(4*200<<10+len(online)+len("again")) {
+	if s := b.Status(); s["retained_bytes"] != int64(4*200<<10+len(list)+len(online)+len("again")) {
 		t.Errorf("%d bytes are said to be kept", s["retained_bytes"])
 	}
 }

@@ -210,6 +210,9 @@ func ackLine(to string, a schema.Ack) string {
 	if a.Progress != nil {
 		line += fmt.Sprintf(" %d%%", *a.Progress)
 	}
+	if a.EtaMS > 0 {
+		line += fmt.Sprintf(" eta %d ms", a.EtaMS)
+	}
 	if a.Dup {
 		line += " again"
 	}

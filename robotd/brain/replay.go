@@ -105,7 +105,7 @@ func (t *turn) replaying() {
 		t.do(Publish{Topic: schema.TopicEvent, Payload: r.events[0]})
 		r.events, r.due = r.events[1:], t.now.Mono+replayEvery
 		share := 100 * (r.total - len(r.events)) / r.total
-		t.asking(request.Outcome{Key: r.key, Status: schema.StatusInProgress, Progress: &share})
+		t.asking(request.Outcome{Key: r.key, Status: schema.StatusInProgress, Progress: &share, Left: time.Duration(len(r.events)) * replayEvery})
 	}
 	if len(r.events) == 0 {
 		t.endReplay(reply{Status: schema.StatusSucceeded, Detail: t.replayed()})

@@ -94,7 +94,7 @@ func (s *State) outcome(now Now, o Outcome, out []Effect) []Effect {
 	e.stateSeq, e.current, e.lease = o.StateSeq, o.Current, o.Lease
 	if !o.Status.Final() {
 		if o.Progress != nil {
-			e.progress = o.Progress
+			e.progress, e.left = o.Progress, o.Left
 		}
 		if !e.take(OnBegun) {
 			return out
@@ -201,7 +201,7 @@ func (s *State) interim(now Now, e *entry, status schema.Status, out []Effect) [
 	a := ack(e.rec.Verb, e.rec.ID, Answer{Status: status, UncheckedAge: e.rec.Answer.UncheckedAge})
 	a.StateSeq, a.Current = e.stateSeq, e.current
 	if e.interim = status; status == schema.StatusInProgress {
-		a.Progress = e.progress
+		a.Progress, a.EtaMS = e.progress, e.left.Milliseconds()
 	}
 	s.last = schema.LastRequest{ID: e.rec.ID, Client: e.rec.Client, Verb: e.rec.Verb, Word: e.rec.Word, Status: status}
 	return append(out, Tell{Client: e.rec.Client, Ack: a})

@@ -22,6 +22,7 @@ type entry struct {
 	tellAt   time.Duration // the next ACCEPTED or IN_PROGRESS
 	interim  schema.Status // the newest that was told before the final one
 	progress *int
+	left     time.Duration
 	stateSeq int64
 	current  *schema.Now
 	lease    *schema.Lease

@@ -120,6 +120,7 @@ type (
 		Detail   string
 		Pointer  string
 		Progress *int          // 0-100, of one that goes on
+		Left     time.Duration // how long it still takes; 0 = nobody can say
 		StateSeq int64         // the state document that shows the effect
 		Current  *schema.Now   // where the robot stands
 		Lease    *schema.Lease // control that was given, or who else has it

@@ -1,0 +1,46 @@
+package brain
+
+import (
+	"testing"
+
+	"troupe/robotd/latch"
+	"troupe/schema"
+)
+
+func TestWhoHasEventsToldAgainLearnsHowLongItTakes(t *testing.T) {
+	r := newRig(t)
+	var told []schema.Ack
+	r.sent = func(p Publish) {
+		if a, problems := schema.Decode[schema.Ack](p.Payload); p.Topic == schema.TopicAck && len(problems) == 0 {
+			told = append(told, a)
+		}
+	}
+	r.boot()
+	r.give(Connected{Session: "s"})
+	for rev := range int64(100) { // held and released, each an event
+		doc := latch.Document{From: latch.Robot, Rev: rev + 1, Authority: "desk"}
+		if rev%2 == 0 {
+			doc.Stops = []schema.StopLatch{{ID: "a", Level: schema.StopStop}}
+		}
+		r.give(Stopped{Document: doc})
+	}
+	began := r.now
+	r.give(Command{Client: "op1", Group: "sys", Verb: "replay", Payload: []byte(`{"id":"r","args":{"from":1}}`)})
+	said := false
+	for len(told) == 0 || !told[len(told)-1].Status.Final() {
+		was := len(told)
+		if r.until(r.now + replayEvery); r.now-began > 1000*replayEvery {
+			t.Fatal("the replay does not end")
+		}
+		if len(told) > was && told[len(told)-1].Status == schema.StatusInProgress {
+			said = true
+			left := int64(len(r.s.replay.events)) * replayEvery.Milliseconds()
+			if eta := told[len(told)-1].EtaMS; eta < left || eta > left+2*replayEvery.Milliseconds() {
+				t.Errorf("%d events are left, and it is said to take another %d ms", len(r.s.replay.events), eta)
+			}
+		}
+	}
+	if !said || told[len(told)-1].EtaMS != 0 {
+		t.Errorf("it told %+v", told)
+	}
+}
