@@ -40,7 +40,8 @@ const mosquittoHead = `# Who may say and hear what, for Mosquitto's acl_file. Ma
 # Mosquitto does not do what a list of topics cannot say: it tells no sender that
 # something was refused, it keeps a command that was sent with the retain flag
 # (robots refuse it), it limits no rate, it does not hold clients to their own
-# client id, and it lets the desk write, not only empty, documents of robots.
+# client id, it lets the desk write, not only empty, documents of robots, and it
+# sends any will that its owner could have said himself.
 `
 
 // mosquittoRules are "read FILTER" and "write FILTER", each once.

@@ -164,21 +164,19 @@ func outranks(k schema.TopicKind) bool {
 }
 
 // JudgeWill decides about a will when it is left, since the server asks nobody
-// when it sends it. A robot's will says that the robot is lost and nothing else.
-// Of commands only a stop is left: a lost connection is nobody's wish that a robot
-// moves.
+// when it sends it. Whatever the role, a will says that its sender is lost, or it
+// is a live stop: a lost connection is nobody's wish that a robot moves, and no
+// document is newer for it. The documents that hold stops are none of it, for they
+// release as well: what is not in them.
 func (r *Rights) JudgeWill(w Publish) Verdict {
 	v := r.Judge(w)
 	if v.Do == Strip {
 		v.Do = Refuse
 	}
 	row, params, _ := r.ns.Match(w.Topic)
-	switch {
-	case v.Do != Pass:
-	case r.id.Role == schema.RoleRobot && row.Kind != schema.TopicPresence:
-		return refusal(schema.ReasonForbidden, "a robot's will belongs on its presence")
-	case row.Kind == schema.TopicTeleop, row.Kind == schema.TopicCmd && !stops(row, params):
-		return refusal(schema.ReasonForbidden, "of all commands only a stop may be left as a will")
+	presence := (row.Kind == schema.TopicPresence || row.Kind == schema.TopicFleetPresence) && w.Size > 0 && r.mayPublish(row, params)
+	if v.Do == Pass && !presence && !stops(row, params) {
+		return refusal(schema.ReasonForbidden, "a will may only say that its sender is lost, or stop robots")
 	}
 	return v
 }

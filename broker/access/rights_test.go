@@ -160,10 +160,25 @@ func TestNobodysLostConnectionSetsARobotGoing(t *testing.T) {
 		id, m := whoever.Draw(t, "who"), message(t)
 		row, at, _ := ns.Match(m.Topic)
 		verb, _ := schema.VerbOf(at.Group, at.Verb)
-		if v := Compile(id, ns).JudgeWill(m); v.Do == Pass && (row.Kind == schema.TopicTeleop || row.Kind == schema.TopicCmd && verb.Class != schema.ClassStop) {
+		presence := m.Size > 0 && (row.Kind == schema.TopicPresence && id.Role == schema.RoleRobot && at.RID == id.Name || row.Kind == schema.TopicFleetPresence)
+		stop := row.Kind == schema.TopicFleetStopCmd || row.Kind == schema.TopicCmd && verb.Class == schema.ClassStop
+		switch v := Compile(id, ns).JudgeWill(m); {
+		case v.Do == Strip:
+			t.Fatalf("%+v by %+v: nobody strips a will", m, id)
+		case v.Do == Pass && !presence && !stop:
 			t.Fatalf("%+v by %+v: %+v", m, id, v)
 		}
 	})
+	for _, role := range []schema.Role{schema.RoleFleetd, schema.RoleAdmin} {
+		for _, row := range schema.Topics {
+			m := Publish{Topic: filterOf(ns, row, schema.Grant{Own: "cid"}, "me"), Retain: row.Retain, Size: 100}
+			m.Topic = strings.ReplaceAll(m.Topic, "+", "r1")
+			want := row.Kind == schema.TopicFleetPresence || row.Kind == schema.TopicFleetStopCmd
+			if v := rights(role, "me").JudgeWill(m); (v.Do == Pass) != want {
+				t.Errorf("a will of %s on %s: %+v", role, m.Topic, v)
+			}
+		}
+	}
 	for _, verb := range schema.Verbs {
 		m := Publish{Topic: ns.Topic(schema.TopicCmd, "r1", "me", verb.Group, verb.Name)}
 		want := Refuse

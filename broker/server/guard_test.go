@@ -259,6 +259,12 @@ func TestWillsThatAreRefused(t *testing.T) {
 		{"op1", brokertest.Message{Topic: r1 + "cmd/op1/mode/set", QoS: 1, Retain: true}, false},
 		{"op1", brokertest.Message{Topic: r1 + "cmd/op1/safety/enable", QoS: 1}, false},
 		{"admin", brokertest.Message{Topic: r1 + "cmd/admin/mode/set", QoS: 1}, false},
+		{"op1", brokertest.Message{Topic: "troupe/v1/fleet/cmd/op1/stop", QoS: 1}, true},
+		{"admin", brokertest.Message{Topic: r1 + "desired/mode", QoS: 1, Retain: true}, false},
+		{"fleetd", brokertest.Message{Topic: r1 + "desired/story", QoS: 1, Retain: true}, false},
+		{"fleetd", brokertest.Message{Topic: "troupe/v1/fleet/stop", QoS: 1, Retain: true}, false}, // it may release as well
+		{"fleetd", brokertest.Message{Topic: "troupe/v1/fleet/revoked", QoS: 1, Retain: true}, false},
+		{"fleetd", brokertest.Message{Topic: "troupe/v1/fleet/heartbeat/fleetd"}, false},
 	} {
 		c.will.Payload = []byte("x")
 		id := c.name
