@@ -145,13 +145,12 @@ func (a *Args) field(name string) any {
 	return nil
 }
 
-// set stores one argument; the names are those of the verb table.
-func (a *Args) set(arg Arg, raw jsontext.Value, pointer string) (Problem, bool) {
+// set stores one argument of a verb, which may be a stop; the names are those of
+// the verb table.
+func (a *Args) set(arg Arg, raw jsontext.Value, pointer string, stop bool) (Problem, bool) {
 	var c checks
 	if arg.Type == ArgAny {
-		if len(raw) > MaxWord {
-			c.add(pointer, "too_long", fmt.Sprintf("at most %d bytes", MaxWord), "")
-		}
+		c.bounded(arg.Type, pointer, string(raw))
 		a.Echo = string(raw)
 		return c.first()
 	}
@@ -170,18 +169,11 @@ func (a *Args) set(arg Arg, raw jsontext.Value, pointer string) (Problem, bool) 
 			c.add(pointer, "out_of_range", fmt.Sprintf("%d is not between 1 and 2^53", *f), arg.Purpose)
 		}
 	case *ModeID:
-		c.readWord(raw, pointer, (*string)(f))
+		c.text(arg.Type, raw, pointer, stop, (*string)(f))
 	case *string:
-		c.readWord(raw, pointer, f)
+		c.text(arg.Type, raw, pointer, stop, f)
 	}
 	return c.first()
-}
-
-func (c *checks) readWord(raw jsontext.Value, pointer string, into *string) {
-	c.read(raw, pointer, into)
-	if len(*into) > MaxWord {
-		c.add(pointer, "too_long", fmt.Sprintf("at most %d bytes", MaxWord), "")
-	}
 }
 
 func (c checks) first() (Problem, bool) {

@@ -15,7 +15,8 @@ type Caps struct {
 	Labels       map[string]string `json:"labels,omitempty"`
 	Handlers     []string          `json:"handlers"`
 	Interrupters []string          `json:"interrupters"`
-	Notes        []string          `json:"notes"` // what a person must know, such as what a stop is not
+	Notes        []string          `json:"notes"`              // what a person must know, such as what a stop is not
+	Truncated    bool              `json:"truncated,omitzero"` // over the limit: labels and the ends of long lists left out
 }
 
 // CapsRobot identifies the body.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,12 +17,12 @@ type Request struct {
 	ID    string `json:"id,omitempty"` // 1-64 of [A-Za-z0-9._:-]; without one nothing is deduplicated
 	TS    Time   `json:"ts,omitzero"`  // leave it out if the clock is not the fleet's
 	TTLMS int64  `json:"ttl_ms,omitzero"`
-	By    string `json:"by,omitempty"` // the person, for the audit
-	Why   string `json:"why,omitempty"`
-	Batch string `json:"batch,omitempty"` // common to the commands of one fleet request
+	By    string `json:"by,omitempty" jsonschema:"maxLength=256"` // the person, for the audit; this and the other texts: printable, at most MaxWord bytes
+	Why   string `json:"why,omitempty" jsonschema:"maxLength=256"`
+	Batch string `json:"batch,omitempty" jsonschema:"maxLength=256"` // common to the commands of one fleet request
 	// Session and Seq order the commands of one sender: within a session and a
 	// group of verbs a seq that is not above the last one taken is refused.
-	Session string       `json:"session,omitempty"`
+	Session string       `json:"session,omitempty" jsonschema:"maxLength=256"`
 	Seq     int64        `json:"seq,omitzero"`
 	If      Precondition `json:"if,omitzero"`
 	Args    Args         `json:"-"`
@@ -61,9 +59,6 @@ func (p Precondition) Unmet(is Precondition) (Problem, bool) {
 	return Problem{}, false
 }
 
-// MaxWord bounds a bare word and every string argument, in bytes.
-const MaxWord = 256
-
 // DecodeRequest reads the payload of a command topic for verb v. With problems
 // the request is a refusal: only its ID, if one could be read, may be used, so
 // that the answer finds its question.
@@ -81,11 +76,14 @@ func DecodeRequest(v Verb, payload []byte) (Request, []Problem) {
 
 func (v Verb) decodeWord(word string) (Request, []Problem) {
 	var r Request
-	if len(word) > MaxWord {
+	if v.Class == ClassStop {
+		word = Legible(word)
+	}
+	if len(v.Args) > 0 && v.Args[0].Type != ArgText && len(word) > MaxWord {
 		return r, []Problem{Fault("", "too_long", fmt.Sprintf("a bare word has at most %d bytes", MaxWord), "send JSON: {\"args\":{...}}")}
 	}
-	if !utf8.ValidString(word) || strings.IndexFunc(word, unicode.IsControl) >= 0 {
-		return r, []Problem{Fault("", "syntax", "the payload is neither JSON nor a printable word", "send a word such as ato, or a JSON object")}
+	if !Printable(word) {
+		return r, []Problem{Fault("", "syntax", "the payload is neither JSON nor a printable word", "send a word such as ato, or a JSON object, without a byte order mark")}
 	}
 	if len(v.Args) == 0 {
 		return r, []Problem{Fault("", "unknown_argument", v.ID()+" takes no argument", "send an empty payload")}
@@ -98,7 +96,7 @@ func (v Verb) decodeWord(word string) (Request, []Problem) {
 	if first.Type == ArgInteger || first.Type == ArgBoolean || first.Type == ArgNumber {
 		text = []byte(word)
 	}
-	if p, bad := r.Args.set(first, text, "/args/"+first.Name); bad {
+	if p, bad := r.Args.set(first, text, "/args/"+first.Name, v.Class == ClassStop); bad {
 		return r, []Problem{p}
 	}
 	return r, v.lacking(map[string]bool{first.Name: true})
@@ -132,13 +130,13 @@ func (v Verb) decodeObject(payload []byte) (Request, []Problem) {
 				c.add("/ttl_ms", "out_of_range", fmt.Sprintf("a time to live is 1 to %d ms", MaxTTL.Milliseconds()), "leave it out for the verb's own")
 			}
 		case "by":
-			c.read(raw, "/by", &r.By)
+			c.text(ArgString, raw, "/by", v.Class == ClassStop, &r.By)
 		case "why":
-			c.read(raw, "/why", &r.Why)
+			c.text(ArgString, raw, "/why", v.Class == ClassStop, &r.Why)
 		case "batch":
-			c.read(raw, "/batch", &r.Batch)
+			c.text(ArgString, raw, "/batch", v.Class == ClassStop, &r.Batch)
 		case "session":
-			c.read(raw, "/session", &r.Session)
+			c.text(ArgString, raw, "/session", v.Class == ClassStop, &r.Session)
 		case "seq":
 			c.read(raw, "/seq", &r.Seq)
 			c.atLeast("/seq", r.Seq, 1)
@@ -171,7 +169,7 @@ func (v Verb) decodeArgs(a *Args, raw jsontext.Value) []Problem {
 			switch {
 			case ok:
 				given[name] = true
-				if p, bad := a.set(arg, value, "/args/"+name); bad {
+				if p, bad := a.set(arg, value, "/args/"+name, v.Class == ClassStop); bad {
 					c = append(c, p)
 				}
 			case !strings.HasPrefix(name, "x_"):
@@ -212,8 +210,13 @@ func (v Verb) argHint() string {
 	return "it takes " + strings.Join(names, ", ")
 }
 
-// read decodes one member into a pointer, or adds the problem.
+// read decodes one member into a pointer, or adds the problem. A null says
+// nothing, and what it would leave out may be what a sender counts upon.
 func (c *checks) read(raw jsontext.Value, pointer string, into any) {
+	if raw.Kind() == 'n' {
+		c.add(pointer, "bad_type", "a null does not fit here", "leave it out, or say what it is")
+		return
+	}
 	if err := json.Unmarshal(raw, into); err != nil {
 		p := problemOf(err)
 		p.Pointer = pointer + p.Pointer
@@ -225,6 +228,10 @@ func (c *checks) read(raw jsontext.Value, pointer string, into any) {
 // worse than a refusal. So a member that says nothing is one, too.
 func (c *checks) readCondition(raw jsontext.Value, into *Precondition) {
 	const hint = "it takes mode, state_seq, session, story_rev"
+	if raw.Kind() == 'n' {
+		c.add("/if", "bad_type", "a null does not fit here", "leave it out, or say what has to hold")
+		return
+	}
 	if err := json.Unmarshal(raw, into, json.RejectUnknownMembers(true)); err != nil {
 		p := problemOf(err)
 		p.Pointer = "/if" + p.Pointer

@@ -40,7 +40,8 @@ type ReportedConfig struct {
 	Detail        string                    `json:"detail,omitempty"`
 	Applied       map[string]jsontext.Value `json:"applied"`
 	Rejected      []RejectedKey             `json:"rejected"`
-	RestartNeeded []string                  `json:"restart_needed"` // kept, and in force after the next start
+	RestartNeeded []string                  `json:"restart_needed"`     // kept, and in force after the next start
+	Truncated     bool                      `json:"truncated,omitzero"` // over the limit: details, then values left out
 }
 
 // RejectedKey is one key that was not applied, and why.

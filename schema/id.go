@@ -67,6 +67,24 @@ func ValidSHA256(s string) bool {
 	return true
 }
 
+// ValidUUID reports whether s is a UUID as it is written, in lower case.
+func ValidUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if i == 8 || i == 13 || i == 18 || i == 23 {
+			if c != '-' {
+				return false
+			}
+		} else if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
 // ClientName returns the name that an MQTT client id stands for: the id itself,
 // or what comes before its first dot, so that one person may connect with
 // several tools at once (op1, op1.phone).

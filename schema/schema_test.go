@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
 )
 
 func TestEveryReasonIsDescribedOnce(t *testing.T) {
@@ -63,6 +66,10 @@ func TestABareWordAndJSONMeanTheSame(t *testing.T) {
 func TestACommandIsRefusedAtThePlaceThatIsWrong(t *testing.T) {
 	set, _ := VerbOf("mode", "set")
 	start, _ := VerbOf("auto", "start")
+	pause, _ := VerbOf("auto", "pause")
+	say, _ := VerbOf("manual", "say")
+	adopt, _ := VerbOf("sys", "adopt")
+	long := strings.Repeat("x", MaxWord+1)
 	for _, c := range []struct {
 		v             Verb
 		payload       string
@@ -87,6 +94,25 @@ func TestACommandIsRefusedAtThePlaceThatIsWrong(t *testing.T) {
 		{start, `{"id":"k1","seq":0,"session":"s"}`, "/seq", "out_of_range", "k1"},
 		{start, `{"id":"k1","if":{"state":7}}`, "/if/state", "unknown_field", "k1"},
 		{start, `{"id":"k1","if":{"state_seq":"7"}}`, "/if/state_seq", "bad_type", "k1"},
+		{start, `{"id":"k1","if":null}`, "/if", "bad_type", "k1"},
+		{start, `{"id":"k1","if":{"mode":null}}`, "/if/mode", "out_of_range", "k1"},
+		{start, `{"id":"k1","ts":null}`, "/ts", "bad_type", "k1"},
+		{start, `{"id":null}`, "/id", "bad_type", ""},
+		{start, `{"id":"k1","args":null}`, "/args", "bad_type", "k1"},
+		{set, `{"id":"k1","args":{"mode":null}}`, "/args/mode", "bad_type", "k1"},
+		{set, `{"id":"k1","args":{"mode":"ato","restart":null}}`, "/args/restart", "bad_type", "k1"},
+		{start, `{"id":"k1","by":"` + long + `"}`, "/by", "too_long", "k1"},
+		{start, `{"id":"k1","why":"` + long + `"}`, "/why", "too_long", "k1"},
+		{start, `{"id":"k1","batch":"` + long + `"}`, "/batch", "too_long", "k1"},
+		{start, `{"id":"k1","session":"` + long + `","seq":1}`, "/session", "too_long", "k1"},
+		{start, `{"id":"k1","by":"\u001b[2J"}`, "/by", "unprintable", "k1"},
+		{pause, `{"id":"k1","args":{"why":"a\nb"}}`, "/args/why", "unprintable", "k1"},
+		{pause, `{"id":"k1","args":{"why":"` + "\u202e" + `live"}}`, "/args/why", "unprintable", "k1"},
+		{say, `{"id":"k1","args":{"text":"` + strings.Repeat("ä", MaxText+1) + `"}}`, "/args/text", "too_long", "k1"},
+		{say, "\ufeffhello", "", "syntax", ""},
+		{adopt, `{"id":"k1","args":{"authority":"home"}}`, "/args/authority", "bad_id", "k1"},
+		{adopt, `{"id":"k1","args":{"authority":""}}`, "/args/authority", "bad_id", "k1"},
+		{adopt, `B108326F-f261-4a6b-ad48-fee8efb991ba`, "/args/authority", "bad_id", ""},
 	} {
 		r, ps := DecodeRequest(c.v, []byte(c.payload))
 		found := false
@@ -97,6 +123,69 @@ func TestACommandIsRefusedAtThePlaceThatIsWrong(t *testing.T) {
 			t.Errorf("%s %.40q: id %q, problems %q; want %s at %q, id %q", c.v.ID(), c.payload, r.ID, ps, c.code, c.pointer, c.id)
 		}
 	}
+}
+
+// TestWhatIsTheSendersOwnIsPassedOver lets a sender keep notes of its own beside
+// what a command has.
+func TestWhatIsTheSendersOwnIsPassedOver(t *testing.T) {
+	v, _ := VerbOf("mode", "set")
+	r, ps := DecodeRequest(v, []byte(`{"id":"k1","x_ticket":{"deep":[1,null]},"x_none":null,"args":{"mode":"ato","x_colour":"blue"}}`))
+	if want := (Request{ID: "k1", Args: Args{Mode: ModeAto}}); len(ps) != 0 || r != want {
+		t.Errorf("%+v, %v", r, ps)
+	}
+}
+
+// TestATextMayBeAsLongAsThatOfAnAct holds the bounds of arguments that are longer
+// than a word.
+func TestATextMayBeAsLongAsThatOfAnAct(t *testing.T) {
+	say, _ := VerbOf("manual", "say")
+	text := strings.Repeat("ä", MaxText)
+	for _, payload := range []string{text, `{"args":{"text":"` + text + `"}}`} {
+		if r, ps := DecodeRequest(say, []byte(payload)); len(ps) != 0 || r.Args.Text != text {
+			t.Errorf("%.20s...: %d characters, %v", payload, utf8.RuneCountInString(r.Args.Text), ps)
+		}
+	}
+}
+
+// TestAStopIsCutWhereACommandIsRefused gives stops texts of every kind: all that
+// is asked for is still understood, and what is kept of the texts is legible.
+func TestAStopIsCutWhereACommandIsRefused(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := rapid.SampledFrom([]string{"stop", "halt", "estop"}).Draw(t, "verb")
+		verb, _ := VerbOf("safety", v)
+		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{strings.Repeat("x", 17000), strings.Repeat("\x01", 256), strings.Repeat("\"", 300), "\x1b[2J", "\ufeff"}))
+		sent := Request{ID: "k1", By: text.Draw(t, "by"), Why: text.Draw(t, "why"), Batch: text.Draw(t, "batch"), Session: text.Draw(t, "session"), Args: Args{Why: text.Draw(t, "reason"), Latch: "l1"}}
+		payload, err := EncodeRequest(verb, sent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, ps := DecodeRequest(verb, payload)
+		want := Request{ID: "k1", By: Legible(sent.By), Why: Legible(sent.Why), Batch: Legible(sent.Batch), Session: Legible(sent.Session), Args: Args{Why: Legible(sent.Args.Why), Latch: "l1"}}
+		if len(ps) != 0 || got != want {
+			t.Fatalf("%+v became %+v, %v", sent, got, ps)
+		}
+	})
+}
+
+// TestALegibleTextIsPrintableAndShortAndKeepsWhatIsBoth counts as JSON does.
+func TestALegibleTextIsPrintableAndShortAndKeepsWhatIsBoth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.StringN(100, 400, 1200), rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 600), func(b []byte) string { return string(b) })).Draw(t, "text")
+		got := Legible(text)
+		told, err := Encode(got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !Printable(got) || len(told) > MaxWord+len(`""`) {
+			t.Fatalf("%q became %q: %d bytes", text, got, len(told))
+		}
+		if again := Legible(got); again != got {
+			t.Fatalf("%q, once more %q", got, again)
+		}
+		if whole, err := Encode(text); err == nil && Printable(text) && (!strings.HasPrefix(text, got) || len(told) < min(len(whole), MaxWord-1)) {
+			t.Fatalf("%q became %q", text, got)
+		}
+	})
 }
 
 func TestARequestSurvivesTheWire(t *testing.T) {

@@ -21,7 +21,7 @@ type State struct {
 	Running      []RunningReq    `json:"running,omitempty"`
 	Alerts       []Alert         `json:"alerts"`
 	Dropped      DroppedCounters `json:"dropped"`
-	Truncated    bool            `json:"truncated,omitzero"` // over the limit: details, then oldest alerts left out
+	Truncated    bool            `json:"truncated,omitzero"` // over the limit: details, then oldest alerts left out, at last all but safety, mode and status
 }
 
 // StateSafety is the safety core as others see it.
@@ -196,10 +196,11 @@ func (s *State) Validate() []Problem {
 // Modes is the retained catalogue of modes with the reason why each cannot be
 // selected now, so that a person sees it before pressing.
 type Modes struct {
-	TS       Time   `json:"ts"`
-	Session  string `json:"session"`
-	ModesRev int64  `json:"modes_rev"`
-	Modes    []Mode `json:"modes"`
+	TS        Time   `json:"ts"`
+	Session   string `json:"session"`
+	ModesRev  int64  `json:"modes_rev"`
+	Modes     []Mode `json:"modes"`
+	Truncated bool   `json:"truncated,omitzero"` // over the limit: details, then further reasons left out
 }
 
 // Mode is one entry of the catalogue; N is its stable number from 0 in order of

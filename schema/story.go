@@ -67,6 +67,7 @@ type ReportedStory struct {
 	Playing    bool         `json:"playing"`
 	SelfCheck  SelfCheck    `json:"self_check,omitempty"` // of the active story; empty without one
 	ActsDigest string       `json:"acts_digest,omitempty"`
+	Truncated  bool         `json:"truncated,omitzero"` // over the limit: names of acts left out
 }
 
 // SelfCheck is whether the executor has gone through every act of the active

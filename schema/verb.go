@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -38,8 +39,22 @@ const (
 	ArgBoolean ArgType = "boolean"
 	ArgInteger ArgType = "integer"
 	ArgNumber  ArgType = "number"
+	ArgText    ArgType = "text" // a string of up to MaxText characters
+	ArgUUID    ArgType = "uuid" // a string that is one, in lower case
 	ArgAny     ArgType = "any"
 )
+
+// Bound says how long an argument of this type may be, for people; empty for
+// those that are not texts.
+func (t ArgType) Bound() string {
+	switch t {
+	case ArgString, ArgAny:
+		return fmt.Sprintf("%d bytes", MaxWord)
+	case ArgText:
+		return fmt.Sprintf("%d characters", MaxText)
+	}
+	return ""
+}
 
 // Arg is one argument of a verb.
 type Arg struct {
@@ -106,7 +121,7 @@ var Verbs = []Verb{
 	{"auto", "start", nil, ClassAuto, operators, 30 * time.Second, JournalBefore, "begin the stopped story at its first act"},
 	{"auto", "stop", nil, ClassAuto, operators, 30 * time.Second, JournalBefore, "cancel the act, rewind the story, hold"},
 	{"auto", "pause", []Arg{argWhy}, ClassAuto, operators, 30 * time.Second, JournalBefore, "hold a pause token; each request is its own"},
-	{"auto", "continue", []Arg{{"token", ArgString, false, "which operator's token; without it the asker's oldest"}}, ClassAuto, operators, 30 * time.Second, JournalBefore, "release a pause token"},
+	{"auto", "continue", []Arg{{"token", ArgText, false, "which operator's token; without it the asker's oldest"}}, ClassAuto, operators, 30 * time.Second, JournalBefore, "release a pause token"},
 	{"interrupt", "request", []Arg{{"handler", ArgString, true, "which handler shall run"}, {"interrupter", ArgString, false, "who asks: ai, touch, screen, power; screen if left out"}}, ClassInterrupt, responders, 10 * time.Second, JournalBefore, "ask for an interrupt of the story"},
 	{"interrupt", "cancel", []Arg{{"id", ArgString, true, "id of the interrupt, from state"}}, ClassInterrupt, responders, 10 * time.Second, JournalBefore, "end a running interrupt"},
 	{"interrupter", "run", []Arg{{"interrupter", ArgString, true, "ai, touch, screen, power"}}, ClassInterrupt, operators, 30 * time.Second, JournalBefore, "let an interrupter ask"},
@@ -118,7 +133,7 @@ var Verbs = []Verb{
 	{"manual", "stop", []Arg{argWhy}, ClassStop, operators, NoTTL, JournalAfter, "end what is done by hand; whoever drives has to let the stick go first"},
 	{"manual", "goto", []Arg{{"point", ArgString, false, "a name that caps lists"}, {"x_m", ArgNumber, false, "instead of a point, with y_m"}, {"y_m", ArgNumber, false, "instead of a point, with x_m"}, {"theta_rad", ArgNumber, false, "which way to look there"}, {"speed_mps", ArgNumber, false, "how fast"}}, ClassManual, operators, 2 * time.Second, JournalBefore, "go to a point or a place"},
 	{"manual", "head", []Arg{{"yaw_rad", ArgNumber, false, "to the left"}, {"pitch_rad", ArgNumber, false, "up"}, {"roll_rad", ArgNumber, false, "to the side"}, {"speed", ArgNumber, false, "0 to 1, a share of what it can"}}, ClassManual, operators, 2 * time.Second, JournalBefore, "turn the head"},
-	{"manual", "say", []Arg{{"text", ArgString, true, "what to say"}, {"language", ArgString, false, "its BCP 47 tag; the robot's own if left out"}, argVolume}, ClassManual, operators, 5 * time.Second, JournalBefore, "say something"},
+	{"manual", "say", []Arg{{"text", ArgText, true, "what to say"}, {"language", ArgString, false, "its BCP 47 tag; the robot's own if left out"}, argVolume}, ClassManual, operators, 5 * time.Second, JournalBefore, "say something"},
 	{"manual", "sound", []Arg{{"sound", ArgString, true, "a name that caps lists"}, argVolume}, ClassManual, operators, 5 * time.Second, JournalBefore, "play a sound"},
 	{"manual", "volume", []Arg{{"volume", ArgNumber, true, "0 to 1"}}, ClassManual, operators, 5 * time.Second, JournalBefore, "how loud all is from now on"},
 	{"manual", "face", []Arg{{"face", ArgString, true, "a name that caps lists"}}, ClassManual, operators, 5 * time.Second, JournalBefore, "show a face"},
@@ -130,7 +145,7 @@ var Verbs = []Verb{
 	{"sys", "cancel", []Arg{{"id", ArgString, true, "id of a command of one's own that has not ended"}}, ClassSys, operators, 5 * time.Second, JournalNever, "call off a command; its own answer is then CANCELLED"},
 	{"sys", "resync", nil, ClassSys, operators, 5 * time.Second, JournalNever, "publish every retained document again"},
 	{"sys", "replay", []Arg{{"from", ArgInteger, true, "seq of the first event"}, {"to", ArgInteger, false, "seq of the last one; the newest if left out"}, {"boot", ArgString, false, "of which run of the robot; the present one if left out"}}, ClassSys, operators, 5 * time.Second, JournalNever, "publish events again, at most 10 a second; the newest 1000 are kept"},
-	{"sys", "adopt", []Arg{{"authority", ArgString, true, "UUID of the fleet's database"}}, ClassSys, adminsOnly, 30 * time.Second, JournalBefore, "obey another fleet's desired documents from now on"},
+	{"sys", "adopt", []Arg{{"authority", ArgUUID, true, "UUID of the fleet's database"}}, ClassSys, adminsOnly, 30 * time.Second, JournalBefore, "obey another fleet's desired documents from now on"},
 }
 
 // VerbOf finds a verb by its group and name.

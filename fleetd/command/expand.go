@@ -68,7 +68,10 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 	if !ok {
 		return Expansion{}, []schema.Problem{schema.Fault("/verb", CodeUnknownVerb, fmt.Sprintf("there is no verb %q", r.Verb), "one of "+strings.Join(schema.VerbIDs(), ", "))}
 	}
-	args, problems := arguments(verb, r.Args)
+	if r.By, r.Why = strings.ToValidUTF8(r.By, "?"), strings.ToValidUTF8(r.Why, "?"); verb.Class == schema.ClassStop {
+		r.By, r.Why = schema.Legible(r.By), schema.Legible(r.Why) // no stop is refused for what it says
+	}
+	args, problems := arguments(verb, r)
 	ttl := r.TTL
 	switch {
 	case verb.TTL == schema.NoTTL && verb.Class == schema.ClassStop:
@@ -111,17 +114,23 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 	return x, problems
 }
 
-// arguments reads them as the robot will: what it would refuse is refused here.
-func arguments(v schema.Verb, args jsontext.Value) (schema.Args, []schema.Problem) {
+// arguments reads them as the robot will, with who asks and why: what it would
+// refuse is refused here.
+func arguments(v schema.Verb, r Request) (schema.Args, []schema.Problem) {
+	args := r.Args
 	if len(args) == 0 {
 		args = jsontext.Value("{}")
 	}
-	payload, err := json.Marshal(map[string]jsontext.Value{"args": args})
+	payload, err := json.Marshal(struct {
+		By   string         `json:"by,omitempty"`
+		Why  string         `json:"why,omitempty"`
+		Args jsontext.Value `json:"args"`
+	}{r.By, r.Why, args})
 	if err != nil {
 		return schema.Args{}, []schema.Problem{schema.Fault("/args", "syntax", "the arguments are not JSON", "send an object")}
 	}
-	r, problems := schema.DecodeRequest(v, payload)
-	return r.Args, problems
+	as, problems := schema.DecodeRequest(v, payload)
+	return as.Args, problems
 }
 
 func (b Batch) command(v schema.Verb, args schema.Args, when schema.Precondition, t Target, ttl time.Duration, id string) (Command, error) {

@@ -93,6 +93,9 @@ func TestWhatStandsInTheWayOfARequest(t *testing.T) {
 		{"the arguments are no JSON", Request{Verb: "mode/set", Args: []byte(`{{{`)}, three, "/args syntax"},
 		{"too long a life", Request{Verb: "mode/pause", TTL: 2 * time.Hour}, three, "/ttl_ms out_of_range"},
 		{"the world has changed", Request{Verb: "mode/pause", Expected: &five}, three[:1], "/expected_count count_changed"},
+		{"who asks cannot be shown", Request{Verb: "mode/pause", By: "a\x1b[2J"}, three, "/by unprintable"},
+		{"a longer reason than robots take", Request{Verb: "mode/pause", Why: strings.Repeat("ä", 200)}, three, "/why too_long"},
+		{"a stop, whatever it says", Request{Verb: "safety/stop", By: "\xff\x01", Why: strings.Repeat("ä", 200)}, three[:1], ""},
 		{"nobody is selected", Request{Verb: "mode/pause"}, nil, "/selector nobody"},
 		{"nobody can do it", Request{Verb: "mode/pause"}, three[2:], "/selector nobody"},
 	} {

@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"troupe/robotd/driver"
 	"troupe/robotd/safety"
@@ -118,25 +116,9 @@ func finite(v float64) float64 {
 	return math.Round(v*1000) / 1000
 }
 
-// maxWord bounds each word that a driver says, in bytes.
-const maxWord = 256
-
-// legible is what of a driver's word can be told: bytes from a bus may be no
+// legible is what of a stranger's word can be told: bytes from a bus may be no
 // text at all, and no document has room for all that a device can say.
-func legible(word string) string {
-	if len(word) > maxWord {
-		word = word[:maxWord]
-		for i := 1; i < utf8.UTFMax && i < len(word); i++ {
-			if rest := word[len(word)-i:]; utf8.RuneStart(rest[0]) {
-				if !utf8.FullRuneInString(rest) {
-					word = word[:len(word)-i]
-				}
-				break
-			}
-		}
-	}
-	return strings.ToValidUTF8(word, "?")
-}
+func legible(word string) string { return schema.Legible(word) }
 
 // pressReset is the button at the robot that resets: the only way out of a stop
 // that came from a stop input, which no restart releases. The gate stays shut.

@@ -159,12 +159,7 @@ func (t *turn) report(k sign.Kind, r delivery.Report) {
 	default:
 		d := r.Set()
 		d.TS, d.Session = t.now.Wall, t.session
-		payload := t.encode(&d)
-		if len(payload) > schema.TopicOf(reportTopic[k]).MaxBytes {
-			d.Detail, d.Pointer = "", ""
-			payload = t.encode(&d)
-		}
-		t.do(Publish{Topic: reportTopic[k], Payload: payload})
+		t.do(Publish{Topic: reportTopic[k], Payload: t.within(reportTopic[k], &d, func(step int) bool { return shrinkSet(&d, step) })})
 	}
 }
 
@@ -176,17 +171,7 @@ var reportTopic = map[sign.Kind]schema.TopicKind{
 func (t *turn) reportStory(r schema.ReportedStory) {
 	r.TS, r.Session, r.Playing = t.now.Wall, t.session, t.isPlaying()
 	t.playingTold = r.Playing
-	payload := t.encode(&r)
-	limit := schema.TopicOf(schema.TopicReportedStory).MaxBytes
-	if len(payload) > limit {
-		r.Detail = ""
-		payload = t.encode(&r)
-	}
-	if len(payload) > limit && r.Active != nil {
-		r.Active.EffectiveActs, r.Active.Pruned = []string{}, []string{}
-		payload = t.encode(&r)
-	}
-	t.do(Publish{Topic: schema.TopicReportedStory, Payload: payload})
+	t.do(Publish{Topic: schema.TopicReportedStory, Payload: t.within(schema.TopicReportedStory, &r, func(step int) bool { return shrinkStory(&r, step) })})
 }
 
 func (t *turn) isPlaying() bool { return t.auto.Status == schema.AutoIdle }

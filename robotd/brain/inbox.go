@@ -104,16 +104,9 @@ func (t *turn) tellAnswers() {
 	t.told = t.told[:0]
 }
 
-// ackPayload keeps an answer within its topic's size: what is for people only is
-// cut, at a character.
+// ackPayload keeps an answer within its topic's size.
 func (t *turn) ackPayload(a *schema.Ack) []byte {
-	payload := t.encode(a)
-	if over := len(payload) - schema.TopicOf(schema.TopicAck).MaxBytes; over > 0 {
-		keep := max(0, len(a.Detail)/2-over)
-		a.Detail = strings.ToValidUTF8(a.Detail[:keep], "")
-		payload = t.encode(a)
-	}
-	return payload
+	return t.within(schema.TopicAck, a, func(step int) bool { return shrinkAck(a, step) })
 }
 
 // stops reports whether a verb is one of those that wait for nothing.

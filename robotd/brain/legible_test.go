@@ -6,8 +6,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"pgregory.net/rapid"
-
 	"troupe/robotd/driver"
 	"troupe/schema"
 )
@@ -44,17 +42,4 @@ func TestADriverMaySayAnything(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestALegibleWordIsTextAndShortAndKeepsWhatIsBoth(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		word := rapid.OneOf(rapid.String(), rapid.StringN(100, 400, 1200), rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 600), func(b []byte) string { return string(b) })).Draw(t, "word")
-		got := legible(word)
-		if !utf8.ValidString(got) || len(got) > maxWord {
-			t.Fatalf("%q: %d bytes, valid %v", got, len(got), utf8.ValidString(got))
-		}
-		if utf8.ValidString(word) && (!strings.HasPrefix(word, got) || len(got) < min(len(word), maxWord-utf8.UTFMax+1)) {
-			t.Fatalf("%q became %q", word, got)
-		}
-	})
 }

@@ -48,12 +48,7 @@ func (t *turn) tellState() {
 	t.changed, t.stateTold = settled, t.now.Mono
 	t.stateSeq++
 	d := t.stateDocument()
-	payload := t.encode(d)
-	limit := schema.TopicOf(schema.TopicState).MaxBytes
-	for step := 0; len(payload) > limit && shrinkState(d, step); step++ {
-		d.Truncated = true
-		payload = t.encode(d)
-	}
+	payload := t.within(schema.TopicState, d, func(step int) bool { return shrinkState(d, step) })
 	t.do(Publish{Topic: schema.TopicState, Payload: payload, First: urgent})
 }
 
@@ -84,14 +79,15 @@ func (t *turn) tellModes() {
 	t.modesLast = body
 	t.modesRev++
 	d.TS, d.ModesRev = t.now.Wall, t.modesRev
-	t.document(schema.TopicModes, d)
+	t.do(Publish{Topic: schema.TopicModes, Payload: t.within(schema.TopicModes, d, func(step int) bool { return shrinkModes(d, step) })})
 }
 
 // tellCaps tells what the robot is and can do; while nobody listens there is
 // nobody to tell.
 func (t *turn) tellCaps() {
 	if t.session != "" {
-		t.document(schema.TopicCaps, t.capsDocument())
+		d := t.capsDocument()
+		t.do(Publish{Topic: schema.TopicCaps, Payload: t.within(schema.TopicCaps, d, func(step int) bool { return shrinkCaps(d, step) })})
 	}
 }
 

@@ -73,6 +73,9 @@ func (t *turn) recalled(ev Recalled) {
 			first = e.Seq
 		}
 		if last = e.Seq; e.Seq >= r.from && (r.to == 0 || e.Seq <= r.to) {
+			if len(payload) > schema.TopicOf(schema.TopicEvent).MaxBytes { // as an older release kept them
+				payload = t.within(schema.TopicEvent, &e, func(step int) bool { return shrinkEvent(&e, step) })
+			}
 			r.events = append(r.events, payload)
 		}
 	}

@@ -1,10 +1,26 @@
 package brain
 
-import "troupe/schema"
+import (
+	"github.com/go-json-experiment/json/jsontext"
 
-// shrinkState takes the step-th thing off a state that is too big, the least
-// important first, and reports whether there was a step. No byte is ever cut.
+	"troupe/schema"
+)
+
+// within encodes a document for its topic. One that is too big is lessened, step
+// by step, the least important first, until it fits: a document that the broker
+// refuses would leave everybody with an old one. No byte is ever cut. The last
+// step of each leaves nothing without a bound.
+func (t *turn) within(k schema.TopicKind, doc any, lessen func(step int) bool) []byte {
+	payload, most := t.encode(doc), schema.TopicOf(k).MaxBytes
+	for step := 0; len(payload) > most && lessen(step); step++ {
+		payload = t.encode(doc)
+	}
+	return payload
+}
+
+// shrinkState reports whether there was a step.
 func shrinkState(d *schema.State, step int) bool {
+	d.Truncated = true
 	switch step {
 	case 0: // what people read
 		for i := range d.Units {
@@ -31,10 +47,155 @@ func shrinkState(d *schema.State, step int) bool {
 		d.Alerts, d.Queue.Failed = newest(d.Alerts, 4), []schema.Failed{}
 	case 4:
 		d.Alerts, d.Units = []schema.Alert{}, []schema.UnitState{}
+	case 5:
+		for i := range d.Auto.PauseHolders {
+			d.Auto.PauseHolders[i].By = ""
+		}
+		for i := range d.Safety.Latches {
+			d.Safety.Latches[i].By = ""
+		}
+	case 6:
+		*d = bare(d)
 	default:
 		return false
 	}
 	return true
+}
+
+// bareLatches is how many stops a bare state names, the newest: each of them can be
+// released by its id, and shows the next.
+const bareLatches = 32
+
+// bare is what everybody has to know of a robot: whether it may move, and who is in
+// charge. No list of it is without end, and no text.
+func bare(d *schema.State) schema.State {
+	b := schema.State{
+		TS: d.TS, Session: d.Session, Boot: d.Boot, StateSeq: d.StateSeq, Safety: d.Safety, Mode: d.Mode,
+		Auto:       schema.StateAuto{Status: d.Auto.Status, Reason: d.Auto.Reason, PauseCount: d.Auto.PauseCount, PauseHolders: []schema.Pause{}},
+		Interrupts: []schema.Interrupt{}, Interrupters: []schema.Interrupter{},
+		Queue: schema.StateQueue{Waiting: []string{}, Completed: []string{}, Failed: []schema.Failed{}},
+		Link:  schema.StateLink{State: d.Link.State, Since: d.Link.Since, BudgetMS: d.Link.BudgetMS, Policy: d.Link.Policy},
+		Units: []schema.UnitState{}, Alerts: []schema.Alert{}, Dropped: d.Dropped, Truncated: true,
+	}
+	b.Safety.LatchedBy, b.Safety.Latches = schema.Legible(d.Safety.LatchedBy), nil
+	for _, l := range newest(d.Safety.Latches, bareLatches) {
+		b.Safety.Latches = append(b.Safety.Latches, schema.StopLatch{ID: schema.Legible(l.ID), Level: l.Level, Since: l.Since})
+	}
+	return b
+}
+
+// shrinkModes, shrinkCaps and the like are as shrinkState.
+func shrinkModes(d *schema.Modes, step int) bool {
+	d.Truncated = true
+	for i := range d.Modes {
+		m := &d.Modes[i]
+		switch step {
+		case 0:
+			for n := range m.WhyNot {
+				m.WhyNot[n].Detail = ""
+			}
+		case 1:
+			m.WhyNot = m.WhyNot[:min(len(m.WhyNot), 4)]
+		}
+	}
+	return step < 2
+}
+
+func shrinkCaps(d *schema.Caps, step int) bool {
+	d.Truncated = true
+	few := []int{64, 16, 0}
+	if step >= len(few) {
+		return false
+	}
+	n := few[step]
+	units := newest(d.Units, n)
+	d.Units = append(make([]schema.Unit, 0, len(units)), units...)
+	for i := range d.Units {
+		u := &d.Units[i]
+		u.Faces, u.Sounds, u.Motions = first(u.Faces, n), first(u.Sounds, n), first(u.Motions, n)
+	}
+	d.Points, d.Labels = first(d.Points, n), nil
+	if n > 0 {
+		return true
+	}
+	d.Languages, d.Handlers, d.Interrupters = first(d.Languages, n), first(d.Handlers, n), first(d.Interrupters, n)
+	r, w := &d.Robot, &d.Software
+	for _, s := range []*string{&r.Model, &r.Serial, &r.Driver, &w.Robotd} {
+		*s = schema.Legible(*s)
+	}
+	return true
+}
+
+func shrinkStory(d *schema.ReportedStory, step int) bool {
+	d.Truncated = true
+	switch step {
+	case 0: // the names of its acts stand in the story
+		if d.Active != nil {
+			a := *d.Active
+			a.EffectiveActs, a.Pruned = []string{}, first(a.Pruned, 32)
+			d.Active = &a
+		}
+	case 1:
+		d.Detail, d.Pointer, d.Authority = "", "", schema.Legible(d.Authority)
+	default:
+		return false
+	}
+	return true
+}
+
+func shrinkSet(d *schema.ReportedSet, step int) bool {
+	d.Detail, d.Pointer, d.Authority = "", "", schema.Legible(d.Authority)
+	return step < 1
+}
+
+func shrinkMode(d *schema.ReportedMode, step int) bool {
+	d.Detail, d.Authority, d.Mode = "", schema.Legible(d.Authority), schema.ModeID(schema.Legible(string(d.Mode)))
+	return step < 1
+}
+
+func shrinkConfig(d *schema.ReportedConfig, step int) bool {
+	d.Truncated = true
+	switch step {
+	case 0:
+		d.Rejected = append([]schema.RejectedKey{}, d.Rejected...)
+		for i := range d.Rejected {
+			d.Rejected[i].Detail = ""
+		}
+	case 1:
+		d.Applied = map[string]jsontext.Value{}
+	case 2:
+		d.Detail, d.Authority, d.Rejected = "", schema.Legible(d.Authority), d.Rejected[:min(len(d.Rejected), 8)]
+		for i := range d.Rejected {
+			d.Rejected[i].Key = schema.Legible(d.Rejected[i].Key)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// shrinkAck cuts what is for people only, and what a stranger may have made long.
+func shrinkAck(a *schema.Ack, step int) bool {
+	switch step {
+	case 0:
+		a.Detail = schema.LegibleWithin(a.Detail, 4*schema.MaxWord)
+	case 1:
+		a.Detail, a.Pointer, a.Verb = schema.Legible(a.Detail), schema.Legible(a.Pointer), schema.Legible(a.Verb)
+		if a.Lease != nil {
+			l := *a.Lease
+			l.By = schema.Legible(l.By)
+			a.Lease = &l
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+func shrinkEvent(e *schema.Event, step int) bool {
+	e.Data, e.Truncated = nil, true
+	e.Type, e.Source, e.Cause, e.ReqID = schema.Legible(e.Type), schema.Legible(e.Source), schema.Legible(e.Cause), schema.Legible(e.ReqID)
+	return step < 1
 }
 
 // newest leaves the last n: the list is in the order of their coming.
@@ -44,3 +205,5 @@ func newest[T any](a []T, n int) []T {
 	}
 	return a
 }
+
+func first(a []string, n int) []string { return append([]string{}, a[:min(len(a), n)]...) }

@@ -199,7 +199,9 @@ func (t *turn) restoreLatches(kept string) {
 		t.latches = latch.State{Latches: []latch.Latch{{Phase: latch.Loose, StopLatch: schema.StopLatch{
 			ID: diskLatch, Level: schema.StopStop, By: "disk", Why: "which stops were held could not be read", Since: t.now.Wall}}}}
 	}
-	for _, l := range t.latches.Latches {
+	for i := range t.latches.Latches {
+		l := &t.latches.Latches[i]
+		l.By, l.Why = legible(l.By), legible(l.Why) // an older release kept them as they came
 		t.latchFacts = append(t.latchFacts, safety.Latch{ID: l.ID, By: l.By, Why: l.Why, Level: verbOf(l.Level)})
 	}
 }

@@ -50,7 +50,7 @@ func (t *turn) emit(kind, source, cause, req string, data any) {
 	if data != nil {
 		e.Data = t.encode(data)
 	}
-	payload := t.encode(&e)
+	payload := t.within(schema.TopicEvent, &e, func(step int) bool { return shrinkEvent(&e, step) })
 	t.do(SaveEvent{payload})
 	if t.session != "" {
 		t.do(Publish{Topic: schema.TopicEvent, Payload: payload})

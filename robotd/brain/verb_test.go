@@ -30,7 +30,7 @@ func TestEveryVerbIsAnsweredAsCapsSays(t *testing.T) {
 		args := ""
 		for _, a := range v.Args {
 			if a.Required {
-				value := map[schema.ArgType]string{schema.ArgBoolean: "true", schema.ArgInteger: "1", schema.ArgNumber: "1"}[a.Type]
+				value := map[schema.ArgType]string{schema.ArgBoolean: "true", schema.ArgInteger: "1", schema.ArgNumber: "1", schema.ArgUUID: `"b108326f-f261-4a6b-ad48-fee8efb991ba"`}[a.Type]
 				if value == "" {
 					value = `"x"`
 				}

@@ -143,17 +143,6 @@ func (t *turn) tellConfig() {
 		d.Rejected = []schema.RejectedKey{}
 	}
 	w.show(&d.DesiredRev, &d.Phase, &d.Reason, &d.Retry, &d.Detail)
-	payload, limit := t.encode(&d), schema.TopicOf(schema.TopicReportedConfig).MaxBytes
-	for cut := 0; len(payload) > limit && cut < 2; cut++ {
-		if cut == 0 {
-			d.Rejected = append([]schema.RejectedKey{}, d.Rejected...)
-			for i := range d.Rejected {
-				d.Rejected[i].Detail = ""
-			}
-		} else {
-			d.Applied = map[string]jsontext.Value{}
-		}
-		payload = t.encode(&d)
-	}
+	payload := t.within(schema.TopicReportedConfig, &d, func(step int) bool { return shrinkConfig(&d, step) })
 	t.do(Publish{Topic: schema.TopicReportedConfig, Payload: payload})
 }

@@ -170,5 +170,5 @@ func (t *turn) tellModeWish() {
 	d := schema.ReportedMode{TS: t.now.Wall, Session: t.session, Authority: t.authority, DesiredRev: w.state.Wish.Rev,
 		Phase: w.state.At(), Reason: w.state.Reason, Detail: w.state.Detail, Mode: w.state.Wish.Mode, Diverged: w.diverged}
 	w.show(&d.DesiredRev, &d.Phase, &d.Reason, &d.Retry, &d.Detail)
-	t.do(Publish{Topic: schema.TopicReportedMode, Payload: t.encode(&d)})
+	t.do(Publish{Topic: schema.TopicReportedMode, Payload: t.within(schema.TopicReportedMode, &d, func(step int) bool { return shrinkMode(&d, step) })})
 }

@@ -38,7 +38,7 @@ const (
 	fileName = "robot.db"
 	format   = 1
 	lockWait = 200 * time.Millisecond // for a predecessor that is just ending
-	maxBytes = 64 << 20               // several times what the bounds of the rooms allow
+	maxBytes = 128 << 20              // twice what the bounds of the rooms allow, as the store lays it out
 )
 
 // MaxEvents is how many events are kept, the newest ones.

@@ -28,12 +28,40 @@ type (
 	Setting struct{ Name, Value string }
 )
 
+// reserve is how far the file may grow beyond its limit while room is made in it:
+// to erase takes pages, too.
+const reserve = 8 << 20
+
 // Apply keeps a batch in one transaction and returns when it is safe from a
-// loss of power. Reason tells why it was refused.
+// loss of power. Reason tells why it was refused. Where there is no room for the
+// batch, what it erases goes before the rest, and stays erased.
 func (d *Disk) Apply(batch ...Write) error {
 	if len(batch) == 0 {
 		return nil
 	}
+	err := d.update(batch)
+	if room := erasing(batch); len(room) > 0 && Reason(err) == schema.ReasonNoSpace {
+		d.db.MaxSize += reserve
+		made := d.update(room)
+		d.db.MaxSize -= reserve
+		if made == nil {
+			err = d.update(batch)
+		}
+	}
+	return err
+}
+
+// erasing is what of a batch makes room.
+func erasing(batch []Write) (out []Write) {
+	for _, w := range batch {
+		if c, ok := w.(Commands); ok && len(c.Forget) > 0 {
+			out = append(out, Commands{request.Save{Forget: c.Forget}})
+		}
+	}
+	return out
+}
+
+func (d *Disk) update(batch []Write) error {
 	err := d.db.Update(func(tx *bbolt.Tx) error {
 		for _, w := range batch {
 			if err := w.write(tx); err != nil {

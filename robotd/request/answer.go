@@ -37,13 +37,22 @@ func (s *State) repeat(e *entry, out []Effect) []Effect {
 }
 
 // saved performs what is on disk now, and refuses what the disk did not take.
+//
+// If it is full, the oldest of what is finished makes room once.
 func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
+	var again []Record
+	crowded := in.Refused == schema.ReasonNoSpace && s.finished() > enough
 	for _, k := range in.Keys {
 		e := s.openByKey(k)
 		if e == nil {
 			if in.Refused != "" {
 				out = s.toldAnyway(k, out)
 			}
+			continue
+		}
+		if crowded && e.phase == Saving && !e.retried {
+			e.retried = true
+			again = append(again, e.rec)
 			continue
 		}
 		if in.Refused != "" {
@@ -64,6 +73,9 @@ func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
 		if e.take(OnSaved) {
 			out = append(out, e.perform)
 		}
+	}
+	if len(again) > 0 {
+		out = append(out, s.save(s.shed(), again...))
 	}
 	return out
 }
@@ -125,7 +137,7 @@ func (s *State) overtake(e *entry, out []Effect) []Effect {
 // finish gives e its one final answer. It is written before it is told, but for
 // a stop, whose answer waits for no disk.
 func (s *State) finish(e *entry, ans Answer, out []Effect) []Effect {
-	ans.UncheckedAge = e.rec.Answer.UncheckedAge
+	ans.UncheckedAge, ans.Detail = e.rec.Answer.UncheckedAge, schema.LegibleWithin(ans.Detail, MaxDetail)
 	e.rec.Answer = complete(verbOf(e.rec.Verb), ans)
 	s.close(e)
 	s.note(e)

@@ -16,6 +16,7 @@ type entry struct {
 	asked    string // the id that is told; a stop that came again has another of its own
 	dup      bool   // a stop that came again: done again, told as such
 	kept     bool   // is in its client's journal
+	retried  bool   // the disk was full, and is asked a second time
 	perform  Perform
 	arrived  time.Duration
 	expires  time.Duration // while it waits for the disk; 0 = never
@@ -210,6 +211,40 @@ func (s *State) lose(e *entry) {
 		s.dropped++
 	}
 	s.late = slices.DeleteFunc(s.late, func(r Record) bool { return r.N == e.rec.N })
+}
+
+// finished counts the commands that are remembered for the sake of their answers
+// alone.
+func (s *State) finished() (n int) {
+	for _, j := range s.journals {
+		for _, e := range j.entries {
+			if !e.open() {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// shed forgets the older half of what is finished, of all clients: the disk is
+// full, and what is asked now counts more than an old answer.
+func (s *State) shed() []Key {
+	var old []*entry
+	for _, j := range s.journals {
+		for _, e := range j.entries {
+			if !e.open() {
+				old = append(old, e)
+			}
+		}
+	}
+	slices.SortFunc(old, func(a, b *entry) int { return cmp.Compare(a.rec.N, b.rec.N) })
+	var forget []Key
+	for _, e := range old[:len(old)/2] {
+		s.lose(e)
+		s.remove(e)
+		forget = append(forget, e.rec.Key())
+	}
+	return forget
 }
 
 // remove takes e out of its journal without a trace.

@@ -30,6 +30,9 @@ type life struct {
 	newest   map[string]int64 // seq that was performed, of each order
 }
 
+// home is the fleet that the robot is told to obey.
+const home = "b108326f-f261-4a6b-ad48-fee8efb991ba"
+
 // verdict is what must stay equal between two copies of an answer.
 type verdict struct {
 	status schema.Status
@@ -159,9 +162,9 @@ func (l *life) restart() {
 func (l *life) arrive() {
 	verb := rapid.SampledFrom(orders).Draw(l.t, "verb")
 	id := rapid.SampledFrom([]string{"k1", "k2", "k3", "k4", "k5", "k6"}).Draw(l.t, "id")
-	args := rapid.SampledFrom([]string{`,"args":{"mode":"ato"}`, `,"args":{"authority":"x"}`, ``, `,"ttl_ms":50`, `,"args":5`}).Draw(l.t, "args")
+	args := rapid.SampledFrom([]string{`,"args":{"mode":"ato"}`, `,"args":{"authority":"` + home + `"}`, ``, `,"ttl_ms":50`, `,"args":5`}).Draw(l.t, "args")
 	if rapid.IntRange(0, 3).Draw(l.t, "well said") > 0 {
-		args = map[string]string{"set": `,"args":{"mode":"ato"}`, "adopt": `,"args":{"authority":"x"}`, "replay": `,"args":{"from":1}`}[verb[1]]
+		args = map[string]string{"set": `,"args":{"mode":"ato"}`, "adopt": `,"args":{"authority":"` + home + `"}`, "replay": `,"args":{"from":1}`}[verb[1]]
 	}
 	if verb[1] == "cancel" {
 		args = fmt.Sprintf(`,"args":{"id":"k%d"}`, rapid.IntRange(1, 6).Draw(l.t, "target"))

@@ -27,6 +27,7 @@ const (
 	MaxClients   = 32  // clients with a journal; the least recently heard one leaves
 	MaxPerClient = 256 // commands in a client's journal; the oldest finished one leaves
 	MaxMarks     = 16  // sessions and groups of a client whose order is watched; the least recent one leaves
+	MaxDetail    = 512 // bytes of an answer's detail, as JSON writes it
 )
 
 const (
@@ -34,7 +35,12 @@ const (
 	progressEvery = 5 * time.Second
 	skewAllowed   = 30 * time.Second
 	quoted        = 64 // bytes of a malformed payload that its answer shows
+	enough        = 64 // finished commands that are remembered even if the disk is full
 )
+
+// maxStopBytes is how much of a stop is read. It stops however long it is, and
+// what is too long says no more than that.
+var maxStopBytes = schema.TopicOf(schema.TopicCmd).MaxBytes
 
 // Now is the moment of a step. Only differences of wall clocks matter: the
 // robot's may be wrong by years as long as Offset is known.

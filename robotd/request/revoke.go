@@ -12,7 +12,7 @@ func (s *State) revoked(in Revoked, out []Effect) []Effect {
 		return out
 	}
 	e.rec.Answer = complete(verbOf(e.rec.Verb), Answer{
-		Status: schema.StatusCancelled, Reason: in.Reason, Detail: in.Detail, UncheckedAge: e.rec.Answer.UncheckedAge,
+		Status: schema.StatusCancelled, Reason: in.Reason, Detail: schema.LegibleWithin(in.Detail, MaxDetail), UncheckedAge: e.rec.Answer.UncheckedAge,
 	})
 	e.rec.Delivered, e.lease = false, in.Lease
 	return append(out, s.save(nil, e.rec), e.tell())

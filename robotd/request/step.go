@@ -121,6 +121,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 
 // stop hands the stop on before anything else is looked at.
 func (s *State) stop(now Now, verb schema.Verb, a Arrival, out []Effect) []Effect {
+	a.Payload = a.Payload[:min(len(a.Payload), maxStopBytes)] // beyond it nobody reads
 	req, problems := schema.DecodeRequest(verb, a.Payload)
 	if len(problems) > 0 {
 		// Whatever it says, it stops; and what of it asks to be held, is.
@@ -176,7 +177,7 @@ func (s *State) stopped(detail string, out []Effect) []Effect {
 func (s *State) enter(now Now, verb schema.Verb, a Arrival, req schema.Request, sum [32]byte) *entry {
 	s.n++
 	e := &entry{phase: Received, class: verb.Class, arrived: now.Mono, asked: req.ID}
-	e.rec = Record{N: s.n, Client: a.Client, ID: req.ID, Verb: verb.ID(), Word: req.Args.Word(verb), By: req.By, Session: req.Session, Seq: req.Seq, At: now.Wall, SHA256: sum}
+	e.rec = Record{N: s.n, Client: a.Client, ID: req.ID, Verb: verb.ID(), Word: schema.Legible(req.Args.Word(verb)), By: req.By, Session: req.Session, Seq: req.Seq, At: now.Wall, SHA256: sum}
 	e.perform = Perform{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Batch: req.Batch, Verb: verb, Args: req.Args, If: req.If, Local: a.Local, Arrived: now.Mono}
 	return e
 }

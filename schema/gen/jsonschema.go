@@ -94,7 +94,15 @@ func commandSchema() map[string]any {
 		props, required := map[string]any{}, []string{}
 		for _, a := range v.Args {
 			p := map[string]any{"description": a.Purpose}
-			if a.Type != schema.ArgAny {
+			switch a.Type {
+			case schema.ArgAny:
+			case schema.ArgString:
+				p["type"], p["maxLength"] = "string", schema.MaxWord
+			case schema.ArgText:
+				p["type"], p["maxLength"] = "string", schema.MaxText
+			case schema.ArgUUID:
+				p["type"], p["pattern"] = "string", "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+			default:
 				p["type"] = string(a.Type)
 			}
 			props[a.Name] = p

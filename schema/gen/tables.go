@@ -50,6 +50,9 @@ func verbTable() string {
 		args := make([]string, len(v.Args))
 		for i, a := range v.Args {
 			args[i] = "`" + a.Name + "` " + string(a.Type)
+			if a.Type == schema.ArgText {
+				args[i] += " of at most " + a.Type.Bound()
+			}
 			if a.Required {
 				args[i] += ", required"
 			}

@@ -1,0 +1,293 @@
+package brain
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"pgregory.net/rapid"
+
+	"troupe/robotd/driver"
+	"troupe/robotd/latch"
+	"troupe/schema"
+)
+
+// TestEveryDocumentFitsItsTopic lets strangers write what they like wherever they
+// can: nothing that the robot tells afterwards is refused for its size, and what
+// everybody sees of its safety core is how it is.
+func TestEveryDocumentFitsItsTopic(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := newRig(t)
+		var shown schema.SafetyState
+		r.sent = func(p Publish) {
+			if most := schema.TopicOf(p.Topic).MaxBytes; len(p.Payload) > most || !utf8.Valid(p.Payload) {
+				t.Fatalf("%s has %d of %d bytes: %.300s", p.Topic, len(p.Payload), most, p.Payload)
+			}
+			if p.Topic == schema.TopicState {
+				d, problems := schema.DecodeStrict[schema.State](p.Payload)
+				if len(problems) > 0 {
+					t.Fatal(problems)
+				}
+				if shown = d.Safety.State; len(d.Safety.Latches) == 0 && len(r.s.latchFacts) > 0 {
+					t.Fatalf("%d stops are held and none is shown", len(r.s.latchFacts))
+				}
+			}
+		}
+		r.cfg.Mode.Boot = rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto}).Draw(t, "boot mode")
+		r.boot()
+		r.give(Connected{Session: "a"})
+		pin := stories["talk"]
+		r.give(Wished{Wish: schema.DesiredStory{Rev: 1, Authority: "desk", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+		r.until(time.Second)
+		text := rapid.Custom(func(t *rapid.T) string {
+			piece := rapid.SampledFrom([]string{"x", `"`, "\x01", "ä", "\x1b[2J", "\u2028"}).Draw(t, "piece")
+			n := rapid.SampledFrom([]int{1, 40, 128, 255, 256, 1000, 6900, 17_000}).Draw(t, "bytes")
+			return strings.Repeat(piece, max(1, n/len(piece)))
+		})
+		client := func() string {
+			return rapid.SampledFrom([]string{"op1", "stop1", strings.Repeat("c", 63)}).Draw(t, "client")
+		}
+		many := func() int { return rapid.SampledFrom([]int{1, 4, 40}).Draw(t, "times") }
+		n := 0
+		happens := map[string]func(*rapid.T){
+			"command": func(t *rapid.T) {
+				v := rapid.SampledFrom(schema.Verbs).Draw(t, "verb")
+				who, by, why, arg := client(), text.Draw(t, "by"), text.Draw(t, "why"), text.Draw(t, "argument")
+				for range many() {
+					n++
+					req := schema.Request{ID: fmt.Sprintf("k%d", n), By: by, Why: why, Batch: by, Session: why, Seq: int64(n),
+						Args: schema.Args{Mode: schema.ModeMnl, Why: arg, Latch: fmt.Sprint("l", n), Token: arg, Handler: arg, ID: arg, Point: arg, Act: arg, Text: arg, Face: arg, TTLMS: 1000, From: 1}}
+					payload, err := schema.EncodeRequest(v, req)
+					if err != nil {
+						t.Fatal(err)
+					}
+					r.give(Command{Client: who, Group: v.Group, Verb: v.Name, Payload: payload})
+				}
+			},
+			"no verb": func(t *rapid.T) {
+				r.give(Command{Client: client(), Group: "mode", Verb: strings.Repeat("x", 5000), Payload: []byte(`{"` + strings.Repeat("y", 7000) + `":1}`)})
+			},
+			"an argument that there is not": func(t *rapid.T) {
+				r.give(Command{Client: client(), Group: "mode", Verb: "set", Payload: []byte(`{"args":{"` + strings.Repeat("y", 7000) + `":1}}`)})
+			},
+			"live stop": func(t *rapid.T) {
+				for range many() {
+					n++
+					payload, _ := schema.Encode(schema.StopRequest{ID: fmt.Sprint("s", n), By: text.Draw(t, "by"), Why: text.Draw(t, "why")})
+					r.give(Called{Client: client(), Payload: payload})
+				}
+			},
+			"held by the desk": func(t *rapid.T) {
+				doc := latch.Document{From: latch.Robot, Rev: int64(n + 1), Authority: "desk"}
+				for i := range many() {
+					doc.Stops = append(doc.Stops, schema.StopLatch{ID: fmt.Sprintf("%s-%d", strings.Repeat("i", 60), i), Level: schema.StopStop, By: text.Draw(t, "by"), Why: text.Draw(t, "why")})
+				}
+				r.give(Stopped{Document: doc})
+			},
+			"wishes": func(t *rapid.T) {
+				values := map[string]jsontext.Value{"labels": jsontext.Value(`{"site":"x"}`)}
+				for range many() {
+					n++
+					values[fmt.Sprint(text.Draw(t, "key"), n)] = jsontext.Value("1")
+				}
+				r.give(WishedConfig{Wish: schema.DesiredConfig{Rev: int64(n + 1), Authority: rapid.SampledFrom([]string{"desk", strings.Repeat("a", 7000)}).Draw(t, "authority"), Values: values, TS: epoch}})
+				r.give(WishedMode{Wish: schema.DesiredMode{Rev: int64(n + 1), Authority: strings.Repeat("a", 7000), Mode: schema.ModeID(text.Draw(t, "mode")), Apply: schema.ApplyModeBoot, TS: epoch}})
+			},
+			"body": func(t *rapid.T) {
+				word := text.Draw(t, "word")
+				r.give(Reported{driver.Event{Kind: driver.Unit, Unit: rapid.SampledFrom([]string{"drive", "head", "face"}).Draw(t, "unit"), State: driver.Error, Detail: word}})
+				r.give(Reported{driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: word, On: rapid.Bool().Draw(t, "pressed")}})
+			},
+			"restart": func(t *rapid.T) {
+				r.boot()
+				r.give(Connected{Session: "b"})
+			},
+		}
+		for range rapid.IntRange(1, 6).Draw(t, "how much happens") {
+			happens[rapid.SampledFrom(slices.Sorted(maps.Keys(happens))).Draw(t, "what")](t)
+			r.until(r.now + 200*time.Millisecond)
+			if shown != r.s.safety.At {
+				t.Fatalf("everybody sees %s, and it is %s", shown, r.s.safety.At)
+			}
+		}
+	})
+}
+
+// TestTheLastStepOfShrinkingIsCertain fills documents with everything that is not
+// the robot's own: texts without end in lists without end.
+func TestTheLastStepOfShrinkingIsCertain(t *testing.T) {
+	turn := turn{State: newRig(t).s}
+	for _, k := range []schema.TopicKind{
+		schema.TopicState, schema.TopicModes, schema.TopicCaps, schema.TopicReportedStory, schema.TopicReportedPlaces,
+		schema.TopicReportedMode, schema.TopicReportedConfig, schema.TopicAck, schema.TopicEvent,
+	} {
+		doc, lessen := monstrous(k)
+		before := len(turn.encode(doc))
+		payload := turn.within(k, doc, lessen)
+		if most := schema.TopicOf(k).MaxBytes; before <= most || len(payload) > most {
+			t.Errorf("%s: %d bytes of %d, from %d: %.500s", k, len(payload), most, before, payload)
+		}
+		if d, ok := doc.(*schema.State); ok && (d.Safety.State == "" || d.Mode.Active == "" || d.Auto.Status == "" || !d.Truncated || len(d.Safety.Latches) != 30) {
+			t.Errorf("a bare state says %+v", d)
+		}
+	}
+}
+
+func monstrous(k schema.TopicKind) (any, func(int) bool) {
+	switch k {
+	case schema.TopicState:
+		d := filled[schema.State]()
+		return d, func(step int) bool { return shrinkState(d, step) }
+	case schema.TopicModes:
+		d := filled[schema.Modes]()
+		return d, func(step int) bool { return shrinkModes(d, step) }
+	case schema.TopicCaps:
+		d := filled[schema.Caps]()
+		return d, func(step int) bool { return shrinkCaps(d, step) }
+	case schema.TopicReportedStory:
+		d := filled[schema.ReportedStory]()
+		return d, func(step int) bool { return shrinkStory(d, step) }
+	case schema.TopicReportedPlaces:
+		d := filled[schema.ReportedSet]()
+		return d, func(step int) bool { return shrinkSet(d, step) }
+	case schema.TopicReportedMode:
+		d := filled[schema.ReportedMode]()
+		return d, func(step int) bool { return shrinkMode(d, step) }
+	case schema.TopicReportedConfig:
+		d := filled[schema.ReportedConfig]()
+		return d, func(step int) bool { return shrinkConfig(d, step) }
+	case schema.TopicAck:
+		d := filled[schema.Ack]()
+		return d, func(step int) bool { return shrinkAck(d, step) }
+	}
+	d := filled[schema.Event]()
+	return d, func(step int) bool { return shrinkEvent(d, step) }
+}
+
+// own are fields whose values the robot makes itself, or checks.
+var own = []string{"Session", "Boot", "Client", "Holder", "Name", "Kind", "Fetching", "ActsDigest", "SHA256", "Verbs", "Notes", "Protocol", "Scope", "RestartNeeded", "EffectiveActs", "Pruned"}
+
+func filled[T any]() *T {
+	v := new(T)
+	fill(reflect.ValueOf(v).Elem(), "")
+	return v
+}
+
+func fill(v reflect.Value, field string) {
+	mine := slices.Contains(own, field)
+	long := strings.Repeat(`"`, 3000)
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			name := v.Type().Field(i).Name
+			if name == "ID" && v.Type() != reflect.TypeFor[schema.StopLatch]() {
+				name = "Name" // checked
+			}
+			fill(v.Field(i), name)
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), field)
+	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[jsontext.Value]() {
+			v.SetBytes([]byte(`"` + strings.Repeat("x", 3000) + `"`))
+			return
+		}
+		n := 30
+		if mine || field == "Modes" {
+			n = 4
+		}
+		v.Set(reflect.MakeSlice(v.Type(), n, n))
+		for i := range n {
+			fill(v.Index(i), field)
+		}
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		e := reflect.New(v.Type().Elem()).Elem()
+		fill(e, field)
+		for i := range 20 {
+			v.SetMapIndex(reflect.ValueOf(fmt.Sprint(long, i)), e)
+		}
+	case reflect.String:
+		switch named := v.Type() != reflect.TypeFor[string](); {
+		case named, mine:
+			v.SetString(strings.Repeat("o", 36))
+		default:
+			v.SetString(long)
+		}
+	case reflect.Int, reflect.Int64:
+		v.SetInt(1 << 50)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Float64:
+		v.SetFloat(1.0 / 3)
+	}
+}
+
+// TestAStopIsSeenWhoeverSaysWhat holds it for what was once seen to hide one.
+func TestAStopIsSeenWhoeverSaysWhat(t *testing.T) {
+	say := func(by string) string { return `{"by":` + string(must(jsontext.AppendQuote(nil, by))) }
+	for name, c := range map[string]struct {
+		ask   func(r *rig)
+		state schema.SafetyState
+		held  int
+	}{
+		"a long name": {func(r *rig) {
+			r.give(Command{Client: "stop1", Group: "safety", Verb: "estop", Payload: []byte(say(strings.Repeat("x", 17_000)) + `}`)})
+		}, schema.SafetyEStop, 0},
+		"a long name that is just read": {func(r *rig) {
+			r.give(Command{Client: "stop1", Group: "safety", Verb: "estop", Payload: []byte(say(strings.Repeat("x", 8000)) + `}`)})
+		}, schema.SafetyEStop, 0},
+		"a name of control characters, held": {func(r *rig) {
+			for i := range 12 {
+				r.give(Command{Client: "stop1", Group: "safety", Verb: "stop", Payload: []byte(say(strings.Repeat("\x01", 256)) + fmt.Sprintf(`,"args":{"latch":"l%d"}}`, i))})
+			}
+		}, schema.SafetyDisabled, 12},
+		"pauses of long names before it": {func(r *rig) {
+			for i := range 3 {
+				r.give(Command{Client: "op1", Group: "auto", Verb: "pause", Payload: []byte(say(strings.Repeat("x", 6900)) + fmt.Sprintf(`,"id":"p%d"}`, i))})
+				r.until(r.now)
+			}
+			r.give(Command{Client: "op1", Group: "safety", Verb: "halt"})
+		}, schema.SafetyEStop, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.cfg.Mode.Boot = schema.ModeAto
+			var shown schema.State
+			r.sent = func(p Publish) {
+				if most := schema.TopicOf(p.Topic).MaxBytes; len(p.Payload) > most {
+					t.Errorf("%s has %d of %d bytes", p.Topic, len(p.Payload), most)
+				}
+				if p.Topic == schema.TopicState {
+					shown, _ = schema.DecodeStrict[schema.State](p.Payload)
+				}
+			}
+			r.boot()
+			r.give(Connected{Session: "a"})
+			pin := stories["talk"]
+			r.give(Wished{Wish: schema.DesiredStory{Rev: 1, Authority: "desk", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+			r.until(time.Second)
+			r.give(Command{Client: "op1", Group: "safety", Verb: "enable"})
+			r.until(2 * time.Second)
+			c.ask(r)
+			r.until(4 * time.Second)
+			if shown.Safety.State != c.state || len(shown.Safety.Latches) != c.held || shown.Truncated {
+				t.Errorf("everybody sees %+v, truncated %v", shown.Safety, shown.Truncated)
+			}
+		})
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

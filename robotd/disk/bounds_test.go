@@ -1,0 +1,89 @@
+package disk
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"troupe/robotd/request"
+	"troupe/schema"
+)
+
+// TestAFullJournalFitsTheDisk counts bytes: every client's journal is full of
+// records as large as they can be, there are as many events as are kept, each as
+// large as its topic allows, and a command is still taken.
+func TestAFullJournalFitsTheDisk(t *testing.T) {
+	d, _ := mustOpen(t, t.TempDir())
+	longest := strings.Repeat(`"`, schema.MaxWord)
+	word := func(n int) string { return strings.Repeat("d", n) }
+	var n int64
+	for client := range request.MaxClients {
+		for range 2 { // the second fills what the first has left
+			var put []request.Record
+			var forget []request.Key
+			for i := range request.MaxPerClient {
+				n++
+				r := request.Record{N: n, Client: fmt.Sprintf("%063d", client), ID: fmt.Sprintf("%064d", n), Verb: "interrupter/stop", Word: word(schema.MaxWord), By: longest, Session: longest, Seq: 1 << 52, At: 1_800_000_000_123,
+					SHA256: [32]byte{1}, Answer: request.Answer{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonStartFailed, Detail: word(request.MaxDetail), Pointer: word(64), UncheckedAge: true}, Nameless: true, Delivered: true}
+				put = append(put, r)
+				if old := n - request.MaxPerClient; i < request.MaxPerClient && old > int64(client*2*request.MaxPerClient) {
+					forget = append(forget, request.KeyOf(r.Client, fmt.Sprintf("%064d", old)))
+				}
+			}
+			mustApply(t, d, Commands{request.Save{Put: put, Forget: forget}})
+		}
+	}
+	event := []byte(`"` + word(schema.TopicOf(schema.TopicEvent).MaxBytes-2) + `"`)
+	for range 12 {
+		var batch []Write
+		for range MaxEvents / 10 {
+			batch = append(batch, Event{event})
+		}
+		mustApply(t, d, batch...)
+	}
+	info, err := os.Stat(d.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > maxBytes*3/4 {
+		t.Errorf("journal and events alone take %d of %d bytes", info.Size(), maxBytes)
+	}
+	mustApply(t, d, Commands{request.Save{Put: []request.Record{record(1)}}})
+}
+
+// TestARobotComesBackFromAFullDisk fills the file with records as an older release
+// left them, each as large as a message. What is forgotten makes room although not
+// one page is free.
+func TestARobotComesBackFromAFullDisk(t *testing.T) {
+	d, _, err := open(t.TempDir(), 4<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	var full error
+	var kept []request.Key
+	for size := 500_000; size > 100; size /= 2 { // also the last page
+		full = nil
+		for n := int64(len(kept) + 1); full == nil; n++ {
+			r := record(n)
+			r.By = strings.Repeat("x", size)
+			if full = d.Apply(Commands{request.Save{Put: []request.Record{r}}}); full == nil {
+				kept = append(kept, r.Key())
+			}
+		}
+	}
+	if Reason(full) != schema.ReasonNoSpace || len(kept) < 5 {
+		t.Fatalf("%d records, then %v", len(kept), full)
+	}
+	fresh := record(int64(len(kept) + 1)) // larger than all that is free
+	fresh.By = strings.Repeat("x", 300_000)
+	if err := d.Apply(Commands{request.Save{Put: []request.Record{fresh}}}); Reason(err) != schema.ReasonNoSpace {
+		t.Fatalf("the file is not full: %v", err)
+	}
+	mustApply(t, d, Commands{request.Save{Forget: kept[:len(kept)/2], Put: []request.Record{fresh}}})
+	_, saved := reopen(t, d)
+	if len(saved.Commands) != len(kept)-len(kept)/2+1 {
+		t.Errorf("%d records are kept, of %d", len(saved.Commands), len(kept))
+	}
+}

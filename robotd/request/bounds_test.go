@@ -1,0 +1,101 @@
+package request
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"troupe/schema"
+)
+
+// mostRecord is what one record may take on the disk: the disk's own test shows
+// that a journal full of such records fits it.
+const mostRecord = 3000
+
+// TestNoRecordIsLargerThanItsBound lets stops and commands carry what they can
+// find room for.
+func TestNoRecordIsLargerThanItsBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.Map(rapid.SampledFrom([]string{"x", `"`, "ä", "\x01", "\u2028"}), func(s string) string {
+			return strings.Repeat(s, rapid.SampledFrom([]int{1, 100, 128, 256, 1000, 9000, 500_000}).Draw(t, "times"))
+		})
+		verb := rapid.SampledFrom([]string{"safety/stop", "auto/pause", "manual/say", "mode/set"}).Draw(t, "verb")
+		v := verbOf(verb)
+		word := text.Draw(t, "word")
+		payload, err := schema.EncodeRequest(v, schema.Request{ID: strings.Repeat("k", 64), By: text.Draw(t, "by"), Why: text.Draw(t, "why"), Session: text.Draw(t, "session"), Seq: 1 << 52,
+			Args: schema.Args{Why: word, Text: word, Mode: schema.ModeID(word)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _ := Restore(1, nil, nil)
+		client := strings.Repeat("c", 63)
+		out := Step(s, Now{Wall: noon}, Arrival{Client: client, Group: v.Group, Verb: v.Name, Payload: payload}, nil)
+		out = Step(s, Now{Wall: noon}, Saved{Keys: []Key{KeyOf(client, strings.Repeat("k", 64))}}, out)
+		for _, e := range out {
+			if p, ok := e.(Perform); ok {
+				out = Step(s, Now{Wall: noon}, Outcome{Key: p.Key, Status: schema.StatusFailed, Reason: schema.ReasonInternal, Detail: word, Pointer: "/args/" + verb}, out)
+			}
+		}
+		for _, e := range out {
+			save, _ := e.(Save)
+			for _, r := range save.Put {
+				if b, err := schema.Encode(&r); err != nil || len(b) > mostRecord {
+					t.Fatalf("a record of %d bytes: %.200s, %v", len(b), b, err)
+				}
+			}
+		}
+	})
+}
+
+// TestAStopOfAnyLengthStops reads no more of it than of any other command.
+func TestAStopOfAnyLengthStops(t *testing.T) {
+	for _, payload := range []string{
+		strings.Repeat("x", 500_000),
+		`{"by":"` + strings.Repeat("x", 500_000) + `"}`,
+		`{"id":"k1","by":"` + strings.Repeat("x", 7000) + `"}`,
+		`{"id":"k1","x_note":"` + strings.Repeat("x", 8000) + `","args":{"why":"it is long"}}`,
+	} {
+		s, _ := Restore(1, nil, nil)
+		out := Step(s, Now{}, Arrival{Client: "stop1", Group: "safety", Verb: "stop", Payload: []byte(payload)}, nil)
+		p, ok := out[0].(Perform)
+		if !ok || p.Verb.ID() != "safety/stop" || len(p.By) > schema.MaxWord || len(p.Why) > schema.MaxWord || len(p.Args.Why) > schema.MaxWord {
+			t.Errorf("%.30s...: %.300v", payload, out[0])
+		}
+		if known := len(payload) <= maxStopBytes; known && p.ID != "k1" {
+			t.Errorf("%.30s...: it is called %s", payload, p.ID)
+		}
+	}
+}
+
+// TestAFullDiskIsRelievedOfOldAnswers lets the disk refuse for want of space when
+// much is remembered: the older half leaves, and the command is offered once more.
+func TestAFullDiskIsRelievedOfOldAnswers(t *testing.T) {
+	s, _ := Restore(1, nil, nil)
+	ask := func(id string) (out []Effect) {
+		return Step(s, Now{}, Arrival{Client: "op1", Group: "auto", Verb: "pause", Payload: []byte(`{"id":"` + id + `"}`)}, nil)
+	}
+	const many = 100
+	for i := range many {
+		id := fmt.Sprint("k", i)
+		ask(id)
+		Step(s, Now{}, Saved{Keys: []Key{KeyOf("op1", id)}}, nil)
+		Step(s, Now{}, Outcome{Key: KeyOf("op1", id), Status: schema.StatusSucceeded}, nil)
+	}
+	ask("new")
+	out := Step(s, Now{}, Saved{Keys: []Key{"op1/new"}, Refused: schema.ReasonNoSpace}, nil)
+	save, ok := out[0].(Save)
+	if len(out) != 1 || !ok || len(save.Forget) != many/2 || save.Forget[0] != "op1/k0" || len(save.Put) == 0 || save.Put[len(save.Put)-1].ID != "new" {
+		t.Fatalf("a full disk is told %+v", out)
+	}
+	if out = Step(s, Now{}, Saved{Keys: []Key{"op1/new"}}, nil); len(out) != 1 || out[0].(Perform).ID != "new" {
+		t.Errorf("with the room that was made: %+v", out)
+	}
+	// What is remembered of the newest is not given up for a disk that stays full.
+	ask("newer")
+	out = Step(s, Now{}, Saved{Keys: []Key{"op1/newer"}, Refused: schema.ReasonNoSpace}, nil)
+	if tell, ok := out[0].(Tell); !ok || tell.Ack.Reason != schema.ReasonNoSpace {
+		t.Errorf("a disk that stays full: %+v", out)
+	}
+}
