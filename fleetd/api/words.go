@@ -17,7 +17,7 @@ type Robot struct {
 	Adopted  bool              `json:"adopted" doc:"the fleet's database knows it"`
 	Presence Presence          `json:"presence"`
 
-	StateAt    schema.Time        `json:"state_at,omitzero" doc:"when the robot last told its state, by the fleet's clock"`
+	StateAt schema.Time `json:"state_at,omitzero" doc:"when the robot last told its state, by the fleet's clock"`
 	// StateOutdated says that the robot has told a newer state that did not arrive.
 	StateOutdated bool `json:"state_outdated,omitempty" doc:"the robot's heartbeat tells of a newer state than the one that is here; mode and safety are the heartbeat's, the rest is old"`
 

@@ -28,8 +28,8 @@ func (p *post) config(c Config) link.Config {
 	return link.Config{
 		URL: c.Broker, Dial: c.Dial, TLS: c.encryption, Random: c.Random,
 		Name: p.id, ClientID: p.id, Password: c.Password,
-		Will:     func(session string) link.Message { return p.presence(brain.WillOf(session, p.boot)) },
-		Presence: func(session string) link.Message { return p.presence(p.online(session)) },
+		Will:      func(session string) link.Message { return p.presence(brain.WillOf(session, p.boot)) },
+		Presence:  func(session string) link.Message { return p.presence(p.online(session)) },
 		Subscribe: p.subscriptions(),
 		OnMessage: p.arrived, OnState: p.state, Urgent: p.urgent,
 		Logger: p.log,
