@@ -1,6 +1,7 @@
 // Package library is the content that ships with Troupe: acts and stories as
-// their authors wrote them, one document a file, embedded. The demonstration
-// publishes them; they are also the first thing to copy when writing an own one.
+// their authors wrote them, one document a file, and the sounds that they name,
+// embedded. The demonstration publishes them; they are also the first thing to
+// copy when writing an own one.
 package library
 
 import (
@@ -8,14 +9,15 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 
 	"troupe/schema"
 	"troupe/schema/score"
 )
 
-// Files holds acts/*.yaml and stories/*.yaml.
+// Files holds acts/*.yaml, stories/*.yaml and sounds/*.wav.
 //
-//go:embed acts/*.yaml stories/*.yaml
+//go:embed acts/*.yaml stories/*.yaml sounds/*.wav
 var Files embed.FS
 
 // Document is one file of the library.
@@ -41,6 +43,12 @@ func Stories() ([]Document, error) {
 	})
 }
 
+// Sounds lists the sound files by name; the name of each without its ending is that
+// by which acts name it.
+func Sounds() ([]Document, error) {
+	return documents("sounds", nil)
+}
+
 func documents(folder string, id func([]byte) (string, []schema.Problem)) ([]Document, error) {
 	entries, err := fs.ReadDir(Files, folder)
 	if err != nil {
@@ -53,7 +61,11 @@ func documents(folder string, id func([]byte) (string, []schema.Problem)) ([]Doc
 		if err != nil {
 			return nil, fmt.Errorf("read the library's %s: %w", name, err)
 		}
-		d := Document{Path: name, Text: text}
+		d := Document{ID: strings.TrimSuffix(e.Name(), path.Ext(name)), Path: name, Text: text}
+		if id == nil {
+			out = append(out, d)
+			continue
+		}
 		var ps []schema.Problem
 		if d.ID, ps = id(text); len(ps) > 0 {
 			return nil, fmt.Errorf("read the library's %s: %s", name, ps[0])

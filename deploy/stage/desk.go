@@ -26,8 +26,11 @@ func newDesk(url string) *desk { return &desk{url, &http.Client{Transport: &http
 
 func (d *desk) close() { d.client.CloseIdleConnections() }
 
-// document is a text that is sent as it is.
-type document []byte
+// document is a text that is sent as it is, and octets are what is no text.
+type (
+	document []byte
+	octets   []byte
+)
 
 // ask makes one request, and reads the answer into a T.
 func ask[T any](ctx context.Context, d *desk, method, path string, query url.Values, body any) (T, error) {
@@ -37,6 +40,8 @@ func ask[T any](ctx context.Context, d *desk, method, path string, query url.Val
 	case nil:
 	case document:
 		text, kind = b, "application/yaml"
+	case octets:
+		text, kind = b, "application/octet-stream"
 	default:
 		var err error
 		if text, err = json.Marshal(b); err != nil {

@@ -73,9 +73,12 @@ func (o *opening) label(ctx context.Context) error {
 	return nil
 }
 
-// publish brings the acts and stories that ship into the desk's library. What a
-// person changed or deleted there stays so.
+// publish brings the sounds, acts and stories that ship into the desk's library.
+// What a person changed or deleted there stays so.
 func (o *opening) publish(ctx context.Context) error {
+	if err := o.putSounds(ctx); err != nil {
+		return err
+	}
 	acts, err := library.Acts()
 	if err != nil {
 		return err
@@ -102,6 +105,30 @@ func (o *opening) publish(ctx context.Context) error {
 		o.cfg.Say(fmt.Sprintf("%d acts and %d stories are published", len(acts), len(stories)))
 	default:
 		o.cfg.Say(fmt.Sprintf("%d of %d acts and stories were new or changed, and are published", published, all))
+	}
+	return nil
+}
+
+// putSounds comes before what names them, so that it is published with them. One
+// that somebody deleted is put again: nothing remembers it.
+func (o *opening) putSounds(ctx context.Context) error {
+	sounds, err := library.Sounds()
+	if err != nil {
+		return err
+	}
+	known, err := ask[struct {
+		Assets []api.Asset `json:"assets"`
+	}](ctx, o.desk, "GET", "/assets", nil, nil)
+	if err != nil {
+		return err
+	}
+	for _, d := range sounds {
+		if slices.ContainsFunc(known.Assets, func(a api.Asset) bool { return a.Name == d.ID && a.By != operator }) {
+			continue
+		}
+		if _, err := ask[api.Uploaded](ctx, o.desk, "PUT", "/assets/"+d.ID, url.Values{"by": {operator}}, octets(d.Text)); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	var robots []*part
 	defer func() { err = errors.Join(err, end(robots...)) }()
 	for i := range cfg.Robots {
-		robots = append(robots, cfg.openRobot(fail, post, stories, i))
+		robots = append(robots, cfg.openRobot(fail, post, url, stories, i))
 	}
 	o := opening{cfg: cfg, desk: newDesk(url), stories: stories, refused: map[string]bool{}}
 	defer o.desk.close()
@@ -168,10 +168,10 @@ func (c *Config) openDesk(ctx context.Context, fail context.CancelCauseFunc, pos
 
 // openRobot starts the robot of that number, counted from 0. It performs by
 // itself what it has: at boot, and also when nobody is heard.
-func (c *Config) openRobot(fail context.CancelCauseFunc, post *server.Server, stories []score.Story, i int) *part {
+func (c *Config) openRobot(fail context.CancelCauseFunc, post *server.Server, desk string, stories []score.Story, i int) *part {
 	id := name(i)
 	cfg := robot.Config{
-		ID: id, Dial: post.Dial, Data: filepath.Join(c.Data, id), Version: "demo",
+		ID: id, Dial: post.Dial, Desk: desk, Data: filepath.Join(c.Data, id), Version: "demo",
 		BootMode: schema.ModeAto, LinkLoss: map[schema.ModeID]schema.LinkLoss{schema.ModeAto: schema.LinkLossContinue},
 		Languages: language(stories, i), Logger: c.Logger.With("program", "robotd"),
 	}
