@@ -1,0 +1,185 @@
+package e2e
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"troupe/schema"
+)
+
+// opera writes a sound of a megabyte, which lasts a second, and beside it a story
+// that plays it. It returns the sound's bytes.
+func (w *world) opera() (folder string, sound []byte) {
+	w.t.Helper()
+	const size = 1 << 20
+	var b bytes.Buffer
+	b.WriteString("RIFF....WAVEfmt ")
+	for _, v := range []any{uint32(16), uint16(1), uint16(1), uint32(size), uint32(size), uint16(1), uint16(8), []byte("data"), uint32(size)} {
+		if err := binary.Write(&b, binary.LittleEndian, v); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	for n := range size {
+		b.WriteByte(byte(n * n >> 9))
+	}
+	folder = filepath.Join(w.folder, "house")
+	for name, text := range map[string][]byte{
+		"sounds/opera.wav": b.Bytes(),
+		"sing.yaml":        []byte("act: sing\nactions:\n  - {type: sound, start_ms: 0, timeout_ms: 5000, sound: opera}\n"),
+		"gala.yaml":        []byte("story: gala\nname: {en: Gala}\nrepeat: loop\nacts:\n  - {act: sing}\n"),
+	} {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			w.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return folder, b.Bytes()
+}
+
+// onRobot is where a robot keeps a file of its story.
+func (w *world) onRobot(rid string, sound []byte, folder ...string) string {
+	sum := sha256.Sum256(sound)
+	return filepath.Join(append(append([]string{w.folder, rid, "assets"}, folder...), hex.EncodeToString(sum[:]))...)
+}
+
+// sings waits until a robot has played the sound as often as it was asked, and no
+// act of it failed.
+func (w *world) sings(rid string) {
+	w.t.Helper()
+	w.state(rid, "through with the sound", func(s schema.State) bool {
+		return s.Auto.Story != nil && s.Auto.Story.ID == "gala" && len(s.Queue.Completed) > 0 && s.Queue.Completed[0] == "sing" && len(s.Queue.Failed) == 0
+	})
+}
+
+// A dam is a way to an address over which only so much comes back of each
+// connection, until it is opened.
+type dam struct {
+	net.Listener
+	opened chan struct{}
+	all    sync.WaitGroup
+}
+
+func newDam(t testing.TB, address string, most int64) *dam {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("build a dam: %v", err)
+	}
+	d := &dam{Listener: l, opened: make(chan struct{})}
+	d.all.Go(func() {
+		for {
+			near, err := l.Accept()
+			if err != nil {
+				return
+			}
+			d.all.Go(func() { d.carry(near, address, most) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		d.open()
+		d.all.Wait()
+	})
+	return d
+}
+
+func (d *dam) open() {
+	select {
+	case <-d.opened:
+	default:
+		close(d.opened)
+	}
+}
+
+func (d *dam) carry(near net.Conn, address string, most int64) {
+	defer near.Close()
+	far, err := net.Dial("tcp", address)
+	if err != nil {
+		return
+	}
+	defer far.Close()
+	var ended sync.WaitGroup
+	defer ended.Wait()
+	ended.Go(func() {
+		_, _ = io.Copy(far, near) // an end is an end
+		_ = far.Close()
+	})
+	_, _ = io.CopyN(near, far, most)
+	<-d.opened
+	_, _ = io.Copy(near, far)
+	_ = near.Close()
+}
+
+func TestALargeSoundReachesTheRobotThatIsKilledOnTheWay(t *testing.T) {
+	in(t, anyDesk, func(w *world) {
+		w.startDesk()
+		folder, sound := w.opera()
+		dam := newDam(w.t, strings.TrimPrefix(w.http, "http://"), 400<<10)
+		mark := w.eye.mark()
+		start := func() { w.robot("r1", "", "--desk", "http://"+dam.Addr().String()) }
+		start()
+		w.known("r1")
+
+		if said := w.do("asset", "put", filepath.Join(folder, "sounds", "opera.wav")); !strings.Contains(said, "asset opera put (audio/wav, 1048620 bytes") {
+			w.t.Errorf("put says\n%s", said)
+		}
+		w.do("story", "publish", "-f", folder)
+		w.do("story", "assign", "gala", "r1")
+		w.reported("r1", "on its way with the sound", func(r schema.ReportedStory) bool {
+			return r.Phase == schema.DeployFetching && r.Progress != nil && *r.Progress > 10
+		})
+		w.robots["r1"].kill()
+		part, err := os.Stat(w.onRobot("r1", sound, "incoming"))
+		if err != nil || part.Size() == 0 || part.Size() >= int64(len(sound)) {
+			w.t.Fatalf("of the sound there is %v, %v", part, err)
+		}
+		dam.open()
+		again := w.eye.mark()
+		start()
+		w.converged("gala", 1, "r1")
+		if got, err := os.ReadFile(w.onRobot("r1", sound)); err != nil || !bytes.Equal(got, sound) {
+			w.t.Errorf("the robot has %d bytes of %d, %v", len(got), len(sound), err)
+		}
+		becomes(w, again, on("r1", "state"), "r1 to be in mnl", func(s schema.State) bool {
+			return s.Mode.Active == schema.ModeMnl && s.Mode.Phase == schema.PhaseRunning && s.Mode.Calibrated
+		})
+		w.do("mode", "set", "ato", "r1", "--wait")
+		w.sings("r1")
+		for _, m := range w.eye.since(mark, schema.DefaultNamespace.Root()+"blobs/+") {
+			if len(m.Payload) > 256<<10 {
+				w.t.Errorf("%d bytes went over the broker", len(m.Payload))
+			}
+		}
+		if s := w.cli("asset", "delete", "opera"); s.code != 5 || !strings.Contains(s.err, "story gala revision 1 of robots r1") {
+			w.t.Errorf("deleting what r1 plays: status %d\n%s", s.code, s.err)
+		}
+	})
+}
+
+func TestALargeSoundComesOverTLSWithTheRobotsCertificate(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t)
+	s.enrols("r1")
+	s.runs("r1")
+	s.seen("r1", "online")
+	folder, sound := s.opera()
+	s.do("story", "publish", "-f", folder)
+	if said := s.do("story", "assign", "gala", "r1", "--wait"); !strings.Contains(said, "fulfilled") {
+		t.Errorf("assign says\n%s", said)
+	}
+	if got, err := os.ReadFile(s.onRobot("r1", sound)); err != nil || !bytes.Equal(got, sound) {
+		t.Errorf("the robot has %d bytes of %d, %v", len(got), len(sound), err)
+	}
+}
