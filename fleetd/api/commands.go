@@ -213,6 +213,9 @@ func (s *server) callOff(ctx context.Context, id string, by Signed, prefer strin
 		c, _ = command.Step(c, s.desk.Now(), command.News{Kind: command.Unwanted}) // the driver writes the same
 		return &answer[CalledOff]{CalledOff{Command: tell(c)}}, nil
 	}
+	if c.State == command.Queued && c.Owner != s.desk.Status().Name {
+		return nil, KindConflict.Problem("the desk "+c.Owner+" was asked for it, and has not sent it yet", "call it off at that desk")
+	}
 	args, err := json.Marshal(map[string]string{"id": id})
 	if err != nil {
 		return nil, s.fail(err, "command "+id)
@@ -327,7 +330,7 @@ func told(rows []command.Command) []Command {
 
 func tell(c command.Command) Command {
 	return Command{
-		ID: c.ID, Batch: c.Batch, Robot: c.Robot, Verb: c.Verb, State: c.State, Because: c.Because, Sends: c.Sends,
+		ID: c.ID, Batch: c.Batch, Robot: c.Robot, Desk: c.Owner, Verb: c.Verb, State: c.State, Because: c.Because, Sends: c.Sends,
 		At: timeOf(c.CreatedAt), Expires: timeOf(c.ExpiresAt), Ended: timeOf(c.EndedAt), Answer: c.Answer,
 	}
 }

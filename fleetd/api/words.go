@@ -181,6 +181,7 @@ type Command struct {
 	ID      string        `json:"id,omitempty"`
 	Batch   string        `json:"batch,omitempty"`
 	Robot   string        `json:"robot"`
+	Desk    string        `json:"desk,omitempty" doc:"name of the desk that was asked for it: it alone sends it, and its robot answers that one"`
 	Verb    string        `json:"verb"`
 	State   command.State `json:"state,omitempty"`
 	Because string        `json:"because,omitempty"`

@@ -12,6 +12,7 @@ const (
 	NoAnswers    Event = "no_answers"
 	NeverArrived Event = "never_arrived"
 	RecordGone   Event = "record_gone"
+	OwnerGone    Event = "owner_gone"
 	SaysAccepted Event = "accepted"
 	SaysProgress Event = "in_progress"
 	SaysDone     Event = "succeeded"
@@ -36,6 +37,7 @@ var Table = fsm.Table[State, Event]{
 	{From: fsm.In(Acked, Running), On: NoAnswers, To: Unknown, Why: "the robot took it and then no longer answered questions about it"},
 	{From: fsm.In(Unknown), On: NeverArrived, To: Undelivered, Why: "the robot has no record of it, and its time is over"},
 	{From: fsm.In(Acked, Running, Unknown), On: RecordGone, To: Unknown, Why: "the robot took it, but has no record of it any more"},
+	{From: fsm.In(Queued, Sent, Acked, Running), On: OwnerGone, To: Unknown, Why: "the desk that was asked for it is gone; it may or may not have been done"},
 	{From: fsm.In(Queued, Sent, Acked, Unknown), On: SaysAccepted, To: Acked, Why: "the robot took it"},
 	{From: fsm.In(Running), On: SaysAccepted, To: Running, Why: "an earlier answer that came late"},
 	{From: open, On: SaysProgress, To: Running, Why: "the robot is at it"},

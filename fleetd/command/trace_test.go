@@ -24,6 +24,7 @@ type driver struct {
 	t       *testing.T
 	c       Command
 	present bool
+	bereft  bool            // its desk is gone, and with it whoever wakes it
 	did     strings.Builder // since the last line of the script
 }
 
@@ -32,7 +33,7 @@ func (d *driver) play(line string) string {
 	d.did.Reset()
 	after, word, words := golden.Timed(d.t, line)
 	now := morning.Add(after)
-	for i := 0; ; i++ {
+	for i := 0; !d.bereft && word != "bereft" && word != "overheard"; i++ {
 		due, ok := Due(d.c, d.present)
 		if d.c.ID == "" || !ok || due.After(now) {
 			break
@@ -58,11 +59,27 @@ func (d *driver) play(line string) string {
 		}
 	case Shown:
 		n.Last = schema.LastRequest{ID: d.c.ID, Verb: d.c.Verb, Status: schema.Status(words[0])}
+	case "bereft":
+		return d.now(Bereft(d.c, now))
+	case "overheard":
+		return d.now(Overheard(d.c, now, schema.Ack{ID: &d.c.ID, Verb: d.c.Verb, Status: schema.Status(words[0]), Session: "s"}))
 	case Recalled, Wake, Unwanted:
 	default:
 		d.t.Fatalf("%q is no news", word)
 	}
 	d.step(now, n)
+	return d.did.String()
+}
+
+// now is what the command came to without its desk.
+func (d *driver) now(c Command) string {
+	d.bereft = true
+	if c.State == d.c.State {
+		fmt.Fprintln(&d.did, "    nothing")
+	} else {
+		fmt.Fprintf(&d.did, "    -> %s, %s\n", c.State, c.Because)
+	}
+	d.c = c
 	return d.did.String()
 }
 

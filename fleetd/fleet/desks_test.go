@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"troupe/broker/brokertest"
+	"troupe/fleetd/api"
+	"troupe/fleetd/command"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
 	"troupe/fleetd/store"
@@ -298,5 +300,96 @@ func TestALiveStopIsWrittenDownOnceByTwoDesks(t *testing.T) {
 	notes, err := db.Audit(t.Context(), 0)
 	if err != nil || len(notes) != 3 {
 		t.Errorf("%v, the audit has %+v", err, notes)
+	}
+}
+
+// effects counts how often each command came, by its id: the same one again is known
+// to a robot as a repetition, another one is done again.
+func effects(r *fleettest.Robot, verb string) map[string]int {
+	done := map[string]int{}
+	for _, c := range r.Received() {
+		if c.Verb == verb {
+			done[c.Request.ID]++
+		}
+	}
+	return done
+}
+
+// Two desks command one robot at the same time; each command comes once, and of the
+// mode class never two are under way.
+func TestCommandsOfTwoDesksComeOnceAndInTurn(t *testing.T) {
+	a, b, _ := desks(t)
+	r := fleettest.Start(t, "r1", b.broker.Load().Dial)
+	a.sees("r1")
+	b.sees("r1")
+	r.Answer(func(string, schema.Request) []schema.Ack { return nil }) // until the test says so
+	first := a.command(setMode("ato", "r1"))
+	a.until("the first has come", func() bool { return len(effects(r, "mode/set")) == 1 })
+	second := b.command(setMode("mnl", "r1"))
+	third := a.command(setMode("ato", "r1"))
+	other := b.command(order("sys/ping", "r1"))
+	b.until("what is of no mode goes past", func() bool { return len(effects(r, "sys/ping")) == 1 })
+	if n := len(effects(r, "mode/set")); n != 1 {
+		t.Fatalf("%d commands for a mode are under way", n)
+	}
+	var c api.Command
+	a.must("GET", "/commands/"+second, nil, &c)
+	if c.Desk != "fleetd-b" || c.State != "QUEUED" {
+		t.Errorf("the second is %+v", c)
+	}
+	if p := a.ask("POST", "/commands/"+second+"/cancel", api.Signed{By: "ann"}, nil); p == nil || !p.Of(api.KindConflict) || !strings.Contains(p.Hint+p.Detail, "fleetd-b") {
+		t.Errorf("calling off what another desk has not sent: %v", p)
+	}
+	for i, id := range []string{first, second, third} {
+		r.Say(id, schema.Ack{Verb: "mode/set", Status: schema.StatusSucceeded}, []string{"fleetd-a", "fleetd-b"}[i%2])
+		a.state(id, "SUCCEEDED")
+		b.until("the next one comes", func() bool { return len(effects(r, "mode/set")) == min(i+2, 3) })
+	}
+	r.Say(other, schema.Ack{Verb: "sys/ping", Status: schema.StatusSucceeded}, "fleetd-b")
+	b.state(other, "SUCCEEDED")
+}
+
+// The desk that was asked dies with its commands under way: the other one sends none
+// of them, says honestly what is known, and hears what robots say later.
+func TestCommandsOfADeskThatDiedAreBroughtToAnEnd(t *testing.T) {
+	a, b, _ := desks(t)
+	mute := fleettest.Start(t, "r1", b.broker.Load().Dial)
+	r2 := fleettest.Start(t, "r2", b.broker.Load().Dial)
+	a.sees("r1", "r2")
+	b.sees("r1", "r2")
+	mute.Answer(func(string, schema.Request) []schema.Ack { return nil })
+	silent := a.command(setMode("ato", "r1"))
+	a.until("it has come", func() bool { return len(effects(mute, "mode/set")) == 1 })
+	waiting := a.command(setMode("mnl", "r1")) // behind it, never sent
+
+	// Of this one the robot's answer comes when its desk is gone.
+	done := make(chan struct{})
+	var late string
+	r2.Answer(func(_ string, q schema.Request) []schema.Ack { late = q.ID; close(done); return nil })
+	answered := a.command(setMode("ato", "r2"))
+	<-done
+	a.cutOff()
+	r2.Say(late, schema.Ack{Verb: "mode/set", Status: schema.StatusSucceeded}, "fleetd-a")
+
+	b.leads()
+	if c := b.state(silent, "UNKNOWN"); !strings.Contains(c.Because, "gone") || c.Desk != "fleetd-a" {
+		t.Errorf("what was sent is %+v", c)
+	}
+	b.state(answered, "SUCCEEDED")
+	b.state(waiting, "UNKNOWN")
+	mute.Say(silent, schema.Ack{Verb: "mode/set", Status: schema.StatusSucceeded}, "fleetd-a")
+	b.state(silent, "SUCCEEDED")
+	r2.Answer(nil)
+	b.state(b.command(setMode("mnl", "r2")), "SUCCEEDED") // it holds up nobody
+	for r, want := range map[*fleettest.Robot]int{mute: 1, r2: 2} {
+		all := effects(r, "mode/set")
+		for id, n := range all {
+			if n > command.MaxSends {
+				t.Errorf("%s came %d times to %s", id, n, r.ID)
+			}
+		}
+		if len(all) != want {
+			t.Errorf("%s was sent %d commands for a mode, want %d", r.ID, len(all), want)
+		}
 	}
 }

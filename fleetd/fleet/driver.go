@@ -38,7 +38,9 @@ const (
 //
 // A robot gets its commands of the mode class one after the other, each when
 // the one before was answered, so that it sees them in the order in which they
-// were asked for; of the rest at most a few at once. Stops wait for nothing.
+// were asked for; of the rest at most a few at once. Stops wait for nothing. This
+// holds over several desks as far as the database tells: what another desk had on
+// record before goes before (ahead.go).
 type driver struct {
 	f    *Fleet
 	wake chan struct{}
@@ -52,6 +54,7 @@ type driver struct {
 	robots  map[string][]*driven // of open, in the order of asking
 	dirty   map[*driven]struct{}
 	batches []*ticket // made and not stored yet
+	others  others
 	asks    int64
 	next    time.Time // when something may be due; zero = at no time
 }
@@ -61,6 +64,7 @@ type driven struct {
 	command.Command
 	class  schema.VerbClass
 	ticket *ticket
+	ahead  []string // ids of other desks' commands to the robot, on record before it
 }
 
 // post is news for the driver.
@@ -88,6 +92,7 @@ const (
 func newDriver(f *Fleet) *driver {
 	return &driver{
 		f: f, wake: make(chan struct{}, 1), open: map[string]*driven{}, robots: map[string][]*driven{}, dirty: map[*driven]struct{}{},
+		others: others{known: map[string]command.Command{}},
 	}
 }
 
@@ -122,6 +127,7 @@ func (d *driver) run(ctx context.Context) {
 		if now := time.Now(); !d.next.IsZero() && !now.Before(d.next) {
 			d.wakeDue(ctx, now)
 		}
+		d.askOthers(ctx, time.Now())
 		changed := d.changed()
 		saved := d.save(ctx)
 		for t := range changed {
@@ -175,6 +181,7 @@ func (d *driver) begin(ctx context.Context, now time.Time, t *ticket) {
 		group, name, _ := strings.Cut(c.Verb, "/")
 		verb, _ := schema.VerbOf(group, name)
 		one := &driven{Command: c, class: verb.Class, ticket: t}
+		d.others.stand(one, t.ahead[c.Robot])
 		d.open[c.ID] = one
 		d.robots[c.Robot] = append(d.robots[c.Robot], one)
 		slices.SortStableFunc(d.robots[c.Robot], func(a, b *driven) int { return a.CreatedAt.Compare(b.CreatedAt) })
@@ -244,7 +251,10 @@ func (d *driver) turn(c *driven) bool {
 	if c.class == schema.ClassStop || c.Verb == "sys/cancel" { // it makes room
 		return true
 	}
-	busy := 0
+	busy, mayGo := d.others.busy(c, func(owner string) bool { return d.f.desks.gone(owner, time.Now()) })
+	if !mayGo {
+		return false
+	}
 	for _, other := range d.robots[c.Robot] {
 		switch {
 		case other == c || other.class == schema.ClassStop:
@@ -330,6 +340,9 @@ func (d *driver) sleep(now time.Time, saved bool) time.Duration {
 	rest := time.Hour
 	if !saved {
 		rest = saveAgain
+	}
+	if !d.others.next.IsZero() {
+		rest = min(rest, max(leastRest, d.others.next.Sub(now)))
 	}
 	if !d.next.IsZero() {
 		rest = min(rest, max(leastRest, d.next.Sub(now)))

@@ -44,6 +44,7 @@ type Fleet struct {
 
 	leadership *leadership
 	desks      desks
+	bereft     bereft
 	beats      atomic.Int64 // the newest heartbeat's number
 
 	labelled atomic.Bool   // the database's labels were read
@@ -251,6 +252,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	all.Go(func() { f.blobs.run(ctx, db) })
 	all.Go(func() { (&doubts{f: f, outdone: outdone{}, behind: outdone{}}).run(ctx, db) })
 	all.Go(func() { f.news(ctx, db) })
+	all.Go(func() { f.bereft.run(ctx, f, db) })
 	all.Wait()
 }
 

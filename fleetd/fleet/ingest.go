@@ -28,7 +28,7 @@ func subscriptions(ns schema.Namespace, name string) []link.Subscription {
 		{schema.TopicReportedActivities, []string{"+"}},
 		{schema.TopicReportedPlaces, []string{"+"}},
 		{schema.TopicEvent, []string{"+"}},
-		{schema.TopicAck, []string{"+", name}},
+		{schema.TopicAck, []string{"+", "+"}}, // other desks' too: they may be gone
 		{schema.TopicFleetStopCmd, []string{"+"}},
 		{schema.TopicNotice, []string{name}},
 	} {
@@ -57,6 +57,11 @@ func (f *Fleet) hear(m link.Message) {
 		f.clients.heard(params.CID)
 		f.stops.listen(params.CID, m.Payload, now)
 		return
+	case schema.TopicAck:
+		if params.CID != f.cfg.Name {
+			f.overhear(params, m.Payload, now)
+			return
+		}
 	case schema.TopicNotice:
 		f.log.Warn("the broker refused something", "notice", string(m.Payload))
 		return

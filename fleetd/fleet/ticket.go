@@ -15,6 +15,7 @@ import (
 // ticket is a batch on its way: what its asker waits at.
 type ticket struct {
 	batch command.Batch
+	ahead map[string][]command.Command // by robot: of other desks, on record before
 
 	mu       sync.Mutex
 	commands []command.Command
@@ -103,10 +104,17 @@ func (f *Fleet) Issue(ctx context.Context, batch command.Batch, commands []comma
 	if err != nil {
 		return nil, err
 	}
-	if err := db.Tx(ctx, func(tx *store.Tx) error { return tx.AddBatch(ctx, batch, commands) }); err != nil {
+	var ahead map[string][]command.Command
+	if err := db.Tx(ctx, func(tx *store.Tx) error {
+		if ahead, err = f.ahead(ctx, db, tx, commands); err != nil {
+			return err
+		}
+		return tx.AddBatch(ctx, batch, commands)
+	}); err != nil {
 		return nil, err
 	}
 	t := newTicket(batch, commands, true)
+	t.ahead = ahead
 	f.driver.post(post{kind: postTicket, ticket: t})
 	return t, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"troupe/fleetd/command"
@@ -135,6 +136,23 @@ func (r reads) OpenCommands(ctx context.Context, owner string, then time.Time) (
 	all, err := list(ctx, r, scanCommand, commandColumns+" WHERE ended_at = 0 AND owner = $1 AND created_at >= $2 ORDER BY created_at, id", owner, micros(then))
 	if err != nil {
 		return nil, fmt.Errorf("list open commands: %w", err)
+	}
+	return all, nil
+}
+
+// CommandsByID lists the commands of these ids that there are.
+func (r reads) CommandsByID(ctx context.Context, ids []string) ([]command.Command, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var w where
+	places := make([]string, len(ids))
+	for i, id := range ids {
+		places[i] = w.arg(id)
+	}
+	all, err := list(ctx, r, scanCommand, commandColumns+" WHERE id IN ("+strings.Join(places, ", ")+") ORDER BY created_at, id", w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read commands: %w", err)
 	}
 	return all, nil
 }

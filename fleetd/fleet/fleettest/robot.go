@@ -169,10 +169,11 @@ func (r *Robot) Change(do func(*schema.State)) {
 	r.tellState()
 }
 
-// Say answers the command of this id once more, late as it may be.
-func (r *Robot) Say(id string, a schema.Ack) {
+// Say answers the command of this id once more, late as it may be, to the desk of
+// that name; fleetd if none is named.
+func (r *Robot) Say(id string, a schema.Ack, desk ...string) {
 	a.ID = &id
-	r.ack("fleetd", a)
+	r.ack(append(desk, "fleetd")[0], a)
 }
 
 // Event tells an event.

@@ -1,0 +1,132 @@
+package fleet
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"troupe/fleetd/command"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+const (
+	// othersEvery is how often the database is asked how far other desks' commands
+	// are that stand before one of this desk's.
+	othersEvery = 250 * time.Millisecond
+	// othersAtOnce bounds how many of them are asked for in one go.
+	othersAtOnce = 500
+	// aheadFor is how old a command may be that another one still waits for: none is
+	// sent after an hour.
+	aheadFor = time.Hour
+)
+
+// ahead reads in the transaction that puts commands on record what other desks have
+// on record for the same robots. Two such transactions do not overlap, so of two
+// desks' commands to one robot exactly one comes first, and nobody waits in a circle.
+func (f *Fleet) ahead(ctx context.Context, db *store.Store, tx *store.Tx, commands []command.Command) (map[string][]command.Command, error) {
+	if db.Alone() || len(commands) == 0 {
+		return nil, nil
+	}
+	rows, err := tx.OthersCommands(ctx, f.cfg.Name, commands[0].CreatedAt.Add(-aheadFor))
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	all := map[string][]command.Command{}
+	for _, c := range commands {
+		all[c.Robot] = nil
+	}
+	for _, c := range rows {
+		if _, meant := all[c.Robot]; meant && c.State != command.Unknown && classOf(c.Verb) != schema.ClassStop {
+			all[c.Robot] = append(all[c.Robot], c)
+		}
+	}
+	return all, nil
+}
+
+func classOf(verb string) schema.VerbClass {
+	group, name, _ := strings.Cut(verb, "/")
+	v, _ := schema.VerbOf(group, name)
+	return v.Class
+}
+
+// others are the commands of other desks that some of this desk's stand behind. It
+// is owned by the driver's loop.
+type others struct {
+	known map[string]command.Command // by id: as the database had them last
+	next  time.Time                  // when it is asked again; zero = nobody waits
+}
+
+// stand notes what a command stands behind.
+func (o *others) stand(c *driven, ahead []command.Command) {
+	for _, a := range ahead {
+		o.known[a.ID] = a
+		c.ahead = append(c.ahead, a.ID)
+	}
+	if len(c.ahead) > 0 && o.next.IsZero() {
+		o.next = c.CreatedAt
+	}
+}
+
+// busy counts those that the robot is at, and reports whether the command may go
+// before the rest. What a desk was asked for that is gone holds up nobody.
+func (o *others) busy(c *driven, gone func(owner string) bool) (n int, mayGo bool) {
+	for _, id := range c.ahead {
+		a, there := o.known[id]
+		switch {
+		case !there || gone(a.Owner):
+		case c.class == schema.ClassMode && classOf(a.Verb) == schema.ClassMode && (a.State == command.Queued || a.State == command.Sent):
+			return n, false
+		case a.State == command.Sent || a.State == command.Acked || a.State == command.Running:
+			n++
+		}
+	}
+	return n, true
+}
+
+// askOthers learns how far they are, while somebody waits for them.
+func (d *driver) askOthers(ctx context.Context, now time.Time) {
+	o := &d.others
+	if o.next.IsZero() || now.Before(o.next) {
+		return
+	}
+	o.next = time.Time{}
+	waited := map[string]bool{}
+	robots := map[string]bool{}
+	for _, c := range d.open {
+		if c.State == command.Queued && len(c.ahead) > 0 {
+			robots[c.Robot] = true
+			for _, id := range c.ahead {
+				waited[id] = true
+			}
+		}
+	}
+	maps.DeleteFunc(o.known, func(id string, _ command.Command) bool { return !waited[id] })
+	if len(o.known) == 0 {
+		return
+	}
+	o.next = now.Add(othersEvery)
+	db, err := d.f.Store()
+	if err != nil {
+		return
+	}
+	within, cancel := context.WithTimeout(ctx, saveWithin)
+	defer cancel()
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(o.known)), othersAtOnce) {
+		rows, err := db.CommandsByID(within, ids)
+		if err != nil {
+			d.f.databaseFailed("commands of other desks not read", err)
+			return
+		}
+		for _, c := range rows {
+			if o.known[c.ID] = c; c.State.Settled() {
+				delete(o.known, c.ID)
+			}
+		}
+	}
+	for robot := range robots {
+		d.release(ctx, now, robot)
+	}
+}

@@ -1,0 +1,118 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"troupe/fleetd/command"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+const (
+	// bereftLook is how often the leader looks for commands whose desk is gone.
+	bereftLook = 2 * time.Second
+	// overheardFor is how long answers to other desks are kept: a desk counts as gone
+	// only some time after its last word, and its robots have answered by then.
+	overheardFor = 2 * time.Minute
+	// maxOverheard bounds them; beyond it the oldest are left out.
+	maxOverheard = 10_000
+)
+
+// bereft are the commands whose desk is gone. The desk that leads brings them to an
+// end, and applies what their robots say; it sends none of them.
+type bereft struct {
+	mu    sync.Mutex
+	heard []overheard // answers to other desks, the oldest first
+}
+
+type overheard struct {
+	robot, owner string
+	ack          schema.Ack
+	at           time.Time
+}
+
+// overhear keeps a robot's answer to somebody else for a while. It runs on the link's
+// own goroutine.
+func (f *Fleet) overhear(p schema.TopicParams, payload []byte, now time.Time) {
+	a, problems := schema.Decode[schema.Ack](payload)
+	if len(problems) > 0 || a.ID == nil {
+		return // whom it was meant for says so
+	}
+	b := &f.bereft
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.heard) >= maxOverheard {
+		b.heard = b.heard[1:]
+	}
+	b.heard = append(b.heard, overheard{p.RID, p.CID, a, now})
+}
+
+// answers are those that were overheard, by the id of their command.
+func (b *bereft) answers(now time.Time) map[string][]overheard {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.heard = slices.DeleteFunc(b.heard, func(o overheard) bool { return now.Sub(o.at) > overheardFor })
+	out := map[string][]overheard{}
+	for _, o := range b.heard {
+		out[*o.ack.ID] = append(out[*o.ack.ID], o)
+	}
+	return out
+}
+
+func (b *bereft) run(ctx context.Context, f *Fleet, db *store.Store) {
+	if db.Alone() {
+		return
+	}
+	look := time.NewTicker(bereftLook)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-look.C:
+			answers := b.answers(now)
+			if !f.leadership.leads() {
+				continue
+			}
+			rows, err := db.OthersCommands(ctx, f.cfg.Name, now.Add(-goBack))
+			if err != nil {
+				f.databaseFailed("commands of other desks not read", err)
+				continue
+			}
+			for _, c := range rows {
+				if !f.desks.gone(c.Owner, now) {
+					continue
+				}
+				if c, news := inherit(c, answers[c.ID], now); news {
+					f.bury(ctx, db, c)
+				}
+			}
+		}
+	}
+}
+
+// inherit is what is known of a command whose desk is gone.
+func inherit(was command.Command, answers []overheard, now time.Time) (c command.Command, news bool) {
+	c = was
+	for _, o := range answers {
+		if o.robot == c.Robot && o.owner == c.Owner {
+			c = command.Overheard(c, o.at, o.ack)
+		}
+	}
+	c = command.Bereft(c, now)
+	return c, c.State != was.State
+}
+
+func (f *Fleet) bury(ctx context.Context, db *store.Store, c command.Command) {
+	switch err := db.SaveCommands(ctx, []command.Command{c}); {
+	case errors.Is(err, store.ErrConflict): // its desk is there after all, and has ended it
+	case err != nil:
+		f.databaseFailed("command of another desk not ended", err)
+	default:
+		f.log.Warn("a command's desk is gone", "desk", c.Owner, "command", c.ID, "robot", c.Robot, "verb", c.Verb, "state", c.State, "because", c.Because)
+	}
+}
