@@ -145,7 +145,9 @@ func (l *Lead) Resign(ctx context.Context, now time.Time) error {
 	const note = `UPDATE leader SET resigned_at = $2 WHERE term = $1`
 	var err error
 	if l.conn != nil {
-		_, err = l.conn.Exec(ctx, note, l.Term, micros(now))
+		if _, err = l.conn.Exec(ctx, note, l.Term, micros(now)); err == nil {
+			_, err = l.conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, int64(leaderLock)) // now, and not when the server comes to it
+		}
 	} else {
 		err = l.store.batch(ctx, func(tx *Tx) error {
 			_, err := tx.exec(ctx, note, l.Term, micros(now))

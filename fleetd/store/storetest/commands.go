@@ -120,7 +120,7 @@ func commandsHaveAnOwner(t *testing.T, address string) {
 		same(t, "of others than "+owner, names(must[[]command.Command](t)(s.OthersCommands(t.Context(), owner, time.Time{}))), want[1])
 	}
 	same(t, "by their ids", names(must[[]command.Command](t)(s.CommandsByID(t.Context(), []string{"b3-r1", "none", "b1-r2"}))), []string{"b1-r2", "b3-r1"})
-	same(t, "by no id", names(must[[]command.Command](t)(s.CommandsByID(t.Context(), nil))), nil)
+	same(t, "by no id", len(must[[]command.Command](t)(s.CommandsByID(t.Context(), nil))), 0)
 	same(t, "of others, newer", names(must[[]command.Command](t)(s.OthersCommands(t.Context(), "fleetd", at(1)))), []string{"b2-r1", "b3-r1"})
 }
 
