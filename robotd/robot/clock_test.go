@@ -145,7 +145,7 @@ func TestTheFleetsTimeGoesOnAndIsKeptOnceAnHour(t *testing.T) {
 		}
 		// Nobody is heard any more.
 		time.Sleep(5 * time.Hour)
-		if now := c.now(); now.Sub(time.Now()) > 0 || time.Since(now) > time.Second {
+		if now := c.now(); time.Until(now) > 0 || time.Since(now) > time.Second {
 			t.Errorf("it is %v and the robot believes that it is %v", time.Now(), now)
 		}
 		end()
