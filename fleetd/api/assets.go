@@ -93,6 +93,8 @@ func (s *server) oneUpload(ctx huma.Context, next func(huma.Context)) {
 	select {
 	case s.uploads <- struct{}{}:
 		defer func() { <-s.uploads }()
+		// The answer may come long after the question began.
+		_ = http.NewResponseController(w).SetWriteDeadline(s.desk.Now().Add(uploadWithin + partWithin))
 		next(ctx)
 	default:
 		Write(w, KindBusy.Problem("others are putting assets at this moment", "try again"))

@@ -68,6 +68,7 @@ type Wish struct {
 	Phase       schema.DeployPhase `json:"phase,omitempty"`
 	Reason      schema.Reason      `json:"reason,omitempty"`
 	Detail      string             `json:"detail,omitempty"`
+	Progress    *int               `json:"progress,omitempty" doc:"while it fetches: per cent of the bytes of the story and its files"`
 	Active      *schema.StoryRef   `json:"active,omitempty" doc:"what the robot has"`
 	Pruned      []string           `json:"pruned,omitempty" doc:"acts that it left out"`
 	Converged   bool               `json:"converged" doc:"the robot has what it is wished to have"`

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
+	"troupe/schema/score"
 )
 
 // putWithin is how long the desk may take for one file: the line may be slow.
@@ -103,6 +104,9 @@ func (sh *shell) putAssetsOf(ctx context.Context, paths []string) error {
 }
 
 func (sh *shell) putAsset(ctx context.Context, path, name string) (up api.Uploaded, err error) {
+	if info, err := os.Stat(path); err == nil && info.Size() > score.MaxAsset {
+		return up, fmt.Errorf("%s has %d bytes, robots take %d; make it shorter, or compress it", path, info.Size(), score.MaxAsset)
+	}
 	body, err := os.ReadFile(filepath.Clean(path))
 	if err != nil {
 		return up, fmt.Errorf("read %s: %w", path, errors.Unwrap(err))

@@ -354,6 +354,9 @@ func wishText(w api.Wish) string {
 		s = fmt.Sprintf("%s@%d", w.Story.ID, w.Story.Rev)
 	}
 	phase := string(w.Phase)
+	if w.Progress != nil {
+		phase += fmt.Sprintf(" %d%%", *w.Progress)
+	}
 	if w.ReportedRev != w.DesiredRev {
 		phase = "not taken yet"
 	}

@@ -27,6 +27,7 @@ import (
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 func TestMain(m *testing.M) {
@@ -57,6 +58,7 @@ type stageKey struct{}
 //	exits CODE ARGS...   run a command that ends with this code
 //	eventually ARGS...   run a command until it ends well
 //	hanging              a desk that takes requests and answers none, as $HANGING
+//	large FILE           a file of one byte more than an asset may have
 //	forbidding           a desk that allows nothing, as $FORBIDDING
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -65,7 +67,7 @@ func TestScripts(t *testing.T) {
 		Setup:               func(env *testscript.Env) error { return setUp(t, env) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"robot": startRobots, "answers": answers, "leaves": leaves, "exits": exits, "eventually": eventually, "forbidding": forbidding,
-			"hanging": hanging,
+			"hanging": hanging, "large": large,
 		},
 	})
 }
@@ -191,6 +193,12 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	if code != want {
 		ts.Fatalf("ended with %d, want %d", code, want)
 	}
+}
+
+func large(ts *testscript.TestScript, _ bool, args []string) {
+	path := ts.MkAbs(args[0])
+	ts.Check(os.WriteFile(path, nil, 0o600))
+	ts.Check(os.Truncate(path, score.MaxAsset+1))
 }
 
 func eventually(ts *testscript.TestScript, _ bool, args []string) {

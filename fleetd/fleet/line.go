@@ -62,7 +62,7 @@ func (e *entry) wish(authority string) api.Wish {
 		w.Converged = w.DesiredRev == 0
 		return w
 	}
-	w.ReportedRev, w.Phase, w.Reason, w.Detail = r.DesiredRev, r.Phase, r.Reason, r.Detail
+	w.ReportedRev, w.Phase, w.Reason, w.Detail, w.Progress = r.DesiredRev, r.Phase, r.Reason, r.Detail, r.Progress
 	if r.Active != nil {
 		w.Active = &schema.StoryRef{ID: r.Active.ID, Rev: r.Active.Rev, SHA256: r.Active.SHA256}
 		w.Pruned = r.Active.Pruned

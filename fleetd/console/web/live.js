@@ -50,6 +50,7 @@ function wishText(r) {
   const w = r.wish;
   if (!w.story || w.converged) return '';
   let s = w.story.id + ' rev ' + w.story.rev + ': ' + (w.phase || 'not reported');
+  if (w.progress != null) s += ' ' + w.progress + ' %';
   if (w.reason) s += ' (' + w.reason + ')';
   return s;
 }
