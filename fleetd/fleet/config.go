@@ -52,7 +52,8 @@ type Config struct {
 	CA string
 	// HTTPCert and HTTPKey are files; with them HTTP is spoken over TLS.
 	HTTPCert, HTTPKey string
-	// Enrol is the address at which robots, and nobody else, ask for certificates;
+	// Enrol is the address at which robots, and nobody else, ask for certificates and
+	// large files;
 	// EnrolURL is how they reach it, and RobotBrokers are where they then connect.
 	Enrol, EnrolURL string
 	RobotBrokers    []string
