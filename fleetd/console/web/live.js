@@ -62,8 +62,10 @@ function holderText(p) {
   return s + (p.why ? ': ' + p.why : '');
 }
 
+// Who stopped a robot; by which id stands above, unless the desk does not hold it.
 function latchText(l) {
-  return (l.by || 'somebody') + (l.why ? ': ' + l.why : '') + ' (' + l.id + ')';
+  const listed = desk && desk.held.some((h) => h.id === l.id);
+  return (l.by || 'somebody') + (l.why ? ': ' + l.why : '') + (listed ? '' : ' (' + l.id + ')');
 }
 
 // Who drives a robot by hand, and how much of it is theirs.
@@ -125,38 +127,48 @@ function draw(r) {
   }));
 }
 
-const forms = new Map(); // id of a held stop -> its form
+const heldRows = new Map(); // id of a held stop -> its row
 
-// The stops that people hold, each with the way to release it.
-function drawHeld() {
-  const now = new Set(desk.held.map((h) => h.id));
-  for (const [id, form] of forms) {
-    if (!now.has(id)) { form.remove(); forms.delete(id); }
-  }
-  for (const h of desk.held) {
-    let form = forms.get(h.id);
-    if (!form) {
-      form = byID('held-stop').content.firstElementChild.cloneNode(true);
-      form.addEventListener('submit', (e) => { e.preventDefault(); release(h.id, form); });
-      forms.set(h.id, form);
-      byID('held').append(form);
-    }
-    const on = h.all ? 'all robots' : h.count + (h.count === 1 ? ' robot' : ' robots');
-    say(form.querySelector('.what'), 'Stopped: ' + on + ' by ' + (h.by || 'somebody') + (h.why ? ', ' + h.why : '') +
-      ' - ' + clock(h.since) + ', ' + h.id + (h.on_record ? '' : ', not on record yet'));
-  }
-  byID('held').hidden = forms.size === 0;
+const NAMED = 4; // robots of one stop that are named; more are counted
+
+function whomText(h) {
+  if (h.all) return 'all robots';
+  const names = [...rows.values()].filter((r) => r.latches.some((l) => l.id === h.id)).map((r) => r.id).sort(naturally);
+  if (h.count <= NAMED && names.length === h.count) return names.join(', ');
+  return h.count + (h.count === 1 ? ' robot' : ' robots');
 }
 
-async function release(id, form) {
-  const told = form.querySelector('.told');
+// The stops that people hold: whom each holds and why, and the way to release it.
+function drawHeld() {
+  const now = new Set(desk.held.map((h) => h.id));
+  for (const [id, row] of heldRows) {
+    if (!now.has(id)) { row.remove(); heldRows.delete(id); }
+  }
+  for (const h of desk.held) {
+    let row = heldRows.get(h.id);
+    if (!row) {
+      row = byID('held-stop').content.firstElementChild.cloneNode(true);
+      row.querySelector('form').addEventListener('submit', (e) => { e.preventDefault(); release(h.id, row); });
+      heldRows.set(h.id, row);
+      byID('held-list').append(row);
+    }
+    say(row.querySelector('.whom'), whomText(h));
+    say(row.querySelector('.what'), (h.by || 'somebody') + (h.why ? ': ' + h.why : '') + (h.on_record ? '' : ' (not on record yet)'));
+    say(row.querySelector('.id'), 'since ' + clock(h.since) + ', ' + h.id);
+  }
+  say(byID('held-title'), heldRows.size + (heldRows.size === 1 ? ' stop is held' : ' stops are held'));
+  byID('held').hidden = heldRows.size === 0;
+}
+
+async function release(id, row) {
+  const told = row.querySelector('.told');
   say(told, 'releasing');
   try {
     const answer = await fetch('api/v1/stops/release', {
       method: 'POST',
       signal: AbortSignal.timeout(SILENCE),
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ ids: [id], by: 'live-page', why: form.querySelector('.reason').value }),
+      body: JSON.stringify({ ids: [id], by: 'live-page', why: row.querySelector('.reason').value }),
     });
     if (answer.ok) return; // it goes with the desk's next word
     const refusal = await answer.json();
