@@ -664,19 +664,6 @@ func TestWhenItsContextEndsTheLinkIsCutAndTheWillIsSent(t *testing.T) {
 	})
 }
 
-func TestRetainedDocumentsOutliveADay(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
-		l := open(t, robot(b.Dial, &told{}))
-		waitUp(t, l)
-		time.Sleep(25 * time.Hour)
-		watcher := b.Client(t, "obs")
-		watcher.Subscribe(presence)
-		if m := watcher.Expect(presence); !m.Retain || !strings.Contains(string(m.Payload), l.Session()) {
-			t.Fatalf("%v", m)
-		}
-	})
-}
-
 func TestWhatMustNotBeSentIsNotSent(t *testing.T) {
 	bubble(t, func(t *testing.T, b *brokertest.Broker) {
 		l := open(t, robot(b.Dial, &told{}))

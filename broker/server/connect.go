@@ -142,9 +142,8 @@ func (g *guard) identify(nc *conn, pk packets.Packet) (*client, *access.Refusal)
 	}
 	c.rights = access.Compile(c.Identity, g.ns)
 	if pk.Connect.WillFlag {
-		w := access.Publish{Topic: pk.Connect.WillTopic, Retain: pk.Connect.WillRetain, Size: len(pk.Connect.WillPayload)}
-		if v := c.rights.JudgeWill(w); v.Do != access.Pass {
-			return nil, &access.Refusal{Fault: access.FaultDenied, Detail: fmt.Sprintf("will on %q: %s", w.Topic, v.Detail)}
+		if why := g.judgeWill(c, pk.Connect.WillTopic, pk.Connect.WillRetain, pk.Connect.WillPayload); why != "" {
+			return nil, &access.Refusal{Fault: access.FaultDenied, Detail: fmt.Sprintf("will on %q: %s", pk.Connect.WillTopic, why)}
 		}
 	}
 	return c, nil

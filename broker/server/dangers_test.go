@@ -18,6 +18,7 @@ var dangers = []danger{
 	{what: "a header after CONNECT makes the broker allocate 256 MB", test: TestAPacketOverTheLimitEndsItsConnectionOnly},
 	{what: "silent connections use up the broker's sockets", test: TestConnectionsThatSayNothingAreCapped},
 	{what: "who connects without end is taken without end", test: TestConnectionsOfOneAddressAreTakenAtARate},
+	{what: "a connection that says nothing costs 64 KiB", test: TestAConnectionThatSaysNothingCostsNextToNothing},
 	{what: "closing waits for silent connections", test: TestClosingDoesNotWaitForWhoSaysNothing},
 	{what: "what was acknowledged is thrown away when the broker closes", test: TestWhatWasAcknowledgedIsHeardThoughTheBrokerCloses},
 
@@ -33,6 +34,7 @@ var dangers = []danger{
 	{what: "a retained event is replayed to who comes later", test: TestWhatIsNoDocumentIsPassedOnButNotKept},
 	{what: "wildcard subscriptions hear what is others'", test: TestACommandReachesTheRobotAndItsAnswerTheAsker},
 	{what: "subscriptions to $SYS, $share and what is others'", test: TestSubscriptionsAreGrantedWhereSomethingMayBeRead},
+	{what: "a client subscribes without end", test: TestNobodySubscribesWithoutEnd},
 	{what: "a robot's blob connection publishes", test: TestARobotsBlobConnectionOnlyReadsBlobsAndBlocksNobody},
 
 	// How much?
@@ -51,6 +53,7 @@ var dangers = []danger{
 	{what: "a stop that does not fit into a robot's queue vanishes", test: TestARobotForWhichACommandDoesNotFitIsCut},
 	{what: "what waited for a stalled subscriber vanishes", test: TestWhatWasQueuedForAStalledSubscriberIsCounted},
 	{what: "a robot keeps documents without end", test: TestARobotKeepsNoMoreThanItsDocuments},
+	{what: "documents are deleted when they are a day old", test: TestDocumentsOutliveADay},
 	{what: "documents fill the memory", test: TestDocumentsBeyondTheRoomForThemAreRefused},
 
 	// Sessions and packets

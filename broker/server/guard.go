@@ -111,22 +111,28 @@ func (g *guard) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 	if c == nil {
 		return pk
 	}
+	has, most := cl.State.Subscriptions.GetAll(), g.rates.subscriptions
+	if c.Role == schema.RoleRobot {
+		most = g.rates.robotSubscriptions
+	}
 	for i := range pk.Filters {
 		f := &pk.Filters[i]
 		why := ""
+		_, again := has[f.Filter]
 		switch {
 		case !access.ValidFilter(f.Filter):
 			why = "not a topic filter that is taken here"
 		case !c.rights.MayRead(f.Filter):
 			why = fmt.Sprintf("role %s reads nothing there", c.Role)
-		case cl.State.Subscriptions.Len()+i >= g.rates.subscriptions:
-			why = fmt.Sprintf("more than %d subscriptions", g.rates.subscriptions)
+		case !again && len(has) >= most:
+			why = fmt.Sprintf("more than %d subscriptions", most)
 		}
 		if why != "" {
 			g.refuse(cl, c, subscribeRefused, schema.ReasonForbidden, f.Filter, "subscribe: "+why)
 			f.Filter = "" // which the library refuses
 			continue
 		}
+		has[f.Filter] = packets.Subscription{}
 		f.Qos = min(f.Qos, c.rights.MaxQoS())
 	}
 	return pk
@@ -173,33 +179,6 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 		return pk, packets.CodeSuccessIgnore
 	}
 	return pk, nil
-}
-
-// OnWill silences the will of a connection whose id is connected again, and all
-// wills when the broker closes: in both cases nobody was lost.
-func (g *guard) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
-	c := connOf(cl)
-	if g.closing.Load() || c == nil || c.takenOver.Load() {
-		g.counters.add(willSilenced)
-		return mqtt.Will{}, nil
-	}
-	if c.kicked.Load() != nil {
-		if will = g.willOfKicked(c, will); will.Flag == 0 {
-			g.counters.add(willSilenced)
-			return will, nil
-		}
-	}
-	if will.Retain {
-		g.kept.keeping(will.TopicName, len(will.Payload), true)
-	}
-	return will, nil
-}
-
-func (g *guard) OnWillSent(cl *mqtt.Client, pk packets.Packet) {
-	if pk.TopicName != "" {
-		g.counters.add(willSent)
-		g.log.Info("will sent", "client", cl.ID, "topic", pk.TopicName)
-	}
 }
 
 // refuse counts a refusal, tells its sender, and cuts the connection of one who

@@ -3,22 +3,18 @@ package server
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
-	"net/netip"
 	"reflect"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
-	"pgregory.net/rapid"
 
 	"troupe/broker/access"
 	"troupe/schema"
@@ -67,11 +63,14 @@ func TestEveryMethodOfTheGuardIsCalled(t *testing.T) {
 type takesAll struct{ mqtt.HookBase }
 
 func (*takesAll) ID() string { return "takes all" }
+
 func (*takesAll) Provides(b byte) bool {
 	return b == mqtt.OnConnectAuthenticate || b == mqtt.OnACLCheck
 }
+
 func (*takesAll) OnConnectAuthenticate(*mqtt.Client, packets.Packet) bool { return true }
-func (*takesAll) OnACLCheck(*mqtt.Client, string, bool) bool              { return true }
+
+func (*takesAll) OnACLCheck(*mqtt.Client, string, bool) bool { return true }
 
 // The library panics on an MQTT 5 SUBSCRIBE that ends before its options. The
 // guard refuses MQTT 5, but the next such packet may be one of 3.1.1.
@@ -153,116 +152,6 @@ func TestAClientIDPassesOnlyWhenItsOlderConnectionIsGone(t *testing.T) {
 	})
 }
 
-func TestAnIPv6NetworkHasOneCap(t *testing.T) {
-	of := func(text string) netip.Addr {
-		a := netip.MustParseAddrPort(text)
-		return addrOf(at{remote: net.TCPAddrFromAddrPort(a)})
-	}
-	if of("[2001:db8::1]:1") != of("[2001:db8::ffff:2]:2") {
-		t.Error("two addresses of one network count apart")
-	}
-	if of("[2001:db8::1]:1") == of("[2001:db8:0:1::1]:1") || of("192.0.2.1:1") == of("192.0.2.2:1") {
-		t.Error("two networks count as one")
-	}
-	if of("[::ffff:192.0.2.1]:1") != of("192.0.2.1:1") {
-		t.Error("an address of IPv4 counts twice")
-	}
-}
-
-// at is a connection from somewhere.
-type at struct {
-	net.Conn
-	remote net.Addr
-}
-
-func (a at) RemoteAddr() net.Addr { return a.remote }
-
-func TestAFleetThatComesBackAtOnceIsTakenAndAFloodShutsOutNobodyElse(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cfg, err := Config{Dev: true}.complete()
-		if err != nil {
-			t.Fatal(err)
-		}
-		l := newListener(cfg, nil, &guard{})
-		taken := func(n int, from func(i int) string) (took int) {
-			for i := range n {
-				if l.hurries(netip.MustParseAddr(from(i))) == "" {
-					took++
-				}
-			}
-			return took
-		}
-		museum := func(int) string { return "192.0.2.1" }
-		if got := taken(300, museum); got != 300 {
-			t.Errorf("%d of 300 robots behind one address are taken", got)
-		}
-		stranger := func(int) string { return "192.0.2.2" }
-		if got := taken(100_000, stranger); got != 1000 {
-			t.Errorf("%d connections of one address are taken at once, want 1000", got)
-		}
-		if got := taken(300, museum); got != 300 {
-			t.Errorf("%d of 300 robots are taken beside a flood", got)
-		}
-		time.Sleep(time.Second)
-		if got := taken(1000, stranger); got != 250 {
-			t.Errorf("%d connections of one address are taken a second, want 250", got)
-		}
-		time.Sleep(time.Hour)
-		if got := taken(10_000, func(i int) string { return fmt.Sprintf("198.51.%d.%d", i>>8, i&255) }); got != 4000 {
-			t.Errorf("%d connections of as many addresses are taken at once, want 4000", got)
-		}
-		if why := l.hurries(addrOf(at{remote: pipeAddr{}})); why != "" {
-			t.Errorf("the desk in the same process is shut out: %s", why)
-		}
-	})
-}
-
-// flaky is a listener whose Accept fails a few times, as when the process is out
-// of file descriptors.
-type flaky struct {
-	net.Listener
-	failures atomic.Int32
-	conns    chan net.Conn
-	closed   chan struct{}
-}
-
-func (f *flaky) Accept() (net.Conn, error) {
-	if f.failures.Add(-1) >= 0 {
-		return nil, errors.New("accept: too many open files")
-	}
-	select {
-	case c := <-f.conns:
-		return c, nil
-	case <-f.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (f *flaky) Close() error { close(f.closed); return nil }
-
-func TestAFailingAcceptIsTriedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := &flaky{conns: make(chan net.Conn), closed: make(chan struct{})}
-		f.failures.Store(20)
-		var n counters
-		served := make(chan struct{})
-		l := &listener{
-			limits: limits{connect: time.Second, write: time.Second, total: 1, waiting: 1, waitingIP: 1}, log: slog.New(slog.DiscardHandler),
-			counters: &n, doors: []*door{{kind: "mqtt", ln: f}}, conns: map[*conn]struct{}{}, waiting: map[netip.Addr]int{},
-			establish: func(*conn) error { close(served); return nil }, ended: func(*conn) {}, cleanUp: func(*conn) {},
-		}
-		l.open()
-		ours, theirs := newPipe()
-		f.conns <- ours
-		_, _ = theirs.Write([]byte{0x10, 0})
-		<-served
-		l.close()
-		if got := n.get(acceptError); got != 20 {
-			t.Errorf("%d errors counted", got)
-		}
-	})
-}
-
 func TestTheLibraryLogsNoPayloadsAndNoChatter(t *testing.T) {
 	var out bytes.Buffer
 	log := slog.New(quiet{slog.NewTextHandler(&out, nil)})
@@ -276,74 +165,5 @@ func TestTheLibraryLogsNoPayloadsAndNoChatter(t *testing.T) {
 	}
 	if !strings.Contains(got, "client=r1") || !strings.Contains(got, "broken") {
 		t.Errorf("lost too much: %s", got)
-	}
-}
-
-// Whatever a client does, it holds others up for one time limit, and for a tenth
-// of the time after that.
-func TestWhatAClientIsSlowAddsUp(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		const limit = time.Second
-		var s slowness
-		now, idle, held, fairly := time.Unix(0, 0), time.Duration(0), time.Duration(0), time.Duration(0)
-		for range rapid.IntRange(1, 50).Draw(t, "writes") {
-			pause := time.Duration(rapid.Int64Range(0, int64(3*time.Second)).Draw(t, "pause"))
-			n := rapid.IntRange(1, 512<<10).Draw(t, "bytes")
-			now, idle = now.Add(pause), idle+pause
-			most := s.allowed(now, n, limit)
-			if most < fair(n, limit) {
-				t.Fatalf("%d bytes may take %v", n, most)
-			}
-			took := time.Duration(rapid.Float64Range(0, 1).Draw(t, "share") * float64(most))
-			now, held, fairly = now.Add(took), held+took, fairly+fair(n, limit)
-			s.wrote(now, n, limit)
-			if held > fairly+limit+idle/refill {
-				t.Fatalf("after %v others were held up for %v", now.Sub(time.Unix(0, 0)), held)
-			}
-		}
-	})
-}
-
-// sipped writes to a client that takes so many bytes at a time with a pause before
-// each, and says how long the writes took until it was cut off.
-func sipped(bytes int, pause, most time.Duration) (held time.Duration, cut bool) {
-	ours, theirs := newPipe()
-	var n counters
-	c := &conn{Conn: ours, raw: ours, counters: &n}
-	c.timeout.Store(int64(time.Second))
-	done := make(chan struct{})
-	defer func() { c.Close(); theirs.Close(); <-done }()
-	go func() {
-		defer close(done)
-		for buf, err := make([]byte, bytes), error(nil); err == nil; _, err = io.ReadFull(theirs, buf) {
-			time.Sleep(pause)
-		}
-	}()
-	for packet := make([]byte, 8<<10); held < most; {
-		began := time.Now()
-		_, err := c.Write(packet)
-		held += time.Since(began)
-		if err != nil {
-			return held, n.get(stalled) == 1
-		}
-	}
-	return held, false
-}
-
-func TestAClientThatSipsIsCutAndOneOnAPoorLineIsNot(t *testing.T) {
-	for _, c := range []struct {
-		bytes int
-		pause time.Duration
-		cut   bool
-	}{
-		{8 << 10, 900 * time.Millisecond, true}, {1, time.Second, true}, {4 << 10, 90 * time.Millisecond, true},
-		{8 << 10, 100 * time.Millisecond, false}, // 80 KiB a second
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			held, cut := sipped(c.bytes, c.pause, 5*time.Minute)
-			if cut != c.cut || cut && held > 4*time.Second {
-				t.Errorf("%d bytes every %v: cut %v, after writes of %v altogether", c.bytes, c.pause, cut, held)
-			}
-		})
 	}
 }

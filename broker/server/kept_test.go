@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"troupe/broker/brokertest"
 )
@@ -66,4 +68,20 @@ func TestASubscriberThatGoesInTheMiddleHoldsNobodyUp(t *testing.T) {
 		c.Cut()
 		robot.Retain("troupe/v1/robots/r1/state", "{}")
 	}
+}
+
+// The library deletes what it kept for a day, whoever is still there.
+func TestDocumentsOutliveADay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := start(t, brokertest.InProcess)
+		robot := b.Client(t, "r1")
+		robot.Retain(r1+"presence", online)
+		robot.Close()
+		time.Sleep(25 * time.Hour)
+		late := b.Client(t, "obs")
+		late.Subscribe(r1 + "presence")
+		if ms := late.Inbox("#"); len(ms) != 1 || string(ms[0].Payload) != online {
+			t.Errorf("kept: %v", ms)
+		}
+	})
 }

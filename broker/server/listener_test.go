@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -132,6 +133,34 @@ func TestConnectionsThatSayNothingAreCapped(t *testing.T) {
 		t.Fatal(err)
 	}
 	brokertest.Connect(t, brokertest.TCP(b.Addr()), brokertest.Hello{Name: "r2", ClientID: "r2"}).Ping()
+}
+
+// The library makes a queue of 64 KiB for everybody who connects, before it knows
+// who he is.
+func TestAConnectionThatSaysNothingCostsNextToNothing(t *testing.T) {
+	const connections = 500
+	b := start(t, brokertest.InProcess)
+	heap := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	for range connections {
+		c, err := b.Dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		if _, err := c.Write([]byte{0x10}); err != nil { // the first byte of a CONNECT
+			t.Fatal(err)
+		}
+	}
+	b.Client(t, "op1").Ping()
+	if each := (heap() - before) / connections; each > 16<<10 {
+		t.Errorf("each costs %d KiB", each>>10)
+	}
 }
 
 func TestConnectionsOfOneAddressAreTakenAtARate(t *testing.T) {

@@ -20,6 +20,7 @@ type rates struct {
 	refused, refusedBurst int // refusals per second before the connection is cut
 	notice, noticeBurst   int // notices per second; what is left out is counted in the next
 	subscriptions         int // of one client
+	robotSubscriptions    int // of a robot
 }
 
 // paces bound how often commands are sent. A sender has one pace whatever he

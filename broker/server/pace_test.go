@@ -253,3 +253,37 @@ func TestNobodyIsCutForAStopThatIsRefused(t *testing.T) {
 		}
 	})
 }
+
+func TestARobotThatSpeaksTooOftenIsNotRoutedButStaysConnected(t *testing.T) {
+	b := start(t, func(c *server.Config) { c.RobotRate = 10 })
+	robot, op := b.Client(t, "r1"), b.Client(t, "op1")
+	robot.Subscribe("troupe/v1/clients/+/notice")
+	op.Subscribe(r1+"event", r1+"presence")
+	for i := range 100 {
+		robot.Publish(r1+"event", fmt.Sprint(i))
+	}
+	robot.Retain(r1+"presence", online) // urgent: is not counted
+	op.Expect(r1 + "presence")
+	refused := b.Status()["publishes_over_rate"]
+	if routed := len(op.Inbox(r1 + "event")); refused < 50 || routed < 20 || routed+int(refused) != 100 {
+		t.Fatalf("%d routed, %d refused of 100", routed, refused)
+	}
+	if n := notice(t, robot); n.Reason != schema.ReasonOverloaded {
+		t.Fatalf("notice %+v", n)
+	}
+}
+
+func TestWhoDoesNothingButBreakTheRulesIsCut(t *testing.T) {
+	b := start(t)
+	c := b.Client(t, "op1")
+	for range 2000 {
+		if err := c.Raw(append([]byte{0x30, 4, 0, 2}, "no"...)); err != nil { // QoS 0 to topic "no"
+			break
+		}
+	}
+	c.Lost()
+	s := b.Status()
+	if s["clients_cut_for_abuse"] == 0 || s["notices_sent"] > 40 {
+		t.Fatalf("%d cut, %d notices", s["clients_cut_for_abuse"], s["notices_sent"])
+	}
+}

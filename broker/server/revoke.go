@@ -109,25 +109,3 @@ func (g *guard) kick(nc *conn, k kick) {
 	g.log.Warn("client kicked", "client", id, "remote", remote(nc.raw), "why", k.why)
 	nc.Close()
 }
-
-// willOfKicked is the will of a client who lost his right. It is sent, for it is
-// true: nobody reaches that robot now, and a presence left at online would be a
-// lie. But of what he wrote only the session is believed; that he is lost, and
-// why, the broker says itself. Whatever else a will may say is not sent.
-func (g *guard) willOfKicked(nc *conn, will mqtt.Will) mqtt.Will {
-	if row, _, ok := g.ns.Match(will.TopicName); !ok || row.Kind != schema.TopicPresence && row.Kind != schema.TopicFleetPresence {
-		return mqtt.Will{}
-	}
-	p, problems := schema.Decode[schema.Presence](will.Payload)
-	if len(schema.Errors(problems)) > 0 {
-		return mqtt.Will{}
-	}
-	told := schema.Presence{State: schema.PresenceLost, Session: p.Session, Boot: p.Boot, Reason: nc.kicked.Load().reason}
-	payload, err := schema.Encode(told)
-	if err != nil {
-		g.log.Error("encode presence of a kicked client", "client", nc.who.Load().ClientID, "error", err)
-		return mqtt.Will{}
-	}
-	will.Payload = payload
-	return will
-}

@@ -1,9 +1,11 @@
 package server_test
 
 import (
+	"crypto/tls"
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"troupe/broker/access"
@@ -16,7 +18,7 @@ import (
 func will(name string) func(*brokertest.Hello) {
 	return brokertest.WithWill(brokertest.Message{
 		Topic: "troupe/v1/robots/" + name + "/presence", QoS: 1, Retain: true,
-		Payload: fmt.Appendf(nil, `{"state":"online","session":"s-%s","boot":"b","software":"lies"}`, name),
+		Payload: fmt.Appendf(nil, `{"state":"lost","session":"s-%s","boot":"b","software":"lies"}`, name),
 	})
 }
 
@@ -180,5 +182,48 @@ func TestAListOfTheRevokedBarsNoDeskByName(t *testing.T) {
 	thief.Lost() // by what he shows, not by his name
 	if _, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "fleetd-b"}, stolen); code != 5 {
 		t.Errorf("comes back: code %d", code)
+	}
+}
+
+// A broker that can read its files no longer, for want of descriptors or because
+// somebody moved them, goes by what it knew.
+func TestFilesThatCannotBeReadOpenNoDoor(t *testing.T) {
+	ca := brokertest.NewCA(t)
+	var log logged
+	reload := make(chan os.Signal, 1)
+	b := brokertest.Start(t, log.into, usersOf(ca, "op1 operator "+access.HashPassword("a", [access.SaltBytes]byte{3}).String()+"\n"), ca.Broker, func(c *server.Config) { c.Reload = reload })
+	good, bad := ca.Client(schema.RoleRobot, "r1"), ca.Client(schema.RoleRobot, "r2")
+	refused := func(h brokertest.Hello, own ...tls.Certificate) bool {
+		c, code := byTLS(t, b, ca, h, own...)
+		if c != nil {
+			c.Close()
+		}
+		return code != 0
+	}
+	ca.Revoke(bad)
+	eventually(t, "the list of the revoked", func() bool { return refused(brokertest.Hello{ClientID: "r2"}, bad) })
+	for _, file := range []string{"users", "ca.pem", "crl.pem", "server.pem", "server.key.pem"} {
+		if err := os.Remove(ca.Path(file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reload <- syscall.SIGHUP
+	eventually(t, "a complaint", func() bool { return log.holds("no such file") })
+	for _, c := range []struct {
+		who     string
+		hello   brokertest.Hello
+		own     []tls.Certificate
+		refused bool
+	}{
+		{"who is revoked", brokertest.Hello{ClientID: "r2"}, []tls.Certificate{bad}, true},
+		{"who has no certificate", brokertest.Hello{Name: "r1", ClientID: "r1"}, nil, true},
+		{"who has another CA's", brokertest.Hello{ClientID: "r1"}, []tls.Certificate{brokertest.NewCA(t).Client(schema.RoleRobot, "r1")}, true},
+		{"who does not know his password", brokertest.Hello{Name: "op1", ClientID: "op1"}, nil, true},
+		{"a robot of the fleet", brokertest.Hello{ClientID: "r1"}, []tls.Certificate{good}, false},
+		{"a person with his password", brokertest.Hello{Name: "op1", ClientID: "op1", Password: "a"}, nil, false},
+	} {
+		if refused(c.hello, c.own...) != c.refused {
+			t.Errorf("%s: refused %v", c.who, !c.refused)
+		}
 	}
 }

@@ -227,7 +227,7 @@ func newGuard(cfg Config, k *keeper, srv *mqtt.Server, n *counters) *guard {
 			command: cfg.CommandRate, frame: cfg.FrameRate,
 			refused: 20, refusedBurst: 200,
 			notice: 5, noticeBurst: 20,
-			subscriptions: 256,
+			subscriptions: 256, robotSubscriptions: 32,
 		},
 		hashing: newPasswords(),
 	}

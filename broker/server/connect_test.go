@@ -1,0 +1,142 @@
+package server_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"troupe/broker/access"
+	"troupe/broker/brokertest"
+	"troupe/broker/server"
+)
+
+func TestWhoMayConnect(t *testing.T) {
+	b := start(t)
+	for _, c := range []struct {
+		why   string
+		hello brokertest.Hello
+		code  byte
+	}{
+		{"a robot under its name", brokertest.Hello{Name: "r1", ClientID: "r1"}, 0},
+		{"a robot's blob connection", brokertest.Hello{Name: "r1", ClientID: "r1.blob"}, 0},
+		{"a person under his name", brokertest.Hello{Name: "op1", ClientID: "op1"}, 0},
+		{"a person with a suffix", brokertest.Hello{Name: "obs", ClientID: "obs.1"}, 0},
+		{"a person without an id", brokertest.Hello{Name: "op1"}, 0},
+		{"nobody at all", brokertest.Hello{}, 0},
+		{"nobody under a robot's name", brokertest.Hello{ClientID: "r1"}, 0}, // gets an id of his own, see below
+		{"a person with a kept session", brokertest.Hello{Name: "op2", ClientID: "op2", Keep: true}, 0},
+
+		{"a person under another's id", brokertest.Hello{Name: "op2", ClientID: "op1"}, 2},
+		{"a person under a robot's id", brokertest.Hello{Name: "op2", ClientID: "r1"}, 2},
+		{"a name that is only a beginning", brokertest.Hello{Name: "op1", ClientID: "op11"}, 2},
+		{"a robot without an id", brokertest.Hello{Name: "r1"}, 2},
+		{"a robot with a suffix", brokertest.Hello{Name: "r1", ClientID: "r1.x"}, 2},
+		{"a robot with a kept session", brokertest.Hello{Name: "r1", ClientID: "r1", Keep: true}, 2},
+		{"an id with a wildcard", brokertest.Hello{Name: "op1", ClientID: "op1.+"}, 2},
+		{"an id with upper case", brokertest.Hello{Name: "op1", ClientID: "op1.A"}, 2},
+		{"an id with a control character", brokertest.Hello{Name: "op1", ClientID: "op1.\x01"}, 2},
+		{"a name with a wildcard", brokertest.Hello{Name: "#", ClientID: "#"}, 4},
+		{"a name with a slash", brokertest.Hello{Name: "a/b", ClientID: "a/b"}, 4},
+		{"keep-alive off", brokertest.Hello{Name: "r1", ClientID: "r1", NoKeepAlive: true}, 2},
+		{"a keep-alive of an hour", brokertest.Hello{Name: "r1", ClientID: "r1", KeepAlive: 3600}, 2},
+		{"MQTT 5", brokertest.Hello{Name: "r1", ClientID: "r1", Protocol: 5}, 0x84},
+		{"MQTT 3.1", brokertest.Hello{Name: "r1", ClientID: "r1", Protocol: 3}, 1},
+	} {
+		got, code := brokertest.TryConnect(t, b.Dial, c.hello)
+		if code != c.code {
+			t.Errorf("%s: code %d, want %d", c.why, code, c.code)
+		}
+		if got != nil {
+			got.Close()
+		}
+	}
+}
+
+func TestNobodyTakesASessionByAnotherName(t *testing.T) {
+	b := start(t)
+	robot := b.Client(t, "r1")
+	for _, h := range []brokertest.Hello{{ClientID: "r1"}, {Name: "op1", ClientID: "r1"}, {Name: "r2", ClientID: "r1"}, {Name: "r1", ClientID: "r1", Protocol: 5}} {
+		if c, _ := brokertest.TryConnect(t, b.Dial, h); c != nil {
+			c.Ping()
+		}
+	}
+	robot.Ping() // still there
+}
+
+// One id, many connections at once: the last one to stay must also hear.
+func TestOfManyConnectionsOfOneIDOneStaysAndHears(t *testing.T) {
+	b := start(t, func(c *server.Config) { c.RobotConnects = 1000 })
+	desk := b.Client(t, "fleetd")
+	for round := range 60 {
+		var wg sync.WaitGroup
+		clients := make([]*brokertest.Client, 8)
+		for i := range clients {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				clients[i], _ = brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: "r1", ClientID: "r1"})
+				if clients[i] != nil && i%2 == 0 {
+					clients[i].Cut()
+				}
+			}()
+		}
+		wg.Wait()
+		last := b.Client(t, "r1")
+		last.Subscribe(r1 + "cmd/#")
+		desk.Publish(r1+"cmd/fleetd/safety/stop", fmt.Sprint(round))
+		last.Expect(r1 + "cmd/#")
+		for _, c := range clients {
+			if c != nil {
+				c.Lost()
+			}
+		}
+		if n := b.Status()["clients"]; n > 2 {
+			t.Fatalf("round %d: %d clients", round, n)
+		}
+	}
+}
+
+func TestPasswordsAreAskedForAndChecked(t *testing.T) {
+	hash := access.HashPassword("secret", [16]byte{1})
+	users, err := access.ParseUsers(strings.NewReader("r1 robot " + hash.String() + "\nop1 operator\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := start(t, func(c *server.Config) { c.Dev, c.Users = false, &users })
+	for _, c := range []struct {
+		hello brokertest.Hello
+		code  byte
+	}{
+		{brokertest.Hello{Name: "r1", ClientID: "r1", Password: "secret"}, 0},
+		{brokertest.Hello{Name: "op1", ClientID: "op1"}, 0}, // within the process; see TestANameAloneOpensNoDoorBeyondThisMachine
+		{brokertest.Hello{Name: "r1", ClientID: "r1", Password: "Secret"}, 4},
+		{brokertest.Hello{Name: "r1", ClientID: "r1"}, 4},
+		{brokertest.Hello{Name: "r2", ClientID: "r2"}, 4},
+		{brokertest.Hello{}, 4},
+	} {
+		got, code := brokertest.TryConnect(t, b.Dial, c.hello)
+		if code != c.code {
+			t.Errorf("%+v: code %d, want %d", c.hello, code, c.code)
+		}
+		if got != nil {
+			got.Close()
+		}
+	}
+	if n := b.Status()["passwords_wrong"]; n != 2 {
+		t.Errorf("%d wrong passwords counted", n)
+	}
+}
+
+func TestAnEmptyUsersFileIsNobody(t *testing.T) {
+	users, err := access.ParseUsers(strings.NewReader("# nobody yet\n\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := start(t, func(c *server.Config) { c.Dev, c.Users = false, &users })
+	for _, name := range []string{"", "admin", "fleetd", "r1"} {
+		if _, code := brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: name, ClientID: name}); code == 0 {
+			t.Errorf("%q connects", name)
+		}
+	}
+}
