@@ -15,6 +15,10 @@ import (
 // commanded takes a command as it came. A stop overtakes on its way; what arrived
 // before the stop and comes after it is too late.
 func (t *turn) commanded(ev Command) {
+	if t.isRemoval(ev) && !stops(ev.Group+"/"+ev.Verb) {
+		return
+	}
+	t.noteRetained(ev)
 	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, Local: ev.Local, Behind: ev.Behind}
 	if stops(ev.Group + "/" + ev.Verb) {
 		t.stopped = max(t.stopped, ev.N)

@@ -69,6 +69,7 @@ func (t *turn) disconnected(ev Disconnected) {
 	}
 	t.note("post", "up", "down", ev.Why, "")
 	t.session, t.presenceWrong, t.leftOut = "", "", leftOut{}
+	clear(t.retained)
 	t.ears.Closed()
 	if ev.Deaf {
 		t.deaf = ev.Why

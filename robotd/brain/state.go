@@ -119,6 +119,7 @@ type State struct {
 	presenceTold  time.Duration
 	presenceWrong string // what stands there instead
 	leftOut       leftOut
+	retained      map[string]bool // where the broker kept commands, see retainedOn
 	alerts        []schema.Alert
 	alertSeq      int64
 	replies       []answered

@@ -77,7 +77,11 @@ func (t *turn) hear(ev Event) {
 	t.troubles()
 	t.sound()
 	switch ev := ev.(type) {
-	case Tick, Follow, Reported, Command, Delivered, Stopped, Called:
+	case Tick, Follow, Reported, Delivered, Stopped, Called:
+	case Command:
+		if t.isRemoval(ev) {
+			t.removed(ev)
+		}
 	case RequestsSaved:
 		t.disk(ev.Refused)
 	case SettingsSaved:

@@ -108,7 +108,7 @@ func (t *turn) stopCalled(ev Called) {
 	t.tooOld(d)
 	t.calls = append(t.calls, called{ev.Client, r.ID, len(d.Moves) == 0})
 	if ev.Retained {
-		t.alarms = append(t.alarms, request.Alarm{Reason: schema.ReasonRetainedCommand, Client: ev.Client, Verb: "fleet/stop",
+		t.alarms = append(t.alarms, request.Alarm{Reason: schema.ReasonRetainedCommand, Client: ev.Client, Verb: fleetStop,
 			Detail: "a stop was retained on the broker; it was obeyed and holds this robot again at each connection until it is removed"})
 	}
 }
@@ -227,7 +227,7 @@ func (t *turn) tellCalls() {
 		if t.session == "" {
 			break // nobody hears it; the state of the next session shows what holds
 		}
-		a := schema.Ack{TS: t.now.Wall, Session: t.session, ID: &c.id, Verb: "fleet/stop",
+		a := schema.Ack{TS: t.now.Wall, Session: t.session, ID: &c.id, Verb: fleetStop,
 			Status: schema.StatusSucceeded, Result: schema.ResultOK, StateSeq: t.stateSeq, Current: t.current()}
 		if c.unchanged {
 			a.Reason = schema.ReasonUnchanged
