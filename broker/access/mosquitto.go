@@ -40,8 +40,9 @@ const mosquittoHead = `# Who may say and hear what, for Mosquitto's acl_file. Ma
 # Mosquitto does not do what a list of topics cannot say: it tells no sender that
 # something was refused, it keeps a command that was sent with the retain flag
 # (robots refuse it), it limits no rate, it does not hold clients to their own
-# client id, it lets the desk write, not only empty, documents of robots, and it
-# sends any will that its owner could have said himself.
+# client id, it lets the desk write, not only empty, documents of robots and what
+# clients command, for the desk removes what was kept of it, and it sends any will
+# that its owner could have said himself.
 `
 
 // mosquittoRules are "read FILTER" and "write FILTER", each once.
@@ -74,7 +75,8 @@ func mosquittoRules(u User, ns schema.Namespace) []string {
 				}
 			}
 		}
-		if id.deletes(row) {
+		// Our own broker keeps no command, so nobody has to remove one there.
+		if id.deletes(row) || id.serves() && (row.Kind == schema.TopicCmd || row.Kind == schema.TopicFleetStopCmd) {
 			add("write", filterOf(ns, row, schema.Grant{}, ""))
 		}
 	}

@@ -202,8 +202,13 @@ func (r *Rights) mayDelete(row schema.Topic, p Publish) bool {
 	return p.Retain && p.Size == 0 && r.id.deletes(row)
 }
 
+// serves reports whether it acts for the whole fleet.
+func (id Identity) serves() bool {
+	return id.Role == schema.RoleFleetd || id.Role == schema.RoleAdmin
+}
+
 func (id Identity) deletes(row schema.Topic) bool {
-	return row.Retain && (id.Role == schema.RoleFleetd || id.Role == schema.RoleAdmin)
+	return row.Retain && id.serves()
 }
 
 // NoticeTopic is where the broker tells the client of that name what it did not

@@ -34,6 +34,7 @@ type Fleet struct {
 
 	hub     *hub
 	clients clients
+	sweeper *sweeper
 	trips   trips
 	keeper  *keeper
 	driver  *driver
@@ -106,6 +107,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		broker:   api.Health{Why: "not connected yet", Since: schema.TimeOf(now)},
 	}
 	f.keeper, f.driver, f.outbox, f.warden = &keeper{f: f}, newDriver(f), newOutbox(f), newWarden(f)
+	f.sweeper = &sweeper{f: f, seen: map[string]bool{}}
 	f.blobs = &blobs{f: f, at: map[waiting]fetching{}}
 	f.leadership = newLeadership(f)
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -253,6 +255,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	all.Go(func() { (&doubts{f: f, outdone: outdone{}, behind: outdone{}}).run(ctx, db) })
 	all.Go(func() { f.news(ctx, db) })
 	all.Go(func() { f.bereft.run(ctx, f, db) })
+	all.Go(func() { f.sweeper.run(ctx, db) })
 	all.Wait()
 }
 

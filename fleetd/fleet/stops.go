@@ -135,6 +135,7 @@ func (s *stops) listen(client string, payload []byte, now time.Time) {
 	s.heard = append(s.heard, o)
 	s.mu.Unlock()
 	signal(s.wake)
+	s.f.sweeper.soon()
 }
 
 // came notes that a robot is there: it may have missed what was sent meanwhile.

@@ -1,0 +1,102 @@
+package e2e
+
+import (
+	"slices"
+	"testing"
+
+	"troupe/broker/brokertest"
+	"troupe/schema"
+)
+
+// kept are the commands and live stops that the broker keeps.
+func (w *world) kept() (topics []string) {
+	w.t.Helper()
+	c := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "admin", ClientID: "admin.kept"})
+	defer c.Close()
+	root := schema.DefaultNamespace.Root()
+	c.Subscribe(root+"robots/+/cmd/#", root+"fleet/cmd/+/stop")
+	c.Ping()
+	for _, m := range c.Inbox(root + "#") {
+		if m.Retain {
+			topics = append(topics, m.Topic)
+		}
+	}
+	return topics
+}
+
+func TestAStopThatTheBrokerKeepsHoldsUntilItsReleaseAndNoLonger(t *testing.T) {
+	in(t, []kind{mosquitto}, func(w *world) {
+		press := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "op1")
+		w.recorder.Allow(press)
+		w.startDesk()
+		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.known("r1")
+		mark := w.eye.mark()
+		w.send("op1", press, "stop!", "-r")
+		w.holds("r1", "op1")
+		w.onRecord("op1")
+		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"), "op1 to be told", func(n schema.Notice) bool {
+			return n.Reason == schema.ReasonRetainedCommand && n.Topic == press
+		})
+		w.until("the broker keeps it no more", func() bool { return len(w.kept()) == 0 })
+		w.holds("r1", "op1")
+
+		w.do("stop", "release", "op1", "--why", "the stage is clear")
+		w.holds("r1")
+		w.robots["r1"].kill()
+		w.fleetd.kill()
+		w.startDesk()
+		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.known("r1")
+		w.enabled("r1")
+		w.onRecord()
+
+		// Pressed while the desk is away, it is held when the desk is back, and then as
+		// if it had been there.
+		button := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "stop1")
+		w.fleetd.kill()
+		w.recorder.Allow(button)
+		w.send("stop1", button, "stop!", "-r")
+		w.holds("r1", "stop1")
+		w.startDesk()
+		w.onRecord("stop1")
+		w.until("the broker keeps it no more", func() bool { return len(w.kept()) == 0 })
+		w.do("stop", "release", "stop1", "--why", "the stage is clear")
+		w.holds("r1")
+		w.onRecord()
+	})
+}
+
+func TestACommandThatTheBrokerKeepsIsRemovedAndNotDone(t *testing.T) {
+	in(t, []kind{mosquitto}, func(w *world) {
+		w.startDesk()
+		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.known("r1")
+		topic := on("r1", "cmd/op1/safety/enable")
+		w.recorder.Allow(topic)
+		// Sent with the retain flag it is done once, for nobody sees the flag.
+		mark := w.eye.mark()
+		w.send("op1", topic, `{"id":"once"}`, "-r")
+		w.answered(mark, "op1", "r1", "once")
+
+		// When the robot comes back it is refused, removed, and not done.
+		w.robots["r1"].kill()
+		w.robotsIn(schema.ModeMnl, "", "r1")
+		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"), "op1 to be told", func(n schema.Notice) bool {
+			return n.Reason == schema.ReasonRetainedCommand && n.Topic == topic
+		})
+		w.until("the broker keeps it no more", func() bool { return len(w.kept()) == 0 })
+		s := w.state("r1", "without an alert about it", func(s schema.State) bool {
+			return !slices.ContainsFunc(s.Alerts, func(a schema.Alert) bool { return a.Type == string(schema.ReasonRetainedCommand) })
+		})
+		if s.Safety.State != schema.SafetyDisabled {
+			w.t.Errorf("r1 is %s", s.Safety.State)
+		}
+		for _, m := range w.eye.since(mark, on("r1", "ack/op1")) {
+			a, _ := schema.Decode[schema.Ack]([]byte(m.Payload))
+			if a.Status == schema.StatusSucceeded && *a.ID != "once" {
+				w.t.Errorf("its removal was done: %s", text(a))
+			}
+		}
+	})
+}

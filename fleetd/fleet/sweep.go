@@ -1,0 +1,266 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/fleetd/library"
+	"troupe/fleetd/stop"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+const (
+	// sweepLook is how often the sweeper looks whether there is something to do.
+	sweepLook = time.Second
+	// sweepQuiet is how long nothing more may come of what a broker keeps before all
+	// of it is here, and sweepWithin bounds the whole.
+	sweepQuiet  = 500 * time.Millisecond
+	sweepWithin = 10 * time.Second
+	// sweepAgain is how soon what could not be removed is looked at again; each time
+	// twice as late, up to sweepAgainMost.
+	sweepAgain     = 2 * time.Second
+	sweepAgainMost = 5 * time.Minute
+)
+
+// sweeper removes from the broker what must not be kept there: commands, and live
+// stops. Our own broker keeps none. Another one does, and would tell them to every
+// robot, and to every desk, each time that it connects.
+//
+// To remove a message is to publish an empty one, which the broker also passes on to
+// whoever listens: there it is a command without arguments, or a stop. So a command
+// is removed only when its robot is away, or when its alert says that it has seen
+// that this one was kept, and that it waits for its removal; and a live stop only of
+// all robots, while it holds them all anyway.
+//
+// What is sent with the retain flag while a desk listens comes without the flag. So
+// the sweeper asks anew, over a connection of its own: when this desk begins to
+// lead, after each live stop, and when a robot's alert tells of it.
+type sweeper struct {
+	f   *Fleet
+	mu  sync.Mutex
+	due time.Time // zero = nothing to be done
+
+	// Owned by run.
+	wait time.Duration   // before it was looked at again for what stayed
+	seen map[string]bool // alerts of robots that were looked at
+}
+
+// soon has the sweeper look at what the broker keeps; it waits for nothing.
+func (s *sweeper) soon() { s.at(time.Now()) }
+
+// later has it look again for what could not be removed.
+func (s *sweeper) later() {
+	s.wait = min(max(sweepAgain, 2*s.wait), sweepAgainMost)
+	s.at(time.Now().Add(s.wait))
+}
+
+func (s *sweeper) at(when time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.due.IsZero() || when.Before(s.due) {
+		s.due = when
+	}
+}
+
+func (s *sweeper) isDue(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.due.IsZero() || now.Before(s.due) {
+		return false
+	}
+	s.due = time.Time{}
+	return true
+}
+
+func (s *sweeper) run(ctx context.Context, db *store.Store) {
+	look := time.NewTicker(sweepLook)
+	defer look.Stop()
+	led, session := false, ""
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-look.C:
+			leads, connected := s.f.leadership.leads(), s.f.link.Session()
+			if leads && (!led || connected != session) || s.f.hub.alarmed(s.seen) {
+				s.wait = 0
+				s.soon()
+			}
+			led, session = leads, connected
+			if !leads || connected == "" || !s.isDue(now) {
+				continue
+			}
+			if err := s.sweep(ctx, db); err != nil && ctx.Err() == nil {
+				s.f.log.Warn("what the broker keeps of commands could not be looked at", "error", err)
+				s.later()
+			}
+		}
+	}
+}
+
+// alarmed reports whether a robot has raised an alert about a command that was kept
+// that is not among those seen, and adds it to them.
+func (h *hub) alarmed(seen map[string]bool) (found bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := map[string]bool{}
+	for id, e := range h.robots {
+		if e.state == nil {
+			continue
+		}
+		for _, a := range e.state.Alerts {
+			if a.Type == string(schema.ReasonRetainedCommand) {
+				key := id + " " + e.state.Session + " " + a.ID
+				now[key] = true
+				found = found || !seen[key]
+			}
+		}
+	}
+	clear(seen)
+	for key := range now {
+		seen[key] = true
+	}
+	return found
+}
+
+// sweep asks for all that is kept, and removes what may be.
+func (s *sweeper) sweep(ctx context.Context, db *store.Store) error {
+	kept, err := s.collect(ctx)
+	if err != nil {
+		return err
+	}
+	stays := false
+	for _, m := range kept {
+		row, at, ok := s.f.ns.Match(m.Topic)
+		if !ok {
+			continue
+		}
+		why := ""
+		if row.Kind == schema.TopicFleetStopCmd {
+			why = s.f.stops.mayRemove(stop.OrderOf(at.CID, m.Payload, time.Now()))
+		} else {
+			why = s.f.hub.mayRemove(at)
+		}
+		if why != "" {
+			s.f.log.Warn("the broker keeps a message that it should not; it is not removed yet", "topic", m.Topic, "why", why)
+			stays = true
+			continue
+		}
+		if err := s.remove(ctx, db, m.Topic, at.CID); err != nil {
+			return err
+		}
+	}
+	if stays {
+		s.later()
+	} else {
+		s.wait = 0
+	}
+	return nil
+}
+
+// collect is what the broker keeps of commands and live stops.
+func (s *sweeper) collect(ctx context.Context) ([]link.Message, error) {
+	ctx, cancel := context.WithTimeout(ctx, sweepWithin)
+	defer cancel()
+	came := make(chan link.Message, 1024)
+	cfg := s.f.cfg
+	l, err := link.Open(ctx, link.Config{
+		URL: cfg.Broker, Dial: cfg.Dial, TLS: s.f.encryption, Random: cfg.Random, Name: cfg.Name, ClientID: cfg.Name + ".sweep", Password: cfg.Password,
+		Subscribe: []link.Subscription{
+			{Filter: s.f.ns.Topic(schema.TopicCmd, "+", "+", "+", "+"), QoS: 1},
+			{Filter: s.f.ns.Topic(schema.TopicFleetStopCmd, "+"), QoS: 1},
+		},
+		OnMessage: func(m link.Message) {
+			if m.Retain && len(m.Payload) > 0 {
+				select {
+				case came <- m:
+				default: // the next time
+				}
+			}
+		},
+		Logger: s.f.log.With("link", "sweep"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close(context.WithoutCancel(ctx))
+	if err := l.WaitUp(ctx); err != nil {
+		return nil, err
+	}
+	var kept []link.Message
+	for {
+		quiet := time.NewTimer(sweepQuiet)
+		select {
+		case m := <-came:
+			quiet.Stop()
+			kept = append(kept, m)
+		case <-quiet.C:
+			return kept, nil
+		case <-ctx.Done():
+			quiet.Stop()
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// mayRemove says why a command cannot be removed now, or nothing.
+func (h *hub) mayRemove(at schema.TopicParams) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e := h.robots[at.RID]
+	if e == nil || !e.shown.View.Reachable() {
+		return "" // nobody hears it
+	}
+	topic := "cmd/" + at.CID + "/" + at.Group + "/" + at.Verb
+	if e.state == nil || !slices.ContainsFunc(e.state.Alerts, func(a schema.Alert) bool {
+		return a.Type == string(schema.ReasonRetainedCommand) && a.Source == topic
+	}) {
+		return "the robot would take its removal for a command; it is removed when the robot is away, or has connected again"
+	}
+	if v, known := schema.VerbOf(at.Group, at.Verb); known && v.Class == schema.ClassStop && e.state.Safety.State == schema.SafetyEnabled {
+		return "its removal would stop the robot, which is enabled"
+	}
+	return ""
+}
+
+// mayRemove says why a live stop cannot be removed now, or nothing.
+func (s *stops) mayRemove(o stop.Order) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case !o.All:
+		return "it was for some robots, and its removal would stop all: stop all, then remove it with an empty retained message"
+	case !s.on[""][o.ID]:
+		return "its removal would stop all robots, and they are not held by it: it is removed when all robots are stopped by it again"
+	}
+	return ""
+}
+
+// remove empties a topic, and tells whoever filled it.
+func (s *sweeper) remove(ctx context.Context, db *store.Store, topic, client string) error {
+	within, cancel := context.WithTimeout(ctx, ackPatience)
+	defer cancel()
+	notice, err := schema.Encode(schema.Notice{TS: schema.TimeOf(time.Now()), Reason: schema.ReasonRetainedCommand, Topic: topic,
+		Detail: "the broker kept it, and would have told it again at each connection; it was removed"})
+	if err != nil {
+		return fmt.Errorf("encode a notice: %w", err)
+	}
+	if err := errors.Join(
+		s.f.link.PublishWait(within, link.Message{Topic: topic, QoS: 1, Retain: true}),
+		s.f.link.Publish(within, link.Message{Topic: s.f.ns.Topic(schema.TopicNotice, client), Payload: notice, QoS: 1}),
+	); err != nil {
+		return fmt.Errorf("remove %s: %w", topic, err)
+	}
+	s.f.log.Warn("a command that the broker kept was removed", "topic", topic, "client", client)
+	now := time.Now()
+	return db.Tx(ctx, func(tx *store.Tx) error {
+		return tx.Note(ctx, now, library.Note{Who: s.f.cfg.Name, What: "remove retained", Target: strings.TrimPrefix(topic, s.f.ns.Root()), Detail: "sent by " + client})
+	})
+}
