@@ -128,12 +128,24 @@ func (sh *shell) versionCommand() *cobra.Command {
 				}
 				fmt.Fprintf(w, "desk   %s at %s, name %s, authority %s\n", s.Version, sh.server, s.Name, dash(s.Authority))
 				fmt.Fprintf(w, "       broker %s, database %s\n", healthText(s.Broker), healthText(s.Database))
+				fmt.Fprintln(w, "       "+leaderText(s.Leadership))
 				if s.Disputed != "" {
 					fmt.Fprintln(w, "       DISPUTED: "+disputeText(s.Disputed))
 				}
 			})
 		}),
 	}
+}
+
+// leaderText says which of several desks leads.
+func leaderText(l api.Leadership) string {
+	switch {
+	case l.Leads:
+		return "it leads: " + l.Why
+	case l.Leader != "":
+		return l.Leader + " leads"
+	}
+	return "no desk leads: " + l.Why
 }
 
 func healthText(h api.Health) string {

@@ -17,7 +17,7 @@ func TestWhoSharesANameIsTold(t *testing.T) {
 		var said any
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/version"):
-			said = api.Status{Name: "fleetd", Broker: api.Health{OK: true}, Disputed: "another client connects under the name fleetd"}
+			said = api.Status{Name: "fleetd", Broker: api.Health{OK: true}, Disputed: "another client connects under the name fleetd", Leadership: api.Leadership{Leader: "fleetd-a", Why: "fleetd-a leads"}}
 		case strings.HasSuffix(r.URL.Path, "/r1"):
 			said = api.Detail{Robot: twins}
 		default:
@@ -31,7 +31,7 @@ func TestWhoSharesANameIsTold(t *testing.T) {
 	for line, want := range map[string][]string{
 		"robot list":   {"r1     lost (two robots)", "warning: another client connects under the name fleetd", "give it a name of its own"},
 		"robot get r1": {"two robots connect under this name"},
-		"version":      {"DISPUTED: another client connects under the name fleetd"},
+		"version":      {"DISPUTED: another client connects under the name fleetd", "fleetd-a leads"},
 	} {
 		var out strings.Builder
 		if code := cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", append(strings.Fields(line), "--server", desk.URL)...); code != 0 {

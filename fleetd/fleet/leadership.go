@@ -189,6 +189,10 @@ func (l *leadership) resign(ctx context.Context) {
 // end is the orderly end, when nobody writes any more: robots are told that the
 // desk goes, if it led, and the others that they need not wait.
 func (l *leadership) end(ctx context.Context) {
+	if l.lead != nil { // the end of everything else may have taken long
+		begun := time.Now()
+		l.proven(begun, l.lead.Hold(ctx, 0, goodbye))
+	}
 	l.mu.Lock()
 	p := l.pen
 	leads := leader.Decide(l.facts, time.Now()).Role == leader.Leads

@@ -95,8 +95,10 @@ func (w *warden) list(ctx context.Context, db *store.Store, now time.Time) {
 	w.f.log.Info("list of the revoked written", "certificates", len(revoked), "revision", rev)
 }
 
-// lead takes every decommission as far as it goes now.
+// lead takes every decommission as far as it goes now. A desk that follows only looks
+// what each waits for: the other one must write what a step asks for.
 func (w *warden) lead(ctx context.Context, db *store.Store) {
+	leads := w.f.leadership.leads()
 	open, err := db.Decommissions(ctx, false)
 	if err != nil {
 		w.f.databaseFailed("decommissions not read", err)
@@ -105,7 +107,10 @@ func (w *warden) lead(ctx context.Context, db *store.Store) {
 	waiting := map[string]string{}
 	for _, d := range open {
 		for !d.Step.Over() {
-			next, err := w.step(ctx, db, d, time.Now())
+			next, err := w.next(ctx, db, d, time.Now())
+			if err == nil && next.On != "" && leads {
+				err = w.step(ctx, db, d, next, time.Now())
+			}
 			if errors.Is(err, store.ErrConflict) {
 				break // another desk leads it
 			}
@@ -113,7 +118,7 @@ func (w *warden) lead(ctx context.Context, db *store.Store) {
 				w.f.databaseFailed("decommission of "+d.Robot+" not led on", err)
 				break
 			}
-			if next.On == "" {
+			if next.On == "" || !leads {
 				waiting[d.Robot] = next.Why
 				break
 			}
@@ -126,7 +131,8 @@ func (w *warden) lead(ctx context.Context, db *store.Store) {
 	w.waiting = maps.Clone(waiting)
 }
 
-func (w *warden) step(ctx context.Context, db *store.Store, d decommission.Decommission, now time.Time) (next decommission.Decision, err error) {
+// next is what is to be done about a decommission now.
+func (w *warden) next(ctx context.Context, db *store.Store, d decommission.Decommission, now time.Time) (next decommission.Decision, err error) {
 	facts := decommission.Facts{Where: w.f.hub.whereabouts(d.Robot, now)}
 	if facts.Told, err = db.Told(ctx, d.Robot); err != nil {
 		return next, err
@@ -134,13 +140,14 @@ func (w *warden) step(ctx context.Context, db *store.Store, d decommission.Decom
 	if facts.Barred, err = db.IsBarred(ctx, d.Robot); err != nil {
 		return next, err
 	}
-	if next = decommission.Next(d, facts); next.On == "" {
-		return next, nil
-	}
+	return decommission.Next(d, facts), nil
+}
+
+func (w *warden) step(ctx context.Context, db *store.Store, d decommission.Decommission, next decommission.Decision, now time.Time) error {
 	if next.Stop {
 		w.stop(ctx, d, now)
 	}
-	err = db.Tx(ctx, func(tx *store.Tx) error {
+	err := db.Tx(ctx, func(tx *store.Tx) error {
 		if next.To == decommission.Revoked {
 			held, err := tx.Certificates(ctx, d.Robot)
 			if err != nil {
@@ -156,13 +163,13 @@ func (w *warden) step(ctx context.Context, db *store.Store, d decommission.Decom
 		return tx.StepDecommission(ctx, d, next.To, now)
 	})
 	if err != nil {
-		return next, err
+		return err
 	}
 	signal(w.f.outbox.wake)
 	if next.To == decommission.Archived {
-		return next, w.f.refresh(ctx, db)
+		return w.f.refresh(ctx, db)
 	}
-	return next, nil
+	return nil
 }
 
 // stop lets a robot stand still before it is cut off. It is the robot's own

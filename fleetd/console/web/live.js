@@ -225,6 +225,13 @@ function banner() {
   document.body.classList.toggle('lost', silent() || (desk !== null && !desk.broker.ok));
 }
 
+// Which of several desks writes wishes and what is held.
+function leaderText() {
+  const l = desk.leadership;
+  if (l.leads) return 'which leads';
+  return l.leader ? l.leader + ' leads' : 'none leads: ' + l.why;
+}
+
 function heard() {
   heardAt = Date.now();
   byID('as-of').textContent = clock(heardAt);
@@ -264,7 +271,7 @@ function connect() {
     desk = JSON.parse(e.data);
     desk.at = Date.now();
     drawHeld();
-    say(byID('desk'), 'desk ' + desk.name + ' ' + desk.version);
+    say(byID('desk'), 'desk ' + desk.name + ' ' + desk.version + ', ' + leaderText());
     heard(); banner();
   });
 }

@@ -1,0 +1,101 @@
+package e2e
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/command"
+	"troupe/schema"
+)
+
+// deskCalled starts one of several desks and talks to it from then on.
+func (w *world) deskCalled(name string) *process {
+	w.t.Helper()
+	w.startDesk("--name", name, "--spool", filepath.Join(w.folder, name+".stops"))
+	return w.fleetd
+}
+
+// leadsNow waits until a desk says in its log that it leads.
+func (w *world) leadsNow(p *process, name string) {
+	w.t.Helper()
+	p.log.await(w.t, name, "that it leads", func(line string) bool {
+		return strings.Contains(line, `msg="this desk leads`) && strings.Contains(line, "name="+name)
+	})
+}
+
+// deskPresence is what the broker says of the desks.
+func (w *world) deskPresence(mark int, what string, holds func(schema.Presence) bool) schema.Presence {
+	w.t.Helper()
+	return becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetPresence), what, holds)
+}
+
+func TestTheLeadingDeskIsKilledAndTheOtherGoesOn(t *testing.T) {
+	in(t, []kind{postgres}, func(w *world) {
+		a := w.deskCalled("fleetd-a")
+		w.leadsNow(a, "fleetd-a")
+		atA := w.http
+		w.deskCalled("fleetd-b")
+		w.robotsIn(schema.ModeMnl, "robot.yaml", "r1", "r2")
+		w.known("r1", "r2")
+		before := w.deskPresence(0, "the desks to be there", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
+
+		// All of it through the one that follows.
+		w.publishes("tale", "tell", "nod")
+		w.do("story", "assign", "tale", "r1", "--wait")
+		w.do("mode", "set", "ato", "r1", "--wait")
+		w.performing("r1")
+		if says := w.do("version"); !strings.Contains(says, "fleetd-a leads") {
+			w.t.Errorf("fleetd-b says\n%s", says)
+		}
+
+		// The leader is killed while a command of its own is on its way.
+		mark := w.eye.mark()
+		w.robots["r1"].signal(syscall.SIGSTOP)
+		atB := w.http
+		w.http = atA
+		batch := asked[api.Batch](w, "auto", "pause", "r1", "--ttl", "60s")
+		w.http = atB
+		w.eye.upon(w.t, mark, on("r1", "cmd/fleetd-a/auto/pause"), "the command to be sent", func(message) bool { return true })
+		a.kill()
+		w.robots["r1"].signal(syscall.SIGCONT)
+		w.state("r1", "paused", func(s schema.State) bool { return s.Auto.Status == schema.AutoPaused && s.Auto.PauseCount == 1 })
+
+		// Nobody leads at this moment: a stop works, and is held.
+		w.do("stop", "--all", "--why", "the desk is gone")
+		held := asked[struct{ Stops []api.HeldStop }](w, "stop", "list").Stops
+		if len(held) != 1 {
+			w.t.Fatalf("held: %s", text(held))
+		}
+		w.holds("r1", held[0].ID)
+		w.holds("r2", held[0].ID)
+		w.do("story", "assign", "tale", "r2")
+
+		w.leadsNow(w.fleetd, "fleetd-b")
+		w.converged("tale", 1, "r1", "r2")
+		after := w.deskPresence(mark, "the new leader's presence", func(p schema.Presence) bool {
+			return p.State == schema.PresenceOnline && p.Session != before.Session
+		})
+		if after.Boot == before.Boot {
+			w.t.Errorf("the presence is the dead desk's: %s", text(after))
+		}
+		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetStop), "the stop to be on record", func(s schema.FleetStop) bool {
+			return s.Active && s.ID == held[0].ID
+		})
+		w.until("the dead desk's command to be known", func() bool {
+			c := asked[api.Batch](w, "command", "get", batch.ID).Commands[0]
+			return c.State == command.Succeeded && c.Desk == "fleetd-a"
+		})
+
+		// The dead one comes back, follows, and lets go of the other's stop.
+		again := w.deskCalled("fleetd-a")
+		again.log.await(w.t, "fleetd-a", "that it follows", func(line string) bool { return strings.Contains(line, `why="fleetd-b leads"`) })
+		w.known("r1", "r2")
+		w.do("stop", "release", held[0].ID, "--why", "both desks are there")
+		w.holds("r1")
+		w.holds("r2")
+		w.state("r1", "paused by each command once", func(s schema.State) bool { return s.Auto.PauseCount == 1 })
+	})
+}
