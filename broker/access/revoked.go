@@ -5,6 +5,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"troupe/schema"
@@ -76,40 +77,61 @@ func (l Lists) Len() int { return len(l.revoked) }
 // Next is when the first of the lists was to be renewed; zero without one.
 func (l Lists) Next() time.Time { return l.next }
 
-// Revoked is what the fleet's desk says of whom the broker is to take no more.
-// The zero value is nobody.
-type Revoked struct {
-	authority      string
+// Revoked is what desks say of whom the broker is to take no more. Each speaks for
+// itself: what one authority says takes nothing back that another said. The zero
+// value is nobody.
+type Revoked struct{ by map[string]list }
+
+// list is the newest of one authority.
+type list struct {
 	rev            int64
 	names, serials map[string]bool
 }
 
-// Replace reads a newer list in the place of r, which stays as it is. The answer
-// is what is wrong with it, for its sender: a list that cannot be read, or is
-// older than what is known, changes nothing.
+// maxAuthorities bounds how many are listened to. There is one; there are two
+// after a fleet has begun anew with another database.
+const maxAuthorities = 16
+
+// Replace reads a newer list of an authority in the place of its older one; r
+// stays as it is. The answer is what is wrong with it, for its sender: a list that
+// cannot be read, or is older than what is known, changes nothing.
 func (r *Revoked) Replace(payload []byte) (*Revoked, string) {
 	if len(payload) == 0 {
 		return nil, "whoever was revoked stays so: publish a list with a higher rev instead"
 	}
-	list, problems := schema.Decode[schema.Revoked](payload)
+	told, problems := schema.Decode[schema.Revoked](payload)
 	if errs := schema.Errors(problems); len(errs) > 0 {
 		return nil, errs[0].String()
 	}
-	if list.Authority == r.authority && list.Rev < r.rev {
-		return nil, fmt.Sprintf("rev %d is older than %d, which is known", list.Rev, r.rev)
+	older, known := r.by[told.Authority]
+	switch {
+	case told.Rev < older.rev:
+		return nil, fmt.Sprintf("rev %d is older than %d, which is known", told.Rev, older.rev)
+	case !known && len(r.by) >= maxAuthorities:
+		return nil, fmt.Sprintf("%d authorities have said whom they revoked, and no more are listened to; start the broker anew", len(r.by))
 	}
-	next := &Revoked{authority: list.Authority, rev: list.Rev, names: map[string]bool{}, serials: map[string]bool{}}
-	for _, n := range list.Names {
-		next.names[n] = true
+	next := &Revoked{by: maps.Clone(r.by)}
+	if next.by == nil {
+		next.by = map[string]list{}
 	}
-	for _, s := range list.Serials {
-		next.serials[s] = true
+	newer := list{rev: told.Rev, names: map[string]bool{}, serials: map[string]bool{}}
+	for _, n := range told.Names {
+		newer.names[n] = true
 	}
+	for _, s := range told.Serials {
+		newer.serials[s] = true
+	}
+	next.by[told.Authority] = newer
 	return next, ""
 }
 
 // Has reports whether somebody of that name, or with a certificate of that serial
 // number if he has one, is revoked.
 func (r *Revoked) Has(name, serial string) bool {
-	return r.names[name] || serial != "" && r.serials[serial]
+	for _, l := range r.by {
+		if l.names[name] || serial != "" && l.serials[serial] {
+			return true
+		}
+	}
+	return false
 }

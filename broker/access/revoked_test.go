@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"slices"
 	"testing"
@@ -118,7 +119,7 @@ func FuzzParseLists(f *testing.F) {
 	})
 }
 
-func TestANewerListOfTheDeskReplacesTheOlderWhole(t *testing.T) {
+func TestANewerListOfADeskReplacesItsOwnAlone(t *testing.T) {
 	list := func(rev, authority, names, serials string) []byte {
 		return []byte(`{"rev":` + rev + `,"authority":"` + authority + `","names":[` + names + `],"serials":[` + serials + `],"ts":"2030-01-01T00:00:00.000Z"}`)
 	}
@@ -134,8 +135,25 @@ func TestANewerListOfTheDeskReplacesTheOlderWhole(t *testing.T) {
 	if why != "" || second.Has("r1", "") || second.Has("x", "ab") || !second.Has("r2", "") || !first.Has("r1", "") {
 		t.Errorf("second: %q, %+v", why, second)
 	}
-	if other, why := second.Replace(list("1", "b", `"r3"`, "")); why != "" || !other.Has("r3", "") {
-		t.Errorf("of another authority, which counts anew: %q", why)
+	other, why := second.Replace(list("1", "b", `"r3"`, `"cd"`))
+	if why != "" || !other.Has("r3", "") || !other.Has("r2", "") || !other.Has("x", "cd") {
+		t.Errorf("of another authority, which counts anew and takes nothing back: %q, %+v", why, other)
+	}
+	if back, why := other.Replace(list("5", "a", "", "")); why != "" || back.Has("r2", "") || !back.Has("r3", "") {
+		t.Errorf("each takes back what it said itself: %q, %+v", why, back)
+	}
+	if back, why := other.Replace(list("2", "a", "", "")); why == "" || back != nil {
+		t.Error("an older one is taken after another authority's")
+	}
+	crowd, n := second, 1
+	for ; n < 100 && why == ""; n++ {
+		var next *Revoked
+		if next, why = crowd.Replace(list("1", fmt.Sprint("x", n), `"r9"`, "")); why == "" {
+			crowd = next
+		}
+	}
+	if why == "" || !crowd.Has("r2", "") {
+		t.Errorf("the lists of %d authorities are kept, or the first is forgotten for them", n)
 	}
 	for what, payload := range map[string][]byte{
 		"older": list("2", "a", "", ""), "empty": nil, "no list": []byte("x"), "no rev": list("0", "a", "", ""), "no authority": list("9", "", "", ""),

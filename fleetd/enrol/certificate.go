@@ -13,7 +13,11 @@ type How string
 const (
 	ByToken   How = "token"
 	ByRenewal How = "renewal"
+	ByList    How = "list" // known only from a list of the revoked
 )
+
+// LongestLife is how long a certificate of which nothing is known may still be good.
+const LongestLife = 90 * 24 * time.Hour
 
 // Certificate is what the desk keeps of a certificate that it issued.
 type Certificate struct {

@@ -59,17 +59,24 @@ func List(barred []Barred, revoked []Certificate, authority string, rev int64, n
 	return out
 }
 
-// Fitted writes a list in at most so many bytes, for the broker would refuse a
-// longer one and go on with what it had. Certificates are left out, the names never:
-// they hold whatever a robot shows, and brokers have the certificates from the file
-// too.
-func Fitted(l schema.Revoked, limit int) ([]byte, error) {
+// Fitted writes such a list in at most so many bytes, for the broker would refuse a
+// longer one and go on with what it had. Certificates are left out first: brokers
+// have them from the file too, while a name holds whatever a robot shows. Thousands
+// of names are left out only then, those that were barred longest ago.
+func Fitted(barred []Barred, revoked []Certificate, authority string, rev int64, now time.Time, limit int) ([]byte, error) {
+	barred = slices.SortedFunc(slices.Values(barred), func(a, b Barred) int { return b.At.Compare(a.At) })
 	for {
+		l := List(barred, revoked, authority, rev, now)
 		payload, err := schema.Encode(l)
-		if err != nil || len(payload) <= limit || len(l.Serials) == 0 {
+		switch {
+		case err != nil || len(payload) <= limit || len(l.Serials)+len(barred) == 0:
 			return payload, err
+		case len(l.Serials) > 0:
+			revoked = Standing(revoked, now)
+			revoked = revoked[:len(revoked)-1-len(revoked)/16]
+		default:
+			barred = barred[:len(barred)-1-len(barred)/16]
 		}
-		l.Serials = l.Serials[:len(l.Serials)-1-len(l.Serials)/16]
 	}
 }
 

@@ -2,6 +2,7 @@ package enrol
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,24 +112,49 @@ func TestTheListFitsItsTopicAndNeverLosesAName(t *testing.T) {
 	now := morning.Add(time.Hour)
 	var barred []Barred
 	var revoked []Certificate
-	for i := range 3000 {
+	for i := range 9000 {
+		if i >= 3000 {
+			revoked = append(revoked, Certificate{Serial: fmt.Sprintf("%040x", i), NotAfter: now.Add(time.Hour), RevokedAt: morning})
+			continue
+		}
 		barred = append(barred, Barred{Robot: fmt.Sprintf("r%d", i), At: morning, Left: i%2 == 0})
 		revoked = append(revoked, Certificate{Serial: fmt.Sprintf("%040x", i), NotAfter: now.Add(time.Hour), RevokedAt: morning})
 	}
 	limit := schema.TopicOf(schema.TopicRevoked).MaxBytes
-	payload, err := Fitted(List(barred, revoked, "a", 1, now), limit)
+	payload, err := Fitted(barred, revoked, "a", 1, now, limit)
 	if err != nil || len(payload) > limit {
 		t.Fatalf("%d bytes, %v", len(payload), err)
 	}
 	l, problems := schema.Decode[schema.Revoked](payload)
-	if len(problems) > 0 || len(l.Names) != 3000 || len(l.Serials) < 500 || len(l.Serials) == 3000 {
+	if len(problems) > 0 || len(l.Names) != 3000 || len(l.Serials) < 3000 || len(l.Serials) == 9000 {
 		t.Errorf("%d names and %d certificates: %v", len(l.Names), len(l.Serials), problems)
 	}
 	if late := List(barred, revoked, "a", 2, now.Add(101*24*time.Hour)); len(late.Names) != 1500 || len(late.Serials) != 0 {
 		t.Errorf("after all has ended: %d names, %d certificates", len(late.Names), len(late.Serials))
 	}
-	if whole, _ := Fitted(List(barred[:2], revoked[:2], "a", 3, now), limit); !strings.Contains(string(whole), revoked[1].Serial) {
+	if whole, _ := Fitted(barred[:2], revoked[:2], "a", 3, now, limit); !strings.Contains(string(whole), revoked[1].Serial) {
 		t.Errorf("a short list is cut: %s", whole)
+	}
+}
+
+// A broker refuses a list that is too long, and goes on with the one before it:
+// whoever was revoked last would be let in.
+func TestAListThatCannotFitHoldsWhoWasRevokedLast(t *testing.T) {
+	long := func(i int) string { return fmt.Sprintf("r%062d", i) } // the longest that there are
+	limit := schema.TopicOf(schema.TopicRevoked).MaxBytes
+	var barred []Barred
+	for i := range 10_000 {
+		barred = append(barred, Barred{Robot: long(i), At: morning.Add(time.Duration(i) * time.Second)})
+	}
+	for n, want := range map[int]int{1000: 1000, 3000: 3000, 10_000: 3000} {
+		payload, err := Fitted(barred[:n], nil, "a", 1, morning, limit)
+		if err != nil || len(payload) > limit {
+			t.Fatalf("%d names: %d bytes, %v", n, len(payload), err)
+		}
+		l, problems := schema.Decode[schema.Revoked](payload)
+		if len(problems) > 0 || len(l.Names) < want || !slices.IsSorted(l.Names) || !slices.Contains(l.Names, long(n-1)) || n > len(l.Names) && slices.Contains(l.Names, long(0)) {
+			t.Errorf("of %d names there are %d: %v", n, len(l.Names), problems)
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -444,6 +445,56 @@ func TestWithoutBeingAskedNoRobotIsTakenUnderTheNameOfADesk(t *testing.T) {
 		w.until("r7 is taken", func() bool { d, _ := w.Robot("r7"); return d.Adopted })
 		if d, _ := w.Robot("guest"); d.Adopted {
 			w.Error("guest belongs to the fleet")
+		}
+	})
+}
+
+// The broker keeps one document of the revoked, whoever wrote it last; and after a
+// database came back from a copy, that document may know more than the database.
+func TestTheListOfTheRevokedIsRepaired(t *testing.T) {
+	inWorld(t, func(w *world) {
+		const topic = "troupe/v1/fleet/revoked"
+		w.robot("r8")
+		w.robot("r9")
+		w.must("POST", "/robots/r9/revoke", api.RevokeAsk{Signed: api.Signed{By: "ann", Why: "stolen"}}, nil)
+		w.view("r9", "lost")
+		admin := w.broker.Load().Client(w.T, "admin")
+		admin.Subscribe(topic)
+		stands := func(what string, is func(l schema.Revoked) bool) (l schema.Revoked) {
+			w.Helper()
+			w.until(what, func() bool {
+				for _, m := range admin.Inbox(topic) {
+					l, _ = schema.Decode[schema.Revoked](m.Payload)
+				}
+				return is(l)
+			})
+			return l
+		}
+		own := w.Status().Authority
+		mine := func(names ...string) func(schema.Revoked) bool {
+			return func(l schema.Revoked) bool { return l.Authority == own && slices.Equal(l.Names, names) }
+		}
+		told := stands("it is told", mine("r9"))
+
+		admin.Retain(topic, `{"rev":1,"authority":"another","names":[],"serials":[],"ts":"2030-01-01T00:00:00.000Z"}`)
+		stands("the other is there", func(l schema.Revoked) bool { return l.Authority == "another" })
+		if back := stands("it is told again", mine("r9")); back.Rev != told.Rev {
+			w.Errorf("repeated as %+v, and was %+v", back, told)
+		}
+
+		admin.Retain(topic, `{"rev":40,"authority":"`+own+`","names":["r8"],"serials":["ab12"],"ts":"2030-01-01T00:00:00.000Z"}`)
+		w.view("r8", "lost")
+		all := stands("both are in it", mine("r8", "r9"))
+		if all.Rev <= 40 || !slices.Equal(all.Serials, []string{"ab12"}) {
+			w.Errorf("%+v", all)
+		}
+		var i api.Identity
+		w.must("GET", "/robots/r8/identity", nil, &i)
+		if i.Revoked == 0 {
+			w.Error("the database did not take it in")
+		}
+		if w.sleep(5 * time.Minute); len(admin.Inbox(topic)) != 0 {
+			w.Error("it is told although nothing is wrong with it")
 		}
 	})
 }

@@ -30,6 +30,7 @@ func subscriptions(ns schema.Namespace, name string) []link.Subscription {
 		{schema.TopicEvent, []string{"+"}},
 		{schema.TopicAck, []string{"+", "+"}}, // other desks' too: they may be gone
 		{schema.TopicFleetStopCmd, []string{"+"}},
+		{schema.TopicRevoked, nil},
 		{schema.TopicNotice, []string{name}},
 	} {
 		row := schema.TopicOf(t.kind)
@@ -62,6 +63,9 @@ func (f *Fleet) hear(m link.Message) {
 			f.overhear(params, m.Payload, now)
 			return
 		}
+	case schema.TopicRevoked:
+		f.warden.hear(m.Payload, now)
+		return
 	case schema.TopicNotice:
 		f.log.Warn("the broker refused something", "notice", string(m.Payload))
 		return

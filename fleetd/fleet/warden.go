@@ -35,10 +35,13 @@ type warden struct {
 
 	mu      sync.Mutex
 	waiting map[string]string // why a decommission does not go on, by robot
+	heard   []byte            // the list of the revoked that the broker keeps; nil = none was heard
+	heardAt time.Time
 
 	// Owned by run.
 	listed   int64 // revision of the list in the file; -1 = none of ours yet
 	listedAt time.Time
+	repaired time.Time // when the broker's list was last put right
 }
 
 func newWarden(f *Fleet) *warden {
@@ -50,6 +53,7 @@ func (w *warden) run(ctx context.Context, db *store.Store) {
 	defer look.Stop()
 	for {
 		w.list(ctx, db, time.Now())
+		w.repair(ctx, db, time.Now())
 		w.lead(ctx, db)
 		select {
 		case <-ctx.Done():

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"time"
 
 	"troupe/fleetd/enrol"
@@ -155,6 +156,36 @@ func (r reads) Revocation(ctx context.Context) (rev int64, payload []byte, err e
 	return rev, payload, nil
 }
 
+// TakeRevoked takes in a list that brokers know and the database does not: whom it
+// names is barred, certificates on it are revoked, also those that nobody here has a
+// record of. The next list that is told has a higher revision.
+func (t *Tx) TakeRevoked(ctx context.Context, l schema.Revoked, now time.Time) error {
+	const by, why = "fleet/revoked", "on the list that brokers had"
+	for _, name := range l.Names {
+		if _, err := t.exec(ctx, `INSERT INTO barred (robot, barred_at, barred_by, why) VALUES ($1, $2, $3, $4) ON CONFLICT (robot) DO NOTHING`,
+			name, micros(now), by, why); err != nil {
+			return fmt.Errorf("bar %s: %w", name, err)
+		}
+	}
+	for _, serial := range l.Serials {
+		if _, ok := new(big.Int).SetString(serial, 16); !ok {
+			continue // no certificate is called so
+		}
+		if _, err := t.exec(ctx, `INSERT INTO certificates (serial, robot, how, pem, issued_at, not_before, not_after, revoked_at, revoked_by, revoked_why)
+			VALUES ($1, '', $2, '', $3, $3, $4, $3, $5, $6)
+			ON CONFLICT (serial) DO UPDATE SET revoked_at = excluded.revoked_at, revoked_by = excluded.revoked_by, revoked_why = excluded.revoked_why
+			WHERE certificates.revoked_at = 0`,
+			serial, string(enrol.ByList), micros(now), micros(now.Add(enrol.LongestLife)), by, why); err != nil {
+			return fmt.Errorf("revoke the certificate %s: %w", serial, err)
+		}
+	}
+	if _, err := t.exec(ctx, `INSERT INTO revocation (only_row, rev, payload, changed_at) VALUES (1, $1, $2, $3)
+		ON CONFLICT (only_row) DO UPDATE SET rev = excluded.rev WHERE revocation.rev < excluded.rev`, l.Rev, []byte{}, micros(now)); err != nil {
+		return fmt.Errorf("count on from the brokers' list of the revoked: %w", err)
+	}
+	return nil
+}
+
 // TellRevoked makes the list of the revoked anew, from what this transaction sees,
 // and puts it into the outbox.
 func (t *Tx) TellRevoked(ctx context.Context, authority string, now time.Time) error {
@@ -170,7 +201,7 @@ func (t *Tx) TellRevoked(ctx context.Context, authority string, now time.Time) e
 	if err != nil {
 		return err
 	}
-	payload, err := enrol.Fitted(enrol.List(barred, revoked, authority, rev+1, now), schema.TopicOf(schema.TopicRevoked).MaxBytes)
+	payload, err := enrol.Fitted(barred, revoked, authority, rev+1, now, schema.TopicOf(schema.TopicRevoked).MaxBytes)
 	if err != nil {
 		return err
 	}

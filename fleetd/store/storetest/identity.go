@@ -111,6 +111,31 @@ func revoke(t testing.TB, s *store.Store, robot string, now time.Time) {
 	})
 }
 
+func listIsTakenIn(t *testing.T, address string) {
+	s := Open(t, address)
+	addCertificates(t, s, certificate("a1", "r7", 1), certificate("a2", "r8", 2))
+	revoke(t, s, "r7", at(10))
+	do(t, s, func(tx *store.Tx) error {
+		if err := tx.TakeRevoked(t.Context(), schema.Revoked{Rev: 30, Names: []string{"r7", "r9"}, Serials: []string{"a1", "a2", "c3", "no serial"}}, at(20)); err != nil {
+			return err
+		}
+		return tx.TellRevoked(t.Context(), s.Authority(), at(20))
+	})
+	rev, payload, err := s.Revocation(t.Context())
+	if err != nil || rev != 31 {
+		t.Errorf("revision %d, %v", rev, err)
+	}
+	told, problems := schema.Decode[schema.Revoked](payload)
+	if len(problems) > 0 || told.Rev != 31 {
+		t.Errorf("%+v, %v", told, problems)
+	}
+	same(t, "names", told.Names, []string{"r7", "r9"})
+	same(t, "certificates", told.Serials, []string{"a1", "a2", "c3"})
+	if b := must[[]enrol.Barred](t)(s.Barred(t.Context())); !b[0].At.Equal(at(10)) || b[0].By != "anna" {
+		t.Errorf("who was barred before is barred anew: %+v", b)
+	}
+}
+
 func revocationTakesAll(t *testing.T, address string) {
 	s := Open(t, address)
 	addCertificates(t, s, certificate("a1", "r7", 1), certificate("a2", "r7", 2), certificate("b1", "r8", 3))

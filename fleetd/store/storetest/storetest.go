@@ -68,6 +68,7 @@ func Run(t *testing.T, address func(t *testing.T) string) {
 		{"a token is used once", tokensAreUsedOnce},
 		{"a certificate comes back as it was written", certificatesComeBack},
 		{"a revocation takes everything that opens a door", revocationTakesAll},
+		{"a list that brokers know is taken in", listIsTakenIn},
 		{"the list of the revoked rises and is told", revokedAreTold},
 		{"a robot that left is in no list, and comes back with its wishes", robotsLeaveAndComeBack},
 
