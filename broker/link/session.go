@@ -2,19 +2,12 @@ package link
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
-	"net"
-	"net/url"
-	"sort"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	mqtt "github.com/eclipse/paho.mqtt.golang"
-	"github.com/eclipse/paho.mqtt.golang/packets"
 	"github.com/google/uuid"
 )
 
@@ -63,198 +56,6 @@ func newSession(cfg *Config, sink *dispatcher) *session {
 		id: uuid.NewString(), cfg: cfg, sink: sink, began: time.Now(),
 		echoed: make(chan struct{}), out: make(chan parcel, cfg.Outbox),
 		quit: make(chan struct{}), ended: make(chan struct{}), acks: make(chan mqtt.Message, cfg.Queue),
-	}
-}
-
-// errParting: the link is being closed while the session is not up yet.
-var errParting = errors.New("parting")
-
-// open connects, subscribes, announces and waits for the echo. On an error
-// nothing of the session is left, but for errParting: then a goodbye is due.
-func (s *session) open(ctx, closing context.Context) error {
-	dialing, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	stop := context.AfterFunc(closing, func() { cancel(ErrClosed) })
-	err := s.connect(dialing)
-	stop()
-	if err != nil {
-		return err
-	}
-	if err := s.announce(ctx, closing); err != nil {
-		if errors.Is(err, errParting) {
-			return err
-		}
-		if cause, _ := s.conn.why(); cause != nil {
-			err = cause
-		}
-		s.abort(err)
-		return err
-	}
-	return nil
-}
-
-func (s *session) connect(ctx context.Context) error {
-	dialed := make(chan error, 1)
-	o := mqtt.NewClientOptions().
-		AddBroker("mqtt://broker"). // never dialled: the open function below is
-		SetClientID(s.cfg.ClientID).
-		SetProtocolVersion(4). // else a refusal is tried again as 3.1
-		SetCleanSession(true).
-		SetAutoReconnect(false).
-		SetConnectRetry(false).
-		SetOrderMatters(true).
-		SetAutoAckDisabled(true). // see acknowledge
-		SetStore(forgetful{}).
-		SetKeepAlive(s.cfg.KeepAlive).
-		SetPingTimeout(s.cfg.KeepAlive / 2).
-		SetConnectTimeout(s.cfg.ConnectTimeout).
-		SetWriteTimeout(s.cfg.WriteTimeout).
-		SetDefaultPublishHandler(func(_ mqtt.Client, m mqtt.Message) { s.receive(m) }).
-		SetConnectionLostHandler(func(_ mqtt.Client, err error) { s.lose(err) })
-	if s.cfg.Name != "" {
-		o.SetUsername(s.cfg.Name)
-	}
-	if s.cfg.Password != "" {
-		o.SetPassword(s.cfg.Password)
-	}
-	filters := len(s.filters())
-	if s.cfg.Presence != nil {
-		m := s.cfg.Presence(s.id)
-		s.presence = &m
-	}
-	if s.cfg.Will != nil {
-		w := s.cfg.Will(s.id)
-		if err := s.cfg.check(w); err != nil {
-			return fmt.Errorf("will: %w", err)
-		}
-		if len(w.Payload) == 0 {
-			return errors.New("will: an empty payload is not accepted by brokers")
-		}
-		o.SetBinaryWill(w.Topic, w.Payload, w.QoS, w.Retain)
-	}
-	o.SetCustomOpenConnectionFn(func(_ *url.URL, _ mqtt.ClientOptions) (net.Conn, error) {
-		dctx, cancel := context.WithTimeout(ctx, s.cfg.ConnectTimeout)
-		defer cancel()
-		c, err := s.cfg.Dial(dctx)
-		if err != nil {
-			dialed <- err
-			return nil, err
-		}
-		s.conn = &guarded{Conn: c, writeTimeout: s.cfg.WriteTimeout, in: inward{max: s.cfg.MaxPacket, filters: filters}, reading: make(chan struct{}, 1)}
-		dialed <- nil
-		return s.conn, nil
-	})
-
-	s.client = mqtt.NewClient(o)
-	tok := s.client.Connect().(*mqtt.ConnectToken)
-	if err := <-dialed; err == nil {
-		select {
-		case <-tok.Done():
-		case <-ctx.Done():
-			s.conn.fail(context.Cause(ctx))
-		}
-	}
-	<-tok.Done() // bounded: by the dial's context, then by the handshake deadline
-	if err := tok.Error(); err != nil {
-		if rc := tok.ReturnCode(); rc >= 1 && rc <= 5 {
-			return fmt.Errorf("connect as %q: %w: %s", s.cfg.ClientID, ErrRefused, packets.ConnackReturnCodes[rc])
-		}
-		if s.conn != nil {
-			s.conn.Close()
-		}
-		return fmt.Errorf("connect as %q: %w", s.cfg.ClientID, err)
-	}
-	s.wrote.Go(s.acknowledge)
-	return nil
-}
-
-// filters are the subscriptions asked for, the own presence among them.
-func (s *session) filters() map[string]byte {
-	f := make(map[string]byte, len(s.cfg.Subscribe)+1)
-	for _, sub := range s.cfg.Subscribe {
-		f[sub.Filter] = sub.QoS
-	}
-	if s.presence != nil {
-		f[s.presence.Topic] = 1
-	} else if s.cfg.Presence != nil {
-		f[s.cfg.Presence(s.id).Topic] = 1
-	}
-	return f
-}
-
-// announce subscribes to everything in one packet (so that its id cannot collide
-// with a delivery), checks each grant, publishes the presence and waits for it.
-func (s *session) announce(ctx, closing context.Context) error {
-	if f := s.filters(); len(f) > 0 {
-		tok := s.client.SubscribeMultiple(f, nil).(*mqtt.SubscribeToken)
-		if err := s.await(ctx, closing, tok.Done(), "grants"); err != nil {
-			return err
-		}
-		if err := tok.Error(); err != nil {
-			return fmt.Errorf("subscribe: %w", err)
-		}
-		var denied []string
-		granted := tok.Result()
-		for filter := range f {
-			if qos, ok := granted[filter]; !ok || qos > 2 {
-				denied = append(denied, filter)
-			}
-		}
-		if len(denied) > 0 {
-			sort.Strings(denied)
-			return fmt.Errorf("subscribe to %s: %w", strings.Join(denied, ", "), ErrRefused)
-		}
-	}
-	if s.presence == nil {
-		return nil
-	}
-	p := *s.presence
-	if err := s.cfg.check(p); err != nil {
-		return fmt.Errorf("presence: %w", err)
-	}
-	s.said = true
-	if err := s.client.Publish(p.Topic, p.QoS, p.Retain, p.Payload).Error(); err != nil {
-		return fmt.Errorf("publish presence: %w", err)
-	}
-	if p.QoS == 0 {
-		over := make(chan struct{})
-		defer close(over)
-		s.wrote.Go(func() { s.repeat(p, over) })
-	}
-	return s.await(ctx, closing, s.echoed, "echo of own presence")
-}
-
-// repeat says a presence of QoS 0 until it is over: the broker may have dropped it
-// behind all the documents that it had to bring.
-func (s *session) repeat(p Message, over <-chan struct{}) {
-	again := time.NewTicker(s.cfg.ConnectTimeout / 5)
-	defer again.Stop()
-	for {
-		select {
-		case <-again.C:
-			s.client.Publish(p.Topic, p.QoS, p.Retain, p.Payload)
-		case <-over:
-			return
-		case <-s.ended:
-			return
-		}
-	}
-}
-
-func (s *session) await(ctx, closing context.Context, done <-chan struct{}, what string) error {
-	t := time.NewTimer(s.cfg.ConnectTimeout)
-	defer t.Stop()
-	select {
-	case <-done:
-		return nil
-	case <-s.ended:
-		return fmt.Errorf("wait for %s: %w", what, s.lostFor)
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-closing.Done():
-		return errParting
-	case <-t.C:
-		return fmt.Errorf("wait for %s: nothing within %v", what, s.cfg.ConnectTimeout)
 	}
 }
 
@@ -374,15 +175,3 @@ func (s *session) send(p parcel) {
 		p.sent <- tok
 	}
 }
-
-// forgetful keeps nothing: a session is never resumed, so there is nothing to
-// send again.
-type forgetful struct{}
-
-func (forgetful) Open()                             {}
-func (forgetful) Put(string, packets.ControlPacket) {}
-func (forgetful) Get(string) packets.ControlPacket  { return nil }
-func (forgetful) All() []string                     { return nil }
-func (forgetful) Del(string)                        {}
-func (forgetful) Close()                            {}
-func (forgetful) Reset()                            {}
