@@ -64,6 +64,8 @@ func Register(mux *http.ServeMux, desk Desk, log *slog.Logger) {
 	s.commands(h)
 	s.stops(h)
 	s.events(h)
+	s.audit(h)
+	s.schemas(h)
 	s.about(h)
 	mux.HandleFunc("GET "+TypePrefix+"{kind}", explain)
 	mux.HandleFunc("/api/", unknown)

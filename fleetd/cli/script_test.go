@@ -278,7 +278,7 @@ func TestEveryVerbHasHelp(t *testing.T) {
 	for _, line := range []string{
 		"", "serve", "ca", "ca init", "ca server", "ca service", "robot", "robot list", "robot get", "robot watch", "robot label", "robot enrol", "robot identity", "robot revoke", "robot decommission", "robot orphans", "act", "story", "act list", "story list", "story get", "story validate",
 		"story publish", "story assign", "story withdraw", "story delete", "story recover", "mode set", "auto start", "auto stop", "auto pause", "auto continue",
-		"safety enable", "safety reset", "stop", "stop list", "stop release", "adopt", "command list", "command get", "version",
+		"safety enable", "safety reset", "stop", "stop list", "stop release", "adopt", "command list", "command get", "audit", "version",
 	} {
 		var out, errs strings.Builder
 		code := cli.Main(context.Background(), cli.Streams{Out: &out, Err: &errs}, "v0", append(strings.Fields(line), "--help")...)

@@ -301,7 +301,7 @@ func TestTheDescriptionNamesEveryAddress(t *testing.T) {
 		for path, method := range map[string]string{
 			"/api/v1/robots": "get", "/api/v1/robots/{id}/labels": "put", "/api/v1/stream": "get", "/api/v1/commands": "post", "/api/v1/assignments": "post",
 			"/api/v1/stories/{id}/publish": "post", "/api/v1/acts/{id}": "delete", "/api/v1/events": "get", "/healthz": "get",
-			"/api/v1/assets": "get", "/api/v1/assets/{name}": "put", "/api/v1/assets/sha256/{digest}": "get",
+			"/api/v1/audit": "get", "/api/v1/schemas": "get", "/api/v1/schemas/{id}": "get", "/api/v1/assets": "get", "/api/v1/assets/{name}": "put", "/api/v1/assets/sha256/{digest}": "get",
 		} {
 			if doc.Paths[path][method] == nil {
 				w.Errorf("%s %s is not described", method, path)

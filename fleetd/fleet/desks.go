@@ -36,6 +36,14 @@ func (d *desks) beat(name string, now time.Time) {
 	d.heard[name] = now
 }
 
+// isOne reports whether that is the name of another desk.
+func (d *desks) isOne(name string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, one := d.heard[name]
+	return one
+}
+
 // gone reports whether a desk was not heard for long, by one that would have.
 func (d *desks) gone(name string, now time.Time) bool {
 	d.mu.Lock()

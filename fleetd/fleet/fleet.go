@@ -35,6 +35,7 @@ type Fleet struct {
 	hub     *hub
 	clients clients
 	sweeper *sweeper
+	witness *witness
 	trips   trips
 	keeper  *keeper
 	driver  *driver
@@ -107,6 +108,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		broker:   api.Health{Why: "not connected yet", Since: schema.TimeOf(now)},
 	}
 	f.keeper, f.driver, f.outbox, f.warden = &keeper{f: f}, newDriver(f), newOutbox(f), newWarden(f)
+	f.witness = newWitness(f)
 	f.sweeper = &sweeper{f: f, seen: map[string]bool{}}
 	f.blobs = &blobs{f: f, at: map[waiting]fetching{}}
 	f.leadership = newLeadership(f)
@@ -256,6 +258,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	all.Go(func() { f.news(ctx, db) })
 	all.Go(func() { f.bereft.run(ctx, f, db) })
 	all.Go(func() { f.sweeper.run(ctx, db) })
+	all.Go(func() { f.witness.run(ctx, db) })
 	all.Wait()
 }
 

@@ -29,6 +29,7 @@ func subscriptions(ns schema.Namespace, name string) []link.Subscription {
 		{schema.TopicReportedPlaces, []string{"+"}},
 		{schema.TopicEvent, []string{"+"}},
 		{schema.TopicAck, []string{"+", "+"}}, // other desks' too: they may be gone
+		{schema.TopicCmd, []string{"+", "+", "+", "+"}},
 		{schema.TopicFleetStopCmd, []string{"+"}},
 		{schema.TopicRevoked, nil},
 		{schema.TopicNotice, []string{name}},
@@ -65,6 +66,11 @@ func (f *Fleet) hear(m link.Message) {
 		}
 	case schema.TopicRevoked:
 		f.warden.hear(m.Payload, now)
+		return
+	case schema.TopicCmd:
+		f.witness.command(params, m, now)
+		return
+	case schema.TopicTeleop: // no command
 		return
 	case schema.TopicNotice:
 		f.log.Warn("the broker refused something", "notice", string(m.Payload))

@@ -1,0 +1,45 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/schema"
+)
+
+// Noted is one line of the audit.
+type Noted struct {
+	At     schema.Time `json:"at"`
+	Who    string      `json:"who"`
+	What   string      `json:"what" doc:"what was done; mqtt GROUP/VERB is a command that somebody sent a robot without the desk"`
+	Target string      `json:"target"`
+	Detail string      `json:"detail,omitempty"`
+}
+
+type audit struct {
+	Notes []Noted `json:"notes"`
+}
+
+func (s *server) audit(h huma.API) {
+	huma.Register(h, op("list-audit", http.MethodGet, "/audit", "desk", "List who did what, the newest first",
+		"What was done through the desk, and what was asked of robots over MQTT without it."),
+		func(ctx context.Context, in *struct {
+			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+		}) (*answer[audit], error) {
+			db, err := s.desk.Store()
+			if err != nil {
+				return nil, s.fail(err, "audit")
+			}
+			rows, err := db.Audit(ctx, in.Limit)
+			if err != nil {
+				return nil, s.fail(err, "audit")
+			}
+			out := audit{Notes: []Noted{}}
+			for _, n := range rows {
+				out.Notes = append(out.Notes, Noted{timeOf(n.At), n.Who, n.What, n.Target, n.Detail})
+			}
+			return &answer[audit]{out}, nil
+		})
+}

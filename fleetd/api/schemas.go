@@ -1,0 +1,50 @@
+package api
+
+import (
+	"context"
+	"io/fs"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/schema"
+)
+
+const schemaSuffix = ".schema.json"
+
+type schemaList struct {
+	Schemas []string `json:"schemas" doc:"names of messages, in lower case, and commands for the arguments of every verb"`
+}
+
+type schemaText struct {
+	ContentType string `header:"Content-Type"`
+	Body        []byte
+}
+
+// schemas serves the messages of the contract as JSON Schemas.
+func (s *server) schemas(h huma.API) {
+	huma.Register(h, op("list-schemas", http.MethodGet, "/schemas", "desk", "List the JSON Schemas of the MQTT messages"),
+		func(context.Context, *struct{}) (*answer[schemaList], error) {
+			files, err := fs.ReadDir(schema.JSONSchemas, "json")
+			if err != nil {
+				return nil, s.fail(err, "schemas")
+			}
+			out := schemaList{Schemas: []string{}}
+			for _, f := range files {
+				out.Schemas = append(out.Schemas, strings.TrimSuffix(f.Name(), schemaSuffix))
+			}
+			return &answer[schemaList]{out}, nil
+		})
+	huma.Register(h, op("get-schema", http.MethodGet, "/schemas/{id}", "desk", "Get one JSON Schema (2020-12)",
+		"For the messages on MQTT; the descriptions of this API are at /api/openapi.json."),
+		func(_ context.Context, in *struct {
+			ID string `path:"id" maxLength:"64" pattern:"^[a-z]+$"`
+		}) (*schemaText, error) {
+			body, err := schema.JSONSchemas.ReadFile("json/" + in.ID + schemaSuffix)
+			if err != nil {
+				return nil, KindNotFound.Problem("there is no schema "+in.ID, "/api/v1/schemas lists them")
+			}
+			return &schemaText{"application/schema+json", body}, nil
+		})
+}

@@ -1,0 +1,93 @@
+package fleet_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/fleetd/api"
+)
+
+// audited are the lines of the audit that say that.
+func (w *world) audited(what string) (found []api.Noted) {
+	w.Helper()
+	var got struct{ Notes []api.Noted }
+	w.must("GET", "/audit?limit=1000", nil, &got)
+	for _, n := range got.Notes {
+		if strings.HasPrefix(n.What, what) {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+func TestWhatIsAskedOfARobotWithoutTheDeskIsNoted(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		op := w.broker.Load().Client(w.T, "op1")
+		op.Publish("troupe/v1/robots/r1/cmd/op1/mode/set", "ato")
+		op.Publish("troupe/v1/robots/r1/cmd/op1/safety/stop", "")
+		op.Publish("troupe/v1/robots/r1/cmd/op1/safety/enable", `{"id":"k1","by":"ben"}`)
+		op.Publish("troupe/v1/robots/r1/cmd/op1/manual/velocity", `{"seq":1}`)
+		w.until("they are noted", func() bool { return len(w.audited("mqtt ")) >= 3 })
+		w.sleep(5 * time.Second)
+		var lines []string
+		for _, n := range w.audited("mqtt ") {
+			lines = append(lines, n.Who+"|"+n.What+"|"+n.Target+"|"+n.Detail)
+		}
+		want := []string{`ben at op1|mqtt safety/enable|r1|{"id":"k1","by":"ben"}`, "op1|mqtt safety/stop|r1|", "op1|mqtt mode/set|r1|ato"}
+		if fmt.Sprint(lines) != fmt.Sprint(want) {
+			w.Errorf("noted\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
+		}
+
+		// What the desk itself asks is on record elsewhere.
+		w.state(w.command(order("safety/stop", "r1")), "SUCCEEDED")
+		w.sleep(5 * time.Second)
+		if n := len(w.audited("mqtt ")); n != len(want) {
+			w.Errorf("%d lines, want %d", n, len(want))
+		}
+	})
+}
+
+func TestAFloodOfCommandsDoesNotFloodTheAudit(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		op := w.broker.Load().Client(w.T, "stop1") // stops are taken at any rate
+		for range 1000 {
+			op.Publish("troupe/v1/robots/r1/cmd/stop1/safety/stop", "")
+		}
+		w.until("what was left out is counted", func() bool {
+			all := w.audited("mqtt")
+			for _, n := range all {
+				if strings.Contains(n.Detail, "were not noted") {
+					return len(all) < 400
+				}
+			}
+			return false
+		})
+	})
+}
+
+func TestTheSchemasOfTheMessagesAreServed(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var list struct{ Schemas []string }
+		w.must("GET", "/schemas", nil, &list)
+		if len(list.Schemas) < 20 {
+			w.Errorf("schemas: %v", list.Schemas)
+		}
+		for _, name := range list.Schemas {
+			var s struct {
+				Schema string `json:"$schema"`
+			}
+			status, body := request(w.T, w.Handler(), "GET", "/schemas/"+name, nil)
+			if err := json.Unmarshal(body, &s); status != 200 || err != nil || !strings.Contains(s.Schema, "2020-12") {
+				w.Errorf("%s: %d %v %.80s", name, status, err, body)
+			}
+		}
+		if p := w.ask("GET", "/schemas/nothing", nil, nil); p == nil || !p.Of(api.KindNotFound) {
+			w.Errorf("a schema that there is not: %v", p)
+		}
+	})
+}
