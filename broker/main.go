@@ -133,7 +133,11 @@ func serve(cmd *cobra.Command) error {
 // readyLine tells where the broker listens. Plain MQTT and HTTP are always in it,
 // for those who wait for the line.
 func readyLine(s *server.Server) string {
-	line := fmt.Sprintf("ready mqtt=%s http=%s", s.Addr(), s.HTTPAddr())
+	page := s.HTTPAddr()
+	if page != "" {
+		page = "http://" + page
+	}
+	line := fmt.Sprintf("ready mqtt=%s http=%s", s.Addr(), page)
 	for _, kind := range []string{"mqtts", "ws", "wss"} {
 		if addr := s.AddrOf(kind); addr != "" {
 			line += " " + kind + "=" + addr

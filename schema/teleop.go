@@ -1,8 +1,11 @@
 package schema
 
 import (
+	"maps"
 	"math"
+	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -17,6 +20,25 @@ type VelocityFrame struct {
 	WZRadPS    float64 `json:"wz"`           // to the left, rad/s
 	TTLMS      int64   `json:"ttl_ms"`       // 1 to 500
 	SeenMonoMS int64   `json:"seen_mono_ms"` // newest mono_ms of the robot that the sender saw
+}
+
+// DecodeFrame reads a frame. A field that frames do not have is a problem, unless it
+// begins with x_: what drives a robot is not guessed at.
+func DecodeFrame(payload []byte) (VelocityFrame, []Problem) {
+	f, ps := DecodeStrict[VelocityFrame](payload)
+	if len(ps) == 0 || ps[0].Code != "unknown_field" {
+		return f, ps
+	}
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(payload, &members); err != nil {
+		return f, ps
+	}
+	maps.DeleteFunc(members, func(name string, _ jsontext.Value) bool { return strings.HasPrefix(name, "x_") })
+	own, err := Encode(members)
+	if err != nil {
+		return f, ps
+	}
+	return DecodeStrict[VelocityFrame](own)
 }
 
 // MaxFrameTTLMS bounds how long one frame may drive.

@@ -113,8 +113,8 @@ func (sh *shell) putAsset(ctx context.Context, path, name string) (up api.Upload
 	}
 	a := ask{method: http.MethodPut, path: "assets/" + url.PathEscape(name), query: url.Values{"by": {sh.by}}, body: octets(body), file: path, within: putWithin}
 	if terminal(sh.Err) {
-		a.sent = func(n int) { fmt.Fprintf(sh.Err, "\r%s: %d of %d KiB\x1b[K", path, n>>10, len(body)>>10) }
-		defer fmt.Fprint(sh.Err, "\r\x1b[K")
+		a.sent = func(n int) { fmt.Fprintf(raw(sh.Err), "\r%s: %d of %d KiB\x1b[K", path, n>>10, len(body)>>10) }
+		defer fmt.Fprint(raw(sh.Err), "\r\x1b[K")
 	}
 	if err := sh.call(ctx, a, &up); err != nil {
 		return up, err

@@ -42,6 +42,7 @@ func System() Streams {
 
 // Main runs one command line and returns the code to end with.
 func Main(ctx context.Context, s Streams, version string, args ...string) int {
+	s.Out, s.Err = plain{s.Out}, plain{s.Err}
 	root := commandLine(s, version)
 	root.SetArgs(args)
 	root.SetIn(s.In)
@@ -144,7 +145,7 @@ func run(do func(cmd *cobra.Command, args []string) error) func(*cobra.Command, 
 
 // terminal reports whether a person watches w, so that progress may be drawn.
 func terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := raw(w).(*os.File)
 	if !ok {
 		return false
 	}

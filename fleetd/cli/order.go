@@ -119,7 +119,7 @@ func (sh *shell) progress(total int, what string) *progressbar.ProgressBar {
 	if !terminal(sh.Err) {
 		return progressbar.DefaultSilent(int64(total))
 	}
-	return progressbar.NewOptions(total, progressbar.OptionSetWriter(sh.Err), progressbar.OptionSetDescription(what),
+	return progressbar.NewOptions(total, progressbar.OptionSetWriter(raw(sh.Err)), progressbar.OptionSetDescription(what),
 		progressbar.OptionClearOnFinish(), progressbar.OptionShowCount())
 }
 

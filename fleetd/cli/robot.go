@@ -126,7 +126,7 @@ func robotDetail(out io.Writer, d api.Detail) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "%s\t%s\n", name, value)
+			fmt.Fprintf(w, "%s\t%s\n", name, oneLine(value))
 		}
 	}
 	line("robot", d.ID)
@@ -256,7 +256,7 @@ func viewText(p api.Presence) string {
 
 // disputeText is what somebody has to do whose desk is not alone with its name.
 func disputeText(why string) string {
-	return why + ": while two desks share a name each is cut off again and again; stop one of them, or give it a name of its own"
+	return oneLine(why) + ": while two desks share a name each is cut off again and again; stop one of them, or give it a name of its own"
 }
 
 // safetyText is where the safety core stands, and whether the rest of the line is
@@ -384,7 +384,7 @@ func labelText(labels map[string]string) string {
 	return strings.Join(pairs, " ")
 }
 
-func dash(s string) string { return orElse(s, "-") }
+func dash(s string) string { return orElse(cell(s), "-") }
 
 // ago is the age of an instant, by the desk's clock.
 func ago(now, then schema.Time) string {

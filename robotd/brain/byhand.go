@@ -46,9 +46,17 @@ func given(n schema.Number) *float64 {
 	return &n.Value
 }
 
+// byFrames is the verb of those who drive by hand: it has a topic and a form of its
+// own, and no row in the table.
+const byFrames = "manual/velocity"
+
 // verbs are those that this body has units for.
 func (s *State) verbs() []string {
-	return slices.DeleteFunc(schema.VerbIDs(), func(id string) bool {
+	known := schema.VerbIDs()
+	if _, drives := s.body.of(schema.UnitDrive); drives {
+		known = append(known, byFrames)
+	}
+	return slices.DeleteFunc(known, func(id string) bool {
 		v, ok := byHandVerbs[id]
 		if !ok || v.kind == "" {
 			return false

@@ -124,7 +124,7 @@ func (t *turn) met(by request.Key, when schema.Precondition) bool {
 // not happen after it.
 func (t *turn) askSafety(o request.Perform) {
 	r := safety.Request{
-		Verb: safety.Verb(o.Verb.Name), ID: string(o.Key), Source: "operator", By: cmp.Or(o.By, o.Client),
+		Verb: safety.Verb(o.Verb.Name), ID: string(o.Key), Source: "operator", By: t.asker(o.Client, o.By),
 		Why: cmp.Or(o.Args.Why, o.Why), Local: o.Local, Asked: o.Arrived, HasAsked: true,
 	}
 	if o.Args.SeenMonoMS != 0 {

@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"slices"
 	"time"
 
 	"troupe/robotd/control"
@@ -23,6 +24,19 @@ func (t *turn) askControl(o request.Perform) {
 	}, o.Key})
 }
 
+// asker names to people who asked for something. A client's word for the person
+// behind it stands beside the client: only a desk speaks for persons, whom it has
+// seen.
+func (t *turn) asker(client, by string) string {
+	if by == "" || by == client {
+		return client
+	}
+	if t.desks.has(client) {
+		return by
+	}
+	return schema.LegibleWithin(by, schema.MaxWord-len(" at ")-len(client)) + " at " + client
+}
+
 func whoOf(o request.Perform) control.Who { return control.Who{Client: o.Client, By: o.By} }
 
 // rankOf is whose wish counts more: that of somebody at the robot before all.
@@ -36,6 +50,8 @@ func (t *turn) rankOf(o request.Perform) control.Rank {
 // needs is what a verb asks of control.
 func needs(v schema.Verb) control.Need {
 	switch {
+	case v.ID() == "act/perform":
+		return control.NotOthers // responders ask for it, who never have control
 	case v.Class == schema.ClassManual:
 		return control.Hand
 	case v.ID() == "safety/enable":
@@ -166,6 +182,11 @@ func (d *desks) heard(client, session string) {
 	}
 	copy(d[1:at+1], d[:at])
 	d[0] = desk{client, session}
+}
+
+// has reports whether a client sends heartbeats, as desks alone may.
+func (d *desks) has(client string) bool {
+	return slices.ContainsFunc(d[:], func(k desk) bool { return k.client == client })
 }
 
 // of names the client of a session.

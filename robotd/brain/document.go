@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"time"
 
+	"troupe/robotd/auto"
+	"troupe/robotd/control"
 	"troupe/robotd/link"
 	"troupe/robotd/mode"
 	"troupe/robotd/request"
@@ -50,9 +52,9 @@ func (t *turn) stateDocument() *schema.State {
 		d.Auto.Story = &schema.StoryRef{ID: p.Story.ID, Rev: p.Story.Rev, SHA256: p.Story.SHA256}
 	}
 	for _, p := range t.auto.Held() {
-		by := p.Person
-		if by == "" {
-			by = p.Client
+		by := p.Client
+		if p.Kind == auto.ByOperator {
+			by = t.asker(p.Client, p.Person)
 		}
 		d.Auto.PauseHolders = append(d.Auto.PauseHolders, schema.Pause{Token: p.Name(), By: by, Why: p.Why, Since: t.wall(p.Since)})
 	}
@@ -116,10 +118,11 @@ func (t *turn) modesDocument() *schema.Modes {
 	for i, m := range t.cfg.Mode.Modes {
 		doc := schema.Mode{
 			ID: m.ID, N: i, Name: modeNames[m.ID], Kind: "builtin",
-			Status:  t.mode.Status[i],
-			Enabled: t.mode.Status[i] != schema.ModeRegistered,
-			Running: t.mode.Active == m.ID && (t.mode.Phase == mode.Ready || t.mode.Phase == mode.Safe || t.mode.Phase == mode.Calibrating || t.mode.Phase == mode.Uncalibrated),
-			WhyNot:  []schema.WhyNot{}, LinkLoss: m.LinkLoss,
+			Status:     t.mode.Status[i],
+			NeedsLease: t.cfg.Control.Required == control.RequireAll && m.ID != schema.ModeSafe,
+			Enabled:    t.mode.Status[i] != schema.ModeRegistered,
+			Running:    t.mode.Active == m.ID && (t.mode.Phase == mode.Ready || t.mode.Phase == mode.Safe || t.mode.Phase == mode.Calibrating || t.mode.Phase == mode.Uncalibrated),
+			WhyNot:     []schema.WhyNot{}, LinkLoss: m.LinkLoss,
 		}
 		for _, w := range t.mode.WhyNot(&t.cfg.Mode, f, m.ID, nil) {
 			doc.WhyNot = append(doc.WhyNot, schema.WhyNot{Reason: w.Reason, Detail: w.Detail})

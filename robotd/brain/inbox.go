@@ -18,6 +18,8 @@ type reply struct {
 	Detail  string
 	// Lease is control that was given, or who else has it.
 	Lease *schema.Lease
+	// Moves: something begins to move. Its ACCEPTED does not wait for the end.
+	Moves bool
 	// AtOnce: a stop that found the robot stopped already. It waits for nothing.
 	AtOnce bool
 }
@@ -79,7 +81,7 @@ func (t *turn) release() {
 		}
 		t.asking(request.Outcome{
 			Key: r.key, Status: r.Status, Result: r.Result, Reason: r.Reason, Pointer: r.Pointer, Detail: r.Detail,
-			Lease: r.Lease, StateSeq: shown, Current: t.current(),
+			Lease: r.Lease, StateSeq: shown, Current: t.current(), Moves: r.Moves,
 		})
 	}
 	t.replies = keep

@@ -49,6 +49,7 @@ type byHandNow struct {
 	lane  act.Lane
 	key   request.Key
 	who   control.Who
+	need  control.Need  // of who
 	until time.Duration // its unit has to have answered; 0 = the act itself knows
 	moves bool
 }
@@ -117,7 +118,7 @@ func (t *turn) stoppedByHand(o request.Perform) {
 		r.Reason, r.Detail, r.AtOnce = schema.ReasonUnchanged, "nothing was done by hand", true
 	} else {
 		t.dirty(now)
-		t.tell("stopped_by_hand", "manual", cmp.Or(o.By, o.Client), string(o.Key), nil)
+		t.tell("stopped_by_hand", "manual", t.asker(o.Client, o.By), string(o.Key), nil)
 	}
 	t.cancelByHand(schema.ReasonStopped, func(byHandNow) bool { return true })
 	t.reply(o.Key, r)
@@ -138,7 +139,7 @@ func (t *turn) endByHand() {
 		t.cancelByHand(schema.ReasonNotInMnl, func(byHandNow) bool { return true })
 	}
 	t.cancelByHand(schema.ReasonNotInControl, func(h byHandNow) bool {
-		return t.control.May(&t.cfg.Control, control.Hand, h.who).Reason != ""
+		return t.control.May(&t.cfg.Control, h.need, h.who).Reason != ""
 	})
 	t.cancelByHand(schema.ReasonTimeout, func(h byHandNow) bool { return h.until > 0 && t.now.Mono >= h.until })
 	if lost, _ := t.linkLost(); lost || t.session == "" {
@@ -256,9 +257,9 @@ func (t *turn) beginByHand(o request.Perform, h byHandNow, e act.Entry) {
 		t.refuse(o, refused.Reason, "", refused.Detail)
 		return
 	}
-	h.entry, h.key, h.who = e.ID, o.Key, whoOf(o)
+	h.entry, h.key, h.who, h.need = e.ID, o.Key, whoOf(o), needs(o.Verb)
 	t.byHands = append(t.byHands, h)
-	t.reply(o.Key, reply{Status: schema.StatusAccepted})
+	t.reply(o.Key, reply{Status: schema.StatusAccepted, Moves: h.moves})
 	t.dirty(soon)
 }
 

@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -92,5 +93,95 @@ func TestAUnitThatNeverEndsHasFailed(t *testing.T) {
 		if last.Status != schema.StatusFailed || last.Reason != schema.ReasonTimeout {
 			t.Errorf("%s: answered %s %s", verb, last.Status, last.Reason)
 		}
+	}
+}
+
+// TestAnActIsPerformedForWhoHasNoControl asks as a responder does, who never can
+// have control, and as an operator without it: it is enough that nobody else has.
+func TestAnActIsPerformedForWhoHasNoControl(t *testing.T) {
+	r := newRig(t)
+	acks := map[string][]schema.Ack{}
+	r.sent = func(p Publish) {
+		if p.Topic == schema.TopicAck {
+			a, problems := schema.Decode[schema.Ack](p.Payload)
+			if len(problems) > 0 {
+				t.Fatal(problems)
+			}
+			acks[*a.ID] = append(acks[*a.ID], a)
+		}
+	}
+	last := func(id string) (a schema.Ack) {
+		if n := len(acks[id]); n > 0 {
+			a = acks[id][n-1]
+		}
+		return a
+	}
+	ask := func(client, verb, payload string) {
+		group, name, _ := strings.Cut(verb, "/")
+		r.give(Command{Client: client, Group: group, Verb: name, Payload: []byte(payload)})
+		r.until(r.now + 100*time.Millisecond)
+	}
+	r.boot()
+	r.give(Connected{Session: "s"})
+	pin := stories["talk"]
+	r.give(Wished{Wish: schema.DesiredStory{Rev: 1, Authority: "desk", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+	r.until(time.Second)
+	for _, client := range []string{"resp1", "op1"} {
+		ask(client, "act/perform", `{"id":"`+client+`","x_ticket":7,"args":{"act":"greet","x_for":"them"}}`)
+		r.until(r.now + 5*time.Second)
+		if a := last(client); a.Status != schema.StatusSucceeded {
+			t.Errorf("%s was answered %s %s (%s)", client, a.Status, a.Reason, a.Detail)
+		}
+	}
+	ask("op1", "manual/act", `{"id":"m1","args":{"act":"greet"}}`)
+	if a := last("m1"); a.Reason != schema.ReasonNotInControl {
+		t.Errorf("what needs control was answered %s %s", a.Status, a.Reason)
+	}
+	// Who takes control has the robot for himself.
+	ask("resp1", "act/perform", `{"id":"p1","args":{"act":"greet"}}`)
+	ask("op1", "control/acquire", `{"id":"c1"}`)
+	r.until(r.now + time.Second)
+	if a := last("p1"); a.Status != schema.StatusCancelled || a.Reason != schema.ReasonNotInControl {
+		t.Errorf("under way when somebody took control: %s %s", a.Status, a.Reason)
+	}
+	ask("resp1", "act/perform", `{"id":"p2","args":{"act":"greet"}}`)
+	if a := last("p2"); a.Status != schema.StatusRejected || a.Reason != schema.ReasonNotInControl || a.Lease == nil || a.Lease.Holder != "op1" {
+		t.Errorf("while somebody has control: %s %s %+v", a.Status, a.Reason, a.Lease)
+	}
+}
+
+// TestAPersonIsNamedBesideTheClientThatSaysSo lets a client that is no desk claim
+// to be one.
+func TestAPersonIsNamedBesideTheClientThatSaysSo(t *testing.T) {
+	r := newRig(t)
+	var d schema.State
+	r.sent = func(p Publish) {
+		if p.Topic == schema.TopicState {
+			d, _ = schema.Decode[schema.State](p.Payload)
+		}
+	}
+	r.cfg.Mode.Boot = schema.ModeAto
+	r.boot()
+	r.give(Connected{Session: "s"})
+	pin := stories["talk"]
+	r.give(Wished{Wish: schema.DesiredStory{Rev: 1, Authority: "desk", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+	r.beats = true
+	r.beat(0)
+	r.until(time.Second)
+	for i, c := range []struct{ client, by, want string }{
+		{"op1", "fleet director", "fleet director at op1"}, {"op1", "", "op1"}, {"fleetd", "ann", "ann"}, {"fleetd", "", "fleetd"},
+		{"op1", strings.Repeat("x", 256), strings.Repeat("x", 249) + " at op1"},
+	} {
+		r.give(Command{Client: c.client, Group: "auto", Verb: "pause", Payload: []byte(`{"by":"` + c.by + `"}`)})
+		r.until(r.now + 200*time.Millisecond)
+		if n := len(d.Auto.PauseHolders); n != i+1 || d.Auto.PauseHolders[n-1].By != c.want {
+			t.Errorf("paused by %+v, want %s", d.Auto.PauseHolders, c.want)
+		}
+	}
+	r.give(Command{Client: "stop1", Group: "safety", Verb: "estop", Payload: []byte(`{"by":"fleetd","args":{"latch":"l1"}}`)})
+	r.give(Called{Client: "stop1", Payload: []byte(`{"id":"l2","by":"ann"}`)})
+	r.until(r.now + 200*time.Millisecond)
+	if l := d.Safety.Latches; d.Safety.LatchedBy != "fleetd at stop1" || len(l) != 2 || l[0].By != "fleetd at stop1" || l[1].By != "ann at stop1" {
+		t.Errorf("stopped by %+v", d.Safety)
 	}
 }

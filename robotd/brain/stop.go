@@ -104,7 +104,7 @@ func (t *turn) stopCalled(ev Called) {
 		return
 	}
 	t.stopped = max(t.stopped, ev.N)
-	d := t.latching(latch.Asked{StopLatch: t.latchOf(r.ID, r.Level, r.By, r.Why), Anew: anew}, ev.N)
+	d := t.latching(latch.Asked{StopLatch: t.latchOf(r.ID, r.Level, t.asker(ev.Client, r.By), r.Why), Anew: anew}, ev.N)
 	t.tooOld(d)
 	t.calls = append(t.calls, called{ev.Client, r.ID, len(d.Moves) == 0})
 	if ev.Retained {
@@ -137,7 +137,7 @@ func (t *turn) stopOrdered(o request.Perform) {
 	if !schema.ValidRequestID(id) {
 		id, anew = o.Client, true
 	}
-	t.latching(latch.Asked{StopLatch: t.latchOf(id, level, cmp.Or(o.By, o.Client), cmp.Or(o.Args.Why, o.Why)), Anew: anew}, 0)
+	t.latching(latch.Asked{StopLatch: t.latchOf(id, level, t.asker(o.Client, o.By), cmp.Or(o.Args.Why, o.Why)), Anew: anew}, 0)
 }
 
 func (t *turn) latchOf(id string, level schema.StopLevel, by, why string) schema.StopLatch {

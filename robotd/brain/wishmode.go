@@ -136,7 +136,7 @@ func (t *turn) wishFacts() wish.Facts {
 	case waits != "": // leaving ato would forget it
 		f.Others, f.Detail = waits, string(schema.ModeAto)+" was stopped or lost its link; only auto/continue lets it go on"
 	case t.control.At == control.Held:
-		f.Others, f.Detail = schema.ReasonNotInControl, cmp.Or(l.Who.By, l.Who.Client)+" has control of the robot"
+		f.Others, f.Detail = schema.ReasonNotInControl, l.Who.String()+" has control of the robot"
 	}
 	return f
 }

@@ -111,7 +111,9 @@ func (s *State) outcome(now Now, o Outcome, out []Effect) []Effect {
 		if !e.take(OnBegun) {
 			return out
 		}
-		e.tellAt = e.arrived + acceptWithin
+		if e.tellAt = e.arrived + acceptWithin; o.Moves {
+			e.tellAt = now.Mono
+		}
 		if e.class == schema.ClassMode {
 			out = s.overtake(e, out)
 		}

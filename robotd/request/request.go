@@ -130,6 +130,7 @@ type (
 		StateSeq int64         // the state document that shows the effect
 		Current  *schema.Now   // where the robot stands
 		Lease    *schema.Lease // control that was given, or who else has it
+		Moves    bool          // with ACCEPTED: something begins to move, and its sender hears so before
 	}
 	// Revoked says that what a finished command had given was taken away again.
 	// Its sender is told, under its id, by a second answer.

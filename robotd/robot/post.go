@@ -123,7 +123,7 @@ func (p *post) arrived(m link.Message) {
 		p.stop(row.Kind, at.CID, m)
 	case schema.TopicTeleop:
 		ev := brain.Frame{Client: at.CID, Retained: m.Retain, N: m.N}
-		ev.Frame, ev.Problems = schema.Decode[schema.VelocityFrame](m.Payload)
+		ev.Frame, ev.Problems = schema.DecodeFrame(m.Payload)
 		p.loop.send(p.ctx, ev)
 	case schema.TopicPresence:
 		ev := brain.Seen{}
