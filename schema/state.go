@@ -216,7 +216,7 @@ type Mode struct {
 	Selectable bool       `json:"selectable"`
 	WhyNot     []WhyNot   `json:"why_not"`
 	LinkLoss   LinkLoss   `json:"link_loss"`
-	NeedsLease bool       `json:"needs_lease"` // only who has control of all of the robot may ask for it
+	NeedsLease bool       `json:"needs_lease,omitzero"` // only who has control of all of the robot may ask for it
 }
 
 // WhyNot is one reason, the most important first.
