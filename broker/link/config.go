@@ -79,8 +79,11 @@ type State struct {
 // Config says who connects where, and who is told. Zero durations and sizes mean
 // the defaults named beside them.
 type Config struct {
-	URL  string                                      // mqtt, mqtts, ws or wss://host:port; may be empty with Dial
-	Dial func(ctx context.Context) (net.Conn, error) // nil: to URL
+	URL string // mqtt, mqtts, ws or wss://host:port; may be empty with Dial
+	// Others are URLs to go to when URL fails: after each attempt that came to
+	// nothing the next one, and after a session that was up URL first.
+	Others []string
+	Dial   func(ctx context.Context) (net.Conn, error) // nil: to URL
 	// TLS is asked anew for each connection to an mqtts or wss URL, so that a
 	// renewed certificate is shown at the next one. The server's name is filled in
 	// from the URL, and TLS 1.3 is the least; its VerifyConnection is asked when the
@@ -128,6 +131,8 @@ type Config struct {
 	MaxPacket int // 1280 KiB, in both directions
 
 	Logger *slog.Logger
+
+	ways []address // of URL and Others; none with Dial
 }
 
 // Errors that users of a link tell apart.
@@ -192,12 +197,15 @@ func (c *Config) complete() error {
 			return fmt.Errorf("subscription %q is not a topic filter", s.Filter)
 		}
 	}
-	if c.Dial == nil {
-		to, err := addressOf(c.URL)
+	if c.Dial != nil {
+		return nil
+	}
+	for _, url := range append([]string{c.URL}, c.Others...) {
+		to, err := addressOf(url)
 		if err != nil {
 			return err
 		}
-		c.Dial = func(ctx context.Context) (net.Conn, error) { return c.dial(ctx, to) }
+		c.ways = append(c.ways, to)
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func (s *session) connect(ctx context.Context) error {
 	o.SetCustomOpenConnectionFn(func(_ *url.URL, _ mqtt.ClientOptions) (net.Conn, error) {
 		dctx, cancel := context.WithTimeout(ctx, s.cfg.ConnectTimeout)
 		defer cancel()
-		c, err := s.cfg.Dial(dctx)
+		c, err := s.cfg.reach(dctx, s.attempt)
 		if err != nil {
 			dialed <- err
 			return nil, err

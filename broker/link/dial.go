@@ -46,6 +46,14 @@ func addressOf(raw string) (address, error) {
 	return a, nil
 }
 
+// reach opens a connection for an attempt, which are counted from 1.
+func (c *Config) reach(ctx context.Context, attempt int) (net.Conn, error) {
+	if c.Dial != nil {
+		return c.Dial(ctx)
+	}
+	return c.dial(ctx, c.ways[(attempt-1)%len(c.ways)])
+}
+
 // dial opens a connection as the address and the configuration want it.
 func (c *Config) dial(ctx context.Context, to address) (net.Conn, error) {
 	how, err := c.encryption(to)

@@ -185,7 +185,7 @@ func (l *Link) keep(ctx context.Context) {
 	pause.Reset()
 	var ends []time.Time // of sessions that the peer ended
 	for attempt := 1; ; attempt++ {
-		s := newSession(&l.cfg, l.sink)
+		s := newSession(&l.cfg, l.sink, attempt)
 		l.sink.state(State{Phase: Connecting, Session: s.id, Attempt: attempt})
 		err := s.open(ctx, l.closing)
 		st := State{Phase: Down, Session: s.id, Attempt: attempt}

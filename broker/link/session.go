@@ -16,6 +16,7 @@ import (
 // lost, so it is never asked to reconnect.
 type session struct {
 	id       string
+	attempt  int // since the last one that was up, from 1
 	cfg      *Config
 	sink     *dispatcher
 	client   mqtt.Client
@@ -51,9 +52,9 @@ type parcel struct {
 	renew bool // no message: the subscriptions that are to be renewed
 }
 
-func newSession(cfg *Config, sink *dispatcher) *session {
+func newSession(cfg *Config, sink *dispatcher, attempt int) *session {
 	return &session{
-		id: uuid.NewString(), cfg: cfg, sink: sink, began: time.Now(),
+		id: uuid.NewString(), attempt: attempt, cfg: cfg, sink: sink, began: time.Now(),
 		echoed: make(chan struct{}), out: make(chan parcel, cfg.Outbox),
 		quit: make(chan struct{}), ended: make(chan struct{}), acks: make(chan mqtt.Message, cfg.Queue),
 	}

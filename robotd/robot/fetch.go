@@ -33,7 +33,7 @@ func newFetcher(ctx context.Context, c Config, p *post, l *loop, log *slog.Logge
 	over := make(chan struct{})
 	close(over)
 	return &fetcher{ctx: ctx, post: p, loop: l, log: log, wanted: map[string]int{}, cancel: func() {}, over: over,
-		cfg: link.Config{URL: c.Broker, Dial: c.Dial, TLS: c.encryption, Random: c.Random, Name: c.ID, ClientID: c.ID + ".blob", Password: c.Password, Logger: log.With("connection", "blob")}}
+		cfg: link.Config{URL: c.Broker, Others: c.Others, Dial: c.Dial, TLS: c.encryption, Random: c.Random, Name: c.ID, ClientID: c.ID + ".blob", Password: c.Password, Logger: log.With("connection", "blob")}}
 }
 
 // fetch subscribes to a blob until as many have let go of it as asked for it.

@@ -39,7 +39,7 @@ func (c *Config) enrolled() error {
 	}
 	c.ID = i.Robot
 	if c.Broker == "" && len(i.Desk.Brokers) > 0 {
-		c.Broker = i.Desk.Brokers[0]
+		c.Broker, c.Others = i.Desk.Brokers[0], i.Desk.Brokers[1:]
 	}
 	c.Broker = cmp.Or(c.Broker, DefaultBroker)
 	c.Desk = cmp.Or(c.Desk, i.Desk.Server, DefaultDesk)

@@ -26,7 +26,7 @@ type post struct {
 // the broker before anything else is said.
 func (p *post) config(c Config) link.Config {
 	return link.Config{
-		URL: c.Broker, Dial: c.Dial, TLS: c.encryption, Random: c.Random,
+		URL: c.Broker, Others: c.Others, Dial: c.Dial, TLS: c.encryption, Random: c.Random,
 		Name: p.id, ClientID: p.id, Password: c.Password,
 		Will:      func(session string) link.Message { return p.presence(brain.WillOf(session, p.boot)) },
 		Presence:  func(session string) link.Message { return p.presence(p.online(session)) },

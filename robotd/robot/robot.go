@@ -37,6 +37,7 @@ import (
 type Config struct {
 	ID        string
 	Broker    string                                      // mqtt:// or mqtts://host:port; empty: as the identity says
+	Others    []string                                    // brokers to go to when Broker fails, one after the other; those of the identity, where Broker is empty
 	Dial      func(ctx context.Context) (net.Conn, error) // instead of Broker, within one process
 	Random    func() float64                              // what waits for the broker are drawn by; nil: at random
 	BrokerCA  string                                      // file; empty: that of the robot's identity, or whom the system believes
