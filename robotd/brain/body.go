@@ -127,6 +127,9 @@ const pressReset = "reset"
 func (t *turn) sensed(ev driver.Event) {
 	switch ev.Signal {
 	case driver.Press:
+		if !ev.On { // it came up
+			return
+		}
 		if ev.Name == pressReset { // whoever presses it stands at the robot
 			t.resetHere()
 			t.toSafety = append(t.toSafety, safetyInput{Request: safety.Request{Verb: safety.Reset, Source: "input", Local: true}})

@@ -31,7 +31,7 @@ func (t *turn) commanded(ev Command) {
 // dispatch lays an order before the machine that decides it. Its answer comes
 // from there, in this step or in a later one.
 func (t *turn) dispatch(o request.Perform) {
-	if t.uncontrolled(o) {
+	if t.unheard(o) || t.uncontrolled(o) {
 		return
 	}
 	if !t.met(o.Key, o.If) {
@@ -93,6 +93,21 @@ func (t *turn) dispatch(o request.Perform) {
 	default:
 		t.reply(o.Key, reply{Status: schema.StatusRejected, Reason: schema.ReasonUnknownVerb, Detail: "this robot does not know " + o.Verb.ID()})
 	}
+}
+
+// unheard refuses what was asked over a connection that has broken since, while the
+// disk took its time: who asked sees the robot no more, and nothing is to move by
+// itself after a lost link.
+func (t *turn) unheard(o request.Perform) bool {
+	switch o.Verb.Class {
+	case schema.ClassStop, schema.ClassSys, schema.ClassControl:
+		return false
+	}
+	if o.Local || o.Arrived >= t.parted {
+		return false
+	}
+	t.reply(o.Key, reply{Status: schema.StatusCancelled, Reason: schema.ReasonLinkLost, Detail: "the connection broke before it was begun; ask again"})
+	return true
 }
 
 // standing is how things stand, for those who made it a condition. Between two

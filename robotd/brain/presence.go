@@ -68,7 +68,7 @@ func (t *turn) disconnected(ev Disconnected) {
 		return
 	}
 	t.note("post", "up", "down", ev.Why, "")
-	t.session, t.presenceWrong, t.leftOut = "", "", leftOut{}
+	t.session, t.presenceWrong, t.leftOut, t.parted = "", "", leftOut{}, t.now.Mono
 	clear(t.retained)
 	t.ears.Closed()
 	if ev.Deaf {

@@ -102,8 +102,9 @@ type State struct {
 	// What was told, and what is to be.
 	session       string // empty while nobody listens
 	connectedAt   time.Duration
-	deaf          string   // why the last session was given up, if it was for that
-	earlier       []string // boots of this robot, so far as the disk knows
+	parted        time.Duration // when the last session ended; 0 = none has
+	deaf          string        // why the last session was given up, if it was for that
+	earlier       []string      // boots of this robot, so far as the disk knows
 	changed       urgency
 	stateSeq      int64
 	stateTold     time.Duration

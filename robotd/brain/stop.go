@@ -195,7 +195,7 @@ func (t *turn) restoreLatches(kept string) {
 	if kept == "" {
 		return
 	}
-	if err := json.Unmarshal([]byte(kept), &t.latches); err != nil {
+	if err := json.Unmarshal([]byte(kept), &t.latches); err != nil || t.latches.Latches == nil {
 		t.latches = latch.State{Latches: []latch.Latch{{Phase: latch.Loose, StopLatch: schema.StopLatch{
 			ID: diskLatch, Level: schema.StopStop, By: "disk", Why: "which stops were held could not be read", Since: t.now.Wall}}}}
 	}

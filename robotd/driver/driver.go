@@ -111,7 +111,7 @@ type Signal string
 // The signals.
 const (
 	Touch      Signal = "touch"       // Name: where; On
-	Press      Signal = "press"       // Name: the choice or button on the screen
+	Press      Signal = "press"       // Name: the choice or button on the screen, or that at the robot; On = pressed
 	EStopInput Signal = "estop-input" // Name: the input; On = pressed
 	Heat       Signal = "heat"        // Name: the unit; Level: degrees Celsius
 )

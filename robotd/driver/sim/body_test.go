@@ -393,3 +393,22 @@ func TestUnreadSensorsCostNoAnswer(t *testing.T) {
 		}
 	})
 }
+
+// Whoever presses the stop is heard, whatever else the sensors say meanwhile.
+func TestAStopInputIsToldHoweverManySensorsSpeak(t *testing.T) {
+	with(t, sim.Config{}, func(r *robot) {
+		pressed := driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: "back", On: true}
+		r.PressStop("back", true)
+		for i := range 3000 { // nobody reads
+			r.Heat("drive", float64(i))
+		}
+		r.PressStop("back", false)
+		r.read()
+		let := pressed
+		let.On = false
+		at, letAt := slices.Index(r.seen, pressed), slices.Index(r.seen, let)
+		if at < 0 || letAt < at {
+			t.Errorf("pressed was told as event %d, let go as %d of %d", at, letAt, len(r.seen))
+		}
+	})
+}

@@ -4,8 +4,8 @@
 // One goroutine owns the body. Whatever the driver's methods and the controls
 // want is put into an inbox that is never waited for; at most inboxLimit
 // commands wait there, further ones fail as overloaded, stops and orders always
-// go in. Events wait in the goroutine until somebody reads them: commands and
-// units never lose one, of sensors the oldest go first beyond eventLimit.
+// go in. Events wait in the goroutine until somebody reads them: commands, units and
+// stop inputs never lose one, of other sensors the oldest go first beyond eventLimit.
 //
 // The body's clock is its ticker: a computer that stands still for a second makes
 // the body stand still with it, and no watchdog bites for it.
@@ -305,9 +305,9 @@ func (s *Sim) tell(e driver.Event) {
 }
 
 // sheds reports whether an event may be left out when nobody reads: a newer one
-// says more.
+// says more. A stop input is told whatever else floods.
 func sheds(e driver.Event) bool {
-	return e.Kind == driver.Sensed || e.Kind == driver.Battery || e.Kind == driver.Speed
+	return e.Kind == driver.Sensed && e.Signal != driver.EStopInput || e.Kind == driver.Battery || e.Kind == driver.Speed
 }
 
 func (s *Sim) dropSensed() {

@@ -1,0 +1,92 @@
+package brain
+
+import (
+	"testing"
+	"time"
+
+	"troupe/robotd/driver"
+	"troupe/schema"
+)
+
+// What was asked over a connection that broke before the disk had it moves nobody:
+// whoever asked does not see the robot any more, and nobody can stop it.
+func TestWhatWasAskedOverALostConnectionLetsNothingMove(t *testing.T) {
+	for name, back := range map[string]bool{"gone": false, "back": true} {
+		for _, ask := range []struct{ group, verb, payload string }{
+			{"safety", "enable", ""},
+			{"auto", "continue", ""},
+			{"manual", "goto", `{"args":{"point":"dock"}}`},
+			{"act", "perform", "greet"},
+		} {
+			r := newRig(t)
+			r.cfg.Control.Required = "none"
+			r.boot()
+			r.give(Connected{Session: "s1"})
+			r.until(200 * time.Millisecond)
+			enabled := ask.verb == "enable"
+			if !enabled {
+				r.give(Command{Client: "op1", Group: "safety", Verb: "enable"})
+				r.until(r.now + r.cfg.Tick)
+			}
+			var last schema.Ack
+			r.sent = func(p Publish) {
+				if a, problems := schema.Decode[schema.Ack](p.Payload); p.Topic == schema.TopicAck && len(problems) == 0 {
+					last = a
+				}
+			}
+			r.diskHangs = true
+			r.give(Command{Client: "op1", Group: ask.group, Verb: ask.verb, Payload: []byte(ask.payload)})
+			r.until(r.now + 50*time.Millisecond)
+			r.give(Disconnected{Why: "the line broke"})
+			if back {
+				r.give(Connected{Session: "s2"})
+			}
+			moved := false
+			r.watch = func(_ Event, effects []Effect) {
+				for _, e := range effects {
+					if o, ok := e.(Order); ok && o.Order == driver.ToRun && enabled {
+						moved = true
+					}
+					if s, ok := e.(Start); ok && s.Unit == "drive" {
+						moved = true
+					}
+				}
+			}
+			r.diskHangs = false
+			r.answer()
+			r.until(r.now + time.Second)
+			if moved {
+				t.Errorf("%s/%s, the connection is %s: it moves", ask.group, ask.verb, name)
+			}
+			if back && (last.Verb != ask.group+"/"+ask.verb || last.Status != schema.StatusRejected && last.Status != schema.StatusCancelled) {
+				t.Errorf("%s/%s, the connection is %s: answered %s %s", ask.group, ask.verb, name, last.Verb, last.Status)
+			}
+		}
+	}
+}
+
+// A button that comes up, or that a driver tells of as it starts, is not pressed.
+func TestAButtonThatIsLetGoResetsNothing(t *testing.T) {
+	r := newRig(t)
+	r.boot()
+	r.give(Called{Client: "wall1"})
+	press := func(on bool) {
+		r.give(Reported{driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: pressReset, On: on}})
+	}
+	if press(false); len(r.s.latchFacts) != 1 {
+		t.Error("a button that was let go released a stop")
+	}
+	if press(true); len(r.s.latchFacts) != 0 {
+		t.Error("somebody at the robot does not get its stop released")
+	}
+}
+
+func TestADiskThatLostWhichStopsAreHeldHoldsTheRobot(t *testing.T) {
+	for _, lost := range []string{"{{{", "null", "{}", "[]", `{"latches":null}`} {
+		r := newRig(t)
+		r.memory.Settings[latchesSetting] = lost
+		if r.boot(); len(r.s.latchFacts) != 1 || r.s.latchFacts[0].ID != diskLatch {
+			t.Errorf("%s: held are %+v", lost, r.s.latchFacts)
+		}
+	}
+}
