@@ -253,6 +253,31 @@ func TestAFileOnItsWaySurvivesARestartAndWhatIsOfNoUseDoesNot(t *testing.T) {
 	})
 }
 
+func TestTheStoryBeforeNeedsNoDesk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t)
+		desk := newFiles(t)
+		s.boot(func(c *Config) { c.DialDesk = desk.dial })
+		s.mode(schema.ModeMnl)
+		for rev := int64(1); rev <= 2; rev++ {
+			gong := s.ring(rev, megabyte)
+			desk.with(func() { desk.bodies[gong.SHA256] = soundOf(rev, megabyte) })
+			reported(s, "story", func(r schema.ReportedStory) bool { return r.Phase == schema.DeployActive && r.DesiredRev == rev })
+		}
+		desk.with(func() { desk.asked = nil })
+		s.ringAgain(3, 1, megabyte)
+		reported(s, "story", func(r schema.ReportedStory) bool {
+			return r.Phase == schema.DeployActive && r.DesiredRev == 3 && r.Active.Rev == 1
+		})
+		desk.with(func() {
+			if len(desk.asked) > 0 {
+				t.Errorf("it was asked for %q, and the file is on the disk", desk.asked)
+			}
+		})
+		s.shutDown()
+	})
+}
+
 func TestOfWhatNobodyWaitsForTheOldestGoes(t *testing.T) {
 	i := incoming{t.TempDir()}
 	for n, name := range []string{"oldest", "older", "newest", "wanted"} {

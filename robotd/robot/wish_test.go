@@ -81,6 +81,12 @@ func (c *slowConn) Read(b []byte) (int, error) {
 // ring is a story with a sound of some size beside it.
 func (s *stand) ring(rev int64, size int) (file score.Asset) {
 	s.Helper()
+	return s.ringAgain(rev, rev, size)
+}
+
+// ringAgain wishes the story of that revision under a number of its own.
+func (s *stand) ringAgain(number, rev int64, size int) (file score.Asset) {
+	s.Helper()
 	sound := soundOf(rev, size)
 	sum := sha256.Sum256(sound)
 	file = score.Asset{Name: "gong", Kind: score.AssetSound, SHA256: hex.EncodeToString(sum[:]), Size: int64(size)}
@@ -94,7 +100,7 @@ func (s *stand) ring(rev int64, size int) (file score.Asset) {
 	if file.IsBlob() {
 		s.desk.Retain("troupe/v1/blobs/"+file.SHA256, string(sound))
 	}
-	s.wish("story", &schema.DesiredStory{Rev: rev, Authority: "desk", Apply: schema.ApplyNow, TS: 1,
+	s.wish("story", &schema.DesiredStory{Rev: number, Authority: "desk", Apply: schema.ApplyNow, TS: 1,
 		Story: &schema.StoryPin{ID: "ring", Rev: rev, SHA256: digest, Size: int64(len(data))}})
 	return file
 }
