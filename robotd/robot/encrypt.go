@@ -24,7 +24,11 @@ func (c Config) desk() (d *download.Desk, err error) {
 	who, err := identity.Load(c.dir())
 	if errors.Is(err, identity.ErrNone) {
 		how, err := link.Files{CA: c.BrokerCA}.TLS()
-		return download.NewDesk(at, how), err
+		if err != nil {
+			return nil, err
+		}
+		how.Time = c.clock.now
+		return download.NewDesk(at, how), nil
 	}
 	if err != nil {
 		return nil, err
