@@ -42,11 +42,7 @@ func newLeadership(f *Fleet) *leadership {
 }
 
 // leads reports whether this desk may write what all robots go by, now.
-func (l *leadership) leads() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return leader.Decide(l.facts, time.Now()).Role == leader.Leads
-}
+func (l *leadership) leads() bool { return l.decide().Role == leader.Leads }
 
 // writes is what the leader writes with, nil for all others.
 func (l *leadership) writes() *pen {
@@ -93,8 +89,10 @@ func (l *leadership) linked() {
 // run asks for the lock and holds it until ctx ends; end lets go of it.
 func (l *leadership) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		d := l.look()
-		switch {
+		if l.lead == nil && l.decide().Ask {
+			l.ask(ctx)
+		}
+		switch d := l.look(); {
 		case d.Resign:
 			l.resign(ctx)
 		case l.lead != nil:
@@ -105,11 +103,15 @@ func (l *leadership) run(ctx context.Context) {
 			}
 			l.proven(begun, err)
 			continue
-		case d.Ask && l.ask(ctx):
-			continue
 		}
 		l.rest(ctx)
 	}
+}
+
+func (l *leadership) decide() leader.Decision {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return leader.Decide(l.facts, time.Now())
 }
 
 // rest waits until it is time to ask again, or the link changed.
@@ -124,14 +126,14 @@ func (l *leadership) rest(ctx context.Context) {
 	}
 }
 
-// ask asks for the lock, and reports whether it was given.
-func (l *leadership) ask(ctx context.Context) bool {
+// ask asks for the lock.
+func (l *leadership) ask(ctx context.Context) {
 	db, err := l.f.Store()
 	if err != nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.facts.Other, l.facts.Mute = "", err.Error()
-		return false
+		return
 	}
 	within, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -153,7 +155,6 @@ func (l *leadership) ask(ctx context.Context) bool {
 			f.Before = who.Name
 		}
 	}
-	return lead != nil
 }
 
 // proven takes in what became of a proof of the lock that was begun then or later.
@@ -196,7 +197,7 @@ func (l *leadership) end(ctx context.Context) {
 	l.mu.Lock()
 	p := l.pen
 	leads := leader.Decide(l.facts, time.Now()).Role == leader.Leads
-	l.pen = nil
+	l.pen, l.facts.Ends = nil, true
 	l.mu.Unlock()
 	if p != nil {
 		p.close(leads)

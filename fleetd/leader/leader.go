@@ -40,6 +40,7 @@ const (
 // Facts are what a desk knows.
 type Facts struct {
 	Alone bool // no other desk can use this database
+	Ends  bool // this desk comes to its end
 
 	Linked      bool // to the broker, by all connections that it needs
 	LinkedSince time.Time
@@ -65,6 +66,8 @@ type Decision struct {
 // stops to lead by the time alone.
 func Decide(f Facts, now time.Time) Decision {
 	switch away := now.Sub(f.LinkedSince); {
+	case f.Ends:
+		return Decision{Role: Follows, Why: "it ends", Resign: true}
 	case f.Alone && f.Held:
 		return Decision{Role: Leads, Why: "it is the only desk of its database"}
 	case !f.Held && !f.Linked:

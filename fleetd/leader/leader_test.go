@@ -28,6 +28,7 @@ func TestWhoLeadsAndWhy(t *testing.T) {
 		{"without a database", with(linked, func(f *Facts) { f.Mute = "connection refused" }), Decision{Role: Follows, Why: "the database does not answer: connection refused", Ask: true}},
 		{"the first", holds, Decision{Role: Leads, Why: "no other desk led"}},
 		{"the only one", Facts{Alone: true, Held: true}, Decision{Role: Leads, Why: "it is the only desk of its database"}},
+		{"at its end", with(holds, func(f *Facts) { f.Ends = true }), Decision{Role: Follows, Why: "it ends", Resign: true}},
 		{"after one that died, at once", with(holds, func(f *Facts) { f.Before, f.HeldSince = "fleetd-a", at(1-Settle) }), Decision{Role: Waits, Why: "fleetd-a may not know yet that it leads no more"}},
 		{"after one that died, later", with(holds, func(f *Facts) { f.Before, f.HeldSince = "fleetd-a", at(-Settle) }), Decision{Role: Leads, Why: "fleetd-a is gone"}},
 		{"proven just in time", with(holds, func(f *Facts) { f.Proven = at(1 - Trust) }), Decision{Role: Leads, Why: "no other desk led"}},
