@@ -82,6 +82,10 @@ func and(grants []Grant, more ...Grant) []Grant {
 	return append(append([]Grant(nil), grants...), more...)
 }
 
+// Protocol is the version of the contract that this program speaks: the major of it
+// is in every topic, and within a major things are only added.
+const Protocol = "1.0"
+
 // Topics is the topic table. One topic has one writer role; a topic that is not
 // listed does not exist.
 var Topics = []Topic{

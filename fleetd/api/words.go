@@ -40,6 +40,8 @@ type Robot struct {
 	PauseHolders []schema.Pause     `json:"pause_holders"`
 	Interrupts   []schema.Interrupt `json:"interrupts"`
 
+	Skew string `json:"skew,omitempty" doc:"how the protocol that it speaks differs from the desk's"`
+
 	Wish      Wish               `json:"wish"`
 	Latches   []schema.StopLatch `json:"latches" doc:"stops that the robot says it holds"`
 	Alerts    []schema.Alert     `json:"alerts"`

@@ -174,6 +174,7 @@ func robotDetail(out io.Writer, d api.Detail) {
 	if d.Caps != nil {
 		line("body", strings.TrimSpace(d.Caps.Robot.Model+" "+d.Caps.Robot.Serial))
 		line("software", d.Caps.Software.Robotd)
+		line("version skew", d.Skew)
 		units := make([]string, len(d.Caps.Units))
 		for i, u := range d.Caps.Units {
 			units[i] = u.ID
@@ -371,6 +372,9 @@ func alertText(r api.Robot) string {
 	types := make([]string, len(r.Alerts))
 	for i, a := range r.Alerts {
 		types[i] = a.Type
+	}
+	if r.Skew != "" {
+		types = append(types, "version_skew")
 	}
 	slices.Sort(types)
 	return strings.Join(slices.Compact(types), ",")

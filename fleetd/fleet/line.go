@@ -21,6 +21,9 @@ func (e *entry) line(id, authority string) api.Robot {
 		PauseHolders: []schema.Pause{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{}, Latches: []schema.StopLatch{},
 		Wish: e.wish(authority),
 	}
+	if e.caps != nil {
+		r.Skew = skew(e.caps.Software.Protocol)
+	}
 	s := e.state
 	if s == nil {
 		return r

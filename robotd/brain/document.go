@@ -137,7 +137,7 @@ func (t *turn) capsDocument() *schema.Caps {
 	d := &schema.Caps{
 		TS: t.now.Wall, Session: t.session,
 		Robot:    schema.CapsRobot{Model: t.body.driver.Model, Serial: t.body.driver.Serial, Driver: t.body.driver.Driver},
-		Software: schema.CapsSoftware{Robotd: t.cfg.Version, Protocol: []string{"1.0"}},
+		Software: schema.CapsSoftware{Robotd: t.cfg.Version, Protocol: []string{schema.Protocol}},
 		Limits:   schema.CapsLimits{MaxCmdBytes: schema.TopicOf(schema.TopicCmd).MaxBytes, MaxBlobBytes: t.cfg.MaxBlob, DedupeWindow: request.MaxPerClient},
 		Verbs:    t.verbs(),
 		Units:    append([]schema.Unit{}, t.body.units...), Points: append([]string{}, t.points()...),

@@ -9,7 +9,8 @@ import (
 )
 
 // Fit returns what of an act this robot cannot perform, and, as warnings, what
-// it performs otherwise than written. An empty catalogue takes any name.
+// it performs otherwise than written. An empty catalogue takes any name, and so does
+// one whose end was left out: what is not in it may be there.
 func Fit(a Act, caps schema.Caps) []schema.Problem {
 	var c checks
 	a.walk(func(p string, x *Action, _ int) {
@@ -18,6 +19,9 @@ func Fit(a Act, caps schema.Caps) []schema.Problem {
 			return
 		}
 		i := slices.IndexFunc(caps.Units, func(u schema.Unit) bool { return u.Kind == row.Unit })
+		if i < 0 && caps.Truncated {
+			return
+		}
 		if i < 0 {
 			c.add(at(p, "type"), CodeNoUnit, fmt.Sprintf("%s needs a %s, which this robot has not", x.Type, row.Unit), "leave the action out for this robot")
 			return
@@ -34,9 +38,9 @@ func (c *checks) unit(p string, x *Action, caps schema.Caps, u schema.Unit) {
 			c.warn(at(p, "text"), CodeNotSpoken, "this robot speaks "+strings.Join(caps.Languages, ", "), "add a text in one of them")
 		}
 	case TypeSound:
-		c.catalogue(at(p, "sound"), "sound", x.Sound, u.Sounds)
+		c.catalogue(at(p, "sound"), "sound", x.Sound, u.Sounds, caps)
 	case TypeFace:
-		c.catalogue(at(p, "face"), "face", x.Face, u.Faces)
+		c.catalogue(at(p, "face"), "face", x.Face, u.Faces, caps)
 	case TypeHead:
 		c.within(at(p, "yaw_rad"), x.YawRad, u.YawRad)
 		c.within(at(p, "pitch_rad"), x.PitchRad, u.PitchRad)
@@ -44,10 +48,10 @@ func (c *checks) unit(p string, x *Action, caps schema.Caps, u schema.Unit) {
 	case TypeGoto:
 		// A robot without a map knows no points and no places.
 		switch {
-		case len(caps.Points) == 0:
+		case len(caps.Points) == 0 && !caps.Truncated:
 			c.add(at(p, "type"), CodeNotInCatalogue, "this robot has no map and goes nowhere", "load a map, or leave goto out")
 		case x.Point != "":
-			c.catalogue(at(p, "point"), "point", x.Point, caps.Points)
+			c.catalogue(at(p, "point"), "point", x.Point, caps.Points, caps)
 		}
 		if x.SpeedMPS != nil && u.MaxSpeedMPS > 0 && *x.SpeedMPS > u.MaxSpeedMPS {
 			c.warn(at(p, "speed_mps"), CodeBeyondUnit, fmt.Sprintf("this robot drives at most %v m/s", u.MaxSpeedMPS), "it will drive slower")
@@ -55,8 +59,8 @@ func (c *checks) unit(p string, x *Action, caps schema.Caps, u schema.Unit) {
 	}
 }
 
-func (c *checks) catalogue(pointer, what, name string, known []string) {
-	if len(known) == 0 || slices.Contains(known, name) {
+func (c *checks) catalogue(pointer, what, name string, known []string, caps schema.Caps) {
+	if caps.Truncated || len(known) == 0 || slices.Contains(known, name) {
 		return
 	}
 	hint := "it has " + strings.Join(known, ", ")

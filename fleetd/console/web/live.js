@@ -117,7 +117,8 @@ function draw(r) {
     at('.if-' + what).hidden = at('.' + what).textContent === '';
   }
   const list = at('.alerts');
-  list.replaceChildren(...r.alerts.map((a) => {
+  const alerts = r.skew ? [...r.alerts, { level: 'warn', detail: r.skew }] : r.alerts;
+  list.replaceChildren(...alerts.map((a) => {
     const li = document.createElement('li');
     li.className = a.level;
     const level = document.createElement('b');
