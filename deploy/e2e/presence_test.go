@@ -112,7 +112,7 @@ func TestTheWillOfAKilledRobotDoesNotHideItsNextSession(t *testing.T) {
 }
 
 func TestARobotThatStandsStillAsAProgramIsDegradedThenLost(t *testing.T) {
-	in(t, []kind{ours}, func(w *world) {
+	in(t, anyBroker, func(w *world) {
 		w.startDesk()
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.known("r1")
