@@ -13,8 +13,9 @@ import (
 )
 
 // A client id that is used twice shows as sessions that the broker ends in good
-// order again and again. After contestedAfter of them within contestedWithin,
-// the link steps back, so that the two do not throw each other out for ever.
+// order again and again, and is there for the next one. After contestedAfter of
+// them within contestedWithin, the link steps back, so that the two do not throw
+// each other out for ever.
 const (
 	contestedAfter  = 3
 	contestedWithin = time.Minute
@@ -216,6 +217,8 @@ func (l *Link) keep(ctx context.Context) {
 			return
 		case ctx.Err() != nil || l.closing.Err() != nil:
 			return
+		case s.conn == nil: // nobody answers: it was the broker that went
+			ends = nil
 		case errors.Is(err, ErrRefused):
 			st.Phase = Refused
 		}
