@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"time"
 
@@ -16,6 +17,17 @@ type address struct {
 	host, hostPort string
 	encrypted      bool
 	webSocket      string // URL; empty: not over WebSocket
+}
+
+// InTheClear reports whether others than this machine could read what is said to
+// the broker at that URL, a password among it.
+func InTheClear(url string) bool {
+	a, err := addressOf(url)
+	if err != nil || a.encrypted || a.host == "localhost" {
+		return false
+	}
+	ip, err := netip.ParseAddr(a.host)
+	return err != nil || !ip.IsLoopback()
 }
 
 // ports that are meant when a URL has none.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -131,5 +132,52 @@ func TestWhoSubscribesIsGivenEveryDocumentOfALargeFleet(t *testing.T) {
 	r := mosquittotest.Sub(t, url, "-u", "admin", "-P", secret, "-i", "admin", "-q", "1", "-t", ns.Topic(schema.TopicDesiredStory, "+"), "-C", fmt.Sprint(documents), "-W", "25")
 	if got := strings.Count(r.Stdout, "\n"); got != documents || r.Code != 0 {
 		t.Errorf("%d of %d documents: %s", got, documents, r.Stderr)
+	}
+}
+
+// The contract's largest document passes, and what is larger than any ends its
+// connection before it is taken in.
+func TestAPacketLargerThanAnyDocumentIsNotTaken(t *testing.T) {
+	url := start(t)
+	admin, desk := connect(t, url, "admin"), connect(t, url, "fleetd")
+	blob := ns.Topic(schema.TopicBlob, strings.Repeat("ab", 32))
+	admin.Subscribe(blob)
+	desk.Retain(blob, strings.Repeat("x", schema.TopicOf(schema.TopicBlob).MaxBytes))
+	admin.Expect(blob)
+	body := append([]byte{0, byte(len(blob))}, blob...)
+	_ = desk.Raw(brokertest.Packet(0x31, append(body, make([]byte, 513<<10)...))) // Mosquitto may hang up in the middle
+	desk.Lost()
+}
+
+// A document of somebody who lost the right to write it is not given out.
+func TestWhatWasKeptOfWhoLostHisRightIsNotGivenOut(t *testing.T) {
+	m := ship(t, fleet(t))
+	topic := ns.Topic(schema.TopicDesiredMode, "r1")
+	connect(t, "mqtt://"+m.people, "fleetd").Retain(topic, `{"rev":1}`)
+	given := func() int {
+		c := connect(t, "mqtt://"+m.people, "admin")
+		defer c.Close()
+		c.Subscribe(topic)
+		c.Ping()
+		return len(c.Inbox(topic))
+	}
+	if n := given(); n != 1 {
+		t.Fatalf("%d documents while it is the desk's right", n)
+	}
+	rules := filepath.Join(m.folder, "troupe.acl")
+	text, err := os.ReadFile(rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, _ := strings.Cut(string(text), "user fleetd\n")
+	_, after, _ := strings.Cut(string(text), "\nuser obs")
+	if err := os.WriteFile(rules, []byte(before+"user obs"+after), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.hangup()
+	for late := time.Now().Add(2 * brokertest.Patience); given() != 0; {
+		if time.Now().After(late) {
+			t.Fatal("it is still given out")
+		}
 	}
 }

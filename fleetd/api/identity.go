@@ -72,6 +72,7 @@ type Revoked struct {
 	Robot        string   `json:"robot"`
 	Certificates []string `json:"certificates" doc:"serial numbers of those that opened a door"`
 	View         string   `json:"view" doc:"whether the robot is there; if it is, the broker cuts it off"`
+	Broker       bool     `json:"broker" doc:"the desk has its broker, which hears of it at once; otherwise when the desk has it again"`
 }
 
 func (s *server) identities(h huma.API) {
@@ -228,7 +229,7 @@ func (s *server) revoke(ctx context.Context, robot string, in RevokeAsk) (*answe
 	}
 	seen, known := s.desk.Robot(robot)
 	now := s.desk.Now()
-	out := Revoked{DryRun: in.DryRun, Robot: robot, View: seen.Presence.View}
+	out := Revoked{DryRun: in.DryRun, Robot: robot, View: seen.Presence.View, Broker: s.desk.Status().Broker.OK}
 	err := s.inTx(ctx, "robot "+robot, func(tx *store.Tx) error {
 		held, err := tx.Certificates(ctx, robot)
 		if err != nil {

@@ -81,6 +81,23 @@ func identityTable(out io.Writer, i api.Identity) {
 	_ = w.Flush() // a reader that went away is told by the next write
 }
 
+// revokedLine says what a revocation comes to. Without a broker it comes to nothing
+// yet, and nobody must think so.
+func revokedLine(r api.Revoked) string {
+	certificates := fmt.Sprintf("%d certificates", len(r.Certificates))
+	if len(r.Certificates) == 1 {
+		certificates = "1 certificate"
+	}
+	what := "revoked: brokers refuse the name and %s, and end its connections (it is %s)"
+	switch {
+	case r.DryRun:
+		what = "it would be revoked: brokers would refuse the name and %s, and end its connections (it is %s)"
+	case !r.Broker:
+		what = "revoked, and no broker knows: the desk has none now. When it has it again, that one refuses the name and %s, and ends its connections (it is %s)"
+	}
+	return r.Robot + " " + fmt.Sprintf(what, certificates, orElse(r.View, "not there"))
+}
+
 func stamp(t schema.Time) string {
 	if t == 0 {
 		return ""
@@ -104,17 +121,7 @@ token brings it back, or fleetd adopt where robots have passwords.`,
 			if err := sh.call(cmd.Context(), ask{method: http.MethodPost, path: robotPath(args[0], "revoke"), body: body}, &r); err != nil {
 				return err
 			}
-			return sh.show(r, func(w io.Writer) {
-				verb := "revoked: brokers refuse"
-				if r.DryRun {
-					verb = "it would be revoked: brokers would refuse"
-				}
-				certificates := fmt.Sprintf("%d certificates", len(r.Certificates))
-				if len(r.Certificates) == 1 {
-					certificates = "1 certificate"
-				}
-				fmt.Fprintf(w, "%s %s the name and %s, and end its connections (it is %s)\n", r.Robot, verb, certificates, orElse(r.View, "not there"))
-			})
+			return sh.show(r, func(w io.Writer) { fmt.Fprintln(w, revokedLine(r)) })
 		}),
 	}
 	c.Flags().StringVar(&why, "why", "", "for the record")

@@ -107,6 +107,9 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		database: api.Health{Why: "not opened yet", Since: schema.TimeOf(now)},
 		broker:   api.Health{Why: "not connected yet", Since: schema.TimeOf(now)},
 	}
+	if cfg.Dial == nil && cfg.Password != "" && link.InTheClear(cfg.Broker) {
+		f.log.Warn("the desk's password goes to the broker in the clear: whoever is on the way reads it; use mqtts or wss", "broker", cfg.Broker)
+	}
 	f.keeper, f.driver, f.outbox, f.warden = &keeper{f: f}, newDriver(f), newOutbox(f), newWarden(f)
 	f.witness = newWitness(f)
 	f.sweeper = &sweeper{f: f, seen: map[string]bool{}}

@@ -318,6 +318,9 @@ func TestARevocationIsWrittenForBrokersAndTold(t *testing.T) {
 		var dry, done api.Revoked
 		w.must("POST", "/robots/r7/revoke", api.RevokeAsk{DryRun: true}, &dry)
 		w.must("POST", "/robots/r7/revoke", api.RevokeAsk{Signed: api.Signed{By: "ann", Why: "stolen"}}, &done)
+		if !done.Broker {
+			w.Error("the desk has its broker, and says that it has none")
+		}
 		if !dry.DryRun || len(dry.Certificates) != 1 || len(done.Certificates) != 1 || done.Certificates[0] != serial {
 			w.Errorf("%+v, then %+v", dry, done)
 		}
@@ -495,6 +498,21 @@ func TestTheListOfTheRevokedIsRepaired(t *testing.T) {
 		}
 		if w.sleep(5 * time.Minute); len(admin.Inbox(topic)) != 0 {
 			w.Error("it is told although nothing is wrong with it")
+		}
+	})
+}
+
+func TestARevocationWithoutABrokerSaysSo(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r7")
+		if err := w.broker.Load().Close(); err != nil {
+			w.Fatal(err)
+		}
+		w.until("the broker is missed", func() bool { return !w.Status().Broker.OK })
+		var done api.Revoked
+		w.must("POST", "/robots/r7/revoke", api.RevokeAsk{Signed: api.Signed{By: "ann"}}, &done)
+		if done.Broker {
+			w.Error("it says that a broker heard of it")
 		}
 	})
 }

@@ -1,0 +1,23 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"troupe/fleetd/api"
+)
+
+func TestARevocationThatNoBrokerHeardOfIsNotToldAsDone(t *testing.T) {
+	r := api.Revoked{Robot: "r7", Certificates: []string{"a1"}, View: "unknown", Broker: true}
+	if got, want := revokedLine(r), "r7 revoked: brokers refuse the name and 1 certificate, and end its connections (it is unknown)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r.Broker = false
+	if got := revokedLine(r); !strings.Contains(got, "no broker knows") || strings.Contains(got, "brokers refuse") {
+		t.Errorf("without a broker: %q", got)
+	}
+	r.DryRun = true
+	if got := revokedLine(r); !strings.Contains(got, "would refuse") {
+		t.Errorf("a dry run: %q", got)
+	}
+}
