@@ -17,6 +17,12 @@ const byHand = "00000000-0000-4000-8000-00000000000a"
 // with mosquitto_pub: the bytes under their digest, then the wish for them.
 func (w *world) wish(rid string, rev int64, story string, acts ...string) schema.StoryRef {
 	w.t.Helper()
+	return w.wishAs(byHand, rid, rev, story, acts...)
+}
+
+// wishAs is wish in the name of a fleet.
+func (w *world) wishAs(authority, rid string, rev int64, story string, acts ...string) schema.StoryRef {
+	w.t.Helper()
 	s, problems := score.ParseStory([]byte(read(w.t, story+".yaml")))
 	if len(problems) > 0 {
 		w.t.Fatalf("%s: %v", story, problems)
@@ -39,7 +45,7 @@ func (w *world) wish(rid string, rev int64, story string, acts ...string) schema
 	if r := mosquittotest.Pub(w.t, w.tools.url(), "-V", "mqttv311", "-i", "admin", "-u", "admin", "-q", "1", "-r", "-t", topic, "-f", file); r.Code != 0 {
 		w.t.Fatalf("publish the story's bytes: %+v", r)
 	}
-	w.send("admin", on(rid, "desired/story"), `{"rev":`+strconv.FormatInt(rev, 10)+`,"authority":"`+byHand+
+	w.send("admin", on(rid, "desired/story"), `{"rev":`+strconv.FormatInt(rev, 10)+`,"authority":"`+authority+
 		`","story":{"id":"`+story+`","rev":`+strconv.FormatInt(rev, 10)+`,"sha256":"`+sum+`","size":`+strconv.Itoa(len(blob))+
 		`},"apply":"now","by":"e2e","ts":"2026-01-01T00:00:00.000Z"}`, "-r")
 	return schema.StoryRef{ID: story, Rev: rev, SHA256: sum}
