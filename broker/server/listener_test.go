@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -183,6 +184,29 @@ func TestConnectionsOfOneAddressAreTakenAtARate(t *testing.T) {
 	}
 	b.Client(t, "op2").Ping() // from within the process
 	eventually(t, "a connection after a pause", connects)
+}
+
+// A fleet behind one address lost its network and has it again.
+func TestThreeHundredRobotsThatComeBackAtOnceAreTakenAtTheFirstAttempt(t *testing.T) {
+	const robots = 300
+	b := start(t)
+	var all sync.WaitGroup
+	codes := make([]byte, robots)
+	for i := range codes {
+		name := fmt.Sprintf("r%d", i)
+		all.Go(func() {
+			_, codes[i] = brokertest.TryConnect(t, brokertest.TCP(b.Addr()), brokertest.Hello{Name: name, ClientID: name})
+		})
+	}
+	all.Wait()
+	for i, code := range codes {
+		if code != 0 {
+			t.Errorf("r%d: code %d", i, code)
+		}
+	}
+	if s := b.Status(); s["clients"] != robots || s["connections_over_cap"]+s["connections_too_fast"] != 0 {
+		t.Errorf("status %v", s)
+	}
 }
 
 func TestClosingDoesNotWaitForWhoSaysNothing(t *testing.T) {

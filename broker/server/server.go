@@ -47,8 +47,8 @@ type Config struct {
 	WriteTimeout   time.Duration // 1 s for 64 KiB to a client, and for all that it is slower together
 	DrainTimeout   time.Duration // 1 s from Close until those are cut who have not taken all that was sent to them
 	MaxClients     int           // 20000
-	MaxWaiting     int           // 1024 connections that have not said CONNECT
-	MaxWaitingIP   int           // 128 of them from one address
+	MaxWaiting     int           // 2048 connections that have not said CONNECT
+	MaxWaitingIP   int           // 512 of them from one address, behind which there may be a fleet
 	MaxAccepts     int           // 1000 connections a second, four times that at once
 	MaxAcceptsIP   int           // 250 of them from one address, four times that at once
 	RobotRate      int           // 50 messages a second, twice that at once; answers and presence are not counted
@@ -84,8 +84,8 @@ func (c Config) complete() (Config, error) {
 		}
 	}
 	num(&c.MaxClients, 20000)
-	num(&c.MaxWaiting, 1024)
-	num(&c.MaxWaitingIP, 128)
+	num(&c.MaxWaiting, 2048)
+	num(&c.MaxWaitingIP, 512)
 	num(&c.MaxAccepts, 1000)
 	num(&c.MaxAcceptsIP, 250)
 	num(&c.RobotRate, 50)
