@@ -148,9 +148,28 @@ func (t *Tx) putAssets(ctx context.Context, c library.Changes) error {
 	return nil
 }
 
-// unneeded are the files that no name leads to and no published revision needs.
+// fileSizes are the bytes of every file, by its digest.
+func (r reads) fileSizes(ctx context.Context) (map[string]int64, error) {
+	type row struct {
+		sha  string
+		size int64
+	}
+	all, err := list(ctx, r, func(scan func(...any) error) (v row, err error) { return v, scan(&v.sha, &v.size) }, `SELECT sha256, size FROM files`)
+	if err != nil {
+		return nil, fmt.Errorf("list files: %w", err)
+	}
+	out := map[string]int64{}
+	for _, v := range all {
+		out[v.sha] = v.size
+	}
+	return out, nil
+}
+
+// unneeded are the files that no name leads to and that neither a published
+// revision nor a desired set needs.
 const unneeded = `created_at < $1 AND NOT EXISTS (SELECT 1 FROM assets a WHERE a.sha256 = files.sha256)
-	AND NOT EXISTS (SELECT 1 FROM revision_files rf WHERE rf.sha256 = files.sha256)`
+	AND NOT EXISTS (SELECT 1 FROM revision_files rf WHERE rf.sha256 = files.sha256)
+	AND NOT EXISTS (SELECT 1 FROM desired_set_files sf WHERE sf.sha256 = files.sha256)`
 
 // ForgetFiles removes the bytes that nothing leads to any more and that were put
 // before then, and says how many files.

@@ -65,6 +65,11 @@ func (t *Tx) Wishes(ctx context.Context, topic schema.TopicKind, sel selector.Se
 	if err != nil {
 		return rows, err
 	}
+	if topic == schema.TopicDesiredPlaces || topic == schema.TopicDesiredActivities {
+		if rows.Files, err = t.fileSizes(ctx); err != nil {
+			return rows, err
+		}
+	}
 	for _, r := range robots {
 		rows.Robots = append(rows.Robots, wish.Robot{ID: r.ID, Labels: r.Labels, Told: newest[r.ID], Heard: t.store.heardOf(r.ID, topic)})
 	}
@@ -166,6 +171,11 @@ func (t *Tx) ApplyWishes(ctx context.Context, c wish.Changes, by wish.By) error 
 			c.SHA256, len(c.Blob), c.Blob, micros(by.At)); err != nil {
 			return fmt.Errorf("keep blob %s: %w", c.SHA256, err)
 		}
+		for _, f := range c.Files {
+			if f.IsBlob() {
+				messages = append(messages, library.Message{Topic: schema.TopicBlob, Target: f.SHA256})
+			}
+		}
 		messages = append(messages, library.Message{Topic: schema.TopicBlob, Target: c.SHA256})
 	}
 	for _, r := range c.Wishes {
@@ -195,11 +205,22 @@ func (t *Tx) ApplyWishes(ctx context.Context, c wish.Changes, by wish.By) error 
 	return t.Note(ctx, by.At, library.Note{Who: by.Who, What: "wish", Target: c.Note, Detail: library.To(c.Told, by.Why)})
 }
 
-// pinSet keeps the bytes that a desired set names for as long as it names them.
+// pinSet keeps the bytes that a desired set names, and those of its files, for as
+// long as it names them.
 func (t *Tx) pinSet(ctx context.Context, robot string, c wish.Changes) (err error) {
-	switch {
-	case c.Again || c.Topic != schema.TopicDesiredPlaces && c.Topic != schema.TopicDesiredActivities:
+	if c.Again || c.Topic != schema.TopicDesiredPlaces && c.Topic != schema.TopicDesiredActivities {
 		return nil
+	}
+	if _, err := t.exec(ctx, `DELETE FROM desired_set_files WHERE robot = $1 AND kind = $2`, robot, string(c.Topic)); err != nil {
+		return fmt.Errorf("write the files of a set of %s: %w", robot, err)
+	}
+	for _, f := range c.Files {
+		_, err := t.exec(ctx, `INSERT INTO desired_set_files (robot, kind, sha256) VALUES ($1, $2, $3) ON CONFLICT (robot, kind, sha256) DO NOTHING`, robot, string(c.Topic), f.SHA256)
+		if err != nil {
+			return fmt.Errorf("write the files of a set of %s: %w", robot, err)
+		}
+	}
+	switch {
 	case c.Blob == nil:
 		_, err = t.exec(ctx, `DELETE FROM desired_sets WHERE robot = $1 AND kind = $2`, robot, string(c.Topic))
 	default:

@@ -52,6 +52,7 @@ type Rows struct {
 	Authority string
 	Seal      sign.Seal
 	Robots    []Robot
+	Files     map[string]int64 // bytes of each file that the desk keeps, by digest; only for sets
 }
 
 // Ask is what somebody wants of robots: exactly one of its parts.
@@ -94,8 +95,9 @@ type Changes struct {
 	Told      []string // robots that get a new wish
 	Unchanged []string // robots that had this wish already
 	Topic     schema.TopicKind
-	Wishes    []Robot // with their new wish
-	Blob      []byte  // what the wishes need first; nil = nothing
+	Wishes    []Robot       // with their new wish
+	Blob      []byte        // what the wishes need first; nil = nothing
+	Files     []score.Asset // that it names
 	SHA256    string
 	Again     bool  // what is wished stays; only the number is another
 	Counter   int64 // the newest that is given out now
@@ -135,7 +137,7 @@ func Plan(rows Rows, a Ask, by By) (Changes, []schema.Problem) {
 		c.Told, c.Wishes = append(c.Told, r.ID), append(c.Wishes, r)
 	}
 	if len(c.Told) > 0 && p.pin != nil {
-		c.Blob, c.SHA256 = p.body, p.pin.SHA256
+		c.Blob, c.SHA256, c.Files = p.body, p.pin.SHA256, p.files
 	}
 	c.Counter = p.seal.Counter
 	c.Note = p.what(a)
@@ -148,6 +150,8 @@ type plan struct {
 	seal sign.Seal
 	pin  *schema.StoryPin
 	body []byte
+
+	files []score.Asset // that body names
 }
 
 // check judges the ask itself, and freezes a set.
@@ -228,23 +232,37 @@ func (m *Mode) check() []schema.Problem {
 	return found
 }
 
-func judgePlaces(body []byte) []schema.Problem {
+// file is one that a set names, and where it does so.
+type file struct {
+	pointer string
+	score.Asset
+}
+
+func judgePlaces(body []byte) ([]file, []schema.Problem) {
 	v, found := score.ParsePlaces(body)
 	if len(schema.Errors(found)) > 0 {
-		return found
+		return nil, found
 	}
-	return score.ValidatePlaces(v)
+	var files []file
+	if v.Map != nil {
+		files = []file{{"/map", *v.Map}}
+	}
+	return files, score.ValidatePlaces(v)
 }
 
-func judgeActivities(body []byte) []schema.Problem {
+func judgeActivities(body []byte) ([]file, []schema.Problem) {
 	v, found := score.ParseActivities(body)
 	if len(schema.Errors(found)) > 0 {
-		return found
+		return nil, found
 	}
-	return score.ValidateActivities(v)
+	var files []file
+	for i, a := range v.Assets {
+		files = append(files, file{fmt.Sprintf("/assets/%d", i), a})
+	}
+	return files, score.ValidateActivities(v)
 }
 
-func (p *plan) freeze(set *Set, judge func([]byte) []schema.Problem, pointer string) []schema.Problem {
+func (p *plan) freeze(set *Set, judge func([]byte) ([]file, []schema.Problem), pointer string) []schema.Problem {
 	if len(set.Body) == 0 {
 		return nil
 	}
@@ -254,7 +272,19 @@ func (p *plan) freeze(set *Set, judge func([]byte) []schema.Problem, pointer str
 	if limit := schema.TopicOf(schema.TopicBlob).MaxBytes; len(set.Body) > limit {
 		return []schema.Problem{schema.Fault(pointer+"/body", "too_long", fmt.Sprintf("%d bytes are over %d", len(set.Body), limit), "")}
 	}
-	if found := schema.Errors(judge(set.Body)); len(found) > 0 {
+	files, problems := judge(set.Body)
+	found := schema.Errors(problems)
+	if len(found) > 0 {
+		files = nil // they are looked for when all else is well
+	}
+	for _, f := range files {
+		if size, ok := p.rows.Files[f.SHA256]; !ok || size != f.Size {
+			found = append(found, schema.Fault(f.pointer+"/sha256", "not_found",
+				fmt.Sprintf("the desk has no file of %d bytes with this digest", f.Size), "put it as an asset, which tells its digest and size"))
+		}
+		p.files = append(p.files, f.Asset)
+	}
+	if len(found) > 0 {
 		for i := range found {
 			found[i].Pointer = pointer + "/body" + found[i].Pointer
 		}

@@ -3,6 +3,7 @@ package wish
 import (
 	"crypto/ed25519"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,6 +74,34 @@ func TestASetIsNamedByItsBytesAndTheyGoFirst(t *testing.T) {
 	d, problems := schema.Decode[schema.DesiredSet](c.Wishes[1].Told.Payload)
 	if len(problems) > 0 || d.Set == nil || d.Set.SHA256 != c.SHA256 || d.Set.Size != int64(len(c.Blob)) {
 		t.Errorf("%+v does not name the bytes %s", d.Set, c.SHA256)
+	}
+}
+
+func TestASetIsWishedOnlyWithFilesThatTheDeskHas(t *testing.T) {
+	gong, bell := strings.Repeat("a", 64), strings.Repeat("b", 64)
+	rows := Rows{Authority: "desk", Robots: []Robot{{ID: "r1"}}, Files: map[string]int64{gong: 9}}
+	set := func(digests ...string) Ask {
+		act := `{"act":"ring","actions":[{"type":"sound","start_ms":0,"timeout_ms":900,"sound":"s0"},{"type":"sound","start_ms":1000,"timeout_ms":900,"sound":"s1"}]}`
+		var files []string
+		for i, sha := range digests {
+			files = append(files, fmt.Sprintf(`{"name":"s%d","kind":"sound","sha256":%q,"size":9}`, i, sha))
+		}
+		return Ask{Activities: &Set{ID: "life", Body: fmt.Appendf(nil, `{"schema":1,"activities":[],"acts":{"ring":%s},"assets":[%s]}`, act, strings.Join(files, ","))}}
+	}
+	c, found := Plan(rows, set(gong), by)
+	if len(found) > 0 || len(c.Files) != 1 || c.Files[0].SHA256 != gong {
+		t.Errorf("with a file that is there: %v, %+v", found, c.Files)
+	}
+	if c, found = Plan(rows, set(gong, bell), by); len(found) != 1 || found[0].Pointer != "/activities/body/assets/1/sha256" || found[0].Hint == "" || c.Blob != nil {
+		t.Errorf("with one that is not: %v", found)
+	}
+	rows.Files[gong] = 8
+	if _, found = Plan(rows, set(gong), by); len(found) != 1 {
+		t.Errorf("with one of another size: %v", found)
+	}
+	hall := Ask{Places: &Set{ID: "hall", Body: fmt.Appendf(nil, `{"schema":1,"points":{},"map":{"name":"hall","kind":"map","sha256":%q,"size":9}}`, bell)}}
+	if _, found = Plan(rows, hall, by); len(found) != 1 || found[0].Pointer != "/places/body/map/sha256" {
+		t.Errorf("with a map that is not there: %v", found)
 	}
 }
 

@@ -6,13 +6,17 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"slices"
 	"testing"
 	"testing/iotest"
 	"time"
 
 	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
+	plan "troupe/fleetd/wish"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // file is a sound of so many bytes that are told by its text.
@@ -164,6 +168,53 @@ func unneededFilesAreForgotten(t *testing.T, address string) {
 	apply(t, s, library.Changes{Files: []library.File{drum}, Assets: []library.Asset{asset("drum", drum, 60)}})
 	if body, err := io.ReadAll(must[*store.File](t)(s.File(t.Context(), drum.SHA256))); err != nil || !bytes.Equal(body, drum.Body) {
 		t.Errorf("put again it has %d bytes, %v", len(body), err)
+	}
+}
+
+// What a set needs is told with it, is counted, and stays.
+func filesOfSetsAreKept(t *testing.T, address string) {
+	s := Open(t, address)
+	robots(t, s, "r1")
+	gong, bell := file("gong", small), file("bell", large)
+	apply(t, s, library.Changes{Files: []library.File{gong, bell}})
+	body := []byte(`{"a":"set"}`)
+	sum := sha256.Sum256(body)
+	set := hex.EncodeToString(sum[:])
+	tell := func(rev int64, files ...library.File) {
+		t.Helper()
+		c := plan.Changes{Topic: schema.TopicDesiredActivities, Wishes: []plan.Robot{{ID: "r1", Told: plan.Told{Rev: rev, Payload: []byte("{}")}}}}
+		for _, f := range files {
+			c.Blob, c.SHA256 = body, set
+			c.Files = append(c.Files, score.Asset{SHA256: f.SHA256, Size: int64(len(f.Body))})
+		}
+		do(t, s, func(tx *store.Tx) error {
+			rows, err := tx.Wishes(t.Context(), c.Topic, selector.All())
+			if err == nil && (rows.Files[gong.SHA256] != small || rows.Files[bell.SHA256] != large) {
+				t.Errorf("the plan sees the files %v", rows.Files)
+			}
+			return errors.Join(err, tx.ApplyWishes(t.Context(), c, plan.By{Who: "anna", At: at(5)}))
+		})
+	}
+	tell(1, gong, bell)
+	var told []string
+	for _, o := range must[[]store.Outgoing](t)(s.Desired(t.Context())) {
+		if o.Topic == schema.TopicBlob {
+			told = append(told, o.Target)
+		}
+	}
+	want := []string{gong.SHA256, set}
+	slices.Sort(want)
+	same(t, "blobs", told, want)
+	if n := must[int64](t)(s.ForgetFiles(t.Context(), at(100))); n != 0 {
+		t.Errorf("%d files were forgotten that a set needs", n)
+	}
+	tell(2)
+	if n := must[int64](t)(s.ForgetFiles(t.Context(), at(100))); n != 2 {
+		t.Errorf("%d files were forgotten after the set, want 2", n)
+	}
+	must[int](t)(s.ForgetBlobs(t.Context(), at(100), at(200)))
+	if n := must[int](t)(s.ForgetBlobs(t.Context(), at(300), at(300))); n != 2 {
+		t.Errorf("the broker forgets %d blobs, want the set and its sound", n)
 	}
 }
 

@@ -50,6 +50,7 @@ func Run(t *testing.T, address func(t *testing.T) string) {
 		{"a file is read in parts", filesAreReadInParts},
 		{"the files of a performed story are told, the large ones not", filesOfStoriesAreTold},
 		{"bytes that nothing leads to are forgotten", unneededFilesAreForgotten},
+		{"the files of a set are told and kept with it", filesOfSetsAreKept},
 		{"the broker forgets a blob a day after the last wish that needed it", blobsAreCountedOverWishes},
 
 		{"stops are held until they are released", stopsAreHeldAndReleased},
