@@ -67,7 +67,9 @@ func (s *server) commands(h huma.API) {
 			if err != nil {
 				return nil, s.fail(err, "commands")
 			}
-			return &answer[commandList]{commandList{told(rows)}}, nil
+			out := told(rows)
+			s.explain(out)
+			return &answer[commandList]{commandList{out}}, nil
 		})
 	huma.Register(h, op("get-command", http.MethodGet, "/commands/{id}", "commands", "Get one command"),
 		func(ctx context.Context, in *One) (*answer[Command], error) {
@@ -79,7 +81,9 @@ func (s *server) commands(h huma.API) {
 			if err != nil {
 				return nil, s.fail(err, "command "+in.ID)
 			}
-			return &answer[Command]{tell(c)}, nil
+			out := told([]command.Command{c})
+			s.explain(out)
+			return &answer[Command]{out[0]}, nil
 		})
 	huma.Register(h, op("cancel-command", http.MethodPost, "/commands/{id}/cancel", "commands", "Call a command off",
 		"What was not sent yet ends here. Otherwise its robot is asked with sys/cancel, and answers for both: not everything can be called off."),
@@ -134,7 +138,9 @@ func (s *server) stored(ctx context.Context, id string) (Batch, error) {
 	if err != nil {
 		return Batch{}, s.fail(err, "batch "+id)
 	}
-	return batchOf(b, rows), nil
+	out := batchOf(b, rows)
+	s.explain(out.Commands)
+	return out, nil
 }
 
 // issue makes an order a batch and sets it on its way.
@@ -189,6 +195,7 @@ func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*issue
 		}
 	}
 	now := batchOf(x.Batch, t.Commands())
+	s.explain(now.Commands)
 	now.Waiting, now.Skipped, now.OffRecord = out.Waiting, out.Skipped, !t.OnRecord()
 	if stop {
 		now.NeverSeen = s.unseen(o.Selector.IDs)

@@ -40,7 +40,7 @@ names by which acts name them: that of the file without its ending, unless --nam
 another. A published story keeps the bytes that it was published with; publish it anew
 for others.`,
 		Example: "  fleetd asset put sounds/gong.wav\n  fleetd asset put take-7.flac --name gong",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    atLeastOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if name != "" && len(args) > 1 {
 				return usage("--name names one file, and there are %d", len(args))
@@ -170,7 +170,7 @@ func assetTable(out io.Writer, assets []api.Asset) {
 func (sh *shell) assetGetCommand() *cobra.Command {
 	var into string
 	c := &cobra.Command{
-		Use: "get NAME", Short: "show one, and who uses it; with --out also get its bytes", Args: cobra.ExactArgs(1),
+		Use: "get NAME", Short: "show one, and who uses it; with --out also get its bytes", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var a api.Asset
 			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "assets/" + url.PathEscape(args[0])}, &a); err != nil {
@@ -230,7 +230,7 @@ func (sh *shell) getFile(ctx context.Context, a api.Asset, path string) (err err
 func (sh *shell) assetDeleteCommand() *cobra.Command {
 	var why string
 	c := &cobra.Command{
-		Use: "delete NAME", Short: "delete one that no published story uses", Args: cobra.ExactArgs(1),
+		Use: "delete NAME", Short: "delete one that no published story uses", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			a := ask{method: http.MethodDelete, path: "assets/" + url.PathEscape(args[0]), query: url.Values{"by": {sh.by}, "why": {why}}}
 			if err := sh.call(cmd.Context(), a, nil); err != nil {

@@ -40,7 +40,7 @@ func (a *assignment) flags(c *cobra.Command) {
 func (sh *shell) assignCommand() *cobra.Command {
 	var a assignment
 	c := &cobra.Command{
-		Use: "assign STORY ROBOT...", Short: "wish that robots perform a story by default", Args: cobra.MinimumNArgs(1),
+		Use: "assign STORY ROBOT...", Short: "wish that robots perform a story by default", Args: atLeastOne,
 		Long:    "Wish that robots perform the newest revision of a story, or --rev, by default. Each keeps what it has until it has accepted the new one.",
 		Example: "  fleetd story assign museum-morning r1 r2 --wait\n  fleetd story assign museum-morning -l site=museum --rev 3",
 		RunE: run(func(cmd *cobra.Command, args []string) error {

@@ -53,7 +53,7 @@ func (sh *shell) commandCommand() *cobra.Command {
 	f.StringVar(&state, "state", "", "in this state, such as unknown")
 	f.IntVar(&limit, "limit", 50, "at most so many, up to 1000")
 	get := &cobra.Command{
-		Use: "get ID", Short: "say what became of a command, or of a batch", Args: cobra.ExactArgs(1),
+		Use: "get ID", Short: "say what became of a command, or of a batch", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			id := url.PathEscape(args[0])
 			var b api.Batch
@@ -70,7 +70,7 @@ func (sh *shell) commandCommand() *cobra.Command {
 	}
 	var wait time.Duration
 	off := &cobra.Command{
-		Use: "cancel ID", Short: "call a command off", Args: cobra.ExactArgs(1),
+		Use: "cancel ID", Short: "call a command off", Args: exactlyOne,
 		Long: "Call a command off. What was not sent yet ends at the desk; else its robot is asked, and says if that cannot be called off any more.",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var got api.CalledOff

@@ -16,7 +16,7 @@ import (
 
 func (sh *shell) recoverCommand(kind string) *cobra.Command {
 	return &cobra.Command{
-		Use: "recover NAME", Short: "bring back what was deleted, assigned to nobody", Args: cobra.ExactArgs(1),
+		Use: "recover NAME", Short: "bring back what was deleted, assigned to nobody", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var s api.Saved
 			if err := sh.call(cmd.Context(), ask{method: http.MethodPost, path: plural(kind) + "/" + url.PathEscape(args[0]) + "/recover", body: api.Signed{By: sh.by}}, &s); err != nil {
@@ -33,7 +33,7 @@ func (sh *shell) deleteCommand(kind string) *cobra.Command {
 	var why string
 	var dryRun bool
 	c := &cobra.Command{
-		Use: "delete NAME", Short: "delete, recoverably", Args: cobra.ExactArgs(1),
+		Use: "delete NAME", Short: "delete, recoverably", Args: exactlyOne,
 		Long: `Delete, recoverably. An act goes out of every story that uses it; a story left without
 an act is deleted too; robots that perform such a story are told. So the numbers that
 --dry-run tells must be repeated, and the name of every story whose robots would be left

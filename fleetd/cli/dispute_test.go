@@ -13,7 +13,7 @@ import (
 
 func TestWhoSharesANameIsTold(t *testing.T) {
 	desk := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		twins := api.Robot{ID: "r1", Presence: api.Presence{View: "lost", Why: "its connection broke; two robots connect under this name", Disputed: true}}
+		twins := api.Robot{ID: "r1", Adopted: true, Presence: api.Presence{View: "lost", Why: "its connection broke; two robots connect under this name", Disputed: true}}
 		var said any
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/version"):

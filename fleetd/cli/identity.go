@@ -26,7 +26,7 @@ func (sh *shell) enrolCommand() *cobra.Command {
 	var serial, why string
 	var valid time.Duration
 	c := &cobra.Command{
-		Use: "enrol ROBOT", Short: "make a token with which a machine becomes that robot, once", Args: cobra.ExactArgs(1),
+		Use: "enrol ROBOT", Short: "make a token with which a machine becomes that robot, once", Args: exactlyOne,
 		Long: `Make an enrolment token and say what to type on the robot. The robot makes its key
 itself and shows the token to get its certificate. A token is used once, lasts a day
 and ends when a newer one is made for the same robot. Whoever has it can be that
@@ -54,7 +54,7 @@ robot: send it as you would send a password.`,
 
 func (sh *shell) identityCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "identity ROBOT", Short: "list a robot's certificates and tokens", Args: cobra.ExactArgs(1),
+		Use: "identity ROBOT", Short: "list a robot's certificates and tokens", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var i api.Identity
 			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: robotPath(args[0], "identity")}, &i); err != nil {
@@ -109,7 +109,7 @@ func (sh *shell) revokeCommand() *cobra.Command {
 	var why string
 	var dry bool
 	c := &cobra.Command{
-		Use: "revoke ROBOT", Short: "take a robot's credentials away, at once", Args: cobra.ExactArgs(1),
+		Use: "revoke ROBOT", Short: "take a robot's credentials away, at once", Args: exactlyOne,
 		Long: `Take a robot's credentials away: brokers end its connections at once and refuse its
 name and every certificate it was given. It is not a stop: a robot that is cut off does
 what its modes do without a link. It stays one of the fleet's; enrolling it with a new

@@ -33,7 +33,7 @@ func roleOf(text string) (sign.Role, error) {
 func (sh *shell) keyNew() *cobra.Command {
 	var text string
 	c := &cobra.Command{
-		Use: "new FILE", Short: "make a key, and print the line that robots trust", Args: cobra.ExactArgs(1),
+		Use: "new FILE", Short: "make a key, and print the line that robots trust", Args: exactlyOne,
 		Long: `Make an Ed25519 key. The file is a secret: fleetd serve --sign-key FILE signs with it. The
 line that is printed is none: robotd --trust-key takes it, or the file of trusted keys in
 the robot's data. A file that is there is never overwritten.`,
@@ -71,7 +71,7 @@ the robot's data. A file that is there is never overwritten.`,
 func (sh *shell) keyShow() *cobra.Command {
 	var text string
 	c := &cobra.Command{
-		Use: "show FILE", Short: "print the line that robots trust", Args: cobra.ExactArgs(1),
+		Use: "show FILE", Short: "print the line that robots trust", Args: exactlyOne,
 		RunE: run(func(_ *cobra.Command, args []string) error {
 			role, err := roleOf(text)
 			if err != nil {

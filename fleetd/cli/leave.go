@@ -21,7 +21,7 @@ func (sh *shell) decommissionCommand() *cobra.Command {
 	var yes, status bool
 	var wait time.Duration
 	c := &cobra.Command{
-		Use: "decommission ROBOT", Short: "take a robot out of the fleet", Args: cobra.ExactArgs(1),
+		Use: "decommission ROBOT", Short: "take a robot out of the fleet", Args: exactlyOne,
 		Long: `Take a robot out of the fleet: its credentials are taken away; when it is gone its
 documents at the broker are emptied, the presence first, and its row is put away. Its
 history stays. Stops for all robots no longer wait for it. It goes on by itself, also

@@ -42,7 +42,7 @@ func (sh *shell) libraryCommand(kind string) *cobra.Command {
 	}
 	list.Flags().BoolVar(&deleted, "deleted", false, "with those that were deleted")
 	get := &cobra.Command{
-		Use: "get NAME", Short: "show the draft of one, its problems and revisions", Args: cobra.ExactArgs(1),
+		Use: "get NAME", Short: "show the draft of one, its problems and revisions", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var e api.Entry
 			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: resource + "/" + url.PathEscape(args[0])}, &e); err != nil {

@@ -48,7 +48,7 @@ func (sh *shell) robotCommand() *cobra.Command {
 	}
 	listed.flags(list)
 	get := &cobra.Command{
-		Use: "get ROBOT", Short: "say everything about one robot", Args: cobra.ExactArgs(1),
+		Use: "get ROBOT", Short: "say everything about one robot", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var d api.Detail
 			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "robots/" + url.PathEscape(args[0])}, &d); err != nil {
@@ -116,7 +116,7 @@ func robotTable(out io.Writer, l robotList) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ROBOT\tPRESENCE\tHEARD\tMODE\tSAFETY\tATO\tSTORY\tWISH\tALERTS\tLABELS")
 	for _, r := range l.Robots {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, viewText(r.Presence), ago(l.TS, r.Presence.Heard),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, viewText(r), ago(l.TS, r.Presence.Heard),
 			dash(modeText(r)), dash(safetyText(r)), dash(autoText(r)), dash(storyText(r)), dash(wishText(r.Wish)), dash(alertText(r)), dash(labelText(r.Labels)))
 	}
 	_ = w.Flush() // a reader that went away is told by the next write
@@ -227,7 +227,7 @@ func (sh *shell) watched(at schema.Time, r api.Robot, shown map[string]string) e
 	if sh.output == "json" {
 		return json.NewEncoder(sh.Out).Encode(r)
 	}
-	words := []string{strings.ReplaceAll(viewText(r.Presence), " ", "_")}
+	words := []string{strings.ReplaceAll(viewText(r), " ", "_")}
 	if r.Gone {
 		words[0] = "gone"
 	}
@@ -247,12 +247,20 @@ func (sh *shell) watched(at schema.Time, r api.Robot, shown map[string]string) e
 	return err
 }
 
-// viewText is how the robot is seen, and whether that may be two robots.
-func viewText(p api.Presence) string {
-	if p.Disputed {
-		return p.View + " (two robots)"
+// viewText is how the robot is seen, whether that may be two robots, and whether it
+// is the fleet's at all.
+func viewText(r api.Robot) string {
+	var marks []string
+	if r.Presence.Disputed {
+		marks = append(marks, "two robots")
 	}
-	return p.View
+	if !r.Adopted && !r.Gone {
+		marks = append(marks, "not adopted")
+	}
+	if len(marks) == 0 {
+		return r.Presence.View
+	}
+	return r.Presence.View + " (" + strings.Join(marks, ", ") + ")"
 }
 
 // disputeText is what somebody has to do whose desk is not alone with its name.

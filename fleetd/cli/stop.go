@@ -101,7 +101,7 @@ func (sh *shell) stopListCommand() *cobra.Command {
 func (sh *shell) stopReleaseCommand() *cobra.Command {
 	var why string
 	c := &cobra.Command{
-		Use: "release ID...", Short: "release stops by their ids", Args: cobra.MinimumNArgs(1),
+		Use: "release ID...", Short: "release stops by their ids", Args: atLeastOne,
 		Long: `Release stops by their ids, all of them or none. Robots that hold no other stop are DISABLED
 then, and move only when somebody enables them. It needs the database, and is kept in the
 audit with who released it and why.`,

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"net/url"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -44,4 +45,27 @@ func (t *targets) query(names []string) (url.Values, error) {
 		return nil, err
 	}
 	return url.Values{"id": names, "label": t.labels}, nil
+}
+
+// exactlyOne takes the one argument that a command's first line names.
+func exactlyOne(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return usage("one %s at a time: %s", wanted(cmd), cmd.CommandPath()+" "+wanted(cmd))
+	}
+	return atLeastOne(cmd, args)
+}
+
+// atLeastOne takes the argument that a command's first line names, and more.
+func atLeastOne(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usage("which %s? write %s", strings.ToLower(wanted(cmd)), cmd.CommandPath()+" "+wanted(cmd))
+	}
+	return nil
+}
+
+// wanted is the argument that a command's first line names first.
+func wanted(cmd *cobra.Command) string {
+	_, rest, _ := strings.Cut(cmd.Use, " ")
+	first, _, _ := strings.Cut(rest, " ")
+	return strings.TrimSuffix(first, "...")
 }

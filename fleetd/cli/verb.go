@@ -52,7 +52,7 @@ func (sh *shell) modeCommand() *cobra.Command {
 	var o order
 	var restart bool
 	set := &cobra.Command{
-		Use: "set MODE ROBOT...", Short: "put another mode in charge: str, mnl or ato", Args: cobra.MinimumNArgs(1),
+		Use: "set MODE ROBOT...", Short: "put another mode in charge: str, mnl or ato", Args: atLeastOne,
 		Example: "  fleetd mode set ato r1 r2 --wait\n  fleetd mode set mnl -l site=museum --why 'closing time'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			return sh.order(cmd.Context(), "mode/set", map[string]any{"mode": args[0], "restart": restart}, args[1:], o)
@@ -108,7 +108,7 @@ func (sh *shell) safetyCommand() *cobra.Command {
 func (sh *shell) adoptCommand() *cobra.Command {
 	wait := time.Duration(0)
 	c := &cobra.Command{
-		Use: "adopt ROBOT...", Short: "make robots this fleet's", Args: cobra.MinimumNArgs(1),
+		Use: "adopt ROBOT...", Short: "make robots this fleet's", Args: atLeastOne,
 		Long: "Make robots known to this fleet, and tell each to obey its wishes from now on, whatever fleet it obeyed before.",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var worst error

@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -88,7 +90,7 @@ func (sh *shell) wishMode() *cobra.Command {
 	var w wishing
 	apply := string(schema.ApplyModeBoot)
 	c := &cobra.Command{
-		Use: "mode MODE ROBOT...", Short: "wish the mode that robots take after start-up", Args: cobra.MinimumNArgs(1),
+		Use: "mode MODE ROBOT...", Short: "wish the mode that robots take after start-up", Args: atLeastOne,
 		Long: `Wish the mode that robots take after start-up; with --apply now it is also asked for
 once, when a robot first hears of it. It leads out of no stop, no lost link and nobody's hand.`,
 		Example: "  fleetd wish mode ato -l site=museum\n  fleetd wish mode mnl r1 --apply now",
@@ -182,7 +184,7 @@ func (sh *shell) wish(ctx context.Context, names []string, w wishing, request ap
 
 func (sh *shell) wishGet() *cobra.Command {
 	return &cobra.Command{
-		Use: "get ROBOT", Short: "show what a robot is wished, and what it says of it", Args: cobra.ExactArgs(1),
+		Use: "get ROBOT", Short: "show what a robot is wished, and what it says of it", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var list struct {
 				Wishes []api.WishState `json:"wishes"`
@@ -193,7 +195,7 @@ func (sh *shell) wishGet() *cobra.Command {
 			return sh.show(list, func(out io.Writer) {
 				t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 				defer t.Flush()
-				fmt.Fprintln(t, "WISH\tREVISION\tTHE ROBOT SAYS\tWHY")
+				fmt.Fprintln(t, "WISH\tREVISION\tWISHED\tTHE ROBOT SAYS\tWHY")
 				for _, w := range list.Wishes {
 					fmt.Fprintln(t, wishLine(w))
 				}
@@ -224,7 +226,36 @@ func wishLine(w api.WishState) string {
 	if w.Topic == string(schema.TopicDesiredConfig) {
 		why = strings.TrimSpace(why + " " + settingsLine(w.Reported))
 	}
-	return fmt.Sprintf("%s\t%d\t%s\t%s", strings.TrimPrefix(w.Topic, "desired_"), desired.Rev, says, why)
+	return fmt.Sprintf("%s\t%d\t%s\t%s\t%s", strings.TrimPrefix(w.Topic, "desired_"), desired.Rev, wishedText(w), says, why)
+}
+
+// wishedText is what is wished, in words.
+func wishedText(w api.WishState) string {
+	pinned := func(p *schema.StoryPin) string {
+		if p == nil {
+			return "none"
+		}
+		return fmt.Sprintf("%s@%d", p.ID, p.Rev)
+	}
+	switch schema.TopicKind(w.Topic) {
+	case schema.TopicDesiredStory:
+		d, _ := schema.Decode[schema.DesiredStory](w.Desired)
+		return pinned(d.Story)
+	case schema.TopicDesiredPlaces, schema.TopicDesiredActivities:
+		d, _ := schema.Decode[schema.DesiredSet](w.Desired)
+		return pinned(d.Set)
+	case schema.TopicDesiredMode:
+		d, _ := schema.Decode[schema.DesiredMode](w.Desired)
+		return fmt.Sprintf("%s --apply %s", d.Mode, d.Apply)
+	case schema.TopicDesiredConfig:
+		d, _ := schema.Decode[schema.DesiredConfig](w.Desired)
+		var pairs []string
+		for _, key := range slices.Sorted(maps.Keys(d.Values)) {
+			pairs = append(pairs, key+"="+string(d.Values[key]))
+		}
+		return dash(oneLine(strings.Join(pairs, " ")))
+	}
+	return dash("")
 }
 
 // settingsLine says which settings a robot did not take, or not yet.
