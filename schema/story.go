@@ -64,6 +64,7 @@ type ReportedStory struct {
 	Progress   *int         `json:"progress,omitzero"`  // of fetching, in per cent of the bytes
 	Active     *ActiveStory `json:"active" jsonschema:"nullable"`
 	Previous   *StoryRef    `json:"previous" jsonschema:"nullable"`
+	Staged     *StoryRef    `json:"staged,omitzero"` // on the robot's disk, and waits to take over
 	Playing    bool         `json:"playing"`
 	SelfCheck  SelfCheck    `json:"self_check,omitempty"` // of the active story; empty without one
 	ActsDigest string       `json:"acts_digest,omitempty"`

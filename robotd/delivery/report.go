@@ -23,6 +23,7 @@ type Report struct {
 	Pruned     []string // and what is not
 	Unfit      bool     // there is an active content, and nothing of it can be used
 	Previous   *Accepted
+	Staged     *Accepted // on the disk, and waits to take over
 	ActsDigest string
 }
 
@@ -52,6 +53,9 @@ func (s *State[C]) Report() Report {
 	if (r.Phase == schema.DeployRejected || r.Phase == schema.DeployRolledBack) && r.Retry == schema.RetryLater {
 		r.Retry = schema.RetryNever
 	}
+	if s.staged != nil {
+		r.Staged = &s.staged.Accepted
+	}
 	if a := s.active; a != nil && a.Fit.Reason == "" {
 		r.Active, r.Names, r.Pruned = &a.Accepted, a.Fit.Names, a.Fit.Pruned
 	} else {
@@ -65,7 +69,7 @@ func (s *State[C]) Report() Report {
 func (r Report) Story() schema.ReportedStory {
 	d := schema.ReportedStory{
 		Authority: r.Authority, DesiredRev: r.DesiredRev, Phase: r.Phase, Reason: r.Reason, Retry: r.Retry, Detail: r.Detail, Pointer: r.Pointer,
-		Attempts: r.Attempts, Fetching: r.Fetching, Progress: r.Progress, Previous: ref(r.Previous), ActsDigest: r.ActsDigest,
+		Attempts: r.Attempts, Fetching: r.Fetching, Progress: r.Progress, Previous: ref(r.Previous), Staged: ref(r.Staged), ActsDigest: r.ActsDigest,
 	}
 	if a := r.Active; a != nil {
 		d.SelfCheck = schema.SelfCheckPassed

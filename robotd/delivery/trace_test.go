@@ -243,6 +243,9 @@ func (w *world) report(r Report) string {
 			s += fmt.Sprintf(" pruned=%v", r.Pruned)
 		}
 	}
+	if r.Staged != nil {
+		s += " staged=" + r.Staged.Story.ID
+	}
 	if r.Previous != nil {
 		s += " previous=" + r.Previous.Story.ID
 	}
