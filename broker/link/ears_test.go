@@ -109,8 +109,13 @@ func TestALinkThatIsToldToRenewDoesSoInGoodOrder(t *testing.T) {
 		watcher := b.Client(t, "obs")
 		watcher.Subscribe(presence)
 		u := &told{}
-		l := open(t, robot(b.Dial, u))
+		there := make(chan struct{})
+		l := open(t, robot(func(ctx context.Context) (net.Conn, error) {
+			<-there
+			return b.Dial(ctx)
+		}, u))
 		l.Renew(link.ErrDeaf) // there is none: nothing happens
+		close(there)
 		waitUp(t, l)
 		first := l.Session()
 		for range 3 { // one for all
