@@ -79,6 +79,9 @@ func TestWhateverPassesIsInTheTable(t *testing.T) {
 			if v.Reason == "" || v.Detail == "" {
 				t.Fatalf("%+v by %+v: refused without a reason", m, id)
 			}
+			if v.Urgent != stopTopic(m.Topic) {
+				t.Fatalf("%+v by %+v: refused, and urgent %v", m, id, v.Urgent)
+			}
 			return
 		}
 		row, params, ok := ns.Match(m.Topic)
@@ -91,7 +94,7 @@ func TestWhateverPassesIsInTheTable(t *testing.T) {
 		deletes := row.Retain && m.Retain && m.Size == 0 && (id.Role == schema.RoleFleetd || id.Role == schema.RoleAdmin)
 		kept := m.Retain && v.Do == Pass
 		verb, known := schema.VerbOf(params.Group, params.Verb)
-		stop := known && verb.Class == schema.ClassStop || row.Kind == schema.TopicFleetStopCmd
+		stop := stopTopic(m.Topic)
 		switch {
 		case !granted && !deletes:
 			t.Fatalf("%+v by %+v: not granted, and %+v", m, id, v)
@@ -107,6 +110,12 @@ func TestWhateverPassesIsInTheTable(t *testing.T) {
 			t.Fatalf("%+v by a blob connection: %+v", m, v)
 		}
 	})
+}
+
+func stopTopic(topic string) bool {
+	row, at, _ := ns.Match(topic)
+	verb, known := schema.VerbOf(at.Group, at.Verb)
+	return row.Kind == schema.TopicFleetStopCmd || row.Kind == schema.TopicCmd && known && verb.Class == schema.ClassStop
 }
 
 func TestAStopOfOnesOwnAlwaysPasses(t *testing.T) {
