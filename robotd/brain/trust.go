@@ -84,7 +84,7 @@ func (t *turn) vouch(w sign.Wish, sig *schema.Signature, pin *schema.StoryPin, r
 	if v.refused == "" {
 		level, hint = schema.AlertWarn, "it was taken because signing is "+string(policy)+"; require would refuse it"
 	}
-	t.raise(kind, level, source, v.detail, hint)
+	t.raise(kind, level, source, source+" "+v.detail, hint)
 	return v
 }
 

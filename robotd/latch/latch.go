@@ -69,6 +69,10 @@ type Latch struct {
 	// name it; 0 = none holds it.
 	ByRobot int64 `json:"by_robot,omitzero"`
 	ByFleet int64 `json:"by_fleet,omitzero"`
+	// The newest revisions when it was asked for under an id that names many stops, one
+	// after the other: what they and older ones say is of one before.
+	PastRobot int64 `json:"past_robot,omitzero"`
+	PastFleet int64 `json:"past_fleet,omitzero"`
 }
 
 // by is the newest revision of the document that names the latch.
@@ -77,6 +81,14 @@ func (l *Latch) by(s Source) *int64 {
 		return &l.ByRobot
 	}
 	return &l.ByFleet
+}
+
+// past is the newest revision that is older than the latch.
+func (l *Latch) past(s Source) int64 {
+	if s == Robot {
+		return l.PastRobot
+	}
+	return l.PastFleet
 }
 
 // Let is a stop that a document let go of.

@@ -2,6 +2,7 @@ package latch
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -46,6 +47,7 @@ func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 		newest := map[Source]int64{}           // revisions of the robot's own fleet that were taken
 		wrote := map[string]map[Source]int64{} // by id: the revision of each of its documents that named it last, since it was last asked for
 		let := map[string]map[Source]int64{}   // by id: the newest revision of each that let go of it
+		past := map[string]map[Source]int64{}  // by id: the newest revisions when it was asked for anew
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			before := slices.Clone(s.Latches)
 			var in Input
@@ -106,13 +108,14 @@ func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 			// The model of who wrote what down.
 			if a, ok := in.(Asked); ok && a.Anew {
 				delete(wrote, a.ID)
+				past[a.ID] = maps.Clone(newest)
 			}
 			if own && doc.Weight != Claimed {
 				named := map[string]bool{}
 				for _, stop := range doc.Stops {
 					named[stop.ID] = true
 					loose := len(wrote[stop.ID]) == 0 && slices.ContainsFunc(before, func(l Latch) bool { return l.ID == stop.ID })
-					if doc.Rev < let[stop.ID][doc.From] || loose && doc.Rev <= newest[doc.From] {
+					if doc.Rev < let[stop.ID][doc.From] || loose && doc.Rev <= past[stop.ID][doc.From] {
 						continue
 					}
 					if wrote[stop.ID] == nil {
@@ -131,6 +134,11 @@ func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 				}
 				if doc.Weight == Word {
 					newest[doc.From] = max(newest[doc.From], doc.Rev)
+				}
+			}
+			for id := range past {
+				if !has(&s, id) {
+					delete(past, id)
 				}
 			}
 			for id := range wrote {
@@ -213,6 +221,35 @@ func TestDocumentsInAnyOrderHoldWhatTheNewestOneHolds(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A desk that just begins to lead tells the newest documents first, and what it
+// missed to tell after them: put on record and released meanwhile, a stop goes.
+func TestAStopThatWasReleasedBeforeItWasToldIsLetGoOf(t *testing.T) {
+	var s State
+	f := Facts{Robot: "r1", Authority: "desk"}
+	named := func(rev int64, ids ...string) Document {
+		d := Document{From: Robot, Rev: rev, Authority: "desk"}
+		for _, id := range ids {
+			d.Stops = append(d.Stops, schema.StopLatch{ID: id, Level: schema.StopStop})
+		}
+		return d
+	}
+	Step(&s, 0, f, Asked{StopLatch: schema.StopLatch{ID: "s-1", Level: schema.StopStop}})
+	for _, doc := range []Document{named(8), named(7, "s-1"), named(8)} {
+		Step(&s, 0, f, doc)
+	}
+	if has(&s, "s-1") {
+		t.Error("it was written down and released, and holds")
+	}
+	// Under an id that names many stops that may be another one.
+	Step(&s, 0, f, Asked{StopLatch: schema.StopLatch{ID: "wall1", Level: schema.StopStop}, Anew: true})
+	for _, doc := range []Document{named(8), named(7, "wall1"), named(8)} {
+		Step(&s, 0, f, doc)
+	}
+	if !has(&s, "wall1") {
+		t.Error("what was asked for later than the documents was released by them")
+	}
 }
 
 func TestAStopInAnOlderDocumentIsNotLostToOneFromTheFuture(t *testing.T) {

@@ -37,7 +37,7 @@ func (s *State) obey(f Facts, d *Decision) {
 	if s.Authority != "" {
 		for i := range s.Latches {
 			l := &s.Latches[i]
-			l.ByRobot, l.ByFleet = 0, 0
+			l.ByRobot, l.ByFleet, l.PastRobot, l.PastFleet = 0, 0, 0, 0
 			s.goes(l, OnForeign, d)
 		}
 		*s = State{Latches: s.Latches}
@@ -60,6 +60,9 @@ func (s *State) asked(a Asked, d *Decision) {
 	}
 	if level := stronger(l.Level, a.Level); level != l.Level {
 		l.Level, d.Changed = level, true
+	}
+	if a.Anew {
+		l.PastRobot, l.PastFleet = s.RobotRev, s.FleetRev
 	}
 	if s.goes(l, on, d) {
 		l.ByRobot, l.ByFleet = 0, 0
@@ -123,8 +126,8 @@ func (s *State) names(doc Document, stop schema.StopLatch, d *Decision) {
 	switch {
 	case s.overtaken(stop.ID, doc):
 		return
-	case known != nil && known.Phase == Loose && doc.Rev <= newest:
-		return // told again, it is no word about what was asked since
+	case known != nil && known.Phase == Loose && doc.Rev <= known.past(doc.From):
+		return // it is no word about what was asked since
 	case known == nil && doc.Rev < newest && len(s.Latches) >= 2*MaxLoose:
 		stop.ID = MoreID
 		s.asked(Asked{StopLatch: stop}, d)

@@ -39,7 +39,11 @@ func (s *State) mayEnable(now time.Duration, l Limits, f Facts, r Request) (a An
 		return refused(schema.ReasonResetSettling, "the units are being reset; ask again when the robot is DISABLED"), false
 	}
 	if causes := Causes(*s, f, nil); len(causes) > 0 {
-		return refused(causes[0].Reason, causes[0].String()), false
+		detail := causes[0].String()
+		if more := len(causes) - 1; more > 0 {
+			detail += fmt.Sprintf("; and %d more", more)
+		}
+		return refused(causes[0].Reason, detail), false
 	}
 	switch {
 	case !f.Mode.Active:
