@@ -53,6 +53,7 @@ func Register(mux *http.ServeMux, desk Desk, log *slog.Logger) {
 	h := humago.New(mux, config)
 	s.robots(h)
 	s.identities(h)
+	s.services(h)
 	s.enrolments(h)
 	s.leaving(h)
 	s.stream(h)

@@ -15,7 +15,7 @@ import (
 // caCommand makes keys and certificates in a folder. It asks no desk: the folder
 // may lie on a machine that no network reaches.
 func (sh *shell) caCommand() *cobra.Command {
-	return group("ca", "the fleet's own certificates: init, server, service", sh.caInit(), sh.caServer(), sh.caService())
+	return group("ca", "the fleet's own certificates: init, server, service, list, revoke", sh.caInit(), sh.caServer(), sh.caService(), sh.caList(), sh.caRevoke())
 }
 
 func folderFlag(c *cobra.Command, dir *string) {
@@ -123,15 +123,23 @@ func (sh *shell) caService() *cobra.Command {
 	c := &cobra.Command{
 		Use: "service", Short: "make the certificate by which a broker knows a desk", Args: cobra.NoArgs,
 		Long: `Make the certificate of a desk that has no folder of keys itself. fleetd serve --ca
-makes its own and needs none.`,
+makes its own and needs none. Whoever has the key is a desk: should it be lost or
+stolen, fleetd ca revoke SERIAL takes the certificate away. The folder keeps it on
+record, and the desk that is started on the folder lists it (fleetd ca list).`,
 		RunE: run(func(*cobra.Command, []string) error {
-			return p.save(sh, func(v *vault.Vault, now time.Time) (ca.Pair, error) {
+			serial := ""
+			err := p.save(sh, func(v *vault.Vault, now time.Time) (ca.Pair, error) {
 				pair, err := v.Service(name, now)
 				if err != nil {
 					return pair, &failure{exitUsage, err}
 				}
-				return pair, nil
+				serial = ca.Serial(pair.Certificate)
+				return pair, v.Note(pair.Certificate)
 			})
+			if err == nil {
+				fmt.Fprintf(sh.Out, "serial %s\n", serial)
+			}
+			return err
 		}),
 	}
 	p.flags(c, "fleetd")

@@ -13,7 +13,8 @@ type How string
 const (
 	ByToken   How = "token"
 	ByRenewal How = "renewal"
-	ByList    How = "list" // known only from a list of the revoked
+	ByService How = "service" // a desk's, made with the fleet's keys
+	ByList    How = "list"    // of which only the serial number is known, and that it is revoked
 )
 
 // LongestLife is how long a certificate of which nothing is known may still be good.
@@ -22,7 +23,7 @@ const LongestLife = 90 * 24 * time.Hour
 // Certificate is what the desk keeps of a certificate that it issued.
 type Certificate struct {
 	Serial    string // hexadecimal, lower case
-	Robot     string
+	Robot     string // empty = it is no robot's
 	How       How
 	IssuedAt  time.Time
 	NotBefore time.Time

@@ -80,6 +80,15 @@ func Fitted(barred []Barred, revoked []Certificate, authority string, rev int64,
 	}
 }
 
+// ValidSerial reports whether s can be the serial number of a certificate, as lists
+// have it: at most 20 bytes in lower-case hexadecimal, without zeros in front.
+func ValidSerial(s string) bool {
+	if s == "" || len(s) > 40 || s[0] == '0' {
+		return false
+	}
+	return strings.Trim(s, "0123456789abcdef") == ""
+}
+
 // Standing are the revoked certificates that have not ended, by serial number.
 func Standing(all []Certificate, now time.Time) []Certificate {
 	var out []Certificate

@@ -516,3 +516,57 @@ func TestARevocationWithoutABrokerSaysSo(t *testing.T) {
 		}
 	})
 }
+
+// Whoever steals the certificate of a desk is that desk, so it is on record and can
+// be taken away alone.
+func TestTheCertificateOfADeskIsOnRecordAndCanBeRevoked(t *testing.T) {
+	onBoth(t, func(w *world) {
+		v, err := vault.Open(w.config.CA, time.Now())
+		if err != nil {
+			w.Fatal(err)
+		}
+		pair, err := v.Service("fleetd-b", time.Now())
+		if err != nil {
+			w.Fatal(err)
+		}
+		if err := v.Note(pair.Certificate); err != nil {
+			w.Fatal(err)
+		}
+		serial := ca.Serial(pair.Certificate)
+		find := func(serial string) (one api.Service) {
+			var all api.Services
+			w.must("GET", "/services", nil, &all)
+			for _, s := range all.Services {
+				if s.Serial == serial {
+					one = s
+				}
+			}
+			return one
+		}
+		w.until("it is on record", func() bool { return find(serial).Serial != "" })
+		if s := find(serial); s.Name != "fleetd-b" || s.Revoked != 0 {
+			w.Errorf("%+v", s)
+		}
+		admin := w.broker.Load().Client(w.T, "admin")
+		admin.Subscribe("troupe/v1/fleet/revoked")
+		var done api.RevokedCertificate
+		w.must("POST", "/certificates/"+serial+"/revoke", api.Signed{By: "ann", Why: "the laptop is lost"}, &done)
+		told, _ := schema.Decode[schema.Revoked](admin.Expect("troupe/v1/fleet/revoked").Payload)
+		if done.Name != "fleetd-b" || !done.Broker || len(told.Names) != 0 || !slices.Equal(told.Serials, []string{serial}) {
+			w.Errorf("%+v, and brokers are told %+v", done, told)
+		}
+		w.until("the list in the file names it", func() bool { return listed(w, serial) })
+		if s := find(serial); s.Revoked == 0 || s.By != "ann" || s.Why != "the laptop is lost" {
+			w.Errorf("%+v", s)
+		}
+
+		w.must("POST", "/certificates/c0ffee/revoke", api.Signed{By: "ann"}, &done) // of which there is no record
+		w.until("the list in the file names that too", func() bool { return listed(w, "c0ffee") && listed(w, serial) })
+		for _, bad := range []string{"xyz", "0ab", strings.Repeat("a", 41), "AB"} {
+			w.refuses(w.ask("POST", "/certificates/"+bad+"/revoke", api.Signed{}, nil), api.KindInvalid, "no serial number")
+		}
+		w.stopDesk()
+		w.startDesk()
+		w.until("all are there after a restart", func() bool { return find(serial).Revoked != 0 && find("c0ffee").Revoked != 0 })
+	}, keyed(t))
+}

@@ -3,9 +3,12 @@ package fleet
 import (
 	"bytes"
 	"context"
+	"errors"
 	"time"
 
 	"troupe/broker/link"
+	"troupe/fleetd/ca"
+	"troupe/fleetd/enrol"
 	"troupe/fleetd/store"
 	"troupe/schema"
 )
@@ -69,4 +72,41 @@ func (w *warden) repair(ctx context.Context, db *store.Store, now time.Time) {
 		w.f.outbox.say(link.Message{Topic: w.f.ns.Topic(schema.TopicRevoked), Payload: payload, QoS: 1, Retain: true})
 	}
 	w.repaired = now
+}
+
+// record takes the certificates of desks that lie in the folder of the keys into the
+// database: whoever steals one is the desk, until it is revoked.
+func (w *warden) record(ctx context.Context, db *store.Store, now time.Time) {
+	if w.f.vault == nil || !w.f.leadership.leads() {
+		return
+	}
+	fresh, err := w.f.vault.Noted(w.noted, now)
+	if text := errorText(err); text != w.unread {
+		if w.unread = text; err != nil {
+			w.f.log.Error("certificates of desks not read", "error", err)
+		}
+	}
+	for _, c := range fresh {
+		row := enrol.Certificate{
+			Serial: ca.Serial(c), How: enrol.ByService, IssuedAt: now, NotBefore: c.NotBefore, NotAfter: c.NotAfter, PEM: string(ca.EncodeCertificates(c)),
+		}
+		err := db.Tx(ctx, func(tx *store.Tx) error {
+			if _, err := tx.Certificate(ctx, row.Serial); !errors.Is(err, store.ErrNotFound) {
+				return err // it is there
+			}
+			return tx.AddCertificate(ctx, row)
+		})
+		if err != nil {
+			w.f.databaseFailed("certificate of a desk not recorded", err)
+			return
+		}
+		w.noted[row.Serial] = true
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }

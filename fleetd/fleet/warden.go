@@ -41,11 +41,13 @@ type warden struct {
 	// Owned by run.
 	listed   int64 // revision of the list in the file; -1 = none of ours yet
 	listedAt time.Time
-	repaired time.Time // when the broker's list was last put right
+	repaired time.Time       // when the broker's list was last put right
+	noted    map[string]bool // serial numbers of desks' certificates that the database has
+	unread   string          // why some were not read
 }
 
 func newWarden(f *Fleet) *warden {
-	return &warden{f: f, wake: make(chan struct{}, 1), waiting: map[string]string{}, listed: -1}
+	return &warden{f: f, wake: make(chan struct{}, 1), waiting: map[string]string{}, listed: -1, noted: map[string]bool{}}
 }
 
 func (w *warden) run(ctx context.Context, db *store.Store) {
@@ -54,6 +56,7 @@ func (w *warden) run(ctx context.Context, db *store.Store) {
 	for {
 		w.list(ctx, db, time.Now())
 		w.repair(ctx, db, time.Now())
+		w.record(ctx, db, time.Now())
 		w.lead(ctx, db)
 		select {
 		case <-ctx.Done():

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 	"time"
 
 	"troupe/fleetd/enrol"
@@ -78,13 +77,24 @@ func scanCertificate(scan func(...any) error) (c enrol.Certificate, err error) {
 	return c, err
 }
 
-// Certificates lists what a robot was ever given, the newest first.
+// Certificates lists what a robot was ever given, the newest first; for the empty
+// name, what belongs to no robot: desks' certificates, and those of which only the
+// serial number is known.
 func (r reads) Certificates(ctx context.Context, robot string) ([]enrol.Certificate, error) {
 	all, err := list(ctx, r, scanCertificate, certificateColumns+" WHERE robot = $1 ORDER BY issued_at DESC, serial", robot)
 	if err != nil {
 		return nil, fmt.Errorf("list certificates of %s: %w", robot, err)
 	}
 	return all, nil
+}
+
+// Certificate finds one by its serial number, or answers ErrNotFound.
+func (r reads) Certificate(ctx context.Context, serial string) (enrol.Certificate, error) {
+	c, err := one(ctx, r, scanCertificate, certificateColumns+" WHERE serial = $1", serial)
+	if err != nil {
+		return c, fmt.Errorf("certificate %s: %w", serial, err)
+	}
+	return c, nil
 }
 
 // Revoked lists the revoked certificates that had not ended by then.
@@ -156,6 +166,19 @@ func (r reads) Revocation(ctx context.Context) (rev int64, payload []byte, err e
 	return rev, payload, nil
 }
 
+// RevokeSerial revokes one certificate, also one that nobody here has a record of.
+// What was revoked before keeps its date.
+func (t *Tx) RevokeSerial(ctx context.Context, serial, by, why string, now time.Time) error {
+	if _, err := t.exec(ctx, `INSERT INTO certificates (serial, robot, how, pem, issued_at, not_before, not_after, revoked_at, revoked_by, revoked_why)
+		VALUES ($1, '', $2, '', $3, $3, $4, $3, $5, $6)
+		ON CONFLICT (serial) DO UPDATE SET revoked_at = excluded.revoked_at, revoked_by = excluded.revoked_by, revoked_why = excluded.revoked_why
+		WHERE certificates.revoked_at = 0`,
+		serial, string(enrol.ByList), micros(now), micros(now.Add(enrol.LongestLife)), by, why); err != nil {
+		return fmt.Errorf("revoke the certificate %s: %w", serial, err)
+	}
+	return nil
+}
+
 // TakeRevoked takes in a list that brokers know and the database does not: whom it
 // names is barred, certificates on it are revoked, also those that nobody here has a
 // record of. The next list that is told has a higher revision.
@@ -168,15 +191,11 @@ func (t *Tx) TakeRevoked(ctx context.Context, l schema.Revoked, now time.Time) e
 		}
 	}
 	for _, serial := range l.Serials {
-		if _, ok := new(big.Int).SetString(serial, 16); !ok {
+		if !enrol.ValidSerial(serial) {
 			continue // no certificate is called so
 		}
-		if _, err := t.exec(ctx, `INSERT INTO certificates (serial, robot, how, pem, issued_at, not_before, not_after, revoked_at, revoked_by, revoked_why)
-			VALUES ($1, '', $2, '', $3, $3, $4, $3, $5, $6)
-			ON CONFLICT (serial) DO UPDATE SET revoked_at = excluded.revoked_at, revoked_by = excluded.revoked_by, revoked_why = excluded.revoked_why
-			WHERE certificates.revoked_at = 0`,
-			serial, string(enrol.ByList), micros(now), micros(now.Add(enrol.LongestLife)), by, why); err != nil {
-			return fmt.Errorf("revoke the certificate %s: %w", serial, err)
+		if err := t.RevokeSerial(ctx, serial, by, why, now); err != nil {
+			return err
 		}
 	}
 	if _, err := t.exec(ctx, `INSERT INTO revocation (only_row, rev, payload, changed_at) VALUES (1, $1, $2, $3)

@@ -6,6 +6,7 @@
 //	intermediate.pem, intermediate.key.pem  what signs from day to day
 //	ca.pem                                  both certificates, for servers that judge clients
 //	crl.pem                                 the list of the revoked, for the same servers
+//	issued/SERIAL.pem                       certificates of desks, so that a desk knows what it can revoke
 package vault
 
 import (
@@ -15,6 +16,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -30,6 +32,7 @@ const (
 	IntermediateKeyFile = "intermediate.key.pem"
 	IssuersFile         = "ca.pem"
 	ListFile            = "crl.pem"
+	IssuedFolder        = "issued"
 )
 
 const (
@@ -139,6 +142,46 @@ func (v *Vault) RootKeyIsHere() bool {
 // SaveList replaces the list of the revoked.
 func (v *Vault) SaveList(list []byte) error {
 	return write(filepath.Join(v.dir, ListFile), list, public)
+}
+
+// Note keeps the certificate of a desk on record, in the folder.
+func (v *Vault) Note(c *x509.Certificate) error {
+	dir := filepath.Join(v.dir, IssuedFolder)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return write(filepath.Join(dir, ca.Serial(c)+".pem"), ca.EncodeCertificates(c), public)
+}
+
+// Noted are the certificates on record whose serial numbers known does not have. A
+// file that is none, or not of this fleet, is an error, and the others are there.
+func (v *Vault) Noted(known map[string]bool, now time.Time) (fresh []*x509.Certificate, err error) {
+	dir := filepath.Join(v.dir, IssuedFolder)
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	var errs []error
+	for _, f := range files {
+		serial, ok := strings.CutSuffix(f.Name(), ".pem")
+		if !ok || known[serial] {
+			continue
+		}
+		c, err := readCertificate(filepath.Join(dir, f.Name()))
+		if err == nil {
+			_, err = v.Verify(c, now)
+		}
+		switch {
+		case errors.Is(err, ca.ErrEnded):
+		case err != nil:
+			errs = append(errs, fmt.Errorf("%s: %w", filepath.Join(dir, f.Name()), err))
+		default:
+			fresh = append(fresh, c)
+		}
+	}
+	return fresh, errors.Join(errs...)
 }
 
 // SavePair writes a certificate, with those that stand behind it, and its key. An
