@@ -22,7 +22,7 @@ const (
 	keepAside = time.Minute
 	// eventsAtOnce bounds one transaction.
 	eventsAtOnce = 1000
-	// tidyEvery is how often what is too old is removed.
+	// tidyEvery is how often, at least, what is too old is removed.
 	tidyEvery = time.Hour
 	// keepSent is how long sent rows of the outbox stay, for people who look.
 	keepSent = 24 * time.Hour
@@ -50,7 +50,7 @@ func (k *keeper) event(e store.Event) {
 }
 
 func (k *keeper) run(ctx context.Context, db *store.Store) {
-	save, tidy := time.NewTicker(saveEvery), time.NewTicker(tidyEvery)
+	save, tidy := time.NewTicker(saveEvery), time.NewTicker(min(tidyEvery, k.f.cfg.KeepUnused/4))
 	defer save.Stop()
 	defer tidy.Stop()
 	for {
