@@ -123,6 +123,22 @@ func (a *CA) Broker(c *server.Config) {
 	c.Files = server.Files{Users: c.Files.Users, Cert: a.Path("server.pem"), Key: a.Path("server.key.pem"), ClientCA: a.Path("ca.pem"), CRL: a.Path("crl.pem")}
 }
 
+// Frozen is Broker with the certificate that is served now: one that is served later
+// does not reach this broker, however often it looks.
+func (a *CA) Frozen(c *server.Config) {
+	a.t.Helper()
+	a.Broker(c)
+	for _, file := range []*string{&c.Files.Cert, &c.Files.Key} {
+		text, err := os.ReadFile(*file)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		name := "frozen-" + filepath.Base(*file)
+		a.Write(name, text)
+		*file = a.Path(name)
+	}
+}
+
 // OverTLS dials MQTT over TLS.
 func OverTLS(addr string, config *tls.Config) Dialer {
 	return func(ctx context.Context) (net.Conn, error) {

@@ -39,7 +39,7 @@ func TestARobotWhoseClockBeginsAnewConnectsAndBelievesNoOldCertificate(t *testin
 		}
 	}
 	ca.Serve(-30 * time.Minute)
-	stolen := brokertest.Start(t, ca.Broker) // shows a certificate that has ended
+	stolen := brokertest.Start(t, ca.Frozen) // shows a certificate that has ended
 	ca.Serve(24 * time.Hour)
 	right := brokertest.Start(t, ca.Broker)
 
