@@ -99,3 +99,29 @@ func TestTheLeadingDeskIsKilledAndTheOtherGoesOn(t *testing.T) {
 		w.state("r1", "paused by each command once", func(s schema.State) bool { return s.Auto.PauseCount == 1 })
 	})
 }
+
+// A desk that hangs keeps all its connections, and the database would go on to take
+// it for the leader.
+func TestALeadingDeskThatHangsMakesRoom(t *testing.T) {
+	in(t, []kind{postgres}, func(w *world) {
+		a := w.deskCalled("fleetd-a")
+		w.leadsNow(a, "fleetd-a")
+		b := w.deskCalled("fleetd-b")
+		w.robotsIn(schema.ModeMnl, "robot.yaml", "r1")
+		w.known("r1")
+		w.publishes("tale", "tell", "nod")
+		a.signal(syscall.SIGSTOP)
+		w.do("story", "assign", "tale", "r1")
+		w.leadsNow(b, "fleetd-b")
+		w.converged("tale", 1, "r1")
+		mark := w.eye.mark()
+		a.signal(syscall.SIGCONT)
+		a.log.await(w.t, "fleetd-a", "that it follows", func(line string) bool { return strings.Contains(line, `why="fleetd-b leads"`) })
+		w.stops("r1")
+		for _, m := range w.eye.since(mark, schema.DefaultNamespace.Topic(schema.TopicFleetPresence)) {
+			if p, _ := schema.Decode[schema.Presence]([]byte(m.Payload)); p.State == schema.PresenceOnline {
+				w.t.Errorf("the desk that hung writes: %s", m)
+			}
+		}
+	})
+}

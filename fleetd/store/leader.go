@@ -14,6 +14,14 @@ import (
 // each database has its own.
 const leaderLock = 0x74726f757065 // "troupe"
 
+const (
+	// hangs is after how much silence the server takes a leader for one that hangs,
+	// and ends its session.
+	hangs = "10s"
+
+	undefinedParameter = "42704"
+)
+
 // Leader is the desk that leads, or that led last.
 type Leader struct {
 	Term       int64 // 0 = nobody ever led
@@ -38,14 +46,8 @@ func (s *Store) Lead(ctx context.Context, name string, now time.Time) (*Lead, Le
 	if s.pools.connect == nil {
 		return s.leadAlone(ctx, name, now)
 	}
-	l, err := s.candidate(ctx)
+	l, ours, err := s.candidate(ctx)
 	if err != nil {
-		return nil, Leader{}, fmt.Errorf("connect for the lead: %w", err)
-	}
-	conn := l.conn
-	var ours bool
-	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, int64(leaderLock)).Scan(&ours); err != nil {
-		l.Drop()
 		return nil, Leader{}, fmt.Errorf("ask for the lead: %w", err)
 	}
 	news, err := s.News(ctx)
@@ -58,7 +60,7 @@ func (s *Store) Lead(ctx context.Context, name string, now time.Time) (*Lead, Le
 		return nil, news.Leader, nil
 	}
 	// Over the lock's own connection: without the lock it does not happen.
-	err = conn.QueryRow(ctx, beginTerm, name, micros(now)).Scan(&l.Term)
+	err = l.conn.QueryRow(ctx, beginTerm, name, micros(now)).Scan(&l.Term)
 	if err != nil {
 		l.Drop()
 		return nil, Leader{}, fmt.Errorf("write down who leads: %w", err)
@@ -66,16 +68,36 @@ func (s *Store) Lead(ctx context.Context, name string, now time.Time) (*Lead, Le
 	return l, news.Leader, nil
 }
 
-// candidate is who asks for the lock, with its own connection.
-func (s *Store) candidate(ctx context.Context) (*Lead, error) {
-	if l := s.asking.Swap(nil); l != nil && !l.conn.IsClosed() {
-		return l, nil
+// candidate asks for the lock over a connection of its own, and over the same one
+// each time, and reports whether it was given.
+func (s *Store) candidate(ctx context.Context) (l *Lead, ours bool, err error) {
+	if l = s.asking.Swap(nil); l != nil {
+		if ours, err = l.ask(ctx); err == nil {
+			return l, ours, nil
+		}
+		l.Drop() // the server may have ended it while nobody asked
 	}
 	conn, err := s.pools.connect(ctx)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return &Lead{store: s, conn: conn}, nil
+	l = &Lead{store: s, conn: conn}
+	// A program that hangs keeps its connection, and would keep the lock. Servers
+	// before version 14 cannot see to that.
+	if _, err := conn.Exec(ctx, "SET idle_session_timeout = '"+hangs+"'"); err != nil && pgCode(err) != undefinedParameter {
+		l.Drop()
+		return nil, false, err
+	}
+	if ours, err = l.ask(ctx); err != nil {
+		l.Drop()
+		return nil, false, err
+	}
+	return l, ours, nil
+}
+
+func (l *Lead) ask(ctx context.Context) (ours bool, err error) {
+	err = l.conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, int64(leaderLock)).Scan(&ours)
+	return ours, err
 }
 
 const beginTerm = `INSERT INTO leader (only_row, term, name, since, resigned_at) VALUES (1, 1, $1, $2, 0)

@@ -154,3 +154,28 @@ func TestTheEndOfTheLeadIsHeardAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A leader that hangs goes on answering the server's system with its own, and keeps
+// its connection. It does not keep the lead.
+func TestALeaderThatHangsLosesTheLead(t *testing.T) {
+	s := storetest.Open(t, pgtest.Start(t))
+	hanging, _, err := s.Lead(t.Context(), "fleetd-a", storetest.Start)
+	if err != nil || hanging == nil {
+		t.Fatalf("%v, %v", hanging, err)
+	}
+	again := time.NewTicker(200 * time.Millisecond)
+	defer again.Stop()
+	var next *store.Lead
+	for ; next == nil; <-again.C {
+		if next, _, err = s.Lead(t.Context(), "fleetd-b", storetest.Start); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := hanging.Hold(t.Context(), time.Millisecond, time.Minute); !errors.Is(err, store.ErrLeadLost) {
+		t.Errorf("the one that hung holds on: %v", err)
+	}
+	hanging.Drop()
+	if err := next.Resign(t.Context(), storetest.Start); err != nil {
+		t.Fatal(err)
+	}
+}
