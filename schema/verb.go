@@ -139,7 +139,7 @@ var Verbs = []Verb{
 	{"manual", "face", []Arg{{"face", ArgString, true, "a name that caps lists"}}, ClassManual, operators, 5 * time.Second, JournalBefore, "show a face"},
 	{"manual", "led", []Arg{{"colour", ArgString, false, "#rrggbb"}, {"pattern", ArgString, false, "solid, blink, breathe or rainbow"}, {"period_ms", ArgInteger, false, "100 to 10000"}, {"led", ArgString, false, "which; all if left out"}}, ClassManual, operators, 5 * time.Second, JournalBefore, "light the leds"},
 	{"manual", "act", []Arg{{"act", ArgString, true, "an act that the robot has: one of its story"}}, ClassManual, operators, 5 * time.Second, JournalBefore, "perform a whole act; in mnl"},
-	{"act", "perform", []Arg{{"act", ArgString, true, "an act that the robot has: one of its story"}}, ClassManual, responders, 30 * time.Second, JournalBefore, "perform a whole act; in mnl"},
+	{"act", "perform", []Arg{{"act", ArgString, true, "an act that the robot has: one of its story"}}, ClassAuto, responders, 30 * time.Second, JournalBefore, "perform a whole act: in mnl by hand, in ato as an interrupt of the story"},
 	{"sys", "ping", []Arg{{"echo", ArgAny, false, "comes back in detail"}}, ClassSys, operators, 5 * time.Second, JournalNever, "answer"},
 	{"sys", "query", []Arg{{"id", ArgString, true, "a command's id"}}, ClassSys, operators, 5 * time.Second, JournalNever, "send the newest answer to that command again"},
 	{"sys", "cancel", []Arg{{"id", ArgString, true, "id of a command of one's own that has not ended"}}, ClassSys, operators, 5 * time.Second, JournalNever, "call off a command; its own answer is then CANCELLED"},

@@ -20,7 +20,7 @@ func (t *turn) callOff(o request.Perform) {
 	case t.mode.Req == string(target):
 		t.toMode = append(t.toMode, modeInput{Input: mode.Input{Kind: mode.Cancel, Req: string(target)}, by: o.Key, when: o.If})
 		return // the supervisor answers both
-	case t.callOffByHand(target): // its own answer follows as the lane ends it
+	case t.callOffByHand(target), t.callOffAct(target): // its own answer follows as the lane ends it
 	case t.replay.key == target:
 		t.endReplay(reply{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: t.replayed()})
 	default:

@@ -80,7 +80,13 @@ func (t *turn) dispatch(o request.Perform) {
 		t.askControl(o)
 	case "manual/stop":
 		t.stopByHand(o)
-	case "manual/goto", "manual/head", "manual/say", "manual/sound", "manual/volume", "manual/face", "manual/led", "manual/act", "act/perform":
+	case "manual/goto", "manual/head", "manual/say", "manual/sound", "manual/volume", "manual/face", "manual/led", "manual/act":
+		t.askByHand(o)
+	case "act/perform":
+		if t.mode.Active == schema.ModeAto {
+			t.askAct(o)
+			return
+		}
 		t.askByHand(o)
 	case "sys/cancel":
 		t.callOff(o)

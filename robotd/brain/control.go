@@ -51,7 +51,7 @@ func (t *turn) rankOf(o request.Perform) control.Rank {
 func needs(v schema.Verb) control.Need {
 	switch {
 	case v.ID() == "act/perform":
-		return control.NotOthers // responders ask for it, who never have control
+		return control.NotOthers // responders ask for it, who can never have control
 	case v.Class == schema.ClassManual:
 		return control.Hand
 	case v.ID() == "safety/enable":

@@ -86,14 +86,14 @@ func (t *turn) freeze(f auto.Freeze) {
 
 // beginHandlerAct performs what of a handler's act this robot can perform now.
 // While it may not move, or all of ato is frozen, that is what does not move.
-func (t *turn) beginHandlerAct(h *Handler, entry string) {
+func (t *turn) beginHandlerAct(handler string, does score.Act, languages []string, entry string) {
 	slot := &t.handling[len(t.handling)-1]
 	slot.still = t.safety.At != schema.SafetyEnabled || t.frozen == auto.FreezeAll
-	a := t.fitting(h.Act, slot.still)
-	e := act.Entry{ID: entry, Act: &a, Languages: t.cfg.Languages, Clear: true}
-	t.lanes.Resume(act.Lane(h.ID), t.now.Mono)
+	a := t.fitting(does, slot.still)
+	e := act.Entry{ID: entry, Act: &a, Languages: languages, Clear: true}
+	t.lanes.Resume(act.Lane(handler), t.now.Mono)
 	var refused *act.Refusal
-	if t.outs, refused = t.lanes.Push(act.Lane(h.ID), e, t.outs); refused != nil {
+	if t.outs, refused = t.lanes.Push(act.Lane(handler), e, t.outs); refused != nil {
 		t.handlerActEnded(entry, refused.Reason)
 	}
 }

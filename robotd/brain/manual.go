@@ -204,19 +204,8 @@ func (t *turn) refuseAction(o request.Perform, p schema.Problem) {
 
 // performByHand performs a whole act that the robot has: one of its story's.
 func (t *turn) performByHand(o request.Perform) {
-	acts := t.actsHere()
-	a, ok := acts[o.Args.Act]
+	a, ok := t.actOf(o)
 	if !ok {
-		names := make([]string, 0, len(acts))
-		for id := range acts {
-			names = append(names, id)
-		}
-		slices.Sort(names)
-		t.refuse(o, schema.ReasonUnknownID, "/args/act", "this robot has no act "+o.Args.Act+"; it has "+cmp.Or(strings.Join(names, ", "), "none"))
-		return
-	}
-	if found := schema.Errors(score.Fit(a, t.capabilities())); len(found) > 0 {
-		t.refuse(o, schema.ReasonOutOfRange, "", found[0].Detail)
 		return
 	}
 	if a.Moves() {
@@ -231,19 +220,7 @@ func (t *turn) performByHand(o request.Perform) {
 		}
 	}
 	t.cancelByHand(schema.ReasonSuperseded, func(byHandNow) bool { return true })
-	languages := t.cfg.Languages
-	if t.accepted != nil {
-		languages = t.accepted.languages
-	}
-	t.beginByHand(o, byHandNow{lane: byHandActs, moves: a.Moves()}, act.Entry{Act: &a, Languages: languages})
-}
-
-// actsHere are the acts that the robot has.
-func (t *turn) actsHere() map[string]score.Act {
-	if t.accepted == nil {
-		return nil
-	}
-	return t.accepted.Content.Acts
+	t.beginByHand(o, byHandNow{lane: byHandActs, moves: a.Moves()}, act.Entry{Act: &a, Languages: t.accepted.languages})
 }
 
 // driven reports whether frames move the robot.

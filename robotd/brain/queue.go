@@ -20,18 +20,20 @@ type Handler struct {
 	// UntilCharged: it ends when the battery is full enough, and is only for a
 	// battery that is low and not charging.
 	UntilCharged bool
+	// Asked: its act is the one that somebody asks for with it.
+	Asked bool
 }
 
 // interrupts gives the queue one input: the oldest that waits, or the passing of
 // time.
 func (t *turn) interrupts() {
-	in, by := interrupt.Input{What: interrupt.Tick}, request.Key("")
+	in, by, wanted := interrupt.Input{What: interrupt.Tick}, request.Key(""), (*asked)(nil)
 	switch {
 	case len(t.toQueue) > 0:
 		next := t.toQueue[0]
 		t.toQueue = t.toQueue[:copy(t.toQueue, t.toQueue[1:])]
 		if t.met(next.by, next.when) {
-			in, by = next.Input, next.by
+			in, by, wanted = next.Input, next.by, next.asked
 		}
 	case t.queueIdle():
 		return
@@ -40,21 +42,25 @@ func (t *turn) interrupts() {
 		Ato:    t.mode.System == schema.SystemRunning && t.auto.Status != schema.AutoHalt,
 		Frozen: t.auto.Freeze() == auto.FreezeAll,
 	}
-	f.Condition, f.Why = t.condition(in.Handler)
+	f.Condition, f.Why = t.condition(in.Handler, wanted)
 	d := interrupt.Step(&t.queue, t.now.Mono, &t.cfg.Interrupts, f, in)
 	if e := d.Start; e.ID != "" {
 		t.dirty(soon)
 		t.note("interrupt", string(interrupt.Requested), string(interrupt.Running), "asked by "+e.Interrupter, e.ID)
 		t.tell("interrupt_started", e.Interrupter, e.Handler, string(by), described{ID: e.ID})
 		t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{What: auto.Acquire, Kind: auto.ByInterrupt, Key: e.ID, Why: e.Handler}})
-		t.beginHandler(e)
+		t.beginHandler(e, wanted)
 	}
 	for _, e := range d.Ended {
 		t.dirty(soon)
 		t.note("interrupt", string(interrupt.Running), string(e.Outcome), string(e.Reason), e.ID)
 		t.tell("interrupt_finished", e.Interrupter, string(e.Reason), "", ended{ID: e.ID, Handler: e.Handler, Outcome: string(e.Outcome), MS: e.Lasted.Milliseconds()})
 		t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{What: auto.Release, Kind: auto.ByInterrupt, Key: e.ID}})
+		t.answerAsked(e)
 		t.endHandler(e.Handler)
+	}
+	if wanted != nil && d.Start.ID != "" {
+		d.Answer.Status = "" // its answer is that of its act
 	}
 	if d.Answer.Status != "" {
 		t.keepInterrupter(in, d.Answer)
@@ -76,9 +82,12 @@ type ended struct {
 func (t *turn) queueIdle() bool { return len(t.queue.Running()) == 0 }
 
 // condition answers a handler's own condition.
-func (t *turn) condition(handler string) (ok bool, why string) {
+func (t *turn) condition(handler string, wanted *asked) (ok bool, why string) {
 	h, known := t.cfg.handler(handler)
-	if !known || !h.UntilCharged {
+	switch {
+	case known && h.Asked:
+		return t.performable(wanted)
+	case !known || !h.UntilCharged:
 		return true, ""
 	}
 	switch b := t.body.battery; {
@@ -93,14 +102,18 @@ func (t *turn) condition(handler string) (ok bool, why string) {
 }
 
 // beginHandler performs a handler's act in the handler's own lane.
-func (t *turn) beginHandler(e interrupt.Entry) {
+func (t *turn) beginHandler(e interrupt.Entry, wanted *asked) {
 	h, _ := t.cfg.handler(e.Handler)
-	slot := handling{id: e.ID, handler: h.ID}
+	slot, does, languages := handling{id: e.ID, handler: h.ID}, h.Act, t.cfg.Languages
+	if wanted != nil {
+		slot.key, does, languages = wanted.key, wanted.act, wanted.languages
+		t.reply(wanted.key, reply{Status: schema.StatusAccepted, Moves: does.Moves()})
+	}
 	if h.Patience > 0 {
 		slot.until = t.now.Mono + h.Patience
 	}
 	t.handling = append(t.handling, slot)
-	t.beginHandlerAct(h, e.ID)
+	t.beginHandlerAct(h.ID, does, languages, e.ID)
 }
 
 // handlers ends the handlers that are through: their act is over and what they
@@ -163,6 +176,7 @@ type handling struct {
 	ending  bool // the queue is being told
 	still   bool // its act does not move
 	until   time.Duration
+	key     request.Key // of who asked for its act, and is answered when it ends
 }
 
 // DefaultHandlers serve people and look after the battery.
@@ -170,6 +184,7 @@ func DefaultHandlers() []Handler {
 	zero, look := 0.0, 0.15
 	ms := func(n int64) *int64 { return &n }
 	return []Handler{
+		{ID: interrupt.RequestHandler, Asked: true},
 		{ID: "service", Patience: time.Minute, Act: score.Act{
 			ID: "service", Method: score.MethodMultiple,
 			Actions: []score.Action{

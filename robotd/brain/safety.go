@@ -24,6 +24,8 @@ func (t *turn) guard() {
 		t.tell("safety_changed", "safety", d.Cause.String(), d.Cause.Req, changed{From: string(d.From), To: string(d.To), Reason: d.Cause.Reason})
 		if halting(d.To) {
 			t.cancelHandlers(schema.ReasonSafetyLatched)
+		} else if d.To == schema.SafetySoftStop || d.To == schema.SafetyStop {
+			t.cancelAsked()
 		}
 	}
 	if d.Answer.Asked {

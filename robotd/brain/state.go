@@ -200,7 +200,8 @@ type (
 	}
 	queueInput struct {
 		interrupt.Input
-		by   request.Key
-		when schema.Precondition
+		by    request.Key
+		when  schema.Precondition
+		asked *asked // the act that somebody asks for; nil = the handler's own
 	}
 )

@@ -29,6 +29,9 @@ const (
 // PowerInterrupter may ask while ato is frozen, for a handler that does not move.
 const PowerInterrupter = "power"
 
+// RequestHandler performs the act that somebody asks for.
+const RequestHandler = "request"
+
 // Handler is what an interrupt runs.
 type Handler struct {
 	ID       string
@@ -49,6 +52,7 @@ type Registry struct {
 func Defaults() Registry {
 	return Registry{
 		Handlers: []Handler{
+			{ID: RequestHandler, Priority: 5, Moves: true}, // as long as its act
 			{ID: "service", Priority: 10, Deadline: 10 * time.Minute, Moves: true},
 			{ID: "power", Priority: 20, Deadline: 10 * time.Minute, Preempt: true},
 		},
