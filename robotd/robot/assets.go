@@ -122,8 +122,14 @@ func (a *assets) add(s delivery.Save) error {
 		if _, err := os.Stat(a.path(f.SHA256)); err == nil {
 			continue
 		}
-		// A second name: should the save not be kept, the first is still there.
-		if err := os.Link(a.incoming.path(f.SHA256), a.path(f.SHA256)); err != nil {
+		// A second name: should the save not be kept, the first is still there. Not
+		// every file system has them.
+		from := a.incoming.path(f.SHA256)
+		err := os.Link(from, a.path(f.SHA256))
+		if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
+			err = os.Rename(from, a.path(f.SHA256))
+		}
+		if err != nil {
 			return fmt.Errorf("put an asset in its place: %w", err)
 		}
 		if err := syncFolder(a.dir); err != nil {
