@@ -33,6 +33,7 @@ var dangers = []danger{
 	{what: "a retained event is replayed to who comes later", test: TestWhatIsNoDocumentIsPassedOnButNotKept},
 	{what: "wildcard subscriptions hear what is others'", test: TestACommandReachesTheRobotAndItsAnswerTheAsker},
 	{what: "subscriptions to $SYS, $share and what is others'", test: TestSubscriptionsAreGrantedWhereSomethingMayBeRead},
+	{what: "a client has all documents searched again and again", test: TestWhoSubscribesAgainAndAgainIsHeldBackAndNobodyElse},
 	{what: "a client subscribes without end", test: TestNobodySubscribesWithoutEnd},
 	{what: "a robot's blob connection publishes", test: TestARobotsBlobConnectionOnlyReadsBlobsAndBlocksNobody},
 

@@ -29,6 +29,7 @@ type guard struct {
 	rates    rates
 	paces    *paces           // of commands
 	connects limiters[string] // of robots, by client id
+	searches limiters[string] // for what is kept, by name: each filter that is granted is one
 	clashes  *rate.Limiter    // of notices that somebody else wanted a name
 	log      *slog.Logger
 	counters *counters
@@ -126,6 +127,10 @@ func (g *guard) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 			why = fmt.Sprintf("role %s reads nothing there", c.Role)
 		case !again && len(has) >= most:
 			why = fmt.Sprintf("more than %d subscriptions", most)
+		case !g.searches.allow(c.Name):
+			g.remark(c, subscribeRefused, schema.ReasonOverloaded, f.Filter, fmt.Sprintf("subscribe: more than %d filters a second", g.rates.search))
+			f.Filter = ""
+			continue
 		}
 		if why != "" {
 			g.refuse(cl, c, subscribeRefused, schema.ReasonForbidden, f.Filter, "subscribe: "+why)

@@ -21,6 +21,7 @@ type rates struct {
 	notice, noticeBurst   int // notices per second; what is left out is counted in the next
 	subscriptions         int // of one client
 	robotSubscriptions    int // of a robot
+	search, searchBurst   int // filters per second that are granted to one name: for each, all documents are searched, and whoever writes one waits
 }
 
 // paces bound how often commands are sent. A sender has one pace whatever he

@@ -237,6 +237,37 @@ func TestARobotMaySayAllItsDocumentsAtOnce(t *testing.T) {
 	})
 }
 
+// For each filter all that is kept is searched, and whoever has a document to keep
+// waits for that. Another name at the same time is not held back.
+func TestWhoSubscribesAgainAndAgainIsHeldBackAndNobodyElse(t *testing.T) {
+	paced(t, func(t *testing.T, b *brokertest.Broker) {
+		granted := func(c *brokertest.Client, n int) (yes int) {
+			for range n {
+				if c.TrySubscribe(1, "troupe/v1/#")[0] <= 2 {
+					yes++
+				}
+			}
+			return yes
+		}
+		obs := b.Client(t, "obs")
+		if got := granted(obs, 700); got != 700 {
+			t.Errorf("%d of 700 granted", got)
+		}
+		obs = b.Client(t, "obs", brokertest.WithID("obs.again"))
+		if got := granted(obs, 700); got != 324 {
+			t.Errorf("%d of 700 more granted, want 324: 1024 together", got)
+		}
+		if got := granted(b.Client(t, "op1"), 100); got != 100 {
+			t.Errorf("%d of 100 of somebody else granted", got)
+		}
+		time.Sleep(10 * time.Second)
+		if got := granted(obs, 100); got != 50 {
+			t.Errorf("%d of 100 granted after ten seconds, want 50", got)
+		}
+		obs.Ping() // nobody is cut for it
+	})
+}
+
 // Whoever presses a button that is not his goes on doing so, and is told each
 // time that he may not; his next press may be one that is.
 func TestNobodyIsCutForAStopThatIsRefused(t *testing.T) {

@@ -227,7 +227,7 @@ func newGuard(cfg Config, k *keeper, srv *mqtt.Server, n *counters) *guard {
 			command: cfg.CommandRate, frame: cfg.FrameRate,
 			refused: 20, refusedBurst: 200,
 			notice: 5, noticeBurst: 20,
-			subscriptions: 256, robotSubscriptions: 32,
+			subscriptions: 256, robotSubscriptions: 32, search: 5, searchBurst: 1024,
 		},
 		hashing: newPasswords(),
 	}
@@ -235,6 +235,7 @@ func newGuard(cfg Config, k *keeper, srv *mqtt.Server, n *counters) *guard {
 	g.revoked.now.Store(&access.Revoked{})
 	g.paces = newPaces(g.rates)
 	g.clashes = rate.NewLimiter(rate.Limit(g.rates.notice), g.rates.noticeBurst)
+	g.searches = limiters[string]{each: rate.Limit(g.rates.search), burst: g.rates.searchBurst}
 	g.connects = limiters[string]{each: rate.Every(flapPause), burst: cfg.RobotConnects}
 	g.maxInflight = cfg.MaxInflight
 	g.kept.most = cfg.MaxKept
