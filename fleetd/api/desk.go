@@ -74,6 +74,7 @@ type Issuer struct {
 	URL         string            // where robots ask
 	Fingerprint [sha256.Size]byte // of the certificate that they find there
 	Brokers     []string          // where they are to connect
+	TrustKeys   []string          // by which the desk's wishes and releases are signed
 }
 
 // Ticket is a batch on its way.

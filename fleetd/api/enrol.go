@@ -122,7 +122,7 @@ func (s *server) enrol(ctx context.Context, remote string, in schema.EnrolReques
 			return err
 		}
 		if grant == enrol.Again {
-			out, err = answeredAgain(ctx, tx, issuer, row, now)
+			out, err = s.answeredAgain(ctx, tx, issuer, row, now)
 			return err
 		}
 		out, err = s.grant(ctx, tx, issuer, request, row, ask, now)
@@ -137,14 +137,14 @@ func (s *server) enrol(ctx context.Context, remote string, in schema.EnrolReques
 }
 
 // answeredAgain is the answer that was given before.
-func answeredAgain(ctx context.Context, tx *store.Tx, issuer Issuer, row enrol.Token, now time.Time) (schema.Enrolled, error) {
+func (s *server) answeredAgain(ctx context.Context, tx *store.Tx, issuer Issuer, row enrol.Token, now time.Time) (schema.Enrolled, error) {
 	held, err := tx.Certificates(ctx, row.Robot)
 	if err != nil {
 		return schema.Enrolled{}, err
 	}
 	for _, c := range held {
 		if c.Serial == row.Certificate {
-			return enrolled(issuer, c, now), nil
+			return s.enrolled(issuer, c, now), nil
 		}
 	}
 	return schema.Enrolled{}, store.ErrNotFound
@@ -171,7 +171,7 @@ func (s *server) grant(ctx context.Context, tx *store.Tx, issuer Issuer, r ca.Re
 			return schema.Enrolled{}, err
 		}
 	}
-	return enrolled(issuer, c, now), tx.Note(ctx, now, library.Note{Who: row.CreatedBy, What: "enrol", Target: "robot " + r.Name, Detail: "certificate " + c.Serial})
+	return s.enrolled(issuer, c, now), tx.Note(ctx, now, library.Note{Who: row.CreatedBy, What: "enrol", Target: "robot " + r.Name, Detail: "certificate " + c.Serial})
 }
 
 func issue(ctx context.Context, tx *store.Tx, issuer Issuer, r ca.Request, how enrol.How, now time.Time) (enrol.Certificate, error) {
@@ -186,10 +186,11 @@ func issue(ctx context.Context, tx *store.Tx, issuer Issuer, r ca.Request, how e
 	return c, tx.AddCertificate(ctx, c)
 }
 
-func enrolled(issuer Issuer, c enrol.Certificate, now time.Time) schema.Enrolled {
+func (s *server) enrolled(issuer Issuer, c enrol.Certificate, now time.Time) schema.Enrolled {
 	return schema.Enrolled{
 		TS: schema.TimeOf(now), Robot: c.Robot, Certificate: c.PEM, CA: string(ca.EncodeCertificates(issuer.Root())),
 		Brokers: listed(issuer.Brokers), Expires: schema.TimeOf(c.NotAfter),
+		Authority: s.desk.Status().Authority, TrustKeys: issuer.TrustKeys,
 	}
 }
 
@@ -226,7 +227,7 @@ func (s *server) renew(ctx context.Context, connection *tls.ConnectionState, in 
 		if err != nil {
 			return err
 		}
-		out = enrolled(issuer, c, now)
+		out = s.enrolled(issuer, c, now)
 		return tx.Note(ctx, now, library.Note{What: "renew", Target: "robot " + holder.Name, Detail: "certificate " + c.Serial + " after " + holder.Serial})
 	})
 	if err != nil {

@@ -175,6 +175,9 @@ func TestAMachineBecomesARobotOnce(t *testing.T) {
 		if c.Subject.CommonName != "r7" || len(c.URIs) != 1 || first.Robot != "r7" || first.Brokers[0] != "mqtts://broker.example:8883" {
 			w.Errorf("%+v %v", first, c.URIs)
 		}
+		if first.Authority == "" || first.Authority != w.Status().Authority {
+			w.Errorf("it is to obey %q", first.Authority)
+		}
 		roots := x509.NewCertPool()
 		roots.AppendCertsFromPEM([]byte(first.CA))
 		between := x509.NewCertPool()

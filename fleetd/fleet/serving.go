@@ -19,6 +19,7 @@ import (
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/vault"
+	"troupe/schema/sign"
 )
 
 // served is the certificate that the desk shows, from its files. It is read again
@@ -170,7 +171,19 @@ func (f *Fleet) Issuer() (api.Issuer, error) {
 	}
 	return api.Issuer{
 		Authority: f.vault.Authority, URL: f.EnrolURL(), Fingerprint: sha256.Sum256(pair.Certificate[0]), Brokers: f.cfg.RobotBrokers,
+		TrustKeys: f.trustKeys(),
 	}, nil
+}
+
+// trustKeys are the public halves of what the desk signs with, as robots keep them.
+func (f *Fleet) trustKeys() (keys []string) {
+	if f.cfg.SignKey != nil {
+		keys = append(keys, sign.PublicKey(sign.SignsWishes, f.cfg.SignKey).String())
+	}
+	if f.cfg.ReleaseKey != nil {
+		keys = append(keys, sign.PublicKey(sign.SignsReleases, f.cfg.ReleaseKey).String())
+	}
+	return keys
 }
 
 // encryption is how the desk speaks to its broker now. With the fleet's keys it

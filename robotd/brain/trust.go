@@ -22,7 +22,7 @@ const (
 // restoreTrust reads whom the robot obeyed. Counters that cannot be read are those
 // of a disk that lies; the robot starts to count anew, and says so.
 func (t *turn) restoreTrust(m Memory) {
-	t.authority, t.marks = cmp.Or(m.Settings[authoritySetting], m.Kept[sign.Story].Wish.Authority), sign.Marks{}
+	t.authority, t.marks = cmp.Or(m.Settings[authoritySetting], m.Kept[sign.Story].Wish.Authority, t.cfg.Authority), sign.Marks{}
 	if kept := m.Settings[countersSetting]; kept != "" {
 		if err := json.Unmarshal([]byte(kept), &t.marks); err != nil {
 			t.marks = sign.Marks{}

@@ -53,6 +53,7 @@ func Enrol(ctx context.Context, a Asking) (*Identity, error) {
 	if err != nil {
 		return nil, err
 	}
+	desk.Authority, desk.TrustKeys = answer.Authority, answer.TrustKeys
 	return keep(a.Data, desk, answer, a.Token.Robot, text, []byte(answer.CA))
 }
 

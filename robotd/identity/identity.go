@@ -50,6 +50,10 @@ type Desk struct {
 	Server      string   `json:"server"`      // https://host:port
 	Fingerprint []byte   `json:"fingerprint"` // SHA-256 of the certificate that it showed when it was asked first
 	Brokers     []string `json:"brokers"`     // the preferred first
+	// Whom the robot obeys and whose signatures it believes, as the desk said when
+	// it was asked first.
+	Authority string   `json:"authority,omitempty"`
+	TrustKeys []string `json:"trust_keys,omitempty"`
 }
 
 // Identity is what a robot proves itself with.

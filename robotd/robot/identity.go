@@ -37,7 +37,7 @@ func (c *Config) enrolled() error {
 	case c.ID != "" && c.ID != i.Robot:
 		return fmt.Errorf("robot id %q: the identity in %s is that of %s; leave the id out, or use another data directory", c.ID, c.Data, i.Robot)
 	}
-	c.ID = i.Robot
+	c.ID, c.pinned = i.Robot, i.Desk
 	if c.Broker == "" && len(i.Desk.Brokers) > 0 {
 		c.Broker, c.Others = i.Desk.Brokers[0], i.Desk.Brokers[1:]
 	}

@@ -28,6 +28,7 @@ import (
 	"troupe/robotd/control"
 	"troupe/robotd/driver"
 	"troupe/robotd/driver/sim"
+	"troupe/robotd/identity"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -67,6 +68,8 @@ type Config struct {
 	Driver driver.Driver
 	Sim    sim.Config
 
+	pinned identity.Desk // what the robot was enrolled with
+
 	clock *clock // by which certificates are judged; Run's
 
 	Version string // told in caps and presence
@@ -94,7 +97,10 @@ func (c *Config) brain() (*brain.Config, error) {
 	b.Signing, b.Probation, b.Pinned = cmp.Or(c.Signing, b.Signing), cmp.Or(c.Probation, b.Probation), c.Pinned
 	b.Tick = cmp.Or(c.Tick, b.Tick)
 	kept, err := trusted(c.dir())
-	b.Trust = append(slices.Clone(c.Trust), kept...)
+	b.Trust, b.Authority = append(slices.Clone(c.Trust), kept...), c.pinned.Authority
+	if len(b.Trust) == 0 && err == nil { // what was said on the robot goes before what its desk said
+		b.Trust, err = ringOf(c.pinned.TrustKeys)
+	}
 	faults := b.Check()
 	if err != nil {
 		faults = append(faults, err.Error())

@@ -42,3 +42,15 @@ func trusted(dir string) (sign.Ring, error) {
 	}
 	return ring, nil
 }
+
+// ringOf reads the keys that the desk named when the robot was enrolled.
+func ringOf(lines []string) (ring sign.Ring, err error) {
+	for _, line := range lines {
+		key, err := sign.ParseKey(line)
+		if err != nil {
+			return nil, fmt.Errorf("a key that the robot was enrolled with: %w", err)
+		}
+		ring = append(ring, key)
+	}
+	return ring, nil
+}
