@@ -41,6 +41,7 @@ func Run(t *testing.T, address func(t *testing.T) string) {
 		{"a revision is never changed", revisionsAreImmutable},
 		{"a default story was published", defaultsWerePublished},
 		{"a wish only rises", wishesRise},
+		{"a wish that was overtaken is told above it", overtakenWishesGoOn},
 		{"a draft is not overwritten by an older one", draftsRise},
 		{"two authors at once: one of them is told", twoAuthors},
 		{"plans are carried out", plansAreCarriedOut},

@@ -1,0 +1,60 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+
+	"troupe/fleetd/selector"
+	"troupe/fleetd/store"
+	plan "troupe/fleetd/wish"
+	"troupe/schema"
+)
+
+// A wish that a robot does not heed is told again above its number, and needs its
+// bytes as before.
+func overtakenWishesGoOn(t *testing.T, address string) {
+	s := Open(t, address)
+	robots(t, s, "r1")
+	heard := schema.Heard{}
+	s.Listen(func(robot string, topic schema.TopicKind) schema.Heard {
+		if robot == "r1" && topic == schema.TopicDesiredPlaces {
+			return heard
+		}
+		return schema.Heard{}
+	})
+	tell := func(decide func(plan.Rows) (plan.Changes, []schema.Problem)) (c plan.Changes) {
+		err := s.Tx(t.Context(), func(tx *store.Tx) error {
+			rows, err := tx.Wishes(t.Context(), schema.TopicDesiredPlaces, selector.All())
+			if err != nil {
+				return err
+			}
+			var problems []schema.Problem
+			if c, problems = decide(rows); len(problems) > 0 {
+				t.Fatal(problems)
+			}
+			return tx.ApplyWishes(t.Context(), c, plan.By{Who: "anna", At: at(5)})
+		})
+		is(t, "the wish", err, nil)
+		return c
+	}
+	tell(func(rows plan.Rows) (plan.Changes, []schema.Problem) {
+		return plan.Plan(rows, plan.Ask{Places: &plan.Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}}, plan.By{Who: "anna", At: at(5)})
+	})
+	again := func(rows plan.Rows) (plan.Changes, []schema.Problem) {
+		return plan.Again(schema.TopicDesiredPlaces, rows, plan.By{Who: "fleetd", At: at(6)})
+	}
+	if c := tell(again); len(c.Told) != 0 {
+		t.Errorf("nobody overtook it, and it was told again: %+v", c)
+	}
+	heard = schema.Heard{Rev: 7}
+	if c := tell(again); len(c.Told) != 1 || c.Wishes[0].Told.Rev != 8 {
+		t.Errorf("told again as %+v", c.Wishes)
+	}
+	all := must[[]store.Outgoing](t)(s.Desired(t.Context()))
+	if !slices.ContainsFunc(all, func(o store.Outgoing) bool { return o.Topic == schema.TopicBlob }) {
+		t.Error("its bytes are no longer needed")
+	}
+	if rev := must[map[string]map[schema.TopicKind]int64](t)(s.WishedRevs(t.Context()))["r1"][schema.TopicDesiredPlaces]; rev != 8 {
+		t.Errorf("the number is %d", rev)
+	}
+}
