@@ -1,0 +1,137 @@
+package fleet_test
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"troupe/fleetd/ca"
+	"troupe/fleetd/fleet"
+	"troupe/fleetd/vault"
+)
+
+func TestANewCertificateOfTheDeskIsShownAndABrokenOneNever(t *testing.T) {
+	w := realWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"), keyed(t))
+	w.startDesk()
+	at := newMachine(w, "r7", map[string]any{}).url[len("https://"):]
+	shown := func() string {
+		c, err := tls.Dial("tcp", at, &tls.Config{InsecureSkipVerify: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		return ca.Serial(c.ConnectionState().PeerCertificates[0])
+	}
+	v, err := vault.Open(w.config.CA, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	renew := func() string {
+		pair, err := v.Server([]string{"localhost"}, nil, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := vault.SavePair(w.config.HTTPCert, w.config.HTTPKey, true, pair, v.Chain(pair.Certificate)); err != nil {
+			t.Fatal(err)
+		}
+		return ca.Serial(pair.Certificate)
+	}
+	first, second := shown(), renew()
+	w.until("the new certificate is shown", func() bool { return shown() == second })
+	if first == second {
+		t.Fatal("the new one is the old one")
+	}
+	if err := os.WriteFile(w.config.HTTPCert, []byte("-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if got := shown(); got != second {
+			t.Fatalf("with a broken file %s is shown, not %s", got, second)
+		}
+	}
+	if err := os.Remove(w.config.HTTPKey); err != nil {
+		t.Fatal(err)
+	}
+	if got := shown(); got != second {
+		t.Fatalf("without the key %s is shown", got)
+	}
+	third := renew()
+	w.until("the third is shown", func() bool { return shown() == third })
+}
+
+func TestTheDeskShowsItsBrokerAnotherCertificateAtEachConnection(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "ca")
+	config := fleet.Config{Database: "sqlite:" + filepath.Join(t.TempDir(), "fleet.db"), CA: dir, Logger: logger(t)}
+	if err := vault.Make(dir, "test", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	v, err := vault.Open(dir, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := v.Server([]string{"localhost"}, nil, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := tls.Certificate{PrivateKey: pair.Key}
+	for _, c := range v.Chain(pair.Certificate) {
+		own.Certificate = append(own.Certificate, c.Raw)
+	}
+	ln, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{own}, ClientAuth: tls.RequireAnyClientCert})
+	if err != nil {
+		t.Fatal(err)
+	}
+	serials := make(chan string, 16)
+	go func() { // a broker that takes nobody
+		defer close(serials)
+		for {
+			c, err := ln.Accept()
+			if errors.Is(err, net.ErrClosed) {
+				return
+			} else if err != nil {
+				continue
+			}
+			if encrypted := c.(*tls.Conn); encrypted.HandshakeContext(t.Context()) == nil {
+				select {
+				case serials <- ca.Serial(encrypted.ConnectionState().PeerCertificates[0]):
+				default:
+				}
+			}
+			c.Close()
+		}
+	}()
+	_, port, err := net.SplitHostPort(ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Broker = "mqtts://localhost:" + port
+	f, err := fleet.Start(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	late := time.NewTimer(time.Minute)
+	defer late.Stop()
+	for len(seen) < 3 {
+		select {
+		case s := <-serials:
+			seen = append(seen, s)
+		case <-late.C:
+			t.Fatalf("it connected %d times", len(seen))
+		}
+	}
+	if slices.Sort(seen); len(slices.Compact(seen)) != 3 {
+		t.Errorf("it shows %v", seen)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	ln.Close()
+	for range serials { // until the broker ended
+	}
+}
