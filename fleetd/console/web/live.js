@@ -228,9 +228,9 @@ function banner() {
 
 // Which of several desks writes wishes and what is held.
 function leaderText() {
-  const l = desk.leadership;
-  if (l.leads) return 'which leads';
-  return l.leader ? l.leader + ' leads' : 'none leads: ' + l.why;
+  const led = desk.leadership;
+  if (led.leads) return 'which leads';
+  return led.leader ? led.leader + ' leads' : 'none leads: ' + led.why;
 }
 
 function heard() {
