@@ -13,6 +13,9 @@ import (
 const (
 	// outboxAtOnce bounds what is read from the outbox in one go.
 	outboxAtOnce = 256
+	// stopsAtOnce bounds the rows among which stops are looked for before all that
+	// is owned is published anew.
+	stopsAtOnce = 4096
 	// ackPatience is how long the broker may take to acknowledge one document.
 	ackPatience = 5 * time.Second
 	// outboxLook is how often the outbox is looked at without being told: another
@@ -82,8 +85,20 @@ func (o *outbox) run(ctx context.Context, db *store.Store) {
 	}
 }
 
-// repeatAll publishes every retained document that the desk owns.
+// repeatAll publishes every retained document that the desk owns. What was held and
+// released while nothing went out is told in that order first: a robot lets go of a
+// stop that it holds by itself only after it has seen it written down.
 func (o *outbox) repeatAll(ctx context.Context, db *store.Store) bool {
+	waiting, err := db.Unsent(ctx, stopsAtOnce)
+	if err != nil {
+		o.f.databaseFailed("outbox not read", err)
+		return false
+	}
+	for _, row := range waiting {
+		if (row.Topic == schema.TopicDesiredStop || row.Topic == schema.TopicFleetStop) && !o.tell(ctx, o.message(row)) {
+			return false
+		}
+	}
 	all, err := db.Desired(ctx)
 	if err != nil {
 		o.f.databaseFailed("wishes not read", err)
