@@ -71,7 +71,7 @@ func TestMosquittosRulesAreOurs(t *testing.T) {
 		m.Size = 0
 		want = want || own.Judge(m).Do != Refuse
 		if row, _, _ := ns.Match(m.Topic); user.Role == schema.RoleFleetd || user.Role == schema.RoleAdmin {
-			want = want || row.Kind == schema.TopicCmd || row.Kind == schema.TopicFleetStopCmd // to remove what only mosquitto keeps
+			want = want || row.Kind == schema.TopicCmd || row.Kind == schema.TopicTeleop || row.Kind == schema.TopicFleetStopCmd // to remove what only mosquitto keeps
 		}
 		if got := rules.may(user.Name, "write", m.Topic); got != want {
 			t.Errorf("%s writes %s: %v under mosquitto, %v here", user.Name, m.Topic, got, want)
