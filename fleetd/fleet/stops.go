@@ -54,7 +54,8 @@ type stops struct {
 	loaded  bool                            // held was read from the database
 	shown   map[string]map[string]time.Time // by robot: what it holds and nobody here does, since when
 
-	renewed bool // what is held was told as it would be today; owned by run
+	renewed bool       // what is held was told as it would be today; owned by run
+	keeping sync.Mutex // held while what was heard goes to the disk
 }
 
 func newStops(f *Fleet) (*stops, error) {
@@ -197,8 +198,11 @@ func (s *stops) run(ctx context.Context) {
 	}
 }
 
-// keepHeard keeps the live stops that were heard, and tells their senders.
+// keepHeard keeps the live stops that were heard, and tells their senders. When it
+// returns, all that was heard before is kept.
 func (s *stops) keepHeard(ctx context.Context) {
+	s.keeping.Lock()
+	defer s.keeping.Unlock()
 	s.mu.Lock()
 	heard := s.heard
 	s.heard = nil
@@ -444,6 +448,7 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 	if err != nil {
 		return nil, err
 	}
+	f.stops.keepHeard(ctx) // what was heard before is before
 	f.stops.mu.Lock()
 	waiting := slices.Clone(f.stops.waiting)
 	f.stops.mu.Unlock()
