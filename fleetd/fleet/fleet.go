@@ -171,7 +171,7 @@ func (f *Fleet) Close() error {
 	f.end() // streams end with it
 	errs := []error{f.hangUp(ctx)}
 	f.running.Wait()
-	f.leadership.end(ctx)
+	f.leadership.end()
 	return errors.Join(append(errs, f.link.Close(context.Background()), f.closeDatabase(), f.stops.spool.Close())...)
 }
 

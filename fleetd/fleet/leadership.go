@@ -188,11 +188,12 @@ func (l *leadership) resign(ctx context.Context) {
 }
 
 // end is the orderly end, when nobody writes any more: robots are told that the
-// desk goes, if it led, and the others that they need not wait.
-func (l *leadership) end(ctx context.Context) {
-	if l.lead != nil { // the end of everything else may have taken long
+// desk goes, if it led, and the others that they need not wait. It has its own time,
+// however long the end of everything else took.
+func (l *leadership) end() {
+	if l.lead != nil {
 		begun := time.Now()
-		l.proven(begun, l.lead.Hold(ctx, 0, goodbye))
+		l.proven(begun, l.lead.Hold(context.Background(), 0, goodbye))
 	}
 	l.mu.Lock()
 	p := l.pen
@@ -202,7 +203,7 @@ func (l *leadership) end(ctx context.Context) {
 	if p != nil {
 		p.close(leads)
 	}
-	l.resign(ctx)
+	l.resign(context.Background())
 }
 
 // look does what a change of role asks for: it tells of it, and takes up the pen or

@@ -1,6 +1,9 @@
 package fleet_test
 
 import (
+	"bufio"
+	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +102,30 @@ func TestTheDeskSpeaksForItself(t *testing.T) {
 			return strings.Contains(string(m.Payload), `"offline"`)
 		})
 	})
+}
+
+// Somebody who sends half a request uses up the time for the requests under way.
+func TestWhoDelaysTheDesksEndKeepsItFromNoLastWord(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.until("it leads", func() bool { return w.Status().Leadership.Leads })
+		obs := w.broker.Load().Client(w.T, "obs")
+		obs.Subscribe("troupe/v1/fleet/presence")
+		obs.Expect("troupe/v1/fleet/presence") // that it is there
+		address := strings.TrimPrefix(w.URL(), "http://")
+		half, err := net.Dial("tcp", address)
+		if err != nil {
+			w.Fatal(err)
+		}
+		defer half.Close()
+		fmt.Fprintf(half, "PUT "+api.Prefix+"/acts/wave HTTP/1.1\r\nHost: %s\r\nContent-Type: application/yaml\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n", address)
+		if line, err := bufio.NewReader(half).ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+			w.Fatalf("%q, %v", line, err)
+		}
+		w.stopDesk()
+		obs.ExpectThat("troupe/v1/fleet/presence", func(m brokertest.Message) bool {
+			return strings.Contains(string(m.Payload), `"offline"`)
+		})
+	}, func(c *fleet.Config) { c.HTTP = "127.0.0.1:0" })
 }
 
 func TestAStrangerIsSeenStoppedAndAdopted(t *testing.T) {

@@ -128,7 +128,8 @@ var ErrLeadLost = errors.New("the lead is lost")
 
 // Hold waits for rest, and then proves by a round trip that the lock is still ours.
 // It ends at once with ErrLeadLost when the lock's connection does, and when the
-// round trip takes longer than within. Only one goroutine may hold.
+// round trip takes longer than within. When ctx ends, the lock stays ours: a round
+// trip under way is finished first. Only one goroutine may hold.
 func (l *Lead) Hold(ctx context.Context, rest, within time.Duration) error {
 	if l.over.Load() {
 		return ErrLeadLost
@@ -146,12 +147,10 @@ func (l *Lead) Hold(ctx context.Context, rest, within time.Duration) error {
 	if err != nil && (wait.Err() == nil || l.conn.IsClosed()) {
 		return fmt.Errorf("%w: %w", ErrLeadLost, err)
 	}
-	prove, cancel := context.WithTimeout(ctx, within)
+	// A round trip that is broken off takes the connection with it, and so the lock.
+	prove, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
 	if err := l.conn.Ping(prove); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
 		return fmt.Errorf("%w: %w", ErrLeadLost, err)
 	}
 	return nil

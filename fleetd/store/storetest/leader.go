@@ -51,6 +51,11 @@ func oneLeadsAtATime(t *testing.T, address string) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	is(t, "holding on after the end", first.Hold(over, time.Hour, prompt), context.Canceled)
+	for i := range 200 { // wherever the proof is
+		over, cancel := context.WithTimeout(t.Context(), time.Duration(i)*5*time.Microsecond)
+		_ = first.Hold(over, 0, prompt) // lost, or just in time
+		cancel()
+	}
 	if err := first.Hold(t.Context(), rest, prompt); err != nil {
 		t.Fatalf("holding on after a caller was lost: %v", err)
 	}
