@@ -9,7 +9,8 @@ import (
 
 // A wire is a TCP connection that the test can cut: whoever dials its address
 // is connected with where the wire leads. A broker that was started again on
-// another port is found behind the same wire.
+// another port is found behind the same wire. An end of the far side reaches the
+// near one as an end of what there is to read, after all that was said before.
 type wire struct {
 	listener net.Listener
 	all      sync.WaitGroup
@@ -84,10 +85,15 @@ func (w *wire) carry(near net.Conn) {
 	var back sync.WaitGroup
 	back.Go(func() {
 		_, _ = io.Copy(near, far) // an end is an end
-		_ = near.Close()
+		if half, ok := near.(interface{ CloseWrite() error }); ok {
+			_ = half.CloseWrite()
+		}
 		_, _ = io.Copy(io.Discard, far) // while it is hidden
 	})
 	_, _ = io.Copy(far, near)
+	// The near side may still have to read, and whoever cannot acknowledge what
+	// he reads gives the rest up.
+	_, _ = io.Copy(io.Discard, near)
 	if !w.hidden() {
 		_ = far.Close()
 	}
@@ -126,5 +132,52 @@ func (w *wire) release(ends ...net.Conn) {
 	defer w.mu.Unlock()
 	for _, c := range ends {
 		delete(w.ends, c)
+	}
+}
+
+// A broker that closes has said all, hangs up its half, and goes on taking
+// acknowledgements until its client hangs up too.
+func TestAWireCarriesToTheEndWhatTheFarSideSaidBeforeItsEnd(t *testing.T) {
+	const said = 200
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	taken := make(chan struct{}, said) // acknowledgements, closed at the near side's end
+	go func() {
+		defer close(taken)
+		far, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer far.Close()
+		_, _ = far.Write(make([]byte, said))
+		_ = far.(*net.TCPConn).CloseWrite()
+		for one := make([]byte, 1); ; taken <- struct{}{} {
+			if _, err := io.ReadFull(far, one); err != nil {
+				return
+			}
+		}
+	}()
+	near, err := net.Dial("tcp", newWire(t, listener.Addr().String()).listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer near.Close()
+	one := make([]byte, 1)
+	for i := range said {
+		if _, err := io.ReadFull(near, one); err != nil {
+			t.Fatalf("read %d of %d: %v", i+1, said, err)
+		}
+		if _, err := near.Write(one); err != nil {
+			t.Fatalf("acknowledge %d of %d: %v", i+1, said, err)
+		}
+		if _, ok := <-taken; !ok {
+			t.Fatalf("acknowledgement %d of %d did not arrive", i+1, said)
+		}
+	}
+	if _, err := near.Read(one); err != io.EOF {
+		t.Errorf("after the last there is %v", err)
 	}
 }
