@@ -148,6 +148,7 @@ func TestAWallButtonHoldsEveryRobotWhateverItSays(t *testing.T) {
 		w.onRecord("gate-7")
 		w.do("stop", "release", "gate-7", "--why", "gate 7 is shut")
 		w.holds("r2")
+		w.do("mode", "set", "mnl", "r2", "--wait") // without a desk for 5 s it is in safe
 		w.enabled("r2")
 	})
 }
