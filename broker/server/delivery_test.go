@@ -296,7 +296,7 @@ func TestARobotForWhichACommandDoesNotFitIsCut(t *testing.T) {
 }
 
 func TestWhatWasQueuedForAStalledSubscriberIsCounted(t *testing.T) {
-	b := start(t, talkative, func(c *server.Config) { c.WriteTimeout = 200 * time.Millisecond })
+	b := start(t, talkative, func(c *server.Config) { c.WriteTimeout = time.Second })
 	slow, gate := slowly(t, b, "op1")
 	robot := b.Client(t, "r1")
 	slow.TrySubscribe(0, r1+"event")

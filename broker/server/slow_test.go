@@ -112,8 +112,8 @@ func sips(t *testing.T, b *brokertest.Broker, bytes int, pause time.Duration) {
 
 // Each write to it comes to an end, and yet those who publish would wait for ever.
 func TestASubscriberThatSipsIsCutAndPublishersGoOn(t *testing.T) {
-	b := start(t, func(c *server.Config) { c.WriteTimeout = 200 * time.Millisecond })
-	sips(t, b, 8<<10, 150*time.Millisecond)
+	b := start(t, func(c *server.Config) { c.WriteTimeout = time.Second })
+	sips(t, b, 8<<10, 750*time.Millisecond)
 	desk, story := b.Client(t, "fleetd"), strings.Repeat("x", 8<<10)
 	for began := time.Now(); b.Status()["clients"] == 2; {
 		desk.Retain(r1+"desired/story", story)
