@@ -39,6 +39,7 @@ const (
 	Answered NewsKind = "answered" // an answer under the command's id
 	Recalled NewsKind = "recalled" // the robot's answer to our question: it does not know the id
 	Unwanted NewsKind = "unwanted" // somebody calls it off; once it was sent only its robot can
+	Released NewsKind = "released" // of a stop: somebody let go of what it holds; it must not go out any more
 	Shown    NewsKind = "shown"    // the robot's state shows it as its newest answered request
 )
 
@@ -94,6 +95,8 @@ func Step(c Command, now time.Time, n News) (Command, []Effect) {
 		}
 	case Unwanted:
 		changed = c.goes(now, CallItOff)
+	case Released:
+		changed = c.goes(now, LetGo)
 	case Came:
 		changed = c.Asks > 0
 		c.Asks = 0

@@ -8,6 +8,7 @@ type Event string
 const (
 	SendIt       Event = "send"
 	CallItOff    Event = "call_off"
+	LetGo        Event = "let_go"
 	TimeOver     Event = "time_over"
 	NoAnswers    Event = "no_answers"
 	NeverArrived Event = "never_arrived"
@@ -32,6 +33,8 @@ var Table = fsm.Table[State, Event]{
 	{From: fsm.In(Queued), On: SendIt, To: Sent, Why: "handed to the broker"},
 	{From: fsm.In(Sent), On: SendIt, To: Sent, Why: "no acknowledgement yet, so the same bytes were sent again"},
 	{From: fsm.In(Queued), On: CallItOff, To: Cancelled, Why: "called off before it was sent"},
+	{From: fsm.In(Queued), On: LetGo, To: Cancelled, Why: "the stop that it was to hold was released before it was sent"},
+	{From: fsm.In(Sent), On: LetGo, To: Unknown, Why: "the stop that it was to hold was released, so it is not sent again; it may or may not have been done"},
 	{From: fsm.In(Queued), On: TimeOver, To: Undelivered, Why: "its time was over before the robot could be reached"},
 	{From: fsm.In(Sent), On: TimeOver, To: Unknown, Why: "sent, but never answered in its time; it may or may not have been done"},
 	{From: fsm.In(Acked, Running), On: NoAnswers, To: Unknown, Why: "the robot took it and then no longer answered questions about it"},

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -76,6 +77,7 @@ type post struct {
 	ticket *ticket
 	id     string    // of an unwanted command
 	ended  chan bool // 1: whether that ended it
+	let    *letting
 }
 
 type postKind string
@@ -87,6 +89,7 @@ const (
 	postCame   postKind = "came"
 	postLeft   postKind = "left"
 	postNot    postKind = "unwanted"
+	postLet    postKind = "released" // stops
 )
 
 func newDriver(f *Fleet) *driver {
@@ -96,10 +99,11 @@ func newDriver(f *Fleet) *driver {
 	}
 }
 
-// post queues news; it waits for nothing. New commands are never left out.
+// post queues news; it waits for nothing. New commands are never left out,
+// and no release of stops.
 func (d *driver) post(p post) {
 	d.mu.Lock()
-	if len(d.posts) >= maxPosts && p.kind != postTicket {
+	if len(d.posts) >= maxPosts && p.kind != postTicket && p.kind != postLet {
 		d.dropped++
 		d.mu.Unlock()
 		return
@@ -157,6 +161,8 @@ func (d *driver) take(ctx context.Context) {
 			waits := d.open[p.id] != nil && d.open[p.id].State == command.Queued
 			d.tell(ctx, now, p.id, command.News{Kind: command.Unwanted})
 			p.ended <- waits
+		case postLet:
+			d.letGo(ctx, now, p.let)
 		case postCame, postLeft:
 			kind := command.Came
 			if p.kind == postLeft {
@@ -167,6 +173,16 @@ func (d *driver) take(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// letGo ends the commands that would hold stops that were released.
+func (d *driver) letGo(ctx context.Context, now time.Time, l *letting) {
+	for _, c := range slices.Collect(maps.Values(d.open)) {
+		if l.means(c.Command) {
+			d.tell(ctx, now, c.ID, command.News{Kind: command.Released})
+		}
+	}
+	d.f.stops.released(l)
 }
 
 // begin takes on the commands of a ticket.
@@ -350,9 +366,17 @@ func (d *driver) sleep(now time.Time, saved bool) time.Duration {
 	return rest
 }
 
-// send publishes a command. Nothing is kept for later if the link is down: the
-// command's own time decides whether it is sent again.
+// send publishes a command. One that holds a stop that is being released waits for
+// the outcome.
 func (f *Fleet) send(ctx context.Context, c command.Command) {
+	if !f.stops.putsOff(c) {
+		f.publish(ctx, c)
+	}
+}
+
+// publish hands a command to the broker. Nothing is kept for later if the link is
+// down: the command's own time decides whether it is sent again.
+func (f *Fleet) publish(ctx context.Context, c command.Command) {
 	group, name, _ := strings.Cut(c.Verb, "/")
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

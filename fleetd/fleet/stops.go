@@ -54,6 +54,8 @@ type stops struct {
 	loaded  bool                            // held was read from the database
 	shown   map[string]map[string]time.Time // by robot: what it holds and nobody here does, since when
 
+	lettings []*letting // releases under way
+
 	renewed bool       // what is held was told as it would be today; owned by run
 	keeping sync.Mutex // held while what was heard goes to the disk
 }
@@ -231,20 +233,25 @@ func (s *stops) repeat(ctx context.Context) {
 		d, _ := s.f.hub.detail(robot)
 		for _, e := range waiting {
 			if o := e.Order; !o.Held && o.Means(robot, d.Labels) {
-				s.sendTo(ctx, robot, o)
+				s.sendTo(ctx, robot, e)
 			}
 		}
 	}
 }
 
-func (s *stops) sendTo(ctx context.Context, robot string, o stop.Order) {
+// sendTo sends a stop that waits, unless it was released meanwhile.
+func (s *stops) sendTo(ctx context.Context, robot string, e spool.Entry) {
+	o := e.Order
 	verb, _ := schema.VerbOf("safety", verbOf(o.Level))
 	payload, err := schema.EncodeRequest(verb, schema.Request{ID: uuid.NewString(), By: o.By, Why: o.Why, Args: schema.Args{Latch: o.ID, Why: o.Why}})
 	if err != nil {
 		s.f.log.Error("stop not encoded", "stop", o.ID, "error", err)
 		return
 	}
-	s.f.send(ctx, command.Command{Robot: robot, Verb: verb.ID(), Payload: payload})
+	c := command.Command{Robot: robot, Verb: verb.ID(), Payload: payload, CreatedAt: o.At}
+	if !s.putsOff(c) && s.waits(e) { // in this order: a release that is over has forgotten it
+		s.f.publish(ctx, c)
+	}
 }
 
 func verbOf(l schema.StopLevel) string {
@@ -304,6 +311,14 @@ func (s *stops) record(ctx context.Context) {
 	}
 	for _, e := range write {
 		s.answer(ctx, e.Order, schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held; fleetd stop release " + e.Order.ID + " --why REASON lets go of it"})
+	}
+}
+
+// letGo forgets what was put on record by its release.
+func (s *stops) letGo(ctx context.Context, ended []spool.Entry) {
+	s.settled(ended)
+	for _, e := range ended {
+		s.answer(ctx, e.Order, schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held, and released since"})
 	}
 }
 
@@ -370,12 +385,23 @@ func (s *stops) settled(done []spool.Entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, e := range done {
-		if i := slices.IndexFunc(s.waiting, func(w spool.Entry) bool {
-			return w.N == e.N && w.Order.ID == e.Order.ID && w.Order.At.Equal(e.Order.At)
-		}); i >= 0 {
+		if i := s.place(e); i >= 0 {
 			s.waiting = slices.Delete(s.waiting, i, i+1)
 		}
 	}
+}
+
+// place is where an entry waits; -1 if it does no more. It is called under the lock.
+func (s *stops) place(e spool.Entry) int {
+	return slices.IndexFunc(s.waiting, func(w spool.Entry) bool {
+		return w.N == e.N && w.Order.ID == e.Order.ID && w.Order.At.Equal(e.Order.At)
+	})
+}
+
+func (s *stops) waits(e spool.Entry) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.place(e) >= 0
 }
 
 // renew tells again, signed, what is held and was told unsigned or by another key.
@@ -441,14 +467,23 @@ func (s *stops) answer(ctx context.Context, o stop.Order, a schema.Ack) {
 	}
 }
 
-// Release lets go of stops by their ids. What waits is put on record first, so that
-// nothing that was released comes back.
+// Release lets go of stops by their ids. What waits is put on record first, and so is
+// where robots show that they hold what is released: a robot lets go only of what it
+// was told, and nothing that was released comes back.
 func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]schema.Problem, error) {
 	db, err := f.Store()
 	if err != nil {
 		return nil, err
 	}
+	began := time.Now()
 	f.stops.keepHeard(ctx) // what was heard before is before
+	let := f.stops.letting(ids, began)
+	settled := false
+	defer func() {
+		if !settled {
+			f.stops.stand(context.WithoutCancel(ctx), let)
+		}
+	}()
 	f.stops.mu.Lock()
 	waiting := slices.Clone(f.stops.waiting)
 	f.stops.mu.Unlock()
@@ -467,6 +502,11 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 		for _, e := range waiting {
 			if !e.Order.Overheard() || !stop.Recorded(rows, e.Order) {
 				orders = append(orders, e.Order)
+			}
+		}
+		for _, o := range f.hub.showing(ids, now) {
+			if onSome(rows.Latches, o.ID) {
+				orders = append(orders, o)
 			}
 		}
 		c, err := stop.Hold(rows, orders, now)
@@ -489,6 +529,9 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 	if err != nil || len(problems) > 0 {
 		return problems, err
 	}
+	settled = true
+	f.stops.letGo(ctx, slices.DeleteFunc(waiting, func(e spool.Entry) bool { return !slices.Contains(ids, e.Order.ID) }))
+	f.driver.post(post{kind: postLet, let: let})
 	f.log.Warn("stops released", "stops", strings.Join(ids, " "), "by", by, "why", why)
 	f.stops.mu.Lock()
 	f.stops.shown = map[string]map[string]time.Time{}

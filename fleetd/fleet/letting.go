@@ -1,0 +1,106 @@
+package fleet
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"troupe/fleetd/command"
+	"troupe/fleetd/stop"
+	"troupe/schema"
+)
+
+// letting is a release of stops under way. Robots hear of it by a document, and a
+// command that came after that document would hold them again. So from before the
+// release is on record until the commands that hold its stops have been called off,
+// none of those is sent: they wait, and are sent after all if nothing was released.
+type letting struct {
+	ids []string
+	at  time.Time // what was asked for since is another stop, even under the same id
+
+	putOff []command.Command // guarded by stops.mu
+}
+
+// means reports whether a command would hold what is released.
+func (l *letting) means(c command.Command) bool {
+	if c.CreatedAt.After(l.at) {
+		return false
+	}
+	group, name, _ := strings.Cut(c.Verb, "/")
+	verb, _ := schema.VerbOf(group, name)
+	if verb.Class != schema.ClassStop {
+		return false
+	}
+	r, _ := schema.DecodeRequest(verb, c.Payload)
+	return r.Args.Latch != "" && slices.Contains(l.ids, r.Args.Latch)
+}
+
+// showing are those of these stops that robots of the fleet show that they hold, one
+// of each robot.
+func (h *hub) showing(ids []string, now time.Time) (out []stop.Order) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for robot, e := range h.robots {
+		if !e.adopted || e.state == nil {
+			continue
+		}
+		for _, l := range e.state.Safety.Latches {
+			if o, named := stop.Learned(robot, l, now); named && slices.Contains(ids, l.ID) {
+				out = append(out, o)
+			}
+		}
+	}
+	return out
+}
+
+// onSome reports whether a stop is held, and not on all robots: the document of all
+// releases it wherever it holds it.
+func onSome(latches []stop.Latch, id string) (held bool) {
+	for _, l := range latches {
+		if l.ID == id && l.Held() {
+			if l.Robot == "" {
+				return false
+			}
+			held = true
+		}
+	}
+	return held
+}
+
+// letting begins to release stops.
+func (s *stops) letting(ids []string, now time.Time) *letting {
+	l := &letting{ids: ids, at: now}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lettings = append(s.lettings, l)
+	return l
+}
+
+// putsOff reports whether a command waits for the outcome of a release.
+func (s *stops) putsOff(c command.Command) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.lettings {
+		if l.means(c) {
+			l.putOff = append(l.putOff, c)
+			return true
+		}
+	}
+	return false
+}
+
+// released ends a release: what waited for it is not sent.
+func (s *stops) released(l *letting) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lettings = slices.DeleteFunc(s.lettings, func(other *letting) bool { return other == l })
+}
+
+// stand ends what released nothing: what waited for it is sent.
+func (s *stops) stand(ctx context.Context, l *letting) {
+	s.released(l) // from here on nothing is added to it
+	for _, c := range l.putOff {
+		s.f.send(ctx, c)
+	}
+}

@@ -1,0 +1,89 @@
+package fleet_test
+
+import (
+	"testing"
+	"time"
+
+	"troupe/broker/brokertest"
+	"troupe/fleetd/api"
+	"troupe/fleetd/fleet"
+	"troupe/fleetd/fleet/fleettest"
+	"troupe/schema"
+)
+
+// cutOff runs a test with a desk that is cut off from its broker, while r1 is not.
+func cutOff(t *testing.T, test func(w *world, r *fleettest.Robot, way *brokertest.Cable)) {
+	t.Helper()
+	way := &brokertest.Cable{}
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		way.Cut()
+		w.until("the desk misses its broker", func() bool { return !w.Status().Broker.OK })
+		test(w, r, way)
+	}, func(c *fleet.Config) {
+		way.To = brokertest.Dialer(c.Dial)
+		c.Dial = way.Dial
+	})
+}
+
+// stopsInVain gives a stop that reaches nobody yet, and returns its id.
+func (w *world) stopsInVain() string {
+	w.Helper()
+	p := w.ask("POST", "/stops", map[string]any{"selector": map[string]any{"ids": []string{"r1"}}, "by": "anna", "why": "children on the stage"}, nil)
+	if p == nil || !p.Of(api.KindBroker) || len(w.Held()) != 1 {
+		w.Fatalf("a stop without a broker: %v, held are %+v", p, w.Held())
+	}
+	return w.Held()[0].ID
+}
+
+func TestAStopThatWasReleasedBeforeItWentOutHoldsNoRobot(t *testing.T) {
+	cutOff(t, func(w *world, r *fleettest.Robot, way *brokertest.Cable) {
+		id := w.stopsInVain()
+		if p := w.releases(id); p != nil {
+			w.Fatal(p)
+		}
+		way.Mend()
+		w.until("the desk is back", func() bool { return w.Status().Broker.OK })
+		w.sleep(time.Minute) // longer than any command is sent again
+		if n, held := count(r.Received(), "safety/stop"), w.held("r1"); n != 0 || held != "" {
+			w.Errorf("after its release the stop was sent %d times, and r1 holds %q", n, held)
+		}
+		w.onRecord()
+	})
+}
+
+func TestAStopThatWasNotReleasedHoldsOnceTheDeskIsBack(t *testing.T) {
+	cutOff(t, func(w *world, r *fleettest.Robot, way *brokertest.Cable) {
+		id := w.stopsInVain()
+		if p := w.releases(id, "another"); p == nil { // all of them or none
+			w.Fatal("a stop that nobody holds was released")
+		}
+		way.Mend()
+		w.until("it is sent, and r1 holds it", func() bool { return count(r.Received(), "safety/stop") > 0 && w.held("r1") == id })
+		w.onRecord(id)
+	})
+}
+
+// A stop by label is heard by robots that the desk does not know to be meant.
+func TestAStopIsReleasedWhereverRobotsShowIt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r1, r2 := w.robot("r1"), w.robot("r2")
+		wall := schema.StopLatch{ID: "stop-7", Level: schema.StopStop, By: "anna", Since: 1}
+		r1.Holds(wall)
+		w.onRecord("stop-7")
+		r2.Holds(wall)
+		w.until("r2 shows it", func() bool { return w.held("r2") == "stop-7" })
+		if h := w.Held()[0]; h.Count != 1 {
+			w.Fatalf("on record is %+v", h)
+		}
+		if p := w.releases("stop-7"); p != nil {
+			w.Fatal(p)
+		}
+		w.until("both hold nothing", func() bool { return w.held("r1") == "" && w.held("r2") == "" })
+		w.sleep(30 * time.Second)
+		w.onRecord()
+		if p := w.releases("stop-7"); p == nil {
+			w.Error("it was released twice")
+		}
+	})
+}
