@@ -271,7 +271,7 @@ func TestValidActsOfFixedTimesNeverWaitAndOthersAreRefused(t *testing.T) {
 func TestInAValidActTheFirstToWaitWaitsForWhatTookLong(t *testing.T) {
 	taken, waited, patient := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		for range 20 {
+		for range 80 {
 			a := Act{ID: "a", Actions: drawList(t, 0, true)}
 			if len(schema.Errors(ValidateAct(a))) > 0 {
 				continue
