@@ -1,0 +1,315 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/spool"
+	"troupe/fleetd/stop"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// record puts what waits on record, and reads what is held.
+func (s *stops) record(ctx context.Context) {
+	leads := s.f.leadership.leads()
+	var write, watch []spool.Entry
+	s.mu.Lock()
+	loaded := s.loaded
+	for _, e := range s.waiting {
+		if leads || !e.Order.Overheard() {
+			write = append(write, e)
+		} else {
+			watch = append(watch, e)
+		}
+	}
+	s.mu.Unlock()
+	if len(write)+len(watch) == 0 && loaded && s.renewed {
+		return
+	}
+	db, err := s.f.Store()
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, stopsWithin)
+	defer cancel()
+	if err := s.write(ctx, db, write); err != nil {
+		s.f.databaseFailed("stops not put on record", err)
+		return
+	}
+	if !s.renewed {
+		if err := s.renew(ctx, db); err != nil {
+			s.f.databaseFailed("stops not signed", err)
+			return
+		}
+		s.renewed = true
+	}
+	recorded, err := s.recorded(ctx, db, watch)
+	if err != nil {
+		s.f.databaseFailed("stops not read", err)
+	}
+	if done := append(write, recorded...); len(done) > 0 || !loaded {
+		if err := s.read(ctx, db); err != nil { // first: at no moment is a stop in neither list
+			s.f.databaseFailed("stops not read", err)
+			return
+		}
+		s.settled(done)
+	}
+	for _, e := range write {
+		s.answer(ctx, e.Order, schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held; fleetd stop release " + e.Order.ID + " --why REASON lets go of it"})
+	}
+}
+
+// letGo forgets what was put on record by its release.
+func (s *stops) letGo(ctx context.Context, ended []spool.Entry) {
+	s.settled(ended)
+	for _, e := range ended {
+		s.answer(ctx, e.Order, schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held, and released since"})
+	}
+}
+
+// idsOf are the ids of orders, each once.
+func idsOf(entries []spool.Entry) []string {
+	var ids []string
+	for _, e := range entries {
+		ids = append(ids, e.Order.ID)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+func (s *stops) write(ctx context.Context, db *store.Store, waiting []spool.Entry) error {
+	if len(waiting) == 0 {
+		return nil
+	}
+	var orders []stop.Order
+	for _, e := range waiting {
+		orders = append(orders, e.Order)
+	}
+	err := db.Tx(ctx, func(tx *store.Tx) error {
+		rows, err := tx.Stops(ctx, idsOf(waiting)...)
+		if err != nil {
+			return err
+		}
+		now := time.Now()
+		c, err := stop.Hold(rows, orders, now)
+		if err != nil || c.Empty() {
+			return err
+		}
+		return tx.ApplyStops(ctx, c, now)
+	})
+	if err != nil {
+		return err
+	}
+	signal(s.f.outbox.wake)
+	return nil
+}
+
+// recorded are those that another desk has put on record.
+func (s *stops) recorded(ctx context.Context, db *store.Store, watch []spool.Entry) (out []spool.Entry, err error) {
+	if len(watch) == 0 {
+		return nil, nil
+	}
+	err = db.Tx(ctx, func(tx *store.Tx) error {
+		out = nil
+		rows, err := tx.Stops(ctx, idsOf(watch)...)
+		for _, e := range watch {
+			if err == nil && stop.Recorded(rows, e.Order) {
+				out = append(out, e)
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+// settled forgets what is on record.
+func (s *stops) settled(done []spool.Entry) {
+	if err := s.spool.Done(done...); err != nil {
+		s.f.log.Error("stops on record not forgotten on this machine", "error", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range done {
+		if i := s.place(e); i >= 0 {
+			s.waiting = slices.Delete(s.waiting, i, i+1)
+		}
+	}
+}
+
+// place is where an entry waits; -1 if it does no more. It is called under the lock.
+func (s *stops) place(e spool.Entry) int {
+	return slices.IndexFunc(s.waiting, func(w spool.Entry) bool {
+		return w.N == e.N && w.Order.ID == e.Order.ID && w.Order.At.Equal(e.Order.At)
+	})
+}
+
+func (s *stops) waits(e spool.Entry) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.place(e) >= 0
+}
+
+// renew tells again, signed, what is held and was told unsigned or by another key.
+func (s *stops) renew(ctx context.Context, db *store.Store) error {
+	told := 0
+	err := db.Tx(ctx, func(tx *store.Tx) error {
+		rows, err := tx.Stops(ctx)
+		if err != nil {
+			return err
+		}
+		documents, err := tx.ToldStops(ctx)
+		if err != nil {
+			return err
+		}
+		now := time.Now()
+		c, err := stop.Renew(rows, documents, now)
+		if told = len(c.Documents); err != nil || told == 0 {
+			return err
+		}
+		return tx.ApplyStops(ctx, c, now)
+	})
+	if err != nil || told == 0 {
+		return err
+	}
+	s.f.log.Info("stops that are held are told again, signed", "documents", told)
+	signal(s.f.outbox.wake)
+	return nil
+}
+
+// read learns what is held.
+func (s *stops) read(ctx context.Context, db *store.Store) error {
+	held, err := db.HeldStops(ctx)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held, s.loaded, s.on = held, true, map[string]map[string]bool{}
+	for _, l := range held {
+		if s.on[l.Robot] == nil {
+			s.on[l.Robot] = map[string]bool{}
+		}
+		s.on[l.Robot][l.ID] = true
+	}
+	return nil
+}
+
+// Release lets go of stops by their ids. What waits is put on record first, and so is
+// where robots show that they hold what is released: a robot lets go only of what it
+// was told, and nothing that was released comes back.
+func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]schema.Problem, error) {
+	db, err := f.Store()
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	f.stops.keepHeard(ctx) // what was heard before is before
+	let := f.stops.letting(ids, began)
+	settled := false
+	defer func() {
+		if !settled {
+			f.stops.stand(context.WithoutCancel(ctx), let)
+		}
+	}()
+	f.stops.mu.Lock()
+	waiting := slices.Clone(f.stops.waiting)
+	f.stops.mu.Unlock()
+	all := append(slices.Clone(ids), idsOf(waiting)...)
+	slices.Sort(all)
+	all = slices.Compact(all)
+	var problems []schema.Problem
+	err = db.Tx(ctx, func(tx *store.Tx) error {
+		problems = nil
+		now := time.Now()
+		rows, err := tx.Stops(ctx, all...)
+		if err != nil {
+			return err
+		}
+		var orders []stop.Order
+		for _, e := range waiting {
+			if !e.Order.Overheard() || !stop.Recorded(rows, e.Order) {
+				orders = append(orders, e.Order)
+			}
+		}
+		for _, o := range f.hub.showing(ids, now) {
+			if onSome(rows.Latches, o.ID) {
+				orders = append(orders, o)
+			}
+		}
+		c, err := stop.Hold(rows, orders, now)
+		if err != nil {
+			return err
+		}
+		if !c.Empty() {
+			if err := tx.ApplyStops(ctx, c, now); err != nil {
+				return err
+			}
+			if rows, err = tx.Stops(ctx, all...); err != nil {
+				return err
+			}
+		}
+		if c, problems, err = stop.Release(rows, ids, by, why, now); err != nil || len(problems) > 0 {
+			return err
+		}
+		return tx.ApplyStops(ctx, c, now)
+	})
+	if err != nil || len(problems) > 0 {
+		return problems, err
+	}
+	settled = true
+	f.stops.letGo(ctx, slices.DeleteFunc(waiting, func(e spool.Entry) bool { return !slices.Contains(ids, e.Order.ID) }))
+	f.driver.post(post{kind: postLet, let: let})
+	f.log.Warn("stops released", "stops", strings.Join(ids, " "), "by", by, "why", why)
+	f.stops.mu.Lock()
+	f.stops.shown = map[string]map[string]time.Time{}
+	f.stops.mu.Unlock()
+	if err := f.stops.read(ctx, db); err != nil {
+		f.databaseFailed("stops not read", err)
+	}
+	signal(f.outbox.wake)
+	return nil, nil
+}
+
+// Held lists the stops that are held, the newest first, and those that wait to be
+// put on record.
+func (f *Fleet) Held() []api.HeldStop {
+	s := f.stops
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	byID := map[string]*api.HeldStop{}
+	of := func(id string) *api.HeldStop {
+		if byID[id] == nil {
+			byID[id] = &api.HeldStop{ID: id, Robots: []string{}}
+		}
+		return byID[id]
+	}
+	for _, l := range s.held {
+		h := of(l.ID)
+		h.Level, h.By, h.Why, h.Since, h.OnRecord = l.Level, l.By, l.Why, max(h.Since, schema.TimeOf(l.AskedAt)), true
+		if l.Robot == "" {
+			h.All = true
+		} else {
+			h.Robots = append(h.Robots, l.Robot)
+		}
+	}
+	for _, e := range s.waiting {
+		if o := e.Order; byID[o.ID] == nil {
+			h := of(o.ID)
+			h.Level, h.By, h.Why, h.Since, h.All, h.Robots = o.Level, o.By, o.Why, schema.TimeOf(o.At), o.All, append(h.Robots, o.Robots...)
+		}
+	}
+	out := make([]api.HeldStop, 0, len(byID))
+	for _, h := range byID {
+		h.Count = len(h.Robots)
+		out = append(out, *h)
+	}
+	slices.SortFunc(out, func(a, b api.HeldStop) int {
+		return cmp.Or(cmp.Compare(b.Since, a.Since), strings.Compare(a.ID, b.ID))
+	})
+	return out
+}
