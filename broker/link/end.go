@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"syscall"
+
+	mqtt "github.com/eclipse/paho.mqtt.golang"
 )
 
 // lose is called once the library has ended all of the connection's goroutines.
@@ -42,16 +44,20 @@ func (s *session) insist(ctx context.Context, m Message) error {
 	if err := s.cfg.check(m); err != nil {
 		return err
 	}
-	tok := s.client.Publish(m.Topic, m.QoS, m.Retain, m.Payload)
+	return s.acknowledged(ctx, m.Topic, s.client.Publish(m.Topic, m.QoS, m.Retain, m.Payload))
+}
+
+// acknowledged waits until the broker has the message of tok.
+func (s *session) acknowledged(ctx context.Context, topic string, tok mqtt.Token) error {
 	select {
 	case <-tok.Done():
 	case <-s.ended:
-		return fmt.Errorf("publish %q: not acknowledged: %w", m.Topic, s.lostFor)
+		return fmt.Errorf("publish %q: not acknowledged: %w", topic, s.lostFor)
 	case <-ctx.Done():
-		return fmt.Errorf("publish %q: not acknowledged: %w", m.Topic, context.Cause(ctx))
+		return fmt.Errorf("publish %q: not acknowledged: %w", topic, context.Cause(ctx))
 	}
 	if err := tok.Error(); err != nil {
-		return fmt.Errorf("publish %q: %w", m.Topic, err)
+		return fmt.Errorf("publish %q: %w", topic, err)
 	}
 	return nil
 }

@@ -89,17 +89,7 @@ func (l *Link) PublishWait(ctx context.Context, m Message) error {
 	case <-ctx.Done():
 		return fmt.Errorf("publish %q: %w", m.Topic, context.Cause(ctx))
 	}
-	select {
-	case <-tok.Done():
-	case <-s.ended:
-		return fmt.Errorf("publish %q: not acknowledged: %w", m.Topic, s.lostFor)
-	case <-ctx.Done():
-		return fmt.Errorf("publish %q: not acknowledged: %w", m.Topic, context.Cause(ctx))
-	}
-	if err := tok.Error(); err != nil {
-		return fmt.Errorf("publish %q: %w", m.Topic, err)
-	}
-	return nil
+	return s.acknowledged(ctx, m.Topic, tok)
 }
 
 func (l *Link) put(ctx context.Context, p parcel) (*session, error) {
