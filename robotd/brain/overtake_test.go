@@ -97,3 +97,54 @@ func TestAnEnableThatIsOlderThanAReleaseOpensNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestAStopThatIsWrittenDownCallsNothingOff has the desk write down a stop that the
+// robot holds already, while somebody asks for an enable. Nobody stopped the robot
+// anew and nobody let go of it, so what stands in the way is the stop that is held.
+func TestAStopThatIsWrittenDownCallsNothingOff(t *testing.T) {
+	enable := Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"e1"}`), N: 7}
+	for _, from := range []latch.Source{latch.Robot, latch.Fleet} {
+		written := Stopped{Document: latch.Document{From: from, Rev: 1, Authority: "desk", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}}, N: 8}
+		for name, events := range map[string][]Event{
+			"the document overtakes":                   {written, enable},
+			"the enable is on its way to the disk":     {enable, written},
+			"the enable is asked for after everything": {written, Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"e1"}`), N: 9}},
+		} {
+			r := newRig(t)
+			got := acks(r)
+			r.boot()
+			r.give(Connected{Session: "a"})
+			r.until(time.Second)
+			r.give(Called{Client: "fleetd", Payload: []byte(`{"id":"s-1"}`), N: 5})
+			r.until(1500 * time.Millisecond)
+			for _, ev := range events {
+				r.give(ev)
+			}
+			r.until(2 * time.Second)
+			if a := got["e1"]; a.Status != schema.StatusRejected || a.Reason != schema.ReasonLatched || r.s.safety.At == schema.SafetyEnabled {
+				t.Errorf("%s stop, %s: answered %s %s, and the robot is %s", from, name, a.Status, a.Reason, r.s.safety.At)
+			}
+		}
+	}
+}
+
+// TestAStopThatIsHeldAlreadyEndsWhatWaits presses a stop again: what was asked for
+// before the press does not happen after it.
+func TestAStopThatIsHeldAlreadyEndsWhatWaits(t *testing.T) {
+	press := Called{Client: "op2", Payload: []byte(`{"id":"s-1"}`)}
+	r := newRig(t)
+	got := acks(r)
+	r.boot()
+	r.give(Connected{Session: "a"})
+	r.until(time.Second)
+	press.N = 5
+	r.give(press)
+	r.until(1500 * time.Millisecond)
+	r.give(Command{Client: "op1", Group: "mode", Verb: "set", Payload: []byte(`{"id":"m1","args":{"mode":"safe"}}`), N: 7})
+	press.N = 8
+	r.give(press)
+	r.until(2 * time.Second)
+	if a := got["m1"]; a.Status != schema.StatusCancelled || a.Reason != schema.ReasonStopped {
+		t.Errorf("what waited for the disk was answered %s %s", a.Status, a.Reason)
+	}
+}

@@ -105,7 +105,7 @@ func (t *turn) stopCalled(ev Called) {
 	}
 	t.stopped = max(t.stopped, ev.N)
 	d := t.latching(latch.Asked{StopLatch: t.latchOf(r.ID, r.Level, t.asker(ev.Client, r.By), r.Why), Anew: anew}, ev.N)
-	t.tooOld(d)
+	t.asking(request.Stopped{Detail: "a stop came before it was begun"})
 	t.calls = append(t.calls, called{ev.Client, r.ID, len(d.Moves) == 0})
 	if ev.Retained {
 		t.alarms = append(t.alarms, request.Alarm{Reason: schema.ReasonRetainedCommand, Client: ev.Client, Verb: fleetStop,
@@ -114,9 +114,9 @@ func (t *turn) stopCalled(ev Called) {
 }
 
 // tooOld ends the commands that wait for the disk: they were asked for before the
-// stop, or before its release.
+// stop, or before its release. That a stop that is held was written down is neither.
 func (t *turn) tooOld(d latch.Decision) {
-	if len(d.Moves) > 0 {
+	if slices.ContainsFunc(d.Moves, func(m latch.Move) bool { return m.Held() || m.Let() }) {
 		t.asking(request.Stopped{Detail: "a stop was held or released before it was begun"})
 	}
 }
@@ -161,8 +161,10 @@ func (t *turn) latching(in latch.Input, n uint64) latch.Decision {
 	}
 	for _, m := range d.Moves {
 		t.dirty(now)
-		t.stopped = max(t.stopped, n)
 		t.note("latch", string(m.From), string(m.To), m.Why, m.Latch.ID)
+		if m.Held() || m.Let() {
+			t.stopped = max(t.stopped, n)
+		}
 		switch l := m.Latch; {
 		case m.Held():
 			t.tell("stop_held", "safety", string(l.Level), "", held{ID: l.ID, By: l.By, Why: l.Why})
