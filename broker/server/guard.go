@@ -27,7 +27,7 @@ type guard struct {
 	revoked  revoked
 	ns       schema.Namespace
 	rates    rates
-	paces    *paces           // of commands
+	paces    paces            // of commands
 	connects limiters[string] // of robots, by client id
 	searches limiters[string] // for what is kept, by name: each filter that is granted is one
 	clashes  *rate.Limiter    // of notices that somebody else wanted a name

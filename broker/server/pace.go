@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -15,8 +16,9 @@ import (
 type rates struct {
 	robot, robotBurst     int // messages per second of a robot; see tooOften
 	bytes, bytesBurst     int // of them, with their topics
-	command               int // commands per second of a sender, or of a desk to each robot; stops are exempt
+	command               int // commands per second of a sender to each robot; stops are exempt
 	frame                 int // frames per second of driving by hand, of a sender to each robot
+	fleet                 int // robots that a desk's commands are counted for, each by itself
 	refused, refusedBurst int // refusals per second before the connection is cut
 	notice, noticeBurst   int // notices per second; what is left out is counted in the next
 	subscriptions         int // of one client
@@ -24,42 +26,64 @@ type rates struct {
 	search, searchBurst   int // filters per second that are granted to one name: for each, all documents are searched, and whoever writes one waits
 }
 
-// paces bound how often commands are sent. A sender has one pace whatever he
-// connects as and however often he comes back. Those who serve the whole fleet
-// have one for each robot: a desk that speaks to two hundred robots at once is at
-// its everyday work, but no single robot has to hear more from it than from a
-// person.
+// paces bound how often commands are sent: a sender has one pace to each robot,
+// whatever he connects as and however often he comes back. So who speaks to a
+// whole hall at once is at his everyday work, and no robot has to hear more of one
+// sender than it can answer.
 //
-// Frames of driving have a pace of their own for each robot, well above what
-// drives smoothly, and a second's worth of them may come at once, for lines are
-// not even. One that is left out is as one that the network lost: the robot goes
-// on with the newest that it has, and stands 400 ms after the last. So a stick
-// that was let go is obeyed at the latest then, whichever frame was left out; who
-// wants it at once sends a stop, and no stop is counted.
-type paces struct{ commands, frames limiters[paceKey] }
+// Who speaks to ever more robots is not counted for ever more of them: those
+// beyond robotsOf, or of a desk beyond a fleet, have one pace together.
+//
+// Frames of driving have a pace of their own, well above what drives smoothly, and
+// a second's worth of them may come at once, for lines are not even. One that is
+// left out is as one that the network lost: the robot goes on with the newest that
+// it has, and stands 400 ms after the last. So a stick that was let go is obeyed
+// at the latest then, whichever frame was left out; who wants it at once sends a
+// stop, and no stop is counted.
+type paces struct {
+	rates rates
 
-type paceKey struct{ sender, robot string }
+	mu    sync.Mutex
+	of    map[string]*pace // by sender
+	prune int              // when there are so many, those at rest are forgotten
+}
 
-func newPaces(r rates) *paces {
-	return &paces{
-		commands: limiters[paceKey]{each: rate.Limit(r.command), burst: 2 * r.command},
-		frames:   limiters[paceKey]{each: rate.Limit(r.frame), burst: r.frame},
+// pace of one sender, by robot.
+type pace struct{ commands, frames limiters[string] }
+
+// robotsOf is how many robots one sender who is no desk is counted for.
+const robotsOf = 256
+
+func (p *paces) sender(c *client) *pace {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if one := p.of[c.Name]; one != nil {
+		return one
 	}
+	if p.of == nil {
+		p.of = map[string]*pace{}
+	}
+	if len(p.of) >= max(limitersKept, p.prune) {
+		maps.DeleteFunc(p.of, func(_ string, one *pace) bool { return one.commands.atRest() && one.frames.atRest() })
+		p.prune = 2 * len(p.of)
+	}
+	most := robotsOf
+	if c.Role == schema.RoleFleetd || c.Role == schema.RoleAdmin {
+		most = p.rates.fleet
+	}
+	one := &pace{
+		commands: limiters[string]{each: rate.Limit(p.rates.command), burst: 2 * p.rates.command, most: most},
+		frames:   limiters[string]{each: rate.Limit(p.rates.frame), burst: p.rates.frame, most: most},
+	}
+	p.of[c.Name] = one
+	return one
 }
 
 // command says whether c may send another command to robot now.
-func (p *paces) command(c *client, robot string) bool {
-	k := paceKey{sender: c.Name}
-	if c.Role == schema.RoleFleetd || c.Role == schema.RoleAdmin {
-		k.robot = robot
-	}
-	return p.commands.allow(k)
-}
+func (p *paces) command(c *client, robot string) bool { return p.sender(c).commands.allow(robot) }
 
 // frame says whether c may send robot another frame now.
-func (p *paces) frame(c *client, robot string) bool {
-	return p.frames.allow(paceKey{c.Name, robot})
-}
+func (p *paces) frame(c *client, robot string) bool { return p.sender(c).frames.allow(robot) }
 
 // tooOften says why a message comes too often, or nothing. Such a message is left
 // out and told of; nobody is cut for it, because the next thing that the sender
@@ -75,9 +99,9 @@ func (g *guard) tooOften(c *client, v access.Verdict, m access.Publish) (e event
 	row, params, _ := g.ns.Match(m.Topic)
 	switch {
 	case row.Kind == schema.TopicCmd && !g.paces.command(c, params.RID):
-		return overRate, fmt.Sprintf("more than %d commands a second; stops are taken at any rate", g.rates.command)
+		return overRate, fmt.Sprintf("more than %d commands a second to one robot, or to all beyond %d robots; stops are taken at any rate", g.rates.command, robotsOf)
 	case row.Kind == schema.TopicTeleop && !g.paces.frame(c, params.RID):
-		return framesOverRate, fmt.Sprintf("more than %d frames a second; stops are taken at any rate", g.rates.frame)
+		return framesOverRate, fmt.Sprintf("more than %d frames a second to one robot; stops are taken at any rate", g.rates.frame)
 	case c.messages == nil || row.Kind == schema.TopicAck:
 	case !c.messages.Allow():
 		return overRate, fmt.Sprintf("more than %d messages a second", g.rates.robot)
@@ -91,34 +115,68 @@ func (g *guard) tooOften(c *client, v access.Verdict, m access.Publish) (e event
 type limiters[K comparable] struct {
 	each  rate.Limit
 	burst int
+	most  int // keys; those that there is no room for share one limiter. 0: no bound
 
-	mu    sync.Mutex
-	of    map[K]*rate.Limiter
-	prune int // when there are so many, those at rest are forgotten
+	mu     sync.Mutex
+	of     map[K]*rate.Limiter
+	prune  int           // when there are so many, those at rest are forgotten
+	looked time.Time     // for room where there was none
+	others *rate.Limiter // of who found no room
 }
 
 // limitersKept is how many are kept before those at rest are looked for: a
 // limiter at rest is as good as a new one.
 const limitersKept = 1024
 
+// lookAgain is how long nobody looks for room where none was: whoever sends
+// without end to ever new robots shall not cost a search each time.
+const lookAgain = 50 * time.Millisecond
+
 func (l *limiters[K]) allow(k K) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	one := l.of[k]
-	if one == nil {
+	now, one := time.Now(), l.of[k]
+	switch {
+	case one != nil:
+	case l.room(now):
 		if l.of == nil {
 			l.of = map[K]*rate.Limiter{}
 		}
-		if len(l.of) >= max(limitersKept, l.prune) {
-			for k, one := range l.of {
-				if one.Tokens() >= float64(l.burst) {
-					delete(l.of, k)
-				}
-			}
-			l.prune = 2 * len(l.of)
-		}
 		one = rate.NewLimiter(l.each, l.burst)
 		l.of[k] = one
+	default:
+		if l.others == nil {
+			l.others = rate.NewLimiter(l.each, l.burst)
+		}
+		one = l.others
 	}
-	return one.Allow()
+	return one.AllowN(now, 1)
+}
+
+// room says whether one more may be kept, and forgets those at rest where that is
+// due.
+func (l *limiters[K]) room(now time.Time) bool {
+	full := l.most > 0 && len(l.of) >= l.most
+	if full && now.Sub(l.looked) >= lookAgain || !full && len(l.of) >= max(limitersKept, l.prune) {
+		maps.DeleteFunc(l.of, func(_ K, one *rate.Limiter) bool { return l.rests(one, now) })
+		l.prune, l.looked = 2*len(l.of), now
+	}
+	return l.most == 0 || len(l.of) < l.most
+}
+
+func (l *limiters[K]) rests(one *rate.Limiter, now time.Time) bool {
+	return one == nil || one.TokensAt(now) >= float64(l.burst)
+}
+
+// atRest reports whether all of them are as good as new.
+func (l *limiters[K]) atRest() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	for _, one := range l.of {
+		if !l.rests(one, now) {
+			return false
+		}
+	}
+	return l.rests(l.others, now)
 }

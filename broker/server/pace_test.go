@@ -101,6 +101,47 @@ func TestADeskIsHeldBackForEachRobotAlone(t *testing.T) {
 	})
 }
 
+func TestWhoSpeaksToTwoRobotsHasAPaceForEach(t *testing.T) {
+	paced(t, func(t *testing.T, b *brokertest.Broker) {
+		op, watcher := b.Client(t, "op1"), b.Client(t, "admin")
+		watcher.Subscribe("troupe/v1/robots/+/cmd/#")
+		for _, rid := range []string{"r1", "r2"} {
+			flood(t, op, 200, func(int) []byte { return packet("troupe/v1/robots/"+rid+"/cmd/op1/sys/ping", "") })
+		}
+		synctest.Wait()
+		for _, rid := range []string{"r1", "r2"} {
+			if got := len(watcher.Inbox("troupe/v1/robots/" + rid + "/cmd/#")); got != 40 {
+				t.Errorf("%s hears %d of 200 commands, want 40", rid, got)
+			}
+		}
+	})
+}
+
+// Names are cheap: whoever speaks to robots that may not even exist has one pace
+// for all that are too many, and still stops each of them.
+func TestWhoSpeaksToEverMoreRobotsIsHeldBackAndHisStopsStillArrive(t *testing.T) {
+	paced(t, func(t *testing.T, b *brokertest.Broker) {
+		op, watcher := b.Client(t, "op1"), b.Client(t, "admin")
+		watcher.Subscribe("troupe/v1/robots/+/cmd/#")
+		to := func(i int, verb string) string { return fmt.Sprintf("troupe/v1/robots/x%d/cmd/op1/%s", i, verb) }
+		for range 3 {
+			flood(t, op, 1000, func(i int) []byte { return packet(to(i, "sys/ping"), "") })
+		}
+		flood(t, op, 1000, func(i int) []byte { return packet(to(i, "safety/stop"), "") })
+		synctest.Wait()
+		commands, stops := len(watcher.Inbox("troupe/v1/robots/+/cmd/op1/sys/ping")), len(watcher.Inbox("troupe/v1/robots/+/cmd/op1/safety/stop"))
+		if commands != 3*256+40 || stops != 1000 {
+			t.Errorf("%d of 3000 commands to 1000 robots came, want 3 to each of 256 and 40 to all others, and %d of 1000 stops", commands, stops)
+		}
+		time.Sleep(time.Second)
+		flood(t, op, 256, func(i int) []byte { return packet(to(1000+i, "sys/ping"), "") })
+		synctest.Wait()
+		if got := len(watcher.Inbox("#")); got != 256 {
+			t.Errorf("a second later %d of 256 commands to other robots came", got)
+		}
+	})
+}
+
 func TestStopsAreTakenAtAnyRate(t *testing.T) {
 	paced(t, func(t *testing.T, b *brokertest.Broker) {
 		robot, button := b.Client(t, "r1"), b.Client(t, "stop1")

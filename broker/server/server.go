@@ -57,7 +57,7 @@ type Config struct {
 	MaxPending     int           // 8192 messages in the queue of one client; see delivery.go for more than that
 	MaxInflight    int           // 65535 deliveries to one client that it has not acknowledged, which is also the most
 	MaxKept        int64         // 1 GiB of retained documents
-	CommandRate    int           // 20 commands a second of one sender, twice that at once; stops are not counted
+	CommandRate    int           // 20 commands a second of one sender to each robot, twice that at once; stops are not counted
 	FrameRate      int           // 50 frames a second of one sender who drives a robot by hand, and as many at once
 
 	// Reload has the files read now, whatever the file system tells of them.
@@ -224,7 +224,7 @@ func newGuard(cfg Config, k *keeper, srv *mqtt.Server, n *counters) *guard {
 		creds: k, ns: cfg.Namespace, log: cfg.Logger, counters: n, srv: srv,
 		rates: rates{
 			robot: cfg.RobotRate, robotBurst: 2 * cfg.RobotRate, bytes: cfg.RobotBytes, bytesBurst: 4 * cfg.RobotBytes,
-			command: cfg.CommandRate, frame: cfg.FrameRate,
+			command: cfg.CommandRate, frame: cfg.FrameRate, fleet: cfg.MaxClients,
 			refused: 20, refusedBurst: 200,
 			notice: 5, noticeBurst: 20,
 			subscriptions: 256, robotSubscriptions: 32, search: 5, searchBurst: 1024,
@@ -233,7 +233,7 @@ func newGuard(cfg Config, k *keeper, srv *mqtt.Server, n *counters) *guard {
 	}
 	g.revoked.topic = cfg.Namespace.Topic(schema.TopicRevoked)
 	g.revoked.now.Store(&access.Revoked{})
-	g.paces = newPaces(g.rates)
+	g.paces.rates = g.rates
 	g.clashes = rate.NewLimiter(rate.Limit(g.rates.notice), g.rates.noticeBurst)
 	g.searches = limiters[string]{each: rate.Limit(g.rates.search), burst: g.rates.searchBurst}
 	g.connects = limiters[string]{each: rate.Every(flapPause), burst: cfg.RobotConnects}

@@ -1,0 +1,79 @@
+package server
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"troupe/broker/access"
+	"troupe/schema"
+)
+
+// flurry is what one sender says in one breath, to so many robots in turn.
+type flurry struct {
+	pause                   time.Duration // before
+	desk                    bool
+	first, robots, messages int
+}
+
+// Whoever sends what to whom: what is remembered of him is bounded, so is what
+// any robot hears of him, and it is all forgotten once he has been quiet.
+func TestPacesRememberABoundedNumberOfRobotsAndForgetWhoIsQuiet(t *testing.T) {
+	draw := rapid.Custom(func(t *rapid.T) flurry {
+		return flurry{
+			time.Duration(rapid.IntRange(0, 400).Draw(t, "pause_ms")) * time.Millisecond, rapid.Bool().Draw(t, "desk"),
+			rapid.IntRange(0, 1000).Draw(t, "first"), rapid.IntRange(1, 600).Draw(t, "robots"), rapid.IntRange(1, 1200).Draw(t, "messages"),
+		}
+	})
+	rapid.Check(t, func(rt *rapid.T) {
+		said, wrong := rapid.SliceOfN(draw, 1, 40).Draw(rt, "said"), ""
+		synctest.Test(t, func(*testing.T) { wrong = wrongPaces(said) })
+		if wrong != "" {
+			rt.Fatal(wrong)
+		}
+	})
+}
+
+func wrongPaces(said []flurry) string {
+	const each, fleet = 20, 400
+	p := &paces{rates: rates{command: each, frame: each, fleet: fleet}}
+	op := &client{Identity: access.Identity{Name: "op1", Role: schema.RoleOperator}}
+	desk := &client{Identity: access.Identity{Name: "fleetd", Role: schema.RoleFleetd}}
+	began, heard := time.Now(), map[string]int{}
+	for _, f := range said {
+		time.Sleep(f.pause)
+		c := op
+		if f.desk {
+			c = desk
+		}
+		for i := range f.messages {
+			robot := fmt.Sprint("r", f.first+i%f.robots)
+			if p.command(c, robot) {
+				heard[c.Name+" to "+robot]++
+			}
+			p.frame(c, robot)
+		}
+		for name, most := range map[string]int{"op1": robotsOf, "fleetd": fleet} {
+			if one := p.of[name]; one != nil && (len(one.commands.of) > most || len(one.frames.of) > most) {
+				return fmt.Sprintf("of %s %d and %d robots are remembered", name, len(one.commands.of), len(one.frames.of))
+			}
+		}
+	}
+	most := 2 * (2*each + int(each*time.Since(began).Seconds()) + 1) // its own pace, and that of the many while it was one of them
+	for who, n := range heard {
+		if n > most {
+			return fmt.Sprintf("%s: %d commands, at most %d", who, n, most)
+		}
+	}
+	time.Sleep(5 * time.Second)
+	for i := range 2 * limitersKept {
+		p.sender(&client{Identity: access.Identity{Name: fmt.Sprint("fleetd-", i), Role: schema.RoleFleetd}})
+	}
+	if p.of["op1"] != nil || p.of["fleetd"] != nil || len(p.of) > limitersKept {
+		return fmt.Sprintf("%d senders are remembered", len(p.of))
+	}
+	return ""
+}
