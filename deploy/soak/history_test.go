@@ -22,8 +22,8 @@ type history struct {
 	effects map[string]map[string]bool
 	// What comes before the robot's connection is ready waits, and is forgotten
 	// if it never is. A connection is ready when the robot tells what it can.
-	early map[int][]string
-	ready map[int]bool
+	early map[string][]string
+	ready map[string]bool
 	said  schema.ReportedStory // the newest
 	state schema.State
 }
@@ -32,10 +32,10 @@ type history struct {
 const fleetStop = "fleet/stop"
 
 func newHistory() *history {
-	return &history{heard: map[string]time.Time{}, finals: map[string][]string{}, effects: map[string]map[string]bool{}, early: map[int][]string{}, ready: map[int]bool{}}
+	return &history{heard: map[string]time.Time{}, finals: map[string][]string{}, effects: map[string]map[string]bool{}, early: map[string][]string{}, ready: map[string]bool{}}
 }
 
-func (h *history) came(conn int, topic string, payload []byte) {
+func (h *history) came(conn string, topic string, payload []byte) {
 	row, params, ok := ns.Match(topic)
 	if !ok || row.Kind != schema.TopicCmd {
 		return
@@ -57,7 +57,7 @@ func (h *history) came(conn int, topic string, payload []byte) {
 	}
 }
 
-func (h *history) sent(conn int, topic string, payload []byte) {
+func (h *history) sent(conn string, topic string, payload []byte) {
 	row, params, ok := ns.Match(topic)
 	if !ok {
 		return
@@ -121,7 +121,7 @@ func (h *history) repeated() (found []string) {
 
 // over says that a connection broke. What reached the robot in that moment may
 // have been refused, and a refusal is not written down to be told again.
-func (h *history) over(conn int) {
+func (h *history) over(conn string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.ready, conn)

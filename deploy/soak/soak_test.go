@@ -75,6 +75,7 @@ func weather(t *testing.T, seed uint64, database string) {
 		synctest.Wait()
 		w.do(d)
 	}
+	synctest.Wait() // the last one has met its fate
 	for _, each := range w.wires {
 		each.heal(true)
 	}

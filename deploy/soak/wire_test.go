@@ -25,15 +25,15 @@ type wire struct {
 	log    *log
 	parted bool // nothing gets through, and nobody new
 	ends   map[net.Conn]bool
-	count  int // connections so far
+	opened map[string]int // connections so far, by client id
 	lanes  sync.WaitGroup
 }
 
 // A bystander stands at the client's end of a wire.
 type bystander interface {
-	sent(conn int, topic string, payload []byte) // by the client, before its fate
-	came(conn int, topic string, payload []byte) // to the client, after its fate
-	over(conn int)
+	sent(conn string, topic string, payload []byte) // by the client, before its fate
+	came(conn string, topic string, payload []byte) // to the client, after its fate
+	over(conn string)
 }
 
 var errParted = errors.New("the wire is cut")
@@ -52,16 +52,13 @@ func (w *wire) open(ctx context.Context) (net.Conn, error) {
 	near, inner := net.Pipe()
 	w.mu.Lock()
 	w.ends[inner], w.ends[far] = true, true
-	w.count++
-	conn := w.count
 	w.mu.Unlock()
-	up := &lane{wire: w, way: w.name + " up", from: inner, to: far, queue: make(chan parcel, 4096)}
-	down := &lane{wire: w, way: w.name + " down", from: far, to: inner, queue: make(chan parcel, 4096)}
+	c := &connection{wire: w}
+	up := &lane{connection: c, way: "up", from: inner, to: far, queue: make(chan parcel, 4096)}
+	down := &lane{connection: c, way: "down", from: far, to: inner, queue: make(chan parcel, 4096)}
 	up.back, down.back = down, up
 	if w.watch != nil {
-		up.before = func(topic string, payload []byte) { w.watch.sent(conn, topic, payload) }
-		up.over = func() { w.watch.over(conn) }
-		down.after = func(topic string, payload []byte) { w.watch.came(conn, topic, payload) }
+		up.before, down.after, up.over = w.watch.sent, w.watch.came, w.watch.over
 	}
 	for _, l := range []*lane{up, down} {
 		go l.read()
@@ -91,20 +88,44 @@ func (w *wire) heal(all bool) {
 	}
 }
 
+// A connection is named by its client and how many that one had before it, which
+// its first packet tells: a program has several at a time, and which of them asks
+// first is the scheduler's affair.
+type connection struct {
+	*wire
+	name string // under the wire's lock
+}
+
+func (c *connection) begins(packet []byte) {
+	at := body(packet)
+	at += 2 + int(binary.BigEndian.Uint16(packet[at:])) // the name of the protocol
+	at += 1 + 1 + 2                                     // its level, flags, keep-alive
+	n := int(binary.BigEndian.Uint16(packet[at:]))
+	id := string(packet[at+2 : at+2+n])
+	c.opened[id]++
+	c.name = fmt.Sprintf("%s#%d", id, c.opened[id])
+}
+
+func (c *connection) called() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.name
+}
+
 // A lane is one direction of a connection. Each packet arrives at an instant of
 // its own, which the seed knows, so that what a packet brings about has happened
 // before the next one comes, in every run. Messages of one topic keep their order,
 // and so do acknowledgements; between them the seed decides, because who was the
 // first in an instant is up to the scheduler. The end overtakes nothing.
 type lane struct {
-	*wire
-	way      string
+	*connection
+	way      string // up or down
 	from, to net.Conn
 	back     *lane // the other direction
 	queue    chan parcel
-	before   func(topic string, payload []byte) // a message was sent
-	after    func(topic string, payload []byte) // a message came
-	over     func()
+	before   func(conn, topic string, payload []byte) // a message was sent
+	after    func(conn, topic string, payload []byte) // a message came
+	over     func(conn string)
 }
 
 // A parcel is a packet on its way; without bytes it is the end of the connection.
@@ -117,13 +138,8 @@ type parcel struct {
 func (l *lane) read() {
 	r := bufio.NewReader(l.from)
 	newest := map[string]time.Time{} // arrival, by what keeps its order
-	last := func() time.Time {
-		at := time.Now()
-		for _, other := range newest {
-			at = later(at, other)
-		}
-		return at
-	}
+	var latest time.Time             // of them
+	last := func() time.Time { return later(time.Now(), latest) }
 	for {
 		p, err := readPacket(r)
 		if err != nil {
@@ -134,17 +150,22 @@ func (l *lane) read() {
 		var f fate
 		kind := p[0] >> 4
 		l.mu.Lock()
+		if kind == connect {
+			l.begins(p)
+		}
+		name := l.name
+		way := name + " " + l.way
 		if kind == publish {
 			m = parse(p)
-			f = l.faults.of(l.way, m.topic)
-			l.log.note(l.way, m.topic, f)
+			f = l.faults.of(way, m.topic)
+			l.log.note(way, m.topic, f)
 		} else {
-			f = unharmed(l.way, kind)
-			l.log.note(l.way, fmt.Sprint(kind), f)
+			f = unharmed(way, kind)
+			l.log.note(way, fmt.Sprint(kind), f)
 		}
 		l.mu.Unlock()
 		if kind == publish && l.before != nil {
-			l.before(m.topic, m.payload)
+			l.before(name, m.topic, m.payload)
 		}
 		if kind == disconnect {
 			l.queue <- parcel{at: last(), bytes: p}
@@ -156,6 +177,9 @@ func (l *lane) read() {
 		}
 		at := later(time.Now().Add(f.takes), newest[line])
 		newest[line] = at
+		if at.After(latest) {
+			latest = at
+		}
 		switch {
 		case kind != publish || f.late == 0 && !f.lost:
 			l.queue <- parcel{at, p, m}
@@ -183,7 +207,7 @@ func (l *lane) deliver() {
 	defer l.from.Close()
 	defer l.to.Close()
 	if l.over != nil {
-		defer l.over()
+		defer func() { l.over(l.called()) }()
 	}
 	var waiting []parcel // the next one first
 	next := time.NewTimer(time.Hour)
@@ -213,7 +237,7 @@ func (l *lane) deliver() {
 				return
 			}
 			if p.message.topic != "" && l.after != nil {
-				l.after(p.message.topic, p.message.payload)
+				l.after(l.called(), p.message.topic, p.message.payload)
 			}
 			if len(waiting) > 0 {
 				next.Reset(time.Until(waiting[0].at))
@@ -223,6 +247,7 @@ func (l *lane) deliver() {
 }
 
 const (
+	connect    = 1
 	publish    = 3
 	puback     = 4
 	disconnect = 14
@@ -260,12 +285,17 @@ func readPacket(r *bufio.Reader) ([]byte, error) {
 	return p, err
 }
 
-func parse(p []byte) publication {
+// body is where what follows the fixed header of a packet begins.
+func body(p []byte) int {
 	at := 1
 	for p[at] >= 0x80 {
 		at++
 	}
-	at++
+	return at + 1
+}
+
+func parse(p []byte) publication {
+	at := body(p)
 	n := int(binary.BigEndian.Uint16(p[at:]))
 	m := publication{topic: string(p[at+2 : at+2+n]), qos: p[0] >> 1 & 3}
 	at += 2 + n

@@ -52,7 +52,7 @@ func newWorld(t *testing.T, seed uint64, database string) *world {
 		w.random[name] = func() float64 {
 			return rand.New(rand.NewPCG(seed^stable(name), uint64(time.Since(w.log.began)))).Float64()
 		}
-		w.wires[name] = &wire{name: name, dial: w.dial, faults: &faults{seed: seed, n: map[string]uint64{}}, log: w.log, ends: map[net.Conn]bool{}}
+		w.wires[name] = &wire{name: name, dial: w.dial, faults: &faults{seed: seed, n: map[string]uint64{}}, log: w.log, ends: map[net.Conn]bool{}, opened: map[string]int{}}
 	}
 	w.wires["r1"].watch = w.history
 	w.startBroker()

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"slices"
 	"time"
 
 	"troupe/fleetd/presence"
@@ -28,14 +29,21 @@ func (e *entry) isBehind(now time.Time) bool {
 	return !e.behind.IsZero() && now.Sub(e.behind) > behindPatience
 }
 
-// behind lists the robots that are there and whose newest state is not.
-func (h *hub) behind() (ids []string) {
+// behind lists the robots that are there and whose newest state is not, sorted.
+func (h *hub) behind(now time.Time) []string {
+	return h.among(now, func(_ string, e *entry) bool { return e.isBehind(now) })
+}
+
+// among lists the adopted robots that are there now and of which a thing holds,
+// sorted.
+func (h *hub) among(now time.Time, holds func(id string, e *entry) bool) (ids []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, e := range h.robots {
-		if e.adopted && e.outdated && e.shown.View == presence.Online {
+		if e.adopted && presence.Of(e.facts, h.desk, now).View == presence.Online && holds(id, e) {
 			ids = append(ids, id)
 		}
 	}
+	slices.Sort(ids)
 	return ids
 }

@@ -7,7 +7,6 @@ import (
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/command"
-	"troupe/fleetd/presence"
 	"troupe/fleetd/store"
 	"troupe/schema"
 )
@@ -78,13 +77,13 @@ func (d *doubts) run(ctx context.Context, db *store.Store) {
 				continue
 			}
 			d.again(ctx, db, revs, now)
-			for _, id := range d.f.hub.behind() {
+			for _, id := range d.f.hub.behind(now) {
 				if d.behind.mayNow(id, now) {
 					d.f.log.Warn("robot's state did not arrive although its heartbeat tells of it; asked to tell all again", "robot", id)
 					d.resync(ctx, id, now)
 				}
 			}
-			if ask := d.due(d.f.hub.lacking(revs), now); len(ask) > 0 {
+			if ask := d.due(d.f.hub.lacking(revs, now), now); len(ask) > 0 {
 				d.ask(ctx, db, ask, now)
 			}
 		}
@@ -122,16 +121,9 @@ func (d *doubts) resync(ctx context.Context, robot string, now time.Time) {
 }
 
 // lacking lists the robots that are there and have not what they are wished to
-// have, as far as is known.
-func (h *hub) lacking(wished map[string]map[schema.TopicKind]int64) (ids []string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for id, e := range h.robots {
-		if e.adopted && e.shown.View == presence.Online && (!e.wish(h.authority).Converged || e.unanswered(wished[id])) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
+// have, as far as is known; sorted.
+func (h *hub) lacking(wished map[string]map[schema.TopicKind]int64, now time.Time) []string {
+	return h.among(now, func(id string, e *entry) bool { return !e.wish(h.authority).Converged || e.unanswered(wished[id]) })
 }
 
 // unanswered reports whether some wish of the robot has a revision that it did

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -200,7 +201,7 @@ func (d *driver) begin(ctx context.Context, now time.Time, t *ticket) {
 		d.others.stand(one, t.ahead[c.Robot])
 		d.open[c.ID] = one
 		d.robots[c.Robot] = append(d.robots[c.Robot], one)
-		slices.SortStableFunc(d.robots[c.Robot], func(a, b *driven) int { return a.CreatedAt.Compare(b.CreatedAt) })
+		slices.SortFunc(d.robots[c.Robot], inTurn)
 		d.tell(ctx, now, c.ID, command.News{Kind: command.Begin})
 	}
 }
@@ -235,16 +236,27 @@ func (d *driver) release(ctx context.Context, now time.Time, robot string) {
 	}
 }
 
-// wakeDue looks at every command, and when to look again.
+// wakeDue looks at every command, and when to look again. What is due at the same
+// time goes out in the order in which it was asked for.
 func (d *driver) wakeDue(ctx context.Context, now time.Time) {
 	d.next = time.Time{}
+	var dues []*driven
 	for _, c := range d.open {
 		if due, ok := command.Due(c.Command, d.present(c)); ok && !now.Before(due) {
-			d.tell(ctx, now, c.ID, command.News{Kind: command.Wake})
+			dues = append(dues, c)
 		} else {
 			d.expect(c)
 		}
 	}
+	slices.SortFunc(dues, inTurn)
+	for _, c := range dues {
+		d.tell(ctx, now, c.ID, command.News{Kind: command.Wake})
+	}
+}
+
+// inTurn is the order in which commands were asked for.
+func inTurn(a, b *driven) int {
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 }
 
 // expect notes when a command has something to do even without news. Robots that
