@@ -1,9 +1,8 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
-	"path/filepath"
-	"strconv"
 
 	"troupe/deploy/mosquittotest"
 	"troupe/schema"
@@ -23,6 +22,15 @@ func (w *world) wish(rid string, rev int64, story string, acts ...string) schema
 // wishAs is wish in the name of a fleet.
 func (w *world) wishAs(authority, rid string, rev int64, story string, acts ...string) schema.StoryRef {
 	w.t.Helper()
+	ref, blob := w.frozen(rev, story, acts...)
+	w.keep(schema.DefaultNamespace.Topic(schema.TopicBlob, ref.SHA256), blob)
+	w.wished(rid, authority, ref, len(blob), schema.ApplyNow)
+	return ref
+}
+
+// frozen is a revision of a story with these of its acts, and its bytes.
+func (w *world) frozen(rev int64, story string, acts ...string) (schema.StoryRef, []byte) {
+	w.t.Helper()
 	s, problems := score.ParseStory([]byte(read(w.t, story+".yaml")))
 	if len(problems) > 0 {
 		w.t.Fatalf("%s: %v", story, problems)
@@ -37,18 +45,32 @@ func (w *world) wishAs(authority, rid string, rev int64, story string, acts ...s
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	file := filepath.Join(w.folder, sum)
-	if err := os.WriteFile(file, blob, 0o600); err != nil {
+	return schema.StoryRef{ID: story, Rev: rev, SHA256: sum}, blob
+}
+
+// keep has the broker keep these bytes on a topic.
+func (w *world) keep(topic string, bytes []byte) {
+	w.t.Helper()
+	f, err := os.CreateTemp(w.folder, "kept-")
+	if err == nil {
+		_, err = f.Write(bytes)
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
 		w.t.Fatal(err)
 	}
-	topic := schema.DefaultNamespace.Topic(schema.TopicBlob, sum)
-	if r := mosquittotest.Pub(w.t, w.tools.url(), "-V", "mqttv311", "-i", "admin", "-u", "admin", "-q", "1", "-r", "-t", topic, "-f", file); r.Code != 0 {
-		w.t.Fatalf("publish the story's bytes: %+v", r)
+	if r := mosquittotest.Pub(w.t, w.tools.url(), "-V", "mqttv311", "-i", "admin", "-u", "admin", "-q", "1", "-r", "-t", topic, "-f", f.Name()); r.Code != 0 {
+		w.t.Fatalf("publish %d bytes on %s: %+v", len(bytes), topic, r)
 	}
-	w.send("admin", on(rid, "desired/story"), `{"rev":`+strconv.FormatInt(rev, 10)+`,"authority":"`+authority+
-		`","story":{"id":"`+story+`","rev":`+strconv.FormatInt(rev, 10)+`,"sha256":"`+sum+`","size":`+strconv.Itoa(len(blob))+
-		`},"apply":"now","by":"e2e","ts":"2026-01-01T00:00:00.000Z"}`, "-r")
-	return schema.StoryRef{ID: story, Rev: rev, SHA256: sum}
+}
+
+// wished tells a robot which revision a fleet wishes it to have.
+func (w *world) wished(rid, authority string, ref schema.StoryRef, size int, apply schema.Apply) {
+	w.t.Helper()
+	w.send("admin", on(rid, "desired/story"), fmt.Sprintf(`{"rev":%d,"authority":%q,"story":{"id":%q,"rev":%[1]d,"sha256":%[4]q,"size":%d},"apply":%q,"by":"e2e","ts":"2026-01-01T00:00:00.000Z"}`,
+		ref.Rev, authority, ref.ID, ref.SHA256, size, apply), "-r")
 }
 
 // has waits until the robot has taken the story.
