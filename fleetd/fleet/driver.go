@@ -12,6 +12,7 @@ import (
 
 	"troupe/broker/link"
 	"troupe/fleetd/command"
+	"troupe/fleetd/stop"
 	"troupe/schema"
 )
 
@@ -58,7 +59,9 @@ type driver struct {
 	batches []*ticket // made and not stored yet
 	others  others
 	asks    int64
-	next    time.Time // when something may be due; zero = at no time
+
+	released []stop.Latch // lately
+	next     time.Time    // when something may be due; zero = at no time
 }
 
 // driven is one command on its way.
@@ -79,6 +82,8 @@ type post struct {
 	id     string    // of an unwanted command
 	ended  chan bool // 1: whether that ended it
 	let    *letting
+
+	released []stop.Latch
 }
 
 type postKind string
@@ -90,7 +95,9 @@ const (
 	postCame   postKind = "came"
 	postLeft   postKind = "left"
 	postNot    postKind = "unwanted"
-	postLet    postKind = "released" // stops
+	postLet    postKind = "let-go" // of stops, here
+
+	postReleased postKind = "released" // stops, wherever
 )
 
 func newDriver(f *Fleet) *driver {
@@ -104,7 +111,7 @@ func newDriver(f *Fleet) *driver {
 // and no release of stops.
 func (d *driver) post(p post) {
 	d.mu.Lock()
-	if len(d.posts) >= maxPosts && p.kind != postTicket && p.kind != postLet {
+	if len(d.posts) >= maxPosts && p.kind != postTicket && p.kind != postLet && p.kind != postReleased {
 		d.dropped++
 		d.mu.Unlock()
 		return
@@ -163,7 +170,11 @@ func (d *driver) take(ctx context.Context) {
 			d.tell(ctx, now, p.id, command.News{Kind: command.Unwanted})
 			p.ended <- waits
 		case postLet:
-			d.letGo(ctx, now, p.let)
+			d.letGo(ctx, now, p.let.means)
+			d.f.stops.released(p.let)
+		case postReleased:
+			d.released = p.released
+			d.letGo(ctx, now, d.isReleased)
 		case postCame, postLeft:
 			kind := command.Came
 			if p.kind == postLeft {
@@ -176,14 +187,13 @@ func (d *driver) take(ctx context.Context) {
 	}
 }
 
-// letGo ends the commands that would hold stops that were released.
-func (d *driver) letGo(ctx context.Context, now time.Time, l *letting) {
-	for _, c := range slices.Collect(maps.Values(d.open)) {
-		if l.means(c.Command) {
+// letGo ends the commands that would hold what was released here, or elsewhere.
+func (d *driver) letGo(ctx context.Context, now time.Time, would func(command.Command) bool) {
+	for _, c := range slices.SortedFunc(maps.Values(d.open), inTurn) {
+		if would(c.Command) {
 			d.tell(ctx, now, c.ID, command.News{Kind: command.Released})
 		}
 	}
-	d.f.stops.released(l)
 }
 
 // begin takes on the commands of a ticket.
@@ -202,7 +212,11 @@ func (d *driver) begin(ctx context.Context, now time.Time, t *ticket) {
 		d.open[c.ID] = one
 		d.robots[c.Robot] = append(d.robots[c.Robot], one)
 		slices.SortFunc(d.robots[c.Robot], inTurn)
-		d.tell(ctx, now, c.ID, command.News{Kind: command.Begin})
+		n := command.News{Kind: command.Begin}
+		if d.isReleased(c) {
+			n.Kind = command.Released
+		}
+		d.tell(ctx, now, c.ID, n)
 	}
 }
 

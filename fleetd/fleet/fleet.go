@@ -278,7 +278,11 @@ func (f *Fleet) load(ctx context.Context, db *store.Store) error {
 	for _, d := range documents {
 		f.remember(d)
 	}
-	return f.takeUp(ctx, db, time.Now())
+	now := time.Now()
+	if err := f.letElsewhere(ctx, db, now); err != nil { // first: what it holds is not sent again
+		return err
+	}
+	return f.takeUp(ctx, db, now)
 }
 
 // serve answers requests at one address until the end.

@@ -8,6 +8,7 @@ import (
 
 	"troupe/fleetd/command"
 	"troupe/fleetd/stop"
+	"troupe/fleetd/store"
 	"troupe/schema"
 )
 
@@ -27,13 +28,43 @@ func (l *letting) means(c command.Command) bool {
 	if c.CreatedAt.After(l.at) {
 		return false
 	}
+	id := holds(c)
+	return id != "" && slices.Contains(l.ids, id)
+}
+
+// holds is the id of the stop that a command holds; empty if it holds none.
+func holds(c command.Command) string {
 	group, name, _ := strings.Cut(c.Verb, "/")
 	verb, _ := schema.VerbOf(group, name)
 	if verb.Class != schema.ClassStop {
-		return false
+		return ""
 	}
 	r, _ := schema.DecodeRequest(verb, c.Payload)
-	return r.Args.Latch != "" && slices.Contains(l.ids, r.Args.Latch)
+	return r.Args.Latch
+}
+
+// letFor is how long a release is of interest to other desks: longer than any of
+// them sends a stop, and than their clocks differ.
+const letFor = 10 * time.Minute
+
+// letElsewhere has the driver call off what would hold stops that were released:
+// by another desk, or before a restart. A desk that has no database hears of no
+// release, and goes on to send a stop for half a minute.
+func (f *Fleet) letElsewhere(ctx context.Context, db *store.Store, now time.Time) error {
+	let, err := db.ReleasedStops(ctx, now.Add(-letFor))
+	if err == nil {
+		f.driver.post(post{kind: postReleased, released: let})
+	}
+	return err
+}
+
+// isReleased reports whether the stop that a command would hold was released. What
+// was asked for under the same id since it was last put on record is another one.
+func (d *driver) isReleased(c command.Command) bool {
+	id := holds(c)
+	return id != "" && slices.ContainsFunc(d.released, func(l stop.Latch) bool {
+		return l.ID == id && (l.Robot == c.Robot || l.Robot == "") && !c.CreatedAt.Truncate(time.Microsecond).After(l.AskedAt)
+	})
 }
 
 // showing are those of these stops that robots of the fleet show that they hold, one

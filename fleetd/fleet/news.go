@@ -39,10 +39,15 @@ func (f *Fleet) news(ctx context.Context, db *store.Store) {
 			f.databaseFailed("fleet not read", err)
 			continue
 		}
+		if err := f.letElsewhere(ctx, db, time.Now()); err != nil {
+			f.databaseFailed("released stops not read", err)
+			continue
+		}
 		if err := f.stops.read(ctx, db); err != nil {
 			f.databaseFailed("stops not read", err)
 			continue
 		}
+		signal(f.stops.wake) // what waits here may be on record by now
 		known = n.Changes
 	}
 }

@@ -87,3 +87,49 @@ func TestAStopIsReleasedWhereverRobotsShowIt(t *testing.T) {
 		}
 	})
 }
+
+// awayStop stops a robot that is not there: the desk sends it once more when it comes.
+func (d *beside) awayStop(id string) string {
+	d.Helper()
+	r := fleettest.Start(d.T, id, d.broker.Load().Dial)
+	d.sees(id)
+	r.Close()
+	d.until(id+" is away", func() bool { v, _ := d.Robot(id); return v.Presence.View != "online" })
+	latch := d.stopped(id).Latch
+	d.onRecord(latch)
+	return latch
+}
+
+func TestAStopThatIsReleasedAtOneDeskIsSentByNoOther(t *testing.T) {
+	a, b, _ := desks(t)
+	latch := b.awayStop("r1")
+	a.onRecord(latch)
+	if p := a.releases(latch); p != nil {
+		t.Fatal(p)
+	}
+	b.onRecord()
+	b.comesFree("r1")
+}
+
+func TestAStopThatIsReleasedWhileItsDeskIsAwayIsSentNoMore(t *testing.T) {
+	a, b, _ := desks(t)
+	latch := b.awayStop("r1")
+	b.stopDesk()
+	a.onRecord(latch)
+	if p := a.releases(latch); p != nil {
+		t.Fatal(p)
+	}
+	b.startDesk()
+	b.comesFree("r1")
+}
+
+// comesFree has a robot come, and sees that no stop is sent to it.
+func (d *beside) comesFree(id string) {
+	d.Helper()
+	r := fleettest.Start(d.T, id, d.broker.Load().Dial)
+	d.sees(id)
+	d.state(d.command(setMode("mnl", id)), "SUCCEEDED") // whatever was to be sent on its coming was sent before
+	if n := count(r.Received(), "safety/stop"); n != 0 || d.held(id) != "" {
+		d.Errorf("a stop that was released came %d times, and %s holds %q", n, id, d.held(id))
+	}
+}

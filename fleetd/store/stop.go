@@ -30,6 +30,15 @@ func (r reads) HeldStops(ctx context.Context) ([]stop.Latch, error) {
 	return all, nil
 }
 
+// ReleasedStops lists the stops that were released since.
+func (r reads) ReleasedStops(ctx context.Context, since time.Time) ([]stop.Latch, error) {
+	all, err := list(ctx, r, scanStop, stopColumns+" WHERE released_at > 0 AND released_at >= $1 ORDER BY released_at, id, robot", micros(since))
+	if err != nil {
+		return nil, fmt.Errorf("list released stops: %w", err)
+	}
+	return all, nil
+}
+
 // Stops reads what a plan about the stops of these ids is made from.
 func (t *Tx) Stops(ctx context.Context, ids ...string) (stop.Rows, error) {
 	rows := stop.Rows{Revs: map[string]int64{}}

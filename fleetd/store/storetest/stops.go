@@ -84,6 +84,11 @@ func stopsAreHeldAndReleased(t *testing.T, address string) {
 	if left := must[[]stop.Latch](t)(s.HeldStops(t.Context())); len(left) != 1 || left[0].ID != "s-2" {
 		t.Errorf("still held: %+v", left)
 	}
+	for since, want := range map[int]int{4: 3, 5: 0} { // of s-1 on all, r1 and r2
+		if let := must[[]stop.Latch](t)(s.ReleasedStops(t.Context(), at(since))); len(let) != want || want > 0 && let[0].ID != "s-1" {
+			t.Errorf("released since %d: %+v", since, let)
+		}
+	}
 	if c := hold(t, s, 5, order); !c.Empty() {
 		t.Errorf("put on record again after its release: %+v", c)
 	}
