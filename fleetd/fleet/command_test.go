@@ -134,6 +134,26 @@ func TestModeCommandsGoOneAfterTheOther(t *testing.T) {
 	})
 }
 
+func TestWhatIsSentAgainGoesInTheOrderOfAsking(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		r.Mute(true)
+		var want []string
+		for _, verb := range []string{"auto/start", "auto/pause", "sys/ping", "auto/continue", "auto/stop", "auto/start"} {
+			w.command(order(verb, "r1"))
+			want = append(want, verb)
+		}
+		w.sleep(3 * time.Second)
+		var got []string
+		for _, each := range r.Received() {
+			got = append(got, each.Verb)
+		}
+		if want = append(want, want...); !slices.Equal(got, want) {
+			t.Errorf("sent  %v\nasked %v, and again", got, want)
+		}
+	})
+}
+
 func TestAtMostEightOthersAreOnTheirWay(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
