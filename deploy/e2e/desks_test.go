@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"troupe/broker/brokertest"
 	"troupe/fleetd/api"
 	"troupe/fleetd/command"
 	"troupe/schema"
@@ -123,5 +124,52 @@ func TestALeadingDeskThatHangsMakesRoom(t *testing.T) {
 				w.t.Errorf("the desk that hung writes: %s", m)
 			}
 		}
+	})
+}
+
+// Mosquitto as people are told to set it up: it knows robots and desks by their
+// certificates alone. What one desk began the other goes on with, and whoever leads,
+// a stop holds until it is released.
+func TestTwoDesksWithCertificatesServeAFleetOnMosquitto(t *testing.T) {
+	t.Parallel()
+	s := newSecuredIn(t, kind{mosquitto: true, postgres: true})
+	brokertest.Record(t, s.as("admin"))
+	first := s.fleetd
+	s.leadsNow(first, "fleetd")
+	for _, rid := range []string{"r7", "r8"} {
+		s.enrols(rid)
+		s.runs(rid)
+	}
+	s.startDesk("--name", "fleetd-b", "--spool", filepath.Join(s.folder, "b.stops"), "--enrol", "127.0.0.1:0")
+	second := s.fleetd
+	s.seen("r7", "online")
+	s.seen("r8", "online")
+
+	s.publishes("tale", "tell", "nod")
+	s.do("story", "assign", "tale", "r7", "r8", "--wait")
+	first.kill()
+	s.do("stop", "--all", "--why", "a drill")
+	s.standing("r7", 1)
+	s.standing("r8", 1)
+	s.leadsNow(second, "fleetd-b")
+	s.publishes("round", "nod", "smile")
+	s.do("story", "assign", "round", "r7", "r8", "--wait")
+	for _, rid := range []string{"r7", "r8"} {
+		if d := asked[api.Detail](s.world, "robot", "get", rid); !d.Wish.Converged || d.Reported == nil || d.Reported.Active == nil || d.Reported.Active.ID != "round" {
+			t.Errorf("%s has %s", rid, text(d.Reported))
+		}
+	}
+	s.do("stop", "release", asked[struct{ Stops []api.HeldStop }](s.world, "stop", "list").Stops[0].ID, "--why", "it is over")
+	s.standing("r7", 0)
+	s.standing("r8", 0)
+	s.until("both enabled by whoever saw them after the stop", func() bool { return s.cli("safety", "enable", "--all", "--wait").code == 0 })
+}
+
+// standing waits until the desk sees a robot that stands and holds so many stops.
+func (s *secured) standing(rid string, stops int) {
+	s.t.Helper()
+	s.until(rid+" to stand", func() bool {
+		d := asked[api.Detail](s.world, "robot", "get", rid)
+		return d.State != nil && d.State.Safety.State == schema.SafetyDisabled && len(d.State.Safety.Latches) == stops
 	})
 }

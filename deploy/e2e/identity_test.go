@@ -20,10 +20,12 @@ import (
 	"testing"
 	"time"
 
+	"troupe/deploy/mosquittotest"
 	"troupe/fleetd/api"
 	"troupe/fleetd/ca"
 	"troupe/fleetd/enrol"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/pgtest"
 	"troupe/fleetd/vault"
 )
 
@@ -35,10 +37,15 @@ type secured struct {
 	desk string // address of the desk, the same after a restart
 }
 
-func newSecured(t *testing.T) *secured {
+func newSecured(t *testing.T) *secured { return newSecuredIn(t, ours) }
+
+func newSecuredIn(t *testing.T, k kind) *secured {
 	t.Helper()
 	folder := t.TempDir()
-	s := &secured{world: &world{t: t, folder: folder, robots: map[string]*process{}, store: "sqlite:" + filepath.Join(folder, "fleet.db")}, keys: filepath.Join(folder, "ca")}
+	s := &secured{world: &world{t: t, kind: k, folder: folder, robots: map[string]*process{}, store: "sqlite:" + filepath.Join(folder, "fleet.db")}, keys: filepath.Join(folder, "ca")}
+	if k.postgres {
+		s.store = pgtest.Start(t)
+	}
 	s.do("ca", "init", "--dir", s.keys)
 	for _, name := range []string{"broker", "desk"} {
 		s.do("ca", "server", "--dir", s.keys, "--ip", "127.0.0.1", "--out", filepath.Join(folder, name))
@@ -62,6 +69,10 @@ func newSecured(t *testing.T) *secured {
 
 func (s *secured) startBroker(at string) {
 	s.t.Helper()
+	if s.kind.mosquitto {
+		s.address = s.shipped()
+		return
+	}
 	s.broker = launch(s.t, "broker", program(s.t, "broker"), []string{
 		"--mqtt", "", "--http", "", "--mqtts", at, "--tls-cert", filepath.Join(s.folder, "broker.pem"), "--tls-key", filepath.Join(s.folder, "broker.key.pem"),
 		"--client-ca", filepath.Join(s.keys, vault.IssuersFile), "--crl", filepath.Join(s.keys, vault.ListFile),
@@ -69,13 +80,51 @@ func (s *secured) startBroker(at string) {
 	s.address = s.broker.ready()["mqtts"]
 }
 
-func (s *secured) startDesk() {
+// shipped starts a Mosquitto as people are told to set it up, which lets robots and
+// desks in by their certificates, and returns where.
+func (s *secured) shipped() string {
 	s.t.Helper()
-	s.fleetd = launch(s.t, "fleetd", program(s.t, "fleetd"), []string{
+	etc := filepath.Join(s.folder, "etc")
+	users := filepath.Join(s.folder, "users")
+	err := os.MkdirAll(filepath.Join(etc, "troupe"), 0o700)
+	if err == nil {
+		err = os.WriteFile(users, []byte("fleetd fleetd\nfleetd-b fleetd\nadmin admin\nr7 robot\nr8 robot\n"), 0o600)
+	}
+	var rules []byte
+	if err == nil {
+		rules, err = exec.Command(program(s.t, "broker"), "acl", "--for", "mosquitto", "--users", users).Output()
+	}
+	if err != nil {
+		s.t.Fatalf("write rules for mosquitto: %v", err)
+	}
+	for name, text := range map[string][]byte{"troupe.acl": rules, "troupe.passwd": nil} {
+		if err := os.WriteFile(filepath.Join(etc, name), text, 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	for name, from := range map[string]string{
+		"cert.pem": filepath.Join(s.folder, "broker.pem"), "key.pem": filepath.Join(s.folder, "broker.key.pem"),
+		"ca.pem": filepath.Join(s.keys, vault.IssuersFile), "crl.pem": filepath.Join(s.keys, vault.ListFile),
+	} {
+		text, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(etc, "troupe", name), text, 0o600)
+		}
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	robots, _ := mosquittotest.Shipped(s.t, etc)
+	return robots
+}
+
+func (s *secured) startDesk(more ...string) {
+	s.t.Helper()
+	s.fleetd = launch(s.t, "fleetd", program(s.t, "fleetd"), append([]string{
 		"serve", "--http", "127.0.0.1:0", "--broker", "mqtts://" + s.address, "--database", s.store,
 		"--ca", s.keys, "--http-tls-cert", filepath.Join(s.folder, "desk.pem"), "--http-tls-key", filepath.Join(s.folder, "desk.key.pem"),
 		"--enrol", s.desk, "--spool", filepath.Join(s.folder, "fleetd.stops"),
-	}, nil)
+	}, more...), nil)
 	s.http = s.fleetd.ready()["http"]
 }
 

@@ -44,14 +44,14 @@ func TestARobotThatIsThereLeavesTheFleetWhenAPersonSaysSo(t *testing.T) {
 	}
 }
 
-// kept are the retained topics of a robot, read as another desk would.
-func (s *secured) kept(rid string) (topics []string) {
+// as connects with a certificate of that name, as desks have them.
+func (s *secured) as(name string) brokertest.Dialer {
 	s.t.Helper()
 	v, err := vault.Open(s.keys, time.Now())
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	pair, err := v.Service("fleetd2", time.Now())
+	pair, err := v.Service(name, time.Now())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -61,8 +61,13 @@ func (s *secured) kept(rid string) (topics []string) {
 	for _, c := range v.Chain(pair.Certificate) {
 		own.Certificate = append(own.Certificate, c.Raw)
 	}
-	c := brokertest.Connect(s.t, brokertest.OverTLS(s.address, &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{own}}),
-		brokertest.Hello{Name: "fleetd2", ClientID: "fleetd2"})
+	return brokertest.OverTLS(s.address, &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{own}})
+}
+
+// kept are the retained topics of a robot, read as another desk would.
+func (s *secured) kept(rid string) (topics []string) {
+	s.t.Helper()
+	c := brokertest.Connect(s.t, s.as("fleetd2"), brokertest.Hello{Name: "fleetd2", ClientID: "fleetd2"})
 	defer c.Close()
 	c.Subscribe(on(rid, "#"))
 	c.Ping()

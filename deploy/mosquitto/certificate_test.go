@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -125,22 +124,7 @@ func ship(t *testing.T, v *vault.Vault, revoked ...tls.Certificate) *shipped {
 		t.Fatal(err)
 	}
 	m.revoke(2, revoked...)
-	text, err := os.ReadFile("mosquitto.conf")
-	if err != nil {
-		t.Fatal(err)
-	}
-	mosquittotest.Start(t, mosquittotest.Options{Closed: true, Fresh: func() []string {
-		conf := strings.ReplaceAll(string(text), "/etc/mosquitto", folder)
-		for line, at := range map[string]*string{"\nlistener 8883\n": &m.robots, "\nlistener 1883 127.0.0.1\n": &m.people} {
-			if strings.Count(conf, line) != 1 {
-				t.Fatalf("mosquitto.conf has no line %q", line)
-			}
-			port := mosquittotest.FreePort(t)
-			conf = strings.Replace(conf, line, fmt.Sprintf("\nlistener %d 127.0.0.1\n", port), 1)
-			*at = fmt.Sprintf("127.0.0.1:%d", port)
-		}
-		return append(strings.Split(conf, "\n"), "pid_file "+filepath.Join(folder, "pid"))
-	}})
+	m.robots, m.people = mosquittotest.Shipped(t, folder)
 	return m
 }
 
