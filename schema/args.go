@@ -2,9 +2,12 @@ package schema
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -22,7 +25,7 @@ type Args struct {
 	Interrupter string
 	ID          string
 	Authority   string
-	Echo        string // JSON text
+	Echo        JSON
 	From, To    int64
 	Boot        string
 	Scope       string
@@ -30,6 +33,9 @@ type Args struct {
 	Lease       string
 	Point       string
 	Act         string
+	Actions     JSON // a list of actions, as in an act
+	With        JSON // values of an act's parameters, by name
+	Clear       bool
 	Sound       string
 	Face        string
 	Text        string
@@ -49,6 +55,41 @@ type Args struct {
 	PitchRad    Number
 	RollRad     Number
 	Volume      Number // 0..1
+	Rate        Number // 0.5..2, of the usual speed
+	Voice       string
+}
+
+// JSON is an argument of more than one value, as canonical JSON text; empty = not
+// said.
+type JSON string
+
+// value is what a sender would write: plain values, which compare with those that
+// somebody kept. What is echoed stays as it was written.
+func (j JSON) value(arg Arg) (any, bool) {
+	if j == "" {
+		return nil, false
+	}
+	if arg.Type == ArgAny {
+		return jsontext.Value(j), true
+	}
+	var plain any
+	if err := json.Unmarshal([]byte(j), &plain); err != nil {
+		return nil, false
+	}
+	return plain, true
+}
+
+// Texts reads an argument of type ArgObject. The reader of the command has looked
+// at it.
+func (j JSON) Texts() map[string]string {
+	if j == "" {
+		return nil
+	}
+	var texts map[string]string
+	if err := json.Unmarshal([]byte(j), &texts); err != nil {
+		return nil
+	}
+	return texts
 }
 
 // Number is a number that may be left out: zero is a place, too.
@@ -58,7 +99,7 @@ type Number struct {
 }
 
 // field is where the argument of that name lives: a *string, *ModeID, *bool,
-// *int64 or *Number, as its type in the verb table says; nil for no argument.
+// *int64, *Number or *JSON, as its type in the verb table says; nil for no argument.
 func (a *Args) field(name string) any {
 	switch name {
 	case "mode":
@@ -101,6 +142,12 @@ func (a *Args) field(name string) any {
 		return &a.Point
 	case "act":
 		return &a.Act
+	case "actions":
+		return &a.Actions
+	case "with":
+		return &a.With
+	case "clear":
+		return &a.Clear
 	case "sound":
 		return &a.Sound
 	case "face":
@@ -141,6 +188,10 @@ func (a *Args) field(name string) any {
 		return &a.RollRad
 	case "volume":
 		return &a.Volume
+	case "rate":
+		return &a.Rate
+	case "voice":
+		return &a.Voice
 	}
 	return nil
 }
@@ -149,11 +200,6 @@ func (a *Args) field(name string) any {
 // the verb table.
 func (a *Args) set(arg Arg, raw jsontext.Value, pointer string, stop bool) (Problem, bool) {
 	var c checks
-	if arg.Type == ArgAny {
-		c.bounded(arg.Type, pointer, string(raw))
-		a.Echo = string(raw)
-		return c.first()
-	}
 	switch f := a.field(arg.Name).(type) {
 	case *Number:
 		c.read(raw, pointer, &f.Value)
@@ -161,6 +207,8 @@ func (a *Args) set(arg Arg, raw jsontext.Value, pointer string, stop bool) (Prob
 		if math.Abs(f.Value) > maxInt {
 			c.add(pointer, "out_of_range", fmt.Sprintf("%v lies beyond 2^53", f.Value), arg.Purpose)
 		}
+	case *JSON:
+		c.values(arg, raw, pointer, f)
 	case *bool:
 		c.read(raw, pointer, f)
 	case *int64:
@@ -176,6 +224,42 @@ func (a *Args) set(arg Arg, raw jsontext.Value, pointer string, stop bool) (Prob
 	return c.first()
 }
 
+// values reads an argument of more than one value. What the actions of a list
+// mean is not looked at here.
+func (c *checks) values(arg Arg, raw jsontext.Value, pointer string, into *JSON) {
+	*into = JSON(raw)
+	switch arg.Type {
+	case ArgObject:
+		var texts map[string]jsontext.Value
+		c.read(raw, pointer, &texts)
+		for _, name := range slices.Sorted(maps.Keys(texts)) {
+			var text string
+			c.read(texts[name], below(pointer, name), &text)
+			c.bounded(ArgText, below(pointer, name), text)
+		}
+	case ArgArray:
+		var list []jsontext.Value
+		c.read(raw, pointer, &list)
+		for i, v := range list {
+			if v.Kind() != '{' {
+				c.add(below(pointer, strconv.Itoa(i)), "bad_type", "a "+kindWord(v.Kind())+" does not fit here", arg.Purpose)
+			}
+		}
+	default:
+		c.bounded(arg.Type, pointer, string(raw))
+		return
+	}
+	own := raw.Clone()
+	if err := own.Canonicalize(); err != nil {
+		*c = append(*c, problemOf(err))
+		return
+	}
+	*into = JSON(own)
+}
+
+// below is a JSON Pointer one level down.
+func below(pointer, name string) string { return string(jsontext.Pointer(pointer).AppendToken(name)) }
+
 func (c checks) first() (Problem, bool) {
 	if len(c) > 0 {
 		return c[0], true
@@ -188,16 +272,14 @@ func (c checks) first() (Problem, bool) {
 func (a Args) Values(v Verb) map[string]any {
 	out := map[string]any{}
 	for _, arg := range v.Args {
-		if arg.Type == ArgAny {
-			if a.Echo != "" {
-				out[arg.Name] = jsontext.Value(a.Echo)
-			}
-			continue
-		}
 		switch f := a.field(arg.Name).(type) {
 		case *Number:
 			if f.Said {
 				out[arg.Name] = f.Value
+			}
+		case *JSON:
+			if v, ok := f.value(arg); ok {
+				out[arg.Name] = v
 			}
 		case *bool:
 			if *f {

@@ -168,7 +168,7 @@ func (v Verb) decodeArgs(a *Args, raw jsontext.Value) []Problem {
 			arg, ok := v.arg(name)
 			switch {
 			case ok:
-				given[name] = true
+				given[name] = string(value) != `""` // which says nothing
 				if p, bad := a.set(arg, value, "/args/"+name, v.Class == ClassStop); bad {
 					c = append(c, p)
 				}

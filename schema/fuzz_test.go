@@ -44,7 +44,7 @@ func FuzzDecode(f *testing.F) {
 
 // FuzzDecodeRequest feeds arbitrary payloads to every verb.
 func FuzzDecodeRequest(f *testing.F) {
-	for _, seed := range []string{"", "ato", "{}", "{{{", `{"id":"k1","args":{"mode":"ato","restart":true}}`, `{"ts":"2026-01-01T00:00:00Z","ttl_ms":5}`, `{"args":{"echo":[1,{"a":null}]}}`, "\x00", "7"} {
+	for _, seed := range []string{"", "ato", "{}", "{{{", `{"id":"k1","args":{"mode":"ato","restart":true}}`, `{"ts":"2026-01-01T00:00:00Z","ttl_ms":5}`, `{"args":{"echo":[1,{"a":null}]}}`, `{"id":"00","args":{"mode":""}}`, `{"args":{"actions":[{"type":"face","start_ms":1.50e3}],"with":{"b":"\u0041","a":""}}}`, "\x00", "7"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, payload []byte) {

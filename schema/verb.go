@@ -39,8 +39,10 @@ const (
 	ArgBoolean ArgType = "boolean"
 	ArgInteger ArgType = "integer"
 	ArgNumber  ArgType = "number"
-	ArgText    ArgType = "text" // a string of up to MaxText characters
-	ArgUUID    ArgType = "uuid" // a string that is one, in lower case
+	ArgText    ArgType = "text"   // a string of up to MaxText characters
+	ArgUUID    ArgType = "uuid"   // a string that is one, in lower case
+	ArgObject  ArgType = "object" // texts by name, each of up to MaxText characters
+	ArgArray   ArgType = "array"  // a list of objects
 	ArgAny     ArgType = "any"
 )
 
@@ -99,6 +101,7 @@ var (
 	argWhy    = Arg{"why", ArgString, false, "shown to people and kept in the event"}
 	argLatch  = Arg{"latch", ArgString, false, "hold the stop under this id until it is released by it"}
 	argVolume = Arg{"volume", ArgNumber, false, "0 to 1"}
+	argWith   = Arg{"with", ArgObject, false, "values of the act's parameters, by name: {\"guest\":\"Ann\"}"}
 	argTTL    = Arg{"ttl_ms", ArgInteger, false, "how long, up to 60000; 30000 if left out"}
 	argSeen   = Arg{"seen_mono_ms", ArgInteger, false, "mono_ms of the newest heartbeat that the operator has seen; a stale one is refused"}
 	argBoot   = Arg{"seen_boot", ArgString, false, "boot of that heartbeat; one of an earlier start is refused"}
@@ -133,13 +136,13 @@ var Verbs = []Verb{
 	{"manual", "stop", []Arg{argWhy}, ClassStop, operators, NoTTL, JournalAfter, "end what is done by hand; whoever drives has to let the stick go first"},
 	{"manual", "goto", []Arg{{"point", ArgString, false, "a name that caps lists"}, {"x_m", ArgNumber, false, "instead of a point, with y_m"}, {"y_m", ArgNumber, false, "instead of a point, with x_m"}, {"theta_rad", ArgNumber, false, "which way to look there"}, {"speed_mps", ArgNumber, false, "how fast"}}, ClassManual, operators, 2 * time.Second, JournalBefore, "go to a point or a place"},
 	{"manual", "head", []Arg{{"yaw_rad", ArgNumber, false, "to the left"}, {"pitch_rad", ArgNumber, false, "up"}, {"roll_rad", ArgNumber, false, "to the side"}, {"speed", ArgNumber, false, "0 to 1, a share of what it can"}}, ClassManual, operators, 2 * time.Second, JournalBefore, "turn the head"},
-	{"manual", "say", []Arg{{"text", ArgText, true, "what to say"}, {"language", ArgString, false, "its BCP 47 tag; the robot's own if left out"}, argVolume}, ClassManual, operators, 5 * time.Second, JournalBefore, "say something"},
+	{"manual", "say", []Arg{{"text", ArgText, true, "what to say"}, {"language", ArgString, false, "its BCP 47 tag; the robot's own if left out"}, {"voice", ArgString, false, "whose voice, as the robot calls it"}, argVolume, {"rate", ArgNumber, false, "0.5 to 2: how fast, of the usual speed"}}, ClassManual, operators, 5 * time.Second, JournalBefore, "say something"},
 	{"manual", "sound", []Arg{{"sound", ArgString, true, "a name that caps lists"}, argVolume}, ClassManual, operators, 5 * time.Second, JournalBefore, "play a sound"},
 	{"manual", "volume", []Arg{{"volume", ArgNumber, true, "0 to 1"}}, ClassManual, operators, 5 * time.Second, JournalBefore, "how loud all is from now on"},
 	{"manual", "face", []Arg{{"face", ArgString, true, "a name that caps lists"}}, ClassManual, operators, 5 * time.Second, JournalBefore, "show a face"},
 	{"manual", "led", []Arg{{"colour", ArgString, false, "#rrggbb"}, {"pattern", ArgString, false, "solid, blink, breathe or rainbow"}, {"period_ms", ArgInteger, false, "100 to 10000"}, {"led", ArgString, false, "which; all if left out"}}, ClassManual, operators, 5 * time.Second, JournalBefore, "light the leds"},
-	{"manual", "act", []Arg{{"act", ArgString, true, "an act that the robot has: one of its story"}}, ClassManual, operators, 5 * time.Second, JournalBefore, "perform a whole act; in mnl"},
-	{"act", "perform", []Arg{{"act", ArgString, true, "an act that the robot has: one of its story"}}, ClassAuto, responders, 30 * time.Second, JournalBefore, "perform a whole act: in mnl by hand, in ato as an interrupt of the story"},
+	{"manual", "act", []Arg{{"act", ArgString, true, "an act that the robot has: one of its story"}, argWith}, ClassManual, operators, 5 * time.Second, JournalBefore, "perform a whole act; in mnl"},
+	{"act", "perform", []Arg{{"act", ArgString, false, "an act that the robot has: one of its story"}, {"actions", ArgArray, false, "instead of an act: actions, as an act's file lists them"}, argWith, {"clear", ArgBoolean, false, "what is performed or waits of earlier requests is called off for it; never the story"}}, ClassAuto, responders, 30 * time.Second, JournalBefore, "perform a whole act: in mnl by hand, in ato as an interrupt of the story"},
 	{"sys", "ping", []Arg{{"echo", ArgAny, false, "comes back in detail"}}, ClassSys, operators, 5 * time.Second, JournalNever, "answer"},
 	{"sys", "query", []Arg{{"id", ArgString, true, "a command's id"}}, ClassSys, operators, 5 * time.Second, JournalNever, "send the newest answer to that command again"},
 	{"sys", "cancel", []Arg{{"id", ArgString, true, "id of a command of one's own that has not ended"}}, ClassSys, operators, 5 * time.Second, JournalNever, "call off a command; its own answer is then CANCELLED"},

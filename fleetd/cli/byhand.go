@@ -24,6 +24,17 @@ func (sh *shell) manualCommand() *cobra.Command {
 	return c
 }
 
+// performCommand asks for a whole act: one of the robot's, or one that comes along.
+func (sh *shell) performCommand() *cobra.Command {
+	v, _ := schema.VerbOf("act", "perform")
+	c := sh.verb(v)
+	c.Long = `Perform an act: in mnl by hand, in ato as an interrupt of the story. It is one of the
+robot's own story, or a file that lists actions as an act does. In mnl it waits for those
+that were asked for before, unless --clear calls them off.`
+	c.Example = "  fleetd act perform r1 --act welcome --with guest=Ann --wait\n  fleetd act perform r1 --actions actions.yaml --clear --wait"
+	return c
+}
+
 // verbs is a command for each verb of a group, with a flag for each argument, as
 // the verb table says.
 func (sh *shell) verbs(of, short string) *cobra.Command {
@@ -40,7 +51,11 @@ func (sh *shell) verb(v schema.Verb) *cobra.Command {
 	c := &cobra.Command{
 		Use: v.Name + " ROBOT...", Short: v.Purpose,
 		RunE: run(func(cmd *cobra.Command, robots []string) error {
-			return sh.order(cmd.Context(), v.ID(), given(cmd.Flags(), v), robots, o)
+			args, err := sh.given(cmd.Flags(), v)
+			if err != nil {
+				return err
+			}
+			return sh.order(cmd.Context(), v.ID(), args, robots, o)
 		}),
 	}
 	if v.Class == schema.ClassStop { // whatever it says, and its answers are waited for
@@ -60,6 +75,10 @@ func (sh *shell) verb(v schema.Verb) *cobra.Command {
 			f.Int64(name, 0, a.Purpose)
 		case schema.ArgBoolean:
 			f.Bool(name, false, a.Purpose)
+		case schema.ArgObject:
+			f.StringArray(name, nil, a.Purpose+"; as `name=value`, each on its own")
+		case schema.ArgArray:
+			f.String(name, "", a.Purpose+"; from a `FILE`, - for the standard input")
 		default:
 			f.String(name, "", a.Purpose)
 		}
@@ -75,7 +94,7 @@ func (sh *shell) verb(v schema.Verb) *cobra.Command {
 func flagOf(a schema.Arg) string { return strings.ReplaceAll(a.Name, "_", "-") }
 
 // given are the arguments whose flags were written.
-func given(f *pflag.FlagSet, v schema.Verb) map[string]any {
+func (sh *shell) given(f *pflag.FlagSet, v schema.Verb) (map[string]any, error) {
 	args := map[string]any{}
 	for _, a := range v.Args {
 		name := flagOf(a)
@@ -89,9 +108,27 @@ func given(f *pflag.FlagSet, v schema.Verb) map[string]any {
 			args[a.Name], _ = f.GetInt64(name)
 		case schema.ArgBoolean:
 			args[a.Name], _ = f.GetBool(name)
+		case schema.ArgObject:
+			pairs, _ := f.GetStringArray(name)
+			values := map[string]string{}
+			for _, pair := range pairs {
+				key, value, ok := strings.Cut(pair, "=")
+				if !ok {
+					return nil, usage("--%s %q: write name=value", name, pair)
+				}
+				values[key] = value
+			}
+			args[a.Name] = values
+		case schema.ArgArray:
+			path, _ := f.GetString(name)
+			list, err := sh.document(path)
+			if err != nil {
+				return nil, err
+			}
+			args[a.Name] = list
 		default:
 			args[a.Name], _ = f.GetString(name)
 		}
 	}
-	return args
+	return args, nil
 }

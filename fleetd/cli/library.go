@@ -56,7 +56,7 @@ func (sh *shell) libraryCommand(kind string) *cobra.Command {
 		verbs = append(verbs, sh.assignCommand(), sh.withdrawCommand())
 		return group("story", "stories: list, get, validate, publish, assign, withdraw, delete, recover", verbs...)
 	}
-	return group("act", "acts: list, get, validate, publish, delete, recover", verbs...)
+	return group("act", "acts: list, get, validate, publish, delete, recover; perform", append(verbs, sh.performCommand())...)
 }
 
 func entryTable(out io.Writer, kind string, entries []api.Entry) {

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // Request is what a person asks of the robots of a selector.
@@ -57,6 +58,7 @@ const (
 	CodeNobody       = "nobody"
 	CodeCountChanged = "count_changed" // the world is not as the person saw it
 	CodeOutOfRange   = "out_of_range"
+	CodeTooBig       = "too_big" // more than a robot takes in one command
 )
 
 // Expand makes a request one command per robot with a common batch, or returns
@@ -98,6 +100,9 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 		if err != nil {
 			return Expansion{}, []schema.Problem{schema.Fault("/args", string(schema.ReasonInternal), err.Error(), "")}
 		}
+		if most := schema.TopicOf(schema.TopicCmd).MaxBytes; len(c.Payload) > most {
+			return Expansion{}, []schema.Problem{schema.Fault("/args", CodeTooBig, fmt.Sprintf("the command has %d bytes, over the %d that a robot takes", len(c.Payload), most), "ask for less at once")}
+		}
 		x.Commands = append(x.Commands, c)
 		if !t.Present {
 			x.Waiting = append(x.Waiting, t.Robot)
@@ -130,6 +135,10 @@ func arguments(v schema.Verb, r Request) (schema.Args, []schema.Problem) {
 		return schema.Args{}, []schema.Problem{schema.Fault("/args", "syntax", "the arguments are not JSON", "send an object")}
 	}
 	as, problems := schema.DecodeRequest(v, payload)
+	if v.ID() == "act/perform" && len(problems) == 0 {
+		_, found := score.WantedBy(as.Args)
+		problems = schema.Errors(found)
+	}
 	return as.Args, problems
 }
 

@@ -125,3 +125,33 @@ func TestABatchIsSummedUpInOneWord(t *testing.T) {
 		}
 	}
 }
+
+func TestActionsThatNoRobotWouldPerformAreRefusedAtTheirPlace(t *testing.T) {
+	for args, want := range map[string]string{
+		`{"actions":[{"type":"face","start_ms":0,"face":"smile"}]}`:                     "",
+		`{"act":"welcome","with":{"guest":"Ann"}}`:                                      "", // which the robot knows
+		`{"actions":[{"type":"face","start_ms":0,"colour":"#ffffff"}]}`:                 "/args/actions/0/colour wrong_field, /args/actions/0/face missing",
+		`{"actions":[{"type":"wait","start_ms":0,"end_ms":10}],"with":{"guest":"Ann"}}`: "/args/with/guest unused_parameter",
+		`{"actions":[{"type":"wait","start_ms":0,"end_ms":10}],"act":"welcome"}`:        "/args/actions wrong_field",
+		`{"clear":true}`:                       "/args/act missing",
+		`{"act":"welcome","with":{"guest":7}}`: "/args/with/guest bad_type",
+		`{"act":"welcome","with":["Ann"]}`:     "/args/with bad_type",
+		`{"actions":["wave"]}`:                 "/args/actions/0 bad_type",
+		`{"actions":{"type":"wait"}}`:          "/args/actions bad_type",
+		`{"actions":[` + many(400, `{"type":"wait","start_ms":0,"end_ms":10}`) + `]}`: "/args too_big",
+	} {
+		x, problems := Expand(Request{Verb: "act/perform", Args: []byte(args), Selector: "--all"}, three[:1], morning, numbered())
+		if got := codes(problems); got != want {
+			t.Errorf("%.100s: got %s, want %s", args, got, want)
+		}
+		if want != "" || len(x.Commands) != 1 {
+			continue
+		}
+		v, _ := schema.VerbOf("act", "perform")
+		if r, problems := schema.DecodeRequest(v, x.Commands[0].Payload); len(problems) > 0 || fmt.Sprint(r.Args.Values(v)) != fmt.Sprint(x.Batch.Args) {
+			t.Errorf("%s: the robot reads %+v, %v", args, r.Args, problems)
+		}
+	}
+}
+
+func many(n int, one string) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }

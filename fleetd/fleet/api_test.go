@@ -277,6 +277,13 @@ func TestTheSameKeyIsTheSameBatch(t *testing.T) {
 		if p := w.ask("POST", "/commands", setMode("mnl", "r1"), nil, "Idempotency-Key", "k1"); p == nil || !p.Of(api.KindInvalid) {
 			w.Errorf("another request under the same key: %v", p)
 		}
+		// So is one with arguments of more than one value.
+		perform := with(order("act/perform", "r1"), "args", map[string]any{"actions": []any{map[string]any{"type": "wait", "start_ms": 1.5e2, "end_ms": 200}}, "clear": true})
+		w.must("POST", "/commands", perform, &first, "Idempotency-Key", "k2", "Prefer", "wait=5")
+		w.must("POST", "/commands", perform, &second, "Idempotency-Key", "k2")
+		if first.ID != second.ID || count(r.Received(), "act/perform") != 1 || second.Outcome != "succeeded" {
+			w.Errorf("asked twice under one key: %+v and %+v", first, second)
+		}
 		var b api.Batch
 		w.must("POST", "/commands", with(setMode("mnl", "r1"), "dry_run", true), &b)
 		if !b.DryRun || b.Total != 1 || count(r.Received(), "mode/set") != 1 {

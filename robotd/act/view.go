@@ -45,6 +45,22 @@ func (x *Executor) View(of Lane) View {
 	return v
 }
 
+// Acts names the acts of a lane: the current one first, then those that wait.
+func (x *Executor) Acts(of Lane) []string {
+	l := x.lane(of)
+	if l == nil {
+		return nil
+	}
+	var acts []string
+	if l.now != nil {
+		acts = append(acts, l.now.Entry.Act.ID)
+	}
+	for _, p := range l.queue {
+		acts = append(acts, p.Entry.Act.ID)
+	}
+	return acts
+}
+
 // Idle reports whether a lane has neither a current entry nor one that waits.
 func (x *Executor) Idle(of Lane) bool {
 	l := x.lane(of)

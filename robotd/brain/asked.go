@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"troupe/robotd/act"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/request"
 	"troupe/schema"
@@ -15,30 +16,63 @@ import (
 // asked is an act that somebody asks for while ato performs: an interrupt of the
 // story, which goes on after it.
 type asked struct {
-	key       request.Key
-	act       score.Act
-	languages []string
+	key request.Key
+	act.Entry
 }
 
 // askedBy is the interrupter in whose name acts are asked for: switched off, it
 // keeps all of them away.
 const askedBy = "ai"
 
-// askAct lays the act before the queue of interrupts, with all checks.
+// askAct lays the act before the queue of interrupts, with all checks. One at a
+// time is performed: another one is refused meanwhile, or with clear takes its
+// place.
 func (t *turn) askAct(o request.Perform) {
-	a, ok := t.actOf(o)
+	e, ok := t.wanted(o)
 	if !ok {
 		return
 	}
 	t.toQueue = append(t.toQueue, queueInput{
-		Input: interrupt.Input{What: interrupt.Ask, Handler: interrupt.RequestHandler, Interrupter: askedBy},
-		by:    o.Key, when: o.If, asked: &asked{o.Key, a, t.accepted.languages},
+		Input: interrupt.Input{What: interrupt.Ask, Handler: interrupt.RequestHandler, Interrupter: askedBy, Replaces: o.Args.Clear},
+		by:    o.Key, when: o.If, asked: &asked{o.Key, e},
 	})
 }
 
-// actOf finds the act that an order names, or refuses the order: the robot has no
-// such act, or its body cannot perform it.
-func (t *turn) actOf(o request.Perform) (score.Act, bool) {
+// wanted finds what an order asks to be performed, or refuses the order: it is not
+// well said, the robot has no such act, or its body cannot perform it.
+func (t *turn) wanted(o request.Perform) (act.Entry, bool) {
+	w, found := score.WantedBy(o.Args)
+	if found = schema.Errors(found); len(found) > 0 {
+		t.refuse(o, schema.ReasonBadRequest, found[0].Pointer, inWords(found[0]))
+		return act.Entry{}, false
+	}
+	e := act.Entry{Act: w.Inline, With: w.With, Languages: t.cfg.Languages}
+	if t.accepted != nil {
+		e.Languages = t.accepted.languages
+	}
+	if w.Inline == nil && !t.taught(o, &e) {
+		return e, false
+	}
+	why, p := schema.ReasonOutOfRange, schema.Problem{}
+	if found := schema.Errors(score.Fit(*e.Act, t.furnished())); len(found) > 0 {
+		p = found[0]
+	} else if no := t.lanes.Check(e.Act); no != nil {
+		why, p = no.Reason, schema.Problem{Pointer: no.Pointer, Detail: no.Detail}
+	} else {
+		return e, true
+	}
+	if p.Pointer = "/args" + p.Pointer; w.Inline == nil { // its sender sees no actions
+		p.Pointer = ""
+	}
+	t.refuse(o, why, p.Pointer, inWords(p))
+	return e, false
+}
+
+// inWords is a problem in one line, without its place.
+func inWords(p schema.Problem) string { return strings.TrimSuffix(p.Detail+"; "+p.Hint, "; ") }
+
+// taught finds an act by its id: one of the story's.
+func (t *turn) taught(o request.Perform, e *act.Entry) bool {
 	var acts map[string]score.Act
 	if t.accepted != nil {
 		acts = t.accepted.Content.Acts
@@ -47,13 +81,14 @@ func (t *turn) actOf(o request.Perform) (score.Act, bool) {
 	if !ok {
 		names := slices.Sorted(maps.Keys(acts))
 		t.refuse(o, schema.ReasonUnknownID, "/args/act", "this robot has no act "+o.Args.Act+"; it has "+cmp.Or(strings.Join(names, ", "), "none"))
-		return a, false
+		return false
 	}
-	if found := schema.Errors(score.Fit(a, t.capabilities())); len(found) > 0 {
-		t.refuse(o, schema.ReasonOutOfRange, "", found[0].Detail)
-		return a, false
+	if found := schema.Errors(a.ValidateWith(e.With)); len(found) > 0 {
+		t.refuse(o, schema.ReasonBadRequest, "/args/with"+found[0].Pointer, inWords(found[0]))
+		return false
 	}
-	return a, true
+	e.Act = &a
+	return true
 }
 
 // performable answers whether an act that is asked for can be performed whole.
@@ -61,7 +96,7 @@ func (t *turn) performable(a *asked) (ok bool, why string) {
 	switch {
 	case a == nil:
 		return false, "it performs the act that act/perform asks for"
-	case a.act.Moves() && t.safety.At != schema.SafetyEnabled:
+	case a.Act.Moves() && t.safety.At != schema.SafetyEnabled:
 		return false, "the act moves, and the safety core is " + string(t.safety.At)
 	}
 	return true, ""
@@ -79,6 +114,9 @@ func (t *turn) answerAsked(e interrupt.Ended) {
 		r.Status = schema.StatusFailed
 	case interrupt.Cancelled:
 		r.Status = schema.StatusCancelled
+		if e.Reason == schema.ReasonSuperseded {
+			r.Status = schema.StatusSuperseded
+		}
 	}
 	t.reply(t.handling[i].key, r)
 }

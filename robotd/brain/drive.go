@@ -45,14 +45,17 @@ func (t *turn) toUnit(o *act.Out) {
 	t.do(Start{driver.Command{Key: o.Key, Unit: o.Unit, Do: t.located(o.Do), Text: o.Text, From: o.From, Holds: o.Holds, Asset: t.assetOf(o.Do)}})
 }
 
-// assetOf finds the file that an action names, among those of the story.
+// assetOf finds the file that an action names, among those of the story that is
+// performed, or else of the one that shall be.
 func (t *turn) assetOf(do *score.Action) string {
-	if t.playing == nil {
-		return ""
-	}
-	for _, a := range t.playing.Content.Assets {
-		if a.Kind == score.AssetSound && a.Name == do.Sound || a.Kind == score.AssetFace && a.Name == do.Face {
-			return a.SHA256
+	for _, p := range []*program{t.playing, t.accepted} {
+		if p == nil {
+			continue
+		}
+		for _, a := range p.Content.Assets {
+			if a.Kind == score.AssetSound && a.Name == do.Sound || a.Kind == score.AssetFace && a.Name == do.Face {
+				return a.SHA256
+			}
 		}
 	}
 	return ""

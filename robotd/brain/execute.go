@@ -86,15 +86,15 @@ func (t *turn) freeze(f auto.Freeze) {
 
 // beginHandlerAct performs what of a handler's act this robot can perform now.
 // While it may not move, or all of ato is frozen, that is what does not move.
-func (t *turn) beginHandlerAct(handler string, does score.Act, languages []string, entry string) {
+func (t *turn) beginHandlerAct(handler string, e act.Entry) {
 	slot := &t.handling[len(t.handling)-1]
 	slot.still = t.safety.At != schema.SafetyEnabled || t.frozen == auto.FreezeAll
-	a := t.fitting(does, slot.still)
-	e := act.Entry{ID: entry, Act: &a, Languages: languages, Clear: true}
+	a := t.fitting(*e.Act, slot.still)
+	e.Act = &a
 	t.lanes.Resume(act.Lane(handler), t.now.Mono)
 	var refused *act.Refusal
 	if t.outs, refused = t.lanes.Push(act.Lane(handler), e, t.outs); refused != nil {
-		t.handlerActEnded(entry, refused.Reason)
+		t.handlerActEnded(e.ID, refused.Reason)
 	}
 }
 
@@ -252,22 +252,13 @@ func lately[T any](list []T, v T) []T {
 
 func (t *turn) queueDocument() schema.StateQueue {
 	q := schema.StateQueue{Waiting: []string{}, Completed: append([]string{}, t.completed...), Failed: append([]schema.Failed{}, t.failures...)}
-	show := func(l act.Lane, due string) {
-		v := t.lanes.View(l)
-		if v.Act == "" && len(v.Waiting) > 0 {
-			v.Act = due // it begins with the next tick
-		}
-		if q.Current == "" {
-			q.Current = v.Act
-		} else if v.Act != "" {
-			q.Waiting = append(q.Waiting, v.Act)
-		}
-	}
-	show(byHandActs, "")
+	acts := t.lanes.Acts(byHandActs)
 	for _, h := range t.handling {
-		show(act.Lane(h.handler), h.handler)
+		acts = append(acts, t.lanes.Acts(act.Lane(h.handler))...)
 	}
-	show(storyLane, t.actName())
+	if acts = append(acts, t.lanes.Acts(storyLane)...); len(acts) > 0 {
+		q.Current, q.Waiting = acts[0], append(q.Waiting, acts[1:]...)
+	}
 	return q
 }
 

@@ -61,6 +61,14 @@ func (s *State) capabilities() schema.Caps {
 	return schema.Caps{Units: s.body.units, Points: s.points(), Languages: s.cfg.Languages}
 }
 
+// furnished are the capabilities with the files that the robot's story brought.
+func (s *State) furnished() schema.Caps {
+	if s.accepted == nil {
+		return s.capabilities()
+	}
+	return score.Furnished(s.capabilities(), s.accepted.Content.Assets)
+}
+
 // actsDigest names the robot's own catalogue of acts. Nothing is taught yet.
 func (s *State) actsDigest() string {
 	sum := sha256.Sum256(nil)

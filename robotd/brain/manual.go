@@ -179,7 +179,7 @@ func (t *turn) actByHand(o request.Perform, v byHandVerb) {
 		return
 	}
 	h := byHandNow{lane: byHandLane(row.Class), moves: row.Unit.Moves(), until: t.now.Mono + patience}
-	t.beginByHand(o, h, act.Entry{Act: &a, Languages: append([]string{o.Args.Language}, t.cfg.Languages...)})
+	t.beginByHand(o, h, act.Entry{Act: &a, Languages: append([]string{o.Args.Language}, t.cfg.Languages...), Clear: true})
 }
 
 // refuseAction tells what is wrong with an action in the words of its verb.
@@ -199,16 +199,19 @@ func (t *turn) refuseAction(o request.Perform, p schema.Problem) {
 	if field == "/type" || field == "" {
 		pointer = ""
 	}
-	t.refuse(o, why, pointer, strings.TrimSuffix(p.Detail+"; "+p.Hint, "; "))
+	t.refuse(o, why, pointer, inWords(p))
 }
 
-// performByHand performs a whole act that the robot has: one of its story's.
+// performByHand performs a whole act. What is asked for with clear takes the place
+// of all that is done by hand, as what a person with control asks for always does;
+// else it waits for the acts that were asked for before.
 func (t *turn) performByHand(o request.Perform) {
-	a, ok := t.actOf(o)
+	e, ok := t.wanted(o)
 	if !ok {
 		return
 	}
-	if a.Moves() {
+	moves := e.Act.Moves()
+	if moves {
 		for _, k := range []schema.UnitKind{schema.UnitDrive, schema.UnitHead} {
 			if _, has := t.body.of(k); has && t.notByHand(o, k) {
 				return
@@ -219,8 +222,10 @@ func (t *turn) performByHand(o request.Perform) {
 			return
 		}
 	}
-	t.cancelByHand(schema.ReasonSuperseded, func(byHandNow) bool { return true })
-	t.beginByHand(o, byHandNow{lane: byHandActs, moves: a.Moves()}, act.Entry{Act: &a, Languages: t.accepted.languages})
+	if e.Clear = o.Args.Clear || o.Verb.Class == schema.ClassManual || t.lanes.Idle(byHandActs); e.Clear {
+		t.cancelByHand(schema.ReasonSuperseded, func(byHandNow) bool { return true })
+	}
+	t.beginByHand(o, byHandNow{lane: byHandActs, moves: moves}, e)
 }
 
 // driven reports whether frames move the robot.
@@ -228,7 +233,7 @@ func (t *turn) driven() bool { return t.hand.stick.VX != 0 || t.hand.stick.WZ !=
 
 func (t *turn) beginByHand(o request.Perform, h byHandNow, e act.Entry) {
 	t.entries++
-	e.ID, e.Clear = "by-hand-"+strconv.FormatInt(t.entries, 10), true
+	e.ID = "by-hand-" + strconv.FormatInt(t.entries, 10)
 	var refused *act.Refusal
 	if t.outs, refused = t.lanes.Push(h.lane, e, t.outs); refused != nil {
 		t.refuse(o, refused.Reason, "", refused.Detail)

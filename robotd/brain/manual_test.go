@@ -150,6 +150,44 @@ func TestAnActIsPerformedForWhoHasNoControl(t *testing.T) {
 	}
 }
 
+// TestWhatIsAskedForWaitsForItsTurn looks at the queue that the state shows.
+func TestWhatIsAskedForWaitsForItsTurn(t *testing.T) {
+	r, acks := inHand(t)
+	var q schema.StateQueue
+	told := r.sent
+	r.sent = func(p Publish) {
+		if told(p); p.Topic == schema.TopicState {
+			d, _ := schema.Decode[schema.State](p.Payload)
+			q = d.Queue
+		}
+	}
+	pin := stories["once"]
+	r.give(Wished{Wish: schema.DesiredStory{Rev: 1, Authority: "desk", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+	r.until(r.now + time.Second)
+	r.body.mute = true
+	queue := func(want string) {
+		t.Helper()
+		if got := strings.Join(append([]string{q.Current}, q.Waiting...), " "); got != want {
+			t.Errorf("the queue is %q, want %q", got, want)
+		}
+	}
+	r.command("act/perform", "greet")
+	r.command("act/perform", `{"args":{"actions":[{"type":"wait","start_ms":0,"end_ms":1000}]}}`)
+	r.command("act/perform", "nod")
+	queue("greet inline nod")
+	r.command("manual/face", "smile")
+	if a := (*acks)[len(*acks)-1]; a.Reason != schema.ReasonResourceBusy {
+		t.Errorf("an action beside an act: %s %s", a.Status, a.Reason)
+	}
+	r.command("act/perform", `{"args":{"act":"nod","clear":true}}`)
+	queue("nod")
+	r.command("act/perform", "greet")
+	r.command("manual/act", "greet") // whoever has the robot in hand waits for nobody
+	queue("greet")
+	r.command("manual/stop", "")
+	queue("")
+}
+
 // TestAPersonIsNamedBesideTheClientThatSaysSo lets a client that is no desk claim
 // to be one.
 func TestAPersonIsNamedBesideTheClientThatSaysSo(t *testing.T) {

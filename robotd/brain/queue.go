@@ -3,6 +3,7 @@ package brain
 import (
 	"time"
 
+	"troupe/robotd/act"
 	"troupe/robotd/auto"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/request"
@@ -49,7 +50,6 @@ func (t *turn) interrupts() {
 		t.note("interrupt", string(interrupt.Requested), string(interrupt.Running), "asked by "+e.Interrupter, e.ID)
 		t.tell("interrupt_started", e.Interrupter, e.Handler, string(by), described{ID: e.ID})
 		t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{What: auto.Acquire, Kind: auto.ByInterrupt, Key: e.ID, Why: e.Handler}})
-		t.beginHandler(e, wanted)
 	}
 	for _, e := range d.Ended {
 		t.dirty(soon)
@@ -59,8 +59,14 @@ func (t *turn) interrupts() {
 		t.answerAsked(e)
 		t.endHandler(e.Handler)
 	}
+	if d.Start.ID != "" { // after the one whose place it takes
+		t.beginHandler(d.Start, wanted)
+	}
 	if wanted != nil && d.Start.ID != "" {
 		d.Answer.Status = "" // its answer is that of its act
+	}
+	if wanted != nil && d.Answer.Reason == schema.ReasonIgnoredDuplicate {
+		d.Answer.Detail = "another act is performed that was asked for; with clear this one takes its place"
 	}
 	if d.Answer.Status != "" {
 		t.keepInterrupter(in, d.Answer)
@@ -104,16 +110,17 @@ func (t *turn) condition(handler string, wanted *asked) (ok bool, why string) {
 // beginHandler performs a handler's act in the handler's own lane.
 func (t *turn) beginHandler(e interrupt.Entry, wanted *asked) {
 	h, _ := t.cfg.handler(e.Handler)
-	slot, does, languages := handling{id: e.ID, handler: h.ID}, h.Act, t.cfg.Languages
+	slot, does := handling{id: e.ID, handler: h.ID}, act.Entry{Act: &h.Act, Languages: t.cfg.Languages}
 	if wanted != nil {
-		slot.key, does, languages = wanted.key, wanted.act, wanted.languages
-		t.reply(wanted.key, reply{Status: schema.StatusAccepted, Moves: does.Moves()})
+		slot.key, does = wanted.key, wanted.Entry
+		t.reply(wanted.key, reply{Status: schema.StatusAccepted, Moves: does.Act.Moves()})
 	}
 	if h.Patience > 0 {
 		slot.until = t.now.Mono + h.Patience
 	}
 	t.handling = append(t.handling, slot)
-	t.beginHandlerAct(h.ID, does, languages, e.ID)
+	does.ID, does.Clear = e.ID, true
+	t.beginHandlerAct(h.ID, does)
 }
 
 // handlers ends the handlers that are through: their act is over and what they

@@ -28,8 +28,8 @@ func TestEveryVerbIsAnsweredAsCapsSays(t *testing.T) {
 	}
 	for _, v := range schema.Verbs {
 		args := ""
-		for _, a := range v.Args {
-			if a.Required {
+		for i, a := range v.Args {
+			if a.Required || v.ID() == "act/perform" && i == 0 { // which takes actions instead of it, too
 				value := map[schema.ArgType]string{schema.ArgBoolean: "true", schema.ArgInteger: "1", schema.ArgNumber: "1", schema.ArgUUID: `"b108326f-f261-4a6b-ad48-fee8efb991ba"`}[a.Type]
 				if value == "" {
 					value = `"x"`

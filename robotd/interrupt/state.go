@@ -176,6 +176,9 @@ type Input struct {
 	Interrupter string
 	ID          string // of an interrupt
 	Reason      schema.Reason
+	// Replaces, of a request: what runs of its handler is ended for it, once every
+	// check has passed.
+	Replaces bool
 }
 
 // Answer is what the sender of a request is told.
@@ -194,7 +197,8 @@ type Ended struct {
 }
 
 // Decision is what one step came to. An interrupt in Start is to be started and
-// its pause acquired at once; whatever ran of one in Ended is to be cancelled.
+// its pause acquired at once; whatever ran of one in Ended is to be cancelled. Where
+// one took the place of another, that one is in Ended.
 type Decision struct {
 	Start   Entry // when its ID is not empty
 	Handler Handler

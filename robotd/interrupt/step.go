@@ -64,11 +64,16 @@ func (s *State) ask(now time.Duration, r *Registry, f Facts, in Input, d *Decisi
 		d.Answer = refused(schema.ReasonIgnoredGlobal, "ato is not in charge")
 	case f.Frozen && (in.Interrupter != PowerInterrupter || h.Moves):
 		d.Answer = refused(schema.ReasonIgnoredGlobal, "ato is frozen by a pause")
-	case s.runs(in.Handler):
+	case s.runs(in.Handler) && !in.Replaces:
 		d.Answer = refused(schema.ReasonIgnoredDuplicate, in.Handler+" already runs")
 	case !f.Condition:
 		d.Answer = refused(schema.ReasonIgnoredCondition, f.Why)
 	default:
+		for i := s.n - 1; i >= 0; i-- {
+			if e := s.running[i]; e.Handler == in.Handler {
+				s.end(now, e.ID, OnCancel, schema.ReasonSuperseded, d)
+			}
+		}
 		s.pushed++
 		e := Entry{ID: fmt.Sprintf("%s-%d", h.ID, s.pushed), Handler: h.ID, Interrupter: in.Interrupter, Since: now}
 		if h.Deadline > 0 {

@@ -45,6 +45,7 @@ func (w *world) play(t *testing.T, line string) string {
 		if len(words) > 1 {
 			in.Interrupter = words[1]
 		}
+		in.Replaces = len(words) > 2 && words[2] == "replaces"
 	case Cancel, Done, Error:
 		in.ID = arg
 	case Run, Stop:

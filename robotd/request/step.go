@@ -266,7 +266,7 @@ func (s *State) itself(now Now, verb schema.Verb, client string, req schema.Requ
 	case fails:
 		no(schema.ReasonPrecondition, unmet.Pointer, unmet.Detail)
 	case id == ping:
-		ans.Detail = req.Args.Echo
+		ans.Detail = string(req.Args.Echo)
 	case e == nil:
 		no(schema.ReasonUnknownID, "/args/id", "no command of "+client+" with the id "+req.Args.ID+" was taken, or it was long ago")
 	case id == query && (e.phase == Saving || e.phase == Handed):

@@ -102,6 +102,10 @@ func commandSchema() map[string]any {
 				p["type"], p["maxLength"] = "string", schema.MaxText
 			case schema.ArgUUID:
 				p["type"], p["pattern"] = "string", "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+			case schema.ArgObject:
+				p["type"], p["additionalProperties"] = "object", map[string]any{"type": "string", "maxLength": schema.MaxText}
+			case schema.ArgArray:
+				p["type"], p["items"] = "array", map[string]any{"type": "object"}
 			default:
 				p["type"] = string(a.Type)
 			}

@@ -110,9 +110,9 @@ func reaches(acts map[string]Act) func(Asset) bool {
 	return func(a Asset) bool { return named[Named{"", a.Kind, a.Name}] }
 }
 
-// with is a body whose catalogues know the files too. A catalogue that takes any
+// Furnished is a body whose catalogues know the files too. A catalogue that takes any
 // name goes on taking any.
-func with(caps schema.Caps, files []Asset) schema.Caps {
+func Furnished(caps schema.Caps, files []Asset) schema.Caps {
 	if len(files) == 0 {
 		return caps
 	}

@@ -93,7 +93,7 @@ func (e Effective) Moves() bool { return slices.ContainsFunc(e.Acts, Act.Moves) 
 func Fitted(b Blob, caps schema.Caps, taught map[string]Act) (Effective, []schema.Problem) {
 	var e Effective
 	var c checks
-	caps = with(caps, b.Assets)
+	caps = Furnished(caps, b.Assets)
 	judged := map[string]bool{}
 	for _, step := range b.Story.Acts {
 		a, ok := b.Acts[step.Act]

@@ -62,20 +62,25 @@ func (c *checks) step(p string, s Story, step Step, lookup func(id string) (Act,
 		}
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(step.With)) {
+	c.with(at(p, "with"), a, step.With)
+	for _, lang := range s.Languages {
+		if !a.speaks(lang) {
+			c.warn(at(p, "act"), CodeMissingLanguage, fmt.Sprintf("the act %s has no text in %s", step.Act, lang), "another language of its texts is used")
+		}
+	}
+}
+
+// with checks the values that are given for the parameters of a.
+func (c *checks) with(p string, a Act, values map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if _, ok := a.Parameters[name]; !ok {
 			hint := "the act takes none"
 			if len(a.Parameters) > 0 {
 				hint = fmt.Sprintf("the act takes %v", slices.Sorted(maps.Keys(a.Parameters)))
 			}
-			c.add(at(p, "with", name), CodeUnknownParameter, "the act "+step.Act+" has no parameter "+name, hint)
+			c.add(at(p, name), CodeUnknownParameter, "the act "+a.ID+" has no parameter "+name, hint)
 		}
-		c.text(at(p, "with", name), step.With[name], MaxText)
-	}
-	for _, lang := range s.Languages {
-		if !a.speaks(lang) {
-			c.warn(at(p, "act"), CodeMissingLanguage, fmt.Sprintf("the act %s has no text in %s", step.Act, lang), "another language of its texts is used")
-		}
+		c.text(at(p, name), values[name], MaxText)
 	}
 }
 

@@ -1,0 +1,77 @@
+package score
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"troupe/schema"
+)
+
+// InlineAct is the id of an act that came as actions within a command.
+const InlineAct = "inline"
+
+// Wanted is what a command asks to be performed: an act that the robot has, by
+// its id, or one of actions that it brings along.
+type Wanted struct {
+	Act    string // empty with Inline
+	Inline *Act
+	With   map[string]string // values of the act's parameters
+}
+
+// WantedBy reads what the arguments of act/perform and manual/act ask for. The
+// problems point into the command. Actions are judged as those of an act's file;
+// the values beside them declare their parameters, each of which a text has to
+// use. What a robot's own act takes, the robot knows: see ValidateWith.
+func WantedBy(args schema.Args) (Wanted, []schema.Problem) {
+	w := Wanted{Act: args.Act, With: args.With.Texts()}
+	switch {
+	case args.Actions != "" && args.Act != "":
+		return w, []schema.Problem{schema.Fault("/args/actions", CodeWrongField, "an act and actions of one's own exclude each other", "leave one of the two out")}
+	case args.Actions == "" && args.Act == "":
+		return w, []schema.Problem{schema.Fault("/args/act", CodeMissing, "it is not said what to perform", `name an act, or bring "actions":[{"type":"face","start_ms":0,"face":"smile"}]`)}
+	case args.Actions == "":
+		return w, nil
+	}
+	type list struct {
+		Actions []Action `json:"actions"`
+	}
+	l, problems := schema.DecodeStrictWithin[list]([]byte(`{"actions":`+string(args.Actions)+`}`), maxNesting)
+	for i := range problems {
+		if problems[i].Hint == "" {
+			problems[i].Hint = fitting(problems[i].Pointer)
+		}
+	}
+	if len(problems) == 0 {
+		w.Inline = &Act{ID: InlineAct, Actions: l.Actions}
+		for _, name := range slices.Sorted(maps.Keys(w.With)) {
+			if w.Inline.Parameters == nil {
+				w.Inline.Parameters = map[string]Parameter{}
+			}
+			w.Inline.Parameters[name] = Parameter{Type: "string", Default: w.With[name]}
+		}
+		problems = ValidateAct(*w.Inline)
+	}
+	for i := range problems {
+		p := &problems[i]
+		if rest, of := strings.CutPrefix(p.Pointer, "/parameters"); of {
+			p.Pointer = "/with" + strings.TrimSuffix(rest, "/default")
+		}
+		switch p.Code {
+		case CodeUnusedParameter: // of an act in the library it may be meant for later
+			p.Severity = schema.SeverityError
+		case CodeUnknownParameter:
+			p.Hint = `give its value beside the actions: "with":{"name":"value"}`
+		}
+		p.Pointer = "/args" + p.Pointer
+	}
+	return w, problems
+}
+
+// ValidateWith returns what is wrong with the values that are given for the
+// parameters of a; the pointers begin at them.
+func (a Act) ValidateWith(values map[string]string) []schema.Problem {
+	var c checks
+	c.with("", a, values)
+	return c.found
+}
