@@ -66,8 +66,8 @@ func filterOf(ns schema.Namespace, row schema.Topic, g schema.Grant, name string
 func (r *Rights) MayRead(filter string) bool { return r.read.meets(filter) }
 
 // MaxQoS is the most that a subscription of this identity is granted. Observers
-// get 0, because the server waits for a slow reader of QoS 1 but drops for one of
-// QoS 0: who only looks on must not slow down who acts. So do robots' blob
+// get 0, because the server keeps what it delivers with QoS 1 until it is
+// acknowledged: who only looks on must not cost it that. So do robots' blob
 // connections; a blob proves by its digest whether it is whole.
 func (r *Rights) MaxQoS() byte {
 	if r.id.Role == schema.RoleObserver || r.id.Blobs {

@@ -14,18 +14,8 @@ import (
 // what a stranger's header declares, up to 256 MB, before it knows who he is.
 const maxConnect = 4 << 10
 
-// perWrite is how many bytes a client takes in one write timeout, at least.
-const perWrite = 64 << 10
-
-// refill is how many times longer than it was slow a client has to keep up until
-// that is forgiven.
-const refill = 10
-
-// conn is a client's connection as the library sees it. Every write has a
-// deadline and a failed one ends the connection: the library holds a lock while
-// it writes, and publishers to this client wait for that lock, so one stalled
-// reader would stall them all. One that takes a little each time would stall them
-// for ever; so what a client is slow adds up.
+// conn is a client's connection as the library sees it. How it is written to is
+// told in write.go.
 type conn struct {
 	net.Conn                     // as the door made it: plain, encrypted, WebSocket; of the goroutine that reads until the library has it
 	raw      net.Conn            // the socket below
@@ -35,7 +25,7 @@ type conn struct {
 
 	head     []byte // read ahead, given to the library first
 	timeout  atomic.Int64
-	slow     slowness // of whoever writes; the library lets one do so at a time
+	unsent   unsent
 	counters *counters
 	gate     *gate
 	inside   bool // the gate; of the goroutine that reads
@@ -104,51 +94,6 @@ func (c *conn) leave() {
 	}
 }
 
-func (c *conn) Write(b []byte) (int, error) {
-	limit, began := time.Duration(c.timeout.Load()), time.Now()
-	if err := c.Conn.SetWriteDeadline(began.Add(c.slow.allowed(began, len(b), limit))); err != nil {
-		return 0, err
-	}
-	n, err := c.Conn.Write(b)
-	c.slow.wrote(time.Now(), n, limit)
-	if err != nil {
-		if isTimeout(err) && c.tally.cut.CompareAndSwap(0, int64(stalled)) {
-			c.counters.add(stalled)
-		}
-		c.Close() // the library would go on writing
-	}
-	return n, err
-}
-
-// slowness is how much longer a client took for what was written to it than it
-// should have, altogether. It is forgiven as time passes between the writes.
-type slowness struct {
-	owed  time.Duration
-	began time.Time // of the write under way, or of the last one
-	ended time.Time // of the last one
-}
-
-// allowed is how long a write of n bytes may take that begins now: what n bytes
-// need, and what is left of limit.
-func (s *slowness) allowed(now time.Time, n int, limit time.Duration) time.Duration {
-	if !s.ended.IsZero() {
-		s.owed = max(0, s.owed-now.Sub(s.ended)/refill)
-	}
-	s.began = now
-	return limit - s.owed + fair(n, limit)
-}
-
-// wrote ends a write.
-func (s *slowness) wrote(now time.Time, n int, limit time.Duration) {
-	s.ended = now
-	s.owed = max(0, s.owed+now.Sub(s.began)-fair(n, limit))
-}
-
-// fair is how long n bytes may take.
-func fair(n int, limit time.Duration) time.Duration {
-	return limit * time.Duration(n) / perWrite
-}
-
 // Close ends the socket. What would have to be said before, in TLS or WebSocket,
 // could wait for a peer that does not read.
 func (c *conn) Close() error { return c.raw.Close() }
@@ -158,8 +103,3 @@ func (c *conn) SetDeadline(t time.Time) error { return c.Conn.SetReadDeadline(t)
 
 // SetWriteDeadline does nothing: every write sets its own.
 func (c *conn) SetWriteDeadline(time.Time) error { return nil }
-
-func isTimeout(err error) bool {
-	ne, ok := err.(net.Error)
-	return ok && ne.Timeout()
-}

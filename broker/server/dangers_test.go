@@ -38,8 +38,9 @@ var dangers = []danger{
 	{what: "a robot's blob connection publishes", test: TestARobotsBlobConnectionOnlyReadsBlobsAndBlocksNobody},
 
 	// How much?
-	{what: "a subscriber that does not read stalls publishers", test: TestAStalledSubscriberIsCutAndPublishersGoOn},
-	{what: "a subscriber that reads a little at a time stalls publishers for ever", test: TestASubscriberThatSipsIsCutAndPublishersGoOn},
+	{what: "a subscriber that does not read stalls publishers", test: TestNobodyWaitsForASubscriberThatStalls},
+	{what: "a subscriber that does not read keeps its connection and its queue", test: TestAStalledSubscriberIsCut},
+	{what: "a subscriber that reads a little at a time keeps its queue full for ever", test: TestASubscriberThatSipsIsCut},
 	{what: "a robot sends without limit", test: TestARobotThatSpeaksTooOftenIsNotRoutedButStaysConnected},
 	{what: "a robot sends few messages that are large, without end", test: TestARobotThatSaysTooMuchIsHeldBackButNotItsAnswersAndItsPresence},
 	{what: "a stick that raves floods a robot", test: TestAStickThatRavesIsHeldBackAndAStopBesideItStillArrives},

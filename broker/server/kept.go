@@ -43,15 +43,21 @@ func (g *guard) OnRetainMessage(*mqtt.Client, packets.Packet, int64) {
 	g.kept.Unlock()
 }
 
-// OnPacketSent begins a search: it follows the SUBACK, on the goroutine that
-// reads the client's packets. It also learns that the last mark of a client was
-// written (see drain), and that there is room in a queue.
+// OnPacketSent sends what the library wrote. What follows a SUBACK, on the
+// goroutine that reads the client's packets, is a search, and it begins here. It
+// also learns that the last mark of a client was written (see drain), and that
+// there is room in a queue.
 func (g *guard) OnPacketSent(cl *mqtt.Client, pk packets.Packet, _ []byte) {
-	switch c := connOf(cl); {
-	case c == nil:
+	c := connOf(cl)
+	if c == nil {
+		return
+	}
+	err := c.send()
+	switch {
 	case pk.FixedHeader.Type == packets.Suback && !c.searching.Load():
 		g.kept.RLock()
 		c.searching.Store(true)
+	case err != nil: // what was queued for it is lost, and counted when it is gone
 	case pk.TopicName == endTopic:
 		c.flush()
 	default:

@@ -96,6 +96,7 @@ func (l *listener) start(nc net.Conn, d *door) {
 	c := &conn{Conn: nc, raw: nc, door: d, counters: l.counters, gate: &l.gate, gone: make(chan struct{}), flushed: make(chan struct{})}
 	c.flush = sync.OnceFunc(func() { close(c.flushed) })
 	c.timeout.Store(int64(l.limits.write))
+	c.unsent.sending = make(chan struct{}, 1)
 	addr := addrOf(nc)
 	e, why := tooFast, l.hurries(addr)
 	if why == "" {
