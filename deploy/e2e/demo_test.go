@@ -25,8 +25,17 @@ func demo(t *testing.T, args ...string) *process {
 func inDemo(t *testing.T, p *process) *world {
 	t.Helper()
 	at := p.ready()
-	w := &world{t: t, folder: t.TempDir(), address: at["mqtt"], http: at["http"], tools: newWire(t, at["mqtt"])}
+	w := around(t, at["mqtt"])
+	w.http = at["http"]
+	return w
+}
+
+// around is a world around a broker that stands and asks for no password.
+func around(t *testing.T, address string) *world {
+	t.Helper()
+	w := &world{t: t, folder: t.TempDir(), address: address, tools: newWire(t, address)}
 	w.recorded = &phase{TB: t}
+	t.Cleanup(w.recorded.end)
 	w.recorder = brokertest.Record(w.recorded, brokertest.TCP(w.address))
 	w.eye = open(t, w.tools.url())
 	return w

@@ -29,11 +29,14 @@ type process struct {
 
 // launch starts a program. hear gets each line of its standard output instead
 // of the log, if it is given.
-func launch(t testing.TB, name, path string, args []string, hear func(string)) *process {
+func launch(t testing.TB, name, path string, args []string, hear func(string), options ...func(*exec.Cmd)) *process {
 	t.Helper()
 	cmd := exec.Command(path, args...)
 	cmd.SysProcAttr = dieWithUs()
 	cmd.Env = environment()
+	for _, set := range options {
+		set(cmd)
+	}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatalf("listen to %s: %v", name, err)
@@ -63,6 +66,9 @@ func launch(t testing.TB, name, path string, args []string, hear func(string)) *
 	t.Cleanup(p.tidy)
 	return p
 }
+
+// ofItsOwnGroup lets a program be killed with those that it started.
+func ofItsOwnGroup(cmd *exec.Cmd) { cmd.SysProcAttr.Setpgid = true }
 
 // environment is ours, but for the second that the race detector waits at every
 // program's end.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/binary"
 	"io"
 	"net"
 	"sync"
@@ -16,8 +17,9 @@ type wire struct {
 	all      sync.WaitGroup
 
 	mu    sync.Mutex
-	leads string // address; empty while cut
-	hides bool   // the far side does not learn that the near side ended
+	leads string            // address; empty while cut
+	hides bool              // the far side does not learn that the near side ended
+	hears func(packet byte) // told the kind of each MQTT packet of the far side; set before anybody dials
 	ends  map[net.Conn]struct{}
 }
 
@@ -82,9 +84,13 @@ func (w *wire) carry(near net.Conn) {
 		return
 	}
 	defer w.release(near, far)
+	from := io.Reader(far)
+	if w.hears != nil {
+		from = io.TeeReader(far, &packets{hears: w.hears})
+	}
 	var back sync.WaitGroup
 	back.Go(func() {
-		_, _ = io.Copy(near, far) // an end is an end
+		_, _ = io.Copy(near, from) // an end is an end
 		if half, ok := near.(interface{ CloseWrite() error }); ok {
 			_ = half.CloseWrite()
 		}
@@ -133,6 +139,32 @@ func (w *wire) release(ends ...net.Conn) {
 	for _, c := range ends {
 		delete(w.ends, c)
 	}
+}
+
+// packets tells the kind of each MQTT packet that is written to it, whole or in
+// pieces.
+type packets struct {
+	hears func(packet byte)
+	head  []byte // of the packet that begins, until its length is known
+	left  int    // of a packet whose length is known
+}
+
+func (p *packets) Write(b []byte) (int, error) {
+	for i := 0; i < len(b); {
+		if p.left > 0 {
+			skip := min(p.left, len(b)-i)
+			p.left -= skip
+			i += skip
+			continue
+		}
+		p.head = append(p.head, b[i])
+		i++
+		if size, n := binary.Uvarint(p.head[1:]); n > 0 { // MQTT counts lengths as protobuf does
+			p.hears(p.head[0] >> 4)
+			p.head, p.left = p.head[:0], int(size)
+		}
+	}
+	return len(b), nil
 }
 
 // A broker that closes has said all, hangs up its half, and goes on taking

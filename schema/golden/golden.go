@@ -19,6 +19,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
+// Updating tells whether files are to be written anew, for what one comparison
+// of two texts cannot decide.
+func Updating() bool { return *update }
+
 // Compare fails the test where the file at path does not hold what we got.
 func Compare(t testing.TB, path, got string) {
 	t.Helper()

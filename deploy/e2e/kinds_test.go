@@ -1,0 +1,158 @@
+package e2e
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// kinds are what differs from run to run. A line of a page stands for every line
+// that differs from it in nothing else.
+var kinds = []struct {
+	what   string
+	is     string // a regular expression; a group in it is the part that differs
+	copied bool   // people copy it into a later line
+}{
+	{"time", `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`, false},
+	{"time", `\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`, false},
+	{"day", `valid until (\d{4}-\d\d-\d\d)`, false},
+	{"uuid", `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, true},
+	{"stop", `stop-\d{6}-\d{6}-[0-9a-f]{4}`, true},
+	{"lease", `[0-9a-f]{8}-\d+`, true},
+	{"command", `auto-\d+-\d+`, false},
+	{"counter", `"(?:state_seq|seq|mono_ms|until_ms|modes_rev|fleet_seq|fleet_age_ms)":(-?\d+)`, false},
+	{"clock", `"clock":\{([^{}]*)\}`, false},              // of one that is right to the millisecond there is less to say
+	{"revision", `"(?:rev|desired_rev)":(\d{13})`, false}, // of what the desk stops: it begins with the time
+	{"count", `events told again: (\d+)`, false},
+	{"speed", `"(?:vx_mps|wz_radps)":(-?[\d.]+(?:e-\d+)?)`, false},
+	{"charge", `(\d+) %`, false},
+	{"gap", `  +`, false}, // of a table, as wide as its widest cell
+}
+
+var anyKind = func() *regexp.Regexp {
+	all := make([]string, len(kinds))
+	for i, k := range kinds {
+		all[i] = "(" + k.is + ")"
+		if !strings.Contains(strings.ReplaceAll(k.is, "(?:", ""), "(") {
+			all[i] = "(" + all[i] + ")" // all of it differs
+		}
+	}
+	return regexp.MustCompile(strings.Join(all, "|"))
+}()
+
+// A value is what stood where a kind was expected.
+type value struct {
+	text   string
+	copied bool
+}
+
+// plain returns the line with what differs replaced by its kind, and that.
+func plain(line string) (string, []value) {
+	var b strings.Builder
+	var values []value
+	at := 0
+	for _, m := range anyKind.FindAllStringSubmatchIndex(line, -1) {
+		for i, k := range kinds {
+			if from, to := m[2*(2*i+2)], m[2*(2*i+2)+1]; from >= 0 {
+				b.WriteString(line[at:from] + "<" + k.what + ">")
+				values = append(values, value{line[from:to], k.copied})
+				at = to
+			}
+		}
+	}
+	return b.String() + line[at:], values
+}
+
+// same tells whether two lines differ in nothing but what has to.
+func same(a, b string) bool {
+	x, _ := plain(a)
+	y, _ := plain(b)
+	return x == y
+}
+
+// fit finds what a page shows in what was printed: every line, in order, and no
+// other one but where the page says that there are more. Between topics MQTT
+// promises no order, nor does a terminal between what runs in its background and
+// the rest, and so none is asked for.
+func fit(shown, lines []string) (found []string, ok bool) {
+	order := byTopic(lines)
+	found = slices.Clone(shown)
+	next, free := 0, false
+	anywhere := slices.Contains(shown, elsewhere) && slices.ContainsFunc(shown, func(line string) bool { return topicOf(line) != "" })
+	for _, i := range indexByTopic(shown) {
+		if shown[i] == elsewhere {
+			free = true
+			continue
+		}
+		for next < len(order) && !same(shown[i], order[next]) {
+			if !free {
+				return nil, false
+			}
+			next++
+		}
+		if next == len(order) {
+			return nil, false
+		}
+		found[i] = order[next]
+		next++
+		free = anywhere
+	}
+	return found, free || next == len(order)
+}
+
+var onTopic = regexp.MustCompile(`^(troupe/v1/\S+) `)
+
+func topicOf(line string) string {
+	if m := onTopic.FindStringSubmatch(line); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// indexByTopic are the places of the lines: first of those without a topic, then
+// of each topic's.
+func indexByTopic(lines []string) []int {
+	order := make([]int, len(lines))
+	for i := range lines {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(topicOf(lines[a]), topicOf(lines[b])) })
+	return order
+}
+
+func byTopic(lines []string) []string {
+	sorted := make([]string, 0, len(lines))
+	for _, i := range indexByTopic(lines) {
+		sorted = append(sorted, lines[i])
+	}
+	return sorted
+}
+
+func TestALineOfAPageStandsForThoseThatDifferInWhatHasTo(t *testing.T) {
+	const ack = `{"ts":"2026-11-21T15:31:36.407Z","session":"fec6e931-3641-47b2-9c8c-9d1424f512e1","id":"auto-1-2","status":"REJECTED","state_seq":9}`
+	for name, c := range map[string]struct {
+		shown, printed string
+		fits           bool
+	}{
+		"another time and session": {ack, strings.NewReplacer("15:31", "16:44", "fec6", "0123", `seq":9`, `seq":112`).Replace(ack), true},
+		"another status":           {ack, strings.Replace(ack, "REJECTED", "SUCCEEDED", 1), false},
+		"no session":               {ack, strings.Replace(ack, "fec6e931-3641-47b2-9c8c-9d1424f512e1", "", 1), false},
+		"a line too many":          {"a", "a\nb", false},
+		"a line too few":           {"a\nb", "a", false},
+		"more before":              {"...\nready x", "one\ntwo\nready x", true},
+		"more between and after":   {"a\n...\nd\n...", "a\nb\nc\nd\ne", true},
+		"none where more may be":   {"a\n...\nd\n...", "a\nd", true},
+		"another before the gap":   {"a\n...\nd", "b\na\nd", false},
+		"another order":            {"a\nb", "b\na", false},
+		"another order of topics":  {"troupe/v1/b 1\ntroupe/v1/a 2", "troupe/v1/a 2\ntroupe/v1/b 1", true},
+		"another order on a topic": {"troupe/v1/a 1\ntroupe/v1/a 2", "troupe/v1/a 2\ntroupe/v1/a 1", false},
+		"a topic behind the rest":  {"troupe/v1/a 1\nb", "b\ntroupe/v1/a 1", true},
+		"more topics":              {"troupe/v1/b 1\n...", "troupe/v1/a 2\ntroupe/v1/b 1\ntroupe/v1/c 3", true},
+		"not that topic":           {"troupe/v1/d 1\n...", "troupe/v1/a 2\ntroupe/v1/b 1\ntroupe/v1/c 3", false},
+	} {
+		if _, ok := fit(strings.Split(c.shown, "\n"), strings.Split(c.printed, "\n")); ok != c.fits {
+			t.Errorf("%s: it fits: %v", name, ok)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package e2e
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A page is a text for people whose console blocks are sessions at a terminal:
+// lines that begin with "$ " were typed, what follows them was printed. A line
+// "..." stands for more lines, or none. A session begins where "make demo" or a
+// fresh folder is typed, and goes on over blocks and headings from there.
+type page struct {
+	path     string
+	lines    []string
+	sessions []*session
+}
+
+// A session is what was typed from one beginning to the next.
+type session struct{ typed []*typed }
+
+// typed is one command with what the page shows of it.
+type typed struct {
+	line    int // of its first line, from 1
+	from    int // index of its first line,
+	out     int // of the first line that it printed,
+	to      int // and of the line after those
+	command string
+	shown   []string
+}
+
+// begins are the commands with which a session begins.
+var begins = regexp.MustCompile(`^(make demo|mkdir (\S+) && cd (\S+))$`)
+
+// elsewhere is how a page shows that lines were left out.
+const elsewhere = "..."
+
+func readPage(t testing.TB, path string) *page {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &page{path: path, lines: strings.Split(string(text), "\n")}
+	inside := false
+	var last *typed
+	for i := 0; i < len(p.lines); i++ {
+		line := p.lines[i]
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inside, last = line == "```console", nil
+		case !inside:
+		case strings.HasPrefix(line, "$ "):
+			last = &typed{line: i + 1, from: i, command: strings.TrimPrefix(line, "$ ")}
+			for goesOn(last.command) && i+1 < len(p.lines) {
+				i++
+				last.command += "\n" + p.lines[i]
+			}
+			last.out, last.to = i+1, i+1
+			if begins.MatchString(last.command) {
+				p.sessions = append(p.sessions, &session{})
+			}
+			if len(p.sessions) == 0 {
+				t.Fatalf("%s:%d: nothing says beside what this is typed: a session begins with make demo, or with a fresh folder", path, i+1)
+			}
+			of := p.sessions[len(p.sessions)-1]
+			of.typed = append(of.typed, last)
+		case last == nil:
+			t.Fatalf("%s:%d: this was printed by nothing", path, i+1)
+		default:
+			last.shown = append(last.shown, line)
+			last.to = i + 1
+		}
+	}
+	return p
+}
+
+// goesOn tells whether a shell would wait for the rest of the command.
+func goesOn(command string) bool {
+	return strings.HasSuffix(command, "\\") || strings.HasSuffix(command, "|") || strings.Count(command, "'")%2 == 1
+}
+
+// rewritten is the page with what was typed and printed in these sessions.
+func (p *page) rewritten(sessions map[*session][]printed) string {
+	var b strings.Builder
+	next := 0
+	for _, s := range p.sessions {
+		for i, said := range sessions[s] {
+			c := s.typed[i]
+			b.WriteString(joined(p.lines[next:c.from]))
+			b.WriteString(joined(strings.Split("$ "+said.command, "\n")))
+			b.WriteString(joined(said.excerpt(c.shown)))
+			next = c.to
+		}
+	}
+	b.WriteString(strings.Join(p.lines[next:], "\n"))
+	return b.String()
+}
+
+func joined(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// printed is what became of one command in a run.
+type printed struct {
+	command string   // as the page has to have it
+	lines   []string // with the page's ports
+}
+
+// excerpt leaves out of a run what the page leaves out: the lines that are shown
+// stay where they are still printed, else as many from the beginning and the end.
+func (p printed) excerpt(shown []string) []string {
+	var parts [][]string
+	part := []string{}
+	for _, line := range shown {
+		if line == elsewhere {
+			parts, part = append(parts, part), []string{}
+			continue
+		}
+		part = append(part, line)
+	}
+	parts = append(parts, part)
+	if len(parts) == 1 {
+		return p.lines
+	}
+	if found, ok := fit(shown, p.lines); ok {
+		return found
+	}
+	head, tail := len(parts[0]), len(parts[len(parts)-1])
+	if head+tail > len(p.lines) {
+		return p.lines
+	}
+	sorted := byTopic(p.lines)
+	return slices.Concat(sorted[:head], []string{elsewhere}, sorted[len(sorted)-tail:])
+}

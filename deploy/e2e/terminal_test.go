@@ -1,0 +1,170 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"troupe/schema/golden"
+)
+
+// A terminal is a shell in which commands are typed one after the other. What
+// runs in its background prints between them, as it does for people.
+type terminal struct {
+	t      testing.TB
+	folder string
+	shell  *process
+	keys   *os.File // what is typed
+	typed  int      // commands so far
+	read   int      // lines of the transcript that belong to a command
+	behind bool     // something runs in the background
+}
+
+// openTerminal opens one in a folder of its own that looks like the root of the
+// source after make build, with bin in the PATH.
+func openTerminal(t testing.TB) *terminal {
+	t.Helper()
+	w := &terminal{t: t, folder: t.TempDir()}
+	bin := filepath.Join(w.folder, "bin")
+	if err := os.Mkdir(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := map[string]string{filepath.Join(w.folder, "deploy"): filepath.Join(root, "deploy")}
+	for _, name := range []string{"broker", "robotd", "fleetd"} {
+		links[filepath.Join(bin, name)] = program(t, name)
+	}
+	for at, to := range links {
+		if err := os.Symlink(to, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fifo := filepath.Join(w.folder, "keys")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.keys, err = os.OpenFile(fifo, os.O_RDWR, 0) // to write alone would wait for the shell
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.shell = launch(t, "terminal", "/bin/bash", []string{fifo}, nil, ofItsOwnGroup)
+	t.Cleanup(w.close)
+	w.type_("exec 2>&1; trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT")
+	w.type_("cd " + w.folder)
+	w.export("PATH", bin+":"+os.Getenv("PATH")+":/usr/sbin")
+	w.export("USER", "ann")
+	w.export("XDG_CONFIG_HOME", w.folder) // where mosquitto's clients look for what is not typed
+	w.export("TROUPE_BROKER_MQTT", "127.0.0.1:0")
+	w.export("TROUPE_BROKER_HTTP", "127.0.0.1:0")
+	w.export("TROUPE_FLEETD_HTTP", "127.0.0.1:0")
+	return w
+}
+
+func (w *terminal) close() {
+	w.type_("exit 0")
+	_ = w.keys.Close()
+	select {
+	case <-w.shell.ended:
+	case <-time.After(patience):
+		w.t.Errorf("the terminal did not close within %v", patience)
+		w.shell.meant = true
+		_ = syscall.Kill(-w.shell.cmd.Process.Pid, syscall.SIGKILL) // with all that was typed
+		<-w.shell.ended
+	}
+	logs, _ := filepath.Glob(filepath.Join(w.folder, "*", "*.log"))
+	for _, log := range logs {
+		text, err := os.ReadFile(log)
+		if err != nil || strings.Contains(string(text), "WARNING: DATA RACE") {
+			w.t.Errorf("%s has a data race: %v", log, err)
+		}
+		if w.t.Failed() {
+			w.t.Logf("%s:\n%s", log, text)
+		}
+	}
+}
+
+func (w *terminal) export(name, value string) { w.type_("export " + name + "='" + value + "'") }
+
+// type_ types a line and does not look at what it prints.
+func (w *terminal) type_(line string) {
+	w.t.Helper()
+	if _, err := w.keys.WriteString(line + "\n"); err != nil {
+		w.t.Fatalf("type %s: %v", line, err)
+	}
+}
+
+// prompt begins the line that tells that a command has ended.
+const prompt = "\x01"
+
+// run types a command, waits for its end, and then for what is expected of it and
+// of all that runs behind it. It returns what was printed.
+func (w *terminal) run(command string, enough func([]string) bool) []string {
+	w.t.Helper()
+	w.typed++
+	end := fmt.Sprintf("%s%d", prompt, w.typed)
+	w.type_(command)
+	w.type_("printf '\\001%d\\n' " + fmt.Sprint(w.typed))
+	w.behind = w.behind || strings.HasSuffix(command, "&")
+	limit := patience
+	if golden.Updating() {
+		limit = 4 * time.Second // nobody knows yet what will be printed
+	}
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	for ended := false; ; {
+		l := w.shell.log
+		l.mu.Lock()
+		lines, changed, over := slices.Clone(l.lines[w.read:]), l.changed, l.ended
+		l.mu.Unlock()
+		all := len(lines)
+		ended = ended || slices.ContainsFunc(lines, func(line string) bool { return strings.HasSuffix(line, end) })
+		lines = printedOf(lines)
+		if over {
+			w.t.Fatalf("the terminal closed after %s", command)
+		}
+		if ended && (!w.behind || enough(lines)) {
+			w.read += all
+			return lines
+		}
+		select {
+		case <-changed:
+		case <-late.C:
+			if !ended && limit < patience {
+				limit = patience
+				late.Reset(limit)
+				continue
+			}
+			if !ended {
+				w.t.Fatalf("%s did not end within %v; it printed\n%s", command, patience, strings.Join(lines, "\n"))
+			}
+			w.read += all
+			return lines
+		}
+	}
+}
+
+// A shell tells of jobs that were killed, in other words where nobody types.
+var killed = regexp.MustCompile(`^\S+: line \d+: +\d+ Killed `)
+
+var prompted = regexp.MustCompile(prompt + `\d+$`)
+
+// printedOf takes the prompts out of a transcript, also those at the end of what
+// was printed without a line's end.
+func printedOf(lines []string) []string {
+	var out []string
+	for _, line := range lines {
+		if rest := prompted.ReplaceAllString(line, ""); (rest != "" || rest == line) && !killed.MatchString(line) {
+			out = append(out, rest)
+		}
+	}
+	return out
+}

@@ -1,0 +1,391 @@
+package e2e
+
+import (
+	"cmp"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"troupe/deploy/mosquittotest"
+	"troupe/schema"
+	"troupe/schema/golden"
+)
+
+// TestEveryLineOfTheContractsPageWasTyped types every command of topics.md as it
+// stands there and compares what is printed with what the page shows. -update
+// writes what was printed into the page.
+func TestEveryLineOfTheContractsPageWasTyped(t *testing.T) {
+	t.Parallel()
+	p := readPage(t, "../../topics.md")
+	runs := make([][]printed, len(p.sessions))
+	t.Run("sessions", func(t *testing.T) {
+		for i, s := range p.sessions {
+			t.Run(strings.Fields(s.typed[0].command)[1], func(t *testing.T) {
+				t.Parallel()
+				runs[i] = play(t, p, s)
+			})
+		}
+	})
+	anew := map[*session][]printed{}
+	for i, s := range p.sessions {
+		if runs[i] != nil {
+			anew[s] = runs[i]
+		}
+	}
+	if golden.Updating() && len(anew) > 0 {
+		golden.Compare(t, p.path, p.rewritten(anew))
+	}
+}
+
+// play plays a session. It returns what was printed if that is to be written
+// into the page: all of it, so that a session stays one.
+func play(t *testing.T, p *page, s *session) []printed {
+	t.Helper()
+	now := &playing{t: t, ports: map[string]string{}, back: map[string]string{}, copied: map[string]string{}}
+	now.tools = newWire(t, "")
+	now.tools.hears = func(packet byte) {
+		if packet == suback {
+			now.granted.Add(1)
+		}
+	}
+	now.terminal = openTerminal(t)
+	var all []printed
+	differs := false
+	for _, c := range s.typed {
+		began := time.Now()
+		said := now.do(c)
+		if took := time.Since(began); took > time.Second {
+			t.Logf("%s:%d: %v for %s", filepath.Base(p.path), c.line, took.Round(time.Millisecond), c.command)
+		}
+		all = append(all, said)
+		if _, ok := fit(c.shown, said.lines); ok {
+			continue
+		}
+		differs = true
+		if !golden.Updating() {
+			t.Errorf("%s:%d: $ %s\nprints\n%s\nand the page shows (-update writes it)\n%s",
+				filepath.Base(p.path), c.line, c.command, strings.Join(said.lines, "\n"), strings.Join(c.shown, "\n"))
+		}
+	}
+	if !differs || !golden.Updating() {
+		return nil
+	}
+	return all
+}
+
+// suback is the kind of the packet that says that a subscription stands.
+const suback = 9
+
+// playing is a session under way.
+type playing struct {
+	t        *testing.T
+	terminal *terminal
+	tools    *wire // to the session's broker, for what is typed
+	granted  atomic.Int64
+	world    *world       // around the broker; nil before it is there, and where it is closed
+	closed   bool         // the broker asks for passwords: please
+	begun    []schema.Ack // answers to what had not ended
+
+	ports  map[string]string // of the page, to those that were bound
+	back   map[string]string // and the way back
+	copied map[string]string // what people copy from what was printed: the page's, to this run's
+}
+
+// do types one command and returns what the page would have to show.
+func (now *playing) do(c *typed) printed {
+	now.t.Helper()
+	said := printed{command: replaced(c.command, now.copied)}
+	if strings.HasPrefix(c.command, "make demo") {
+		said.lines = now.asThePage(now.demo(c.command))
+	} else {
+		mark := 0
+		if now.world != nil {
+			mark = now.world.eye.mark()
+		}
+		now.provide(c)
+		grants := now.granted.Load() + int64(strings.Count(c.command, "mosquitto_sub "))
+		lines := now.terminal.run(now.here(said.command), func(lines []string) bool {
+			_, ok := fit(c.shown, now.asThePage(lines))
+			return ok || !slices.Contains(c.shown, elsewhere) && len(lines) >= len(c.shown)
+		})
+		if listener.MatchString(c.command) && os.Geteuid() == 0 {
+			now.terminal.type_("echo user root >> mosquitto.conf")
+		}
+		now.learn(c.command, lines)
+		now.settle(mark, grants, c.command, lines)
+		said.lines = now.final(mark, c.shown, now.asThePage(lines))
+	}
+	now.copy(c.shown, said.lines)
+	return said
+}
+
+// demo starts the demo as the Makefile does, on free ports, and waits until all
+// its robots perform.
+func (now *playing) demo(command string) []string {
+	now.t.Helper()
+	words := append(strings.Fields(command)[1:], "--no-print-directory", "-n", "MQTT=127.0.0.1:0", "HTTP=127.0.0.1:0", "DATA="+now.t.TempDir())
+	recipe := exec.Command("make", words...)
+	recipe.Dir = "../.."
+	text, err := recipe.Output()
+	if err != nil {
+		now.t.Fatalf("make %s: %v", strings.Join(words, " "), err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	args, ok := strings.CutPrefix(lines[len(lines)-1], "exec bin/demo ")
+	if !ok {
+		now.t.Fatalf("make demo does something else:\n%s", text)
+	}
+	p := launch(now.t, "demo", program(now.t, "demo"), strings.Fields(args), nil)
+	p.ready()
+	p.log.await(now.t, "demo", "how to end it", func(line string) bool { return strings.Contains(line, "Ctrl-C") })
+	said := strings.Split(p.log.String(), "\n")
+	now.learn(command, said)
+	for _, rid := range []string{"r1", "r2", "r3", "r4", "r5"} {
+		now.world.performing(rid)
+	}
+	return said
+}
+
+// doors are where programs listen if nothing else is typed: the page's ports.
+var doors = map[string]map[string]string{
+	"make":   {"mqtt": "1883", "http": "8080"},
+	"broker": {"mqtt": "1883", "http": "9101"},
+	"fleetd": {"http": "8080"},
+}
+
+var (
+	listens  = regexp.MustCompile(`(--(mqtts?|wss?|http|enrol) )(?:127\.0\.0\.1|localhost|0\.0\.0\.0):(\d+)`)
+	listener = regexp.MustCompile(`listener (\d+)`)
+	port     = regexp.MustCompile(`(:|-p )(\d{4,5})\b`)
+	waits    = regexp.MustCompile(`-W \d+`)
+)
+
+// here is the command with the ports that were bound, and with more patience
+// where it would end at a number of messages anyway.
+func (now *playing) here(command string) string {
+	command = listens.ReplaceAllString(command, "${1}127.0.0.1:0")
+	command = listener.ReplaceAllStringFunc(command, func(text string) string {
+		free := strconv.Itoa(mosquittotest.FreePort(now.t))
+		now.bind(strings.Fields(text)[1], free)
+		return "listener " + free
+	})
+	if strings.Contains(command, " -C ") {
+		command = waits.ReplaceAllString(command, "-W 60")
+	}
+	return port.ReplaceAllStringFunc(command, func(text string) string { return otherPort(text, now.ports) })
+}
+
+// asThePage is what was printed with the page's ports.
+func (now *playing) asThePage(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = port.ReplaceAllStringFunc(line, func(text string) string { return otherPort(text, now.back) })
+	}
+	return out
+}
+
+func otherPort(text string, ports map[string]string) string {
+	m := port.FindStringSubmatch(text)
+	if other := ports[m[2]]; other != "" {
+		return m[1] + other
+	}
+	return text
+}
+
+// bind notes which port stands for one of the page.
+func (now *playing) bind(ofPage, bound string) {
+	now.back[bound] = ofPage
+	now.ports[ofPage] = bound
+}
+
+// learn reads from the line ready where a program listens, and lets the next
+// commands find it there.
+func (now *playing) learn(command string, lines []string) {
+	now.t.Helper()
+	name := strings.Fields(command)[0]
+	given := map[string]string{}
+	for _, m := range listens.FindAllStringSubmatch(command, -1) {
+		given[m[2]] = m[3]
+	}
+	for _, line := range lines {
+		if !strings.HasPrefix(line, "ready ") {
+			continue
+		}
+		for _, field := range strings.Fields(line)[1:] {
+			what, address, _ := strings.Cut(field, "=")
+			_, bound, err := net.SplitHostPort(address[strings.LastIndex(address, "/")+1:])
+			ofPage := cmp.Or(given[what], doors[name][what])
+			if err != nil || ofPage == "" {
+				continue
+			}
+			now.bind(ofPage, bound)
+			switch {
+			case what == "mqtt":
+				now.post(ofPage, bound, strings.Contains(command, "--users"))
+			case what == "http" && name != "broker":
+				now.terminal.export("TROUPE_SERVER", strings.TrimSuffix(address, "/"))
+			}
+		}
+	}
+}
+
+// post leads what is typed from now on to the broker that listens there.
+func (now *playing) post(ofPage, bound string, closed bool) {
+	now.t.Helper()
+	now.tools.lead("127.0.0.1:" + bound)
+	_, near, _ := net.SplitHostPort(now.tools.listener.Addr().String())
+	now.bind(ofPage, near)
+	for _, client := range []string{"pub", "sub", "rr"} {
+		options := "-h 127.0.0.1\n-p " + near + "\n"
+		if err := os.WriteFile(filepath.Join(now.terminal.folder, "mosquitto_"+client), []byte(options), 0o600); err != nil {
+			now.t.Fatal(err)
+		}
+	}
+	now.terminal.export("TROUPE_ROBOTD_BROKER", now.tools.url())
+	now.terminal.export("TROUPE_FLEETD_BROKER", now.tools.url())
+	if now.closed = closed; !closed {
+		now.world = around(now.t, "127.0.0.1:"+bound)
+		for _, filter := range []string{on("+", "cmd/#"), "troupe/v1/fleet/cmd/#", on("+", "event")} {
+			now.world.recorder.Allow(filter) // a page shows mistakes too, and events told again
+		}
+	}
+}
+
+// provide makes the file that the reader of "cat FILE" has written before.
+func (now *playing) provide(c *typed) {
+	now.t.Helper()
+	name, ok := strings.CutPrefix(c.command, "cat ")
+	if !ok || len(c.shown) == 0 {
+		return
+	}
+	now.terminal.type_("[ -e " + name + " ] || cat > " + name + " <<'END'\n" + strings.Join(c.shown, "\n") + "\nEND")
+}
+
+// settle waits, as people do without noticing, until what was put into the
+// background is at work, and what was asked for has come to rest.
+func (now *playing) settle(mark int, grants int64, command string, lines []string) {
+	now.t.Helper()
+	words := strings.Fields(command)
+	behind := words[len(words)-1] == "&"
+	switch {
+	case behind && strings.Contains(command, "mosquitto_sub "):
+		now.until("the subscriptions of "+command, func() bool { return now.granted.Load() >= grants })
+	case behind && words[0] == "mosquitto":
+		bound := now.ports["1883"]
+		now.until("mosquitto to listen", func() bool {
+			c, err := net.Dial("tcp", "127.0.0.1:"+bound)
+			if err == nil {
+				_ = c.Close()
+			}
+			return err == nil
+		})
+		now.post("1883", bound, false)
+	case behind && words[0] == "robotd" && now.closed:
+		calibrated(now.t, now.tools.listener.Addr().String())
+	case behind && words[0] == "robotd":
+		rid := words[slices.Index(words, "--id")+1]
+		becomes(now.world, mark, on(rid, "state"), rid+" to be in mnl and calibrated", func(s schema.State) bool {
+			return s.Mode.Active == schema.ModeMnl && s.Mode.Phase == schema.PhaseRunning && s.Mode.Calibrated
+		})
+	case words[0] == "kill":
+		becomes(now.world, mark, on("+", "presence"), "somebody to be missed", func(p schema.Presence) bool { return p.State != schema.PresenceOnline })
+	case words[0] == "mosquitto_pub" && strings.Contains(command, "/desired/story "):
+		becomes(now.world, mark, on("+", "reported/story"), "the wish to be answered for", func(r schema.ReportedStory) bool {
+			return r.Phase == schema.DeployActive || r.Phase == schema.DeployRejected
+		})
+	case now.world != nil:
+		for _, line := range lines {
+			now.rests(strings.TrimPrefix(line, topicOf(line)+" "))
+		}
+	}
+}
+
+// rests waits until the robot of an answer stands where it led, and after a stop
+// until what it ended is answered too.
+func (now *playing) rests(line string) {
+	now.t.Helper()
+	a, problems := schema.Decode[schema.Ack]([]byte(line))
+	if len(problems) > 0 || a.StateSeq == 0 {
+		return
+	}
+	if !a.Status.Final() {
+		now.begun = append(now.begun, a)
+	} else if strings.HasSuffix(a.Verb, "stop") {
+		for _, each := range now.begun {
+			now.ended(0, *each.ID)
+		}
+		now.begun = nil
+	}
+	becomes(now.world, 0, on("+", "state"), "rest after "+line, func(s schema.State) bool {
+		return s.Session == a.Session && s.StateSeq >= a.StateSeq && s.Mode.Phase == schema.PhaseRunning &&
+			(s.Safety.State == schema.SafetyEnabled || s.Safety.State == schema.SafetyDisabled || s.Safety.State == schema.SafetyEStop)
+	})
+}
+
+// ended waits for the final answer to a command after a moment.
+func (now *playing) ended(mark int, id string) message {
+	now.t.Helper()
+	return now.world.eye.upon(now.t, mark, on("+", "ack/+"), "the final answer to "+id, func(m message) bool {
+		a, problems := schema.Decode[schema.Ack]([]byte(m.Payload))
+		return len(problems) == 0 && a.ID != nil && *a.ID == id && a.Status.Final()
+	})
+}
+
+func (now *playing) until(what string, holds func() bool) {
+	now.t.Helper()
+	for late := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(late) {
+			now.t.Fatalf("waited %v for %s", patience, what)
+		}
+	}
+}
+
+// final replaces the first answer of a robot by the last one where the page has
+// that: on a busy machine what takes half a second is ACCEPTED first.
+func (now *playing) final(mark int, shown, lines []string) []string {
+	if now.world == nil || len(lines) != len(shown) {
+		return lines
+	}
+	for i, line := range lines {
+		first, problems := schema.Decode[schema.Ack]([]byte(line))
+		last, others := schema.Decode[schema.Ack]([]byte(shown[i]))
+		if len(problems)+len(others) > 0 || first.ID == nil || first.Status.Final() || !last.Status.Final() {
+			continue
+		}
+		lines[i] = now.ended(mark, *first.ID).Payload
+	}
+	return lines
+}
+
+// copy notes what people copy from what was printed into later commands.
+func (now *playing) copy(shown, lines []string) {
+	found, ok := fit(shown, lines)
+	if !ok {
+		found = lines // for -update: nearly the same, in the same order
+	}
+	for i := range min(len(shown), len(found)) {
+		_, page := plain(shown[i])
+		_, run := plain(found[i])
+		for j := range min(len(page), len(run)) {
+			if page[j].copied && run[j].copied {
+				now.copied[page[j].text] = run[j].text
+			}
+		}
+	}
+}
+
+func replaced(text string, by map[string]string) string {
+	var pairs []string
+	for from, to := range by {
+		pairs = append(pairs, from, to)
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
