@@ -57,6 +57,7 @@ type Args struct {
 	Volume      Number // 0..1
 	Rate        Number // 0.5..2, of the usual speed
 	Voice       string
+	Loop        bool
 }
 
 // JSON is an argument of more than one value, as canonical JSON text; empty = not
@@ -192,6 +193,8 @@ func (a *Args) field(name string) any {
 		return &a.Rate
 	case "voice":
 		return &a.Voice
+	case "loop":
+		return &a.Loop
 	}
 	return nil
 }

@@ -157,6 +157,7 @@ func TestALargeSoundReachesTheRobotThatIsKilledOnTheWay(t *testing.T) {
 		})
 		w.do("mode", "set", "ato", "r1", "--wait")
 		w.sings("r1")
+		w.told("op1", "r1", "act/perform", "sing") // the story's sound is known to who asks for its act, too
 		for _, m := range w.eye.since(mark, schema.DefaultNamespace.Root()+"blobs/+") {
 			if len(m.Payload) > 256<<10 {
 				w.t.Errorf("%d bytes went over the broker", len(m.Payload))

@@ -26,7 +26,7 @@ var byHandVerbs = map[string]byHandVerb{
 		return score.Action{Type: score.TypeSay, Text: score.Text{cmp.Or(a.Language, c.Languages[0]): a.Text}, Voice: a.Voice, Volume: given(a.Volume), Rate: given(a.Rate)}
 	}},
 	"manual/sound": {schema.UnitSpeaker, 60_000, func(a schema.Args, _ *Config) score.Action {
-		return score.Action{Type: score.TypeSound, Sound: a.Sound, Volume: given(a.Volume)}
+		return score.Action{Type: score.TypeSound, Sound: a.Sound, Volume: given(a.Volume), Loop: a.Loop}
 	}},
 	"manual/face": {schema.UnitFace, 0, func(a schema.Args, _ *Config) score.Action {
 		return score.Action{Type: score.TypeFace, Face: a.Face}

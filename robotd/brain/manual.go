@@ -159,7 +159,11 @@ func (t *turn) cancelByHand(why schema.Reason, these func(byHandNow) bool) {
 func (t *turn) actByHand(o request.Perform, v byHandVerb) {
 	do := v.action(o.Args, t.cfg)
 	patience := instantPatience
-	if v.patient > 0 {
+	switch {
+	case do.Loop: // which no unit ends
+		do.EndMS = &v.patient
+		patience += time.Duration(v.patient) * time.Millisecond
+	case v.patient > 0:
 		// What its unit never ends has failed; an act would go on after its time-out.
 		patience = time.Duration(v.patient) * time.Millisecond
 		limit := v.patient + 1000
@@ -167,7 +171,7 @@ func (t *turn) actByHand(o request.Perform, v byHandVerb) {
 	}
 	a := score.Act{ID: "by-hand-" + string(do.Type), Method: score.MethodMultiple, Actions: []score.Action{do}}
 	row, _ := score.RowOf(do.Type)
-	switch found := schema.Errors(append(score.ValidateAct(a), score.Fit(a, t.capabilities())...)); {
+	switch found := schema.Errors(append(score.ValidateAct(a), score.Fit(a, t.furnished())...)); {
 	case len(found) > 0:
 		t.refuseAction(o, found[0])
 		return

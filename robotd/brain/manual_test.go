@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // inHand is a robot in mnl that op1 has in hand, with what it answers to him.
@@ -147,6 +148,105 @@ func TestAnActIsPerformedForWhoHasNoControl(t *testing.T) {
 	ask("resp1", "act/perform", `{"id":"p2","args":{"act":"greet"}}`)
 	if a := last("p2"); a.Status != schema.StatusRejected || a.Reason != schema.ReasonNotInControl || a.Lease == nil || a.Lease.Holder != "op1" {
 		t.Errorf("while somebody has control: %s %s %+v", a.Status, a.Reason, a.Lease)
+	}
+}
+
+// TestAVerbByHandTakesWhatItsActionTakes compares the verb table with the action
+// table, and what is said with what the unit is told.
+func TestAVerbByHandTakesWhatItsActionTakes(t *testing.T) {
+	said := map[string]string{
+		"manual/goto":  `"x_m":1,"y_m":2,"theta_rad":0.5,"speed_mps":0.3`,
+		"manual/head":  `"yaw_rad":0.3,"pitch_rad":-0.2,"roll_rad":0.1,"speed":0.5`,
+		"manual/say":   `"text":"Guten Tag","language":"de","voice":"anna","volume":0.5,"rate":1.5`,
+		"manual/sound": `"sound":"bell","volume":0.5,"loop":true`,
+		"manual/face":  `"face":"smile"`,
+		"manual/led":   `"led":"left","colour":"#20c0ff","pattern":"blink","period_ms":800`,
+	}
+	told := map[string]string{
+		"manual/goto":  `{"type":"goto","start_ms":0,"timeout_ms":301000,"x_m":1,"y_m":2,"theta_rad":0.5,"speed_mps":0.3}`,
+		"manual/head":  `{"type":"head","start_ms":0,"timeout_ms":11000,"yaw_rad":0.3,"pitch_rad":-0.2,"roll_rad":0.1,"speed":0.5}`,
+		"manual/say":   `{"type":"say","start_ms":0,"timeout_ms":61000,"text":{"de":"Guten Tag"},"voice":"anna","volume":0.5,"rate":1.5}`,
+		"manual/sound": `{"type":"sound","start_ms":0,"end_ms":60000,"volume":0.5,"sound":"bell","loop":true}`,
+		"manual/face":  `{"type":"face","start_ms":0,"face":"smile"}`,
+		"manual/led":   `{"type":"led","start_ms":0,"led":"left","colour":"#20c0ff","pattern":"blink","period_ms":800}`,
+	}
+	for id, v := range byHandVerbs {
+		if v.action == nil {
+			continue
+		}
+		r, acks := inHand(t)
+		var do score.Action
+		r.watch = func(_ Event, effects []Effect) {
+			for _, e := range effects {
+				if s, ok := e.(Start); ok {
+					do = *s.Do
+				}
+			}
+		}
+		r.command(id, `{"args":{`+said[id]+`}}`)
+		if got, err := schema.Encode(do); err != nil || string(got) != told[id] {
+			t.Errorf("%s: the unit is told %s, want %s (answers %+v)", id, got, told[id], *acks)
+		}
+		group, name, _ := strings.Cut(id, "/")
+		verb, _ := schema.VerbOf(group, name)
+		row, _ := score.RowOf(v.action(schema.Args{}, &r.cfg).Type)
+		takes := map[string]bool{"language": id == "manual/say", "point": id == "manual/goto"} // text is one text; a point is instead of a place
+		for _, f := range row.Fields {
+			takes[f.Name] = true
+		}
+		for _, a := range verb.Args {
+			if !takes[a.Name] {
+				t.Errorf("%s takes %s, which its action does not", id, a.Name)
+			}
+			delete(takes, a.Name)
+		}
+		for name, missing := range takes {
+			if missing {
+				t.Errorf("%s does not take %s", id, name)
+			}
+		}
+	}
+}
+
+func TestASoundThatLoopsByHandEndsAfterAMinute(t *testing.T) {
+	r, acks := inHand(t)
+	r.body.mute = true // no unit ends a loop
+	r.command("manual/sound", `{"args":{"sound":"bell","loop":true}}`)
+	for range 3 {
+		r.command("control/renew", `{"args":{"ttl_ms":60000}}`)
+		r.until(r.now + 25*time.Second)
+	}
+	for _, a := range *acks {
+		if a.Verb == "manual/sound" && a.Status.Final() {
+			if a.Status != schema.StatusSucceeded {
+				t.Errorf("answered %s %s (%s)", a.Status, a.Reason, a.Detail)
+			}
+			return
+		}
+	}
+	t.Error("it has not ended")
+}
+
+func TestWhatIsSaidOutOfBoundsByHandIsRefusedAtItsPlace(t *testing.T) {
+	r, acks := inHand(t)
+	for _, c := range []struct{ verb, args, pointer string }{
+		{"manual/say", `"text":"hello","rate":0.4`, "/args/rate"},
+		{"manual/say", `"text":"hello","rate":2.1`, "/args/rate"},
+		{"manual/say", `"text":"hello","volume":-1`, "/args/volume"},
+		{"manual/say", `"text":"hello","voice":"` + strings.Repeat("x", 65) + `"`, "/args/voice"},
+		{"manual/sound", `"sound":"bell","volume":1.1`, "/args/volume"},
+		{"manual/head", `"speed":2,"yaw_rad":0`, "/args/speed"},
+		{"manual/head", `"roll_rad":2`, "/args/roll_rad"},
+		{"manual/led", `"colour":"blue"`, "/args/colour"},
+		{"manual/led", `"colour":"#000000","period_ms":99`, "/args/period_ms"},
+		{"manual/led", `"pattern":"blink"`, "/args/colour"},
+		{"manual/goto", `"point":"dock","speed_mps":9`, "/args/speed_mps"},
+		{"manual/goto", `"x_m":1,"y_m":1,"theta_rad":7`, "/args/theta_rad"},
+	} {
+		r.command(c.verb, `{"args":{`+c.args+`}}`)
+		if a := (*acks)[len(*acks)-1]; a.Verb != c.verb || a.Status != schema.StatusRejected || a.Pointer != c.pointer {
+			t.Errorf("%s %s: %s %s at %q (%s), want %s", c.verb, c.args, a.Status, a.Reason, a.Pointer, a.Detail, c.pointer)
+		}
 	}
 }
 

@@ -106,6 +106,7 @@ func TestSpeechLastsAsLongAsItsText(t *testing.T) {
 		text := score.Text{"en": strings.Repeat("Seven.. ", 14)} // 112 characters: eight seconds
 		between(t, "speech", r.takes(r.start("speaker", score.Action{Type: score.TypeSay, Text: text})), 7900*time.Millisecond, 8100*time.Millisecond)
 		between(t, "fast speech", r.takes(r.start("speaker", score.Action{Type: score.TypeSay, Text: text, Rate: number(2.0)})), 3900*time.Millisecond, 4100*time.Millisecond)
+		between(t, "slow speech", r.takes(r.start("speaker", score.Action{Type: score.TypeSay, Text: text, Rate: number(0.5)})), 15800*time.Millisecond, 16200*time.Millisecond)
 		r.Slow(0.5)
 		between(t, "speech of a slow robot", r.takes(r.start("speaker", score.Action{Type: score.TypeSay, Text: text})), 15800*time.Millisecond, 16200*time.Millisecond)
 	})
@@ -224,6 +225,14 @@ func TestAHeldFaceGivesWayToTheOneBefore(t *testing.T) {
 		r.Stop(key)
 		if got := r.Look().Face; got != "smile" {
 			t.Errorf("shows %s after the wink", got)
+		}
+		r.start("led", score.Action{Type: score.TypeLED, LED: "left", Pattern: "rainbow", PeriodMS: 800})
+		if got := r.Look().LED; got != "rainbow every 800 ms on left" {
+			t.Errorf("the led shows %q", got)
+		}
+		r.start("speaker", score.Action{Type: score.TypeSay, Text: score.Text{"en": "hello"}, Voice: "anna"})
+		if got := r.Look().Saying; len(got) != 1 || got[0] != "anna: hello" {
+			t.Errorf("heard is %q", got)
 		}
 		r.start("led", score.Action{Type: score.TypeLED, Colour: "#20c0ff", Pattern: "breathe"})
 		if got := r.Look().LED; got != "#20c0ff breathe" {

@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -28,7 +30,10 @@ func (s *Sim) startVoice(c driver.Command) {
 			rate = min(max(*c.Do.Rate, 0.5), 2)
 		}
 		seconds := float64(utf8.RuneCountInString(c.Text)) / charactersPerSecond / rate
-		v.what, v.speech, v.left = c.Text, true, max(shortestSpeech, time.Duration(seconds*float64(time.Second)))
+		if v.what = c.Text; c.Do.Voice != "" {
+			v.what = c.Do.Voice + ": " + c.Text
+		}
+		v.speech, v.left = true, max(shortestSpeech, time.Duration(seconds*float64(time.Second)))
 	case score.TypeSound:
 		length, known := sounds[c.Do.Sound]
 		if c.Asset != "" { // a file of the story goes before a recording of the body's own
@@ -128,5 +133,11 @@ func (s *Sim) startLED(c driver.Command) {
 	if c.Do.Pattern != "" {
 		what += " " + c.Do.Pattern
 	}
-	s.show(&s.led, c, what)
+	if c.Do.PeriodMS > 0 {
+		what += fmt.Sprintf(" every %d ms", c.Do.PeriodMS)
+	}
+	if c.Do.LED != "" {
+		what += " on " + c.Do.LED
+	}
+	s.show(&s.led, c, strings.TrimSpace(what))
 }

@@ -345,7 +345,7 @@ type Look struct {
 	X, Y, Theta      float64 // metres, radians
 	V, W             float64 // m/s, rad/s
 	Yaw, Pitch, Roll float64
-	Saying           []string // texts and sounds that are heard
+	Saying           []string // texts, after the voice that was asked for, and sounds that are heard
 	Face, LED        string
 	Battery          float64
 	Charging         bool
