@@ -21,6 +21,10 @@ func event(n int) string {
 	return fmt.Sprintf(`{"ts":"2026-01-31T09:30:00.000Z","boot":"b1","seq":%d,"type":"mode_changed","source":"mode"}`, n)
 }
 
+func beat(n, second int) Message {
+	return Message{Topic: "troupe/v1/fleet/heartbeat/fleetd", Payload: fmt.Appendf(nil, `{"ts":"2026-01-31T09:30:0%d.000Z","session":"s1","seq":%d}`, second, n)}
+}
+
 const online = `{"state":"online","session":"s1","boot":"b1"}`
 
 // speech is what a robot and others may say, and the breach it is, if any.
@@ -50,6 +54,15 @@ var speech = map[string]struct {
 		r.Publish(r1+"event", event(2))
 		r.Publish(r1+"event", event(1))
 	}, "sequence goes back: 1 after 2"},
+	"a desk's sign of life said again": {func(_, d *Client) {
+		d.Send(beat(1, 0))
+		d.Send(beat(2, 0))
+		d.Send(beat(2, 0))
+	}, ""},
+	"two signs of life of one number": {func(_, d *Client) {
+		d.Send(beat(2, 0))
+		d.Send(beat(2, 1))
+	}, "sequence goes back: 2 after 2"},
 	"events told again": {func(r, _ *Client) {
 		r.Publish(r1+"event", event(1))
 		r.Publish(r1+"event", event(2))

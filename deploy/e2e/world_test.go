@@ -40,7 +40,7 @@ type world struct {
 
 // kind is what a world is made of.
 type kind struct {
-	mosquitto bool // the broker is a stock Mosquitto, under the rules that ours writes for it
+	mosquitto bool // the broker is a stock Mosquitto, with the limits that we ship and the rules that ours writes
 	postgres  bool // the desk keeps its fleet there, and in SQLite otherwise
 }
 
@@ -93,7 +93,7 @@ func (w *world) startBroker() {
 	w.t.Helper()
 	if w.kind.mosquitto {
 		w.address = strings.TrimPrefix(mosquittotest.Start(w.t, mosquittotest.Options{
-			MaxPacketBytes: 512 << 10, Lines: []string{"acl_file " + w.rules()},
+			Lines: append(mosquittotest.Limits(w.t), "acl_file "+w.rules()),
 		}), "mqtt://")
 	} else {
 		w.broker = launch(w.t, "broker", program(w.t, "broker"), []string{"--dev", "--mqtt", "127.0.0.1:0", "--http", ""}, nil)
@@ -117,7 +117,7 @@ func (w *world) rules() string {
 			fmt.Fprintln(&users, u.Name, u.Role)
 		}
 	}
-	for n := range 9 {
+	for n := range crowd {
 		fmt.Fprintf(&users, "r%d %s\n", n+1, schema.RoleRobot)
 	}
 	in, out := filepath.Join(w.folder, "users"), filepath.Join(w.folder, "rules.acl")

@@ -19,12 +19,9 @@ const shippedFrom = "../mosquitto/mosquitto.conf"
 // process is in the folder's file pid.
 func Shipped(t testing.TB, folder string) (robots, people string) {
 	t.Helper()
-	text, err := os.ReadFile(shippedFrom)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := shipped(t)
 	Start(t, Options{Closed: true, Fresh: func() []string {
-		conf := strings.ReplaceAll(string(text), "/etc/mosquitto", folder)
+		conf := strings.ReplaceAll(text, "/etc/mosquitto", folder)
 		for line, at := range map[string]*string{"\nlistener 8883\n": &robots, "\nlistener 1883 127.0.0.1\n": &people} {
 			if strings.Count(conf, line) != 1 {
 				t.Fatalf("mosquitto.conf has no line %q", line)
@@ -36,4 +33,29 @@ func Shipped(t testing.TB, folder string) (robots, people string) {
 		return append(strings.Split(conf, "\n"), "pid_file "+filepath.Join(folder, "pid"))
 	}})
 	return robots, people
+}
+
+// Limits are those lines of that configuration which say how much the broker takes
+// and keeps.
+func Limits(t testing.TB) []string {
+	t.Helper()
+	var lines []string
+	for line := range strings.Lines(shipped(t)) {
+		if strings.HasPrefix(line, "max_") {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	if len(lines) == 0 {
+		t.Fatal("mosquitto.conf has no limits")
+	}
+	return lines
+}
+
+func shipped(t testing.TB) string {
+	t.Helper()
+	text, err := os.ReadFile(shippedFrom)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

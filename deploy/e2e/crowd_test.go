@@ -1,0 +1,104 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"troupe/fleetd/api"
+	"troupe/robotd/driver/sim"
+	"troupe/robotd/robot"
+	"troupe/schema"
+)
+
+// crowd is how many robots Mosquitto has names for, r1 and so on.
+const crowd = 60
+
+// gather runs so many robots within this process, where they take little room. They
+// share a wire and end with the test.
+func (w *world) gather(n int) (ids []string) {
+	w.t.Helper()
+	all := newWire(w.t, w.address)
+	w.wires["all"] = all
+	ctx, end := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	w.t.Cleanup(func() { end(); running.Wait() })
+	for i := range n {
+		id := fmt.Sprintf("r%d", i+1)
+		ids = append(ids, id)
+		running.Go(func() {
+			err := robot.Run(ctx, robot.Config{ID: id, Broker: all.url(), Data: filepath.Join(w.folder, id), Driver: sim.New(sim.Config{}), Tick: 100 * time.Millisecond})
+			if err != nil {
+				w.t.Errorf("%s ended with %v", id, err)
+			}
+		})
+	}
+	return ids
+}
+
+// everyone waits until the desk sees all of these robots as they should be.
+func (w *world) everyone(what string, ids []string, holds func(api.Robot) bool) {
+	w.t.Helper()
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+	w.until(fmt.Sprintf("%d robots to be %s", len(ids), what), func() bool {
+		answer, err := client.Get(w.http + api.Prefix + "/robots")
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		var list struct {
+			Robots []api.Robot `json:"robots"`
+		}
+		if err := json.NewDecoder(answer.Body).Decode(&list); err != nil || answer.StatusCode != http.StatusOK {
+			w.t.Fatalf("status %d: %v", answer.StatusCode, err)
+		}
+		return len(list.Robots) == len(ids) && !slices.ContainsFunc(list.Robots, func(r api.Robot) bool { return !holds(r) })
+	})
+}
+
+// whole waits until each of these robots has told all that people go by, and that it
+// has the story.
+func (w *world) whole(mark int, story string, ids []string) {
+	w.t.Helper()
+	for _, id := range ids {
+		becomes(w, mark, on(id, "presence"), id+" to be online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
+		becomes(w, mark, on(id, "state"), "the state of "+id, func(s schema.State) bool { return s.Mode.Calibrated })
+		becomes(w, mark, on(id, "reported/story"), id+" to have "+story, func(r schema.ReportedStory) bool {
+			return r.Phase == schema.DeployActive && r.Active != nil && r.Active.ID == story
+		})
+	}
+}
+
+// The broker is gone with all it kept, and every robot knocks at the next one. What
+// ours does with many more of them is looked at in fake time, in deploy/soak.
+func TestAFleetThatLosesItsBrokerComesBackWholeOnMosquitto(t *testing.T) {
+	in(t, []kind{mosquitto}, func(w *world) {
+		w.startDesk()
+		ids := w.gather(crowd)
+		for _, id := range ids {
+			w.presence(id, schema.PresenceOnline)
+		}
+		w.everyone("online", ids, func(r api.Robot) bool { return r.Presence.View == "online" && r.Adopted })
+		w.publishes("round", "nod", "smile")
+		w.do("story", "assign", "round", "--all")
+		w.whole(0, "round", ids)
+		converged := func(r api.Robot) bool { return r.Presence.View == "online" && r.Wish.Converged && r.Wish.Story != nil }
+		w.everyone("online and converged", ids, converged)
+
+		w.loseBroker()
+		w.everyone("unknown", ids, func(r api.Robot) bool { return r.Presence.View == "unknown" })
+		mark := w.eye.mark()
+		w.startBroker()
+		for _, id := range ids {
+			w.eye.upon(w.t, mark, on(id, "desired/story"), "the wish for "+id, func(m message) bool { return m.Payload != "" })
+		}
+		w.whole(mark, "round", ids)
+		w.everyone("online and converged again", ids, converged)
+	})
+}
