@@ -10,8 +10,8 @@ import (
 
 // A page is a text for people whose console blocks are sessions at a terminal:
 // lines that begin with "$ " were typed, what follows them was printed. A line
-// "..." stands for more lines, or none. A session begins where "make demo" or a
-// fresh folder is typed, and goes on over blocks and headings from there.
+// "..." stands for more lines, or none. A session begins where make or a fresh
+// folder is typed, and goes on over blocks and headings from there.
 type page struct {
 	path     string
 	lines    []string
@@ -32,7 +32,7 @@ type typed struct {
 }
 
 // begins are the commands with which a session begins.
-var begins = regexp.MustCompile(`^(make demo|mkdir (\S+) && cd (\S+))$`)
+var begins = regexp.MustCompile(`^(make demo|make build|mkdir (\S+) && cd (\S+))$`)
 
 // elsewhere is how a page shows that lines were left out.
 const elsewhere = "..."
@@ -63,7 +63,7 @@ func readPage(t testing.TB, path string) *page {
 				p.sessions = append(p.sessions, &session{})
 			}
 			if len(p.sessions) == 0 {
-				t.Fatalf("%s:%d: nothing says beside what this is typed: a session begins with make demo, or with a fresh folder", path, i+1)
+				t.Fatalf("%s:%d: nothing says beside what this is typed: a session begins with make, or with a fresh folder", path, i+1)
 			}
 			of := p.sessions[len(p.sessions)-1]
 			of.typed = append(of.typed, last)
