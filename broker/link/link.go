@@ -76,20 +76,29 @@ func (l *Link) Publish(ctx context.Context, m Message) error {
 // PublishWait is Publish, and waits until the broker has acknowledged m (QoS 1
 // and 2) or it was written (QoS 0). A broker acknowledges what it refuses, too.
 func (l *Link) PublishWait(ctx context.Context, m Message) error {
-	p := parcel{Message: m, sent: make(chan mqtt.Token, 1)}
-	s, err := l.put(ctx, p)
+	wait, err := l.Hand(ctx, m)
 	if err != nil {
 		return err
 	}
-	var tok mqtt.Token
-	select {
-	case tok = <-p.sent:
-	case <-s.ended:
-		return fmt.Errorf("publish %q: lost with the connection: %w", m.Topic, s.lostFor)
-	case <-ctx.Done():
-		return fmt.Errorf("publish %q: %w", m.Topic, context.Cause(ctx))
-	}
-	return s.acknowledged(ctx, m.Topic, tok)
+	return wait(ctx)
+}
+
+// Hand is Publish, and returns how to wait as PublishWait does, for who waits
+// elsewhere: messages go out in the order in which they were handed in.
+func (l *Link) Hand(ctx context.Context, m Message) (wait func(context.Context) error, err error) {
+	p := parcel{Message: m, sent: make(chan mqtt.Token, 1)}
+	s, err := l.put(ctx, p)
+	return func(ctx context.Context) error {
+		var tok mqtt.Token
+		select {
+		case tok = <-p.sent:
+		case <-s.ended:
+			return fmt.Errorf("publish %q: lost with the connection: %w", m.Topic, s.lostFor)
+		case <-ctx.Done():
+			return fmt.Errorf("publish %q: %w", m.Topic, context.Cause(ctx))
+		}
+		return s.acknowledged(ctx, m.Topic, tok)
+	}, err
 }
 
 func (l *Link) put(ctx context.Context, p parcel) (*session, error) {

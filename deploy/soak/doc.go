@@ -7,9 +7,9 @@
 //     its effect at most once,
 //   - no stop of the desk was missed.
 //
-// A seed decides every fault by the topic and the number of a message on it, and
-// the nanosecond in which each packet arrives, so that what one packet brings
-// about has happened before the next one comes. What is left to the scheduler is
-// the order of goroutines within one such instant; a failing seed prints the
-// digest of all its packets, which shows whether a second run was the same.
+// A seed decides every fault by the connection, the topic and the number of a
+// message on it, and the nanosecond in which each packet arrives, so that what one
+// packet brings about has happened before the next one comes. Within one such
+// instant the scheduler decides, and what the programs do must not depend on it:
+// every twentieth seed runs twice, and the two have to be the same to the packet.
 package soak

@@ -51,20 +51,33 @@ func TestWhateverBefallsThemTheWishIsFulfilledAndEveryCommandAnsweredOnce(t *tes
 		t.Fatal(err)
 	}
 	first, count := seeds(t)
+	run := func(t *testing.T, seed uint64) (print string) {
+		database := filepath.Join(t.TempDir(), "fleet.db")
+		if err := os.WriteFile(database, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Test(t, func(t *testing.T) { print = weather(t, seed, database) })
+		return print
+	}
 	for seed := first; seed < first+count; seed++ {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
-			database := filepath.Join(t.TempDir(), "fleet.db")
-			if err := os.WriteFile(database, text, 0o600); err != nil {
-				t.Fatal(err)
+			print := run(t, seed)
+			if seed%again != 0 {
+				return
 			}
-			synctest.Test(t, func(t *testing.T) { weather(t, seed, database) })
+			if second := run(t, seed); second != print {
+				t.Errorf("its print is %s, and %s in a second run", print, second)
+			}
 		})
 	}
 }
 
-// weather lets a plan happen, and looks at what is left.
-func weather(t *testing.T, seed uint64, database string) {
+// again is which seeds run twice, to see that they are the same.
+const again = 20
+
+// weather lets a plan happen, looks at what is left, and returns its print.
+func weather(t *testing.T, seed uint64, database string) string {
 	deeds := plan(seed)
 	w := newWorld(t, seed, database)
 	began := time.Now()
@@ -136,6 +149,7 @@ func weather(t *testing.T, seed uint64, database string) {
 			t.Log(d)
 		}
 	}
+	return w.log.print()
 }
 
 // forgets says of a verb that robots keep no record of it: a second copy is

@@ -23,7 +23,7 @@ const (
 // teller is what the scribe wants of the link.
 type teller interface {
 	Publish(ctx context.Context, m link.Message) error
-	PublishWait(ctx context.Context, m link.Message) error
+	Hand(ctx context.Context, m link.Message) (wait func(context.Context) error, err error)
 }
 
 // scribe saves and publishes, in order, away from the loop: the disk may be slow
@@ -149,12 +149,10 @@ func answers(saves []brain.Effect, refused schema.Reason) []brain.Event {
 // tell publishes one message. Without a link nothing is told: every document is
 // told anew with the next session, and answers wait in the journal.
 func (s *scribe) tell(p numbered) {
-	m := s.post.message(p.Topic, p.Param, p.Payload)
 	if p.Confirm != "" {
 		select {
 		case s.confirms <- struct{}{}:
-			s.waiting.Add(1)
-			go s.confirm(m, p.Confirm)
+			s.confirmed(p)
 			return
 		default: // it stays unconfirmed and is told again with the next session
 		}
@@ -166,12 +164,17 @@ func (s *scribe) tell(p numbered) {
 
 // send publishes as soon as the outbox has room.
 func (s *scribe) send(p numbered) {
+	_ = s.patiently(func() error { return s.atOnce(p) })
+}
+
+// patiently does what a full outbox hinders.
+func (s *scribe) patiently(do func() error) error {
 	for began := time.Now(); ; {
-		err := s.atOnce(p)
+		err := do()
 		if !errors.Is(err, context.Canceled) || s.ctx.Err() != nil || time.Since(began) > publishWait {
-			return
+			return err
 		}
-		time.Sleep(outboxPause) // the outbox is full
+		time.Sleep(outboxPause)
 	}
 }
 
@@ -197,16 +200,30 @@ func (s *scribe) atOnce(p numbered) error {
 	return err
 }
 
-func (s *scribe) confirm(m link.Message, key request.Key) {
-	defer s.waiting.Done()
-	defer func() { <-s.confirms }()
-	ctx, cancel := context.WithTimeout(s.ctx, publishWait)
-	defer cancel()
-	if err := s.link.PublishWait(ctx, m); err != nil {
-		s.log.Debug("answer not confirmed", "topic", m.Topic, "error", err)
+// confirmed publishes an answer in its turn, and waits beside for the broker to
+// have it.
+func (s *scribe) confirmed(p numbered) {
+	m := s.post.message(p.Topic, p.Param, p.Payload)
+	var wait func(context.Context) error
+	err := s.patiently(func() (err error) {
+		wait, err = s.link.Hand(never, m)
+		return err
+	})
+	if err != nil {
+		<-s.confirms
+		s.log.Debug("answer not published", "topic", m.Topic, "error", err)
 		return
 	}
-	s.loop.send(s.ctx, brain.Delivered{Key: key})
+	s.waiting.Go(func() {
+		defer func() { <-s.confirms }()
+		ctx, cancel := context.WithTimeout(s.ctx, publishWait)
+		defer cancel()
+		if err := wait(ctx); err != nil {
+			s.log.Debug("answer not confirmed", "topic", m.Topic, "error", err)
+			return
+		}
+		s.loop.send(s.ctx, brain.Delivered{Key: p.Confirm})
+	})
 }
 
 // never is a context that waits for nothing.

@@ -68,7 +68,9 @@ func (l *ledger) Publish(ctx context.Context, m link.Message) error {
 	return nil
 }
 
-func (l *ledger) PublishWait(ctx context.Context, m link.Message) error { return l.Publish(ctx, m) }
+func (l *ledger) Hand(ctx context.Context, m link.Message) (func(context.Context) error, error) {
+	return func(context.Context) error { return nil }, l.Publish(ctx, m)
+}
 
 // newWriting starts a scribe with a ledger.
 func newWriting(t *testing.T) (*hands, *ledger) {
@@ -174,6 +176,32 @@ func TestBatchesThatWaitShareACommit(t *testing.T) {
 		}
 		time.Sleep(3 * time.Second)
 		led.want(t, "kept 1", "state 0", "kept 4", "state 1", "state 2", "state 3", "state 4")
+	})
+}
+
+func TestAnswersGoOutInTheirOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, led := newWriting(t)
+		led.jam = 3
+		var want []string
+		for n := range 20 {
+			id := fmt.Sprint("c", n)
+			h.perform([]brain.Effect{record(id), answer(id)})
+			want = append(want, "op1 "+id)
+		}
+		synctest.Wait()
+		time.Sleep(time.Second)
+		var got []string
+		led.mu.Lock()
+		defer led.mu.Unlock()
+		for _, line := range led.lines {
+			if strings.HasPrefix(line, "op1 ") {
+				got = append(got, line)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("told %q", got)
+		}
 	})
 }
 
