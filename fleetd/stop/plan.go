@@ -67,10 +67,22 @@ const clocksApart = 10 * time.Second
 
 // Recorded reports whether another desk has written an order down that this one
 // overheard, released or not since. The press of a button that has no name of its
-// own is the one that was written down at about the same time.
+// own is the one that was written down at about the same time. Of two presses within
+// that time the later one may be taken for the earlier one, which loses nothing while
+// that is held. A press that came after a release is a stop of its own however soon;
+// if the clocks of the desks differ by more than lay between press and release, the
+// press before it may pass for one, and has to be released again.
 func Recorded(rows Rows, o Order) bool {
 	if slices.ContainsFunc(rows.Latches, func(l Latch) bool {
-		return l.ID == o.ID && (!o.Anew && !o.Held || !l.AskedAt.Before(o.At.Add(-clocksApart)))
+		switch {
+		case l.ID != o.ID:
+			return false
+		case !o.Anew && !o.Held:
+			return true
+		case l.AskedAt.Before(o.At.Add(-clocksApart)):
+			return false
+		}
+		return o.Held || l.Held() || !l.ReleasedAt.Before(o.At)
 	}) {
 		return true
 	}

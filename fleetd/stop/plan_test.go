@@ -216,6 +216,16 @@ func TestWhatAnotherDeskWroteDownIsKnown(t *testing.T) {
 	if !Recorded(d.rows, named) || !Recorded(d.rows, wall) || Recorded(d.rows, later) {
 		t.Errorf("released: named %v, pressed %v, pressed again %v", Recorded(d.rows, named), Recorded(d.rows, wall), Recorded(d.rows, later))
 	}
+	// Pressed again right after the release, it is another stop.
+	again, before := OrderOf("wall1", nil, at(75)), OrderOf("wall1", nil, at(69))
+	d.hold(66, OrderOf("wall1", nil, at(66)))
+	if !Recorded(d.rows, again) {
+		t.Error("what is held already waits to be held")
+	}
+	d.release(70, "wall1")
+	if Recorded(d.rows, again) || !Recorded(d.rows, before) {
+		t.Errorf("pressed after the release %v, before it %v", Recorded(d.rows, again), Recorded(d.rows, before))
+	}
 	if own := (Order{ID: "x", All: true}); own.Overheard() {
 		t.Error("an order that was given here was overheard")
 	}
