@@ -14,8 +14,13 @@ import (
 	"troupe/schema"
 )
 
-// record puts what waits on record, and reads what is held.
+// record puts what waits on record, and reads what is held. Whoever has the turn now
+// has it done after him.
 func (s *stops) record(ctx context.Context) {
+	if !s.aloneNow() {
+		return
+	}
+	defer func() { <-s.turn }()
 	leads := s.f.leadership.leads()
 	var write, watch []spool.Entry
 	s.mu.Lock()
@@ -207,7 +212,12 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 	if err != nil {
 		return nil, err
 	}
-	began := time.Now()
+	over, err := f.stops.alone(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer over()
+	began, leads := time.Now(), f.leadership.leads()
 	f.stops.keepHeard(ctx) // what was heard before is before
 	let := f.stops.letting(ids, began)
 	settled := false
@@ -232,7 +242,9 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 		}
 		var orders []stop.Order
 		for _, e := range waiting {
-			if !e.Order.Overheard() || !stop.Recorded(rows, e.Order) {
+			// What the leader heard nobody else writes down: robots that were stopped
+			// again under the same id let go only of what they were told.
+			if leads || !e.Order.Overheard() || !stop.Recorded(rows, e.Order) {
 				orders = append(orders, e.Order)
 			}
 		}

@@ -121,6 +121,45 @@ func (s *stops) putsOff(c command.Command) bool {
 	return false
 }
 
+// alone waits for the turn of a release, or of the removal of a live stop.
+func (s *stops) alone(ctx context.Context) (over func(), err error) {
+	select {
+	case s.turn <- struct{}{}:
+		return s.over, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// aloneNow does not wait: what is being heard meanwhile has to be kept.
+func (s *stops) aloneNow() bool {
+	select {
+	case s.turn <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+// over ends a turn.
+func (s *stops) over() {
+	<-s.turn
+	signal(s.wake)
+}
+
+// awaits tells when an empty message has come from a client's button; none is
+// awaited under no name.
+func (s *stops) awaits(client string) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.awaiting: // of one that was awaited before
+	default:
+	}
+	s.awaited = client
+	return s.awaiting
+}
+
 // released ends a release: what waited for it is not sent.
 func (s *stops) released(l *letting) {
 	s.mu.Lock()

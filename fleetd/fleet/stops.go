@@ -53,12 +53,19 @@ type stops struct {
 
 	lettings []*letting // releases under way
 
+	// turn is taken by whoever puts stops on record, by a release, and by the removal
+	// of a live stop that the broker keeps: one is over before the other begins, so
+	// that no stop is written down after the release that has seen it.
+	turn     chan struct{}
+	awaited  string        // the client whose button's empty message is awaited
+	awaiting chan struct{} // 1: it came
+
 	renewed bool       // what is held was told as it would be today; owned by run
 	keeping sync.Mutex // held while what was heard goes to the disk
 }
 
 func newStops(f *Fleet) (*stops, error) {
-	s := &stops{f: f, wake: make(chan struct{}, 1), on: map[string]map[string]bool{}, shown: map[string]map[string]time.Time{}}
+	s := &stops{f: f, wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), awaiting: make(chan struct{}, 1), on: map[string]map[string]bool{}, shown: map[string]map[string]time.Time{}}
 	var err error
 	s.spool, s.waiting, err = spool.Open(f.cfg.Spool)
 	if errors.Is(err, spool.ErrDamaged) { // a desk that cannot read old stops must be able to give new ones
@@ -133,6 +140,9 @@ func (s *stops) listen(client string, payload []byte, now time.Time) {
 	s.f.log.Warn("live stop heard", "stop", o.ID, "client", client, "by", o.By, "why", o.Why)
 	s.mu.Lock()
 	s.heard = append(s.heard, o)
+	if len(payload) == 0 && client == s.awaited {
+		signal(s.awaiting)
+	}
 	s.mu.Unlock()
 	signal(s.wake)
 	s.f.sweeper.soon()

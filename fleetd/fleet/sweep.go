@@ -39,6 +39,12 @@ const (
 // that this one was kept, and that it waits for its removal; and a live stop only of
 // all robots, while it holds them all anyway.
 //
+// Nothing tells such an empty message from that of a person who presses the same
+// button in this moment, so it is taken for a press, here and by robots: it changes
+// nothing as long as the stop is held. A release waits until it is through, and the
+// other way round. Of a release at another desk in the same moment the stop may come
+// back, on the record and on robots, and has to be released again.
+//
 // What is sent with the retain flag while a desk listens comes without the flag. So
 // the sweeper asks anew, over a connection of its own: when this desk begins to
 // lead, after each live stop, and when a robot's alert tells of it.
@@ -144,16 +150,19 @@ func (s *sweeper) sweep(ctx context.Context, db *store.Store) error {
 		}
 		why := ""
 		if row.Kind == schema.TopicFleetStopCmd {
-			why = s.f.stops.mayRemove(stop.OrderOf(at.CID, m.Payload, time.Now()))
-		} else {
-			why = s.f.hub.mayRemove(at)
+			why, err = s.removeStop(ctx, db, m, at.CID)
+		} else if why = s.f.hub.mayRemove(at); why == "" {
+			err = s.remove(ctx, m.Topic)
+		}
+		if err != nil {
+			return err
 		}
 		if why != "" {
 			s.f.log.Warn("the broker keeps a message that it should not; it is not removed yet", "topic", m.Topic, "why", why)
 			stays = true
 			continue
 		}
-		if err := s.remove(ctx, db, m.Topic, at.CID); err != nil {
+		if err := s.removed(ctx, db, m.Topic, at.CID); err != nil {
 			return err
 		}
 	}
@@ -224,7 +233,11 @@ func (h *hub) mayRemove(at schema.TopicParams) string {
 	}) {
 		return "the robot would take its removal for a command; it is removed when the robot is away, or has connected again"
 	}
-	if v, known := schema.VerbOf(at.Group, at.Verb); known && v.Class == schema.ClassStop && e.state.Safety.State == schema.SafetyEnabled {
+	switch v, _ := schema.VerbOf(at.Group, at.Verb); {
+	case v.Class != schema.ClassStop:
+	case (v.Name == "halt" || v.Name == "estop") && e.state.Safety.State != schema.SafetyEStop:
+		return "its removal would halt the robot, which is not halted"
+	case e.state.Safety.State == schema.SafetyEnabled:
 		return "its removal would stop the robot, which is enabled"
 	}
 	return ""
@@ -243,24 +256,63 @@ func (s *stops) mayRemove(o stop.Order) string {
 	return ""
 }
 
-// remove empties a topic, and tells whoever filled it.
-func (s *sweeper) remove(ctx context.Context, db *store.Store, topic, client string) error {
+// removeStop removes a live stop, unless it says why it cannot. No stop is released
+// from before the look at what is held until the desk has heard the empty message:
+// then it is under way to all robots, before whatever a release tells them.
+func (s *sweeper) removeStop(ctx context.Context, db *store.Store, m link.Message, client string) (why string, err error) {
+	over, err := s.f.stops.alone(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer over()
+	if err := s.f.stops.read(ctx, db); err != nil {
+		return "", err
+	}
+	if why := s.f.stops.mayRemove(stop.OrderOf(client, m.Payload, time.Now())); why != "" {
+		return why, nil
+	}
+	heard := s.f.stops.awaits(client)
+	defer s.f.stops.awaits("")
+	if err := s.remove(ctx, m.Topic); err != nil {
+		return "", err
+	}
+	patience := time.NewTimer(ackPatience)
+	defer patience.Stop()
+	select {
+	case <-heard:
+		return "", nil
+	case <-patience.C:
+		return "", fmt.Errorf("remove %s: the broker passes it on to others, and not to this desk", m.Topic)
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+// remove empties a topic.
+func (s *sweeper) remove(ctx context.Context, topic string) error {
 	within, cancel := context.WithTimeout(ctx, ackPatience)
 	defer cancel()
-	notice, err := schema.Encode(schema.Notice{TS: schema.TimeOf(time.Now()), Reason: schema.ReasonRetainedCommand, Topic: topic,
+	if err := s.f.link.PublishWait(within, link.Message{Topic: topic, QoS: 1, Retain: true}); err != nil {
+		return fmt.Errorf("remove %s: %w", topic, err)
+	}
+	return nil
+}
+
+// removed tells of what was removed, whoever filled the topic and the audit.
+func (s *sweeper) removed(ctx context.Context, db *store.Store, topic, client string) error {
+	s.f.log.Warn("a command that the broker kept was removed", "topic", topic, "client", client)
+	now := time.Now()
+	notice, err := schema.Encode(schema.Notice{TS: schema.TimeOf(now), Reason: schema.ReasonRetainedCommand, Topic: topic,
 		Detail: "the broker kept it, and would have told it again at each connection; it was removed"})
 	if err != nil {
 		return fmt.Errorf("encode a notice: %w", err)
 	}
-	if err := errors.Join(
-		s.f.link.PublishWait(within, link.Message{Topic: topic, QoS: 1, Retain: true}),
+	within, cancel := context.WithTimeout(ctx, ackPatience)
+	defer cancel()
+	return errors.Join(
 		s.f.link.Publish(within, link.Message{Topic: s.f.ns.Topic(schema.TopicNotice, client), Payload: notice, QoS: 1}),
-	); err != nil {
-		return fmt.Errorf("remove %s: %w", topic, err)
-	}
-	s.f.log.Warn("a command that the broker kept was removed", "topic", topic, "client", client)
-	now := time.Now()
-	return db.Tx(ctx, func(tx *store.Tx) error {
-		return tx.Note(ctx, now, library.Note{Who: s.f.cfg.Name, What: "remove retained", Target: strings.TrimPrefix(topic, s.f.ns.Root()), Detail: "sent by " + client})
-	})
+		db.Tx(ctx, func(tx *store.Tx) error {
+			return tx.Note(ctx, now, library.Note{Who: s.f.cfg.Name, What: "remove retained", Target: strings.TrimPrefix(topic, s.f.ns.Root()), Detail: "sent by " + client})
+		}),
+	)
 }

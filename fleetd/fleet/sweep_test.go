@@ -1,0 +1,96 @@
+package fleet_test
+
+import (
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"troupe/broker/brokertest"
+	"troupe/deploy/mosquittotest"
+	"troupe/fleetd/api"
+	"troupe/fleetd/fleet"
+	"troupe/fleetd/fleet/fleettest"
+	"troupe/schema"
+)
+
+// foreign starts a desk on a broker that keeps what it is told to keep.
+func foreign(t *testing.T) (w *world, url string, way *brokertest.Cable) {
+	t.Helper()
+	url = mosquittotest.Start(t, mosquittotest.Options{})
+	way = &brokertest.Cable{To: brokertest.TCP(url)}
+	w = &world{T: t, real: true}
+	w.config = fleet.Config{Name: "fleetd", Dial: way.Dial, Database: "sqlite:" + filepath.Join(t.TempDir(), "fleet.db"), Dev: true, Logger: logger(t)}
+	w.startDesk()
+	t.Cleanup(w.stopDesk)
+	return w, url, way
+}
+
+// The desk takes a kept press from the broker with an empty message, which is a
+// press to all who hear it. Here it stays on its way to the desk while somebody
+// releases the stop: the release is after it, and the stop does not come back.
+func TestAReleaseWaitsForTheRemovalOfTheStop(t *testing.T) {
+	w, url, way := foreign(t)
+	w.until("the desk leads", func() bool { return w.Status().Leadership.Leads })
+	fleettest.Start(t, "r1", fleettest.Dial(brokertest.TCP(url)))
+	w.until("r1 is known", func() bool { d, _ := w.Robot("r1"); return d.Adopted && d.State != nil })
+
+	const button = "troupe/v1/fleet/cmd/op1/stop"
+	var presses atomic.Int32
+	onItsWay, arrives := make(chan struct{}), make(chan struct{})
+	way.Deafen(func(topic string) bool {
+		if topic == button && presses.Add(1) == 2 {
+			close(onItsWay)
+			<-arrives
+		}
+		return false
+	})
+	mosquittotest.Pub(t, url, "-r", "-q", "1", "-t", button, "-m", "stop!")
+	w.until("its removal is on its way", func() bool {
+		select {
+		case <-onItsWay:
+			return true
+		default:
+			return false
+		}
+	})
+	released := make(chan *api.Problem)
+	go func() { released <- w.releases("op1") }()
+	select {
+	case p := <-released:
+		t.Errorf("it was released before its removal was heard: %v", p)
+		close(arrives)
+	case <-time.After(500 * time.Millisecond): // time for a mistake, and no more: it does not pass by itself
+		close(arrives)
+		if p := <-released; p != nil {
+			t.Fatal(p)
+		}
+	}
+	w.until("r1 is let go", func() bool { return w.held("r1") == "" })
+	other := w.stopped("r1").Latch
+	w.onRecord(other) // and whatever waited for the record with it
+}
+
+// To remove a kept halt is to halt its robot once more, unless it is halted.
+func TestAKeptHaltIsRemovedWhileItsRobotIsHalted(t *testing.T) {
+	w, url, way := foreign(t)
+	w.until("the desk leads", func() bool { return w.Status().Leadership.Leads })
+	mosquittotest.Pub(t, url, "-r", "-q", "1", "-t", "troupe/v1/robots/r1/cmd/op1/safety/halt", "-m", "halt!")
+	r := fleettest.Start(t, "r1", fleettest.Dial(brokertest.TCP(url)))
+	w.until("r1 hears it", func() bool { return count(r.Received(), "safety/halt") == 1 })
+	becomes := func(at schema.SafetyState) {
+		r.Change(func(s *schema.State) {
+			s.Safety.State = at
+			s.Alerts = []schema.Alert{{ID: "a1", Type: string(schema.ReasonRetainedCommand), Level: schema.AlertWarn, Source: "cmd/op1/safety/halt"}}
+		})
+	}
+	becomes(schema.SafetyDisabled)
+	w.until("the desk sees it", func() bool { d, _ := w.Robot("r1"); return d.Adopted && len(d.Alerts) == 1 })
+	looked := way.Dials()
+	w.until("the desk has looked twice at what the broker keeps", func() bool { return way.Dials() >= looked+2 })
+	if n := count(r.Received(), "safety/halt"); n != 1 {
+		t.Errorf("r1, which is not halted, was halted %d times", n)
+	}
+	becomes(schema.SafetyEStop)
+	w.until("it is removed", func() bool { return count(r.Received(), "safety/halt") == 2 })
+}
