@@ -196,6 +196,7 @@ const (
 	RoleStop      Role = "stop" // a wall button: may stop and read, nothing else
 	RoleResponder Role = "responder"
 	RoleOperator  Role = "operator"
+	RoleConsole   Role = "console" // at one robot: an operator of that one alone
 	RoleAdmin     Role = "admin"
 	RoleBroker    Role = "broker" // wills and notices come from the broker itself
 )

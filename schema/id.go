@@ -22,15 +22,15 @@ func ValidID(s string) bool {
 }
 
 // ReservedName reports whether s is a name that desks and people's tools go by
-// where nothing else is said: fleetd and what begins with "fleetd-", admin, obs,
-// guest, stop1, op1 to op9. No robot is called so: sessions and topics of one's own
+// where nothing else is said: fleetd and what begins with "fleetd-" or "console-",
+// admin, obs, guest, stop1, op1 to op9. No robot is called so: sessions and topics of one's own
 // go by the name.
 func ReservedName(s string) bool {
 	switch s {
 	case "fleetd", "admin", "obs", "guest", "stop1":
 		return true
 	}
-	return strings.HasPrefix(s, "fleetd-") || len(s) == 3 && s[:2] == "op" && s[2] >= '1' && s[2] <= '9'
+	return strings.HasPrefix(s, "fleetd-") || strings.HasPrefix(s, "console-") || len(s) == 3 && s[:2] == "op" && s[2] >= '1' && s[2] <= '9'
 }
 
 // ValidNamespace reports whether s can be the first level of every topic:

@@ -71,7 +71,8 @@ func (h *Heartbeat) Validate() []Problem {
 
 // FleetHeartbeat is an operator's sign of life to every robot, each second: as
 // long as it arrives somebody can stop the robot. ts lets robots learn the
-// fleet's time.
+// fleet's time. A console says the same to its own robot, which learns no time of
+// it.
 type FleetHeartbeat struct {
 	TS      Time   `json:"ts"`
 	Session string `json:"session"`

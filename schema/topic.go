@@ -18,6 +18,7 @@ const (
 	TopicTelemetry      TopicKind = "telemetry"
 	TopicEvent          TopicKind = "event"
 	TopicAck            TopicKind = "ack"
+	TopicLocalHeartbeat TopicKind = "local_heartbeat"
 	TopicCmd            TopicKind = "cmd"
 	TopicTeleop         TopicKind = "teleop"
 	TopicBlob           TopicKind = "blob"
@@ -47,7 +48,8 @@ const (
 )
 
 // Grant lets a role use a topic. With Own set, only where that parameter of the
-// topic equals the name of the identity: rid for a robot, cid for a client.
+// topic equals the name of the identity: rid for a robot, cid for a client. A
+// console stands at one robot, and where a topic has a rid, it is that one.
 type Grant struct {
 	Role Role
 	Own  string
@@ -72,10 +74,11 @@ type Topic struct {
 
 var (
 	fleetSide = []Grant{{Role: RoleFleetd}, {Role: RoleAdmin}}
-	everybody = []Grant{{Role: RoleFleetd}, {Role: RoleAdmin}, {Role: RoleOperator}, {Role: RoleResponder}, {Role: RoleObserver}}
+	everybody = []Grant{{Role: RoleFleetd}, {Role: RoleAdmin}, {Role: RoleOperator}, {Role: RoleResponder}, {Role: RoleObserver}, {Role: RoleConsole}}
 	thisRobot = []Grant{{Role: RoleRobot, Own: "rid"}}
 	itself    = []Grant{{RoleOperator, "cid"}, {RoleResponder, "cid"}, {RoleStop, "cid"}}
 	senders   = and(itself, Grant{RoleFleetd, "cid"}, Grant{RoleAdmin, "cid"})
+	toRobot   = and(fleetSide, Grant{RoleRobot, "rid"}, Grant{RoleConsole, ""})
 )
 
 func and(grants []Grant, more ...Grant) []Grant {
@@ -102,15 +105,16 @@ var Topics = []Topic{
 	{TopicReportedPlaces, "robots/{rid}/reported/places", 1, true, 8 << 10, thisRobot, everybody, "ReportedSet", "how far the robot is with the desired places", "on each phase"},
 	{TopicTelemetry, "robots/{rid}/telemetry/{name}", 0, false, 2 << 10, thisRobot, everybody, "Telemetry", "figures as they change", "at most 10/s per name"},
 	{TopicEvent, "robots/{rid}/event", 1, false, 4 << 10, thisRobot, everybody, "Event", "what happened, once", "at most 20/s"},
-	{TopicAck, "robots/{rid}/ack/{cid}", 1, false, 4 << 10, thisRobot, and(fleetSide, itself...), "Ack", "answers to one client's commands", "per command"},
-	{TopicTeleop, "robots/{rid}/cmd/{cid}/manual/velocity", 0, false, 512, []Grant{{RoleOperator, "cid"}, {RoleFleetd, "cid"}, {RoleAdmin, "cid"}}, and(fleetSide, Grant{RoleRobot, "rid"}), "VelocityFrame", "one frame of driving by hand; unanswered", "at most 20/s per client and robot"},
-	{TopicCmd, "robots/{rid}/cmd/{cid}/{group}/{verb}", 1, false, 8 << 10, senders, and(fleetSide, Grant{RoleRobot, "rid"}), "Request", "a command; never retained; the sender is part of the topic", "at most 20/s per client and robot"},
-	{TopicDesiredStory, "robots/{rid}/desired/story", 1, true, 8 << 10, fleetSide, and(fleetSide, Grant{RoleRobot, "rid"}), "DesiredStory", "which story the robot shall perform by default", "on change"},
-	{TopicDesiredConfig, "robots/{rid}/desired/config", 1, true, 8 << 10, fleetSide, and(fleetSide, Grant{RoleRobot, "rid"}), "DesiredConfig", "the robot's settings, all of them", "on change"},
-	{TopicDesiredMode, "robots/{rid}/desired/mode", 1, true, 8 << 10, fleetSide, and(fleetSide, Grant{RoleRobot, "rid"}), "DesiredMode", "the mode to take after start-up, or once now", "on change"},
-	{TopicDesiredStop, "robots/{rid}/desired/stop", 1, true, 8 << 10, fleetSide, and(fleetSide, Grant{RoleRobot, "rid"}), "DesiredStop", "the stops that people latched on this robot", "on change"},
-	{TopicDesiredActivities, "robots/{rid}/desired/activities", 1, true, 8 << 10, fleetSide, and(fleetSide, Grant{RoleRobot, "rid"}), "DesiredSet", "the set of activities for autonomous life", "on change"},
-	{TopicDesiredPlaces, "robots/{rid}/desired/places", 1, true, 8 << 10, fleetSide, and(fleetSide, Grant{RoleRobot, "rid"}), "DesiredSet", "the map and the named points", "on change"},
+	{TopicAck, "robots/{rid}/ack/{cid}", 1, false, 4 << 10, thisRobot, append(and(fleetSide, itself...), Grant{RoleConsole, ""}), "Ack", "answers to one client's commands", "per command"},
+	{TopicLocalHeartbeat, "robots/{rid}/heartbeat/{cid}", 0, false, 256, []Grant{{RoleConsole, "cid"}}, toRobot, "FleetHeartbeat", "an operator at the robot can reach this one; no time is learnt from it", "every 1 s"},
+	{TopicTeleop, "robots/{rid}/cmd/{cid}/manual/velocity", 0, false, 512, []Grant{{RoleOperator, "cid"}, {RoleConsole, "cid"}, {RoleFleetd, "cid"}, {RoleAdmin, "cid"}}, toRobot, "VelocityFrame", "one frame of driving by hand; unanswered", "at most 20/s per client and robot"},
+	{TopicCmd, "robots/{rid}/cmd/{cid}/{group}/{verb}", 1, false, 8 << 10, and(senders, Grant{RoleConsole, "cid"}), toRobot, "Request", "a command; never retained; the sender is part of the topic", "at most 20/s per client and robot"},
+	{TopicDesiredStory, "robots/{rid}/desired/story", 1, true, 8 << 10, fleetSide, toRobot, "DesiredStory", "which story the robot shall perform by default", "on change"},
+	{TopicDesiredConfig, "robots/{rid}/desired/config", 1, true, 8 << 10, fleetSide, toRobot, "DesiredConfig", "the robot's settings, all of them", "on change"},
+	{TopicDesiredMode, "robots/{rid}/desired/mode", 1, true, 8 << 10, fleetSide, toRobot, "DesiredMode", "the mode to take after start-up, or once now", "on change"},
+	{TopicDesiredStop, "robots/{rid}/desired/stop", 1, true, 8 << 10, fleetSide, toRobot, "DesiredStop", "the stops that people latched on this robot", "on change"},
+	{TopicDesiredActivities, "robots/{rid}/desired/activities", 1, true, 8 << 10, fleetSide, toRobot, "DesiredSet", "the set of activities for autonomous life", "on change"},
+	{TopicDesiredPlaces, "robots/{rid}/desired/places", 1, true, 8 << 10, fleetSide, toRobot, "DesiredSet", "the map and the named points", "on change"},
 	{TopicBlob, "blobs/{sha256}", 1, true, 256 << 10, fleetSide, and(fleetSide, Grant{RoleRobot, ""}), "", "immutable bytes named by their digest", "while wanted"},
 	{TopicFleetPresence, "fleet/presence", 1, true, 512, fleetSide, and(everybody, Grant{RoleStop, ""}, Grant{RoleRobot, ""}), "Presence", "the desk that leads is there, or is not", "per connection; will = lost"},
 	{TopicFleetHeartbeat, "fleet/heartbeat/{cid}", 0, false, 256, []Grant{{RoleFleetd, "cid"}, {RoleAdmin, "cid"}}, and(everybody, Grant{RoleRobot, ""}), "FleetHeartbeat", "an operator can reach the robots; the fleet's time; from every desk", "every 1 s"},
@@ -118,7 +122,7 @@ var Topics = []Topic{
 	{TopicFleetStopCmd, "fleet/cmd/{cid}/stop", 1, false, 1 << 10, senders, and(fleetSide, Grant{RoleRobot, ""}), "StopRequest", "a live software stop of all robots or some, heard by robots and desk", "urgent"},
 	{TopicFleetAck, "fleet/ack/{cid}", 1, false, 4 << 10, fleetSide, and(fleetSide, itself...), "Ack", "the desk's answers to one client's stops", "per stop"},
 	{TopicRevoked, "fleet/revoked", 1, true, 256 << 10, fleetSide, fleetSide, "Revoked", "names and certificates that are no longer taken", "on change"},
-	{TopicNotice, "clients/{cid}/notice", 1, false, 1 << 10, []Grant{{RoleBroker, ""}, {RoleFleetd, ""}}, append(and(fleetSide, itself...), Grant{RoleObserver, "cid"}, Grant{RoleRobot, "cid"}), "Notice", "something the client sent was not taken", "per refusal, gathered"},
+	{TopicNotice, "clients/{cid}/notice", 1, false, 1 << 10, []Grant{{RoleBroker, ""}, {RoleFleetd, ""}}, append(and(fleetSide, itself...), Grant{RoleObserver, "cid"}, Grant{RoleConsole, "cid"}, Grant{RoleRobot, "cid"}), "Notice", "something the client sent was not taken", "per refusal, gathered"},
 }
 
 // MaxTopicLevels and MaxTopicBytes bound every topic.

@@ -93,9 +93,9 @@ const (
 )
 
 var (
-	operators  = []Role{RoleOperator}
-	responders = []Role{RoleOperator, RoleResponder}
-	stoppers   = []Role{RoleOperator, RoleResponder, RoleStop}
+	operators  = []Role{RoleOperator, RoleConsole}
+	responders = []Role{RoleOperator, RoleConsole, RoleResponder}
+	stoppers   = []Role{RoleOperator, RoleConsole, RoleResponder, RoleStop}
 	adminsOnly []Role
 
 	argWhy    = Arg{"why", ArgString, false, "shown to people and kept in the event"}
@@ -182,7 +182,7 @@ var OpenGroups = []string{"safety", "mode", "auto", "interrupt", "interrupter", 
 // MayAskUnknown reports whether role may send verbs of group that are in no table
 // of this release.
 func MayAskUnknown(group string, role Role) bool {
-	return role == RoleFleetd || role == RoleAdmin || role == RoleOperator && slices.Contains(OpenGroups, group)
+	return role == RoleFleetd || role == RoleAdmin || (role == RoleOperator || role == RoleConsole) && slices.Contains(OpenGroups, group)
 }
 
 // VerbIDs lists every verb as group/verb, in table order.

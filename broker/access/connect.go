@@ -32,7 +32,8 @@ type Identity struct {
 	Name     string // user name, guest for somebody unnamed
 	ClientID string
 	Role     schema.Role
-	Blobs    bool // a robot's second connection
+	Robot    string // where a console stands, else empty
+	Blobs    bool   // a robot's second connection
 }
 
 // Fault is which of MQTT's connect return codes fits a refusal.
@@ -95,7 +96,7 @@ func Identify(c Connect, user User, random string) (Identity, *Refusal) {
 		}
 		return Identity{Name: guest, ClientID: guest + "." + random, Role: user.Role}, nil
 	}
-	id := Identity{Name: c.Name, ClientID: c.ClientID, Role: user.Role}
+	id := Identity{Name: c.Name, ClientID: c.ClientID, Role: user.Role, Robot: user.Robot}
 	if id.ClientID == "" {
 		if user.Role == schema.RoleRobot {
 			return Identity{}, refuse(FaultID, "robot %s: the client id must be its name", c.Name)

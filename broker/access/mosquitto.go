@@ -23,7 +23,7 @@ func WriteMosquittoACL(w io.Writer, users []User, ns schema.Namespace) error {
 		if u.Name == "" {
 			continue // rules before the first user would be those of clients without a name
 		}
-		fmt.Fprintf(out, "\n# %s\nuser %s\n", u.Role, u.Name)
+		fmt.Fprintf(out, "\n# %s\nuser %s\n", u.roleWord(), u.Name)
 		for _, rule := range mosquittoRules(u, ns) {
 			fmt.Fprintf(out, "topic %s\n", rule)
 		}
@@ -47,7 +47,7 @@ const mosquittoHead = `# Who may say and hear what, for Mosquitto's acl_file. Ma
 
 // mosquittoRules are "read FILTER" and "write FILTER", each once.
 func mosquittoRules(u User, ns schema.Namespace) []string {
-	id := Identity{Name: u.Name, Role: u.Role}
+	id := Identity{Name: u.Name, Role: u.Role, Robot: u.Robot}
 	var rules []string
 	add := func(access, filter string) {
 		if rule := access + " " + filter; !slices.Contains(rules, rule) {
@@ -63,21 +63,21 @@ func mosquittoRules(u User, ns schema.Namespace) []string {
 				continue
 			}
 			if row.Kind != schema.TopicCmd {
-				add("write", filterOf(ns, row, g, u.Name))
+				add("write", id.filterOf(ns, row, g))
 				continue
 			}
 			for _, v := range schema.Verbs {
 				switch {
 				case schema.MayAskUnknown(v.Group, u.Role): // so also those that are known
-					add("write", ns.Topic(schema.TopicCmd, "+", u.Name, v.Group, "+"))
+					add("write", ns.Topic(schema.TopicCmd, id.anyRobot(), u.Name, v.Group, "+"))
 				case v.Allows(u.Role):
-					add("write", ns.Topic(schema.TopicCmd, "+", u.Name, v.Group, v.Name))
+					add("write", ns.Topic(schema.TopicCmd, id.anyRobot(), u.Name, v.Group, v.Name))
 				}
 			}
 		}
 		// Our own broker keeps no command, so nobody has to remove one there.
 		if id.deletes(row) || id.serves() && (row.Kind == schema.TopicCmd || row.Kind == schema.TopicFleetStopCmd) {
-			add("write", filterOf(ns, row, schema.Grant{}, ""))
+			add("write", id.filterOf(ns, row, schema.Grant{}))
 		}
 	}
 	return rules

@@ -42,7 +42,11 @@ func (r ruled) may(user, access, topic string) bool {
 func TestMosquittosRulesAreOurs(t *testing.T) {
 	var users []User
 	for _, role := range Roles {
-		users = append(users, User{Name: "x-" + string(role), Role: role})
+		u := User{Name: "x-" + string(role), Role: role}
+		if role == schema.RoleConsole {
+			u.Robot = u.Name // which is what r1 is replaced by below
+		}
+		users = append(users, u)
 	}
 	var text strings.Builder
 	if err := WriteMosquittoACL(&text, users, ns); err != nil {
@@ -56,7 +60,7 @@ func TestMosquittosRulesAreOurs(t *testing.T) {
 		if _, _, ok := ns.Match(m.Topic); !ok {
 			return // ill-formed names are not in a list of topics
 		}
-		own := Compile(Identity{Name: user.Name, ClientID: user.Name, Role: user.Role}, ns)
+		own := Compile(Identity{Name: user.Name, ClientID: user.Name, Role: user.Role, Robot: user.Robot}, ns)
 		if got, want := rules.may(user.Name, "read", m.Topic), own.MayRead(m.Topic); got != want {
 			t.Errorf("%s reads %s: %v under mosquitto, %v here", user.Name, m.Topic, got, want)
 		}

@@ -37,22 +37,24 @@ func readable(id Identity, ns schema.Namespace) []string {
 		}
 		for _, g := range row.Read {
 			if g.Role == id.Role {
-				read = append(read, filterOf(ns, row, g, id.Name))
+				read = append(read, id.filterOf(ns, row, g))
 			}
 		}
 	}
 	return read
 }
 
-// filterOf fills the pattern of row with name where the grant asks for one's own
-// topics, and with + elsewhere.
-func filterOf(ns schema.Namespace, row schema.Topic, g schema.Grant, name string) string {
+// filterOf fills the pattern of row with the name where the grant asks for one's own
+// topics, with a console's robot, and with + elsewhere.
+func (id Identity) filterOf(ns schema.Namespace, row schema.Topic, g schema.Grant) string {
 	levels := strings.Split(row.Pattern, "/")
 	for i, l := range levels {
 		switch {
 		case l[0] != '{':
 		case l == "{"+g.Own+"}":
-			levels[i] = name
+			levels[i] = id.Name
+		case l == "{rid}":
+			levels[i] = id.anyRobot()
 		default:
 			levels[i] = "+"
 		}
@@ -193,8 +195,21 @@ func refusal(r schema.Reason, detail string) Verdict {
 
 func (r *Rights) mayPublish(row schema.Topic, params schema.TopicParams) bool {
 	return slices.ContainsFunc(row.Publish, func(g schema.Grant) bool {
-		return g.Role == r.id.Role && (g.Own == "" || params.Get(g.Own) == r.id.Name)
+		return g.Role == r.id.Role && (g.Own == "" || params.Get(g.Own) == r.id.Name) && r.id.mayMean(params.RID)
 	})
+}
+
+// anyRobot is the level of a filter for every robot that it may mean.
+func (id Identity) anyRobot() string {
+	if id.Role == schema.RoleConsole {
+		return id.Robot
+	}
+	return "+"
+}
+
+// mayMean reports whether a topic of robot rid, or of none, concerns it at all.
+func (id Identity) mayMean(rid string) bool {
+	return id.Role != schema.RoleConsole || rid == "" || rid == id.Robot
 }
 
 // mayDelete: the fleet's side may empty any document, for robots that are gone.

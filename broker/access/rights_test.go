@@ -16,6 +16,10 @@ func rights(role schema.Role, name string) *Rights {
 	return Compile(Identity{Name: name, ClientID: name, Role: role}, ns)
 }
 
+func console(name, robot string) *Rights {
+	return Compile(Identity{Name: name, ClientID: name, Role: schema.RoleConsole, Robot: robot}, ns)
+}
+
 func TestTheTreeAgreesWithItsFilters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := rapid.SliceOfN(filters, 0, 6).Draw(t, "filters")
@@ -64,7 +68,11 @@ var concrete = rapid.Custom(func(t *rapid.T) string {
 var whoever = rapid.Custom(func(t *rapid.T) Identity {
 	role := rapid.SampledFrom(append([]schema.Role{"", "x", schema.RoleBroker}, Roles...)).Draw(t, "role")
 	name := rapid.SampledFrom([]string{"r1", "op1", "fleetd", "admin"}).Draw(t, "name")
-	return Identity{Name: name, ClientID: name, Role: role, Blobs: role == schema.RoleRobot && rapid.Bool().Draw(t, "blobs")}
+	id := Identity{Name: name, ClientID: name, Role: role, Blobs: role == schema.RoleRobot && rapid.Bool().Draw(t, "blobs")}
+	if role == schema.RoleConsole {
+		id.Robot = rapid.SampledFrom([]string{"", "r1", "r2"}).Draw(t, "robot")
+	}
+	return id
 })
 
 func message(t *rapid.T) Publish {
@@ -89,7 +97,7 @@ func TestWhateverPassesIsInTheTable(t *testing.T) {
 			t.Fatalf("%+v by %+v: no such topic, and %+v", m, id, v)
 		}
 		granted := slices.ContainsFunc(row.Publish, func(g schema.Grant) bool {
-			return g.Role == id.Role && (g.Own == "" || params.Get(g.Own) == id.Name)
+			return g.Role == id.Role && (g.Own == "" || params.Get(g.Own) == id.Name) && (id.Role != schema.RoleConsole || params.RID == "" || params.RID == id.Robot)
 		})
 		deletes := row.Retain && m.Retain && m.Size == 0 && (id.Role == schema.RoleFleetd || id.Role == schema.RoleAdmin)
 		kept := m.Retain && v.Do == Pass
@@ -154,6 +162,54 @@ func TestOneRobotCannotTouchAnythingButItsOwn(t *testing.T) {
 	})
 }
 
+func TestAConsoleOperatesItsOwnRobotAndNoOther(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := message(t)
+		v := console("op1", "r1").Judge(m)
+		if v.Do != Refuse && !strings.HasPrefix(m.Topic, "troupe/v1/robots/r1/cmd/op1/") && m.Topic != "troupe/v1/robots/r1/heartbeat/op1" {
+			t.Fatalf("%+v: %+v", m, v)
+		}
+		if v := console("op1", "").Judge(m); v.Do != Refuse {
+			t.Fatalf("of no robot at all: %+v: %+v", m, v)
+		}
+	})
+	own, op := console("op1", "r1"), rights(schema.RoleOperator, "op1")
+	for _, verb := range schema.Verbs {
+		m := Publish{Topic: ns.Topic(schema.TopicCmd, "r1", "op1", verb.Group, verb.Name), Size: 2}
+		if got, want := own.Judge(m), op.Judge(m); got.Do != want.Do {
+			t.Errorf("%s: %+v, and an operator %+v", verb.ID(), got, want)
+		}
+	}
+	for topic, want := range map[string]bool{
+		"robots/r1/state": true, "robots/r1/desired/stop": true, "robots/r1/cmd/op2/mode/set": true, "robots/r1/ack/op2": true, "robots/r1/#": true,
+		"fleet/stop": true, "fleet/presence": true, "fleet/heartbeat/fleetd": true, "clients/op1/notice": true, "robots/+/state": true,
+		"robots/r2/state": false, "robots/r2/presence": false, "robots/r2/#": false, "clients/op2/notice": false, "fleet/revoked": false, "fleet/cmd/op2/stop": false,
+	} {
+		if got := own.MayRead(ns.Root() + topic); got != want {
+			t.Errorf("reads %s: %v", topic, got)
+		}
+	}
+	if console("op1", "").MayRead("troupe/v1/robots/r1/state") {
+		t.Error("a console of no robot reads of one")
+	}
+}
+
+// All robots hear the heartbeat of a desk, so nobody at one robot may send it.
+func TestOnlyADeskHoldsTheLinkOfAllRobots(t *testing.T) {
+	for _, role := range Roles {
+		r := Compile(Identity{Name: "me", ClientID: "me", Role: role, Robot: "r1"}, ns)
+		desk := role == schema.RoleFleetd || role == schema.RoleAdmin
+		for topic, want := range map[string]bool{
+			ns.Topic(schema.TopicFleetHeartbeat, "me"): desk, ns.Topic(schema.TopicFleetHeartbeat, "fleetd"): false,
+			ns.Topic(schema.TopicLocalHeartbeat, "r1", "me"): role == schema.RoleConsole, ns.Topic(schema.TopicLocalHeartbeat, "r2", "me"): false, ns.Topic(schema.TopicLocalHeartbeat, "r1", "op2"): false,
+		} {
+			if got := r.Judge(Publish{Topic: topic, Size: 100}).Do == Pass; got != want {
+				t.Errorf("%s on %s: %v", role, topic, got)
+			}
+		}
+	}
+}
+
 func TestARobotsWillIsItsPresence(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := message(t)
@@ -180,7 +236,7 @@ func TestNobodysLostConnectionSetsARobotGoing(t *testing.T) {
 	})
 	for _, role := range []schema.Role{schema.RoleFleetd, schema.RoleAdmin} {
 		for _, row := range schema.Topics {
-			m := Publish{Topic: filterOf(ns, row, schema.Grant{Own: "cid"}, "me"), Retain: row.Retain, Size: 100}
+			m := Publish{Topic: Identity{Name: "me"}.filterOf(ns, row, schema.Grant{Own: "cid"}), Retain: row.Retain, Size: 100}
 			m.Topic = strings.ReplaceAll(m.Topic, "+", "r1")
 			want := row.Kind == schema.TopicFleetPresence || row.Kind == schema.TopicFleetStopCmd
 			if v := rights(role, "me").JudgeWill(m); (v.Do == Pass) != want {
@@ -218,7 +274,7 @@ func TestReadingIsGrantedRowByRow(t *testing.T) {
 		}
 		row, params, ok := ns.Match(topic)
 		want := ok && slices.ContainsFunc(row.Read, func(g schema.Grant) bool {
-			return g.Role == id.Role && (g.Own == "" || params.Get(g.Own) == id.Name)
+			return g.Role == id.Role && (g.Own == "" || params.Get(g.Own) == id.Name) && (id.Role != schema.RoleConsole || params.RID == "" || params.RID == id.Robot)
 		})
 		if want && !got || got && ok && !want {
 			t.Fatalf("%+v reads %s: %v, want %v", id, topic, got, want)

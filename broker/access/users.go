@@ -16,7 +16,9 @@ import (
 type User struct {
 	Name string
 	Role schema.Role
-	Hash *Hash // nil: it has no password
+	// Robot is where a console stands, and empty for everybody else.
+	Robot string
+	Hash  *Hash // nil: it has no password
 }
 
 // Users says who exists. The zero value is nobody.
@@ -26,10 +28,11 @@ type Users struct {
 }
 
 // Roles that a users file may give; the broker's own is not among them.
-var Roles = []schema.Role{schema.RoleRobot, schema.RoleFleetd, schema.RoleObserver, schema.RoleStop, schema.RoleResponder, schema.RoleOperator, schema.RoleAdmin}
+var Roles = []schema.Role{schema.RoleRobot, schema.RoleFleetd, schema.RoleObserver, schema.RoleStop, schema.RoleResponder, schema.RoleConsole, schema.RoleOperator, schema.RoleAdmin}
 
 // ParseUsers reads lines of "name role [argon2id-hash]"; empty lines and lines
-// that begin with # are skipped. A line without a hash gives a role to who proves
+// that begin with # are skipped. The role of a console is followed by its robot, as
+// in console:r1. A line without a hash gives a role to who proves
 // the name otherwise. Anything else is an error with its line: a line
 // that is half understood would be an open door. An empty file is nobody.
 func ParseUsers(r io.Reader) (Users, error) {
@@ -60,16 +63,31 @@ func ParseUsers(r io.Reader) (Users, error) {
 	return u, nil
 }
 
+// roleWord is the role as it stands in the file.
+func (u User) roleWord() string {
+	if u.Robot != "" {
+		return string(u.Role) + ":" + u.Robot
+	}
+	return string(u.Role)
+}
+
 func parseUser(field []string) (User, error) {
 	if len(field) < 2 || len(field) > 3 {
 		return User{}, fmt.Errorf("%d words: want name role [argon2id-hash]", len(field))
 	}
-	u := User{Name: field[0], Role: schema.Role(field[1])}
+	role, robot, bound := strings.Cut(field[1], ":")
+	u := User{Name: field[0], Role: schema.Role(role), Robot: robot}
 	if !schema.ValidID(u.Name) {
 		return User{}, fmt.Errorf("name %q: want a-z, 0-9 and -, at most %d, not starting with -", u.Name, schema.MaxIDLen)
 	}
 	if !slices.Contains(Roles, u.Role) {
 		return User{}, fmt.Errorf("role %q: want one of %v", u.Role, Roles)
+	}
+	switch console := u.Role == schema.RoleConsole; {
+	case console && !schema.ValidID(robot):
+		return User{}, fmt.Errorf("role %q: a console stands at one robot; write console:r1 for that of r1", field[1])
+	case bound && !console:
+		return User{}, fmt.Errorf("role %q: only a console is one robot's", field[1])
 	}
 	if len(field) == 3 {
 		h, err := ParseHash(field[2])
@@ -81,13 +99,17 @@ func parseUser(field []string) (User, error) {
 	return u, nil
 }
 
-// deskPrefix begins the names of further desks where nobody is asked who he is.
-const deskPrefix = "fleetd-"
+// Beginnings of names where nobody is asked who he is: of further desks, and of
+// consoles, whose robot follows.
+const (
+	deskPrefix    = "fleetd-"
+	consolePrefix = "console-"
+)
 
 // Dev is everybody, without passwords, for a developer's own machine: op1 to op9
 // operate, stop1 stops, obs observes (as does whoever gives no name), admin and
-// fleetd are what they say, fleetd-a and the like are desks beside fleetd, and any
-// other name is a robot.
+// fleetd are what they say, fleetd-a and the like are desks beside fleetd, console-r1
+// and the like are the consoles of robots, and any other name is a robot.
 func Dev() Users {
 	u := Users{dev: true, byName: map[string]User{
 		"":       {Role: schema.RoleObserver},
@@ -142,6 +164,9 @@ func (u Users) Find(name string) (User, bool) {
 		return User{}, false
 	case strings.HasPrefix(name, deskPrefix):
 		return User{Name: name, Role: schema.RoleFleetd}, true
+	}
+	if robot, ok := strings.CutPrefix(name, consolePrefix); ok && schema.ValidID(robot) {
+		return User{Name: name, Role: schema.RoleConsole, Robot: robot}, true
 	}
 	return User{Name: name, Role: schema.RoleRobot}, true
 }

@@ -17,6 +17,12 @@ func TestUsersFilesThatAreRefusedNameTheLine(t *testing.T) {
 		"r.1 robot":       `name "r.1"`,
 		"r1 king":         `role "king"`,
 		"r1 broker":       `role "broker"`,
+		"p console":       "console:r1",
+		"p console:":      "console:r1",
+		"p console:R1":    "console:r1",
+		"p console:r1:r2": "console:r1",
+		"p operator:r1":   "only a console",
+		"r1 robot:":       "only a console",
 		"r1 robot secret": "not an argon2id hash",
 		"r1 robot $argon2i$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2hoYXNoaGFzaA":        "not an argon2id hash",
 		"r1 robot $argon2id$v=16$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2hoYXNoaGFzaA":       "version",
@@ -39,7 +45,7 @@ func TestUsersFilesThatAreRefusedNameTheLine(t *testing.T) {
 
 func TestAUsersFileSaysWhoExists(t *testing.T) {
 	h := HashPassword("secret", [SaltBytes]byte{7})
-	u, err := ParseUsers(strings.NewReader("r1 robot " + h.String() + "\n  op1   operator  \n"))
+	u, err := ParseUsers(strings.NewReader("r1 robot " + h.String() + "\n  op1   operator  \npanel console:r1\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +54,9 @@ func TestAUsersFileSaysWhoExists(t *testing.T) {
 	}
 	if o, ok := u.Find("op1"); !ok || o.Role != schema.RoleOperator || o.Hash != nil {
 		t.Errorf("op1: %+v %v", o, ok)
+	}
+	if p, ok := u.Find("panel"); !ok || p.Role != schema.RoleConsole || p.Robot != "r1" {
+		t.Errorf("panel: %+v %v", p, ok)
 	}
 	for _, name := range []string{"", "r2", "admin", "R1"} {
 		if _, ok := u.Find(name); ok {
@@ -64,7 +73,7 @@ func TestWithoutPasswordsANameSaysWhoOneIs(t *testing.T) {
 	for name, want := range map[string]schema.Role{
 		"": schema.RoleObserver, "obs": schema.RoleObserver, "op1": schema.RoleOperator, "op9": schema.RoleOperator, "stop1": schema.RoleStop,
 		"admin": schema.RoleAdmin, "fleetd": schema.RoleFleetd, "r1": schema.RoleRobot, "op10": schema.RoleRobot,
-		"fleetd-a": schema.RoleFleetd, "fleetd-": schema.RoleFleetd, "fleetda": schema.RoleRobot,
+		"fleetd-a": schema.RoleFleetd, "fleetd-": schema.RoleFleetd, "fleetda": schema.RoleRobot, "console-r1": schema.RoleConsole, "console-": schema.RoleRobot,
 	} {
 		if u, ok := Dev().Find(name); !ok || u.Role != want {
 			t.Errorf("%q is %s, want %s", name, u.Role, want)
@@ -75,7 +84,7 @@ func TestWithoutPasswordsANameSaysWhoOneIs(t *testing.T) {
 			t.Errorf("a robot may be called %s", u.Name)
 		}
 	}
-	for _, name := range []string{"fleetd", "fleetd-a", "op1", "stop1", "obs", "admin"} {
+	for _, name := range []string{"fleetd", "fleetd-a", "console-r1", "op1", "stop1", "obs", "admin"} {
 		if u, _ := Dev().Find(name); !schema.ReservedName(name) || u.Role == schema.RoleRobot {
 			t.Errorf("%s is a robot", name)
 		}

@@ -51,6 +51,9 @@ type Subscription struct {
 	// outside that cannot be told from silence. What the broker keeps there is then
 	// brought again, so it is for topics where little or nothing is kept.
 	Renew bool
+	// Optional ones are no reason to be without a link if the broker says no: it may
+	// be older than the topic.
+	Optional bool
 }
 
 // Phase is where a link stands.

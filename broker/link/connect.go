@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -130,6 +131,13 @@ func (s *session) filters() map[string]byte {
 	return f
 }
 
+// granted reports whether the broker's answer to a filter is one to go on with.
+func (s *session) granted(answers map[string]byte, filter string) bool {
+	qos, ok := answers[filter]
+	refused := qos == 0x80 && slices.ContainsFunc(s.cfg.Subscribe, func(sub Subscription) bool { return sub.Filter == filter && sub.Optional })
+	return ok && (qos <= 2 || refused)
+}
+
 // announce subscribes to everything in one packet (so that its id cannot collide
 // with a delivery), checks each grant, publishes the presence and waits for it.
 func (s *session) announce(ctx, closing context.Context) error {
@@ -144,7 +152,7 @@ func (s *session) announce(ctx, closing context.Context) error {
 		var denied []string
 		granted := tok.Result()
 		for filter := range f {
-			if qos, ok := granted[filter]; !ok || qos > 2 {
+			if !s.granted(granted, filter) {
 				denied = append(denied, filter)
 			}
 		}

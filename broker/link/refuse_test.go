@@ -76,6 +76,24 @@ func TestAHostileBrokerDoesNotEndTheProgram(t *testing.T) {
 	}
 }
 
+// A broker may be older than a topic; what must be heard is another matter.
+func TestASubscriptionThatIsOptionalMayBeRefused(t *testing.T) {
+	for _, optional := range []bool{true, false} {
+		bubble(t, func(t *testing.T, b *brokertest.Broker) {
+			u := &told{}
+			cfg := robot(b.Dial, u)
+			cfg.Subscribe = append(cfg.Subscribe, link.Subscription{Filter: "troupe/v1/fleet/revoked", QoS: 1, Renew: true, Optional: optional})
+			open(t, cfg)
+			time.Sleep(3 * time.Minute) // and each minute it is asked for again
+			_, refused := u.last(link.Refused)
+			_, down := u.last(link.Down)
+			if up := strings.Contains(u.all(), "up"); up != optional || refused == optional || down {
+				t.Errorf("optional %v: told %s", optional, u.all())
+			}
+		})
+	}
+}
+
 func TestAConnackCodeThatIsNoneIsNoLink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := &told{}

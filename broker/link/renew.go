@@ -39,9 +39,9 @@ func (s *session) subscribeAgain() {
 		defer late.Stop()
 		select {
 		case <-tok.Done():
-			granted := tok.Result()
+			answers := tok.Result()
 			for filter := range f {
-				if qos, ok := granted[filter]; tok.Error() == nil && (!ok || qos > 2) {
+				if tok.Error() == nil && !s.granted(answers, filter) {
 					s.conn.fail(fmt.Errorf("subscribe to %s again: %w", filter, ErrRefused))
 				}
 			}

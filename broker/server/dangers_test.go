@@ -32,6 +32,7 @@ var dangers = []danger{
 	{what: "a retained stop is replayed to who comes later", test: TestAStopPassesWhateverItCarriesAndIsNeverKept},
 	{what: "a retained event is replayed to who comes later", test: TestWhatIsNoDocumentIsPassedOnButNotKept},
 	{what: "wildcard subscriptions hear what is others'", test: TestACommandReachesTheRobotAndItsAnswerTheAsker},
+	{what: "a console at one robot operates another, or keeps its link", test: TestAConsoleReachesItsRobotAndNoOther},
 	{what: "subscriptions to $SYS, $share and what is others'", test: TestSubscriptionsAreGrantedWhereSomethingMayBeRead},
 	{what: "a client has all documents searched again and again", test: TestWhoSubscribesAgainAndAgainIsHeldBackAndNobodyElse},
 	{what: "a client subscribes without end", test: TestNobodySubscribesWithoutEnd},

@@ -69,6 +69,8 @@ func (g *guard) wrong(nc *conn, c *client) string {
 		return "there is no such user any more"
 	case user.Role != c.user.Role:
 		return "its role has changed"
+	case user.Robot != c.user.Robot:
+		return "it is the console of another robot now"
 	case (user.Hash == nil) != (c.user.Hash == nil) || user.Hash != nil && user.Hash.String() != c.user.Hash.String():
 		return "its password has changed"
 	}

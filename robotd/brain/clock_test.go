@@ -162,7 +162,7 @@ func TestACommandIsJudgedByTheFleetsClock(t *testing.T) {
 		if i == 2 {
 			wrong = day
 		}
-		r.give(Heard{"fleetd", schema.FleetHeartbeat{TS: fleet().Add(wrong), Session: "desk", Seq: int64(i + 1)}})
+		r.give(Heard{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: fleet().Add(wrong), Session: "desk", Seq: int64(i + 1)}})
 		r.until(r.now + time.Second)
 	}
 	ask("fresh", fleet())

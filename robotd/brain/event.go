@@ -73,10 +73,12 @@ type (
 	// Delivered says that the broker has the final answer to a command.
 	Delivered struct{ Key request.Key }
 
-	// Heard is an operator's sign of life.
+	// Heard is an operator's sign of life: a desk's to all robots or, Local, that of
+	// somebody at this one.
 	Heard struct {
 		Client string
 		Beat   schema.FleetHeartbeat
+		Local  bool
 	}
 
 	// Wished is what the fleet wants the robot to perform.

@@ -7,9 +7,15 @@ import (
 	"troupe/schema"
 )
 
-// heard takes an operator's sign of life, and learns the fleet's time from it.
+// heard takes an operator's sign of life, and of a desk's also learns the fleet's
+// time. Somebody at the robot can stop it, so it has a link; but he speaks neither
+// for the fleet nor for its clock.
 func (t *turn) heard(ev Heard) {
 	t.reached(link.Heard(&t.link, t.now.Mono, t.cfg.Link, ev.Client))
+	if ev.Local {
+		return
+	}
+	t.ears.Heard(t.now.Mono)
 	t.fleetSeq = ev.Beat.Seq
 	t.desks.heard(ev.Client, ev.Beat.Session)
 	t.learnTime(ev.Client, ev.Beat.TS)
@@ -19,7 +25,7 @@ func (t *turn) heard(ev Heard) {
 func (t *turn) reach() {
 	t.reached(link.Tick(&t.link, t.now.Mono, t.cfg.Link))
 	t.undispute()
-	if t.ears.Deaf(t.link, t.now.Mono, t.cfg.Link) {
+	if t.ears.Deaf(t.now.Mono, t.cfg.Link) {
 		t.do(Renew{Why: "the desk says that it is there, and its heartbeats do not come"})
 	}
 }

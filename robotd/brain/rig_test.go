@@ -153,7 +153,7 @@ func (r *rig) until(at time.Duration) {
 
 func (r *rig) beat(in time.Duration) {
 	r.beatSeq++
-	r.soon(in, Heard{"fleetd", schema.FleetHeartbeat{TS: epoch.Add(r.now + in), Session: "desk", Seq: r.beatSeq}})
+	r.soon(in, Heard{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: epoch.Add(r.now + in), Session: "desk", Seq: r.beatSeq}})
 }
 
 // done does what a step wants done.

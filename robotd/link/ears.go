@@ -19,6 +19,8 @@ const (
 // Ears is what the robot knows of its connection as a listener. The zero value
 // is a robot without one.
 type Ears struct {
+	Last time.Duration // when a desk was heard last
+
 	open   bool
 	desk   bool          // its presence says that it is there, on this connection
 	since  time.Duration // both hold
@@ -33,6 +35,9 @@ func (e *Ears) Opened(now time.Duration) { e.open, e.desk, e.since = true, false
 // Closed ends a connection.
 func (e *Ears) Closed() { e.open, e.desk = false, false }
 
+// Heard takes a desk's heartbeat.
+func (e *Ears) Heard(now time.Duration) { e.Last = now }
+
 // Desk takes in what the desk's presence says.
 func (e *Ears) Desk(there bool, now time.Duration) {
 	if there && !e.desk {
@@ -44,13 +49,13 @@ func (e *Ears) Desk(there bool, now time.Duration) {
 // Deaf reports whether the connection has to be made anew, since the desk is there
 // and is not heard. Having said so it waits; a heartbeat ends the doubt. It is asked
 // at every step: a robot that itself stood still has heard nothing for that reason.
-func (e *Ears) Deaf(s State, now time.Duration, c Config) bool {
+func (e *Ears) Deaf(now time.Duration, c Config) bool {
 	if now-e.looked > c.late() {
 		e.since = now
 	}
 	e.looked = now
-	heard := max(s.Last, e.since)
-	if s.Last > e.since {
+	heard := max(e.Last, e.since)
+	if e.Last > e.since {
 		e.wait = 0
 	}
 	if !e.open || !e.desk || now-heard < 2*c.Lost || now < e.next {

@@ -9,43 +9,43 @@ func TestAConnectionIsDeafOnlyWhileADeskIsThereThatIsNotHeard(t *testing.T) {
 	c := Defaults()
 	for _, row := range []struct {
 		name string
-		live func(*Ears, *State) // up to one minute after boot
+		live func(*Ears) // up to one minute after boot
 		deaf bool
 	}{
-		{"no connection", func(*Ears, *State) {}, false},
-		{"no desk", func(e *Ears, _ *State) { e.Opened(0) }, false},
-		{"a desk never heard", func(e *Ears, _ *State) { e.Opened(0); e.Desk(true, 0) }, true},
-		{"a desk that came just now", func(e *Ears, _ *State) { e.Opened(0); e.Desk(true, time.Minute-time.Second) }, false},
-		{"a desk heard just now", func(e *Ears, s *State) { e.Opened(0); e.Desk(true, 0); Heard(s, 59*time.Second, c, "fleetd") }, false},
-		{"a desk heard long ago", func(e *Ears, s *State) { e.Opened(0); e.Desk(true, 0); Heard(s, time.Second, c, "fleetd") }, true},
-		{"a desk that said goodbye", func(e *Ears, _ *State) { e.Opened(0); e.Desk(true, 0); e.Desk(false, time.Second) }, false},
-		{"a desk of the connection before", func(e *Ears, _ *State) { e.Opened(0); e.Desk(true, 0); e.Closed(); e.Opened(time.Second) }, false},
-		{"a desk that says so again", func(e *Ears, _ *State) { e.Opened(0); e.Desk(true, 0); e.Desk(true, time.Minute-1) }, true},
+		{"no connection", func(*Ears) {}, false},
+		{"no desk", func(e *Ears) { e.Opened(0) }, false},
+		{"a desk never heard", func(e *Ears) { e.Opened(0); e.Desk(true, 0) }, true},
+		{"a desk that came just now", func(e *Ears) { e.Opened(0); e.Desk(true, time.Minute-time.Second) }, false},
+		{"a desk heard just now", func(e *Ears) { e.Opened(0); e.Desk(true, 0); e.Heard(59 * time.Second) }, false},
+		{"a desk heard long ago", func(e *Ears) { e.Opened(0); e.Desk(true, 0); e.Heard(time.Second) }, true},
+		{"a desk that said goodbye", func(e *Ears) { e.Opened(0); e.Desk(true, 0); e.Desk(false, time.Second) }, false},
+		{"a desk of the connection before", func(e *Ears) { e.Opened(0); e.Desk(true, 0); e.Closed(); e.Opened(time.Second) }, false},
+		{"a desk that says so again", func(e *Ears) { e.Opened(0); e.Desk(true, 0); e.Desk(true, time.Minute-1) }, true},
 	} {
-		e, s := Ears{looked: time.Minute - tick}, Boot()
-		row.live(&e, &s)
-		if got := e.Deaf(s, time.Minute, c); got != row.deaf {
+		e := Ears{looked: time.Minute - tick}
+		row.live(&e)
+		if got := e.Deaf(time.Minute, c); got != row.deaf {
 			t.Errorf("%s: deaf %v", row.name, got)
 		}
 	}
 }
 
 func TestARobotThatStoodStillIsNotDeaf(t *testing.T) {
-	c, s := Defaults(), Boot()
+	c := Defaults()
 	var e Ears
 	e.Opened(0)
 	e.Desk(true, 0)
-	e.Deaf(s, time.Second, c)
+	e.Deaf(time.Second, c)
 	// It hung for a minute, and what it heard meanwhile still waits.
-	if e.Deaf(s, time.Minute, c) {
+	if e.Deaf(time.Minute, c) {
 		t.Error("deaf before it had a chance to hear")
 	}
 	for now := time.Minute; now < time.Minute+2*c.Lost; now += tick {
-		if e.Deaf(s, now, c) {
+		if e.Deaf(now, c) {
 			t.Fatalf("deaf %v after it moved again", now-time.Minute)
 		}
 	}
-	if !e.Deaf(s, time.Minute+2*c.Lost, c) {
+	if !e.Deaf(time.Minute+2*c.Lost, c) {
 		t.Error("not deaf though nothing came")
 	}
 }
@@ -54,13 +54,13 @@ func TestARobotThatStoodStillIsNotDeaf(t *testing.T) {
 // there, and never beat.
 func TestADeskThatHangsCostsFewConnections(t *testing.T) {
 	var e Ears
-	s, c, now := Boot(), Defaults(), time.Duration(0)
+	c, now := Defaults(), time.Duration(0)
 	e.Opened(0)
 	e.Desk(true, 0)
 	var renewed []time.Duration
 	for now < 3*time.Hour {
 		now += time.Second
-		if e.Deaf(s, now, c) {
+		if e.Deaf(now, c) {
 			renewed = append(renewed, now)
 			e.Closed()
 			e.Opened(now)

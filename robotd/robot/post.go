@@ -55,12 +55,14 @@ func (p *post) subscriptions() (all []link.Subscription) {
 		{schema.TopicDesiredPlaces, []string{p.id}},
 		{schema.TopicFleetPresence, nil},
 		{schema.TopicFleetHeartbeat, []string{"+"}},
+		{schema.TopicLocalHeartbeat, []string{p.id, "+"}},
 		{schema.TopicNotice, []string{p.id}},
 	} {
 		row := schema.TopicOf(t.kind)
 		all = append(all, link.Subscription{
 			Filter: p.ns.Topic(t.kind, t.params...), QoS: row.QoS,
-			Renew: !row.Retain || t.kind == schema.TopicDesiredStop || t.kind == schema.TopicFleetStop,
+			Optional: t.kind == schema.TopicLocalHeartbeat, // younger than some brokers
+			Renew:    !row.Retain || t.kind == schema.TopicDesiredStop || t.kind == schema.TopicFleetStop,
 		})
 	}
 	return all
@@ -137,13 +139,13 @@ func (p *post) arrived(m link.Message) {
 			ev.Presence, _ = schema.Decode[schema.Presence](m.Payload)
 		}
 		p.loop.send(p.ctx, ev)
-	case schema.TopicFleetHeartbeat:
+	case schema.TopicFleetHeartbeat, schema.TopicLocalHeartbeat:
 		beat, problems := schema.Decode[schema.FleetHeartbeat](m.Payload)
 		if len(problems) > 0 || m.Retain {
 			p.log.Warn("an operator's heartbeat was not understood", "client", at.CID, "retained", m.Retain, "problems", problems)
 			return
 		}
-		p.loop.send(p.ctx, brain.Heard{Client: at.CID, Beat: beat})
+		p.loop.send(p.ctx, brain.Heard{Client: at.CID, Beat: beat, Local: row.Kind == schema.TopicLocalHeartbeat})
 	case schema.TopicDesiredStory, schema.TopicDesiredConfig, schema.TopicDesiredMode, schema.TopicDesiredActivities, schema.TopicDesiredPlaces:
 		p.loop.send(p.ctx, wishOf(row.Kind, m.Payload))
 	case schema.TopicNotice:
