@@ -64,7 +64,7 @@ Each flag may also be given in the environment: --users as TROUPE_BROKER_USERS.`
 	f.String("tls-key", "", "PEM file with its key")
 	f.String("client-ca", "", "PEM file with the CAs whose certificates say who a client is")
 	f.String("crl", "", "file with the certificates that they revoked, PEM or DER")
-	f.String("http", "127.0.0.1:9101", "address for /healthz, /status and /metrics; empty for none")
+	f.String("http", "127.0.0.1:9101", "address for /healthz, /status, /clients and /metrics; empty for none")
 	f.String("users", "", "file of lines: name role [argon2id-hash]; the role of a console has its robot: console:r1")
 	f.Bool("dev", false, "take everybody without a password; only on addresses of this machine")
 	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")

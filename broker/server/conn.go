@@ -22,6 +22,7 @@ type conn struct {
 	door     *door               // nil within the process
 	chain    []*x509.Certificate // that the client showed, its own first
 	ends     time.Time           // of what it is believed by; zero: never
+	since    time.Time
 
 	head     []byte // read ahead, given to the library first
 	timeout  atomic.Int64

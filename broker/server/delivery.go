@@ -30,8 +30,9 @@ var (
 // tally counts what is in a connection's queue: what was routed to it and not
 // written or dropped yet.
 type tally struct {
-	queued atomic.Int64
-	cut    atomic.Int64 // why the connection was cut: an event, or 0
+	queued  atomic.Int64
+	dropped atomic.Int64 // ever, for want of room
+	cut     atomic.Int64 // why the connection was cut: an event, or 0
 }
 
 // OnACLCheck answers for subscriptions (with the filter) and for each delivery
@@ -81,6 +82,7 @@ func (g *guard) OnPublishDropped(cl *mqtt.Client, pk packets.Packet) {
 		return
 	}
 	g.counters.add(deliveryDropped)
+	c.tally.dropped.Add(1)
 	if c.owed.first() {
 		g.log.Warn("deliveries dropped: the client does not keep up", "client", cl.ID, "topic", pk.TopicName)
 	}

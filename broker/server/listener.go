@@ -93,7 +93,7 @@ func (l *listener) accept(d *door) {
 // start admits a connection, or closes it when a cap is reached. It comes through
 // a door, or, without one, from within the process.
 func (l *listener) start(nc net.Conn, d *door) {
-	c := &conn{Conn: nc, raw: nc, door: d, counters: l.counters, gate: &l.gate, gone: make(chan struct{}), flushed: make(chan struct{})}
+	c := &conn{Conn: nc, raw: nc, door: d, since: time.Now(), counters: l.counters, gate: &l.gate, gone: make(chan struct{}), flushed: make(chan struct{})}
 	c.flush = sync.OnceFunc(func() { close(c.flushed) })
 	c.timeout.Store(int64(l.limits.write))
 	c.unsent.sending = make(chan struct{}, 1)

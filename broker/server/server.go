@@ -25,7 +25,7 @@ type Config struct {
 	// Addresses, such as 127.0.0.1:1883 or :0; without a port the one that is
 	// usual for the kind. None at all: only within the process.
 	MQTT, MQTTS, WS, WSS string
-	HTTP                 string // of /healthz, /status and /metrics; empty: none
+	HTTP                 string // of /healthz, /status, /clients and /metrics; empty: none
 
 	// Plaintext lets others than this machine reach MQTT, WS and HTTP.
 	Plaintext bool

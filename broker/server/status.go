@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// status is the broker's own HTTP server: is it alive, and what has it counted.
-// It tells nothing about who is connected.
+// status is the broker's own HTTP server: is it alive, what has it counted, and who
+// is connected. Nobody is changed by asking.
 type status struct {
 	addr string
 	srv  *http.Server
@@ -24,6 +24,10 @@ func serveStatus(ln net.Listener, s *Server) *status {
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(s.report(time.Now()))
+	})
+	mux.HandleFunc("GET /clients", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(s.connected())
 	})
 	mux.Handle("GET /metrics", metricsHandler(s))
 	h := &status{addr: ln.Addr().String(), done: make(chan error, 1), srv: &http.Server{
