@@ -15,6 +15,7 @@ type Caps struct {
 	Labels       map[string]string `json:"labels,omitempty"`
 	Handlers     []string          `json:"handlers"`
 	Interrupters []string          `json:"interrupters"`
+	Features     []Feature         `json:"features,omitempty"` // what not every robot can do; unknown ones are to be ignored
 	Notes        []string          `json:"notes"`              // what a person must know, such as what a stop is not
 	Truncated    bool              `json:"truncated,omitzero"` // over the limit: labels and the ends of long lists left out
 }
@@ -23,6 +24,7 @@ type Caps struct {
 type CapsRobot struct {
 	Model  string `json:"model"`
 	Serial string `json:"serial,omitempty"`
+	HW     string `json:"hw,omitempty"` // what its driver says of the hardware: a revision, or that there is none
 	Driver string `json:"driver"`
 }
 

@@ -280,7 +280,17 @@ type Ack struct {
 	Progress     *int    `json:"progress,omitzero"`      // 0-100, with IN_PROGRESS where it can be told
 	EtaMS        int64   `json:"eta_ms,omitzero"`        // how long it still takes, with IN_PROGRESS where that is known
 	Lease        *Lease  `json:"lease,omitzero"`         // control granted, or who else holds it
+	Refs         []Ref   `json:"refs,omitempty"`         // what it is about: what stands in the way, or what it made; at most MaxRefs
 }
+
+// Ref names something that an answer is about.
+type Ref struct {
+	Kind RefKind `json:"kind"`
+	ID   string  `json:"id"`
+}
+
+// MaxRefs bounds how many an answer names.
+const MaxRefs = 8
 
 // Lease is control of a robot in one client's hand. Its id is told to its holder
 // alone.
@@ -305,5 +315,9 @@ func (m *Ack) Validate() []Problem {
 	c.said("/session", m.Session != "")
 	c.said("/verb", m.Verb != "")
 	c.said("/status", m.Status != "")
+	for i, r := range m.Refs {
+		c.said(at("/refs", i, "kind"), r.Kind != "")
+		c.said(at("/refs", i, "id"), r.ID != "")
+	}
 	return c
 }

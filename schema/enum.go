@@ -186,6 +186,34 @@ const (
 	AlertCritical AlertLevel = "critical"
 )
 
+// RefKind says what an answer or an alert points at.
+type RefKind string
+
+const (
+	RefCommand   RefKind = "command"   // CLIENT/ID: which took over, called off or stopped this one, is busy with what it needs, or was called off by it
+	RefLatch     RefKind = "latch"     // a stop that is held, as in safety.latches of the state
+	RefClient    RefKind = "client"    // who has control
+	RefUnit      RefKind = "unit"      // one that is out of order, as in units of the state
+	RefInput     RefKind = "input"     // a stop input that is pressed
+	RefAlert     RefKind = "alert"     // as in alerts of the state
+	RefInterrupt RefKind = "interrupt" // as in interrupts of the state: what interrupt/cancel takes
+	RefPause     RefKind = "pause"     // a token, as in pause_holders of the state: what auto/continue takes
+)
+
+// Feature is something that not every robot, or not every release, can do.
+type Feature string
+
+const (
+	FeatureInlineActions Feature = "inline_actions" // act/perform takes actions of the sender's own
+	FeatureReplay        Feature = "replay"         // events are kept on disk and told again
+	FeatureAssets        Feature = "assets"         // stories may bring files, large ones over HTTPS
+	FeatureSigning       Feature = "signing"        // the signatures of wishes are checked; require or warn
+	FeatureTeleop        Feature = "teleop"         // it is driven by frames: manual/velocity
+	FeatureMap           Feature = "map"            // it goes to points and places
+	FeatureHoming        Feature = "homing"         // calibration moves it and waits for safety/enable
+	FeatureRequireSight  Feature = "require_sight"  // enable and reset have to say which heartbeat their sender saw
+)
+
 // Role is what a broker identity may do; the topic and verb tables say it.
 type Role string
 

@@ -50,7 +50,7 @@ func (t *turn) wanted(o request.Perform) (act.Entry, bool) {
 	if t.accepted != nil {
 		e.Languages = t.accepted.languages
 	}
-	if w.Inline == nil && !t.taught(o, &e) {
+	if w.Inline == nil && !t.ofStory(o, &e) {
 		return e, false
 	}
 	why, p := schema.ReasonOutOfRange, schema.Problem{}
@@ -71,8 +71,8 @@ func (t *turn) wanted(o request.Perform) (act.Entry, bool) {
 // inWords is a problem in one line, without its place.
 func inWords(p schema.Problem) string { return strings.TrimSuffix(p.Detail+"; "+p.Hint, "; ") }
 
-// taught finds an act by its id: one of the story's.
-func (t *turn) taught(o request.Perform, e *act.Entry) bool {
+// ofStory finds an act by its id: one of the story's.
+func (t *turn) ofStory(o request.Perform, e *act.Entry) bool {
 	var acts map[string]score.Act
 	if t.accepted != nil {
 		acts = t.accepted.Content.Acts
@@ -102,8 +102,9 @@ func (t *turn) performable(a *asked) (ok bool, why string) {
 	return true, ""
 }
 
-// answerAsked tells who asked for an act how its interrupt ended.
-func (t *turn) answerAsked(e interrupt.Ended) {
+// answerAsked tells who asked for an act how its interrupt ended, in the step that
+// decides on by.
+func (t *turn) answerAsked(e interrupt.Ended, by request.Key) {
 	i := slices.IndexFunc(t.handling, func(h handling) bool { return h.id == e.ID })
 	if i < 0 || t.handling[i].key == "" {
 		return
@@ -114,17 +115,19 @@ func (t *turn) answerAsked(e interrupt.Ended) {
 		r.Status = schema.StatusFailed
 	case interrupt.Cancelled:
 		r.Status = schema.StatusCancelled
+		r.Refs = refToOrder(t.handling[i].by)
 		if e.Reason == schema.ReasonSuperseded {
-			r.Status = schema.StatusSuperseded
+			r.Status, r.Refs = schema.StatusSuperseded, refToOrder(by)
 		}
 	}
 	t.reply(t.handling[i].key, r)
 }
 
 // callOffAct ends the act that a command asked for.
-func (t *turn) callOffAct(key request.Key) bool {
-	for _, h := range t.handling {
+func (t *turn) callOffAct(key, by request.Key) bool {
+	for i, h := range t.handling {
 		if h.key == key {
+			t.handling[i].by = by
 			t.toQueue = append(t.toQueue, queueInput{Input: interrupt.Input{What: interrupt.Cancel, ID: h.id, Reason: schema.ReasonCancelled}})
 			return true
 		}

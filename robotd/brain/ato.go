@@ -37,7 +37,13 @@ func (t *turn) perform() {
 		t.cancelLanes()
 	}
 	if d.Answer.Status != "" {
-		t.reply(by, reply{Status: d.Answer.Status, Reason: d.Answer.Reason, Detail: d.Answer.Detail})
+		r := reply{Status: d.Answer.Status, Reason: d.Answer.Reason, Detail: d.Answer.Detail}
+		for _, p := range d.Acquired {
+			if in.What == auto.Pause {
+				r.Refs = append(r.Refs, refTo(schema.RefPause, p.Name()))
+			}
+		}
+		t.reply(by, r)
 	}
 }
 

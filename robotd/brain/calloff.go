@@ -16,18 +16,18 @@ func (t *turn) callOff(o request.Perform) {
 	target := request.KeyOf(o.Client, o.Args.ID)
 	switch {
 	case t.unqueue(target):
-		t.reply(target, reply{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was called off before it was begun"})
+		t.reply(target, reply{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was called off before it was begun", Refs: refToOrder(o.Key)})
 	case t.mode.Req == string(target):
 		t.toMode = append(t.toMode, modeInput{Input: mode.Input{Kind: mode.Cancel, Req: string(target)}, by: o.Key, when: o.If})
 		return // the supervisor answers both
-	case t.callOffByHand(target), t.callOffAct(target): // its own answer follows as the lane ends it
+	case t.callOffByHand(target, o.Key), t.callOffAct(target, o.Key): // its own answer follows as the lane ends it
 	case t.replay.key == target:
-		t.endReplay(reply{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: t.replayed()})
+		t.endReplay(reply{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: t.replayed(), Refs: refToOrder(o.Key)})
 	default:
 		t.reply(o.Key, reply{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it is being done and cannot be called off; its answer follows"})
 		return
 	}
-	t.reply(o.Key, reply{Status: schema.StatusSucceeded})
+	t.reply(o.Key, reply{Status: schema.StatusSucceeded, Refs: refToOrder(target)})
 }
 
 // unqueue takes an order away from the machines it waits for.

@@ -164,7 +164,7 @@ func (t *turn) askSafety(o request.Perform) {
 	if r.Verb.Stops() {
 		t.stopOrdered(o)
 		for _, w := range t.toSafety {
-			t.reply(w.by, reply{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was done"})
+			t.reply(w.by, reply{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was done", Refs: refToOrder(o.Key)})
 		}
 		t.toSafety = t.toSafety[:0]
 	}

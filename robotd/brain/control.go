@@ -124,20 +124,20 @@ func (t *turn) controlChanged(d control.Decision, in controlInput) {
 	}
 	t.tell("control_lost", "control", string(d.On), in.Req, told)
 	if d.On == control.OnTakenOver {
-		t.revoke(request.Key(d.Was.Req), is.String()+" took over", leaseOf(t.control.Lease, false))
+		t.revoke(request.Key(d.Was.Req), is.String()+" took over", leaseOf(t.control.Lease, false), refToOrder(in.by))
 	}
 }
 
 // revoke tells the old holder, under the id of his request. Where he was not told
 // yet that he had control, he is told that he has not.
-func (t *turn) revoke(key request.Key, detail string, now *schema.Lease) {
+func (t *turn) revoke(key request.Key, detail string, now *schema.Lease, by []schema.Ref) {
 	for i := range t.replies {
 		if r := &t.replies[i]; r.key == key {
-			r.reply = reply{Status: schema.StatusCancelled, Reason: schema.ReasonNotInControl, Detail: detail, Lease: now}
+			r.reply = reply{Status: schema.StatusCancelled, Reason: schema.ReasonNotInControl, Detail: detail, Lease: now, Refs: by}
 			return
 		}
 	}
-	t.asking(request.Revoked{Key: key, Reason: schema.ReasonNotInControl, Detail: detail, Lease: now})
+	t.asking(request.Revoked{Key: key, Reason: schema.ReasonNotInControl, Detail: detail, Lease: now, Refs: by})
 }
 
 // leaseOf is a lease in the words of the wire; its id is for its holder alone.

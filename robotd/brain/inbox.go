@@ -16,6 +16,8 @@ type reply struct {
 	// Pointer is the place in the order that is at fault.
 	Pointer string
 	Detail  string
+	// Refs is what it is about; left out, what its reason says stands in the way.
+	Refs []schema.Ref
 	// Lease is control that was given, or who else has it.
 	Lease *schema.Lease
 	// Moves: something begins to move. Its ACCEPTED does not wait for the end.
@@ -60,6 +62,9 @@ func (t *turn) reply(to request.Key, r reply) {
 		if !r.Status.Final() {
 			t.dirty(soon) // it runs from now on
 		}
+		if r.Refs == nil {
+			r.Refs = t.inTheWay(r)
+		}
 		t.replies = append(t.replies, answered{to, r})
 	}
 }
@@ -81,7 +86,7 @@ func (t *turn) release() {
 		}
 		t.asking(request.Outcome{
 			Key: r.key, Status: r.Status, Result: r.Result, Reason: r.Reason, Pointer: r.Pointer, Detail: r.Detail,
-			Lease: r.Lease, StateSeq: shown, Current: t.current(), Moves: r.Moves,
+			Refs: r.Refs, Lease: r.Lease, StateSeq: shown, Current: t.current(), Moves: r.Moves,
 		})
 	}
 	t.replies = keep

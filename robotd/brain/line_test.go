@@ -213,6 +213,9 @@ func ackLine(to string, a schema.Ack) string {
 	if a.EtaMS > 0 {
 		line += fmt.Sprintf(" eta %d ms", a.EtaMS)
 	}
+	for _, r := range a.Refs {
+		line += " " + string(r.Kind) + "=" + r.ID
+	}
 	if a.Dup {
 		line += " again"
 	}

@@ -52,6 +52,7 @@ type byHandNow struct {
 	need  control.Need  // of who
 	until time.Duration // its unit has to have answered; 0 = the act itself knows
 	moves bool
+	by    request.Key // that called it off
 }
 
 // askByHand lays something to do before the lanes.
@@ -60,7 +61,7 @@ func (t *turn) askByHand(o request.Perform) { t.toHand = append(t.toHand, o) }
 // stopByHand ends all that is done by hand, and what waits to be.
 func (t *turn) stopByHand(o request.Perform) {
 	for _, w := range t.toHand {
-		t.reply(w.Key, reply{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was begun"})
+		t.reply(w.Key, reply{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was begun", Refs: refToOrder(o.Key)})
 	}
 	t.toHand = append(t.toHand[:0], o)
 }
@@ -121,6 +122,9 @@ func (t *turn) stoppedByHand(o request.Perform) {
 		t.tell("stopped_by_hand", "manual", t.asker(o.Client, o.By), string(o.Key), nil)
 	}
 	t.cancelByHand(schema.ReasonStopped, func(byHandNow) bool { return true })
+	for i := range t.byHands {
+		t.byHands[i].by = o.Key
+	}
 	t.reply(o.Key, r)
 }
 
@@ -264,8 +268,11 @@ func (t *turn) byHandEnded(o *act.Out) bool {
 		r.Status = schema.StatusFailed
 	case o.Outcome == act.EntryCancelled && o.Reason == schema.ReasonSuperseded:
 		r.Status = schema.StatusSuperseded
+		if newest := len(t.byHands) - 1; newest >= 0 { // it took its place
+			r.Refs = refToOrder(t.byHands[newest].key)
+		}
 	case o.Outcome == act.EntryCancelled:
-		r.Status = schema.StatusCancelled
+		r.Status, r.Refs = schema.StatusCancelled, refToOrder(h.by)
 	}
 	t.reply(h.key, r)
 	if h.lane == byHandActs {
@@ -280,9 +287,10 @@ func (t *turn) byHandEnded(o *act.Out) bool {
 }
 
 // callOffByHand ends what a command set going by hand.
-func (t *turn) callOffByHand(key request.Key) bool {
-	for _, h := range t.byHands {
+func (t *turn) callOffByHand(key, by request.Key) bool {
+	for i, h := range t.byHands {
 		if h.key == key {
+			t.byHands[i].by = by
 			t.outs = t.lanes.Cancel(h.lane, h.entry, schema.ReasonCancelled, t.outs)
 			return true
 		}

@@ -56,7 +56,7 @@ func (t *turn) interrupts() {
 		t.note("interrupt", string(interrupt.Running), string(e.Outcome), string(e.Reason), e.ID)
 		t.tell("interrupt_finished", e.Interrupter, string(e.Reason), "", ended{ID: e.ID, Handler: e.Handler, Outcome: string(e.Outcome), MS: e.Lasted.Milliseconds()})
 		t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{What: auto.Release, Kind: auto.ByInterrupt, Key: e.ID}})
-		t.answerAsked(e)
+		t.answerAsked(e, by)
 		t.endHandler(e.Handler)
 	}
 	if d.Start.ID != "" { // after the one whose place it takes
@@ -73,7 +73,11 @@ func (t *turn) interrupts() {
 		if in.What == interrupt.Run || in.What == interrupt.Stop {
 			t.dirty(soon)
 		}
-		t.reply(by, reply{Status: d.Answer.Status, Reason: d.Answer.Reason, Detail: d.Answer.Detail})
+		r := reply{Status: d.Answer.Status, Reason: d.Answer.Reason, Detail: d.Answer.Detail}
+		if d.Start.ID != "" {
+			r.Refs = []schema.Ref{refTo(schema.RefInterrupt, d.Start.ID)}
+		}
+		t.reply(by, r)
 	}
 }
 
@@ -184,6 +188,7 @@ type handling struct {
 	still   bool // its act does not move
 	until   time.Duration
 	key     request.Key // of who asked for its act, and is answered when it ends
+	by      request.Key // that called it off
 }
 
 // DefaultHandlers serve people and look after the battery.

@@ -120,7 +120,7 @@ func shrinkCaps(d *schema.Caps, step int) bool {
 	}
 	d.Languages, d.Handlers, d.Interrupters = first(d.Languages, n), first(d.Handlers, n), first(d.Interrupters, n)
 	r, w := &d.Robot, &d.Software
-	for _, s := range []*string{&r.Model, &r.Serial, &r.Driver, &w.Robotd} {
+	for _, s := range []*string{&r.Model, &r.Serial, &r.HW, &r.Driver, &w.Robotd} {
 		*s = schema.Legible(*s)
 	}
 	return true
@@ -179,7 +179,9 @@ func shrinkAck(a *schema.Ack, step int) bool {
 	switch step {
 	case 0:
 		a.Detail = schema.LegibleWithin(a.Detail, 4*schema.MaxWord)
+		a.Refs = a.Refs[:min(len(a.Refs), 2)]
 	case 1:
+		a.Refs = nil
 		a.Detail, a.Pointer, a.Verb = schema.Legible(a.Detail), schema.Legible(a.Pointer), schema.Legible(a.Verb)
 		if a.Lease != nil {
 			l := *a.Lease

@@ -37,6 +37,7 @@ const VelocityTTL = 400 * time.Millisecond
 type Body struct {
 	Model     string
 	Serial    string
+	Hardware  string // its revision, in the maker's words; empty: not known
 	Driver    string
 	Units     []schema.Unit
 	Points    []string // names that goto knows, sorted; empty without a map

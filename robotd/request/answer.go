@@ -103,7 +103,7 @@ func (s *State) outcome(now Now, o Outcome, out []Effect) []Effect {
 	if e == nil {
 		return out
 	}
-	e.stateSeq, e.current, e.lease = o.StateSeq, o.Current, o.Lease
+	e.stateSeq, e.current, e.lease, e.refs = o.StateSeq, o.Current, o.Lease, o.Refs
 	if !o.Status.Final() {
 		if o.Progress != nil {
 			e.progress, e.left = o.Progress, o.Left
@@ -130,6 +130,7 @@ func (s *State) outcome(now Now, o Outcome, out []Effect) []Effect {
 func (s *State) overtake(e *entry, out []Effect) []Effect {
 	for _, old := range slices.Clone(s.open) {
 		if old != e && old.class == schema.ClassMode && old.rec.N < e.rec.N && old.take(OnOvertaken) {
+			old.refs = refsTo(e)
 			out = s.finish(old, Answer{Status: schema.StatusSuperseded, Reason: schema.ReasonSuperseded, Detail: e.rec.Verb + " " + e.rec.Word + " came later"}, out)
 		}
 	}
@@ -221,16 +222,16 @@ func (s *State) interim(now Now, e *entry, status schema.Status, out []Effect) [
 	return append(out, Tell{Client: e.rec.Client, Ack: a})
 }
 
-// tell makes the message of e's final answer. The number of the state document
-// and a lease count within a boot: after a restart they would name others, and
-// are left out.
+// tell makes the message of e's final answer. The number of the state document,
+// a lease and what an answer points at count within a boot: after a restart they
+// would name others, and are left out.
 func (e *entry) tell() Tell {
 	id := e.asked
 	if e.rec.Nameless {
 		id = ""
 	}
 	a := ack(e.rec.Verb, id, e.rec.Answer)
-	a.StateSeq, a.Current, a.Lease, a.Dup = e.stateSeq, e.current, e.lease, e.dup
+	a.StateSeq, a.Current, a.Lease, a.Refs, a.Dup = e.stateSeq, e.current, e.lease, e.refs, e.dup
 	return Tell{Client: e.rec.Client, Key: e.rec.Key(), Ack: a}
 }
 
@@ -247,6 +248,11 @@ func ack(verb, id string, ans Answer) schema.Ack {
 		a.RetryMS = 1000
 	}
 	return a
+}
+
+// refsTo points at a command.
+func refsTo(e *entry) []schema.Ref {
+	return []schema.Ref{{Kind: schema.RefCommand, ID: string(e.rec.Key())}}
 }
 
 // complete fills in the coarse result: commands of the mode class answer in the

@@ -27,6 +27,7 @@ type entry struct {
 	stateSeq int64
 	current  *schema.Now
 	lease    *schema.Lease
+	refs     []schema.Ref
 }
 
 // take moves e along the table and reports whether it could.

@@ -130,6 +130,7 @@ type (
 		StateSeq int64         // the state document that shows the effect
 		Current  *schema.Now   // where the robot stands
 		Lease    *schema.Lease // control that was given, or who else has it
+		Refs     []schema.Ref  // what it is about, at most schema.MaxRefs
 		Moves    bool          // with ACCEPTED: something begins to move, and its sender hears so before
 	}
 	// Revoked says that what a finished command had given was taken away again.
@@ -139,6 +140,7 @@ type (
 		Reason schema.Reason
 		Detail string
 		Lease  *schema.Lease // who has it now
+		Refs   []schema.Ref  // by which command
 	}
 	// Delivered says that the broker confirmed the final answer to a command.
 	Delivered struct{ Key Key }

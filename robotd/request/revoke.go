@@ -14,6 +14,6 @@ func (s *State) revoked(in Revoked, out []Effect) []Effect {
 	e.rec.Answer = complete(verbOf(e.rec.Verb), Answer{
 		Status: schema.StatusCancelled, Reason: in.Reason, Detail: schema.LegibleWithin(in.Detail, MaxDetail), UncheckedAge: e.rec.Answer.UncheckedAge,
 	})
-	e.rec.Delivered, e.lease = false, in.Lease
+	e.rec.Delivered, e.lease, e.refs = false, in.Lease, in.Refs
 	return append(out, s.save(nil, e.rec), e.tell())
 }

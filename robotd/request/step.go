@@ -28,7 +28,7 @@ func Step(s *State, now Now, in Input, out []Effect) []Effect {
 	case Connected:
 		return s.connected(out)
 	case Stopped:
-		return s.stopped(in.Detail, out)
+		return s.stopped(in.Detail, nil, out)
 	case Tick:
 		return s.tick(now, out)
 	}
@@ -160,13 +160,15 @@ func (s *State) stop(now Now, verb schema.Verb, a Arrival, out []Effect) []Effec
 		out = append(out, Alarm{Reason: schema.ReasonRetainedCommand, Client: a.Client, Verb: verb.ID(),
 			Detail: "a stop was retained on the broker; it was obeyed and stops this robot again at each connection until it is removed"})
 	}
-	return s.stopped(verb.ID()+" came before it was begun", out)
+	return s.stopped(verb.ID()+" came before it was begun", refsTo(e), out)
 }
 
-// stopped ends what was taken and not begun.
-func (s *State) stopped(detail string, out []Effect) []Effect {
+// stopped ends what was taken and not begun; by is what stopped it, if that was a
+// command.
+func (s *State) stopped(detail string, by []schema.Ref, out []Effect) []Effect {
 	for _, old := range slices.Clone(s.open) {
 		if old.take(OnStopped) {
+			old.refs = by
 			out = s.finish(old, Answer{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: detail}, out)
 		}
 	}
@@ -252,7 +254,7 @@ func (s *State) itself(now Now, verb schema.Verb, client string, req schema.Requ
 	if id != ping && id != query && id != cancel {
 		return out, false
 	}
-	ans := Answer{Status: schema.StatusSucceeded, UncheckedAge: f.unchecked}
+	ans, about := Answer{Status: schema.StatusSucceeded, UncheckedAge: f.unchecked}, []schema.Ref(nil)
 	no := func(r schema.Reason, pointer, detail string) {
 		ans.Status, ans.Reason, ans.Pointer, ans.Detail = schema.StatusRejected, r, pointer, detail
 	}
@@ -278,6 +280,7 @@ func (s *State) itself(now Now, verb schema.Verb, client string, req schema.Requ
 	case e.class == schema.ClassStop:
 		no(schema.ReasonInvalidTransition, "/args/id", "a stop is not called off")
 	case e.take(OnCancelled):
+		about = refsTo(e)
 		out = s.finish(e, Answer{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was called off before it was begun"}, out)
 	default:
 		return out, false
@@ -286,7 +289,9 @@ func (s *State) itself(now Now, verb schema.Verb, client string, req schema.Requ
 		s.mark(client, verb.Group, req.Session, req.Seq)
 	}
 	s.last = schema.LastRequest{ID: req.ID, Client: client, Verb: id, Word: req.Args.Word(verb), Status: ans.Status, Reason: ans.Reason}
-	return append(out, Tell{Client: client, Ack: ack(id, req.ID, complete(verb, ans))}), true
+	a := ack(id, req.ID, complete(verb, ans))
+	a.Refs = about
+	return append(out, Tell{Client: client, Ack: a}), true
 }
 
 // verbOf finds a verb by its id; one of an older release describes itself.

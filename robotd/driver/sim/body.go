@@ -78,7 +78,7 @@ var (
 // Body answers what the body is.
 func (s *Sim) Body() driver.Body {
 	b := driver.Body{
-		Model: "troupe-sim", Serial: s.config.Serial, Driver: "sim",
+		Model: "troupe-sim", Serial: s.config.Serial, Hardware: "simulated", Driver: "sim",
 		Units: []schema.Unit{
 			{ID: speaker, Kind: schema.UnitSpeaker, Sounds: names(sounds)},
 			{ID: face, Kind: schema.UnitFace, Faces: slices.Clone(faces)},

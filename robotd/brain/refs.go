@@ -1,0 +1,78 @@
+package brain
+
+import (
+	"troupe/robotd/control"
+	"troupe/robotd/driver"
+	"troupe/robotd/request"
+	"troupe/schema"
+)
+
+func refTo(k schema.RefKind, id string) schema.Ref { return schema.Ref{Kind: k, ID: id} }
+
+// refToOrder points at a command; none at what the robot does by itself.
+func refToOrder(key request.Key) []schema.Ref {
+	if key == "" {
+		return nil
+	}
+	return []schema.Ref{refTo(schema.RefCommand, string(key))}
+}
+
+// alertsOf are the alerts that tell of what a reason names.
+var alertsOf = map[schema.Reason]string{
+	schema.ReasonUnitError:     "unit_error",
+	schema.ReasonLinkLost:      "link_lost",
+	schema.ReasonNotCalibrated: "calibration_failed",
+}
+
+// inTheWay names what stands against a command that did not go well, so that its
+// sender need not look for it in the state.
+func (t *turn) inTheWay(r reply) []schema.Ref {
+	if !r.Status.Final() || r.Status == schema.StatusSucceeded {
+		return nil
+	}
+	var refs []schema.Ref
+	switch r.Reason {
+	case schema.ReasonLatched:
+		for _, l := range t.latchFacts {
+			refs = append(refs, refTo(schema.RefLatch, l.ID))
+		}
+	case schema.ReasonEStopInput:
+		for _, name := range t.body.inputs {
+			refs = append(refs, refTo(schema.RefInput, name))
+		}
+	case schema.ReasonUnitError:
+		for i, u := range t.body.units {
+			if t.body.states[i].state == driver.Error {
+				refs = append(refs, refTo(schema.RefUnit, u.ID))
+			}
+		}
+	case schema.ReasonNotInControl:
+		if t.control.At == control.Held {
+			refs = append(refs, refTo(schema.RefClient, t.control.Lease.Who.Client))
+		}
+	case schema.ReasonResourceBusy:
+		for _, h := range t.byHands {
+			refs = append(refs, refToOrder(h.key)...)
+		}
+	case schema.ReasonIgnoredDuplicate:
+		for _, e := range t.queue.Running() {
+			refs = append(refs, refTo(schema.RefInterrupt, e.ID))
+		}
+	case schema.ReasonIgnoredGlobal:
+		for _, p := range t.auto.Held() {
+			if p.Kind.Global() {
+				refs = append(refs, refTo(schema.RefPause, p.Name()))
+			}
+		}
+	case schema.ReasonStopped, schema.ReasonSafetyLatched:
+		if at := t.safety.At; at != schema.SafetyEnabled && at != schema.SafetyDisabled {
+			refs = refToOrder(request.Key(t.safety.Cause.Req))
+		}
+	}
+	for _, a := range t.alerts {
+		if a.Type == alertsOf[r.Reason] {
+			refs = append(refs, refTo(schema.RefAlert, a.ID))
+		}
+	}
+	return refs[:min(len(refs), schema.MaxRefs)]
+}

@@ -1,0 +1,119 @@
+package brain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/robotd/driver"
+	"troupe/schema"
+	"troupe/schema/sign"
+)
+
+// TestAnAnswerNamesTheLatchesThatStandAgainstIt holds more stops, under longer
+// names, than an answer has room for.
+func TestAnAnswerNamesTheLatchesThatStandAgainstIt(t *testing.T) {
+	for _, name := range []string{"wall-%d", strings.Repeat("x", 61) + "-%d"} {
+		r, acks := inHand(t)
+		r.sent = func(p Publish) {
+			if most := schema.TopicOf(p.Topic).MaxBytes; len(p.Payload) > most {
+				t.Errorf("%s has %d of %d bytes", p.Topic, len(p.Payload), most)
+			}
+			if p.Topic == schema.TopicAck {
+				a, problems := schema.DecodeStrict[schema.Ack](p.Payload)
+				if len(problems) > 0 {
+					t.Fatal(problems)
+				}
+				*acks = append(*acks, a)
+			}
+		}
+		var held []string
+		for n := range 2 * schema.MaxRefs {
+			id := fmt.Sprintf(name, n)
+			held = append(held, id)
+			payload, err := schema.Encode(map[string]any{"args": map[string]string{"latch": id}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.give(Command{Client: "op1", Group: "safety", Verb: "stop", Payload: payload})
+		}
+		r.until(r.now + time.Second)
+		r.command("safety/enable", "")
+		a := (*acks)[len(*acks)-1]
+		if a.Reason != schema.ReasonLatched || len(a.Refs) != schema.MaxRefs {
+			t.Fatalf("%.10s: answered %s %s, %d refs of %d", name, a.Status, a.Reason, len(a.Refs), len(r.s.latchFacts))
+		}
+		for _, ref := range a.Refs {
+			if ref.Kind != schema.RefLatch || !slices.Contains(held, ref.ID) {
+				t.Errorf("it points at %+v", ref)
+			}
+		}
+	}
+}
+
+// TestWhatAnAnswerPointsAtCanBeUsed takes an interrupt and a pause from the answers
+// that made them.
+func TestWhatAnAnswerPointsAtCanBeUsed(t *testing.T) {
+	r, acks := inHand(t)
+	pin := stories["talk"]
+	r.give(Wished{Wish: schema.DesiredStory{Rev: 1, Authority: "desk", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+	r.until(r.now + time.Second)
+	r.command("mode/set", "ato")
+	made := func(verb, payload string, kind schema.RefKind) string {
+		t.Helper()
+		r.command(verb, payload)
+		a := (*acks)[len(*acks)-1]
+		if a.Status != schema.StatusSucceeded || len(a.Refs) != 1 || a.Refs[0].Kind != kind {
+			t.Fatalf("%s was answered %s %s %+v", verb, a.Status, a.Reason, a.Refs)
+		}
+		return a.Refs[0].ID
+	}
+	id := made("interrupt/request", "service", schema.RefInterrupt)
+	r.command("interrupt/request", "service")
+	if a := (*acks)[len(*acks)-1]; a.Reason != schema.ReasonIgnoredDuplicate || len(a.Refs) != 1 || a.Refs[0].ID != id {
+		t.Errorf("a second one was answered %s %+v", a.Reason, a.Refs)
+	}
+	r.command("interrupt/cancel", id)
+	if a := (*acks)[len(*acks)-1]; a.Status != schema.StatusSucceeded {
+		t.Errorf("cancelling %s: %s %s", id, a.Status, a.Reason)
+	}
+	token := made("auto/pause", "", schema.RefPause)
+	r.command("interrupt/request", "service")
+	if a := (*acks)[len(*acks)-1]; a.Reason != schema.ReasonIgnoredGlobal || len(a.Refs) != 1 || a.Refs[0].ID != token {
+		t.Errorf("while it is paused: %s %+v", a.Reason, a.Refs)
+	}
+	r.command("auto/continue", token)
+	if a := (*acks)[len(*acks)-1]; a.Status != schema.StatusSucceeded || a.Reason != "" {
+		t.Errorf("continuing %s: %s %s", token, a.Status, a.Reason)
+	}
+}
+
+// TestFeaturesAreThoseOfTheBodyAndTheConfiguration compares what caps say.
+func TestFeaturesAreThoseOfTheBodyAndTheConfiguration(t *testing.T) {
+	always := []schema.Feature{schema.FeatureInlineActions, schema.FeatureReplay, schema.FeatureAssets}
+	for _, c := range []struct {
+		what string
+		set  func(*Config, *driver.Body)
+		want []schema.Feature
+	}{
+		{"as it comes", func(*Config, *driver.Body) {}, []schema.Feature{schema.FeatureTeleop, schema.FeatureMap}},
+		{"without a map", func(_ *Config, b *driver.Body) { b.Points = nil }, []schema.Feature{schema.FeatureTeleop}},
+		{"without a drive", func(_ *Config, b *driver.Body) {
+			b.Units = slices.DeleteFunc(slices.Clone(b.Units), func(u schema.Unit) bool { return u.Kind == schema.UnitDrive })
+		}, nil},
+		{"that homes", func(_ *Config, b *driver.Body) { b.Homing = []string{"head"} }, []schema.Feature{schema.FeatureTeleop, schema.FeatureMap, schema.FeatureHoming}},
+		{"that checks", func(c *Config, _ *driver.Body) { c.Signing, c.Safety.RequireSight = sign.Warn, true },
+			[]schema.Feature{schema.FeatureSigning, schema.FeatureTeleop, schema.FeatureMap, schema.FeatureRequireSight}},
+	} {
+		cfg, body := Defaults("r1"), newBench(&rig{}).about()
+		body.Hardware = "rev B"
+		c.set(&cfg, &body)
+		s, _ := New(&cfg, "boot-1", body, Memory{}, Now{})
+		d := (&turn{State: s}).capsDocument()
+		if want := append(slices.Clone(always), c.want...); !slices.Equal(d.Features, want) || d.Robot.HW != "rev B" {
+			t.Errorf("a robot %s has %v (hw %q), want %v", c.what, d.Features, d.Robot.HW, want)
+		}
+	}
+}
