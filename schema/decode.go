@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -38,6 +39,11 @@ func decode[T any](data []byte, strict bool, depth int) (T, []Problem) {
 	}
 	if err := json.Unmarshal(data, &v, json.RejectUnknownMembers(strict)); err != nil {
 		return v, []Problem{problemOf(err)}
+	}
+	if _, ok := any(&v).(obeyed); ok {
+		if ps := unsaid(data, reflect.TypeFor[T]()); len(ps) > 0 {
+			return v, ps
+		}
 	}
 	if m, ok := any(&v).(interface{ Validate() []Problem }); ok {
 		if ps := m.Validate(); len(Errors(ps)) > 0 {
