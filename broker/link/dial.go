@@ -66,6 +66,17 @@ func (c *Config) reach(ctx context.Context, attempt int) (net.Conn, error) {
 	return c.dial(ctx, c.ways[(attempt-1)%len(c.ways)])
 }
 
+// at is the URL to which an attempt goes.
+func (c *Config) at(attempt int) string {
+	if c.Dial != nil {
+		return ""
+	}
+	if n := (attempt - 1) % len(c.ways); n > 0 {
+		return c.Others[n-1]
+	}
+	return c.URL
+}
+
 // dial opens a connection as the address and the configuration want it.
 func (c *Config) dial(ctx context.Context, to address) (net.Conn, error) {
 	how, err := c.encryption(to)

@@ -65,6 +65,16 @@ func (l *Link) Session() string {
 	return ""
 }
 
+// URL is where the broker of the session that is up is found: Config.URL or one of
+// Others; empty if none is up, or with Config.Dial. Whoever opens another link to be
+// with this one goes there.
+func (l *Link) URL() string {
+	if s := l.now.Load(); s != nil {
+		return s.cfg.at(s.attempt)
+	}
+	return ""
+}
+
 // Publish hands m to the connection. Nil means no more than that: it may still
 // be lost with the connection, and then it is not sent again. A full outbox is
 // waited for as long as ctx allows.

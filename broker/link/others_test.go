@@ -40,6 +40,7 @@ func TestALinkGoesThroughItsBrokersThePreferredFirst(t *testing.T) {
 		return func() bool { return b.Status()["clients"] == n }
 	}
 	eventually(t, "the first has it", there(first, 1))
+	eventually(t, "it says so", func() bool { return l.URL() == first.URL() })
 	if n := second.Status()["connections_accepted"]; n != 0 {
 		t.Errorf("the second was asked %d times", n)
 	}
@@ -47,6 +48,7 @@ func TestALinkGoesThroughItsBrokersThePreferredFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the second has it", there(second, 1))
+	eventually(t, "it says so", func() bool { return l.URL() == second.URL() })
 }
 
 func TestALinkWhoseFirstBrokerIsDeadGoesToTheNext(t *testing.T) {

@@ -47,7 +47,7 @@ or broker-password in the file.`,
 	f := c.Flags()
 	f.String("name", "fleetd", "MQTT name of this desk")
 	f.String("http", "127.0.0.1:8080", "address for the API and the live page; port 0 takes a free one")
-	f.String("broker", "mqtt://127.0.0.1:1883", "address of the MQTT broker: mqtt, mqtts, ws or wss://host:port")
+	f.StringSlice("broker", []string{"mqtt://127.0.0.1:1883"}, "address of the MQTT broker: mqtt, mqtts, ws or wss://host:port; of several the preferred first")
 	f.String("broker-ca", "", "file with who may have signed the broker's certificate, in PEM; that of --ca, or whom the system believes")
 	f.String("broker-cert", "", "file with the desk's certificate for the broker, in PEM; --ca makes one without it")
 	f.String("broker-key", "", "its key")
@@ -87,13 +87,17 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	brokers := several(k, "broker")
+	if len(brokers) == 0 {
+		return usage("broker: no address is given; write mqtt://host:port")
+	}
 	return fleet.Run(cmd.Context(), fleet.Config{
 		SignKey: key, ReleaseKey: release,
-		Name: k.String("name"), HTTP: k.String("http"), Broker: k.String("broker"), Password: k.String(secret),
+		Name: k.String("name"), HTTP: k.String("http"), Broker: brokers[0], Others: brokers[1:], Password: k.String(secret),
 		Database: k.String("database"), Spool: k.String("spool"), Namespace: schema.Namespace(k.String("namespace")), Version: sh.version,
 		BrokerFiles: link.Files{CA: k.String("broker-ca"), Cert: k.String("broker-cert"), Key: k.String("broker-key")},
 		CA:          k.String("ca"), HTTPCert: k.String("http-tls-cert"), HTTPKey: k.String("http-tls-key"),
-		Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"), RobotBrokers: k.Strings("robot-broker"),
+		Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"), RobotBrokers: several(k, "robot-broker"),
 		Dev: k.Bool("dev"), Exposed: k.Bool("exposed"), Hosts: k.Strings("host"),
 		Logger: slog.New(slog.NewTextHandler(sh.Err, &slog.HandlerOptions{Level: level})),
 	}, func(f *fleet.Fleet) {
@@ -103,6 +107,14 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 		}
 		fmt.Fprintln(sh.Out, ready)
 	})
+}
+
+// several are the values of a setting that need not be a list in a file.
+func several(k *koanf.Koanf, key string) []string {
+	if one, ok := k.Get(key).(string); ok {
+		return []string{one}
+	}
+	return k.Strings(key)
 }
 
 // settings are the flags' defaults, below the file, below the environment, below
@@ -136,7 +148,7 @@ func (sh *shell) settings(flags *pflag.FlagSet) (*koanf.Koanf, error) {
 		switch {
 		case !known[name]:
 			return nil, fmt.Errorf("environment: there is no setting %s", variable)
-		case name == "host", name == "robot-broker":
+		case name == "host", name == "broker", name == "robot-broker":
 			found[name] = strings.Split(value, ",")
 		default:
 			found[name] = value

@@ -22,7 +22,8 @@ type Config struct {
 	HTTP     string // address, such as 127.0.0.1:8080 or :0; empty: only Handler
 	Database string // sqlite:PATH or postgres://...
 
-	Broker   string // mqtt, mqtts, ws or wss://host:port; may be empty with Dial
+	Broker   string   // mqtt, mqtts, ws or wss://host:port; may be empty with Dial
+	Others   []string // brokers to go to when Broker fails, one after the other
 	Dial     func(ctx context.Context) (net.Conn, error)
 	Random   func() float64 // what waits for the broker are drawn by; nil: at random
 	Password string

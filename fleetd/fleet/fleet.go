@@ -1,12 +1,14 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -107,7 +109,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		database: api.Health{Why: "not opened yet", Since: schema.TimeOf(now)},
 		broker:   api.Health{Why: "not connected yet", Since: schema.TimeOf(now)},
 	}
-	if cfg.Dial == nil && cfg.Password != "" && link.InTheClear(cfg.Broker) {
+	if cfg.Dial == nil && cfg.Password != "" && slices.ContainsFunc(append([]string{cfg.Broker}, cfg.Others...), link.InTheClear) {
 		f.log.Warn("the desk's password goes to the broker in the clear: whoever is on the way reads it; use mqtts or wss", "broker", cfg.Broker)
 	}
 	f.keeper, f.driver, f.outbox, f.warden = &keeper{f: f}, newDriver(f), newOutbox(f), newWarden(f)
@@ -178,7 +180,7 @@ func (f *Fleet) Close() error {
 // connect begins to keep the link to the broker.
 func (f *Fleet) connect(ctx context.Context) (err error) {
 	f.link, err = link.Open(ctx, link.Config{
-		URL: f.cfg.Broker, Dial: f.cfg.Dial, TLS: f.encryption, Random: f.cfg.Random, Name: f.cfg.Name, ClientID: f.cfg.Name, Password: f.cfg.Password,
+		URL: f.cfg.Broker, Others: f.cfg.Others, Dial: f.cfg.Dial, TLS: f.encryption, Random: f.cfg.Random, Name: f.cfg.Name, ClientID: f.cfg.Name, Password: f.cfg.Password,
 		Presence:  func(session string) link.Message { return f.heartbeat(session, time.Now()) },
 		Subscribe: subscriptions(f.ns, f.cfg.Name),
 		OnMessage: f.hear,
@@ -189,6 +191,11 @@ func (f *Fleet) connect(ctx context.Context) (err error) {
 	close(f.opened)
 	return err
 }
+
+// besides is where another connection of this desk goes: to the broker that it has.
+// If that changes meanwhile, so does the session, and what was opened for it is of no
+// use any more.
+func (f *Fleet) besides() string { return cmp.Or(f.link.URL(), f.cfg.Broker) }
 
 // linked notes how the link stands.
 func (f *Fleet) linked(s link.State) {

@@ -225,7 +225,7 @@ func (c *Config) completeIdentity() error {
 		return errors.New("robots ask over TLS: write --http-tls-cert FILE --http-tls-key FILE; fleetd ca server makes them")
 	}
 	if len(c.RobotBrokers) == 0 && c.Broker != "" {
-		c.RobotBrokers = []string{c.Broker}
+		c.RobotBrokers = append([]string{c.Broker}, c.Others...)
 	}
 	for i, b := range c.RobotBrokers {
 		if !strings.Contains(b, "://") {

@@ -1,6 +1,7 @@
 package robot
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -19,6 +20,7 @@ import (
 type fetcher struct {
 	ctx  context.Context
 	cfg  link.Config
+	with *link.Link // to whose broker the connection goes
 	post *post
 	loop *loop
 	log  *slog.Logger
@@ -29,11 +31,11 @@ type fetcher struct {
 	over   chan struct{}      // closed when the connection is
 }
 
-func newFetcher(ctx context.Context, c Config, p *post, l *loop, log *slog.Logger) *fetcher {
+func newFetcher(ctx context.Context, c Config, with *link.Link, p *post, l *loop, log *slog.Logger) *fetcher {
 	over := make(chan struct{})
 	close(over)
-	return &fetcher{ctx: ctx, post: p, loop: l, log: log, wanted: map[string]int{}, cancel: func() {}, over: over,
-		cfg: link.Config{URL: c.Broker, Others: c.Others, Dial: c.Dial, TLS: c.encryption, Random: c.Random, Name: c.ID, ClientID: c.ID + ".blob", Password: c.Password, Logger: log.With("connection", "blob")}}
+	return &fetcher{ctx: ctx, with: with, post: p, loop: l, log: log, wanted: map[string]int{}, cancel: func() {}, over: over,
+		cfg: link.Config{URL: c.Broker, Dial: c.Dial, TLS: c.encryption, Random: c.Random, Name: c.ID, ClientID: c.ID + ".blob", Password: c.Password, Logger: log.With("connection", "blob")}}
 }
 
 // fetch subscribes to a blob until as many have let go of it as asked for it.
@@ -64,6 +66,7 @@ func (f *fetcher) get(ctx context.Context, digests []string) {
 	}
 	topics := map[string]string{}
 	cfg := f.cfg
+	cfg.URL = cmp.Or(f.with.URL(), cfg.URL)
 	for _, sha := range digests {
 		topic := f.post.ns.Topic(schema.TopicBlob, sha)
 		topics[topic] = sha

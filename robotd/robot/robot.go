@@ -168,13 +168,13 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.scribe = newScribe(running, h.post, disk, h.loop, log)
 	h.loop.behind = h.scribe.in.full
 	h.loop.heard = cfg.clock.hear
-	h.fetcher = newFetcher(running, cfg, h.post, h.loop, log)
 	h.downloads = newDownloads(running, cfg, assets, h.loop, log)
 
 	// The link lives on after ctx: it has last words to say.
 	if h.link, err = link.Open(context.WithoutCancel(ctx), h.post.config(cfg)); err != nil {
 		return err
 	}
+	h.fetcher = newFetcher(running, cfg, h.link, h.post, h.loop, log)
 	h.scribe.link = h.link
 	go h.scribe.run()
 	h.work.Go(h.listen)

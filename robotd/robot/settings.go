@@ -35,7 +35,7 @@ type setting struct {
 // settings is everything that can be configured from outside.
 var settings = []setting{
 	{"id", "", "the robot's name: a-z, 0-9 and hyphens; an enrolled robot knows its own"},
-	{"broker", "", "address of the broker: mqtt, mqtts, ws or wss://host:port; as the robot's identity says, else " + DefaultBroker},
+	{"broker", []string{}, "address of the broker: mqtt, mqtts, ws or wss://host:port; of several the preferred first; as the robot's identity says, else " + DefaultBroker},
 	{"broker_ca", "", "file with who may have signed the broker's certificate, in PEM; identity/ca.pem of the data, or whom the system believes"},
 	{"desk", "", "where files come from that are too large for the broker: https://host:port, or http:// on this machine; empty: where the robot was enrolled, else " + DefaultDesk},
 	{"password_file", "", "file with the robot's password at the broker"},
@@ -207,8 +207,12 @@ func find(key string) (setting, bool) {
 // configOf turns settings into a configuration and lists everything that is
 // wrong with it.
 func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
+	brokers := k.Strings("broker")
+	if one, ok := k.Get("broker").(string); ok && one != "" { // in a file it need not be a list
+		brokers = []string{one}
+	}
 	c = Config{
-		ID: k.String("id"), Broker: k.String("broker"), Desk: k.String("desk"), BrokerCA: k.String("broker_ca"), Namespace: schema.Namespace(k.String("namespace")),
+		ID: k.String("id"), Desk: k.String("desk"), BrokerCA: k.String("broker_ca"), Namespace: schema.Namespace(k.String("namespace")),
 		Data: k.String("data"), Model: k.String("model"), Serial: k.String("serial"),
 		Languages: k.Strings("languages"), BootMode: schema.ModeID(k.String("boot_mode")),
 		LinkLoss:         map[schema.ModeID]schema.LinkLoss{},
@@ -217,6 +221,9 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		RequireSight: k.Bool("require_sight"), Tick: k.Duration("tick"),
 		Control: control.Required(k.String("control.required")), Signing: sign.Policy(k.String("signing")), Probation: k.Duration("probation"),
 		Sim: sim.Config{NoMap: k.Bool("sim.no_map"), Homing: k.Bool("sim.homing"), Battery: k.Float64("sim.battery"), At: k.String("sim.at"), Serial: k.String("serial")},
+	}
+	if len(brokers) > 0 {
+		c.Broker, c.Others = brokers[0], brokers[1:]
 	}
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }

@@ -51,6 +51,33 @@ func TestFlagsWinOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
 	}
 }
 
+// One broker may be written as such, several as a list, the preferred first.
+func TestARobotMayBeToldOneBrokerOrMore(t *testing.T) {
+	for _, c := range []struct {
+		file, variable string
+		flags          []string
+		want           string
+	}{
+		{"broker: mqtt://a:1\n", "", nil, "mqtt://a:1"},
+		{"broker: [mqtt://a:1, mqtt://b:1]\n", "", nil, "mqtt://a:1 mqtt://b:1"},
+		{"broker: mqtt://a:1\n", "mqtt://b:1,mqtt://c:1", nil, "mqtt://b:1 mqtt://c:1"},
+		{"broker: mqtt://a:1\n", "mqtt://b:1", []string{"--broker", "mqtt://c:1", "--broker", "mqtt://d:1,mqtt://e:1"}, "mqtt://c:1 mqtt://d:1 mqtt://e:1"},
+	} {
+		t.Run(c.want, func(t *testing.T) {
+			if c.variable != "" {
+				t.Setenv("TROUPE_ROBOTD_BROKER", c.variable)
+			}
+			cfg, err := load(t, c.file, append(c.flags, "--id", "r1")...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(append([]string{cfg.Broker}, cfg.Others...), " "); got != c.want {
+				t.Errorf("it goes to %s", got)
+			}
+		})
+	}
+}
+
 func TestWhatIsWrongWithTheSettingsIsSaidAtOnce(t *testing.T) {
 	_, err := load(t, "link_loss: {ato: perhaps}\non_link_return: never\nlow_battery: 0.9\nboot_mode: dance\npassword_file: /nowhere\n", "--id", "R 1")
 	for _, want := range []string{"link_loss.ato", "on_link_return", "low battery", `boot mode "dance"`, "password_file", `robot id "R 1"`} {
