@@ -20,6 +20,23 @@ type StopLatch struct {
 	By    string    `json:"by,omitempty"` // the person, or the client
 	Why   string    `json:"why,omitempty"`
 	Since Time      `json:"since"`
+	// Client sent it live, and By is its word alone; empty if a desk vouches for By.
+	Client string `json:"client,omitempty"`
+}
+
+// Asker is who asked for the stop, for people.
+func (l StopLatch) Asker() string { return Asker(l.Client, l.By) }
+
+// Asker is who asked for something, for people: the person, and the client whose word
+// that is; empty if a desk vouches for the person.
+func Asker(client, by string) string {
+	switch {
+	case by == "" || by == client:
+		return client
+	case client == "":
+		return by
+	}
+	return LegibleWithin(by, MaxWord-len(" at ")-len(client)) + " at " + client
 }
 
 // DesiredStop is the set of latches that the desk holds on one robot. Retained.
@@ -58,6 +75,7 @@ type FleetStop struct {
 	ID        string     `json:"id,omitempty"`
 	Level     StopLevel  `json:"level,omitempty"`
 	By        string     `json:"by,omitempty"`
+	Client    string     `json:"client,omitempty"` // as of StopLatch
 	Why       string     `json:"why,omitempty"`
 	TS        Time       `json:"ts"`
 	Counter   int64      `json:"counter,omitzero"`

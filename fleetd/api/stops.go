@@ -132,6 +132,7 @@ type HeldStop struct {
 	ID       string           `json:"id"`
 	Level    schema.StopLevel `json:"level" enum:"soft_stop,stop,halt"`
 	By       string           `json:"by,omitempty"`
+	Client   string           `json:"client,omitempty" doc:"who sent it live, not over the desk: by is its word alone"`
 	Why      string           `json:"why,omitempty"`
 	Since    schema.Time      `json:"since" doc:"when it was asked for the last time"`
 	All      bool             `json:"all,omitempty" doc:"on every robot, known or not"`

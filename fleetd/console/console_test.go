@@ -137,7 +137,7 @@ func TestAReleaseNamesTheStopAndSaysWhatFollows(t *testing.T) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
-	for _, want := range []string{"'api/v1/stops'", "'api/v1/stops/release'", "h.by", "h.why", "h.id"} {
+	for _, want := range []string{"'api/v1/stops'", "'api/v1/stops/release'", "askerText(h)", "h.why", "h.id"} {
 		if !strings.Contains(script, want) {
 			t.Errorf("the script lacks %s", want)
 		}

@@ -302,7 +302,7 @@ func (f *Fleet) Held() []api.HeldStop {
 	}
 	for _, l := range s.held {
 		h := of(l.ID)
-		h.Level, h.By, h.Why, h.Since, h.OnRecord = l.Level, l.By, l.Why, max(h.Since, schema.TimeOf(l.AskedAt)), true
+		h.Level, h.By, h.Client, h.Why, h.Since, h.OnRecord = l.Level, l.By, l.Client, l.Why, max(h.Since, schema.TimeOf(l.AskedAt)), true
 		if l.Robot == "" {
 			h.All = true
 		} else {
@@ -312,7 +312,7 @@ func (f *Fleet) Held() []api.HeldStop {
 	for _, e := range s.waiting {
 		if o := e.Order; byID[o.ID] == nil {
 			h := of(o.ID)
-			h.Level, h.By, h.Why, h.Since, h.All, h.Robots = o.Level, o.By, o.Why, schema.TimeOf(o.At), o.All, append(h.Robots, o.Robots...)
+			h.Level, h.By, h.Client, h.Why, h.Since, h.All, h.Robots = o.Level, o.By, o.Client, o.Why, schema.TimeOf(o.At), o.All, append(h.Robots, o.Robots...)
 		}
 	}
 	out := make([]api.HeldStop, 0, len(byID))

@@ -55,7 +55,7 @@ func Hold(rows Rows, orders []Order, now time.Time) (Changes, error) {
 			}
 		}
 		if told > 0 {
-			p.notes = append(p.notes, Note{Who: legible(o.By), What: "stop", Target: "stop " + o.ID, Detail: o.detail()})
+			p.notes = append(p.notes, Note{Who: legible(schema.Asker(o.Client, o.By)), What: "stop", Target: "stop " + o.ID, Detail: o.detail()})
 		}
 	}
 	return p.changes()
@@ -103,7 +103,7 @@ func (p *plan) hold(o *Order, robot string) bool {
 	if !l.Held() || o.Level == schema.StopHalt {
 		l.Level = o.Level
 	}
-	l.By, l.Why, l.AskedAt = legible(o.By), legible(o.Why), o.At
+	l.By, l.Client, l.Why, l.AskedAt = legible(o.By), legible(o.Client), legible(o.Why), o.At
 	l.ReleasedAt, l.ReleasedBy, l.ReleasedWhy = time.Time{}, "", ""
 	p.changed[at], p.robots[robot] = true, true
 	return true
@@ -229,7 +229,7 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 		doc := schema.FleetStop{Rev: d.Rev, Authority: p.rows.Authority, TS: ts, Counter: p.rows.Seal.Next(p.now)}
 		if n := len(held); n > 0 {
 			l := held[n-1] // one at a time; the others are in each robot's own document
-			doc.Active, doc.ID, doc.Level, doc.By, doc.Why = true, l.ID, l.Level, l.By, l.Why
+			doc.Active, doc.ID, doc.Level, doc.By, doc.Client, doc.Why = true, l.ID, l.Level, l.By, l.Client, l.Why
 		}
 		d.Payload, err = fitting(schema.TopicFleetStop, &doc, func() (err error) {
 			doc.Sig = nil
@@ -240,7 +240,7 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 	}
 	doc := schema.DesiredStop{Rev: d.Rev, Authority: p.rows.Authority, Stops: []schema.StopLatch{}, TS: ts, Counter: p.rows.Seal.Next(p.now)}
 	for _, l := range held[:min(len(held), maxHeld)] {
-		doc.Stops = append(doc.Stops, schema.StopLatch{ID: l.ID, Level: l.Level, By: l.By, Why: l.Why, Since: schema.TimeOf(l.AskedAt)})
+		doc.Stops = append(doc.Stops, schema.StopLatch{ID: l.ID, Level: l.Level, By: l.By, Client: l.Client, Why: l.Why, Since: schema.TimeOf(l.AskedAt)})
 	}
 	d.Payload, err = fitting(schema.TopicDesiredStop, &doc, func() (err error) {
 		doc.Sig = nil
@@ -248,7 +248,7 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 		return err
 	}, func() {
 		for i := range doc.Stops {
-			doc.Stops[i].Why, doc.Stops[i].By = "", ""
+			doc.Stops[i].Why, doc.Stops[i].By, doc.Stops[i].Client = "", "", ""
 		}
 	})
 	return d, err

@@ -316,3 +316,31 @@ func TestDocumentsSayWhatIsHeld(t *testing.T) {
 		}
 	})
 }
+
+// Anybody who may stop may write any name beside it.
+func TestALiveStopIsWrittenDownWithWhoSentIt(t *testing.T) {
+	d := newDesk(t)
+	c := d.hold(1, OrderOf("op1", []byte(`{"id":"a","by":"anna"}`), at(1)), Order{ID: "b", Level: schema.StopStop, By: "ben", At: at(2), Robots: []string{"r1"}})
+	var notes []string
+	for _, n := range c.Notes {
+		notes = append(notes, n.Who+": "+n.Target)
+	}
+	if got := strings.Join(notes, ", "); got != "anna at op1: stop a, ben: stop b" {
+		t.Errorf("the audit says %s", got)
+	}
+	for _, doc := range c.Documents {
+		asked := map[string]string{}
+		if doc.Robot == "" {
+			v, _ := schema.Decode[schema.FleetStop](doc.Payload)
+			asked[v.ID] = v.By + " by way of " + v.Client
+		} else {
+			v, _ := schema.Decode[schema.DesiredStop](doc.Payload)
+			for _, l := range v.Stops {
+				asked[l.ID] = l.By + " by way of " + l.Client
+			}
+		}
+		if b, named := asked["b"]; asked["a"] != "anna by way of op1" || named && b != "ben by way of " {
+			t.Errorf("the stops of %q say %v", doc.Robot, asked)
+		}
+	}
+}

@@ -21,6 +21,7 @@ type Latch struct {
 	Robot   string // empty = on all robots, by fleet/stop
 	Level   schema.StopLevel
 	By, Why string
+	Client  string    // sent it live: By is its word alone; empty = asked of a desk
 	AskedAt time.Time // the last time
 
 	ReleasedAt  time.Time // zero = it is held
@@ -83,7 +84,7 @@ func Learned(robot string, l schema.StopLatch, at time.Time) (Order, bool) {
 		l.Level = schema.StopStop
 	}
 	return Order{
-		ID: l.ID, Level: l.Level, By: bounded(l.By, 256), Why: bounded(l.Why, 256), At: at.Truncate(time.Microsecond),
+		ID: l.ID, Level: l.Level, By: bounded(l.Asker(), 256), Why: bounded(l.Why, 256), At: at.Truncate(time.Microsecond),
 		Robots: []string{robot}, Held: true,
 	}, schema.ValidRequestID(l.ID)
 }

@@ -11,12 +11,12 @@ import (
 	"troupe/schema"
 )
 
-const stopColumns = `SELECT id, robot, level, asked_by, why, asked_at, released_at, released_by, released_why FROM stops`
+const stopColumns = `SELECT id, robot, level, asked_by, why, asked_at, released_at, released_by, released_why, client FROM stops`
 
 func scanStop(scan func(...any) error) (stop.Latch, error) {
 	var l stop.Latch
 	var asked, released int64
-	err := scan(&l.ID, &l.Robot, &l.Level, &l.By, &l.Why, &asked, &released, &l.ReleasedBy, &l.ReleasedWhy)
+	err := scan(&l.ID, &l.Robot, &l.Level, &l.By, &l.Why, &asked, &released, &l.ReleasedBy, &l.ReleasedWhy, &l.Client)
 	l.AskedAt, l.ReleasedAt = timeOf(asked), timeOf(released)
 	return l, err
 }
@@ -107,11 +107,11 @@ func (t *Tx) ToldStops(ctx context.Context) (map[string][]byte, error) {
 // ErrConflict.
 func (t *Tx) ApplyStops(ctx context.Context, c stop.Changes, now time.Time) error {
 	for _, l := range c.Latches {
-		if _, err := t.exec(ctx, `INSERT INTO stops (id, robot, level, asked_by, why, asked_at, released_at, released_by, released_why)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		if _, err := t.exec(ctx, `INSERT INTO stops (id, robot, level, asked_by, why, asked_at, released_at, released_by, released_why, client)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 			ON CONFLICT (id, robot) DO UPDATE SET level = excluded.level, asked_by = excluded.asked_by, why = excluded.why, asked_at = excluded.asked_at,
-				released_at = excluded.released_at, released_by = excluded.released_by, released_why = excluded.released_why`,
-			l.ID, l.Robot, string(l.Level), l.By, l.Why, micros(l.AskedAt), micros(l.ReleasedAt), l.ReleasedBy, l.ReleasedWhy); err != nil {
+				released_at = excluded.released_at, released_by = excluded.released_by, released_why = excluded.released_why, client = excluded.client`,
+			l.ID, l.Robot, string(l.Level), l.By, l.Why, micros(l.AskedAt), micros(l.ReleasedAt), l.ReleasedBy, l.ReleasedWhy, l.Client); err != nil {
 			return fmt.Errorf("write stop %s: %w", l.ID, err)
 		}
 	}

@@ -28,13 +28,10 @@ func (t *turn) askControl(o request.Perform) {
 // behind it stands beside the client: only a desk speaks for persons, whom it has
 // seen.
 func (t *turn) asker(client, by string) string {
-	if by == "" || by == client {
-		return client
-	}
-	if t.desks.has(client) {
+	if by != "" && t.desks.has(client) {
 		return by
 	}
-	return schema.LegibleWithin(by, schema.MaxWord-len(" at ")-len(client)) + " at " + client
+	return schema.Asker(client, by)
 }
 
 func whoOf(o request.Perform) control.Who { return control.Who{Client: o.Client, By: o.By} }

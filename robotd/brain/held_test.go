@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"troupe/robotd/driver"
+	"troupe/robotd/latch"
 	"troupe/robotd/safety"
 	"troupe/schema"
 )
@@ -77,5 +78,27 @@ func TestALatchThatCannotBeReadHolds(t *testing.T) {
 	r.boot()
 	if r.s.safety.At != schema.SafetyEStop || !r.s.safety.Physical {
 		t.Errorf("the robot is %s", r.s.safety.At)
+	}
+}
+
+// TestAStopSaysWhoSentItAlsoOnceItIsWrittenDown has op1 stop the robot in somebody's
+// name, which no desk vouches for.
+func TestAStopSaysWhoSentItAlsoOnceItIsWrittenDown(t *testing.T) {
+	r := newRig(t)
+	r.boot()
+	r.give(Connected{Session: "a"})
+	r.until(time.Second)
+	by := func() string { return safety.LatchedBy(r.s.safety, (&turn{State: r.s}).safetyFacts()) }
+	r.give(Called{Client: "op1", Payload: []byte(`{"id":"s-1","by":"anna"}`)})
+	if got := by(); got != "anna at op1" {
+		t.Errorf("sent live it is of %q", got)
+	}
+	r.give(Stopped{Document: latch.Document{From: latch.Robot, Rev: 1, Authority: "desk", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop, By: "anna", Client: "op1"}}}})
+	if got := by(); got != "anna at op1" {
+		t.Errorf("written down it is of %q", got)
+	}
+	r.boot()
+	if got := by(); got != "anna at op1" {
+		t.Errorf("after a restart it is of %q", got)
 	}
 }

@@ -68,7 +68,8 @@ func (t *turn) stopDocument(ev Stopped) {
 	doc := ev.Document
 	doc.Problem, doc.Stops = legible(doc.Problem), slices.Clone(doc.Stops)
 	for i := range doc.Stops {
-		doc.Stops[i].By, doc.Stops[i].Why = legible(doc.Stops[i].By), legible(doc.Stops[i].Why)
+		l := &doc.Stops[i]
+		l.By, l.Client, l.Why = legible(l.By), legible(l.Client), legible(l.Why)
 	}
 	w, v := stopWish[doc.From], vouched{}
 	if doc.Problem == "" {
@@ -157,7 +158,7 @@ func (t *turn) latching(in latch.Input, n uint64) latch.Decision {
 	t.do(SaveSetting{latchesSetting, string(t.encode(&t.latches))})
 	t.latchFacts = t.latchFacts[:0]
 	for _, l := range t.latches.Latches {
-		t.latchFacts = append(t.latchFacts, safety.Latch{ID: l.ID, By: l.By, Why: l.Why, Level: verbOf(l.Level)})
+		t.latchFacts = append(t.latchFacts, safety.Latch{ID: l.ID, By: l.Asker(), Why: l.Why, Level: verbOf(l.Level)})
 	}
 	for _, m := range d.Moves {
 		t.dirty(now)
@@ -167,9 +168,9 @@ func (t *turn) latching(in latch.Input, n uint64) latch.Decision {
 		}
 		switch l := m.Latch; {
 		case m.Held():
-			t.tell("stop_held", "safety", string(l.Level), "", held{ID: l.ID, By: l.By, Why: l.Why})
+			t.tell("stop_held", "safety", string(l.Level), "", held{ID: l.ID, By: l.Asker(), Why: l.Why})
 		case m.Let():
-			t.tell("stop_released", "safety", m.Why, "", held{ID: l.ID, By: l.By, Why: l.Why})
+			t.tell("stop_released", "safety", m.Why, "", held{ID: l.ID, By: l.Asker(), Why: l.Why})
 		}
 	}
 	return d
@@ -204,7 +205,7 @@ func (t *turn) restoreLatches(kept string) {
 	for i := range t.latches.Latches {
 		l := &t.latches.Latches[i]
 		l.By, l.Why = legible(l.By), legible(l.Why) // an older release kept them as they came
-		t.latchFacts = append(t.latchFacts, safety.Latch{ID: l.ID, By: l.By, Why: l.Why, Level: verbOf(l.Level)})
+		t.latchFacts = append(t.latchFacts, safety.Latch{ID: l.ID, By: l.Asker(), Why: l.Why, Level: verbOf(l.Level)})
 	}
 }
 

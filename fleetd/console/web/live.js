@@ -62,10 +62,16 @@ function holderText(p) {
   return s + (p.why ? ': ' + p.why : '');
 }
 
+// Who asked for a stop. Whom a client names that sent it itself is its word alone.
+function askerText(l) {
+  if (l.client && l.by && l.by !== l.client) return l.by + ' at ' + l.client;
+  return l.by || l.client || 'somebody';
+}
+
 // Who stopped a robot; by which id stands above, unless the desk does not hold it.
 function latchText(l) {
   const listed = desk && desk.held.some((h) => h.id === l.id);
-  return (l.by || 'somebody') + (l.why ? ': ' + l.why : '') + (listed ? '' : ' (' + l.id + ')');
+  return askerText(l) + (l.why ? ': ' + l.why : '') + (listed ? '' : ' (' + l.id + ')');
 }
 
 // Who drives a robot by hand, and how much of it is theirs.
@@ -154,7 +160,7 @@ function drawHeld() {
       byID('held-list').append(row);
     }
     say(row.querySelector('.whom'), whomText(h));
-    say(row.querySelector('.what'), (h.by || 'somebody') + (h.why ? ': ' + h.why : '') + (h.on_record ? '' : ' (not on record yet)'));
+    say(row.querySelector('.what'), askerText(h) + (h.why ? ': ' + h.why : '') + (h.on_record ? '' : ' (not on record yet)'));
     say(row.querySelector('.id'), 'since ' + clock(h.since) + ', ' + h.id);
   }
   say(byID('held-title'), heldRows.size + (heldRows.size === 1 ? ' stop is held' : ' stops are held'));
