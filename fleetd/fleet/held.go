@@ -248,8 +248,9 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 				orders = append(orders, e.Order)
 			}
 		}
-		for _, o := range f.hub.showing(ids, now) {
-			if onSome(rows.Latches, o.ID) {
+		ours, others := f.hub.showing(ids, now)
+		for _, o := range ours {
+			if toBeTold(rows.Latches, o.ID, now) {
 				orders = append(orders, o)
 			}
 		}
@@ -265,7 +266,7 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 				return err
 			}
 		}
-		if c, problems, err = stop.Release(rows, ids, by, why, now); err != nil || len(problems) > 0 {
+		if c, problems, err = stop.Release(rows, ids, others, by, why, now); err != nil || len(problems) > 0 {
 			return err
 		}
 		return tx.ApplyStops(ctx, c, now)

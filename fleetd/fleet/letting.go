@@ -68,35 +68,48 @@ func (d *driver) isReleased(c command.Command) bool {
 }
 
 // showing are those of these stops that robots of the fleet show that they hold, one
-// of each robot.
-func (h *hub) showing(ids []string, now time.Time) (out []stop.Order) {
+// of each robot; and of those that are not the fleet's, which robots show them.
+func (h *hub) showing(ids []string, now time.Time) (ours []stop.Order, others map[string][]string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	others = map[string][]string{}
 	for robot, e := range h.robots {
-		if !e.adopted || e.state == nil {
+		if e.state == nil {
 			continue
 		}
 		for _, l := range e.state.Safety.Latches {
-			if o, named := stop.Learned(robot, l, now); named && slices.Contains(ids, l.ID) {
-				out = append(out, o)
+			switch o, named := stop.Learned(robot, l, now); {
+			case !named || !slices.Contains(ids, l.ID):
+			case e.adopted:
+				ours = append(ours, o)
+			default:
+				others[l.ID] = append(others[l.ID], robot)
 			}
 		}
 	}
-	return out
+	for _, robots := range others {
+		slices.Sort(robots)
+	}
+	return ours, others
 }
 
-// onSome reports whether a stop is held, and not on all robots: the document of all
-// releases it wherever it holds it.
-func onSome(latches []stop.Latch, id string) (held bool) {
+// toBeTold reports whether robots that show a stop have to be told of it before it is
+// released. They need not if it is held on all: the document of all releases it
+// wherever it holds it. And what was released a moment ago they show for a moment.
+func toBeTold(latches []stop.Latch, id string, now time.Time) bool {
+	some, let := false, false
 	for _, l := range latches {
-		if l.ID == id && l.Held() {
-			if l.Robot == "" {
-				return false
-			}
-			held = true
+		switch {
+		case l.ID != id:
+		case l.Held() && l.Robot == "":
+			return false
+		case l.Held():
+			some = true
+		case now.Sub(l.ReleasedAt) < shownFor:
+			let = true
 		}
 	}
-	return held
+	return some || !let
 }
 
 // letting begins to release stops.

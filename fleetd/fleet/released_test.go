@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -86,6 +87,38 @@ func TestAStopIsReleasedWhereverRobotsShowIt(t *testing.T) {
 			w.Error("it was released twice")
 		}
 	})
+}
+
+// A robot holds what the desk has not heard of, and somebody releases it before the
+// desk has written it down.
+func TestAStopThatOnlyARobotShowsIsReleased(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r1 := w.robot("r1")
+		w.sleep(3 * time.Second)
+		r1.Holds(schema.StopLatch{ID: "wall1", Level: schema.StopStop, By: "wall1", Since: 1})
+		w.until("the desk sees it", func() bool { return w.held("r1") == "wall1" })
+		if all := w.Held(); len(all) != 0 {
+			w.Fatalf("it is written down already: %+v", all)
+		}
+		if p := w.releases("wall1"); p != nil {
+			w.Fatal(p)
+		}
+		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+		w.sleep(30 * time.Second)
+		w.onRecord()
+	})
+}
+
+func TestARobotOutsideTheFleetIsNamedThatHoldsAStop(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r9 := startStranger(w, "r9")
+		r9.Holds(schema.StopLatch{ID: "wall1", Level: schema.StopStop, By: "wall1", Since: 1})
+		w.until("the desk sees it", func() bool { return w.held("r9") == "wall1" })
+		p := w.releases("wall1")
+		if p == nil || p.Errors[0].Code != "not_held" || !strings.Contains(p.Errors[0].Detail, "r9") || !strings.Contains(p.Errors[0].Hint, "fleetd adopt r9") {
+			w.Errorf("a release of what a stranger holds: %+v", p)
+		}
+	}, func(c *fleet.Config) { c.Dev = false })
 }
 
 // awayStop stops a robot that is not there: the desk sends it once more when it comes.

@@ -131,8 +131,9 @@ func (o *Order) detail() string {
 }
 
 // Release lets go of the stops of these ids, wherever they are held. An id that
-// nobody holds is a problem, and then nothing is released.
-func Release(rows Rows, ids []string, by, why string, now time.Time) (Changes, []schema.Problem, error) {
+// nobody holds is a problem, and then nothing is released. Others are robots that
+// show a stop and are not the fleet's, by id.
+func Release(rows Rows, ids []string, others map[string][]string, by, why string, now time.Time) (Changes, []schema.Problem, error) {
 	p := newPlan(rows, now)
 	by, why = legible(by), legible(why)
 	var problems []schema.Problem
@@ -151,7 +152,11 @@ func Release(rows Rows, ids []string, by, why string, now time.Time) (Changes, [
 			}
 		}
 		if robots == 0 && !all {
-			problems = append(problems, schema.Fault(fmt.Sprintf("/ids/%d", i), CodeNotHeld, "no stop "+id+" is held", "fleetd stop list shows those that are; what a robot outside the fleet holds is listed once it is adopted"))
+			detail, out := "no stop "+id+" is held", "fleetd stop list shows those that are"
+			if robots := strings.Join(others[id], " "); robots != "" {
+				detail, out = id+" is held by "+robots+" alone, outside the fleet", "fleetd adopt "+robots+" makes it the fleet's, which may release it; so may somebody at the robot"
+			}
+			problems = append(problems, schema.Fault(fmt.Sprintf("/ids/%d", i), CodeNotHeld, detail, out))
 			continue
 		}
 		where := fmt.Sprintf("on %d robots", robots)
