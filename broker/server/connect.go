@@ -12,10 +12,6 @@ import (
 	"troupe/schema"
 )
 
-// nobodysHash is computed for names that do not exist, so that the time of a
-// refusal does not tell them from those that do.
-var nobodysHash = access.HashPassword("", [access.SaltBytes]byte{})
-
 // OnConnect decides whether a CONNECT is taken, and answers a refusal itself: the
 // library would hang up without a word.
 func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
@@ -168,28 +164,29 @@ func (g *guard) byCertificate(nc *conn, req *access.Connect, c *client) *access.
 // have said it.
 func (g *guard) byPassword(nc *conn, name string, password []byte, c *client) *access.Refusal {
 	user, known := g.creds.now.Load().users.Find(name)
-	hash := user.Hash
-	unproven := known && hash == nil && nc.door.asksProof()
+	unproven := known && user.Hash == nil && nc.door.asksProof()
 	switch {
 	case !known && !schema.ValidID(name): // nobody can be called so
 		return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("no such user: %q", name)}
-	case !known || unproven:
-		hash = &nobodysHash
+	case known && user.Hash == nil && !unproven:
+		c.user = user
+		return nil
 	}
-	if hash != nil {
-		fits, busy := g.hashing.fits(addrOf(nc.raw), *hash, password)
-		switch {
-		case busy:
-			g.counters.add(passwordBusy)
-			return &access.Refusal{Fault: access.FaultBusy, Detail: "too many passwords wait to be checked"}
-		case !known:
-			return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("no such user: %q", name)}
-		case unproven:
-			return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("%q has no password and showed no certificate; beyond this machine a name is not enough", name)}
-		case !fits:
-			g.counters.add(passwordWrong)
-			return &access.Refusal{Fault: access.FaultLogin, Detail: "wrong password"}
-		}
+	who := claimant{claim{addrOf(nc.raw), name}, user.Role == schema.RoleStop, func() bool { return hungUp(nc.raw) }}
+	switch a := g.hashing.check(who, user.Hash, password); {
+	case a == isBusy:
+		g.counters.add(passwordBusy)
+		return &access.Refusal{Fault: access.FaultBusy, Detail: "too many passwords wait to be checked"}
+	case a == isPaused:
+		g.counters.add(passwordPaused)
+		return &access.Refusal{Fault: access.FaultBusy, Detail: "too many wrong passwords; the next is looked at later"}
+	case !known:
+		return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("no such user: %q", name)}
+	case unproven:
+		return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("%q has no password and showed no certificate; beyond this machine a name is not enough", name)}
+	case a == fitsNot:
+		g.counters.add(passwordWrong)
+		return &access.Refusal{Fault: access.FaultLogin, Detail: "wrong password"}
 	}
 	c.user = user
 	return nil

@@ -20,6 +20,7 @@ const (
 	connectFlapping
 	passwordWrong
 	passwordBusy
+	passwordPaused
 	certificateRefused
 	otherRole
 	kicked
@@ -58,6 +59,7 @@ var tellAs = [events]counted{
 	passwordWrong:      {"passwords_wrong", "connections_refused_total", "reason", "password"},
 	notGreeted:         {"connections_without_handshake", "connections_refused_total", "reason", "no_handshake"},
 	passwordBusy:       {"passwords_put_off", "connections_refused_total", "reason", "passwords_busy"},
+	passwordPaused:     {"passwords_paused", "connections_refused_total", "reason", "passwords_wrong"},
 	certificateRefused: {"certificates_refused", "connections_refused_total", "reason", "certificate"},
 	otherRole:          {"connects_under_anothers_name", "connections_refused_total", "reason", "name_taken"},
 	kicked:             {"clients_kicked", "connections_cut_total", "reason", "kicked"},

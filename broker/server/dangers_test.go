@@ -8,6 +8,7 @@ var dangers = []danger{
 	{what: "names and ids with wildcards, kept sessions, no keep-alive, old protocols", test: TestWhoMayConnect},
 	{what: "an empty users file lets everybody in", test: TestAnEmptyUsersFileIsNobody},
 	{what: "passwords are not asked for", test: TestPasswordsAreAskedForAndChecked},
+	{what: "strangers who guess passwords are let in, or shut out who need not guess", test: TestStrangersWhoGuessPasswordsShutNobodyOut},
 	{what: "of two connections of one id both stay, or the new one is deaf", test: TestOfManyConnectionsOfOneIDOneStaysAndHears},
 
 	// Strangers

@@ -1,64 +1,119 @@
 package server
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"troupe/broker/access"
 )
 
-func TestAFloodOfLoginsIsPutOffAndLeavesOthersAPlace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPasswords()
-		p.most, p.each = 4, 3
-		for range cap(p.slots) {
-			p.slots <- struct{}{} // all are at work for ever
+func host(n byte) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, 2, n}) }
+
+func claims(a netip.Addr, name string) claimant {
+	return claimant{claim: claim{a, name}, gone: func() bool { return false }}
+}
+
+// slowly are passwords of which each hash takes 40 ms, one at a time; it is right
+// for "right".
+func slowly(hashes *[]string) *passwords {
+	p := newPasswords()
+	p.free = 1
+	p.verify = func(_ access.Hash, password []byte) bool {
+		time.Sleep(40 * time.Millisecond)
+		if hashes != nil {
+			*hashes = append(*hashes, string(password))
 		}
-		hash := access.HashPassword("x", [access.SaltBytes]byte{})
-		flood, other := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
-		put := make(chan bool, 10)
-		try := func(from netip.Addr) {
-			go func() {
-				_, busy := p.fits(from, hash, []byte("x"))
-				put <- busy
-			}()
+		return string(password) == "right"
+	}
+	return p
+}
+
+// Whoever has the right password finds a place and has his turn soon, from
+// wherever strangers try theirs.
+func TestInAFloodOfWrongPasswordsWhoHasTheRightOneHasHisTurnSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, hash, over := slowly(nil), nobodysHash, make(chan struct{})
+		for a := byte(1); a <= 8; a++ {
+			for i := range 40 {
+				go func() { // stubborn: they come again and again, and under ever other names
+					for n := 0; ; n++ {
+						select {
+						case <-over:
+							return
+						case <-time.After(100 * time.Millisecond):
+							p.check(claims(host(a), fmt.Sprintf("x%d-%d", i, n%100)), nil, nil)
+						}
+					}
+				}()
+			}
+		}
+		time.Sleep(10 * time.Second)
+		button := claims(host(1), "btn")
+		button.stop = true
+		for what, c := range map[string]struct {
+			who  claimant
+			most time.Duration
+		}{
+			"from an address of its own":          {claims(host(9), "op1"), 120 * time.Millisecond},
+			"a button, from a stranger's address": {button, 120 * time.Millisecond},
+			"from within the process":             {claims(netip.Addr{}, "fleetd"), 120 * time.Millisecond},
+		} {
+			began := time.Now()
+			if a := p.check(c.who, &hash, []byte("right")); a != fits || time.Since(began) > c.most {
+				t.Errorf("%s: %v after %v", what, a, time.Since(began))
+			}
+		}
+		close(over)
+		time.Sleep(p.patience)
+		if synctest.Wait(); p.free != 1 || len(p.stop.waiting)+len(p.other.waiting) > 0 {
+			t.Errorf("%d free, %d and %d wait", p.free, len(p.stop.waiting), len(p.other.waiting))
+		}
+	})
+}
+
+func TestAtAStrangersAddressTheOthersThereHaveTheirTurnAsWell(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, hash := slowly(nil), nobodysHash
+		for range 200 {
+			go p.check(claims(host(1), "op9"), &hash, []byte("wrong"))
+		}
+		synctest.Wait()
+		began := time.Now()
+		if a := p.check(claims(host(1), "op1"), &hash, []byte("right")); a != fits || time.Since(began) > 120*time.Millisecond {
+			t.Errorf("%v after %v", a, time.Since(began))
+		}
+		time.Sleep(p.patience)
+	})
+}
+
+// Those who claim to be buttons cannot keep operators out either.
+func TestButtonsComeFirstAndKeepNobodyOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var order []string
+		p, hash := slowly(&order), nobodysHash
+		go p.check(claims(host(1), "op1"), &hash, []byte("first"))
+		synctest.Wait()
+		for i := range 3 {
+			go p.check(claims(host(2+byte(i)), "op2"), &hash, fmt.Append(nil, "op", i))
 			synctest.Wait()
 		}
-		began := time.Now()
-		for range 3 {
-			try(flood)
+		for i := range 3 {
+			button := claims(host(9), "btn")
+			button.stop = true
+			go p.check(button, &hash, fmt.Append(nil, "btn", i))
+			synctest.Wait()
 		}
-		if len(put) != 0 {
-			t.Fatal("somebody was put off while there was room")
-		}
-		try(flood)
-		if len(put) != 1 || !<-put {
-			t.Fatal("a fourth of one address waits")
-		}
-		try(other)
-		if len(put) != 0 {
-			t.Fatal("another address finds no place")
-		}
-		try(netip.MustParseAddr("192.0.2.3"))
-		if len(put) != 1 || !<-put {
-			t.Fatal("more wait than there are places")
-		}
-		<-p.slots // one is done
-		synctest.Wait()
-		if time.Since(began) > 0 {
-			t.Fatalf("%v have passed", time.Since(began))
-		}
-		for range 4 {
-			<-put
-		}
-		if took := time.Since(began); took > p.patience {
-			t.Errorf("somebody waited %v", took)
-		}
-		if p.waiting != 0 || len(p.from) != 0 {
-			t.Errorf("%d wait, from %v", p.waiting, p.from)
+		time.Sleep(time.Second)
+		if got, want := strings.Join(order, " "), "first btn0 op0 btn1 op1 btn2 op2"; got != want {
+			t.Errorf("in the order %s, want %s", got, want)
 		}
 	})
 }
@@ -66,12 +121,205 @@ func TestAFloodOfLoginsIsPutOffAndLeavesOthersAPlace(t *testing.T) {
 func TestALoginThatWaitsTooLongIsPutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPasswords()
-		for range cap(p.slots) {
-			p.slots <- struct{}{}
-		}
+		p.free = 0
 		began := time.Now()
-		if _, busy := p.fits(netip.Addr{}, access.HashPassword("x", [access.SaltBytes]byte{}), nil); !busy || time.Since(began) != p.patience {
-			t.Errorf("put off %v after %v", busy, time.Since(began))
+		if a := p.check(claims(netip.Addr{}, "op1"), &nobodysHash, nil); a != isBusy || time.Since(began) != p.patience {
+			t.Errorf("%v after %v", a, time.Since(began))
+		}
+		if len(p.other.waiting) != 0 {
+			t.Error("it still waits")
+		}
+	})
+}
+
+func TestNoHashIsComputedForWhoHasHungUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var hashes []string
+		p, hash := slowly(&hashes), nobodysHash
+		for i := range 4 {
+			who := claims(host(byte(i)), "op1")
+			who.gone = func() bool { return i == 1 || i == 2 }
+			go p.check(who, &hash, fmt.Append(nil, i))
+			synctest.Wait()
+		}
+		time.Sleep(time.Second)
+		if !slices.Equal(hashes, []string{"0", "3"}) {
+			t.Errorf("hashes for %v", hashes)
+		}
+	})
+}
+
+func TestASocketWhosePeerHasClosedIsSeenToBeGone(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	theirs, err := net.Dial("tcp", ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, err := ln.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ours.Close()
+	if _, err := theirs.Write([]byte("unread")); err != nil || hungUp(ours) {
+		t.Fatalf("gone while it is there; %v", err)
+	}
+	theirs.Close()
+	for end := time.After(30 * time.Second); !hungUp(ours); {
+		select {
+		case <-end:
+			t.Fatal("not seen to be gone")
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+func TestWhoWasRightOnceWaitsForNoHashUntilHisLineChanges(t *testing.T) {
+	hash := access.HashPassword("right", [access.SaltBytes]byte{1})
+	other := access.HashPassword("right", [access.SaltBytes]byte{2})
+	p := newPasswords()
+	op1 := claims(host(1), "op1")
+	if a := p.check(op1, &hash, []byte("right")); a != fits {
+		t.Fatal(a)
+	}
+	p.free, p.patience = 0, 0 // whoever needs a hash is put off
+	for _, c := range []struct {
+		what     string
+		who      claimant
+		hash     access.Hash
+		password string
+		want     answer
+	}{
+		{"the same", op1, hash, "right", fits},
+		{"another password", op1, hash, "wrong", isBusy},
+		{"another address", claims(host(2), "op1"), hash, "right", isBusy},
+		{"another name", claims(host(1), "op2"), hash, "right", isBusy},
+		{"another line", op1, other, "right", isBusy},
+	} {
+		if a := p.check(c.who, &c.hash, []byte(c.password)); a != c.want {
+			t.Errorf("%s: %v, want %v", c.what, a, c.want)
+		}
+	}
+	users := func(text string) access.Users {
+		u, err := access.ParseUsers(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	p.forget(users("op1 operator " + hash.String() + "\nop2 operator " + other.String()))
+	if a := p.check(op1, &hash, []byte("right")); a != fits {
+		t.Error("forgotten though the line is the same")
+	}
+	if p.forget(users("op1 operator " + other.String())); len(p.proven.of) != 0 {
+		t.Error("remembered though the line has changed")
+	}
+}
+
+func TestWhoIsWrongAgainAndAgainPausesAndNobodyElseDoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, hash := slowly(nil), nobodysHash
+		op1 := claims(host(1), "op1")
+		for i := range freeGuesses {
+			if a := p.check(op1, &hash, []byte("wrong")); a != fitsNot {
+				t.Fatalf("wrong password %d: %v", i, a)
+			}
+		}
+		for _, pause := range []time.Duration{1, 2, 4, 8, 16, 16} {
+			if a := p.check(op1, &hash, []byte("right")); a != isPaused {
+				t.Fatalf("before a pause of %d s: %v", pause, a)
+			}
+			if a := p.check(claims(host(2), "op1"), &hash, []byte("right")); a != fits {
+				t.Fatalf("his colleague elsewhere: %v", a)
+			}
+			time.Sleep(pause * time.Second)
+			if a := p.check(op1, &hash, []byte("wrong")); a != fitsNot {
+				t.Fatalf("after a pause of %d s: %v", pause, a)
+			}
+		}
+		time.Sleep(longestPause)
+		if a := p.check(op1, &hash, []byte("right")); a != fits {
+			t.Fatalf("the right one: %v", a)
+		}
+		if a := p.check(claims(host(1), "op2"), &hash, []byte("wrong")); a != fitsNot {
+			t.Fatalf("another name: %v", a)
+		}
+		if !p.wrong.at(time.Now(), host(1)) || p.wrong.at(time.Now(), host(2)) {
+			t.Error("the wrong address is suspected")
+		}
+		time.Sleep(forgiven)
+		if p.wrong.at(time.Now(), host(1)) {
+			t.Error("nothing is forgiven")
+		}
+	})
+}
+
+func TestWhatIsRememberedOfPasswordsIsBounded(t *testing.T) {
+	var g guesses
+	now := time.Time{}.Add(time.Hour)
+	for i := range 3 * guessesKept {
+		g.add(now, claim{host(byte(i)), fmt.Sprint("x", i)})
+	}
+	if len(g.of) > guessesKept {
+		t.Errorf("%d claims", len(g.of))
+	}
+	p := newProven()
+	for i := range provenKept + 100 {
+		p.add(claim{host(1), fmt.Sprint("x", i)}, nobodysHash, nil)
+	}
+	if len(p.of) > provenKept {
+		t.Errorf("%d proofs", len(p.of))
+	}
+}
+
+// Whoever waits among others: there are never more than may, an address or a claim
+// that came to its turn comes after those that did not, and nobody is sent away
+// while another address has more.
+func TestTurnsGoRoundAndTheLongestLineIsCut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := turns{most: 6}
+		clean := func(netip.Addr) bool { return false }
+		length := func(a netip.Addr) (n int) {
+			for _, w := range q.waiting {
+				if w.from == a {
+					n++
+				}
+			}
+			return n
+		}
+		since := map[netip.Addr]int{} // turns of others while an address waits
+		for range 60 {
+			if rapid.Bool().Draw(t, "takes") {
+				w := q.take(clean)
+				if w == nil {
+					continue
+				}
+				delete(since, w.from)
+				seen := map[netip.Addr]bool{w.from: true}
+				for _, o := range q.waiting {
+					if !seen[o.from] {
+						seen[o.from] = true
+						if since[o.from]++; since[o.from] > 2*5 {
+							t.Fatalf("%v has waited for %d turns of 5 addresses", o.from, since[o.from])
+						}
+					}
+				}
+				continue
+			}
+			w := &waiter{claimant: claims(host(rapid.ByteRange(1, 5).Draw(t, "address")), rapid.SampledFrom([]string{"a", "b"}).Draw(t, "name"))}
+			for _, o := range q.add(w, clean) {
+				for _, other := range q.waiting {
+					if length(other.from) > length(o.from)+1 {
+						t.Fatalf("%v lost a place while %v has more", o.from, other.from)
+					}
+				}
+			}
+			if len(q.waiting) > q.most {
+				t.Fatalf("%d wait", len(q.waiting))
+			}
 		}
 	})
 }
@@ -83,20 +331,18 @@ func TestANameThatDoesNotExistCostsAsMuchAsOneThatDoes(t *testing.T) {
 	k.now.Store(&credentials{})
 	var n counters
 	g := &guard{creds: k, hashing: newPasswords(), counters: &n}
-	for range cap(g.hashing.slots) {
-		g.hashing.slots <- struct{}{} // whoever computes now has to wait
-	}
+	g.hashing.free, g.hashing.patience = 0, 10*time.Millisecond // whoever needs a hash is put off
 	ours, theirs := net.Pipe()
 	defer ours.Close()
 	defer theirs.Close()
-	g.hashing.patience = 10 * time.Millisecond
 	if no := g.byPassword(&conn{raw: ours}, "nobody", []byte("x"), &client{}); no == nil || no.Fault != access.FaultBusy {
 		t.Errorf("refused without a hash: %+v", no)
 	}
-	for range cap(g.hashing.slots) {
-		<-g.hashing.slots
-	}
+	g.hashing.free = 1
 	if no := g.byPassword(&conn{raw: ours}, "nobody", nil, &client{}); no == nil || no.Fault != access.FaultLogin {
 		t.Errorf("nobody, with the password that the hash is of: %+v", no)
+	}
+	if n := g.hashing.wrong.of[claim{name: "nobody"}].wrong; n != 1 {
+		t.Errorf("%d wrong passwords of nobody: his pauses would tell that he is not there", n)
 	}
 }

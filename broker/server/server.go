@@ -186,7 +186,10 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("start broker: %w", err)
 	}
 	s.listen.open()
-	s.keeper.changed = func() { s.guard.rejudge(s.guard.wrong) }
+	s.keeper.changed = func() {
+		s.guard.hashing.forget(s.keeper.now.Load().users)
+		s.guard.rejudge(s.guard.wrong)
+	}
 	if hln != nil {
 		s.http = serveStatus(hln, s)
 	}

@@ -1,0 +1,91 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"troupe/broker/access"
+	"troupe/broker/brokertest"
+)
+
+// from dials b from an address of this machine.
+func from(b *brokertest.Broker, address string) brokertest.Dialer {
+	return func(ctx context.Context) (net.Conn, error) {
+		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
+		return d.DialContext(ctx, "tcp", b.Addr())
+	}
+}
+
+// guesses keeps n connections at it that try wrong passwords from address, until
+// the test ends. let counts those that were taken.
+func guesses(t *testing.T, b *brokertest.Broker, address, name string, n int, let, refused *atomic.Int64) {
+	dial, over := from(b, address), make(chan struct{})
+	ended := make(chan struct{}, n)
+	for i := range n {
+		go func() {
+			defer func() { ended <- struct{}{} }()
+			again := time.NewTicker(500 * time.Millisecond)
+			defer again.Stop()
+			for try := 0; ; try++ {
+				select {
+				case <-over:
+					return
+				default:
+				}
+				c, err := dial(t.Context())
+				if err != nil {
+					continue
+				}
+				_ = c.SetDeadline(time.Now().Add(brokertest.Patience))
+				_, _ = c.Write(brokertest.Hello{Name: name, ClientID: name, Password: fmt.Sprint("guess ", i, try)}.Bytes())
+				answer := make([]byte, 4)
+				switch _, err := io.ReadFull(c, answer); {
+				case err == nil && answer[3] == 0:
+					let.Add(1)
+				case err == nil:
+					refused.Add(1)
+				}
+				c.Close()
+				<-again.C
+			}
+		}()
+	}
+	t.Cleanup(func() {
+		close(over)
+		for range n {
+			<-ended
+		}
+	})
+}
+
+// Strangers who guess must shut nobody out, and least of all a button that stops:
+// not from other addresses, and not from his own.
+func TestStrangersWhoGuessPasswordsShutNobodyOut(t *testing.T) {
+	hash := func(password string) access.Hash { return access.HashPassword(password, [16]byte{1}) }
+	b := start(t, brokertest.Users(t, fmt.Sprintf("btn stop %s\nop1 operator %s\nop2 operator %s\nop3 operator %s\n", hash("b"), hash("1"), hash("2"), hash("3"))))
+	var let, refused atomic.Int64
+	for _, address := range []string{"127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"} {
+		guesses(t, b, address, "op3", 34, &let, &refused)
+	}
+	eventually(t, "the strangers are at it", func() bool { return let.Load() > 0 || refused.Load() > 30 })
+	for _, address := range []string{"127.0.0.6", "127.0.0.2"} {
+		for range 3 {
+			for name, password := range map[string]string{"btn": "b", "op1": "1", "op2": "2"} {
+				c, code := brokertest.TryConnect(t, from(b, address), brokertest.Hello{Name: name, ClientID: name, Password: password})
+				if code != 0 {
+					t.Errorf("%s from %s: refused with code %d", name, address, code)
+					continue
+				}
+				c.Close()
+			}
+		}
+	}
+	if n := let.Load(); n > 0 {
+		t.Errorf("%d strangers were let in", n)
+	}
+}

@@ -1,0 +1,72 @@
+package server
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"maps"
+
+	"troupe/broker/access"
+)
+
+// provenKept is how many claims are remembered. Only who had the right password
+// is, and beyond it any is forgotten for a new one.
+const provenKept = 16 << 10
+
+// proven remembers who had the right password, and where: who loses his connection
+// in a flood, or in a restart of his own, is not to wait behind strangers. What is
+// kept of a password is a digest under a key that ends with the process. At
+// another address the password costs a hash again, so this makes nobody's guesses
+// cheaper but those of who is there already.
+type proven struct {
+	key [32]byte
+	of  map[claim]proof
+}
+
+type proof struct {
+	line   string // of the users file
+	digest [sha256.Size]byte
+}
+
+func newProven() proven {
+	p := proven{of: map[claim]proof{}}
+	_, _ = rand.Read(p.key[:]) // never fails
+	return p
+}
+
+func (p *proven) digest(c claim, line string, password []byte) (sum [sha256.Size]byte) {
+	m := hmac.New(sha256.New, p.key[:])
+	m.Write([]byte(c.name + " " + line + " ")) // neither has a space
+	m.Write(password)
+	m.Sum(sum[:0])
+	return sum
+}
+
+// has reports whether c has proved itself by that password against that hash.
+func (p *proven) has(c claim, hash access.Hash, password []byte) bool {
+	was, known := p.of[c]
+	if !known || was.line != hash.String() {
+		return false
+	}
+	now := p.digest(c, was.line, password)
+	return hmac.Equal(was.digest[:], now[:])
+}
+
+func (p *proven) add(c claim, hash access.Hash, password []byte) {
+	if _, known := p.of[c]; !known && len(p.of) >= provenKept {
+		for other := range p.of {
+			delete(p.of, other)
+			break
+		}
+	}
+	line := hash.String()
+	p.of[c] = proof{line, p.digest(c, line, password)}
+}
+
+// keep forgets whoever has another password now, or is not there any more.
+func (p *proven) keep(users access.Users) {
+	maps.DeleteFunc(p.of, func(c claim, was proof) bool {
+		user, known := users.Find(c.name)
+		return !known || user.Hash == nil || user.Hash.String() != was.line
+	})
+}
