@@ -100,8 +100,17 @@ type Status struct {
 	Leadership Leadership `json:"leadership"`
 
 	Held      []HeldStop `json:"held" doc:"stops that people hold on robots, without the robots' names"`
+	Kept      []Kept     `json:"kept,omitempty" doc:"commands and live stops that somebody sent with the retain flag and the broker kept, the newest first: those that are there, and those removed in the last hour. The desk that leads knows"`
 	Authority string     `json:"authority,omitempty" doc:"names the fleet's database to robots"`
 	Dropped   int64      `json:"dropped,omitempty" doc:"events of robots that could not be kept"`
+}
+
+// Kept is a command or a live stop that the broker kept, which it should not.
+type Kept struct {
+	At     schema.Time `json:"at" doc:"when it was removed, or found last"`
+	Topic  string      `json:"topic" doc:"below the fleet's own root"`
+	Client string      `json:"client" doc:"who sends it"`
+	Why    string      `json:"why,omitempty" doc:"why it is not removed yet; it was, if this is missing"`
 }
 
 // Leadership is which of several desks on one database writes what all robots go by:

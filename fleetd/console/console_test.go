@@ -152,3 +152,16 @@ func TestThePageSaysWhichDeskLeads(t *testing.T) {
 		}
 	}
 }
+
+func TestThePageSaysWhatWasSentToBeKept(t *testing.T) {
+	html, _ := page(t, "/")
+	script, _ := page(t, "/live.js")
+	if !strings.Contains(html, `id="kept-list"`) || !strings.Contains(html, "without the retain flag") {
+		t.Error("the page has no place for it")
+	}
+	for _, want := range []string{"desk.kept", "k.topic", "k.client", "k.why", "clock(k.at)"} {
+		if !strings.Contains(script, want) {
+			t.Errorf("the script lacks %s", want)
+		}
+	}
+}

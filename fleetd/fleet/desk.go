@@ -46,12 +46,12 @@ func (f *Fleet) Status() api.Status {
 	for i := range held {
 		held[i].Robots = []string{}
 	}
-	led := f.leadership.status()
+	led, now := f.leadership.status(), time.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := api.Status{
-		Held: held, Leadership: led,
-		TS: schema.TimeOf(time.Now()), Version: f.cfg.Version, Name: f.cfg.Name,
+		Held: held, Kept: f.sweeper.kept(now), Leadership: led,
+		TS: schema.TimeOf(now), Version: f.cfg.Version, Name: f.cfg.Name,
 		Broker: f.broker, Database: f.database, Dropped: f.keeper.dropped.Load(),
 	}
 	if !f.rivalAt.IsZero() && time.Since(f.rivalAt) < presence.Disputed {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"troupe/broker/link"
+	"troupe/fleetd/api"
 	"troupe/fleetd/library"
 	"troupe/fleetd/stop"
 	"troupe/fleetd/store"
@@ -49,9 +50,11 @@ const (
 // the sweeper asks anew, over a connection of its own: when this desk begins to
 // lead, after each live stop, and when a robot's alert tells of it.
 type sweeper struct {
-	f   *Fleet
-	mu  sync.Mutex
-	due time.Time // zero = nothing to be done
+	f    *Fleet
+	mu   sync.Mutex
+	due  time.Time  // zero = nothing to be done
+	gone []api.Kept // removed, the newest last
+	stay []api.Kept // not removed yet, as of the newest look
 
 	// Owned by run.
 	wait time.Duration   // before it was looked at again for what stayed
@@ -99,6 +102,9 @@ func (s *sweeper) run(ctx context.Context, db *store.Store) {
 				s.wait = 0
 				s.soon()
 			}
+			if led && !leads {
+				s.stays(nil) // another desk tells of it
+			}
 			led, session = leads, connected
 			if !leads || connected == "" || !s.isDue(now) {
 				continue
@@ -142,7 +148,7 @@ func (s *sweeper) sweep(ctx context.Context, db *store.Store) error {
 	if err != nil {
 		return err
 	}
-	stays := false
+	var stays []api.Kept
 	for _, m := range kept {
 		row, at, ok := s.f.ns.Match(m.Topic)
 		if !ok {
@@ -159,14 +165,16 @@ func (s *sweeper) sweep(ctx context.Context, db *store.Store) error {
 		}
 		if why != "" {
 			s.f.log.Warn("the broker keeps a message that it should not; it is not removed yet", "topic", m.Topic, "why", why)
-			stays = true
+			stays = append(stays, s.found(m.Topic, at.CID, why))
 			continue
 		}
+		s.tells(s.found(m.Topic, at.CID, ""))
 		if err := s.removed(ctx, db, m.Topic, at.CID); err != nil {
 			return err
 		}
 	}
-	if stays {
+	s.stays(stays)
+	if len(stays) > 0 {
 		s.later()
 	} else {
 		s.wait = 0

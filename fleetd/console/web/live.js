@@ -167,6 +167,21 @@ function drawHeld() {
   byID('held').hidden = heldRows.size === 0;
 }
 
+// Commands that somebody had the broker keep: which were removed, and which are there.
+function keptText(k) {
+  return k.topic + ', sent by ' + k.client + ': ' + (k.why ? 'not removed yet: ' + k.why : 'removed at ' + clock(k.at));
+}
+
+function drawKept() {
+  const kept = desk.kept || [];
+  byID('kept-list').replaceChildren(...kept.map((k) => {
+    const item = document.createElement('li');
+    item.textContent = keptText(k);
+    return item;
+  }));
+  byID('kept').hidden = kept.length === 0;
+}
+
 async function release(id, row) {
   const told = row.querySelector('.told');
   say(told, 'releasing');
@@ -278,6 +293,7 @@ function connect() {
     desk = JSON.parse(e.data);
     desk.at = Date.now();
     drawHeld();
+    drawKept();
     say(byID('desk'), 'desk ' + desk.name + ' ' + desk.version + ', ' + leaderText());
     heard(); banner();
   });
