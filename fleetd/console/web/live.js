@@ -147,6 +147,7 @@ function whomText(h) {
 
 // The stops that people hold: whom each holds and why, and the way to release it.
 function drawHeld() {
+  if (!desk) return;
   const now = new Set(desk.held.map((h) => h.id));
   for (const [id, row] of heldRows) {
     if (!now.has(id)) { row.remove(); heldRows.delete(id); }
@@ -279,7 +280,7 @@ function connect() {
       if (!rows.has(id)) forget(id);
     }
     for (const r of all) draw(r);
-    drawSummary(); banner();
+    drawSummary(); drawHeld(); banner(); // a held stop is named after the robots that hold it
   });
   source.addEventListener('changes', (e) => {
     heard();
@@ -287,7 +288,7 @@ function connect() {
       if (r.gone) forget(r.id);
       else { rows.set(r.id, r); draw(r); }
     }
-    drawSummary(); banner();
+    drawSummary(); drawHeld(); banner(); // a held stop is named after the robots that hold it
   });
   source.addEventListener('desk', (e) => {
     desk = JSON.parse(e.data);

@@ -1,0 +1,104 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/schema"
+)
+
+// browsed is the live page as a browser has it some time after it was opened. A
+// browser writes a page down when it is loaded, and this one is loaded when an
+// image at its end is, which takes that time.
+func (w *world) browsed(after time.Duration) string {
+	w.t.Helper()
+	desk, err := url.Parse(w.http)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(desk) },
+		FlushInterval: -1,
+		ModifyResponse: func(r *http.Response) error {
+			if r.Request.URL.Path != "/" {
+				return nil
+			}
+			page, err := io.ReadAll(r.Body)
+			page = append(page, `<img src="late.svg">`...)
+			r.Body = io.NopCloser(bytes.NewReader(page))
+			r.Header.Set("Content-Length", strconv.Itoa(len(page)))
+			return err
+		},
+		ErrorLog: log.New(io.Discard, "", 0), // a browser that ends cuts its stream
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/late.svg" {
+			time.Sleep(after)
+			http.NotFound(rw, r)
+			return
+		}
+		defer func() { _ = recover() }() // with which the proxy ends such a stream
+		proxy.ServeHTTP(rw, r)
+	}))
+	defer server.Close()
+	defer server.CloseClientConnections()
+
+	var browser string
+	for _, name := range []string{"google-chrome", "chromium-browser", "chromium"} {
+		if path, err := exec.LookPath(name); err == nil {
+			browser = path
+		}
+	}
+	if browser == "" {
+		w.t.Fatal("no chromium is in the PATH: run make setup")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+filepath.Join(w.folder, "browser"),
+		"--dump-dom", server.URL+"/")
+	cmd.WaitDelay = time.Second // what it started may hold its output open
+	text, err := cmd.Output()
+	if err != nil && len(text) == 0 {
+		w.t.Logf("%s: %v", browser, err)
+	}
+	return string(text)
+}
+
+// longestLook is how long a page is left open at last, if it does not show before
+// what it shall.
+const longestLook = 16 * time.Second
+
+var whom = regexp.MustCompile(`class="whom">([^<]*)<`)
+
+// Whoever opens the page after a stop sees whom it holds, as who pressed it does.
+func TestThePageNamesTheRobotsThatAStopHolds(t *testing.T) {
+	in(t, []kind{ours}, func(w *world) {
+		w.startDesk()
+		w.robotsIn(schema.ModeMnl, "", "r1", "r2")
+		w.known("r1", "r2")
+		if s := w.cli("stop", "r2", "--why", "gate 7 is open"); s.code != 0 {
+			w.t.Fatalf("stop r2: %+v", s)
+		}
+		var seen string
+		for after := time.Second; after <= longestLook; after *= 2 {
+			seen = w.browsed(after)
+			if all := whom.FindAllStringSubmatch(seen, -1); len(all) == 2 && all[0][1] == "r2" && strings.Contains(seen, "gate 7 is open") {
+				return // the other one is the template's
+			}
+		}
+		w.t.Errorf("the page does not say that r2 is held:\n%s", seen)
+	})
+}
