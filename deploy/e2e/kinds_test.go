@@ -16,7 +16,10 @@ var kinds = []struct {
 }{
 	{"time", `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`, false},
 	{"time", `\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`, false},
-	{"day", `valid until (\d{4}-\d\d-\d\d)`, false},
+	{"day", `(?:valid|good) until (\d{4}-\d\d-\d\d)`, false},
+	{"age", `(?:online|lost) +(\d+s)`, false},
+	{"token", `TROUPE-[a-z0-9]+-[A-Z2-7]+`, true},
+	{"serial", `certificate +([0-9a-f]{30,40}),`, false},
 	{"uuid", `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, true},
 	{"stop", `stop-\d{6}-\d{6}-[0-9a-f]{4}`, true},
 	{"lease", `[0-9a-f]{8}-\d+`, true},

@@ -262,9 +262,15 @@ func (now *playing) learn(command string, lines []string) {
 			switch {
 			case what == "mqtt":
 				now.post(ofPage, bound, strings.Contains(command, "--users"))
+				if !strings.Contains(command, "--client-ca") { // else each knows his broker
+					now.terminal.export("TROUPE_ROBOTD_BROKER", now.tools.url())
+					now.terminal.export("TROUPE_FLEETD_BROKER", now.tools.url())
+				}
 			case what == "http" && name != "broker":
 				now.terminal.export("TROUPE_SERVER", strings.TrimSuffix(address, "/"))
-				now.terminal.export("TROUPE_ROBOTD_DESK", strings.TrimSuffix(address, "/"))
+				if strings.HasPrefix(address, "http://") { // else each knows his desk
+					now.terminal.export("TROUPE_ROBOTD_DESK", strings.TrimSuffix(address, "/"))
+				}
 			}
 		}
 	}
@@ -282,8 +288,6 @@ func (now *playing) post(ofPage, bound string, closed bool) {
 			now.t.Fatal(err)
 		}
 	}
-	now.terminal.export("TROUPE_ROBOTD_BROKER", now.tools.url())
-	now.terminal.export("TROUPE_FLEETD_BROKER", now.tools.url())
 	if now.closed = closed; !closed {
 		now.world = around(now.t, "127.0.0.1:"+bound)
 		for _, filter := range []string{on("+", "cmd/#"), "troupe/v1/fleet/cmd/#", on("+", "event")} {
@@ -322,6 +326,8 @@ func (now *playing) settle(mark int, grants int64, command string, lines []strin
 			return err == nil
 		})
 		now.post("1883", bound, false)
+		now.terminal.export("TROUPE_ROBOTD_BROKER", now.tools.url())
+	case behind && words[0] == "robotd" && !slices.Contains(words, "--id"): // the page looks itself whether it is there
 	case behind && words[0] == "robotd" && now.closed:
 		calibrated(now.t, now.tools.listener.Addr().String())
 	case behind && words[0] == "robotd":
