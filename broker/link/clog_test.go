@@ -19,11 +19,16 @@ func TestAPeerThatTakesNothingIsFoundByTheWriteDeadline(t *testing.T) {
 	bubble(t, func(t *testing.T, b *brokertest.Broker) {
 		u := &told{}
 		cfg, clogNow := clog(b, u)
+		cfg.WriteTimeout = 3 * time.Second
 		l := open(t, cfg)
 		waitUp(t, l)
 		clogNow()
+		began := time.Now()
 		if err := l.PublishWait(t.Context(), link.Message{Topic: "troupe/v1/robots/r1/event", Payload: []byte("{}"), QoS: 1}); err == nil {
 			t.Fatal("acknowledged")
+		}
+		if waited := time.Since(began); waited > cfg.WriteTimeout {
+			t.Errorf("found after %v", waited)
 		}
 		synctest.Wait()
 		if st, ok := u.last(link.Down); !ok || !strings.Contains(st.Err.Error(), "write to the broker") {

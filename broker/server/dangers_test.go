@@ -62,6 +62,7 @@ var dangers = []danger{
 
 	// Sessions and packets
 	{what: "a kept session leaves subscriptions behind and replays what is old", test: TestNobodysSessionOutlivesHisConnection},
+	{what: "who takes a connection over is sent what the old one had not acknowledged", test: TestWhoTakesAConnectionOverIsSentNothingOfTheOldOne},
 	{what: "a SUBSCRIBE is refused because a delivery has its packet id", test: TestASubscribeWhoseIDIsThatOfADeliveryIsGranted},
 	{what: "a robot that flaps wears the broker out, or takes itself over for ever", test: TestARobotThatConnectsAgainAndAgainIsSlowedAndTheConnectionThatIsThereStays},
 	{what: "topics that are empty, malformed, endless, or the broker's own", test: TestTopicsThatAreNoneGoNowhere},

@@ -40,6 +40,25 @@ func TestNobodysSessionOutlivesHisConnection(t *testing.T) {
 	}
 }
 
+// The library sends what the old connection did not acknowledge to the new one, and
+// does not ask again what that one may read.
+func TestWhoTakesAConnectionOverIsSentNothingOfTheOldOne(t *testing.T) {
+	b := start(t)
+	hello := brokertest.Hello{Name: "op1", ClientID: "op1", Keep: true}
+	old, robot := brokertest.Connect(t, b.Dial, hello), b.Client(t, "r1")
+	old.Quiet()
+	old.Subscribe(r1 + "event")
+	robot.Publish(r1+"event", "old")
+	old.Expect(r1 + "event")
+	op := brokertest.Connect(t, b.Dial, hello)
+	old.Lost()
+	op.Subscribe(r1 + "event")
+	robot.Publish(r1+"event", "new")
+	if m := op.Expect("#"); string(m.Payload) != "new" {
+		t.Errorf("it is sent again: %v", m)
+	}
+}
+
 // The library has one map for the packet ids of both directions.
 func TestASubscribeWhoseIDIsThatOfADeliveryIsGranted(t *testing.T) {
 	b := start(t)
