@@ -46,7 +46,7 @@ func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
 		e := s.openByKey(k)
 		if e == nil {
 			if in.Refused != "" {
-				out = s.toldAnyway(k, out)
+				out = s.unwritten(now, k, out)
 			}
 			continue
 		}
@@ -80,14 +80,20 @@ func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
 	return out
 }
 
-// toldAnyway tells the answer to a command that was done although the disk did
-// not take it. It is written with the next Save.
-func (s *State) toldAnyway(k Key, out []Effect) []Effect {
+// unwritten takes back a finished record that the disk refused. What was done is
+// told at once as what came of it, and its record is offered to the disk again until
+// that takes it.
+func (s *State) unwritten(now Now, k Key, out []Effect) []Effect {
 	e := s.find(k)
-	if e == nil || e.phase != Done || e.rec.Delivered {
+	if e == nil || e.phase != Done {
 		return out
 	}
 	s.later(e)
+	s.offerAt = now.Mono + offerEvery
+	if e.told || e.rec.Delivered {
+		return out
+	}
+	e.told = true
 	return append(out, e.tell())
 }
 
@@ -150,6 +156,7 @@ func (s *State) finish(e *entry, ans Answer, out []Effect) []Effect {
 		return append(out, t)
 	}
 	if e.class == schema.ClassStop {
+		e.told = true
 		return append(out, t, s.save(nil, e.rec))
 	}
 	return append(out, s.save(nil, e.rec), t)
@@ -197,6 +204,11 @@ func (s *State) connected(out []Effect) []Effect {
 }
 
 func (s *State) tick(now Now, out []Effect) []Effect {
+	if s.offerAt > 0 && now.Mono >= s.offerAt {
+		if s.offerAt = 0; len(s.late) > 0 { // what was not written with another command meanwhile
+			out = append(out, s.save(nil))
+		}
+	}
 	for _, e := range slices.Clone(s.open) {
 		switch {
 		case e.phase == Saving && e.expires > 0 && now.Mono >= e.expires:

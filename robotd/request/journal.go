@@ -16,6 +16,7 @@ type entry struct {
 	asked    string // the id that is told; a stop that came again has another of its own
 	dup      bool   // a stop that came again: done again, told as such
 	kept     bool   // is in its client's journal
+	told     bool   // its final answer was, though the disk refused the record
 	retried  bool   // the disk was full, and is asked a second time
 	perform  Perform
 	arrived  time.Duration
@@ -67,10 +68,11 @@ type State struct {
 	made     int64 // ids made in this boot
 	n        int64 // the newest record's number
 	journals []*journal
-	open     []*entry // unfinished, in the order of their arrival
-	marks    []mark   // the least recently used first
-	late     []Record // changed without haste: they go with the next Save
-	erase    []Key    // so do these
+	open     []*entry      // unfinished, in the order of their arrival
+	marks    []mark        // the least recently used first
+	late     []Record      // changed without haste: they go with the next Save
+	offerAt  time.Duration // when they go at the latest; 0 = they have time
+	erase    []Key         // so do these
 	last     schema.LastRequest
 	dropped  int64
 }
@@ -134,8 +136,7 @@ func (s *State) Dropped() int64 { return s.dropped }
 
 // Deadline is when time alone changes something, or false.
 func (s *State) Deadline() (time.Duration, bool) {
-	var at time.Duration
-	found := false
+	at, found := s.offerAt, s.offerAt > 0
 	for _, e := range s.open {
 		var t time.Duration
 		switch e.phase {

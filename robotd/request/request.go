@@ -33,6 +33,7 @@ const (
 const (
 	acceptWithin  = 400 * time.Millisecond // from arrival; leaves 100 ms for the way back
 	progressEvery = 5 * time.Second
+	offerEvery    = time.Second // a disk that refused finished records is left alone
 	skewAllowed   = 30 * time.Second
 	quoted        = 64 // bytes of a malformed payload that its answer shows
 	enough        = 64 // finished commands that are remembered even if the disk is full

@@ -48,7 +48,7 @@ func newBacklog() *backlog { return &backlog{wake: make(chan struct{}, 1)} }
 // put adds what a step wants. It never waits.
 func (l *backlog) put(b batch) {
 	for i := range b.publish {
-		b.publish[i].bound = len(b.saves) > 0
+		b.publish[i].bound = b.saving(b.publish[i])
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,6 +58,26 @@ func (l *backlog) put(b batch) {
 		l.batches[len(l.batches)-1].join(b)
 	}
 	l.poke()
+}
+
+// saving reports whether b saves what p tells of: the final answer to a command that
+// was taken, or what became of a wish. Whatever else it saves is no reason to keep p
+// back, for nobody would offer p again.
+func (b *batch) saving(p numbered) bool {
+	switch p.Topic {
+	case schema.TopicReportedStory, schema.TopicReportedActivities, schema.TopicReportedPlaces, schema.TopicReportedConfig, schema.TopicReportedMode:
+		return slices.ContainsFunc(b.saves, func(e brain.Effect) bool {
+			switch e.(type) {
+			case brain.SaveContent, brain.SaveSetting:
+				return true
+			}
+			return false
+		})
+	}
+	return p.Confirm != "" && slices.ContainsFunc(b.saves, func(e brain.Effect) bool {
+		save, ok := e.(brain.SaveRequests)
+		return ok && slices.ContainsFunc(save.Put, func(r request.Record) bool { return r.Key() == p.Confirm })
+	})
 }
 
 // close lets take end when everything is taken.

@@ -89,7 +89,7 @@ func (s *scribe) work(batches []batch) {
 			s.recall(k)
 		}
 		for _, p := range b.publish {
-			if refused == "" || !p.bound || !promise(p) {
+			if refused == "" || !p.bound {
 				s.tell(p)
 			}
 		}
@@ -105,17 +105,6 @@ func (s *scribe) recall(k request.Key) {
 		s.log.Error("the disk did not bring the events", "reason", ev.Refused, "error", err)
 	}
 	s.loop.send(s.ctx, ev)
-}
-
-// promise reports whether what is told has to be on the disk: the final answer to
-// a command that was taken, and what became of a wish. What comes in a batch that
-// saves nothing has its record already, or is told although it has none.
-func promise(p numbered) bool {
-	switch p.Topic {
-	case schema.TopicReportedStory, schema.TopicReportedActivities, schema.TopicReportedPlaces, schema.TopicReportedConfig, schema.TopicReportedMode:
-		return true
-	}
-	return p.Confirm != ""
 }
 
 // answers are what the robot is told about its saves.

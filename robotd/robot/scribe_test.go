@@ -27,7 +27,9 @@ type requestKey = request.Key
 type ledger struct {
 	mu    sync.Mutex
 	lines []string
-	full  bool          // the disk refuses
+	full  bool   // the disk refuses
+	fits  []bool // of the next commits; then as full says
+	kept  map[request.Key]request.Record
 	slow  time.Duration // of each commit
 	jam   int           // publications that find the outbox full
 	hang  chan struct{} // until it is closed, no commit comes back
@@ -47,11 +49,42 @@ func (l *ledger) keep(saves []brain.Effect) error {
 	if hang != nil {
 		<-hang
 	}
-	if l.full {
+	if l.refuses() {
 		return errors.New("no space")
+	}
+	for _, e := range saves {
+		if e, ok := e.(brain.SaveRequests); ok {
+			l.record(e.Save)
+		}
 	}
 	l.add(fmt.Sprintf("kept %d", len(saves)))
 	return nil
+}
+
+// refuses says whether the next commit finds no room.
+func (l *ledger) refuses() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.fits) == 0 {
+		return l.full
+	}
+	fits := l.fits[0]
+	l.fits = l.fits[1:]
+	return !fits
+}
+
+func (l *ledger) record(s request.Save) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.kept == nil {
+		l.kept = map[request.Key]request.Record{}
+	}
+	for _, k := range s.Forget {
+		delete(l.kept, k)
+	}
+	for _, r := range s.Put {
+		l.kept[r.Key()] = r
+	}
 }
 
 func (l *ledger) events() ([][]byte, error) { return [][]byte{[]byte("e1")}, nil }
@@ -285,8 +318,8 @@ func TestABacklogIsBoundedByWhatIsNewer(t *testing.T) {
 				}
 			}
 			for _, p := range b.publish {
-				if !p.bound {
-					t.Fatal("a message that came with a save is not bound to it any more")
+				if p.bound != (p.Confirm != "") {
+					t.Fatalf("an answer is bound to its record, and nothing else is: %+v", p)
 				}
 				if p.Topic == schema.TopicState {
 					told = string(p.Payload)
@@ -314,18 +347,7 @@ func TestABacklogIsBoundedByWhatIsNewer(t *testing.T) {
 func TestADiskThatHangsLosesNoAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
-		l, _ := bareLoop(t, twoMovers)
-		l.behind = h.scribe.in.full
-		l.events = h.loop.events
-		l.perform = func(effects []brain.Effect) {
-			h.perform(slices.DeleteFunc(slices.Clone(effects), func(e brain.Effect) bool {
-				switch e.(type) {
-				case brain.SaveRequests, brain.SaveEvent, brain.SaveSetting, brain.Publish:
-					return false
-				}
-				return true // there is no body
-			}))
-		}
+		l := bareWriting(t, h)
 		ctx, end := context.WithCancel(t.Context())
 		over := make(chan error)
 		go func() { over <- l.run(ctx, time.Second, nil) }()
@@ -371,6 +393,72 @@ func TestADiskThatHangsLosesNoAnswer(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestADiskThatIsFullNowAndThenLosesNoAnswer has commits refused in every pattern
+// while commands are carried out: what was done is answered while the disk is full,
+// once, and is written down when there is room.
+func TestADiskThatIsFullNowAndThenLosesNoAnswer(t *testing.T) {
+	const long = 6 // commits whose fate is written
+	for pattern := range 1 << long {
+		synctest.Test(t, func(t *testing.T) {
+			h, led := newWriting(t)
+			l := bareWriting(t, h)
+			ctx, end := context.WithCancel(t.Context())
+			over := make(chan error)
+			go func() { over <- l.run(ctx, time.Second, nil) }()
+			l.events <- brain.Connected{Session: "s1"}
+			time.Sleep(time.Second)
+
+			led.mu.Lock()
+			led.full, led.lines = true, nil
+			for i := range long {
+				led.fits = append(led.fits, pattern>>i&1 == 1)
+			}
+			led.mu.Unlock()
+			for i, verb := range []string{"auto/pause", "mode/disable", "auto/pause"} {
+				group, verb, _ := strings.Cut(verb, "/")
+				args := map[string]string{"disable": `"mode":"ato"`}[verb]
+				l.events <- brain.Command{Client: "op1", Group: group, Verb: verb, Payload: fmt.Appendf(nil, `{"id":"k%d","args":{%s}}`, i, args)}
+				time.Sleep(900 * time.Millisecond)
+				if k := fmt.Sprintf("op1/k%d", i); led.finals(t)[k] != 1 {
+					t.Errorf("%06b: %s got %d final answers while the disk was full", pattern, k, led.finals(t)[k])
+				}
+			}
+			led.mu.Lock()
+			led.full = false
+			led.mu.Unlock()
+			time.Sleep(10 * time.Second)
+			led.mu.Lock()
+			for k, r := range led.kept {
+				if !r.Answer.Status.Final() {
+					t.Errorf("%06b: after a restart %s would be told as unfinished", pattern, k)
+				}
+			}
+			led.mu.Unlock()
+			end()
+			if err := <-over; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// bareWriting is a robot without a body whose words and records h takes.
+func bareWriting(t *testing.T, h *hands) *loop {
+	l, _ := bareLoop(t, twoMovers)
+	l.behind = h.scribe.in.full
+	l.events = h.loop.events
+	l.perform = func(effects []brain.Effect) {
+		h.perform(slices.DeleteFunc(slices.Clone(effects), func(e brain.Effect) bool {
+			switch e.(type) {
+			case brain.SaveRequests, brain.SaveEvent, brain.SaveSetting, brain.Publish:
+				return false
+			}
+			return true // there is no body
+		}))
+	}
+	return l
 }
 
 // finals counts the final answers of each command that are no repetitions.
