@@ -48,7 +48,7 @@ func (Called) event()  {}
 // called is a live stop that is to be answered.
 type called struct {
 	client, id string
-	unchanged  bool // it was held already
+	unchanged  bool // it was held already, and so
 }
 
 // stopWish is what the signatures of the documents of stops are about.
@@ -107,7 +107,7 @@ func (t *turn) stopCalled(ev Called) {
 	t.stopped = max(t.stopped, ev.N)
 	d := t.latching(latch.Asked{StopLatch: t.latchOf(r.ID, r.Level, t.asker(ev.Client, r.By), r.Why), Anew: anew}, ev.N)
 	t.asking(request.Stopped{Detail: "a stop came before it was begun"})
-	t.calls = append(t.calls, called{ev.Client, r.ID, len(d.Moves) == 0})
+	t.calls = append(t.calls, called{ev.Client, r.ID, len(d.Moves)+len(d.Altered) == 0})
 	if ev.Retained {
 		t.alarms = append(t.alarms, request.Alarm{Reason: schema.ReasonRetainedCommand, Client: ev.Client, Verb: fleetStop,
 			Detail: "a stop was retained on the broker; it was obeyed and holds this robot again at each connection until it is removed"})
@@ -159,6 +159,11 @@ func (t *turn) latching(in latch.Input, n uint64) latch.Decision {
 	t.latchFacts = t.latchFacts[:0]
 	for _, l := range t.latches.Latches {
 		t.latchFacts = append(t.latchFacts, safety.Latch{ID: l.ID, By: l.Asker(), Why: l.Why, Level: verbOf(l.Level)})
+	}
+	t.dirty(soon) // since when, or up to which revision
+	for _, a := range d.Altered {
+		t.dirty(now)
+		t.tell("stop_altered", "safety", string(a.To.Level), "", held{ID: a.To.ID, By: a.To.By, Why: a.To.Why})
 	}
 	for _, m := range d.Moves {
 		t.dirty(now)

@@ -185,9 +185,14 @@ type Move struct {
 func (m Move) Held() bool { return m.From == Free }
 func (m Move) Let() bool  { return m.To == Free }
 
+// Alteration is a latch that is held otherwise than before: its level, by whom or
+// why.
+type Alteration struct{ From, To schema.StopLatch }
+
 // Decision is what an input came to.
 type Decision struct {
 	Moves   []Move
+	Altered []Alteration
 	Changed bool          // what is kept is another than before
 	Ignored schema.Reason // stale_revision, wrong_authority: why a document is not taken for the newest
 	Detail  string

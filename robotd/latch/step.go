@@ -10,6 +10,7 @@ import (
 // Step takes one input.
 func Step(s *State, now schema.Time, f Facts, in Input) Decision {
 	var d Decision
+	before := slices.Clone(s.Latches)
 	s.obey(f, &d)
 	switch in := in.(type) {
 	case Document:
@@ -24,8 +25,19 @@ func Step(s *State, now schema.Time, f Facts, in Input) Decision {
 		panic(fmt.Sprintf("latch: no such input: %T", in))
 	}
 	s.Latches = slices.DeleteFunc(s.Latches, func(l Latch) bool { return l.Phase == Free })
-	d.Changed = d.Changed || len(d.Moves) > 0
+	d.Altered = s.altered(before)
+	d.Changed = d.Changed || len(d.Moves)+len(d.Altered) > 0
 	return d
+}
+
+func (s *State) altered(before []Latch) (all []Alteration) {
+	for _, was := range before {
+		is := s.find(was.ID)
+		if is != nil && (is.Level != was.Level || is.By != was.By || is.Why != was.Why) {
+			all = append(all, Alteration{From: was.StopLatch, To: is.StopLatch})
+		}
+	}
+	return all
 }
 
 // obey follows the robot to another fleet: what the old one wrote down, only the
@@ -58,8 +70,8 @@ func (s *State) asked(a Asked, d *Decision) {
 	if a.Anew && l.Phase != Free {
 		l.Since, d.Changed = a.Since, true
 	}
-	if level := stronger(l.Level, a.Level); level != l.Level {
-		l.Level, d.Changed = level, true
+	if stronger(l.Level, a.Level) != l.Level { // it is held as whoever asked for most wants it
+		l.Level, l.By, l.Why = a.Level, a.By, a.Why
 	}
 	if a.Anew {
 		l.PastRobot, l.PastFleet = s.RobotRev, s.FleetRev
