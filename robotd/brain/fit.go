@@ -12,7 +12,11 @@ import (
 
 // judge answers for this body whether a story can be performed.
 func (s *State) judge() delivery.Judge[score.Blob] {
-	return delivery.Judge[score.Blob]{Read: readBlob, Files: func(b *score.Blob) []score.Asset { return b.Assets }, Fit: s.fit}
+	return delivery.Judge[score.Blob]{
+		Read: readBlob, Fit: s.fit,
+		Identity: func(b *score.Blob) (string, int64) { return b.Story.ID, b.Rev },
+		Files:    func(b *score.Blob) []score.Asset { return b.Assets },
+	}
 }
 
 // readBlob turns bytes into a story that is well said from end to end.

@@ -15,6 +15,7 @@
 package delivery
 
 import (
+	"fmt"
 	"time"
 
 	"troupe/schema"
@@ -43,6 +44,9 @@ func Defaults[C any](k sign.Kind, j Judge[C]) Config[C] {
 type Judge[C any] struct {
 	// Read turns bytes into a content, or says what is wrong with them.
 	Read func(data []byte) (*C, []schema.Problem)
+	// Identity is the id and revision that the bytes themselves bear; nil = they bear
+	// none.
+	Identity func(c *C) (id string, rev int64)
 	// Files lists what a content needs beside itself; nil = nothing ever does.
 	Files func(c *C) []score.Asset
 	// Fit says what of a content this robot can use now.
@@ -54,6 +58,20 @@ func (j *Judge[C]) files(c *C) []score.Asset {
 		return nil
 	}
 	return j.Files(c)
+}
+
+// other says that a content is not the one that a wish names, or nothing.
+func (j *Judge[C]) other(c *C, pin *schema.StoryPin) outcome {
+	if j.Identity == nil {
+		return outcome{}
+	}
+	switch id, rev := j.Identity(c); {
+	case id != pin.ID:
+		return outcome{schema.ReasonStoryInvalid, "/story/id", fmt.Sprintf("the wish names %s, and its bytes are those of %s", pin.ID, id)}
+	case rev != pin.Rev:
+		return outcome{schema.ReasonStoryInvalid, "/story/rev", fmt.Sprintf("the wish names revision %d of %s, and its bytes are those of revision %d", pin.Rev, id, rev)}
+	}
+	return outcome{}
 }
 
 // Fit is what of a content can be used here. Reason is set when nothing can.

@@ -194,6 +194,12 @@ func (s *State[C]) validate(c *Config[C], out []Effect) []Effect {
 	pin, l := *s.wish.Pin, &s.load
 	if errs := schema.Errors(l.faults); len(errs) > 0 {
 		s.why = outcome{schema.ReasonStoryInvalid, errs[0].Pointer, errs[0].String()}
+		if errs[0].Code == string(schema.ReasonUnsupportedVersion) {
+			s.why.reason = schema.ReasonUnsupportedVersion
+		}
+		return s.takeSaved(OnRefused, out)
+	}
+	if s.why = c.Judge.other(l.content, &pin); s.why != (outcome{}) {
 		return s.takeSaved(OnRefused, out)
 	}
 	fit := c.Judge.Fit(l.content)

@@ -13,7 +13,7 @@ import (
 // TestTraces plays each script of testdata: a line is a time and what happened,
 // the indented lines below it are what was to be done about it, in order.
 //
-//	wish REV [NAME:ACT,ACT...] [apply=..] [authority=..] [size=..] [until=..] [refused=..]   a wish; no name = none
+//	wish REV [NAME:ACT,ACT...] [apply=..] [authority=..] [size=..] [id=..] [rev=..] [until=..] [refused=..]   a wish; no name = none
 //	blob NAME [ACT,ACT...] | blob NAME REASON                        bytes, or why there are none
 //	arriving NAME BYTES, file NAME, file NAME REASON                 how far a large file is, that it is stored, or why not
 //	written REV [REASON]    started NAME    start-failed NAME REASON
@@ -163,6 +163,12 @@ func (w *world) wish(t *testing.T, rev int64, words []string) (in Wished) {
 			d.Deadline = noon.Add(until)
 		case k == "refused":
 			in.Refused, in.Detail = schema.Reason(v), "so it is"
+		case k == "id":
+			d.Pin.ID = v
+		case k == "rev":
+			if _, err := fmt.Sscan(v, &d.Pin.Rev); err != nil {
+				t.Fatal(err)
+			}
 		case k == "size":
 			if _, err := fmt.Sscan(v, &d.Pin.Size); err != nil {
 				t.Fatal(err)

@@ -71,7 +71,10 @@ func (s *State[C]) begin(now Now, c *Config[C], d Wish, out []Effect) []Effect {
 		return s.takeSaved(OnWithdraw, out)
 	case s.active != nil && s.active.Story.SHA256 == pin.SHA256:
 		l := *s.active
-		l.Rev, l.Apply = d.Rev, d.Apply // the bytes are those that were checked, whatever else the wish says of them
+		if s.why = c.Judge.other(l.Content, pin); s.why != (outcome{}) {
+			return s.takeSaved(OnHopeless, out)
+		}
+		l.Rev, l.Apply = d.Rev, d.Apply // the bytes are those that were checked
 		l.Story.ID, l.Story.Rev, l.Story.Name = pin.ID, pin.Rev, pin.Name
 		s.active = &l
 		if l.Fit.Reason != "" {

@@ -41,7 +41,7 @@ const noon schema.Time = 1_800_000_000_000
 
 func newWorld() *world {
 	w := &world{missing: map[string]bool{}, names: map[string]string{}, blobs: map[string][]byte{}, files: map[string]int64{}, came: map[string]int64{}, covered: map[string]bool{}}
-	w.c = Defaults(sign.Story, Judge[book]{Read: w.read, Files: func(b *book) []score.Asset { return b.files }, Fit: w.fit})
+	w.c = Defaults(sign.Story, Judge[book]{Read: w.read, Identity: func(b *book) (string, int64) { return b.name, 1 }, Files: func(b *book) []score.Asset { return b.files }, Fit: w.fit})
 	w.now.Wall = noon
 	w.s, _ = Restore(w.now, &w.c, Kept{}, Held{}, "", nil)
 	return w
@@ -51,6 +51,9 @@ func (w *world) read(data []byte) (*book, []schema.Problem) {
 	words := strings.Fields(string(data))
 	if words[0] == "nonsense" {
 		return nil, []schema.Problem{schema.Fault("/acts/0", "bad_value", "this is no act", "write one")}
+	}
+	if words[0] == "future" {
+		return nil, []schema.Problem{schema.Fault("/schema", "unsupported_version", "version 2 is not understood", "have a newer release")}
 	}
 	b := &book{name: words[0], acts: words[1:]}
 	for _, act := range words[1:] {

@@ -61,7 +61,7 @@ type Activities struct {
 // ParseActivities reads a published set, which is always JSON.
 // ValidateActivities looks at the meaning.
 func ParseActivities(data []byte) (Activities, []schema.Problem) {
-	return schema.DecodeStrictWithin[Activities](data, maxNesting)
+	return published[Activities](data, "activities", ActivitiesSchema)
 }
 
 // ValidateActivities judges a published set on its own. What a condition says is
@@ -69,7 +69,7 @@ func ParseActivities(data []byte) (Activities, []schema.Problem) {
 func ValidateActivities(b Activities) []schema.Problem {
 	var c checks
 	if b.Schema != ActivitiesSchema {
-		c.add("/schema", CodeUnsupported, fmt.Sprintf("version %d of published activities is not understood", b.Schema), fmt.Sprintf("this program reads version %d", ActivitiesSchema))
+		c.under("", []schema.Problem{unsupported("activities", b.Schema, ActivitiesSchema)})
 		return c.found
 	}
 	if len(b.Activities) > MaxActivities {

@@ -115,6 +115,8 @@ func Fitted(b Blob, caps schema.Caps, taught map[string]Act) (Effective, []schem
 	}
 	if len(e.Steps) == 0 {
 		c.add("/story/acts", CodeStoryEmpty, "no act of the story can be found on this robot", "publish it with its acts")
+	} else if b.Story.Repeat.Loop && !slices.ContainsFunc(e.Acts, Act.mayLast) {
+		c.add("/story/acts", CodeZeroLength, "the story loops, and nothing lasts in what of it can be found on this robot", loopHint)
 	}
 	return e, c.found
 }

@@ -32,7 +32,26 @@ func ParseStory(data []byte) (Story, []schema.Problem) { return parse[Story](dat
 // ParseBlob reads a published revision, which is always JSON. ValidateBlob looks
 // at the meaning.
 func ParseBlob(data []byte) (Blob, []schema.Problem) {
-	return schema.DecodeStrictWithin[Blob](data, maxNesting)
+	return published[Blob](data, "stories", BlobSchema)
+}
+
+// published reads what another release may have written: of such a file its version
+// alone means anything.
+func published[T any](data []byte, what string, reads int64) (T, []schema.Problem) {
+	v, problems := schema.DecodeStrictWithin[T](data, maxNesting)
+	if len(problems) > 0 {
+		type versioned struct {
+			Schema int64 `json:"schema"`
+		}
+		if f, unread := schema.Decode[versioned](data); len(unread) == 0 && f.Schema > reads {
+			return v, []schema.Problem{unsupported(what, f.Schema, reads)}
+		}
+	}
+	return v, problems
+}
+
+func unsupported(what string, version, reads int64) schema.Problem {
+	return schema.Fault("/schema", CodeUnsupported, fmt.Sprintf("version %d of published %s is not understood", version, what), fmt.Sprintf("this program reads version %d", reads))
 }
 
 // EncodeBlob freezes a story with those of acts that it reaches and the files

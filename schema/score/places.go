@@ -40,7 +40,7 @@ func ParsePlaces(data []byte) (Places, []schema.Problem) {
 func ValidatePlaces(p Places) []schema.Problem {
 	var c checks
 	if p.Schema != PlacesSchema {
-		c.add("/schema", CodeUnsupported, fmt.Sprintf("version %d of published places is not understood", p.Schema), fmt.Sprintf("this program reads version %d", PlacesSchema))
+		c.under("", []schema.Problem{unsupported("places", p.Schema, PlacesSchema)})
 		return c.found
 	}
 	if p.Map != nil {

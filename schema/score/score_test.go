@@ -53,6 +53,37 @@ func TestARobotPerformsWhatItHas(t *testing.T) {
 	}
 }
 
+func TestALoopNeedsSomethingThatLastsOnThisRobot(t *testing.T) {
+	face := Act{ID: "face", Actions: []Action{{Type: TypeFace, Face: "smile"}}}
+	b := Blob{Schema: 1, Rev: 1, Acts: map[string]Act{"face": face},
+		Story: Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Loop: true}, Acts: []Step{{Act: "face"}, {Act: "elsewhere"}}}}
+	if ps := schema.Errors(ValidateBlob(b)); len(ps) != 0 {
+		t.Errorf("an act that is taught on a robot may last: %q", ps)
+	}
+	if _, ps := Fitted(b, schema.Caps{Units: small.Units}, map[string]Act{"elsewhere": known}); len(schema.Errors(ps)) != 0 {
+		t.Errorf("it does on this one: %q", ps)
+	}
+	if _, ps := Fitted(b, schema.Caps{Units: small.Units}, nil); len(ps) != 1 || ps[0].Code != CodeZeroLength || ps[0].Pointer != "/story/acts" {
+		t.Errorf("without it the loop takes no time: %q", ps)
+	}
+	b.Story.Repeat = Repeat{Times: 1}
+	if _, ps := Fitted(b, schema.Caps{Units: small.Units}, nil); len(ps) != 0 {
+		t.Errorf("performed once it ends by itself: %q", ps)
+	}
+}
+
+func TestOfAnotherVersionItsVersionAloneIsRead(t *testing.T) {
+	for _, data := range []string{`{"schema":2,"rev":1,"story":{"story":"s","mood":"grey"},"acts":{}}`, `{"schema":3,"chapters":[]}`} {
+		_, ps := ParseBlob([]byte(data))
+		if len(ps) != 1 || ps[0].Code != CodeUnsupported || ps[0].Pointer != "/schema" {
+			t.Errorf("%s: %q", data, ps)
+		}
+	}
+	if _, ps := ParseBlob([]byte(`{"schema":1,"chapters":[]}`)); len(ps) != 1 || ps[0].Code == CodeUnsupported {
+		t.Errorf("a version that is read: %q", ps)
+	}
+}
+
 func TestAnExclusiveGroupFreezesTheClockOfItsGroup(t *testing.T) {
 	text := `{act: a, actions: [
 	  {type: group, method: exclusive, start_ms: 1000, actions: [{type: wait, start_ms: 0, end_ms: 5000}]},

@@ -37,15 +37,21 @@ func ValidateStory(s Story, lookup func(id string) (Act, bool)) []schema.Problem
 		lasts = lasts || !s.Repeat.Loop || mayLast(step.Act, lookup)
 	}
 	if len(s.Acts) > 0 && !lasts {
-		c.add("/acts", CodeZeroLength, "the story loops, and nothing in it lasts", "add an act with a wait in it, or perform it once")
+		c.add("/acts", CodeZeroLength, "the story loops, and nothing in it lasts", loopHint)
 	}
 	return c.found
 }
 
+const loopHint = "add an act with a wait in it, or perform it once"
+
 func mayLast(id string, lookup func(string) (Act, bool)) bool {
 	a, ok := lookup(id)
+	return !ok || a.mayLast()
+}
+
+func (a Act) mayLast() bool {
 	_, most := a.Lasts()
-	return !ok || most > 0
+	return most > 0
 }
 
 func (c *checks) step(p string, s Story, step Step, lookup func(id string) (Act, bool)) {
@@ -98,7 +104,7 @@ func (a Act) speaks(lang string) bool {
 func ValidateBlob(b Blob) []schema.Problem {
 	var c checks
 	if b.Schema != BlobSchema {
-		c.add("/schema", CodeUnsupported, fmt.Sprintf("version %d of published stories is not understood", b.Schema), fmt.Sprintf("this program reads version %d", BlobSchema))
+		c.under("", []schema.Problem{unsupported("stories", b.Schema, BlobSchema)})
 		return c.found
 	}
 	if b.Rev < 1 {
