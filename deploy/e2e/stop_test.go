@@ -190,6 +190,22 @@ func TestAStopNeedsNoDatabase(t *testing.T) {
 		w.robotsIn(schema.ModeMnl, "", "r1", "r2")
 		w.known("r1", "r2")
 		w.enabled("r1", "r2")
+
+		// One that hangs keeps nobody waiting who wants a robot to do something, and
+		// nobody who stops.
+		answers := database.hangs()
+		defer answers()
+		if s := w.cli("mode", "set", "ato", "r1"); s.code == 0 || !strings.Contains(s.err, "database does not answer") {
+			w.t.Errorf("with a database that hangs: status %d\n%s%s", s.code, s.out, s.err)
+		}
+		hung := w.stops("r2")
+		w.holds("r2", hung)
+		answers()
+		w.onRecord(hung)
+		w.do("stop", "release", hung, "--why", "clear")
+		w.holds("r2")
+		w.enabled("r2")
+
 		database.lead("")
 		first := w.stops("r1")
 		w.holds("r1", first)

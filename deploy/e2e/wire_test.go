@@ -21,6 +21,7 @@ type wire struct {
 	hides bool              // the far side does not learn that the near side ended
 	hears func(packet byte) // told the kind of each MQTT packet of the far side; set before anybody dials
 	ends  map[net.Conn]struct{}
+	hung  chan struct{} // closed when what the near side says is heard again; nil while it is
 }
 
 func newWire(t testing.TB, leads string) *wire {
@@ -96,7 +97,7 @@ func (w *wire) carry(near net.Conn) {
 		}
 		_, _ = io.Copy(io.Discard, far) // while it is hidden
 	})
-	_, _ = io.Copy(far, near)
+	_, _ = io.Copy(far, &heard{near, w})
 	// The near side may still have to read, and whoever cannot acknowledge what
 	// he reads gives the rest up.
 	_, _ = io.Copy(io.Discard, near)
@@ -112,6 +113,38 @@ func (w *wire) hideEnds() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.hides = true
+}
+
+// hangs makes the far side one that stands still: it takes connections and
+// answers nothing, until answers is called.
+func (w *wire) hangs() (answers func()) {
+	hung := make(chan struct{})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hung = hung
+	return sync.OnceFunc(func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.hung = nil
+		close(hung)
+	})
+}
+
+// heard is what the near side says, as the far side hears it.
+type heard struct {
+	io.Reader
+	wire *wire
+}
+
+func (h *heard) Read(b []byte) (int, error) {
+	n, err := h.Reader.Read(b)
+	h.wire.mu.Lock()
+	hung := h.wire.hung
+	h.wire.mu.Unlock()
+	if hung != nil {
+		<-hung
+	}
+	return n, err
 }
 
 func (w *wire) hidden() bool {

@@ -173,7 +173,7 @@ func (s *server) fail(err error, what string) error {
 		return KindSlow.Problem("the asker hung up", "")
 	}
 	s.log.Error("database", "asked for", what, "error", err)
-	return KindDatabase.Problem(err.Error(), "robots go on, and stops work; try again when the database answers")
+	return KindDatabase.Problem(what+" has to wait: the desk's database does not answer", "robots go on, and stops work; try again when it answers; the desk's log says more")
 }
 
 // kinds are the problems of plans that are not about the document itself.

@@ -90,6 +90,10 @@ func (t *ticket) look() {
 // stop itself went out before.
 const stopPatience = time.Second
 
+// issueWithin is how long a command may take to be put on record: somebody stands
+// there and waits for the robot to do something.
+const issueWithin = 5 * time.Second
+
 // Issue sets commands on their way. A stop is sent first and put on record
 // after, with the database or without; everything else is on record before it
 // is sent.
@@ -104,12 +108,14 @@ func (f *Fleet) Issue(ctx context.Context, batch command.Batch, commands []comma
 	if err != nil {
 		return nil, err
 	}
+	within, cancel := context.WithTimeout(ctx, issueWithin)
+	defer cancel()
 	var ahead map[string][]command.Command
-	if err := db.Tx(ctx, func(tx *store.Tx) error {
-		if ahead, err = f.ahead(ctx, db, tx, commands); err != nil {
+	if err := db.Tx(within, func(tx *store.Tx) error {
+		if ahead, err = f.ahead(within, db, tx, commands); err != nil {
 			return err
 		}
-		return tx.AddBatch(ctx, batch, commands)
+		return tx.AddBatch(within, batch, commands)
 	}); err != nil {
 		return nil, err
 	}

@@ -116,8 +116,8 @@ func openPostgres(ctx context.Context, address string) (pools, error) {
 	}
 	for name, value := range map[string]string{
 		"application_name":                    "troupe-fleetd",
-		"statement_timeout":                   "15s", // before a caller gives up, which would cost the connection
-		"lock_timeout":                        "10s",
+		"statement_timeout":                   "10s", // below patience: a caller that gives up costs the connection
+		"lock_timeout":                        "8s",
 		"idle_in_transaction_session_timeout": "30s",
 	} {
 		if _, said := config.ConnConfig.RuntimeParams[name]; !said {

@@ -20,12 +20,38 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-func (r reads) row(ctx context.Context, query string, args ...any) *sql.Row {
-	return r.q.QueryRowContext(ctx, query, args...)
+// patience is how long one question to the database may take. A server that lives
+// ends a statement of its own accord before; one that hangs would keep whoever
+// asks until he gives up, and could then not be told from a desk that is dead.
+const patience = 12 * time.Second
+
+// errSilent is why a question was given up.
+var errSilent = errors.New("the database does not answer")
+
+func within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, patience, errSilent)
+}
+
+func (r reads) row(ctx context.Context, query string, args ...any) row {
+	ctx, done := within(ctx)
+	return row{r.q.QueryRowContext(ctx, query, args...), done}
+}
+
+// row is the only row of an answer; it is read once.
+type row struct {
+	*sql.Row
+	done context.CancelFunc
+}
+
+func (r row) Scan(into ...any) error {
+	defer r.done()
+	return r.Row.Scan(into...)
 }
 
 // list collects the rows of a query.
 func list[T any](ctx context.Context, r reads, scan func(scan func(...any) error) (T, error), query string, args ...any) ([]T, error) {
+	ctx, done := within(ctx)
+	defer done()
 	rows, err := r.q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err

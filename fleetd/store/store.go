@@ -171,14 +171,20 @@ func (s *Store) transact(ctx context.Context, isolation sql.IsolationLevel, do f
 }
 
 func (s *Store) once(ctx context.Context, isolation sql.IsolationLevel, do func(tx *Tx) error) error {
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	silent := time.AfterFunc(patience, func() { giveUp(errSilent) })
+	defer silent.Stop()
 	tx, err := s.pools.write.BeginTx(ctx, &sql.TxOptions{Isolation: isolation})
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
+	silent.Stop()
 	defer tx.Rollback() // after a commit it does nothing
 	if err := do(&Tx{reads{tx}, tx, s}); err != nil {
 		return err
 	}
+	silent.Reset(patience)
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
@@ -186,6 +192,8 @@ func (s *Store) once(ctx context.Context, isolation sql.IsolationLevel, do func(
 }
 
 func (t *Tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	ctx, done := within(ctx)
+	defer done()
 	result, err := t.tx.ExecContext(ctx, query, args...)
 	if err != nil {
 		return 0, err
