@@ -7,15 +7,9 @@
 package wish
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"troupe/schema"
 	"troupe/schema/score"
@@ -28,9 +22,6 @@ const (
 	CodeCountChanged = "count_changed"
 	CodeReserved     = "reserved"
 )
-
-// labelsKey is the setting by which a robot learns its labels.
-const labelsKey = "labels"
 
 // Told is the newest wish of one kind that a robot was told. Payload is empty
 // before the first.
@@ -64,23 +55,10 @@ type Ask struct {
 	Expected   *int // how many robots the caller saw; nil = any
 }
 
-// Config changes settings.
-type Config struct {
-	Set   map[string]jsontext.Value
-	Unset []string
-}
-
 // Mode is the mode to be in after start-up, or once now.
 type Mode struct {
 	Mode  schema.ModeID
 	Apply schema.ApplyMode // empty = after start-up
-}
-
-// Set is a published set; no Body takes it back.
-type Set struct {
-	ID   string
-	Rev  int64 // of its author; 0 = 1
-	Body []byte
 }
 
 // By is who wants it, and when.
@@ -174,47 +152,6 @@ func (p *plan) check(a Ask) []schema.Problem {
 	return p.freeze(set, judge, pointer)
 }
 
-func (c *Config) check() []schema.Problem {
-	var found []schema.Problem
-	if len(c.Set)+len(c.Unset) == 0 {
-		found = append(found, schema.Fault("/config", "missing", "no setting is named", "write key=value, or name what is to have its default again"))
-	}
-	_, labels := c.Set[labelsKey]
-	if labels || slices.Contains(c.Unset, labelsKey) {
-		found = append(found, schema.Fault("/config/set/labels", CodeReserved, "labels are kept by the desk for its selectors", "label the robot; it is told by itself"))
-	}
-	for key, value := range c.Set {
-		if slices.Contains(c.Unset, key) {
-			found = append(found, schema.Fault("/config/unset", "bad_value", key+" is both set and unset", ""))
-		}
-		switch k, known := schema.ConfigKeyOf(key); {
-		case key == labelsKey:
-		case !known:
-			found = append(found, unknownKey("/config/set/"+key, key))
-		case !value.IsValid():
-			found = append(found, schema.Fault("/config/set/"+key, "syntax", "the value is not JSON", `a text is written "so"`))
-		default:
-			if wrong := k.Check(value); wrong != "" {
-				found = append(found, schema.Fault("/config/set/"+key, "bad_value", wrong, k.Why))
-			}
-		}
-	}
-	for _, key := range c.Unset {
-		if _, known := schema.ConfigKeyOf(key); !known {
-			found = append(found, unknownKey("/config/unset", key))
-		}
-	}
-	return found
-}
-
-func unknownKey(pointer, key string) schema.Problem {
-	names := make([]string, len(schema.ConfigKeys))
-	for i, k := range schema.ConfigKeys {
-		names[i] = k.Name
-	}
-	return schema.Fault(pointer, "unknown_field", "there is no setting "+key, "settings are "+strings.Join(names, ", "))
-}
-
 func (m *Mode) check() []schema.Problem {
 	var found []schema.Problem
 	switch m.Mode {
@@ -232,70 +169,6 @@ func (m *Mode) check() []schema.Problem {
 	return found
 }
 
-// file is one that a set names, and where it does so.
-type file struct {
-	pointer string
-	score.Asset
-}
-
-func judgePlaces(body []byte) ([]file, []schema.Problem) {
-	v, found := score.ParsePlaces(body)
-	if len(schema.Errors(found)) > 0 {
-		return nil, found
-	}
-	var files []file
-	if v.Map != nil {
-		files = []file{{"/map", *v.Map}}
-	}
-	return files, score.ValidatePlaces(v)
-}
-
-func judgeActivities(body []byte) ([]file, []schema.Problem) {
-	v, found := score.ParseActivities(body)
-	if len(schema.Errors(found)) > 0 {
-		return nil, found
-	}
-	var files []file
-	for i, a := range v.Assets {
-		files = append(files, file{fmt.Sprintf("/assets/%d", i), a})
-	}
-	return files, score.ValidateActivities(v)
-}
-
-func (p *plan) freeze(set *Set, judge func([]byte) ([]file, []schema.Problem), pointer string) []schema.Problem {
-	if len(set.Body) == 0 {
-		return nil
-	}
-	if !schema.ValidID(set.ID) {
-		return []schema.Problem{schema.Fault(pointer+"/id", "bad_id", fmt.Sprintf("%q cannot name a set", set.ID), "use a-z, 0-9 and hyphens, at most 63")}
-	}
-	if limit := schema.TopicOf(schema.TopicBlob).MaxBytes; len(set.Body) > limit {
-		return []schema.Problem{schema.Fault(pointer+"/body", "too_long", fmt.Sprintf("%d bytes are over %d", len(set.Body), limit), "")}
-	}
-	files, problems := judge(set.Body)
-	found := schema.Errors(problems)
-	if len(found) > 0 {
-		files = nil // they are looked for when all else is well
-	}
-	for _, f := range files {
-		if size, ok := p.rows.Files[f.SHA256]; !ok || size != f.Size {
-			found = append(found, schema.Fault(f.pointer+"/sha256", "not_found",
-				fmt.Sprintf("the desk has no file of %d bytes with this digest", f.Size), "put it as an asset, which tells its digest and size"))
-		}
-		p.files = append(p.files, f.Asset)
-	}
-	if len(found) > 0 {
-		for i := range found {
-			found[i].Pointer = pointer + "/body" + found[i].Pointer
-		}
-		return found
-	}
-	sum := sha256.Sum256(set.Body)
-	p.body = set.Body
-	p.pin = &schema.StoryPin{ID: set.ID, Rev: max(1, set.Rev), SHA256: hex.EncodeToString(sum[:]), Size: int64(len(set.Body))}
-	return nil
-}
-
 // wish makes a robot's next wish, or finds that it was told the same before.
 func (p *plan) wish(a Ask, r Robot) (Told, bool, error) {
 	switch {
@@ -307,56 +180,6 @@ func (p *plan) wish(a Ask, r Robot) (Told, bool, error) {
 		return p.set(sign.Places, r)
 	}
 	return p.set(sign.Activities, r)
-}
-
-// Labels plans to tell robots the labels that they have now.
-func Labels(rows Rows, by By) (Changes, []schema.Problem) {
-	c := Changes{Topic: schema.TopicDesiredConfig}
-	p := plan{rows: rows, by: by, seal: rows.Seal}
-	for _, r := range rows.Robots {
-		if r.Told.Rev == 0 && len(r.Labels) == 0 {
-			continue // nothing was ever said, and nothing is to be
-		}
-		next, changed, err := p.config(Config{}, r)
-		if err != nil {
-			return c, []schema.Problem{schema.Fault("", "bad_value", err.Error(), "")}
-		}
-		if changed {
-			r.Told = next
-			c.Told, c.Wishes = append(c.Told, r.ID), append(c.Wishes, r)
-		}
-	}
-	c.Counter = p.seal.Counter
-	return c, nil
-}
-
-func (p *plan) config(change Config, r Robot) (Told, bool, error) {
-	was, _ := schema.Decode[schema.DesiredConfig](r.Told.Payload)
-	values := map[string]jsontext.Value{}
-	for key, value := range was.Values {
-		values[key] = value
-	}
-	for key, value := range change.Set {
-		values[key] = value
-	}
-	for _, key := range change.Unset {
-		delete(values, key)
-	}
-	delete(values, labelsKey)
-	if len(r.Labels) > 0 {
-		text, err := schema.Encode(r.Labels)
-		if err != nil {
-			return Told{}, false, err
-		}
-		values[labelsKey] = text
-	}
-	if r.Told.Rev > 0 && same(values, was.Values) && !p.again(r, was.Sig) {
-		return r.Told, false, nil
-	}
-	d := schema.DesiredConfig{Rev: r.Heard.Next(r.Told.Rev), Authority: p.rows.Authority, Values: values, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
-	var err error
-	d.Sig, err = p.seal.Wish(sign.Config, r.ID, d)
-	return told(d.Rev, d, err)
 }
 
 func (p *plan) mode(m Mode, r Robot) (Told, bool, error) {
@@ -374,47 +197,12 @@ func (p *plan) mode(m Mode, r Robot) (Told, bool, error) {
 	return told(d.Rev, d, err)
 }
 
-func (p *plan) set(kind sign.Kind, r Robot) (Told, bool, error) {
-	was, _ := schema.Decode[schema.DesiredSet](r.Told.Payload)
-	switch {
-	case p.pin == nil && was.Set == nil && !r.Heard.Overtakes(r.Told.Rev): // nothing to take back
-		return r.Told, false, nil
-	case p.pin != nil && was.Set != nil && *p.pin == *was.Set && !p.again(r, was.Sig):
-		return r.Told, false, nil
-	}
-	d := schema.DesiredSet{Rev: r.Heard.Next(r.Told.Rev), Authority: p.rows.Authority, Set: p.pin, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
-	var err error
-	d.Sig, err = p.seal.Wish(kind, r.ID, d)
-	return told(d.Rev, d, err)
-}
-
 func told(rev int64, v any, err error) (Told, bool, error) {
 	if err != nil {
 		return Told{}, false, fmt.Errorf("sign the wish: %w", err)
 	}
 	payload, err := schema.Encode(v)
 	return Told{Rev: rev, Payload: payload}, true, err
-}
-
-func same(a, b map[string]jsontext.Value) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for key, value := range a {
-		other, ok := b[key]
-		if !ok || !bytes.Equal(canonical(value), canonical(other)) {
-			return false
-		}
-	}
-	return true
-}
-
-func canonical(v jsontext.Value) []byte {
-	c := v.Clone()
-	if err := c.Canonicalize(); err != nil {
-		return v
-	}
-	return c
 }
 
 // what says for the record what was asked.
