@@ -5,10 +5,7 @@ package fleettest
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"net"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -25,14 +22,6 @@ const Patience = 20 * time.Second
 
 // Dial opens a connection to the broker.
 type Dial func(ctx context.Context) (net.Conn, error)
-
-// Received is one command as it came.
-type Received struct {
-	Verb    string
-	Payload string
-	Request schema.Request
-	At      time.Time
-}
 
 // Robot is a robot without a body.
 type Robot struct {
@@ -129,51 +118,13 @@ func (r *Robot) Mute(mute bool) { r.with(func() { r.mute = mute }) }
 // Beating makes the robot's loop hang, or run again.
 func (r *Robot) Beating(beating bool) { r.with(func() { r.beating = beating }) }
 
-// DeafToBlobs makes the robot overlook blobs, as if the broker had lost them.
-func (r *Robot) DeafToBlobs(deaf bool) { r.with(func() { r.deaf = deaf; clear(r.blobs) }) }
-
-// Silent makes the robot take stories and tell of none, or tell again.
-func (r *Robot) Silent(silent bool) {
-	r.with(func() { r.silent = silent })
-	r.tellStory()
-}
-
 // Stateless makes the robot's states get lost on their way, or arrive again.
 func (r *Robot) Stateless(lost bool) { r.with(func() { r.stateless = lost }) }
-
-// Reported is how far the robot is with its story, whether it tells it or not.
-func (r *Robot) Reported() (s schema.ReportedStory) {
-	r.with(func() { s = r.reported })
-	return s
-}
-
-// Answer says how the robot answers a command, from now on; nil is as it does by
-// itself.
-func (r *Robot) Answer(how func(verb string, q schema.Request) []schema.Ack) {
-	r.with(func() {
-		if r.answers = how; how == nil {
-			r.answers = r.obey
-		}
-	})
-}
-
-// Received lists the commands that came, in order.
-func (r *Robot) Received() (all []Received) {
-	r.with(func() { all = slices.Clone(r.received) })
-	return all
-}
 
 // Change changes the robot's state and tells it.
 func (r *Robot) Change(do func(*schema.State)) {
 	r.with(func() { do(&r.state) })
 	r.tellState()
-}
-
-// Say answers the command of this id once more, late as it may be, to the desk of
-// that name; fleetd if none is named.
-func (r *Robot) Say(id string, a schema.Ack, desk ...string) {
-	a.ID = &id
-	r.ack(append(desk, "fleetd")[0], a)
 }
 
 // Event tells an event.
@@ -297,138 +248,4 @@ func (r *Robot) hear(m link.Message) {
 		})
 		r.accept()
 	}
-}
-
-// heed takes a newer wish; a number stands for what it came with first. It is called
-// under the lock.
-func (r *Robot) heed(d schema.DesiredStory) {
-	pin := func(d *schema.DesiredStory) (p schema.StoryPin) {
-		if d.Story != nil {
-			p = *d.Story
-		}
-		return p
-	}
-	switch was := r.wish; {
-	case was == nil || d.Rev > was.Rev:
-		r.wish, r.stale = &d, false
-	case d.Rev == was.Rev:
-		r.stale = pin(&d) != pin(was)
-	}
-}
-
-// accept takes the wished story if its bytes are there, and asks for them if not.
-func (r *Robot) accept() {
-	r.with(func() {
-		d := r.wish
-		if d == nil {
-			return
-		}
-		r.reported.Authority, r.reported.DesiredRev, r.reported.Fetching, r.reported.Reason = d.Authority, d.Rev, "", ""
-		if r.stale {
-			r.reported.Phase, r.reported.Reason = schema.DeployRejected, schema.ReasonStaleRevision
-			return
-		}
-		if d.Story == nil {
-			r.reported.Phase, r.reported.Active = schema.DeployWithdrawn, nil
-			return
-		}
-		body, there := r.blobs[d.Story.SHA256]
-		if sum := sha256.Sum256(body); !there || hex.EncodeToString(sum[:]) != d.Story.SHA256 {
-			r.reported.Phase, r.reported.Fetching = schema.DeployFetching, d.Story.SHA256
-			return
-		}
-		r.reported.Phase = schema.DeployActive
-		r.reported.Active = &schema.ActiveStory{ID: d.Story.ID, Rev: d.Story.Rev, SHA256: d.Story.SHA256, EffectiveActs: []string{}, Pruned: []string{}}
-	})
-	r.tellStory()
-}
-
-func (r *Robot) tellStory() {
-	var s schema.ReportedStory
-	silent := false
-	r.with(func() {
-		r.reported.TS, r.reported.Session = schema.TimeOf(time.Now()), r.session
-		s, silent = r.reported, r.silent
-	})
-	if silent {
-		return
-	}
-	r.publish(schema.TopicReportedStory, s)
-}
-
-func (r *Robot) command(p schema.TopicParams, payload []byte) {
-	verb, ok := schema.VerbOf(p.Group, p.Verb)
-	if !ok {
-		return
-	}
-	q, problems := schema.DecodeRequest(verb, payload)
-	var answers []schema.Ack
-	mute := false
-	r.with(func() {
-		r.received = append(r.received, Received{verb.ID(), string(payload), q, time.Now()})
-		how := r.answers
-		mute = r.mute
-		if mute {
-			return
-		}
-		switch before, known := r.sent[q.Args.ID]; {
-		case len(problems) > 0:
-			answers = []schema.Ack{{Status: schema.StatusRejected, Reason: schema.ReasonBadRequest, Detail: problems[0].Detail}}
-		case verb.ID() == "sys/query" && known:
-			before.Dup = true
-			answers = []schema.Ack{before, {Status: schema.StatusSucceeded}}
-		case verb.ID() == "sys/query":
-			answers = []schema.Ack{{Status: schema.StatusRejected, Reason: schema.ReasonUnknownID}}
-		default:
-			answers = how(verb.ID(), q)
-		}
-		for i := range answers {
-			if answers[i].ID == nil {
-				answers[i].ID = &q.ID
-			}
-			if answers[i].Verb == "" {
-				answers[i].Verb = verb.ID()
-			}
-			r.sent[*answers[i].ID] = answers[i]
-		}
-	})
-	for _, a := range answers {
-		r.ack(p.CID, a)
-	}
-	if !mute {
-		r.tellState()
-	}
-}
-
-func (r *Robot) ack(client string, a schema.Ack) {
-	r.with(func() { a.TS, a.Session = schema.TimeOf(time.Now()), r.session })
-	if a.Verb == "" {
-		a.Verb = "sys/query"
-	}
-	r.publish(schema.TopicAck, a, client)
-}
-
-// obey does what is asked, in state only. It is called under the lock.
-func (r *Robot) obey(verb string, q schema.Request) []schema.Ack {
-	if q.Args.Latch != "" {
-		r.loose[q.Args.Latch] = schema.StopLatch{ID: q.Args.Latch, Level: schema.StopStop, By: q.By, Why: q.Why, Since: schema.TimeOf(time.Now())}
-		r.hold()
-	}
-	switch verb {
-	case "safety/stop", "safety/soft-stop":
-		r.state.Safety.State = schema.SafetyDisabled
-	case "safety/halt", "safety/estop":
-		r.state.Safety.State = schema.SafetyEStop
-	case "safety/enable":
-		r.state.Safety.State = schema.SafetyEnabled
-	case "safety/reset":
-		r.state.Safety.State = schema.SafetyDisabled
-	case "mode/set":
-		if !slices.Contains([]schema.ModeID{schema.ModeStr, schema.ModeMnl, schema.ModeAto}, q.Args.Mode) {
-			return []schema.Ack{{Status: schema.StatusRejected, Result: schema.ResultNoMode, Reason: schema.ReasonUnknownMode, Detail: "str, mnl, ato"}}
-		}
-		r.state.Mode.Active, r.state.Mode.Intended = q.Args.Mode, q.Args.Mode
-		return []schema.Ack{{Status: schema.StatusAccepted}, {Status: schema.StatusSucceeded, Result: schema.ResultSuccess}}
-	}
-	return []schema.Ack{{Status: schema.StatusSucceeded, Result: schema.ResultOK}}
 }

@@ -1,0 +1,116 @@
+package fleettest
+
+import (
+	"slices"
+	"time"
+
+	"troupe/schema"
+)
+
+// Received is one command as it came.
+type Received struct {
+	Verb    string
+	Payload string
+	Request schema.Request
+	At      time.Time
+}
+
+// Answer says how the robot answers a command, from now on; nil is as it does by
+// itself.
+func (r *Robot) Answer(how func(verb string, q schema.Request) []schema.Ack) {
+	r.with(func() {
+		if r.answers = how; how == nil {
+			r.answers = r.obey
+		}
+	})
+}
+
+// Received lists the commands that came, in order.
+func (r *Robot) Received() (all []Received) {
+	r.with(func() { all = slices.Clone(r.received) })
+	return all
+}
+
+// Say answers the command of this id once more, late as it may be, to the desk of
+// that name; fleetd if none is named.
+func (r *Robot) Say(id string, a schema.Ack, desk ...string) {
+	a.ID = &id
+	r.ack(append(desk, "fleetd")[0], a)
+}
+
+func (r *Robot) command(p schema.TopicParams, payload []byte) {
+	verb, ok := schema.VerbOf(p.Group, p.Verb)
+	if !ok {
+		return
+	}
+	q, problems := schema.DecodeRequest(verb, payload)
+	var answers []schema.Ack
+	mute := false
+	r.with(func() {
+		r.received = append(r.received, Received{verb.ID(), string(payload), q, time.Now()})
+		how := r.answers
+		mute = r.mute
+		if mute {
+			return
+		}
+		switch before, known := r.sent[q.Args.ID]; {
+		case len(problems) > 0:
+			answers = []schema.Ack{{Status: schema.StatusRejected, Reason: schema.ReasonBadRequest, Detail: problems[0].Detail}}
+		case verb.ID() == "sys/query" && known:
+			before.Dup = true
+			answers = []schema.Ack{before, {Status: schema.StatusSucceeded}}
+		case verb.ID() == "sys/query":
+			answers = []schema.Ack{{Status: schema.StatusRejected, Reason: schema.ReasonUnknownID}}
+		default:
+			answers = how(verb.ID(), q)
+		}
+		for i := range answers {
+			if answers[i].ID == nil {
+				answers[i].ID = &q.ID
+			}
+			if answers[i].Verb == "" {
+				answers[i].Verb = verb.ID()
+			}
+			r.sent[*answers[i].ID] = answers[i]
+		}
+	})
+	for _, a := range answers {
+		r.ack(p.CID, a)
+	}
+	if !mute {
+		r.tellState()
+	}
+}
+
+func (r *Robot) ack(client string, a schema.Ack) {
+	r.with(func() { a.TS, a.Session = schema.TimeOf(time.Now()), r.session })
+	if a.Verb == "" {
+		a.Verb = "sys/query"
+	}
+	r.publish(schema.TopicAck, a, client)
+}
+
+// obey does what is asked, in state only. It is called under the lock.
+func (r *Robot) obey(verb string, q schema.Request) []schema.Ack {
+	if q.Args.Latch != "" {
+		r.loose[q.Args.Latch] = schema.StopLatch{ID: q.Args.Latch, Level: schema.StopStop, By: q.By, Why: q.Why, Since: schema.TimeOf(time.Now())}
+		r.hold()
+	}
+	switch verb {
+	case "safety/stop", "safety/soft-stop":
+		r.state.Safety.State = schema.SafetyDisabled
+	case "safety/halt", "safety/estop":
+		r.state.Safety.State = schema.SafetyEStop
+	case "safety/enable":
+		r.state.Safety.State = schema.SafetyEnabled
+	case "safety/reset":
+		r.state.Safety.State = schema.SafetyDisabled
+	case "mode/set":
+		if !slices.Contains([]schema.ModeID{schema.ModeStr, schema.ModeMnl, schema.ModeAto}, q.Args.Mode) {
+			return []schema.Ack{{Status: schema.StatusRejected, Result: schema.ResultNoMode, Reason: schema.ReasonUnknownMode, Detail: "str, mnl, ato"}}
+		}
+		r.state.Mode.Active, r.state.Mode.Intended = q.Args.Mode, q.Args.Mode
+		return []schema.Ack{{Status: schema.StatusAccepted}, {Status: schema.StatusSucceeded, Result: schema.ResultSuccess}}
+	}
+	return []schema.Ack{{Status: schema.StatusSucceeded, Result: schema.ResultOK}}
+}

@@ -1,0 +1,81 @@
+package fleettest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"troupe/schema"
+)
+
+// DeafToBlobs makes the robot overlook blobs, as if the broker had lost them.
+func (r *Robot) DeafToBlobs(deaf bool) { r.with(func() { r.deaf = deaf; clear(r.blobs) }) }
+
+// Silent makes the robot take stories and tell of none, or tell again.
+func (r *Robot) Silent(silent bool) {
+	r.with(func() { r.silent = silent })
+	r.tellStory()
+}
+
+// Reported is how far the robot is with its story, whether it tells it or not.
+func (r *Robot) Reported() (s schema.ReportedStory) {
+	r.with(func() { s = r.reported })
+	return s
+}
+
+// heed takes a newer wish; a number stands for what it came with first. It is called
+// under the lock.
+func (r *Robot) heed(d schema.DesiredStory) {
+	pin := func(d *schema.DesiredStory) (p schema.StoryPin) {
+		if d.Story != nil {
+			p = *d.Story
+		}
+		return p
+	}
+	switch was := r.wish; {
+	case was == nil || d.Rev > was.Rev:
+		r.wish, r.stale = &d, false
+	case d.Rev == was.Rev:
+		r.stale = pin(&d) != pin(was)
+	}
+}
+
+// accept takes the wished story if its bytes are there, and asks for them if not.
+func (r *Robot) accept() {
+	r.with(func() {
+		d := r.wish
+		if d == nil {
+			return
+		}
+		r.reported.Authority, r.reported.DesiredRev, r.reported.Fetching, r.reported.Reason = d.Authority, d.Rev, "", ""
+		if r.stale {
+			r.reported.Phase, r.reported.Reason = schema.DeployRejected, schema.ReasonStaleRevision
+			return
+		}
+		if d.Story == nil {
+			r.reported.Phase, r.reported.Active = schema.DeployWithdrawn, nil
+			return
+		}
+		body, there := r.blobs[d.Story.SHA256]
+		if sum := sha256.Sum256(body); !there || hex.EncodeToString(sum[:]) != d.Story.SHA256 {
+			r.reported.Phase, r.reported.Fetching = schema.DeployFetching, d.Story.SHA256
+			return
+		}
+		r.reported.Phase = schema.DeployActive
+		r.reported.Active = &schema.ActiveStory{ID: d.Story.ID, Rev: d.Story.Rev, SHA256: d.Story.SHA256, EffectiveActs: []string{}, Pruned: []string{}}
+	})
+	r.tellStory()
+}
+
+func (r *Robot) tellStory() {
+	var s schema.ReportedStory
+	silent := false
+	r.with(func() {
+		r.reported.TS, r.reported.Session = schema.TimeOf(time.Now()), r.session
+		s, silent = r.reported, r.silent
+	})
+	if silent {
+		return
+	}
+	r.publish(schema.TopicReportedStory, s)
+}
