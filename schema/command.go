@@ -283,7 +283,7 @@ type Ack struct {
 	Refs         []Ref   `json:"refs,omitempty"`         // what it is about: what stands in the way, or what it made; at most MaxRefs
 }
 
-// Ref names something that an answer is about.
+// Ref names something that an answer or an alert is about.
 type Ref struct {
 	Kind RefKind `json:"kind"`
 	ID   string  `json:"id"`

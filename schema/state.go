@@ -173,6 +173,7 @@ type Alert struct {
 	FirstTS Time       `json:"first_ts"`
 	Detail  string     `json:"detail"`
 	Hint    string     `json:"hint,omitempty"`
+	Refs    []Ref      `json:"refs,omitempty"` // the unit that it is about
 }
 
 // DroppedCounters count what had to be left out since boot.

@@ -243,6 +243,9 @@ func stateLine(s schema.State) string {
 		running = append(running, i.ID)
 	}
 	for _, a := range s.Alerts {
+		for _, r := range a.Refs {
+			a.Type += " " + r.ID
+		}
 		alerts = append(alerts, a.Type)
 	}
 	slices.Sort(alerts)

@@ -30,7 +30,7 @@ func shrinkState(d *schema.State, step int) bool {
 			d.Queue.Failed[i].Detail = ""
 		}
 		for i := range d.Alerts {
-			d.Alerts[i].Hint = ""
+			d.Alerts[i].Hint, d.Alerts[i].Refs = "", nil
 		}
 	case 1:
 		for i := range d.Auto.PauseHolders {

@@ -1,6 +1,10 @@
 package brain
 
-import "troupe/schema"
+import (
+	"slices"
+
+	"troupe/schema"
+)
 
 // eventBurst is how many events may come at once; how many a second is
 // configured.
@@ -92,6 +96,9 @@ func (t *turn) raise(kind string, level schema.AlertLevel, source, detail, hint 
 	}
 	t.alertSeq++
 	a := schema.Alert{ID: alertID(t.alertSeq), Type: kind, Level: level, Source: source, FirstTS: t.now.Wall, Detail: detail, Hint: hint}
+	if slices.ContainsFunc(t.body.units, func(u schema.Unit) bool { return u.ID == source }) {
+		a.Refs = []schema.Ref{refTo(schema.RefUnit, source)}
+	}
 	t.alerts = append(t.alerts, a)
 	t.dirty(soon)
 	t.do(Alarm{Level: level, Type: kind, Source: source, Detail: detail, Hint: hint})
