@@ -116,6 +116,10 @@ type Config struct {
 	// Urgent marks topics whose messages overtake all others and wait neither
 	// for the queue nor for the link to be up. A robot's stops are urgent.
 	Urgent func(topic string) bool
+	// Says names what an urgent message says, so that of many that say the same within
+	// a moment the newest alone is handed over; empty: what no other says. nil: none
+	// says the same.
+	Says func(Message) string
 
 	KeepAlive      time.Duration // 10 s, whole seconds
 	ConnectTimeout time.Duration // 5 s, for the dial, the handshake, the grants and the echo, each

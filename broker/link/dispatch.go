@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 )
 
 // item is what the user is told: a state or a message.
@@ -19,12 +20,15 @@ type item struct {
 type dispatcher struct {
 	limit int
 	log   *slog.Logger
+	says  func(Message) string
+	crowd *crowd
 	onMsg func(Message)
 	onSt  func(State)
 
 	mu     sync.Mutex
 	n      uint64 // messages so far, in the order of their arrival
 	urgent []Message
+	alike  []*alike
 	queue  []item
 	ended  bool
 	wake   chan struct{} // 1: something to do
@@ -32,7 +36,7 @@ type dispatcher struct {
 }
 
 func newDispatcher(c Config) *dispatcher {
-	return &dispatcher{limit: c.Queue, log: c.Logger, onMsg: c.OnMessage, onSt: c.OnState,
+	return &dispatcher{limit: c.Queue, log: c.Logger, says: c.Says, crowd: &crowd{log: c.Logger}, onMsg: c.OnMessage, onSt: c.OnState,
 		wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
@@ -63,6 +67,9 @@ func (d *dispatcher) message(m Message) bool {
 func (d *dispatcher) first(m Message) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.holds(m, time.Now()) {
+		return true
+	}
 	defer d.poke()
 	room := len(d.urgent) < d.limit
 	if !room {
@@ -119,6 +126,9 @@ func (d *dispatcher) next() (it item, ok, ended bool) {
 	if len(d.urgent) > 0 {
 		it.message, d.urgent = d.urgent[0], d.urgent[1:]
 		return it, true, false
+	}
+	if m, released := d.released(d.ended || len(d.queue) > 0, time.Now()); released {
+		return item{message: m}, true, false
 	}
 	if len(d.queue) > 0 {
 		it = d.queue[0]

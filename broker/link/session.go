@@ -102,7 +102,7 @@ func (s *session) take(m mqtt.Message) {
 	msg := Message{Topic: m.Topic(), Payload: m.Payload(), QoS: m.Qos(), Retain: m.Retained(), Duplicate: m.Duplicate(), N: s.sink.number()}
 	if s.cfg.Urgent(msg.Topic) {
 		if !s.sink.first(msg) {
-			s.cfg.Logger.Error("urgent queue full; the oldest on the topic gives way", "topic", msg.Topic)
+			s.sink.crowd.add("urgent queue full; the oldest on the topic gives way", msg.Topic)
 		}
 		return
 	}

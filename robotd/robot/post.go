@@ -31,7 +31,7 @@ func (p *post) config(c Config) link.Config {
 		Will:      func(session string) link.Message { return p.presence(brain.WillOf(session, p.boot)) },
 		Presence:  func(session string) link.Message { return p.presence(p.online(session)) },
 		Subscribe: p.subscriptions(),
-		OnMessage: p.arrived, OnState: p.state, Urgent: p.urgent,
+		OnMessage: p.arrived, OnState: p.state, Urgent: p.urgent, Says: p.says,
 		Logger: p.log,
 	}
 }
@@ -104,6 +104,24 @@ func (p *post) urgent(topic string) bool {
 		return true
 	}
 	return false
+}
+
+// says names what a stop says: two of one client that differ in their ids and times
+// alone do the same. A document of stops may also release some.
+func (p *post) says(m link.Message) string {
+	row, at, ok := p.ns.Match(m.Topic)
+	if !ok || m.Retain || row.Kind != schema.TopicCmd && row.Kind != schema.TopicFleetStopCmd {
+		return ""
+	}
+	if v, known := schema.VerbOf(at.Group, at.Verb); known {
+		if r, problems := schema.DecodeRequest(v, m.Payload); len(problems) == 0 {
+			r.ID, r.TS, r.TTLMS, r.Session, r.Seq, r.Batch = "", 0, 0, "", 0, ""
+			if text, err := schema.Encode([]any{r, r.Args}); err == nil {
+				return m.Topic + string(text)
+			}
+		}
+	}
+	return m.Topic + string(m.Payload)
 }
 
 // arrived turns a message into an event.

@@ -3,30 +3,43 @@ package robot
 import (
 	"testing"
 
-	"troupe/schema"
+	"troupe/broker/link"
 )
 
-// Whoever leaves out, or writes differently, what lets go of a stop has not let go
-// of it.
-func TestAStopThatDoesNotSayThatItIsOverIsNot(t *testing.T) {
-	const head = `{"rev":11,"authority":"5f0c2f0e-6a3c-4e0e-9d5c-0f6a3e1b2c4d","ts":"2026-01-01T00:00:00.000Z"`
-	for _, c := range []struct {
-		kind schema.TopicKind
-		rest string
-		over bool
-	}{
-		{schema.TopicFleetStop, `,"active":false}`, true},
-		{schema.TopicFleetStop, `}`, false},
-		{schema.TopicFleetStop, `,"active":null}`, false},
-		{schema.TopicFleetStop, `,"Active":false}`, false},
-		{schema.TopicDesiredStop, `,"stops":[]}`, true},
-		{schema.TopicDesiredStop, `}`, false},
-		{schema.TopicDesiredStop, `,"stops":null}`, false},
-		{schema.TopicDesiredStop, `,"Stops":[]}`, false},
+// TestStopsThatDifferInNameAloneSayTheSame: nothing that decides what is held, by
+// whom or how may be taken for a repetition.
+func TestStopsThatDifferInNameAloneSayTheSame(t *testing.T) {
+	p := &post{ns: "troupe", id: "r1"}
+	says := func(topic, payload string) string {
+		return p.says(link.Message{Topic: "troupe/v1/" + topic, Payload: []byte(payload)})
+	}
+	const stop = "robots/r1/cmd/op1/safety/stop"
+	first := says(stop, `{"id":"k1","ts":"2027-01-15T08:00:00.000Z","by":"anna"}`)
+	if first == "" || first != says(stop, `{"by":"anna","id":"k2","seq":7,"session":"s1"}`) {
+		t.Errorf("a stop that comes again under another id is not seen to be the same: %q", first)
+	}
+	if garbled := says(stop, `{{{`); garbled == "" || garbled != says(stop, `{{{`) {
+		t.Error("nor is one that cannot be read")
+	}
+	for topic, payload := range map[string]string{
+		"robots/r1/cmd/op2/safety/stop":      `{"id":"k3","by":"anna"}`,
+		"robots/r1/cmd/op1/safety/halt":      `{"id":"k3","by":"anna"}`,
+		"robots/r1/cmd/op1/safety/soft-stop": `{"id":"k3","by":"anna"}`,
+		"robots/r1/cmd/op1/safety/stop":      `{"id":"k3","by":"anna","args":{"latch":"z1"}}`,
 	} {
-		doc := stopDocument(c.kind, []byte(head+c.rest)).Document
-		if over := doc.Problem == "" && len(doc.Stops) == 0; over != c.over {
-			t.Errorf("%s %s: %+v", c.kind, c.rest, doc)
+		if says(topic, payload) == first {
+			t.Errorf("%s %s is taken for another", topic, payload)
+		}
+	}
+	if says(stop, `{"args":{"latch":"z1"}}`) == says(stop, `{"args":{"latch":"z2"}}`) {
+		t.Error("two stops that are held under two ids are taken for one")
+	}
+	if says("fleet/cmd/op1/stop", `{"id":"a"}`) == says("fleet/cmd/op1/stop", `{"id":"b"}`) {
+		t.Error("two live stops that are held under two ids are taken for one")
+	}
+	for _, topic := range []string{"robots/r1/desired/stop", "fleet/stop"} {
+		if says(topic, `{}`) != "" {
+			t.Errorf("%s may release, and waits for nothing", topic)
 		}
 	}
 }
