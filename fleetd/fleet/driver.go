@@ -1,16 +1,13 @@
 package fleet
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"troupe/broker/link"
 	"troupe/fleetd/command"
 	"troupe/fleetd/stop"
 	"troupe/schema"
@@ -250,65 +247,6 @@ func (d *driver) release(ctx context.Context, now time.Time, robot string) {
 	}
 }
 
-// wakeDue looks at every command, and when to look again. What is due at the same
-// time goes out in the order in which it was asked for.
-func (d *driver) wakeDue(ctx context.Context, now time.Time) {
-	d.next = time.Time{}
-	var dues []*driven
-	for _, c := range d.open {
-		if due, ok := command.Due(c.Command, d.present(c)); ok && !now.Before(due) {
-			dues = append(dues, c)
-		} else {
-			d.expect(c)
-		}
-	}
-	slices.SortFunc(dues, inTurn)
-	for _, c := range dues {
-		d.tell(ctx, now, c.ID, command.News{Kind: command.Wake})
-	}
-}
-
-// inTurn is the order in which commands were asked for.
-func inTurn(a, b *driven) int {
-	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
-}
-
-// expect notes when a command has something to do even without news. Robots that
-// come and go and turns that come are news.
-func (d *driver) expect(c *driven) {
-	if due, ok := command.Due(c.Command, d.present(c)); ok && (d.next.IsZero() || due.Before(d.next)) {
-		d.next = due
-	}
-}
-
-// present says that the robot is there and that it is this command's turn.
-func (d *driver) present(c *driven) bool {
-	if !d.f.hub.reachable(c.Robot) {
-		return false
-	}
-	return c.State != command.Queued || d.turn(c)
-}
-
-func (d *driver) turn(c *driven) bool {
-	if c.class == schema.ClassStop || c.Verb == "sys/cancel" { // it makes room
-		return true
-	}
-	busy, mayGo := d.others.busy(c, func(owner string) bool { return d.f.desks.gone(owner, time.Now()) })
-	if !mayGo {
-		return false
-	}
-	for _, other := range d.robots[c.Robot] {
-		switch {
-		case other == c || other.class == schema.ClassStop:
-		case c.class == schema.ClassMode && other.class == schema.ClassMode && other.State == command.Sent:
-			return false
-		case other.State == command.Sent || other.State == command.Acked || other.State == command.Running:
-			busy++
-		}
-	}
-	return busy < atOnce
-}
-
 // tell gives news to a command and does what follows.
 func (d *driver) tell(ctx context.Context, now time.Time, id string, n command.News) {
 	c := d.open[id]
@@ -342,20 +280,6 @@ func (d *driver) tell(ctx context.Context, now time.Time, id string, n command.N
 	}
 }
 
-// ask puts the question to the robot what became of a command.
-func (d *driver) ask(ctx context.Context, now time.Time, c *driven) {
-	verb, _ := schema.VerbOf("sys", "query")
-	d.asks++
-	payload, err := schema.EncodeRequest(verb, schema.Request{
-		ID: fmt.Sprintf("%s%s:%d", askPrefix, c.ID, d.asks), TS: schema.TimeOf(now), TTLMS: verb.TTL.Milliseconds(), Args: schema.Args{ID: c.ID},
-	})
-	if err != nil {
-		d.f.log.Error("question not encoded", "error", err)
-		return
-	}
-	d.f.send(ctx, command.Command{Robot: c.Robot, Verb: verb.ID(), Payload: payload})
-}
-
 // callOff ends a command that was not sent yet, and reports whether it was so.
 func (d *driver) callOff(ctx context.Context, id string) bool {
 	ended := make(chan bool, 1)
@@ -375,39 +299,4 @@ func (d *driver) changed() map[*ticket]struct{} {
 		out[c.ticket] = struct{}{}
 	}
 	return out
-}
-
-// sleep is how long nothing will be due.
-func (d *driver) sleep(now time.Time, saved bool) time.Duration {
-	rest := time.Hour
-	if !saved {
-		rest = saveAgain
-	}
-	if !d.others.next.IsZero() {
-		rest = min(rest, max(leastRest, d.others.next.Sub(now)))
-	}
-	if !d.next.IsZero() {
-		rest = min(rest, max(leastRest, d.next.Sub(now)))
-	}
-	return rest
-}
-
-// send publishes a command. One that holds a stop that is being released waits for
-// the outcome.
-func (f *Fleet) send(ctx context.Context, c command.Command) {
-	if !f.stops.putsOff(c) {
-		f.publish(ctx, c)
-	}
-}
-
-// publish hands a command to the broker. Nothing is kept for later if the link is
-// down: the command's own time decides whether it is sent again.
-func (f *Fleet) publish(ctx context.Context, c command.Command) {
-	group, name, _ := strings.Cut(c.Verb, "/")
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	m := link.Message{Topic: f.ns.Topic(schema.TopicCmd, c.Robot, f.cfg.Name, group, name), Payload: c.Payload, QoS: 1}
-	if err := f.link.Publish(ctx, m); err != nil {
-		f.log.Warn("command not sent", "robot", c.Robot, "verb", c.Verb, "id", c.ID, "error", err)
-	}
 }
