@@ -186,14 +186,7 @@ func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*issue
 	if stop && !s.desk.Status().Broker.OK {
 		return nil, KindBroker.Problem("the stop reached no robot: the connection to the broker is lost; it is sent if that comes back at once", "stop the robots at the robots")
 	}
-	if wait > 0 {
-		until, cancel := context.WithTimeout(ctx, wait)
-		defer cancel()
-		select {
-		case <-t.Settled():
-		case <-until.Done():
-		}
-	}
+	await(ctx, t, wait)
 	now := batchOf(x.Batch, t.Commands())
 	s.explain(now.Commands)
 	now.Waiting, now.Skipped, now.OffRecord = out.Waiting, out.Skipped, !t.OnRecord()
@@ -356,4 +349,17 @@ func timeOf(t time.Time) schema.Time {
 		return 0
 	}
 	return schema.TimeOf(t)
+}
+
+// await waits so long for every command to come as far as it goes for now.
+func await(ctx context.Context, t Ticket, wait time.Duration) {
+	if wait <= 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	select {
+	case <-t.Settled():
+	case <-ctx.Done():
+	}
 }

@@ -89,14 +89,7 @@ func (s *server) hold(ctx context.Context, in StopOrder, prefer string) (*issued
 	if !s.desk.Status().Broker.OK {
 		return nil, KindBroker.Problem("the stop reached no robot: the connection to the broker is lost; robots are stopped and held as "+o.ID+" when it comes back", "stop the robots at the robots")
 	}
-	if wait > 0 {
-		until, cancel := context.WithTimeout(ctx, wait)
-		defer cancel()
-		select {
-		case <-t.Settled():
-		case <-until.Done():
-		}
-	}
+	await(ctx, t, wait)
 	out := batchOf(x.Batch, t.Commands())
 	out.Waiting, out.OffRecord, out.Unkept, out.Latch = x.Waiting, !t.OnRecord(), unkept, o.ID
 	out.NeverSeen = s.unseen(in.Selector.IDs)
