@@ -126,7 +126,7 @@ func (now *playing) do(c *typed) printed {
 		}
 		typed := now.here(said.command)
 		lines := now.terminal.run(typed, func(lines []string) bool {
-			return fits(lines) || !slices.Contains(c.shown, elsewhere) && len(lines) >= len(c.shown)
+			return fits(lines) || !golden.Updating() && !slices.Contains(c.shown, elsewhere) && len(lines) >= len(c.shown)
 		})
 		// What is only looked at is looked at again, as by people, until it is so.
 		for late := time.Now().Add(now.patience()); looks.MatchString(c.command) && !fits(lines) && time.Now().Before(late); {
