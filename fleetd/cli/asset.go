@@ -162,7 +162,7 @@ func assetTable(out io.Writer, assets []api.Asset) {
 		for _, u := range a.Uses {
 			stories = append(stories, u.Story)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", a.Name, a.Media, a.Size, a.SHA256[:12], dash(strings.Join(slices.Compact(stories), " ")), when(a.At), dash(a.By))
+		row(w, a.Name, a.Media, a.Size, a.SHA256[:12], dash(strings.Join(slices.Compact(stories), " ")), when(a.At), dash(a.By))
 	}
 	_ = w.Flush() // a reader that went away is told by the next write
 }

@@ -181,7 +181,7 @@ func wishTable(out io.Writer, robots []api.Robot) {
 		if len(r.Wish.Pruned) > 0 {
 			has += " without " + strings.Join(r.Wish.Pruned, ", ")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.ID, r.Presence.View, has, orElse(wishText(r.Wish), "fulfilled"), dash(r.Wish.Detail))
+		row(w, r.ID, r.Presence.View, has, orElse(wishText(r.Wish), "fulfilled"), dash(r.Wish.Detail))
 	}
 	_ = w.Flush() // a reader that went away is told by the next write
 }

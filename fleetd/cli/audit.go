@@ -30,7 +30,7 @@ robots over MQTT without it (mqtt GROUP/VERB). Frames of driving by hand are not
 				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 				fmt.Fprintln(w, "AT\tWHO\tWHAT\tTARGET\tDETAIL")
 				for _, n := range got.Notes {
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", when(n.At), dash(n.Who), n.What, n.Target, n.Detail)
+					row(w, when(n.At), dash(n.Who), n.What, n.Target, n.Detail)
 				}
 				_ = w.Flush() // a reader that went away is told by the next write
 			})

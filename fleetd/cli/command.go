@@ -98,7 +98,7 @@ func commandTable(out io.Writer, commands []api.Command) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "AT\tROBOT\tVERB\tSTATE\tRESULT\tWHY\tID")
 	for _, c := range commands {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", when(c.At), c.Robot, c.Verb, c.State, dash(resultOf(c)), c.Because, c.ID)
+		row(w, when(c.At), c.Robot, c.Verb, c.State, dash(resultOf(c)), c.Because, c.ID)
 	}
 	_ = w.Flush() // a reader that went away is told by the next write
 }

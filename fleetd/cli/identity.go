@@ -72,11 +72,11 @@ func identityTable(out io.Writer, i api.Identity) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "CERTIFICATE\tBY\tISSUED\tEXPIRES\tREVOKED")
 	for _, c := range i.Certificates {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", c.Serial, c.How, c.Issued, c.Expires, dash(strings.TrimSpace(stamp(c.Revoked)+" "+c.By+" "+c.Why)))
+		row(w, c.Serial, c.How, c.Issued, c.Expires, dash(strings.TrimSpace(stamp(c.Revoked)+" "+c.By+" "+c.Why)))
 	}
 	fmt.Fprintln(w, "\nTOKEN OF\tBY\tEXPIRES\tUSED")
 	for _, t := range i.Tokens {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.At, dash(t.By), t.Expires, dash(stamp(t.Used)))
+		row(w, t.At, dash(t.By), t.Expires, dash(stamp(t.Used)))
 	}
 	_ = w.Flush() // a reader that went away is told by the next write
 }

@@ -145,7 +145,7 @@ func orphanTable(out io.Writer, all []api.Orphan) {
 			_, below, _ := strings.Cut(topic, "/robots/"+o.Robot+"/")
 			last = append(last, below)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", o.Robot, o.View, o.Seen, strings.Join(last, " "))
+		row(w, o.Robot, o.View, o.Seen, strings.Join(last, " "))
 	}
 	_ = w.Flush() // a reader that went away is told by the next write
 }

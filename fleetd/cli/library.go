@@ -78,10 +78,11 @@ func entryTable(out io.Writer, kind string, entries []api.Entry) {
 		if e.DeletedAt != 0 {
 			rev = "deleted"
 		}
+		cells := []any{e.ID, dash(e.Name), rev, problemCount(e.Problems)}
 		if robots != "" {
-			robots = strconv.Itoa(e.Robots) + "\t"
+			cells = append(cells, e.Robots)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s%s\t%s\n", e.ID, dash(e.Name), rev, problemCount(e.Problems), robots, when(e.ChangedAt), dash(e.ChangedBy))
+		row(w, append(cells, when(e.ChangedAt), dash(e.ChangedBy))...)
 	}
 	_ = w.Flush() // a reader that went away is told by the next write
 }

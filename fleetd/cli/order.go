@@ -135,12 +135,12 @@ func batchTable(out io.Writer, b api.Batch) {
 	if b.DryRun {
 		fmt.Fprintf(w, "would tell %s %s\n", count(b.Total, "robot"), b.Verb)
 		for _, c := range b.Commands {
-			fmt.Fprintf(w, "%s\n", c.Robot)
+			row(w, c.Robot)
 		}
 	} else if seen := seenOf(b); len(seen) > 0 || len(b.NeverSeen) == 0 {
 		fmt.Fprintln(w, "ROBOT\tSTATE\tRESULT\tWHY")
 		for _, c := range seen {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Robot, c.State, dash(resultOf(c)), c.Because)
+			row(w, c.Robot, c.State, dash(resultOf(c)), c.Because)
 		}
 	}
 	for _, id := range b.NeverSeen {

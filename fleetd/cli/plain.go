@@ -44,6 +44,16 @@ func raw(w io.Writer) io.Writer {
 // widest is how many characters a cell of a table has at most.
 const widest = 160
 
+// row writes one line of a table. No text, whoever wrote it, makes a line or a
+// column of its own.
+func row(w io.Writer, cells ...any) {
+	texts := make([]string, len(cells))
+	for i, c := range cells {
+		texts[i] = oneLine(fmt.Sprint(c))
+	}
+	fmt.Fprintln(w, strings.Join(texts, "\t"))
+}
+
 // cell is a text that keeps to its place in a table.
 func cell(s string) string {
 	s = oneLine(s)

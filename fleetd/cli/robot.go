@@ -112,7 +112,7 @@ func robotTable(out io.Writer, l robotList) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ROBOT\tPRESENCE\tHEARD\tMODE\tSAFETY\tATO\tSTORY\tWISH\tALERTS\tLABELS")
 	for _, r := range l.Robots {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, viewText(r), ago(l.TS, r.Presence.Heard),
+		row(w, r.ID, viewText(r), ago(l.TS, r.Presence.Heard),
 			dash(modeText(r)), dash(safetyText(r)), dash(autoText(r)), dash(storyText(r)), dash(wishText(r.Wish)), dash(alertText(r)), dash(labelText(r.Labels)))
 	}
 	_ = w.Flush() // a reader that went away is told by the next write
@@ -122,7 +122,7 @@ func robotDetail(out io.Writer, d api.Detail) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "%s\t%s\n", name, oneLine(value))
+			row(w, name, value)
 		}
 	}
 	line("robot", d.ID)

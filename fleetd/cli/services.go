@@ -25,7 +25,7 @@ func (sh *shell) caList() *cobra.Command {
 				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 				fmt.Fprintln(w, "CERTIFICATE\tDESK\tISSUED\tEXPIRES\tREVOKED")
 				for _, c := range s.Services {
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", c.Serial, dash(c.Name), c.Issued, c.Expires, dash(strings.TrimSpace(stamp(c.Revoked)+" "+c.By+" "+c.Why)))
+					row(w, c.Serial, dash(c.Name), c.Issued, c.Expires, dash(strings.TrimSpace(stamp(c.Revoked)+" "+c.By+" "+c.Why)))
 				}
 				_ = w.Flush() // a reader that went away is told by the next write
 			})

@@ -146,7 +146,7 @@ func stopTable(out io.Writer, stops []api.HeldStop) {
 		if !h.OnRecord {
 			why = strings.TrimSpace(why + " (not on record yet)")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", h.ID, when(h.Since), h.Level, dash(on), dash(schema.Asker(h.Client, h.By)), dash(why))
+		row(w, h.ID, when(h.Since), h.Level, dash(on), dash(schema.Asker(h.Client, h.By)), dash(why))
 	}
 	_ = w.Flush() // a reader that went away is told by the next write
 }

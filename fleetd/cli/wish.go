@@ -197,15 +197,15 @@ func (sh *shell) wishGet() *cobra.Command {
 				defer t.Flush()
 				fmt.Fprintln(t, "WISH\tREVISION\tWISHED\tTHE ROBOT SAYS\tWHY")
 				for _, w := range list.Wishes {
-					fmt.Fprintln(t, wishLine(w))
+					row(t, wishLine(w)...)
 				}
 			})
 		}),
 	}
 }
 
-// wishLine is one wish in words.
-func wishLine(w api.WishState) string {
+// wishLine are the cells of one wish.
+func wishLine(w api.WishState) []any {
 	type common struct {
 		Rev        int64              `json:"rev"`
 		DesiredRev int64              `json:"desired_rev"`
@@ -226,7 +226,7 @@ func wishLine(w api.WishState) string {
 	if w.Topic == string(schema.TopicDesiredConfig) {
 		why = strings.TrimSpace(why + " " + settingsLine(w.Reported))
 	}
-	return fmt.Sprintf("%s\t%d\t%s\t%s\t%s", strings.TrimPrefix(w.Topic, "desired_"), desired.Rev, wishedText(w), says, why)
+	return []any{strings.TrimPrefix(w.Topic, "desired_"), desired.Rev, wishedText(w), says, why}
 }
 
 // wishedText is what is wished, in words.
@@ -253,7 +253,7 @@ func wishedText(w api.WishState) string {
 		for _, key := range slices.Sorted(maps.Keys(d.Values)) {
 			pairs = append(pairs, key+"="+string(d.Values[key]))
 		}
-		return dash(oneLine(strings.Join(pairs, " ")))
+		return dash(strings.Join(pairs, " "))
 	}
 	return dash("")
 }
