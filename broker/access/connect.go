@@ -47,6 +47,21 @@ const (
 	FaultDenied   Fault = 5
 )
 
+// String is what an operator's log calls f.
+func (f Fault) String() string {
+	switch f {
+	case FaultProtocol:
+		return "protocol"
+	case FaultID:
+		return "client id"
+	case FaultBusy:
+		return "busy"
+	case FaultLogin:
+		return "login"
+	}
+	return "denied"
+}
+
 // Refusal is why somebody may not connect; for the log, since MQTT 3.1.1 has no
 // words for it.
 type Refusal struct {

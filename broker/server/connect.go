@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
@@ -22,7 +23,8 @@ func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	c, no := g.identify(nc, pk)
 	if no != nil {
 		g.counters.add(connectRefused)
-		g.log.Warn("connect refused", "remote", cl.Net.Remote, "client", pk.Connect.ClientIdentifier, "user", string(pk.Connect.Username), "why", no.Detail)
+		g.told.tell(slog.LevelWarn, "connect refused", no.Fault.String(), g.whose(nc, string(pk.Connect.Username)),
+			"remote", cl.Net.Remote, "client", pk.Connect.ClientIdentifier, "user", string(pk.Connect.Username), "why", no.Detail)
 		_ = g.srv.SendConnack(cl, connackCode(no.Fault), false, nil)
 		return errors.New(no.Detail)
 	}
@@ -43,6 +45,16 @@ func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	}
 	nc.who.Store(c)
 	return nil
+}
+
+// whose doing a CONNECT is, for the log: of a name that there is, at its address,
+// and of all others of an address together.
+func (g *guard) whose(nc *conn, name string) string {
+	address := addrOf(nc.raw).String()
+	if _, known := g.creds.now.Load().users.Named(name); known {
+		return name + " " + address
+	}
+	return address
 }
 
 // connackCode is the library's code for f. It maps these to the five codes of
@@ -72,22 +84,28 @@ func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
 	switch {
 	case errors.Is(err, errOtherRole):
 		g.counters.add(otherRole)
-		g.log.Error("connect refused", "client", cl.ID, "role", c.Role, "remote", cl.Net.Remote, "why", err, "there", old.who.Load().Role, "from", remote(old.raw))
+		g.told.tell(slog.LevelError, "connect refused", "name taken", c.Name, "client", cl.ID, "role", c.Role, "remote", cl.Net.Remote, "why", err, "there", old.who.Load().Role, "from", remote(old.raw))
 		if g.clashes.Allow() {
 			g.tell(c.Name, schema.Notice{Reason: schema.ReasonForbidden, Detail: fmt.Sprintf("a %s wanted to connect under this name, from %s, and was refused", c.Role, cl.Net.Remote), Count: 1})
 		}
 		return false
+	case errors.Is(err, errNameFull), errors.Is(err, errNoPlace):
+		g.counters.add(noPlace)
+		g.told.tell(slog.LevelWarn, "connect refused", err.Error(), c.Name, "client", cl.ID, "role", c.Role, "remote", cl.Net.Remote, "why", err)
+		_ = g.srv.SendConnack(cl, packets.ErrServerUnavailable, false, nil)
+		cl.Stop(packets.ErrServerUnavailable)
+		return false
 	case err != nil:
 		g.counters.add(connectRefused)
-		g.log.Error("connect refused", "client", cl.ID, "why", err)
+		g.told.tell(slog.LevelError, "connect refused", "lingers", c.Name, "client", cl.ID, "why", err)
 		return false
 	case old != nil:
-		g.log.Warn("session taken over", "client", cl.ID, "from", remote(old.raw), "by", cl.Net.Remote)
+		g.told.tell(slog.LevelWarn, "session taken over", "", cl.ID, "client", cl.ID, "from", remote(old.raw), "by", cl.Net.Remote)
 	}
 	// Who lost his right since identify looked is seen here or by rejudge.
 	if why := g.wrong(connOf(cl), c); why != "" {
 		g.counters.add(connectRefused)
-		g.log.Warn("connect refused", "client", cl.ID, "why", why)
+		g.told.tell(slog.LevelWarn, "connect refused", "wrong", c.Name, "client", cl.ID, "why", why)
 		return false
 	}
 	return true
@@ -103,7 +121,7 @@ func (g *guard) flaps(cl *mqtt.Client, c *client) bool {
 		return false
 	}
 	g.counters.add(connectFlapping)
-	g.log.Warn("connect refused", "client", cl.ID, "remote", cl.Net.Remote, "why", "it connects again and again", "pause", flapPause)
+	g.told.tell(slog.LevelWarn, "connect refused", "flaps", cl.ID, "client", cl.ID, "remote", cl.Net.Remote, "why", "it connects again and again", "pause", flapPause)
 	_ = g.srv.SendConnack(cl, packets.ErrServerUnavailable, false, nil)
 	cl.Stop(packets.ErrServerUnavailable)
 	return true

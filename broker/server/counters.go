@@ -23,6 +23,7 @@ const (
 	passwordPaused
 	certificateRefused
 	otherRole
+	noPlace
 	kicked
 	subscribeRefused
 	forbidden
@@ -62,6 +63,7 @@ var tellAs = [events]counted{
 	passwordPaused:     {"passwords_paused", "connections_refused_total", "reason", "passwords_wrong"},
 	certificateRefused: {"certificates_refused", "connections_refused_total", "reason", "certificate"},
 	otherRole:          {"connects_under_anothers_name", "connections_refused_total", "reason", "name_taken"},
+	noPlace:            {"connects_without_place", "connections_refused_total", "reason", "no_place"},
 	kicked:             {"clients_kicked", "connections_cut_total", "reason", "kicked"},
 	acceptError:        {"accept_errors", "accept_errors_total", "", ""},
 	panicked:           {"connections_panicked", "connections_cut_total", "reason", "panic"},

@@ -21,6 +21,7 @@ var dangers = []danger{
 	{what: "a connection that says nothing costs 64 KiB", test: TestAConnectionThatSaysNothingCostsNextToNothing},
 	{what: "closing waits for silent connections", test: TestClosingDoesNotWaitForWhoSaysNothing},
 	{what: "what was acknowledged is thrown away when the broker closes", test: TestWhatWasAcknowledgedIsHeardThoughTheBrokerCloses},
+	{what: "one name takes all places, and a button finds none", test: TestOneNameTakesNoMorePlacesThanOthersLeaveItAndStopsHaveTheirOwn},
 
 	// Wills
 	{what: "a will is published that its owner may not publish", test: TestWillsThatAreRefused},

@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"log/slog"
 	"sync/atomic"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
@@ -112,7 +113,7 @@ func (g *guard) OnQosPublish(cl *mqtt.Client, _ packets.Packet, _ int64, _ int) 
 func (g *guard) cut(cl *mqtt.Client, c *conn, e event, why error) {
 	if c.tally.cut.CompareAndSwap(0, int64(e)) {
 		g.counters.add(e)
-		g.log.Warn("client cut", "client", cl.ID, "why", why)
+		g.told.tell(slog.LevelWarn, "client cut", why.Error(), cl.ID, "client", cl.ID, "why", why)
 	}
 	cl.Stop(why)
 }

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"troupe/broker/access"
 	"troupe/broker/brokertest"
+	"troupe/broker/server"
 )
 
 // from dials b from an address of this machine.
@@ -87,5 +89,46 @@ func TestStrangersWhoGuessPasswordsShutNobodyOut(t *testing.T) {
 	}
 	if n := let.Load(); n > 0 {
 		t.Errorf("%d strangers were let in", n)
+	}
+}
+
+// Nobody takes all places, and those who stop and desks always find one.
+func TestOneNameTakesNoMorePlacesThanOthersLeaveItAndStopsHaveTheirOwn(t *testing.T) {
+	const places, each = 200, 8
+	b := start(t, func(c *server.Config) { c.MaxClients, c.MaxPerName = places, each })
+	try := func(id string) (*brokertest.Client, byte) {
+		return brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: strings.SplitN(id, ".", 2)[0], ClientID: id})
+	}
+	for i := range each {
+		if _, code := try(fmt.Sprintf("op7.%d", i)); code != 0 {
+			t.Fatalf("connection %d of op7: code %d", i, code)
+		}
+	}
+	if _, code := try("op7.more"); code != 3 {
+		t.Errorf("one more than may be of a name: code %d", code)
+	}
+	back, code := try("op7.0")
+	if code != 0 {
+		t.Fatalf("an id that comes back: code %d", code)
+	}
+	back.Close()
+	eventually(t, "a place that was left is another's", func() bool { _, code := try("op7.new"); return code == 0 })
+	for i := each; i < places-places/20; i++ {
+		if _, code := try(fmt.Sprintf("r%d", i)); code != 0 {
+			t.Fatalf("robot %d: code %d", i, code)
+		}
+	}
+	for _, id := range []string{"one-more", "op1", "admin", "obs"} {
+		if _, code := try(id); code != 3 {
+			t.Errorf("%s, when all places are taken: code %d", id, code)
+		}
+	}
+	for _, id := range []string{"stop1", "fleetd", "fleetd-b", "stop1.wall"} {
+		if _, code := try(id); code != 0 {
+			t.Errorf("%s, for whom places are kept: code %d", id, code)
+		}
+	}
+	if n := b.Status()["connects_without_place"]; n < 5 {
+		t.Errorf("%d refusals counted", n)
 	}
 }

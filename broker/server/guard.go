@@ -32,6 +32,7 @@ type guard struct {
 	searches limiters[string] // for what is kept, by name: each filter that is granted is one
 	clashes  *rate.Limiter    // of notices that somebody else wanted a name
 	log      *slog.Logger
+	told     *chronicle // what clients do
 	counters *counters
 	srv      *mqtt.Server
 	self     *mqtt.Client // in whose name notices are sent
@@ -86,7 +87,7 @@ func whoIs(cl *mqtt.Client) *client {
 // OnSessionEstablished ends the time in which a connection counts as waiting.
 func (g *guard) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
 	connOf(cl).finished()
-	g.log.Info("client connected", "client", cl.ID, "role", whoIs(cl).Role, "remote", cl.Net.Remote)
+	g.told.tell(slog.LevelInfo, "client connected", "", cl.ID, "client", cl.ID, "role", whoIs(cl).Role, "remote", cl.Net.Remote)
 }
 
 func (g *guard) OnDisconnect(cl *mqtt.Client, err error, _ bool) {
@@ -102,7 +103,7 @@ func (g *guard) OnDisconnect(cl *mqtt.Client, err error, _ bool) {
 	case err != nil:
 		why = err.Error()
 	}
-	g.log.Info("client disconnected", "client", cl.ID, "why", why)
+	g.told.tell(slog.LevelInfo, "client disconnected", "", cl.ID, "client", cl.ID, "why", why)
 }
 
 // OnSubscribe lowers the QoS of those who must not slow others down, and tells
@@ -192,20 +193,20 @@ func (g *guard) refuse(cl *mqtt.Client, c *client, e event, r schema.Reason, top
 	g.remark(c, e, r, topic, detail)
 	if !c.refusals.Allow() {
 		g.counters.add(abuse)
-		g.log.Warn("client cut", "client", cl.ID, "why", errAbuse)
+		g.told.tell(slog.LevelWarn, "client cut", "abuse", cl.ID, "client", cl.ID, "why", errAbuse)
 		cl.Stop(errAbuse)
 	}
 }
 
-// remark counts and tells. Notices are limited; those left out are counted in
+// remark counts and tells, the log as well. Notices are limited; those left out are counted in
 // the next.
 func (g *guard) remark(c *client, e event, r schema.Reason, topic, detail string) {
 	g.counters.add(e)
 	c.unsaid++
+	g.told.tell(slog.LevelWarn, "refused", string(r), c.Name, "client", c.ClientID, "reason", r, "topic", topic, "detail", detail)
 	if e == framesOverRate && !c.frames.Allow() || !c.notices.Allow() {
 		return
 	}
-	g.log.Warn("refused", "client", c.ClientID, "reason", r, "topic", topic, "detail", detail, "count", c.unsaid)
 	n := schema.Notice{Reason: r, Topic: topic, Detail: detail, Count: c.unsaid}
 	c.unsaid = 0
 	g.tell(c.Name, n)

@@ -129,7 +129,7 @@ func TestAPacketThatMakesTheLibraryPanicEndsItsConnectionOnly(t *testing.T) {
 
 func TestAClientIDPassesOnlyWhenItsOlderConnectionIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSessions()
+		s := newSessions(places{most: 10, each: 10})
 		make := func() *conn {
 			ours, _ := newPipe()
 			c := &conn{Conn: ours, raw: ours, gone: make(chan struct{})}

@@ -46,7 +46,8 @@ type Config struct {
 	ConnectTimeout time.Duration // 10 s from accept to CONNECT
 	WriteTimeout   time.Duration // 1 s for 64 KiB to a client, and for all that it is slower together
 	DrainTimeout   time.Duration // 1 s from Close until those are cut who have not taken all that was sent to them
-	MaxClients     int           // 20000
+	MaxClients     int           // 20000, and of them every twentieth place kept for who stops and for desks
+	MaxPerName     int           // 64 connections of one name; a robot's ids are two
 	MaxWaiting     int           // 2048 connections that have not said CONNECT
 	MaxWaitingIP   int           // 512 of them from one address, behind which there may be a fleet
 	MaxAccepts     int           // 1000 connections a second, four times that at once
@@ -84,6 +85,7 @@ func (c Config) complete() (Config, error) {
 		}
 	}
 	num(&c.MaxClients, 20000)
+	num(&c.MaxPerName, 64)
 	num(&c.MaxWaiting, 2048)
 	num(&c.MaxWaitingIP, 512)
 	num(&c.MaxAccepts, 1000)
@@ -211,7 +213,7 @@ func bind(addr string) (net.Listener, error) {
 // switch off whatever it leaves out.
 func capabilities(cfg Config) *mqtt.Capabilities {
 	c := mqtt.NewDefaultServerCapabilities()
-	c.MaximumClients = int64(cfg.MaxClients)
+	c.MaximumClients = math.MaxInt64   // sessions count them, when it is known who they are
 	c.MaximumMessageExpiryInterval = 0 // else retained documents are deleted when they are a day old
 	c.MaximumPacketSize = maxPacket
 	c.MaximumClientWritesPending = int32(cfg.MaxPending)
@@ -224,7 +226,7 @@ func capabilities(cfg Config) *mqtt.Capabilities {
 
 func newGuard(cfg Config, k *keeper, srv *mqtt.Server, n *counters) *guard {
 	g := &guard{
-		creds: k, ns: cfg.Namespace, log: cfg.Logger, counters: n, srv: srv,
+		creds: k, ns: cfg.Namespace, log: cfg.Logger, told: &chronicle{log: cfg.Logger}, counters: n, srv: srv,
 		rates: rates{
 			robot: cfg.RobotRate, robotBurst: 2 * cfg.RobotRate, bytes: cfg.RobotBytes, bytesBurst: 4 * cfg.RobotBytes,
 			command: cfg.CommandRate, frame: cfg.FrameRate, fleet: cfg.MaxClients,
@@ -246,7 +248,7 @@ func newGuard(cfg Config, k *keeper, srv *mqtt.Server, n *counters) *guard {
 		pk, _ := srv.Topics.Retained.Get(topic)
 		return len(pk.Payload)
 	}
-	g.live = newSessions()
+	g.live = newSessions(places{most: cfg.MaxClients, kept: cfg.MaxClients / 20, each: cfg.MaxPerName})
 	g.self = srv.NewClient(nil, mqtt.LocalListener, "$broker", true) // no client can have this id
 	return g
 }
@@ -256,7 +258,7 @@ func newListener(cfg Config, doors []*door, g *guard) *listener {
 	return &listener{
 		limits: limits{
 			connect: cfg.ConnectTimeout, write: cfg.WriteTimeout,
-			total: cfg.MaxClients, waiting: cfg.MaxWaiting, waitingIP: cfg.MaxWaitingIP, each: cfg.MaxAccepts, eachIP: cfg.MaxAcceptsIP,
+			total: cfg.MaxClients + cfg.MaxWaiting, waiting: cfg.MaxWaiting, waitingIP: cfg.MaxWaitingIP, each: cfg.MaxAccepts, eachIP: cfg.MaxAcceptsIP,
 		},
 		pace:      rate.NewLimiter(rate.Limit(cfg.MaxAccepts), acceptBurst*cfg.MaxAccepts),
 		paceIP:    limiters[netip.Addr]{each: rate.Limit(cfg.MaxAcceptsIP), burst: acceptBurst * cfg.MaxAcceptsIP},
@@ -336,7 +338,9 @@ func (s *Server) stop() error {
 	s.drain(s.cfg.DrainTimeout)
 	s.hangUp()
 	s.listen.close()
-	return errors.Join(err, s.mochi.Close())
+	err = errors.Join(err, s.mochi.Close())
+	s.guard.told.close()
+	return err
 }
 
 // Run serves until ctx ends. ready, if given, is called once all addresses are

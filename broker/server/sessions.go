@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"troupe/broker/access"
+	"troupe/schema"
 )
 
 // takeOver bounds how long a connection waits for an older one of the same id to
@@ -20,11 +21,44 @@ const takeOver = 5 * time.Second
 // the new one's subscriptions with it. Either leaves a robot that is connected
 // and hears nothing.
 type sessions struct {
-	mu   sync.Mutex
-	byID map[string]*conn
+	places
+	mu     sync.Mutex
+	byID   map[string]*conn
+	byName map[string]int // ids
 }
 
-func newSessions() *sessions { return &sessions{byID: map[string]*conn{}} }
+// places bound how many have an id. What is kept is for those who stop and for
+// desks, which is how stops arrive: nobody else can be so many that they find no
+// place.
+type places struct {
+	most, kept int
+	each       int // under one name
+}
+
+func newSessions(p places) *sessions {
+	return &sessions{places: p, byID: map[string]*conn{}, byName: map[string]int{}}
+}
+
+// errNoPlace and errNameFull are why an id is not given though nobody has it.
+var (
+	errNoPlace  = errors.New("no place is left but those that are kept for who stops and for desks")
+	errNameFull = errors.New("too many are connected under this name")
+)
+
+// refuses says why one more of c's name and role has no place.
+func (p places) refuses(role schema.Role, all, ofName int) error {
+	most := p.most
+	if role != schema.RoleStop && role != schema.RoleFleetd {
+		most -= p.kept
+	}
+	switch {
+	case ofName >= p.each:
+		return errNameFull
+	case all >= most:
+		return errNoPlace
+	}
+	return nil
+}
 
 // errOtherRole is why an id is not handed over: ids begin with names, and who has
 // the name in another role is somebody else.
@@ -42,6 +76,14 @@ func (s *sessions) take(id string, c *conn) (old *conn, err error) {
 	if old != nil && old.kicked.Load() == nil && old.who.Load().Role != c.who.Load().Role {
 		s.mu.Unlock()
 		return old, errOtherRole
+	}
+	w := c.who.Load()
+	if old == nil {
+		if err := s.refuses(w.Role, len(s.byID), s.byName[w.Name]); err != nil {
+			s.mu.Unlock()
+			return nil, err
+		}
+		s.byName[w.Name]++
 	}
 	s.byID[id] = c
 	s.mu.Unlock()
@@ -91,5 +133,10 @@ func (s *sessions) drop(id string, c *conn) {
 	defer s.mu.Unlock()
 	if s.byID[id] == c {
 		delete(s.byID, id)
+		if name := c.who.Load().Name; s.byName[name] > 1 {
+			s.byName[name]--
+		} else {
+			delete(s.byName, name)
+		}
 	}
 }

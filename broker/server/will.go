@@ -1,6 +1,8 @@
 package server
 
 import (
+	"log/slog"
+
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
 
@@ -63,7 +65,7 @@ func (g *guard) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 func (g *guard) OnWillSent(cl *mqtt.Client, pk packets.Packet) {
 	if pk.TopicName != "" {
 		g.counters.add(willSent)
-		g.log.Info("will sent", "client", cl.ID, "topic", pk.TopicName)
+		g.told.tell(slog.LevelInfo, "will sent", "", cl.ID, "client", cl.ID, "topic", pk.TopicName)
 	}
 }
 

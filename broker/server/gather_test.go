@@ -1,0 +1,71 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestTheLogHasTheFirstOfManyAtOnceAndThenTheirNumber(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		c := &chronicle{log: slog.New(slog.NewTextHandler(&out, nil))}
+		lines := func() (got []string) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			for _, l := range strings.Split(strings.TrimSpace(out.String()), "\n") {
+				if _, l, ok := strings.Cut(l, "msg="); ok {
+					got = append(got, l)
+				}
+			}
+			out.Reset()
+			return got
+		}
+		want := func(when string, want ...string) {
+			t.Helper()
+			if got := lines(); fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%s:\n%s\nwant\n%s", when, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		}
+		for i := range 9000 {
+			c.tell(slog.LevelWarn, "refused", "login", "192.0.2.1", "user", fmt.Sprint("x", i))
+		}
+		c.tell(slog.LevelWarn, "refused", "login", "192.0.2.2", "user", "op1")
+		c.tell(slog.LevelError, "refused", "busy", "192.0.2.1", "user", "op2")
+		want("at once", "refused user=x0", "refused user=op1", "refused user=op2")
+		time.Sleep(gatherFor - time.Second)
+		want("a moment later")
+		time.Sleep(2 * time.Second)
+		want("after a while", "refused user=x8999 count=8999 within=5s")
+		c.tell(slog.LevelWarn, "refused", "login", "192.0.2.1", "user", "y")
+		want("as it goes on")
+		time.Sleep(gatherFor)
+		want("after a while more", "refused user=y count=1 within=5s")
+		time.Sleep(3 * gatherFor)
+		if synctest.Wait(); c.timer != nil || len(c.said.of) > 0 {
+			t.Errorf("%d are remembered when it is long quiet", len(c.said.of))
+		}
+		c.tell(slog.LevelWarn, "refused", "login", "192.0.2.1", "user", "z")
+		c.tell(slog.LevelWarn, "refused", "login", "192.0.2.1", "user", "z")
+		c.close()
+		want("when it is quiet, and closes", "refused user=z", "refused user=z count=1 within=0s")
+	})
+}
+
+func TestComplaintsOfManyAreToldTogether(t *testing.T) {
+	var g gathered
+	lines := 0
+	for i := range 100_000 {
+		lines += len(g.add(time.Time{}, plaint{what: "refused", whose: fmt.Sprint(i)}, nil))
+	}
+	if lines > gatherMost+1 || len(g.of) > gatherMost+1 {
+		t.Fatalf("%d lines, %d remembered", lines, len(g.of))
+	}
+	if say := g.due(time.Time{}.Add(gatherFor), false); len(say) != 1 || say[0].whose != "others" {
+		t.Errorf("%d told of, want the others alone", len(say))
+	}
+}
