@@ -103,6 +103,7 @@ var (
 	argVolume = Arg{"volume", ArgNumber, false, "0 to 1"}
 	argWith   = Arg{"with", ArgObject, false, "values of the act's parameters, by name: {\"guest\":\"Ann\"}"}
 	argTTL    = Arg{"ttl_ms", ArgInteger, false, "how long, up to 60000; 30000 if left out"}
+	argRenew  = Arg{"ttl_ms", ArgInteger, false, "how long, up to 60000; as before if left out"}
 	argSeen   = Arg{"seen_mono_ms", ArgInteger, false, "mono_ms of the newest heartbeat that the operator has seen; a stale one is refused"}
 	argBoot   = Arg{"seen_boot", ArgString, false, "boot of that heartbeat; one of an earlier start is refused"}
 )
@@ -130,7 +131,7 @@ var Verbs = []Verb{
 	{"interrupter", "run", []Arg{{"interrupter", ArgString, true, "ai, touch, screen, power"}}, ClassInterrupt, operators, 30 * time.Second, JournalBefore, "let an interrupter ask"},
 	{"interrupter", "stop", []Arg{{"interrupter", ArgString, true, "ai, touch, screen, power"}}, ClassInterrupt, operators, 30 * time.Second, JournalBefore, "keep an interrupter from asking"},
 	{"control", "acquire", []Arg{{"scope", ArgString, false, "manual: what is done by hand; all: its modes too; manual if left out"}, argTTL}, ClassControl, operators, 5 * time.Second, JournalBefore, "take control, which one client has at a time; the answer holds the lease"},
-	{"control", "renew", []Arg{{"lease", ArgString, false, "which; the sender's own if left out"}, argTTL}, ClassControl, operators, 5 * time.Second, JournalBefore, "keep control for longer"},
+	{"control", "renew", []Arg{{"lease", ArgString, false, "which; the sender's own if left out"}, argRenew}, ClassControl, operators, 5 * time.Second, JournalBefore, "keep control for longer"},
 	{"control", "release", []Arg{{"lease", ArgString, false, "which; the sender's own if left out"}}, ClassControl, operators, 5 * time.Second, JournalBefore, "give control back"},
 	{"control", "takeover", []Arg{{"scope", ArgString, false, "manual or all; manual if left out"}, argTTL}, ClassControl, operators, 5 * time.Second, JournalBefore, "take control from a holder of no higher rank, who is told"},
 	{"manual", "stop", []Arg{argWhy}, ClassStop, operators, NoTTL, JournalAfter, "end what is done by hand; whoever drives has to let the stick go first"},

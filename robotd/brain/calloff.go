@@ -20,7 +20,10 @@ func (t *turn) callOff(o request.Perform) {
 	case t.mode.Req == string(target):
 		t.toMode = append(t.toMode, modeInput{Input: mode.Input{Kind: mode.Cancel, Req: string(target)}, by: o.Key, when: o.If})
 		return // the supervisor answers both
-	case t.callOffByHand(target, o.Key), t.callOffAct(target, o.Key): // its own answer follows as the lane ends it
+	case t.callOffByHand(target, o.Key), t.callOffAct(target, o.Key):
+		t.callsOff = append(t.callsOff, callsOff{o.Key, target})
+		t.reply(o.Key, reply{Status: schema.StatusAccepted})
+		return // the lane ends it in a later step
 	case t.replay.key == target:
 		t.endReplay(reply{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: t.replayed(), Refs: refToOrder(o.Key)})
 	default:
@@ -28,6 +31,24 @@ func (t *turn) callOff(o request.Perform) {
 		return
 	}
 	t.reply(o.Key, reply{Status: schema.StatusSucceeded, Refs: refToOrder(target)})
+}
+
+// callsOff is a sys/cancel that is answered once what it calls off has been.
+type callsOff struct{ by, target request.Key }
+
+// calledOff answers those who called off a command that ended with r.
+func (t *turn) calledOff(target request.Key, r reply) {
+	answer := reply{Status: schema.StatusSucceeded, Refs: refToOrder(target)}
+	if r.Status != schema.StatusCancelled {
+		answer = reply{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it ended by itself: " + string(r.Status)}
+	}
+	t.callsOff = slices.DeleteFunc(t.callsOff, func(c callsOff) bool {
+		if c.target != target {
+			return false
+		}
+		t.replies = append(t.replies, answered{c.by, answer})
+		return true
+	})
 }
 
 // unqueue takes an order away from the machines it waits for.

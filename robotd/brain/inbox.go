@@ -66,6 +66,9 @@ func (t *turn) reply(to request.Key, r reply) {
 			r.Refs = t.inTheWay(r)
 		}
 		t.replies = append(t.replies, answered{to, r})
+		if r.Status.Final() {
+			t.calledOff(to, r)
+		}
 	}
 }
 

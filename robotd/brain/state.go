@@ -55,6 +55,8 @@ type State struct {
 	latches    latch.State    // the stops that people hold
 	latchFacts []safety.Latch // the same, as the safety core takes them
 	calls      []called       // live stops that are to be answered
+	diskCalm   time.Duration  // until when a disk that refused is said to; 0 = it is well
+	diskFits   bool           // it took something since it refused
 	unkept     time.Duration  // when the disk is asked again to keep what holds; 0 = it has it
 
 	// The body.
@@ -88,6 +90,8 @@ type State struct {
 	hand    hand              // that drives it
 	toHand  []request.Perform // what is to be done by hand
 	byHands []byHandNow
+
+	callsOff []callsOff // who waits for what they call off to end
 
 	// The fleet.
 	authority string // the one that is obeyed; empty until the first wish

@@ -42,6 +42,7 @@ func Step(s *State, now Now, ev Event, out []Effect) []Effect {
 	if _, tick := ev.(Tick); tick {
 		t.ticked = now.Mono
 		t.keepLate()
+		t.diskCalms()
 		t.outs = t.lanes.Tick(now.Mono, t.outs)
 		t.push()
 		if t.feeding() {

@@ -2,6 +2,7 @@ package brain
 
 import (
 	"slices"
+	"time"
 
 	"troupe/schema"
 )
@@ -116,13 +117,26 @@ func (t *turn) clear(kind, source string) {
 	}
 }
 
+// diskCalmAfter is how long a disk must not have refused until that is believed: on
+// one that is full something small fits now and then.
+const diskCalmAfter = 10 * time.Second
+
 // disk tells while the robot cannot keep what it promises.
 func (t *turn) disk(refused schema.Reason) {
 	if refused == "" {
-		t.clear("disk_refuses", "disk")
+		t.diskFits = true
 		return
 	}
+	t.diskFits, t.diskCalm = false, t.now.Mono+diskCalmAfter
 	t.raise("disk_refuses", schema.AlertError, "disk", "the robot's disk refuses to write: "+string(refused), "make room on it; until then no command is begun")
+}
+
+// diskCalms takes the alert off a disk that takes what it is given again.
+func (t *turn) diskCalms() {
+	if t.diskCalm > 0 && t.diskFits && t.now.Mono >= t.diskCalm {
+		t.diskCalm = 0
+		t.clear("disk_refuses", "disk")
+	}
 }
 
 func alertID(n int64) string {

@@ -112,6 +112,7 @@ type Lease struct {
 	Who   Who
 	Rank  Rank
 	Scope Scope
+	TTL   time.Duration // as its holder said last
 	Until time.Duration
 	Req   string // the request that it was given for, told again when it is taken away
 }

@@ -29,7 +29,7 @@ type Input struct {
 	Who   Who // of Gone only the client
 	Rank  Rank
 	Scope Scope         // empty = manual
-	TTL   time.Duration // 0 = as configured
+	TTL   time.Duration // 0 = as configured; of a renewal: as before
 	Lease string        // renew, release: which; empty = the sender's own
 	Req   string        // names the request
 }
@@ -107,19 +107,22 @@ func (s *State) acquire(now time.Duration, c *Config, in Input, d *Decision) {
 	s.given++
 	s.Lease = Lease{
 		ID: fmt.Sprintf("%.8s-%d", s.boot, s.given), Who: in.Who, Rank: in.Rank.orOperator(),
-		Scope: in.Scope, Until: now + ttl, Req: in.Req,
+		Scope: in.Scope, TTL: ttl, Until: now + ttl, Req: in.Req,
 	}
 	given := s.Lease
 	d.Answer = Answer{Status: schema.StatusSucceeded, Lease: &given}
 }
 
 func (s *State) renew(now time.Duration, c *Config, in Input, d *Decision) {
+	if in.TTL == 0 {
+		in.TTL = s.Lease.TTL
+	}
 	ttl, ok := c.ttl(in, d)
 	if !ok || !s.owned(in, d) {
 		return
 	}
 	s.take(OnRenewed, d)
-	s.Lease.Until = now + ttl
+	s.Lease.TTL, s.Lease.Until = ttl, now+ttl
 	given := s.Lease
 	d.Answer = Answer{Status: schema.StatusSucceeded, Lease: &given}
 }

@@ -205,7 +205,7 @@ func (s *State) connected(out []Effect) []Effect {
 
 func (s *State) tick(now Now, out []Effect) []Effect {
 	if s.offerAt > 0 && now.Mono >= s.offerAt {
-		if s.offerAt = 0; len(s.late) > 0 { // what was not written with another command meanwhile
+		if s.offerAt = 0; len(s.late) > 0 {
 			out = append(out, s.save(nil))
 		}
 	}

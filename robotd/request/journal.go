@@ -274,6 +274,6 @@ func (s *State) close(e *entry) {
 // save makes a Save of records and of what waited without haste.
 func (s *State) save(forget []Key, put ...Record) Save {
 	w := Save{Put: append(s.late, put...), Forget: append(s.erase, forget...)}
-	s.late, s.erase = nil, nil
+	s.late, s.erase, s.offerAt = nil, nil, 0
 	return w
 }
