@@ -90,8 +90,8 @@ func (c Config) complete() (Config, error) {
 	num(&c.MaxWaitingIP, 512)
 	num(&c.MaxAccepts, 1000)
 	num(&c.MaxAcceptsIP, 250)
-	num(&c.RobotRate, 50)
-	num(&c.RobotBytes, 64<<10)
+	num(&c.RobotRate, schema.RobotMessages)
+	num(&c.RobotBytes, schema.RobotBytes)
 	num(&c.CommandRate, 20)
 	num(&c.FrameRate, 50)
 	num(&c.RobotConnects, 15)
@@ -228,7 +228,7 @@ func newGuard(cfg Config, k *keeper, srv *mqtt.Server, n *counters) *guard {
 	g := &guard{
 		creds: k, ns: cfg.Namespace, log: cfg.Logger, told: &chronicle{log: cfg.Logger}, counters: n, srv: srv,
 		rates: rates{
-			robot: cfg.RobotRate, robotBurst: 2 * cfg.RobotRate, bytes: cfg.RobotBytes, bytesBurst: 4 * cfg.RobotBytes,
+			robot: cfg.RobotRate, robotBurst: schema.RobotMessagesBurst * cfg.RobotRate, bytes: cfg.RobotBytes, bytesBurst: schema.RobotBytesBurst * cfg.RobotBytes,
 			command: cfg.CommandRate, frame: cfg.FrameRate, fleet: cfg.MaxClients,
 			refused: 20, refusedBurst: 200,
 			notice: 5, noticeBurst: 20,

@@ -3,18 +3,22 @@ package robot
 import (
 	"context"
 	"sync"
+	"time"
 
 	"golang.org/x/time/rate"
 
 	"troupe/schema"
 )
 
+// What a robot tells is kept below what a broker takes of it, which leaves out the
+// rest. The document that uses up the bytes is told whole, so they may be exceeded
+// by one at once.
 const (
-	// tellRate and tellBurst keep the robot below what a broker takes of one client,
-	// which is 50 messages a second with twice as many at once: what it leaves out
-	// nobody tells again.
-	tellRate  = 40
-	tellBurst = 60
+	tellRate  = schema.RobotMessages * 4 / 5
+	tellBurst = schema.RobotMessages * schema.RobotMessagesBurst * 3 / 5
+
+	tellBytes      = schema.RobotBytes * 4 / 5
+	tellBytesBurst = schema.RobotBytes * schema.RobotBytesBurst / 2
 )
 
 // pace lets retained documents wait for their turn when the robot has much to tell.
@@ -22,27 +26,38 @@ const (
 // which answers rest on and which is gathered by itself, answers, events and what is
 // urgent go at once and are counted.
 type pace struct {
-	bucket *rate.Limiter
-	wake   chan struct{} // 1: something waits
+	messages, bytes *rate.Limiter
+	wake            chan struct{} // 1: something waits
 
 	mu   sync.Mutex
 	late map[schema.TopicKind]numbered
 }
 
 func newPace() *pace {
-	return &pace{bucket: rate.NewLimiter(tellRate, tellBurst), wake: make(chan struct{}, 1), late: map[schema.TopicKind]numbered{}}
+	return &pace{
+		messages: rate.NewLimiter(tellRate, tellBurst), bytes: rate.NewLimiter(tellBytes, tellBytesBurst),
+		wake: make(chan struct{}, 1), late: map[schema.TopicKind]numbered{},
+	}
 }
+
+// size is what the broker counts of p, or a little more.
+func size(p numbered) int { return len(p.Payload) + schema.MaxTopicBytes }
 
 // holds reports whether a publication has to wait. It waits then, in the place of
 // an older one of its topic.
 func (c *pace) holds(p numbered) bool {
+	now := time.Now()
 	if p.First || p.Topic == schema.TopicState || !schema.TopicOf(p.Topic).Retain {
-		c.bucket.Allow()
+		c.messages.AllowN(now, 1)
+		if p.Topic != schema.TopicAck { // no debt: documents are not to wait for ever
+			c.bytes.AllowN(now, min(size(p), max(0, int(c.bytes.TokensAt(now)))))
+		}
 		return false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.late) == 0 && c.bucket.Allow() {
+	if len(c.late) == 0 && c.bytes.TokensAt(now) >= 1 && c.messages.AllowN(now, 1) {
+		c.bytes.ReserveN(now, size(p))
 		return false
 	}
 	c.late[p.Topic] = p
@@ -80,8 +95,9 @@ func (c *pace) run(ctx context.Context, tell func(numbered)) {
 		case <-ctx.Done():
 		case <-c.wake:
 		}
-		for c.waits() && c.bucket.Wait(ctx) == nil { // the newest then, not now
+		for c.waits() && c.messages.Wait(ctx) == nil && c.bytes.WaitN(ctx, 1) == nil { // the newest then, not now
 			if p, ok := c.next(); ok {
+				c.bytes.ReserveN(time.Now(), size(p)-1)
 				tell(p)
 			}
 		}

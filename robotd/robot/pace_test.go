@@ -1,12 +1,18 @@
 package robot
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"golang.org/x/time/rate"
+	"pgregory.net/rapid"
 
 	"troupe/robotd/brain"
 	"troupe/schema"
@@ -91,4 +97,72 @@ func TestWhatWaitsIsToldBeforeTheRobotGoes(t *testing.T) {
 			t.Errorf("the last word is %q", last)
 		}
 	})
+}
+
+// word is something that the robot wants told: after a pause of so many
+// milliseconds, of so many bytes.
+type word struct {
+	pause, size int
+	topic       schema.TopicKind
+}
+
+// The broker's own measure of a robot never runs out, whatever documents the robot
+// has to tell, as after a long time without a connection; and in the end the broker
+// has the newest of each.
+func TestNothingThatTheRobotTellsIsTooMuchForItsBroker(t *testing.T) {
+	var documents []schema.TopicKind
+	for _, row := range schema.Topics {
+		mine := slices.ContainsFunc(row.Publish, func(g schema.Grant) bool { return g.Role == schema.RoleRobot })
+		if row.Retain && mine && row.Kind != schema.TopicState && row.Kind != schema.TopicPresence {
+			documents = append(documents, row.Kind)
+		}
+	}
+	draw := rapid.Custom(func(t *rapid.T) word {
+		w := word{pause: rapid.SampledFrom([]int{0, 0, 0, 5, 300, 5000}).Draw(t, "pause"), topic: schema.TopicEvent, size: 300}
+		if rapid.IntRange(0, 9).Draw(t, "kind") > 0 {
+			w.topic = rapid.SampledFrom(documents).Draw(t, "topic")
+			w.size = schema.TopicOf(w.topic).MaxBytes / rapid.SampledFrom([]int{1, 1, 2, 100}).Draw(t, "share")
+		}
+		return w
+	})
+	rapid.Check(t, func(rt *rapid.T) {
+		words, wrong := rapid.SliceOfN(draw, 50, 300).Draw(rt, "words"), ""
+		synctest.Test(t, func(*testing.T) { wrong = tooMuch(words) })
+		if wrong != "" {
+			rt.Fatal(wrong)
+		}
+	})
+}
+
+func tooMuch(words []word) (wrong string) {
+	messages := rate.NewLimiter(schema.RobotMessages, schema.RobotMessages*schema.RobotMessagesBurst)
+	bytes := rate.NewLimiter(schema.RobotBytes, schema.RobotBytes*schema.RobotBytesBurst)
+	var mu sync.Mutex
+	told, said := map[schema.TopicKind]int64{}, map[schema.TopicKind]int64{}
+	tell := func(p numbered) {
+		mu.Lock()
+		defer mu.Unlock()
+		told[p.Topic] = p.n
+		if topic := schema.DefaultNamespace.Topic(p.Topic, strings.Repeat("r", schema.MaxIDLen)); !messages.Allow() || !bytes.AllowN(time.Now(), len(topic)+len(p.Payload)) {
+			wrong = fmt.Sprintf("a %s of %d bytes is too much", p.Topic, len(p.Payload))
+		}
+	}
+	ctx, end := context.WithCancel(context.Background())
+	c, done := newPace(), make(chan struct{})
+	go func() { defer close(done); c.run(ctx, tell) }()
+	for i, w := range words {
+		time.Sleep(time.Duration(w.pause) * time.Millisecond)
+		p := numbered{Publish: brain.Publish{Topic: w.topic, Payload: make([]byte, w.size)}, n: int64(i + 1)}
+		said[w.topic] = p.n
+		if !c.holds(p) {
+			tell(p)
+		}
+	}
+	time.Sleep(10 * time.Second) // all documents together are less than that
+	end()
+	<-done
+	if wrong == "" && !maps.Equal(told, said) {
+		wrong = fmt.Sprintf("told %v of %v", told, said)
+	}
+	return wrong
 }
