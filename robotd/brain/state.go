@@ -145,6 +145,7 @@ type State struct {
 // Memory is what the disk kept of the robot.
 type Memory struct {
 	Boots    int64 // how often robotd has started, this time included
+	Lost     bool  // the robot ran before, and its disk knows nothing of that
 	Requests []request.Record
 	Kept     map[sign.Kind]delivery.Kept
 	Held     delivery.Held
@@ -179,6 +180,7 @@ func New(cfg *Config, id string, b driver.Body, m Memory, now Now) (*State, []Ef
 	t.restoreTrust(m)
 	t.restoreContents(m)
 	t.restoreSettings(m.Settings)
+	t.restoreLost(m.Lost)
 	t.rememberBoots(m.Settings)
 	return s, t.out
 }

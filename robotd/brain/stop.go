@@ -23,6 +23,12 @@ const latchesSetting = "latches"
 // diskLatch names the stop of a robot that cannot read which stops it holds.
 const diskLatch = "unreadable-disk"
 
+// lostLatch names the stop of a robot that has lost which stops it holds, with all
+// else that it remembered.
+const lostLatch = "lost-disk"
+
+const memoryLost = "memory_lost" // alert, as long as that stop is held
+
 type (
 	// Stopped is desired/stop or fleet/stop as it came.
 	Stopped struct {
@@ -175,6 +181,9 @@ func (t *turn) latching(in latch.Input, n uint64) latch.Decision {
 		case m.Held():
 			t.tell("stop_held", "safety", string(l.Level), "", held{ID: l.ID, By: l.Asker(), Why: l.Why})
 		case m.Let():
+			if l.ID == lostLatch {
+				t.clear(memoryLost, "disk")
+			}
 			t.tell("stop_released", "safety", m.Why, "", held{ID: l.ID, By: l.Asker(), Why: l.Why})
 		}
 	}
@@ -211,6 +220,19 @@ func (t *turn) restoreLatches(kept string) {
 		l := &t.latches.Latches[i]
 		l.By, l.Why = legible(l.By), legible(l.Why) // an older release kept them as they came
 		t.latchFacts = append(t.latchFacts, safety.Latch{ID: l.ID, By: l.Asker(), Why: l.Why, Level: verbOf(l.Level)})
+	}
+}
+
+// restoreLost holds a robot whose memory is gone: somebody may have stopped it, and
+// only a person can know.
+func (t *turn) restoreLost(lost bool) {
+	if lost {
+		t.latching(latch.Asked{StopLatch: schema.StopLatch{ID: lostLatch, Level: schema.StopStop, By: "disk",
+			Why: "the robot ran before and its disk knows nothing of it: which stops were held is lost", Since: t.now.Wall}}, 0)
+	}
+	if slices.ContainsFunc(t.latches.Latches, func(l latch.Latch) bool { return l.ID == lostLatch }) {
+		t.raise(memoryLost, schema.AlertCritical, "disk", "the robot's memory was lost: its story, its journal of commands and the stops that were held",
+			"find out who stopped it and why, then release "+lostLatch+"; the desk sends it its story again")
 	}
 }
 

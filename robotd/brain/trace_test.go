@@ -110,6 +110,7 @@ func (p *player) happen(text, word string, args []string) {
 		}
 	case "boot", "restart":
 		p.eventSeq = 0
+		r.memory.Lost = arg(0) == "lost"
 		r.boot()
 	case "connect":
 		r.give(Connected{Session: "s" + arg(0)})

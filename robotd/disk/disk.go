@@ -137,7 +137,7 @@ func opening(dir, path string, err error) error {
 }
 
 func damaged(path, what string) error {
-	return fmt.Errorf("%w: %s (%s). Nothing was changed. To start anew move the file away, for instance to %s.damaged, and keep it for a repair: the fleet sends the robot its story again, its journal of commands and its settings start empty", ErrDamaged, path, what, path)
+	return fmt.Errorf("%w: %s (%s). Nothing was changed. To start anew move the file away, for instance to %s.damaged, and keep it for a repair: the fleet sends the robot its story again, its journal of commands and its settings start empty, and a stop is held until somebody releases it", ErrDamaged, path, what, path)
 }
 
 func (d *Disk) load(dir string) (Saved, error) {

@@ -42,7 +42,9 @@ func (f Floor) Hear(fleet, until time.Time) Floor {
 	return f
 }
 
-// HeardTime reads the fleet's time that data holds; zero where there is none.
+// HeardTime reads the fleet's time that data holds; zero where there is none. One
+// after the end of the robot's own certificate was never heard: whoever wrote it
+// would shut the robot out for good.
 func HeardTime(data string) (time.Time, error) {
 	path := filepath.Join(data, timeFile)
 	text, err := os.ReadFile(path)
@@ -55,6 +57,10 @@ func HeardTime(data string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, strings.TrimSpace(string(text)))
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read the fleet's time in %s: %w", path, err)
+	}
+	if i, err := Load(data); err == nil && !t.Before(i.Leaf().NotAfter) {
+		return time.Time{}, fmt.Errorf("the fleet's time in %s is %s, and the robot's certificate ends %s: it is not believed",
+			path, t.UTC().Format(time.RFC3339), i.Leaf().NotAfter.UTC().Format(time.RFC3339))
 	}
 	return t, nil
 }

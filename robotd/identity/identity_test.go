@@ -195,6 +195,19 @@ func TestAClockThatStandsStillIsSetByTheCertificate(t *testing.T) {
 	}
 }
 
+func TestATimeBeyondTheCertificateIsNotBelieved(t *testing.T) {
+	d, data := newDesk(t), t.TempDir()
+	i := d.must(d.enrol(data))
+	for at, believed := range map[time.Time]bool{i.Leaf().NotAfter.Add(-time.Hour): true, i.Leaf().NotAfter: false, time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC): false} {
+		if err := KeepTime(data, at); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := HeardTime(data); believed != (err == nil) || believed != got.Equal(at) {
+			t.Errorf("%v: %v, %v", at, got, err)
+		}
+	}
+}
+
 func TestAFolderMadeByHandIsUsedAndNotReplaced(t *testing.T) {
 	d, made, data := newDesk(t), t.TempDir(), t.TempDir()
 	d.must(d.enrol(made))

@@ -110,6 +110,13 @@ func TestARobotWhoseClockBeginsAnewConnectsAndBelievesNoOldCertificate(t *testin
 	if !connects(right, next) {
 		t.Error("it believes a desk whose clock is years ahead")
 	}
+	// Nor does what somebody wrote on its disk.
+	if err := identity.KeepTime(data, time.Now().AddDate(73, 0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if !connects(right, open()) {
+		t.Error("it believes a disk that is years ahead")
+	}
 }
 
 func TestTheFleetsTimeGoesOnAndIsKeptOnceAnHour(t *testing.T) {

@@ -33,7 +33,7 @@ func (c *Config) enrolled() error {
 		c.Broker, c.Desk = cmp.Or(c.Broker, DefaultBroker), cmp.Or(c.Desk, DefaultDesk)
 		return c.checkDesk()
 	case err != nil:
-		return err
+		return fmt.Errorf("%w; robotd enrol --again --data %s, with a new token of the desk, replaces it", err, c.dir())
 	case c.ID != "" && c.ID != i.Robot:
 		return fmt.Errorf("robot id %q: the identity in %s is that of %s; leave the id out, or use another data directory", c.ID, c.Data, i.Robot)
 	}

@@ -87,6 +87,22 @@ func TestWhatIsWrongWithTheSettingsIsSaidAtOnce(t *testing.T) {
 	}
 }
 
+func TestABrokenIdentityIsSaidOnceAndWithAWayOut(t *testing.T) {
+	data := t.TempDir()
+	if err := os.Mkdir(filepath.Join(data, "identity"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"cert.pem", "key.pem", "ca.pem"} {
+		if err := os.WriteFile(filepath.Join(data, "identity", file), []byte("torn"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := load(t, "", "--data", data)
+	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "open the identity") || !strings.Contains(err.Error(), "robotd enrol --again --data "+data) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestUnknownSettingsAreErrors(t *testing.T) {
 	if _, err := load(t, "id: r1\nlinkloss: safe\nsim: {mapp: 1}\n"); err == nil || !strings.Contains(err.Error(), "no setting linkloss") || !strings.Contains(err.Error(), "no setting sim.mapp") {
 		t.Errorf("in the file: %v", err)

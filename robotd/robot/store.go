@@ -3,10 +3,13 @@ package robot
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"troupe/robotd/brain"
 	"troupe/robotd/delivery"
 	"troupe/robotd/disk"
+	"troupe/robotd/identity"
 	"troupe/schema"
 )
 
@@ -29,6 +32,7 @@ type onDisk struct {
 
 // openStore opens the data directory and reads what the robot remembers.
 func openStore(dir string) (store, *assets, brain.Memory, error) {
+	before := ranBefore(dir)
 	d, saved, err := disk.Open(dir)
 	if err != nil {
 		return nil, nil, brain.Memory{}, err
@@ -38,8 +42,18 @@ func openStore(dir string) (store, *assets, brain.Memory, error) {
 		return nil, nil, brain.Memory{}, errors.Join(err, d.Close())
 	}
 	return onDisk{d, files}, files, brain.Memory{
+		Lost:  before && saved.Boots == 1,
 		Boots: saved.Boots, Requests: saved.Commands, Kept: saved.Kept, Held: delivery.Held{Blobs: saved.Blobs, Files: large}, Settings: saved.Settings,
 	}, nil
+}
+
+// ranBefore reports whether a robot ran in this directory, whatever it remembers: it
+// made room for large files, or heard its fleet's time. One that was only enrolled
+// did neither.
+func ranBefore(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, assetsDir))
+	heard, unread := identity.HeardTime(dir)
+	return err == nil || !heard.IsZero() || unread != nil
 }
 
 func (d onDisk) keep(saves []brain.Effect) error {

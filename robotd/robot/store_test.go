@@ -1,0 +1,42 @@
+package robot
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestARobotKnowsThatItsDiskWasLost(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "identity"), 0o700); err != nil { // it was enrolled
+		t.Fatal(err)
+	}
+	db := filepath.Join(dir, "robot.db")
+	for _, start := range []struct {
+		what string
+		do   func() error
+		lost bool
+	}{
+		{"its first start", nil, false},
+		{"a start as any other", nil, false},
+		{"the file is gone", func() error { return os.Remove(db) }, true},
+		{"once it has said so", nil, false},
+		{"the file is empty", func() error { return os.Truncate(db, 0) }, true},
+	} {
+		if start.do != nil {
+			if err := start.do(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		disk, _, memory, err := openStore(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if memory.Lost != start.lost {
+			t.Errorf("%s: lost %v, want %v", start.what, memory.Lost, start.lost)
+		}
+		if err := disk.close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
