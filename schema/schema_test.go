@@ -225,8 +225,12 @@ func TestVerbsOfOpenGroupsAreForOperators(t *testing.T) {
 		if slices.Contains(OpenGroups, v.Group) && !v.Allows(RoleOperator) && !known {
 			t.Errorf("%s is for administrators alone; it belongs into a group that is not open", v.ID())
 		}
+		if v.Group == IntentGroup && !v.Allows(RoleResponder) {
+			t.Errorf("%s is not for responders; it belongs into another group", v.ID())
+		}
 	}
-	if MayAskUnknown("safety", RoleStop) || MayAskUnknown("sys", RoleOperator) || MayAskUnknown("robot", RoleOperator) || !MayAskUnknown("mode", RoleOperator) {
+	if MayAskUnknown("safety", RoleStop) || MayAskUnknown("sys", RoleOperator) || MayAskUnknown("robot", RoleOperator) || !MayAskUnknown("mode", RoleOperator) ||
+		!MayAskUnknown("intent", RoleResponder) || MayAskUnknown("act", RoleResponder) || MayAskUnknown("mode", RoleResponder) || MayAskUnknown("intent", RoleStop) || MayAskUnknown("intent", RoleObserver) {
 		t.Error("who may ask for what no table lists has changed")
 	}
 }

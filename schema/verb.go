@@ -178,12 +178,24 @@ func VerbsOf(group string) []string {
 // not know it yet may let an operator's command through and the robot answers. A
 // verb for administrators alone joins another group: an older broker keeps
 // operators from it without knowing it.
-var OpenGroups = []string{"safety", "mode", "auto", "interrupt", "interrupter", "life", "act", "intent", "control", "manual"}
+var OpenGroups = []string{"safety", "mode", "auto", "interrupt", "interrupter", "life", "act", IntentGroup, "control", "manual"}
+
+// IntentGroup is of what a story may answer in its own way. All of it is for
+// responders, so a verb that joins it later is for them as for operators.
+const IntentGroup = "intent"
 
 // MayAskUnknown reports whether role may send verbs of group that are in no table
 // of this release.
 func MayAskUnknown(group string, role Role) bool {
-	return role == RoleFleetd || role == RoleAdmin || (role == RoleOperator || role == RoleConsole) && slices.Contains(OpenGroups, group)
+	switch role {
+	case RoleFleetd, RoleAdmin:
+		return true
+	case RoleOperator, RoleConsole:
+		return slices.Contains(OpenGroups, group)
+	case RoleResponder:
+		return group == IntentGroup
+	}
+	return false
 }
 
 // VerbIDs lists every verb as group/verb, in table order.

@@ -74,6 +74,11 @@ func mosquittoRules(u User, ns schema.Namespace) []string {
 					add("write", ns.Topic(schema.TopicCmd, id.anyRobot(), u.Name, v.Group, v.Name))
 				}
 			}
+			for _, group := range schema.OpenGroups { // one of them has no verb in this release
+				if schema.MayAskUnknown(group, u.Role) {
+					add("write", ns.Topic(schema.TopicCmd, id.anyRobot(), u.Name, group, "+"))
+				}
+			}
 		}
 		// Our own broker keeps no command, so nobody has to remove one there.
 		if id.deletes(row) || id.serves() && (row.Kind == schema.TopicCmd || row.Kind == schema.TopicFleetStopCmd) {

@@ -99,3 +99,31 @@ func TestMosquittosRulesGiveNothingToEverybody(t *testing.T) {
 		t.Error("the wall button does not stop")
 	}
 }
+
+// What a newer robot can be asked in the group of intents is decided there.
+func TestAnIntentThatNoTableListsReachesTheRobotFromWhoMayHaveIntents(t *testing.T) {
+	for role, want := range map[schema.Role]bool{
+		schema.RoleResponder: true, schema.RoleOperator: true, schema.RoleAdmin: true, schema.RoleFleetd: true,
+		schema.RoleStop: false, schema.RoleObserver: false, schema.RoleRobot: false,
+	} {
+		user := User{Name: "x", Role: role}
+		var text strings.Builder
+		if err := WriteMosquittoACL(&text, []User{user}, ns); err != nil {
+			t.Fatal(err)
+		}
+		own := Compile(Identity{Name: "x", ClientID: "x", Role: role}, ns)
+		for topic, want := range map[string]bool{
+			"troupe/v1/robots/r1/cmd/x/intent/dream": want,
+			"troupe/v1/robots/r1/cmd/x/mode/dream":   want && role != schema.RoleResponder,
+			"troupe/v1/robots/r1/cmd/y/intent/dream": role == schema.RoleFleetd || role == schema.RoleAdmin,
+		} {
+			here := own.Judge(Publish{Topic: topic, Size: 1}).Do == Pass
+			if there := parseACL(t, text.String()).may("x", "write", topic); there != want {
+				t.Errorf("%s writes %s: %v under mosquitto", role, topic, there)
+			}
+			if !strings.Contains(topic, "/y/") && here != want {
+				t.Errorf("%s writes %s: %v here", role, topic, here)
+			}
+		}
+	}
+}

@@ -54,7 +54,7 @@ var concrete = rapid.Custom(func(t *rapid.T) string {
 		"{rid}": rapid.SampledFrom([]string{"r1", "r2", "R1", "+"}), "{cid}": rapid.SampledFrom([]string{"op1", "op2", "r1", "fleetd", "admin"}),
 		"{sha256}": rapid.SampledFrom([]string{strings.Repeat("a", 64), "x"}),
 		"{name}":   rapid.SampledFrom([]string{"drive", "a b"}),
-		"{group}":  rapid.SampledFrom([]string{"safety", "mode", "sys", "x"}), "{verb}": rapid.SampledFrom([]string{"stop", "set", "adopt", "enable", "x"}),
+		"{group}":  rapid.SampledFrom([]string{"safety", "mode", "sys", "intent", "x"}), "{verb}": rapid.SampledFrom([]string{"stop", "set", "adopt", "enable", "x"}),
 	}
 	levels := strings.Split(row.Pattern, "/")
 	for i, l := range levels {
