@@ -37,7 +37,7 @@ type CA struct {
 func NewCA(t testing.TB) *CA {
 	t.Helper()
 	a := &CA{t: t, folder: t.TempDir(), key: newKey(t)}
-	a.cert = a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: "test"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign}, &a.key.PublicKey)
+	a.cert = a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: "test"}, NotAfter: time.Now().Add(48 * time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign}, &a.key.PublicKey)
 	a.Write("ca.pem", encode("CERTIFICATE", a.cert.Raw))
 	a.Serve(24 * time.Hour)
 	a.Revoke()
@@ -59,14 +59,19 @@ func (a *CA) Write(name string, text []byte) {
 	}
 }
 
-// Serve makes a new certificate for the broker, good for so long.
-func (a *CA) Serve(life time.Duration) *x509.Certificate {
+// Serve makes a new certificate for the broker, good for so long. change may make
+// it a wrong one.
+func (a *CA) Serve(life time.Duration, change ...func(*x509.Certificate)) *x509.Certificate {
 	a.t.Helper()
 	key := newKey(a.t)
-	cert := a.sign(&x509.Certificate{
+	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: "localhost"}, DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotAfter: time.Now().Add(life), ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}, &key.PublicKey)
+	}
+	for _, c := range change {
+		c(template)
+	}
+	cert := a.sign(template, &key.PublicKey)
 	a.Write("server.key.pem", encodeKey(a.t, key))
 	a.Write("server.pem", encode("CERTIFICATE", cert.Raw))
 	return cert
@@ -162,7 +167,10 @@ func (a *CA) serial() int64 {
 
 func (a *CA) sign(template *x509.Certificate, key *ecdsa.PublicKey) *x509.Certificate {
 	a.t.Helper()
-	template.SerialNumber, template.NotBefore = big.NewInt(0xc0ffee00+a.serial()), time.Now().Add(-time.Hour)
+	template.SerialNumber = big.NewInt(0xc0ffee00 + a.serial())
+	if template.NotBefore.IsZero() {
+		template.NotBefore = time.Now().Add(-time.Hour)
+	}
 	if template.NotAfter.IsZero() {
 		template.NotAfter = time.Now().Add(24 * time.Hour)
 	}

@@ -11,6 +11,7 @@ const (
 	tooFast
 	notGreeted
 	noConnect
+	fileRefused
 	acceptError
 	panicked
 	stalled
@@ -65,6 +66,7 @@ var tellAs = [events]counted{
 	otherRole:          {"connects_under_anothers_name", "connections_refused_total", "reason", "name_taken"},
 	noPlace:            {"connects_without_place", "connections_refused_total", "reason", "no_place"},
 	kicked:             {"clients_kicked", "connections_cut_total", "reason", "kicked"},
+	fileRefused:        {"files_refused", "files_refused_total", "", ""},
 	acceptError:        {"accept_errors", "accept_errors_total", "", ""},
 	panicked:           {"connections_panicked", "connections_cut_total", "reason", "panic"},
 	stalled:            {"connections_stalled", "connections_cut_total", "reason", "write_deadline"},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"troupe/broker/access"
+	"troupe/broker/link"
 )
 
 // Files are what the broker reads and reads again when it changes. Empty paths
@@ -85,6 +86,9 @@ func (p *part) renew(next *credentials) (changed bool, err error) {
 	p.seen = seen
 	attempt := *next
 	if err := p.read(&attempt, texts); err != nil {
+		if errors.Is(err, link.ErrNotYet) {
+			p.seen = nil // the same file may be well the next time
+		}
 		return false, fmt.Errorf("%s %s: %w", p.name, p.paths[0], err)
 	}
 	*next = attempt
@@ -108,8 +112,12 @@ func (e exposure) readUsers(c *credentials, texts [][]byte) error {
 	return nil
 }
 
+// readPair takes no pair that clients would refuse.
 func readPair(c *credentials, texts [][]byte) error {
 	pair, err := tls.X509KeyPair(texts[0], texts[1])
+	if err == nil {
+		err = link.Serves(pair, time.Now())
+	}
 	if err == nil {
 		c.pair = &pair
 	}

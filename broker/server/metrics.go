@@ -20,6 +20,7 @@ var families = map[string]string{
 	"connections_accepted_total":  "Connections that were accepted.",
 	"connections_refused_total":   "Connections that were refused before or at CONNECT.",
 	"connections_cut_total":       "Connections that the broker ended, by why it had to.",
+	"files_refused_total":         "Times that a file of users or certificates was read and not taken: what it said before holds.",
 	"accept_errors_total":         "Failed attempts to accept a connection, such as for want of file descriptors.",
 	"subscriptions_refused_total": "Filters that were not granted.",
 	"publishes_refused_total":     "Messages that were acknowledged and not passed on as they were sent. A retained stop is counted here and passed on.",

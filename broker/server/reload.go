@@ -29,6 +29,8 @@ type keeper struct {
 	// exposed is whom the users have to be safe from.
 	exposed exposure
 	log     *slog.Logger
+	// refused is told when a file that changed was not taken.
+	refused func()
 	// changed is told after now has changed.
 	changed func()
 
@@ -38,7 +40,7 @@ type keeper struct {
 
 // newKeeper reads cfg's files for the first time, when all must be well.
 func newKeeper(cfg Config) (*keeper, error) {
-	k := &keeper{exposed: cfg.exposure(), log: cfg.Logger, changed: func() {}}
+	k := &keeper{exposed: cfg.exposure(), log: cfg.Logger, refused: func() {}, changed: func() {}}
 	k.parts = parts(cfg.Files, k.exposed)
 	first := &credentials{}
 	if cfg.Users != nil {
@@ -128,6 +130,7 @@ func (k *keeper) run(now <-chan os.Signal) {
 func (k *keeper) again() {
 	changed, err := k.renew()
 	if err != nil {
+		k.refused()
 		k.log.Error("a new file is not taken; what was known before holds", "error", err)
 	}
 	if len(changed) > 0 {

@@ -188,6 +188,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("start broker: %w", err)
 	}
 	s.listen.open()
+	s.keeper.refused = func() { s.counters.add(fileRefused) }
 	s.keeper.changed = func() {
 		s.guard.hashing.forget(s.keeper.now.Load().users)
 		s.guard.rejudge(s.guard.wrong)

@@ -17,13 +17,15 @@ import (
 	"sync"
 	"time"
 
+	"troupe/broker/link"
 	"troupe/fleetd/api"
 	"troupe/fleetd/vault"
 	"troupe/schema/sign"
 )
 
 // served is the certificate that the desk shows, from its files. It is read again
-// when they change; a pair that does not fit is not taken.
+// when they change; a pair that does not fit, or that clients would refuse, is not
+// taken.
 type served struct {
 	cert, key string
 	log       *slog.Logger
@@ -52,6 +54,9 @@ func (s *served) current() (*tls.Certificate, error) {
 	var pair tls.Certificate
 	if err == nil {
 		pair, err = tls.LoadX509KeyPair(s.cert, s.key)
+	}
+	if err == nil {
+		err = link.Serves(pair, time.Now())
 	}
 	switch {
 	case err == nil:

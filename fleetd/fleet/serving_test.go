@@ -31,8 +31,8 @@ func TestANewCertificateOfTheDeskIsShownAndABrokenOneNever(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	renew := func() string {
-		pair, err := v.Server([]string{"localhost"}, nil, time.Now())
+	renewAt := func(at time.Time) string {
+		pair, err := v.Server([]string{"localhost"}, nil, at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,10 +41,19 @@ func TestANewCertificateOfTheDeskIsShownAndABrokenOneNever(t *testing.T) {
 		}
 		return ca.Serial(pair.Certificate)
 	}
+	renew := func() string { return renewAt(time.Now()) }
 	first, second := shown(), renew()
 	w.until("the new certificate is shown", func() bool { return shown() == second })
 	if first == second {
 		t.Fatal("the new one is the old one")
+	}
+	for what, at := range map[string]time.Time{"ended": time.Now().AddDate(-20, 0, 0), "yet to begin": time.Now().AddDate(0, 0, 2)} {
+		renewAt(at)
+		for range 3 {
+			if got := shown(); got != second {
+				t.Fatalf("%s is shown, a certificate that has %s", got, what)
+			}
+		}
 	}
 	if err := os.WriteFile(w.config.HTTPCert, []byte("-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----\n"), 0o600); err != nil {
 		t.Fatal(err)
