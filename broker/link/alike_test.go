@@ -47,7 +47,8 @@ func TestAFloodOfOneStopIsHeardAsOftenAsItIsOfUse(t *testing.T) {
 				time.Sleep(time.Millisecond)
 			}
 		}
-		time.Sleep(time.Second)
+		time.Sleep(3 * crowdEvery)
+		synctest.Wait()
 		stops := drain(heard)
 		if len(stops) < alikeBurst || len(stops) > alikeBurst+60 {
 			t.Errorf("%d stops were heard of %d", len(stops), presses)

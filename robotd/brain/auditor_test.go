@@ -116,7 +116,11 @@ func (a *auditor) see(ev Event, effects []Effect) {
 			if e.To == string(schema.SafetyEnabled) && len(a.enables) == 0 {
 				a.fail("the robot is enabled by nobody, in %T", ev)
 			}
-			clear(a.enables) // whichever way it went: the next time somebody has to ask anew
+			// Once it is used, or undone, the next time somebody has to ask anew. That a
+			// stop comes to its end undoes nothing that was asked for after it.
+			if enabled := string(schema.SafetyEnabled); e.To == enabled || e.From == enabled {
+				clear(a.enables)
+			}
 		}
 	}
 	switch paused := s.auto.Status == schema.AutoPaused; {

@@ -185,8 +185,8 @@ type Move struct {
 func (m Move) Held() bool { return m.From == Free }
 func (m Move) Let() bool  { return m.To == Free }
 
-// Alteration is a latch that is held otherwise than before: its level, by whom or
-// why.
+// Alteration is a latch that is held otherwise than before: its level, by whom,
+// through which client or why.
 type Alteration struct{ From, To schema.StopLatch }
 
 // Decision is what an input came to.

@@ -33,7 +33,7 @@ func Step(s *State, now schema.Time, f Facts, in Input) Decision {
 func (s *State) altered(before []Latch) (all []Alteration) {
 	for _, was := range before {
 		is := s.find(was.ID)
-		if is != nil && (is.Level != was.Level || is.By != was.By || is.Why != was.Why) {
+		if is != nil && (is.Level != was.Level || is.By != was.By || is.Client != was.Client || is.Why != was.Why) {
 			all = append(all, Alteration{From: was.StopLatch, To: is.StopLatch})
 		}
 	}
@@ -71,7 +71,7 @@ func (s *State) asked(a Asked, d *Decision) {
 		l.Since, d.Changed = a.Since, true
 	}
 	if stronger(l.Level, a.Level) != l.Level { // it is held as whoever asked for most wants it
-		l.Level, l.By, l.Why = a.Level, a.By, a.Why
+		l.Level, l.By, l.Client, l.Why = a.Level, a.By, a.Client, a.Why
 	}
 	if a.Anew {
 		l.PastRobot, l.PastFleet = s.RobotRev, s.FleetRev
