@@ -12,6 +12,10 @@ const (
 	StopHalt StopLevel = "halt"      // halt all units at once; needs a reset too
 )
 
+// MoreStops is the id of a stop that holds what was asked for beyond the ids that
+// are kept apart, on a robot and at the desk.
+const MoreStops = "more-stops"
+
 // StopLatch is a stop that a person asked for and that holds until it is
 // released by its id. No robot is enabled while it holds one.
 type StopLatch struct {

@@ -42,7 +42,8 @@ func (s *stops) record(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, stopsWithin)
 	defer cancel()
-	if err := s.write(ctx, db, write); err != nil {
+	means, err := s.write(ctx, db, write)
+	if err != nil {
 		s.f.databaseFailed("stops not put on record", err)
 		return
 	}
@@ -64,8 +65,13 @@ func (s *stops) record(ctx context.Context) {
 		}
 		s.settled(done)
 	}
-	for _, e := range write {
-		s.answer(ctx, e.Order, schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held; fleetd stop release " + e.Order.ID + " --why REASON lets go of it"})
+	for i, e := range write {
+		a := schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held; fleetd stop release " + e.Order.ID + " --why REASON lets go of it"}
+		if !means[i] {
+			a = schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonUnknownRobot, Retry: schema.RetryAfterFix,
+				Detail: "the desk holds nothing: no robot of the fleet has this name or these labels; name others, or nobody to stop all"}
+		}
+		s.answer(ctx, e.Order, a)
 	}
 }
 
@@ -87,18 +93,23 @@ func idsOf(entries []spool.Entry) []string {
 	return slices.Compact(ids)
 }
 
-func (s *stops) write(ctx context.Context, db *store.Store, waiting []spool.Entry) error {
+// write puts what waits on record, and says of each whether it means a robot.
+func (s *stops) write(ctx context.Context, db *store.Store, waiting []spool.Entry) (means []bool, err error) {
 	if len(waiting) == 0 {
-		return nil
+		return nil, nil
 	}
 	var orders []stop.Order
 	for _, e := range waiting {
 		orders = append(orders, e.Order)
 	}
-	err := db.Tx(ctx, func(tx *store.Tx) error {
+	err = db.Tx(ctx, func(tx *store.Tx) error {
 		rows, err := tx.Stops(ctx, idsOf(waiting)...)
 		if err != nil {
 			return err
+		}
+		means = nil
+		for _, o := range orders {
+			means = append(means, o.All || slices.ContainsFunc(rows.Robots, func(r stop.Robot) bool { return o.Means(r.ID, r.Labels) }))
 		}
 		now := time.Now()
 		c, err := stop.Hold(rows, orders, now)
@@ -108,10 +119,10 @@ func (s *stops) write(ctx context.Context, db *store.Store, waiting []spool.Entr
 		return tx.ApplyStops(ctx, c, now)
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	signal(s.f.outbox.wake)
-	return nil
+	return means, nil
 }
 
 // recorded are those that another desk has put on record.
@@ -139,24 +150,26 @@ func (s *stops) settled(done []spool.Entry) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	over := map[spoken]bool{}
 	for _, e := range done {
-		if i := s.place(e); i >= 0 {
-			s.waiting = slices.Delete(s.waiting, i, i+1)
-		}
+		over[spokenOf(e)] = true
 	}
+	s.waiting = slices.DeleteFunc(s.waiting, func(e spool.Entry) bool { return over[spokenOf(e)] })
 }
 
-// place is where an entry waits; -1 if it does no more. It is called under the lock.
-func (s *stops) place(e spool.Entry) int {
-	return slices.IndexFunc(s.waiting, func(w spool.Entry) bool {
-		return w.N == e.N && w.Order.ID == e.Order.ID && w.Order.At.Equal(e.Order.At)
-	})
+// spoken tells entries apart: one that was asked for again since is another one.
+type spoken struct {
+	n  int64
+	id string
+	at int64
 }
+
+func spokenOf(e spool.Entry) spoken { return spoken{e.N, e.Order.ID, e.Order.At.UnixMicro()} }
 
 func (s *stops) waits(e spool.Entry) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.place(e) >= 0
+	return slices.ContainsFunc(s.waiting, func(w spool.Entry) bool { return w.N == e.N && w.Order.ID == e.Order.ID })
 }
 
 // renew tells again, signed, what is held and was told unsigned or by another key.
@@ -201,6 +214,7 @@ func (s *stops) read(ctx context.Context, db *store.Store) error {
 		}
 		s.on[l.Robot][l.ID] = true
 	}
+	s.recount()
 	return nil
 }
 

@@ -44,6 +44,8 @@ type stops struct {
 
 	mu      sync.Mutex
 	heard   []stop.Order                    // live, not kept yet
+	again   []stop.Order                    // asked for again while they wait, not answered yet
+	names   map[string]map[string]bool      // by client: the ids that its stops have now
 	waiting []spool.Entry                   // not on record yet; N = 0: not on the disk either
 	back    []string                        // robots that came while something waits
 	held    []stop.Latch                    // on record
@@ -137,9 +139,11 @@ func (s *stops) listen(client string, payload []byte, now time.Time) {
 		return // its own: it was kept when it was sent
 	}
 	o := stop.OrderOf(client, payload, now)
-	s.f.log.Warn("live stop heard", "stop", o.ID, "client", client, "by", o.By, "why", o.Why)
 	s.mu.Lock()
-	s.heard = append(s.heard, o)
+	if o = s.gather(o); !s.wasAsked(o) {
+		s.heard = append(s.heard, o)
+		s.f.log.Warn("live stop heard", "stop", o.ID, "client", client, "by", o.By, "why", o.Why)
+	}
 	if len(payload) == 0 && client == s.awaited {
 		signal(s.awaiting)
 	}
@@ -213,10 +217,15 @@ func (s *stops) keepHeard(ctx context.Context) {
 	s.keeping.Lock()
 	defer s.keeping.Unlock()
 	s.mu.Lock()
-	heard := s.heard
-	s.heard = nil
+	heard, again := s.heard, s.again
+	s.heard, s.again = nil, nil
 	s.mu.Unlock()
 	followed := s.f.leadership.followed()
+	for _, o := range again {
+		if !followed {
+			s.answer(ctx, o, schema.Ack{Status: schema.StatusAccepted, Detail: "the desk has it already"})
+		}
+	}
 	for _, o := range heard {
 		err := s.keep(o)
 		if followed {

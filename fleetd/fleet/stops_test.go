@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"troupe/broker/link"
 	"troupe/fleetd/api"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
@@ -113,50 +112,23 @@ func TestAStopThatADeskIsNotThereForIsWrittenDownLater(t *testing.T) {
 func TestALiveStopIsWrittenDownAndAnswered(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
-		var acks []schema.Ack
-		ns := schema.DefaultNamespace
-		l, err := link.Open(context.Background(), link.Config{
-			Dial: w.dial, Name: "admin", ClientID: "admin",
-			Subscribe: []link.Subscription{{Filter: ns.Topic(schema.TopicFleetAck, "admin"), QoS: 1}},
-			Presence: func(session string) link.Message {
-				return link.Message{Topic: ns.Topic(schema.TopicFleetAck, "admin"), Payload: []byte(session)}
-			},
-			OnMessage: func(m link.Message) {
-				if a, problems := schema.Decode[schema.Ack](m.Payload); len(problems) == 0 {
-					acks = append(acks, a)
-				}
-			},
-		})
-		if err != nil {
-			w.Fatal(err)
-		}
-		defer func() { _ = l.Close(context.Background()) }()
-		ctx, cancel := context.WithTimeout(context.Background(), fleettest.Patience)
-		defer cancel()
-		if err := l.WaitUp(ctx); err != nil {
-			w.Fatal(err)
-		}
-		press := func(payload string) {
-			if err := l.Publish(ctx, link.Message{Topic: ns.Topic(schema.TopicFleetStopCmd, "admin"), Payload: []byte(payload), QoS: 1}); err != nil {
-				w.Fatal(err)
-			}
-		}
-		press("{{{")
+		admin := w.caller("admin")
+		admin.press("{{{")
 		w.onRecord("admin")
 		if h := w.Held()[0]; !h.All || len(h.Robots) != 1 || !strings.Contains(h.Why, "could not be read") {
 			w.Errorf("it is on record as %+v", h)
 		}
 		w.sleep(time.Second)
-		if len(acks) != 2 || acks[0].Status != schema.StatusAccepted || acks[1].Status != schema.StatusSucceeded || *acks[1].ID != "admin" || acks[1].Verb != "fleet/stop" {
+		if acks := admin.heard(); len(acks) != 2 || acks[0].Status != schema.StatusAccepted || acks[1].Status != schema.StatusSucceeded || *acks[1].ID != "admin" || acks[1].Verb != "fleet/stop" {
 			w.Errorf("the answers are %+v", acks)
 		}
-		press(`{"id":"k1","robots":["r1","r9"],"level":"soft_stop","by":"ben"}`)
+		admin.press(`{"id":"k1","robots":["r1","r9"],"level":"soft_stop","by":"ben"}`)
 		w.onRecord("admin", "k1")
 		if p := w.releases("admin", "k1"); p != nil {
 			w.Fatal(p)
 		}
 		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
-		press("") // pressed again
+		admin.press("") // pressed again
 		w.onRecord("admin")
 	})
 }

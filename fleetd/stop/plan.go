@@ -17,7 +17,7 @@ const CodeNotHeld = "not_held"
 
 // maxHeld bounds the stops that one robot's document lists, the oldest ones. What
 // is beyond holds on the robot all the same, and is listed when there is room.
-const maxHeld = 40
+const maxHeld = 56
 
 type place struct{ id, robot string }
 

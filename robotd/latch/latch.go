@@ -52,7 +52,7 @@ const (
 func illegibleID(s Source) string { return "unreadable-" + string(s) + "-stop" }
 
 // MoreID names the latch into which loose ones go beyond MaxLoose.
-const MoreID = "more-stops"
+const MoreID = schema.MoreStops
 
 // MaxLoose bounds the latches that nobody has written down: senders may make up
 // any number of ids.

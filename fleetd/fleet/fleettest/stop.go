@@ -9,6 +9,9 @@ import (
 	"troupe/schema"
 )
 
+// maxLoose bounds the stops that are in no document, as on a robot.
+const maxLoose = 32
+
 // stopped takes in what holds the robot, or lets go of it: a document releases what
 // it held before.
 func (r *Robot) stopped(kind schema.TopicKind, client string, payload []byte) {
@@ -30,6 +33,9 @@ func (r *Robot) stopped(kind schema.TopicKind, client string, payload []byte) {
 			q, _ := schema.ReadStop(client, payload)
 			r.calls++
 			if len(q.Robots) == 0 || slices.Contains(q.Robots, r.ID) {
+				if _, known := r.loose[q.ID]; !known && len(r.loose) >= maxLoose {
+					q.ID = schema.MoreStops
+				}
 				r.loose[q.ID] = schema.StopLatch{ID: q.ID, Level: q.Level, By: q.By, Why: q.Why, Since: schema.TimeOf(time.Now())}
 			}
 		}

@@ -1,0 +1,144 @@
+package fleet_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/fleetd/api"
+	"troupe/fleetd/fleet/fleettest"
+	"troupe/schema"
+)
+
+// A caller sends live stops and hears the desk's answers.
+type caller struct {
+	*world
+	name string
+	link *link.Link
+
+	mu   sync.Mutex
+	acks []schema.Ack
+}
+
+func (w *world) caller(name string) *caller {
+	w.Helper()
+	c := &caller{world: w, name: name}
+	ns := schema.DefaultNamespace
+	l, err := link.Open(context.Background(), link.Config{
+		Dial: w.dial, Name: name, ClientID: name,
+		Subscribe: []link.Subscription{{Filter: ns.Topic(schema.TopicFleetAck, name), QoS: 1}},
+		Presence: func(session string) link.Message {
+			return link.Message{Topic: ns.Topic(schema.TopicFleetAck, name), Payload: []byte(session)}
+		},
+		OnMessage: func(m link.Message) {
+			if a, problems := schema.Decode[schema.Ack](m.Payload); len(problems) == 0 {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.acks = append(c.acks, a)
+			}
+		},
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { _ = l.Close(context.Background()) })
+	ctx, cancel := context.WithTimeout(context.Background(), fleettest.Patience)
+	defer cancel()
+	if err := l.WaitUp(ctx); err != nil {
+		w.Fatal(err)
+	}
+	c.link = l
+	return c
+}
+
+func (c *caller) press(payload string) {
+	c.Helper()
+	m := link.Message{Topic: schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, c.name), Payload: []byte(payload), QoS: 1}
+	if err := c.link.PublishWait(context.Background(), m); err != nil {
+		c.Fatal(err)
+	}
+	c.sleep(time.Millisecond) // no finger is faster
+}
+
+func (c *caller) heard() []schema.Ack {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.acks)
+}
+
+func TestOneClientsStopsFillNoRecord(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		admin := w.caller("admin")
+		for n := range 500 {
+			admin.press(fmt.Sprintf(`{"id":"n%d","robots":["r1"]}`, n))
+		}
+		w.until("all are on record", func() bool {
+			return !slices.ContainsFunc(w.Held(), func(h api.HeldStop) bool { return !h.OnRecord })
+		})
+		w.sleep(5 * time.Second)
+		var ids []string
+		for _, h := range w.Held() {
+			ids = append(ids, h.ID)
+		}
+		if len(ids) > 50 || !slices.Contains(ids, "n0") || !slices.Contains(ids, schema.MoreStops) {
+			w.Errorf("%d stops are held: %q", len(ids), ids)
+		}
+		if p := w.releases(ids...); p != nil {
+			w.Fatal(p)
+		}
+		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+		admin.press(`{"id":"later","robots":["r1"]}`)
+		w.onRecord("later")
+	})
+}
+
+func TestWhoIsPressedWithoutEndIsHeldOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		admin := w.caller("admin")
+		for range 500 {
+			admin.press("")
+		}
+		w.onRecord("admin")
+		w.sleep(time.Second)
+		if p := w.releases("admin"); p != nil {
+			w.Fatal(p)
+		}
+		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+		w.sleep(10 * time.Second)
+		if held := w.Held(); len(held) > 0 || w.held("r1") != "" {
+			w.Errorf("after the release %+v is held, by r1 %q", held, w.held("r1"))
+		}
+	})
+}
+
+func TestAStopOfNobodyIsToldAsOne(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		admin := w.caller("admin")
+		admin.press(`{"id":"k1","robots":["r9"]}`)
+		admin.press(`{"id":"k2","labels":{"site":"nowhere"}}`)
+		final := func(id string) (found schema.Ack) {
+			for _, a := range admin.heard() {
+				if a.ID != nil && *a.ID == id && a.Status.Final() {
+					found = a
+				}
+			}
+			return found
+		}
+		for _, id := range []string{"k1", "k2"} {
+			w.until("there is an answer to "+id, func() bool { return final(id).Status != "" })
+			if a := final(id); a.Status != schema.StatusRejected || a.Reason != schema.ReasonUnknownRobot {
+				w.Errorf("%s: %+v", id, a)
+			}
+		}
+		if held := w.Held(); len(held) > 0 {
+			w.Errorf("held is %+v", held)
+		}
+	})
+}
