@@ -19,6 +19,9 @@ import (
 //   - a document that did not fit is owed, and made good when there is room (owed.go);
 //   - a robot for which a command did not fit is cut: it might have been a stop,
 //     and a robot without a link knows what to do;
+//   - a name has no more in all its queues together than four connections may have,
+//     and no more unacknowledged than one: beyond that its connections are treated
+//     as if their queues were full, or cut, for the memory is everybody's;
 //   - whoever acknowledges nothing is cut before the library begins to drop;
 //   - everything else that did not fit is counted, and so is what is in the queue
 //     of a connection that ends.
@@ -55,8 +58,39 @@ func (g *guard) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 	if c.searching.Load() && cl.State.Inflight.Len() >= g.maxInflight/2 && g.owe(cl, c, topic) {
 		return false // more is kept than can be in flight at once
 	}
+	if !isOwed(topic) && g.backlogged(c, who) {
+		g.leftOut(cl, c, topic)
+		g.owe(cl, c, topic)
+		return false
+	}
 	c.tally.queued.Add(1)
 	return true
+}
+
+// manyQueues is how many full queues a name may have.
+const manyQueues = 4
+
+// share is the part of what a connection may have from which on it is looked at
+// what others of its name have.
+const share = 64
+
+// backlogged reports whether too much waits for all connections of a name. Who
+// has next to nothing waiting gets what is his: the others are in the way, not he.
+// A robot's two connections never have so much.
+func (g *guard) backlogged(c *conn, who *client) bool {
+	return c.tally.queued.Load() >= int64(max(1, g.maxPending/share)) &&
+		g.live.sum(who.Name, func(_ string, c *conn) int { return int(c.tally.queued.Load()) }) >= manyQueues*g.maxPending
+}
+
+// unanswered reports whether a name has too much unacknowledged.
+func (g *guard) unanswered(cl *mqtt.Client, who *client) bool {
+	return cl.State.Inflight.Len() >= max(1, g.maxInflight/share) &&
+		g.live.sum(who.Name, func(id string, _ *conn) int {
+			if other, there := g.srv.Clients.Get(id); there {
+				return other.State.Inflight.Len()
+			}
+			return 0
+		}) >= g.maxInflight
 }
 
 // OnSubscribed takes off what OnACLCheck counted: a filter is no delivery.
@@ -82,16 +116,21 @@ func (g *guard) OnPublishDropped(cl *mqtt.Client, pk packets.Packet) {
 		c.owed.again(string(pk.Payload))
 		return
 	}
-	g.counters.add(deliveryDropped)
-	c.tally.dropped.Add(1)
-	if c.owed.first() {
-		g.log.Warn("deliveries dropped: the client does not keep up", "client", cl.ID, "topic", pk.TopicName)
-	}
+	g.leftOut(cl, c, pk.TopicName)
 	if who := c.who.Load(); who != nil && who.Role == schema.RoleRobot && !pk.FixedHeader.Retain && (pk.FixedHeader.Qos > 0 || g.commands(pk.TopicName)) {
 		g.cut(cl, c, undelivered, errUndelivered)
 		return
 	}
 	g.owe(cl, c, pk.TopicName)
+}
+
+// leftOut counts what a client was not given.
+func (g *guard) leftOut(cl *mqtt.Client, c *conn, topic string) {
+	g.counters.add(deliveryDropped)
+	c.tally.dropped.Add(1)
+	if c.owed.first() {
+		g.told.tell(slog.LevelWarn, "deliveries dropped: the client does not keep up", "", cl.ID, "client", cl.ID, "topic", topic)
+	}
 }
 
 // commands reports whether what is sent on topic is a command, whatever its QoS:
@@ -104,7 +143,7 @@ func (g *guard) commands(topic string) bool {
 // OnQosPublish comes when a delivery of QoS 1 or 2 is in flight, or an
 // acknowledgement.
 func (g *guard) OnQosPublish(cl *mqtt.Client, _ packets.Packet, _ int64, _ int) {
-	if c := connOf(cl); c != nil && cl.State.Inflight.Len() >= g.maxInflight {
+	if c := connOf(cl); c != nil && (cl.State.Inflight.Len() >= g.maxInflight || g.unanswered(cl, c.who.Load())) {
 		g.cut(cl, c, unacknowledged, errUnacknowledged)
 	}
 }

@@ -132,3 +132,72 @@ func TestOneNameTakesNoMorePlacesThanOthersLeaveItAndStopsHaveTheirOwn(t *testin
 		t.Errorf("%d refusals counted", n)
 	}
 }
+
+// Who does not read fills queues, and may have many: together they are bounded, and
+// nobody else misses anything for it.
+func TestManyOfOneNameWhoDoNotReadFillNoMoreThanFourQueues(t *testing.T) {
+	const pending, sockets = 64, 24
+	b := start(t, func(c *server.Config) { c.HTTP, c.WriteTimeout, c.MaxPending = "127.0.0.1:0", time.Hour, pending })
+	for i := range sockets {
+		c, err := b.Dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		if _, err := c.Write(append(brokertest.Hello{Name: "admin", ClientID: fmt.Sprint("admin.", i)}.Bytes(), everything()...)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(c, make([]byte, 4+5)); err != nil { // CONNACK, SUBACK
+			t.Fatal(err)
+		}
+	}
+	desk, robot := b.Client(t, "fleetd"), b.Client(t, "r1")
+	robot.Subscribe(r1 + "desired/#")
+	story := strings.Repeat("x", 8<<10)
+	for range 6 * pending { // a pipe holds 128 of them
+		desk.Retain(r1+"desired/story", story)
+		robot.Expect(r1 + "desired/story")
+	}
+	waiting := 0
+	for _, c := range clientsOf(t, b) {
+		waiting += c.Pending
+	}
+	if waiting < 2*pending || waiting > 5*pending+sockets {
+		t.Errorf("%d messages wait for %d who do not read; %d in each queue, want those of four at most", waiting, sockets, pending)
+	}
+	if s := b.Status(); s["clients"] != sockets+2 || s["deliveries_dropped"] == 0 {
+		t.Errorf("status %v", s)
+	}
+}
+
+func TestManyOfOneNameWhoAcknowledgeNothingHaveNoMoreThanOneMay(t *testing.T) {
+	const inflight, sockets = 640, 8
+	b := start(t, func(c *server.Config) { c.HTTP, c.MaxInflight = "127.0.0.1:0", inflight })
+	for i := range sockets {
+		c, err := b.Dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		if _, err := c.Write(append(brokertest.Hello{Name: "admin", ClientID: fmt.Sprint("admin.", i)}.Bytes(), everything()...)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(c, make([]byte, 4+5)); err != nil { // CONNACK, SUBACK
+			t.Fatal(err)
+		}
+		go func() { _, _ = io.Copy(io.Discard, c) }()
+	}
+	desk := b.Client(t, "fleetd")
+	for n := range inflight / 4 {
+		desk.Retain(r1+"desired/story", fmt.Sprint(n))
+	}
+	eventually(t, "some are cut", func() bool { return b.Status()["connections_unacknowledged"] > 0 })
+	unacknowledged := 0
+	for _, c := range clientsOf(t, b) {
+		unacknowledged += c.Unacknowledged
+	}
+	if unacknowledged > inflight+sockets { // each may be on its way out
+		t.Errorf("%d deliveries to a name are unacknowledged, of at most %d", unacknowledged, inflight)
+	}
+	desk.Ping()
+}

@@ -40,6 +40,7 @@ type guard struct {
 	kept     kept
 	hashing  *passwords
 
+	maxPending  int // deliveries in the queue of one client
 	maxInflight int // deliveries to one client without an acknowledgement
 	closing     atomic.Bool
 }

@@ -243,7 +243,7 @@ func newGuard(cfg Config, k *keeper, srv *mqtt.Server, n *counters) *guard {
 	g.clashes = rate.NewLimiter(rate.Limit(g.rates.notice), g.rates.noticeBurst)
 	g.searches = limiters[string]{each: rate.Limit(g.rates.search), burst: g.rates.searchBurst}
 	g.connects = limiters[string]{each: rate.Every(flapPause), burst: cfg.RobotConnects}
-	g.maxInflight = cfg.MaxInflight
+	g.maxInflight, g.maxPending = cfg.MaxInflight, cfg.MaxPending
 	g.kept.most = cfg.MaxKept
 	g.kept.size = func(topic string) int {
 		pk, _ := srv.Topics.Retained.Get(topic)

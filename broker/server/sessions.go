@@ -24,7 +24,7 @@ type sessions struct {
 	places
 	mu     sync.Mutex
 	byID   map[string]*conn
-	byName map[string]int // ids
+	byName map[string]map[string]*conn // by id
 }
 
 // places bound how many have an id. What is kept is for those who stop and for
@@ -36,7 +36,7 @@ type places struct {
 }
 
 func newSessions(p places) *sessions {
-	return &sessions{places: p, byID: map[string]*conn{}, byName: map[string]int{}}
+	return &sessions{places: p, byID: map[string]*conn{}, byName: map[string]map[string]*conn{}}
 }
 
 // errNoPlace and errNameFull are why an id is not given though nobody has it.
@@ -79,13 +79,15 @@ func (s *sessions) take(id string, c *conn) (old *conn, err error) {
 	}
 	w := c.who.Load()
 	if old == nil {
-		if err := s.refuses(w.Role, len(s.byID), s.byName[w.Name]); err != nil {
+		if err := s.refuses(w.Role, len(s.byID), len(s.byName[w.Name])); err != nil {
 			s.mu.Unlock()
 			return nil, err
 		}
-		s.byName[w.Name]++
+		if s.byName[w.Name] == nil {
+			s.byName[w.Name] = map[string]*conn{}
+		}
 	}
-	s.byID[id] = c
+	s.byID[id], s.byName[w.Name][id] = c, c
 	s.mu.Unlock()
 	if old == nil {
 		return nil, nil
@@ -127,15 +129,24 @@ func (s *sessions) kinds() map[string]int64 {
 	return out
 }
 
+// sum adds up n of all connections under a name.
+func (s *sessions) sum(name string, n func(id string, c *conn) int) (all int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, c := range s.byName[name] {
+		all += n(id, c)
+	}
+	return all
+}
+
 // drop forgets c.
 func (s *sessions) drop(id string, c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.byID[id] == c {
 		delete(s.byID, id)
-		if name := c.who.Load().Name; s.byName[name] > 1 {
-			s.byName[name]--
-		} else {
+		name := c.who.Load().Name
+		if delete(s.byName[name], id); len(s.byName[name]) == 0 {
 			delete(s.byName, name)
 		}
 	}
