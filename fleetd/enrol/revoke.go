@@ -62,15 +62,17 @@ func List(barred []Barred, revoked []Certificate, authority string, rev int64, n
 // Fitted writes such a list in at most so many bytes, for the broker would refuse a
 // longer one and go on with what it had. Certificates are left out first: brokers
 // have them from the file too, while a name holds whatever a robot shows. Thousands
-// of names are left out only then, those that were barred longest ago.
-func Fitted(barred []Barred, revoked []Certificate, authority string, rev int64, now time.Time, limit int) ([]byte, error) {
+// of names are left out only then, those that were barred longest ago; left are how
+// many, for people have to know.
+func Fitted(barred []Barred, revoked []Certificate, authority string, rev int64, now time.Time, limit int) (payload []byte, left int, err error) {
+	all := len(barred)
 	barred = slices.SortedFunc(slices.Values(barred), func(a, b Barred) int { return b.At.Compare(a.At) })
 	for {
 		l := List(barred, revoked, authority, rev, now)
 		payload, err := schema.Encode(l)
 		switch {
 		case err != nil || len(payload) <= limit || len(l.Serials)+len(barred) == 0:
-			return payload, err
+			return payload, all - len(barred), err
 		case len(l.Serials) > 0:
 			revoked = Standing(revoked, now)
 			revoked = revoked[:len(revoked)-1-len(revoked)/16]

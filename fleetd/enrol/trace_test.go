@@ -121,9 +121,9 @@ func TestTheListFitsItsTopicAndNeverLosesAName(t *testing.T) {
 		revoked = append(revoked, Certificate{Serial: fmt.Sprintf("%040x", i), NotAfter: now.Add(time.Hour), RevokedAt: morning})
 	}
 	limit := schema.TopicOf(schema.TopicRevoked).MaxBytes
-	payload, err := Fitted(barred, revoked, "a", 1, now, limit)
-	if err != nil || len(payload) > limit {
-		t.Fatalf("%d bytes, %v", len(payload), err)
+	payload, left, err := Fitted(barred, revoked, "a", 1, now, limit)
+	if err != nil || left > 0 || len(payload) > limit {
+		t.Fatalf("%d bytes, %d names left out, %v", len(payload), left, err)
 	}
 	l, problems := schema.Decode[schema.Revoked](payload)
 	if len(problems) > 0 || len(l.Names) != 3000 || len(l.Serials) < 3000 || len(l.Serials) == 9000 {
@@ -132,7 +132,7 @@ func TestTheListFitsItsTopicAndNeverLosesAName(t *testing.T) {
 	if late := List(barred, revoked, "a", 2, now.Add(101*24*time.Hour)); len(late.Names) != 1500 || len(late.Serials) != 0 {
 		t.Errorf("after all has ended: %d names, %d certificates", len(late.Names), len(late.Serials))
 	}
-	if whole, _ := Fitted(barred[:2], revoked[:2], "a", 3, now, limit); !strings.Contains(string(whole), revoked[1].Serial) {
+	if whole, _, _ := Fitted(barred[:2], revoked[:2], "a", 3, now, limit); !strings.Contains(string(whole), revoked[1].Serial) {
 		t.Errorf("a short list is cut: %s", whole)
 	}
 }
@@ -147,12 +147,12 @@ func TestAListThatCannotFitHoldsWhoWasRevokedLast(t *testing.T) {
 		barred = append(barred, Barred{Robot: long(i), At: morning.Add(time.Duration(i) * time.Second)})
 	}
 	for n, want := range map[int]int{1000: 1000, 3000: 3000, 10_000: 3000} {
-		payload, err := Fitted(barred[:n], nil, "a", 1, morning, limit)
+		payload, left, err := Fitted(barred[:n], nil, "a", 1, morning, limit)
 		if err != nil || len(payload) > limit {
 			t.Fatalf("%d names: %d bytes, %v", n, len(payload), err)
 		}
 		l, problems := schema.Decode[schema.Revoked](payload)
-		if len(problems) > 0 || len(l.Names) < want || !slices.IsSorted(l.Names) || !slices.Contains(l.Names, long(n-1)) || n > len(l.Names) && slices.Contains(l.Names, long(0)) {
+		if len(problems) > 0 || len(l.Names) < want || len(l.Names)+left != n || !slices.IsSorted(l.Names) || !slices.Contains(l.Names, long(n-1)) || n > len(l.Names) && slices.Contains(l.Names, long(0)) {
 			t.Errorf("of %d names there are %d: %v", n, len(l.Names), problems)
 		}
 	}

@@ -220,9 +220,15 @@ func (t *Tx) TellRevoked(ctx context.Context, authority string, now time.Time) e
 	if err != nil {
 		return err
 	}
-	payload, err := enrol.Fitted(barred, revoked, authority, rev+1, now, schema.TopicOf(schema.TopicRevoked).MaxBytes)
+	payload, left, err := enrol.Fitted(barred, revoked, authority, rev+1, now, schema.TopicOf(schema.TopicRevoked).MaxBytes)
 	if err != nil {
 		return err
+	}
+	if left > 0 {
+		if err := t.Note(ctx, now, library.Note{Who: "fleetd", What: "revoke", Target: "the list of the revoked",
+			Detail: fmt.Sprintf("it is full: the %d names that were barred longest ago are in it no more; give the broker the file of the revoked, which has all certificates", left)}); err != nil {
+			return err
+		}
 	}
 	if _, err := t.exec(ctx, `INSERT INTO revocation (only_row, rev, payload, changed_at) VALUES (1, $1, $2, $3)
 		ON CONFLICT (only_row) DO UPDATE SET rev = excluded.rev, payload = excluded.payload, changed_at = excluded.changed_at`,

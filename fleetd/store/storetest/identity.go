@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -133,6 +134,23 @@ func listIsTakenIn(t *testing.T, address string) {
 	same(t, "certificates", told.Serials, []string{"a1", "a2", "c3"})
 	if b := must[[]enrol.Barred](t)(s.Barred(t.Context())); !b[0].At.Equal(at(10)) || b[0].By != "anna" {
 		t.Errorf("who was barred before is barred anew: %+v", b)
+	}
+}
+
+func fullListIsNoted(t *testing.T, address string) {
+	s := Open(t, address)
+	var names []string
+	for n := range 5000 {
+		names = append(names, fmt.Sprintf("r%062d", n))
+	}
+	do(t, s, func(tx *store.Tx) error {
+		if err := tx.TakeRevoked(t.Context(), schema.Revoked{Rev: 30, Names: names}, at(20)); err != nil {
+			return err
+		}
+		return tx.TellRevoked(t.Context(), s.Authority(), at(20))
+	})
+	if notes := must[[]store.Noted](t)(s.Audit(t.Context(), 0)); len(notes) != 1 || notes[0].What != "revoke" || !strings.Contains(notes[0].Detail, "full") {
+		t.Errorf("noted is %+v", notes)
 	}
 }
 

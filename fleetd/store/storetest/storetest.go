@@ -71,6 +71,7 @@ func Run(t *testing.T, address func(t *testing.T) string) {
 		{"a certificate comes back as it was written", certificatesComeBack},
 		{"a revocation takes everything that opens a door", revocationTakesAll},
 		{"a list that brokers know is taken in", listIsTakenIn},
+		{"a list of the revoked that is full is told", fullListIsNoted},
 		{"the list of the revoked rises and is told", revokedAreTold},
 		{"a robot that left is in no list, and comes back with its wishes", robotsLeaveAndComeBack},
 
