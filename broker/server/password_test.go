@@ -112,6 +112,7 @@ func TestButtonsComeFirstAndKeepNobodyOut(t *testing.T) {
 			synctest.Wait()
 		}
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if got, want := strings.Join(order, " "), "first btn0 op0 btn1 op1 btn2 op2"; got != want {
 			t.Errorf("in the order %s, want %s", got, want)
 		}
@@ -143,6 +144,7 @@ func TestNoHashIsComputedForWhoHasHungUp(t *testing.T) {
 			synctest.Wait()
 		}
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if !slices.Equal(hashes, []string{"0", "3"}) {
 			t.Errorf("hashes for %v", hashes)
 		}
