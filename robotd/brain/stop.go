@@ -169,7 +169,7 @@ func (t *turn) latching(in latch.Input, n uint64) latch.Decision {
 	t.dirty(soon) // since when, or up to which revision
 	for _, a := range d.Altered {
 		t.dirty(now)
-		t.tell("stop_altered", "safety", string(a.To.Level), "", held{ID: a.To.ID, By: a.To.By, Why: a.To.Why})
+		t.tell("stop_altered", "safety", string(a.To.Level), "", held{ID: a.To.ID, By: a.To.Asker(), Why: a.To.Why})
 	}
 	for _, m := range d.Moves {
 		t.dirty(now)

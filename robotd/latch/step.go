@@ -33,7 +33,7 @@ func Step(s *State, now schema.Time, f Facts, in Input) Decision {
 func (s *State) altered(before []Latch) (all []Alteration) {
 	for _, was := range before {
 		is := s.find(was.ID)
-		if is != nil && (is.Level != was.Level || is.By != was.By || is.Client != was.Client || is.Why != was.Why) {
+		if is != nil && (is.Level != was.Level || is.Asker() != was.Asker() || is.Why != was.Why) {
 			all = append(all, Alteration{From: was.StopLatch, To: is.StopLatch})
 		}
 	}
