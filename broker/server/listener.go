@@ -57,8 +57,8 @@ type listener struct {
 	mu      sync.Mutex
 	closed  bool
 	conns   map[*conn]struct{}
-	waiting map[netip.Addr]int
-	waits   int
+	waiting map[netip.Addr]map[*conn]struct{} // have not said CONNECT
+	waits   int                               // of all addresses
 }
 
 // open lets in whoever comes through the doors.
@@ -133,27 +133,61 @@ func (l *listener) admit(c *conn, addr netip.Addr) (refused string) {
 		return "closing"
 	case len(l.conns) >= l.limits.total:
 		return fmt.Sprintf("%d connections are open", len(l.conns))
-	case l.waits >= l.limits.waiting:
+	case addr.IsValid() && len(l.waiting[addr]) >= l.limits.waitingIP:
+		return fmt.Sprintf("%d connections from this address have not said CONNECT", len(l.waiting[addr]))
+	case l.waits >= l.limits.waiting && !l.makesRoom(addr):
 		return fmt.Sprintf("%d connections have not said CONNECT", l.waits)
-	case addr.IsValid() && l.waiting[addr] >= l.limits.waitingIP:
-		return fmt.Sprintf("%d connections from this address have not said CONNECT", l.waiting[addr])
 	}
 	l.conns[c] = struct{}{}
 	l.waits++
-	if addr.IsValid() {
-		l.waiting[addr]++
+	if l.waiting[addr] == nil {
+		l.waiting[addr] = map[*conn]struct{}{}
 	}
-	c.finished = sync.OnceFunc(func() {
+	l.waiting[addr][c] = struct{}{}
+	c.finished = func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.waits--
-		if l.waiting[addr]--; l.waiting[addr] <= 0 {
-			delete(l.waiting, addr)
-		}
-	})
+		l.spoke(c, addr)
+	}
 	l.wg.Add(1)
 	l.counters.add(accepted)
 	return ""
+}
+
+// spoke ends the time in which a connection counts as waiting. It is called under
+// the lock.
+func (l *listener) spoke(c *conn, addr netip.Addr) {
+	if _, waits := l.waiting[addr][c]; !waits {
+		return
+	}
+	l.waits--
+	if delete(l.waiting[addr], c); len(l.waiting[addr]) == 0 {
+		delete(l.waiting, addr)
+	}
+}
+
+// makesRoom ends the oldest silent connection of the address that has most, for one
+// of an address that has fewer: a few strangers who say nothing keep nobody else
+// out. It is called under the lock.
+func (l *listener) makesRoom(addr netip.Addr) bool {
+	var most netip.Addr
+	for a, silent := range l.waiting {
+		if len(silent) > len(l.waiting[most]) {
+			most = a
+		}
+	}
+	if len(l.waiting[most]) <= len(l.waiting[addr])+1 {
+		return false
+	}
+	var oldest *conn
+	for c := range l.waiting[most] {
+		if oldest == nil || c.since.Before(oldest.since) {
+			oldest = c
+		}
+	}
+	l.spoke(oldest, most)
+	_ = oldest.raw.Close() // whoever reads there learns of it
+	return true
 }
 
 func (l *listener) serve(c *conn, addr netip.Addr) {

@@ -96,6 +96,33 @@ func TestAPacketOverTheLimitEndsItsConnectionOnly(t *testing.T) {
 	other.Ping()
 }
 
+func TestWhoSaysNothingKeepsNobodyOut(t *testing.T) {
+	b := start(t, func(c *server.Config) { c.MaxWaitingIP, c.MaxWaiting, c.ConnectTimeout = 4, 8, time.Minute })
+	from := func(ip string) net.Conn {
+		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}
+		c, err := d.Dial("tcp", b.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+	first := from("127.0.0.2")
+	for _, ip := range []string{"127.0.0.2", "127.0.0.2", "127.0.0.2", "127.0.0.3", "127.0.0.3", "127.0.0.3", "127.0.0.5"} {
+		from(ip)
+	}
+	c := from("127.0.0.4")
+	if _, err := c.Write(brokertest.Hello{Name: "stop1", ClientID: "stop1"}.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(c, make([]byte, 4)); err != nil { // CONNACK
+		t.Fatalf("who says CONNECT is kept out by who does not: %v", err)
+	}
+	if !dead(t, first) {
+		t.Error("the oldest of those who are most makes no room")
+	}
+}
+
 func TestConnectionsThatSayNothingAreCapped(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.MaxWaitingIP, c.MaxWaiting = 3, 5 })
 	dial := func() net.Conn {

@@ -268,7 +268,7 @@ func newListener(cfg Config, doors []*door, g *guard) *listener {
 		counters:  g.counters,
 		doors:     doors,
 		conns:     map[*conn]struct{}{},
-		waiting:   map[netip.Addr]int{},
+		waiting:   map[netip.Addr]map[*conn]struct{}{},
 		establish: func(c *conn) error { return srv.EstablishConnection("tcp", c) },
 		expired:   g.expired,
 		ended: func(c *conn) {
