@@ -9,11 +9,13 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"io"
 	"math/big"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -128,20 +130,54 @@ func (a *CA) Broker(c *server.Config) {
 	c.Files = server.Files{Users: c.Files.Users, Cert: a.Path("server.pem"), Key: a.Path("server.key.pem"), ClientCA: a.Path("ca.pem"), CRL: a.Path("crl.pem")}
 }
 
-// Frozen is Broker with the certificate that is served now: one that is served later
-// does not reach this broker, however often it looks.
-func (a *CA) Frozen(c *server.Config) {
+// Door listens for TLS with the certificate that is served now, and leads to a
+// broker that has none: no broker of ours would show one that has ended.
+func (a *CA) Door(to Dialer) (addr string) {
 	a.t.Helper()
-	a.Broker(c)
-	for _, file := range []*string{&c.Files.Cert, &c.Files.Key} {
-		text, err := os.ReadFile(*file)
-		if err != nil {
-			a.t.Fatal(err)
-		}
-		name := "frozen-" + filepath.Base(*file)
-		a.Write(name, text)
-		*file = a.Path(name)
+	pair, err := tls.LoadX509KeyPair(a.Path("server.pem"), a.Path("server.key.pem"))
+	if err != nil {
+		a.t.Fatal(err)
 	}
+	ln, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequestClientCert})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	a.t.Cleanup(func() {
+		end()
+		_ = ln.Close()
+		all.Wait()
+	})
+	all.Go(func() {
+		for {
+			near, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { lead(ctx, near, to) })
+		}
+	})
+	return ln.Addr().String()
+}
+
+// lead carries what is said between two ends until one of them, or ctx, ends.
+func lead(ctx context.Context, near net.Conn, to Dialer) {
+	defer near.Close()
+	far, err := to(ctx)
+	if err != nil {
+		return
+	}
+	defer far.Close()
+	defer context.AfterFunc(ctx, func() { _ = near.Close() })()
+	var back sync.WaitGroup
+	back.Go(func() {
+		_, _ = io.Copy(near, far)
+		_ = near.Close()
+	})
+	_, _ = io.Copy(far, near)
+	_ = far.Close()
+	back.Wait()
 }
 
 // OverTLS dials MQTT over TLS.

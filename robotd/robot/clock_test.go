@@ -39,15 +39,15 @@ func TestARobotWhoseClockBeginsAnewConnectsAndBelievesNoOldCertificate(t *testin
 		}
 	}
 	ca.Serve(-30 * time.Minute)
-	stolen := brokertest.Start(t, ca.Frozen) // shows a certificate that has ended
+	stolen := ca.Door(brokertest.Start(t).Dial) // shows a certificate that has ended
 	ca.Serve(24 * time.Hour)
-	right := brokertest.Start(t, ca.Broker)
+	right := brokertest.Start(t, ca.Broker).AddrOf("mqtts")
 
-	connects := func(b *brokertest.Broker, c *clock) bool {
+	connects := func(broker string, c *clock) bool {
 		t.Helper()
 		cfg := Config{ID: "r1", Data: data, clock: c}
 		tried := make(chan link.State, 16)
-		l, err := link.Open(t.Context(), link.Config{URL: "mqtts://" + b.AddrOf("mqtts"), TLS: cfg.encryption, ClientID: "r1", OnState: func(s link.State) {
+		l, err := link.Open(t.Context(), link.Config{URL: "mqtts://" + broker, TLS: cfg.encryption, ClientID: "r1", OnState: func(s link.State) {
 			if s.Phase != link.Connecting {
 				select {
 				case tried <- s:
