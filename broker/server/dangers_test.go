@@ -17,6 +17,7 @@ var dangers = []danger{
 	{what: "a header before CONNECT makes the broker allocate 256 MB", test: TestAHugeFirstPacketIsNotWaitedFor},
 	{what: "a header after CONNECT makes the broker allocate 256 MB", test: TestAPacketOverTheLimitEndsItsConnectionOnly},
 	{what: "silent connections use up the broker's sockets", test: TestConnectionsThatSayNothingAreCapped},
+	{what: "a few who say nothing keep out who says CONNECT", test: TestWhoSaysNothingKeepsNobodyOut},
 	{what: "who connects without end is taken without end", test: TestConnectionsOfOneAddressAreTakenAtARate},
 	{what: "a connection that says nothing costs 64 KiB", test: TestAConnectionThatSaysNothingCostsNextToNothing},
 	{what: "closing waits for silent connections", test: TestClosingDoesNotWaitForWhoSaysNothing},
@@ -38,6 +39,7 @@ var dangers = []danger{
 	{what: "subscriptions to $SYS, $share and what is others'", test: TestSubscriptionsAreGrantedWhereSomethingMayBeRead},
 	{what: "a client has all documents searched again and again", test: TestWhoSubscribesAgainAndAgainIsHeldBackAndNobodyElse},
 	{what: "a client subscribes without end", test: TestNobodySubscribesWithoutEnd},
+	{what: "what somebody left is handed out although he lost his right", test: TestWhatIsLeftByWhoLosesHisRightIsRemoved},
 	{what: "a robot's blob connection publishes", test: TestARobotsBlobConnectionOnlyReadsBlobsAndBlocksNobody},
 
 	// How much?

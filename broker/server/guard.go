@@ -38,6 +38,7 @@ type guard struct {
 	self     *mqtt.Client // in whose name notices are sent
 	live     *sessions
 	kept     kept
+	left     left
 	hashing  *passwords
 
 	maxPending  int // deliveries in the queue of one client
@@ -148,7 +149,10 @@ func (g *guard) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 // OnPublish judges a publish. What is refused is acknowledged and goes nowhere:
 // every other answer makes clients of MQTT 3.1.1 send it again for ever.
 func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
-	if cl == g.self { // whose notices nobody keeps
+	if cl == g.self { // which keeps nothing, and at most clears
+		if pk.FixedHeader.Retain && !g.clears(pk.TopicName) {
+			return pk, packets.CodeSuccessIgnore
+		}
 		return pk, nil
 	}
 	c := whoIs(cl)

@@ -38,7 +38,8 @@ func (k *kept) keeping(topic string, size int, must bool) bool {
 }
 
 // OnRetainMessage comes when a document was kept, or deleted.
-func (g *guard) OnRetainMessage(*mqtt.Client, packets.Packet, int64) {
+func (g *guard) OnRetainMessage(cl *mqtt.Client, pk packets.Packet, _ int64) {
+	g.noteLeft(whoIs(cl), pk)
 	g.kept.bytes.Add(g.kept.change)
 	g.kept.Unlock()
 }

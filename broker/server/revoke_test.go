@@ -3,6 +3,7 @@ package server_test
 import (
 	"crypto/tls"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"syscall"
@@ -225,5 +226,51 @@ func TestFilesThatCannotBeReadOpenNoDoor(t *testing.T) {
 		if refused(c.hello, c.own...) != c.refused {
 			t.Errorf("%s: refused %v", c.who, !c.refused)
 		}
+	}
+}
+
+// What somebody leaves with the broker goes with his right; but no stop does, and
+// nothing that another has put in its place.
+func TestWhatIsLeftByWhoLosesHisRightIsRemoved(t *testing.T) {
+	ca := brokertest.NewCA(t)
+	b := brokertest.Start(t, usersOf(ca, "ann admin\nben admin\nr1 robot\nr2 robot\n"))
+	connect := func(name string) *brokertest.Client {
+		return brokertest.Connect(t, b.Dial, brokertest.Hello{Name: name, ClientID: name})
+	}
+	topic := func(name string) string { return "troupe/v1/robots/r1/desired/" + name }
+	ann, ben, robot := connect("ann"), connect("ben"), connect("r1")
+	ann.Retain(topic("mode"), `"of ann"`)
+	ann.Retain(topic("stop"), `"of ann"`)
+	ann.Retain(topic("config"), `"of ann"`)
+	ben.Retain(topic("config"), `"of ben"`)
+	ben.Retain(topic("places"), `"of ben"`)
+	robot.Retain("troupe/v1/robots/r1/state", `"of r1"`)
+	readers := 0
+	kept := func() map[string]string {
+		readers++
+		c := brokertest.Connect(t, b.Dial, brokertest.Hello{Name: "ben", ClientID: fmt.Sprint("ben.", readers)})
+		defer c.Close()
+		c.Subscribe("troupe/v1/#")
+		found := map[string]string{}
+		for _, m := range c.Inbox("troupe/v1/#") {
+			if m.Retain {
+				found[m.Topic] = string(m.Payload)
+			}
+		}
+		return found
+	}
+	want := map[string]string{topic("stop"): `"of ann"`, topic("config"): `"of ben"`, topic("places"): `"of ben"`, "troupe/v1/robots/r1/state": `"of r1"`}
+	all := maps.Clone(want)
+	all[topic("mode")] = `"of ann"`
+	if got := kept(); !maps.Equal(got, all) {
+		t.Fatalf("kept is %v", got)
+	}
+	ann.Close() // nobody is there to be cut
+
+	ca.Write("users", []byte("ben admin\nr2 robot\n"))
+	robot.Lost()
+	eventually(t, "it is removed", func() bool { return kept()[topic("mode")] == "" })
+	if got := kept(); !maps.Equal(got, want) {
+		t.Errorf("kept is %v", got)
 	}
 }

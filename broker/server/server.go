@@ -192,6 +192,7 @@ func New(cfg Config) (*Server, error) {
 	s.keeper.changed = func() {
 		s.guard.hashing.forget(s.keeper.now.Load().users)
 		s.guard.rejudge(s.guard.wrong)
+		s.guard.clearLeft(s.keeper.now.Load().users)
 	}
 	if hln != nil {
 		s.http = serveStatus(hln, s)
