@@ -233,7 +233,7 @@ func TestFilesThatCannotBeReadOpenNoDoor(t *testing.T) {
 // nothing that another has put in its place.
 func TestWhatIsLeftByWhoLosesHisRightIsRemoved(t *testing.T) {
 	ca := brokertest.NewCA(t)
-	b := brokertest.Start(t, usersOf(ca, "ann admin\nben admin\nr1 robot\nr2 robot\n"))
+	b := start(t, usersOf(ca, "ann admin\nben admin\nr1 robot\nr2 robot\n"))
 	connect := func(name string) *brokertest.Client {
 		return brokertest.Connect(t, b.Dial, brokertest.Hello{Name: name, ClientID: name})
 	}
@@ -246,31 +246,31 @@ func TestWhatIsLeftByWhoLosesHisRightIsRemoved(t *testing.T) {
 	ben.Retain(topic("places"), `"of ben"`)
 	robot.Retain("troupe/v1/robots/r1/state", `"of r1"`)
 	readers := 0
-	kept := func() map[string]string {
+	finds := func(want map[string]string) {
+		t.Helper()
 		readers++
 		c := brokertest.Connect(t, b.Dial, brokertest.Hello{Name: "ben", ClientID: fmt.Sprint("ben.", readers)})
 		defer c.Close()
 		c.Subscribe("troupe/v1/#")
-		found := map[string]string{}
+		for topic, payload := range want {
+			c.ExpectThat(topic, func(m brokertest.Message) bool { return m.Retain && string(m.Payload) == payload })
+		}
+		c.Ping()
 		for _, m := range c.Inbox("troupe/v1/#") {
 			if m.Retain {
-				found[m.Topic] = string(m.Payload)
+				t.Errorf("there is also %v", m)
 			}
 		}
-		return found
 	}
 	want := map[string]string{topic("stop"): `"of ann"`, topic("config"): `"of ben"`, topic("places"): `"of ben"`, "troupe/v1/robots/r1/state": `"of r1"`}
 	all := maps.Clone(want)
 	all[topic("mode")] = `"of ann"`
-	if got := kept(); !maps.Equal(got, all) {
-		t.Fatalf("kept is %v", got)
-	}
+	finds(all)
 	ann.Close() // nobody is there to be cut
+	ben.Subscribe(topic("mode"))
 
 	ca.Write("users", []byte("ben admin\nr2 robot\n"))
 	robot.Lost()
-	eventually(t, "it is removed", func() bool { return kept()[topic("mode")] == "" })
-	if got := kept(); !maps.Equal(got, want) {
-		t.Errorf("kept is %v", got)
-	}
+	ben.ExpectThat(topic("mode"), func(m brokertest.Message) bool { return len(m.Payload) == 0 })
+	finds(want)
 }
