@@ -133,11 +133,9 @@ func TestOneNameTakesNoMorePlacesThanOthersLeaveItAndStopsHaveTheirOwn(t *testin
 	}
 }
 
-// Who does not read fills queues, and may have many: together they are bounded, and
-// nobody else misses anything for it.
-func TestManyOfOneNameWhoDoNotReadFillNoMoreThanFourQueues(t *testing.T) {
-	const pending, sockets = 64, 24
-	b := start(t, func(c *server.Config) { c.HTTP, c.WriteTimeout, c.MaxPending = "127.0.0.1:0", time.Hour, pending })
+// manyOfOneName are connections of an administrator who hears everything.
+func manyOfOneName(t *testing.T, b *brokertest.Broker, sockets int) (all []net.Conn) {
+	t.Helper()
 	for i := range sockets {
 		c, err := b.Dial(t.Context())
 		if err != nil {
@@ -150,7 +148,17 @@ func TestManyOfOneNameWhoDoNotReadFillNoMoreThanFourQueues(t *testing.T) {
 		if _, err := io.ReadFull(c, make([]byte, 4+5)); err != nil { // CONNACK, SUBACK
 			t.Fatal(err)
 		}
+		all = append(all, c)
 	}
+	return all
+}
+
+// Who does not read fills queues, and may have many: together they are bounded, and
+// nobody else misses anything for it.
+func TestManyOfOneNameWhoDoNotReadFillNoMoreThanFourQueues(t *testing.T) {
+	const pending, sockets = 64, 24
+	b := start(t, func(c *server.Config) { c.HTTP, c.WriteTimeout, c.MaxPending = "127.0.0.1:0", time.Hour, pending })
+	manyOfOneName(t, b, sockets)
 	desk, robot := b.Client(t, "fleetd"), b.Client(t, "r1")
 	robot.Subscribe(r1 + "desired/#")
 	story := strings.Repeat("x", 8<<10)
@@ -173,18 +181,7 @@ func TestManyOfOneNameWhoDoNotReadFillNoMoreThanFourQueues(t *testing.T) {
 func TestManyOfOneNameWhoAcknowledgeNothingHaveNoMoreThanOneMay(t *testing.T) {
 	const inflight, sockets = 640, 8
 	b := start(t, func(c *server.Config) { c.HTTP, c.MaxInflight = "127.0.0.1:0", inflight })
-	for i := range sockets {
-		c, err := b.Dial(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { c.Close() })
-		if _, err := c.Write(append(brokertest.Hello{Name: "admin", ClientID: fmt.Sprint("admin.", i)}.Bytes(), everything()...)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.ReadFull(c, make([]byte, 4+5)); err != nil { // CONNACK, SUBACK
-			t.Fatal(err)
-		}
+	for _, c := range manyOfOneName(t, b, sockets) {
 		go func() { _, _ = io.Copy(io.Discard, c) }()
 	}
 	desk := b.Client(t, "fleetd")
