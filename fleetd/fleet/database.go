@@ -48,9 +48,11 @@ func (f *Fleet) openDatabase(ctx context.Context) error {
 }
 
 // mayComeLater tells a database that is away from one that can never be: a file
-// is there or it is not, a server may be started after us.
+// is there or it is not, a server may be started after us. A newer one is refused
+// at the start; an instance that meets it later goes on without, so that it can stop
+// robots.
 func (f *Fleet) mayComeLater(err error) bool {
-	return !strings.HasPrefix(f.cfg.Database, "sqlite:") && !errors.Is(err, store.ErrInUse)
+	return !strings.HasPrefix(f.cfg.Database, "sqlite:") && !errors.Is(err, store.ErrInUse) && !errors.Is(err, store.ErrNewer)
 }
 
 func (f *Fleet) closeDatabase() error {

@@ -41,6 +41,7 @@ type dialect struct {
 type pools struct {
 	read, write *sql.DB
 	close       func() error
+	place       string // where the database is, for people; without a password
 	// connect makes a connection that is in no pool, for a lock that several desks
 	// ask for; nil where there is only one desk.
 	connect func(ctx context.Context) (*pgx.Conn, error)
@@ -140,7 +141,8 @@ func openPostgres(ctx context.Context, address string) (pools, error) {
 	} {
 		own.RuntimeParams[name] = value
 	}
-	return pools{read: db, write: db, connect: func(ctx context.Context) (*pgx.Conn, error) {
+	place := fmt.Sprintf("database %s on %s", config.ConnConfig.Database, config.ConnConfig.Host)
+	return pools{read: db, write: db, place: place, connect: func(ctx context.Context) (*pgx.Conn, error) {
 		conn, err := pgx.ConnectConfig(ctx, own)
 		if err != nil {
 			return nil, withoutPassword(address, err)
@@ -201,7 +203,7 @@ func openSQLite(ctx context.Context, path string) (pools, error) {
 	if err != nil {
 		return pools{}, errors.Join(fmt.Errorf("open %s: %w", path, err), write.Close(), unlock())
 	}
-	return pools{read: read, write: write, close: func() error {
+	return pools{read: read, write: write, place: path, close: func() error {
 		return errors.Join(read.Close(), write.Close(), unlock())
 	}}, nil
 }

@@ -26,6 +26,7 @@ var (
 	ErrConflict = errors.New("changed by somebody else")                      // it is no longer as the caller saw it
 	ErrInUse    = errors.New("another program already uses this SQLite file") // one desk a file
 	ErrBusy     = errors.New("the database is too busy; nothing was changed") // tried several times
+	ErrNewer    = errors.New("the database is newer than this fleetd")        // a later version has migrated it
 )
 
 // retries bounds how often a transaction that met another one is run again.
@@ -102,9 +103,15 @@ func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) erro
 	if err != nil {
 		return fmt.Errorf("read the migrations: %w", err)
 	}
+	if err := s.refuseNewer(ctx, provider); err != nil { // before anything is written
+		return err
+	}
 	done, err := provider.Up(ctx)
 	if err != nil {
 		return fmt.Errorf("bring the tables up to date: %w", err)
+	}
+	if err := s.refuseNewer(ctx, provider); err != nil { // another instance migrated while this one waited for the lock
+		return err
 	}
 	for _, step := range done {
 		log.Info("database migrated", "step", step.Source.Path, "took", step.Duration)
@@ -117,6 +124,20 @@ func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) erro
 		}
 		return tx.row(ctx, `SELECT authority FROM fleet WHERE only_row = 1`).Scan(&s.authority)
 	})
+}
+
+// refuseNewer answers ErrNewer if a later version of fleetd has migrated the
+// database: what its tables mean to that version is not known here.
+func (s *Store) refuseNewer(ctx context.Context, provider *goose.Provider) error {
+	current, known, err := provider.GetVersions(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the database's version: %w", err)
+	case current > known:
+		return fmt.Errorf("open %s: %w: its schema version is %d, and this fleetd knows versions up to %d; run the fleetd that made it or a later one, or restore the backup from before the upgrade",
+			s.pools.place, ErrNewer, current, known)
+	}
+	return nil
 }
 
 // Tx is one transaction: all of what is done in it happens, or none. What it
