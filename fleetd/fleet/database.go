@@ -12,7 +12,7 @@ import (
 	"troupe/schema"
 )
 
-// openWithin bounds one attempt to open the database.
+// openWithin bounds one attempt to open the database, besides the check of a file.
 const openWithin = 10 * time.Second
 
 // errNoDatabase is why there is no store to use.
@@ -29,7 +29,11 @@ func (f *Fleet) Store() (*store.Store, error) {
 }
 
 func (f *Fleet) openDatabase(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, openWithin)
+	within := openWithin
+	if strings.HasPrefix(f.cfg.Database, "sqlite:") {
+		within += store.CheckWithin
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	db, err := store.Open(ctx, f.cfg.Database, time.Now(), f.log)
 	if err != nil {

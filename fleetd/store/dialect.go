@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -89,10 +90,10 @@ func sqliteCode(err error) int {
 }
 
 // open finds the database that an address names.
-func open(ctx context.Context, address string) (dialect, pools, error) {
+func open(ctx context.Context, address string, log *slog.Logger) (dialect, pools, error) {
 	switch {
 	case strings.HasPrefix(address, "sqlite:"):
-		p, err := openSQLite(ctx, strings.TrimPrefix(address, "sqlite:"))
+		p, err := openSQLite(ctx, strings.TrimPrefix(address, "sqlite:"), log)
 		return sqlite3, p, err
 	case strings.HasPrefix(address, "postgres://"), strings.HasPrefix(address, "postgresql://"):
 		p, err := openPostgres(ctx, address)
@@ -177,7 +178,7 @@ func withoutPassword(address string, err error) error {
 	return errors.New(text)
 }
 
-func openSQLite(ctx context.Context, path string) (pools, error) {
+func openSQLite(ctx context.Context, path string, log *slog.Logger) (pools, error) {
 	if path == "" || strings.HasPrefix(path, ":") {
 		return pools{}, errors.New("the SQLite database has no file: write sqlite:PATH")
 	}
@@ -188,24 +189,53 @@ func openSQLite(ctx context.Context, path string) (pools, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return pools{}, fmt.Errorf("make the database's folder: %w", err)
 	}
+	_, locked, err := sizeOf(path + ".lock")
+	if err != nil {
+		return pools{}, fmt.Errorf("open %s: %w", path, err)
+	}
 	unlock, err := lockFile(path + ".lock")
 	if err != nil {
 		return pools{}, fmt.Errorf("open %s: %w", path, err)
 	}
-	write, err := sqliteDB(path, "_txlock=immediate", 1)
+	created, err := prepareFile(path, locked, log)
+	p := pools{place: path}
+	if err == nil {
+		err = p.connectSQLite(ctx, path, created, log)
+	}
 	if err != nil {
-		return pools{}, errors.Join(fmt.Errorf("open %s: %w", path, err), unlock())
+		err = errors.Join(fmt.Errorf("open %s: %w", path, err), p.closeSQLite())
+		if size, _, _ := sizeOf(path); created && size == 0 { // such as on a full disk: the next start begins again
+			err = errors.Join(err, os.Remove(path))
+		}
+		return pools{}, errors.Join(err, unlock())
 	}
-	if err := write.PingContext(ctx); err != nil { // makes the file, before readers look for it
-		return pools{}, errors.Join(fmt.Errorf("open %s: %w", path, err), write.Close(), unlock())
+	p.close = func() error { return errors.Join(p.closeSQLite(), unlock()) }
+	return p, nil
+}
+
+func (p *pools) connectSQLite(ctx context.Context, path string, created bool, log *slog.Logger) (err error) {
+	if !created {
+		if err := checkFile(ctx, path, log); err != nil {
+			return err
+		}
 	}
-	read, err := sqliteDB(path, "_pragma=query_only(1)", 4)
-	if err != nil {
-		return pools{}, errors.Join(fmt.Errorf("open %s: %w", path, err), write.Close(), unlock())
+	if p.write, err = sqliteDB(path, "_txlock=immediate", 1); err != nil {
+		return err
 	}
-	return pools{read: read, write: write, place: path, close: func() error {
-		return errors.Join(read.Close(), write.Close(), unlock())
-	}}, nil
+	if err := p.write.PingContext(ctx); err != nil { // makes the tables' first page, before readers look for it
+		return err
+	}
+	p.read, err = sqliteDB(path, "_pragma=query_only(1)", 4)
+	return err
+}
+
+func (p *pools) closeSQLite() (err error) {
+	for _, db := range []*sql.DB{p.read, p.write} {
+		if db != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}
+	return err
 }
 
 func sqliteDB(path, more string, connections int) (*sql.DB, error) {

@@ -27,6 +27,7 @@ var (
 	ErrInUse    = errors.New("another program already uses this SQLite file") // one desk a file
 	ErrBusy     = errors.New("the database is too busy; nothing was changed") // tried several times
 	ErrNewer    = errors.New("the database is newer than this fleetd")        // a later version has migrated it
+	ErrDamaged  = errors.New("the database is damaged")                       // found at the start, before anything was written
 )
 
 // retries bounds how often a transaction that met another one is run again.
@@ -53,7 +54,7 @@ type Store struct {
 // Errors never hold the address's password. now is when a new
 // database was made.
 func Open(ctx context.Context, address string, now time.Time, log *slog.Logger) (*Store, error) {
-	d, p, err := open(ctx, address)
+	d, p, err := open(ctx, address, log)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+)
+
+// CheckWithin bounds the check of an SQLite file at the start. What it does not
+// reach in this time is not checked: a large file on a slow disk must not keep a
+// fleet from starting.
+const CheckWithin = 20 * time.Second
+
+// ownerOnly is the mode of every file of the database: it holds who did what, and
+// certificates of robots.
+const ownerOnly fs.FileMode = 0o600
+
+// prepareFile makes the file of a new database, so that SQLite gives its log the
+// same mode, and tightens the modes of one that is there. It refuses to begin a new
+// fleet where another one was: locked says that a fleetd used this path before. The
+// caller holds the lock.
+func prepareFile(path string, locked bool, log *slog.Logger) (created bool, err error) {
+	size, there, err := sizeOf(path)
+	if err != nil {
+		return false, err
+	}
+	logged, _, err := sizeOf(path + "-wal")
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case size > 0:
+	case logged > 0: // SQLite would delete it
+		return false, fmt.Errorf("%w: the file is empty or missing, but its log %s-wal is not; restore the backup, or remove the log to begin a new fleet", ErrDamaged, path)
+	case there && locked:
+		return false, fmt.Errorf("%w: the file is empty, and %s.lock shows that a fleetd used it; restore the backup, or remove both to begin a new fleet", ErrDamaged, path)
+	}
+	if !there {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, ownerOnly)
+		if err != nil {
+			return false, err
+		}
+		if err := f.Close(); err != nil {
+			return true, err
+		}
+	}
+	for _, name := range []string{path, path + "-wal", path + "-shm", path + ".lock"} {
+		tighten(name, log)
+	}
+	return !there, nil
+}
+
+func sizeOf(path string) (size int64, there bool, err error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, false, nil
+	case err != nil:
+		return 0, false, err
+	}
+	return info.Size(), true, nil
+}
+
+// tighten takes a file from everybody but its owner. It is no reason not to start
+// if it cannot: somebody else owns the file.
+func tighten(path string, log *slog.Logger) {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm()&^ownerOnly == 0 {
+		return
+	}
+	if err := os.Chmod(path, ownerOnly); err != nil {
+		log.Warn("database file is open to other users of this machine, and its mode cannot be changed", "file", path, "mode", info.Mode().Perm(), "error", err)
+		return
+	}
+	log.Warn("database file was open to other users of this machine; its mode was changed", "file", path, "was", info.Mode().Perm(), "mode", ownerOnly)
+}
+
+// checkFile reads the whole file and refuses one whose pages do not fit together.
+// It changes nothing: not even the log is moved into the file. SQLite keeps no
+// checksums, so a flipped bit within a text goes unnoticed.
+func checkFile(ctx context.Context, path string, log *slog.Logger) error {
+	where := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: "mode=ro&_pragma=busy_timeout(5000)"}
+	db, err := sql.Open("sqlite", where.String())
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	size, _, _ := sizeOf(path)
+	log.Info("checking the database", "file", path, "bytes", size)
+	within, cancel := context.WithTimeout(ctx, CheckWithin)
+	defer cancel()
+	var found string
+	err = db.QueryRowContext(within, "PRAGMA quick_check(1)").Scan(&found)
+	switch {
+	case err == nil && found == "ok":
+		return nil
+	case err == nil:
+		err = errors.New(strings.ReplaceAll(found, "\n", " "))
+	case within.Err() != nil && ctx.Err() == nil:
+		log.Warn("database not wholly checked: it takes too long; sqlite3 FILE 'PRAGMA quick_check' does it while fleetd is stopped", "file", path, "after", CheckWithin)
+		return nil
+	default:
+		if code := sqliteCode(err) & 0xff; code != 11 && code != 26 { // SQLITE_CORRUPT, SQLITE_NOTADB
+			return fmt.Errorf("check the database: %w", err)
+		}
+	}
+	return fmt.Errorf("%w: %w; nothing was changed; restore the backup, or without one begin a new file with what sqlite3 %s .dump can still read", ErrDamaged, err, path)
+}
