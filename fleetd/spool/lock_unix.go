@@ -16,6 +16,7 @@ func lock(path string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock the stops that wait: %w", err)
 	}
+	_ = f.Chmod(0o600) // of an earlier version; it fails where somebody else owns the file
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {

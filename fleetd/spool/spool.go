@@ -114,6 +114,7 @@ func (s *Spool) load() ([]Entry, error) {
 // rewrite makes the file anew, whole or not at all.
 func (s *Spool) rewrite(entries []Entry) error {
 	next := s.path + ".new"
+	_ = os.Remove(next) // one that a crash left may have a wider mode
 	f, err := os.OpenFile(next, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("write the stops that wait: %w", err)
