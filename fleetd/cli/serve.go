@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/knadh/koanf/parsers/yaml"
 	"github.com/knadh/koanf/providers/confmap"
@@ -22,6 +24,10 @@ import (
 // envPrefix begins the settings of serve in the environment.
 const envPrefix = "TROUPE_FLEETD_"
 
+// maxRetentionDays is 100 years: more than anybody means, and less than a duration
+// holds.
+const maxRetentionDays = 36_500
+
 // secret is a setting that is no flag: flags show in lists of processes.
 const secret = "broker-password"
 
@@ -34,6 +40,10 @@ in a database. When it serves it prints one line: ready http=http://127.0.0.1:80
 
 It asks nobody who he is yet, and so listens on this machine only, unless --exposed
 is given.
+
+An SQLite file is checked first. A damaged one is refused, and so is a database that a
+newer fleetd has migrated; the error says what to do. History older than
+--audit-retention-days and its like is removed little by little.
 
 Each flag may also stand in a YAML file (--config) and in the environment
 (--log-level as TROUPE_FLEETD_LOG_LEVEL); flags win over the environment, that over
@@ -64,6 +74,9 @@ or broker-password in the file.`,
 	f.StringSlice("robot-broker", nil, "broker to which enrolled robots connect, the preferred first; --broker if left out")
 	f.String("sign-key", "", "file with the key that signs what robots are wished (fleetd key new)")
 	f.String("release-key", "", "file with the key that says who let a story out")
+	f.Int("audit-retention-days", fleet.DefaultAuditDays, "how long the audit is kept; 0 = for ever")
+	f.Int("command-retention-days", fleet.DefaultCommandDays, "how long commands and their batches are kept, open ones in any case; 0 = for ever")
+	f.Int("event-retention-days", fleet.DefaultEventDays, "how long events of robots are kept; 0 = for ever")
 	f.StringSlice("host", nil, "name by which a reverse proxy speaks to the desk")
 	f.String("config", "", "YAML file with these settings")
 	f.String("log-level", "info", "debug, info, warn or error")
@@ -91,7 +104,14 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	if len(brokers) == 0 {
 		return usage("broker: no address is given; write mqtt://host:port")
 	}
+	var keep [3]time.Duration
+	for i, name := range []string{"audit-retention-days", "command-retention-days", "event-retention-days"} {
+		if keep[i], err = retention(k, name); err != nil {
+			return err
+		}
+	}
 	return fleet.Run(cmd.Context(), fleet.Config{
+		KeepAudit: keep[0], KeepCommands: keep[1], KeepEvents: keep[2],
 		SignKey: key, ReleaseKey: release,
 		Name: k.String("name"), HTTP: k.String("http"), Broker: brokers[0], Others: brokers[1:], Password: k.String(secret),
 		Database: k.String("database"), Spool: k.String("spool"), Namespace: schema.Namespace(k.String("namespace")), Version: sh.version,
@@ -107,6 +127,18 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 		}
 		fmt.Fprintln(sh.Out, ready)
 	})
+}
+
+// retention is a setting in days, 0 for ever, as the configuration has it.
+func retention(k *koanf.Koanf, name string) (time.Duration, error) {
+	days, err := strconv.Atoi(k.String(name))
+	switch {
+	case err != nil || days < 0 || days > maxRetentionDays:
+		return 0, usage("%s %q: write a number of days up to %d, or 0 to keep everything", name, k.String(name), maxRetentionDays)
+	case days == 0:
+		return -1, nil
+	}
+	return time.Duration(days) * 24 * time.Hour, nil
 }
 
 // several are the values of a setting that need not be a list in a file.

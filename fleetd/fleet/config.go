@@ -15,6 +15,15 @@ import (
 	"troupe/schema"
 )
 
+// How many days of history are kept. Who did what is looked for after an incident
+// and in a yearly review, and is little; each command has its bytes and answer; and
+// events are by far the most.
+const (
+	DefaultAuditDays   = 365
+	DefaultCommandDays = 90
+	DefaultEventDays   = 30
+)
+
 // Config says where the desk listens, where its broker and its database are.
 // Zero durations and sizes mean the defaults named beside them.
 type Config struct {
@@ -61,8 +70,12 @@ type Config struct {
 	// Hosts are the names by which a reverse proxy speaks to the desk.
 	Hosts []string
 
+	// How long history is kept; negative = for ever.
+	KeepAudit    time.Duration // 365 days
+	KeepCommands time.Duration // 90 days, with their batches; an open one stays
+	KeepEvents   time.Duration // 30 days
+
 	Heartbeat  time.Duration // 1 s, what robots rely on; only tests change it
-	KeepEvents time.Duration // 30 days
 	KeepUnused time.Duration // bytes that no wish and no name needs: with the broker, and in the database; 24 h
 	Logger     *slog.Logger
 }
@@ -85,9 +98,14 @@ func (c *Config) complete() error {
 	if c.Heartbeat == 0 {
 		c.Heartbeat = time.Second
 	}
-	if c.KeepEvents == 0 {
-		c.KeepEvents = 30 * 24 * time.Hour
+	days := func(d *time.Duration, v time.Duration) {
+		if *d == 0 {
+			*d = v * 24 * time.Hour
+		}
 	}
+	days(&c.KeepAudit, DefaultAuditDays)
+	days(&c.KeepCommands, DefaultCommandDays)
+	days(&c.KeepEvents, DefaultEventDays)
 	if c.KeepUnused == 0 {
 		c.KeepUnused = 24 * time.Hour
 	}

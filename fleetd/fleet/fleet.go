@@ -269,6 +269,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	all.Go(func() { f.bereft.run(ctx, f, db) })
 	all.Go(func() { f.sweeper.run(ctx, db) })
 	all.Go(func() { f.witness.run(ctx, db) })
+	all.Go(func() { (&pruner{f: f}).run(ctx, db) })
 	all.Wait()
 }
 

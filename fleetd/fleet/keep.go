@@ -153,11 +153,10 @@ func (k *keeper) tidy(ctx context.Context, db *store.Store, now time.Time) {
 	if !k.f.leadership.leads() {
 		return
 	}
-	_, err := db.ForgetEvents(ctx, now.Add(-k.f.cfg.KeepEvents))
 	_, sent := db.ForgetSent(ctx, now.Add(-keepSent))
 	_, files := db.ForgetFiles(ctx, now.Add(-k.f.cfg.KeepUnused))
 	blobs, told := db.ForgetBlobs(ctx, now.Add(-k.f.cfg.KeepUnused), now)
-	if err := errors.Join(err, sent, files, told); err != nil {
+	if err := errors.Join(sent, files, told); err != nil {
 		k.f.databaseFailed("old rows not removed", err)
 	}
 	if blobs > 0 {

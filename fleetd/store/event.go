@@ -64,18 +64,6 @@ func (r reads) Events(ctx context.Context, q EventQuery) ([]Event, error) {
 	return all, nil
 }
 
-// ForgetEvents removes the events received before then, and says how many.
-func (s *Store) ForgetEvents(ctx context.Context, then time.Time) (n int64, err error) {
-	err = s.batch(ctx, func(tx *Tx) error {
-		n, err = tx.exec(ctx, `DELETE FROM events WHERE received_at < $1`, micros(then))
-		return err
-	})
-	if err != nil {
-		return 0, fmt.Errorf("forget events: %w", err)
-	}
-	return n, nil
-}
-
 // atMost is the number of rows of a list.
 func atMost(limit int) int {
 	if limit <= 0 {

@@ -123,12 +123,6 @@ func eventsAreFound(t *testing.T, address string) {
 		}
 		same(t, fmt.Sprintf("%+v", c.q), got, c.want)
 	}
-	if n := must[int64](t)(s.ForgetEvents(t.Context(), at(3))); n != 3 {
-		t.Errorf("%d forgotten, want 3", n)
-	}
-	if n := len(must[[]store.Event](t)(s.Events(t.Context(), store.EventQuery{}))); n != 3 {
-		t.Errorf("%d left, want 3", n)
-	}
 }
 
 func selectorsAgree(t *testing.T, address string) {

@@ -88,6 +88,11 @@ func Run(t *testing.T, address func(t *testing.T) string) {
 		{"a command has an owner", commandsHaveAnOwner},
 		{"a batch is whole or not there", batchesAreWhole},
 		{"the audit tells who did what", auditTells},
+
+		{"old notes of the audit are pruned a few at a time", oldAuditIsPruned},
+		{"old events are pruned a few at a time", oldEventsArePruned},
+		{"old batches are pruned whole, unless a command is open", oldBatchesArePruned},
+		{"a large batch is pruned", largeBatchesArePruned},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, address(t)) })
 	}

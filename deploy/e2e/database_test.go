@@ -1,0 +1,185 @@
+package e2e
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/fleetd/command"
+	"troupe/fleetd/library"
+	"troupe/fleetd/store"
+)
+
+// ranFleet starts fleetd once, so that its database is there, and ends it.
+func (w *world) ranFleet() {
+	w.t.Helper()
+	w.startDesk()
+	w.fleetd.terminate()
+}
+
+// sqlitePath is the file of the world's database.
+func (w *world) sqlitePath() string { return strings.TrimPrefix(w.store, "sqlite:") }
+
+// refusedStart starts fleetd, which has to end by itself, and returns what it said.
+func (w *world) refusedStart() string {
+	w.t.Helper()
+	p := launch(w.t, "fleetd", program(w.t, "fleetd"), []string{"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.desk.url(),
+		"--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops")}, nil)
+	p.meant = true
+	if code := p.wait(); code == 0 {
+		w.t.Errorf("fleetd was to refuse the database, and ended in order")
+	}
+	return p.log.String()
+}
+
+// sql runs a statement on the database beside fleetd.
+func (w *world) sql(statement string) {
+	w.t.Helper()
+	driver, source := "pgx", w.store
+	if !w.kind.postgres {
+		driver, source = "sqlite", w.sqlitePath()
+	}
+	db, err := sql.Open(driver, source)
+	if err == nil {
+		_, err = db.ExecContext(w.t.Context(), statement)
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		w.t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func says(t testing.TB, what, said string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(said, part) {
+			t.Errorf("%s: it does not say %q:\n%s", what, part, said)
+		}
+	}
+}
+
+func TestFleetdRefusesANewerDatabase(t *testing.T) {
+	in(t, []kind{ours, postgres}, func(w *world) {
+		w.ranFleet()
+		w.sql(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (4711, TRUE)`)
+		says(w.t, "a newer database", w.refusedStart(), "newer than this fleetd", "4711", "run the fleetd that made it", "restore the backup")
+		w.sql(`DELETE FROM goose_db_version WHERE version_id = 4711`)
+		w.startDesk()
+	})
+}
+
+func TestFleetdRefusesADamagedSQLiteFile(t *testing.T) {
+	in(t, []kind{ours}, func(w *world) {
+		t := w.t
+		w.ranFleet()
+		whole, err := os.ReadFile(w.sqlitePath())
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := bytes.Clone(whole)
+		clear(page[len(page)/2 : len(page)/2+4096])
+		for what, content := range map[string][]byte{"a file of 0 bytes": nil, "a page of zeros": page, "the first half": whole[:len(whole)/2]} {
+			if err := os.WriteFile(w.sqlitePath(), content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			says(t, what, w.refusedStart(), "the database is damaged", w.sqlitePath(), "restore the backup")
+			if after, err := os.ReadFile(w.sqlitePath()); err != nil || !bytes.Equal(after, content) {
+				t.Errorf("%s: the file was changed to %d bytes, %v", what, len(after), err)
+			}
+		}
+		if err := os.WriteFile(w.sqlitePath(), whole, 0o600); err != nil { // the backup
+			t.Fatal(err)
+		}
+		w.startDesk()
+	})
+}
+
+func TestFleetdFilesAreReadableByTheirOwnerOnly(t *testing.T) {
+	in(t, []kind{ours}, func(w *world) {
+		looks := func(when string) {
+			w.t.Helper()
+			files, err := filepath.Glob(filepath.Join(w.folder, "fleet*"))
+			if err != nil || len(files) < 6 { // fleet.db, -wal, -shm, .lock, and the spool with its lock
+				w.t.Fatalf("%s: the files are %v, %v", when, files, err)
+			}
+			for _, name := range files {
+				info, err := os.Stat(name)
+				if err != nil {
+					w.t.Fatal(err)
+				}
+				if info.Mode().Perm() != 0o600 {
+					w.t.Errorf("%s: %s has mode %v, want 0600", when, filepath.Base(name), info.Mode().Perm())
+				}
+				if err := os.Chmod(name, 0o644); err != nil { // as an earlier version left it
+					w.t.Fatal(err)
+				}
+			}
+		}
+		// In the most permissive umask.
+		w.fleetd = launch(w.t, "fleetd", "/bin/sh", []string{"-c", `umask 0; exec "$0" "$@"`, program(w.t, "fleetd"), "serve", "--dev",
+			"--http", "127.0.0.1:0", "--broker", w.desk.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops")}, nil)
+		w.fleetd.ready()
+		looks("new files")
+		w.fleetd.kill()
+		w.startDesk()
+		looks("files of an earlier start")
+		if !w.fleetd.log.holds("its mode was changed") {
+			w.t.Error("the log does not warn of the files' mode")
+		}
+	})
+}
+
+func TestFleetdPrunesItsHistory(t *testing.T) {
+	in(t, []kind{ours, postgres}, func(w *world) {
+		w.ranFleet()
+		s, err := store.Open(w.t.Context(), w.store, time.Now(), slog.New(slog.DiscardHandler))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if _, err := s.AddRobot(w.t.Context(), "r1", time.Now()); err != nil {
+			w.t.Fatal(err)
+		}
+		if err := s.Tx(w.t.Context(), func(tx *store.Tx) error {
+			for days, name := range map[int]string{1: "new", 30: "a-month", 400: "old"} {
+				at := time.Now().Add(-time.Duration(days) * 24 * time.Hour)
+				if err := tx.Note(w.t.Context(), at, library.Note{Who: "anna", What: "publish", Target: name}); err != nil {
+					return err
+				}
+				for _, state := range []command.State{command.Succeeded, command.Queued} {
+					id := name + "-" + strings.ToLower(string(state))
+					c := command.Command{ID: id + "-r1", Batch: id, Owner: "fleetd-of-old", Robot: "r1", Verb: "mode/set", Payload: []byte("{}"), CreatedAt: at, State: state, Because: "made"}
+					if state == command.Succeeded {
+						c.EndedAt = at
+					}
+					if err := tx.AddBatch(w.t.Context(), command.Batch{ID: id, Verb: "mode/set", Selector: "r1", Total: 1, CreatedAt: at, By: "anna"}, []command.Command{c}); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		}); err != nil {
+			w.t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			w.t.Fatal(err)
+		}
+		w.startDesk("--audit-retention-days", "20")
+		w.until("the old notes are gone", func() bool {
+			audit := w.do("audit")
+			return strings.Contains(audit, "new") && !strings.Contains(audit, "a-month") && !strings.Contains(audit, "old")
+		})
+		gone := func(id string) bool { return w.cli("command", "get", id).code != 0 }
+		w.until("the old batch is gone", func() bool { return gone("old-succeeded") })
+		for _, id := range []string{"old-queued", "a-month-succeeded", "new-succeeded"} {
+			if gone(id) {
+				w.t.Errorf("batch %s is gone", id)
+			}
+		}
+	})
+}

@@ -1,0 +1,84 @@
+package fleet
+
+import (
+	"context"
+	"time"
+
+	"troupe/fleetd/store"
+)
+
+const (
+	// pruneEvery is how often old history is pruned, and pruneLook how soon after the
+	// start, or after another instance has led, this is looked at.
+	pruneEvery = time.Hour
+	pruneLook  = 10 * time.Second
+	// pruneAtOnce bounds the rows of one transaction: some 10 ms, in which other
+	// writes wait.
+	pruneAtOnce = 500
+)
+
+// pruner removes history that is older than the configuration keeps it. Of several
+// instances the leader prunes.
+type pruner struct {
+	f    *Fleet
+	last time.Time // when all was pruned
+}
+
+func (p *pruner) run(ctx context.Context, db *store.Store) {
+	look := time.NewTicker(pruneLook)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-look.C:
+			if now.Sub(p.last) >= pruneEvery {
+				p.prune(ctx, db, now)
+			}
+		}
+	}
+}
+
+// prune goes in small steps and rests after each for as long as it took, so that at
+// least half of the database's time is left to others.
+func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
+	for _, history := range []struct {
+		name string
+		keep time.Duration
+		step func(ctx context.Context, then time.Time, limit int) (int64, error)
+	}{
+		{"audit", p.f.cfg.KeepAudit, db.PruneAudit},
+		{"commands", p.f.cfg.KeepCommands, db.PruneBatches},
+		{"events", p.f.cfg.KeepEvents, db.PruneEvents},
+	} {
+		if history.keep < 0 {
+			continue
+		}
+		var rows int64
+		for {
+			if !p.f.leadership.leads() {
+				return
+			}
+			began := time.Now()
+			n, err := history.step(ctx, now.Add(-history.keep), pruneAtOnce)
+			if err != nil {
+				p.f.databaseFailed("old history not pruned", err)
+				return
+			}
+			if rows += n; n == 0 {
+				break
+			}
+			rest := time.NewTimer(time.Since(began))
+			select {
+			case <-ctx.Done():
+				rest.Stop()
+				return
+			case <-rest.C:
+			}
+		}
+		if rows > 0 {
+			p.f.log.Info("old history pruned", "of", history.name, "rows", rows, "older_than", history.keep)
+		}
+	}
+	p.last = now
+}

@@ -1,0 +1,48 @@
+package fleet
+
+import (
+	"bytes"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/fleetd/library"
+	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
+)
+
+func TestOnlyTheLeaderPrunes(t *testing.T) {
+	db := storetest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"))
+	if err := db.Tx(t.Context(), func(tx *store.Tx) error {
+		return tx.Note(t.Context(), storetest.Start, library.Note{Who: "anna", What: "publish"})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	f := &Fleet{cfg: Config{KeepAudit: time.Hour, KeepCommands: time.Hour, KeepEvents: time.Hour}, log: slog.New(slog.NewTextHandler(&log, nil))}
+	f.leadership = newLeadership(f)
+	now := time.Now()
+	p := &pruner{f: f}
+	p.prune(t.Context(), db, now)
+	if notes, err := db.Audit(t.Context(), 0); err != nil || len(notes) != 1 {
+		t.Fatalf("an instance that follows pruned: %d notes are left, %v", len(notes), err)
+	}
+	if !p.last.IsZero() {
+		t.Error("an instance that follows does not prune as soon as it leads")
+	}
+
+	f.leadership.facts.Held, f.leadership.facts.Linked, f.leadership.facts.Alone = true, true, true
+	f.leadership.facts.Proven, f.leadership.facts.HeldSince = now, now
+	if !f.leadership.leads() {
+		t.Fatal("the instance does not lead")
+	}
+	p.prune(t.Context(), db, now)
+	if notes, err := db.Audit(t.Context(), 0); err != nil || len(notes) != 0 {
+		t.Errorf("the leader pruned nothing: %d notes are left, %v", len(notes), err)
+	}
+	if !strings.Contains(log.String(), "old history pruned") {
+		t.Errorf("the log does not tell of it: %s", log.String())
+	}
+}

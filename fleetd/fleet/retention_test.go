@@ -1,0 +1,38 @@
+package fleet_test
+
+import (
+	"testing"
+	"time"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/fleet"
+)
+
+func TestLeaderPrunesOldHistory(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		id := w.command(setMode("ato", "r1"))
+		c := w.state(id, "SUCCEEDED")
+		w.publish()
+		notes := func() int {
+			var list struct{ Notes []api.Noted }
+			w.must("GET", "/audit", nil, &list)
+			return len(list.Notes)
+		}
+		w.sleep(10 * time.Minute)
+		if p := w.ask("GET", "/commands/"+id, nil, nil); p != nil || notes() == 0 {
+			w.Errorf("after 10 min: command %v, %d notes", p, notes())
+		}
+		w.sleep(55 * time.Minute)
+		if p := w.ask("GET", "/commands/"+id, nil, nil); p == nil || p.Status != 404 {
+			w.Errorf("the old command: %v", p)
+		}
+		if p := w.ask("GET", "/batches/"+c.Batch, nil, nil); p == nil || p.Status != 404 {
+			w.Errorf("its batch: %v", p)
+		}
+		if n := notes(); n == 0 {
+			w.Error("the audit was pruned, which is kept for ever")
+		}
+		w.state(w.command(setMode("mnl", "r1")), "SUCCEEDED")
+	}, func(c *fleet.Config) { c.KeepCommands, c.KeepAudit = 30*time.Minute, -1 })
+}

@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// What is pruned is history that nothing refers to any more. Each step is one short
+// transaction of about limit rows, so that other writes wait for no more than that;
+// the caller repeats it until it answers 0.
+
+const (
+	oldAudit  = `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < $1 ORDER BY at LIMIT $2)`
+	oldEvents = `DELETE FROM events WHERE (robot, boot, seq) IN (
+		SELECT robot, boot, seq FROM events WHERE received_at < $1 ORDER BY received_at LIMIT $2)`
+
+	// oldBatches looks at one batch after the other. With NOT EXISTS, PostgreSQL would
+	// join all batches with all commands, in each step.
+	oldBatches = `SELECT b.id, b.total FROM batches b WHERE b.created_at < $1
+			AND COALESCE((SELECT 1 FROM commands c WHERE c.batch = b.id AND (c.ended_at = 0 OR c.ended_at >= $1) LIMIT 1), 0) = 0
+		ORDER BY b.created_at LIMIT $2`
+
+	// batchesAtOnce bounds how many batches one step looks at.
+	batchesAtOnce = 100
+)
+
+// PruneAudit removes up to limit of the oldest notes from before then.
+func (s *Store) PruneAudit(ctx context.Context, then time.Time, limit int) (int64, error) {
+	return s.prune(ctx, "audit", oldAudit, micros(then), limit)
+}
+
+// PruneEvents removes up to limit of the oldest events received before then.
+func (s *Store) PruneEvents(ctx context.Context, then time.Time, limit int) (int64, error) {
+	return s.prune(ctx, "events", oldEvents, micros(then), limit)
+}
+
+func (s *Store) prune(ctx context.Context, what, query string, args ...any) (n int64, err error) {
+	err = s.batch(ctx, func(tx *Tx) error {
+		n, err = tx.exec(ctx, query, args...)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("prune %s: %w", what, err)
+	}
+	return n, nil
+}
+
+// PruneBatches removes the oldest batches made before then, each whole with its
+// commands. One of which a command is open, or was not before then, stays as it is.
+// A step removes at least one, however many commands it has.
+func (s *Store) PruneBatches(ctx context.Context, then time.Time, limit int) (n int64, err error) {
+	type sized struct {
+		id       string
+		commands int
+	}
+	err = s.batch(ctx, func(tx *Tx) error {
+		n = 0
+		old, err := list(ctx, tx.reads, func(scan func(...any) error) (b sized, err error) { return b, scan(&b.id, &b.commands) },
+			oldBatches, micros(then), batchesAtOnce)
+		if err != nil {
+			return err
+		}
+		rows := 0
+		for _, b := range old {
+			if rows > 0 && rows+b.commands+1 > limit {
+				break
+			}
+			rows += b.commands + 1
+			for _, statement := range []string{`DELETE FROM commands WHERE batch = $1`, `DELETE FROM batches WHERE id = $1`} {
+				removed, err := tx.exec(ctx, statement, b.id)
+				if err != nil {
+					return err
+				}
+				n += removed
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("prune batches: %w", err)
+	}
+	return n, nil
+}

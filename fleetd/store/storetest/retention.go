@@ -1,0 +1,130 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"troupe/fleetd/command"
+	"troupe/fleetd/library"
+	"troupe/fleetd/store"
+)
+
+// pruned runs what removes old rows until nothing is left to remove, and says how
+// many rows each step removed.
+func pruned(t *testing.T, step func(ctx context.Context, then time.Time, limit int) (int64, error), then time.Time, limit int) (rows []int64) {
+	t.Helper()
+	for {
+		n := must[int64](t)(step(t.Context(), then, limit))
+		if n == 0 {
+			return rows
+		}
+		rows = append(rows, n)
+		if len(rows) > 100 {
+			t.Fatalf("it never ends: %v", rows)
+		}
+	}
+}
+
+func oldAuditIsPruned(t *testing.T, address string) {
+	s := Open(t, address)
+	do(t, s, func(tx *store.Tx) error {
+		for i := range 8 {
+			if err := tx.Note(t.Context(), at(i), library.Note{Who: "anna", What: "publish", Target: fmt.Sprint(i)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	same(t, "rows by step", pruned(t, s.PruneAudit, at(5), 2), []int64{2, 2, 1})
+	var left []string
+	for _, n := range must[[]store.Noted](t)(s.Audit(t.Context(), 0)) {
+		left = append(left, n.Target)
+	}
+	same(t, "what is left", left, []string{"7", "6", "5"})
+}
+
+func oldEventsArePruned(t *testing.T, address string) {
+	s := Open(t, address)
+	robots(t, s, "r1", "r2")
+	var all []store.Event
+	for i := range 8 {
+		all = append(all, event(fmt.Sprintf("r%d", i%2+1), "b", int64(i), "a", i/2))
+	}
+	if err := s.AddEvents(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "rows by step", pruned(t, s.PruneEvents, at(3), 4), []int64{4, 2})
+	var left []int64
+	for _, e := range must[[]store.Event](t)(s.Events(t.Context(), store.EventQuery{})) {
+		left = append(left, e.Seq)
+	}
+	same(t, "what is left", left, []int64{6, 7})
+}
+
+func oldBatchesArePruned(t *testing.T, address string) {
+	s := Open(t, address)
+	ids := []string{"r1", "r2", "r3"}
+	robots(t, s, ids...)
+	const never = -1
+	for _, b := range []struct {
+		id         string
+		made       int
+		ended      [3]int // by robot
+		wantPruned bool
+	}{
+		{"finished", 1, [3]int{2, 3, 4}, true},
+		{"finished-later", 2, [3]int{3, 9, 3}, true},
+		{"one-is-open", 3, [3]int{4, never, 4}, false},
+		{"ended-lately", 4, [3]int{5, 5, 12}, false},
+		{"finished-too", 5, [3]int{6, 6, 6}, true},
+		{"new", 11, [3]int{12, 12, 12}, false},
+	} {
+		made, commands := batch(b.id, ids...)
+		made.CreatedAt = at(b.made)
+		for i := range commands {
+			commands[i].CreatedAt = at(b.made)
+			if b.ended[i] != never {
+				commands[i].State, commands[i].EndedAt = command.Succeeded, at(b.ended[i])
+			}
+		}
+		add(t, s, made, commands)
+	}
+	// Batches are removed whole: the second of three commands would exceed a limit of five.
+	same(t, "rows by step", pruned(t, s.PruneBatches, at(10), 5), []int64{4, 4, 4})
+	var left []string
+	for _, b := range must[[]command.Batch](t)(s.Batches(t.Context(), 0)) {
+		left = append(left, b.ID)
+		if n := len(must[[]command.Command](t)(s.Commands(t.Context(), store.CommandQuery{Batch: b.ID}))); n != b.Total {
+			t.Errorf("batch %s: %d of %d commands are left", b.ID, n, b.Total)
+		}
+	}
+	same(t, "what is left", left, []string{"new", "ended-lately", "one-is-open"})
+	if n := len(must[[]command.Command](t)(s.Commands(t.Context(), store.CommandQuery{}))); n != 9 {
+		t.Errorf("%d commands are left, want 9", n)
+	}
+
+	// The open one is ended, and goes with the rest.
+	open := must[command.Command](t)(s.Command(t.Context(), "one-is-open-r2"))
+	open.State, open.EndedAt = command.Unknown, at(20)
+	if err := s.SaveCommands(t.Context(), []command.Command{open}); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "rows later", pruned(t, s.PruneBatches, at(30), 5), []int64{4, 4, 4})
+}
+
+// A batch of more commands than are removed at once is removed nevertheless.
+func largeBatchesArePruned(t *testing.T, address string) {
+	s := Open(t, address)
+	ids := []string{"r1", "r2", "r3"}
+	robots(t, s, ids...)
+	b, commands := batch("large", ids...)
+	for i := range commands {
+		commands[i].State, commands[i].EndedAt = command.Succeeded, at(5)
+	}
+	add(t, s, b, commands)
+	none, _ := batch("nobody-was-meant")
+	add(t, s, none, nil)
+	same(t, "rows by step", pruned(t, s.PruneBatches, at(10), 1), []int64{4, 1})
+}
