@@ -88,7 +88,8 @@ func (h *FleetHeartbeat) Validate() []Problem {
 	return c
 }
 
-// Notice tells a client that the broker did not take what it sent.
+// Notice tells a client that the broker did not take what it sent, or that it ends
+// the client's connection for a newer one of the same client id.
 type Notice struct {
 	TS     Time   `json:"ts"`
 	Reason Reason `json:"reason"`

@@ -68,6 +68,7 @@ const (
 	ReasonUnsupportedVersion Reason = "unsupported_version"
 	ReasonUndelivered        Reason = "undelivered"
 	ReasonUnknownRobot       Reason = "unknown_robot"
+	ReasonTakenOver          Reason = "taken_over"
 	ReasonInternal           Reason = "internal"
 )
 
@@ -144,6 +145,7 @@ var Reasons = []ReasonText{
 	{ReasonUnsupportedVersion, RetryNever, "the document's schema version is not understood"},
 	{ReasonUndelivered, RetryLater, "the robot was never reachable while the command was valid"},
 	{ReasonUnknownRobot, RetryNever, "no robot of this name is known"},
+	{ReasonTakenOver, RetryLater, "another connection came under this client id, and ended this one"},
 	{ReasonInternal, RetryLater, "a fault of the program; the log has more"},
 }
 

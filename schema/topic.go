@@ -122,7 +122,7 @@ var Topics = []Topic{
 	{TopicFleetStopCmd, "fleet/cmd/{cid}/stop", 1, false, 1 << 10, senders, and(fleetSide, Grant{RoleRobot, ""}), "StopRequest", "a live software stop of all robots or some, heard by robots and desk", "urgent"},
 	{TopicFleetAck, "fleet/ack/{cid}", 1, false, 4 << 10, fleetSide, and(fleetSide, itself...), "Ack", "the desk's answers to one client's stops", "per stop"},
 	{TopicRevoked, "fleet/revoked", 1, true, 256 << 10, fleetSide, fleetSide, "Revoked", "names and certificates that are no longer taken", "on change"},
-	{TopicNotice, "clients/{cid}/notice", 1, false, 1 << 10, []Grant{{RoleBroker, ""}, {RoleFleetd, ""}}, append(and(fleetSide, itself...), Grant{RoleObserver, "cid"}, Grant{RoleConsole, "cid"}, Grant{RoleRobot, "cid"}), "Notice", "something the client sent was not taken", "per refusal, gathered"},
+	{TopicNotice, "clients/{cid}/notice", 1, false, 1 << 10, []Grant{{RoleBroker, ""}, {RoleFleetd, ""}}, append(and(fleetSide, itself...), Grant{RoleObserver, "cid"}, Grant{RoleConsole, "cid"}, Grant{RoleRobot, "cid"}), "Notice", "something the client sent was not taken, or its connection was taken over", "per refusal, gathered"},
 }
 
 // MaxTopicLevels and MaxTopicBytes bound every topic.

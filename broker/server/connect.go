@@ -80,7 +80,7 @@ func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
 	if c == nil || g.flaps(cl, c) {
 		return false
 	}
-	old, err := g.live.take(cl.ID, connOf(cl))
+	old, err := g.live.take(cl.ID, connOf(cl), g.tellTakenOver)
 	switch {
 	case errors.Is(err, errOtherRole):
 		g.counters.add(otherRole)

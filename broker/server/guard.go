@@ -232,6 +232,40 @@ func (g *guard) tell(name string, n schema.Notice) {
 	g.counters.add(noticeSent)
 }
 
+// tellTakenOver tells a connection, if it reads its notices, that a newer one of the
+// same client id ends it. A client that has lost its line and comes back takes its own
+// old connection over and never reads this; who does read it has a rival. MQTT 3.1.1
+// has no other way to say so.
+func (g *guard) tellTakenOver(old *conn) {
+	topic := access.NoticeTopic(g.ns, old.who.Load().Name)
+	cl, known := g.srv.Clients.Get(old.who.Load().ClientID)
+	if !known || connOf(cl) != old {
+		return
+	}
+	if _, reads := cl.State.Subscriptions.Get(topic); !reads {
+		return
+	}
+	payload, err := schema.Encode(schema.Notice{TS: schema.TimeOf(time.Now()), Reason: schema.ReasonTakenOver, Detail: schema.ReasonTakenOver.Describe().Text})
+	if err != nil {
+		g.log.Error("encode notice", "error", err)
+		return
+	}
+	// Past the library, which would put it at the end of a queue that is not written
+	// any more.
+	var b bytes.Buffer
+	pk := packets.Packet{ProtocolVersion: cl.Properties.ProtocolVersion, FixedHeader: packets.FixedHeader{Type: packets.Publish}, TopicName: topic, Payload: payload}
+	if err := pk.PublishEncode(&b); err != nil {
+		g.log.Error("encode notice", "error", err)
+		return
+	}
+	if _, err = old.Write(b.Bytes()); err == nil {
+		err = old.send()
+	}
+	if err == nil {
+		g.counters.add(noticeSent)
+	}
+}
+
 // publish sends in the broker's own name.
 func (g *guard) publish(topic string, payload []byte, qos byte, retain bool) error {
 	return g.srv.InjectPacket(g.self, packets.Packet{

@@ -67,10 +67,15 @@ var errOtherRole = errors.New("somebody else is connected under this name, in an
 // errLingers is why a connection cannot begin: it would overlap with an older one.
 var errLingers = errors.New("its older connection does not end")
 
+// tellTakenOver bounds how long a connection that is taken over keeps the newer one
+// waiting while it is told why it ends.
+const tellTakenOver = 100 * time.Millisecond
+
 // take gives id to c, ends the connection that had it, and waits until the
 // library is done with that. The older one's will is silenced: what it would tell
-// is no longer so. Of who was kicked, nothing is left to be protected.
-func (s *sessions) take(id string, c *conn) (old *conn, err error) {
+// is no longer so. Of who was kicked, nothing is left to be protected. tell tells the
+// older connection that it ends for a newer one.
+func (s *sessions) take(id string, c *conn, tell func(old *conn)) (old *conn, err error) {
 	s.mu.Lock()
 	old = s.byID[id]
 	if old != nil && old.kicked.Load() == nil && old.who.Load().Role != c.who.Load().Role {
@@ -93,9 +98,20 @@ func (s *sessions) take(id string, c *conn) (old *conn, err error) {
 		return nil, nil
 	}
 	old.takenOver.Store(true)
-	old.Close()
-	t := time.NewTimer(takeOver)
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		tell(old)
+	}()
+	t := time.NewTimer(tellTakenOver)
 	defer t.Stop()
+	select {
+	case <-told:
+	case <-old.gone:
+	case <-t.C: // it does not read, and the close below ends the writing
+	}
+	old.Close()
+	t.Reset(takeOver)
 	select {
 	case <-old.gone:
 		return old, nil
