@@ -54,7 +54,7 @@ type Config struct {
 	MaxAcceptsIP   int           // 250 of them from one address, four times that at once
 	RobotRate      int           // 50 messages a second, twice that at once; answers and presence are not counted
 	RobotBytes     int           // 64 KiB a second of them, four times that at once, which is more than all its documents
-	RobotConnects  int           // 15 connects of a robot at once, then one every 10 s
+	RobotConnects  int           // 15 connects of a robot at once, then one every 3 s
 	MaxPending     int           // 8192 messages in the queue of one client; see delivery.go for more than that
 	MaxInflight    int           // 65535 deliveries to one client that it has not acknowledged, which is also the most
 	MaxKept        int64         // 1 GiB of retained documents
@@ -72,8 +72,10 @@ type Config struct {
 const blobWriteTimeout = 30 * time.Second
 
 // flapPause is how long a robot waits between connects once it has used up those
-// that it may make at once.
-const flapPause = 10 * time.Second
+// that it may make at once. A line that breaks every few seconds uses them up too, and
+// a robot that is refused waits for up to 10 s before it tries again: with both it is
+// back within 15 s, for there may be a stop for it.
+const flapPause = 3 * time.Second
 
 // maxPacket bounds packets of clients that are connected.
 const maxPacket = 512 << 10
