@@ -15,6 +15,9 @@
 //   - Up is proven again when nothing arrives for long: a broker may lose
 //     subscriptions and go on answering pings. A deaf connection is made anew, and
 //     single subscriptions are asked for again.
+//   - A connection that ends says nothing about why: brokers restart and lines break.
+//     Only proof of another client with the same id (Config.Rival) makes a link leave
+//     the id to that one for a while, and no wait is longer than BackoffMax.
 //   - A PUBACK is a hint, not a proof. Whoever must know asks the other side.
 package link
 
@@ -74,8 +77,8 @@ type State struct {
 	Attempt int           // since the last session that was up, from 1
 	Err     error         // why Down or Refused
 	Wait    time.Duration // until the next attempt
-	// Contested says that sessions keep being ended by the broker shortly after
-	// they were up: most likely another client uses the same id.
+	// Contested says that another client uses the same id, see Config.Rival. It is
+	// told when the session is up, if that is known by then, and when it has ended.
 	Contested bool
 }
 
@@ -104,6 +107,13 @@ type Config struct {
 	Will     func(session string) Message
 	Presence func(session string) Message
 
+	// Rival reports whether a message proves that another client connects under
+	// ClientID. It is asked about every message but the urgent ones, and on the topic of
+	// the presence about what is retained there when a session begins that is not the
+	// link's first. A session with such a proof is followed by a wait of BackoffMax. It
+	// must not block.
+	Rival func(Message) bool
+
 	Subscribe []Subscription
 
 	// OnMessage and OnState are called one at a time, in order, and must not
@@ -129,7 +139,7 @@ type Config struct {
 	Renewal      time.Duration // 1 min between askings for subscriptions that are to be renewed
 	WriteTimeout time.Duration // 3 s without progress
 	BackoffMin   time.Duration // 500 ms; waits between attempts are drawn at random
-	BackoffMax   time.Duration // 10 s
+	BackoffMax   time.Duration // 10 s, the longest wait of all; after a session of half of it waits begin at the least again
 	// Random answers what waits are drawn by, from 0 up to 1. Whoever wants the
 	// same waits in every run gives his own.
 	Random    func() float64

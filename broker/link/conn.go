@@ -31,7 +31,6 @@ type guarded struct {
 
 	mu    sync.Mutex
 	cause error
-	peer  bool // ended by the other side, in good order
 }
 
 // fail ends the connection for a reason of ours; the first reason stays.
@@ -59,10 +58,10 @@ func (c *guarded) Close() error {
 	return c.Conn.Close()
 }
 
-func (c *guarded) why() (cause error, peer bool) {
+func (c *guarded) why() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.cause, c.peer
+	return c.cause
 }
 
 func (c *guarded) Read(b []byte) (int, error) {
@@ -76,12 +75,9 @@ func (c *guarded) Read(b []byte) (int, error) {
 		}
 	}
 	if err != nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.cause != nil {
-			return n, c.cause
+		if cause := c.why(); cause != nil {
+			return n, cause
 		}
-		c.peer = orderlyEnd(err)
 	}
 	return n, err
 }

@@ -33,7 +33,7 @@ func (s *session) open(ctx, closing context.Context) error {
 		if errors.Is(err, errParting) {
 			return err
 		}
-		if cause, _ := s.conn.why(); cause != nil {
+		if cause := s.conn.why(); cause != nil {
 			err = cause
 		}
 		s.abort(err)

@@ -2,18 +2,14 @@ package link
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"syscall"
 
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 )
 
 // lose is called once the library has ended all of the connection's goroutines.
 func (s *session) lose(err error) {
-	cause, _ := s.conn.why()
-	if cause != nil {
+	if cause := s.conn.why(); cause != nil {
 		err = cause
 	}
 	s.mu.Lock()
@@ -64,13 +60,9 @@ func (s *session) acknowledged(ctx context.Context, topic string, tok mqtt.Token
 
 // close says goodbye: what is queued goes out, then DISCONNECT; no will is sent.
 func (s *session) close(why error) {
-	s.left = true
 	s.settle()
 	s.conn.leaving.Store(true)
 	s.client.Disconnect(uint(s.cfg.WriteTimeout.Milliseconds()))
 	s.conn.fail(why)
 	s.lose(why)
 }
-
-// orderlyEnd tells an end that the other side made from a line that broke.
-func orderlyEnd(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) }

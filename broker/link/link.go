@@ -12,16 +12,6 @@ import (
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 )
 
-// A client id that is used twice shows as sessions that the broker ends in good
-// order again and again, and is there for the next one. After contestedAfter of
-// them within contestedWithin, the link steps back, so that the two do not throw
-// each other out for ever.
-const (
-	contestedAfter  = 3
-	contestedWithin = time.Minute
-	contestedWait   = time.Minute
-)
-
 // lastWordsTimeout bounds how long Close waits for the broker's answer to them.
 const lastWordsTimeout = 2 * time.Second
 
@@ -193,9 +183,10 @@ func (l *Link) keep(ctx context.Context) {
 	pause.InitialInterval, pause.MaxInterval = 2*l.cfg.BackoffMin, l.cfg.BackoffMax*2/3
 	pause.Multiplier, pause.RandomizationFactor = 2, 0
 	pause.Reset()
-	var ends []time.Time // of sessions that the peer ended
+	again := false // a session was up before
 	for attempt := 1; ; attempt++ {
 		s := newSession(&l.cfg, l.sink, attempt)
+		s.again = again
 		l.sink.state(State{Phase: Connecting, Session: s.id, Attempt: attempt})
 		err := s.open(ctx, l.closing)
 		st := State{Phase: Down, Session: s.id, Attempt: attempt}
@@ -207,18 +198,16 @@ func (l *Link) keep(ctx context.Context) {
 			default:
 			}
 			l.now.Store(s)
-			s.begin(State{Phase: Up, Session: s.id, Attempt: attempt})
+			s.begin(State{Phase: Up, Session: s.id, Attempt: attempt, Contested: s.rival.Load()})
+			again = true
 			began := time.Now()
 			err = l.watch(ctx, s)
 			l.now.Store(nil)
 			if errors.Is(err, ErrClosed) {
 				return
 			}
-			if _, peer := s.conn.why(); peer && !s.left {
-				ends = recent(append(ends, time.Now()), contestedWithin)
-			}
 			attempt = 0
-			if time.Since(began) > l.cfg.BackoffMax {
+			if time.Since(began) > l.cfg.BackoffMax/2 {
 				pause.Reset()
 			}
 		case errors.Is(err, errParting):
@@ -226,16 +215,13 @@ func (l *Link) keep(ctx context.Context) {
 			return
 		case ctx.Err() != nil || l.closing.Err() != nil:
 			return
-		case s.conn == nil: // nobody answers: it was the broker that went
-			ends = nil
 		case errors.Is(err, ErrRefused):
 			st.Phase = Refused
 		}
 		drawn := time.Duration((0.5 + l.cfg.Random()) * float64(pause.NextBackOff()))
 		st.Err, st.Wait = err, min(drawn, l.cfg.BackoffMax)
-		if len(ends) > contestedAfter {
-			st.Contested, st.Wait = true, contestedWait
-			ends = nil
+		if s.rival.Load() { // leave the id to the other client, or the two end each other's sessions all the time
+			st.Contested, st.Wait = true, l.cfg.BackoffMax
 		}
 		l.cfg.Logger.Warn("link "+string(st.Phase), "session", s.id, "error", err, "wait", st.Wait, "contested", st.Contested)
 		l.sink.state(st)
@@ -307,11 +293,4 @@ func (l *Link) sleep(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-func recent(ts []time.Time, within time.Duration) []time.Time {
-	for len(ts) > 0 && time.Since(ts[0]) > within {
-		ts = ts[1:]
-	}
-	return ts
 }

@@ -145,25 +145,6 @@ func TestAPeerThatFallsSilentIsFoundByKeepAlive(t *testing.T) {
 	})
 }
 
-func TestTwoLinksOfOneIDStepBackInsteadOfThrowingEachOtherOutForEver(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
-		one, two := &told{}, &told{}
-		wa, wb := &wire{dial: b.Dial}, &wire{dial: b.Dial}
-		open(t, robot(wa.Dial, one))
-		open(t, robot(wb.Dial, two))
-		time.Sleep(10 * time.Minute)
-		synctest.Wait()
-		for _, u := range []*told{one, two} {
-			if !slices.ContainsFunc(u.history(), func(st link.State) bool { return st.Contested && st.Wait == time.Minute }) {
-				t.Errorf("one of them never stepped back: %+v", u.history())
-			}
-		}
-		if n := wa.dials() + wb.dials(); n > 120 {
-			t.Fatalf("%d connections in ten minutes", n)
-		}
-	})
-}
-
 func TestWhenItsContextEndsTheLinkIsCutAndTheWillIsSent(t *testing.T) {
 	bubble(t, func(t *testing.T, b *brokertest.Broker) {
 		watcher := b.Client(t, "obs")
@@ -178,53 +159,5 @@ func TestWhenItsContextEndsTheLinkIsCutAndTheWillIsSent(t *testing.T) {
 		cancel()
 		watcher.ExpectThat(presence, says("lost"))
 		_ = l.Close(context.Background())
-	})
-}
-
-func TestMoreThanThreeTakeOversWithinAMinuteAreARival(t *testing.T) {
-	for _, c := range []struct {
-		every     time.Duration // between the ends of four sessions
-		contested bool
-	}{{19 * time.Second, true}, {21 * time.Second, false}} {
-		bubble(t, func(t *testing.T, b *brokertest.Broker) {
-			u := &told{}
-			open(t, robot(b.Dial, u))
-			time.Sleep(5 * time.Second)
-			for n := range 4 {
-				if slices.ContainsFunc(u.history(), func(st link.State) bool { return st.Contested }) {
-					t.Errorf("it stepped back after %d", n)
-				}
-				b.Client(t, "r1")
-				time.Sleep(c.every)
-			}
-			st, _ := u.last(link.Down)
-			if st.Contested != c.contested || c.contested && st.Wait != time.Minute {
-				t.Errorf("four sessions ended every %v: %+v", c.every, st)
-			}
-		})
-	}
-}
-
-func TestABrokerThatIsStartedAgainAndAgainIsNoRival(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
-		u := &told{}
-		w := &wire{dial: b.Dial}
-		cfg := robot(w.Dial, u)
-		cfg.BackoffMax = time.Second // so that it tries while nobody answers
-		open(t, cfg)
-		time.Sleep(5 * time.Second)
-		for range 6 {
-			w.failing(errors.New("connection refused"))
-			b.Client(t, "r1").Close() // ends the session as a broker does that goes
-			time.Sleep(3 * time.Second)
-			w.failing(nil)
-			time.Sleep(6 * time.Second)
-		}
-		synctest.Wait()
-		for _, st := range u.history() {
-			if st.Contested {
-				t.Fatalf("it takes the broker for a rival: %+v", st)
-			}
-		}
 	})
 }

@@ -27,7 +27,8 @@ type session struct {
 	began time.Time
 	heard atomic.Int64 // nanoseconds after began: when something arrived last
 	said  bool         // the presence was handed to the connection; the keeper's
-	left  bool         // it was ended in good order, by us; the keeper's
+	again bool         // another session of this link was up before; set before it is opened
+	rival atomic.Bool  // another client uses the id, see Config.Rival
 
 	out      chan parcel
 	quit     chan struct{} // they shall stop when nothing waits for them
@@ -109,14 +110,21 @@ func (s *session) take(m mqtt.Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.up && s.presence != nil && msg.Topic == s.presence.Topic {
-		// What stood here before our own word is history.
-		if !s.echo && bytes.Equal(msg.Payload, s.presence.Payload) {
+		// What stood here before our own word is history, and tells who was here.
+		switch {
+		case s.echo:
+		case bytes.Equal(msg.Payload, s.presence.Payload):
 			s.echo = true
 			close(s.echoed)
+		case msg.Retain && s.again:
+			s.judge(msg)
 		}
 		if msg.Retain || s.echo {
 			return
 		}
+	}
+	if s.presence == nil || msg.Topic != s.presence.Topic {
+		s.judge(msg)
 	}
 	fits := true
 	if s.up {
@@ -126,6 +134,13 @@ func (s *session) take(m mqtt.Message) {
 	}
 	if !fits {
 		s.conn.fail(fmt.Errorf("%w: more than %d messages wait", ErrOverrun, s.cfg.Queue))
+	}
+}
+
+// judge notes a proof that another client uses the id.
+func (s *session) judge(m Message) {
+	if s.cfg.Rival != nil && s.cfg.Rival(m) {
+		s.rival.Store(true)
 	}
 }
 

@@ -183,6 +183,7 @@ func (f *Fleet) connect(ctx context.Context) (err error) {
 		URL: f.cfg.Broker, Others: f.cfg.Others, Dial: f.cfg.Dial, TLS: f.encryption, Random: f.cfg.Random, Name: f.cfg.Name, ClientID: f.cfg.Name, Password: f.cfg.Password,
 		Presence:  func(session string) link.Message { return f.heartbeat(session, time.Now()) },
 		Subscribe: subscriptions(f.ns, f.cfg.Name),
+		Rival:     f.rivalled,
 		OnMessage: f.hear,
 		OnState:   f.linked,
 		Queue:     65536,
@@ -214,7 +215,7 @@ func (f *Fleet) linked(s link.State) {
 	case s.Contested:
 		f.broker.Why = "another client connects under the name " + f.cfg.Name
 		f.rival, f.rivalAt = f.broker.Why, now
-		f.log.Error("another client connects under this desk's name again and again: look for a second desk called "+f.cfg.Name+" and give it a name of its own", "wait", s.Wait)
+		f.log.Error("another client connects under this desk's name: look for a second desk called "+f.cfg.Name+" and give it a name of its own", "wait", s.Wait)
 	case s.Err != nil:
 		f.broker.Why = s.Err.Error()
 	}
@@ -224,6 +225,16 @@ func (f *Fleet) linked(s link.State) {
 	}
 	f.desks.linked(up, now)
 	f.leadership.linked()
+}
+
+// rivalled reports whether m is the broker's word that it ends this desk's connection
+// for another one under the desk's name.
+func (f *Fleet) rivalled(m link.Message) bool {
+	if row, _, ok := f.ns.Match(m.Topic); !ok || row.Kind != schema.TopicNotice {
+		return false
+	}
+	n, problems := schema.Decode[schema.Notice](m.Payload)
+	return len(problems) == 0 && n.Reason == schema.ReasonTakenOver
 }
 
 // disputed notes a sign that somebody else uses the desk's name.

@@ -73,7 +73,7 @@ func (f *Fleet) hear(m link.Message) {
 	case schema.TopicTeleop: // no command
 		return
 	case schema.TopicNotice:
-		f.log.Warn("the broker refused something", "notice", string(m.Payload))
+		f.log.Warn("notice of the broker", "notice", string(m.Payload))
 		return
 	}
 	if len(m.Payload) == 0 {

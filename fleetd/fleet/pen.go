@@ -9,6 +9,9 @@ import (
 	"troupe/schema"
 )
 
+// twoFleets is why a desk that leads finds another one's presence in place of its own.
+const twoFleets = "another fleetd writes the fleet's presence: two fleets use one broker"
+
 // penSuffix marks the connection on which the leader writes.
 const penSuffix = ".lead"
 
@@ -44,6 +47,7 @@ func (f *Fleet) takePen(session string) (*pen, error) {
 		Subscribe: []link.Subscription{ // what is heard all the time proves that it hears
 			{Filter: ns.Topic(schema.TopicFleetHeartbeat, f.cfg.Name), QoS: schema.TopicOf(schema.TopicFleetHeartbeat).QoS},
 		},
+		Rival:     p.rival,
 		OnMessage: p.hear,
 		OnState:   p.linked,
 		Logger:    f.log.With("connection", "to write with"),
@@ -60,10 +64,25 @@ func (p *pen) linked(s link.State) {
 	<-p.opened
 	up := s.Phase == link.Up
 	p.up.Store(up)
+	if s.Contested {
+		p.f.disputed(twoFleets, time.Now())
+	}
 	p.f.leadership.linked()
 	if up {
 		signal(p.f.outbox.again)
 	}
+}
+
+// rival reports whether another desk wrote that it leads while this one did, and was
+// away: it has this desk's name, or belongs to another fleet. Of desks of one fleet
+// only one leads.
+func (p *pen) rival(m link.Message) bool {
+	row, _, ok := p.f.ns.Match(m.Topic)
+	if !ok || row.Kind != schema.TopicFleetPresence || !p.f.leadership.leads() {
+		return false
+	}
+	said, problems := schema.Decode[schema.Presence](m.Payload)
+	return len(problems) == 0 && said.State == schema.PresenceOnline && said.Boot != p.f.boot
 }
 
 // stands reports whether a desk that does not lead keeps the pen: as long as the
@@ -115,7 +134,7 @@ func (p *pen) hear(m link.Message) {
 		return
 	}
 	if other {
-		p.f.disputed("another fleetd writes the fleet's presence: two fleets use one broker", now)
+		p.f.disputed(twoFleets, now)
 	}
 	if now.Sub(p.repaired) < time.Second {
 		return

@@ -29,7 +29,7 @@ const (
 	// Slow is how long a word may take to the robot and back.
 	Slow = time.Second
 	// Disputed is how long after the last sign of it a name counts as used by two
-	// robots. Of two that throw each other out, one steps back for a minute.
+	// robots. Of two that throw each other out, each comes back within seconds.
 	Disputed = 5 * time.Minute
 	// remembered is how many ended sessions are known as such.
 	remembered = 8

@@ -134,7 +134,7 @@ type (
 		Deaf bool
 	}
 
-	// Contested: another client seems to use this robot's name.
+	// Contested: another client uses this robot's name.
 	Contested struct{ Why string }
 
 	// Reported is what the body says.

@@ -13,7 +13,7 @@ import (
 const presenceEvery = time.Second
 
 // undisputed is how long a session lasts before the robot believes that it has
-// its name for itself again: a rival waits a minute and comes back.
+// its name for itself again: a rival comes back within seconds.
 const undisputed = 5 * time.Minute
 
 // connected tells every document anew: the broker may have lost them all.

@@ -38,6 +38,9 @@ func (t *turn) rememberBoots(saved map[string]string) {
 	t.do(SaveSetting{bootsSetting, strings.Join(append(slices.Clone(t.earlier), t.boot), " ")})
 }
 
+// Boots are those that the robot knows as its own, the present one among them.
+func (s *State) Boots() []string { return append(slices.Clone(s.earlier), s.boot) }
+
 // restoreSettings switches off what was off.
 func (t *turn) restoreSettings(saved map[string]string) {
 	if latch := saved[latchSetting]; latch != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"troupe/broker/link"
 	"troupe/robotd/brain"
@@ -16,7 +17,8 @@ type post struct {
 	ns    schema.Namespace
 	id    string
 	boot  string
-	about string // version
+	boots []string // of this robot, boot among them
+	about string   // version
 	log   *slog.Logger
 	loop  *loop
 	ctx   context.Context // ends when the loop does
@@ -30,6 +32,7 @@ func (p *post) config(c Config) link.Config {
 		Name: p.id, ClientID: p.id, Password: c.Password,
 		Will:      func(session string) link.Message { return p.presence(brain.WillOf(session, p.boot)) },
 		Presence:  func(session string) link.Message { return p.presence(p.online(session)) },
+		Rival:     p.rival,
 		Subscribe: p.subscriptions(),
 		OnMessage: p.arrived, OnState: p.state, Urgent: p.urgent, Says: p.says,
 		Logger: p.log,
@@ -124,6 +127,25 @@ func (p *post) says(m link.Message) string {
 	return m.Topic + string(m.Payload)
 }
 
+// rival reports whether m proves that another robot connects under this one's name:
+// the broker ended this connection for it, or its presence stands where this robot's
+// was. Boots that the disk knows are this robot's own, and a broker that was restarted
+// may bring back what was said in one of them.
+func (p *post) rival(m link.Message) bool {
+	row, _, ok := p.ns.Match(m.Topic)
+	switch {
+	case !ok:
+	case row.Kind == schema.TopicNotice:
+		n, problems := schema.Decode[schema.Notice](m.Payload)
+		return len(problems) == 0 && n.Reason == schema.ReasonTakenOver
+	case row.Kind == schema.TopicPresence:
+		there, problems := schema.Decode[schema.Presence](m.Payload)
+		return len(problems) == 0 && there.Boot != "" && !slices.Contains(p.boots, there.Boot) &&
+			(there.State == schema.PresenceOnline || there.State == schema.PresenceLost) // else it went in good order
+	}
+	return false
+}
+
 // arrived turns a message into an event.
 func (p *post) arrived(m link.Message) {
 	row, at, ok := p.ns.Match(m.Topic)
@@ -167,8 +189,8 @@ func (p *post) arrived(m link.Message) {
 	case schema.TopicDesiredStory, schema.TopicDesiredConfig, schema.TopicDesiredMode, schema.TopicDesiredActivities, schema.TopicDesiredPlaces:
 		p.loop.send(p.ctx, wishOf(row.Kind, m.Payload))
 	case schema.TopicNotice:
-		p.log.Warn("the broker did not take what the robot sent", "notice", string(m.Payload))
-		if n, problems := schema.Decode[schema.Notice](m.Payload); len(problems) == 0 {
+		p.log.Warn("notice of the broker", "notice", string(m.Payload))
+		if n, problems := schema.Decode[schema.Notice](m.Payload); len(problems) == 0 && n.Reason != schema.ReasonTakenOver { // see rival
 			row, _, _ := p.ns.Match(n.Topic)
 			p.loop.send(p.ctx, brain.NotTaken{Kind: row.Kind, Reason: n.Reason})
 		}
@@ -186,9 +208,9 @@ func (p *post) state(s link.State) {
 			why = s.Err.Error()
 		}
 		p.loop.send(p.ctx, brain.Disconnected{Why: why, Deaf: errors.Is(s.Err, link.ErrDeaf)})
-		if s.Contested {
-			p.log.Error("another client connects under this robot's name again and again: look for a second robot called "+p.id+", such as one with a cloned disk", "wait", s.Wait)
-			p.loop.send(p.ctx, brain.Contested{Why: "another client connects under this robot's name: the broker ended several sessions within a minute"})
-		}
+	}
+	if s.Contested {
+		p.log.Error("another client connects under this robot's name: look for a second robot called "+p.id+", such as one with a cloned disk", "wait", s.Wait)
+		p.loop.send(p.ctx, brain.Contested{Why: "another client connects under this robot's name, and the broker ends one's session for the other's"})
 	}
 }

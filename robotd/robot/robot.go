@@ -164,7 +164,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h := &hands{ctx: running, body: body, log: log}
 	h.loop = newLoop(state, start, log)
 	h.loop.perform, h.loop.halt = h.perform, func() { body.Order(driver.ToError); h.announce() }
-	h.post = &post{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, about: decide.Version, log: log, loop: h.loop, ctx: running}
+	h.post = &post{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.Boots(), about: decide.Version, log: log, loop: h.loop, ctx: running}
 	h.scribe = newScribe(running, h.post, disk, h.loop, log)
 	h.loop.behind = h.scribe.in.full
 	h.loop.heard = cfg.clock.hear
