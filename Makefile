@@ -11,8 +11,9 @@ DATABASE ?= sqlite
 PKG      ?= ./...
 FUZZTIME ?= 10s
 SEEDS    ?= 5000
+FOR      ?= 10m
 
-.PHONY: help demo test check gen build fuzz soak setup
+.PHONY: help demo test check gen build fuzz soak flaky setup
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
@@ -48,6 +49,9 @@ fuzz: ## give every fuzz target some time (FUZZTIME=10s each)
 
 soak: ## let random faults befall a robot and its desk (SEEDS=5000, or SEEDS=17+1 for that one)
 	@TROUPE_SOAK=$(SEEDS) go test -count=1 -timeout=0 -run Whatever ./deploy/soak
+
+flaky: ## break every line again and again and say how late stops are (FOR=10m)
+	@TROUPE_FLAKY=$(FOR) go test -count=1 -timeout=0 -v -run FlakyLines ./deploy/e2e
 
 setup: ## install what tests need and this machine lacks: Debian packages, MQTT.js
 	@deploy/setup/debian.sh

@@ -22,7 +22,7 @@ const crowd = 60
 
 // gather runs so many robots within this process, where they take little room. They
 // share a wire and end with the test.
-func (w *world) gather(n int) (ids []string) {
+func (w *world) gather(n int, set ...func(*robot.Config)) (ids []string) {
 	w.t.Helper()
 	all := newWire(w.t, w.address)
 	w.wires["all"] = all
@@ -33,8 +33,11 @@ func (w *world) gather(n int) (ids []string) {
 		id := fmt.Sprintf("r%d", i+1)
 		ids = append(ids, id)
 		running.Go(func() {
-			err := robot.Run(ctx, robot.Config{ID: id, Broker: all.url(), Data: filepath.Join(w.folder, id), Driver: sim.New(sim.Config{}), Tick: 100 * time.Millisecond})
-			if err != nil {
+			cfg := robot.Config{ID: id, Broker: all.url(), Data: filepath.Join(w.folder, id), Driver: sim.New(sim.Config{}), Tick: 100 * time.Millisecond}
+			for _, f := range set {
+				f(&cfg)
+			}
+			if err := robot.Run(ctx, cfg); err != nil {
 				w.t.Errorf("%s ended with %v", id, err)
 			}
 		})

@@ -1,0 +1,315 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"troupe/broker/brokertest"
+	"troupe/fleetd/api"
+	"troupe/robotd/robot"
+	"troupe/schema"
+)
+
+// inTime is the latest that a robot is back, or a stop is obeyed, after the broker or
+// the line is good again.
+const inTime = 15 * time.Second
+
+// press asks the desk to stop all robots, as the page does. The desk may be without a
+// broker: it says so then, and stops them when it is back.
+func (w *world) press() {
+	w.t.Helper()
+	answer, err := http.Post(w.http+api.Prefix+"/stops", "application/json", strings.NewReader(`{"selector":{"all":true},"by":"anna","why":"children on the stage"}`))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var said bytes.Buffer
+	_, _ = said.ReadFrom(answer.Body)
+	_ = answer.Body.Close()
+	if answer.StatusCode != http.StatusAccepted && answer.StatusCode != http.StatusServiceUnavailable {
+		w.t.Fatalf("stop: status %d: %s", answer.StatusCode, &said)
+	}
+}
+
+// A broker is killed ten times in a row. That looks to its clients as if others had
+// come under their names; none of them may wait for long because of it.
+func TestFleetIsBackAfterTenBrokerKills(t *testing.T) {
+	in(t, []kind{ours}, func(w *world) {
+		random := rand.New(rand.NewPCG(8, 10))
+		between := func(least, most time.Duration) time.Duration {
+			return least + time.Duration(random.Int64N(int64(most-least)))
+		}
+		goesOn := map[schema.ModeID]schema.LinkLoss{schema.ModeMnl: schema.LinkLossContinue, schema.ModeAto: schema.LinkLossContinue}
+		ids := w.gather(18, func(c *robot.Config) { c.LinkLoss = goesOn })
+		for _, id := range []string{"r19", "r20"} {
+			w.robot(id, "robot.yaml")
+			ids = append(ids, id)
+		}
+		w.startDesk()
+		w.everyone("online", ids, func(r api.Robot) bool { return r.Presence.View == "online" && r.Adopted })
+		w.until("all robots enabled", func() bool { return w.cli("safety", "enable", "--all", "--wait").code == 0 })
+
+		for range 10 {
+			// Nothing is waited for here: kills come at any time.
+			time.Sleep(between(200*time.Millisecond, 4*time.Second))
+			w.recorded.end()
+			w.broker.kill()
+			time.Sleep(between(0, time.Second))
+			w.startBroker()
+		}
+		returned := time.Now()
+		w.press()
+		watcher := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "admin", ClientID: "admin.watch"})
+		watcher.Subscribe(on("+", "presence"), on("+", "state"))
+		back, held := map[string]time.Duration{}, map[string]time.Duration{}
+		for deadline := returned.Add(2 * inTime); time.Now().Before(deadline) && (len(back) < len(ids) || len(held) < len(ids)); time.Sleep(20 * time.Millisecond) {
+			watcher.Ping()
+			after := time.Since(returned)
+			for _, m := range watcher.Inbox("#") {
+				rid := strings.Split(m.Topic, "/")[3]
+				if strings.HasSuffix(m.Topic, "/presence") {
+					p, _ := schema.Decode[schema.Presence](m.Payload)
+					if _, there := back[rid]; !there && p.State == schema.PresenceOnline {
+						back[rid] = after
+					}
+					continue
+				}
+				s, _ := schema.Decode[schema.State](m.Payload)
+				if _, stands := held[rid]; !stands && len(s.Safety.Latches) > 0 && s.Safety.State != schema.SafetyEnabled {
+					held[rid] = after
+				}
+			}
+		}
+		for what, at := range map[string]map[string]time.Duration{"connected": back, "held": held} {
+			var all []time.Duration
+			for _, id := range ids {
+				d, ok := at[id]
+				if !ok {
+					d = 2 * inTime
+				}
+				all = append(all, d)
+			}
+			w.t.Logf("%s after the broker's last return: %s", what, quantiles(all))
+			if late := count(all, inTime); late*100 > len(all) {
+				w.t.Errorf("%d of %d robots were not %s within %v", late, len(all), what, inTime)
+			}
+		}
+		w.everyone("undisputed", ids, func(r api.Robot) bool {
+			return !r.Presence.Disputed && !slices.Contains(alertTypes(r), "duplicate_identity")
+		})
+		if s := w.cli("version"); strings.Contains(s.out, "DISPUTED") {
+			w.t.Errorf("the desk believes in a second one of its name:\n%s", s.out)
+		}
+	})
+}
+
+func alertTypes(r api.Robot) (types []string) {
+	for _, a := range r.Alerts {
+		types = append(types, a.Type)
+	}
+	return types
+}
+
+func count(all []time.Duration, above time.Duration) (n int) {
+	for _, d := range all {
+		if d > above {
+			n++
+		}
+	}
+	return n
+}
+
+func quantiles(all []time.Duration) string {
+	all = slices.Sorted(slices.Values(all))
+	at := func(q float64) time.Duration { return all[int(q*float64(len(all)-1))].Round(time.Millisecond) }
+	return fmt.Sprintf("p50 %v, p99 %v, max %v (%d)", at(0.5), at(0.99), at(1), len(all))
+}
+
+// flaky breaks a wire every 0.5 to 20 s, for up to 2 s, until it is mended.
+type flaky struct {
+	wire *wire
+	mu   sync.Mutex
+	bad  [][2]time.Time // when it was broken, the newest last; the end is zero while it is
+}
+
+func (f *flaky) run(ctx context.Context, address string, random *rand.Rand) {
+	wait := func(least, most time.Duration) bool {
+		t := time.NewTimer(least + time.Duration(random.Int64N(int64(most-least))))
+		defer t.Stop()
+		select {
+		case <-t.C:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	for wait(500*time.Millisecond, 20*time.Second) {
+		f.mu.Lock()
+		f.bad = append(f.bad, [2]time.Time{time.Now(), {}})
+		f.mu.Unlock()
+		f.wire.lead("")
+		wait(0, 2*time.Second)
+		f.wire.lead(address)
+		f.mu.Lock()
+		f.bad[len(f.bad)-1][1] = time.Now()
+		f.mu.Unlock()
+	}
+}
+
+func (f *flaky) good(at time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, b := range f.bad {
+		if !at.Before(b[0]) && (b[1].IsZero() || at.Before(b[1])) {
+			return false
+		}
+	}
+	return true
+}
+
+// goodFor is for how long both lines were good between two moments, all in all.
+func goodFor(a, b *flaky, from, to time.Time) (d time.Duration) {
+	const step = 5 * time.Millisecond
+	for at := from; at.Before(to); at = at.Add(step) {
+		if a.good(at) && b.good(at) {
+			d += min(step, to.Sub(at))
+		}
+	}
+	return d
+}
+
+// turned is when a robot's safety core, by its log, became that after a moment.
+func (p *process) turned(to schema.SafetyState, after time.Time) (time.Time, bool) {
+	p.log.mu.Lock()
+	defer p.log.mu.Unlock()
+	var found time.Time
+	for _, line := range slices.Backward(p.log.lines) {
+		text, ok := strings.CutPrefix(line, "time=")
+		if !ok {
+			continue
+		}
+		stamp, rest, _ := strings.Cut(text, " ")
+		at, err := time.Parse(time.RFC3339, stamp)
+		if err != nil || at.Before(after) {
+			break
+		}
+		if strings.Contains(rest, `msg="safety: `) && strings.Contains(rest, " -> "+string(to)+`"`) {
+			found = at
+		}
+	}
+	return found, !found.IsZero()
+}
+
+// brokenFor is for how long TestStopOverFlakyLines breaks lines: TROUPE_FLAKY=10m.
+func brokenFor(t *testing.T) time.Duration {
+	text := os.Getenv("TROUPE_FLAKY")
+	if text == "" {
+		return 30 * time.Second
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatalf("TROUPE_FLAKY=%s: want a duration such as 10m: %v", text, err)
+	}
+	return d
+}
+
+// Every line breaks again and again, the desk's too, while robots perform that go on
+// alone. A stop is pressed at any time.
+func TestStopOverFlakyLines(t *testing.T) {
+	span := brokenFor(t)
+	in(t, []kind{ours}, func(w *world) {
+		w.startDesk()
+		ids := []string{"r1", "r2", "r3", "r4", "r5", "r6"}
+		w.robotsIn(schema.ModeMnl, "robot.yaml", ids...)
+		w.known(ids...)
+		w.do("story", "publish", "-f", "../library")
+		w.do("story", "assign", "museum-welcome", "--all", "--wait")
+		w.do("mode", "set", "ato", "--all", "--wait")
+		op := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "op1", ClientID: "op1.enable"})
+		enable := func(since time.Time) {
+			w.t.Helper()
+			asked := map[string]time.Time{}
+			w.until("all robots enabled", func() bool {
+				all := true
+				for _, id := range ids {
+					if _, is := w.robots[id].turned(schema.SafetyEnabled, since); is {
+						continue
+					}
+					if all = false; time.Since(asked[id]) > time.Second/2 {
+						asked[id] = time.Now()
+						op.Publish(on(id, "cmd/op1/safety/enable"), "")
+					}
+				}
+				return all
+			})
+		}
+		enable(time.Time{})
+
+		ctx, mend := context.WithCancel(context.Background())
+		var breaking sync.WaitGroup
+		lines := map[string]*flaky{"": {wire: w.desk}}
+		for _, id := range ids {
+			lines[id] = &flaky{wire: w.wires[id]}
+		}
+		for i, id := range append([]string{""}, ids...) {
+			breaking.Go(func() { lines[id].run(ctx, w.address, rand.New(rand.NewPCG(8, uint64(i)))) })
+		}
+		w.t.Cleanup(func() { mend(); breaking.Wait() })
+
+		random := rand.New(rand.NewPCG(8, 100))
+		var late, whole []time.Duration // of each stop of each robot: while the lines were good, and all in all
+		for began := time.Now(); time.Since(began) < span; {
+			// Nothing is waited for here: stops are pressed at any time.
+			time.Sleep(time.Duration(random.Int64N(int64(3 * time.Second))))
+			pressed := time.Now().Truncate(time.Millisecond)
+			w.press()
+			stood := map[string]time.Time{}
+			w.until("all robots to stand", func() bool {
+				for _, id := range ids {
+					if at, is := w.robots[id].turned(schema.SafetyDisabled, pressed); is {
+						stood[id] = at
+					}
+				}
+				return len(stood) == len(ids)
+			})
+			for _, id := range ids {
+				late = append(late, goodFor(lines[""], lines[id], pressed, stood[id]))
+				whole = append(whole, stood[id].Sub(pressed))
+				if d := late[len(late)-1]; d > inTime {
+					w.t.Errorf("%s stood %v after the stop was pressed, and for %v of that both lines were good", id, whole[len(whole)-1], d)
+				}
+			}
+			var list struct{ Stops []api.HeldStop }
+			w.until("the stop on record", func() bool {
+				list.Stops = nil
+				list = asked[struct{ Stops []api.HeldStop }](w, "stop", "list")
+				return len(list.Stops) == 1 && list.Stops[0].OnRecord
+			})
+			w.do("stop", "release", list.Stops[0].ID, "--why", "the stage is clear")
+			enable(time.Now().Truncate(time.Millisecond))
+		}
+		breaks := 0
+		for _, l := range lines {
+			breaks += len(l.bad)
+		}
+		w.t.Logf("%v, %d lines that broke %d times", span, len(lines), breaks)
+		w.t.Logf("from pressing to standing, while both lines were good: %s", quantiles(late))
+		w.t.Logf("from pressing to standing, all in all: %s", quantiles(whole))
+		if n := count(late, time.Second); 2*n > len(late) {
+			w.t.Errorf("%d of %d stops took longer than 1 s", n, len(late))
+		}
+		for id, p := range w.robots {
+			if p.log.holds("contested=true") {
+				w.t.Errorf("%s takes a line that breaks for a second robot of its name", id)
+			}
+		}
+	})
+}
