@@ -45,7 +45,7 @@ func TestTwoRobotsWithOneNameAreShownAndStepBack(t *testing.T) {
 }
 
 func TestTwoDesksWithOneNameSaySo(t *testing.T) {
-	in(t, []kind{ours}, func(w *world) {
+	in(t, []kind{ours, mosquitto}, func(w *world) {
 		w.startDesk()
 		first := w.http
 		w.store = "sqlite:" + filepath.Join(w.folder, "other.db")

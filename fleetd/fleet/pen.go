@@ -73,16 +73,16 @@ func (p *pen) linked(s link.State) {
 	}
 }
 
-// rival reports whether another desk wrote that it leads while this one did, and was
-// away: it has this desk's name, or belongs to another fleet. Of desks of one fleet
-// only one leads.
+// rival reports whether another desk wrote that it leads, or left a will, while this
+// one led and was away: it has this desk's name, or belongs to another fleet. Of desks
+// of one fleet only one leads.
 func (p *pen) rival(m link.Message) bool {
 	row, _, ok := p.f.ns.Match(m.Topic)
 	if !ok || row.Kind != schema.TopicFleetPresence || !p.f.leadership.leads() {
 		return false
 	}
 	said, problems := schema.Decode[schema.Presence](m.Payload)
-	return len(problems) == 0 && said.State == schema.PresenceOnline && said.Boot != p.f.boot
+	return len(problems) == 0 && said.State != schema.PresenceOffline && said.Boot != p.f.boot
 }
 
 // stands reports whether a desk that does not lead keeps the pen: as long as the
