@@ -31,6 +31,8 @@ type conn struct {
 	gate     *gate
 	inside   bool // the gate; of the goroutine that reads
 
+	emptyWill bool // the will has no payload, whatever the library is told; of the goroutine that reads
+
 	who       atomic.Pointer[client] // once identified
 	takenOver atomic.Bool            // a newer connection has the session
 	kicked    atomic.Pointer[kick]   // once it has lost the right to be here

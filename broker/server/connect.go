@@ -20,6 +20,9 @@ func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	if nc == nil {
 		return errors.New("connection did not come through the listener")
 	}
+	if nc.emptyWill { // see checkConnect
+		pk.Connect.WillPayload, cl.Properties.Will.Payload = nil, nil
+	}
 	c, no := g.identify(nc, pk)
 	if no != nil {
 		g.counters.add(connectRefused)

@@ -25,6 +25,8 @@ var dangers = []danger{
 	{what: "one name takes all places, and a button finds none", test: TestOneNameTakesNoMorePlacesThanOthersLeaveItAndStopsHaveTheirOwn},
 
 	// Wills
+	{what: "a stop without a payload is refused as a will, in a code that clients take for success", test: TestAWillWithoutAPayloadIsPublished},
+	{what: "codes that clients of MQTT 3.1.1 take for success", test: TestAConnectThatIsRefusedIsToldSoInCodesOfMQTT311},
 	{what: "a will is published that its owner may not publish", test: TestWillsThatAreRefused},
 	{what: "a robot that is connected again is declared lost by its old will", test: TestAWillIsSentForWhoIsLostAndForNobodyElse},
 	{what: "a broker that closes declares every robot lost", test: TestAClosingBrokerDeclaresNobodyLost},

@@ -7,7 +7,7 @@ import (
 	"github.com/mochi-mqtt/server/v2/packets"
 )
 
-// OnPacketRead keeps the packet ids of both directions apart where the library
+// OnPacketRead looks at a CONNECT, and keeps the packet ids of both directions apart where the library
 // does not. It has one map for them, and refuses a SUBSCRIBE whose id is that of
 // a delivery which the client has not acknowledged yet: the robot would then hear
 // nothing, and many clients never look. So that delivery is taken for done; its
@@ -15,6 +15,8 @@ import (
 // acknowledged is not sent again anyway.
 func (g *guard) OnPacketRead(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
 	switch pk.FixedHeader.Type {
+	case packets.Connect:
+		return g.checkConnect(cl, pk)
 	case packets.Subscribe, packets.Unsubscribe:
 		out, ok := cl.State.Inflight.Get(pk.PacketID)
 		if ok && out.FixedHeader.Type == packets.Publish && cl.State.Inflight.Delete(pk.PacketID) {

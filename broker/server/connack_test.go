@@ -1,0 +1,115 @@
+package server_test
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"testing"
+	"time"
+
+	"troupe/broker/brokertest"
+)
+
+// A stop button that leaves a stop without a payload is armed: the stop reaches the
+// robot when the button is lost.
+func TestAWillWithoutAPayloadIsPublished(t *testing.T) {
+	b := start(t)
+	robot := b.Client(t, "r1")
+	robot.Subscribe(r1 + "cmd/+/safety/stop")
+	for _, qos := range []byte{0, 1} {
+		button := b.Client(t, "op1", brokertest.WithWill(brokertest.Message{Topic: r1 + "cmd/op1/safety/stop", QoS: qos}))
+		button.Cut()
+		if m := robot.Expect("#"); len(m.Payload) > 0 || m.Retain || m.QoS != qos {
+			t.Errorf("the will of QoS %d arrived as %v", qos, m)
+		}
+	}
+}
+
+// connack answers a first packet: with the code of its CONNACK, or that the broker
+// hung up without one.
+func connack(t *testing.T, dial brokertest.Dialer, first []byte) (code byte, answered bool) {
+	t.Helper()
+	conn, err := dial(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(brokertest.Patience))
+	if _, err := conn.Write(first); err != nil {
+		return 0, false
+	}
+	if half, ok := conn.(*net.TCPConn); ok { // a packet whose length was forged is not waited for
+		_ = half.CloseWrite()
+	}
+	var head [4]byte
+	switch n, err := io.ReadFull(conn, head[:]); {
+	case n == 0:
+		return 0, false
+	case err != nil || head[0] != 0x20:
+		t.Fatalf("% x is answered with % x: %v", first, head[:n], err)
+	}
+	return head[3], true
+}
+
+// Clients of MQTT 3.1.1 know the codes up to 5; some take any other for success.
+func TestAConnectThatIsRefusedIsToldSoInCodesOfMQTT311(t *testing.T) {
+	b := start(t)
+	dial := brokertest.TCP(b.Addr())
+	will := &brokertest.Message{Topic: r1 + "cmd/op1/safety/stop"}
+	hello := func(change func(h *brokertest.Hello), forge func(flags, level *byte)) []byte {
+		h := brokertest.Hello{Name: "op1", ClientID: "op1"}
+		change(&h)
+		p := h.Bytes()
+		at := bytes.Index(p, []byte("MQTT"))
+		forge(&p[at+5], &p[at+4])
+		return p
+	}
+	same := func(*brokertest.Hello) {}
+	asIs := func(_, _ *byte) {}
+	emptyPassword := hello(func(h *brokertest.Hello) { h.Password = "x" }, asIs)
+	emptyPassword = append(emptyPassword[:len(emptyPassword)-3], 0, 0)
+	emptyPassword[1]-- // the length of what follows
+	const silent = 255 // it hangs up without a CONNACK
+	for _, c := range []struct {
+		why   string
+		first []byte
+		code  byte
+	}{
+		{"well-formed", hello(same, asIs), 0},
+		{"a will without a payload", hello(func(h *brokertest.Hello) { h.Will = will }, asIs), 0},
+		{"an empty password", emptyPassword, 0},
+		{"a will without a topic", hello(func(h *brokertest.Hello) { h.Will = &brokertest.Message{Payload: []byte("x")} }, asIs), silent},
+		{"a will of QoS 3", hello(func(h *brokertest.Hello) { h.Will = will }, func(flags, _ *byte) { *flags |= 0x18 }), silent},
+		{"no will, but its retain flag", hello(same, func(flags, _ *byte) { *flags |= 0x20 }), silent},
+		{"the reserved flag", hello(same, func(flags, _ *byte) { *flags |= 0x01 }), silent},
+		{"no id, and a kept session", hello(func(h *brokertest.Hello) { h.ClientID, h.Keep = "", true }, asIs), 2},
+		{"a protocol level of the future", hello(same, func(_, level *byte) { *level = 6 }), 1},
+		{"a protocol level of the past", hello(same, func(_, level *byte) { *level = 3 }), 1},
+		{"another protocol", bytes.Replace(hello(same, asIs), []byte("MQTT"), []byte("MQTS"), 1), silent},
+	} {
+		code, answered := connack(t, dial, c.first)
+		if !answered {
+			code = silent
+		}
+		if code != c.code {
+			t.Errorf("%s: code %#x, want %#x", c.why, code, c.code)
+		}
+	}
+
+	full := brokertest.Hello{Name: "op1", ClientID: "op1", Password: "x", Will: will}.Bytes()
+	random := rand.New(rand.NewPCG(10, 311))
+	for range 2000 {
+		p := slices.Clone(full)
+		for range 1 + random.IntN(3) {
+			p[2+random.IntN(len(p)-2)] = byte(random.IntN(256))
+		}
+		if level := p[8]; level == 5 {
+			continue // MQTT 5 has codes of its own
+		}
+		if code, answered := connack(t, dial, p); answered && code > 5 {
+			t.Fatalf("% x is answered with code %#x", p, code)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package e2e
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"troupe/schema"
+)
+
+// mosquitto_sub --will-topic leaves a will without a payload.
+func TestAButtonThatIsLostStopsItsRobotByAWillWithoutAPayload(t *testing.T) {
+	in(t, []kind{ours, mosquitto}, func(w *world) {
+		sub, err := exec.LookPath("mosquitto_sub")
+		if err != nil {
+			w.t.Fatalf("%v: run deploy/setup/debian.sh", err)
+		}
+		w.startDesk()
+		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.known("r1")
+		w.enabled("r1")
+		host, port, _ := strings.Cut(strings.TrimPrefix(w.tools.url(), "mqtt://"), ":")
+		mark := w.eye.mark()
+		button := launch(w.t, "the button", sub, []string{
+			"-h", host, "-p", port, "-V", "mqttv311", "-u", "op1", "-i", "op1.button", "-q", "1", "-t", on("r1", "ack/op1"),
+			"--will-topic", on("r1", "cmd/op1/safety/stop"), "--will-qos", "1",
+		}, nil)
+		// It is connected once it hears what is answered to its name.
+		w.until("the button to be connected", func() bool {
+			w.ask("op1", "r1", "sys/ping", "")
+			return button.log.holds("sys/ping")
+		})
+		w.state("r1", "still ENABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyEnabled })
+		button.kill()
+		becomes(w, mark, on("r1", "ack/op1"), "r1 to answer the stop", func(a schema.Ack) bool {
+			return a.Verb == "safety/stop" && a.Status == schema.StatusSucceeded
+		})
+		w.state("r1", "stopped", func(s schema.State) bool { return s.Safety.State != schema.SafetyEnabled })
+	})
+}
