@@ -198,9 +198,6 @@ func (g *guard) byPassword(nc *conn, name string, password []byte, c *client) *a
 	case a == isBusy:
 		g.counters.add(passwordBusy)
 		return &access.Refusal{Fault: access.FaultBusy, Detail: "too many passwords wait to be checked"}
-	case a == isPaused:
-		g.counters.add(passwordPaused)
-		return &access.Refusal{Fault: access.FaultBusy, Detail: "too many wrong passwords; the next is looked at later"}
 	case !known:
 		return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("no such user: %q", name)}
 	case unproven:

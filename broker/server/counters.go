@@ -21,7 +21,6 @@ const (
 	connectFlapping
 	passwordWrong
 	passwordBusy
-	passwordPaused
 	certificateRefused
 	otherRole
 	noPlace
@@ -61,7 +60,6 @@ var tellAs = [events]counted{
 	passwordWrong:      {"passwords_wrong", "connections_refused_total", "reason", "password"},
 	notGreeted:         {"connections_without_handshake", "connections_refused_total", "reason", "no_handshake"},
 	passwordBusy:       {"passwords_put_off", "connections_refused_total", "reason", "passwords_busy"},
-	passwordPaused:     {"passwords_paused", "connections_refused_total", "reason", "passwords_wrong"},
 	certificateRefused: {"certificates_refused", "connections_refused_total", "reason", "certificate"},
 	otherRole:          {"connects_under_anothers_name", "connections_refused_total", "reason", "name_taken"},
 	noPlace:            {"connects_without_place", "connections_refused_total", "reason", "no_place"},

@@ -9,8 +9,13 @@ import (
 const (
 	// free is how many wrong passwords of a claim cost no pause: people mistype.
 	freeGuesses = 5
-	// The pause after the next one, which doubles with each, and its end.
-	firstPause, longestPause = time.Second, 16 * time.Second
+	// The pause before the answer to the next one, which doubles with each, and its
+	// end, which clients wait for: ours for 5 s.
+	firstPause, longestPause = time.Second, 4 * time.Second
+	// lateMost is how many answers are held back, and lateOfOne those to one address.
+	// Each holds a connection, of which one address may have 512. What is beyond is
+	// answered at once, and costs a guesser a hash among those who wait for theirs.
+	lateMost, lateOfOne = 512, 128
 	// forgiven is how long after the last wrong one all are forgotten.
 	forgiven = 5 * time.Minute
 	// guessesKept is how many claims and addresses are remembered. Beyond it any is
@@ -31,23 +36,14 @@ type guess struct {
 	last  time.Time
 }
 
-// pause is how long a claim is not looked at from now on.
-func (g *guesses) pause(now time.Time, c claim) time.Duration {
-	was, known := g.of[c]
-	if !known || was.wrong < freeGuesses || now.Sub(was.last) >= forgiven {
-		return 0
-	}
-	return max(0, min(longestPause, firstPause<<min(was.wrong-freeGuesses, 8))-now.Sub(was.last))
-}
-
 // at reports whether somebody was wrong at an address lately.
 func (g *guesses) at(now time.Time, a netip.Addr) bool {
 	was, known := g.of[claim{from: a}]
 	return known && now.Sub(was.last) < forgiven
 }
 
-// add counts a wrong password.
-func (g *guesses) add(now time.Time, c claim) {
+// add counts a wrong password and returns the pause before it is answered.
+func (g *guesses) add(now time.Time, c claim) time.Duration {
 	if g.of == nil {
 		g.of = map[claim]guess{}
 	}
@@ -60,6 +56,37 @@ func (g *guesses) add(now time.Time, c claim) {
 			was.wrong = 0
 		}
 		g.of[c] = guess{was.wrong + 1, now}
+	}
+	beyond := g.of[c].wrong - freeGuesses
+	if beyond <= 0 {
+		return 0
+	}
+	return min(longestPause, firstPause<<min(beyond-1, 8))
+}
+
+// late counts the answers that are held back, by address.
+type late struct {
+	of  map[netip.Addr]int
+	all int
+}
+
+// enter reports whether there is room for one more.
+func (l *late) enter(a netip.Addr) bool {
+	if l.all >= lateMost || l.of[a] >= lateOfOne {
+		return false
+	}
+	if l.of == nil {
+		l.of = map[netip.Addr]int{}
+	}
+	l.of[a]++
+	l.all++
+	return true
+}
+
+func (l *late) leave(a netip.Addr) {
+	l.all--
+	if l.of[a]--; l.of[a] == 0 {
+		delete(l.of, a)
 	}
 }
 

@@ -24,7 +24,9 @@ var nobodysHash = access.HashPassword("", [access.SaltBytes]byte{})
 //     not whoever comes;
 //   - those of role stop wait by themselves and for one other at most;
 //   - who was right once is known by a digest, and does not wait;
-//   - who was wrong often has to pause, and his address comes after others.
+//   - a wrong password of a name that was wrong often at its address is answered
+//     late, and that address comes after others. A right one never is: behind one
+//     address there may be a whole house, and one who guesses in it.
 //
 // No client waits longer than patience.
 type passwords struct {
@@ -36,7 +38,11 @@ type passwords struct {
 	stop, other turns
 	stopped     bool // the turn before this one was of role stop
 	wrong       guesses
+	late        late
 	proven      proven
+
+	closing chan struct{} // closed when no answer is held back any more
+	close   func()        // closes it; idempotent
 }
 
 // claimant is who says that he is somebody.
@@ -59,21 +65,22 @@ type answer uint8
 const (
 	fits answer = iota
 	fitsNot
-	isBusy   // there was no time to find out
-	isPaused // wrong too often to be looked at now
+	isBusy // there was no time to find out
 )
 
 func newPasswords() *passwords {
 	p := &passwords{
 		free: max(1, runtime.GOMAXPROCS(0)/2), patience: 5 * time.Second,
-		verify: access.Hash.Verify, proven: newProven(),
+		verify: access.Hash.Verify, proven: newProven(), closing: make(chan struct{}),
 	}
+	p.close = sync.OnceFunc(func() { close(p.closing) })
 	p.stop.most, p.other.most = 64, 128
 	return p
 }
 
 // check says whether the password is that of the hash. Without a hash there is
-// none that fits, and finding out takes as long.
+// none that fits, and finding out takes as long. That one does not fit is told
+// after the pause that its claim has earned.
 func (p *passwords) check(who claimant, hash *access.Hash, password []byte) answer {
 	if hash != nil && p.knows(who.claim, *hash, password) {
 		return fits
@@ -81,21 +88,39 @@ func (p *passwords) check(who claimant, hash *access.Hash, password []byte) answ
 	if no := p.wait(who); no != fits {
 		return no
 	}
-	defer p.next()
 	against := &nobodysHash
 	if hash != nil {
 		against = hash
 	}
 	right := p.verify(*against, password) && hash != nil
+	p.next()
+	p.mu.Lock()
+	if right {
+		defer p.mu.Unlock()
+		p.wrong.forget(who.claim)
+		p.proven.add(who.claim, *hash, password)
+		return fits
+	}
+	pause := p.wrong.add(time.Now(), who.claim)
+	holds := pause > 0 && p.late.enter(who.from)
+	p.mu.Unlock()
+	if holds {
+		p.hold(who.from, pause)
+	}
+	return fitsNot
+}
+
+// hold returns after a pause, which p.late has entered.
+func (p *passwords) hold(from netip.Addr, pause time.Duration) {
+	over := time.NewTimer(pause)
+	defer over.Stop()
+	select {
+	case <-over.C:
+	case <-p.closing:
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !right {
-		p.wrong.add(time.Now(), who.claim)
-		return fitsNot
-	}
-	p.wrong.forget(who.claim)
-	p.proven.add(who.claim, *hash, password)
-	return fits
+	p.late.leave(from)
 }
 
 func (p *passwords) knows(who claim, hash access.Hash, password []byte) bool {
@@ -114,10 +139,6 @@ func (p *passwords) forget(users access.Users) {
 // wait returns when it is who's turn, which next ends; fits says that it is.
 func (p *passwords) wait(who claimant) answer {
 	p.mu.Lock()
-	if p.wrong.pause(time.Now(), who.claim) > 0 {
-		p.mu.Unlock()
-		return isPaused
-	}
 	if p.free > 0 { // then nobody waits
 		p.free--
 		p.mu.Unlock()
@@ -160,8 +181,6 @@ func (p *passwords) next() {
 			return
 		case w.gone():
 			w.turn <- isBusy
-		case p.wrong.pause(time.Now(), w.claim) > 0:
-			w.turn <- isPaused
 		default:
 			p.stopped = w.stop
 			w.turn <- fits

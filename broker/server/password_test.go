@@ -72,6 +72,7 @@ func TestInAFloodOfWrongPasswordsWhoHasTheRightOneHasHisTurnSoon(t *testing.T) {
 			}
 		}
 		close(over)
+		p.close()
 		time.Sleep(p.patience)
 		if synctest.Wait(); p.free != 1 || len(p.stop.waiting)+len(p.other.waiting) > 0 {
 			t.Errorf("%d free, %d and %d wait", p.free, len(p.stop.waiting), len(p.other.waiting))
@@ -90,6 +91,7 @@ func TestAtAStrangersAddressTheOthersThereHaveTheirTurnAsWell(t *testing.T) {
 		if a := p.check(claims(host(1), "op1"), &hash, []byte("right")); a != fits || time.Since(began) > 120*time.Millisecond {
 			t.Errorf("%v after %v", a, time.Since(began))
 		}
+		p.close()
 		time.Sleep(p.patience)
 	})
 }
@@ -221,40 +223,62 @@ func TestWhoWasRightOnceWaitsForNoHashUntilHisLineChanges(t *testing.T) {
 	}
 }
 
-func TestWhoIsWrongAgainAndAgainPausesAndNobodyElseDoes(t *testing.T) {
+func TestWrongPasswordsOfANameAreAnsweredEverLaterAndTheRightOneAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, hash := slowly(nil), nobodysHash
+		const toHash = 40 * time.Millisecond
 		op1 := claims(host(1), "op1")
-		for i := range freeGuesses {
-			if a := p.check(op1, &hash, []byte("wrong")); a != fitsNot {
-				t.Fatalf("wrong password %d: %v", i, a)
+		check := func(who claimant, password string, want answer, after time.Duration) {
+			t.Helper()
+			began := time.Now()
+			if a := p.check(who, &hash, []byte(password)); a != want || time.Since(began) != after {
+				t.Fatalf("%s of %s: %v after %v, want %v after %v", password, who.name, a, time.Since(began), want, after)
 			}
 		}
-		for _, pause := range []time.Duration{1, 2, 4, 8, 16, 16} {
-			if a := p.check(op1, &hash, []byte("right")); a != isPaused {
-				t.Fatalf("before a pause of %d s: %v", pause, a)
-			}
-			if a := p.check(claims(host(2), "op1"), &hash, []byte("right")); a != fits {
-				t.Fatalf("his colleague elsewhere: %v", a)
-			}
-			time.Sleep(pause * time.Second)
-			if a := p.check(op1, &hash, []byte("wrong")); a != fitsNot {
-				t.Fatalf("after a pause of %d s: %v", pause, a)
-			}
+		for range freeGuesses {
+			check(op1, "wrong", fitsNot, toHash)
 		}
-		time.Sleep(longestPause)
-		if a := p.check(op1, &hash, []byte("right")); a != fits {
-			t.Fatalf("the right one: %v", a)
+		for _, pause := range []time.Duration{1, 2, 4, 4, 4} {
+			check(op1, "wrong", fitsNot, toHash+pause*time.Second)
+			check(claims(host(2), "op1"), "wrong", fitsNot, toHash) // his colleague elsewhere
+			p.wrong.forget(claim{host(2), "op1"})
 		}
-		if a := p.check(claims(host(1), "op2"), &hash, []byte("wrong")); a != fitsNot {
-			t.Fatalf("another name: %v", a)
-		}
-		if !p.wrong.at(time.Now(), host(1)) || p.wrong.at(time.Now(), host(2)) {
+		go p.check(op1, &hash, []byte("wrong")) // whoever guesses goes on
+		time.Sleep(time.Second)
+		check(op1, "right", fits, toHash)
+		check(claims(host(1), "op2"), "wrong", fitsNot, toHash)
+		if !p.wrong.at(time.Now(), host(1)) || p.wrong.at(time.Now(), host(3)) {
 			t.Error("the wrong address is suspected")
 		}
 		time.Sleep(forgiven)
 		if p.wrong.at(time.Now(), host(1)) {
 			t.Error("nothing is forgiven")
+		}
+	})
+}
+
+func TestAnswersThatAreHeldBackAreBoundedAndEndWithTheBroker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, hash := newPasswords(), nobodysHash
+		p.verify = func(access.Hash, []byte) bool { return false }
+		p.free = 1 << 20
+		for a := byte(1); a <= 10; a++ {
+			for range 2 * lateOfOne {
+				go p.check(claims(host(a), "op1"), &hash, nil)
+			}
+			synctest.Wait()
+			if n := p.late.of[host(a)]; n > lateOfOne || p.late.all > lateMost || a == 1 && n != lateOfOne {
+				t.Fatalf("%d answers to address %d are held back, %d together", n, a, p.late.all)
+			}
+		}
+		if p.late.all != lateMost {
+			t.Errorf("%d are held back, there is room for %d", p.late.all, lateMost)
+		}
+		began := time.Now()
+		p.close()
+		synctest.Wait()
+		if time.Since(began) != 0 || p.late.all != 0 || len(p.late.of) != 0 {
+			t.Errorf("%d are still held back", p.late.all)
 		}
 	})
 }

@@ -339,6 +339,7 @@ func (s *Server) stop() error {
 		err = errors.Join(err, s.http.close())
 	}
 	s.listen.refuse()
+	s.guard.hashing.close()
 	s.drain(s.cfg.DrainTimeout)
 	s.hangUp()
 	s.listen.close()

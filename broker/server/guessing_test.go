@@ -1,0 +1,41 @@
+package server_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"troupe/broker/access"
+	"troupe/broker/brokertest"
+)
+
+// Behind one address there may be a whole house, and one who guesses in it. Whoever
+// has the right password is let in, also under the very name that is guessed at.
+func TestARightPasswordIsTakenWhileOthersGuessAtItsNameAndAddress(t *testing.T) {
+	const names, guesses, address = 8, 7, "127.0.0.2"
+	var users string
+	password := func(i int) string { return fmt.Sprint("secret ", i) }
+	for i := range names {
+		users += fmt.Sprintf("op%d operator %s\n", i, access.HashPassword(password(i), [16]byte{1}))
+	}
+	b := start(t, brokertest.Users(t, users))
+	var guessers sync.WaitGroup
+	defer guessers.Wait()
+	for i := range names {
+		name := fmt.Sprint("op", i)
+		for n := range guesses {
+			guessers.Go(func() {
+				if c, code := brokertest.TryConnect(t, from(b, address), brokertest.Hello{Name: name, ClientID: name, Password: fmt.Sprint("guess ", n)}); c != nil || code != 4 {
+					t.Errorf("%s: a guess is answered with code %d", name, code)
+				}
+			})
+		}
+		eventually(t, "the guesses were looked at", func() bool { return b.Status()["passwords_wrong"] == int64(guesses*(i+1)) })
+		c, code := brokertest.TryConnect(t, from(b, address), brokertest.Hello{Name: name, ClientID: name, Password: password(i)})
+		if code != 0 {
+			t.Errorf("%s: the right password is refused with code %d", name, code)
+			continue
+		}
+		c.Close()
+	}
+}
