@@ -75,9 +75,7 @@ func refusedAs(k Kind, no *schema.Problem) *Problem {
 
 func (s *server) enrol(ctx context.Context, remote string, in schema.EnrolRequest) (*answer[schema.Enrolled], error) {
 	now := s.desk.Now()
-	if s.guesses.barred(remote, now) {
-		return nil, KindTooOften.Problem("too many wrong tokens came from this address", "wait a minute, and copy the token whole")
-	}
+	barred := s.guesses.barred(remote, now)
 	issuer, err := s.issuer()
 	if err != nil {
 		return nil, err
@@ -85,7 +83,11 @@ func (s *server) enrol(ctx context.Context, remote string, in schema.EnrolReques
 	if problems := in.Validate(); len(problems) > 0 {
 		return nil, refusal(inBody("", problems))
 	}
+	tooOften := KindTooOften.Problem("too many wrong tokens came from this address", "wait a minute, and copy the token whole")
 	unknown := func(no *schema.Problem) error {
+		if barred {
+			return tooOften
+		}
 		s.guesses.wrong(remote, now)
 		s.log.Warn("enrolment refused", "remote", remote, "why", no.Detail)
 		return refusedAs(KindToken, no)
@@ -94,6 +96,18 @@ func (s *server) enrol(ctx context.Context, remote string, in schema.EnrolReques
 	if err != nil {
 		no := schema.Fault("/token", enrol.CodeTokenUnknown, err.Error(), "copy it whole, or make one with fleetd robot enrol NAME")
 		return nil, unknown(&no)
+	}
+	if barred { // nobody waits for the one transaction at a time behind those who guess
+		db, err := s.desk.Store()
+		if err == nil {
+			_, err = db.Token(ctx, enrol.DigestOf(token))
+		}
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			return nil, tooOften
+		case err != nil:
+			return nil, s.fail(err, "robot "+token.Robot)
+		}
 	}
 	var out schema.Enrolled
 	request, badRequest := ca.ReadRequest(in.CSR, token.Robot)

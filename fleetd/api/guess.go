@@ -9,7 +9,8 @@ import (
 )
 
 // Wrong tokens that one address may show: so many at once, then one after the
-// other. Nobody guesses 128 bits; this is for whoever tries.
+// other: beyond that they cost no transaction and no line of the log. Nobody guesses
+// 128 bits.
 const (
 	wrongAtOnce   = 10
 	wrongEvery    = 30 * time.Second
@@ -24,8 +25,9 @@ type guesses struct {
 
 func newGuesses() *guesses { return &guesses{from: map[string]*rate.Limiter{}} }
 
-// barred reports whether an address has to wait. An address that showed no wrong
-// token is not kept.
+// barred reports whether a wrong token from an address is one too many. The right
+// one is taken all the same: behind one address there may be a whole house. An
+// address that showed no wrong token is not kept.
 func (g *guesses) barred(remote string, now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -248,6 +248,10 @@ func TestWhoShallNotBecomeARobotIsToldWhy(t *testing.T) {
 			w.refuses(p, api.KindToken, "80 letters")
 		}
 		w.refuses(p, api.KindTooOften, "wait")
+		w.refuses(ask(func(q *schema.EnrolRequest) { q.Token = wrong.String() }), api.KindTooOften, "wait")
+		if p := ask(func(*schema.EnrolRequest) {}); p != nil {
+			w.Errorf("the right one is refused for the wrong ones of its address: %v", p)
+		}
 	}, keyed(t))
 }
 
