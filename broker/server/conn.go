@@ -36,6 +36,7 @@ type conn struct {
 	who       atomic.Pointer[client] // once identified
 	takenOver atomic.Bool            // a newer connection has the session
 	kicked    atomic.Pointer[kick]   // once it has lost the right to be here
+	cut       atomic.Pointer[error]  // why the guard ended it, if it did
 	searching atomic.Bool            // reads retained documents; set by the goroutine that reads packets
 	tally     tally
 	owed      owed
@@ -100,6 +101,14 @@ func (c *conn) leave() {
 // Close ends the socket. What would have to be said before, in TLS or WebSocket,
 // could wait for a peer that does not read.
 func (c *conn) Close() error { return c.raw.Close() }
+
+// end ends a connection that cannot go on, as one that is lost. The library's own
+// way to stop a client is not taken: who is stopped while his packet is dealt with
+// is taken for one who said goodbye, and his will is thrown away.
+func (c *conn) end(why error) {
+	c.cut.CompareAndSwap(nil, &why)
+	c.Close()
+}
 
 // SetDeadline bounds reads only: the library calls it for the keep-alive.
 func (c *conn) SetDeadline(t time.Time) error { return c.Conn.SetReadDeadline(t) }

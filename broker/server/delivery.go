@@ -154,7 +154,7 @@ func (g *guard) cut(cl *mqtt.Client, c *conn, e event, why error) {
 		g.counters.add(e)
 		g.told.tell(slog.LevelWarn, "client cut", why.Error(), cl.ID, "client", cl.ID, "why", why)
 	}
-	cl.Stop(why)
+	c.end(why)
 }
 
 // settle counts what was in the queue of a connection that ended.

@@ -1,6 +1,30 @@
 package server
 
+import (
+	mqtt "github.com/mochi-mqtt/server/v2"
+	"github.com/mochi-mqtt/server/v2/packets"
+)
+
 // What tests need to put the library as it comes in our broker's place.
 var NewPipe = newPipe
 
 type TakesAll = takesAll
+
+// PanicsAt makes the handling of a publish on topic panic, after the guard has seen
+// it. It is called before anybody is connected.
+func PanicsAt(s *Server, topic string) error { return s.mochi.AddHook(&panicsAt{topic: topic}, nil) }
+
+type panicsAt struct {
+	mqtt.HookBase
+	topic string
+}
+
+func (*panicsAt) ID() string { return "panics" }
+
+func (*panicsAt) Provides(b byte) bool { return b == mqtt.OnPublished }
+
+func (p *panicsAt) OnPublished(_ *mqtt.Client, pk packets.Packet) {
+	if pk.TopicName == p.topic {
+		panic("as the library might")
+	}
+}

@@ -102,6 +102,8 @@ func (g *guard) OnDisconnect(cl *mqtt.Client, err error, _ bool) {
 		why = "taken over"
 	case c.kicked.Load() != nil:
 		why = c.kicked.Load().why
+	case c.cut.Load() != nil:
+		why = (*c.cut.Load()).Error()
 	case err != nil:
 		why = err.Error()
 	}
@@ -199,7 +201,7 @@ func (g *guard) refuse(cl *mqtt.Client, c *client, e event, r schema.Reason, top
 	if !c.refusals.Allow() {
 		g.counters.add(abuse)
 		g.told.tell(slog.LevelWarn, "client cut", "abuse", cl.ID, "client", cl.ID, "why", errAbuse)
-		cl.Stop(errAbuse)
+		connOf(cl).end(errAbuse)
 	}
 }
 

@@ -285,6 +285,7 @@ func newListener(cfg Config, doors []*door, g *guard) *listener {
 			g.searched(c)
 			for _, cl := range srv.Clients.GetAll() {
 				if connOf(cl) == c {
+					g.sendWillOf(cl)
 					srv.UnsubscribeClient(cl)
 					srv.Clients.Delete(cl.ID)
 				}

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"fmt"
 	"log/slog"
+	"runtime/debug"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
@@ -60,6 +62,19 @@ func (g *guard) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 		g.kept.keeping(will.TopicName, len(will.Payload), true)
 	}
 	return will, nil
+}
+
+// sendWillOf sends the will of a client whose handling panicked, which the library
+// then never does. A second CONNECT is the one packet that makes it send a will, if
+// it has not sent it yet.
+func (g *guard) sendWillOf(cl *mqtt.Client) {
+	defer func() {
+		if p := recover(); p != nil {
+			g.counters.add(panicked)
+			g.log.Error("sending a will panicked", "client", cl.ID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		}
+	}()
+	_ = g.srv.InjectPacket(cl, packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Connect}}) // refused when the will is sent
 }
 
 func (g *guard) OnWillSent(cl *mqtt.Client, pk packets.Packet) {

@@ -1,0 +1,65 @@
+package server_test
+
+import (
+	"fmt"
+	"testing"
+
+	"troupe/broker/brokertest"
+	"troupe/broker/server"
+)
+
+// Whoever is cut is lost, whatever he was cut for: a button's stop is sent, and a
+// robot is not taken for connected.
+func TestTheWillIsPublishedOfAClientThatIsCutForAbuse(t *testing.T) {
+	forbidden := map[string][]byte{
+		"publishes":     packet("no", ""),
+		"subscriptions": brokertest.Packet(0x82, append([]byte{0, 1, 0, 2}, "no\x00"...)),
+	}
+	for what, p := range forbidden {
+		b := start(t)
+		robot := b.Client(t, "r1")
+		robot.Subscribe(r1 + "cmd/#")
+		button := b.Client(t, "op1", brokertest.WithWill(brokertest.Message{Topic: r1 + "cmd/op1/safety/stop", QoS: 1, Payload: []byte(what)}))
+		for range 2000 {
+			if err := button.Raw(p); err != nil {
+				break
+			}
+		}
+		button.Lost()
+		if m := robot.Expect("#"); string(m.Payload) != what {
+			t.Errorf("forbidden %s: the will arrived as %v", what, m)
+		}
+		if n := b.Status()["clients_cut_for_abuse"]; n != 1 {
+			t.Errorf("forbidden %s: %d clients cut", what, n)
+		}
+	}
+}
+
+func TestTheWillIsPublishedOfAConnectionWhoseHandlingPanics(t *testing.T) {
+	b := start(t)
+	if err := server.PanicsAt(b.Post.(*server.Server), r1+"event"); err != nil {
+		t.Fatal(err)
+	}
+	watcher := b.Client(t, "obs")
+	watcher.Subscribe(r1 + "presence")
+	connect := func() *brokertest.Client {
+		return b.Client(t, "r1", brokertest.WithWill(brokertest.Message{Topic: r1 + "presence", Payload: []byte(lost("s")), QoS: 1, Retain: true}))
+	}
+	for round := range 3 {
+		robot := connect()
+		robot.Retain(r1+"presence", online)
+		watcher.Expect(r1 + "presence")
+		_ = robot.Raw(packet(r1+"event", fmt.Sprint(round)))
+		robot.Lost()
+		if m := watcher.Expect(r1 + "presence"); string(m.Payload) != lost("s") {
+			t.Fatalf("the will arrived as %v", m)
+		}
+	}
+	if s := b.Status(); s["connections_panicked"] != 3 || s["wills_sent"] != 3 {
+		t.Errorf("status %v", s)
+	}
+	connect().Close()
+	if ms := watcher.Inbox("#"); len(ms) > 0 {
+		t.Errorf("who says goodbye is lost: %v", ms)
+	}
+}
