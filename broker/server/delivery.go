@@ -64,6 +64,7 @@ func (g *guard) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 		return false
 	}
 	c.tally.queued.Add(1)
+	c.owed.queues(topic, 1)
 	return true
 }
 
@@ -94,11 +95,12 @@ func (g *guard) unanswered(cl *mqtt.Client, who *client) bool {
 }
 
 // OnSubscribed takes off what OnACLCheck counted: a filter is no delivery.
-func (g *guard) OnSubscribed(cl *mqtt.Client, _ packets.Packet, granted []byte) {
+func (g *guard) OnSubscribed(cl *mqtt.Client, pk packets.Packet, granted []byte) {
 	if c := connOf(cl); c != nil {
-		for _, code := range granted {
+		for i, code := range granted {
 			if code <= 2 {
 				c.tally.queued.Add(-1)
+				c.owed.queues(pk.Filters[i].Filter, -1)
 			}
 		}
 	}
@@ -112,6 +114,7 @@ func (g *guard) OnPublishDropped(cl *mqtt.Client, pk packets.Packet) {
 		return
 	}
 	c.tally.queued.Add(-1)
+	c.owed.queues(pk.TopicName, -1)
 	if isOwed(pk.TopicName) {
 		c.owed.again(string(pk.Payload))
 		return

@@ -121,9 +121,12 @@ func (s *Server) established(c *conn) bool {
 	return known && connOf(cl) == c
 }
 
-// OnPacketEncode sends the mark as a PINGRESP: clients of MQTT 3.1.1 know no
-// goodbye of a broker, and take this for what it says, that the line is well. A note of what is owed becomes
-// what is owed.
+// nothing is what is sent where there is nothing to say: clients of MQTT 3.1.1 take
+// a PINGRESP for what it says, that the line is well.
+var nothing = packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Pingresp}}
+
+// OnPacketEncode sends the mark as a PINGRESP, for clients of MQTT 3.1.1 know no
+// goodbye of a broker. A note of what is owed becomes what is owed.
 func (g *guard) OnPacketEncode(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 	switch {
 	case pk.TopicName == endTopic:

@@ -10,6 +10,9 @@ var NewPipe = newPipe
 
 type TakesAll = takesAll
 
+// Connected is what /clients tells, for where no HTTP is spoken.
+var Connected = (*Server).connected
+
 // PanicsAt makes the handling of a publish on topic panic, after the guard has seen
 // it. It is called before anybody is connected.
 func PanicsAt(s *Server, topic string) error { return s.mochi.AddHook(&panicsAt{topic: topic}, nil) }

@@ -15,10 +15,13 @@ import (
 // is queued as soon as there is room, and when it is its turn to be written, the
 // document as it is then takes its place. So it cannot come after something newer
 // or before something older, and a document that changed a thousand times while
-// the client was slow is sent once.
+// the client was slow is sent once. A note behind which a newer version of its
+// document was queued is void: sent in its place, the document as it is then would
+// come before that version, and the client would see it go backwards.
 type owed struct {
 	dropped atomic.Bool // since nothing was owed
 	any     atomic.Bool // documents wait for a note
+	noted   atomic.Bool // there are notes
 
 	mu      sync.Mutex
 	notes   map[string]note // by document
@@ -26,11 +29,18 @@ type owed struct {
 	routed  bool            // notes find their way to this client
 }
 
-// note is where the note of one document is.
-type note uint8
+// note is the note of one document.
+type note struct {
+	at place
+	// behind are the versions of the document that were queued behind the note.
+	behind int
+}
+
+// place is where a note is.
+type place uint8
 
 const (
-	waits note = iota
+	waits place = iota
 	queued
 	// tooEarly: it is in the queue, but the document was dropped once more since,
 	// and an older one may be in the queue behind the note. It takes another.
@@ -51,13 +61,28 @@ func (o *owed) first() bool { return !o.dropped.Swap(true) }
 func (o *owed) add(topic string) (first bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if at, known := o.notes[topic]; known {
-		if at == queued {
-			o.notes[topic] = tooEarly
+	if n, known := o.notes[topic]; known {
+		if n.at == queued {
+			n.at = tooEarly
+			o.notes[topic] = n
 		}
 		return false
 	}
 	return o.wait(topic)
+}
+
+// queues tells that a version of a document is about to be queued, or with -1 that
+// it was not. What is not a document has no notes.
+func (o *owed) queues(topic string, versions int) {
+	if !o.noted.Load() {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if n, known := o.notes[topic]; known && n.at != waits {
+		n.behind = max(0, n.behind+versions)
+		o.notes[topic] = n
+	}
 }
 
 // wait says whether nothing waited before.
@@ -65,7 +90,8 @@ func (o *owed) wait(topic string) (first bool) {
 	if o.notes == nil {
 		o.notes = map[string]note{}
 	}
-	o.notes[topic] = waits
+	o.notes[topic] = note{at: waits}
+	o.noted.Store(true)
 	o.waiting = append(o.waiting, topic)
 	return !o.any.Swap(true)
 }
@@ -91,22 +117,24 @@ func (o *owed) next(route func()) (topic string, ok bool) {
 	}
 	topic, o.waiting = o.waiting[0], o.waiting[1:]
 	o.any.Store(len(o.waiting) > 0)
-	o.notes[topic] = queued
+	o.notes[topic] = note{at: queued}
 	return topic, true
 }
 
-// done ends a note: its document is being written, or nobody wants it any more.
-func (o *owed) done(topic string) {
+// done ends a note: its document is being written, or nobody wants it any more. Of
+// one that is void, a newer version is queued behind it.
+func (o *owed) done(topic string) (void bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.notes[topic] == tooEarly {
+	n := o.notes[topic]
+	if n.at == tooEarly {
 		o.wait(topic)
-		return
-	}
-	if delete(o.notes, topic); len(o.notes) == 0 {
+	} else if delete(o.notes, topic); len(o.notes) == 0 {
 		o.waiting = nil
 		o.dropped.Store(false)
+		o.noted.Store(false)
 	}
+	return n.behind > 0
 }
 
 // owe remembers a document that did not reach the client; false if it is none.
@@ -158,13 +186,20 @@ func (g *guard) unroute(c *conn) {
 }
 
 // redeem turns a note that is about to be written into its document. One that is
-// gone by now is sent as its deletion was.
+// gone by now is sent as its deletion was, and instead of a void one goes what says
+// nothing.
 func (g *guard) redeem(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 	topic := string(pk.Payload)
-	if c := connOf(cl); c != nil {
-		c.owed.done(topic) // first: what changes from here on is queued behind, or owed anew
-	}
+	// Read before the note ends: what changes from here on is queued behind, and makes
+	// it void, or is owed anew.
 	doc, kept := g.srv.Topics.Retained.Get(topic)
+	if c := connOf(cl); c != nil && c.owed.done(topic) {
+		if pk.FixedHeader.Qos > 0 && cl.State.Inflight.Delete(pk.PacketID) {
+			atomic.AddInt64(&g.srv.Info.Inflight, -1)
+		}
+		c.tally.queued.Add(-1)
+		return nothing
+	}
 	pk.TopicName, pk.Payload, pk.FixedHeader.Retain = topic, doc.Payload, kept
 	g.counters.add(madeGood)
 	return pk
