@@ -30,9 +30,11 @@ var dangers = []danger{
 	{what: "a will is published that its owner may not publish", test: TestWillsThatAreRefused},
 	{what: "a robot that is connected again is declared lost by its old will", test: TestAWillIsSentForWhoIsLostAndForNobodyElse},
 	{what: "a broker that closes declares every robot lost", test: TestAClosingBrokerDeclaresNobodyLost},
+	{what: "a client that is cut for abuse leaves no will", test: TestTheWillIsPublishedOfAClientThatIsCutForAbuse},
 
 	// May you?
 	{what: "a refused publish ends the connection, and is sent again for ever", test: TestADeniedPublishIsAcknowledgedNotRoutedAndToldToItsSender},
+	{what: "a publish to $SYS is never acknowledged, and sent again for ever", test: TestAPublishToTheBrokersOwnTopicsIsAcknowledgedAndRefused},
 	{what: "retained commands, foreign topics, too large messages", test: TestRefusedPublishes},
 	{what: "a retained stop is replayed to who comes later", test: TestAStopPassesWhateverItCarriesAndIsNeverKept},
 	{what: "a retained event is replayed to who comes later", test: TestWhatIsNoDocumentIsPassedOnButNotKept},

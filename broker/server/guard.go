@@ -194,6 +194,25 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 	return pk, nil
 }
 
+// answerUnroutable refuses and acknowledges a publish to a topic of the broker's own,
+// such as $SYS/x. The library passes it over without a word, and its sender would
+// send it again for ever.
+func (g *guard) answerUnroutable(cl *mqtt.Client, pk packets.Packet) {
+	c := whoIs(cl)
+	if c == nil || mqtt.IsValidFilter(pk.TopicName, true) || pk.PublishValidate(0) != packets.CodeSuccess {
+		return
+	}
+	g.refuse(cl, c, forbidden, schema.ReasonForbidden, pk.TopicName, "there is no such topic")
+	ack := packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Puback}, PacketID: pk.PacketID}
+	switch pk.FixedHeader.Qos {
+	case 0:
+		return
+	case 2:
+		ack.FixedHeader.Type = packets.Pubrec
+	}
+	_ = cl.WritePacket(ack) // a connection that cannot be written to ends by itself
+}
+
 // refuse counts a refusal, tells its sender, and cuts the connection of one who
 // does nothing else.
 func (g *guard) refuse(cl *mqtt.Client, c *client, e event, r schema.Reason, topic, detail string) {

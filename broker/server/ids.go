@@ -20,6 +20,8 @@ func (g *guard) OnPacketRead(cl *mqtt.Client, pk packets.Packet) (packets.Packet
 	switch pk.FixedHeader.Type {
 	case packets.Connect:
 		return g.checkConnect(cl, pk)
+	case packets.Publish:
+		g.answerUnroutable(cl, pk)
 	case packets.Subscribe, packets.Unsubscribe:
 		out, ok := cl.State.Inflight.Get(pk.PacketID)
 		if ok && out.FixedHeader.Type == packets.Publish && cl.State.Inflight.Delete(pk.PacketID) {

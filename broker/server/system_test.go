@@ -1,0 +1,34 @@
+package server_test
+
+import (
+	"testing"
+
+	"troupe/broker/brokertest"
+	"troupe/schema"
+)
+
+// A client that hears nothing would send it again for ever.
+func TestAPublishToTheBrokersOwnTopicsIsAcknowledgedAndRefused(t *testing.T) {
+	b := start(t)
+	watcher := b.Client(t, "admin")
+	watcher.Subscribe("$SYS/#")
+	op := b.Client(t, "op1")
+	op.Subscribe("troupe/v1/clients/op1/notice")
+	for _, topic := range []string{"$SYS/x", "$sys/broker/version", "$share", "$share/g"} {
+		for qos := range byte(3) {
+			op.Send(brokertest.Message{Topic: topic, QoS: qos, Retain: qos > 0, Payload: []byte("x")}) // waits for what its QoS asks for
+			if n := notice(t, op); n.Reason != schema.ReasonForbidden || n.Topic != topic {
+				t.Errorf("%s with QoS %d: notice %+v", topic, qos, n)
+			}
+		}
+	}
+	watcher.Ping()
+	for _, m := range watcher.Inbox("#") {
+		t.Errorf("routed: %v", m)
+	}
+	for _, m := range watcher.Inbox("$SYS/#") {
+		if string(m.Payload) == "x" {
+			t.Errorf("routed: %v", m)
+		}
+	}
+}
