@@ -65,6 +65,7 @@ Each flag may also be given in the environment: --users as TROUPE_BROKER_USERS.`
 	f.String("client-ca", "", "PEM file with the CAs whose certificates say who a client is")
 	f.String("crl", "", "file with the certificates that they revoked, PEM or DER")
 	f.String("http", "127.0.0.1:9101", "address for /healthz, /status, /clients and /metrics; empty for none")
+	f.StringSlice("http-host", nil, "name under which --http is asked besides localhost and IP addresses, such as that of a scraper's target; may be repeated")
 	f.String("users", "", "file of lines: name role [argon2id-hash]; the role of a console has its robot: console:r1")
 	f.Bool("dev", false, "take everybody without a password; only on addresses of this machine")
 	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")
@@ -112,7 +113,7 @@ func serve(cmd *cobra.Command) error {
 	}
 	cfg := server.Config{
 		MQTT: k.String("mqtt"), MQTTS: k.String("mqtts"), WS: k.String("ws"), WSS: k.String("wss"), HTTP: k.String("http"),
-		Plaintext: k.Bool("plaintext"), Origins: k.Strings("ws-origin"),
+		Plaintext: k.Bool("plaintext"), Origins: k.Strings("ws-origin"), HTTPHosts: k.Strings("http-host"),
 		Files: server.Files{
 			Users: k.String("users"), Cert: k.String("tls-cert"), Key: k.String("tls-key"),
 			ClientCA: k.String("client-ca"), CRL: k.String("crl"),

@@ -26,6 +26,9 @@ type Config struct {
 	// usual for the kind. None at all: only within the process.
 	MQTT, MQTTS, WS, WSS string
 	HTTP                 string // of /healthz, /status, /clients and /metrics; empty: none
+	// HTTPHosts are the names under which HTTP is asked besides localhost and any IP
+	// address, such as that of a scraper's target.
+	HTTPHosts []string
 
 	// Plaintext lets others than this machine reach MQTT, WS and HTTP.
 	Plaintext bool

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -31,10 +34,31 @@ func serveStatus(ln net.Listener, s *Server) *status {
 	})
 	mux.Handle("GET /metrics", metricsHandler(s))
 	h := &status{addr: ln.Addr().String(), done: make(chan error, 1), srv: &http.Server{
-		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
+		Handler: known(s.cfg.HTTPHosts, mux), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
 	}}
 	go func() { h.done <- h.srv.Serve(ln) }()
 	return h
+}
+
+// known answers under this machine's names only, which are localhost, any IP address,
+// and hosts. A page of another site whose name is made to lead here is of the same
+// origin for its browser, but asks under its own name; under an IP address it would
+// be no other site.
+func known(hosts []string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := r.Host
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		host = strings.Trim(host, "[]")
+		_, notIP := netip.ParseAddr(host)
+		same := func(name string) bool { return strings.EqualFold(name, strings.TrimSuffix(host, ".")) }
+		if r.Host != "" && notIP != nil && !same("localhost") && !slices.ContainsFunc(hosts, same) { // HTTP 1.0 asks without a name
+			http.Error(w, fmt.Sprintf("this broker is not called %q: start it with --http-host for every name under which it is asked", r.Host), http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (h *status) close() error {

@@ -1,0 +1,46 @@
+package server_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"troupe/broker/brokertest"
+	"troupe/broker/server"
+)
+
+// A page whose name is made to lead to this machine is of the same origin for its
+// browser, and would read who is connected.
+func TestTheStatusIsToldUnderNamesOfTheBrokerOnly(t *testing.T) {
+	b := brokertest.Start(t, func(c *server.Config) { c.HTTP, c.HTTPHosts = "127.0.0.1:0", []string{"broker.example"} })
+	defer http.DefaultClient.CloseIdleConnections()
+	port := b.HTTPAddr()[strings.LastIndexByte(b.HTTPAddr(), ':'):]
+	for host, want := range map[string]int{
+		b.HTTPAddr(): 200, "localhost" + port: 200, "LOCALHOST": 200, "[::1]" + port: 200, "127.0.0.1": 200,
+		"192.0.2.7" + port: 200, "[2001:db8::7]" + port: 200, // as one on another machine asks; a page has a name
+		"broker.example" + port: 200, "Broker.Example.": 200,
+		"evil.example" + port: 403, "evil.example": 403, "127.0.0.1.evil.example": 403, "localhost.evil.example" + port: 403,
+		"sub.broker.example": 403,
+	} {
+		for _, path := range []string{"/healthz", "/status", "/clients", "/metrics"} {
+			r, err := http.NewRequest("GET", "http://"+b.HTTPAddr()+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Host = host
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, _ := io.ReadAll(answer.Body)
+			answer.Body.Close()
+			if answer.StatusCode != want {
+				t.Errorf("%s of %s: status %d, want %d", path, host, answer.StatusCode, want)
+			}
+			if want == 403 && !strings.Contains(string(text), "--http-host") {
+				t.Errorf("%s of %s: the refusal says %.100q", path, host, text)
+			}
+		}
+	}
+}
