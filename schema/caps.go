@@ -1,16 +1,21 @@
 package schema
 
+import "slices"
+
 // Caps is what a robot is and can do: retained, once per boot and on change.
 type Caps struct {
-	TS        Time         `json:"ts"`
-	Session   string       `json:"session"`
-	Robot     CapsRobot    `json:"robot"`
-	Software  CapsSoftware `json:"software"`
-	Limits    CapsLimits   `json:"limits"`
-	Verbs     []string     `json:"verbs"` // group/verb
-	Units     []Unit       `json:"units"`
-	Points    []string     `json:"points"` // names that goto knows; empty without a map
-	Languages []string     `json:"languages"`
+	TS       Time         `json:"ts"`
+	Session  string       `json:"session"`
+	Robot    CapsRobot    `json:"robot"`
+	Software CapsSoftware `json:"software"`
+	Limits   CapsLimits   `json:"limits"`
+	Verbs    []string     `json:"verbs"` // group/verb
+	// Arguments are those that the robot takes, by verb; it refuses any other. A
+	// verb without an entry takes none. Earlier releases do not list them: nil.
+	Arguments map[string][]string `json:"arguments,omitzero"`
+	Units     []Unit              `json:"units"`
+	Points    []string            `json:"points"` // names that goto knows; empty without a map
+	Languages []string            `json:"languages"`
 	// Labels are what the fleet calls the robot by, such as site: museum.
 	Labels       map[string]string `json:"labels,omitempty"`
 	Handlers     []string          `json:"handlers"`
@@ -96,6 +101,22 @@ func (m *Caps) Validate() []Problem {
 		c.id(at("/units", i, "id"), m.Units[i].ID)
 	}
 	return c
+}
+
+// Takes reports whether the robot takes an argument of a verb, and whether that is
+// known. Where caps list no arguments it is known of sight alone: seen_mono_ms has
+// been there from the first release, and seen_boot is older than features, which
+// every robot lists since.
+func (m *Caps) Takes(verb, argument string) (takes, known bool) {
+	switch {
+	case m.Arguments != nil:
+		return slices.Contains(m.Arguments[verb], argument), true
+	case argument == argSeen.Name:
+		return true, true
+	case argument == argBoot.Name:
+		return len(m.Features) > 0, true
+	}
+	return false, false
 }
 
 // Acts is the robot's own catalogue of taught acts.

@@ -173,6 +173,21 @@ func VerbsOf(group string) []string {
 	return names
 }
 
+// ArgumentsOf lists the names of the arguments of those verbs, by verb, in table
+// order; verbs that take none are left out.
+func ArgumentsOf(verbs []string) map[string][]string {
+	names := map[string][]string{}
+	for _, v := range Verbs {
+		if !slices.Contains(verbs, v.ID()) {
+			continue
+		}
+		for _, a := range v.Args {
+			names[v.ID()] = append(names[v.ID()], a.Name)
+		}
+	}
+	return names
+}
+
 // OpenGroups are the groups of what is asked of a robot in everyday work. A verb
 // that joins one of them later is for operators too, so that a broker that does
 // not know it yet may let an operator's command through and the robot answers. A

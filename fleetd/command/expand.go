@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -30,9 +31,9 @@ type Request struct {
 type Target struct {
 	Robot      string
 	Present    bool
-	Verbs      []string // from its caps; nil = not known, then the robot itself decides
-	SeenMonoMS int64    // of the newest heartbeat that was shown to people; 0 = none
-	SeenBoot   string   // of the same
+	Caps       *schema.Caps // nil = none received, then the robot itself decides
+	SeenMonoMS int64        // of the newest heartbeat that was shown to people; 0 = none
+	SeenBoot   string       // of the same
 }
 
 // Skip is a robot that was selected and is not sent anything, with the reason.
@@ -92,8 +93,12 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 	x := Expansion{Batch: Batch{ID: id(), Verb: r.Verb, Args: args.Values(verb), Selector: r.Selector, CreatedAt: now, By: r.By, Why: r.Why}}
 	targets = slices.SortedFunc(slices.Values(targets), func(a, b Target) int { return strings.Compare(a.Robot, b.Robot) })
 	for _, t := range targets {
-		if verb.Class != schema.ClassStop && t.Verbs != nil && !slices.Contains(t.Verbs, r.Verb) {
+		if verb.Class != schema.ClassStop && t.Caps != nil && !slices.Contains(t.Caps.Verbs, r.Verb) {
 			x.Skipped = append(x.Skipped, Skip{t.Robot, schema.ReasonUnknownVerb, "its caps do not list " + r.Verb})
+			continue
+		}
+		if name, ok := t.refuses(verb, args); ok {
+			x.Skipped = append(x.Skipped, Skip{t.Robot, schema.ReasonBadRequest, "its caps do not list the argument " + name + " of " + r.Verb})
 			continue
 		}
 		c, err := x.Batch.command(verb, args, r.If, t, ttl, id())
@@ -111,7 +116,11 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 	x.Batch.Total = len(x.Commands)
 	switch {
 	case x.Batch.Total == 0:
-		problems = append(problems, schema.Fault("/selector", CodeNobody, fmt.Sprintf("no robot is told: %d are selected and skipped", len(x.Skipped)), "list the robots with the same selector"))
+		detail := fmt.Sprintf("no robot is told: %d are selected and skipped", len(x.Skipped))
+		if len(x.Skipped) > 0 {
+			detail += "; " + x.Skipped[0].Robot + ": " + x.Skipped[0].Detail
+		}
+		problems = append(problems, schema.Fault("/selector", CodeNobody, detail, "list the robots with the same selector"))
 	case verb.Class != schema.ClassStop && r.Expected != nil && *r.Expected != x.Batch.Total:
 		problems = append(problems, schema.Fault("/expected_count", CodeCountChanged,
 			fmt.Sprintf("%d robots would be told, %d were expected", x.Batch.Total, *r.Expected), "look again with a dry run"))
@@ -142,9 +151,40 @@ func arguments(v schema.Verb, r Request) (schema.Args, []schema.Problem) {
 	return as.Args, problems
 }
 
+// refuses returns the first argument that a person gave and the robot does not
+// take. It is not left out for that robot, which would then do something else than
+// was asked for. A stop is sent whatever it carries: robots obey it all the same.
+func (t Target) refuses(v schema.Verb, args schema.Args) (name string, refuses bool) {
+	if v.Class == schema.ClassStop || t.Caps == nil {
+		return "", false
+	}
+	for _, name := range slices.Sorted(maps.Keys(args.Values(v))) {
+		if takes, known := t.Caps.Takes(v.ID(), name); known && !takes {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// mayAdd reports whether fleetd may add an argument that nobody gave: only where
+// the robot is known to take it, as it refuses a command with any other.
+func (t Target) mayAdd(v schema.Verb, name string) bool {
+	if !slices.ContainsFunc(v.Args, func(a schema.Arg) bool { return a.Name == name }) {
+		return false
+	}
+	if t.Caps == nil {
+		return true
+	}
+	takes, _ := t.Caps.Takes(v.ID(), name)
+	return takes
+}
+
 func (b Batch) command(v schema.Verb, args schema.Args, when schema.Precondition, t Target, ttl time.Duration, id string) (Command, error) {
-	if args.SeenMonoMS == 0 && slices.ContainsFunc(v.Args, func(a schema.Arg) bool { return a.Name == "seen_mono_ms" }) {
-		args.SeenMonoMS, args.SeenBoot = t.SeenMonoMS, t.SeenBoot
+	if args.SeenMonoMS == 0 && t.mayAdd(v, "seen_mono_ms") {
+		args.SeenMonoMS = t.SeenMonoMS
+		if t.mayAdd(v, "seen_boot") {
+			args.SeenBoot = t.SeenBoot
+		}
 	}
 	payload, err := schema.EncodeRequest(v, schema.Request{
 		ID: id, TS: schema.TimeOf(b.CreatedAt), TTLMS: ttl.Milliseconds(), By: b.By, Why: b.Why, Batch: b.ID, If: when, Args: args,

@@ -25,8 +25,8 @@ func codes(problems []schema.Problem) string {
 
 var three = []Target{
 	{Robot: "r3", Present: true},
-	{Robot: "r1", Present: true, SeenMonoMS: 7000, Verbs: []string{"mode/set", "safety/enable"}},
-	{Robot: "r2", Verbs: []string{"sys/ping"}},
+	{Robot: "r1", Present: true, SeenMonoMS: 7000, Caps: &schema.Caps{Verbs: []string{"mode/set", "safety/enable"}}},
+	{Robot: "r2", Caps: &schema.Caps{Verbs: []string{"sys/ping"}}},
 }
 
 func TestARequestBecomesOneCommandARobot(t *testing.T) {

@@ -96,10 +96,7 @@ func (f *Fleet) Targets(s selector.Selector, stop bool) (targets []command.Targe
 }
 
 func (e *entry) target(id string) command.Target {
-	t := command.Target{Robot: id, Present: e.shown.View.Reachable()}
-	if e.caps != nil {
-		t.Verbs = e.caps.Verbs
-	}
+	t := command.Target{Robot: id, Present: e.shown.View.Reachable(), Caps: e.caps}
 	if e.heartbeat != nil {
 		t.SeenMonoMS, t.SeenBoot = e.heartbeat.MonoMS, e.heartbeat.Boot
 	}

@@ -139,8 +139,8 @@ func (t *turn) capsDocument() *schema.Caps {
 		Robot:    schema.CapsRobot{Model: t.body.driver.Model, Serial: t.body.driver.Serial, HW: t.body.driver.Hardware, Driver: t.body.driver.Driver},
 		Software: schema.CapsSoftware{Robotd: t.cfg.Version, Protocol: []string{schema.Protocol}},
 		Limits:   schema.CapsLimits{MaxCmdBytes: schema.TopicOf(schema.TopicCmd).MaxBytes, MaxBlobBytes: t.cfg.MaxBlob, DedupeWindow: request.MaxPerClient},
-		Verbs:    t.verbs(),
-		Units:    append([]schema.Unit{}, t.body.units...), Points: append([]string{}, t.points()...),
+		Verbs:    t.verbs(), Arguments: schema.ArgumentsOf(t.verbs()),
+		Units: append([]schema.Unit{}, t.body.units...), Points: append([]string{}, t.points()...),
 		Languages: t.cfg.Languages, Labels: t.cfg.Labels, Handlers: []string{}, Interrupters: t.cfg.Interrupts.Interrupters,
 		Features: t.features(),
 		Notes: []string{

@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +43,34 @@ func TestEveryVerbIsAnsweredAsCapsSays(t *testing.T) {
 		r.until(r.now + 2*r.cfg.AtLatest)
 		if answer.Verb != v.ID() || answer.Reason == schema.ReasonUnknownVerb || answer.Reason == schema.ReasonBadRequest {
 			t.Errorf("%s was answered %s %s %s (%s)", v.ID(), answer.Verb, answer.Status, answer.Reason, answer.Detail)
+		}
+	}
+}
+
+// A sender leaves out what caps do not list, so they list exactly what this robot
+// takes.
+func TestCapsListTheArgumentsThatTheRobotTakes(t *testing.T) {
+	r := newRig(t)
+	var caps schema.Caps
+	r.sent = func(p Publish) {
+		if p.Topic == schema.TopicCaps {
+			caps, _ = schema.DecodeStrict[schema.Caps](p.Payload)
+		}
+	}
+	r.boot()
+	r.give(Connected{Session: "s1"})
+	for _, v := range schema.Verbs {
+		var want []string
+		for _, a := range v.Args {
+			want = append(want, a.Name)
+		}
+		if got := caps.Arguments[v.ID()]; !slices.Equal(got, want) {
+			t.Errorf("%s takes %v, caps list %v", v.ID(), want, got)
+		}
+	}
+	for verb := range caps.Arguments {
+		if !slices.Contains(caps.Verbs, verb) {
+			t.Errorf("caps list arguments of %s, and not the verb", verb)
 		}
 	}
 }

@@ -171,7 +171,7 @@ func monstrous(k schema.TopicKind) (any, func(int) bool) {
 }
 
 // own are fields whose values the robot makes itself, or checks.
-var own = []string{"Session", "Boot", "Client", "Holder", "Name", "Kind", "Fetching", "ActsDigest", "SHA256", "Verbs", "Notes", "Protocol", "Scope", "RestartNeeded", "EffectiveActs", "Pruned"}
+var own = []string{"Session", "Boot", "Client", "Holder", "Name", "Kind", "Fetching", "ActsDigest", "SHA256", "Verbs", "Arguments", "Notes", "Protocol", "Scope", "RestartNeeded", "EffectiveActs", "Pruned"}
 
 func filled[T any]() *T {
 	v := new(T)
@@ -211,8 +211,12 @@ func fill(v reflect.Value, field string) {
 		v.Set(reflect.MakeMap(v.Type()))
 		e := reflect.New(v.Type().Elem()).Elem()
 		fill(e, field)
+		key := long
+		if mine {
+			key = "o"
+		}
 		for i := range 20 {
-			v.SetMapIndex(reflect.ValueOf(fmt.Sprint(long, i)), e)
+			v.SetMapIndex(reflect.ValueOf(fmt.Sprint(key, i)), e)
 		}
 	case reflect.String:
 		switch named := v.Type() != reflect.TypeFor[string](); {

@@ -180,7 +180,7 @@ func (r *Robot) linked(s link.State) {
 	r.with(func() { r.session = s.Session })
 	r.publish(schema.TopicCaps, schema.Caps{
 		TS: schema.TimeOf(time.Now()), Session: s.Session, Robot: schema.CapsRobot{Model: "none", Driver: "none"},
-		Software: schema.CapsSoftware{Robotd: "fleettest", Protocol: []string{"1.0"}}, Verbs: r.verbs, Units: []schema.Unit{},
+		Software: schema.CapsSoftware{Robotd: "fleettest", Protocol: []string{"1.0"}}, Verbs: r.verbs, Arguments: schema.ArgumentsOf(r.verbs), Units: []schema.Unit{},
 	})
 	r.tellState()
 	r.tellStory()
