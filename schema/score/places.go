@@ -32,7 +32,7 @@ type Point struct {
 // ParsePlaces reads published places, which are always JSON. ValidatePlaces
 // looks at the meaning.
 func ParsePlaces(data []byte) (Places, []schema.Problem) {
-	return schema.DecodeStrict[Places](data)
+	return published[Places](data, "places", PlacesSchema)
 }
 
 // ValidatePlaces returns everything that is wrong with published places. Bounds

@@ -89,6 +89,7 @@ func TestPlacesAreJudged(t *testing.T) {
 		"a sound for a map":                 {`{"schema":1,"map":{"name":"hall","kind":"sound","sha256":"` + digestA + `","size":5},"points":{}}`, []string{"/map/kind bad_value"}},
 		"no list of points":                 {`{"schema":1}`, []string{"/points missing"}},
 		"a later version":                   {`{"schema":2,"points":{}}`, []string{"/schema unsupported_version"}},
+		"a field of a later version":        {`{"schema":2,"points":{},"zones":{}}`, []string{"/schema unsupported_version"}},
 		"a name that is no id":              {`{"schema":1,"points":{"The Door":{"x_m":0,"y_m":0}}}`, []string{"/points/The Door bad_id"}},
 		"beyond every map":                  {`{"schema":1,"points":{"door":{"x_m":10001,"y_m":-10001,"theta_rad":4}}}`, []string{"/points/door/x_m out_of_range", "/points/door/y_m out_of_range", "/points/door/theta_rad out_of_range"}},
 		"a field that nobody knows":         {`{"schema":1,"points":{"door":{"x_m":0,"y_m":0,"z_m":1}}}`, []string{"/points/door/z_m unknown_field"}},
