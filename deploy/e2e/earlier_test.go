@@ -1,0 +1,405 @@
+package e2e
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"troupe/schema"
+)
+
+// A release is one version of the programs.
+type release struct {
+	name    string
+	program func(testing.TB, string) string // path of a program
+	stories string                          // folder with the acts nod and smile and the story round
+	words   words
+}
+
+// words are what the programs of a release are started and asked with; the names in
+// capitals are replaced. The test reads everything else from MQTT, which is the same
+// in every release.
+type words struct {
+	broker, fleetd, robotd string
+	robots                 string // prints a line with r1 and online
+	acts, story, assign    string
+	enable, perform        string
+	stop, stops, release   string
+}
+
+var (
+	currentWords = words{
+		broker:  "--dev --mqtt 127.0.0.1:0 --http=",
+		fleetd:  "serve --dev --http 127.0.0.1:0 --broker BROKER --database DATABASE --spool SPOOL",
+		robotd:  "--id r1 --broker BROKER --data DATA",
+		robots:  "robot list",
+		acts:    "act publish -f STORIES/nod.yaml -f STORIES/smile.yaml",
+		story:   "story publish -f STORIES/round.yaml",
+		assign:  "story assign round r1",
+		enable:  "safety enable r1 --wait",
+		perform: "mode set ato r1 --wait",
+		stop:    "stop r1 --why test",
+		stops:   "stop list",
+		release: "stop release STOP --why test",
+	}
+	earlierWords = currentWords
+)
+
+func currentRelease(testing.TB) release {
+	return release{name: "current", program: program, stories: filepath.Dir(scenarioFile("x")), words: currentWords}
+}
+
+// earlierRelease is the one that deploy/compat/EARLIER names.
+func earlierRelease(t testing.TB) release {
+	t.Helper()
+	sources, err := earlierSources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return release{
+		name: "earlier", stories: filepath.Join(sources, "testdata", "scenarios"), words: earlierWords,
+		program: func(t testing.TB, name string) string {
+			t.Helper()
+			bin, err := earlierPrograms()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return filepath.Join(bin, name)
+		},
+	}
+}
+
+// earlierSources takes the earlier release from this repository's history.
+var earlierSources = sync.OnceValues(func() (string, error) {
+	const pin = "../compat/EARLIER"
+	text, err := os.ReadFile(pin)
+	if err != nil {
+		return "", fmt.Errorf("read which release is the earlier one: %w", err)
+	}
+	commit := regexp.MustCompile(`(?m)^[0-9a-f]{40}$`).FindString(string(text))
+	if commit == "" {
+		return "", fmt.Errorf("deploy/compat/EARLIER has no line with the 40 hex digits of a commit")
+	}
+	if said, err := exec.Command("git", "cat-file", "-e", commit+"^{commit}").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("find the earlier release, commit %s of deploy/compat/EARLIER: %w\n%sin a clone without all history, run git fetch --unshallow", commit, err, said)
+	}
+	to, err := folder()
+	if err != nil {
+		return "", fmt.Errorf("make a folder for programs: %w", err)
+	}
+	to = filepath.Join(to, "earlier")
+	if err := os.Mkdir(to, 0o700); err != nil {
+		return "", fmt.Errorf("make a folder for the earlier release: %w", err)
+	}
+	packed := to + ".tar"
+	for _, cmd := range []*exec.Cmd{
+		exec.Command("git", "-C", "../..", "archive", "-o", packed, commit),
+		exec.Command("tar", "-x", "-f", packed, "-C", to),
+	} {
+		if said, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("unpack the earlier release: %s: %w\n%s", cmd, err, said)
+		}
+	}
+	return to, nil
+})
+
+// earlierPrograms builds them as the current ones are built, so that both use the
+// same compiled dependencies.
+var earlierPrograms = sync.OnceValues(func() (string, error) {
+	sources, err := earlierSources()
+	if err != nil {
+		return "", err
+	}
+	args := []string{"build", "-o", "bin/"}
+	if raced {
+		args = append(args, "-race")
+	}
+	cmd := exec.Command("go", append(args, "./broker", "./robotd", "./fleetd")...)
+	cmd.Dir = sources
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the earlier release: %w\n%s", err, said)
+	}
+	return filepath.Join(sources, "bin"), nil
+})
+
+// A mix is a broker and a fleetd of one release and a robot of the same or another
+// one, which keep their data when others take their place.
+type mix struct {
+	*world
+	fleet, robot release
+}
+
+func newMix(t *testing.T) *mix {
+	w := &world{
+		t: t, folder: t.TempDir(), tools: newWire(t, ""), desk: newWire(t, ""),
+		wires: map[string]*wire{"r1": newWire(t, "")}, robots: map[string]*process{},
+	}
+	return &mix{world: w}
+}
+
+// fill replaces the names in capitals.
+func (m *mix) fill(r release, line string, more ...string) []string {
+	names := append([]string{
+		"BROKER", m.desk.url(), "DATABASE", "sqlite:" + filepath.Join(m.folder, "fleet.db"), "SPOOL", filepath.Join(m.folder, "stops"),
+		"DATA", filepath.Join(m.folder, "r1"), "STORIES", r.stories,
+	}, more...)
+	args := strings.Fields(line)
+	for i := range args {
+		args[i] = strings.NewReplacer(names...).Replace(args[i])
+	}
+	return args
+}
+
+func (m *mix) startBroker() {
+	m.t.Helper()
+	m.broker = launch(m.t, "broker ("+m.fleet.name+")", m.fleet.program(m.t, "broker"), m.fill(m.fleet, m.fleet.words.broker), nil)
+	m.address = m.broker.ready()["mqtt"]
+	for _, each := range m.everyWire() {
+		each.lead(m.address)
+	}
+	if m.eye == nil {
+		m.eye = open(m.t, m.tools.url())
+	}
+}
+
+// startFleetd and startRobot report whether the program runs, or else how it refused
+// its data.
+func (m *mix) startFleetd() (refusal string) {
+	m.t.Helper()
+	m.fleetd = launch(m.t, "fleetd ("+m.fleet.name+")", m.fleet.program(m.t, "fleetd"), m.fill(m.fleet, m.fleet.words.fleetd), nil)
+	if refusal = m.fleetd.refuses(); refusal == "" {
+		m.http = "http://" + strings.TrimPrefix(m.fleetd.ready()["http"], "http://")
+	}
+	return refusal
+}
+
+func (m *mix) startRobot() (refusal string) {
+	m.t.Helper()
+	mark := m.eye.mark()
+	p := launch(m.t, "r1 ("+m.robot.name+")", m.robot.program(m.t, "robotd"), m.fill(m.robot, m.robot.words.robotd), nil)
+	m.robots["r1"] = p
+	if refusal = p.refuses(); refusal == "" {
+		becomes(m.world, mark, on("r1", "state"), "r1 to be calibrated", func(s schema.State) bool {
+			return s.Mode.Active == schema.ModeMnl && s.Mode.Phase == schema.PhaseRunning && s.Mode.Calibrated
+		})
+	}
+	return refusal
+}
+
+// refuses waits until the program is ready, or has ended with a message instead.
+func (p *process) refuses() string {
+	p.t.Helper()
+	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(20 * time.Millisecond) {
+		switch {
+		case p.log.holds("ready "):
+			return ""
+		case p.running():
+			continue
+		}
+		p.meant = true // how it ended is looked at here
+		said := p.log.String()
+		for _, sign := range []string{"panic", "SIG", "goroutine ", "fatal error", "core dumped"} {
+			if strings.Contains(said, sign) {
+				p.t.Fatalf("%s crashed:\n%s", p.name, said)
+			}
+		}
+		if p.code <= 0 || !strings.Contains(said, "release") && !strings.Contains(said, "version") {
+			p.t.Fatalf("%s ended with status %d and does not say that its data is of another release:\n%s", p.name, p.code, said)
+		}
+		return said
+	}
+	p.t.Fatalf("%s was neither ready nor did it end within %v", p.name, patience)
+	return ""
+}
+
+// starts starts all three, which must take their data.
+func (m *mix) starts(fleet, robot release) {
+	m.t.Helper()
+	m.fleet, m.robot = fleet, robot
+	m.startBroker()
+	for _, refusal := range []string{m.startFleetd(), m.startRobot()} {
+		if refusal != "" {
+			m.t.Fatalf("the data was refused:\n%s", refusal)
+		}
+	}
+	m.until("fleetd shows r1 online", func() bool {
+		for line := range strings.Lines(m.asks(m.fleet.words.robots).out) {
+			if strings.HasPrefix(line, "r1 ") && strings.Contains(line, "online") {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func (m *mix) ends() {
+	m.t.Helper()
+	for _, p := range []*process{m.robots["r1"], m.fleetd, m.broker} {
+		if p.running() {
+			p.terminate()
+		}
+	}
+}
+
+// asks runs a command of the release's fleetd.
+func (m *mix) asks(line string, more ...string) said {
+	m.t.Helper()
+	var out, complaint bytes.Buffer
+	cmd := exec.Command(m.fleet.program(m.t, "fleetd"), append(m.fill(m.fleet, line, more...), "--server", m.http)...)
+	cmd.SysProcAttr, cmd.Env = dieWithUs(), environment()
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	err := fromOneThread(cmd.Start)
+	if err == nil {
+		err = cmd.Wait()
+	}
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		m.t.Fatalf("fleetd %s: %v", line, err)
+	}
+	return said{out.String(), complaint.String(), cmd.ProcessState.ExitCode()}
+}
+
+func (m *mix) does(line string, more ...string) {
+	m.t.Helper()
+	if s := m.asks(line, more...); s.code != 0 {
+		m.t.Fatalf("fleetd (%s) %s: status %d\n%s%s", m.fleet.name, line, s.code, s.out, s.err)
+	}
+}
+
+// comesToDo is does for what is refused for a moment.
+func (m *mix) comesToDo(line string) {
+	m.t.Helper()
+	var s said
+	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(100 * time.Millisecond) {
+		if s = m.asks(line); s.code == 0 {
+			return
+		}
+	}
+	m.t.Fatalf("fleetd (%s) %s: after %v status %d\n%s%s", m.fleet.name, line, patience, s.code, s.out, s.err)
+}
+
+func (m *mix) getsStory() {
+	m.t.Helper()
+	m.does(m.fleet.words.acts)
+	m.does(m.fleet.words.story)
+	m.comesToDo(m.fleet.words.assign) // refused until fleetd has adopted r1
+	m.hasStory()
+}
+
+func (m *mix) hasStory() {
+	m.t.Helper()
+	m.reported("r1", "active with round", func(r schema.ReportedStory) bool {
+		return r.Phase == schema.DeployActive && r.Active != nil && r.Active.ID == "round"
+	})
+}
+
+// performs enables the robot and has it perform its story.
+func (m *mix) performs() {
+	m.t.Helper()
+	m.comesToDo(m.fleet.words.enable) // refused until a heartbeat came after the stop
+	m.state("r1", "ENABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyEnabled })
+	m.does(m.fleet.words.perform)
+	m.performing("r1")
+}
+
+// stops returns the id of the latched stop.
+func (m *mix) stops() string {
+	m.t.Helper()
+	m.does(m.fleet.words.stop)
+	s := m.state("r1", "stopped", func(s schema.State) bool {
+		return s.Safety.State == schema.SafetyDisabled && len(s.Safety.Latches) == 1
+	})
+	if said := m.asks(m.fleet.words.enable); said.code == 0 {
+		m.t.Fatalf("r1 was enabled while a stop is latched:\n%s%s", said.out, said.err)
+	}
+	return s.Safety.Latches[0].ID
+}
+
+func (m *mix) releases(stop string) {
+	m.t.Helper()
+	m.does(m.fleet.words.release, "STOP", stop)
+	m.holds("r1")
+}
+
+func (m *mix) fleetdKeeps(stop string) {
+	m.t.Helper()
+	m.until("fleetd keeps "+stop, func() bool { return strings.Contains(m.asks(m.fleet.words.stops).out, stop) })
+}
+
+func TestEarlierRobotWorksUnderCurrentFleetd(t *testing.T) {
+	t.Parallel()
+	worksTogether(t, currentRelease(t), earlierRelease(t))
+}
+
+func TestCurrentRobotWorksUnderEarlierFleetd(t *testing.T) {
+	t.Parallel()
+	worksTogether(t, earlierRelease(t), currentRelease(t))
+}
+
+func worksTogether(t *testing.T, fleet, robot release) {
+	m := newMix(t)
+	m.starts(fleet, robot)
+	m.getsStory()
+	m.performs()
+	stop := m.stops()
+	m.fleetdKeeps(stop)
+	m.releases(stop)
+	m.performs()
+}
+
+// After an update everything goes on with the data of the earlier release. An
+// earlier program takes the data of the current one, or refuses it and changes
+// nothing.
+func TestDataIsKeptByUpdateAndByReturnToEarlierRelease(t *testing.T) {
+	t.Parallel()
+	earlier, current := earlierRelease(t), currentRelease(t)
+	m := newMix(t)
+	m.starts(earlier, earlier)
+	m.getsStory()
+	m.performs()
+	stop := m.stops()
+	m.fleetdKeeps(stop)
+	m.ends()
+
+	m.starts(current, current)
+	m.holds("r1", stop)
+	m.hasStory()
+	m.fleetdKeeps(stop)
+	m.releases(stop)
+	m.performs()
+	stop = m.stops()
+	m.fleetdKeeps(stop)
+	m.ends()
+
+	// The robot alone, then fleetd alone: neither learns from the other what it lost.
+	m.fleet, m.robot = earlier, earlier
+	m.startBroker()
+	if refusal := m.startRobot(); refusal == "" {
+		m.holds("r1", stop)
+		m.hasStory()
+		m.robots["r1"].terminate()
+	} else {
+		t.Logf("the earlier robotd refuses the data of the current one:\n%s", refusal)
+	}
+	if refusal := m.startFleetd(); refusal == "" {
+		m.fleetdKeeps(stop)
+		m.fleetd.terminate()
+	} else {
+		t.Logf("the earlier fleetd refuses the database of the current one:\n%s", refusal)
+	}
+	m.ends()
+
+	m.starts(current, current)
+	m.holds("r1", stop)
+	m.hasStory()
+	m.fleetdKeeps(stop)
+	m.releases(stop)
+	m.performs()
+}
