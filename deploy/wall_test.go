@@ -52,7 +52,7 @@ var ladder = []rung{
 		folders: []string{"broker/server", "robotd/robot", "fleetd/fleet"}},
 	{what: "what tests stand on", clock: true,
 		folders: []string{
-			"schema/fsm/fsmtest", "broker/brokertest", "robotd/driver/drivertest",
+			"schema/fsm/fsmtest", "broker/brokertest", "robotd/disk/disktest", "robotd/driver/drivertest",
 			"fleetd/store/storetest", "fleetd/store/pgtest", "fleetd/fleet/fleettest", "deploy/mosquittotest",
 		}},
 	{what: "the desk's commands", clock: true,
@@ -81,6 +81,7 @@ var testSupport = map[string]bool{
 	"schema/golden":            true,
 	"schema/fsm/fsmtest":       true,
 	"broker/brokertest":        true,
+	"robotd/disk/disktest":     true,
 	"robotd/driver/drivertest": true,
 	"fleetd/store/storetest":   true,
 	"fleetd/store/pgtest":      true,

@@ -37,8 +37,10 @@ import (
 const (
 	fileName = "robot.db"
 	format   = 1
-	lockWait = 200 * time.Millisecond // for a predecessor that is just ending
-	maxBytes = 128 << 20              // twice what the bounds of the rooms allow, as the store lays it out
+	// A predecessor that is just ending is waited for, 200 ms.
+	lockTries = 20
+	lockPause = 10 * time.Millisecond
+	maxBytes  = 128 << 20 // twice what the bounds of the rooms allow, as the store lays it out
 )
 
 // MaxEvents is how many events are kept, the newest ones.
@@ -99,9 +101,8 @@ func open(dir string, limit int) (_ *Disk, saved Saved, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, Saved{}, fmt.Errorf("make the data directory: %w", err)
 	}
-	// The store trusts its pages and faults over damaged ones, and over those
-	// that a file cut short has lost. The mapping that it leaves behind would
-	// hold the lock as long as this process lives.
+	// A disk that fails to read a page faults in the store's mapping of the file. The
+	// mapping that it leaves behind would hold the lock as long as this process lives.
 	var file *os.File
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -109,11 +110,20 @@ func open(dir string, limit int) (_ *Disk, saved Saved, err error) {
 			err = errors.Join(damaged(path, fmt.Sprint(r)), syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
 		}
 	}()
+	// The store trusts every page, so all are looked at before it sees the first.
 	opener := func(name string, flag int, mode fs.FileMode) (_ *os.File, err error) {
-		file, err = os.OpenFile(name, flag, mode)
-		return file, err
+		if file, err = os.OpenFile(name, flag, mode); err != nil {
+			return nil, err
+		}
+		if err = lock(file); err == nil {
+			err = sound(file)
+		}
+		if err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+		return file, nil
 	}
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, MaxSize: limit, OpenFile: opener})
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{MaxSize: limit, OpenFile: opener})
 	if err != nil {
 		return nil, Saved{}, opening(dir, path, err)
 	}
@@ -122,6 +132,30 @@ func open(dir string, limit int) (_ *Disk, saved Saved, err error) {
 		return nil, Saved{}, errors.Join(err, db.Close())
 	}
 	return d, saved, nil
+}
+
+// lock takes the file for this process as the store does, which then has it already.
+func lock(file *os.File) error {
+	for range lockTries {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, syscall.EWOULDBLOCK):
+			return &fs.PathError{Op: "lock", Path: file.Name(), Err: err}
+		}
+		time.Sleep(lockPause)
+	}
+	return storeerr.ErrTimeout
+}
+
+// sound looks at every page of a file; an empty one is new.
+func sound(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil || info.Size() == 0 {
+		return err
+	}
+	return walk(file, info.Size())
 }
 
 // opening turns the store's errors into what an operator can act on.
@@ -141,9 +175,6 @@ func damaged(path, what string) error {
 }
 
 func (d *Disk) load(dir string) (Saved, error) {
-	if err := d.check(); err != nil {
-		return Saved{}, err
-	}
 	saved := Saved{Kept: map[sign.Kind]delivery.Kept{}, Blobs: map[string][]byte{}, Settings: map[string]string{}}
 	fresh := false
 	err := d.db.Update(func(tx *bbolt.Tx) error {
@@ -172,27 +203,6 @@ func (d *Disk) load(dir string) (Saved, error) {
 		}
 	}
 	return saved, nil
-}
-
-// check looks at every page, so that damage is found now and not in the middle
-// of a performance.
-func (d *Disk) check() error {
-	return d.db.View(func(tx *bbolt.Tx) error {
-		info, err := os.Stat(d.path)
-		if err != nil {
-			return fmt.Errorf("look at the robot's data: %w", err)
-		}
-		if info.Size() < tx.Size() {
-			return damaged(d.path, fmt.Sprintf("it has %d bytes and should have %d", info.Size(), tx.Size()))
-		}
-		var first error
-		for err := range tx.Check() {
-			if first == nil {
-				first = damaged(d.path, err.Error())
-			}
-		}
-		return first
-	})
 }
 
 func (d *Disk) read(tx *bbolt.Tx, saved *Saved) error {
