@@ -64,6 +64,7 @@ const (
 	ReasonBadSignature       Reason = "bad_signature"
 	ReasonEquivocation       Reason = "equivocation"
 	ReasonNoSpace            Reason = "no_space"
+	ReasonNotPersisted       Reason = "not_persisted"
 	ReasonUnavailable        Reason = "unavailable"
 	ReasonUnsupportedVersion Reason = "unsupported_version"
 	ReasonUndelivered        Reason = "undelivered"
@@ -141,6 +142,7 @@ var Reasons = []ReasonText{
 	{ReasonBadSignature, RetryNever, "the signature is missing or does not verify"},
 	{ReasonEquivocation, RetryAfterFix, "two documents were signed under one release counter; one of them is not the fleet's"},
 	{ReasonNoSpace, RetryLater, "the robot's disk refused to write"},
+	{ReasonNotPersisted, RetryNever, "the robot stopped, but a restart would lose what holds it: its disk does not have it"},
 	{ReasonUnavailable, RetryLater, "the desk does not give the file now; detail says why"},
 	{ReasonUnsupportedVersion, RetryNever, "the document's schema version is not understood"},
 	{ReasonUndelivered, RetryLater, "the robot was never reachable while the command was valid"},

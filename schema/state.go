@@ -30,8 +30,9 @@ type StateSafety struct {
 	LatchedBy     string      `json:"latched_by,omitempty"` // who or what asked for the stop in force
 	Cause         Reason      `json:"cause,omitempty"`
 	WakeForbidden bool        `json:"wake_forbidden"`
-	EStopInput    bool        `json:"estop_input"`       // a physical stop input is pressed
-	Latches       []StopLatch `json:"latches,omitempty"` // people's stops that hold; no enabling before they are released
+	EStopInput    bool        `json:"estop_input"`            // a physical stop input is pressed
+	Latches       []StopLatch `json:"latches,omitempty"`      // people's stops that hold; no enabling before they are released
+	NotPersisted  bool        `json:"not_persisted,omitzero"` // the robot's disk does not have them, or not E_STOP: a restart would lose them
 }
 
 // StateMode is the mode supervisor as others see it.

@@ -198,6 +198,9 @@ func (a *auditor) acknowledged(e Publish, ack schema.Ack) {
 	if ack.Status == schema.StatusSucceeded && ack.StateSeq > a.stateSeq {
 		a.fail("%s succeeded with state %d, but the newest told is %d", *ack.ID, ack.StateSeq, a.stateSeq)
 	}
+	if ack.Status == schema.StatusSucceeded && (stops(ack.Verb) || ack.Verb == fleetStop) && a.r.s.persist.missing() && !strings.Contains(ack.Detail, "disk does not have") {
+		a.fail("%s succeeded before the disk had what holds the robot, and does not say so", *ack.ID)
+	}
 	k := request.KeyOf(e.Param, *ack.ID)
 	if _, again := a.finals[k]; ack.Status == schema.StatusSucceeded && ack.StateSeq > 0 && ack.Reason == "" && !again && !a.unkept[k] {
 		a.shows(*ack.ID)

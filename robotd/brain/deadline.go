@@ -20,6 +20,7 @@ func Deadline(s *State) time.Duration {
 		}
 	}
 	sooner(s.unkept, s.unkept > 0)
+	sooner(s.persistDeadline())
 	sooner(s.diskCalm, s.diskCalm > 0 && s.diskFits)
 	sooner(s.requests.Deadline())
 	sooner(s.story.Deadline())

@@ -21,7 +21,8 @@ func (t *turn) stateDocument() *schema.State {
 	d := &schema.State{
 		TS: t.now.Wall, Session: t.session, Boot: t.boot, StateSeq: t.stateSeq,
 		Safety: schema.StateSafety{
-			State: t.safety.At, Cause: t.safety.Cause.Reason,
+			NotPersisted: t.persist.told,
+			State:        t.safety.At, Cause: t.safety.Cause.Reason,
 			LatchedBy:  safety.LatchedBy(t.safety, t.safetyFacts()),
 			EStopInput: len(t.body.inputs) > 0,
 			Latches:    t.heldDocument(),

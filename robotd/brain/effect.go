@@ -40,7 +40,14 @@ type (
 	SaveContent struct{ delivery.Save }
 	// SaveEvent adds to the ring of events.
 	SaveEvent struct{ Payload []byte }
-	// SaveSetting keeps what somebody switched on or off, or holds, and answers with
+	// SaveLatches keeps what holds the robot in place of what was kept before, apart
+	// from all else and at once, and answers with LatchesSaved. Of several that wait the
+	// newest does.
+	SaveLatches struct {
+		N     int64 // counts them
+		Value []byte
+	}
+	// SaveSetting keeps what somebody switched on or off, and answers with
 	// SettingsSaved; an empty value forgets.
 	SaveSetting struct{ Name, Value string }
 
@@ -100,6 +107,7 @@ func (EndCalibration) effect() {}
 func (SaveRequests) effect()   {}
 func (SaveContent) effect()    {}
 func (SaveEvent) effect()      {}
+func (SaveLatches) effect()    {}
 func (SaveSetting) effect()    {}
 func (ReadEvents) effect()     {}
 func (Publish) effect()        {}

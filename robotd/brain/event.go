@@ -70,6 +70,12 @@ type (
 	// SettingsSaved answers SaveSetting: without Refused they are on the disk.
 	SettingsSaved struct{ Refused schema.Reason }
 
+	// LatchesSaved answers SaveLatches: without Refused the disk has the N-th, or a newer.
+	LatchesSaved struct {
+		N       int64
+		Refused schema.Reason
+	}
+
 	// Delivered says that the broker has the final answer to a command.
 	Delivered struct{ Key request.Key }
 
@@ -165,6 +171,7 @@ func (Frame) event()         {}
 func (RequestsSaved) event() {}
 func (Recalled) event()      {}
 func (SettingsSaved) event() {}
+func (LatchesSaved) event()  {}
 func (Delivered) event()     {}
 func (Heard) event()         {}
 func (Wished) event()        {}

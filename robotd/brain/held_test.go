@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -67,8 +68,8 @@ func TestAPhysicalStopIsResetAtTheRobotAlsoAfterARestart(t *testing.T) {
 	}
 	r.give(Reported{driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: "reset", On: true}})
 	r.until(r.now + 2*time.Second)
-	if r.s.safety.At != schema.SafetyDisabled || r.memory.Settings[latchSetting] != "" {
-		t.Errorf("reset at the robot it is %s, the disk keeps %q", r.s.safety.At, r.memory.Settings[latchSetting])
+	if r.s.safety.At != schema.SafetyDisabled || strings.Contains(string(r.memory.Latches), `"safety"`) {
+		t.Errorf("reset at the robot it is %s, the disk keeps %s", r.s.safety.At, r.memory.Latches)
 	}
 }
 

@@ -96,12 +96,26 @@ func (t *turn) release() {
 }
 
 // tellAnswers publishes the answers of this step. Who is refused because the disk
-// hangs does not wait for that disk to hear of it.
+// hangs does not wait for that disk to hear of it. That a stop succeeded waits, for a
+// while, until what holds the robot is on the disk.
 func (t *turn) tellAnswers() {
+	if !t.persist.waits() {
+		for _, tell := range t.persist.heldBack {
+			t.told = append(t.told, tell)
+		}
+		t.persist.heldBack = nil
+	}
 	for _, e := range t.told {
 		tell, ok := e.(request.Tell)
 		if !ok || t.session == "" {
 			continue // the journal keeps it for the next session
+		}
+		if tell.Ack.Status == schema.StatusSucceeded && stops(tell.Ack.Verb) {
+			if t.persist.waits() {
+				t.persist.heldBack = append(t.persist.heldBack, tell)
+				continue
+			}
+			t.notKept(&tell.Ack)
 		}
 		a := tell.Ack
 		a.TS, a.Session = t.now.Wall, t.session

@@ -69,6 +69,8 @@ func (p *player) line(e Effect) string {
 	case SaveEvent:
 		ev := decoded[schema.Event](p, e.Payload)
 		return strings.TrimRight(fmt.Sprintf("event: %s %s %s", ev.Type, ev.Cause, strings.ReplaceAll(string(ev.Data), `"`, "")), " ")
+	case SaveLatches:
+		return "save: what holds " + string(e.Value)
 	case SaveSetting:
 		if e.Name == bootsSetting || e.Name == authoritySetting {
 			return ""

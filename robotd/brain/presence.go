@@ -70,6 +70,7 @@ func (t *turn) disconnected(ev Disconnected) {
 	t.note("post", "up", "down", ev.Why, "")
 	t.session, t.presenceWrong, t.leftOut, t.parted = "", "", leftOut{}, t.now.Mono
 	clear(t.retained)
+	t.persist.heldBack = nil // the journal has them for the next session
 	t.ears.Closed()
 	if ev.Deaf {
 		t.deaf = ev.Why

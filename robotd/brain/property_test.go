@@ -260,7 +260,11 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			verb(fmt.Sprintf(`sys/cancel "id":"c%d"`, w.n-rapid.IntRange(0, 2).Draw(t, "commands ago")), fmt.Sprintf(`sys/query "id":"c%d"`, w.n),
 				"sys/resync", `sys/replay "from":1`, `sys/replay "from":3,"to":5`)(t)
 		},
-		"disk": func(t *rapid.T) { w.r.diskFull = rapid.Bool().Draw(t, "full") },
+		"disk": func(t *rapid.T) {
+			w.r.diskFull = rapid.Bool().Draw(t, "full")
+			w.r.diskDead = w.r.diskFull && rapid.Bool().Draw(t, "dead")
+			w.r.diskStuck = rapid.IntRange(0, 3).Draw(t, "stuck") == 0
+		},
 		"slow disk": func(t *rapid.T) {
 			if w.r.diskHangs = rapid.Bool().Draw(t, "hangs"); !w.r.diskHangs {
 				w.r.answer()
@@ -281,7 +285,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			w.a.history = nil
 			w.r.boot()
 			want := schema.SafetyDisabled
-			if w.r.memory.Settings[latchSetting] != "" {
+			if strings.Contains(string(w.r.memory.Latches), `"safety"`) {
 				want = schema.SafetyEStop
 			}
 			if w.r.s.safety.At != want {
@@ -298,7 +302,7 @@ func TestWhateverHappens(t *testing.T) {
 		t.Repeat(w.actions())
 
 		// Everything that was asked is answered in the end, once.
-		w.r.diskFull = false
+		w.r.diskFull, w.r.diskDead, w.r.diskStuck = false, false, false
 		w.r.answer()
 		w.r.give(Connected{Session: "last"})
 		w.r.until(w.r.now + 40*time.Second)

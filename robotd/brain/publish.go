@@ -13,6 +13,7 @@ const modesGather = time.Second
 // publish tells what has changed, at the end of a step: the state first, then
 // the answers that it bears out, then the slower documents.
 func (t *turn) publish() {
+	t.persistLatches()
 	t.replaying()
 	t.release()
 	t.tellState()

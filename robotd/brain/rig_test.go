@@ -34,6 +34,10 @@ type rig struct {
 	beatSeq  int64
 	noBlobs  bool
 	diskFull bool
+	// diskDead: it takes not even latches, whose space is reserved.
+	diskDead bool
+	// diskStuck: nothing comes back of them.
+	diskStuck bool
 	// diskHangs: what it took is told with the next answer, in one.
 	diskHangs bool
 	unheard   []RequestsSaved
@@ -202,6 +206,18 @@ func (r *rig) done(ev Event, effects []Effect) {
 			}
 			if len(e.Blobs) > 0 || r.diskFull {
 				r.soon(0, ContentSaved{Kind: e.Kind, Rev: e.Rev, Refused: refused})
+			}
+		case SaveLatches:
+			refused := schema.Reason("")
+			if r.diskDead {
+				refused = schema.ReasonInternal
+			}
+			switch {
+			case refused == "" && !r.diskStuck:
+				r.memory.Latches = e.Value
+				fallthrough
+			case refused != "":
+				r.soon(0, LatchesSaved{N: e.N, Refused: refused})
 			}
 		case SaveSetting:
 			if !r.diskFull {

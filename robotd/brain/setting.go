@@ -21,7 +21,9 @@ const (
 	interrupterSetting = "interrupter."
 	switchedOff        = "off"
 
-	latchSetting = "safety" // a safety.Held
+	// Before format 2 of the disk: what Memory.Latches has now.
+	latchSetting   = "safety"  // a safety.Held
+	latchesSetting = "latches" // a latch.State
 
 	volumeSetting = "volume" // a share of 1
 
@@ -43,14 +45,6 @@ func (s *State) Boots() []string { return append(slices.Clone(s.earlier), s.boot
 
 // restoreSettings switches off what was off.
 func (t *turn) restoreSettings(saved map[string]string) {
-	if latch := saved[latchSetting]; latch != "" {
-		t.held = safety.Held{}
-		if err := json.Unmarshal([]byte(latch), &t.held); err != nil { // somebody stopped the robot; nobody knows any more who
-			t.held = safety.Held{State: schema.SafetyEStop, Cause: safety.Cause{Reason: schema.ReasonInternal, Source: "disk"}, Physical: true}
-		}
-		t.safety = safety.BootHeld(t.now.Mono, t.held)
-	}
-	t.restoreLatches(saved[latchesSetting])
 	if v, err := strconv.ParseFloat(saved[volumeSetting], 64); err == nil {
 		t.body.volume = schema.Number{Value: min(max(v, 0), 1), Said: true}
 	}
@@ -66,17 +60,25 @@ func (t *turn) restoreSettings(saved map[string]string) {
 	}
 }
 
-// keepLatch writes down which stop is latched, and that it no longer is.
+// restoreHeld latches the robot again.
+func (t *turn) restoreHeld(kept string) {
+	if kept == "" {
+		return
+	}
+	t.held = safety.Held{}
+	if err := json.Unmarshal([]byte(kept), &t.held); err != nil { // somebody stopped the robot; nobody knows any more who
+		t.held = safety.Held{State: schema.SafetyEStop, Cause: safety.Cause{Reason: schema.ReasonInternal, Source: "disk"}, Physical: true}
+	}
+	t.safety = safety.BootHeld(t.now.Mono, t.held)
+}
+
+// keepLatch has it kept which stop is latched, and that it no longer is.
 func (t *turn) keepLatch() {
 	h := safety.Hold(t.safety, t.held)
 	if h == t.held {
 		return
 	}
-	value := ""
-	if t.held = h; h != (safety.Held{}) {
-		value = string(t.encode(h))
-	}
-	t.do(SaveSetting{latchSetting, value})
+	t.held, t.persist.dirty = h, true
 }
 
 // keepMode writes down that a mode was switched on or off.

@@ -49,15 +49,16 @@ type State struct {
 
 	ticked    time.Duration // the last Tick
 	stopped   uint64        // what arrived before this number is older than a stop
-	held      safety.Held   // the latched stop that is on the disk
+	held      safety.Held   // the latched stop, as the disk has it or is to have it
 	resetting request.Key   // a reset that was granted and has not ended
 
+	persist    persistence    // of held and latches
 	latches    latch.State    // the stops that people hold
 	latchFacts []safety.Latch // the same, as the safety core takes them
 	calls      []called       // live stops that are to be answered
 	diskCalm   time.Duration  // until when a disk that refused is said to; 0 = it is well
 	diskFits   bool           // it took something since it refused
-	unkept     time.Duration  // when the disk is asked again to keep what holds; 0 = it has it
+	unkept     time.Duration  // when the disk is asked again to keep settings; 0 = it has them
 
 	// The body.
 	body     body
@@ -150,6 +151,10 @@ type Memory struct {
 	Kept     map[sign.Kind]delivery.Kept
 	Held     delivery.Held
 	Settings map[string]string // see setting.go
+
+	Latches     []byte        // as of SaveLatches; empty before the first
+	LatchesLost bool          // the newest may be missing
+	Refused     schema.Reason // the disk takes nothing
 }
 
 // New is a robot that has just started: it has its story and its journal, and
@@ -180,8 +185,9 @@ func New(cfg *Config, id string, b driver.Body, m Memory, now Now) (*State, []Ef
 	t.restoreTrust(m)
 	t.restoreContents(m)
 	t.restoreSettings(m.Settings)
-	t.restoreLost(m.Lost)
+	t.restorePersisted(m)
 	t.rememberBoots(m.Settings)
+	t.persistLatches()
 	return s, t.out
 }
 

@@ -42,6 +42,7 @@ func Step(s *State, now Now, ev Event, out []Effect) []Effect {
 	if _, tick := ev.(Tick); tick {
 		t.ticked = now.Mono
 		t.keepLate()
+		t.persistLate()
 		t.diskCalms()
 		t.outs = t.lanes.Tick(now.Mono, t.outs)
 		t.push()
@@ -88,6 +89,8 @@ func (t *turn) hear(ev Event) {
 	case SettingsSaved:
 		t.disk(ev.Refused)
 		t.keepAgain(ev.Refused)
+	case LatchesSaved:
+		t.latchesSaved(ev)
 	case Recalled:
 		t.recalled(ev)
 	case Begin:

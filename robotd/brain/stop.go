@@ -17,16 +17,6 @@ import (
 // The stops that people hold: where they come from, how they are kept and told.
 // That the robot stops, and is not enabled, is the safety core's affair.
 
-// latchesSetting keeps a latch.State.
-const latchesSetting = "latches"
-
-// diskLatch names the stop of a robot that cannot read which stops it holds.
-const diskLatch = "unreadable-disk"
-
-// lostLatch names the stop of a robot that has lost which stops it holds, with all
-// else that it remembered.
-const lostLatch = "lost-disk"
-
 const memoryLost = "memory_lost" // alert, as long as that stop is held
 
 type (
@@ -161,7 +151,7 @@ func (t *turn) latching(in latch.Input, n uint64) latch.Decision {
 	if !d.Changed {
 		return d
 	}
-	t.do(SaveSetting{latchesSetting, string(t.encode(&t.latches))})
+	t.persist.dirty = true
 	t.latchFacts = t.latchFacts[:0]
 	for _, l := range t.latches.Latches {
 		t.latchFacts = append(t.latchFacts, safety.Latch{ID: l.ID, By: l.Asker(), Why: l.Why, Level: verbOf(l.Level)})
@@ -227,8 +217,7 @@ func (t *turn) restoreLatches(kept string) {
 // only a person can know.
 func (t *turn) restoreLost(lost bool) {
 	if lost {
-		t.latching(latch.Asked{StopLatch: schema.StopLatch{ID: lostLatch, Level: schema.StopStop, By: "disk",
-			Why: "the robot ran before and its disk knows nothing of it: which stops were held is lost", Since: t.now.Wall}}, 0)
+		t.holdBecauseOf(lostLatch, "the robot ran before and its disk knows nothing of it: which stops were held is lost")
 	}
 	if slices.ContainsFunc(t.latches.Latches, func(l latch.Latch) bool { return l.ID == lostLatch }) {
 		t.raise(memoryLost, schema.AlertCritical, "disk", "the robot's memory was lost: its story, its journal of commands and the stops that were held",
@@ -250,7 +239,7 @@ func (t *turn) heldDocument() []schema.StopLatch {
 
 // tellCalls answers live stops, with the state that shows what came of them.
 func (t *turn) tellCalls() {
-	if len(t.calls) == 0 || t.Pending() {
+	if len(t.calls) == 0 || t.Pending() || t.session != "" && t.persist.waits() {
 		return
 	}
 	for _, c := range t.calls {
@@ -262,35 +251,28 @@ func (t *turn) tellCalls() {
 		if c.unchanged {
 			a.Reason = schema.ReasonUnchanged
 		}
+		t.notKept(&a)
 		t.do(Publish{Topic: schema.TopicAck, Param: c.client, Payload: t.ackPayload(&a), First: true})
 	}
 	t.calls = t.calls[:0]
 }
 
-// keepPause is how long a disk that refused to keep what holds the robot is left
-// alone.
+// keepPause is how long a disk that refused a setting is left alone.
 const keepPause = time.Second
 
-// keepAgain notes that the disk did not take a setting: what holds the robot has to
-// outlast a restart, so it is offered until the disk takes it. That the disk took
-// another one meanwhile says nothing of this one.
+// keepAgain notes that the disk did not take a setting: what was wished is offered until
+// the disk takes it. That the disk took another one meanwhile says nothing of this one.
 func (t *turn) keepAgain(refused schema.Reason) {
 	if refused != "" {
 		t.unkept = t.now.Mono + keepPause
 	}
 }
 
-// keepLate offers the disk again what holds the robot.
+// keepLate offers the disk again what was wished.
 func (t *turn) keepLate() {
 	if t.unkept == 0 || t.now.Mono < t.unkept {
 		return
 	}
 	t.unkept = 0
-	value := ""
-	if t.held != (safety.Held{}) {
-		value = string(t.encode(t.held))
-	}
-	t.do(SaveSetting{latchSetting, value})
-	t.do(SaveSetting{latchesSetting, string(t.encode(&t.latches))})
 	t.keepWishes()
 }

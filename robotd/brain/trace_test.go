@@ -110,7 +110,10 @@ func (p *player) happen(text, word string, args []string) {
 		}
 	case "boot", "restart":
 		p.eventSeq = 0
-		r.memory.Lost = arg(0) == "lost"
+		r.memory.Lost, r.memory.LatchesLost, r.memory.Refused = arg(0) == "lost", arg(0) == "latches-lost", ""
+		if arg(0) == "refused" {
+			r.memory.Refused = schema.ReasonNoSpace
+		}
 		r.boot()
 	case "connect":
 		r.give(Connected{Session: "s" + arg(0)})
@@ -164,7 +167,8 @@ func (p *player) happen(text, word string, args []string) {
 			}
 		}
 	case "disk":
-		r.diskFull = arg(0) == "full"
+		r.diskDead, r.diskStuck = arg(0) == "dead", arg(0) == "stuck"
+		r.diskFull = arg(0) == "full" || r.diskDead
 		if r.diskHangs = arg(0) == "hangs"; !r.diskHangs {
 			r.answer()
 		}

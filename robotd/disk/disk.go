@@ -1,7 +1,8 @@
 // Package disk keeps what a robot must not forget: its story, its activities and
 // its places, each with the two beside it, the journal of its commands, the newest events, small settings, and how
 // often it has started. All of it lies in one transactional file in the robot's
-// data directory.
+// data directory. What keeps the robot from moving lies in a second one, whose space
+// was taken beforehand: a stop is kept on a full disk too (latches.go).
 //
 // A batch of writes is one transaction: after Apply returned without an error
 // everything of it survives the loss of power; after an error nothing of it
@@ -36,7 +37,11 @@ import (
 
 const (
 	fileName = "robot.db"
-	format   = 1
+	// The format is raised with every record that keeps a robot from moving: an older
+	// release would not read it, and let the robot move. It refuses the file instead.
+	// 2: what holds the robot lies in robot.latches.
+	format        = 2
+	latchesFormat = 2
 	// A predecessor that is just ending is waited for, 200 ms.
 	lockTries = 20
 	lockPause = 10 * time.Millisecond
@@ -60,12 +65,20 @@ type Saved struct {
 	Blobs    map[string][]byte // by SHA-256
 	Commands []request.Record
 	Settings map[string]string
+
+	Latches     []byte // as KeepLatches took them; empty before the first time
+	LatchesLost bool   // the newest ones may be missing
+	// Refused: the disk does not take what is written. The robot may run on what was
+	// read.
+	Refused error
 }
 
 // Disk is an open data directory.
 type Disk struct {
-	path string
-	db   *bbolt.DB
+	path    string
+	db      *bbolt.DB
+	latches *latches
+	boots   int64 // to be counted with the next write; 0 = they are
 }
 
 var (
@@ -75,6 +88,8 @@ var (
 	commandBucket = []byte("command") // client/id -> record
 	eventBucket   = []byte("event")   // number -> event
 	settingBucket = []byte("setting") // name -> value
+
+	buckets = [][]byte{metaBucket, storyBucket, blobBucket, commandBucket, eventBucket, settingBucket}
 
 	formatKey = []byte("format")
 	bootsKey  = []byte("boots")
@@ -129,7 +144,7 @@ func open(dir string, limit int) (_ *Disk, saved Saved, err error) {
 	}
 	d := &Disk{path: path, db: db}
 	if saved, err = d.load(dir); err != nil {
-		return nil, Saved{}, errors.Join(err, db.Close())
+		return nil, Saved{}, errors.Join(err, d.Close())
 	}
 	return d, saved, nil
 }
@@ -174,35 +189,76 @@ func damaged(path, what string) error {
 	return fmt.Errorf("%w: %s (%s). Nothing was changed. To start anew move the file away, for instance to %s.damaged, and keep it for a repair: the fleet sends the robot its story again, its journal of commands and its settings start empty, and a stop is held until somebody releases it", ErrDamaged, path, what, path)
 }
 
+// load reads everything, and then sees whether the disk takes what is written.
 func (d *Disk) load(dir string) (Saved, error) {
 	saved := Saved{Kept: map[sign.Kind]delivery.Kept{}, Blobs: map[string][]byte{}, Settings: map[string]string{}}
-	fresh := false
-	err := d.db.Update(func(tx *bbolt.Tx) error {
-		fresh = tx.Bucket(metaBucket) == nil
-		for _, name := range [][]byte{metaBucket, storyBucket, blobBucket, commandBucket, eventBucket, settingBucket} {
-			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-				return err
-			}
-		}
-		meta := tx.Bucket(metaBucket)
-		if v := meta.Get(formatKey); v != nil && number(v) != format {
-			return fmt.Errorf("%s has format %d, this robotd reads format %d: start the release that wrote it", d.path, number(v), format)
-		}
-		saved.Boots = number(meta.Get(bootsKey)) + 1
-		if err := errors.Join(meta.Put(formatKey, bigEndian(format)), meta.Put(bootsKey, bigEndian(saved.Boots))); err != nil {
+	was := int64(0) // the format; 0 = the file is new
+	err := d.db.View(func(tx *bbolt.Tx) (err error) {
+		if was, err = d.formatOf(tx); err != nil || was == 0 {
 			return err
 		}
+		saved.Boots = number(tx.Bucket(metaBucket).Get(bootsKey))
 		return d.read(tx, &saved)
 	})
 	if err != nil {
 		return Saved{}, err
 	}
-	if fresh {
-		if err := syncDir(dir); err != nil {
-			return Saved{}, err
+	saved.Boots++
+	d.boots = saved.Boots
+	var refused error
+	d.latches, saved.Latches, saved.LatchesLost, refused = openLatches(dir, was >= latchesFormat)
+	err = d.db.Update(func(tx *bbolt.Tx) error {
+		for _, name := range buckets {
+			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+				return err
+			}
+		}
+		is := max(was, 1)
+		if refused == nil {
+			is = format
+		}
+		return errors.Join(tx.Bucket(metaBucket).Put(formatKey, bigEndian(is)), d.count(tx))
+	})
+	switch {
+	case err == nil:
+		d.boots = 0
+	case was == 0: // there is nothing to run on
+		return Saved{}, fmt.Errorf("write to %s: %w", d.path, err)
+	}
+	saved.Refused = errors.Join(refused, err)
+	return saved, nil
+}
+
+// count counts the boot, if the disk refused to at the start.
+func (d *Disk) count(tx *bbolt.Tx) error {
+	if d.boots == 0 {
+		return nil
+	}
+	return tx.Bucket(metaBucket).Put(bootsKey, bigEndian(d.boots))
+}
+
+// formatOf returns the format of the file, 0 of a new one.
+func (d *Disk) formatOf(tx *bbolt.Tx) (int64, error) {
+	if k, _ := tx.Cursor().First(); k == nil {
+		return 0, nil
+	}
+	meta := tx.Bucket(metaBucket)
+	if meta == nil {
+		return 0, damaged(d.path, "it does not say its format")
+	}
+	v := number(meta.Get(formatKey))
+	switch {
+	case v > format && v < 1000:
+		return 0, fmt.Errorf("%s has format %d, this robotd reads formats up to %d: start the release that wrote it", d.path, v, format)
+	case v < 1 || v > format:
+		return 0, damaged(d.path, "it does not say its format")
+	}
+	for _, name := range buckets {
+		if tx.Bucket(name) == nil {
+			return 0, damaged(d.path, fmt.Sprintf("%s is missing", name))
 		}
 	}
-	return saved, nil
+	return v, nil
 }
 
 func (d *Disk) read(tx *bbolt.Tx, saved *Saved) error {
@@ -221,6 +277,9 @@ func (d *Disk) read(tx *bbolt.Tx, saved *Saved) error {
 		r, problems := schema.Decode[request.Record](v)
 		if len(problems) > 0 {
 			return damaged(d.path, fmt.Sprintf("command %s: %s", k, problems[0]))
+		}
+		if string(k) != string(r.Key()) {
+			return damaged(d.path, fmt.Sprintf("command %q is that of %s", k, r.Key()))
 		}
 		saved.Commands = append(saved.Commands, r)
 		return nil
@@ -249,17 +308,26 @@ func syncDir(dir string) error {
 }
 
 // Close ends the use of the directory.
-func (d *Disk) Close() error { return d.db.Close() }
+func (d *Disk) Close() error {
+	if d.latches == nil || d.latches.file == nil {
+		return d.db.Close()
+	}
+	return errors.Join(d.latches.file.Close(), d.db.Close())
+}
 
 // Reason tells why the disk refused a write: no_space, or internal.
 func Reason(err error) schema.Reason {
 	switch {
 	case err == nil:
 		return ""
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, storeerr.ErrMaxSizeReached),
-		// The store does not wrap what the system said when it grows its file.
-		strings.Contains(err.Error(), syscall.ENOSPC.Error()), strings.Contains(err.Error(), syscall.EDQUOT.Error()):
+	case errors.Is(err, storeerr.ErrMaxSizeReached):
 		return schema.ReasonNoSpace
+	}
+	for _, full := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+		// The store does not wrap what the system said when it grows its file.
+		if errors.Is(err, full) || strings.Contains(err.Error(), full.Error()) {
+			return schema.ReasonNoSpace
+		}
 	}
 	return schema.ReasonInternal
 }

@@ -68,11 +68,12 @@ func (d *Disk) update(batch []Write) error {
 				return err
 			}
 		}
-		return nil
+		return d.count(tx)
 	})
 	if err != nil {
 		return fmt.Errorf("write to %s: %w", d.path, err)
 	}
+	d.boots = 0
 	return nil
 }
 

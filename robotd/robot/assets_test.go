@@ -3,6 +3,7 @@ package robot
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,7 @@ import (
 
 func TestFilesOfContentsCanBeReadAsLongAsAnythingNeedsThem(t *testing.T) {
 	dir := t.TempDir()
-	s, _, _, err := openStore(dir)
+	s, _, _, err := openStore(dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func TestFilesOfContentsCanBeReadAsLongAsAnythingNeedsThem(t *testing.T) {
 	if err := s.close(); err != nil {
 		t.Fatal(err)
 	}
-	if s, _, _, err = openStore(dir); err != nil {
+	if s, _, _, err = openStore(dir, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	holds("after a restart", bell, hall)
@@ -99,7 +100,7 @@ func TestFilesOfContentsCanBeReadAsLongAsAnythingNeedsThem(t *testing.T) {
 	if err := s.close(); err != nil {
 		t.Fatal(err)
 	}
-	s, _, m, err := openStore(dir)
+	s, _, m, err := openStore(dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

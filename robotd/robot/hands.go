@@ -25,6 +25,7 @@ type hands struct {
 	link    *link.Link
 	post    *post
 	scribe  *scribe
+	latches *latchWriter
 	fetcher *fetcher
 
 	downloads *downloads
@@ -56,6 +57,8 @@ func (h *hands) perform(effects []brain.Effect) {
 			h.calibrate(e.Run)
 		case brain.EndCalibration:
 			h.endCalibration()
+		case brain.SaveLatches:
+			h.latches.put(e)
 		case brain.SaveRequests, brain.SaveContent, brain.SaveEvent, brain.SaveSetting:
 			b.saves = append(b.saves, e)
 		case brain.ReadEvents:

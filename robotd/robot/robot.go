@@ -140,7 +140,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		log.Warn("the robot's password goes to the broker in the clear: whoever is on the way reads it; use mqtts or wss", "broker", cfg.Broker)
 	}
 	cfg.clock = openClock(cfg.dir(), log)
-	disk, assets, memory, err := openStore(cfg.dir())
+	disk, assets, memory, err := openStore(cfg.dir(), log)
 	if err != nil {
 		return err
 	}
@@ -166,6 +166,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.loop.perform, h.loop.halt = h.perform, func() { body.Order(driver.ToError); h.announce() }
 	h.post = &post{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.Boots(), about: decide.Version, log: log, loop: h.loop, ctx: running}
 	h.scribe = newScribe(running, h.post, disk, h.loop, log)
+	h.latches = newLatchWriter(running, disk, h.loop, log)
 	h.loop.behind = h.scribe.in.full
 	h.loop.heard = cfg.clock.hear
 	h.downloads = newDownloads(running, cfg, assets, h.loop, log)
@@ -177,6 +178,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.fetcher = newFetcher(running, cfg, h.link, h.post, h.loop, log)
 	h.scribe.link = h.link
 	go h.scribe.run()
+	go h.latches.run()
 	h.work.Go(h.listen)
 	h.work.Go(func() { h.post.watch(running, h.link) })
 	h.work.Go(func() { cfg.clock.keep(running) })
@@ -198,10 +200,15 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	err = errors.Join(err, closeBody())
 	closeBody = func() error { return nil }
 	h.scribe.in.close()
-	select {
-	case <-h.scribe.done:
-	case <-time.After(diskGrace): // a disk that hangs keeps nobody from saying farewell
-		log.Error("the disk does not answer; what was to be written last may be lost")
+	h.latches.close()
+	late, enough := context.WithTimeout(context.Background(), diskGrace)
+	defer enough()
+	for _, done := range []chan struct{}{h.latches.done, h.scribe.done} {
+		select {
+		case <-done:
+		case <-late.Done(): // a disk that hangs keeps nobody from saying farewell
+			log.Error("the disk does not answer; what was to be written last may be lost")
+		}
 	}
 	h.work.Wait()
 	last, stop := context.WithTimeout(context.Background(), closeGrace)

@@ -89,6 +89,15 @@ func (l *ledger) record(s request.Save) {
 
 func (l *ledger) events() ([][]byte, error) { return [][]byte{[]byte("e1")}, nil }
 
+func (l *ledger) keepLatches([]byte) error { return nil }
+
+// says reports whether a line has the text.
+func (l *ledger) says(text string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.lines, func(line string) bool { return strings.Contains(line, text) })
+}
+
 func (l *ledger) why(error) schema.Reason { return schema.ReasonNoSpace }
 func (l *ledger) close() error            { return nil }
 
@@ -454,6 +463,8 @@ func bareWriting(t *testing.T, h *hands) *loop {
 			switch e.(type) {
 			case brain.SaveRequests, brain.SaveEvent, brain.SaveSetting, brain.Publish:
 				return false
+			case brain.SaveLatches:
+				return h.latches == nil
 			}
 			return true // there is no body
 		}))

@@ -3,6 +3,7 @@ package robot
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -17,6 +18,8 @@ import (
 type store interface {
 	// keep writes all of saves or nothing, and returns when they are safe.
 	keep(saves []brain.Effect) error
+	// keepLatches is keep for what holds the robot; a full disk takes it too.
+	keepLatches(value []byte) error
 	// events brings the newest ones, as they were told, the oldest first.
 	events() ([][]byte, error)
 	// why turns an error of keep into what a sender is told.
@@ -31,7 +34,7 @@ type onDisk struct {
 }
 
 // openStore opens the data directory and reads what the robot remembers.
-func openStore(dir string) (store, *assets, brain.Memory, error) {
+func openStore(dir string, log *slog.Logger) (store, *assets, brain.Memory, error) {
 	before := ranBefore(dir)
 	d, saved, err := disk.Open(dir)
 	if err != nil {
@@ -41,7 +44,11 @@ func openStore(dir string) (store, *assets, brain.Memory, error) {
 	if err != nil {
 		return nil, nil, brain.Memory{}, errors.Join(err, d.Close())
 	}
+	if saved.Refused != nil {
+		log.Error("the disk refuses to write; the robot is held", "error", saved.Refused)
+	}
 	return onDisk{d, files}, files, brain.Memory{
+		Latches: saved.Latches, LatchesLost: saved.LatchesLost, Refused: disk.Reason(saved.Refused),
 		Lost:  before && saved.Boots == 1,
 		Boots: saved.Boots, Requests: saved.Commands, Kept: saved.Kept, Held: delivery.Held{Blobs: saved.Blobs, Files: large}, Settings: saved.Settings,
 	}, nil
@@ -85,6 +92,8 @@ func (d onDisk) keep(saves []brain.Effect) error {
 	}
 	return nil
 }
+
+func (d onDisk) keepLatches(value []byte) error { return d.KeepLatches(value) }
 
 func (d onDisk) events() ([][]byte, error) { return d.Events() }
 

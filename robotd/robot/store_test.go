@@ -1,6 +1,7 @@
 package robot
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -28,7 +29,7 @@ func TestARobotKnowsThatItsDiskWasLost(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		disk, _, memory, err := openStore(dir)
+		disk, _, memory, err := openStore(dir, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,196 @@
+package disk
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"go.etcd.io/bbolt"
+
+	"troupe/robotd/request"
+	"troupe/schema"
+)
+
+// recorded is a file that writes down what is done with it, and may refuse.
+type recorded struct {
+	inPlace
+	done    []string
+	refuses map[string]error
+}
+
+func (f *recorded) WriteAt(b []byte, at int64) (int, error) {
+	f.done = append(f.done, fmt.Sprintf("write at %d", at))
+	if err := f.refuses["write"]; err != nil {
+		n, _ := f.inPlace.WriteAt(b[:len(b)/2], at) // as far as the disk came
+		return n, err
+	}
+	return f.inPlace.WriteAt(b, at)
+}
+
+func (f *recorded) Sync() error {
+	f.done = append(f.done, "sync")
+	return errors.Join(f.refuses["sync"], f.inPlace.Sync())
+}
+
+func record1(t *testing.T, d *Disk) *recorded {
+	t.Helper()
+	f := &recorded{inPlace: d.latches.file, refuses: map[string]error{}}
+	d.latches.file = f
+	return f
+}
+
+func mustKeep(t *testing.T, d *Disk, value string) {
+	t.Helper()
+	if err := d.KeepLatches([]byte(value)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLatchesAreSyncedInPlaceAndOutlastARestart(t *testing.T) {
+	d, _ := mustOpen(t, t.TempDir())
+	f := record1(t, d)
+	mustKeep(t, d, "one")
+	mustKeep(t, d, "two")
+	if want := []string{"write at 131072", "sync", "write at 0", "sync"}; !slices.Equal(f.done, want) {
+		t.Errorf("done %q, want %q", f.done, want)
+	}
+	for range 3 {
+		var saved Saved
+		if d, saved = reopen(t, d); string(saved.Latches) != "two" || saved.LatchesLost || saved.Refused != nil {
+			t.Fatalf("kept %q, lost %v, refused %v", saved.Latches, saved.LatchesLost, saved.Refused)
+		}
+	}
+	if err := d.KeepLatches(make([]byte, slotBytes)); err == nil {
+		t.Error("what does not fit was taken")
+	}
+	if info, err := os.Stat(d.latches.path); err != nil || info.Size() != latchSlots*slotBytes {
+		t.Errorf("the file has %d bytes: %v", info.Size(), err)
+	}
+}
+
+func TestRefusedLatchWriteKeepsTheNewest(t *testing.T) {
+	d, _ := mustOpen(t, t.TempDir())
+	mustKeep(t, d, "newest")
+	f := record1(t, d)
+	for op, value := range map[string]string{"write": "refused", "sync": "refused too"} {
+		f.refuses = map[string]error{op: syscall.EIO}
+		for range 3 { // offered again, it does not reach the slot of the newest
+			if err := d.KeepLatches([]byte(value)); !errors.Is(err, syscall.EIO) {
+				t.Fatalf("%s: got %v", op, err)
+			}
+		}
+	}
+	f.refuses = map[string]error{"write": syscall.EIO} // it comes half way
+	_ = d.KeepLatches([]byte("refused at last"))
+	if _, saved := reopen(t, d); string(saved.Latches) != "newest" || !saved.LatchesLost {
+		t.Errorf("kept %q, lost %v", saved.Latches, saved.LatchesLost)
+	}
+}
+
+// TestDamagedLatchesAreToldAsLost: what is whole is read, and that something may be
+// missing is told once.
+func TestDamagedLatchesAreToldAsLost(t *testing.T) {
+	for name, c := range map[string]struct {
+		harm func(b []byte) []byte
+		kept string
+	}{
+		"the newest value":      {func(b []byte) []byte { b[slotHeader+1] ^= 4; return b }, "older"},
+		"the newest head":       {func(b []byte) []byte { b[9] ^= 4; return b }, "older"},
+		"the newest head blank": {func(b []byte) []byte { clear(b[:512]); return b }, "older"},
+		"the older value":       {func(b []byte) []byte { b[slotBytes+slotHeader] ^= 4; return b }, "newest"},
+		"both":                  {func(b []byte) []byte { clear(b); return b }, ""},
+		"cut short":             {func(b []byte) []byte { return b[:slotBytes+8] }, "newest"},
+		"empty":                 {func(b []byte) []byte { return nil }, ""},
+		"gone":                  {nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, _ := mustOpen(t, t.TempDir())
+			mustKeep(t, d, "older")
+			mustKeep(t, d, "newest")
+			_ = d.Close()
+			b, err := os.ReadFile(d.latches.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.harm == nil {
+				err = os.Remove(d.latches.path)
+			} else {
+				err = os.WriteFile(d.latches.path, c.harm(b), 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, saved := mustOpen(t, filepath.Dir(d.path))
+			if string(saved.Latches) != c.kept || !saved.LatchesLost || saved.Refused != nil {
+				t.Errorf("kept %q, lost %v, refused %v", saved.Latches, saved.LatchesLost, saved.Refused)
+			}
+			if _, saved = reopen(t, d); saved.LatchesLost || string(saved.Latches) != c.kept {
+				t.Errorf("once it was told: kept %q, lost %v", saved.Latches, saved.LatchesLost)
+			}
+		})
+	}
+}
+
+func TestFileOfAnEarlierReleaseIsTakenOver(t *testing.T) {
+	d, _ := mustOpen(t, t.TempDir())
+	mustApply(t, d, Setting{"latches", "as format 1 kept them"})
+	err := d.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(metaBucket).Put(formatKey, bigEndian(1)) })
+	if err = errors.Join(err, d.Close(), os.Remove(d.latches.path)); err != nil {
+		t.Fatal(err)
+	}
+	d, saved := mustOpen(t, filepath.Dir(d.path))
+	if saved.LatchesLost || saved.Latches != nil || saved.Settings["latches"] == "" {
+		t.Errorf("of format 1: kept %q, lost %v, settings %q", saved.Latches, saved.LatchesLost, saved.Settings)
+	}
+	_ = d.Close()
+	b, err := os.ReadFile(d.path)
+	if err != nil || !bytes.Contains(b, append([]byte("format"), bigEndian(2)...)) {
+		t.Errorf("an earlier release would read the file: %v", err)
+	}
+}
+
+// TestFullDiskTakesLatches bounds how long files of this process may grow.
+func TestFullDiskTakesLatches(t *testing.T) {
+	d, _ := mustOpen(t, t.TempDir())
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	full := func(bytes uint64) {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: was.Max}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { full(was.Cur) })
+	full(latchSlots * slotBytes)
+	var err error
+	for n := int64(1); err == nil; n++ {
+		r := record(n)
+		r.By = strings.Repeat("x", 50_000)
+		err = d.Apply(Commands{request.Save{Put: []request.Record{r}}})
+	}
+	if Reason(err) != schema.ReasonNoSpace {
+		t.Errorf("refused as %s: %v", Reason(err), err)
+	}
+	mustKeep(t, d, "held")
+	full(0)
+	if err := d.KeepLatches([]byte("more")); Reason(err) != schema.ReasonNoSpace {
+		t.Errorf("a disk that takes nothing at all: %v", err)
+	}
+	d, saved := reopen(t, d)
+	if string(saved.Latches) != "held" || Reason(saved.Refused) != schema.ReasonNoSpace || saved.Boots != 2 {
+		t.Errorf("kept %q, refused %v, boot %d", saved.Latches, saved.Refused, saved.Boots)
+	}
+	full(was.Cur)
+	mustApply(t, d, Setting{"a", "1"})
+	mustKeep(t, d, "again")
+	if _, saved := reopen(t, d); saved.Refused != nil || saved.Boots != 3 || string(saved.Latches) != "again" {
+		t.Errorf("with room again: kept %q, refused %v, boot %d", saved.Latches, saved.Refused, saved.Boots)
+	}
+}
