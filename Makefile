@@ -12,8 +12,9 @@ PKG      ?= ./...
 FUZZTIME ?= 10s
 SEEDS    ?= 5000
 FOR      ?= 10m
+FILES    ?= 500
 
-.PHONY: help demo test check gen build fuzz soak flaky setup
+.PHONY: help demo test check gen build fuzz soak flaky damage setup
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
@@ -52,6 +53,9 @@ soak: ## let random faults befall a robot and its desk (SEEDS=5000, or SEEDS=17+
 
 flaky: ## break every line again and again and say how late stops are (FOR=10m)
 	@TROUPE_FLAKY=$(FOR) go test -count=1 -timeout=0 -v -run FlakyLines ./deploy/e2e
+
+damage: ## start robotd on damaged data again and again (FILES=500)
+	@TROUPE_DAMAGED=$(FILES) go test -count=1 -timeout=0 -v -run RobotOnDamagedData ./deploy/e2e | grep -v '^ *\(===\|--- PASS\)'
 
 setup: ## install what tests need and this machine lacks: Debian packages, MQTT.js
 	@deploy/setup/debian.sh

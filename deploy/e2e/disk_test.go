@@ -1,0 +1,199 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"troupe/robotd/delivery"
+	"troupe/robotd/disk"
+	"troupe/robotd/disk/disktest"
+	"troupe/robotd/request"
+	"troupe/schema"
+	"troupe/schema/sign"
+)
+
+// lived makes the data directory of a robot that has been at work.
+func lived(t testing.TB, dir string, events int) {
+	t.Helper()
+	d, _, err := disk.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := []disk.Write{disk.Setting{Name: "volume", Value: "0.5"}, disk.Content{Save: delivery.Save{Kind: sign.Places}}}
+	for n := range int64(events) {
+		batch = append(batch, disk.Event{Payload: fmt.Appendf(nil, `{"seq":%d,"type":%q}`, n, strings.Repeat("x", 400))})
+	}
+	for n := range int64(100) {
+		r := request.Record{N: n + 1, Client: "op9", ID: fmt.Sprint("k", n), Verb: "sys/ping", At: 1_800_000_000_000, Answer: request.Answer{Status: schema.StatusSucceeded, Result: schema.ResultOK}, Delivered: true}
+		batch = append(batch, disk.Commands{Save: request.Save{Put: []request.Record{r}}})
+	}
+	if err := errors.Join(d.Apply(batch...), d.Apply(disk.Setting{Name: "volume", Value: "0.6"}), d.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRobotOnDamagedDataRefusesOrRuns starts robotd on damaged files: each start ends
+// in the refusal that says what to do, or the robot runs and ends in order. TROUPE_DAMAGED
+// is how many.
+func TestRobotOnDamagedDataRefusesOrRuns(t *testing.T) {
+	t.Parallel()
+	count := 40
+	if text := os.Getenv("TROUPE_DAMAGED"); text != "" {
+		var err error
+		if count, err = strconv.Atoi(text); err != nil {
+			t.Fatalf("TROUPE_DAMAGED=%s: want a count", text)
+		}
+	}
+	robotd, sound := program(t, "robotd"), t.TempDir()
+	lived(t, sound, 300)
+	file, err := os.ReadFile(filepath.Join(sound, "robot.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	latches, err := os.ReadFile(filepath.Join(sound, "robot.latches"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused, ran, largest, slowest atomic.Int64
+	t.Run("starts", func(t *testing.T) {
+		for seed := range uint64(count) {
+			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+				t.Parallel()
+				what, damaged := disktest.Damage(seed, file) // here: what the test holds counts for a process it starts
+				dir := t.TempDir()
+				if err := errors.Join(os.WriteFile(filepath.Join(dir, "robot.db"), damaged, 0o600), os.WriteFile(filepath.Join(dir, "robot.latches"), latches, 0o600)); err != nil {
+					t.Fatal(err)
+				}
+				began := time.Now()
+				said, code, kilobytes := startOnce(t, robotd, dir)
+				slowest.Store(max(slowest.Load(), time.Since(began).Milliseconds()))
+				largest.Store(max(largest.Load(), kilobytes))
+				switch {
+				case code == 0 && strings.Contains(said, "ready robot=r1"):
+					ran.Add(1)
+				case code == 1 && strings.Contains(said, "move the file away"):
+					refused.Add(1)
+				default:
+					t.Errorf("%s: ended with status %d:\n%s", what, code, said)
+				}
+				if !raced && kilobytes > 256<<10 { // the race detector takes several times the memory
+					t.Errorf("it took %d KiB", kilobytes)
+				}
+			})
+		}
+	})
+	t.Logf("%d starts: %d refused, %d ran; at most %d ms and %d KiB", count, refused.Load(), ran.Load(), slowest.Load(), largest.Load())
+}
+
+// startOnce runs robotd without a broker until it ends or has been ready for a moment,
+// at most 10 s.
+func startOnce(t *testing.T, robotd, dir string) (said string, code int, kilobytes int64) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, robotd, "--id", "r1", "--broker", "mqtt://127.0.0.1:1", "--data", dir)
+	cmd.SysProcAttr, cmd.Env = dieWithUs(), environment()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	stdout, err := cmd.StdoutPipe()
+	if err == nil {
+		err = fromOneThread(cmd.Start)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ready string
+	eachLine(stdout, func(line string) {
+		ready = line
+		time.Sleep(300 * time.Millisecond) // it writes its first events
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+	})
+	_ = cmd.Wait() // the status is looked at
+	return ready + "\n" + stderr.String(), cmd.ProcessState.ExitCode(), cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
+}
+
+// limit bounds how long the files of a process may grow, as a full disk does.
+func limit(t testing.TB, p *process, bytes string) {
+	t.Helper()
+	if said, err := exec.Command("prlimit", "--pid", strconv.Itoa(p.cmd.Process.Pid), "--fsize="+bytes+":unlimited").CombinedOutput(); err != nil {
+		t.Fatalf("prlimit (Debian: util-linux): %v\n%s", err, said)
+	}
+}
+
+const latchBytes = "262144" // of robot.latches, which has its space
+
+// stopped sends a live stop and returns how the robot answers.
+func (w *world) stopped(rid, id string) (ack schema.Ack) {
+	w.t.Helper()
+	mark := w.eye.mark()
+	w.send("op1", schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "op1"), fmt.Sprintf(`{"id":%q,"robots":[%q]}`, id, rid))
+	return becomes(w, mark, on(rid, "ack/op1"), rid+" to answer the stop", func(a schema.Ack) bool { return a.ID != nil && *a.ID == id })
+}
+
+func TestLatchedStopOutlastsAFullDiskAndAKill(t *testing.T) {
+	in(t, []kind{ours}, func(w *world) {
+		lived(t, filepath.Join(w.folder, "r1"), 700)
+		w.robotsIn(schema.ModeMnl, "", "r1")
+		limit(t, w.robots["r1"], latchBytes)
+		refuses := func(s schema.State) bool {
+			for _, a := range s.Alerts {
+				if a.Type == "disk_refuses" {
+					return true
+				}
+			}
+			return false
+		}
+		n := 0
+		w.until("the disk to be full", func() bool { // of records that have to be kept
+			for range 5 {
+				n++
+				w.send("op1", on("r1", "cmd/op1/auto/pause"), fmt.Sprintf(`{"id":"fill-%d","by":%q}`, n, strings.Repeat("x", 200)))
+			}
+			return strings.Contains(w.robots["r1"].log.String(), "the disk refused")
+		})
+		w.state("r1", "on a full disk", refuses)
+		if ack := w.stopped("r1", "gate-7"); ack.Status != schema.StatusSucceeded || ack.Reason != "" {
+			t.Errorf("the stop was answered %s", text(ack))
+		}
+		w.robots["r1"].kill()
+		w.presence("r1", schema.PresenceLost)
+		mark := w.eye.mark()
+		w.robot("r1", "")
+		becomes(w, mark, on("r1", "state"), "r1 to be back", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl && s.Mode.Calibrated })
+		w.holds("r1", "gate-7")
+		w.refusesEnable("r1", "gate-7")
+	})
+}
+
+// TestDiskThatTakesNothingIsTold has a disk that refuses what was reserved too, as one
+// does that broke, and a restart on it.
+func TestDiskThatTakesNothingIsTold(t *testing.T) {
+	in(t, []kind{ours}, func(w *world) {
+		w.robotsIn(schema.ModeMnl, "", "r1")
+		limit(t, w.robots["r1"], "0")
+		if ack := w.stopped("r1", "gate-7"); ack.Status != schema.StatusSucceeded || ack.Reason != schema.ReasonNotPersisted {
+			t.Errorf("the stop was answered %s", text(ack))
+		}
+		w.state("r1", "held, and lost with a restart", func(s schema.State) bool { return s.Safety.NotPersisted && len(s.Safety.Latches) == 1 })
+		w.robots["r1"].kill()
+		w.presence("r1", schema.PresenceLost)
+		mark := w.eye.mark()
+		w.robots["r1"] = launch(t, "r1", "prlimit", []string{"--fsize=0:unlimited", program(t, "robotd"), "--id", "r1", "--broker", w.wires["r1"].url(), "--data", filepath.Join(w.folder, "r1")}, nil)
+		becomes(w, mark, on("r1", "state"), "r1 to be back", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl && s.Mode.Calibrated })
+		w.holds("r1", "unwritable-disk")
+		limit(t, w.robots["r1"], "unlimited")
+		w.state("r1", "held, and safe from a restart", func(s schema.State) bool { return !s.Safety.NotPersisted })
+		w.refusesEnable("r1", "unwritable-disk", "refused to write")
+	})
+}
