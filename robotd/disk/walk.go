@@ -25,6 +25,7 @@ const (
 
 	branchFlag   = 0x01
 	leafFlag     = 0x02
+	metaFlag     = 0x04
 	freelistFlag = 0x10
 	bucketFlag   = 0x01 // of a leaf's element
 
@@ -99,7 +100,7 @@ func newestMeta(file io.ReaderAt, size int64) (newest meta, err error) {
 		if slot == 0 {
 			page = m.page // bbolt lets the first meta page say where the second is
 		}
-		if m.page != page || int64(m.tx%2) != slot {
+		if m.page != page || int64(m.tx%2) != slot || int64(order.Uint64(b[:])) != slot || kind(b[:]) != metaFlag {
 			return meta{}, fmt.Errorf("meta page %d is another one's", slot)
 		}
 		if !found || m.tx > newest.tx {
