@@ -45,6 +45,8 @@ func (Called) event()  {}
 type called struct {
 	client, id string
 	unchanged  bool // it was held already, and so
+	// ack says where the robot stood when it was stopped; nil = not yet said.
+	ack *schema.Ack
 }
 
 // stopWish is what the signatures of the documents of stops are about.
@@ -103,7 +105,7 @@ func (t *turn) stopCalled(ev Called) {
 	t.stopped = max(t.stopped, ev.N)
 	d := t.latching(latch.Asked{StopLatch: t.latchOf(r.ID, r.Level, t.asker(ev.Client, r.By), r.Why), Anew: anew}, ev.N)
 	t.asking(request.Stopped{Detail: "a stop came before it was begun"})
-	t.calls = append(t.calls, called{ev.Client, r.ID, len(d.Moves)+len(d.Altered) == 0})
+	t.calls = append(t.calls, called{client: ev.Client, id: r.ID, unchanged: len(d.Moves)+len(d.Altered) == 0})
 	if ev.Retained {
 		t.alarms = append(t.alarms, request.Alarm{Reason: schema.ReasonRetainedCommand, Client: ev.Client, Verb: fleetStop,
 			Detail: "a stop was retained on the broker; it was obeyed and holds this robot again at each connection until it is removed"})
@@ -237,22 +239,34 @@ func (t *turn) heldDocument() []schema.StopLatch {
 	return out
 }
 
-// tellCalls answers live stops, with the state that shows what came of them.
+// tellCalls answers live stops, with where the robot stood when they took effect and
+// a state that shows it, once they are on the disk.
 func (t *turn) tellCalls() {
-	if len(t.calls) == 0 || t.Pending() || t.session != "" && t.persist.waits() {
+	if len(t.calls) == 0 || t.Pending() {
+		return
+	}
+	if t.session == "" { // nobody hears it; the state of the next session shows what holds
+		t.calls = t.calls[:0]
+		return
+	}
+	for i := range t.calls {
+		c := &t.calls[i]
+		if c.ack != nil {
+			continue
+		}
+		id := c.id
+		c.ack = &schema.Ack{TS: t.now.Wall, Session: t.session, ID: &id, Verb: fleetStop,
+			Status: schema.StatusSucceeded, Result: schema.ResultOK, StateSeq: t.stateSeq, Current: t.current()}
+		if c.unchanged {
+			c.ack.Reason = schema.ReasonUnchanged
+		}
+	}
+	if t.persist.waits() {
 		return
 	}
 	for _, c := range t.calls {
-		if t.session == "" {
-			break // nobody hears it; the state of the next session shows what holds
-		}
-		a := schema.Ack{TS: t.now.Wall, Session: t.session, ID: &c.id, Verb: fleetStop,
-			Status: schema.StatusSucceeded, Result: schema.ResultOK, StateSeq: t.stateSeq, Current: t.current()}
-		if c.unchanged {
-			a.Reason = schema.ReasonUnchanged
-		}
-		t.notKept(&a)
-		t.do(Publish{Topic: schema.TopicAck, Param: c.client, Payload: t.ackPayload(&a), First: true})
+		t.notKept(c.ack)
+		t.do(Publish{Topic: schema.TopicAck, Param: c.client, Payload: t.ackPayload(c.ack), First: true})
 	}
 	t.calls = t.calls[:0]
 }
