@@ -32,13 +32,24 @@ func DecodeStrictWithin[T any](data []byte, depth int) (T, []Problem) {
 	return decode[T](data, true, depth)
 }
 
+// DecodeStrictInto reads one message into v, as DecodeStrictWithin does, for a
+// caller who knows the type only at run time. It does not call Validate.
+func DecodeStrictInto(data []byte, v any, depth int) []Problem { return into(data, v, true, depth) }
+
+func into(data []byte, v any, strict bool, depth int) []Problem {
+	if p, bad := shapeWithin(data, depth); bad {
+		return []Problem{p}
+	}
+	if err := json.Unmarshal(data, v, json.RejectUnknownMembers(strict)); err != nil {
+		return []Problem{problemOf(err)}
+	}
+	return nil
+}
+
 func decode[T any](data []byte, strict bool, depth int) (T, []Problem) {
 	var v T
-	if p, bad := shapeWithin(data, depth); bad {
-		return v, []Problem{p}
-	}
-	if err := json.Unmarshal(data, &v, json.RejectUnknownMembers(strict)); err != nil {
-		return v, []Problem{problemOf(err)}
+	if ps := into(data, &v, strict, depth); len(ps) > 0 {
+		return v, ps
 	}
 	if _, ok := any(&v).(obeyed); ok {
 		if ps := unsaid(data, reflect.TypeFor[T]()); len(ps) > 0 {
@@ -103,11 +114,11 @@ func shapeWithin(data []byte, depth int) (Problem, bool) {
 func problemOf(err error) Problem {
 	var syn *jsontext.SyntacticError
 	if errors.As(err, &syn) {
-		code := "syntax"
+		code, hint := "syntax", "send one well-formed JSON object"
 		if errors.Is(err, jsontext.ErrDuplicateName) {
-			code = "duplicate_key"
+			code, hint = "duplicate_key", "write each key once"
 		}
-		return Fault(string(syn.JSONPointer), code, fmt.Sprintf("%v at byte %d", reason(syn.Err), syn.ByteOffset), "send one well-formed JSON object")
+		return Fault(string(syn.JSONPointer), code, fmt.Sprintf("%v at byte %d", reason(syn.Err), syn.ByteOffset), hint)
 	}
 	var sem *json.SemanticError
 	if errors.As(err, &sem) {

@@ -149,6 +149,12 @@ func asProblem(_ huma.Context, _ string, v any) (any, error) {
 	p := kind.Problem(m.Detail, "")
 	p.Status = m.Status
 	for _, e := range m.Errors {
+		if text, ok := e.Value.(string); ok && e.Location == "body" && kind.Status == http.StatusBadRequest {
+			// The library keeps of what the reader says only a sentence: asked again, it names the place.
+			var body any
+			p.Errors = append(p.Errors, inBody("", schema.DecodeStrictInto([]byte(text), &body, maxDepth))...)
+			continue
+		}
 		in, rest, _ := strings.Cut(e.Location, ".")
 		f := Finding{In: in, Problem: schema.Fault(pointerOf(rest), "bad_value", e.Message, "")}
 		if kind.Status == http.StatusBadRequest {
@@ -157,7 +163,7 @@ func asProblem(_ huma.Context, _ string, v any) (any, error) {
 		p.Errors = append(p.Errors, f)
 	}
 	if len(p.Errors) == 1 {
-		p.Detail = p.Errors[0].Detail
+		p.Detail, p.Hint = p.Errors[0].Detail, p.Errors[0].Hint
 		if at := p.Errors[0].Pointer; at != "" {
 			p.Detail = fmt.Sprintf("%s %s: %s", p.Errors[0].In, at, p.Detail)
 		}

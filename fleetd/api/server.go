@@ -48,9 +48,11 @@ func Register(mux *http.ServeMux, desk Desk, log *slog.Logger) {
 	config.CreateHooks = nil // no $schema links in answers
 	config.RejectUnknownQueryParameters = true
 	config.Transformers = []huma.Transformer{asProblem}
+	config.Formats = map[string]huma.Format{"application/json": strictJSON, "json": strictJSON}
 	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	config.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[jsontext.Value](), reflect.TypeFor[json.RawMessage]())
 	h := humago.New(mux, config)
+	h.UseMiddleware(strictParameters)
 	s.robots(h)
 	s.identities(h)
 	s.services(h)
