@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -29,6 +30,14 @@ const Prefix = "/api/v1"
 
 // MaxBody bounds the body of a request.
 const MaxBody = 1 << 20
+
+const (
+	// databasePatience is how long a request waits for each answer of the database:
+	// somebody stands there, who has to know whether to do it by hand.
+	databasePatience = 2500 * time.Millisecond
+	// uploadPatience is the same for an asset, which may take long to be written.
+	uploadPatience = 12 * time.Second
+)
 
 // server holds what the handlers need.
 type server struct {
@@ -115,10 +124,11 @@ func Guard(next http.Handler, log *slog.Logger, hosts []string) http.Handler {
 			w.Header().Set("Cache-Control", "no-store")
 			w.Header().Set("X-Accel-Buffering", "no") // a stream behind a proxy
 		}
-		limit := int64(MaxBody)
+		limit, patience := int64(MaxBody), databasePatience
 		if r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, Prefix+"/assets/") {
-			limit = score.MaxAsset
+			limit, patience = score.MaxAsset, uploadPatience
 		}
+		r = r.WithContext(store.WithPatience(r.Context(), patience))
 		r.Body = http.MaxBytesReader(w, r.Body, limit+1) // one more, so that the API can say so itself
 		guarded.ServeHTTP(w, r)
 	})
@@ -171,6 +181,9 @@ func (s *server) fail(err error, what string) error {
 		return KindConflict.Problem(what+" was changed at the same time", "look again, then try again")
 	case errors.Is(err, store.ErrBusy):
 		return KindBusy.Problem("many changed the same at once; nothing was changed", "try again")
+	case errors.Is(err, store.ErrUnknown):
+		s.log.Error("database did not say whether it committed", "asked for", what, "error", err)
+		return KindOutcome.Problem("the change may be done or not ("+what+"): the desk's database stopped answering while it committed it", "look when the database answers, before you ask again; stops work")
 	case errors.Is(err, context.Canceled):
 		return KindSlow.Problem("the asker hung up", "")
 	}

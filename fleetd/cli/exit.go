@@ -48,7 +48,7 @@ func codeOf(p *api.Problem) int {
 		return exitConflict
 	case p.Of(api.KindNotAllowed), p.Status == 401, p.Status == 403:
 		return exitNotAllowed
-	case p.Of(api.KindSlow):
+	case p.Of(api.KindSlow), p.Of(api.KindOutcome):
 		return exitTimeout
 	}
 	return exitError

@@ -218,6 +218,10 @@ func (s *stops) read(ctx context.Context, db *store.Store) error {
 	return nil
 }
 
+// releaseWait is how long a release waits for the one before it, or for stops that are
+// being put on record: a database that hangs would keep it for ever.
+const releaseWait = time.Second
+
 // Release lets go of stops by their ids. What waits is put on record first, and so is
 // where robots show that they hold what is released: a robot lets go only of what it
 // was told, and nothing that was released comes back.
@@ -226,7 +230,7 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 	if err != nil {
 		return nil, err
 	}
-	over, err := f.stops.alone(ctx)
+	over, err := f.stops.aloneWithin(ctx, releaseWait)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -142,6 +143,13 @@ func (s *stops) alone(ctx context.Context) (over func(), err error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+// aloneWithin is alone for so long at most.
+func (s *stops) aloneWithin(ctx context.Context, wait time.Duration) (over func(), err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, wait, fmt.Errorf("wait for other changes of stops: %w", store.ErrBusy))
+	defer cancel()
+	return s.alone(ctx)
 }
 
 // aloneNow does not wait: what is being heard meanwhile has to be kept.

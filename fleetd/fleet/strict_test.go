@@ -25,17 +25,19 @@ func (w *world) send(method, target, body string) (int, *api.Problem, []byte) {
 	w.Helper()
 	r, err := http.NewRequest(method, w.URL()+target, strings.NewReader(body))
 	if err != nil {
-		w.Fatal(err)
+		w.Error(err)
+		return 0, nil, nil
 	}
 	r.Header.Set("Content-Type", "application/json")
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
-		w.Fatal(err)
+		w.Error(err)
+		return 0, nil, nil
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil {
-		w.Fatal(err)
+		w.Error(err)
 	}
 	if answer.StatusCode < 400 {
 		return answer.StatusCode, nil, text

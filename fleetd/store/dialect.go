@@ -34,6 +34,8 @@ type dialect struct {
 	isMissing func(error) bool
 	// isTaken: a row of this key is already there.
 	isTaken func(error) bool
+	// refusesCommit: the error of a commit means that nothing was committed.
+	refusesCommit func(error) bool
 }
 
 // pools are the connections of one open store. With SQLite there is one writer
@@ -59,6 +61,9 @@ var postgres = dialect{
 	},
 	isMissing: func(err error) bool { return pgCode(err) == "23503" },
 	isTaken:   func(err error) bool { return pgCode(err) == "23505" },
+	refusesCommit: func(err error) bool { // the server said so, or never heard of it
+		return pgCode(err) != "" || errors.Is(err, pgx.ErrTxCommitRollback) || pgconn.SafeToRetry(err)
+	},
 }
 
 var sqlite3 = dialect{
@@ -71,6 +76,7 @@ var sqlite3 = dialect{
 		code := sqliteCode(err)
 		return code == 2067 || code == 1555 // unique, primary key
 	},
+	refusesCommit: func(error) bool { return true }, // nobody stands between us and the file
 }
 
 func pgCode(err error) string {

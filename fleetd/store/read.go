@@ -25,11 +25,23 @@ type querier interface {
 // asks until he gives up, and could then not be told from a desk that is dead.
 const patience = 12 * time.Second
 
-// errSilent is why a question was given up.
-var errSilent = errors.New("the database does not answer")
+type patienceKey struct{}
+
+// WithPatience makes questions that are asked under the context it returns wait at
+// most d, for callers who have somebody waiting for them.
+func WithPatience(ctx context.Context, d time.Duration) context.Context {
+	return context.WithValue(ctx, patienceKey{}, d)
+}
+
+func patienceOf(ctx context.Context) time.Duration {
+	if d, ok := ctx.Value(patienceKey{}).(time.Duration); ok {
+		return d
+	}
+	return patience
+}
 
 func within(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, patience, errSilent)
+	return context.WithTimeoutCause(ctx, patienceOf(ctx), ErrSilent)
 }
 
 func (r reads) row(ctx context.Context, query string, args ...any) row {

@@ -28,6 +28,10 @@ var (
 	ErrBusy     = errors.New("the database is too busy; nothing was changed") // tried several times
 	ErrNewer    = errors.New("the database is newer than this fleetd")        // a later version has migrated it
 	ErrDamaged  = errors.New("the database is damaged")                       // found at the start, before anything was written
+	ErrSilent   = errors.New("the database does not answer")                  // given up; nothing was changed
+	// ErrUnknown: the connection was lost, or given up, between the request to commit
+	// and its answer.
+	ErrUnknown = errors.New("the database did not say whether it committed")
 )
 
 // retries bounds how often a transaction that met another one is run again.
@@ -193,24 +197,39 @@ func (s *Store) transact(ctx context.Context, isolation sql.IsolationLevel, do f
 }
 
 func (s *Store) once(ctx context.Context, isolation sql.IsolationLevel, do func(tx *Tx) error) error {
+	patience := patienceOf(ctx)
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	silent := time.AfterFunc(patience, func() { giveUp(errSilent) })
+	silent := time.AfterFunc(patience, func() { giveUp(ErrSilent) })
 	defer silent.Stop()
+	// What was given up here comes back as context.Canceled, as if the caller had left.
+	givenUp := func(err error) error {
+		if errors.Is(context.Cause(ctx), ErrSilent) {
+			return fmt.Errorf("%w: %v", ErrSilent, err)
+		}
+		return err
+	}
 	tx, err := s.pools.write.BeginTx(ctx, &sql.TxOptions{Isolation: isolation})
 	if err != nil {
-		return fmt.Errorf("begin: %w", err)
+		return fmt.Errorf("begin: %w", givenUp(err))
 	}
 	silent.Stop()
 	defer tx.Rollback() // after a commit it does nothing
 	if err := do(&Tx{reads{tx}, tx, s}); err != nil {
-		return err
+		return givenUp(err)
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("commit: %w", givenUp(ctx.Err()))
 	}
 	silent.Reset(patience)
-	if err := tx.Commit(); err != nil {
+	switch err := tx.Commit(); {
+	case err == nil:
+		return nil
+	case s.dialect.refusesCommit(err):
 		return fmt.Errorf("commit: %w", err)
+	default:
+		return fmt.Errorf("commit: %w: %v", ErrUnknown, err)
 	}
-	return nil
 }
 
 func (t *Tx) exec(ctx context.Context, query string, args ...any) (int64, error) {

@@ -1,0 +1,216 @@
+package fleet_test
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/fleet"
+)
+
+// answerBound is how long a request may take while the database hangs: somebody
+// stands there.
+const answerBound = 4 * time.Second
+
+// hanging is a PostgreSQL whose answers can be held back: it takes what it is sent,
+// and nobody hears of it.
+type hanging struct {
+	*gate
+	answers sync.RWMutex // locked: none gets through
+	held    atomic.Bool
+	// commit, if it is set, is a text; a connection that has carried it gets no answer
+	// to its next commit, and nobody gets one after that.
+	commit atomic.Pointer[string]
+}
+
+func newHanging(t *testing.T) *hanging {
+	h := &hanging{gate: newGate(t)}
+	front, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.dsn = strings.Replace(h.dsn, h.address, front.Addr().String(), 1)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var open []net.Conn
+	all.Go(func() {
+		for {
+			c, err := front.Accept()
+			if err != nil {
+				return
+			}
+			db, err := net.Dial("tcp", h.address)
+			if err != nil {
+				c.Close()
+				continue
+			}
+			mu.Lock()
+			open = append(open, c, db)
+			mu.Unlock()
+			all.Go(func() { h.carry(db, c, h.look()) })
+			all.Go(func() {
+				h.carry(c, db, func([]byte) {
+					h.answers.RLock()
+					defer h.answers.RUnlock()
+				})
+			})
+		}
+	})
+	t.Cleanup(func() {
+		h.release()
+		front.Close()
+		mu.Lock()
+		for _, c := range open {
+			c.Close()
+		}
+		mu.Unlock()
+		all.Wait()
+	})
+	return h
+}
+
+// look reads what a desk sends over one connection.
+func (h *hanging) look() func([]byte) {
+	marked := false
+	return func(b []byte) {
+		text := h.commit.Load()
+		if text == nil {
+			return
+		}
+		marked = marked || bytes.Contains(b, []byte(*text))
+		if marked && bytes.Contains(b, []byte("commit")) {
+			h.hold()
+		}
+	}
+}
+
+// carry copies until one side closes.
+func (h *hanging) carry(to, from net.Conn, before func([]byte)) {
+	defer to.Close()
+	b := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(b)
+		if n > 0 {
+			before(b[:n])
+			if _, err := to.Write(b[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (h *hanging) hold() {
+	if h.held.CompareAndSwap(false, true) {
+		h.answers.Lock()
+	}
+}
+
+func (h *hanging) release() {
+	h.commit.Store(nil)
+	if h.held.CompareAndSwap(true, false) {
+		h.answers.Unlock()
+	}
+}
+
+// answered makes a request over the network and says how long its answer took.
+func (w *world) answered(method, target, body string) (p *api.Problem, took time.Duration) {
+	w.Helper()
+	began := time.Now()
+	_, p, _ = w.send(method, api.Prefix+target, body)
+	return p, time.Since(began)
+}
+
+func hangingWorld(t *testing.T) (*world, *hanging) {
+	h := newHanging(t)
+	w := realWorld(t, h.dsn, func(c *fleet.Config) { c.HTTP = "127.0.0.1:0" })
+	w.startDesk()
+	w.Cleanup(h.release) // before the desk ends
+	return w, h
+}
+
+func TestHangingPostgresIsAnsweredWithin3Seconds(t *testing.T) {
+	w, h := hangingWorld(t)
+	r := w.robot("r1")
+	w.publish()
+	h.hold()
+	var asked sync.WaitGroup
+	all := `"selector":{"all":true}`
+	for _, c := range []struct{ method, target, body string }{
+		{"PUT", "/robots/r1/labels", `{"labels":{"hall":"1"}}`},
+		{"POST", "/commands", `{"verb":"mode/set","args":{"mode":"ato"},` + all + `}`},
+		{"POST", "/assignments", `{"story":"museum",` + all + `}`},
+		{"POST", "/wishes", `{"mode":{"mode":"ato"},` + all + `}`},
+		{"POST", "/stops/release", `{"ids":["stop-1"],"why":"x"}`},
+		{"POST", "/robots/r1/revoke", `{"why":"x"}`},
+		{"DELETE", "/stories/museum?expected_stories=1", ""},
+		{"GET", "/commands", ""},
+		{"GET", "/audit", ""},
+		{"GET", "/stories", ""},
+	} {
+		asked.Go(func() {
+			p, took := w.answered(c.method, c.target, c.body)
+			if p == nil || p.Status != 503 || !p.Of(api.KindDatabase) && !p.Of(api.KindBusy) {
+				t.Errorf("%s %s with a hanging database: %+v", c.method, c.target, p)
+			} else if p.Detail == "" || p.Hint == "" {
+				t.Errorf("%s %s: %+v names no way out", c.method, c.target, p)
+			}
+			if took > answerBound {
+				t.Errorf("%s %s took %v", c.method, c.target, took)
+			}
+		})
+	}
+	asked.Wait()
+	before := count(r.Received(), "safety/stop")
+	if p, took := w.answered("POST", "/stops", `{`+all+`}`); p != nil || took > answerBound || count(r.Received(), "safety/stop") != before+1 {
+		t.Errorf("a stop with a hanging database: %v after %v", p, took)
+	}
+	w.until("the desk says that its database does not answer", func() bool { return !w.Status().Database.OK })
+	h.release()
+	w.until("the database is back", func() bool { return w.Status().Database.OK })
+	w.must("PUT", "/robots/r1/labels", map[string]any{"labels": map[string]string{"hall": "2"}}, nil)
+}
+
+func TestLostCommitIsToldAsUnknown(t *testing.T) {
+	w, h := hangingWorld(t)
+	w.robot("r1")
+	text := "hall-of-mirrors"
+	h.commit.Store(&text)
+	p, took := w.answered("PUT", "/robots/r1/labels", `{"labels":{"hall":"`+text+`"}}`)
+	if p == nil || !p.Of(api.KindOutcome) || p.Status != 503 || p.Hint == "" {
+		t.Errorf("a change whose commit was not answered: %+v", p)
+	}
+	if took > answerBound {
+		t.Errorf("it took %v", took)
+	}
+	h.release()
+	w.until("what was committed is seen", func() bool { d, _ := w.Robot("r1"); return d.Labels["hall"] == text })
+}
+
+func TestClientThatLeftIsNoFaultOfTheDatabase(t *testing.T) {
+	w, h := hangingWorld(t)
+	w.robot("r1")
+	w.until("the desk is well", func() bool { return w.Status().Database.OK })
+	h.hold()
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, "GET", w.URL()+api.Prefix+"/audit", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := http.DefaultClient.Do(r); err == nil {
+		answer.Body.Close()
+		t.Fatal("it was answered")
+	}
+	h.release()
+	w.must("GET", "/audit", nil, nil)
+}
