@@ -63,6 +63,9 @@ type Desk interface {
 	// Hold sends a stop and holds it. The ticket is there also with an error, which
 	// says that the desk's own disk did not take it.
 	Hold(ctx context.Context, o stop.Order, b command.Batch, commands []command.Command) (Ticket, error)
+	// HeldComplete reports whether Held lists every stop that the database has; before
+	// it was read, or when it cannot be read, some may be missing.
+	HeldComplete() bool
 	// Held lists the stops that are held; Release lets go of some, all or none.
 	Held() []HeldStop
 	Release(ctx context.Context, ids []string, by, why string) ([]schema.Problem, error)

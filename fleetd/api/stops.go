@@ -21,8 +21,9 @@ var levels = map[string]schema.StopLevel{
 }
 
 type heldList struct {
-	TS    schema.Time `json:"ts"`
-	Stops []HeldStop  `json:"stops"`
+	TS       schema.Time `json:"ts"`
+	Complete bool        `json:"complete" doc:"false: the desk could not read the database, which may hold more stops"`
+	Stops    []HeldStop  `json:"stops"`
 }
 
 func (s *server) stops(h huma.API) {
@@ -37,7 +38,8 @@ func (s *server) stops(h huma.API) {
 		})
 	huma.Register(h, op("list-stops", http.MethodGet, "/stops", "stops", "List the stops that are held, the newest first"),
 		func(context.Context, *struct{}) (*answer[heldList], error) {
-			return &answer[heldList]{heldList{schema.TimeOf(s.desk.Now()), s.desk.Held()}}, nil
+			complete := s.desk.HeldComplete() // asked first: the list can only have grown since
+			return &answer[heldList]{heldList{schema.TimeOf(s.desk.Now()), complete, s.desk.Held()}}, nil
 		})
 	huma.Register(h, op("release-stops", http.MethodPost, "/stops/release", "stops", "Release stops by their ids",
 		"All of them or none. Robots that hold no other stop are DISABLED then, and move only when somebody enables them. Needs the database."),

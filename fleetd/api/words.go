@@ -99,10 +99,12 @@ type Status struct {
 
 	Leadership Leadership `json:"leadership"`
 
-	Held      []HeldStop `json:"held" doc:"stops that people hold on robots, without the robots' names"`
-	Kept      []Kept     `json:"kept,omitempty" doc:"commands and live stops that somebody sent with the retain flag and the broker kept, the newest first: those that are there, and those removed in the last hour. The desk that leads knows"`
-	Authority string     `json:"authority,omitempty" doc:"names the fleet's database to robots"`
-	Dropped   int64      `json:"dropped,omitempty" doc:"events of robots that could not be kept"`
+	Held         []HeldStop `json:"held" doc:"stops that people hold on robots, without the robots' names"`
+	HeldComplete bool       `json:"held_complete" doc:"false: the desk could not read the database, which may hold more stops"`
+
+	Kept      []Kept `json:"kept,omitempty" doc:"commands and live stops that somebody sent with the retain flag and the broker kept, the newest first: those that are there, and those removed in the last hour. The desk that leads knows"`
+	Authority string `json:"authority,omitempty" doc:"names the fleet's database to robots"`
+	Dropped   int64  `json:"dropped,omitempty" doc:"events of robots that could not be kept"`
 }
 
 // Kept is a command or a live stop that the broker kept, which it should not.

@@ -16,7 +16,7 @@ const (
 	exitOK         = 0
 	exitError      = 1
 	exitUsage      = 2
-	exitPartial    = 3 // done for some robots only
+	exitPartial    = 3 // done for some robots only, or not all of it is known
 	exitTimeout    = 4 // no answer in time, or expired
 	exitConflict   = 5 // changed by somebody else, or needs a confirmation
 	exitNotAllowed = 6

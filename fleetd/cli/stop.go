@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -81,19 +82,30 @@ func (sh *shell) hold(ctx context.Context, level string, names []string, o order
 }
 
 type heldStops struct {
-	TS    schema.Time    `json:"ts"`
-	Stops []api.HeldStop `json:"stops"`
+	TS       schema.Time    `json:"ts"`
+	Complete bool           `json:"complete"`
+	Stops    []api.HeldStop `json:"stops"`
 }
 
 func (sh *shell) stopListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "list the stops that are held, the newest first", Args: cobra.NoArgs,
+		Long: `List the stops that are held, the newest first. While the desk cannot read its database it
+lists the stops that it knows otherwise, says on standard error that more may be held, and
+ends with code 3.`,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var got heldStops
 			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "stops"}, &got); err != nil {
 				return err
 			}
-			return sh.show(got, func(w io.Writer) { stopTable(w, got.Stops) })
+			if err := sh.show(got, func(w io.Writer) {
+				if got.Complete || len(got.Stops) > 0 {
+					stopTable(w, got.Stops)
+				}
+			}); err != nil || got.Complete {
+				return err
+			}
+			return &failure{exitPartial, errors.New("the desk has not read its database, which may hold more stops: look again when it answers (fleetd version says why), or look at the robots (fleetd robot list)")}
 		}),
 	}
 }

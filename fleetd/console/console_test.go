@@ -165,3 +165,16 @@ func TestThePageSaysWhatWasSentToBeKept(t *testing.T) {
 		}
 	}
 }
+
+func TestThePageSaysThatStopsMayBeMissing(t *testing.T) {
+	html, _ := page(t, "/")
+	script, _ := page(t, "/live.js")
+	if !strings.Contains(html, `id="held-incomplete" hidden>More stops may be held`) {
+		t.Error("the page has no place for it")
+	}
+	for _, want := range []string{"byID('held-incomplete').hidden = desk.held_complete", "heldRows.size === 0 && desk.held_complete"} {
+		if !strings.Contains(script, want) {
+			t.Errorf("the script lacks %s", want)
+		}
+	}
+}

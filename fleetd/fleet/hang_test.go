@@ -28,6 +28,8 @@ type hanging struct {
 	// commit, if it is set, is a text; a connection that has carried it gets no answer
 	// to its next commit, and nobody gets one after that.
 	commit atomic.Pointer[string]
+	// at, if it is set, is a text that gets no answer, nor does anything after it.
+	at atomic.Pointer[string]
 }
 
 func newHanging(t *testing.T) *hanging {
@@ -80,6 +82,9 @@ func newHanging(t *testing.T) *hanging {
 func (h *hanging) look() func([]byte) {
 	marked := false
 	return func(b []byte) {
+		if text := h.at.Load(); text != nil && bytes.Contains(b, []byte(*text)) {
+			h.hold()
+		}
 		text := h.commit.Load()
 		if text == nil {
 			return
@@ -117,6 +122,7 @@ func (h *hanging) hold() {
 
 func (h *hanging) release() {
 	h.commit.Store(nil)
+	h.at.Store(nil)
 	if h.held.CompareAndSwap(true, false) {
 		h.answers.Unlock()
 	}

@@ -207,7 +207,7 @@ func (s *stops) read(ctx context.Context, db *store.Store) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.held, s.loaded, s.on = held, true, map[string]map[string]bool{}
+	s.held, s.loaded, s.current, s.on = held, true, time.Now(), map[string]map[string]bool{}
 	for _, l := range held {
 		if s.on[l.Robot] == nil {
 			s.on[l.Robot] = map[string]bool{}
@@ -304,6 +304,25 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 	}
 	signal(f.outbox.wake)
 	return nil, nil
+}
+
+// heldFresh is how long the list of held stops counts as complete without a look at
+// the database, where other desks may write stops too; a desk looks every newsEvery.
+const heldFresh = 3 * time.Second
+
+// HeldComplete reports whether Held lists every stop that the database has.
+func (f *Fleet) HeldComplete() bool {
+	db, err := f.Store()
+	f.stops.mu.Lock()
+	defer f.stops.mu.Unlock()
+	return f.stops.loaded && err == nil && (db.Alone() || time.Since(f.stops.current) < heldFresh)
+}
+
+// unchanged notes that no other desk has changed what is held.
+func (s *stops) unchanged() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.current = time.Now()
 }
 
 // Held lists the stops that are held, the newest first, and those that wait to be

@@ -32,6 +32,7 @@ func (f *Fleet) news(ctx context.Context, db *store.Store) {
 		}
 		f.databaseWell()
 		if n.Changes == known {
+			f.stops.unchanged()
 			continue
 		}
 		signal(f.outbox.wake)

@@ -51,6 +51,7 @@ type stops struct {
 	held    []stop.Latch                    // on record
 	on      map[string]map[string]bool      // the same: ids by robot
 	loaded  bool                            // held was read from the database
+	current time.Time                       // when held was last known to be what the database has
 	shown   map[string]map[string]time.Time // by robot: what it holds and nobody here does, since when
 
 	lettings []*letting // releases under way

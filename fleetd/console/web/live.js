@@ -164,8 +164,10 @@ function drawHeld() {
     say(row.querySelector('.what'), askerText(h) + (h.why ? ': ' + h.why : '') + (h.on_record ? '' : ' (not on record yet)'));
     say(row.querySelector('.id'), 'since ' + clock(h.since) + ', ' + h.id);
   }
-  say(byID('held-title'), heldRows.size + (heldRows.size === 1 ? ' stop is held' : ' stops are held'));
-  byID('held').hidden = heldRows.size === 0;
+  const least = desk.held_complete ? '' : 'at least ';
+  say(byID('held-title'), least + heldRows.size + (heldRows.size === 1 ? ' stop is held' : ' stops are held'));
+  byID('held-incomplete').hidden = desk.held_complete;
+  byID('held').hidden = heldRows.size === 0 && desk.held_complete;
 }
 
 // Commands that somebody had the broker keep: which were removed, and which are there.
