@@ -165,9 +165,11 @@ func (sh *shell) converge(ctx context.Context, query url.Values, wait time.Durat
 	return &failure{code: exitTimeout}
 }
 
-// gaveUp reports whether the robot has refused the present wish for good.
+// gaveUp reports whether the robot has refused the present wish for good. A robot of
+// another fleet takes nothing from this one, and does not report about its numbers.
 func gaveUp(w api.Wish) bool {
-	return w.ReportedRev == w.DesiredRev && (w.Phase == schema.DeployRejected || w.Phase == schema.DeployRolledBack)
+	return !w.Converged && w.Reason == schema.ReasonWrongAuthority ||
+		w.ReportedRev == w.DesiredRev && (w.Phase == schema.DeployRejected || w.Phase == schema.DeployRolledBack)
 }
 
 func wishTable(out io.Writer, robots []api.Robot) {
