@@ -240,7 +240,7 @@ func TestWhatWasRevokedStaysOutOfANewBroker(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
 	s.enrols("r7")
-	s.do("robot", "revoke", "r7")
+	s.do("robot", "revoke", "r7", "--why", "stolen")
 	own, err := tls.LoadX509KeyPair(filepath.Join(s.data("r7"), "identity", "cert.pem"), filepath.Join(s.data("r7"), "identity", "key.pem"))
 	if err != nil {
 		t.Fatal(err)

@@ -62,7 +62,7 @@ type TokenState struct {
 
 // RevokeAsk asks to take a robot's credentials away.
 type RevokeAsk struct {
-	DryRun bool `json:"dry_run,omitempty" doc:"only say what it would take"`
+	DryRun bool `json:"dry_run,omitempty" doc:"only say what it would take; without it, why must be given"`
 	Signed
 }
 
@@ -220,12 +220,21 @@ func (s *server) identity(ctx context.Context, robot string) (*answer[Identity],
 	return &answer[Identity]{out}, nil
 }
 
+// noReason refuses a revocation that says nothing for the audit.
+func noReason(of string) *Problem {
+	f := schema.Fault("/why", "missing", "a revocation needs a reason", "say why "+of+" is not to be trusted any more")
+	return refusal(inBody("", []schema.Problem{f}))
+}
+
 func (s *server) revoke(ctx context.Context, robot string, in RevokeAsk) (*answer[Revoked], error) {
 	if !schema.ValidID(robot) {
 		return nil, cannotName(robot)
 	}
 	if robot == s.desk.Status().Name {
 		return nil, KindInvalid.Problem(fmt.Sprintf("%q is this desk, no robot", robot), "fleetd ca revoke SERIAL takes a desk's certificate away")
+	}
+	if !in.DryRun && in.Why == "" {
+		return nil, noReason("robot " + robot)
 	}
 	seen, known := s.desk.Robot(robot)
 	now := s.desk.Now()

@@ -59,7 +59,7 @@ func (s *server) services(h huma.API) {
 			return &answer[Services]{out}, nil
 		})
 	huma.Register(h, op("revoke-certificate", http.MethodPost, "/certificates/{serial}/revoke", "identity", "Take one certificate away",
-		"Of a desk, a robot, or whoever has it: brokers end its connections at once and refuse it. The name stays good with another certificate."),
+		"Of a desk, a robot, or whoever has it: brokers end its connections at once and refuse it. The name stays good with another certificate. It needs a reason."),
 		func(ctx context.Context, in *struct {
 			Serial string `path:"serial" doc:"lower-case hexadecimal"`
 			Body   Signed
@@ -83,6 +83,9 @@ func nameIn(c enrol.Certificate) string {
 func (s *server) revokeCertificate(ctx context.Context, serial string, in Signed) (*answer[RevokedCertificate], error) {
 	if !enrol.ValidSerial(serial) {
 		return nil, KindInvalid.Problem(fmt.Sprintf("%q is no serial number", serial), "up to 40 of 0-9 and a-f, as fleetd ca list and fleetd robot identity tell it")
+	}
+	if in.Why == "" {
+		return nil, noReason("certificate " + serial)
 	}
 	now := s.desk.Now()
 	out := RevokedCertificate{Serial: serial, Broker: s.desk.Status().Broker.OK}

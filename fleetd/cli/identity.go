@@ -116,6 +116,9 @@ what its modes do without a link. It stays one of the fleet's; enrolling it with
 token brings it back, or fleetd adopt where robots have passwords.`,
 		Example: "  fleetd robot revoke r7 --why 'stolen from hall 2'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
+			if why == "" && !dry {
+				return usage("say --why the robot is not to be trusted any more")
+			}
 			body := api.RevokeAsk{DryRun: dry, Signed: api.Signed{By: sh.by, Why: why}}
 			var r api.Revoked
 			if err := sh.call(cmd.Context(), ask{method: http.MethodPost, path: robotPath(args[0], "revoke"), body: body}, &r); err != nil {
@@ -124,7 +127,7 @@ token brings it back, or fleetd adopt where robots have passwords.`,
 			return sh.show(r, func(w io.Writer) { fmt.Fprintln(w, revokedLine(r)) })
 		}),
 	}
-	c.Flags().StringVar(&why, "why", "", "for the record")
+	c.Flags().StringVar(&why, "why", "", "why it is not to be trusted any more, for the record")
 	c.Flags().BoolVar(&dry, "dry-run", false, "only say what it would take")
 	return c
 }

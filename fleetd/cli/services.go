@@ -42,6 +42,9 @@ made with it and take it no more. The name stays good with another certificate; 
 robot as a whole is revoked by fleetd robot revoke.`,
 		Example: "  fleetd ca revoke 65bf527bf4f23c5b34be9bd5477f7649c466932e --why 'the laptop is lost'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
+			if why == "" {
+				return usage("say --why the certificate is not to be trusted any more")
+			}
 			serial := strings.ToLower(args[0])
 			var r api.RevokedCertificate
 			body := api.Signed{By: sh.by, Why: why}
@@ -61,6 +64,6 @@ robot as a whole is revoked by fleetd robot revoke.`,
 			})
 		}),
 	}
-	c.Flags().StringVar(&why, "why", "", "for the record")
+	c.Flags().StringVar(&why, "why", "", "why it is not to be trusted any more, for the record")
 	return c
 }

@@ -341,7 +341,7 @@ func TestARevocationIsWrittenForBrokersAndTold(t *testing.T) {
 		if told.Names[0] != "r7" || len(told.Serials) != 1 || told.Serials[0] != serial {
 			w.Errorf("brokers are told %+v", told)
 		}
-		w.refuses(w.ask("POST", "/robots/r9/revoke", api.RevokeAsk{}, nil), api.KindNotFound, "r9")
+		w.refuses(w.ask("POST", "/robots/r9/revoke", api.RevokeAsk{Signed: api.Signed{Why: "stolen"}}, nil), api.KindNotFound, "r9")
 
 		back := newMachine(w, "r7", map[string]any{})
 		if _, p := back.enrol(); p != nil {
@@ -517,7 +517,7 @@ func TestARevocationWithoutABrokerSaysSo(t *testing.T) {
 		}
 		w.until("the broker is missed", func() bool { return !w.Status().Broker.OK })
 		var done api.Revoked
-		w.must("POST", "/robots/r7/revoke", api.RevokeAsk{Signed: api.Signed{By: "ann"}}, &done)
+		w.must("POST", "/robots/r7/revoke", api.RevokeAsk{Signed: api.Signed{By: "ann", Why: "stolen"}}, &done)
 		if done.Broker {
 			w.Error("it says that a broker heard of it")
 		}
@@ -567,7 +567,7 @@ func TestTheCertificateOfADeskIsOnRecordAndCanBeRevoked(t *testing.T) {
 			w.Errorf("%+v", s)
 		}
 
-		w.must("POST", "/certificates/c0ffee/revoke", api.Signed{By: "ann"}, &done) // of which there is no record
+		w.must("POST", "/certificates/c0ffee/revoke", api.Signed{By: "ann", Why: "stolen"}, &done) // of which there is no record
 		w.until("the list in the file names that too", func() bool { return listed(w, "c0ffee") && listed(w, serial) })
 		for _, bad := range []string{"xyz", "0ab", strings.Repeat("a", 41), "AB"} {
 			w.refuses(w.ask("POST", "/certificates/"+bad+"/revoke", api.Signed{}, nil), api.KindInvalid, "no serial number")

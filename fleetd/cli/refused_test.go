@@ -1,0 +1,48 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/cli"
+	"troupe/schema"
+)
+
+func TestAssignDoesNotWaitForARobotOfAnotherFleet(t *testing.T) {
+	desk := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		story := &schema.StoryRef{ID: "museum", Rev: 1}
+		robot := api.Robot{ID: "r1", Adopted: true, Presence: api.Presence{View: "online"}, Wish: api.Wish{
+			Story: story, DesiredRev: 7, ReportedRev: 3, Phase: schema.DeployActive, Active: &schema.StoryRef{ID: "other", Rev: 2},
+			Reason: schema.ReasonWrongAuthority, Detail: "this robot belongs to another fleet",
+		}}
+		var said any = api.Assigned{Story: "museum", Rev: 1, Total: 1, Told: []string{"r1"}}
+		if r.Method == http.MethodGet {
+			said = map[string]any{"robots": []api.Robot{robot}}
+		}
+		if err := json.NewEncoder(w).Encode(said); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer desk.Close()
+	var out strings.Builder
+	began := time.Now()
+	code := cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", "story", "assign", "museum", "r1", "--wait=8s", "--server", desk.URL)
+	if took := time.Since(began); code != 1 || took > 5*time.Second || !strings.Contains(out.String(), "belongs to another fleet") {
+		t.Errorf("it ended with %d after %v:\n%s", code, took, out.String())
+	}
+}
+
+func TestRevokeAsksForAReason(t *testing.T) {
+	for _, line := range []string{"robot revoke r7", "ca revoke c0ffee"} {
+		var out strings.Builder
+		code := cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", append(strings.Fields(line), "--server", "http://127.0.0.1:1")...)
+		if code != 2 || !strings.Contains(out.String(), "--why") {
+			t.Errorf("fleetd %s ended with %d: %s", line, code, out.String())
+		}
+	}
+}
