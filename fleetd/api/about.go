@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -49,18 +50,50 @@ func (s *server) about(h huma.API) {
 			return &answer[Status]{s.desk.Status()}, nil
 		})
 	health := op("health", http.MethodGet, "", "desk", "Say whether the desk can do its work",
-		"200 if the database answers; the connection to the broker is told beside it. Robots do not need either.")
+		"200 if the database and the desk's own disk take changes; the connection to the broker is told beside it. Robots do not need any of them.")
 	health.Path = "/healthz"
 	huma.Register(h, health, func(ctx context.Context, _ *struct{}) (*answer[Status], error) {
-		db, err := s.desk.Store()
-		if err == nil {
-			ping, cancel := context.WithTimeout(ctx, 2*time.Second)
-			defer cancel()
-			err = db.Ping(ping)
+		if p := s.health.check(ctx, s.desk); p != nil {
+			return nil, p
 		}
-		if err != nil {
-			return nil, s.fail(err, "database")
+		status := s.desk.Status()
+		if !status.Database.OK {
+			return nil, databaseProblem(status.Database.Why)
 		}
-		return &answer[Status]{s.desk.Status()}, nil
+		return &answer[Status]{status}, nil
 	})
+}
+
+// healthEvery is how often, at most, the desk writes because somebody asks how it is.
+const healthEvery = time.Second
+
+// health is the newest answer to that question.
+type health struct {
+	mu      sync.Mutex
+	at      time.Time
+	problem *Problem
+}
+
+// check writes to the database and to the disk, unless somebody had it done just now.
+func (h *health) check(ctx context.Context, desk Desk) *Problem {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := desk.Now()
+	if !h.at.IsZero() && now.Sub(h.at) < healthEvery {
+		return h.problem
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databasePatience) // who asked may leave, the answer is for others too
+	defer cancel()
+	h.problem = nil
+	if err := desk.CheckDatabase(ctx); err != nil {
+		h.problem = databaseProblem(err.Error())
+	} else if err := desk.CheckDisk(); err != nil {
+		h.problem = KindDisk.Problem(err.Error(), "make room on the disk, or look why it takes nothing; stops work meanwhile")
+	}
+	h.at = desk.Now()
+	return h.problem
+}
+
+func databaseProblem(why string) *Problem {
+	return KindDatabase.Problem("the database takes no changes: "+why, "robots go on, and stops work; look at the database, its server and its disk")
 }

@@ -21,6 +21,10 @@ type Desk interface {
 
 	// Store is the database, or why there is none now.
 	Store() (*store.Store, error)
+	// CheckDatabase and CheckDisk write, change nothing, and say what stands in the way:
+	// of the database, and of this machine's disk, where stops wait for it.
+	CheckDatabase(ctx context.Context) error
+	CheckDisk() error
 	// Changed makes a committed transaction known: to what is shown, and to the
 	// sender of wishes.
 	Changed(ctx context.Context)

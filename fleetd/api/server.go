@@ -45,6 +45,7 @@ type server struct {
 	log     *slog.Logger
 	guesses *guesses
 	uploads chan struct{} // places of assets that are being put
+	health  health
 }
 
 // Register adds the API, its description and its health to mux.

@@ -145,7 +145,7 @@ func robotDetail(out io.Writer, d api.Detail) {
 	line("ato", autoText(d.Robot))
 	line("story", storyText(d.Robot))
 	line("wish", wishText(d.Wish))
-	if r := d.Reported; r != nil && gaveUp(d.Wish) {
+	if r := d.Reported; r != nil && r.Reason != "" && gaveUp(d.Wish) {
 		line("refused", refusalText(r))
 	}
 	if k := d.Control; k != nil {

@@ -28,6 +28,18 @@ func (f *Fleet) Store() (*store.Store, error) {
 	return f.db, nil
 }
 
+// CheckDatabase reports whether the database takes changes.
+func (f *Fleet) CheckDatabase(ctx context.Context) error {
+	db, err := f.Store()
+	if err != nil {
+		return err
+	}
+	return db.CheckWrite(ctx)
+}
+
+// CheckDisk reports whether the desk's own disk would take a stop.
+func (f *Fleet) CheckDisk() error { return f.stops.spool.CheckWrite() }
+
 func (f *Fleet) openDatabase(ctx context.Context) error {
 	within := openWithin
 	if strings.HasPrefix(f.cfg.Database, "sqlite:") {

@@ -176,6 +176,10 @@ func TestHangingPostgresIsAnsweredWithin3Seconds(t *testing.T) {
 		})
 	}
 	asked.Wait()
+	began := time.Now()
+	if status, p, _ := w.send("GET", "/healthz", ""); status != 503 || !p.Of(api.KindDatabase) || time.Since(began) > answerBound {
+		t.Errorf("with a hanging database the desk answers %d %v after %v", status, p, time.Since(began))
+	}
 	before := count(r.Received(), "safety/stop")
 	if p, took := w.answered("POST", "/stops", `{`+all+`}`); p != nil || took > answerBound || count(r.Received(), "safety/stop") != before+1 {
 		t.Errorf("a stop with a hanging database: %v after %v", p, took)

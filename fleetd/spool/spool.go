@@ -205,5 +205,22 @@ func (s *Spool) write(l line) error {
 	return err
 }
 
+// probeBytes is room for a few stops.
+const probeBytes = 16 << 10
+
+// CheckWrite reports whether the disk would take a stop now.
+func (s *Spool) CheckWrite() error {
+	path := s.path + ".probe"
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("write to the disk of the stops: %w", err)
+	}
+	_, err = f.Write(make([]byte, probeBytes))
+	if err = errors.Join(err, f.Sync(), f.Close(), os.Remove(path)); err != nil {
+		return fmt.Errorf("write to the disk of the stops: %w", err)
+	}
+	return nil
+}
+
 // Close ends the use of the file.
 func (s *Spool) Close() error { return errors.Join(s.file.Close(), s.lock.Close()) }

@@ -82,6 +82,15 @@ func (s *Store) Close() error {
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error { return s.pools.write.PingContext(ctx) }
 
+// CheckWrite reports whether the database takes a change: a full disk and a
+// read-only server answer a Ping. It changes nothing.
+func (s *Store) CheckWrite(ctx context.Context) error {
+	return s.batch(ctx, func(tx *Tx) error {
+		n, err := tx.exec(ctx, `UPDATE fleet SET created_at = created_at WHERE only_row = 1`)
+		return expectOne(n, err, "the fleet's row")
+	})
+}
+
 // Authority names this database to robots. It is made once and never changes.
 func (s *Store) Authority() string { return s.authority }
 

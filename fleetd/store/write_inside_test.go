@@ -1,0 +1,38 @@
+package store
+
+import (
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"troupe/fleetd/store/pgtest"
+)
+
+func TestCheckWriteNoticesADatabaseThatTakesNoChanges(t *testing.T) {
+	for name, c := range map[string]struct{ address, readOnly string }{
+		"sqlite":   {"sqlite:" + filepath.Join(t.TempDir(), "fleet.db"), "PRAGMA query_only = 1"},
+		"postgres": {pgtest.Start(t), "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := Open(t.Context(), c.address, time.Now(), slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if err := s.CheckWrite(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			s.pools.write.SetMaxOpenConns(1)
+			if _, err := s.pools.write.ExecContext(t.Context(), c.readOnly); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Ping(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.CheckWrite(t.Context()); err == nil {
+				t.Error("a database that takes no changes passes")
+			}
+		})
+	}
+}
