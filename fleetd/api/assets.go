@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -19,8 +20,10 @@ import (
 const (
 	// uploadsAtOnce bounds the assets that are being put: each is in memory.
 	uploadsAtOnce = 4
-	// uploadWithin is how long the bytes of one may take.
+	// uploadWithin is how long the bytes of the largest may take, and uploadGrace what
+	// each has on top: one that comes more slowly, or no further, gives up its place.
 	uploadWithin = 5 * time.Minute
+	uploadGrace  = 10 * time.Second
 	// partWithin is how long a reader may take for each part of a file.
 	partWithin = time.Minute
 )
@@ -94,11 +97,30 @@ func (s *server) oneUpload(ctx huma.Context, next func(huma.Context)) {
 	case s.uploads <- struct{}{}:
 		defer func() { <-s.uploads }()
 		// The answer may come long after the question began.
-		_ = http.NewResponseController(w).SetWriteDeadline(s.desk.Now().Add(uploadWithin + partWithin))
+		connection := http.NewResponseController(w)
+		_ = connection.SetWriteDeadline(s.desk.Now().Add(uploadWithin + uploadGrace + partWithin))
+		r.Body = &upload{ReadCloser: r.Body, connection: connection, now: s.desk.Now, began: s.desk.Now()}
 		next(ctx)
 	default:
 		Write(w, KindBusy.Problem("others are putting assets at this moment", "try again"))
 	}
+}
+
+// upload is a body that has to come at a least rate.
+type upload struct {
+	io.ReadCloser
+	connection *http.ResponseController
+	now        func() time.Time
+	began      time.Time
+	got        int64
+}
+
+func (u *upload) Read(b []byte) (int, error) {
+	due := u.began.Add(uploadGrace + uploadWithin*time.Duration(u.got>>10)/(score.MaxAsset>>10))
+	_ = u.connection.SetReadDeadline(due) // without it that of the whole body holds
+	n, err := u.ReadCloser.Read(b)
+	u.got += int64(n)
+	return n, err
 }
 
 func assetOf(a library.Asset, uses []library.Use) Asset {

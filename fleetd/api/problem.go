@@ -61,6 +61,7 @@ var (
 	KindSlow        = Kind{"too-slow", http.StatusRequestTimeout, "The request came too slowly", "The body did not arrive in time."}
 	KindBusy        = Kind{"busy", http.StatusServiceUnavailable, "Too much at once", "Many requests change the same thing at once; this one changed nothing. Try again."}
 	KindDatabase    = Kind{"database-unavailable", http.StatusServiceUnavailable, "The database does not answer", "Robots go on, and stops work. What needs the fleet's memory has to wait until the database answers."}
+	KindOverload    = Kind{"overloaded", http.StatusServiceUnavailable, "Too many requests at once", "The desk serves a bounded number of requests at once. This one was not looked at. Stops have places of their own."}
 	KindDisk        = Kind{"disk-unwritable", http.StatusServiceUnavailable, "The desk cannot write to its disk", "Stops go out and robots hold them. What the database has not taken yet is lost if fleetd ends. Make room on the disk."}
 	KindOutcome     = Kind{"outcome-unknown", http.StatusServiceUnavailable, "It is not known whether it was done", "The database stopped answering after it was asked to commit the change, and before it said that it had. Look whether it was done before you ask again."}
 	KindBroker      = Kind{"broker-unavailable", http.StatusServiceUnavailable, "No connection to the robots", "fleetd has lost the MQTT broker: nothing reaches a robot from here. Stop robots at the robot itself."}
@@ -81,7 +82,7 @@ var (
 func Kinds() []Kind {
 	return []Kind{
 		KindMalformed, KindInvalid, KindNotFound, KindConflict, KindCount, KindConfirm, KindUnpublished, KindStale,
-		KindTooLarge, KindMedia, KindNotAllowed, KindSlow, KindBusy, KindDatabase, KindDisk, KindOutcome, KindBroker, KindNoKeys,
+		KindTooLarge, KindMedia, KindNotAllowed, KindSlow, KindBusy, KindDatabase, KindOverload, KindDisk, KindOutcome, KindBroker, KindNoKeys,
 		KindToken, KindTokenUsed, KindTokenOld, KindWrongBody, KindRequest, KindCertificate, KindTooOften, KindInUse, KindOnline, KindInternal,
 	}
 }

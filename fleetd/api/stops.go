@@ -15,10 +15,17 @@ import (
 	"troupe/schema"
 )
 
+// stopBodyWithin is how long the few bytes of a stop may take: it occupies a place
+// that is kept for stops.
+const stopBodyWithin = 2 * time.Second
+
 // levels are how a stop is held, by how it is carried out.
 var levels = map[string]schema.StopLevel{
 	"stop": schema.StopStop, "soft-stop": schema.StopSoft, "halt": schema.StopHalt, "estop": schema.StopHalt,
 }
+
+// StopPath is where robots are stopped.
+const StopPath = Prefix + "/stops"
 
 type heldList struct {
 	TS       schema.Time `json:"ts"`
@@ -27,9 +34,11 @@ type heldList struct {
 }
 
 func (s *server) stops(h huma.API) {
-	huma.Register(h, op("stop", http.MethodPost, "/stops", "stops", "Stop robots and hold them",
+	hold := op("stop", http.MethodPost, "/stops", "stops", "Stop robots and hold them",
 		"Sent at once to every robot of the selector, before it is put on record; it waits for no database and is never refused for a count.",
-		"Each robot holds it, over restarts of everything, and is not enabled until it is released by its id. It is no emergency stop."),
+		"Each robot holds it, over restarts of everything, and is not enabled until it is released by its id. It is no emergency stop.")
+	hold.BodyReadTimeout = stopBodyWithin
+	huma.Register(h, hold,
 		func(ctx context.Context, in *struct {
 			Prefer string `header:"Prefer" doc:"wait=N"`
 			Body   StopOrder

@@ -45,14 +45,15 @@ func (f *Fleet) listen(ctx, running context.Context) error {
 		f.log.Warn("no login: everybody on this machine commands every robot", "http", l.Addr().String())
 	}
 	f.listener = l
-	f.server = f.httpServer(running, f.handler)
+	f.server = f.httpServer(running, f.handler, newConnections(maxConnections, reservedForStops))
 	return nil
 }
 
 // httpServer is how the desk answers, at whichever address.
-func (f *Fleet) httpServer(running context.Context, handler http.Handler) *http.Server {
+func (f *Fleet) httpServer(running context.Context, handler http.Handler, c *connections) *http.Server {
 	s := &http.Server{
-		Handler:           handler,
+		Handler:           c.admit(handler),
+		ConnState:         c.track,
 		BaseContext:       func(net.Listener) context.Context { return running },
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,

@@ -135,7 +135,7 @@ func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 		default:
 			http.NotFound(w, r)
 		}
-	}), f.log, nil))
+	}), f.log, nil), newConnections(maxRobotConnections, 0))
 	f.robotsServer.TLSConfig = f.served.config(f.vault.Issuers()...)
 	f.log.Info("robots may ask for certificates", "enrol", f.EnrolURL())
 	return nil

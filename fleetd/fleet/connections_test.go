@@ -1,0 +1,164 @@
+package fleet_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"troupe/fleetd/api"
+)
+
+// dialHTTP opens a connection to the desk's address and sends some bytes.
+func (w *world) dialHTTP(text string) net.Conn {
+	w.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(w.URL(), "http://"))
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { c.Close() })
+	if _, err := io.WriteString(c, text); err != nil {
+		w.Fatal(err)
+	}
+	return c
+}
+
+const stopAll = `{"selector":{"all":true},"by":"ann"}`
+
+func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
+	w := serving(t)
+	w.robot("r1")
+	first := w.dialHTTP("GET ")
+	for range 1100 {
+		w.dialHTTP("GET ")
+	}
+	if status, p, _ := w.send("POST", api.StopPath, stopAll); status != 202 {
+		t.Errorf("a stop is answered %d %v", status, p)
+	}
+	if status, p, _ := w.send("GET", api.Prefix+"/robots", ""); status != 200 {
+		t.Errorf("a list is answered %d %v", status, p)
+	}
+	first.SetReadDeadline(time.Now().Add(time.Second)) // before its header is due
+	if _, err := first.Read(make([]byte, 1)); err == nil || strings.Contains(err.Error(), "timeout") {
+		t.Errorf("the connection that was silent the longest is still there: %v", err)
+	}
+}
+
+func TestStopGetsThroughWhenRequestsAreAtTheirLimit(t *testing.T) {
+	w := serving(t)
+	r := w.robot("r1")
+	var last *bufio.Reader
+	served := 0
+	for range 1000 {
+		c := w.dialHTTP("GET " + api.Prefix + "/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		c.SetReadDeadline(time.Now().Add(10 * time.Second))
+		last = bufio.NewReader(c)
+		line, err := last.ReadString('\n')
+		if err != nil {
+			t.Fatalf("after %d streams: %v", served, err)
+		}
+		if !strings.Contains(line, "200") {
+			if !strings.Contains(line, "503") {
+				t.Errorf("a stream beyond the limit is answered %s", line)
+			}
+			break
+		}
+		served++
+	}
+	if served != 960 {
+		t.Errorf("%d streams are served at once", served)
+	}
+	status, p, _ := w.send("GET", api.Prefix+"/robots", "")
+	if status != 503 || !p.Of(api.KindOverload) || !strings.Contains(p.Hint, "fleetd stop") {
+		t.Errorf("a request beyond the limit is answered %d %v", status, p)
+	}
+	for range 80 { // more than are kept for stops
+		w.dialHTTP("GET ")
+	}
+	if status, p, _ := w.send("POST", api.StopPath, stopAll); status != 202 || count(r.Received(), "safety/stop") != 1 {
+		t.Errorf("a stop is answered %d %v", status, p)
+	}
+}
+
+// slowly sends a request whose body never ends and says how long that was borne.
+func (w *world) slowly(head string, every time.Duration) (answer string, took time.Duration) {
+	began := time.Now()
+	c := w.dialHTTP(head)
+	stop := make(chan struct{})
+	var drip sync.WaitGroup
+	drip.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(every):
+				_, _ = io.WriteString(c, "x") // it may be over
+			}
+		}
+	})
+	c.SetReadDeadline(time.Now().Add(time.Minute))
+	text, _ := io.ReadAll(c) // a reset is an end too
+	took = time.Since(began)
+	close(stop)
+	drip.Wait()
+	answer, _, _ = strings.Cut(string(text), "\r\n")
+	return answer, took
+}
+
+func TestHalfSentBodyGivesUpItsConnection(t *testing.T) {
+	w := serving(t)
+	var all sync.WaitGroup
+	for path, c := range map[string]struct {
+		method string
+		most   time.Duration
+	}{
+		api.StopPath:                {"POST", 5 * time.Second},
+		api.Prefix + "/commands":    {"POST", 10 * time.Second},
+		api.Prefix + "/assets/gong": {"PUT", 20 * time.Second},
+		api.Prefix + "/robots":      {"GET", 20 * time.Second},
+	} {
+		for _, every := range []time.Duration{time.Hour, time.Second} {
+			all.Go(func() {
+				answer, took := w.slowly(c.method+" "+path+" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\nx", every)
+				if took > c.most {
+					t.Errorf("%s %s with a byte every %v: %q after %v", c.method, path, every, answer, took)
+				}
+			})
+		}
+	}
+	all.Wait()
+}
+
+func TestSlowUploadOfAnAssetIsTaken(t *testing.T) {
+	w := serving(t)
+	sound := soundOf("gong", 1<<20)
+	in, out := io.Pipe()
+	go func() {
+		pace := time.NewTicker(500 * time.Millisecond)
+		defer pace.Stop()
+		for rest := sound; rest != ""; { // 80 kB/s: the largest asset comes in time
+			n := min(len(rest), 40_000)
+			_, _ = io.WriteString(out, rest[:n])
+			rest = rest[n:]
+			<-pace.C
+		}
+		out.Close()
+	}()
+	r, err := http.NewRequest("PUT", w.URL()+api.Prefix+"/assets/gong", in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if text, _ := io.ReadAll(answer.Body); answer.StatusCode != 200 {
+		t.Errorf("it is answered %s", fmt.Sprint(answer.Status, string(text)))
+	}
+}
