@@ -44,6 +44,8 @@ type Message struct {
 	// N counts what arrived over all sessions of a link, from 1: an urgent message
 	// overtakes, and N tells what it overtook. Messages that are sent have none.
 	N uint64
+	// At is when it was read from the connection.
+	At time.Time
 }
 
 // Subscription is a topic filter with the QoS asked for.

@@ -100,7 +100,7 @@ func (s *session) acknowledge() {
 }
 
 func (s *session) take(m mqtt.Message) {
-	msg := Message{Topic: m.Topic(), Payload: m.Payload(), QoS: m.Qos(), Retain: m.Retained(), Duplicate: m.Duplicate(), N: s.sink.number()}
+	msg := Message{Topic: m.Topic(), Payload: m.Payload(), QoS: m.Qos(), Retain: m.Retained(), Duplicate: m.Duplicate(), N: s.sink.number(), At: time.Now()}
 	if s.cfg.Urgent(msg.Topic) {
 		if !s.sink.first(msg) {
 			s.sink.crowd.add("urgent queue full; the oldest on the topic gives way", msg.Topic)

@@ -22,6 +22,7 @@ type wire struct {
 	hears func(packet byte) // told the kind of each MQTT packet of the far side; set before anybody dials
 	ends  map[net.Conn]struct{}
 	hung  chan struct{} // closed when what the near side says is heard again; nil while it is
+	held  chan struct{} // closed when what the far side says is delivered again; nil while it is
 }
 
 func newWire(t testing.TB, leads string) *wire {
@@ -85,9 +86,9 @@ func (w *wire) carry(near net.Conn) {
 		return
 	}
 	defer w.release(near, far)
-	from := io.Reader(far)
+	from := io.Reader(&heldBack{far, w})
 	if w.hears != nil {
-		from = io.TeeReader(far, &packets{hears: w.hears})
+		from = io.TeeReader(from, &packets{hears: w.hears})
 	}
 	var back sync.WaitGroup
 	back.Go(func() {
@@ -143,6 +144,38 @@ func (h *heard) Read(b []byte) (int, error) {
 	h.wire.mu.Unlock()
 	if hung != nil {
 		<-hung
+	}
+	return n, err
+}
+
+// holdsBack makes the wire a line that stalls in one direction: it keeps what the far
+// side says, and delivers it in one burst when delivers is called.
+func (w *wire) holdsBack() (delivers func()) {
+	held := make(chan struct{})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.held = held
+	return sync.OnceFunc(func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.held = nil
+		close(held)
+	})
+}
+
+// heldBack is what the far side says, as the near side receives it.
+type heldBack struct {
+	io.Reader
+	wire *wire
+}
+
+func (h *heldBack) Read(b []byte) (int, error) {
+	n, err := h.Reader.Read(b)
+	h.wire.mu.Lock()
+	held := h.wire.held
+	h.wire.mu.Unlock()
+	if held != nil {
+		<-held
 	}
 	return n, err
 }

@@ -19,7 +19,7 @@ func (t *turn) commanded(ev Command) {
 		return
 	}
 	t.noteRetained(ev)
-	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, Local: ev.Local, Behind: ev.Behind}
+	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, Local: ev.Local, Behind: ev.Behind, Late: t.late(ev)}
 	if stops(ev.Group + "/" + ev.Verb) {
 		t.stopped = max(t.stopped, ev.N)
 	} else {

@@ -43,6 +43,8 @@ type (
 		Local bool
 		// Behind: the disk does not keep up, so nothing more may be promised.
 		Behind bool
+		// Read is when it was read from the connection, since boot. 0 = just now.
+		Read time.Duration
 	}
 
 	// Frame is one frame of driving by hand, as it came.

@@ -20,6 +20,7 @@ const undisputed = 5 * time.Minute
 func (t *turn) connected(ev Connected) {
 	t.session, t.connectedAt = ev.Session, t.now.Mono
 	t.ears.Opened(t.now.Mono)
+	t.gaps.Opened(t.now.Mono)
 	t.note("post", "down", "up", "the broker granted everything", "")
 	t.reached(link.Joined(&t.link, t.now.Mono))
 	t.documents()
@@ -72,6 +73,7 @@ func (t *turn) disconnected(ev Disconnected) {
 	clear(t.retained)
 	t.persist.heldBack = nil // the journal has them for the next session
 	t.ears.Closed()
+	t.gaps.Closed()
 	if ev.Deaf {
 		t.deaf = ev.Why
 	}

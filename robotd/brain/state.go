@@ -100,6 +100,7 @@ type State struct {
 	config    configured
 	modeWish  modeWished
 	ears      link.Ears
+	gaps      link.Gaps
 	fleetSeq  int64
 	desks     desks
 	clock     clock

@@ -24,6 +24,7 @@ func (t *turn) do(e Effect) { t.out = append(t.out, e) }
 // before whom: what makes the robot safer comes first.
 func Step(s *State, now Now, ev Event, out []Effect) []Effect {
 	t := turn{State: s, now: now, out: out}
+	t.received(ev)
 	t.sense(ev)
 	t.guard()
 	t.gate()
@@ -118,6 +119,9 @@ func (t *turn) hear(ev Event) {
 	case DeskSeen:
 		t.ears.Desk(ev.Presence.State == schema.PresenceOnline, t.now.Mono)
 		t.deskSeen(ev.Presence)
+		if ev.Presence.State != schema.PresenceOnline {
+			t.gaps.Closed()
+		}
 	case Connected:
 		t.connected(ev)
 	case Disconnected:

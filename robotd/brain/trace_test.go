@@ -80,6 +80,7 @@ type player struct {
 	moves    string // the last velocity that was written down
 	seq      int64  // of the last frame
 	signing  string // who signs what is wished
+	stalls   bool   // the loop, until the next line
 }
 
 func (p *player) play(text, line string) {
@@ -88,7 +89,11 @@ func (p *player) play(text, line string) {
 	if err != nil || len(words) < 2 || at < p.rig.now {
 		p.rig.t.Fatalf("%q: want a time that is not past, and a word", text)
 	}
-	p.rig.until(at)
+	if p.stalls {
+		p.rig.now, p.stalls = at, false // what came meanwhile is taken in after this line
+	} else {
+		p.rig.until(at)
+	}
 	p.out.WriteString(line)
 	p.from = at
 	p.happen(text, words[1], words[2:])
@@ -129,6 +134,8 @@ func (p *player) happen(text, word string, args []string) {
 		group, verb, _ := strings.Cut(arg(1), "/")
 		_, payload, _ := strings.Cut(text, arg(1))
 		r.give(Command{Client: arg(0), Group: group, Verb: verb, Payload: []byte(strings.TrimSpace(payload)), Retained: word == "retained"})
+	case "stall": // the loop does not run until the next line
+		p.stalls = true
 	case "drive": // for how long with which speeds, ten frames a second
 		p.drive(args)
 	case "wish":

@@ -108,9 +108,10 @@ type (
 		Client, Group, Verb string
 		Payload             []byte
 		Retained            bool
-		Local               bool // its sender stands at the robot
-		Overtaken           bool // a stop that arrived later was taken already
-		Behind              bool // the disk does not keep up
+		Local               bool          // its sender stands at the robot
+		Overtaken           bool          // a stop that arrived later was taken already
+		Behind              bool          // the disk does not keep up
+		Late                time.Duration // it may have been sent that long before it arrived
 	}
 	// Saved says that the disk took the records of these commands, or refused.
 	Saved struct {

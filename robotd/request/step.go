@@ -84,7 +84,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 		return refuse(Answer{Reason: schema.ReasonOutOfOrder, Pointer: "/seq",
 			Detail: fmt.Sprintf("seq %d came after %d, the newest of group %s in this session", req.Seq, newest, verb.Group)})
 	}
-	fresh, ans := judgeAge(now, verb, req)
+	fresh, ans := judgeAge(now, verb, req, a.Late)
 	if ans.Status != "" {
 		return refuse(ans)
 	}
@@ -205,18 +205,21 @@ type freshness struct {
 }
 
 // judgeAge compares in milliseconds, since times of a sender may lie further
-// apart than a time.Duration reaches.
-func judgeAge(now Now, verb schema.Verb, req schema.Request) (freshness, Answer) {
+// apart than a time.Duration reaches. Where no ts tells the age, the command is taken
+// to be as old as it may be.
+func judgeAge(now Now, verb schema.Verb, req schema.Request, late time.Duration) (freshness, Answer) {
 	ttl := verb.TTL.Milliseconds()
 	if req.TTLMS > 0 {
 		ttl = req.TTLMS
 	}
 	var f freshness
-	var age int64
+	age := late.Milliseconds()
 	switch {
-	case req.TS == 0:
-	case !now.ClockKnown:
-		f.unchecked = true
+	case req.TS == 0 || !now.ClockKnown:
+		if f.unchecked = req.TS != 0; ttl > 0 && age > ttl {
+			return f, Answer{Status: schema.StatusExpired, Reason: schema.ReasonExpired,
+				Detail: fmt.Sprintf("the robot received nothing for %d ms before it, so it may be that old; it lives for %d ms: send it again, or with a ts by the fleet's clock", age, ttl)}
+		}
 	default:
 		age = int64(now.Wall.Add(now.Offset) - req.TS)
 		if age < -skewAllowed.Milliseconds() {

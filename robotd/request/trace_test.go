@@ -22,6 +22,7 @@ const noon schema.Time = 1_800_000_000_000
 //	outcome KEY STATUS [REASON]      delivered KEY
 //	revoked KEY REASON
 //	clock [OFFSET]                   connected, tick, restart
+//	late DURATION                    all that arrives from now on may be that old
 //
 // In a payload, @-5s stands for the fleet's time five seconds ago.
 func TestTraces(t *testing.T) {
@@ -38,6 +39,7 @@ type world struct {
 	disk   map[Key]Record
 	now    Now
 	offset time.Duration
+	late   time.Duration
 }
 
 func newWorld() *world {
@@ -65,12 +67,18 @@ func (w *world) play(t *testing.T, line string) string {
 			}
 		}
 		return ""
+	case "late":
+		var err error
+		if w.late, err = time.ParseDuration(words[0]); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		return ""
 	case "restart":
 		return w.restart()
 	case "cmd", "retained":
 		group, verb, _ := strings.Cut(words[1], "/")
 		_, payload, _ := strings.Cut(line, words[1])
-		in = Arrival{Client: words[0], Group: group, Verb: verb, Payload: []byte(w.times(t, strings.TrimSpace(payload))), Retained: word == "retained"}
+		in = Arrival{Client: words[0], Group: group, Verb: verb, Payload: []byte(w.times(t, strings.TrimSpace(payload))), Retained: word == "retained", Late: w.late}
 	case "saved":
 		in = Saved{Keys: keys}
 	case "refused":

@@ -155,7 +155,7 @@ func (p *post) arrived(m link.Message) {
 	}
 	switch row.Kind {
 	case schema.TopicCmd:
-		ev := brain.Command{Client: at.CID, Group: at.Group, Verb: at.Verb, Payload: m.Payload, Retained: m.Retain, N: m.N}
+		ev := brain.Command{Client: at.CID, Group: at.Group, Verb: at.Verb, Payload: m.Payload, Retained: m.Retain, N: m.N, Read: m.At.Sub(p.loop.start)}
 		if p.urgent(m.Topic) {
 			p.loop.stop(p.ctx, ev)
 			return

@@ -1,0 +1,51 @@
+package e2e
+
+import (
+	"syscall"
+	"testing"
+	"time"
+
+	"troupe/schema"
+)
+
+// A robot that hung, or whose line did, receives a command late. Without a ts only
+// the robot can know that, and an enable that is executed seconds after its ttl moves
+// a robot whose operator has given up on it.
+func TestLateEnableWithoutTSExpiresAndLateStopStops(t *testing.T) {
+	const gap = 3500 * time.Millisecond // less than makes a lost link
+	for _, hang := range []struct {
+		name string
+		hang func(w *world) (goOn func())
+	}{
+		{"robotd stopped", func(w *world) func() {
+			w.robots["r1"].signal(syscall.SIGSTOP)
+			return func() { w.robots["r1"].signal(syscall.SIGCONT) }
+		}},
+		{"line held back", func(w *world) func() { return w.wires["r1"].holdsBack() }},
+	} {
+		t.Run(hang.name, func(t *testing.T) {
+			in(t, anyBroker, func(w *world) {
+				w.startDesk()
+				w.robotsIn(schema.ModeMnl, "", "r1")
+				w.linked("r1", "in reach", func(l schema.StateLink) bool { return l.State == schema.LinkUp })
+				late := func(verb, payload, id string) schema.Ack {
+					mark := w.eye.mark()
+					goOn := hang.hang(w)
+					w.send("op1", on("r1", "cmd/op1/"+verb), payload)
+					time.Sleep(gap)
+					goOn()
+					return w.answered(mark, "op1", "r1", id)
+				}
+				if a := late("safety/enable", `{"id":"late","ttl_ms":1000}`, "late"); a.Status != schema.StatusExpired || a.Reason != schema.ReasonExpired {
+					w.t.Errorf("enable of ttl 1 s, delivered %v late: %s", gap, text(a))
+				}
+				time.Sleep(time.Second)
+				w.told("op1", "r1", "safety/enable", `{"ttl_ms":1000}`) // sent again, as the answer says
+				w.state("r1", "ENABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyEnabled })
+				if a := late("safety/stop", `{"id":"stop","ttl_ms":1000}`, "stop"); a.Status != schema.StatusSucceeded {
+					w.t.Errorf("stop, delivered %v late: %s", gap, text(a))
+				}
+			})
+		})
+	}
+}
