@@ -26,6 +26,9 @@ type StopLatch struct {
 	Since Time      `json:"since"`
 	// Client sent it live, and By is its word alone; empty if a desk vouches for By.
 	Client string `json:"client,omitempty"`
+	// All: it was asked of all robots, so that fleetd learns from any robot that received
+	// it that it means those that were offline, too.
+	All bool `json:"all,omitzero"`
 }
 
 // Asker is who asked for the stop, for people.

@@ -79,7 +79,7 @@ func bare(d *schema.State) schema.State {
 	}
 	b.Safety.LatchedBy, b.Safety.Latches = schema.Legible(d.Safety.LatchedBy), nil
 	for _, l := range newest(d.Safety.Latches, bareLatches) {
-		b.Safety.Latches = append(b.Safety.Latches, schema.StopLatch{ID: schema.Legible(l.ID), Level: l.Level, Since: l.Since})
+		b.Safety.Latches = append(b.Safety.Latches, schema.StopLatch{ID: schema.Legible(l.ID), Level: l.Level, Since: l.Since, All: l.All})
 	}
 	return b
 }

@@ -103,7 +103,9 @@ func (t *turn) stopCalled(ev Called) {
 		return
 	}
 	t.stopped = max(t.stopped, ev.N)
-	d := t.latching(latch.Asked{StopLatch: t.latchOf(r.ID, r.Level, t.asker(ev.Client, r.By), r.Why), Anew: anew}, ev.N)
+	l := t.latchOf(r.ID, r.Level, t.asker(ev.Client, r.By), r.Why)
+	l.All = len(r.Robots) == 0 && len(r.Labels) == 0
+	d := t.latching(latch.Asked{StopLatch: l, Anew: anew}, ev.N)
 	t.asking(request.Stopped{Detail: "a stop came before it was begun"})
 	t.calls = append(t.calls, called{client: ev.Client, id: r.ID, unchanged: len(d.Moves)+len(d.Altered) == 0})
 	if ev.Retained {

@@ -70,6 +70,9 @@ func (s *State) asked(a Asked, d *Decision) {
 	if a.Anew && l.Phase != Free {
 		l.Since, d.Changed = a.Since, true
 	}
+	if a.All && !l.All {
+		l.All, d.Changed = true, true
+	}
 	if stronger(l.Level, a.Level) != l.Level { // it is held as whoever asked for most wants it
 		l.Level, l.By, l.Client, l.Why = a.Level, a.By, a.Client, a.Why
 	}
@@ -92,6 +95,7 @@ func (s *State) document(now schema.Time, doc Document, d *Decision) {
 	}
 	if foreign || doc.Weight == Claimed {
 		for _, stop := range doc.Stops {
+			stop.All = false // nobody of this fleet vouches that it means the others
 			if foreign || !s.overtaken(stop.ID, doc) {
 				s.asked(Asked{StopLatch: stop}, d)
 			}
@@ -146,11 +150,13 @@ func (s *State) names(doc Document, stop schema.StopLatch, d *Decision) {
 		return
 	}
 	l := s.of(stop)
+	all := l.All || stop.All // a robot's own document does not say
 	if by := l.by(doc.From); doc.Rev > *by {
 		*by, d.Changed = doc.Rev, true
 		if max(l.ByRobot, l.ByFleet) == doc.Rev || l.Phase == Free {
 			l.StopLatch = stop
 		}
+		l.All = all
 	}
 	s.goes(l, OnWritten, d)
 }

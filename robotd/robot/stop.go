@@ -43,7 +43,7 @@ func stopDocument(kind schema.TopicKind, payload []byte) (ev brain.Stopped) {
 	ev.Document = latch.Document{From: latch.Fleet, Rev: v.Rev, Authority: v.Authority}
 	ev.Counter, ev.Sig, ev.Digest = v.Counter, v.Sig, sum
 	if v.Active {
-		ev.Stops = []schema.StopLatch{{ID: v.ID, Level: v.Level, By: v.By, Client: v.Client, Why: v.Why, Since: v.TS}}
+		ev.Stops = []schema.StopLatch{{ID: v.ID, Level: v.Level, By: v.By, Client: v.Client, Why: v.Why, Since: v.TS, All: true}}
 	}
 	return ev
 }

@@ -36,7 +36,7 @@ func (r *Robot) stopped(kind schema.TopicKind, client string, payload []byte) {
 				if _, known := r.loose[q.ID]; !known && len(r.loose) >= maxLoose {
 					q.ID = schema.MoreStops
 				}
-				r.loose[q.ID] = schema.StopLatch{ID: q.ID, Level: q.Level, By: q.By, Why: q.Why, Since: schema.TimeOf(time.Now())}
+				r.loose[q.ID] = schema.StopLatch{ID: q.ID, Level: q.Level, By: q.By, Why: q.Why, Since: schema.TimeOf(time.Now()), All: len(q.Robots) == 0 && len(q.Labels) == 0}
 			}
 		}
 		r.hold()

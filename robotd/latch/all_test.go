@@ -1,0 +1,49 @@
+package latch
+
+import (
+	"testing"
+
+	"troupe/schema"
+)
+
+func TestLatchKeepsThatItWasAskedOfAll(t *testing.T) {
+	const now = schema.Time(1_800_000_000_000)
+	stop := func(id string, all bool) schema.StopLatch {
+		return schema.StopLatch{ID: id, Level: schema.StopStop, Since: now, All: all}
+	}
+	for _, row := range []struct {
+		name   string
+		inputs []Input
+		want   bool
+	}{
+		{"of all", []Input{Asked{StopLatch: stop("k", true)}}, true},
+		{"of some", []Input{Asked{StopLatch: stop("k", false)}}, false},
+		{"of some, then of all", []Input{Asked{StopLatch: stop("k", false)}, Asked{StopLatch: stop("k", true)}}, true},
+		{"of all, then of some", []Input{Asked{StopLatch: stop("k", true)}, Asked{StopLatch: stop("k", false)}}, true},
+		{"of all, then by the robot's document", []Input{
+			Asked{StopLatch: stop("k", true)}, Document{From: Robot, Rev: 7, Authority: "one", Stops: []schema.StopLatch{stop("k", false)}}}, true},
+		{"by the document of all below the robot's", []Input{
+			Document{From: Robot, Rev: 7, Authority: "one", Stops: []schema.StopLatch{stop("k", false)}},
+			Document{From: Fleet, Rev: 6, Authority: "one", Stops: []schema.StopLatch{stop("k", true)}}}, true},
+		{"by the document of all that nobody vouches for", []Input{
+			Document{From: Fleet, Rev: 7, Authority: "one", Weight: Claimed, Stops: []schema.StopLatch{stop("k", true)}}}, false},
+		{"by another fleet's document of all", []Input{
+			Document{From: Robot, Rev: 7, Authority: "one"},
+			Document{From: Fleet, Rev: 7, Authority: "two", Stops: []schema.StopLatch{stop("k", true)}}}, false},
+		{"of all and released, then of some", []Input{
+			Document{From: Fleet, Rev: 7, Authority: "one", Stops: []schema.StopLatch{stop("k", true)}},
+			Document{From: Fleet, Rev: 8, Authority: "one"}, Asked{StopLatch: stop("k", false), Anew: true}}, false},
+	} {
+		var s State
+		for i, in := range row.inputs {
+			was := len(s.Latches) == 1 && s.Latches[0].All
+			d := Step(&s, now, Facts{Robot: "r1"}, in)
+			if is := len(s.Latches) == 1 && s.Latches[0].All; is != was && !d.Changed {
+				t.Errorf("%s: input %d changed what is kept and does not say so", row.name, i)
+			}
+		}
+		if len(s.Latches) != 1 || s.Latches[0].All != row.want {
+			t.Errorf("%s: %+v", row.name, s.Latches)
+		}
+	}
+}
