@@ -21,6 +21,7 @@ func (s *stops) record(ctx context.Context) {
 		return
 	}
 	defer func() { <-s.turn }()
+	s.learn(ctx)
 	leads := s.f.leadership.leads()
 	var write, watch []spool.Entry
 	s.mu.Lock()
@@ -72,6 +73,48 @@ func (s *stops) record(ctx context.Context) {
 				Detail: "the desk holds nothing: no robot of the fleet has this name or these labels; name others, or nobody to stop all"}
 		}
 		s.answer(ctx, e.Order, a)
+	}
+}
+
+// learn has stops written down that robots show, and that were never released.
+func (s *stops) learn(ctx context.Context) {
+	var learned []stop.Order
+	now := time.Now()
+	s.mu.Lock()
+	s.learned = slices.DeleteFunc(s.learned, func(o stop.Order) bool {
+		due := now.Sub(o.At) >= learnAfter
+		if due {
+			learned = append(learned, o)
+		}
+		return due
+	})
+	s.mu.Unlock()
+	db, err := s.f.Store()
+	if len(learned) == 0 || err != nil {
+		return
+	}
+	var ids []string
+	for _, o := range learned {
+		ids = append(ids, o.ID)
+	}
+	slices.Sort(ids)
+	ctx, cancel := context.WithTimeout(ctx, stopsWithin)
+	defer cancel()
+	var rows stop.Rows
+	if err := db.Tx(ctx, func(tx *store.Tx) (err error) {
+		rows, err = tx.Stops(ctx, slices.Compact(ids)...)
+		return err
+	}); err != nil {
+		s.f.databaseFailed("stops that robots hold not compared", err)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range learned {
+		_, shown := s.shown[o.Robots[0]][o.ID] // not, if it was released meanwhile
+		if shown && !s.on[o.Robots[0]][o.ID] && !stop.Released(rows, o) && !s.awaitsRecord(o) {
+			s.writeDown(o)
+		}
 	}
 }
 

@@ -42,8 +42,9 @@ type entry struct {
 	reported  *schema.ReportedStory
 	event     *schema.Event
 	stateAt   time.Time
-	behind    time.Time // since when the heartbeat tells of a newer state; zero = it does not
-	outdated  bool      // long enough to say so
+	ahead     time.Duration // fleetd's clock, of the robot's, by its newest live state
+	behind    time.Time     // since when the heartbeat tells of a newer state; zero = it does not
+	outdated  bool          // long enough to say so
 
 	documents map[schema.TopicKind]store.Document // exact bytes
 	numbers   map[schema.TopicKind]schema.Heard   // by the topic of the wish

@@ -107,7 +107,12 @@ func (f *Fleet) hearRobot(kind schema.TopicKind, id string, m link.Message, now 
 		}
 	case schema.TopicState:
 		v, ps := schema.Decode[schema.State](m.Payload)
-		problems, do = ps, func(e *entry) { e.state, e.stateAt = &v, now }
+		problems, do = ps, func(e *entry) {
+			e.state, e.stateAt = &v, now
+			if !m.Retain {
+				e.ahead = now.Sub(v.TS.Time())
+			}
+		}
 		if len(ps) == 0 && v.LastReq != nil && v.LastReq.Client == f.cfg.Name {
 			f.driver.post(post{kind: postShown, robot: id, last: *v.LastReq})
 		}
@@ -157,8 +162,10 @@ func (f *Fleet) hearRobot(kind schema.TopicKind, id string, m link.Message, now 
 	if len(problems) > 0 {
 		return turn{}, problems
 	}
+	var ahead time.Duration
 	turned = f.hub.change(id, now, func(e *entry) {
 		do(e)
+		ahead = e.ahead
 		if !m.Retain && kind != schema.TopicPresence && kind != schema.TopicHeartbeat {
 			e.facts = e.facts.Spoke(now)
 		}
@@ -169,7 +176,7 @@ func (f *Fleet) hearRobot(kind schema.TopicKind, id string, m link.Message, now 
 		}
 	})
 	if current {
-		f.stops.shows(id, shown, now)
+		f.stops.shows(id, shown, ahead, now)
 	}
 	return turned, nil
 }

@@ -79,9 +79,10 @@ func (h *hub) showing(ids []string, now time.Time) (ours []stop.Order, others ma
 			continue
 		}
 		for _, l := range e.state.Safety.Latches {
-			switch o, named := stop.Learned(robot, l, now); {
+			switch o, named := stop.Learned(robot, l, e.ahead, now); {
 			case !named || !slices.Contains(ids, l.ID):
 			case e.adopted:
+				o.All = false // others need not be held to be released
 				ours = append(ours, o)
 			default:
 				others[l.ID] = append(others[l.ID], robot)

@@ -70,9 +70,16 @@ func TestAStopIsReleasedWhereverRobotsShowIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1, r2 := w.robot("r1"), w.robot("r2")
 		wall := schema.StopLatch{ID: "stop-7", Level: schema.StopStop, By: "anna", Since: 1}
+		r2.Holds(wall)
+		w.onRecord("stop-7")
+		if p := w.releases("stop-7"); p != nil {
+			w.Fatal(p)
+		}
+		w.until("r2 holds nothing", func() bool { return w.held("r2") == "" })
+		w.sleep(3 * time.Second)
 		r1.Holds(wall)
 		w.onRecord("stop-7")
-		r2.Holds(wall)
+		r2.Holds(wall) // it was released there: not written down at once
 		w.until("r2 shows it", func() bool { return w.held("r2") == "stop-7" })
 		if h := w.Held()[0]; h.Count != 1 {
 			w.Fatalf("on record is %+v", h)
@@ -95,7 +102,15 @@ func TestAStopThatOnlyARobotShowsIsReleased(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1 := w.robot("r1")
 		w.sleep(3 * time.Second)
-		r1.Holds(schema.StopLatch{ID: "wall1", Level: schema.StopStop, By: "wall1", Since: 1})
+		wall := schema.StopLatch{ID: "wall1", Level: schema.StopStop, By: "wall1", Since: 1}
+		r1.Holds(wall)
+		w.onRecord("wall1")
+		if p := w.releases("wall1"); p != nil {
+			w.Fatal(p)
+		}
+		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+		w.sleep(3 * time.Second)
+		r1.Holds(wall) // what was released before is not written down at once
 		w.until("the desk sees it", func() bool { return w.held("r1") == "wall1" })
 		if all := w.Held(); len(all) != 0 {
 			w.Fatalf("it is written down already: %+v", all)

@@ -24,8 +24,11 @@ const (
 	stopsLook = time.Second
 	// stopsWithin bounds one attempt to put stops on record.
 	stopsWithin = 10 * time.Second
-	// shownFor is how long a robot has to show a stop that the database does not
-	// hold before it is written down: a release takes a moment to arrive.
+	// learnAfter is how long a stop that a robot shows, and that was never released, waits
+	// to be written down: the live stop or the order behind it may be about to be.
+	learnAfter = 300 * time.Millisecond
+	// shownFor is how long a robot has to show a stop that was released before it is
+	// written down again: a release takes a moment to arrive.
 	shownFor = 2 * time.Second
 )
 
@@ -53,6 +56,7 @@ type stops struct {
 	loaded  bool                            // held was read from the database
 	current time.Time                       // when held was last known to be what the database has
 	shown   map[string]map[string]time.Time // by robot: what it holds and nobody here does, since when
+	learned []stop.Order                    // the same, when it is shown first: if it was never released it is written down soon
 
 	lettings []*letting // releases under way
 
@@ -164,9 +168,10 @@ func (s *stops) came(robot string) {
 }
 
 // shows compares what a robot says that it holds with what is on record. What it
-// goes on showing although nobody here holds it was asked for while the desk did
-// not hear it, and is written down.
-func (s *stops) shows(robot string, latches []schema.StopLatch, now time.Time) {
+// shows although nobody here holds it was asked for while the desk did not hear it, and
+// is written down: soon, unless the database says that it was released and the robot
+// may not know yet. Then, and without a database, it has to go on showing it.
+func (s *stops) shows(robot string, latches []schema.StopLatch, ahead time.Duration, now time.Time) {
 	adopted := len(latches) > 0 && s.f.hub.adopted(robot) && s.f.leadership.leads()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,24 +181,41 @@ func (s *stops) shows(robot string, latches []schema.StopLatch, now time.Time) {
 		return
 	}
 	for _, l := range latches {
-		o, named := stop.Learned(robot, l, now)
-		if !named || s.on[robot][l.ID] || slices.ContainsFunc(s.waiting, func(e spool.Entry) bool { return e.Order.ID == l.ID }) {
+		o, named := stop.Learned(robot, l, ahead, now)
+		if !named || s.on[robot][l.ID] || s.awaitsRecord(o) {
 			continue
 		}
 		since, before := was[l.ID]
 		if !before {
 			since = now
+			if len(latches) <= maxNames { // else somebody floods the robot with stops, and it gathers them
+				s.learned = append(s.learned, o)
+				time.AfterFunc(learnAfter, func() { signal(s.wake) })
+			}
 		}
 		if s.shown[robot] == nil {
 			s.shown[robot] = map[string]time.Time{}
 		}
 		s.shown[robot][l.ID] = since
 		if before && now.Sub(since) >= shownFor {
-			s.waiting = append(s.waiting, spool.Entry{Order: o})
-			s.f.log.Warn("a robot holds a stop that is not on record; it is written down", "robot", robot, "stop", l.ID, "by", l.By)
+			s.writeDown(o)
 			signal(s.wake)
 		}
 	}
+}
+
+// awaitsRecord reports whether a stop that a robot shows is to be put on record for this
+// robot already. It is called under the lock.
+func (s *stops) awaitsRecord(o stop.Order) bool {
+	return slices.ContainsFunc(s.waiting, func(e spool.Entry) bool {
+		return e.Order.ID == o.ID && (!e.Order.Held || e.Order.All || slices.Equal(e.Order.Robots, o.Robots))
+	})
+}
+
+// writeDown has a stop put on record that a robot shows. It is called under the lock.
+func (s *stops) writeDown(o stop.Order) {
+	s.waiting = append(s.waiting, spool.Entry{Order: o})
+	s.f.log.Warn("a robot holds a stop that is not on record; it is written down", "robot", o.Robots[0], "stop", o.ID, "all", o.All, "by", o.By)
 }
 
 func (s *stops) run(ctx context.Context) {

@@ -43,8 +43,7 @@ func newPlan(rows Rows, now time.Time) *plan {
 // or not, unless it was asked for again since.
 func Hold(rows Rows, orders []Order, now time.Time) (Changes, error) {
 	p := newPlan(rows, now)
-	for i := range orders {
-		o := &orders[i]
+	for _, o := range p.believed(orders) {
 		told := 0
 		if o.All && p.hold(o, "") {
 			told++
@@ -59,6 +58,52 @@ func Hold(rows Rows, orders []Order, now time.Time) (Changes, error) {
 		}
 	}
 	return p.changes()
+}
+
+// maxAll bounds the stops that hold all robots because a robot says so. What robots
+// claim beyond them holds all robots under one id more.
+const maxAll = 16
+
+// believed are orders with what is believed of those that robots claim to be of all.
+// A robot that was away while a stop was released may show it still: that holds this
+// robot, and no other.
+func (p *plan) believed(orders []Order) []*Order {
+	all := map[string]bool{}
+	for at, l := range p.latches {
+		if at.robot == "" && l.Held() {
+			all[at.id] = true
+		}
+	}
+	var out []*Order
+	for i := range orders {
+		o := orders[i]
+		out = append(out, &o)
+		switch {
+		case !o.Held || !o.All:
+		case Released(p.rows, o):
+			o.All = false
+		case all[o.ID] || len(all) < maxAll:
+			all[o.ID] = true
+		default:
+			more := o
+			o.All = false
+			more.ID = schema.MoreStops
+			out = append(out, &more)
+		}
+	}
+	return out
+}
+
+// settles is how long after a release a stop that a robot shows is still taken for the
+// one that was released: documents name their own time, and messages take a moment.
+const settles = 2 * time.Second
+
+// Released reports whether a stop that a robot shows may be one that was released
+// since it was asked for. Then the robot may not have heard of the release yet.
+func Released(rows Rows, o Order) bool {
+	return slices.ContainsFunc(rows.Latches, func(l Latch) bool {
+		return l.ID == o.ID && !l.Held() && (o.Pressed.Before(l.ReleasedAt.Add(settles)) || schema.TimeOf(l.AskedAt) == schema.TimeOf(o.Shown))
+	})
 }
 
 // clocksApart is how much the clocks of two desks may differ that heard the same
@@ -114,6 +159,9 @@ func (o *Order) detail() string {
 	switch {
 	case o.Held:
 		parts = append(parts, "learned from "+strings.Join(o.Robots, " "))
+		if o.All {
+			parts = append(parts, "which says that it means all robots")
+		}
 	case o.Selects != "":
 		parts = append(parts, o.Selects)
 	case o.All:

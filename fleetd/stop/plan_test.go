@@ -246,12 +246,12 @@ func TestWhatARobotHoldsIsWrittenDownAgain(t *testing.T) {
 }
 
 func TestWhatARobotShowsIsReadAsAStopOrNotAtAll(t *testing.T) {
-	o, ok := Learned("r1", schema.StopLatch{ID: "wall:1", Level: "freeze", By: "\x00", Why: strings.Repeat("ü", 300)}, at(1))
+	o, ok := Learned("r1", schema.StopLatch{ID: "wall:1", Level: "freeze", By: "\x00", Why: strings.Repeat("ü", 300)}, 0, at(1))
 	if !ok || o.Level != schema.StopStop || o.By != "?" || len(o.Why) != 256 || !o.Held || !o.Means("r1", nil) {
 		t.Errorf("a level that is none: %+v, %v", o, ok)
 	}
 	for _, id := range []string{"", "a b", "\x00", strings.Repeat("a", 65)} {
-		if o, ok := Learned("r1", schema.StopLatch{ID: id, Level: schema.StopHalt}, at(1)); ok {
+		if o, ok := Learned("r1", schema.StopLatch{ID: id, Level: schema.StopHalt}, 0, at(1)); ok {
 			t.Errorf("%q names a stop: %+v", id, o)
 		}
 	}

@@ -46,6 +46,8 @@ type Order struct {
 	Anew    bool              `json:"anew,omitzero"`     // the id names its sender: each order under it is another one
 	Client  string            `json:"client,omitempty"`  // who sent it live, and is answered
 	Held    bool              `json:"held,omitzero"`     // learned from a robot that holds it
+	Shown   time.Time         `json:"shown,omitzero"`    // with Held: since when, as the robot shows it
+	Pressed time.Time         `json:"pressed,omitzero"`  // with Held: the same by fleetd's clock
 	Selects string            `json:"selects,omitempty"` // as written, for the record
 }
 
@@ -76,8 +78,13 @@ func OrderOf(client string, payload []byte, at time.Time) Order {
 }
 
 // Learned is the order behind a stop that a robot shows to hold. What is no id
-// names no stop, and could not be written down.
-func Learned(robot string, l schema.StopLatch, at time.Time) (Order, bool) {
+// names no stop, and could not be written down. ahead is by how much fleetd's clock
+// is ahead of the robot's.
+//
+// That it was asked of all robots is the robot's word alone: a live stop carries no
+// signature, and nobody else may have received it. It is believed, for a stop too many
+// is the safe error, within the bounds of Hold.
+func Learned(robot string, l schema.StopLatch, ahead time.Duration, at time.Time) (Order, bool) {
 	switch l.Level {
 	case schema.StopSoft, schema.StopStop, schema.StopHalt:
 	default:
@@ -85,7 +92,7 @@ func Learned(robot string, l schema.StopLatch, at time.Time) (Order, bool) {
 	}
 	return Order{
 		ID: l.ID, Level: l.Level, By: bounded(l.Asker(), 256), Why: bounded(l.Why, 256), At: at.Truncate(time.Microsecond),
-		Robots: []string{robot}, Held: true,
+		All: l.All, Robots: []string{robot}, Held: true, Shown: l.Since.Time(), Pressed: l.Since.Time().Add(ahead),
 	}, schema.ValidRequestID(l.ID)
 }
 

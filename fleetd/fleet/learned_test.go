@@ -1,0 +1,92 @@
+package fleet_test
+
+import (
+	"testing"
+	"time"
+
+	"troupe/fleetd/fleet/fleettest"
+	"troupe/schema"
+)
+
+// pressed is a live stop of all robots as a robot shows it that received it.
+func pressed(id string) schema.StopLatch {
+	return schema.StopLatch{ID: id, Level: schema.StopStop, By: id, Since: schema.TimeOf(time.Now()), All: true}
+}
+
+func TestStopThatARobotShowsIsRecordedWithinHalfASecond(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r1, r2 := w.robot("r1"), w.robot("r2")
+		w.sleep(3 * time.Second)
+		held := schema.StopLatch{ID: "gate-7", Level: schema.StopStop, By: "gate", Since: schema.TimeOf(time.Now())}
+		r1.Holds(held)
+		w.within(500*time.Millisecond, "gate-7 is recorded", func() bool { return len(w.Held()) == 1 && w.Held()[0].OnRecord })
+		r2.Holds(held)
+		w.within(500*time.Millisecond, "gate-7 is recorded on r2 too", func() bool { return w.Held()[0].Count == 2 })
+	})
+}
+
+// A robot may show a stop for a moment after its release.
+func TestReleasedStopIsNotRecordedAgainAtOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r1 := w.robot("r1")
+		w.sleep(3 * time.Second)
+		held := schema.StopLatch{ID: "gate-7", Level: schema.StopStop, By: "gate", Since: schema.TimeOf(time.Now())}
+		r1.Holds(held)
+		w.onRecord("gate-7")
+		w.sleep(time.Second)
+		if p := w.releases("gate-7"); p != nil {
+			w.Fatal(p)
+		}
+		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+		r1.Holds(held)
+		w.sleep(1500 * time.Millisecond)
+		w.onRecord()
+		w.onRecord("gate-7") // it goes on
+		if p := w.releases("gate-7"); p != nil {
+			w.Fatal(p)
+		}
+		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+		w.sleep(3 * time.Second)
+		held.Since = schema.TimeOf(time.Now()) // asked for again under the same id
+		r1.Holds(held)
+		w.within(500*time.Millisecond, "gate-7 is recorded", func() bool { return len(w.Held()) == 1 && w.Held()[0].OnRecord })
+	})
+}
+
+func TestStopOfAllIsLearnedFromTheOneRobotThatReceivedIt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r1, r2 := w.robot("r1"), w.robot("r2")
+		w.sleep(time.Second)
+		r2.Close()
+		w.until("r2 is away", func() bool { d, _ := w.Robot("r2"); return d.Presence.View != "online" })
+		w.stopDesk()
+		w.caller("admin").press("")
+		w.until("r1 received it", func() bool { return r1.Calls() == 1 })
+		w.startDesk()
+		w.onRecord("admin")
+		if h := w.Held()[0]; !h.All || h.Count != 2 {
+			w.Errorf("recorded is %+v", h)
+		}
+		r2 = fleettest.Start(w.T, "r2", w.dial)
+		w.until("r2 holds it", func() bool { return w.held("r2") == "admin" })
+		if p := w.releases("admin"); p != nil {
+			w.Fatal(p)
+		}
+		w.until("both hold nothing", func() bool { return w.held("r1") == "" && w.held("r2") == "" })
+
+		// A robot that shows it still holds nobody else.
+		r2.Holds(schema.StopLatch{ID: "admin", Level: schema.StopStop, By: "admin", Since: schema.TimeOf(time.Now().Add(-time.Minute)), All: true})
+		w.onRecord("admin")
+		if h := w.Held()[0]; h.All || h.Count != 1 || w.held("r1") != "" {
+			w.Errorf("recorded is %+v, r1 holds %q", h, w.held("r1"))
+		}
+		// The same name pressed again does.
+		if p := w.releases("admin"); p != nil {
+			w.Fatal(p)
+		}
+		w.until("r2 holds nothing", func() bool { return w.held("r2") == "" })
+		w.sleep(3 * time.Second)
+		r2.Holds(pressed("admin"))
+		w.until("r1 holds it too", func() bool { return w.held("r1") == "admin" })
+	})
+}
