@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -62,5 +63,28 @@ func TestStopThatOnlyARobotHoldsIsRecordedSoon(t *testing.T) {
 		if took > 1500*time.Millisecond { // 2 to 4 s before; in fake time it is half a second at most
 			w.t.Errorf("recorded %v after the robot showed it", took)
 		}
+	})
+}
+
+// The newest state of a robot that is away shows a stop that was released long ago.
+func TestSecondReleaseOfAStopSaysThatItIsNotHeld(t *testing.T) {
+	in(t, []kind{ours}, func(w *world) {
+		w.startDesk()
+		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.known("r1")
+		id := w.stops("r1")
+		w.holds("r1", id)
+		w.onRecord(id)
+		w.robots["r1"].kill()
+		w.presence("r1", schema.PresenceLost)
+		w.do("stop", "release", id, "--by", "ben", "--why", "the stage is clear")
+		time.Sleep(3 * time.Second) // longer than a robot may show what was released
+		s := w.cli("stop", "release", id, "--why", "the stage is clear")
+		if s.code == 0 || strings.Contains(s.out, "released") || !strings.Contains(s.err, "ben released it at") || !strings.Contains(s.err, "r1 showed it last and is not connected") {
+			w.t.Errorf("released twice: status %d\n%s%s", s.code, s.out, s.err)
+		}
+		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.holds("r1") // the release reached it
+		w.onRecord()
 	})
 }

@@ -309,7 +309,7 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 				orders = append(orders, e.Order)
 			}
 		}
-		ours, others := f.hub.showing(ids, now)
+		ours, elsewhere := f.hub.showing(ids, now)
 		for _, o := range ours {
 			if toBeTold(rows.Latches, o.ID, now) {
 				orders = append(orders, o)
@@ -327,7 +327,7 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 				return err
 			}
 		}
-		if c, problems, err = stop.Release(rows, ids, others, by, why, now); err != nil || len(problems) > 0 {
+		if c, problems, err = stop.Release(rows, ids, elsewhere, by, why, now); err != nil || len(problems) > 0 {
 			return err
 		}
 		return tx.ApplyStops(ctx, c, now)

@@ -1,9 +1,11 @@
 package fleet_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"troupe/fleetd/api"
 	"troupe/fleetd/fleet/fleettest"
 	"troupe/schema"
 )
@@ -88,5 +90,30 @@ func TestStopOfAllIsLearnedFromTheOneRobotThatReceivedIt(t *testing.T) {
 		w.sleep(3 * time.Second)
 		r2.Holds(pressed("admin"))
 		w.until("r1 holds it too", func() bool { return w.held("r1") == "admin" })
+	})
+}
+
+// What a robot showed last that is away is no stop that could be released.
+func TestReleaseOfWhatOnlyAnAbsentRobotShowsIsRefused(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r1 := w.robot("r1")
+		id := w.stopped("r1").Latch
+		w.onRecord(id)
+		w.until("r1 shows it", func() bool { return w.held("r1") == id })
+		r1.Close()
+		w.until("r1 is away", func() bool { d, _ := w.Robot("r1"); return d.Presence.View != "online" })
+		if p := w.releases(id); p != nil {
+			w.Fatal(p)
+		}
+		w.sleep(3 * time.Second)
+		p := w.releases(id)
+		if p == nil || !p.Of(api.KindInvalid) || p.Errors[0].Code != "not_held" {
+			w.Fatalf("released twice: %+v", p)
+		}
+		for _, says := range []string{"ben released it at", "r1 showed it last and is not connected"} {
+			if !strings.Contains(p.Errors[0].Detail, says) {
+				w.Errorf("the refusal does not say %q: %s", says, p.Errors[0].Detail)
+			}
+		}
 	})
 }

@@ -69,11 +69,12 @@ func (d *driver) isReleased(c command.Command) bool {
 }
 
 // showing are those of these stops that robots of the fleet show that they hold, one
-// of each robot; and of those that are not the fleet's, which robots show them.
-func (h *hub) showing(ids []string, now time.Time) (ours []stop.Order, others map[string][]string) {
+// of each robot; and which robots show them that no release reaches: those that are not
+// the fleet's, and those that are away, whose newest state may be long over.
+func (h *hub) showing(ids []string, now time.Time) (ours []stop.Order, elsewhere stop.Elsewhere) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	others = map[string][]string{}
+	elsewhere = stop.Elsewhere{Unknown: map[string][]string{}, Away: map[string][]string{}}
 	for robot, e := range h.robots {
 		if e.state == nil {
 			continue
@@ -81,18 +82,22 @@ func (h *hub) showing(ids []string, now time.Time) (ours []stop.Order, others ma
 		for _, l := range e.state.Safety.Latches {
 			switch o, named := stop.Learned(robot, l, e.ahead, now); {
 			case !named || !slices.Contains(ids, l.ID):
-			case e.adopted:
+			case !e.adopted:
+				elsewhere.Unknown[l.ID] = append(elsewhere.Unknown[l.ID], robot)
+			case !e.shown.View.Reachable():
+				elsewhere.Away[l.ID] = append(elsewhere.Away[l.ID], robot)
+			default:
 				o.All = false // others need not be held to be released
 				ours = append(ours, o)
-			default:
-				others[l.ID] = append(others[l.ID], robot)
 			}
 		}
 	}
-	for _, robots := range others {
-		slices.Sort(robots)
+	for _, where := range []map[string][]string{elsewhere.Unknown, elsewhere.Away} {
+		for _, robots := range where {
+			slices.Sort(robots)
+		}
 	}
-	return ours, others
+	return ours, elsewhere
 }
 
 // toBeTold reports whether robots that show a stop have to be told of it before it is

@@ -1,6 +1,7 @@
 package stop
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -178,10 +179,37 @@ func (o *Order) detail() string {
 	return bounded(string(o.Level)+": "+strings.Join(parts, "; "), 1024)
 }
 
+// Elsewhere are robots that show a stop and that no release reaches, by its id.
+type Elsewhere struct {
+	Unknown map[string][]string // not the fleet's
+	Away    map[string][]string // not connected
+}
+
+// notHeld says why a stop cannot be released, and what can be done.
+func (w Elsewhere) notHeld(rows Rows, id string) (detail, hint string) {
+	if robots := strings.Join(w.Unknown[id], " "); robots != "" {
+		return id + " is held by " + robots + " alone, outside the fleet", "fleetd adopt " + robots + " makes it the fleet's, which may release it; so may somebody at the robot"
+	}
+	detail, hint = "no stop "+id+" is held", "fleetd stop list shows those that are"
+	var last Latch
+	for _, l := range rows.Latches {
+		if l.ID == id && l.ReleasedAt.After(last.ReleasedAt) {
+			last = l
+		}
+	}
+	if !last.ReleasedAt.IsZero() {
+		detail += " any more: " + cmp.Or(last.ReleasedBy, "somebody") + " released it at " + schema.TimeOf(last.ReleasedAt).String()
+	}
+	if robots := strings.Join(w.Away[id], " "); robots != "" {
+		detail += "; " + robots + " showed it last and is not connected"
+		hint = "if it still holds it when it is back, the stop is put on record and can be released then"
+	}
+	return detail, hint
+}
+
 // Release lets go of the stops of these ids, wherever they are held. An id that
-// nobody holds is a problem, and then nothing is released. Others are robots that
-// show a stop and are not the fleet's, by id.
-func Release(rows Rows, ids []string, others map[string][]string, by, why string, now time.Time) (Changes, []schema.Problem, error) {
+// nobody holds is a problem, and then nothing is released.
+func Release(rows Rows, ids []string, elsewhere Elsewhere, by, why string, now time.Time) (Changes, []schema.Problem, error) {
 	p := newPlan(rows, now)
 	by, why = legible(by), legible(why)
 	var problems []schema.Problem
@@ -200,11 +228,8 @@ func Release(rows Rows, ids []string, others map[string][]string, by, why string
 			}
 		}
 		if robots == 0 && !all {
-			detail, out := "no stop "+id+" is held", "fleetd stop list shows those that are"
-			if robots := strings.Join(others[id], " "); robots != "" {
-				detail, out = id+" is held by "+robots+" alone, outside the fleet", "fleetd adopt "+robots+" makes it the fleet's, which may release it; so may somebody at the robot"
-			}
-			problems = append(problems, schema.Fault(fmt.Sprintf("/ids/%d", i), CodeNotHeld, detail, out))
+			detail, hint := elsewhere.notHeld(rows, id)
+			problems = append(problems, schema.Fault(fmt.Sprintf("/ids/%d", i), CodeNotHeld, detail, hint))
 			continue
 		}
 		where := fmt.Sprintf("on %d robots", robots)

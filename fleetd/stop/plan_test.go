@@ -98,7 +98,7 @@ func (d *desk) hold(now int, orders ...Order) Changes {
 }
 
 func (d *desk) release(now int, ids ...string) []schema.Problem {
-	c, problems, err := Release(d.rows, ids, nil, "ben", "seen", at(now))
+	c, problems, err := Release(d.rows, ids, Elsewhere{}, "ben", "seen", at(now))
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func stopsAreHeldAndReleased(t *testing.T, address string) {
 		if rows.Authority != s.Authority() || rows.Revs["r1"] != at(2).UnixMilli() || rows.Revs[""] != at(2).UnixMilli() {
 			t.Errorf("a plan sees %+v", rows)
 		}
-		c, problems, err := stop.Release(rows, []string{"s-1"}, nil, "ben", "seen", at(4))
+		c, problems, err := stop.Release(rows, []string{"s-1"}, stop.Elsewhere{}, "ben", "seen", at(4))
 		if err != nil || problems != nil {
 			t.Errorf("release: %v, %v", problems, err)
 		}
