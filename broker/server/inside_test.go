@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -141,11 +142,11 @@ func TestAClientIDPassesOnlyWhenItsOlderConnectionIsGone(t *testing.T) {
 			t.Fatal("somebody was there before the first")
 		}
 		began := time.Now()
-		closed := time.Duration(0)
+		var closed atomic.Int64        // nanoseconds after began
 		neverRead := func(old *conn) { // a write that only the close ends
-			for ; closed == 0; time.Sleep(time.Millisecond) {
+			for ; closed.Load() == 0; time.Sleep(time.Millisecond) {
 				if _, err := old.raw.Write(nil); err != nil {
-					closed = time.Since(began)
+					closed.Store(int64(time.Since(began)))
 				}
 			}
 		}
@@ -153,8 +154,8 @@ func TestAClientIDPassesOnlyWhenItsOlderConnectionIsGone(t *testing.T) {
 		if old, err := s.take("r1", second, neverRead); old != first || err != nil || time.Since(began) != time.Second {
 			t.Fatalf("taken over after %v: %v", time.Since(began), err)
 		}
-		if closed < tellTakenOver || closed > tellTakenOver+10*time.Millisecond || !first.takenOver.Load() {
-			t.Errorf("the first connection, which does not read, was closed after %v", closed)
+		if at := time.Duration(closed.Load()); at < tellTakenOver || at > tellTakenOver+10*time.Millisecond || !first.takenOver.Load() {
+			t.Errorf("the first connection, which does not read, was closed after %v", at)
 		}
 		if _, err := s.take("r1", third, func(*conn) {}); !errors.Is(err, errLingers) {
 			t.Errorf("the second connection never ended: %v", err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"troupe/deploy/mosquittotest"
+	"troupe/fleetd/api"
 	"troupe/schema"
 )
 
@@ -116,6 +117,25 @@ func asked[T any](w *world, args ...string) T {
 		w.t.Fatalf("fleetd %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return v
+}
+
+// heldStops lists the stops that are held, once fleetd has read its database: a list
+// before that may lack some, and says so.
+func (w *world) heldStops() (held []api.HeldStop) {
+	w.t.Helper()
+	w.until("a complete list of stops", func() bool {
+		var list struct {
+			Complete bool
+			Stops    []api.HeldStop
+		}
+		s := w.cli("stop", "list", "-o", "json")
+		if err := json.Unmarshal([]byte(s.out), &list); err != nil {
+			w.t.Fatalf("fleetd stop list: status %d: %v\n%s%s", s.code, err, s.out, s.err)
+		}
+		held = list.Stops
+		return s.code == 0 && list.Complete
+	})
+	return held
 }
 
 // until asks again and again until it holds.

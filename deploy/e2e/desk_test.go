@@ -230,7 +230,7 @@ func TestTheDeskStopsRobotsAndLetsThemMoveAgain(t *testing.T) {
 			}](w, "command", "list", "--robot", "r1")
 			return len(list.Commands) == 2 && list.Commands[0].Verb == "safety/stop" && list.Commands[0].State == command.Succeeded
 		})
-		held := asked[struct{ Stops []api.HeldStop }](w, "stop", "list").Stops
+		held := w.heldStops()
 		if len(held) != 1 || !held[0].All || held[0].Why != "a child came near" {
 			w.t.Fatalf("held: %s", text(held))
 		}

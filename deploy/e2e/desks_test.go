@@ -66,7 +66,7 @@ func TestTheLeadingDeskIsKilledAndTheOtherGoesOn(t *testing.T) {
 
 		// Nobody leads at this moment: a stop works, and is held.
 		w.do("stop", "--all", "--why", "the desk is gone")
-		held := asked[struct{ Stops []api.HeldStop }](w, "stop", "list").Stops
+		held := w.heldStops()
 		if len(held) != 1 {
 			w.t.Fatalf("held: %s", text(held))
 		}
@@ -159,7 +159,7 @@ func TestTwoDesksWithCertificatesServeAFleetOnMosquitto(t *testing.T) {
 			t.Errorf("%s has %s", rid, text(d.Reported))
 		}
 	}
-	s.do("stop", "release", asked[struct{ Stops []api.HeldStop }](s.world, "stop", "list").Stops[0].ID, "--why", "it is over")
+	s.do("stop", "release", s.heldStops()[0].ID, "--why", "it is over")
 	s.standing("r7", 0)
 	s.standing("r8", 0)
 	s.until("both enabled by whoever saw them after the stop", func() bool { return s.cli("safety", "enable", "--all", "--wait").code == 0 })

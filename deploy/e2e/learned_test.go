@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"troupe/fleetd/api"
 	"troupe/schema"
 )
 
@@ -27,7 +26,7 @@ func TestStopOfAllWhileFleetdAndARobotAreDownHoldsThatRobot(t *testing.T) {
 		w.holds("r1", "stop1")
 		w.startDesk()
 		w.onRecord("stop1")
-		if h := asked[struct{ Stops []api.HeldStop }](w, "stop", "list").Stops[0]; !h.All || h.Count != 2 {
+		if h := w.heldStops()[0]; !h.All || h.Count != 2 {
 			w.t.Errorf("recorded is %s", text(h))
 		}
 		w.robotsIn(schema.ModeMnl, "", "r2")

@@ -249,7 +249,7 @@ func TestStopOverFlakyLines(t *testing.T) {
 					}
 				}
 				asking.Do(func() {
-					for _, s := range asked[struct{ Stops []api.HeldStop }](w, "stop", "list").Stops {
+					for _, s := range w.heldStops() {
 						if s.OnRecord {
 							w.do("stop", "release", s.ID, "--why", "the stage is clear")
 						}

@@ -64,7 +64,7 @@ func (w *world) onRecord(ids ...string) {
 	slices.Sort(ids)
 	w.until("these stops on record: "+strings.Join(ids, " "), func() bool {
 		var held []string
-		for _, h := range asked[struct{ Stops []api.HeldStop }](w, "stop", "list").Stops {
+		for _, h := range w.heldStops() {
 			if !h.OnRecord {
 				return false
 			}
@@ -101,6 +101,7 @@ func TestAStopHoldsOverTheRestartOfEverythingInAnyOrder(t *testing.T) {
 			w.refusesEnable("r1", id, "anna", "children on the stage")
 		}
 
+		w.heldStops()
 		if said := w.do("stop", "list"); !strings.Contains(said, id) || !strings.Contains(said, "anna") {
 			w.t.Errorf("stop list says\n%s", said)
 		}
@@ -219,8 +220,8 @@ func TestAStopNeedsNoDatabase(t *testing.T) {
 		second := w.stops("--all")
 		w.holds("r1", first, second)
 		w.holds("r2", second)
-		if said := w.do("stop", "list"); !strings.Contains(said, first) || !strings.Contains(said, "not on record yet") {
-			w.t.Errorf("stop list says\n%s", said)
+		if s := w.cli("stop", "list"); s.code != 3 || !strings.Contains(s.out, first) || !strings.Contains(s.out, "not on record yet") || !strings.Contains(s.err, "may hold more stops") {
+			w.t.Errorf("stop list: status %d\n%s%s", s.code, s.out, s.err)
 		}
 
 		database.lead(socket)
