@@ -83,9 +83,12 @@ func (r *Recorder) end() []string {
 	late.Publish(mark, "")
 	late.Expect(mark) // comes after what was kept
 	var kept []Message
+	live := map[string]bool{} // published while the broker answered the subscription
 	for _, m := range late.Inbox("#") {
 		if m.Retain {
 			kept = append(kept, m)
+		} else {
+			live[m.Topic] = true
 		}
 	}
 	select {
@@ -96,6 +99,6 @@ func (r *Recorder) end() []string {
 	r.live.Close()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.contract.kept(kept)
+	r.contract.kept(kept, live)
 	return r.contract.found
 }
