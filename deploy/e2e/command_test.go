@@ -51,8 +51,11 @@ func TestEventsOfAnEarlierRunAreToldAgain(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		boot := w.state("r1", "there", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl }).Boot
-		// What happened before the robot was connected was never published.
-		first := becomes(w, 0, on("r1", "event"), "an event", func(e schema.Event) bool { return e.Boot == boot }).Seq
+		// Events from before the robot's connection are published by a replay only, so
+		// there have to be two after it.
+		w.ask("op1", "r1", "safety/enable", "")
+		w.ask("op1", "r1", "safety/stop", "")
+		first := becomes(w, 0, on("r1", "event"), "the robot is enabled", func(e schema.Event) bool { return e.Boot == boot && e.Type == "safety_changed" }).Seq
 		becomes(w, 0, on("r1", "event"), "the next event", func(e schema.Event) bool { return e.Boot == boot && e.Seq == first+1 })
 		w.robots["r1"].kill()
 		w.presence("r1", schema.PresenceLost)
