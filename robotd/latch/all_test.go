@@ -6,6 +6,11 @@ import (
 	"troupe/schema"
 )
 
+// obeys is the first document of a fleet that the robot obeys from then on.
+type obeys string
+
+func (obeys) input() {}
+
 func TestLatchKeepsThatItWasAskedOfAll(t *testing.T) {
 	const now = schema.Time(1_800_000_000_000)
 	stop := func(id string, all bool) schema.StopLatch {
@@ -33,11 +38,19 @@ func TestLatchKeepsThatItWasAskedOfAll(t *testing.T) {
 		{"of all and released, then of some", []Input{
 			Document{From: Fleet, Rev: 7, Authority: "one", Stops: []schema.StopLatch{stop("k", true)}},
 			Document{From: Fleet, Rev: 8, Authority: "one"}, Asked{StopLatch: stop("k", false), Anew: true}}, false},
+		{"by the document of all, then the robot obeys another fleet", []Input{
+			Document{From: Fleet, Rev: 7, Authority: "one", Stops: []schema.StopLatch{stop("k", true)}}, obeys("two")}, false},
+		{"live of all, then the robot obeys another fleet", []Input{
+			Document{From: Robot, Rev: 7, Authority: "one"}, Asked{StopLatch: stop("k", true)}, obeys("two")}, false},
 	} {
 		var s State
 		for i, in := range row.inputs {
 			was := len(s.Latches) == 1 && s.Latches[0].All
-			d := Step(&s, now, Facts{Robot: "r1"}, in)
+			facts := Facts{Robot: "r1"}
+			if fleet, ok := in.(obeys); ok {
+				facts.Authority, in = string(fleet), Document{From: Robot, Rev: 1, Authority: string(fleet)}
+			}
+			d := Step(&s, now, facts, in)
 			if is := len(s.Latches) == 1 && s.Latches[0].All; is != was && !d.Changed {
 				t.Errorf("%s: input %d changed what is kept and does not say so", row.name, i)
 			}

@@ -50,6 +50,7 @@ func (s *State) obey(f Facts, d *Decision) {
 		for i := range s.Latches {
 			l := &s.Latches[i]
 			l.ByRobot, l.ByFleet, l.PastRobot, l.PastFleet = 0, 0, 0, 0
+			l.All = false // the robots of the other fleet were not meant
 			s.goes(l, OnForeign, d)
 		}
 		*s = State{Latches: s.Latches}
