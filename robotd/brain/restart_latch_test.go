@@ -1,0 +1,57 @@
+package brain
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"troupe/robotd/latch"
+	"troupe/schema"
+)
+
+// TestReleaseFromBeforeARestartLeavesALatchOfTheDisk has the fleet write down a latch of
+// the robot's disk, the disk fail again at the next start, and the release of the first
+// one arrive after that.
+func TestReleaseFromBeforeARestartLeavesALatchOfTheDisk(t *testing.T) {
+	for id, fails := range map[string]func(m *Memory, fails bool){
+		refusingLatch: func(m *Memory, fails bool) {
+			if m.Refused = ""; fails {
+				m.Refused = schema.ReasonInternal
+			}
+		},
+		diskLatch: func(m *Memory, fails bool) { m.LatchesLost = fails },
+		lostLatch: func(m *Memory, fails bool) { m.Lost = fails },
+	} {
+		r := newRig(t)
+		holds := func() bool {
+			return slices.ContainsFunc(r.s.latches.Latches, func(l latch.Latch) bool { return l.ID == id })
+		}
+		document := func(rev int64, stops ...schema.StopLatch) {
+			r.give(Stopped{Document: latch.Document{From: latch.Robot, Rev: rev, Authority: "one", Stops: stops}})
+			r.until(r.now + 100*time.Millisecond)
+		}
+		boot := func(damaged bool) {
+			fails(&r.memory, damaged)
+			r.boot()
+			r.give(Connected{Session: "s1"})
+			r.until(r.now + time.Second)
+		}
+		boot(true)
+		written := schema.StopLatch{ID: id, Level: schema.StopStop, By: "disk"}
+		document(1, written)
+		boot(true)
+		document(2)
+		if !holds() {
+			t.Errorf("%s: the release of the latch before the restart let go of the one after it", id)
+		}
+		document(3, written)
+		document(4)
+		if holds() {
+			t.Errorf("%s: a release after the restart did not let go of it", id)
+		}
+		boot(false)
+		if holds() {
+			t.Errorf("%s: it is held though the disk is well", id)
+		}
+	}
+}
