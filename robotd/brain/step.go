@@ -119,7 +119,9 @@ func (t *turn) hear(ev Event) {
 	case DeskSeen:
 		t.ears.Desk(ev.Presence.State == schema.PresenceOnline, t.now.Mono)
 		t.deskSeen(ev.Presence)
-		if ev.Presence.State != schema.PresenceOnline {
+		if ev.Presence.State == schema.PresenceOnline {
+			t.gaps.Expect()
+		} else {
 			t.gaps.Closed()
 		}
 	case Connected:

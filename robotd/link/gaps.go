@@ -23,7 +23,7 @@ const (
 type Gaps struct {
 	stepped time.Duration // when the loop ran last
 	arrived time.Duration // when anything arrived over the connection last
-	due     bool          // heartbeats come over this connection
+	due     bool          // heartbeats come over this connection, or should
 	doubted time.Duration // the first arrival after which they should have come again; 0 = none
 
 	recent [maxGaps]gap // the longest first, the newest last
@@ -41,8 +41,17 @@ func (g *Gaps) Stepped(now time.Duration) {
 	g.stepped = now
 }
 
-// Opened begins a connection. No heartbeat is due before the first one came over it.
+// Opened begins a connection. No heartbeat is due before the first one came over it,
+// or fleetd said that it is there.
 func (g *Gaps) Opened(now time.Duration) { g.arrived, g.due, g.doubted = now, false, 0 }
+
+// Expect says that heartbeats are due, though none may have come over this connection
+// yet: fleetd says that it is there. If it hangs, one message is taken to be late.
+func (g *Gaps) Expect() {
+	if !g.due {
+		g.due, g.doubted = true, 0
+	}
+}
 
 // Closed says that no heartbeats are to be expected: the connection ended, or fleetd
 // did.

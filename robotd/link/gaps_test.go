@@ -39,6 +39,19 @@ func TestGapsBoundHowLateAMessageIs(t *testing.T) {
 			g.Opened(8 * time.Second)
 			g.Arrived(9*time.Second, false, c)
 		}, 9 * time.Second, 0},
+		{"fleetd said that it is there and no heartbeat came yet", func(g *Gaps) {
+			g.Opened(0)
+			g.Arrived(100*ms, false, c)
+			g.Expect()
+			g.Arrived(9*time.Second, false, c)
+		}, 9 * time.Second, 8900 * ms},
+		{"fleetd says again that it is there, and hangs", func(g *Gaps) {
+			g.Opened(0)
+			g.Arrived(time.Second, true, c)
+			g.Arrived(9*time.Second, false, c)
+			g.Expect()
+			g.Arrived(10100*ms, false, c)
+		}, 10100 * ms, 0},
 		{"fleetd hangs, first message", func(g *Gaps) { g.Opened(0); g.Arrived(time.Second, true, c); g.Arrived(9*time.Second, false, c) }, 9 * time.Second, 8 * time.Second},
 		{"fleetd hangs, sent again", func(g *Gaps) {
 			g.Opened(0)
