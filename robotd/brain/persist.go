@@ -81,8 +81,8 @@ func (t *turn) persistLatches() {
 
 // latchesSaved takes in what the disk says.
 func (t *turn) latchesSaved(ev LatchesSaved) {
-	t.disk(ev.Refused)
 	if ev.Refused != "" {
+		t.disk(ev.Refused) // that it took them says nothing of the rest: they have their space
 		t.persist.again = t.now.Mono + persistPause
 		t.tellNotPersisted()
 		return

@@ -1,0 +1,34 @@
+package brain
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"troupe/schema"
+)
+
+// TestLatchSavedInPlaceDoesNotClearDiskRefuses has robot.db refuse while robot.latches,
+// which needs no space, takes a stop.
+func TestLatchSavedInPlaceDoesNotClearDiskRefuses(t *testing.T) {
+	r := newRig(t)
+	r.boot()
+	r.give(Connected{Session: "s1"})
+	r.until(time.Second)
+	alerted := func() bool {
+		return slices.ContainsFunc(r.s.alerts, func(a schema.Alert) bool { return a.Type == "disk_refuses" })
+	}
+	r.diskFull = true
+	r.give(SettingsSaved{Refused: schema.ReasonNoSpace})
+	r.give(Called{Client: "op1", Payload: []byte(`{"id":"k1"}`)})
+	r.until(r.now + 2*diskCalmAfter + 100*time.Millisecond)
+	if !alerted() {
+		t.Error("a stop on the disk cleared the alert, and the disk takes nothing else")
+	}
+	r.diskFull = false
+	r.give(SettingsSaved{})
+	r.until(r.now + diskCalmAfter)
+	if alerted() {
+		t.Error("the disk takes everything again and the alert stands")
+	}
+}
