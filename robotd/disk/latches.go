@@ -41,19 +41,20 @@ type latches struct {
 	path  string
 	file  inPlace
 	tx    uint64 // number of the newest value
-	spoil bool   // a slot is damaged or was never written: the next write goes to both
+	spoil bool   // a slot is damaged or was never written: the next write goes to both, to that one first
 }
 
 // openLatches opens the file, or takes its space. Lost: it was there once, and not all
-// of it can be read, so that the newest value may be missing.
+// of it can be read, so that the newest value may be missing. It stays so until write
+// was called: whoever was told may end before it has kept anything.
 func openLatches(dir string, expected bool) (l *latches, value []byte, lost bool, err error) {
-	l = &latches{path: filepath.Join(dir, latchFile)}
+	l = &latches{path: filepath.Join(dir, latchFile), spoil: true}
 	if err := l.open(); err != nil {
 		return l, nil, expected, err
 	}
 	value, lost = l.read(expected)
-	if err = l.reserve(); err == nil { // also shows that the disk takes what is written in place
-		err = errors.Join(l.write(value), syncDir(dir))
+	if err = errors.Join(l.reserve(), syncDir(dir)); err == nil && !lost {
+		err = l.write(value) // shows that the disk takes what is written in place
 	}
 	return l, value, lost, err
 }
