@@ -50,6 +50,7 @@ type persistence struct {
 	due      time.Duration // until when answers wait for the newest
 	told     bool          // that the disk does not have it
 	again    time.Duration // when a disk that refused is asked again; 0 = it did not
+	lost     bool          // LostSetting is on the disk
 	heldBack []request.Tell
 }
 
@@ -88,6 +89,10 @@ func (t *turn) latchesSaved(ev LatchesSaved) {
 		return
 	}
 	t.persist.kept = max(t.persist.kept, ev.N)
+	if t.persist.lost {
+		t.persist.lost = false
+		t.do(SaveSetting{LostSetting, ""})
+	}
 	if !t.persist.missing() && t.persist.told {
 		t.persist.told = false
 		t.clear(notPersisted, "disk")
@@ -159,6 +164,7 @@ func (t *turn) restorePersisted(m Memory) {
 		t.disk(m.Refused)
 		t.holdBecauseOf(refusingLatch, "the robot started while its disk refused to write: "+string(m.Refused))
 	}
+	t.persist.lost = m.Lost
 	t.restoreLost(m.Lost)
 	if len(m.Latches) == 0 && held+latches != "" {
 		t.persist.dirty = true

@@ -55,3 +55,23 @@ func TestReleaseFromBeforeARestartLeavesALatchOfTheDisk(t *testing.T) {
 		}
 	}
 }
+
+// TestLostDiskIsForgottenOnceItsLatchIsKept ends the robot before its disk has the latch.
+func TestLostDiskIsForgottenOnceItsLatchIsKept(t *testing.T) {
+	r := newRig(t)
+	r.memory.Lost, r.memory.Settings[LostSetting] = true, "yes"
+	r.diskStuck = true
+	for range 2 {
+		r.boot()
+		r.until(r.now + time.Second)
+		if r.memory.Settings[LostSetting] == "" {
+			t.Error("the disk does not have the latch, and the next start would not hold the robot")
+		}
+	}
+	r.diskStuck = false
+	r.boot()
+	r.until(r.now + time.Second)
+	if r.memory.Settings[LostSetting] != "" {
+		t.Error("the disk has the latch, and the next start would hold it anew")
+	}
+}

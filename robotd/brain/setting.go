@@ -30,6 +30,10 @@ const (
 	bootsSetting = "boots" // ids of the newest boots, the newest last
 )
 
+// LostSetting is on the disk from the start that found the robot's memory lost until the
+// latch that says so is kept.
+const LostSetting = "lost"
+
 // bootsKept is how many of them: a will comes within seconds of the next boot.
 const bootsKept = 8
 

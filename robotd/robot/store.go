@@ -40,6 +40,11 @@ func openStore(dir string, log *slog.Logger) (store, *assets, brain.Memory, erro
 	if err != nil {
 		return nil, nil, brain.Memory{}, err
 	}
+	lost := saved.Settings[brain.LostSetting] != ""
+	if before && saved.Boots == 1 {
+		lost = true
+		saved.Refused = errors.Join(saved.Refused, d.Apply(disk.Setting{Name: brain.LostSetting, Value: "yes"}))
+	}
 	files, large, err := openAssets(dir, saved.Kept, saved.Blobs)
 	if err != nil {
 		return nil, nil, brain.Memory{}, errors.Join(err, d.Close())
@@ -49,7 +54,7 @@ func openStore(dir string, log *slog.Logger) (store, *assets, brain.Memory, erro
 	}
 	return onDisk{d, files}, files, brain.Memory{
 		Latches: saved.Latches, LatchesLost: saved.LatchesLost, Refused: disk.Reason(saved.Refused),
-		Lost:  before && saved.Boots == 1,
+		Lost:  lost,
 		Boots: saved.Boots, Requests: saved.Commands, Kept: saved.Kept, Held: delivery.Held{Blobs: saved.Blobs, Files: large}, Settings: saved.Settings,
 	}, nil
 }

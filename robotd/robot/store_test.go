@@ -1,10 +1,13 @@
 package robot
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"troupe/robotd/disk"
 )
 
 func TestARobotKnowsThatItsDiskWasLost(t *testing.T) {
@@ -21,7 +24,14 @@ func TestARobotKnowsThatItsDiskWasLost(t *testing.T) {
 		{"its first start", nil, false},
 		{"a start as any other", nil, false},
 		{"the file is gone", func() error { return os.Remove(db) }, true},
-		{"once it has said so", nil, false},
+		{"it ended before it had kept that it is held", nil, true},
+		{"once it has kept that", func() error {
+			d, _, err := disk.Open(dir)
+			if err != nil {
+				return err
+			}
+			return errors.Join(d.Apply(disk.Setting{Name: "lost"}), d.Close())
+		}, false},
 		{"the file is empty", func() error { return os.Truncate(db, 0) }, true},
 	} {
 		if start.do != nil {
@@ -29,14 +39,14 @@ func TestARobotKnowsThatItsDiskWasLost(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		disk, _, memory, err := openStore(dir, slog.New(slog.DiscardHandler))
+		store, _, memory, err := openStore(dir, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if memory.Lost != start.lost {
 			t.Errorf("%s: lost %v, want %v", start.what, memory.Lost, start.lost)
 		}
-		if err := disk.close(); err != nil {
+		if err := store.close(); err != nil {
 			t.Fatal(err)
 		}
 	}
