@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
 	"troupe/robotd/control"
 	"troupe/robotd/request"
 	"troupe/schema"
@@ -24,6 +26,7 @@ type auditor struct {
 	asked    map[request.Key]bool          // of this boot: to be answered
 	fleeting map[request.Key]bool          // changes nothing and is not remembered
 	enables  map[request.Key]bool
+	writes   map[request.Key]int64 // of this boot: what the disk has to have before a stop is answered
 	history  []step
 }
 
@@ -88,6 +91,7 @@ func (a *auditor) see(ev Event, effects []Effect) {
 			}
 		}
 	}
+	a.stopped(ev)
 	a.history = append(a.history, step{a.r.wall(), ev, said(effects)})
 	lost, _ := (&turn{State: s, now: a.r.wall()}).linkLost()
 	for _, e := range effects {
@@ -138,6 +142,31 @@ func (a *auditor) see(ev Event, effects []Effect) {
 	}
 	if len(s.queue.Running()) != len(s.handling) && !s.Pending() {
 		a.fail("%d interrupts are in the queue, %d handlers at work", len(s.queue.Running()), len(s.handling))
+	}
+}
+
+// stopped notes which write of what holds the robot a stop came to.
+func (a *auditor) stopped(ev Event) {
+	var q struct {
+		ID string `json:"id"`
+	}
+	client := ""
+	switch ev := ev.(type) {
+	case Begin:
+		clear(a.writes)
+		return
+	case Called:
+		r, _ := schema.ReadStop(ev.Client, ev.Payload)
+		client, q.ID = ev.Client, r.ID
+	case Command:
+		if client = ev.Client; !stops(ev.Group+"/"+ev.Verb) || json.Unmarshal(ev.Payload, &q) != nil {
+			return
+		}
+	default:
+		return
+	}
+	if k := request.KeyOf(client, q.ID); a.writes[k] == 0 {
+		a.writes[k] = a.r.s.persist.wanted
 	}
 }
 
@@ -198,7 +227,7 @@ func (a *auditor) acknowledged(e Publish, ack schema.Ack) {
 	if ack.Status == schema.StatusSucceeded && ack.StateSeq > a.stateSeq {
 		a.fail("%s succeeded with state %d, but the newest told is %d", *ack.ID, ack.StateSeq, a.stateSeq)
 	}
-	if ack.Status == schema.StatusSucceeded && (stops(ack.Verb) || ack.Verb == fleetStop) && a.r.s.persist.missing() && !strings.Contains(ack.Detail, "disk does not have") {
+	if ack.Status == schema.StatusSucceeded && (stops(ack.Verb) || ack.Verb == fleetStop) && a.r.s.persist.kept < a.writes[request.KeyOf(e.Param, *ack.ID)] && !strings.Contains(ack.Detail, "disk does not have") {
 		a.fail("%s succeeded before the disk had what holds the robot, and does not say so", *ack.ID)
 	}
 	k := request.KeyOf(e.Param, *ack.ID)

@@ -99,23 +99,20 @@ func (t *turn) release() {
 // hangs does not wait for that disk to hear of it. That a stop succeeded waits, for a
 // while, until what holds the robot is on the disk.
 func (t *turn) tellAnswers() {
-	if !t.persist.waits() {
-		for _, tell := range t.persist.heldBack {
-			t.told = append(t.told, tell)
-		}
-		t.persist.heldBack = nil
-	}
+	all := t.persist.heldBack
 	for _, e := range t.told {
-		tell, ok := e.(request.Tell)
-		if !ok || t.session == "" {
-			continue // the journal keeps it for the next session
+		if tell, ok := e.(request.Tell); ok && t.session != "" { // else the journal keeps it for the next session
+			all = append(all, heldBack{tell, t.persist.wanted})
 		}
+	}
+	t.persist.heldBack = all[:0]
+	for _, tell := range all {
 		if tell.Ack.Status == schema.StatusSucceeded && stops(tell.Ack.Verb) {
-			if t.persist.waits() {
+			if !t.persist.answers(tell.n) {
 				t.persist.heldBack = append(t.persist.heldBack, tell)
 				continue
 			}
-			t.notKept(&tell.Ack)
+			t.notKept(&tell.Ack, tell.n)
 		}
 		a := tell.Ack
 		a.TS, a.Session = t.now.Wall, t.session

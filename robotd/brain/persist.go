@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -17,7 +18,8 @@ import (
 // succeeded is answered when it is on the disk, or says that it is not.
 
 const (
-	// persistWait is how long the answer to a stop waits for the disk.
+	// persistWait is how long a write may take until the disk is said to hang. The
+	// answer to a stop waits for the write under way, and then for its own.
 	persistWait = 500 * time.Millisecond
 	// persistPause is how long a disk that refused is left alone.
 	persistPause = time.Second
@@ -47,14 +49,30 @@ type persistence struct {
 	dirty    bool          // it changed in this step
 	wanted   int64         // the newest that was given to the disk
 	kept     int64         // the newest that the disk has
-	due      time.Duration // until when answers wait for the newest
+	due      time.Duration // when the disk has to have written more of it
 	told     bool          // that the disk does not have it
 	again    time.Duration // when a disk that refused is asked again; 0 = it did not
 	lost     bool          // LostSetting is on the disk
-	heldBack []request.Tell
+	heldBack []heldBack
+}
+
+// heldBack is the answer to a stop that waits until the disk has write n.
+type heldBack struct {
+	request.Tell
+	n int64
 }
 
 func (p *persistence) missing() bool { return p.kept < p.wanted }
+
+// answers reports whether an answer that waits for write n is told: the disk has it, or
+// does not take it in time.
+func (p *persistence) answers(n int64) bool { return p.kept >= n || p.told }
+
+// answersAny reports whether some answer that waits is told now.
+func (t *turn) answersAny() bool {
+	return slices.ContainsFunc(t.calls, func(c called) bool { return t.persist.answers(c.n) }) ||
+		slices.ContainsFunc(t.persist.heldBack, func(h heldBack) bool { return t.persist.answers(h.n) })
+}
 
 // waits reports whether the disk may still have it in time.
 func (p *persistence) waits() bool { return p.missing() && !p.told }
@@ -62,7 +80,7 @@ func (p *persistence) waits() bool { return p.missing() && !p.told }
 // persistLatches gives the disk what changed in this step. Answers that waited for it
 // come behind a state that shows the robot as it is by now.
 func (t *turn) persistLatches() {
-	if len(t.calls)+len(t.persist.heldBack) > 0 && t.changed != settled && !t.persist.waits() {
+	if t.changed != settled && t.answersAny() {
 		t.dirty(now)
 	}
 	if !t.persist.dirty {
@@ -88,7 +106,7 @@ func (t *turn) latchesSaved(ev LatchesSaved) {
 		t.tellNotPersisted()
 		return
 	}
-	t.persist.kept = max(t.persist.kept, ev.N)
+	t.persist.kept, t.persist.due = max(t.persist.kept, ev.N), t.now.Mono+persistWait
 	if t.persist.lost {
 		t.persist.lost = false
 		t.do(SaveSetting{LostSetting, ""})
@@ -119,9 +137,10 @@ func (t *turn) tellNotPersisted() {
 	}
 }
 
-// notKept says of an answer to a stop that a restart would lose it.
-func (t *turn) notKept(a *schema.Ack) {
-	if !t.persist.missing() || a.Status != schema.StatusSucceeded {
+// notKept says of an answer to a stop that a restart would lose it, unless the disk has
+// write n.
+func (t *turn) notKept(a *schema.Ack, n int64) {
+	if t.persist.kept >= n || a.Status != schema.StatusSucceeded {
 		return
 	}
 	if a.Reason == "" {

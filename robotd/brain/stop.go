@@ -47,6 +47,7 @@ type called struct {
 	unchanged  bool // it was held already, and so
 	// ack says where the robot stood when it was stopped; nil = not yet said.
 	ack *schema.Ack
+	n   int64 // the write that its answer waits for, once ack is set
 }
 
 // stopWish is what the signatures of the documents of stops are about.
@@ -257,20 +258,23 @@ func (t *turn) tellCalls() {
 			continue
 		}
 		id := c.id
+		c.n = t.persist.wanted
 		c.ack = &schema.Ack{TS: t.now.Wall, Session: t.session, ID: &id, Verb: fleetStop,
 			Status: schema.StatusSucceeded, Result: schema.ResultOK, StateSeq: t.stateSeq, Current: t.current()}
 		if c.unchanged {
 			c.ack.Reason = schema.ReasonUnchanged
 		}
 	}
-	if t.persist.waits() {
-		return
-	}
+	keep := t.calls[:0]
 	for _, c := range t.calls {
-		t.notKept(c.ack)
+		if !t.persist.answers(c.n) {
+			keep = append(keep, c)
+			continue
+		}
+		t.notKept(c.ack, c.n)
 		t.do(Publish{Topic: schema.TopicAck, Param: c.client, Payload: t.ackPayload(c.ack), First: true})
 	}
-	t.calls = t.calls[:0]
+	t.calls = keep
 }
 
 // keepPause is how long a disk that refused a setting is left alone.
