@@ -257,7 +257,7 @@ func TestADamagedFileIsRefusedAndLeftAlone(t *testing.T) {
 				if errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "format 3") {
 					t.Errorf("got %v", err)
 				}
-			} else if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "move the file away") {
+			} else if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "move the file away") || !strings.Contains(err.Error(), latchFile+" beside it stays") {
 				t.Errorf("got %v", err)
 			}
 			if after, err := os.ReadFile(d.path); err != nil || !slices.Equal(after, harmed) {
