@@ -2,7 +2,9 @@ package fleet
 
 import (
 	"container/list"
+	"context"
 	"crypto/tls"
+	"io"
 	"net"
 	"net/http"
 	"sync"
@@ -21,55 +23,112 @@ const (
 )
 
 // connections bounds what one address serves. At the limit a new connection takes
-// the place of the one that has carried no request for the longest time: somebody who
-// opens connections and says nothing keeps nobody out. Requests are bounded below the
-// number of connections, so that a stop finds one.
+// the place of the one that was opened, used or answered the longest time ago, unless a
+// request on that one holds a place from admit: whoever opens connections, or sends
+// requests halfway, keeps nobody out. There are fewer places than connections, so that
+// a stop always finds a connection.
 type connections struct {
 	most     int
 	requests chan struct{} // places of requests that are no stops
+	stops    chan struct{} // places of stops that have arrived whole; one without a place is served too
 
-	mu      sync.Mutex
-	waiting *list.List // of net.Conn: without a request, the longest waiting first
-	open    map[net.Conn]*list.Element
+	mu        sync.Mutex
+	evictable *list.List // of *connection, the oldest first
+	open      map[net.Conn]*connection
 }
 
+// connection is one that counts against the limit.
+type connection struct {
+	net.Conn
+	places int           // held from admit by its requests; over HTTP/2 there may be several
+	at     *list.Element // in evictable; nil while it holds a place
+}
+
+type connectionKey struct{}
+
 func newConnections(most, reserved int) *connections {
-	return &connections{most: most, requests: make(chan struct{}, most-reserved), waiting: list.New(), open: map[net.Conn]*list.Element{}}
+	return &connections{
+		most: most, requests: make(chan struct{}, most-reserved), stops: make(chan struct{}, reserved/2),
+		evictable: list.New(), open: map[net.Conn]*connection{},
+	}
+}
+
+// with gives the requests of a connection the connection.
+func (c *connections) with(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, conn)
 }
 
 // track is told by the server what becomes of its connections.
 func (c *connections) track(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if at := c.open[conn]; at != nil {
-		c.waiting.Remove(at)
-	}
-	switch state {
-	case http.StateNew:
+	known := c.open[conn]
+	switch {
+	case state == http.StateNew:
 		if len(c.open) >= c.most && !c.makeRoom() {
 			cut(conn)
 			return
 		}
-		c.open[conn] = c.waiting.PushBack(conn)
-	case http.StateIdle:
-		c.open[conn] = c.waiting.PushBack(conn)
-	case http.StateActive:
-		c.open[conn] = nil
+		n := &connection{Conn: conn}
+		n.at = c.evictable.PushBack(n)
+		c.open[conn] = n
+	case known == nil: // evicted
+	case state == http.StateIdle || state == http.StateActive:
+		if known.at != nil {
+			c.evictable.MoveToBack(known.at)
+		}
 	default:
-		delete(c.open, conn)
+		c.forget(known)
 	}
 }
 
-// makeRoom ends the connection that has waited the longest.
+// forget stops counting a connection. It is called under the lock.
+func (c *connections) forget(n *connection) {
+	if n.at != nil {
+		c.evictable.Remove(n.at)
+	}
+	delete(c.open, n.Conn)
+}
+
+// makeRoom ends the oldest connection that may be ended. It is called under the lock.
 func (c *connections) makeRoom() bool {
-	oldest := c.waiting.Front()
+	oldest := c.evictable.Front()
 	if oldest == nil {
 		return false
 	}
-	conn := c.waiting.Remove(oldest).(net.Conn)
-	delete(c.open, conn)
-	cut(conn)
+	n := oldest.Value.(*connection)
+	c.forget(n)
+	cut(n.Conn)
 	return true
+}
+
+// take takes a place for a request, which keeps its connection open until release is
+// called. It reports false if there is no place.
+func (c *connections) take(places chan struct{}, r *http.Request) (release func(), ok bool) {
+	select {
+	case places <- struct{}{}:
+	default:
+		return nil, false
+	}
+	conn, _ := r.Context().Value(connectionKey{}).(net.Conn)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.open[conn]
+	if n == nil { // evicted a moment ago: nobody hears the answer
+		return func() { <-places }, true
+	}
+	if n.places++; n.at != nil {
+		c.evictable.Remove(n.at)
+		n.at = nil
+	}
+	return func() {
+		<-places
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if n.places--; n.places == 0 && c.open[conn] == n {
+			n.at = c.evictable.PushBack(n)
+		}
+	}, true
 }
 
 // cut closes a connection without a word, for which a peer that does not read would
@@ -81,21 +140,48 @@ func cut(conn net.Conn) {
 	_ = conn.Close() // whoever serves it learns of it
 }
 
-// admit bounds the requests that are served at once.
+// admit bounds the requests that are served at once. A connection is safe from
+// eviction only while its request holds a place: neither before nor after, when the
+// server may wait for the rest of a body, nor when the request is refused.
 func (c *connections) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && r.URL.Path == api.StopPath {
+			body := &stopBody{ReadCloser: r.Body, arrived: func() (func(), bool) { return c.take(c.stops, r) }}
+			defer body.done()
+			r = r.WithContext(r.Context()) // the server looks at the body of its own request after the answer
+			r.Body = body
 			next.ServeHTTP(w, r)
 			return
 		}
-		select {
-		case c.requests <- struct{}{}:
-			defer func() { <-c.requests }()
+		if release, ok := c.take(c.requests, r); ok {
+			defer release()
 			next.ServeHTTP(w, r)
-		default:
-			w.Header().Set("Connection", "close")
-			w.Header().Set("Retry-After", "1")
-			api.Write(w, api.KindOverload.Problem("the desk serves as many requests as it may", "try again; fleetd stop and STOP on the page get through"))
+			return
 		}
+		w.Header().Set("Connection", "close")
+		w.Header().Set("Retry-After", "1")
+		api.Write(w, api.KindOverload.Problem("the desk serves as many requests as it may", "try again; fleetd stop and STOP on the page get through"))
 	})
+}
+
+// stopBody takes a place for a stop when its body has arrived whole. The handler's
+// goroutine alone uses it.
+type stopBody struct {
+	io.ReadCloser
+	arrived func() (release func(), ok bool)
+	release func()
+}
+
+func (b *stopBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF && b.release == nil {
+		b.release, _ = b.arrived()
+	}
+	return n, err
+}
+
+func (b *stopBody) done() {
+	if b.release != nil {
+		b.release()
+	}
 }

@@ -54,6 +54,7 @@ func (f *Fleet) httpServer(running context.Context, handler http.Handler, c *con
 	s := &http.Server{
 		Handler:           c.admit(handler),
 		ConnState:         c.track,
+		ConnContext:       c.with,
 		BaseContext:       func(net.Listener) context.Context { return running },
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,

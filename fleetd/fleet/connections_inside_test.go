@@ -1,0 +1,117 @@
+package fleet
+
+import (
+	"bufio"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/fleetd/api"
+)
+
+// limited serves handler with c until the test ends, and tells its address.
+func limited(t *testing.T, c *connections, handler http.Handler) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &Fleet{log: slog.New(slog.DiscardHandler)}
+	s := f.httpServer(t.Context(), handler, c)
+	t.Cleanup(func() { s.Close() })
+	go func() { _ = s.Serve(l) }()
+	return l.Addr().String()
+}
+
+// ask sends text over a connection of its own and returns the first line of the answer.
+func ask(t *testing.T, address, text string) (string, error) {
+	t.Helper()
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if _, err := io.WriteString(c, text); err != nil {
+		return "", err
+	}
+	c.SetReadDeadline(time.Now().Add(2 * time.Second))
+	return bufio.NewReader(c).ReadString('\n')
+}
+
+const halfSent = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nx"
+
+func TestHalfSentBodiesOfAnsweredRequestsKeepNobodyOut(t *testing.T) {
+	address := limited(t, newConnections(8, 0), http.NotFoundHandler())
+	for i := range 30 {
+		if line, err := ask(t, address, halfSent); !strings.Contains(line, "404") {
+			t.Fatalf("request %d is answered %q, %v", i, line, err)
+		}
+	}
+}
+
+func TestHalfSentBodiesOfRefusedRequestsKeepNobodyOut(t *testing.T) {
+	release := make(chan struct{})
+	defer close(release)
+	address := limited(t, newConnections(8, 2), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusOK)
+		http.NewResponseController(w).Flush()
+		<-release
+	}))
+	var served []net.Conn
+	for range 6 {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		_, _ = io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		if _, err := bufio.NewReader(c).ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		served = append(served, c)
+	}
+	for i := range 10 {
+		if line, err := ask(t, address, halfSent); !strings.Contains(line, "503") {
+			t.Fatalf("request %d beyond the limit is answered %q, %v", i, line, err)
+		}
+	}
+	for i, c := range served {
+		c.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+		if _, err := io.Copy(io.Discard, c); err == nil || !strings.Contains(err.Error(), "timeout") {
+			t.Errorf("request %d, which has a place, lost its connection: %v", i, err)
+		}
+	}
+}
+
+func TestStopThatArrivedKeepsItsConnectionUntilItIsAnswered(t *testing.T) {
+	arrived, release := make(chan struct{}), make(chan struct{})
+	address := limited(t, newConnections(8, 4), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.ReadAll(r.Body)
+		close(arrived)
+		<-release
+	}))
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, _ = io.WriteString(c, "POST "+api.StopPath+" HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}")
+	<-arrived
+	for range 20 {
+		other, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close()
+	}
+	if line, err := ask(t, address, "GET /"); err == nil { // its header never ends: the server has seen the 20
+		t.Errorf("half a header is answered %q", line)
+	}
+	close(release)
+	if line, err := bufio.NewReader(c).ReadString('\n'); !strings.Contains(line, "200") {
+		t.Errorf("the stop is answered %q, %v", line, err)
+	}
+}
