@@ -15,9 +15,9 @@ import (
 	"troupe/schema"
 )
 
-// stopBodyWithin is how long the few bytes of a stop may take: it occupies a place
-// that is kept for stops.
-const stopBodyWithin = 2 * time.Second
+// stopBodyWithin is how long the few bytes of a stop may take, over a radio link that
+// is lost for seconds. Its connection may be needed for a newer one meanwhile.
+const stopBodyWithin = 10 * time.Second
 
 // levels are how a stop is held, by how it is carried out.
 var levels = map[string]schema.StopLevel{

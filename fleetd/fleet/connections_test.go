@@ -118,7 +118,7 @@ func TestHalfSentBodyGivesUpItsConnection(t *testing.T) {
 		method string
 		most   time.Duration
 	}{
-		api.StopPath:                {"POST", 5 * time.Second},
+		api.StopPath:                {"POST", 15 * time.Second},
 		api.Prefix + "/commands":    {"POST", 10 * time.Second},
 		api.Prefix + "/assets/gong": {"PUT", 20 * time.Second},
 		api.Prefix + "/robots":      {"GET", 20 * time.Second},
@@ -161,5 +161,20 @@ func TestSlowUploadOfAnAssetIsTaken(t *testing.T) {
 	defer answer.Body.Close()
 	if text, _ := io.ReadAll(answer.Body); answer.StatusCode != 200 {
 		t.Errorf("it is answered %s", fmt.Sprint(answer.Status, string(text)))
+	}
+}
+
+func TestStopIsTakenAfterItsBodyStalled(t *testing.T) {
+	w := serving(t)
+	w.robot("r1")
+	c := w.dialHTTP(fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		api.StopPath, len(stopAll), stopAll[:5]))
+	time.Sleep(4 * time.Second) // a radio link that is lost for a moment
+	if _, err := io.WriteString(c, stopAll[5:]); err != nil {
+		t.Fatal(err)
+	}
+	c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	if line, err := bufio.NewReader(c).ReadString('\n'); !strings.Contains(line, "202") {
+		t.Errorf("the stop is answered %q, %v", line, err)
 	}
 }
