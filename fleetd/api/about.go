@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -72,6 +73,7 @@ type health struct {
 	mu      sync.Mutex
 	at      time.Time
 	problem *Problem
+	disk    chan error // the answer of a check of the disk that has begun
 }
 
 // check writes to the database and to the disk, unless somebody had it done just now.
@@ -84,14 +86,41 @@ func (h *health) check(ctx context.Context, desk Desk) *Problem {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databasePatience) // who asked may leave, the answer is for others too
 	defer cancel()
+	h.checkDisk(desk)
 	h.problem = nil
 	if err := desk.CheckDatabase(ctx); err != nil {
 		h.problem = databaseProblem(err.Error())
-	} else if err := desk.CheckDisk(); err != nil {
+	} else if err := h.diskAnswer(ctx); err != nil {
 		h.problem = KindDisk.Problem(err.Error(), "make room on the disk, or look why it takes nothing; stops work meanwhile")
 	}
 	h.at = desk.Now()
 	return h.problem
+}
+
+// checkDisk begins a check of the disk, unless one hangs: a write to a disk that stalls
+// cannot be given up. It is called under the lock.
+func (h *health) checkDisk(desk Desk) {
+	if h.disk != nil {
+		select {
+		case <-h.disk: // of an earlier check, that nobody waited for to the end
+		default:
+			return
+		}
+	}
+	answer := make(chan error, 1)
+	h.disk = answer
+	go func() { answer <- desk.CheckDisk() }()
+}
+
+// diskAnswer waits for the check of the disk. It is called under the lock.
+func (h *health) diskAnswer(ctx context.Context) error {
+	select {
+	case err := <-h.disk:
+		h.disk = nil
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("write to the disk of the stops: no answer within %v", databasePatience)
+	}
 }
 
 func databaseProblem(why string) *Problem {

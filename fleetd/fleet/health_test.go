@@ -1,9 +1,14 @@
 package fleet_test
 
 import (
+	"encoding/json"
+	"net/http"
 	"os"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"troupe/fleetd/api"
 )
@@ -25,4 +30,41 @@ func TestHealthFailsWhenTheDiskIsFull(t *testing.T) {
 		t.Errorf("with a full disk the desk answers %+v", p)
 	}
 	w.until("there is room again", func() bool { status, _, _ := w.send("GET", "/healthz", ""); return status == 200 })
+}
+
+func TestHealthIsAnsweredWhenTheDiskStalls(t *testing.T) {
+	w := serving(t)
+	probe := w.config.Spool + ".probe"
+	if err := syscall.Mkfifo(probe, 0o600); err != nil { // opening it to write waits for a reader
+		t.Fatal(err)
+	}
+	release := sync.OnceFunc(func() {
+		if f, err := os.OpenFile(probe, os.O_RDWR, 0); err == nil {
+			f.Close()
+		}
+	})
+	defer release()
+	var asked sync.WaitGroup
+	for range 5 {
+		asked.Go(func() {
+			began := time.Now()
+			client := &http.Client{Timeout: 10 * time.Second}
+			answer, err := client.Get(w.URL() + "/healthz")
+			if err != nil {
+				t.Errorf("with a stalled disk: %v", err)
+				return
+			}
+			defer answer.Body.Close()
+			var p api.Problem
+			if err := json.NewDecoder(answer.Body).Decode(&p); err != nil || answer.StatusCode != 503 || !p.Of(api.KindDisk) || p.Hint == "" {
+				t.Errorf("with a stalled disk the desk answers %s %+v %v", answer.Status, p, err)
+			}
+			if took := time.Since(began); took > answerBound {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+	asked.Wait()
+	release()
+	w.until("the disk is well again", func() bool { status, _, _ := w.send("GET", "/healthz", ""); return status == 200 })
 }
