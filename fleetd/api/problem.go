@@ -65,6 +65,7 @@ var (
 	KindDisk        = Kind{"disk-unwritable", http.StatusServiceUnavailable, "The desk cannot write to its disk", "Stops go out and robots hold them. What the database has not taken yet is lost if fleetd ends. Make room on the disk."}
 	KindOutcome     = Kind{"outcome-unknown", http.StatusServiceUnavailable, "It is not known whether it was done", "The database stopped answering after it was asked to commit the change, and before it said that it had. Look whether it was done before you ask again."}
 	KindBroker      = Kind{"broker-unavailable", http.StatusServiceUnavailable, "No connection to the robots", "fleetd has lost the MQTT broker: nothing reaches a robot from here. Stop robots at the robot itself."}
+	KindEnding      = Kind{"shutting-down", http.StatusServiceUnavailable, "fleetd is shutting down", "The request was given up because fleetd ends. Robots go on. Look whether it was done before you ask again."}
 	KindNoKeys      = Kind{"no-certificates", http.StatusNotImplemented, "This desk issues no certificates", "It was started without the fleet's keys, or without an address at which robots may ask."}
 	KindToken       = Kind{"token-unknown", http.StatusForbidden, "There is no such enrolment token", "The token that the robot shows is not one of this desk, or is for another robot."}
 	KindTokenUsed   = Kind{"token-used", http.StatusForbidden, "The enrolment token was used", "A token makes one robot, once. Only the key that it was used for is answered again, as long as the token lasts."}
@@ -82,7 +83,7 @@ var (
 func Kinds() []Kind {
 	return []Kind{
 		KindMalformed, KindInvalid, KindNotFound, KindConflict, KindCount, KindConfirm, KindUnpublished, KindStale,
-		KindTooLarge, KindMedia, KindNotAllowed, KindSlow, KindBusy, KindDatabase, KindOverload, KindDisk, KindOutcome, KindBroker, KindNoKeys,
+		KindTooLarge, KindMedia, KindNotAllowed, KindSlow, KindBusy, KindDatabase, KindOverload, KindDisk, KindOutcome, KindBroker, KindEnding, KindNoKeys,
 		KindToken, KindTokenUsed, KindTokenOld, KindWrongBody, KindRequest, KindCertificate, KindTooOften, KindInUse, KindOnline, KindInternal,
 	}
 }

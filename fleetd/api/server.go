@@ -185,8 +185,8 @@ func (s *server) fail(err error, what string) error {
 	case errors.Is(err, store.ErrUnknown):
 		s.log.Error("database did not say whether it committed", "asked for", what, "error", err)
 		return KindOutcome.Problem("the change may be done or not ("+what+"): the desk's database stopped answering while it committed it", "look when the database answers, before you ask again; stops work")
-	case errors.Is(err, context.Canceled):
-		return KindSlow.Problem("the asker hung up", "")
+	case errors.Is(err, context.Canceled): // a client that hung up does not read this
+		return KindEnding.Problem(what+" was given up: fleetd shuts down", "try again when it runs again; look first whether a change was done")
 	}
 	s.log.Error("database", "asked for", what, "error", err)
 	return KindDatabase.Problem(what+" has to wait: the desk's database does not answer", "robots go on, and stops work; try again when it answers; the desk's log says more")

@@ -22,7 +22,7 @@ func TestWhatTheDatabaseSaysBecomesAProblem(t *testing.T) {
 		{fmt.Errorf("act x: %w", store.ErrNotFound), KindNotFound},
 		{fmt.Errorf("write: %w", store.ErrConflict), KindConflict},
 		{fmt.Errorf("%w: 40001", store.ErrBusy), KindBusy},
-		{context.Canceled, KindSlow},
+		{context.Canceled, KindEnding},
 		{errors.New("connection refused"), KindDatabase},
 		{KindCount.Problem("no", ""), KindCount},
 	} {

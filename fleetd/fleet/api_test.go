@@ -176,7 +176,7 @@ func TestEveryMistakeIsToldWithItsPlaceAndAWayOut(t *testing.T) {
 // Kinds that no request to a desk that is well can meet, or only one with keys;
 // other tests meet them.
 var elsewhere = []api.Kind{
-	api.KindBusy, api.KindSlow, api.KindInternal, api.KindDatabase, api.KindOverload, api.KindDisk, api.KindOutcome, api.KindBroker,
+	api.KindBusy, api.KindSlow, api.KindInternal, api.KindDatabase, api.KindOverload, api.KindDisk, api.KindOutcome, api.KindBroker, api.KindEnding,
 	api.KindToken, api.KindTokenUsed, api.KindTokenOld, api.KindWrongBody, api.KindRequest, api.KindCertificate, api.KindTooOften,
 }
 

@@ -3,8 +3,12 @@ package fleet_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -136,9 +140,9 @@ func (w *world) answered(method, target, body string) (p *api.Problem, took time
 	return p, time.Since(began)
 }
 
-func hangingWorld(t *testing.T) (*world, *hanging) {
+func hangingWorld(t *testing.T, options ...func(*fleet.Config)) (*world, *hanging) {
 	h := newHanging(t)
-	w := realWorld(t, h.dsn, func(c *fleet.Config) { c.HTTP = "127.0.0.1:0" })
+	w := realWorld(t, h.dsn, append(options, func(c *fleet.Config) { c.HTTP = "127.0.0.1:0" })...)
 	w.startDesk()
 	w.Cleanup(h.release) // before the desk ends
 	return w, h
@@ -206,21 +210,81 @@ func TestLostCommitIsToldAsUnknown(t *testing.T) {
 	w.until("what was committed is seen", func() bool { d, _ := w.Robot("r1"); return d.Labels["hall"] == text })
 }
 
+// written is a log that can be read while others write it.
+type written struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *written) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *written) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 func TestClientThatLeftIsNoFaultOfTheDatabase(t *testing.T) {
-	w, h := hangingWorld(t)
+	var log written
+	w, h := hangingWorld(t, func(c *fleet.Config) {
+		c.Logger = slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &log), nil))
+	})
 	w.robot("r1")
 	w.until("the desk is well", func() bool { return w.Status().Database.OK })
+	for _, c := range []struct{ method, target, body string }{
+		{"GET", "/audit", ""},
+		{"GET", "/events", ""},
+		{"PUT", "/robots/r1/labels", `{"labels":{"hall":"1"}}`},
+	} {
+		before := len(log.String())
+		h.hold()
+		ctx, leave := context.WithCancel(context.Background()) // as the server does it when the client hangs up
+		time.AfterFunc(200*time.Millisecond, leave)
+		r := httptest.NewRequestWithContext(ctx, c.method, api.Prefix+c.target, strings.NewReader(c.body))
+		r.Host = "localhost"
+		r.Header.Set("Content-Type", "application/json")
+		answer := httptest.NewRecorder()
+		w.Handler().ServeHTTP(answer, r)
+		database := w.Status().Database
+		h.release()
+		var p api.Problem
+		if err := json.Unmarshal(answer.Body.Bytes(), &p); err != nil || !p.Of(api.KindEnding) {
+			t.Errorf("%s %s of a client that left is answered %d %+v", c.method, c.target, answer.Code, p)
+		}
+		if !database.OK {
+			t.Errorf("%s %s of a client that left: the desk says of its database %+v", c.method, c.target, database)
+		}
+		if said := log.String()[before:]; strings.Contains(said, "level=ERROR") {
+			t.Errorf("%s %s of a client that left is logged as a fault: %s", c.method, c.target, said)
+		}
+		w.must("GET", "/audit", nil, nil)
+	}
+}
+
+func TestRequestThatIsUnderWayAtShutdownIsAnswered503(t *testing.T) {
+	w, h := hangingWorld(t)
+	w.robot("r1")
 	h.hold()
-	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, "GET", w.URL()+api.Prefix+"/audit", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if answer, err := http.DefaultClient.Do(r); err == nil {
-		answer.Body.Close()
-		t.Fatal("it was answered")
-	}
-	h.release()
-	w.must("GET", "/audit", nil, nil)
+	url := w.URL()
+	var asked sync.WaitGroup
+	asked.Go(func() {
+		defer h.release() // the desk writes before it ends
+		answer, err := http.Get(url + api.Prefix + "/audit")
+		if err != nil {
+			t.Errorf("a request at shutdown: %v", err)
+			return
+		}
+		defer answer.Body.Close()
+		var p api.Problem
+		if err := json.NewDecoder(answer.Body).Decode(&p); err != nil || answer.StatusCode != 503 || !p.Of(api.KindEnding) || p.Hint == "" {
+			t.Errorf("a request at shutdown is answered %s %+v %v", answer.Status, p, err)
+		}
+	})
+	time.Sleep(500 * time.Millisecond) // until it waits for the database
+	w.stopDesk()
+	asked.Wait()
 }
