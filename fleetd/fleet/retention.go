@@ -42,6 +42,21 @@ func (p *pruner) run(ctx context.Context, db *store.Store) {
 // prune goes in small steps and rests after each for as long as it took, so that at
 // least half of the database's time is left to others.
 func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
+	if !p.f.leadership.leads() {
+		return
+	}
+	newest, err := db.Audit(ctx, 1)
+	if err != nil {
+		p.f.databaseFailed("old history not pruned", err)
+		return
+	}
+	// Only the clock says how old history is. If all of the audit is too old, the clock
+	// jumped ahead, or nothing happened for so long; either way pruning can wait.
+	if keep := p.f.cfg.KeepAudit; keep >= 0 && len(newest) > 0 && newest[0].At.Before(now.Add(-keep)) {
+		p.f.log.Warn("old history not pruned: the whole audit would be; look whether this machine's clock is right", "newest", newest[0].At, "clock", now, "older_than", keep)
+		p.last = now
+		return
+	}
 	for _, history := range []struct {
 		name string
 		keep time.Duration

@@ -1,0 +1,55 @@
+package fleet
+
+import (
+	"bytes"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/fleetd/library"
+	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
+)
+
+// The machine's clock is the only one that says how old history is.
+func TestNothingIsPrunedByAClockThatJumpedAhead(t *testing.T) {
+	db := storetest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"))
+	const day = 24 * time.Hour
+	now := time.Now()
+	if err := db.Tx(t.Context(), func(tx *store.Tx) error {
+		for age := range 3 {
+			if err := tx.Note(t.Context(), now.Add(-time.Duration(age)*300*day), library.Note{Who: "anna", What: "publish"}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	f := &Fleet{cfg: Config{KeepAudit: 365 * day, KeepCommands: 90 * day, KeepEvents: 30 * day}, log: slog.New(slog.NewTextHandler(&log, nil))}
+	f.leadership = newLeadership(f)
+	f.leadership.facts.Held, f.leadership.facts.Linked, f.leadership.facts.Alone = true, true, true
+	f.leadership.facts.Proven, f.leadership.facts.HeldSince = now, now
+	p := &pruner{f: f}
+	notes := func() int {
+		all, err := db.Audit(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	p.prune(t.Context(), db, now.Add(400*day))
+	if n := notes(); n != 3 {
+		t.Fatalf("with a clock 400 days ahead %d of 3 notes are left", n)
+	}
+	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "old history not pruned") {
+		t.Errorf("the log does not warn of it: %s", log.String())
+	}
+	p.prune(t.Context(), db, now)
+	if n := notes(); n != 2 {
+		t.Errorf("with the right clock %d notes are left, want 2", n)
+	}
+}
