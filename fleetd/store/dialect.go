@@ -45,6 +45,8 @@ type pools struct {
 	read, write *sql.DB
 	close       func() error
 	place       string // where the database is, for people; without a password
+	// begun notes beside an SQLite file that it holds a fleet; nil with PostgreSQL.
+	begun func() error
 	// connect makes a connection that is in no pool, for a lock that several desks
 	// ask for; nil where there is only one desk.
 	connect func(ctx context.Context) (*pgx.Conn, error)
@@ -195,16 +197,12 @@ func openSQLite(ctx context.Context, path string, log *slog.Logger) (pools, erro
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return pools{}, fmt.Errorf("make the database's folder: %w", err)
 	}
-	_, locked, err := sizeOf(path + ".lock")
+	lock, err := lockFile(path + ".lock")
 	if err != nil {
 		return pools{}, fmt.Errorf("open %s: %w", path, err)
 	}
-	unlock, err := lockFile(path + ".lock")
-	if err != nil {
-		return pools{}, fmt.Errorf("open %s: %w", path, err)
-	}
-	created, err := prepareFile(path, locked, log)
-	p := pools{place: path}
+	created, err := prepareFile(path, lock.mark, log)
+	p := pools{place: path, begun: func() error { return lock.write(fleetBegun) }}
 	if err == nil {
 		err = p.connectSQLite(ctx, path, created, log)
 	}
@@ -213,9 +211,9 @@ func openSQLite(ctx context.Context, path string, log *slog.Logger) (pools, erro
 		if size, _, _ := sizeOf(path); created && size == 0 { // such as on a full disk: the next start begins again
 			err = errors.Join(err, os.Remove(path))
 		}
-		return pools{}, errors.Join(err, unlock())
+		return pools{}, errors.Join(err, lock.Close())
 	}
-	p.close = func() error { return errors.Join(p.closeSQLite(), unlock()) }
+	p.close = func() error { return errors.Join(p.closeSQLite(), lock.Close()) }
 	return p, nil
 }
 

@@ -22,11 +22,40 @@ const CheckWithin = 3 * time.Second
 // certificates of robots.
 const ownerOnly fs.FileMode = 0o600
 
+// What the second line of a lock file says; earlier versions wrote none.
+const (
+	noFleetYet = "no fleet yet"
+	fleetBegun = "fleet begun"
+)
+
+// fileLock is the lock beside an SQLite file. Its text is the process that had it last
+// and whether the file ever held a fleet.
+type fileLock struct {
+	*os.File
+	mark string
+}
+
+// write is over when the disk has the text. It replaces the earlier one in one go, so
+// that a power cut leaves either of them.
+func (l *fileLock) write(mark string) error {
+	text := fmt.Sprintf("%d\n", os.Getpid())
+	if mark != "" {
+		text += mark + "\n"
+	}
+	_, err := l.WriteAt([]byte(text), 0)
+	if err == nil {
+		err = l.Truncate(int64(len(text)))
+	}
+	if err == nil {
+		err = l.Sync()
+	}
+	return err
+}
+
 // prepareFile makes the file of a new database, so that SQLite gives its log the
 // same mode, and tightens the modes of one that is there. It refuses to begin a new
-// fleet where another one was: locked says that a fleetd used this path before. The
-// caller holds the lock.
-func prepareFile(path string, locked bool, log *slog.Logger) (created bool, err error) {
+// fleet where another one was, as the mark of the lock says. The caller holds the lock.
+func prepareFile(path, mark string, log *slog.Logger) (created bool, err error) {
 	size, there, err := sizeOf(path)
 	if err != nil {
 		return false, err
@@ -39,8 +68,10 @@ func prepareFile(path string, locked bool, log *slog.Logger) (created bool, err 
 	case size > 0:
 	case logged > 0: // SQLite would delete it
 		return false, fmt.Errorf("%w: the file is empty or missing, but its log %s-wal is not; restore the backup, or remove the log to begin a new fleet", ErrDamaged, path)
-	case there && locked:
+	case there && (mark == fleetBegun || mark == ""):
 		return false, fmt.Errorf("%w: the file is empty, and %s.lock shows that a fleetd used it; restore the backup, or remove both to begin a new fleet", ErrDamaged, path)
+	case mark == fleetBegun:
+		return false, fmt.Errorf("%w: the file is missing, and %s.lock shows that a fleetd used it; restore the backup, or remove the lock to begin a new fleet", ErrDamaged, path)
 	}
 	if !there {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, ownerOnly)

@@ -67,6 +67,11 @@ func Open(ctx context.Context, address string, now time.Time, log *slog.Logger) 
 	if err := s.start(ctx, now, log); err != nil {
 		return nil, errors.Join(err, p.close())
 	}
+	if p.begun != nil {
+		if err := p.begun(); err != nil {
+			log.Warn("lock of the database not marked: if the file is lost, the next start begins a new fleet", "error", err)
+		}
+	}
 	return s, nil
 }
 
