@@ -261,6 +261,22 @@ func (s *stops) read(ctx context.Context, db *store.Store) error {
 	return nil
 }
 
+// readAgain reads what is held after a change that is on record, also for a client that
+// left meanwhile. If it cannot, the list is incomplete until record has read it.
+func (s *stops) readAgain(ctx context.Context, db *store.Store) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readAgainWithin)
+	defer cancel()
+	if err := s.read(ctx, db); err != nil {
+		s.mu.Lock()
+		s.loaded = false
+		s.mu.Unlock()
+		s.f.databaseFailed("stops not read", err)
+	}
+}
+
+// readAgainWithin bounds how long a release that is on record waits for the list.
+const readAgainWithin = 2500 * time.Millisecond
+
 // releaseWait is how long a release waits for the one before it, or for stops that are
 // being put on record: a database that hangs would keep it for ever.
 const releaseWait = time.Second
@@ -342,9 +358,7 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 	f.stops.mu.Lock()
 	f.stops.shown = map[string]map[string]time.Time{}
 	f.stops.mu.Unlock()
-	if err := f.stops.read(ctx, db); err != nil {
-		f.databaseFailed("stops not read", err)
-	}
+	f.stops.readAgain(ctx, db)
 	signal(f.outbox.wake)
 	return nil, nil
 }
