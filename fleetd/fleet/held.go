@@ -76,6 +76,9 @@ func (s *stops) record(ctx context.Context) {
 	}
 }
 
+// learnPatience is how long one question about stops that robots show may take.
+const learnPatience = 2500 * time.Millisecond
+
 // learn has stops written down that robots show, and that were never released.
 func (s *stops) learn(ctx context.Context) {
 	var learned []stop.Order
@@ -98,6 +101,7 @@ func (s *stops) learn(ctx context.Context) {
 		ids = append(ids, o.ID)
 	}
 	slices.Sort(ids)
+	ctx = store.WithPatience(ctx, learnPatience) // what waits to be put on record waits for it
 	ctx, cancel := context.WithTimeout(ctx, stopsWithin)
 	defer cancel()
 	var rows stop.Rows
@@ -382,8 +386,8 @@ func (s *stops) unchanged() {
 	s.current = time.Now()
 }
 
-// Held lists the stops that are held, the newest first, and those that wait to be
-// put on record.
+// Held lists the stops that are held, the newest first, and those that were heard or
+// wait to be put on record.
 func (f *Fleet) Held() []api.HeldStop {
 	s := f.stops
 	s.mu.Lock()
@@ -404,8 +408,12 @@ func (f *Fleet) Held() []api.HeldStop {
 			h.Robots = append(h.Robots, l.Robot)
 		}
 	}
+	var orders []stop.Order
 	for _, e := range s.waiting {
-		if o := e.Order; byID[o.ID] == nil {
+		orders = append(orders, e.Order)
+	}
+	for _, o := range slices.Concat(orders, s.heard, s.storing) {
+		if byID[o.ID] == nil {
 			h := of(o.ID)
 			h.Level, h.By, h.Client, h.Why, h.Since, h.All, h.Robots = o.Level, o.By, o.Client, o.Why, schema.TimeOf(o.At), o.All, append(h.Robots, o.Robots...)
 		}

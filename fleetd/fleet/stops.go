@@ -47,6 +47,7 @@ type stops struct {
 
 	mu      sync.Mutex
 	heard   []stop.Order                    // live, not kept yet
+	storing []stop.Order                    // of heard: on their way to the disk
 	again   []stop.Order                    // asked for again while they wait, not answered yet
 	names   map[string]map[string]bool      // by client: the ids that its stops have now
 	waiting []spool.Entry                   // not on record yet; N = 0: not on the disk either
@@ -67,7 +68,7 @@ type stops struct {
 	awaited  string        // the client whose button's empty message is awaited
 	awaiting chan struct{} // 1: it came
 
-	renewed bool       // what is held was told as it would be today; owned by run
+	renewed bool       // what is held was told as it would be today; owned by record
 	keeping sync.Mutex // held while what was heard goes to the disk
 }
 
@@ -221,10 +222,23 @@ func (s *stops) writeDown(o stop.Order) {
 func (s *stops) run(ctx context.Context) {
 	look := time.NewTicker(stopsLook)
 	defer look.Stop()
+	var recording sync.WaitGroup
+	defer recording.Wait()
+	due := make(chan struct{}, 1)
+	recording.Go(func() { // beside: what is heard waits for no database
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-due:
+				s.record(ctx)
+			}
+		}
+	})
 	for {
 		s.keepHeard(ctx)
 		s.repeat(ctx)
-		s.record(ctx)
+		signal(due)
 		select {
 		case <-ctx.Done():
 			return
@@ -241,8 +255,13 @@ func (s *stops) keepHeard(ctx context.Context) {
 	defer s.keeping.Unlock()
 	s.mu.Lock()
 	heard, again := s.heard, s.again
-	s.heard, s.again = nil, nil
+	s.heard, s.again, s.storing = nil, nil, heard
 	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.storing = nil
+		s.mu.Unlock()
+	}()
 	followed := s.f.leadership.followed()
 	for _, o := range again {
 		if !followed {

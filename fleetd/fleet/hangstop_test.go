@@ -1,0 +1,35 @@
+package fleet_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/fleetd/api"
+)
+
+// What is heard while the database hangs waits for it nowhere.
+func TestLiveStopIsKeptAndListedWhileTheDatabaseHangs(t *testing.T) {
+	w, h := hangingWorld(t)
+	w.robot("r1")
+	admin, wall := w.broker.Load().Client(t, "admin"), w.broker.Load().Client(t, "stop1")
+	wall.Subscribe("troupe/v1/fleet/ack/stop1")
+	listed := func(id string) func() bool {
+		return func() bool {
+			return slices.ContainsFunc(w.Held(), func(h api.HeldStop) bool { return h.ID == id })
+		}
+	}
+	h.hold()
+	admin.Publish("troupe/v1/fleet/cmd/admin/stop", "")
+	w.within(time.Second, "the first stop is listed", listed("admin"))
+	time.Sleep(1500 * time.Millisecond) // it is being put on record, and the database does not answer
+	wall.Publish("troupe/v1/fleet/cmd/stop1/stop", "")
+	w.within(time.Second, "the second stop is listed", listed("stop1"))
+	w.within(time.Second, "the second stop is on the disk", func() bool {
+		text, err := os.ReadFile(w.config.Spool)
+		return err == nil && strings.Contains(string(text), `"stop1"`)
+	})
+	w.within(time.Second, "the second stop is answered", func() bool { return len(wall.Inbox("troupe/v1/fleet/ack/stop1")) > 0 })
+}
