@@ -29,7 +29,8 @@ const StopPath = Prefix + "/stops"
 
 type heldList struct {
 	TS       schema.Time `json:"ts"`
-	Complete bool        `json:"complete" doc:"false: the desk could not read the database, which may hold more stops"`
+	Complete bool        `json:"complete" doc:"false: more stops may be held, for the database was not read, or a robot shows one that is not on record yet"`
+	Broker   string      `json:"broker,omitempty" doc:"why the desk is not connected to its broker: robots may hold stops that it did not hear of"`
 	Stops    []HeldStop  `json:"stops"`
 }
 
@@ -48,7 +49,11 @@ func (s *server) stops(h huma.API) {
 	huma.Register(h, op("list-stops", http.MethodGet, "/stops", "stops", "List the stops that are held, the newest first"),
 		func(context.Context, *struct{}) (*answer[heldList], error) {
 			complete := s.desk.HeldComplete() // asked first: the list can only have grown since
-			return &answer[heldList]{heldList{schema.TimeOf(s.desk.Now()), complete, s.desk.Held()}}, nil
+			out := heldList{TS: schema.TimeOf(s.desk.Now()), Complete: complete, Stops: s.desk.Held()}
+			if broker := s.desk.Status().Broker; !broker.OK {
+				out.Broker = orElse(broker.Why, "the connection is lost")
+			}
+			return &answer[heldList]{out}, nil
 		})
 	huma.Register(h, op("release-stops", http.MethodPost, "/stops/release", "stops", "Release stops by their ids",
 		"All of them or none. Robots that hold no other stop are DISABLED then, and move only when somebody enables them. Needs the database."),

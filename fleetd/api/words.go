@@ -100,7 +100,7 @@ type Status struct {
 	Leadership Leadership `json:"leadership"`
 
 	Held         []HeldStop `json:"held" doc:"stops that people hold on robots, without the robots' names"`
-	HeldComplete bool       `json:"held_complete" doc:"false: the desk could not read the database, which may hold more stops"`
+	HeldComplete bool       `json:"held_complete" doc:"false: more stops may be held, for the database was not read, or a robot shows one that is not on record yet"`
 
 	Kept      []Kept `json:"kept,omitempty" doc:"commands and live stops that somebody sent with the retain flag and the broker kept, the newest first: those that are there, and those removed in the last hour. The desk that leads knows"`
 	Authority string `json:"authority,omitempty" doc:"names the fleet's database to robots"`

@@ -84,19 +84,24 @@ func (sh *shell) hold(ctx context.Context, level string, names []string, o order
 type heldStops struct {
 	TS       schema.Time    `json:"ts"`
 	Complete bool           `json:"complete"`
+	Broker   string         `json:"broker,omitempty"`
 	Stops    []api.HeldStop `json:"stops"`
 }
 
 func (sh *shell) stopListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "list the stops that are held, the newest first", Args: cobra.NoArgs,
-		Long: `List the stops that are held, the newest first. While the desk cannot read its database it
-lists the stops that it knows otherwise, says on standard error that more may be held, and
-ends with code 3.`,
+		Long: `List the stops that are held, the newest first. While the desk cannot read its database, or
+a robot shows a stop that is not on record yet, it lists the stops that it knows otherwise,
+says on standard error that more may be held, and ends with code 3. It says there as well
+that the desk is not connected to its broker.`,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var got heldStops
 			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "stops"}, &got); err != nil {
 				return err
+			}
+			if got.Broker != "" {
+				fmt.Fprintln(sh.Err, "fleetd is not connected to its broker, and robots may hold stops that it did not hear of: look at the robots; "+got.Broker)
 			}
 			if err := sh.show(got, func(w io.Writer) {
 				if got.Complete || len(got.Stops) > 0 {
@@ -105,7 +110,7 @@ ends with code 3.`,
 			}); err != nil || got.Complete {
 				return err
 			}
-			return &failure{exitPartial, errors.New("the desk has not read its database, which may hold more stops: look again when it answers (fleetd version says why), or look at the robots (fleetd robot list)")}
+			return &failure{exitPartial, errors.New("fleetd has not read its database, or a robot shows a stop that is not on record yet; they may hold more stops than are listed: look again in a moment (fleetd version says why), or look at the robots (fleetd robot list)")}
 		}),
 	}
 }

@@ -371,12 +371,29 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 // the database, where other desks may write stops too; a desk looks every newsEvery.
 const heldFresh = 3 * time.Second
 
-// HeldComplete reports whether Held lists every stop that the database has.
+// HeldComplete reports whether Held lists every stop that the database has, and every
+// one that a robot shows.
 func (f *Fleet) HeldComplete() bool {
 	db, err := f.Store()
 	f.stops.mu.Lock()
-	defer f.stops.mu.Unlock()
-	return f.stops.loaded && err == nil && (db.Alone() || time.Since(f.stops.current) < heldFresh)
+	known := f.stops.loaded && err == nil && (db.Alone() || time.Since(f.stops.current) < heldFresh)
+	unlisted := f.stops.unlisted()
+	f.stops.mu.Unlock()
+	// A robot that is away may show what was released since, and for ever.
+	return known && !slices.ContainsFunc(unlisted, f.hub.reachable)
+}
+
+// unlisted are the robots that show a stop which is not listed yet. It is called under
+// the lock.
+func (s *stops) unlisted() (robots []string) {
+	for robot, shown := range s.shown {
+		for id := range shown {
+			if !s.on[robot][id] && !slices.ContainsFunc(s.waiting, func(e spool.Entry) bool { return e.Order.ID == id }) {
+				robots = append(robots, robot)
+			}
+		}
+	}
+	return robots
 }
 
 // unchanged notes that no other desk has changed what is held.

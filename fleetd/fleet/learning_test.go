@@ -1,0 +1,58 @@
+package fleet_test
+
+import (
+	"testing"
+	"time"
+
+	"troupe/schema"
+)
+
+// A stop that a robot shows is written down 300 ms later.
+func TestStopListIsIncompleteWhileAShownStopIsNotRecorded(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r1 := w.robot("r1")
+		w.sleep(3 * time.Second)
+		if !w.HeldComplete() {
+			w.Fatal("the list is incomplete before anything is held")
+		}
+		r1.Holds(schema.StopLatch{ID: "gate-7", Level: schema.StopStop, By: "gate", Since: schema.TimeOf(time.Now())})
+		w.sleep(100 * time.Millisecond)
+		if held := w.Held(); len(held) > 0 || w.held("r1") != "gate-7" {
+			w.Fatalf("r1 holds %q, listed is %+v", w.held("r1"), held)
+		}
+		if w.HeldComplete() {
+			w.Error("the list is called complete without the stop that r1 shows")
+		}
+		w.sleep(time.Second)
+		w.onRecord("gate-7")
+		if !w.HeldComplete() {
+			w.Error("the list is incomplete with the stop that r1 shows")
+		}
+	})
+}
+
+// A robot that is away cannot say that it let go.
+func TestStopListIsCompleteThoughAnAbsentRobotShowsAReleasedStop(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r1 := w.robot("r1")
+		w.sleep(3 * time.Second)
+		held := schema.StopLatch{ID: "gate-7", Level: schema.StopStop, By: "gate", Since: schema.TimeOf(time.Now())}
+		r1.Holds(held)
+		w.onRecord("gate-7")
+		if p := w.releases("gate-7"); p != nil {
+			w.Fatal(p)
+		}
+		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+		r1.Holds(held)
+		w.sleep(100 * time.Millisecond)
+		r1.Close()
+		w.until("r1 is away", func() bool { d, _ := w.Robot("r1"); return d.Presence.View != "online" })
+		w.sleep(time.Minute)
+		if w.held("r1") != "gate-7" || len(w.Held()) > 0 {
+			w.Fatalf("r1 shows %q, listed is %+v", w.held("r1"), w.Held())
+		}
+		if !w.HeldComplete() {
+			w.Error("the list is incomplete for ever")
+		}
+	})
+}
