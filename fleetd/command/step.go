@@ -40,6 +40,7 @@ const (
 	Recalled NewsKind = "recalled" // the robot's answer to our question: it does not know the id
 	Unwanted NewsKind = "unwanted" // somebody calls it off; once it was sent only its robot can
 	Released NewsKind = "released" // of a stop: somebody let go of what it holds; it must not go out any more
+	Unsent   NewsKind = "unsent"   // the database did not say whether it was recorded, so it is not sent
 	Shown    NewsKind = "shown"    // the robot's state shows it as its newest answered request
 )
 
@@ -95,6 +96,8 @@ func Step(c Command, now time.Time, n News) (Command, []Effect) {
 		}
 	case Unwanted:
 		changed = c.goes(now, CallItOff)
+	case Unsent:
+		changed = c.goes(now, NotRecorded)
 	case Released:
 		changed = c.goes(now, LetGo)
 	case Came:

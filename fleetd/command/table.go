@@ -9,6 +9,7 @@ const (
 	SendIt       Event = "send"
 	CallItOff    Event = "call_off"
 	LetGo        Event = "let_go"
+	NotRecorded  Event = "not_recorded"
 	TimeOver     Event = "time_over"
 	NoAnswers    Event = "no_answers"
 	NeverArrived Event = "never_arrived"
@@ -33,6 +34,7 @@ var Table = fsm.Table[State, Event]{
 	{From: fsm.In(Queued), On: SendIt, To: Sent, Why: "handed to the broker"},
 	{From: fsm.In(Sent), On: SendIt, To: Sent, Why: "no acknowledgement yet, so the same bytes were sent again"},
 	{From: fsm.In(Queued), On: CallItOff, To: Cancelled, Why: "called off before it was sent"},
+	{From: fsm.In(Queued), On: NotRecorded, To: Cancelled, Why: "not sent: the database did not say whether it was recorded"},
 	{From: fsm.In(Queued), On: LetGo, To: Cancelled, Why: "the stop that it was to hold was released before it was sent"},
 	{From: fsm.In(Sent), On: LetGo, To: Unknown, Why: "the stop that it was to hold was released, so it is not sent again; it may or may not have been done"},
 	{From: fsm.In(Queued), On: TimeOver, To: Undelivered, Why: "its time was over before the robot could be reached"},

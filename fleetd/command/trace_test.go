@@ -63,7 +63,7 @@ func (d *driver) play(line string) string {
 		return d.now(Bereft(d.c, now))
 	case "overheard":
 		return d.now(Overheard(d.c, now, schema.Ack{ID: &d.c.ID, Verb: d.c.Verb, Status: schema.Status(words[0]), Session: "s"}))
-	case Recalled, Wake, Unwanted, Released:
+	case Recalled, Wake, Unwanted, Unsent, Released:
 	default:
 		d.t.Fatalf("%q is no news", word)
 	}

@@ -55,6 +55,7 @@ type driver struct {
 	dirty   map[*driven]struct{}
 	batches []*ticket // made and not stored yet
 	others  others
+	unsent  []*unsent
 	asks    int64
 
 	released []stop.Latch // lately
@@ -81,6 +82,7 @@ type post struct {
 	let    *letting
 
 	released []stop.Latch
+	unsent   []command.Command
 }
 
 type postKind string
@@ -95,6 +97,7 @@ const (
 	postLet    postKind = "let-go" // of stops, here
 
 	postReleased postKind = "released" // stops, wherever
+	postUnsent   postKind = "unsent"   // commands that may be on record, and are not sent
 )
 
 func newDriver(f *Fleet) *driver {
@@ -105,10 +108,10 @@ func newDriver(f *Fleet) *driver {
 }
 
 // post queues news; it waits for nothing. New commands are never left out,
-// and no release of stops.
+// no release of stops, and no commands that may be on record.
 func (d *driver) post(p post) {
 	d.mu.Lock()
-	if len(d.posts) >= maxPosts && p.kind != postTicket && p.kind != postLet && p.kind != postReleased {
+	if len(d.posts) >= maxPosts && p.kind != postTicket && p.kind != postLet && p.kind != postReleased && p.kind != postUnsent {
 		d.dropped++
 		d.mu.Unlock()
 		return
@@ -139,6 +142,7 @@ func (d *driver) run(ctx context.Context) {
 		d.askOthers(ctx, time.Now())
 		changed := d.changed()
 		saved := d.save(ctx)
+		saved = d.endUnsent(ctx, time.Now()) && saved
 		for t := range changed {
 			t.look()
 		}
@@ -172,6 +176,8 @@ func (d *driver) take(ctx context.Context) {
 		case postReleased:
 			d.released = p.released
 			d.letGo(ctx, now, d.isReleased)
+		case postUnsent:
+			d.unsent = append(d.unsent, newUnsent(p.unsent))
 		case postCame, postLeft:
 			kind := command.Came
 			if p.kind == postLeft {

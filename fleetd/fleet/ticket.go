@@ -117,6 +117,9 @@ func (f *Fleet) Issue(ctx context.Context, batch command.Batch, commands []comma
 		}
 		return tx.AddBatch(within, batch, commands)
 	}); err != nil {
+		if errors.Is(err, store.ErrUnknown) {
+			f.driver.post(post{kind: postUnsent, unsent: commands})
+		}
 		return nil, err
 	}
 	t := newTicket(batch, commands, true)

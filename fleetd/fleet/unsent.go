@@ -1,0 +1,82 @@
+package fleet
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"troupe/fleetd/command"
+	"troupe/fleetd/store"
+)
+
+// unsentFor is how long the rows of a lost commit are looked for after the database
+// answered again: what was on its way to it may be late.
+const unsentFor = time.Minute
+
+// unsent are commands of which the database did not say whether it recorded them. They
+// are not sent, and whoever asked for them was told so. If they are on record they are
+// ended there: other instances' commands would wait behind them for aheadFor.
+type unsent struct {
+	ids   []string
+	until time.Time // zero until the database answered
+}
+
+func newUnsent(commands []command.Command) *unsent {
+	u := &unsent{}
+	for _, c := range commands {
+		u.ids = append(u.ids, c.ID)
+	}
+	return u
+}
+
+// endUnsent ends what is on record and was not sent, and reports whether none is left to
+// look for.
+func (d *driver) endUnsent(ctx context.Context, now time.Time) bool {
+	if len(d.unsent) == 0 {
+		return true
+	}
+	db, err := d.f.Store()
+	if err != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, saveWithin)
+	defer cancel()
+	d.unsent = slices.DeleteFunc(d.unsent, func(u *unsent) bool {
+		var ended int
+		if ended, err = endOnRecord(ctx, db, u.ids, now); err != nil {
+			d.f.databaseFailed("commands that were not sent not ended", err)
+			return false
+		}
+		if ended > 0 {
+			d.f.log.Warn("commands ended that were not sent: the database did not say whether they were recorded", "commands", ended)
+			return true
+		}
+		if u.until.IsZero() {
+			u.until = now.Add(unsentFor)
+		}
+		return now.After(u.until)
+	})
+	return len(d.unsent) == 0
+}
+
+// endOnRecord ends those of the commands that are on record and still queued.
+func endOnRecord(ctx context.Context, db *store.Store, ids []string, now time.Time) (ended int, err error) {
+	for some := range slices.Chunk(ids, othersAtOnce) {
+		rows, err := db.CommandsByID(ctx, some)
+		if err != nil {
+			return ended, err
+		}
+		rows = slices.DeleteFunc(rows, func(c command.Command) bool { return c.State != command.Queued })
+		for i, c := range rows {
+			rows[i], _ = command.Step(c, now, command.News{Kind: command.Unsent})
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		if err := db.SaveCommands(ctx, rows); err != nil {
+			return ended, err
+		}
+		ended += len(rows)
+	}
+	return ended, nil
+}
