@@ -50,8 +50,8 @@ func TestGapsBoundHowLateAMessageIs(t *testing.T) {
 			g.Arrived(time.Second, true, c)
 			g.Arrived(9*time.Second, false, c)
 			g.Expect()
-			g.Arrived(10100*ms, false, c)
-		}, 10100 * ms, 0},
+			g.Arrived(11*time.Second, false, c)
+		}, 11 * time.Second, 0},
 		{"fleetd hangs, first message", func(g *Gaps) { g.Opened(0); g.Arrived(time.Second, true, c); g.Arrived(9*time.Second, false, c) }, 9 * time.Second, 8 * time.Second},
 		{"fleetd hangs, sent again", func(g *Gaps) {
 			g.Opened(0)
