@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -233,7 +234,7 @@ func (s *server) revoke(ctx context.Context, robot string, in RevokeAsk) (*answe
 	if robot == s.desk.Status().Name {
 		return nil, KindInvalid.Problem(fmt.Sprintf("%q is this desk, no robot", robot), "fleetd ca revoke SERIAL takes a desk's certificate away")
 	}
-	if !in.DryRun && in.Why == "" {
+	if !in.DryRun && strings.TrimSpace(in.Why) == "" {
 		return nil, noReason("robot " + robot)
 	}
 	seen, known := s.desk.Robot(robot)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -84,7 +85,7 @@ func (s *server) revokeCertificate(ctx context.Context, serial string, in Signed
 	if !enrol.ValidSerial(serial) {
 		return nil, KindInvalid.Problem(fmt.Sprintf("%q is no serial number", serial), "up to 40 of 0-9 and a-f, as fleetd ca list and fleetd robot identity tell it")
 	}
-	if in.Why == "" {
+	if strings.TrimSpace(in.Why) == "" {
 		return nil, noReason("certificate " + serial)
 	}
 	now := s.desk.Now()

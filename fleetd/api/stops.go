@@ -162,7 +162,7 @@ type StopOrder struct {
 type Releasing struct {
 	IDs []string `json:"ids" minItems:"1" maxItems:"100"`
 	By  string   `json:"by,omitempty" maxLength:"63" doc:"the person, for the record"`
-	Why string   `json:"why" minLength:"1" maxLength:"256" doc:"why robots may move again"`
+	Why string   `json:"why" maxLength:"256" pattern:"\\S" patternDescription:"a reason" doc:"why robots may move again"`
 }
 
 // Released is what a release came to.

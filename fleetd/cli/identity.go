@@ -116,7 +116,7 @@ what its modes do without a link. It stays one of the fleet's; enrolling it with
 token brings it back, or fleetd adopt where robots have passwords.`,
 		Example: "  fleetd robot revoke r7 --why 'stolen from hall 2'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			if why == "" && !dry {
+			if strings.TrimSpace(why) == "" && !dry {
 				return usage("say --why the robot is not to be trusted any more")
 			}
 			body := api.RevokeAsk{DryRun: dry, Signed: api.Signed{By: sh.by, Why: why}}

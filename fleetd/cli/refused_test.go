@@ -46,3 +46,13 @@ func TestRevokeAsksForAReason(t *testing.T) {
 		}
 	}
 }
+
+func TestBlankReasonIsRefused(t *testing.T) {
+	for _, line := range []string{"robot revoke r7", "ca revoke c0ffee", "stop release stop-1"} {
+		var out strings.Builder
+		code := cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", append(strings.Fields(line), "--why", " ", "--server", "http://127.0.0.1:1")...)
+		if code != 2 || !strings.Contains(out.String(), "--why") {
+			t.Errorf("fleetd %s --why ' ' ended with %d: %s", line, code, out.String())
+		}
+	}
+}

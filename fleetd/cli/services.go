@@ -42,7 +42,7 @@ made with it and take it no more. The name stays good with another certificate; 
 robot as a whole is revoked by fleetd robot revoke.`,
 		Example: "  fleetd ca revoke 65bf527bf4f23c5b34be9bd5477f7649c466932e --why 'the laptop is lost'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			if why == "" {
+			if strings.TrimSpace(why) == "" {
 				return usage("say --why the certificate is not to be trusted any more")
 			}
 			serial := strings.ToLower(args[0])

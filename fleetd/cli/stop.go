@@ -124,7 +124,7 @@ then, and move only when somebody enables them. It needs the database, and is ke
 audit with who released it and why.`,
 		Example: "  fleetd stop release stop-260517-093000-1f0c --why 'the stage is clear'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			if why == "" {
+			if strings.TrimSpace(why) == "" {
 				return usage("say --why robots may move again")
 			}
 			var got api.Released
