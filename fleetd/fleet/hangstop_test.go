@@ -15,6 +15,7 @@ func TestLiveStopIsKeptAndListedWhileTheDatabaseHangs(t *testing.T) {
 	w, h := hangingWorld(t)
 	w.robot("r1")
 	admin, wall := w.broker.Load().Client(t, "admin"), w.broker.Load().Client(t, "stop1")
+	admin.Subscribe("troupe/v1/fleet/ack/admin")
 	wall.Subscribe("troupe/v1/fleet/ack/stop1")
 	listed := func(id string) func() bool {
 		return func() bool {
@@ -24,7 +25,8 @@ func TestLiveStopIsKeptAndListedWhileTheDatabaseHangs(t *testing.T) {
 	h.hold()
 	admin.Publish("troupe/v1/fleet/cmd/admin/stop", "")
 	w.within(time.Second, "the first stop is listed", listed("admin"))
-	time.Sleep(1500 * time.Millisecond) // it is being put on record, and the database does not answer
+	// Next it is put on record, and the database does not answer.
+	w.within(time.Second, "the first stop is answered", func() bool { return len(admin.Inbox("troupe/v1/fleet/ack/admin")) > 0 })
 	wall.Publish("troupe/v1/fleet/cmd/stop1/stop", "")
 	w.within(time.Second, "the second stop is listed", listed("stop1"))
 	w.within(time.Second, "the second stop is on the disk", func() bool {
