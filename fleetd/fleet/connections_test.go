@@ -2,10 +2,12 @@ package fleet_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -169,12 +171,17 @@ func TestStopIsTakenAfterItsBodyStalled(t *testing.T) {
 	w.robot("r1")
 	c := w.dialHTTP(fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		api.StopPath, len(stopAll), stopAll[:5]))
-	time.Sleep(4 * time.Second) // a radio link that is lost for a moment
+	// A radio link is lost for a moment: nothing is answered meanwhile.
+	c.SetReadDeadline(time.Now().Add(4 * time.Second))
+	answer := bufio.NewReader(c)
+	if early, err := answer.ReadString('\n'); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("half of a stop is answered %q, %v", early, err)
+	}
 	if _, err := io.WriteString(c, stopAll[5:]); err != nil {
 		t.Fatal(err)
 	}
 	c.SetReadDeadline(time.Now().Add(5 * time.Second))
-	if line, err := bufio.NewReader(c).ReadString('\n'); !strings.Contains(line, "202") {
+	if line, err := answer.ReadString('\n'); !strings.Contains(line, "202") {
 		t.Errorf("the stop is answered %q, %v", line, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,11 +14,12 @@ import (
 )
 
 // flood opens 1300 connections that have sent text, and goes on opening more until
-// stop is called. None is closed by this side before.
-func (w *world) flood(text string) (stop func()) {
+// stop is called. None is closed by this side before. goesOn waits for 100 more.
+func (w *world) flood(text string) (goesOn, stop func()) {
 	w.Helper()
 	address := strings.TrimPrefix(w.URL(), "http://")
 	var open []net.Conn
+	var opened atomic.Int64
 	add := func() {
 		c, err := net.Dial("tcp", address)
 		if err != nil {
@@ -25,6 +27,7 @@ func (w *world) flood(text string) (stop func()) {
 		}
 		_, _ = io.WriteString(c, text) // it may be cut already
 		open = append(open, c)
+		opened.Add(1)
 	}
 	for range 1300 {
 		add()
@@ -43,7 +46,11 @@ func (w *world) flood(text string) (stop func()) {
 			}
 		}
 	})
-	return func() {
+	goesOn = func() {
+		before := opened.Load()
+		w.until("the flood goes on", func() bool { return opened.Load() >= before+100 })
+	}
+	return goesOn, func() {
 		close(done)
 		all.Wait()
 		for _, c := range open {
@@ -57,7 +64,7 @@ func TestStopIsAnsweredDuringFloodOfHalfSentRequests(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			w := serving(t)
 			w.robot("r1")
-			stop := w.flood("POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+			goesOn, stop := w.flood("POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
 			defer stop()
 			person := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 			for range 4 {
@@ -71,7 +78,7 @@ func TestStopIsAnsweredDuringFloodOfHalfSentRequests(t *testing.T) {
 						t.Errorf("a stop is answered %s after %v", answer.Status, time.Since(began))
 					}
 				}
-				time.Sleep(500 * time.Millisecond) // the flood goes on
+				goesOn()
 			}
 		})
 	}

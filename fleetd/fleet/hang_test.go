@@ -268,7 +268,8 @@ func TestClientThatLeftIsNoFaultOfTheDatabase(t *testing.T) {
 func TestRequestThatIsUnderWayAtShutdownIsAnswered503(t *testing.T) {
 	w, h := hangingWorld(t)
 	w.robot("r1")
-	h.hold()
+	query := "FROM audit"
+	h.at.Store(&query)
 	url := w.URL()
 	var asked sync.WaitGroup
 	asked.Go(func() {
@@ -284,7 +285,7 @@ func TestRequestThatIsUnderWayAtShutdownIsAnswered503(t *testing.T) {
 			t.Errorf("a request at shutdown is answered %s %+v %v", answer.Status, p, err)
 		}
 	})
-	time.Sleep(500 * time.Millisecond) // until it waits for the database
+	w.until("the request waits for the database", h.held.Load)
 	w.stopDesk()
 	asked.Wait()
 }
