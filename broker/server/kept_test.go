@@ -80,6 +80,7 @@ func TestDocumentsOutliveADay(t *testing.T) {
 		time.Sleep(25 * time.Hour)
 		late := b.Client(t, "obs")
 		late.Subscribe(r1 + "presence")
+		synctest.Wait() // the SUBACK comes before the documents
 		if ms := late.Inbox("#"); len(ms) != 1 || string(ms[0].Payload) != online {
 			t.Errorf("kept: %v", ms)
 		}
