@@ -1,0 +1,92 @@
+package fleet
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/spool"
+	"troupe/fleetd/stop"
+	"troupe/schema"
+)
+
+// heldFresh is how long the list of held stops counts as complete without a look at
+// the database, where other desks may write stops too; a desk looks every newsEvery.
+const heldFresh = 3 * time.Second
+
+// HeldComplete reports whether Held lists every stop that the database has, and every
+// one that a robot shows.
+func (f *Fleet) HeldComplete() bool {
+	db, err := f.Store()
+	f.stops.mu.Lock()
+	known := f.stops.loaded && err == nil && (db.Alone() || time.Since(f.stops.current) < heldFresh)
+	unlisted := f.stops.unlisted()
+	f.stops.mu.Unlock()
+	// A robot that is away may show what was released since, and for ever.
+	return known && !slices.ContainsFunc(unlisted, f.hub.reachable)
+}
+
+// unlisted are the robots that show a stop which is not listed yet. It is called under
+// the lock.
+func (s *stops) unlisted() (robots []string) {
+	for robot, shown := range s.shown {
+		for id := range shown {
+			if !s.on[robot][id] && !slices.ContainsFunc(s.waiting, func(e spool.Entry) bool { return e.Order.ID == id }) {
+				robots = append(robots, robot)
+			}
+		}
+	}
+	return robots
+}
+
+// unchanged notes that no other desk has changed what is held.
+func (s *stops) unchanged() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.current = time.Now()
+}
+
+// Held lists the stops that are held, the newest first, and those that were heard or
+// wait to be put on record.
+func (f *Fleet) Held() []api.HeldStop {
+	s := f.stops
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	byID := map[string]*api.HeldStop{}
+	of := func(id string) *api.HeldStop {
+		if byID[id] == nil {
+			byID[id] = &api.HeldStop{ID: id, Robots: []string{}}
+		}
+		return byID[id]
+	}
+	for _, l := range s.held {
+		h := of(l.ID)
+		h.Level, h.By, h.Client, h.Why, h.Since, h.OnRecord = l.Level, l.By, l.Client, l.Why, max(h.Since, schema.TimeOf(l.AskedAt)), true
+		if l.Robot == "" {
+			h.All = true
+		} else {
+			h.Robots = append(h.Robots, l.Robot)
+		}
+	}
+	var orders []stop.Order
+	for _, e := range s.waiting {
+		orders = append(orders, e.Order)
+	}
+	for _, o := range slices.Concat(orders, s.heard, s.storing) {
+		if byID[o.ID] == nil {
+			h := of(o.ID)
+			h.Level, h.By, h.Client, h.Why, h.Since, h.All, h.Robots = o.Level, o.By, o.Client, o.Why, schema.TimeOf(o.At), o.All, append(h.Robots, o.Robots...)
+		}
+	}
+	out := make([]api.HeldStop, 0, len(byID))
+	for _, h := range byID {
+		h.Count = len(h.Robots)
+		out = append(out, *h)
+	}
+	slices.SortFunc(out, func(a, b api.HeldStop) int {
+		return cmp.Or(cmp.Compare(b.Since, a.Since), strings.Compare(a.ID, b.ID))
+	})
+	return out
+}

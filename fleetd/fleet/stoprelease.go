@@ -1,0 +1,99 @@
+package fleet
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"troupe/fleetd/spool"
+	"troupe/fleetd/stop"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// releaseWait is how long a release waits for the one before it, or for stops that are
+// being put on record: a database that hangs would keep it for ever.
+const releaseWait = time.Second
+
+// Release lets go of stops by their ids. What waits is put on record first, and so is
+// where robots show that they hold what is released: a robot lets go only of what it
+// was told, and nothing that was released comes back.
+func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]schema.Problem, error) {
+	db, err := f.Store()
+	if err != nil {
+		return nil, err
+	}
+	over, err := f.stops.aloneWithin(ctx, releaseWait)
+	if err != nil {
+		return nil, err
+	}
+	defer over()
+	began, leads := time.Now(), f.leadership.leads()
+	f.stops.keepHeard(ctx) // what was heard before is before
+	let := f.stops.letting(ids, began)
+	settled := false
+	defer func() {
+		if !settled {
+			f.stops.stand(context.WithoutCancel(ctx), let)
+		}
+	}()
+	f.stops.mu.Lock()
+	waiting := slices.Clone(f.stops.waiting)
+	f.stops.mu.Unlock()
+	all := append(slices.Clone(ids), idsOf(waiting)...)
+	slices.Sort(all)
+	all = slices.Compact(all)
+	var problems []schema.Problem
+	err = db.Tx(ctx, func(tx *store.Tx) error {
+		problems = nil
+		now := time.Now()
+		rows, err := tx.Stops(ctx, all...)
+		if err != nil {
+			return err
+		}
+		var orders []stop.Order
+		for _, e := range waiting {
+			// What the leader heard nobody else writes down: robots that were stopped
+			// again under the same id let go only of what they were told.
+			if leads || !e.Order.Overheard() || !stop.Recorded(rows, e.Order) {
+				orders = append(orders, e.Order)
+			}
+		}
+		ours, elsewhere := f.hub.showing(ids, now)
+		for _, o := range ours {
+			if toBeTold(rows.Latches, o.ID, now) {
+				orders = append(orders, o)
+			}
+		}
+		c, err := stop.Hold(rows, orders, now)
+		if err != nil {
+			return err
+		}
+		if !c.Empty() {
+			if err := tx.ApplyStops(ctx, c, now); err != nil {
+				return err
+			}
+			if rows, err = tx.Stops(ctx, all...); err != nil {
+				return err
+			}
+		}
+		if c, problems, err = stop.Release(rows, ids, elsewhere, by, why, now); err != nil || len(problems) > 0 {
+			return err
+		}
+		return tx.ApplyStops(ctx, c, now)
+	})
+	if err != nil || len(problems) > 0 {
+		return problems, err
+	}
+	settled = true
+	f.stops.letGo(ctx, slices.DeleteFunc(waiting, func(e spool.Entry) bool { return !slices.Contains(ids, e.Order.ID) }))
+	f.driver.post(post{kind: postLet, let: let})
+	f.log.Warn("stops released", "stops", strings.Join(ids, " "), "by", by, "why", why)
+	f.stops.mu.Lock()
+	f.stops.shown = map[string]map[string]time.Time{}
+	f.stops.mu.Unlock()
+	f.stops.readAgain(ctx, db)
+	signal(f.outbox.wake)
+	return nil, nil
+}
