@@ -164,8 +164,9 @@ function drawHeld() {
     say(row.querySelector('.what'), askerText(h) + (h.why ? ': ' + h.why : '') + (h.on_record ? '' : ' (not on record yet)'));
     say(row.querySelector('.id'), 'since ' + clock(h.since) + ', ' + h.id);
   }
-  const least = desk.held_complete ? '' : 'at least ';
-  say(byID('held-title'), least + heldRows.size + (heldRows.size === 1 ? ' stop is held' : ' stops are held'));
+  const count = heldRows.size + (heldRows.size === 1 ? ' stop is held' : ' stops are held');
+  if (desk.held_complete) say(byID('held-title'), count);
+  else say(byID('held-title'), heldRows.size ? 'at least ' + count : 'stops may be held');
   byID('held-incomplete').hidden = desk.held_complete;
   byID('held').hidden = heldRows.size === 0 && desk.held_complete;
 }
