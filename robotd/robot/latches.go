@@ -3,6 +3,7 @@ package robot
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"troupe/robotd/brain"
 )
@@ -15,6 +16,7 @@ type latchWriter struct {
 	disk    store
 	loop    *loop
 	log     *slog.Logger
+	takes   time.Duration          // Config.LatchTime
 	waiting chan brain.SaveLatches // 1
 	done    chan struct{}
 }
@@ -40,6 +42,12 @@ func (w *latchWriter) run() {
 		if err := w.disk.keepLatches(e.Value); err != nil {
 			ev.Refused = w.disk.why(err)
 			w.log.Error("latches not persisted: a restart would lose them", "reason", ev.Refused, "error", err)
+		}
+		if w.takes > 0 {
+			select {
+			case <-w.ctx.Done():
+			case <-time.After(w.takes):
+			}
 		}
 		w.loop.stop(w.ctx, ev) // the answer to a stop waits for it
 	}

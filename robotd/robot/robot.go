@@ -41,6 +41,7 @@ type Config struct {
 	Others    []string                                    // brokers to go to when Broker fails, one after the other; those of the identity, where Broker is empty
 	Dial      func(ctx context.Context) (net.Conn, error) // instead of Broker, within one process
 	Random    func() float64                              // what waits for the broker are drawn by; nil: at random
+	LatchTime time.Duration                               // tests in fake time: what a write of latches takes beside the disk's own time, so that its end has an instant of its own
 	BrokerCA  string                                      // file; empty: that of the robot's identity, or whom the system believes
 	Desk      string                                      // https://host:port, or http:// on this machine; empty: as the identity says
 	DialDesk  func(ctx context.Context) (net.Conn, error) // to Desk, within one process
@@ -167,6 +168,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.post = &post{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.Boots(), about: decide.Version, log: log, loop: h.loop, ctx: running}
 	h.scribe = newScribe(running, h.post, disk, h.loop, log)
 	h.latches = newLatchWriter(running, disk, h.loop, log)
+	h.latches.takes = cfg.LatchTime
 	h.loop.behind = h.scribe.in.full
 	h.loop.heard = cfg.clock.hear
 	h.downloads = newDownloads(running, cfg, assets, h.loop, log)
