@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// DesiredConfig is the fleet's wish for a robot's settings. Retained. It is the
+// DesiredConfig is the fleet's desired state for a robot's settings. Retained. It is the
 // whole document, not a patch: a key that is absent has its default.
 type DesiredConfig struct {
 	Rev       int64                     `json:"rev"`
@@ -19,21 +19,21 @@ type DesiredConfig struct {
 	Sig       *Signature                `json:"sig,omitzero"`
 }
 
-// Validate reports what the wish must carry and does not.
+// Validate reports what the desired state must carry and does not.
 func (d *DesiredConfig) Validate() []Problem {
 	var c checks
-	c.wish(d.Rev, d.Authority)
+	c.desired(d.Rev, d.Authority)
 	c.signed(d.Counter, d.Sig)
 	c.said("/values", d.Values != nil)
 	return c
 }
 
-// ReportedConfig tells for each key of the newest wish what became of it.
+// ReportedConfig tells for each key of the newest desired state what became of it.
 type ReportedConfig struct {
 	TS            Time                      `json:"ts"`
 	Session       string                    `json:"session"`
 	Authority     string                    `json:"authority,omitempty"`
-	DesiredRev    int64                     `json:"desired_rev"` // 0 = nothing was ever wished
+	DesiredRev    int64                     `json:"desired_rev"` // 0 = nothing was ever desired
 	Phase         DeployPhase               `json:"phase"`
 	Reason        Reason                    `json:"reason,omitempty"`
 	Retry         Retry                     `json:"retry,omitempty"`
@@ -67,7 +67,7 @@ const (
 	ApplyModeNow  ApplyMode = "now"  // once when this revision is first seen, and after start-up
 )
 
-// DesiredMode is the fleet's wish for the mode of a robot. It never leads out of
+// DesiredMode is the fleet's desired state for the mode of a robot. It never leads out of
 // safe, of a latch or of a lease in somebody's hand, and is not applied again at
 // a reconnect: nobody is moved by a message older than his last decision.
 type DesiredMode struct {
@@ -81,10 +81,10 @@ type DesiredMode struct {
 	Sig       *Signature `json:"sig,omitzero"`
 }
 
-// Validate reports what the wish must carry and does not.
+// Validate reports what the desired state must carry and does not.
 func (d *DesiredMode) Validate() []Problem {
 	var c checks
-	c.wish(d.Rev, d.Authority)
+	c.desired(d.Rev, d.Authority)
 	c.signed(d.Counter, d.Sig)
 	c.said("/mode", d.Mode != "")
 	if d.Apply != ApplyModeBoot && d.Apply != ApplyModeNow {
@@ -105,7 +105,7 @@ type ReportedMode struct {
 	Reason     Reason      `json:"reason,omitempty"`
 	Retry      Retry       `json:"retry,omitempty"`
 	Detail     string      `json:"detail,omitempty"`
-	Mode       ModeID      `json:"mode,omitempty"` // the one wished
+	Mode       ModeID      `json:"mode,omitempty"` // the one desired
 	Diverged   bool        `json:"diverged"`       // another mode was asked for since
 }
 
@@ -117,7 +117,7 @@ func (r *ReportedMode) Validate() []Problem {
 	return c
 }
 
-// DesiredSet is the fleet's wish for a set that travels as one blob: activities
+// DesiredSet is the fleet's desired state for a set that travels as one blob: activities
 // or places. It has the rules of a desired story; Set nil under a higher Rev
 // withdraws.
 type DesiredSet struct {
@@ -131,10 +131,10 @@ type DesiredSet struct {
 	Released  *Signature `json:"released,omitzero"`
 }
 
-// Validate reports what the wish must carry and does not.
+// Validate reports what the desired state must carry and does not.
 func (d *DesiredSet) Validate() []Problem {
 	var c checks
-	c.wish(d.Rev, d.Authority)
+	c.desired(d.Rev, d.Authority)
 	c.signed(d.Counter, d.Sig)
 	c.pin("/set", d.Set)
 	return c
@@ -173,7 +173,7 @@ type Signature struct {
 	Value string `json:"value"` // base64
 }
 
-func (c *checks) wish(rev int64, authority string) {
+func (c *checks) desired(rev int64, authority string) {
 	c.atLeast("/rev", rev, 1)
 	c.said("/authority", authority != "")
 }
@@ -185,7 +185,7 @@ func (c *checks) signed(counter int64, s *Signature) {
 	c.said("/sig/key", s.Key != "")
 	c.said("/sig/value", s.Value != "")
 	if counter < 1 {
-		c.add("/counter", "missing", fmt.Sprintf("a signed wish carries its release counter, not %d", counter), "")
+		c.add("/counter", "missing", fmt.Sprintf("a signed desired state carries its release counter, not %d", counter), "")
 	}
 }
 

@@ -207,7 +207,7 @@ const (
 	FeatureInlineActions Feature = "inline_actions" // act/perform takes actions of the sender's own
 	FeatureReplay        Feature = "replay"         // events are kept on disk and told again
 	FeatureAssets        Feature = "assets"         // stories may bring files, large ones over HTTPS
-	FeatureSigning       Feature = "signing"        // the signatures of wishes are checked; require or warn
+	FeatureSigning       Feature = "signing"        // the signatures of desired documents are checked; require or warn
 	FeatureTeleop        Feature = "teleop"         // it is driven by frames: manual/velocity
 	FeatureMap           Feature = "map"            // it goes to points and places
 	FeatureHoming        Feature = "homing"         // calibration moves it and waits for safety/enable

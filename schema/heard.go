@@ -5,15 +5,15 @@ import "fmt"
 // maxRev is the highest revision that every reader of JSON has whole.
 const maxRev = maxInt - 1
 
-// Heard is how far the numbers of one kind of wish are, by a robot's own report.
+// Heard is how far the numbers of one kind of desired state are, by a robot's own report.
 // The desk's numbers may lie behind: its database was set back to an older copy, or
-// somebody put a wish by hand.
+// somebody put a desired state by hand.
 type Heard struct {
-	Rev   int64 // the highest that the robot was wished by this fleet; 0 = none
-	Other bool  // under that very number it was wished something else before
+	Rev   int64 // the highest that the robot was desired by this fleet; 0 = none
+	Other bool  // under that very number it was desired something else before
 }
 
-// HeardIn reads a report on a wish, for the fleet of that authority. What cannot be
+// HeardIn reads a report on a desired state, for the fleet of that authority. What cannot be
 // read, what is of another fleet, and what the robot refused because nobody vouched
 // for it, say nothing.
 func HeardIn(authority string, report []byte) Heard {
@@ -32,19 +32,19 @@ func HeardIn(authority string, report []byte) Heard {
 	return Heard{Rev: r.DesiredRev, Other: r.Phase == DeployRejected && r.Reason == ReasonStaleRevision}
 }
 
-// Overtakes reports whether a wish that was told under rev is not heeded, whatever
+// Overtakes reports whether a desired state that was told under rev is not heeded, whatever
 // it says: it must be told again. Where nothing was ever told, nothing is.
 func (h Heard) Overtakes(rev int64) bool {
 	return rev > 0 && (h.Rev > rev || h.Rev == rev && h.Other)
 }
 
-// Why says to people why a wish that was told under rev is not heeded.
+// Why says to people why a desired state that was told under rev is not heeded.
 func (h Heard) Why(rev int64) string {
 	if h.Rev > rev {
-		return fmt.Sprintf("the robot was wished something under revision %d, which is not in this database; it is told again under a higher one", h.Rev)
+		return fmt.Sprintf("the robot was desired something under revision %d, which is not in this database; it is told again under a higher one", h.Rev)
 	}
-	return fmt.Sprintf("the robot was wished something else under revision %d before; it is told again under a higher one", rev)
+	return fmt.Sprintf("the robot was desired something else under revision %d before; it is told again under a higher one", rev)
 }
 
-// Next is the number for a wish after rev.
+// Next is the number for a desired state after rev.
 func (h Heard) Next(rev int64) int64 { return max(rev, h.Rev) + 1 }

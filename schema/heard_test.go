@@ -14,7 +14,7 @@ func TestWhatAReportSaysOfTheNumbers(t *testing.T) {
 		{"a higher number", `{"authority":"a","desired_rev":50,"phase":"active"}`, 3, true, 51},
 		{"a higher number, and nothing was told", `{"authority":"a","desired_rev":50,"phase":"active"}`, 0, false, 51},
 		{"another content", `{"authority":"a","desired_rev":3,"phase":"rejected","reason":"stale_revision"}`, 3, true, 4},
-		{"another content, and a newer wish is on its way", `{"authority":"a","desired_rev":3,"phase":"rejected","reason":"stale_revision"}`, 4, false, 5},
+		{"another content, and a newer desired state is on its way", `{"authority":"a","desired_rev":3,"phase":"rejected","reason":"stale_revision"}`, 4, false, 5},
 		{"refused for its content", `{"authority":"a","desired_rev":3,"phase":"rejected","reason":"story_invalid"}`, 3, false, 4},
 		{"another fleet's", `{"authority":"b","desired_rev":50,"phase":"active"}`, 3, false, 4},
 		{"nobody signed it", `{"authority":"a","desired_rev":50,"phase":"rejected","reason":"bad_signature"}`, 3, false, 4},

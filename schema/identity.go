@@ -60,7 +60,7 @@ type Enrolled struct {
 	CA          string   `json:"ca"`          // PEM, whom the robot is to trust
 	Brokers     []string `json:"brokers"`     // where it is to connect, the preferred first
 	Expires     Time     `json:"expires"`
-	// Whom the robot obeys from its first wish on, unless it obeys somebody already,
+	// Whom the robot obeys from its first desired state on, unless it obeys somebody already,
 	// and whose signatures it believes, unless it was told on the spot. A robot takes
 	// both with its first certificate, and from a renewal neither.
 	Authority string   `json:"authority,omitempty"`  // UUID of the fleet's database

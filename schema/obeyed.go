@@ -11,7 +11,7 @@ import (
 
 // obeyed is a message by which somebody goes. What it must carry is never guessed
 // at: a fleet's stop that does not say whether it is active releases nobody, a
-// wish that does not speak of a story withdraws none. Messages that only tell
+// desired state that does not speak of a story withdraws none. Messages that only tell
 // something are read more kindly, for a later writer may leave out what an
 // earlier one had.
 type obeyed interface{ obeyed() }

@@ -62,7 +62,7 @@ type DesiredStop struct {
 // Validate reports what the document must carry and does not.
 func (d *DesiredStop) Validate() []Problem {
 	var c checks
-	c.wish(d.Rev, d.Authority)
+	c.desired(d.Rev, d.Authority)
 	c.said("/stops", d.Stops != nil)
 	for i, s := range d.Stops {
 		c.latchID(at("/stops", i, "id"), s.ID)
@@ -92,7 +92,7 @@ type FleetStop struct {
 // Validate reports what the document must carry and does not.
 func (f *FleetStop) Validate() []Problem {
 	var c checks
-	c.wish(f.Rev, f.Authority)
+	c.desired(f.Rev, f.Authority)
 	if f.Active {
 		c.latchID("/id", f.ID)
 		c.level("/level", f.Level)
@@ -174,7 +174,7 @@ type Revoked struct {
 // Validate reports what the list must carry and does not.
 func (r *Revoked) Validate() []Problem {
 	var c checks
-	c.wish(r.Rev, r.Authority)
+	c.desired(r.Rev, r.Authority)
 	for i, n := range r.Names {
 		c.id("/names/"+strconv.Itoa(i), n)
 	}

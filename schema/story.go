@@ -2,7 +2,7 @@ package schema
 
 import "strconv"
 
-// DesiredStory is the fleet's wish: which story a robot performs by default.
+// DesiredStory is the fleet's desired state: which story a robot performs by default.
 // Retained. A robot compares Rev with what it has reported, at any time and
 // whatever it heard before. Story nil under a higher Rev withdraws; an emptied
 // topic changes nothing.
@@ -17,7 +17,7 @@ type DesiredStory struct {
 	By         string `json:"by,omitempty"`
 	TS         Time   `json:"ts"`
 	// Counter rises with every release of the fleet, also when an old story is
-	// assigned again, so that an old wish cannot be played back.
+	// assigned again, so that an old desired state cannot be played back.
 	Counter int64      `json:"counter,omitzero"`
 	Sig     *Signature `json:"sig,omitzero"`
 	// Released is the signature over the blob: who let this content out.
@@ -33,10 +33,10 @@ type StoryPin struct {
 	Size   int64  `json:"size"`
 }
 
-// Validate reports what a wish must carry and does not.
+// Validate reports what a desired state must carry and does not.
 func (d *DesiredStory) Validate() []Problem {
 	var c checks
-	c.wish(d.Rev, d.Authority)
+	c.desired(d.Rev, d.Authority)
 	switch d.Apply {
 	case ApplyNextAct, ApplyNow, ApplyNextStart:
 	default:
@@ -47,13 +47,13 @@ func (d *DesiredStory) Validate() []Problem {
 	return c
 }
 
-// ReportedStory is the robot's answer to the wish: how far it is, and what it
+// ReportedStory is the robot's answer to the desired state: how far it is, and what it
 // has.
 type ReportedStory struct {
 	TS         Time         `json:"ts"`
 	Session    string       `json:"session"`
 	Authority  string       `json:"authority,omitempty"`
-	DesiredRev int64        `json:"desired_rev"` // 0 = nothing was ever wished
+	DesiredRev int64        `json:"desired_rev"` // 0 = nothing was ever desired
 	Phase      DeployPhase  `json:"phase"`
 	Reason     Reason       `json:"reason,omitempty"`
 	Retry      Retry        `json:"retry,omitempty"`

@@ -31,7 +31,7 @@ const (
 	TopicNotice         TopicKind = "notice"
 )
 
-// What the fleet wishes of a robot, and the robot's answer to each wish. A stop
+// What the fleet desires of a robot, and the robot's answer to each desired state. A stop
 // has no answer of its own: state shows the latches that are held.
 const (
 	TopicDesiredStory       TopicKind = "desired_story"

@@ -167,7 +167,7 @@ func outranks(k schema.TopicKind) bool {
 
 // JudgeWill decides about a will when it is left, since the server asks nobody
 // when it sends it. Whatever the role, a will says that its sender is lost, or it
-// is a live stop: a lost connection is nobody's wish that a robot moves, and no
+// is a live stop: a lost connection is nobody's desired state that a robot moves, and no
 // document is newer for it. The documents that hold stops are none of it, for they
 // release as well: what is not in them.
 func (r *Rights) JudgeWill(w Publish) Verdict {

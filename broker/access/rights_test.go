@@ -148,7 +148,7 @@ func TestADocumentThatHoldsAStopIsAsUrgentAsTheStop(t *testing.T) {
 		}
 	}
 	if v := rights(schema.RoleFleetd, "desk").Judge(Publish{Topic: ns.Topic(schema.TopicDesiredStory, "r1"), Retain: true, Size: 300}); v.Urgent {
-		t.Errorf("a wish overtakes: %+v", v)
+		t.Errorf("a desired state overtakes: %+v", v)
 	}
 }
 

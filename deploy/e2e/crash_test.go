@@ -58,7 +58,7 @@ func TestARobotThatWasKilledHasItsStoryAndJournalAndStandsStill(t *testing.T) {
 			w.t.Errorf("the same request again: %s", text(ack))
 		}
 		w.startDesk()
-		w.sees("r1", "converged", func(r api.Robot) bool { return r.Wish.Converged && r.Presence.View == "online" })
+		w.sees("r1", "converged", func(r api.Robot) bool { return r.Desired.Converged && r.Presence.View == "online" })
 		w.do("safety", "enable", "r1", "--wait")
 	})
 }

@@ -91,7 +91,9 @@ func TestAFleetThatLosesItsBrokerComesBackWholeOnMosquitto(t *testing.T) {
 		w.publishes("round", "nod", "smile")
 		w.do("story", "assign", "round", "--all")
 		w.whole(0, "round", ids)
-		converged := func(r api.Robot) bool { return r.Presence.View == "online" && r.Wish.Converged && r.Wish.Story != nil }
+		converged := func(r api.Robot) bool {
+			return r.Presence.View == "online" && r.Desired.Converged && r.Desired.Story != nil
+		}
 		w.everyone("online and converged", ids, converged)
 
 		w.loseBroker()
@@ -99,7 +101,7 @@ func TestAFleetThatLosesItsBrokerComesBackWholeOnMosquitto(t *testing.T) {
 		mark := w.eye.mark()
 		w.startBroker()
 		for _, id := range ids {
-			w.eye.upon(w.t, mark, on(id, "desired/story"), "the wish for "+id, func(m message) bool { return m.Payload != "" })
+			w.eye.upon(w.t, mark, on(id, "desired/story"), "the desired state for "+id, func(m message) bool { return m.Payload != "" })
 		}
 		w.whole(mark, "round", ids)
 		w.everyone("online and converged again", ids, converged)

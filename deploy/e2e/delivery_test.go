@@ -7,14 +7,14 @@ import (
 	"troupe/schema"
 )
 
-// What becomes of each wish stands in the report, and a robot that cannot fulfil one
+// What becomes of each desired state stands in the report, and a robot that cannot fulfil one
 // goes on with what it has.
 func TestAWishThatCannotBeFulfilledIsToldAndTheRobotKeepsWhatItHas(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.recorder.Allow(schema.DefaultNamespace.Topic(schema.TopicBlob, "+")) // one is damaged
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		has := w.performs("r1", "tale", "tell", "nod")
-		// told waits for the report on a wish, and holds what the robot has then.
+		// told waits for the report on a desired state, and holds what the robot has then.
 		told := func(what string, rev int64, phase schema.DeployPhase, reason schema.Reason) schema.ReportedStory {
 			w.t.Helper()
 			r := w.reported("r1", what, func(r schema.ReportedStory) bool {
@@ -25,11 +25,11 @@ func TestAWishThatCannotBeFulfilledIsToldAndTheRobotKeepsWhatItHas(t *testing.T)
 			}
 			return r
 		}
-		wish := func(rev int64, apply schema.Apply, story string, acts ...string) schema.StoryRef {
+		desired := func(rev int64, apply schema.Apply, story string, acts ...string) schema.StoryRef {
 			w.t.Helper()
 			ref, blob := w.frozen(rev, story, acts...)
 			w.keep(schema.DefaultNamespace.Topic(schema.TopicBlob, ref.SHA256), blob)
-			w.wished("r1", byHand, ref, len(blob), apply)
+			w.desired("r1", byHand, ref, len(blob), apply)
 			return ref
 		}
 
@@ -38,26 +38,26 @@ func TestAWishThatCannotBeFulfilledIsToldAndTheRobotKeepsWhatItHas(t *testing.T)
 		damaged := slices.Clone(blob)
 		damaged[len(damaged)/2] ^= 1
 		w.keep(schema.DefaultNamespace.Topic(schema.TopicBlob, ref.SHA256), damaged)
-		w.wished("r1", byHand, ref, len(blob), schema.ApplyNow)
+		w.desired("r1", byHand, ref, len(blob), schema.ApplyNow)
 		if r := told("refused for its bytes", 2, schema.DeployRejected, schema.ReasonBadDigest); r.Retry != schema.RetryNever {
 			w.t.Errorf("damaged bytes: %s", text(r))
 		}
 		w.performing("r1")
 
 		// An act that nobody sent is left out; without any act it is no story.
-		has = wish(3, schema.ApplyNow, "round", "nod")
+		has = desired(3, schema.ApplyNow, "round", "nod")
 		r := w.has("r1", has)
 		if !slices.Equal(r.Active.EffectiveActs, []string{"nod"}) || !slices.Equal(r.Active.Pruned, []string{"smile"}) {
 			w.t.Errorf("with an act that is missing: %s", text(r))
 		}
-		// Another fleet's wish, an older one, and none at all change nothing.
+		// Another fleet's desired state, an older one, and none at all change nothing.
 		mark := w.eye.mark()
-		w.wishAs("00000000-0000-4000-8000-00000000000b", "r1", 90, "tale", "tell", "nod")
+		w.desireAs("00000000-0000-4000-8000-00000000000b", "r1", 90, "tale", "tell", "nod")
 		told("as it was, beside another fleet", 3, schema.DeployActive, schema.ReasonWrongAuthority)
-		wish(4, schema.ApplyNow, "round")
+		desired(4, schema.ApplyNow, "round")
 		told("refused without an act", 4, schema.DeployRejected, schema.ReasonStoryEmpty)
-		wish(1, schema.ApplyNow, "tale", "tell", "nod")
-		becomes(w, mark, on("r1", "event"), "the refusal of an older wish", func(e schema.Event) bool { return e.Type == string(schema.ReasonStaleRevision) })
+		desired(1, schema.ApplyNow, "tale", "tell", "nod")
+		becomes(w, mark, on("r1", "event"), "the refusal of an older desired state", func(e schema.Event) bool { return e.Type == string(schema.ReasonStaleRevision) })
 		mark = w.eye.mark()
 		w.send("admin", on("r1", "desired/story"), "", "-r")
 		w.told("op1", "r1", "sys/resync", "") // after it, everything is told again
@@ -66,22 +66,22 @@ func TestAWishThatCannotBeFulfilledIsToldAndTheRobotKeepsWhatItHas(t *testing.T)
 		})
 		w.performing("r1")
 
-		// A wish that waits for its turn gives way to a newer one.
-		wish(5, schema.ApplyNextStart, "tale", "tell", "nod")
+		// A desired state that waits for its turn gives way to a newer one.
+		desired(5, schema.ApplyNextStart, "tale", "tell", "nod")
 		if r := told("waiting", 5, schema.DeployWaiting, ""); r.Staged == nil || r.Staged.Rev != 5 {
 			w.t.Errorf("while it waits: %s", text(r))
 		}
 		mark = w.eye.mark()
-		newer := wish(6, schema.ApplyNow, "round", "nod", "smile")
+		newer := desired(6, schema.ApplyNow, "round", "nod", "smile")
 		becomes(w, mark, on("r1", "reported/story"), "the end of what waited", func(r schema.ReportedStory) bool {
 			return r.DesiredRev == 5 && r.Phase == schema.DeploySuperseded
 		})
 		w.has("r1", newer)
 
 		// What was on the disk when the power went takes its turn, though the broker has
-		// forgotten that it was wished.
+		// forgotten that it was desired.
 		has = newer
-		last := wish(7, schema.ApplyNextStart, "tale", "tell", "nod")
+		last := desired(7, schema.ApplyNextStart, "tale", "tell", "nod")
 		told("waiting on the disk", 7, schema.DeployWaiting, "")
 		w.robots["r1"].kill()
 		w.loseBroker()

@@ -82,7 +82,9 @@ func (w *world) converged(story string, rev int64, ids ...string) schema.ActiveS
 			w.t.Errorf("%s has other bytes than %s", rid, ids[0])
 		}
 		one = *r.Active
-		w.sees(rid, "converged", func(r api.Robot) bool { return r.Wish.Converged && r.Wish.Story != nil && r.Wish.Story.Rev == rev })
+		w.sees(rid, "converged", func(r api.Robot) bool {
+			return r.Desired.Converged && r.Desired.Story != nil && r.Desired.Story.Rev == rev
+		})
 	}
 	return one
 }

@@ -155,7 +155,7 @@ func TestTwoDesksWithCertificatesServeAFleetOnMosquitto(t *testing.T) {
 	s.publishes("round", "nod", "smile")
 	s.do("story", "assign", "round", "r7", "r8", "--wait")
 	for _, rid := range []string{"r7", "r8"} {
-		if d := asked[api.Detail](s.world, "robot", "get", rid); !d.Wish.Converged || d.Reported == nil || d.Reported.Active == nil || d.Reported.Active.ID != "round" {
+		if d := asked[api.Detail](s.world, "robot", "get", rid); !d.Desired.Converged || d.Reported == nil || d.Reported.Active == nil || d.Reported.Active.ID != "round" {
 			t.Errorf("%s has %s", rid, text(d.Reported))
 		}
 	}

@@ -190,7 +190,7 @@ func (s *secured) seen(rid string, views ...string) {
 	})
 }
 
-// A robot's life among certificates: it is enrolled, performs what the desk wishes,
+// A robot's life among certificates: it is enrolled, performs what the desk desired documents,
 // is cut off at once when it is revoked, and comes back with a new token.
 func TestARobotIsEnrolledRevokedAndEnrolledAgain(t *testing.T) {
 	t.Parallel()

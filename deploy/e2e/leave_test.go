@@ -115,7 +115,7 @@ func TestADecommissionSurvivesTheDeskAndTheBroker(t *testing.T) {
 			if !strings.HasPrefix(topic, "desired/") {
 				own = append(own, topic)
 			} else if len(own) > 0 {
-				w.t.Errorf("the wish %s goes after %v", topic, own)
+				w.t.Errorf("the desired state %s goes after %v", topic, own)
 			}
 		}
 		if own[0] != "presence" {

@@ -16,24 +16,24 @@ func TestAStoryPutByHandIsOutdoneByTheDesksWish(t *testing.T) {
 		w.known("r1", "r2")
 		fleet := asked[struct{ Desk api.Status }](w, "version").Desk.Authority
 
-		byHand := w.wishAs(fleet, "r1", 50, "round", "smile", "nod")
+		byHand := w.desireAs(fleet, "r1", 50, "round", "smile", "nod")
 		w.has("r1", byHand)
 		w.publishes("tale", "tell", "nod")
 		w.do("story", "assign", "tale", "r1", "--wait")
 		w.converged("tale", 1, "r1")
 		w.reported("r1", "on a number above", func(r schema.ReportedStory) bool { return r.DesiredRev == 51 })
 
-		// By hand once more, over the desk's wish: it is told again.
-		w.wishAs(fleet, "r1", 70, "round", "smile", "nod")
-		w.reported("r1", "back with the desk's wish", func(r schema.ReportedStory) bool {
+		// By hand once more, over the desk's desired state: it is told again.
+		w.desireAs(fleet, "r1", 70, "round", "smile", "nod")
+		w.reported("r1", "back with the desk's desired state", func(r schema.ReportedStory) bool {
 			return r.DesiredRev == 71 && r.Phase == schema.DeployActive && r.Active.ID == "tale"
 		})
-		w.sees("r1", "fulfilled", func(r api.Robot) bool { return r.Wish.Converged && r.Wish.DesiredRev == 71 })
+		w.sees("r1", "fulfilled", func(r api.Robot) bool { return r.Desired.Converged && r.Desired.DesiredRev == 71 })
 
-		// A robot of another fleet is not this desk's to wish for, and that is said.
-		w.has("r2", w.wish("r2", 3, "round", "smile", "nod"))
+		// A robot of another fleet is not this desk's to desired state for, and that is said.
+		w.has("r2", w.desire("r2", 3, "round", "smile", "nod"))
 		w.do("story", "assign", "tale", "r2")
-		w.sees("r2", "another fleet's", func(r api.Robot) bool { return !r.Wish.Converged && r.Wish.Reason == schema.ReasonWrongAuthority })
+		w.sees("r2", "another fleet's", func(r api.Robot) bool { return !r.Desired.Converged && r.Desired.Reason == schema.ReasonWrongAuthority })
 	})
 }
 
@@ -42,7 +42,7 @@ func TestARobotThatTrustsAReleaserTakesNoStoryThatTheDeskAloneLetOut(t *testing.
 		key, releaser := filepath.Join(w.folder, "desk.key"), filepath.Join(w.folder, "releaser.key")
 		desk, release := strings.TrimSpace(w.do("key", "new", key)), strings.TrimSpace(w.do("key", "new", releaser))
 		w.startDesk("--sign-key", key)
-		w.robot("r1", "", "--signing", "require", "--trust-key", desk, "--trust-key", "release:"+strings.TrimPrefix(release, "wish:"))
+		w.robot("r1", "", "--signing", "require", "--trust-key", desk, "--trust-key", "release:"+strings.TrimPrefix(release, "desired:"))
 		w.known("r1")
 		w.publishes("tale", "tell", "nod")
 		w.do("story", "assign", "tale", "r1")

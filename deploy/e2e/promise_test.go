@@ -92,7 +92,7 @@ func untouched(s schema.State) string {
 func TestASuccessIsToldAfterTheStateThatShowsIt(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.robotsIn(schema.ModeMnl, "", "r1")
-		w.has("r1", w.wish("r1", 1, "round", "nod", "smile"))
+		w.has("r1", w.desire("r1", 1, "round", "nod", "smile"))
 		mark := w.eye.mark()
 		for _, c := range []struct{ verb, word string }{
 			{"mode/set", "ato"}, {"safety/enable", ""}, {"auto/pause", ""}, {"auto/continue", ""}, {"safety/stop", ""}, {"mode/set", "mnl"}, {"control/acquire", "manual"}, {"manual/volume", "0.5"},

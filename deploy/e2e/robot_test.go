@@ -13,7 +13,7 @@ var anyBroker = []kind{ours, mosquitto}
 func TestAModeIsAskedForAndAnswered(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.robotsIn(schema.ModeMnl, "", "r1")
-		w.has("r1", w.wish("r1", 1, "round", "nod", "smile"))
+		w.has("r1", w.desire("r1", 1, "round", "nod", "smile"))
 
 		mark := w.eye.mark()
 		ack := w.ask("op1", "r1", "mode/set", "ato")
@@ -142,7 +142,7 @@ func TestAStopStopsWhateverItsPayload(t *testing.T) {
 func TestAStoryWithMotionWaitsForEnable(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.robotsIn(schema.ModeMnl, "", "r1")
-		w.has("r1", w.wish("r1", 1, "glance", "look"))
+		w.has("r1", w.desire("r1", 1, "glance", "look"))
 		w.told("op1", "r1", "mode/set", "ato")
 		w.state("r1", "paused by safety", func(s schema.State) bool {
 			return s.Auto.Status == schema.AutoPaused && len(s.Auto.PauseHolders) == 1 && s.Auto.PauseHolders[0].Token == "safety"

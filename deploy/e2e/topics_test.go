@@ -338,7 +338,7 @@ func (now *playing) settle(mark int, grants int64, command string, lines []strin
 	case words[0] == "kill":
 		becomes(now.world, mark, on("+", "presence"), "somebody to be missed", func(p schema.Presence) bool { return p.State != schema.PresenceOnline })
 	case words[0] == "mosquitto_pub" && strings.Contains(command, "/desired/story "):
-		becomes(now.world, mark, on("+", "reported/story"), "the wish to be answered for", func(r schema.ReportedStory) bool {
+		becomes(now.world, mark, on("+", "reported/story"), "the desired state to be answered for", func(r schema.ReportedStory) bool {
 			return r.Phase == schema.DeployActive || r.Phase == schema.DeployRejected
 		})
 	case now.world != nil && words[0] == "fleetd":

@@ -2,7 +2,7 @@
 // fake time, lets a seed decide what is lost, doubled, late, cut, restarted and
 // taken over between them, and then looks whether the promises held:
 //
-//   - what the fleet wishes is what the robot reports,
+//   - what the fleet desires is what the robot reports,
 //   - every command that reached the robot got exactly one final answer, and had
 //     its effect at most once,
 //   - no stop of the desk was missed.

@@ -49,7 +49,7 @@ func plan(seed uint64) []deed {
 		case p < 55: // a person at the desk
 			d.what, d.who, d.verb, d.body = "order", "desk", o.verb, o.args
 		case p < 59:
-			d.what, d.body = "wish", []string{`"config":{"set":{"event_rate":19}}`, `"config":{"set":{"charged":0.9}}`, `"mode":{"mode":"ato","apply":"now"}`,
+			d.what, d.body = "desired", []string{`"config":{"set":{"event_rate":19}}`, `"config":{"set":{"charged":0.9}}`, `"mode":{"mode":"ato","apply":"now"}`,
 				`"mode":{"mode":"mnl","apply":"boot"}`, `"places":{"id":"hall","body":{"schema":1,"points":{"door":{"x_m":1,"y_m":0}}}}`, `"places":{}`}[r.IntN(6)]
 		case p < 65:
 			d.what, d.verb = "assign", []string{"museum", "evening"}[r.IntN(2)]

@@ -92,23 +92,23 @@ func weather(t *testing.T, seed uint64, database string) string {
 	for _, each := range w.wires {
 		each.heal(true)
 	}
-	w.until("the wish is fulfilled", func() (bool, string) {
+	w.until("the desired state is fulfilled", func() (bool, string) {
 		var r api.Robot
 		w.get("/robots/r1", &r)
 		said := w.history.report()
 		// A story that is frozen has no end of an act to wait for.
-		fulfilled := r.Wish.Story == nil || r.Wish.Converged || said.Phase == schema.DeployWaiting
-		return r.Presence.View == "online" && fulfilled && r.Wish.Phase == said.Phase && r.Wish.ReportedRev == said.DesiredRev && r.Wish.DesiredRev == said.DesiredRev,
-			fmt.Sprintf("presence %s, wish %+v; the robot itself says revision %d %s", r.Presence.View, r.Wish, said.DesiredRev, said.Phase)
+		fulfilled := r.Desired.Story == nil || r.Desired.Converged || said.Phase == schema.DeployWaiting
+		return r.Presence.View == "online" && fulfilled && r.Desired.Phase == said.Phase && r.Desired.ReportedRev == said.DesiredRev && r.Desired.DesiredRev == said.DesiredRev,
+			fmt.Sprintf("presence %s, desired state %+v; the robot itself says revision %d %s", r.Presence.View, r.Desired, said.DesiredRev, said.Phase)
 	})
-	w.until("every other wish is answered", func() (bool, string) {
+	w.until("every other desired state is answered", func() (bool, string) {
 		var list struct {
-			Wishes []api.WishState `json:"wishes"`
+			Desired []api.DesiredState `json:"desired"`
 		}
-		w.get("/robots/r1/wishes", &list)
-		for _, each := range list.Wishes {
+		w.get("/robots/r1/desired", &list)
+		for _, each := range list.Desired {
 			if number(each.Desired, "rev") != number(each.Reported, "desired_rev") {
-				return false, fmt.Sprintf("%s: wished %s, reported %s", each.Topic, each.Desired, each.Reported)
+				return false, fmt.Sprintf("%s: desired %s, reported %s", each.Topic, each.Desired, each.Reported)
 			}
 		}
 		return true, ""

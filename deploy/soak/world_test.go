@@ -155,8 +155,8 @@ func (w *world) do(d deed) {
 		if held := w.held(); len(held) > 0 {
 			w.ask("POST", "/stops/release", fmt.Sprintf(`{"ids":[%q],"by":"ann","why":"clear"}`, held[0]))
 		}
-	case "wish":
-		w.ask("POST", "/wishes", fmt.Sprintf(`{"selector":{"ids":["r1"]},%s}`, d.body))
+	case "desired":
+		w.ask("POST", "/desired", fmt.Sprintf(`{"selector":{"ids":["r1"]},%s}`, d.body))
 	case "assign":
 		w.ask("POST", "/assignments", fmt.Sprintf(`{"story":%q,"selector":{"ids":["r1"]},"apply":"next_act"}`, d.verb))
 	case "cut":

@@ -161,7 +161,7 @@ func (o *opening) publishAll(ctx context.Context, path string, documents []libra
 }
 
 // assign gives robots that were never told anything the story they are there
-// for, and waits until each robot has what it is wished to have.
+// for, and waits until each robot has what it should have.
 func (o *opening) assign(ctx context.Context) error {
 	robots, err := o.robots(ctx)
 	if err != nil {
@@ -170,7 +170,7 @@ func (o *opening) assign(ctx context.Context) error {
 	for _, s := range o.stories {
 		var whom []string
 		for i, r := range robots {
-			if r.Wish.DesiredRev == 0 && story(o.stories, i).ID == s.ID {
+			if r.Desired.DesiredRev == 0 && story(o.stories, i).ID == s.ID {
 				whom = append(whom, r.ID)
 			}
 		}
@@ -185,7 +185,7 @@ func (o *opening) assign(ctx context.Context) error {
 		}
 		o.cfg.Say(fmt.Sprintf("%s is the default story of %s", s.ID, listed(ask.Told)))
 	}
-	_, err = o.until(ctx, func(r api.Robot) bool { return r.Wish.Converged || r.Wish.Story == nil })
+	_, err = o.until(ctx, func(r api.Robot) bool { return r.Desired.Converged || r.Desired.Story == nil })
 	return err
 }
 
@@ -198,7 +198,7 @@ func (o *opening) enable(ctx context.Context) error {
 
 // setAto asks for ato where it does not run already.
 func (o *opening) setAto(ctx context.Context) error {
-	return o.order(ctx, "mode/set", `{"mode":"ato"}`, func(r api.Robot) bool { return r.Mode != schema.ModeAto && r.Wish.Story != nil },
+	return o.order(ctx, "mode/set", `{"mode":"ato"}`, func(r api.Robot) bool { return r.Mode != schema.ModeAto && r.Desired.Story != nil },
 		"are told to perform: mode ato")
 }
 
@@ -250,7 +250,7 @@ func (o *opening) watch(ctx context.Context) error {
 	performs := func(r api.Robot) bool {
 		return r.Mode == schema.ModeAto && r.Auto == schema.AutoIdle && r.Act != ""
 	}
-	if _, err := o.until(ctx, func(r api.Robot) bool { return r.Wish.Story == nil || o.refused[r.ID] || performs(r) }); err != nil {
+	if _, err := o.until(ctx, func(r api.Robot) bool { return r.Desired.Story == nil || o.refused[r.ID] || performs(r) }); err != nil {
 		return err
 	}
 	robots, err := o.robots(ctx)
@@ -258,10 +258,10 @@ func (o *opening) watch(ctx context.Context) error {
 		return err
 	}
 	for _, r := range robots {
-		if r.Wish.Story == nil {
-			o.cfg.Say(r.ID + " has no default story, as somebody wished")
+		if r.Desired.Story == nil {
+			o.cfg.Say(r.ID + " has no default story, as somebody desired")
 		} else if !performs(r) && !o.refused[r.ID] {
-			o.cfg.Say(fmt.Sprintf("%s does not perform: mode %s, auto %s %s, safety %s, story %s %s", r.ID, r.Mode, r.Auto, r.AutoReason, r.Safety, r.Wish.Phase, r.Wish.Reason))
+			o.cfg.Say(fmt.Sprintf("%s does not perform: mode %s, auto %s %s, safety %s, story %s %s", r.ID, r.Mode, r.Auto, r.AutoReason, r.Safety, r.Desired.Phase, r.Desired.Reason))
 		}
 	}
 	return nil

@@ -89,7 +89,7 @@ func TestWhatAPersonChangedStaysWhenItIsStartedAgain(t *testing.T) {
 	var theirs string
 	if _, err := night(t, Config{Robots: 2, Data: data}, func(o *opening) {
 		robots := o.must(t)
-		theirs = robots[1].Wish.Story.ID
+		theirs = robots[1].Desired.Story.ID
 		// r1 shall perform nothing any more, and has other labels; r2's story goes.
 		if _, err := ask[api.Assigned](t.Context(), o.desk, "POST", "/assignments", nil, api.Assignment{Selector: selector.IDs("r1"), Signed: api.Signed{By: "ann"}}); err != nil {
 			t.Fatal(err)
@@ -102,8 +102,8 @@ func TestWhatAPersonChangedStaysWhenItIsStartedAgain(t *testing.T) {
 	}
 	said, err := night(t, Config{Robots: 2, Data: data}, func(o *opening) {
 		robots := o.must(t)
-		if r := robots[0]; r.Wish.Story != nil || r.Labels["site"] != "attic" {
-			t.Errorf("r1 was given %v, labels %v", r.Wish.Story, r.Labels)
+		if r := robots[0]; r.Desired.Story != nil || r.Labels["site"] != "attic" {
+			t.Errorf("r1 was given %v, labels %v", r.Desired.Story, r.Labels)
 		}
 		if r := robots[1]; r.Story == nil || r.Story.ID != theirs || r.Auto != "idle" {
 			t.Errorf("r2 performs %v, auto %s, want %s", r.Story, r.Auto, theirs)
@@ -112,7 +112,7 @@ func TestWhatAPersonChangedStaysWhenItIsStartedAgain(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{"the library is as it was", "r1 has no default story, as somebody wished", "starting it was your word"} {
+	for _, want := range []string{"the library is as it was", "r1 has no default story, as somebody desired", "starting it was your word"} {
 		if !slices.ContainsFunc(said, func(line string) bool { return strings.Contains(line, want) }) {
 			t.Errorf("it does not say %q, but\n%s", want, strings.Join(said, "\n"))
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 func (s *server) assignments(h huma.API) {
-	huma.Register(h, op("assign", http.MethodPost, "/assignments", "stories", "Wish that robots perform a story by default",
+	huma.Register(h, op("assign", http.MethodPost, "/assignments", "stories", "Set the story that robots perform by default",
 		"Each is told once, keeps what it has until it has accepted the new one, and reports how far it is. With an empty story the default is taken back."),
 		func(ctx context.Context, in *struct{ Body Assignment }) (*answer[Assigned], error) {
 			return s.assign(ctx, in.Body)

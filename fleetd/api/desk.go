@@ -26,7 +26,7 @@ type Desk interface {
 	CheckDatabase(ctx context.Context) error
 	CheckDisk() error
 	// Changed makes a committed transaction known: to what is shown, and to the
-	// sender of wishes.
+	// sender of desired documents.
 	Changed(ctx context.Context)
 
 	Robots() []Robot
@@ -81,7 +81,7 @@ type Issuer struct {
 	URL         string            // where robots ask
 	Fingerprint [sha256.Size]byte // of the certificate that they find there
 	Brokers     []string          // where they are to connect
-	TrustKeys   []string          // by which the desk's wishes and releases are signed
+	TrustKeys   []string          // by which the desk's desired documents and releases are signed
 }
 
 // Ticket is a batch on its way.

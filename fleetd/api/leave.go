@@ -22,7 +22,7 @@ type DecommissionAsk struct {
 // Decommission is a robot on its way out of the fleet, or out of it.
 type Decommission struct {
 	Robot   string            `json:"robot"`
-	Step    decommission.Step `json:"step" enum:"begun,stopped,revoked,unwished,emptied,archived,cancelled"`
+	Step    decommission.Step `json:"step" enum:"begun,stopped,revoked,desired_emptied,emptied,archived,cancelled"`
 	Waiting string            `json:"waiting,omitempty" doc:"what it waits for"`
 	Begun   schema.Time       `json:"begun"`
 	Ended   schema.Time       `json:"ended,omitzero"`

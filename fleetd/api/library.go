@@ -158,8 +158,8 @@ func (s *server) entries(ctx context.Context, kind library.Kind, deleted bool) (
 func (s *server) performed() map[string]int {
 	out := map[string]int{}
 	for _, r := range s.desk.Robots() {
-		if r.Wish.Story != nil {
-			out[r.Wish.Story.ID]++
+		if r.Desired.Story != nil {
+			out[r.Desired.Story.ID]++
 		}
 	}
 	return out

@@ -12,10 +12,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/sse"
 
+	"troupe/fleetd/desired"
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
-	"troupe/fleetd/wish"
 	"troupe/schema"
 )
 
@@ -90,7 +90,7 @@ func (s *server) robots(h huma.API) {
 		return &answer[Robot]{d.Robot}, nil
 	})
 	huma.Register(h, op("adopt-robot", http.MethodPost, "/robots/{id}/adopt", "robots", "Make a robot one of this fleet's",
-		"The robot becomes known, and is told (sys/adopt) to obey the wishes of this fleet's database from now on.", "Waits as Prefer: wait=N says.",
+		"The robot becomes known, and is told (sys/adopt) to obey the desired documents of this fleet's database from now on.", "Waits as Prefer: wait=N says.",
 	), func(ctx context.Context, in *struct {
 		One
 		Prefer string `header:"Prefer"`
@@ -120,7 +120,7 @@ func (s *server) label(ctx context.Context, robot string, in labels) error {
 		if err := tx.SetLabels(ctx, robot, in.Labels); err != nil {
 			return err
 		}
-		if err := tellLabels(ctx, tx, robot, wish.By{Who: in.By, At: s.desk.Now()}); err != nil {
+		if err := tellLabels(ctx, tx, robot, desired.By{Who: in.By, At: s.desk.Now()}); err != nil {
 			return err
 		}
 		text := make([]string, 0, len(in.Labels))

@@ -73,7 +73,7 @@ func Register(mux *http.ServeMux, desk Desk, log *slog.Logger) {
 	s.library(h, library.KindStory, "stories")
 	s.assets(h)
 	s.assignments(h)
-	s.wishes(h)
+	s.desired(h)
 	s.commands(h)
 	s.stops(h)
 	s.events(h)

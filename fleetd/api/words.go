@@ -42,7 +42,7 @@ type Robot struct {
 
 	Skew string `json:"skew,omitempty" doc:"how the protocol that it speaks differs from the desk's"`
 
-	Wish      Wish               `json:"wish"`
+	Desired   DesiredStory       `json:"desired"`
 	Latches   []schema.StopLatch `json:"latches" doc:"stops that the robot says it holds"`
 	Alerts    []schema.Alert     `json:"alerts"`
 	LastEvent *schema.Event      `json:"last_event,omitempty"`
@@ -61,19 +61,19 @@ type Presence struct {
 	Disputed    bool  `json:"disputed,omitempty" doc:"two robots connect under this name"`
 }
 
-// Wish is the default story that the fleet wishes the robot to perform, and how
+// DesiredStory is the default story that the fleet desires the robot to perform, and how
 // far the robot is with it.
-type Wish struct {
+type DesiredStory struct {
 	Story       *schema.StoryRef   `json:"story,omitempty"`
-	DesiredRev  int64              `json:"desired_rev,omitempty" doc:"number of the wish; 0 = never told anything"`
-	ReportedRev int64              `json:"reported_rev,omitempty" doc:"number of the wish that the robot reports about"`
+	DesiredRev  int64              `json:"desired_rev,omitempty" doc:"number of the desired state; 0 = never told anything"`
+	ReportedRev int64              `json:"reported_rev,omitempty" doc:"number of the desired state that the robot reports about"`
 	Phase       schema.DeployPhase `json:"phase,omitempty"`
 	Reason      schema.Reason      `json:"reason,omitempty"`
 	Detail      string             `json:"detail,omitempty"`
 	Progress    *int               `json:"progress,omitempty" doc:"while it fetches: per cent of the bytes of the story and its files"`
 	Active      *schema.StoryRef   `json:"active,omitempty" doc:"what the robot has"`
 	Pruned      []string           `json:"pruned,omitempty" doc:"acts that it left out"`
-	Converged   bool               `json:"converged" doc:"the robot has what it is wished to have"`
+	Converged   bool               `json:"converged" doc:"the robot has what it should have"`
 }
 
 // Detail is everything that is known of one robot: its line, and the documents
@@ -116,7 +116,7 @@ type Kept struct {
 }
 
 // Leadership is which of several desks on one database writes what all robots go by:
-// wishes, held stops and the desk's presence. Commands and stops go out from every
+// desired documents, held stops and the desk's presence. Commands and stops go out from every
 // desk.
 type Leadership struct {
 	Leads  bool        `json:"leads" doc:"this desk does"`
@@ -245,7 +245,7 @@ type AssetUse struct {
 	Story  string   `json:"story"`
 	Rev    int64    `json:"rev"`
 	Newest bool     `json:"newest"`
-	Robots []string `json:"robots" doc:"that are wished to perform it"`
+	Robots []string `json:"robots" doc:"that are desired to perform it"`
 }
 
 // Uploaded is an asset that was put.
@@ -321,7 +321,7 @@ type StoryImpact struct {
 	DraftOnly bool     `json:"draft_only"`
 }
 
-// Assignment is the wish that robots perform a story by default.
+// Assignment is the set the story that robots perform by default.
 type Assignment struct {
 	Story         string            `json:"story,omitempty" doc:"empty = none: take the default story back"`
 	Rev           int64             `json:"rev,omitempty" minimum:"0" doc:"0 = the newest"`
@@ -338,8 +338,8 @@ type Assigned struct {
 	Story     string   `json:"story,omitempty"`
 	Rev       int64    `json:"rev,omitempty"`
 	Total     int      `json:"total" doc:"robots selected"`
-	Told      []string `json:"told" doc:"robots that get a new wish"`
-	Unchanged []string `json:"unchanged" doc:"robots that had this wish already"`
+	Told      []string `json:"told" doc:"robots that get a new desired state"`
+	Unchanged []string `json:"unchanged" doc:"robots that had this desired state already"`
 }
 
 // Snapshot is every robot, as the stream begins.

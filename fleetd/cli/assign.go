@@ -40,8 +40,8 @@ func (a *assignment) flags(c *cobra.Command) {
 func (sh *shell) assignCommand() *cobra.Command {
 	var a assignment
 	c := &cobra.Command{
-		Use: "assign STORY ROBOT...", Short: "wish that robots perform a story by default", Args: atLeastOne,
-		Long:    "Wish that robots perform the newest revision of a story, or --rev, by default. Each keeps what it has until it has accepted the new one.",
+		Use: "assign STORY ROBOT...", Short: "set the story that robots perform by default", Args: atLeastOne,
+		Long:    "Desired state that robots perform the newest revision of a story, or --rev, by default. Each keeps what it has until it has accepted the new one.",
 		Example: "  fleetd story assign museum-morning r1 r2 --wait\n  fleetd story assign museum-morning -l site=museum --rev 3",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			return sh.assign(cmd.Context(), args[0], args[1:], a)
@@ -113,7 +113,7 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// converge waits until robots have what they are wished to have, or cannot.
+// converge waits until robots have what they should have, or cannot.
 func (sh *shell) converge(ctx context.Context, query url.Values, wait time.Duration) error {
 	until, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -126,7 +126,7 @@ func (sh *shell) converge(ctx context.Context, query url.Values, wait time.Durat
 		}
 		decided := 0
 		for _, r := range got.Robots {
-			if r.Wish.Converged || gaveUp(r.Wish) {
+			if r.Desired.Converged || gaveUp(r.Desired) {
 				decided++
 			}
 		}
@@ -142,15 +142,15 @@ func (sh *shell) converge(ctx context.Context, query url.Values, wait time.Durat
 		}
 	}
 	_ = bar.Exit() // the table follows
-	if err := sh.show(got, func(w io.Writer) { wishTable(w, got.Robots) }); err != nil {
+	if err := sh.show(got, func(w io.Writer) { convergenceTable(w, got.Robots) }); err != nil {
 		return err
 	}
 	well, refused := 0, 0
 	for _, r := range got.Robots {
 		switch {
-		case r.Wish.Converged:
+		case r.Desired.Converged:
 			well++
-		case gaveUp(r.Wish):
+		case gaveUp(r.Desired):
 			refused++
 		}
 	}
@@ -165,25 +165,25 @@ func (sh *shell) converge(ctx context.Context, query url.Values, wait time.Durat
 	return &failure{code: exitTimeout}
 }
 
-// gaveUp reports whether the robot has refused the present wish for good. A robot of
+// gaveUp reports whether the robot has refused the present desired state for good. A robot of
 // another fleet takes nothing from this one, and does not report about its numbers.
-func gaveUp(w api.Wish) bool {
+func gaveUp(w api.DesiredStory) bool {
 	return !w.Converged && w.Reason == schema.ReasonWrongAuthority ||
 		w.ReportedRev == w.DesiredRev && (w.Phase == schema.DeployRejected || w.Phase == schema.DeployRolledBack)
 }
 
-func wishTable(out io.Writer, robots []api.Robot) {
+func convergenceTable(out io.Writer, robots []api.Robot) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ROBOT\tPRESENCE\tHAS\tWISH\tWHY")
+	fmt.Fprintln(w, "ROBOT\tPRESENCE\tHAS\tDESIRED\tWHY")
 	for _, r := range robots {
 		has := "-"
-		if r.Wish.Active != nil {
-			has = fmt.Sprintf("%s@%d", r.Wish.Active.ID, r.Wish.Active.Rev)
+		if r.Desired.Active != nil {
+			has = fmt.Sprintf("%s@%d", r.Desired.Active.ID, r.Desired.Active.Rev)
 		}
-		if len(r.Wish.Pruned) > 0 {
-			has += " without " + strings.Join(r.Wish.Pruned, ", ")
+		if len(r.Desired.Pruned) > 0 {
+			has += " without " + strings.Join(r.Desired.Pruned, ", ")
 		}
-		row(w, r.ID, r.Presence.View, has, orElse(wishText(r.Wish), "fulfilled"), dash(r.Wish.Detail))
+		row(w, r.ID, r.Presence.View, has, orElse(convergenceText(r.Desired), "fulfilled"), dash(r.Desired.Detail))
 	}
 	_ = w.Flush() // a reader that went away is told by the next write
 }

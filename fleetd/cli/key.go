@@ -13,21 +13,21 @@ import (
 	"troupe/schema/sign"
 )
 
-// keyCommand makes keys that sign what robots are wished.
+// keyCommand makes keys that sign the desired state of robots.
 func (sh *shell) keyCommand() *cobra.Command {
-	return group("key", "keys that sign what robots are wished: new, show", sh.keyNew(), sh.keyShow())
+	return group("key", "keys that sign the desired state of robots: new, show", sh.keyNew(), sh.keyShow())
 }
 
 func roleFlag(c *cobra.Command, role *string) {
-	c.Flags().StringVar(role, "role", string(sign.SignsWishes), "wish (the desk's own) or release (of whoever lets contents out)")
+	c.Flags().StringVar(role, "role", string(sign.SignsDesired), "desired state (the desk's own) or release (of whoever lets contents out)")
 }
 
 func roleOf(text string) (sign.Role, error) {
 	switch role := sign.Role(text); role {
-	case sign.SignsWishes, sign.SignsReleases:
+	case sign.SignsDesired, sign.SignsReleases:
 		return role, nil
 	}
-	return "", usage("--role %s: write wish or release", text)
+	return "", usage("--role %s: write desired state or release", text)
 }
 
 func (sh *shell) keyNew() *cobra.Command {

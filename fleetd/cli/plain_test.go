@@ -21,19 +21,19 @@ func TestATerminalObeysNoStranger(t *testing.T) {
 		var said any = map[string]any{"robots": []api.Robot{r1}, "disputed": nasty}
 		if strings.HasSuffix(r.URL.Path, "/r1") {
 			said = api.Detail{Robot: r1}
-		} else if strings.HasSuffix(r.URL.Path, "/wishes") {
+		} else if strings.HasSuffix(r.URL.Path, "/desired") {
 			reported, err := json.Marshal(map[string]any{"desired_rev": 1, "phase": "rejected", "detail": nasty})
 			if err != nil {
 				t.Error(err)
 			}
-			said = map[string]any{"wishes": []api.WishState{{Topic: "desired_mode", Reported: reported}}}
+			said = map[string]any{"desired": []api.DesiredState{{Topic: "desired_mode", Reported: reported}}}
 		}
 		if err := json.NewEncoder(w).Encode(said); err != nil {
 			t.Error(err)
 		}
 	}))
 	defer desk.Close()
-	for line, lines := range map[string]int{"robot list": 2, "robot get r1": 0, "wish get r1": 2, "robot list -o json": 0, "robot get r1 -o json": 0, "robot list --no-such \x1b[2J": 0} {
+	for line, lines := range map[string]int{"robot list": 2, "robot get r1": 0, "desired get r1": 2, "robot list -o json": 0, "robot get r1 -o json": 0, "robot list --no-such \x1b[2J": 0} {
 		var out, errs strings.Builder
 		cli.Main(t.Context(), cli.Streams{Out: &out, Err: &errs}, "v0", append(strings.Fields(line), "--server", desk.URL)...)
 		for _, text := range []string{out.String(), errs.String()} {

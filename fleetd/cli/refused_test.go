@@ -16,7 +16,7 @@ import (
 func TestAssignDoesNotWaitForARobotOfAnotherFleet(t *testing.T) {
 	desk := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		story := &schema.StoryRef{ID: "museum", Rev: 1}
-		robot := api.Robot{ID: "r1", Adopted: true, Presence: api.Presence{View: "online"}, Wish: api.Wish{
+		robot := api.Robot{ID: "r1", Adopted: true, Presence: api.Presence{View: "online"}, Desired: api.DesiredStory{
 			Story: story, DesiredRev: 7, ReportedRev: 3, Phase: schema.DeployActive, Active: &schema.StoryRef{ID: "other", Rev: 2},
 			Reason: schema.ReasonWrongAuthority, Detail: "this robot belongs to another fleet",
 		}}

@@ -110,10 +110,10 @@ func robotTable(out io.Writer, l robotList) {
 		return
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ROBOT\tPRESENCE\tHEARD\tMODE\tSAFETY\tATO\tSTORY\tWISH\tALERTS\tLABELS")
+	fmt.Fprintln(w, "ROBOT\tPRESENCE\tHEARD\tMODE\tSAFETY\tATO\tSTORY\tDESIRED\tALERTS\tLABELS")
 	for _, r := range l.Robots {
 		row(w, r.ID, viewText(r), ago(l.TS, r.Presence.Heard),
-			dash(modeText(r)), dash(safetyText(r)), dash(autoText(r)), dash(storyText(r)), dash(wishText(r.Wish)), dash(alertText(r)), dash(labelText(r.Labels)))
+			dash(modeText(r)), dash(safetyText(r)), dash(autoText(r)), dash(storyText(r)), dash(convergenceText(r.Desired)), dash(alertText(r)), dash(labelText(r.Labels)))
 	}
 	_ = w.Flush() // a reader that went away is told by the next write
 }
@@ -144,8 +144,8 @@ func robotDetail(out io.Writer, d api.Detail) {
 	}
 	line("ato", autoText(d.Robot))
 	line("story", storyText(d.Robot))
-	line("wish", wishText(d.Wish))
-	if r := d.Reported; r != nil && r.Reason != "" && gaveUp(d.Wish) {
+	line("desired", convergenceText(d.Desired))
+	if r := d.Reported; r != nil && r.Reason != "" && gaveUp(d.Desired) {
 		line("refused", refusalText(r))
 	}
 	if k := d.Control; k != nil {

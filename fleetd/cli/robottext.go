@@ -49,7 +49,7 @@ func modeText(r api.Robot) string {
 	return s
 }
 
-// refusalText is why the robot does not take the story that it is wished to have.
+// refusalText is why the robot does not take the story that it should have.
 func refusalText(r *schema.ReportedStory) string {
 	var parts []string
 	if r.Reason != "" {
@@ -117,8 +117,8 @@ func storyText(r api.Robot) string {
 	return s
 }
 
-// wishText is empty when the robot has what it is wished to have.
-func wishText(w api.Wish) string {
+// convergenceText is empty when the robot has what it should have.
+func convergenceText(w api.DesiredStory) string {
 	if w.Converged {
 		return ""
 	}

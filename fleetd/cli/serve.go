@@ -72,7 +72,7 @@ or broker-password in the file.`,
 	f.String("enrol", "", "address at which robots, and nobody else, get and renew certificates over TLS")
 	f.String("enrol-url", "", "how robots reach it, if the certificate does not say so: https://host:port")
 	f.StringSlice("robot-broker", nil, "broker to which enrolled robots connect, the preferred first; --broker if left out")
-	f.String("sign-key", "", "file with the key that signs what robots are wished (fleetd key new)")
+	f.String("sign-key", "", "file with the key that signs the desired state of robots (fleetd key new)")
 	f.String("release-key", "", "file with the key that says who let a story out")
 	f.Int("audit-retention-days", fleet.DefaultAuditDays, "how long the audit is kept; 0 = for ever")
 	f.Int("command-retention-days", fleet.DefaultCommandDays, "how long commands and their batches are kept, open ones in any case; 0 = for ever")

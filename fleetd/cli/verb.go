@@ -109,7 +109,7 @@ func (sh *shell) adoptCommand() *cobra.Command {
 	wait := time.Duration(0)
 	c := &cobra.Command{
 		Use: "adopt ROBOT...", Short: "make robots this fleet's", Args: atLeastOne,
-		Long: "Make robots known to this fleet, and tell each to obey its wishes from now on, whatever fleet it obeyed before.",
+		Long: "Make robots known to this fleet, and tell each to obey its desired documents from now on, whatever fleet it obeyed before.",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var worst error
 			for _, id := range args {

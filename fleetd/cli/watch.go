@@ -58,7 +58,7 @@ func (sh *shell) watched(at schema.Time, r api.Robot, shown map[string]string) e
 		words[0] = "gone"
 	}
 	for _, pair := range []struct{ name, value string }{
-		{"mode", modeText(r)}, {"safety", safetyText(r)}, {"ato", autoText(r)}, {"story", storyText(r)}, {"wish", wishText(r.Wish)}, {"alerts", alertText(r)},
+		{"mode", modeText(r)}, {"safety", safetyText(r)}, {"ato", autoText(r)}, {"story", storyText(r)}, {"desired", convergenceText(r.Desired)}, {"alerts", alertText(r)},
 	} {
 		if pair.value != "" {
 			words = append(words, pair.name+"="+strings.ReplaceAll(pair.value, " ", "_"))

@@ -19,17 +19,17 @@ type Step string
 
 // The steps, in their order.
 const (
-	Begun     Step = "begun"
-	Stopped   Step = "stopped"
-	Revoked   Step = "revoked"
-	Unwished  Step = "unwished"
-	Emptied   Step = "emptied"
-	Archived  Step = "archived"
-	Cancelled Step = "cancelled"
+	Begun          Step = "begun"
+	Stopped        Step = "stopped"
+	Revoked        Step = "revoked"
+	DesiredEmptied Step = "desired_emptied"
+	Emptied        Step = "emptied"
+	Archived       Step = "archived"
+	Cancelled      Step = "cancelled"
 )
 
 // Steps lists every step.
-var Steps = []Step{Begun, Stopped, Revoked, Unwished, Emptied, Archived, Cancelled}
+var Steps = []Step{Begun, Stopped, Revoked, DesiredEmptied, Emptied, Archived, Cancelled}
 
 // Over reports whether nothing more is to be done.
 func (s Step) Over() bool { return s == Archived || s == Cancelled }
@@ -38,22 +38,22 @@ func (s Step) Over() bool { return s == Archived || s == Cancelled }
 type Event string
 
 const (
-	OnStop     Event = "stop"
-	OnRevoke   Event = "revoke"
-	OnGone     Event = "gone"
-	OnUnwished Event = "wishes-emptied"
-	OnEmptied  Event = "documents-emptied"
-	OnBack     Event = "enrolled-again"
+	OnStop           Event = "stop"
+	OnRevoke         Event = "revoke"
+	OnGone           Event = "gone"
+	OnDesiredEmptied Event = "desired-emptied"
+	OnEmptied        Event = "documents-emptied"
+	OnBack           Event = "enrolled-again"
 )
 
 // Table is the way out of the fleet.
 var Table = fsm.Table[Step, Event]{
 	{From: fsm.In(Begun), On: OnStop, To: Stopped, Why: "a robot that is cut off shall stand still"},
 	{From: fsm.In(Stopped), On: OnRevoke, To: Revoked, Why: "brokers take neither its name nor its certificates any more"},
-	{From: fsm.In(Revoked), On: OnGone, To: Unwished, Why: "it is not connected, so nobody writes again what is emptied; its wishes go first"},
-	{From: fsm.In(Unwished), On: OnUnwished, To: Emptied, Why: "the broker has its wishes emptied; its own documents go, the presence before all"},
+	{From: fsm.In(Revoked), On: OnGone, To: DesiredEmptied, Why: "it is not connected, so nobody writes again what is emptied; its desired documents go first"},
+	{From: fsm.In(DesiredEmptied), On: OnDesiredEmptied, To: Emptied, Why: "the broker has its desired documents emptied; its own documents go, the presence before all"},
 	{From: fsm.In(Emptied), On: OnEmptied, To: Archived, Why: "the broker has its documents emptied; its row is put away"},
-	{From: fsm.In(Revoked, Unwished, Emptied), On: OnBack, To: Cancelled, Why: "somebody enrolled it again meanwhile"},
+	{From: fsm.In(Revoked, DesiredEmptied, Emptied), On: OnBack, To: Cancelled, Why: "somebody enrolled it again meanwhile"},
 }
 
 // Decommission is one robot on its way out.
@@ -122,8 +122,8 @@ func due(s Step, f Facts) (on Event, wait string) {
 		return OnGone, ""
 	case !f.Told:
 		return "", "the broker has not taken everything yet"
-	case s == Unwished:
-		return OnUnwished, ""
+	case s == DesiredEmptied:
+		return OnDesiredEmptied, ""
 	}
 	return OnEmptied, ""
 }

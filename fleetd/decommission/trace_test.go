@@ -74,7 +74,7 @@ func TestNothingIsEmptiedBeforeTheRobotIsRevokedAndGone(t *testing.T) {
 				}
 				continue
 			}
-			if next.To == Unwished && (d.Step != Revoked || f.Where != Gone) {
+			if next.To == DesiredEmptied && (d.Step != Revoked || f.Where != Gone) {
 				t.Fatalf("emptied at %s though it is %s", d.Step, f.Where)
 			}
 			if (next.To == Emptied || next.To == Archived) && !f.Told {
@@ -83,7 +83,7 @@ func TestNothingIsEmptiedBeforeTheRobotIsRevokedAndGone(t *testing.T) {
 			d.Step = next.To
 			way = append(way, next.To)
 		}
-		want := []Step{Stopped, Revoked, Unwished, Emptied, Archived}
+		want := []Step{Stopped, Revoked, DesiredEmptied, Emptied, Archived}
 		if n := len(way); n > 0 && way[n-1] == Cancelled {
 			way = way[:n-1]
 		}
@@ -94,18 +94,18 @@ func TestNothingIsEmptiedBeforeTheRobotIsRevokedAndGone(t *testing.T) {
 }
 
 func TestThePresenceIsEmptiedFirstAndEverythingIs(t *testing.T) {
-	documents, wishes := Documents(), Wishes()
+	documents, desired := Documents(), DesiredTopics()
 	if documents[0] != schema.TopicPresence {
 		t.Errorf("%s is emptied first", documents[0])
 	}
-	all := slices.Concat(documents, wishes)
+	all := slices.Concat(documents, desired)
 	for _, row := range schema.Topics {
 		ofRobot := row.Retain && len(row.Pattern) > len(robotPattern) && row.Pattern[:len(robotPattern)] == robotPattern
 		if slices.Contains(all, row.Kind) != ofRobot {
 			t.Errorf("%s: emptied %v", row.Pattern, !ofRobot)
 		}
 	}
-	if slices.Contains(documents, schema.TopicDesiredStory) || !slices.Contains(wishes, schema.TopicDesiredStory) || slices.Contains(all, schema.TopicCmd) {
-		t.Errorf("%v and %v", documents, wishes)
+	if slices.Contains(documents, schema.TopicDesiredStory) || !slices.Contains(desired, schema.TopicDesiredStory) || slices.Contains(all, schema.TopicCmd) {
+		t.Errorf("%v and %v", documents, desired)
 	}
 }

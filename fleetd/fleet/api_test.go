@@ -167,8 +167,8 @@ func TestEveryMistakeIsToldWithItsPlaceAndAWayOut(t *testing.T) {
 		if now := len(r.Received()); now != before {
 			w.Errorf("%d commands reached the robot although all was refused", now-before)
 		}
-		if d, _ := w.Robot("r1"); d.Wish.Active == nil || d.Wish.Active.Rev != 1 {
-			w.Errorf("refused requests left the robot with %+v", d.Wish)
+		if d, _ := w.Robot("r1"); d.Desired.Active == nil || d.Desired.Active.Rev != 1 {
+			w.Errorf("refused requests left the robot with %+v", d.Desired)
 		}
 	})
 }

@@ -124,7 +124,7 @@ func TestASmallSoundIsABlobAndALargeOneIsNot(t *testing.T) {
 		ear.ExpectThat("troupe/v1/blobs/"+digestOf(small), func(m brokertest.Message) bool { return string(m.Payload) == small })
 		w.ring("ringing", large)
 		w.assign("ringing", "r1")
-		w.until("revision 2", func() bool { d, _ := w.Robot("r1"); return d.Wish.Converged && d.Wish.Active.Rev == 2 })
+		w.until("revision 2", func() bool { d, _ := w.Robot("r1"); return d.Desired.Converged && d.Desired.Active.Rev == 2 })
 		if heard := ear.Inbox("troupe/v1/blobs/" + digestOf(large)); len(heard) > 0 {
 			w.Errorf("%d messages have the large one", len(heard))
 		}
@@ -263,7 +263,7 @@ func TestABlobThatNoWishNeedsIsForgottenByTheBroker(t *testing.T) {
 		}
 		w.sleep(5 * time.Minute)
 		if kept() {
-			w.Error("it is still kept long after the last wish for it")
+			w.Error("it is still kept long after the last desired state for it")
 		}
 		w.assign("ringing", "r1")
 		w.converged("r1")

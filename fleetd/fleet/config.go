@@ -44,7 +44,7 @@ type Config struct {
 	// SQLite file, and NAME.stops otherwise.
 	Spool string
 
-	// SignKey signs what robots are wished, and ReleaseKey says who let a content
+	// SignKey signs the desired state of robots, and ReleaseKey says who let a content
 	// out; nil = nobody does.
 	SignKey, ReleaseKey ed25519.PrivateKey
 
@@ -76,7 +76,7 @@ type Config struct {
 	KeepEvents   time.Duration // 30 days
 
 	Heartbeat  time.Duration // 1 s, what robots rely on; only tests change it
-	KeepUnused time.Duration // bytes that no wish and no name needs: with the broker, and in the database; 24 h
+	KeepUnused time.Duration // bytes that no desired state and no name needs: with the broker, and in the database; 24 h
 	Logger     *slog.Logger
 }
 

@@ -104,7 +104,7 @@ func (e *entry) target(id string) command.Target {
 	return t
 }
 
-// Changed makes known what a transaction changed: labels and wishes to the hub,
+// Changed makes known what a transaction changed: labels and desired documents to the hub,
 // the outbox to the broker.
 func (f *Fleet) Changed(ctx context.Context) {
 	signal(f.outbox.wake)

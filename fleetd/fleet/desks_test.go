@@ -171,7 +171,7 @@ func TestWhenTheLeaderDiesTheOtherLeads(t *testing.T) {
 	if p := b.presence(); p.State != schema.PresenceOnline || p.Session == first.Session {
 		t.Errorf("the presence is %+v", p)
 	}
-	if d, _ := a.Robot("r2"); !d.Wish.Converged {
+	if d, _ := a.Robot("r2"); !d.Desired.Converged {
 		a.converged("r2")
 	}
 }
@@ -243,8 +243,8 @@ func TestAStopFromADeskThatFollowsWithoutALeaderOrADatabase(t *testing.T) {
 	b.leads()
 	b.onRecord(all.Latch, one.Latch, "stop1")
 	b.until("the documents say so", func() bool {
-		wishes, err := db.Wished(t.Context(), "r2")
-		return err == nil && strings.Contains(string(wishes[schema.TopicDesiredStop]), all.Latch)
+		desired, err := db.DesiredOf(t.Context(), "r2")
+		return err == nil && strings.Contains(string(desired[schema.TopicDesiredStop]), all.Latch)
 	})
 	// Who was not there hears it from the broker.
 	late := fleettest.Start(t, "r3", b.broker.Load().Dial)

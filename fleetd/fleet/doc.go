@@ -3,7 +3,7 @@
 //
 // It decides nothing about stories, commands or presence; those rooms do. It
 // carries: what robots say into the hub (the newest of everything, in memory)
-// and behind it into the database; wishes from the database to the broker;
+// and behind it into the database; desired documents from the database to the broker;
 // commands through their states; the desk's own sign of life, every second.
 //
 // The database is the truth and the broker is a wire: whatever the desk owns

@@ -13,7 +13,7 @@ import (
 
 const (
 	// doubtPatience is how long a robot that is there may be without what it is
-	// wished to have before it is asked for its documents: most wishes are
+	// desired to have before it is asked for its documents: most desired documents are
 	// fulfilled within a second.
 	doubtPatience = 10 * time.Second
 	// doubtLimit bounds the pauses between two questions; each is twice the one
@@ -22,14 +22,14 @@ const (
 	doubtLook  = 5 * time.Second
 )
 
-// doubts find out whether a robot really lacks what it is wished to have. A
-// broker may have confirmed a message and lost it, the wish or the robot's report
+// doubts find out whether a robot really lacks what it should have. A
+// broker may have confirmed a message and lost it, the desired state or the robot's report
 // on it: then nothing would ever be said again. So a robot that is in doubt is
-// told its wishes and asked for all its documents.
+// told its desired documents and asked for all its documents.
 type doubts struct {
 	f       *Fleet
 	at      map[string]doubt
-	outdone outdone // whose wishes were told again for their number
+	outdone outdone // whose desired documents were told again for their number
 	behind  outdone // who was asked for a newer state
 }
 
@@ -40,7 +40,7 @@ type doubt struct {
 }
 
 // due lists the robots to be asked now. lacking are those that are there and have
-// not what they are wished to have; all others are in no doubt.
+// not what they should have; all others are in no doubt.
 func (d *doubts) due(lacking []string, now time.Time) (ask []string) {
 	still := map[string]doubt{}
 	for _, id := range lacking {
@@ -71,9 +71,9 @@ func (d *doubts) run(ctx context.Context, db *store.Store) {
 				d.at = nil
 				continue
 			}
-			revs, err := db.WishedRevs(ctx)
+			revs, err := db.DesiredRevs(ctx)
 			if err != nil {
-				d.f.databaseFailed("wishes not read", err)
+				d.f.databaseFailed("desired documents not read", err)
 				continue
 			}
 			d.again(ctx, db, revs, now)
@@ -91,18 +91,18 @@ func (d *doubts) run(ctx context.Context, db *store.Store) {
 }
 
 func (d *doubts) ask(ctx context.Context, db *store.Store, robots []string, now time.Time) {
-	wishes, err := db.Desired(ctx)
+	desired, err := db.Desired(ctx)
 	if err != nil {
-		d.f.databaseFailed("wishes not read", err)
+		d.f.databaseFailed("desired documents not read", err)
 		return
 	}
 	for _, id := range robots {
-		for _, w := range wishes {
+		for _, w := range desired {
 			if w.Target == id {
 				d.f.outbox.say(d.f.outbox.message(w))
 			}
 		}
-		d.f.log.Info("robot does not report what it is wished to have; told again and asked", "robot", id)
+		d.f.log.Info("robot does not report what it should have; told again and asked", "robot", id)
 		d.resync(ctx, id, now)
 	}
 }
@@ -120,14 +120,16 @@ func (d *doubts) resync(ctx context.Context, robot string, now time.Time) {
 	d.f.send(ctx, command.Command{Robot: robot, Verb: verb.ID(), Payload: payload})
 }
 
-// lacking lists the robots that are there and have not what they are wished to
+// lacking lists the robots that are there and have not what they are desired to
 // have, as far as is known; sorted.
-func (h *hub) lacking(wished map[string]map[schema.TopicKind]int64, now time.Time) []string {
-	return h.among(now, func(id string, e *entry) bool { return !e.wish(h.authority).Converged || e.unanswered(wished[id]) })
+func (h *hub) lacking(desired map[string]map[schema.TopicKind]int64, now time.Time) []string {
+	return h.among(now, func(id string, e *entry) bool {
+		return !e.desiredStory(h.authority).Converged || e.unanswered(desired[id])
+	})
 }
 
-// unanswered reports whether some wish of the robot has a revision that it did
-// not report on. What became of the wish is another matter.
+// unanswered reports whether some desired state of the robot has a revision that it did
+// not report on. What became of the desired state is another matter.
 func (e *entry) unanswered(revs map[schema.TopicKind]int64) bool {
 	for desired, reported := range api.ReportOn {
 		rev := revs[desired]

@@ -56,7 +56,7 @@ func TestTwoDatabasesOfOneNameOutdoEachOtherEverMoreSlowly(t *testing.T) {
 		}
 	}
 	if told < 5 || told > 20 {
-		t.Errorf("within an hour the wish was told again %d times", told)
+		t.Errorf("within an hour the desired state was told again %d times", told)
 	}
 	if !o.mayNow("r1", start.Add(2*time.Hour)) || !o.mayNow("r1", start.Add(2*time.Hour+2*doubtPatience)) {
 		t.Error("after a quiet time it still waits")

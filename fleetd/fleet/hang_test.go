@@ -159,7 +159,7 @@ func TestHangingPostgresIsAnsweredWithin3Seconds(t *testing.T) {
 		{"PUT", "/robots/r1/labels", `{"labels":{"hall":"1"}}`},
 		{"POST", "/commands", `{"verb":"mode/set","args":{"mode":"ato"},` + all + `}`},
 		{"POST", "/assignments", `{"story":"museum",` + all + `}`},
-		{"POST", "/wishes", `{"mode":{"mode":"ato"},` + all + `}`},
+		{"POST", "/desired", `{"mode":{"mode":"ato"},` + all + `}`},
 		{"POST", "/stops/release", `{"ids":["stop-1"],"why":"x"}`},
 		{"POST", "/robots/r1/revoke", `{"why":"x"}`},
 		{"DELETE", "/stories/museum?expected_stories=1", ""},

@@ -6,16 +6,16 @@ import (
 	"time"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/desired"
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
-	"troupe/fleetd/wish"
 	"troupe/schema"
 )
 
-// What robots say of the numbers of their wishes. The database's own may lie behind
-// them: it was set back to an older copy, or somebody put a wish by hand. Robots
-// heed no number twice and none that is lower, so a wish that was overtaken is told
+// What robots say of the numbers of their desired documents. The database's own may lie behind
+// them: it was set back to an older copy, or somebody put a desired state by hand. Robots
+// heed no number twice and none that is lower, so a desired state that was overtaken is told
 // again under a higher one.
 
 // belong notes the fleet's name to robots, as soon as the database is open.
@@ -30,7 +30,7 @@ func (h *hub) belong(authority string) {
 	}
 }
 
-// hear takes a report's word on the numbers of its wish.
+// hear takes a report's word on the numbers of its desired state.
 func (e *entry) hear(authority string, kind schema.TopicKind, body []byte) {
 	for desired, reported := range api.ReportOn {
 		if reported == kind {
@@ -42,7 +42,7 @@ func (e *entry) hear(authority string, kind schema.TopicKind, body []byte) {
 	}
 }
 
-// heard answers what a robot says of its wishes of one topic.
+// heard answers what a robot says of its desired documents of one topic.
 func (h *hub) heard(robot string, topic schema.TopicKind) schema.Heard {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -61,7 +61,7 @@ func (e *entry) number(topic schema.TopicKind) schema.Heard {
 	return heard
 }
 
-// overtaken lists the robots whose wishes were overtaken, by topic.
+// overtaken lists the robots whose desired documents were overtaken, by topic.
 func (h *hub) overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.TopicKind][]string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -79,7 +79,7 @@ func (h *hub) overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.T
 	return found
 }
 
-// again tells wishes once more that were overtaken. The robots' reports are what
+// again tells desired documents once more that were overtaken. The robots' reports are what
 // decides, so whichever desk looks first does it; two databases that claim to be
 // one fleet would outdo each other for ever, so each time it is later.
 func (d *doubts) again(ctx context.Context, db *store.Store, revs map[string]map[schema.TopicKind]int64, now time.Time) {
@@ -95,11 +95,11 @@ func (d *doubts) again(ctx context.Context, db *store.Store, revs map[string]map
 		}
 		told, err := tellAgain(ctx, db, topic, due, d.f.cfg.Name, now)
 		if err != nil {
-			d.f.databaseFailed("wishes not told again", err)
+			d.f.databaseFailed("desired documents not told again", err)
 			return
 		}
 		if len(told) > 0 {
-			d.f.log.Warn("wishes were overtaken by numbers that are not in this database: it was set back, or somebody wishes by hand; told again", "topic", topic, "robots", told)
+			d.f.log.Warn("desired documents were overtaken by numbers that are not in this database: it was set back, or somebody desired documents by hand; told again", "topic", topic, "robots", told)
 			d.f.Changed(ctx)
 		}
 	}
@@ -121,17 +121,17 @@ func tellAgain(ctx context.Context, db *store.Store, topic schema.TopicKind, rob
 			told = names
 			return tx.Apply(ctx, changes, now)
 		}
-		by := wish.By{Who: who, Why: why, At: now}
-		rows, err := tx.Wishes(ctx, topic, selector.IDs(robots...))
+		by := desired.By{Who: who, Why: why, At: now}
+		rows, err := tx.DesiredRows(ctx, topic, selector.IDs(robots...))
 		if err != nil {
 			return err
 		}
-		changes, problems := wish.Again(topic, rows, by)
+		changes, problems := desired.Again(topic, rows, by)
 		if len(problems) > 0 {
-			return fmt.Errorf("tell wishes again: %v", problems[0])
+			return fmt.Errorf("tell desired documents again: %v", problems[0])
 		}
 		told = changes.Told
-		return tx.ApplyWishes(ctx, changes, by)
+		return tx.ApplyDesired(ctx, changes, by)
 	})
 	return told, err
 }

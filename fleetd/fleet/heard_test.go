@@ -40,7 +40,7 @@ func TestAfterADatabaseWasSetBackARobotHasWhatItIsWishedToHaveOrTheDeskSaysThatI
 					w.startDesk()
 					w.republish(longer)
 					w.assign("museum", "r1")
-					w.until("r1 has the second wish", func() bool { return w.converged("r1").Active.Rev == 2 })
+					w.until("r1 has the second desired state", func() bool { return w.converged("r1").Active.Rev == 2 })
 					w.stopDesk()
 				})
 				second := has(r)
@@ -52,13 +52,13 @@ func TestAfterADatabaseWasSetBackARobotHasWhatItIsWishedToHaveOrTheDeskSaysThatI
 				w.republish(shorter)
 				w.assign("museum", "r1")
 				d, _ := w.Robot("r1")
-				if d.Wish.Converged && has(r) == second {
-					w.Fatalf("the desk says %+v, and the robot performs something else", d.Wish)
+				if d.Desired.Converged && has(r) == second {
+					w.Fatalf("the desk says %+v, and the robot performs something else", d.Desired)
 				}
 				r.Silent(false)
-				wish := w.converged("r1")
-				if wish.DesiredRev < 3 || wish.Active.Rev != 2 || wish.Active.SHA256 == second || has(r) != wish.Active.SHA256 {
-					w.Errorf("in the end: %+v, and the robot has %s", wish, has(r))
+				desired := w.converged("r1")
+				if desired.DesiredRev < 3 || desired.Active.Rev != 2 || desired.Active.SHA256 == second || has(r) != desired.Active.SHA256 {
+					w.Errorf("in the end: %+v, and the robot has %s", desired, has(r))
 				}
 			})
 		})
@@ -112,25 +112,25 @@ func TestAWishThatSomebodyPutByHandIsOutdone(t *testing.T) {
 			}
 			admin.Retain("troupe/v1/robots/r1/desired/story", string(body))
 		}
-		// Before the desk ever wished anything.
+		// Before the desk ever desired anything.
 		byHand(50, w.Status().Authority)
-		w.until("the robot took it", func() bool { d, _ := w.Robot("r1"); return d.Wish.ReportedRev == 50 })
+		w.until("the robot took it", func() bool { d, _ := w.Robot("r1"); return d.Desired.ReportedRev == 50 })
 		w.assign("museum", "r1")
-		if wish := w.converged("r1"); wish.DesiredRev != 51 || wish.Active == nil {
-			w.Errorf("after a wish by hand the desk's is %+v", wish)
+		if desired := w.converged("r1"); desired.DesiredRev != 51 || desired.Active == nil {
+			w.Errorf("after a desired state by hand the desk's is %+v", desired)
 		}
 		// And after.
 		byHand(90, w.Status().Authority)
 		w.until("the desk sees that, and says why", func() bool {
 			d, _ := w.Robot("r1")
-			return !d.Wish.Converged && d.Wish.Reason == schema.ReasonStaleRevision && strings.Contains(d.Wish.Detail, "90")
+			return !d.Desired.Converged && d.Desired.Reason == schema.ReasonStaleRevision && strings.Contains(d.Desired.Detail, "90")
 		})
-		if wish := w.converged("r1"); wish.DesiredRev != 91 || wish.Active == nil || has(r) != wish.Active.SHA256 {
-			w.Errorf("told again, the wish is %+v", wish)
+		if desired := w.converged("r1"); desired.DesiredRev != 91 || desired.Active == nil || has(r) != desired.Active.SHA256 {
+			w.Errorf("told again, the desired state is %+v", desired)
 		}
 		w.sleep(10 * time.Minute)
-		if d, _ := w.Robot("r1"); d.Wish.DesiredRev != 91 {
-			w.Errorf("nobody wished anything, and the wish became %d", d.Wish.DesiredRev)
+		if d, _ := w.Robot("r1"); d.Desired.DesiredRev != 91 {
+			w.Errorf("nobody desired anything, and the desired state became %d", d.Desired.DesiredRev)
 		}
 	})
 }

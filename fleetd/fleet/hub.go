@@ -47,7 +47,7 @@ type entry struct {
 	outdated  bool          // long enough to say so
 
 	documents map[schema.TopicKind]store.Document // exact bytes
-	numbers   map[schema.TopicKind]schema.Heard   // by the topic of the wish
+	numbers   map[schema.TopicKind]schema.Heard   // by the topic of the desired state
 	unsaved   map[schema.TopicKind]bool
 }
 

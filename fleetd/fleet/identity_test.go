@@ -429,7 +429,7 @@ func TestNoRobotIsCalledLikeSomebodyElse(t *testing.T) {
 		broker.Client(w.T, "guide").Publish("troupe/v1/fleet/cmd/guide/stop", "")
 		broker.Client(w.T, "hall").Publish("troupe/v1/fleet/heartbeat/hall", `{"ts":"2030-01-01T00:00:00.000Z","session":"s","seq":1}`)
 		w.must("POST", "/robots/r7/adopt", api.Signed{By: "ann"}, nil)
-		w.must("POST", "/wishes", map[string]any{"selector": map[string]any{"ids": []string{"r7"}}, "config": map[string]any{"set": map[string]any{"clients": map[string]string{"lena": "admin"}}}, "by": "ann"}, nil)
+		w.must("POST", "/desired", map[string]any{"selector": map[string]any{"ids": []string{"r7"}}, "config": map[string]any{"set": map[string]any{"clients": map[string]string{"lena": "admin"}}}, "by": "ann"}, nil)
 		w.until("guide was heard", func() bool { return w.TakenBy("guide") != "" })
 		w.until("hall was heard", func() bool { return w.TakenBy("hall") != "" })
 		for _, name := range []string{"guide", "hall", "lena"} {

@@ -160,7 +160,7 @@ func (k *keeper) tidy(ctx context.Context, db *store.Store, now time.Time) {
 		k.f.databaseFailed("old rows not removed", err)
 	}
 	if blobs > 0 {
-		k.f.log.Info("the broker is to forget blobs that no wish needs", "blobs", blobs)
+		k.f.log.Info("the broker is to forget blobs that no desired state needs", "blobs", blobs)
 		signal(k.f.outbox.wake)
 	}
 }

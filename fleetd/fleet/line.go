@@ -19,7 +19,7 @@ func (e *entry) line(id, authority string) api.Robot {
 		},
 		StateAt: wire(e.stateAt), LastEvent: e.event,
 		PauseHolders: []schema.Pause{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{}, Latches: []schema.StopLatch{},
-		Wish: e.wish(authority),
+		Desired: e.desiredStory(authority),
 	}
 	if e.caps != nil {
 		r.Skew = skew(e.caps.Software.Protocol)
@@ -54,9 +54,9 @@ func (e *entry) heard() time.Time {
 	return slices.MaxFunc([]time.Time{e.facts.LifeAt, e.facts.SpokeAt, e.facts.WordAt}, time.Time.Compare)
 }
 
-// wish compares what the robot is wished to perform with what it reports.
-func (e *entry) wish(authority string) api.Wish {
-	w := api.Wish{DesiredRev: e.kept.DesiredRev}
+// desiredStory compares what the robot should perform with what it reports.
+func (e *entry) desiredStory(authority string) api.DesiredStory {
+	w := api.DesiredStory{DesiredRev: e.kept.DesiredRev}
 	if e.kept.Story != "" {
 		w.Story = &schema.StoryRef{ID: e.kept.Story, Rev: e.kept.StoryRev, SHA256: e.kept.SHA256}
 	}
@@ -72,7 +72,7 @@ func (e *entry) wish(authority string) api.Wish {
 	}
 	switch h := e.number(schema.TopicDesiredStory); {
 	case w.DesiredRev == 0:
-		w.Converged = true // the desk wished nothing
+		w.Converged = true // the desk desired nothing
 	case h.Overtakes(w.DesiredRev):
 		w.Reason, w.Detail = schema.ReasonStaleRevision, h.Why(w.DesiredRev)
 	case r.Authority != "" && authority != "" && r.Authority != authority:

@@ -11,7 +11,7 @@ import (
 const newsEvery = 250 * time.Millisecond
 
 // news makes known here what other desks wrote to the database: robots, labels,
-// wishes and stops. One number tells whether there is anything to read.
+// desired documents and stops. One number tells whether there is anything to read.
 func (f *Fleet) news(ctx context.Context, db *store.Store) {
 	if db.Alone() {
 		return

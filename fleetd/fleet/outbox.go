@@ -27,7 +27,7 @@ const (
 // after every change the rows of the outbox, in order, and after every connect all
 // that the desks own there, since the broker may have forgotten. A row is marked only when the
 // broker has acknowledged it, so a crash in between tells it twice, which harms
-// nobody: wishes are compared by revision and blobs by digest.
+// nobody: desired documents are compared by revision and blobs by digest.
 type outbox struct {
 	f     *Fleet
 	wake  chan struct{}
@@ -101,7 +101,7 @@ func (o *outbox) repeatAll(ctx context.Context, db *store.Store) bool {
 	}
 	all, err := db.Desired(ctx)
 	if err != nil {
-		o.f.databaseFailed("wishes not read", err)
+		o.f.databaseFailed("desired documents not read", err)
 		return false
 	}
 	for _, out := range all {
@@ -110,7 +110,7 @@ func (o *outbox) repeatAll(ctx context.Context, db *store.Store) bool {
 		}
 	}
 	if len(all) > 0 {
-		o.f.log.Info("wishes published anew", "documents", len(all))
+		o.f.log.Info("desired documents published anew", "documents", len(all))
 	}
 	return true
 }

@@ -183,7 +183,7 @@ func (f *Fleet) Issuer() (api.Issuer, error) {
 // trustKeys are the public halves of what the desk signs with, as robots keep them.
 func (f *Fleet) trustKeys() (keys []string) {
 	if f.cfg.SignKey != nil {
-		keys = append(keys, sign.PublicKey(sign.SignsWishes, f.cfg.SignKey).String())
+		keys = append(keys, sign.PublicKey(sign.SignsDesired, f.cfg.SignKey).String())
 	}
 	if f.cfg.ReleaseKey != nil {
 		keys = append(keys, sign.PublicKey(sign.SignsReleases, f.cfg.ReleaseKey).String())

@@ -260,23 +260,23 @@ func (w *world) publish() {
 	w.must("POST", "/stories/museum/publish", api.Signed{By: "ann"}, nil)
 }
 
-// assign wishes that robots perform a story.
+// assign desired documents that robots perform a story.
 func (w *world) assign(story string, robots ...string) (a api.Assigned) {
 	w.Helper()
 	w.must("POST", "/assignments", map[string]any{"story": story, "selector": map[string]any{"ids": robots}}, &a)
 	return a
 }
 
-// converged waits until a robot has what it is wished to have.
-func (w *world) converged(id string) api.Wish {
+// converged waits until a robot has what it should have.
+func (w *world) converged(id string) api.DesiredStory {
 	w.Helper()
-	var wish api.Wish
-	w.until(id+" has what it is wished to have", func() bool {
+	var desired api.DesiredStory
+	w.until(id+" has what it should have", func() bool {
 		d, _ := w.Robot(id)
-		wish = d.Wish
-		return wish.Converged
+		desired = d.Desired
+		return desired.Converged
 	})
-	return wish
+	return desired
 }
 
 func ack(status schema.Status) func(string, schema.Request) []schema.Ack {

@@ -1,5 +1,5 @@
 // Package leader decides which of several desks on one database leads: the one
-// that writes what all robots go by, which are their wishes, the blobs, the stops
+// that writes what all robots go by, which are their desired documents, the blobs, the stops
 // that are held and the desk's presence.
 //
 // A lock in the database says who may. But the database frees the lock of a desk

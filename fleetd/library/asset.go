@@ -115,7 +115,7 @@ type Use struct {
 	Story  string
 	Rev    int64
 	Newest bool     // it is the newest revision
-	Robots []string // that are wished to perform it
+	Robots []string // that are desired to perform it
 }
 
 func (u Use) String() string {

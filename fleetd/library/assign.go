@@ -9,7 +9,7 @@ import (
 	"troupe/schema/score"
 )
 
-// Assignment is the wish that robots perform a story by default.
+// Assignment is the set the story that robots perform by default.
 type Assignment struct {
 	Story    string // empty = none: what they had is taken back
 	Rev      int64  // 0 = the newest
@@ -25,15 +25,15 @@ type Assignment struct {
 // Assigned is what an assignment comes to.
 type Assigned struct {
 	Revision  Revision                    // zero when a default is taken back
-	Told      []string                    // robots that get a new wish
-	Unchanged []string                    // robots that had this wish already
+	Told      []string                    // robots that get a new desired state
+	Unchanged []string                    // robots that had this desired state already
 	Misfits   map[string][]schema.Problem // by robot that is told: what its body lacks for the story
 	Changes   Changes
 }
 
 // Assign pins robots to one published revision. They keep exactly that one:
 // publishing the story again does not reach them, assigning it again does. A
-// robot that has this wish already is not told again.
+// robot that has this desired state already is not told again.
 func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 	s, problems := newShelf(rows)
 	if problems != nil {
@@ -84,7 +84,7 @@ func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 	return out, nil
 }
 
-// Again tells robots the wish that they have once more, under a number that they
+// Again tells robots the desired state that they have once more, under a number that they
 // heed: of those that say that theirs is not the newest.
 func Again(rows Rows, robots []string, by By) ([]string, Changes, []schema.Problem) {
 	s, problems := newShelf(rows)

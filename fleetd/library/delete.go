@@ -55,7 +55,7 @@ type Removal struct {
 //     never a content that nobody assigned to it.
 //   - A story left without an act is deleted, and where it was a default the
 //     default is cleared.
-//   - Robots are told under their next number; a cleared default is a wish for no
+//   - Robots are told under their next number; a cleared default is a desired state for no
 //     story.
 //
 // All of it is one set of changes. It is refused unless expect says what will

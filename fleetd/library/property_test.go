@@ -15,7 +15,7 @@ import (
 
 // Whatever people ask for, in any order: what must hold is held by world.apply
 // after each step (no default of a deleted or empty story or with a deleted act,
-// revisions written once, wishes that only rise, blobs before wishes), and what a
+// revisions written once, desired documents that only rise, blobs before desired documents), and what a
 // deletion does is checked here.
 func TestWhateverPeopleAskFor(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

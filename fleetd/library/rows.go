@@ -53,7 +53,7 @@ type Revision struct {
 	Why       string
 }
 
-// Default is the story that the fleet wishes one robot to perform. DesiredRev
+// Default is the story that the fleet desires one robot to perform. DesiredRev
 // is the number under which the robot was last told; it only ever rises, and
 // stays when Story is empty, which means none.
 type Default struct {
@@ -84,7 +84,7 @@ type Rows struct {
 	Assets    []Asset    // of every name
 	FileBytes int64      // of all files, those that no name leads to included
 	Catalogue Catalogue
-	// Heard is what a robot says of the numbers of its wishes; nil = nothing was heard.
+	// Heard is what a robot says of the numbers of its desired documents; nil = nothing was heard.
 	Heard func(robot string) schema.Heard
 }
 

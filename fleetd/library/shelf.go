@@ -175,7 +175,7 @@ func (s *shelf) publish(e Entry, body []byte, files []score.Asset, by By, why st
 	return e, v
 }
 
-// tell wishes robots a story revision, or none when rev is 0, under their next
+// tell desired documents robots a story revision, or none when rev is 0, under their next
 // number. Without an apply each keeps its own.
 func (s *shelf) tell(robots []string, story string, rev int64, apply schema.Apply, by By) {
 	for _, robot := range robots {
@@ -188,13 +188,13 @@ func (s *shelf) tell(robots []string, story string, rev int64, apply schema.Appl
 		if d.Apply == "" {
 			d.Apply = schema.ApplyNextAct
 		}
-		wish := schema.DesiredStory{Rev: d.DesiredRev, Authority: s.authority, Apply: d.Apply, By: by.Who, TS: schema.TimeOf(by.At)}
+		desired := schema.DesiredStory{Rev: d.DesiredRev, Authority: s.authority, Apply: d.Apply, By: by.Who, TS: schema.TimeOf(by.At)}
 		d.Story, d.Rev = "", 0
 		if rev > 0 {
 			at := edition{key{KindStory, story}, rev}
 			v, b := s.revisions[at], s.blobs[at]
 			d.Story, d.Rev = story, rev
-			wish.Story = &schema.StoryPin{ID: story, Rev: rev, Name: b.Story.Name.In(b.Story.Languages...), SHA256: v.SHA256, Size: v.Size}
+			desired.Story = &schema.StoryPin{ID: story, Rev: rev, Name: b.Story.Name.In(b.Story.Languages...), SHA256: v.SHA256, Size: v.Size}
 			for _, f := range b.Assets {
 				if f.IsBlob() {
 					s.sendBlob(f.SHA256)
@@ -202,16 +202,16 @@ func (s *shelf) tell(robots []string, story string, rev int64, apply schema.Appl
 			}
 			s.sendBlob(v.SHA256)
 		}
-		s.sign(robot, &wish, by.At)
+		s.sign(robot, &desired, by.At)
 		s.changes.Counter = s.seal.Counter
-		d.Told = encode(wish)
+		d.Told = encode(desired)
 		s.defaults[robot] = d
 		s.changes.Defaults = append(s.changes.Defaults, d)
 		s.changes.Outbox = append(s.changes.Outbox, Message{Topic: schema.TopicDesiredStory, Target: robot, Payload: d.Told})
 	}
 }
 
-// sign signs a wish of ours, which always can be signed, after everything else of
+// sign signs a desired state of ours, which always can be signed, after everything else of
 // it was said.
 func (s *shelf) sign(robot string, d *schema.DesiredStory, now time.Time) {
 	var err error
@@ -219,7 +219,7 @@ func (s *shelf) sign(robot string, d *schema.DesiredStory, now time.Time) {
 		panic(err)
 	}
 	d.Counter = s.seal.Next(now)
-	if d.Sig, err = s.seal.Wish(sign.Story, robot, d); err != nil {
+	if d.Sig, err = s.seal.Sign(sign.Story, robot, d); err != nil {
 		panic(err)
 	}
 }

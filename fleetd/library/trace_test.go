@@ -188,11 +188,11 @@ func (d *director) message(m Message) string {
 		}
 		d.t.Fatalf("no blob %s", m.Target)
 	}
-	wish, _ := schema.Decode[schema.DesiredStory](m.Payload)
-	if wish.Story == nil {
-		return fmt.Sprintf("wish %d to %s: no story", wish.Rev, m.Target)
+	desired, _ := schema.Decode[schema.DesiredStory](m.Payload)
+	if desired.Story == nil {
+		return fmt.Sprintf("desired state %d to %s: no story", desired.Rev, m.Target)
 	}
-	return fmt.Sprintf("wish %d to %s: %s revision %d", wish.Rev, m.Target, wish.Story.ID, wish.Story.Rev)
+	return fmt.Sprintf("desired state %d to %s: %s revision %d", desired.Rev, m.Target, desired.Story.ID, desired.Story.Rev)
 }
 
 // textOf is what fileOf was told.
@@ -216,9 +216,9 @@ func (d *director) show() {
 	}
 	for _, robot := range slices.Sorted(slices.Values(robots)) {
 		if f := s.defaults[robot]; f.Story != "" {
-			d.say("%s: %s revision %d, wish %d", robot, f.Story, f.Rev, f.DesiredRev)
+			d.say("%s: %s revision %d, desired state %d", robot, f.Story, f.Rev, f.DesiredRev)
 		} else {
-			d.say("%s: no story, wish %d", robot, f.DesiredRev)
+			d.say("%s: no story, desired state %d", robot, f.DesiredRev)
 		}
 	}
 }

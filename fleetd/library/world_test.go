@@ -108,7 +108,7 @@ func (w *world) apply(t fatal, c Changes) {
 	}
 	for _, d := range c.Defaults {
 		if old := w.defaults[d.Robot]; d.DesiredRev <= old.DesiredRev {
-			t.Fatalf("%s is told wish %d after %d", d.Robot, d.DesiredRev, old.DesiredRev)
+			t.Fatalf("%s is told desired state %d after %d", d.Robot, d.DesiredRev, old.DesiredRev)
 		}
 		w.defaults[d.Robot] = d
 	}
@@ -134,39 +134,39 @@ func (w *world) pinned(t fatal, v Revision) {
 	}
 }
 
-// told checks that each new wish goes out once, behind the blob that it names.
+// told checks that each new desired state goes out once, behind the blob that it names.
 func (w *world) told(t fatal, c Changes) {
 	t.Helper()
 	blobs := map[string]bool{}
-	wishes := 0
+	published := 0
 	for _, m := range c.Outbox {
 		if m.Topic == schema.TopicBlob {
 			blobs[m.Target] = true
 			continue
 		}
-		wish, problems := schema.DecodeStrict[schema.DesiredStory](m.Payload)
+		desired, problems := schema.DecodeStrict[schema.DesiredStory](m.Payload)
 		d := w.defaults[m.Target]
 		switch {
 		case m.Topic != schema.TopicDesiredStory || len(problems) > 0:
 			t.Fatalf("%s to %s: %v", m.Topic, m.Target, problems)
-		case wish.Authority != "fleet-1" || wish.Rev != d.DesiredRev || string(m.Payload) != string(d.Told):
+		case desired.Authority != "fleet-1" || desired.Rev != d.DesiredRev || string(m.Payload) != string(d.Told):
 			t.Fatalf("%s is told %s, and %+v is written down", m.Target, m.Payload, d)
-		case wish.Story == nil && d.Story != "", wish.Story != nil && (wish.Story.ID != d.Story || wish.Story.Rev != d.Rev):
+		case desired.Story == nil && d.Story != "", desired.Story != nil && (desired.Story.ID != d.Story || desired.Story.Rev != d.Rev):
 			t.Fatalf("%s is told %s, and %s revision %d is written down", m.Target, m.Payload, d.Story, d.Rev)
-		case wish.Story != nil && !blobs[wish.Story.SHA256]:
+		case desired.Story != nil && !blobs[desired.Story.SHA256]:
 			t.Fatalf("%s is told of a blob that did not go out before", m.Target)
 		}
-		if wish.Story != nil {
-			for _, sha := range w.revisions[edition{key{KindStory, wish.Story.ID}, wish.Story.Rev}].Files {
+		if desired.Story != nil {
+			for _, sha := range w.revisions[edition{key{KindStory, desired.Story.ID}, desired.Story.Rev}].Files {
 				if size := len(w.files[sha].Body); blobs[sha] != (size <= 256<<10) {
 					t.Fatalf("%s is told of a story with a file of %d bytes; that went out as a blob: %v", m.Target, size, blobs[sha])
 				}
 			}
 		}
-		wishes++
+		published++
 	}
-	if wishes != len(c.Defaults) {
-		t.Fatalf("%d wishes go out, %d are written down", wishes, len(c.Defaults))
+	if published != len(c.Defaults) {
+		t.Fatalf("%d desired documents go out, %d are written down", published, len(c.Defaults))
 	}
 }
 

@@ -311,7 +311,7 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 		}
 		d.Payload, err = fitting(schema.TopicFleetStop, &doc, func() (err error) {
 			doc.Sig = nil
-			doc.Sig, err = p.rows.Seal.Wish(sign.FleetStop, "", doc)
+			doc.Sig, err = p.rows.Seal.Sign(sign.FleetStop, "", doc)
 			return err
 		}, func() { doc.Why, doc.By = "", bounded(doc.By, 63) })
 		return d, err
@@ -322,7 +322,7 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 	}
 	d.Payload, err = fitting(schema.TopicDesiredStop, &doc, func() (err error) {
 		doc.Sig = nil
-		doc.Sig, err = p.rows.Seal.Wish(sign.Stop, robot, doc)
+		doc.Sig, err = p.rows.Seal.Sign(sign.Stop, robot, doc)
 		return err
 	}, func() {
 		for i := range doc.Stops {

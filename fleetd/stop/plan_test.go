@@ -44,7 +44,7 @@ func (d *desk) verify(doc Document, kind sign.Kind, counter int64, sig *schema.S
 	}
 	sum, err := sign.Digest(doc.Payload)
 	if err == nil {
-		err = sign.Ring{sign.PublicKey(sign.SignsWishes, d.rows.Seal.Key)}.Wish(sign.Wish{Kind: kind, Robot: doc.Robot, Document: sum}, sig)
+		err = sign.Ring{sign.PublicKey(sign.SignsDesired, d.rows.Seal.Key)}.Verify(sign.Subject{Kind: kind, Robot: doc.Robot, Document: sum}, sig)
 	}
 	if err != nil || counter <= d.rows.Seal.Counter {
 		d.t.Fatalf("counter %d after %d, %v: %s", counter, d.rows.Seal.Counter, err, doc.Payload)

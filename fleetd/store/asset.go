@@ -201,9 +201,9 @@ func (t *Tx) toldBlob(ctx context.Context, sha256 string) error {
 	return err
 }
 
-// ForgetBlobs has the broker forget the blobs that no wish has needed since then,
+// ForgetBlobs has the broker forget the blobs that no desired state has needed since then,
 // through the outbox, and says how many. Which are needed it counts over the
-// wishes of all robots; that one is needed no more it notes as of now.
+// desired documents of all robots; that one is needed no more it notes as of now.
 func (s *Store) ForgetBlobs(ctx context.Context, then, now time.Time) (n int, err error) {
 	err = s.Tx(ctx, func(tx *Tx) error {
 		if _, err := tx.exec(ctx, `UPDATE told_blobs SET unused_at = 0 WHERE unused_at > 0 AND sha256 IN (SELECT sha256 FROM wished_blobs)`); err != nil {

@@ -1,4 +1,4 @@
-// Package store keeps the truth of the fleet: stories, wishes and history, in
+// Package store keeps the truth of the fleet: stories, desired documents and history, in
 // PostgreSQL or in one SQLite file.
 //
 // It is one text of SQL for both, over database/sql; what differs between them

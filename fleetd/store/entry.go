@@ -229,7 +229,7 @@ func (t *Tx) putDefault(ctx context.Context, d library.Default) error {
 		ON CONFLICT (robot, kind) DO UPDATE SET rev = excluded.rev, payload = excluded.payload, changed_at = excluded.changed_at, changed_by = excluded.changed_by
 		WHERE desired.rev < excluded.rev`,
 		d.Robot, string(schema.TopicDesiredStory), d.DesiredRev, bytesOf(d.Told), micros(d.ChangedAt), d.ChangedBy)
-	if err := expectOne(n, err, "the wish for "+d.Robot); err != nil {
+	if err := expectOne(n, err, "the desired state for "+d.Robot); err != nil {
 		return err
 	}
 	if d.Story == "" {

@@ -88,14 +88,14 @@ func (t *Tx) StepDecommission(ctx context.Context, from decommission.Decommissio
 		return err
 	}
 	switch to {
-	case decommission.Unwished:
-		return t.empty(ctx, from.Robot, decommission.Wishes(), now)
+	case decommission.DesiredEmptied:
+		return t.empty(ctx, from.Robot, decommission.DesiredTopics(), now)
 	case decommission.Emptied:
 		return t.empty(ctx, from.Robot, decommission.Documents(), now)
 	case decommission.Archived:
 		return t.archive(ctx, from.Robot, now)
 	case decommission.Cancelled:
-		return t.tellWishes(ctx, from.Robot, now) // they were emptied, or will be by what waits before
+		return t.postDesired(ctx, from.Robot, now) // they were emptied, or will be by what waits before
 	}
 	return nil
 }
@@ -117,19 +117,19 @@ func (t *Tx) empty(ctx context.Context, robot string, kinds []schema.TopicKind, 
 }
 
 // archive puts a robot's row away. What it last said is forgotten, for it is true
-// no more; what happened, and the numbers of its wishes, stay.
-// What somebody wished of it meanwhile is emptied first, and the last step waits
+// no more; what happened, and the numbers of its desired documents, stay.
+// What somebody desired of it meanwhile is emptied first, and the last step waits
 // for that.
 func (t *Tx) archive(ctx context.Context, robot string, now time.Time) error {
 	var late int64
 	if err := t.row(ctx, `SELECT COUNT(*) FROM outbox o JOIN decommissions d ON d.robot = $1 WHERE o.target = $1 AND o.seq > d.outbox_seq`, robot).Scan(&late); err != nil {
-		return fmt.Errorf("look for late wishes for %s: %w", robot, err)
+		return fmt.Errorf("look for late desired documents for %s: %w", robot, err)
 	}
 	if late > 0 {
 		if _, err := t.exec(ctx, `UPDATE decommissions SET step = $2, ended_at = 0 WHERE robot = $1`, robot, string(decommission.Emptied)); err != nil {
 			return fmt.Errorf("hold the decommission of %s: %w", robot, err)
 		}
-		return t.empty(ctx, robot, decommission.Wishes(), now)
+		return t.empty(ctx, robot, decommission.DesiredTopics(), now)
 	}
 	if _, err := t.exec(ctx, `DELETE FROM documents WHERE robot = $1`, robot); err != nil {
 		return fmt.Errorf("forget the documents of %s: %w", robot, err)
@@ -142,10 +142,10 @@ func (t *Tx) archive(ctx context.Context, robot string, now time.Time) error {
 }
 
 // Empty puts the emptying of all retained documents of a robot into the outbox
-// that is no robot of this fleet: its wishes, then its own.
+// that is no robot of this fleet: its desired documents, then its own.
 func (t *Tx) Empty(ctx context.Context, robot string, now time.Time) error {
 	var messages []library.Message
-	for _, kind := range append(decommission.Wishes(), decommission.Documents()...) {
+	for _, kind := range append(decommission.DesiredTopics(), decommission.Documents()...) {
 		messages = append(messages, library.Message{Topic: kind, Target: robot})
 	}
 	return t.post(ctx, messages, now)

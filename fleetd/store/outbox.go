@@ -20,7 +20,7 @@ type Outgoing struct {
 
 // post puts messages into the outbox, behind all that are there. Numbers are
 // given out under a lock that lasts until the commit, so that their order is
-// that of the commits: a newer wish never goes out before an older one.
+// that of the commits: a newer desired state never goes out before an older one.
 func (t *Tx) post(ctx context.Context, messages []library.Message, now time.Time) error {
 	if len(messages) == 0 {
 		return nil
@@ -87,9 +87,9 @@ func (s *Store) ForgetSent(ctx context.Context, then time.Time) (n int64, err er
 	return n, nil
 }
 
-// Desired lists what robots are wished to have, as the retained documents that
+// Desired lists what robots should have, as the retained documents that
 // say so, blobs first, and before them who is revoked: what the broker must hold after it has
-// forgotten all. Robots that left the fleet, or are leaving, are wished nothing.
+// forgotten all. Robots that left the fleet, or are leaving, are desired nothing.
 func (r reads) Desired(ctx context.Context) ([]Outgoing, error) {
 	all, err := list(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
 		o.Topic = schema.TopicBlob
@@ -101,13 +101,13 @@ func (r reads) Desired(ctx context.Context) ([]Outgoing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list blobs in use: %w", err)
 	}
-	wishes, err := list(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
+	desired, err := list(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
 		return o, scan(&o.Topic, &o.Target, &o.Payload)
 	}, `SELECT w.kind, w.robot, w.payload FROM desired w JOIN robots r ON r.id = w.robot
 		WHERE r.archived_at = 0 AND NOT EXISTS (SELECT 1 FROM decommissions d WHERE d.robot = w.robot AND d.ended_at = 0)
 		ORDER BY w.robot, w.kind`)
 	if err != nil {
-		return nil, fmt.Errorf("list wishes: %w", err)
+		return nil, fmt.Errorf("list desired documents: %w", err)
 	}
 	rev, revoked, err := r.Revocation(ctx)
 	if err != nil {
@@ -119,13 +119,13 @@ func (r reads) Desired(ctx context.Context) ([]Outgoing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list documents of the fleet: %w", err)
 	}
-	for _, w := range wishes { // what holds robots is told before what lets them do something
+	for _, w := range desired { // what holds robots is told before what lets them do something
 		if w.Topic == schema.TopicDesiredStop {
 			stops = append(stops, w)
 		}
 	}
 	all = append(stops, all...)
-	all = append(all, slices.DeleteFunc(wishes, func(w Outgoing) bool { return w.Topic == schema.TopicDesiredStop })...)
+	all = append(all, slices.DeleteFunc(desired, func(w Outgoing) bool { return w.Topic == schema.TopicDesiredStop })...)
 	if rev > 0 { // first of all: who is not to be there must not be told the rest
 		all = slices.Insert(all, 0, Outgoing{Topic: schema.TopicRevoked, Payload: revoked})
 	}

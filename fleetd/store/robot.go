@@ -95,7 +95,7 @@ func (s *Store) AddRobot(ctx context.Context, id string, now time.Time) (added b
 }
 
 // AddRobot makes a robot known and reports whether it was not. One that had left
-// the fleet comes back with its history and its last wishes, and is told them.
+// the fleet comes back with its history and its last desired documents, and is told them.
 func (t *Tx) AddRobot(ctx context.Context, id string, now time.Time) (added bool, err error) {
 	n, err := t.exec(ctx, `INSERT INTO robots (id, first_seen, last_seen) VALUES ($1, $2, $2)
 		ON CONFLICT (id) DO UPDATE SET archived_at = 0, last_seen = excluded.last_seen WHERE robots.archived_at > 0`, id, micros(now))
@@ -108,18 +108,18 @@ func (t *Tx) AddRobot(ctx context.Context, id string, now time.Time) (added bool
 	if err := t.changed(ctx); err != nil {
 		return false, err
 	}
-	return true, t.tellWishes(ctx, id, now)
+	return true, t.postDesired(ctx, id, now)
 }
 
-// tellWishes puts all that a robot is wished to have into the outbox.
-func (t *Tx) tellWishes(ctx context.Context, robot string, now time.Time) error {
-	wishes, err := list(ctx, t.reads, func(scan func(...any) error) (m library.Message, err error) {
+// postDesired puts all that a robot should have into the outbox.
+func (t *Tx) postDesired(ctx context.Context, robot string, now time.Time) error {
+	desired, err := list(ctx, t.reads, func(scan func(...any) error) (m library.Message, err error) {
 		return m, scan(&m.Topic, &m.Target, &m.Payload)
 	}, `SELECT kind, robot, payload FROM desired WHERE robot = $1 ORDER BY kind`, robot)
 	if err != nil {
-		return fmt.Errorf("list the wishes for %s: %w", robot, err)
+		return fmt.Errorf("list the desired documents for %s: %w", robot, err)
 	}
-	return t.post(ctx, wishes, now)
+	return t.post(ctx, desired, now)
 }
 
 // SetLabels replaces the labels of a robot.

@@ -48,7 +48,7 @@ type Store struct {
 	authority string
 	led       atomic.Bool          // with SQLite: somebody leads
 	asking    atomic.Pointer[Lead] // asked for the lock and did not get it
-	// What signs the wishes that are planned; nil = they are not signed.
+	// What signs the desired documents that are planned; nil = they are not signed.
 	key, release ed25519.PrivateKey
 	heard        func(robot string, topic schema.TopicKind) schema.Heard // nil = nothing was heard
 }

@@ -32,7 +32,7 @@ type Config struct {
 	Handlers   []Handler               // what the handlers of Interrupts do, by their ids
 
 	Authority string        // of the fleet that the robot was enrolled at; obeyed unless the robot belongs to another already
-	Signing   sign.Policy   // of wishes
+	Signing   sign.Policy   // of desired documents
 	Trust     sign.Ring     // whose signatures are believed
 	Probation time.Duration // how long a new story may take to begin
 
@@ -100,7 +100,7 @@ func (c *Config) Check() []string {
 	say(c.Heartbeat >= time.Second && c.Heartbeat <= 5*time.Second, "heartbeat %v: want 1 s to 5 s", c.Heartbeat)
 	say(c.LowBattery >= 0 && c.LowBattery < c.Charged && c.Charged <= 1, "low battery %v and charged %v: want shares of 1, the first the smaller", c.LowBattery, c.Charged)
 	say(slices.Contains(sign.Policies, c.Signing), "signing %q: want %v", c.Signing, sign.Policies)
-	say(c.Signing != sign.Require || c.Trust.Has(sign.SignsWishes), "signing is required and no key is trusted to sign wishes")
+	say(c.Signing != sign.Require || c.Trust.Has(sign.SignsDesired), "signing is required and no key is trusted to sign desired documents")
 	say(c.Probation >= time.Second && c.Probation <= 10*time.Minute, "probation %v: want 1 s to 10 min", c.Probation)
 	say(c.EventRate >= 1 && c.EventRate <= eventBurst, "event rate %v: want 1 to %d a second", c.EventRate, eventBurst)
 	say(len(c.Languages) > 0, "no language: want at least one BCP 47 tag such as en")

@@ -31,7 +31,7 @@ func restore[C any](t *turn, c *content[C], m Memory, k sign.Kind, j delivery.Ju
 	c.config.Probation = t.cfg.Probation
 	var out []delivery.Effect
 	kept := m.Kept[k]
-	kept.Wish.Authority = cmp.Or(kept.Wish.Authority, t.authority)
+	kept.Desired.Authority = cmp.Or(kept.Desired.Authority, t.authority)
 	c.State, out = delivery.Restore(t.deliveryNow(), &c.config, kept, m.Held, t.actsDigest(), nil)
 	t.carryDelivery(k, out)
 }
@@ -182,8 +182,8 @@ func (t *turn) tellReport() {
 	if t.reportDirty || t.config.dirty {
 		t.tellConfig()
 	}
-	if t.reportDirty || t.modeWish.dirty {
-		t.tellModeWish()
+	if t.reportDirty || t.desiredMode.dirty {
+		t.reportDesiredMode()
 	}
 	if t.reportDirty {
 		t.report(sign.Places, t.places.Report())

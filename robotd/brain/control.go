@@ -36,7 +36,7 @@ func (t *turn) asker(client, by string) string {
 
 func whoOf(o request.Perform) control.Who { return control.Who{Client: o.Client, By: o.By} }
 
-// rankOf is whose wish counts more: that of somebody at the robot before all.
+// rankOf is whose desired state counts more: that of somebody at the robot before all.
 func (t *turn) rankOf(o request.Perform) control.Rank {
 	if o.Local {
 		return control.Local

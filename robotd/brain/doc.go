@@ -1,6 +1,6 @@
 // Package brain is the whole robot in one function.
 //
-//	broker ── link ──┐ commands, wishes,          ┌── Publish ── link ── broker
+//	broker ── link ──┐ commands, desired documents,          ┌── Publish ── link ── broker
 //	                 │ heartbeats                 │
 //	body ─── driver ─┤ reports, signals   State   ├── Drive ──── driver ─ body
 //	                 ├──── Event ──────── Step ───┤

@@ -6,26 +6,26 @@ import (
 	"troupe/schema"
 )
 
-// door is where wishes without a blob come in: a newer one of the robot's own fleet
+// door is where desired documents without a blob come in: a newer one of the robot's own fleet
 // that may be obeyed, and no other.
 type door struct {
 	rev     int64 // the newest that was obeyed; 0 = none
 	refused notObeyed
-	foreign Event // the newest wish of another fleet
+	foreign Event // the newest desired state of another fleet
 }
 
-// notObeyed is a wish that was kept out.
+// notObeyed is a desired state that was kept out.
 type notObeyed struct {
 	rev    int64
 	reason schema.Reason
 	detail string
 }
 
-// admit lets a wish in, or says why not. same says that it wants what the newest
-// one wants. A wish that was refused is not taken for the newest: else whoever made
+// admit lets a desired state in, or says why not. same says that it wants what the newest
+// one wants. A desired state that was refused is not taken for the newest: else whoever made
 // it up would shut out the true ones after it.
 func (t *turn) admit(d *door, v vouched, ev Event, same bool) bool {
-	w, was := v.wish, d.refused
+	w, was := v.what, d.refused
 	switch source := deliveryOf(w.Kind); {
 	case t.authority != "" && w.Authority != t.authority:
 		d.foreign = ev
@@ -55,7 +55,7 @@ func (t *turn) admit(d *door, v vouched, ev Event, same bool) bool {
 	return true
 }
 
-// show puts a wish that was kept out over what is told of the one that is obeyed.
+// show puts a desired state that was kept out over what is told of the one that is obeyed.
 func (d *door) show(rev *int64, phase *schema.DeployPhase, reason *schema.Reason, retry *schema.Retry, detail *string) {
 	switch no := d.refused; {
 	case no.reason == "":
@@ -72,20 +72,20 @@ func (d *door) show(rev *int64, phase *schema.DeployPhase, reason *schema.Reason
 	}
 }
 
-// forget makes the door that of another fleet; what that fleet wished already comes
+// forget makes the door that of another fleet; what that fleet desired already comes
 // in now.
 func (t *turn) forget(d *door) {
 	foreign := d.foreign
 	*d = door{}
 	if foreign != nil {
-		t.hearWish(foreign)
+		t.takeDesired(foreign)
 	}
 }
 
-// keepWishes offers the disk again what it may have refused of the wishes without
+// keepDesired offers the disk again what it may have refused of the desired documents without
 // a blob and of whom the robot believes, as they are now, and then tells of them:
 // what was not on the disk was not told.
-func (t *turn) keepWishes() {
+func (t *turn) keepDesired() {
 	if t.authority != "" {
 		t.do(SaveSetting{authoritySetting, t.authority})
 	}
@@ -95,18 +95,18 @@ func (t *turn) keepWishes() {
 	if t.config.rev > 0 {
 		t.do(SaveSetting{configSetting, string(t.encode(t.config.kept))})
 	}
-	if t.modeWish.rev > 0 {
-		t.do(SaveSetting{wishModeSetting, string(t.encode(&t.modeWish.state))})
+	if t.desiredMode.rev > 0 {
+		t.do(SaveSetting{desiredModeSetting, string(t.encode(&t.desiredMode.state))})
 	}
-	t.config.dirty, t.modeWish.dirty = true, true
+	t.config.dirty, t.desiredMode.dirty = true, true
 }
 
-// hearWish hears a wish without a blob.
-func (t *turn) hearWish(ev Event) {
+// takeDesired hears a desired state without a blob.
+func (t *turn) takeDesired(ev Event) {
 	switch ev := ev.(type) {
-	case WishedConfig:
-		t.wishedConfig(ev)
-	case WishedMode:
-		t.wishedMode(ev)
+	case DesiredConfig:
+		t.takeDesiredConfig(ev)
+	case DesiredMode:
+		t.takeDesiredMode(ev)
 	}
 }

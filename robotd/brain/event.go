@@ -89,12 +89,12 @@ type (
 		Local  bool
 	}
 
-	// Wished is what the fleet wants the robot to perform.
-	Wished struct {
-		Wish schema.DesiredStory
+	// DesiredStory is what the fleet wants the robot to perform.
+	DesiredStory struct {
+		Document schema.DesiredStory
 		// Digest is what a signature of what came has to be of: sign.Digest.
 		Digest string
-		// Problems: it cannot be understood; then Wish says nothing.
+		// Problems: it cannot be understood; then Desired state says nothing.
 		Problems []schema.Problem
 		// Emptied: somebody deleted the document. That changes nothing.
 		Emptied bool
@@ -176,7 +176,7 @@ func (SettingsSaved) event() {}
 func (LatchesSaved) event()  {}
 func (Delivered) event()     {}
 func (Heard) event()         {}
-func (Wished) event()        {}
+func (DesiredStory) event()  {}
 func (Arriving) event()      {}
 func (Fetched) event()       {}
 func (ContentSaved) event()  {}

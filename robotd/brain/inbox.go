@@ -58,7 +58,7 @@ func (t *turn) asking(in request.Input) {
 // reply answers an order; orders of the robot's own have no key and nobody to
 // answer.
 func (t *turn) reply(to request.Key, r reply) {
-	if to != "" && !t.wishAnswered(to, r) {
+	if to != "" && !t.desiredModeAnswered(to, r) {
 		if !r.Status.Final() {
 			t.dirty(soon) // it runs from now on
 		}

@@ -63,9 +63,9 @@ func (p *player) line(e Effect) string {
 			what = "with the " + string(e.Kind)
 		}
 		if e.Kind != sign.Story {
-			return fmt.Sprintf("save: wish %d for %s, %s", e.Kept.Wish.Rev, e.Kind, what)
+			return fmt.Sprintf("save: desired state %d for %s, %s", e.Kept.Desired.Rev, e.Kind, what)
 		}
-		return fmt.Sprintf("save: wish %d, %s", e.Kept.Wish.Rev, what)
+		return fmt.Sprintf("save: desired state %d, %s", e.Kept.Desired.Rev, what)
 	case SaveEvent:
 		ev := decoded[schema.Event](p, e.Payload)
 		return strings.TrimRight(fmt.Sprintf("event: %s %s %s", ev.Type, ev.Cause, strings.ReplaceAll(string(ev.Data), `"`, "")), " ")
@@ -149,7 +149,7 @@ func (p *player) told(e Publish) string {
 		return line
 	case schema.TopicReportedStory:
 		r := decoded[schema.ReportedStory](p, e.Payload)
-		line := fmt.Sprintf("tell: story of wish %d is %s %s", r.DesiredRev, r.Phase, r.Reason)
+		line := fmt.Sprintf("tell: story of desired state %d is %s %s", r.DesiredRev, r.Phase, r.Reason)
 		if r.Active != nil {
 			line = fmt.Sprintf("%s; active %s %v without %v", strings.TrimSpace(line), r.Active.ID, r.Active.EffectiveActs, r.Active.Pruned)
 		}
@@ -160,9 +160,9 @@ func (p *player) told(e Publish) string {
 	case schema.TopicReportedMode:
 		r := decoded[schema.ReportedMode](p, e.Payload)
 		if r.DesiredRev == 0 && r.Reason == "" {
-			return "" // nothing was ever wished
+			return "" // nothing was ever desired
 		}
-		line := strings.TrimSpace(fmt.Sprintf("tell: mode of wish %d is %s %s", r.DesiredRev, r.Phase, r.Reason))
+		line := strings.TrimSpace(fmt.Sprintf("tell: mode of desired state %d is %s %s", r.DesiredRev, r.Phase, r.Reason))
 		if r.Diverged {
 			line += ", diverged"
 		}
@@ -170,9 +170,9 @@ func (p *player) told(e Publish) string {
 	case schema.TopicReportedConfig:
 		r := decoded[schema.ReportedConfig](p, e.Payload)
 		if r.DesiredRev == 0 && r.Reason == "" {
-			return "" // nothing was ever wished
+			return "" // nothing was ever desired
 		}
-		line := strings.TrimSpace(fmt.Sprintf("tell: config of wish %d is %s %s", r.DesiredRev, r.Phase, r.Reason))
+		line := strings.TrimSpace(fmt.Sprintf("tell: config of desired state %d is %s %s", r.DesiredRev, r.Phase, r.Reason))
 		for _, k := range slices.Sorted(maps.Keys(r.Applied)) {
 			line += fmt.Sprintf("; %s=%s", k, r.Applied[k])
 		}
@@ -186,9 +186,9 @@ func (p *player) told(e Publish) string {
 	case schema.TopicReportedPlaces, schema.TopicReportedActivities:
 		r := decoded[schema.ReportedSet](p, e.Payload)
 		if r.DesiredRev == 0 && r.Reason == "" {
-			return "" // nothing was ever wished
+			return "" // nothing was ever desired
 		}
-		line := strings.TrimSpace(fmt.Sprintf("tell: %s of wish %d is %s %s", strings.TrimPrefix(string(e.Topic), "reported_"), r.DesiredRev, r.Phase, r.Reason))
+		line := strings.TrimSpace(fmt.Sprintf("tell: %s of desired state %d is %s %s", strings.TrimPrefix(string(e.Topic), "reported_"), r.DesiredRev, r.Phase, r.Reason))
 		if r.Active != nil {
 			line += "; active " + r.Active.ID
 		}

@@ -48,7 +48,7 @@ func (t *turn) notTaken(ev NotTaken) {
 		t.raise(notTakenAlert, schema.AlertError, what, fmt.Sprintf("the broker does not take it: %s", ev.Reason.Describe().Text), "what is shown of it is old; see the robot's log")
 		return
 	}
-	t.raise(notTakenAlert, schema.AlertWarn, "post", "the broker leaves out some of what this robot tells: there is too much of it", "what it left out is told again; look who floods the robot with requests or wishes")
+	t.raise(notTakenAlert, schema.AlertWarn, "post", "the broker leaves out some of what this robot tells: there is too much of it", "what it left out is told again; look who floods the robot with requests or desired documents")
 	l := &t.leftOut
 	l.last = t.now.Mono
 	if l.due == 0 {

@@ -25,7 +25,7 @@ type world struct {
 	a *auditor
 	n int
 
-	rev     int64 // of the newest wish
+	rev     int64 // of the newest desired state
 	stopRev int64 // about that of the newest document of stops
 }
 
@@ -49,7 +49,7 @@ func (w *world) tour() {
 	r := w.r
 	pin := stories["tour"]
 	w.rev = 1
-	r.give(Wished{Wish: schema.DesiredStory{Rev: w.rev, Authority: "desk", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+	r.give(DesiredStory{Document: schema.DesiredStory{Rev: w.rev, Authority: "desk", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 	r.beats = true
 	r.beat(0)
 	r.until(200 * time.Millisecond)
@@ -181,14 +181,14 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				w.a.enables["op2"] = true
 			}
 		},
-		"wish": func(t *rapid.T) {
+		"desired": func(t *rapid.T) {
 			w.rev++
-			wish := schema.DesiredStory{Rev: w.rev, Authority: "desk", Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct, schema.ApplyNextStart}).Draw(t, "apply"), TS: epoch}
+			desired := schema.DesiredStory{Rev: w.rev, Authority: "desk", Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct, schema.ApplyNextStart}).Draw(t, "apply"), TS: epoch}
 			if name := rapid.SampledFrom([]string{"talk", "tour", "once", "holes", "empty", "none"}).Draw(t, "story"); name != "none" {
 				pin := stories[name]
-				wish.Story = &pin
+				desired.Story = &pin
 			}
-			w.r.give(Wished{Wish: wish})
+			w.r.give(DesiredStory{Document: desired})
 		},
 		"link": func(t *rapid.T) {
 			if rapid.Bool().Draw(t, "up") {

@@ -23,7 +23,7 @@ import (
 // State is the robot. One goroutine holds it; Step alone changes it.
 type State struct {
 	base *Config // as the robot was started
-	cfg  *Config // with what the fleet wishes over it
+	cfg  *Config // with what the fleet desires over it
 	boot string  // id of this run of robotd
 
 	// The rooms' states.
@@ -95,15 +95,15 @@ type State struct {
 	callsOff []callsOff // who waits for what they call off to end
 
 	// The fleet.
-	authority string // the one that is obeyed; empty until the first wish
-	marks     sign.Marks
-	config    configured
-	modeWish  modeWished
-	ears      link.Ears
-	gaps      link.Gaps
-	fleetSeq  int64
-	desks     desks
-	clock     clock
+	authority   string // the one that is obeyed; empty until the first desired state
+	marks       sign.Marks
+	config      configured
+	desiredMode desiredModeState
+	ears        link.Ears
+	gaps        link.Gaps
+	fleetSeq    int64
+	desks       desks
+	clock       clock
 
 	// What was told, and what is to be.
 	session       string // empty while nobody listens
@@ -164,9 +164,9 @@ type Memory struct {
 func New(cfg *Config, id string, b driver.Body, m Memory, now Now) (*State, []Effect) {
 	base := cfg
 	cfg, config := restoreConfig(base, m.Settings)
-	wished := restoreModeWish(cfg, m.Settings)
+	desired := restoreDesiredMode(cfg, m.Settings)
 	s := &State{
-		base: base, cfg: cfg, config: config, modeWish: wished, boot: id,
+		base: base, cfg: cfg, config: config, desiredMode: desired, boot: id,
 		safety: safety.Boot(now.Mono), link: link.Boot(), mode: mode.Boot(&cfg.Mode),
 		queue: interrupt.Boot(&cfg.Interrupts), auto: auto.Boot(),
 		control: control.Boot(id), hand: hand{stick: teleop.Boot()},

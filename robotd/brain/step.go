@@ -101,12 +101,12 @@ func (t *turn) hear(ev Event) {
 		t.framed(ev)
 	case Heard:
 		t.heard(ev)
-	case Wished:
-		t.wished(ev)
-	case WishedSet:
-		t.wishedSet(ev)
-	case WishedConfig, WishedMode:
-		t.hearWish(ev)
+	case DesiredStory:
+		t.takeDesiredStory(ev)
+	case DesiredSet:
+		t.takeDesiredSet(ev)
+	case DesiredConfig, DesiredMode:
+		t.takeDesired(ev)
 	case Arriving:
 		t.everyContent(delivery.Arriving(ev))
 	case Fetched:

@@ -24,7 +24,7 @@ type (
 	Stopped struct {
 		latch.Document        // its Weight is found out here
 		Counter        int64  // of the document
-		Digest         string // as of Wished
+		Digest         string // as of Desired
 		Sig            *schema.Signature
 		N              uint64 // as of Command
 	}
@@ -50,8 +50,8 @@ type called struct {
 	n   int64 // the write that its answer waits for, once ack is set
 }
 
-// stopWish is what the signatures of the documents of stops are about.
-var stopWish = map[latch.Source]sign.Wish{latch.Robot: {Kind: sign.Stop}, latch.Fleet: {Kind: sign.FleetStop}}
+// stopDocumentKind is what the signatures of the documents of stops are about.
+var stopDocumentKind = map[latch.Source]sign.Subject{latch.Robot: {Kind: sign.Stop}, latch.Fleet: {Kind: sign.FleetStop}}
 
 // labels are the robot's own, as its fleet told it, and whether it did.
 func (t *turn) labels() (map[string]string, bool) { return t.cfg.Labels, t.config.rev > 0 }
@@ -70,7 +70,7 @@ func (t *turn) stopDocument(ev Stopped) {
 		l := &doc.Stops[i]
 		l.By, l.Client, l.Why = legible(l.By), legible(l.Client), legible(l.Why)
 	}
-	w, v := stopWish[doc.From], vouched{}
+	w, v := stopDocumentKind[doc.From], vouched{}
 	if doc.Problem == "" {
 		if w.Authority, w.Rev, w.Counter, w.Document = doc.Authority, doc.Rev, ev.Counter, ev.Digest; doc.From == latch.Robot {
 			w.Robot = t.cfg.ID
@@ -280,7 +280,7 @@ func (t *turn) tellCalls() {
 // keepPause is how long a disk that refused a setting is left alone.
 const keepPause = time.Second
 
-// keepAgain notes that the disk did not take a setting: what was wished is offered until
+// keepAgain notes that the disk did not take a setting: what was desired is offered until
 // the disk takes it. That the disk took another one meanwhile says nothing of this one.
 func (t *turn) keepAgain(refused schema.Reason) {
 	if refused != "" {
@@ -288,11 +288,11 @@ func (t *turn) keepAgain(refused schema.Reason) {
 	}
 }
 
-// keepLate offers the disk again what was wished.
+// keepLate offers the disk again what was desired.
 func (t *turn) keepLate() {
 	if t.unkept == 0 || t.now.Mono < t.unkept {
 		return
 	}
 	t.unkept = 0
-	t.keepWishes()
+	t.keepDesired()
 }

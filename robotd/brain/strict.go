@@ -14,7 +14,7 @@ import (
 // to require it would shut out the fleet for good.
 func (c *Config) strictest() {
 	free := func(key string) bool { return !slices.Contains(c.Pinned, key) }
-	if free("signing") && c.Trust.Has(sign.SignsWishes) {
+	if free("signing") && c.Trust.Has(sign.SignsDesired) {
 		c.Signing = sign.Require
 	}
 	if free("require_sight") {
@@ -40,7 +40,7 @@ const configUnread = "config_unreadable"
 func (t *turn) tellUnread() {
 	if t.config.unread {
 		t.raise(configUnread, schema.AlertError, string(sign.Config),
-			"the configuration that the fleet wished cannot be read from the disk; until it is told again the strictest holds: signatures, where a key is trusted, and sight are required, and a lost link leads to safe",
+			"the configuration that the fleet desired cannot be read from the disk; until it is told again the strictest holds: signatures, where a key is trusted, and sight are required, and a lost link leads to safe",
 			"have the desk tell it again, signed; or set signing and require_sight on the robot's own command line")
 	}
 }

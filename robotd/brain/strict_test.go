@@ -21,21 +21,21 @@ func (r *rig) alerted(kind string) bool {
 	return false
 }
 
-// configured wishes an empty configuration, signed if key is not nil.
+// configured desired documents an empty configuration, signed if key is not nil.
 func (r *rig) configured(rev int64, seal sign.Seal) {
 	r.t.Helper()
 	d := schema.DesiredConfig{Rev: rev, Authority: "desk", Counter: rev, TS: epoch, Values: map[string]jsontext.Value{}}
 	var err error
-	if d.Sig, err = seal.Wish(sign.Config, "r1", d); err != nil {
+	if d.Sig, err = seal.Sign(sign.Config, "r1", d); err != nil {
 		r.t.Fatal(err)
 	}
-	r.give(WishedConfig{Wish: d, Digest: digestOf(r.t, d)})
+	r.give(DesiredConfig{Document: d, Digest: digestOf(r.t, d)})
 }
 
 func TestARobotThatCannotReadHowItWasToBehaveIsStrictUntilItIsTold(t *testing.T) {
 	for _, lost := range []string{"{{{", `{"rev":"x"}`, "null", "{}"} {
 		r := newRig(t)
-		r.cfg.Trust = sign.Ring{sign.PublicKey(sign.SignsWishes, deskKey)}
+		r.cfg.Trust = sign.Ring{sign.PublicKey(sign.SignsDesired, deskKey)}
 		r.cfg.ContinueOnReturn = true
 		r.cfg.linkLoss(schema.ModeAto, schema.LinkLossContinue)
 		r.memory.Settings[configSetting] = lost
@@ -79,7 +79,7 @@ func TestAStrictRobotKeepsAWayOut(t *testing.T) {
 		t.Error("the fleet, that never signed, does not get the robot back")
 	}
 	r = newRig(t)
-	r.cfg.Trust = sign.Ring{sign.PublicKey(sign.SignsWishes, deskKey)}
+	r.cfg.Trust = sign.Ring{sign.PublicKey(sign.SignsDesired, deskKey)}
 	r.cfg.Pinned = []string{"signing", "require_sight"} // by whoever stands at it
 	r.memory.Settings[configSetting] = "{{{"
 	r.boot()

@@ -79,7 +79,7 @@ type player struct {
 	eventSeq int64  // the newest event of the present boot
 	moves    string // the last velocity that was written down
 	seq      int64  // of the last frame
-	signing  string // who signs what is wished
+	signing  string // who signs the desired state
 	stalls   bool   // the loop, until the next line
 }
 
@@ -138,19 +138,19 @@ func (p *player) happen(text, word string, args []string) {
 		p.stalls = true
 	case "drive": // for how long with which speeds, ten frames a second
 		p.drive(args)
-	case "wish":
-		p.wish(args)
+	case "desired":
+		p.desire(args)
 	case "holds", "fleet-holds": // a document of stops: rev, authority, counter, and id:level of each stop
 		p.holds(word, args)
 	case "call", "retained-call":
 		_, payload, _ := strings.Cut(text, arg(0))
 		r.give(Called{Client: arg(0), Payload: []byte(strings.TrimSpace(payload)), Retained: word == "retained-call"})
-	case "wish-places", "wish-activities", "wish-config", "wish-mode":
-		p.wishOther(strings.TrimPrefix(word, "wish-"), args)
+	case "desired-places", "desired-activities", "desired-config", "desired-mode":
+		p.desireOther(strings.TrimPrefix(word, "desired-"), args)
 	case "sign":
 		p.signing = arg(0)
-	case "unwish":
-		r.give(Wished{Emptied: true})
+	case "empty-desired":
+		r.give(DesiredStory{Emptied: true})
 	case "press":
 		r.give(Reported{driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: cmp.Or(arg(0), "help"), On: true}})
 	case "battery":
@@ -272,7 +272,7 @@ func (p *player) configure(setting string) {
 	case "pinned":
 		c.Pinned = append(c.Pinned, value)
 	case "trust":
-		c.Trust = sign.Ring{sign.PublicKey(sign.SignsWishes, deskKey)}
+		c.Trust = sign.Ring{sign.PublicKey(sign.SignsDesired, deskKey)}
 		if value == "releases" {
 			c.Trust = append(c.Trust, sign.PublicKey(sign.SignsReleases, releaserKey))
 		}
@@ -283,7 +283,7 @@ func (p *player) configure(setting string) {
 	}
 }
 
-func (p *player) wish(args []string) {
+func (p *player) desire(args []string) {
 	w := schema.DesiredStory{Rev: 1, Authority: "desk", Apply: schema.ApplyNextAct, Counter: 1, TS: epoch}
 	if name := args[0]; name != "none" {
 		pin, ok := stories[name]
@@ -307,5 +307,5 @@ func (p *player) wish(args []string) {
 	}
 	w.Released = p.release(sign.Story, w.Story)
 	w.Sig = p.seal(sign.Story, w)
-	p.rig.give(Wished{Wish: w, Digest: digestOf(p.rig.t, w)})
+	p.rig.give(DesiredStory{Document: w, Digest: digestOf(p.rig.t, w)})
 }

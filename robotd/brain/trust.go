@@ -22,18 +22,18 @@ const (
 // restoreTrust reads whom the robot obeyed. Counters that cannot be read are those
 // of a disk that lies; the robot starts to count anew, and says so.
 func (t *turn) restoreTrust(m Memory) {
-	t.authority, t.marks = cmp.Or(m.Settings[authoritySetting], m.Kept[sign.Story].Wish.Authority, t.cfg.Authority), sign.Marks{}
+	t.authority, t.marks = cmp.Or(m.Settings[authoritySetting], m.Kept[sign.Story].Desired.Authority, t.cfg.Authority), sign.Marks{}
 	if kept := m.Settings[countersSetting]; kept != "" {
 		if err := json.Unmarshal([]byte(kept), &t.marks); err != nil {
 			t.marks = sign.Marks{}
-			t.raise("untrusted_wish", schema.AlertError, "disk", "the release counters could not be read and are counted anew", "have the fleet release once more")
+			t.raise("untrusted_document", schema.AlertError, "disk", "the release counters could not be read and are counted anew", "have the fleet release once more")
 		}
 	}
 }
 
-// vouched is what signatures say of one wish.
+// vouched is what signatures say of one desired state.
 type vouched struct {
-	wish     sign.Wish
+	what     sign.Subject
 	verified bool
 	refused  schema.Reason // it must not be obeyed
 	detail   string
@@ -41,14 +41,14 @@ type vouched struct {
 
 // vouch looks at the signatures of a document, as the robot is told to. The pin
 // names what was released, nil for documents without a blob.
-func (t *turn) vouch(w sign.Wish, sig *schema.Signature, pin *schema.StoryPin, released *schema.Signature) vouched {
-	v := vouched{wish: w}
+func (t *turn) vouch(w sign.Subject, sig *schema.Signature, pin *schema.StoryPin, released *schema.Signature) vouched {
+	v := vouched{what: w}
 	policy, source := t.cfg.Signing, sourceOf(w.Kind)
 	if policy == sign.Off || policy == "" {
 		return v
 	}
 	reason := schema.ReasonBadSignature
-	err := t.cfg.Trust.Wish(w, sig)
+	err := t.cfg.Trust.Verify(w, sig)
 	if err == nil && pin != nil && t.cfg.Trust.Has(sign.SignsReleases) {
 		if err = t.cfg.Trust.Release(sign.ReleaseOf(w.Kind, *pin), released); err != nil {
 			err = fmt.Errorf("the release of its content: %w", err)
@@ -57,7 +57,7 @@ func (t *turn) vouch(w sign.Wish, sig *schema.Signature, pin *schema.StoryPin, r
 	if err == nil {
 		switch clash, detail := t.marks.Judge(w); clash {
 		case sign.Fresh:
-			t.clear("untrusted_wish", source)
+			t.clear("untrusted_document", source)
 			t.clear("equivocation", source)
 			v.verified = true
 			return v
@@ -74,7 +74,7 @@ func (t *turn) vouch(w sign.Wish, sig *schema.Signature, pin *schema.StoryPin, r
 	if t.authority != "" && t.authority != w.Authority {
 		return v // that it is not obeyed is told already
 	}
-	kind, level, hint := "untrusted_wish", schema.AlertError, "the robot keeps what it has; sign with a key that it trusts (fleetd serve --sign-key, robotd --trust-key), or see who else writes to the broker"
+	kind, level, hint := "untrusted_document", schema.AlertError, "the robot keeps what it has; sign with a key that it trusts (fleetd serve --sign-key, robotd --trust-key), or see who else writes to the broker"
 	if w.Kind == sign.Stop || w.Kind == sign.FleetStop {
 		hint = "its stops hold, and it releases none; sign with a key that the robot trusts (fleetd serve --sign-key, robotd --trust-key), or see who else writes to the broker"
 	}
@@ -96,14 +96,14 @@ func sourceOf(k sign.Kind) string {
 	return "desired/" + string(k)
 }
 
-// believe remembers the fleet and the counter of a wish, now that it is obeyed.
+// believe remembers the fleet and the counter of a desired state, now that it is obeyed.
 func (t *turn) believe(v vouched) {
 	if t.authority == "" {
-		t.authority = v.wish.Authority
+		t.authority = v.what.Authority
 		t.do(SaveSetting{authoritySetting, t.authority})
 		t.everyContent(delivery.Belong{Authority: t.authority})
 	}
-	if v.verified && t.marks.Note(v.wish) {
+	if v.verified && t.marks.Note(v.what) {
 		t.do(SaveSetting{countersSetting, string(t.encode(t.marks))})
 	}
 }

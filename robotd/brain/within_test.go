@@ -43,7 +43,7 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 		r.boot()
 		r.give(Connected{Session: "a"})
 		pin := stories["talk"]
-		r.give(Wished{Wish: schema.DesiredStory{Rev: 1, Authority: "desk", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+		r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, Authority: "desk", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 		r.until(time.Second)
 		text := rapid.Custom(func(t *rapid.T) string {
 			piece := rapid.SampledFrom([]string{"x", `"`, "\x01", "ä", "\x1b[2J", "\u2028"}).Draw(t, "piece")
@@ -90,14 +90,14 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 				}
 				r.give(Stopped{Document: doc})
 			},
-			"wishes": func(t *rapid.T) {
+			"desired": func(t *rapid.T) {
 				values := map[string]jsontext.Value{"labels": jsontext.Value(`{"site":"x"}`)}
 				for range many() {
 					n++
 					values[fmt.Sprint(text.Draw(t, "key"), n)] = jsontext.Value("1")
 				}
-				r.give(WishedConfig{Wish: schema.DesiredConfig{Rev: int64(n + 1), Authority: rapid.SampledFrom([]string{"desk", strings.Repeat("a", 7000)}).Draw(t, "authority"), Values: values, TS: epoch}})
-				r.give(WishedMode{Wish: schema.DesiredMode{Rev: int64(n + 1), Authority: strings.Repeat("a", 7000), Mode: schema.ModeID(text.Draw(t, "mode")), Apply: schema.ApplyModeBoot, TS: epoch}})
+				r.give(DesiredConfig{Document: schema.DesiredConfig{Rev: int64(n + 1), Authority: rapid.SampledFrom([]string{"desk", strings.Repeat("a", 7000)}).Draw(t, "authority"), Values: values, TS: epoch}})
+				r.give(DesiredMode{Document: schema.DesiredMode{Rev: int64(n + 1), Authority: strings.Repeat("a", 7000), Mode: schema.ModeID(text.Draw(t, "mode")), Apply: schema.ApplyModeBoot, TS: epoch}})
 			},
 			"body": func(t *rapid.T) {
 				word := text.Draw(t, "word")
@@ -276,7 +276,7 @@ func TestAStopIsSeenWhoeverSaysWhat(t *testing.T) {
 			r.boot()
 			r.give(Connected{Session: "a"})
 			pin := stories["talk"]
-			r.give(Wished{Wish: schema.DesiredStory{Rev: 1, Authority: "desk", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+			r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, Authority: "desk", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 			r.until(time.Second)
 			r.give(Command{Client: "op1", Group: "safety", Verb: "enable"})
 			r.until(2 * time.Second)

@@ -1,10 +1,10 @@
 // Package delivery is the robot's half of getting a content that the fleet
-// wishes: a default story, a set of activities, places. It leads from the wish to
+// desired documents: a default story, a set of activities, places. It leads from the desired state to
 // what is active, and says what is reported on the way.
 //
-// It is level-triggered: it compares the newest wish with what it has, at any
+// It is level-triggered: it compares the newest desired state with what it has, at any
 // time and whatever it heard before. A new content is fetched with its files,
-// checked and on disk before the old one is let go; only a newer wish, for
+// checked and on disk before the old one is let go; only a newer desired state, for
 // another content or for none, takes one away. A wiped broker wipes no robot: an
 // emptied topic says nothing.
 //
@@ -60,16 +60,16 @@ func (j *Judge[C]) files(c *C) []score.Asset {
 	return j.Files(c)
 }
 
-// other says that a content is not the one that a wish names, or nothing.
+// other says that a content is not the one that a desired state names, or nothing.
 func (j *Judge[C]) other(c *C, pin *schema.StoryPin) outcome {
 	if j.Identity == nil {
 		return outcome{}
 	}
 	switch id, rev := j.Identity(c); {
 	case id != pin.ID:
-		return outcome{schema.ReasonStoryInvalid, "/story/id", fmt.Sprintf("the wish names %s, and its bytes are those of %s", pin.ID, id)}
+		return outcome{schema.ReasonStoryInvalid, "/story/id", fmt.Sprintf("the desired state names %s, and its bytes are those of %s", pin.ID, id)}
 	case rev != pin.Rev:
-		return outcome{schema.ReasonStoryInvalid, "/story/rev", fmt.Sprintf("the wish names revision %d of %s, and its bytes are those of revision %d", pin.Rev, id, rev)}
+		return outcome{schema.ReasonStoryInvalid, "/story/rev", fmt.Sprintf("the desired state names revision %d of %s, and its bytes are those of revision %d", pin.Rev, id, rev)}
 	}
 	return outcome{}
 }
@@ -99,8 +99,8 @@ type Facts struct {
 	Interrupted bool // an interrupt runs
 }
 
-// Wish is what the fleet wants, whatever its kind.
-type Wish struct {
+// Desired is what the fleet wants, whatever its kind.
+type Desired struct {
 	Rev       int64            `json:"rev"`
 	Authority string           `json:"authority"`
 	Pin       *schema.StoryPin `json:"story"` // nil = withdrawn
@@ -108,20 +108,20 @@ type Wish struct {
 	Deadline  schema.Time      `json:"deadline_ts,omitzero"` // 0 = none
 }
 
-// StoryWish is the wish of a desired story.
-func StoryWish(d *schema.DesiredStory) Wish {
-	return Wish{d.Rev, d.Authority, d.Story, d.Apply, d.DeadlineTS}
+// DesiredStory is the desired state of a desired story.
+func DesiredStory(d *schema.DesiredStory) Desired {
+	return Desired{d.Rev, d.Authority, d.Story, d.Apply, d.DeadlineTS}
 }
 
-// SetWish is the wish of desired activities or places, which nothing performs in
+// DesiredSet is the desired state of desired activities or places, which nothing performs in
 // the middle of anything.
-func SetWish(d *schema.DesiredSet) Wish {
-	return Wish{Rev: d.Rev, Authority: d.Authority, Pin: d.Set, Apply: schema.ApplyNow}
+func DesiredSet(d *schema.DesiredSet) Desired {
+	return Desired{Rev: d.Rev, Authority: d.Authority, Pin: d.Set, Apply: schema.ApplyNow}
 }
 
 // Accepted is a content that passed every check, as the disk keeps it.
 type Accepted struct {
-	Rev   int64           `json:"rev"` // of the wish that brought it
+	Rev   int64           `json:"rev"` // of the desired state that brought it
 	Story schema.StoryPin `json:"story"`
 	Apply schema.Apply    `json:"apply"`
 	Since schema.Time     `json:"since,omitzero"` // when it became active
@@ -129,10 +129,10 @@ type Accepted struct {
 }
 
 // Kept is what the disk keeps of a delivery, beside the blobs of the three
-// contents. Wish is the newest one that was obeyed; its authority is the fleet
+// contents. Desired state is the newest one that was obeyed; its authority is the fleet
 // that this robot belongs to.
 type Kept struct {
-	Wish       Wish               `json:"wish"`
+	Desired    Desired            `json:"desired"`
 	Phase      schema.DeployPhase `json:"phase"`
 	Reason     schema.Reason      `json:"reason,omitempty"`
 	Pointer    string             `json:"pointer,omitempty"`
@@ -163,10 +163,10 @@ type Input interface{ input() }
 
 // The inputs.
 type (
-	// Wished is the fleet's document, whenever it is seen. With Refused it is one
+	// Document is the fleet's document, whenever it is seen. With Refused it is one
 	// that must not be obeyed, and Detail says why.
-	Wished struct {
-		Wish    Wish
+	Document struct {
+		Desired Desired
 		Refused schema.Reason
 		Detail  string
 	}
@@ -213,7 +213,7 @@ type (
 	Tick struct{}
 )
 
-func (Wished) input()      {}
+func (Document) input()    {}
 func (Emptied) input()     {}
 func (Belong) input()      {}
 func (Arriving) input()    {}
@@ -259,7 +259,7 @@ type (
 	Save struct {
 		Kind  sign.Kind
 		Kept  Kept
-		Rev   int64 // of the wish whose blobs they are
+		Rev   int64 // of the desired state whose blobs they are
 		Blobs []Blob
 	}
 	// Tell reports; the sender fills in time, session and whether ato performs.

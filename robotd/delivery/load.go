@@ -105,12 +105,12 @@ func (s *State[C]) held() []string {
 	return out
 }
 
-// fetch asks for the bytes of the wish, or for what of them is missing.
+// fetch asks for the bytes of the desired state, or for what of them is missing.
 func (s *State[C]) fetch(now Now, c *Config[C], on Event, out []Effect) []Effect {
 	s.attempts++
 	s.fruitless++
 	if on != OnRetry && on != OnCorrupt || s.load.now == (piece{}) {
-		s.load.begin(pieceOf(*s.wish.Pin))
+		s.load.begin(pieceOf(*s.desired.Pin))
 	}
 	return s.ask(now, c, on, out)
 }
@@ -191,7 +191,7 @@ func short(digest string) string { return digest[:min(12, len(digest))] }
 
 // validate asks the judge, and writes what passes.
 func (s *State[C]) validate(c *Config[C], out []Effect) []Effect {
-	pin, l := *s.wish.Pin, &s.load
+	pin, l := *s.desired.Pin, &s.load
 	if errs := schema.Errors(l.faults); len(errs) > 0 {
 		s.why = outcome{schema.ReasonStoryInvalid, errs[0].Pointer, errs[0].String()}
 		if errs[0].Code == string(schema.ReasonUnsupportedVersion) {
@@ -207,11 +207,11 @@ func (s *State[C]) validate(c *Config[C], out []Effect) []Effect {
 		s.why = outcomeOf(fit)
 		return s.takeSaved(OnRefused, out)
 	}
-	accepted := Accepted{Rev: s.wish.Rev, Story: pin, Apply: s.wish.Apply, Files: c.Judge.files(l.content)}
+	accepted := Accepted{Rev: s.desired.Rev, Story: pin, Apply: s.desired.Apply, Files: c.Judge.files(l.content)}
 	s.candidate = &Loaded[C]{Accepted: accepted, Content: l.content, Fit: fit}
 	k := s.kept()
 	k.Staged = &s.candidate.Accepted
-	out = append(out, Save{Kind: s.kind, Kept: k, Rev: s.wish.Rev, Blobs: l.blobs(pin.SHA256)})
+	out = append(out, Save{Kind: s.kind, Kept: k, Rev: s.desired.Rev, Blobs: l.blobs(pin.SHA256)})
 	s.load = load[C]{}
 	return out
 }

@@ -9,15 +9,15 @@ import (
 	"troupe/schema"
 )
 
-// fleet is the other side at random: wishes of rising revision, bytes that come
+// fleet is the other side at random: desired documents of rising revision, bytes that come
 // or do not, a disk that may refuse, and a power that may go at any moment.
 type fleet struct {
 	*world
 	t        *rapid.T
-	newest   Wish
+	newest   Desired
 	bytes    map[string][]byte
 	fetching string
-	// withdrawn is the newest revision that wished no story.
+	// withdrawn is the newest revision that desired no story.
 	withdrawn int64
 	roomy     bool // the disk refuses nothing any more
 	writing   []Save
@@ -26,7 +26,7 @@ type fleet struct {
 
 var stories = []string{"a x y", "b y", "c z", "nonsense x", "d x z", "e x +gong +bell", "f +bell +drum z", "g +bell ++opera x", "h ++opera ++ballad"}
 
-// unsigned is where the revisions of wishes begin that must not be obeyed.
+// unsigned is where the revisions of desired documents begin that must not be obeyed.
 const unsigned = 5000
 
 // files are what stories of the fleet name beside themselves.
@@ -65,8 +65,8 @@ func (f *fleet) do(effects []Effect) {
 				f.writing = append(f.writing, Save{Rev: e.Rev})
 				continue
 			}
-			if f.neverLost(e.Kept); e.Kept.Wish.Rev >= unsigned {
-				f.t.Fatalf("wish %d was obeyed, which must not be", e.Kept.Wish.Rev)
+			if f.neverLost(e.Kept); e.Kept.Desired.Rev >= unsigned {
+				f.t.Fatalf("desired state %d was obeyed, which must not be", e.Kept.Desired.Rev)
 			}
 			f.save(e)
 			if e.Blobs != nil {
@@ -84,7 +84,7 @@ func (f *fleet) do(effects []Effect) {
 	}
 }
 
-// neverLost holds that the active story goes only where a newer wish is
+// neverLost holds that the active story goes only where a newer desired state is
 // fulfilled, and that its bytes are on the disk.
 func (f *fleet) neverLost(k Kept) {
 	is, was := k.Active, f.kept.Active
@@ -93,9 +93,9 @@ func (f *fleet) neverLost(k Kept) {
 	}
 	switch {
 	case is == nil && f.withdrawn <= was.Rev:
-		f.t.Fatalf("%s was lost to wish %d", was.Story.ID, k.Wish.Rev)
+		f.t.Fatalf("%s was lost to desired state %d", was.Story.ID, k.Desired.Rev)
 	case is != nil && is.Story.SHA256 != was.Story.SHA256 && is.Rev <= was.Rev:
-		f.t.Fatalf("%s of wish %d was replaced by %s of wish %d under wish %d", was.Story.ID, was.Rev, is.Story.ID, is.Rev, k.Wish.Rev)
+		f.t.Fatalf("%s of desired state %d was replaced by %s of desired state %d under desired state %d", was.Story.ID, was.Rev, is.Story.ID, is.Rev, k.Desired.Rev)
 	case is != nil && !f.whole(is):
 		f.t.Fatalf("the bytes of %s are not on the disk", is.Story.ID)
 	}
@@ -119,25 +119,25 @@ func (f *fleet) restartNow() {
 
 func (f *fleet) send(in Input) { f.do(f.step(in)) }
 
-func (f *fleet) wishAny() {
+func (f *fleet) desireAny() {
 	rev := f.newest.Rev + int64(rapid.IntRange(-1, 2).Draw(f.t, "rev"))
 	if rev < 1 {
 		return
 	}
-	d := Wish{Rev: rev, Authority: "home", Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct, schema.ApplyNextStart}).Draw(f.t, "apply")}
+	d := Desired{Rev: rev, Authority: "home", Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct, schema.ApplyNextStart}).Draw(f.t, "apply")}
 	if i := rapid.IntRange(0, len(stories)).Draw(f.t, "story"); i < len(stories) {
 		d.Pin = f.pin(stories[i])
 	}
 	if rapid.IntRange(0, 10).Draw(f.t, "foreign") == 0 {
 		d.Authority, d.Rev = "elsewhere", rev+1000
 		if f.s.Authority() == "home" { // the first one would be trusted
-			f.send(Wished{Wish: d})
+			f.send(Document{Desired: d})
 		}
 		return
 	}
 	if rapid.IntRange(0, 10).Draw(f.t, "refused") == 0 {
 		d.Rev = rev + unsigned
-		f.send(Wished{Wish: d, Refused: schema.ReasonBadSignature})
+		f.send(Document{Desired: d, Refused: schema.ReasonBadSignature})
 		return
 	}
 	if rev > f.newest.Rev {
@@ -148,7 +148,7 @@ func (f *fleet) wishAny() {
 	if d.Pin == nil {
 		f.withdrawn = max(f.withdrawn, d.Rev)
 	}
-	f.send(Wished{Wish: d})
+	f.send(Document{Desired: d})
 }
 
 func (f *fleet) deliver(good bool) {
@@ -235,7 +235,7 @@ func TestInTheEndTheNewestWishIsFulfilledAndNothingWasLostOnTheWay(t *testing.T)
 			f.pass(time.Duration(rapid.IntRange(0, 6000).Draw(t, "ms")) * time.Millisecond)
 			switch rapid.IntRange(0, 7).Draw(t, "what") {
 			case 0, 1:
-				f.wishAny()
+				f.desireAny()
 			case 2:
 				f.deliver(true)
 			case 3:
@@ -255,10 +255,10 @@ func TestInTheEndTheNewestWishIsFulfilledAndNothingWasLostOnTheWay(t *testing.T)
 				t.Fatal("an empty story is performed")
 			}
 		}
-		// A last wish for a good story, and everything works from now on.
+		// A last desired state for a good story, and everything works from now on.
 		f.newest.Rev++
-		f.newest = Wish{Rev: f.newest.Rev, Authority: "home", Apply: schema.ApplyNextAct, Pin: f.pin(rapid.SampledFrom([]string{"a x y", "b y", "c z", "e x +gong +bell", "f +bell +drum z", "g +bell ++opera x", "h ++opera ++ballad"}).Draw(t, "last"))}
-		f.send(Wished{Wish: f.newest})
+		f.newest = Desired{Rev: f.newest.Rev, Authority: "home", Apply: schema.ApplyNextAct, Pin: f.pin(rapid.SampledFrom([]string{"a x y", "b y", "c z", "e x +gong +bell", "f +bell +drum z", "g +bell ++opera x", "h ++opera ++ballad"}).Draw(t, "last"))}
+		f.send(Document{Desired: f.newest})
 		f.f, f.roomy = Facts{}, true
 		for range 200 {
 			_, waits := f.s.Deadline()
@@ -268,13 +268,13 @@ func TestInTheEndTheNewestWishIsFulfilledAndNothingWasLostOnTheWay(t *testing.T)
 			if d, ok := f.s.Deadline(); ok && f.fetching == "" && len(f.writing) == 0 {
 				f.pass(max(0, d-f.now.Mono))
 			}
-			f.send(Wished{Wish: f.newest})
+			f.send(Document{Desired: f.newest})
 			f.deliver(true)
 			f.write()
 		}
 		r := f.lastTold
 		if r.DesiredRev != f.newest.Rev || r.Phase != schema.DeployActive || r.Active == nil || r.Active.Story.SHA256 != f.newest.Pin.SHA256 {
-			t.Fatalf("wished %s with revision %d, reported %s", f.newest.Pin.ID, f.newest.Rev, f.report(r))
+			t.Fatalf("desired %s with revision %d, reported %s", f.newest.Pin.ID, f.newest.Rev, f.report(r))
 		}
 		if !slices.Contains(f.kept.Digests(), r.Active.Story.SHA256) || !f.whole(r.Active) {
 			t.Fatalf("%s is active and not on the disk", r.Active.Story.ID)
@@ -284,7 +284,7 @@ func TestInTheEndTheNewestWishIsFulfilledAndNothingWasLostOnTheWay(t *testing.T)
 
 func TestBackOffDoublesUpToItsLimit(t *testing.T) {
 	w := newWorld()
-	w.step(Wished{Wish: Wish{Rev: 1, Authority: "home", Apply: schema.ApplyNow, Pin: w.pin("a x")}})
+	w.step(Document{Desired: Desired{Rev: 1, Authority: "home", Apply: schema.ApplyNow, Pin: w.pin("a x")}})
 	var waits []time.Duration
 	for range 12 {
 		d, _ := w.s.Deadline()

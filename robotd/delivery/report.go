@@ -27,12 +27,12 @@ type Report struct {
 	ActsDigest string
 }
 
-// Report is the document that tells where the delivery stands. A wish that was
+// Report is the document that tells where the delivery stands. A desired state that was
 // refused is told as long as no newer one is obeyed, though what was obeyed
 // before it goes on.
 func (s *State[C]) Report() Report {
 	r := Report{
-		Authority: s.authority, DesiredRev: s.wish.Rev, Phase: s.phase, Attempts: s.attempts,
+		Authority: s.authority, DesiredRev: s.desired.Rev, Phase: s.phase, Attempts: s.attempts,
 		Reason: s.why.reason, Pointer: s.why.pointer, Detail: s.why.detail, ActsDigest: s.actsDigest, Previous: s.previous,
 	}
 	if s.phase == schema.DeployFetching {
@@ -44,7 +44,7 @@ func (s *State[C]) Report() Report {
 	}
 	if s.foreign != nil && r.Reason == "" {
 		r.Reason = schema.ReasonWrongAuthority
-		r.Detail = fmt.Sprintf("revision %d of authority %s is not obeyed", s.foreign.Wish.Rev, s.foreign.Wish.Authority)
+		r.Detail = fmt.Sprintf("revision %d of authority %s is not obeyed", s.foreign.Desired.Rev, s.foreign.Desired.Authority)
 	}
 	if r.Reason != "" {
 		r.Retry = r.Reason.Describe().Retry

@@ -9,7 +9,7 @@ import (
 // story brings a story to active.
 func (w *world) story(text string, rev int64) {
 	pin := w.pin(text)
-	w.step(Wished{Wish: Wish{Rev: rev, Authority: "home", Apply: schema.ApplyNow, Pin: pin}})
+	w.step(Document{Desired: Desired{Rev: rev, Authority: "home", Apply: schema.ApplyNow, Pin: pin}})
 	for _, e := range w.step(Fetched{SHA256: pin.SHA256, Bytes: []byte(text)}) {
 		if e, ok := e.(Save); ok {
 			w.save(e)

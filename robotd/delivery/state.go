@@ -23,7 +23,7 @@ type outcome struct {
 	detail  string
 }
 
-// refusal is a wish that must not be obeyed.
+// refusal is a desired state that must not be obeyed.
 type refusal struct {
 	rev int64
 	why outcome
@@ -33,11 +33,11 @@ type refusal struct {
 // goroutine.
 type State[C any] struct {
 	kind      sign.Kind
-	authority string // the fleet that is obeyed; empty until the first wish
-	wish      Wish
+	authority string // the fleet that is obeyed; empty until the first desired state
+	desired   Desired
 	phase     schema.DeployPhase
 	why       outcome
-	attempts  int           // of fetching for this wish
+	attempts  int           // of fetching for this desired state
 	fruitless int           // of them, since one brought anything
 	deadline  time.Duration // of the phase, where it has one
 
@@ -50,29 +50,29 @@ type State[C any] struct {
 	load       load[C]    // between the first byte and being written
 	candidate  *Loaded[C] // checked, being written
 	actsDigest string
-	foreign    *Wished  // the newest wish of a fleet that is not obeyed
-	refused    *refusal // the newest wish that must not be obeyed, if it is newer than wish
+	foreign    *Document // the newest desired state of a fleet that is not obeyed
+	refused    *refusal  // the newest desired state that must not be obeyed, if it is newer than desired state
 }
 
 // Restore makes the state of a robot that has just started from what its disk
 // kept. It needs no link: a content that was staged goes on from there.
 func Restore[C any](now Now, c *Config[C], k Kept, h Held, actsDigest string, out []Effect) (*State[C], []Effect) {
-	s := &State[C]{kind: c.Kind, authority: k.Wish.Authority, wish: k.Wish, phase: schema.DeployIdle, previous: k.Previous, actsDigest: actsDigest}
+	s := &State[C]{kind: c.Kind, authority: k.Desired.Authority, desired: k.Desired, phase: schema.DeployIdle, previous: k.Previous, actsDigest: actsDigest}
 	s.active = restored(c, k.Active, h)
 	s.staged = restored(c, k.Staged, h)
 	if k.Active != nil && s.active == nil {
 		out = append(out, Note{Reason: schema.ReasonBadDigest, Detail: "the disk does not hold the bytes of " + k.Active.Story.ID + " any more; it is fetched again"})
 	}
 	refused := k.Phase == schema.DeployRejected || k.Phase == schema.DeployRolledBack
-	pin := s.wish.Pin
+	pin := s.desired.Pin
 	switch {
-	case s.wish.Rev == 0:
+	case s.desired.Rev == 0:
 	case pin == nil:
 		s.phase = schema.DeployWithdrawn
 		s.why = s.withdrawn()
-	case s.staged != nil && s.staged.Rev == s.wish.Rev:
+	case s.staged != nil && s.staged.Rev == s.desired.Rev:
 		s.phase = schema.DeployWaiting
-	case s.active != nil && s.active.Rev == s.wish.Rev:
+	case s.active != nil && s.active.Rev == s.desired.Rev:
 		s.phase = schema.DeployActive
 		if s.active.Fit.Reason != "" {
 			s.phase, s.why = schema.DeployRejected, outcomeOf(s.active.Fit)
@@ -131,20 +131,20 @@ func (s *State[C]) Trial() string {
 
 func (s *State[C]) onTrial(digest string) bool { return digest != "" && digest == s.Trial() }
 
-// Authority is the fleet that is obeyed; empty until the first wish.
+// Authority is the fleet that is obeyed; empty until the first desired state.
 func (s *State[C]) Authority() string { return s.authority }
 
 // Obeys reports whether that revision of that fleet is the newest that was obeyed.
 func (s *State[C]) Obeys(authority string, rev int64) bool {
-	return s.wish.Authority == authority && s.wish.Rev == rev
+	return s.desired.Authority == authority && s.desired.Rev == rev
 }
 
-// Took reports whether w is the newest wish that was obeyed.
-func (s *State[C]) Took(w Wish) bool {
-	return s.Obeys(w.Authority, w.Rev) && samePin(w.Pin, s.wish.Pin)
+// Took reports whether w is the newest desired state that was obeyed.
+func (s *State[C]) Took(w Desired) bool {
+	return s.Obeys(w.Authority, w.Rev) && samePin(w.Pin, s.desired.Pin)
 }
 
-// Phase is where the newest wish stands.
+// Phase is where the newest desired state stands.
 func (s *State[C]) Phase() schema.DeployPhase { return s.phase }
 
 // Deadline is when time alone changes something, or false.
@@ -163,7 +163,7 @@ func (s *State[C]) save() Save { return Save{Kind: s.kind, Kept: s.kept()} }
 
 // kept is what the disk shall keep now.
 func (s *State[C]) kept() Kept {
-	k := Kept{Wish: s.wish, Phase: s.phase, Reason: s.why.reason, Pointer: s.why.pointer, Detail: s.why.detail, ActsDigest: s.actsDigest, Previous: s.previous}
+	k := Kept{Desired: s.desired, Phase: s.phase, Reason: s.why.reason, Pointer: s.why.pointer, Detail: s.why.detail, ActsDigest: s.actsDigest, Previous: s.previous}
 	if s.active != nil {
 		k.Active = &s.active.Accepted
 	}

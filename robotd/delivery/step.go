@@ -12,10 +12,10 @@ import (
 // told.
 func Step[C any](s *State[C], now Now, c *Config[C], f Facts, in Input, out []Effect) []Effect {
 	switch in := in.(type) {
-	case Wished:
-		out = s.wished(now, c, in, out)
+	case Document:
+		out = s.document(now, c, in, out)
 	case Emptied:
-		out = append(out, Note{Detail: "what is wished was deleted from the broker; that changes nothing"})
+		out = append(out, Note{Detail: "the desired state was deleted from the broker; that changes nothing"})
 	case Belong:
 		s.belong(in.Authority)
 	case Arriving:
@@ -52,7 +52,7 @@ func (s *State[C]) move(now Now, c *Config[C], f Facts, out []Effect) []Effect {
 		s.unsaved = 0
 		out = append(out, s.save(), Tell{From: s.phase, To: s.phase, Why: "the disk refused it before", Report: s.Report()})
 	}
-	if late := s.wish.Deadline; late > 0 && now.Fleet > late {
+	if late := s.desired.Deadline; late > 0 && now.Fleet > late {
 		out = s.tooLate(out)
 	}
 	for {
@@ -102,7 +102,7 @@ func (s *State[C]) tooLate(out []Effect) []Effect {
 		out = append(out, StopFetch{s.load.now.SHA256})
 	}
 	s.load, s.staged = load[C]{}, nil
-	s.why = outcome{reason: schema.ReasonExpired, detail: "the fleet waited for it until " + s.wish.Deadline.String()}
+	s.why = outcome{reason: schema.ReasonExpired, detail: "the fleet waited for it until " + s.desired.Deadline.String()}
 	return s.takeSaved(OnTooLate, out)
 }
 
@@ -164,7 +164,7 @@ func (s *State[C]) refit(now Now, c *Config[C], digest string, out []Effect) []E
 	again := s.phase == schema.DeployRejected && aboutRobot(s.why.reason)
 	if s.active != nil {
 		was := s.active.Fit
-		again = again && s.active.Rev != s.wish.Rev
+		again = again && s.active.Rev != s.desired.Rev
 		l := *s.active
 		l.Fit = c.Judge.Fit(l.Content)
 		s.active = &l
@@ -172,7 +172,7 @@ func (s *State[C]) refit(now Now, c *Config[C], digest string, out []Effect) []E
 		case l.Fit.Reason != "" && s.phase == schema.DeployActive:
 			s.why = outcomeOf(l.Fit)
 			out = s.takeSaved(OnEmptied, out)
-		case l.Fit.Reason == "" && s.phase == schema.DeployRejected && s.active.Rev == s.wish.Rev:
+		case l.Fit.Reason == "" && s.phase == schema.DeployRejected && s.active.Rev == s.desired.Rev:
 			s.why = outcome{}
 			out = s.takeSaved(OnRefilled, out)
 		case fmt.Sprint(was.Pruned) != fmt.Sprint(l.Fit.Pruned) || was.Reason != l.Fit.Reason:

@@ -14,7 +14,7 @@ const (
 	OnSame         Event = "same-story"
 	OnWithdraw     Event = "withdraw"
 	OnHopeless     Event = "hopeless"
-	OnNewer        Event = "newer-wish"
+	OnNewer        Event = "newer-revision"
 	OnAdopted      Event = "adopted"
 	OnArrived      Event = "arrived"
 	OnTimeout      Event = "fetch-timeout"
@@ -57,14 +57,14 @@ var (
 	underWay = fsm.In(schema.DeployFetching, schema.DeployValidating, schema.DeployWaiting, schema.DeployActivating)
 )
 
-// Table is the way of a wish.
+// Table is the way of a desired state.
 var Table = fsm.Table[schema.DeployPhase, Event]{
-	{From: atRest, On: OnFetch, To: schema.DeployFetching, Why: "the wish names a content that is not here"},
-	{From: withStory, On: OnSame, To: schema.DeployActive, Why: "the wish names the content that is active already"},
-	{From: atRest, On: OnWithdraw, To: schema.DeployWithdrawn, Why: "the fleet wishes none any more"},
+	{From: atRest, On: OnFetch, To: schema.DeployFetching, Why: "the desired state names a content that is not here"},
+	{From: withStory, On: OnSame, To: schema.DeployActive, Why: "the desired state names the content that is active already"},
+	{From: atRest, On: OnWithdraw, To: schema.DeployWithdrawn, Why: "the fleet desires none any more"},
 	{From: atRest, On: OnHopeless, To: schema.DeployRejected, Why: "it is known beforehand that it cannot be had or performed"},
-	{From: atRest, On: OnAdopted, To: schema.DeployIdle, Why: "another fleet is obeyed from now on; its wish is not known yet"},
-	{From: underWay, On: OnNewer, To: schema.DeploySuperseded, Why: "a newer wish came before this one was fulfilled"},
+	{From: atRest, On: OnAdopted, To: schema.DeployIdle, Why: "another fleet is obeyed from now on; its desired state is not known yet"},
+	{From: underWay, On: OnNewer, To: schema.DeploySuperseded, Why: "a newer desired state came before this one was fulfilled"},
 
 	{From: fsm.In(schema.DeployFetching, schema.DeployFailed, schema.DeployWaiting), On: OnTooLate, To: schema.DeployRejected, Why: "the fleet no longer waits for it"},
 
@@ -82,7 +82,7 @@ var Table = fsm.Table[schema.DeployPhase, Event]{
 	{From: fsm.In(schema.DeployValidating), On: OnWritten, To: schema.DeployStaged, Why: "it is on disk beside the active one"},
 	{From: fsm.In(schema.DeployValidating), On: OnDiskRefused, To: schema.DeployFailed, Why: "what is not on disk is not promised"},
 
-	{From: fsm.In(schema.DeployStaged), On: OnWait, To: schema.DeployWaiting, Why: "the wish says when it may take over"},
+	{From: fsm.In(schema.DeployStaged), On: OnWait, To: schema.DeployWaiting, Why: "the desired state says when it may take over"},
 	{From: fsm.In(schema.DeployWaiting), On: OnTurn, To: schema.DeployActivating, Why: "its moment has come"},
 	{From: fsm.In(schema.DeployWaiting), On: OnRefused, To: schema.DeployRejected, Why: "the robot changed meanwhile; nothing of it can be performed any more"},
 

@@ -13,7 +13,7 @@ import (
 // TestTraces plays each script of testdata: a line is a time and what happened,
 // the indented lines below it are what was to be done about it, in order.
 //
-//	wish REV [NAME:ACT,ACT...] [apply=..] [authority=..] [size=..] [id=..] [rev=..] [until=..] [refused=..]   a wish; no name = none
+//	desired state REV [NAME:ACT,ACT...] [apply=..] [authority=..] [size=..] [id=..] [rev=..] [until=..] [refused=..]   a desired state; no name = none
 //	blob NAME [ACT,ACT...] | blob NAME REASON                        bytes, or why there are none
 //	arriving NAME BYTES, file NAME, file NAME REASON                 how far a large file is, that it is stored, or why not
 //	written REV [REASON]    started NAME    start-failed NAME REASON
@@ -51,15 +51,15 @@ func (w *world) play(t *testing.T, line string) string {
 		return ""
 	}
 	var rev int64
-	if word == "wish" || word == "written" {
+	if word == "desired" || word == "written" {
 		if _, err := fmt.Sscan(arg(0), &rev); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
 	}
 	var in Input
 	switch word {
-	case "wish":
-		in = w.wish(t, rev, words[1:])
+	case "desired":
+		in = w.desire(t, rev, words[1:])
 	case "blob":
 		b := Fetched{SHA256: w.digest(arg(0))}
 		if acts := arg(1); strings.Contains(acts, "_") {
@@ -142,9 +142,9 @@ func text(name, acts string) string {
 	return strings.TrimSpace(name + " " + strings.ReplaceAll(acts, ",", " "))
 }
 
-func (w *world) wish(t *testing.T, rev int64, words []string) (in Wished) {
+func (w *world) desire(t *testing.T, rev int64, words []string) (in Document) {
 	t.Helper()
-	d := Wish{Rev: rev, Authority: "home", Apply: schema.ApplyNextAct}
+	d := Desired{Rev: rev, Authority: "home", Apply: schema.ApplyNextAct}
 	for _, word := range words {
 		k, v, ok := strings.Cut(word, "=")
 		switch {
@@ -177,7 +177,7 @@ func (w *world) wish(t *testing.T, rev int64, words []string) (in Wished) {
 			t.Fatalf("%q: no such word", word)
 		}
 	}
-	in.Wish = d
+	in.Desired = d
 	return in
 }
 
@@ -201,7 +201,7 @@ func (w *world) tell(effects []Effect) string {
 			fmt.Fprintf(&b, "  stop fetching %s\n", w.names[e.SHA256])
 		case Save:
 			w.save(e)
-			fmt.Fprintf(&b, "  save wish %d, active %s, previous %s, staged %s", e.Kept.Wish.Rev, name(e.Kept.Active), name(e.Kept.Previous), name(e.Kept.Staged))
+			fmt.Fprintf(&b, "  save desired state %d, active %s, previous %s, staged %s", e.Kept.Desired.Rev, name(e.Kept.Active), name(e.Kept.Previous), name(e.Kept.Staged))
 			for i, blob := range e.Blobs {
 				if i == 0 {
 					fmt.Fprintf(&b, ", with %d bytes", len(blob.Bytes))

@@ -37,7 +37,7 @@ func TestARobotGetsItsIdentityAndKeepsIt(t *testing.T) {
 	if kept.Robot != "r7" || kept.Serial() != got.Serial() || kept.Desk.Server != d.URL || kept.Desk.Brokers[0] != "mqtts://broker:8883" {
 		t.Errorf("%+v", kept)
 	}
-	if kept.Desk.Authority != "db-enrol" || len(kept.Desk.TrustKeys) != 1 || kept.Desk.TrustKeys[0] != "wish:enrol" {
+	if kept.Desk.Authority != "db-enrol" || len(kept.Desk.TrustKeys) != 1 || kept.Desk.TrustKeys[0] != "desired state:enrol" {
 		t.Errorf("whom it obeys and believes: %+v", kept.Desk)
 	}
 	for _, file := range []string{keyFile, chainFile, caFile, deskFile} {
@@ -97,7 +97,7 @@ func TestARenewalIsANewKeyShownAtOnce(t *testing.T) {
 	first := d.must(d.enrol(data))
 	second := d.must(Renew(t.Context(), data, time.Now))
 	third := d.must(Renew(t.Context(), data, time.Now))
-	if third.Desk.Authority != "db-enrol" || third.Desk.TrustKeys[0] != "wish:enrol" {
+	if third.Desk.Authority != "db-enrol" || third.Desk.TrustKeys[0] != "desired state:enrol" {
 		t.Errorf("a renewal changed whom it obeys: %+v", third.Desk)
 	}
 	if d.asked[0] == d.asked[1] || d.asked[1] == d.asked[2] {

@@ -9,7 +9,7 @@
 //
 // The modes that there are take no parameters of their own: what of them can be
 // set, such as what follows from a lost link, is configuration, which the fleet
-// wishes and the robot keeps. So none describes any, and no verb sets one.
+// desired documents and the robot keeps. So none describes any, and no verb sets one.
 //
 // It runs no mode itself: it gives orders and is told how they ended. It never
 // mirrors the safety core, knows no message and reads no clock; time is counted

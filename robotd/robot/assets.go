@@ -70,14 +70,14 @@ func openAssets(data string, kept map[sign.Kind]delivery.Kept, blobs map[string]
 	return a, large, a.sweep()
 }
 
-// onItsWay reports whether the newest wish still waits for its bytes.
+// onItsWay reports whether the newest desired state still waits for its bytes.
 func onItsWay(k delivery.Kept) bool {
 	switch k.Phase {
 	case schema.DeployRejected, schema.DeployRolledBack, schema.DeployWithdrawn:
 		return false
 	}
-	has := func(a *delivery.Accepted) bool { return a != nil && a.Rev == k.Wish.Rev }
-	return k.Wish.Pin != nil && !has(k.Active) && !has(k.Staged)
+	has := func(a *delivery.Accepted) bool { return a != nil && a.Rev == k.Desired.Rev }
+	return k.Desired.Pin != nil && !has(k.Active) && !has(k.Staged)
 }
 
 // filesOf lists the files that a kind keeps beside its contents.

@@ -61,7 +61,7 @@ func (l *backlog) put(b batch) {
 }
 
 // saving reports whether b saves what p tells of: the final answer to a command that
-// was taken, or what became of a wish. Whatever else it saves is no reason to keep p
+// was taken, or what became of a desired state. Whatever else it saves is no reason to keep p
 // back, for nobody would offer p again.
 func (b *batch) saving(p numbered) bool {
 	switch p.Topic {

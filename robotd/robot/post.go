@@ -187,7 +187,7 @@ func (p *post) arrived(m link.Message) {
 		}
 		p.loop.send(p.ctx, brain.Heard{Client: at.CID, Beat: beat, Local: row.Kind == schema.TopicLocalHeartbeat})
 	case schema.TopicDesiredStory, schema.TopicDesiredConfig, schema.TopicDesiredMode, schema.TopicDesiredActivities, schema.TopicDesiredPlaces:
-		p.loop.send(p.ctx, wishOf(row.Kind, m.Payload))
+		p.loop.send(p.ctx, readDesired(row.Kind, m.Payload))
 	case schema.TopicNotice:
 		p.log.Warn("notice of the broker", "notice", string(m.Payload))
 		if n, problems := schema.Decode[schema.Notice](m.Payload); len(problems) == 0 && n.Reason != schema.ReasonTakenOver { // see rival

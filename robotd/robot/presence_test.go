@@ -57,7 +57,7 @@ func TestAtEachConnectEverythingIsToldInItsOrder(t *testing.T) {
 			if topic == "ack/op1" {
 				owed, _ = schema.Decode[schema.Ack](m.Payload)
 			}
-			if strings.HasPrefix(topic, "reported/") { // the fleet's wishes, in any order
+			if strings.HasPrefix(topic, "reported/") { // the fleet's desired documents, in any order
 				topic = "reported"
 			}
 			if topic != "heartbeat" && topic != "event" && !slices.Contains(order, topic) {

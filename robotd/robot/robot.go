@@ -58,7 +58,7 @@ type Config struct {
 	Charged          float64
 	RequireSight     bool
 	Control          control.Required
-	Signing          sign.Policy // of what the fleet wishes
+	Signing          sign.Policy // of what the fleet desires
 	Trust            sign.Ring   // whose signatures are believed, beside those of the data directory
 	Probation        time.Duration
 	Pinned           []string // keys of a desired configuration that the fleet may not set here

@@ -133,7 +133,7 @@ func (s *stand) mode(m schema.ModeID) {
 	})
 }
 
-// publish puts a story on the broker and wishes it for the robot.
+// publish puts a story on the broker and desired documents it for the robot.
 func (s *stand) publish(rev int64, acts ...score.Act) {
 	s.Helper()
 	story := score.Story{ID: "test", Name: score.Text{"en": "Test"}, Languages: []string{"en"}, Repeat: score.Repeat{Loop: true}}
@@ -147,12 +147,12 @@ func (s *stand) publish(rev int64, acts ...score.Act) {
 		s.Fatal(err)
 	}
 	s.desk.Retain("troupe/v1/blobs/"+sum, string(data))
-	wish, err := schema.Encode(&schema.DesiredStory{Rev: rev, Authority: "desk", Apply: schema.ApplyNextAct, TS: 1,
+	desired, err := schema.Encode(&schema.DesiredStory{Rev: rev, Authority: "desk", Apply: schema.ApplyNextAct, TS: 1,
 		Story: &schema.StoryPin{ID: "test", Rev: rev, SHA256: sum, Size: int64(len(data))}})
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.desk.Retain("troupe/v1/robots/r1/desired/story", string(wish))
+	s.desk.Retain("troupe/v1/robots/r1/desired/story", string(desired))
 	s.op.ExpectThat("troupe/v1/robots/r1/reported/story", func(m brokertest.Message) bool {
 		r, _ := schema.Decode[schema.ReportedStory](m.Payload)
 		if r.Phase == schema.DeployRejected {

@@ -14,7 +14,7 @@ func TestTheKeysOfTheDeskAreBelievedUnlessTheRobotWasToldOthers(t *testing.T) {
 	key := func(seed byte) sign.Key {
 		text := make([]byte, ed25519.SeedSize)
 		text[0] = seed
-		return sign.PublicKey(sign.SignsWishes, ed25519.NewKeyFromSeed(text))
+		return sign.PublicKey(sign.SignsDesired, ed25519.NewKeyFromSeed(text))
 	}
 	c := Config{ID: "r1", Data: t.TempDir(), pinned: identity.Desk{Authority: "db-1", TrustKeys: []string{key(1).String()}}}
 	believed := func(want sign.Key) {

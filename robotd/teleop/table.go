@@ -33,7 +33,7 @@ var Table = fsm.Table[Stage, Event]{
 	{From: fsm.In(Standing, Driving), On: OnPush, To: Driving, Why: "its holder says how fast"},
 	{From: fsm.In(Standing, Driving, Barred), On: OnLetGo, To: Standing, Why: "its holder lets the stick go"},
 	{From: fsm.In(Driving), On: OnRunOut, To: Standing, Why: "no valid frame came in time"},
-	{From: fsm.In(Standing, Driving), On: OnOther, To: Barred, Why: "control goes to another hand, or to none; a stick that is pressed already is no wish"},
-	{From: fsm.In(Standing, Driving), On: OnForbid, To: Barred, Why: "the robot may not be driven; a stick that is still pressed then is no wish"},
-	{From: fsm.In(Standing, Driving), On: OnStop, To: Barred, Why: "somebody stopped it; going on is a new wish"},
+	{From: fsm.In(Standing, Driving), On: OnOther, To: Barred, Why: "control goes to another hand, or to none; a stick that is pressed already is no desired state"},
+	{From: fsm.In(Standing, Driving), On: OnForbid, To: Barred, Why: "the robot may not be driven; a stick that is still pressed then is no desired state"},
+	{From: fsm.In(Standing, Driving), On: OnStop, To: Barred, Why: "somebody stopped it; going on is a new desired state"},
 }

@@ -37,8 +37,8 @@ type Mark struct {
 // Marks are the marks of a robot, by MarkOf. The zero value has seen nothing.
 type Marks map[string]Mark
 
-// MarkOf names the mark that a wish counts under.
-func MarkOf(w Wish) string { return string(w.Kind) + " " + w.Authority }
+// MarkOf names the mark that a desired state counts under.
+func MarkOf(w Subject) string { return string(w.Kind) + " " + w.Authority }
 
 // Clash is what speaks against a counter.
 type Clash string
@@ -50,9 +50,9 @@ const (
 	Equivocation Clash = "equivocation" // the same counter was believed for another document
 )
 
-// Judge answers whether the counter of a wish whose signature was verified may be
+// Judge answers whether the counter of a desired state whose signature was verified may be
 // believed. It changes nothing.
-func (m Marks) Judge(w Wish) (Clash, string) {
+func (m Marks) Judge(w Subject) (Clash, string) {
 	switch seen := m[MarkOf(w)]; {
 	case w.Counter < seen.Counter:
 		return PlayedBack, fmt.Sprintf("release counter %d came after %d", w.Counter, seen.Counter)
@@ -62,9 +62,9 @@ func (m Marks) Judge(w Wish) (Clash, string) {
 	return Fresh, ""
 }
 
-// Note raises the mark to that of a wish that Judge found Fresh, and reports
+// Note raises the mark to that of a desired state that Judge found Fresh, and reports
 // whether that changed it.
-func (m Marks) Note(w Wish) bool {
+func (m Marks) Note(w Subject) bool {
 	now := Mark{w.Counter, w.Document}
 	if m[MarkOf(w)] == now {
 		return false

@@ -18,7 +18,7 @@ type Role string
 
 // The roles.
 const (
-	SignsWishes   Role = "wish"    // sig: the desk's own key
+	SignsDesired  Role = "desired" // sig: the desk's own key
 	SignsReleases Role = "release" // released: whoever lets contents out
 )
 
@@ -37,7 +37,7 @@ func PublicKey(role Role, private ed25519.PrivateKey) Key {
 // its SHA-256.
 func KeyID(public ed25519.PublicKey) string { return digest(public)[:16] }
 
-// String is the form in which a key is handed on: wish:BASE64 or release:BASE64.
+// String is the form in which a key is handed on: desired:BASE64 or release:BASE64.
 func (k Key) String() string {
 	return string(k.Role) + ":" + base64.StdEncoding.EncodeToString(k.Public)
 }
@@ -45,8 +45,8 @@ func (k Key) String() string {
 // ParseKey reads what String writes.
 func ParseKey(s string) (Key, error) {
 	role, text, _ := strings.Cut(strings.TrimSpace(s), ":")
-	if r := Role(role); r != SignsWishes && r != SignsReleases {
-		return Key{}, fmt.Errorf("key %q: want %s: or %s: and 44 characters of base64", s, SignsWishes, SignsReleases)
+	if r := Role(role); r != SignsDesired && r != SignsReleases {
+		return Key{}, fmt.Errorf("key %q: want %s: or %s: and 44 characters of base64", s, SignsDesired, SignsReleases)
 	}
 	public, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(public) != ed25519.PublicKeySize {
@@ -96,13 +96,13 @@ func (r Ring) Has(role Role) bool {
 // ErrUnsigned is returned where there is no signature at all.
 var ErrUnsigned = errors.New("it is not signed")
 
-// Wish says whether sig is a believed signature of w.
-func (r Ring) Wish(w Wish, sig *schema.Signature) error {
+// Subject says whether sig is a believed signature of w.
+func (r Ring) Verify(w Subject, sig *schema.Signature) error {
 	text, err := w.Text()
 	if err != nil {
 		return err
 	}
-	return r.verify(SignsWishes, wishType, text, sig)
+	return r.verify(SignsDesired, desiredType, text, sig)
 }
 
 // Release says whether sig is a believed signature of what.
@@ -141,5 +141,5 @@ func asked(r Role) string {
 	if r == SignsReleases {
 		return "releases"
 	}
-	return "wishes"
+	return "desired documents"
 }

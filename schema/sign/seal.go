@@ -33,9 +33,9 @@ func (s *Seal) Outdated(sig *schema.Signature) bool {
 	return s.Key != nil && (sig == nil || sig.Key != KeyID(s.Key.Public().(ed25519.PublicKey)))
 }
 
-// Wish signs a document that carries its counter, and no signature yet, for a
+// Subject signs a document that carries its counter, and no signature yet, for a
 // robot; nil where nothing is signed.
-func (s *Seal) Wish(kind Kind, robot string, document any) (*schema.Signature, error) {
+func (s *Seal) Sign(kind Kind, robot string, document any) (*schema.Signature, error) {
 	if s.Key == nil {
 		return nil, nil
 	}
@@ -47,7 +47,7 @@ func (s *Seal) Wish(kind Kind, robot string, document any) (*schema.Signature, e
 	if err != nil {
 		return nil, err
 	}
-	return Wish{Kind: kind, Robot: robot, Document: sum}.Sign(s.Key)
+	return Subject{Kind: kind, Robot: robot, Document: sum}.Sign(s.Key)
 }
 
 // Content signs the content that a pin names; nil where nobody releases it.

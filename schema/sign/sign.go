@@ -1,19 +1,19 @@
-// Package sign says what is signed when a fleet tells robots what it wishes and
+// Package sign says what is signed when a fleet tells robots what it desired documents and
 // which stops it holds, and who is believed. Both programs stand on it: the desk
 // signs, the robot verifies.
 //
-// There are two statements. A Wish binds a whole document to the topic it is told
+// There are two statements. A Desired state binds a whole document to the topic it is told
 // on: nothing in it can be changed, added or left out, and what is meant for one
 // robot is nothing to another. Its signature stands in the document itself (sig),
 // made by a key that the desk has at hand. A Release says who let a content out,
-// whatever robot it goes to; its signature travels with every wish for that
+// whatever robot it goes to; its signature travels with every desired state for that
 // content (released), made by a key that need not be at the desk.
 //
 // What is signed is a text of this package: one "name value" line for each field,
 // in a fixed order, wrapped as the DSSE protocol says (PAE) under a payload type of
 // its own, so that a signature made for one purpose is none for another:
 //
-//	application/vnd.troupe.wish.v2          application/vnd.troupe.release.v1
+//	application/vnd.troupe.desired.v2          application/vnd.troupe.release.v1
 //	  kind story                              kind story
 //	  robot r1                                id museum-welcome
 //	  document 9f86...                        rev 4
@@ -29,10 +29,10 @@
 // A desk makes a key with ed25519.GenerateKey, keeps it with EncodePrivate, and
 // signs with a Seal after everything else of the document, its Counter above all,
 // is as it will be sent. The counter rises with each document of the fleet, also
-// when an old content is wished again. What robots are given as their --trust-key
+// when an old content is desired again. What robots are given as their --trust-key
 // is PublicKey(role, key).String().
 //
-// A robot asks Ring.Wish, and Ring.Release where it trusts release keys. Marks
+// A robot asks Ring.Desired state, and Ring.Release where it trusts release keys. Marks
 // says whether a counter may be believed after those that were seen before.
 package sign
 
@@ -55,7 +55,7 @@ import (
 
 // Payload types of the two statements.
 const (
-	wishType    = "application/vnd.troupe.wish.v2"
+	desiredType = "application/vnd.troupe.desired.v2"
 	releaseType = "application/vnd.troupe.release.v1"
 )
 
@@ -73,9 +73,9 @@ const (
 	FleetStop  Kind = "fleet-stop" // fleet/stop: the one held on all
 )
 
-// Wish is what the signature of a document binds, and what is counted of it. Its
+// Subject is what the signature of a document binds, and what is counted of it. Its
 // fleet and its counter are part of the document.
-type Wish struct {
+type Subject struct {
 	Kind      Kind
 	Robot     string // whom it is for; empty = all
 	Authority string
@@ -128,7 +128,7 @@ func ReleaseOf(kind Kind, p schema.StoryPin) Release {
 
 // Text is the text that is signed, before it is wrapped. It fails on a field
 // that would not keep to its line.
-func (w Wish) Text() ([]byte, error) {
+func (w Subject) Text() ([]byte, error) {
 	if w.Document == "" {
 		return nil, errors.New("there is no document to sign")
 	}
@@ -164,13 +164,13 @@ func pae(payloadType string, payload []byte) []byte {
 	return append([]byte(head), payload...)
 }
 
-// Sign signs the wish. It fails on a field that cannot be signed.
-func (w Wish) Sign(key ed25519.PrivateKey) (*schema.Signature, error) {
+// Sign signs the desired state. It fails on a field that cannot be signed.
+func (w Subject) Sign(key ed25519.PrivateKey) (*schema.Signature, error) {
 	text, err := w.Text()
 	if err != nil {
 		return nil, err
 	}
-	return seal(key, wishType, text), nil
+	return seal(key, desiredType, text), nil
 }
 
 // Sign signs the release. It fails on a field that cannot be signed.

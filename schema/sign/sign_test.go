@@ -31,7 +31,7 @@ func story() *schema.DesiredStory {
 		Story: &schema.StoryPin{ID: "museum", Rev: 4, SHA256: digestA, Size: 5120}}
 }
 
-func wishOf(t *testing.T, kind Kind, robot string, document any) Wish {
+func subjectOf(t *testing.T, kind Kind, robot string, document any) Subject {
 	t.Helper()
 	text, err := schema.Encode(document)
 	if err != nil {
@@ -41,7 +41,7 @@ func wishOf(t *testing.T, kind Kind, robot string, document any) Wish {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Wish{Kind: kind, Robot: robot, Document: sum}
+	return Subject{Kind: kind, Robot: robot, Document: sum}
 }
 
 func TestTheWrappingIsThatOfTheProtocolsExample(t *testing.T) {
@@ -82,7 +82,7 @@ func TestTextsAndSignaturesNeverChange(t *testing.T) {
 		{Stop, "r1", &schema.DesiredStop{Rev: 4, Authority: "0193-aa", Counter: 45, Stops: []schema.StopLatch{{ID: "a", Level: schema.StopHalt, By: "ann", Why: "smoke"}}}},
 		{FleetStop, "", &schema.FleetStop{Rev: 5, Authority: "0193-aa", Counter: 46}},
 	} {
-		w := wishOf(t, c.kind, c.robot, c.document)
+		w := subjectOf(t, c.kind, c.robot, c.document)
 		show(w.Text())
 		sealed(w.Sign(keyOf(1)))
 	}
@@ -93,26 +93,26 @@ func TestTextsAndSignaturesNeverChange(t *testing.T) {
 }
 
 func TestASignatureIsBelievedForWhatItWasMadeForAndNothingElse(t *testing.T) {
-	ring := Ring{PublicKey(SignsWishes, keyOf(1)), PublicKey(SignsReleases, keyOf(2))}
-	w := wishOf(t, Story, "r1", story())
+	ring := Ring{PublicKey(SignsDesired, keyOf(1)), PublicKey(SignsReleases, keyOf(2))}
+	w := subjectOf(t, Story, "r1", story())
 	sig, err := w.Sign(keyOf(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := ring.Wish(w, sig); err != nil {
+	if err := ring.Verify(w, sig); err != nil {
 		t.Fatalf("its own signature is refused: %v", err)
 	}
-	for name, change := range map[string]func(*Wish){
-		"another robot":    func(w *Wish) { w.Robot = "r2" },
-		"all robots":       func(w *Wish) { w.Robot = "" },
-		"another kind":     func(w *Wish) { w.Kind = Places },
-		"another document": func(w *Wish) { w.Document = strings.Repeat("b2", 32) },
-		"no document":      func(w *Wish) { w.Document = "" },
-		"a line smuggled":  func(w *Wish) { w.Kind = "story\nrobot r2" },
+	for name, change := range map[string]func(*Subject){
+		"another robot":    func(w *Subject) { w.Robot = "r2" },
+		"all robots":       func(w *Subject) { w.Robot = "" },
+		"another kind":     func(w *Subject) { w.Kind = Places },
+		"another document": func(w *Subject) { w.Document = strings.Repeat("b2", 32) },
+		"no document":      func(w *Subject) { w.Document = "" },
+		"a line smuggled":  func(w *Subject) { w.Kind = "story\nrobot r2" },
 	} {
 		other := w
 		change(&other)
-		if ring.Wish(other, sig) == nil {
+		if ring.Verify(other, sig) == nil {
 			t.Errorf("%s: the signature is believed", name)
 		}
 	}
@@ -129,18 +129,18 @@ func TestASignatureIsBelievedForWhatItWasMadeForAndNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ring.Release(release, byFirst) == nil {
-		t.Error("a key for wishes released something")
+		t.Error("a key for desired documents released something")
 	}
-	if ring.Wish(w, bySecond) == nil {
-		t.Error("a release is taken for a wish")
+	if ring.Verify(w, bySecond) == nil {
+		t.Error("a release is taken for a desired state")
 	}
-	if err := ring.Wish(w, nil); !errors.Is(err, ErrUnsigned) {
+	if err := ring.Verify(w, nil); !errors.Is(err, ErrUnsigned) {
 		t.Errorf("without a signature: %v", err)
 	}
-	if err := (Ring{}).Wish(w, sig); err == nil || !strings.Contains(err.Error(), "not trusted") {
+	if err := (Ring{}).Verify(w, sig); err == nil || !strings.Contains(err.Error(), "not trusted") {
 		t.Errorf("an empty ring says %v", err)
 	}
-	if ring.Wish(w, &schema.Signature{Key: sig.Key, Value: "!"}) == nil {
+	if ring.Verify(w, &schema.Signature{Key: sig.Key, Value: "!"}) == nil {
 		t.Error("what is no base64 is believed")
 	}
 }
@@ -166,19 +166,19 @@ func TestWhateverTheDeskTellsRobotsToDoIsAmongTheSignedMessages(t *testing.T) {
 // A field that is added to a message is filled in, changed and left out here by
 // itself: no signature stands with any other document than its own.
 func TestNoFieldOfASignedMessageCanBeChangedAddedOrLeftOut(t *testing.T) {
-	ring := Ring{PublicKey(SignsWishes, keyOf(1))}
+	ring := Ring{PublicKey(SignsDesired, keyOf(1))}
 	for name, message := range signed {
 		t.Run(name, func(t *testing.T) {
 			v := reflect.ValueOf(message).Elem()
 			fill(v, 1)
 			v.FieldByName("Sig").SetZero()
-			sig, err := (&Seal{Key: keyOf(1)}).Wish(Story, "r1", message)
+			sig, err := (&Seal{Key: keyOf(1)}).Sign(Story, "r1", message)
 			if err != nil {
 				t.Fatal(err)
 			}
 			verifies := func(document []byte) bool {
 				sum, err := Digest(document)
-				return err == nil && ring.Wish(Wish{Kind: Story, Robot: "r1", Document: sum}, sig) == nil
+				return err == nil && ring.Verify(Subject{Kind: Story, Robot: "r1", Document: sum}, sig) == nil
 			}
 			v.FieldByName("Sig").Set(reflect.ValueOf(sig))
 			whole, err := schema.Encode(message)
@@ -325,14 +325,14 @@ func TestWhiteSpaceAndTheOrderOfFieldsDoNotMatter(t *testing.T) {
 }
 
 func TestKeysAreReadAsTheyAreWritten(t *testing.T) {
-	for _, role := range []Role{SignsWishes, SignsReleases} {
+	for _, role := range []Role{SignsDesired, SignsReleases} {
 		k := PublicKey(role, keyOf(3))
 		back, err := ParseKey(k.String())
 		if err != nil || back.Role != role || !back.Public.Equal(k.Public) {
 			t.Errorf("%s came back as %v, %v", k, back, err)
 		}
 	}
-	for _, bad := range []string{"", "wish:", "wish:AAAA", "root:" + PublicKey(SignsWishes, keyOf(3)).String()[5:], "wish:!" + strings.Repeat("A", 43)} {
+	for _, bad := range []string{"", "desired:", "desired state:AAAA", "root:" + PublicKey(SignsDesired, keyOf(3)).String()[5:], "desired state:!" + strings.Repeat("A", 43)} {
 		if _, err := ParseKey(bad); err == nil {
 			t.Errorf("%q is read as a key", bad)
 		}
@@ -355,8 +355,8 @@ func TestACounterNeverGoesDownAndStandsForOneDocument(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := Marks{}
 		highest := map[string]Mark{}
-		for range rapid.IntRange(1, 40).Draw(t, "wishes") {
-			w := Wish{
+		for range rapid.IntRange(1, 40).Draw(t, "desired") {
+			w := Subject{
 				Authority: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "authority"),
 				Kind:      rapid.SampledFrom([]Kind{Story, Places}).Draw(t, "kind"),
 				Counter:   rapid.Int64Range(1, 5).Draw(t, "counter"),

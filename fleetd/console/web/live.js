@@ -42,12 +42,12 @@ function safetyTone(s) {
 }
 
 function storyText(r) {
-  if (!r.story) return r.wish.story ? 'none yet' : 'none';
+  if (!r.story) return r.desired.story ? 'none yet' : 'none';
   return r.story.id + ' rev ' + r.story.rev + (r.act ? ', act ' + r.act : '');
 }
 
-function wishText(r) {
-  const w = r.wish;
+function convergenceText(r) {
+  const w = r.desired;
   if (!w.story || w.converged) return '';
   let s = w.story.id + ' rev ' + w.story.rev + ': ' + (w.phase || 'not reported');
   if (w.progress != null) s += ' ' + w.progress + ' %';
@@ -116,10 +116,10 @@ function draw(r) {
   say(at('.pauses'), r.pause_holders.map(holderText).join('; '), 'warn');
   say(at('.latches'), r.latches.map(latchText).join('; '), 'bad');
   say(at('.interrupts'), r.interrupts.map((i) => i.handler + ' for ' + i.interrupter).join(', '), 'warn');
-  say(at('.wish'), wishText(r), r.wish.reason ? 'bad' : 'warn');
+  say(at('.desired'), convergenceText(r), r.desired.reason ? 'bad' : 'warn');
   say(at('.labels'), Object.entries(r.labels).map(([k, v]) => k + '=' + v).join(' '));
   say(at('.event'), r.last_event ? clock(r.last_event.ts) + ' ' + r.last_event.type.replaceAll('_', ' ') : 'none yet');
-  for (const what of ['latches', 'pauses', 'control', 'interrupts', 'wish', 'labels']) {
+  for (const what of ['latches', 'pauses', 'control', 'interrupts', 'desired state', 'labels']) {
     at('.if-' + what).hidden = at('.' + what).textContent === '';
   }
   const list = at('.alerts');
@@ -251,7 +251,7 @@ function banner() {
   document.body.classList.toggle('lost', silent() || (desk !== null && !desk.broker.ok));
 }
 
-// Which of several desks writes wishes and what is held.
+// Which of several desks writes desired documents and what is held.
 function leaderText() {
   const led = desk.leadership;
   if (led.leads) return 'which leads';

@@ -44,14 +44,14 @@ type Robot struct {
 	state     schema.State
 	reported  schema.ReportedStory
 	blobs     map[string][]byte
-	wish      *schema.DesiredStory
+	desired   *schema.DesiredStory
 	sent      map[string]schema.Ack // newest answer to each id
 	verbs     []string
 	seq       int64
 	deaf      bool // to blobs
 	silent    bool // about stories
 	stateless bool // its states do not arrive
-	stale     bool // the number of its wish came again with something else
+	stale     bool // the number of its desired state came again with something else
 
 	desiredStop schema.DesiredStop
 	fleetStop   schema.FleetStop

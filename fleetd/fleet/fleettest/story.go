@@ -23,7 +23,7 @@ func (r *Robot) Reported() (s schema.ReportedStory) {
 	return s
 }
 
-// heed takes a newer wish; a number stands for what it came with first. It is called
+// heed takes a newer desired state; a number stands for what it came with first. It is called
 // under the lock.
 func (r *Robot) heed(d schema.DesiredStory) {
 	pin := func(d *schema.DesiredStory) (p schema.StoryPin) {
@@ -32,18 +32,18 @@ func (r *Robot) heed(d schema.DesiredStory) {
 		}
 		return p
 	}
-	switch was := r.wish; {
+	switch was := r.desired; {
 	case was == nil || d.Rev > was.Rev:
-		r.wish, r.stale = &d, false
+		r.desired, r.stale = &d, false
 	case d.Rev == was.Rev:
 		r.stale = pin(&d) != pin(was)
 	}
 }
 
-// accept takes the wished story if its bytes are there, and asks for them if not.
+// accept takes the desired story if its bytes are there, and asks for them if not.
 func (r *Robot) accept() {
 	r.with(func() {
-		d := r.wish
+		d := r.desired
 		if d == nil {
 			return
 		}

@@ -4,15 +4,15 @@ import (
 	"slices"
 	"testing"
 
+	plan "troupe/fleetd/desired"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
-	plan "troupe/fleetd/wish"
 	"troupe/schema"
 )
 
-// A wish that a robot does not heed is told again above its number, and needs its
+// A desired state that a robot does not heed is told again above its number, and needs its
 // bytes as before.
-func overtakenWishesGoOn(t *testing.T, address string) {
+func overtakenDesiredDocumentsAreRenumbered(t *testing.T, address string) {
 	s := Open(t, address)
 	robots(t, s, "r1")
 	heard := schema.Heard{}
@@ -24,7 +24,7 @@ func overtakenWishesGoOn(t *testing.T, address string) {
 	})
 	tell := func(decide func(plan.Rows) (plan.Changes, []schema.Problem)) (c plan.Changes) {
 		err := s.Tx(t.Context(), func(tx *store.Tx) error {
-			rows, err := tx.Wishes(t.Context(), schema.TopicDesiredPlaces, selector.All())
+			rows, err := tx.DesiredRows(t.Context(), schema.TopicDesiredPlaces, selector.All())
 			if err != nil {
 				return err
 			}
@@ -32,9 +32,9 @@ func overtakenWishesGoOn(t *testing.T, address string) {
 			if c, problems = decide(rows); len(problems) > 0 {
 				t.Fatal(problems)
 			}
-			return tx.ApplyWishes(t.Context(), c, plan.By{Who: "anna", At: at(5)})
+			return tx.ApplyDesired(t.Context(), c, plan.By{Who: "anna", At: at(5)})
 		})
-		is(t, "the wish", err, nil)
+		is(t, "the desired state", err, nil)
 		return c
 	}
 	tell(func(rows plan.Rows) (plan.Changes, []schema.Problem) {
@@ -47,14 +47,14 @@ func overtakenWishesGoOn(t *testing.T, address string) {
 		t.Errorf("nobody overtook it, and it was told again: %+v", c)
 	}
 	heard = schema.Heard{Rev: 7}
-	if c := tell(again); len(c.Told) != 1 || c.Wishes[0].Told.Rev != 8 {
-		t.Errorf("told again as %+v", c.Wishes)
+	if c := tell(again); len(c.Told) != 1 || c.Documents[0].Told.Rev != 8 {
+		t.Errorf("told again as %+v", c.Documents)
 	}
 	all := must[[]store.Outgoing](t)(s.Desired(t.Context()))
 	if !slices.ContainsFunc(all, func(o store.Outgoing) bool { return o.Topic == schema.TopicBlob }) {
 		t.Error("its bytes are no longer needed")
 	}
-	if rev := must[map[string]map[schema.TopicKind]int64](t)(s.WishedRevs(t.Context()))["r1"][schema.TopicDesiredPlaces]; rev != 8 {
+	if rev := must[map[string]map[schema.TopicKind]int64](t)(s.DesiredRevs(t.Context()))["r1"][schema.TopicDesiredPlaces]; rev != 8 {
 		t.Errorf("the number is %d", rev)
 	}
 }

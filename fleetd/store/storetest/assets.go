@@ -11,10 +11,10 @@ import (
 	"testing/iotest"
 	"time"
 
+	plan "troupe/fleetd/desired"
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
-	plan "troupe/fleetd/wish"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -100,7 +100,7 @@ func performed(files ...library.File) library.Changes {
 		c.Files = append(c.Files, f)
 		c.Revisions[0].Files = append(c.Revisions[0].Files, f.SHA256)
 	}
-	c.Defaults = []library.Default{wish("r1", 1, "s1", 1)}
+	c.Defaults = []library.Default{desiredStory("r1", 1, "s1", 1)}
 	return c
 }
 
@@ -182,17 +182,17 @@ func filesOfSetsAreKept(t *testing.T, address string) {
 	set := hex.EncodeToString(sum[:])
 	tell := func(rev int64, files ...library.File) {
 		t.Helper()
-		c := plan.Changes{Topic: schema.TopicDesiredActivities, Wishes: []plan.Robot{{ID: "r1", Told: plan.Told{Rev: rev, Payload: []byte("{}")}}}}
+		c := plan.Changes{Topic: schema.TopicDesiredActivities, Documents: []plan.Robot{{ID: "r1", Told: plan.Told{Rev: rev, Payload: []byte("{}")}}}}
 		for _, f := range files {
 			c.Blob, c.SHA256 = body, set
 			c.Files = append(c.Files, score.Asset{SHA256: f.SHA256, Size: int64(len(f.Body))})
 		}
 		do(t, s, func(tx *store.Tx) error {
-			rows, err := tx.Wishes(t.Context(), c.Topic, selector.All())
+			rows, err := tx.DesiredRows(t.Context(), c.Topic, selector.All())
 			if err == nil && (rows.Files[gong.SHA256] != small || rows.Files[bell.SHA256] != large) {
 				t.Errorf("the plan sees the files %v", rows.Files)
 			}
-			return errors.Join(err, tx.ApplyWishes(t.Context(), c, plan.By{Who: "anna", At: at(5)}))
+			return errors.Join(err, tx.ApplyDesired(t.Context(), c, plan.By{Who: "anna", At: at(5)}))
 		})
 	}
 	tell(1, gong, bell)
@@ -218,9 +218,9 @@ func filesOfSetsAreKept(t *testing.T, address string) {
 	}
 }
 
-// The broker keeps a blob as long as any robot's wish needs it: as the bytes of a
+// The broker keeps a blob as long as any robot's desired state needs it: as the bytes of a
 // story, as a file of one, as a set.
-func blobsAreCountedOverWishes(t *testing.T, address string) {
+func blobsAreCountedOverDesiredDocuments(t *testing.T, address string) {
 	s := Open(t, address)
 	robots(t, s, "r1", "r2")
 	gong, bell := file("gong", small), file("bell", small+1)
@@ -229,7 +229,7 @@ func blobsAreCountedOverWishes(t *testing.T, address string) {
 	two.Files = []string{gong.SHA256}
 	one.Entries[0].Rev = 2
 	one.Revisions = append(one.Revisions, two)
-	one.Defaults = append(one.Defaults, wish("r2", 1, "s1", 2))
+	one.Defaults = append(one.Defaults, desiredStory("r2", 1, "s1", 2))
 	all := []string{gong.SHA256, bell.SHA256, one.Revisions[0].SHA256, two.SHA256}
 	for _, sha := range all {
 		one.Outbox = append(one.Outbox, library.Message{Topic: schema.TopicBlob, Target: sha})
@@ -256,19 +256,19 @@ func blobsAreCountedOverWishes(t *testing.T, address string) {
 	}
 	day := int(24 * time.Hour / time.Second)
 	forgets("all are needed", 10, 10)
-	apply(t, s, library.Changes{Defaults: []library.Default{wish("r1", 2, "s1", 2)}}) // nobody performs revision 1 any more
+	apply(t, s, library.Changes{Defaults: []library.Default{desiredStory("r1", 2, "s1", 2)}}) // nobody performs revision 1 any more
 	forgets("one is needed no more since just now", 20-day, 20)
 	forgets("a day later", 20+day-day, 20+day, bell.SHA256, one.Revisions[0].SHA256)
 	forgets("and only once", 30+day-day, 30+day)
 
 	// Told again, and needed no more, and needed again before the day was over.
-	again := library.Changes{Defaults: []library.Default{wish("r1", 3, "s1", 1)}, Outbox: []library.Message{{Topic: schema.TopicBlob, Target: bell.SHA256}}}
+	again := library.Changes{Defaults: []library.Default{desiredStory("r1", 3, "s1", 1)}, Outbox: []library.Message{{Topic: schema.TopicBlob, Target: bell.SHA256}}}
 	apply(t, s, again)
-	apply(t, s, library.Changes{Defaults: []library.Default{wish("r1", 4, "", 0)}})
+	apply(t, s, library.Changes{Defaults: []library.Default{desiredStory("r1", 4, "", 0)}})
 	forgets("bell is needed no more", 40+day-day, 40+day)
-	apply(t, s, library.Changes{Defaults: []library.Default{wish("r1", 5, "s1", 1)}})
+	apply(t, s, library.Changes{Defaults: []library.Default{desiredStory("r1", 5, "s1", 1)}})
 	forgets("and is needed again", 40+2*day-day, 40+2*day)
-	apply(t, s, library.Changes{Defaults: []library.Default{wish("r1", 6, "", 0), wish("r2", 2, "", 0)}})
+	apply(t, s, library.Changes{Defaults: []library.Default{desiredStory("r1", 6, "", 0), desiredStory("r2", 2, "", 0)}})
 	forgets("nobody performs anything", 50+2*day-day, 50+2*day)
 	if err := s.ToldBlob(t.Context(), "some-other"); err != nil {
 		t.Fatal(err)

@@ -218,7 +218,7 @@ func revokedAreTold(t *testing.T, address string) {
 func robotsLeaveAndComeBack(t *testing.T, address string) {
 	s := Open(t, address)
 	fill(t, s)
-	wishes := func() (n int) {
+	desired := func() (n int) {
 		for _, o := range must[[]store.Outgoing](t)(s.Desired(t.Context())) {
 			if o.Target == "r1" {
 				n++
@@ -226,8 +226,8 @@ func robotsLeaveAndComeBack(t *testing.T, address string) {
 		}
 		return n
 	}
-	if wishes() != 1 {
-		t.Fatal("r1 is wished nothing before: this test shows nothing")
+	if desired() != 1 {
+		t.Fatal("r1 is desired nothing before: this test shows nothing")
 	}
 	archive(t, s, "r1", at(50))
 	_, err := s.Robot(t.Context(), "r1")
@@ -241,8 +241,8 @@ func robotsLeaveAndComeBack(t *testing.T, address string) {
 	if n := len(must[[]store.Event](t)(s.Events(t.Context(), store.EventQuery{Robot: "r1"}))); n != 1 {
 		t.Error("its history went with it")
 	}
-	if wishes() != 0 {
-		t.Error("something is still wished of it")
+	if desired() != 0 {
+		t.Error("something is still desired of it")
 	}
 	sent := len(must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)))
 	if added := must[bool](t)(s.AddRobot(t.Context(), "r1", at(60))); !added {
@@ -252,12 +252,12 @@ func robotsLeaveAndComeBack(t *testing.T, address string) {
 	if r.DesiredRev < 1 || !r.FirstSeen.Equal(Start) {
 		t.Errorf("it came back as another: %+v", r)
 	}
-	if wishes() != 1 {
-		t.Error("its wishes are not told to a new broker")
+	if desired() != 1 {
+		t.Error("its desired documents are not told to a new broker")
 	}
 	if n := len(must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0))); n != sent+1 {
-		t.Errorf("it was told %d wishes when it came back", n-sent)
+		t.Errorf("it was told %d desired documents when it came back", n-sent)
 	}
-	// What it is wished rises from where it was: its disk remembers the number.
-	apply(t, s, library.Changes{Defaults: []library.Default{wish("r1", r.DesiredRev+1, "s1", 1)}})
+	// What it is desired rises from where it was: its disk remembers the number.
+	apply(t, s, library.Changes{Defaults: []library.Default{desiredStory("r1", r.DesiredRev+1, "s1", 1)}})
 }

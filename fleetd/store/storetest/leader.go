@@ -112,7 +112,7 @@ func changesAreNews(t *testing.T, address string) {
 	do(t, s, func(tx *store.Tx) error {
 		return tx.Apply(t.Context(), library.Changes{Outbox: []library.Message{{Topic: schema.TopicDesiredStory, Target: "r1"}}}, at(1))
 	})
-	rises("a wish", true)
+	rises("a desired state", true)
 	if err := s.SaveDocuments(t.Context(), []store.Document{{Robot: "r1", Kind: schema.TopicState, Body: []byte("{}"), ReceivedAt: at(2)}}); err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func begin(t testing.TB, s *store.Store, robot string, now time.Time) decommissi
 func archive(t testing.TB, s *store.Store, robot string, now time.Time) {
 	t.Helper()
 	d := begin(t, s, robot, now)
-	for _, to := range []decommission.Step{decommission.Stopped, decommission.Revoked, decommission.Unwished, decommission.Emptied, decommission.Archived} {
+	for _, to := range []decommission.Step{decommission.Stopped, decommission.Revoked, decommission.DesiredEmptied, decommission.Emptied, decommission.Archived} {
 		do(t, s, func(tx *store.Tx) error { return tx.StepDecommission(t.Context(), d, to, now) })
 		d.Step = to
 	}
@@ -53,7 +53,7 @@ func decommissionIsSteps(t *testing.T, address string) {
 			t.Errorf("at %s told is %v", d.Step, got)
 		}
 	}
-	for i, to := range []decommission.Step{decommission.Stopped, decommission.Revoked, decommission.Unwished} {
+	for i, to := range []decommission.Step{decommission.Stopped, decommission.Revoked, decommission.DesiredEmptied} {
 		if err := step(to, 42+i); err != nil {
 			t.Fatal(err)
 		}
@@ -108,9 +108,9 @@ func sendAll(t testing.TB, s *store.Store, now time.Time) {
 	}
 }
 
-// Somebody wishes something of a robot that is almost out: the broker must not keep
+// Somebody desired documents something of a robot that is almost out: the broker must not keep
 // it.
-func lateWishesAreEmptiedToo(t *testing.T, address string) {
+func lateDesiredDocumentsAreEmptiedToo(t *testing.T, address string) {
 	s := Open(t, address)
 	fill(t, s)
 	d := begin(t, s, "r1", at(40))
@@ -120,18 +120,18 @@ func lateWishesAreEmptiedToo(t *testing.T, address string) {
 		d = must[decommission.Decommission](t)(s.Decommission(t.Context(), "r1"))
 		return d
 	}
-	for _, to := range []decommission.Step{decommission.Stopped, decommission.Revoked, decommission.Unwished, decommission.Emptied} {
+	for _, to := range []decommission.Step{decommission.Stopped, decommission.Revoked, decommission.DesiredEmptied, decommission.Emptied} {
 		step(to)
 	}
 	apply(t, s, library.Changes{
-		Defaults: []library.Default{wish("r1", 2, "s1", 2)}, Outbox: []library.Message{{Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte(`{"rev":2}`)}},
+		Defaults: []library.Default{desiredStory("r1", 2, "s1", 2)}, Outbox: []library.Message{{Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte(`{"rev":2}`)}},
 	})
 	sendAll(t, s, at(42))
 	if got := step(decommission.Archived); got.Step != decommission.Emptied || !got.EndedAt.IsZero() {
-		t.Errorf("with a late wish it is %+v", got)
+		t.Errorf("with a late desired state it is %+v", got)
 	}
 	if told := must[bool](t)(s.Told(t.Context(), "r1")); told {
-		t.Error("the late wish is not emptied")
+		t.Error("the late desired state is not emptied")
 	}
 	sendAll(t, s, at(43))
 	if got := step(decommission.Archived); got.Step != decommission.Archived {
@@ -139,12 +139,12 @@ func lateWishesAreEmptiedToo(t *testing.T, address string) {
 	}
 }
 
-// Who is enrolled again before he was out has his wishes again.
+// Who is enrolled again before he was out has his desired documents again.
 func cancelledDecommissionsTellAgain(t *testing.T, address string) {
 	s := Open(t, address)
 	fill(t, s)
 	d := begin(t, s, "r1", at(40))
-	for _, to := range []decommission.Step{decommission.Stopped, decommission.Revoked, decommission.Unwished, decommission.Cancelled} {
+	for _, to := range []decommission.Step{decommission.Stopped, decommission.Revoked, decommission.DesiredEmptied, decommission.Cancelled} {
 		do(t, s, func(tx *store.Tx) error { return tx.StepDecommission(t.Context(), d, to, at(41)) })
 		d.Step = to
 	}
@@ -154,7 +154,7 @@ func cancelledDecommissionsTellAgain(t *testing.T, address string) {
 	}
 }
 
-func leavingRobotsAreWishedNothing(t *testing.T, address string) {
+func leavingRobotsHaveNothingDesired(t *testing.T, address string) {
 	s := Open(t, address)
 	fill(t, s)
 	begin(t, s, "r1", at(40))
@@ -169,7 +169,7 @@ func strangersAreEmptied(t *testing.T, address string) {
 	s := Open(t, address)
 	do(t, s, func(tx *store.Tx) error { return tx.Empty(t.Context(), "r9", at(1)) })
 	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0))
-	if len(unsent) != len(decommission.Wishes())+len(decommission.Documents()) {
+	if len(unsent) != len(decommission.DesiredTopics())+len(decommission.Documents()) {
 		t.Fatalf("%d documents are emptied", len(unsent))
 	}
 	first := map[bool]schema.TopicKind{}

@@ -42,7 +42,7 @@ func planSeesEnough(t *testing.T, address string) {
 	s := Open(t, address)
 	robots(t, s, "r1", "r2")
 	c := published(4)
-	c.Defaults = []library.Default{wish("r1", 7, "s1", 2), wish("r2", 3, "", 0)}
+	c.Defaults = []library.Default{desiredStory("r1", 7, "s1", 2), desiredStory("r2", 3, "", 0)}
 	c.Defaults[1].Apply = ""
 	apply(t, s, c)
 	read := func(pins ...library.Pin) library.Rows {
@@ -93,33 +93,33 @@ func defaultsWerePublished(t *testing.T, address string) {
 	s := Open(t, address)
 	robots(t, s, "r1")
 	apply(t, s, published(1))
-	for _, d := range []library.Default{wish("r1", 1, "s1", 2), wish("r1", 1, "s2", 1), wish("r9", 1, "s1", 1)} {
+	for _, d := range []library.Default{desiredStory("r1", 1, "s1", 2), desiredStory("r1", 1, "s2", 1), desiredStory("r9", 1, "s1", 1)} {
 		err := s.Tx(t.Context(), func(tx *store.Tx) error {
 			return tx.Apply(t.Context(), library.Changes{Defaults: []library.Default{d}}, at(9))
 		})
 		is(t, fmt.Sprintf("%s performs %s revision %d", d.Robot, d.Story, d.Rev), err, store.ErrNotFound)
 	}
-	apply(t, s, library.Changes{Defaults: []library.Default{wish("r1", 1, "s1", 1)}})
+	apply(t, s, library.Changes{Defaults: []library.Default{desiredStory("r1", 1, "s1", 1)}})
 	r := must[store.Robot](t)(s.Robot(t.Context(), "r1"))
 	if r.Story != "s1" || r.StoryRev != 1 || r.DesiredRev != 1 {
 		t.Errorf("got %+v", r)
 	}
-	apply(t, s, library.Changes{Defaults: []library.Default{wish("r1", 2, "", 0)}})
+	apply(t, s, library.Changes{Defaults: []library.Default{desiredStory("r1", 2, "", 0)}})
 	if r = must[store.Robot](t)(s.Robot(t.Context(), "r1")); r.Story != "" || r.StoryRev != 0 || r.DesiredRev != 2 {
 		t.Errorf("after it was taken back: %+v", r)
 	}
 }
 
-func wishesRise(t *testing.T, address string) {
+func desiredRevisionsRise(t *testing.T, address string) {
 	s := Open(t, address)
 	robots(t, s, "r1")
 	apply(t, s, published(1))
-	apply(t, s, library.Changes{Defaults: []library.Default{wish("r1", 5, "s1", 1)}})
+	apply(t, s, library.Changes{Defaults: []library.Default{desiredStory("r1", 5, "s1", 1)}})
 	for _, rev := range []int64{5, 4} {
 		err := s.Tx(t.Context(), func(tx *store.Tx) error {
-			return tx.Apply(t.Context(), library.Changes{Defaults: []library.Default{wish("r1", rev, "", 0)}}, at(9))
+			return tx.Apply(t.Context(), library.Changes{Defaults: []library.Default{desiredStory("r1", rev, "", 0)}}, at(9))
 		})
-		is(t, fmt.Sprintf("wish %d over wish 5", rev), err, store.ErrConflict)
+		is(t, fmt.Sprintf("desired state %d over desired state 5", rev), err, store.ErrConflict)
 	}
 	if r := must[store.Robot](t)(s.Robot(t.Context(), "r1")); r.Story != "s1" || r.DesiredRev != 5 {
 		t.Errorf("got %+v", r)

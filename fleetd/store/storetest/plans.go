@@ -114,14 +114,14 @@ func plansAreCarriedOut(t *testing.T, address string) {
 			told = append(told, fmt.Sprintf("blob %s/%d", b.Story.ID, b.Rev))
 			continue
 		}
-		wish, problems := schema.DecodeStrict[schema.DesiredStory](o.Payload)
-		if len(problems) > 0 || wish.Authority != s.Authority() {
+		desired, problems := schema.DecodeStrict[schema.DesiredStory](o.Payload)
+		if len(problems) > 0 || desired.Authority != s.Authority() {
 			t.Fatalf("%s: %v", o.Payload, problems)
 		}
-		if wish.Story == nil {
-			told = append(told, fmt.Sprintf("%s/%d nothing", o.Target, wish.Rev))
+		if desired.Story == nil {
+			told = append(told, fmt.Sprintf("%s/%d nothing", o.Target, desired.Rev))
 		} else {
-			told = append(told, fmt.Sprintf("%s/%d %s/%d", o.Target, wish.Rev, wish.Story.ID, wish.Story.Rev))
+			told = append(told, fmt.Sprintf("%s/%d %s/%d", o.Target, desired.Rev, desired.Story.ID, desired.Story.Rev))
 		}
 	}
 	same(t, "what robots are told", told, []string{"blob x/1", "r1/1 x/1", "blob z/1", "r2/1 z/1", "blob x/2", "r1/2 x/2", "r2/2 nothing"})

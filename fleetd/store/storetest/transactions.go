@@ -11,7 +11,7 @@ import (
 	"troupe/schema"
 )
 
-// Each writer reads the newest wish and writes the next one. Were one of them to
+// Each writer reads the newest desired state and writes the next one. Were one of them to
 // write over what another wrote meanwhile, a number would be given out twice.
 func writersAtOnce(t *testing.T, address string) {
 	s := Open(t, address)
@@ -36,7 +36,7 @@ func writersAtOnce(t *testing.T, address string) {
 							}
 						}
 						return tx.Apply(t.Context(), library.Changes{
-							Defaults: []library.Default{wish("r1", next, "s1", 1)},
+							Defaults: []library.Default{desiredStory("r1", next, "s1", 1)},
 							Outbox:   []library.Message{{Topic: schema.TopicDesiredStory, Target: "r1", Payload: fmt.Append(nil, next)}},
 							Notes:    []library.Note{{Who: fmt.Sprint(w)}},
 						}, at(1))
@@ -59,11 +59,11 @@ func writersAtOnce(t *testing.T, address string) {
 	}
 	robot := must[store.Robot](t)(s.Robot(t.Context(), "r1"))
 	if robot.DesiredRev != writers*rounds {
-		t.Errorf("the wish has number %d after %d writings", robot.DesiredRev, writers*rounds)
+		t.Errorf("the desired state has number %d after %d writings", robot.DesiredRev, writers*rounds)
 	}
 	for i, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)) {
 		if o.Seq != int64(i+1) || string(o.Payload) != fmt.Sprint(i+1) {
-			t.Errorf("place %d of the outbox is %d with wish %s", i+1, o.Seq, o.Payload)
+			t.Errorf("place %d of the outbox is %d with desired state %s", i+1, o.Seq, o.Payload)
 		}
 	}
 	if n := len(must[[]store.Noted](t)(s.Audit(t.Context(), 0))); n != writers*rounds {
@@ -172,7 +172,7 @@ func outboxKeepsOrder(t *testing.T, address string) {
 
 func brokerIsFilledAnew(t *testing.T, address string) {
 	s := Open(t, address)
-	fill(t, s) // r1 performs s1 revision 1, r2 had a wish taken back
+	fill(t, s) // r1 performs s1 revision 1, r2 had a desired state taken back
 	blob := revision(library.KindStory, "s1", 1)
 	same(t, "what the broker must hold", must[[]store.Outgoing](t)(s.Desired(t.Context())), []store.Outgoing{
 		{Topic: schema.TopicBlob, Target: blob.SHA256, Payload: blob.Body},

@@ -31,7 +31,7 @@ func entry(kind library.Kind, id string, rev int64) library.Entry {
 	}
 }
 
-func wish(robot string, desired int64, story string, rev int64) library.Default {
+func desiredStory(robot string, desired int64, story string, rev int64) library.Default {
 	return library.Default{Robot: robot, DesiredRev: desired, Story: story, Rev: rev, Apply: schema.ApplyNextAct,
 		Told: fmt.Appendf(nil, `{"rev":%d}`, desired), ChangedAt: at(2), ChangedBy: "anna"}
 }
@@ -55,7 +55,7 @@ func fill(t testing.TB, s *store.Store) {
 	t.Helper()
 	robots(t, s, "r1", "r2", "r3")
 	c := published(2)
-	c.Defaults = []library.Default{wish("r1", 1, "s1", 1), wish("r2", 4, "", 0)}
+	c.Defaults = []library.Default{desiredStory("r1", 1, "s1", 1), desiredStory("r2", 4, "", 0)}
 	c.Defaults[1].Apply = ""
 	c.Outbox = []library.Message{{Topic: schema.TopicBlob, Target: c.Revisions[0].SHA256}, {Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte(`{"rev":1}`)}}
 	c.Notes = []library.Note{{Who: "anna", What: "assign", Target: "s1", Detail: "r1"}}
@@ -84,7 +84,7 @@ func change(t testing.TB, tx *store.Tx) {
 	c := library.Changes{
 		Entries:   []library.Entry{entry(library.KindStory, "s1", 3), entry(library.KindAct, "a1", 0)},
 		Revisions: []library.Revision{revision(library.KindStory, "s1", 3)},
-		Defaults:  []library.Default{wish("r1", 2, "s1", 3), wish("r3", 1, "s1", 1)},
+		Defaults:  []library.Default{desiredStory("r1", 2, "s1", 3), desiredStory("r3", 1, "s1", 1)},
 		Outbox:    []library.Message{{Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte(`{"rev":2}`)}},
 		Notes:     []library.Note{{Who: "anna", What: "assign", Target: "s1", Detail: "r1 r3"}},
 	}

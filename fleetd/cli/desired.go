@@ -1,0 +1,275 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"troupe/fleetd/api"
+	"troupe/schema"
+)
+
+// desiredFlags is what every desired state can be told.
+type desiredFlags struct {
+	targets
+	why    string
+	dryRun bool
+	expect int
+}
+
+func (w *desiredFlags) flags(c *cobra.Command) {
+	w.targets.flags(c)
+	f := c.Flags()
+	f.StringVar(&w.why, "why", "", "the reason, for the record")
+	f.BoolVar(&w.dryRun, "dry-run", false, "only say which robots would be told")
+	f.IntVar(&w.expect, "expect", -1, "refuse unless so many robots are selected")
+}
+
+// desiredCommand desired documents what waits for robots that are away.
+func (sh *shell) desiredCommand() *cobra.Command {
+	return group("desired", "set the desired settings, mode, places or activities of robots: config, mode, places, activities, get",
+		sh.desiredConfig(), sh.desiredMode(),
+		sh.desiredSet("places", "the map and the named points", "A file of them: {schema: 1, points: {door: {x_m: -3.5, y_m: 2, theta_rad: 1.57}}}, in metres and radians."),
+		sh.desiredSet("activities", "what autonomous life may do", "Robots keep and report it; nothing performs it yet."), sh.desiredGet())
+}
+
+func (sh *shell) desiredConfig() *cobra.Command {
+	var w desiredFlags
+	var unset []string
+	c := &cobra.Command{
+		Use: "config [KEY=VALUE...] [ROBOT...]", Short: "change robots' settings",
+		Long: `Change robots' settings. A value is JSON where it reads as JSON, and a text otherwise.
+What is not named stays as it was desired before. Each robot says key by key what it took.`,
+		Example: "  fleetd desired config boot_mode=ato r1 r2\n  fleetd desired config control.required=all -l site=museum\n  fleetd desired config --unset boot_mode r1",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			change := api.DesiredConfig{Set: map[string]jsontext.Value{}, Unset: unset}
+			var names []string
+			for _, arg := range args {
+				key, value, ok := strings.Cut(arg, "=")
+				if !ok {
+					names = append(names, arg)
+					continue
+				}
+				if _, twice := change.Set[key]; twice {
+					return usage("%s is given twice", key)
+				}
+				change.Set[key] = settingOf(value)
+			}
+			return sh.setDesired(cmd.Context(), names, w, api.DesiredRequest{Config: &change})
+		}),
+	}
+	w.flags(c)
+	c.Flags().StringArrayVar(&unset, "unset", nil, "key that is to have its default again; may be repeated")
+	return c
+}
+
+// settingOf reads a value as JSON, and as a text where it is none.
+func settingOf(text string) jsontext.Value {
+	if v := jsontext.Value(text); v.IsValid() {
+		return v
+	}
+	quoted, err := jsontext.AppendQuote(nil, text)
+	if err != nil {
+		return jsontext.Value(`""`)
+	}
+	return quoted
+}
+
+func (sh *shell) desiredMode() *cobra.Command {
+	var w desiredFlags
+	apply := string(schema.ApplyModeBoot)
+	c := &cobra.Command{
+		Use: "mode MODE ROBOT...", Short: "set the mode that robots take after start-up", Args: atLeastOne,
+		Long: `Desired state the mode that robots take after start-up; with --apply now it is also asked for
+once, when a robot first hears of it. It leads out of no stop, no lost link and nobody's hand.`,
+		Example: "  fleetd desired mode ato -l site=museum\n  fleetd desired mode mnl r1 --apply now",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			return sh.setDesired(cmd.Context(), args[1:], w, api.DesiredRequest{Mode: &api.DesiredMode{Mode: schema.ModeID(args[0]), Apply: schema.ApplyMode(apply)}})
+		}),
+	}
+	w.flags(c)
+	c.Flags().StringVar(&apply, "apply", apply, "boot or now")
+	return c
+}
+
+func (sh *shell) desiredSet(what, short, form string) *cobra.Command {
+	var w desiredFlags
+	var path, id string
+	var none bool
+	c := &cobra.Command{
+		Use: what + " ROBOT...", Short: "desired state " + short,
+		Long:    "Desired state " + short + ", from a file in YAML or JSON in the published form; --none takes it back.\n" + form,
+		Example: "  fleetd desired " + what + " -f ground-floor.yaml --id ground-floor -l site=museum",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			set := api.DesiredSet{ID: id}
+			switch {
+			case none == (path != ""):
+				return usage("either -f FILE or --none is needed")
+			case path != "":
+				body, err := sh.document(path)
+				if err != nil {
+					return err
+				}
+				set.Body = body
+			}
+			request := api.DesiredRequest{Places: &set}
+			if what == "activities" {
+				request = api.DesiredRequest{Activities: &set}
+			}
+			return sh.setDesired(cmd.Context(), args, w, request)
+		}),
+	}
+	w.flags(c)
+	f := c.Flags()
+	f.StringVarP(&path, "file", "f", "", "file, - for the standard input")
+	f.StringVar(&id, "id", what, "what the set is called")
+	f.BoolVar(&none, "none", false, "take it back")
+	return c
+}
+
+// document reads a file of YAML or JSON as JSON.
+func (sh *shell) document(path string) (jsontext.Value, error) {
+	var text []byte
+	var err error
+	if path == "-" {
+		text, err = io.ReadAll(sh.In)
+	} else {
+		text, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if v := jsontext.Value(bytes.TrimSpace(text)); v.IsValid() {
+		return v, nil
+	}
+	out, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return nil, usage("%s: %v", path, err)
+	}
+	return out, nil
+}
+
+func (sh *shell) setDesired(ctx context.Context, names []string, w desiredFlags, request api.DesiredRequest) error {
+	sel, err := w.selector(names)
+	if err != nil {
+		return err
+	}
+	request.Selector, request.DryRun, request.Signed = sel, w.dryRun, api.Signed{By: sh.by, Why: w.why}
+	if w.expect >= 0 {
+		request.ExpectedCount = &w.expect
+	}
+	var done api.DesiredResult
+	if err := sh.call(ctx, ask{method: http.MethodPost, path: "desired", body: request}, &done); err != nil {
+		return err
+	}
+	return sh.show(done, func(out io.Writer) {
+		word := "told"
+		if done.DryRun {
+			word = "would be told"
+		}
+		fmt.Fprintf(out, "%s %s, %d had it already\n", count(len(done.Told), "robot"), word, len(done.Unchanged))
+	})
+}
+
+func (sh *shell) desiredGet() *cobra.Command {
+	return &cobra.Command{
+		Use: "get ROBOT", Short: "show the desired state of a robot, and what it says of it", Args: exactlyOne,
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			var list struct {
+				Desired []api.DesiredState `json:"desired"`
+			}
+			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "robots/" + args[0] + "/desired"}, &list); err != nil {
+				return err
+			}
+			return sh.show(list, func(out io.Writer) {
+				t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+				defer t.Flush()
+				fmt.Fprintln(t, "DESIRED\tREVISION\tVALUE\tTHE ROBOT SAYS\tWHY")
+				for _, w := range list.Desired {
+					row(t, desiredLine(w)...)
+				}
+			})
+		}),
+	}
+}
+
+// desiredLine are the cells of one desired state.
+func desiredLine(w api.DesiredState) []any {
+	type common struct {
+		Rev        int64              `json:"rev"`
+		DesiredRev int64              `json:"desired_rev"`
+		Phase      schema.DeployPhase `json:"phase"`
+		Reason     schema.Reason      `json:"reason"`
+		Detail     string             `json:"detail"`
+	}
+	desired, _ := schema.Decode[common](w.Desired)
+	says := "nothing yet"
+	var why string
+	if reported, problems := schema.Decode[common](w.Reported); len(problems) == 0 {
+		says = fmt.Sprintf("%s (revision %d)", reported.Phase, reported.DesiredRev)
+		why = strings.TrimSpace(string(reported.Reason) + " " + reported.Detail)
+	}
+	if w.Overtaken != "" {
+		why = w.Overtaken
+	}
+	if w.Topic == string(schema.TopicDesiredConfig) {
+		why = strings.TrimSpace(why + " " + settingsLine(w.Reported))
+	}
+	return []any{strings.TrimPrefix(w.Topic, "desired_"), desired.Rev, desiredText(w), says, why}
+}
+
+// desiredText is the desired state, in words.
+func desiredText(w api.DesiredState) string {
+	pinned := func(p *schema.StoryPin) string {
+		if p == nil {
+			return "none"
+		}
+		return fmt.Sprintf("%s@%d", p.ID, p.Rev)
+	}
+	switch schema.TopicKind(w.Topic) {
+	case schema.TopicDesiredStory:
+		d, _ := schema.Decode[schema.DesiredStory](w.Desired)
+		return pinned(d.Story)
+	case schema.TopicDesiredPlaces, schema.TopicDesiredActivities:
+		d, _ := schema.Decode[schema.DesiredSet](w.Desired)
+		return pinned(d.Set)
+	case schema.TopicDesiredMode:
+		d, _ := schema.Decode[schema.DesiredMode](w.Desired)
+		return fmt.Sprintf("%s --apply %s", d.Mode, d.Apply)
+	case schema.TopicDesiredConfig:
+		d, _ := schema.Decode[schema.DesiredConfig](w.Desired)
+		var pairs []string
+		for _, key := range slices.Sorted(maps.Keys(d.Values)) {
+			pairs = append(pairs, key+"="+string(d.Values[key]))
+		}
+		return dash(strings.Join(pairs, " "))
+	}
+	return dash("")
+}
+
+// settingsLine says which settings a robot did not take, or not yet.
+func settingsLine(document []byte) string {
+	r, problems := schema.Decode[schema.ReportedConfig](document)
+	if len(problems) > 0 {
+		return ""
+	}
+	var parts []string
+	for _, k := range r.Rejected {
+		parts = append(parts, fmt.Sprintf("%s refused: %s", k.Key, strings.TrimSpace(string(k.Reason)+" "+k.Detail)))
+	}
+	if len(r.RestartNeeded) > 0 {
+		parts = append(parts, "after its next start: "+strings.Join(r.RestartNeeded, " "))
+	}
+	return strings.Join(parts, "; ")
+}

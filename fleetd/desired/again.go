@@ -1,0 +1,54 @@
+package desired
+
+import (
+	"fmt"
+
+	"troupe/schema"
+	"troupe/schema/sign"
+)
+
+// Again plans to tell robots once more what they were told of that topic, under a
+// number that they heed: those that say that theirs is not the newest. A mode that
+// was to be taken at once was asked for at its time; now it waits for the next start,
+// so that nobody is moved by what somebody wanted before the last decision.
+func Again(topic schema.TopicKind, rows Rows, by By) (Changes, []schema.Problem) {
+	c := Changes{Topic: topic, Again: true}
+	p := plan{rows: rows, by: by, seal: rows.Seal}
+	for _, r := range rows.Robots {
+		if !r.Heard.Overtakes(r.Told.Rev) {
+			continue
+		}
+		next, changed, err := p.retell(topic, r)
+		if err != nil {
+			return c, []schema.Problem{schema.Fault("", "bad_value", fmt.Sprintf("%s of %s: %v", topic, r.ID, err), "")}
+		}
+		if changed {
+			r.Told = next
+			c.Told, c.Documents = append(c.Told, r.ID), append(c.Documents, r)
+		}
+	}
+	c.Counter = p.seal.Counter
+	c.Note = "again, " + string(topic)
+	return c, nil
+}
+
+func (p *plan) retell(topic schema.TopicKind, r Robot) (Told, bool, error) {
+	switch topic {
+	case schema.TopicDesiredConfig:
+		return p.config(Config{}, r)
+	case schema.TopicDesiredMode:
+		was, _ := schema.Decode[schema.DesiredMode](r.Told.Payload)
+		return p.mode(Mode{Mode: was.Mode, Apply: schema.ApplyModeBoot}, r)
+	}
+	was, _ := schema.Decode[schema.DesiredSet](r.Told.Payload)
+	p.pin = was.Set
+	if topic == schema.TopicDesiredPlaces {
+		return p.set(sign.Places, r)
+	}
+	return p.set(sign.Activities, r)
+}
+
+// again reports whether a desired state has to be told once more although it stays the same.
+func (p *plan) again(r Robot, sig *schema.Signature) bool {
+	return p.seal.Outdated(sig) || r.Heard.Overtakes(r.Told.Rev)
+}

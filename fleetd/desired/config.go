@@ -1,0 +1,133 @@
+package desired
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"troupe/schema"
+	"troupe/schema/sign"
+)
+
+// labelsKey is the setting by which a robot learns its labels.
+const labelsKey = "labels"
+
+// Config changes settings.
+type Config struct {
+	Set   map[string]jsontext.Value
+	Unset []string
+}
+
+func (c *Config) check() []schema.Problem {
+	var found []schema.Problem
+	if len(c.Set)+len(c.Unset) == 0 {
+		found = append(found, schema.Fault("/config", "missing", "no setting is named", "write key=value, or name what is to have its default again"))
+	}
+	_, labels := c.Set[labelsKey]
+	if labels || slices.Contains(c.Unset, labelsKey) {
+		found = append(found, schema.Fault("/config/set/labels", CodeReserved, "labels are kept by the desk for its selectors", "label the robot; it is told by itself"))
+	}
+	for key, value := range c.Set {
+		if slices.Contains(c.Unset, key) {
+			found = append(found, schema.Fault("/config/unset", "bad_value", key+" is both set and unset", ""))
+		}
+		switch k, known := schema.ConfigKeyOf(key); {
+		case key == labelsKey:
+		case !known:
+			found = append(found, unknownKey("/config/set/"+key, key))
+		case !value.IsValid():
+			found = append(found, schema.Fault("/config/set/"+key, "syntax", "the value is not JSON", `a text is written "so"`))
+		default:
+			if wrong := k.Check(value); wrong != "" {
+				found = append(found, schema.Fault("/config/set/"+key, "bad_value", wrong, k.Why))
+			}
+		}
+	}
+	for _, key := range c.Unset {
+		if _, known := schema.ConfigKeyOf(key); !known {
+			found = append(found, unknownKey("/config/unset", key))
+		}
+	}
+	return found
+}
+
+func unknownKey(pointer, key string) schema.Problem {
+	names := make([]string, len(schema.ConfigKeys))
+	for i, k := range schema.ConfigKeys {
+		names[i] = k.Name
+	}
+	return schema.Fault(pointer, "unknown_field", "there is no setting "+key, "settings are "+strings.Join(names, ", "))
+}
+
+// Labels plans to tell robots the labels that they have now.
+func Labels(rows Rows, by By) (Changes, []schema.Problem) {
+	c := Changes{Topic: schema.TopicDesiredConfig}
+	p := plan{rows: rows, by: by, seal: rows.Seal}
+	for _, r := range rows.Robots {
+		if r.Told.Rev == 0 && len(r.Labels) == 0 {
+			continue // nothing was ever said, and nothing is to be
+		}
+		next, changed, err := p.config(Config{}, r)
+		if err != nil {
+			return c, []schema.Problem{schema.Fault("", "bad_value", err.Error(), "")}
+		}
+		if changed {
+			r.Told = next
+			c.Told, c.Documents = append(c.Told, r.ID), append(c.Documents, r)
+		}
+	}
+	c.Counter = p.seal.Counter
+	return c, nil
+}
+
+func (p *plan) config(change Config, r Robot) (Told, bool, error) {
+	was, _ := schema.Decode[schema.DesiredConfig](r.Told.Payload)
+	values := map[string]jsontext.Value{}
+	for key, value := range was.Values {
+		values[key] = value
+	}
+	for key, value := range change.Set {
+		values[key] = value
+	}
+	for _, key := range change.Unset {
+		delete(values, key)
+	}
+	delete(values, labelsKey)
+	if len(r.Labels) > 0 {
+		text, err := schema.Encode(r.Labels)
+		if err != nil {
+			return Told{}, false, err
+		}
+		values[labelsKey] = text
+	}
+	if r.Told.Rev > 0 && same(values, was.Values) && !p.again(r, was.Sig) {
+		return r.Told, false, nil
+	}
+	d := schema.DesiredConfig{Rev: r.Heard.Next(r.Told.Rev), Authority: p.rows.Authority, Values: values, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
+	var err error
+	d.Sig, err = p.seal.Sign(sign.Config, r.ID, d)
+	return told(d.Rev, d, err)
+}
+
+func same(a, b map[string]jsontext.Value) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for key, value := range a {
+		other, ok := b[key]
+		if !ok || !bytes.Equal(canonical(value), canonical(other)) {
+			return false
+		}
+	}
+	return true
+}
+
+func canonical(v jsontext.Value) []byte {
+	c := v.Clone()
+	if err := c.Canonicalize(); err != nil {
+		return v
+	}
+	return c
+}

@@ -1,0 +1,215 @@
+package desired
+
+import (
+	"crypto/ed25519"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"troupe/schema"
+	"troupe/schema/sign"
+)
+
+var by = By{Who: "ann", At: time.UnixMilli(1_700_000_000_000)}
+
+// again is the rows after a plan was applied.
+func again(rows Rows, c Changes) Rows {
+	for _, w := range c.Documents {
+		for i := range rows.Robots {
+			if rows.Robots[i].ID == w.ID {
+				rows.Robots[i].Told = w.Told
+			}
+		}
+	}
+	rows.Seal.Counter = c.Counter
+	return rows
+}
+
+func value(text string) map[string]jsontext.Value {
+	return map[string]jsontext.Value{"boot_mode": jsontext.Value(text)}
+}
+
+func TestAWishIsToldOnceAndUnderANumberThatRises(t *testing.T) {
+	places := []byte(`{"schema":1,"points":{"door":{"x_m":1,"y_m":2}}}`)
+	for _, c := range []struct {
+		name          string
+		ask, other    Ask
+		toldTheSame   int // how many robots are told when the same is asked again
+		wantedPayload string
+	}{
+		{"settings", Ask{Config: &Config{Set: value(`"ato"`)}}, Ask{Config: &Config{Set: value(`"mnl"`)}}, 0, `{"rev":1,"authority":"desk","values":{"boot_mode":"ato","labels":{"site":"museum"}},"by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
+		{"a mode for start-up", Ask{Mode: &Mode{Mode: "ato"}}, Ask{Mode: &Mode{Mode: "mnl"}}, 0, `{"rev":1,"authority":"desk","mode":"ato","apply":"boot","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
+		{"a mode now", Ask{Mode: &Mode{Mode: "ato", Apply: schema.ApplyModeNow}}, Ask{Mode: &Mode{Mode: "ato"}}, 1, `{"rev":1,"authority":"desk","mode":"ato","apply":"now","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
+		{"places", Ask{Places: &Set{ID: "hall", Body: places}}, Ask{Places: &Set{}}, 0, ""},
+	} {
+		rows := Rows{Authority: "desk", Robots: []Robot{{ID: "r1", Labels: map[string]string{"site": "museum"}}}}
+		first, found := Plan(rows, c.ask, by)
+		if len(found) > 0 || len(first.Told) != 1 {
+			t.Errorf("%s: %v %+v", c.name, found, first)
+			continue
+		}
+		if got := string(first.Documents[0].Told.Payload); c.wantedPayload != "" && got != c.wantedPayload {
+			t.Errorf("%s: told\n%s, want\n%s", c.name, got, c.wantedPayload)
+		}
+		rows = again(rows, first)
+		if same, _ := Plan(rows, c.ask, by); len(same.Told) != c.toldTheSame {
+			t.Errorf("%s: asked for again, %d are told", c.name, len(same.Told))
+		}
+		next, _ := Plan(rows, c.other, by)
+		if len(next.Told) != 1 || next.Documents[0].Told.Rev != 2 {
+			t.Errorf("%s: something else became %+v", c.name, next.Documents)
+		}
+	}
+}
+
+func TestASetIsNamedByItsBytesAndTheyGoFirst(t *testing.T) {
+	rows := Rows{Authority: "desk", Robots: []Robot{{ID: "r1"}, {ID: "r2"}}}
+	c, found := Plan(rows, Ask{Places: &Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}}, by)
+	if len(found) > 0 || c.Blob == nil || len(c.Documents) != 2 {
+		t.Fatalf("%v %+v", found, c)
+	}
+	d, problems := schema.Decode[schema.DesiredSet](c.Documents[1].Told.Payload)
+	if len(problems) > 0 || d.Set == nil || d.Set.SHA256 != c.SHA256 || d.Set.Size != int64(len(c.Blob)) {
+		t.Errorf("%+v does not name the bytes %s", d.Set, c.SHA256)
+	}
+}
+
+func TestASetIsWishedOnlyWithFilesThatTheDeskHas(t *testing.T) {
+	gong, bell := strings.Repeat("a", 64), strings.Repeat("b", 64)
+	rows := Rows{Authority: "desk", Robots: []Robot{{ID: "r1"}}, Files: map[string]int64{gong: 9}}
+	set := func(digests ...string) Ask {
+		act := `{"act":"ring","actions":[{"type":"sound","start_ms":0,"timeout_ms":900,"sound":"s0"},{"type":"sound","start_ms":1000,"timeout_ms":900,"sound":"s1"}]}`
+		var files []string
+		for i, sha := range digests {
+			files = append(files, fmt.Sprintf(`{"name":"s%d","kind":"sound","sha256":%q,"size":9}`, i, sha))
+		}
+		return Ask{Activities: &Set{ID: "life", Body: fmt.Appendf(nil, `{"schema":1,"activities":[],"acts":{"ring":%s},"assets":[%s]}`, act, strings.Join(files, ","))}}
+	}
+	c, found := Plan(rows, set(gong), by)
+	if len(found) > 0 || len(c.Files) != 1 || c.Files[0].SHA256 != gong {
+		t.Errorf("with a file that is there: %v, %+v", found, c.Files)
+	}
+	if c, found = Plan(rows, set(gong, bell), by); len(found) != 1 || found[0].Pointer != "/activities/body/assets/1/sha256" || found[0].Hint == "" || c.Blob != nil {
+		t.Errorf("with one that is not: %v", found)
+	}
+	rows.Files[gong] = 8
+	if _, found = Plan(rows, set(gong), by); len(found) != 1 {
+		t.Errorf("with one of another size: %v", found)
+	}
+	hall := Ask{Places: &Set{ID: "hall", Body: fmt.Appendf(nil, `{"schema":1,"points":{},"map":{"name":"hall","kind":"map","sha256":%q,"size":9}}`, bell)}}
+	if _, found = Plan(rows, hall, by); len(found) != 1 || found[0].Pointer != "/places/body/map/sha256" {
+		t.Errorf("with a map that is not there: %v", found)
+	}
+}
+
+func TestSettingsThatAreNotNamedStayAndLabelsComeFromTheDesk(t *testing.T) {
+	rows := Rows{Authority: "desk", Robots: []Robot{{ID: "r1"}}}
+	one, _ := Plan(rows, Ask{Config: &Config{Set: map[string]jsontext.Value{"low_battery": jsontext.Value("0.1"), "event_rate": jsontext.Value("2")}}}, by)
+	rows = again(rows, one)
+	rows.Robots[0].Labels = map[string]string{"site": "shop"}
+	two, _ := Labels(rows, by)
+	rows = again(rows, two)
+	if none, _ := Labels(rows, by); len(none.Told) != 0 {
+		t.Errorf("labels that did not change are told again")
+	}
+	three, _ := Plan(rows, Ask{Config: &Config{Unset: []string{"low_battery"}}}, by)
+	d, _ := schema.Decode[schema.DesiredConfig](three.Documents[0].Told.Payload)
+	if got := fmt.Sprintln(d.Rev, string(d.Values["event_rate"]), string(d.Values["labels"]), len(d.Values)); got != "3 2 {\"site\":\"shop\"} 2\n" {
+		t.Errorf("desired %s", got)
+	}
+	if _, found := Plan(rows, Ask{Config: &Config{Set: map[string]jsontext.Value{"labels": jsontext.Value(`{}`)}}}, by); len(found) != 1 || found[0].Code != CodeReserved {
+		t.Errorf("labels may be set: %v", found)
+	}
+	if quiet, _ := Labels(Rows{Robots: []Robot{{ID: "r2"}}}, by); len(quiet.Told) != 0 {
+		t.Error("a robot without labels is told that it has none")
+	}
+}
+
+func TestWhatMakesNoSenseIsRefusedAtItsPlace(t *testing.T) {
+	rows := Rows{Robots: []Robot{{ID: "r1"}}}
+	two := 2
+	for _, c := range []struct {
+		rows    Rows
+		ask     Ask
+		pointer string
+	}{
+		{Rows{}, Ask{Mode: &Mode{Mode: "ato"}}, "/selector"},
+		{rows, Ask{Mode: &Mode{Mode: "ato"}, Expected: &two}, "/expected_count"},
+		{rows, Ask{Mode: &Mode{Mode: "safe"}}, "/mode/mode"},
+		{rows, Ask{Mode: &Mode{Mode: "str"}}, "/mode/mode"},
+		{rows, Ask{Mode: &Mode{Mode: "ato", Apply: "soon"}}, "/mode/apply"},
+		{rows, Ask{Config: &Config{}}, "/config"},
+		{rows, Ask{Config: &Config{Set: value(`ato`)}}, "/config/set/boot_mode"},
+		{rows, Ask{Config: &Config{Set: value(`"flying"`)}}, "/config/set/boot_mode"},
+		{rows, Ask{Config: &Config{Set: map[string]jsontext.Value{"langauge": jsontext.Value(`"de"`)}}}, "/config/set/langauge"},
+		{rows, Ask{Config: &Config{Unset: []string{"langauge"}}}, "/config/unset"},
+		{rows, Ask{Places: &Set{ID: "Hall", Body: []byte(`{}`)}}, "/places/id"},
+		{rows, Ask{Places: &Set{ID: "hall", Body: []byte(`{"schema":9,"points":{}}`)}}, "/places/body/schema"},
+		{rows, Ask{Activities: &Set{ID: "a", Body: []byte(`{"schema":9}`)}}, "/activities/body/schema"},
+	} {
+		made, found := Plan(c.rows, c.ask, by)
+		if len(found) == 0 || found[0].Pointer != c.pointer || len(made.Documents) != 0 {
+			t.Errorf("%+v: refused with %v, want %s; %d desired documents", c.ask, found, c.pointer, len(made.Documents))
+		}
+	}
+}
+
+func TestEverySignedWishHasACounterOfItsOwnAndVerifies(t *testing.T) {
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring := sign.Ring{sign.PublicKey(sign.SignsDesired, key)}
+	rows := Rows{Authority: "desk", Seal: sign.Seal{Key: key, Counter: 40}, Robots: []Robot{{ID: "r1"}, {ID: "r2"}}}
+	c, found := Plan(rows, Ask{Config: &Config{Set: value(`"ato"`)}}, by)
+	first := max(41, by.At.UnixMilli())
+	if len(found) > 0 || c.Counter != first+1 {
+		t.Fatalf("counter %d, %v", c.Counter, found)
+	}
+	for i, w := range c.Documents {
+		d, problems := schema.Decode[schema.DesiredConfig](w.Told.Payload)
+		if len(problems) > 0 || d.Counter != first+int64(i) {
+			t.Errorf("%s has counter %d, %v", w.ID, d.Counter, problems)
+		}
+		sum, err := sign.Digest(w.Told.Payload)
+		said := sign.Subject{Kind: sign.Config, Robot: w.ID, Document: sum}
+		if err == nil {
+			err = ring.Verify(said, d.Sig)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", w.ID, err)
+		}
+		if said.Robot = "r9"; ring.Verify(said, d.Sig) == nil {
+			t.Error("the signature holds for another robot")
+		}
+	}
+}
+
+func TestWhatWasToldUnsignedIsToldAgainOnceTheDeskHasAKey(t *testing.T) {
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, ask := range map[string]Ask{
+		"settings": {Config: &Config{Set: value(`"ato"`)}},
+		"a mode":   {Mode: &Mode{Mode: "ato"}},
+		"places":   {Places: &Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}},
+	} {
+		rows := Rows{Authority: "desk", Robots: []Robot{{ID: "r1"}}}
+		first, _ := Plan(rows, ask, by)
+		rows = again(rows, first)
+		rows.Seal.Key = key
+		second, _ := Plan(rows, ask, by)
+		if len(second.Told) != 1 {
+			t.Errorf("%s: what was told unsigned stays unsigned", name)
+			continue
+		}
+		rows = again(rows, second)
+		if third, _ := Plan(rows, ask, by); len(third.Told) != 0 {
+			t.Errorf("%s: what is signed is told again", name)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package desired
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"troupe/schema"
+	"troupe/schema/score"
+	"troupe/schema/sign"
+)
+
+// Set is a published set; no Body takes it back.
+type Set struct {
+	ID   string
+	Rev  int64 // of its author; 0 = 1
+	Body []byte
+}
+
+// file is one that a set names, and where it does so.
+type file struct {
+	pointer string
+	score.Asset
+}
+
+func judgePlaces(body []byte) ([]file, []schema.Problem) {
+	v, found := score.ParsePlaces(body)
+	if len(schema.Errors(found)) > 0 {
+		return nil, found
+	}
+	var files []file
+	if v.Map != nil {
+		files = []file{{"/map", *v.Map}}
+	}
+	return files, score.ValidatePlaces(v)
+}
+
+func judgeActivities(body []byte) ([]file, []schema.Problem) {
+	v, found := score.ParseActivities(body)
+	if len(schema.Errors(found)) > 0 {
+		return nil, found
+	}
+	var files []file
+	for i, a := range v.Assets {
+		files = append(files, file{fmt.Sprintf("/assets/%d", i), a})
+	}
+	return files, score.ValidateActivities(v)
+}
+
+func (p *plan) freeze(set *Set, judge func([]byte) ([]file, []schema.Problem), pointer string) []schema.Problem {
+	if len(set.Body) == 0 {
+		return nil
+	}
+	if !schema.ValidID(set.ID) {
+		return []schema.Problem{schema.Fault(pointer+"/id", "bad_id", fmt.Sprintf("%q cannot name a set", set.ID), "use a-z, 0-9 and hyphens, at most 63")}
+	}
+	if limit := schema.TopicOf(schema.TopicBlob).MaxBytes; len(set.Body) > limit {
+		return []schema.Problem{schema.Fault(pointer+"/body", "too_long", fmt.Sprintf("%d bytes are over %d", len(set.Body), limit), "")}
+	}
+	files, problems := judge(set.Body)
+	found := schema.Errors(problems)
+	if len(found) > 0 {
+		files = nil // they are looked for when all else is well
+	}
+	for _, f := range files {
+		if size, ok := p.rows.Files[f.SHA256]; !ok || size != f.Size {
+			found = append(found, schema.Fault(f.pointer+"/sha256", "not_found",
+				fmt.Sprintf("the desk has no file of %d bytes with this digest", f.Size), "put it as an asset, which tells its digest and size"))
+		}
+		p.files = append(p.files, f.Asset)
+	}
+	if len(found) > 0 {
+		for i := range found {
+			found[i].Pointer = pointer + "/body" + found[i].Pointer
+		}
+		return found
+	}
+	sum := sha256.Sum256(set.Body)
+	p.body = set.Body
+	p.pin = &schema.StoryPin{ID: set.ID, Rev: max(1, set.Rev), SHA256: hex.EncodeToString(sum[:]), Size: int64(len(set.Body))}
+	return nil
+}
+
+func (p *plan) set(kind sign.Kind, r Robot) (Told, bool, error) {
+	was, _ := schema.Decode[schema.DesiredSet](r.Told.Payload)
+	switch {
+	case p.pin == nil && was.Set == nil && !r.Heard.Overtakes(r.Told.Rev): // nothing to take back
+		return r.Told, false, nil
+	case p.pin != nil && was.Set != nil && *p.pin == *was.Set && !p.again(r, was.Sig):
+		return r.Told, false, nil
+	}
+	d := schema.DesiredSet{Rev: r.Heard.Next(r.Told.Rev), Authority: p.rows.Authority, Set: p.pin, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
+	var err error
+	d.Sig, err = p.seal.Sign(kind, r.ID, d)
+	return told(d.Rev, d, err)
+}

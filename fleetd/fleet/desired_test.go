@@ -1,0 +1,110 @@
+package fleet_test
+
+import (
+	"testing"
+	"time"
+
+	"troupe/fleetd/api"
+)
+
+func TestAnAssignedStoryReachesItsRobotsAndNoOther(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		w.robot("r2")
+		w.robot("r3")
+		w.publish()
+		if a := w.assign("museum", "r1", "r2"); len(a.Told) != 2 {
+			w.Fatalf("assigned to two robots: %+v", a)
+		}
+		for _, id := range []string{"r1", "r2"} {
+			if desired := w.converged(id); desired.Active == nil || desired.Active.ID != "museum" {
+				w.Errorf("%s has %+v", id, desired)
+			}
+		}
+		if d, _ := w.Robot("r3"); d.Reported == nil || d.Reported.DesiredRev != 0 {
+			w.Errorf("r3 was told something: %+v", d.Reported)
+		}
+		if a := w.assign("museum", "r1"); len(a.Told) != 0 || len(a.Unchanged) != 1 {
+			w.Errorf("the same desired state again: %+v", a)
+		}
+		w.assign("", "r1")
+		if desired := w.converged("r1"); desired.Active != nil || desired.Story != nil {
+			w.Errorf("after the desired state was taken back r1 has %+v", desired)
+		}
+	})
+}
+
+func TestARemovedActAndAnEmptiedStoryReachTheRobots(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		w.publish()
+		w.assign("museum", "r1")
+		w.converged("r1")
+		w.must("DELETE", "/acts/bow?expected_stories=1&expected_robots=1&by=ann", nil, nil)
+		if desired := w.converged("r1"); desired.Active.Rev != 2 {
+			w.Errorf("after an act was removed r1 has %+v", desired.Active)
+		}
+		if p := w.ask("DELETE", "/acts/welcome?expected_stories=1&expected_robots=1", nil, nil); p == nil || !p.Of(api.KindConfirm) || p.Confirm != "museum" {
+			w.Fatalf("emptying a default story needs its name: %+v", p)
+		}
+		w.must("DELETE", "/acts/welcome?expected_stories=1&expected_robots=1&clear=museum", nil, nil)
+		if desired := w.converged("r1"); desired.Active != nil {
+			w.Errorf("after its story was emptied r1 has %+v", desired.Active)
+		}
+	})
+}
+
+func TestABrokerThatForgotIsToldAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		w.publish()
+		w.assign("museum", "r1")
+		w.converged("r1")
+		old := w.broker.Load()
+		w.newBroker()
+		if err := old.Close(); err != nil {
+			w.Fatal(err)
+		}
+		r2 := w.robot("r2")
+		if n := len(r2.Received()); n != 0 {
+			w.Errorf("a new robot received %d commands", n)
+		}
+		ear := w.broker.Load().Client(w.T, "admin")
+		ear.Subscribe("troupe/v1/robots/r1/desired/story", "troupe/v1/blobs/+")
+		ear.Expect("troupe/v1/robots/r1/desired/story")
+		ear.Expect("troupe/v1/blobs/+")
+	})
+}
+
+func TestAWishMadeWithoutABrokerIsToldWhenThereIsOne(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		w.publish()
+		old := w.broker.Load()
+		if err := old.Close(); err != nil {
+			w.Fatal(err)
+		}
+		w.until("the desk says so", func() bool { return !w.Status().Broker.OK })
+		w.assign("museum", "r1")
+		w.stopDesk() // and a restart does not lose it either
+		w.newBroker()
+		w.startDesk()
+		w.converged("r1")
+	})
+}
+
+func TestARobotThatWaitsForABlobGetsItAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		r.DeafToBlobs(true)
+		w.publish()
+		w.assign("museum", "r1")
+		w.until("r1 asks for the blob", func() bool { d, _ := w.Robot("r1"); return d.Desired.Phase == "fetching" })
+		r.DeafToBlobs(false)
+		began := time.Now()
+		w.converged("r1")
+		if took := time.Since(began); took > 5*time.Second {
+			w.Errorf("the blob came again after %v", took)
+		}
+	})
+}

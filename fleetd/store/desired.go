@@ -1,0 +1,234 @@
+package store
+
+import (
+	"context"
+	"crypto/ed25519"
+	"fmt"
+
+	"troupe/fleetd/desired"
+	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
+	"troupe/schema"
+	"troupe/schema/sign"
+)
+
+// SignWith has every desired state signed that is planned from now on: by key, and the
+// contents that are told by release. Either may be nil.
+func (s *Store) SignWith(key, release ed25519.PrivateKey) {
+	s.key, s.release = key, release
+}
+
+// Listen has every desired state that is planned from now on numbered above what robots
+// report: heard answers what a robot says of its desired documents of one topic, and may be
+// asked within a transaction.
+func (s *Store) Listen(heard func(robot string, topic schema.TopicKind) schema.Heard) {
+	s.heard = heard
+}
+
+func (s *Store) heardOf(robot string, topic schema.TopicKind) schema.Heard {
+	if s.heard == nil {
+		return schema.Heard{}
+	}
+	return s.heard(robot, topic)
+}
+
+// seal is what signs the desired documents of this transaction.
+func (t *Tx) seal(ctx context.Context) (sign.Seal, error) {
+	s := sign.Seal{Key: t.store.key, Release: t.store.release}
+	if err := t.row(ctx, `SELECT release_counter FROM fleet WHERE only_row = 1`).Scan(&s.Counter); err != nil {
+		return s, fmt.Errorf("read the release counter: %w", err)
+	}
+	return s, nil
+}
+
+// keepCounter notes the newest counter that was given out. It never goes down.
+func (t *Tx) keepCounter(ctx context.Context, counter int64) error {
+	if _, err := t.exec(ctx, `UPDATE fleet SET release_counter = $1 WHERE only_row = 1 AND release_counter < $1`, counter); err != nil {
+		return fmt.Errorf("keep the release counter: %w", err)
+	}
+	return nil
+}
+
+// Documents reads what a plan about the desired documents of that topic is made from.
+func (t *Tx) DesiredRows(ctx context.Context, topic schema.TopicKind, sel selector.Selector) (rows desired.Rows, err error) {
+	if err := t.row(ctx, `SELECT authority FROM fleet WHERE only_row = 1`).Scan(&rows.Authority); err != nil {
+		return rows, fmt.Errorf("read the fleet's name: %w", err)
+	}
+	if rows.Seal, err = t.seal(ctx); err != nil {
+		return rows, err
+	}
+	robots, err := t.Robots(ctx, sel)
+	if err != nil {
+		return rows, err
+	}
+	newest, err := t.told(ctx, topic)
+	if err != nil {
+		return rows, err
+	}
+	if topic == schema.TopicDesiredPlaces || topic == schema.TopicDesiredActivities {
+		if rows.Files, err = t.fileSizes(ctx); err != nil {
+			return rows, err
+		}
+	}
+	for _, r := range robots {
+		rows.Robots = append(rows.Robots, desired.Robot{ID: r.ID, Labels: r.Labels, Told: newest[r.ID], Heard: t.store.heardOf(r.ID, topic)})
+	}
+	return rows, nil
+}
+
+func (r reads) told(ctx context.Context, topic schema.TopicKind) (map[string]desired.Told, error) {
+	type row struct {
+		robot string
+		desired.Told
+	}
+	all, err := list(ctx, r, func(scan func(...any) error) (v row, err error) {
+		return v, scan(&v.robot, &v.Rev, &v.Payload)
+	}, `SELECT robot, rev, payload FROM desired WHERE kind = $1`, string(topic))
+	if err != nil {
+		return nil, fmt.Errorf("list desired documents of %s: %w", topic, err)
+	}
+	out := map[string]desired.Told{}
+	for _, v := range all {
+		out[v.robot] = v.Told
+	}
+	return out, nil
+}
+
+// RankedClients are the names of clients that some robot is desired to rank.
+func (r reads) RankedClients(ctx context.Context) (map[string]bool, error) {
+	all, err := list(ctx, r, func(scan func(...any) error) (payload []byte, err error) {
+		return payload, scan(&payload)
+	}, `SELECT payload FROM desired WHERE kind = $1`, string(schema.TopicDesiredConfig))
+	if err != nil {
+		return nil, fmt.Errorf("list desired settings: %w", err)
+	}
+	out := map[string]bool{}
+	for _, payload := range all {
+		desired, problems := schema.Decode[schema.DesiredConfig](payload)
+		if len(schema.Errors(problems)) > 0 {
+			continue // one of an older form
+		}
+		ranks, problems := schema.Decode[map[string]string](desired.Values["clients"])
+		if len(schema.Errors(problems)) > 0 {
+			continue
+		}
+		for name := range ranks {
+			out[name] = true
+		}
+	}
+	return out, nil
+}
+
+// DesiredRevs are the revisions of all desired documents that robots were told, by robot and
+// topic.
+func (r reads) DesiredRevs(ctx context.Context) (map[string]map[schema.TopicKind]int64, error) {
+	type row struct {
+		robot string
+		topic schema.TopicKind
+		rev   int64
+	}
+	all, err := list(ctx, r, func(scan func(...any) error) (v row, err error) {
+		return v, scan(&v.robot, &v.topic, &v.rev)
+	}, `SELECT robot, kind, rev FROM desired`)
+	if err != nil {
+		return nil, fmt.Errorf("list the revisions of desired documents: %w", err)
+	}
+	out := map[string]map[schema.TopicKind]int64{}
+	for _, v := range all {
+		if out[v.robot] == nil {
+			out[v.robot] = map[schema.TopicKind]int64{}
+		}
+		out[v.robot][v.topic] = v.rev
+	}
+	return out, nil
+}
+
+// DesiredOf is the newest desired state of each topic that a robot was told, by topic.
+func (r reads) DesiredOf(ctx context.Context, robot string) (map[schema.TopicKind][]byte, error) {
+	type row struct {
+		topic   schema.TopicKind
+		payload []byte
+	}
+	all, err := list(ctx, r, func(scan func(...any) error) (v row, err error) {
+		return v, scan(&v.topic, &v.payload)
+	}, `SELECT kind, payload FROM desired WHERE robot = $1`, robot)
+	if err != nil {
+		return nil, fmt.Errorf("list desired documents of %s: %w", robot, err)
+	}
+	out := map[schema.TopicKind][]byte{}
+	for _, v := range all {
+		out[v.topic] = v.payload
+	}
+	return out, nil
+}
+
+// ApplyDesired carries a plan out that was made from this transaction's Desired documents. A
+// desired state that somebody else wrote meanwhile makes it ErrConflict.
+func (t *Tx) ApplyDesired(ctx context.Context, c desired.Changes, by desired.By) error {
+	var messages []library.Message
+	if c.Blob != nil {
+		if _, err := t.exec(ctx, `INSERT INTO blobs (sha256, size, body, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (sha256) DO NOTHING`,
+			c.SHA256, len(c.Blob), c.Blob, micros(by.At)); err != nil {
+			return fmt.Errorf("keep blob %s: %w", c.SHA256, err)
+		}
+		for _, f := range c.Files {
+			if f.IsBlob() {
+				messages = append(messages, library.Message{Topic: schema.TopicBlob, Target: f.SHA256})
+			}
+		}
+		messages = append(messages, library.Message{Topic: schema.TopicBlob, Target: c.SHA256})
+	}
+	for _, r := range c.Documents {
+		n, err := t.exec(ctx, `INSERT INTO desired (robot, kind, rev, payload, changed_at, changed_by) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (robot, kind) DO UPDATE SET rev = excluded.rev, payload = excluded.payload, changed_at = excluded.changed_at, changed_by = excluded.changed_by
+			WHERE desired.rev < excluded.rev`, r.ID, string(c.Topic), r.Told.Rev, bytesOf(r.Told.Payload), micros(by.At), by.Who)
+		if err := expectOne(n, err, "the desired state for "+r.ID); err != nil {
+			return err
+		}
+		if err := t.pinSet(ctx, r.ID, c); err != nil {
+			return err
+		}
+		messages = append(messages, library.Message{Topic: c.Topic, Target: r.ID, Payload: r.Told.Payload})
+	}
+	if len(messages) == 0 {
+		return nil
+	}
+	if err := t.keepCounter(ctx, c.Counter); err != nil {
+		return err
+	}
+	if err := t.post(ctx, messages, by.At); err != nil {
+		return err
+	}
+	if c.Note == "" {
+		return nil
+	}
+	return t.Note(ctx, by.At, library.Note{Who: by.Who, What: "desired", Target: c.Note, Detail: library.To(c.Told, by.Why)})
+}
+
+// pinSet keeps the bytes that a desired set names, and those of its files, for as
+// long as it names them.
+func (t *Tx) pinSet(ctx context.Context, robot string, c desired.Changes) (err error) {
+	if c.Again || c.Topic != schema.TopicDesiredPlaces && c.Topic != schema.TopicDesiredActivities {
+		return nil
+	}
+	if _, err := t.exec(ctx, `DELETE FROM desired_set_files WHERE robot = $1 AND kind = $2`, robot, string(c.Topic)); err != nil {
+		return fmt.Errorf("write the files of a set of %s: %w", robot, err)
+	}
+	for _, f := range c.Files {
+		_, err := t.exec(ctx, `INSERT INTO desired_set_files (robot, kind, sha256) VALUES ($1, $2, $3) ON CONFLICT (robot, kind, sha256) DO NOTHING`, robot, string(c.Topic), f.SHA256)
+		if err != nil {
+			return fmt.Errorf("write the files of a set of %s: %w", robot, err)
+		}
+	}
+	switch {
+	case c.Blob == nil:
+		_, err = t.exec(ctx, `DELETE FROM desired_sets WHERE robot = $1 AND kind = $2`, robot, string(c.Topic))
+	default:
+		_, err = t.exec(ctx, `INSERT INTO desired_sets (robot, kind, sha256) VALUES ($1, $2, $3)
+			ON CONFLICT (robot, kind) DO UPDATE SET sha256 = excluded.sha256`, robot, string(c.Topic), c.SHA256)
+	}
+	if err != nil {
+		return fmt.Errorf("write the set of %s: %w", robot, err)
+	}
+	return nil
+}

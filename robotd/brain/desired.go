@@ -1,0 +1,85 @@
+package brain
+
+import (
+	"troupe/robotd/delivery"
+	"troupe/robotd/desiredmode"
+	"troupe/robotd/request"
+	"troupe/schema"
+	"troupe/schema/sign"
+)
+
+// DesiredSet is what activities or places the fleet wants the robot to have.
+type DesiredSet struct {
+	Kind     sign.Kind
+	Document schema.DesiredSet
+	Digest   string           // as of Desired
+	Problems []schema.Problem // as of Desired
+	Emptied  bool             // as of Desired
+}
+
+func (DesiredSet) event() {}
+
+// takeDesiredStory hears which story the fleet desires.
+func (t *turn) takeDesiredStory(ev DesiredStory) {
+	if t.misunderstood(sign.Story, ev.Problems) {
+		return
+	}
+	if ev.Emptied {
+		t.delivering(delivery.Emptied{})
+		return
+	}
+	d := &ev.Document
+	v := t.vouch(sign.Subject{Kind: sign.Story, Robot: t.cfg.ID, Authority: d.Authority, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, d.Story, d.Released)
+	w := delivery.DesiredStory(d)
+	t.delivering(delivery.Document{Desired: w, Refused: v.refused, Detail: v.detail})
+	if t.story.Took(w) {
+		t.believe(v)
+	}
+}
+
+// takeDesiredSet hears which activities or places the fleet desires.
+func (t *turn) takeDesiredSet(ev DesiredSet) {
+	if t.misunderstood(ev.Kind, ev.Problems) {
+		return
+	}
+	if ev.Emptied {
+		t.furnishing(ev.Kind, delivery.Emptied{})
+		return
+	}
+	d := &ev.Document
+	v := t.vouch(sign.Subject{Kind: ev.Kind, Robot: t.cfg.ID, Authority: d.Authority, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, d.Set, d.Released)
+	w := delivery.DesiredSet(d)
+	t.furnishing(ev.Kind, delivery.Document{Desired: w, Refused: v.refused, Detail: v.detail})
+	if ev.Kind == sign.Places && t.places.Took(w) || ev.Kind == sign.Activities && t.activities.Took(w) {
+		t.believe(v)
+	}
+}
+
+// misunderstood tells of a desired state that cannot be read; it changes nothing.
+func (t *turn) misunderstood(k sign.Kind, problems []schema.Problem) bool {
+	if len(problems) == 0 {
+		return false
+	}
+	p := problems[0]
+	t.tell("bad_request", deliveryOf(k), p.Pointer, "", described{Reason: schema.ReasonBadRequest, Detail: "the desired " + string(k) + " was not understood: " + legible(p.String())})
+	return true
+}
+
+// adopt makes the robot obey another fleet's desired documents.
+func (t *turn) adopt(o request.Perform) {
+	was := t.authority
+	if a := o.Args.Authority; a != was {
+		t.authority = a
+		t.do(SaveSetting{authoritySetting, a})
+		t.everyContent(delivery.Adopt{Authority: a})
+		t.stepDesiredMode(desiredmode.Input{What: desiredmode.Adopted})
+		t.forget(&t.desiredMode.door)
+		t.forget(&t.config.door) // what is in force stays until the other fleet desires otherwise
+		t.config.dirty, t.desiredMode.dirty = true, true
+	}
+	r := reply{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "obeys " + t.authority}
+	if was == o.Args.Authority {
+		r.Reason = schema.ReasonUnchanged
+	}
+	t.reply(o.Key, r)
+}

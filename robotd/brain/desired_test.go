@@ -1,0 +1,132 @@
+package brain
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"pgregory.net/rapid"
+
+	"troupe/schema"
+	"troupe/schema/score"
+	"troupe/schema/sign"
+)
+
+// Words of traces for what the fleet desires beside a story:
+//
+//	desired-places REV NAME|none                                 one of the sets below
+//	desired-activities REV NAME|none
+//	desired-config REV KEY=JSON...
+//	desired-mode REV MODE boot|now
+//	sign desk|stranger|nobody [release]    who signs the desired state from now on
+//	config trust signing=POLICY            before boot: whom the robot believes
+//
+// Each desired state takes authority=NAME and counter=N; without one the counter is the
+// revision.
+
+var (
+	deskKey     = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize))
+	strangerKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{2}, ed25519.SeedSize))
+	releaserKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{3}, ed25519.SeedSize))
+)
+
+// sets are the fleet's places and activities, by name.
+var sets = map[string]schema.StoryPin{}
+
+func publishSet(name string, data []byte, sum string, err error) {
+	if err != nil {
+		panic(err)
+	}
+	sets[name] = schema.StoryPin{ID: name, Rev: 1, SHA256: sum, Size: int64(len(data))}
+	published[sum] = data
+}
+
+func publishSets() {
+	hall := map[string]score.Point{"stage": {XM: 4, YM: 1, ThetaRad: ptr(1.5)}, "entrance": {XM: 2, YM: 2}}
+	data, sum, err := score.EncodePlaces(nil, hall)
+	publishSet("hall", data, sum, err)
+	data, sum, err = score.EncodePlaces(nil, map[string]score.Point{"yard": {XM: 9, YM: 9}})
+	publishSet("outside", data, sum, err)
+	data, sum, err = score.EncodePlaces(nil, map[string]score.Point{"moon": {XM: 384e6}})
+	publishSet("beyond", data, sum, err)
+	wave := score.Act{ID: "wave", Actions: []score.Action{{Type: score.TypeFace, Face: "smile"}, {Type: score.TypeWait, EndMS: ptr[int64](900)}}}
+	data, sum, err = score.EncodeActivities([]score.Activity{{ID: "greeting", Name: score.Text{"en": "Greeting"}, Repeat: score.Repeat{Times: 1}, Nature: score.NatureInteractive, Acts: []score.Step{{Act: "wave"}}}}, map[string]score.Act{"wave": wave})
+	publishSet("visitors", data, sum, err)
+}
+
+// seal signs a document for this robot as the script says.
+func (p *player) seal(k sign.Kind, document any) *schema.Signature {
+	key := map[string]ed25519.PrivateKey{"desk": deskKey, "desk+release": deskKey, "stranger": strangerKey}[p.signing]
+	sig, err := (&sign.Seal{Key: key}).Sign(k, map[bool]string{false: "r1"}[k == sign.FleetStop], document)
+	if err != nil {
+		p.rig.t.Fatal(err)
+	}
+	return sig
+}
+
+// digestOf is what a document is, that has its signature.
+func digestOf(t rapid.TB, document any) string {
+	text, err := schema.Encode(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := sign.Digest(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+func (p *player) release(k sign.Kind, pin *schema.StoryPin) *schema.Signature {
+	if p.signing != "desk+release" || pin == nil {
+		return nil
+	}
+	sig, err := sign.ReleaseOf(k, *pin).Sign(releaserKey)
+	if err != nil {
+		p.rig.t.Fatal(err)
+	}
+	return sig
+}
+
+func (p *player) desireOther(kind string, args []string) {
+	rev, err := strconv.ParseInt(args[0], 10, 64)
+	if err != nil {
+		p.rig.t.Fatalf("%v: want a revision", args)
+	}
+	authority, counter := "desk", rev
+	var rest []string
+	for _, a := range args[1:] {
+		switch k, v, _ := strings.Cut(a, "="); k {
+		case "authority":
+			authority = v
+		case "counter":
+			counter, _ = strconv.ParseInt(v, 10, 64)
+		default:
+			rest = append(rest, a)
+		}
+	}
+	switch kind {
+	case "mode":
+		d := schema.DesiredMode{Rev: rev, Authority: authority, Counter: counter, Mode: schema.ModeID(rest[0]), Apply: schema.ApplyMode(rest[1]), TS: epoch}
+		d.Sig = p.seal(sign.Mode, d)
+		p.rig.give(DesiredMode{Document: d, Digest: digestOf(p.rig.t, d)})
+	case "config":
+		d := schema.DesiredConfig{Rev: rev, Authority: authority, Counter: counter, Values: map[string]jsontext.Value{}, TS: epoch}
+		for _, a := range rest {
+			k, v, _ := strings.Cut(a, "=")
+			d.Values[k] = jsontext.Value(v)
+		}
+		d.Sig = p.seal(sign.Config, d)
+		p.rig.give(DesiredConfig{Document: d, Digest: digestOf(p.rig.t, d)})
+	default:
+		d := schema.DesiredSet{Rev: rev, Authority: authority, Counter: counter, TS: epoch}
+		if pin, ok := sets[rest[0]]; ok {
+			d.Set = &pin
+		}
+		d.Released = p.release(sign.Kind(kind), d.Set)
+		d.Sig = p.seal(sign.Kind(kind), d)
+		p.rig.give(DesiredSet{Kind: sign.Kind(kind), Document: d, Digest: digestOf(p.rig.t, d)})
+	}
+}

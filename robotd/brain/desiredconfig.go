@@ -1,0 +1,148 @@
+package brain
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"troupe/robotd/delivery"
+	"troupe/schema"
+	"troupe/schema/sign"
+)
+
+// DesiredConfig is how the fleet wants the robot to behave.
+type DesiredConfig struct {
+	Document schema.DesiredConfig
+	Digest   string           // as of Desired
+	Problems []schema.Problem // as of Desired
+	Emptied  bool             // as of Desired
+}
+
+func (DesiredConfig) event() {}
+
+// configSetting keeps a keptConfig.
+const configSetting = "config"
+
+// keptConfig is the configuration that was obeyed last.
+type keptConfig struct {
+	Rev     int64                     `json:"rev"`
+	Values  map[string]jsontext.Value `json:"values"`
+	Vouched bool                      `json:"vouched"` // whoever signed it was trusted
+	// AtLeast is how strict the robot was when it took what nobody vouched for:
+	// such a configuration does not make it less so.
+	AtLeast sign.Policy `json:"at_least,omitempty"`
+}
+
+// configured is what became of the desired configuration.
+type configured struct {
+	door
+	judged
+	kept    keptConfig
+	booted  map[string]jsontext.Value // what was in force at the start, of keys that wait for one
+	restart []string
+	unread  bool // it was kept, and could not be read
+	dirty   bool
+}
+
+// restoreConfig is the configuration of a robot that has just started: its own,
+// and over it what its disk kept of the fleet's desired documents.
+func restoreConfig(own *Config, saved map[string]string) (*Config, configured) {
+	c, w := own.own(), configured{judged: judged{taken: map[string]jsontext.Value{}}, restart: []string{}}
+	var kept keptConfig
+	switch text := saved[configSetting]; {
+	case text == "":
+	case json.Unmarshal([]byte(text), &kept) != nil || kept.Rev < 1:
+		w.unread = true
+		c.strictest()
+	default:
+		w.rev, w.kept = kept.Rev, kept
+		w.judged = kept.judge(c)
+	}
+	w.booted = w.taken
+	return c, w
+}
+
+// judge puts the configuration over c.
+func (k keptConfig) judge(c *Config) judged {
+	if k.AtLeast.Stricter(c.Signing) {
+		c.Signing = k.AtLeast
+	}
+	return judgeValues(c, k.Values, k.Vouched)
+}
+
+// takeDesiredConfig hears how the fleet wants the robot to behave.
+func (t *turn) takeDesiredConfig(ev DesiredConfig) {
+	if t.misunderstood(sign.Config, ev.Problems) {
+		return
+	}
+	if ev.Emptied {
+		t.tell("config_ignored", "config", "", "", described{Detail: "the desired state was deleted from the broker; that changes nothing"})
+		return
+	}
+	d := &ev.Document
+	v := t.vouch(sign.Subject{Kind: sign.Config, Robot: t.cfg.ID, Authority: d.Authority, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, nil, nil)
+	t.config.dirty = true
+	if t.admit(&t.config.door, v, ev, maps.EqualFunc(d.Values, t.config.kept.Values, sameValue)) {
+		k := keptConfig{Rev: ev.Document.Rev, Values: ev.Document.Values, Vouched: v.verified}
+		if !k.Vouched {
+			k.AtLeast = t.cfg.Signing
+		}
+		t.configure(k)
+	}
+}
+
+// configure takes over a configuration: at once what can be, the rest with the next
+// start.
+func (t *turn) configure(k keptConfig) {
+	next := t.base.own()
+	w := k.judge(next)
+	t.config.judged, t.config.kept, t.config.restart, t.config.unread = w, k, []string{}, false
+	t.clear(configUnread, string(sign.Config))
+	t.do(SaveSetting{configSetting, string(t.encode(k))})
+
+	live := t.base.own()
+	live.Signing = next.Signing // also where no key says so
+	for _, row := range schema.ConfigKeys {
+		v, given := w.taken[row.Name]
+		if row.Restart {
+			if was := t.config.booted[row.Name]; !sameValue(v, was) {
+				t.config.restart = append(t.config.restart, row.Name)
+				delete(w.taken, row.Name)
+			}
+			v, given = t.config.booted[row.Name], t.config.booted[row.Name] != nil
+		}
+		if given {
+			// It was taken before, by judgeValues.
+			_ = setters[row.Name](live, v)
+		}
+	}
+	live.Mode.Boot = t.cfg.Mode.Boot // what start-up ends in is decided as it begins, and by a desired mode
+	*t.cfg = *live
+	t.story.config.Probation = live.Probation
+	t.dirty(soon)
+	t.note("config", "", fmt.Sprintf("revision %d", k.Rev), "the fleet's newest configuration is in force", "")
+	t.tell("config_applied", "config", "", "", described{Detail: fmt.Sprintf("%d keys applied, %d wait for the next start, %d rejected", len(w.taken), len(t.config.restart), len(w.rejected))})
+	t.tellCaps()
+	t.delivering(delivery.Tick{})
+}
+
+// tellConfig tells what became of the desired configuration.
+func (t *turn) tellConfig() {
+	if t.config.dirty = false; t.session == "" {
+		return
+	}
+	w := &t.config
+	d := schema.ReportedConfig{TS: t.now.Wall, Session: t.session, Authority: t.authority, DesiredRev: w.rev,
+		Phase: schema.DeployIdle, Applied: w.taken, Rejected: w.rejected, RestartNeeded: w.restart}
+	if w.rev > 0 {
+		d.Phase = schema.DeployActive
+	}
+	if d.Rejected == nil {
+		d.Rejected = []schema.RejectedKey{}
+	}
+	w.show(&d.DesiredRev, &d.Phase, &d.Reason, &d.Retry, &d.Detail)
+	payload := t.within(schema.TopicReportedConfig, &d, func(step int) bool { return shrinkConfig(&d, step) })
+	t.do(Publish{Topic: schema.TopicReportedConfig, Payload: payload})
+}

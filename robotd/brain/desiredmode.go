@@ -1,0 +1,174 @@
+package brain
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"troupe/robotd/control"
+	"troupe/robotd/desiredmode"
+	"troupe/robotd/mode"
+	"troupe/robotd/request"
+	"troupe/schema"
+	"troupe/schema/sign"
+)
+
+// DesiredMode is the mode that the fleet wants the robot to be in.
+type DesiredMode struct {
+	Document schema.DesiredMode
+	Digest   string           // as of Desired
+	Problems []schema.Problem // as of Desired
+	Emptied  bool             // as of Desired
+}
+
+func (DesiredMode) event() {}
+
+// desiredModeSetting keeps a desiredmode.State.
+const desiredModeSetting = "desired.mode"
+
+// desiredModeState is what became of the desired mode.
+type desiredModeState struct {
+	door
+	state    desiredmode.State
+	starting bool // start-up has not handed over yet
+	diverged bool // somebody asked for another mode since
+	dirty    bool
+}
+
+// restoreDesiredMode lets start-up end in the mode that is desired, if there is one.
+func restoreDesiredMode(c *Config, saved map[string]string) desiredModeState {
+	w := desiredModeState{starting: true}
+	if text := saved[desiredModeSetting]; text != "" && json.Unmarshal([]byte(text), &w.state) == nil {
+		w.state = desiredmode.Boot(w.state)
+		w.rev = w.state.Desired.Rev
+		endIn(c, w.state.Desired.Mode)
+	}
+	return w
+}
+
+// endIn lets start-up end in a mode; in calibration it would not end.
+func endIn(c *Config, m schema.ModeID) {
+	if selectable(c, m) && m != c.Mode.Calibration {
+		c.Mode.Boot = m
+	}
+}
+
+func selectable(c *Config, m schema.ModeID) bool {
+	for _, known := range c.Mode.Modes {
+		if known.ID == m {
+			return m != c.Mode.Safe
+		}
+	}
+	return false
+}
+
+// takeDesiredMode hears which mode the fleet desires.
+func (t *turn) takeDesiredMode(ev DesiredMode) {
+	if t.misunderstood(sign.Mode, ev.Problems) {
+		return
+	}
+	if ev.Emptied {
+		t.tell("mode_ignored", string(sign.Mode), "", "", described{Detail: "the desired state was deleted from the broker; that changes nothing"})
+		return
+	}
+	d, w := &ev.Document, &t.desiredMode
+	v := t.vouch(sign.Subject{Kind: sign.Mode, Robot: t.cfg.ID, Authority: d.Authority, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, nil, nil)
+	w.dirty = true
+	if !selectable(t.cfg, d.Mode) && v.refused == "" {
+		v.refused, v.detail = schema.ReasonUnknownMode, fmt.Sprintf("revision %d: %s is no mode that can be desired", d.Rev, legible(string(d.Mode)))
+	}
+	if !t.admit(&w.door, v, ev, d.Mode == w.state.Desired.Mode && d.Apply == w.state.Desired.Apply) {
+		return
+	}
+	w.diverged = false
+	t.stepDesiredMode(desiredmode.Input{What: desiredmode.OnNewer, Desired: desiredmode.Desired{Rev: d.Rev, Mode: d.Mode, Apply: d.Apply}})
+	if w.starting {
+		endIn(t.cfg, d.Mode)
+	}
+}
+
+// stepDesiredMode gives the desired state for a mode one input.
+func (t *turn) stepDesiredMode(in desiredmode.Input) {
+	w := &t.desiredMode
+	was := w.state
+	d := desiredmode.Step(&w.state, t.desiredModeFacts(), in)
+	if d.Changed {
+		w.dirty = true
+		t.note("desired mode", string(d.From), string(d.To), d.Why, strings.TrimSpace(string(w.state.Desired.Mode)+" "+string(w.state.Reason)))
+		if d.To != schema.DeployWaiting && d.To != schema.DeployIdle {
+			t.tell("desired_mode_"+string(d.To), "mode", string(w.state.Reason), "", described{ID: string(w.state.Desired.Mode), Reason: w.state.Reason, Detail: w.state.Detail})
+		}
+	}
+	if w.state != was {
+		t.do(SaveSetting{desiredModeSetting, string(t.encode(&w.state))})
+	}
+	if d.Ask {
+		t.toMode = append(t.toMode, modeInput{Input: mode.Input{Kind: mode.Set, Mode: w.state.Desired.Mode, Req: string(desiredModeKey(w.state.Desired.Rev))}, by: desiredModeKey(w.state.Desired.Rev)})
+	}
+}
+
+// desiredModeKey names the request that a desired state makes, which no client can: keys of
+// clients begin with their names.
+func desiredModeKey(rev int64) request.Key { return request.Key(fmt.Sprintf("/desired/mode/%d", rev)) }
+
+// desiredModeAnswered takes an answer that is the desired state's, and reports whether it was.
+func (t *turn) desiredModeAnswered(to request.Key, r reply) bool {
+	if !strings.HasPrefix(string(to), "/desired/mode/") {
+		return false
+	}
+	if to == desiredModeKey(t.desiredMode.state.Desired.Rev) { // else a newer one has come meanwhile
+		t.stepDesiredMode(desiredmode.Input{What: desiredmode.Answered, Status: r.Status, Reason: r.Reason, Detail: r.Detail})
+	}
+	return true
+}
+
+func (t *turn) desiredModeFacts() desiredmode.Facts {
+	f := desiredmode.Facts{Active: t.mode.Active, Starting: t.desiredMode.starting, Settled: t.mode.Phase == mode.Ready || t.mode.Phase == mode.Safe}
+	switch l, waits := t.control.Lease, t.auto.Waits(); {
+	case t.mode.Phase == mode.Safe || t.mode.Next == t.cfg.Mode.Safe:
+		f.Others, f.Detail = cmp.Or(t.mode.Reason, schema.ReasonModeFailed), "the robot is in "+string(t.cfg.Mode.Safe)+"; only an operator leads out"
+	case latched(t.safety.At):
+		f.Others, f.Detail = schema.ReasonSafetyLatched, schema.ReasonSafetyLatched.Describe().Text
+	case len(t.latchFacts) > 0:
+		f.Others, f.Detail = schema.ReasonLatched, fmt.Sprintf("%d stops are held", len(t.latchFacts))
+	case waits != "": // leaving ato would forget it
+		f.Others, f.Detail = waits, string(schema.ModeAto)+" was stopped or lost its link; only auto/continue lets it go on"
+	case t.control.At == control.Held:
+		f.Others, f.Detail = schema.ReasonNotInControl, l.Who.String()+" has control of the robot"
+	}
+	return f
+}
+
+// land looks whether start-up has ended, and how.
+func (t *turn) land() {
+	if !t.desiredMode.starting || t.mode.ByBoot || t.mode.Phase != mode.Ready && t.mode.Phase != mode.Safe && t.mode.Phase != mode.None {
+		return
+	}
+	t.desiredMode.starting = false
+	t.stepDesiredMode(desiredmode.Input{What: desiredmode.Landed, Reason: cmp.Or(t.mode.Reason, schema.ReasonSuperseded)})
+}
+
+// diverge notes that somebody asked for a mode, and was granted it.
+func (t *turn) diverge(in mode.Input, by request.Key, a mode.Answer) {
+	w := &t.desiredMode
+	if w.state.Desired.Rev == 0 || in.Kind != mode.Set && in.Kind != mode.Kill || a.Status == schema.StatusRejected || by == desiredModeKey(w.state.Desired.Rev) {
+		return
+	}
+	if other := t.mode.Intended != w.state.Desired.Mode; other != w.diverged {
+		w.diverged, w.dirty = other, true
+	}
+}
+
+// reportDesiredMode tells what became of the desired mode.
+func (t *turn) reportDesiredMode() {
+	w := &t.desiredMode
+	if w.dirty = false; t.session == "" {
+		return
+	}
+	d := schema.ReportedMode{TS: t.now.Wall, Session: t.session, Authority: t.authority, DesiredRev: w.state.Desired.Rev,
+		Phase: w.state.At(), Reason: w.state.Reason, Detail: w.state.Detail, Mode: w.state.Desired.Mode, Diverged: w.diverged}
+	w.show(&d.DesiredRev, &d.Phase, &d.Reason, &d.Retry, &d.Detail)
+	t.do(Publish{Topic: schema.TopicReportedMode, Payload: t.within(schema.TopicReportedMode, &d, func(step int) bool { return shrinkMode(&d, step) })})
+}

@@ -1,0 +1,127 @@
+package desiredmode
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"troupe/schema"
+	"troupe/schema/fsm/fsmtest"
+	"troupe/schema/golden"
+)
+
+func TestTheTableIsSound(t *testing.T) {
+	fsmtest.Check(t, Table, schema.DeployIdle, Phases)
+}
+
+func TestTheTableIsDrawn(t *testing.T) {
+	fsmtest.Drawn(t, "testdata/desired state.md", Table, schema.DeployIdle)
+}
+
+// TestTraces plays each script of testdata: a line is a time and what happened,
+// the indented line below it is what came of it.
+//
+//	facts [active=MODE] [starting] [switching] [others=REASON]
+//	desired state REV MODE boot|now    answered STATUS [REASON]    landed [REASON]    adopted    restart
+func TestTraces(t *testing.T) {
+	covered := map[string]bool{}
+	golden.Traces(t, func(t *testing.T) func(string) string {
+		var s State
+		f := Facts{Active: schema.ModeMnl, Settled: true}
+		return func(line string) string {
+			_, word, words := golden.Timed(t, line)
+			arg := func(i int) string {
+				if i < len(words) {
+					return words[i]
+				}
+				return ""
+			}
+			in := Input{What: What(word)}
+			switch word {
+			case "facts":
+				f = Facts{Settled: true}
+				for _, w := range words {
+					switch k, v, _ := strings.Cut(w, "="); k {
+					case "active":
+						f.Active = schema.ModeID(v)
+					case "starting":
+						f.Starting, f.Settled = true, false
+					case "switching":
+						f.Settled = false
+					case "others":
+						f.Others, f.Detail = schema.Reason(v), "so it is"
+					default:
+						t.Fatalf("%q: no such fact", w)
+					}
+				}
+				return ""
+			case "restart":
+				s = Boot(s)
+				return show(s, Decision{})
+			case "desired":
+				if _, err := fmt.Sscan(arg(0), &in.Desired.Rev); err != nil {
+					t.Fatal(err)
+				}
+				in.Desired.Mode, in.Desired.Apply = schema.ModeID(arg(1)), schema.ApplyMode(arg(2))
+			case "answered":
+				in.Status, in.Reason = schema.Status(arg(0)), schema.Reason(arg(1))
+			case "landed":
+				in.Reason = schema.Reason(arg(0))
+			case "adopted":
+			default:
+				t.Fatalf("%q: no such word", line)
+			}
+			d := Step(&s, f, in)
+			if d.Changed {
+				covered[fmt.Sprintf("%s on %s", d.From, d.On)] = true
+			}
+			return show(s, d)
+		}
+	})
+	for _, row := range Table {
+		taken := false
+		for _, from := range row.From {
+			taken = taken || covered[fmt.Sprintf("%s on %s", from, row.On)]
+		}
+		if !taken {
+			t.Errorf("no trace takes an edge %q", row.On)
+		}
+	}
+}
+
+func show(s State, d Decision) string {
+	line := "  "
+	if d.Changed {
+		line += fmt.Sprintf("%s -> %s on %s (%s); ", d.From, d.To, d.On, d.Why)
+	}
+	line += fmt.Sprintf("%s %s %s", s.At(), s.Reason, s.Detail)
+	if d.Ask {
+		line += "; ask for " + string(s.Desired.Mode)
+	}
+	return strings.TrimRight(line, " ") + "\n"
+}
+
+func TestAWishIsAskedForOnceAndNeverOverOthers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s State
+		asked := map[int64]int{}
+		for rev := int64(1); rev <= rapid.Int64Range(1, 12).Draw(t, "steps"); rev++ {
+			f := Facts{Active: rapid.SampledFrom([]schema.ModeID{"mnl", "ato", "safe"}).Draw(t, "active"), Starting: rapid.Bool().Draw(t, "starting"),
+				Settled: rapid.Bool().Draw(t, "settled"), Others: rapid.SampledFrom([]schema.Reason{"", schema.ReasonLatched}).Draw(t, "others")}
+			in := Input{What: rapid.SampledFrom([]What{OnNewer, Answered, Landed, Adopted}).Draw(t, "what"), Status: rapid.SampledFrom([]schema.Status{schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed, schema.StatusAccepted}).Draw(t, "status")}
+			in.Desired = Desired{Rev: rev, Mode: rapid.SampledFrom([]schema.ModeID{"mnl", "ato"}).Draw(t, "mode"), Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(t, "apply")}
+			if rapid.Bool().Draw(t, "restart") {
+				s = Boot(s)
+			}
+			d := Step(&s, f, in)
+			if !d.Ask {
+				continue
+			}
+			if asked[s.Desired.Rev]++; asked[s.Desired.Rev] > 1 || f.Others != "" || f.Starting || s.Desired.Apply != schema.ApplyModeNow || in.What != OnNewer {
+				t.Fatalf("asked for %+v upon %+v where %+v", s.Desired, in, f)
+			}
+		}
+	})
+}
