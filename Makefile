@@ -19,7 +19,7 @@ FILES    ?= 500
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
 
-demo: ## run a broker, the desk and five robots here (ROBOTS, MQTT, HTTP, DATA, DATABASE)
+demo: ## run a broker, fleetd and five robots here (ROBOTS, MQTT, HTTP, DATA, DATABASE)
 	@go build -o bin/demo ./deploy/demo
 	@exec bin/demo --robots $(ROBOTS) --mqtt $(MQTT) --http $(HTTP) --data $(DATA) --database $(DATABASE)
 
@@ -48,7 +48,7 @@ build: ## build the three programs into bin/
 fuzz: ## give every fuzz target some time (FUZZTIME=10s each)
 	@deploy/setup/fuzz.sh $(FUZZTIME)
 
-soak: ## let random faults befall a robot and its desk (SEEDS=5000, or SEEDS=17+1 for that one)
+soak: ## let random faults befall a robot and its fleetd (SEEDS=5000, or SEEDS=17+1 for that one)
 	@TROUPE_SOAK=$(SEEDS) go test -count=1 -timeout=0 -run Whatever ./deploy/soak
 
 flaky: ## break every line again and again and say how late stops are (FOR=10m)

@@ -1,4 +1,4 @@
-// Command broker is the MQTT server between robots and desk.
+// Command broker is the MQTT server between robots and fleetd.
 package main
 
 import (
@@ -41,7 +41,7 @@ func command() *cobra.Command {
 		Long: `MQTT 3.1.1 server for fleets of performing robots. It checks who speaks, on which
 topic, how large and how often; it keeps nothing on disk.
 
-A robot or a desk says who it is by its certificate (--client-ca) or, like everybody
+A robot or a fleetd instance says who it is by its certificate (--client-ca) or, like everybody
 else, by name and password (--users). A line of the users file without a hash is
 for who has a certificate; without one the name is enough on this machine only, and
 the broker does not start, or does not take the new file, if others reach it and

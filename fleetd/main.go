@@ -1,4 +1,4 @@
-// Command fleetd is the desk of a fleet: fleetd serve runs it, its other verbs ask
+// Command fleetd is fleetd of a fleet: fleetd serve runs it, its other verbs ask
 // one that runs.
 package main
 

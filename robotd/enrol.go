@@ -15,20 +15,20 @@ import (
 	"troupe/schema/build"
 )
 
-// answerWithin bounds one asking of the desk.
+// answerWithin bounds one asking of fleetd.
 const answerWithin = 30 * time.Second
 
 func enrolCommand() *cobra.Command {
 	var token, server, data, serial string
 	var again bool
 	c := &cobra.Command{
-		Use: "enrol --token TOKEN --server URL", Short: "get this robot's identity from the desk, once", Args: cobra.NoArgs,
+		Use: "enrol --token TOKEN --server URL", Short: "get this robot's identity from fleetd, once", Args: cobra.NoArgs,
 		Long: `Get this robot's identity: a key that is made here and never leaves, and a certificate
-for it from the desk. The token comes from fleetd robot enrol; the desk is known by the
+for it from fleetd. The token comes from fleetd robot enrol; fleetd is known by the
 fingerprint in it, and nobody else is told it. If the answer was lost on its way, the
 same line again gets it. Where there is an identity already, nothing is asked, unless
 --again is given, with another token.`,
-		Example: "  robotd enrol --token TROUPE-r7-... --server https://desk.museum.example:8443 --data ./data",
+		Example: "  robotd enrol --token TROUPE-r7-... --server https://fleetd.museum.example:8443 --data ./data",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if token == "-" {
 				text, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), 1024))
@@ -42,7 +42,7 @@ same line again gets it. Where there is an identity already, nothing is asked, u
 	}
 	f := c.Flags()
 	f.StringVar(&token, "token", "", "the token; - reads it from standard input")
-	f.StringVar(&server, "server", "", "where robots ask the desk: https://host:port")
+	f.StringVar(&server, "server", "", "where robots ask fleetd: https://host:port")
 	f.StringVar(&data, "data", "./data", "directory for what the robot has to remember")
 	f.StringVar(&serial, "serial", "", "the body's serial number, if the token is for one")
 	f.BoolVar(&again, "again", false, "replace the identity that is there")
@@ -84,7 +84,7 @@ func enrol(ctx context.Context, out io.Writer, a identity.Asking, text string, a
 
 func about(i *identity.Identity) string {
 	return fmt.Sprintf("  robot        %s\n  certificate  %s, good until %s; robotd renews it by itself\n  broker       %s\n",
-		i.Robot, i.Serial(), i.Leaf().NotAfter.UTC().Format(time.DateOnly), strings.Join(i.Desk.Brokers, " "))
+		i.Robot, i.Serial(), i.Leaf().NotAfter.UTC().Format(time.DateOnly), strings.Join(i.Fleetd.Brokers, " "))
 }
 
 func next(out io.Writer, data string) { fmt.Fprintf(out, "next:\n  robotd --data %s\n", data) }

@@ -6,7 +6,7 @@ import "fmt"
 const maxRev = maxInt - 1
 
 // Heard is how far the numbers of one kind of desired state are, by a robot's own report.
-// The desk's numbers may lie behind: its database was set back to an older copy, or
+// Fleetd's numbers may lie behind: its database was set back to an older copy, or
 // somebody put a desired state by hand.
 type Heard struct {
 	Rev   int64 // the highest that the robot was desired by this fleet; 0 = none

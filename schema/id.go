@@ -21,7 +21,7 @@ func ValidID(s string) bool {
 	return true
 }
 
-// ReservedName reports whether s is a name that desks and people's tools go by
+// ReservedName reports whether s is a name that fleetd instances and people's tools go by
 // where nothing else is said: fleetd and what begins with "fleetd-" or "console-",
 // admin, obs, guest, stop1, op1 to op9. No robot is called so: sessions and topics of one's own
 // go by the name.

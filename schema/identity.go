@@ -6,13 +6,13 @@ import (
 )
 
 // A certificate says who holds it in exactly one URI and, again, in its common
-// name. The URI tells what he is: a robot, or a desk.
+// name. The URI tells what he is: a robot, or a fleetd instance.
 const (
 	robotURN  = "urn:troupe:robot:"
 	fleetdURN = "urn:troupe:fleetd:"
 )
 
-// IdentityURN is the URI by which a certificate names a robot or a desk; empty
+// IdentityURN is the URI by which a certificate names a robot or a fleetd instance; empty
 // for every other role, which has no certificate.
 func IdentityURN(role Role, name string) string {
 	switch role {

@@ -1,7 +1,7 @@
 package schema
 
 // Reason is a machine-readable cause of a refusal or a failure: one list for
-// commands, deployments, acts, interrupts and the desk.
+// commands, deployments, acts, interrupts and fleetd.
 type Reason string
 
 // Refusals, failures and remarks. The zero value means "no reason to tell".
@@ -143,7 +143,7 @@ var Reasons = []ReasonText{
 	{ReasonEquivocation, RetryAfterFix, "two documents were signed under one release counter; one of them is not the fleet's"},
 	{ReasonNoSpace, RetryLater, "the robot's disk refused to write"},
 	{ReasonNotPersisted, RetryNever, "the robot stopped, but a restart would lose what holds it: its disk does not have it"},
-	{ReasonUnavailable, RetryLater, "the desk does not give the file now; detail says why"},
+	{ReasonUnavailable, RetryLater, "fleetd does not give the file now; detail says why"},
 	{ReasonUnsupportedVersion, RetryNever, "the document's schema version is not understood"},
 	{ReasonUndelivered, RetryLater, "the robot was never reachable while the command was valid"},
 	{ReasonUnknownRobot, RetryNever, "no robot of this name is known"},

@@ -13,7 +13,7 @@ const (
 )
 
 // MoreStops is the id of a stop that holds what was asked for beyond the ids that
-// are kept apart, on a robot and at the desk.
+// are kept apart, on a robot and at fleetd.
 const MoreStops = "more-stops"
 
 // StopLatch is a stop that a person asked for and that holds until it is
@@ -24,7 +24,7 @@ type StopLatch struct {
 	By    string    `json:"by,omitempty"` // the person, or the client
 	Why   string    `json:"why,omitempty"`
 	Since Time      `json:"since"`
-	// Client sent it live, and By is its word alone; empty if a desk vouches for By.
+	// Client sent it live, and By is its word alone; empty if a fleetd instance vouches for By.
 	Client string `json:"client,omitempty"`
 	// All: it was asked of all robots, so that fleetd learns from any robot that received
 	// it that it means those that were offline, too.
@@ -35,7 +35,7 @@ type StopLatch struct {
 func (l StopLatch) Asker() string { return Asker(l.Client, l.By) }
 
 // Asker is who asked for something, for people: the person, and the client whose word
-// that is; empty if a desk vouches for the person.
+// that is; empty if a fleetd instance vouches for the person.
 func Asker(client, by string) string {
 	switch {
 	case by == "" || by == client:
@@ -46,7 +46,7 @@ func Asker(client, by string) string {
 	return LegibleWithin(by, MaxWord-len(" at ")-len(client)) + " at " + client
 }
 
-// DesiredStop is the set of latches that the desk holds on one robot. Retained.
+// DesiredStop is the set of latches that fleetd holds on one robot. Retained.
 // A latch that leaves the set under a higher revision of the same authority is
 // released; an emptied topic releases nothing. What cannot be read is a stop, and
 // so is what is not signed: a signature is needed to release alone.
@@ -102,7 +102,7 @@ func (f *FleetStop) Validate() []Problem {
 
 // StopRequest is a client's live stop of all robots, or of those it names. Any
 // payload stops; what cannot be read, and what names nobody, means all. It can
-// only stop: release goes through the desk.
+// only stop: release goes through fleetd.
 type StopRequest struct {
 	ID     string            `json:"id,omitempty"`
 	Level  StopLevel         `json:"level,omitempty"` // stop if left out

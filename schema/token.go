@@ -11,9 +11,9 @@ import (
 // SecretBytes is how much of an enrolment token nobody can guess.
 const SecretBytes = 16
 
-// EnrolmentToken is what a person carries from the desk to a robot, once: for
-// which robot it is, a secret that the desk knows only by its digest, and the
-// SHA-256 of the certificate with which the desk will show itself, so that the
+// EnrolmentToken is what a person carries from fleetd to a robot, once: for
+// which robot it is, a secret that fleetd knows only by its digest, and the
+// SHA-256 of the certificate with which fleetd will show itself, so that the
 // robot tells nobody else.
 type EnrolmentToken struct {
 	Robot       string
@@ -41,14 +41,14 @@ func (t EnrolmentToken) sum(body []byte) []byte {
 	return sum[:tokenSum]
 }
 
-// Digest is how the desk keeps a token: what was kept cannot be used.
+// Digest is how fleetd keeps a token: what was kept cannot be used.
 func (t EnrolmentToken) Digest() [sha256.Size]byte { return sha256.Sum256(t.Secret[:]) }
 
 // ErrToken is what is said of every text that is no token.
 var ErrToken = errors.New("this is no enrolment token, or not all of it: it begins with TROUPE- and ends with 80 letters and digits")
 
 // ParseToken reads a token. One letter too few, or another one, is found here and
-// needs no question to the desk.
+// needs no question to fleetd.
 func ParseToken(s string) (EnrolmentToken, error) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(s), tokenPrefix)
 	cut := strings.LastIndexByte(rest, '-')

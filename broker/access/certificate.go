@@ -26,9 +26,9 @@ func HolderOf(c *x509.Certificate) (Holder, error) {
 	role, name, ok := schema.ParseIdentityURN(c.URIs[0].String())
 	switch {
 	case !ok:
-		return Holder{}, errors.New("the certificate names no robot and no desk")
+		return Holder{}, errors.New("the certificate names no robot and no fleetd")
 	case role == schema.RoleRobot && schema.ReservedName(name):
-		return Holder{}, fmt.Errorf("the certificate names a robot %s, and desks and people are called so", name)
+		return Holder{}, fmt.Errorf("the certificate names a robot %s, and fleetd instances and people are called so", name)
 	case name != c.Subject.CommonName:
 		return Holder{}, errors.New("the certificate's common name is not that of its URI")
 	}

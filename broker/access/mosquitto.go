@@ -40,8 +40,8 @@ const mosquittoHead = `# Who may say and hear what, for Mosquitto's acl_file. Ma
 # Mosquitto does not do what a list of topics cannot say: it tells no sender that
 # something was refused, it keeps a command that was sent with the retain flag
 # (robots refuse it), it limits no rate, it does not hold clients to their own
-# client id, it lets the desk write, not only empty, documents of robots and what
-# clients command, for the desk removes what was kept of it, and it sends any will
+# client id, it lets fleetd write, not only empty, documents of robots and what
+# clients command, for fleetd removes what was kept of it, and it sends any will
 # that its owner could have said himself.
 `
 

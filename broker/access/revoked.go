@@ -77,7 +77,7 @@ func (l Lists) Len() int { return len(l.revoked) }
 // Next is when the first of the lists was to be renewed; zero without one.
 func (l Lists) Next() time.Time { return l.next }
 
-// Revoked is what desks say of whom the broker is to take no more. Each speaks for
+// Revoked is what fleetd instances say of whom the broker is to take no more. Each speaks for
 // itself: what one authority says takes nothing back that another said. The zero
 // value is nobody.
 type Revoked struct{ by map[string]list }

@@ -129,7 +129,7 @@ func TestANewerListOfADeskReplacesItsOwnAlone(t *testing.T) {
 	}
 	same, why := first.Replace(list("3", "a", `"r1"`, `"ab"`))
 	if why != "" || !same.Has("r1", "") {
-		t.Errorf("the same again, as at each connect of the desk: %q", why)
+		t.Errorf("the same again, as at each connect of fleetd: %q", why)
 	}
 	second, why := first.Replace(list("4", "a", `"r2"`, ""))
 	if why != "" || second.Has("r1", "") || second.Has("x", "ab") || !second.Has("r2", "") || !first.Has("r1", "") {

@@ -142,12 +142,12 @@ func TestAStopOfOnesOwnAlwaysPasses(t *testing.T) {
 func TestADocumentThatHoldsAStopIsAsUrgentAsTheStop(t *testing.T) {
 	for _, topic := range []string{ns.Topic(schema.TopicDesiredStop, "r1"), ns.Topic(schema.TopicFleetStop)} {
 		for _, size := range []int{0, 300} {
-			if v := rights(schema.RoleFleetd, "desk").Judge(Publish{Topic: topic, Retain: true, Size: size}); v.Do != Pass || !v.Urgent {
+			if v := rights(schema.RoleFleetd, "fleetd").Judge(Publish{Topic: topic, Retain: true, Size: size}); v.Do != Pass || !v.Urgent {
 				t.Errorf("%s of %d bytes: %+v", topic, size, v)
 			}
 		}
 	}
-	if v := rights(schema.RoleFleetd, "desk").Judge(Publish{Topic: ns.Topic(schema.TopicDesiredStory, "r1"), Retain: true, Size: 300}); v.Urgent {
+	if v := rights(schema.RoleFleetd, "fleetd").Judge(Publish{Topic: ns.Topic(schema.TopicDesiredStory, "r1"), Retain: true, Size: 300}); v.Urgent {
 		t.Errorf("a desired state overtakes: %+v", v)
 	}
 }
@@ -194,13 +194,13 @@ func TestAConsoleOperatesItsOwnRobotAndNoOther(t *testing.T) {
 	}
 }
 
-// All robots hear the heartbeat of a desk, so nobody at one robot may send it.
+// All robots hear the heartbeat of a fleetd instance, so nobody at one robot may send it.
 func TestOnlyADeskHoldsTheLinkOfAllRobots(t *testing.T) {
 	for _, role := range Roles {
 		r := Compile(Identity{Name: "me", ClientID: "me", Role: role, Robot: "r1"}, ns)
-		desk := role == schema.RoleFleetd || role == schema.RoleAdmin
+		fleetd := role == schema.RoleFleetd || role == schema.RoleAdmin
 		for topic, want := range map[string]bool{
-			ns.Topic(schema.TopicFleetHeartbeat, "me"): desk, ns.Topic(schema.TopicFleetHeartbeat, "fleetd"): false,
+			ns.Topic(schema.TopicFleetHeartbeat, "me"): fleetd, ns.Topic(schema.TopicFleetHeartbeat, "fleetd"): false,
 			ns.Topic(schema.TopicLocalHeartbeat, "r1", "me"): role == schema.RoleConsole, ns.Topic(schema.TopicLocalHeartbeat, "r2", "me"): false, ns.Topic(schema.TopicLocalHeartbeat, "r1", "op2"): false,
 		} {
 			if got := r.Judge(Publish{Topic: topic, Size: 100}).Do == Pass; got != want {

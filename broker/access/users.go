@@ -99,16 +99,16 @@ func parseUser(field []string) (User, error) {
 	return u, nil
 }
 
-// Beginnings of names where nobody is asked who he is: of further desks, and of
+// Beginnings of names where nobody is asked who he is: of further fleetd instances, and of
 // consoles, whose robot follows.
 const (
-	deskPrefix    = "fleetd-"
+	fleetdPrefix  = "fleetd-"
 	consolePrefix = "console-"
 )
 
 // Dev is everybody, without passwords, for a developer's own machine: op1 to op9
 // operate, stop1 stops, obs observes (as does whoever gives no name), admin and
-// fleetd are what they say, fleetd-a and the like are desks beside fleetd, console-r1
+// fleetd are what they say, fleetd-a and the like are fleetd instances beside fleetd, console-r1
 // and the like are the consoles of robots, and any other name is a robot.
 func Dev() Users {
 	u := Users{dev: true, byName: map[string]User{
@@ -162,7 +162,7 @@ func (u Users) Find(name string) (User, bool) {
 	switch {
 	case !u.dev || !schema.ValidID(name):
 		return User{}, false
-	case strings.HasPrefix(name, deskPrefix):
+	case strings.HasPrefix(name, fleetdPrefix):
 		return User{Name: name, Role: schema.RoleFleetd}, true
 	}
 	if robot, ok := strings.CutPrefix(name, consolePrefix); ok && schema.ValidID(robot) {

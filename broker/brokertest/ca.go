@@ -93,7 +93,7 @@ func (a *CA) Revoke(certs ...tls.Certificate) {
 	a.Write("crl.pem", encode("X509 CRL", der))
 }
 
-// Client makes the certificate of a robot or a desk. change may make it a wrong
+// Client makes the certificate of a robot or a fleetd instance. change may make it a wrong
 // one.
 func (a *CA) Client(role schema.Role, name string, change ...func(*x509.Certificate)) tls.Certificate {
 	a.t.Helper()

@@ -15,7 +15,7 @@ type contract struct {
 	ns      schema.Namespace
 	allowed []string // filters of topics on which a test breaks the rules on purpose
 	seqs    map[string]seq
-	said    map[string]string     // newest heartbeats of desks, by topic
+	said    map[string]string     // newest heartbeats of fleetd instances, by topic
 	events  map[occurrence]string // as they were told first
 	docs    map[string]bool       // topics of documents seen live; false: deleted since
 	found   []string
@@ -113,7 +113,7 @@ func (c *contract) payload(row schema.Topic, params schema.TopicParams, m Messag
 	case "DesiredStory":
 		decode[schema.DesiredStory](c, m)
 	case "FleetHeartbeat":
-		// A desk that does not hear itself yet says the same word again.
+		// A fleetd instance that does not hear itself yet says the same word again.
 		if h := decode[schema.FleetHeartbeat](c, m); h != nil && string(m.Payload) != c.said[m.Topic] {
 			c.rises(m, h.Session, h.Seq, 1)
 			c.said[m.Topic] = string(m.Payload)

@@ -29,7 +29,7 @@ const online = `{"state":"online","session":"s1","boot":"b1"}`
 
 // speech is what a robot and others may say, and the breach it is, if any.
 var speech = map[string]struct {
-	say    func(robot, desk *Client)
+	say    func(robot, fleetd *Client)
 	breach string
 }{
 	"a well-behaved robot": {func(r, d *Client) {
@@ -54,7 +54,7 @@ var speech = map[string]struct {
 		r.Publish(r1+"event", event(2))
 		r.Publish(r1+"event", event(1))
 	}, "sequence goes back: 1 after 2"},
-	"a desk's sign of life said again": {func(_, d *Client) {
+	"a fleetd instance's sign of life said again": {func(_, d *Client) {
 		d.Send(beat(1, 0))
 		d.Send(beat(2, 0))
 		d.Send(beat(2, 0))

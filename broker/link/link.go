@@ -153,7 +153,7 @@ func (l *Link) Renew(why error) {
 	}
 }
 
-// Close says lastWords if the robot or desk has said that it is there, waits at
+// Close says lastWords if the robot or fleetd has said that it is there, waits at
 // most two seconds for their acknowledgement, says goodbye (so that no will is
 // sent) and returns when every goroutine of the link is gone. A link whose own
 // presence is under way to the broker counts as there. States and messages that

@@ -104,9 +104,9 @@ func TestALinkComesUpOnAStockMosquitto(t *testing.T) {
 
 func TestStateComesBeforeMessagesOfItsSessionAndUrgentOnesOvertake(t *testing.T) {
 	bubble(t, func(t *testing.T, b *brokertest.Broker) {
-		desk := b.Client(t, "fleetd")
-		desk.Retain("troupe/v1/robots/r1/desired/story", "kept")
-		desk.Retain(presence, "") // nothing there
+		fleetd := b.Client(t, "fleetd")
+		fleetd.Retain("troupe/v1/robots/r1/desired/story", "kept")
+		fleetd.Retain(presence, "") // nothing there
 		u := &told{}
 		gate := make(chan struct{})
 		cfg := robot(b.Dial, u)

@@ -13,7 +13,7 @@ import (
 var ErrNotYet = errors.New("it is not valid yet")
 
 // Serves says why clients would refuse a server that shows pair now. Broker and
-// desk ask it before they take a pair from their files: one that nobody believes
+// fleetd ask it before they take a pair from their files: one that nobody believes
 // must not replace one that is good.
 func Serves(pair tls.Certificate, now time.Time) error {
 	leaf, serves := pair.Leaf, func(u x509.ExtKeyUsage) bool {

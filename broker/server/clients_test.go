@@ -56,11 +56,11 @@ func TestWhoIsConnectedIsToldWithHowHeDoes(t *testing.T) {
 	robot, _ := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, own)
 	robot.Subscribe(r1+"cmd/#", "troupe/v1/fleet/stop")
 	b.Client(t, "console-r1")
-	desk := b.Client(t, "fleetd")
+	fleetd := b.Client(t, "fleetd")
 	stall(t, b, 300)
 	story := strings.Repeat("x", 8<<10)
 	for stalled := (clientTold{}); stalled.Dropped == 0 || stalled.Pending < 32; stalled = clientsOf(t, b)["admin"] { // full for good, and not for a moment
-		desk.Retain(r1+"desired/story", story)
+		fleetd.Retain(r1+"desired/story", story)
 	}
 
 	by := clientsOf(t, b)

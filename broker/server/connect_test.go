@@ -67,7 +67,7 @@ func TestNobodyTakesASessionByAnotherName(t *testing.T) {
 // One id, many connections at once: the last one to stay must also hear.
 func TestOfManyConnectionsOfOneIDOneStaysAndHears(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.RobotConnects = 1000 })
-	desk := b.Client(t, "fleetd")
+	fleetd := b.Client(t, "fleetd")
 	for round := range 60 {
 		var wg sync.WaitGroup
 		clients := make([]*brokertest.Client, 8)
@@ -84,7 +84,7 @@ func TestOfManyConnectionsOfOneIDOneStaysAndHears(t *testing.T) {
 		wg.Wait()
 		last := b.Client(t, "r1")
 		last.Subscribe(r1 + "cmd/#")
-		desk.Publish(r1+"cmd/fleetd/safety/stop", fmt.Sprint(round))
+		fleetd.Publish(r1+"cmd/fleetd/safety/stop", fmt.Sprint(round))
 		last.Expect(r1 + "cmd/#")
 		for _, c := range clients {
 			if c != nil {

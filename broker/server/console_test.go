@@ -8,7 +8,7 @@ import (
 
 func TestAConsoleReachesItsRobotAndNoOther(t *testing.T) {
 	b := start(t)
-	console, own, other, desk := b.Client(t, "console-r1"), b.Client(t, "r1"), b.Client(t, "r2"), b.Client(t, "fleetd")
+	console, own, other, fleetd := b.Client(t, "console-r1"), b.Client(t, "r1"), b.Client(t, "r2"), b.Client(t, "fleetd")
 	own.Subscribe("troupe/v1/robots/r1/cmd/#", "troupe/v1/robots/r1/heartbeat/+", "troupe/v1/fleet/heartbeat/+")
 	other.Subscribe("troupe/v1/robots/r2/cmd/#", "troupe/v1/robots/r2/heartbeat/+", "troupe/v1/fleet/heartbeat/+", "troupe/v1/fleet/cmd/+/stop")
 	console.Subscribe("troupe/v1/#")
@@ -31,7 +31,7 @@ func TestAConsoleReachesItsRobotAndNoOther(t *testing.T) {
 	other.Retain("troupe/v1/robots/r2/state", "{}")
 	own.Retain(r1+"state", "{}")
 	console.Expect(r1 + "state")
-	desk.Retain(r1+"desired/mode", "{}")
+	fleetd.Retain(r1+"desired/mode", "{}")
 	console.Expect(r1 + "desired/mode")
 	if got := console.Inbox("troupe/v1/robots/r2/#"); len(got) > 0 {
 		t.Errorf("it reads of another robot: %v", got)

@@ -54,7 +54,7 @@ var dangers = []danger{
 	{what: "a robot sends few messages that are large, without end", test: TestARobotThatSaysTooMuchIsHeldBackButNotItsAnswersAndItsPresence},
 	{what: "a stick that raves floods a robot", test: TestAStickThatRavesIsHeldBackAndAStopBesideItStillArrives},
 	{what: "an operator floods a robot, and his stop waits behind", test: TestABusyOperatorIsHeldBackAndHisStopStillArrives},
-	{what: "an operator speaks to ever more robots, and floods the desk", test: TestWhoSpeaksToEverMoreRobotsIsHeldBackAndHisStopsStillArrive},
+	{what: "an operator speaks to ever more robots, and floods fleetd", test: TestWhoSpeaksToEverMoreRobotsIsHeldBackAndHisStopsStillArrive},
 	{what: "a sender multiplies his rate by connecting more often", test: TestASenderIsHeldBackWhateverHeConnectsAs},
 	{what: "who does nothing but break the rules goes on", test: TestWhoDoesNothingButBreakTheRulesIsCut},
 	{what: "a burst leaves a slow subscriber with an old state, and nobody knows", test: TestAfterABurstTheStateIsWholeAndWhatWasLostIsCounted},

@@ -168,9 +168,9 @@ func BenchmarkRecoveryAfterABurst(b *testing.B) {
 func TestANewSubscriberGetsEveryDocumentHoweverManyThereAre(t *testing.T) {
 	const documents = 12000
 	b := start(t, patient)
-	desk := b.Client(t, "fleetd")
+	fleetd := b.Client(t, "fleetd")
 	for i := 0; i < documents; i += 100 {
-		flood(t, desk, 100, func(n int) []byte {
+		flood(t, fleetd, 100, func(n int) []byte {
 			return numbered(fmt.Sprintf("troupe/v1/blobs/%064x", i+n), strings.Repeat("b", 200), 1, n)
 		})
 	}

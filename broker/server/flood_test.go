@@ -92,7 +92,7 @@ func TestStrangersWhoGuessPasswordsShutNobodyOut(t *testing.T) {
 	}
 }
 
-// Nobody takes all places, and those who stop and desks always find one.
+// Nobody takes all places, and those who stop and fleetd instances always find one.
 func TestOneNameTakesNoMorePlacesThanOthersLeaveItAndStopsHaveTheirOwn(t *testing.T) {
 	const places, each = 200, 8
 	b := start(t, func(c *server.Config) { c.MaxClients, c.MaxPerName = places, each })
@@ -159,11 +159,11 @@ func TestManyOfOneNameWhoDoNotReadFillNoMoreThanFourQueues(t *testing.T) {
 	const pending, sockets = 64, 24
 	b := start(t, func(c *server.Config) { c.HTTP, c.WriteTimeout, c.MaxPending = "127.0.0.1:0", time.Hour, pending })
 	manyOfOneName(t, b, sockets)
-	desk, robot := b.Client(t, "fleetd"), b.Client(t, "r1")
+	fleetd, robot := b.Client(t, "fleetd"), b.Client(t, "r1")
 	robot.Subscribe(r1 + "desired/#")
 	story := strings.Repeat("x", 8<<10)
 	for range 6 * pending { // a pipe holds 128 of them
-		desk.Retain(r1+"desired/story", story)
+		fleetd.Retain(r1+"desired/story", story)
 		robot.Expect(r1 + "desired/story")
 	}
 	waiting := 0
@@ -184,9 +184,9 @@ func TestManyOfOneNameWhoAcknowledgeNothingHaveNoMoreThanOneMay(t *testing.T) {
 	for _, c := range manyOfOneName(t, b, sockets) {
 		go func() { _, _ = io.Copy(io.Discard, c) }()
 	}
-	desk := b.Client(t, "fleetd")
+	fleetd := b.Client(t, "fleetd")
 	for n := range inflight / 4 {
-		desk.Retain(r1+"desired/story", fmt.Sprint(n))
+		fleetd.Retain(r1+"desired/story", fmt.Sprint(n))
 	}
 	eventually(t, "some are cut", func() bool { return b.Status()["connections_unacknowledged"] > 0 })
 	unacknowledged := 0
@@ -196,5 +196,5 @@ func TestManyOfOneNameWhoAcknowledgeNothingHaveNoMoreThanOneMay(t *testing.T) {
 	if unacknowledged > inflight+sockets { // each may be on its way out
 		t.Errorf("%d deliveries to a name are unacknowledged, of at most %d", unacknowledged, inflight)
 	}
-	desk.Ping()
+	fleetd.Ping()
 }

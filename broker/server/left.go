@@ -12,7 +12,7 @@ import (
 
 // left is what people have left with the broker: the retained documents of those
 // whose right stands in the users file. It goes with the right. Robots' documents
-// tell of the robot, and the desk empties them; desks' are the fleet's.
+// tell of the robot, and fleetd empties them; instances' are the fleet's.
 type left struct {
 	mu sync.Mutex
 	by map[string]access.User // by topic

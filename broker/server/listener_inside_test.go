@@ -71,7 +71,7 @@ func TestAFleetThatComesBackAtOnceIsTakenAndAFloodShutsOutNobodyElse(t *testing.
 			t.Errorf("%d connections of as many addresses are taken at once, want 4000", got)
 		}
 		if why := l.hurries(addrOf(at{remote: pipeAddr{}})); why != "" {
-			t.Errorf("the desk in the same process is shut out: %s", why)
+			t.Errorf("fleetd in the same process is shut out: %s", why)
 		}
 	})
 }

@@ -18,7 +18,7 @@ type rates struct {
 	bytes, bytesBurst     int // of them, with their topics
 	command               int // commands per second of a sender to each robot; stops are exempt
 	frame                 int // frames per second of driving by hand, of a sender to each robot
-	fleet                 int // robots that a desk's commands are counted for, each by itself
+	fleet                 int // robots that a fleetd instance's commands are counted for, each by itself
 	refused, refusedBurst int // refusals per second before the connection is cut
 	notice, noticeBurst   int // notices per second; what is left out is counted in the next
 	subscriptions         int // of one client
@@ -32,7 +32,7 @@ type rates struct {
 // sender than it can answer.
 //
 // Who speaks to ever more robots is not counted for ever more of them: those
-// beyond robotsOf, or of a desk beyond a fleet, have one pace together.
+// beyond robotsOf, or of a fleetd instance beyond a fleet, have one pace together.
 //
 // Frames of driving have a pace of their own, well above what drives smoothly, and
 // a second's worth of them may come at once, for lines are not even. One that is
@@ -51,7 +51,7 @@ type paces struct {
 // pace of one sender, by robot.
 type pace struct{ commands, frames limiters[string] }
 
-// robotsOf is how many robots one sender who is no desk is counted for.
+// robotsOf is how many robots one sender who is no fleetd is counted for.
 const robotsOf = 256
 
 func (p *paces) sender(c *client) *pace {

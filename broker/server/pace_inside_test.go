@@ -15,7 +15,7 @@ import (
 // flurry is what one sender says in one breath, to so many robots in turn.
 type flurry struct {
 	pause                   time.Duration // before
-	desk                    bool
+	fleetd                  bool
 	first, robots, messages int
 }
 
@@ -24,7 +24,7 @@ type flurry struct {
 func TestPacesRememberABoundedNumberOfRobotsAndForgetWhoIsQuiet(t *testing.T) {
 	draw := rapid.Custom(func(t *rapid.T) flurry {
 		return flurry{
-			time.Duration(rapid.IntRange(0, 400).Draw(t, "pause_ms")) * time.Millisecond, rapid.Bool().Draw(t, "desk"),
+			time.Duration(rapid.IntRange(0, 400).Draw(t, "pause_ms")) * time.Millisecond, rapid.Bool().Draw(t, "fleetd"),
 			rapid.IntRange(0, 1000).Draw(t, "first"), rapid.IntRange(1, 600).Draw(t, "robots"), rapid.IntRange(1, 1200).Draw(t, "messages"),
 		}
 	})
@@ -41,13 +41,13 @@ func wrongPaces(said []flurry) string {
 	const each, fleet = 20, 400
 	p := &paces{rates: rates{command: each, frame: each, fleet: fleet}}
 	op := &client{Identity: access.Identity{Name: "op1", Role: schema.RoleOperator}}
-	desk := &client{Identity: access.Identity{Name: "fleetd", Role: schema.RoleFleetd}}
+	fleetd := &client{Identity: access.Identity{Name: "fleetd", Role: schema.RoleFleetd}}
 	began, heard := time.Now(), map[string]int{}
 	for _, f := range said {
 		time.Sleep(f.pause)
 		c := op
-		if f.desk {
-			c = desk
+		if f.fleetd {
+			c = fleetd
 		}
 		for i := range f.messages {
 			robot := fmt.Sprint("r", f.first+i%f.robots)

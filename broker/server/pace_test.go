@@ -84,13 +84,13 @@ func TestASenderIsHeldBackWhateverHeConnectsAs(t *testing.T) {
 
 func TestADeskIsHeldBackForEachRobotAlone(t *testing.T) {
 	paced(t, func(t *testing.T, b *brokertest.Broker) {
-		desk, watcher := b.Client(t, "fleetd"), b.Client(t, "admin")
+		fleetd, watcher := b.Client(t, "fleetd"), b.Client(t, "admin")
 		watcher.Subscribe("troupe/v1/robots/+/cmd/#")
 		for i := range 1500 {
 			topic := fmt.Sprintf("troupe/v1/robots/r%d/cmd/fleetd/sys/ping", i)
-			flood(t, desk, 3, func(int) []byte { return packet(topic, "") })
+			flood(t, fleetd, 3, func(int) []byte { return packet(topic, "") })
 		}
-		flood(t, desk, 100, func(int) []byte { return packet(r1+"cmd/fleetd/sys/ping", "") })
+		flood(t, fleetd, 100, func(int) []byte { return packet(r1+"cmd/fleetd/sys/ping", "") })
 		synctest.Wait()
 		if got := len(watcher.Inbox(r1 + "cmd/#")); got != 40 {
 			t.Errorf("robot r1 hears %d of 103 commands, want 40", got)

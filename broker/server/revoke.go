@@ -12,16 +12,16 @@ import (
 	"troupe/schema"
 )
 
-// revoked is what the desk says on fleet/revoked. The broker keeps nothing on
-// disk, so after a restart this is nobody until the desk has said it again; what
-// must hold without a desk stands in the certificate revocation list.
+// revoked is what fleetd says on fleet/revoked. The broker keeps nothing on
+// disk, so after a restart this is nobody until fleetd has said it again; what
+// must hold without a fleetd instance stands in the certificate revocation list.
 type revoked struct {
 	topic string
 	mu    sync.Mutex // of writers
 	now   atomic.Pointer[access.Revoked]
 }
 
-// revoke takes a list from the desk, and ends the sessions of those on it. The
+// revoke takes a list from fleetd, and ends the sessions of those on it. The
 // answer is why it is not taken.
 func (g *guard) revoke(cl *mqtt.Client, payload []byte) (why string) {
 	g.revoked.mu.Lock()
@@ -32,21 +32,21 @@ func (g *guard) revoke(cl *mqtt.Client, payload []byte) (why string) {
 	g.revoked.mu.Unlock()
 	if why == "" {
 		g.log.Info("list of the revoked", "from", cl.ID)
-		g.rejudge(g.disowned) // no signatures: the desk's next word, which waits, may be a stop
+		g.rejudge(g.disowned) // no signatures: fleetd's next word, which waits, may be a stop
 	}
 	return why
 }
 
-// disowned says that the desk has revoked somebody, if it has. Names are those of
-// robots: a list that names a desk would lock out for good who alone can take it
-// back. A desk loses its right by the certificate that it shows.
+// disowned says that fleetd has revoked somebody, if it has. Names are those of
+// robots: a list that names a fleetd instance would lock out for good who alone can take it
+// back. A fleetd instance loses its right by the certificate that it shows.
 func (g *guard) disowned(_ *conn, c *client) string {
 	name := c.Name
 	if c.Role == schema.RoleFleetd || c.Role == schema.RoleAdmin {
 		name = ""
 	}
 	if g.revoked.now.Load().Has(name, c.serial) {
-		return "revoked by the desk"
+		return "revoked by fleetd"
 	}
 	return ""
 }

@@ -77,15 +77,15 @@ func TestTheDesksListOfTheRevokedActsAtOnce(t *testing.T) {
 	stays := b.Client(t, "r3")
 	watcher := b.Client(t, "obs")
 	watcher.Subscribe("troupe/v1/robots/r2/presence")
-	desk := b.Client(t, "fleetd")
+	fleetd := b.Client(t, "fleetd")
 
-	desk.Retain(topic, revokedList(7, `"r2"`, fmt.Sprintf("%q", own.Leaf.SerialNumber.Text(16))))
+	fleetd.Retain(topic, revokedList(7, `"r2"`, fmt.Sprintf("%q", own.Leaf.SerialNumber.Text(16))))
 	robot.Lost()
 	named.Lost()
 	blobs.Lost()
 	told(t, watcher, "r2")
 	stays.Ping()
-	desk.Ping()
+	fleetd.Ping()
 	if _, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, own); code != 5 {
 		t.Errorf("r1 comes back: code %d", code)
 	}
@@ -96,7 +96,7 @@ func TestTheDesksListOfTheRevokedActsAtOnce(t *testing.T) {
 	for why, list := range map[string]string{
 		"older": revokedList(6, "", ""), "unreadable": "{", "nothing": "", "no rev": revokedList(0, "", ""),
 	} {
-		desk.Retain(topic, list)
+		fleetd.Retain(topic, list)
 		if _, code := brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: "r2", ClientID: "r2"}); code != 5 {
 			t.Errorf("after a list that is %s: code %d", why, code)
 		}
@@ -105,7 +105,7 @@ func TestTheDesksListOfTheRevokedActsAtOnce(t *testing.T) {
 	stranger.Retain(topic, revokedList(9, `"r3"`, ""))
 	stays.Ping()
 
-	desk.Retain(topic, revokedList(8, "", ""))
+	fleetd.Retain(topic, revokedList(8, "", ""))
 	b.Client(t, "r2").Ping()
 }
 
@@ -169,16 +169,16 @@ func TestAListOfTheRevokedBarsNoDeskByName(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, ca.Broker)
 	stolen := ca.Client(schema.RoleFleetd, "fleetd-b")
-	desk, admin := b.Client(t, "fleetd"), b.Client(t, "admin")
+	fleetd, admin := b.Client(t, "fleetd"), b.Client(t, "admin")
 	thief, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "fleetd-b"}, stolen)
 	if code != 0 {
 		t.Fatalf("code %d", code)
 	}
-	desk.Retain(topic, revokedList(1, `"fleetd","admin","fleetd-b"`, ""))
-	desk.Ping()
+	fleetd.Retain(topic, revokedList(1, `"fleetd","admin","fleetd-b"`, ""))
+	fleetd.Ping()
 	admin.Ping()
 	thief.Ping()
-	desk.Close()
+	fleetd.Close()
 	b.Client(t, "fleetd").Retain(topic, revokedList(2, `"fleetd"`, fmt.Sprintf("%q", stolen.Leaf.SerialNumber.Text(16))))
 	thief.Lost() // by what he shows, not by his name
 	if _, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "fleetd-b"}, stolen); code != 5 {

@@ -49,7 +49,7 @@ type Config struct {
 	ConnectTimeout time.Duration // 10 s from accept to CONNECT
 	WriteTimeout   time.Duration // 1 s for 64 KiB to a client, and for all that it is slower together
 	DrainTimeout   time.Duration // 1 s from Close until those are cut who have not taken all that was sent to them
-	MaxClients     int           // 20000, and of them every twentieth place kept for who stops and for desks
+	MaxClients     int           // 20000, and of them every twentieth place kept for who stops and for fleetd instances
 	MaxPerName     int           // 64 connections of one name; a robot's ids are two
 	MaxWaiting     int           // 2048 connections that have not said CONNECT
 	MaxWaitingIP   int           // 512 of them from one address, behind which there may be a fleet

@@ -28,7 +28,7 @@ type sessions struct {
 }
 
 // places bound how many have an id. What is kept is for those who stop and for
-// desks, which is how stops arrive: nobody else can be so many that they find no
+// fleetd instances, which is how stops arrive: nobody else can be so many that they find no
 // place.
 type places struct {
 	most, kept int
@@ -41,7 +41,7 @@ func newSessions(p places) *sessions {
 
 // errNoPlace and errNameFull are why an id is not given though nobody has it.
 var (
-	errNoPlace  = errors.New("no place is left but those that are kept for who stops and for desks")
+	errNoPlace  = errors.New("no place is left but those that are kept for who stops and for fleetd instances")
 	errNameFull = errors.New("too many are connected under this name")
 )
 

@@ -62,12 +62,12 @@ func TestWhoTakesAConnectionOverIsSentNothingOfTheOldOne(t *testing.T) {
 // The library has one map for the packet ids of both directions.
 func TestASubscribeWhoseIDIsThatOfADeliveryIsGranted(t *testing.T) {
 	b := start(t)
-	robot, desk := b.Client(t, "r1"), b.Client(t, "fleetd")
+	robot, fleetd := b.Client(t, "r1"), b.Client(t, "fleetd")
 	robot.Quiet()
 	robot.Subscribe(r1 + "cmd/#")
 	const deliveries = 20 // with ids from 1 on, none of which is acknowledged
 	for range deliveries {
-		desk.Publish(r1+"cmd/fleetd/sys/ping", "")
+		fleetd.Publish(r1+"cmd/fleetd/sys/ping", "")
 		robot.Expect(r1 + "cmd/#")
 	}
 	for range deliveries { // as are those of the robot's packets
@@ -75,7 +75,7 @@ func TestASubscribeWhoseIDIsThatOfADeliveryIsGranted(t *testing.T) {
 			t.Fatalf("granted %d", got[0])
 		}
 	}
-	desk.Retain("troupe/v1/fleet/presence", online)
+	fleetd.Retain("troupe/v1/fleet/presence", online)
 	robot.Expect("troupe/v1/fleet/presence")
 }
 
@@ -136,42 +136,42 @@ func TestARobotKeepsNoMoreThanItsDocuments(t *testing.T) {
 func TestDocumentsBeyondTheRoomForThemAreRefused(t *testing.T) {
 	const room = 1 << 20
 	b := start(t, func(c *server.Config) { c.MaxKept = room })
-	desk := b.Client(t, "fleetd")
-	desk.Subscribe("troupe/v1/clients/fleetd/notice")
+	fleetd := b.Client(t, "fleetd")
+	fleetd.Subscribe("troupe/v1/clients/fleetd/notice")
 	blob := func(i int) string { return fmt.Sprintf("troupe/v1/blobs/%064x", i) }
 	for i := range 8 {
-		desk.Retain(blob(i), strings.Repeat("b", 200<<10))
+		fleetd.Retain(blob(i), strings.Repeat("b", 200<<10))
 	}
 	late := b.Client(t, "admin")
 	late.Subscribe("troupe/v1/blobs/+", r1+"cmd/#")
-	desk.Publish(r1+"cmd/fleetd/sys/ping", "")
+	fleetd.Publish(r1+"cmd/fleetd/sys/ping", "")
 	late.Expect(r1 + "cmd/#") // after all that was kept
 	if ms := late.Inbox("#"); len(ms) != 5 {
 		t.Errorf("%d blobs of 200 KiB are kept in 1 MiB", len(ms))
 	}
-	if n := notice(t, desk); n.Reason != schema.ReasonNoSpace || n.Topic != blob(5) {
+	if n := notice(t, fleetd); n.Reason != schema.ReasonNoSpace || n.Topic != blob(5) {
 		t.Errorf("notice %+v", n)
 	}
 	// Whatever holds a stop is kept however full it is: a robot that is away learns
 	// of it in no other way.
 	stops := func(payload string) {
 		for i := range 4 {
-			desk.Retain(fmt.Sprintf("troupe/v1/robots/r%d/desired/stop", i), payload)
+			fleetd.Retain(fmt.Sprintf("troupe/v1/robots/r%d/desired/stop", i), payload)
 		}
-		desk.Retain("troupe/v1/fleet/stop", payload[:min(len(payload), 1<<10)])
+		fleetd.Retain("troupe/v1/fleet/stop", payload[:min(len(payload), 1<<10)])
 	}
 	stops(strings.Repeat("s", 8<<10))
 	absent := b.Client(t, "admin", brokertest.WithID("admin.absent"))
 	absent.Subscribe("troupe/v1/robots/+/desired/stop", "troupe/v1/fleet/stop", r1+"cmd/#")
-	desk.Publish(r1+"cmd/fleetd/sys/ping", "")
+	fleetd.Publish(r1+"cmd/fleetd/sys/ping", "")
 	absent.Expect(r1 + "cmd/#")
 	if ms := absent.Inbox("#"); len(ms) != 5 {
 		t.Errorf("%d of 5 documents that hold stops are kept", len(ms))
 	}
 	stops("")
 	// So is who was revoked: it holds from when it came, and who asks must find it.
-	list := `{"rev":1,"authority":"desk","names":["` + strings.TrimSuffix(strings.Repeat(strings.Repeat("a", 60)+`","`, 600), `","`) + `"],"serials":[],"ts":"2026-05-17T09:30:00.000Z"}`
-	desk.Retain("troupe/v1/fleet/revoked", list)
+	list := `{"rev":1,"authority":"fleetd","names":["` + strings.TrimSuffix(strings.Repeat(strings.Repeat("a", 60)+`","`, 600), `","`) + `"],"serials":[],"ts":"2026-05-17T09:30:00.000Z"}`
+	fleetd.Retain("troupe/v1/fleet/revoked", list)
 	asks := b.Client(t, "admin", brokertest.WithID("admin.asks"))
 	asks.Subscribe("troupe/v1/fleet/revoked")
 	if m := asks.Expect("troupe/v1/fleet/revoked"); string(m.Payload) != list {
@@ -179,8 +179,8 @@ func TestDocumentsBeyondTheRoomForThemAreRefused(t *testing.T) {
 	}
 	// A robot's presence is told however full it is, and what goes makes room.
 	b.Client(t, "r1").Retain(r1+"presence", online)
-	desk.Retain(blob(0), "")
-	desk.Retain(blob(7), "again")
+	fleetd.Retain(blob(0), "")
+	fleetd.Retain(blob(7), "again")
 	if s := b.Status(); s["retained_bytes"] != int64(4*200<<10+len(list)+len(online)+len("again")) {
 		t.Errorf("%d bytes are said to be kept", s["retained_bytes"])
 	}

@@ -34,11 +34,11 @@ func stall(t testing.TB, b *brokertest.Broker, keepAlive uint16) {
 func TestNobodyWaitsForASubscriberThatStalls(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.WriteTimeout, c.MaxPending = time.Hour, 64 })
 	stall(t, b, 300)
-	desk, robot := b.Client(t, "fleetd"), b.Client(t, "r1")
+	fleetd, robot := b.Client(t, "fleetd"), b.Client(t, "r1")
 	robot.Subscribe(r1 + "desired/#")
 	story := strings.Repeat("x", 8<<10)
 	for beyond := 0; beyond < 100; beyond++ {
-		desk.Retain(r1+"desired/story", story) // waits for its acknowledgement
+		fleetd.Retain(r1+"desired/story", story) // waits for its acknowledgement
 		robot.Expect(r1 + "desired/story")
 		if b.Status()["deliveries_dropped"] == 0 {
 			beyond = 0
@@ -53,9 +53,9 @@ func TestNobodyWaitsForASubscriberThatStalls(t *testing.T) {
 func TestAStalledSubscriberIsCut(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.WriteTimeout, c.MaxPending = 100*time.Millisecond, 64 })
 	stall(t, b, 300)
-	desk, story := b.Client(t, "fleetd"), strings.Repeat("x", 8<<10)
+	fleetd, story := b.Client(t, "fleetd"), strings.Repeat("x", 8<<10)
 	for began := time.Now(); b.Status()["clients"] == 2; {
-		desk.Retain(r1+"desired/story", story)
+		fleetd.Retain(r1+"desired/story", story)
 		if time.Since(began) > brokertest.Patience {
 			t.Fatal("it is still there")
 		}
@@ -63,7 +63,7 @@ func TestAStalledSubscriberIsCut(t *testing.T) {
 	if n := b.Status()["connections_stalled"]; n != 1 {
 		t.Errorf("%d connections stalled", n)
 	}
-	desk.Ping()
+	fleetd.Ping()
 }
 
 // BenchmarkPublishBesideAStalledSubscriber measures the longest that one publish
@@ -85,18 +85,18 @@ func BenchmarkPublishBesideAStalledSubscriber(b *testing.B) {
 func longestPublish(b *testing.B, s *brokertest.Broker) {
 	for b.Loop() {
 		stall(b, s, 10)
-		desk := s.Client(b, "fleetd")
+		fleetd := s.Client(b, "fleetd")
 		story := strings.Repeat("x", 8<<10)
 		var longest time.Duration
 		for s.Status()["clients"] == 2 {
 			began := time.Now()
-			desk.Retain(r1+"desired/story", story)
+			fleetd.Retain(r1+"desired/story", story)
 			longest = max(longest, time.Since(began))
 		}
 		if longest == 0 {
 			b.Fatal("the subscriber was gone before anything was published")
 		}
-		desk.Close()
+		fleetd.Close()
 		b.ReportMetric(longest.Seconds()*1000, "ms/longest")
 	}
 }
@@ -135,9 +135,9 @@ func sips(t *testing.T, b *brokertest.Broker, bytes int, pause time.Duration) {
 func TestASubscriberThatSipsIsCut(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.WriteTimeout = time.Second })
 	sips(t, b, 8<<10, 750*time.Millisecond)
-	desk, story := b.Client(t, "fleetd"), strings.Repeat("x", 8<<10)
+	fleetd, story := b.Client(t, "fleetd"), strings.Repeat("x", 8<<10)
 	for began := time.Now(); b.Status()["clients"] == 2; {
-		desk.Retain(r1+"desired/story", story)
+		fleetd.Retain(r1+"desired/story", story)
 		if time.Since(began) > brokertest.Patience {
 			t.Fatal("it is still there")
 		}
@@ -145,5 +145,5 @@ func TestASubscriberThatSipsIsCut(t *testing.T) {
 	if n := b.Status()["connections_stalled"]; n != 1 {
 		t.Errorf("%d connections stalled", n)
 	}
-	desk.Ping()
+	fleetd.Ping()
 }

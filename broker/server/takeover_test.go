@@ -19,7 +19,7 @@ func TestARobotNamedLikeADeskOrAPersonIsNotTaken(t *testing.T) {
 		}
 	}
 	if _, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r3"}, ca.Client(schema.RoleFleetd, "r3")); code != 5 {
-		t.Errorf("a desk that is called like a robot: code %d", code)
+		t.Errorf("a fleetd instance that is called like a robot: code %d", code)
 	}
 }
 
@@ -40,28 +40,28 @@ func TestNobodyTakesOverTheSessionOfAnotherRole(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, ca.Broker, func(c *server.Config) { c.RobotConnects = 5 })
 	own := ca.Client(schema.RoleFleetd, "hall")
-	desk, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "hall"}, own)
+	fleetd, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "hall"}, own)
 	if code != 0 {
 		t.Fatalf("code %d", code)
 	}
-	desk.Subscribe("troupe/v1/clients/hall/notice")
+	fleetd.Subscribe("troupe/v1/clients/hall/notice")
 	for range 3 {
 		if _, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "hall"}, ca.Client(schema.RoleRobot, "hall")); code != 5 {
-			t.Fatalf("a robot called like the desk: code %d", code)
+			t.Fatalf("a robot called like fleetd: code %d", code)
 		}
 	}
-	n, problems := schema.Decode[schema.Notice](desk.Expect("troupe/v1/clients/hall/notice").Payload)
+	n, problems := schema.Decode[schema.Notice](fleetd.Expect("troupe/v1/clients/hall/notice").Payload)
 	if len(problems) > 0 || n.Reason != schema.ReasonForbidden {
-		t.Errorf("the desk is told %+v", n)
+		t.Errorf("fleetd is told %+v", n)
 	}
 	if got := b.Status()["connects_under_anothers_name"]; got != 3 {
 		t.Errorf("%d counted", got)
 	}
-	desk.Ping()
+	fleetd.Ping()
 	again, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "hall"}, own)
 	if code != 0 {
-		t.Fatalf("the desk itself comes anew: code %d", code)
+		t.Fatalf("fleetd itself comes anew: code %d", code)
 	}
-	desk.Lost()
+	fleetd.Lost()
 	again.Close()
 }

@@ -73,7 +73,7 @@ func TestACertificateSaysWhoSomebodyIs(t *testing.T) {
 		{"a robot", brokertest.Hello{Name: "r1", ClientID: "r1"}, []tls.Certificate{robot}, 0},
 		{"a robot that gives no user name", brokertest.Hello{ClientID: "r1"}, []tls.Certificate{robot}, 0},
 		{"a robot's blob connection", brokertest.Hello{ClientID: "r1.blob"}, []tls.Certificate{robot}, 0},
-		{"a desk", brokertest.Hello{Name: "fleetd", ClientID: "fleetd"}, []tls.Certificate{ca.Client(schema.RoleFleetd, "fleetd")}, 0},
+		{"a fleetd instance", brokertest.Hello{Name: "fleetd", ClientID: "fleetd"}, []tls.Certificate{ca.Client(schema.RoleFleetd, "fleetd")}, 0},
 		{"a person with a line in the users file", brokertest.Hello{Name: "op1", ClientID: "op1"}, nil, 0},
 
 		{"a robot under another's name", brokertest.Hello{Name: "r2", ClientID: "r2"}, []tls.Certificate{robot}, 5},

@@ -12,7 +12,7 @@ import (
 type exposure struct {
 	beyond       []string // addresses that others than this machine reach
 	local        bool     // there are others
-	certificates bool     // a robot or a desk can prove its name by one
+	certificates bool     // a robot or a fleetd instance can prove its name by one
 }
 
 func (c *Config) exposure() exposure {
@@ -42,7 +42,7 @@ func (e exposure) unproven(users access.Users) error {
 	if len(names) > 1 {
 		has = "have"
 	}
-	return fmt.Errorf("%s %s no password, and others than this machine reach %s: write a hash into the line (broker hash-password); robots and desks may have a certificate instead (--client-ca)",
+	return fmt.Errorf("%s %s no password, and others than this machine reach %s: write a hash into the line (broker hash-password); robots and fleetd instances may have a certificate instead (--client-ca)",
 		strings.Join(names, ", "), has, strings.Join(e.beyond, ", "))
 }
 

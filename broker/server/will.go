@@ -32,7 +32,7 @@ func (g *guard) judgeWill(c *client, topic string, retain bool, payload []byte) 
 	return ""
 }
 
-// presence reports whether a robot or a desk says there that it is there.
+// presence reports whether a robot or a fleetd instance says there that it is there.
 func (g *guard) presence(topic string) bool {
 	row, _, ok := g.ns.Match(topic)
 	return ok && (row.Kind == schema.TopicPresence || row.Kind == schema.TopicFleetPresence)

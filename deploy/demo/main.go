@@ -1,4 +1,4 @@
-// Command demo sets up a broker, the desk with its database, and robots that
+// Command demo sets up a broker, fleetd with its database, and robots that
 // perform, all in this process, to be looked at and played with.
 package main
 
@@ -48,7 +48,7 @@ func command() *cobra.Command {
 	var logFile string
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "a broker, the desk and robots that perform, in one process",
+		Short: "a broker, fleetd and robots that perform, in one process",
 		Args:  cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return run(cmd.Context(), cfg, level, logFile, cmd.OutOrStdout(), cmd.ErrOrStderr())

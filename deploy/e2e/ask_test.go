@@ -75,13 +75,13 @@ func text(v any) string {
 	return string(b)
 }
 
-// A said is what the desk's command line left at the terminal.
+// A said is what fleetd's command line left at the terminal.
 type said struct {
 	out, err string
 	code     int
 }
 
-// cli runs a command of the desk.
+// cli runs a command of fleetd.
 func (w *world) cli(args ...string) said {
 	w.t.Helper()
 	var out, complaint bytes.Buffer

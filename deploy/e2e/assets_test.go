@@ -123,12 +123,12 @@ func (d *dam) carry(near net.Conn, address string, most int64) {
 }
 
 func TestALargeSoundReachesTheRobotThatIsKilledOnTheWay(t *testing.T) {
-	in(t, anyDesk, func(w *world) {
-		w.startDesk()
+	in(t, anyFleetd, func(w *world) {
+		w.startFleetd()
 		folder, sound := w.opera()
 		dam := newDam(w.t, strings.TrimPrefix(w.http, "http://"), 400<<10)
 		mark := w.eye.mark()
-		start := func() { w.robot("r1", "", "--desk", "http://"+dam.Addr().String()) }
+		start := func() { w.robot("r1", "", "--fleetd", "http://"+dam.Addr().String()) }
 		start()
 		w.known("r1")
 

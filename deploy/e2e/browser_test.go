@@ -25,12 +25,12 @@ import (
 // image at its end is, which takes that time.
 func (w *world) browsed(after time.Duration) string {
 	w.t.Helper()
-	desk, err := url.Parse(w.http)
+	fleetd, err := url.Parse(w.http)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	proxy := &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(desk) },
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(fleetd) },
 		FlushInterval: -1,
 		ModifyResponse: func(r *http.Response) error {
 			if r.Request.URL.Path != "/" {
@@ -86,7 +86,7 @@ var whom = regexp.MustCompile(`class="whom">([^<]*)<`)
 // Whoever opens the page after a stop sees whom it holds, as who pressed it does.
 func TestThePageNamesTheRobotsThatAStopHolds(t *testing.T) {
 	in(t, []kind{ours}, func(w *world) {
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1", "r2")
 		w.known("r1", "r2")
 		if s := w.cli("stop", "r2", "--why", "gate 7 is open"); s.code != 0 {

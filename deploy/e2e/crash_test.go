@@ -13,8 +13,8 @@ import (
 )
 
 func TestARobotThatWasKilledHasItsStoryAndJournalAndStandsStill(t *testing.T) {
-	in(t, anyDesk, func(w *world) {
-		w.startDesk()
+	in(t, anyFleetd, func(w *world) {
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "robot.yaml", "r1")
 		w.known("r1")
 		w.publishes("tale", "tell", "nod")
@@ -32,7 +32,7 @@ func TestARobotThatWasKilledHasItsStoryAndJournalAndStandsStill(t *testing.T) {
 		w.fleetd.kill()
 		w.loseBroker()
 
-		// Alone: no broker, no desk. It goes to its story and does not move.
+		// Alone: no broker, no fleetd. It goes to its story and does not move.
 		again := w.robot("r1", "robot.yaml")
 		again.log.await(t, "r1", "that it performs", func(line string) bool {
 			return strings.Contains(line, `msg="auto: halt -> `)
@@ -57,7 +57,7 @@ func TestARobotThatWasKilledHasItsStoryAndJournalAndStandsStill(t *testing.T) {
 		if !ack.Dup || ack.Status != schema.StatusSucceeded {
 			w.t.Errorf("the same request again: %s", text(ack))
 		}
-		w.startDesk()
+		w.startFleetd()
 		w.sees("r1", "converged", func(r api.Robot) bool { return r.Desired.Converged && r.Presence.View == "online" })
 		w.do("safety", "enable", "r1", "--wait")
 	})
@@ -113,8 +113,8 @@ func (w *world) cutShort(mark int, rid string) (cut int) {
 }
 
 func TestALostBrokerComesBackWithEveryDocument(t *testing.T) {
-	in(t, anyDesk, func(w *world) {
-		w.startDesk()
+	in(t, anyFleetd, func(w *world) {
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "robot.yaml", "r1", "r2")
 		w.known("r1", "r2")
 		w.publishes("round", "nod", "smile")
@@ -150,8 +150,8 @@ func TestALostBrokerComesBackWithEveryDocument(t *testing.T) {
 }
 
 func TestADeskThatWasKilledLearnsWhatBecameOfItsCommands(t *testing.T) {
-	in(t, anyDesk, func(w *world) {
-		w.startDesk()
+	in(t, anyFleetd, func(w *world) {
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "robot.yaml", "r1")
 		w.known("r1")
 		w.publishes("tale", "tell", "nod")
@@ -171,7 +171,7 @@ func TestADeskThatWasKilledLearnsWhatBecameOfItsCommands(t *testing.T) {
 		// Somebody else's request hides the answer in the state as well.
 		w.told("op1", "r1", "auto/pause", "visitors")
 
-		w.startDesk()
+		w.startFleetd()
 		w.sees("r1", "paused", func(r api.Robot) bool { return r.Presence.View == "online" && r.Auto == schema.AutoPaused })
 		var c api.Command
 		w.until("the command to be known as done", func() bool {
@@ -179,7 +179,7 @@ func TestADeskThatWasKilledLearnsWhatBecameOfItsCommands(t *testing.T) {
 			return c.State == command.Succeeded
 		})
 		if c.Answer == nil || c.Answer.Status != schema.StatusSucceeded {
-			w.t.Errorf("the desk has no answer on record: %s", text(c))
+			w.t.Errorf("fleetd has no answer on record: %s", text(c))
 		}
 		// Whatever was asked or sent again, it was done once.
 		w.state("r1", "paused by both, once each", func(s schema.State) bool { return s.Auto.PauseCount == 2 })

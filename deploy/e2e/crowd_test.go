@@ -45,7 +45,7 @@ func (w *world) gather(n int, set ...func(*robot.Config)) (ids []string) {
 	return ids
 }
 
-// everyone waits until the desk sees all of these robots as they should be.
+// everyone waits until fleetd sees all of these robots as they should be.
 func (w *world) everyone(what string, ids []string, holds func(api.Robot) bool) {
 	w.t.Helper()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
@@ -82,7 +82,7 @@ func (w *world) whole(mark int, story string, ids []string) {
 // ours does with many more of them is looked at in fake time, in deploy/soak.
 func TestAFleetThatLosesItsBrokerComesBackWholeOnMosquitto(t *testing.T) {
 	in(t, []kind{mosquitto}, func(w *world) {
-		w.startDesk()
+		w.startFleetd()
 		ids := w.gather(crowd)
 		for _, id := range ids {
 			w.presence(id, schema.PresenceOnline)

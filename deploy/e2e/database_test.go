@@ -19,7 +19,7 @@ import (
 // ranFleet starts fleetd once, so that its database is there, and ends it.
 func (w *world) ranFleet() {
 	w.t.Helper()
-	w.startDesk()
+	w.startFleetd()
 	w.fleetd.terminate()
 }
 
@@ -29,7 +29,7 @@ func (w *world) sqlitePath() string { return strings.TrimPrefix(w.store, "sqlite
 // refusedStart starts fleetd, which has to end by itself, and returns what it said.
 func (w *world) refusedStart() string {
 	w.t.Helper()
-	p := launch(w.t, "fleetd", program(w.t, "fleetd"), []string{"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.desk.url(),
+	p := launch(w.t, "fleetd", program(w.t, "fleetd"), []string{"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.fleetdLine.url(),
 		"--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops")}, nil)
 	p.meant = true
 	if code := p.wait(); code == 0 {
@@ -70,7 +70,7 @@ func TestFleetdRefusesANewerDatabase(t *testing.T) {
 		w.sql(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (4711, TRUE)`)
 		says(w.t, "a newer database", w.refusedStart(), "newer than this fleetd", "4711", "run the fleetd that made it", "restore the backup")
 		w.sql(`DELETE FROM goose_db_version WHERE version_id = 4711`)
-		w.startDesk()
+		w.startFleetd()
 	})
 }
 
@@ -96,7 +96,7 @@ func TestFleetdRefusesADamagedSQLiteFile(t *testing.T) {
 		if err := os.WriteFile(w.sqlitePath(), whole, 0o600); err != nil { // the backup
 			t.Fatal(err)
 		}
-		w.startDesk()
+		w.startFleetd()
 	})
 }
 
@@ -123,11 +123,11 @@ func TestFleetdFilesAreReadableByTheirOwnerOnly(t *testing.T) {
 		}
 		// In the most permissive umask.
 		w.fleetd = launch(w.t, "fleetd", "/bin/sh", []string{"-c", `umask 0; exec "$0" "$@"`, program(w.t, "fleetd"), "serve", "--dev",
-			"--http", "127.0.0.1:0", "--broker", w.desk.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops")}, nil)
+			"--http", "127.0.0.1:0", "--broker", w.fleetdLine.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops")}, nil)
 		w.fleetd.ready()
 		looks("new files")
 		w.fleetd.kill()
-		w.startDesk()
+		w.startFleetd()
 		looks("files of an earlier start")
 		if !w.fleetd.log.holds("its mode was changed") {
 			w.t.Error("the log does not warn of the files' mode")
@@ -169,7 +169,7 @@ func TestFleetdPrunesItsHistory(t *testing.T) {
 		if err := s.Close(); err != nil {
 			w.t.Fatal(err)
 		}
-		w.startDesk("--audit-retention-days", "20")
+		w.startFleetd("--audit-retention-days", "20")
 		w.until("the old notes are gone", func() bool {
 			audit := w.do("audit")
 			return strings.Contains(audit, "new") && !strings.Contains(audit, "a-month") && !strings.Contains(audit, "old")

@@ -63,7 +63,7 @@ func (w *world) interrupt(p *process, robots ...string) {
 			return d.State == schema.PresenceOffline
 		})
 	}
-	becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetPresence), "the desk to be offline", func(d schema.Presence) bool {
+	becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetPresence), "fleetd to be offline", func(d schema.Presence) bool {
 		return d.State == schema.PresenceOffline
 	})
 	if code := p.wait(); code != 0 {

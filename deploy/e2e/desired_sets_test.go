@@ -11,8 +11,8 @@ import (
 )
 
 func TestARobotTakesTheSettingsTheModeAndThePlacesThatItIsWished(t *testing.T) {
-	in(t, anyDesk, func(w *world) {
-		w.startDesk()
+	in(t, anyFleetd, func(w *world) {
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.known("r1")
 
@@ -38,7 +38,7 @@ func TestARobotTakesTheSettingsTheModeAndThePlacesThatItIsWished(t *testing.T) {
 		is(w, on("r1", "reported/mode"), "the report on the mode", func(r schema.ReportedMode) bool {
 			return r.Phase == schema.DeployActive && r.Mode == schema.ModeMnl && !r.Diverged
 		})
-		w.until("the desk to know all of it", func() bool {
+		w.until("fleetd to know all of it", func() bool {
 			out := w.do("desired", "get", "r1")
 			return strings.Count(out, "active (revision") == 3
 		})
@@ -53,10 +53,10 @@ func TestARobotTakesTheSettingsTheModeAndThePlacesThatItIsWished(t *testing.T) {
 
 func TestARobotThatRequiresSignaturesTakesOnlyWhatItsFleetSigned(t *testing.T) {
 	in(t, []kind{ours, postgres}, func(w *world) {
-		key, other := filepath.Join(w.folder, "desk.key"), filepath.Join(w.folder, "other.key")
+		key, other := filepath.Join(w.folder, "fleetd.key"), filepath.Join(w.folder, "other.key")
 		trusted := strings.TrimSpace(w.do("key", "new", key))
 		w.do("key", "new", other)
-		w.startDesk("--sign-key", other)
+		w.startFleetd("--sign-key", other)
 		w.robot("r1", "", "--signing", "require", "--trust-key", trusted)
 		w.known("r1")
 
@@ -66,7 +66,7 @@ func TestARobotThatRequiresSignaturesTakesOnlyWhatItsFleetSigned(t *testing.T) {
 		})
 
 		w.fleetd.kill()
-		w.startDesk("--sign-key", key)
+		w.startFleetd("--sign-key", key)
 		w.do("desired", "config", "event_rate=8", "r1")
 		is(w, on("r1", "reported/config"), "the report on settings", func(r schema.ReportedConfig) bool {
 			return r.Phase == schema.DeployActive && string(r.Applied["event_rate"]) == "8"
@@ -79,9 +79,9 @@ func TestOnlyTheFleetReleasesTheStopsOfARobotThatRequiresSignatures(t *testing.T
 		own, all := on("r1", "desired/stop"), schema.DefaultNamespace.Topic(schema.TopicFleetStop)
 		w.recorder.Allow(own)
 		w.recorder.Allow(all)
-		key := filepath.Join(w.folder, "desk.key")
+		key := filepath.Join(w.folder, "fleetd.key")
 		trusted := strings.TrimSpace(w.do("key", "new", key))
-		w.startDesk() // that does not sign yet
+		w.startFleetd() // that does not sign yet
 		w.robot("r1", "", "--signing", "require", "--trust-key", trusted)
 		w.known("r1")
 		w.enabled("r1")
@@ -90,7 +90,7 @@ func TestOnlyTheFleetReleasesTheStopsOfARobotThatRequiresSignatures(t *testing.T
 		w.onRecord(one, every)
 
 		w.fleetd.kill()
-		w.startDesk("--sign-key", key)
+		w.startFleetd("--sign-key", key)
 		signed := is(w, own, "what is held, signed", func(d schema.DesiredStop) bool { return d.Sig != nil && len(d.Stops) == 2 })
 		is(w, all, "the stop of all, signed", func(d schema.FleetStop) bool { return d.Sig != nil && d.Active })
 

@@ -1,5 +1,5 @@
 // Package e2e has the end-to-end tests: broker, robotd and fleetd as processes
-// of their own, watched and operated with Debian's mosquitto clients, the desk's
+// of their own, watched and operated with Debian's mosquitto clients, fleetd's
 // command line and its HTTP interface, as a person would.
 //
 // A test tells what happens to a world. The world starts programs, kills them,

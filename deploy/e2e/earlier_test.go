@@ -139,7 +139,7 @@ type mix struct {
 
 func newMix(t *testing.T) *mix {
 	w := &world{
-		t: t, folder: t.TempDir(), tools: newWire(t, ""), desk: newWire(t, ""),
+		t: t, folder: t.TempDir(), tools: newWire(t, ""), fleetdLine: newWire(t, ""),
 		wires: map[string]*wire{"r1": newWire(t, "")}, robots: map[string]*process{},
 	}
 	return &mix{world: w}
@@ -148,7 +148,7 @@ func newMix(t *testing.T) *mix {
 // fill replaces the names in capitals.
 func (m *mix) fill(r release, line string, more ...string) []string {
 	names := append([]string{
-		"BROKER", m.desk.url(), "DATABASE", "sqlite:" + filepath.Join(m.folder, "fleet.db"), "SPOOL", filepath.Join(m.folder, "stops"),
+		"BROKER", m.fleetdLine.url(), "DATABASE", "sqlite:" + filepath.Join(m.folder, "fleet.db"), "SPOOL", filepath.Join(m.folder, "stops"),
 		"DATA", filepath.Join(m.folder, "r1"), "STORIES", r.stories,
 	}, more...)
 	args := strings.Fields(line)

@@ -124,13 +124,13 @@ func TestTwoOperatorsWantTheSameRobot(t *testing.T) {
 	})
 }
 
-// TestTheDeskHasControlForAPerson goes through the desk's command line, and ends
-// with the desk.
+// TestTheDeskHasControlForAPerson goes through fleetd's command line, and ends
+// with fleetd.
 func TestTheDeskHasControlForAPerson(t *testing.T) {
 	in(t, []kind{ours}, func(w *world) {
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
-		w.until("the desk to know r1", func() bool {
+		w.until("fleetd to know r1", func() bool {
 			return w.cli("control", "acquire", "r1", "--ttl-ms", "60000", "--by", "ann", "--wait").code == 0
 		})
 		w.state("r1", "in ann's hand", func(s schema.State) bool {
@@ -140,7 +140,7 @@ func TestTheDeskHasControlForAPerson(t *testing.T) {
 			w.t.Errorf("bob: %+v", s)
 		}
 		w.do("manual", "say", "r1", "--text", "hello", "--by", "ann", "--wait")
-		w.until("the desk to show who has it", func() bool { return strings.Contains(w.do("robot", "get", "r1"), "ann at fleetd") })
+		w.until("fleetd to show who has it", func() bool { return strings.Contains(w.do("robot", "get", "r1"), "ann at fleetd") })
 		w.fleetd.kill()
 		w.state("r1", "in nobody's hand", func(s schema.State) bool { return s.Control == nil })
 	})

@@ -33,8 +33,8 @@ import (
 // in the clear but to the broker's neighbours.
 type secured struct {
 	*world
-	keys string // folder
-	desk string // address of the desk, the same after a restart
+	keys         string // folder
+	enrolAddress string // address of fleetd, the same after a restart
 }
 
 func newSecured(t *testing.T) *secured { return newSecuredIn(t, ours) }
@@ -47,7 +47,7 @@ func newSecuredIn(t *testing.T, k kind) *secured {
 		s.store = pgtest.Start(t)
 	}
 	s.do("ca", "init", "--dir", s.keys)
-	for _, name := range []string{"broker", "desk"} {
+	for _, name := range []string{"broker", "fleetd"} {
 		s.do("ca", "server", "--dir", s.keys, "--ip", "127.0.0.1", "--out", filepath.Join(folder, name))
 	}
 	if err := os.Rename(filepath.Join(s.keys, vault.RootKeyFile), filepath.Join(folder, "in-a-safe")); err != nil {
@@ -59,11 +59,11 @@ func newSecuredIn(t *testing.T, k kind) *secured {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.desk = free.Addr().String() // robots remember it
+	s.enrolAddress = free.Addr().String() // robots remember it
 	if err := free.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s.startDesk()
+	s.startFleetd()
 	return s
 }
 
@@ -81,7 +81,7 @@ func (s *secured) startBroker(at string) {
 }
 
 // shipped starts a Mosquitto as people are told to set it up, which lets robots and
-// desks in by their certificates, and returns where.
+// fleetd instances in by their certificates, and returns where.
 func (s *secured) shipped() string {
 	s.t.Helper()
 	etc := filepath.Join(s.folder, "etc")
@@ -118,12 +118,12 @@ func (s *secured) shipped() string {
 	return robots
 }
 
-func (s *secured) startDesk(more ...string) {
+func (s *secured) startFleetd(more ...string) {
 	s.t.Helper()
 	s.fleetd = launch(s.t, "fleetd", program(s.t, "fleetd"), append([]string{
 		"serve", "--http", "127.0.0.1:0", "--broker", "mqtts://" + s.address, "--database", s.store,
-		"--ca", s.keys, "--http-tls-cert", filepath.Join(s.folder, "desk.pem"), "--http-tls-key", filepath.Join(s.folder, "desk.key.pem"),
-		"--enrol", s.desk, "--spool", filepath.Join(s.folder, "fleetd.stops"),
+		"--ca", s.keys, "--http-tls-cert", filepath.Join(s.folder, "fleetd.pem"), "--http-tls-key", filepath.Join(s.folder, "fleetd.key.pem"),
+		"--enrol", s.enrolAddress, "--spool", filepath.Join(s.folder, "fleetd.stops"),
 	}, more...), nil)
 	s.http = s.fleetd.ready()["http"]
 }
@@ -172,7 +172,7 @@ func (s *secured) runs(rid string) {
 	}
 }
 
-// seen waits until the desk sees a robot so.
+// seen waits until fleetd sees a robot so.
 func (s *secured) seen(rid string, views ...string) {
 	s.t.Helper()
 	s.until(rid+" to be "+strings.Join(views, " or "), func() bool {
@@ -190,7 +190,7 @@ func (s *secured) seen(rid string, views ...string) {
 	})
 }
 
-// A robot's life among certificates: it is enrolled, performs what the desk desired documents,
+// A robot's life among certificates: it is enrolled, performs what fleetd desired documents,
 // is cut off at once when it is revoked, and comes back with a new token.
 func TestARobotIsEnrolledRevokedAndEnrolledAgain(t *testing.T) {
 	t.Parallel()
@@ -234,7 +234,7 @@ func TestARobotIsEnrolledRevokedAndEnrolledAgain(t *testing.T) {
 	}
 }
 
-// What was revoked stays out of a broker that starts anew, before any desk can tell
+// What was revoked stays out of a broker that starts anew, before any fleetd can tell
 // it.
 func TestWhatWasRevokedStaysOutOfANewBroker(t *testing.T) {
 	t.Parallel()
@@ -286,7 +286,7 @@ func TestARobotRenewsAnOldCertificateByItself(t *testing.T) {
 	s.enrols("r7")
 	s.fleetd.terminate()
 	old := s.ages("r7", 70*24*time.Hour)
-	s.startDesk()
+	s.startFleetd()
 	s.runs("r7")
 	s.seen("r7", "online")
 	s.until("r7 to renew", func() bool {
@@ -299,7 +299,7 @@ func TestARobotRenewsAnOldCertificateByItself(t *testing.T) {
 }
 
 // ages replaces a robot's certificate by one that is so old, on its disk and on the
-// desk's record.
+// fleetd's record.
 func (s *secured) ages(rid string, age time.Duration) (serial string) {
 	s.t.Helper()
 	then := time.Now().Add(-age)

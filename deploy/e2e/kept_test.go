@@ -28,7 +28,7 @@ func TestAStopThatTheBrokerKeepsHoldsUntilItsReleaseAndNoLonger(t *testing.T) {
 	in(t, []kind{mosquitto}, func(w *world) {
 		press := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "op1")
 		w.recorder.Allow(press)
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.known("r1")
 		mark := w.eye.mark()
@@ -45,20 +45,20 @@ func TestAStopThatTheBrokerKeepsHoldsUntilItsReleaseAndNoLonger(t *testing.T) {
 		w.holds("r1")
 		w.robots["r1"].kill()
 		w.fleetd.kill()
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.known("r1")
 		w.enabled("r1")
 		w.onRecord()
 
-		// Pressed while the desk is away, it is held when the desk is back, and then as
+		// Pressed while fleetd is away, it is held when fleetd is back, and then as
 		// if it had been there.
 		button := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "stop1")
 		w.fleetd.kill()
 		w.recorder.Allow(button)
 		w.send("stop1", button, "stop!", "-r")
 		w.holds("r1", "stop1")
-		w.startDesk()
+		w.startFleetd()
 		w.onRecord("stop1")
 		w.until("the broker keeps it no more", func() bool { return len(w.kept()) == 0 })
 		w.do("stop", "release", "stop1", "--why", "the stage is clear")
@@ -69,7 +69,7 @@ func TestAStopThatTheBrokerKeepsHoldsUntilItsReleaseAndNoLonger(t *testing.T) {
 
 func TestACommandThatTheBrokerKeepsIsRemovedAndNotDone(t *testing.T) {
 	in(t, []kind{mosquitto}, func(w *world) {
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.known("r1")
 		topic := on("r1", "cmd/op1/safety/enable")

@@ -26,7 +26,7 @@ var kinds = []struct {
 	{"command", `auto-\d+-\d+`, false},
 	{"counter", `"(?:state_seq|seq|mono_ms|until_ms|modes_rev|fleet_seq|fleet_age_ms)":(-?\d+)`, false},
 	{"clock", `"clock":\{([^{}]*)\}`, false},              // of one that is right to the millisecond there is less to say
-	{"revision", `"(?:rev|desired_rev)":(\d{13})`, false}, // of what the desk stops: it begins with the time
+	{"revision", `"(?:rev|desired_rev)":(\d{13})`, false}, // of what fleetd stops: it begins with the time
 	{"count", `events told again: (\d+)`, false},
 	{"speed", `"(?:vx_mps|wz_radps)":(-?[\d.]+(?:e-\d+)?)`, false},
 	{"charge", `(\d+) %`, false},

@@ -14,7 +14,7 @@ func TestStopOfAllWhileFleetdAndARobotAreDownHoldsThatRobot(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		press := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "stop1")
 		w.recorder.Allow(press)
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1", "r2")
 		w.known("r1", "r2")
 		w.enabled("r1", "r2")
@@ -24,7 +24,7 @@ func TestStopOfAllWhileFleetdAndARobotAreDownHoldsThatRobot(t *testing.T) {
 		w.presence("r2", schema.PresenceLost)
 		w.send("stop1", press, "")
 		w.holds("r1", "stop1")
-		w.startDesk()
+		w.startFleetd()
 		w.onRecord("stop1")
 		if h := w.heldStops()[0]; !h.All || h.Count != 2 {
 			w.t.Errorf("recorded is %s", text(h))
@@ -48,7 +48,7 @@ func TestStopOfAllWhileFleetdAndARobotAreDownHoldsThatRobot(t *testing.T) {
 // hold it by, which fleetd does not obey.
 func TestStopThatOnlyARobotHoldsIsRecordedSoon(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.known("r1")
 		mark := w.eye.mark()
@@ -68,7 +68,7 @@ func TestStopThatOnlyARobotHoldsIsRecordedSoon(t *testing.T) {
 // The newest state of a robot that is away shows a stop that was released long ago.
 func TestSecondReleaseOfAStopSaysThatItIsNotHeld(t *testing.T) {
 	in(t, []kind{ours}, func(w *world) {
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.known("r1")
 		id := w.stops("r1")

@@ -44,7 +44,7 @@ func TestARobotThatIsThereLeavesTheFleetWhenAPersonSaysSo(t *testing.T) {
 	}
 }
 
-// as connects with a certificate of that name, as desks have them.
+// as connects with a certificate of that name, as fleetd instances have them.
 func (s *secured) as(name string) brokertest.Dialer {
 	s.t.Helper()
 	v, err := vault.Open(s.keys, time.Now())
@@ -64,7 +64,7 @@ func (s *secured) as(name string) brokertest.Dialer {
 	return brokertest.OverTLS(s.address, &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{own}})
 }
 
-// kept are the retained topics of a robot, read as another desk would.
+// kept are the retained topics of a robot, read as another instance would.
 func (s *secured) kept(rid string) (topics []string) {
 	s.t.Helper()
 	c := brokertest.Connect(s.t, s.as("fleetd2"), brokertest.Hello{Name: "fleetd2", ClientID: "fleetd2"})
@@ -82,7 +82,7 @@ func (s *secured) kept(rid string) (topics []string) {
 // Whoever dies in the middle: it goes on where it was, the presence first.
 func TestADecommissionSurvivesTheDeskAndTheBroker(t *testing.T) {
 	in(t, []kind{ours, postgres}, func(w *world) {
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.known("r1")
 		w.robots["r1"].terminate()
@@ -96,7 +96,7 @@ func TestADecommissionSurvivesTheDeskAndTheBroker(t *testing.T) {
 		w.fleetd.kill()
 		mark := w.eye.mark() // it comes back by itself
 		w.startBroker()
-		w.startDesk()
+		w.startFleetd()
 		w.until("r1 to be out", func() bool {
 			return asked[api.Decommission](w, "robot", "decommission", "r1", "--status").Step == "archived"
 		})
@@ -133,11 +133,11 @@ func TestADecommissionSurvivesTheDeskAndTheBroker(t *testing.T) {
 	})
 }
 
-// What a stock Mosquitto kept of a robot that this desk never knew is listed, and
+// What a stock Mosquitto kept of a robot that this instance never knew is listed, and
 // goes only when somebody says so.
 func TestDocumentsWithoutARobotAreListedAndEmptiedOnRequest(t *testing.T) {
 	in(t, []kind{ours, mosquitto}, func(w *world) {
-		w.startDesk("--dev=false")
+		w.startFleetd("--dev=false")
 		w.robotsIn(schema.ModeMnl, "", "r9")
 		w.sees("r9", "there", func(r api.Robot) bool { return r.Presence.View == "online" && !r.Adopted })
 		if s := w.cli("robot", "orphans", "r9", "--delete"); s.code != 5 {

@@ -23,9 +23,9 @@ func (w *world) linked(rid, what string, holds func(schema.StateLink) bool) sche
 	return w.state(rid, what, func(s schema.State) bool { return holds(s.Link) })
 }
 
-// flaps takes the desk away until the robot notices, and gives it back, again and
+// flaps takes fleetd away until the robot notices, and gives it back, again and
 // again until the robot's link is lost. It returns how long the last silence was
-// until then, and how often the desk came back before.
+// until then, and how often fleetd came back before.
 func (w *world) flaps(rid string, most int) (silence time.Duration, times int) {
 	w.t.Helper()
 	is := func(states ...schema.LinkState) func(schema.StateLink) bool {
@@ -49,12 +49,12 @@ func (w *world) flaps(rid string, most int) (silence time.Duration, times int) {
 	}
 }
 
-// Silences that are no loss each are one together; and when the desk is back for
+// Silences that are no loss each are one together; and when fleetd is back for
 // good, the robot waits in safe for somebody who leads it out.
 func TestALinkThatFlapsIsLostAndItsReturnLeadsNobodyOutOfSafe(t *testing.T) {
 	const tries, most = 5, 6
 	in(t, anyBroker, func(w *world) {
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.known("r1")
 		mark := w.eye.mark()
@@ -78,12 +78,12 @@ func TestALinkThatFlapsIsLostAndItsReturnLeadsNobodyOutOfSafe(t *testing.T) {
 		mark = w.eye.mark()
 		for range 2 {
 			at := w.eye.mark()
-			w.eye.upon(w.t, at, schema.DefaultNamespace.Topic(schema.TopicFleetHeartbeat, "fleetd"), "the desk to be heard", func(message) bool { return true })
+			w.eye.upon(w.t, at, schema.DefaultNamespace.Topic(schema.TopicFleetHeartbeat, "fleetd"), "fleetd to be heard", func(message) bool { return true })
 			becomes(w, at, on("r1", "heartbeat"), "r1 to be heard", func(schema.Heartbeat) bool { return true })
 		}
 		for _, m := range w.eye.since(mark, on("r1", "heartbeat")) {
 			if h, _ := schema.Decode[schema.Heartbeat]([]byte(m.Payload)); h.Mode != schema.ModeSafe {
-				w.t.Errorf("the return of the desk led it out of safe: %s", m)
+				w.t.Errorf("the return of fleetd led it out of safe: %s", m)
 			}
 		}
 		w.told("op1", "r1", "mode/set", "mnl")
@@ -118,14 +118,14 @@ func TestASubscriberThatStandsStillHoldsUpNobodysCommand(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.standsStill()
-		desk := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "fleetd", ClientID: "fleetd.stories"})
+		fleetd := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "fleetd", ClientID: "fleetd.stories"})
 		for n := range stories {
 			story := bytes.Repeat([]byte{byte(n)}, bytesEach)
 			sum := sha256.Sum256(story)
 			topic := schema.DefaultNamespace.Topic(schema.TopicBlob, hex.EncodeToString(sum[:]))
-			desk.Retain(topic, string(story))
+			fleetd.Retain(topic, string(story))
 			w.told("op1", "r1", "sys/ping", "")
-			desk.Retain(topic, "") // nobody needs it
+			fleetd.Retain(topic, "") // nobody needs it
 		}
 		if w.broker != nil { // another lets it wait in a queue, up to what that takes
 			w.broker.log.await(w.t, "broker", "that it cut who stands still", func(line string) bool {

@@ -25,7 +25,7 @@ import (
 // the line is good again.
 const inTime = 15 * time.Second
 
-// press asks the desk to stop all robots, as the page does. The desk may be without a
+// press asks fleetd to stop all robots, as the page does. Fleetd may be without a
 // broker: it says so then, and stops them when it is back.
 func (w *world) press() {
 	w.t.Helper()
@@ -55,7 +55,7 @@ func TestFleetIsBackAfterTenBrokerKills(t *testing.T) {
 			w.robot(id, "robot.yaml")
 			ids = append(ids, id)
 		}
-		w.startDesk()
+		w.startFleetd()
 		w.everyone("online", ids, func(r api.Robot) bool { return r.Presence.View == "online" && r.Adopted })
 		w.until("all robots enabled", func() bool { return w.cli("safety", "enable", "--all", "--wait").code == 0 })
 
@@ -108,7 +108,7 @@ func TestFleetIsBackAfterTenBrokerKills(t *testing.T) {
 			return !r.Presence.Disputed && !slices.Contains(alertTypes(r), "duplicate_identity")
 		})
 		if s := w.cli("version"); strings.Contains(s.out, "DISPUTED") {
-			w.t.Errorf("the desk believes in a second one of its name:\n%s", s.out)
+			w.t.Errorf("fleetd believes in a second one of its name:\n%s", s.out)
 		}
 	})
 }
@@ -223,12 +223,12 @@ func brokenFor(t *testing.T) time.Duration {
 	return d
 }
 
-// Every line breaks again and again, the desk's too, while robots perform that go on
+// Every line breaks again and again, fleetd's too, while robots perform that go on
 // alone. A stop is pressed at any time.
 func TestStopOverFlakyLines(t *testing.T) {
 	span := brokenFor(t)
 	in(t, []kind{ours}, func(w *world) {
-		w.startDesk()
+		w.startFleetd()
 		ids := []string{"r1", "r2", "r3", "r4", "r5", "r6"}
 		w.robotsIn(schema.ModeMnl, "robot.yaml", ids...)
 		w.known(ids...)
@@ -237,7 +237,7 @@ func TestStopOverFlakyLines(t *testing.T) {
 		w.do("mode", "set", "ato", "--all", "--wait")
 		op := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "op1", ClientID: "op1.enable"})
 		// enable lets go of every stop and enables the robots. One that was away holds what
-		// was released meanwhile, and the desk writes that down again.
+		// was released meanwhile, and fleetd writes that down again.
 		enable := func(since time.Time) {
 			w.t.Helper()
 			asking := rate.Sometimes{Interval: time.Second / 2}
@@ -265,7 +265,7 @@ func TestStopOverFlakyLines(t *testing.T) {
 
 		ctx, mend := context.WithCancel(context.Background())
 		var breaking sync.WaitGroup
-		lines := map[string]*flaky{"": {wire: w.desk}}
+		lines := map[string]*flaky{"": {wire: w.fleetdLine}}
 		for _, id := range ids {
 			lines[id] = &flaky{wire: w.wires[id]}
 		}

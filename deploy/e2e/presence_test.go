@@ -25,7 +25,7 @@ func (w *world) boots(id, disk string, flags ...string) *process {
 
 func TestTwoRobotsWithOneNameAreShownAndStepBack(t *testing.T) {
 	in(t, []kind{ours, mosquitto}, func(w *world) {
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.known("r1")
 		clone := w.boots("r1", "clone")
@@ -46,18 +46,18 @@ func TestTwoRobotsWithOneNameAreShownAndStepBack(t *testing.T) {
 
 func TestTwoDesksWithOneNameSaySo(t *testing.T) {
 	in(t, []kind{ours, mosquitto}, func(w *world) {
-		w.startDesk()
+		w.startFleetd()
 		first := w.http
 		w.store = "sqlite:" + filepath.Join(w.folder, "other.db")
 		other := launch(w.t, "other", program(w.t, "fleetd"), []string{
-			"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.desk.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "other.stops"),
+			"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.fleetdLine.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "other.stops"),
 		}, nil)
 		second := "http://" + strings.TrimPrefix(other.ready()["http"], "http://")
 		w.until("one of them to say so", func() bool {
 			for _, w.http = range []string{first, second} {
 				if s := w.cli("version"); strings.Contains(s.out, "DISPUTED") {
 					list := w.cli("robot", "list")
-					return strings.Contains(list.err, "two desks share a name")
+					return strings.Contains(list.err, "two fleetd instances share a name")
 				}
 			}
 			return false
@@ -70,7 +70,7 @@ func TestTwoDesksWithOneNameSaySo(t *testing.T) {
 // broker that lets anybody leave a will, another one comes later still.
 func TestTheWillOfAKilledRobotDoesNotHideItsNextSession(t *testing.T) {
 	in(t, []kind{ours, mosquitto}, func(w *world) {
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.known("r1")
 		isOnline := func(p schema.Presence) bool { return p.State == schema.PresenceOnline }
@@ -113,7 +113,7 @@ func TestTheWillOfAKilledRobotDoesNotHideItsNextSession(t *testing.T) {
 
 func TestARobotThatStandsStillAsAProgramIsDegradedThenLost(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.known("r1")
 		w.robots["r1"].signal(syscall.SIGSTOP)
@@ -130,7 +130,7 @@ func TestARobotThatStandsStillAsAProgramIsDegradedThenLost(t *testing.T) {
 
 func TestARobotThatIsToWakeUpLaterIsSeenAsleep(t *testing.T) {
 	in(t, []kind{ours}, func(w *world) {
-		w.startDesk()
+		w.startFleetd()
 		r := w.boots("r1", "r1", "--wake-at", "08:30")
 		w.known("r1")
 		r.terminate()

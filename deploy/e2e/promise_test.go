@@ -29,7 +29,7 @@ func TestABareWordAndJSONAreAnsweredAlike(t *testing.T) {
 
 func TestACommandThatIsTooOldIsNotDone(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		becomes(w, 0, on("r1", "heartbeat"), "the fleet's time on the robot", func(h schema.Heartbeat) bool { return h.Clock.Known })
 		sent := func(age time.Duration) schema.Ack {

@@ -12,7 +12,7 @@ import (
 func TestARobotInMnlTellsLittle(t *testing.T) {
 	const watched, every = 25 * time.Second, 10 * time.Second
 	in(t, []kind{ours}, func(w *world) {
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1", "r2")
 		for _, rid := range []string{"r1", "r2"} {
 			is(w, on(rid, "modes"), "the modes of "+rid+" to be up to date", func(m schema.Modes) bool {
@@ -36,7 +36,7 @@ func TestARobotInMnlTellsLittle(t *testing.T) {
 			lines++
 			w.t.Logf("%v", m)
 		}
-		// One for every ten seconds begun, for each robot; nothing of the desk.
+		// One for every ten seconds begun, for each robot; nothing of fleetd.
 		if most := 2 * int((watched+every-1)/every); lines > most {
 			w.t.Errorf("%d lines in %v from two robots, at most %d are fine", lines, watched, most)
 		}

@@ -25,7 +25,7 @@ func TestLateEnableWithoutTSExpiresAndLateStopStops(t *testing.T) {
 	} {
 		t.Run(hang.name, func(t *testing.T) {
 			in(t, anyBroker, func(w *world) {
-				w.startDesk()
+				w.startFleetd()
 				w.robotsIn(schema.ModeMnl, "", "r1")
 				w.linked("r1", "in reach", func(l schema.StateLink) bool { return l.State == schema.LinkUp })
 				late := func(verb, payload, id string) schema.Ack {

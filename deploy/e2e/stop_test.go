@@ -48,7 +48,7 @@ func (w *world) refusesEnable(rid string, says ...string) {
 	}
 }
 
-// stops stops robots from the desk's command line and returns the stop's id.
+// stops stops robots from fleetd's command line and returns the stop's id.
 func (w *world) stops(args ...string) string {
 	w.t.Helper()
 	b := asked[api.Batch](w, append([]string{"stop", "--by", "anna", "--why", "children on the stage"}, args...)...)
@@ -58,7 +58,7 @@ func (w *world) stops(args ...string) string {
 	return b.Latch
 }
 
-// onRecord waits until the desk holds exactly these stops in its database.
+// onRecord waits until fleetd holds exactly these stops in its database.
 func (w *world) onRecord(ids ...string) {
 	w.t.Helper()
 	slices.Sort(ids)
@@ -77,7 +77,7 @@ func (w *world) onRecord(ids ...string) {
 
 func TestAStopHoldsOverTheRestartOfEverythingInAnyOrder(t *testing.T) {
 	in(t, []kind{ours}, func(w *world) {
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.known("r1")
 		w.enabled("r1")
@@ -88,7 +88,7 @@ func TestAStopHoldsOverTheRestartOfEverythingInAnyOrder(t *testing.T) {
 		restart := map[byte]func(){
 			'R': func() { w.robots["r1"].kill(); w.robot("r1", "") },
 			'B': func() { w.loseBroker(); w.startBroker() },
-			'D': func() { w.fleetd.kill(); w.startDesk() },
+			'D': func() { w.fleetd.kill(); w.startFleetd() },
 		}
 		for _, order := range []string{"RBD", "RDB", "BRD", "BDR", "DRB", "DBR"} {
 			mark := w.eye.mark()
@@ -118,7 +118,7 @@ func TestAWallButtonHoldsEveryRobotWhateverItSays(t *testing.T) {
 	in(t, []kind{ours, mosquitto}, func(w *world) {
 		press := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "stop1")
 		w.recorder.Allow(press)
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1", "r2")
 		w.known("r1", "r2")
 		for _, payload := range []string{"", "{{{"} {
@@ -129,7 +129,7 @@ func TestAWallButtonHoldsEveryRobotWhateverItSays(t *testing.T) {
 				w.holds(rid, "stop1")
 				becomes(w, mark, on(rid, "ack/stop1"), rid+" to answer", func(a schema.Ack) bool { return a.Verb == "fleet/stop" && a.Status == schema.StatusSucceeded })
 			}
-			becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetAck, "stop1"), "the desk to have it on record", func(a schema.Ack) bool {
+			becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetAck, "stop1"), "fleetd to have it on record", func(a schema.Ack) bool {
 				return a.Verb == "fleet/stop" && a.Status == schema.StatusSucceeded
 			})
 			w.refusesEnable("r1", "stop1")
@@ -139,17 +139,17 @@ func TestAWallButtonHoldsEveryRobotWhateverItSays(t *testing.T) {
 			w.holds("r2")
 		}
 
-		// While the desk is away, robots hold it alone; the desk learns it from them.
+		// While fleetd is away, robots hold it alone; fleetd learns it from them.
 		w.enabled("r1", "r2")
 		w.fleetd.kill()
 		w.send("stop1", press, `{"id":"gate-7","robots":["r2"],"level":"soft_stop","why":"gate 7 is open"}`)
 		w.holds("r2", "gate-7")
 		w.state("r1", "still ENABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyEnabled && len(s.Safety.Latches) == 0 })
-		w.startDesk()
+		w.startFleetd()
 		w.onRecord("gate-7")
 		w.do("stop", "release", "gate-7", "--why", "gate 7 is shut")
 		w.holds("r2")
-		w.do("mode", "set", "mnl", "r2", "--wait") // without a desk for 5 s it is in safe
+		w.do("mode", "set", "mnl", "r2", "--wait") // without a fleetd instance for 5 s it is in safe
 		w.enabled("r2")
 	})
 }
@@ -158,7 +158,7 @@ func TestADocumentThatCannotBeReadHoldsUntilTheDeskReleasesIt(t *testing.T) {
 	in(t, []kind{ours}, func(w *world) {
 		topic := on("r1", "desired/stop")
 		w.recorder.Allow(topic)
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.known("r1")
 		w.enabled("r1")
@@ -187,7 +187,7 @@ func TestAStopNeedsNoDatabase(t *testing.T) {
 		u.Host, u.RawQuery = strings.TrimPrefix(database.url(), "mqtt://"), "sslmode=disable"
 		w.store = u.String()
 
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1", "r2")
 		w.known("r1", "r2")
 		w.enabled("r1", "r2")
@@ -214,9 +214,9 @@ func TestAStopNeedsNoDatabase(t *testing.T) {
 			w.t.Errorf("released without a database: status %d\n%s%s", s.code, s.out, s.err)
 		}
 
-		// A desk that begins without its database stops robots too, and knows what waits.
+		// A fleetd instance that begins without its database stops robots too, and knows what waits.
 		w.fleetd.kill()
-		w.startDesk()
+		w.startFleetd()
 		second := w.stops("--all")
 		w.holds("r1", first, second)
 		w.holds("r2", second)

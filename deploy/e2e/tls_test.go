@@ -25,7 +25,7 @@ func at(t *testing.T, stdin, path string, args ...string) string {
 	return string(out)
 }
 
-// A fleet on more than one machine: nobody speaks in the clear, the desk has a
+// A fleet on more than one machine: nobody speaks in the clear, fleetd has a
 // certificate, a robot and a person have passwords, each comes through another
 // door, and a right that is taken away ends at once.
 func TestAFleetStandsBehindTLS(t *testing.T) {
@@ -74,12 +74,12 @@ func TestAFleetStandsBehindTLS(t *testing.T) {
 			return seen == topic && json.Unmarshal([]byte(text), &p) == nil && holds(p)
 		})
 	}
-	desk := launch(t, "fleetd", fleetd, []string{
+	server := launch(t, "fleetd", fleetd, []string{
 		"serve", "--dev", "--http", "127.0.0.1:0", "--ca", in("ca"), "--broker", "mqtts://localhost:" + port("mqtts"),
 		"--database", "sqlite:" + in("fleet.db"), "--spool", in("fleetd.stops"),
 	}, nil)
-	desk.ready()
-	presence(schema.DefaultNamespace.Topic(schema.TopicFleetPresence), "the desk to be online", func(p schema.Presence) bool {
+	server.ready()
+	presence(schema.DefaultNamespace.Topic(schema.TopicFleetPresence), "fleetd to be online", func(p schema.Presence) bool {
 		return p.State == schema.PresenceOnline
 	})
 	launch(t, "r1", robotd, []string{
@@ -92,6 +92,6 @@ func TestAFleetStandsBehindTLS(t *testing.T) {
 		return p.State == schema.PresenceLost && p.Reason == "revoked"
 	})
 	eye.terminate()
-	desk.terminate()
+	server.terminate()
 	post.terminate()
 }

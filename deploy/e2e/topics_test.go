@@ -268,8 +268,8 @@ func (now *playing) learn(command string, lines []string) {
 				}
 			case what == "http" && name != "broker":
 				now.terminal.export("TROUPE_SERVER", strings.TrimSuffix(address, "/"))
-				if strings.HasPrefix(address, "http://") { // else each knows his desk
-					now.terminal.export("TROUPE_ROBOTD_DESK", strings.TrimSuffix(address, "/"))
+				if strings.HasPrefix(address, "http://") { // else each knows his fleetd
+					now.terminal.export("TROUPE_ROBOTD_FLEETD", strings.TrimSuffix(address, "/"))
 				}
 			}
 		}
@@ -379,7 +379,7 @@ func (now *playing) rests(line string) {
 	})
 }
 
-// isSeen waits until the desk, too, has heard how a robot is now: when the next
+// isSeen waits until fleetd, too, has heard how a robot is now: when the next
 // heartbeat but one comes, it has taken the next one.
 func (now *playing) isSeen(rid string) {
 	now.t.Helper()

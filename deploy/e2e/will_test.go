@@ -15,7 +15,7 @@ func TestAButtonThatIsLostStopsItsRobotByAWillWithoutAPayload(t *testing.T) {
 		if err != nil {
 			w.t.Fatalf("%v: run deploy/setup/debian.sh", err)
 		}
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.known("r1")
 		w.enabled("r1")

@@ -22,26 +22,26 @@ type world struct {
 	folder string
 	kind   kind
 
-	broker   *process // nil with a stock Mosquitto
-	address  string   // of the broker itself
-	tools    *wire    // for everybody who is no robot and no desk
-	desk     *wire
-	wires    map[string]*wire // of the robots
-	eye      *eye
-	recorder *brokertest.Recorder
-	recorded *phase // ends with the broker's life
+	broker     *process // nil with a stock Mosquitto
+	address    string   // of the broker itself
+	tools      *wire    // for everybody who is no robot and no fleetd
+	fleetdLine *wire
+	wires      map[string]*wire // of the robots
+	eye        *eye
+	recorder   *brokertest.Recorder
+	recorded   *phase // ends with the broker's life
 
 	robots map[string]*process
 	fleetd *process
-	store  string // the desk's database
-	http   string // where the desk listens
+	store  string // fleetd's database
+	http   string // where fleetd listens
 	ca     string // file with who signed its certificate; empty over plain HTTP
 }
 
 // kind is what a world is made of.
 type kind struct {
 	mosquitto bool // the broker is a stock Mosquitto, with the limits that we ship and the rules that ours writes
-	postgres  bool // the desk keeps its fleet there, and in SQLite otherwise
+	postgres  bool // fleetd keeps its fleet there, and in SQLite otherwise
 }
 
 func (k kind) String() string {
@@ -76,7 +76,7 @@ func newWorld(t testing.TB, k kind) *world {
 	t.Helper()
 	w := &world{
 		t: t, kind: k, folder: t.TempDir(),
-		tools: newWire(t, ""), desk: newWire(t, ""), wires: map[string]*wire{}, robots: map[string]*process{},
+		tools: newWire(t, ""), fleetdLine: newWire(t, ""), wires: map[string]*wire{}, robots: map[string]*process{},
 	}
 	if k.postgres {
 		w.store = pgtest.Start(t)
@@ -147,7 +147,7 @@ func (w *world) loseBroker() {
 }
 
 func (w *world) everyWire() []*wire {
-	all := []*wire{w.tools, w.desk}
+	all := []*wire{w.tools, w.fleetdLine}
 	for _, each := range w.wires {
 		all = append(all, each)
 	}
@@ -199,11 +199,11 @@ func (w *world) robotsIn(mode schema.ModeID, configuration string, ids ...string
 	}
 }
 
-// startDesk starts fleetd, or starts it again with its database.
-func (w *world) startDesk(more ...string) {
+// startFleetd starts fleetd, or starts it again with its database.
+func (w *world) startFleetd(more ...string) {
 	w.t.Helper()
 	w.fleetd = launch(w.t, "fleetd", program(w.t, "fleetd"), append([]string{
-		"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.desk.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops"),
+		"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.fleetdLine.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops"),
 	}, more...), nil)
 	w.http = "http://" + strings.TrimPrefix(w.fleetd.ready()["http"], "http://")
 }

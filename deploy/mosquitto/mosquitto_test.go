@@ -120,14 +120,14 @@ func TestEachRoleSaysWhatItMayAndNothingElse(t *testing.T) {
 	}
 }
 
-// A desk that starts beside a fleet of 300 is given each robot's documents at
+// A fleetd instance that starts beside a fleet of 300 is given each robot's documents at
 // once. Mosquitto's own queue of 1000 would lose the rest without a word.
 func TestWhoSubscribesIsGivenEveryDocumentOfALargeFleet(t *testing.T) {
 	const documents = 300 * 11
 	url := start(t)
-	desk := connect(t, url, "fleetd")
+	fleetd := connect(t, url, "fleetd")
 	for n := range documents {
-		desk.Retain(ns.Topic(schema.TopicDesiredStory, fmt.Sprintf("r%d", n)), `{"rev":1}`)
+		fleetd.Retain(ns.Topic(schema.TopicDesiredStory, fmt.Sprintf("r%d", n)), `{"rev":1}`)
 	}
 	r := mosquittotest.Sub(t, url, "-u", "admin", "-P", secret, "-i", "admin", "-q", "1", "-t", ns.Topic(schema.TopicDesiredStory, "+"), "-C", fmt.Sprint(documents), "-W", "25")
 	if got := strings.Count(r.Stdout, "\n"); got != documents || r.Code != 0 {
@@ -139,14 +139,14 @@ func TestWhoSubscribesIsGivenEveryDocumentOfALargeFleet(t *testing.T) {
 // connection before it is taken in.
 func TestAPacketLargerThanAnyDocumentIsNotTaken(t *testing.T) {
 	url := start(t)
-	admin, desk := connect(t, url, "admin"), connect(t, url, "fleetd")
+	admin, fleetd := connect(t, url, "admin"), connect(t, url, "fleetd")
 	blob := ns.Topic(schema.TopicBlob, strings.Repeat("ab", 32))
 	admin.Subscribe(blob)
-	desk.Retain(blob, strings.Repeat("x", schema.TopicOf(schema.TopicBlob).MaxBytes))
+	fleetd.Retain(blob, strings.Repeat("x", schema.TopicOf(schema.TopicBlob).MaxBytes))
 	admin.Expect(blob)
 	body := append([]byte{0, byte(len(blob))}, blob...)
-	_ = desk.Raw(brokertest.Packet(0x31, append(body, make([]byte, 513<<10)...))) // Mosquitto may hang up in the middle
-	desk.Lost()
+	_ = fleetd.Raw(brokertest.Packet(0x31, append(body, make([]byte, 513<<10)...))) // Mosquitto may hang up in the middle
+	fleetd.Lost()
 }
 
 // A document of somebody who lost the right to write it is not given out.
@@ -162,7 +162,7 @@ func TestWhatWasKeptOfWhoLostHisRightIsNotGivenOut(t *testing.T) {
 		return len(c.Inbox(topic))
 	}
 	if n := given(); n != 1 {
-		t.Fatalf("%d documents while it is the desk's right", n)
+		t.Fatalf("%d documents while it is fleetd's right", n)
 	}
 	rules := filepath.Join(m.folder, "troupe.acl")
 	text, err := os.ReadFile(rules)

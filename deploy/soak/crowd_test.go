@@ -21,7 +21,7 @@ import (
 // crowd is how many robots lose their broker in one moment.
 const crowd = 300
 
-// A gathering is many robots and a desk around one broker.
+// A gathering is many robots and a fleetd instance around one broker.
 type gathering struct {
 	mu     sync.Mutex
 	broker *server.Server
@@ -70,11 +70,11 @@ func TestALargeFleetThatLostItsBrokerComesBackAndNotAllAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gathering{}
 		g.open(t)
-		desk, err := fleet.Start(context.Background(), fleet.Config{Dial: g.dial, Database: "sqlite:" + filepath.Join(folder, "fleet.db"), Dev: true})
+		fleetd, err := fleet.Start(context.Background(), fleet.Config{Dial: g.dial, Database: "sqlite:" + filepath.Join(folder, "fleet.db"), Dev: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &world{T: t, desk: desk}
+		w := &world{T: t, fleetd: fleetd}
 		ctx, end := context.WithCancel(context.Background())
 		var robots sync.WaitGroup
 		for n := range crowd {
@@ -113,7 +113,7 @@ func TestALargeFleetThatLostItsBrokerComesBackAndNotAllAtOnce(t *testing.T) {
 		if most := busiest(knocks, 100*time.Millisecond); most > crowd/4 {
 			t.Errorf("%d of %d knock within 100 ms: their waits are not spread", most, crowd)
 		}
-		w.stopDesk()
+		w.stopFleetd()
 		end()
 		robots.Wait()
 		g.close(t)

@@ -1,11 +1,11 @@
-// Package soak puts one robot, one desk and a broker into one process and into
+// Package soak puts one robot, one instance and a broker into one process and into
 // fake time, lets a seed decide what is lost, doubled, late, cut, restarted and
 // taken over between them, and then looks whether the promises held:
 //
 //   - what the fleet desires is what the robot reports,
 //   - every command that reached the robot got exactly one final answer, and had
 //     its effect at most once,
-//   - no stop of the desk was missed.
+//   - no stop of fleetd was missed.
 //
 // A seed decides every fault by the connection, the topic and the number of a
 // message on it, and the nanosecond in which each packet arrives, so that what one

@@ -46,8 +46,8 @@ func plan(seed uint64) []deed {
 			if again := r.IntN(3); again == 0 {
 				all = append(all, deed{at: d.at + time.Duration(r.IntN(3000))*time.Millisecond, what: d.what, who: d.who, verb: d.verb, body: d.body})
 			}
-		case p < 55: // a person at the desk
-			d.what, d.who, d.verb, d.body = "order", "desk", o.verb, o.args
+		case p < 55: // a person at fleetd
+			d.what, d.who, d.verb, d.body = "order", "fleetd", o.verb, o.args
 		case p < 59:
 			d.what, d.body = "desired", []string{`"config":{"set":{"event_rate":19}}`, `"config":{"set":{"charged":0.9}}`, `"mode":{"mode":"ato","apply":"now"}`,
 				`"mode":{"mode":"mnl","apply":"boot"}`, `"places":{"id":"hall","body":{"schema":1,"points":{"door":{"x_m":1,"y_m":0}}}}`, `"places":{}`}[r.IntN(6)]
@@ -66,7 +66,7 @@ func plan(seed uint64) []deed {
 		case p < 92:
 			d.what, d.held = "robot", time.Duration(r.IntN(8000))*time.Millisecond // gone so long
 		case p < 95:
-			d.what, d.held = "desk", time.Duration(r.IntN(8000))*time.Millisecond
+			d.what, d.held = "fleetd", time.Duration(r.IntN(8000))*time.Millisecond
 		case p < 97:
 			d.what, d.held = "broker", time.Duration(r.IntN(4000))*time.Millisecond
 		default:

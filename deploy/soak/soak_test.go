@@ -117,14 +117,14 @@ func weather(t *testing.T, seed uint64, database string) string {
 		open := w.history.unanswered()
 		return len(open) == 0, strings.Join(open, ", ")
 	})
-	w.until("the robot holds the stops that the desk holds, and no other", func() (bool, string) {
+	w.until("the robot holds the stops that fleetd holds, and no other", func() (bool, string) {
 		held, holds := w.held(), w.history.latches()
 		return slices.Equal(held, holds), fmt.Sprintf("held %q, the robot holds %q", held, holds)
 	})
 	var list struct {
 		Commands []api.Command `json:"commands"`
 	}
-	w.until("the desk knows the end of every command", func() (bool, string) {
+	w.until("fleetd knows the end of every command", func() (bool, string) {
 		w.get("/commands?limit=100", &list)
 		for _, c := range list.Commands {
 			if c.Ended == 0 && !(c.State == command.Unknown && (forgets(c.Verb) || !w.history.answered("fleetd "+c.ID))) {
@@ -154,7 +154,7 @@ func weather(t *testing.T, seed uint64, database string) string {
 
 // forgets says of a verb that robots keep no record of it: a second copy is
 // answered for itself, and when the one answer is lost, nobody knows what became
-// of it, and that is what the desk says.
+// of it, and that is what fleetd says.
 func forgets(verb string) bool {
 	v, _ := schema.VerbOf(split(verb))
 	return v.Journal == schema.JournalNever

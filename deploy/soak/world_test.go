@@ -26,7 +26,7 @@ import (
 
 const ns = schema.DefaultNamespace
 
-// world is one robot, one desk and their broker.
+// world is one robot, one instance and their broker.
 type world struct {
 	*testing.T
 	folder string
@@ -36,7 +36,7 @@ type world struct {
 	wires  map[string]*wire
 	op     *brokertest.Client
 
-	desk     *fleet.Fleet
+	fleetd   *fleet.Fleet
 	robotEnd func()
 	robotRun chan error
 
@@ -56,7 +56,7 @@ func newWorld(t *testing.T, seed uint64, database string) *world {
 	}
 	w.wires["r1"].watch = w.history
 	w.startBroker()
-	w.startDesk()
+	w.startFleetd()
 	w.startRobot()
 	return w
 }
@@ -94,21 +94,21 @@ func (w *world) stopBroker() {
 	}
 }
 
-func (w *world) startDesk() {
+func (w *world) startFleetd() {
 	f, err := fleet.Start(context.Background(), fleet.Config{
-		Dial: w.wires["fleetd"].open, Random: w.random["fleetd"], Database: "sqlite:" + filepath.Join(w.folder, "fleet.db"), Dev: true, Logger: logger(w.T, "desk"),
+		Dial: w.wires["fleetd"].open, Random: w.random["fleetd"], Database: "sqlite:" + filepath.Join(w.folder, "fleet.db"), Dev: true, Logger: logger(w.T, "fleetd"),
 	})
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.desk = f
+	w.fleetd = f
 }
 
-func (w *world) stopDesk() {
-	if err := w.desk.Close(); err != nil {
-		w.Errorf("close desk: %v", err)
+func (w *world) stopFleetd() {
+	if err := w.fleetd.Close(); err != nil {
+		w.Errorf("close fleetd: %v", err)
 	}
-	w.desk = nil
+	w.fleetd = nil
 }
 
 func (w *world) startRobot() {
@@ -149,7 +149,7 @@ func (w *world) do(d deed) {
 	case "hold":
 		w.ask("POST", "/stops", fmt.Sprintf(`{"selector":%s,"by":"ann"}`, d.body))
 	case "release":
-		if w.desk == nil {
+		if w.fleetd == nil {
 			return
 		}
 		if held := w.held(); len(held) > 0 {
@@ -169,10 +169,10 @@ func (w *world) do(d deed) {
 		time.Sleep(d.held)
 		w.wires["r1"].heal(false)
 		w.startRobot()
-	case "desk":
-		w.stopDesk()
+	case "fleetd":
+		w.stopFleetd()
 		time.Sleep(d.held)
-		w.startDesk()
+		w.startFleetd()
 	case "broker":
 		w.stopBroker()
 		time.Sleep(d.held)
@@ -188,10 +188,10 @@ func (w *world) do(d deed) {
 	}
 }
 
-// held are the ids of the stops that the desk holds.
+// held are the ids of the stops that fleetd holds.
 func (w *world) held() []string {
 	ids := []string{}
-	for _, h := range w.desk.Held() {
+	for _, h := range w.fleetd.Held() {
 		ids = append(ids, h.ID)
 	}
 	slices.Sort(ids)
@@ -204,9 +204,9 @@ func (w *world) brokerThere() bool {
 	return w.broker != nil
 }
 
-// ask asks the desk; what it answers is a matter of the history.
+// ask asks fleetd; what it answers is a matter of the history.
 func (w *world) ask(method, path, body string) (int, []byte) {
-	if w.desk == nil {
+	if w.fleetd == nil {
 		return 0, nil
 	}
 	r := httptest.NewRequest(method, api.Prefix+path, bytes.NewReader([]byte(body)))
@@ -215,7 +215,7 @@ func (w *world) ask(method, path, body string) (int, []byte) {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	answer := httptest.NewRecorder()
-	w.desk.Handler().ServeHTTP(answer, r)
+	w.fleetd.Handler().ServeHTTP(answer, r)
 	if answer.Code >= 500 && answer.Code != 503 && answer.Code != 504 {
 		w.Errorf("%s %s: %d %s", method, path, answer.Code, answer.Body)
 	}
@@ -249,7 +249,7 @@ func (w *world) until(what string, holds func() (bool, string)) {
 }
 
 func (w *world) end() {
-	w.stopDesk()
+	w.stopFleetd()
 	w.robotEnd()
 	if err := <-w.robotRun; err != nil {
 		w.Errorf("the robot ended with %v", err)

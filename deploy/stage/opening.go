@@ -20,13 +20,13 @@ import (
 // patience bounds each wait for the robots, which takes well under a second.
 const patience = 60 * time.Second
 
-// look is how often the desk is asked meanwhile.
+// look is how often fleetd is asked meanwhile.
 const look = 50 * time.Millisecond
 
 // An opening is what a person would do to make the robots perform.
 type opening struct {
 	cfg     Config
-	desk    *desk
+	fleetd  *fleetd
 	stories []score.Story
 	refused map[string]bool // robots that did not do what they were told; nobody waits for them
 }
@@ -66,14 +66,14 @@ func (o *opening) label(ctx context.Context) error {
 			continue
 		}
 		body := map[string]any{"labels": story(o.stories, i).Labels, "by": operator}
-		if _, err := ask[api.Robot](ctx, o.desk, "PUT", "/robots/"+r.ID+"/labels", nil, body); err != nil {
+		if _, err := ask[api.Robot](ctx, o.fleetd, "PUT", "/robots/"+r.ID+"/labels", nil, body); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// publish brings the sounds, acts and stories that ship into the desk's library.
+// publish brings the sounds, acts and stories that ship into fleetd's library.
 // What a person changed or deleted there stays so.
 func (o *opening) publish(ctx context.Context) error {
 	if err := o.putSounds(ctx); err != nil {
@@ -118,7 +118,7 @@ func (o *opening) putSounds(ctx context.Context) error {
 	}
 	known, err := ask[struct {
 		Assets []api.Asset `json:"assets"`
-	}](ctx, o.desk, "GET", "/assets", nil, nil)
+	}](ctx, o.fleetd, "GET", "/assets", nil, nil)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (o *opening) putSounds(ctx context.Context) error {
 		if slices.ContainsFunc(known.Assets, func(a api.Asset) bool { return a.Name == d.ID && a.By != operator }) {
 			continue
 		}
-		if _, err := ask[api.Uploaded](ctx, o.desk, "PUT", "/assets/"+d.ID, url.Values{"by": {operator}}, octets(d.Text)); err != nil {
+		if _, err := ask[api.Uploaded](ctx, o.fleetd, "PUT", "/assets/"+d.ID, url.Values{"by": {operator}}, octets(d.Text)); err != nil {
 			return err
 		}
 	}
@@ -136,7 +136,7 @@ func (o *opening) putSounds(ctx context.Context) error {
 func (o *opening) publishAll(ctx context.Context, path string, documents []library.Document) (published int, err error) {
 	known, err := ask[struct {
 		Entries []api.Entry `json:"entries"`
-	}](ctx, o.desk, "GET", path, url.Values{"deleted": {"true"}}, nil)
+	}](ctx, o.fleetd, "GET", path, url.Values{"deleted": {"true"}}, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -145,14 +145,14 @@ func (o *opening) publishAll(ctx context.Context, path string, documents []libra
 		if i >= 0 && (known.Entries[i].DeletedAt != 0 || known.Entries[i].ChangedBy != operator) {
 			continue
 		}
-		saved, err := ask[api.Saved](ctx, o.desk, "PUT", path+"/"+d.ID, url.Values{"by": {operator}}, document(d.Text))
+		saved, err := ask[api.Saved](ctx, o.fleetd, "PUT", path+"/"+d.ID, url.Values{"by": {operator}}, document(d.Text))
 		if err != nil {
 			return published, err
 		}
 		if saved.Unchanged && saved.Entry.Rev > 0 {
 			continue
 		}
-		if _, err := ask[api.Published](ctx, o.desk, "POST", path+"/"+d.ID+"/publish", nil, api.Signed{By: operator}); err != nil {
+		if _, err := ask[api.Published](ctx, o.fleetd, "POST", path+"/"+d.ID+"/publish", nil, api.Signed{By: operator}); err != nil {
 			return published, err
 		}
 		published++
@@ -177,7 +177,7 @@ func (o *opening) assign(ctx context.Context) error {
 		if len(whom) == 0 {
 			continue
 		}
-		ask, err := ask[api.Assigned](ctx, o.desk, "POST", "/assignments", nil, api.Assignment{
+		ask, err := ask[api.Assigned](ctx, o.fleetd, "POST", "/assignments", nil, api.Assignment{
 			Story: s.ID, Selector: selector.IDs(whom...), Apply: schema.ApplyNow, Signed: api.Signed{By: operator},
 		})
 		if err != nil {
@@ -216,7 +216,7 @@ func (o *opening) order(ctx context.Context, verb, args string, meant func(api.R
 	if args != "" {
 		order["args"] = jsontext.Value(args)
 	}
-	batch, err := ask[api.Batch](ctx, o.desk, "POST", "/commands", nil, order)
+	batch, err := ask[api.Batch](ctx, o.fleetd, "POST", "/commands", nil, order)
 	if err != nil {
 		return err
 	}
@@ -291,12 +291,12 @@ func (o *opening) until(ctx context.Context, holds func(api.Robot) bool) ([]api.
 	}
 }
 
-// robots are ours, as the desk sees them, in the order of their numbers. It may
+// robots are ours, as fleetd sees them, in the order of their numbers. It may
 // know more of an earlier time.
 func (o *opening) robots(ctx context.Context) ([]api.Robot, error) {
 	list, err := ask[struct {
 		Robots []api.Robot `json:"robots"`
-	}](ctx, o.desk, "GET", "/robots", nil, nil)
+	}](ctx, o.fleetd, "GET", "/robots", nil, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -19,12 +19,12 @@ import (
 	"troupe/schema"
 )
 
-// pair is a desk and a robot with a broker between them, in one process and in
+// pair is a fleetd instance and a robot with a broker between them, in one process and in
 // fake time.
 type pair struct {
 	*testing.T
 	broker *brokertest.Broker
-	desk   *fleet.Fleet
+	fleetd *fleet.Fleet
 	line   *brokertest.Cable // the robot's
 	end    func()
 	done   chan error
@@ -38,14 +38,14 @@ func inPair(t *testing.T, test func(p *pair), options ...func(*robot.Config)) {
 		p.line = &brokertest.Cable{To: p.broker.Dial}
 		log := slog.New(slog.NewTextHandler(t.Output(), nil))
 		var err error
-		p.desk, err = fleet.Start(context.Background(), fleet.Config{
+		p.fleetd, err = fleet.Start(context.Background(), fleet.Config{
 			Dial: p.broker.Dial, Database: "sqlite:" + filepath.Join(folder, "fleet.db"), Dev: true, Logger: log,
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
-			if err := p.desk.Close(); err != nil {
+			if err := p.fleetd.Close(); err != nil {
 				t.Error(err)
 			}
 		})
@@ -68,7 +68,7 @@ func inPair(t *testing.T, test func(p *pair), options ...func(*robot.Config)) {
 }
 
 func (p *pair) robot() api.Detail {
-	d, _ := p.desk.Robot("r1")
+	d, _ := p.fleetd.Robot("r1")
 	return d
 }
 
@@ -146,10 +146,10 @@ func TestARobotWhoseLoopHangsIsStalledThenLostThoughItsConnectionStands(t *testi
 // everything else arrives, so the connection itself finds nothing wrong.
 func TestARobotThatHearsNoDeskGetsANewConnection(t *testing.T) {
 	inPair(t, func(p *pair) {
-		p.until("hearing the desk", func(d api.Detail) bool { return d.State != nil && d.State.Link.State == schema.LinkUp })
+		p.until("hearing fleetd", func(d api.Detail) bool { return d.State != nil && d.State.Link.State == schema.LinkUp })
 		p.line.Deafen(func(topic string) bool { return strings.Contains(topic, "fleet/heartbeat") })
 		p.until("lost to its operators", func(d api.Detail) bool { return d.State.Link.State == schema.LinkLost })
-		p.until("hearing the desk again", func(d api.Detail) bool { return d.State.Link.State == schema.LinkUp })
+		p.until("hearing fleetd again", func(d api.Detail) bool { return d.State.Link.State == schema.LinkUp })
 		if n := p.line.Dials(); n != 2 {
 			p.Errorf("%d connections were made", n)
 		}
@@ -162,7 +162,7 @@ func TestARobotThatHearsNoDeskGetsANewConnection(t *testing.T) {
 
 func (p *pair) told(event string) bool {
 	p.Helper()
-	db, err := p.desk.Store()
+	db, err := p.fleetd.Store()
 	if err != nil {
 		p.Fatal(err)
 	}

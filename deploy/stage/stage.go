@@ -66,7 +66,7 @@ func (c *Config) complete() error {
 }
 
 // Run sets everything up, makes the robots perform, and serves until ctx ends.
-// Then the robots end first, so that the desk hears it, then the desk, then the
+// Then the robots end first, so that fleetd hears it, then fleetd, then the
 // broker.
 func Run(ctx context.Context, cfg Config) (err error) {
 	if err := cfg.complete(); err != nil {
@@ -100,20 +100,20 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	defer func() { err = errors.Join(err, post.Close()) }()
 	cfg.Say("the broker listens on " + post.Addr())
 
-	desk, url, err := cfg.openDesk(ctx, fail, post)
+	fleetd, url, err := cfg.openFleetd(ctx, fail, post)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, end(desk)) }()
-	cfg.Say("the desk serves " + url + " and keeps its fleet in " + shown(cfg.Database))
+	defer func() { err = errors.Join(err, end(fleetd)) }()
+	cfg.Say("fleetd serves " + url + " and keeps its fleet in " + shown(cfg.Database))
 
 	var robots []*part
 	defer func() { err = errors.Join(err, end(robots...)) }()
 	for i := range cfg.Robots {
 		robots = append(robots, cfg.openRobot(fail, post, url, stories, i))
 	}
-	o := opening{cfg: cfg, desk: newDesk(url), stories: stories, refused: map[string]bool{}}
-	defer o.desk.close()
+	o := opening{cfg: cfg, fleetd: newFleetd(url), stories: stories, refused: map[string]bool{}}
+	defer o.fleetd.close()
 	if err := o.perform(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 const databaseWithin = 8 * time.Second
 
 // checkDatabase finds out before anything is started whether the database is
-// there. The desk itself would wait for it.
+// there. Fleetd itself would wait for it.
 func (c *Config) checkDatabase(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, databaseWithin)
 	defer cancel()
@@ -149,10 +149,10 @@ func (e *DatabaseError) Error() string { return fmt.Sprintf("database %s: %v", e
 
 func (e *DatabaseError) Unwrap() error { return e.Why }
 
-// openDesk starts the desk and returns its URL once it listens.
-func (c *Config) openDesk(ctx context.Context, fail context.CancelCauseFunc, post *server.Server) (*part, string, error) {
+// openFleetd starts fleetd and returns its URL once it listens.
+func (c *Config) openFleetd(ctx context.Context, fail context.CancelCauseFunc, post *server.Server) (*part, string, error) {
 	listening := make(chan string, 1)
-	desk := start("desk", fail, func(ctx context.Context) error {
+	fleetd := start("fleetd", fail, func(ctx context.Context) error {
 		return fleet.Run(ctx, fleet.Config{
 			HTTP: c.HTTP, Database: c.Database, Spool: filepath.Join(c.Data, "fleetd.stops"), Dial: post.Dial, Dev: true, Version: "demo",
 			Logger: c.Logger.With("program", "fleetd"),
@@ -160,18 +160,18 @@ func (c *Config) openDesk(ctx context.Context, fail context.CancelCauseFunc, pos
 	})
 	select {
 	case url := <-listening:
-		return desk, url, nil
+		return fleetd, url, nil
 	case <-ctx.Done():
-		return nil, "", end(desk)
+		return nil, "", end(fleetd)
 	}
 }
 
 // openRobot starts the robot of that number, counted from 0. It performs by
 // itself what it has: at boot, and also when nobody is heard.
-func (c *Config) openRobot(fail context.CancelCauseFunc, post *server.Server, desk string, stories []score.Story, i int) *part {
+func (c *Config) openRobot(fail context.CancelCauseFunc, post *server.Server, fleetd string, stories []score.Story, i int) *part {
 	id := name(i)
 	cfg := robot.Config{
-		ID: id, Dial: post.Dial, Desk: desk, Data: filepath.Join(c.Data, id), Version: "demo",
+		ID: id, Dial: post.Dial, Fleetd: fleetd, Data: filepath.Join(c.Data, id), Version: "demo",
 		BootMode: schema.ModeAto, LinkLoss: map[schema.ModeID]schema.LinkLoss{schema.ModeAto: schema.LinkLossContinue},
 		Languages: language(stories, i), Logger: c.Logger.With("program", "robotd"),
 	}

@@ -34,8 +34,8 @@ func night(t *testing.T, cfg Config, do func(o *opening)) ([]string, error) {
 	ready := false
 	cfg.Ready = func(at Addresses) {
 		ready = true
-		o := &opening{cfg: cfg, desk: newDesk(at.HTTP), refused: map[string]bool{}}
-		defer o.desk.close()
+		o := &opening{cfg: cfg, fleetd: newFleetd(at.HTTP), refused: map[string]bool{}}
+		defer o.fleetd.close()
 		if do != nil {
 			do(o)
 		}
@@ -91,10 +91,10 @@ func TestWhatAPersonChangedStaysWhenItIsStartedAgain(t *testing.T) {
 		robots := o.must(t)
 		theirs = robots[1].Desired.Story.ID
 		// r1 shall perform nothing any more, and has other labels; r2's story goes.
-		if _, err := ask[api.Assigned](t.Context(), o.desk, "POST", "/assignments", nil, api.Assignment{Selector: selector.IDs("r1"), Signed: api.Signed{By: "ann"}}); err != nil {
+		if _, err := ask[api.Assigned](t.Context(), o.fleetd, "POST", "/assignments", nil, api.Assignment{Selector: selector.IDs("r1"), Signed: api.Signed{By: "ann"}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ask[api.Robot](t.Context(), o.desk, "PUT", "/robots/r1/labels", nil, map[string]any{"labels": map[string]string{"site": "attic"}, "by": "ann"}); err != nil {
+		if _, err := ask[api.Robot](t.Context(), o.fleetd, "PUT", "/robots/r1/labels", nil, map[string]any{"labels": map[string]string{"site": "attic"}, "by": "ann"}); err != nil {
 			t.Fatal(err)
 		}
 	}); err != nil {
@@ -123,7 +123,7 @@ func TestAStopThatIsHeldKeepsNobodyWaiting(t *testing.T) {
 	data := t.TempDir()
 	if _, err := night(t, Config{Robots: 1, Data: data}, func(o *opening) {
 		order := map[string]any{"selector": selector.IDs("r1"), "level": "stop", "by": "ann", "why": "fire drill"}
-		if _, err := ask[api.Batch](t.Context(), o.desk, "POST", "/stops", nil, order); err != nil {
+		if _, err := ask[api.Batch](t.Context(), o.fleetd, "POST", "/stops", nil, order); err != nil {
 			t.Error(err)
 		}
 	}); err != nil {

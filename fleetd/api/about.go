@@ -26,7 +26,7 @@ func (s *server) events(h huma.API) {
 			Until time.Time `query:"until"`
 			Limit int       `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) (*answer[eventList], error) {
-			db, err := s.desk.Store()
+			db, err := s.fleet.Store()
 			if err != nil {
 				return nil, s.fail(err, "events")
 			}
@@ -44,20 +44,20 @@ func (s *server) events(h huma.API) {
 		})
 }
 
-// about says which desk this is and how it stands.
+// about says which instance this is and how it stands.
 func (s *server) about(h huma.API) {
-	huma.Register(h, op("version", http.MethodGet, "/version", "desk", "Say which desk this is and how it stands"),
+	huma.Register(h, op("version", http.MethodGet, "/version", "fleetd", "Say which instance this is and how it stands"),
 		func(context.Context, *struct{}) (*answer[Status], error) {
-			return &answer[Status]{s.desk.Status()}, nil
+			return &answer[Status]{s.fleet.Status()}, nil
 		})
-	health := op("health", http.MethodGet, "", "desk", "Say whether the desk can do its work",
-		"200 if the database and the desk's own disk take changes; the connection to the broker is told beside it. Robots do not need any of them.")
+	health := op("health", http.MethodGet, "", "fleetd", "Say whether fleetd can do its work",
+		"200 if the database and fleetd's own disk take changes; the connection to the broker is told beside it. Robots do not need any of them.")
 	health.Path = "/healthz"
 	huma.Register(h, health, func(ctx context.Context, _ *struct{}) (*answer[Status], error) {
-		if p := s.health.check(ctx, s.desk); p != nil {
+		if p := s.health.check(ctx, s.fleet); p != nil {
 			return nil, p
 		}
-		status := s.desk.Status()
+		status := s.fleet.Status()
 		if !status.Database.OK {
 			return nil, databaseProblem(status.Database.Why)
 		}
@@ -65,7 +65,7 @@ func (s *server) about(h huma.API) {
 	})
 }
 
-// healthEvery is how often, at most, the desk writes because somebody asks how it is.
+// healthEvery is how often, at most, fleetd writes because somebody asks how it is.
 const healthEvery = time.Second
 
 // health is the newest answer to that question.
@@ -77,29 +77,29 @@ type health struct {
 }
 
 // check writes to the database and to the disk, unless somebody had it done just now.
-func (h *health) check(ctx context.Context, desk Desk) *Problem {
+func (h *health) check(ctx context.Context, fleetd Fleet) *Problem {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := desk.Now()
+	now := fleetd.Now()
 	if !h.at.IsZero() && now.Sub(h.at) < healthEvery {
 		return h.problem
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databasePatience) // who asked may leave, the answer is for others too
 	defer cancel()
-	h.checkDisk(desk)
+	h.checkDisk(fleetd)
 	h.problem = nil
-	if err := desk.CheckDatabase(ctx); err != nil {
+	if err := fleetd.CheckDatabase(ctx); err != nil {
 		h.problem = databaseProblem(err.Error())
 	} else if err := h.diskAnswer(ctx); err != nil {
 		h.problem = KindDisk.Problem(err.Error(), "make room on the disk, or look why it takes nothing; stops work meanwhile")
 	}
-	h.at = desk.Now()
+	h.at = fleetd.Now()
 	return h.problem
 }
 
 // checkDisk begins a check of the disk, unless one hangs: a write to a disk that stalls
 // cannot be given up. It is called under the lock.
-func (h *health) checkDisk(desk Desk) {
+func (h *health) checkDisk(fleetd Fleet) {
 	if h.disk != nil {
 		select {
 		case <-h.disk: // of an earlier check, that nobody waited for to the end
@@ -109,7 +109,7 @@ func (h *health) checkDisk(desk Desk) {
 	}
 	answer := make(chan error, 1)
 	h.disk = answer
-	go func() { answer <- desk.CheckDisk() }()
+	go func() { answer <- fleetd.CheckDisk() }()
 }
 
 // diskAnswer waits for the check of the disk. It is called under the lock.

@@ -98,8 +98,8 @@ func (s *server) oneUpload(ctx huma.Context, next func(huma.Context)) {
 		defer func() { <-s.uploads }()
 		// The answer may come long after the question began.
 		connection := http.NewResponseController(w)
-		_ = connection.SetWriteDeadline(s.desk.Now().Add(uploadWithin + uploadGrace + partWithin))
-		r.Body = &upload{ReadCloser: r.Body, connection: connection, now: s.desk.Now, began: s.desk.Now()}
+		_ = connection.SetWriteDeadline(s.fleet.Now().Add(uploadWithin + uploadGrace + partWithin))
+		r.Body = &upload{ReadCloser: r.Body, connection: connection, now: s.fleet.Now, began: s.fleet.Now()}
 		next(ctx)
 	default:
 		Write(w, KindBusy.Problem("others are putting assets at this moment", "try again"))
@@ -197,7 +197,7 @@ func where(p schema.Problem) string {
 // file gives out bytes, part by part: no reader needs all of them in memory, and
 // a slow one is given time for each part.
 func (s *server) file(ctx context.Context, digest string) (*huma.StreamResponse, error) {
-	db, err := s.desk.Store()
+	db, err := s.fleet.Store()
 	if err != nil {
 		return nil, s.fail(err, "file")
 	}
@@ -212,7 +212,7 @@ func (s *server) file(ctx context.Context, digest string) (*huma.StreamResponse,
 		}
 		w.Header().Set("Content-Type", string(f.Media))
 		w.Header().Set("ETag", strconv.Quote(digest))
-		http.ServeContent(w, r, "", time.Time{}, &unhurried{f, http.NewResponseController(w), s.desk.Now})
+		http.ServeContent(w, r, "", time.Time{}, &unhurried{f, http.NewResponseController(w), s.fleet.Now})
 	}}, nil
 }
 

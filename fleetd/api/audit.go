@@ -13,7 +13,7 @@ import (
 type Noted struct {
 	At     schema.Time `json:"at"`
 	Who    string      `json:"who"`
-	What   string      `json:"what" doc:"what was done; mqtt GROUP/VERB is a command that somebody sent a robot without the desk"`
+	What   string      `json:"what" doc:"what was done; mqtt GROUP/VERB is a command that somebody sent a robot without fleetd"`
 	Target string      `json:"target"`
 	Detail string      `json:"detail,omitempty"`
 }
@@ -23,12 +23,12 @@ type audit struct {
 }
 
 func (s *server) audit(h huma.API) {
-	huma.Register(h, op("list-audit", http.MethodGet, "/audit", "desk", "List who did what, the newest first",
-		"What was done through the desk, and what was asked of robots over MQTT without it."),
+	huma.Register(h, op("list-audit", http.MethodGet, "/audit", "fleetd", "List who did what, the newest first",
+		"What was done through fleetd, and what was asked of robots over MQTT without it."),
 		func(ctx context.Context, in *struct {
 			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) (*answer[audit], error) {
-			db, err := s.desk.Store()
+			db, err := s.fleet.Store()
 			if err != nil {
 				return nil, s.fail(err, "audit")
 			}

@@ -59,7 +59,7 @@ func (s *server) commands(h huma.API) {
 			State string `query:"state" enum:"QUEUED,SENT,ACKED,RUNNING,SUCCEEDED,FAILED,REJECTED,CANCELLED,SUPERSEDED,EXPIRED,UNDELIVERED,UNKNOWN"`
 			Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) (*answer[commandList], error) {
-			db, err := s.desk.Store()
+			db, err := s.fleet.Store()
 			if err != nil {
 				return nil, s.fail(err, "commands")
 			}
@@ -73,7 +73,7 @@ func (s *server) commands(h huma.API) {
 		})
 	huma.Register(h, op("get-command", http.MethodGet, "/commands/{id}", "commands", "Get one command"),
 		func(ctx context.Context, in *One) (*answer[Command], error) {
-			db, err := s.desk.Store()
+			db, err := s.fleet.Store()
 			if err != nil {
 				return nil, s.fail(err, "command "+in.ID)
 			}
@@ -98,7 +98,7 @@ func (s *server) commands(h huma.API) {
 		func(ctx context.Context, in *struct {
 			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) (*answer[batchList], error) {
-			db, err := s.desk.Store()
+			db, err := s.fleet.Store()
 			if err != nil {
 				return nil, s.fail(err, "batches")
 			}
@@ -126,7 +126,7 @@ func (s *server) commands(h huma.API) {
 
 // stored reads a batch with its commands.
 func (s *server) stored(ctx context.Context, id string) (Batch, error) {
-	db, err := s.desk.Store()
+	db, err := s.fleet.Store()
 	if err != nil {
 		return Batch{}, s.fail(err, "batch "+id)
 	}
@@ -155,7 +155,7 @@ func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*issue
 	group, name, _ := strings.Cut(o.Verb, "/")
 	verb, _ := schema.VerbOf(group, name)
 	stop := verb.Class == schema.ClassStop
-	targets, strangers := s.desk.Targets(o.Selector, stop)
+	targets, strangers := s.fleet.Targets(o.Selector, stop)
 	if len(strangers) > 0 {
 		return nil, refusal(inBody("/selector", strangerProblems(o.Selector, strangers)))
 	}
@@ -163,7 +163,7 @@ func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*issue
 		Verb: o.Verb, Args: jsontext.Value(o.Args), Selector: o.Selector.String(), By: o.By, Why: o.Why,
 		TTL: time.Duration(o.TTLMS) * time.Millisecond, Expected: o.ExpectedCount,
 		If: schema.Precondition{Mode: o.If.Mode, StateSeq: o.If.StateSeq, Session: o.If.Session, StoryRev: o.If.StoryRev},
-	}, targets, s.desk.Now(), ids(key, stop))
+	}, targets, s.fleet.Now(), ids(key, stop))
 	if len(found) > 0 && !(o.DryRun && onlyCounts(found)) {
 		return nil, refusal(inBody("", found)).withCount(len(x.Commands))
 	}
@@ -176,14 +176,14 @@ func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*issue
 		}
 		return &issued{Status: http.StatusOK, Body: out}, nil
 	}
-	t, err := s.desk.Issue(ctx, x.Batch, x.Commands, stop)
+	t, err := s.fleet.Issue(ctx, x.Batch, x.Commands, stop)
 	if errors.Is(err, store.ErrConflict) && key != "" {
 		return s.again(ctx, x.Batch)
 	}
 	if err != nil {
 		return nil, s.fail(err, "one of the robots")
 	}
-	if stop && !s.desk.Status().Broker.OK {
+	if stop && !s.fleet.Status().Broker.OK {
 		return nil, KindBroker.Problem("the stop reached no robot: the connection to the broker is lost; it is sent if that comes back at once", "stop the robots at the robots")
 	}
 	await(ctx, t, wait)
@@ -196,9 +196,9 @@ func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*issue
 	return &issued{Status: http.StatusAccepted, Location: Prefix + "/batches/" + x.Batch.ID, Body: now}, nil
 }
 
-// callOff ends a command at the desk, or asks its robot to.
+// callOff ends a command at fleetd, or asks its robot to.
 func (s *server) callOff(ctx context.Context, id string, by Signed, prefer string) (*answer[CalledOff], error) {
-	db, err := s.desk.Store()
+	db, err := s.fleet.Store()
 	if err != nil {
 		return nil, s.fail(err, "command "+id)
 	}
@@ -209,12 +209,12 @@ func (s *server) callOff(ctx context.Context, id string, by Signed, prefer strin
 	if c.State.Final() {
 		return nil, KindConflict.Problem("it has ended already: "+string(c.State)+", "+c.Because, "ask for what is wanted now")
 	}
-	if s.desk.CallOff(ctx, id) {
-		c, _ = command.Step(c, s.desk.Now(), command.News{Kind: command.Unwanted}) // the driver writes the same
+	if s.fleet.CallOff(ctx, id) {
+		c, _ = command.Step(c, s.fleet.Now(), command.News{Kind: command.Unwanted}) // the driver writes the same
 		return &answer[CalledOff]{CalledOff{Command: tell(c)}}, nil
 	}
-	if c.State == command.Queued && c.Owner != s.desk.Status().Name {
-		return nil, KindConflict.Problem("the desk "+c.Owner+" was asked for it, and has not sent it yet", "call it off at that desk")
+	if c.State == command.Queued && c.Owner != s.fleet.Status().Name {
+		return nil, KindConflict.Problem("fleetd "+c.Owner+" was asked for it, and has not sent it yet", "call it off at that fleetd")
 	}
 	args, err := json.Marshal(map[string]string{"id": id})
 	if err != nil {
@@ -234,7 +234,7 @@ func (s *server) callOff(ctx context.Context, id string, by Signed, prefer strin
 func (s *server) unseen(ids []string) []string {
 	var out []string
 	for _, id := range ids {
-		if _, seen := s.desk.Robot(id); !seen {
+		if _, seen := s.fleet.Robot(id); !seen {
 			out = append(out, id)
 		}
 	}
@@ -330,7 +330,7 @@ func told(rows []command.Command) []Command {
 
 func tell(c command.Command) Command {
 	return Command{
-		ID: c.ID, Batch: c.Batch, Robot: c.Robot, Desk: c.Owner, Verb: c.Verb, State: c.State, Because: c.Because, Sends: c.Sends,
+		ID: c.ID, Batch: c.Batch, Robot: c.Robot, Instance: c.Owner, Verb: c.Verb, State: c.State, Because: c.Because, Sends: c.Sends,
 		At: timeOf(c.CreatedAt), Expires: timeOf(c.ExpiresAt), Ended: timeOf(c.EndedAt), Answer: c.Answer,
 	}
 }

@@ -114,7 +114,7 @@ func (s *server) setDesired(ctx context.Context, w DesiredRequest) (*answer[Desi
 	if found := w.Selector.Problems(); len(found) > 0 {
 		return nil, refusal(inBody("/selector", found))
 	}
-	db, err := s.desk.Store()
+	db, err := s.fleet.Store()
 	if err != nil {
 		return nil, s.fail(err, "desired")
 	}
@@ -129,7 +129,7 @@ func (s *server) setDesired(ctx context.Context, w DesiredRequest) (*answer[Desi
 		if err != nil {
 			return err
 		}
-		by := desired.By{Who: w.By, Why: w.Why, At: s.desk.Now()}
+		by := desired.By{Who: w.By, Why: w.Why, At: s.fleet.Now()}
 		c, found := desired.Plan(rows, a, by)
 		if len(found) > 0 {
 			return refusal(inBody("", found)).withCount(len(rows.Robots))
@@ -144,7 +144,7 @@ func (s *server) setDesired(ctx context.Context, w DesiredRequest) (*answer[Desi
 		return nil, s.fail(err, "desired")
 	}
 	if !w.DryRun && len(out.Told) > 0 {
-		s.desk.Changed(ctx)
+		s.fleet.Changed(ctx)
 	}
 	return &answer[DesiredResult]{out}, nil
 }
@@ -173,7 +173,7 @@ var ReportOn = map[schema.TopicKind]schema.TopicKind{
 }
 
 func (s *server) getDesired(ctx context.Context, robot string) (*answer[desiredList], error) {
-	db, err := s.desk.Store()
+	db, err := s.fleet.Store()
 	if err != nil {
 		return nil, s.fail(err, "robot "+robot)
 	}
@@ -190,7 +190,7 @@ func (s *server) getDesired(ctx context.Context, robot string) (*answer[desiredL
 		if !ok || ReportOn[row.Kind] == "" {
 			continue
 		}
-		w := DesiredState{Topic: string(row.Kind), Desired: payload, Reported: s.desk.Document(robot, ReportOn[row.Kind])}
+		w := DesiredState{Topic: string(row.Kind), Desired: payload, Reported: s.fleet.Document(robot, ReportOn[row.Kind])}
 		told, _ := schema.Decode[struct {
 			Rev int64 `json:"rev"`
 		}](payload)

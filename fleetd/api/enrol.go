@@ -56,9 +56,9 @@ func (s *server) enrolments(h huma.API) {
 
 // issuer is what certificates are issued with.
 func (s *server) issuer() (Issuer, error) {
-	i, err := s.desk.Issuer()
+	i, err := s.fleet.Issuer()
 	if err != nil {
-		return i, KindNoKeys.Problem(err.Error(), "start the desk with --ca DIR and --enrol ADDRESS; fleetd ca init makes the keys")
+		return i, KindNoKeys.Problem(err.Error(), "start fleetd with --ca DIR and --enrol ADDRESS; fleetd ca init makes the keys")
 	}
 	return i, nil
 }
@@ -74,7 +74,7 @@ func refusedAs(k Kind, no *schema.Problem) *Problem {
 }
 
 func (s *server) enrol(ctx context.Context, remote string, in schema.EnrolRequest) (*answer[schema.Enrolled], error) {
-	now := s.desk.Now()
+	now := s.fleet.Now()
 	barred := s.guesses.barred(remote, now)
 	issuer, err := s.issuer()
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *server) enrol(ctx context.Context, remote string, in schema.EnrolReques
 		return nil, unknown(&no)
 	}
 	if barred { // nobody waits for the one transaction at a time behind those who guess
-		db, err := s.desk.Store()
+		db, err := s.fleet.Store()
 		if err == nil {
 			_, err = db.Token(ctx, enrol.DigestOf(token))
 		}
@@ -145,7 +145,7 @@ func (s *server) enrol(ctx context.Context, remote string, in schema.EnrolReques
 	if err != nil {
 		return nil, err
 	}
-	s.desk.Changed(ctx)
+	s.fleet.Changed(ctx)
 	s.log.Info("robot enrolled", "robot", out.Robot, "remote", remote, "until", out.Expires.String())
 	return &answer[schema.Enrolled]{out}, nil
 }
@@ -181,7 +181,7 @@ func (s *server) grant(ctx context.Context, tx *store.Tx, issuer Issuer, r ca.Re
 		return schema.Enrolled{}, err
 	}
 	if was {
-		if err := tx.TellRevoked(ctx, s.desk.Status().Authority, now); err != nil {
+		if err := tx.TellRevoked(ctx, s.fleet.Status().Authority, now); err != nil {
 			return schema.Enrolled{}, err
 		}
 	}
@@ -204,12 +204,12 @@ func (s *server) enrolled(issuer Issuer, c enrol.Certificate, now time.Time) sch
 	return schema.Enrolled{
 		TS: schema.TimeOf(now), Robot: c.Robot, Certificate: c.PEM, CA: string(ca.EncodeCertificates(issuer.Root())),
 		Brokers: listed(issuer.Brokers), Expires: schema.TimeOf(c.NotAfter),
-		Authority: s.desk.Status().Authority, TrustKeys: issuer.TrustKeys,
+		Authority: s.fleet.Status().Authority, TrustKeys: issuer.TrustKeys,
 	}
 }
 
 func (s *server) renew(ctx context.Context, connection *tls.ConnectionState, in schema.RenewRequest) (*answer[schema.Enrolled], error) {
-	now := s.desk.Now()
+	now := s.fleet.Now()
 	issuer, err := s.issuer()
 	if err != nil {
 		return nil, err
@@ -261,7 +261,7 @@ func robotOf(connection *tls.ConnectionState, issuer Issuer, now time.Time) (ca.
 		return holder, KindCertificate.Problem(err.Error(), "enrol the robot again with a new token")
 	}
 	if holder.Role != schema.RoleRobot {
-		return holder, KindCertificate.Problem("this certificate is no robot's", "a desk makes its own")
+		return holder, KindCertificate.Problem("this certificate is no robot's", "a fleetd instance makes its own")
 	}
 	return holder, nil
 }
@@ -294,8 +294,8 @@ func believed(ctx context.Context, db credentials, holder ca.Holder) ([]enrol.Ce
 
 // RobotsOnly lets only robots of the fleet through, with a certificate that still
 // holds. It stands before what is served at the robots' own address.
-func RobotsOnly(desk Desk, log *slog.Logger, next http.Handler) http.Handler {
-	s := &server{desk: desk, log: log}
+func RobotsOnly(fleetd Fleet, log *slog.Logger, next http.Handler) http.Handler {
+	s := &server{fleet: fleetd, log: log}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := s.isRobot(r.Context(), r.TLS); err != nil {
 			var p *Problem
@@ -310,7 +310,7 @@ func RobotsOnly(desk Desk, log *slog.Logger, next http.Handler) http.Handler {
 }
 
 func (s *server) isRobot(ctx context.Context, connection *tls.ConnectionState) error {
-	now := s.desk.Now()
+	now := s.fleet.Now()
 	issuer, err := s.issuer()
 	if err != nil {
 		return err
@@ -319,7 +319,7 @@ func (s *server) isRobot(ctx context.Context, connection *tls.ConnectionState) e
 	if err != nil {
 		return err
 	}
-	db, err := s.desk.Store()
+	db, err := s.fleet.Store()
 	if err != nil {
 		return err
 	}
@@ -329,7 +329,7 @@ func (s *server) isRobot(ctx context.Context, connection *tls.ConnectionState) e
 
 // inTx runs a transaction and turns what stands in its way into a problem.
 func (s *server) inTx(ctx context.Context, what string, do func(tx *store.Tx) error) error {
-	db, err := s.desk.Store()
+	db, err := s.fleet.Store()
 	if err != nil {
 		return s.fail(err, what)
 	}

@@ -26,14 +26,14 @@ type TokenAsk struct {
 // Token is an enrolment token, told once and never again.
 type Token struct {
 	Robot   string      `json:"robot"`
-	Token   string      `json:"token" doc:"kept by the desk only as a digest"`
+	Token   string      `json:"token" doc:"kept by fleetd only as a digest"`
 	Serial  string      `json:"serial,omitempty"`
 	Expires schema.Time `json:"expires"`
 	Server  string      `json:"server" doc:"where the robot asks with it"`
 	Line    string      `json:"line" doc:"to be typed on the robot"`
 }
 
-// Identity is what the desk knows of a robot's credentials.
+// Identity is what fleetd knows of a robot's credentials.
 type Identity struct {
 	Robot        string        `json:"robot"`
 	Revoked      schema.Time   `json:"revoked,omitzero" doc:"brokers do not take it, until it is enrolled again"`
@@ -73,7 +73,7 @@ type Revoked struct {
 	Robot        string   `json:"robot"`
 	Certificates []string `json:"certificates" doc:"serial numbers of those that opened a door"`
 	View         string   `json:"view" doc:"whether the robot is there; if it is, the broker cuts it off"`
-	Broker       bool     `json:"broker" doc:"the desk has its broker, which hears of it at once; otherwise when the desk has it again"`
+	Broker       bool     `json:"broker" doc:"fleetd has its broker, which hears of it at once; otherwise when fleetd has it again"`
 }
 
 func (s *server) identities(h huma.API) {
@@ -104,7 +104,7 @@ func (s *server) makeToken(ctx context.Context, robot string, in TokenAsk) (*ans
 	if err != nil {
 		return nil, err
 	}
-	now, valid := s.desk.Now(), time.Duration(in.ValidMS)*time.Millisecond
+	now, valid := s.fleet.Now(), time.Duration(in.ValidMS)*time.Millisecond
 	if valid == 0 {
 		valid = enrol.DefaultValid
 	}
@@ -137,7 +137,7 @@ func (s *server) makeToken(ctx context.Context, robot string, in TokenAsk) (*ans
 // admit takes a robot's name back from those that are refused, on a person's word.
 // Its certificates stay revoked.
 func (s *server) admit(ctx context.Context, robot string, by Signed) error {
-	told, now := false, s.desk.Now()
+	told, now := false, s.fleet.Now()
 	err := s.inTx(ctx, "robot "+robot, func(tx *store.Tx) (err error) {
 		if err := s.mayName(ctx, tx, robot); err != nil {
 			return err
@@ -145,13 +145,13 @@ func (s *server) admit(ctx context.Context, robot string, by Signed) error {
 		if told, err = tx.Unbar(ctx, robot); err != nil || !told {
 			return err
 		}
-		if err := tx.TellRevoked(ctx, s.desk.Status().Authority, now); err != nil {
+		if err := tx.TellRevoked(ctx, s.fleet.Status().Authority, now); err != nil {
 			return err
 		}
 		return tx.Note(ctx, now, library.Note{Who: by.By, What: "admit", Target: "robot " + robot, Detail: by.Why})
 	})
 	if err == nil && told {
-		s.desk.Changed(ctx)
+		s.fleet.Changed(ctx)
 	}
 	return err
 }
@@ -161,12 +161,12 @@ func cannotName(robot string) *Problem {
 }
 
 // mayName refuses a robot the name of somebody else. Brokers go by names: a robot
-// that is called like a desk or a client would have his session and his topics.
+// that is called like a fleetd instance or a client would have his session and his topics.
 func (s *server) mayName(ctx context.Context, tx *store.Tx, robot string) error {
 	if !schema.ValidID(robot) {
 		return cannotName(robot)
 	}
-	who := s.desk.TakenBy(robot)
+	who := s.fleet.TakenBy(robot)
 	if who == "" {
 		ranked, err := tx.RankedClients(ctx)
 		if err != nil {
@@ -231,15 +231,15 @@ func (s *server) revoke(ctx context.Context, robot string, in RevokeAsk) (*answe
 	if !schema.ValidID(robot) {
 		return nil, cannotName(robot)
 	}
-	if robot == s.desk.Status().Name {
-		return nil, KindInvalid.Problem(fmt.Sprintf("%q is this desk, no robot", robot), "fleetd ca revoke SERIAL takes a desk's certificate away")
+	if robot == s.fleet.Status().Name {
+		return nil, KindInvalid.Problem(fmt.Sprintf("%q is this instance, no robot", robot), "fleetd ca revoke SERIAL takes a fleetd instance's certificate away")
 	}
 	if !in.DryRun && strings.TrimSpace(in.Why) == "" {
 		return nil, noReason("robot " + robot)
 	}
-	seen, known := s.desk.Robot(robot)
-	now := s.desk.Now()
-	out := Revoked{DryRun: in.DryRun, Robot: robot, View: seen.Presence.View, Broker: s.desk.Status().Broker.OK}
+	seen, known := s.fleet.Robot(robot)
+	now := s.fleet.Now()
+	out := Revoked{DryRun: in.DryRun, Robot: robot, View: seen.Presence.View, Broker: s.fleet.Status().Broker.OK}
 	err := s.inTx(ctx, "robot "+robot, func(tx *store.Tx) error {
 		held, err := tx.Certificates(ctx, robot)
 		if err != nil {
@@ -259,7 +259,7 @@ func (s *server) revoke(ctx context.Context, robot string, in RevokeAsk) (*answe
 		if err := tx.Revoke(ctx, r); err != nil {
 			return err
 		}
-		if err := tx.TellRevoked(ctx, s.desk.Status().Authority, now); err != nil {
+		if err := tx.TellRevoked(ctx, s.fleet.Status().Authority, now); err != nil {
 			return err
 		}
 		return tx.Note(ctx, now, library.Note{Who: in.By, What: "revoke", Target: "robot " + robot, Detail: in.Why})
@@ -268,7 +268,7 @@ func (s *server) revoke(ctx context.Context, robot string, in RevokeAsk) (*answe
 		return nil, err
 	}
 	if !in.DryRun {
-		s.desk.Changed(ctx)
+		s.fleet.Changed(ctx)
 		s.log.Warn("robot revoked", "robot", robot, "certificates", len(out.Certificates), "by", in.By, "why", in.Why)
 	}
 	return &answer[Revoked]{out}, nil

@@ -39,7 +39,7 @@ type Orphan struct {
 	Robot  string      `json:"robot"`
 	Topics []string    `json:"topics" doc:"retained documents"`
 	View   string      `json:"view" doc:"a robot that is there is no orphan: adopt or revoke it"`
-	Seen   schema.Time `json:"seen" doc:"when the desk first saw one of them"`
+	Seen   schema.Time `json:"seen" doc:"when fleetd first saw one of them"`
 }
 
 type orphanList struct {
@@ -54,7 +54,7 @@ type accepted[T any] struct {
 func (s *server) leaving(h huma.API) {
 	huma.Register(h, op("decommission", http.MethodPost, "/robots/{id}/decommission", "identity", "Take a robot out of the fleet",
 		"It is stopped if it is there, its credentials are taken, and when it is gone its documents at the broker are emptied and its row is put away. Its history stays.",
-		"It goes on by itself, also after a restart of the desk; GET tells how far it is."),
+		"It goes on by itself, also after a restart of fleetd; GET tells how far it is."),
 		func(ctx context.Context, in *struct {
 			One
 			Body DecommissionAsk
@@ -92,7 +92,7 @@ func (s *server) leaving(h huma.API) {
 	huma.Register(h, op("list-orphans", http.MethodGet, "/orphans", "identity", "List documents of robots that the fleet does not know",
 		"The broker keeps them until somebody empties them; nothing empties them by itself."),
 		func(context.Context, *struct{}) (*answer[orphanList], error) {
-			return &answer[orphanList]{orphanList{listed(s.desk.Orphans())}}, nil
+			return &answer[orphanList]{orphanList{listed(s.fleet.Orphans())}}, nil
 		})
 	huma.Register(h, op("delete-orphan", http.MethodDelete, "/orphans/{id}", "identity", "Empty the documents of a robot that the fleet does not know"),
 		func(ctx context.Context, in *struct {
@@ -106,7 +106,7 @@ func (s *server) leaving(h huma.API) {
 func (s *server) decommissionOf(d decommission.Decommission) Decommission {
 	out := Decommission{Robot: d.Robot, Step: d.Step, Begun: timeOf(d.BegunAt), Ended: timeOf(d.EndedAt), By: d.By, Why: d.Why}
 	if !d.Step.Over() {
-		out.Waiting = s.desk.Leaving(d.Robot)
+		out.Waiting = s.fleet.Leaving(d.Robot)
 	}
 	return out
 }
@@ -115,7 +115,7 @@ func (s *server) decommissionOf(d decommission.Decommission) Decommission {
 func there(r Robot) bool { return r.Presence.View == "online" || r.Presence.View == "degraded" }
 
 func (s *server) decommission(ctx context.Context, robot string, in DecommissionAsk) (*accepted[Decommission], error) {
-	seen, known := s.desk.Robot(robot)
+	seen, known := s.fleet.Robot(robot)
 	if known && !seen.Adopted {
 		return nil, KindNotFound.Problem("robot "+robot+" is none of this fleet's", "fleetd robot orphans lists what the broker keeps of such robots")
 	}
@@ -123,7 +123,7 @@ func (s *server) decommission(ctx context.Context, robot string, in Decommission
 		return nil, KindOnline.Problem("robot "+robot+" is there", "switch it off first; or say yes (--yes), and it is stopped and cut off")
 	}
 	var d decommission.Decommission
-	now := s.desk.Now()
+	now := s.fleet.Now()
 	err := s.inTx(ctx, "robot "+robot, func(tx *store.Tx) error {
 		err := tx.BeginDecommission(ctx, robot, in.By, in.Why, now)
 		if errors.Is(err, store.ErrConflict) {
@@ -139,19 +139,19 @@ func (s *server) decommission(ctx context.Context, robot string, in Decommission
 	if err != nil {
 		return nil, err
 	}
-	s.desk.Changed(ctx)
+	s.fleet.Changed(ctx)
 	return &accepted[Decommission]{http.StatusAccepted, s.decommissionOf(d)}, nil
 }
 
 func (s *server) deleteOrphan(ctx context.Context, robot, by string) (*answer[Orphan], error) {
-	for _, o := range s.desk.Orphans() {
+	for _, o := range s.fleet.Orphans() {
 		if o.Robot != robot {
 			continue
 		}
-		if seen, _ := s.desk.Robot(robot); there(seen.Robot) {
+		if seen, _ := s.fleet.Robot(robot); there(seen.Robot) {
 			return nil, KindOnline.Problem("robot "+robot+" is there, and would write its documents again", "adopt it, or revoke it and switch it off")
 		}
-		now := s.desk.Now()
+		now := s.fleet.Now()
 		err := s.inTx(ctx, "orphan "+robot, func(tx *store.Tx) error {
 			if err := tx.Empty(ctx, robot, now); err != nil {
 				return err
@@ -161,7 +161,7 @@ func (s *server) deleteOrphan(ctx context.Context, robot, by string) (*answer[Or
 		if err != nil {
 			return nil, err
 		}
-		s.desk.Changed(ctx)
+		s.fleet.Changed(ctx)
 		return &answer[Orphan]{o}, nil
 	}
 	return nil, KindNotFound.Problem("there are no documents without a robot of the name "+robot, "fleetd robot orphans lists those that there are")

@@ -49,7 +49,7 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 		ContentType string `header:"Content-Type"`
 		Body        []byte
 	}, error) {
-		db, err := s.desk.Store()
+		db, err := s.fleet.Store()
 		if err != nil {
 			return nil, s.fail(err, "revision")
 		}
@@ -133,7 +133,7 @@ func draftOf(match string) (*int64, error) {
 }
 
 func (s *server) entries(ctx context.Context, kind library.Kind, deleted bool) (*answer[entryList], error) {
-	db, err := s.desk.Store()
+	db, err := s.fleet.Store()
 	if err != nil {
 		return nil, s.fail(err, "library")
 	}
@@ -157,7 +157,7 @@ func (s *server) entries(ctx context.Context, kind library.Kind, deleted bool) (
 // performed counts the robots of each default story.
 func (s *server) performed() map[string]int {
 	out := map[string]int{}
-	for _, r := range s.desk.Robots() {
+	for _, r := range s.fleet.Robots() {
 		if r.Desired.Story != nil {
 			out[r.Desired.Story.ID]++
 		}
@@ -167,7 +167,7 @@ func (s *server) performed() map[string]int {
 
 func (s *server) entry(ctx context.Context, kind library.Kind, id string) (*entryAnswer, error) {
 	what := string(kind) + " " + id
-	db, err := s.desk.Store()
+	db, err := s.fleet.Store()
 	if err != nil {
 		return nil, s.fail(err, what)
 	}
@@ -193,7 +193,7 @@ func (s *server) entry(ctx context.Context, kind library.Kind, id string) (*entr
 // plan runs a plan over the library and applies what it decides, in one
 // transaction. With nothing decided nothing is written.
 func (s *server) plan(ctx context.Context, what string, also []library.Pin, decide func(*store.Tx, library.Rows, time.Time) (library.Changes, error)) error {
-	db, err := s.desk.Store()
+	db, err := s.fleet.Store()
 	if err != nil {
 		return s.fail(err, what)
 	}
@@ -203,8 +203,8 @@ func (s *server) plan(ctx context.Context, what string, also []library.Pin, deci
 		if err != nil {
 			return err
 		}
-		now := s.desk.Now()
-		rows.Catalogue = s.desk.Catalogue()
+		now := s.fleet.Now()
+		rows.Catalogue = s.fleet.Catalogue()
 		changes, err := decide(tx, rows, now)
 		if err != nil {
 			return err
@@ -218,7 +218,7 @@ func (s *server) plan(ctx context.Context, what string, also []library.Pin, deci
 		return s.fail(err, what)
 	}
 	if changed {
-		s.desk.Changed(ctx)
+		s.fleet.Changed(ctx)
 	}
 	return nil
 }

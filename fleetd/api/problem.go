@@ -61,13 +61,13 @@ var (
 	KindSlow        = Kind{"too-slow", http.StatusRequestTimeout, "The request came too slowly", "The body did not arrive in time."}
 	KindBusy        = Kind{"busy", http.StatusServiceUnavailable, "Too much at once", "Many requests change the same thing at once; this one changed nothing. Try again."}
 	KindDatabase    = Kind{"database-unavailable", http.StatusServiceUnavailable, "The database does not answer", "Robots go on, and stops work. What needs the fleet's memory has to wait until the database answers."}
-	KindOverload    = Kind{"overloaded", http.StatusServiceUnavailable, "Too many requests at once", "The desk serves a bounded number of requests at once. This one was not looked at. Stops have places of their own."}
-	KindDisk        = Kind{"disk-unwritable", http.StatusServiceUnavailable, "The desk cannot write to its disk", "Stops go out and robots hold them. What the database has not taken yet is lost if fleetd ends. Make room on the disk."}
+	KindOverload    = Kind{"overloaded", http.StatusServiceUnavailable, "Too many requests at once", "Fleetd serves a bounded number of requests at once. This one was not looked at. Stops have places of their own."}
+	KindDisk        = Kind{"disk-unwritable", http.StatusServiceUnavailable, "Fleetd cannot write to its disk", "Stops go out and robots hold them. What the database has not taken yet is lost if fleetd ends. Make room on the disk."}
 	KindOutcome     = Kind{"outcome-unknown", http.StatusServiceUnavailable, "It is not known whether it was done", "The database stopped answering after it was asked to commit the change, and before it said that it had. Look whether it was done before you ask again."}
 	KindBroker      = Kind{"broker-unavailable", http.StatusServiceUnavailable, "No connection to the robots", "fleetd has lost the MQTT broker: nothing reaches a robot from here. Stop robots at the robot itself."}
 	KindEnding      = Kind{"shutting-down", http.StatusServiceUnavailable, "fleetd is shutting down", "The request was given up because fleetd ends. Robots go on. Look whether it was done before you ask again."}
-	KindNoKeys      = Kind{"no-certificates", http.StatusNotImplemented, "This desk issues no certificates", "It was started without the fleet's keys, or without an address at which robots may ask."}
-	KindToken       = Kind{"token-unknown", http.StatusForbidden, "There is no such enrolment token", "The token that the robot shows is not one of this desk, or is for another robot."}
+	KindNoKeys      = Kind{"no-certificates", http.StatusNotImplemented, "This instance issues no certificates", "It was started without the fleet's keys, or without an address at which robots may ask."}
+	KindToken       = Kind{"token-unknown", http.StatusForbidden, "There is no such enrolment token", "The token that the robot shows is not one of this instance, or is for another robot."}
 	KindTokenUsed   = Kind{"token-used", http.StatusForbidden, "The enrolment token was used", "A token makes one robot, once. Only the key that it was used for is answered again, as long as the token lasts."}
 	KindTokenOld    = Kind{"token-expired", http.StatusForbidden, "The enrolment token has ended", "A token lasts a day unless it was made to last otherwise, and until a newer one is made for its robot."}
 	KindWrongBody   = Kind{"wrong-body", http.StatusForbidden, "The enrolment token is for another body", "The token is bound to a serial number, and the robot says another one, or none."}

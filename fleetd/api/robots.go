@@ -50,7 +50,7 @@ type answer[T any] struct{ Body T }
 type robotList struct {
 	TS       schema.Time `json:"ts"`
 	Robots   []Robot     `json:"robots"`
-	Disputed string      `json:"disputed,omitempty" doc:"why somebody else seems to use this desk's name: it may not see what the other one sees"`
+	Disputed string      `json:"disputed,omitempty" doc:"why somebody else seems to use this instance's name: it may not see what the other one sees"`
 }
 
 type labels struct {
@@ -64,10 +64,10 @@ func (s *server) robots(h huma.API) {
 		if err != nil {
 			return nil, err
 		}
-		return &answer[robotList]{robotList{schema.TimeOf(s.desk.Now()), s.selected(s.desk.Robots(), sel), s.desk.Status().Disputed}}, nil
+		return &answer[robotList]{robotList{schema.TimeOf(s.fleet.Now()), s.selected(s.fleet.Robots(), sel), s.fleet.Status().Disputed}}, nil
 	})
 	huma.Register(h, op("get-robot", http.MethodGet, "/robots/{id}", "robots", "Get one robot and its documents"), func(_ context.Context, in *One) (*answer[Detail], error) {
-		d, ok := s.desk.Robot(in.ID)
+		d, ok := s.fleet.Robot(in.ID)
 		if !ok {
 			return nil, noRobot(in.ID)
 		}
@@ -83,7 +83,7 @@ func (s *server) robots(h huma.API) {
 		if err := s.label(ctx, in.ID, in.Body); err != nil {
 			return nil, err
 		}
-		d, ok := s.desk.Robot(in.ID)
+		d, ok := s.fleet.Robot(in.ID)
 		if !ok {
 			return nil, noRobot(in.ID)
 		}
@@ -109,7 +109,7 @@ func (s *server) selected(robots []Robot, sel selector.Selector) []Robot {
 }
 
 func (s *server) label(ctx context.Context, robot string, in labels) error {
-	db, err := s.desk.Store()
+	db, err := s.fleet.Store()
 	if err != nil {
 		return s.fail(err, "robot "+robot)
 	}
@@ -120,7 +120,7 @@ func (s *server) label(ctx context.Context, robot string, in labels) error {
 		if err := tx.SetLabels(ctx, robot, in.Labels); err != nil {
 			return err
 		}
-		if err := tellLabels(ctx, tx, robot, desired.By{Who: in.By, At: s.desk.Now()}); err != nil {
+		if err := tellLabels(ctx, tx, robot, desired.By{Who: in.By, At: s.fleet.Now()}); err != nil {
 			return err
 		}
 		text := make([]string, 0, len(in.Labels))
@@ -128,12 +128,12 @@ func (s *server) label(ctx context.Context, robot string, in labels) error {
 			text = append(text, k+"="+v)
 		}
 		slices.Sort(text)
-		return tx.Note(ctx, s.desk.Now(), library.Note{Who: in.By, What: "label", Target: "robot " + robot, Detail: strings.Join(text, " ")})
+		return tx.Note(ctx, s.fleet.Now(), library.Note{Who: in.By, What: "label", Target: "robot " + robot, Detail: strings.Join(text, " ")})
 	})
 	if err != nil {
 		return s.fail(err, "robot "+robot)
 	}
-	s.desk.Changed(ctx)
+	s.fleet.Changed(ctx)
 	return nil
 }
 
@@ -141,46 +141,46 @@ func (s *server) adopt(ctx context.Context, id, prefer string, by Signed) (*issu
 	if err := s.admit(ctx, id, by); err != nil {
 		return nil, err
 	}
-	if err := s.desk.Adopt(ctx, id); err != nil {
+	if err := s.fleet.Adopt(ctx, id); err != nil {
 		return nil, s.fail(err, "robot "+id)
 	}
-	args, err := schema.Encode(map[string]string{"authority": s.desk.Status().Authority})
+	args, err := schema.Encode(map[string]string{"authority": s.fleet.Status().Authority})
 	if err != nil {
 		return nil, fmt.Errorf("adopt %s: %w", id, err)
 	}
 	return s.issue(ctx, Order{Verb: "sys/adopt", Args: args, Selector: selector.IDs(id), By: by.By, Why: by.Why}, prefer, "")
 }
 
-// deskEvery is how often the stream says how the desk stands, which is also its
+// statusEvery is how often the stream says how fleetd stands, which is also its
 // sign of life.
-const deskEvery = 2 * time.Second
+const statusEvery = 2 * time.Second
 
 func (s *server) stream(h huma.API) {
 	sse.Register(h, op("stream", http.MethodGet, "/stream", "robots", "Follow robots live",
-		"First how the desk stands and every robot, then each robot that changed, gathered for a moment; and how the desk stands, every two seconds."),
-		map[string]any{"desk": Status{}, "robots": Snapshot{}, "changes": Changes{}},
+		"First how fleetd stands and every robot, then each robot that changed, gathered for a moment; and how fleetd stands, every two seconds."),
+		map[string]any{"fleetd": Status{}, "robots": Snapshot{}, "changes": Changes{}},
 		func(ctx context.Context, in *chosen, send sse.Sender) {
 			sel, err := in.selector()
 			if err != nil {
 				return // the parameters were checked before the answer began
 			}
-			w := s.desk.Watch()
+			w := s.fleet.Watch()
 			defer w.Close()
-			if send.Data(s.desk.Status()) != nil || send.Data(Snapshot{schema.TimeOf(s.desk.Now()), s.selected(s.desk.Robots(), sel)}) != nil {
+			if send.Data(s.fleet.Status()) != nil || send.Data(Snapshot{schema.TimeOf(s.fleet.Now()), s.selected(s.fleet.Robots(), sel)}) != nil {
 				return
 			}
-			for told := s.desk.Now(); ; {
-				changed, err := w.Next(ctx, deskEvery)
+			for told := s.fleet.Now(); ; {
+				changed, err := w.Next(ctx, statusEvery)
 				if err != nil {
 					return
 				}
 				if changed = s.selected(changed, sel); len(changed) > 0 {
-					if send.Data(Changes{schema.TimeOf(s.desk.Now()), changed}) != nil {
+					if send.Data(Changes{schema.TimeOf(s.fleet.Now()), changed}) != nil {
 						return
 					}
 				}
-				if now := s.desk.Now(); now.Sub(told) >= deskEvery {
-					if send.Data(s.desk.Status()) != nil {
+				if now := s.fleet.Now(); now.Sub(told) >= statusEvery {
+					if send.Data(s.fleet.Status()) != nil {
 						return
 					}
 					told = now

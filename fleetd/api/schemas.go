@@ -24,7 +24,7 @@ type schemaText struct {
 
 // schemas serves the messages of the contract as JSON Schemas.
 func (s *server) schemas(h huma.API) {
-	huma.Register(h, op("list-schemas", http.MethodGet, "/schemas", "desk", "List the JSON Schemas of the MQTT messages"),
+	huma.Register(h, op("list-schemas", http.MethodGet, "/schemas", "fleetd", "List the JSON Schemas of the MQTT messages"),
 		func(context.Context, *struct{}) (*answer[schemaList], error) {
 			files, err := fs.ReadDir(schema.JSONSchemas, "json")
 			if err != nil {
@@ -36,7 +36,7 @@ func (s *server) schemas(h huma.API) {
 			}
 			return &answer[schemaList]{out}, nil
 		})
-	huma.Register(h, op("get-schema", http.MethodGet, "/schemas/{id}", "desk", "Get one JSON Schema (2020-12)",
+	huma.Register(h, op("get-schema", http.MethodGet, "/schemas/{id}", "fleetd", "Get one JSON Schema (2020-12)",
 		"For the messages on MQTT; the descriptions of this API are at /api/openapi.json."),
 		func(_ context.Context, in *struct {
 			ID string `path:"id" maxLength:"64" pattern:"^[a-z]+$"`

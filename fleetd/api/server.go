@@ -41,7 +41,7 @@ const (
 
 // server holds what the handlers need.
 type server struct {
-	desk    Desk
+	fleet   Fleet
 	log     *slog.Logger
 	guesses *guesses
 	uploads chan struct{} // places of assets that are being put
@@ -49,10 +49,10 @@ type server struct {
 }
 
 // Register adds the API, its description and its health to mux.
-func Register(mux *http.ServeMux, desk Desk, log *slog.Logger) {
-	s := &server{desk: desk, log: log, guesses: newGuesses(), uploads: make(chan struct{}, uploadsAtOnce)}
+func Register(mux *http.ServeMux, fleet Fleet, log *slog.Logger) {
+	s := &server{fleet: fleet, log: log, guesses: newGuesses(), uploads: make(chan struct{}, uploadsAtOnce)}
 	config := huma.DefaultConfig("Troupe", "1")
-	config.Info.Description = "The desk of a fleet of performing robots. No stop here is an emergency stop: each is a message that software carries out."
+	config.Info.Description = "Fleetd of a fleet of performing robots. No stop here is an emergency stop: each is a message that software carries out."
 	config.OpenAPIPath = "/api/openapi"
 	config.DocsPath, config.SchemasPath = "", ""
 	config.CreateHooks = nil // no $schema links in answers
@@ -99,13 +99,13 @@ func schemaName(t reflect.Type, hint string) string {
 }
 
 // Guard stands before everything: foreign pages, other hosts' names, too much,
-// and our own faults. hosts are the names under which the desk may be spoken to
+// and our own faults. hosts are the names under which fleetd may be spoken to
 // besides this machine's own; a page of another name that resolves here is not
 // ours, whatever its browser believes. A nil hosts takes every name.
 func Guard(next http.Handler, log *slog.Logger, hosts []string) http.Handler {
 	origin := http.NewCrossOriginProtection()
 	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		Write(w, KindNotAllowed.Problem("the request was made by a page of another site", "use the desk's own page, the command line or the API directly"))
+		Write(w, KindNotAllowed.Problem("the request was made by a page of another site", "use fleetd's own page, the command line or the API directly"))
 	}))
 	guarded := origin.Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -118,7 +118,7 @@ func Guard(next http.Handler, log *slog.Logger, hosts []string) http.Handler {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Referrer-Policy", "same-origin")
 		if hosts != nil && !ours(r.Host, hosts) {
-			Write(w, KindNotAllowed.Problem(fmt.Sprintf("this desk is not called %q", r.Host), "start it with --host for every name that a reverse proxy gives it"))
+			Write(w, KindNotAllowed.Problem(fmt.Sprintf("this instance is not called %q", r.Host), "start it with --host for every name that a reverse proxy gives it"))
 			return
 		}
 		if strings.HasPrefix(r.URL.Path, "/api/") {
@@ -184,12 +184,12 @@ func (s *server) fail(err error, what string) error {
 		return KindBusy.Problem("many changed the same at once; nothing was changed", "try again")
 	case errors.Is(err, store.ErrUnknown):
 		s.log.Error("database did not say whether it committed", "asked for", what, "error", err)
-		return KindOutcome.Problem("the change may be done or not ("+what+"): the desk's database stopped answering while it committed it", "look when the database answers, before you ask again; stops work")
+		return KindOutcome.Problem("the change may be done or not ("+what+"): fleetd's database stopped answering while it committed it", "look when the database answers, before you ask again; stops work")
 	case errors.Is(err, context.Canceled): // a client that hung up does not read this
 		return KindEnding.Problem(what+" was given up: fleetd shuts down", "try again when it runs again; look first whether a change was done")
 	}
 	s.log.Error("database", "asked for", what, "error", err)
-	return KindDatabase.Problem(what+" has to wait: the desk's database does not answer", "robots go on, and stops work; try again when it answers; the desk's log says more")
+	return KindDatabase.Problem(what+" has to wait: fleetd's database does not answer", "robots go on, and stops work; try again when it answers; fleetd's log says more")
 }
 
 // kinds are the problems of plans that are not about the document itself.

@@ -15,10 +15,10 @@ import (
 	"troupe/schema"
 )
 
-// Service is the certificate of a desk.
+// Service is the certificate of a fleetd instance.
 type Service struct {
 	Serial  string      `json:"serial"`
-	Name    string      `json:"name,omitempty" doc:"of the desk; left out where only the serial number is known"`
+	Name    string      `json:"name,omitempty" doc:"of fleetd; left out where only the serial number is known"`
 	Issued  schema.Time `json:"issued"`
 	Expires schema.Time `json:"expires"`
 	Revoked schema.Time `json:"revoked,omitzero"`
@@ -35,15 +35,15 @@ type Services struct {
 type RevokedCertificate struct {
 	Serial string `json:"serial"`
 	Name   string `json:"name,omitempty" doc:"whose it is; left out where only the serial number is known"`
-	Broker bool   `json:"broker" doc:"the desk has its broker, which hears of it at once; otherwise when the desk has it again"`
+	Broker bool   `json:"broker" doc:"fleetd has its broker, which hears of it at once; otherwise when fleetd has it again"`
 }
 
 func (s *server) services(h huma.API) {
-	huma.Register(h, op("list-services", http.MethodGet, "/services", "identity", "List the certificates of desks",
-		"Those that were made with fleetd ca service in the folder of this desk's keys, and those of which only the serial number is known, since they were revoked by it."),
+	huma.Register(h, op("list-services", http.MethodGet, "/services", "identity", "List the certificates of fleetd instances",
+		"Those that were made with fleetd ca service in the folder of this instance's keys, and those of which only the serial number is known, since they were revoked by it."),
 		func(ctx context.Context, _ *struct{}) (*answer[Services], error) {
 			out := Services{Services: []Service{}}
-			err := s.inTx(ctx, "the certificates of desks", func(tx *store.Tx) error {
+			err := s.inTx(ctx, "the certificates of fleetd instances", func(tx *store.Tx) error {
 				all, err := tx.Certificates(ctx, "")
 				out.Services = out.Services[:0]
 				for _, c := range all {
@@ -60,7 +60,7 @@ func (s *server) services(h huma.API) {
 			return &answer[Services]{out}, nil
 		})
 	huma.Register(h, op("revoke-certificate", http.MethodPost, "/certificates/{serial}/revoke", "identity", "Take one certificate away",
-		"Of a desk, a robot, or whoever has it: brokers end its connections at once and refuse it. The name stays good with another certificate. It needs a reason."),
+		"Of a fleetd instance, a robot, or whoever has it: brokers end its connections at once and refuse it. The name stays good with another certificate. It needs a reason."),
 		func(ctx context.Context, in *struct {
 			Serial string `path:"serial" doc:"lower-case hexadecimal"`
 			Body   Signed
@@ -88,8 +88,8 @@ func (s *server) revokeCertificate(ctx context.Context, serial string, in Signed
 	if strings.TrimSpace(in.Why) == "" {
 		return nil, noReason("certificate " + serial)
 	}
-	now := s.desk.Now()
-	out := RevokedCertificate{Serial: serial, Broker: s.desk.Status().Broker.OK}
+	now := s.fleet.Now()
+	out := RevokedCertificate{Serial: serial, Broker: s.fleet.Status().Broker.OK}
 	err := s.inTx(ctx, "certificate "+serial, func(tx *store.Tx) error {
 		if err := tx.RevokeSerial(ctx, serial, in.By, in.Why, now); err != nil {
 			return err
@@ -99,7 +99,7 @@ func (s *server) revokeCertificate(ctx context.Context, serial string, in Signed
 			return err
 		}
 		out.Name = nameIn(c)
-		if err := tx.TellRevoked(ctx, s.desk.Status().Authority, now); err != nil {
+		if err := tx.TellRevoked(ctx, s.fleet.Status().Authority, now); err != nil {
 			return err
 		}
 		return tx.Note(ctx, now, library.Note{Who: in.By, What: "revoke", Target: "certificate " + serial, Detail: in.Why})
@@ -107,7 +107,7 @@ func (s *server) revokeCertificate(ctx context.Context, serial string, in Signed
 	if err != nil {
 		return nil, err
 	}
-	s.desk.Changed(ctx)
+	s.fleet.Changed(ctx)
 	s.log.Warn("certificate revoked", "serial", serial, "of", out.Name, "by", in.By, "why", in.Why)
 	return &answer[RevokedCertificate]{out}, nil
 }

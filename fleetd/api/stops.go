@@ -30,7 +30,7 @@ const StopPath = Prefix + "/stops"
 type heldList struct {
 	TS       schema.Time `json:"ts"`
 	Complete bool        `json:"complete" doc:"false: more stops may be held, for the database was not read, or a robot shows one that is not on record yet"`
-	Broker   string      `json:"broker,omitempty" doc:"why the desk is not connected to its broker: robots may hold stops that it did not hear of"`
+	Broker   string      `json:"broker,omitempty" doc:"why fleetd is not connected to its broker: robots may hold stops that it did not hear of"`
 	Stops    []HeldStop  `json:"stops"`
 }
 
@@ -48,9 +48,9 @@ func (s *server) stops(h huma.API) {
 		})
 	huma.Register(h, op("list-stops", http.MethodGet, "/stops", "stops", "List the stops that are held, the newest first"),
 		func(context.Context, *struct{}) (*answer[heldList], error) {
-			complete := s.desk.HeldComplete() // asked first: the list can only have grown since
-			out := heldList{TS: schema.TimeOf(s.desk.Now()), Complete: complete, Stops: s.desk.Held()}
-			if broker := s.desk.Status().Broker; !broker.OK {
+			complete := s.fleet.HeldComplete() // asked first: the list can only have grown since
+			out := heldList{TS: schema.TimeOf(s.fleet.Now()), Complete: complete, Stops: s.fleet.Held()}
+			if broker := s.fleet.Status().Broker; !broker.OK {
 				out.Broker = orElse(broker.Why, "the connection is lost")
 			}
 			return &answer[heldList]{out}, nil
@@ -59,14 +59,14 @@ func (s *server) stops(h huma.API) {
 		"All of them or none. Robots that hold no other stop are DISABLED then, and move only when somebody enables them. Needs the database."),
 		func(ctx context.Context, in *struct{ Body Releasing }) (*answer[Released], error) {
 			b := in.Body
-			problems, err := s.desk.Release(ctx, b.IDs, b.By, b.Why)
+			problems, err := s.fleet.Release(ctx, b.IDs, b.By, b.Why)
 			switch {
 			case err != nil:
 				return nil, s.fail(err, "the stops")
 			case len(problems) > 0:
 				return nil, refusal(inBody("", problems))
 			}
-			return &answer[Released]{Released{IDs: b.IDs, Held: s.desk.Held()}}, nil
+			return &answer[Released]{Released{IDs: b.IDs, Held: s.fleet.Held()}}, nil
 		})
 }
 
@@ -80,15 +80,15 @@ func (s *server) hold(ctx context.Context, in StopOrder, prefer string) (*issued
 		return nil, refusal(inBody("/selector", found))
 	}
 	level := orElse(in.Level, "stop")
-	now := s.desk.Now()
+	now := s.fleet.Now()
 	o := stop.Order{
-		ID: stopID(now), Level: levels[level], By: orElse(in.By, s.desk.Status().Name), Why: in.Why, At: now.Truncate(time.Microsecond),
+		ID: stopID(now), Level: levels[level], By: orElse(in.By, s.fleet.Status().Name), Why: in.Why, At: now.Truncate(time.Microsecond),
 		All: in.Selector.All, Selects: in.Selector.String(),
 	}
-	if !s.desk.Labelled() { // asked first: what was read since would be missing among the targets
+	if !s.fleet.Labelled() { // asked first: what was read since would be missing among the targets
 		o.Labels = labelsOf(in.Selector)
 	}
-	targets, _ := s.desk.Targets(in.Selector, true)
+	targets, _ := s.fleet.Targets(in.Selector, true)
 	args, err := schema.Encode(map[string]string{"latch": o.ID, "why": in.Why})
 	if err != nil {
 		return nil, err
@@ -100,9 +100,9 @@ func (s *server) hold(ctx context.Context, in StopOrder, prefer string) (*issued
 	for _, c := range x.Commands {
 		o.Robots = append(o.Robots, c.Robot)
 	}
-	t, err := s.desk.Hold(ctx, o, x.Batch, x.Commands)
+	t, err := s.fleet.Hold(ctx, o, x.Batch, x.Commands)
 	unkept := err != nil
-	if !s.desk.Status().Broker.OK {
+	if !s.fleet.Status().Broker.OK {
 		return nil, KindBroker.Problem("the stop reached no robot: the connection to the broker is lost; robots are stopped and held as "+o.ID+" when it comes back", "stop the robots at the robots")
 	}
 	await(ctx, t, wait)
@@ -141,13 +141,13 @@ type HeldStop struct {
 	ID       string           `json:"id"`
 	Level    schema.StopLevel `json:"level" enum:"soft_stop,stop,halt"`
 	By       string           `json:"by,omitempty"`
-	Client   string           `json:"client,omitempty" doc:"who sent it live, not over the desk: by is its word alone"`
+	Client   string           `json:"client,omitempty" doc:"who sent it live, not over fleetd: by is its word alone"`
 	Why      string           `json:"why,omitempty"`
 	Since    schema.Time      `json:"since" doc:"when it was asked for the last time"`
 	All      bool             `json:"all,omitempty" doc:"on every robot, known or not"`
 	Robots   []string         `json:"robots" doc:"robots of the fleet that it is held on"`
 	Count    int              `json:"count" doc:"how many those are"`
-	OnRecord bool             `json:"on_record" doc:"the database has it; until then it is kept on the desk's own disk"`
+	OnRecord bool             `json:"on_record" doc:"the database has it; until then it is kept on fleetd's own disk"`
 }
 
 // StopOrder stops robots and holds them.

@@ -40,7 +40,7 @@ type Robot struct {
 	PauseHolders []schema.Pause     `json:"pause_holders"`
 	Interrupts   []schema.Interrupt `json:"interrupts"`
 
-	Skew string `json:"skew,omitempty" doc:"how the protocol that it speaks differs from the desk's"`
+	Skew string `json:"skew,omitempty" doc:"how the protocol that it speaks differs from fleetd's"`
 
 	Desired   DesiredStory       `json:"desired"`
 	Latches   []schema.StopLatch `json:"latches" doc:"stops that the robot says it holds"`
@@ -50,14 +50,14 @@ type Robot struct {
 	Gone bool `json:"gone,omitempty" doc:"only in the stream: it is shown no more"`
 }
 
-// Presence is what the desk believes about a robot being there.
+// Presence is what fleetd believes about a robot being there.
 type Presence struct {
 	View  string      `json:"view" enum:"unknown,online,degraded,lost,offline,sleeping"`
 	Why   string      `json:"why,omitempty"`
 	Since schema.Time `json:"since,omitzero"`
 	Heard schema.Time `json:"heard,omitzero" doc:"when the robot was last heard, by the fleet's clock"`
 
-	RoundTripMS int64 `json:"round_trip_ms,omitzero" doc:"how long a word takes from the desk to the robot and back"`
+	RoundTripMS int64 `json:"round_trip_ms,omitzero" doc:"how long a word takes from fleetd to the robot and back"`
 	Disputed    bool  `json:"disputed,omitempty" doc:"two robots connect under this name"`
 }
 
@@ -88,21 +88,21 @@ type Detail struct {
 	Reported  *schema.ReportedStory `json:"reported,omitempty"`
 }
 
-// Status is how the desk itself stands.
+// Status is how fleetd itself stands.
 type Status struct {
 	TS       schema.Time `json:"ts"`
 	Version  string      `json:"version"`
 	Name     string      `json:"name"`
 	Broker   Health      `json:"broker"`
 	Database Health      `json:"database"`
-	Disputed string      `json:"disputed,omitempty" doc:"why somebody else seems to use this desk's name"`
+	Disputed string      `json:"disputed,omitempty" doc:"why somebody else seems to use this instance's name"`
 
 	Leadership Leadership `json:"leadership"`
 
 	Held         []HeldStop `json:"held" doc:"stops that people hold on robots, without the robots' names"`
 	HeldComplete bool       `json:"held_complete" doc:"false: more stops may be held, for the database was not read, or a robot shows one that is not on record yet"`
 
-	Kept      []Kept `json:"kept,omitempty" doc:"commands and live stops that somebody sent with the retain flag and the broker kept, the newest first: those that are there, and those removed in the last hour. The desk that leads knows"`
+	Kept      []Kept `json:"kept,omitempty" doc:"commands and live stops that somebody sent with the retain flag and the broker kept, the newest first: those that are there, and those removed in the last hour. Fleetd that leads knows"`
 	Authority string `json:"authority,omitempty" doc:"names the fleet's database to robots"`
 	Dropped   int64  `json:"dropped,omitempty" doc:"events of robots that could not be kept"`
 }
@@ -115,17 +115,17 @@ type Kept struct {
 	Why    string      `json:"why,omitempty" doc:"why it is not removed yet; it was, if this is missing"`
 }
 
-// Leadership is which of several desks on one database writes what all robots go by:
-// desired documents, held stops and the desk's presence. Commands and stops go out from every
-// desk.
+// Leadership is which of several fleetd instances on one database writes what all robots go by:
+// desired documents, held stops and fleetd's presence. Commands and stops go out from every
+// fleetd.
 type Leadership struct {
-	Leads  bool        `json:"leads" doc:"this desk does"`
-	Leader string      `json:"leader,omitempty" doc:"name of the desk that does; empty = none, as far as is known here"`
-	Why    string      `json:"why,omitempty" doc:"why this desk does, or does not"`
+	Leads  bool        `json:"leads" doc:"this instance does"`
+	Leader string      `json:"leader,omitempty" doc:"name of fleetd that does; empty = none, as far as is known here"`
+	Why    string      `json:"why,omitempty" doc:"why this instance does, or does not"`
 	Since  schema.Time `json:"since,omitzero" doc:"since when it does, or does not"`
 }
 
-// Health is how one thing stands that the desk needs.
+// Health is how one thing stands that fleetd needs.
 type Health struct {
 	OK    bool        `json:"ok"`
 	Why   string      `json:"why,omitempty"`
@@ -179,7 +179,7 @@ type Batch struct {
 	Skipped   []Skip                `json:"skipped,omitempty"`
 	NeverSeen []string              `json:"never_seen,omitempty" doc:"robots that were sent a stop by name although none of the name was ever seen"`
 	Latch     string                `json:"latch,omitempty" doc:"the id under which the stop is held until it is released"`
-	Unkept    bool                  `json:"unkept,omitempty" doc:"the desk's own disk did not take the stop: robots hold it, and it may have to be put on record from there"`
+	Unkept    bool                  `json:"unkept,omitempty" doc:"fleetd's own disk did not take the stop: robots hold it, and it may have to be put on record from there"`
 	OffRecord bool                  `json:"off_record,omitempty" doc:"the stop was sent, and the database does not have it yet"`
 }
 
@@ -192,18 +192,18 @@ type Skip struct {
 
 // Command is one request to one robot and what became of it.
 type Command struct {
-	ID      string        `json:"id,omitempty"`
-	Batch   string        `json:"batch,omitempty"`
-	Robot   string        `json:"robot"`
-	Desk    string        `json:"desk,omitempty" doc:"name of the desk that was asked for it: it alone sends it, and its robot answers that one"`
-	Verb    string        `json:"verb"`
-	State   command.State `json:"state,omitempty"`
-	Because string        `json:"because,omitempty"`
-	At      schema.Time   `json:"at,omitzero"`
-	Expires schema.Time   `json:"expires,omitzero"`
-	Sends   int           `json:"sends,omitempty"`
-	Ended   schema.Time   `json:"ended,omitzero"`
-	Answer  *schema.Ack   `json:"answer,omitempty" doc:"the robot's newest answer"`
+	ID       string        `json:"id,omitempty"`
+	Batch    string        `json:"batch,omitempty"`
+	Robot    string        `json:"robot"`
+	Instance string        `json:"fleetd,omitempty" doc:"name of fleetd that was asked for it: it alone sends it, and its robot answers that one"`
+	Verb     string        `json:"verb"`
+	State    command.State `json:"state,omitempty"`
+	Because  string        `json:"because,omitempty"`
+	At       schema.Time   `json:"at,omitzero"`
+	Expires  schema.Time   `json:"expires,omitzero"`
+	Sends    int           `json:"sends,omitempty"`
+	Ended    schema.Time   `json:"ended,omitzero"`
+	Answer   *schema.Ack   `json:"answer,omitempty" doc:"the robot's newest answer"`
 }
 
 // Entry is one act or story of the library.

@@ -136,14 +136,14 @@ func TestAServersCertificateIsNoClients(t *testing.T) {
 
 func TestWhoShowsACertificateIsKnown(t *testing.T) {
 	a := authority(t, morning)
-	desk, err := a.Service("fleetd", morning)
+	fleetd, err := a.Service("fleetd", morning)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r7 := robot(t, a, "r7", morning)
 	for c, want := range map[*x509.Certificate]ca.Holder{
-		desk.Certificate: {Role: schema.RoleFleetd, Name: "fleetd", Serial: ca.Serial(desk.Certificate)},
-		r7:               {Role: schema.RoleRobot, Name: "r7", Serial: ca.Serial(r7)},
+		fleetd.Certificate: {Role: schema.RoleFleetd, Name: "fleetd", Serial: ca.Serial(fleetd.Certificate)},
+		r7:                 {Role: schema.RoleRobot, Name: "r7", Serial: ca.Serial(r7)},
 	} {
 		if got, err := a.Verify(c, morning); err != nil || got != want {
 			t.Errorf("%+v, %v; want %+v", got, err, want)
@@ -155,8 +155,8 @@ func TestWhoShowsACertificateIsKnown(t *testing.T) {
 	if _, err := authority(t, morning).Verify(r7, morning); !errors.Is(err, ca.ErrForeign) {
 		t.Errorf("another fleet says: %v", err)
 	}
-	if _, err := a.Service("Fleet Desk", morning); err == nil {
-		t.Error("a desk is named with a blank")
+	if _, err := a.Service("Fleet Fleetd", morning); err == nil {
+		t.Error("a fleetd instance is named with a blank")
 	}
 }
 

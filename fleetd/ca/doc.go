@@ -1,6 +1,6 @@
 // Package ca issues what the machines of a fleet prove themselves with: a root
 // that signs one certificate and is then kept away from every network, an
-// intermediate that signs robots, servers and desks, and the list of what it
+// intermediate that signs robots, servers and fleetd instances, and the list of what it
 // signed and no longer stands by.
 //
 // It decides what a certificate says and for how long, and which request for one

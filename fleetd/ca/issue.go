@@ -21,10 +21,10 @@ func (a *Authority) Robot(r Request, now time.Time) (*x509.Certificate, error) {
 	return a.identity(schema.RoleRobot, r.Name, r.key, RobotLife, now)
 }
 
-// Service makes the certificate of a desk, and its key.
+// Service makes the certificate of a fleetd instance, and its key.
 func (a *Authority) Service(name string, now time.Time) (p Pair, err error) {
 	if !schema.ValidID(name) {
-		return p, fmt.Errorf("%q cannot name a desk: use a-z, 0-9 and hyphens, at most %d", name, schema.MaxIDLen)
+		return p, fmt.Errorf("%q cannot name a fleetd instance: use a-z, 0-9 and hyphens, at most %d", name, schema.MaxIDLen)
 	}
 	if p.Key, err = newKey(); err != nil {
 		return p, err
@@ -48,7 +48,7 @@ func (a *Authority) identity(role schema.Role, name string, key *ecdsa.PublicKey
 	}, a.pair(), key)
 }
 
-// Server makes the certificate of a broker or of a desk's page, and its key.
+// Server makes the certificate of a broker or of a fleetd instance's page, and its key.
 // Clients compare the name or address under which they reach it with these, so
 // there must be at least one. It proves nobody's identity as a client.
 func (a *Authority) Server(dns []string, ips []netip.Addr, now time.Time) (p Pair, err error) {

@@ -45,7 +45,7 @@ func ReadRequest(text, name string) (Request, *schema.Problem) {
 		return Request{}, &p
 	}
 	if !schema.ValidID(name) || schema.ReservedName(name) {
-		return refuse(CodeWrongSubject, fmt.Sprintf("%q cannot name a robot", name), "give the robot a name of its own: desks and people's tools go by this one")
+		return refuse(CodeWrongSubject, fmt.Sprintf("%q cannot name a robot", name), "give the robot a name of its own: fleetd instances and people's tools go by this one")
 	}
 	block, rest := pem.Decode([]byte(text))
 	if block == nil || block.Type != requestBlock || len(rest) > 0 {

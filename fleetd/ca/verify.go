@@ -20,7 +20,7 @@ type Holder struct {
 var (
 	ErrForeign = errors.New("this certificate is not of this fleet")
 	ErrEnded   = errors.New("this certificate has ended")
-	ErrNobody  = errors.New("this certificate names no robot and no desk")
+	ErrNobody  = errors.New("this certificate names no robot and no fleetd")
 )
 
 // Verify says who shows this certificate. It knows nothing of what was revoked.

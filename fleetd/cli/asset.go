@@ -22,7 +22,7 @@ import (
 	"troupe/schema/score"
 )
 
-// putWithin is how long the desk may take for one file: the line may be slow.
+// putWithin is how long fleetd may take for one file: the line may be slow.
 const putWithin = 6 * time.Minute
 
 // assetCommand is the sounds and images that acts name.
@@ -215,11 +215,11 @@ func (sh *shell) getFile(ctx context.Context, a api.Asset, path string) (err err
 	case response.StatusCode != http.StatusOK:
 		var p api.Problem
 		if json.Unmarshal(body, &p) != nil || p.Type == "" {
-			return fmt.Errorf("%s answered %s, which is no answer of a desk", sh.server, response.Status)
+			return fmt.Errorf("%s answered %s, which is no answer of a fleetd instance", sh.server, response.Status)
 		}
 		return refused(&p, "", nil)
 	case int64(len(body)) != a.Size:
-		return fmt.Errorf("the desk sent %d bytes of %d", len(body), a.Size)
+		return fmt.Errorf("fleetd sent %d bytes of %d", len(body), a.Size)
 	}
 	if err := os.WriteFile(filepath.Clean(path), body, 0o644); err != nil {
 		return fmt.Errorf("write %s: %w", path, errors.Unwrap(err))

@@ -17,7 +17,7 @@ func (sh *shell) auditCommand() *cobra.Command {
 	var limit int
 	c := &cobra.Command{
 		Use: "audit", Short: "who did what, the newest first", Args: cobra.NoArgs,
-		Long: `Who did what, the newest first: what was done through the desk, and what was asked of
+		Long: `Who did what, the newest first: what was done through fleetd, and what was asked of
 robots over MQTT without it (mqtt GROUP/VERB). Frames of driving by hand are not noted.`,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var got struct {

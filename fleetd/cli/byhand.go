@@ -12,7 +12,7 @@ import (
 func (sh *shell) controlCommand() *cobra.Command {
 	c := sh.verbs("control", "who has robots in hand: acquire, renew, release, takeover")
 	c.Long = `Who has a robot in hand. One person at a time has control, for a time that is renewed;
-what is done by hand needs it. The desk has it for whoever --by names.`
+what is done by hand needs it. Fleetd has it for whoever --by names.`
 	c.Example = "  fleetd control acquire r1 --wait\n  fleetd control renew r1 --ttl-ms 60000 --wait\n  fleetd control release r1 --wait"
 	return c
 }

@@ -12,7 +12,7 @@ import (
 	"troupe/fleetd/vault"
 )
 
-// caCommand makes keys and certificates in a folder. It asks no desk: the folder
+// caCommand makes keys and certificates in a folder. It asks no fleetd: the folder
 // may lie on a machine that no network reaches.
 func (sh *shell) caCommand() *cobra.Command {
 	return group("ca", "the fleet's own certificates: init, server, service, list, revoke", sh.caInit(), sh.caServer(), sh.caService(), sh.caList(), sh.caRevoke())
@@ -27,7 +27,7 @@ func (sh *shell) caInit() *cobra.Command {
 	c := &cobra.Command{
 		Use: "init", Short: "make the root and the intermediate of a fleet", Args: cobra.NoArgs,
 		Long: `Make the keys with which a fleet says who belongs to it. The root signs the
-intermediate, the intermediate signs robots, servers and desks; fleetd serve --ca DIR
+intermediate, the intermediate signs robots, servers and fleetd instances; fleetd serve --ca DIR
 needs the intermediate only. A folder that holds something is never overwritten.`,
 		Example: "  fleetd ca init --dir /etc/troupe/ca --name museum",
 		RunE: run(func(*cobra.Command, []string) error {
@@ -92,7 +92,7 @@ func (sh *shell) caServer() *cobra.Command {
 	var p pairFlags
 	var dns, ips []string
 	c := &cobra.Command{
-		Use: "server", Short: "make the certificate of a broker or of a desk's address", Args: cobra.NoArgs,
+		Use: "server", Short: "make the certificate of a broker or of a fleetd instance's address", Args: cobra.NoArgs,
 		Long: `Make a certificate, valid for 398 days, by which clients know a server. It must hold
 every name and address under which they reach it.`,
 		Example: "  fleetd ca server --dir ca --dns broker.museum.example --ip 10.0.0.2 --out broker",
@@ -121,11 +121,11 @@ func (sh *shell) caService() *cobra.Command {
 	var p pairFlags
 	var name string
 	c := &cobra.Command{
-		Use: "service", Short: "make the certificate by which a broker knows a desk", Args: cobra.NoArgs,
-		Long: `Make the certificate of a desk that has no folder of keys itself. fleetd serve --ca
-makes its own and needs none. Whoever has the key is a desk: should it be lost or
+		Use: "service", Short: "make the certificate by which a broker knows a fleetd instance", Args: cobra.NoArgs,
+		Long: `Make the certificate of a fleetd instance that has no folder of keys itself. fleetd serve --ca
+makes its own and needs none. Whoever has the key is a fleetd instance: should it be lost or
 stolen, fleetd ca revoke SERIAL takes the certificate away. The folder keeps it on
-record, and the desk that is started on the folder lists it (fleetd ca list).`,
+record, and fleetd that is started on the folder lists it (fleetd ca list).`,
 		RunE: run(func(*cobra.Command, []string) error {
 			serial := ""
 			err := p.save(sh, func(v *vault.Vault, now time.Time) (ca.Pair, error) {
@@ -143,6 +143,6 @@ record, and the desk that is started on the folder lists it (fleetd ca list).`,
 		}),
 	}
 	p.flags(c, "fleetd")
-	c.Flags().StringVar(&name, "name", "fleetd", "MQTT name of the desk")
+	c.Flags().StringVar(&name, "name", "fleetd", "MQTT name of fleetd")
 	return c
 }

@@ -1,4 +1,4 @@
-// Package cli is the desk's command line: serve, and the verbs with which a
+// Package cli is fleetd's command line: serve, and the verbs with which a
 // person does from a shell what the API offers.
 //
 // It decides how a request is written in words, how an answer is laid out and
@@ -80,9 +80,9 @@ func commandLine(s Streams, version string) *cobra.Command {
 	sh := &shell{Streams: s, version: version}
 	root := &cobra.Command{
 		Use:   "fleetd",
-		Short: "the desk of a fleet of performing robots",
-		Long: `fleetd serve runs the desk: it keeps stories and history in a database, speaks MQTT to
-robots and HTTP to people. Everything else asks a running desk.
+		Short: "fleetd of a fleet of performing robots",
+		Long: `fleetd serve runs fleetd: it keeps stories and history in a database, speaks MQTT to
+robots and HTTP to people. Everything else asks a running fleetd.
 
 No stop here is an emergency stop: each is a message that software carries out.
 
@@ -101,8 +101,8 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	f := root.PersistentFlags()
-	f.StringVar(&sh.server, "server", orElse(s.Env("TROUPE_SERVER"), "http://127.0.0.1:8080"), "the desk to ask (TROUPE_SERVER); TROUPE_TOKEN is sent if set")
-	f.StringVar(&sh.ca, "server-ca", s.Env("TROUPE_SERVER_CA"), "file with who may have signed the certificate of an https desk (TROUPE_SERVER_CA); else whom the system believes")
+	f.StringVar(&sh.server, "server", orElse(s.Env("TROUPE_SERVER"), "http://127.0.0.1:8080"), "fleetd to ask (TROUPE_SERVER); TROUPE_TOKEN is sent if set")
+	f.StringVar(&sh.ca, "server-ca", s.Env("TROUPE_SERVER_CA"), "file with who may have signed the certificate of an https fleetd (TROUPE_SERVER_CA); else whom the system believes")
 	f.StringVarP(&sh.output, "output", "o", "table", "table or json")
 	f.StringVar(&sh.by, "by", orElse(s.Env("TROUPE_BY"), s.Env("USER")), "who you are, for the record (TROUPE_BY)")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {

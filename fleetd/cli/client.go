@@ -19,7 +19,7 @@ import (
 	"troupe/fleetd/api"
 )
 
-// ask is one request to the desk.
+// ask is one request to fleetd.
 type ask struct {
 	method string
 	path   string // below the API's prefix
@@ -29,10 +29,10 @@ type ask struct {
 	prefer string        // how long to wait for the result
 	file   string        // name of the text that is sent, for problems
 	within time.Duration // until the whole answer must be there; 0 = answerWithin
-	hint   string        // what to do when the desk does not answer
+	hint   string        // what to do when fleetd does not answer
 }
 
-// call asks the desk and decodes the answer. A refusal is a failure with its
+// call asks fleetd and decodes the answer. A refusal is a failure with its
 // code.
 func (sh *shell) call(ctx context.Context, a ask, into any) error {
 	if a.within == 0 {
@@ -52,7 +52,7 @@ func (sh *shell) call(ctx context.Context, a ask, into any) error {
 	if response.StatusCode >= 400 {
 		var p api.Problem
 		if json.Unmarshal(body, &p) != nil || p.Type == "" {
-			return fmt.Errorf("%s answered %s, which is no answer of a desk", sh.server, response.Status)
+			return fmt.Errorf("%s answered %s, which is no answer of a fleetd instance", sh.server, response.Status)
 		}
 		return refused(&p, a.file, text)
 	}
@@ -60,7 +60,7 @@ func (sh *shell) call(ctx context.Context, a ask, into any) error {
 		return nil
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("read the desk's answer: %w", err)
+		return fmt.Errorf("read fleetd's answer: %w", err)
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (o *outgoing) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// trust is whom an https desk must prove itself with.
+// trust is whom an https fleetd must prove itself with.
 func (sh *shell) trust() (*tls.Config, error) {
 	if sh.ca == "" {
 		return nil, nil
@@ -149,12 +149,12 @@ func (sh *shell) trust() (*tls.Config, error) {
 	return &tls.Config{RootCAs: pool}, nil
 }
 
-// answerWithin is how long the desk may take for an answer that it does not
+// answerWithin is how long fleetd may take for an answer that it does not
 // wait for itself.
 const answerWithin = 30 * time.Second
 
 // unreachable says why there is no answer. hint is what to do about it, if that
-// is not the desk's own matter.
+// is not fleetd's own matter.
 func (sh *shell) unreachable(err error, hint string) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -162,14 +162,14 @@ func (sh *shell) unreachable(err error, hint string) error {
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return &failure{exitTimeout, fmt.Errorf("the desk does not answer; %s (asked: %s)", orElse(hint, "if robots must stop, stop them at the robots"), sh.server)}
+		return &failure{exitTimeout, fmt.Errorf("fleetd does not answer; %s (asked: %s)", orElse(hint, "if robots must stop, stop them at the robots"), sh.server)}
 	case errors.Is(err, context.Canceled):
-		return &failure{exitTimeout, errors.New("interrupted before the desk answered; what was asked for may have happened")}
+		return &failure{exitTimeout, errors.New("interrupted before fleetd answered; what was asked for may have happened")}
 	}
-	return fmt.Errorf("cannot reach the desk at %s: %w; %s", sh.server, err, orElse(hint, "start it with fleetd serve, or name it with --server"))
+	return fmt.Errorf("cannot reach fleetd at %s: %w; %s", sh.server, err, orElse(hint, "start it with fleetd serve, or name it with --server"))
 }
 
-// follow reads the stream of the desk until it ends. each gets the name and the
+// follow reads the stream of fleetd until it ends. each gets the name and the
 // data of every message.
 func (sh *shell) follow(ctx context.Context, query url.Values, each func(event string, data []byte) error) error {
 	// A stream that says nothing for a while is dead, whatever TCP believes.
@@ -185,7 +185,7 @@ func (sh *shell) follow(ctx context.Context, query url.Values, each func(event s
 	if response.StatusCode != http.StatusOK {
 		var p api.Problem
 		if err := json.NewDecoder(response.Body).Decode(&p); err != nil || p.Type == "" {
-			return fmt.Errorf("%s answered %s, which is no answer of a desk", sh.server, response.Status)
+			return fmt.Errorf("%s answered %s, which is no answer of a fleetd instance", sh.server, response.Status)
 		}
 		return refused(&p, "", nil)
 	}
@@ -208,7 +208,7 @@ func (sh *shell) follow(ctx context.Context, query url.Values, each func(event s
 
 const streamSilence = 10 * time.Second
 
-var errStreamEnded = errors.New("the connection to the desk is lost")
+var errStreamEnded = errors.New("the connection to fleetd is lost")
 
 // show prints an answer as JSON if that was asked for, and otherwise as table
 // lays it out.

@@ -71,7 +71,7 @@ func (sh *shell) commandCommand() *cobra.Command {
 	var wait time.Duration
 	off := &cobra.Command{
 		Use: "cancel ID", Short: "call a command off", Args: exactlyOne,
-		Long: "Call a command off. What was not sent yet ends at the desk; else its robot is asked, and says if that cannot be called off any more.",
+		Long: "Call a command off. What was not sent yet ends at fleetd; else its robot is asked, and says if that cannot be called off any more.",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var got api.CalledOff
 			err := sh.call(cmd.Context(), ask{method: http.MethodPost, path: "commands/" + url.PathEscape(args[0]) + "/cancel", body: api.Signed{By: sh.by}}, &got)
@@ -112,21 +112,21 @@ func when(t schema.Time) string {
 
 func (sh *shell) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "say which version this is, and the desk's", Args: cobra.NoArgs,
+		Use: "version", Short: "say which version this is, and fleetd's", Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var s api.Status
 			err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "version"}, &s)
 			out := map[string]any{"fleetd": sh.version}
 			if err == nil {
-				out["desk"] = s
+				out["fleetd"] = s
 			}
 			return sh.show(out, func(w io.Writer) {
 				fmt.Fprintln(w, "fleetd", sh.version)
 				if err != nil {
-					fmt.Fprintln(w, "desk   not reached at", sh.server)
+					fmt.Fprintln(w, "fleetd   not reached at", sh.server)
 					return
 				}
-				fmt.Fprintf(w, "desk   %s at %s, name %s, authority %s\n", s.Version, sh.server, s.Name, dash(s.Authority))
+				fmt.Fprintf(w, "fleetd   %s at %s, name %s, authority %s\n", s.Version, sh.server, s.Name, dash(s.Authority))
 				fmt.Fprintf(w, "       broker %s, database %s\n", healthText(s.Broker), healthText(s.Database))
 				fmt.Fprintln(w, "       "+leaderText(s.Leadership))
 				if s.Disputed != "" {
@@ -137,7 +137,7 @@ func (sh *shell) versionCommand() *cobra.Command {
 	}
 }
 
-// leaderText says which of several desks leads.
+// leaderText says which of several fleetd instances leads.
 func leaderText(l api.Leadership) string {
 	switch {
 	case l.Leads:
@@ -145,7 +145,7 @@ func leaderText(l api.Leadership) string {
 	case l.Leader != "":
 		return l.Leader + " leads"
 	}
-	return "no desk leads: " + l.Why
+	return "no fleetd leads: " + l.Why
 }
 
 func healthText(h api.Health) string {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestWhoSharesANameIsTold(t *testing.T) {
-	desk := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		twins := api.Robot{ID: "r1", Adopted: true, Presence: api.Presence{View: "lost", Why: "its connection broke; two robots connect under this name", Disputed: true}}
 		var said any
 		switch {
@@ -27,14 +27,14 @@ func TestWhoSharesANameIsTold(t *testing.T) {
 			t.Error(err)
 		}
 	}))
-	defer desk.Close()
+	defer fleetd.Close()
 	for line, want := range map[string][]string{
 		"robot list":   {"r1     lost (two robots)", "warning: another client connects under the name fleetd", "give it a name of its own"},
 		"robot get r1": {"two robots connect under this name"},
 		"version":      {"DISPUTED: another client connects under the name fleetd", "fleetd-a leads"},
 	} {
 		var out strings.Builder
-		if code := cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", append(strings.Fields(line), "--server", desk.URL)...); code != 0 {
+		if code := cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", append(strings.Fields(line), "--server", fleetd.URL)...); code != 0 {
 			t.Errorf("fleetd %s ended with %d", line, code)
 		}
 		for _, w := range want {

@@ -93,7 +93,7 @@ func revokedLine(r api.Revoked) string {
 	case r.DryRun:
 		what = "it would be revoked: brokers would refuse the name and %s, and end its connections (it is %s)"
 	case !r.Broker:
-		what = "revoked, and no broker knows: the desk has none now. When it has it again, that one refuses the name and %s, and ends its connections (it is %s)"
+		what = "revoked, and no broker knows: fleetd has none now. When it has it again, that one refuses the name and %s, and ends its connections (it is %s)"
 	}
 	return r.Robot + " " + fmt.Sprintf(what, certificates, orElse(r.View, "not there"))
 }

@@ -19,7 +19,7 @@ func (sh *shell) keyCommand() *cobra.Command {
 }
 
 func roleFlag(c *cobra.Command, role *string) {
-	c.Flags().StringVar(role, "role", string(sign.SignsDesired), "desired state (the desk's own) or release (of whoever lets contents out)")
+	c.Flags().StringVar(role, "role", string(sign.SignsDesired), "desired state (fleetd's own) or release (of whoever lets contents out)")
 }
 
 func roleOf(text string) (sign.Role, error) {

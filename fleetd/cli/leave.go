@@ -25,7 +25,7 @@ func (sh *shell) decommissionCommand() *cobra.Command {
 		Long: `Take a robot out of the fleet: its credentials are taken away; when it is gone its
 documents at the broker are emptied, the presence first, and its row is put away. Its
 history stays. Stops for all robots no longer wait for it. It goes on by itself, also
-after a restart of the desk.
+after a restart of fleetd.
 
 A robot that is there is refused, unless --yes is given: then it is stopped and cut off.`,
 		Example: "  fleetd robot decommission r7 --why 'worn out'\n  fleetd robot decommission r7 --status",

@@ -16,7 +16,7 @@ import (
 // a line of its own, and turn the writing about.
 func TestATerminalObeysNoStranger(t *testing.T) {
 	const nasty = "ann\x1b[2J\x1b]0;x\x07\nr2     online\tENABLED \u202e\u009b2J"
-	desk := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r1 := api.Robot{ID: "r1", Presence: api.Presence{View: "online", Why: nasty}, Safety: "STOP", LatchedBy: nasty + strings.Repeat("x", 1000), Labels: map[string]string{"site": nasty}}
 		var said any = map[string]any{"robots": []api.Robot{r1}, "disputed": nasty}
 		if strings.HasSuffix(r.URL.Path, "/r1") {
@@ -32,10 +32,10 @@ func TestATerminalObeysNoStranger(t *testing.T) {
 			t.Error(err)
 		}
 	}))
-	defer desk.Close()
+	defer fleetd.Close()
 	for line, lines := range map[string]int{"robot list": 2, "robot get r1": 0, "desired get r1": 2, "robot list -o json": 0, "robot get r1 -o json": 0, "robot list --no-such \x1b[2J": 0} {
 		var out, errs strings.Builder
-		cli.Main(t.Context(), cli.Streams{Out: &out, Err: &errs}, "v0", append(strings.Fields(line), "--server", desk.URL)...)
+		cli.Main(t.Context(), cli.Streams{Out: &out, Err: &errs}, "v0", append(strings.Fields(line), "--server", fleetd.URL)...)
 		for _, text := range []string{out.String(), errs.String()} {
 			if !schema.Printable(strings.NewReplacer("\n", "", "\t", "").Replace(text)) || strings.Contains(text, "\nr2     online") {
 				t.Errorf("fleetd %s:\n%q", line, text)

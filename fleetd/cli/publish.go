@@ -86,7 +86,7 @@ func documents(folder string) ([]string, error) {
 	return out, nil
 }
 
-// sourceOf looks for what a text calls itself; the desk judges the rest.
+// sourceOf looks for what a text calls itself; fleetd judges the rest.
 func sourceOf(path string, text []byte, otherwise string) source {
 	s := source{path: path, kind: otherwise, text: text}
 	var names struct{ Act, Story any }

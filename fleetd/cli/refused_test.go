@@ -14,7 +14,7 @@ import (
 )
 
 func TestAssignDoesNotWaitForARobotOfAnotherFleet(t *testing.T) {
-	desk := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		story := &schema.StoryRef{ID: "museum", Rev: 1}
 		robot := api.Robot{ID: "r1", Adopted: true, Presence: api.Presence{View: "online"}, Desired: api.DesiredStory{
 			Story: story, DesiredRev: 7, ReportedRev: 3, Phase: schema.DeployActive, Active: &schema.StoryRef{ID: "other", Rev: 2},
@@ -28,10 +28,10 @@ func TestAssignDoesNotWaitForARobotOfAnotherFleet(t *testing.T) {
 			t.Error(err)
 		}
 	}))
-	defer desk.Close()
+	defer fleetd.Close()
 	var out strings.Builder
 	began := time.Now()
-	code := cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", "story", "assign", "museum", "r1", "--wait=8s", "--server", desk.URL)
+	code := cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", "story", "assign", "museum", "r1", "--wait=8s", "--server", fleetd.URL)
 	if took := time.Since(began); code != 1 || took > 5*time.Second || !strings.Contains(out.String(), "belongs to another fleet") {
 		t.Errorf("it ended with %d after %v:\n%s", code, took, out.String())
 	}

@@ -27,9 +27,9 @@ func viewText(r api.Robot) string {
 	return r.Presence.View + " (" + strings.Join(marks, ", ") + ")"
 }
 
-// disputeText is what somebody has to do whose desk is not alone with its name.
+// disputeText is what somebody has to do whose fleetd is not alone with its name.
 func disputeText(why string) string {
-	return oneLine(why) + ": while two desks share a name each is cut off again and again; stop one of them, or give it a name of its own"
+	return oneLine(why) + ": while two fleetd instances share a name each is cut off again and again; stop one of them, or give it a name of its own"
 }
 
 // safetyText is where the safety core stands, and whether the rest of the line is
@@ -162,7 +162,7 @@ func labelText(labels map[string]string) string {
 
 func dash(s string) string { return orElse(cell(s), "-") }
 
-// ago is the age of an instant, by the desk's clock.
+// ago is the age of an instant, by fleetd's clock.
 func ago(now, then schema.Time) string {
 	switch d := now.Sub(then); {
 	case then == 0:

@@ -38,18 +38,18 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// stage is what every script finds running: a broker, a desk, and the robots that
+// stage is what every script finds running: a broker, a fleetd instance, and the robots that
 // it starts.
 type stage struct {
 	t      testing.TB
 	broker *brokertest.Broker
-	desk   *fleet.Fleet
+	fleetd *fleet.Fleet
 	robots map[string]*fleettest.Robot
 }
 
 type stageKey struct{}
 
-// TestScripts runs the scripts in testdata against a desk of their own. Beside
+// TestScripts runs the scripts in testdata against a fleetd instance of their own. Beside
 // fleetd they have:
 //
 //	robot ID...          robots of the contract connect
@@ -57,9 +57,9 @@ type stageKey struct{}
 //	leaves ID            a robot goes in order
 //	exits CODE ARGS...   run a command that ends with this code
 //	eventually ARGS...   run a command until it ends well
-//	hanging              a desk that takes requests and answers none, as $HANGING
+//	hanging              a fleetd instance that takes requests and answers none, as $HANGING
 //	large FILE           a file of one byte more than an asset may have
-//	forbidding           a desk that allows nothing, as $FORBIDDING
+//	forbidding           a fleetd instance that allows nothing, as $FORBIDDING
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -83,14 +83,14 @@ func setUp(t *testing.T, env *testscript.Env) error {
 	if err != nil {
 		return err
 	}
-	env.Setenv("TROUPE_SERVER", b.desk.URL())
+	env.Setenv("TROUPE_SERVER", b.fleetd.URL())
 	env.Setenv("TROUPE_BY", "ann")
 	env.Setenv("BROKER", "mqtt://127.0.0.1:"+port)
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	env.Setenv("FREE", free.Addr().String()) // for a desk that the script starts
+	env.Setenv("FREE", free.Addr().String()) // for a fleetd instance that the script starts
 	if err := free.Close(); err != nil {
 		return err
 	}
@@ -101,8 +101,8 @@ func setUp(t *testing.T, env *testscript.Env) error {
 func newStage(t *testing.T, folder string) (*stage, error) {
 	b := &stage{t: t, broker: brokertest.Start(t), robots: map[string]*fleettest.Robot{}}
 	var err error
-	b.desk, err = fleet.Start(context.Background(), fleet.Config{
-		HTTP: "127.0.0.1:0", Broker: b.broker.URL(), Database: "sqlite:" + filepath.Join(folder, ".desk", "fleet.db"), Dev: true,
+	b.fleetd, err = fleet.Start(context.Background(), fleet.Config{
+		HTTP: "127.0.0.1:0", Broker: b.broker.URL(), Database: "sqlite:" + filepath.Join(folder, ".fleetd", "fleet.db"), Dev: true,
 		Version: "v0-test", Logger: slog.New(slog.DiscardHandler),
 	})
 	return b, err
@@ -112,8 +112,8 @@ func (b *stage) close() {
 	for _, r := range b.robots {
 		r.Close()
 	}
-	if err := b.desk.Close(); err != nil {
-		b.t.Errorf("close desk: %v", err)
+	if err := b.fleetd.Close(); err != nil {
+		b.t.Errorf("close fleetd: %v", err)
 	}
 }
 
@@ -124,7 +124,7 @@ func startRobots(ts *testscript.TestScript, _ bool, ids []string) {
 	}
 	for _, id := range ids {
 		until(ts, id+" is there", func() bool {
-			d, ok := b.desk.Robot(id)
+			d, ok := b.fleetd.Robot(id)
 			return ok && d.Adopted && d.Presence.View == "online" && d.Caps != nil && d.State != nil && d.Reported != nil
 		})
 	}
@@ -176,7 +176,7 @@ func answers(ts *testscript.TestScript, _ bool, args []string) {
 func leaves(ts *testscript.TestScript, _ bool, args []string) {
 	b := ts.Value(stageKey{}).(*stage)
 	robotOf(ts, args[0]).Close()
-	until(ts, args[0]+" is gone", func() bool { d, _ := b.desk.Robot(args[0]); return d.Presence.View == "offline" })
+	until(ts, args[0]+" is gone", func() bool { d, _ := b.fleetd.Robot(args[0]); return d.Presence.View == "offline" })
 }
 
 func exits(ts *testscript.TestScript, _ bool, args []string) {
@@ -239,7 +239,7 @@ func TestAnInterruptedCallDoesNotSayThatTheDeskIsAway(t *testing.T) {
 }
 
 func TestPausesAreToldByWhoHoldsThem(t *testing.T) {
-	desk := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		robot := api.Robot{ID: "r1", Auto: schema.AutoPaused, PauseHolders: []schema.Pause{
 			{Token: "operator:fleetd/1"}, {Token: "operator:fleetd/ann/2", By: "ann"}, {Token: "operator:fleetd/3"},
 		}}
@@ -260,14 +260,14 @@ func TestPausesAreToldByWhoHoldsThem(t *testing.T) {
 			t.Error(err)
 		}
 	}))
-	defer desk.Close()
+	defer fleetd.Close()
 	for line, want := range map[string]string{
 		"robot list":              "paused by fleetd (2), ann",
 		"robot get r1":            "cannot go to ato: no story",
 		"auto continue r1 --wait": "to release the pause of ann: fleetd auto continue r1 --token operator:fleetd/ann/2\n",
 	} {
 		var out strings.Builder
-		cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", append(strings.Fields(line), "--server", desk.URL)...)
+		cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", append(strings.Fields(line), "--server", fleetd.URL)...)
 		if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "to safe") {
 			t.Errorf("%s: it does not say %q but\n%s", line, want, out.String())
 		}

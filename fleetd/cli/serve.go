@@ -34,8 +34,8 @@ const secret = "broker-password"
 func (sh *shell) serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "run the desk",
-		Long: `Run the desk: API and live page over HTTP, robots over MQTT, everything worth keeping
+		Short: "run fleetd",
+		Long: `Run fleetd: API and live page over HTTP, robots over MQTT, everything worth keeping
 in a database. When it serves it prints one line: ready http=http://127.0.0.1:8080
 
 It asks nobody who he is yet, and so listens on this machine only, unless --exposed
@@ -55,18 +55,18 @@ or broker-password in the file.`,
 		RunE: run(func(cmd *cobra.Command, _ []string) error { return sh.serve(cmd) }),
 	}
 	f := c.Flags()
-	f.String("name", "fleetd", "MQTT name of this desk")
+	f.String("name", "fleetd", "MQTT name of this instance")
 	f.String("http", "127.0.0.1:8080", "address for the API and the live page; port 0 takes a free one")
 	f.StringSlice("broker", []string{"mqtt://127.0.0.1:1883"}, "address of the MQTT broker: mqtt, mqtts, ws or wss://host:port; of several the preferred first")
 	f.String("broker-ca", "", "file with who may have signed the broker's certificate, in PEM; that of --ca, or whom the system believes")
-	f.String("broker-cert", "", "file with the desk's certificate for the broker, in PEM; --ca makes one without it")
+	f.String("broker-cert", "", "file with fleetd's certificate for the broker, in PEM; --ca makes one without it")
 	f.String("broker-key", "", "its key")
 	f.String("database", "sqlite:fleet.db", "sqlite:PATH, or postgres://...")
 	f.String("spool", "", "file on this machine where stops wait for the database; beside an SQLite file, else NAME.stops")
 	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")
 	f.Bool("dev", false, "every robot that shows itself belongs to the fleet")
 	f.Bool("exposed", false, "listen where others can reach, though nobody is asked who he is")
-	f.String("ca", "", "folder with the fleet's keys (fleetd ca init): the desk issues certificates, and has one of its own")
+	f.String("ca", "", "folder with the fleet's keys (fleetd ca init): fleetd issues certificates, and has one of its own")
 	f.String("http-tls-cert", "", "certificate for the addresses below; --http is then spoken over TLS")
 	f.String("http-tls-key", "", "its key")
 	f.String("enrol", "", "address at which robots, and nobody else, get and renew certificates over TLS")
@@ -77,7 +77,7 @@ or broker-password in the file.`,
 	f.Int("audit-retention-days", fleet.DefaultAuditDays, "how long the audit is kept; 0 = for ever")
 	f.Int("command-retention-days", fleet.DefaultCommandDays, "how long commands and their batches are kept, open ones in any case; 0 = for ever")
 	f.Int("event-retention-days", fleet.DefaultEventDays, "how long events of robots are kept; 0 = for ever")
-	f.StringSlice("host", nil, "name by which a reverse proxy speaks to the desk")
+	f.StringSlice("host", nil, "name by which a reverse proxy speaks to fleetd")
 	f.String("config", "", "YAML file with these settings")
 	f.String("log-level", "info", "debug, info, warn or error")
 	return c

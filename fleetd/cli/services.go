@@ -15,7 +15,7 @@ import (
 
 func (sh *shell) caList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "list the certificates of desks that this desk knows", Args: cobra.NoArgs,
+		Use: "list", Short: "list the certificates of fleetd instances that this instance knows", Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var s api.Services
 			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "services"}, &s); err != nil {
@@ -37,7 +37,7 @@ func (sh *shell) caRevoke() *cobra.Command {
 	var why string
 	c := &cobra.Command{
 		Use: "revoke SERIAL", Short: "take one certificate away, at once", Args: cobra.ExactArgs(1),
-		Long: `Take one certificate away, of a desk or a robot: brokers end the connections that were
+		Long: `Take one certificate away, of a fleetd instance or a robot: brokers end the connections that were
 made with it and take it no more. The name stays good with another certificate; a
 robot as a whole is revoked by fleetd robot revoke.`,
 		Example: "  fleetd ca revoke 65bf527bf4f23c5b34be9bd5477f7649c466932e --why 'the laptop is lost'",
@@ -58,7 +58,7 @@ robot as a whole is revoked by fleetd robot revoke.`,
 				}
 				what := "brokers refuse it, and end its connections"
 				if !r.Broker {
-					what = "no broker knows: the desk has none now, and tells it when it has it again"
+					what = "no broker knows: fleetd has none now, and tells it when it has it again"
 				}
 				fmt.Fprintf(w, "%s, %s, revoked: %s\n", r.Serial, of, what)
 			})

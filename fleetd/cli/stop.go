@@ -49,7 +49,7 @@ emergency stop.`,
 	return c
 }
 
-// hold asks the desk to stop and hold robots. The desk waits for the answers, and
+// hold asks fleetd to stop and hold robots. Fleetd waits for the answers, and
 // not this program: the record, at which it would look, has no robots that the
 // fleet does not know.
 func (sh *shell) hold(ctx context.Context, level string, names []string, o order) error {
@@ -70,7 +70,7 @@ func (sh *shell) hold(ctx context.Context, level string, names []string, o order
 		}
 		fmt.Fprintf(w, "held as %s; fleetd stop release %s --why REASON lets go of it\n", b.Latch, b.Latch)
 		if b.Unkept {
-			fmt.Fprintln(w, "the desk could not keep it on its own disk: robots hold it, look at fleetd stop list")
+			fmt.Fprintln(w, "fleetd could not keep it on its own disk: robots hold it, look at fleetd stop list")
 		}
 	}); err != nil {
 		return err
@@ -91,10 +91,10 @@ type heldStops struct {
 func (sh *shell) stopListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "list the stops that are held, the newest first", Args: cobra.NoArgs,
-		Long: `List the stops that are held, the newest first. While the desk cannot read its database, or
+		Long: `List the stops that are held, the newest first. While fleetd cannot read its database, or
 a robot shows a stop that is not on record yet, it lists the stops that it knows otherwise,
 says on standard error that more may be held, and ends with code 3. It says there as well
-that the desk is not connected to its broker.`,
+that fleetd is not connected to its broker.`,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var got heldStops
 			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "stops"}, &got); err != nil {

@@ -25,8 +25,8 @@ type order struct {
 const (
 	waitByDefault = 30 * time.Second // of --wait without a duration
 	stopWait      = 5 * time.Second  // a stop's answers are waited for anyway
-	stopWaitMost  = 60 * time.Second // the desk waits no longer
-	stopGrace     = 3 * time.Second  // more than that the desk may not take to answer a stop
+	stopWaitMost  = 60 * time.Second // fleetd waits no longer
+	stopGrace     = 3 * time.Second  // more than that fleetd may not take to answer a stop
 	lookAgain     = 300 * time.Millisecond
 )
 
@@ -100,7 +100,7 @@ func (sh *shell) autoCommand() *cobra.Command {
 
 func (sh *shell) safetyCommand() *cobra.Command {
 	enable := sh.simple("enable", "safety/enable", "open the gate: what is active may move")
-	enable.Long = "Open the gate: what is active may move. The desk sends along which heartbeat was seen last, and the robot refuses if that is too old."
+	enable.Long = "Open the gate: what is active may move. Fleetd sends along which heartbeat was seen last, and the robot refuses if that is too old."
 	return group("safety", "the permission to move: enable, reset", enable,
 		sh.simple("reset", "safety/reset", "lead out of E_STOP to DISABLED; it does not move yet"))
 }

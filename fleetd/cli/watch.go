@@ -13,7 +13,7 @@ import (
 	"troupe/schema"
 )
 
-// watch prints a line for every change. It connects again when the desk is gone,
+// watch prints a line for every change. It connects again when fleetd is gone,
 // and says so.
 func (sh *shell) watch(ctx context.Context, query url.Values) error {
 	shown := map[string]string{}
@@ -24,7 +24,7 @@ func (sh *shell) watch(ctx context.Context, query url.Values) error {
 			}
 			var got robotList
 			if err := json.Unmarshal(data, &got); err != nil {
-				return fmt.Errorf("read the desk's stream: %w", err)
+				return fmt.Errorf("read fleetd's stream: %w", err)
 			}
 			for _, r := range got.Robots {
 				if err := sh.watched(got.TS, r, shown); err != nil {

@@ -6,12 +6,12 @@ import (
 	"troupe/schema"
 )
 
-// Command is one request to one robot as the desk sees it. Payload is what goes
+// Command is one request to one robot as fleetd sees it. Payload is what goes
 // over the wire, the same bytes each time, so that a repeat is known as one.
 type Command struct {
 	ID        string
 	Batch     string
-	Owner     string // name of the desk that sends it, and whom its robot answers
+	Owner     string // name of fleetd that sends it, and whom its robot answers
 	Robot     string
 	Verb      string // group/verb
 	Payload   []byte
@@ -48,7 +48,7 @@ type Batch struct {
 	Why       string
 }
 
-// State is where a command stands for the desk. Those after Running but for
+// State is where a command stands for fleetd. Those after Running but for
 // Unknown are final.
 type State string
 

@@ -1,7 +1,7 @@
 // Package command decides how a request becomes one command per robot, and what
-// the desk makes of each until it is final.
+// fleetd makes of each until it is final.
 //
-// A robot's word is final; the desk's patience is not. What was sent and never
+// A robot's word is final; fleetd's patience is not. What was sent and never
 // answered is UNKNOWN, not failed, and a late answer resolves it. A command is
 // sent again only as the same bytes under the same id, which the robot performs
 // once.

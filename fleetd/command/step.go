@@ -32,7 +32,7 @@ const (
 type NewsKind string
 
 const (
-	Begin    NewsKind = "begin"    // it was just made, or the desk just started
+	Begin    NewsKind = "begin"    // it was just made, or fleetd just started
 	Wake     NewsKind = "wake"     // the time that Due gave has come
 	Came     NewsKind = "came"     // the robot is there again
 	Left     NewsKind = "left"     // the robot is gone

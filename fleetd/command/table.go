@@ -26,10 +26,10 @@ const (
 )
 
 // open are the states that an answer can find a command in: also Queued, since
-// the desk may have died between sending and noting it.
+// fleetd may have died between sending and noting it.
 var open = fsm.In(Queued, Sent, Acked, Running, Unknown)
 
-// Table is the life of a command at the desk.
+// Table is the life of a command at fleetd.
 var Table = fsm.Table[State, Event]{
 	{From: fsm.In(Queued), On: SendIt, To: Sent, Why: "handed to the broker"},
 	{From: fsm.In(Sent), On: SendIt, To: Sent, Why: "no acknowledgement yet, so the same bytes were sent again"},
@@ -42,7 +42,7 @@ var Table = fsm.Table[State, Event]{
 	{From: fsm.In(Acked, Running), On: NoAnswers, To: Unknown, Why: "the robot took it and then no longer answered questions about it"},
 	{From: fsm.In(Unknown), On: NeverArrived, To: Undelivered, Why: "the robot has no record of it, and its time is over"},
 	{From: fsm.In(Acked, Running, Unknown), On: RecordGone, To: Unknown, Why: "the robot took it, but has no record of it any more"},
-	{From: fsm.In(Queued, Sent, Acked, Running), On: OwnerGone, To: Unknown, Why: "the desk that was asked for it is gone; it may or may not have been done"},
+	{From: fsm.In(Queued, Sent, Acked, Running), On: OwnerGone, To: Unknown, Why: "fleetd that was asked for it is gone; it may or may not have been done"},
 	{From: fsm.In(Queued, Sent, Acked, Unknown), On: SaysAccepted, To: Acked, Why: "the robot took it"},
 	{From: fsm.In(Running), On: SaysAccepted, To: Running, Why: "an earlier answer that came late"},
 	{From: open, On: SaysProgress, To: Running, Why: "the robot is at it"},

@@ -24,7 +24,7 @@ type driver struct {
 	t       *testing.T
 	c       Command
 	present bool
-	bereft  bool            // its desk is gone, and with it whoever wakes it
+	bereft  bool            // its fleetd is gone, and with it whoever wakes it
 	did     strings.Builder // since the last line of the script
 }
 
@@ -71,7 +71,7 @@ func (d *driver) play(line string) string {
 	return d.did.String()
 }
 
-// now is what the command came to without its desk.
+// now is what the command came to without its fleetd.
 func (d *driver) now(c Command) string {
 	d.bereft = true
 	if c.State == d.c.State {

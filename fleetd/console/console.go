@@ -1,4 +1,4 @@
-// Package console is the desk's face for people: one live page with every
+// Package console is fleetd's face for people: one live page with every
 // robot, and a software stop for each and for all.
 //
 // It is a page of plain files that reads the stream of the API and posts stops

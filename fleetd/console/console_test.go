@@ -60,7 +60,7 @@ func TestTheScriptWritesTextNeverMarkup(t *testing.T) {
 
 func TestAStopThatFailsIsToldInWords(t *testing.T) {
 	script, _ := page(t, "/live.js")
-	for _, want := range []string{"inWords(err)", "the desk cannot be reached", "AbortSignal.timeout"} {
+	for _, want := range []string{"inWords(err)", "fleetd cannot be reached", "AbortSignal.timeout"} {
 		if !strings.Contains(script, want) {
 			t.Errorf("the script lacks %s", want)
 		}
@@ -73,8 +73,8 @@ func TestAStopThatFailsIsToldInWords(t *testing.T) {
 func TestThePageShowsWhoSharesAName(t *testing.T) {
 	script, _ := page(t, "/live.js")
 	for what, want := range map[string]string{
-		"why a robot that is online is disputed": "p.view === 'online' && !p.disputed ? '' : p.why",
-		"that another desk has this one's name":  "desk.disputed + ': two desks with one name",
+		"why a robot that is online is disputed":    "p.view === 'online' && !p.disputed ? '' : p.why",
+		"that another instance has this one's name": "fleetd.disputed + ': two fleetd instances with one name",
 	} {
 		if !strings.Contains(script, want) {
 			t.Errorf("the script does not show %s", what)
@@ -146,7 +146,7 @@ func TestAReleaseNamesTheStopAndSaysWhatFollows(t *testing.T) {
 
 func TestThePageSaysWhichDeskLeads(t *testing.T) {
 	script, _ := page(t, "/live.js")
-	for _, want := range []string{"desk.version + ', ' + leaderText()", "led.leads", "led.leader", "led.why"} {
+	for _, want := range []string{"fleetd.version + ', ' + leaderText()", "led.leads", "led.leader", "led.why"} {
 		if !strings.Contains(script, want) {
 			t.Errorf("the script lacks %s", want)
 		}
@@ -159,7 +159,7 @@ func TestThePageSaysWhatWasSentToBeKept(t *testing.T) {
 	if !strings.Contains(html, `id="kept-list"`) || !strings.Contains(html, "without the retain flag") {
 		t.Error("the page has no place for it")
 	}
-	for _, want := range []string{"desk.kept", "k.topic", "k.client", "k.why", "clock(k.at)"} {
+	for _, want := range []string{"fleetd.kept", "k.topic", "k.client", "k.why", "clock(k.at)"} {
 		if !strings.Contains(script, want) {
 			t.Errorf("the script lacks %s", want)
 		}
@@ -172,7 +172,7 @@ func TestThePageSaysThatStopsMayBeMissing(t *testing.T) {
 	if !strings.Contains(html, `id="held-incomplete" hidden>More stops may be held`) {
 		t.Error("the page has no place for it")
 	}
-	for _, want := range []string{"byID('held-incomplete').hidden = desk.held_complete", "heldRows.size === 0 && desk.held_complete"} {
+	for _, want := range []string{"byID('held-incomplete').hidden = fleetd.held_complete", "heldRows.size === 0 && fleetd.held_complete"} {
 		if !strings.Contains(script, want) {
 			t.Errorf("the script lacks %s", want)
 		}

@@ -5,7 +5,7 @@
 // row is archived.
 //
 // Each step is kept before its effect can be seen, and its effect may happen
-// twice: a desk that dies in between begins the step again.
+// twice: a fleetd instance that dies in between begins the step again.
 package decommission
 
 import (
@@ -66,13 +66,13 @@ type Decommission struct {
 	EndedAt time.Time // zero = on its way
 }
 
-// Whereabouts is what the desk believes of a robot being there.
+// Whereabouts is what fleetd believes of a robot being there.
 type Whereabouts string
 
 const (
 	Here     Whereabouts = "here"
 	Gone     Whereabouts = "gone"
-	NotKnown Whereabouts = "not known" // the desk hears no broker, or only just began to
+	NotKnown Whereabouts = "not known" // fleetd hears no broker, or only just began to
 )
 
 // Facts are what a step looks at.
@@ -117,7 +117,7 @@ func due(s Step, f Facts) (on Event, wait string) {
 	case s == Revoked && f.Where == Here:
 		return "", "it is still connected: the broker does not end what was revoked; switch the robot off"
 	case s == Revoked && f.Where == NotKnown:
-		return "", "the desk does not know whether it is still connected"
+		return "", "fleetd does not know whether it is still connected"
 	case s == Revoked:
 		return OnGone, ""
 	case !f.Told:

@@ -20,7 +20,7 @@ func TestTheTableIsDrawn(t *testing.T) {
 	fsmtest.Drawn(t, "testdata/decommission.md", Table, Begun)
 }
 
-// TestTraces plays each script of testdata: a line says what the desk sees, the
+// TestTraces plays each script of testdata: a line says what fleetd sees, the
 // indented line below it is what it does.
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string {
@@ -37,7 +37,7 @@ func TestTraces(t *testing.T) {
 				f.Told = true
 			case "enrolled again":
 				f.Barred = false
-			case "look", "the desk dies and comes back":
+			case "look", "fleetd dies and comes back":
 			default:
 				t.Fatalf("%q is nothing that happens", line)
 			}
@@ -55,7 +55,7 @@ func TestTraces(t *testing.T) {
 	})
 }
 
-// Whatever the desk sees, in whatever order: nothing is emptied as long as the
+// Whatever fleetd sees, in whatever order: nothing is emptied as long as the
 // robot may be connected, and nothing is archived that was not emptied.
 func TestNothingIsEmptiedBeforeTheRobotIsRevokedAndGone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -27,7 +27,7 @@ func (c *Config) check() []schema.Problem {
 	}
 	_, labels := c.Set[labelsKey]
 	if labels || slices.Contains(c.Unset, labelsKey) {
-		found = append(found, schema.Fault("/config/set/labels", CodeReserved, "labels are kept by the desk for its selectors", "label the robot; it is told by itself"))
+		found = append(found, schema.Fault("/config/set/labels", CodeReserved, "labels are kept by fleetd for its selectors", "label the robot; it is told by itself"))
 	}
 	for key, value := range c.Set {
 		if slices.Contains(c.Unset, key) {

@@ -1,9 +1,9 @@
-// Package desired state plans what the desk desired documents of robots beside their story: settings,
+// Package desired state plans what fleetd desired documents of robots beside their story: settings,
 // a mode, places and activities. A plan is a function of rows; whoever calls it
 // applies its changes in the transaction in which the rows were read.
 //
 // A desired state for settings is always the whole document. What a person asks for is a
-// change of it, and the labels, which are the fleet's own, are put in by the desk.
+// change of it, and the labels, which are the fleet's own, are put in by fleetd.
 package desired
 
 import (
@@ -43,7 +43,7 @@ type Rows struct {
 	Authority string
 	Seal      sign.Seal
 	Robots    []Robot
-	Files     map[string]int64 // bytes of each file that the desk keeps, by digest; only for sets
+	Files     map[string]int64 // bytes of each file that fleetd keeps, by digest; only for sets
 }
 
 // Ask is what somebody wants of robots: exactly one of its parts.

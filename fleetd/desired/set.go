@@ -65,7 +65,7 @@ func (p *plan) freeze(set *Set, judge func([]byte) ([]file, []schema.Problem), p
 	for _, f := range files {
 		if size, ok := p.rows.Files[f.SHA256]; !ok || size != f.Size {
 			found = append(found, schema.Fault(f.pointer+"/sha256", "not_found",
-				fmt.Sprintf("the desk has no file of %d bytes with this digest", f.Size), "put it as an asset, which tells its digest and size"))
+				fmt.Sprintf("fleetd has no file of %d bytes with this digest", f.Size), "put it as an asset, which tells its digest and size"))
 		}
 		p.files = append(p.files, f.Asset)
 	}

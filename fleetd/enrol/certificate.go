@@ -13,14 +13,14 @@ type How string
 const (
 	ByToken   How = "token"
 	ByRenewal How = "renewal"
-	ByService How = "service" // a desk's, made with the fleet's keys
+	ByService How = "service" // a fleetd instance's, made with the fleet's keys
 	ByList    How = "list"    // of which only the serial number is known, and that it is revoked
 )
 
 // LongestLife is how long a certificate of which nothing is known may still be good.
 const LongestLife = 90 * 24 * time.Hour
 
-// Certificate is what the desk keeps of a certificate that it issued.
+// Certificate is what fleetd keeps of a certificate that it issued.
 type Certificate struct {
 	Serial    string // hexadecimal, lower case
 	Robot     string // empty = it is no robot's
@@ -82,7 +82,7 @@ func Holds(held []Certificate, serial string) *schema.Problem {
 			return nil
 		}
 	}
-	return refuse(CodeNotKnown, "this desk has no record of that certificate", "enrol the robot again with a new token")
+	return refuse(CodeNotKnown, "this instance has no record of that certificate", "enrol the robot again with a new token")
 }
 
 func refuse(code, detail, hint string) *schema.Problem {

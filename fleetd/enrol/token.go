@@ -15,7 +15,7 @@ const (
 	MostValid    = 7 * 24 * time.Hour
 )
 
-// Token is what the desk keeps of an enrolment token: enough to know it again,
+// Token is what fleetd keeps of an enrolment token: enough to know it again,
 // too little to use it.
 type Token struct {
 	Digest    string // SHA-256 of the secret, hexadecimal
@@ -69,7 +69,7 @@ func Redeem(t Token, known bool, ask Ask, now time.Time) (Grant, *schema.Problem
 	another := "make another with fleetd robot enrol " + t.Robot
 	switch {
 	case !known || t.Robot != ask.Robot:
-		return refuse(CodeTokenUnknown, "this desk knows no such token", "make one with fleetd robot enrol NAME")
+		return refuse(CodeTokenUnknown, "this instance knows no such token", "make one with fleetd robot enrol NAME")
 	case t.Serial != "" && t.Serial != ask.Serial:
 		return refuse(CodeWrongBody, fmt.Sprintf("the token is for the body with the serial number %q, this one says %q", t.Serial, ask.Serial), "use it on that body, or "+another)
 	case !t.UsedAt.IsZero() && t.Key == ask.Key && now.Before(t.ExpiresAt):

@@ -15,7 +15,7 @@ import (
 
 var morning = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
 
-// fleet is what a desk would keep, in memory.
+// fleet is what a fleetd instance would keep, in memory.
 type fleet struct {
 	tokens map[string]Token
 	held   map[string][]Certificate
@@ -42,7 +42,7 @@ func (f *fleet) list(now time.Time) string {
 }
 
 // TestTraces plays each script of testdata: a line is a time and what somebody
-// asks, the indented lines below it are what the desk decides.
+// asks, the indented lines below it are what fleetd decides.
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string {
 		f := &fleet{tokens: map[string]Token{}, held: map[string][]Certificate{}}

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// othersEvery is how often the database is asked how far other desks' commands
-	// are that stand before one of this desk's.
+	// othersEvery is how often the database is asked how far other fleetd instances' commands
+	// are that stand before one of this instance's.
 	othersEvery = 250 * time.Millisecond
 	// othersAtOnce bounds how many of them are asked for in one go.
 	othersAtOnce = 500
@@ -23,9 +23,9 @@ const (
 	aheadFor = time.Hour
 )
 
-// ahead reads in the transaction that puts commands on record what other desks have
+// ahead reads in the transaction that puts commands on record what other fleetd instances have
 // on record for the same robots. Two such transactions do not overlap, so of two
-// desks' commands to one robot exactly one comes first, and nobody waits in a circle.
+// instances' commands to one robot exactly one comes first, and nobody waits in a circle.
 func (f *Fleet) ahead(ctx context.Context, db *store.Store, tx *store.Tx, commands []command.Command) (map[string][]command.Command, error) {
 	if db.Alone() || len(commands) == 0 {
 		return nil, nil
@@ -52,7 +52,7 @@ func classOf(verb string) schema.VerbClass {
 	return v.Class
 }
 
-// others are the commands of other desks that some of this desk's stand behind. It
+// others are the commands of other fleetd instances that some of this instance's stand behind. It
 // is owned by the driver's loop.
 type others struct {
 	known map[string]command.Command // by id: as the database had them last
@@ -71,7 +71,7 @@ func (o *others) stand(c *driven, ahead []command.Command) {
 }
 
 // busy counts those that the robot is at, and reports whether the command may go
-// before the rest. What a desk was asked for that is gone holds up nobody.
+// before the rest. What a fleetd instance was asked for that is gone holds up nobody.
 func (o *others) busy(c *driven, gone func(owner string) bool) (n int, mayGo bool) {
 	for _, id := range c.ahead {
 		a, there := o.known[id]
@@ -117,7 +117,7 @@ func (d *driver) askOthers(ctx context.Context, now time.Time) {
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(o.known)), othersAtOnce) {
 		rows, err := db.CommandsByID(within, ids)
 		if err != nil {
-			d.f.databaseFailed("commands of other desks not read", err)
+			d.f.databaseFailed("commands of other fleetd instances not read", err)
 			return
 		}
 		for _, c := range rows {

@@ -23,13 +23,13 @@ func onBoth(t *testing.T, test func(w *world), options ...func(*fleet.Config)) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := realWorld(t, database(t), options...)
-			w.startDesk()
+			w.startFleetd()
 			test(w)
 		})
 	}
 }
 
-// realWorld is a world in real time, whose desk is still to be started.
+// realWorld is a world in real time, whose fleetd is still to be started.
 func realWorld(t *testing.T, database string, options ...func(*fleet.Config)) *world {
 	w := &world{T: t, database: database, real: true}
 	w.newBroker()
@@ -173,7 +173,7 @@ func TestEveryMistakeIsToldWithItsPlaceAndAWayOut(t *testing.T) {
 	})
 }
 
-// Kinds that no request to a desk that is well can meet, or only one with keys;
+// Kinds that no request to a fleetd instance that is well can meet, or only one with keys;
 // other tests meet them.
 var elsewhere = []api.Kind{
 	api.KindBusy, api.KindSlow, api.KindInternal, api.KindDatabase, api.KindOverload, api.KindDisk, api.KindOutcome, api.KindBroker, api.KindEnding,
@@ -321,7 +321,7 @@ func TestTheDescriptionNamesEveryAddress(t *testing.T) {
 
 func TestAnotherHostsNameIsNotTaken(t *testing.T) {
 	inWorld(t, func(w *world) {
-		for host, want := range map[string]int{"evil.example": 403, "localhost:8080": 200, "127.0.0.1": 200, "[::1]:8080": 200, "desk.example": 200, "10.0.0.1": 403} {
+		for host, want := range map[string]int{"evil.example": 403, "localhost:8080": 200, "127.0.0.1": 200, "[::1]:8080": 200, "fleetd.example": 200, "10.0.0.1": 403} {
 			answer := httptest.NewRecorder()
 			r := httptest.NewRequest("GET", "/api/v1/version", nil)
 			r.Host = host
@@ -330,7 +330,7 @@ func TestAnotherHostsNameIsNotTaken(t *testing.T) {
 				w.Errorf("called %s it answers %d", host, answer.Code)
 			}
 		}
-	}, func(c *fleet.Config) { c.Hosts = []string{"desk.example"} })
+	}, func(c *fleet.Config) { c.Hosts = []string{"fleetd.example"} })
 }
 
 func TestAStopWithoutABrokerSaysSo(t *testing.T) {
@@ -339,7 +339,7 @@ func TestAStopWithoutABrokerSaysSo(t *testing.T) {
 		if err := w.broker.Load().Close(); err != nil {
 			w.Fatal(err)
 		}
-		w.until("the desk says so", func() bool { return !w.Status().Broker.OK })
+		w.until("fleetd says so", func() bool { return !w.Status().Broker.OK })
 		if p := w.ask("POST", "/commands", order("safety/stop", "r1"), nil); p == nil || !p.Of(api.KindBroker) {
 			w.Errorf("a stop that reached nobody is told as %v", p)
 		}
@@ -365,7 +365,7 @@ func commandOf(w *world, verb string) string {
 
 func TestAStateThatChangesReachesTheStream(t *testing.T) {
 	w := realWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"))
-	w.startDesk()
+	w.startFleetd()
 	r := w.robot("r1")
 	w.robot("r2")
 	s := w.stream("?id=r1")
@@ -374,5 +374,5 @@ func TestAStateThatChangesReachesTheStream(t *testing.T) {
 	}
 	r.Change(func(st *schema.State) { st.Mode.Active = schema.ModeSafe })
 	s.until("changes", `"mode":"safe"`)
-	s.next("desk")
+	s.next("fleetd")
 }

@@ -40,7 +40,7 @@ func (h *hub) among(now time.Time, holds func(id string, e *entry) bool) (ids []
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, e := range h.robots {
-		if e.adopted && presence.Of(e.facts, h.desk, now).View == presence.Online && holds(id, e) {
+		if e.adopted && presence.Of(e.facts, h.fleetd, now).View == presence.Online && holds(id, e) {
 			ids = append(ids, id)
 		}
 	}

@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	// bereftLook is how often the leader looks for commands whose desk is gone.
+	// bereftLook is how often the leader looks for commands whose fleetd is gone.
 	bereftLook = 2 * time.Second
-	// overheardFor is how long answers to other desks are kept: a desk counts as gone
+	// overheardFor is how long answers to other fleetd instances are kept: a fleetd instance counts as gone
 	// only some time after its last word, and its robots have answered by then.
 	overheardFor = 2 * time.Minute
 	// maxOverheard bounds them; beyond it the oldest are left out.
 	maxOverheard = 10_000
 )
 
-// bereft are the commands whose desk is gone. The desk that leads brings them to an
+// bereft are the commands whose fleetd is gone. Fleetd that leads brings them to an
 // end, and applies what their robots say; it sends none of them.
 type bereft struct {
 	mu    sync.Mutex
-	heard []overheard // answers to other desks, the oldest first
+	heard []overheard // answers to other fleetd instances, the oldest first
 }
 
 type overheard struct {
@@ -80,11 +80,11 @@ func (b *bereft) run(ctx context.Context, f *Fleet, db *store.Store) {
 			}
 			rows, err := db.OthersCommands(ctx, f.cfg.Name, now.Add(-goBack))
 			if err != nil {
-				f.databaseFailed("commands of other desks not read", err)
+				f.databaseFailed("commands of other fleetd instances not read", err)
 				continue
 			}
 			for _, c := range rows {
-				if !f.desks.gone(c.Owner, now) {
+				if !f.instances.gone(c.Owner, now) {
 					continue
 				}
 				if c, news := inherit(c, answers[c.ID], now); news {
@@ -95,7 +95,7 @@ func (b *bereft) run(ctx context.Context, f *Fleet, db *store.Store) {
 	}
 }
 
-// inherit is what is known of a command whose desk is gone.
+// inherit is what is known of a command whose fleetd is gone.
 func inherit(was command.Command, answers []overheard, now time.Time) (c command.Command, news bool) {
 	c = was
 	for _, o := range answers {
@@ -109,10 +109,10 @@ func inherit(was command.Command, answers []overheard, now time.Time) (c command
 
 func (f *Fleet) bury(ctx context.Context, db *store.Store, c command.Command) {
 	switch err := db.SaveCommands(ctx, []command.Command{c}); {
-	case errors.Is(err, store.ErrConflict): // its desk is there after all, and has ended it
+	case errors.Is(err, store.ErrConflict): // its fleetd is there after all, and has ended it
 	case err != nil:
-		f.databaseFailed("command of another desk not ended", err)
+		f.databaseFailed("command of another instance not ended", err)
 	default:
-		f.log.Warn("a command's desk is gone", "desk", c.Owner, "command", c.ID, "robot", c.Robot, "verb", c.Verb, "state", c.State, "because", c.Because)
+		f.log.Warn("a command's fleetd is gone", "fleetd", c.Owner, "command", c.ID, "robot", c.Robot, "verb", c.Verb, "state", c.State, "because", c.Because)
 	}
 }

@@ -236,10 +236,10 @@ func TestARestartedDeskTakesUpWhatWasUnfinished(t *testing.T) {
 		r.Mute(true)
 		sent := w.command(order("auto/pause", "r1"))
 		w.state(sent, "SENT")
-		w.stopDesk()
+		w.stopFleetd()
 		r.Mute(false)
 		w.sleep(3 * time.Second)
-		w.startDesk()
+		w.startFleetd()
 		r.Answer(nil)
 		w.state(sent, "SUCCEEDED") // sent again under the same id
 		ids := map[string]bool{}

@@ -24,7 +24,7 @@ const (
 	DefaultEventDays   = 30
 )
 
-// Config says where the desk listens, where its broker and its database are.
+// Config says where fleetd listens, where its broker and its database are.
 // Zero durations and sizes mean the defaults named beside them.
 type Config struct {
 	Name     string // MQTT name and client id; fleetd
@@ -58,7 +58,7 @@ type Config struct {
 	// who he is.
 	Exposed bool
 	// CA is the folder with the fleet's keys; empty: no certificates are issued,
-	// and the desk has none of its own for a broker that wants one.
+	// and fleetd has none of its own for a broker that wants one.
 	CA string
 	// HTTPCert and HTTPKey are files; with them HTTP is spoken over TLS.
 	HTTPCert, HTTPKey string
@@ -67,7 +67,7 @@ type Config struct {
 	// EnrolURL is how they reach it, and RobotBrokers are where they then connect.
 	Enrol, EnrolURL string
 	RobotBrokers    []string
-	// Hosts are the names by which a reverse proxy speaks to the desk.
+	// Hosts are the names by which a reverse proxy speaks to fleetd.
 	Hosts []string
 
 	// How long history is kept; negative = for ever.

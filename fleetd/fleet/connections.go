@@ -160,7 +160,7 @@ func (c *connections) admit(next http.Handler) http.Handler {
 		}
 		w.Header().Set("Connection", "close")
 		w.Header().Set("Retry-After", "1")
-		api.Write(w, api.KindOverload.Problem("the desk serves as many requests as it may", "try again; fleetd stop and STOP on the page get through"))
+		api.Write(w, api.KindOverload.Problem("fleetd serves as many requests as it may", "try again; fleetd stop and STOP on the page get through"))
 	})
 }
 

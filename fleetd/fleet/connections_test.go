@@ -16,7 +16,7 @@ import (
 	"troupe/fleetd/api"
 )
 
-// dialHTTP opens a connection to the desk's address and sends some bytes.
+// dialHTTP opens a connection to fleetd's address and sends some bytes.
 func (w *world) dialHTTP(text string) net.Conn {
 	w.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(w.URL(), "http://"))

@@ -37,7 +37,7 @@ func (f *Fleet) CheckDatabase(ctx context.Context) error {
 	return db.CheckWrite(ctx)
 }
 
-// CheckDisk reports whether the desk's own disk would take a stop.
+// CheckDisk reports whether fleetd's own disk would take a stop.
 func (f *Fleet) CheckDisk() error { return f.stops.spool.CheckWrite() }
 
 func (f *Fleet) openDatabase(ctx context.Context) error {

@@ -15,7 +15,7 @@ import (
 	"troupe/fleetd/store/pgtest"
 )
 
-// gate stands between a desk and its PostgreSQL: a database that can be lost.
+// gate stands between a fleetd instance and its PostgreSQL: a database that can be lost.
 type gate struct {
 	t       *testing.T
 	socket  string
@@ -30,7 +30,7 @@ type gate struct {
 
 func newGate(t *testing.T) *gate { return gateTo(t, pgtest.Start(t)) }
 
-// gateTo is a way to a database that another desk may reach by another one.
+// gateTo is a way to a database that another instance may reach by another one.
 func gateTo(t *testing.T, dsn string) *gate {
 	u, err := url.Parse(dsn)
 	if err != nil {
@@ -92,11 +92,11 @@ func (g *gate) lower() {
 	g.all.Wait()
 }
 
-// withoutDatabase holds what a desk does while its database is away.
+// withoutDatabase holds what a fleetd instance does while its database is away.
 func withoutDatabase(w *world, stopped func() int) {
 	w.Helper()
 	if p := w.ask("GET", "/healthz", nil, nil); p == nil || !p.Of(api.KindDatabase) || p.Detail == "" {
-		w.Errorf("without a database the desk calls itself %v", p)
+		w.Errorf("without a database fleetd calls itself %v", p)
 	}
 	for method, path := range map[string]string{"GET": "/commands", "POST": "/assignments"} {
 		var body any
@@ -127,7 +127,7 @@ func TestADatabaseThatComesLate(t *testing.T) {
 	g := newGate(t)
 	g.lower()
 	w := realWorld(t, g.dsn)
-	w.startDesk()
+	w.startFleetd()
 	r := startStranger(w, "r1")
 	withoutDatabase(w, func() int { return count(r.Received(), "safety/stop") })
 	g.raise()
@@ -139,10 +139,10 @@ func TestADatabaseThatComesLate(t *testing.T) {
 func TestADatabaseThatIsLostAndComesBack(t *testing.T) {
 	g := newGate(t)
 	w := realWorld(t, g.dsn)
-	w.startDesk()
+	w.startFleetd()
 	r := w.robot("r1")
 	g.lower()
-	w.until("the desk says so", func() bool { return w.ask("GET", "/healthz", nil, nil) != nil })
+	w.until("fleetd says so", func() bool { return w.ask("GET", "/healthz", nil, nil) != nil })
 	withoutDatabase(w, func() int { return count(r.Received(), "safety/stop") })
 	g.raise()
 	w.until("the database is back", func() bool { return w.ask("GET", "/healthz", nil, nil) == nil && w.Status().Database.OK })
@@ -172,11 +172,11 @@ func TestWhatCanNeverWorkEndsTheStart(t *testing.T) {
 	}{
 		{"no database", func(c *fleet.Config) { c.Database = "" }, "--database"},
 		{"a database of another kind", func(c *fleet.Config) { c.Database = "mysql://x" }, "mysql"},
-		{"a file that another desk uses", func(c *fleet.Config) { c.Database = held.Database }, "another program"},
+		{"a file that another instance uses", func(c *fleet.Config) { c.Database = held.Database }, "another program"},
 		{"a file that cannot be", func(c *fleet.Config) { c.Database = "sqlite:/proc/nowhere/fleet.db" }, "folder"},
 		{"no broker", func(c *fleet.Config) { c.Dial = nil }, "--broker"},
 		{"a broker that is no address", func(c *fleet.Config) { c.Dial, c.Broker = nil, "http://x" }, "http://x"},
-		{"a name that cannot be", func(c *fleet.Config) { c.Name = "Desk One" }, "Desk One"},
+		{"a name that cannot be", func(c *fleet.Config) { c.Name = "Fleetd One" }, "Fleetd One"},
 		{"a name space that cannot be", func(c *fleet.Config) { c.Namespace = "a/b" }, "a/b"},
 		{"an address that is taken", func(c *fleet.Config) { c.HTTP = taken.Addr().String() }, "in use"},
 		{"an address that others reach", func(c *fleet.Config) { c.HTTP = "0.0.0.0:0" }, "--exposed"},

@@ -84,11 +84,11 @@ func TestAWishMadeWithoutABrokerIsToldWhenThereIsOne(t *testing.T) {
 		if err := old.Close(); err != nil {
 			w.Fatal(err)
 		}
-		w.until("the desk says so", func() bool { return !w.Status().Broker.OK })
+		w.until("fleetd says so", func() bool { return !w.Status().Broker.OK })
 		w.assign("museum", "r1")
-		w.stopDesk() // and a restart does not lose it either
+		w.stopFleetd() // and a restart does not lose it either
 		w.newBroker()
-		w.startDesk()
+		w.startFleetd()
 		w.converged("r1")
 	})
 }

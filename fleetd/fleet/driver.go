@@ -26,7 +26,7 @@ const (
 	saveAgain = time.Second
 	// saveWithin bounds one writing: the driver has robots to look after.
 	saveWithin = 3 * time.Second
-	// goBack is how old the unfinished commands are that a new desk takes up.
+	// goBack is how old the unfinished commands are that a new fleetd takes up.
 	goBack = 24 * time.Hour
 	// askPrefix begins the ids of the driver's own questions about a command.
 	askPrefix = "ask:"
@@ -39,7 +39,7 @@ const (
 // A robot gets its commands of the mode class one after the other, each when
 // the one before was answered, so that it sees them in the order in which they
 // were asked for; of the rest at most a few at once. Stops wait for nothing. This
-// holds over several desks as far as the database tells: what another desk had on
+// holds over several fleetd instances as far as the database tells: what another instance had on
 // record before goes before (ahead.go).
 type driver struct {
 	f    *Fleet
@@ -67,7 +67,7 @@ type driven struct {
 	command.Command
 	class  schema.VerbClass
 	ticket *ticket
-	ahead  []string // ids of other desks' commands to the robot, on record before it
+	ahead  []string // ids of other fleetd instances' commands to the robot, on record before it
 }
 
 // post is news for the driver.

@@ -26,7 +26,7 @@ import (
 // goodbye bounds how long each part of an orderly end may take.
 const goodbye = 2 * time.Second
 
-// Fleet is a running desk.
+// Fleet is a running fleetd.
 type Fleet struct {
 	cfg     Config
 	ns      schema.Namespace
@@ -47,7 +47,7 @@ type Fleet struct {
 	stops   *stops
 
 	leadership *leadership
-	desks      desks
+	instances  instances
 	bereft     bereft
 	beats      atomic.Int64 // the newest heartbeat's number
 
@@ -74,7 +74,7 @@ type Fleet struct {
 	db       *store.Store
 	database api.Health
 	broker   api.Health
-	rival    string    // why somebody else seems to use the desk's name
+	rival    string    // why somebody else seems to use fleetd's name
 	rivalAt  time.Time // when that was seen last
 }
 
@@ -96,7 +96,7 @@ func Run(ctx context.Context, cfg Config, ready func(*Fleet)) error {
 	}
 }
 
-// Start makes a desk: when it returns, its address is bound, its database open or
+// Start makes a fleetd instance: when it returns, its address is bound, its database open or
 // known to be unreachable, and it is connecting to the broker. It runs until
 // Close; ctx bounds the start only.
 func Start(ctx context.Context, cfg Config) (*Fleet, error) {
@@ -110,7 +110,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		broker:   api.Health{Why: "not connected yet", Since: schema.TimeOf(now)},
 	}
 	if cfg.Dial == nil && cfg.Password != "" && slices.ContainsFunc(append([]string{cfg.Broker}, cfg.Others...), link.InTheClear) {
-		f.log.Warn("the desk's password goes to the broker in the clear: whoever is on the way reads it; use mqtts or wss", "broker", cfg.Broker)
+		f.log.Warn("fleetd's password goes to the broker in the clear: whoever is on the way reads it; use mqtts or wss", "broker", cfg.Broker)
 	}
 	f.keeper, f.driver, f.outbox, f.warden = &keeper{f: f}, newDriver(f), newOutbox(f), newWarden(f)
 	f.witness = newWitness(f)
@@ -139,7 +139,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	f.running.Go(func() { f.beat(running) })
 	f.running.Go(func() { f.driver.run(running) })
 	f.running.Go(func() { f.stops.run(running) })
-	f.running.Go(func() { f.desk(running) })
+	f.running.Go(func() { f.fleetd(running) })
 	f.running.Go(func() { f.leadership.run(running) })
 	if f.listener != nil {
 		f.running.Go(func() { f.serve(f.server, f.listener, f.cfg.HTTPCert != "") })
@@ -150,7 +150,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	return f, nil
 }
 
-// URL is where the desk serves, empty for one without an address.
+// URL is where fleetd serves, empty for one without an address.
 func (f *Fleet) URL() string {
 	if f.listener == nil {
 		return ""
@@ -165,7 +165,7 @@ func (f *Fleet) URL() string {
 // Handler answers requests from within the process.
 func (f *Fleet) Handler() http.Handler { return f.handler }
 
-// Close ends the desk in order: no new requests, last writes, and a word to the
+// Close ends fleetd in order: no new requests, last writes, and a word to the
 // robots that it is gone.
 func (f *Fleet) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), goodbye)
@@ -193,7 +193,7 @@ func (f *Fleet) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// besides is where another connection of this desk goes: to the broker that it has.
+// besides is where another connection of this instance goes: to the broker that it has.
 // If that changes meanwhile, so does the session, and what was opened for it is of no
 // use any more.
 func (f *Fleet) besides() string { return cmp.Or(f.link.URL(), f.cfg.Broker) }
@@ -215,7 +215,7 @@ func (f *Fleet) linked(s link.State) {
 	case s.Contested:
 		f.broker.Why = "another client connects under the name " + f.cfg.Name
 		f.rival, f.rivalAt = f.broker.Why, now
-		f.log.Error("another client connects under this desk's name: look for a second desk called "+f.cfg.Name+" and give it a name of its own", "wait", s.Wait)
+		f.log.Error("another client connects under this instance's name: look for a second fleetd called "+f.cfg.Name+" and give it a name of its own", "wait", s.Wait)
 	case s.Err != nil:
 		f.broker.Why = s.Err.Error()
 	}
@@ -223,12 +223,12 @@ func (f *Fleet) linked(s link.State) {
 	if changed {
 		f.turned(f.hub.connected(up, now)...)
 	}
-	f.desks.linked(up, now)
+	f.instances.linked(up, now)
 	f.leadership.linked()
 }
 
-// rivalled reports whether m is the broker's word that it ends this desk's connection
-// for another one under the desk's name.
+// rivalled reports whether m is the broker's word that it ends this instance's connection
+// for another one under fleetd's name.
 func (f *Fleet) rivalled(m link.Message) bool {
 	if row, _, ok := f.ns.Match(m.Topic); !ok || row.Kind != schema.TopicNotice {
 		return false
@@ -237,15 +237,15 @@ func (f *Fleet) rivalled(m link.Message) bool {
 	return len(problems) == 0 && n.Reason == schema.ReasonTakenOver
 }
 
-// disputed notes a sign that somebody else uses the desk's name.
+// disputed notes a sign that somebody else uses fleetd's name.
 func (f *Fleet) disputed(why string, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.rival, f.rivalAt = why, now
 }
 
-// desk waits for the database and then does all that needs it.
-func (f *Fleet) desk(ctx context.Context) {
+// fleetd waits for the database and then does all that needs it.
+func (f *Fleet) fleetd(ctx context.Context) {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = 500*time.Millisecond, 10*time.Second
 	for {

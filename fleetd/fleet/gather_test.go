@@ -14,7 +14,7 @@ import (
 	"troupe/schema"
 )
 
-// A caller sends live stops and hears the desk's answers.
+// A caller sends live stops and hears fleetd's answers.
 type caller struct {
 	*world
 	name string

@@ -9,7 +9,7 @@ import (
 	"troupe/schema"
 )
 
-// presence is the desk's own document.
+// presence is fleetd's own document.
 func (f *Fleet) presence(state schema.PresenceState, session string, now time.Time) link.Message {
 	p := schema.Presence{State: state, Session: session, Boot: f.boot, Software: "fleetd " + f.cfg.Version}
 	if state == schema.PresenceLost { // a will's time would be a lie
@@ -29,7 +29,7 @@ func (f *Fleet) document(topic string, v any) link.Message {
 	return link.Message{Topic: topic, Payload: body, QoS: 1, Retain: true}
 }
 
-// heartbeat is the desk's next sign of life. It is also the word by which the desk
+// heartbeat is fleetd's next sign of life. It is also the word by which fleetd
 // finds its connection in order.
 func (f *Fleet) heartbeat(session string, now time.Time) link.Message {
 	seq := f.beats.Add(1)
@@ -41,9 +41,9 @@ func (f *Fleet) heartbeat(session string, now time.Time) link.Message {
 	return link.Message{Topic: f.ns.Topic(schema.TopicFleetHeartbeat, f.cfg.Name), Payload: body}
 }
 
-// beat is the desk's sign of life to every robot: as long as it arrives,
+// beat is fleetd's sign of life to every robot: as long as it arrives,
 // somebody can stop them. It is made by the loop that also looks after
-// commands' age and robots' presence, not by the connection: a desk that hangs
+// commands' age and robots' presence, not by the connection: a fleetd instance that hangs
 // goes silent.
 func (f *Fleet) beat(ctx context.Context) {
 	every := time.NewTicker(f.cfg.Heartbeat)

@@ -82,7 +82,7 @@ func newHanging(t *testing.T) *hanging {
 	return h
 }
 
-// look reads what a desk sends over one connection.
+// look reads what a fleetd instance sends over one connection.
 func (h *hanging) look() func([]byte) {
 	marked := false
 	return func(b []byte) {
@@ -143,8 +143,8 @@ func (w *world) answered(method, target, body string) (p *api.Problem, took time
 func hangingWorld(t *testing.T, options ...func(*fleet.Config)) (*world, *hanging) {
 	h := newHanging(t)
 	w := realWorld(t, h.dsn, append(options, func(c *fleet.Config) { c.HTTP = "127.0.0.1:0" })...)
-	w.startDesk()
-	w.Cleanup(h.release) // before the desk ends
+	w.startFleetd()
+	w.Cleanup(h.release) // before fleetd ends
 	return w, h
 }
 
@@ -182,13 +182,13 @@ func TestHangingPostgresIsAnsweredWithin3Seconds(t *testing.T) {
 	asked.Wait()
 	began := time.Now()
 	if status, p, _ := w.send("GET", "/healthz", ""); status != 503 || !p.Of(api.KindDatabase) || time.Since(began) > answerBound {
-		t.Errorf("with a hanging database the desk answers %d %v after %v", status, p, time.Since(began))
+		t.Errorf("with a hanging database fleetd answers %d %v after %v", status, p, time.Since(began))
 	}
 	before := count(r.Received(), "safety/stop")
 	if p, took := w.answered("POST", "/stops", `{`+all+`}`); p != nil || took > answerBound || count(r.Received(), "safety/stop") != before+1 {
 		t.Errorf("a stop with a hanging database: %v after %v", p, took)
 	}
-	w.until("the desk says that its database does not answer", func() bool { return !w.Status().Database.OK })
+	w.until("fleetd says that its database does not answer", func() bool { return !w.Status().Database.OK })
 	h.release()
 	w.until("the database is back", func() bool { return w.Status().Database.OK })
 	w.must("PUT", "/robots/r1/labels", map[string]any{"labels": map[string]string{"hall": "2"}}, nil)
@@ -234,7 +234,7 @@ func TestClientThatLeftIsNoFaultOfTheDatabase(t *testing.T) {
 		c.Logger = slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &log), nil))
 	})
 	w.robot("r1")
-	w.until("the desk is well", func() bool { return w.Status().Database.OK })
+	w.until("fleetd is well", func() bool { return w.Status().Database.OK })
 	for _, c := range []struct{ method, target, body string }{
 		{"GET", "/audit", ""},
 		{"GET", "/events", ""},
@@ -256,7 +256,7 @@ func TestClientThatLeftIsNoFaultOfTheDatabase(t *testing.T) {
 			t.Errorf("%s %s of a client that left is answered %d %+v", c.method, c.target, answer.Code, p)
 		}
 		if !database.OK {
-			t.Errorf("%s %s of a client that left: the desk says of its database %+v", c.method, c.target, database)
+			t.Errorf("%s %s of a client that left: fleetd says of its database %+v", c.method, c.target, database)
 		}
 		if said := log.String()[before:]; strings.Contains(said, "level=ERROR") {
 			t.Errorf("%s %s of a client that left is logged as a fault: %s", c.method, c.target, said)
@@ -273,7 +273,7 @@ func TestRequestThatIsUnderWayAtShutdownIsAnswered503(t *testing.T) {
 	url := w.URL()
 	var asked sync.WaitGroup
 	asked.Go(func() {
-		defer h.release() // the desk writes before it ends
+		defer h.release() // fleetd writes before it ends
 		answer, err := http.Get(url + api.Prefix + "/audit")
 		if err != nil {
 			t.Errorf("a request at shutdown: %v", err)
@@ -286,6 +286,6 @@ func TestRequestThatIsUnderWayAtShutdownIsAnswered503(t *testing.T) {
 		}
 	})
 	w.until("the request waits for the database", h.held.Load)
-	w.stopDesk()
+	w.stopFleetd()
 	asked.Wait()
 }

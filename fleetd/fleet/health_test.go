@@ -19,15 +19,15 @@ func TestHealthFailsWhenTheDiskIsFull(t *testing.T) {
 	}
 	w := serving(t)
 	if status, _, text := w.send("GET", "/healthz", ""); status != 200 {
-		t.Fatalf("a desk that is well answers %d %s", status, text)
+		t.Fatalf("a fleetd instance that is well answers %d %s", status, text)
 	}
-	if err := os.Symlink("/dev/full", w.config.Spool+".probe"); err != nil { // what the desk writes to see whether it can
+	if err := os.Symlink("/dev/full", w.config.Spool+".probe"); err != nil { // what fleetd writes to see whether it can
 		t.Fatal(err)
 	}
 	var p *api.Problem
 	w.until("the full disk is noticed", func() bool { _, p, _ = w.send("GET", "/healthz", ""); return p != nil })
 	if p.Status != 503 || !p.Of(api.KindDisk) || !strings.Contains(p.Detail, "no space left") || p.Hint == "" {
-		t.Errorf("with a full disk the desk answers %+v", p)
+		t.Errorf("with a full disk fleetd answers %+v", p)
 	}
 	w.until("there is room again", func() bool { status, _, _ := w.send("GET", "/healthz", ""); return status == 200 })
 }
@@ -57,7 +57,7 @@ func TestHealthIsAnsweredWhenTheDiskStalls(t *testing.T) {
 			defer answer.Body.Close()
 			var p api.Problem
 			if err := json.NewDecoder(answer.Body).Decode(&p); err != nil || answer.StatusCode != 503 || !p.Of(api.KindDisk) || p.Hint == "" {
-				t.Errorf("with a stalled disk the desk answers %s %+v %v", answer.Status, p, err)
+				t.Errorf("with a stalled disk fleetd answers %s %+v %v", answer.Status, p, err)
 			}
 			if took := time.Since(began); took > answerBound {
 				t.Errorf("it took %v", took)

@@ -80,7 +80,7 @@ func (h *hub) overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.T
 }
 
 // again tells desired documents once more that were overtaken. The robots' reports are what
-// decides, so whichever desk looks first does it; two databases that claim to be
+// decides, so whichever fleetd looks first does it; two databases that claim to be
 // one fleet would outdo each other for ever, so each time it is later.
 func (d *doubts) again(ctx context.Context, db *store.Store, revs map[string]map[schema.TopicKind]int64, now time.Time) {
 	for topic, robots := range d.f.hub.overtaken(revs) {

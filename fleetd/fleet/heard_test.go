@@ -29,31 +29,31 @@ const (
 
 func TestAfterADatabaseWasSetBackARobotHasWhatItIsWishedToHaveOrTheDeskSaysThatItHasNot(t *testing.T) {
 	for _, heard := range []bool{true, false} {
-		t.Run(fmt.Sprintf("the desk heard the robot before: %v", heard), func(t *testing.T) {
+		t.Run(fmt.Sprintf("fleetd heard the robot before: %v", heard), func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				r := w.robot("r1")
 				w.publish()
 				w.assign("museum", "r1")
 				w.converged("r1")
-				w.stopDesk()
+				w.stopFleetd()
 				w.setBack(func() {
-					w.startDesk()
+					w.startFleetd()
 					w.republish(longer)
 					w.assign("museum", "r1")
 					w.until("r1 has the second desired state", func() bool { return w.converged("r1").Active.Rev == 2 })
-					w.stopDesk()
+					w.stopFleetd()
 				})
 				second := has(r)
 				if !heard {
 					r.Silent(true)
 					r.Raw(schema.TopicReportedStory, "")
 				}
-				w.startDesk()
+				w.startFleetd()
 				w.republish(shorter)
 				w.assign("museum", "r1")
 				d, _ := w.Robot("r1")
 				if d.Desired.Converged && has(r) == second {
-					w.Fatalf("the desk says %+v, and the robot performs something else", d.Desired)
+					w.Fatalf("fleetd says %+v, and the robot performs something else", d.Desired)
 				}
 				r.Silent(false)
 				desired := w.converged("r1")
@@ -112,16 +112,16 @@ func TestAWishThatSomebodyPutByHandIsOutdone(t *testing.T) {
 			}
 			admin.Retain("troupe/v1/robots/r1/desired/story", string(body))
 		}
-		// Before the desk ever desired anything.
+		// Before fleetd ever desired anything.
 		byHand(50, w.Status().Authority)
 		w.until("the robot took it", func() bool { d, _ := w.Robot("r1"); return d.Desired.ReportedRev == 50 })
 		w.assign("museum", "r1")
 		if desired := w.converged("r1"); desired.DesiredRev != 51 || desired.Active == nil {
-			w.Errorf("after a desired state by hand the desk's is %+v", desired)
+			w.Errorf("after a desired state by hand fleetd's is %+v", desired)
 		}
 		// And after.
 		byHand(90, w.Status().Authority)
-		w.until("the desk sees that, and says why", func() bool {
+		w.until("fleetd sees that, and says why", func() bool {
 			d, _ := w.Robot("r1")
 			return !d.Desired.Converged && d.Desired.Reason == schema.ReasonStaleRevision && strings.Contains(d.Desired.Detail, "90")
 		})

@@ -67,7 +67,7 @@ func (s *stops) record(ctx context.Context) {
 		a := schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held; fleetd stop release " + e.Order.ID + " --why REASON lets go of it"}
 		if !means[i] {
 			a = schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonUnknownRobot, Retry: schema.RetryAfterFix,
-				Detail: "the desk holds nothing: no robot of the fleet has this name or these labels; name others, or nobody to stop all"}
+				Detail: "fleetd holds nothing: no robot of the fleet has this name or these labels; name others, or nobody to stop all"}
 		}
 		s.answer(ctx, e.Order, a)
 	}
@@ -169,7 +169,7 @@ func (s *stops) write(ctx context.Context, db *store.Store, waiting []spool.Entr
 	return means, nil
 }
 
-// recorded are those that another desk has put on record.
+// recorded are those that another instance has put on record.
 func (s *stops) recorded(ctx context.Context, db *store.Store, watch []spool.Entry) (out []spool.Entry, err error) {
 	if len(watch) == 0 {
 		return nil, nil

@@ -49,7 +49,7 @@ func (f *Fleet) listen(ctx, running context.Context) error {
 	return nil
 }
 
-// httpServer is how the desk answers, at whichever address.
+// httpServer is how fleetd answers, at whichever address.
 func (f *Fleet) httpServer(running context.Context, handler http.Handler, c *connections) *http.Server {
 	s := &http.Server{
 		Handler:           c.admit(handler),

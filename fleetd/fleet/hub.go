@@ -17,10 +17,10 @@ import (
 
 // hub is the newest of everything that is known of robots, in memory: what the
 // API shows and the stream tells. It is a cache: what robots say comes again at
-// every connect, what the desk decided is read from the database.
+// every connect, what fleetd decided is read from the database.
 type hub struct {
-	mu   sync.Mutex
-	desk presence.Desk
+	mu     sync.Mutex
+	fleetd presence.Fleetd
 	// authority is the fleet's name to robots; empty until the database is open.
 	authority string
 	robots    map[string]*entry
@@ -52,7 +52,7 @@ type entry struct {
 }
 
 func newHub(now time.Time) *hub {
-	return &hub{desk: presence.Desk{Since: now}, robots: map[string]*entry{}, watches: map[*watch]struct{}{}}
+	return &hub{fleetd: presence.Fleetd{Since: now}, robots: map[string]*entry{}, watches: map[*watch]struct{}{}}
 }
 
 // of returns the entry of a robot, made if need be.
@@ -130,15 +130,15 @@ func (h *hub) change(id string, now time.Time, do func(*entry)) turn {
 	before := e.shown.View
 	do(e)
 	e.compare(now)
-	e.shown, e.outdated = presence.Of(e.facts, h.desk, now), e.isBehind(now)
+	e.shown, e.outdated = presence.Of(e.facts, h.fleetd, now), e.isBehind(now)
 	h.tell(id)
 	return turn{id, before, e.shown.View}
 }
 
-// connected notes that the desk's own connection came or went.
+// connected notes that fleetd's own connection came or went.
 func (h *hub) connected(up bool, now time.Time) []turn {
 	h.mu.Lock()
-	h.desk = presence.Desk{Connected: up, Since: now}
+	h.fleetd = presence.Fleetd{Connected: up, Since: now}
 	h.mu.Unlock()
 	return h.tick(now)
 }
@@ -154,7 +154,7 @@ func (h *hub) tick(now time.Time) (turned []turn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, e := range h.robots {
-		s := presence.Of(e.facts, h.desk, now)
+		s := presence.Of(e.facts, h.fleetd, now)
 		behind := e.isBehind(now)
 		if s.View == e.shown.View && s.Why == e.shown.Why && behind == e.outdated { // Why tells Disputed too
 			continue

@@ -31,7 +31,7 @@ import (
 	"troupe/schema"
 )
 
-// keyed gives the desk keys, a certificate for its address, and an address for
+// keyed gives fleetd keys, a certificate for its address, and an address for
 // robots.
 func keyed(t *testing.T) func(*fleet.Config) {
 	dir := filepath.Join(t.TempDir(), "ca")
@@ -97,7 +97,7 @@ func (m *machine) csr(name string) string {
 
 var errOther = errors.New("another certificate than the token says")
 
-// post asks the desk over TLS, as a robot does.
+// post asks fleetd over TLS, as a robot does.
 func (m *machine) post(path string, body any) (out schema.Enrolled, p *api.Problem) {
 	m.w.Helper()
 	text, err := json.Marshal(body)
@@ -110,7 +110,7 @@ func (m *machine) post(path string, body any) (out schema.Enrolled, p *api.Probl
 			if m.shown == nil {
 				return &tls.Certificate{}, nil
 			}
-			return m.shown, nil // whomever the desk asks for
+			return m.shown, nil // whomever fleetd asks for
 		},
 		VerifyPeerCertificate: func(raw [][]byte, _ [][]*x509.Certificate) error {
 			if sha256.Sum256(raw[0]) != m.token.Fingerprint {
@@ -326,7 +326,7 @@ func TestARevocationIsWrittenForBrokersAndTold(t *testing.T) {
 		w.must("POST", "/robots/r7/revoke", api.RevokeAsk{DryRun: true}, &dry)
 		w.must("POST", "/robots/r7/revoke", api.RevokeAsk{Signed: api.Signed{By: "ann", Why: "stolen"}}, &done)
 		if !done.Broker {
-			w.Error("the desk has its broker, and says that it has none")
+			w.Error("fleetd has its broker, and says that it has none")
 		}
 		if !dry.DryRun || len(dry.Certificates) != 1 || len(done.Certificates) != 1 || done.Certificates[0] != serial {
 			w.Errorf("%+v, then %+v", dry, done)
@@ -356,7 +356,7 @@ func TestARevocationIsWrittenForBrokersAndTold(t *testing.T) {
 	}, keyed(t))
 }
 
-// listed reports whether the list of the revoked in the desk's folder names this
+// listed reports whether the list of the revoked in fleetd's folder names this
 // certificate.
 func listed(w *world, serial string) bool {
 	text, err := os.ReadFile(filepath.Join(w.config.CA, vault.ListFile))
@@ -378,12 +378,12 @@ func listed(w *world, serial string) bool {
 
 func TestWhatDoesNotBelongTogetherIsRefusedAtTheStart(t *testing.T) {
 	for says, change := range map[string]func(*fleet.Config){
-		"--http-tls-key":       func(c *fleet.Config) { c.HTTPCert = "x.pem" },
-		"fleetd ca init":       func(c *fleet.Config) { c.Enrol = "127.0.0.1:0" },
-		"fleetd ca server":     func(c *fleet.Config) { c.Enrol, c.CA = "127.0.0.1:0", "x" },
-		"the fleet's keys":     func(c *fleet.Config) { c.CA = t.TempDir() },
-		"mqtts://broker":       func(c *fleet.Config) { c.RobotBrokers = []string{"broker"} },
-		"of the desk's addres": func(c *fleet.Config) { c.HTTPCert, c.HTTPKey = "/nowhere.pem", "/nowhere.key" },
+		"--http-tls-key":     func(c *fleet.Config) { c.HTTPCert = "x.pem" },
+		"fleetd ca init":     func(c *fleet.Config) { c.Enrol = "127.0.0.1:0" },
+		"fleetd ca server":   func(c *fleet.Config) { c.Enrol, c.CA = "127.0.0.1:0", "x" },
+		"the fleet's keys":   func(c *fleet.Config) { c.CA = t.TempDir() },
+		"mqtts://broker":     func(c *fleet.Config) { c.RobotBrokers = []string{"broker"} },
+		"of fleetd's addres": func(c *fleet.Config) { c.HTTPCert, c.HTTPKey = "/nowhere.pem", "/nowhere.key" },
 	} {
 		c := fleet.Config{Broker: "mqtt://127.0.0.1:1", Database: "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")}
 		change(&c)
@@ -397,13 +397,13 @@ func TestWhatDoesNotBelongTogetherIsRefusedAtTheStart(t *testing.T) {
 	}
 }
 
-// A robot that is called like a desk or a client would be that client to brokers,
+// A robot that is called like a fleetd instance or a client would be that client to brokers,
 // which go by names.
 func TestNoRobotIsCalledLikeSomebodyElse(t *testing.T) {
 	onBoth(t, func(w *world) {
-		w.stopDesk()
+		w.stopFleetd()
 		w.broker.Store(brokertest.Start(w.T, brokertest.InProcess, brokertest.Users(w.T, "fleetd fleetd\nhall fleetd\nguide operator\nr7 robot\n")))
-		w.startDesk()
+		w.startFleetd()
 		refused := func(name, says string) {
 			w.Helper()
 			w.refuses(w.ask("POST", "/robots/"+name+"/tokens", api.TokenAsk{}, nil), api.KindInvalid, says)
@@ -412,7 +412,7 @@ func TestNoRobotIsCalledLikeSomebodyElse(t *testing.T) {
 				w.Errorf("%s belongs to the fleet", name)
 			}
 		}
-		for name, says := range map[string]string{"fleetd": "this desk", "fleetd-b": "people's tools", "op1": "people's tools", "admin": "people's tools"} {
+		for name, says := range map[string]string{"fleetd": "this instance", "fleetd-b": "people's tools", "op1": "people's tools", "admin": "people's tools"} {
 			refused(name, says)
 		}
 		w.refuses(w.ask("POST", "/robots/fleetd/revoke", api.RevokeAsk{Signed: api.Signed{By: "ann"}}, nil), api.KindInvalid, "fleetd ca revoke")
@@ -447,9 +447,9 @@ func TestNoRobotIsCalledLikeSomebodyElse(t *testing.T) {
 
 func TestWithoutBeingAskedNoRobotIsTakenUnderTheNameOfADesk(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.stopDesk()
+		w.stopFleetd()
 		w.broker.Store(brokertest.Start(w.T, brokertest.InProcess, brokertest.Users(w.T, "fleetd fleetd\nguest robot\nr7 robot\n")))
-		w.startDesk()
+		w.startFleetd()
 		startStranger(w, "guest")
 		w.robot("r7")
 		w.until("r7 is taken", func() bool { d, _ := w.Robot("r7"); return d.Adopted })
@@ -524,7 +524,7 @@ func TestARevocationWithoutABrokerSaysSo(t *testing.T) {
 	})
 }
 
-// Whoever steals the certificate of a desk is that desk, so it is on record and can
+// Whoever steals the certificate of a fleetd instance is that fleetd, so it is on record and can
 // be taken away alone.
 func TestTheCertificateOfADeskIsOnRecordAndCanBeRevoked(t *testing.T) {
 	onBoth(t, func(w *world) {
@@ -572,8 +572,8 @@ func TestTheCertificateOfADeskIsOnRecordAndCanBeRevoked(t *testing.T) {
 		for _, bad := range []string{"xyz", "0ab", strings.Repeat("a", 41), "AB"} {
 			w.refuses(w.ask("POST", "/certificates/"+bad+"/revoke", api.Signed{}, nil), api.KindInvalid, "no serial number")
 		}
-		w.stopDesk()
-		w.startDesk()
+		w.stopFleetd()
+		w.startFleetd()
 		w.until("all are there after a restart", func() bool { return find(serial).Revoked != 0 && find("c0ffee").Revoked != 0 })
 	}, keyed(t))
 }

@@ -21,7 +21,7 @@ func (w *world) listed() (ids []string, complete bool) {
 		w.Fatal("the list does not say whether it is complete")
 	}
 	if now := w.Status().HeldComplete; now != *got.Complete {
-		w.Errorf("the list says complete=%v, the desk %v", *got.Complete, now)
+		w.Errorf("the list says complete=%v, fleetd %v", *got.Complete, now)
 	}
 	return ids, *got.Complete
 }
@@ -39,29 +39,29 @@ func TestStopListSaysWhenTheDatabaseWasNotRead(t *testing.T) {
 	h := newHanging(t)
 	w := realWorld(t, h.dsn, func(c *fleet.Config) { c.HTTP = "127.0.0.1:0" })
 	w.Cleanup(h.release)
-	w.startDesk()
+	w.startFleetd()
 	w.robot("r1")
 	hold := map[string]any{"selector": map[string]any{"all": true}, "by": "ann"}
 	w.must("POST", "/stops", hold, nil)
 	w.listedAll(1)
 	first, _ := w.listed()
 	w.onRecord(first...)
-	w.stopDesk()
+	w.stopFleetd()
 
 	question := "FROM stops"
 	h.at.Store(&question)
-	w.startDesk()
+	w.startFleetd()
 	if ids, complete := w.listed(); complete || len(ids) > 0 {
-		t.Errorf("a desk that has not read its database lists %q, complete: %v", ids, complete)
+		t.Errorf("a fleetd instance that has not read its database lists %q, complete: %v", ids, complete)
 	}
 	w.must("POST", "/stops", hold, nil)
 	if ids, complete := w.listed(); complete || len(ids) != 1 {
-		t.Errorf("a desk that has not read its database lists %q, complete: %v, of its own stop", ids, complete)
+		t.Errorf("a fleetd instance that has not read its database lists %q, complete: %v, of its own stop", ids, complete)
 	}
 	h.release()
 	w.listedAll(2)
 
-	h.hold() // another desk may write stops meanwhile
+	h.hold() // another instance may write stops meanwhile
 	w.until("the list is called incomplete", func() bool { _, complete := w.listed(); return !complete })
 	if ids, _ := w.listed(); len(ids) != 2 {
 		t.Errorf("what was known is no longer listed: %q", ids)

@@ -8,7 +8,7 @@ import (
 	"troupe/schema"
 )
 
-// subscriptions is all that the desk listens to.
+// subscriptions is all that fleetd listens to.
 func subscriptions(ns schema.Namespace, name string) []link.Subscription {
 	var out []link.Subscription
 	for _, t := range []struct {
@@ -28,7 +28,7 @@ func subscriptions(ns schema.Namespace, name string) []link.Subscription {
 		{schema.TopicReportedActivities, []string{"+"}},
 		{schema.TopicReportedPlaces, []string{"+"}},
 		{schema.TopicEvent, []string{"+"}},
-		{schema.TopicAck, []string{"+", "+"}}, // other desks' too: they may be gone
+		{schema.TopicAck, []string{"+", "+"}}, // other fleetd instances' too: they may be gone
 		{schema.TopicCmd, []string{"+", "+", "+", "+"}},
 		{schema.TopicFleetStopCmd, []string{"+"}},
 		{schema.TopicRevoked, nil},
@@ -53,7 +53,7 @@ func (f *Fleet) hear(m link.Message) {
 	switch row.Kind {
 	case schema.TopicFleetHeartbeat:
 		f.clients.heard(params.CID)
-		f.desks.beat(params.CID, now)
+		f.instances.beat(params.CID, now)
 		return
 	case schema.TopicFleetStopCmd:
 		f.clients.heard(params.CID)

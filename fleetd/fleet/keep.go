@@ -17,7 +17,7 @@ const (
 	// maxEvents bounds the events that wait for the database; beyond it the
 	// oldest are given up, and counted.
 	maxEvents = 20_000
-	// keepAside is how long a desk that follows keeps events, in case the one that
+	// keepAside is how long a fleetd instance that follows keeps events, in case the one that
 	// leads is gone before it has written them.
 	keepAside = time.Minute
 	// eventsAtOnce bounds one transaction.
@@ -30,7 +30,7 @@ const (
 
 // keeper writes behind what robots say: the newest document of each kind, and
 // every event once. Nothing of it is a promise to anybody, so it may be late,
-// and robots never wait for it. Of several desks the one that leads writes.
+// and robots never wait for it. Of several fleetd instances the one that leads writes.
 type keeper struct {
 	f       *Fleet
 	mu      sync.Mutex
@@ -128,7 +128,7 @@ func (k *keeper) take() []store.Event {
 	return out
 }
 
-// forget leaves out the events that came before then: another desk wrote them.
+// forget leaves out the events that came before then: another instance wrote them.
 func (k *keeper) forget(then time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

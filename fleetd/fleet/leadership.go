@@ -15,22 +15,22 @@ import (
 const (
 	// provenEvery is how often the leader proves that it has the lock.
 	provenEvery = 250 * time.Millisecond
-	// askEvery is about how often a desk that follows asks for the lock.
+	// askEvery is about how often a fleetd instance that follows asks for the lock.
 	askEvery = time.Second
 	// askWithin bounds one question to the database.
 	askWithin = 5 * time.Second
 )
 
-// leadership is this desk's part in who leads. One goroutine asks for the lock,
+// leadership is this instance's part in who leads. One goroutine asks for the lock,
 // holds it, and opens and closes the pen; whoever wants to write asks whether this
-// desk leads now.
+// fleetd leads now.
 type leadership struct {
 	f    *Fleet
 	wake chan struct{}
 
 	mu    sync.Mutex
 	facts leader.Facts
-	pen   *pen            // nil unless this desk leads, or led last
+	pen   *pen            // nil unless this instance leads, or led last
 	told  leader.Decision // what was told of last
 	since time.Time       // the role in it
 
@@ -41,7 +41,7 @@ func newLeadership(f *Fleet) *leadership {
 	return &leadership{f: f, wake: make(chan struct{}, 1), facts: leader.Facts{LinkedSince: f.started}, since: f.started, told: leader.Decision{Role: leader.Follows, Why: "it has just begun"}}
 }
 
-// leads reports whether this desk may write what all robots go by, now.
+// leads reports whether this instance may write what all robots go by, now.
 func (l *leadership) leads() bool { return l.decide().Role == leader.Leads }
 
 // writes is what the leader writes with, nil for all others.
@@ -54,7 +54,7 @@ func (l *leadership) writes() *pen {
 	return l.pen
 }
 
-// followed reports whether another desk leads, as far as is known.
+// followed reports whether another instance leads, as far as is known.
 func (l *leadership) followed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,7 +73,7 @@ func (l *leadership) status() api.Leadership {
 	return s
 }
 
-// linked notes whether the desk has all the connections to the broker that it
+// linked notes whether fleetd has all the connections to the broker that it
 // needs now.
 func (l *leadership) linked() {
 	session := l.f.link.Session()
@@ -116,7 +116,7 @@ func (l *leadership) decide() leader.Decision {
 
 // rest waits until it is time to ask again, or the link changed.
 func (l *leadership) rest(ctx context.Context) {
-	jitter := time.Duration(rand.Int64N(int64(askEvery) / 2)) // not all desks at once
+	jitter := time.Duration(rand.Int64N(int64(askEvery) / 2)) // not all fleetd instances at once
 	timer := time.NewTimer(askEvery*3/4 + jitter)
 	defer timer.Stop()
 	select {
@@ -170,7 +170,7 @@ func (l *leadership) proven(begun time.Time, err error) {
 	l.lead = nil
 }
 
-// resign makes room for another desk. Nothing is written from here on.
+// resign makes room for another instance. Nothing is written from here on.
 func (l *leadership) resign(ctx context.Context) {
 	l.mu.Lock()
 	l.facts.Held, l.facts.Other, l.facts.Mute = false, "", ""
@@ -182,13 +182,13 @@ func (l *leadership) resign(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, goodbye)
 	defer cancel()
 	if err := l.lead.Resign(within, time.Now()); err != nil {
-		l.f.log.Warn("the other desks were not told that this one leads no more; they wait a moment longer", "error", err)
+		l.f.log.Warn("the other fleetd instances were not told that this one leads no more; they wait a moment longer", "error", err)
 	}
 	l.lead = nil
 }
 
 // end is the orderly end, when nobody writes any more: robots are told that the
-// desk goes, if it led, and the others that they need not wait. It has its own time,
+// fleetd goes, if it led, and the others that they need not wait. It has its own time,
 // however long the end of everything else took.
 func (l *leadership) end() {
 	if l.lead != nil {
@@ -237,18 +237,18 @@ func (l *leadership) look() leader.Decision {
 	switch {
 	case d.Role == was.Role && (d.Role != leader.Follows || d.Why == was.Why):
 	case d.Role == leader.Leads:
-		l.f.log.Info("this desk leads: it writes what all robots go by", "name", l.f.cfg.Name, "why", d.Why)
+		l.f.log.Info("this instance leads: it writes what all robots go by", "name", l.f.cfg.Name, "why", d.Why)
 	case was.Role == leader.Leads:
-		l.f.log.Warn("this desk leads no more", "name", l.f.cfg.Name, "why", d.Why)
+		l.f.log.Warn("this instance leads no more", "name", l.f.cfg.Name, "why", d.Why)
 	default:
-		l.f.log.Info("this desk does not lead", "name", l.f.cfg.Name, "role", d.Role, "why", d.Why)
+		l.f.log.Info("this instance does not lead", "name", l.f.cfg.Name, "role", d.Role, "why", d.Why)
 	}
 	if drop {
 		p.cut()
 	}
 	if open {
 		p, err := l.f.takePen(session)
-		if err != nil { // a fault of ours: the link of the desk itself was opened the same way
+		if err != nil { // a fault of ours: the link of fleetd itself was opened the same way
 			l.f.log.Error("no connection to write with", "error", err)
 		}
 		l.mu.Lock()

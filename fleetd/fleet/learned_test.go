@@ -61,10 +61,10 @@ func TestStopOfAllIsLearnedFromTheOneRobotThatReceivedIt(t *testing.T) {
 		w.sleep(time.Second)
 		r2.Close()
 		w.until("r2 is away", func() bool { d, _ := w.Robot("r2"); return d.Presence.View != "online" })
-		w.stopDesk()
+		w.stopFleetd()
 		w.caller("admin").press("")
 		w.until("r1 received it", func() bool { return r1.Calls() == 1 })
-		w.startDesk()
+		w.startFleetd()
 		w.onRecord("admin")
 		if h := w.Held()[0]; !h.All || h.Count != 2 {
 			w.Errorf("recorded is %+v", h)

@@ -44,12 +44,12 @@ func holds(c command.Command) string {
 	return r.Args.Latch
 }
 
-// letFor is how long a release is of interest to other desks: longer than any of
+// letFor is how long a release is of interest to other fleetd instances: longer than any of
 // them sends a stop, and than their clocks differ.
 const letFor = 10 * time.Minute
 
 // letElsewhere has the driver call off what would hold stops that were released:
-// by another desk, or before a restart. A desk that has no database hears of no
+// by another instance, or before a restart. A fleetd instance that has no database hears of no
 // release, and goes on to send a stop for half a minute.
 func (f *Fleet) letElsewhere(ctx context.Context, db *store.Store, now time.Time) error {
 	let, err := db.ReleasedStops(ctx, now.Add(-letFor))

@@ -72,7 +72,7 @@ func (e *entry) desiredStory(authority string) api.DesiredStory {
 	}
 	switch h := e.number(schema.TopicDesiredStory); {
 	case w.DesiredRev == 0:
-		w.Converged = true // the desk desired nothing
+		w.Converged = true // fleetd desired nothing
 	case h.Overtakes(w.DesiredRev):
 		w.Reason, w.Detail = schema.ReasonStaleRevision, h.Why(w.DesiredRev)
 	case r.Authority != "" && authority != "" && r.Authority != authority:

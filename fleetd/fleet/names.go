@@ -9,8 +9,8 @@ import (
 // clientsKept bounds the names of clients that are kept in mind.
 const clientsKept = 10_000
 
-// clients are the names under which others than robots speak, as far as the desk
-// hears them: of whom the broker took a stop, or a desk's sign of life, that is no
+// clients are the names under which others than robots speak, as far as fleetd
+// hears them: of whom the broker took a stop, or a fleetd instance's sign of life, that is no
 // robot's name.
 type clients struct {
 	mu    sync.Mutex
@@ -36,9 +36,9 @@ func (c *clients) has(name string) bool {
 func (f *Fleet) TakenBy(name string) string {
 	switch {
 	case name == f.cfg.Name:
-		return "this desk"
+		return "this instance"
 	case schema.ReservedName(name):
-		return "desks or people's tools"
+		return "fleetd instances or people's tools"
 	case f.clients.has(name):
 		return "a client of the broker"
 	}

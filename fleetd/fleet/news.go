@@ -7,10 +7,10 @@ import (
 	"troupe/fleetd/store"
 )
 
-// newsEvery is how often a desk looks whether another one changed something.
+// newsEvery is how often a fleetd instance looks whether another one changed something.
 const newsEvery = 250 * time.Millisecond
 
-// news makes known here what other desks wrote to the database: robots, labels,
+// news makes known here what other fleetd instances wrote to the database: robots, labels,
 // desired documents and stops. One number tells whether there is anything to read.
 func (f *Fleet) news(ctx context.Context, db *store.Store) {
 	if db.Alone() {

@@ -87,17 +87,17 @@ func (h *hub) forgetOthers(robots []store.Robot) {
 	}
 }
 
-// whereabouts is whether a robot is there, as far as the desk can know.
+// whereabouts is whether a robot is there, as far as fleetd can know.
 func (h *hub) whereabouts(id string, now time.Time) decommission.Whereabouts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.desk.Connected {
+	if !h.fleetd.Connected {
 		return decommission.NotKnown
 	}
 	view := presence.Unknown
 	if e := h.robots[id]; e != nil {
 		view = e.shown.View
-	} else if now.Sub(h.desk.Since) >= presence.Grace {
+	} else if now.Sub(h.fleetd.Since) >= presence.Grace {
 		return decommission.Gone
 	}
 	switch {

@@ -23,16 +23,16 @@ const (
 	outboxLook = time.Second
 )
 
-// outbox tells the broker what the database wants told, as long as this desk leads:
+// outbox tells the broker what the database wants told, as long as this instance leads:
 // after every change the rows of the outbox, in order, and after every connect all
-// that the desks own there, since the broker may have forgotten. A row is marked only when the
+// that the fleetd instances own there, since the broker may have forgotten. A row is marked only when the
 // broker has acknowledged it, so a crash in between tells it twice, which harms
 // nobody: desired documents are compared by revision and blobs by digest.
 type outbox struct {
 	f     *Fleet
 	wake  chan struct{}
 	again chan struct{}     // connected anew
-	extra chan link.Message // documents of the desk's own to be told soon
+	extra chan link.Message // documents of fleetd's own to be told soon
 }
 
 func newOutbox(f *Fleet) *outbox {
@@ -85,7 +85,7 @@ func (o *outbox) run(ctx context.Context, db *store.Store) {
 	}
 }
 
-// repeatAll publishes every retained document that the desk owns. What was held and
+// repeatAll publishes every retained document that fleetd owns. What was held and
 // released while nothing went out is told in that order first: a robot lets go of a
 // stop that it holds by itself only after it has seen it written down.
 func (o *outbox) repeatAll(ctx context.Context, db *store.Store) bool {
@@ -150,7 +150,7 @@ func (o *outbox) message(out store.Outgoing) link.Message {
 	return link.Message{Topic: o.f.ns.Topic(out.Topic, params...), Payload: out.Payload, QoS: schema.TopicOf(out.Topic).QoS, Retain: true}
 }
 
-// tell publishes one document and waits for the broker's word. A desk that does not
+// tell publishes one document and waits for the broker's word. A fleetd instance that does not
 // lead at this moment tells nothing.
 func (o *outbox) tell(ctx context.Context, m link.Message) bool {
 	p := o.f.leadership.writes()

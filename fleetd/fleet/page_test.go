@@ -36,7 +36,7 @@ func TestThePageReadsWhatTheStreamTells(t *testing.T) {
 		script := answer.Body.String()
 		for prefix, of := range map[string]reflect.Type{
 			"r": reflect.TypeFor[api.Robot](), "w": reflect.TypeFor[api.DesiredStory](), "r.presence": reflect.TypeFor[api.Presence](),
-			"desk": reflect.TypeFor[api.Status](), "said": reflect.TypeFor[api.Batch](),
+			"fleetd": reflect.TypeFor[api.Status](), "said": reflect.TypeFor[api.Batch](),
 			"h": reflect.TypeFor[api.HeldStop](), "led": reflect.TypeFor[api.Leadership](), "l": reflect.TypeFor[schema.StopLatch](),
 		} {
 			known := names(of)

@@ -9,32 +9,32 @@ import (
 	"troupe/schema"
 )
 
-// twoFleets is why a desk that leads finds another one's presence in place of its own.
+// twoFleets is why a fleetd instance that leads finds another one's presence in place of its own.
 const twoFleets = "another fleetd writes the fleet's presence: two fleets use one broker"
 
 // penSuffix marks the connection on which the leader writes.
 const penSuffix = ".lead"
 
 // pen is the connection on which the leader writes what all robots go by, and on
-// nothing else. So no blob stands before a command or a stop, and a desk begins and
+// nothing else. So no blob stands before a command or a stop, and a fleetd instance begins and
 // ends to lead without losing a word of what robots say: its will, which says that
-// the desk is lost, belongs to this connection alone.
+// fleetd is lost, belongs to this connection alone.
 //
-// A desk that leads no more keeps it, unused, until another one has written that it
+// A fleetd instance that leads no more keeps it, unused, until another one has written that it
 // is there: if nobody follows, its presence goes on to be true, and its will too.
 type pen struct {
 	f       *Fleet
-	session string // of the desk's own link, under which its heartbeats come
+	session string // of fleetd's own link, under which its heartbeats come
 	link    *link.Link
 	opened  chan struct{} // link is set
 	end     context.CancelFunc
 	up      atomic.Bool
-	foreign atomic.Bool // another desk writes the presence
+	foreign atomic.Bool // another instance writes the presence
 
 	repaired time.Time // owned by the link's goroutine
 }
 
-// takePen connects, to write as the desk of that session.
+// takePen connects, to write as fleetd of that session.
 func (f *Fleet) takePen(session string) (*pen, error) {
 	ctx, cut := context.WithCancel(context.Background())
 	p := &pen{f: f, session: session, end: cut, opened: make(chan struct{})}
@@ -73,8 +73,8 @@ func (p *pen) linked(s link.State) {
 	}
 }
 
-// rival reports whether another desk wrote that it leads, or left a will, while this
-// one led and was away: it has this desk's name, or belongs to another fleet. Of desks
+// rival reports whether another instance wrote that it leads, or left a will, while this
+// one led and was away: it has this instance's name, or belongs to another fleet. Of fleetd instances
 // of one fleet only one leads.
 func (p *pen) rival(m link.Message) bool {
 	row, _, ok := p.f.ns.Match(m.Topic)
@@ -85,15 +85,15 @@ func (p *pen) rival(m link.Message) bool {
 	return len(problems) == 0 && said.State != schema.PresenceOffline && said.Boot != p.f.boot
 }
 
-// stands reports whether a desk that does not lead keeps the pen: as long as the
+// stands reports whether a fleetd instance that does not lead keeps the pen: as long as the
 // presence is its own word and true, and not to write it anew. session is that of
-// the desk's own link now.
+// fleetd's own link now.
 func (p *pen) stands(session string) bool {
 	return p.up.Load() && !p.foreign.Load() && p.session == session
 }
 
-// cut ends the connection as a crash does, so that the broker says that the desk of
-// this session is lost; and silently if another desk is there already.
+// cut ends the connection as a crash does, so that the broker says that fleetd of
+// this session is lost; and silently if another instance is there already.
 func (p *pen) cut() {
 	if !p.foreign.Load() { // else it ends in good order, and no will is sent
 		p.end()
@@ -102,14 +102,14 @@ func (p *pen) cut() {
 	p.end()
 }
 
-// close ends it in good order. The desk that leads says that it goes.
+// close ends it in good order. Fleetd that leads says that it goes.
 func (p *pen) close(leads bool) {
 	var words []func(string) link.Message
 	if leads {
 		words = append(words, func(string) link.Message { return p.f.presence(schema.PresenceOffline, p.session, time.Now()) })
 	}
 	if err := p.link.Close(context.Background(), words...); err != nil {
-		p.f.log.Warn("robots were not told that the desk goes; the broker's will for it tells them", "error", err)
+		p.f.log.Warn("robots were not told that fleetd goes; the broker's will for it tells them", "error", err)
 	}
 	p.end()
 }
@@ -140,6 +140,6 @@ func (p *pen) hear(m link.Message) {
 		return
 	}
 	p.repaired = now
-	p.f.log.Warn("the desk's presence was overwritten", "with", string(m.Payload))
+	p.f.log.Warn("fleetd's presence was overwritten", "with", string(m.Payload))
 	p.f.outbox.say(p.f.presence(schema.PresenceOnline, p.session, now))
 }

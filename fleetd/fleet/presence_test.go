@@ -24,14 +24,14 @@ func TestARobotThatShowsItselfIsKnownFromThenOn(t *testing.T) {
 			w.must("GET", "/events?robot=r1", nil, &got)
 			return len(got.Events) == 1 && got.Events[0].Type == "mode_changed"
 		})
-		w.stopDesk()
+		w.stopFleetd()
 		r.Close() // nobody hears it
 		w.newBroker()
 		w.sleep(time.Second)
-		w.startDesk()
+		w.startFleetd()
 		d, ok := w.Robot("r1")
 		if !ok || d.State == nil || d.State.Mode.Active != schema.ModeMnl {
-			w.Fatalf("after a restart the desk has %+v of a robot that it knew", d)
+			w.Fatalf("after a restart fleetd has %+v of a robot that it knew", d)
 		}
 		if d.Presence.View != "unknown" {
 			w.Errorf("a robot not heard since the restart is %s", d.Presence.View)
@@ -65,11 +65,11 @@ func TestWithoutTheBrokerNothingIsKnown(t *testing.T) {
 		if err := old.Close(); err != nil {
 			w.Fatal(err)
 		}
-		w.until("the desk says so", func() bool { return !w.Status().Broker.OK })
+		w.until("fleetd says so", func() bool { return !w.Status().Broker.OK })
 		if d, _ := w.Robot("r1"); d.Presence.View != "unknown" {
 			w.Errorf("without a broker the robot is %s", d.Presence.View)
 		}
-		w.until("the desk is back", func() bool { return w.Status().Broker.OK })
+		w.until("fleetd is back", func() bool { return w.Status().Broker.OK })
 		w.view("r1", "online")
 	})
 }
@@ -80,7 +80,7 @@ func TestTheDeskSpeaksForItself(t *testing.T) {
 		ear.Subscribe("troupe/v1/fleet/#")
 		p, problems := schema.Decode[schema.Presence](ear.Expect("troupe/v1/fleet/presence").Payload)
 		if len(problems) > 0 || p.State != schema.PresenceOnline {
-			w.Fatalf("the desk's presence is %+v %v", p, problems)
+			w.Fatalf("fleetd's presence is %+v %v", p, problems)
 		}
 		var last schema.FleetHeartbeat
 		for range 3 {
@@ -93,11 +93,11 @@ func TestTheDeskSpeaksForItself(t *testing.T) {
 			}
 			last = h
 		}
-		// Somebody with the right to overwrites the document; the desk repairs it.
+		// Somebody with the right to overwrites the document; fleetd repairs it.
 		vandal := w.broker.Load().Client(w.T, "admin")
 		vandal.Retain("troupe/v1/fleet/presence", `{"state":"lost","session":"old"}`)
 		ear.ExpectThat("troupe/v1/fleet/presence", func(m brokertest.Message) bool { return strings.Contains(string(m.Payload), p.Session) })
-		w.stopDesk()
+		w.stopFleetd()
 		ear.ExpectThat("troupe/v1/fleet/presence", func(m brokertest.Message) bool {
 			return strings.Contains(string(m.Payload), `"offline"`)
 		})
@@ -121,7 +121,7 @@ func TestWhoDelaysTheDesksEndKeepsItFromNoLastWord(t *testing.T) {
 		if line, err := bufio.NewReader(half).ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
 			w.Fatalf("%q, %v", line, err)
 		}
-		w.stopDesk()
+		w.stopFleetd()
 		obs.ExpectThat("troupe/v1/fleet/presence", func(m brokertest.Message) bool {
 			return strings.Contains(string(m.Payload), `"offline"`)
 		})
@@ -167,7 +167,7 @@ func TestWhatCannotBeReadIsLeftOut(t *testing.T) {
 		w.sleep(time.Second)
 		d, _ := w.Robot("r1")
 		if d.State == nil || d.Presence.View != "online" {
-			w.Errorf("after malformed messages the desk has %+v", d)
+			w.Errorf("after malformed messages fleetd has %+v", d)
 		}
 	})
 }

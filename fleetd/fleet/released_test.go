@@ -12,14 +12,14 @@ import (
 	"troupe/schema"
 )
 
-// cutOff runs a test with a desk that is cut off from its broker, while r1 is not.
+// cutOff runs a test with a fleetd instance that is cut off from its broker, while r1 is not.
 func cutOff(t *testing.T, test func(w *world, r *fleettest.Robot, way *brokertest.Cable)) {
 	t.Helper()
 	way := &brokertest.Cable{}
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		way.Cut()
-		w.until("the desk misses its broker", func() bool { return !w.Status().Broker.OK })
+		w.until("fleetd misses its broker", func() bool { return !w.Status().Broker.OK })
 		test(w, r, way)
 	}, func(c *fleet.Config) {
 		way.To = brokertest.Dialer(c.Dial)
@@ -44,7 +44,7 @@ func TestAStopThatWasReleasedBeforeItWentOutHoldsNoRobot(t *testing.T) {
 			w.Fatal(p)
 		}
 		way.Mend()
-		w.until("the desk is back", func() bool { return w.Status().Broker.OK })
+		w.until("fleetd is back", func() bool { return w.Status().Broker.OK })
 		w.sleep(time.Minute) // longer than any command is sent again
 		if n, held := count(r.Received(), "safety/stop"), w.held("r1"); n != 0 || held != "" {
 			w.Errorf("after its release the stop was sent %d times, and r1 holds %q", n, held)
@@ -65,7 +65,7 @@ func TestAStopThatWasNotReleasedHoldsOnceTheDeskIsBack(t *testing.T) {
 	})
 }
 
-// A stop by label is heard by robots that the desk does not know to be meant.
+// A stop by label is heard by robots that fleetd does not know to be meant.
 func TestAStopIsReleasedWhereverRobotsShowIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1, r2 := w.robot("r1"), w.robot("r2")
@@ -96,8 +96,8 @@ func TestAStopIsReleasedWhereverRobotsShowIt(t *testing.T) {
 	})
 }
 
-// A robot holds what the desk has not heard of, and somebody releases it before the
-// desk has written it down.
+// A robot holds what fleetd has not heard of, and somebody releases it before the
+// fleetd has written it down.
 func TestAStopThatOnlyARobotShowsIsReleased(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1 := w.robot("r1")
@@ -111,7 +111,7 @@ func TestAStopThatOnlyARobotShowsIsReleased(t *testing.T) {
 		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
 		w.sleep(3 * time.Second)
 		r1.Holds(wall) // what was released before is not written down at once
-		w.until("the desk sees it", func() bool { return w.held("r1") == "wall1" })
+		w.until("fleetd sees it", func() bool { return w.held("r1") == "wall1" })
 		if all := w.Held(); len(all) != 0 {
 			w.Fatalf("it is written down already: %+v", all)
 		}
@@ -128,7 +128,7 @@ func TestARobotOutsideTheFleetIsNamedThatHoldsAStop(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r9 := startStranger(w, "r9")
 		r9.Holds(schema.StopLatch{ID: "wall1", Level: schema.StopStop, By: "wall1", Since: 1})
-		w.until("the desk sees it", func() bool { return w.held("r9") == "wall1" })
+		w.until("fleetd sees it", func() bool { return w.held("r9") == "wall1" })
 		p := w.releases("wall1")
 		if p == nil || p.Errors[0].Code != "not_held" || !strings.Contains(p.Errors[0].Detail, "r9") || !strings.Contains(p.Errors[0].Hint, "fleetd adopt r9") {
 			w.Errorf("a release of what a stranger holds: %+v", p)
@@ -136,7 +136,7 @@ func TestARobotOutsideTheFleetIsNamedThatHoldsAStop(t *testing.T) {
 	}, func(c *fleet.Config) { c.Dev = false })
 }
 
-// awayStop stops a robot that is not there: the desk sends it once more when it comes.
+// awayStop stops a robot that is not there: fleetd sends it once more when it comes.
 func (d *beside) awayStop(id string) string {
 	d.Helper()
 	r := fleettest.Start(d.T, id, d.broker.Load().Dial)
@@ -149,7 +149,7 @@ func (d *beside) awayStop(id string) string {
 }
 
 func TestAStopThatIsReleasedAtOneDeskIsSentByNoOther(t *testing.T) {
-	a, b, _ := desks(t)
+	a, b, _ := instances(t)
 	latch := b.awayStop("r1")
 	a.onRecord(latch)
 	if p := a.releases(latch); p != nil {
@@ -160,14 +160,14 @@ func TestAStopThatIsReleasedAtOneDeskIsSentByNoOther(t *testing.T) {
 }
 
 func TestAStopThatIsReleasedWhileItsDeskIsAwayIsSentNoMore(t *testing.T) {
-	a, b, _ := desks(t)
+	a, b, _ := instances(t)
 	latch := b.awayStop("r1")
-	b.stopDesk()
+	b.stopFleetd()
 	a.onRecord(latch)
 	if p := a.releases(latch); p != nil {
 		t.Fatal(p)
 	}
-	b.startDesk()
+	b.startFleetd()
 	b.comesFree("r1")
 }
 

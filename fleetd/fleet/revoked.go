@@ -15,9 +15,9 @@ import (
 
 const (
 	// revokedSettles is how long a list that the broker keeps may be another one
-	// than the database's: the desk's own next word may be on its way.
+	// than the database's: fleetd's own next word may be on its way.
 	revokedSettles = 2 * time.Second
-	// revokedAgain is how often a list of somebody else is overwritten. Two desks of
+	// revokedAgain is how often a list of somebody else is overwritten. Two instances of fleetd of
 	// two databases on one broker would do so for ever, and brokers of ours keep
 	// both.
 	revokedAgain = time.Minute
@@ -74,8 +74,8 @@ func (w *warden) repair(ctx context.Context, db *store.Store, now time.Time) {
 	w.repaired = now
 }
 
-// record takes the certificates of desks that lie in the folder of the keys into the
-// database: whoever steals one is the desk, until it is revoked.
+// record takes the certificates of fleetd instances that lie in the folder of the keys into the
+// database: whoever steals one is fleetd, until it is revoked.
 func (w *warden) record(ctx context.Context, db *store.Store, now time.Time) {
 	if w.f.vault == nil || !w.f.leadership.leads() {
 		return
@@ -83,7 +83,7 @@ func (w *warden) record(ctx context.Context, db *store.Store, now time.Time) {
 	fresh, err := w.f.vault.Noted(w.noted, now)
 	if text := errorText(err); text != w.unread {
 		if w.unread = text; err != nil {
-			w.f.log.Error("certificates of desks not read", "error", err)
+			w.f.log.Error("certificates of fleetd instances not read", "error", err)
 		}
 	}
 	for _, c := range fresh {
@@ -97,7 +97,7 @@ func (w *warden) record(ctx context.Context, db *store.Store, now time.Time) {
 			return tx.AddCertificate(ctx, row)
 		})
 		if err != nil {
-			w.f.databaseFailed("certificate of a desk not recorded", err)
+			w.f.databaseFailed("certificate of a fleetd instance not recorded", err)
 			return
 		}
 		w.noted[row.Serial] = true

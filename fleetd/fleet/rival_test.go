@@ -19,7 +19,7 @@ func TestTwoRobotsWithOneNameAreShownAsThat(t *testing.T) {
 			t.Fatal("a robot alone is disputed")
 		}
 		twin := fleettest.Start(w.T, "r1", w.dial)
-		w.until("the desk sees two", func() bool {
+		w.until("fleetd sees two", func() bool {
 			d, _ := w.Robot("r1")
 			return d.Presence.Disputed && strings.Contains(d.Presence.Why, "two robots")
 		})
@@ -35,7 +35,7 @@ func TestTwoRobotsWithOneNameAreShownAsThat(t *testing.T) {
 func TestTwoDesksWithOneNameSaySo(t *testing.T) {
 	inWorld(t, func(w *world) {
 		if s := w.Status(); s.Disputed != "" {
-			t.Fatalf("a desk alone is disputed: %s", s.Disputed)
+			t.Fatalf("a fleetd instance alone is disputed: %s", s.Disputed)
 		}
 		other := w.config
 		other.Database = "sqlite:" + filepath.Join(t.TempDir(), "other.db")

@@ -23,7 +23,7 @@ import (
 	"troupe/schema/sign"
 )
 
-// served is the certificate that the desk shows, from its files. It is read again
+// served is the certificate that fleetd shows, from its files. It is read again
 // when they change; a pair that does not fit, or that clients would refuse, is not
 // taken.
 type served struct {
@@ -39,7 +39,7 @@ type served struct {
 func newServed(cert, key string, log *slog.Logger) (*served, error) {
 	s := &served{cert: cert, key: key, log: log}
 	if _, err := s.current(); err != nil {
-		return nil, fmt.Errorf("certificate of the desk's address: %w; fleetd ca server makes one", err)
+		return nil, fmt.Errorf("certificate of fleetd's address: %w; fleetd ca server makes one", err)
 	}
 	return s, nil
 }
@@ -83,7 +83,7 @@ func newest(files ...string) (at time.Time, err error) {
 	return at, nil
 }
 
-// config is how the desk speaks TLS. With issuers it asks for their certificates,
+// config is how fleetd speaks TLS. With issuers it asks for their certificates,
 // and takes a client without one: what he shows is judged where it matters.
 func (s *served) config(issuers ...*x509.Certificate) *tls.Config {
 	c := &tls.Config{
@@ -166,9 +166,9 @@ func (f *Fleet) EnrolURL() string {
 func (f *Fleet) Issuer() (api.Issuer, error) {
 	switch {
 	case f.vault == nil:
-		return api.Issuer{}, errors.New("the desk has no keys to issue certificates with")
+		return api.Issuer{}, errors.New("fleetd has no keys to issue certificates with")
 	case f.robotsListener == nil:
-		return api.Issuer{}, errors.New("the desk has no address at which robots could ask for certificates")
+		return api.Issuer{}, errors.New("fleetd has no address at which robots could ask for certificates")
 	}
 	pair, err := f.served.current()
 	if err != nil {
@@ -180,7 +180,7 @@ func (f *Fleet) Issuer() (api.Issuer, error) {
 	}, nil
 }
 
-// trustKeys are the public halves of what the desk signs with, as robots keep them.
+// trustKeys are the public halves of what fleetd signs with, as robots keep them.
 func (f *Fleet) trustKeys() (keys []string) {
 	if f.cfg.SignKey != nil {
 		keys = append(keys, sign.PublicKey(sign.SignsDesired, f.cfg.SignKey).String())
@@ -191,7 +191,7 @@ func (f *Fleet) trustKeys() (keys []string) {
 	return keys
 }
 
-// encryption is how the desk speaks to its broker now. With the fleet's keys it
+// encryption is how fleetd speaks to its broker now. With the fleet's keys it
 // makes itself a certificate for each connection: no file can be stolen, and none
 // has to be renewed.
 func (f *Fleet) encryption() (*tls.Config, error) {

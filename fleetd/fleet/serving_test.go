@@ -17,7 +17,7 @@ import (
 
 func TestANewCertificateOfTheDeskIsShownAndABrokenOneNever(t *testing.T) {
 	w := realWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"), keyed(t))
-	w.startDesk()
+	w.startFleetd()
 	at := newMachine(w, "r7", map[string]any{}).url[len("https://"):]
 	shown := func() string {
 		c, err := tls.Dial("tcp", at, &tls.Config{InsecureSkipVerify: true})

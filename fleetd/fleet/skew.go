@@ -8,7 +8,7 @@ import (
 	"troupe/schema"
 )
 
-// skew says to people how the protocol that a robot speaks differs from the desk's,
+// skew says to people how the protocol that a robot speaks differs from fleetd's,
 // or nothing. Within a major version each understands what both have; what is newer
 // on one side the other does not show, or does not ask for.
 func skew(protocol []string) string {
@@ -16,7 +16,7 @@ func skew(protocol []string) string {
 		return ""
 	}
 	major, _, _ := strings.Cut(schema.Protocol, ".")
-	said := fmt.Sprintf("the robot speaks protocol %s, this desk %s", strings.Join(protocol, ", "), schema.Protocol)
+	said := fmt.Sprintf("the robot speaks protocol %s, this instance %s", strings.Join(protocol, ", "), schema.Protocol)
 	if !slices.ContainsFunc(protocol, func(p string) bool { m, _, _ := strings.Cut(p, "."); return m == major }) {
 		return said + ": they do not understand each other; bring one of them up to date"
 	}

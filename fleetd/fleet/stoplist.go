@@ -13,7 +13,7 @@ import (
 )
 
 // heldFresh is how long the list of held stops counts as complete without a look at
-// the database, where other desks may write stops too; a desk looks every newsEvery.
+// the database, where other fleetd instances may write stops too; a fleetd instance looks every newsEvery.
 const heldFresh = 3 * time.Second
 
 // HeldComplete reports whether Held lists every stop that the database has, and every
@@ -41,7 +41,7 @@ func (s *stops) unlisted() (robots []string) {
 	return robots
 }
 
-// unchanged notes that no other desk has changed what is held.
+// unchanged notes that no other fleetd has changed what is held.
 func (s *stops) unchanged() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

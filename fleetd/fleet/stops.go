@@ -37,7 +37,7 @@ const (
 // robots hold it by its id meanwhile. Live stops of others are written down, and
 // so is what a robot holds that nobody here knows of.
 //
-// Each desk writes down what was asked of it. What every desk overhears is written
+// Each instance writes down what was asked of it. What every instance overhears is written
 // down by the one that leads; the others keep it until they see it on record, for
 // there may be nobody who leads.
 type stops struct {
@@ -76,7 +76,7 @@ func newStops(f *Fleet) (*stops, error) {
 	s := &stops{f: f, wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), awaiting: make(chan struct{}, 1), on: map[string]map[string]bool{}, shown: map[string]map[string]time.Time{}}
 	var err error
 	s.spool, s.waiting, err = spool.Open(f.cfg.Spool)
-	if errors.Is(err, spool.ErrDamaged) { // a desk that cannot read old stops must be able to give new ones
+	if errors.Is(err, spool.ErrDamaged) { // a fleetd instance that cannot read old stops must be able to give new ones
 		aside := fmt.Sprintf("%s.damaged-%d", f.cfg.Spool, f.started.Unix())
 		f.log.Error("stops that wait for the database cannot be read; the file was moved away, look at which robots hold stops", "error", err, "to", aside)
 		if err := os.Rename(f.cfg.Spool, aside); err != nil {
@@ -169,7 +169,7 @@ func (s *stops) came(robot string) {
 }
 
 // shows compares what a robot says that it holds with what is on record. What it
-// shows although nobody here holds it was asked for while the desk did not hear it, and
+// shows although nobody here holds it was asked for while fleetd did not hear it, and
 // is written down: soon, unless the database says that it was released and the robot
 // may not know yet. Then, and without a database, it has to go on showing it.
 func (s *stops) shows(robot string, latches []schema.StopLatch, ahead time.Duration, now time.Time) {
@@ -265,17 +265,17 @@ func (s *stops) keepHeard(ctx context.Context) {
 	followed := s.f.leadership.followed()
 	for _, o := range again {
 		if !followed {
-			s.answer(ctx, o, schema.Ack{Status: schema.StatusAccepted, Detail: "the desk has it already"})
+			s.answer(ctx, o, schema.Ack{Status: schema.StatusAccepted, Detail: "fleetd has it already"})
 		}
 	}
 	for _, o := range heard {
 		err := s.keep(o)
 		if followed {
-			continue // the desk that leads answers
+			continue // fleetd that leads answers
 		}
-		a := schema.Ack{Status: schema.StatusAccepted, Detail: "the desk has it, and holds it until it is released"}
+		a := schema.Ack{Status: schema.StatusAccepted, Detail: "fleetd has it, and holds it until it is released"}
 		if err != nil {
-			a.Detail = "the desk has it, and could not keep it on its disk"
+			a.Detail = "fleetd has it, and could not keep it on its disk"
 		}
 		s.answer(ctx, o, a)
 	}

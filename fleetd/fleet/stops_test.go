@@ -95,9 +95,9 @@ func TestAStopThatADeskIsNotThereForIsWrittenDownLater(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		w.sleep(3 * time.Second)
-		w.stopDesk()
+		w.stopFleetd()
 		r.Holds(schema.StopLatch{ID: "wall1", Level: schema.StopHalt, By: "wall1", Since: 1})
-		w.startDesk()
+		w.startFleetd()
 		w.onRecord("wall1")
 		if h := w.Held()[0]; h.By != "wall1" || h.Level != schema.StopHalt || len(h.Robots) != 1 {
 			w.Errorf("it is on record as %+v", h)
@@ -143,8 +143,8 @@ func TestABrokerThatForgotReleasesNothing(t *testing.T) {
 		if err := old.Close(); err != nil {
 			w.Fatal(err)
 		}
-		w.until("the desk misses its broker", func() bool { return !w.Status().Broker.OK })
-		w.until("the desk is back", func() bool { return w.Status().Broker.OK })
+		w.until("fleetd misses its broker", func() bool { return !w.Status().Broker.OK })
+		w.until("fleetd is back", func() bool { return w.Status().Broker.OK })
 		late := fleettest.Start(w.T, "r2", w.dial)
 		w.until("a robot that comes holds it", func() bool { return w.held("r2") == b.Latch })
 		late.Close()
@@ -154,10 +154,10 @@ func TestABrokerThatForgotReleasesNothing(t *testing.T) {
 func TestStopsWithoutADatabase(t *testing.T) {
 	g := newGate(t)
 	w := realWorld(t, g.dsn)
-	w.startDesk()
+	w.startFleetd()
 	r := w.robot("r1")
 	g.lower()
-	w.until("the desk says so", func() bool { return w.ask("GET", "/healthz", nil, nil) != nil })
+	w.until("fleetd says so", func() bool { return w.ask("GET", "/healthz", nil, nil) != nil })
 	before := count(r.Received(), "safety/stop")
 	b := w.stopped()
 	if b.Counts["SUCCEEDED"] != 1 || !b.OffRecord || count(r.Received(), "safety/stop") != before+1 || r.Calls() != 1 {
@@ -170,9 +170,9 @@ func TestStopsWithoutADatabase(t *testing.T) {
 		w.Errorf("a release without a database: %v", p)
 	}
 
-	// The desk ends, and begins again without its database.
-	w.stopDesk()
-	w.startDesk()
+	// Fleetd ends, and begins again without its database.
+	w.stopFleetd()
+	w.startFleetd()
 	if all := w.Held(); len(all) != 1 || all[0].ID != b.Latch {
 		w.Errorf("after a restart held are %+v", all)
 	}
@@ -181,7 +181,7 @@ func TestStopsWithoutADatabase(t *testing.T) {
 	w.until("a robot that comes is stopped too", func() bool { return count(late.Received(), "safety/stop") == 1 })
 	second := w.stopped("r1")
 	if second.Counts["SUCCEEDED"] != 1 || !second.OffRecord {
-		w.Errorf("a stop of a desk that never saw its database came to %+v", second)
+		w.Errorf("a stop of a fleetd instance that never saw its database came to %+v", second)
 	}
 
 	// Nobody here knows which robots are in the museum; robots are asked themselves.
@@ -204,12 +204,12 @@ func TestStopsWithoutADatabase(t *testing.T) {
 
 func TestTwoDesksDoNotShareTheirStopsFile(t *testing.T) {
 	w := realWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "a.db"))
-	w.startDesk()
+	w.startFleetd()
 	other := w.config
 	other.Database = "sqlite:" + filepath.Join(t.TempDir(), "b.db")
 	if f, err := fleet.Start(context.Background(), other); err == nil {
 		_ = f.Close()
-		t.Fatal("a second desk uses the first one's stops")
+		t.Fatal("a second fleetd uses the first one's stops")
 	} else if !strings.Contains(err.Error(), "--spool") {
 		t.Errorf("it says %v", err)
 	}

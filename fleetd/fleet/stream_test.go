@@ -15,7 +15,7 @@ import (
 	"troupe/fleetd/api"
 )
 
-// stream is a reader of the desk's stream.
+// stream is a reader of fleetd's stream.
 type stream struct {
 	w     *world
 	lines chan [2]string // event, data

@@ -13,10 +13,10 @@ import (
 	"troupe/fleetd/fleet"
 )
 
-// serving is a world in real time whose desk answers at an address.
+// serving is a world in real time whose fleetd answers at an address.
 func serving(t *testing.T) *world {
 	w := realWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"), func(c *fleet.Config) { c.HTTP = "127.0.0.1:0" })
-	w.startDesk()
+	w.startFleetd()
 	return w
 }
 

@@ -32,7 +32,7 @@ const (
 
 // sweeper removes from the broker what must not be kept there: commands, and live
 // stops. Our own broker keeps none. Another one does, and would tell them to every
-// robot, and to every desk, each time that it connects.
+// robot, and to every instance, each time that it connects.
 //
 // To remove a message is to publish an empty one, which the broker also passes on to
 // whoever listens: there it is a command without arguments, or a stop. So a command
@@ -43,11 +43,11 @@ const (
 // Nothing tells such an empty message from that of a person who presses the same
 // button in this moment, so it is taken for a press, here and by robots: it changes
 // nothing as long as the stop is held. A release waits until it is through, and the
-// other way round. Of a release at another desk in the same moment the stop may come
+// other way round. Of a release at another instance in the same moment the stop may come
 // back, on the record and on robots, and has to be released again.
 //
-// What is sent with the retain flag while a desk listens comes without the flag. So
-// the sweeper asks anew, over a connection of its own: when this desk begins to
+// What is sent with the retain flag while a fleetd instance listens comes without the flag. So
+// the sweeper asks anew, over a connection of its own: when this instance begins to
 // lead, after each live stop, and when a robot's alert tells of it.
 type sweeper struct {
 	f    *Fleet
@@ -103,7 +103,7 @@ func (s *sweeper) run(ctx context.Context, db *store.Store) {
 				s.soon()
 			}
 			if led && !leads {
-				s.stays(nil) // another desk tells of it
+				s.stays(nil) // another instance tells of it
 			}
 			led, session = leads, connected
 			if !leads || connected == "" || !s.isDue(now) {
@@ -265,7 +265,7 @@ func (s *stops) mayRemove(o stop.Order) string {
 }
 
 // removeStop removes a live stop, unless it says why it cannot. No stop is released
-// from before the look at what is held until the desk has heard the empty message:
+// from before the look at what is held until fleetd has heard the empty message:
 // then it is under way to all robots, before whatever a release tells them.
 func (s *sweeper) removeStop(ctx context.Context, db *store.Store, m link.Message, client string) (why string, err error) {
 	over, err := s.f.stops.alone(ctx)
@@ -290,7 +290,7 @@ func (s *sweeper) removeStop(ctx context.Context, db *store.Store, m link.Messag
 	case <-heard:
 		return "", nil
 	case <-patience.C:
-		return "", fmt.Errorf("remove %s: the broker passes it on to others, and not to this desk", m.Topic)
+		return "", fmt.Errorf("remove %s: the broker passes it on to others, and not to this instance", m.Topic)
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}

@@ -15,24 +15,24 @@ import (
 	"troupe/schema"
 )
 
-// foreign starts a desk on a broker that keeps what it is told to keep.
+// foreign starts a fleetd instance on a broker that keeps what it is told to keep.
 func foreign(t *testing.T) (w *world, url string, way *brokertest.Cable) {
 	t.Helper()
 	url = mosquittotest.Start(t, mosquittotest.Options{})
 	way = &brokertest.Cable{To: brokertest.TCP(url)}
 	w = &world{T: t, real: true}
 	w.config = fleet.Config{Name: "fleetd", Dial: way.Dial, Database: "sqlite:" + filepath.Join(t.TempDir(), "fleet.db"), Dev: true, Logger: logger(t)}
-	w.startDesk()
-	t.Cleanup(w.stopDesk)
+	w.startFleetd()
+	t.Cleanup(w.stopFleetd)
 	return w, url, way
 }
 
-// The desk takes a kept press from the broker with an empty message, which is a
-// press to all who hear it. Here it stays on its way to the desk while somebody
+// Fleetd takes a kept press from the broker with an empty message, which is a
+// press to all who hear it. Here it stays on its way to fleetd while somebody
 // releases the stop: the release is after it, and the stop does not come back.
 func TestAReleaseWaitsForTheRemovalOfTheStop(t *testing.T) {
 	w, url, way := foreign(t)
-	w.until("the desk leads", func() bool { return w.Status().Leadership.Leads })
+	w.until("fleetd leads", func() bool { return w.Status().Leadership.Leads })
 	fleettest.Start(t, "r1", fleettest.Dial(brokertest.TCP(url)))
 	w.until("r1 is known", func() bool { d, _ := w.Robot("r1"); return d.Adopted && d.State != nil })
 
@@ -75,7 +75,7 @@ func TestAReleaseWaitsForTheRemovalOfTheStop(t *testing.T) {
 // To remove a kept halt is to halt its robot once more, unless it is halted.
 func TestAKeptHaltIsRemovedWhileItsRobotIsHalted(t *testing.T) {
 	w, url, way := foreign(t)
-	w.until("the desk leads", func() bool { return w.Status().Leadership.Leads })
+	w.until("fleetd leads", func() bool { return w.Status().Leadership.Leads })
 	mosquittotest.Pub(t, url, "-r", "-q", "1", "-t", "troupe/v1/robots/r1/cmd/op1/safety/halt", "-m", "halt!")
 	r := fleettest.Start(t, "r1", fleettest.Dial(brokertest.TCP(url)))
 	w.until("r1 hears it", func() bool { return count(r.Received(), "safety/halt") == 1 })
@@ -86,9 +86,9 @@ func TestAKeptHaltIsRemovedWhileItsRobotIsHalted(t *testing.T) {
 		})
 	}
 	becomes(schema.SafetyDisabled)
-	w.until("the desk sees it", func() bool { d, _ := w.Robot("r1"); return d.Adopted && len(d.Alerts) == 1 })
+	w.until("fleetd sees it", func() bool { d, _ := w.Robot("r1"); return d.Adopted && len(d.Alerts) == 1 })
 	looked := way.Dials()
-	w.until("the desk has looked twice at what the broker keeps", func() bool { return way.Dials() >= looked+2 })
+	w.until("fleetd has looked twice at what the broker keeps", func() bool { return way.Dials() >= looked+2 })
 	if n := count(r.Received(), "safety/halt"); n != 1 {
 		t.Errorf("r1, which is not halted, was halted %d times", n)
 	}

@@ -15,7 +15,7 @@ import (
 // ticket is a batch on its way: what its asker waits at.
 type ticket struct {
 	batch command.Batch
-	ahead map[string][]command.Command // by robot: of other desks, on record before
+	ahead map[string][]command.Command // by robot: of other fleetd instances, on record before
 
 	mu       sync.Mutex
 	commands []command.Command
@@ -128,7 +128,7 @@ func (f *Fleet) Issue(ctx context.Context, batch command.Batch, commands []comma
 	return t, nil
 }
 
-// own marks commands as this desk's: it alone sends them and hears the answers.
+// own marks commands as this instance's: it alone sends them and hears the answers.
 func (f *Fleet) own(commands []command.Command) {
 	for i := range commands {
 		commands[i].Owner = f.cfg.Name
@@ -178,7 +178,7 @@ func (f *Fleet) addBatch(ctx context.Context, db *store.Store, t *ticket) error 
 	return nil
 }
 
-// takeUp continues what this desk began before a restart.
+// takeUp continues what this instance began before a restart.
 func (f *Fleet) takeUp(ctx context.Context, db *store.Store, now time.Time) error {
 	rows, err := db.OpenCommands(ctx, f.cfg.Name, now.Add(-goBack))
 	if err != nil {

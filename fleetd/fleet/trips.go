@@ -7,11 +7,11 @@ import (
 	"troupe/schema"
 )
 
-// tripsKept is how many of the desk's heartbeats are known by when they were
+// tripsKept is how many of fleetd's heartbeats are known by when they were
 // sent: a robot echoes the newest that it heard, every two seconds.
 const tripsKept = 64
 
-// trips measures how long a word takes from the desk to a robot and back. The
+// trips measures how long a word takes from fleetd to a robot and back. The
 // clocks of both do not matter.
 type trips struct {
 	mu   sync.Mutex
@@ -31,7 +31,7 @@ func (t *trips) left(seq int64, at time.Time) {
 }
 
 // took is what a robot's echo, heard now, comes to; none for the echo of a
-// heartbeat that is not known, such as one of an earlier run of the desk.
+// heartbeat that is not known, such as one of an earlier run of fleetd.
 func (t *trips) took(echo schema.HeartbeatLink, now time.Time) (time.Duration, bool) {
 	if echo.FleetSeq < 1 {
 		return 0, false

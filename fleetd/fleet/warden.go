@@ -42,7 +42,7 @@ type warden struct {
 	listed   int64 // revision of the list in the file; -1 = none of ours yet
 	listedAt time.Time
 	repaired time.Time       // when the broker's list was last put right
-	noted    map[string]bool // serial numbers of desks' certificates that the database has
+	noted    map[string]bool // serial numbers of instances' certificates that the database has
 	unread   string          // why some were not read
 }
 
@@ -102,7 +102,7 @@ func (w *warden) list(ctx context.Context, db *store.Store, now time.Time) {
 	w.f.log.Info("list of the revoked written", "certificates", len(revoked), "revision", rev)
 }
 
-// lead takes every decommission as far as it goes now. A desk that follows only looks
+// lead takes every decommission as far as it goes now. A fleetd instance that follows only looks
 // what each waits for: the other one must write what a step asks for.
 func (w *warden) lead(ctx context.Context, db *store.Store) {
 	leads := w.f.leadership.leads()
@@ -119,7 +119,7 @@ func (w *warden) lead(ctx context.Context, db *store.Store) {
 				err = w.step(ctx, db, d, next, time.Now())
 			}
 			if errors.Is(err, store.ErrConflict) {
-				break // another desk leads it
+				break // another instance leads it
 			}
 			if err != nil {
 				w.f.databaseFailed("decommission of "+d.Robot+" not led on", err)

@@ -26,9 +26,9 @@ const (
 	witnessDetail = 256
 )
 
-// witness notes what people and machines ask of robots without the desk, straight
-// over MQTT: who, what, of which robot, and when. What a desk asks is on record
-// already, and frames of driving by hand are no commands. Of several desks the one
+// witness notes what people and machines ask of robots without fleetd, straight
+// over MQTT: who, what, of which robot, and when. What a fleetd instance asks is on record
+// already, and frames of driving by hand are no commands. Of several fleetd instances the one
 // that leads writes; in a moment without a leader nothing is noted.
 type witness struct {
 	f    *Fleet
@@ -45,7 +45,7 @@ func newWitness(f *Fleet) *witness {
 
 // command takes in a command as it passed; it waits for nothing.
 func (w *witness) command(at schema.TopicParams, m link.Message, now time.Time) {
-	if m.Retain || at.CID == w.f.cfg.Name || w.f.desks.isOne(at.CID) {
+	if m.Retain || at.CID == w.f.cfg.Name || w.f.instances.isOne(at.CID) {
 		return
 	}
 	w.mu.Lock()

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// world is a broker and a desk, in one process and in fake time.
+// world is a broker and a fleetd instance, in one process and in fake time.
 type world struct {
 	*testing.T
 	*fleet.Fleet
@@ -42,7 +42,7 @@ type world struct {
 	real     bool // in real time
 }
 
-// inWorld runs a test in fake time with a broker and a desk that takes every
+// inWorld runs a test in fake time with a broker and a fleetd instance that takes every
 // robot for its own.
 func inWorld(t *testing.T, test func(w *world), options ...func(*fleet.Config)) {
 	t.Helper()
@@ -54,42 +54,42 @@ func inWorld(t *testing.T, test func(w *world), options ...func(*fleet.Config)) 
 		for _, o := range options {
 			o(&w.config)
 		}
-		w.startDesk()
+		w.startFleetd()
 		test(w)
 	})
 }
 
-// newBroker starts a broker that knows nothing. The desk ends before it.
+// newBroker starts a broker that knows nothing. Fleetd ends before it.
 func (w *world) newBroker() {
 	w.broker.Store(brokertest.Start(w.T, brokertest.InProcess))
 	w.Cleanup(func() {
 		if w.Fleet != nil {
-			w.stopDesk()
+			w.stopFleetd()
 		}
 	})
 }
 
 func (w *world) dial(ctx context.Context) (net.Conn, error) { return w.broker.Load().Dial(ctx) }
 
-func (w *world) startDesk() {
+func (w *world) startFleetd() {
 	w.Helper()
 	f, err := fleet.Start(context.Background(), w.config)
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.Fleet = f
-	w.until("the desk is connected", func() bool { return f.Status().Broker.OK })
+	w.until("fleetd is connected", func() bool { return f.Status().Broker.OK })
 }
 
-func (w *world) stopDesk() {
+func (w *world) stopFleetd() {
 	w.Helper()
 	if err := w.Fleet.Close(); err != nil {
-		w.Errorf("close desk: %v", err)
+		w.Errorf("close fleetd: %v", err)
 	}
 	w.Fleet = nil
 }
 
-// robot starts a robot and waits until the desk sees it online and knows it.
+// robot starts a robot and waits until fleetd sees it online and knows it.
 func (w *world) robot(id string) *fleettest.Robot {
 	w.Helper()
 	r := fleettest.Start(w.T, id, w.dial)
@@ -100,7 +100,7 @@ func (w *world) robot(id string) *fleettest.Robot {
 	return r
 }
 
-// startStranger starts a robot and waits until the desk hears it.
+// startStranger starts a robot and waits until fleetd hears it.
 func startStranger(w *world, id string) *fleettest.Robot {
 	r := fleettest.Start(w.T, id, w.dial)
 	w.view(id, "online")

@@ -22,18 +22,18 @@ func TestWhoLeadsAndWhy(t *testing.T) {
 		f    Facts
 		want Decision
 	}{
-		{"a desk that has just begun", Facts{}, Decision{Role: Follows, Why: "it is not connected to the broker"}},
+		{"a fleetd instance that has just begun", Facts{}, Decision{Role: Follows, Why: "it is not connected to the broker"}},
 		{"connected, and has not asked", linked, Decision{Role: Follows, Why: "nobody leads yet", Ask: true}},
 		{"beside a leader", with(linked, func(f *Facts) { f.Other = "fleetd-a" }), Decision{Role: Follows, Why: "fleetd-a leads", Ask: true}},
 		{"without a database", with(linked, func(f *Facts) { f.Mute = "connection refused" }), Decision{Role: Follows, Why: "the database does not answer: connection refused", Ask: true}},
-		{"the first", holds, Decision{Role: Leads, Why: "no other desk led"}},
-		{"the only one", Facts{Alone: true, Held: true}, Decision{Role: Leads, Why: "it is the only desk of its database"}},
+		{"the first", holds, Decision{Role: Leads, Why: "no other fleetd led"}},
+		{"the only one", Facts{Alone: true, Held: true}, Decision{Role: Leads, Why: "it is the only fleetd of its database"}},
 		{"at its end", with(holds, func(f *Facts) { f.Ends = true }), Decision{Role: Follows, Why: "it ends", Resign: true}},
 		{"after one that died, at once", with(holds, func(f *Facts) { f.Before, f.HeldSince = "fleetd-a", at(1-Settle) }), Decision{Role: Waits, Why: "fleetd-a may not know yet that it leads no more"}},
 		{"after one that died, later", with(holds, func(f *Facts) { f.Before, f.HeldSince = "fleetd-a", at(-Settle) }), Decision{Role: Leads, Why: "fleetd-a is gone"}},
-		{"proven just in time", with(holds, func(f *Facts) { f.Proven = at(1 - Trust) }), Decision{Role: Leads, Why: "no other desk led"}},
-		{"not proven for too long", with(holds, func(f *Facts) { f.Proven = at(-Trust) }), Decision{Role: Follows, Why: "the database was not heard for 3s and may have let another desk lead"}},
-		{"without the broker for a moment", with(holds, func(f *Facts) { f.Linked, f.LinkedSince = false, at(1-Patience) }), Decision{Role: Leads, Why: "no other desk led"}},
+		{"proven just in time", with(holds, func(f *Facts) { f.Proven = at(1 - Trust) }), Decision{Role: Leads, Why: "no other fleetd led"}},
+		{"not proven for too long", with(holds, func(f *Facts) { f.Proven = at(-Trust) }), Decision{Role: Follows, Why: "the database was not heard for 3s and may have let another instance lead"}},
+		{"without the broker for a moment", with(holds, func(f *Facts) { f.Linked, f.LinkedSince = false, at(1-Patience) }), Decision{Role: Leads, Why: "no other fleetd led"}},
 		{"without the broker for long", with(holds, func(f *Facts) { f.Linked, f.LinkedSince = false, at(-Patience) }), Decision{Role: Follows, Why: "it was not connected to the broker for 5s, and makes room", Resign: true}},
 	} {
 		if got := Decide(row.f, at(0)); got != row.want {
@@ -42,33 +42,33 @@ func TestWhoLeadsAndWhy(t *testing.T) {
 	}
 }
 
-// lock is the database's side: it gives the lock to one desk, and frees it when it
-// believes that desk's connection to be gone, whatever the desk believes.
+// lock is the database's side: it gives the lock to one instance, and frees it when it
+// believes that fleetd's connection to be gone, whatever fleetd believes.
 type lock struct {
-	holder   *desk
+	holder   *instance
 	leader   string // who held it last
 	resigned bool
 }
 
-type desk struct {
+type instance struct {
 	name  string
 	f     Facts
 	given bool      // the lock's connection lives, at both ends
 	asked time.Time // when the proof under way was begun; zero = none
 }
 
-// Whatever is lost, late or frozen, no two desks lead at a time.
+// Whatever is lost, late or frozen, no two fleetd instances lead at a time.
 func TestNoTwoDesksLeadAtATime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var l lock
 		now := at(0)
-		desks := make([]*desk, rapid.IntRange(2, 3).Draw(t, "desks"))
-		for i := range desks {
-			desks[i] = &desk{name: fmt.Sprint("fleetd-", i), f: Facts{Linked: true, LinkedSince: now}}
+		instances := make([]*instance, rapid.IntRange(2, 3).Draw(t, "fleetd instances"))
+		for i := range instances {
+			instances[i] = &instance{name: fmt.Sprint("fleetd-", i), f: Facts{Linked: true, LinkedSince: now}}
 		}
 		for range rapid.IntRange(10, 200).Draw(t, "steps") {
 			now = now.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 0, 0, 1, 500, 2500, 2999}).Draw(t, "ms")) * time.Millisecond)
-			d := rapid.SampledFrom(desks).Draw(t, "desk")
+			d := rapid.SampledFrom(instances).Draw(t, "fleetd")
 			switch rapid.SampledFrom([]string{"ask", "ask", "ask", "prove", "proven", "cut", "cut", "notices", "link", "frozen"}).Draw(t, "what") {
 			case "ask":
 				if !Decide(d.f, now).Ask {
@@ -92,7 +92,7 @@ func TestNoTwoDesksLeadAtATime(t *testing.T) {
 				if d.f.Held && d.given && !d.asked.IsZero() {
 					d.f.Proven, d.asked = d.asked, time.Time{}
 				}
-			case "cut": // the database frees the lock; the desk learns nothing
+			case "cut": // the database frees the lock; fleetd learns nothing
 				if l.holder == d {
 					l.holder, d.given = nil, false
 				}
@@ -112,7 +112,7 @@ func TestNoTwoDesksLeadAtATime(t *testing.T) {
 				d.given = false
 			}
 			leading := ""
-			for _, d := range desks {
+			for _, d := range instances {
 				if Decide(d.f, now).Role != Leads {
 					continue
 				}

@@ -35,7 +35,7 @@ func TestWhatCannotBeAnAssetIsRefusedWithAWayOut(t *testing.T) {
 		"a program":             {Rows{}, "gong", []byte("#!/bin/sh"), CodeUnknownMedia},
 		"a drawing":             {Rows{}, "gong", fileOf("drawing", ""), CodeUnknownMedia},
 		"one byte too many":     {Rows{}, "gong", append(fileOf("sound", ""), bytes.Repeat([]byte("x"), score.MaxAsset-11)...), score.CodeTooBig},
-		"a full desk":           {full, "gong", fileOf("sound", "x"), score.CodeTooBig},
+		"a full fleetd":         {full, "gong", fileOf("sound", "x"), score.CodeTooBig},
 		"a picture for a sound": {Rows{Assets: []Asset{{Name: "gong", SHA256: "a", Media: MediaWAV}}}, "gong", fileOf("picture", ""), CodeConflict},
 	} {
 		up, problems := PutAsset(row.rows, row.name, row.body, By{})

@@ -1,5 +1,5 @@
 // Package presence says whether a robot is there. It is a fact about now: a
-// function of what was heard, of the desk's own connection and of the clock,
+// function of what was heard, of fleetd's own connection and of the clock,
 // never a truth that is stored and could be wrong later.
 //
 // What a robot says of itself carries the session of its connection. A last
@@ -23,7 +23,7 @@ const (
 	Late = 5 * time.Second
 	// Silence is how long a robot may be silent before it counts as lost.
 	Silence = 15 * time.Second
-	// Grace is how long after its own start, or the broker's, the desk waits for
+	// Grace is how long after its own start, or the broker's, fleetd waits for
 	// robots before it says anything of those not heard.
 	Grace = 10 * time.Second
 	// Slow is how long a word may take to the robot and back.

@@ -15,22 +15,22 @@ import (
 var morning = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
 
 // TestTraces plays each script of testdata: a line is a time and what was heard,
-// the indented line below it is what the desk shows then.
+// the indented line below it is what fleetd shows then.
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string {
 		var f Facts
-		desk := Desk{Connected: true, Since: morning}
+		fleetd := Fleetd{Connected: true, Since: morning}
 		return func(line string) string {
 			after, word, words := golden.Timed(t, line)
 			now := morning.Add(after)
-			f, desk = play(t, f, desk, now, word, words)
-			s := Of(f, desk, now)
+			f, fleetd = play(t, f, fleetd, now, word, words)
+			s := Of(f, fleetd, now)
 			return fmt.Sprintf("    %s since %s: %s\n", s.View, s.Since.Format("15:04:05"), s.Why)
 		}
 	})
 }
 
-func play(t *testing.T, f Facts, d Desk, now time.Time, word string, words []string) (Facts, Desk) {
+func play(t *testing.T, f Facts, d Fleetd, now time.Time, word string, words []string) (Facts, Fleetd) {
 	t.Helper()
 	retained := len(words) > 1 && words[1] == "retained"
 	switch word {
@@ -66,8 +66,8 @@ func play(t *testing.T, f Facts, d Desk, now time.Time, word string, words []str
 		return f.Trip(took), d
 	case "spoke":
 		return f.Spoke(now), d
-	case "desk":
-		return f, Desk{Connected: words[0] == "connected", Since: now}
+	case "fleetd":
+		return f, Fleetd{Connected: words[0] == "connected", Since: now}
 	}
 	t.Fatalf("%q was never heard", word)
 	return f, d
@@ -142,10 +142,10 @@ func TestSilenceOnlyMakesItWorse(t *testing.T) {
 	rank := map[View]int{Online: 1, Degraded: 2, Lost: 3}
 	rapid.Check(t, func(rt *rapid.T) {
 		f, now, said := history(rt)
-		desk := Desk{Connected: true, Since: morning.Add(-time.Hour)}
-		was := Of(f, desk, now).View
+		fleetd := Fleetd{Connected: true, Since: morning.Add(-time.Hour)}
+		was := Of(f, fleetd, now).View
 		for s := range 20 {
-			is := Of(f, desk, now.Add(time.Duration(s)*time.Second)).View
+			is := Of(f, fleetd, now.Add(time.Duration(s)*time.Second)).View
 			if f.Word == schema.PresenceOnline && rank[is] < rank[was] {
 				rt.Fatalf("after %v it was %s, and after %d s of silence %s", said, was, s, is)
 			}
@@ -160,7 +160,7 @@ func TestSilenceOnlyMakesItWorse(t *testing.T) {
 func TestADeskThatCannotHearKnowsNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f, now, _ := history(rt)
-		if s := Of(f, Desk{Connected: false, Since: now}, now); s.View != Unknown || s.View.Reachable() {
+		if s := Of(f, Fleetd{Connected: false, Since: now}, now); s.View != Unknown || s.View.Reachable() {
 			rt.Fatalf("got %+v", s)
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"troupe/schema"
 )
 
-// View is what the desk shows.
+// View is what fleetd shows.
 type View string
 
 const (
@@ -25,8 +25,8 @@ var Views = []View{Unknown, Online, Degraded, Lost, Offline, Sleeping}
 // Reachable reports whether a command sent now may be expected to arrive.
 func (v View) Reachable() bool { return v == Online || v == Degraded }
 
-// Desk is the desk's own connection to the broker, and since when it is so.
-type Desk struct {
+// Fleetd is fleetd's own connection to the broker, and since when it is so.
+type Fleetd struct {
 	Connected bool
 	Since     time.Time
 }
@@ -42,7 +42,7 @@ type Status struct {
 }
 
 // Of says whether a robot is there.
-func Of(f Facts, d Desk, now time.Time) Status {
+func Of(f Facts, d Fleetd, now time.Time) Status {
 	s := view(f, d, now)
 	if !f.RivalAt.IsZero() && now.Sub(f.RivalAt) < Disputed {
 		s.Disputed = true
@@ -51,18 +51,18 @@ func Of(f Facts, d Desk, now time.Time) Status {
 	return s
 }
 
-func view(f Facts, d Desk, now time.Time) Status {
+func view(f Facts, d Fleetd, now time.Time) Status {
 	if !d.Connected {
-		return Status{View: Unknown, Since: d.Since, Why: "the desk has no connection to the broker since " + clock(d.Since)}
+		return Status{View: Unknown, Since: d.Since, Why: "fleetd has no connection to the broker since " + clock(d.Since)}
 	}
 	heard := later(f.WordAt, f.LifeAt)
 	waiting := now.Sub(d.Since) < Grace
 	if heard.Before(d.Since) && waiting {
-		return Status{View: Unknown, Since: d.Since, Why: "nothing heard since the desk connected at " + clock(d.Since)}
+		return Status{View: Unknown, Since: d.Since, Why: "nothing heard since fleetd connected at " + clock(d.Since)}
 	}
 	switch f.Word {
 	case "":
-		return Status{View: Lost, Since: d.Since.Add(Grace), Why: "never heard since the desk connected at " + clock(d.Since)}
+		return Status{View: Lost, Since: d.Since.Add(Grace), Why: "never heard since fleetd connected at " + clock(d.Since)}
 	case schema.PresenceOnline:
 		return online(f, d, now, waiting)
 	case schema.PresenceOffline:
@@ -79,10 +79,10 @@ func view(f Facts, d Desk, now time.Time) Status {
 }
 
 // online judges a robot that says it is there by how fresh its heartbeat is. We
-// could not hear it before the desk connected.
-func online(f Facts, d Desk, now time.Time, waiting bool) Status {
+// could not hear it before fleetd connected.
+func online(f Facts, d Fleetd, now time.Time, waiting bool) Status {
 	if f.LifeAt.Before(d.Since) && waiting {
-		return Status{View: Unknown, Since: d.Since, Why: "no heartbeat since the desk connected at " + clock(d.Since)}
+		return Status{View: Unknown, Since: d.Since, Why: "no heartbeat since fleetd connected at " + clock(d.Since)}
 	}
 	from := later(f.LifeAt, d.Since)
 	age := now.Sub(from)

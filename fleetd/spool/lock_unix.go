@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// lock keeps a second desk off the same file: each would lose what the other
+// lock keeps a second fleetd off the same file: each would lose what the other
 // writes. The system lets go of it when the program ends.
 func lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)

@@ -35,7 +35,7 @@ type line struct {
 // changed.
 var ErrDamaged = errors.New("the stops that wait are damaged")
 
-// ErrInUse is returned by Open for a file that another desk uses.
+// ErrInUse is returned by Open for a file that another instance uses.
 var ErrInUse = errors.New("another fleetd keeps its stops there; give this one its own --spool")
 
 // Spool is an open file.

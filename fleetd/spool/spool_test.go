@@ -133,7 +133,7 @@ func TestOneFileHasOneDesk(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := Open(path); !errors.Is(err, ErrInUse) {
-		t.Errorf("the second desk: %v", err)
+		t.Errorf("the second fleetd: %v", err)
 	}
 	if err := first.Close(); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ func claim(id string, since, now int) Order {
 }
 
 func TestStopOfAllThatOneRobotShowsHoldsAll(t *testing.T) {
-	d := newDesk(t)
+	d := newFleetModel(t)
 	c := d.hold(10, claim("fire", 1, 10))
 	if !d.all.Active || d.all.ID != "fire" || d.on("r1") != "fire" || d.on("r2") != "fire" {
 		t.Errorf("all: %+v, r1 %q, r2 %q", d.all, d.on("r1"), d.on("r2"))
@@ -31,7 +31,7 @@ func TestStopOfAllThatOneRobotShowsHoldsAll(t *testing.T) {
 
 // A robot that was away while the stop was released shows it still when it is back.
 func TestReleasedStopOfAllThatARobotStillShowsHoldsThatRobotAlone(t *testing.T) {
-	d := newDesk(t)
+	d := newFleetModel(t)
 	d.hold(2, Order{ID: "fire", Level: schema.StopStop, At: at(2), All: true, Client: "wall1", Anew: true})
 	d.release(20, "fire")
 	late := claim("fire", 1, 30)
@@ -56,7 +56,7 @@ func TestReleasedStopOfAllThatARobotStillShowsHoldsThatRobotAlone(t *testing.T) 
 }
 
 func TestRobotThatClaimsManyStopsOfAllIsBounded(t *testing.T) {
-	d := newDesk(t)
+	d := newFleetModel(t)
 	for n := range 3 * maxAll {
 		d.hold(n, claim(fmt.Sprintf("k%d", n), n, n))
 	}

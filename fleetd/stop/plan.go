@@ -107,16 +107,16 @@ func Released(rows Rows, o Order) bool {
 	})
 }
 
-// clocksApart is how much the clocks of two desks may differ that heard the same
+// clocksApart is how much the clocks of two fleetd instances may differ that heard the same
 // order.
 const clocksApart = 10 * time.Second
 
-// Recorded reports whether another desk has written an order down that this one
+// Recorded reports whether another instance has written an order down that this one
 // overheard, released or not since. The press of a button that has no name of its
 // own is the one that was written down at about the same time. Of two presses within
 // that time the later one may be taken for the earlier one, which loses nothing while
 // that is held. A press that came after a release is a stop of its own however soon;
-// if the clocks of the desks differ by more than lay between press and release, the
+// if the clocks of the fleetd instances differ by more than lay between press and release, the
 // press before it may pass for one, and has to be released again.
 func Recorded(rows Rows, o Order) bool {
 	if slices.ContainsFunc(rows.Latches, func(l Latch) bool {

@@ -19,8 +19,8 @@ var start = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
 
 func at(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
 
-// desk carries plans out on rows of its own, as the database does.
-type desk struct {
+// fleetModel carries plans out on rows of its own, as the database does.
+type fleetModel struct {
 	t    rapid.TB
 	rows Rows
 	told map[string]schema.DesiredStop
@@ -33,12 +33,12 @@ var key = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize))
 
 // verify holds that a document is signed for whom it is told to, under a counter of
 // its own.
-func (d *desk) verify(doc Document, kind sign.Kind, counter int64, sig *schema.Signature) {
+func (d *fleetModel) verify(doc Document, kind sign.Kind, counter int64, sig *schema.Signature) {
 	d.t.Helper()
 	d.payloads[doc.Robot] = doc.Payload
 	if d.rows.Seal.Key == nil {
 		if sig != nil || counter != 0 {
-			d.t.Fatalf("a desk without a key signed %s", doc.Payload)
+			d.t.Fatalf("a fleetd instance without a key signed %s", doc.Payload)
 		}
 		return
 	}
@@ -52,12 +52,12 @@ func (d *desk) verify(doc Document, kind sign.Kind, counter int64, sig *schema.S
 	d.rows.Seal.Counter = counter
 }
 
-func newDesk(t rapid.TB) *desk {
-	return &desk{t: t, told: map[string]schema.DesiredStop{}, payloads: map[string][]byte{}, rows: Rows{Authority: "desk", Seal: sign.Seal{Key: key}, Revs: map[string]int64{}, Robots: []Robot{
+func newFleetModel(t rapid.TB) *fleetModel {
+	return &fleetModel{t: t, told: map[string]schema.DesiredStop{}, payloads: map[string][]byte{}, rows: Rows{Authority: "fleetd", Seal: sign.Seal{Key: key}, Revs: map[string]int64{}, Robots: []Robot{
 		{"r1", map[string]string{"site": "museum"}}, {"r2", map[string]string{"site": "shop"}}}}}
 }
 
-func (d *desk) apply(c Changes) {
+func (d *fleetModel) apply(c Changes) {
 	for _, l := range c.Latches {
 		d.rows.Latches = slices.DeleteFunc(d.rows.Latches, func(old Latch) bool { return old.ID == l.ID && old.Robot == l.Robot })
 		d.rows.Latches = append(d.rows.Latches, l)
@@ -88,7 +88,7 @@ func (d *desk) apply(c Changes) {
 	}
 }
 
-func (d *desk) hold(now int, orders ...Order) Changes {
+func (d *fleetModel) hold(now int, orders ...Order) Changes {
 	c, err := Hold(d.rows, orders, at(now))
 	if err != nil {
 		d.t.Fatal(err)
@@ -97,7 +97,7 @@ func (d *desk) hold(now int, orders ...Order) Changes {
 	return c
 }
 
-func (d *desk) release(now int, ids ...string) []schema.Problem {
+func (d *fleetModel) release(now int, ids ...string) []schema.Problem {
 	c, problems, err := Release(d.rows, ids, Elsewhere{}, "ben", "seen", at(now))
 	if err != nil {
 		d.t.Fatal(err)
@@ -106,7 +106,7 @@ func (d *desk) release(now int, ids ...string) []schema.Problem {
 	return problems
 }
 
-func (d *desk) on(robot string) string {
+func (d *fleetModel) on(robot string) string {
 	var ids []string
 	for _, s := range d.told[robot].Stops {
 		ids = append(ids, s.ID)
@@ -115,7 +115,7 @@ func (d *desk) on(robot string) string {
 }
 
 func TestAStopIsWrittenDownWhereItIsMeantAndReleasedByItsID(t *testing.T) {
-	d := newDesk(t)
+	d := newFleetModel(t)
 	d.hold(1, Order{ID: "a", Level: schema.StopStop, By: "anna", Why: "fire drill", At: at(1), All: true})
 	d.hold(2, Order{ID: "b", Level: schema.StopHalt, At: at(2), Robots: []string{"r1", "stranger"}})
 	d.hold(3, Order{ID: "c", Level: schema.StopSoft, At: at(3), Labels: map[string]string{"site": "shop"}})
@@ -134,7 +134,7 @@ func TestAStopIsWrittenDownWhereItIsMeantAndReleasedByItsID(t *testing.T) {
 }
 
 func TestWhatIsHeldUnsignedIsToldAgainOnceTheDeskSigns(t *testing.T) {
-	d := newDesk(t)
+	d := newFleetModel(t)
 	d.rows.Seal.Key = nil
 	d.hold(1, Order{ID: "a", Level: schema.StopStop, At: at(1), Robots: []string{"r1", "r2"}})
 	d.hold(2, Order{ID: "b", Level: schema.StopStop, At: at(2), All: true})
@@ -162,7 +162,7 @@ func TestWhatIsHeldUnsignedIsToldAgainOnceTheDeskSigns(t *testing.T) {
 }
 
 func TestAnOrderThatComesAgainChangesNothingEvenReleased(t *testing.T) {
-	d := newDesk(t)
+	d := newFleetModel(t)
 	o := Order{ID: "a", Level: schema.StopStop, At: at(1), All: true}
 	d.hold(1, o)
 	if c := d.hold(2, o); !c.Empty() || len(c.Documents) > 0 || len(c.Notes) > 0 {
@@ -195,7 +195,7 @@ func TestAnOrderThatComesAgainChangesNothingEvenReleased(t *testing.T) {
 }
 
 func TestWhatAnotherDeskWroteDownIsKnown(t *testing.T) {
-	d := newDesk(t)
+	d := newFleetModel(t)
 	named := OrderOf("op1", []byte(`{"id":"a"}`), at(1))
 	wall, later := OrderOf("wall1", nil, at(60)), OrderOf("wall1", nil, at(120))
 	nobody := OrderOf("op1", []byte(`{"id":"n","labels":{"site":"moon"}}`), at(1))
@@ -207,7 +207,7 @@ func TestWhatAnotherDeskWroteDownIsKnown(t *testing.T) {
 	if !Recorded(d.rows, nobody) {
 		t.Error("what means no robot waits for ever")
 	}
-	// The desk that wrote them down has a clock of its own.
+	// Fleetd that wrote them down has a clock of its own.
 	d.hold(5, OrderOf("op1", []byte(`{"id":"a"}`), at(5)), OrderOf("wall1", nil, at(52)))
 	if !Recorded(d.rows, named) || !Recorded(d.rows, wall) || Recorded(d.rows, later) {
 		t.Errorf("named %v, pressed %v, pressed again %v", Recorded(d.rows, named), Recorded(d.rows, wall), Recorded(d.rows, later))
@@ -232,7 +232,7 @@ func TestWhatAnotherDeskWroteDownIsKnown(t *testing.T) {
 }
 
 func TestWhatARobotHoldsIsWrittenDownAgain(t *testing.T) {
-	d := newDesk(t)
+	d := newFleetModel(t)
 	d.hold(1, Order{ID: "a", Level: schema.StopStop, At: at(1), Robots: []string{"r1"}})
 	d.release(2, "a")
 	found := Order{ID: "a", Level: schema.StopStop, At: at(20), Robots: []string{"r1"}, Held: true}
@@ -258,7 +258,7 @@ func TestWhatARobotShowsIsReadAsAStopOrNotAtAll(t *testing.T) {
 }
 
 func TestARevisionIsNeverBelowTheFleetsTime(t *testing.T) {
-	d := newDesk(t)
+	d := newFleetModel(t)
 	d.hold(1, Order{ID: "a", Level: schema.StopStop, At: at(1), Robots: []string{"r1"}})
 	if want := at(1).UnixMilli(); d.rows.Revs["r1"] != want {
 		t.Errorf("revision %d, want %d", d.rows.Revs["r1"], want)
@@ -271,7 +271,7 @@ func TestARevisionIsNeverBelowTheFleetsTime(t *testing.T) {
 }
 
 func TestDocumentsOfManyLongStopsFit(t *testing.T) {
-	d := newDesk(t)
+	d := newFleetModel(t)
 	for i := range 100 {
 		d.hold(i, Order{ID: fmt.Sprintf("%060d", i), Level: schema.StopStop, By: strings.Repeat("ü", 31), Why: strings.Repeat("\"", 256), At: at(i), All: true})
 	}
@@ -283,7 +283,7 @@ func TestDocumentsOfManyLongStopsFit(t *testing.T) {
 // Whatever is asked for and released, the documents say what the rows hold.
 func TestDocumentsSayWhatIsHeld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := newDesk(t)
+		d := newFleetModel(t)
 		held := map[string]map[string]bool{"": {}, "r1": {}, "r2": {}}
 		for i := range rapid.IntRange(1, 20).Draw(t, "steps") {
 			id := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "id")
@@ -319,7 +319,7 @@ func TestDocumentsSayWhatIsHeld(t *testing.T) {
 
 // Anybody who may stop may write any name beside it.
 func TestALiveStopIsWrittenDownWithWhoSentIt(t *testing.T) {
-	d := newDesk(t)
+	d := newFleetModel(t)
 	c := d.hold(1, OrderOf("op1", []byte(`{"id":"a","by":"anna"}`), at(1)), Order{ID: "b", Level: schema.StopStop, By: "ben", At: at(2), Robots: []string{"r1"}})
 	var notes []string
 	for _, n := range c.Notes {

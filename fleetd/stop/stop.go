@@ -21,7 +21,7 @@ type Latch struct {
 	Robot   string // empty = on all robots, by fleet/stop
 	Level   schema.StopLevel
 	By, Why string
-	Client  string    // sent it live: By is its word alone; empty = asked of a desk
+	Client  string    // sent it live: By is its word alone; empty = asked of a fleetd instance
 	AskedAt time.Time // the last time
 
 	ReleasedAt  time.Time // zero = it is held
@@ -52,7 +52,7 @@ type Order struct {
 }
 
 // Overheard reports whether the order was given elsewhere: somebody sent it live, or
-// a robot holds it. Every desk hears of it, and one writes it down.
+// a robot holds it. Every instance hears of it, and one writes it down.
 func (o *Order) Overheard() bool { return o.Client != "" || o.Held }
 
 // Means reports whether the order means the robot.

@@ -53,7 +53,7 @@ func (t *Tx) AddBatch(ctx context.Context, b command.Batch, commands []command.C
 }
 
 // SaveCommands writes how far commands are. One that is final in the database
-// already, another desk's, or not there, makes it ErrConflict, and nothing is
+// already, another instance's, or not there, makes it ErrConflict, and nothing is
 // written.
 func (s *Store) SaveCommands(ctx context.Context, commands []command.Command) error {
 	return s.batch(ctx, func(tx *Tx) error {
@@ -130,7 +130,7 @@ func (r reads) Commands(ctx context.Context, q CommandQuery) ([]command.Command,
 	return all, nil
 }
 
-// OpenCommands lists the commands of a desk made at or after then that are not
+// OpenCommands lists the commands of a fleetd instance made at or after then that are not
 // final, the oldest first: what it drives on after a restart.
 func (r reads) OpenCommands(ctx context.Context, owner string, then time.Time) ([]command.Command, error) {
 	all, err := list(ctx, r, scanCommand, commandColumns+" WHERE ended_at = 0 AND owner = $1 AND created_at >= $2 ORDER BY created_at, id", owner, micros(then))
@@ -157,11 +157,11 @@ func (r reads) CommandsByID(ctx context.Context, ids []string) ([]command.Comman
 	return all, nil
 }
 
-// OthersCommands are those of all desks but this one, likewise.
+// OthersCommands are those of all fleetd instances but this one, likewise.
 func (r reads) OthersCommands(ctx context.Context, owner string, then time.Time) ([]command.Command, error) {
 	all, err := list(ctx, r, scanCommand, commandColumns+" WHERE ended_at = 0 AND owner <> $1 AND created_at >= $2 ORDER BY created_at, id", owner, micros(then))
 	if err != nil {
-		return nil, fmt.Errorf("list open commands of other desks: %w", err)
+		return nil, fmt.Errorf("list open commands of other fleetd instances: %w", err)
 	}
 	return all, nil
 }

@@ -47,8 +47,8 @@ type pools struct {
 	place       string // where the database is, for people; without a password
 	// begun notes beside an SQLite file that it holds a fleet; nil with PostgreSQL.
 	begun func() error
-	// connect makes a connection that is in no pool, for a lock that several desks
-	// ask for; nil where there is only one desk.
+	// connect makes a connection that is in no pool, for a lock that several fleetd instances
+	// ask for; nil where there is only one instance.
 	connect func(ctx context.Context) (*pgx.Conn, error)
 }
 

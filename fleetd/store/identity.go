@@ -78,7 +78,7 @@ func scanCertificate(scan func(...any) error) (c enrol.Certificate, err error) {
 }
 
 // Certificates lists what a robot was ever given, the newest first; for the empty
-// name, what belongs to no robot: desks' certificates, and those of which only the
+// name, what belongs to no robot: instances' certificates, and those of which only the
 // serial number is known.
 func (r reads) Certificates(ctx context.Context, robot string) ([]enrol.Certificate, error) {
 	all, err := list(ctx, r, scanCertificate, certificateColumns+" WHERE robot = $1 ORDER BY issued_at DESC, serial", robot)

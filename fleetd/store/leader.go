@@ -22,7 +22,7 @@ const (
 	undefinedParameter = "42704"
 )
 
-// Leader is the desk that leads, or that led last.
+// Leader is fleetd that leads, or that led last.
 type Leader struct {
 	Term       int64 // 0 = nobody ever led
 	Name       string
@@ -30,8 +30,8 @@ type Leader struct {
 	ResignedAt time.Time // zero = it did not say that it writes no more
 }
 
-// Lead is the lock that one of several desks holds while it leads. It lasts as long
-// as its own connection to the database: a desk that dies lets go of it.
+// Lead is the lock that one of several fleetd instances holds while it leads. It lasts as long
+// as its own connection to the database: a fleetd instance that dies lets go of it.
 type Lead struct {
 	Term int64
 
@@ -40,7 +40,7 @@ type Lead struct {
 	over  atomic.Bool
 }
 
-// Lead tries to become the desk that leads, and answers nil if another is. The
+// Lead tries to become fleetd that leads, and answers nil if another is. The
 // leader is then that other one, and else the one before.
 func (s *Store) Lead(ctx context.Context, name string, now time.Time) (*Lead, Leader, error) {
 	if s.pools.connect == nil {
@@ -103,7 +103,7 @@ func (l *Lead) ask(ctx context.Context) (ours bool, err error) {
 const beginTerm = `INSERT INTO leader (only_row, term, name, since, resigned_at) VALUES (1, 1, $1, $2, 0)
 	ON CONFLICT (only_row) DO UPDATE SET term = leader.term + 1, name = excluded.name, since = excluded.since, resigned_at = 0 RETURNING term`
 
-// leadAlone leads where there can be no other desk.
+// leadAlone leads where there can be no other fleetd.
 func (s *Store) leadAlone(ctx context.Context, name string, now time.Time) (*Lead, Leader, error) {
 	l, before := &Lead{store: s}, Leader{}
 	taken := !s.led.CompareAndSwap(false, true)
@@ -196,7 +196,7 @@ func (l *Lead) Drop() {
 	_ = l.conn.Close(ctx) // however it ends, it ends
 }
 
-// News is what a desk looks at often: whether anything changed that it keeps in
+// News is what a fleetd instance looks at often: whether anything changed that it keeps in
 // mind, and who leads.
 type News struct {
 	Changes int64 // another number = something changed
@@ -215,7 +215,7 @@ func (r reads) News(ctx context.Context) (n News, err error) {
 	return n, nil
 }
 
-// changed makes other desks look again.
+// changed makes other fleetd instances look again.
 func (t *Tx) changed(ctx context.Context) error {
 	if _, err := t.exec(ctx, `UPDATE fleet SET changes = changes + 1 WHERE only_row = 1`); err != nil {
 		return fmt.Errorf("note a change: %w", err)

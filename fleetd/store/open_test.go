@@ -27,7 +27,7 @@ func TestOneSQLiteFileHasOneDesk(t *testing.T) {
 	first := storetest.Open(t, address)
 	_, err := open(t, address)
 	if !errors.Is(err, store.ErrInUse) || !strings.Contains(err.Error(), "fleet 1?.db") {
-		t.Fatalf("the second desk: %v", err)
+		t.Fatalf("the second fleetd: %v", err)
 	}
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestOneSQLiteFileHasOneDesk(t *testing.T) {
 		t.Fatalf("closed twice: %v", err)
 	}
 	if second := storetest.Open(t, address); second.Authority() != first.Authority() {
-		t.Fatal("the next desk found another fleet")
+		t.Fatal("the next fleetd found another fleet")
 	}
 }
 
@@ -50,25 +50,25 @@ func TestSQLiteLiesWhereItsAddressSays(t *testing.T) {
 
 func TestDesksThatStartAtOnceOnPostgresAreOneFleet(t *testing.T) {
 	address := pgtest.Start(t)
-	desks := make([]*store.Store, 4)
+	instances := make([]*store.Store, 4)
 	var wg sync.WaitGroup
-	for i := range desks {
+	for i := range instances {
 		wg.Go(func() {
 			s, err := open(t, address)
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			desks[i] = s
+			instances[i] = s
 		})
 	}
 	wg.Wait()
-	for _, s := range desks {
+	for _, s := range instances {
 		if s == nil {
 			continue
 		}
-		if s.Authority() != desks[0].Authority() {
-			t.Errorf("authorities %s and %s", s.Authority(), desks[0].Authority())
+		if s.Authority() != instances[0].Authority() {
+			t.Errorf("authorities %s and %s", s.Authority(), instances[0].Authority())
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)

@@ -22,7 +22,7 @@ type querier interface {
 
 // patience is how long one question to the database may take. A server that lives
 // ends a statement of its own accord before; one that hangs would keep whoever
-// asks until he gives up, and could then not be told from a desk that is dead.
+// asks until he gives up, and could then not be told from a fleetd instance that is dead.
 const patience = 12 * time.Second
 
 type patienceKey struct{}

@@ -10,7 +10,7 @@ import (
 	"troupe/schema"
 )
 
-// Robot is what the desk keeps of a robot beside the robot's own documents.
+// Robot is what fleetd keeps of a robot beside the robot's own documents.
 type Robot struct {
 	ID         string
 	Labels     map[string]string // never nil

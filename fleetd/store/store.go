@@ -24,7 +24,7 @@ import (
 var (
 	ErrNotFound = errors.New("not found")                                     // nothing of this name is stored
 	ErrConflict = errors.New("changed by somebody else")                      // it is no longer as the caller saw it
-	ErrInUse    = errors.New("another program already uses this SQLite file") // one desk a file
+	ErrInUse    = errors.New("another program already uses this SQLite file") // one instance a file
 	ErrBusy     = errors.New("the database is too busy; nothing was changed") // tried several times
 	ErrNewer    = errors.New("the database is newer than this fleetd")        // a later version has migrated it
 	ErrDamaged  = errors.New("the database is damaged")                       // found at the start, before anything was written
@@ -102,7 +102,7 @@ func (s *Store) Authority() string { return s.authority }
 // Dialect is postgres or sqlite.
 func (s *Store) Dialect() string { return s.dialect.name }
 
-// Alone reports whether no other desk can use the database.
+// Alone reports whether no other fleetd can use the database.
 func (s *Store) Alone() bool { return s.pools.connect == nil }
 
 func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) error {

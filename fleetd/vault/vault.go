@@ -6,7 +6,7 @@
 //	intermediate.pem, intermediate.key.pem  what signs from day to day
 //	ca.pem                                  both certificates, for servers that judge clients
 //	crl.pem                                 the list of the revoked, for the same servers
-//	issued/SERIAL.pem                       certificates of desks, so that a desk knows what it can revoke
+//	issued/SERIAL.pem                       certificates of fleetd instances, so that a fleetd instance knows what it can revoke
 package vault
 
 import (
@@ -144,7 +144,7 @@ func (v *Vault) SaveList(list []byte) error {
 	return write(filepath.Join(v.dir, ListFile), list, public)
 }
 
-// Note keeps the certificate of a desk on record, in the folder.
+// Note keeps the certificate of a fleetd instance on record, in the folder.
 func (v *Vault) Note(c *x509.Certificate) error {
 	dir := filepath.Join(v.dir, IssuedFolder)
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -113,9 +113,9 @@ func (c *clock) hears(client string) bool {
 	return slices.ContainsFunc(c.senders, func(w witness) bool { return w.client == client })
 }
 
-const clockDiffers = "clock_differs" // alert of a desk
+const clockDiffers = "clock_differs" // alert of a fleetd instance
 
-// learnTime takes the fleet's time from a heartbeat, and tells of a desk whose
+// learnTime takes the fleet's time from a heartbeat, and tells of a fleetd instance whose
 // commands would be too old or not yet due.
 func (t *turn) learnTime(client string, fleet schema.Time) {
 	t.clock.learn(t.now, client, fleet)
@@ -125,7 +125,7 @@ func (t *turn) learnTime(client string, fleet schema.Time) {
 		}
 	}
 	if t.clock.apart(client) {
-		t.raise(clockDiffers, schema.AlertWarn, client, "the clock of "+client+" is not the one that the robot goes by", "set the clocks of the desks by the same source; until then commands with a ts are refused or expire")
+		t.raise(clockDiffers, schema.AlertWarn, client, "the clock of "+client+" is not the one that the robot goes by", "set the clocks of the fleetd instances by the same source; until then commands with a ts are refused or expire")
 		return
 	}
 	t.clear(clockDiffers, client)

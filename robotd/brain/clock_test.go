@@ -49,21 +49,21 @@ func TestOneHeartbeatADayAheadExpiresNothing(t *testing.T) {
 	}
 	now := beat(&c, "fleetd", 3*time.Second, 10*time.Millisecond, day)
 	if got := off(t, &c, now); got.Abs() > time.Second {
-		t.Errorf("after one wrong heartbeat of the same desk the estimate is off by %v", got)
+		t.Errorf("after one wrong heartbeat of the same fleetd the estimate is off by %v", got)
 	}
 	now = beat(&c, "fleetd-2", 4*time.Second, 10*time.Millisecond, day)
 	if got := off(t, &c, now); got.Abs() > time.Second {
-		t.Errorf("after one heartbeat of a wrong desk the estimate is off by %v", got)
+		t.Errorf("after one heartbeat of a wrong fleetd the estimate is off by %v", got)
 	}
 	for i := 5; i < 60; i++ {
 		beat(&c, "fleetd-2", time.Duration(i)*time.Second, 10*time.Millisecond, day)
 		now = beat(&c, "fleetd", time.Duration(i)*time.Second+10, 10*time.Millisecond, 0)
 		if got := off(t, &c, now); got.Abs() > time.Second {
-			t.Fatalf("with a wrong desk beside the right one the estimate is off by %v after %d s", got, i)
+			t.Fatalf("with a wrong fleetd beside the right one the estimate is off by %v after %d s", got, i)
 		}
 	}
 	if !c.apart("fleetd-2") || c.apart("fleetd") {
-		t.Error("it is not told which desk's clock differs")
+		t.Error("it is not told which instance's clock differs")
 	}
 }
 
@@ -98,7 +98,7 @@ func TestADeskThatFellSilentNoLongerCounts(t *testing.T) {
 	beat(&c, "new", 10*time.Second, 0, 0)
 	now := beat(&c, "new", 2*clockMemory, 0, 0)
 	if got := off(t, &c, now); got != 0 {
-		t.Errorf("the estimate is off by %v, long after the wrong desk was last heard", got)
+		t.Errorf("the estimate is off by %v, long after the wrong fleetd was last heard", got)
 	}
 }
 
@@ -106,33 +106,33 @@ func TestADeskThatFellSilentNoLongerCounts(t *testing.T) {
 func TestAMajorityOfRightDesksIsBelieved(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c clock
-		desks := rapid.IntRange(1, 7).Draw(t, "desks")
-		wrong := rapid.IntRange(0, (desks-1)/2).Draw(t, "wrong ones")
-		errs := make([]time.Duration, desks)
+		instances := rapid.IntRange(1, 7).Draw(t, "fleetd instances")
+		wrong := rapid.IntRange(0, (instances-1)/2).Draw(t, "wrong ones")
+		errs := make([]time.Duration, instances)
 		for i := range wrong {
 			errs[i] = rapid.SampledFrom([]time.Duration{-10 * 365 * day, -day, -time.Minute, time.Minute, day, 10 * 365 * day}).Draw(t, "by")
 		}
 		var now Now
 		for s := range clockWindow {
 			for _, i := range rapid.Permutation(slices.Collect(func(yield func(int) bool) {
-				for i := range desks {
+				for i := range instances {
 					if !yield(i) {
 						return
 					}
 				}
 			})).Draw(t, "order") {
 				delay := time.Duration(rapid.IntRange(0, 900).Draw(t, "delay")) * time.Millisecond
-				now = beat(&c, "desk-"+strconv.Itoa(i), time.Duration(s)*time.Second, delay, errs[i])
+				now = beat(&c, "fleetd-"+strconv.Itoa(i), time.Duration(s)*time.Second, delay, errs[i])
 			}
 		}
 		fleet, _ := c.fleet(now)
 		if got := fleet.Sub(epoch.Add(now.Mono)); got.Abs() > time.Second {
-			t.Fatalf("%d of %d desks are wrong and the estimate is off by %v", wrong, desks, got)
+			t.Fatalf("%d of %d fleetd instances are wrong and the estimate is off by %v", wrong, instances, got)
 		}
 	})
 	var c clock
 	for i := range 100 {
-		beat(&c, "desk-"+strconv.Itoa(i), time.Duration(i)*time.Second, 0, 0)
+		beat(&c, "fleetd-"+strconv.Itoa(i), time.Duration(i)*time.Second, 0, 0)
 	}
 	if len(c.senders) > witnesses {
 		t.Errorf("%d senders are remembered, want at most %d", len(c.senders), witnesses)
@@ -162,7 +162,7 @@ func TestACommandIsJudgedByTheFleetsClock(t *testing.T) {
 		if i == 2 {
 			wrong = day
 		}
-		r.give(Heard{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: fleet().Add(wrong), Session: "desk", Seq: int64(i + 1)}})
+		r.give(Heard{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: fleet().Add(wrong), Session: "fleetd", Seq: int64(i + 1)}})
 		r.until(r.now + time.Second)
 	}
 	ask("fresh", fleet())

@@ -25,10 +25,10 @@ func (t *turn) askControl(o request.Perform) {
 }
 
 // asker names to people who asked for something. A client's word for the person
-// behind it stands beside the client: only a desk speaks for persons, whom it has
+// behind it stands beside the client: only a fleetd instance speaks for persons, whom it has
 // seen.
 func (t *turn) asker(client, by string) string {
-	if by != "" && t.desks.has(client) {
+	if by != "" && t.fleetds.has(client) {
 		return by
 	}
 	return schema.Asker(client, by)
@@ -159,18 +159,18 @@ func (t *turn) controlDocument() *schema.StateControl {
 	}
 }
 
-// maxDesks bounds how many senders of heartbeats the robot knows by their
+// maxInstances bounds how many senders of heartbeats the robot knows by their
 // sessions.
-const maxDesks = 4
+const maxInstances = 4
 
-// desk is one sender of heartbeats and its session.
-type desk struct{ client, session string }
+// fleetd is one sender of heartbeats and its session.
+type fleetd struct{ client, session string }
 
-// desks are those that were heard last, the newest first.
-type desks [maxDesks]desk
+// instances are those that were heard last, the newest first.
+type fleetInstances [maxInstances]fleetd
 
-func (d *desks) heard(client, session string) {
-	at := maxDesks - 1
+func (d *fleetInstances) heard(client, session string) {
+	at := maxInstances - 1
 	for i := range d {
 		if d[i].client == client {
 			at = i
@@ -178,16 +178,16 @@ func (d *desks) heard(client, session string) {
 		}
 	}
 	copy(d[1:at+1], d[:at])
-	d[0] = desk{client, session}
+	d[0] = fleetd{client, session}
 }
 
-// has reports whether a client sends heartbeats, as desks alone may.
-func (d *desks) has(client string) bool {
-	return slices.ContainsFunc(d[:], func(k desk) bool { return k.client == client })
+// has reports whether a client sends heartbeats, as fleetd instances alone may.
+func (d *fleetInstances) has(client string) bool {
+	return slices.ContainsFunc(d[:], func(k fleetd) bool { return k.client == client })
 }
 
 // of names the client of a session.
-func (d *desks) of(session string) (string, bool) {
+func (d *fleetInstances) of(session string) (string, bool) {
 	for _, k := range d {
 		if session != "" && k.session == session {
 			return k.client, true
@@ -196,14 +196,14 @@ func (d *desks) of(session string) (string, bool) {
 	return "", false
 }
 
-// deskSeen hears that a desk is not there any more; whoever had control through
+// fleetdSeen hears that a fleetd instance is not there any more; whoever had control through
 // it has lost it. An end of another session than the one that was heard last is
 // old news.
-func (t *turn) deskSeen(p schema.Presence) {
+func (t *turn) fleetdSeen(p schema.Presence) {
 	if p.State == schema.PresenceOnline {
 		return
 	}
-	if client, ok := t.desks.of(p.Session); ok {
+	if client, ok := t.fleetds.of(p.Session); ok {
 		t.toControl = append(t.toControl, controlInput{Input: control.Input{What: control.Gone, Who: control.Who{Client: client}}})
 	}
 }

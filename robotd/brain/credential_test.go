@@ -21,7 +21,7 @@ func TestACertificateThatIsNotRenewedIsAnAlertUntilItIs(t *testing.T) {
 	if len(alerts()) != 0 {
 		t.Fatalf("a good certificate is told as %+v", alerts())
 	}
-	warn := Credential{Level: schema.AlertWarn, Detail: "the desk does not answer", Hint: "see to it"}
+	warn := Credential{Level: schema.AlertWarn, Detail: "fleetd does not answer", Hint: "see to it"}
 	r.give(warn)
 	r.give(warn)
 	if a := alerts(); len(a) != 1 || a[0].Level != schema.AlertWarn || a[0].Detail != warn.Detail || a[0].Hint != warn.Hint || a[0].Source != "identity" {

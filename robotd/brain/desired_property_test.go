@@ -28,7 +28,7 @@ const forged = 1_000_000
 
 func newFakeFleet(t *rapid.T) *fakeFleet {
 	d := &fakeFleet{T: t, r: newRig(t), newest: map[sign.Kind]int64{}, last: map[sign.Kind]Event{}, told: map[schema.TopicKind][]byte{}}
-	d.r.cfg.Signing, d.r.cfg.Trust = sign.Require, sign.Ring{sign.PublicKey(sign.SignsDesired, deskKey)}
+	d.r.cfg.Signing, d.r.cfg.Trust = sign.Require, sign.Ring{sign.PublicKey(sign.SignsDesired, fleetdKey)}
 	d.r.sent = func(p Publish) { d.told[p.Topic] = p.Payload }
 	d.r.watch = func(_ Event, effects []Effect) {
 		for _, e := range effects {
@@ -57,7 +57,7 @@ func (d *fakeFleet) desire(k sign.Kind, rev int64, signed bool) Event {
 		if !signed {
 			return nil
 		}
-		sig, err := (&sign.Seal{Key: deskKey}).Sign(k, "r1", document)
+		sig, err := (&sign.Seal{Key: fleetdKey}).Sign(k, "r1", document)
 		if err != nil {
 			d.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func (d *fakeFleet) desire(k sign.Kind, rev int64, signed bool) Event {
 	}
 	switch k {
 	case sign.Story:
-		w := schema.DesiredStory{Rev: rev, Counter: rev, Authority: "desk", TS: epoch, Story: pick("talk", "tour", "once", "none"), Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct}).Draw(d.T, "apply")}
+		w := schema.DesiredStory{Rev: rev, Counter: rev, Authority: "fleetd", TS: epoch, Story: pick("talk", "tour", "once", "none"), Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct}).Draw(d.T, "apply")}
 		w.Sig = seal(w)
 		return DesiredStory{Document: w, Digest: digestOf(d.r.t, w)}
 	case sign.Config:
@@ -75,15 +75,15 @@ func (d *fakeFleet) desire(k sign.Kind, rev int64, signed bool) Event {
 				values[key] = jsontext.Value(v)
 			}
 		}
-		w := schema.DesiredConfig{Rev: rev, Counter: rev, Authority: "desk", TS: epoch, Values: values}
+		w := schema.DesiredConfig{Rev: rev, Counter: rev, Authority: "fleetd", TS: epoch, Values: values}
 		w.Sig = seal(w)
 		return DesiredConfig{Document: w, Digest: digestOf(d.r.t, w)}
 	case sign.Mode:
-		w := schema.DesiredMode{Rev: rev, Counter: rev, Authority: "desk", TS: epoch, Mode: rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto, schema.ModeStr}).Draw(d.T, "mode"), Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(d.T, "apply")}
+		w := schema.DesiredMode{Rev: rev, Counter: rev, Authority: "fleetd", TS: epoch, Mode: rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto, schema.ModeStr}).Draw(d.T, "mode"), Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(d.T, "apply")}
 		w.Sig = seal(w)
 		return DesiredMode{Document: w, Digest: digestOf(d.r.t, w)}
 	}
-	w := schema.DesiredSet{Rev: rev, Counter: rev, Authority: "desk", TS: epoch}
+	w := schema.DesiredSet{Rev: rev, Counter: rev, Authority: "fleetd", TS: epoch}
 	if w.Set = pick("visitors", "none"); k == sign.Places {
 		w.Set = pick("hall", "outside", "none")
 	}
@@ -135,7 +135,7 @@ func (d *fakeFleet) something() {
 func (d *fakeFleet) holds() {
 	s := d.r.s
 	for _, rev := range []int64{s.story.Report().DesiredRev, s.config.rev, s.desiredMode.rev} {
-		if rev >= forged && s.story.Obeys("desk", rev) {
+		if rev >= forged && s.story.Obeys("fleetd", rev) {
 			d.Fatalf("revision %d was obeyed, which nobody signed", rev)
 		}
 	}

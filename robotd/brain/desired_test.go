@@ -20,14 +20,14 @@ import (
 //	desired-activities REV NAME|none
 //	desired-config REV KEY=JSON...
 //	desired-mode REV MODE boot|now
-//	sign desk|stranger|nobody [release]    who signs the desired state from now on
+//	sign fleetd|stranger|nobody [release]    who signs the desired state from now on
 //	config trust signing=POLICY            before boot: whom the robot believes
 //
 // Each desired state takes authority=NAME and counter=N; without one the counter is the
 // revision.
 
 var (
-	deskKey     = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize))
+	fleetdKey   = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize))
 	strangerKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{2}, ed25519.SeedSize))
 	releaserKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{3}, ed25519.SeedSize))
 )
@@ -58,7 +58,7 @@ func publishSets() {
 
 // seal signs a document for this robot as the script says.
 func (p *player) seal(k sign.Kind, document any) *schema.Signature {
-	key := map[string]ed25519.PrivateKey{"desk": deskKey, "desk+release": deskKey, "stranger": strangerKey}[p.signing]
+	key := map[string]ed25519.PrivateKey{"fleetd": fleetdKey, "fleetd+release": fleetdKey, "stranger": strangerKey}[p.signing]
 	sig, err := (&sign.Seal{Key: key}).Sign(k, map[bool]string{false: "r1"}[k == sign.FleetStop], document)
 	if err != nil {
 		p.rig.t.Fatal(err)
@@ -80,7 +80,7 @@ func digestOf(t rapid.TB, document any) string {
 }
 
 func (p *player) release(k sign.Kind, pin *schema.StoryPin) *schema.Signature {
-	if p.signing != "desk+release" || pin == nil {
+	if p.signing != "fleetd+release" || pin == nil {
 		return nil
 	}
 	sig, err := sign.ReleaseOf(k, *pin).Sign(releaserKey)
@@ -95,7 +95,7 @@ func (p *player) desireOther(kind string, args []string) {
 	if err != nil {
 		p.rig.t.Fatalf("%v: want a revision", args)
 	}
-	authority, counter := "desk", rev
+	authority, counter := "fleetd", rev
 	var rest []string
 	for _, a := range args[1:] {
 		switch k, v, _ := strings.Cut(a, "="); k {

@@ -180,7 +180,7 @@ func (t *turn) heartbeat() *schema.Heartbeat {
 	h := &schema.Heartbeat{
 		Session: t.session, Seq: t.beats, MonoMS: t.now.Mono.Milliseconds(), Boot: t.boot,
 		Mode: t.activeMode(), Safety: t.safety.At, StateSeq: t.stateSeq,
-		Link: schema.HeartbeatLink{State: t.link.At, Client: cmp.Or(t.desks[0].client, t.link.Client), FleetSeq: t.fleetSeq},
+		Link: schema.HeartbeatLink{State: t.link.At, Client: cmp.Or(t.fleetds[0].client, t.link.Client), FleetSeq: t.fleetSeq},
 	}
 	if t.fleetSeq > 0 {
 		h.Link.FleetAgeMS = (t.now.Mono - t.ears.Last).Milliseconds()

@@ -70,7 +70,7 @@ type (
 	// it what it should.
 	Renew struct{ Why string }
 
-	// Fetch asks the broker for a blob, or the desk for a file that is too large
+	// Fetch asks the broker for a blob, or fleetd for a file that is too large
 	// for one, and answers with Fetched; EndFetch says that nobody waits for it any
 	// more.
 	Fetch struct {

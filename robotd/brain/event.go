@@ -81,7 +81,7 @@ type (
 	// Delivered says that the broker has the final answer to a command.
 	Delivered struct{ Key request.Key }
 
-	// Heard is an operator's sign of life: a desk's to all robots or, Local, that of
+	// Heard is an operator's sign of life: a fleetd instance's to all robots or, Local, that of
 	// somebody at this one.
 	Heard struct {
 		Client string
@@ -127,9 +127,9 @@ type (
 	// emptied one has no state.
 	Seen struct{ Presence schema.Presence }
 
-	// DeskSeen is the desk's presence as the broker keeps it. An emptied one has no
+	// FleetdSeen is fleetd's presence as the broker keeps it. An emptied one has no
 	// state.
-	DeskSeen struct{ Presence schema.Presence }
+	FleetdSeen struct{ Presence schema.Presence }
 
 	// Connected: a session with the broker is up, and every document of the
 	// robot has to be told anew.
@@ -181,7 +181,7 @@ func (Arriving) event()      {}
 func (Fetched) event()       {}
 func (ContentSaved) event()  {}
 func (Seen) event()          {}
-func (DeskSeen) event()      {}
+func (FleetdSeen) event()    {}
 func (Connected) event()     {}
 func (Disconnected) event()  {}
 func (Contested) event()     {}

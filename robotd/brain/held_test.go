@@ -83,7 +83,7 @@ func TestALatchThatCannotBeReadHolds(t *testing.T) {
 }
 
 // TestAStopSaysWhoSentItAlsoOnceItIsWrittenDown has op1 stop the robot in somebody's
-// name, which no desk vouches for.
+// name, which no fleetd vouches for.
 func TestAStopSaysWhoSentItAlsoOnceItIsWrittenDown(t *testing.T) {
 	r := newRig(t)
 	r.boot()
@@ -94,7 +94,7 @@ func TestAStopSaysWhoSentItAlsoOnceItIsWrittenDown(t *testing.T) {
 	if got := by(); got != "anna at op1" {
 		t.Errorf("sent live it is of %q", got)
 	}
-	r.give(Stopped{Document: latch.Document{From: latch.Robot, Rev: 1, Authority: "desk", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop, By: "anna", Client: "op1"}}}})
+	r.give(Stopped{Document: latch.Document{From: latch.Robot, Rev: 1, Authority: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop, By: "anna", Client: "op1"}}}})
 	if got := by(); got != "anna at op1" {
 		t.Errorf("written down it is of %q", got)
 	}

@@ -141,7 +141,7 @@ func stops(verb string) bool {
 // has had its say.
 func (t *turn) sound() {
 	for _, a := range t.alarms {
-		t.raise(string(a.Reason), schema.AlertWarn, alarmed(a), a.Verb+": "+a.Detail, "the desk removes it from the broker; without one, remove the retained message")
+		t.raise(string(a.Reason), schema.AlertWarn, alarmed(a), a.Verb+": "+a.Detail, "fleetd removes it from the broker; without one, remove the retained message")
 	}
 	t.alarms = t.alarms[:0]
 }

@@ -9,7 +9,7 @@ func (t *turn) received(ev Event) {
 	switch ev.(type) {
 	case Heard:
 		t.gaps.Arrived(t.now.Mono, true, t.cfg.Link)
-	case Command, Frame, Stopped, Called, DesiredStory, DesiredSet, DesiredConfig, DesiredMode, Seen, DeskSeen, NotTaken, Delivered:
+	case Command, Frame, Stopped, Called, DesiredStory, DesiredSet, DesiredConfig, DesiredMode, Seen, FleetdSeen, NotTaken, Delivered:
 		t.gaps.Arrived(t.now.Mono, false, t.cfg.Link)
 	}
 }

@@ -26,7 +26,7 @@ func TestCommandHeldUpBeforeTheFirstHeartbeatExpires(t *testing.T) {
 		r.boot()
 		r.give(Connected{Session: "s1"})
 		r.until(100 * time.Millisecond)
-		r.give(DeskSeen{schema.Presence{State: fleetd, Session: "desk"}})
+		r.give(FleetdSeen{schema.Presence{State: fleetd, Session: "fleetd"}})
 		r.until(6 * time.Second)
 		r.give(Command{Client: "op1", Group: "sys", Verb: "ping", Payload: []byte(`{"id":"k1","ttl_ms":1000}`)})
 		r.until(r.now + time.Second)

@@ -48,7 +48,7 @@ func (t *turn) documents() {
 // resyncEvery is how often all documents are told at most: they are many.
 const resyncEvery = time.Second
 
-// resync tells every document again, for a broker or a desk that lost them.
+// resync tells every document again, for a broker or a fleetd instance that lost them.
 func (t *turn) resync(o request.Perform) {
 	if t.resynced != 0 && t.now.Mono < t.resynced+resyncEvery {
 		t.reply(o.Key, reply{Status: schema.StatusRejected, Reason: schema.ReasonOverloaded, Detail: "every document was told less than a second ago"})

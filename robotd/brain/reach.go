@@ -7,7 +7,7 @@ import (
 	"troupe/schema"
 )
 
-// heard takes an operator's sign of life, and of a desk's also learns the fleet's
+// heard takes an operator's sign of life, and of a fleetd instance's also learns the fleet's
 // time. Somebody at the robot can stop it, so it has a link; but he speaks neither
 // for the fleet nor for its clock.
 func (t *turn) heard(ev Heard) {
@@ -17,7 +17,7 @@ func (t *turn) heard(ev Heard) {
 	}
 	t.ears.Heard(t.now.Mono)
 	t.fleetSeq = ev.Beat.Seq
-	t.desks.heard(ev.Client, ev.Beat.Session)
+	t.fleetds.heard(ev.Client, ev.Beat.Session)
 	t.learnTime(ev.Client, ev.Beat.TS)
 }
 
@@ -26,7 +26,7 @@ func (t *turn) reach() {
 	t.reached(link.Tick(&t.link, t.now.Mono, t.cfg.Link))
 	t.undispute()
 	if t.ears.Deaf(t.now.Mono, t.cfg.Link) {
-		t.do(Renew{Why: "the desk says that it is there, and its heartbeats do not come"})
+		t.do(Renew{Why: "fleetd says that it is there, and its heartbeats do not come"})
 	}
 }
 
@@ -38,7 +38,7 @@ func (t *turn) reached(d link.Decision) {
 	t.note("link", string(d.From), string(d.To), d.Why, d.Silence.String())
 	switch {
 	case d.To == schema.LinkLost:
-		t.raise("link_lost", schema.AlertWarn, "link", "no operator can reach the robot", "see whether the desk and the network are up")
+		t.raise("link_lost", schema.AlertWarn, "link", "no operator can reach the robot", "see whether fleetd and the network are up")
 		t.tell("link_lost", "link", string(d.On), "", changed{From: string(d.From), To: string(d.To)})
 	case d.From == schema.LinkLost:
 		t.clear("link_lost", "link")

@@ -7,7 +7,7 @@ import (
 
 // Commands that a broker keeps, which it should not. Each session begins with them:
 // they are refused, stops are obeyed, and an alert names the topic below the robot,
-// so that the desk, which can, takes them from the broker. It can do so in one way
+// so that fleetd, which can, takes them from the broker. It can do so in one way
 // only, with an empty message, which the broker passes on like any other; and an
 // empty message is a command too. So the robot takes an empty one on such a topic
 // for the end of what was kept there. A stop is a stop all the same.

@@ -30,7 +30,7 @@ type rig struct {
 	n      int      // of events, to keep those of one time in order
 
 	body     *bench
-	beats    bool // the desk is heard once a second
+	beats    bool // fleetd is heard once a second
 	beatSeq  int64
 	noBlobs  bool
 	diskFull bool
@@ -157,7 +157,7 @@ func (r *rig) until(at time.Duration) {
 
 func (r *rig) beat(in time.Duration) {
 	r.beatSeq++
-	r.soon(in, Heard{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: epoch.Add(r.now + in), Session: "desk", Seq: r.beatSeq}})
+	r.soon(in, Heard{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: epoch.Add(r.now + in), Session: "fleetd", Seq: r.beatSeq}})
 }
 
 // done does what a step wants done.

@@ -102,7 +102,7 @@ type State struct {
 	ears        link.Ears
 	gaps        link.Gaps
 	fleetSeq    int64
-	desks       desks
+	fleetds     fleetInstances
 	clock       clock
 
 	// What was told, and what is to be.

@@ -116,9 +116,9 @@ func (t *turn) hear(ev Event) {
 		t.written(ev)
 	case Seen:
 		t.seen(ev)
-	case DeskSeen:
-		t.ears.Desk(ev.Presence.State == schema.PresenceOnline, t.now.Mono)
-		t.deskSeen(ev.Presence)
+	case FleetdSeen:
+		t.ears.Fleetd(ev.Presence.State == schema.PresenceOnline, t.now.Mono)
+		t.fleetdSeen(ev.Presence)
 		if ev.Presence.State == schema.PresenceOnline {
 			t.gaps.Expect()
 		} else {

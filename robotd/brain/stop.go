@@ -146,7 +146,7 @@ func (t *turn) latchOf(id string, level schema.StopLevel, by, why string) schema
 	return schema.StopLatch{ID: id, Level: level, By: legible(by), Why: legible(why), Since: t.now.Wall}
 }
 
-// resetHere lets go of what the desk does not hold: somebody stands at the robot.
+// resetHere lets go of what fleetd does not hold: somebody stands at the robot.
 func (t *turn) resetHere() { t.latching(latch.Reset{}, 0) }
 
 // latching gives the latches one input. n is its place among what arrived: what
@@ -226,7 +226,7 @@ func (t *turn) restoreLost(lost bool) {
 	}
 	if slices.ContainsFunc(t.latches.Latches, func(l latch.Latch) bool { return l.ID == lostLatch }) {
 		t.raise(memoryLost, schema.AlertCritical, "disk", "the robot's memory was lost: its story, its journal of commands and the stops that were held",
-			"find out who stopped it and why, then release "+lostLatch+"; the desk sends it its story again")
+			"find out who stopped it and why, then release "+lostLatch+"; fleetd sends it its story again")
 	}
 }
 

@@ -41,6 +41,6 @@ func (t *turn) tellUnread() {
 	if t.config.unread {
 		t.raise(configUnread, schema.AlertError, string(sign.Config),
 			"the configuration that the fleet desired cannot be read from the disk; until it is told again the strictest holds: signatures, where a key is trusted, and sight are required, and a lost link leads to safe",
-			"have the desk tell it again, signed; or set signing and require_sight on the robot's own command line")
+			"have fleetd tell it again, signed; or set signing and require_sight on the robot's own command line")
 	}
 }

@@ -24,7 +24,7 @@ func (r *rig) alerted(kind string) bool {
 // configured desired documents an empty configuration, signed if key is not nil.
 func (r *rig) configured(rev int64, seal sign.Seal) {
 	r.t.Helper()
-	d := schema.DesiredConfig{Rev: rev, Authority: "desk", Counter: rev, TS: epoch, Values: map[string]jsontext.Value{}}
+	d := schema.DesiredConfig{Rev: rev, Authority: "fleetd", Counter: rev, TS: epoch, Values: map[string]jsontext.Value{}}
 	var err error
 	if d.Sig, err = seal.Sign(sign.Config, "r1", d); err != nil {
 		r.t.Fatal(err)
@@ -35,7 +35,7 @@ func (r *rig) configured(rev int64, seal sign.Seal) {
 func TestARobotThatCannotReadHowItWasToBehaveIsStrictUntilItIsTold(t *testing.T) {
 	for _, lost := range []string{"{{{", `{"rev":"x"}`, "null", "{}"} {
 		r := newRig(t)
-		r.cfg.Trust = sign.Ring{sign.PublicKey(sign.SignsDesired, deskKey)}
+		r.cfg.Trust = sign.Ring{sign.PublicKey(sign.SignsDesired, fleetdKey)}
 		r.cfg.ContinueOnReturn = true
 		r.cfg.linkLoss(schema.ModeAto, schema.LinkLossContinue)
 		r.memory.Settings[configSetting] = lost
@@ -56,7 +56,7 @@ func TestARobotThatCannotReadHowItWasToBehaveIsStrictUntilItIsTold(t *testing.T)
 		if !r.alerted(configUnread) {
 			t.Errorf("%s: after a restart nobody is told", lost)
 		}
-		r.configured(7, sign.Seal{Key: deskKey})
+		r.configured(7, sign.Seal{Key: fleetdKey})
 		if c := r.s.cfg; c.Signing != sign.Off || c.Safety.RequireSight || !c.ContinueOnReturn || r.alerted(configUnread) {
 			t.Errorf("%s: told again, signed: signing %s, sight %v, alerts %v", lost, c.Signing, c.Safety.RequireSight, r.s.alerts)
 		}
@@ -79,7 +79,7 @@ func TestAStrictRobotKeepsAWayOut(t *testing.T) {
 		t.Error("the fleet, that never signed, does not get the robot back")
 	}
 	r = newRig(t)
-	r.cfg.Trust = sign.Ring{sign.PublicKey(sign.SignsDesired, deskKey)}
+	r.cfg.Trust = sign.Ring{sign.PublicKey(sign.SignsDesired, fleetdKey)}
 	r.cfg.Pinned = []string{"signing", "require_sight"} // by whoever stands at it
 	r.memory.Settings[configSetting] = "{{{"
 	r.boot()

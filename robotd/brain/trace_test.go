@@ -193,8 +193,8 @@ func (p *player) happen(text, word string, args []string) {
 		r.calibBad = arg(0) == "unreadable"
 	case "presence":
 		r.give(Seen{schema.Presence{State: schema.PresenceState(arg(0)), Session: arg(1), Boot: arg(2)}})
-	case "desk":
-		r.give(DeskSeen{schema.Presence{State: schema.PresenceState(arg(0)), Session: arg(1)}})
+	case "fleetd":
+		r.give(FleetdSeen{schema.Presence{State: schema.PresenceState(arg(0)), Session: arg(1)}})
 	case "contested":
 		r.give(Contested{Why: "as the script says"})
 	case "shutdown":
@@ -206,7 +206,7 @@ func (p *player) happen(text, word string, args []string) {
 }
 
 func (p *player) holds(word string, args []string) {
-	doc := latch.Document{From: latch.Robot, Rev: 1, Authority: "desk", Stops: []schema.StopLatch{}}
+	doc := latch.Document{From: latch.Robot, Rev: 1, Authority: "fleetd", Stops: []schema.StopLatch{}}
 	if word == "fleet-holds" {
 		doc.From = latch.Fleet
 	}
@@ -272,7 +272,7 @@ func (p *player) configure(setting string) {
 	case "pinned":
 		c.Pinned = append(c.Pinned, value)
 	case "trust":
-		c.Trust = sign.Ring{sign.PublicKey(sign.SignsDesired, deskKey)}
+		c.Trust = sign.Ring{sign.PublicKey(sign.SignsDesired, fleetdKey)}
 		if value == "releases" {
 			c.Trust = append(c.Trust, sign.PublicKey(sign.SignsReleases, releaserKey))
 		}
@@ -284,7 +284,7 @@ func (p *player) configure(setting string) {
 }
 
 func (p *player) desire(args []string) {
-	w := schema.DesiredStory{Rev: 1, Authority: "desk", Apply: schema.ApplyNextAct, Counter: 1, TS: epoch}
+	w := schema.DesiredStory{Rev: 1, Authority: "fleetd", Apply: schema.ApplyNextAct, Counter: 1, TS: epoch}
 	if name := args[0]; name != "none" {
 		pin, ok := stories[name]
 		if !ok {

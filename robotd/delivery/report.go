@@ -6,7 +6,7 @@ import (
 	"troupe/schema"
 )
 
-// Report is where a delivery stands, for people and for the desk.
+// Report is where a delivery stands, for people and for fleetd.
 type Report struct {
 	Authority  string
 	DesiredRev int64

@@ -1,4 +1,4 @@
-// Package download gets files from the desk over HTTP that are too large for the
+// Package download gets files from fleetd over HTTP that are too large for the
 // broker. It knows a file by its digest and its size and takes nothing else: not
 // another length, not other bytes, and no redirect to somebody else's server.
 //
@@ -27,17 +27,17 @@ import (
 	"troupe/schema"
 )
 
-// filesPath is where a desk gives files out by their digest.
+// filesPath is where a fleetd instance gives files out by their digest.
 const filesPath = "/api/v1/assets/sha256"
 
-// How long a desk may do nothing.
+// How long a fleetd instance may do nothing.
 const (
 	connectWithin = 10 * time.Second
 	answerWithin  = 15 * time.Second // from the request to the header of the answer
 	silence       = 15 * time.Second // between two bytes
 )
 
-// tellEvery is how many bytes lie between two tellings of how far it is; a desk
+// tellEvery is how many bytes lie between two tellings of how far it is; a fleetd instance
 // that needs longer for so many than a caller is ready to wait is too slow.
 const tellEvery = 32 << 10
 
@@ -48,7 +48,7 @@ type File struct {
 }
 
 // Failure is why a file is not there. Reason is bad_digest for bytes that are not
-// the file's, no_space, timeout, unavailable for a desk that does not give it now,
+// the file's, no_space, timeout, unavailable for a fleetd instance that does not give it now,
 // or internal.
 type Failure struct {
 	Reason schema.Reason
@@ -61,13 +61,13 @@ func fail(r schema.Reason, format string, args ...any) *Failure {
 	return &Failure{r, fmt.Sprintf(format, args...)}
 }
 
-// ParseDesk reads the address of a desk: https://host:port, or http:// for one on
+// ParseFleetd reads the address of a fleetd instance: https://host:port, or http:// for one on
 // this machine.
-func ParseDesk(address string) (*url.URL, error) {
+func ParseFleetd(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http":
-		return nil, fmt.Errorf("%q is no address of a desk: write https://host:port", address)
+		return nil, fmt.Errorf("%q is no address of a fleetd instance: write https://host:port", address)
 	case u.Scheme == "http" && !local(u.Hostname()):
 		return nil, fmt.Errorf("%q would fetch in the clear from another machine: write https://, or http:// with 127.0.0.1", address)
 	}
@@ -79,19 +79,19 @@ func local(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Desk is where files come from.
-type Desk struct {
+// Fleetd is where files come from.
+type Fleetd struct {
 	url    *url.URL
 	client *http.Client
 }
 
-// NewDesk is the desk at u, to which a robot proves itself with how.
-func NewDesk(u *url.URL, how *tls.Config) *Desk {
+// NewFleetd is fleetd at u, to which a robot proves itself with how.
+func NewFleetd(u *url.URL, how *tls.Config) *Fleetd {
 	if how != nil {
 		how = how.Clone()
 		how.MinVersion = tls.VersionTLS13
 	}
-	return &Desk{u, &http.Client{
+	return &Fleetd{u, &http.Client{
 		// Neither a proxy nor a connection that stays open: this happens seldom.
 		Transport: &http.Transport{
 			DialContext:     (&net.Dialer{Timeout: connectWithin}).DialContext,
@@ -103,14 +103,14 @@ func NewDesk(u *url.URL, how *tls.Config) *Desk {
 }
 
 // Through makes d connect by dial, within one process, whatever its address says.
-func (d *Desk) Through(dial func(ctx context.Context) (net.Conn, error)) {
+func (d *Fleetd) Through(dial func(ctx context.Context) (net.Conn, error)) {
 	d.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }
 }
 
 // Get brings f to path, where a part of it may lie already. When it returns nil
 // the whole file is there and safe from a loss of power. tell hears now and then
 // how many bytes are there. The error is a *Failure, but for an ended ctx.
-func (d *Desk) Get(ctx context.Context, f File, path string, tell func(bytes int64)) error {
+func (d *Fleetd) Get(ctx context.Context, f File, path string, tell func(bytes int64)) error {
 	part, err := openPart(ctx, f, path)
 	if err != nil {
 		return part.give(ctx, err)
@@ -125,12 +125,12 @@ func (d *Desk) Get(ctx context.Context, f File, path string, tell func(bytes int
 }
 
 // fill asks for what is missing.
-func (d *Desk) fill(ctx context.Context, p *part, tell func(int64)) error {
+func (d *Fleetd) fill(ctx context.Context, p *part, tell func(int64)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.url.JoinPath(filesPath, p.SHA256).String(), nil)
 	if err != nil {
-		return fail(schema.ReasonInternal, "ask the desk: %v", err)
+		return fail(schema.ReasonInternal, "ask fleetd: %v", err)
 	}
 	if p.have > 0 {
 		tell(p.have)
@@ -164,22 +164,22 @@ func (d *Desk) fill(ctx context.Context, p *part, tell func(int64)) error {
 		case errors.Is(err, io.EOF): // the length is judged at the end
 			return nil
 		case errors.Is(context.Cause(ctx), errSilent):
-			return fail(schema.ReasonTimeout, "the desk sent %d of %d bytes and then nothing for %s", p.have, p.Size, silence)
+			return fail(schema.ReasonTimeout, "fleetd sent %d of %d bytes and then nothing for %s", p.have, p.Size, silence)
 		default:
 			return fail(schema.ReasonUnavailable, "the connection broke after %d of %d bytes: %v", p.have, p.Size, err)
 		}
 	}
 }
 
-var errSilent = errors.New("the desk is silent")
+var errSilent = errors.New("fleetd is silent")
 
-// unheard is a desk that did not answer at all.
-func (d *Desk) unheard(err error) error {
+// unheard is a fleetd instance that did not answer at all.
+func (d *Fleetd) unheard(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err
 	}
-	return fail(schema.ReasonUnavailable, "ask the desk at %s for a file: %v", d.url, err)
+	return fail(schema.ReasonUnavailable, "ask fleetd at %s for a file: %v", d.url, err)
 }
 
 // part is what of a file is on the disk.
@@ -239,7 +239,7 @@ func (p *part) suits(answer *http.Response) error {
 	switch code := answer.StatusCode; {
 	case code == http.StatusOK:
 		if answer.ContentLength >= 0 && answer.ContentLength != p.Size {
-			return fail(schema.ReasonBadDigest, "the desk has %d bytes under the digest of a file of %d", answer.ContentLength, p.Size)
+			return fail(schema.ReasonBadDigest, "fleetd has %d bytes under the digest of a file of %d", answer.ContentLength, p.Size)
 		}
 		if p.have > 0 {
 			return p.restart() // it sends all of it
@@ -247,18 +247,18 @@ func (p *part) suits(answer *http.Response) error {
 		return nil
 	case code == http.StatusPartialContent && p.have > 0:
 		if got, want := answer.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-%d/%d", p.have, p.Size-1, p.Size); got != want {
-			return fail(schema.ReasonBadDigest, "the desk sends %q, where %q was asked for", got, want)
+			return fail(schema.ReasonBadDigest, "fleetd sends %q, where %q was asked for", got, want)
 		}
 		return nil
 	case code >= 300 && code < 400:
-		return fail(schema.ReasonUnavailable, "the desk sends the robot elsewhere (%s), and the robot does not go", answer.Status)
+		return fail(schema.ReasonUnavailable, "fleetd sends the robot elsewhere (%s), and the robot does not go", answer.Status)
 	}
 	var why struct{ Detail, Hint string }
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, 4<<10))
 	if json.Unmarshal(text, &why) != nil || why.Detail == "" {
-		return fail(schema.ReasonUnavailable, "the desk answers %s", answer.Status)
+		return fail(schema.ReasonUnavailable, "fleetd answers %s", answer.Status)
 	}
-	return fail(schema.ReasonUnavailable, "the desk answers %s: %.300s", answer.Status, why.Detail)
+	return fail(schema.ReasonUnavailable, "fleetd answers %s: %.300s", answer.Status, why.Detail)
 }
 
 // add writes what came.

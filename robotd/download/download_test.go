@@ -37,16 +37,16 @@ func fileOf(b []byte) File {
 	return File{hex.EncodeToString(sum[:]), int64(len(b))}
 }
 
-// desk answers over TLS as it is told to, and counts how often it was asked.
-type desk struct {
-	*Desk
+// fleetd answers over TLS as it is told to, and counts how often it was asked.
+type fleetd struct {
+	*Fleetd
 	asked atomic.Int64
 	from  atomic.Value // the newest Range
 }
 
-func newDesk(t *testing.T, answer http.HandlerFunc) *desk {
+func newFleetd(t *testing.T, answer http.HandlerFunc) *fleetd {
 	t.Helper()
-	d := &desk{}
+	d := &fleetd{}
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		d.asked.Add(1)
 		d.from.Store(r.Header.Get("Range"))
@@ -54,15 +54,15 @@ func newDesk(t *testing.T, answer http.HandlerFunc) *desk {
 	}))
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	u, err := ParseDesk(s.URL)
+	u, err := ParseFleetd(s.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.Desk = NewDesk(u, s.Client().Transport.(*http.Transport).TLSClientConfig)
+	d.Fleetd = NewFleetd(u, s.Client().Transport.(*http.Transport).TLSClientConfig)
 	return d
 }
 
-// gives is an honest desk that has just this file.
+// gives is an honest fleetd that has just this file.
 func gives(b []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != filesPath+"/"+fileOf(b).SHA256 {
@@ -73,7 +73,7 @@ func gives(b []byte) http.HandlerFunc {
 	}
 }
 
-func get(t *testing.T, d *Desk, f File, path string) (reason schema.Reason, detail string, told []int64) {
+func get(t *testing.T, d *Fleetd, f File, path string) (reason schema.Reason, detail string, told []int64) {
 	t.Helper()
 	err := d.Get(t.Context(), f, path, func(n int64) { told = append(told, n) })
 	if err == nil {
@@ -101,8 +101,8 @@ func holds(t *testing.T, path string, want []byte) {
 }
 
 func TestAFileArrivesWholeAndItsWayIsTold(t *testing.T) {
-	d, path := newDesk(t, gives(opera)), filepath.Join(t.TempDir(), "f")
-	reason, detail, told := get(t, d.Desk, fileOf(opera), path)
+	d, path := newFleetd(t, gives(opera)), filepath.Join(t.TempDir(), "f")
+	reason, detail, told := get(t, d.Fleetd, fileOf(opera), path)
 	if reason != "" {
 		t.Fatal(reason, detail)
 	}
@@ -116,14 +116,14 @@ func TestAFileArrivesWholeAndItsWayIsTold(t *testing.T) {
 		}
 	}
 	// What is there already is not asked for.
-	if reason, detail, _ = get(t, d.Desk, fileOf(opera), path); reason != "" || d.asked.Load() != 1 {
-		t.Errorf("again: %s %s, the desk was asked %d times", reason, detail, d.asked.Load())
+	if reason, detail, _ = get(t, d.Fleetd, fileOf(opera), path); reason != "" || d.asked.Load() != 1 {
+		t.Errorf("again: %s %s, fleetd was asked %d times", reason, detail, d.asked.Load())
 	}
 }
 
 func TestWhatCameOfABrokenAnswerIsGoneOnWith(t *testing.T) {
 	broken := true
-	d := newDesk(t, func(w http.ResponseWriter, r *http.Request) {
+	d := newFleetd(t, func(w http.ResponseWriter, r *http.Request) {
 		if broken {
 			w.Header().Set("Content-Length", fmt.Sprint(len(opera)))
 			_, _ = w.Write(opera[:200_000])
@@ -132,7 +132,7 @@ func TestWhatCameOfABrokenAnswerIsGoneOnWith(t *testing.T) {
 		gives(opera)(w, r)
 	})
 	path := filepath.Join(t.TempDir(), "f")
-	reason, detail, _ := get(t, d.Desk, fileOf(opera), path)
+	reason, detail, _ := get(t, d.Fleetd, fileOf(opera), path)
 	if reason != schema.ReasonUnavailable {
 		t.Fatalf("the line broke: %q %s", reason, detail)
 	}
@@ -141,7 +141,7 @@ func TestWhatCameOfABrokenAnswerIsGoneOnWith(t *testing.T) {
 		t.Fatalf("%d bytes were kept, %v", len(kept), err)
 	}
 	broken = false
-	reason, detail, told := get(t, d.Desk, fileOf(opera), path)
+	reason, detail, told := get(t, d.Fleetd, fileOf(opera), path)
 	if reason != "" {
 		t.Fatal(reason, detail)
 	}
@@ -152,12 +152,12 @@ func TestWhatCameOfABrokenAnswerIsGoneOnWith(t *testing.T) {
 }
 
 func TestADeskThatKnowsNoPartsSendsAll(t *testing.T) {
-	d := newDesk(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(opera) })
+	d := newFleetd(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(opera) })
 	path := filepath.Join(t.TempDir(), "f")
 	if err := os.WriteFile(path, opera[:1000], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if reason, detail, _ := get(t, d.Desk, fileOf(opera), path); reason != "" {
+	if reason, detail, _ := get(t, d.Fleetd, fileOf(opera), path); reason != "" {
 		t.Fatal(reason, detail)
 	}
 	holds(t, path, opera)
@@ -166,7 +166,7 @@ func TestADeskThatKnowsNoPartsSendsAll(t *testing.T) {
 // A part that was damaged on the disk makes the whole wrong: it goes, and the next
 // attempt begins anew.
 func TestADamagedPartIsFoundAtTheEnd(t *testing.T) {
-	d := newDesk(t, gives(opera))
+	d := newFleetd(t, gives(opera))
 	for what, lies := range map[string][]byte{
 		"a wrong beginning": bytes.Repeat([]byte("x"), 5000), "a whole that is wrong": bytes.Repeat([]byte("x"), len(opera)), "too much": append(bytes.Clone(opera), "more"...),
 	} {
@@ -174,12 +174,12 @@ func TestADamagedPartIsFoundAtTheEnd(t *testing.T) {
 		if err := os.WriteFile(path, lies, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if reason, _, _ := get(t, d.Desk, fileOf(opera), path); reason != "" {
+		if reason, _, _ := get(t, d.Fleetd, fileOf(opera), path); reason != "" {
 			if reason != schema.ReasonBadDigest || len(lies) >= len(opera) {
 				t.Errorf("%s: %s", what, reason)
 			}
 			holds(t, path, nil)
-			if reason, detail, _ := get(t, d.Desk, fileOf(opera), path); reason != "" {
+			if reason, detail, _ := get(t, d.Fleetd, fileOf(opera), path); reason != "" {
 				t.Errorf("%s, again: %s %s", what, reason, detail)
 			}
 		}
@@ -188,7 +188,7 @@ func TestADamagedPartIsFoundAtTheEnd(t *testing.T) {
 }
 
 func TestAHostileDeskIsNotBelieved(t *testing.T) {
-	elsewhere := newDesk(t, gives(opera))
+	elsewhere := newFleetd(t, gives(opera))
 	head := func(w http.ResponseWriter, length int) { w.Header().Set("Content-Length", fmt.Sprint(length)) }
 	for what, row := range map[string]struct {
 		answer http.HandlerFunc
@@ -236,7 +236,7 @@ func TestAHostileDeskIsNotBelieved(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "f")
-			reason, detail, _ := get(t, newDesk(t, row.answer).Desk, fileOf(opera), path)
+			reason, detail, _ := get(t, newFleetd(t, row.answer).Fleetd, fileOf(opera), path)
 			if reason != row.reason || !strings.Contains(detail, row.says) {
 				t.Errorf("%q %q, want %q about %q", reason, detail, row.reason, row.says)
 			}
@@ -255,12 +255,12 @@ func TestAPartIsTakenOnlyAsItWasAskedFor(t *testing.T) {
 	if err := os.WriteFile(path, opera[:1000], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d := newDesk(t, func(w http.ResponseWriter, _ *http.Request) {
+	d := newFleetd(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", len(opera)-1, len(opera)))
 		w.WriteHeader(http.StatusPartialContent)
 		_, _ = w.Write(opera)
 	})
-	if reason, detail, _ := get(t, d.Desk, fileOf(opera), path); reason != schema.ReasonBadDigest {
+	if reason, detail, _ := get(t, d.Fleetd, fileOf(opera), path); reason != schema.ReasonBadDigest {
 		t.Errorf("%q %s", reason, detail)
 	}
 	holds(t, path, nil)
@@ -271,14 +271,14 @@ func TestADeskThatIsAwayIsUnavailable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u, err := ParseDesk("https://" + l.Addr().String())
+	u, err := ParseFleetd("https://" + l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if reason, detail, _ := get(t, NewDesk(u, nil), fileOf(opera), filepath.Join(t.TempDir(), "f")); reason != schema.ReasonUnavailable || !strings.Contains(detail, u.String()) {
+	if reason, detail, _ := get(t, NewFleetd(u, nil), fileOf(opera), filepath.Join(t.TempDir(), "f")); reason != schema.ReasonUnavailable || !strings.Contains(detail, u.String()) {
 		t.Errorf("%q %s", reason, detail)
 	}
 }
@@ -293,11 +293,11 @@ func TestADeskThatFallsSilentIsGivenUp(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "f")
 			synctest.Test(t, func(t *testing.T) {
-				u, err := ParseDesk("http://127.0.0.1:1")
+				u, err := ParseFleetd("http://127.0.0.1:1")
 				if err != nil {
 					t.Fatal(err)
 				}
-				d := NewDesk(u, nil)
+				d := NewFleetd(u, nil)
 				d.Through(func(context.Context) (net.Conn, error) {
 					here, there := net.Pipe()
 					go func() {
@@ -323,7 +323,7 @@ func TestADeskThatFallsSilentIsGivenUp(t *testing.T) {
 
 func TestWhoGivesUpIsLetGoAtOnceAndWhatCameStays(t *testing.T) {
 	sent := make(chan struct{})
-	d := newDesk(t, func(w http.ResponseWriter, r *http.Request) {
+	d := newFleetd(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", fmt.Sprint(len(opera)))
 		_, _ = w.Write(opera[:100_000])
 		w.(http.Flusher).Flush()
@@ -349,7 +349,7 @@ func TestADiskWithoutRoomKeepsNothing(t *testing.T) {
 	if err := os.Symlink("/dev/full", path); err != nil {
 		t.Fatal(err)
 	}
-	d := newDesk(t, gives(opera))
+	d := newFleetd(t, gives(opera))
 	// The device is no file that could be read or cut, so only the writing is tried.
 	p := &part{File: fileOf(opera), path: path, sum: sha256.New()}
 	var err error
@@ -367,18 +367,18 @@ func TestADiskWithoutRoomKeepsNothing(t *testing.T) {
 }
 
 func TestAFolderThatIsGoneIsNamed(t *testing.T) {
-	if reason, detail, _ := get(t, newDesk(t, gives(opera)).Desk, fileOf(opera), filepath.Join(t.TempDir(), "none", "f")); reason != schema.ReasonInternal || !strings.Contains(detail, "none") {
+	if reason, detail, _ := get(t, newFleetd(t, gives(opera)).Fleetd, fileOf(opera), filepath.Join(t.TempDir(), "none", "f")); reason != schema.ReasonInternal || !strings.Contains(detail, "none") {
 		t.Errorf("%q %s", reason, detail)
 	}
 }
 
 func TestWhichDesksAreAsked(t *testing.T) {
 	for address, well := range map[string]bool{
-		"https://desk.example:8443": true, "http://127.0.0.1:8080": true, "http://localhost:8080": true, "http://[::1]:8080": true,
-		"http://desk.example": false, "http://10.0.0.1:8080": false, "desk.example": false, "ftp://127.0.0.1": false, "": false,
-		"https://me:secret@desk.example": false, "https://desk.example/?a=b": false,
+		"https://fleetd.example:8443": true, "http://127.0.0.1:8080": true, "http://localhost:8080": true, "http://[::1]:8080": true,
+		"http://fleetd.example": false, "http://10.0.0.1:8080": false, "fleetd.example": false, "ftp://127.0.0.1": false, "": false,
+		"https://me:secret@fleetd.example": false, "https://fleetd.example/?a=b": false,
 	} {
-		if _, err := ParseDesk(address); (err == nil) != well {
+		if _, err := ParseFleetd(address); (err == nil) != well {
 			t.Errorf("%q: %v", address, err)
 		}
 	}

@@ -22,10 +22,10 @@ import (
 	"troupe/schema"
 )
 
-// maxAnswer bounds what the desk may answer, in bytes.
+// maxAnswer bounds what fleetd may answer, in bytes.
 const maxAnswer = 256 << 10
 
-// apiPrefix is where the desk's resources lie.
+// apiPrefix is where fleetd's resources lie.
 const apiPrefix = "/api/v1"
 
 // Asking is what an enrolment needs.
@@ -34,10 +34,10 @@ type Asking struct {
 	Token                schema.EnrolmentToken
 }
 
-// Enrol gets a robot its identity and keeps it in Data. The desk must show the
+// Enrol gets a robot its identity and keeps it in Data. Fleetd must show the
 // certificate that the token names; nobody else is told the token.
 func Enrol(ctx context.Context, a Asking) (*Identity, error) {
-	desk := Desk{Server: a.Server, Fingerprint: a.Token.Fingerprint[:]}
+	fleetd := Fleetd{Server: a.Server, Fingerprint: a.Token.Fingerprint[:]}
 	key, text, err := pending(a.Data)
 	if err != nil {
 		return nil, err
@@ -46,25 +46,25 @@ func Enrol(ctx context.Context, a Asking) (*Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := ask(ctx, desk, "/enrol", schema.EnrolRequest{Token: a.Token.String(), CSR: csr, Serial: a.Serial}, &tls.Config{
+	answer, err := ask(ctx, fleetd, "/enrol", schema.EnrolRequest{Token: a.Token.String(), CSR: csr, Serial: a.Serial}, &tls.Config{
 		InsecureSkipVerify: true, // the fingerprint is the proof, and stronger
-		VerifyConnection:   func(s tls.ConnectionState) error { return desk.pinned(s.PeerCertificates) },
+		VerifyConnection:   func(s tls.ConnectionState) error { return fleetd.pinned(s.PeerCertificates) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	desk.Authority, desk.TrustKeys = answer.Authority, answer.TrustKeys
-	return keep(a.Data, desk, answer, a.Token.Robot, text, []byte(answer.CA))
+	fleetd.Authority, fleetd.TrustKeys = answer.Authority, answer.TrustKeys
+	return keep(a.Data, fleetd, answer, a.Token.Robot, text, []byte(answer.CA))
 }
 
 // Renew gets a robot its next identity, with a new key, and keeps it in data. It
-// trusts whom it trusted before; now is told for the desk's certificate.
+// trusts whom it trusted before; now is told for fleetd's certificate.
 func Renew(ctx context.Context, data string, now func() time.Time) (*Identity, error) {
 	present, err := Load(data)
 	if err != nil {
 		return nil, err
 	}
-	if present.Desk.Server == "" {
+	if present.Fleetd.Server == "" {
 		return nil, errors.New("nobody knows where this identity came from: enrol the robot again")
 	}
 	key, text, err := makeKey()
@@ -75,18 +75,18 @@ func Renew(ctx context.Context, data string, now func() time.Time) (*Identity, e
 	if err != nil {
 		return nil, err
 	}
-	at, err := url.Parse(present.Desk.Server)
+	at, err := url.Parse(present.Fleetd.Server)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no address of a desk: %w", present.Desk.Server, err)
+		return nil, fmt.Errorf("%q is no address of a fleetd instance: %w", present.Fleetd.Server, err)
 	}
-	answer, err := ask(ctx, present.Desk, "/renew", schema.RenewRequest{CSR: csr}, present.ToDesk(at.Hostname(), now))
+	answer, err := ask(ctx, present.Fleetd, "/renew", schema.RenewRequest{CSR: csr}, present.ToFleetd(at.Hostname(), now))
 	if err != nil {
 		return nil, err
 	}
-	return keep(data, present.Desk, answer, present.Robot, text, present.ca)
+	return keep(data, present.Fleetd, answer, present.Robot, text, present.ca)
 }
 
-// TLS is how a robot connects, to its broker and to its desk. Where its own clock
+// TLS is how a robot connects, to its broker and to its fleetd. Where its own clock
 // is behind the making of its certificate, that is the time: a robot may start with
 // a clock that stands still.
 func (i *Identity) TLS(now func() time.Time) *tls.Config {
@@ -105,13 +105,13 @@ func (i *Identity) TLS(now func() time.Time) *tls.Config {
 	}
 }
 
-// ToDesk is how a robot connects to the desk that is called host: one that shows
+// ToFleetd is how a robot connects to fleetd that is called host: one that shows
 // what it showed the first time, or that the fleet has signed for this name.
-func (i *Identity) ToDesk(host string, now func() time.Time) *tls.Config {
+func (i *Identity) ToFleetd(host string, now func() time.Time) *tls.Config {
 	config := i.TLS(now)
 	config.InsecureSkipVerify = true // it is verified below
 	config.VerifyConnection = func(s tls.ConnectionState) error {
-		if i.Desk.pinned(s.PeerCertificates) == nil {
+		if i.Fleetd.pinned(s.PeerCertificates) == nil {
 			return nil
 		}
 		return i.verified(s.PeerCertificates, host, config.Time())
@@ -122,7 +122,7 @@ func (i *Identity) ToDesk(host string, now func() time.Time) *tls.Config {
 // verified is that a server of the fleet answers under the name that is called.
 func (i *Identity) verified(shown []*x509.Certificate, host string, now time.Time) error {
 	if host == "" || len(shown) == 0 {
-		return ErrNotTheDesk
+		return ErrNotFleetd
 	}
 	between := x509.NewCertPool()
 	for _, c := range shown[1:] {
@@ -132,20 +132,20 @@ func (i *Identity) verified(shown []*x509.Certificate, host string, now time.Tim
 	return err
 }
 
-// ErrNotTheDesk says that somebody else answers where the desk should.
-var ErrNotTheDesk = errors.New("who answers there is not the desk that made the token: nothing was told to him")
+// ErrNotFleetd says that somebody else answers where fleetd should.
+var ErrNotFleetd = errors.New("who answers there is not fleetd that made the token: nothing was told to him")
 
-func (d Desk) pinned(shown []*x509.Certificate) error {
+func (d Fleetd) pinned(shown []*x509.Certificate) error {
 	if len(shown) == 0 {
-		return ErrNotTheDesk
+		return ErrNotFleetd
 	}
 	if sum := sha256.Sum256(shown[0].Raw); !bytes.Equal(sum[:], d.Fingerprint) {
-		return ErrNotTheDesk
+		return ErrNotFleetd
 	}
 	return nil
 }
 
-// Refused is the desk's no, with its reason and the way out.
+// Refused is fleetd's no, with its reason and the way out.
 type Refused struct {
 	Status int
 	Title  string `json:"title"`
@@ -165,10 +165,10 @@ func (r *Refused) Error() string {
 }
 
 // ask sends one request and reads the answer.
-func ask(ctx context.Context, desk Desk, path string, body any, config *tls.Config) (schema.Enrolled, error) {
-	base, err := url.Parse(desk.Server)
+func ask(ctx context.Context, fleetd Fleetd, path string, body any, config *tls.Config) (schema.Enrolled, error) {
+	base, err := url.Parse(fleetd.Server)
 	if err != nil || base.Scheme != "https" || base.Host == "" {
-		return schema.Enrolled{}, fmt.Errorf("%q is no address of a desk: write https://host:port", desk.Server)
+		return schema.Enrolled{}, fmt.Errorf("%q is no address of a fleetd instance: write https://host:port", fleetd.Server)
 	}
 	text, err := schema.Encode(body)
 	if err != nil {
@@ -189,29 +189,29 @@ func ask(ctx context.Context, desk Desk, path string, body any, config *tls.Conf
 		if errors.As(err, &u) {
 			err = u.Err
 		}
-		return schema.Enrolled{}, fmt.Errorf("ask the desk at %s: %w", desk.Server, err)
+		return schema.Enrolled{}, fmt.Errorf("ask fleetd at %s: %w", fleetd.Server, err)
 	}
 	defer response.Body.Close()
 	got, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
-		return schema.Enrolled{}, fmt.Errorf("read the desk's answer: %w", err)
+		return schema.Enrolled{}, fmt.Errorf("read fleetd's answer: %w", err)
 	}
 	if response.StatusCode != http.StatusOK {
 		no := &Refused{Status: response.StatusCode}
 		if json.Unmarshal(got, no) != nil || no.Title == "" {
-			return schema.Enrolled{}, fmt.Errorf("%s answered %s, which is no answer of a desk", desk.Server, response.Status)
+			return schema.Enrolled{}, fmt.Errorf("%s answered %s, which is no answer of a fleetd instance", fleetd.Server, response.Status)
 		}
 		return schema.Enrolled{}, no
 	}
 	answer, problems := schema.Decode[schema.Enrolled](got)
 	if len(problems) > 0 {
-		return schema.Enrolled{}, fmt.Errorf("the desk's answer cannot be read: %s", problems[0])
+		return schema.Enrolled{}, fmt.Errorf("fleetd's answer cannot be read: %s", problems[0])
 	}
 	return answer, nil
 }
 
-// keep checks what the desk gave, and makes it the robot's identity.
-func keep(data string, desk Desk, answer schema.Enrolled, robot string, key, ca []byte) (*Identity, error) {
+// keep checks what fleetd gave, and makes it the robot's identity.
+func keep(data string, fleetd Fleetd, answer schema.Enrolled, robot string, key, ca []byte) (*Identity, error) {
 	i, err := assemble([]byte(answer.Certificate), key, ca)
 	if err == nil && i.Robot != robot {
 		err = fmt.Errorf("it names %s, not %s", i.Robot, robot)
@@ -220,10 +220,10 @@ func keep(data string, desk Desk, answer schema.Enrolled, robot string, key, ca 
 		err = i.check()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the desk gave a certificate that is not taken: %w", err)
+		return nil, fmt.Errorf("fleetd gave a certificate that is not taken: %w", err)
 	}
-	desk.Brokers = answer.Brokers
-	i.Desk = desk
+	fleetd.Brokers = answer.Brokers
+	i.Fleetd = fleetd
 	return i, save(data, i, []byte(answer.Certificate), key)
 }
 

@@ -34,7 +34,7 @@ func (f Floor) Now(clock time.Time) time.Time {
 // Hear takes the fleet's time, heard over a connection whose certificates are good
 // until then; zero: nobody proved himself there. What is told by no one who proved
 // himself is not believed, and nothing that would make those certificates useless
-// either: a desk whose clock is years ahead would shut every robot out for good.
+// either: a fleetd instance whose clock is years ahead would shut every robot out for good.
 func (f Floor) Hear(fleet, until time.Time) Floor {
 	if fleet.After(f.Heard) && fleet.Before(until) {
 		f.Heard = fleet

@@ -21,9 +21,9 @@ func TestAClockIsNotBelievedBelowWhatIsKnown(t *testing.T) {
 		{"nobody was heard since the start", day(1), day(5), time.Time{}, day(30), time.Unix(0, 0), day(5)},
 		{"nobody was ever heard", day(1), time.Time{}, time.Time{}, day(30), time.Unix(0, 0), day(1)},
 		{"a program newer than what was heard", day(7), day(5), time.Time{}, day(30), time.Unix(0, 0), day(7)},
-		{"the desk's clock is past the end of the certificates", day(1), day(5), day(31), day(30), time.Unix(0, 0), day(5)},
+		{"fleetd's clock is past the end of the certificates", day(1), day(5), day(31), day(30), time.Unix(0, 0), day(5)},
 		{"nobody proved himself", day(1), day(5), day(9), time.Time{}, time.Unix(0, 0), day(5)},
-		{"the desk's clock went back", day(1), day(5), day(3), day(30), time.Unix(0, 0), day(5)},
+		{"fleetd's clock went back", day(1), day(5), day(3), day(30), time.Unix(0, 0), day(5)},
 		{"the clock is ahead", day(1), day(5), day(9), day(30), day(20), day(20)},
 	} {
 		if got := (Floor{Built: c.built, Heard: c.kept}).Hear(c.fleet, c.ends).Now(c.clock); !got.Equal(c.want) {
@@ -32,7 +32,7 @@ func TestAClockIsNotBelievedBelowWhatIsKnown(t *testing.T) {
 	}
 }
 
-// Whatever a desk says: the time never goes back, and what let the robot in is good
+// Whatever a fleetd instance says: the time never goes back, and what let the robot in is good
 // as long as the robot's own clock does not say otherwise.
 func TestNoHeartbeatShutsARobotOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

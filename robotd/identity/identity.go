@@ -1,10 +1,10 @@
 // Package identity keeps a robot's key and certificates in its data directory, and
-// asks the desk for them: once with a token, then each time with what it has.
+// asks fleetd for them: once with a token, then each time with what it has.
 //
 //	DATA/identity/key.pem      the robot's key, for nobody but its owner
 //	DATA/identity/cert.pem     its certificate, and who signed it
 //	DATA/identity/ca.pem       whom it trusts
-//	DATA/identity/desk.json    where it got them, and where its brokers are
+//	DATA/identity/fleetd.json    where it got them, and where its brokers are
 //	DATA/time                  the fleet's time, as it was heard last
 //
 // The folder is a link to one in identity.d, and a new identity is a new folder
@@ -38,19 +38,19 @@ const (
 	keyFile     = "key.pem"
 	chainFile   = "cert.pem"
 	caFile      = "ca.pem"
-	deskFile    = "desk.json"
+	fleetdFile  = "fleetd.json"
 	pendingFile = "pending.key.pem"
 )
 
 // ErrNone says that a robot was never enrolled, at least not with this data.
 var ErrNone = errors.New("this robot has no identity yet")
 
-// Desk is where an identity comes from.
-type Desk struct {
+// Fleetd is where an identity comes from.
+type Fleetd struct {
 	Server      string   `json:"server"`      // https://host:port
 	Fingerprint []byte   `json:"fingerprint"` // SHA-256 of the certificate that it showed when it was asked first
 	Brokers     []string `json:"brokers"`     // the preferred first
-	// Whom the robot obeys and whose signatures it believes, as the desk said when
+	// Whom the robot obeys and whose signatures it believes, as fleetd said when
 	// it was asked first.
 	Authority string   `json:"authority,omitempty"`
 	TrustKeys []string `json:"trust_keys,omitempty"`
@@ -61,7 +61,7 @@ type Identity struct {
 	Robot       string
 	Certificate tls.Certificate // with its leaf
 	Roots       *x509.CertPool
-	Desk        Desk
+	Fleetd      Fleetd
 
 	ca []byte
 }
@@ -69,7 +69,7 @@ type Identity struct {
 // Leaf is the robot's own certificate.
 func (i *Identity) Leaf() *x509.Certificate { return i.Certificate.Leaf }
 
-// Serial is how the desk calls the certificate.
+// Serial is how fleetd calls the certificate.
 func (i *Identity) Serial() string { return i.Leaf().SerialNumber.Text(16) }
 
 // Load reads the identity that data holds, or answers ErrNone.
@@ -104,15 +104,15 @@ func leads(link string) bool {
 
 func read(dir string) (*Identity, error) {
 	var text [4][]byte
-	for n, file := range []string{chainFile, keyFile, caFile, deskFile} {
+	for n, file := range []string{chainFile, keyFile, caFile, fleetdFile} {
 		var err error
-		if text[n], err = os.ReadFile(filepath.Join(dir, file)); err != nil && (file != deskFile || !errors.Is(err, fs.ErrNotExist)) {
+		if text[n], err = os.ReadFile(filepath.Join(dir, file)); err != nil && (file != fleetdFile || !errors.Is(err, fs.ErrNotExist)) {
 			return nil, err
 		}
 	}
 	i, err := assemble(text[0], text[1], text[2])
 	if err == nil && text[3] != nil {
-		err = json.Unmarshal(text[3], &i.Desk)
+		err = json.Unmarshal(text[3], &i.Fleetd)
 	}
 	return i, err
 }
@@ -140,7 +140,7 @@ func assemble(chain, key, ca []byte) (*Identity, error) {
 }
 
 // check is that the certificate leads to whom the robot trusts. Its dates are the
-// desk's affair: the robot's clock may be wrong.
+// fleetd's affair: the robot's clock may be wrong.
 func (i *Identity) check() error {
 	between := x509.NewCertPool()
 	for _, der := range i.Certificate.Certificate[1:] {
@@ -169,11 +169,11 @@ func save(data string, i *Identity, chain, key []byte) (err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make a folder for the identity: %w", err)
 	}
-	desk, err := json.MarshalIndent(i.Desk, "", "  ")
+	fleetd, err := json.MarshalIndent(i.Fleetd, "", "  ")
 	if err != nil {
 		return err
 	}
-	for file, text := range map[string][]byte{keyFile: key, chainFile: chain, caFile: i.ca, deskFile: append(desk, '\n')} {
+	for file, text := range map[string][]byte{keyFile: key, chainFile: chain, caFile: i.ca, fleetdFile: append(fleetd, '\n')} {
 		mode := fs.FileMode(0o644)
 		if file == keyFile {
 			mode = 0o600
@@ -211,7 +211,7 @@ func tidy(folder, keep string) error {
 }
 
 // pending is the key of an enrolment that began: the same one each time, so that
-// the desk gives the same answer if the first one was lost.
+// fleetd gives the same answer if the first one was lost.
 func pending(data string) (*ecdsa.PrivateKey, []byte, error) {
 	folder := filepath.Join(data, folderName)
 	path := filepath.Join(folder, pendingFile)

@@ -28,19 +28,19 @@ func files(t *testing.T, dir string) (out []string) {
 }
 
 func TestARobotGetsItsIdentityAndKeepsIt(t *testing.T) {
-	d, data := newDesk(t), filepath.Join(t.TempDir(), "data")
+	d, data := newFleetd(t), filepath.Join(t.TempDir(), "data")
 	if _, err := Load(data); !errors.Is(err, ErrNone) {
 		t.Errorf("before: %v", err)
 	}
 	got := d.must(d.enrol(data))
 	kept := d.must(Load(data))
-	if kept.Robot != "r7" || kept.Serial() != got.Serial() || kept.Desk.Server != d.URL || kept.Desk.Brokers[0] != "mqtts://broker:8883" {
+	if kept.Robot != "r7" || kept.Serial() != got.Serial() || kept.Fleetd.Server != d.URL || kept.Fleetd.Brokers[0] != "mqtts://broker:8883" {
 		t.Errorf("%+v", kept)
 	}
-	if kept.Desk.Authority != "db-enrol" || len(kept.Desk.TrustKeys) != 1 || kept.Desk.TrustKeys[0] != "desired state:enrol" {
-		t.Errorf("whom it obeys and believes: %+v", kept.Desk)
+	if kept.Fleetd.Authority != "db-enrol" || len(kept.Fleetd.TrustKeys) != 1 || kept.Fleetd.TrustKeys[0] != "desired state:enrol" {
+		t.Errorf("whom it obeys and believes: %+v", kept.Fleetd)
 	}
-	for _, file := range []string{keyFile, chainFile, caFile, deskFile} {
+	for _, file := range []string{keyFile, chainFile, caFile, fleetdFile} {
 		info, err := os.Stat(filepath.Join(data, "identity", file))
 		if err != nil {
 			t.Fatal(err)
@@ -55,10 +55,10 @@ func TestARobotGetsItsIdentityAndKeepsIt(t *testing.T) {
 }
 
 func TestNothingIsToldToSomebodyElse(t *testing.T) {
-	d, other, data := newDesk(t), newDesk(t), t.TempDir()
+	d, other, data := newFleetd(t), newFleetd(t), t.TempDir()
 	_, err := Enrol(t.Context(), Asking{Data: data, Server: other.URL, Token: d.token("r7")})
-	if !errors.Is(err, ErrNotTheDesk) {
-		t.Errorf("another desk: %v", err)
+	if !errors.Is(err, ErrNotFleetd) {
+		t.Errorf("another instance: %v", err)
 	}
 	if len(other.asked) > 0 {
 		t.Error("it was told the token")
@@ -66,7 +66,7 @@ func TestNothingIsToldToSomebodyElse(t *testing.T) {
 	if _, err := Load(data); !errors.Is(err, ErrNone) {
 		t.Errorf("after: %v", err)
 	}
-	for _, server := range []string{"http://127.0.0.1", "desk", ""} {
+	for _, server := range []string{"http://127.0.0.1", "fleetd", ""} {
 		if _, err := Enrol(t.Context(), Asking{Data: data, Server: server, Token: d.token("r7")}); err == nil {
 			t.Errorf("%q is taken for an address", server)
 		}
@@ -74,7 +74,7 @@ func TestNothingIsToldToSomebodyElse(t *testing.T) {
 }
 
 func TestWhoAsksAgainAsksWithTheSameKey(t *testing.T) {
-	d, data := newDesk(t), t.TempDir()
+	d, data := newFleetd(t), t.TempDir()
 	d.with(func() { d.refuse = &Refused{Status: 503, Title: "Too much at once", Detail: "busy", Hint: "try again"} })
 	_, err := d.enrol(data)
 	var no *Refused
@@ -84,7 +84,7 @@ func TestWhoAsksAgainAsksWithTheSameKey(t *testing.T) {
 	d.with(func() { d.refuse = nil })
 	d.must(d.enrol(data))
 	if len(d.asked) != 2 || d.asked[0] != d.asked[1] {
-		t.Error("the second time it asked with another key: the desk would have to refuse it")
+		t.Error("the second time it asked with another key: fleetd would have to refuse it")
 	}
 	d.must(d.enrol(data))
 	if d.asked[2] == d.asked[1] {
@@ -93,12 +93,12 @@ func TestWhoAsksAgainAsksWithTheSameKey(t *testing.T) {
 }
 
 func TestARenewalIsANewKeyShownAtOnce(t *testing.T) {
-	d, data := newDesk(t), t.TempDir()
+	d, data := newFleetd(t), t.TempDir()
 	first := d.must(d.enrol(data))
 	second := d.must(Renew(t.Context(), data, time.Now))
 	third := d.must(Renew(t.Context(), data, time.Now))
-	if third.Desk.Authority != "db-enrol" || third.Desk.TrustKeys[0] != "desired state:enrol" {
-		t.Errorf("a renewal changed whom it obeys: %+v", third.Desk)
+	if third.Fleetd.Authority != "db-enrol" || third.Fleetd.TrustKeys[0] != "desired state:enrol" {
+		t.Errorf("a renewal changed whom it obeys: %+v", third.Fleetd)
 	}
 	if d.asked[0] == d.asked[1] || d.asked[1] == d.asked[2] {
 		t.Error("a renewal kept the old key")
@@ -114,13 +114,13 @@ func TestARenewalIsANewKeyShownAtOnce(t *testing.T) {
 	}
 }
 
-// At a renewal the desk may show another certificate than at the enrolment, if the
+// At a renewal fleetd may show another certificate than at the enrolment, if the
 // fleet signed it under that name.
 func TestARenewalTrustsTheFleetAndNobodyElse(t *testing.T) {
-	d, data := newDesk(t), t.TempDir()
+	d, data := newFleetd(t), t.TempDir()
 	i := d.must(d.enrol(data))
 	trust := func(fingerprint byte) error {
-		i.Desk.Fingerprint = append([]byte{fingerprint}, i.Desk.Fingerprint[1:]...)
+		i.Fleetd.Fingerprint = append([]byte{fingerprint}, i.Fleetd.Fingerprint[1:]...)
 		text, key := filepath.Join(data, "identity", chainFile), filepath.Join(data, "identity", keyFile)
 		chain, err := os.ReadFile(text)
 		if err != nil {
@@ -139,18 +139,18 @@ func TestARenewalTrustsTheFleetAndNobodyElse(t *testing.T) {
 		}
 		return err
 	}
-	if err := trust(i.Desk.Fingerprint[0] ^ 1); err != nil {
+	if err := trust(i.Fleetd.Fingerprint[0] ^ 1); err != nil {
 		t.Errorf("another certificate of the fleet: %v", err)
 	}
-	other := newDesk(t)
-	i.Desk.Server = other.URL
+	other := newFleetd(t)
+	i.Fleetd.Server = other.URL
 	if err := trust(0); err == nil {
-		t.Error("another fleet's desk is taken")
+		t.Error("another fleet's fleetd is taken")
 	}
 	if len(other.asked) > 0 {
 		t.Error("it was asked")
 	}
-	i.Desk.Server = strings.Replace(d.URL, "127.0.0.1", "localhost", 1)
+	i.Fleetd.Server = strings.Replace(d.URL, "127.0.0.1", "localhost", 1)
 	if err := trust(0); err == nil {
 		t.Error("a certificate for another name is taken")
 	}
@@ -158,14 +158,14 @@ func TestARenewalTrustsTheFleetAndNobodyElse(t *testing.T) {
 
 func TestACertificateThatIsNotOursIsNotKept(t *testing.T) {
 	for what, change := range map[string]func(*x509.Certificate){
-		"another's":       func(c *x509.Certificate) { c.URIs[0].Opaque = "troupe:robot:r8" },
-		"nobody's":        func(c *x509.Certificate) { c.URIs = nil },
-		"a desk's":        func(c *x509.Certificate) { c.URIs[0].Opaque = "troupe:fleetd:r7" },
-		"of two":          func(c *x509.Certificate) { c.URIs = append(c.URIs, &url.URL{Scheme: "urn", Opaque: "x:y"}) },
-		"of another name": func(c *x509.Certificate) { c.Subject.CommonName, c.URIs[0].Opaque = "r8", "troupe:robot:r8" },
-		"a server's":      func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} },
+		"another's":           func(c *x509.Certificate) { c.URIs[0].Opaque = "troupe:robot:r8" },
+		"nobody's":            func(c *x509.Certificate) { c.URIs = nil },
+		"a fleetd instance's": func(c *x509.Certificate) { c.URIs[0].Opaque = "troupe:fleetd:r7" },
+		"of two":              func(c *x509.Certificate) { c.URIs = append(c.URIs, &url.URL{Scheme: "urn", Opaque: "x:y"}) },
+		"of another name":     func(c *x509.Certificate) { c.Subject.CommonName, c.URIs[0].Opaque = "r8", "troupe:robot:r8" },
+		"a server's":          func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} },
 	} {
-		d, data := newDesk(t), t.TempDir()
+		d, data := newFleetd(t), t.TempDir()
 		first := d.must(d.enrol(data))
 		d.with(func() { d.change = change })
 		if _, err := Renew(t.Context(), data, time.Now); err == nil {
@@ -179,7 +179,7 @@ func TestACertificateThatIsNotOursIsNotKept(t *testing.T) {
 
 // A robot without a clock wakes up in 1970. It must reach its broker all the same.
 func TestAClockThatStandsStillIsSetByTheCertificate(t *testing.T) {
-	d, data := newDesk(t), t.TempDir()
+	d, data := newFleetd(t), t.TempDir()
 	i := d.must(d.enrol(data))
 	for _, now := range []time.Time{time.Unix(0, 0), time.Now()} {
 		c := i.TLS(func() time.Time { return now })
@@ -196,7 +196,7 @@ func TestAClockThatStandsStillIsSetByTheCertificate(t *testing.T) {
 }
 
 func TestATimeBeyondTheCertificateIsNotBelieved(t *testing.T) {
-	d, data := newDesk(t), t.TempDir()
+	d, data := newFleetd(t), t.TempDir()
 	i := d.must(d.enrol(data))
 	for at, believed := range map[time.Time]bool{i.Leaf().NotAfter.Add(-time.Hour): true, i.Leaf().NotAfter: false, time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC): false} {
 		if err := KeepTime(data, at); err != nil {
@@ -209,7 +209,7 @@ func TestATimeBeyondTheCertificateIsNotBelieved(t *testing.T) {
 }
 
 func TestAFolderMadeByHandIsUsedAndNotReplaced(t *testing.T) {
-	d, made, data := newDesk(t), t.TempDir(), t.TempDir()
+	d, made, data := newFleetd(t), t.TempDir(), t.TempDir()
 	d.must(d.enrol(made))
 	if err := os.CopyFS(filepath.Join(data, "identity"), os.DirFS(filepath.Join(made, "identity"))); err != nil {
 		t.Fatal(err)

@@ -52,7 +52,7 @@ func renewForever(dir string) error {
 // Whenever it dies: there is one of the two identities, whole, and its key belongs to
 // its certificate.
 func TestKeyAndCertificateChangeTogetherWhateverDies(t *testing.T) {
-	dir, d := t.TempDir(), newDesk(t)
+	dir, d := t.TempDir(), newFleetd(t)
 	var serials []string
 	for n := range 2 {
 		serials = append(serials, d.must(d.enrol(filepath.Join(dir, fmt.Sprint(n)))).Serial())

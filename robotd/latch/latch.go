@@ -6,7 +6,7 @@
 // Only two can take one away. The fleet that the robot obeys releases what it has
 // written down, by a newer revision of the document that leaves it out. And
 // somebody who stands at the robot may reset what no such document holds, so that
-// no robot is stuck for ever when the desk is gone. What the desk holds cannot be
+// no robot is stuck for ever when fleetd is gone. What fleetd holds cannot be
 // reset at the robot, and what nobody wrote down cannot be released by a
 // document that never knew of it.
 //

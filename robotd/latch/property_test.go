@@ -27,7 +27,7 @@ func drawStops(t *rapid.T) []schema.StopLatch {
 func drawDocument(t *rapid.T) Document {
 	d := Document{
 		From: rapid.SampledFrom([]Source{Robot, Fleet}).Draw(t, "from"), Rev: rapid.Int64Range(1, 12).Draw(t, "rev"),
-		Authority: rapid.SampledFrom([]string{"desk", "desk", "desk", "other"}).Draw(t, "authority"), Stops: drawStops(t),
+		Authority: rapid.SampledFrom([]string{"fleetd", "fleetd", "fleetd", "other"}).Draw(t, "authority"), Stops: drawStops(t),
 		Weight: rapid.SampledFrom([]Weight{Word, Word, Word, Repeated, Claimed}).Draw(t, "weight"),
 	}
 	if rapid.IntRange(0, 5).Draw(t, "garbled") == 0 {
@@ -43,7 +43,7 @@ func has(s *State, id string) bool { return s.find(id) != nil }
 func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s State
-		f := Facts{Robot: "r1", Authority: "desk"}
+		f := Facts{Robot: "r1", Authority: "fleetd"}
 		newest := map[Source]int64{}           // revisions of the robot's own fleet that were taken
 		wrote := map[string]map[Source]int64{} // by id: the revision of each of its documents that named it last, since it was last asked for
 		let := map[string]map[Source]int64{}   // by id: the newest revision of each that let go of it
@@ -62,7 +62,7 @@ func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 			}
 			Step(&s, 0, f, in)
 			doc, isDoc := in.(Document)
-			own := isDoc && doc.Problem == "" && doc.Authority == "desk"
+			own := isDoc && doc.Problem == "" && doc.Authority == "fleetd"
 			for _, l := range before {
 				if has(&s, l.ID) {
 					continue
@@ -72,7 +72,7 @@ func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 					t.Fatalf("a stop released %s", l.ID)
 				case Reset:
 					if len(wrote[l.ID]) > 0 {
-						t.Fatalf("a reset at the robot released %s, which the desk holds", l.ID)
+						t.Fatalf("a reset at the robot released %s, which fleetd holds", l.ID)
 					}
 					continue
 				}
@@ -150,17 +150,17 @@ func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 	})
 }
 
-// A desk holds and releases stops, each document the whole set under the next
+// A fleetd instance holds and releases stops, each document the whole set under the next
 // revision, and a network that brings them in any order, twice or not at all.
 func TestDocumentsInAnyOrderHoldWhatTheNewestOneHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var told []Document // by the desk, in its order
+		var told []Document // by fleetd, in its order
 		held := map[string]bool{}
 		for rev := range rapid.Int64Range(1, 12).Draw(t, "documents") {
 			for _, id := range rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 3).Draw(t, "changes") {
 				held[id] = !held[id]
 			}
-			doc := Document{From: Robot, Rev: rev + 1, Authority: "desk"}
+			doc := Document{From: Robot, Rev: rev + 1, Authority: "fleetd"}
 			for id, is := range held {
 				if is {
 					doc.Stops = append(doc.Stops, schema.StopLatch{ID: id, Level: schema.StopStop})
@@ -169,7 +169,7 @@ func TestDocumentsInAnyOrderHoldWhatTheNewestOneHolds(t *testing.T) {
 			told = append(told, doc)
 		}
 		var s State
-		f := Facts{Robot: "r1", Authority: "desk"}
+		f := Facts{Robot: "r1", Authority: "fleetd"}
 		var newest Document
 		left := map[string]int64{} // the newest revision that this robot saw let go of it
 		for range rapid.IntRange(1, 30).Draw(t, "deliveries") {
@@ -223,13 +223,13 @@ func TestDocumentsInAnyOrderHoldWhatTheNewestOneHolds(t *testing.T) {
 	})
 }
 
-// A desk that just begins to lead tells the newest documents first, and what it
+// A fleetd instance that just begins to lead tells the newest documents first, and what it
 // missed to tell after them: put on record and released meanwhile, a stop goes.
 func TestAStopThatWasReleasedBeforeItWasToldIsLetGoOf(t *testing.T) {
 	var s State
-	f := Facts{Robot: "r1", Authority: "desk"}
+	f := Facts{Robot: "r1", Authority: "fleetd"}
 	named := func(rev int64, ids ...string) Document {
-		d := Document{From: Robot, Rev: rev, Authority: "desk"}
+		d := Document{From: Robot, Rev: rev, Authority: "fleetd"}
 		for _, id := range ids {
 			d.Stops = append(d.Stops, schema.StopLatch{ID: id, Level: schema.StopStop})
 		}
@@ -254,18 +254,18 @@ func TestAStopThatWasReleasedBeforeItWasToldIsLetGoOf(t *testing.T) {
 
 func TestAStopInAnOlderDocumentIsNotLostToOneFromTheFuture(t *testing.T) {
 	var s State
-	f := Facts{Robot: "r1", Authority: "desk"}
+	f := Facts{Robot: "r1", Authority: "fleetd"}
 	// Somebody wrote one by hand, and was generous with the revision.
-	Step(&s, 0, f, Document{From: Robot, Rev: 1 << 50, Authority: "desk"})
-	Step(&s, 0, f, Document{From: Robot, Rev: 7, Authority: "desk", Stops: []schema.StopLatch{{ID: "a", Level: schema.StopStop}}})
+	Step(&s, 0, f, Document{From: Robot, Rev: 1 << 50, Authority: "fleetd"})
+	Step(&s, 0, f, Document{From: Robot, Rev: 7, Authority: "fleetd", Stops: []schema.StopLatch{{ID: "a", Level: schema.StopStop}}})
 	if !has(&s, "a") {
-		t.Error("the desk's stop does not hold")
+		t.Error("fleetd's stop does not hold")
 	}
-	Step(&s, 0, f, Document{From: Robot, Rev: 8, Authority: "desk"})
+	Step(&s, 0, f, Document{From: Robot, Rev: 8, Authority: "fleetd"})
 	if has(&s, "a") {
-		t.Error("the desk does not get its stop released")
+		t.Error("fleetd does not get its stop released")
 	}
-	Step(&s, 0, f, Document{From: Robot, Rev: 7, Authority: "desk", Stops: []schema.StopLatch{{ID: "a", Level: schema.StopStop}}})
+	Step(&s, 0, f, Document{From: Robot, Rev: 7, Authority: "fleetd", Stops: []schema.StopLatch{{ID: "a", Level: schema.StopStop}}})
 	if has(&s, "a") {
 		t.Error("an old copy holds it again")
 	}
@@ -273,14 +273,14 @@ func TestAStopInAnOlderDocumentIsNotLostToOneFromTheFuture(t *testing.T) {
 
 func TestWhatIsRememberedOfReleasesIsBoundedAndStaysReleased(t *testing.T) {
 	var s State
-	f := Facts{Robot: "r1", Authority: "desk"}
+	f := Facts{Robot: "r1", Authority: "fleetd"}
 	of := func(i int) Document {
-		return Document{From: Robot, Rev: int64(2 * i), Authority: "desk", Stops: []schema.StopLatch{{ID: fmt.Sprint("s", i), Level: schema.StopStop}}}
+		return Document{From: Robot, Rev: int64(2 * i), Authority: "fleetd", Stops: []schema.StopLatch{{ID: fmt.Sprint("s", i), Level: schema.StopStop}}}
 	}
 	const n = 3 * MaxLet
 	for i := 1; i <= n; i++ {
 		Step(&s, 0, f, of(i))
-		Step(&s, 0, f, Document{From: Robot, Rev: int64(2*i + 1), Authority: "desk"})
+		Step(&s, 0, f, Document{From: Robot, Rev: int64(2*i + 1), Authority: "fleetd"})
 	}
 	if len(s.Let) != MaxLet || len(s.Latches) != 0 {
 		t.Fatalf("%d releases are remembered, %d stops held", len(s.Let), len(s.Latches))
@@ -294,17 +294,17 @@ func TestWhatIsRememberedOfReleasesIsBoundedAndStaysReleased(t *testing.T) {
 
 func TestWhatNobodyVouchesForAddsAndReleasesNothing(t *testing.T) {
 	var s State
-	f := Facts{Robot: "r1", Authority: "desk"}
+	f := Facts{Robot: "r1", Authority: "fleetd"}
 	stop := func(id string) []schema.StopLatch { return []schema.StopLatch{{ID: id, Level: schema.StopStop}} }
-	Step(&s, 0, f, Document{From: Robot, Rev: 5, Authority: "desk", Stops: stop("a")})
-	Step(&s, 0, f, Document{From: Robot, Rev: 1 << 50, Authority: "desk", Stops: stop("x"), Weight: Claimed})
+	Step(&s, 0, f, Document{From: Robot, Rev: 5, Authority: "fleetd", Stops: stop("a")})
+	Step(&s, 0, f, Document{From: Robot, Rev: 1 << 50, Authority: "fleetd", Stops: stop("x"), Weight: Claimed})
 	if !has(&s, "a") || !has(&s, "x") {
 		t.Fatalf("held are %+v", s.Latches)
 	}
-	if Step(&s, 0, f, Document{From: Robot, Rev: 6, Authority: "desk"}); has(&s, "a") || !has(&s, "x") {
+	if Step(&s, 0, f, Document{From: Robot, Rev: 6, Authority: "fleetd"}); has(&s, "a") || !has(&s, "x") {
 		t.Errorf("after the fleet's own word of a lower revision are held %+v", s.Latches)
 	}
-	if Step(&s, 0, f, Document{From: Robot, Rev: 5, Authority: "desk", Stops: stop("a"), Weight: Claimed}); has(&s, "a") {
+	if Step(&s, 0, f, Document{From: Robot, Rev: 5, Authority: "fleetd", Stops: stop("a"), Weight: Claimed}); has(&s, "a") {
 		t.Error("an old copy that is not signed holds again")
 	}
 	var fresh State

@@ -22,7 +22,7 @@ func TestOnlyTheFleetAndSomebodyAtTheRobotLetGo(t *testing.T) {
 		}
 	}
 	if _, ok := Table.Next(Written, OnReset); ok {
-		t.Error("what the desk holds is reset at the robot")
+		t.Error("what fleetd holds is reset at the robot")
 	}
 	if _, ok := Table.Next(Loose, OnDropped); ok {
 		t.Error("a document that never knew of a stop releases it")

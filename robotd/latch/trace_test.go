@@ -28,7 +28,7 @@ func (w *world) play(t *testing.T, line string) string {
 	t.Helper()
 	at, word, args := golden.Timed(t, line)
 	now := schema.Time(at.Milliseconds())
-	doc := Document{From: Robot, Rev: 1, Authority: "desk"}
+	doc := Document{From: Robot, Rev: 1, Authority: "fleetd"}
 	var anew bool
 	var stops []schema.StopLatch
 	for _, a := range args {

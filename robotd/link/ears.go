@@ -6,10 +6,10 @@ import "time"
 // the robot says and delivers nothing any more, because it lost the robot's
 // subscriptions. The robot's own word that comes back proves its ears, but one
 // subscription can be lost without the others. So there is a second sign: the
-// desk's presence, a kept document, says that it is there, and its heartbeats do
+// fleetd's presence, a kept document, says that it is there, and its heartbeats do
 // not come.
 //
-// The desk may as well be the one that hangs. A new connection is cheap, so it is
+// Fleetd may as well be the one that hangs. A new connection is cheap, so it is
 // tried, ever more seldom while it does not help.
 const (
 	firstRenewal = 30 * time.Second // between two connections made for this reason
@@ -19,10 +19,10 @@ const (
 // Ears is what the robot knows of its connection as a listener. The zero value
 // is a robot without one.
 type Ears struct {
-	Last time.Duration // when a desk was heard last
+	Last time.Duration // when a fleetd instance was heard last
 
 	open   bool
-	desk   bool          // its presence says that it is there, on this connection
+	fleetd bool          // its presence says that it is there, on this connection
 	since  time.Duration // both hold
 	looked time.Duration // when Deaf was asked last
 	next   time.Duration // no new connection for this reason before
@@ -30,23 +30,23 @@ type Ears struct {
 }
 
 // Opened begins a connection; Closed ends it.
-func (e *Ears) Opened(now time.Duration) { e.open, e.desk, e.since = true, false, now }
+func (e *Ears) Opened(now time.Duration) { e.open, e.fleetd, e.since = true, false, now }
 
 // Closed ends a connection.
-func (e *Ears) Closed() { e.open, e.desk = false, false }
+func (e *Ears) Closed() { e.open, e.fleetd = false, false }
 
-// Heard takes a desk's heartbeat.
+// Heard takes a fleetd instance's heartbeat.
 func (e *Ears) Heard(now time.Duration) { e.Last = now }
 
-// Desk takes in what the desk's presence says.
-func (e *Ears) Desk(there bool, now time.Duration) {
-	if there && !e.desk {
+// Fleetd takes in what fleetd's presence says.
+func (e *Ears) Fleetd(there bool, now time.Duration) {
+	if there && !e.fleetd {
 		e.since = now
 	}
-	e.desk = there
+	e.fleetd = there
 }
 
-// Deaf reports whether the connection has to be made anew, since the desk is there
+// Deaf reports whether the connection has to be made anew, since fleetd is there
 // and is not heard. Having said so it waits; a heartbeat ends the doubt. It is asked
 // at every step: a robot that itself stood still has heard nothing for that reason.
 func (e *Ears) Deaf(now time.Duration, c Config) bool {
@@ -58,7 +58,7 @@ func (e *Ears) Deaf(now time.Duration, c Config) bool {
 	if e.Last > e.since {
 		e.wait = 0
 	}
-	if !e.open || !e.desk || now-heard < 2*c.Lost || now < e.next {
+	if !e.open || !e.fleetd || now-heard < 2*c.Lost || now < e.next {
 		return false
 	}
 	e.wait = min(max(firstRenewal, 2*e.wait), lastRenewal)

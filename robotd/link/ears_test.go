@@ -13,14 +13,14 @@ func TestAConnectionIsDeafOnlyWhileADeskIsThereThatIsNotHeard(t *testing.T) {
 		deaf bool
 	}{
 		{"no connection", func(*Ears) {}, false},
-		{"no desk", func(e *Ears) { e.Opened(0) }, false},
-		{"a desk never heard", func(e *Ears) { e.Opened(0); e.Desk(true, 0) }, true},
-		{"a desk that came just now", func(e *Ears) { e.Opened(0); e.Desk(true, time.Minute-time.Second) }, false},
-		{"a desk heard just now", func(e *Ears) { e.Opened(0); e.Desk(true, 0); e.Heard(59 * time.Second) }, false},
-		{"a desk heard long ago", func(e *Ears) { e.Opened(0); e.Desk(true, 0); e.Heard(time.Second) }, true},
-		{"a desk that said goodbye", func(e *Ears) { e.Opened(0); e.Desk(true, 0); e.Desk(false, time.Second) }, false},
-		{"a desk of the connection before", func(e *Ears) { e.Opened(0); e.Desk(true, 0); e.Closed(); e.Opened(time.Second) }, false},
-		{"a desk that says so again", func(e *Ears) { e.Opened(0); e.Desk(true, 0); e.Desk(true, time.Minute-1) }, true},
+		{"no fleetd", func(e *Ears) { e.Opened(0) }, false},
+		{"a fleetd instance never heard", func(e *Ears) { e.Opened(0); e.Fleetd(true, 0) }, true},
+		{"a fleetd instance that came just now", func(e *Ears) { e.Opened(0); e.Fleetd(true, time.Minute-time.Second) }, false},
+		{"a fleetd instance heard just now", func(e *Ears) { e.Opened(0); e.Fleetd(true, 0); e.Heard(59 * time.Second) }, false},
+		{"a fleetd instance heard long ago", func(e *Ears) { e.Opened(0); e.Fleetd(true, 0); e.Heard(time.Second) }, true},
+		{"a fleetd instance that said goodbye", func(e *Ears) { e.Opened(0); e.Fleetd(true, 0); e.Fleetd(false, time.Second) }, false},
+		{"a fleetd instance of the connection before", func(e *Ears) { e.Opened(0); e.Fleetd(true, 0); e.Closed(); e.Opened(time.Second) }, false},
+		{"a fleetd instance that says so again", func(e *Ears) { e.Opened(0); e.Fleetd(true, 0); e.Fleetd(true, time.Minute-1) }, true},
 	} {
 		e := Ears{looked: time.Minute - tick}
 		row.live(&e)
@@ -34,7 +34,7 @@ func TestARobotThatStoodStillIsNotDeaf(t *testing.T) {
 	c := Defaults()
 	var e Ears
 	e.Opened(0)
-	e.Desk(true, 0)
+	e.Fleetd(true, 0)
 	e.Deaf(time.Second, c)
 	// It hung for a minute, and what it heard meanwhile still waits.
 	if e.Deaf(time.Minute, c) {
@@ -50,13 +50,13 @@ func TestARobotThatStoodStillIsNotDeaf(t *testing.T) {
 	}
 }
 
-// TestADeskThatHangsCostsFewConnections lets the desk say for hours that it is
+// TestADeskThatHangsCostsFewConnections lets fleetd say for hours that it is
 // there, and never beat.
 func TestADeskThatHangsCostsFewConnections(t *testing.T) {
 	var e Ears
 	c, now := Defaults(), time.Duration(0)
 	e.Opened(0)
-	e.Desk(true, 0)
+	e.Fleetd(true, 0)
 	var renewed []time.Duration
 	for now < 3*time.Hour {
 		now += time.Second
@@ -64,7 +64,7 @@ func TestADeskThatHangsCostsFewConnections(t *testing.T) {
 			renewed = append(renewed, now)
 			e.Closed()
 			e.Opened(now)
-			e.Desk(true, now)
+			e.Fleetd(true, now)
 		}
 	}
 	if n := len(renewed); n < 10 || n > 25 {

@@ -1,6 +1,6 @@
 // Package link watches whether an operator can reach the robot.
 //
-// An operator is whoever sends an authenticated heartbeat: a desk, or somebody
+// An operator is whoever sends an authenticated heartbeat: a fleetd instance, or somebody
 // at the robot's own page. A broker that answers is not enough, for nobody might
 // be behind it. The link is lost after a plain silence, and also when many short
 // silences add up: each one that is longer than a late heartbeat counts in full

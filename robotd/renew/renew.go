@@ -28,7 +28,7 @@ const (
 	// spread is the share of a certificate's life over which robots' askings are
 	// spread: three days of ninety.
 	spread = 1.0 / 30
-	// failuresToTell is how many askings in a row may fail unsaid: a desk that is
+	// failuresToTell is how many askings in a row may fail unsaid: a fleetd instance that is
 	// started anew is nobody's business.
 	failuresToTell = 3
 	// urgent is how long before its end a certificate that was not renewed is an
@@ -119,7 +119,7 @@ func alert(s State, c Certificate, now time.Time) Alert {
 	case left < urgent && s.Failures > 0:
 		return Alert{schema.AlertError, "the robot's certificate ends on " + day(c.NotAfter) + " and is not renewed: " + s.Why, again}
 	case s.Failures >= failuresToTell:
-		return Alert{schema.AlertWarn, "the robot's certificate cannot be renewed: " + s.Why, "see whether the desk can be reached from the robot; it ends on " + day(c.NotAfter)}
+		return Alert{schema.AlertWarn, "the robot's certificate cannot be renewed: " + s.Why, "see whether fleetd can be reached from the robot; it ends on " + day(c.NotAfter)}
 	}
 	return Alert{}
 }

@@ -82,7 +82,7 @@ func TestAFleetDoesNotRenewOnOneDay(t *testing.T) {
 }
 
 // A loop as a robot runs it, in fake time: it sleeps until it is told to look,
-// asks when it is told to, and the desk is away for some days or for ever.
+// asks when it is told to, and fleetd is away for some days or for ever.
 func TestARobotRenewsAsSoonAsTheDeskIsBack(t *testing.T) {
 	for away, want := range map[time.Duration]string{0: "", 10 * day1: "", 25 * day1: "", 200 * day1: string(schema.AlertCritical)} {
 		synctest.Test(t, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"troupe/schema"
 )
 
-// A newer desk may say more than this robot understands.
+// A newer fleetd may say more than this robot understands.
 func TestAStopIsHeldWhateverElseItSays(t *testing.T) {
 	for payload, want := range map[string]string{
 		`{"args":{"latch":"fire"}}`:                          "fire",

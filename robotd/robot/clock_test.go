@@ -105,10 +105,10 @@ func TestARobotWhoseClockBeginsAnewConnectsAndBelievesNoOldCertificate(t *testin
 	if !connects(right, next) {
 		t.Error("after a start with a dead clock it does not connect")
 	}
-	// A desk whose clock is years ahead shuts nobody out.
+	// A fleetd instance whose clock is years ahead shuts nobody out.
 	next.hear(time.Now().AddDate(10, 0, 0))
 	if !connects(right, next) {
-		t.Error("it believes a desk whose clock is years ahead")
+		t.Error("it believes a fleetd instance whose clock is years ahead")
 	}
 	// Nor does what somebody wrote on its disk.
 	if err := identity.KeepTime(data, time.Now().AddDate(73, 0, 0)); err != nil {

@@ -9,7 +9,7 @@ import (
 	"troupe/schema"
 )
 
-// All robots hear a desk's heartbeat, and one alone that of the console beside it:
+// All robots hear a fleetd instance's heartbeat, and one alone that of the console beside it:
 // whoever stands at r1 does not see what r2 does.
 func TestAConsoleAtOneRobotHoldsItsLinkAndNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestAConsoleAtOneRobotHoldsItsLinkAndNoOthers(t *testing.T) {
 			from.Send(brokertest.Message{Topic: "troupe/v1/" + topic, Payload: b})
 		}
 		time.Sleep(time.Second) // until both listen
-		beat(s.desk, "fleet/heartbeat/fleetd", wallNow(), 1)
+		beat(s.fleetd, "fleet/heartbeat/fleetd", wallNow(), 1)
 		for _, rid := range []string{"r1", "r2"} {
 			linkOf(rid, func(l schema.StateLink) bool { return l.State == schema.LinkUp && l.Client == "fleetd" })
 		}

@@ -29,7 +29,7 @@ func (s *stand) desired(kind string, d any) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.desk.Retain("troupe/v1/robots/r1/desired/"+kind, string(text))
+	s.fleetd.Retain("troupe/v1/robots/r1/desired/"+kind, string(text))
 }
 
 // reported waits for a reported document that holds.
@@ -96,11 +96,11 @@ func (s *stand) ringAgain(number, rev int64, size int) (file score.Asset) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.desk.Retain("troupe/v1/blobs/"+digest, string(data))
+	s.fleetd.Retain("troupe/v1/blobs/"+digest, string(data))
 	if file.IsBlob() {
-		s.desk.Retain("troupe/v1/blobs/"+file.SHA256, string(sound))
+		s.fleetd.Retain("troupe/v1/blobs/"+file.SHA256, string(sound))
 	}
-	s.desired("story", &schema.DesiredStory{Rev: number, Authority: "desk", Apply: schema.ApplyNow, TS: 1,
+	s.desired("story", &schema.DesiredStory{Rev: number, Authority: "fleetd", Apply: schema.ApplyNow, TS: 1,
 		Story: &schema.StoryPin{ID: "ring", Rev: rev, SHA256: digest, Size: int64(len(data))}})
 	return file
 }
@@ -163,7 +163,7 @@ func TestAConfigurationIsInForceAfterARestartWithoutANetwork(t *testing.T) {
 		s := newStand(t)
 		s.boot(func(c *Config) { c.Pinned = []string{"heartbeat_ms"} })
 		s.mode(schema.ModeMnl)
-		d, problems := schema.Decode[schema.DesiredConfig]([]byte(`{"rev":1,"authority":"desk","ts":"2026-01-01T00:00:00.000Z","values":
+		d, problems := schema.Decode[schema.DesiredConfig]([]byte(`{"rev":1,"authority":"fleetd","ts":"2026-01-01T00:00:00.000Z","values":
 			{"labels":{"site":"museum"},"languages":["de"],"link_loss.ato":"continue","heartbeat_ms":1000,"probation_ms":"10s"}}`))
 		if len(problems) > 0 {
 			t.Fatal(problems)
@@ -172,7 +172,7 @@ func TestAConfigurationIsInForceAfterARestartWithoutANetwork(t *testing.T) {
 		reported(s, "config", func(r schema.ReportedConfig) bool {
 			return r.DesiredRev == 1 && r.Phase == schema.DeployActive && len(r.Applied) == 2 && len(r.Rejected) == 2 && len(r.RestartNeeded) == 1 && r.RestartNeeded[0] == "languages"
 		})
-		s.desired("mode", &schema.DesiredMode{Rev: 1, Authority: "desk", Mode: schema.ModeStr, Apply: schema.ApplyModeNow, TS: 1})
+		s.desired("mode", &schema.DesiredMode{Rev: 1, Authority: "fleetd", Mode: schema.ModeStr, Apply: schema.ApplyModeNow, TS: 1})
 		reported(s, "mode", func(r schema.ReportedMode) bool { return r.DesiredRev == 1 && r.Phase == schema.DeployActive })
 		s.shutDown()
 
@@ -202,8 +202,8 @@ func TestPlacesFromTheDeskAreWhereTheRobotGoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.desk.Retain("troupe/v1/blobs/"+sum, string(data))
-		s.desired("places", &schema.DesiredSet{Rev: 1, Authority: "desk", TS: 1, Set: &schema.StoryPin{ID: "hall", Rev: 1, SHA256: sum, Size: int64(len(data))}})
+		s.fleetd.Retain("troupe/v1/blobs/"+sum, string(data))
+		s.desired("places", &schema.DesiredSet{Rev: 1, Authority: "fleetd", TS: 1, Set: &schema.StoryPin{ID: "hall", Rev: 1, SHA256: sum, Size: int64(len(data))}})
 		reported(s, "places", func(r schema.ReportedSet) bool {
 			return r.Phase == schema.DeployActive && r.Active != nil && r.Active.ID == "hall"
 		})
@@ -223,7 +223,7 @@ func TestARobotBelievesTheKeysOfItsDataDirectory(t *testing.T) {
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t)
-		keys := "# the desk\n" + sign.PublicKey(sign.SignsDesired, key).String() + "\n\n"
+		keys := "# fleetd\n" + sign.PublicKey(sign.SignsDesired, key).String() + "\n\n"
 		if err := os.WriteFile(filepath.Join(s.dir, trustFile), []byte(keys), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +232,7 @@ func TestARobotBelievesTheKeysOfItsDataDirectory(t *testing.T) {
 			c.Signing, c.Logger = sign.Require, slog.New(slog.NewTextHandler(&log, nil))
 		})
 		s.mode(schema.ModeMnl)
-		d := schema.DesiredMode{Rev: 1, Authority: "desk", Mode: schema.ModeMnl, Apply: schema.ApplyModeNow, TS: 1}
+		d := schema.DesiredMode{Rev: 1, Authority: "fleetd", Mode: schema.ModeMnl, Apply: schema.ApplyModeNow, TS: 1}
 		s.desired("mode", &d)
 		reported(s, "mode", func(r schema.ReportedMode) bool {
 			return r.Phase == schema.DeployRejected && r.Reason == schema.ReasonBadSignature && r.Authority == ""
@@ -245,7 +245,7 @@ func TestARobotBelievesTheKeysOfItsDataDirectory(t *testing.T) {
 		d.Sig = sig
 		s.desired("mode", &d)
 		reported(s, "mode", func(r schema.ReportedMode) bool {
-			return r.Phase == schema.DeployActive && r.Authority == "desk"
+			return r.Phase == schema.DeployActive && r.Authority == "fleetd"
 		})
 		stranger := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{8}, ed25519.SeedSize))
 		d.Rev, d.Counter, d.Sig = 2, 2, nil

@@ -19,7 +19,7 @@ import (
 	"troupe/schema"
 )
 
-// files is a desk that gives out large files, over pipes, so that it can stand in
+// files is a fleetd instance that gives out large files, over pipes, so that it can stand in
 // a bubble. It sends as much of each as it may, then waits or breaks off.
 type files struct {
 	conns chan net.Conn
@@ -120,21 +120,21 @@ func TestAFileThatHangsHoldsUpNothingAndIsGoneOnWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.op.Subscribe("troupe/v1/robots/r1/heartbeat")
-		desk := newFiles(t)
-		s.boot(func(c *Config) { c.DialDesk = desk.dial })
+		fleetd := newFiles(t)
+		s.boot(func(c *Config) { c.DialFleetd = fleetd.dial })
 		s.mode(schema.ModeMnl)
 		s.must("safety/enable", "")
 
-		desk.with(func() { desk.most = 600_000 })
+		fleetd.with(func() { fleetd.most = 600_000 })
 		gong := s.ring(1, megabyte)
-		desk.with(func() { desk.bodies[gong.SHA256] = soundOf(1, megabyte) })
+		fleetd.with(func() { fleetd.bodies[gong.SHA256] = soundOf(1, megabyte) })
 		reported(s, "story", func(r schema.ReportedStory) bool {
 			return r.Phase == schema.DeployFetching && r.Progress != nil && *r.Progress > 0
 		})
 		reported(s, "story", func(r schema.ReportedStory) bool {
 			return r.Phase == schema.DeployFailed && r.Reason == schema.ReasonTimeout && r.Retry == schema.RetryLater
 		})
-		desk.with(func() { desk.most = 1 }) // from here on nothing to speak of
+		fleetd.with(func() { fleetd.most = 1 }) // from here on nothing to speak of
 		var last = time.Now()
 		for began := time.Now(); time.Since(began) < time.Minute; {
 			s.op.Expect("troupe/v1/robots/r1/heartbeat")
@@ -148,11 +148,11 @@ func TestAFileThatHangsHoldsUpNothingAndIsGoneOnWith(t *testing.T) {
 		if took := time.Since(asked); took > time.Second {
 			t.Errorf("a stop took %v while a file is on its way", took)
 		}
-		desk.with(func() { desk.most = 0 })
+		fleetd.with(func() { fleetd.most = 0 })
 		time.Sleep(time.Minute) // longer than the pause that it has come to
 		reported(s, "story", func(r schema.ReportedStory) bool { return r.Phase == schema.DeployActive && r.DesiredRev == 1 })
-		desk.with(func() {
-			if last := desk.asked[len(desk.asked)-1]; !strings.HasPrefix(last, "bytes=6") {
+		fleetd.with(func() {
+			if last := fleetd.asked[len(fleetd.asked)-1]; !strings.HasPrefix(last, "bytes=6") {
 				t.Errorf("the last question was for %q, and 600,000 bytes were there", last)
 			}
 		})
@@ -162,11 +162,11 @@ func TestAFileThatHangsHoldsUpNothingAndIsGoneOnWith(t *testing.T) {
 		before := s.play().Boot
 		s.shutDown()
 
-		// It is there after a restart, without a desk.
-		if err := desk.Close(); err != nil {
+		// It is there after a restart, without a fleetd instance.
+		if err := fleetd.Close(); err != nil {
 			t.Fatal(err)
 		}
-		s.boot(func(c *Config) { c.DialDesk = desk.dial })
+		s.boot(func(c *Config) { c.DialFleetd = fleetd.dial })
 		s.state("it has started again", func(d schema.State) bool {
 			return d.Boot != before && d.Mode.Active == schema.ModeMnl && d.Mode.Phase == schema.PhaseRunning
 		})
@@ -178,25 +178,25 @@ func TestAFileThatHangsHoldsUpNothingAndIsGoneOnWith(t *testing.T) {
 func TestAFileOnItsWaySurvivesARestartAndWhatIsOfNoUseDoesNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t)
-		desk := newFiles(t)
-		way := func(c *Config) { c.DialDesk = desk.dial }
+		fleetd := newFiles(t)
+		way := func(c *Config) { c.DialFleetd = fleetd.dial }
 		s.boot(way)
 		s.mode(schema.ModeMnl)
-		desk.with(func() { desk.most = 500_000 })
+		fleetd.with(func() { fleetd.most = 500_000 })
 		gong := s.ring(1, megabyte)
-		desk.with(func() { desk.bodies[gong.SHA256] = soundOf(1, megabyte) })
+		fleetd.with(func() { fleetd.bodies[gong.SHA256] = soundOf(1, megabyte) })
 		reported(s, "story", func(r schema.ReportedStory) bool { return r.Progress != nil && *r.Progress > 0 })
 		s.shutDown()
 		part := filepath.Join(s.dir, assetsDir, incomingDir, gong.SHA256)
 		if info, err := os.Stat(part); err != nil || info.Size() == 0 {
 			t.Fatalf("nothing of it is left: %v", err)
 		}
-		desk.with(func() { desk.most, desk.asked = 0, nil })
+		fleetd.with(func() { fleetd.most, fleetd.asked = 0, nil })
 		s.boot(way)
 		reported(s, "story", func(r schema.ReportedStory) bool { return r.Phase == schema.DeployActive && r.DesiredRev == 1 })
-		desk.with(func() {
-			if len(desk.asked) != 1 || !strings.HasPrefix(desk.asked[0], "bytes=") {
-				t.Errorf("it was asked for %q", desk.asked)
+		fleetd.with(func() {
+			if len(fleetd.asked) != 1 || !strings.HasPrefix(fleetd.asked[0], "bytes=") {
+				t.Errorf("it was asked for %q", fleetd.asked)
 			}
 		})
 		if _, err := os.Stat(part); !errors.Is(err, os.ErrNotExist) {
@@ -205,23 +205,23 @@ func TestAFileOnItsWaySurvivesARestartAndWhatIsOfNoUseDoesNot(t *testing.T) {
 
 		// Wrong bytes are asked for twice, and the story before goes on.
 		bad := s.ring(2, megabyte)
-		desk.with(func() { desk.bodies[bad.SHA256], desk.asked = soundOf(3, megabyte), nil })
+		fleetd.with(func() { fleetd.bodies[bad.SHA256], fleetd.asked = soundOf(3, megabyte), nil })
 		reported(s, "story", func(r schema.ReportedStory) bool {
 			return r.DesiredRev == 2 && r.Phase == schema.DeployRejected && r.Reason == schema.ReasonBadDigest && r.Retry == schema.RetryNever && r.Active != nil && r.Active.Rev == 1
 		})
-		desk.with(func() {
-			if len(desk.asked) != 2 {
-				t.Errorf("it was asked for %q", desk.asked)
+		fleetd.with(func() {
+			if len(fleetd.asked) != 2 {
+				t.Errorf("it was asked for %q", fleetd.asked)
 			}
 		})
-		// A desk that has it not is asked again later, and one that has it then is enough.
+		// A fleetd instance that has it not is asked again later, and one that has it then is enough.
 		late := s.ring(4, megabyte)
 		reported(s, "story", func(r schema.ReportedStory) bool {
 			return r.DesiredRev == 4 && r.Phase == schema.DeployFailed && r.Reason == schema.ReasonUnavailable && strings.Contains(r.Detail, "404")
 		})
 		s.mode(schema.ModeMnl)
 		s.play() // the story of revision 1
-		desk.with(func() { desk.bodies[late.SHA256] = soundOf(4, megabyte) })
+		fleetd.with(func() { fleetd.bodies[late.SHA256] = soundOf(4, megabyte) })
 		before := ""
 		reported(s, "story", func(r schema.ReportedStory) bool {
 			before = r.Session
@@ -236,14 +236,14 @@ func TestAFileOnItsWaySurvivesARestartAndWhatIsOfNoUseDoesNot(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(s.dir, assetsDir, late.SHA256), soundOf(5, megabyte), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		desk.with(func() { desk.asked = nil })
+		fleetd.with(func() { fleetd.asked = nil })
 		s.boot(way)
 		reported(s, "story", func(r schema.ReportedStory) bool {
 			return r.Session != before && r.Phase == schema.DeployActive && r.DesiredRev == 4
 		})
-		desk.with(func() {
-			if len(desk.asked) != 1 {
-				t.Errorf("it was asked for %q", desk.asked)
+		fleetd.with(func() {
+			if len(fleetd.asked) != 1 {
+				t.Errorf("it was asked for %q", fleetd.asked)
 			}
 		})
 		if left, err := os.ReadDir(filepath.Join(s.dir, assetsDir, incomingDir)); err != nil || len(left) > 0 {
@@ -256,22 +256,22 @@ func TestAFileOnItsWaySurvivesARestartAndWhatIsOfNoUseDoesNot(t *testing.T) {
 func TestTheStoryBeforeNeedsNoDesk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t)
-		desk := newFiles(t)
-		s.boot(func(c *Config) { c.DialDesk = desk.dial })
+		fleetd := newFiles(t)
+		s.boot(func(c *Config) { c.DialFleetd = fleetd.dial })
 		s.mode(schema.ModeMnl)
 		for rev := int64(1); rev <= 2; rev++ {
 			gong := s.ring(rev, megabyte)
-			desk.with(func() { desk.bodies[gong.SHA256] = soundOf(rev, megabyte) })
+			fleetd.with(func() { fleetd.bodies[gong.SHA256] = soundOf(rev, megabyte) })
 			reported(s, "story", func(r schema.ReportedStory) bool { return r.Phase == schema.DeployActive && r.DesiredRev == rev })
 		}
-		desk.with(func() { desk.asked = nil })
+		fleetd.with(func() { fleetd.asked = nil })
 		s.ringAgain(3, 1, megabyte)
 		reported(s, "story", func(r schema.ReportedStory) bool {
 			return r.Phase == schema.DeployActive && r.DesiredRev == 3 && r.Active.Rev == 1
 		})
-		desk.with(func() {
-			if len(desk.asked) > 0 {
-				t.Errorf("it was asked for %q, and the file is on the disk", desk.asked)
+		fleetd.with(func() {
+			if len(fleetd.asked) > 0 {
+				t.Errorf("it was asked for %q, and the file is on the disk", fleetd.asked)
 			}
 		})
 		s.shutDown()
@@ -305,13 +305,13 @@ func TestOfWhatNobodyWaitsForTheOldestGoes(t *testing.T) {
 }
 
 func TestWhereFilesComeFromIsSaidByTheIdentityUnlessASettingSaysOtherwise(t *testing.T) {
-	for given, want := range map[string]string{"": DefaultDesk, "https://desk.example:8443": "https://desk.example:8443"} {
-		c := Config{ID: "r1", Data: t.TempDir(), Desk: given}
-		if err := c.enrolled(); err != nil || c.Desk != want {
-			t.Errorf("%q: %q, %v", given, c.Desk, err)
+	for given, want := range map[string]string{"": DefaultFleetd, "https://fleetd.example:8443": "https://fleetd.example:8443"} {
+		c := Config{ID: "r1", Data: t.TempDir(), Fleetd: given}
+		if err := c.enrolled(); err != nil || c.Fleetd != want {
+			t.Errorf("%q: %q, %v", given, c.Fleetd, err)
 		}
 	}
-	if _, err := load(t, "", "--id", "r1", "--data", t.TempDir(), "--desk", "http://desk.example"); err == nil || !strings.Contains(err.Error(), "in the clear") {
-		t.Errorf("a desk in the clear: %v", err)
+	if _, err := load(t, "", "--id", "r1", "--data", t.TempDir(), "--fleetd", "http://fleetd.example"); err == nil || !strings.Contains(err.Error(), "in the clear") {
+		t.Errorf("a fleetd instance in the clear: %v", err)
 	}
 }

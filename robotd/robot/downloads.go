@@ -20,11 +20,11 @@ const (
 	leftovers = score.MaxAssetBytes
 )
 
-// downloads gets large files from the desk, each in a goroutine of its own, away
+// downloads gets large files from fleetd, each in a goroutine of its own, away
 // from everything else that the robot does.
 type downloads struct {
 	ctx    context.Context
-	desk   func() (*download.Desk, error)
+	fleetd func() (*download.Fleetd, error)
 	assets *assets
 	loop   *loop
 	log    *slog.Logger
@@ -50,7 +50,7 @@ func (w *wantedFile) ended() bool {
 }
 
 func newDownloads(ctx context.Context, c Config, a *assets, l *loop, log *slog.Logger) *downloads {
-	return &downloads{ctx: ctx, desk: c.desk, assets: a, loop: l, log: log, wanted: map[string]*wantedFile{}}
+	return &downloads{ctx: ctx, fleetd: c.fleetd, assets: a, loop: l, log: log, wanted: map[string]*wantedFile{}}
 }
 
 // fetch gets a file until as many have let go of it as asked for it.
@@ -93,12 +93,12 @@ func (d *downloads) get(ctx context.Context, f download.File) error {
 	if d.assets.holds(score.Asset{SHA256: f.SHA256, Size: f.Size}) {
 		return nil // of a story before the one before
 	}
-	desk, err := d.desk()
+	fleetd, err := d.fleetd()
 	if err != nil {
 		return err
 	}
 	var told time.Time
-	return desk.Get(ctx, f, d.assets.incoming.path(f.SHA256), func(bytes int64) {
+	return fleetd.Get(ctx, f, d.assets.incoming.path(f.SHA256), func(bytes int64) {
 		if now := time.Now(); now.Sub(told) >= progressEvery {
 			told = now
 			d.loop.send(ctx, brain.Arriving{SHA256: f.SHA256, Bytes: bytes})

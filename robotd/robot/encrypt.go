@@ -10,14 +10,14 @@ import (
 	"troupe/robotd/identity"
 )
 
-// desk is where large files come from, and how the robot proves itself there now.
-func (c Config) desk() (d *download.Desk, err error) {
+// fleetd is where large files come from, and how the robot proves itself there now.
+func (c Config) fleetd() (d *download.Fleetd, err error) {
 	defer func() {
-		if err == nil && c.DialDesk != nil {
-			d.Through(c.DialDesk)
+		if err == nil && c.DialFleetd != nil {
+			d.Through(c.DialFleetd)
 		}
 	}()
-	at, err := download.ParseDesk(c.Desk)
+	at, err := download.ParseFleetd(c.Fleetd)
 	if err != nil {
 		return nil, err
 	}
@@ -28,12 +28,12 @@ func (c Config) desk() (d *download.Desk, err error) {
 			return nil, err
 		}
 		how.Time = c.clock.now
-		return download.NewDesk(at, how), nil
+		return download.NewFleetd(at, how), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return download.NewDesk(at, who.ToDesk(at.Hostname(), c.clock.now)), nil
+	return download.NewFleetd(at, who.ToFleetd(at.Hostname(), c.clock.now)), nil
 }
 
 // encryption is how the robot speaks to its broker now: with the identity that its

@@ -17,8 +17,8 @@ import (
 // DefaultBroker is where a robot connects that nobody told where.
 const DefaultBroker = "mqtt://127.0.0.1:1883"
 
-// DefaultDesk is where a robot asks for large files that nobody told where.
-const DefaultDesk = "http://127.0.0.1:8080"
+// DefaultFleetd is where a robot asks for large files that nobody told where.
+const DefaultFleetd = "http://127.0.0.1:8080"
 
 // renewWithin bounds one asking for the next certificate.
 const renewWithin = 30 * time.Second
@@ -30,25 +30,25 @@ func (c *Config) enrolled() error {
 	i, err := identity.Load(c.dir())
 	switch {
 	case errors.Is(err, identity.ErrNone):
-		c.Broker, c.Desk = cmp.Or(c.Broker, DefaultBroker), cmp.Or(c.Desk, DefaultDesk)
-		return c.checkDesk()
+		c.Broker, c.Fleetd = cmp.Or(c.Broker, DefaultBroker), cmp.Or(c.Fleetd, DefaultFleetd)
+		return c.checkFleetd()
 	case err != nil:
-		return fmt.Errorf("%w; robotd enrol --again --data %s, with a new token of the desk, replaces it", err, c.dir())
+		return fmt.Errorf("%w; robotd enrol --again --data %s, with a new token of fleetd, replaces it", err, c.dir())
 	case c.ID != "" && c.ID != i.Robot:
 		return fmt.Errorf("robot id %q: the identity in %s is that of %s; leave the id out, or use another data directory", c.ID, c.Data, i.Robot)
 	}
-	c.ID, c.pinned = i.Robot, i.Desk
-	if c.Broker == "" && len(i.Desk.Brokers) > 0 {
-		c.Broker, c.Others = i.Desk.Brokers[0], i.Desk.Brokers[1:]
+	c.ID, c.pinned = i.Robot, i.Fleetd
+	if c.Broker == "" && len(i.Fleetd.Brokers) > 0 {
+		c.Broker, c.Others = i.Fleetd.Brokers[0], i.Fleetd.Brokers[1:]
 	}
 	c.Broker = cmp.Or(c.Broker, DefaultBroker)
-	c.Desk = cmp.Or(c.Desk, i.Desk.Server, DefaultDesk)
-	return c.checkDesk()
+	c.Fleetd = cmp.Or(c.Fleetd, i.Fleetd.Server, DefaultFleetd)
+	return c.checkFleetd()
 }
 
-func (c *Config) checkDesk() error {
-	if _, err := download.ParseDesk(c.Desk); err != nil {
-		return fmt.Errorf("desk: %w", err)
+func (c *Config) checkFleetd() error {
+	if _, err := download.ParseFleetd(c.Fleetd); err != nil {
+		return fmt.Errorf("fleetd: %w", err)
 	}
 	return nil
 }

@@ -174,7 +174,7 @@ func (p *post) arrived(m link.Message) {
 		}
 		p.loop.send(p.ctx, ev)
 	case schema.TopicFleetPresence:
-		ev := brain.DeskSeen{}
+		ev := brain.FleetdSeen{}
 		if len(m.Payload) > 0 {
 			ev.Presence, _ = schema.Decode[schema.Presence](m.Payload)
 		}

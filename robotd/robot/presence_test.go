@@ -301,8 +301,8 @@ func TestTheStateTellsBudgetPolicyAndLastOutageOfTheLink(t *testing.T) {
 		s.boot()
 		s.mode(schema.ModeMnl)
 		beat := func(n int64) {
-			b, _ := schema.Encode(&schema.FleetHeartbeat{TS: wallNow(), Session: "desk", Seq: n})
-			s.desk.Send(brokertest.Message{Topic: "troupe/v1/fleet/heartbeat/fleetd", Payload: b})
+			b, _ := schema.Encode(&schema.FleetHeartbeat{TS: wallNow(), Session: "fleetd", Seq: n})
+			s.fleetd.Send(brokertest.Message{Topic: "troupe/v1/fleet/heartbeat/fleetd", Payload: b})
 		}
 		beat(1)
 		d := s.state("up", func(d schema.State) bool { return d.Link.State == schema.LinkUp })
@@ -336,12 +336,12 @@ func TestARobotWhoseCommandsTheBrokerHasForgottenIsNotLeftAlone(t *testing.T) {
 		s.boot(func(c *Config) { c.Dial = line.Dial })
 		s.mode(schema.ModeMnl)
 		session := s.presence("online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline }).Session
-		held := `{"rev":1,"authority":"desk","stops":[{"id":"s1","level":"stop","by":"ann","since":"2026-01-01T00:00:00.000Z"}],"ts":"2026-01-01T00:00:00.000Z"}`
+		held := `{"rev":1,"authority":"fleetd","stops":[{"id":"s1","level":"stop","by":"ann","since":"2026-01-01T00:00:00.000Z"}],"ts":"2026-01-01T00:00:00.000Z"}`
 		for _, filter := range []string{"troupe/v1/robots/r1/cmd/+/+/+", "troupe/v1/robots/r1/desired/stop"} {
 			line.Forget(filter)
 		}
 		synctest.Wait()
-		s.desk.Retain("troupe/v1/robots/r1/desired/stop", held)
+		s.fleetd.Retain("troupe/v1/robots/r1/desired/stop", held)
 		s.op.Publish("troupe/v1/robots/r1/cmd/op1/sys/ping", "lost")
 		synctest.Wait()
 		if acks := s.op.Inbox("troupe/v1/robots/r1/ack/op1"); len(acks) > 0 {

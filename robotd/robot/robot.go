@@ -36,18 +36,18 @@ import (
 // Config says which robot this is, where its broker is and what it does by
 // itself. Zero values mean the defaults of the settings.
 type Config struct {
-	ID        string
-	Broker    string                                      // mqtt:// or mqtts://host:port; empty: as the identity says
-	Others    []string                                    // brokers to go to when Broker fails, one after the other; those of the identity, where Broker is empty
-	Dial      func(ctx context.Context) (net.Conn, error) // instead of Broker, within one process
-	Random    func() float64                              // what waits for the broker are drawn by; nil: at random
-	LatchTime time.Duration                               // tests in fake time: what a write of latches takes beside the disk's own time, so that its end has an instant of its own
-	BrokerCA  string                                      // file; empty: that of the robot's identity, or whom the system believes
-	Desk      string                                      // https://host:port, or http:// on this machine; empty: as the identity says
-	DialDesk  func(ctx context.Context) (net.Conn, error) // to Desk, within one process
-	Password  string
-	Namespace schema.Namespace
-	Data      string // directory
+	ID         string
+	Broker     string                                      // mqtt:// or mqtts://host:port; empty: as the identity says
+	Others     []string                                    // brokers to go to when Broker fails, one after the other; those of the identity, where Broker is empty
+	Dial       func(ctx context.Context) (net.Conn, error) // instead of Broker, within one process
+	Random     func() float64                              // what waits for the broker are drawn by; nil: at random
+	LatchTime  time.Duration                               // tests in fake time: what a write of latches takes beside the disk's own time, so that its end has an instant of its own
+	BrokerCA   string                                      // file; empty: that of the robot's identity, or whom the system believes
+	Fleetd     string                                      // https://host:port, or http:// on this machine; empty: as the identity says
+	DialFleetd func(ctx context.Context) (net.Conn, error) // to Fleetd, within one process
+	Password   string
+	Namespace  schema.Namespace
+	Data       string // directory
 
 	Model, Serial    string
 	Languages        []string
@@ -69,7 +69,7 @@ type Config struct {
 	Driver driver.Driver
 	Sim    sim.Config
 
-	pinned identity.Desk // what the robot was enrolled with
+	pinned identity.Fleetd // what the robot was enrolled with
 
 	clock *clock // by which certificates are judged; Run's
 
@@ -99,7 +99,7 @@ func (c *Config) brain() (*brain.Config, error) {
 	b.Tick = cmp.Or(c.Tick, b.Tick)
 	kept, err := trusted(c.dir())
 	b.Trust, b.Authority = append(slices.Clone(c.Trust), kept...), c.pinned.Authority
-	if len(b.Trust) == 0 && err == nil { // what was said on the robot goes before what its desk said
+	if len(b.Trust) == 0 && err == nil { // what was said on the robot goes before what its fleetd said
 		b.Trust, err = ringOf(c.pinned.TrustKeys)
 	}
 	faults := b.Check()

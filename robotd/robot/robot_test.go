@@ -27,7 +27,7 @@ type stand struct {
 	*testing.T
 	broker *brokertest.Broker
 	op     *brokertest.Client
-	desk   *brokertest.Client
+	fleetd *brokertest.Client
 	body   *sim.Sim
 	dir    string
 	at     string // where the robot stands at the start
@@ -45,7 +45,7 @@ func newStand(t *testing.T) *stand {
 	s := &stand{T: t, broker: b, dir: t.TempDir()}
 	// A recorder holds everybody to the contract, but for the stop that is garbage.
 	brokertest.Record(t, b.Dial).Allow("troupe/v1/robots/r1/cmd/op1/safety/stop")
-	s.op, s.desk = b.Client(t, "op1"), b.Client(t, "fleetd")
+	s.op, s.fleetd = b.Client(t, "op1"), b.Client(t, "fleetd")
 	s.op.Subscribe("troupe/v1/robots/+/ack/op1", "troupe/v1/robots/+/state", "troupe/v1/robots/+/presence", "troupe/v1/robots/+/reported/+")
 	return s
 }
@@ -146,13 +146,13 @@ func (s *stand) publish(rev int64, acts ...score.Act) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.desk.Retain("troupe/v1/blobs/"+sum, string(data))
-	desired, err := schema.Encode(&schema.DesiredStory{Rev: rev, Authority: "desk", Apply: schema.ApplyNextAct, TS: 1,
+	s.fleetd.Retain("troupe/v1/blobs/"+sum, string(data))
+	desired, err := schema.Encode(&schema.DesiredStory{Rev: rev, Authority: "fleetd", Apply: schema.ApplyNextAct, TS: 1,
 		Story: &schema.StoryPin{ID: "test", Rev: rev, SHA256: sum, Size: int64(len(data))}})
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.desk.Retain("troupe/v1/robots/r1/desired/story", string(desired))
+	s.fleetd.Retain("troupe/v1/robots/r1/desired/story", string(desired))
 	s.op.ExpectThat("troupe/v1/robots/r1/reported/story", func(m brokertest.Message) bool {
 		r, _ := schema.Decode[schema.ReportedStory](m.Payload)
 		if r.Phase == schema.DeployRejected {
@@ -272,8 +272,8 @@ func TestALostLinkStopsTheRobot(t *testing.T) {
 		s.boot()
 		s.mode(schema.ModeMnl)
 		beat := func(n int) {
-			b, _ := schema.Encode(&schema.FleetHeartbeat{TS: wallNow(), Session: "desk", Seq: int64(n)})
-			s.desk.Send(brokertest.Message{Topic: "troupe/v1/fleet/heartbeat/fleetd", Payload: b})
+			b, _ := schema.Encode(&schema.FleetHeartbeat{TS: wallNow(), Session: "fleetd", Seq: int64(n)})
+			s.fleetd.Send(brokertest.Message{Topic: "troupe/v1/fleet/heartbeat/fleetd", Payload: b})
 		}
 		for n := range 5 {
 			beat(n + 1)

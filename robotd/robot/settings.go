@@ -37,7 +37,7 @@ var settings = []setting{
 	{"id", "", "the robot's name: a-z, 0-9 and hyphens; an enrolled robot knows its own"},
 	{"broker", []string{}, "address of the broker: mqtt, mqtts, ws or wss://host:port; of several the preferred first; as the robot's identity says, else " + DefaultBroker},
 	{"broker_ca", "", "file with who may have signed the broker's certificate, in PEM; identity/ca.pem of the data, or whom the system believes"},
-	{"desk", "", "where files come from that are too large for the broker: https://host:port, or http:// on this machine; empty: where the robot was enrolled, else " + DefaultDesk},
+	{"fleetd", "", "where files come from that are too large for the broker: https://host:port, or http:// on this machine; empty: where the robot was enrolled, else " + DefaultFleetd},
 	{"password_file", "", "file with the robot's password at the broker"},
 	{"namespace", string(schema.DefaultNamespace), "first level of every topic"},
 	{"data", "./data", "directory for what the robot has to remember"},
@@ -212,7 +212,7 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		brokers = []string{one}
 	}
 	c = Config{
-		ID: k.String("id"), Desk: k.String("desk"), BrokerCA: k.String("broker_ca"), Namespace: schema.Namespace(k.String("namespace")),
+		ID: k.String("id"), Fleetd: k.String("fleetd"), BrokerCA: k.String("broker_ca"), Namespace: schema.Namespace(k.String("namespace")),
 		Data: k.String("data"), Model: k.String("model"), Serial: k.String("serial"),
 		Languages: k.Strings("languages"), BootMode: schema.ModeID(k.String("boot_mode")),
 		LinkLoss:         map[schema.ModeID]schema.LinkLoss{},

@@ -43,7 +43,7 @@ func trusted(dir string) (sign.Ring, error) {
 	return ring, nil
 }
 
-// ringOf reads the keys that the desk named when the robot was enrolled.
+// ringOf reads the keys that fleetd named when the robot was enrolled.
 func ringOf(lines []string) (ring sign.Ring, err error) {
 	for _, line := range lines {
 		key, err := sign.ParseKey(line)

@@ -1,5 +1,5 @@
 // Package build says which build a program is: the one word that each of them
-// prints for `version`, and that robot and desk tell each other.
+// prints for `version`, and that robot and fleetd tell each other.
 package build
 
 import (

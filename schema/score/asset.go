@@ -18,7 +18,7 @@ const (
 
 // Asset is a file that a published content needs beside itself: a sound, a face,
 // a map. It is known by its digest. One that is no larger than a blob may be
-// travels as a blob of its own; a robot gets a larger one from its desk over HTTP.
+// travels as a blob of its own; a robot gets a larger one from its fleetd over HTTP.
 type Asset struct {
 	Name   string    `json:"name"` // as actions name it
 	Kind   AssetKind `json:"kind"`

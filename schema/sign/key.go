@@ -18,7 +18,7 @@ type Role string
 
 // The roles.
 const (
-	SignsDesired  Role = "desired" // sig: the desk's own key
+	SignsDesired  Role = "desired" // sig: fleetd's own key
 	SignsReleases Role = "release" // released: whoever lets contents out
 )
 

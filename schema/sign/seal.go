@@ -7,7 +7,7 @@ import (
 	"troupe/schema"
 )
 
-// Seal signs what a desk tells, each document under the next release counter. The
+// Seal signs what a fleetd instance tells, each document under the next release counter. The
 // zero value signs nothing. Counter is the newest one given out; whoever keeps it
 // keeps it with the documents, so that none is given out twice.
 type Seal struct {
@@ -17,7 +17,7 @@ type Seal struct {
 }
 
 // Next is the counter of one more document, 0 where nothing is signed. It is the
-// time in milliseconds, and above the last one: robots go on believing a desk whose
+// time in milliseconds, and above the last one: robots go on believing a fleetd instance whose
 // database was set back to an older copy.
 func (s *Seal) Next(now time.Time) int64 {
 	if s.Key == nil {

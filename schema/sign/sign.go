@@ -1,13 +1,13 @@
 // Package sign says what is signed when a fleet tells robots what it desired documents and
-// which stops it holds, and who is believed. Both programs stand on it: the desk
+// which stops it holds, and who is believed. Both programs stand on it: fleetd
 // signs, the robot verifies.
 //
 // There are two statements. A Desired state binds a whole document to the topic it is told
 // on: nothing in it can be changed, added or left out, and what is meant for one
 // robot is nothing to another. Its signature stands in the document itself (sig),
-// made by a key that the desk has at hand. A Release says who let a content out,
+// made by a key that fleetd has at hand. A Release says who let a content out,
 // whatever robot it goes to; its signature travels with every desired state for that
-// content (released), made by a key that need not be at the desk.
+// content (released), made by a key that need not be at fleetd.
 //
 // What is signed is a text of this package: one "name value" line for each field,
 // in a fixed order, wrapped as the DSSE protocol says (PAE) under a payload type of
@@ -26,7 +26,7 @@
 // every field, those that a later version adds too; fleet (authority), revision and
 // release counter are among them.
 //
-// A desk makes a key with ed25519.GenerateKey, keeps it with EncodePrivate, and
+// A fleetd instance makes a key with ed25519.GenerateKey, keeps it with EncodePrivate, and
 // signs with a Seal after everything else of the document, its Counter above all,
 // is as it will be sent. The counter rises with each document of the fleet, also
 // when an old content is desired again. What robots are given as their --trust-key

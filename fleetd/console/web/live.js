@@ -1,32 +1,32 @@
-// The live page: reads the desk's stream and posts stops. It keeps no truth:
+// The live page: reads fleetd's stream and posts stops. It keeps no truth:
 // every new connection begins with all robots anew.
 'use strict';
 
 const byID = (id) => document.getElementById(id);
 const rows = new Map(); // robot id -> the newest line about it
 const cards = new Map(); // robot id -> its card
-let desk = null; // how the desk stands
-let heardAt = 0; // when the desk was last heard, by this machine's clock
+let fleetd = null; // how fleetd stands
+let heardAt = 0; // when fleetd was last heard, by this machine's clock
 let source = null;
 
 const MARK = { online: '●', degraded: '◐', lost: '✕', offline: '○', sleeping: '☾', unknown: '?' };
 const AUTO = { idle: 'performing', paused: 'paused', stopped: 'stopped', halt: 'off (not in ato)' };
-const SILENCE = 8000; // ms without a word from the desk before the page says so
+const SILENCE = 8000; // ms without a word from fleetd before the page says so
 const WHY = 'STOP pressed on the live page';
 const HOLD = 1000; // ms to hold STOP all
 
 const clock = (t) => new Date(t).toLocaleTimeString([], { hour12: false });
 
 function ago(t) {
-  const s = Math.max(0, Math.round((deskNow() - Date.parse(t)) / 1000));
+  const s = Math.max(0, Math.round((fleetdNow() - Date.parse(t)) / 1000));
   if (s < 60) return s + ' s ago';
   if (s < 3600) return Math.floor(s / 60) + ' min ago';
   return 'since ' + new Date(t).toLocaleString();
 }
 
-// The desk's clock, as far as it is known here: ages do not depend on ours.
-function deskNow() {
-  return desk ? Date.parse(desk.ts) + (Date.now() - desk.at) : Date.now();
+// Fleetd's clock, as far as it is known here: ages do not depend on ours.
+function fleetdNow() {
+  return fleetd ? Date.parse(fleetd.ts) + (Date.now() - fleetd.at) : Date.now();
 }
 
 function say(node, text, tone) {
@@ -68,9 +68,9 @@ function askerText(l) {
   return l.by || l.client || 'somebody';
 }
 
-// Who stopped a robot; by which id stands above, unless the desk does not hold it.
+// Who stopped a robot; by which id stands above, unless fleetd does not hold it.
 function latchText(l) {
-  const listed = desk && desk.held.some((h) => h.id === l.id);
+  const listed = fleetd && fleetd.held.some((h) => h.id === l.id);
   return askerText(l) + (l.why ? ': ' + l.why : '') + (listed ? '' : ' (' + l.id + ')');
 }
 
@@ -147,12 +147,12 @@ function whomText(h) {
 
 // The stops that people hold: whom each holds and why, and the way to release it.
 function drawHeld() {
-  if (!desk) return;
-  const now = new Set(desk.held.map((h) => h.id));
+  if (!fleetd) return;
+  const now = new Set(fleetd.held.map((h) => h.id));
   for (const [id, row] of heldRows) {
     if (!now.has(id)) { row.remove(); heldRows.delete(id); }
   }
-  for (const h of desk.held) {
+  for (const h of fleetd.held) {
     let row = heldRows.get(h.id);
     if (!row) {
       row = byID('held-stop').content.firstElementChild.cloneNode(true);
@@ -165,10 +165,10 @@ function drawHeld() {
     say(row.querySelector('.id'), 'since ' + clock(h.since) + ', ' + h.id);
   }
   const count = heldRows.size + (heldRows.size === 1 ? ' stop is held' : ' stops are held');
-  if (desk.held_complete) say(byID('held-title'), count);
+  if (fleetd.held_complete) say(byID('held-title'), count);
   else say(byID('held-title'), heldRows.size ? 'at least ' + count : 'stops may be held');
-  byID('held-incomplete').hidden = desk.held_complete;
-  byID('held').hidden = heldRows.size === 0 && desk.held_complete;
+  byID('held-incomplete').hidden = fleetd.held_complete;
+  byID('held').hidden = heldRows.size === 0 && fleetd.held_complete;
 }
 
 // Commands that somebody had the broker keep: which were removed, and which are there.
@@ -177,7 +177,7 @@ function keptText(k) {
 }
 
 function drawKept() {
-  const kept = desk.kept || [];
+  const kept = fleetd.kept || [];
   byID('kept-list').replaceChildren(...kept.map((k) => {
     const item = document.createElement('li');
     item.textContent = keptText(k);
@@ -196,7 +196,7 @@ async function release(id, row) {
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ ids: [id], by: 'live-page', why: row.querySelector('.reason').value }),
     });
-    if (answer.ok) return; // it goes with the desk's next word
+    if (answer.ok) return; // it goes with fleetd's next word
     const refusal = await answer.json();
     throw new Error(refusal.detail || refusal.title || answer.statusText);
   } catch (err) {
@@ -206,7 +206,7 @@ async function release(id, row) {
 
 const silent = () => !heardAt || Date.now() - heardAt > SILENCE;
 
-// What the desk last said of a robot is not known any more when the desk itself
+// What fleetd last said of a robot is not known any more when fleetd itself
 // is not heard.
 function drawPresence(r, card) {
   const p = r.presence;
@@ -241,19 +241,19 @@ function drawSummary() {
 function banner() {
   const b = byID('banner');
   let text = '';
-  if (!heardAt) text = 'No connection to the desk: nothing is known of any robot. STOP may not arrive: stop robots at the robot.';
-  else if (silent()) text = 'Connection to the desk lost. What you see is as of ' + clock(heardAt) + ' and may be wrong now. STOP may not arrive: stop robots at the robot.';
-  else if (desk && !desk.broker.ok) text = 'The desk has lost the broker: nothing reaches a robot from here, nothing is known of them' + (desk.broker.since ? ' since ' + clock(desk.broker.since) : '') + '. Stop robots at the robot.';
-  else if (desk && !desk.database.ok) text = 'The database does not answer: robots go on and stops work, everything else has to wait. ' + (desk.database.why || '');
-  else if (desk && desk.disputed) text = desk.disputed + ': two desks with one name cut each other off again and again. Stop one of them, or give it a name of its own.';
+  if (!heardAt) text = 'No connection to fleetd: nothing is known of any robot. STOP may not arrive: stop robots at the robot.';
+  else if (silent()) text = 'Connection to fleetd lost. What you see is as of ' + clock(heardAt) + ' and may be wrong now. STOP may not arrive: stop robots at the robot.';
+  else if (fleetd && !fleetd.broker.ok) text = 'Fleetd has lost the broker: nothing reaches a robot from here, nothing is known of them' + (fleetd.broker.since ? ' since ' + clock(fleetd.broker.since) : '') + '. Stop robots at the robot.';
+  else if (fleetd && !fleetd.database.ok) text = 'The database does not answer: robots go on and stops work, everything else has to wait. ' + (fleetd.database.why || '');
+  else if (fleetd && fleetd.disputed) text = fleetd.disputed + ': two fleetd instances with one name cut each other off again and again. Stop one of them, or give it a name of its own.';
   b.hidden = text === '';
   say(b, text);
-  document.body.classList.toggle('lost', silent() || (desk !== null && !desk.broker.ok));
+  document.body.classList.toggle('lost', silent() || (fleetd !== null && !fleetd.broker.ok));
 }
 
-// Which of several desks writes desired documents and what is held.
+// Which of several fleetd instances writes desired documents and what is held.
 function leaderText() {
-  const led = desk.leadership;
+  const led = fleetd.leadership;
   if (led.leads) return 'which leads';
   return led.leader ? led.leader + ' leads' : 'none leads: ' + led.why;
 }
@@ -293,20 +293,20 @@ function connect() {
     }
     drawSummary(); drawHeld(); banner(); // a held stop is named after the robots that hold it
   });
-  source.addEventListener('desk', (e) => {
-    desk = JSON.parse(e.data);
-    desk.at = Date.now();
+  source.addEventListener('fleetd', (e) => {
+    fleetd = JSON.parse(e.data);
+    fleetd.at = Date.now();
     drawHeld();
     drawKept();
-    say(byID('desk'), 'desk ' + desk.name + ' ' + desk.version + ', ' + leaderText());
+    say(byID('fleetd'), 'fleetd ' + fleetd.name + ' ' + fleetd.version + ', ' + leaderText());
     heard(); banner();
   });
 }
 
 // What a browser says of its network is no sentence for people.
 function inWords(err) {
-  if (err.name === 'TimeoutError') return 'the desk does not answer';
-  return err instanceof TypeError ? 'the desk cannot be reached' : err.message;
+  if (err.name === 'TimeoutError') return 'fleetd does not answer';
+  return err instanceof TypeError ? 'fleetd cannot be reached' : err.message;
 }
 
 // Why a robot does not say that it stopped: it is away, or the command's state.

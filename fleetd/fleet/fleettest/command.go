@@ -31,11 +31,11 @@ func (r *Robot) Received() (all []Received) {
 	return all
 }
 
-// Say answers the command of this id once more, late as it may be, to the desk of
+// Say answers the command of this id once more, late as it may be, to fleetd of
 // that name; fleetd if none is named.
-func (r *Robot) Say(id string, a schema.Ack, desk ...string) {
+func (r *Robot) Say(id string, a schema.Ack, fleetd ...string) {
 	a.ID = &id
-	r.ack(append(desk, "fleetd")[0], a)
+	r.ack(append(fleetd, "fleetd")[0], a)
 }
 
 func (r *Robot) command(p schema.TopicParams, payload []byte) {

@@ -1,4 +1,4 @@
-// Package fleettest gives tests of the desk a robot that is nothing but its side
+// Package fleettest gives tests of fleetd a robot that is nothing but its side
 // of the contract: it connects, beats, tells its state, takes stories and answers
 // commands, or does not, as the test says.
 package fleettest

@@ -65,7 +65,7 @@ func (r *Robot) Calls() (n int) {
 	return n
 }
 
-// Holds makes the robot hold a stop that the desk never heard of.
+// Holds makes the robot hold a stop that fleetd never heard of.
 func (r *Robot) Holds(l schema.StopLatch) {
 	r.with(func() {
 		r.loose[l.ID] = l

@@ -57,8 +57,8 @@ func finalCommandsStay(t *testing.T, address string) {
 	same(t, "its company", must[command.Command](t)(s.Command(t.Context(), sent.ID)), commands[1])
 	foreign := commands[1]
 	foreign.Owner, foreign.State = "fleetd-b", command.Sent
-	is(t, "saving another desk's command", s.SaveCommands(t.Context(), []command.Command{foreign}), store.ErrConflict)
-	same(t, "another desk's command", must[command.Command](t)(s.Command(t.Context(), sent.ID)), commands[1])
+	is(t, "saving another instance's command", s.SaveCommands(t.Context(), []command.Command{foreign}), store.ErrConflict)
+	same(t, "another instance's command", must[command.Command](t)(s.Command(t.Context(), sent.ID)), commands[1])
 	stranger := commands[1]
 	stranger.ID = "none"
 	is(t, "saving an unknown command", s.SaveCommands(t.Context(), []command.Command{stranger}), store.ErrConflict)

@@ -74,7 +74,7 @@ func oneLeadsAtATime(t *testing.T, address string) {
 	same(t, "who leads now", must[store.News](t)(s.News(t.Context())).Leader, store.Leader{Term: 2, Name: "fleetd-b", Since: at(5)})
 }
 
-// A desk that ends without a word, as a killed one does, is known for that: whoever
+// A fleetd instance that ends without a word, as a killed one does, is known for that: whoever
 // follows sees that it did not resign.
 func whoDiesLeadsNoMore(t *testing.T, address string) {
 	s := Open(t, address)

@@ -17,7 +17,7 @@ func begin(t testing.TB, s *store.Store, robot string, now time.Time) decommissi
 	return must[decommission.Decommission](t)(s.Decommission(t.Context(), robot))
 }
 
-// archive leads a robot through every step, as a desk does.
+// archive leads a robot through every step, as a fleetd instance does.
 func archive(t testing.TB, s *store.Store, robot string, now time.Time) {
 	t.Helper()
 	d := begin(t, s, robot, now)
@@ -59,7 +59,7 @@ func decommissionIsSteps(t *testing.T, address string) {
 		}
 	}
 	other := d
-	other.Step = decommission.Begun // another desk, which has seen less
+	other.Step = decommission.Begun // another instance, which has seen less
 	is(t, "an old step", s.Tx(t.Context(), func(tx *store.Tx) error {
 		return tx.StepDecommission(t.Context(), other, decommission.Stopped, at(45))
 	}), store.ErrConflict)

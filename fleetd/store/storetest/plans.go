@@ -13,8 +13,8 @@ import (
 	"troupe/schema/score"
 )
 
-// planned runs a plan in a transaction, as the desk does, and returns what stood
-// in its way. A busy database is tried again, as the desk would be by a person.
+// planned runs a plan in a transaction, as fleetd does, and returns what stood
+// in its way. A busy database is tried again, as fleetd would be by a person.
 func planned(t testing.TB, s *store.Store, plan func(library.Rows) (library.Changes, []schema.Problem)) []schema.Problem {
 	t.Helper()
 	for {

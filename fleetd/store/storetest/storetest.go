@@ -1,4 +1,4 @@
-// Package storetest holds every database to what the desk relies on. Run is one
+// Package storetest holds every database to what fleetd relies on. Run is one
 // suite; a database that passes it can carry a fleet.
 package storetest
 
@@ -64,7 +64,7 @@ func Run(t *testing.T, address func(t *testing.T) string) {
 
 		{"one leads at a time", oneLeadsAtATime},
 		{"who dies leads no more", whoDiesLeadsNoMore},
-		{"every desk learns of changes", changesAreNews},
+		{"every instance learns of changes", changesAreNews},
 
 		{"a token comes back as it was written", tokensComeBack},
 		{"a token is used once", tokensAreUsedOnce},

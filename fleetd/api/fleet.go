@@ -14,8 +14,8 @@ import (
 	"troupe/schema"
 )
 
-// Desk is the running desk behind the API.
-type Desk interface {
+// Instance is the running fleetd behind the API.
+type Fleet interface {
 	Now() time.Time
 	Status() Status
 
@@ -65,7 +65,7 @@ type Desk interface {
 	// read, robots themselves have to tell whether a label means them.
 	Labelled() bool
 	// Hold sends a stop and holds it. The ticket is there also with an error, which
-	// says that the desk's own disk did not take it.
+	// says that fleetd's own disk did not take it.
 	Hold(ctx context.Context, o stop.Order, b command.Batch, commands []command.Command) (Ticket, error)
 	// HeldComplete reports whether Held lists every stop that the database has; before
 	// it was read, or when it cannot be read, some may be missing.
@@ -81,7 +81,7 @@ type Issuer struct {
 	URL         string            // where robots ask
 	Fingerprint [sha256.Size]byte // of the certificate that they find there
 	Brokers     []string          // where they are to connect
-	TrustKeys   []string          // by which the desk's desired documents and releases are signed
+	TrustKeys   []string          // by which fleetd's desired documents and releases are signed
 }
 
 // Ticket is a batch on its way.

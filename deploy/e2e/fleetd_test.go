@@ -13,10 +13,10 @@ import (
 	"troupe/schema"
 )
 
-// The desk has to keep its promises on either database, and on any broker.
-var anyDesk = []kind{ours, postgres, mosquitto}
+// Fleetd has to keep its promises on either database, and on any broker.
+var anyFleetd = []kind{ours, postgres, mosquitto}
 
-// sees waits until the desk sees a robot as it should be.
+// sees waits until fleetd sees a robot as it should be.
 func (w *world) sees(rid, what string, holds func(api.Robot) bool) api.Robot {
 	w.t.Helper()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
@@ -37,11 +37,11 @@ func (w *world) sees(rid, what string, holds func(api.Robot) bool) api.Robot {
 		}
 		newest = text(d.Robot)
 	}
-	w.t.Fatalf("waited %v for the desk to see %s %s; it sees %s", patience, rid, what, newest)
+	w.t.Fatalf("waited %v for fleetd to see %s %s; it sees %s", patience, rid, what, newest)
 	return api.Robot{}
 }
 
-// known waits until the desk has taken the robots into its fleet.
+// known waits until fleetd has taken the robots into its fleet.
 func (w *world) known(ids ...string) {
 	w.t.Helper()
 	for _, rid := range ids {
@@ -58,7 +58,7 @@ func file(names ...string) []string {
 	return args
 }
 
-// publishes brings acts and a story into the desk's library.
+// publishes brings acts and a story into fleetd's library.
 func (w *world) publishes(story string, acts ...string) {
 	w.t.Helper()
 	var files []string
@@ -69,7 +69,7 @@ func (w *world) publishes(story string, acts ...string) {
 	w.do(append([]string{"story", "publish"}, file(story+".yaml")...)...)
 }
 
-// converged waits until robots have the desk's revision of a story, and returns
+// converged waits until robots have fleetd's revision of a story, and returns
 // what they have.
 func (w *world) converged(story string, rev int64, ids ...string) schema.ActiveStory {
 	w.t.Helper()
@@ -90,8 +90,8 @@ func (w *world) converged(story string, rev int64, ids ...string) schema.ActiveS
 }
 
 func TestAStoryGoesFromFilesToRobotsThatPerformIt(t *testing.T) {
-	in(t, anyDesk, func(w *world) {
-		w.startDesk()
+	in(t, anyFleetd, func(w *world) {
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1", "r2")
 		w.known("r1", "r2")
 
@@ -122,7 +122,7 @@ func TestAStoryGoesFromFilesToRobotsThatPerformIt(t *testing.T) {
 // What the README shows, line by line.
 func TestTheThreeProgramsPerformWhatShips(t *testing.T) {
 	in(t, []kind{ours}, func(w *world) {
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1", "r2")
 		w.known("r1", "r2")
 		w.do("story", "publish", "-f", "../library")
@@ -142,8 +142,8 @@ func TestTheThreeProgramsPerformWhatShips(t *testing.T) {
 }
 
 func TestAnActIsRemovedAndAStoryEmptied(t *testing.T) {
-	in(t, anyDesk, func(w *world) {
-		w.startDesk()
+	in(t, anyFleetd, func(w *world) {
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1", "r2")
 		w.known("r1", "r2")
 		w.publishes("round", "nod", "smile")
@@ -194,7 +194,7 @@ func TestAnActIsRemovedAndAStoryEmptied(t *testing.T) {
 
 func TestACommandToARobotThatIsAwayExpiresAndSaysSo(t *testing.T) {
 	in(t, []kind{ours, postgres}, func(w *world) {
-		w.startDesk()
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.known("r1")
 		w.robots["r1"].terminate()
@@ -214,8 +214,8 @@ func TestACommandToARobotThatIsAwayExpiresAndSaysSo(t *testing.T) {
 }
 
 func TestTheDeskStopsRobotsAndLetsThemMoveAgain(t *testing.T) {
-	in(t, anyDesk, func(w *world) {
-		w.startDesk()
+	in(t, anyFleetd, func(w *world) {
+		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1", "r2")
 		w.known("r1", "r2")
 		w.do("safety", "enable", "--all", "--wait")

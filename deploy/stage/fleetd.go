@@ -16,15 +16,15 @@ import (
 // person did.
 const operator = "demo"
 
-// A desk is asked over HTTP, as by any other program.
-type desk struct {
+// A fleetd instance is asked over HTTP, as by any other program.
+type fleetd struct {
 	url    string
 	client *http.Client
 }
 
-func newDesk(url string) *desk { return &desk{url, &http.Client{Transport: &http.Transport{}}} }
+func newFleetd(url string) *fleetd { return &fleetd{url, &http.Client{Transport: &http.Transport{}}} }
 
-func (d *desk) close() { d.client.CloseIdleConnections() }
+func (d *fleetd) close() { d.client.CloseIdleConnections() }
 
 // document is a text that is sent as it is, and octets are what is no text.
 type (
@@ -33,7 +33,7 @@ type (
 )
 
 // ask makes one request, and reads the answer into a T.
-func ask[T any](ctx context.Context, d *desk, method, path string, query url.Values, body any) (T, error) {
+func ask[T any](ctx context.Context, d *fleetd, method, path string, query url.Values, body any) (T, error) {
 	var answer T
 	text, kind := []byte(nil), "application/json"
 	switch b := body.(type) {
@@ -45,33 +45,33 @@ func ask[T any](ctx context.Context, d *desk, method, path string, query url.Val
 	default:
 		var err error
 		if text, err = json.Marshal(b); err != nil {
-			return answer, fmt.Errorf("ask the desk for %s %s: %w", method, path, err)
+			return answer, fmt.Errorf("ask fleetd for %s %s: %w", method, path, err)
 		}
 	}
 	request, err := http.NewRequestWithContext(ctx, method, d.url+api.Prefix+path+"?"+query.Encode(), bytes.NewReader(text))
 	if err != nil {
-		return answer, fmt.Errorf("ask the desk for %s %s: %w", method, path, err)
+		return answer, fmt.Errorf("ask fleetd for %s %s: %w", method, path, err)
 	}
 	request.Header.Set("Content-Type", kind)
 	request.Header.Set("Prefer", "wait=20")
 	response, err := d.client.Do(request)
 	if err != nil {
-		return answer, fmt.Errorf("ask the desk: %w", err)
+		return answer, fmt.Errorf("ask fleetd: %w", err)
 	}
 	defer response.Body.Close()
 	said, err := io.ReadAll(response.Body)
 	if err != nil {
-		return answer, fmt.Errorf("read the desk's answer to %s %s: %w", method, path, err)
+		return answer, fmt.Errorf("read fleetd's answer to %s %s: %w", method, path, err)
 	}
 	if response.StatusCode >= 400 {
 		var p api.Problem
 		if err := json.Unmarshal(said, &p); err == nil && p.Type != "" {
-			return answer, fmt.Errorf("the desk refuses %s %s: %w", method, path, &p)
+			return answer, fmt.Errorf("fleetd refuses %s %s: %w", method, path, &p)
 		}
-		return answer, fmt.Errorf("the desk answers %s %s with %s: %.200s", method, path, response.Status, said)
+		return answer, fmt.Errorf("fleetd answers %s %s with %s: %.200s", method, path, response.Status, said)
 	}
 	if err := json.Unmarshal(said, &answer); err != nil {
-		return answer, fmt.Errorf("read the desk's answer to %s %s: %w", method, path, err)
+		return answer, fmt.Errorf("read fleetd's answer to %s %s: %w", method, path, err)
 	}
 	return answer, nil
 }

@@ -17,7 +17,7 @@ import (
 	"troupe/schema"
 )
 
-// beside is one of several desks on one database and one broker, each with ways of
+// beside is one of several fleetd instances on one database and one broker, each with ways of
 // its own to both, which a test can cut.
 type beside struct {
 	*world
@@ -25,8 +25,8 @@ type beside struct {
 	gate  *gate
 }
 
-// desks starts two desks in real time, fleetd-a first: it leads.
-func desks(t *testing.T, options ...func(*fleet.Config)) (a, b *beside, db *store.Store) {
+// instances starts two fleetd instances in real time, fleetd-a first: it leads.
+func instances(t *testing.T, options ...func(*fleet.Config)) (a, b *beside, db *store.Store) {
 	dsn := pgtest.Start(t)
 	first := &world{T: t, real: true}
 	first.newBroker()
@@ -36,12 +36,12 @@ func desks(t *testing.T, options ...func(*fleet.Config)) (a, b *beside, db *stor
 		w.broker.Store(broker)
 		w.config = fleet.Config{
 			Name: name, Dial: d.cable.Dial, Database: d.gate.dsn, Spool: filepath.Join(t.TempDir(), name+".stops"), Dev: true,
-			Logger: logger(t).With("desk", name),
+			Logger: logger(t).With("fleetd", name),
 		}
 		for _, o := range options {
 			o(&w.config)
 		}
-		d.startDesk()
+		d.startFleetd()
 		return d
 	}
 	a = start("fleetd-a", first)
@@ -49,27 +49,27 @@ func desks(t *testing.T, options ...func(*fleet.Config)) (a, b *beside, db *stor
 	b = start("fleetd-b", &world{T: t, real: true})
 	t.Cleanup(func() {
 		if b.Fleet != nil {
-			b.stopDesk()
+			b.stopFleetd()
 		}
 	})
 	b.until("fleetd-b knows who leads", func() bool { return b.Status().Leadership.Leader == "fleetd-a" })
 	return a, b, storetest.Open(t, dsn)
 }
 
-// leads waits until the desk leads.
+// leads waits until fleetd leads.
 func (d *beside) leads() {
 	d.Helper()
 	d.until(d.config.Name+" leads", func() bool { return d.Status().Leadership.Leads })
 }
 
-// cutOff takes a desk everything at once, as the end of its machine does. What it
+// cutOff takes a fleetd instance everything at once, as the end of its machine does. What it
 // does from then on, nobody hears.
 func (d *beside) cutOff() {
 	d.cable.Cut()
 	d.gate.lower()
 }
 
-// sees waits until the desk shows a robot online and its own.
+// sees waits until fleetd shows a robot online and its own.
 func (d *beside) sees(ids ...string) {
 	d.Helper()
 	for _, id := range ids {
@@ -80,7 +80,7 @@ func (d *beside) sees(ids ...string) {
 	}
 }
 
-// presence is the desks' own document, as the broker has it.
+// presence is the fleetd instances' own document, as the broker has it.
 func (d *beside) presence() schema.Presence {
 	d.Helper()
 	c := d.broker.Load().Client(d.T, "obs")
@@ -94,7 +94,7 @@ func (d *beside) presence() schema.Presence {
 }
 
 func TestOneOfTwoDesksLeads(t *testing.T) {
-	a, b, db := desks(t)
+	a, b, db := instances(t)
 	if s := b.Status().Leadership; s.Leads || s.Why != "fleetd-a leads" || s.Since == 0 {
 		t.Errorf("fleetd-b says %+v", s)
 	}
@@ -118,7 +118,7 @@ func TestOneOfTwoDesksLeads(t *testing.T) {
 	b.state(b.command(setMode("ato", "r1")), "SUCCEEDED")
 	a.state(a.command(setMode("mnl", "r1")), "SUCCEEDED")
 	if n := count(r.Received(), "mode/set"); n != 2 {
-		t.Errorf("two commands of two desks came %d times", n)
+		t.Errorf("two commands of two fleetd instances came %d times", n)
 	}
 	r.Event("mode_changed")
 	b.until("the event is stored", func() bool {
@@ -130,9 +130,9 @@ func TestOneOfTwoDesksLeads(t *testing.T) {
 	for _, name := range []string{"fleetd-a", "fleetd-b"} {
 		ear.Expect("troupe/v1/fleet/heartbeat/" + name)
 	}
-	b.stopDesk()
+	b.stopFleetd()
 	if after := a.presence(); after.Session != before.Session || after.State != schema.PresenceOnline {
-		t.Errorf("the end of a desk that follows changed %+v to %+v", before, after)
+		t.Errorf("the end of a fleetd instance that follows changed %+v to %+v", before, after)
 	}
 	for _, m := range ear.Inbox("troupe/v1/fleet/presence") {
 		if p, _ := schema.Decode[schema.Presence](m.Payload); p.Session != before.Session {
@@ -142,7 +142,7 @@ func TestOneOfTwoDesksLeads(t *testing.T) {
 }
 
 func TestWhenTheLeaderDiesTheOtherLeads(t *testing.T) {
-	a, b, _ := desks(t)
+	a, b, _ := instances(t)
 	fleettest.Start(t, "r1", b.broker.Load().Dial)
 	fleettest.Start(t, "r2", b.broker.Load().Dial)
 	b.sees("r1", "r2")
@@ -177,10 +177,10 @@ func TestWhenTheLeaderDiesTheOtherLeads(t *testing.T) {
 }
 
 func TestALeaderThatEndsInOrderIsFollowedAtOnce(t *testing.T) {
-	a, b, _ := desks(t)
-	a.stopDesk()
+	a, b, _ := instances(t)
+	a.stopFleetd()
 	b.leads()
-	if s := b.Status().Leadership; s.Why != "no other desk led" {
+	if s := b.Status().Leadership; s.Why != "no other fleetd led" {
 		t.Errorf("it waited: %+v", s)
 	}
 	b.until("the presence is the new leader's", func() bool { return b.presence().State == schema.PresenceOnline })
@@ -190,7 +190,7 @@ func TestALeaderThatEndsInOrderIsFollowedAtOnce(t *testing.T) {
 // nothing new; but it is there, and commands its robots.
 func TestALeaderThatIsHalfCutOffMakesRoom(t *testing.T) {
 	t.Run("from the database", func(t *testing.T) {
-		a, b, _ := desks(t)
+		a, b, _ := instances(t)
 		r := fleettest.Start(t, "r1", b.broker.Load().Dial)
 		a.sees("r1")
 		a.gate.lower()
@@ -205,7 +205,7 @@ func TestALeaderThatIsHalfCutOffMakesRoom(t *testing.T) {
 		b.until("it is on record", func() bool { h := b.Held(); return len(h) == 1 && h[0].OnRecord })
 	})
 	t.Run("from the broker", func(t *testing.T) {
-		a, b, _ := desks(t)
+		a, b, _ := instances(t)
 		a.cable.Cut()
 		b.leads()
 		a.cable.Mend()
@@ -215,7 +215,7 @@ func TestALeaderThatIsHalfCutOffMakesRoom(t *testing.T) {
 
 // Stops need neither a database nor a leader, and lose nothing by their absence.
 func TestAStopFromADeskThatFollowsWithoutALeaderOrADatabase(t *testing.T) {
-	a, b, db := desks(t)
+	a, b, db := instances(t)
 	r1 := fleettest.Start(t, "r1", b.broker.Load().Dial)
 	fleettest.Start(t, "r2", b.broker.Load().Dial)
 	b.sees("r1", "r2")
@@ -277,9 +277,9 @@ func TestAStopFromADeskThatFollowsWithoutALeaderOrADatabase(t *testing.T) {
 	}
 }
 
-// A stop that every desk overhears is written down by one of them.
+// A stop that every instance overhears is written down by one of them.
 func TestALiveStopIsWrittenDownOnceByTwoDesks(t *testing.T) {
-	a, b, db := desks(t)
+	a, b, db := instances(t)
 	fleettest.Start(t, "r1", b.broker.Load().Dial)
 	b.sees("r1")
 	wall := b.broker.Load().Client(t, "stop1")
@@ -315,10 +315,10 @@ func effects(r *fleettest.Robot, verb string) map[string]int {
 	return done
 }
 
-// Two desks command one robot at the same time; each command comes once, and of the
+// Two instances of fleetd command one robot at the same time; each command comes once, and of the
 // mode class never two are under way.
 func TestCommandsOfTwoDesksComeOnceAndInTurn(t *testing.T) {
-	a, b, _ := desks(t)
+	a, b, _ := instances(t)
 	r := fleettest.Start(t, "r1", b.broker.Load().Dial)
 	a.sees("r1")
 	b.sees("r1")
@@ -334,11 +334,11 @@ func TestCommandsOfTwoDesksComeOnceAndInTurn(t *testing.T) {
 	}
 	var c api.Command
 	a.must("GET", "/commands/"+second, nil, &c)
-	if c.Desk != "fleetd-b" || c.State != "QUEUED" {
+	if c.Instance != "fleetd-b" || c.State != "QUEUED" {
 		t.Errorf("the second is %+v", c)
 	}
 	if p := a.ask("POST", "/commands/"+second+"/cancel", api.Signed{By: "ann"}, nil); p == nil || !p.Of(api.KindConflict) || !strings.Contains(p.Hint+p.Detail, "fleetd-b") {
-		t.Errorf("calling off what another desk has not sent: %v", p)
+		t.Errorf("calling off what another instance has not sent: %v", p)
 	}
 	for i, id := range []string{first, second, third} {
 		r.Say(id, schema.Ack{Verb: "mode/set", Status: schema.StatusSucceeded}, []string{"fleetd-a", "fleetd-b"}[i%2])
@@ -349,10 +349,10 @@ func TestCommandsOfTwoDesksComeOnceAndInTurn(t *testing.T) {
 	b.state(other, "SUCCEEDED")
 }
 
-// The desk that was asked dies with its commands under way: the other one sends none
+// Fleetd that was asked dies with its commands under way: the other one sends none
 // of them, says honestly what is known, and hears what robots say later.
 func TestCommandsOfADeskThatDiedAreBroughtToAnEnd(t *testing.T) {
-	a, b, _ := desks(t)
+	a, b, _ := instances(t)
 	mute := fleettest.Start(t, "r1", b.broker.Load().Dial)
 	r2 := fleettest.Start(t, "r2", b.broker.Load().Dial)
 	a.sees("r1", "r2")
@@ -362,7 +362,7 @@ func TestCommandsOfADeskThatDiedAreBroughtToAnEnd(t *testing.T) {
 	a.until("it has come", func() bool { return len(effects(mute, "mode/set")) == 1 })
 	waiting := a.command(setMode("mnl", "r1")) // behind it, never sent
 
-	// Of this one the robot's answer comes when its desk is gone.
+	// Of this one the robot's answer comes when its fleetd is gone.
 	done := make(chan struct{})
 	var late string
 	r2.Answer(func(_ string, q schema.Request) []schema.Ack { late = q.ID; close(done); return nil })
@@ -372,7 +372,7 @@ func TestCommandsOfADeskThatDiedAreBroughtToAnEnd(t *testing.T) {
 	r2.Say(late, schema.Ack{Verb: "mode/set", Status: schema.StatusSucceeded}, "fleetd-a")
 
 	b.leads()
-	if c := b.state(silent, "UNKNOWN"); !strings.Contains(c.Because, "gone") || c.Desk != "fleetd-a" {
+	if c := b.state(silent, "UNKNOWN"); !strings.Contains(c.Because, "gone") || c.Instance != "fleetd-a" {
 		t.Errorf("what was sent is %+v", c)
 	}
 	b.state(answered, "SUCCEEDED")

@@ -22,8 +22,8 @@ import (
 	"troupe/schema"
 )
 
-// desk is the other side of the contract: it signs what it is asked to.
-type desk struct {
+// fleetdAddress is the other side of the contract: it signs what it is asked to.
+type fleetdAddress struct {
 	*httptest.Server
 	t    testing.TB
 	root *x509.Certificate
@@ -39,13 +39,13 @@ type desk struct {
 	rootPEM string
 }
 
-func newDesk(t testing.TB) *desk {
+func newFleetd(t testing.TB) *fleetdAddress {
 	t.Helper()
 	key, _, err := makeKey()
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{t: t, key: key, begin: time.Now().Add(-time.Hour)}
+	d := &fleetdAddress{t: t, key: key, begin: time.Now().Add(-time.Hour)}
 	d.root = d.sign(&x509.Certificate{
 		Subject: pkix.Name{CommonName: "root"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}, &key.PublicKey)
@@ -55,14 +55,14 @@ func newDesk(t testing.TB) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := d.sign(&x509.Certificate{Subject: pkix.Name{CommonName: "desk"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, &serverKey.PublicKey)
+	server := d.sign(&x509.Certificate{Subject: pkix.Name{CommonName: "fleetd"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, &serverKey.PublicKey)
 	d.TLS = &tls.Config{MinVersion: tls.VersionTLS13, ClientAuth: tls.RequestClientCert, Certificates: []tls.Certificate{{Certificate: [][]byte{server.Raw}, PrivateKey: serverKey}}}
 	d.StartTLS()
 	t.Cleanup(d.Close)
 	return d
 }
 
-func (d *desk) sign(c *x509.Certificate, key *ecdsa.PublicKey) *x509.Certificate {
+func (d *fleetdAddress) sign(c *x509.Certificate, key *ecdsa.PublicKey) *x509.Certificate {
 	d.t.Helper()
 	d.serial++
 	c.SerialNumber, c.NotBefore, c.NotAfter = big.NewInt(d.serial), d.begin, d.begin.Add(90*24*time.Hour)
@@ -82,7 +82,7 @@ func (d *desk) sign(c *x509.Certificate, key *ecdsa.PublicKey) *x509.Certificate
 	return signed
 }
 
-func (d *desk) answer(w http.ResponseWriter, r *http.Request) {
+func (d *fleetdAddress) answer(w http.ResponseWriter, r *http.Request) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var body schema.EnrolRequest // a renewal is the same without a token
@@ -123,22 +123,22 @@ func (d *desk) answer(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// with changes how the desk answers.
-func (d *desk) with(do func()) {
+// with changes how fleetd answers.
+func (d *fleetdAddress) with(do func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	do()
 }
 
-func (d *desk) token(robot string) schema.EnrolmentToken {
+func (d *fleetdAddress) token(robot string) schema.EnrolmentToken {
 	return schema.EnrolmentToken{Robot: robot, Secret: [16]byte{1, 2, 3}, Fingerprint: sha256.Sum256(d.Certificate().Raw)}
 }
 
-func (d *desk) enrol(data string) (*Identity, error) {
+func (d *fleetdAddress) enrol(data string) (*Identity, error) {
 	return Enrol(d.t.Context(), Asking{Data: data, Server: d.URL, Token: d.token("r7")})
 }
 
-func (d *desk) must(i *Identity, err error) *Identity {
+func (d *fleetdAddress) must(i *Identity, err error) *Identity {
 	d.t.Helper()
 	if err != nil {
 		d.t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 // pace is how long the stream gathers changes.
 const pace = 250 * time.Millisecond
 
-var _ api.Desk = (*Fleet)(nil)
+var _ api.Fleet = (*Fleet)(nil)
 
 // Now is the fleet's clock.
 func (f *Fleet) Now() time.Time { return time.Now() }
@@ -40,7 +40,7 @@ func (f *Fleet) Catalogue() library.Catalogue { return f.hub.catalogue() }
 // Watch tells of changes until it is closed.
 func (f *Fleet) Watch() api.Watch { return f.hub.watch(pace) }
 
-// Status is how the desk stands.
+// Status is how fleetd stands.
 func (f *Fleet) Status() api.Status {
 	complete := f.HeldComplete()
 	held := f.Held()

@@ -12,36 +12,36 @@ import (
 	"troupe/schema"
 )
 
-// deskCalled starts one of several desks and talks to it from then on.
-func (w *world) deskCalled(name string) *process {
+// fleetdCalled starts one of several fleetd instances and talks to it from then on.
+func (w *world) fleetdCalled(name string) *process {
 	w.t.Helper()
-	w.startDesk("--name", name, "--spool", filepath.Join(w.folder, name+".stops"))
+	w.startFleetd("--name", name, "--spool", filepath.Join(w.folder, name+".stops"))
 	return w.fleetd
 }
 
-// leadsNow waits until a desk says in its log that it leads.
+// leadsNow waits until a fleetd instance says in its log that it leads.
 func (w *world) leadsNow(p *process, name string) {
 	w.t.Helper()
 	p.log.await(w.t, name, "that it leads", func(line string) bool {
-		return strings.Contains(line, `msg="this desk leads`) && strings.Contains(line, "name="+name)
+		return strings.Contains(line, `msg="this instance leads`) && strings.Contains(line, "name="+name)
 	})
 }
 
-// deskPresence is what the broker says of the desks.
-func (w *world) deskPresence(mark int, what string, holds func(schema.Presence) bool) schema.Presence {
+// fleetdPresence is what the broker says of the fleetd instances.
+func (w *world) fleetdPresence(mark int, what string, holds func(schema.Presence) bool) schema.Presence {
 	w.t.Helper()
 	return becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetPresence), what, holds)
 }
 
 func TestTheLeadingDeskIsKilledAndTheOtherGoesOn(t *testing.T) {
 	in(t, []kind{postgres}, func(w *world) {
-		a := w.deskCalled("fleetd-a")
+		a := w.fleetdCalled("fleetd-a")
 		w.leadsNow(a, "fleetd-a")
 		atA := w.http
-		w.deskCalled("fleetd-b")
+		w.fleetdCalled("fleetd-b")
 		w.robotsIn(schema.ModeMnl, "robot.yaml", "r1", "r2")
 		w.known("r1", "r2")
-		before := w.deskPresence(0, "the desks to be there", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
+		before := w.fleetdPresence(0, "the fleetd instances to be there", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
 
 		// All of it through the one that follows.
 		w.publishes("tale", "tell", "nod")
@@ -65,7 +65,7 @@ func TestTheLeadingDeskIsKilledAndTheOtherGoesOn(t *testing.T) {
 		w.state("r1", "paused", func(s schema.State) bool { return s.Auto.Status == schema.AutoPaused && s.Auto.PauseCount == 1 })
 
 		// Nobody leads at this moment: a stop works, and is held.
-		w.do("stop", "--all", "--why", "the desk is gone")
+		w.do("stop", "--all", "--why", "fleetd is gone")
 		held := w.heldStops()
 		if len(held) != 1 {
 			w.t.Fatalf("held: %s", text(held))
@@ -76,38 +76,38 @@ func TestTheLeadingDeskIsKilledAndTheOtherGoesOn(t *testing.T) {
 
 		w.leadsNow(w.fleetd, "fleetd-b")
 		w.converged("tale", 1, "r1", "r2")
-		after := w.deskPresence(mark, "the new leader's presence", func(p schema.Presence) bool {
+		after := w.fleetdPresence(mark, "the new leader's presence", func(p schema.Presence) bool {
 			return p.State == schema.PresenceOnline && p.Session != before.Session
 		})
 		if after.Boot == before.Boot {
-			w.t.Errorf("the presence is the dead desk's: %s", text(after))
+			w.t.Errorf("the presence is the dead fleetd's: %s", text(after))
 		}
 		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetStop), "the stop to be on record", func(s schema.FleetStop) bool {
 			return s.Active && s.ID == held[0].ID
 		})
-		w.until("the dead desk's command to be known", func() bool {
+		w.until("the dead fleetd's command to be known", func() bool {
 			c := asked[api.Batch](w, "command", "get", batch.ID).Commands[0]
-			return c.State == command.Succeeded && c.Desk == "fleetd-a"
+			return c.State == command.Succeeded && c.Instance == "fleetd-a"
 		})
 
 		// The dead one comes back, follows, and lets go of the other's stop.
-		again := w.deskCalled("fleetd-a")
+		again := w.fleetdCalled("fleetd-a")
 		again.log.await(w.t, "fleetd-a", "that it follows", func(line string) bool { return strings.Contains(line, `why="fleetd-b leads"`) })
 		w.known("r1", "r2")
-		w.do("stop", "release", held[0].ID, "--why", "both desks are there")
+		w.do("stop", "release", held[0].ID, "--why", "both fleetd instances are there")
 		w.holds("r1")
 		w.holds("r2")
 		w.state("r1", "paused by each command once", func(s schema.State) bool { return s.Auto.PauseCount == 1 })
 	})
 }
 
-// A desk that hangs keeps all its connections, and the database would go on to take
+// A fleetd instance that hangs keeps all its connections, and the database would go on to take
 // it for the leader.
 func TestALeadingDeskThatHangsMakesRoom(t *testing.T) {
 	in(t, []kind{postgres}, func(w *world) {
-		a := w.deskCalled("fleetd-a")
+		a := w.fleetdCalled("fleetd-a")
 		w.leadsNow(a, "fleetd-a")
-		b := w.deskCalled("fleetd-b")
+		b := w.fleetdCalled("fleetd-b")
 		w.robotsIn(schema.ModeMnl, "robot.yaml", "r1")
 		w.known("r1")
 		w.publishes("tale", "tell", "nod")
@@ -121,14 +121,14 @@ func TestALeadingDeskThatHangsMakesRoom(t *testing.T) {
 		w.stops("r1")
 		for _, m := range w.eye.since(mark, schema.DefaultNamespace.Topic(schema.TopicFleetPresence)) {
 			if p, _ := schema.Decode[schema.Presence]([]byte(m.Payload)); p.State == schema.PresenceOnline {
-				w.t.Errorf("the desk that hung writes: %s", m)
+				w.t.Errorf("fleetd that hung writes: %s", m)
 			}
 		}
 	})
 }
 
-// Mosquitto as people are told to set it up: it knows robots and desks by their
-// certificates alone. What one desk began the other goes on with, and whoever leads,
+// Mosquitto as people are told to set it up: it knows robots and fleetd instances by their
+// certificates alone. What one instance began the other goes on with, and whoever leads,
 // a stop holds until it is released.
 func TestTwoDesksWithCertificatesServeAFleetOnMosquitto(t *testing.T) {
 	t.Parallel()
@@ -140,7 +140,7 @@ func TestTwoDesksWithCertificatesServeAFleetOnMosquitto(t *testing.T) {
 		s.enrols(rid)
 		s.runs(rid)
 	}
-	s.startDesk("--name", "fleetd-b", "--spool", filepath.Join(s.folder, "b.stops"), "--enrol", "127.0.0.1:0")
+	s.startFleetd("--name", "fleetd-b", "--spool", filepath.Join(s.folder, "b.stops"), "--enrol", "127.0.0.1:0")
 	second := s.fleetd
 	s.seen("r7", "online")
 	s.seen("r8", "online")
@@ -165,7 +165,7 @@ func TestTwoDesksWithCertificatesServeAFleetOnMosquitto(t *testing.T) {
 	s.until("both enabled by whoever saw them after the stop", func() bool { return s.cli("safety", "enable", "--all", "--wait").code == 0 })
 }
 
-// standing waits until the desk sees a robot that stands and holds so many stops.
+// standing waits until fleetd sees a robot that stands and holds so many stops.
 func (s *secured) standing(rid string, stops int) {
 	s.t.Helper()
 	s.until(rid+" to stand", func() bool {

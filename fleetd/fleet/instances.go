@@ -1,0 +1,52 @@
+package fleet
+
+import (
+	"sync"
+	"time"
+)
+
+// silentFor is how long another instance's heartbeats may stay away before fleetd
+// counts as gone.
+const silentFor = 15 * time.Second
+
+// instances are the other fleetd instances, as far as their heartbeats tell.
+type instances struct {
+	mu    sync.Mutex
+	up    bool      // this instance hears
+	since time.Time // or does not
+	heard map[string]time.Time
+}
+
+// linked notes that this instance hears, or does not.
+func (d *instances) linked(up bool, now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if up != d.up {
+		d.up, d.since = up, now
+	}
+}
+
+// beat notes a heartbeat.
+func (d *instances) beat(name string, now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.heard == nil {
+		d.heard = map[string]time.Time{}
+	}
+	d.heard[name] = now
+}
+
+// isOne reports whether that is the name of another instance.
+func (d *instances) isOne(name string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, one := d.heard[name]
+	return one
+}
+
+// gone reports whether a fleetd instance was not heard for long, by one that would have.
+func (d *instances) gone(name string, now time.Time) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.up && now.Sub(d.since) >= silentFor && now.Sub(d.heard[name]) >= silentFor
+}
