@@ -24,7 +24,7 @@ type Args struct {
 	Handler     string
 	Interrupter string
 	ID          string
-	Authority   string
+	FleetID     string
 	Echo        JSON
 	From, To    int64
 	Boot        string
@@ -123,8 +123,8 @@ func (a *Args) field(name string) any {
 		return &a.Interrupter
 	case "id":
 		return &a.ID
-	case "authority":
-		return &a.Authority
+	case "fleet_id":
+		return &a.FleetID
 	case "echo":
 		return &a.Echo
 	case "from":

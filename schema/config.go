@@ -10,19 +10,19 @@ import (
 // DesiredConfig is the fleet's desired state for a robot's settings. Retained. It is the
 // whole document, not a patch: a key that is absent has its default.
 type DesiredConfig struct {
-	Rev       int64                     `json:"rev"`
-	Authority string                    `json:"authority"`
-	Values    map[string]jsontext.Value `json:"values"`
-	By        string                    `json:"by,omitempty"`
-	TS        Time                      `json:"ts"`
-	Counter   int64                     `json:"counter,omitzero"`
-	Sig       *Signature                `json:"sig,omitzero"`
+	Rev     int64                     `json:"rev"`
+	FleetID string                    `json:"fleet_id"`
+	Values  map[string]jsontext.Value `json:"values"`
+	By      string                    `json:"by,omitempty"`
+	TS      Time                      `json:"ts"`
+	Counter int64                     `json:"counter,omitzero"`
+	Sig     *Signature                `json:"sig,omitzero"`
 }
 
 // Validate reports what the desired state must carry and does not.
 func (d *DesiredConfig) Validate() []Problem {
 	var c checks
-	c.desired(d.Rev, d.Authority)
+	c.desired(d.Rev, d.FleetID)
 	c.signed(d.Counter, d.Sig)
 	c.said("/values", d.Values != nil)
 	return c
@@ -32,7 +32,7 @@ func (d *DesiredConfig) Validate() []Problem {
 type ReportedConfig struct {
 	TS            Time                      `json:"ts"`
 	Session       string                    `json:"session"`
-	Authority     string                    `json:"authority,omitempty"`
+	FleetID       string                    `json:"fleet_id,omitempty"`
 	DesiredRev    int64                     `json:"desired_rev"` // 0 = nothing was ever desired
 	Phase         DeployPhase               `json:"phase"`
 	Reason        Reason                    `json:"reason,omitempty"`
@@ -71,20 +71,20 @@ const (
 // safe, of a latch or of a lease in somebody's hand, and is not applied again at
 // a reconnect: nobody is moved by a message older than his last decision.
 type DesiredMode struct {
-	Rev       int64      `json:"rev"`
-	Authority string     `json:"authority"`
-	Mode      ModeID     `json:"mode"`
-	Apply     ApplyMode  `json:"apply"`
-	By        string     `json:"by,omitempty"`
-	TS        Time       `json:"ts"`
-	Counter   int64      `json:"counter,omitzero"`
-	Sig       *Signature `json:"sig,omitzero"`
+	Rev     int64      `json:"rev"`
+	FleetID string     `json:"fleet_id"`
+	Mode    ModeID     `json:"mode"`
+	Apply   ApplyMode  `json:"apply"`
+	By      string     `json:"by,omitempty"`
+	TS      Time       `json:"ts"`
+	Counter int64      `json:"counter,omitzero"`
+	Sig     *Signature `json:"sig,omitzero"`
 }
 
 // Validate reports what the desired state must carry and does not.
 func (d *DesiredMode) Validate() []Problem {
 	var c checks
-	c.desired(d.Rev, d.Authority)
+	c.desired(d.Rev, d.FleetID)
 	c.signed(d.Counter, d.Sig)
 	c.said("/mode", d.Mode != "")
 	if d.Apply != ApplyModeBoot && d.Apply != ApplyModeNow {
@@ -99,7 +99,7 @@ func (d *DesiredMode) Validate() []Problem {
 type ReportedMode struct {
 	TS         Time        `json:"ts"`
 	Session    string      `json:"session"`
-	Authority  string      `json:"authority,omitempty"`
+	FleetID    string      `json:"fleet_id,omitempty"`
 	DesiredRev int64       `json:"desired_rev"`
 	Phase      DeployPhase `json:"phase"`
 	Reason     Reason      `json:"reason,omitempty"`
@@ -121,20 +121,20 @@ func (r *ReportedMode) Validate() []Problem {
 // or places. It has the rules of a desired story; Set nil under a higher Rev
 // withdraws.
 type DesiredSet struct {
-	Rev       int64      `json:"rev"`
-	Authority string     `json:"authority"`
-	Set       *StoryPin  `json:"set" jsonschema:"nullable"`
-	By        string     `json:"by,omitempty"`
-	TS        Time       `json:"ts"`
-	Counter   int64      `json:"counter,omitzero"`
-	Sig       *Signature `json:"sig,omitzero"`
-	Released  *Signature `json:"released,omitzero"`
+	Rev      int64      `json:"rev"`
+	FleetID  string     `json:"fleet_id"`
+	Set      *StoryPin  `json:"set" jsonschema:"nullable"`
+	By       string     `json:"by,omitempty"`
+	TS       Time       `json:"ts"`
+	Counter  int64      `json:"counter,omitzero"`
+	Sig      *Signature `json:"sig,omitzero"`
+	Released *Signature `json:"released,omitzero"`
 }
 
 // Validate reports what the desired state must carry and does not.
 func (d *DesiredSet) Validate() []Problem {
 	var c checks
-	c.desired(d.Rev, d.Authority)
+	c.desired(d.Rev, d.FleetID)
 	c.signed(d.Counter, d.Sig)
 	c.pin("/set", d.Set)
 	return c
@@ -144,7 +144,7 @@ func (d *DesiredSet) Validate() []Problem {
 type ReportedSet struct {
 	TS         Time        `json:"ts"`
 	Session    string      `json:"session"`
-	Authority  string      `json:"authority,omitempty"`
+	FleetID    string      `json:"fleet_id,omitempty"`
 	DesiredRev int64       `json:"desired_rev"`
 	Phase      DeployPhase `json:"phase"`
 	Reason     Reason      `json:"reason,omitempty"`
@@ -173,9 +173,9 @@ type Signature struct {
 	Value string `json:"value"` // base64
 }
 
-func (c *checks) desired(rev int64, authority string) {
+func (c *checks) desired(rev int64, fleetID string) {
 	c.atLeast("/rev", rev, 1)
-	c.said("/authority", authority != "")
+	c.said("/fleet_id", fleetID != "")
 }
 
 func (c *checks) signed(counter int64, s *Signature) {

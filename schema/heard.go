@@ -13,17 +13,17 @@ type Heard struct {
 	Other bool  // under that very number it was desired something else before
 }
 
-// HeardIn reads a report on a desired state, for the fleet of that authority. What cannot be
+// HeardIn reads a report on a desired state, for the fleet of that fleet id. What cannot be
 // read, what is of another fleet, and what the robot refused because nobody vouched
 // for it, say nothing.
-func HeardIn(authority string, report []byte) Heard {
+func HeardIn(fleetID string, report []byte) Heard {
 	r, problems := Decode[struct {
-		Authority  string      `json:"authority"`
+		FleetID    string      `json:"fleet_id"`
 		DesiredRev int64       `json:"desired_rev"`
 		Phase      DeployPhase `json:"phase"`
 		Reason     Reason      `json:"reason"`
 	}](report)
-	if len(problems) > 0 || authority == "" || r.Authority != authority || r.DesiredRev >= maxRev {
+	if len(problems) > 0 || fleetID == "" || r.FleetID != fleetID || r.DesiredRev >= maxRev {
 		return Heard{}
 	}
 	if r.Phase == DeployRejected && (r.Reason == ReasonBadSignature || r.Reason == ReasonEquivocation) {

@@ -9,17 +9,17 @@ func TestWhatAReportSaysOfTheNumbers(t *testing.T) {
 		overtaken    bool
 		next         int64
 	}{
-		{"as it was told", `{"authority":"a","desired_rev":3,"phase":"active"}`, 3, false, 4},
-		{"not there yet", `{"authority":"a","desired_rev":2,"phase":"active"}`, 3, false, 4},
-		{"a higher number", `{"authority":"a","desired_rev":50,"phase":"active"}`, 3, true, 51},
-		{"a higher number, and nothing was told", `{"authority":"a","desired_rev":50,"phase":"active"}`, 0, false, 51},
-		{"another content", `{"authority":"a","desired_rev":3,"phase":"rejected","reason":"stale_revision"}`, 3, true, 4},
-		{"another content, and a newer desired state is on its way", `{"authority":"a","desired_rev":3,"phase":"rejected","reason":"stale_revision"}`, 4, false, 5},
-		{"refused for its content", `{"authority":"a","desired_rev":3,"phase":"rejected","reason":"story_invalid"}`, 3, false, 4},
-		{"another fleet's", `{"authority":"b","desired_rev":50,"phase":"active"}`, 3, false, 4},
-		{"nobody signed it", `{"authority":"a","desired_rev":50,"phase":"rejected","reason":"bad_signature"}`, 3, false, 4},
-		{"no number that could rise", `{"authority":"a","desired_rev":9007199254740991,"phase":"active"}`, 3, false, 4},
-		{"broken", `{"authority":`, 3, false, 4},
+		{"as it was told", `{"fleet_id":"a","desired_rev":3,"phase":"active"}`, 3, false, 4},
+		{"not there yet", `{"fleet_id":"a","desired_rev":2,"phase":"active"}`, 3, false, 4},
+		{"a higher number", `{"fleet_id":"a","desired_rev":50,"phase":"active"}`, 3, true, 51},
+		{"a higher number, and nothing was told", `{"fleet_id":"a","desired_rev":50,"phase":"active"}`, 0, false, 51},
+		{"another content", `{"fleet_id":"a","desired_rev":3,"phase":"rejected","reason":"stale_revision"}`, 3, true, 4},
+		{"another content, and a newer desired state is on its way", `{"fleet_id":"a","desired_rev":3,"phase":"rejected","reason":"stale_revision"}`, 4, false, 5},
+		{"refused for its content", `{"fleet_id":"a","desired_rev":3,"phase":"rejected","reason":"story_invalid"}`, 3, false, 4},
+		{"another fleet's", `{"fleet_id":"b","desired_rev":50,"phase":"active"}`, 3, false, 4},
+		{"nobody signed it", `{"fleet_id":"a","desired_rev":50,"phase":"rejected","reason":"bad_signature"}`, 3, false, 4},
+		{"no number that could rise", `{"fleet_id":"a","desired_rev":9007199254740991,"phase":"active"}`, 3, false, 4},
+		{"broken", `{"fleet_id":`, 3, false, 4},
 		{"nothing", ``, 3, false, 4},
 	} {
 		h := HeardIn("a", []byte(c.report))

@@ -63,7 +63,7 @@ type Enrolled struct {
 	// Whom the robot obeys from its first desired state on, unless it obeys somebody already,
 	// and whose signatures it believes, unless it was told on the spot. A robot takes
 	// both with its first certificate, and from a renewal neither.
-	Authority string   `json:"authority,omitempty"`  // UUID of the fleet's database
+	FleetID   string   `json:"fleet_id,omitempty"`   // UUID of the fleet's database
 	TrustKeys []string `json:"trust_keys,omitempty"` // as in the robot's trust.keys
 }
 

@@ -59,7 +59,7 @@ const (
 	ReasonIgnoredCondition   Reason = "ignored_condition"
 	ReasonUnknownID          Reason = "unknown_id"
 	ReasonStaleRevision      Reason = "stale_revision"
-	ReasonWrongAuthority     Reason = "wrong_authority"
+	ReasonWrongFleet         Reason = "wrong_fleet"
 	ReasonBadDigest          Reason = "bad_digest"
 	ReasonBadSignature       Reason = "bad_signature"
 	ReasonEquivocation       Reason = "equivocation"
@@ -137,7 +137,7 @@ var Reasons = []ReasonText{
 	{ReasonIgnoredCondition, RetryLater, "the handler's own condition is not met"},
 	{ReasonUnknownID, RetryNever, "nothing is known under this id"},
 	{ReasonStaleRevision, RetryNever, "a newer revision was already taken"},
-	{ReasonWrongAuthority, RetryAfterFix, "the robot obeys another fleet; sys/adopt changes that"},
+	{ReasonWrongFleet, RetryAfterFix, "the robot obeys another fleet; sys/adopt changes that"},
 	{ReasonBadDigest, RetryNever, "the bytes do not have the digest they are named by"},
 	{ReasonBadSignature, RetryNever, "the signature is missing or does not verify"},
 	{ReasonEquivocation, RetryAfterFix, "two documents were signed under one release counter; one of them is not the fleet's"},

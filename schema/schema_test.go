@@ -110,9 +110,9 @@ func TestACommandIsRefusedAtThePlaceThatIsWrong(t *testing.T) {
 		{pause, `{"id":"k1","args":{"why":"` + "\u202e" + `live"}}`, "/args/why", "unprintable", "k1"},
 		{say, `{"id":"k1","args":{"text":"` + strings.Repeat("ä", MaxText+1) + `"}}`, "/args/text", "too_long", "k1"},
 		{say, "\ufeffhello", "", "syntax", ""},
-		{adopt, `{"id":"k1","args":{"authority":"home"}}`, "/args/authority", "bad_id", "k1"},
-		{adopt, `{"id":"k1","args":{"authority":""}}`, "/args/authority", "bad_id", "k1"},
-		{adopt, `B108326F-f261-4a6b-ad48-fee8efb991ba`, "/args/authority", "bad_id", ""},
+		{adopt, `{"id":"k1","args":{"fleet_id":"home"}}`, "/args/fleet_id", "bad_id", "k1"},
+		{adopt, `{"id":"k1","args":{"fleet_id":""}}`, "/args/fleet_id", "bad_id", "k1"},
+		{adopt, `B108326F-f261-4a6b-ad48-fee8efb991ba`, "/args/fleet_id", "bad_id", ""},
 	} {
 		r, ps := DecodeRequest(c.v, []byte(c.payload))
 		found := false

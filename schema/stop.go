@@ -47,22 +47,22 @@ func Asker(client, by string) string {
 }
 
 // DesiredStop is the set of latches that fleetd holds on one robot. Retained.
-// A latch that leaves the set under a higher revision of the same authority is
+// A latch that leaves the set under a higher revision of the same fleet id is
 // released; an emptied topic releases nothing. What cannot be read is a stop, and
 // so is what is not signed: a signature is needed to release alone.
 type DesiredStop struct {
-	Rev       int64       `json:"rev"`
-	Authority string      `json:"authority"`
-	Stops     []StopLatch `json:"stops"`
-	TS        Time        `json:"ts"`
-	Counter   int64       `json:"counter,omitzero"`
-	Sig       *Signature  `json:"sig,omitzero"`
+	Rev     int64       `json:"rev"`
+	FleetID string      `json:"fleet_id"`
+	Stops   []StopLatch `json:"stops"`
+	TS      Time        `json:"ts"`
+	Counter int64       `json:"counter,omitzero"`
+	Sig     *Signature  `json:"sig,omitzero"`
 }
 
 // Validate reports what the document must carry and does not.
 func (d *DesiredStop) Validate() []Problem {
 	var c checks
-	c.desired(d.Rev, d.Authority)
+	c.desired(d.Rev, d.FleetID)
 	c.said("/stops", d.Stops != nil)
 	for i, s := range d.Stops {
 		c.latchID(at("/stops", i, "id"), s.ID)
@@ -72,27 +72,27 @@ func (d *DesiredStop) Validate() []Problem {
 }
 
 // FleetStop is the latched stop of all robots. Retained. It is released by a
-// higher revision of the same authority with Active false; then robots are
+// higher revision of the same fleet id with Active false; then robots are
 // DISABLED, and nothing moves by itself. What cannot be read is a stop, and so is
 // what is not signed: a signature is needed to release alone.
 type FleetStop struct {
-	Rev       int64      `json:"rev"`
-	Authority string     `json:"authority"`
-	Active    bool       `json:"active"`
-	ID        string     `json:"id,omitempty"`
-	Level     StopLevel  `json:"level,omitempty"`
-	By        string     `json:"by,omitempty"`
-	Client    string     `json:"client,omitempty"` // as of StopLatch
-	Why       string     `json:"why,omitempty"`
-	TS        Time       `json:"ts"`
-	Counter   int64      `json:"counter,omitzero"`
-	Sig       *Signature `json:"sig,omitzero"`
+	Rev     int64      `json:"rev"`
+	FleetID string     `json:"fleet_id"`
+	Active  bool       `json:"active"`
+	ID      string     `json:"id,omitempty"`
+	Level   StopLevel  `json:"level,omitempty"`
+	By      string     `json:"by,omitempty"`
+	Client  string     `json:"client,omitempty"` // as of StopLatch
+	Why     string     `json:"why,omitempty"`
+	TS      Time       `json:"ts"`
+	Counter int64      `json:"counter,omitzero"`
+	Sig     *Signature `json:"sig,omitzero"`
 }
 
 // Validate reports what the document must carry and does not.
 func (f *FleetStop) Validate() []Problem {
 	var c checks
-	c.desired(f.Rev, f.Authority)
+	c.desired(f.Rev, f.FleetID)
 	if f.Active {
 		c.latchID("/id", f.ID)
 		c.level("/level", f.Level)
@@ -164,17 +164,17 @@ func (c *checks) level(pointer string, l StopLevel) {
 // Revoked lists who is no longer taken by the broker: names and serial numbers
 // of certificates. Retained; a higher revision replaces it whole.
 type Revoked struct {
-	Rev       int64    `json:"rev"`
-	Authority string   `json:"authority"`
-	Names     []string `json:"names"`
-	Serials   []string `json:"serials"` // lower-case hexadecimal
-	TS        Time     `json:"ts"`
+	Rev     int64    `json:"rev"`
+	FleetID string   `json:"fleet_id"`
+	Names   []string `json:"names"`
+	Serials []string `json:"serials"` // lower-case hexadecimal
+	TS      Time     `json:"ts"`
 }
 
 // Validate reports what the list must carry and does not.
 func (r *Revoked) Validate() []Problem {
 	var c checks
-	c.desired(r.Rev, r.Authority)
+	c.desired(r.Rev, r.FleetID)
 	for i, n := range r.Names {
 		c.id("/names/"+strconv.Itoa(i), n)
 	}

@@ -7,10 +7,10 @@ import "strconv"
 // whatever it heard before. Story nil under a higher Rev withdraws; an emptied
 // topic changes nothing.
 type DesiredStory struct {
-	Rev       int64     `json:"rev"`                         // rises per robot and authority
-	Authority string    `json:"authority"`                   // UUID of the fleet's database
-	Story     *StoryPin `json:"story" jsonschema:"nullable"` // null = withdrawn
-	Apply     Apply     `json:"apply"`
+	Rev     int64     `json:"rev"`                         // rises per robot and fleet id
+	FleetID string    `json:"fleet_id"`                    // UUID of the fleet's database
+	Story   *StoryPin `json:"story" jsonschema:"nullable"` // null = withdrawn
+	Apply   Apply     `json:"apply"`
 	// DeadlineTS is when the fleet stops waiting: a robot that cannot have
 	// activated the story by then keeps what it has.
 	DeadlineTS Time   `json:"deadline_ts,omitzero"`
@@ -36,7 +36,7 @@ type StoryPin struct {
 // Validate reports what a desired state must carry and does not.
 func (d *DesiredStory) Validate() []Problem {
 	var c checks
-	c.desired(d.Rev, d.Authority)
+	c.desired(d.Rev, d.FleetID)
 	switch d.Apply {
 	case ApplyNextAct, ApplyNow, ApplyNextStart:
 	default:
@@ -52,7 +52,7 @@ func (d *DesiredStory) Validate() []Problem {
 type ReportedStory struct {
 	TS         Time         `json:"ts"`
 	Session    string       `json:"session"`
-	Authority  string       `json:"authority,omitempty"`
+	FleetID    string       `json:"fleet_id,omitempty"`
 	DesiredRev int64        `json:"desired_rev"` // 0 = nothing was ever desired
 	Phase      DeployPhase  `json:"phase"`
 	Reason     Reason       `json:"reason,omitempty"`

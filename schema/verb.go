@@ -149,7 +149,7 @@ var Verbs = []Verb{
 	{"sys", "cancel", []Arg{{"id", ArgString, true, "id of a command of one's own that has not ended"}}, ClassSys, operators, 5 * time.Second, JournalNever, "call off a command; its own answer is then CANCELLED"},
 	{"sys", "resync", nil, ClassSys, operators, 5 * time.Second, JournalNever, "publish every retained document again"},
 	{"sys", "replay", []Arg{{"from", ArgInteger, true, "seq of the first event"}, {"to", ArgInteger, false, "seq of the last one; the newest if left out"}, {"boot", ArgString, false, "of which run of the robot; the present one if left out"}}, ClassSys, operators, 5 * time.Second, JournalNever, "publish events again, at most 10 a second; the newest 1000 are kept"},
-	{"sys", "adopt", []Arg{{"authority", ArgUUID, true, "UUID of the fleet's database"}}, ClassSys, adminsOnly, 30 * time.Second, JournalBefore, "obey another fleet's desired documents from now on"},
+	{"sys", "adopt", []Arg{{"fleet_id", ArgUUID, true, "UUID of the fleet's database"}}, ClassSys, adminsOnly, 30 * time.Second, JournalBefore, "obey another fleet's desired documents from now on"},
 }
 
 // VerbOf finds a verb by its group and name.

@@ -78,21 +78,21 @@ func (l Lists) Len() int { return len(l.revoked) }
 func (l Lists) Next() time.Time { return l.next }
 
 // Revoked is what fleetd instances say of whom the broker is to take no more. Each speaks for
-// itself: what one authority says takes nothing back that another said. The zero
+// itself: what a fleet id says takes nothing back that another said. The zero
 // value is nobody.
 type Revoked struct{ by map[string]list }
 
-// list is the newest of one authority.
+// list is the newest of a fleet id.
 type list struct {
 	rev            int64
 	names, serials map[string]bool
 }
 
-// maxAuthorities bounds how many are listened to. There is one; there are two
+// maxFleets bounds how many are listened to. There is one; there are two
 // after a fleet has begun anew with another database.
-const maxAuthorities = 16
+const maxFleets = 16
 
-// Replace reads a newer list of an authority in the place of its older one; r
+// Replace reads a newer list of a fleet id in the place of its older one; r
 // stays as it is. The answer is what is wrong with it, for its sender: a list that
 // cannot be read, or is older than what is known, changes nothing.
 func (r *Revoked) Replace(payload []byte) (*Revoked, string) {
@@ -103,12 +103,12 @@ func (r *Revoked) Replace(payload []byte) (*Revoked, string) {
 	if errs := schema.Errors(problems); len(errs) > 0 {
 		return nil, errs[0].String()
 	}
-	older, known := r.by[told.Authority]
+	older, known := r.by[told.FleetID]
 	switch {
 	case told.Rev < older.rev:
 		return nil, fmt.Sprintf("rev %d is older than %d, which is known", told.Rev, older.rev)
-	case !known && len(r.by) >= maxAuthorities:
-		return nil, fmt.Sprintf("%d authorities have said whom they revoked, and no more are listened to; start the broker anew", len(r.by))
+	case !known && len(r.by) >= maxFleets:
+		return nil, fmt.Sprintf("%d fleets have said whom they revoked, and no more are listened to; start the broker anew", len(r.by))
 	}
 	next := &Revoked{by: maps.Clone(r.by)}
 	if next.by == nil {
@@ -121,7 +121,7 @@ func (r *Revoked) Replace(payload []byte) (*Revoked, string) {
 	for _, s := range told.Serials {
 		newer.serials[s] = true
 	}
-	next.by[told.Authority] = newer
+	next.by[told.FleetID] = newer
 	return next, ""
 }
 

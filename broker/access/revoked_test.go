@@ -120,8 +120,8 @@ func FuzzParseLists(f *testing.F) {
 }
 
 func TestANewerListOfADeskReplacesItsOwnAlone(t *testing.T) {
-	list := func(rev, authority, names, serials string) []byte {
-		return []byte(`{"rev":` + rev + `,"authority":"` + authority + `","names":[` + names + `],"serials":[` + serials + `],"ts":"2030-01-01T00:00:00.000Z"}`)
+	list := func(rev, fleetID, names, serials string) []byte {
+		return []byte(`{"rev":` + rev + `,"fleet_id":"` + fleetID + `","names":[` + names + `],"serials":[` + serials + `],"ts":"2030-01-01T00:00:00.000Z"}`)
 	}
 	first, why := (&Revoked{}).Replace(list("3", "a", `"r1"`, `"ab"`))
 	if why != "" || !first.Has("r1", "") || !first.Has("r2", "ab") || first.Has("r2", "") || first.Has("ab", "r1") {
@@ -137,13 +137,13 @@ func TestANewerListOfADeskReplacesItsOwnAlone(t *testing.T) {
 	}
 	other, why := second.Replace(list("1", "b", `"r3"`, `"cd"`))
 	if why != "" || !other.Has("r3", "") || !other.Has("r2", "") || !other.Has("x", "cd") {
-		t.Errorf("of another authority, which counts anew and takes nothing back: %q, %+v", why, other)
+		t.Errorf("of another fleet, which counts anew and takes nothing back: %q, %+v", why, other)
 	}
 	if back, why := other.Replace(list("5", "a", "", "")); why != "" || back.Has("r2", "") || !back.Has("r3", "") {
 		t.Errorf("each takes back what it said itself: %q, %+v", why, back)
 	}
 	if back, why := other.Replace(list("2", "a", "", "")); why == "" || back != nil {
-		t.Error("an older one is taken after another authority's")
+		t.Error("an older one is taken after another fleet's")
 	}
 	crowd, n := second, 1
 	for ; n < 100 && why == ""; n++ {
@@ -153,10 +153,10 @@ func TestANewerListOfADeskReplacesItsOwnAlone(t *testing.T) {
 		}
 	}
 	if why == "" || !crowd.Has("r2", "") {
-		t.Errorf("the lists of %d authorities are kept, or the first is forgotten for them", n)
+		t.Errorf("the lists of %d fleets are kept, or the first is forgotten for them", n)
 	}
 	for what, payload := range map[string][]byte{
-		"older": list("2", "a", "", ""), "empty": nil, "no list": []byte("x"), "no rev": list("0", "a", "", ""), "no authority": list("9", "", "", ""),
+		"older": list("2", "a", "", ""), "empty": nil, "no list": []byte("x"), "no rev": list("0", "a", "", ""), "no fleet id": list("9", "", "", ""),
 		"a name that is none": list("9", "a", `"R1"`, ""),
 	} {
 		if next, why := second.Replace(payload); why == "" || next != nil {

@@ -63,7 +63,7 @@ func TestWhoseCertificateIsRevokedIsCutAtOnceAndNotTakenAgain(t *testing.T) {
 }
 
 func revokedList(rev int, names, serials string) string {
-	return fmt.Sprintf(`{"rev":%d,"authority":"db-1","names":[%s],"serials":[%s],"ts":"2026-01-01T00:00:00.000Z"}`, rev, names, serials)
+	return fmt.Sprintf(`{"rev":%d,"fleet_id":"db-1","names":[%s],"serials":[%s],"ts":"2026-01-01T00:00:00.000Z"}`, rev, names, serials)
 }
 
 func TestTheDesksListOfTheRevokedActsAtOnce(t *testing.T) {

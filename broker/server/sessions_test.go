@@ -170,7 +170,7 @@ func TestDocumentsBeyondTheRoomForThemAreRefused(t *testing.T) {
 	}
 	stops("")
 	// So is who was revoked: it holds from when it came, and who asks must find it.
-	list := `{"rev":1,"authority":"fleetd","names":["` + strings.TrimSuffix(strings.Repeat(strings.Repeat("a", 60)+`","`, 600), `","`) + `"],"serials":[],"ts":"2026-05-17T09:30:00.000Z"}`
+	list := `{"rev":1,"fleet_id":"fleetd","names":["` + strings.TrimSuffix(strings.Repeat(strings.Repeat("a", 60)+`","`, 600), `","`) + `"],"serials":[],"ts":"2026-05-17T09:30:00.000Z"}`
 	fleetd.Retain("troupe/v1/fleet/revoked", list)
 	asks := b.Client(t, "admin", brokertest.WithID("admin.asks"))
 	asks.Subscribe("troupe/v1/fleet/revoked")

@@ -53,7 +53,7 @@ func TestAWishThatCannotBeFulfilledIsToldAndTheRobotKeepsWhatItHas(t *testing.T)
 		// Another fleet's desired state, an older one, and none at all change nothing.
 		mark := w.eye.mark()
 		w.desireAs("00000000-0000-4000-8000-00000000000b", "r1", 90, "tale", "tell", "nod")
-		told("as it was, beside another fleet", 3, schema.DeployActive, schema.ReasonWrongAuthority)
+		told("as it was, beside another fleet", 3, schema.DeployActive, schema.ReasonWrongFleet)
 		desired(4, schema.ApplyNow, "round")
 		told("refused without an act", 4, schema.DeployRejected, schema.ReasonStoryEmpty)
 		desired(1, schema.ApplyNow, "tale", "tell", "nod")
@@ -92,7 +92,7 @@ func TestAWishThatCannotBeFulfilledIsToldAndTheRobotKeepsWhatItHas(t *testing.T)
 		}
 
 		// Only a fleet that says so takes the story away.
-		w.send("admin", on("r1", "desired/story"), `{"rev":8,"authority":"`+byHand+`","story":null,"apply":"now","by":"e2e","ts":"2026-01-01T00:00:00.000Z"}`, "-r")
+		w.send("admin", on("r1", "desired/story"), `{"rev":8,"fleet_id":"`+byHand+`","story":null,"apply":"now","by":"e2e","ts":"2026-01-01T00:00:00.000Z"}`, "-r")
 		w.reported("r1", "without a story", func(r schema.ReportedStory) bool {
 			return r.DesiredRev == 8 && r.Phase == schema.DeployWithdrawn && r.Active == nil
 		})

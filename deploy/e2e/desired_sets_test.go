@@ -95,7 +95,7 @@ func TestOnlyTheFleetReleasesTheStopsOfARobotThatRequiresSignatures(t *testing.T
 		is(w, all, "the stop of all, signed", func(d schema.FleetStop) bool { return d.Sig != nil && d.Active })
 
 		// Whoever can write to the broker.
-		forged := `{"rev":9000000000000000,"authority":"` + signed.Authority + `","ts":"2026-11-21T12:00:00.000Z",`
+		forged := `{"rev":9000000000000000,"fleet_id":"` + signed.FleetID + `","ts":"2026-11-21T12:00:00.000Z",`
 		mark := w.eye.mark()
 		w.send("admin", own, forged+`"stops":[]}`, "-r")
 		w.send("admin", all, forged+`"active":false}`, "-r")

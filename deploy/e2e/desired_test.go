@@ -20,11 +20,11 @@ func (w *world) desire(rid string, rev int64, story string, acts ...string) sche
 }
 
 // desireAs is desired state in the name of a fleet.
-func (w *world) desireAs(authority, rid string, rev int64, story string, acts ...string) schema.StoryRef {
+func (w *world) desireAs(fleetID, rid string, rev int64, story string, acts ...string) schema.StoryRef {
 	w.t.Helper()
 	ref, blob := w.frozen(rev, story, acts...)
 	w.keep(schema.DefaultNamespace.Topic(schema.TopicBlob, ref.SHA256), blob)
-	w.desired(rid, authority, ref, len(blob), schema.ApplyNow)
+	w.desired(rid, fleetID, ref, len(blob), schema.ApplyNow)
 	return ref
 }
 
@@ -67,10 +67,10 @@ func (w *world) keep(topic string, bytes []byte) {
 }
 
 // desired tells a robot which revision a fleet desires it to have.
-func (w *world) desired(rid, authority string, ref schema.StoryRef, size int, apply schema.Apply) {
+func (w *world) desired(rid, fleetID string, ref schema.StoryRef, size int, apply schema.Apply) {
 	w.t.Helper()
-	w.send("admin", on(rid, "desired/story"), fmt.Sprintf(`{"rev":%d,"authority":%q,"story":{"id":%q,"rev":%[1]d,"sha256":%[4]q,"size":%d},"apply":%q,"by":"e2e","ts":"2026-01-01T00:00:00.000Z"}`,
-		ref.Rev, authority, ref.ID, ref.SHA256, size, apply), "-r")
+	w.send("admin", on(rid, "desired/story"), fmt.Sprintf(`{"rev":%d,"fleet_id":%q,"story":{"id":%q,"rev":%[1]d,"sha256":%[4]q,"size":%d},"apply":%q,"by":"e2e","ts":"2026-01-01T00:00:00.000Z"}`,
+		ref.Rev, fleetID, ref.ID, ref.SHA256, size, apply), "-r")
 }
 
 // has waits until the robot has taken the story.

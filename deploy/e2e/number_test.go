@@ -14,7 +14,7 @@ func TestAStoryPutByHandIsOutdoneByTheDesksWish(t *testing.T) {
 		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1", "r2")
 		w.known("r1", "r2")
-		fleet := asked[struct{ Fleetd api.Status }](w, "version").Fleetd.Authority
+		fleet := asked[struct{ Fleetd api.Status }](w, "version").Fleetd.FleetID
 
 		byHand := w.desireAs(fleet, "r1", 50, "round", "smile", "nod")
 		w.has("r1", byHand)
@@ -33,7 +33,7 @@ func TestAStoryPutByHandIsOutdoneByTheDesksWish(t *testing.T) {
 		// A robot of another fleet is not this instance's to desired state for, and that is said.
 		w.has("r2", w.desire("r2", 3, "round", "smile", "nod"))
 		w.do("story", "assign", "tale", "r2")
-		w.sees("r2", "another fleet's", func(r api.Robot) bool { return !r.Desired.Converged && r.Desired.Reason == schema.ReasonWrongAuthority })
+		w.sees("r2", "another fleet's", func(r api.Robot) bool { return !r.Desired.Converged && r.Desired.Reason == schema.ReasonWrongFleet })
 	})
 }
 

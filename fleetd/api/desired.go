@@ -194,7 +194,7 @@ func (s *server) getDesired(ctx context.Context, robot string) (*answer[desiredL
 		told, _ := schema.Decode[struct {
 			Rev int64 `json:"rev"`
 		}](payload)
-		if h := schema.HeardIn(db.Authority(), w.Reported); h.Overtakes(told.Rev) {
+		if h := schema.HeardIn(db.FleetID(), w.Reported); h.Overtakes(told.Rev) {
 			w.Overtaken = h.Why(told.Rev)
 		}
 		out.Desired = append(out.Desired, w)

@@ -181,7 +181,7 @@ func (s *server) grant(ctx context.Context, tx *store.Tx, issuer Issuer, r ca.Re
 		return schema.Enrolled{}, err
 	}
 	if was {
-		if err := tx.TellRevoked(ctx, s.fleet.Status().Authority, now); err != nil {
+		if err := tx.TellRevoked(ctx, s.fleet.Status().FleetID, now); err != nil {
 			return schema.Enrolled{}, err
 		}
 	}
@@ -204,7 +204,7 @@ func (s *server) enrolled(issuer Issuer, c enrol.Certificate, now time.Time) sch
 	return schema.Enrolled{
 		TS: schema.TimeOf(now), Robot: c.Robot, Certificate: c.PEM, CA: string(ca.EncodeCertificates(issuer.Root())),
 		Brokers: listed(issuer.Brokers), Expires: schema.TimeOf(c.NotAfter),
-		Authority: s.fleet.Status().Authority, TrustKeys: issuer.TrustKeys,
+		FleetID: s.fleet.Status().FleetID, TrustKeys: issuer.TrustKeys,
 	}
 }
 

@@ -145,7 +145,7 @@ func (s *server) admit(ctx context.Context, robot string, by Signed) error {
 		if told, err = tx.Unbar(ctx, robot); err != nil || !told {
 			return err
 		}
-		if err := tx.TellRevoked(ctx, s.fleet.Status().Authority, now); err != nil {
+		if err := tx.TellRevoked(ctx, s.fleet.Status().FleetID, now); err != nil {
 			return err
 		}
 		return tx.Note(ctx, now, library.Note{Who: by.By, What: "admit", Target: "robot " + robot, Detail: by.Why})
@@ -259,7 +259,7 @@ func (s *server) revoke(ctx context.Context, robot string, in RevokeAsk) (*answe
 		if err := tx.Revoke(ctx, r); err != nil {
 			return err
 		}
-		if err := tx.TellRevoked(ctx, s.fleet.Status().Authority, now); err != nil {
+		if err := tx.TellRevoked(ctx, s.fleet.Status().FleetID, now); err != nil {
 			return err
 		}
 		return tx.Note(ctx, now, library.Note{Who: in.By, What: "revoke", Target: "robot " + robot, Detail: in.Why})

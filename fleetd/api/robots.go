@@ -144,7 +144,7 @@ func (s *server) adopt(ctx context.Context, id, prefer string, by Signed) (*issu
 	if err := s.fleet.Adopt(ctx, id); err != nil {
 		return nil, s.fail(err, "robot "+id)
 	}
-	args, err := schema.Encode(map[string]string{"authority": s.fleet.Status().Authority})
+	args, err := schema.Encode(map[string]string{"fleet_id": s.fleet.Status().FleetID})
 	if err != nil {
 		return nil, fmt.Errorf("adopt %s: %w", id, err)
 	}

@@ -99,7 +99,7 @@ func (s *server) revokeCertificate(ctx context.Context, serial string, in Signed
 			return err
 		}
 		out.Name = nameIn(c)
-		if err := tx.TellRevoked(ctx, s.fleet.Status().Authority, now); err != nil {
+		if err := tx.TellRevoked(ctx, s.fleet.Status().FleetID, now); err != nil {
 			return err
 		}
 		return tx.Note(ctx, now, library.Note{Who: in.By, What: "revoke", Target: "certificate " + serial, Detail: in.Why})

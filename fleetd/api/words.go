@@ -102,9 +102,9 @@ type Status struct {
 	Held         []HeldStop `json:"held" doc:"stops that people hold on robots, without the robots' names"`
 	HeldComplete bool       `json:"held_complete" doc:"false: more stops may be held, for the database was not read, or a robot shows one that is not on record yet"`
 
-	Kept      []Kept `json:"kept,omitempty" doc:"commands and live stops that somebody sent with the retain flag and the broker kept, the newest first: those that are there, and those removed in the last hour. Fleetd that leads knows"`
-	Authority string `json:"authority,omitempty" doc:"names the fleet's database to robots"`
-	Dropped   int64  `json:"dropped,omitempty" doc:"events of robots that could not be kept"`
+	Kept    []Kept `json:"kept,omitempty" doc:"commands and live stops that somebody sent with the retain flag and the broker kept, the newest first: those that are there, and those removed in the last hour. Fleetd that leads knows"`
+	FleetID string `json:"fleet_id,omitempty" doc:"names the fleet's database to robots"`
+	Dropped int64  `json:"dropped,omitempty" doc:"events of robots that could not be kept"`
 }
 
 // Kept is a command or a live stop that the broker kept, which it should not.

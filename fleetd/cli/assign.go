@@ -168,7 +168,7 @@ func (sh *shell) converge(ctx context.Context, query url.Values, wait time.Durat
 // gaveUp reports whether the robot has refused the present desired state for good. A robot of
 // another fleet takes nothing from this one, and does not report about its numbers.
 func gaveUp(w api.DesiredStory) bool {
-	return !w.Converged && w.Reason == schema.ReasonWrongAuthority ||
+	return !w.Converged && w.Reason == schema.ReasonWrongFleet ||
 		w.ReportedRev == w.DesiredRev && (w.Phase == schema.DeployRejected || w.Phase == schema.DeployRolledBack)
 }
 

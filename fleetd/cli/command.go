@@ -126,7 +126,7 @@ func (sh *shell) versionCommand() *cobra.Command {
 					fmt.Fprintln(w, "fleetd   not reached at", sh.server)
 					return
 				}
-				fmt.Fprintf(w, "fleetd   %s at %s, name %s, authority %s\n", s.Version, sh.server, s.Name, dash(s.Authority))
+				fmt.Fprintf(w, "fleetd   %s at %s, name %s, fleet id %s\n", s.Version, sh.server, s.Name, dash(s.FleetID))
 				fmt.Fprintf(w, "       broker %s, database %s\n", healthText(s.Broker), healthText(s.Database))
 				fmt.Fprintln(w, "       "+leaderText(s.Leadership))
 				if s.Disputed != "" {

@@ -18,7 +18,7 @@ func TestAssignDoesNotWaitForARobotOfAnotherFleet(t *testing.T) {
 		story := &schema.StoryRef{ID: "museum", Rev: 1}
 		robot := api.Robot{ID: "r1", Adopted: true, Presence: api.Presence{View: "online"}, Desired: api.DesiredStory{
 			Story: story, DesiredRev: 7, ReportedRev: 3, Phase: schema.DeployActive, Active: &schema.StoryRef{ID: "other", Rev: 2},
-			Reason: schema.ReasonWrongAuthority, Detail: "this robot belongs to another fleet",
+			Reason: schema.ReasonWrongFleet, Detail: "this robot belongs to another fleet",
 		}}
 		var said any = api.Assigned{Story: "museum", Rev: 1, Total: 1, Told: []string{"r1"}}
 		if r.Method == http.MethodGet {

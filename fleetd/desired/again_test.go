@@ -13,12 +13,12 @@ func TestAWishThatWasOvertakenIsToldAgainAboveWhatOvertookIt(t *testing.T) {
 		ask  Ask
 		want string
 	}{
-		{"settings", Ask{Config: &Config{Set: value(`"ato"`)}}, `{"rev":51,"authority":"fleetd","values":{"boot_mode":"ato","labels":{"site":"museum"}},"by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
+		{"settings", Ask{Config: &Config{Set: value(`"ato"`)}}, `{"rev":51,"fleet_id":"fleetd","values":{"boot_mode":"ato","labels":{"site":"museum"}},"by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
 		// Nobody is moved by what somebody wanted before the last decision.
-		{"a mode now", Ask{Mode: &Mode{Mode: "ato", Apply: schema.ApplyModeNow}}, `{"rev":51,"authority":"fleetd","mode":"ato","apply":"boot","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
+		{"a mode now", Ask{Mode: &Mode{Mode: "ato", Apply: schema.ApplyModeNow}}, `{"rev":51,"fleet_id":"fleetd","mode":"ato","apply":"boot","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
 		{"places", Ask{Places: &Set{ID: "hall", Body: places}}, ""},
 	} {
-		rows := Rows{Authority: "fleetd", Robots: []Robot{{ID: "r1", Labels: map[string]string{"site": "museum"}}}}
+		rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1", Labels: map[string]string{"site": "museum"}}}}
 		first, _ := Plan(rows, c.ask, by)
 		rows = again(rows, first)
 		if a, _ := Again(first.Topic, rows, by); len(a.Told) != 0 {

@@ -40,10 +40,10 @@ type Robot struct {
 
 // Rows is what a plan looks at.
 type Rows struct {
-	Authority string
-	Seal      sign.Seal
-	Robots    []Robot
-	Files     map[string]int64 // bytes of each file that fleetd keeps, by digest; only for sets
+	FleetID string
+	Seal    sign.Seal
+	Robots  []Robot
+	Files   map[string]int64 // bytes of each file that fleetd keeps, by digest; only for sets
 }
 
 // Ask is what somebody wants of robots: exactly one of its parts.
@@ -191,7 +191,7 @@ func (p *plan) mode(m Mode, r Robot) (Told, bool, error) {
 	if r.Told.Rev > 0 && was.Mode == m.Mode && was.Apply == m.Apply && m.Apply == schema.ApplyModeBoot && !p.again(r, was.Sig) {
 		return r.Told, false, nil
 	}
-	d := schema.DesiredMode{Rev: r.Heard.Next(r.Told.Rev), Authority: p.rows.Authority, Mode: m.Mode, Apply: m.Apply, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
+	d := schema.DesiredMode{Rev: r.Heard.Next(r.Told.Rev), FleetID: p.rows.FleetID, Mode: m.Mode, Apply: m.Apply, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
 	var err error
 	d.Sig, err = p.seal.Sign(sign.Mode, r.ID, d)
 	return told(d.Rev, d, err)

@@ -40,12 +40,12 @@ func TestAWishIsToldOnceAndUnderANumberThatRises(t *testing.T) {
 		toldTheSame   int // how many robots are told when the same is asked again
 		wantedPayload string
 	}{
-		{"settings", Ask{Config: &Config{Set: value(`"ato"`)}}, Ask{Config: &Config{Set: value(`"mnl"`)}}, 0, `{"rev":1,"authority":"fleetd","values":{"boot_mode":"ato","labels":{"site":"museum"}},"by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
-		{"a mode for start-up", Ask{Mode: &Mode{Mode: "ato"}}, Ask{Mode: &Mode{Mode: "mnl"}}, 0, `{"rev":1,"authority":"fleetd","mode":"ato","apply":"boot","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
-		{"a mode now", Ask{Mode: &Mode{Mode: "ato", Apply: schema.ApplyModeNow}}, Ask{Mode: &Mode{Mode: "ato"}}, 1, `{"rev":1,"authority":"fleetd","mode":"ato","apply":"now","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
+		{"settings", Ask{Config: &Config{Set: value(`"ato"`)}}, Ask{Config: &Config{Set: value(`"mnl"`)}}, 0, `{"rev":1,"fleet_id":"fleetd","values":{"boot_mode":"ato","labels":{"site":"museum"}},"by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
+		{"a mode for start-up", Ask{Mode: &Mode{Mode: "ato"}}, Ask{Mode: &Mode{Mode: "mnl"}}, 0, `{"rev":1,"fleet_id":"fleetd","mode":"ato","apply":"boot","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
+		{"a mode now", Ask{Mode: &Mode{Mode: "ato", Apply: schema.ApplyModeNow}}, Ask{Mode: &Mode{Mode: "ato"}}, 1, `{"rev":1,"fleet_id":"fleetd","mode":"ato","apply":"now","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
 		{"places", Ask{Places: &Set{ID: "hall", Body: places}}, Ask{Places: &Set{}}, 0, ""},
 	} {
-		rows := Rows{Authority: "fleetd", Robots: []Robot{{ID: "r1", Labels: map[string]string{"site": "museum"}}}}
+		rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1", Labels: map[string]string{"site": "museum"}}}}
 		first, found := Plan(rows, c.ask, by)
 		if len(found) > 0 || len(first.Told) != 1 {
 			t.Errorf("%s: %v %+v", c.name, found, first)
@@ -66,7 +66,7 @@ func TestAWishIsToldOnceAndUnderANumberThatRises(t *testing.T) {
 }
 
 func TestASetIsNamedByItsBytesAndTheyGoFirst(t *testing.T) {
-	rows := Rows{Authority: "fleetd", Robots: []Robot{{ID: "r1"}, {ID: "r2"}}}
+	rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1"}, {ID: "r2"}}}
 	c, found := Plan(rows, Ask{Places: &Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}}, by)
 	if len(found) > 0 || c.Blob == nil || len(c.Documents) != 2 {
 		t.Fatalf("%v %+v", found, c)
@@ -79,7 +79,7 @@ func TestASetIsNamedByItsBytesAndTheyGoFirst(t *testing.T) {
 
 func TestASetIsWishedOnlyWithFilesThatTheDeskHas(t *testing.T) {
 	gong, bell := strings.Repeat("a", 64), strings.Repeat("b", 64)
-	rows := Rows{Authority: "fleetd", Robots: []Robot{{ID: "r1"}}, Files: map[string]int64{gong: 9}}
+	rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1"}}, Files: map[string]int64{gong: 9}}
 	set := func(digests ...string) Ask {
 		act := `{"act":"ring","actions":[{"type":"sound","start_ms":0,"timeout_ms":900,"sound":"s0"},{"type":"sound","start_ms":1000,"timeout_ms":900,"sound":"s1"}]}`
 		var files []string
@@ -106,7 +106,7 @@ func TestASetIsWishedOnlyWithFilesThatTheDeskHas(t *testing.T) {
 }
 
 func TestSettingsThatAreNotNamedStayAndLabelsComeFromTheDesk(t *testing.T) {
-	rows := Rows{Authority: "fleetd", Robots: []Robot{{ID: "r1"}}}
+	rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1"}}}
 	one, _ := Plan(rows, Ask{Config: &Config{Set: map[string]jsontext.Value{"low_battery": jsontext.Value("0.1"), "event_rate": jsontext.Value("2")}}}, by)
 	rows = again(rows, one)
 	rows.Robots[0].Labels = map[string]string{"site": "shop"}
@@ -163,7 +163,7 @@ func TestEverySignedWishHasACounterOfItsOwnAndVerifies(t *testing.T) {
 		t.Fatal(err)
 	}
 	ring := sign.Ring{sign.PublicKey(sign.SignsDesired, key)}
-	rows := Rows{Authority: "fleetd", Seal: sign.Seal{Key: key, Counter: 40}, Robots: []Robot{{ID: "r1"}, {ID: "r2"}}}
+	rows := Rows{FleetID: "fleetd", Seal: sign.Seal{Key: key, Counter: 40}, Robots: []Robot{{ID: "r1"}, {ID: "r2"}}}
 	c, found := Plan(rows, Ask{Config: &Config{Set: value(`"ato"`)}}, by)
 	first := max(41, by.At.UnixMilli())
 	if len(found) > 0 || c.Counter != first+1 {
@@ -198,7 +198,7 @@ func TestWhatWasToldUnsignedIsToldAgainOnceTheDeskHasAKey(t *testing.T) {
 		"a mode":   {Mode: &Mode{Mode: "ato"}},
 		"places":   {Places: &Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}},
 	} {
-		rows := Rows{Authority: "fleetd", Robots: []Robot{{ID: "r1"}}}
+		rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1"}}}
 		first, _ := Plan(rows, ask, by)
 		rows = again(rows, first)
 		rows.Seal.Key = key

@@ -89,7 +89,7 @@ func (p *plan) set(kind sign.Kind, r Robot) (Told, bool, error) {
 	case p.pin != nil && was.Set != nil && *p.pin == *was.Set && !p.again(r, was.Sig):
 		return r.Told, false, nil
 	}
-	d := schema.DesiredSet{Rev: r.Heard.Next(r.Told.Rev), Authority: p.rows.Authority, Set: p.pin, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
+	d := schema.DesiredSet{Rev: r.Heard.Next(r.Told.Rev), FleetID: p.rows.FleetID, Set: p.pin, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
 	var err error
 	d.Sig, err = p.seal.Sign(kind, r.ID, d)
 	return told(d.Rev, d, err)

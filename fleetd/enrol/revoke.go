@@ -45,8 +45,8 @@ func Revoke(held []Certificate, robot, by, why string, now time.Time) Revocation
 // List is what brokers are told: the names that are barred, and the certificates
 // that were revoked and have not ended. One that has ended is refused for that, and
 // robots that left long ago need no mention.
-func List(barred []Barred, revoked []Certificate, authority string, rev int64, now time.Time) schema.Revoked {
-	out := schema.Revoked{Rev: rev, Authority: authority, Names: []string{}, Serials: []string{}, TS: schema.TimeOf(now)}
+func List(barred []Barred, revoked []Certificate, fleetID string, rev int64, now time.Time) schema.Revoked {
+	out := schema.Revoked{Rev: rev, FleetID: fleetID, Names: []string{}, Serials: []string{}, TS: schema.TimeOf(now)}
 	for _, b := range barred {
 		if !b.Left || now.Sub(b.At) < forgetAfter {
 			out.Names = append(out.Names, b.Robot)
@@ -64,11 +64,11 @@ func List(barred []Barred, revoked []Certificate, authority string, rev int64, n
 // have them from the file too, while a name holds whatever a robot shows. Thousands
 // of names are left out only then, those that were barred longest ago; left are how
 // many, for people have to know.
-func Fitted(barred []Barred, revoked []Certificate, authority string, rev int64, now time.Time, limit int) (payload []byte, left int, err error) {
+func Fitted(barred []Barred, revoked []Certificate, fleetID string, rev int64, now time.Time, limit int) (payload []byte, left int, err error) {
 	all := len(barred)
 	barred = slices.SortedFunc(slices.Values(barred), func(a, b Barred) int { return b.At.Compare(a.At) })
 	for {
-		l := List(barred, revoked, authority, rev, now)
+		l := List(barred, revoked, fleetID, rev, now)
 		payload, err := schema.Encode(l)
 		switch {
 		case err != nil || len(payload) <= limit || len(l.Serials)+len(barred) == 0:

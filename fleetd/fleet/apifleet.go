@@ -59,7 +59,7 @@ func (f *Fleet) Status() api.Status {
 		s.Disputed = f.rival
 	}
 	if f.db != nil {
-		s.Authority = f.db.Authority()
+		s.FleetID = f.db.FleetID()
 	}
 	return s
 }
@@ -171,7 +171,7 @@ func (f *Fleet) remember(d store.Document) {
 		}
 		if e.recall(d) {
 			e.documents[d.Kind] = d
-			e.hear(f.hub.authority, d.Kind, d.Body)
+			e.hear(f.hub.fleetID, d.Kind, d.Body)
 		}
 	})
 }

@@ -53,13 +53,13 @@ func (f *Fleet) openDatabase(ctx context.Context) error {
 		return err
 	}
 	db.SignWith(f.cfg.SignKey, f.cfg.ReleaseKey)
-	f.hub.belong(db.Authority())
+	f.hub.belong(db.FleetID())
 	db.Listen(f.hub.heard)
 	f.mu.Lock()
 	f.db = db
 	f.database = api.Health{OK: true, Since: schema.TimeOf(time.Now()), Kind: db.Dialect()}
 	f.mu.Unlock()
-	f.log.Info("database open", "kind", db.Dialect(), "authority", db.Authority())
+	f.log.Info("database open", "kind", db.Dialect(), "fleet_id", db.FleetID())
 	return nil
 }
 

@@ -124,7 +124,7 @@ func (d *doubts) resync(ctx context.Context, robot string, now time.Time) {
 // have, as far as is known; sorted.
 func (h *hub) lacking(desired map[string]map[schema.TopicKind]int64, now time.Time) []string {
 	return h.among(now, func(id string, e *entry) bool {
-		return !e.desiredStory(h.authority).Converged || e.unanswered(desired[id])
+		return !e.desiredStory(h.fleetID).Converged || e.unanswered(desired[id])
 	})
 }
 

@@ -19,25 +19,25 @@ import (
 // again under a higher one.
 
 // belong notes the fleet's name to robots, as soon as the database is open.
-func (h *hub) belong(authority string) {
+func (h *hub) belong(fleetID string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.authority = authority
+	h.fleetID = fleetID
 	for _, e := range h.robots {
 		for kind, d := range e.documents {
-			e.hear(authority, kind, d.Body)
+			e.hear(fleetID, kind, d.Body)
 		}
 	}
 }
 
 // hear takes a report's word on the numbers of its desired state.
-func (e *entry) hear(authority string, kind schema.TopicKind, body []byte) {
+func (e *entry) hear(fleetID string, kind schema.TopicKind, body []byte) {
 	for desired, reported := range api.ReportOn {
 		if reported == kind {
 			if e.numbers == nil {
 				e.numbers = map[schema.TopicKind]schema.Heard{}
 			}
-			e.numbers[desired] = schema.HeardIn(authority, body)
+			e.numbers[desired] = schema.HeardIn(fleetID, body)
 		}
 	}
 }

@@ -104,23 +104,23 @@ func TestAWishThatSomebodyPutByHandIsOutdone(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		w.publish()
-		byHand := func(rev int64, authority string) {
+		byHand := func(rev int64, fleetID string) {
 			admin := w.broker.Load().Client(w.T, "admin")
-			body, err := schema.Encode(schema.DesiredStory{Rev: rev, Authority: authority, Apply: schema.ApplyNow, TS: 1})
+			body, err := schema.Encode(schema.DesiredStory{Rev: rev, FleetID: fleetID, Apply: schema.ApplyNow, TS: 1})
 			if err != nil {
 				w.Fatal(err)
 			}
 			admin.Retain("troupe/v1/robots/r1/desired/story", string(body))
 		}
 		// Before fleetd ever desired anything.
-		byHand(50, w.Status().Authority)
+		byHand(50, w.Status().FleetID)
 		w.until("the robot took it", func() bool { d, _ := w.Robot("r1"); return d.Desired.ReportedRev == 50 })
 		w.assign("museum", "r1")
 		if desired := w.converged("r1"); desired.DesiredRev != 51 || desired.Active == nil {
 			w.Errorf("after a desired state by hand fleetd's is %+v", desired)
 		}
 		// And after.
-		byHand(90, w.Status().Authority)
+		byHand(90, w.Status().FleetID)
 		w.until("fleetd sees that, and says why", func() bool {
 			d, _ := w.Robot("r1")
 			return !d.Desired.Converged && d.Desired.Reason == schema.ReasonStaleRevision && strings.Contains(d.Desired.Detail, "90")

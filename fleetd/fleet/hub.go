@@ -21,10 +21,10 @@ import (
 type hub struct {
 	mu     sync.Mutex
 	fleetd presence.Fleetd
-	// authority is the fleet's name to robots; empty until the database is open.
-	authority string
-	robots    map[string]*entry
-	watches   map[*watch]struct{}
+	// fleetID is the fleet's name to robots; empty until the database is open.
+	fleetID string
+	robots  map[string]*entry
+	watches map[*watch]struct{}
 }
 
 // entry is one robot.
@@ -241,7 +241,7 @@ func (h *hub) list() []api.Robot {
 	defer h.mu.Unlock()
 	out := make([]api.Robot, 0, len(h.robots))
 	for id, e := range h.robots {
-		out = append(out, e.line(id, h.authority))
+		out = append(out, e.line(id, h.fleetID))
 	}
 	slices.SortFunc(out, func(a, b api.Robot) int { return strings.Compare(a.ID, b.ID) })
 	return out
@@ -256,7 +256,7 @@ func (h *hub) detail(id string) (api.Detail, bool) {
 		return api.Detail{}, false
 	}
 	return api.Detail{
-		Robot: e.line(id, h.authority), Heartbeat: e.heartbeat, State: e.state, Modes: e.modes, Caps: e.caps, Acts: e.acts, Reported: e.reported,
+		Robot: e.line(id, h.fleetID), Heartbeat: e.heartbeat, State: e.state, Modes: e.modes, Caps: e.caps, Acts: e.acts, Reported: e.reported,
 	}, true
 }
 
@@ -311,7 +311,7 @@ func (w *watch) Next(ctx context.Context, atMost time.Duration) ([]api.Robot, er
 	out := make([]api.Robot, 0, len(w.dirty))
 	for id := range w.dirty {
 		if e := w.hub.robots[id]; e != nil {
-			out = append(out, e.line(id, w.hub.authority))
+			out = append(out, e.line(id, w.hub.fleetID))
 		} else {
 			out = append(out, gone(id))
 		}

@@ -175,8 +175,8 @@ func TestAMachineBecomesARobotOnce(t *testing.T) {
 		if c.Subject.CommonName != "r7" || len(c.URIs) != 1 || first.Robot != "r7" || first.Brokers[0] != "mqtts://broker.example:8883" {
 			w.Errorf("%+v %v", first, c.URIs)
 		}
-		if first.Authority == "" || first.Authority != w.Status().Authority {
-			w.Errorf("it is to obey %q", first.Authority)
+		if first.FleetID == "" || first.FleetID != w.Status().FleetID {
+			w.Errorf("it is to obey %q", first.FleetID)
 		}
 		roots := x509.NewCertPool()
 		roots.AppendCertsFromPEM([]byte(first.CA))
@@ -480,19 +480,19 @@ func TestTheListOfTheRevokedIsRepaired(t *testing.T) {
 			})
 			return l
 		}
-		own := w.Status().Authority
+		own := w.Status().FleetID
 		mine := func(names ...string) func(schema.Revoked) bool {
-			return func(l schema.Revoked) bool { return l.Authority == own && slices.Equal(l.Names, names) }
+			return func(l schema.Revoked) bool { return l.FleetID == own && slices.Equal(l.Names, names) }
 		}
 		told := stands("it is told", mine("r9"))
 
-		admin.Retain(topic, `{"rev":1,"authority":"another","names":[],"serials":[],"ts":"2030-01-01T00:00:00.000Z"}`)
-		stands("the other is there", func(l schema.Revoked) bool { return l.Authority == "another" })
+		admin.Retain(topic, `{"rev":1,"fleet_id":"another","names":[],"serials":[],"ts":"2030-01-01T00:00:00.000Z"}`)
+		stands("the other is there", func(l schema.Revoked) bool { return l.FleetID == "another" })
 		if back := stands("it is told again", mine("r9")); back.Rev != told.Rev {
 			w.Errorf("repeated as %+v, and was %+v", back, told)
 		}
 
-		admin.Retain(topic, `{"rev":40,"authority":"`+own+`","names":["r8"],"serials":["ab12"],"ts":"2030-01-01T00:00:00.000Z"}`)
+		admin.Retain(topic, `{"rev":40,"fleet_id":"`+own+`","names":["r8"],"serials":["ab12"],"ts":"2030-01-01T00:00:00.000Z"}`)
 		w.view("r8", "lost")
 		all := stands("both are in it", mine("r8", "r9"))
 		if all.Rev <= 40 || !slices.Equal(all.Serials, []string{"ab12"}) {

@@ -172,7 +172,7 @@ func (f *Fleet) hearRobot(kind schema.TopicKind, id string, m link.Message, now 
 		if schema.TopicOf(kind).Retain {
 			e.documents[kind] = store.Document{Robot: id, Kind: kind, Body: m.Payload, ReceivedAt: now}
 			e.unsaved[kind] = true
-			e.hear(f.hub.authority, kind, m.Payload)
+			e.hear(f.hub.fleetID, kind, m.Payload)
 		}
 	})
 	if current {

@@ -9,8 +9,8 @@ import (
 	"troupe/schema"
 )
 
-// line is the robot as lists and the stream show it to the fleet of that authority.
-func (e *entry) line(id, authority string) api.Robot {
+// line is the robot as lists and the stream show it to the fleet of that fleet id.
+func (e *entry) line(id, fleetID string) api.Robot {
 	r := api.Robot{
 		ID: id, Labels: maps.Clone(e.kept.Labels), Adopted: e.adopted,
 		Presence: api.Presence{
@@ -19,7 +19,7 @@ func (e *entry) line(id, authority string) api.Robot {
 		},
 		StateAt: wire(e.stateAt), LastEvent: e.event,
 		PauseHolders: []schema.Pause{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{}, Latches: []schema.StopLatch{},
-		Desired: e.desiredStory(authority),
+		Desired: e.desiredStory(fleetID),
 	}
 	if e.caps != nil {
 		r.Skew = skew(e.caps.Software.Protocol)
@@ -55,7 +55,7 @@ func (e *entry) heard() time.Time {
 }
 
 // desiredStory compares what the robot should perform with what it reports.
-func (e *entry) desiredStory(authority string) api.DesiredStory {
+func (e *entry) desiredStory(fleetID string) api.DesiredStory {
 	w := api.DesiredStory{DesiredRev: e.kept.DesiredRev}
 	if e.kept.Story != "" {
 		w.Story = &schema.StoryRef{ID: e.kept.Story, Rev: e.kept.StoryRev, SHA256: e.kept.SHA256}
@@ -75,8 +75,8 @@ func (e *entry) desiredStory(authority string) api.DesiredStory {
 		w.Converged = true // fleetd desired nothing
 	case h.Overtakes(w.DesiredRev):
 		w.Reason, w.Detail = schema.ReasonStaleRevision, h.Why(w.DesiredRev)
-	case r.Authority != "" && authority != "" && r.Authority != authority:
-		w.Reason = schema.ReasonWrongAuthority
+	case r.FleetID != "" && fleetID != "" && r.FleetID != fleetID:
+		w.Reason = schema.ReasonWrongFleet
 	case r.DesiredRev != w.DesiredRev:
 	case w.Story == nil:
 		w.Converged = r.Active == nil

@@ -149,8 +149,8 @@ func TestAStrangerIsSeenStoppedAndAdopted(t *testing.T) {
 			w.Fatalf("adopting came to %+v", b)
 		}
 		got := r.Received()
-		if last := got[len(got)-1]; last.Verb != "sys/adopt" || last.Request.Args.Authority != w.Status().Authority || last.Request.Args.Authority == "" {
-			w.Errorf("the robot was told %+v, the authority is %q", last, w.Status().Authority)
+		if last := got[len(got)-1]; last.Verb != "sys/adopt" || last.Request.Args.FleetID != w.Status().FleetID || last.Request.Args.FleetID == "" {
+			w.Errorf("the robot was told %+v, the fleet id is %q", last, w.Status().FleetID)
 		}
 		if d, _ := w.Robot("r1"); !d.Adopted {
 			w.Error("the robot is still a stranger")

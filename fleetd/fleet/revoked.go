@@ -34,7 +34,7 @@ func (w *warden) hear(payload []byte, now time.Time) {
 }
 
 // repair sees to it that the broker keeps the database's list of the revoked. A
-// list of this authority that the database does not know, it has forgotten, as one
+// list of this fleet id that the database does not know, it has forgotten, as one
 // that was put back from a copy has: it takes in whom that list names, since whoever
 // was revoked stays so until a person says otherwise.
 func (w *warden) repair(ctx context.Context, db *store.Store, now time.Time) {
@@ -50,7 +50,7 @@ func (w *warden) repair(ctx context.Context, db *store.Store, now time.Time) {
 		return
 	}
 	list, problems := schema.Decode[schema.Revoked](heard)
-	own := len(schema.Errors(problems)) == 0 && list.Authority == db.Authority()
+	own := len(schema.Errors(problems)) == 0 && list.FleetID == db.FleetID()
 	switch {
 	case bytes.Equal(heard, payload) || rev == 0 && !own || !own && len(heard) > 0 && now.Sub(w.repaired) < revokedAgain:
 		return
@@ -59,7 +59,7 @@ func (w *warden) repair(ctx context.Context, db *store.Store, now time.Time) {
 			if err := tx.TakeRevoked(ctx, list, now); err != nil {
 				return err
 			}
-			return tx.TellRevoked(ctx, db.Authority(), now)
+			return tx.TellRevoked(ctx, db.FleetID(), now)
 		})
 		if err != nil {
 			w.f.databaseFailed("revoked robots not taken over from the broker", err)
@@ -68,7 +68,7 @@ func (w *warden) repair(ctx context.Context, db *store.Store, now time.Time) {
 		w.f.log.Error("the broker knows a newer list of the revoked than the database, which may come from a copy: whom it names is revoked here too", "rev", list.Rev, "known", rev, "names", list.Names)
 		signal(w.f.outbox.wake)
 	default:
-		w.f.log.Warn("the list of the revoked was overwritten", "by", list.Authority, "rev", list.Rev)
+		w.f.log.Warn("the list of the revoked was overwritten", "by", list.FleetID, "rev", list.Rev)
 		w.f.outbox.say(link.Message{Topic: w.f.ns.Topic(schema.TopicRevoked), Payload: payload, QoS: 1, Retain: true})
 	}
 	w.repaired = now

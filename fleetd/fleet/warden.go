@@ -163,7 +163,7 @@ func (w *warden) step(ctx context.Context, db *store.Store, d decommission.Decom
 			if err := tx.Revoke(ctx, enrol.Revoke(held, d.Robot, d.By, "decommissioned: "+d.Why, now)); err != nil {
 				return err
 			}
-			if err := tx.TellRevoked(ctx, db.Authority(), now); err != nil {
+			if err := tx.TellRevoked(ctx, db.FleetID(), now); err != nil {
 				return err
 			}
 		}

@@ -76,7 +76,7 @@ type Pin struct {
 // Rows is what a plan looks at: the whole library, with the published bytes
 // that are current or that some robot has as its default.
 type Rows struct {
-	Authority string
+	FleetID   string
 	Seal      sign.Seal // signs what robots are told
 	Entries   []Entry
 	Revisions []Revision // with bytes

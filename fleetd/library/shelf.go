@@ -37,7 +37,7 @@ const (
 // shelf is the rows of one plan in a form that can be asked, with the changes
 // gathered so far.
 type shelf struct {
-	authority string
+	fleetID   string
 	seal      sign.Seal
 	heard     func(robot string) schema.Heard
 	entries   map[key]Entry
@@ -66,7 +66,7 @@ type edition struct {
 // fault of ours, and then nothing is planned.
 func newShelf(rows Rows) (*shelf, []schema.Problem) {
 	s := &shelf{
-		authority: rows.Authority, seal: rows.Seal, heard: rows.Heard,
+		fleetID: rows.FleetID, seal: rows.Seal, heard: rows.Heard,
 		entries: map[key]Entry{}, revisions: map[edition]Revision{}, defaults: map[string]Default{},
 		acts: map[string]score.Act{}, blobs: map[edition]score.Blob{}, assets: map[string]Asset{}, catalogue: rows.Catalogue, sent: map[string]bool{},
 	}
@@ -188,7 +188,7 @@ func (s *shelf) tell(robots []string, story string, rev int64, apply schema.Appl
 		if d.Apply == "" {
 			d.Apply = schema.ApplyNextAct
 		}
-		desired := schema.DesiredStory{Rev: d.DesiredRev, Authority: s.authority, Apply: d.Apply, By: by.Who, TS: schema.TimeOf(by.At)}
+		desired := schema.DesiredStory{Rev: d.DesiredRev, FleetID: s.fleetID, Apply: d.Apply, By: by.Who, TS: schema.TimeOf(by.At)}
 		d.Story, d.Rev = "", 0
 		if rev > 0 {
 			at := edition{key{KindStory, story}, rev}

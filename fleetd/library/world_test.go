@@ -33,7 +33,7 @@ func newWorld() *world {
 // rows shows a plan what the store would: the newest revisions, those that are
 // performed, and those asked for.
 func (w *world) rows(also ...Pin) Rows {
-	rows := Rows{Authority: "fleet-1", Catalogue: w.catalogue}
+	rows := Rows{FleetID: "fleet-1", Catalogue: w.catalogue}
 	for _, a := range w.assets {
 		rows.Assets = append(rows.Assets, a)
 	}
@@ -149,7 +149,7 @@ func (w *world) told(t fatal, c Changes) {
 		switch {
 		case m.Topic != schema.TopicDesiredStory || len(problems) > 0:
 			t.Fatalf("%s to %s: %v", m.Topic, m.Target, problems)
-		case desired.Authority != "fleet-1" || desired.Rev != d.DesiredRev || string(m.Payload) != string(d.Told):
+		case desired.FleetID != "fleet-1" || desired.Rev != d.DesiredRev || string(m.Payload) != string(d.Told):
 			t.Fatalf("%s is told %s, and %+v is written down", m.Target, m.Payload, d)
 		case desired.Story == nil && d.Story != "", desired.Story != nil && (desired.Story.ID != d.Story || desired.Story.Rev != d.Rev):
 			t.Fatalf("%s is told %s, and %s revision %d is written down", m.Target, m.Payload, d.Story, d.Rev)

@@ -304,7 +304,7 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 	ts := schema.TimeOf(p.now)
 	var err error
 	if robot == "" {
-		doc := schema.FleetStop{Rev: d.Rev, Authority: p.rows.Authority, TS: ts, Counter: p.rows.Seal.Next(p.now)}
+		doc := schema.FleetStop{Rev: d.Rev, FleetID: p.rows.FleetID, TS: ts, Counter: p.rows.Seal.Next(p.now)}
 		if n := len(held); n > 0 {
 			l := held[n-1] // one at a time; the others are in each robot's own document
 			doc.Active, doc.ID, doc.Level, doc.By, doc.Client, doc.Why = true, l.ID, l.Level, l.By, l.Client, l.Why
@@ -316,7 +316,7 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 		}, func() { doc.Why, doc.By = "", bounded(doc.By, 63) })
 		return d, err
 	}
-	doc := schema.DesiredStop{Rev: d.Rev, Authority: p.rows.Authority, Stops: []schema.StopLatch{}, TS: ts, Counter: p.rows.Seal.Next(p.now)}
+	doc := schema.DesiredStop{Rev: d.Rev, FleetID: p.rows.FleetID, Stops: []schema.StopLatch{}, TS: ts, Counter: p.rows.Seal.Next(p.now)}
 	for _, l := range held[:min(len(held), maxHeld)] {
 		doc.Stops = append(doc.Stops, schema.StopLatch{ID: l.ID, Level: l.Level, By: l.By, Client: l.Client, Why: l.Why, Since: schema.TimeOf(l.AskedAt)})
 	}

@@ -53,7 +53,7 @@ func (d *fleetModel) verify(doc Document, kind sign.Kind, counter int64, sig *sc
 }
 
 func newFleetModel(t rapid.TB) *fleetModel {
-	return &fleetModel{t: t, told: map[string]schema.DesiredStop{}, payloads: map[string][]byte{}, rows: Rows{Authority: "fleetd", Seal: sign.Seal{Key: key}, Revs: map[string]int64{}, Robots: []Robot{
+	return &fleetModel{t: t, told: map[string]schema.DesiredStop{}, payloads: map[string][]byte{}, rows: Rows{FleetID: "fleetd", Seal: sign.Seal{Key: key}, Revs: map[string]int64{}, Robots: []Robot{
 		{"r1", map[string]string{"site": "museum"}}, {"r2", map[string]string{"site": "shop"}}}}}
 }
 

@@ -104,11 +104,11 @@ type Robot struct {
 
 // Rows are what a plan is made from.
 type Rows struct {
-	Authority string
-	Robots    []Robot          // all of the fleet
-	Latches   []Latch          // all that are held, and all that ever had one of the ids in question
-	Revs      map[string]int64 // of the newest document by robot, that of all under the empty name
-	Seal      sign.Seal
+	FleetID string
+	Robots  []Robot          // all of the fleet
+	Latches []Latch          // all that are held, and all that ever had one of the ids in question
+	Revs    map[string]int64 // of the newest document by robot, that of all under the empty name
+	Seal    sign.Seal
 }
 
 // Document is what one robot, or all, are told from now on.

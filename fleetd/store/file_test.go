@@ -88,7 +88,7 @@ func TestSQLiteFilesOfAnEarlierVersionAreTightened(t *testing.T) {
 func TestEmptySQLiteFileOfAnEarlierFleetIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fleet.db")
 	first := storetest.Open(t, "sqlite:"+path)
-	authority := first.Authority()
+	fleetID := first.FleetID()
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -111,8 +111,8 @@ func TestEmptySQLiteFileOfAnEarlierFleetIsRefused(t *testing.T) {
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if again := storetest.Open(t, "sqlite:"+path); again.Authority() != authority {
-		t.Errorf("the restored fleet is %s, was %s", again.Authority(), authority)
+	if again := storetest.Open(t, "sqlite:"+path); again.FleetID() != fleetID {
+		t.Errorf("the restored fleet is %s, was %s", again.FleetID(), fleetID)
 	}
 }
 

@@ -207,7 +207,7 @@ func (t *Tx) TakeRevoked(ctx context.Context, l schema.Revoked, now time.Time) e
 
 // TellRevoked makes the list of the revoked anew, from what this transaction sees,
 // and puts it into the outbox.
-func (t *Tx) TellRevoked(ctx context.Context, authority string, now time.Time) error {
+func (t *Tx) TellRevoked(ctx context.Context, fleetID string, now time.Time) error {
 	rev, _, err := t.Revocation(ctx)
 	if err != nil {
 		return err
@@ -220,7 +220,7 @@ func (t *Tx) TellRevoked(ctx context.Context, authority string, now time.Time) e
 	if err != nil {
 		return err
 	}
-	payload, left, err := enrol.Fitted(barred, revoked, authority, rev+1, now, schema.TopicOf(schema.TopicRevoked).MaxBytes)
+	payload, left, err := enrol.Fitted(barred, revoked, fleetID, rev+1, now, schema.TopicOf(schema.TopicRevoked).MaxBytes)
 	if err != nil {
 		return err
 	}

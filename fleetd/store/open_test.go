@@ -35,7 +35,7 @@ func TestOneSQLiteFileHasOneDesk(t *testing.T) {
 	if err := first.Close(); err != nil {
 		t.Fatalf("closed twice: %v", err)
 	}
-	if second := storetest.Open(t, address); second.Authority() != first.Authority() {
+	if second := storetest.Open(t, address); second.FleetID() != first.FleetID() {
 		t.Fatal("the next fleetd found another fleet")
 	}
 }
@@ -67,8 +67,8 @@ func TestDesksThatStartAtOnceOnPostgresAreOneFleet(t *testing.T) {
 		if s == nil {
 			continue
 		}
-		if s.Authority() != instances[0].Authority() {
-			t.Errorf("authorities %s and %s", s.Authority(), instances[0].Authority())
+		if s.FleetID() != instances[0].FleetID() {
+			t.Errorf("fleets %s and %s", s.FleetID(), instances[0].FleetID())
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)

@@ -43,18 +43,18 @@ var migrations embed.FS
 // Store is an open database. It may be used by any number of goroutines.
 type Store struct {
 	reads
-	dialect   dialect
-	pools     pools
-	authority string
-	led       atomic.Bool          // with SQLite: somebody leads
-	asking    atomic.Pointer[Lead] // asked for the lock and did not get it
+	dialect dialect
+	pools   pools
+	fleetID string
+	led     atomic.Bool          // with SQLite: somebody leads
+	asking  atomic.Pointer[Lead] // asked for the lock and did not get it
 	// What signs the desired documents that are planned; nil = they are not signed.
 	key, release ed25519.PrivateKey
 	heard        func(robot string, topic schema.TopicKind) schema.Heard // nil = nothing was heard
 }
 
 // Open opens the database at address, which is sqlite:PATH or postgres://...,
-// and brings its tables up to date. A new database gets an authority of its own.
+// and brings its tables up to date. A new database gets a fleet id of its own.
 // Errors never hold the address's password. now is when a new
 // database was made.
 func Open(ctx context.Context, address string, now time.Time, log *slog.Logger) (*Store, error) {
@@ -96,8 +96,8 @@ func (s *Store) CheckWrite(ctx context.Context) error {
 	})
 }
 
-// Authority names this database to robots. It is made once and never changes.
-func (s *Store) Authority() string { return s.authority }
+// FleetID names this database to robots. It is made once and never changes.
+func (s *Store) FleetID() string { return s.fleetID }
 
 // Dialect is postgres or sqlite.
 func (s *Store) Dialect() string { return s.dialect.name }
@@ -141,7 +141,7 @@ func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) erro
 		if err != nil {
 			return fmt.Errorf("name the fleet: %w", err)
 		}
-		return tx.row(ctx, `SELECT authority FROM fleet WHERE only_row = 1`).Scan(&s.authority)
+		return tx.row(ctx, `SELECT authority FROM fleet WHERE only_row = 1`).Scan(&s.fleetID)
 	})
 }
 

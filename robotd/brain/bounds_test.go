@@ -20,7 +20,7 @@ func TestADocumentThatIsTooBigIsShrunkByRules(t *testing.T) {
 		r.cfg.Mode.Boot = schema.ModeAto
 		r.boot()
 		pin := stories["talk"]
-		r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, Authority: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+		r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 		r.until(time.Second)
 		turn := turn{State: r.s, now: r.wall()}
 		for i := range crowd {

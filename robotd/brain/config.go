@@ -31,7 +31,7 @@ type Config struct {
 	Ranks      map[string]control.Rank // of clients; who is not listed is an operator
 	Handlers   []Handler               // what the handlers of Interrupts do, by their ids
 
-	Authority string        // of the fleet that the robot was enrolled at; obeyed unless the robot belongs to another already
+	FleetID   string        // of the fleet that the robot was enrolled at; obeyed unless the robot belongs to another already
 	Signing   sign.Policy   // of desired documents
 	Trust     sign.Ring     // whose signatures are believed
 	Probation time.Duration // how long a new story may take to begin

@@ -31,7 +31,7 @@ func restore[C any](t *turn, c *content[C], m Memory, k sign.Kind, j delivery.Ju
 	c.config.Probation = t.cfg.Probation
 	var out []delivery.Effect
 	kept := m.Kept[k]
-	kept.Desired.Authority = cmp.Or(kept.Desired.Authority, t.authority)
+	kept.Desired.FleetID = cmp.Or(kept.Desired.FleetID, t.fleetID)
 	c.State, out = delivery.Restore(t.deliveryNow(), &c.config, kept, m.Held, t.actsDigest(), nil)
 	t.carryDelivery(k, out)
 }

@@ -29,7 +29,7 @@ func (t *turn) takeDesiredStory(ev DesiredStory) {
 		return
 	}
 	d := &ev.Document
-	v := t.vouch(sign.Subject{Kind: sign.Story, Robot: t.cfg.ID, Authority: d.Authority, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, d.Story, d.Released)
+	v := t.vouch(sign.Subject{Kind: sign.Story, Robot: t.cfg.ID, FleetID: d.FleetID, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, d.Story, d.Released)
 	w := delivery.DesiredStory(d)
 	t.delivering(delivery.Document{Desired: w, Refused: v.refused, Detail: v.detail})
 	if t.story.Took(w) {
@@ -47,7 +47,7 @@ func (t *turn) takeDesiredSet(ev DesiredSet) {
 		return
 	}
 	d := &ev.Document
-	v := t.vouch(sign.Subject{Kind: ev.Kind, Robot: t.cfg.ID, Authority: d.Authority, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, d.Set, d.Released)
+	v := t.vouch(sign.Subject{Kind: ev.Kind, Robot: t.cfg.ID, FleetID: d.FleetID, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, d.Set, d.Released)
 	w := delivery.DesiredSet(d)
 	t.furnishing(ev.Kind, delivery.Document{Desired: w, Refused: v.refused, Detail: v.detail})
 	if ev.Kind == sign.Places && t.places.Took(w) || ev.Kind == sign.Activities && t.activities.Took(w) {
@@ -67,18 +67,18 @@ func (t *turn) misunderstood(k sign.Kind, problems []schema.Problem) bool {
 
 // adopt makes the robot obey another fleet's desired documents.
 func (t *turn) adopt(o request.Perform) {
-	was := t.authority
-	if a := o.Args.Authority; a != was {
-		t.authority = a
-		t.do(SaveSetting{authoritySetting, a})
-		t.everyContent(delivery.Adopt{Authority: a})
+	was := t.fleetID
+	if a := o.Args.FleetID; a != was {
+		t.fleetID = a
+		t.do(SaveSetting{fleetIDSetting, a})
+		t.everyContent(delivery.Adopt{FleetID: a})
 		t.stepDesiredMode(desiredmode.Input{What: desiredmode.Adopted})
 		t.forget(&t.desiredMode.door)
 		t.forget(&t.config.door) // what is in force stays until the other fleet desires otherwise
 		t.config.dirty, t.desiredMode.dirty = true, true
 	}
-	r := reply{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "obeys " + t.authority}
-	if was == o.Args.Authority {
+	r := reply{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "obeys " + t.fleetID}
+	if was == o.Args.FleetID {
 		r.Reason = schema.ReasonUnchanged
 	}
 	t.reply(o.Key, r)

@@ -65,7 +65,7 @@ func (d *fakeFleet) desire(k sign.Kind, rev int64, signed bool) Event {
 	}
 	switch k {
 	case sign.Story:
-		w := schema.DesiredStory{Rev: rev, Counter: rev, Authority: "fleetd", TS: epoch, Story: pick("talk", "tour", "once", "none"), Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct}).Draw(d.T, "apply")}
+		w := schema.DesiredStory{Rev: rev, Counter: rev, FleetID: "fleetd", TS: epoch, Story: pick("talk", "tour", "once", "none"), Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct}).Draw(d.T, "apply")}
 		w.Sig = seal(w)
 		return DesiredStory{Document: w, Digest: digestOf(d.r.t, w)}
 	case sign.Config:
@@ -75,15 +75,15 @@ func (d *fakeFleet) desire(k sign.Kind, rev int64, signed bool) Event {
 				values[key] = jsontext.Value(v)
 			}
 		}
-		w := schema.DesiredConfig{Rev: rev, Counter: rev, Authority: "fleetd", TS: epoch, Values: values}
+		w := schema.DesiredConfig{Rev: rev, Counter: rev, FleetID: "fleetd", TS: epoch, Values: values}
 		w.Sig = seal(w)
 		return DesiredConfig{Document: w, Digest: digestOf(d.r.t, w)}
 	case sign.Mode:
-		w := schema.DesiredMode{Rev: rev, Counter: rev, Authority: "fleetd", TS: epoch, Mode: rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto, schema.ModeStr}).Draw(d.T, "mode"), Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(d.T, "apply")}
+		w := schema.DesiredMode{Rev: rev, Counter: rev, FleetID: "fleetd", TS: epoch, Mode: rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto, schema.ModeStr}).Draw(d.T, "mode"), Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(d.T, "apply")}
 		w.Sig = seal(w)
 		return DesiredMode{Document: w, Digest: digestOf(d.r.t, w)}
 	}
-	w := schema.DesiredSet{Rev: rev, Counter: rev, Authority: "fleetd", TS: epoch}
+	w := schema.DesiredSet{Rev: rev, Counter: rev, FleetID: "fleetd", TS: epoch}
 	if w.Set = pick("visitors", "none"); k == sign.Places {
 		w.Set = pick("hall", "outside", "none")
 	}

@@ -23,7 +23,7 @@ import (
 //	sign fleetd|stranger|nobody [release]    who signs the desired state from now on
 //	config trust signing=POLICY            before boot: whom the robot believes
 //
-// Each desired state takes authority=NAME and counter=N; without one the counter is the
+// Each desired state takes fleet id=NAME and counter=N; without one the counter is the
 // revision.
 
 var (
@@ -95,12 +95,12 @@ func (p *player) desireOther(kind string, args []string) {
 	if err != nil {
 		p.rig.t.Fatalf("%v: want a revision", args)
 	}
-	authority, counter := "fleetd", rev
+	fleetID, counter := "fleetd", rev
 	var rest []string
 	for _, a := range args[1:] {
 		switch k, v, _ := strings.Cut(a, "="); k {
-		case "authority":
-			authority = v
+		case "fleet_id":
+			fleetID = v
 		case "counter":
 			counter, _ = strconv.ParseInt(v, 10, 64)
 		default:
@@ -109,11 +109,11 @@ func (p *player) desireOther(kind string, args []string) {
 	}
 	switch kind {
 	case "mode":
-		d := schema.DesiredMode{Rev: rev, Authority: authority, Counter: counter, Mode: schema.ModeID(rest[0]), Apply: schema.ApplyMode(rest[1]), TS: epoch}
+		d := schema.DesiredMode{Rev: rev, FleetID: fleetID, Counter: counter, Mode: schema.ModeID(rest[0]), Apply: schema.ApplyMode(rest[1]), TS: epoch}
 		d.Sig = p.seal(sign.Mode, d)
 		p.rig.give(DesiredMode{Document: d, Digest: digestOf(p.rig.t, d)})
 	case "config":
-		d := schema.DesiredConfig{Rev: rev, Authority: authority, Counter: counter, Values: map[string]jsontext.Value{}, TS: epoch}
+		d := schema.DesiredConfig{Rev: rev, FleetID: fleetID, Counter: counter, Values: map[string]jsontext.Value{}, TS: epoch}
 		for _, a := range rest {
 			k, v, _ := strings.Cut(a, "=")
 			d.Values[k] = jsontext.Value(v)
@@ -121,7 +121,7 @@ func (p *player) desireOther(kind string, args []string) {
 		d.Sig = p.seal(sign.Config, d)
 		p.rig.give(DesiredConfig{Document: d, Digest: digestOf(p.rig.t, d)})
 	default:
-		d := schema.DesiredSet{Rev: rev, Authority: authority, Counter: counter, TS: epoch}
+		d := schema.DesiredSet{Rev: rev, FleetID: fleetID, Counter: counter, TS: epoch}
 		if pin, ok := sets[rest[0]]; ok {
 			d.Set = &pin
 		}

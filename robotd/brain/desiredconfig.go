@@ -82,7 +82,7 @@ func (t *turn) takeDesiredConfig(ev DesiredConfig) {
 		return
 	}
 	d := &ev.Document
-	v := t.vouch(sign.Subject{Kind: sign.Config, Robot: t.cfg.ID, Authority: d.Authority, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, nil, nil)
+	v := t.vouch(sign.Subject{Kind: sign.Config, Robot: t.cfg.ID, FleetID: d.FleetID, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, nil, nil)
 	t.config.dirty = true
 	if t.admit(&t.config.door, v, ev, maps.EqualFunc(d.Values, t.config.kept.Values, sameValue)) {
 		k := keptConfig{Rev: ev.Document.Rev, Values: ev.Document.Values, Vouched: v.verified}
@@ -134,7 +134,7 @@ func (t *turn) tellConfig() {
 		return
 	}
 	w := &t.config
-	d := schema.ReportedConfig{TS: t.now.Wall, Session: t.session, Authority: t.authority, DesiredRev: w.rev,
+	d := schema.ReportedConfig{TS: t.now.Wall, Session: t.session, FleetID: t.fleetID, DesiredRev: w.rev,
 		Phase: schema.DeployIdle, Applied: w.taken, Rejected: w.rejected, RestartNeeded: w.restart}
 	if w.rev > 0 {
 		d.Phase = schema.DeployActive

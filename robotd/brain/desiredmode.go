@@ -74,7 +74,7 @@ func (t *turn) takeDesiredMode(ev DesiredMode) {
 		return
 	}
 	d, w := &ev.Document, &t.desiredMode
-	v := t.vouch(sign.Subject{Kind: sign.Mode, Robot: t.cfg.ID, Authority: d.Authority, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, nil, nil)
+	v := t.vouch(sign.Subject{Kind: sign.Mode, Robot: t.cfg.ID, FleetID: d.FleetID, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, nil, nil)
 	w.dirty = true
 	if !selectable(t.cfg, d.Mode) && v.refused == "" {
 		v.refused, v.detail = schema.ReasonUnknownMode, fmt.Sprintf("revision %d: %s is no mode that can be desired", d.Rev, legible(string(d.Mode)))
@@ -167,7 +167,7 @@ func (t *turn) reportDesiredMode() {
 	if w.dirty = false; t.session == "" {
 		return
 	}
-	d := schema.ReportedMode{TS: t.now.Wall, Session: t.session, Authority: t.authority, DesiredRev: w.state.Desired.Rev,
+	d := schema.ReportedMode{TS: t.now.Wall, Session: t.session, FleetID: t.fleetID, DesiredRev: w.state.Desired.Rev,
 		Phase: w.state.At(), Reason: w.state.Reason, Detail: w.state.Detail, Mode: w.state.Desired.Mode, Diverged: w.diverged}
 	w.show(&d.DesiredRev, &d.Phase, &d.Reason, &d.Retry, &d.Detail)
 	t.do(Publish{Topic: schema.TopicReportedMode, Payload: t.within(schema.TopicReportedMode, &d, func(step int) bool { return shrinkMode(&d, step) })})

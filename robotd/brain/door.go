@@ -27,11 +27,11 @@ type notObeyed struct {
 func (t *turn) admit(d *door, v vouched, ev Event, same bool) bool {
 	w, was := v.what, d.refused
 	switch source := deliveryOf(w.Kind); {
-	case t.authority != "" && w.Authority != t.authority:
+	case t.fleetID != "" && w.FleetID != t.fleetID:
 		d.foreign = ev
-		d.refused = notObeyed{w.Rev, schema.ReasonWrongAuthority, fmt.Sprintf("revision %d of authority %s is not obeyed: this robot belongs to %s; sys/adopt changes that", w.Rev, w.Authority, t.authority)}
+		d.refused = notObeyed{w.Rev, schema.ReasonWrongFleet, fmt.Sprintf("revision %d of fleet %s is not obeyed: this robot belongs to %s; sys/adopt changes that", w.Rev, w.FleetID, t.fleetID)}
 		if d.refused != was {
-			t.tell(string(schema.ReasonWrongAuthority), source, "", "", described{Reason: schema.ReasonWrongAuthority, Detail: d.refused.detail})
+			t.tell(string(schema.ReasonWrongFleet), source, "", "", described{Reason: schema.ReasonWrongFleet, Detail: d.refused.detail})
 		}
 		return false
 	case w.Rev < d.rev:
@@ -59,7 +59,7 @@ func (t *turn) admit(d *door, v vouched, ev Event, same bool) bool {
 func (d *door) show(rev *int64, phase *schema.DeployPhase, reason *schema.Reason, retry *schema.Retry, detail *string) {
 	switch no := d.refused; {
 	case no.reason == "":
-	case no.reason != schema.ReasonWrongAuthority:
+	case no.reason != schema.ReasonWrongFleet:
 		*rev, *phase, *reason, *detail = no.rev, schema.DeployRejected, no.reason, no.detail
 	case *reason == "":
 		*reason, *detail = no.reason, no.detail
@@ -86,8 +86,8 @@ func (t *turn) forget(d *door) {
 // a blob and of whom the robot believes, as they are now, and then tells of them:
 // what was not on the disk was not told.
 func (t *turn) keepDesired() {
-	if t.authority != "" {
-		t.do(SaveSetting{authoritySetting, t.authority})
+	if t.fleetID != "" {
+		t.do(SaveSetting{fleetIDSetting, t.fleetID})
 	}
 	if len(t.marks) > 0 {
 		t.do(SaveSetting{countersSetting, string(t.encode(t.marks))})

@@ -94,7 +94,7 @@ func TestAStopSaysWhoSentItAlsoOnceItIsWrittenDown(t *testing.T) {
 	if got := by(); got != "anna at op1" {
 		t.Errorf("sent live it is of %q", got)
 	}
-	r.give(Stopped{Document: latch.Document{From: latch.Robot, Rev: 1, Authority: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop, By: "anna", Client: "op1"}}}})
+	r.give(Stopped{Document: latch.Document{From: latch.Robot, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop, By: "anna", Client: "op1"}}}})
 	if got := by(); got != "anna at op1" {
 		t.Errorf("written down it is of %q", got)
 	}

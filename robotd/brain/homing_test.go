@@ -16,7 +16,7 @@ func TestAnEnableForCalibrationStartsNoStory(t *testing.T) {
 	r.boot()
 	r.give(Connected{Session: "a"})
 	pin := stories["tour"]
-	r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, Authority: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+	r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 	r.until(time.Second)
 
 	r.boot()

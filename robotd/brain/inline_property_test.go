@@ -34,7 +34,7 @@ func TestActionsThatCommandsBringAlongAreRefusedAtTheirPlaceOrPerformed(t *testi
 		r.boot()
 		r.give(Connected{Session: "s"})
 		pin := stories["talk"]
-		r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, Authority: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+		r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 		r.until(200 * time.Millisecond)
 		if rapid.Bool().Draw(t, "enabled") {
 			r.give(Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"enable"}`)})

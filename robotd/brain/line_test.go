@@ -72,7 +72,7 @@ func (p *player) line(e Effect) string {
 	case SaveLatches:
 		return "save: what holds " + string(e.Value)
 	case SaveSetting:
-		if e.Name == bootsSetting || e.Name == authoritySetting {
+		if e.Name == bootsSetting || e.Name == fleetIDSetting {
 			return ""
 		}
 		return "save: " + e.Name + "=" + e.Value

@@ -125,7 +125,7 @@ func TestAnActIsPerformedForWhoHasNoControl(t *testing.T) {
 	r.boot()
 	r.give(Connected{Session: "s"})
 	pin := stories["talk"]
-	r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, Authority: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+	r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 	r.until(time.Second)
 	for _, client := range []string{"resp1", "op1"} {
 		ask(client, "act/perform", `{"id":"`+client+`","x_ticket":7,"args":{"act":"greet","x_for":"them"}}`)
@@ -262,7 +262,7 @@ func TestWhatIsAskedForWaitsForItsTurn(t *testing.T) {
 		}
 	}
 	pin := stories["once"]
-	r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, Authority: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+	r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 	r.until(r.now + time.Second)
 	r.body.mute = true
 	queue := func(want string) {
@@ -302,7 +302,7 @@ func TestAPersonIsNamedBesideTheClientThatSaysSo(t *testing.T) {
 	r.boot()
 	r.give(Connected{Session: "s"})
 	pin := stories["talk"]
-	r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, Authority: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+	r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 	r.beats = true
 	r.beat(0)
 	r.until(time.Second)

@@ -81,10 +81,10 @@ func TestAnEnableThatIsOlderThanAReleaseOpensNothing(t *testing.T) {
 		r.boot()
 		r.give(Connected{Session: "a"})
 		r.until(time.Second)
-		r.give(Stopped{Document: latch.Document{From: latch.Robot, Rev: 1, Authority: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}}, N: 5})
+		r.give(Stopped{Document: latch.Document{From: latch.Robot, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}}, N: 5})
 		r.until(1500 * time.Millisecond)
 		enable(r, func() {
-			r.give(Stopped{Document: latch.Document{From: latch.Robot, Rev: 2, Authority: "fleetd"}, N: 8})
+			r.give(Stopped{Document: latch.Document{From: latch.Robot, Rev: 2, FleetID: "fleetd"}, N: 8})
 		})
 		r.until(2 * time.Second)
 		if a := got["older"]; a.Status != schema.StatusCancelled || a.Reason != schema.ReasonStopped || r.s.safety.At == schema.SafetyEnabled {
@@ -104,7 +104,7 @@ func TestAnEnableThatIsOlderThanAReleaseOpensNothing(t *testing.T) {
 func TestAStopThatIsWrittenDownCallsNothingOff(t *testing.T) {
 	enable := Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"e1"}`), N: 7}
 	for _, from := range []latch.Source{latch.Robot, latch.Fleet} {
-		written := Stopped{Document: latch.Document{From: from, Rev: 1, Authority: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}}, N: 8}
+		written := Stopped{Document: latch.Document{From: from, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}}, N: 8}
 		for name, events := range map[string][]Event{
 			"the document overtakes":                   {written, enable},
 			"the enable is on its way to the disk":     {enable, written},

@@ -49,7 +49,7 @@ func (w *world) tour() {
 	r := w.r
 	pin := stories["tour"]
 	w.rev = 1
-	r.give(DesiredStory{Document: schema.DesiredStory{Rev: w.rev, Authority: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+	r.give(DesiredStory{Document: schema.DesiredStory{Rev: w.rev, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 	r.beats = true
 	r.beat(0)
 	r.until(200 * time.Millisecond)
@@ -183,7 +183,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		},
 		"desired": func(t *rapid.T) {
 			w.rev++
-			desired := schema.DesiredStory{Rev: w.rev, Authority: "fleetd", Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct, schema.ApplyNextStart}).Draw(t, "apply"), TS: epoch}
+			desired := schema.DesiredStory{Rev: w.rev, FleetID: "fleetd", Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct, schema.ApplyNextStart}).Draw(t, "apply"), TS: epoch}
 			if name := rapid.SampledFrom([]string{"talk", "tour", "once", "holes", "empty", "none"}).Draw(t, "story"); name != "none" {
 				pin := stories[name]
 				desired.Story = &pin
@@ -244,7 +244,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				clear(w.a.enables)
 			default:
 				w.stopRev += int64(rapid.IntRange(-1, 2).Draw(t, "rev"))
-				doc := latch.Document{From: rapid.SampledFrom([]latch.Source{latch.Robot, latch.Fleet}).Draw(t, "from"), Rev: max(1, w.stopRev), Authority: rapid.SampledFrom([]string{"fleetd", "fleetd", "other"}).Draw(t, "authority")}
+				doc := latch.Document{From: rapid.SampledFrom([]latch.Source{latch.Robot, latch.Fleet}).Draw(t, "from"), Rev: max(1, w.stopRev), FleetID: rapid.SampledFrom([]string{"fleetd", "fleetd", "other"}).Draw(t, "fleet_id")}
 				for _, id := range ids {
 					if rapid.IntRange(0, 2).Draw(t, id) == 0 {
 						doc.Stops = append(doc.Stops, schema.StopLatch{ID: id, Level: schema.StopStop})

@@ -58,7 +58,7 @@ func TestAnAnswerNamesTheLatchesThatStandAgainstIt(t *testing.T) {
 func TestWhatAnAnswerPointsAtCanBeUsed(t *testing.T) {
 	r, acks := inHand(t)
 	pin := stories["talk"]
-	r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, Authority: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+	r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 	r.until(r.now + time.Second)
 	r.command("mode/set", "ato")
 	made := func(verb, payload string, kind schema.RefKind) string {

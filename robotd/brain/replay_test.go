@@ -18,7 +18,7 @@ func TestWhoHasEventsToldAgainLearnsHowLongItTakes(t *testing.T) {
 	r.boot()
 	r.give(Connected{Session: "s"})
 	for rev := range int64(100) { // held and released, each an event
-		doc := latch.Document{From: latch.Robot, Rev: rev + 1, Authority: "fleetd"}
+		doc := latch.Document{From: latch.Robot, Rev: rev + 1, FleetID: "fleetd"}
 		if rev%2 == 0 {
 			doc.Stops = []schema.StopLatch{{ID: "a", Level: schema.StopStop}}
 		}

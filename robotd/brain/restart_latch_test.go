@@ -27,7 +27,7 @@ func TestReleaseFromBeforeARestartLeavesALatchOfTheDisk(t *testing.T) {
 			return slices.ContainsFunc(r.s.latches.Latches, func(l latch.Latch) bool { return l.ID == id })
 		}
 		document := func(rev int64, stops ...schema.StopLatch) {
-			r.give(Stopped{Document: latch.Document{From: latch.Robot, Rev: rev, Authority: "one", Stops: stops}})
+			r.give(Stopped{Document: latch.Document{From: latch.Robot, Rev: rev, FleetID: "one", Stops: stops}})
 			r.until(r.now + 100*time.Millisecond)
 		}
 		boot := func(damaged bool) {

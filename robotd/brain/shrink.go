@@ -136,7 +136,7 @@ func shrinkStory(d *schema.ReportedStory, step int) bool {
 			d.Active = &a
 		}
 	case 1:
-		d.Detail, d.Pointer, d.Authority = "", "", schema.Legible(d.Authority)
+		d.Detail, d.Pointer, d.FleetID = "", "", schema.Legible(d.FleetID)
 	default:
 		return false
 	}
@@ -144,12 +144,12 @@ func shrinkStory(d *schema.ReportedStory, step int) bool {
 }
 
 func shrinkSet(d *schema.ReportedSet, step int) bool {
-	d.Detail, d.Pointer, d.Authority = "", "", schema.Legible(d.Authority)
+	d.Detail, d.Pointer, d.FleetID = "", "", schema.Legible(d.FleetID)
 	return step < 1
 }
 
 func shrinkMode(d *schema.ReportedMode, step int) bool {
-	d.Detail, d.Authority, d.Mode = "", schema.Legible(d.Authority), schema.ModeID(schema.Legible(string(d.Mode)))
+	d.Detail, d.FleetID, d.Mode = "", schema.Legible(d.FleetID), schema.ModeID(schema.Legible(string(d.Mode)))
 	return step < 1
 }
 
@@ -164,7 +164,7 @@ func shrinkConfig(d *schema.ReportedConfig, step int) bool {
 	case 1:
 		d.Applied = map[string]jsontext.Value{}
 	case 2:
-		d.Detail, d.Authority, d.Rejected = "", schema.Legible(d.Authority), d.Rejected[:min(len(d.Rejected), 8)]
+		d.Detail, d.FleetID, d.Rejected = "", schema.Legible(d.FleetID), d.Rejected[:min(len(d.Rejected), 8)]
 		for i := range d.Rejected {
 			d.Rejected[i].Key = schema.Legible(d.Rejected[i].Key)
 		}

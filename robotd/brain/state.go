@@ -95,7 +95,7 @@ type State struct {
 	callsOff []callsOff // who waits for what they call off to end
 
 	// The fleet.
-	authority   string // the one that is obeyed; empty until the first desired state
+	fleetID     string // the one that is obeyed; empty until the first desired state
 	marks       sign.Marks
 	config      configured
 	desiredMode desiredModeState

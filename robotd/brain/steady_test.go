@@ -22,7 +22,7 @@ func TestATickAllocatesLittle(t *testing.T) {
 		}, 0},
 		{"in the middle of an act", func(r *rig) {
 			pin := stories["tour"]
-			r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, Authority: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+			r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 			r.until(time.Second)
 			r.give(Command{Client: "op1", Group: "safety", Verb: "enable"})
 			r.give(Command{Client: "op1", Group: "mode", Verb: "set", Payload: []byte("ato")})

@@ -57,7 +57,7 @@ var stopDocumentKind = map[latch.Source]sign.Subject{latch.Robot: {Kind: sign.St
 func (t *turn) labels() (map[string]string, bool) { return t.cfg.Labels, t.config.rev > 0 }
 
 func (t *turn) latchFactsNow() latch.Facts {
-	f := latch.Facts{Robot: t.cfg.ID, Authority: t.authority}
+	f := latch.Facts{Robot: t.cfg.ID, FleetID: t.fleetID}
 	f.Labels, f.Labelled = t.labels()
 	return f
 }
@@ -72,14 +72,14 @@ func (t *turn) stopDocument(ev Stopped) {
 	}
 	w, v := stopDocumentKind[doc.From], vouched{}
 	if doc.Problem == "" {
-		if w.Authority, w.Rev, w.Counter, w.Document = doc.Authority, doc.Rev, ev.Counter, ev.Digest; doc.From == latch.Robot {
+		if w.FleetID, w.Rev, w.Counter, w.Document = doc.FleetID, doc.Rev, ev.Counter, ev.Digest; doc.From == latch.Robot {
 			w.Robot = t.cfg.ID
 		}
 		v = t.vouch(w, ev.Sig, nil, nil)
 	}
 	switch v.refused {
 	case "":
-		if v.verified && (t.authority == "" || t.authority == doc.Authority) && t.marks.Note(w) {
+		if v.verified && (t.fleetID == "" || t.fleetID == doc.FleetID) && t.marks.Note(w) {
 			t.do(SaveSetting{countersSetting, string(t.encode(t.marks))})
 		}
 	case schema.ReasonStaleRevision:

@@ -24,7 +24,7 @@ func (r *rig) alerted(kind string) bool {
 // configured desired documents an empty configuration, signed if key is not nil.
 func (r *rig) configured(rev int64, seal sign.Seal) {
 	r.t.Helper()
-	d := schema.DesiredConfig{Rev: rev, Authority: "fleetd", Counter: rev, TS: epoch, Values: map[string]jsontext.Value{}}
+	d := schema.DesiredConfig{Rev: rev, FleetID: "fleetd", Counter: rev, TS: epoch, Values: map[string]jsontext.Value{}}
 	var err error
 	if d.Sig, err = seal.Sign(sign.Config, "r1", d); err != nil {
 		r.t.Fatal(err)

@@ -140,7 +140,7 @@ func (p *player) happen(text, word string, args []string) {
 		p.drive(args)
 	case "desired":
 		p.desire(args)
-	case "holds", "fleet-holds": // a document of stops: rev, authority, counter, and id:level of each stop
+	case "holds", "fleet-holds": // a document of stops: rev, fleet id, counter, and id:level of each stop
 		p.holds(word, args)
 	case "call", "retained-call":
 		_, payload, _ := strings.Cut(text, arg(0))
@@ -206,7 +206,7 @@ func (p *player) happen(text, word string, args []string) {
 }
 
 func (p *player) holds(word string, args []string) {
-	doc := latch.Document{From: latch.Robot, Rev: 1, Authority: "fleetd", Stops: []schema.StopLatch{}}
+	doc := latch.Document{From: latch.Robot, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{}}
 	if word == "fleet-holds" {
 		doc.From = latch.Fleet
 	}
@@ -218,8 +218,8 @@ func (p *player) holds(word string, args []string) {
 			doc.Rev, _ = strconv.ParseInt(value, 10, 64)
 		case key == "counter":
 			counter, _ = strconv.ParseInt(value, 10, 64)
-		case key == "authority":
-			doc.Authority = value
+		case key == "fleet_id":
+			doc.FleetID = value
 		case a == "{{{":
 			doc = latch.Document{From: doc.From, Problem: "it cannot be read"}
 		case !named:
@@ -227,7 +227,7 @@ func (p *player) holds(word string, args []string) {
 			doc.Stops = append(doc.Stops, schema.StopLatch{ID: id, Level: schema.StopLevel(cmp.Or(level, "stop")), By: "anna", Why: "children on the stage", Since: epoch})
 		}
 	}
-	d := schema.DesiredStop{Rev: doc.Rev, Authority: doc.Authority, Stops: doc.Stops, Counter: cmp.Or(counter, doc.Rev)}
+	d := schema.DesiredStop{Rev: doc.Rev, FleetID: doc.FleetID, Stops: doc.Stops, Counter: cmp.Or(counter, doc.Rev)}
 	kind := map[latch.Source]sign.Kind{latch.Robot: sign.Stop, latch.Fleet: sign.FleetStop}[doc.From]
 	d.Sig = p.seal(kind, d)
 	p.rig.give(Stopped{Document: doc, Counter: d.Counter, Sig: d.Sig, Digest: digestOf(p.rig.t, d)})
@@ -284,7 +284,7 @@ func (p *player) configure(setting string) {
 }
 
 func (p *player) desire(args []string) {
-	w := schema.DesiredStory{Rev: 1, Authority: "fleetd", Apply: schema.ApplyNextAct, Counter: 1, TS: epoch}
+	w := schema.DesiredStory{Rev: 1, FleetID: "fleetd", Apply: schema.ApplyNextAct, Counter: 1, TS: epoch}
 	if name := args[0]; name != "none" {
 		pin, ok := stories[name]
 		if !ok {
@@ -301,8 +301,8 @@ func (p *player) desire(args []string) {
 			w.Counter, _ = strconv.ParseInt(value, 10, 64)
 		case "apply":
 			w.Apply = schema.Apply(value)
-		case "authority":
-			w.Authority = value
+		case "fleet_id":
+			w.FleetID = value
 		}
 	}
 	w.Released = p.release(sign.Story, w.Story)

@@ -15,14 +15,14 @@ import (
 // release counters it has seen.
 
 const (
-	authoritySetting = "authority" // UUID of the fleet's database
-	countersSetting  = "counters"  // sign.Marks
+	fleetIDSetting  = "fleet_id" // UUID of the fleet's database
+	countersSetting = "counters" // sign.Marks
 )
 
 // restoreTrust reads whom the robot obeyed. Counters that cannot be read are those
 // of a disk that lies; the robot starts to count anew, and says so.
 func (t *turn) restoreTrust(m Memory) {
-	t.authority, t.marks = cmp.Or(m.Settings[authoritySetting], m.Kept[sign.Story].Desired.Authority, t.cfg.Authority), sign.Marks{}
+	t.fleetID, t.marks = cmp.Or(m.Settings[fleetIDSetting], m.Kept[sign.Story].Desired.FleetID, t.cfg.FleetID), sign.Marks{}
 	if kept := m.Settings[countersSetting]; kept != "" {
 		if err := json.Unmarshal([]byte(kept), &t.marks); err != nil {
 			t.marks = sign.Marks{}
@@ -71,7 +71,7 @@ func (t *turn) vouch(w sign.Subject, sig *schema.Signature, pin *schema.StoryPin
 	if policy == sign.Require {
 		v.refused = reason
 	}
-	if t.authority != "" && t.authority != w.Authority {
+	if t.fleetID != "" && t.fleetID != w.FleetID {
 		return v // that it is not obeyed is told already
 	}
 	kind, level, hint := "untrusted_document", schema.AlertError, "the robot keeps what it has; sign with a key that it trusts (fleetd serve --sign-key, robotd --trust-key), or see who else writes to the broker"
@@ -98,10 +98,10 @@ func sourceOf(k sign.Kind) string {
 
 // believe remembers the fleet and the counter of a desired state, now that it is obeyed.
 func (t *turn) believe(v vouched) {
-	if t.authority == "" {
-		t.authority = v.what.Authority
-		t.do(SaveSetting{authoritySetting, t.authority})
-		t.everyContent(delivery.Belong{Authority: t.authority})
+	if t.fleetID == "" {
+		t.fleetID = v.what.FleetID
+		t.do(SaveSetting{fleetIDSetting, t.fleetID})
+		t.everyContent(delivery.Belong{FleetID: t.fleetID})
 	}
 	if v.verified && t.marks.Note(v.what) {
 		t.do(SaveSetting{countersSetting, string(t.encode(t.marks))})

@@ -43,7 +43,7 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 		r.boot()
 		r.give(Connected{Session: "a"})
 		pin := stories["talk"]
-		r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, Authority: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+		r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 		r.until(time.Second)
 		text := rapid.Custom(func(t *rapid.T) string {
 			piece := rapid.SampledFrom([]string{"x", `"`, "\x01", "ä", "\x1b[2J", "\u2028"}).Draw(t, "piece")
@@ -84,7 +84,7 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 				}
 			},
 			"held by fleetd": func(t *rapid.T) {
-				doc := latch.Document{From: latch.Robot, Rev: int64(n + 1), Authority: "fleetd"}
+				doc := latch.Document{From: latch.Robot, Rev: int64(n + 1), FleetID: "fleetd"}
 				for i := range many() {
 					doc.Stops = append(doc.Stops, schema.StopLatch{ID: fmt.Sprintf("%s-%d", strings.Repeat("i", 60), i), Level: schema.StopStop, By: text.Draw(t, "by"), Why: text.Draw(t, "why")})
 				}
@@ -96,8 +96,8 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 					n++
 					values[fmt.Sprint(text.Draw(t, "key"), n)] = jsontext.Value("1")
 				}
-				r.give(DesiredConfig{Document: schema.DesiredConfig{Rev: int64(n + 1), Authority: rapid.SampledFrom([]string{"fleetd", strings.Repeat("a", 7000)}).Draw(t, "authority"), Values: values, TS: epoch}})
-				r.give(DesiredMode{Document: schema.DesiredMode{Rev: int64(n + 1), Authority: strings.Repeat("a", 7000), Mode: schema.ModeID(text.Draw(t, "mode")), Apply: schema.ApplyModeBoot, TS: epoch}})
+				r.give(DesiredConfig{Document: schema.DesiredConfig{Rev: int64(n + 1), FleetID: rapid.SampledFrom([]string{"fleetd", strings.Repeat("a", 7000)}).Draw(t, "fleet_id"), Values: values, TS: epoch}})
+				r.give(DesiredMode{Document: schema.DesiredMode{Rev: int64(n + 1), FleetID: strings.Repeat("a", 7000), Mode: schema.ModeID(text.Draw(t, "mode")), Apply: schema.ApplyModeBoot, TS: epoch}})
 			},
 			"body": func(t *rapid.T) {
 				word := text.Draw(t, "word")
@@ -276,7 +276,7 @@ func TestAStopIsSeenWhoeverSaysWhat(t *testing.T) {
 			r.boot()
 			r.give(Connected{Session: "a"})
 			pin := stories["talk"]
-			r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, Authority: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+			r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 			r.until(time.Second)
 			r.give(Command{Client: "op1", Group: "safety", Verb: "enable"})
 			r.until(2 * time.Second)

@@ -101,22 +101,22 @@ type Facts struct {
 
 // Desired is what the fleet wants, whatever its kind.
 type Desired struct {
-	Rev       int64            `json:"rev"`
-	Authority string           `json:"authority"`
-	Pin       *schema.StoryPin `json:"story"` // nil = withdrawn
-	Apply     schema.Apply     `json:"apply"`
-	Deadline  schema.Time      `json:"deadline_ts,omitzero"` // 0 = none
+	Rev      int64            `json:"rev"`
+	FleetID  string           `json:"fleet_id"`
+	Pin      *schema.StoryPin `json:"story"` // nil = withdrawn
+	Apply    schema.Apply     `json:"apply"`
+	Deadline schema.Time      `json:"deadline_ts,omitzero"` // 0 = none
 }
 
 // DesiredStory is the desired state of a desired story.
 func DesiredStory(d *schema.DesiredStory) Desired {
-	return Desired{d.Rev, d.Authority, d.Story, d.Apply, d.DeadlineTS}
+	return Desired{d.Rev, d.FleetID, d.Story, d.Apply, d.DeadlineTS}
 }
 
 // DesiredSet is the desired state of desired activities or places, which nothing performs in
 // the middle of anything.
 func DesiredSet(d *schema.DesiredSet) Desired {
-	return Desired{Rev: d.Rev, Authority: d.Authority, Pin: d.Set, Apply: schema.ApplyNow}
+	return Desired{Rev: d.Rev, FleetID: d.FleetID, Pin: d.Set, Apply: schema.ApplyNow}
 }
 
 // Accepted is a content that passed every check, as the disk keeps it.
@@ -129,7 +129,7 @@ type Accepted struct {
 }
 
 // Kept is what the disk keeps of a delivery, beside the blobs of the three
-// contents. Desired state is the newest one that was obeyed; its authority is the fleet
+// contents. Desired state is the newest one that was obeyed; its fleet id is the fleet
 // that this robot belongs to.
 type Kept struct {
 	Desired    Desired            `json:"desired"`
@@ -174,7 +174,7 @@ type (
 	Emptied struct{}
 	// Belong says which fleet the robot belongs to, where this delivery has not
 	// found out by itself.
-	Belong struct{ Authority string }
+	Belong struct{ FleetID string }
 	// Arriving says how many bytes of a file are here; a Fetch that still brings
 	// some is given more time.
 	Arriving struct {
@@ -206,7 +206,7 @@ type (
 		Detail string
 	}
 	// Adopt makes the robot obey another fleet.
-	Adopt struct{ Authority string }
+	Adopt struct{ FleetID string }
 	// Refit says that the robot's acts, units or points are others now.
 	Refit struct{ ActsDigest string }
 	// Tick lets time and facts take effect; Deadline says when one is wanted.

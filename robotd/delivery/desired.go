@@ -11,13 +11,13 @@ import (
 func (s *State[C]) document(now Now, c *Config[C], in Document, out []Effect) []Effect {
 	d := in.Desired
 	switch {
-	case s.authority != "" && d.Authority != s.authority:
-		known := s.foreign != nil && s.foreign.Desired.Authority == d.Authority && s.foreign.Desired.Rev == d.Rev
+	case s.fleetID != "" && d.FleetID != s.fleetID:
+		known := s.foreign != nil && s.foreign.Desired.FleetID == d.FleetID && s.foreign.Desired.Rev == d.Rev
 		s.foreign = &in
 		if known {
 			return out
 		}
-		out = append(out, Note{Reason: schema.ReasonWrongAuthority, Detail: fmt.Sprintf("a desired state of authority %s is not obeyed: this robot belongs to %s; sys/adopt changes that", d.Authority, s.authority)})
+		out = append(out, Note{Reason: schema.ReasonWrongFleet, Detail: fmt.Sprintf("a desired state of fleet %s is not obeyed: this robot belongs to %s; sys/adopt changes that", d.FleetID, s.fleetID)})
 		return append(out, Tell{From: s.phase, To: s.phase, Why: "a fleet that is not obeyed desired something", Report: s.Report()})
 	case d.Rev < s.desired.Rev:
 		return append(out, Note{Reason: schema.ReasonStaleRevision, Detail: fmt.Sprintf("revision %d came after revision %d", d.Rev, s.desired.Rev)})
@@ -59,7 +59,7 @@ func samePin(a, b *schema.StoryPin) bool {
 // begin lets go of what was under way and goes for a newer desired state.
 func (s *State[C]) begin(now Now, c *Config[C], d Desired, out []Effect) []Effect {
 	out = s.abandon(out)
-	s.desired, s.authority, s.why = d, d.Authority, outcome{}
+	s.desired, s.fleetID, s.why = d, d.FleetID, outcome{}
 	s.foreign, s.refused, s.attempts, s.fruitless = nil, nil, 0, 0
 	switch pin := d.Pin; {
 	case pin == nil:
@@ -116,24 +116,24 @@ func (s *State[C]) abandon(out []Effect) []Effect {
 }
 
 // belong takes the fleet that another of the robot's desired documents made known.
-func (s *State[C]) belong(authority string) {
-	if s.authority == "" {
-		s.authority = authority
+func (s *State[C]) belong(fleetID string) {
+	if s.fleetID == "" {
+		s.fleetID = fleetID
 	}
 }
 
 // adopt obeys another fleet. What it desired already is looked at now; what is
 // active stays until then.
-func (s *State[C]) adopt(now Now, c *Config[C], authority string, out []Effect) []Effect {
-	if authority == s.authority || authority == "" {
+func (s *State[C]) adopt(now Now, c *Config[C], fleetID string, out []Effect) []Effect {
+	if fleetID == s.fleetID || fleetID == "" {
 		return out
 	}
 	foreign := s.foreign
 	out = s.abandon(out)
-	s.desired, s.authority, s.why = Desired{Authority: authority}, authority, outcome{}
+	s.desired, s.fleetID, s.why = Desired{FleetID: fleetID}, fleetID, outcome{}
 	s.foreign, s.refused, s.attempts, s.fruitless = nil, nil, 0, 0
 	out = s.takeSaved(OnAdopted, out)
-	if foreign != nil && foreign.Desired.Authority == authority {
+	if foreign != nil && foreign.Desired.FleetID == fleetID {
 		out = s.document(now, c, *foreign, out)
 	}
 	return out

@@ -124,13 +124,13 @@ func (f *fleet) desireAny() {
 	if rev < 1 {
 		return
 	}
-	d := Desired{Rev: rev, Authority: "home", Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct, schema.ApplyNextStart}).Draw(f.t, "apply")}
+	d := Desired{Rev: rev, FleetID: "home", Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct, schema.ApplyNextStart}).Draw(f.t, "apply")}
 	if i := rapid.IntRange(0, len(stories)).Draw(f.t, "story"); i < len(stories) {
 		d.Pin = f.pin(stories[i])
 	}
 	if rapid.IntRange(0, 10).Draw(f.t, "foreign") == 0 {
-		d.Authority, d.Rev = "elsewhere", rev+1000
-		if f.s.Authority() == "home" { // the first one would be trusted
+		d.FleetID, d.Rev = "elsewhere", rev+1000
+		if f.s.FleetID() == "home" { // the first one would be trusted
 			f.send(Document{Desired: d})
 		}
 		return
@@ -257,7 +257,7 @@ func TestInTheEndTheNewestWishIsFulfilledAndNothingWasLostOnTheWay(t *testing.T)
 		}
 		// A last desired state for a good story, and everything works from now on.
 		f.newest.Rev++
-		f.newest = Desired{Rev: f.newest.Rev, Authority: "home", Apply: schema.ApplyNextAct, Pin: f.pin(rapid.SampledFrom([]string{"a x y", "b y", "c z", "e x +gong +bell", "f +bell +drum z", "g +bell ++opera x", "h ++opera ++ballad"}).Draw(t, "last"))}
+		f.newest = Desired{Rev: f.newest.Rev, FleetID: "home", Apply: schema.ApplyNextAct, Pin: f.pin(rapid.SampledFrom([]string{"a x y", "b y", "c z", "e x +gong +bell", "f +bell +drum z", "g +bell ++opera x", "h ++opera ++ballad"}).Draw(t, "last"))}
 		f.send(Document{Desired: f.newest})
 		f.f, f.roomy = Facts{}, true
 		for range 200 {
@@ -284,7 +284,7 @@ func TestInTheEndTheNewestWishIsFulfilledAndNothingWasLostOnTheWay(t *testing.T)
 
 func TestBackOffDoublesUpToItsLimit(t *testing.T) {
 	w := newWorld()
-	w.step(Document{Desired: Desired{Rev: 1, Authority: "home", Apply: schema.ApplyNow, Pin: w.pin("a x")}})
+	w.step(Document{Desired: Desired{Rev: 1, FleetID: "home", Apply: schema.ApplyNow, Pin: w.pin("a x")}})
 	var waits []time.Duration
 	for range 12 {
 		d, _ := w.s.Deadline()

@@ -8,7 +8,7 @@ import (
 
 // Report is where a delivery stands, for people and for fleetd.
 type Report struct {
-	Authority  string
+	FleetID    string
 	DesiredRev int64
 	Phase      schema.DeployPhase
 	Reason     schema.Reason
@@ -32,7 +32,7 @@ type Report struct {
 // before it goes on.
 func (s *State[C]) Report() Report {
 	r := Report{
-		Authority: s.authority, DesiredRev: s.desired.Rev, Phase: s.phase, Attempts: s.attempts,
+		FleetID: s.fleetID, DesiredRev: s.desired.Rev, Phase: s.phase, Attempts: s.attempts,
 		Reason: s.why.reason, Pointer: s.why.pointer, Detail: s.why.detail, ActsDigest: s.actsDigest, Previous: s.previous,
 	}
 	if s.phase == schema.DeployFetching {
@@ -43,8 +43,8 @@ func (s *State[C]) Report() Report {
 		r.Reason, r.Pointer, r.Detail = no.why.reason, no.why.pointer, no.why.detail
 	}
 	if s.foreign != nil && r.Reason == "" {
-		r.Reason = schema.ReasonWrongAuthority
-		r.Detail = fmt.Sprintf("revision %d of authority %s is not obeyed", s.foreign.Desired.Rev, s.foreign.Desired.Authority)
+		r.Reason = schema.ReasonWrongFleet
+		r.Detail = fmt.Sprintf("revision %d of fleet %s is not obeyed", s.foreign.Desired.Rev, s.foreign.Desired.FleetID)
 	}
 	if r.Reason != "" {
 		r.Retry = r.Reason.Describe().Retry
@@ -68,7 +68,7 @@ func (s *State[C]) Report() Report {
 // active story fits because every act of it was tried on the robot's units.
 func (r Report) Story() schema.ReportedStory {
 	d := schema.ReportedStory{
-		Authority: r.Authority, DesiredRev: r.DesiredRev, Phase: r.Phase, Reason: r.Reason, Retry: r.Retry, Detail: r.Detail, Pointer: r.Pointer,
+		FleetID: r.FleetID, DesiredRev: r.DesiredRev, Phase: r.Phase, Reason: r.Reason, Retry: r.Retry, Detail: r.Detail, Pointer: r.Pointer,
 		Attempts: r.Attempts, Fetching: r.Fetching, Progress: r.Progress, Previous: ref(r.Previous), Staged: ref(r.Staged), ActsDigest: r.ActsDigest,
 	}
 	if a := r.Active; a != nil {
@@ -84,7 +84,7 @@ func (r Report) Story() schema.ReportedStory {
 // Set is the report on activities or places.
 func (r Report) Set() schema.ReportedSet {
 	return schema.ReportedSet{
-		Authority: r.Authority, DesiredRev: r.DesiredRev, Phase: r.Phase, Reason: r.Reason, Retry: r.Retry, Detail: r.Detail, Pointer: r.Pointer,
+		FleetID: r.FleetID, DesiredRev: r.DesiredRev, Phase: r.Phase, Reason: r.Reason, Retry: r.Retry, Detail: r.Detail, Pointer: r.Pointer,
 		Attempts: r.Attempts, Fetching: r.Fetching, Progress: r.Progress, Active: ref(r.Active), Previous: ref(r.Previous),
 	}
 }

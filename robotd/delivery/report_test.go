@@ -9,7 +9,7 @@ import (
 // story brings a story to active.
 func (w *world) story(text string, rev int64) {
 	pin := w.pin(text)
-	w.step(Document{Desired: Desired{Rev: rev, Authority: "home", Apply: schema.ApplyNow, Pin: pin}})
+	w.step(Document{Desired: Desired{Rev: rev, FleetID: "home", Apply: schema.ApplyNow, Pin: pin}})
 	for _, e := range w.step(Fetched{SHA256: pin.SHA256, Bytes: []byte(text)}) {
 		if e, ok := e.(Save); ok {
 			w.save(e)
@@ -49,7 +49,7 @@ func TestAReportOnASetNamesWhatIsActiveAndWhatWas(t *testing.T) {
 	w.story("a x", 1)
 	w.story("b x", 2)
 	d := w.s.Report().Set()
-	if d.Active == nil || d.Active.ID != "b" || d.Previous == nil || d.Previous.ID != "a" || d.DesiredRev != 2 || d.Authority != "home" {
+	if d.Active == nil || d.Active.ID != "b" || d.Previous == nil || d.Previous.ID != "a" || d.DesiredRev != 2 || d.FleetID != "home" {
 		t.Errorf("%+v", d)
 	}
 }

@@ -33,7 +33,7 @@ type refusal struct {
 // goroutine.
 type State[C any] struct {
 	kind      sign.Kind
-	authority string // the fleet that is obeyed; empty until the first desired state
+	fleetID   string // the fleet that is obeyed; empty until the first desired state
 	desired   Desired
 	phase     schema.DeployPhase
 	why       outcome
@@ -57,7 +57,7 @@ type State[C any] struct {
 // Restore makes the state of a robot that has just started from what its disk
 // kept. It needs no link: a content that was staged goes on from there.
 func Restore[C any](now Now, c *Config[C], k Kept, h Held, actsDigest string, out []Effect) (*State[C], []Effect) {
-	s := &State[C]{kind: c.Kind, authority: k.Desired.Authority, desired: k.Desired, phase: schema.DeployIdle, previous: k.Previous, actsDigest: actsDigest}
+	s := &State[C]{kind: c.Kind, fleetID: k.Desired.FleetID, desired: k.Desired, phase: schema.DeployIdle, previous: k.Previous, actsDigest: actsDigest}
 	s.active = restored(c, k.Active, h)
 	s.staged = restored(c, k.Staged, h)
 	if k.Active != nil && s.active == nil {
@@ -131,17 +131,17 @@ func (s *State[C]) Trial() string {
 
 func (s *State[C]) onTrial(digest string) bool { return digest != "" && digest == s.Trial() }
 
-// Authority is the fleet that is obeyed; empty until the first desired state.
-func (s *State[C]) Authority() string { return s.authority }
+// FleetID is the fleet that is obeyed; empty until the first desired state.
+func (s *State[C]) FleetID() string { return s.fleetID }
 
 // Obeys reports whether that revision of that fleet is the newest that was obeyed.
-func (s *State[C]) Obeys(authority string, rev int64) bool {
-	return s.desired.Authority == authority && s.desired.Rev == rev
+func (s *State[C]) Obeys(fleetID string, rev int64) bool {
+	return s.desired.FleetID == fleetID && s.desired.Rev == rev
 }
 
 // Took reports whether w is the newest desired state that was obeyed.
 func (s *State[C]) Took(w Desired) bool {
-	return s.Obeys(w.Authority, w.Rev) && samePin(w.Pin, s.desired.Pin)
+	return s.Obeys(w.FleetID, w.Rev) && samePin(w.Pin, s.desired.Pin)
 }
 
 // Phase is where the newest desired state stands.

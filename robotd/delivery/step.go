@@ -17,7 +17,7 @@ func Step[C any](s *State[C], now Now, c *Config[C], f Facts, in Input, out []Ef
 	case Emptied:
 		out = append(out, Note{Detail: "the desired state was deleted from the broker; that changes nothing"})
 	case Belong:
-		s.belong(in.Authority)
+		s.belong(in.FleetID)
 	case Arriving:
 		out = s.arriving(now, c, in, out)
 	case Fetched:
@@ -33,7 +33,7 @@ func Step[C any](s *State[C], now Now, c *Config[C], f Facts, in Input, out []Ef
 			out = s.rollBack(OnStartFailed, outcome{reason: orInternal(in.Reason), detail: in.Detail}, out)
 		}
 	case Adopt:
-		out = s.adopt(now, c, in.Authority, out)
+		out = s.adopt(now, c, in.FleetID, out)
 	case Refit:
 		out = s.refit(now, c, in.ActsDigest, out)
 	case Tick:

@@ -13,7 +13,7 @@ import (
 // TestTraces plays each script of testdata: a line is a time and what happened,
 // the indented lines below it are what was to be done about it, in order.
 //
-//	desired state REV [NAME:ACT,ACT...] [apply=..] [authority=..] [size=..] [id=..] [rev=..] [until=..] [refused=..]   a desired state; no name = none
+//	desired state REV [NAME:ACT,ACT...] [apply=..] [fleet id=..] [size=..] [id=..] [rev=..] [until=..] [refused=..]   a desired state; no name = none
 //	blob NAME [ACT,ACT...] | blob NAME REASON                        bytes, or why there are none
 //	arriving NAME BYTES, file NAME, file NAME REASON                 how far a large file is, that it is stored, or why not
 //	written REV [REASON]    started NAME    start-failed NAME REASON
@@ -144,7 +144,7 @@ func text(name, acts string) string {
 
 func (w *world) desire(t *testing.T, rev int64, words []string) (in Document) {
 	t.Helper()
-	d := Desired{Rev: rev, Authority: "home", Apply: schema.ApplyNextAct}
+	d := Desired{Rev: rev, FleetID: "home", Apply: schema.ApplyNextAct}
 	for _, word := range words {
 		k, v, ok := strings.Cut(word, "=")
 		switch {
@@ -153,8 +153,8 @@ func (w *world) desire(t *testing.T, rev int64, words []string) (in Document) {
 			d.Pin = w.pin(text(name, acts))
 		case k == "apply":
 			d.Apply = schema.Apply(v)
-		case k == "authority":
-			d.Authority = v
+		case k == "fleet_id":
+			d.FleetID = v
 		case k == "until":
 			until, err := time.ParseDuration(v)
 			if err != nil {

@@ -56,7 +56,7 @@ func accepted(id string, rev int64) *delivery.Accepted {
 
 func kept() delivery.Kept {
 	return delivery.Kept{
-		Desired: delivery.Desired{Rev: 9, Authority: "home", Pin: &schema.StoryPin{ID: "c", Rev: 1, SHA256: strings.Repeat("c", 64), Size: 1}, Apply: schema.ApplyNextStart, Deadline: 1_800_000_000_000},
+		Desired: delivery.Desired{Rev: 9, FleetID: "home", Pin: &schema.StoryPin{ID: "c", Rev: 1, SHA256: strings.Repeat("c", 64), Size: 1}, Apply: schema.ApplyNextStart, Deadline: 1_800_000_000_000},
 		Phase:   schema.DeployRejected, Reason: schema.ReasonStoryEmpty, Pointer: "/story/acts", Detail: "none", ActsDigest: "abc",
 		Active: accepted("a", 8), Previous: accepted("b", 7), Staged: accepted("c", 9),
 	}

@@ -62,7 +62,7 @@ func TestAStagedStoryGoesOnAfterTheRestart(t *testing.T) {
 	pin := &schema.StoryPin{ID: "hello", Rev: 1, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(blob))}
 	busy := delivery.Facts{Performing: true}
 	s, _ := delivery.Restore(delivery.Now{}, &c, saved.Kept[sign.Story], delivery.Held{Blobs: saved.Blobs}, "", nil)
-	apply(delivery.Step(s, delivery.Now{}, &c, busy, delivery.Document{Desired: delivery.Desired{Rev: 1, Authority: "home", Pin: pin, Apply: schema.ApplyNextAct}}, nil))
+	apply(delivery.Step(s, delivery.Now{}, &c, busy, delivery.Document{Desired: delivery.Desired{Rev: 1, FleetID: "home", Pin: pin, Apply: schema.ApplyNextAct}}, nil))
 	apply(delivery.Step(s, delivery.Now{}, &c, busy, delivery.Fetched{SHA256: pin.SHA256, Bytes: blob}, nil))
 
 	for range 2 {

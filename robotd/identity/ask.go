@@ -53,7 +53,7 @@ func Enrol(ctx context.Context, a Asking) (*Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	fleetd.Authority, fleetd.TrustKeys = answer.Authority, answer.TrustKeys
+	fleetd.FleetID, fleetd.TrustKeys = answer.FleetID, answer.TrustKeys
 	return keep(a.Data, fleetd, answer, a.Token.Robot, text, []byte(answer.CA))
 }
 

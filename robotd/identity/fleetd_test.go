@@ -118,7 +118,7 @@ func (d *fleetdAddress) answer(w http.ResponseWriter, r *http.Request) {
 	signed := d.sign(c, csr.PublicKey.(*ecdsa.PublicKey))
 	_ = json.NewEncoder(w).Encode(schema.Enrolled{
 		TS: schema.TimeOf(time.Now()), Robot: csr.Subject.CommonName, Expires: schema.TimeOf(signed.NotAfter), Brokers: []string{"mqtts://broker:8883"},
-		Authority: "db-" + strings.TrimPrefix(r.URL.Path, "/api/v1/"), TrustKeys: []string{"desired:" + strings.TrimPrefix(r.URL.Path, "/api/v1/")},
+		FleetID: "db-" + strings.TrimPrefix(r.URL.Path, "/api/v1/"), TrustKeys: []string{"desired:" + strings.TrimPrefix(r.URL.Path, "/api/v1/")},
 		Certificate: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed.Raw})), CA: d.rootPEM,
 	})
 }

@@ -52,7 +52,7 @@ type Fleetd struct {
 	Brokers     []string `json:"brokers"`     // the preferred first
 	// Whom the robot obeys and whose signatures it believes, as fleetd said when
 	// it was asked first.
-	Authority string   `json:"authority,omitempty"`
+	FleetID   string   `json:"fleet_id,omitempty"`
 	TrustKeys []string `json:"trust_keys,omitempty"`
 }
 

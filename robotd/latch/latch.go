@@ -101,11 +101,11 @@ type Let struct {
 // State is what is kept on the disk, whole. The zero value holds nothing and
 // trusts the first fleet that writes a document.
 type State struct {
-	Authority string  `json:"authority,omitempty"` // whose documents release
-	RobotRev  int64   `json:"robot_rev,omitzero"`  // newest taken, of that authority
-	FleetRev  int64   `json:"fleet_rev,omitzero"`
-	Latches   []Latch `json:"latches"`       // in the order of their arrival
-	Let       []Let   `json:"let,omitempty"` // at most MaxLet of each document
+	FleetID  string  `json:"fleet_id,omitempty"` // whose documents release
+	RobotRev int64   `json:"robot_rev,omitzero"` // newest taken, of that fleet id
+	FleetRev int64   `json:"fleet_rev,omitzero"`
+	Latches  []Latch `json:"latches"`       // in the order of their arrival
+	Let      []Let   `json:"let,omitempty"` // at most MaxLet of each document
 	// Documents below these revisions hold nothing that is not held: which stops were
 	// let go of in their time is forgotten.
 	RobotFloor int64 `json:"robot_floor,omitzero"`
@@ -128,10 +128,10 @@ func (s *State) floor(of Source) *int64 {
 
 // Facts are what the robot knows of itself.
 type Facts struct {
-	Robot     string
-	Authority string            // the fleet it obeys in everything else; empty = none yet
-	Labels    map[string]string // as its fleet told
-	Labelled  bool              // Labels are known
+	Robot    string
+	FleetID  string            // the fleet it obeys in everything else; empty = none yet
+	Labels   map[string]string // as its fleet told
+	Labelled bool              // Labels are known
 }
 
 // Input is something that may add or release latches.
@@ -151,12 +151,12 @@ const (
 type (
 	// Document is desired/stop or fleet/stop as it came.
 	Document struct {
-		From      Source
-		Problem   string // why it cannot be read; then the rest says nothing
-		Rev       int64
-		Authority string
-		Stops     []schema.StopLatch // of fleet/stop none or one
-		Weight    Weight
+		From    Source
+		Problem string // why it cannot be read; then the rest says nothing
+		Rev     int64
+		FleetID string
+		Stops   []schema.StopLatch // of fleet/stop none or one
+		Weight  Weight
 	}
 	// Asked is a live stop, or one that came as a command.
 	Asked struct {
@@ -194,7 +194,7 @@ type Decision struct {
 	Moves   []Move
 	Altered []Alteration
 	Changed bool          // what is kept is another than before
-	Ignored schema.Reason // stale_revision, wrong_authority: why a document is not taken for the newest
+	Ignored schema.Reason // stale_revision, wrong_fleet: why a document is not taken for the newest
 	Detail  string
 }
 

@@ -27,7 +27,7 @@ func drawStops(t *rapid.T) []schema.StopLatch {
 func drawDocument(t *rapid.T) Document {
 	d := Document{
 		From: rapid.SampledFrom([]Source{Robot, Fleet}).Draw(t, "from"), Rev: rapid.Int64Range(1, 12).Draw(t, "rev"),
-		Authority: rapid.SampledFrom([]string{"fleetd", "fleetd", "fleetd", "other"}).Draw(t, "authority"), Stops: drawStops(t),
+		FleetID: rapid.SampledFrom([]string{"fleetd", "fleetd", "fleetd", "other"}).Draw(t, "fleet_id"), Stops: drawStops(t),
 		Weight: rapid.SampledFrom([]Weight{Word, Word, Word, Repeated, Claimed}).Draw(t, "weight"),
 	}
 	if rapid.IntRange(0, 5).Draw(t, "garbled") == 0 {
@@ -43,7 +43,7 @@ func has(s *State, id string) bool { return s.find(id) != nil }
 func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s State
-		f := Facts{Robot: "r1", Authority: "fleetd"}
+		f := Facts{Robot: "r1", FleetID: "fleetd"}
 		newest := map[Source]int64{}           // revisions of the robot's own fleet that were taken
 		wrote := map[string]map[Source]int64{} // by id: the revision of each of its documents that named it last, since it was last asked for
 		let := map[string]map[Source]int64{}   // by id: the newest revision of each that let go of it
@@ -62,7 +62,7 @@ func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 			}
 			Step(&s, 0, f, in)
 			doc, isDoc := in.(Document)
-			own := isDoc && doc.Problem == "" && doc.Authority == "fleetd"
+			own := isDoc && doc.Problem == "" && doc.FleetID == "fleetd"
 			for _, l := range before {
 				if has(&s, l.ID) {
 					continue
@@ -160,7 +160,7 @@ func TestDocumentsInAnyOrderHoldWhatTheNewestOneHolds(t *testing.T) {
 			for _, id := range rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 3).Draw(t, "changes") {
 				held[id] = !held[id]
 			}
-			doc := Document{From: Robot, Rev: rev + 1, Authority: "fleetd"}
+			doc := Document{From: Robot, Rev: rev + 1, FleetID: "fleetd"}
 			for id, is := range held {
 				if is {
 					doc.Stops = append(doc.Stops, schema.StopLatch{ID: id, Level: schema.StopStop})
@@ -169,7 +169,7 @@ func TestDocumentsInAnyOrderHoldWhatTheNewestOneHolds(t *testing.T) {
 			told = append(told, doc)
 		}
 		var s State
-		f := Facts{Robot: "r1", Authority: "fleetd"}
+		f := Facts{Robot: "r1", FleetID: "fleetd"}
 		var newest Document
 		left := map[string]int64{} // the newest revision that this robot saw let go of it
 		for range rapid.IntRange(1, 30).Draw(t, "deliveries") {
@@ -227,9 +227,9 @@ func TestDocumentsInAnyOrderHoldWhatTheNewestOneHolds(t *testing.T) {
 // missed to tell after them: put on record and released meanwhile, a stop goes.
 func TestAStopThatWasReleasedBeforeItWasToldIsLetGoOf(t *testing.T) {
 	var s State
-	f := Facts{Robot: "r1", Authority: "fleetd"}
+	f := Facts{Robot: "r1", FleetID: "fleetd"}
 	named := func(rev int64, ids ...string) Document {
-		d := Document{From: Robot, Rev: rev, Authority: "fleetd"}
+		d := Document{From: Robot, Rev: rev, FleetID: "fleetd"}
 		for _, id := range ids {
 			d.Stops = append(d.Stops, schema.StopLatch{ID: id, Level: schema.StopStop})
 		}
@@ -254,18 +254,18 @@ func TestAStopThatWasReleasedBeforeItWasToldIsLetGoOf(t *testing.T) {
 
 func TestAStopInAnOlderDocumentIsNotLostToOneFromTheFuture(t *testing.T) {
 	var s State
-	f := Facts{Robot: "r1", Authority: "fleetd"}
+	f := Facts{Robot: "r1", FleetID: "fleetd"}
 	// Somebody wrote one by hand, and was generous with the revision.
-	Step(&s, 0, f, Document{From: Robot, Rev: 1 << 50, Authority: "fleetd"})
-	Step(&s, 0, f, Document{From: Robot, Rev: 7, Authority: "fleetd", Stops: []schema.StopLatch{{ID: "a", Level: schema.StopStop}}})
+	Step(&s, 0, f, Document{From: Robot, Rev: 1 << 50, FleetID: "fleetd"})
+	Step(&s, 0, f, Document{From: Robot, Rev: 7, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "a", Level: schema.StopStop}}})
 	if !has(&s, "a") {
 		t.Error("fleetd's stop does not hold")
 	}
-	Step(&s, 0, f, Document{From: Robot, Rev: 8, Authority: "fleetd"})
+	Step(&s, 0, f, Document{From: Robot, Rev: 8, FleetID: "fleetd"})
 	if has(&s, "a") {
 		t.Error("fleetd does not get its stop released")
 	}
-	Step(&s, 0, f, Document{From: Robot, Rev: 7, Authority: "fleetd", Stops: []schema.StopLatch{{ID: "a", Level: schema.StopStop}}})
+	Step(&s, 0, f, Document{From: Robot, Rev: 7, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "a", Level: schema.StopStop}}})
 	if has(&s, "a") {
 		t.Error("an old copy holds it again")
 	}
@@ -273,14 +273,14 @@ func TestAStopInAnOlderDocumentIsNotLostToOneFromTheFuture(t *testing.T) {
 
 func TestWhatIsRememberedOfReleasesIsBoundedAndStaysReleased(t *testing.T) {
 	var s State
-	f := Facts{Robot: "r1", Authority: "fleetd"}
+	f := Facts{Robot: "r1", FleetID: "fleetd"}
 	of := func(i int) Document {
-		return Document{From: Robot, Rev: int64(2 * i), Authority: "fleetd", Stops: []schema.StopLatch{{ID: fmt.Sprint("s", i), Level: schema.StopStop}}}
+		return Document{From: Robot, Rev: int64(2 * i), FleetID: "fleetd", Stops: []schema.StopLatch{{ID: fmt.Sprint("s", i), Level: schema.StopStop}}}
 	}
 	const n = 3 * MaxLet
 	for i := 1; i <= n; i++ {
 		Step(&s, 0, f, of(i))
-		Step(&s, 0, f, Document{From: Robot, Rev: int64(2*i + 1), Authority: "fleetd"})
+		Step(&s, 0, f, Document{From: Robot, Rev: int64(2*i + 1), FleetID: "fleetd"})
 	}
 	if len(s.Let) != MaxLet || len(s.Latches) != 0 {
 		t.Fatalf("%d releases are remembered, %d stops held", len(s.Let), len(s.Latches))
@@ -294,21 +294,21 @@ func TestWhatIsRememberedOfReleasesIsBoundedAndStaysReleased(t *testing.T) {
 
 func TestWhatNobodyVouchesForAddsAndReleasesNothing(t *testing.T) {
 	var s State
-	f := Facts{Robot: "r1", Authority: "fleetd"}
+	f := Facts{Robot: "r1", FleetID: "fleetd"}
 	stop := func(id string) []schema.StopLatch { return []schema.StopLatch{{ID: id, Level: schema.StopStop}} }
-	Step(&s, 0, f, Document{From: Robot, Rev: 5, Authority: "fleetd", Stops: stop("a")})
-	Step(&s, 0, f, Document{From: Robot, Rev: 1 << 50, Authority: "fleetd", Stops: stop("x"), Weight: Claimed})
+	Step(&s, 0, f, Document{From: Robot, Rev: 5, FleetID: "fleetd", Stops: stop("a")})
+	Step(&s, 0, f, Document{From: Robot, Rev: 1 << 50, FleetID: "fleetd", Stops: stop("x"), Weight: Claimed})
 	if !has(&s, "a") || !has(&s, "x") {
 		t.Fatalf("held are %+v", s.Latches)
 	}
-	if Step(&s, 0, f, Document{From: Robot, Rev: 6, Authority: "fleetd"}); has(&s, "a") || !has(&s, "x") {
+	if Step(&s, 0, f, Document{From: Robot, Rev: 6, FleetID: "fleetd"}); has(&s, "a") || !has(&s, "x") {
 		t.Errorf("after the fleet's own word of a lower revision are held %+v", s.Latches)
 	}
-	if Step(&s, 0, f, Document{From: Robot, Rev: 5, Authority: "fleetd", Stops: stop("a"), Weight: Claimed}); has(&s, "a") {
+	if Step(&s, 0, f, Document{From: Robot, Rev: 5, FleetID: "fleetd", Stops: stop("a"), Weight: Claimed}); has(&s, "a") {
 		t.Error("an old copy that is not signed holds again")
 	}
 	var fresh State
-	if Step(&fresh, 0, Facts{Robot: "r1"}, Document{From: Robot, Rev: 1, Authority: "stranger", Weight: Claimed}); fresh.Authority != "" {
+	if Step(&fresh, 0, Facts{Robot: "r1"}, Document{From: Robot, Rev: 1, FleetID: "stranger", Weight: Claimed}); fresh.FleetID != "" {
 		t.Error("the robot obeys whoever wrote to it first, unsigned")
 	}
 }

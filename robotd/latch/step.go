@@ -43,10 +43,10 @@ func (s *State) altered(before []Latch) (all []Alteration) {
 // obey follows the robot to another fleet: what the old one wrote down, only the
 // new one can release, once it has written it down too.
 func (s *State) obey(f Facts, d *Decision) {
-	if f.Authority == "" || f.Authority == s.Authority {
+	if f.FleetID == "" || f.FleetID == s.FleetID {
 		return
 	}
-	if s.Authority != "" {
+	if s.FleetID != "" {
 		for i := range s.Latches {
 			l := &s.Latches[i]
 			l.ByRobot, l.ByFleet, l.PastRobot, l.PastFleet = 0, 0, 0, 0
@@ -56,7 +56,7 @@ func (s *State) obey(f Facts, d *Decision) {
 		*s = State{Latches: s.Latches}
 		d.Changed = true
 	}
-	s.Authority = f.Authority
+	s.FleetID = f.FleetID
 }
 
 func (s *State) asked(a Asked, d *Decision) {
@@ -90,9 +90,9 @@ func (s *State) document(now schema.Time, doc Document, d *Decision) {
 		s.goes(s.of(schema.StopLatch{ID: illegibleID(doc.From), Level: schema.StopStop, Why: doc.Problem, Since: now}), OnIllegib, d)
 		return
 	}
-	foreign := s.Authority != "" && doc.Authority != s.Authority
+	foreign := s.FleetID != "" && doc.FleetID != s.FleetID
 	if foreign {
-		d.Ignored, d.Detail = schema.ReasonWrongAuthority, "its stops hold here, and it releases none: the robot obeys "+s.Authority+", not "+doc.Authority
+		d.Ignored, d.Detail = schema.ReasonWrongFleet, "its stops hold here, and it releases none: the robot obeys "+s.FleetID+", not "+doc.FleetID
 	}
 	if foreign || doc.Weight == Claimed {
 		for _, stop := range doc.Stops {
@@ -103,8 +103,8 @@ func (s *State) document(now schema.Time, doc Document, d *Decision) {
 		}
 		return
 	}
-	if s.Authority == "" {
-		s.Authority, d.Changed = doc.Authority, true
+	if s.FleetID == "" {
+		s.FleetID, d.Changed = doc.FleetID, true
 	}
 	newest := s.rev(doc.From)
 	if doc.Rev < *newest {

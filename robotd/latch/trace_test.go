@@ -28,7 +28,7 @@ func (w *world) play(t *testing.T, line string) string {
 	t.Helper()
 	at, word, args := golden.Timed(t, line)
 	now := schema.Time(at.Milliseconds())
-	doc := Document{From: Robot, Rev: 1, Authority: "fleetd"}
+	doc := Document{From: Robot, Rev: 1, FleetID: "fleetd"}
 	var anew bool
 	var stops []schema.StopLatch
 	for _, a := range args {
@@ -36,8 +36,8 @@ func (w *world) play(t *testing.T, line string) string {
 		switch {
 		case key == "rev":
 			doc.Rev, _ = strconv.ParseInt(value, 10, 64)
-		case key == "authority":
-			doc.Authority = value
+		case key == "fleet_id":
+			doc.FleetID = value
 		case a == "anew":
 			anew = true
 		case a == "unsigned":
@@ -55,7 +55,7 @@ func (w *world) play(t *testing.T, line string) string {
 	var in Input
 	switch word {
 	case "obeys":
-		w.f.Authority = args[0]
+		w.f.FleetID = args[0]
 		return ""
 	case "asked":
 		in = Asked{StopLatch: stops[0], Anew: anew}

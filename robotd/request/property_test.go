@@ -162,9 +162,9 @@ func (l *life) restart() {
 func (l *life) arrive() {
 	verb := rapid.SampledFrom(orders).Draw(l.t, "verb")
 	id := rapid.SampledFrom([]string{"k1", "k2", "k3", "k4", "k5", "k6"}).Draw(l.t, "id")
-	args := rapid.SampledFrom([]string{`,"args":{"mode":"ato"}`, `,"args":{"authority":"` + home + `"}`, ``, `,"ttl_ms":50`, `,"args":5`}).Draw(l.t, "args")
+	args := rapid.SampledFrom([]string{`,"args":{"mode":"ato"}`, `,"args":{"fleet_id":"` + home + `"}`, ``, `,"ttl_ms":50`, `,"args":5`}).Draw(l.t, "args")
 	if rapid.IntRange(0, 3).Draw(l.t, "well said") > 0 {
-		args = map[string]string{"set": `,"args":{"mode":"ato"}`, "adopt": `,"args":{"authority":"` + home + `"}`, "replay": `,"args":{"from":1}`}[verb[1]]
+		args = map[string]string{"set": `,"args":{"mode":"ato"}`, "adopt": `,"args":{"fleet_id":"` + home + `"}`, "replay": `,"args":{"from":1}`}[verb[1]]
 	}
 	if verb[1] == "cancel" {
 		args = fmt.Sprintf(`,"args":{"id":"k%d"}`, rapid.IntRange(1, 6).Draw(l.t, "target"))

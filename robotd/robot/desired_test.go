@@ -100,7 +100,7 @@ func (s *stand) ringAgain(number, rev int64, size int) (file score.Asset) {
 	if file.IsBlob() {
 		s.fleetd.Retain("troupe/v1/blobs/"+file.SHA256, string(sound))
 	}
-	s.desired("story", &schema.DesiredStory{Rev: number, Authority: "fleetd", Apply: schema.ApplyNow, TS: 1,
+	s.desired("story", &schema.DesiredStory{Rev: number, FleetID: "fleetd", Apply: schema.ApplyNow, TS: 1,
 		Story: &schema.StoryPin{ID: "ring", Rev: rev, SHA256: digest, Size: int64(len(data))}})
 	return file
 }
@@ -163,7 +163,7 @@ func TestAConfigurationIsInForceAfterARestartWithoutANetwork(t *testing.T) {
 		s := newStand(t)
 		s.boot(func(c *Config) { c.Pinned = []string{"heartbeat_ms"} })
 		s.mode(schema.ModeMnl)
-		d, problems := schema.Decode[schema.DesiredConfig]([]byte(`{"rev":1,"authority":"fleetd","ts":"2026-01-01T00:00:00.000Z","values":
+		d, problems := schema.Decode[schema.DesiredConfig]([]byte(`{"rev":1,"fleet_id":"fleetd","ts":"2026-01-01T00:00:00.000Z","values":
 			{"labels":{"site":"museum"},"languages":["de"],"link_loss.ato":"continue","heartbeat_ms":1000,"probation_ms":"10s"}}`))
 		if len(problems) > 0 {
 			t.Fatal(problems)
@@ -172,7 +172,7 @@ func TestAConfigurationIsInForceAfterARestartWithoutANetwork(t *testing.T) {
 		reported(s, "config", func(r schema.ReportedConfig) bool {
 			return r.DesiredRev == 1 && r.Phase == schema.DeployActive && len(r.Applied) == 2 && len(r.Rejected) == 2 && len(r.RestartNeeded) == 1 && r.RestartNeeded[0] == "languages"
 		})
-		s.desired("mode", &schema.DesiredMode{Rev: 1, Authority: "fleetd", Mode: schema.ModeStr, Apply: schema.ApplyModeNow, TS: 1})
+		s.desired("mode", &schema.DesiredMode{Rev: 1, FleetID: "fleetd", Mode: schema.ModeStr, Apply: schema.ApplyModeNow, TS: 1})
 		reported(s, "mode", func(r schema.ReportedMode) bool { return r.DesiredRev == 1 && r.Phase == schema.DeployActive })
 		s.shutDown()
 
@@ -203,7 +203,7 @@ func TestPlacesFromTheDeskAreWhereTheRobotGoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.fleetd.Retain("troupe/v1/blobs/"+sum, string(data))
-		s.desired("places", &schema.DesiredSet{Rev: 1, Authority: "fleetd", TS: 1, Set: &schema.StoryPin{ID: "hall", Rev: 1, SHA256: sum, Size: int64(len(data))}})
+		s.desired("places", &schema.DesiredSet{Rev: 1, FleetID: "fleetd", TS: 1, Set: &schema.StoryPin{ID: "hall", Rev: 1, SHA256: sum, Size: int64(len(data))}})
 		reported(s, "places", func(r schema.ReportedSet) bool {
 			return r.Phase == schema.DeployActive && r.Active != nil && r.Active.ID == "hall"
 		})
@@ -232,10 +232,10 @@ func TestARobotBelievesTheKeysOfItsDataDirectory(t *testing.T) {
 			c.Signing, c.Logger = sign.Require, slog.New(slog.NewTextHandler(&log, nil))
 		})
 		s.mode(schema.ModeMnl)
-		d := schema.DesiredMode{Rev: 1, Authority: "fleetd", Mode: schema.ModeMnl, Apply: schema.ApplyModeNow, TS: 1}
+		d := schema.DesiredMode{Rev: 1, FleetID: "fleetd", Mode: schema.ModeMnl, Apply: schema.ApplyModeNow, TS: 1}
 		s.desired("mode", &d)
 		reported(s, "mode", func(r schema.ReportedMode) bool {
-			return r.Phase == schema.DeployRejected && r.Reason == schema.ReasonBadSignature && r.Authority == ""
+			return r.Phase == schema.DeployRejected && r.Reason == schema.ReasonBadSignature && r.FleetID == ""
 		})
 		d.Counter = 1
 		sig, err := (&sign.Seal{Key: key}).Sign(sign.Mode, "r1", d)
@@ -245,7 +245,7 @@ func TestARobotBelievesTheKeysOfItsDataDirectory(t *testing.T) {
 		d.Sig = sig
 		s.desired("mode", &d)
 		reported(s, "mode", func(r schema.ReportedMode) bool {
-			return r.Phase == schema.DeployActive && r.Authority == "fleetd"
+			return r.Phase == schema.DeployActive && r.FleetID == "fleetd"
 		})
 		stranger := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{8}, ed25519.SeedSize))
 		d.Rev, d.Counter, d.Sig = 2, 2, nil

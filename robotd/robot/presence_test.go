@@ -336,7 +336,7 @@ func TestARobotWhoseCommandsTheBrokerHasForgottenIsNotLeftAlone(t *testing.T) {
 		s.boot(func(c *Config) { c.Dial = line.Dial })
 		s.mode(schema.ModeMnl)
 		session := s.presence("online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline }).Session
-		held := `{"rev":1,"authority":"fleetd","stops":[{"id":"s1","level":"stop","by":"ann","since":"2026-01-01T00:00:00.000Z"}],"ts":"2026-01-01T00:00:00.000Z"}`
+		held := `{"rev":1,"fleet_id":"fleetd","stops":[{"id":"s1","level":"stop","by":"ann","since":"2026-01-01T00:00:00.000Z"}],"ts":"2026-01-01T00:00:00.000Z"}`
 		for _, filter := range []string{"troupe/v1/robots/r1/cmd/+/+/+", "troupe/v1/robots/r1/desired/stop"} {
 			line.Forget(filter)
 		}

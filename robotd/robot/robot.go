@@ -98,7 +98,7 @@ func (c *Config) brain() (*brain.Config, error) {
 	b.Signing, b.Probation, b.Pinned = cmp.Or(c.Signing, b.Signing), cmp.Or(c.Probation, b.Probation), c.Pinned
 	b.Tick = cmp.Or(c.Tick, b.Tick)
 	kept, err := trusted(c.dir())
-	b.Trust, b.Authority = append(slices.Clone(c.Trust), kept...), c.pinned.Authority
+	b.Trust, b.FleetID = append(slices.Clone(c.Trust), kept...), c.pinned.FleetID
 	if len(b.Trust) == 0 && err == nil { // what was said on the robot goes before what its fleetd said
 		b.Trust, err = ringOf(c.pinned.TrustKeys)
 	}

@@ -147,7 +147,7 @@ func (s *stand) publish(rev int64, acts ...score.Act) {
 		s.Fatal(err)
 	}
 	s.fleetd.Retain("troupe/v1/blobs/"+sum, string(data))
-	desired, err := schema.Encode(&schema.DesiredStory{Rev: rev, Authority: "fleetd", Apply: schema.ApplyNextAct, TS: 1,
+	desired, err := schema.Encode(&schema.DesiredStory{Rev: rev, FleetID: "fleetd", Apply: schema.ApplyNextAct, TS: 1,
 		Story: &schema.StoryPin{ID: "test", Rev: rev, SHA256: sum, Size: int64(len(data))}})
 	if err != nil {
 		s.Fatal(err)

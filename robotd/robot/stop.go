@@ -31,7 +31,7 @@ func stopDocument(kind schema.TopicKind, payload []byte) (ev brain.Stopped) {
 			ev.Document = latch.Document{From: latch.Robot, Problem: "desired/stop cannot be read: " + problems[0].String()}
 			return ev
 		}
-		ev.Document = latch.Document{From: latch.Robot, Rev: v.Rev, Authority: v.Authority, Stops: v.Stops}
+		ev.Document = latch.Document{From: latch.Robot, Rev: v.Rev, FleetID: v.FleetID, Stops: v.Stops}
 		ev.Counter, ev.Sig, ev.Digest = v.Counter, v.Sig, sum
 		return ev
 	}
@@ -40,7 +40,7 @@ func stopDocument(kind schema.TopicKind, payload []byte) (ev brain.Stopped) {
 		ev.Document = latch.Document{From: latch.Fleet, Problem: "fleet/stop cannot be read: " + problems[0].String()}
 		return ev
 	}
-	ev.Document = latch.Document{From: latch.Fleet, Rev: v.Rev, Authority: v.Authority}
+	ev.Document = latch.Document{From: latch.Fleet, Rev: v.Rev, FleetID: v.FleetID}
 	ev.Counter, ev.Sig, ev.Digest = v.Counter, v.Sig, sum
 	if v.Active {
 		ev.Stops = []schema.StopLatch{{ID: v.ID, Level: v.Level, By: v.By, Client: v.Client, Why: v.Why, Since: v.TS, All: true}}

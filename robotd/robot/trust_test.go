@@ -16,15 +16,15 @@ func TestTheKeysOfTheDeskAreBelievedUnlessTheRobotWasToldOthers(t *testing.T) {
 		text[0] = seed
 		return sign.PublicKey(sign.SignsDesired, ed25519.NewKeyFromSeed(text))
 	}
-	c := Config{ID: "r1", Data: t.TempDir(), pinned: identity.Fleetd{Authority: "db-1", TrustKeys: []string{key(1).String()}}}
+	c := Config{ID: "r1", Data: t.TempDir(), pinned: identity.Fleetd{FleetID: "db-1", TrustKeys: []string{key(1).String()}}}
 	believed := func(want sign.Key) {
 		t.Helper()
 		b, err := c.brain()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(b.Trust) != 1 || b.Trust[0].String() != want.String() || b.Authority != "db-1" {
-			t.Errorf("believed are %v, and obeyed %q", b.Trust, b.Authority)
+		if len(b.Trust) != 1 || b.Trust[0].String() != want.String() || b.FleetID != "db-1" {
+			t.Errorf("believed are %v, and obeyed %q", b.Trust, b.FleetID)
 		}
 	}
 	believed(key(1))

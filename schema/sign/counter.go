@@ -38,7 +38,7 @@ type Mark struct {
 type Marks map[string]Mark
 
 // MarkOf names the mark that a desired state counts under.
-func MarkOf(w Subject) string { return string(w.Kind) + " " + w.Authority }
+func MarkOf(w Subject) string { return string(w.Kind) + " " + w.FleetID }
 
 // Clash is what speaks against a counter.
 type Clash string

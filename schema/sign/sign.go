@@ -23,7 +23,7 @@
 // Each line ends with one newline; a field that does not apply is "-", such as the
 // robot of fleet/stop, which is told to all. document is Digest: the SHA-256 of the
 // document without its sig, in the canonical form of JSON (RFC 8785). So it covers
-// every field, those that a later version adds too; fleet (authority), revision and
+// every field, those that a later version adds too; fleet (fleet id), revision and
 // release counter are among them.
 //
 // A fleetd instance makes a key with ed25519.GenerateKey, keeps it with EncodePrivate, and
@@ -76,12 +76,12 @@ const (
 // Subject is what the signature of a document binds, and what is counted of it. Its
 // fleet and its counter are part of the document.
 type Subject struct {
-	Kind      Kind
-	Robot     string // whom it is for; empty = all
-	Authority string
-	Rev       int64
-	Counter   int64
-	Document  string // Digest of what was told
+	Kind     Kind
+	Robot    string // whom it is for; empty = all
+	FleetID  string
+	Rev      int64
+	Counter  int64
+	Document string // Digest of what was told
 }
 
 // Digest is the SHA-256, in hexadecimal, of a document without its signature, so

@@ -27,7 +27,7 @@ func keyOf(b byte) ed25519.PrivateKey {
 var digestA = strings.Repeat("a1", 32)
 
 func story() *schema.DesiredStory {
-	return &schema.DesiredStory{Rev: 12, Authority: "0193-aa", Apply: schema.ApplyNextAct, Counter: 40,
+	return &schema.DesiredStory{Rev: 12, FleetID: "0193-aa", Apply: schema.ApplyNextAct, Counter: 40,
 		Story: &schema.StoryPin{ID: "museum", Rev: 4, SHA256: digestA, Size: 5120}}
 }
 
@@ -67,7 +67,7 @@ func TestTextsAndSignaturesNeverChange(t *testing.T) {
 		}
 		b.WriteString("= " + s.Key + " " + s.Value + "\n\n")
 	}
-	config := &schema.DesiredConfig{Rev: 3, Authority: "0193-aa", Counter: 41, Values: map[string]jsontext.Value{"languages": jsontext.Value(`["de", "en"]`), "link_loss.ato": jsontext.Value(`"continue"`)}}
+	config := &schema.DesiredConfig{Rev: 3, FleetID: "0193-aa", Counter: 41, Values: map[string]jsontext.Value{"languages": jsontext.Value(`["de", "en"]`), "link_loss.ato": jsontext.Value(`"continue"`)}}
 	d := story()
 	for _, c := range []struct {
 		kind     Kind
@@ -75,12 +75,12 @@ func TestTextsAndSignaturesNeverChange(t *testing.T) {
 		document any
 	}{
 		{Story, "r1", d},
-		{Story, "r1", &schema.DesiredStory{Rev: 13, Authority: "0193-aa", Apply: schema.ApplyNow, Counter: 42}},
-		{Places, "r1", &schema.DesiredSet{Rev: 2, Authority: "0193-aa", Counter: 43, Set: d.Story}},
-		{Mode, "r1", &schema.DesiredMode{Rev: 1, Authority: "0193-aa", Counter: 44, Mode: schema.ModeAto, Apply: schema.ApplyModeBoot}},
+		{Story, "r1", &schema.DesiredStory{Rev: 13, FleetID: "0193-aa", Apply: schema.ApplyNow, Counter: 42}},
+		{Places, "r1", &schema.DesiredSet{Rev: 2, FleetID: "0193-aa", Counter: 43, Set: d.Story}},
+		{Mode, "r1", &schema.DesiredMode{Rev: 1, FleetID: "0193-aa", Counter: 44, Mode: schema.ModeAto, Apply: schema.ApplyModeBoot}},
 		{Config, "r1", config},
-		{Stop, "r1", &schema.DesiredStop{Rev: 4, Authority: "0193-aa", Counter: 45, Stops: []schema.StopLatch{{ID: "a", Level: schema.StopHalt, By: "ann", Why: "smoke"}}}},
-		{FleetStop, "", &schema.FleetStop{Rev: 5, Authority: "0193-aa", Counter: 46}},
+		{Stop, "r1", &schema.DesiredStop{Rev: 4, FleetID: "0193-aa", Counter: 45, Stops: []schema.StopLatch{{ID: "a", Level: schema.StopHalt, By: "ann", Why: "smoke"}}}},
+		{FleetStop, "", &schema.FleetStop{Rev: 5, FleetID: "0193-aa", Counter: 46}},
 	} {
 		w := subjectOf(t, c.kind, c.robot, c.document)
 		show(w.Text())
@@ -357,10 +357,10 @@ func TestACounterNeverGoesDownAndStandsForOneDocument(t *testing.T) {
 		highest := map[string]Mark{}
 		for range rapid.IntRange(1, 40).Draw(t, "desired") {
 			w := Subject{
-				Authority: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "authority"),
-				Kind:      rapid.SampledFrom([]Kind{Story, Places}).Draw(t, "kind"),
-				Counter:   rapid.Int64Range(1, 5).Draw(t, "counter"),
-				Document:  rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "document"),
+				FleetID:  rapid.SampledFrom([]string{"a", "b"}).Draw(t, "fleet_id"),
+				Kind:     rapid.SampledFrom([]Kind{Story, Places}).Draw(t, "kind"),
+				Counter:  rapid.Int64Range(1, 5).Draw(t, "counter"),
+				Document: rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "document"),
 			}
 			top, seen := highest[MarkOf(w)]
 			clash, _ := m.Judge(w)

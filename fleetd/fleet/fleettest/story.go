@@ -47,7 +47,7 @@ func (r *Robot) accept() {
 		if d == nil {
 			return
 		}
-		r.reported.Authority, r.reported.DesiredRev, r.reported.Fetching, r.reported.Reason = d.Authority, d.Rev, "", ""
+		r.reported.FleetID, r.reported.DesiredRev, r.reported.Fetching, r.reported.Reason = d.FleetID, d.Rev, "", ""
 		if r.stale {
 			r.reported.Phase, r.reported.Reason = schema.DeployRejected, schema.ReasonStaleRevision
 			return

@@ -108,7 +108,7 @@ func revoke(t testing.TB, s *store.Store, robot string, now time.Time) {
 		if err := tx.Revoke(t.Context(), enrol.Revoke(held, robot, "anna", "stolen", now)); err != nil {
 			return err
 		}
-		return tx.TellRevoked(t.Context(), s.Authority(), now)
+		return tx.TellRevoked(t.Context(), s.FleetID(), now)
 	})
 }
 
@@ -120,7 +120,7 @@ func listIsTakenIn(t *testing.T, address string) {
 		if err := tx.TakeRevoked(t.Context(), schema.Revoked{Rev: 30, Names: []string{"r7", "r9"}, Serials: []string{"a1", "a2", "c3", "no serial"}}, at(20)); err != nil {
 			return err
 		}
-		return tx.TellRevoked(t.Context(), s.Authority(), at(20))
+		return tx.TellRevoked(t.Context(), s.FleetID(), at(20))
 	})
 	rev, payload, err := s.Revocation(t.Context())
 	if err != nil || rev != 31 {
@@ -147,7 +147,7 @@ func fullListIsNoted(t *testing.T, address string) {
 		if err := tx.TakeRevoked(t.Context(), schema.Revoked{Rev: 30, Names: names}, at(20)); err != nil {
 			return err
 		}
-		return tx.TellRevoked(t.Context(), s.Authority(), at(20))
+		return tx.TellRevoked(t.Context(), s.FleetID(), at(20))
 	})
 	if notes := must[[]store.Noted](t)(s.Audit(t.Context(), 0)); len(notes) != 1 || notes[0].What != "revoke" || !strings.Contains(notes[0].Detail, "full") {
 		t.Errorf("noted is %+v", notes)
@@ -207,7 +207,7 @@ func revokedAreTold(t *testing.T, address string) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	same(t, "the list", told, schema.Revoked{Rev: 2, Authority: s.Authority(), Names: []string{"r7", "r8"}, Serials: []string{"a1"}, TS: schema.TimeOf(at(11))})
+	same(t, "the list", told, schema.Revoked{Rev: 2, FleetID: s.FleetID(), Names: []string{"r7", "r8"}, Serials: []string{"a1"}, TS: schema.TimeOf(at(11))})
 	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0))
 	if len(unsent) != 2 || unsent[1].Topic != schema.TopicRevoked || unsent[1].Target != "" || string(unsent[1].Payload) != string(payload) {
 		t.Errorf("the outbox holds %+v", unsent)

@@ -58,8 +58,8 @@ func planSeesEnough(t *testing.T, address string) {
 	same(t, "entries", rows.Entries, c.Entries)
 	same(t, "the performed and the newest revision", rows.Revisions, []library.Revision{c.Revisions[1], c.Revisions[3]})
 	same(t, "defaults", rows.Defaults, c.Defaults)
-	if rows.Authority != s.Authority() {
-		t.Errorf("authority %s", rows.Authority)
+	if rows.FleetID != s.FleetID() {
+		t.Errorf("fleet id %s", rows.FleetID)
 	}
 	rows = read(library.Pin{ID: "s1", Rev: 1}, library.Pin{ID: "s1", Rev: 2}, library.Pin{ID: "s1", Rev: 9})
 	same(t, "with pins", rows.Revisions, []library.Revision{c.Revisions[1], c.Revisions[3], c.Revisions[0]})

@@ -115,7 +115,7 @@ func plansAreCarriedOut(t *testing.T, address string) {
 			continue
 		}
 		desired, problems := schema.DecodeStrict[schema.DesiredStory](o.Payload)
-		if len(problems) > 0 || desired.Authority != s.Authority() {
+		if len(problems) > 0 || desired.FleetID != s.FleetID() {
 			t.Fatalf("%s: %v", o.Payload, problems)
 		}
 		if desired.Story == nil {

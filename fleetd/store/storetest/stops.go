@@ -65,7 +65,7 @@ func stopsAreHeldAndReleased(t *testing.T, address string) {
 		if err != nil {
 			return err
 		}
-		if rows.Authority != s.Authority() || rows.Revs["r1"] != at(2).UnixMilli() || rows.Revs[""] != at(2).UnixMilli() {
+		if rows.FleetID != s.FleetID() || rows.Revs["r1"] != at(2).UnixMilli() || rows.Revs[""] != at(2).UnixMilli() {
 			t.Errorf("a plan sees %+v", rows)
 		}
 		c, problems, err := stop.Release(rows, []string{"s-1"}, stop.Elsewhere{}, "ben", "seen", at(4))

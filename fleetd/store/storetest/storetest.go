@@ -22,7 +22,7 @@ func Run(t *testing.T, address func(t *testing.T) string) {
 		name string
 		run  func(t *testing.T, address string)
 	}{
-		{"the authority is made once and kept", authorityIsKept},
+		{"the fleet id is made once and kept", fleetIDIsKept},
 		{"a restart finds everything", restartFindsEverything},
 		{"an error leaves nothing behind", errorLeavesNothing},
 		{"a lost caller leaves nothing behind", lostCallerLeavesNothing},
@@ -159,17 +159,17 @@ func is(t testing.TB, what string, err, want error) {
 	}
 }
 
-func authorityIsKept(t *testing.T, address string) {
+func fleetIDIsKept(t *testing.T, address string) {
 	s := Open(t, address)
-	first := s.Authority()
+	first := s.FleetID()
 	if len(first) != 36 {
-		t.Fatalf("the authority is %q", first)
+		t.Fatalf("the fleet id is %q", first)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if again := Open(t, address).Authority(); again != first {
-		t.Fatalf("authority %s after a restart, %s before", again, first)
+	if again := Open(t, address).FleetID(); again != first {
+		t.Fatalf("fleet id %s after a restart, %s before", again, first)
 	}
 }
 
