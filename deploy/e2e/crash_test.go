@@ -179,7 +179,7 @@ func TestADeskThatWasKilledLearnsWhatBecameOfItsCommands(t *testing.T) {
 			return c.State == command.Succeeded
 		})
 		if c.Answer == nil || c.Answer.Status != schema.StatusSucceeded {
-			w.t.Errorf("fleetd has no answer on record: %s", text(c))
+			w.t.Errorf("fleetd has no answer persisted: %s", text(c))
 		}
 		// Whatever was asked or sent again, it was done once.
 		w.state("r1", "paused by both, once each", func(s schema.State) bool { return s.Auto.PauseCount == 2 })

@@ -87,7 +87,7 @@ func TestOnlyTheFleetReleasesTheStopsOfARobotThatRequiresSignatures(t *testing.T
 		w.enabled("r1")
 		one, every := w.stops("r1"), w.stops("--all")
 		w.holds("r1", one, every)
-		w.onRecord(one, every)
+		w.persisted(one, every)
 
 		w.fleetd.kill()
 		w.startFleetd("--sign-key", key)

@@ -226,7 +226,7 @@ func TestTheDeskStopsRobotsAndLetsThemMoveAgain(t *testing.T) {
 		for _, rid := range []string{"r1", "r2"} {
 			w.state(rid, "DISABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyDisabled })
 		}
-		w.until("the stop on record", func() bool {
+		w.until("the stop persisted", func() bool {
 			list := asked[struct {
 				Commands []api.Command `json:"commands"`
 			}](w, "command", "list", "--robot", "r1")

@@ -82,7 +82,7 @@ func TestTheLeadingDeskIsKilledAndTheOtherGoesOn(t *testing.T) {
 		if after.Boot == before.Boot {
 			w.t.Errorf("the presence is the dead fleetd's: %s", text(after))
 		}
-		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetStop), "the stop to be on record", func(s schema.FleetStop) bool {
+		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetStop), "the stop to be persisted", func(s schema.FleetStop) bool {
 			return s.Active && s.ID == held[0].ID
 		})
 		w.until("the dead fleetd's command to be known", func() bool {

@@ -34,7 +34,7 @@ func TestAStopThatTheBrokerKeepsHoldsUntilItsReleaseAndNoLonger(t *testing.T) {
 		mark := w.eye.mark()
 		w.send("op1", press, "stop!", "-r")
 		w.holds("r1", "op1")
-		w.onRecord("op1")
+		w.persisted("op1")
 		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"), "op1 to be told", func(n schema.Notice) bool {
 			return n.Reason == schema.ReasonRetainedCommand && n.Topic == press
 		})
@@ -49,7 +49,7 @@ func TestAStopThatTheBrokerKeepsHoldsUntilItsReleaseAndNoLonger(t *testing.T) {
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.known("r1")
 		w.enabled("r1")
-		w.onRecord()
+		w.persisted()
 
 		// Pressed while fleetd is away, it is held when fleetd is back, and then as
 		// if it had been there.
@@ -59,11 +59,11 @@ func TestAStopThatTheBrokerKeepsHoldsUntilItsReleaseAndNoLonger(t *testing.T) {
 		w.send("stop1", button, "stop!", "-r")
 		w.holds("r1", "stop1")
 		w.startFleetd()
-		w.onRecord("stop1")
+		w.persisted("stop1")
 		w.until("the broker keeps it no more", func() bool { return len(w.kept()) == 0 })
 		w.do("stop", "release", "stop1", "--why", "the stage is clear")
 		w.holds("r1")
-		w.onRecord()
+		w.persisted()
 	})
 }
 

@@ -25,7 +25,7 @@ func TestStopOfAllWhileFleetdAndARobotAreDownHoldsThatRobot(t *testing.T) {
 		w.send("stop1", press, "")
 		w.holds("r1", "stop1")
 		w.startFleetd()
-		w.onRecord("stop1")
+		w.persisted("stop1")
 		if h := w.heldStops()[0]; !h.All || h.Count != 2 {
 			w.t.Errorf("recorded is %s", text(h))
 		}
@@ -39,7 +39,7 @@ func TestStopOfAllWhileFleetdAndARobotAreDownHoldsThatRobot(t *testing.T) {
 		w.told("op1", "r2", "mode/set", "mnl")
 		w.enabled("r2")
 		time.Sleep(3 * time.Second) // longer than a robot may show what was released
-		w.onRecord()
+		w.persisted()
 		w.holds("r1")
 	})
 }
@@ -54,7 +54,7 @@ func TestStopThatOnlyARobotHoldsIsRecordedSoon(t *testing.T) {
 		mark := w.eye.mark()
 		w.told("op1", "r1", "safety/stop", `{"args":{"latch":"gate-7"}}`)
 		becomes(w, mark, on("r1", "desired/stop"), "gate-7 to be recorded", func(d schema.DesiredStop) bool { return len(d.Stops) == 1 })
-		w.onRecord("gate-7")
+		w.persisted("gate-7")
 		shown := becomes(w, mark, on("r1", "state"), "gate-7 to be shown", func(s schema.State) bool { return len(s.Safety.Latches) == 1 })
 		told := becomes(w, mark, on("r1", "desired/stop"), "gate-7 to be recorded", func(d schema.DesiredStop) bool { return len(d.Stops) == 1 })
 		took := told.TS.Sub(shown.TS)
@@ -73,7 +73,7 @@ func TestSecondReleaseOfAStopSaysThatItIsNotHeld(t *testing.T) {
 		w.known("r1")
 		id := w.stops("r1")
 		w.holds("r1", id)
-		w.onRecord(id)
+		w.persisted(id)
 		w.robots["r1"].kill()
 		w.presence("r1", schema.PresenceLost)
 		w.do("stop", "release", id, "--by", "ben", "--why", "the stage is clear")
@@ -84,6 +84,6 @@ func TestSecondReleaseOfAStopSaysThatItIsNotHeld(t *testing.T) {
 		}
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.holds("r1") // the release reached it
-		w.onRecord()
+		w.persisted()
 	})
 }

@@ -250,7 +250,7 @@ func TestStopOverFlakyLines(t *testing.T) {
 				}
 				asking.Do(func() {
 					for _, s := range w.heldStops() {
-						if s.OnRecord {
+						if s.Persisted {
 							w.do("stop", "release", s.ID, "--why", "the stage is clear")
 						}
 					}

@@ -58,14 +58,14 @@ func (w *world) stops(args ...string) string {
 	return b.Latch
 }
 
-// onRecord waits until fleetd holds exactly these stops in its database.
-func (w *world) onRecord(ids ...string) {
+// persisted waits until fleetd holds exactly these stops in its database.
+func (w *world) persisted(ids ...string) {
 	w.t.Helper()
 	slices.Sort(ids)
-	w.until("these stops on record: "+strings.Join(ids, " "), func() bool {
+	w.until("these stops persisted: "+strings.Join(ids, " "), func() bool {
 		var held []string
 		for _, h := range w.heldStops() {
-			if !h.OnRecord {
+			if !h.Persisted {
 				return false
 			}
 			held = append(held, h.ID)
@@ -83,7 +83,7 @@ func TestAStopHoldsOverTheRestartOfEverythingInAnyOrder(t *testing.T) {
 		w.enabled("r1")
 		id := w.stops("r1")
 		w.holds("r1", id)
-		w.onRecord(id)
+		w.persisted(id)
 
 		restart := map[byte]func(){
 			'R': func() { w.robots["r1"].kill(); w.robot("r1", "") },
@@ -129,11 +129,11 @@ func TestAWallButtonHoldsEveryRobotWhateverItSays(t *testing.T) {
 				w.holds(rid, "stop1")
 				becomes(w, mark, on(rid, "ack/stop1"), rid+" to answer", func(a schema.Ack) bool { return a.Verb == "fleet/stop" && a.Status == schema.StatusSucceeded })
 			}
-			becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetAck, "stop1"), "fleetd to have it on record", func(a schema.Ack) bool {
+			becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetAck, "stop1"), "fleetd to have it persisted", func(a schema.Ack) bool {
 				return a.Verb == "fleet/stop" && a.Status == schema.StatusSucceeded
 			})
 			w.refusesEnable("r1", "stop1")
-			w.onRecord("stop1")
+			w.persisted("stop1")
 			w.do("stop", "release", "stop1", "--why", "seen to")
 			w.holds("r1")
 			w.holds("r2")
@@ -146,7 +146,7 @@ func TestAWallButtonHoldsEveryRobotWhateverItSays(t *testing.T) {
 		w.holds("r2", "gate-7")
 		w.state("r1", "still ENABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyEnabled && len(s.Safety.Latches) == 0 })
 		w.startFleetd()
-		w.onRecord("gate-7")
+		w.persisted("gate-7")
 		w.do("stop", "release", "gate-7", "--why", "gate 7 is shut")
 		w.holds("r2")
 		w.do("mode", "set", "mnl", "r2", "--wait") // without a fleetd instance for 5 s it is in safe
@@ -166,7 +166,7 @@ func TestADocumentThatCannotBeReadHoldsUntilTheDeskReleasesIt(t *testing.T) {
 		w.holds("r1", "unreadable-robot-stop")
 		w.refusesEnable("r1", "unreadable-robot-stop")
 		w.send("admin", topic, "", "-r") // emptied: that releases nothing
-		w.onRecord("unreadable-robot-stop")
+		w.persisted("unreadable-robot-stop")
 		w.robots["r1"].kill()
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.holds("r1", "unreadable-robot-stop")
@@ -202,7 +202,7 @@ func TestAStopNeedsNoDatabase(t *testing.T) {
 		hung := w.stops("r2")
 		w.holds("r2", hung)
 		answers()
-		w.onRecord(hung)
+		w.persisted(hung)
 		w.do("stop", "release", hung, "--why", "clear")
 		w.holds("r2")
 		w.enabled("r2")
@@ -220,12 +220,12 @@ func TestAStopNeedsNoDatabase(t *testing.T) {
 		second := w.stops("--all")
 		w.holds("r1", first, second)
 		w.holds("r2", second)
-		if s := w.cli("stop", "list"); s.code != 3 || !strings.Contains(s.out, first) || !strings.Contains(s.out, "not on record yet") || !strings.Contains(s.err, "may hold more stops") {
+		if s := w.cli("stop", "list"); s.code != 3 || !strings.Contains(s.out, first) || !strings.Contains(s.out, "not persisted yet") || !strings.Contains(s.err, "may hold more stops") {
 			w.t.Errorf("stop list: status %d\n%s%s", s.code, s.out, s.err)
 		}
 
 		database.lead(socket)
-		w.onRecord(first, second)
+		w.persisted(first, second)
 		w.do("stop", "release", second, "--why", "the drill is over")
 		w.holds("r1", first)
 		w.holds("r2")

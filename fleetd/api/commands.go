@@ -43,7 +43,7 @@ type batchList struct {
 func (s *server) commands(h huma.API) {
 	huma.Register(h, op("command", http.MethodPost, "/commands", "commands", "Ask many robots for the same",
 		"One MQTT command to each robot of the selector; the answer is the batch, at once or, with Prefer: wait=N (seconds, at most 60), when every robot has answered.",
-		"Stops are sent first and put on record after, wait for no database and are never refused for a count.",
+		"Stops are sent first and persisted after, wait for no database and are never refused for a count.",
 		"With Idempotency-Key the same request again is the same batch."),
 		func(ctx context.Context, in *struct {
 			Prefer string `header:"Prefer" doc:"wait=N"`
@@ -189,7 +189,7 @@ func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*issue
 	await(ctx, t, wait)
 	now := batchOf(x.Batch, t.Commands())
 	s.explain(now.Commands)
-	now.Waiting, now.Skipped, now.OffRecord = out.Waiting, out.Skipped, !t.OnRecord()
+	now.Waiting, now.Skipped, now.Unpersisted = out.Waiting, out.Skipped, !t.Persisted()
 	if stop {
 		now.NeverSeen = s.unseen(o.Selector.IDs)
 	}

@@ -29,14 +29,14 @@ const StopPath = Prefix + "/stops"
 
 type heldList struct {
 	TS       schema.Time `json:"ts"`
-	Complete bool        `json:"complete" doc:"false: more stops may be held, for the database was not read, or a robot shows one that is not on record yet"`
+	Complete bool        `json:"complete" doc:"false: more stops may be held, for the database was not read, or a robot shows one that is not persisted yet"`
 	Broker   string      `json:"broker,omitempty" doc:"why fleetd is not connected to its broker: robots may hold stops that it did not hear of"`
 	Stops    []HeldStop  `json:"stops"`
 }
 
 func (s *server) stops(h huma.API) {
 	hold := op("stop", http.MethodPost, "/stops", "stops", "Stop robots and hold them",
-		"Sent at once to every robot of the selector, before it is put on record; it waits for no database and is never refused for a count.",
+		"Sent at once to every robot of the selector, before it is persisted; it waits for no database and is never refused for a count.",
 		"Each robot holds it, over restarts of everything, and is not enabled until it is released by its id. It is no emergency stop.")
 	hold.BodyReadTimeout = stopBodyWithin
 	huma.Register(h, hold,
@@ -107,7 +107,7 @@ func (s *server) hold(ctx context.Context, in StopOrder, prefer string) (*issued
 	}
 	await(ctx, t, wait)
 	out := batchOf(x.Batch, t.Commands())
-	out.Waiting, out.OffRecord, out.Unkept, out.Latch = x.Waiting, !t.OnRecord(), unkept, o.ID
+	out.Waiting, out.Unpersisted, out.Unspooled, out.Latch = x.Waiting, !t.Persisted(), unkept, o.ID
 	out.NeverSeen = s.unseen(in.Selector.IDs)
 	return &issued{Status: http.StatusAccepted, Location: Prefix + "/stops", Body: out}, nil
 }
@@ -138,16 +138,16 @@ func orElse(s, otherwise string) string {
 
 // HeldStop is one stop that people hold on robots.
 type HeldStop struct {
-	ID       string           `json:"id"`
-	Level    schema.StopLevel `json:"level" enum:"soft_stop,stop,halt"`
-	By       string           `json:"by,omitempty"`
-	Client   string           `json:"client,omitempty" doc:"who sent it live, not over fleetd: by is its word alone"`
-	Why      string           `json:"why,omitempty"`
-	Since    schema.Time      `json:"since" doc:"when it was asked for the last time"`
-	All      bool             `json:"all,omitempty" doc:"on every robot, known or not"`
-	Robots   []string         `json:"robots" doc:"robots of the fleet that it is held on"`
-	Count    int              `json:"count" doc:"how many those are"`
-	OnRecord bool             `json:"on_record" doc:"the database has it; until then it is kept on fleetd's own disk"`
+	ID        string           `json:"id"`
+	Level     schema.StopLevel `json:"level" enum:"soft_stop,stop,halt"`
+	By        string           `json:"by,omitempty"`
+	Client    string           `json:"client,omitempty" doc:"who sent it live, not over fleetd: by is its word alone"`
+	Why       string           `json:"why,omitempty"`
+	Since     schema.Time      `json:"since" doc:"when it was asked for the last time"`
+	All       bool             `json:"all,omitempty" doc:"on every robot, known or not"`
+	Robots    []string         `json:"robots" doc:"robots of the fleet that it is held on"`
+	Count     int              `json:"count" doc:"how many those are"`
+	Persisted bool             `json:"persisted" doc:"the database has it; until then it is kept on fleetd's own disk"`
 }
 
 // StopOrder stops robots and holds them.

@@ -100,7 +100,7 @@ type Status struct {
 	Leadership Leadership `json:"leadership"`
 
 	Held         []HeldStop `json:"held" doc:"stops that people hold on robots, without the robots' names"`
-	HeldComplete bool       `json:"held_complete" doc:"false: more stops may be held, for the database was not read, or a robot shows one that is not on record yet"`
+	HeldComplete bool       `json:"held_complete" doc:"false: more stops may be held, for the database was not read, or a robot shows one that is not persisted yet"`
 
 	Kept    []Kept `json:"kept,omitempty" doc:"commands and live stops that somebody sent with the retain flag and the broker kept, the newest first: those that are there, and those removed in the last hour. Fleetd that leads knows"`
 	FleetID string `json:"fleet_id,omitempty" doc:"names the fleet's database to robots"`
@@ -163,24 +163,24 @@ type CalledOff struct {
 
 // Batch is one order and what became of it.
 type Batch struct {
-	ID        string                `json:"id,omitempty"`
-	DryRun    bool                  `json:"dry_run,omitempty"`
-	Verb      string                `json:"verb"`
-	Args      map[string]any        `json:"args,omitempty"`
-	Selector  string                `json:"selector" doc:"as written on a command line"`
-	At        schema.Time           `json:"at,omitzero"`
-	By        string                `json:"by,omitempty"`
-	Why       string                `json:"why,omitempty"`
-	Total     int                   `json:"total"`
-	Counts    map[command.State]int `json:"counts"`
-	Outcome   command.Outcome       `json:"outcome,omitempty" enum:"running,succeeded,partial,failed,unanswered"`
-	Commands  []Command             `json:"commands"`
-	Waiting   []string              `json:"waiting,omitempty" doc:"robots that are not there; sent if they come in time"`
-	Skipped   []Skip                `json:"skipped,omitempty"`
-	NeverSeen []string              `json:"never_seen,omitempty" doc:"robots that were sent a stop by name although none of the name was ever seen"`
-	Latch     string                `json:"latch,omitempty" doc:"the id under which the stop is held until it is released"`
-	Unkept    bool                  `json:"unkept,omitempty" doc:"fleetd's own disk did not take the stop: robots hold it, and it may have to be put on record from there"`
-	OffRecord bool                  `json:"off_record,omitempty" doc:"the stop was sent, and the database does not have it yet"`
+	ID          string                `json:"id,omitempty"`
+	DryRun      bool                  `json:"dry_run,omitempty"`
+	Verb        string                `json:"verb"`
+	Args        map[string]any        `json:"args,omitempty"`
+	Selector    string                `json:"selector" doc:"as written on a command line"`
+	At          schema.Time           `json:"at,omitzero"`
+	By          string                `json:"by,omitempty"`
+	Why         string                `json:"why,omitempty"`
+	Total       int                   `json:"total"`
+	Counts      map[command.State]int `json:"counts"`
+	Outcome     command.Outcome       `json:"outcome,omitempty" enum:"running,succeeded,partial,failed,unanswered"`
+	Commands    []Command             `json:"commands"`
+	Waiting     []string              `json:"waiting,omitempty" doc:"robots that are not there; sent if they come in time"`
+	Skipped     []Skip                `json:"skipped,omitempty"`
+	NeverSeen   []string              `json:"never_seen,omitempty" doc:"robots that were sent a stop by name although none of the name was ever seen"`
+	Latch       string                `json:"latch,omitempty" doc:"the id under which the stop is held until it is released"`
+	Unspooled   bool                  `json:"unspooled,omitempty" doc:"fleetd's own disk did not take the stop: robots hold it, and it may have to be persisted from there"`
+	Unpersisted bool                  `json:"unpersisted,omitempty" doc:"the stop was sent, and the database does not have it yet"`
 }
 
 // Skip is a robot that was selected and is sent nothing.

@@ -81,7 +81,7 @@ func (sh *shell) offerRelease(ctx context.Context, b api.Batch) {
 // await looks at a batch until it is settled or time is up, and shows how far it
 // is to whoever watches.
 func (sh *shell) await(ctx context.Context, b api.Batch, wait time.Duration) (api.Batch, error) {
-	if b.DryRun || wait == 0 || b.Outcome != command.OutcomeRunning || b.OffRecord {
+	if b.DryRun || wait == 0 || b.Outcome != command.OutcomeRunning || b.Unpersisted {
 		return b, nil
 	}
 	until, cancel := context.WithTimeout(ctx, wait)
@@ -149,8 +149,8 @@ func batchTable(out io.Writer, b api.Batch) {
 	for _, s := range b.Skipped {
 		fmt.Fprintf(w, "%s\tskipped\t%s\t%s\n", s.Robot, s.Reason, s.Detail)
 	}
-	if b.OffRecord {
-		fmt.Fprintln(w, "sent, and not on record yet: the database does not answer")
+	if b.Unpersisted {
+		fmt.Fprintln(w, "sentand not persisted yet: the database does not answer")
 	} else if b.ID != "" {
 		fmt.Fprintf(w, "batch %s\n", b.ID)
 	}

@@ -20,7 +20,7 @@ func (sh *shell) stopCommand() *cobra.Command {
 	var level string
 	c := &cobra.Command{
 		Use: "stop ROBOT...", Short: "stop robots at once and hold them (software, not an emergency stop)",
-		Long: `Stop robots at once and hold them. It is sent before it is put on record, to robots that
+		Long: `Stop robots at once and hold them. It is sent before it is persisted, to robots that
 are not heard as well, waits for no database and never asks back. Each robot holds the stop
 under its id, over restarts of everything, until that id is released:
 
@@ -69,7 +69,7 @@ func (sh *shell) hold(ctx context.Context, level string, names []string, o order
 			batchTable(w, b)
 		}
 		fmt.Fprintf(w, "held as %s; fleetd stop release %s --why REASON lets go of it\n", b.Latch, b.Latch)
-		if b.Unkept {
+		if b.Unspooled {
 			fmt.Fprintln(w, "fleetd could not keep it on its own disk: robots hold it, look at fleetd stop list")
 		}
 	}); err != nil {
@@ -92,7 +92,7 @@ func (sh *shell) stopListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "list the stops that are held, the newest first", Args: cobra.NoArgs,
 		Long: `List the stops that are held, the newest first. While fleetd cannot read its database, or
-a robot shows a stop that is not on record yet, it lists the stops that it knows otherwise,
+a robot shows a stop that is not persisted yet, it lists the stops that it knows otherwise,
 says on standard error that more may be held, and ends with code 3. It says there as well
 that fleetd is not connected to its broker.`,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
@@ -110,7 +110,7 @@ that fleetd is not connected to its broker.`,
 			}); err != nil || got.Complete {
 				return err
 			}
-			return &failure{exitPartial, errors.New("fleetd has not read its database, or a robot shows a stop that is not on record yet; they may hold more stops than are listed: look again in a moment (fleetd version says why), or look at the robots (fleetd robot list)")}
+			return &failure{exitPartial, errors.New("fleetd has not read its database, or a robot shows a stop that is not persisted yet; they may hold more stops than are listed: look again in a moment (fleetd version says why), or look at the robots (fleetd robot list)")}
 		}),
 	}
 }
@@ -160,8 +160,8 @@ func stopTable(out io.Writer, stops []api.HeldStop) {
 			on = count(len(h.Robots), "robot")
 		}
 		why := h.Why
-		if !h.OnRecord {
-			why = strings.TrimSpace(why + " (not on record yet)")
+		if !h.Persisted {
+			why = strings.TrimSpace(why + " (not persisted yet)")
 		}
 		row(w, h.ID, when(h.Since), h.Level, dash(on), dash(schema.Asker(h.Client, h.By)), dash(why))
 	}

@@ -30,7 +30,7 @@ type Revocation struct {
 
 // Revoke decides what is taken from a robot: every certificate that still opens a
 // door, and its name, under which it might know a password. A second revocation
-// takes nothing more and keeps the first one's date and reason on record.
+// takes nothing more and keeps the first one's date and reason persisted.
 func Revoke(held []Certificate, robot, by, why string, now time.Time) Revocation {
 	out := Revocation{Barred: Barred{Robot: robot, At: now, By: by, Why: why}}
 	for _, c := range held {

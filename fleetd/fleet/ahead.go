@@ -23,8 +23,8 @@ const (
 	aheadFor = time.Hour
 )
 
-// ahead reads in the transaction that puts commands on record what other fleetd instances have
-// on record for the same robots. Two such transactions do not overlap, so of two
+// ahead reads in the transaction that persists commands what other fleetd instances have
+// persisted for the same robots. Two such transactions do not overlap, so of two
 // instances' commands to one robot exactly one comes first, and nobody waits in a circle.
 func (f *Fleet) ahead(ctx context.Context, db *store.Store, tx *store.Tx, commands []command.Command) (map[string][]command.Command, error) {
 	if db.Alone() || len(commands) == 0 {

@@ -350,7 +350,7 @@ func TestAStopWithoutABrokerSaysSo(t *testing.T) {
 
 func commandOf(w *world, verb string) string {
 	var id string
-	w.until(verb+" is on record", func() bool {
+	w.until(verb+" is persisted", func() bool {
 		var got struct{ Commands []api.Command }
 		w.must("GET", "/commands?robot=r1", nil, &got)
 		for _, c := range got.Commands {

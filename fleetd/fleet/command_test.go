@@ -188,7 +188,7 @@ func TestAStopPassesEverything(t *testing.T) {
 		r.Mute(false)
 		var b api.Batch
 		w.must("POST", "/commands", order("safety/stop", "r1"), &b, "Prefer", "wait=1")
-		if b.Outcome != "succeeded" || b.OffRecord {
+		if b.Outcome != "succeeded" || b.Unpersisted {
 			w.Errorf("the stop came to %+v", b)
 		}
 		if r.Received()[2].Verb == "safety/stop" {
@@ -289,7 +289,7 @@ func TestOneOrderIsOneCommandForEachRobot(t *testing.T) {
 		var stored api.Batch
 		w.must("GET", "/batches/"+b.ID, nil, &stored)
 		if stored.Outcome != b.Outcome || stored.By != "ann" || stored.Selector != "-l site=museum" {
-			w.Errorf("on record is %+v", stored)
+			w.Errorf("persisted is %+v", stored)
 		}
 	})
 }

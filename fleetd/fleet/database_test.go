@@ -113,7 +113,7 @@ func withoutDatabase(w *world, stopped func() int) {
 	before := stopped()
 	var b api.Batch
 	w.must("POST", "/commands", order("safety/stop", "r1"), &b, "Prefer", "wait=5")
-	if b.Outcome != "succeeded" || !b.OffRecord || stopped() != before+1 {
+	if b.Outcome != "succeeded" || !b.Unpersisted || stopped() != before+1 {
 		w.Errorf("a stop without a database came to %+v", b)
 	}
 	var list struct{ Robots []api.Robot }
@@ -146,7 +146,7 @@ func TestADatabaseThatIsLostAndComesBack(t *testing.T) {
 	withoutDatabase(w, func() int { return count(r.Received(), "safety/stop") })
 	g.raise()
 	w.until("the database is back", func() bool { return w.ask("GET", "/healthz", nil, nil) == nil && w.Status().Database.OK })
-	w.state(commandOf(w, "safety/stop"), "SUCCEEDED") // put on record later
+	w.state(commandOf(w, "safety/stop"), "SUCCEEDED") // persisted later
 }
 
 func TestWhatCanNeverWorkEndsTheStart(t *testing.T) {

@@ -67,7 +67,7 @@ type driven struct {
 	command.Command
 	class  schema.VerbClass
 	ticket *ticket
-	ahead  []string // ids of other fleetd instances' commands to the robot, on record before it
+	ahead  []string // ids of other fleetd instances' commands to the robot, persisted before it
 }
 
 // post is news for the driver.
@@ -97,7 +97,7 @@ const (
 	postLet    postKind = "let-go" // of stops, here
 
 	postReleased postKind = "released" // stops, wherever
-	postUnsent   postKind = "unsent"   // commands that may be on record, and are not sent
+	postUnsent   postKind = "unsent"   // commands that may be persisted, and are not sent
 )
 
 func newDriver(f *Fleet) *driver {
@@ -108,7 +108,7 @@ func newDriver(f *Fleet) *driver {
 }
 
 // post queues news; it waits for nothing. New commands are never left out,
-// no release of stops, and no commands that may be on record.
+// no release of stops, and no commands that may be persisted.
 func (d *driver) post(p post) {
 	d.mu.Lock()
 	if len(d.posts) >= maxPosts && p.kind != postTicket && p.kind != postLet && p.kind != postReleased && p.kind != postUnsent {

@@ -77,8 +77,8 @@ func TestOneClientsStopsFillNoRecord(t *testing.T) {
 		for n := range 500 {
 			admin.press(fmt.Sprintf(`{"id":"n%d","robots":["r1"]}`, n))
 		}
-		w.until("all are on record", func() bool {
-			return !slices.ContainsFunc(w.Held(), func(h api.HeldStop) bool { return !h.OnRecord })
+		w.until("all are persisted", func() bool {
+			return !slices.ContainsFunc(w.Held(), func(h api.HeldStop) bool { return !h.Persisted })
 		})
 		w.sleep(5 * time.Second)
 		var ids []string
@@ -93,7 +93,7 @@ func TestOneClientsStopsFillNoRecord(t *testing.T) {
 		}
 		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
 		admin.press(`{"id":"later","robots":["r1"]}`)
-		w.onRecord("later")
+		w.persisted("later")
 	})
 }
 
@@ -104,7 +104,7 @@ func TestWhoIsPressedWithoutEndIsHeldOnce(t *testing.T) {
 		for range 500 {
 			admin.press("")
 		}
-		w.onRecord("admin")
+		w.persisted("admin")
 		w.sleep(time.Second)
 		if p := w.releases("admin"); p != nil {
 			w.Fatal(p)

@@ -25,7 +25,7 @@ func TestLiveStopIsKeptAndListedWhileTheDatabaseHangs(t *testing.T) {
 	h.hold()
 	admin.Publish("troupe/v1/fleet/cmd/admin/stop", "")
 	w.within(time.Second, "the first stop is listed", listed("admin"))
-	// Next it is put on record, and the database does not answer.
+	// Next it is persisted, and the database does not answer.
 	w.within(time.Second, "the first stop is answered", func() bool { return len(admin.Inbox("troupe/v1/fleet/ack/admin")) > 0 })
 	wall.Publish("troupe/v1/fleet/cmd/stop1/stop", "")
 	w.within(time.Second, "the second stop is listed", listed("stop1"))

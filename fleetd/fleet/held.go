@@ -11,9 +11,9 @@ import (
 	"troupe/schema"
 )
 
-// record puts what waits on record, and reads what is held. Whoever has the turn now
+// persist persists what waits, and reads what is held. Whoever has the turn now
 // has it done after him.
-func (s *stops) record(ctx context.Context) {
+func (s *stops) persist(ctx context.Context) {
 	if !s.aloneNow() {
 		return
 	}
@@ -42,7 +42,7 @@ func (s *stops) record(ctx context.Context) {
 	defer cancel()
 	means, err := s.write(ctx, db, write)
 	if err != nil {
-		s.f.databaseFailed("stops not put on record", err)
+		s.f.databaseFailed("stops not persisted", err)
 		return
 	}
 	if !s.renewed {
@@ -98,7 +98,7 @@ func (s *stops) learn(ctx context.Context) {
 		ids = append(ids, o.ID)
 	}
 	slices.Sort(ids)
-	ctx = store.WithPatience(ctx, learnPatience) // what waits to be put on record waits for it
+	ctx = store.WithPatience(ctx, learnPatience) // what waits to be persisted waits for it
 	ctx, cancel := context.WithTimeout(ctx, stopsWithin)
 	defer cancel()
 	var rows stop.Rows
@@ -119,7 +119,7 @@ func (s *stops) learn(ctx context.Context) {
 	}
 }
 
-// letGo forgets what was put on record by its release.
+// letGo forgets what was persisted by its release.
 func (s *stops) letGo(ctx context.Context, ended []spool.Entry) {
 	s.settled(ended)
 	for _, e := range ended {
@@ -137,7 +137,7 @@ func idsOf(entries []spool.Entry) []string {
 	return slices.Compact(ids)
 }
 
-// write puts what waits on record, and says of each whether it means a robot.
+// write persists what waits, and says of each whether it means a robot.
 func (s *stops) write(ctx context.Context, db *store.Store, waiting []spool.Entry) (means []bool, err error) {
 	if len(waiting) == 0 {
 		return nil, nil
@@ -169,7 +169,7 @@ func (s *stops) write(ctx context.Context, db *store.Store, waiting []spool.Entr
 	return means, nil
 }
 
-// recorded are those that another instance has put on record.
+// recorded are those that another instance has persisted.
 func (s *stops) recorded(ctx context.Context, db *store.Store, watch []spool.Entry) (out []spool.Entry, err error) {
 	if len(watch) == 0 {
 		return nil, nil
@@ -187,10 +187,10 @@ func (s *stops) recorded(ctx context.Context, db *store.Store, watch []spool.Ent
 	return out, err
 }
 
-// settled forgets what is on record.
+// settled forgets what is persisted.
 func (s *stops) settled(done []spool.Entry) {
 	if err := s.spool.Done(done...); err != nil {
-		s.f.log.Error("stops on record not forgotten on this machine", "error", err)
+		s.f.log.Error("stops persisted not forgotten on this machine", "error", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -262,7 +262,7 @@ func (s *stops) read(ctx context.Context, db *store.Store) error {
 	return nil
 }
 
-// readAgain reads what is held after a change that is on record, also for a client that
+// readAgain reads what is held after a change that is persisted, also for a client that
 // left meanwhile. If it cannot, the list is incomplete until record has read it.
 func (s *stops) readAgain(ctx context.Context, db *store.Store) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readAgainWithin)
@@ -275,5 +275,5 @@ func (s *stops) readAgain(ctx context.Context, db *store.Store) {
 	}
 }
 
-// readAgainWithin bounds how long a release that is on record waits for the list.
+// readAgainWithin bounds how long a release that is persisted waits for the list.
 const readAgainWithin = 2500 * time.Millisecond

@@ -524,7 +524,7 @@ func TestARevocationWithoutABrokerSaysSo(t *testing.T) {
 	})
 }
 
-// Whoever steals the certificate of a fleetd instance is that fleetd, so it is on record and can
+// Whoever steals the certificate of a fleetd instance is that fleetd, so it is persisted and can
 // be taken away alone.
 func TestTheCertificateOfADeskIsOnRecordAndCanBeRevoked(t *testing.T) {
 	onBoth(t, func(w *world) {
@@ -550,7 +550,7 @@ func TestTheCertificateOfADeskIsOnRecordAndCanBeRevoked(t *testing.T) {
 			}
 			return one
 		}
-		w.until("it is on record", func() bool { return find(serial).Serial != "" })
+		w.until("it is persisted", func() bool { return find(serial).Serial != "" })
 		if s := find(serial); s.Name != "fleetd-b" || s.Revoked != 0 {
 			w.Errorf("%+v", s)
 		}

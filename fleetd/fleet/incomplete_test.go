@@ -45,7 +45,7 @@ func TestStopListSaysWhenTheDatabaseWasNotRead(t *testing.T) {
 	w.must("POST", "/stops", hold, nil)
 	w.listedAll(1)
 	first, _ := w.listed()
-	w.onRecord(first...)
+	w.persisted(first...)
 	w.stopFleetd()
 
 	question := "FROM stops"

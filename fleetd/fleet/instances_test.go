@@ -202,7 +202,7 @@ func TestALeaderThatIsHalfCutOffMakesRoom(t *testing.T) {
 			t.Errorf("the stop came %d times", n)
 		}
 		a.gate.raise()
-		b.until("it is on record", func() bool { h := b.Held(); return len(h) == 1 && h[0].OnRecord })
+		b.until("it is persisted", func() bool { h := b.Held(); return len(h) == 1 && h[0].Persisted })
 	})
 	t.Run("from the broker", func(t *testing.T) {
 		a, b, _ := instances(t)
@@ -241,7 +241,7 @@ func TestAStopFromADeskThatFollowsWithoutALeaderOrADatabase(t *testing.T) {
 
 	b.gate.raise()
 	b.leads()
-	b.onRecord(all.Latch, one.Latch, "stop1")
+	b.persisted(all.Latch, one.Latch, "stop1")
 	b.until("the documents say so", func() bool {
 		desired, err := db.DesiredOf(t.Context(), "r2")
 		return err == nil && strings.Contains(string(desired[schema.TopicDesiredStop]), all.Latch)
@@ -286,8 +286,8 @@ func TestALiveStopIsWrittenDownOnceByTwoDesks(t *testing.T) {
 	wall.Subscribe("troupe/v1/fleet/ack/stop1")
 	wall.Publish("troupe/v1/fleet/cmd/stop1/stop", "")
 	wall.ExpectThat("troupe/v1/fleet/ack/stop1", func(m brokertest.Message) bool { return strings.Contains(string(m.Payload), "SUCCEEDED") })
-	a.onRecord("stop1")
-	b.onRecord("stop1")
+	a.persisted("stop1")
+	b.persisted("stop1")
 	if p := b.releases("stop1"); p != nil {
 		t.Fatal(p)
 	}
@@ -295,8 +295,8 @@ func TestALiveStopIsWrittenDownOnceByTwoDesks(t *testing.T) {
 		d.until("r1 is let go", func() bool { return d.held("r1") == "" && len(d.Held()) == 0 })
 	}
 	a.cutOff()
-	b.leads()                         // and does not write it down again
-	b.onRecord(b.stopped("r1").Latch) // whatever waited was written with it
+	b.leads()                          // and does not write it down again
+	b.persisted(b.stopped("r1").Latch) // whatever waited was written with it
 	notes, err := db.Audit(t.Context(), 0)
 	if err != nil || len(notes) != 3 {
 		t.Errorf("%v, the audit has %+v", err, notes)

@@ -21,7 +21,7 @@ func TestStopThatARobotShowsIsRecordedWithinHalfASecond(t *testing.T) {
 		w.sleep(3 * time.Second)
 		held := schema.StopLatch{ID: "gate-7", Level: schema.StopStop, By: "gate", Since: schema.TimeOf(time.Now())}
 		r1.Holds(held)
-		w.within(500*time.Millisecond, "gate-7 is recorded", func() bool { return len(w.Held()) == 1 && w.Held()[0].OnRecord })
+		w.within(500*time.Millisecond, "gate-7 is recorded", func() bool { return len(w.Held()) == 1 && w.Held()[0].Persisted })
 		r2.Holds(held)
 		w.within(500*time.Millisecond, "gate-7 is recorded on r2 too", func() bool { return w.Held()[0].Count == 2 })
 	})
@@ -34,7 +34,7 @@ func TestReleasedStopIsNotRecordedAgainAtOnce(t *testing.T) {
 		w.sleep(3 * time.Second)
 		held := schema.StopLatch{ID: "gate-7", Level: schema.StopStop, By: "gate", Since: schema.TimeOf(time.Now())}
 		r1.Holds(held)
-		w.onRecord("gate-7")
+		w.persisted("gate-7")
 		w.sleep(time.Second)
 		if p := w.releases("gate-7"); p != nil {
 			w.Fatal(p)
@@ -42,8 +42,8 @@ func TestReleasedStopIsNotRecordedAgainAtOnce(t *testing.T) {
 		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
 		r1.Holds(held)
 		w.sleep(1500 * time.Millisecond)
-		w.onRecord()
-		w.onRecord("gate-7") // it goes on
+		w.persisted()
+		w.persisted("gate-7") // it goes on
 		if p := w.releases("gate-7"); p != nil {
 			w.Fatal(p)
 		}
@@ -51,7 +51,7 @@ func TestReleasedStopIsNotRecordedAgainAtOnce(t *testing.T) {
 		w.sleep(3 * time.Second)
 		held.Since = schema.TimeOf(time.Now()) // asked for again under the same id
 		r1.Holds(held)
-		w.within(500*time.Millisecond, "gate-7 is recorded", func() bool { return len(w.Held()) == 1 && w.Held()[0].OnRecord })
+		w.within(500*time.Millisecond, "gate-7 is recorded", func() bool { return len(w.Held()) == 1 && w.Held()[0].Persisted })
 	})
 }
 
@@ -65,7 +65,7 @@ func TestStopOfAllIsLearnedFromTheOneRobotThatReceivedIt(t *testing.T) {
 		w.caller("admin").press("")
 		w.until("r1 received it", func() bool { return r1.Calls() == 1 })
 		w.startFleetd()
-		w.onRecord("admin")
+		w.persisted("admin")
 		if h := w.Held()[0]; !h.All || h.Count != 2 {
 			w.Errorf("recorded is %+v", h)
 		}
@@ -78,7 +78,7 @@ func TestStopOfAllIsLearnedFromTheOneRobotThatReceivedIt(t *testing.T) {
 
 		// A robot that shows it still holds nobody else.
 		r2.Holds(schema.StopLatch{ID: "admin", Level: schema.StopStop, By: "admin", Since: schema.TimeOf(time.Now().Add(-time.Minute)), All: true})
-		w.onRecord("admin")
+		w.persisted("admin")
 		if h := w.Held()[0]; h.All || h.Count != 1 || w.held("r1") != "" {
 			w.Errorf("recorded is %+v, r1 holds %q", h, w.held("r1"))
 		}
@@ -98,7 +98,7 @@ func TestReleaseOfWhatOnlyAnAbsentRobotShowsIsRefused(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1 := w.robot("r1")
 		id := w.stopped("r1").Latch
-		w.onRecord(id)
+		w.persisted(id)
 		w.until("r1 shows it", func() bool { return w.held("r1") == id })
 		r1.Close()
 		w.until("r1 is away", func() bool { d, _ := w.Robot("r1"); return d.Presence.View != "online" })

@@ -24,7 +24,7 @@ func TestStopListIsIncompleteWhileAShownStopIsNotRecorded(t *testing.T) {
 			w.Error("the list is called complete without the stop that r1 shows")
 		}
 		w.sleep(time.Second)
-		w.onRecord("gate-7")
+		w.persisted("gate-7")
 		if !w.HeldComplete() {
 			w.Error("the list is incomplete with the stop that r1 shows")
 		}
@@ -38,7 +38,7 @@ func TestStopListIsCompleteThoughAnAbsentRobotShowsAReleasedStop(t *testing.T) {
 		w.sleep(3 * time.Second)
 		held := schema.StopLatch{ID: "gate-7", Level: schema.StopStop, By: "gate", Since: schema.TimeOf(time.Now())}
 		r1.Holds(held)
-		w.onRecord("gate-7")
+		w.persisted("gate-7")
 		if p := w.releases("gate-7"); p != nil {
 			w.Fatal(p)
 		}

@@ -15,7 +15,7 @@ import (
 
 // letting is a release of stops under way. Robots hear of it by a document, and a
 // command that came after that document would hold them again. So from before the
-// release is on record until the commands that hold its stops have been called off,
+// release is persisted until the commands that hold its stops have been called off,
 // none of those is sent: they wait, and are sent after all if nothing was released.
 type letting struct {
 	ids []string
@@ -60,7 +60,7 @@ func (f *Fleet) letElsewhere(ctx context.Context, db *store.Store, now time.Time
 }
 
 // isReleased reports whether the stop that a command would hold was released. What
-// was asked for under the same id since it was last put on record is another one.
+// was asked for under the same id since it was last persisted is another one.
 func (d *driver) isReleased(c command.Command) bool {
 	id := holds(c)
 	return id != "" && slices.ContainsFunc(d.released, func(l stop.Latch) bool {

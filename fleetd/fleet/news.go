@@ -48,7 +48,7 @@ func (f *Fleet) news(ctx context.Context, db *store.Store) {
 			f.databaseFailed("stops not read", err)
 			continue
 		}
-		signal(f.stops.wake) // what waits here may be on record by now
+		signal(f.stops.wake) // what waits here may be persisted by now
 		known = n.Changes
 	}
 }

@@ -24,7 +24,7 @@ func (d *driver) save(ctx context.Context) bool {
 	defer cancel()
 	for len(d.batches) > 0 {
 		if err := d.f.addBatch(ctx, db, d.batches[0]); err != nil {
-			d.f.databaseFailed("stop not put on record", err)
+			d.f.databaseFailed("stop not persisted", err)
 			return false
 		}
 		for c := range d.dirty { // written with their batch, as they now are

@@ -49,7 +49,7 @@ func TestAStopThatWasReleasedBeforeItWentOutHoldsNoRobot(t *testing.T) {
 		if n, held := count(r.Received(), "safety/stop"), w.held("r1"); n != 0 || held != "" {
 			w.Errorf("after its release the stop was sent %d times, and r1 holds %q", n, held)
 		}
-		w.onRecord()
+		w.persisted()
 	})
 }
 
@@ -61,7 +61,7 @@ func TestAStopThatWasNotReleasedHoldsOnceTheDeskIsBack(t *testing.T) {
 		}
 		way.Mend()
 		w.until("it is sent, and r1 holds it", func() bool { return count(r.Received(), "safety/stop") > 0 && w.held("r1") == id })
-		w.onRecord(id)
+		w.persisted(id)
 	})
 }
 
@@ -71,25 +71,25 @@ func TestAStopIsReleasedWhereverRobotsShowIt(t *testing.T) {
 		r1, r2 := w.robot("r1"), w.robot("r2")
 		wall := schema.StopLatch{ID: "stop-7", Level: schema.StopStop, By: "anna", Since: 1}
 		r2.Holds(wall)
-		w.onRecord("stop-7")
+		w.persisted("stop-7")
 		if p := w.releases("stop-7"); p != nil {
 			w.Fatal(p)
 		}
 		w.until("r2 holds nothing", func() bool { return w.held("r2") == "" })
 		w.sleep(3 * time.Second)
 		r1.Holds(wall)
-		w.onRecord("stop-7")
+		w.persisted("stop-7")
 		r2.Holds(wall) // it was released there: not written down at once
 		w.until("r2 shows it", func() bool { return w.held("r2") == "stop-7" })
 		if h := w.Held()[0]; h.Count != 1 {
-			w.Fatalf("on record is %+v", h)
+			w.Fatalf("persisted is %+v", h)
 		}
 		if p := w.releases("stop-7"); p != nil {
 			w.Fatal(p)
 		}
 		w.until("both hold nothing", func() bool { return w.held("r1") == "" && w.held("r2") == "" })
 		w.sleep(30 * time.Second)
-		w.onRecord()
+		w.persisted()
 		if p := w.releases("stop-7"); p == nil {
 			w.Error("it was released twice")
 		}
@@ -104,7 +104,7 @@ func TestAStopThatOnlyARobotShowsIsReleased(t *testing.T) {
 		w.sleep(3 * time.Second)
 		wall := schema.StopLatch{ID: "wall1", Level: schema.StopStop, By: "wall1", Since: 1}
 		r1.Holds(wall)
-		w.onRecord("wall1")
+		w.persisted("wall1")
 		if p := w.releases("wall1"); p != nil {
 			w.Fatal(p)
 		}
@@ -120,7 +120,7 @@ func TestAStopThatOnlyARobotShowsIsReleased(t *testing.T) {
 		}
 		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
 		w.sleep(30 * time.Second)
-		w.onRecord()
+		w.persisted()
 	})
 }
 
@@ -144,18 +144,18 @@ func (d *beside) awayStop(id string) string {
 	r.Close()
 	d.until(id+" is away", func() bool { v, _ := d.Robot(id); return v.Presence.View != "online" })
 	latch := d.stopped(id).Latch
-	d.onRecord(latch)
+	d.persisted(latch)
 	return latch
 }
 
 func TestAStopThatIsReleasedAtOneDeskIsSentByNoOther(t *testing.T) {
 	a, b, _ := instances(t)
 	latch := b.awayStop("r1")
-	a.onRecord(latch)
+	a.persisted(latch)
 	if p := a.releases(latch); p != nil {
 		t.Fatal(p)
 	}
-	b.onRecord()
+	b.persisted()
 	b.comesFree("r1")
 }
 
@@ -163,7 +163,7 @@ func TestAStopThatIsReleasedWhileItsDeskIsAwayIsSentNoMore(t *testing.T) {
 	a, b, _ := instances(t)
 	latch := b.awayStop("r1")
 	b.stopFleetd()
-	a.onRecord(latch)
+	a.persisted(latch)
 	if p := a.releases(latch); p != nil {
 		t.Fatal(p)
 	}

@@ -12,7 +12,7 @@ import (
 	"troupe/fleetd/fleet"
 )
 
-// afterRelease runs do when a release is on record, and the list not yet read again.
+// afterRelease runs do when a release is persisted, and the list not yet read again.
 type afterRelease struct {
 	slog.Handler
 	do func()
@@ -31,7 +31,7 @@ func releasing(t *testing.T, do func(w *world, leave func()), test func(w *world
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		id := w.stopped("r1").Latch
-		w.onRecord(id)
+		w.persisted(id)
 		ctx, leave := context.WithCancel(context.Background())
 		defer leave()
 		after.do = func() { do(w, leave) }

@@ -74,9 +74,9 @@ func (w *warden) repair(ctx context.Context, db *store.Store, now time.Time) {
 	w.repaired = now
 }
 
-// record takes the certificates of fleetd instances that lie in the folder of the keys into the
+// persist takes the certificates of fleetd instances that lie in the folder of the keys into the
 // database: whoever steals one is fleetd, until it is revoked.
-func (w *warden) record(ctx context.Context, db *store.Store, now time.Time) {
+func (w *warden) persist(ctx context.Context, db *store.Store, now time.Time) {
 	if w.f.vault == nil || !w.f.leadership.leads() {
 		return
 	}

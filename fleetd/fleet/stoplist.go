@@ -49,7 +49,7 @@ func (s *stops) unchanged() {
 }
 
 // Held lists the stops that are held, the newest first, and those that were heard or
-// wait to be put on record.
+// wait to be persisted.
 func (f *Fleet) Held() []api.HeldStop {
 	s := f.stops
 	s.mu.Lock()
@@ -63,7 +63,7 @@ func (f *Fleet) Held() []api.HeldStop {
 	}
 	for _, l := range s.held {
 		h := of(l.ID)
-		h.Level, h.By, h.Client, h.Why, h.Since, h.OnRecord = l.Level, l.By, l.Client, l.Why, max(h.Since, schema.TimeOf(l.AskedAt)), true
+		h.Level, h.By, h.Client, h.Why, h.Since, h.Persisted = l.Level, l.By, l.Client, l.Why, max(h.Since, schema.TimeOf(l.AskedAt)), true
 		if l.Robot == "" {
 			h.All = true
 		} else {

@@ -22,7 +22,7 @@ import (
 const (
 	// stopsLook is how often stops that wait for the database are tried again.
 	stopsLook = time.Second
-	// stopsWithin bounds one attempt to put stops on record.
+	// stopsWithin bounds one attempt to persist stops.
 	stopsWithin = 10 * time.Second
 	// learnAfter is how long a stop that a robot shows, and that was never released, waits
 	// to be written down: the live stop or the order behind it may be about to be.
@@ -33,12 +33,12 @@ const (
 )
 
 // stops are those that people hold. A stop is sent first, kept on this machine's
-// disk next, and on record with its documents as soon as the database takes it;
+// disk next, and persisted with its documents as soon as the database takes it;
 // robots hold it by its id meanwhile. Live stops of others are written down, and
 // so is what a robot holds that nobody here knows of.
 //
 // Each instance writes down what was asked of it. What every instance overhears is written
-// down by the one that leads; the others keep it until they see it on record, for
+// down by the one that leads; the others keep it until they see it persisted, for
 // there may be nobody who leads.
 type stops struct {
 	f     *Fleet
@@ -50,9 +50,9 @@ type stops struct {
 	storing []stop.Order                    // of heard: on their way to the disk
 	again   []stop.Order                    // asked for again while they wait, not answered yet
 	names   map[string]map[string]bool      // by client: the ids that its stops have now
-	waiting []spool.Entry                   // not on record yet; N = 0: not on the disk either
+	waiting []spool.Entry                   // not persisted yet; N = 0: not on the disk either
 	back    []string                        // robots that came while something waits
-	held    []stop.Latch                    // on record
+	held    []stop.Latch                    // persisted
 	on      map[string]map[string]bool      // the same: ids by robot
 	loaded  bool                            // held was read from the database
 	current time.Time                       // when held was last known to be what the database has
@@ -61,7 +61,7 @@ type stops struct {
 
 	lettings []*letting // releases under way
 
-	// turn is taken by whoever puts stops on record, by a release, and by the removal
+	// turn is taken by whoever persists stops, by a release, and by the removal
 	// of a live stop that the broker keeps: one is over before the other begins, so
 	// that no stop is written down after the release that has seen it.
 	turn     chan struct{}
@@ -88,7 +88,7 @@ func newStops(f *Fleet) (*stops, error) {
 		return nil, err
 	}
 	if len(s.waiting) > 0 {
-		f.log.Warn("stops wait to be put on record", "stops", len(s.waiting))
+		f.log.Warn("stops wait to be persisted", "stops", len(s.waiting))
 	}
 	return s, nil
 }
@@ -103,7 +103,7 @@ func (f *Fleet) Hold(ctx context.Context, o stop.Order, batch command.Batch, com
 	f.own(commands)
 	t := f.sendStop(ctx, batch, commands)
 	kept := f.stops.keep(o)
-	t.awaitRecord()
+	t.awaitPersisted()
 	return t, kept
 }
 
@@ -125,12 +125,12 @@ func (f *Fleet) call(ctx context.Context, o stop.Order) {
 	}
 }
 
-// keep writes a stop to this machine's disk and has it put on record.
+// keep writes a stop to this machine's disk and has it persisted.
 func (s *stops) keep(o stop.Order) error {
 	e, err := s.spool.Append(o)
 	if err != nil {
 		e.N = 0
-		s.f.log.Error("stop not kept on this machine; it is on record only if the database takes it before fleetd ends", "stop", o.ID, "error", err)
+		s.f.log.Error("stop not kept on this machine; it is persisted only if the database takes it before fleetd ends", "stop", o.ID, "error", err)
 	}
 	s.mu.Lock()
 	s.waiting = append(s.waiting, e)
@@ -168,7 +168,7 @@ func (s *stops) came(robot string) {
 	}
 }
 
-// shows compares what a robot says that it holds with what is on record. What it
+// shows compares what a robot says that it holds with what is persisted. What it
 // shows although nobody here holds it was asked for while fleetd did not hear it, and
 // is written down: soon, unless the database says that it was released and the robot
 // may not know yet. Then, and without a database, it has to go on showing it.
@@ -205,7 +205,7 @@ func (s *stops) shows(robot string, latches []schema.StopLatch, ahead time.Durat
 	}
 }
 
-// awaitsRecord reports whether a stop that a robot shows is to be put on record for this
+// awaitsRecord reports whether a stop that a robot shows is to be persisted for this
 // robot already. It is called under the lock.
 func (s *stops) awaitsRecord(o stop.Order) bool {
 	return slices.ContainsFunc(s.waiting, func(e spool.Entry) bool {
@@ -213,10 +213,10 @@ func (s *stops) awaitsRecord(o stop.Order) bool {
 	})
 }
 
-// writeDown has a stop put on record that a robot shows. It is called under the lock.
+// writeDown has a stop persisted that a robot shows. It is called under the lock.
 func (s *stops) writeDown(o stop.Order) {
 	s.waiting = append(s.waiting, spool.Entry{Order: o})
-	s.f.log.Warn("a robot holds a stop that is not on record; it is written down", "robot", o.Robots[0], "stop", o.ID, "all", o.All, "by", o.By)
+	s.f.log.Warn("a robot holds a stop that is not persisted; it is written down", "robot", o.Robots[0], "stop", o.ID, "all", o.All, "by", o.By)
 }
 
 func (s *stops) run(ctx context.Context) {
@@ -231,7 +231,7 @@ func (s *stops) run(ctx context.Context) {
 			case <-ctx.Done():
 				return
 			case <-due:
-				s.record(ctx)
+				s.persist(ctx)
 			}
 		}
 	})

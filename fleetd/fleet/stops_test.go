@@ -22,7 +22,7 @@ func (w *world) stopped(robots ...string) api.Batch {
 	}
 	var b api.Batch
 	w.must("POST", "/stops", map[string]any{"selector": sel, "by": "anna", "why": "children on the stage"}, &b, "Prefer", "wait=5")
-	if b.Latch == "" || b.Unkept {
+	if b.Latch == "" || b.Unspooled {
 		w.Fatalf("a stop came to %+v", b)
 	}
 	return b
@@ -38,13 +38,13 @@ func (w *world) held(id string) string {
 	return strings.Join(ids, " ")
 }
 
-// onRecord waits until the database holds these stops and no other.
-func (w *world) onRecord(ids ...string) {
+// persisted waits until the database holds these stops and no other.
+func (w *world) persisted(ids ...string) {
 	w.Helper()
-	w.until("on record are "+strings.Join(ids, " "), func() bool {
+	w.until("persisted are "+strings.Join(ids, " "), func() bool {
 		all := w.Held()
 		for _, h := range all {
-			if !h.OnRecord || !strings.Contains(strings.Join(ids, " "), h.ID) {
+			if !h.Persisted || !strings.Contains(strings.Join(ids, " "), h.ID) {
 				return false
 			}
 		}
@@ -60,14 +60,14 @@ func TestAStopIsHeldOnRecordAndReleased(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1, _ := w.robot("r1"), w.robot("r2")
 		one := w.stopped("r1")
-		if one.Total != 1 || one.Counts["SUCCEEDED"] != 1 || one.OffRecord {
+		if one.Total != 1 || one.Counts["SUCCEEDED"] != 1 || one.Unpersisted {
 			w.Errorf("got %+v", one)
 		}
 		all := w.stopped()
 		if r1.Calls() != 1 {
 			w.Errorf("%d live stops were heard", r1.Calls())
 		}
-		w.onRecord(one.Latch, all.Latch)
+		w.persisted(one.Latch, all.Latch)
 		w.sleep(5 * time.Second)
 		if got := w.held("r1"); got != one.Latch+" "+all.Latch && got != all.Latch+" "+one.Latch {
 			w.Errorf("r1 holds %q", got)
@@ -87,7 +87,7 @@ func TestAStopIsHeldOnRecordAndReleased(t *testing.T) {
 		}
 		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
 		w.sleep(30 * time.Second) // what robots showed before is not taken for news
-		w.onRecord()
+		w.persisted()
 	})
 }
 
@@ -98,9 +98,9 @@ func TestAStopThatADeskIsNotThereForIsWrittenDownLater(t *testing.T) {
 		w.stopFleetd()
 		r.Holds(schema.StopLatch{ID: "wall1", Level: schema.StopHalt, By: "wall1", Since: 1})
 		w.startFleetd()
-		w.onRecord("wall1")
+		w.persisted("wall1")
 		if h := w.Held()[0]; h.By != "wall1" || h.Level != schema.StopHalt || len(h.Robots) != 1 {
-			w.Errorf("it is on record as %+v", h)
+			w.Errorf("it is persisted as %+v", h)
 		}
 		if p := w.releases("wall1"); p != nil {
 			w.Fatal(p)
@@ -114,22 +114,22 @@ func TestALiveStopIsWrittenDownAndAnswered(t *testing.T) {
 		w.robot("r1")
 		admin := w.caller("admin")
 		admin.press("{{{")
-		w.onRecord("admin")
+		w.persisted("admin")
 		if h := w.Held()[0]; !h.All || len(h.Robots) != 1 || !strings.Contains(h.Why, "could not be read") {
-			w.Errorf("it is on record as %+v", h)
+			w.Errorf("it is persisted as %+v", h)
 		}
 		w.sleep(time.Second)
 		if acks := admin.heard(); len(acks) != 2 || acks[0].Status != schema.StatusAccepted || acks[1].Status != schema.StatusSucceeded || *acks[1].ID != "admin" || acks[1].Verb != "fleet/stop" {
 			w.Errorf("the answers are %+v", acks)
 		}
 		admin.press(`{"id":"k1","robots":["r1","r9"],"level":"soft_stop","by":"ben"}`)
-		w.onRecord("admin", "k1")
+		w.persisted("admin", "k1")
 		if p := w.releases("admin", "k1"); p != nil {
 			w.Fatal(p)
 		}
 		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
 		admin.press("") // pressed again
-		w.onRecord("admin")
+		w.persisted("admin")
 	})
 }
 
@@ -137,7 +137,7 @@ func TestABrokerThatForgotReleasesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		b := w.stopped()
-		w.onRecord(b.Latch)
+		w.persisted(b.Latch)
 		old := w.broker.Load()
 		w.newBroker()
 		if err := old.Close(); err != nil {
@@ -160,10 +160,10 @@ func TestStopsWithoutADatabase(t *testing.T) {
 	w.until("fleetd says so", func() bool { return w.ask("GET", "/healthz", nil, nil) != nil })
 	before := count(r.Received(), "safety/stop")
 	b := w.stopped()
-	if b.Counts["SUCCEEDED"] != 1 || !b.OffRecord || count(r.Received(), "safety/stop") != before+1 || r.Calls() != 1 {
+	if b.Counts["SUCCEEDED"] != 1 || !b.Unpersisted || count(r.Received(), "safety/stop") != before+1 || r.Calls() != 1 {
 		w.Errorf("a stop without a database came to %+v, %d live stops", b, r.Calls())
 	}
-	if all := w.Held(); len(all) != 1 || all[0].OnRecord || all[0].ID != b.Latch {
+	if all := w.Held(); len(all) != 1 || all[0].Persisted || all[0].ID != b.Latch {
 		w.Errorf("held are %+v", all)
 	}
 	if p := w.releases(b.Latch); p == nil || !p.Of(api.KindDatabase) {
@@ -180,7 +180,7 @@ func TestStopsWithoutADatabase(t *testing.T) {
 	late := fleettest.Start(w.T, "r2", w.dial)
 	w.until("a robot that comes is stopped too", func() bool { return count(late.Received(), "safety/stop") == 1 })
 	second := w.stopped("r1")
-	if second.Counts["SUCCEEDED"] != 1 || !second.OffRecord {
+	if second.Counts["SUCCEEDED"] != 1 || !second.Unpersisted {
 		w.Errorf("a stop of a fleetd instance that never saw its database came to %+v", second)
 	}
 
@@ -191,7 +191,7 @@ func TestStopsWithoutADatabase(t *testing.T) {
 	w.until("the live stop by label is heard", func() bool { return r.Calls() == calls+1 && strings.Contains(w.held("r1"), third.Latch) })
 
 	g.raise()
-	w.onRecord(b.Latch, second.Latch, third.Latch)
+	w.persisted(b.Latch, second.Latch, third.Latch)
 	w.until("r2 is known", func() bool { d, _ := w.Robot("r2"); return d.Adopted })
 	if p := w.ask("POST", "/stops", map[string]any{"selector": map[string]any{"labels": []map[string]string{{"key": "site", "value": "nowhere"}}}}, nil); p == nil || !p.Of(api.KindInvalid) {
 		w.Errorf("a label that no robot has: %v", p)

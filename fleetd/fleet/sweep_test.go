@@ -69,7 +69,7 @@ func TestAReleaseWaitsForTheRemovalOfTheStop(t *testing.T) {
 	}
 	w.until("r1 is let go", func() bool { return w.held("r1") == "" })
 	other := w.stopped("r1").Latch
-	w.onRecord(other) // and whatever waited for the record with it
+	w.persisted(other) // and whatever waited for the record with it
 }
 
 // To remove a kept halt is to halt its robot once more, unless it is halted.

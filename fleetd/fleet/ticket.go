@@ -15,19 +15,19 @@ import (
 // ticket is a batch on its way: what its asker waits at.
 type ticket struct {
 	batch command.Batch
-	ahead map[string][]command.Command // by robot: of other fleetd instances, on record before
+	ahead map[string][]command.Command // by robot: of other fleetd instances, persisted before
 
-	mu       sync.Mutex
-	commands []command.Command
-	place    map[string]int
-	settled  chan struct{}
-	isOver   bool
-	record   chan struct{} // closed when the database has the batch
-	onRecord bool
+	mu        sync.Mutex
+	commands  []command.Command
+	place     map[string]int
+	settled   chan struct{}
+	isOver    bool
+	persist   chan struct{} // closed when the database has the batch
+	persisted bool
 }
 
 func newTicket(batch command.Batch, commands []command.Command, stored bool) *ticket {
-	t := &ticket{batch: batch, commands: slices.Clone(commands), place: map[string]int{}, settled: make(chan struct{}), record: make(chan struct{})}
+	t := &ticket{batch: batch, commands: slices.Clone(commands), place: map[string]int{}, settled: make(chan struct{}), persist: make(chan struct{})}
 	for i, c := range commands {
 		t.place[c.ID] = i
 	}
@@ -48,21 +48,21 @@ func (t *ticket) Commands() []command.Command {
 // Settled is closed when waiting is no longer worth it.
 func (t *ticket) Settled() <-chan struct{} { return t.settled }
 
-// OnRecord reports whether the database has the batch.
-func (t *ticket) OnRecord() bool { return t.stored() }
+// Persisted reports whether the database has the batch.
+func (t *ticket) Persisted() bool { return t.stored() }
 
 func (t *ticket) stored() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.onRecord
+	return t.persisted
 }
 
 func (t *ticket) wasStored() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.onRecord {
-		t.onRecord = true
-		close(t.record)
+	if !t.persisted {
+		t.persisted = true
+		close(t.persist)
 	}
 }
 
@@ -75,7 +75,7 @@ func (t *ticket) update(c command.Command) {
 }
 
 // look closes settled when all commands are; the driver calls it when what they
-// are is on record, or could not be put there.
+// are is persisted, or could not be put there.
 func (t *ticket) look() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -86,22 +86,22 @@ func (t *ticket) look() {
 	close(t.settled)
 }
 
-// stopPatience is how long a stop's asker waits to hear that it is on record. The
+// stopPatience is how long a stop's asker waits to hear that it is persisted. The
 // stop itself went out before.
 const stopPatience = time.Second
 
-// issueWithin is how long a command may take to be put on record: somebody stands
+// issueWithin is how long a command may take to be persisted: somebody stands
 // there and waits for the robot to do something.
 const issueWithin = 5 * time.Second
 
-// Issue sets commands on their way. A stop is sent first and put on record
-// after, with the database or without; everything else is on record before it
+// Issue sets commands on their way. A stop is sent first and persisted
+// after, with the database or without; everything else is persisted before it
 // is sent.
 func (f *Fleet) Issue(ctx context.Context, batch command.Batch, commands []command.Command, stop bool) (api.Ticket, error) {
 	f.own(commands)
 	if stop {
 		t := f.sendStop(context.WithoutCancel(ctx), batch, commands) // who asked for a stop may hang up; it goes on
-		t.awaitRecord()
+		t.awaitPersisted()
 		return t, nil
 	}
 	db, err := f.Store()
@@ -156,17 +156,17 @@ func (f *Fleet) sendStop(ctx context.Context, batch command.Batch, commands []co
 	return t
 }
 
-// awaitRecord waits a moment for the database to have the batch.
-func (t *ticket) awaitRecord() {
+// awaitPersisted waits a moment for the database to have the batch.
+func (t *ticket) awaitPersisted() {
 	wait := time.NewTimer(stopPatience)
 	defer wait.Stop()
 	select {
-	case <-t.record:
+	case <-t.persist:
 	case <-wait.C:
 	}
 }
 
-// addBatch puts a stop on record. Robots that the database does not know were
+// addBatch persists a stop. Robots that the database does not know were
 // stopped all the same, and have no record.
 func (f *Fleet) addBatch(ctx context.Context, db *store.Store, t *ticket) error {
 	known := slices.DeleteFunc(t.Commands(), func(c command.Command) bool { return !f.hub.adopted(c.Robot) })

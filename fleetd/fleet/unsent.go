@@ -14,7 +14,7 @@ import (
 const unsentFor = time.Minute
 
 // unsent are commands of which the database did not say whether it recorded them. They
-// are not sent, and whoever asked for them was told so. If they are on record they are
+// are not sent, and whoever asked for them was told so. If they are persisted they are
 // ended there: other instances' commands would wait behind them for aheadFor.
 type unsent struct {
 	ids   []string
@@ -29,7 +29,7 @@ func newUnsent(commands []command.Command) *unsent {
 	return u
 }
 
-// endUnsent ends what is on record and was not sent, and reports whether none is left to
+// endUnsent ends what is persisted and was not sent, and reports whether none is left to
 // look for.
 func (d *driver) endUnsent(ctx context.Context, now time.Time) bool {
 	if len(d.unsent) == 0 {
@@ -59,7 +59,7 @@ func (d *driver) endUnsent(ctx context.Context, now time.Time) bool {
 	return len(d.unsent) == 0
 }
 
-// endOnRecord ends those of the commands that are on record and still queued.
+// endOnRecord ends those of the commands that are persisted and still queued.
 func endOnRecord(ctx context.Context, db *store.Store, ids []string, now time.Time) (ended int, err error) {
 	for some := range slices.Chunk(ids, othersAtOnce) {
 		rows, err := db.CommandsByID(ctx, some)

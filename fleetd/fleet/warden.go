@@ -56,7 +56,7 @@ func (w *warden) run(ctx context.Context, db *store.Store) {
 	for {
 		w.list(ctx, db, time.Now())
 		w.repair(ctx, db, time.Now())
-		w.record(ctx, db, time.Now())
+		w.persist(ctx, db, time.Now())
 		w.lead(ctx, db)
 		select {
 		case <-ctx.Done():

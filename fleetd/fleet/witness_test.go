@@ -42,7 +42,7 @@ func TestWhatIsAskedOfARobotWithoutTheDeskIsNoted(t *testing.T) {
 			w.Errorf("noted\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
 		}
 
-		// What fleetd itself asks is on record elsewhere.
+		// What fleetd itself asks is persisted elsewhere.
 		w.state(w.command(order("safety/stop", "r1")), "SUCCEEDED")
 		w.sleep(5 * time.Second)
 		if n := len(w.audited("mqtt ")); n != len(want) {

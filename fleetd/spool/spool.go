@@ -2,7 +2,7 @@
 // a file of lines, each written and synced before anything is promised.
 //
 // It decides nothing. A stop is sent before it comes here, and what stands here
-// is put on record as often as it takes; the record knows a repetition.
+// is persisted as often as it takes; the record knows a repetition.
 package spool
 
 import (
@@ -19,7 +19,7 @@ import (
 	"troupe/fleetd/stop"
 )
 
-// Entry is one stop that is not on record yet.
+// Entry is one stop that is not persisted yet.
 type Entry struct {
 	N     int64      `json:"n"` // place in the file
 	Order stop.Order `json:"order"`
@@ -50,7 +50,7 @@ type Spool struct {
 	open map[int64]Entry
 }
 
-// Open opens the file, makes it if need be, and returns what is not on record, in
+// Open opens the file, makes it if need be, and returns what is not persisted, in
 // order. A last line that was cut short by a loss of power was promised to nobody
 // and is left out; another one that cannot be read is an error, and nothing is
 // changed.
@@ -161,8 +161,8 @@ func (s *Spool) Append(o stop.Order) (Entry, error) {
 	return e, nil
 }
 
-// Done forgets stops that are on record. It is not synced: what is forgotten too
-// late is put on record again, which changes nothing.
+// Done forgets stops that are persisted. It is not synced: what is forgotten too
+// late is persisted again, which changes nothing.
 func (s *Spool) Done(entries ...Entry) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

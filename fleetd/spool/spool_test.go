@@ -144,7 +144,7 @@ func TestOneFileHasOneDesk(t *testing.T) {
 }
 
 // A disk that was full for a moment leaves half a line, of a stop or of the word
-// that one is on record.
+// that one is persisted.
 func TestHalfALineOfAFailedWriteDoesNotDamageTheNext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "stops")
 	s, _ := open(t, path)

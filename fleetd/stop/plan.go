@@ -40,7 +40,7 @@ func newPlan(rows Rows, now time.Time) *plan {
 	return p
 }
 
-// Hold writes orders down. One that is on record already changes nothing, released
+// Hold writes orders down. One that is persisted already changes nothing, released
 // or not, unless it was asked for again since.
 func Hold(rows Rows, orders []Order, now time.Time) (Changes, error) {
 	p := newPlan(rows, now)
@@ -202,7 +202,7 @@ func (w Elsewhere) notHeld(rows Rows, id string) (detail, hint string) {
 	}
 	if robots := strings.Join(w.Away[id], " "); robots != "" {
 		detail += "; " + robots + " showed it last and is not connected"
-		hint = "if it still holds it when it is back, the stop is put on record and can be released then"
+		hint = "if it still holds it when it is back, the stop is persisted and can be released then"
 	}
 	return detail, hint
 }

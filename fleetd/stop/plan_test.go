@@ -188,7 +188,7 @@ func TestAnOrderThatComesAgainChangesNothingEvenReleased(t *testing.T) {
 	}
 	before := d.rows.Revs["r1"]
 	d.hold(8, OrderOf("wall1", nil, at(8)))
-	d.hold(9, OrderOf("wall1", nil, at(9))) // robots have to hear that it is on record
+	d.hold(9, OrderOf("wall1", nil, at(9))) // robots have to hear that it is persisted
 	if d.on("r1") != "wall1" || d.rows.Revs["r1"] < before+2 {
 		t.Errorf("pressed anew: %q at revision %d after %d", d.on("r1"), d.rows.Revs["r1"], before)
 	}
@@ -241,7 +241,7 @@ func TestWhatARobotHoldsIsWrittenDownAgain(t *testing.T) {
 		t.Fatalf("r1 %q", d.on("r1"))
 	}
 	if c := d.hold(30, Order{ID: "a", Level: schema.StopStop, At: at(30), Robots: []string{"r1"}, Held: true}); !c.Empty() {
-		t.Errorf("it was on record: %+v", c)
+		t.Errorf("it was persisted: %+v", c)
 	}
 }
 

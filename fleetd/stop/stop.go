@@ -3,7 +3,7 @@
 // release by id takes away.
 //
 // It is pure: rows in, changes out. A plan that is carried out twice changes
-// nothing the second time, so that a stop may be put on record long after it was
+// nothing the second time, so that a stop may be persisted long after it was
 // sent, and again after a crash.
 package stop
 

@@ -144,7 +144,7 @@ func (v *Vault) SaveList(list []byte) error {
 	return write(filepath.Join(v.dir, ListFile), list, public)
 }
 
-// Note keeps the certificate of a fleetd instance on record, in the folder.
+// Note keeps the certificate of a fleetd instance persisted, in the folder.
 func (v *Vault) Note(c *x509.Certificate) error {
 	dir := filepath.Join(v.dir, IssuedFolder)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -153,7 +153,7 @@ func (v *Vault) Note(c *x509.Certificate) error {
 	return write(filepath.Join(dir, ca.Serial(c)+".pem"), ca.EncodeCertificates(c), public)
 }
 
-// Noted are the certificates on record whose serial numbers known does not have. A
+// Noted are the certificates persisted whose serial numbers known does not have. A
 // file that is none, or not of this fleet, is an error, and the others are there.
 func (v *Vault) Noted(known map[string]bool, now time.Time) (fresh []*x509.Certificate, err error) {
 	dir := filepath.Join(v.dir, IssuedFolder)

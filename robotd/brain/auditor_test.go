@@ -22,7 +22,7 @@ type auditor struct {
 	shown    schema.State // the newest that was told
 	eventSeq int64
 	finals   map[request.Key]schema.Status // told, not counting repetitions
-	unkept   map[request.Key]bool          // their answer was told although the disk refused it
+	unsaved  map[request.Key]bool          // their answer was told although the disk refused it
 	asked    map[request.Key]bool          // of this boot: to be answered
 	fleeting map[request.Key]bool          // changes nothing and is not remembered
 	enables  map[request.Key]bool
@@ -86,7 +86,7 @@ func (a *auditor) see(ev Event, effects []Effect) {
 	}
 	if saved, ok := ev.(RequestsSaved); ok && saved.Refused != "" {
 		for _, k := range saved.Keys {
-			if a.unkept[k] = true; s.session == "" {
+			if a.unsaved[k] = true; s.session == "" {
 				delete(a.asked, k) // it was never taken; its sender, who hears nothing, may send it again
 			}
 		}
@@ -111,7 +111,7 @@ func (a *auditor) see(ev Event, effects []Effect) {
 			}
 		case SaveRequests:
 			for _, rec := range e.Put {
-				a.unkept[rec.Key()] = a.unkept[rec.Key()] || a.r.diskFull
+				a.unsaved[rec.Key()] = a.unsaved[rec.Key()] || a.r.diskFull
 			}
 		case Note:
 			if e.Machine != "safety" {
@@ -231,15 +231,15 @@ func (a *auditor) acknowledged(e Publish, ack schema.Ack) {
 		a.fail("%s succeeded before the disk had what holds the robot, and does not say so", *ack.ID)
 	}
 	k := request.KeyOf(e.Param, *ack.ID)
-	if _, again := a.finals[k]; ack.Status == schema.StatusSucceeded && ack.StateSeq > 0 && ack.Reason == "" && !again && !a.unkept[k] {
+	if _, again := a.finals[k]; ack.Status == schema.StatusSucceeded && ack.StateSeq > 0 && ack.Reason == "" && !again && !a.unsaved[k] {
 		a.shows(*ack.ID)
 	}
 	revoked := strings.HasPrefix(ack.Verb, "control/") && ack.Status == schema.StatusCancelled && ack.Reason == schema.ReasonNotInControl
-	if was, told := a.finals[k]; told && was != ack.Status && !a.unkept[k] && !(revoked && was == schema.StatusSucceeded) {
+	if was, told := a.finals[k]; told && was != ack.Status && !a.unsaved[k] && !(revoked && was == schema.StatusSucceeded) {
 		a.fail("%s was %s and is %s now", k, was, ack.Status)
 	}
 	a.finals[k] = ack.Status
-	a.unkept[k] = a.unkept[k] || a.r.diskFull
+	a.unsaved[k] = a.unsaved[k] || a.r.diskFull
 	delete(a.asked, k)
 }
 

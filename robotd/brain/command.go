@@ -109,7 +109,7 @@ func (t *turn) unheard(o request.Perform) bool {
 	case schema.ClassStop, schema.ClassSys, schema.ClassControl:
 		return false
 	}
-	if o.Local || o.Arrived >= t.parted {
+	if o.Local || o.Arrived >= t.disconnectedAt {
 		return false
 	}
 	t.reply(o.Key, reply{Status: schema.StatusCancelled, Reason: schema.ReasonLinkLost, Detail: "the connection broke before it was begun; ask again"})

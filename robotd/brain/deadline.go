@@ -19,9 +19,9 @@ func Deadline(s *State) time.Duration {
 			at = d
 		}
 	}
-	sooner(s.unkept, s.unkept > 0)
+	sooner(s.unsavedUntil, s.unsavedUntil > 0)
 	sooner(s.persistDeadline())
-	sooner(s.diskCalm, s.diskCalm > 0 && s.diskFits)
+	sooner(s.diskOKAt, s.diskOKAt > 0 && s.diskFits)
 	sooner(s.requests.Deadline())
 	sooner(s.story.Deadline())
 	sooner(s.activities.Deadline())

@@ -25,9 +25,9 @@ func (t *turn) connected(ev Connected) {
 	t.reached(link.Joined(&t.link, t.now.Mono))
 	t.documents()
 	t.nextBeat = t.now.Mono
-	if t.deaf != "" {
-		t.tell("deaf_connection_renewed", "post", t.deaf, "", nil)
-		t.deaf = ""
+	if t.linkFault != "" {
+		t.tell("deaf_connection_renewed", "post", t.linkFault, "", nil)
+		t.linkFault = ""
 	}
 	t.asking(request.Connected{})
 	t.tellAnswers()
@@ -69,13 +69,13 @@ func (t *turn) disconnected(ev Disconnected) {
 		return
 	}
 	t.note("post", "up", "down", ev.Why, "")
-	t.session, t.presenceWrong, t.leftOut, t.parted = "", "", leftOut{}, t.now.Mono
+	t.session, t.presenceWrong, t.leftOut, t.disconnectedAt = "", "", leftOut{}, t.now.Mono
 	clear(t.retained)
 	t.persist.heldBack = nil // the journal has them for the next session
 	t.ears.Closed()
 	t.gaps.Closed()
 	if ev.Deaf {
-		t.deaf = ev.Why
+		t.linkFault = ev.Why
 	}
 	if t.safety.At != schema.SafetyDisabled {
 		t.reached(link.Parted(&t.link, t.now.Mono))
@@ -113,7 +113,7 @@ func (t *turn) seen(ev Seen) {
 	if t.session == "" || p.Session == t.session && p.State == schema.PresenceOnline {
 		return
 	}
-	own := p.Boot == t.boot || slices.Contains(t.earlier, p.Boot)
+	own := p.Boot == t.boot || slices.Contains(t.previousBoots, p.Boot)
 	if own && p.State != schema.PresenceOnline && p.Session != t.session {
 		t.presenceWrong = "late_word_of_an_earlier_session"
 	} else {

@@ -31,7 +31,7 @@ type world struct {
 
 func newWorld(t *rapid.T) *world {
 	r := newRig(t)
-	a := &auditor{r: r, finals: map[request.Key]schema.Status{}, asked: map[request.Key]bool{}, unkept: map[request.Key]bool{}, fleeting: map[request.Key]bool{}, enables: map[request.Key]bool{}, writes: map[request.Key]int64{}}
+	a := &auditor{r: r, finals: map[request.Key]schema.Status{}, asked: map[request.Key]bool{}, unsaved: map[request.Key]bool{}, fleeting: map[request.Key]bool{}, enables: map[request.Key]bool{}, writes: map[request.Key]int64{}}
 	r.watch, r.sent = a.see, a.published
 	r.cfg.Mode.Boot = rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto}).Draw(t, "boot mode")
 	r.boot()

@@ -39,13 +39,13 @@ const bootsKept = 8
 
 // rememberBoots lets the robot know the wills of its earlier boots as its own.
 func (t *turn) rememberBoots(saved map[string]string) {
-	t.earlier = strings.Fields(saved[bootsSetting])
-	t.earlier = t.earlier[max(0, len(t.earlier)-bootsKept+1):]
-	t.do(SaveSetting{bootsSetting, strings.Join(append(slices.Clone(t.earlier), t.boot), " ")})
+	t.previousBoots = strings.Fields(saved[bootsSetting])
+	t.previousBoots = t.previousBoots[max(0, len(t.previousBoots)-bootsKept+1):]
+	t.do(SaveSetting{bootsSetting, strings.Join(append(slices.Clone(t.previousBoots), t.boot), " ")})
 }
 
 // Boots are those that the robot knows as its own, the present one among them.
-func (s *State) Boots() []string { return append(slices.Clone(s.earlier), s.boot) }
+func (s *State) Boots() []string { return append(slices.Clone(s.previousBoots), s.boot) }
 
 // restoreSettings switches off what was off.
 func (t *turn) restoreSettings(saved map[string]string) {

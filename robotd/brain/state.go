@@ -52,13 +52,13 @@ type State struct {
 	held      safety.Held   // the latched stop, as the disk has it or is to have it
 	resetting request.Key   // a reset that was granted and has not ended
 
-	persist    persistence    // of held and latches
-	latches    latch.State    // the stops that people hold
-	latchFacts []safety.Latch // the same, as the safety core takes them
-	calls      []called       // live stops that are to be answered
-	diskCalm   time.Duration  // until when a disk that refused is said to; 0 = it is well
-	diskFits   bool           // it took something since it refused
-	unkept     time.Duration  // when the disk is asked again to keep settings; 0 = it has them
+	persist      persistence    // of held and latches
+	latches      latch.State    // the stops that people hold
+	latchFacts   []safety.Latch // the same, as the safety core takes them
+	calls        []called       // live stops that are to be answered
+	diskOKAt     time.Duration  // until when a disk that refused is said to; 0 = it is well
+	diskFits     bool           // it took something since it refused
+	unsavedUntil time.Duration  // when the disk is asked again to keep settings; 0 = it has them
 
 	// The body.
 	body     body
@@ -106,31 +106,31 @@ type State struct {
 	clock       clock
 
 	// What was told, and what is to be.
-	session       string // empty while nobody listens
-	connectedAt   time.Duration
-	parted        time.Duration // when the last session ended; 0 = none has
-	deaf          string        // why the last session was given up, if it was for that
-	earlier       []string      // boots of this robot, so far as the disk knows
-	changed       urgency
-	stateSeq      int64
-	stateTold     time.Duration
-	beats         int64
-	nextBeat      time.Duration
-	resynced      time.Duration
-	modesDirty    bool
-	modesTold     time.Duration
-	modesLast     []byte
-	modesRev      int64
-	reportDirty   bool
-	playingTold   bool
-	presenceTold  time.Duration
-	presenceWrong string // what stands there instead
-	leftOut       leftOut
-	retained      map[string]bool // where the broker kept commands, see retainedOn
-	alerts        []schema.Alert
-	alertSeq      int64
-	replies       []answered
-	alarms        []request.Alarm
+	session        string // empty while nobody listens
+	connectedAt    time.Duration
+	disconnectedAt time.Duration // when the last session ended; 0 = none has
+	linkFault      string        // why the last session was given up, if it was for that
+	previousBoots  []string      // boots of this robot, so far as the disk knows
+	changed        urgency
+	stateSeq       int64
+	stateTold      time.Duration
+	beats          int64
+	nextBeat       time.Duration
+	resynced       time.Duration
+	modesDirty     bool
+	modesTold      time.Duration
+	modesLast      []byte
+	modesRev       int64
+	reportDirty    bool
+	playingTold    bool
+	presenceTold   time.Duration
+	presenceWrong  string // what stands there instead
+	leftOut        leftOut
+	retained       map[string]bool // where the broker kept commands, see retainedOn
+	alerts         []schema.Alert
+	alertSeq       int64
+	replies        []answered
+	alarms         []request.Alarm
 
 	eventSeq      int64
 	eventRoom     float64

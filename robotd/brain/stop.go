@@ -284,15 +284,15 @@ const keepPause = time.Second
 // the disk takes it. That the disk took another one meanwhile says nothing of this one.
 func (t *turn) keepAgain(refused schema.Reason) {
 	if refused != "" {
-		t.unkept = t.now.Mono + keepPause
+		t.unsavedUntil = t.now.Mono + keepPause
 	}
 }
 
 // keepLate offers the disk again what was desired.
 func (t *turn) keepLate() {
-	if t.unkept == 0 || t.now.Mono < t.unkept {
+	if t.unsavedUntil == 0 || t.now.Mono < t.unsavedUntil {
 		return
 	}
-	t.unkept = 0
+	t.unsavedUntil = 0
 	t.keepDesired()
 }

@@ -127,14 +127,14 @@ func (t *turn) disk(refused schema.Reason) {
 		t.diskFits = true
 		return
 	}
-	t.diskFits, t.diskCalm = false, t.now.Mono+diskCalmAfter
+	t.diskFits, t.diskOKAt = false, t.now.Mono+diskCalmAfter
 	t.raise("disk_refuses", schema.AlertError, "disk", "the robot's disk refuses to write: "+string(refused), "make room on it; until then no command is begun")
 }
 
 // diskCalms takes the alert off a disk that takes what it is given again.
 func (t *turn) diskCalms() {
-	if t.diskCalm > 0 && t.diskFits && t.now.Mono >= t.diskCalm {
-		t.diskCalm = 0
+	if t.diskOKAt > 0 && t.diskFits && t.now.Mono >= t.diskOKAt {
+		t.diskOKAt = 0
 		t.clear("disk_refuses", "disk")
 	}
 }

@@ -224,7 +224,7 @@ func TestDocumentsInAnyOrderHoldWhatTheNewestOneHolds(t *testing.T) {
 }
 
 // A fleetd instance that just begins to lead tells the newest documents first, and what it
-// missed to tell after them: put on record and released meanwhile, a stop goes.
+// missed to tell after them: persisted and released meanwhile, a stop goes.
 func TestAStopThatWasReleasedBeforeItWasToldIsLetGoOf(t *testing.T) {
 	var s State
 	f := Facts{Robot: "r1", FleetID: "fleetd"}

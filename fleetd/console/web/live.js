@@ -161,7 +161,7 @@ function drawHeld() {
       byID('held-list').append(row);
     }
     say(row.querySelector('.whom'), whomText(h));
-    say(row.querySelector('.what'), askerText(h) + (h.why ? ': ' + h.why : '') + (h.on_record ? '' : ' (not on record yet)'));
+    say(row.querySelector('.what'), askerText(h) + (h.why ? ': ' + h.why : '') + (h.persisted ? '' : ' (not persisted yet)'));
     say(row.querySelector('.id'), 'since ' + clock(h.since) + ', ' + h.id);
   }
   const count = heldRows.size + (heldRows.size === 1 ? ' stop is held' : ' stops are held');

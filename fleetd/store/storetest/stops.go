@@ -10,7 +10,7 @@ import (
 	"troupe/schema"
 )
 
-// hold puts orders on record.
+// hold persists orders.
 func hold(t testing.TB, s *store.Store, now int, orders ...stop.Order) (c stop.Changes) {
 	t.Helper()
 	do(t, s, func(tx *store.Tx) error {
@@ -58,7 +58,7 @@ func stopsAreHeldAndReleased(t *testing.T, address string) {
 		{ID: "s-2", Robot: "r1", Level: schema.StopStop, AskedAt: at(2)},
 	})
 	if c := hold(t, s, 3, order); !c.Empty() {
-		t.Errorf("put on record again: %+v", c)
+		t.Errorf("persisted again: %+v", c)
 	}
 	do(t, s, func(tx *store.Tx) error {
 		rows, err := tx.Stops(t.Context(), "s-1")
@@ -90,7 +90,7 @@ func stopsAreHeldAndReleased(t *testing.T, address string) {
 		}
 	}
 	if c := hold(t, s, 5, order); !c.Empty() {
-		t.Errorf("put on record again after its release: %+v", c)
+		t.Errorf("persisted again after its release: %+v", c)
 	}
 	var told []string
 	for _, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)) {
@@ -109,7 +109,7 @@ func stopsAreHeldAndReleased(t *testing.T, address string) {
 	}
 }
 
-// Whoever puts a stop on record gives out release counters, and none twice.
+// Whoever persists a stop gives out release counters, and none twice.
 func stopsAreSigned(t *testing.T, address string) {
 	s := Open(t, address)
 	s.SignWith(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), nil)
