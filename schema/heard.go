@@ -7,7 +7,7 @@ const maxRev = maxInt - 1
 
 // Heard is how far the numbers of one kind of desired state are, by a robot's own report.
 // Fleetd's numbers may lie behind: its database was set back to an older copy, or
-// somebody put a desired state by hand.
+// somebody put a desired state manually.
 type Heard struct {
 	Rev   int64 // the highest that the robot was desired by this fleet; 0 = none
 	Other bool  // under that very number it was desired something else before

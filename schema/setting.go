@@ -45,7 +45,7 @@ var ConfigKeys = []ConfigKey{
 	{Name: "link_loss.ato", Type: ConfigWord, OneOf: safeOrOn, Why: "what ato does when no operator is heard"},
 	{Name: "on_link_return", Type: ConfigWord, OneOf: []string{"wait", "continue"}, Why: "what ato does when an operator is heard again: wait for auto/continue, or continue"},
 	{Name: "require_sight", Type: ConfigBoolean, Why: "refuse safety/enable and safety/reset that do not say which heartbeat their sender saw"},
-	{Name: "control.required", Type: ConfigWord, OneOf: []string{"none", "manual", "all"}, Why: "what needs a lease: nothing but driving, what is done by hand, or setting modes too"},
+	{Name: "control.required", Type: ConfigWord, OneOf: []string{"none", "manual", "all"}, Why: "what needs a lease: nothing but driving, what is done manually, or setting modes too"},
 	{Name: "clients", Type: ConfigRanks, OneOf: []string{"automation", "operator", "admin", "local"}, Why: "whose lease gives way to whose; who is not listed is an operator"},
 	{Name: "signing", Type: ConfigWord, OneOf: []string{"off", "warn", "require"}, Why: "what becomes of a desired state whose signature does not verify; never loosened by such a one"},
 	{Name: "probation_ms", Type: ConfigInteger, Min: 1000, Max: 600_000, Why: "how long a new story may take to begin before the previous one returns"},

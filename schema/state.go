@@ -146,7 +146,7 @@ type LastRequest struct {
 	Reason Reason `json:"reason,omitempty"`
 }
 
-// StateControl is who drives the robot by hand.
+// StateControl is who drives the robot manually.
 type StateControl struct {
 	Holder          string `json:"holder"`
 	By              string `json:"by,omitempty"`

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// VelocityFrame is one frame of driving by hand, sent at 5 to 20 Hz with QoS 0
+// VelocityFrame is one frame of manual driving, sent at 5 to 20 Hz with QoS 0
 // and not answered. The drive's set-point is zero when no valid frame came for
 // 400 ms; a frame that is older than the newest taken, expired, of another lease
 // or made by somebody who has not seen the robot for 500 ms is ignored.

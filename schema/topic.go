@@ -107,7 +107,7 @@ var Topics = []Topic{
 	{TopicEvent, "robots/{rid}/event", 1, false, 4 << 10, thisRobot, everybody, "Event", "what happened, once", "at most 20/s"},
 	{TopicAck, "robots/{rid}/ack/{cid}", 1, false, 4 << 10, thisRobot, append(and(fleetSide, itself...), Grant{RoleConsole, ""}), "Ack", "answers to one client's commands", "per command"},
 	{TopicLocalHeartbeat, "robots/{rid}/heartbeat/{cid}", 0, false, 256, []Grant{{RoleConsole, "cid"}}, toRobot, "FleetHeartbeat", "an operator at the robot can reach this one; no time is learnt from it", "every 1 s"},
-	{TopicTeleop, "robots/{rid}/cmd/{cid}/manual/velocity", 0, false, 512, []Grant{{RoleOperator, "cid"}, {RoleConsole, "cid"}, {RoleFleetd, "cid"}, {RoleAdmin, "cid"}}, toRobot, "VelocityFrame", "one frame of driving by hand; unanswered", "at most 20/s per client and robot"},
+	{TopicTeleop, "robots/{rid}/cmd/{cid}/manual/velocity", 0, false, 512, []Grant{{RoleOperator, "cid"}, {RoleConsole, "cid"}, {RoleFleetd, "cid"}, {RoleAdmin, "cid"}}, toRobot, "VelocityFrame", "one frame of manual driving; unanswered", "at most 20/s per client and robot"},
 	{TopicCmd, "robots/{rid}/cmd/{cid}/{group}/{verb}", 1, false, 8 << 10, and(senders, Grant{RoleConsole, "cid"}), toRobot, "Request", "a command; never retained; the sender is part of the topic", "at most 20/s per client and robot"},
 	{TopicDesiredStory, "robots/{rid}/desired/story", 1, true, 8 << 10, fleetSide, toRobot, "DesiredStory", "which story the robot shall perform by default", "on change"},
 	{TopicDesiredConfig, "robots/{rid}/desired/config", 1, true, 8 << 10, fleetSide, toRobot, "DesiredConfig", "the robot's settings, all of them", "on change"},

@@ -16,7 +16,7 @@ const (
 	ClassMode      VerbClass = "mode"
 	ClassAuto      VerbClass = "auto"
 	ClassInterrupt VerbClass = "interrupt"
-	ClassControl   VerbClass = "control" // who drives by hand
+	ClassControl   VerbClass = "control" // who drives manually
 	ClassManual    VerbClass = "manual"  // needs control
 	ClassSys       VerbClass = "sys"
 )
@@ -130,11 +130,11 @@ var Verbs = []Verb{
 	{"interrupt", "cancel", []Arg{{"id", ArgString, true, "id of the interrupt, from state"}}, ClassInterrupt, responders, 10 * time.Second, JournalBefore, "end a running interrupt"},
 	{"interrupter", "run", []Arg{{"interrupter", ArgString, true, "ai, touch, screen, power"}}, ClassInterrupt, operators, 30 * time.Second, JournalBefore, "let an interrupter ask"},
 	{"interrupter", "stop", []Arg{{"interrupter", ArgString, true, "ai, touch, screen, power"}}, ClassInterrupt, operators, 30 * time.Second, JournalBefore, "keep an interrupter from asking"},
-	{"control", "acquire", []Arg{{"scope", ArgString, false, "manual: what is done by hand; all: its modes too; manual if left out"}, argTTL}, ClassControl, operators, 5 * time.Second, JournalBefore, "take control, which one client has at a time; the answer holds the lease"},
+	{"control", "acquire", []Arg{{"scope", ArgString, false, "manual: what is done manually; all: its modes too; manual if left out"}, argTTL}, ClassControl, operators, 5 * time.Second, JournalBefore, "take control, which one client has at a time; the answer holds the lease"},
 	{"control", "renew", []Arg{{"lease", ArgString, false, "which; the sender's own if left out"}, argRenew}, ClassControl, operators, 5 * time.Second, JournalBefore, "keep control for longer"},
 	{"control", "release", []Arg{{"lease", ArgString, false, "which; the sender's own if left out"}}, ClassControl, operators, 5 * time.Second, JournalBefore, "give control back"},
 	{"control", "takeover", []Arg{{"scope", ArgString, false, "manual or all; manual if left out"}, argTTL}, ClassControl, operators, 5 * time.Second, JournalBefore, "take control from a holder of no higher rank, who is told"},
-	{"manual", "stop", []Arg{argWhy}, ClassStop, operators, NoTTL, JournalAfter, "end what is done by hand; whoever drives has to let the stick go first"},
+	{"manual", "stop", []Arg{argWhy}, ClassStop, operators, NoTTL, JournalAfter, "end what is done manually; whoever drives has to let the stick go first"},
 	{"manual", "goto", []Arg{{"point", ArgString, false, "a name that caps lists"}, {"x_m", ArgNumber, false, "instead of a point, with y_m"}, {"y_m", ArgNumber, false, "instead of a point, with x_m"}, {"theta_rad", ArgNumber, false, "which way to look there"}, {"speed_mps", ArgNumber, false, "how fast"}}, ClassManual, operators, 2 * time.Second, JournalBefore, "go to a point or a place"},
 	{"manual", "head", []Arg{{"yaw_rad", ArgNumber, false, "to the left"}, {"pitch_rad", ArgNumber, false, "up"}, {"roll_rad", ArgNumber, false, "to the side"}, {"speed", ArgNumber, false, "0 to 1, a share of what it can"}}, ClassManual, operators, 2 * time.Second, JournalBefore, "turn the head"},
 	{"manual", "say", []Arg{{"text", ArgText, true, "what to say"}, {"language", ArgString, false, "its BCP 47 tag; the robot's own if left out"}, {"voice", ArgString, false, "whose voice, as the robot calls it"}, argVolume, {"rate", ArgNumber, false, "0.5 to 2: how fast, of the usual speed"}}, ClassManual, operators, 5 * time.Second, JournalBefore, "say something"},
@@ -143,7 +143,7 @@ var Verbs = []Verb{
 	{"manual", "face", []Arg{{"face", ArgString, true, "a name that caps lists"}}, ClassManual, operators, 5 * time.Second, JournalBefore, "show a face"},
 	{"manual", "led", []Arg{{"colour", ArgString, false, "#rrggbb"}, {"pattern", ArgString, false, "solid, blink, breathe or rainbow"}, {"period_ms", ArgInteger, false, "100 to 10000"}, {"led", ArgString, false, "which; all if left out"}}, ClassManual, operators, 5 * time.Second, JournalBefore, "light the leds"},
 	{"manual", "act", []Arg{{"act", ArgString, true, "an act that the robot has: one of its story"}, argWith}, ClassManual, operators, 5 * time.Second, JournalBefore, "perform a whole act; in mnl"},
-	{"act", "perform", []Arg{{"act", ArgString, false, "an act that the robot has: one of its story"}, {"actions", ArgArray, false, "instead of an act: actions, as an act's file lists them"}, argWith, {"clear", ArgBoolean, false, "what is performed or waits of earlier requests is called off for it; never the story"}}, ClassAuto, responders, 30 * time.Second, JournalBefore, "perform a whole act: in mnl by hand, in ato as an interrupt of the story"},
+	{"act", "perform", []Arg{{"act", ArgString, false, "an act that the robot has: one of its story"}, {"actions", ArgArray, false, "instead of an act: actions, as an act's file lists them"}, argWith, {"clear", ArgBoolean, false, "what is performed or waits of earlier requests is called off for it; never the story"}}, ClassAuto, responders, 30 * time.Second, JournalBefore, "perform a whole act: in mnl manually, in ato as an interrupt of the story"},
 	{"sys", "ping", []Arg{{"echo", ArgAny, false, "comes back in detail"}}, ClassSys, operators, 5 * time.Second, JournalNever, "answer"},
 	{"sys", "query", []Arg{{"id", ArgString, true, "a command's id"}}, ClassSys, operators, 5 * time.Second, JournalNever, "send the newest answer to that command again"},
 	{"sys", "cancel", []Arg{{"id", ArgString, true, "id of a command of one's own that has not ended"}}, ClassSys, operators, 5 * time.Second, JournalNever, "call off a command; its own answer is then CANCELLED"},

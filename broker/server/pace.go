@@ -17,7 +17,7 @@ type rates struct {
 	robot, robotBurst     int // messages per second of a robot; see tooOften
 	bytes, bytesBurst     int // of them, with their topics
 	command               int // commands per second of a sender to each robot; stops are exempt
-	frame                 int // frames per second of driving by hand, of a sender to each robot
+	frame                 int // frames per second of manual driving, of a sender to each robot
 	fleet                 int // robots that a fleetd instance's commands are counted for, each by itself
 	refused, refusedBurst int // refusals per second before the connection is cut
 	notice, noticeBurst   int // notices per second; what is left out is counted in the next

@@ -62,7 +62,7 @@ type Config struct {
 	MaxInflight    int           // 65535 deliveries to one client that it has not acknowledged, which is also the most
 	MaxKept        int64         // 1 GiB of retained documents
 	CommandRate    int           // 20 commands a second of one sender to each robot, twice that at once; stops are not counted
-	FrameRate      int           // 50 frames a second of one sender who drives a robot by hand, and as many at once
+	FrameRate      int           // 50 frames a second of one sender who drives a robot manually, and as many at once
 
 	// Reload has the files read now, whatever the file system tells of them.
 	Reload <-chan os.Signal

@@ -29,7 +29,7 @@ func TestAWishThatCannotBeFulfilledIsToldAndTheRobotKeepsWhatItHas(t *testing.T)
 			w.t.Helper()
 			ref, blob := w.frozen(rev, story, acts...)
 			w.keep(schema.DefaultNamespace.Topic(schema.TopicBlob, ref.SHA256), blob)
-			w.desired("r1", byHand, ref, len(blob), apply)
+			w.desired("r1", manual, ref, len(blob), apply)
 			return ref
 		}
 
@@ -38,7 +38,7 @@ func TestAWishThatCannotBeFulfilledIsToldAndTheRobotKeepsWhatItHas(t *testing.T)
 		damaged := slices.Clone(blob)
 		damaged[len(damaged)/2] ^= 1
 		w.keep(schema.DefaultNamespace.Topic(schema.TopicBlob, ref.SHA256), damaged)
-		w.desired("r1", byHand, ref, len(blob), schema.ApplyNow)
+		w.desired("r1", manual, ref, len(blob), schema.ApplyNow)
 		if r := told("refused for its bytes", 2, schema.DeployRejected, schema.ReasonBadDigest); r.Retry != schema.RetryNever {
 			w.t.Errorf("damaged bytes: %s", text(r))
 		}
@@ -92,7 +92,7 @@ func TestAWishThatCannotBeFulfilledIsToldAndTheRobotKeepsWhatItHas(t *testing.T)
 		}
 
 		// Only a fleet that says so takes the story away.
-		w.send("admin", on("r1", "desired/story"), `{"rev":8,"fleet_id":"`+byHand+`","story":null,"apply":"now","by":"e2e","ts":"2026-01-01T00:00:00.000Z"}`, "-r")
+		w.send("admin", on("r1", "desired/story"), `{"rev":8,"fleet_id":"`+manual+`","story":null,"apply":"now","by":"e2e","ts":"2026-01-01T00:00:00.000Z"}`, "-r")
 		w.reported("r1", "without a story", func(r schema.ReportedStory) bool {
 			return r.DesiredRev == 8 && r.Phase == schema.DeployWithdrawn && r.Active == nil
 		})

@@ -9,14 +9,14 @@ import (
 	"troupe/schema/score"
 )
 
-// byHand names whoever writes desired documents without a fleetd instance.
-const byHand = "00000000-0000-4000-8000-00000000000a"
+// manual names whoever writes desired documents without a fleetd instance.
+const manual = "00000000-0000-4000-8000-00000000000a"
 
 // desired gives a robot a default story without a fleetd instance, as an administrator could
 // with mosquitto_pub: the bytes under their digest, then the desired state for them.
 func (w *world) desire(rid string, rev int64, story string, acts ...string) schema.StoryRef {
 	w.t.Helper()
-	return w.desireAs(byHand, rid, rev, story, acts...)
+	return w.desireAs(manual, rid, rev, story, acts...)
 }
 
 // desireAs is desired state in the name of a fleet.

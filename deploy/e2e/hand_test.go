@@ -104,7 +104,7 @@ func TestTwoOperatorsWantTheSameRobot(t *testing.T) {
 			w.t.Errorf("the second was answered %s", text(no))
 		}
 		if no := w.ask("op2", "r1", "manual/face", "smile"); no.Reason != schema.ReasonNotInControl || !strings.Contains(no.Detail, "op1") {
-			w.t.Errorf("by hand the second was answered %s", text(no))
+			w.t.Errorf("manually the second was answered %s", text(no))
 		}
 		w.told("op1", "r1", "manual/face", "smile")
 

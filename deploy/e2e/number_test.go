@@ -23,7 +23,7 @@ func TestAStoryPutByHandIsOutdoneByTheDesksWish(t *testing.T) {
 		w.converged("tale", 1, "r1")
 		w.reported("r1", "on a number above", func(r schema.ReportedStory) bool { return r.DesiredRev == 51 })
 
-		// By hand once more, over fleetd's desired state: it is told again.
+		// Manually once more, over fleetd's desired state: it is told again.
 		w.desireAs(fleet, "r1", 70, "round", "smile", "nod")
 		w.reported("r1", "back with fleetd's desired state", func(r schema.ReportedStory) bool {
 			return r.DesiredRev == 71 && r.Phase == schema.DeployActive && r.Active.ID == "tale"

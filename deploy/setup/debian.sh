@@ -67,7 +67,7 @@ if [ "$(id -u)" -ne 0 ]; then
 	echo "missing packages: ${want[*]}" >&2
 	echo "they can only be installed as root; type:" >&2
 	echo "    sudo ${BASH_SOURCE[0]}" >&2
-	echo "which keeps the daemons among them from starting, or do it by hand:" >&2
+	echo "which keeps the daemons among them from starting, or do it manually:" >&2
 	echo "    sudo $line" >&2
 	exit 1
 fi

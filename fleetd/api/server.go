@@ -33,7 +33,7 @@ const MaxBody = 1 << 20
 
 const (
 	// databasePatience is how long a request waits for each answer of the database:
-	// somebody stands there, who has to know whether to do it by hand.
+	// somebody stands there, who has to know whether to do it manually.
 	databasePatience = 2500 * time.Millisecond
 	// uploadPatience is the same for an asset, which may take long to be written.
 	uploadPatience = 12 * time.Second

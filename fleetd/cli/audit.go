@@ -18,7 +18,7 @@ func (sh *shell) auditCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "audit", Short: "who did what, the newest first", Args: cobra.NoArgs,
 		Long: `Who did what, the newest first: what was done through fleetd, and what was asked of
-robots over MQTT without it (mqtt GROUP/VERB). Frames of driving by hand are not noted.`,
+robots over MQTT without it (mqtt GROUP/VERB). Frames of manual driving are not noted.`,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var got struct {
 				Notes []api.Noted `json:"notes"`

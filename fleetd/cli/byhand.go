@@ -12,14 +12,14 @@ import (
 func (sh *shell) controlCommand() *cobra.Command {
 	c := sh.verbs("control", "who has robots in hand: acquire, renew, release, takeover")
 	c.Long = `Who has a robot in hand. One person at a time has control, for a time that is renewed;
-what is done by hand needs it. Fleetd has it for whoever --by names.`
+what is done manually needs it. Fleetd has it for whoever --by names.`
 	c.Example = "  fleetd control acquire r1 --wait\n  fleetd control renew r1 --ttl-ms 60000 --wait\n  fleetd control release r1 --wait"
 	return c
 }
 
 func (sh *shell) manualCommand() *cobra.Command {
-	c := sh.verbs("manual", "what is done by hand: "+strings.Join(schema.VerbsOf("manual"), ", "))
-	c.Long = "What is done by hand, while a robot is in mnl, by whoever has control of it."
+	c := sh.verbs("manual", "what is done manually: "+strings.Join(schema.VerbsOf("manual"), ", "))
+	c.Long = "What is done manually, while a robot is in mnl, by whoever has control of it."
 	c.Example = "  fleetd manual say r1 --text 'Good morning' --wait\n  fleetd manual goto r1 --point dock --wait\n  fleetd manual stop r1"
 	return c
 }
@@ -28,7 +28,7 @@ func (sh *shell) manualCommand() *cobra.Command {
 func (sh *shell) performCommand() *cobra.Command {
 	v, _ := schema.VerbOf("act", "perform")
 	c := sh.verb(v)
-	c.Long = `Perform an act: in mnl by hand, in ato as an interrupt of the story. It is one of the
+	c.Long = `Perform an act: in mnl manually, in ato as an interrupt of the story. It is one of the
 robot's own story, or a file that lists actions as an act does. In mnl it waits for those
 that were asked for before, unless --clear calls them off.`
 	c.Example = "  fleetd act perform r1 --act welcome --with guest=Ann --wait\n  fleetd act perform r1 --actions actions.yaml --clear --wait"

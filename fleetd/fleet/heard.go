@@ -14,7 +14,7 @@ import (
 )
 
 // What robots say of the numbers of their desired documents. The database's own may lie behind
-// them: it was set back to an older copy, or somebody put a desired state by hand. Robots
+// them: it was set back to an older copy, or somebody put a desired state manually. Robots
 // heed no number twice and none that is lower, so a desired state that was overtaken is told
 // again under a higher one.
 
@@ -99,7 +99,7 @@ func (d *doubts) again(ctx context.Context, db *store.Store, revs map[string]map
 			return
 		}
 		if len(told) > 0 {
-			d.f.log.Warn("desired documents were overtaken by numbers that are not in this database: it was set back, or somebody desired documents by hand; told again", "topic", topic, "robots", told)
+			d.f.log.Warn("desired documents were overtaken by numbers that are not in this database: it was set back, or somebody desired documents manually; told again", "topic", topic, "robots", told)
 			d.f.Changed(ctx)
 		}
 	}

@@ -117,7 +117,7 @@ func TestAWishThatSomebodyPutByHandIsOutdone(t *testing.T) {
 		w.until("the robot took it", func() bool { d, _ := w.Robot("r1"); return d.Desired.ReportedRev == 50 })
 		w.assign("museum", "r1")
 		if desired := w.converged("r1"); desired.DesiredRev != 51 || desired.Active == nil {
-			w.Errorf("after a desired state by hand fleetd's is %+v", desired)
+			w.Errorf("after a desired state manually fleetd's is %+v", desired)
 		}
 		// And after.
 		byHand(90, w.Status().FleetID)

@@ -28,7 +28,7 @@ const (
 
 // witness notes what people and machines ask of robots without fleetd, straight
 // over MQTT: who, what, of which robot, and when. What a fleetd instance asks is persisted
-// already, and frames of driving by hand are no commands. Of several fleetd instances the one
+// already, and frames of manual driving are no commands. Of several fleetd instances the one
 // that leads writes; in a moment without a leader nothing is noted.
 type witness struct {
 	f    *Fleet

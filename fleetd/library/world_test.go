@@ -216,7 +216,7 @@ func actText(id, mood string) []byte {
 		return []byte("act: [" + id)
 	}
 	face, sound, plays := strings.Cut(mood, "+")
-	text := fmt.Appendf(nil, "# by hand\nact: %s\nname: {en: %s}\nactions:\n  - {type: face, start_ms: 0, end_ms: 1000, face: %s}\n", id, id, face)
+	text := fmt.Appendf(nil, "# manually\nact: %s\nname: {en: %s}\nactions:\n  - {type: face, start_ms: 0, end_ms: 1000, face: %s}\n", id, id, face)
 	if plays {
 		text = fmt.Appendf(text, "  - {type: sound, start_ms: 0, timeout_ms: 900, sound: %s}\n", sound)
 	}
@@ -225,7 +225,7 @@ func actText(id, mood string) []byte {
 
 func storyText(id string, acts []string) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# by hand\nstory: %s\nname: {en: The %s}\nrepeat: loop\nacts:", id, id)
+	fmt.Fprintf(&b, "# manually\nstory: %s\nname: {en: The %s}\nrepeat: loop\nacts:", id, id)
 	if len(acts) == 0 {
 		b.WriteString(" []")
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // fleetd sends no heartbeat before its database is open, and a robot that is driven
-// by hand goes to mode safe after 5 s without one.
+// manually goes to mode safe after 5 s without one.
 func TestCheckOfTheFileLeavesTimeForAHeartbeat(t *testing.T) {
 	const silence = 5 * time.Second
 	if spare := silence - store.CheckWithin; spare < 2*time.Second {

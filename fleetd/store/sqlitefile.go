@@ -15,7 +15,7 @@ import (
 
 // CheckWithin bounds the check of an SQLite file at the start. What it does not
 // reach in this time is not checked: fleetd sends no heartbeat meanwhile, and robots
-// that are driven by hand go to mode safe after 5 s without one.
+// that are driven manually go to mode safe after 5 s without one.
 const CheckWithin = 3 * time.Second
 
 // ownerOnly is the mode of every file of the database: it holds who did what, and

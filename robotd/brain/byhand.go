@@ -8,14 +8,14 @@ import (
 	"troupe/schema/score"
 )
 
-// byHandVerb is what a verb by hand does.
-type byHandVerb struct {
+// manualVerb is what a verb manually does.
+type manualVerb struct {
 	kind    schema.UnitKind // of the unit that it needs; empty = what the act needs
 	patient int64           // ms that the unit may take; 0 = it takes effect at once
 	action  func(schema.Args, *Config) score.Action
 }
 
-var byHandVerbs = map[string]byHandVerb{
+var manualVerbs = map[string]manualVerb{
 	"manual/goto": {schema.UnitDrive, 300_000, func(a schema.Args, _ *Config) score.Action {
 		return score.Action{Type: score.TypeGoto, Point: a.Point, XM: given(a.XM), YM: given(a.YM), ThetaRad: given(a.ThetaRad), SpeedMPS: given(a.SpeedMPS)}
 	}},
@@ -46,7 +46,7 @@ func given(n schema.Number) *float64 {
 	return &n.Value
 }
 
-// byFrames is the verb of those who drive by hand: it has a topic and a form of its
+// byFrames is the verb of those who drive manually: it has a topic and a form of its
 // own, and no row in the table.
 const byFrames = "manual/velocity"
 
@@ -57,7 +57,7 @@ func (s *State) verbs() []string {
 		known = append(known, byFrames)
 	}
 	return slices.DeleteFunc(known, func(id string) bool {
-		v, ok := byHandVerbs[id]
+		v, ok := manualVerbs[id]
 		if !ok || v.kind == "" {
 			return false
 		}

@@ -20,7 +20,7 @@ func (t *turn) callOff(o request.Perform) {
 	case t.mode.Req == string(target):
 		t.toMode = append(t.toMode, modeInput{Input: mode.Input{Kind: mode.Cancel, Req: string(target)}, by: o.Key, when: o.If})
 		return // the supervisor answers both
-	case t.callOffByHand(target, o.Key), t.callOffAct(target, o.Key):
+	case t.cancelManualRequest(target, o.Key), t.callOffAct(target, o.Key):
 		t.callsOff = append(t.callsOff, callsOff{o.Key, target})
 		t.reply(o.Key, reply{Status: schema.StatusAccepted})
 		return // the lane ends it in a later step

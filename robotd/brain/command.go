@@ -79,15 +79,15 @@ func (t *turn) dispatch(o request.Perform) {
 	case "control/acquire", "control/renew", "control/release", "control/takeover":
 		t.askControl(o)
 	case "manual/stop":
-		t.stopByHand(o)
+		t.stopManual(o)
 	case "manual/goto", "manual/head", "manual/say", "manual/sound", "manual/volume", "manual/face", "manual/led", "manual/act":
-		t.askByHand(o)
+		t.requestManual(o)
 	case "act/perform":
 		if t.mode.Active == schema.ModeAto {
 			t.askAct(o)
 			return
 		}
-		t.askByHand(o)
+		t.requestManual(o)
 	case "sys/cancel":
 		t.callOff(o)
 	case "sys/resync":

@@ -23,7 +23,7 @@ type (
 		Key  uint64
 		Unit string
 	}
-	// Move drives by hand.
+	// Move drives manually.
 	Move struct{ driver.Velocity }
 	// Feed tells the body that its robot is awake.
 	Feed struct{}

@@ -47,7 +47,7 @@ type (
 		Read time.Duration
 	}
 
-	// Frame is one frame of driving by hand, as it came.
+	// Frame is one frame of manual driving, as it came.
 	Frame struct {
 		Client   string
 		Frame    schema.VelocityFrame

@@ -23,7 +23,7 @@ const lastActs = 5
 func lanesOf(c *Config) []act.LaneConfig {
 	handlers := slices.Clone(c.Interrupts.Handlers)
 	slices.SortStableFunc(handlers, func(a, b interrupt.Handler) int { return b.Priority - a.Priority })
-	lanes := byHandLanes()
+	lanes := manualLanes()
 	for _, h := range handlers {
 		lanes = append(lanes, act.LaneConfig{Lane: act.Lane(h.ID)})
 	}
@@ -168,7 +168,7 @@ func (t *turn) moving() bool {
 
 // performing reports whether the executor needs the next tick.
 func (s *State) performing() bool {
-	if len(s.byHands) > 0 {
+	if len(s.manualEntries) > 0 {
 		return true
 	}
 	if !s.lanes.Idle(storyLane) && s.frozen == auto.FreezeNone {
@@ -206,7 +206,7 @@ func (t *turn) carry() {
 
 func (t *turn) actEnded(o *act.Out) {
 	t.dirty(soon)
-	if t.byHandEnded(o) {
+	if t.manualEnded(o) {
 		return
 	}
 	switch o.Outcome {
@@ -252,7 +252,7 @@ func lately[T any](list []T, v T) []T {
 
 func (t *turn) queueDocument() schema.StateQueue {
 	q := schema.StateQueue{Waiting: []string{}, Completed: append([]string{}, t.completed...), Failed: append([]schema.Failed{}, t.failures...)}
-	acts := t.lanes.Acts(byHandActs)
+	acts := t.lanes.Acts(manualActs)
 	for _, h := range t.handling {
 		acts = append(acts, t.lanes.Acts(act.Lane(h.handler))...)
 	}

@@ -15,26 +15,26 @@ import (
 	"troupe/schema/score"
 )
 
-// What is done by hand has a lane for each thing that can be done at a time, so
+// What is done manually has a lane for each thing that can be done at a time, so
 // that a robot can speak while it drives; all are one occupant, which takes no
 // unit from itself.
 const (
-	byHandOccupant          = "by-hand"
-	byHandActs     act.Lane = "by-hand-act"
+	manualOccupant          = "manual"
+	manualActs     act.Lane = "manual-act"
 )
 
-var byHandClasses = []score.Class{score.ClassSpeech, score.ClassSound, score.ClassFace, score.ClassLED, score.ClassHead, score.ClassBody}
+var manualClasses = []score.Class{score.ClassSpeech, score.ClassSound, score.ClassFace, score.ClassLED, score.ClassHead, score.ClassBody}
 
-func byHandLane(c score.Class) act.Lane { return act.Lane("by-hand-" + c) }
+func manualLane(c score.Class) act.Lane { return act.Lane("manual-" + c) }
 
-// byHandLanes are above all others: a person outranks every script.
-func byHandLanes() []act.LaneConfig {
-	lanes := []act.LaneConfig{{Lane: byHandActs}}
-	for _, c := range byHandClasses {
-		lanes = append(lanes, act.LaneConfig{Lane: byHandLane(c)})
+// manualLanes are above all others: a person outranks every script.
+func manualLanes() []act.LaneConfig {
+	lanes := []act.LaneConfig{{Lane: manualActs}}
+	for _, c := range manualClasses {
+		lanes = append(lanes, act.LaneConfig{Lane: manualLane(c)})
 	}
 	for i := range lanes {
-		lanes[i].Occupant, lanes[i].Attends = byHandOccupant, true
+		lanes[i].Occupant, lanes[i].Attends = manualOccupant, true
 	}
 	return lanes
 }
@@ -43,8 +43,8 @@ func byHandLanes() []act.LaneConfig {
 // time.
 const instantPatience = 5 * time.Second
 
-// byHand is something that is done by hand now.
-type byHandNow struct {
+// manualCommand is something that is done manually now.
+type manualNow struct {
 	entry string
 	lane  act.Lane
 	key   request.Key
@@ -55,11 +55,11 @@ type byHandNow struct {
 	by    request.Key // that called it off
 }
 
-// askByHand lays something to do before the lanes.
-func (t *turn) askByHand(o request.Perform) { t.toHand = append(t.toHand, o) }
+// requestManual lays something to do before the lanes.
+func (t *turn) requestManual(o request.Perform) { t.toHand = append(t.toHand, o) }
 
-// stopByHand ends all that is done by hand, and what waits to be.
-func (t *turn) stopByHand(o request.Perform) {
+// stopManual ends all that is done manually, and what waits to be.
+func (t *turn) stopManual(o request.Perform) {
 	for _, w := range t.toHand {
 		t.reply(w.Key, reply{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was begun", Refs: refToOrder(o.Key)})
 	}
@@ -68,27 +68,27 @@ func (t *turn) stopByHand(o request.Perform) {
 
 // hands does the oldest that waits, and ends what may not go on.
 func (t *turn) hands() {
-	t.endByHand()
+	t.endManual()
 	if len(t.toHand) == 0 {
 		return
 	}
 	o := t.toHand[0]
 	t.toHand = t.toHand[:copy(t.toHand, t.toHand[1:])]
-	v := byHandVerbs[o.Verb.ID()]
+	v := manualVerbs[o.Verb.ID()]
 	_, has := t.body.of(v.kind)
 	switch {
 	case o.Verb.ID() == "manual/stop":
-		t.stoppedByHand(o)
+		t.manualStopped(o)
 	case !t.met(o.Key, o.If) || t.uncontrolled(o):
 	case v.kind != "" && !has:
 		t.refuse(o, schema.ReasonUnknownVerb, "", "this robot has no "+string(v.kind))
-	case t.notByHand(o, v.kind):
+	case t.refuseManual(o, v.kind):
 	case o.Verb.ID() == "manual/volume":
 		t.setVolume(o)
 	case v.action == nil:
-		t.performByHand(o)
+		t.performManual(o)
 	default:
-		t.actByHand(o, v)
+		t.performManualAct(o, v)
 	}
 }
 
@@ -96,9 +96,9 @@ func (t *turn) refuse(o request.Perform, why schema.Reason, pointer, detail stri
 	t.reply(o.Key, reply{Status: schema.StatusRejected, Reason: why, Pointer: pointer, Detail: detail})
 }
 
-// notByHand refuses what cannot be done by hand now.
-func (t *turn) notByHand(o request.Perform, k schema.UnitKind) bool {
-	if why := t.byHand(k); why != "" {
+// refuseManual refuses what cannot be done manually now.
+func (t *turn) refuseManual(o request.Perform, k schema.UnitKind) bool {
+	if why := t.manualCommand(k); why != "" {
 		t.refuse(o, why, "", why.Describe().Text)
 		return true
 	}
@@ -111,56 +111,56 @@ func (t *turn) notByHand(o request.Perform, k schema.UnitKind) bool {
 	return false
 }
 
-// stoppedByHand answers a stop once nothing is done by hand any more.
-func (t *turn) stoppedByHand(o request.Perform) {
+// manualStopped answers a stop once nothing is done manually any more.
+func (t *turn) manualStopped(o request.Perform) {
 	r := reply{Status: schema.StatusSucceeded}
 	drove := t.letGo()
-	if !drove && len(t.byHands) == 0 {
-		r.Reason, r.Detail, r.AtOnce = schema.ReasonUnchanged, "nothing was done by hand", true
+	if !drove && len(t.manualEntries) == 0 {
+		r.Reason, r.Detail, r.AtOnce = schema.ReasonUnchanged, "nothing was done manually", true
 	} else {
 		t.dirty(now)
-		t.tell("stopped_by_hand", "manual", t.asker(o.Client, o.By), string(o.Key), nil)
+		t.tell("manual_stopped", "manual", t.asker(o.Client, o.By), string(o.Key), nil)
 	}
-	t.cancelByHand(schema.ReasonStopped, func(byHandNow) bool { return true })
-	for i := range t.byHands {
-		t.byHands[i].by = o.Key
+	t.cancelManual(schema.ReasonStopped, func(manualNow) bool { return true })
+	for i := range t.manualEntries {
+		t.manualEntries[i].by = o.Key
 	}
 	t.reply(o.Key, r)
 }
 
-// endByHand ends what may not go on: a stop is under way, mnl is left, its asker
+// endManual ends what may not go on: a stop is under way, mnl is left, its asker
 // has no control any more, or its unit does not answer.
-func (t *turn) endByHand() {
-	if len(t.byHands) == 0 {
+func (t *turn) endManual() {
+	if len(t.manualEntries) == 0 {
 		return
 	}
 	switch t.safety.At {
 	case schema.SafetyEnabled, schema.SafetyDisabled:
 	default:
-		t.cancelByHand(schema.ReasonStopped, func(byHandNow) bool { return true })
+		t.cancelManual(schema.ReasonStopped, func(manualNow) bool { return true })
 	}
-	if t.byHand("") != "" {
-		t.cancelByHand(schema.ReasonNotInMnl, func(byHandNow) bool { return true })
+	if t.manualCommand("") != "" {
+		t.cancelManual(schema.ReasonNotInMnl, func(manualNow) bool { return true })
 	}
-	t.cancelByHand(schema.ReasonNotInControl, func(h byHandNow) bool {
+	t.cancelManual(schema.ReasonNotInControl, func(h manualNow) bool {
 		return t.control.May(&t.cfg.Control, h.need, h.who).Reason != ""
 	})
-	t.cancelByHand(schema.ReasonTimeout, func(h byHandNow) bool { return h.until > 0 && t.now.Mono >= h.until })
+	t.cancelManual(schema.ReasonTimeout, func(h manualNow) bool { return h.until > 0 && t.now.Mono >= h.until })
 	if lost, _ := t.linkLost(); lost || t.session == "" {
-		t.cancelByHand(schema.ReasonLinkLost, func(h byHandNow) bool { return h.moves })
+		t.cancelManual(schema.ReasonLinkLost, func(h manualNow) bool { return h.moves })
 	}
 }
 
-func (t *turn) cancelByHand(why schema.Reason, these func(byHandNow) bool) {
-	for _, h := range t.byHands {
+func (t *turn) cancelManual(why schema.Reason, these func(manualNow) bool) {
+	for _, h := range t.manualEntries {
 		if these(h) {
 			t.outs = t.lanes.Cancel(h.lane, h.entry, why, t.outs)
 		}
 	}
 }
 
-// actByHand performs one action; a newer one of its class takes its place.
-func (t *turn) actByHand(o request.Perform, v byHandVerb) {
+// performManualAct performs one action; a newer one of its class takes its place.
+func (t *turn) performManualAct(o request.Perform, v manualVerb) {
 	do := v.action(o.Args, t.cfg)
 	patience := instantPatience
 	switch {
@@ -173,21 +173,21 @@ func (t *turn) actByHand(o request.Perform, v byHandVerb) {
 		limit := v.patient + 1000
 		do.TimeoutMS = &limit
 	}
-	a := score.Act{ID: "by-hand-" + string(do.Type), Method: score.MethodMultiple, Actions: []score.Action{do}}
+	a := score.Act{ID: "manual-" + string(do.Type), Method: score.MethodMultiple, Actions: []score.Action{do}}
 	row, _ := score.RowOf(do.Type)
 	switch found := schema.Errors(append(score.ValidateAct(a), score.Fit(a, t.furnished())...)); {
 	case len(found) > 0:
 		t.refuseAction(o, found[0])
 		return
-	case !t.lanes.Idle(byHandActs):
-		t.refuse(o, schema.ReasonResourceBusy, "", "an act is performed by hand; manual/stop ends it")
+	case !t.lanes.Idle(manualActs):
+		t.refuse(o, schema.ReasonResourceBusy, "", "an act is performed manually; manual/stop ends it")
 		return
 	case row.Class == score.ClassBody && t.driven():
-		t.refuse(o, schema.ReasonResourceBusy, "", "the robot is driven by hand")
+		t.refuse(o, schema.ReasonResourceBusy, "", "the robot is driven manually")
 		return
 	}
-	h := byHandNow{lane: byHandLane(row.Class), moves: row.Unit.Moves(), until: t.now.Mono + patience}
-	t.beginByHand(o, h, act.Entry{Act: &a, Languages: append([]string{o.Args.Language}, t.cfg.Languages...), Clear: true})
+	h := manualNow{lane: manualLane(row.Class), moves: row.Unit.Moves(), until: t.now.Mono + patience}
+	t.beginManual(o, h, act.Entry{Act: &a, Languages: append([]string{o.Args.Language}, t.cfg.Languages...), Clear: true})
 }
 
 // refuseAction tells what is wrong with an action in the words of its verb.
@@ -210,10 +210,10 @@ func (t *turn) refuseAction(o request.Perform, p schema.Problem) {
 	t.refuse(o, why, pointer, inWords(p))
 }
 
-// performByHand performs a whole act. What is asked for with clear takes the place
-// of all that is done by hand, as what a person with control asks for always does;
+// performManual performs a whole act. What is asked for with clear takes the place
+// of all that is done manually, as what a person with control asks for always does;
 // else it waits for the acts that were asked for before.
-func (t *turn) performByHand(o request.Perform) {
+func (t *turn) performManual(o request.Perform) {
 	e, ok := t.wanted(o)
 	if !ok {
 		return
@@ -221,61 +221,61 @@ func (t *turn) performByHand(o request.Perform) {
 	moves := e.Act.Moves()
 	if moves {
 		for _, k := range []schema.UnitKind{schema.UnitDrive, schema.UnitHead} {
-			if _, has := t.body.of(k); has && t.notByHand(o, k) {
+			if _, has := t.body.of(k); has && t.refuseManual(o, k) {
 				return
 			}
 		}
 		if t.driven() {
-			t.refuse(o, schema.ReasonResourceBusy, "", "the robot is driven by hand")
+			t.refuse(o, schema.ReasonResourceBusy, "", "the robot is driven manually")
 			return
 		}
 	}
-	if e.Clear = o.Args.Clear || o.Verb.Class == schema.ClassManual || t.lanes.Idle(byHandActs); e.Clear {
-		t.cancelByHand(schema.ReasonSuperseded, func(byHandNow) bool { return true })
+	if e.Clear = o.Args.Clear || o.Verb.Class == schema.ClassManual || t.lanes.Idle(manualActs); e.Clear {
+		t.cancelManual(schema.ReasonSuperseded, func(manualNow) bool { return true })
 	}
-	t.beginByHand(o, byHandNow{lane: byHandActs, moves: moves}, e)
+	t.beginManual(o, manualNow{lane: manualActs, moves: moves}, e)
 }
 
 // driven reports whether frames move the robot.
 func (t *turn) driven() bool { return t.hand.stick.VX != 0 || t.hand.stick.WZ != 0 }
 
-func (t *turn) beginByHand(o request.Perform, h byHandNow, e act.Entry) {
+func (t *turn) beginManual(o request.Perform, h manualNow, e act.Entry) {
 	t.entries++
-	e.ID = "by-hand-" + strconv.FormatInt(t.entries, 10)
+	e.ID = "manual-" + strconv.FormatInt(t.entries, 10)
 	var refused *act.Refusal
 	if t.outs, refused = t.lanes.Push(h.lane, e, t.outs); refused != nil {
 		t.refuse(o, refused.Reason, "", refused.Detail)
 		return
 	}
 	h.entry, h.key, h.who, h.need = e.ID, o.Key, whoOf(o), needs(o.Verb)
-	t.byHands = append(t.byHands, h)
+	t.manualEntries = append(t.manualEntries, h)
 	t.reply(o.Key, reply{Status: schema.StatusAccepted, Moves: h.moves})
 	t.dirty(soon)
 }
 
-// byHandEnded answers for an entry that ended, and reports whether it was one of
-// those that are done by hand.
-func (t *turn) byHandEnded(o *act.Out) bool {
-	i := slices.IndexFunc(t.byHands, func(h byHandNow) bool { return h.entry == o.Entry })
+// manualEnded answers for an entry that ended, and reports whether it was one of
+// those that are done manually.
+func (t *turn) manualEnded(o *act.Out) bool {
+	i := slices.IndexFunc(t.manualEntries, func(h manualNow) bool { return h.entry == o.Entry })
 	if i < 0 {
 		return false
 	}
-	h := t.byHands[i]
-	t.byHands = slices.Delete(t.byHands, i, i+1)
+	h := t.manualEntries[i]
+	t.manualEntries = slices.Delete(t.manualEntries, i, i+1)
 	r := reply{Status: schema.StatusSucceeded, Reason: o.Reason, Detail: o.Detail}
 	switch {
 	case o.Outcome == act.EntryFailed, o.Reason == schema.ReasonTimeout:
 		r.Status = schema.StatusFailed
 	case o.Outcome == act.EntryCancelled && o.Reason == schema.ReasonSuperseded:
 		r.Status = schema.StatusSuperseded
-		if newest := len(t.byHands) - 1; newest >= 0 { // it took its place
-			r.Refs = refToOrder(t.byHands[newest].key)
+		if newest := len(t.manualEntries) - 1; newest >= 0 { // it took its place
+			r.Refs = refToOrder(t.manualEntries[newest].key)
 		}
 	case o.Outcome == act.EntryCancelled:
 		r.Status, r.Refs = schema.StatusCancelled, refToOrder(h.by)
 	}
 	t.reply(h.key, r)
-	if h.lane == byHandActs {
+	if h.lane == manualActs {
 		switch o.Outcome {
 		case act.EntryCompleted:
 			t.completed = lately(t.completed, o.Act)
@@ -286,11 +286,11 @@ func (t *turn) byHandEnded(o *act.Out) bool {
 	return true
 }
 
-// callOffByHand ends what a command set going by hand.
-func (t *turn) callOffByHand(key, by request.Key) bool {
-	for i, h := range t.byHands {
+// cancelManualRequest ends what a command set going manually.
+func (t *turn) cancelManualRequest(key, by request.Key) bool {
+	for i, h := range t.manualEntries {
 		if h.key == key {
-			t.byHands[i].by = by
+			t.manualEntries[i].by = by
 			t.outs = t.lanes.Cancel(h.lane, h.entry, schema.ReasonCancelled, t.outs)
 			return true
 		}

@@ -170,7 +170,7 @@ func TestAVerbByHandTakesWhatItsActionTakes(t *testing.T) {
 		"manual/face":  `{"type":"face","start_ms":0,"face":"smile"}`,
 		"manual/led":   `{"type":"led","start_ms":0,"led":"left","colour":"#20c0ff","pattern":"blink","period_ms":800}`,
 	}
-	for id, v := range byHandVerbs {
+	for id, v := range manualVerbs {
 		if v.action == nil {
 			continue
 		}

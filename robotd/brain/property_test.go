@@ -157,7 +157,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			}
 			w.r.give(Frame{Client: s.control.Lease.Who.Client, Frame: f})
 		},
-		"by hand": verb("manual/goto \"point\":\"dock\"", `manual/goto "x_m":1,"y_m":2`, `manual/say "text":"hello"`, `manual/face "face":"smile"`, `manual/head "yaw_rad":0.5`,
+		"manually": verb("manual/goto \"point\":\"dock\"", `manual/goto "x_m":1,"y_m":2`, `manual/say "text":"hello"`, `manual/face "face":"smile"`, `manual/head "yaw_rad":0.5`,
 			`manual/sound "sound":"chime"`, `manual/volume "volume":0.5`, `manual/volume "volume":2`, `manual/led "colour":"#00ff00"`, `manual/act "act":"greet"`, `act/perform "act":"x"`),
 		"hand off": verb("manual/stop"),
 		"rival": func(t *rapid.T) {

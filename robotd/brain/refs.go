@@ -51,7 +51,7 @@ func (t *turn) inTheWay(r reply) []schema.Ref {
 			refs = append(refs, refTo(schema.RefClient, t.control.Lease.Who.Client))
 		}
 	case schema.ReasonResourceBusy:
-		for _, h := range t.byHands {
+		for _, h := range t.manualEntries {
 			refs = append(refs, refToOrder(h.key)...)
 		}
 	case schema.ReasonIgnoredDuplicate:

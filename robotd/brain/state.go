@@ -87,10 +87,10 @@ type State struct {
 
 	placed *delivery.Loaded[score.Places] // the fleet's places that goto knows
 
-	replay  replay
-	hand    hand              // that drives it
-	toHand  []request.Perform // what is to be done by hand
-	byHands []byHandNow
+	replay        replay
+	hand          hand              // that drives it
+	toHand        []request.Perform // what is to be done manually
+	manualEntries []manualNow
 
 	callsOff []callsOff // who waits for what they call off to end
 

@@ -17,13 +17,13 @@ import (
 // it in hand.
 const telemetryEvery = 100 * time.Millisecond
 
-// A drive that does not say how fast it can go is driven no faster by hand.
+// A drive that does not say how fast it can go is driven no faster manually.
 const (
 	unsaidMPS   = 0.3
 	unsaidRadPS = 0.5
 )
 
-// hand is what the robot knows of being driven by hand.
+// hand is what the robot knows of being driven manually.
 type hand struct {
 	stick  teleop.State
 	frames []Frame // that came in this step
@@ -60,8 +60,8 @@ func (t *turn) stick() {
 	}
 	t.hand.frames = t.hand.frames[:0]
 	if !drove && t.hand.stick.At == teleop.Driving { // whoever has the stick wants the wheels
-		t.cancelByHand(schema.ReasonSuperseded, func(h byHandNow) bool {
-			return h.lane == byHandLane(score.ClassBody) || h.lane == byHandActs && h.moves
+		t.cancelManual(schema.ReasonSuperseded, func(h manualNow) bool {
+			return h.lane == manualLane(score.ClassBody) || h.lane == manualActs && h.moves
 		})
 	}
 	if drove && t.hand.stick.At != teleop.Driving {
@@ -113,12 +113,12 @@ func (t *turn) teleopFacts() teleop.Facts {
 		return f
 	}
 	f.MaxMPS, f.MaxRadPS = cmp.Or(drive.MaxSpeedMPS, f.MaxMPS), cmp.Or(drive.MaxTurnRadPS, f.MaxRadPS)
-	f.Forbid = t.byHand(schema.UnitDrive)
+	f.Forbid = t.manualCommand(schema.UnitDrive)
 	return f
 }
 
-// byHand answers why a unit of this kind cannot be told something by hand now.
-func (t *turn) byHand(k schema.UnitKind) schema.Reason {
+// manualCommand answers why a unit of this kind cannot be told something manually now.
+func (t *turn) manualCommand(k schema.UnitKind) schema.Reason {
 	lost, _ := t.linkLost()
 	class := safety.Shows
 	switch {

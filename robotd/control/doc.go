@@ -1,4 +1,4 @@
-// Package control decides who drives the robot by hand: one holder at a time,
+// Package control decides who drives the robot manually: one holder at a time,
 // under a lease that ends.
 //
 // A lease belongs to a client, and to the person behind it where the client says

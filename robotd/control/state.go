@@ -52,7 +52,7 @@ type Scope string
 
 // The scopes.
 const (
-	ScopeManual Scope = "manual" // driving by hand
+	ScopeManual Scope = "manual" // manual driving
 	ScopeAll    Scope = "all"    // also who is in charge: nobody else sets modes meanwhile
 )
 
@@ -62,7 +62,7 @@ type Required string
 // What may be required.
 const (
 	RequireNone   Required = "none"   // nothing but driving with frames
-	RequireManual Required = "manual" // what is done by hand
+	RequireManual Required = "manual" // what is done manually
 	RequireAll    Required = "all"    // also setting modes
 )
 
@@ -143,7 +143,7 @@ const (
 	Nothing   Need = ""
 	NotOthers Need = "not-others" // refused while somebody else has the robot in hand
 	Modes     Need = "modes"      // changes who is in charge
-	Hand      Need = "hand"       // does something by hand
+	Hand      Need = "hand"       // does something manually
 )
 
 // Refusal is why somebody may not, naming the holder and never the lease.

@@ -255,7 +255,7 @@ func TestAStopThatWasReleasedBeforeItWasToldIsLetGoOf(t *testing.T) {
 func TestAStopInAnOlderDocumentIsNotLostToOneFromTheFuture(t *testing.T) {
 	var s State
 	f := Facts{Robot: "r1", FleetID: "fleetd"}
-	// Somebody wrote one by hand, and was generous with the revision.
+	// Somebody wrote one manually, and was generous with the revision.
 	Step(&s, 0, f, Document{From: Robot, Rev: 1 << 50, FleetID: "fleetd"})
 	Step(&s, 0, f, Document{From: Robot, Rev: 7, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "a", Level: schema.StopStop}}})
 	if !has(&s, "a") {

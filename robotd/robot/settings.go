@@ -52,7 +52,7 @@ var settings = []setting{
 	{"low_battery", 0.20, "share of 1 below which the robot goes to charge"},
 	{"charged", 0.80, "share of 1 from which it comes back"},
 	{"require_sight", false, "refuse safety/enable and safety/reset that do not say which heartbeat their sender saw"},
-	{"control.required", string(control.RequireManual), "what needs a lease: none, manual (what is done by hand) or all (setting modes too)"},
+	{"control.required", string(control.RequireManual), "what needs a lease: none, manual (what is done manually) or all (setting modes too)"},
 	{"signing", string(sign.Off), "what becomes of a desired state whose signature does not verify: off (nobody looks), warn (taken, and alerted) or require (refused)"},
 	{"trust_key", []string{}, "keys whose signatures are believed, as desired:BASE64 or release:BASE64, beside those of " + trustFile + " in the data"},
 	{"probation", 10 * time.Second, "how long a new story may take to begin before the previous one returns"},

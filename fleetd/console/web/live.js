@@ -74,7 +74,7 @@ function latchText(l) {
   return askerText(l) + (l.why ? ': ' + l.why : '') + (listed ? '' : ' (' + l.id + ')');
 }
 
-// Who drives a robot by hand, and how much of it is theirs.
+// Who drives a robot manually, and how much of it is theirs.
 function controlText(c) {
   return (c.by ? c.by + ' at ' + c.holder : c.holder) + (c.scope === 'all' ? ', all of it' : '');
 }

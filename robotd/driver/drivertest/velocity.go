@@ -20,7 +20,7 @@ func (s *stand) drive() schema.Unit {
 	return u
 }
 
-// push drives by hand for d, renewing the velocity every Tick.
+// push drives manually for d, renewing the velocity every Tick.
 func (s *stand) push(v driver.Velocity, d time.Duration) {
 	v.TTL = driver.VelocityTTL
 	for ; d > 0; d -= driver.Tick {

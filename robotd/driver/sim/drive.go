@@ -64,7 +64,7 @@ func (s *Sim) move(v driver.Velocity) {
 	if why, _ := s.mayMove(&s.movers[0]); why != "" {
 		return
 	}
-	s.giveUp(drive, schema.ReasonSuperseded, "driven by hand")
+	s.giveUp(drive, schema.ReasonSuperseded, "driven manually")
 	v.TTL = min(v.TTL, driver.VelocityTTL)
 	v.VX, v.WZ = limit(finite(v.VX), maxSpeed), limit(finite(v.WZ), maxTurn)
 	s.velocity = &v

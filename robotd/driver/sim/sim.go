@@ -168,7 +168,7 @@ func (s *Sim) Start(c driver.Command) {
 // Stop ends a command.
 func (s *Sim) Stop(key uint64) { s.post(false, func() { s.stop(key) }) }
 
-// Move drives by hand.
+// Move drives manually.
 func (s *Sim) Move(v driver.Velocity) { s.post(false, func() { s.move(v) }) }
 
 // Order tells the units that move what they are allowed.
