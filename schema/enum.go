@@ -191,7 +191,7 @@ type RefKind string
 
 const (
 	RefCommand   RefKind = "command"   // CLIENT/ID: which took over, called off or stopped this one, is busy with what it needs, or was called off by it
-	RefLatch     RefKind = "latch"     // a stop that is held, as in safety.latches of the state
+	RefLatch     RefKind = "latch"     // a latched stop, as in safety.latches of the state
 	RefClient    RefKind = "client"    // who has control
 	RefUnit      RefKind = "unit"      // one that is out of order, as in units of the state
 	RefInput     RefKind = "input"     // a stop input that is pressed

@@ -33,7 +33,7 @@ func (g *guard) noteLeft(c *client, pk packets.Packet) {
 }
 
 // stops reports whether a document holds robots: whoever left it, it is not the
-// broker that lets go of them.
+// broker that releases them.
 func (g *guard) stops(topic string) bool {
 	row, _, ok := g.ns.Match(topic)
 	return ok && (row.Kind == schema.TopicDesiredStop || row.Kind == schema.TopicFleetStop)

@@ -49,7 +49,7 @@ func TestNobodyWaitsForASubscriberThatStalls(t *testing.T) {
 	}
 }
 
-// What waits for it is let go of when it has had its time.
+// What waits for it is release when it has had its time.
 func TestAStalledSubscriberIsCut(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.WriteTimeout, c.MaxPending = 100*time.Millisecond, 64 })
 	stall(t, b, 300)

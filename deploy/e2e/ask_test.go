@@ -119,14 +119,14 @@ func asked[T any](w *world, args ...string) T {
 	return v
 }
 
-// heldStops lists the stops that are held, once fleetd has read its database: a list
+// heldStops lists the latched stops, once fleetd has read its database: a list
 // before that may lack some, and says so.
-func (w *world) heldStops() (held []api.HeldStop) {
+func (w *world) heldStops() (held []api.LatchedStop) {
 	w.t.Helper()
 	w.until("a complete list of stops", func() bool {
 		var list struct {
 			Complete bool
-			Stops    []api.HeldStop
+			Stops    []api.LatchedStop
 		}
 		s := w.cli("stop", "list", "-o", "json")
 		if err := json.Unmarshal([]byte(s.out), &list); err != nil {

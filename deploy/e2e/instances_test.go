@@ -90,7 +90,7 @@ func TestTheLeadingDeskIsKilledAndTheOtherGoesOn(t *testing.T) {
 			return c.State == command.Succeeded && c.Instance == "fleetd-a"
 		})
 
-		// The dead one comes back, follows, and lets go of the other's stop.
+		// The dead one comes back, follows, and releases the other's stop.
 		again := w.fleetdCalled("fleetd-a")
 		again.log.await(w.t, "fleetd-a", "that it follows", func(line string) bool { return strings.Contains(line, `why="fleetd-b leads"`) })
 		w.known("r1", "r2")

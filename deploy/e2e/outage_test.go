@@ -236,7 +236,7 @@ func TestStopOverFlakyLines(t *testing.T) {
 		w.do("story", "assign", "museum-welcome", "--all", "--wait")
 		w.do("mode", "set", "ato", "--all", "--wait")
 		op := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "op1", ClientID: "op1.enable"})
-		// enable lets go of every stop and enables the robots. One that was away holds what
+		// enable releases every stop and enables the robots. One that was away holds what
 		// was released meanwhile, and fleetd writes that down again.
 		enable := func(since time.Time) {
 			w.t.Helper()

@@ -191,7 +191,7 @@ func (w *world) do(d deed) {
 // held are the ids of the stops that fleetd holds.
 func (w *world) held() []string {
 	ids := []string{}
-	for _, h := range w.fleetd.Held() {
+	for _, h := range w.fleetd.Latched() {
 		ids = append(ids, h.ID)
 	}
 	slices.Sort(ids)

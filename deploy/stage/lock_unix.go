@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// lock keeps a second stage off the same directory. The system lets go of it
+// lock keeps a second stage off the same directory. The system releases it
 // when the process ends, however it ends.
 func lock(folder string) (unlock func() error, err error) {
 	f, err := os.OpenFile(filepath.Join(folder, "lock"), os.O_RDWR|os.O_CREATE, 0o600)

@@ -236,7 +236,7 @@ func (o *opening) order(ctx context.Context, verb, args string, meant func(api.R
 		o.cfg.Say(fmt.Sprintf("%s to %s: %s %s", verb, c.Robot, c.State, why))
 	}
 	if held {
-		o.cfg.Say("stops are held from before: fleetd stop list shows them, fleetd stop release ID --why REASON lets go of one")
+		o.cfg.Say("stops are held from before: fleetd stop list shows them, fleetd stop release ID --why REASON releases one")
 	}
 	if len(well) > 0 {
 		o.cfg.Say(listed(well) + " " + done)

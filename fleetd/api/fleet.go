@@ -70,8 +70,8 @@ type Fleet interface {
 	// HeldComplete reports whether Held lists every stop that the database has; before
 	// it was read, or when it cannot be read, some may be missing.
 	HeldComplete() bool
-	// Held lists the stops that are held; Release lets go of some, all or none.
-	Held() []HeldStop
+	// Latched lists the latched stops; Release releases some, all or none.
+	Latched() []LatchedStop
 	Release(ctx context.Context, ids []string, by, why string) ([]schema.Problem, error)
 }
 

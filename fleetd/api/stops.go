@@ -27,11 +27,11 @@ var levels = map[string]schema.StopLevel{
 // StopPath is where robots are stopped.
 const StopPath = Prefix + "/stops"
 
-type heldList struct {
-	TS       schema.Time `json:"ts"`
-	Complete bool        `json:"complete" doc:"false: more stops may be held, for the database was not read, or a robot shows one that is not persisted yet"`
-	Broker   string      `json:"broker,omitempty" doc:"why fleetd is not connected to its broker: robots may hold stops that it did not hear of"`
-	Stops    []HeldStop  `json:"stops"`
+type latchedList struct {
+	TS       schema.Time   `json:"ts"`
+	Complete bool          `json:"complete" doc:"false: more stops may be held, for the database was not read, or a robot shows one that is not persisted yet"`
+	Broker   string        `json:"broker,omitempty" doc:"why fleetd is not connected to its broker: robots may hold stops that it did not hear of"`
+	Stops    []LatchedStop `json:"stops"`
 }
 
 func (s *server) stops(h huma.API) {
@@ -46,14 +46,14 @@ func (s *server) stops(h huma.API) {
 		}) (*issued, error) {
 			return s.hold(ctx, in.Body, in.Prefer)
 		})
-	huma.Register(h, op("list-stops", http.MethodGet, "/stops", "stops", "List the stops that are held, the newest first"),
-		func(context.Context, *struct{}) (*answer[heldList], error) {
+	huma.Register(h, op("list-stops", http.MethodGet, "/stops", "stops", "List the latched stops, the newest first"),
+		func(context.Context, *struct{}) (*answer[latchedList], error) {
 			complete := s.fleet.HeldComplete() // asked first: the list can only have grown since
-			out := heldList{TS: schema.TimeOf(s.fleet.Now()), Complete: complete, Stops: s.fleet.Held()}
+			out := latchedList{TS: schema.TimeOf(s.fleet.Now()), Complete: complete, Stops: s.fleet.Latched()}
 			if broker := s.fleet.Status().Broker; !broker.OK {
 				out.Broker = orElse(broker.Why, "the connection is lost")
 			}
-			return &answer[heldList]{out}, nil
+			return &answer[latchedList]{out}, nil
 		})
 	huma.Register(h, op("release-stops", http.MethodPost, "/stops/release", "stops", "Release stops by their ids",
 		"All of them or none. Robots that hold no other stop are DISABLED then, and move only when somebody enables them. Needs the database."),
@@ -66,7 +66,7 @@ func (s *server) stops(h huma.API) {
 			case len(problems) > 0:
 				return nil, refusal(inBody("", problems))
 			}
-			return &answer[Released]{Released{IDs: b.IDs, Held: s.fleet.Held()}}, nil
+			return &answer[Released]{Released{IDs: b.IDs, StillLatched: s.fleet.Latched()}}, nil
 		})
 }
 
@@ -136,8 +136,8 @@ func orElse(s, otherwise string) string {
 	return s
 }
 
-// HeldStop is one stop that people hold on robots.
-type HeldStop struct {
+// LatchedStop is one stop that people hold on robots.
+type LatchedStop struct {
 	ID        string           `json:"id"`
 	Level     schema.StopLevel `json:"level" enum:"soft_stop,stop,halt"`
 	By        string           `json:"by,omitempty"`
@@ -167,6 +167,6 @@ type Releasing struct {
 
 // Released is what a release came to.
 type Released struct {
-	IDs  []string   `json:"ids"`
-	Held []HeldStop `json:"held" doc:"stops that are still held"`
+	IDs          []string      `json:"ids"`
+	StillLatched []LatchedStop `json:"latched" doc:"stops that are still latched"`
 }

@@ -99,8 +99,8 @@ type Status struct {
 
 	Leadership Leadership `json:"leadership"`
 
-	Held         []HeldStop `json:"held" doc:"stops that people hold on robots, without the robots' names"`
-	HeldComplete bool       `json:"held_complete" doc:"false: more stops may be held, for the database was not read, or a robot shows one that is not persisted yet"`
+	Latched      []LatchedStop `json:"latched" doc:"latched stops that people asked for on robots, without the robots' names"`
+	HeldComplete bool          `json:"held_complete" doc:"false: more stops may be held, for the database was not read, or a robot shows one that is not persisted yet"`
 
 	Kept    []Kept `json:"kept,omitempty" doc:"commands and live stops that somebody sent with the retain flag and the broker kept, the newest first: those that are there, and those removed in the last hour. Fleetd that leads knows"`
 	FleetID string `json:"fleet_id,omitempty" doc:"names the fleet's database to robots"`
@@ -116,7 +116,7 @@ type Kept struct {
 }
 
 // Leadership is which of several fleetd instances on one database writes what all robots go by:
-// desired documents, held stops and fleetd's presence. Commands and stops go out from every
+// desired documents, latched stops and fleetd's presence. Commands and stops go out from every
 // fleetd.
 type Leadership struct {
 	Leads  bool        `json:"leads" doc:"this instance does"`

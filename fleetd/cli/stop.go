@@ -68,7 +68,7 @@ func (sh *shell) hold(ctx context.Context, level string, names []string, o order
 		if b.Total > 0 {
 			batchTable(w, b)
 		}
-		fmt.Fprintf(w, "held as %s; fleetd stop release %s --why REASON lets go of it\n", b.Latch, b.Latch)
+		fmt.Fprintf(w, "latched as %s; fleetd stop release %s --why REASON releases it\n", b.Latch, b.Latch)
 		if b.Unspooled {
 			fmt.Fprintln(w, "fleetd could not keep it on its own disk: robots hold it, look at fleetd stop list")
 		}
@@ -81,22 +81,22 @@ func (sh *shell) hold(ctx context.Context, level string, names []string, o order
 	return ended(b)
 }
 
-type heldStops struct {
-	TS       schema.Time    `json:"ts"`
-	Complete bool           `json:"complete"`
-	Broker   string         `json:"broker,omitempty"`
-	Stops    []api.HeldStop `json:"stops"`
+type latchedStops struct {
+	TS       schema.Time       `json:"ts"`
+	Complete bool              `json:"complete"`
+	Broker   string            `json:"broker,omitempty"`
+	Stops    []api.LatchedStop `json:"stops"`
 }
 
 func (sh *shell) stopListCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "list the stops that are held, the newest first", Args: cobra.NoArgs,
-		Long: `List the stops that are held, the newest first. While fleetd cannot read its database, or
+		Use: "list", Short: "list the latched stops, the newest first", Args: cobra.NoArgs,
+		Long: `List the latched stops, the newest first. While fleetd cannot read its database, or
 a robot shows a stop that is not persisted yet, it lists the stops that it knows otherwise,
 says on standard error that more may be held, and ends with code 3. It says there as well
 that fleetd is not connected to its broker.`,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			var got heldStops
+			var got latchedStops
 			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "stops"}, &got); err != nil {
 				return err
 			}
@@ -133,9 +133,9 @@ audit with who released it and why.`,
 			}
 			return sh.show(got, func(w io.Writer) {
 				fmt.Fprintf(w, "released %s; robots that hold no other stop are DISABLED: fleetd safety enable lets them move\n", strings.Join(got.IDs, " "))
-				if len(got.Held) > 0 {
+				if len(got.StillLatched) > 0 {
 					fmt.Fprintln(w, "still held:")
-					stopTable(w, got.Held)
+					stopTable(w, got.StillLatched)
 				}
 			})
 		}),
@@ -144,7 +144,7 @@ audit with who released it and why.`,
 	return c
 }
 
-func stopTable(out io.Writer, stops []api.HeldStop) {
+func stopTable(out io.Writer, stops []api.LatchedStop) {
 	if len(stops) == 0 {
 		fmt.Fprintln(out, "no stop is held")
 		return

@@ -39,7 +39,7 @@ const (
 	Answered NewsKind = "answered" // an answer under the command's id
 	Recalled NewsKind = "recalled" // the robot's answer to our question: it does not know the id
 	Unwanted NewsKind = "unwanted" // somebody calls it off; once it was sent only its robot can
-	Released NewsKind = "released" // of a stop: somebody let go of what it holds; it must not go out any more
+	Released NewsKind = "released" // of a stop: somebody release what it holds; it must not go out any more
 	Unsent   NewsKind = "unsent"   // the database did not say whether it was recorded, so it is not sent
 	Shown    NewsKind = "shown"    // the robot's state shows it as its newest answered request
 )

@@ -43,7 +43,7 @@ func (f *Fleet) Watch() api.Watch { return f.hub.watch(pace) }
 // Status is how fleetd stands.
 func (f *Fleet) Status() api.Status {
 	complete := f.HeldComplete()
-	held := f.Held()
+	held := f.Latched()
 	for i := range held {
 		held[i].Robots = []string{}
 	}
@@ -51,7 +51,7 @@ func (f *Fleet) Status() api.Status {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := api.Status{
-		Held: held, HeldComplete: complete, Kept: f.sweeper.kept(now), Leadership: led,
+		Latched: held, HeldComplete: complete, Kept: f.sweeper.kept(now), Leadership: led,
 		TS: schema.TimeOf(now), Version: f.cfg.Version, Name: f.cfg.Name,
 		Broker: f.broker, Database: f.database, Dropped: f.keeper.dropped.Load(),
 	}

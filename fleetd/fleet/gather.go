@@ -106,7 +106,7 @@ func (s *stops) recount() {
 	for i := range s.waiting {
 		add(s.waiting[i].Order.Client, s.waiting[i].Order.ID)
 	}
-	for _, l := range s.held {
+	for _, l := range s.latched {
 		add(l.Client, l.ID)
 	}
 }

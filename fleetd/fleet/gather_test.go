@@ -78,11 +78,11 @@ func TestOneClientsStopsFillNoRecord(t *testing.T) {
 			admin.press(fmt.Sprintf(`{"id":"n%d","robots":["r1"]}`, n))
 		}
 		w.until("all are persisted", func() bool {
-			return !slices.ContainsFunc(w.Held(), func(h api.HeldStop) bool { return !h.Persisted })
+			return !slices.ContainsFunc(w.Latched(), func(h api.LatchedStop) bool { return !h.Persisted })
 		})
 		w.sleep(5 * time.Second)
 		var ids []string
-		for _, h := range w.Held() {
+		for _, h := range w.Latched() {
 			ids = append(ids, h.ID)
 		}
 		if len(ids) > 50 || !slices.Contains(ids, "n0") || !slices.Contains(ids, schema.MoreStops) {
@@ -91,7 +91,7 @@ func TestOneClientsStopsFillNoRecord(t *testing.T) {
 		if p := w.releases(ids...); p != nil {
 			w.Fatal(p)
 		}
-		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
 		admin.press(`{"id":"later","robots":["r1"]}`)
 		w.persisted("later")
 	})
@@ -109,10 +109,10 @@ func TestWhoIsPressedWithoutEndIsHeldOnce(t *testing.T) {
 		if p := w.releases("admin"); p != nil {
 			w.Fatal(p)
 		}
-		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
 		w.sleep(10 * time.Second)
-		if held := w.Held(); len(held) > 0 || w.held("r1") != "" {
-			w.Errorf("after the release %+v is held, by r1 %q", held, w.held("r1"))
+		if held := w.Latched(); len(held) > 0 || w.latched("r1") != "" {
+			w.Errorf("after the release %+v is held, by r1 %q", held, w.latched("r1"))
 		}
 	})
 }
@@ -137,7 +137,7 @@ func TestAStopOfNobodyIsToldAsOne(t *testing.T) {
 				w.Errorf("%s: %+v", id, a)
 			}
 		}
-		if held := w.Held(); len(held) > 0 {
+		if held := w.Latched(); len(held) > 0 {
 			w.Errorf("held is %+v", held)
 		}
 	})

@@ -19,7 +19,7 @@ func TestLiveStopIsKeptAndListedWhileTheDatabaseHangs(t *testing.T) {
 	wall.Subscribe("troupe/v1/fleet/ack/stop1")
 	listed := func(id string) func() bool {
 		return func() bool {
-			return slices.ContainsFunc(w.Held(), func(h api.HeldStop) bool { return h.ID == id })
+			return slices.ContainsFunc(w.Latched(), func(h api.LatchedStop) bool { return h.ID == id })
 		}
 	}
 	h.hold()

@@ -64,7 +64,7 @@ func (s *stops) persist(ctx context.Context) {
 		s.settled(done)
 	}
 	for i, e := range write {
-		a := schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held; fleetd stop release " + e.Order.ID + " --why REASON lets go of it"}
+		a := schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held; fleetd stop release " + e.Order.ID + " --why REASON releases it"}
 		if !means[i] {
 			a = schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonUnknownRobot, Retry: schema.RetryAfterFix,
 				Detail: "fleetd holds nothing: no robot of the fleet has this name or these labels; name others, or nobody to stop all"}
@@ -238,20 +238,20 @@ func (s *stops) renew(ctx context.Context, db *store.Store) error {
 	if err != nil || told == 0 {
 		return err
 	}
-	s.f.log.Info("stops that are held are told again, signed", "documents", told)
+	s.f.log.Info("latched stops are told again, signed", "documents", told)
 	signal(s.f.outbox.wake)
 	return nil
 }
 
 // read learns what is held.
 func (s *stops) read(ctx context.Context, db *store.Store) error {
-	held, err := db.HeldStops(ctx)
+	held, err := db.LatchedStops(ctx)
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.held, s.loaded, s.current, s.on = held, true, time.Now(), map[string]map[string]bool{}
+	s.latched, s.loaded, s.current, s.on = held, true, time.Now(), map[string]map[string]bool{}
 	for _, l := range held {
 		if s.on[l.Robot] == nil {
 			s.on[l.Robot] = map[string]bool{}

@@ -69,7 +69,7 @@ func (f *Fleet) httpServer(running context.Context, handler http.Handler, c *con
 	return s
 }
 
-// deafen lets go of the addresses before anybody was answered.
+// deafen releases the addresses before anybody was answered.
 func (f *Fleet) deafen() error {
 	var errs []error
 	for _, l := range []net.Listener{f.listener, f.robotsListener} {

@@ -197,12 +197,12 @@ func TestALeaderThatIsHalfCutOffMakesRoom(t *testing.T) {
 		a.until("fleetd-a leads no more", func() bool { return !a.Status().Leadership.Leads })
 		b.leads()
 		a.stopped("r1")
-		b.until("r1 holds it", func() bool { return b.held("r1") != "" })
+		b.until("r1 holds it", func() bool { return b.latched("r1") != "" })
 		if n := count(r.Received(), "safety/stop"); n != 1 {
 			t.Errorf("the stop came %d times", n)
 		}
 		a.gate.raise()
-		b.until("it is persisted", func() bool { h := b.Held(); return len(h) == 1 && h[0].Persisted })
+		b.until("it is persisted", func() bool { h := b.Latched(); return len(h) == 1 && h[0].Persisted })
 	})
 	t.Run("from the broker", func(t *testing.T) {
 		a, b, _ := instances(t)
@@ -225,7 +225,7 @@ func TestAStopFromADeskThatFollowsWithoutALeaderOrADatabase(t *testing.T) {
 	one := b.stopped("r1")
 	for id, want := range map[string][]string{"r1": {all.Latch, one.Latch}, "r2": {all.Latch}} {
 		b.until(id+" holds what it should", func() bool {
-			got := strings.Fields(b.held(id))
+			got := strings.Fields(b.latched(id))
 			slices.Sort(got)
 			slices.Sort(want)
 			return slices.Equal(got, want)
@@ -237,7 +237,7 @@ func TestAStopFromADeskThatFollowsWithoutALeaderOrADatabase(t *testing.T) {
 	// Somebody else presses a button meanwhile.
 	wall := b.broker.Load().Client(t, "stop1")
 	wall.Publish("troupe/v1/fleet/cmd/stop1/stop", "")
-	b.until("the button is heard", func() bool { return len(b.Held()) == 3 })
+	b.until("the button is heard", func() bool { return len(b.Latched()) == 3 })
 
 	b.gate.raise()
 	b.leads()
@@ -249,7 +249,7 @@ func TestAStopFromADeskThatFollowsWithoutALeaderOrADatabase(t *testing.T) {
 	// Who was not there hears it from the broker.
 	late := fleettest.Start(t, "r3", b.broker.Load().Dial)
 	b.until("r3 holds it", func() bool {
-		return strings.Contains(b.held("r3"), "stop1") || strings.Contains(b.held("r3"), all.Latch)
+		return strings.Contains(b.latched("r3"), "stop1") || strings.Contains(b.latched("r3"), all.Latch)
 	})
 	late.Close()
 
@@ -257,11 +257,11 @@ func TestAStopFromADeskThatFollowsWithoutALeaderOrADatabase(t *testing.T) {
 	// holds.
 	a.gate.raise()
 	a.cable.Mend()
-	a.until("fleetd-a is back", func() bool { return len(a.Held()) == 3 && a.Status().Broker.OK })
+	a.until("fleetd-a is back", func() bool { return len(a.Latched()) == 3 && a.Status().Broker.OK })
 	if p := a.releases(all.Latch, one.Latch, "stop1"); p != nil {
 		t.Fatal(p)
 	}
-	b.until("nothing is held", func() bool { return b.held("r1") == "" && b.held("r2") == "" && len(b.Held()) == 0 })
+	b.until("nothing is held", func() bool { return b.latched("r1") == "" && b.latched("r2") == "" && len(b.Latched()) == 0 })
 	notes, err := db.Audit(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -292,7 +292,7 @@ func TestALiveStopIsWrittenDownOnceByTwoDesks(t *testing.T) {
 		t.Fatal(p)
 	}
 	for _, d := range []*beside{a, b} {
-		d.until("r1 is let go", func() bool { return d.held("r1") == "" && len(d.Held()) == 0 })
+		d.until("r1 is let go", func() bool { return d.latched("r1") == "" && len(d.Latched()) == 0 })
 	}
 	a.cutOff()
 	b.leads()                          // and does not write it down again

@@ -86,7 +86,7 @@ func (l *leadership) linked() {
 	signal(l.wake)
 }
 
-// run asks for the lock and holds it until ctx ends; end lets go of it.
+// run asks for the lock and holds it until ctx ends; end releases it.
 func (l *leadership) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if l.lead == nil && l.decide().Ask {

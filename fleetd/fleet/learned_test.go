@@ -21,9 +21,9 @@ func TestStopThatARobotShowsIsRecordedWithinHalfASecond(t *testing.T) {
 		w.sleep(3 * time.Second)
 		held := schema.StopLatch{ID: "gate-7", Level: schema.StopStop, By: "gate", Since: schema.TimeOf(time.Now())}
 		r1.Holds(held)
-		w.within(500*time.Millisecond, "gate-7 is recorded", func() bool { return len(w.Held()) == 1 && w.Held()[0].Persisted })
+		w.within(500*time.Millisecond, "gate-7 is recorded", func() bool { return len(w.Latched()) == 1 && w.Latched()[0].Persisted })
 		r2.Holds(held)
-		w.within(500*time.Millisecond, "gate-7 is recorded on r2 too", func() bool { return w.Held()[0].Count == 2 })
+		w.within(500*time.Millisecond, "gate-7 is recorded on r2 too", func() bool { return w.Latched()[0].Count == 2 })
 	})
 }
 
@@ -39,7 +39,7 @@ func TestReleasedStopIsNotRecordedAgainAtOnce(t *testing.T) {
 		if p := w.releases("gate-7"); p != nil {
 			w.Fatal(p)
 		}
-		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
 		r1.Holds(held)
 		w.sleep(1500 * time.Millisecond)
 		w.persisted()
@@ -47,11 +47,11 @@ func TestReleasedStopIsNotRecordedAgainAtOnce(t *testing.T) {
 		if p := w.releases("gate-7"); p != nil {
 			w.Fatal(p)
 		}
-		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
 		w.sleep(3 * time.Second)
 		held.Since = schema.TimeOf(time.Now()) // asked for again under the same id
 		r1.Holds(held)
-		w.within(500*time.Millisecond, "gate-7 is recorded", func() bool { return len(w.Held()) == 1 && w.Held()[0].Persisted })
+		w.within(500*time.Millisecond, "gate-7 is recorded", func() bool { return len(w.Latched()) == 1 && w.Latched()[0].Persisted })
 	})
 }
 
@@ -66,30 +66,30 @@ func TestStopOfAllIsLearnedFromTheOneRobotThatReceivedIt(t *testing.T) {
 		w.until("r1 received it", func() bool { return r1.Calls() == 1 })
 		w.startFleetd()
 		w.persisted("admin")
-		if h := w.Held()[0]; !h.All || h.Count != 2 {
+		if h := w.Latched()[0]; !h.All || h.Count != 2 {
 			w.Errorf("recorded is %+v", h)
 		}
 		r2 = fleettest.Start(w.T, "r2", w.dial)
-		w.until("r2 holds it", func() bool { return w.held("r2") == "admin" })
+		w.until("r2 holds it", func() bool { return w.latched("r2") == "admin" })
 		if p := w.releases("admin"); p != nil {
 			w.Fatal(p)
 		}
-		w.until("both hold nothing", func() bool { return w.held("r1") == "" && w.held("r2") == "" })
+		w.until("both hold nothing", func() bool { return w.latched("r1") == "" && w.latched("r2") == "" })
 
 		// A robot that shows it still holds nobody else.
 		r2.Holds(schema.StopLatch{ID: "admin", Level: schema.StopStop, By: "admin", Since: schema.TimeOf(time.Now().Add(-time.Minute)), All: true})
 		w.persisted("admin")
-		if h := w.Held()[0]; h.All || h.Count != 1 || w.held("r1") != "" {
-			w.Errorf("recorded is %+v, r1 holds %q", h, w.held("r1"))
+		if h := w.Latched()[0]; h.All || h.Count != 1 || w.latched("r1") != "" {
+			w.Errorf("recorded is %+v, r1 holds %q", h, w.latched("r1"))
 		}
 		// The same name pressed again does.
 		if p := w.releases("admin"); p != nil {
 			w.Fatal(p)
 		}
-		w.until("r2 holds nothing", func() bool { return w.held("r2") == "" })
+		w.until("r2 holds nothing", func() bool { return w.latched("r2") == "" })
 		w.sleep(3 * time.Second)
 		r2.Holds(pressed("admin"))
-		w.until("r1 holds it too", func() bool { return w.held("r1") == "admin" })
+		w.until("r1 holds it too", func() bool { return w.latched("r1") == "admin" })
 	})
 }
 
@@ -99,7 +99,7 @@ func TestReleaseOfWhatOnlyAnAbsentRobotShowsIsRefused(t *testing.T) {
 		r1 := w.robot("r1")
 		id := w.stopped("r1").Latch
 		w.persisted(id)
-		w.until("r1 shows it", func() bool { return w.held("r1") == id })
+		w.until("r1 shows it", func() bool { return w.latched("r1") == id })
 		r1.Close()
 		w.until("r1 is away", func() bool { d, _ := w.Robot("r1"); return d.Presence.View != "online" })
 		if p := w.releases(id); p != nil {
@@ -107,7 +107,7 @@ func TestReleaseOfWhatOnlyAnAbsentRobotShowsIsRefused(t *testing.T) {
 		}
 		w.sleep(3 * time.Second)
 		p := w.releases(id)
-		if p == nil || !p.Of(api.KindInvalid) || p.Errors[0].Code != "not_held" {
+		if p == nil || !p.Of(api.KindInvalid) || p.Errors[0].Code != "not_latched" {
 			w.Fatalf("released twice: %+v", p)
 		}
 		for _, says := range []string{"ben released it at", "r1 showed it last and is not connected"} {

@@ -17,8 +17,8 @@ func TestStopListIsIncompleteWhileAShownStopIsNotRecorded(t *testing.T) {
 		}
 		r1.Holds(schema.StopLatch{ID: "gate-7", Level: schema.StopStop, By: "gate", Since: schema.TimeOf(time.Now())})
 		w.sleep(100 * time.Millisecond)
-		if held := w.Held(); len(held) > 0 || w.held("r1") != "gate-7" {
-			w.Fatalf("r1 holds %q, listed is %+v", w.held("r1"), held)
+		if held := w.Latched(); len(held) > 0 || w.latched("r1") != "gate-7" {
+			w.Fatalf("r1 holds %q, listed is %+v", w.latched("r1"), held)
 		}
 		if w.HeldComplete() {
 			w.Error("the list is called complete without the stop that r1 shows")
@@ -42,14 +42,14 @@ func TestStopListIsCompleteThoughAnAbsentRobotShowsAReleasedStop(t *testing.T) {
 		if p := w.releases("gate-7"); p != nil {
 			w.Fatal(p)
 		}
-		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
 		r1.Holds(held)
 		w.sleep(100 * time.Millisecond)
 		r1.Close()
 		w.until("r1 is away", func() bool { d, _ := w.Robot("r1"); return d.Presence.View != "online" })
 		w.sleep(time.Minute)
-		if w.held("r1") != "gate-7" || len(w.Held()) > 0 {
-			w.Fatalf("r1 shows %q, listed is %+v", w.held("r1"), w.Held())
+		if w.latched("r1") != "gate-7" || len(w.Latched()) > 0 {
+			w.Fatalf("r1 shows %q, listed is %+v", w.latched("r1"), w.Latched())
 		}
 		if !w.HeldComplete() {
 			w.Error("the list is incomplete for ever")

@@ -108,9 +108,9 @@ func toBeTold(latches []stop.Latch, id string, now time.Time) bool {
 	for _, l := range latches {
 		switch {
 		case l.ID != id:
-		case l.Held() && l.Robot == "":
+		case l.FromRobot() && l.Robot == "":
 			return false
-		case l.Held():
+		case l.FromRobot():
 			some = true
 		case now.Sub(l.ReleasedAt) < shownFor:
 			let = true

@@ -86,7 +86,7 @@ func (o *outbox) run(ctx context.Context, db *store.Store) {
 }
 
 // repeatAll publishes every retained document that fleetd owns. What was held and
-// released while nothing went out is told in that order first: a robot lets go of a
+// released while nothing went out is told in that order first: a robot releases a
 // stop that it holds by itself only after it has seen it written down.
 func (o *outbox) repeatAll(ctx context.Context, db *store.Store) bool {
 	waiting, err := db.Unsent(ctx, stopsAtOnce)

@@ -37,7 +37,7 @@ func TestThePageReadsWhatTheStreamTells(t *testing.T) {
 		for prefix, of := range map[string]reflect.Type{
 			"r": reflect.TypeFor[api.Robot](), "w": reflect.TypeFor[api.DesiredStory](), "r.presence": reflect.TypeFor[api.Presence](),
 			"fleetd": reflect.TypeFor[api.Status](), "said": reflect.TypeFor[api.Batch](),
-			"h": reflect.TypeFor[api.HeldStop](), "led": reflect.TypeFor[api.Leadership](), "l": reflect.TypeFor[schema.StopLatch](),
+			"h": reflect.TypeFor[api.LatchedStop](), "led": reflect.TypeFor[api.Leadership](), "l": reflect.TypeFor[schema.StopLatch](),
 		} {
 			known := names(of)
 			for _, own := range []string{"at", "hidden", "detail", "title"} { // the page's own, and a problem's

@@ -31,10 +31,10 @@ func cutOff(t *testing.T, test func(w *world, r *fleettest.Robot, way *brokertes
 func (w *world) stopsInVain() string {
 	w.Helper()
 	p := w.ask("POST", "/stops", map[string]any{"selector": map[string]any{"ids": []string{"r1"}}, "by": "anna", "why": "children on the stage"}, nil)
-	if p == nil || !p.Of(api.KindBroker) || len(w.Held()) != 1 {
-		w.Fatalf("a stop without a broker: %v, held are %+v", p, w.Held())
+	if p == nil || !p.Of(api.KindBroker) || len(w.Latched()) != 1 {
+		w.Fatalf("a stop without a broker: %v, held are %+v", p, w.Latched())
 	}
-	return w.Held()[0].ID
+	return w.Latched()[0].ID
 }
 
 func TestAStopThatWasReleasedBeforeItWentOutHoldsNoRobot(t *testing.T) {
@@ -46,7 +46,7 @@ func TestAStopThatWasReleasedBeforeItWentOutHoldsNoRobot(t *testing.T) {
 		way.Mend()
 		w.until("fleetd is back", func() bool { return w.Status().Broker.OK })
 		w.sleep(time.Minute) // longer than any command is sent again
-		if n, held := count(r.Received(), "safety/stop"), w.held("r1"); n != 0 || held != "" {
+		if n, held := count(r.Received(), "safety/stop"), w.latched("r1"); n != 0 || held != "" {
 			w.Errorf("after its release the stop was sent %d times, and r1 holds %q", n, held)
 		}
 		w.persisted()
@@ -60,7 +60,7 @@ func TestAStopThatWasNotReleasedHoldsOnceTheDeskIsBack(t *testing.T) {
 			w.Fatal("a stop that nobody holds was released")
 		}
 		way.Mend()
-		w.until("it is sent, and r1 holds it", func() bool { return count(r.Received(), "safety/stop") > 0 && w.held("r1") == id })
+		w.until("it is sent, and r1 holds it", func() bool { return count(r.Received(), "safety/stop") > 0 && w.latched("r1") == id })
 		w.persisted(id)
 	})
 }
@@ -75,19 +75,19 @@ func TestAStopIsReleasedWhereverRobotsShowIt(t *testing.T) {
 		if p := w.releases("stop-7"); p != nil {
 			w.Fatal(p)
 		}
-		w.until("r2 holds nothing", func() bool { return w.held("r2") == "" })
+		w.until("r2 holds nothing", func() bool { return w.latched("r2") == "" })
 		w.sleep(3 * time.Second)
 		r1.Holds(wall)
 		w.persisted("stop-7")
 		r2.Holds(wall) // it was released there: not written down at once
-		w.until("r2 shows it", func() bool { return w.held("r2") == "stop-7" })
-		if h := w.Held()[0]; h.Count != 1 {
+		w.until("r2 shows it", func() bool { return w.latched("r2") == "stop-7" })
+		if h := w.Latched()[0]; h.Count != 1 {
 			w.Fatalf("persisted is %+v", h)
 		}
 		if p := w.releases("stop-7"); p != nil {
 			w.Fatal(p)
 		}
-		w.until("both hold nothing", func() bool { return w.held("r1") == "" && w.held("r2") == "" })
+		w.until("both hold nothing", func() bool { return w.latched("r1") == "" && w.latched("r2") == "" })
 		w.sleep(30 * time.Second)
 		w.persisted()
 		if p := w.releases("stop-7"); p == nil {
@@ -108,17 +108,17 @@ func TestAStopThatOnlyARobotShowsIsReleased(t *testing.T) {
 		if p := w.releases("wall1"); p != nil {
 			w.Fatal(p)
 		}
-		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
 		w.sleep(3 * time.Second)
 		r1.Holds(wall) // what was released before is not written down at once
-		w.until("fleetd sees it", func() bool { return w.held("r1") == "wall1" })
-		if all := w.Held(); len(all) != 0 {
+		w.until("fleetd sees it", func() bool { return w.latched("r1") == "wall1" })
+		if all := w.Latched(); len(all) != 0 {
 			w.Fatalf("it is written down already: %+v", all)
 		}
 		if p := w.releases("wall1"); p != nil {
 			w.Fatal(p)
 		}
-		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
 		w.sleep(30 * time.Second)
 		w.persisted()
 	})
@@ -128,9 +128,9 @@ func TestARobotOutsideTheFleetIsNamedThatHoldsAStop(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r9 := startStranger(w, "r9")
 		r9.Holds(schema.StopLatch{ID: "wall1", Level: schema.StopStop, By: "wall1", Since: 1})
-		w.until("fleetd sees it", func() bool { return w.held("r9") == "wall1" })
+		w.until("fleetd sees it", func() bool { return w.latched("r9") == "wall1" })
 		p := w.releases("wall1")
-		if p == nil || p.Errors[0].Code != "not_held" || !strings.Contains(p.Errors[0].Detail, "r9") || !strings.Contains(p.Errors[0].Hint, "fleetd adopt r9") {
+		if p == nil || p.Errors[0].Code != "not_latched" || !strings.Contains(p.Errors[0].Detail, "r9") || !strings.Contains(p.Errors[0].Hint, "fleetd adopt r9") {
 			w.Errorf("a release of what a stranger holds: %+v", p)
 		}
 	}, func(c *fleet.Config) { c.Dev = false })
@@ -177,7 +177,7 @@ func (d *beside) comesFree(id string) {
 	r := fleettest.Start(d.T, id, d.broker.Load().Dial)
 	d.sees(id)
 	d.state(d.command(setMode("mnl", id)), "SUCCEEDED") // whatever was to be sent on its coming was sent before
-	if n := count(r.Received(), "safety/stop"); n != 0 || d.held(id) != "" {
-		d.Errorf("a stop that was released came %d times, and %s holds %q", n, id, d.held(id))
+	if n := count(r.Received(), "safety/stop"); n != 0 || d.latched(id) != "" {
+		d.Errorf("a stop that was released came %d times, and %s holds %q", n, id, d.latched(id))
 	}
 }

@@ -25,7 +25,7 @@ func (h *afterRelease) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-// releasing runs a test with a stop that is held on r1 and released while do runs.
+// releasing runs a test with a latched stop on r1 and released while do runs.
 func releasing(t *testing.T, do func(w *world, leave func()), test func(w *world)) {
 	var after afterRelease
 	inWorld(t, func(w *world) {
@@ -38,7 +38,7 @@ func releasing(t *testing.T, do func(w *world, leave func()), test func(w *world
 		if problems, err := w.Release(ctx, []string{id}, "ben", "the stage is clear"); err != nil || len(problems) > 0 {
 			w.Fatalf("release: %v, %v", problems, err)
 		}
-		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
 		test(w)
 	}, func(c *fleet.Config) {
 		after.Handler = c.Logger.Handler()
@@ -48,7 +48,7 @@ func releasing(t *testing.T, do func(w *world, leave func()), test func(w *world
 
 func TestReleaseWhoseClientLeavesIsListed(t *testing.T) {
 	releasing(t, func(_ *world, leave func()) { leave() }, func(w *world) {
-		if held := w.Held(); len(held) > 0 {
+		if held := w.Latched(); len(held) > 0 {
 			w.Errorf("after the release %+v is listed, complete: %v", held, w.HeldComplete())
 		}
 	})
@@ -67,11 +67,11 @@ func TestStopListThatCouldNotBeReadAgainIsIncomplete(t *testing.T) {
 	}
 	releasing(t, func(w *world, _ func()) { rename(w, "stops", "away") }, func(w *world) {
 		if w.HeldComplete() {
-			w.Errorf("a list that could not be read again is called complete: %+v", w.Held())
+			w.Errorf("a list that could not be read again is called complete: %+v", w.Latched())
 		}
 		rename(w, "away", "stops")
 		w.until("the list is read again", w.HeldComplete)
-		if held := w.Held(); len(held) > 0 {
+		if held := w.Latched(); len(held) > 0 {
 			w.Errorf("after the release %+v is listed", held)
 		}
 	})

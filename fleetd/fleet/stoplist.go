@@ -12,7 +12,7 @@ import (
 	"troupe/schema"
 )
 
-// heldFresh is how long the list of held stops counts as complete without a look at
+// heldFresh is how long the list of latched stops counts as complete without a look at
 // the database, where other fleetd instances may write stops too; a fleetd instance looks every newsEvery.
 const heldFresh = 3 * time.Second
 
@@ -48,20 +48,20 @@ func (s *stops) unchanged() {
 	s.current = time.Now()
 }
 
-// Held lists the stops that are held, the newest first, and those that were heard or
+// FromRobot lists the latched stops, the newest first, and those that were heard or
 // wait to be persisted.
-func (f *Fleet) Held() []api.HeldStop {
+func (f *Fleet) Latched() []api.LatchedStop {
 	s := f.stops
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	byID := map[string]*api.HeldStop{}
-	of := func(id string) *api.HeldStop {
+	byID := map[string]*api.LatchedStop{}
+	of := func(id string) *api.LatchedStop {
 		if byID[id] == nil {
-			byID[id] = &api.HeldStop{ID: id, Robots: []string{}}
+			byID[id] = &api.LatchedStop{ID: id, Robots: []string{}}
 		}
 		return byID[id]
 	}
-	for _, l := range s.held {
+	for _, l := range s.latched {
 		h := of(l.ID)
 		h.Level, h.By, h.Client, h.Why, h.Since, h.Persisted = l.Level, l.By, l.Client, l.Why, max(h.Since, schema.TimeOf(l.AskedAt)), true
 		if l.Robot == "" {
@@ -80,12 +80,12 @@ func (f *Fleet) Held() []api.HeldStop {
 			h.Level, h.By, h.Client, h.Why, h.Since, h.All, h.Robots = o.Level, o.By, o.Client, o.Why, schema.TimeOf(o.At), o.All, append(h.Robots, o.Robots...)
 		}
 	}
-	out := make([]api.HeldStop, 0, len(byID))
+	out := make([]api.LatchedStop, 0, len(byID))
 	for _, h := range byID {
 		h.Count = len(h.Robots)
 		out = append(out, *h)
 	}
-	slices.SortFunc(out, func(a, b api.HeldStop) int {
+	slices.SortFunc(out, func(a, b api.LatchedStop) int {
 		return cmp.Or(cmp.Compare(b.Since, a.Since), strings.Compare(a.ID, b.ID))
 	})
 	return out

@@ -16,7 +16,7 @@ import (
 // being persisted: a database that hangs would keep it for ever.
 const releaseWait = time.Second
 
-// Release lets go of stops by their ids. What waits is persisted first, and so is
+// Release releases stops by their ids. What waits is persisted first, and so is
 // where robots show that they hold what is released: a robot lets go only of what it
 // was told, and nothing that was released comes back.
 func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]schema.Problem, error) {

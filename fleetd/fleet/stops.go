@@ -52,7 +52,7 @@ type stops struct {
 	names   map[string]map[string]bool      // by client: the ids that its stops have now
 	waiting []spool.Entry                   // not persisted yet; N = 0: not on the disk either
 	back    []string                        // robots that came while something waits
-	held    []stop.Latch                    // persisted
+	latched []stop.Latch                    // persisted
 	on      map[string]map[string]bool      // the same: ids by robot
 	loaded  bool                            // held was read from the database
 	current time.Time                       // when held was last known to be what the database has
@@ -209,7 +209,7 @@ func (s *stops) shows(robot string, latches []schema.StopLatch, ahead time.Durat
 // robot already. It is called under the lock.
 func (s *stops) awaitsRecord(o stop.Order) bool {
 	return slices.ContainsFunc(s.waiting, func(e spool.Entry) bool {
-		return e.Order.ID == o.ID && (!e.Order.Held || e.Order.All || slices.Equal(e.Order.Robots, o.Robots))
+		return e.Order.ID == o.ID && (!e.Order.FromRobot || e.Order.All || slices.Equal(e.Order.Robots, o.Robots))
 	})
 }
 
@@ -290,7 +290,7 @@ func (s *stops) repeat(ctx context.Context) {
 	for _, robot := range back {
 		d, _ := s.f.hub.detail(robot)
 		for _, e := range waiting {
-			if o := e.Order; !o.Held && o.Means(robot, d.Labels) {
+			if o := e.Order; !o.FromRobot && o.Means(robot, d.Labels) {
 				s.sendTo(ctx, robot, e)
 			}
 		}

@@ -28,8 +28,8 @@ func (w *world) stopped(robots ...string) api.Batch {
 	return b
 }
 
-// held are the ids of the stops that a robot shows.
-func (w *world) held(id string) string {
+// latched are the ids of the stops that a robot shows.
+func (w *world) latched(id string) string {
 	d, _ := w.Robot(id)
 	var ids []string
 	for _, l := range d.Latches {
@@ -42,7 +42,7 @@ func (w *world) held(id string) string {
 func (w *world) persisted(ids ...string) {
 	w.Helper()
 	w.until("persisted are "+strings.Join(ids, " "), func() bool {
-		all := w.Held()
+		all := w.Latched()
 		for _, h := range all {
 			if !h.Persisted || !strings.Contains(strings.Join(ids, " "), h.ID) {
 				return false
@@ -69,23 +69,23 @@ func TestAStopIsHeldOnRecordAndReleased(t *testing.T) {
 		}
 		w.persisted(one.Latch, all.Latch)
 		w.sleep(5 * time.Second)
-		if got := w.held("r1"); got != one.Latch+" "+all.Latch && got != all.Latch+" "+one.Latch {
+		if got := w.latched("r1"); got != one.Latch+" "+all.Latch && got != all.Latch+" "+one.Latch {
 			w.Errorf("r1 holds %q", got)
 		}
-		if got := w.held("r2"); got != all.Latch {
+		if got := w.latched("r2"); got != all.Latch {
 			w.Errorf("r2 holds %q", got)
 		}
-		if p := w.releases("stop-1", one.Latch); p == nil || p.Errors[0].Pointer != "/ids/0" || p.Errors[0].Code != "not_held" {
+		if p := w.releases("stop-1", one.Latch); p == nil || p.Errors[0].Pointer != "/ids/0" || p.Errors[0].Code != "not_latched" {
 			w.Errorf("an unknown id: %v", p)
 		}
 		if p := w.releases(all.Latch); p != nil {
 			w.Fatal(p)
 		}
-		w.until("r2 holds nothing", func() bool { return w.held("r2") == "" && w.held("r1") == one.Latch })
+		w.until("r2 holds nothing", func() bool { return w.latched("r2") == "" && w.latched("r1") == one.Latch })
 		if p := w.releases(one.Latch); p != nil {
 			w.Fatal(p)
 		}
-		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
 		w.sleep(30 * time.Second) // what robots showed before is not taken for news
 		w.persisted()
 	})
@@ -99,13 +99,13 @@ func TestAStopThatADeskIsNotThereForIsWrittenDownLater(t *testing.T) {
 		r.Holds(schema.StopLatch{ID: "wall1", Level: schema.StopHalt, By: "wall1", Since: 1})
 		w.startFleetd()
 		w.persisted("wall1")
-		if h := w.Held()[0]; h.By != "wall1" || h.Level != schema.StopHalt || len(h.Robots) != 1 {
+		if h := w.Latched()[0]; h.By != "wall1" || h.Level != schema.StopHalt || len(h.Robots) != 1 {
 			w.Errorf("it is persisted as %+v", h)
 		}
 		if p := w.releases("wall1"); p != nil {
 			w.Fatal(p)
 		}
-		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
 	})
 }
 
@@ -115,7 +115,7 @@ func TestALiveStopIsWrittenDownAndAnswered(t *testing.T) {
 		admin := w.caller("admin")
 		admin.press("{{{")
 		w.persisted("admin")
-		if h := w.Held()[0]; !h.All || len(h.Robots) != 1 || !strings.Contains(h.Why, "could not be read") {
+		if h := w.Latched()[0]; !h.All || len(h.Robots) != 1 || !strings.Contains(h.Why, "could not be read") {
 			w.Errorf("it is persisted as %+v", h)
 		}
 		w.sleep(time.Second)
@@ -127,7 +127,7 @@ func TestALiveStopIsWrittenDownAndAnswered(t *testing.T) {
 		if p := w.releases("admin", "k1"); p != nil {
 			w.Fatal(p)
 		}
-		w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
 		admin.press("") // pressed again
 		w.persisted("admin")
 	})
@@ -146,7 +146,7 @@ func TestABrokerThatForgotReleasesNothing(t *testing.T) {
 		w.until("fleetd misses its broker", func() bool { return !w.Status().Broker.OK })
 		w.until("fleetd is back", func() bool { return w.Status().Broker.OK })
 		late := fleettest.Start(w.T, "r2", w.dial)
-		w.until("a robot that comes holds it", func() bool { return w.held("r2") == b.Latch })
+		w.until("a robot that comes holds it", func() bool { return w.latched("r2") == b.Latch })
 		late.Close()
 	})
 }
@@ -163,7 +163,7 @@ func TestStopsWithoutADatabase(t *testing.T) {
 	if b.Counts["SUCCEEDED"] != 1 || !b.Unpersisted || count(r.Received(), "safety/stop") != before+1 || r.Calls() != 1 {
 		w.Errorf("a stop without a database came to %+v, %d live stops", b, r.Calls())
 	}
-	if all := w.Held(); len(all) != 1 || all[0].Persisted || all[0].ID != b.Latch {
+	if all := w.Latched(); len(all) != 1 || all[0].Persisted || all[0].ID != b.Latch {
 		w.Errorf("held are %+v", all)
 	}
 	if p := w.releases(b.Latch); p == nil || !p.Of(api.KindDatabase) {
@@ -173,7 +173,7 @@ func TestStopsWithoutADatabase(t *testing.T) {
 	// Fleetd ends, and begins again without its database.
 	w.stopFleetd()
 	w.startFleetd()
-	if all := w.Held(); len(all) != 1 || all[0].ID != b.Latch {
+	if all := w.Latched(); len(all) != 1 || all[0].ID != b.Latch {
 		w.Errorf("after a restart held are %+v", all)
 	}
 	w.view("r1", "online")
@@ -188,7 +188,7 @@ func TestStopsWithoutADatabase(t *testing.T) {
 	calls := r.Calls()
 	var third api.Batch
 	w.must("POST", "/stops", map[string]any{"selector": map[string]any{"labels": []map[string]string{{"key": "site", "value": "museum"}}}}, &third)
-	w.until("the live stop by label is heard", func() bool { return r.Calls() == calls+1 && strings.Contains(w.held("r1"), third.Latch) })
+	w.until("the live stop by label is heard", func() bool { return r.Calls() == calls+1 && strings.Contains(w.latched("r1"), third.Latch) })
 
 	g.raise()
 	w.persisted(b.Latch, second.Latch, third.Latch)
@@ -199,7 +199,7 @@ func TestStopsWithoutADatabase(t *testing.T) {
 	if p := w.releases(b.Latch, second.Latch, third.Latch); p != nil {
 		w.Fatal(p)
 	}
-	w.until("r1 holds nothing", func() bool { return w.held("r1") == "" })
+	w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
 }
 
 func TestTwoDesksDoNotShareTheirStopsFile(t *testing.T) {

@@ -95,7 +95,7 @@ func TestRequestBodyIsReadStrictly(t *testing.T) {
 	if got := r.Received(); len(got) > 0 {
 		t.Errorf("refused requests reached the robot: %+v", got)
 	}
-	if held := w.Held(); len(held) > 0 {
+	if held := w.Latched(); len(held) > 0 {
 		t.Errorf("refused stops are held: %.200v", held)
 	}
 }

@@ -67,7 +67,7 @@ func TestAReleaseWaitsForTheRemovalOfTheStop(t *testing.T) {
 			t.Fatal(p)
 		}
 	}
-	w.until("r1 is let go", func() bool { return w.held("r1") == "" })
+	w.until("r1 is let go", func() bool { return w.latched("r1") == "" })
 	other := w.stopped("r1").Latch
 	w.persisted(other) // and whatever waited for the record with it
 }

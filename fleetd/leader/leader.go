@@ -59,7 +59,7 @@ type Decision struct {
 	Role   Role
 	Why    string
 	Ask    bool // for the lock
-	Resign bool // let go of the lock
+	Resign bool // release the lock
 }
 
 // Decide judges the facts. It is asked whenever something is to be written: a fleetd instance

@@ -10,7 +10,7 @@ import (
 )
 
 // lock keeps a second fleetd off the same file: each would lose what the other
-// writes. The system lets go of it when the program ends.
+// writes. The system releases it when the program ends.
 func lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -62,7 +62,7 @@ func TestRobotThatClaimsManyStopsOfAllIsBounded(t *testing.T) {
 	}
 	all := 0
 	for _, l := range d.rows.Latches {
-		if l.Robot == "" && l.Held() {
+		if l.Robot == "" && l.FromRobot() {
 			all++
 		}
 	}

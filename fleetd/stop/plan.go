@@ -13,12 +13,12 @@ import (
 	"troupe/schema/sign"
 )
 
-// CodeNotHeld is the problem of a release that names no stop that is held.
-const CodeNotHeld = "not_held"
+// CodeNotLatched is the problem of a release that names no latched stop.
+const CodeNotLatched = "not_latched"
 
-// maxHeld bounds the stops that one robot's document lists, the oldest ones. What
+// maxLatched bounds the stops that one robot's document lists, the oldest ones. What
 // is beyond holds on the robot all the same, and is listed when there is room.
-const maxHeld = 56
+const maxLatched = 56
 
 type place struct{ id, robot string }
 
@@ -71,7 +71,7 @@ const maxAll = 16
 func (p *plan) believed(orders []Order) []*Order {
 	all := map[string]bool{}
 	for at, l := range p.latches {
-		if at.robot == "" && l.Held() {
+		if at.robot == "" && l.FromRobot() {
 			all[at.id] = true
 		}
 	}
@@ -80,7 +80,7 @@ func (p *plan) believed(orders []Order) []*Order {
 		o := orders[i]
 		out = append(out, &o)
 		switch {
-		case !o.Held || !o.All:
+		case !o.FromRobot || !o.All:
 		case Released(p.rows, o):
 			o.All = false
 		case all[o.ID] || len(all) < maxAll:
@@ -103,7 +103,7 @@ const settles = 2 * time.Second
 // since it was asked for. Then the robot may not have heard of the release yet.
 func Released(rows Rows, o Order) bool {
 	return slices.ContainsFunc(rows.Latches, func(l Latch) bool {
-		return l.ID == o.ID && !l.Held() && (o.Pressed.Before(l.ReleasedAt.Add(settles)) || schema.TimeOf(l.AskedAt) == schema.TimeOf(o.Shown))
+		return l.ID == o.ID && !l.FromRobot() && (o.Pressed.Before(l.ReleasedAt.Add(settles)) || schema.TimeOf(l.AskedAt) == schema.TimeOf(o.Shown))
 	})
 }
 
@@ -123,12 +123,12 @@ func Recorded(rows Rows, o Order) bool {
 		switch {
 		case l.ID != o.ID:
 			return false
-		case !o.Anew && !o.Held:
+		case !o.Anew && !o.FromRobot:
 			return true
 		case l.AskedAt.Before(o.At.Add(-clocksApart)):
 			return false
 		}
-		return o.Held || l.Held() || !l.ReleasedAt.Before(o.At)
+		return o.FromRobot || l.FromRobot() || !l.ReleasedAt.Before(o.At)
 	}) {
 		return true
 	}
@@ -143,10 +143,10 @@ func (p *plan) hold(o *Order, robot string) bool {
 	case !known:
 		l = &Latch{ID: o.ID, Robot: robot, Level: o.Level}
 		p.latches[at] = l
-	case !o.Anew && !o.Held, !o.At.After(l.AskedAt), o.Held && l.Held():
+	case !o.Anew && !o.FromRobot, !o.At.After(l.AskedAt), o.FromRobot && l.FromRobot():
 		return false
 	}
-	if !l.Held() || o.Level == schema.StopHalt {
+	if !l.FromRobot() || o.Level == schema.StopHalt {
 		l.Level = o.Level
 	}
 	l.By, l.Client, l.Why, l.AskedAt = legible(o.By), legible(o.Client), legible(o.Why), o.At
@@ -158,7 +158,7 @@ func (p *plan) hold(o *Order, robot string) bool {
 func (o *Order) detail() string {
 	var parts []string
 	switch {
-	case o.Held:
+	case o.FromRobot:
 		parts = append(parts, "learned from "+strings.Join(o.Robots, " "))
 		if o.All {
 			parts = append(parts, "which says that it means all robots")
@@ -207,7 +207,7 @@ func (w Elsewhere) notHeld(rows Rows, id string) (detail, hint string) {
 	return detail, hint
 }
 
-// Release lets go of the stops of these ids, wherever they are held. An id that
+// Release release the stops of these ids, wherever they are held. An id that
 // nobody holds is a problem, and then nothing is released.
 func Release(rows Rows, ids []string, elsewhere Elsewhere, by, why string, now time.Time) (Changes, []schema.Problem, error) {
 	p := newPlan(rows, now)
@@ -216,7 +216,7 @@ func Release(rows Rows, ids []string, elsewhere Elsewhere, by, why string, now t
 	for i, id := range ids {
 		robots, all := 0, false
 		for at, l := range p.latches {
-			if at.id != id || !l.Held() && !p.changed[at] {
+			if at.id != id || !l.FromRobot() && !p.changed[at] {
 				continue
 			}
 			l.ReleasedAt, l.ReleasedBy, l.ReleasedWhy = now, by, why
@@ -229,7 +229,7 @@ func Release(rows Rows, ids []string, elsewhere Elsewhere, by, why string, now t
 		}
 		if robots == 0 && !all {
 			detail, hint := elsewhere.notHeld(rows, id)
-			problems = append(problems, schema.Fault(fmt.Sprintf("/ids/%d", i), CodeNotHeld, detail, hint))
+			problems = append(problems, schema.Fault(fmt.Sprintf("/ids/%d", i), CodeNotLatched, detail, hint))
 			continue
 		}
 		where := fmt.Sprintf("on %d robots", robots)
@@ -256,7 +256,7 @@ func (p *plan) changes() (Changes, error) {
 	})
 	held := map[string][]*Latch{}
 	for _, l := range p.latches {
-		if l.Held() && p.robots[l.Robot] {
+		if l.FromRobot() && p.robots[l.Robot] {
 			held[l.Robot] = append(held[l.Robot], l)
 		}
 	}
@@ -277,7 +277,7 @@ func (p *plan) changes() (Changes, error) {
 func Renew(rows Rows, told map[string][]byte, now time.Time) (Changes, error) {
 	p := newPlan(rows, now)
 	for at, l := range p.latches {
-		if !l.Held() || len(told[at.robot]) == 0 {
+		if !l.FromRobot() || len(told[at.robot]) == 0 {
 			continue
 		}
 		was, _ := schema.Decode[struct {
@@ -317,7 +317,7 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 		return d, err
 	}
 	doc := schema.DesiredStop{Rev: d.Rev, FleetID: p.rows.FleetID, Stops: []schema.StopLatch{}, TS: ts, Counter: p.rows.Seal.Next(p.now)}
-	for _, l := range held[:min(len(held), maxHeld)] {
+	for _, l := range held[:min(len(held), maxLatched)] {
 		doc.Stops = append(doc.Stops, schema.StopLatch{ID: l.ID, Level: l.Level, By: l.By, Client: l.Client, Why: l.Why, Since: schema.TimeOf(l.AskedAt)})
 	}
 	d.Payload, err = fitting(schema.TopicDesiredStop, &doc, func() (err error) {

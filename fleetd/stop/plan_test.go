@@ -122,7 +122,7 @@ func TestAStopIsWrittenDownWhereItIsMeantAndReleasedByItsID(t *testing.T) {
 	if d.on("r1") != "a b" || d.on("r2") != "a c" || !d.all.Active || d.all.ID != "a" || d.all.By != "anna" {
 		t.Fatalf("r1 %q, r2 %q, all %+v", d.on("r1"), d.on("r2"), d.all)
 	}
-	if problems := d.release(4, "a", "nothing"); len(problems) != 1 || problems[0].Code != CodeNotHeld || d.on("r1") != "a b" {
+	if problems := d.release(4, "a", "nothing"); len(problems) != 1 || problems[0].Code != CodeNotLatched || d.on("r1") != "a b" {
 		t.Fatalf("an unknown id: %v, r1 %q", problems, d.on("r1"))
 	}
 	if problems := d.release(5, "a"); problems != nil || d.on("r1") != "b" || d.on("r2") != "c" || d.all.Active {
@@ -235,19 +235,19 @@ func TestWhatARobotHoldsIsWrittenDownAgain(t *testing.T) {
 	d := newFleetModel(t)
 	d.hold(1, Order{ID: "a", Level: schema.StopStop, At: at(1), Robots: []string{"r1"}})
 	d.release(2, "a")
-	found := Order{ID: "a", Level: schema.StopStop, At: at(20), Robots: []string{"r1"}, Held: true}
+	found := Order{ID: "a", Level: schema.StopStop, At: at(20), Robots: []string{"r1"}, FromRobot: true}
 	d.hold(20, found)
 	if d.on("r1") != "a" {
 		t.Fatalf("r1 %q", d.on("r1"))
 	}
-	if c := d.hold(30, Order{ID: "a", Level: schema.StopStop, At: at(30), Robots: []string{"r1"}, Held: true}); !c.Empty() {
+	if c := d.hold(30, Order{ID: "a", Level: schema.StopStop, At: at(30), Robots: []string{"r1"}, FromRobot: true}); !c.Empty() {
 		t.Errorf("it was persisted: %+v", c)
 	}
 }
 
 func TestWhatARobotShowsIsReadAsAStopOrNotAtAll(t *testing.T) {
 	o, ok := Learned("r1", schema.StopLatch{ID: "wall:1", Level: "freeze", By: "\x00", Why: strings.Repeat("ü", 300)}, 0, at(1))
-	if !ok || o.Level != schema.StopStop || o.By != "?" || len(o.Why) != 256 || !o.Held || !o.Means("r1", nil) {
+	if !ok || o.Level != schema.StopStop || o.By != "?" || len(o.Why) != 256 || !o.FromRobot || !o.Means("r1", nil) {
 		t.Errorf("a level that is none: %+v, %v", o, ok)
 	}
 	for _, id := range []string{"", "a b", "\x00", strings.Repeat("a", 65)} {
@@ -275,7 +275,7 @@ func TestDocumentsOfManyLongStopsFit(t *testing.T) {
 	for i := range 100 {
 		d.hold(i, Order{ID: fmt.Sprintf("%060d", i), Level: schema.StopStop, By: strings.Repeat("ü", 31), Why: strings.Repeat("\"", 256), At: at(i), All: true})
 	}
-	if n := len(d.told["r1"].Stops); n != maxHeld || d.told["r1"].Stops[0].ID != fmt.Sprintf("%060d", 0) {
+	if n := len(d.told["r1"].Stops); n != maxLatched || d.told["r1"].Stops[0].ID != fmt.Sprintf("%060d", 0) {
 		t.Errorf("%d stops are listed, the first %s", n, d.told["r1"].Stops[0].ID)
 	}
 }

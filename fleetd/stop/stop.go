@@ -1,4 +1,4 @@
-// Package stop plans the stops that people hold on robots: what is written down
+// Package stop plans the latched stops that people asked for on robots: what is written down
 // when somebody stops some, what each robot's document says then, and what a
 // release by id takes away.
 //
@@ -29,31 +29,31 @@ type Latch struct {
 	ReleasedWhy string
 }
 
-// Held reports whether nobody has released it.
-func (l *Latch) Held() bool { return l.ReleasedAt.IsZero() }
+// FromRobot reports whether nobody has released it.
+func (l *Latch) FromRobot() bool { return l.ReleasedAt.IsZero() }
 
 // Order is one stop as somebody asked for it, before anybody looked which robots
 // are the fleet's.
 type Order struct {
-	ID      string            `json:"id"`
-	Level   schema.StopLevel  `json:"level"`
-	By      string            `json:"by,omitempty"`
-	Why     string            `json:"why,omitempty"`
-	At      time.Time         `json:"at"` // microseconds
-	All     bool              `json:"all,omitzero"`
-	Robots  []string          `json:"robots,omitempty"`
-	Labels  map[string]string `json:"labels,omitempty"`  // all of them must match
-	Anew    bool              `json:"anew,omitzero"`     // the id names its sender: each order under it is another one
-	Client  string            `json:"client,omitempty"`  // who sent it live, and is answered
-	Held    bool              `json:"held,omitzero"`     // learned from a robot that holds it
-	Shown   time.Time         `json:"shown,omitzero"`    // with Held: since when, as the robot shows it
-	Pressed time.Time         `json:"pressed,omitzero"`  // with Held: the same by fleetd's clock
-	Selects string            `json:"selects,omitempty"` // as written, for the record
+	ID        string            `json:"id"`
+	Level     schema.StopLevel  `json:"level"`
+	By        string            `json:"by,omitempty"`
+	Why       string            `json:"why,omitempty"`
+	At        time.Time         `json:"at"` // microseconds
+	All       bool              `json:"all,omitzero"`
+	Robots    []string          `json:"robots,omitempty"`
+	Labels    map[string]string `json:"labels,omitempty"`    // all of them must match
+	Anew      bool              `json:"anew,omitzero"`       // the id names its sender: each order under it is another one
+	Client    string            `json:"client,omitempty"`    // who sent it live, and is answered
+	FromRobot bool              `json:"from_robot,omitzero"` // learned from a robot that holds it
+	Shown     time.Time         `json:"shown,omitzero"`      // with Held: since when, as the robot shows it
+	Pressed   time.Time         `json:"pressed,omitzero"`    // with Held: the same by fleetd's clock
+	Selects   string            `json:"selects,omitempty"`   // as written, for the record
 }
 
 // Overheard reports whether the order was given elsewhere: somebody sent it live, or
 // a robot holds it. Every instance hears of it, and one writes it down.
-func (o *Order) Overheard() bool { return o.Client != "" || o.Held }
+func (o *Order) Overheard() bool { return o.Client != "" || o.FromRobot }
 
 // Means reports whether the order means the robot.
 func (o *Order) Means(robot string, labels map[string]string) bool {
@@ -92,7 +92,7 @@ func Learned(robot string, l schema.StopLatch, ahead time.Duration, at time.Time
 	}
 	return Order{
 		ID: l.ID, Level: l.Level, By: bounded(l.Asker(), 256), Why: bounded(l.Why, 256), At: at.Truncate(time.Microsecond),
-		All: l.All, Robots: []string{robot}, Held: true, Shown: l.Since.Time(), Pressed: l.Since.Time().Add(ahead),
+		All: l.All, Robots: []string{robot}, FromRobot: true, Shown: l.Since.Time(), Pressed: l.Since.Time().Add(ahead),
 	}, schema.ValidRequestID(l.ID)
 }
 

@@ -31,7 +31,7 @@ type Leader struct {
 }
 
 // Lead is the lock that one of several fleetd instances holds while it leads. It lasts as long
-// as its own connection to the database: a fleetd instance that dies lets go of it.
+// as its own connection to the database: a fleetd instance that dies releases it.
 type Lead struct {
 	Term int64
 
@@ -156,7 +156,7 @@ func (l *Lead) Hold(ctx context.Context, rest, within time.Duration) error {
 	return nil
 }
 
-// Resign lets go of the lock and, if it is still ours, notes that nothing more is
+// Resign releases the lock and, if it is still ours, notes that nothing more is
 // written under it, so that nobody has to wait.
 func (l *Lead) Resign(ctx context.Context, now time.Time) error {
 	if l.over.Load() {
@@ -181,7 +181,7 @@ func (l *Lead) Resign(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// Drop lets go of the lock without a word: of one that is lost, or of which nothing
+// Drop releases the lock without a word: of one that is lost, or of which nothing
 // can be written down.
 func (l *Lead) Drop() {
 	if l.over.Swap(true) {

@@ -11,7 +11,7 @@ import (
 )
 
 // lockFile keeps a second program off the same SQLite file: two of them would
-// both believe to own the fleet. The system lets go of the lock when the program
+// both believe to own the fleet. The system releases the lock when the program
 // ends, however it ends; the file itself stays, and says who had it last.
 func lockFile(path string) (*fileLock, error) {
 	_, there, err := sizeOf(path)

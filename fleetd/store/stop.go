@@ -21,8 +21,8 @@ func scanStop(scan func(...any) error) (stop.Latch, error) {
 	return l, err
 }
 
-// HeldStops lists the stops that are held, the oldest first.
-func (r reads) HeldStops(ctx context.Context) ([]stop.Latch, error) {
+// LatchedStops lists the latched stops, the oldest first.
+func (r reads) LatchedStops(ctx context.Context) ([]stop.Latch, error) {
 	all, err := list(ctx, r, scanStop, stopColumns+" WHERE released_at = 0 ORDER BY asked_at, id, robot")
 	if err != nil {
 		return nil, fmt.Errorf("list stops: %w", err)
@@ -56,7 +56,7 @@ func (t *Tx) Stops(ctx context.Context, ids ...string) (stop.Rows, error) {
 	for _, r := range robots {
 		rows.Robots = append(rows.Robots, stop.Robot{ID: r.ID, Labels: r.Labels})
 	}
-	if rows.Latches, err = t.HeldStops(ctx); err != nil {
+	if rows.Latches, err = t.LatchedStops(ctx); err != nil {
 		return rows, err
 	}
 	for _, id := range ids {

@@ -25,7 +25,7 @@ func (t *turn) stateDocument() *schema.State {
 			State:        t.safety.At, Cause: t.safety.Cause.Reason,
 			LatchedBy:  safety.LatchedBy(t.safety, t.safetyFacts()),
 			EStopInput: len(t.body.inputs) > 0,
-			Latches:    t.heldDocument(),
+			Latches:    t.latchDocument(),
 		},
 		Mode: schema.StateMode{
 			System: t.mode.System, Active: t.activeMode(), Intended: t.mode.Intended,

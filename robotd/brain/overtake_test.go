@@ -100,7 +100,7 @@ func TestAnEnableThatIsOlderThanAReleaseOpensNothing(t *testing.T) {
 
 // TestAStopThatIsWrittenDownCallsNothingOff has fleetd write down a stop that the
 // robot holds already, while somebody asks for an enable. Nobody stopped the robot
-// anew and nobody let go of it, so what stands in the way is the stop that is held.
+// anew and nobody release it, so what stands in the way is the latched stop.
 func TestAStopThatIsWrittenDownCallsNothingOff(t *testing.T) {
 	enable := Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"e1"}`), N: 7}
 	for _, from := range []latch.Source{latch.Robot, latch.Fleet} {

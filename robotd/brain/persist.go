@@ -196,7 +196,7 @@ type jsonText string
 func (j *jsonText) UnmarshalJSON(b []byte) error { *j = jsonText(b); return nil }
 
 // holdBecauseOf holds the robot because of its own disk. Each start on a disk that
-// fails is a stop of its own: a release from before it does not let go of it.
+// fails is a stop of its own: a release from before it does not release it.
 func (t *turn) holdBecauseOf(id, why string) {
 	t.latching(latch.Asked{StopLatch: schema.StopLatch{ID: id, Level: schema.StopStop, By: "disk", Why: why, Since: t.now.Wall}, Anew: true}, 0)
 }

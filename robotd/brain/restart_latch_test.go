@@ -42,12 +42,12 @@ func TestReleaseFromBeforeARestartLeavesALatchOfTheDisk(t *testing.T) {
 		boot(true)
 		document(2)
 		if !holds() {
-			t.Errorf("%s: the release of the latch before the restart let go of the one after it", id)
+			t.Errorf("%s: the release of the latch before the restart release the one after it", id)
 		}
 		document(3, written)
 		document(4)
 		if holds() {
-			t.Errorf("%s: a release after the restart did not let go of it", id)
+			t.Errorf("%s: a release after the restart did not release it", id)
 		}
 		boot(false)
 		if holds() {

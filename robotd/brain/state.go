@@ -53,7 +53,7 @@ type State struct {
 	resetting request.Key   // a reset that was granted and has not ended
 
 	persist      persistence    // of held and latches
-	latches      latch.State    // the stops that people hold
+	latches      latch.State    // the latched stops that people asked for
 	latchFacts   []safety.Latch // the same, as the safety core takes them
 	calls        []called       // live stops that are to be answered
 	diskOKAt     time.Duration  // until when a disk that refused is said to; 0 = it is well

@@ -14,7 +14,7 @@ import (
 	"troupe/schema/sign"
 )
 
-// The stops that people hold: where they come from, how they are kept and told.
+// The latched stops that people asked for: where they come from, how they are kept and told.
 // That the robot stops, and is not enabled, is the safety core's affair.
 
 const memoryLost = "memory_lost" // alert, as long as that stop is held
@@ -116,7 +116,7 @@ func (t *turn) stopCalled(ev Called) {
 }
 
 // tooOld ends the commands that wait for the disk: they were asked for before the
-// stop, or before its release. That a stop that is held was written down is neither.
+// stop, or before its release. That a latched stop was written down is neither.
 func (t *turn) tooOld(d latch.Decision) {
 	if slices.ContainsFunc(d.Moves, func(m latch.Move) bool { return m.Held() || m.Let() }) {
 		t.asking(request.Stopped{Detail: "a stop was held or released before it was begun"})
@@ -146,7 +146,7 @@ func (t *turn) latchOf(id string, level schema.StopLevel, by, why string) schema
 	return schema.StopLatch{ID: id, Level: level, By: legible(by), Why: legible(why), Since: t.now.Wall}
 }
 
-// resetHere lets go of what fleetd does not hold: somebody stands at the robot.
+// resetHere releases what fleetd does not hold: somebody stands at the robot.
 func (t *turn) resetHere() { t.latching(latch.Reset{}, 0) }
 
 // latching gives the latches one input. n is its place among what arrived: what
@@ -174,7 +174,7 @@ func (t *turn) latching(in latch.Input, n uint64) latch.Decision {
 		}
 		switch l := m.Latch; {
 		case m.Held():
-			t.tell("stop_held", "safety", string(l.Level), "", held{ID: l.ID, By: l.Asker(), Why: l.Why})
+			t.tell("stop_latched", "safety", string(l.Level), "", held{ID: l.ID, By: l.Asker(), Why: l.Why})
 		case m.Let():
 			if l.ID == lostLatch {
 				t.clear(memoryLost, "disk")
@@ -230,8 +230,8 @@ func (t *turn) restoreLost(lost bool) {
 	}
 }
 
-// heldDocument is what the state shows of the latches.
-func (t *turn) heldDocument() []schema.StopLatch {
+// latchDocument is what the state shows of the latches.
+func (t *turn) latchDocument() []schema.StopLatch {
 	if len(t.latches.Latches) == 0 {
 		return nil
 	}

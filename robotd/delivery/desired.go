@@ -56,7 +56,7 @@ func samePin(a, b *schema.StoryPin) bool {
 	return a == nil && b == nil || a != nil && b != nil && a.SHA256 == b.SHA256 && a.ID == b.ID && a.Rev == b.Rev
 }
 
-// begin lets go of what was under way and goes for a newer desired state.
+// begin releases what was under way and goes for a newer desired state.
 func (s *State[C]) begin(now Now, c *Config[C], d Desired, out []Effect) []Effect {
 	out = s.abandon(out)
 	s.desired, s.fleetID, s.why = d, d.FleetID, outcome{}

@@ -186,7 +186,7 @@ func opening(dir, path string, err error) error {
 }
 
 func damaged(path, what string) error {
-	return fmt.Errorf("%w: %s (%s). Nothing was changed. To start anew move the file away, for instance to %s.damaged, and keep it for a repair: the fleet sends the robot its story again, its journal of commands and its settings start empty, and a stop is held until somebody releases it. %s beside it stays: it has the stops that are held, the fleet whose releases count and the newest revisions of its stops; move it away as well only if the robot begins with another fleet or its fleet's database began anew", ErrDamaged, path, what, path, latchFile)
+	return fmt.Errorf("%w: %s (%s). Nothing was changed. To start anew move the file away, for instance to %s.damaged, and keep it for a repair: the fleet sends the robot its story again, its journal of commands and its settings start empty, and a stop is held until somebody releases it. %s beside it stays: it has the latched stops, the fleet whose releases count and the newest revisions of its stops; move it away as well only if the robot begins with another fleet or its fleet's database began anew", ErrDamaged, path, what, path, latchFile)
 }
 
 // load reads everything, and then sees whether the disk takes what is written.

@@ -307,7 +307,7 @@ func (p *part) refused(err error) error {
 	return fail(reason, "keep a file of %d bytes: %v", p.Size, err)
 }
 
-// give lets go of the part, and of its bytes where they are of no use.
+// give releases the part, and of its bytes where they are of no use.
 func (p *part) give(ctx context.Context, err error) error {
 	if p.on != nil {
 		_ = p.on.Close() // what matters was synced

@@ -1,5 +1,5 @@
 // Package latch remembers which stops people hold on the robot, and decides
-// which of them somebody has let go of.
+// which of them somebody has release.
 //
 // Everybody may add one: the fleet's documents, a live stop that anybody sends
 // who may stop, another fleet's documents, even a document that nobody can read.
@@ -13,7 +13,7 @@
 // Documents may come late, twice, out of order or not at all. Of each stop the
 // newest document decides that has spoken of it: one that names it holds it, until
 // a newer one leaves it out. So no stop is lost because something newer came first,
-// and none that was let go of is held again by an old copy.
+// and none that was release is held again by an old copy.
 //
 // It does not stop anything: what is held is a fact to the safety core, which
 // goes down at once and grants no enable while anything is held.
@@ -61,7 +61,7 @@ const MaxLoose = 32
 // MaxLet bounds the released stops that are remembered of each document.
 const MaxLet = 64
 
-// Latch is one stop that is held.
+// Latch is one latched stop.
 type Latch struct {
 	schema.StopLatch
 	Phase Phase `json:"phase"`
@@ -91,7 +91,7 @@ func (l *Latch) past(s Source) int64 {
 	return l.PastFleet
 }
 
-// Let is a stop that a document let go of.
+// Let is a stop that a document release.
 type Let struct {
 	ID   string `json:"id"`
 	From Source `json:"from"`
@@ -107,7 +107,7 @@ type State struct {
 	Latches  []Latch `json:"latches"`       // in the order of their arrival
 	Let      []Let   `json:"let,omitempty"` // at most MaxLet of each document
 	// Documents below these revisions hold nothing that is not held: which stops were
-	// let go of in their time is forgotten.
+	// release in their time is forgotten.
 	RobotFloor int64 `json:"robot_floor,omitzero"`
 	FleetFloor int64 `json:"fleet_floor,omitzero"`
 }
@@ -143,7 +143,7 @@ type Weight int
 // The weights.
 const (
 	Word     Weight = iota // it is its fleet's word: it holds and releases
-	Repeated               // it was its fleet's word: it holds what was not let go of since, and releases nothing
+	Repeated               // it was its fleet's word: it holds what was not release since, and releases nothing
 	Claimed                // nobody vouches for it: it holds as anybody's stop does, and releases nothing
 )
 

@@ -39,14 +39,14 @@ func drawDocument(t *rapid.T) Document {
 func has(s *State, id string) bool { return s.find(id) != nil }
 
 // TestNothingFreesALatchButAReleaseByWhoMay looks at every way a latch can go and
-// asks whether one who may let go of it did.
+// asks whether one who may release it did.
 func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s State
 		f := Facts{Robot: "r1", FleetID: "fleetd"}
 		newest := map[Source]int64{}           // revisions of the robot's own fleet that were taken
 		wrote := map[string]map[Source]int64{} // by id: the revision of each of its documents that named it last, since it was last asked for
-		let := map[string]map[Source]int64{}   // by id: the newest revision of each that let go of it
+		let := map[string]map[Source]int64{}   // by id: the newest revision of each that release it
 		past := map[string]map[Source]int64{}  // by id: the newest revisions when it was asked for anew
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			before := slices.Clone(s.Latches)
@@ -171,7 +171,7 @@ func TestDocumentsInAnyOrderHoldWhatTheNewestOneHolds(t *testing.T) {
 		var s State
 		f := Facts{Robot: "r1", FleetID: "fleetd"}
 		var newest Document
-		left := map[string]int64{} // the newest revision that this robot saw let go of it
+		left := map[string]int64{} // the newest revision that this robot saw release it
 		for range rapid.IntRange(1, 30).Draw(t, "deliveries") {
 			doc := rapid.SampledFrom(told).Draw(t, "document")
 			doc.Weight = rapid.SampledFrom([]Weight{Word, Word, Word, Repeated}).Draw(t, "weight")
@@ -206,7 +206,7 @@ func TestDocumentsInAnyOrderHoldWhatTheNewestOneHolds(t *testing.T) {
 			}
 			for _, l := range s.Latches {
 				if was := slices.ContainsFunc(before, func(w Latch) bool { return w.ID == l.ID }); !was && doc.Rev < left[l.ID] {
-					t.Fatalf("%s, which revision %d let go of, is held again by revision %d", l.ID, left[l.ID], doc.Rev)
+					t.Fatalf("%s, which revision %d release, is held again by revision %d", l.ID, left[l.ID], doc.Rev)
 				}
 			}
 			if wall := rapid.IntRange(0, 9).Draw(t, "restart"); wall == 0 { // from the disk

@@ -162,7 +162,7 @@ func (s *State) names(doc Document, stop schema.StopLatch, d *Decision) {
 	s.goes(l, OnWritten, d)
 }
 
-// overtaken reports whether a newer document let go of the stop, or may have.
+// overtaken reports whether a newer document release the stop, or may have.
 func (s *State) overtaken(id string, doc Document) bool {
 	if s.find(id) == nil && doc.Rev < *s.floor(doc.From) {
 		return true
@@ -170,7 +170,7 @@ func (s *State) overtaken(id string, doc Document) bool {
 	return slices.ContainsFunc(s.Let, func(l Let) bool { return l.ID == id && l.From == doc.From && doc.Rev < l.Rev })
 }
 
-// let remembers that a document let go of a stop. Beyond MaxLet the oldest is
+// let remembers that a document release a stop. Beyond MaxLet the oldest is
 // forgotten, and with it whatever older documents may say.
 func (s *State) let(now Let) {
 	s.Let = slices.DeleteFunc(s.Let, func(l Let) bool { return l.ID == now.ID && l.From == now.From })

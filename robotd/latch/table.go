@@ -29,7 +29,7 @@ var Table = fsm.Table[Phase, Event]{
 	{From: fsm.In(Written), On: OnAnew, To: Loose, Why: "stopped again: what fleetd decides of the time before does not release it"},
 	{From: fsm.In(Written), On: OnForeign, To: Loose, Why: "whoever wrote it down is no longer obeyed"},
 
-	{From: fsm.In(Written), On: OnDropped, To: Free, Why: "the fleet that held it let go of it"},
+	{From: fsm.In(Written), On: OnDropped, To: Free, Why: "the fleet that held it release it"},
 	{From: fsm.In(Illegible), On: OnLegible, To: Free, Why: "a newer revision can be read, and does not hold it"},
 	{From: fsm.In(Loose, Illegible), On: OnReset, To: Free, Why: "fleetd does not hold it, and somebody at the robot saw to it"},
 }

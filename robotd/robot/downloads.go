@@ -53,7 +53,7 @@ func newDownloads(ctx context.Context, c Config, a *assets, l *loop, log *slog.L
 	return &downloads{ctx: ctx, fleetd: c.fleetd, assets: a, loop: l, log: log, wanted: map[string]*wantedFile{}}
 }
 
-// fetch gets a file until as many have let go of it as asked for it.
+// fetch gets a file until as many have release it as asked for it.
 func (d *downloads) fetch(f download.File) {
 	was := d.wanted[f.SHA256]
 	if was != nil && was.times > 0 {
@@ -117,7 +117,7 @@ func fetchedFile(f download.File, err error) brain.Fetched {
 	return brain.Fetched{SHA256: f.SHA256, Reason: schema.ReasonInternal, Detail: err.Error()}
 }
 
-// end lets go of a file once, and reports whether it is one of these. With the
+// end releases a file once, and reports whether it is one of these. With the
 // last the download ends; what there is of it stays.
 func (d *downloads) end(sha string) bool {
 	w := d.wanted[sha]

@@ -38,7 +38,7 @@ func newFetcher(ctx context.Context, c Config, with *link.Link, p *post, l *loop
 		cfg: link.Config{URL: c.Broker, Dial: c.Dial, TLS: c.encryption, Random: c.Random, Name: c.ID, ClientID: c.ID + ".blob", Password: c.Password, Logger: log.With("connection", "blob")}}
 }
 
-// fetch subscribes to a blob until as many have let go of it as asked for it.
+// fetch subscribes to a blob until as many have release it as asked for it.
 func (f *fetcher) fetch(sha string) {
 	f.wanted[sha]++
 	f.connect() // a retained message comes once: who asks later asks anew
@@ -90,7 +90,7 @@ func (f *fetcher) get(ctx context.Context, digests []string) {
 	}
 }
 
-// end lets go of a blob once. With the last of all, the connection ends.
+// end releases a blob once. With the last of all, the connection ends.
 func (f *fetcher) end(sha string) {
 	if f.wanted[sha]--; f.wanted[sha] <= 0 {
 		delete(f.wanted, sha)
@@ -100,7 +100,7 @@ func (f *fetcher) end(sha string) {
 	}
 }
 
-// close lets go of all and waits.
+// close releases all and waits.
 func (f *fetcher) close() {
 	clear(f.wanted)
 	f.cancel()

@@ -7,7 +7,7 @@ import (
 	"troupe/schema"
 )
 
-// stop hands over what stops the robot, or lets go of a stop, before all else
+// stop hands over what stops the robot, or release a stop, before all else
 // that waits. A document that somebody emptied says nothing.
 func (p *post) stop(kind schema.TopicKind, client string, m link.Message) {
 	if kind == schema.TopicFleetStopCmd {

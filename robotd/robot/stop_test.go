@@ -32,10 +32,10 @@ func TestStopsThatDifferInNameAloneSayTheSame(t *testing.T) {
 		}
 	}
 	if says(stop, `{"args":{"latch":"z1"}}`) == says(stop, `{"args":{"latch":"z2"}}`) {
-		t.Error("two stops that are held under two ids are taken for one")
+		t.Error("two latched stops under two ids are taken for one")
 	}
 	if says("fleet/cmd/op1/stop", `{"id":"a"}`) == says("fleet/cmd/op1/stop", `{"id":"b"}`) {
-		t.Error("two live stops that are held under two ids are taken for one")
+		t.Error("two live latched stops under two ids are taken for one")
 	}
 	for _, topic := range []string{"robots/r1/desired/stop", "fleet/stop"} {
 		if says(topic, `{}`) != "" {

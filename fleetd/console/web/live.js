@@ -70,7 +70,7 @@ function askerText(l) {
 
 // Who stopped a robot; by which id stands above, unless fleetd does not hold it.
 function latchText(l) {
-  const listed = fleetd && fleetd.held.some((h) => h.id === l.id);
+  const listed = fleetd && fleetd.latched.some((h) => h.id === l.id);
   return askerText(l) + (l.why ? ': ' + l.why : '') + (listed ? '' : ' (' + l.id + ')');
 }
 
@@ -134,7 +134,7 @@ function draw(r) {
   }));
 }
 
-const heldRows = new Map(); // id of a held stop -> its row
+const heldRows = new Map(); // id of a latched stop -> its row
 
 const NAMED = 4; // robots of one stop that are named; more are counted
 
@@ -145,14 +145,14 @@ function whomText(h) {
   return h.count + (h.count === 1 ? ' robot' : ' robots');
 }
 
-// The stops that people hold: whom each holds and why, and the way to release it.
+// The latched stops that people asked for: whom each holds and why, and the way to release it.
 function drawHeld() {
   if (!fleetd) return;
-  const now = new Set(fleetd.held.map((h) => h.id));
+  const now = new Set(fleetd.latched.map((h) => h.id));
   for (const [id, row] of heldRows) {
     if (!now.has(id)) { row.remove(); heldRows.delete(id); }
   }
-  for (const h of fleetd.held) {
+  for (const h of fleetd.latched) {
     let row = heldRows.get(h.id);
     if (!row) {
       row = byID('held-stop').content.firstElementChild.cloneNode(true);
@@ -283,7 +283,7 @@ function connect() {
       if (!rows.has(id)) forget(id);
     }
     for (const r of all) draw(r);
-    drawSummary(); drawHeld(); banner(); // a held stop is named after the robots that hold it
+    drawSummary(); drawHeld(); banner(); // a latched stop is named after the robots that hold it
   });
   source.addEventListener('changes', (e) => {
     heard();
@@ -291,7 +291,7 @@ function connect() {
       if (r.gone) forget(r.id);
       else { rows.set(r.id, r); draw(r); }
     }
-    drawSummary(); drawHeld(); banner(); // a held stop is named after the robots that hold it
+    drawSummary(); drawHeld(); banner(); // a latched stop is named after the robots that hold it
   });
   source.addEventListener('fleetd', (e) => {
     fleetd = JSON.parse(e.data);

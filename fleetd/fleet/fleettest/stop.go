@@ -12,7 +12,7 @@ import (
 // maxLoose bounds the stops that are in no document, as on a robot.
 const maxLoose = 32
 
-// stopped takes in what holds the robot, or lets go of it: a document releases what
+// stopped takes in what holds the robot, or releases it: a document releases what
 // it held before.
 func (r *Robot) stopped(kind schema.TopicKind, client string, payload []byte) {
 	r.with(func() {

@@ -37,10 +37,10 @@ func stopsAreHeldWhateverTheySay(t *testing.T, address string) {
 	robots(t, s, "r1")
 	hold(t, s, 1,
 		stop.OrderOf("op1", []byte(`{"by":"an\u0000na","why":"now\u0000"}`), at(1)),
-		stop.Order{ID: "s-2", Level: schema.StopStop, By: "\x00", Why: "a\x00b\xff", At: at(1), Robots: []string{"r1"}, Held: true},
+		stop.Order{ID: "s-2", Level: schema.StopStop, By: "\x00", Why: "a\x00b\xff", At: at(1), Robots: []string{"r1"}, FromRobot: true},
 		stop.Order{ID: "s-3", Level: schema.StopStop, At: at(1), Robots: []string{"r1"}, Selects: "robots \x00"})
 	var ids []string
-	for _, l := range must[[]stop.Latch](t)(s.HeldStops(t.Context())) {
+	for _, l := range must[[]stop.Latch](t)(s.LatchedStops(t.Context())) {
 		ids = append(ids, l.Robot+" "+l.ID)
 	}
 	same(t, "what is held", ids, []string{" op1", "r1 op1", "r1 s-2", "r1 s-3"})
@@ -51,7 +51,7 @@ func stopsAreHeldAndReleased(t *testing.T, address string) {
 	robots(t, s, "r1", "r2")
 	order := stop.Order{ID: "s-1", Level: schema.StopHalt, By: "anna", Why: "„children“", At: at(1), All: true}
 	hold(t, s, 2, order, stop.Order{ID: "s-2", Level: schema.StopStop, At: at(2), Robots: []string{"r1"}})
-	same(t, "what is held", must[[]stop.Latch](t)(s.HeldStops(t.Context())), []stop.Latch{
+	same(t, "what is held", must[[]stop.Latch](t)(s.LatchedStops(t.Context())), []stop.Latch{
 		{ID: "s-1", Level: schema.StopHalt, By: "anna", Why: "„children“", AskedAt: at(1)},
 		{ID: "s-1", Robot: "r1", Level: schema.StopHalt, By: "anna", Why: "„children“", AskedAt: at(1)},
 		{ID: "s-1", Robot: "r2", Level: schema.StopHalt, By: "anna", Why: "„children“", AskedAt: at(1)},
@@ -81,7 +81,7 @@ func stopsAreHeldAndReleased(t *testing.T, address string) {
 		}
 		return err
 	})
-	if left := must[[]stop.Latch](t)(s.HeldStops(t.Context())); len(left) != 1 || left[0].ID != "s-2" {
+	if left := must[[]stop.Latch](t)(s.LatchedStops(t.Context())); len(left) != 1 || left[0].ID != "s-2" {
 		t.Errorf("still held: %+v", left)
 	}
 	for since, want := range map[int]int{4: 3, 5: 0} { // of s-1 on all, r1 and r2
