@@ -36,7 +36,7 @@ func Printable(s string) bool {
 	return utf8.ValidString(s) && strings.IndexFunc(s, unprintable) < 0
 }
 
-// Legible is what of a stranger's text can be told in a document: printable, cut
+// Legible is what of a unknown client's text can be told in a document: printable, cut
 // at a character, and at most MaxWord bytes as JSON writes it, so that no document
 // grows beyond its bound by what is put into it. A text that is all of this
 // already stays as it is.

@@ -93,7 +93,7 @@ func TestMosquittosRulesGiveNothingToEverybody(t *testing.T) {
 	}
 	rules := parseACL(t, text.String()) // fails on a rule before the first user
 	if rules.may("obs", "write", "troupe/v1/robots/r1/cmd/obs/safety/enable") || rules.may("nobody", "read", "troupe/v1/robots/r1/state") {
-		t.Error("an observer writes, or a stranger reads")
+		t.Error("an observer writes, or an unknown client reads")
 	}
 	if !rules.may("stop1", "write", ns.Topic(schema.TopicCmd, "r9", "stop1", "safety", "stop")) {
 		t.Error("the wall button does not stop")

@@ -37,7 +37,7 @@ func HashPassword(password string, salt [SaltBytes]byte) Hash {
 }
 
 // Verify reports whether password is the one. It takes some 20 ms and the
-// hash's memory: whoever calls it for strangers limits how many at once.
+// hash's memory: whoever calls it for unknown clients limits how many at once.
 func (h Hash) Verify(password []byte) bool {
 	got := argon2.IDKey(password, h.salt, h.passes, h.memoryKiB, h.lanes, uint32(len(h.sum)))
 	return subtle.ConstantTimeCompare(got, h.sum) == 1

@@ -89,11 +89,11 @@ func TestAListRevokesTheCertificatesOfItsIssuerAlone(t *testing.T) {
 }
 
 func TestAListOfSomebodyElseIsNoList(t *testing.T) {
-	ours, stranger, namesake := newIssuer(t, "one"), newIssuer(t, "stranger"), newIssuer(t, "one")
+	ours, stranger, namesake := newIssuer(t, "one"), newIssuer(t, "unknown"), newIssuer(t, "one")
 	until := time.Date(2030, 2, 1, 0, 0, 0, 0, time.UTC)
 	good := ours.list(t, until, 7)
 	for why, file := range map[string][]byte{
-		"a stranger's":         inPEM("X509 CRL", stranger.list(t, until, 7)),
+		"a unknown client's":   inPEM("X509 CRL", stranger.list(t, until, 7)),
 		"a namesake's":         inPEM("X509 CRL", namesake.list(t, until, 7)),
 		"ours and a namesakes": inPEM("X509 CRL", good, namesake.list(t, until, 7)),
 		"a certificate":        inPEM("CERTIFICATE", ours.cert.Raw),

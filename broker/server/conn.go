@@ -11,7 +11,7 @@ import (
 )
 
 // maxConnect bounds the CONNECT packet, in bytes. The library would allocate
-// what a stranger's header declares, up to 256 MB, before it knows who he is.
+// what a unknown client's header declares, up to 256 MB, before it knows who he is.
 const maxConnect = 4 << 10
 
 // conn is a client's connection as the library sees it. How it is written to is

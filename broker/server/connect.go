@@ -116,7 +116,7 @@ func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
 
 // flaps slows a robot down that connects again and again, or two that have one
 // id; the connection that is there stays, and a stop reaches it. It is asked only
-// after the password, so that no stranger slows anybody down. Others are not
+// after the password, so that no unknown client slows anybody down. Others are not
 // slowed: the next connection of a person's tool may bring a stop. Nor are blob
 // connections, which come and go with what is fetched.
 func (g *guard) flaps(cl *mqtt.Client, c *client) bool {

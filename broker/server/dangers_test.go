@@ -8,10 +8,10 @@ var dangers = []danger{
 	{what: "names and ids with wildcards, kept sessions, no keep-alive, old protocols", test: TestWhoMayConnect},
 	{what: "an empty users file lets everybody in", test: TestAnEmptyUsersFileIsNobody},
 	{what: "passwords are not asked for", test: TestPasswordsAreAskedForAndChecked},
-	{what: "strangers who guess passwords are let in, or shut out who need not guess", test: TestStrangersWhoGuessPasswordsShutNobodyOut},
+	{what: "unknown clients who guess passwords are let in, or shut out who need not guess", test: TestStrangersWhoGuessPasswordsShutNobodyOut},
 	{what: "of two connections of one id both stay, or the new one is deaf", test: TestOfManyConnectionsOfOneIDOneStaysAndHears},
 
-	// Strangers
+	// Unknown clients
 	{what: "a connection that never says CONNECT stays for ever", test: TestWhoNeverSaysConnectIsCutAfterTenSeconds},
 	{what: "a CONNECT byte by byte holds a connection", test: TestWhoSaysConnectByteByByteIsCutAfterTenSeconds},
 	{what: "a header before CONNECT makes the broker allocate 256 MB", test: TestAHugeFirstPacketIsNotWaitedFor},

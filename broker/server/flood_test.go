@@ -65,7 +65,7 @@ func guesses(t *testing.T, b *brokertest.Broker, address, name string, n int, le
 	})
 }
 
-// Strangers who guess must shut nobody out, and least of all a button that stops:
+// Unknown clients who guess must shut nobody out, and least of all a button that stops:
 // not from other addresses, and not from his own.
 func TestStrangersWhoGuessPasswordsShutNobodyOut(t *testing.T) {
 	hash := func(password string) access.Hash { return access.HashPassword(password, [16]byte{1}) }
@@ -74,7 +74,7 @@ func TestStrangersWhoGuessPasswordsShutNobodyOut(t *testing.T) {
 	for _, address := range []string{"127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"} {
 		guesses(t, b, address, "op3", 34, &let, &refused)
 	}
-	eventually(t, "the strangers are at it", func() bool { return let.Load() > 0 || refused.Load() > 30 })
+	eventually(t, "the unknown clients are at it", func() bool { return let.Load() > 0 || refused.Load() > 30 })
 	for _, address := range []string{"127.0.0.6", "127.0.0.2"} {
 		for range 3 {
 			for name, password := range map[string]string{"btn": "b", "op1": "1", "op2": "2"} {
@@ -88,7 +88,7 @@ func TestStrangersWhoGuessPasswordsShutNobodyOut(t *testing.T) {
 		}
 	}
 	if n := let.Load(); n > 0 {
-		t.Errorf("%d strangers were let in", n)
+		t.Errorf("%d unknown clients were let in", n)
 	}
 }
 

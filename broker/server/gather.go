@@ -24,7 +24,7 @@ type plaint struct {
 }
 
 // gathered are complaints that came lately: the first is told at once, and of
-// those after it one in a while, with how many there were. A stranger can say the
+// those after it one in a while, with how many there were. An unknown client can say the
 // same wrong thing a thousand times a second; whoever reads the log shall find in
 // it what else there is.
 type gathered struct {

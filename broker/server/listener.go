@@ -113,7 +113,7 @@ func (l *listener) start(nc net.Conn, d *door) {
 
 // hurries says why a connection comes too soon after others, if it does. An
 // address that has used up its own share takes nothing of what is for all; a
-// connection within the process, which has no address, is no stranger's.
+// connection within the process, which has no address, is no unknown client's.
 func (l *listener) hurries(addr netip.Addr) (refused string) {
 	switch {
 	case !addr.IsValid():
@@ -167,7 +167,7 @@ func (l *listener) spoke(c *conn, addr netip.Addr) {
 }
 
 // makesRoom ends the oldest silent connection of the address that has most, for one
-// of an address that has fewer: a few strangers who say nothing keep nobody else
+// of an address that has fewer: a few unknown clients who say nothing keep nobody else
 // out. It is called under the lock.
 func (l *listener) makesRoom(addr netip.Addr) bool {
 	var most netip.Addr

@@ -14,7 +14,7 @@ import (
 var nobodysHash = access.HashPassword("", [access.SaltBytes]byte{})
 
 // passwords finds out whether a password is the right one. A hash takes some 20 ms
-// and 19 MiB, of which a users file may ask for 128: a flood of strangers must
+// and 19 MiB, of which a users file may ask for 128: a flood of unknown clients must
 // cost neither the memory nor the processors that carry stops, and must keep
 // nobody out who has the right one. So:
 //

@@ -37,7 +37,7 @@ func slowly(hashes *[]string) *passwords {
 }
 
 // Whoever has the right password finds a place and has his turn soon, from
-// wherever strangers try theirs.
+// wherever unknown clients try theirs.
 func TestInAFloodOfWrongPasswordsWhoHasTheRightOneHasHisTurnSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, hash, over := slowly(nil), nobodysHash, make(chan struct{})
@@ -62,9 +62,9 @@ func TestInAFloodOfWrongPasswordsWhoHasTheRightOneHasHisTurnSoon(t *testing.T) {
 			who  claimant
 			most time.Duration
 		}{
-			"from an address of its own":          {claims(host(9), "op1"), 120 * time.Millisecond},
-			"a button, from a stranger's address": {button, 120 * time.Millisecond},
-			"from within the process":             {claims(netip.Addr{}, "fleetd"), 120 * time.Millisecond},
+			"from an address of its own":                {claims(host(9), "op1"), 120 * time.Millisecond},
+			"a button, from a unknown client's address": {button, 120 * time.Millisecond},
+			"from within the process":                   {claims(netip.Addr{}, "fleetd"), 120 * time.Millisecond},
 		} {
 			began := time.Now()
 			if a := p.check(c.who, &hash, []byte("right")); a != fits || time.Since(began) > c.most {

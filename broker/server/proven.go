@@ -14,7 +14,7 @@ import (
 const provenKept = 16 << 10
 
 // proven remembers who had the right password, and where: who loses his connection
-// in a flood, or in a restart of his own, is not to wait behind strangers. What is
+// in a flood, or in a restart of his own, is not to wait behind unknown clients. What is
 // kept of a password is a digest under a key that ends with the process. At
 // another address the password costs a hash again, so this makes nobody's guesses
 // cheaper but those of who is there already.

@@ -61,7 +61,7 @@ func TestARobotThatRequiresSignaturesTakesOnlyWhatItsFleetSigned(t *testing.T) {
 		w.known("r1")
 
 		w.do("desired", "config", "event_rate=7", "r1")
-		is(w, on("r1", "reported/config"), "the refusal of a stranger's signature", func(r schema.ReportedConfig) bool {
+		is(w, on("r1", "reported/config"), "the refusal of a unknown client's signature", func(r schema.ReportedConfig) bool {
 			return r.Phase == schema.DeployRejected && r.Reason == schema.ReasonBadSignature
 		})
 

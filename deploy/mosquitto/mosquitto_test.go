@@ -84,7 +84,7 @@ func TestNobodyIsLetInWithoutHisPassword(t *testing.T) {
 	url := start(t)
 	dial := brokertest.TCP(strings.TrimPrefix(url, "mqtt://"))
 	for what, h := range map[string]brokertest.Hello{
-		"a stranger":          {Name: "x", Password: secret, ClientID: "x"},
+		"an unknown client":   {Name: "x", Password: secret, ClientID: "x"},
 		"a wrong password":    {Name: "op1", Password: "sesame", ClientID: "op1"},
 		"no name at all":      {ClientID: "y"},
 		"a name, no password": {Name: "op1", ClientID: "op1"},

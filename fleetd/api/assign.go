@@ -30,12 +30,12 @@ func (s *server) assign(ctx context.Context, a Assignment) (*answer[Assigned], e
 	}
 	var out Assigned
 	err := s.plan(ctx, "story "+a.Story, also, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
-		robots, strangers, err := named(ctx, tx, a.Selector)
+		robots, unknown, err := named(ctx, tx, a.Selector)
 		if err != nil {
 			return library.Changes{}, err
 		}
-		if len(strangers) > 0 {
-			return library.Changes{}, refusal(inBody("/selector", strangerProblems(a.Selector, strangers)))
+		if len(unknown) > 0 {
+			return library.Changes{}, refusal(inBody("/selector", unknownRobotProblems(a.Selector, unknown)))
 		}
 		ask := library.Assignment{Story: a.Story, Rev: a.Rev, Robots: robots, Apply: a.Apply, Expected: a.ExpectedCount}
 		if a.DryRun {
@@ -59,7 +59,7 @@ func (s *server) assign(ctx context.Context, a Assignment) (*answer[Assigned], e
 
 // named are the robots that a selector means, and the names in it that are no
 // robots of the fleet.
-func named(ctx context.Context, tx *store.Tx, sel selector.Selector) (robots, strangers []string, err error) {
+func named(ctx context.Context, tx *store.Tx, sel selector.Selector) (robots, unknown []string, err error) {
 	rows, err := tx.Robots(ctx, sel)
 	if err != nil {
 		return nil, nil, err
@@ -71,8 +71,8 @@ func named(ctx context.Context, tx *store.Tx, sel selector.Selector) (robots, st
 	}
 	for _, id := range sel.IDs {
 		if !known[id] {
-			strangers = append(strangers, id)
+			unknown = append(unknown, id)
 		}
 	}
-	return robots, strangers, nil
+	return robots, unknown, nil
 }

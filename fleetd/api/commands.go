@@ -155,9 +155,9 @@ func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*issue
 	group, name, _ := strings.Cut(o.Verb, "/")
 	verb, _ := schema.VerbOf(group, name)
 	stop := verb.Class == schema.ClassStop
-	targets, strangers := s.fleet.Targets(o.Selector, stop)
-	if len(strangers) > 0 {
-		return nil, refusal(inBody("/selector", strangerProblems(o.Selector, strangers)))
+	targets, unknown := s.fleet.Targets(o.Selector, stop)
+	if len(unknown) > 0 {
+		return nil, refusal(inBody("/selector", unknownRobotProblems(o.Selector, unknown)))
 	}
 	x, found := command.Expand(command.Request{
 		Verb: o.Verb, Args: jsontext.Value(o.Args), Selector: o.Selector.String(), By: o.By, Why: o.Why,
@@ -279,9 +279,9 @@ func onlyCounts(found []schema.Problem) bool {
 	return true
 }
 
-func strangerProblems(sel selector.Selector, strangers []string) []schema.Problem {
+func unknownRobotProblems(sel selector.Selector, unknown []string) []schema.Problem {
 	var out []schema.Problem
-	for _, id := range strangers {
+	for _, id := range unknown {
 		for i, named := range sel.IDs {
 			if named == id {
 				out = append(out, schema.Fault(fmt.Sprintf("/ids/%d", i), string(schema.ReasonUnknownRobot), "no robot "+id+" belongs to this fleet", "list the robots, or adopt it"))

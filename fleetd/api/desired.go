@@ -120,10 +120,10 @@ func (s *server) setDesired(ctx context.Context, w DesiredRequest) (*answer[Desi
 	}
 	var out DesiredResult
 	err = db.Tx(ctx, func(tx *store.Tx) error {
-		if _, strangers, err := named(ctx, tx, w.Selector); err != nil {
+		if _, unknown, err := named(ctx, tx, w.Selector); err != nil {
 			return err
-		} else if len(strangers) > 0 {
-			return refusal(inBody("/selector", strangerProblems(w.Selector, strangers)))
+		} else if len(unknown) > 0 {
+			return refusal(inBody("/selector", unknownRobotProblems(w.Selector, unknown)))
 		}
 		rows, err := tx.DesiredRows(ctx, a.Topic(), w.Selector)
 		if err != nil {

@@ -52,7 +52,7 @@ type Fleet interface {
 
 	// Targets are the robots that a selector means, and the names in it that are
 	// no robots of the fleet. A stop means also robots that nobody knows.
-	Targets(s selector.Selector, stop bool) (targets []command.Target, strangers []string)
+	Targets(s selector.Selector, stop bool) (targets []command.Target, unknownRobots []string)
 	// Issue sets commands on their way: a stop is sent first and persisted
 	// after, everything else the other way round.
 	Issue(ctx context.Context, b command.Batch, commands []command.Command, stop bool) (Ticket, error)

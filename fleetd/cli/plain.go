@@ -10,7 +10,7 @@ import (
 	"troupe/schema"
 )
 
-// plain writes what strangers have said so that a terminal shows it and obeys none
+// plain writes what unknown clients have said so that a terminal shows it and obeys none
 // of it: what is no printable character is written as JSON writes it, but for the
 // ends of lines and tabs.
 type plain struct{ io.Writer }

@@ -67,7 +67,7 @@ func (f *Fleet) Status() api.Status {
 // Targets are the robots that s means, as the driver would send to them now. A
 // stop means also those that the database does not know, seen or not; who asks
 // for anything else gets the names that he must correct.
-func (f *Fleet) Targets(s selector.Selector, stop bool) (targets []command.Target, strangers []string) {
+func (f *Fleet) Targets(s selector.Selector, stop bool) (targets []command.Target, unknown []string) {
 	f.hub.mu.Lock()
 	defer f.hub.mu.Unlock()
 	for id, e := range f.hub.robots {
@@ -76,7 +76,7 @@ func (f *Fleet) Targets(s selector.Selector, stop bool) (targets []command.Targe
 		}
 		if !e.adopted && !stop {
 			if len(s.IDs) > 0 {
-				strangers = append(strangers, id)
+				unknown = append(unknown, id)
 			}
 			continue
 		}
@@ -87,13 +87,13 @@ func (f *Fleet) Targets(s selector.Selector, stop bool) (targets []command.Targe
 			if stop {
 				targets = append(targets, command.Target{Robot: id})
 			} else {
-				strangers = append(strangers, id)
+				unknown = append(unknown, id)
 			}
 		}
 	}
 	slices.SortFunc(targets, func(a, b command.Target) int { return strings.Compare(a.Robot, b.Robot) })
-	slices.Sort(strangers)
-	return targets, slices.Compact(strangers)
+	slices.Sort(unknown)
+	return targets, slices.Compact(unknown)
 }
 
 func (e *entry) target(id string) command.Target {

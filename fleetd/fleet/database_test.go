@@ -128,7 +128,7 @@ func TestADatabaseThatComesLate(t *testing.T) {
 	g.lower()
 	w := realWorld(t, g.dsn)
 	w.startFleetd()
-	r := startStranger(w, "r1")
+	r := startUnknownRobot(w, "r1")
 	withoutDatabase(w, func() int { return count(r.Received(), "safety/stop") })
 	g.raise()
 	w.until("the database is open", func() bool { return w.ask("GET", "/healthz", nil, nil) == nil })

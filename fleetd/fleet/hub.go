@@ -221,8 +221,8 @@ func (h *hub) notSaved(documents []store.Document) {
 	}
 }
 
-// strangers lists the robots that are there and that the database does not know.
-func (h *hub) strangers() []string {
+// unknown lists the robots that are there and that the database does not know.
+func (h *hub) unknownRobots() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var out []string

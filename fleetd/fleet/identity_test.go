@@ -450,7 +450,7 @@ func TestWithoutBeingAskedNoRobotIsTakenUnderTheNameOfADesk(t *testing.T) {
 		w.stopFleetd()
 		w.broker.Store(brokertest.Start(w.T, brokertest.InProcess, brokertest.Users(w.T, "fleetd fleetd\nguest robot\nr7 robot\n")))
 		w.startFleetd()
-		startStranger(w, "guest")
+		startUnknownRobot(w, "guest")
 		w.robot("r7")
 		w.until("r7 is taken", func() bool { d, _ := w.Robot("r7"); return d.Adopted })
 		if d, _ := w.Robot("guest"); d.Adopted {

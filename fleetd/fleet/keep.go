@@ -77,7 +77,7 @@ func (k *keeper) save(ctx context.Context, db *store.Store) {
 		return
 	}
 	if k.f.cfg.Dev {
-		k.adoptStrangers(ctx, db)
+		k.adoptUnknownRobots(ctx, db)
 	}
 	if documents := k.f.hub.unsavedDocuments(); len(documents) > 0 {
 		if err := db.SaveDocuments(ctx, documents); err != nil {
@@ -100,9 +100,9 @@ func (k *keeper) save(ctx context.Context, db *store.Store) {
 	k.f.databaseWell()
 }
 
-// adoptStrangers makes every robot known that has shown itself.
-func (k *keeper) adoptStrangers(ctx context.Context, db *store.Store) {
-	for _, id := range k.f.hub.strangers() {
+// adoptUnknownRobots makes every robot known that has shown itself.
+func (k *keeper) adoptUnknownRobots(ctx context.Context, db *store.Store) {
+	for _, id := range k.f.hub.unknownRobots() {
 		if k.f.TakenBy(id) != "" {
 			continue // a person who asks for it is told why not
 		}
@@ -113,7 +113,7 @@ func (k *keeper) adoptStrangers(ctx context.Context, db *store.Store) {
 	}
 }
 
-// take hands out the oldest events of adopted robots; those of strangers are
+// take hands out the oldest events of adopted robots; those of unknown clients are
 // nobody's history and are left out.
 func (k *keeper) take() []store.Event {
 	k.mu.Lock()

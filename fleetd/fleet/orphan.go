@@ -36,7 +36,7 @@ func (f *Fleet) Orphans() []api.Orphan {
 }
 
 // emptied notes that the broker holds a document no more. Of a robot of the fleet
-// the last value is kept, for that says nothing about the robot; of a stranger
+// the last value is kept, for that says nothing about the robot; of an unknown client
 // nothing else was known.
 func (h *hub) emptied(id string, kind schema.TopicKind) {
 	h.mu.Lock()
@@ -55,7 +55,7 @@ func (h *hub) emptied(id string, kind schema.TopicKind) {
 }
 
 // forget takes a robot out of all that is shown. If it speaks again it is seen
-// again, as a stranger.
+// again, as an unknown client.
 func (h *hub) forget(id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

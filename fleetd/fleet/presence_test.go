@@ -137,12 +137,12 @@ func TestAStrangerIsSeenStoppedAndAdopted(t *testing.T) {
 			w.Fatal("a robot became the fleet's without being adopted")
 		}
 		if p := w.ask("POST", "/commands", order("mode/set", "r1"), nil); p == nil || !p.Of(api.KindInvalid) {
-			w.Errorf("a stranger was commanded: %v", p)
+			w.Errorf("an unknown client was commanded: %v", p)
 		}
 		var b api.Batch
 		w.must("POST", "/commands", order("safety/stop", "r1"), &b, "Prefer", "wait=5")
 		if b.Outcome != "succeeded" || count(r.Received(), "safety/stop") != 1 {
-			w.Errorf("a stranger was not stopped: %+v", b)
+			w.Errorf("an unknown client was not stopped: %+v", b)
 		}
 		w.must("POST", "/robots/r1/adopt", api.Signed{By: "ann"}, &b, "Prefer", "wait=5")
 		if b.Outcome != "succeeded" {
@@ -153,7 +153,7 @@ func TestAStrangerIsSeenStoppedAndAdopted(t *testing.T) {
 			w.Errorf("the robot was told %+v, the fleet id is %q", last, w.Status().FleetID)
 		}
 		if d, _ := w.Robot("r1"); !d.Adopted {
-			w.Error("the robot is still a stranger")
+			w.Error("the robot is still an unknown client")
 		}
 	}, func(c *fleet.Config) { c.Dev = false })
 }

@@ -126,12 +126,12 @@ func TestAStopThatOnlyARobotShowsIsReleased(t *testing.T) {
 
 func TestARobotOutsideTheFleetIsNamedThatHoldsAStop(t *testing.T) {
 	inWorld(t, func(w *world) {
-		r9 := startStranger(w, "r9")
+		r9 := startUnknownRobot(w, "r9")
 		r9.Holds(schema.StopLatch{ID: "wall1", Level: schema.StopStop, By: "wall1", Since: 1})
 		w.until("fleetd sees it", func() bool { return w.latched("r9") == "wall1" })
 		p := w.releases("wall1")
 		if p == nil || p.Errors[0].Code != "not_latched" || !strings.Contains(p.Errors[0].Detail, "r9") || !strings.Contains(p.Errors[0].Hint, "fleetd adopt r9") {
-			w.Errorf("a release of what a stranger holds: %+v", p)
+			w.Errorf("a release of what an unknown client holds: %+v", p)
 		}
 	}, func(c *fleet.Config) { c.Dev = false })
 }

@@ -100,8 +100,8 @@ func (w *world) robot(id string) *fleettest.Robot {
 	return r
 }
 
-// startStranger starts a robot and waits until fleetd hears it.
-func startStranger(w *world, id string) *fleettest.Robot {
+// startUnknownRobot starts a robot and waits until fleetd hears it.
+func startUnknownRobot(w *world, id string) *fleettest.Robot {
 	r := fleettest.Start(w.T, id, w.dial)
 	w.view(id, "online")
 	return r

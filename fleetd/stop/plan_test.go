@@ -117,7 +117,7 @@ func (d *fleetModel) on(robot string) string {
 func TestAStopIsWrittenDownWhereItIsMeantAndReleasedByItsID(t *testing.T) {
 	d := newFleetModel(t)
 	d.hold(1, Order{ID: "a", Level: schema.StopStop, By: "anna", Why: "fire drill", At: at(1), All: true})
-	d.hold(2, Order{ID: "b", Level: schema.StopHalt, At: at(2), Robots: []string{"r1", "stranger"}})
+	d.hold(2, Order{ID: "b", Level: schema.StopHalt, At: at(2), Robots: []string{"r1", "unknown"}})
 	d.hold(3, Order{ID: "c", Level: schema.StopSoft, At: at(3), Labels: map[string]string{"site": "shop"}})
 	if d.on("r1") != "a b" || d.on("r2") != "a c" || !d.all.Active || d.all.ID != "a" || d.all.By != "anna" {
 		t.Fatalf("r1 %q, r2 %q, all %+v", d.on("r1"), d.on("r2"), d.all)

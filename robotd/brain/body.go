@@ -116,7 +116,7 @@ func finite(v float64) float64 {
 	return math.Round(v*1000) / 1000
 }
 
-// legible is what of a stranger's word can be told: bytes from a bus may be no
+// legible is what of a unknown client's word can be told: bytes from a bus may be no
 // text at all, and no document has room for all that a device can say.
 func legible(word string) string { return schema.Legible(word) }
 

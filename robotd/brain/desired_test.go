@@ -20,7 +20,7 @@ import (
 //	desired-activities REV NAME|none
 //	desired-config REV KEY=JSON...
 //	desired-mode REV MODE boot|now
-//	sign fleetd|stranger|nobody [release]    who signs the desired state from now on
+//	sign fleetd|unknown client|nobody [release]    who signs the desired state from now on
 //	config trust signing=POLICY            before boot: whom the robot believes
 //
 // Each desired state takes fleet id=NAME and counter=N; without one the counter is the
@@ -28,7 +28,7 @@ import (
 
 var (
 	fleetdKey   = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize))
-	strangerKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{2}, ed25519.SeedSize))
+	unknownKey  = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{2}, ed25519.SeedSize))
 	releaserKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{3}, ed25519.SeedSize))
 )
 
@@ -58,7 +58,7 @@ func publishSets() {
 
 // seal signs a document for this robot as the script says.
 func (p *player) seal(k sign.Kind, document any) *schema.Signature {
-	key := map[string]ed25519.PrivateKey{"fleetd": fleetdKey, "fleetd+release": fleetdKey, "stranger": strangerKey}[p.signing]
+	key := map[string]ed25519.PrivateKey{"fleetd": fleetdKey, "fleetd+release": fleetdKey, "unknown": unknownKey}[p.signing]
 	sig, err := (&sign.Seal{Key: key}).Sign(k, map[bool]string{false: "r1"}[k == sign.FleetStop], document)
 	if err != nil {
 		p.rig.t.Fatal(err)

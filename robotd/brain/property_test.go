@@ -198,7 +198,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				maps.DeleteFunc(w.a.asked, func(k request.Key, _ bool) bool { return w.a.fleeting[k] }) // its sender asks again
 			}
 		},
-		"stranger": func(t *rapid.T) { // somebody else's word stands where the robot's should
+		"unknown": func(t *rapid.T) { // somebody else's word stands where the robot's should
 			if w.r.s.session != "" {
 				w.r.give(Seen{schema.Presence{State: rapid.SampledFrom([]schema.PresenceState{schema.PresenceOnline, schema.PresenceLost}).Draw(t, "says"), Session: "sx", Boot: "boot-x"}})
 			}

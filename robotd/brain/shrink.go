@@ -174,7 +174,7 @@ func shrinkConfig(d *schema.ReportedConfig, step int) bool {
 	return true
 }
 
-// shrinkAck cuts what is for people only, and what a stranger may have made long.
+// shrinkAck cuts what is for people only, and what an unknown client may have made long.
 func shrinkAck(a *schema.Ack, step int) bool {
 	switch step {
 	case 0:

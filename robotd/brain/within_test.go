@@ -18,7 +18,7 @@ import (
 	"troupe/schema"
 )
 
-// TestEveryDocumentFitsItsTopic lets strangers write what they like wherever they
+// TestEveryDocumentFitsItsTopic lets unknown clients write what they like wherever they
 // can: nothing that the robot tells afterwards is refused for its size, and what
 // everybody sees of its safety core is how it is.
 func TestEveryDocumentFitsItsTopic(t *testing.T) {

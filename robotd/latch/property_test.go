@@ -308,7 +308,7 @@ func TestWhatNobodyVouchesForAddsAndReleasesNothing(t *testing.T) {
 		t.Error("an old copy that is not signed holds again")
 	}
 	var fresh State
-	if Step(&fresh, 0, Facts{Robot: "r1"}, Document{From: Robot, Rev: 1, FleetID: "stranger", Weight: Claimed}); fresh.FleetID != "" {
+	if Step(&fresh, 0, Facts{Robot: "r1"}, Document{From: Robot, Rev: 1, FleetID: "unknown", Weight: Claimed}); fresh.FleetID != "" {
 		t.Error("the robot obeys whoever wrote to it first, unsigned")
 	}
 }

@@ -41,7 +41,7 @@ func TestCheckNamesEveryFault(t *testing.T) {
 		{"duplicate", append(Table[state, event]{{From: In[state]("open"), On: "push", To: "locked", Why: "x"}}, door...), "two rules for open on push"},
 		{"no why", Table[state, event]{{From: In[state]("open"), On: "push", To: "shut"}}, "has no Why"},
 		{"nowhere", Table[state, event]{{On: "push", To: "shut", Why: "x"}}, "starts nowhere"},
-		{"stranger", Table[state, event]{{From: In[state]("open"), On: "push", To: "ajar", Why: "x"}}, "leads to ajar, which is not a state"},
+		{"unknown", Table[state, event]{{From: In[state]("open"), On: "push", To: "ajar", Why: "x"}}, "leads to ajar, which is not a state"},
 		{"unreached", door[:2], "nothing leads to locked"},
 		{"trap", door[:3], "nothing leaves locked"},
 	} {

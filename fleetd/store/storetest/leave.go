@@ -165,7 +165,7 @@ func leavingRobotsHaveNothingDesired(t *testing.T, address string) {
 	}
 }
 
-func strangersAreEmptied(t *testing.T, address string) {
+func unknownRobotsAreEmptied(t *testing.T, address string) {
 	s := Open(t, address)
 	do(t, s, func(tx *store.Tx) error { return tx.Empty(t.Context(), "r9", at(1)) })
 	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0))

@@ -79,7 +79,7 @@ func Run(t *testing.T, address func(t *testing.T) string) {
 		{"a desired state that comes late is emptied too", lateDesiredDocumentsAreEmptiedToo},
 		{"who comes back before he was out has his desired documents again", cancelledDecommissionsTellAgain},
 		{"a robot on its way out is desired nothing", leavingRobotsHaveNothingDesired},
-		{"a stranger's documents are emptied", strangersAreEmptied},
+		{"a unknown client's documents are emptied", unknownRobotsAreEmptied},
 		{"who is barred is known", barredAreKnown},
 
 		{"a command comes back as it was written", commandsComeBack},
