@@ -13,7 +13,7 @@
 //   - States and messages reach the user on one goroutine, in order: up comes
 //     before the first message of its session, down after the last.
 //   - Up is proven again when nothing arrives for long: a broker may lose
-//     subscriptions and go on answering pings. A deaf connection is made anew, and
+//     subscriptions and go on answering pings. A half-open connection is made anew, and
 //     single subscriptions are asked for again.
 //   - A connection that ends says nothing about why: brokers restart and lines break.
 //     Only proof of another client with the same id (Config.Rival) makes a link leave
@@ -136,7 +136,7 @@ type Config struct {
 	KeepAlive      time.Duration // 10 s, whole seconds
 	ConnectTimeout time.Duration // 5 s, for the dial, the handshake, the grants and the echo, each
 	// Quiet is how long nothing need arrive before a link with a presence tests
-	// its ears: the presence is published again and has to come back. 15 s.
+	// whether it still receives: the presence is published again and has to come back. 15 s.
 	Quiet        time.Duration
 	Renewal      time.Duration // 1 min between askings for subscriptions that are to be renewed
 	WriteTimeout time.Duration // 3 s without progress
@@ -162,8 +162,8 @@ var (
 	ErrClosed = errors.New("link is closed")
 	// ErrRefused: the broker answered, and the answer was no.
 	ErrRefused = errors.New("refused by the broker")
-	// ErrDeaf: the connection took what was sent over it and delivered nothing.
-	ErrDeaf = errors.New("the connection is deaf")
+	// ErrHalfOpen: the connection took what was sent over it and delivered nothing.
+	ErrHalfOpen = errors.New("the connection is half-open")
 	// ErrOverrun: the user did not take messages as fast as they came.
 	ErrOverrun = errors.New("inward queue overrun")
 )

@@ -142,7 +142,7 @@ func (l *Link) WaitUp(ctx context.Context) error {
 }
 
 // Renew replaces the session that is up by a new one, in good order: no will is
-// sent. Without one it does nothing. why should wrap ErrDeaf where that is it.
+// sent. Without one it does nothing. why should wrap ErrHalfOpen where that is it.
 func (l *Link) Renew(why error) {
 	if l.now.Load() == nil {
 		return
@@ -233,7 +233,7 @@ func (l *Link) keep(ctx context.Context) {
 
 // watch waits for the end of a session that is up, or brings it about.
 func (l *Link) watch(ctx context.Context, s *session) error {
-	ears := newEars(s)
+	ears := newHalfOpenProbe(s)
 	defer ears.stop()
 	renewal := time.NewTicker(l.cfg.Renewal)
 	defer renewal.Stop()

@@ -46,7 +46,7 @@ func (s *session) subscribeAgain() {
 				}
 			}
 		case <-late.C:
-			s.conn.fail(fmt.Errorf("%w: subscriptions asked for again were not granted within %v", ErrDeaf, s.cfg.ConnectTimeout))
+			s.conn.fail(fmt.Errorf("%w: subscriptions asked for again were not granted within %v", ErrHalfOpen, s.cfg.ConnectTimeout))
 		case <-s.quit:
 		case <-s.ended:
 		}

@@ -63,7 +63,7 @@ func TestAConnectionThatIsNotGrantedASubscriptionAgainIsMadeAnew(t *testing.T) {
 		line.Swallow()
 		time.Sleep(time.Minute + 10*time.Second)
 		synctest.Wait()
-		if down, ok := u.last(link.Down); !ok || !errors.Is(down.Err, link.ErrDeaf) {
+		if down, ok := u.last(link.Down); !ok || !errors.Is(down.Err, link.ErrHalfOpen) {
 			t.Errorf("told %s, %+v", u.all(), down)
 		}
 	})

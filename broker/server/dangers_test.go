@@ -9,7 +9,7 @@ var dangers = []danger{
 	{what: "an empty users file lets everybody in", test: TestAnEmptyUsersFileIsNobody},
 	{what: "passwords are not asked for", test: TestPasswordsAreAskedForAndChecked},
 	{what: "unknown clients who guess passwords are let in, or shut out who need not guess", test: TestStrangersWhoGuessPasswordsShutNobodyOut},
-	{what: "of two connections of one id both stay, or the new one is deaf", test: TestOfManyConnectionsOfOneIDOneStaysAndHears},
+	{what: "of two connections of one id both stay, or the new one is half-open", test: TestOfManyConnectionsOfOneIDOneStaysAndHears},
 
 	// Unknown clients
 	{what: "a connection that never says CONNECT stays for ever", test: TestWhoNeverSaysConnectIsCutAfterTenSeconds},

@@ -96,11 +96,11 @@ func TestAWishMadeWithoutABrokerIsToldWhenThereIsOne(t *testing.T) {
 func TestARobotThatWaitsForABlobGetsItAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
-		r.DeafToBlobs(true)
+		r.IgnoreBlobs(true)
 		w.publish()
 		w.assign("museum", "r1")
 		w.until("r1 asks for the blob", func() bool { d, _ := w.Robot("r1"); return d.Desired.Phase == "fetching" })
-		r.DeafToBlobs(false)
+		r.IgnoreBlobs(false)
 		began := time.Now()
 		w.converged("r1")
 		if took := time.Since(began); took > 5*time.Second {

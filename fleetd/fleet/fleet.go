@@ -121,20 +121,20 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	f.end = stop
 	if err := errors.Join(f.openVault(now), f.listen(ctx, running), f.listenForRobots(ctx, running)); err != nil {
 		stop()
-		return nil, errors.Join(err, f.deafen())
+		return nil, errors.Join(err, f.closeListeners())
 	}
 	if err := f.openDatabase(ctx); err != nil && !f.mayComeLater(err) {
 		stop()
-		return nil, errors.Join(err, f.deafen())
+		return nil, errors.Join(err, f.closeListeners())
 	}
 	var err error
 	if f.stops, err = newStops(f); err != nil {
 		stop()
-		return nil, errors.Join(err, f.deafen(), f.closeDatabase())
+		return nil, errors.Join(err, f.closeListeners(), f.closeDatabase())
 	}
 	if err := f.connect(context.WithoutCancel(ctx)); err != nil { // cut only by Close, after the last words
 		stop()
-		return nil, errors.Join(err, f.deafen(), f.closeDatabase(), f.stops.spool.Close())
+		return nil, errors.Join(err, f.closeListeners(), f.closeDatabase(), f.stops.spool.Close())
 	}
 	f.running.Go(func() { f.beat(running) })
 	f.running.Go(func() { f.driver.run(running) })
@@ -171,7 +171,7 @@ func (f *Fleet) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), goodbye)
 	defer cancel()
 	f.end() // streams end with it
-	errs := []error{f.hangUp(ctx)}
+	errs := []error{f.shutdownHTTP(ctx)}
 	f.running.Wait()
 	f.leadership.end()
 	return errors.Join(append(errs, f.link.Close(context.Background()), f.closeDatabase(), f.stops.spool.Close())...)

@@ -69,8 +69,8 @@ func (f *Fleet) httpServer(running context.Context, handler http.Handler, c *con
 	return s
 }
 
-// deafen releases the addresses before anybody was answered.
-func (f *Fleet) deafen() error {
+// closeListeners releases the addresses before anybody was answered.
+func (f *Fleet) closeListeners() error {
 	var errs []error
 	for _, l := range []net.Listener{f.listener, f.robotsListener} {
 		if l != nil {
@@ -80,8 +80,8 @@ func (f *Fleet) deafen() error {
 	return errors.Join(errs...)
 }
 
-// hangUp ends the answering of requests: at leisure, then at once.
-func (f *Fleet) hangUp(ctx context.Context) error {
+// shutdownHTTP ends the answering of requests: at leisure, then at once.
+func (f *Fleet) shutdownHTTP(ctx context.Context) error {
 	var errs []error
 	for _, s := range []*http.Server{f.server, f.robotsServer} {
 		if s == nil {

@@ -183,7 +183,7 @@ func (t *turn) heartbeat() *schema.Heartbeat {
 		Link: schema.HeartbeatLink{State: t.link.At, Client: cmp.Or(t.fleetds[0].client, t.link.Client), FleetSeq: t.fleetSeq},
 	}
 	if t.fleetSeq > 0 {
-		h.Link.FleetAgeMS = (t.now.Mono - t.ears.Last).Milliseconds()
+		h.Link.FleetAgeMS = (t.now.Mono - t.halfOpen.Last).Milliseconds()
 	}
 	if off, ok := t.clockOffset(); ok {
 		h.Clock = schema.HeartbeatClock{OffsetMS: off.Milliseconds(), Known: true}

@@ -138,8 +138,8 @@ type (
 	// Disconnected: the session is over, or there was none.
 	Disconnected struct {
 		Why string
-		// Deaf: it was given up because nothing was heard over it any more.
-		Deaf bool
+		// HalfOpen: it was given up because nothing was heard over it any more.
+		HalfOpen bool
 	}
 
 	// Contested: another client uses this robot's name.

@@ -19,7 +19,7 @@ const undisputed = 5 * time.Minute
 // connected tells every document anew: the broker may have lost them all.
 func (t *turn) connected(ev Connected) {
 	t.session, t.connectedAt = ev.Session, t.now.Mono
-	t.ears.Opened(t.now.Mono)
+	t.halfOpen.Opened(t.now.Mono)
 	t.gaps.Opened(t.now.Mono)
 	t.note("post", "down", "up", "the broker granted everything", "")
 	t.reached(link.Joined(&t.link, t.now.Mono))
@@ -72,9 +72,9 @@ func (t *turn) disconnected(ev Disconnected) {
 	t.session, t.presenceWrong, t.leftOut, t.disconnectedAt = "", "", leftOut{}, t.now.Mono
 	clear(t.retained)
 	t.persist.heldBack = nil // the journal has them for the next session
-	t.ears.Closed()
+	t.halfOpen.Closed()
 	t.gaps.Closed()
-	if ev.Deaf {
+	if ev.HalfOpen {
 		t.linkFault = ev.Why
 	}
 	if t.safety.At != schema.SafetyDisabled {

@@ -15,7 +15,7 @@ func (t *turn) heard(ev Heard) {
 	if ev.Local {
 		return
 	}
-	t.ears.Heard(t.now.Mono)
+	t.halfOpen.Heard(t.now.Mono)
 	t.fleetSeq = ev.Beat.Seq
 	t.fleetds.heard(ev.Client, ev.Beat.Session)
 	t.learnTime(ev.Client, ev.Beat.TS)
@@ -25,7 +25,7 @@ func (t *turn) heard(ev Heard) {
 func (t *turn) reach() {
 	t.reached(link.Tick(&t.link, t.now.Mono, t.cfg.Link))
 	t.undispute()
-	if t.ears.Deaf(t.now.Mono, t.cfg.Link) {
+	if t.halfOpen.Detected(t.now.Mono, t.cfg.Link) {
 		t.do(Renew{Why: "fleetd says that it is there, and its heartbeats do not come"})
 	}
 }

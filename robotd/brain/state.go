@@ -99,7 +99,7 @@ type State struct {
 	marks       sign.Marks
 	config      configured
 	desiredMode desiredModeState
-	ears        link.Ears
+	halfOpen    link.HalfOpen
 	gaps        link.Gaps
 	fleetSeq    int64
 	fleetds     fleetInstances

@@ -117,7 +117,7 @@ func (t *turn) hear(ev Event) {
 	case Seen:
 		t.seen(ev)
 	case FleetdSeen:
-		t.ears.Fleetd(ev.Presence.State == schema.PresenceOnline, t.now.Mono)
+		t.halfOpen.Fleetd(ev.Presence.State == schema.PresenceOnline, t.now.Mono)
 		t.fleetdSeen(ev.Presence)
 		if ev.Presence.State == schema.PresenceOnline {
 			t.gaps.Expect()

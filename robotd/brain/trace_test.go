@@ -123,7 +123,7 @@ func (p *player) happen(text, word string, args []string) {
 	case "connect":
 		r.give(Connected{Session: "s" + arg(0)})
 	case "disconnect":
-		r.give(Disconnected{Why: cmp.Or(strings.Join(args, " "), "the line broke"), Deaf: arg(0) == "deaf"})
+		r.give(Disconnected{Why: cmp.Or(strings.Join(args, " "), "the line broke"), HalfOpen: arg(0) == "half-open"})
 	case "not-taken": // topic and reason, as the broker says
 		r.give(NotTaken{Kind: schema.TopicKind(arg(0)), Reason: schema.Reason(arg(1))})
 	case "beats":

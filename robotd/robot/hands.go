@@ -70,7 +70,7 @@ func (h *hands) perform(effects []brain.Effect) {
 				b.publish = append(b.publish, p)
 			}
 		case brain.Renew:
-			h.link.Renew(fmt.Errorf("%w: %s", link.ErrDeaf, e.Why))
+			h.link.Renew(fmt.Errorf("%w: %s", link.ErrHalfOpen, e.Why))
 		case brain.Fetch:
 			if e.File {
 				h.downloads.fetch(download.File{SHA256: e.SHA256, Size: e.Size})

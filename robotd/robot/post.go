@@ -207,7 +207,7 @@ func (p *post) state(s link.State) {
 		if s.Err != nil {
 			why = s.Err.Error()
 		}
-		p.loop.send(p.ctx, brain.Disconnected{Why: why, Deaf: errors.Is(s.Err, link.ErrDeaf)})
+		p.loop.send(p.ctx, brain.Disconnected{Why: why, HalfOpen: errors.Is(s.Err, link.ErrHalfOpen)})
 	}
 	if s.Contested {
 		p.log.Error("another client connects under this robot's name: look for a second robot called "+p.id+", such as one with a cloned disk", "wait", s.Wait)

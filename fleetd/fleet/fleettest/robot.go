@@ -34,24 +34,24 @@ type Robot struct {
 	done   chan struct{}
 	once   sync.Once
 
-	mu        sync.Mutex
-	began     time.Time
-	session   string
-	mute      bool
-	beating   bool
-	answers   func(verb string, r schema.Request) []schema.Ack
-	received  []Received
-	state     schema.State
-	reported  schema.ReportedStory
-	blobs     map[string][]byte
-	desired   *schema.DesiredStory
-	sent      map[string]schema.Ack // newest answer to each id
-	verbs     []string
-	seq       int64
-	deaf      bool // to blobs
-	silent    bool // about stories
-	stateless bool // its states do not arrive
-	stale     bool // the number of its desired state came again with something else
+	mu           sync.Mutex
+	began        time.Time
+	session      string
+	mute         bool
+	beating      bool
+	answers      func(verb string, r schema.Request) []schema.Ack
+	received     []Received
+	state        schema.State
+	reported     schema.ReportedStory
+	blobs        map[string][]byte
+	desired      *schema.DesiredStory
+	sent         map[string]schema.Ack // newest answer to each id
+	verbs        []string
+	seq          int64
+	ignoresBlobs bool // to blobs
+	silent       bool // about stories
+	stateless    bool // its states do not arrive
+	stale        bool // the number of its desired state came again with something else
 
 	desiredStop schema.DesiredStop
 	fleetStop   schema.FleetStop
@@ -242,7 +242,7 @@ func (r *Robot) hear(m link.Message) {
 		}
 	case schema.TopicBlob:
 		r.with(func() {
-			if !r.deaf {
+			if !r.ignoresBlobs {
 				r.blobs[params.SHA256] = m.Payload
 			}
 		})

@@ -8,8 +8,8 @@ import (
 	"troupe/schema"
 )
 
-// DeafToBlobs makes the robot overlook blobs, as if the broker had lost them.
-func (r *Robot) DeafToBlobs(deaf bool) { r.with(func() { r.deaf = deaf; clear(r.blobs) }) }
+// IgnoreBlobs makes the robot overlook blobs, as if the broker had lost them.
+func (r *Robot) IgnoreBlobs(deaf bool) { r.with(func() { r.ignoresBlobs = deaf; clear(r.blobs) }) }
 
 // Silent makes the robot take stories and tell of none, or tell again.
 func (r *Robot) Silent(silent bool) {

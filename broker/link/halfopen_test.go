@@ -29,7 +29,7 @@ func TestADeafConnectionIsMadeAnewInGoodOrder(t *testing.T) {
 		time.Sleep(30 * time.Second) // 15 s of quiet, 5 s for the echo, and a wait
 		synctest.Wait()
 		down, ok := u.last(link.Down)
-		if !ok || !errors.Is(down.Err, link.ErrDeaf) || down.Session != first || down.Contested {
+		if !ok || !errors.Is(down.Err, link.ErrHalfOpen) || down.Session != first || down.Contested {
 			t.Fatalf("told %s, %+v", u.all(), down)
 		}
 		if now := l.Session(); now == "" || now == first {
@@ -48,7 +48,7 @@ func TestADeafConnectionIsMadeAnewInGoodOrder(t *testing.T) {
 	})
 }
 
-// TestADeafBrokerIsNotKnockedAtAllTheTime lets every connection fall deaf after
+// TestADeafBrokerIsNotKnockedAtAllTheTime lets every connection fall half-open after
 // it was up.
 func TestADeafBrokerIsNotKnockedAtAllTheTime(t *testing.T) {
 	bubble(t, func(t *testing.T, b *brokertest.Broker) {
@@ -66,7 +66,7 @@ func TestADeafBrokerIsNotKnockedAtAllTheTime(t *testing.T) {
 		if n := line.Dials(); n < 100 || n > 180 {
 			t.Errorf("%d connections in an hour, one in 20 s and a wait is due", n)
 		}
-		if st, ok := u.last(link.Down); !ok || st.Contested || !errors.Is(st.Err, link.ErrDeaf) {
+		if st, ok := u.last(link.Down); !ok || st.Contested || !errors.Is(st.Err, link.ErrHalfOpen) {
 			t.Errorf("told %+v", st)
 		}
 	})
@@ -114,16 +114,16 @@ func TestALinkThatIsToldToRenewDoesSoInGoodOrder(t *testing.T) {
 			<-there
 			return b.Dial(ctx)
 		}, u))
-		l.Renew(link.ErrDeaf) // there is none: nothing happens
+		l.Renew(link.ErrHalfOpen) // there is none: nothing happens
 		close(there)
 		waitUp(t, l)
 		first := l.Session()
 		for range 3 { // one for all
-			l.Renew(fmt.Errorf("%w: as the test says", link.ErrDeaf))
+			l.Renew(fmt.Errorf("%w: as the test says", link.ErrHalfOpen))
 		}
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		if down, ok := u.last(link.Down); !ok || down.Session != first || !errors.Is(down.Err, link.ErrDeaf) {
+		if down, ok := u.last(link.Down); !ok || down.Session != first || !errors.Is(down.Err, link.ErrHalfOpen) {
 			t.Fatalf("told %s, %+v", u.all(), down)
 		}
 		if got := u.all(); strings.Count(got, "connecting") != 2 || !strings.HasSuffix(got, "up") {

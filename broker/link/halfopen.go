@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// ears test a session that is up and quiet. A broker can lose a connection's
+// halfOpenProbe test a session that is up and quiet. A broker can lose a connection's
 // subscriptions, as some do when a second connection takes a client id over, and
 // go on answering pings; whoever waits for words would wait for ever. What cannot
 // be told from silence is asked: the session says its presence again, and the
 // broker has to bring it back.
-type ears struct {
+type halfOpenProbe struct {
 	s     *session
 	timer *time.Timer
 	asked time.Time // zero while nothing is asked
 }
 
-func newEars(s *session) *ears {
-	e := &ears{s: s, timer: time.NewTimer(s.cfg.Quiet)}
+func newHalfOpenProbe(s *session) *halfOpenProbe {
+	e := &halfOpenProbe{s: s, timer: time.NewTimer(s.cfg.Quiet)}
 	if s.presence == nil { // it hears nothing of its own
 		e.timer.Stop()
 	}
 	return e
 }
 
-func (e *ears) stop() { e.timer.Stop() }
+func (e *halfOpenProbe) stop() { e.timer.Stop() }
 
-// test is due when the timer fires. An error says that the session is deaf.
-func (e *ears) test() error {
+// test is due when the timer fires. An error says that the session is half-open.
+func (e *halfOpenProbe) test() error {
 	heard := e.s.began.Add(time.Duration(e.s.heard.Load()))
 	quiet := time.Since(heard)
 	switch {
@@ -36,7 +36,7 @@ func (e *ears) test() error {
 		e.timer.Reset(max(e.s.cfg.Quiet-quiet, e.s.cfg.Quiet/10))
 		return nil
 	case !e.asked.IsZero():
-		return fmt.Errorf("%w: nothing arrived for %v, nor its own word within %v", ErrDeaf, quiet.Round(time.Second), e.s.cfg.ConnectTimeout)
+		return fmt.Errorf("%w: nothing arrived for %v, nor its own word within %v", ErrHalfOpen, quiet.Round(time.Second), e.s.cfg.ConnectTimeout)
 	}
 	select {
 	case e.s.out <- parcel{Message: *e.s.presence}:
