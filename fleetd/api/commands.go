@@ -210,7 +210,7 @@ func (s *server) callOff(ctx context.Context, id string, by Signed, prefer strin
 		return nil, KindConflict.Problem("it has ended already: "+string(c.State)+", "+c.Because, "ask for what is wanted now")
 	}
 	if s.fleet.CallOff(ctx, id) {
-		c, _ = command.Step(c, s.fleet.Now(), command.News{Kind: command.Unwanted}) // the driver writes the same
+		c, _ = command.Step(c, s.fleet.Now(), command.Event{Kind: command.CancelRequested}) // the driver writes the same
 		return &answer[CalledOff]{CalledOff{Command: tell(c)}}, nil
 	}
 	if c.State == command.Queued && c.Owner != s.fleet.Status().Name {

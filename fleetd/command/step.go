@@ -28,26 +28,26 @@ const (
 	AnswerGrace = time.Second
 )
 
-// NewsKind is what kind of news the driver of a command has.
-type NewsKind string
+// EventKind is what kind of news the driver of a command has.
+type EventKind string
 
 const (
-	Begin    NewsKind = "begin"    // it was just made, or fleetd just started
-	Wake     NewsKind = "wake"     // the time that Due gave has come
-	Came     NewsKind = "came"     // the robot is there again
-	Left     NewsKind = "left"     // the robot is gone
-	Answered NewsKind = "answered" // an answer under the command's id
-	Recalled NewsKind = "recalled" // the robot's answer to our question: it does not know the id
-	Unwanted NewsKind = "unwanted" // somebody calls it off; once it was sent only its robot can
-	Released NewsKind = "released" // of a stop: somebody release what it holds; it must not go out any more
-	Unsent   NewsKind = "unsent"   // the database did not say whether it was recorded, so it is not sent
-	Shown    NewsKind = "shown"    // the robot's state shows it as its newest answered request
+	Begin           EventKind = "begin"    // it was just made, or fleetd just started
+	Wake            EventKind = "wake"     // the time that Due gave has come
+	RobotOnline     EventKind = "came"     // the robot is there again
+	RobotOffline    EventKind = "left"     // the robot is gone
+	Answered        EventKind = "answered" // an answer under the command's id
+	Recalled        EventKind = "recalled" // the robot's answer to our question: it does not know the id
+	CancelRequested EventKind = "unwanted" // somebody calls it off; once it was sent only its robot can
+	Released        EventKind = "released" // of a stop: somebody release what it holds; it must not go out any more
+	Unsent          EventKind = "unsent"   // the database did not say whether it was recorded, so it is not sent
+	Shown           EventKind = "shown"    // the robot's state shows it as its newest answered request
 )
 
-// News is what happened. Present is the fact now, with every kind: a message
+// Event is what happened. Present is the fact now, with every kind: a message
 // sent to the robot may be expected to arrive.
-type News struct {
-	Kind    NewsKind
+type Event struct {
+	Kind    EventKind
 	Present bool
 	Answer  schema.Ack         // of Answered
 	Last    schema.LastRequest // of Shown
@@ -65,7 +65,7 @@ const (
 // Step takes in news and returns the command as it now is, and what to do. News
 // about another command tells nothing about this one, and nothing changes one
 // that is final.
-func Step(c Command, now time.Time, n News) (Command, []Effect) {
+func Step(c Command, now time.Time, n Event) (Command, []Effect) {
 	if c.State.Final() {
 		return c, nil
 	}
@@ -94,16 +94,16 @@ func Step(c Command, now time.Time, n News) (Command, []Effect) {
 		if changed = c.goes(now, event); changed {
 			c.Asks = MaxAsks // it has said all it knows, until it comes again
 		}
-	case Unwanted:
+	case CancelRequested:
 		changed = c.goes(now, CallItOff)
 	case Unsent:
 		changed = c.goes(now, NotRecorded)
 	case Released:
 		changed = c.goes(now, LetGo)
-	case Came:
+	case RobotOnline:
 		changed = c.Asks > 0
 		c.Asks = 0
-	case Begin, Wake, Left:
+	case Begin, Wake, RobotOffline:
 	}
 	if !c.State.Final() && c.Shown != nil && !now.Before(c.ShownAt.Add(AnswerGrace)) {
 		changed = c.answered(now, *c.Shown)
@@ -239,7 +239,7 @@ func (c *Command) answered(now time.Time, a schema.Ack) (changed bool) {
 
 // saying is what each status of the robot's means here; one that we do not know
 // only proves that the robot is at it.
-var saying = map[schema.Status]Event{
+var saying = map[schema.Status]Trigger{
 	schema.StatusAccepted:   SaysAccepted,
 	schema.StatusInProgress: SaysProgress,
 	schema.StatusSucceeded:  SaysDone,
@@ -263,7 +263,7 @@ func told(a schema.Ack) string {
 }
 
 // goes takes the edge that an event leads along, if there is one.
-func (c *Command) goes(now time.Time, e Event) bool {
+func (c *Command) goes(now time.Time, e Trigger) bool {
 	row, ok := Table.Next(c.State, e)
 	if !ok {
 		return false

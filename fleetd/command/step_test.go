@@ -27,17 +27,17 @@ func TestTheTableIsSound(t *testing.T) {
 }
 
 // anyNews draws what may happen to a command, also nonsense.
-func anyNews(t *rapid.T, c Command, present bool) News {
-	n := News{Present: present, Kind: rapid.SampledFrom([]NewsKind{Begin, Wake, Wake, Came, Left, Answered, Answered, Recalled, Shown}).Draw(t, "kind")}
+func anyNews(t *rapid.T, c Command, present bool) Event {
+	n := Event{Present: present, Kind: rapid.SampledFrom([]EventKind{Begin, Wake, Wake, RobotOnline, RobotOffline, Answered, Answered, Recalled, Shown}).Draw(t, "kind")}
 	status := rapid.SampledFrom([]schema.Status{
 		schema.StatusAccepted, schema.StatusAccepted, schema.StatusInProgress, schema.StatusInProgress, schema.StatusSucceeded, schema.StatusFailed,
 		schema.StatusRejected, schema.StatusCancelled, schema.StatusExpired, schema.StatusSuperseded, "SOMETHING_NEW",
 	}).Draw(t, "status")
 	id := rapid.SampledFrom([]string{c.ID, c.ID, c.ID, "another"}).Draw(t, "id")
 	switch n.Kind {
-	case Came:
+	case RobotOnline:
 		n.Present = true
-	case Left:
+	case RobotOffline:
 		n.Present = false
 	case Answered:
 		n.Answer = schema.Ack{ID: &id, Status: status}
@@ -108,13 +108,13 @@ func TestWhateverHappensToACommand(t *testing.T) {
 	})
 }
 
-// Left alone, with the robot there, every command settles.
+// RobotOffline alone, with the robot there, every command settles.
 func TestACommandIsNeverDrivenForEver(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c := made(t, rapid.SampledFrom([]string{"mode/set", "safety/stop", "sys/ping"}).Draw(rt, "verb"))
-		c, _ = Step(c, morning, News{Kind: Begin, Present: true})
+		c, _ = Step(c, morning, Event{Kind: Begin, Present: true})
 		if rapid.Bool().Draw(rt, "acknowledged") {
-			c, _ = Step(c, morning, News{Kind: Answered, Present: true, Answer: schema.Ack{ID: &c.ID, Status: schema.StatusAccepted}})
+			c, _ = Step(c, morning, Event{Kind: Answered, Present: true, Answer: schema.Ack{ID: &c.ID, Status: schema.StatusAccepted}})
 		}
 		now := morning
 		for i := 0; ; i++ {
@@ -126,7 +126,7 @@ func TestACommandIsNeverDrivenForEver(t *testing.T) {
 				rt.Fatalf("still %s and due at %v after %d looks", c.State, due, i)
 			}
 			now = due
-			c, _ = Step(c, now, News{Kind: Wake, Present: true})
+			c, _ = Step(c, now, Event{Kind: Wake, Present: true})
 		}
 		if !c.State.Settled() || now.Sub(morning) > 2*time.Minute {
 			rt.Fatalf("%s after %v", c.State, now.Sub(morning))

@@ -2,27 +2,27 @@ package command
 
 import "troupe/schema/fsm"
 
-// Event is what can happen to a command that is not final.
-type Event string
+// Trigger is what can happen to a command that is not final.
+type Trigger string
 
 const (
-	SendIt       Event = "send"
-	CallItOff    Event = "call_off"
-	LetGo        Event = "let_go"
-	NotRecorded  Event = "not_recorded"
-	TimeOver     Event = "time_over"
-	NoAnswers    Event = "no_answers"
-	NeverArrived Event = "never_arrived"
-	RecordGone   Event = "record_gone"
-	OwnerGone    Event = "owner_gone"
-	SaysAccepted Event = "accepted"
-	SaysProgress Event = "in_progress"
-	SaysDone     Event = "succeeded"
-	SaysFailed   Event = "failed"
-	SaysRejected Event = "rejected"
-	SaysCancel   Event = "cancelled"
-	SaysNewer    Event = "superseded"
-	SaysTooOld   Event = "expired"
+	SendIt       Trigger = "send"
+	CallItOff    Trigger = "call_off"
+	LetGo        Trigger = "let_go"
+	NotRecorded  Trigger = "not_recorded"
+	TimeOver     Trigger = "time_over"
+	NoAnswers    Trigger = "no_answers"
+	NeverArrived Trigger = "never_arrived"
+	RecordGone   Trigger = "record_gone"
+	OwnerGone    Trigger = "owner_gone"
+	SaysAccepted Trigger = "accepted"
+	SaysProgress Trigger = "in_progress"
+	SaysDone     Trigger = "succeeded"
+	SaysFailed   Trigger = "failed"
+	SaysRejected Trigger = "rejected"
+	SaysCancel   Trigger = "cancelled"
+	SaysNewer    Trigger = "superseded"
+	SaysTooOld   Trigger = "expired"
 )
 
 // open are the states that an answer can find a command in: also Queued, since
@@ -30,7 +30,7 @@ const (
 var open = fsm.In(Queued, Sent, Acked, Running, Unknown)
 
 // Table is the life of a command at fleetd.
-var Table = fsm.Table[State, Event]{
+var Table = fsm.Table[State, Trigger]{
 	{From: fsm.In(Queued), On: SendIt, To: Sent, Why: "handed to the broker"},
 	{From: fsm.In(Sent), On: SendIt, To: Sent, Why: "no acknowledgement yet, so the same bytes were sent again"},
 	{From: fsm.In(Queued), On: CallItOff, To: Cancelled, Why: "called off before it was sent"},

@@ -41,16 +41,16 @@ func (d *driver) play(line string) string {
 		if i == 100 {
 			d.t.Fatalf("woken a hundred times before %v", after)
 		}
-		d.step(due, News{Kind: Wake})
+		d.step(due, Event{Kind: Wake})
 	}
-	n := News{Kind: NewsKind(word)}
+	n := Event{Kind: EventKind(word)}
 	switch n.Kind {
 	case Begin:
 		d.c = made(d.t, words[0])
 		d.present = words[1] == "present"
-	case Came:
+	case RobotOnline:
 		d.present = true
-	case Left:
+	case RobotOffline:
 		d.present = false
 	case Answered:
 		n.Answer = schema.Ack{ID: &d.c.ID, Verb: d.c.Verb, Status: schema.Status(words[0]), Session: "s"}
@@ -63,7 +63,7 @@ func (d *driver) play(line string) string {
 		return d.now(Bereft(d.c, now))
 	case "overheard":
 		return d.now(Overheard(d.c, now, schema.Ack{ID: &d.c.ID, Verb: d.c.Verb, Status: schema.Status(words[0]), Session: "s"}))
-	case Recalled, Wake, Unwanted, Unsent, Released:
+	case Recalled, Wake, CancelRequested, Unsent, Released:
 	default:
 		d.t.Fatalf("%q is no news", word)
 	}
@@ -100,7 +100,7 @@ func made(t *testing.T, verb string) Command {
 	return x.Commands[0]
 }
 
-func (d *driver) step(now time.Time, n News) {
+func (d *driver) step(now time.Time, n Event) {
 	n.Present = d.present
 	was := d.c.State
 	var effects []Effect

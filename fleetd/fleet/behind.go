@@ -30,13 +30,13 @@ func (e *entry) isBehind(now time.Time) bool {
 }
 
 // behind lists the robots that are there and whose newest state is not, sorted.
-func (h *hub) behind(now time.Time) []string {
+func (h *view) behind(now time.Time) []string {
 	return h.among(now, func(_ string, e *entry) bool { return e.isBehind(now) })
 }
 
 // among lists the adopted robots that are there now and of which a thing holds,
 // sorted.
-func (h *hub) among(now time.Time, holds func(id string, e *entry) bool) (ids []string) {
+func (h *view) among(now time.Time, holds func(id string, e *entry) bool) (ids []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, e := range h.robots {

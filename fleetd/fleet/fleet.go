@@ -34,21 +34,21 @@ type Fleet struct {
 	boot    string
 	started time.Time
 
-	hub     *hub
+	hub     *view
 	clients clients
-	sweeper *sweeper
-	witness *witness
-	trips   trips
-	keeper  *keeper
-	driver  *driver
+	sweeper *strayRetained
+	witness *commandAuditor
+	trips   latency
+	keeper  *persister
+	driver  *dispatcher
 	outbox  *outbox
-	warden  *warden
+	warden  *revocationPublisher
 	blobs   *blobs
 	stops   *stops
 
 	leadership *leadership
 	instances  instances
-	bereft     bereft
+	bereft     orphanedCommands
 	beats      atomic.Int64 // the newest heartbeat's number
 
 	labelled atomic.Bool   // the database's labels were read
@@ -112,9 +112,9 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	if cfg.Dial == nil && cfg.Password != "" && slices.ContainsFunc(append([]string{cfg.Broker}, cfg.Others...), link.InTheClear) {
 		f.log.Warn("fleetd's password goes to the broker in the clear: whoever is on the way reads it; use mqtts or wss", "broker", cfg.Broker)
 	}
-	f.keeper, f.driver, f.outbox, f.warden = &keeper{f: f}, newDriver(f), newOutbox(f), newWarden(f)
+	f.keeper, f.driver, f.outbox, f.warden = &persister{f: f}, newDriver(f), newOutbox(f), newWarden(f)
 	f.witness = newWitness(f)
-	f.sweeper = &sweeper{f: f, seen: map[string]bool{}}
+	f.sweeper = &strayRetained{f: f, seen: map[string]bool{}}
 	f.blobs = &blobs{f: f, at: map[waiting]fetching{}}
 	f.leadership = newLeadership(f)
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -275,7 +275,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	all.Go(func() { f.outbox.run(ctx, db) })
 	all.Go(func() { f.warden.run(ctx, db) })
 	all.Go(func() { f.blobs.run(ctx, db) })
-	all.Go(func() { (&doubts{f: f, outdone: outdone{}, behind: outdone{}}).run(ctx, db) })
+	all.Go(func() { (&driftChecker{f: f, outdone: renumberBackoff{}, behind: renumberBackoff{}}).run(ctx, db) })
 	all.Go(func() { f.news(ctx, db) })
 	all.Go(func() { f.bereft.run(ctx, f, db) })
 	all.Go(func() { f.sweeper.run(ctx, db) })

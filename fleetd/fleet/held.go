@@ -194,21 +194,21 @@ func (s *stops) settled(done []spool.Entry) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	over := map[spoken]bool{}
+	over := map[entryKey]bool{}
 	for _, e := range done {
 		over[spokenOf(e)] = true
 	}
 	s.waiting = slices.DeleteFunc(s.waiting, func(e spool.Entry) bool { return over[spokenOf(e)] })
 }
 
-// spoken tells entries apart: one that was asked for again since is another one.
-type spoken struct {
+// entryKey tells entries apart: one that was asked for again since is another one.
+type entryKey struct {
 	n  int64
 	id string
 	at int64
 }
 
-func spokenOf(e spool.Entry) spoken { return spoken{e.N, e.Order.ID, e.Order.At.UnixMicro()} }
+func spokenOf(e spool.Entry) entryKey { return entryKey{e.N, e.Order.ID, e.Order.At.UnixMicro()} }
 
 func (s *stops) waits(e spool.Entry) bool {
 	s.mu.Lock()

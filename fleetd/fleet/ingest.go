@@ -89,7 +89,7 @@ func (f *Fleet) hear(m link.Message) {
 }
 
 // hearRobot takes in one message of one robot.
-func (f *Fleet) hearRobot(kind schema.TopicKind, id string, m link.Message, now time.Time) (turned turn, problems []schema.Problem) {
+func (f *Fleet) hearRobot(kind schema.TopicKind, id string, m link.Message, now time.Time) (turned presenceChange, problems []schema.Problem) {
 	var do func(*entry)
 	var shown []schema.StopLatch // what the robot holds as of now
 	current := false
@@ -114,7 +114,7 @@ func (f *Fleet) hearRobot(kind schema.TopicKind, id string, m link.Message, now 
 			}
 		}
 		if len(ps) == 0 && v.LastReq != nil && v.LastReq.Client == f.cfg.Name {
-			f.driver.post(post{kind: postShown, robot: id, last: *v.LastReq})
+			f.driver.post(event{kind: postShown, robot: id, last: *v.LastReq})
 		}
 		shown, current = v.Safety.Latches, !m.Retain // what the broker kept may be long over
 	case schema.TopicModes:
@@ -154,13 +154,13 @@ func (f *Fleet) hearRobot(kind schema.TopicKind, id string, m link.Message, now 
 		v, ps := schema.Decode[schema.Ack](m.Payload)
 		problems, do = ps, func(*entry) {}
 		if len(ps) == 0 {
-			f.driver.post(post{kind: postAnswer, robot: id, ack: v})
+			f.driver.post(event{kind: postAnswer, robot: id, ack: v})
 		}
 	default:
 		return
 	}
 	if len(problems) > 0 {
-		return turn{}, problems
+		return presenceChange{}, problems
 	}
 	var ahead time.Duration
 	turned = f.hub.change(id, now, func(e *entry) {
@@ -200,14 +200,14 @@ func (e *entry) beat(h schema.Heartbeat, trip time.Duration, now time.Time) {
 }
 
 // turned tells the driver of commands which robots came or went.
-func (f *Fleet) turned(turns ...turn) {
+func (f *Fleet) turned(turns ...presenceChange) {
 	for _, t := range turns {
 		switch {
 		case t.after.Reachable() && !t.before.Reachable():
-			f.driver.post(post{kind: postCame, robot: t.robot})
+			f.driver.post(event{kind: postCame, robot: t.robot})
 			f.stops.came(t.robot)
 		case t.before.Reachable() && !t.after.Reachable():
-			f.driver.post(post{kind: postLeft, robot: t.robot})
+			f.driver.post(event{kind: postLeft, robot: t.robot})
 		}
 	}
 }

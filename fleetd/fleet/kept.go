@@ -16,19 +16,19 @@ const (
 	toldMost = 20
 )
 
-func (s *sweeper) found(topic, client, why string) api.Kept {
+func (s *strayRetained) found(topic, client, why string) api.Kept {
 	return api.Kept{At: schema.TimeOf(time.Now()), Topic: strings.TrimPrefix(topic, s.f.ns.Root()), Client: client, Why: why}
 }
 
 // stays notes for people what is there.
-func (s *sweeper) stays(all []api.Kept) {
+func (s *strayRetained) stays(all []api.Kept) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stay = all
 }
 
 // tells notes for people what was removed; of one topic the newest time.
-func (s *sweeper) tells(k api.Kept) {
+func (s *strayRetained) tells(k api.Kept) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.gone = append(slices.DeleteFunc(s.gone, func(o api.Kept) bool { return o.Topic == k.Topic }), k)
@@ -36,7 +36,7 @@ func (s *sweeper) tells(k api.Kept) {
 }
 
 // kept is what people are told, the newest first.
-func (s *sweeper) kept(now time.Time) (all []api.Kept) {
+func (s *strayRetained) kept(now time.Time) (all []api.Kept) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all = slices.Clone(s.stay[:min(len(s.stay), toldMost)])

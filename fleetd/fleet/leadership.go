@@ -22,7 +22,7 @@ const (
 )
 
 // leadership is this instance's part in who leads. One goroutine asks for the lock,
-// holds it, and opens and closes the pen; whoever wants to write asks whether this
+// holds it, and opens and closes the leader's connection; whoever wants to write asks whether this
 // fleetd leads now.
 type leadership struct {
 	f    *Fleet
@@ -30,7 +30,7 @@ type leadership struct {
 
 	mu    sync.Mutex
 	facts leader.Facts
-	pen   *pen            // nil unless this instance leads, or led last
+	pen   *leaderConn     // nil unless this instance leads, or led last
 	told  leader.Decision // what was told of last
 	since time.Time       // the role in it
 
@@ -45,7 +45,7 @@ func newLeadership(f *Fleet) *leadership {
 func (l *leadership) leads() bool { return l.decide().Role == leader.Leads }
 
 // writes is what the leader writes with, nil for all others.
-func (l *leadership) writes() *pen {
+func (l *leadership) writes() *leaderConn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if leader.Decide(l.facts, time.Now()).Role != leader.Leads {
@@ -206,7 +206,7 @@ func (l *leadership) end() {
 	l.resign(context.Background())
 }
 
-// look does what a change of role asks for: it tells of it, and takes up the pen or
+// look does what a change of role asks for: it tells of it, and takes up the leader's connection or
 // puts it down.
 func (l *leadership) look() leader.Decision {
 	now := time.Now()

@@ -38,7 +38,7 @@ func (f *Fleet) Orphans() []api.Orphan {
 // emptied notes that the broker holds a document no more. Of a robot of the fleet
 // the last value is kept, for that says nothing about the robot; of an unknown client
 // nothing else was known.
-func (h *hub) emptied(id string, kind schema.TopicKind) {
+func (h *view) emptied(id string, kind schema.TopicKind) {
 	h.mu.Lock()
 	e := h.robots[id]
 	if e == nil || e.adopted {
@@ -56,7 +56,7 @@ func (h *hub) emptied(id string, kind schema.TopicKind) {
 
 // forget takes a robot out of all that is shown. If it speaks again it is seen
 // again, as an unknown client.
-func (h *hub) forget(id string) {
+func (h *view) forget(id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.robots, id)
@@ -72,7 +72,7 @@ func gone(id string) api.Robot {
 }
 
 // forgetOthers forgets every robot of the fleet that is not among these.
-func (h *hub) forgetOthers(robots []store.Robot) {
+func (h *view) forgetOthers(robots []store.Robot) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	stay := map[string]bool{}
@@ -88,7 +88,7 @@ func (h *hub) forgetOthers(robots []store.Robot) {
 }
 
 // whereabouts is whether a robot is there, as far as fleetd can know.
-func (h *hub) whereabouts(id string, now time.Time) decommission.Whereabouts {
+func (h *view) whereabouts(id string, now time.Time) decommission.Whereabouts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.fleetd.Connected {

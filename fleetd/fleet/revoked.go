@@ -24,7 +24,7 @@ const (
 )
 
 // hear notes which list of the revoked the broker keeps. It waits for nothing.
-func (w *warden) hear(payload []byte, now time.Time) {
+func (w *revocationPublisher) hear(payload []byte, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.heard, w.heardAt = bytes.Clone(payload), now
@@ -37,7 +37,7 @@ func (w *warden) hear(payload []byte, now time.Time) {
 // list of this fleet id that the database does not know, it has forgotten, as one
 // that was put back from a copy has: it takes in whom that list names, since whoever
 // was revoked stays so until a person says otherwise.
-func (w *warden) repair(ctx context.Context, db *store.Store, now time.Time) {
+func (w *revocationPublisher) repair(ctx context.Context, db *store.Store, now time.Time) {
 	w.mu.Lock()
 	heard, at := w.heard, w.heardAt
 	w.mu.Unlock()
@@ -76,7 +76,7 @@ func (w *warden) repair(ctx context.Context, db *store.Store, now time.Time) {
 
 // persist takes the certificates of fleetd instances that lie in the folder of the keys into the
 // database: whoever steals one is fleetd, until it is revoked.
-func (w *warden) persist(ctx context.Context, db *store.Store, now time.Time) {
+func (w *revocationPublisher) persist(ctx context.Context, db *store.Store, now time.Time) {
 	if w.f.vault == nil || !w.f.leadership.leads() {
 		return
 	}

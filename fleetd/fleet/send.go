@@ -12,7 +12,7 @@ import (
 )
 
 // ask puts the question to the robot what became of a command.
-func (d *driver) ask(ctx context.Context, now time.Time, c *driven) {
+func (d *dispatcher) ask(ctx context.Context, now time.Time, c *activeCommand) {
 	verb, _ := schema.VerbOf("sys", "query")
 	d.asks++
 	payload, err := schema.EncodeRequest(verb, schema.Request{

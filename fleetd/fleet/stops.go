@@ -59,9 +59,9 @@ type stops struct {
 	shown   map[string]map[string]time.Time // by robot: what it holds and nobody here does, since when
 	learned []stop.Order                    // the same, when it is shown first: if it was never released it is written down soon
 
-	lettings []*letting // releases under way
+	lettings []*release // releases under way
 
-	// turn is taken by whoever persists stops, by a release, and by the removal
+	// presenceChange is taken by whoever persists stops, by a release, and by the removal
 	// of a live stop that the broker keeps: one is over before the other begins, so
 	// that no stop is written down after the release that has seen it.
 	turn     chan struct{}

@@ -31,7 +31,7 @@ func newUnsent(commands []command.Command) *unsent {
 
 // endUnsent ends what is persisted and was not sent, and reports whether none is left to
 // look for.
-func (d *driver) endUnsent(ctx context.Context, now time.Time) bool {
+func (d *dispatcher) endUnsent(ctx context.Context, now time.Time) bool {
 	if len(d.unsent) == 0 {
 		return true
 	}
@@ -68,7 +68,7 @@ func endOnRecord(ctx context.Context, db *store.Store, ids []string, now time.Ti
 		}
 		rows = slices.DeleteFunc(rows, func(c command.Command) bool { return c.State != command.Queued })
 		for i, c := range rows {
-			rows[i], _ = command.Step(c, now, command.News{Kind: command.Unsent})
+			rows[i], _ = command.Step(c, now, command.Event{Kind: command.Unsent})
 		}
 		if len(rows) == 0 {
 			continue

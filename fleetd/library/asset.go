@@ -98,10 +98,10 @@ func judgeFile(name string, body []byte) (Media, []schema.Problem) {
 }
 
 // outdatedBy lists the stories whose newest revision holds other bytes than a.
-func (s *shelf) outdatedBy(a Asset) []string {
+func (s *snapshot) outdatedBy(a Asset) []string {
 	var stories []string
 	for _, e := range s.live(KindStory) {
-		for _, f := range s.blobs[edition{key{KindStory, e.ID}, e.Rev}].Assets {
+		for _, f := range s.blobs[revisionKey{key{KindStory, e.ID}, e.Rev}].Assets {
 			if f.Name == a.Name && f.Kind == a.Media.Kind() && f.SHA256 != a.SHA256 {
 				stories = append(stories, e.ID)
 			}
@@ -136,7 +136,7 @@ func Uses(rows Rows) (map[string][]Use, []schema.Problem) {
 	return s.uses(), nil
 }
 
-func (s *shelf) uses() map[string][]Use {
+func (s *snapshot) uses() map[string][]Use {
 	all := map[string][]Use{}
 	for at, b := range s.blobs {
 		e := s.entries[at.key]
@@ -181,7 +181,7 @@ func DeleteAsset(rows Rows, name string, by By) (Changes, []schema.Problem) {
 }
 
 // judgeNaming looks again at the drafts that may name an asset.
-func (s *shelf) judgeNaming(name string) {
+func (s *snapshot) judgeNaming(name string) {
 	touched := map[string]bool{}
 	for _, e := range s.live(KindAct) {
 		if a, problems := score.ParseAct(e.Draft); len(schema.Errors(problems)) == 0 && playsOrShows(a, name) {
@@ -205,7 +205,7 @@ func playsOrShows(a score.Act, name string) bool {
 
 // pins are the files that acts of a story name now, in a fixed order. What no
 // asset is called is a matter of the robots' own catalogues.
-func (s *shelf) pins(story score.Story) []score.Asset {
+func (s *snapshot) pins(story score.Story) []score.Asset {
 	found := map[score.Named]score.Asset{}
 	for _, step := range story.Acts {
 		for _, n := range s.acts[step.Act].Named() {
@@ -233,7 +233,7 @@ func stillNamed(files []score.Asset, left score.Story, acts map[string]score.Act
 
 // nowhere warns of sounds and faces that are neither an asset nor known to any
 // robot that has told what it can do. Others may come, so it is no error.
-func (s *shelf) nowhere(a score.Act, pointer func(n score.Named) string) []schema.Problem {
+func (s *snapshot) nowhere(a score.Act, pointer func(n score.Named) string) []schema.Problem {
 	var found []schema.Problem
 	for _, n := range a.Named() {
 		known := s.catalogue.Sounds

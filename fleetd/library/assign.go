@@ -106,7 +106,7 @@ func Again(rows Rows, robots []string, by By) ([]string, Changes, []schema.Probl
 
 // outdated reports whether what a robot was told lacks the signature that it
 // would have today. What nobody ever told needs none.
-func (s *shelf) outdated(d Default) bool {
+func (s *snapshot) outdated(d Default) bool {
 	if d.DesiredRev == 0 {
 		return false
 	}
@@ -115,9 +115,9 @@ func (s *shelf) outdated(d Default) bool {
 }
 
 // misfits lists what the robots that are told lack for the story.
-func (s *shelf) misfits(robots []string, a Assignment) map[string][]schema.Problem {
+func (s *snapshot) misfits(robots []string, a Assignment) map[string][]schema.Problem {
 	found := map[string][]schema.Problem{}
-	blob, published := s.blobs[edition{key{KindStory, a.Story}, a.Rev}]
+	blob, published := s.blobs[revisionKey{key{KindStory, a.Story}, a.Rev}]
 	for _, robot := range robots {
 		caps, told := a.Caps[robot]
 		if !told || !published {
@@ -131,7 +131,7 @@ func (s *shelf) misfits(robots []string, a Assignment) map[string][]schema.Probl
 }
 
 // assignable finds a revision that robots may be given.
-func (s *shelf) assignable(story string, rev int64) (Revision, []schema.Problem) {
+func (s *snapshot) assignable(story string, rev int64) (Revision, []schema.Problem) {
 	e, problems := s.find(KindStory, story)
 	if problems != nil {
 		return Revision{}, problems
@@ -142,12 +142,12 @@ func (s *shelf) assignable(story string, rev int64) (Revision, []schema.Problem)
 	if rev == 0 {
 		rev = e.Rev
 	}
-	v, ok := s.revisions[edition{key{KindStory, story}, rev}]
+	v, ok := s.revisions[revisionKey{key{KindStory, story}, rev}]
 	if !ok {
 		return Revision{}, []schema.Problem{schema.Fault("/rev", CodeNotFound, fmt.Sprintf("story %s has no revision %d; the newest is %d", story, rev, e.Rev), "")}
 	}
 	var gone []string
-	for act := range s.blobs[edition{key{KindStory, story}, rev}].Acts {
+	for act := range s.blobs[revisionKey{key{KindStory, story}, rev}].Acts {
 		if a, known := s.entries[key{KindAct, act}]; known && a.Deleted() {
 			gone = append(gone, act)
 		}

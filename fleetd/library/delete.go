@@ -122,16 +122,16 @@ func (i Impact) unexpected(e Expect) []schema.Problem {
 }
 
 // length is how many acts a story has.
-func (s *shelf) length(e Entry) int {
+func (s *snapshot) length(e Entry) int {
 	if e.Rev > 0 {
-		return len(s.blobs[edition{key{KindStory, e.ID}, e.Rev}].Story.Acts)
+		return len(s.blobs[revisionKey{key{KindStory, e.ID}, e.Rev}].Story.Acts)
 	}
 	story, _ := score.ParseStory(e.Draft)
 	return len(story.Acts)
 }
 
 // prune takes a deleted act out of one story, and reports whether it was there.
-func (s *shelf) prune(e Entry, act string, by By) (StoryImpact, bool) {
+func (s *snapshot) prune(e Entry, act string, by By) (StoryImpact, bool) {
 	i := StoryImpact{Story: e.ID, Before: s.length(e), Rev: e.Rev}
 	draft, unread := score.ParseStory(e.Draft)
 	inDraft := len(unread) == 0 && names(draft, act)
@@ -140,7 +140,7 @@ func (s *shelf) prune(e Entry, act string, by By) (StoryImpact, bool) {
 		return i, false
 	}
 	i.DraftOnly = len(used) == 0
-	newest := s.blobs[edition{key{KindStory, e.ID}, e.Rev}].Story
+	newest := s.blobs[revisionKey{key{KindStory, e.ID}, e.Rev}].Story
 	i.After = len(without(newest, act).Acts)
 	if e.Rev == 0 {
 		i.After = len(without(draft, act).Acts)
@@ -157,7 +157,7 @@ func (s *shelf) prune(e Entry, act string, by By) (StoryImpact, bool) {
 	why := "act " + act + " was deleted"
 	for _, rev := range used {
 		robots := s.holders(e.ID, rev)
-		blob := s.blobs[edition{key{KindStory, e.ID}, rev}]
+		blob := s.blobs[revisionKey{key{KindStory, e.ID}, rev}]
 		left := without(blob.Story, act)
 		if len(left.Acts) == 0 { // an old revision of which nothing is left; the newest is not empty
 			i.Cleared = append(i.Cleared, robots...)
@@ -172,7 +172,7 @@ func (s *shelf) prune(e Entry, act string, by By) (StoryImpact, bool) {
 	if i.Rev > 0 && e.Rev != i.Rev && !slices.Contains(used, i.Rev) {
 		// Older content was published again above it: keep the newest the newest.
 		was := i.Rev
-		e = s.reissue(e, newest, s.blobs[edition{key{KindStory, e.ID}, was}], by, fmt.Sprintf("as revision %d, after older ones lost act %s", was, act))
+		e = s.reissue(e, newest, s.blobs[revisionKey{key{KindStory, e.ID}, was}], by, fmt.Sprintf("as revision %d, after older ones lost act %s", was, act))
 		s.note(by, "reissue", fmt.Sprintf("%s revision %d as %d", target, was, e.Rev), why)
 	}
 	i.Rev = e.Rev
@@ -186,7 +186,7 @@ func (s *shelf) prune(e Entry, act string, by By) (StoryImpact, bool) {
 
 // editionsWith lists the revisions of a story that hold an act and matter: the
 // newest, and those that robots perform; oldest first.
-func (s *shelf) editionsWith(e Entry, act string) []int64 {
+func (s *snapshot) editionsWith(e Entry, act string) []int64 {
 	var revs []int64
 	for at := range s.blobs {
 		if at.id != e.ID || at.rev != e.Rev && len(s.holders(e.ID, at.rev)) == 0 {
@@ -202,16 +202,16 @@ func (s *shelf) editionsWith(e Entry, act string) []int64 {
 
 // reissue publishes a story, or what is left of it, as its next revision, with the
 // acts and files that it had.
-func (s *shelf) reissue(e Entry, story score.Story, was score.Blob, by By, why string) Entry {
+func (s *snapshot) reissue(e Entry, story score.Story, was score.Blob, by By, why string) Entry {
 	files := stillNamed(was.Assets, story, was.Acts)
 	e, v := s.publish(e, bundle(story, was.Acts, e.Rev+1, files), files, by, why)
 	b, _ := score.ParseBlob(v.Body)
-	s.blobs[edition{key{KindStory, e.ID}, v.Rev}] = b
+	s.blobs[revisionKey{key{KindStory, e.ID}, v.Rev}] = b
 	return e
 }
 
 // pruneDraft takes the act out of the draft too, and tells its author.
-func (s *shelf) pruneDraft(e Entry, story score.Story, act string, by By) {
+func (s *snapshot) pruneDraft(e Entry, story score.Story, act string, by By) {
 	text := encode(without(story, act))
 	_, problems := s.validate(KindStory, text)
 	problems = append(problems, schema.Problem{
@@ -223,7 +223,7 @@ func (s *shelf) pruneDraft(e Entry, story score.Story, act string, by By) {
 }
 
 // clear leaves robots without a default story.
-func (s *shelf) clear(story string, robots []string, by By, why string) {
+func (s *snapshot) clear(story string, robots []string, by By, why string) {
 	if len(robots) == 0 {
 		return
 	}

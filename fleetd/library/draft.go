@@ -56,7 +56,7 @@ func Save(rows Rows, kind Kind, text []byte, over *int64, by By) (Saved, []schem
 }
 
 // draft makes text the draft of e.
-func (s *shelf) draft(e Entry, text []byte, problems []schema.Problem, by By) {
+func (s *snapshot) draft(e Entry, text []byte, problems []schema.Problem, by By) {
 	e.Draft, e.DraftSHA256, e.Problems = text, digest(text), problems
 	e.DraftRev++
 	e.ChangedAt, e.ChangedBy = by.At, by.Who
@@ -73,7 +73,7 @@ func Validate(rows Rows, kind Kind, text []byte) (id string, problems []schema.P
 	return s.validate(kind, text)
 }
 
-func (s *shelf) validate(kind Kind, text []byte) (id string, problems []schema.Problem) {
+func (s *snapshot) validate(kind Kind, text []byte) (id string, problems []schema.Problem) {
 	switch kind {
 	case KindAct:
 		a, problems := score.ParseAct(text)
@@ -98,7 +98,7 @@ func (s *shelf) validate(kind Kind, text []byte) (id string, problems []schema.P
 }
 
 // named refuses a text that names nothing we could keep it under.
-func (s *shelf) named(id, pointer string, problems []schema.Problem) (string, []schema.Problem) {
+func (s *snapshot) named(id, pointer string, problems []schema.Problem) (string, []schema.Problem) {
 	if schema.ValidID(id) {
 		return id, problems
 	}
@@ -110,7 +110,7 @@ func (s *shelf) named(id, pointer string, problems []schema.Problem) (string, []
 
 // ways tells the way out where a story names an act that only waits to be
 // published, or that was deleted.
-func (s *shelf) ways(story score.Story, problems []schema.Problem) []schema.Problem {
+func (s *snapshot) ways(story score.Story, problems []schema.Problem) []schema.Problem {
 	for i, p := range problems {
 		if p.Code != score.CodeUnknownAct {
 			continue
@@ -183,7 +183,7 @@ func Publish(rows Rows, kind Kind, id string, over *int64, by By) (Published, []
 
 // freeze writes the next revision of a draft without errors, and reports whether
 // the newest one says the same.
-func (s *shelf) freeze(e Entry) (body []byte, files []score.Asset, same bool) {
+func (s *snapshot) freeze(e Entry) (body []byte, files []score.Asset, same bool) {
 	newest := s.current(e).Body
 	if e.Kind == KindAct {
 		a, _ := score.ParseAct(e.Draft)
@@ -215,14 +215,14 @@ func bundle(story score.Story, acts map[string]score.Act, rev int64, files []sco
 }
 
 // stale lists the stories whose newest revision holds another state of act e.
-func (s *shelf) stale(e Entry) []string {
+func (s *snapshot) stale(e Entry) []string {
 	var stories []string
 	if e.Kind != KindAct {
 		return nil
 	}
 	newest := string(encode(s.acts[e.ID]))
 	for _, story := range s.live(KindStory) {
-		if a, holds := s.blobs[edition{key{KindStory, story.ID}, story.Rev}].Acts[e.ID]; holds && string(encode(a)) != newest {
+		if a, holds := s.blobs[revisionKey{key{KindStory, story.ID}, story.Rev}].Acts[e.ID]; holds && string(encode(a)) != newest {
 			stories = append(stories, story.ID)
 		}
 	}
@@ -231,7 +231,7 @@ func (s *shelf) stale(e Entry) []string {
 
 // judgeDrafts looks again at the drafts that name an act, since what is wrong
 // with them follows from it.
-func (s *shelf) judgeDrafts(act string) {
+func (s *snapshot) judgeDrafts(act string) {
 	for _, e := range s.live(KindStory) {
 		story, problems := score.ParseStory(e.Draft)
 		if len(problems) > 0 || !names(story, act) {
@@ -242,7 +242,7 @@ func (s *shelf) judgeDrafts(act string) {
 }
 
 // judgeDraft looks again at one draft.
-func (s *shelf) judgeDraft(e Entry) {
+func (s *snapshot) judgeDraft(e Entry) {
 	_, found := s.validate(e.Kind, e.Draft)
 	for _, p := range e.Problems {
 		if p.Code == CodeActRemoved { // until its author has saved it

@@ -181,7 +181,7 @@ func (w *world) performs(d Default) string {
 	if d.Story == "" {
 		return ""
 	}
-	return w.contents(w.revisions[edition{key{KindStory, d.Story}, d.Rev}])
+	return w.contents(w.revisions[revisionKey{key{KindStory, d.Story}, d.Rev}])
 }
 
 // left is what of it should be left to the robot after a deletion.

@@ -17,7 +17,7 @@ var morning = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
 // world keeps rows as the store does, and whatever was ever written.
 type world struct {
 	entries   map[key]Entry
-	revisions map[edition]Revision
+	revisions map[revisionKey]Revision
 	defaults  map[string]Default
 	assets    map[string]Asset
 	files     map[string]File
@@ -27,7 +27,7 @@ type world struct {
 }
 
 func newWorld() *world {
-	return &world{entries: map[key]Entry{}, revisions: map[edition]Revision{}, defaults: map[string]Default{}, assets: map[string]Asset{}, files: map[string]File{}}
+	return &world{entries: map[key]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{}, assets: map[string]Asset{}, files: map[string]File{}}
 }
 
 // rows shows a plan what the store would: the newest revisions, those that are
@@ -96,7 +96,7 @@ func (w *world) apply(t fatal, c Changes) {
 		w.entries[key{e.Kind, e.ID}] = e
 	}
 	for _, v := range c.Revisions {
-		at := edition{key{v.Kind, v.ID}, v.Rev}
+		at := revisionKey{key{v.Kind, v.ID}, v.Rev}
 		if old, ok := w.revisions[at]; ok {
 			t.Fatalf("revision %d of %s %s is published twice: %s and %s", v.Rev, v.Kind, v.ID, old.SHA256, v.SHA256)
 		}
@@ -157,7 +157,7 @@ func (w *world) told(t fatal, c Changes) {
 			t.Fatalf("%s is told of a blob that did not go out before", m.Target)
 		}
 		if desired.Story != nil {
-			for _, sha := range w.revisions[edition{key{KindStory, desired.Story.ID}, desired.Story.Rev}].Files {
+			for _, sha := range w.revisions[revisionKey{key{KindStory, desired.Story.ID}, desired.Story.Rev}].Files {
 				if size := len(w.files[sha].Body); blobs[sha] != (size <= 256<<10) {
 					t.Fatalf("%s is told of a story with a file of %d bytes; that went out as a blob: %v", m.Target, size, blobs[sha])
 				}
@@ -181,7 +181,7 @@ func (w *world) holds(t fatal) {
 		if !ok || e.Deleted() {
 			t.Fatalf("%s performs the deleted story %s", d.Robot, d.Story)
 		}
-		v, ok := w.revisions[edition{key{KindStory, d.Story}, d.Rev}]
+		v, ok := w.revisions[revisionKey{key{KindStory, d.Story}, d.Rev}]
 		if !ok || d.Rev > e.Rev {
 			t.Fatalf("%s performs revision %d of %s, which was never published", d.Robot, d.Rev, d.Story)
 		}
@@ -200,7 +200,7 @@ func (w *world) holds(t fatal) {
 	}
 	for _, e := range w.entries {
 		if e.Kind == KindStory && e.Rev > 0 {
-			if _, ok := w.revisions[edition{key{e.Kind, e.ID}, e.Rev}]; !ok {
+			if _, ok := w.revisions[revisionKey{key{e.Kind, e.ID}, e.Rev}]; !ok {
 				t.Fatalf("story %s is at revision %d, which is not there", e.ID, e.Rev)
 			}
 		}

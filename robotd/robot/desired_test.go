@@ -198,7 +198,7 @@ func TestPlacesFromTheDeskAreWhereTheRobotGoes(t *testing.T) {
 		s.op.Subscribe("troupe/v1/robots/r1/caps")
 		s.boot()
 		s.mode(schema.ModeMnl)
-		data, sum, err := score.EncodePlaces(nil, map[string]score.Point{"shelf": {XM: 0.5, YM: 0.5}})
+		data, sum, err := score.EncodePlaces(nil, map[string]score.Point{"snapshot": {XM: 0.5, YM: 0.5}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,8 +207,8 @@ func TestPlacesFromTheDeskAreWhereTheRobotGoes(t *testing.T) {
 		reported(s, "places", func(r schema.ReportedSet) bool {
 			return r.Phase == schema.DeployActive && r.Active != nil && r.Active.ID == "hall"
 		})
-		s.op.ExpectThat("troupe/v1/robots/r1/caps", func(m brokertest.Message) bool { return strings.Contains(string(m.Payload), `"shelf"`) })
-		s.publish(1, score.Act{ID: "fetch", Actions: []score.Action{{Type: score.TypeGoto, Point: "shelf", TimeoutMS: ptr[int64](60000)}}})
+		s.op.ExpectThat("troupe/v1/robots/r1/caps", func(m brokertest.Message) bool { return strings.Contains(string(m.Payload), `"snapshot"`) })
+		s.publish(1, score.Act{ID: "fetch", Actions: []score.Action{{Type: score.TypeGoto, Point: "snapshot", TimeoutMS: ptr[int64](60000)}}})
 		s.must("safety/enable", "")
 		s.must("mode/set", `{"mode":"ato"}`)
 		time.Sleep(30 * time.Second)

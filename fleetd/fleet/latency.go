@@ -11,9 +11,9 @@ import (
 // sent: a robot echoes the newest that it heard, every two seconds.
 const tripsKept = 64
 
-// trips measures how long a word takes from fleetd to a robot and back. The
+// latency measures how long a word takes from fleetd to a robot and back. The
 // clocks of both do not matter.
-type trips struct {
+type latency struct {
 	mu   sync.Mutex
 	sent [tripsKept]sending // by sequence number
 }
@@ -24,7 +24,7 @@ type sending struct {
 }
 
 // left notes that a heartbeat goes out.
-func (t *trips) left(seq int64, at time.Time) {
+func (t *latency) left(seq int64, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.sent[seq%tripsKept] = sending{seq, at}
@@ -32,7 +32,7 @@ func (t *trips) left(seq int64, at time.Time) {
 
 // took is what a robot's echo, heard now, comes to; none for the echo of a
 // heartbeat that is not known, such as one of an earlier run of fleetd.
-func (t *trips) took(echo schema.HeartbeatLink, now time.Time) (time.Duration, bool) {
+func (t *latency) took(echo schema.HeartbeatLink, now time.Time) (time.Duration, bool) {
 	if echo.FleetSeq < 1 {
 		return 0, false
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestARoundTripIsWhatTheRobotDidNotHoldItFor(t *testing.T) {
-	var tr trips
+	var tr latency
 	start := time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
 	for seq := range int64(100) {
 		tr.left(seq+1, start.Add(time.Duration(seq)*time.Second)) // seq 1 at the start

@@ -19,7 +19,7 @@ import (
 // again under a higher one.
 
 // belong notes the fleet's name to robots, as soon as the database is open.
-func (h *hub) belong(fleetID string) {
+func (h *view) belong(fleetID string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.fleetID = fleetID
@@ -43,7 +43,7 @@ func (e *entry) hear(fleetID string, kind schema.TopicKind, body []byte) {
 }
 
 // heard answers what a robot says of its desired documents of one topic.
-func (h *hub) heard(robot string, topic schema.TopicKind) schema.Heard {
+func (h *view) heard(robot string, topic schema.TopicKind) schema.Heard {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if e := h.robots[robot]; e != nil {
@@ -62,7 +62,7 @@ func (e *entry) number(topic schema.TopicKind) schema.Heard {
 }
 
 // overtaken lists the robots whose desired documents were overtaken, by topic.
-func (h *hub) overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.TopicKind][]string {
+func (h *view) overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.TopicKind][]string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	found := map[schema.TopicKind][]string{}
@@ -82,7 +82,7 @@ func (h *hub) overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.T
 // again tells desired documents once more that were overtaken. The robots' reports are what
 // decides, so whichever fleetd looks first does it; two databases that claim to be
 // one fleet would outdo each other for ever, so each time it is later.
-func (d *doubts) again(ctx context.Context, db *store.Store, revs map[string]map[schema.TopicKind]int64, now time.Time) {
+func (d *driftChecker) again(ctx context.Context, db *store.Store, revs map[string]map[schema.TopicKind]int64, now time.Time) {
 	for topic, robots := range d.f.hub.overtaken(revs) {
 		var due []string
 		for _, id := range robots {
@@ -136,11 +136,11 @@ func tellAgain(ctx context.Context, db *store.Store, topic schema.TopicKind, rob
 	return told, err
 }
 
-// outdone spaces what is done again and again for the same robot. Each time it is
+// renumberBackoff spaces what is done again and again for the same robot. Each time it is
 // twice as late, and after a quiet time it is at once again.
-type outdone map[string]doubt
+type renumberBackoff map[string]drift
 
-func (o outdone) mayNow(robot string, now time.Time) bool {
+func (o renumberBackoff) mayNow(robot string, now time.Time) bool {
 	was, known := o[robot]
 	if known && now.Before(was.next) {
 		return false
@@ -149,6 +149,6 @@ func (o outdone) mayNow(robot string, now time.Time) bool {
 	if known && now.Sub(was.next) < doubtLimit {
 		wait = min(2*was.wait, doubtLimit)
 	}
-	o[robot] = doubt{next: now.Add(wait), wait: wait}
+	o[robot] = drift{next: now.Add(wait), wait: wait}
 	return true
 }

@@ -26,10 +26,10 @@ const (
 	listAge = 24 * time.Hour
 )
 
-// warden sees to it that what was taken away stays away: it writes the list of
+// revocationPublisher sees to it that what was taken away stays away: it writes the list of
 // the revoked for brokers that read it from a file, and leads robots out of the
 // fleet, step by step as the database has them.
-type warden struct {
+type revocationPublisher struct {
 	f    *Fleet
 	wake chan struct{}
 
@@ -46,11 +46,11 @@ type warden struct {
 	unread   string          // why some were not read
 }
 
-func newWarden(f *Fleet) *warden {
-	return &warden{f: f, wake: make(chan struct{}, 1), waiting: map[string]string{}, listed: -1, noted: map[string]bool{}}
+func newWarden(f *Fleet) *revocationPublisher {
+	return &revocationPublisher{f: f, wake: make(chan struct{}, 1), waiting: map[string]string{}, listed: -1, noted: map[string]bool{}}
 }
 
-func (w *warden) run(ctx context.Context, db *store.Store) {
+func (w *revocationPublisher) run(ctx context.Context, db *store.Store) {
 	look := time.NewTicker(wardenLook)
 	defer look.Stop()
 	for {
@@ -68,7 +68,7 @@ func (w *warden) run(ctx context.Context, db *store.Store) {
 }
 
 // list writes the list of the revoked if it changed, or is getting old.
-func (w *warden) list(ctx context.Context, db *store.Store, now time.Time) {
+func (w *revocationPublisher) list(ctx context.Context, db *store.Store, now time.Time) {
 	if w.f.vault == nil {
 		return
 	}
@@ -104,7 +104,7 @@ func (w *warden) list(ctx context.Context, db *store.Store, now time.Time) {
 
 // lead takes every decommission as far as it goes now. A fleetd instance that follows only looks
 // what each waits for: the other one must write what a step asks for.
-func (w *warden) lead(ctx context.Context, db *store.Store) {
+func (w *revocationPublisher) lead(ctx context.Context, db *store.Store) {
 	leads := w.f.leadership.leads()
 	open, err := db.Decommissions(ctx, false)
 	if err != nil {
@@ -139,7 +139,7 @@ func (w *warden) lead(ctx context.Context, db *store.Store) {
 }
 
 // next is what is to be done about a decommission now.
-func (w *warden) next(ctx context.Context, db *store.Store, d decommission.Decommission, now time.Time) (next decommission.Decision, err error) {
+func (w *revocationPublisher) next(ctx context.Context, db *store.Store, d decommission.Decommission, now time.Time) (next decommission.Decision, err error) {
 	facts := decommission.Facts{Where: w.f.hub.whereabouts(d.Robot, now)}
 	if facts.Told, err = db.Told(ctx, d.Robot); err != nil {
 		return next, err
@@ -150,7 +150,7 @@ func (w *warden) next(ctx context.Context, db *store.Store, d decommission.Decom
 	return decommission.Next(d, facts), nil
 }
 
-func (w *warden) step(ctx context.Context, db *store.Store, d decommission.Decommission, next decommission.Decision, now time.Time) error {
+func (w *revocationPublisher) step(ctx context.Context, db *store.Store, d decommission.Decommission, next decommission.Decision, now time.Time) error {
 	if next.Stop {
 		w.stop(ctx, d, now)
 	}
@@ -181,7 +181,7 @@ func (w *warden) step(ctx context.Context, db *store.Store, d decommission.Decom
 
 // stop lets a robot stand still before it is cut off. It is the robot's own
 // affair what it does without a link; this makes it sure.
-func (w *warden) stop(ctx context.Context, d decommission.Decommission, now time.Time) {
+func (w *revocationPublisher) stop(ctx context.Context, d decommission.Decommission, now time.Time) {
 	verb, _ := schema.VerbOf("safety", "stop")
 	why := "this robot leaves the fleet"
 	payload, err := schema.EncodeRequest(verb, schema.Request{ID: uuid.NewString(), TS: schema.TimeOf(now), By: d.By, Why: why, Args: schema.Args{Why: why}})

@@ -15,10 +15,10 @@ import (
 	"troupe/schema"
 )
 
-// hub is the newest of everything that is known of robots, in memory: what the
+// view is the newest of everything that is known of robots, in memory: what the
 // API shows and the stream tells. It is a cache: what robots say comes again at
 // every connect, what fleetd decided is read from the database.
-type hub struct {
+type view struct {
 	mu     sync.Mutex
 	fleetd presence.Fleetd
 	// fleetID is the fleet's name to robots; empty until the database is open.
@@ -51,12 +51,12 @@ type entry struct {
 	unsaved   map[schema.TopicKind]bool
 }
 
-func newHub(now time.Time) *hub {
-	return &hub{fleetd: presence.Fleetd{Since: now}, robots: map[string]*entry{}, watches: map[*watch]struct{}{}}
+func newHub(now time.Time) *view {
+	return &view{fleetd: presence.Fleetd{Since: now}, robots: map[string]*entry{}, watches: map[*watch]struct{}{}}
 }
 
 // of returns the entry of a robot, made if need be.
-func (h *hub) of(id string) *entry {
+func (h *view) of(id string) *entry {
 	e := h.robots[id]
 	if e == nil {
 		e = &entry{documents: map[schema.TopicKind]store.Document{}, unsaved: map[schema.TopicKind]bool{}}
@@ -67,7 +67,7 @@ func (h *hub) of(id string) *entry {
 }
 
 // document is the newest of that kind that a robot told.
-func (h *hub) document(id string, kind schema.TopicKind) []byte {
+func (h *view) document(id string, kind schema.TopicKind) []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if e := h.robots[id]; e != nil {
@@ -78,7 +78,7 @@ func (h *hub) document(id string, kind schema.TopicKind) []byte {
 
 // catalogue joins what the robots say that their bodies can play and show. Where
 // one takes any name, or none has said it, nothing is known.
-func (h *hub) catalogue() library.Catalogue {
+func (h *view) catalogue() library.Catalogue {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var sounds, faces names
@@ -123,7 +123,7 @@ func (n *names) list() []string {
 
 // change runs do on the robot's entry, computes its presence anew and tells
 // whoever watches.
-func (h *hub) change(id string, now time.Time, do func(*entry)) turn {
+func (h *view) change(id string, now time.Time, do func(*entry)) presenceChange {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e := h.of(id)
@@ -132,25 +132,25 @@ func (h *hub) change(id string, now time.Time, do func(*entry)) turn {
 	e.compare(now)
 	e.shown, e.outdated = presence.Of(e.facts, h.fleetd, now), e.isBehind(now)
 	h.tell(id)
-	return turn{id, before, e.shown.View}
+	return presenceChange{id, before, e.shown.View}
 }
 
 // connected notes that fleetd's own connection came or went.
-func (h *hub) connected(up bool, now time.Time) []turn {
+func (h *view) connected(up bool, now time.Time) []presenceChange {
 	h.mu.Lock()
 	h.fleetd = presence.Fleetd{Connected: up, Since: now}
 	h.mu.Unlock()
 	return h.tick(now)
 }
 
-// turn is a robot whose presence is another than before.
-type turn struct {
+// presenceChange is a robot whose presence is another than before.
+type presenceChange struct {
 	robot         string
 	before, after presence.View
 }
 
 // tick lets time pass: presence is a function of it.
-func (h *hub) tick(now time.Time) (turned []turn) {
+func (h *view) tick(now time.Time) (turned []presenceChange) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, e := range h.robots {
@@ -160,7 +160,7 @@ func (h *hub) tick(now time.Time) (turned []turn) {
 			continue
 		}
 		if s.View != e.shown.View {
-			turned = append(turned, turn{id, e.shown.View, s.View})
+			turned = append(turned, presenceChange{id, e.shown.View, s.View})
 		}
 		e.shown, e.outdated = s, behind
 		h.tell(id)
@@ -169,7 +169,7 @@ func (h *hub) tick(now time.Time) (turned []turn) {
 }
 
 // known takes in what the database says of all robots.
-func (h *hub) known(robots []store.Robot) {
+func (h *view) known(robots []store.Robot) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, r := range robots {
@@ -180,7 +180,7 @@ func (h *hub) known(robots []store.Robot) {
 }
 
 // reachable reports whether what is sent to the robot now should arrive.
-func (h *hub) reachable(id string) bool {
+func (h *view) reachable(id string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e := h.robots[id]
@@ -188,7 +188,7 @@ func (h *hub) reachable(id string) bool {
 }
 
 // adopted reports whether the database knows the robot.
-func (h *hub) adopted(id string) bool {
+func (h *view) adopted(id string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e := h.robots[id]
@@ -197,7 +197,7 @@ func (h *hub) adopted(id string) bool {
 
 // unsavedDocuments hands out the documents of adopted robots that the database
 // does not have yet; notSaved takes back what it could not take.
-func (h *hub) unsavedDocuments() []store.Document {
+func (h *view) unsavedDocuments() []store.Document {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var out []store.Document
@@ -213,7 +213,7 @@ func (h *hub) unsavedDocuments() []store.Document {
 	return out
 }
 
-func (h *hub) notSaved(documents []store.Document) {
+func (h *view) notSaved(documents []store.Document) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, d := range documents {
@@ -222,7 +222,7 @@ func (h *hub) notSaved(documents []store.Document) {
 }
 
 // unknown lists the robots that are there and that the database does not know.
-func (h *hub) unknownRobots() []string {
+func (h *view) unknownRobots() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var out []string
@@ -236,7 +236,7 @@ func (h *hub) unknownRobots() []string {
 }
 
 // list returns all robots by id.
-func (h *hub) list() []api.Robot {
+func (h *view) list() []api.Robot {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	out := make([]api.Robot, 0, len(h.robots))
@@ -248,7 +248,7 @@ func (h *hub) list() []api.Robot {
 }
 
 // detail returns everything about one robot.
-func (h *hub) detail(id string) (api.Detail, bool) {
+func (h *view) detail(id string) (api.Detail, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e := h.robots[id]
@@ -263,13 +263,13 @@ func (h *hub) detail(id string) (api.Detail, bool) {
 // watch is one reader of changes. However slow it is, it costs no more than a
 // name per robot: of each it gets the newest line.
 type watch struct {
-	hub   *hub
+	hub   *view
 	pace  time.Duration
 	dirty map[string]struct{}
 	wake  chan struct{}
 }
 
-func (h *hub) watch(pace time.Duration) *watch {
+func (h *view) watch(pace time.Duration) *watch {
 	w := &watch{hub: h, pace: pace, dirty: map[string]struct{}{}, wake: make(chan struct{}, 1)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -277,7 +277,7 @@ func (h *hub) watch(pace time.Duration) *watch {
 	return w
 }
 
-func (h *hub) tell(id string) {
+func (h *view) tell(id string) {
 	for w := range h.watches {
 		w.dirty[id] = struct{}{}
 		select {

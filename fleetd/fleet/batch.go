@@ -118,13 +118,13 @@ func (f *Fleet) Issue(ctx context.Context, batch command.Batch, commands []comma
 		return tx.AddBatch(within, batch, commands)
 	}); err != nil {
 		if errors.Is(err, store.ErrUnknown) {
-			f.driver.post(post{kind: postUnsent, unsent: commands})
+			f.driver.post(event{kind: postUnsent, unsent: commands})
 		}
 		return nil, err
 	}
 	t := newTicket(batch, commands, true)
 	t.ahead = ahead
-	f.driver.post(post{kind: postTicket, ticket: t})
+	f.driver.post(event{kind: postTicket, ticket: t})
 	return t, nil
 }
 
@@ -141,14 +141,14 @@ func (f *Fleet) CallOff(ctx context.Context, id string) bool { return f.driver.c
 func (f *Fleet) sendStop(ctx context.Context, batch command.Batch, commands []command.Command) *ticket {
 	var out []command.Command
 	for i, c := range commands {
-		next, effects := command.Step(c, time.Now(), command.News{Kind: command.Begin, Present: f.hub.reachable(c.Robot)})
+		next, effects := command.Step(c, time.Now(), command.Event{Kind: command.Begin, Present: f.hub.reachable(c.Robot)})
 		if slices.Contains(effects, command.Send) {
 			out = append(out, c)
 		}
 		commands[i] = next
 	}
 	t := newTicket(batch, commands, false)
-	f.driver.post(post{kind: postTicket, ticket: t}) // first, which waits for nothing: the answer may come at once
+	f.driver.post(event{kind: postTicket, ticket: t}) // first, which waits for nothing: the answer may come at once
 	for _, c := range out {
 		f.send(ctx, c)
 	}
@@ -186,7 +186,7 @@ func (f *Fleet) takeUp(ctx context.Context, db *store.Store, now time.Time) erro
 	}
 	if len(rows) > 0 {
 		f.log.Info("unfinished commands taken up", "commands", len(rows))
-		f.driver.post(post{kind: postTicket, ticket: newTicket(command.Batch{}, rows, true)})
+		f.driver.post(event{kind: postTicket, ticket: newTicket(command.Batch{}, rows, true)})
 	}
 	return nil
 }

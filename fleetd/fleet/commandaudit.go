@@ -26,11 +26,11 @@ const (
 	witnessDetail = 256
 )
 
-// witness notes what people and machines ask of robots without fleetd, straight
+// commandAuditor notes what people and machines ask of robots without fleetd, straight
 // over MQTT: who, what, of which robot, and when. What a fleetd instance asks is persisted
 // already, and frames of manual driving are no commands. Of several fleetd instances the one
 // that leads writes; in a moment without a leader nothing is noted.
-type witness struct {
+type commandAuditor struct {
 	f    *Fleet
 	room *rate.Limiter
 
@@ -39,12 +39,12 @@ type witness struct {
 	left  int64 // not noted since the last writing
 }
 
-func newWitness(f *Fleet) *witness {
-	return &witness{f: f, room: rate.NewLimiter(witnessRate, witnessBurst)}
+func newWitness(f *Fleet) *commandAuditor {
+	return &commandAuditor{f: f, room: rate.NewLimiter(witnessRate, witnessBurst)}
 }
 
 // command takes in a command as it passed; it waits for nothing.
-func (w *witness) command(at schema.TopicParams, m link.Message, now time.Time) {
+func (w *commandAuditor) command(at schema.TopicParams, m link.Message, now time.Time) {
 	if m.Retain || at.CID == w.f.cfg.Name || w.f.instances.isOne(at.CID) {
 		return
 	}
@@ -74,7 +74,7 @@ func legible(s string) string {
 	}, s)
 }
 
-func (w *witness) run(ctx context.Context, db *store.Store) {
+func (w *commandAuditor) run(ctx context.Context, db *store.Store) {
 	every := time.NewTicker(witnessEvery)
 	defer every.Stop()
 	for {
@@ -90,7 +90,7 @@ func (w *witness) run(ctx context.Context, db *store.Store) {
 	}
 }
 
-func (w *witness) write(ctx context.Context, db *store.Store) {
+func (w *commandAuditor) write(ctx context.Context, db *store.Store) {
 	w.mu.Lock()
 	notes, left := w.notes, w.left
 	w.notes, w.left = nil, 0

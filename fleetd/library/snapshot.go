@@ -34,17 +34,17 @@ const (
 	CodeNobody       = "nobody"
 )
 
-// shelf is the rows of one plan in a form that can be asked, with the changes
+// snapshot is the rows of one plan in a form that can be asked, with the changes
 // gathered so far.
-type shelf struct {
+type snapshot struct {
 	fleetID   string
 	seal      sign.Seal
 	heard     func(robot string) schema.Heard
 	entries   map[key]Entry
-	revisions map[edition]Revision
-	defaults  map[string]Default     // by robot
-	acts      map[string]score.Act   // published and not deleted
-	blobs     map[edition]score.Blob // of the stories' revisions
+	revisions map[revisionKey]Revision
+	defaults  map[string]Default         // by robot
+	acts      map[string]score.Act       // published and not deleted
+	blobs     map[revisionKey]score.Blob // of the stories' revisions
 	assets    map[string]Asset
 	catalogue Catalogue
 
@@ -57,18 +57,18 @@ type key struct {
 	id   string
 }
 
-type edition struct {
+type revisionKey struct {
 	key
 	rev int64
 }
 
 // newShelf reads the rows. Published bytes always parse; that they do not is a
 // fault of ours, and then nothing is planned.
-func newShelf(rows Rows) (*shelf, []schema.Problem) {
-	s := &shelf{
+func newShelf(rows Rows) (*snapshot, []schema.Problem) {
+	s := &snapshot{
 		fleetID: rows.FleetID, seal: rows.Seal, heard: rows.Heard,
-		entries: map[key]Entry{}, revisions: map[edition]Revision{}, defaults: map[string]Default{},
-		acts: map[string]score.Act{}, blobs: map[edition]score.Blob{}, assets: map[string]Asset{}, catalogue: rows.Catalogue, sent: map[string]bool{},
+		entries: map[key]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{},
+		acts: map[string]score.Act{}, blobs: map[revisionKey]score.Blob{}, assets: map[string]Asset{}, catalogue: rows.Catalogue, sent: map[string]bool{},
 	}
 	if s.heard == nil {
 		s.heard = func(string) schema.Heard { return schema.Heard{} }
@@ -80,7 +80,7 @@ func newShelf(rows Rows) (*shelf, []schema.Problem) {
 		s.entries[key{e.Kind, e.ID}] = e
 	}
 	for _, v := range rows.Revisions {
-		at := edition{key{v.Kind, v.ID}, v.Rev}
+		at := revisionKey{key{v.Kind, v.ID}, v.Rev}
 		s.revisions[at] = v
 		switch e := s.entries[at.key]; {
 		case v.Kind == KindStory:
@@ -107,16 +107,18 @@ func newShelf(rows Rows) (*shelf, []schema.Problem) {
 }
 
 // current is the newest published revision of e.
-func (s *shelf) current(e Entry) Revision { return s.revisions[edition{key{e.Kind, e.ID}, e.Rev}] }
+func (s *snapshot) current(e Entry) Revision {
+	return s.revisions[revisionKey{key{e.Kind, e.ID}, e.Rev}]
+}
 
 // act finds a published act of the library.
-func (s *shelf) act(id string) (score.Act, bool) {
+func (s *snapshot) act(id string) (score.Act, bool) {
 	a, ok := s.acts[id]
 	return a, ok
 }
 
 // find returns an entry that is not deleted.
-func (s *shelf) find(kind Kind, id string) (Entry, []schema.Problem) {
+func (s *snapshot) find(kind Kind, id string) (Entry, []schema.Problem) {
 	e, ok := s.entries[key{kind, id}]
 	switch {
 	case !ok:
@@ -128,7 +130,7 @@ func (s *shelf) find(kind Kind, id string) (Entry, []schema.Problem) {
 }
 
 // live lists the entries of a kind that are not deleted, by id.
-func (s *shelf) live(kind Kind) []Entry {
+func (s *snapshot) live(kind Kind) []Entry {
 	var all []Entry
 	for _, e := range s.entries {
 		if e.Kind == kind && !e.Deleted() {
@@ -141,7 +143,7 @@ func (s *shelf) live(kind Kind) []Entry {
 
 // holders lists the robots that have this story as their default, by robot; rev
 // 0 = any revision.
-func (s *shelf) holders(story string, rev int64) []string {
+func (s *snapshot) holders(story string, rev int64) []string {
 	var robots []string
 	for _, d := range s.defaults {
 		if d.Story == story && (rev == 0 || d.Rev == rev) {
@@ -152,8 +154,8 @@ func (s *shelf) holders(story string, rev int64) []string {
 	return robots
 }
 
-// put writes an entry into the changes, and into the shelf for what follows.
-func (s *shelf) put(e Entry) {
+// put writes an entry into the changes, and into the snapshot for what follows.
+func (s *snapshot) put(e Entry) {
 	at := key{e.Kind, e.ID}
 	s.entries[at] = e
 	for i, old := range s.changes.Entries {
@@ -166,10 +168,10 @@ func (s *shelf) put(e Entry) {
 }
 
 // publish freezes body, which needs those files, as the next revision of e.
-func (s *shelf) publish(e Entry, body []byte, files []score.Asset, by By, why string) (Entry, Revision) {
+func (s *snapshot) publish(e Entry, body []byte, files []score.Asset, by By, why string) (Entry, Revision) {
 	e.Rev++
 	v := Revision{Files: digestsOf(files), Kind: e.Kind, ID: e.ID, Rev: e.Rev, SHA256: digest(body), Size: int64(len(body)), Body: body, CreatedAt: by.At, CreatedBy: by.Who, Why: why}
-	s.revisions[edition{key{e.Kind, e.ID}, v.Rev}] = v
+	s.revisions[revisionKey{key{e.Kind, e.ID}, v.Rev}] = v
 	s.changes.Revisions = append(s.changes.Revisions, v)
 	s.put(e)
 	return e, v
@@ -177,7 +179,7 @@ func (s *shelf) publish(e Entry, body []byte, files []score.Asset, by By, why st
 
 // tell desired documents robots a story revision, or none when rev is 0, under their next
 // number. Without an apply each keeps its own.
-func (s *shelf) tell(robots []string, story string, rev int64, apply schema.Apply, by By) {
+func (s *snapshot) tell(robots []string, story string, rev int64, apply schema.Apply, by By) {
 	for _, robot := range robots {
 		d := s.defaults[robot]
 		d.Robot, d.ChangedAt, d.ChangedBy = robot, by.At, by.Who
@@ -191,7 +193,7 @@ func (s *shelf) tell(robots []string, story string, rev int64, apply schema.Appl
 		desired := schema.DesiredStory{Rev: d.DesiredRev, FleetID: s.fleetID, Apply: d.Apply, By: by.Who, TS: schema.TimeOf(by.At)}
 		d.Story, d.Rev = "", 0
 		if rev > 0 {
-			at := edition{key{KindStory, story}, rev}
+			at := revisionKey{key{KindStory, story}, rev}
 			v, b := s.revisions[at], s.blobs[at]
 			d.Story, d.Rev = story, rev
 			desired.Story = &schema.StoryPin{ID: story, Rev: rev, Name: b.Story.Name.In(b.Story.Languages...), SHA256: v.SHA256, Size: v.Size}
@@ -213,7 +215,7 @@ func (s *shelf) tell(robots []string, story string, rev int64, apply schema.Appl
 
 // sign signs a desired state of ours, which always can be signed, after everything else of
 // it was said.
-func (s *shelf) sign(robot string, d *schema.DesiredStory, now time.Time) {
+func (s *snapshot) sign(robot string, d *schema.DesiredStory, now time.Time) {
 	var err error
 	if d.Released, err = s.seal.Content(sign.Story, d.Story); err != nil {
 		panic(err)
@@ -225,7 +227,7 @@ func (s *shelf) sign(robot string, d *schema.DesiredStory, now time.Time) {
 }
 
 // sendBlob tells the broker bytes, once a plan.
-func (s *shelf) sendBlob(sha string) {
+func (s *snapshot) sendBlob(sha string) {
 	if !s.sent[sha] {
 		s.sent[sha] = true
 		s.changes.Outbox = append(s.changes.Outbox, Message{Topic: schema.TopicBlob, Target: sha})
@@ -251,7 +253,7 @@ func encode(v any) []byte {
 	return b
 }
 
-func (s *shelf) note(by By, what, target, detail string) {
+func (s *snapshot) note(by By, what, target, detail string) {
 	s.changes.Notes = append(s.changes.Notes, Note{Who: by.Who, What: what, Target: target, Detail: detail})
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 func TestARobotInDoubtIsAskedEverMoreSeldomAndOnceItsWishIsFulfilledNotAtAll(t *testing.T) {
-	var d doubts
+	var d driftChecker
 	start := time.Unix(0, 0)
 	var asked []time.Duration
 	for at := time.Duration(0); at <= time.Hour; at += doubtLook {
@@ -34,7 +34,7 @@ func TestARobotInDoubtIsAskedEverMoreSeldomAndOnceItsWishIsFulfilledNotAtAll(t *
 }
 
 func TestAShortLackIsNoDoubt(t *testing.T) {
-	var d doubts
+	var d driftChecker
 	start := time.Unix(0, 0)
 	for at := time.Duration(0); at < 10*time.Minute; at += doubtLook {
 		var lacking []string
@@ -48,7 +48,7 @@ func TestAShortLackIsNoDoubt(t *testing.T) {
 }
 
 func TestTwoDatabasesOfOneNameOutdoEachOtherEverMoreSlowly(t *testing.T) {
-	o, start := outdone{}, time.Unix(0, 0)
+	o, start := renumberBackoff{}, time.Unix(0, 0)
 	told := 0
 	for at := time.Duration(0); at < time.Hour; at += doubtLook {
 		if o.mayNow("r1", start.Add(at)) {

@@ -32,7 +32,7 @@ const (
 	askPrefix = "ask:"
 )
 
-// driver leads commands through their states. One goroutine owns them all; what
+// dispatcher leads commands through their states. One goroutine owns them all; what
 // becomes of each is decided by package command, and done here: sent, asked
 // about, written.
 //
@@ -41,20 +41,20 @@ const (
 // were asked for; of the rest at most a few at once. Stops wait for nothing. This
 // holds over several fleetd instances as far as the database tells: what another instance had on
 // record before goes before (ahead.go).
-type driver struct {
+type dispatcher struct {
 	f    *Fleet
 	wake chan struct{}
 
 	mu      sync.Mutex
-	posts   []post
+	posts   []event
 	dropped int64
 
 	// Owned by run.
-	open    map[string]*driven
-	robots  map[string][]*driven // of open, in the order of asking
-	dirty   map[*driven]struct{}
+	open    map[string]*activeCommand
+	robots  map[string][]*activeCommand // of open, in the order of asking
+	dirty   map[*activeCommand]struct{}
 	batches []*ticket // made and not stored yet
-	others  others
+	others  ordering
 	unsent  []*unsent
 	asks    int64
 
@@ -62,54 +62,54 @@ type driver struct {
 	next     time.Time    // when something may be due; zero = at no time
 }
 
-// driven is one command on its way.
-type driven struct {
+// activeCommand is one command on its way.
+type activeCommand struct {
 	command.Command
 	class  schema.VerbClass
 	ticket *ticket
 	ahead  []string // ids of other fleetd instances' commands to the robot, persisted before it
 }
 
-// post is news for the driver.
-type post struct {
-	kind   postKind
+// event is news for the driver.
+type event struct {
+	kind   eventKind
 	robot  string
 	ack    schema.Ack
 	last   schema.LastRequest
 	ticket *ticket
 	id     string    // of an unwanted command
 	ended  chan bool // 1: whether that ended it
-	let    *letting
+	let    *release
 
 	released []stop.Latch
 	unsent   []command.Command
 }
 
-type postKind string
+type eventKind string
 
 const (
-	postTicket postKind = "ticket" // new commands
-	postAnswer postKind = "answer"
-	postShown  postKind = "shown"
-	postCame   postKind = "came"
-	postLeft   postKind = "left"
-	postNot    postKind = "unwanted"
-	postLet    postKind = "let-go" // of stops, here
+	postTicket eventKind = "ticket" // new commands
+	postAnswer eventKind = "answer"
+	postShown  eventKind = "shown"
+	postCame   eventKind = "came"
+	postLeft   eventKind = "left"
+	postNot    eventKind = "unwanted"
+	postLet    eventKind = "let-go" // of stops, here
 
-	postReleased postKind = "released" // stops, wherever
-	postUnsent   postKind = "unsent"   // commands that may be persisted, and are not sent
+	postReleased eventKind = "released" // stops, wherever
+	postUnsent   eventKind = "unsent"   // commands that may be persisted, and are not sent
 )
 
-func newDriver(f *Fleet) *driver {
-	return &driver{
-		f: f, wake: make(chan struct{}, 1), open: map[string]*driven{}, robots: map[string][]*driven{}, dirty: map[*driven]struct{}{},
-		others: others{known: map[string]command.Command{}},
+func newDriver(f *Fleet) *dispatcher {
+	return &dispatcher{
+		f: f, wake: make(chan struct{}, 1), open: map[string]*activeCommand{}, robots: map[string][]*activeCommand{}, dirty: map[*activeCommand]struct{}{},
+		others: ordering{known: map[string]command.Command{}},
 	}
 }
 
-// post queues news; it waits for nothing. New commands are never left out,
+// event queues news; it waits for nothing. New commands are never left out,
 // no release of stops, and no commands that may be persisted.
-func (d *driver) post(p post) {
+func (d *dispatcher) post(p event) {
 	d.mu.Lock()
 	if len(d.posts) >= maxPosts && p.kind != postTicket && p.kind != postLet && p.kind != postReleased && p.kind != postUnsent {
 		d.dropped++
@@ -121,7 +121,7 @@ func (d *driver) post(p post) {
 	signal(d.wake)
 }
 
-func (d *driver) run(ctx context.Context) {
+func (d *dispatcher) run(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
@@ -151,7 +151,7 @@ func (d *driver) run(ctx context.Context) {
 }
 
 // take deals with all news.
-func (d *driver) take(ctx context.Context) {
+func (d *dispatcher) take(ctx context.Context) {
 	d.mu.Lock()
 	posts := d.posts
 	d.posts = nil
@@ -164,11 +164,11 @@ func (d *driver) take(ctx context.Context) {
 		case postAnswer:
 			d.answer(ctx, now, p)
 		case postShown:
-			d.tell(ctx, now, p.last.ID, command.News{Kind: command.Shown, Last: p.last})
+			d.tell(ctx, now, p.last.ID, command.Event{Kind: command.Shown, Last: p.last})
 			d.release(ctx, now, p.robot)
 		case postNot:
 			waits := d.open[p.id] != nil && d.open[p.id].State == command.Queued
-			d.tell(ctx, now, p.id, command.News{Kind: command.Unwanted})
+			d.tell(ctx, now, p.id, command.Event{Kind: command.CancelRequested})
 			p.ended <- waits
 		case postLet:
 			d.letGo(ctx, now, p.let.means)
@@ -179,28 +179,28 @@ func (d *driver) take(ctx context.Context) {
 		case postUnsent:
 			d.unsent = append(d.unsent, newUnsent(p.unsent))
 		case postCame, postLeft:
-			kind := command.Came
+			kind := command.RobotOnline
 			if p.kind == postLeft {
-				kind = command.Left
+				kind = command.RobotOffline
 			}
 			for _, c := range slices.Clone(d.robots[p.robot]) {
-				d.tell(ctx, now, c.ID, command.News{Kind: kind})
+				d.tell(ctx, now, c.ID, command.Event{Kind: kind})
 			}
 		}
 	}
 }
 
 // letGo ends the commands that would hold what was released here, or elsewhere.
-func (d *driver) letGo(ctx context.Context, now time.Time, would func(command.Command) bool) {
+func (d *dispatcher) letGo(ctx context.Context, now time.Time, would func(command.Command) bool) {
 	for _, c := range slices.SortedFunc(maps.Values(d.open), inTurn) {
 		if would(c.Command) {
-			d.tell(ctx, now, c.ID, command.News{Kind: command.Released})
+			d.tell(ctx, now, c.ID, command.Event{Kind: command.Released})
 		}
 	}
 }
 
 // begin takes on the commands of a ticket.
-func (d *driver) begin(ctx context.Context, now time.Time, t *ticket) {
+func (d *dispatcher) begin(ctx context.Context, now time.Time, t *ticket) {
 	if !t.stored() {
 		d.batches = append(d.batches, t)
 	}
@@ -210,12 +210,12 @@ func (d *driver) begin(ctx context.Context, now time.Time, t *ticket) {
 		}
 		group, name, _ := strings.Cut(c.Verb, "/")
 		verb, _ := schema.VerbOf(group, name)
-		one := &driven{Command: c, class: verb.Class, ticket: t}
+		one := &activeCommand{Command: c, class: verb.Class, ticket: t}
 		d.others.stand(one, t.ahead[c.Robot])
 		d.open[c.ID] = one
 		d.robots[c.Robot] = append(d.robots[c.Robot], one)
 		slices.SortFunc(d.robots[c.Robot], inTurn)
-		n := command.News{Kind: command.Begin}
+		n := command.Event{Kind: command.Begin}
 		if d.isReleased(c) {
 			n.Kind = command.Released
 		}
@@ -225,7 +225,7 @@ func (d *driver) begin(ctx context.Context, now time.Time, t *ticket) {
 
 // answer finds the command that an answer is about: its own, or the one that we
 // asked about.
-func (d *driver) answer(ctx context.Context, now time.Time, p post) {
+func (d *dispatcher) answer(ctx context.Context, now time.Time, p event) {
 	if p.ack.ID == nil {
 		return
 	}
@@ -233,28 +233,28 @@ func (d *driver) answer(ctx context.Context, now time.Time, p post) {
 	if about, ok := strings.CutPrefix(id, askPrefix); ok {
 		if p.ack.Status == schema.StatusRejected && p.ack.Reason == schema.ReasonUnknownID {
 			about, _, _ = strings.Cut(about, ":")
-			d.tell(ctx, now, about, command.News{Kind: command.Recalled})
+			d.tell(ctx, now, about, command.Event{Kind: command.Recalled})
 		}
 		return
 	}
 	if c := d.open[id]; c == nil || c.Robot != p.robot {
 		return // not ours, over, or another robot's claim
 	}
-	d.tell(ctx, now, id, command.News{Kind: command.Answered, Answer: p.ack})
+	d.tell(ctx, now, id, command.Event{Kind: command.Answered, Answer: p.ack})
 	d.release(ctx, now, p.robot)
 }
 
 // release lets commands go that waited for their turn.
-func (d *driver) release(ctx context.Context, now time.Time, robot string) {
+func (d *dispatcher) release(ctx context.Context, now time.Time, robot string) {
 	for _, c := range slices.Clone(d.robots[robot]) {
 		if c.State == command.Queued {
-			d.tell(ctx, now, c.ID, command.News{Kind: command.Wake})
+			d.tell(ctx, now, c.ID, command.Event{Kind: command.Wake})
 		}
 	}
 }
 
 // tell gives news to a command and does what follows.
-func (d *driver) tell(ctx context.Context, now time.Time, id string, n command.News) {
+func (d *dispatcher) tell(ctx context.Context, now time.Time, id string, n command.Event) {
 	c := d.open[id]
 	if c == nil {
 		return
@@ -279,7 +279,7 @@ func (d *driver) tell(ctx context.Context, now time.Time, id string, n command.N
 	d.expect(c)
 	if c.State.Final() {
 		delete(d.open, id)
-		d.robots[c.Robot] = slices.DeleteFunc(d.robots[c.Robot], func(other *driven) bool { return other == c })
+		d.robots[c.Robot] = slices.DeleteFunc(d.robots[c.Robot], func(other *activeCommand) bool { return other == c })
 		if len(d.robots[c.Robot]) == 0 {
 			delete(d.robots, c.Robot)
 		}
@@ -287,9 +287,9 @@ func (d *driver) tell(ctx context.Context, now time.Time, id string, n command.N
 }
 
 // callOff ends a command that was not sent yet, and reports whether it was so.
-func (d *driver) callOff(ctx context.Context, id string) bool {
+func (d *dispatcher) callOff(ctx context.Context, id string) bool {
 	ended := make(chan bool, 1)
-	d.post(post{kind: postNot, id: id, ended: ended})
+	d.post(event{kind: postNot, id: id, ended: ended})
 	select {
 	case e := <-ended:
 		return e
@@ -299,7 +299,7 @@ func (d *driver) callOff(ctx context.Context, id string) bool {
 }
 
 // changed are the tickets of what is to be written.
-func (d *driver) changed() map[*ticket]struct{} {
+func (d *dispatcher) changed() map[*ticket]struct{} {
 	out := map[*ticket]struct{}{}
 	for c := range d.dirty {
 		out[c.ticket] = struct{}{}

@@ -28,10 +28,10 @@ const (
 	keepSent = 24 * time.Hour
 )
 
-// keeper writes behind what robots say: the newest document of each kind, and
+// persister writes behind what robots say: the newest document of each kind, and
 // every event once. Nothing of it is a promise to anybody, so it may be late,
 // and robots never wait for it. Of several fleetd instances the one that leads writes.
-type keeper struct {
+type persister struct {
 	f       *Fleet
 	mu      sync.Mutex
 	events  []store.Event
@@ -39,7 +39,7 @@ type keeper struct {
 }
 
 // event takes in one event; it waits for nothing.
-func (k *keeper) event(e store.Event) {
+func (k *persister) event(e store.Event) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.events) >= maxEvents {
@@ -49,7 +49,7 @@ func (k *keeper) event(e store.Event) {
 	k.events = append(k.events, e)
 }
 
-func (k *keeper) run(ctx context.Context, db *store.Store) {
+func (k *persister) run(ctx context.Context, db *store.Store) {
 	save, tidy := time.NewTicker(saveEvery), time.NewTicker(min(tidyEvery, k.f.cfg.KeepUnused/4))
 	defer save.Stop()
 	defer tidy.Stop()
@@ -69,7 +69,7 @@ func (k *keeper) run(ctx context.Context, db *store.Store) {
 }
 
 // save writes all that waits. What the database does not take waits on.
-func (k *keeper) save(ctx context.Context, db *store.Store) {
+func (k *persister) save(ctx context.Context, db *store.Store) {
 	if !k.f.leadership.leads() {
 		if k.f.leadership.followed() {
 			k.forget(time.Now().Add(-keepAside))
@@ -101,7 +101,7 @@ func (k *keeper) save(ctx context.Context, db *store.Store) {
 }
 
 // adoptUnknownRobots makes every robot known that has shown itself.
-func (k *keeper) adoptUnknownRobots(ctx context.Context, db *store.Store) {
+func (k *persister) adoptUnknownRobots(ctx context.Context, db *store.Store) {
 	for _, id := range k.f.hub.unknownRobots() {
 		if k.f.TakenBy(id) != "" {
 			continue // a person who asks for it is told why not
@@ -115,7 +115,7 @@ func (k *keeper) adoptUnknownRobots(ctx context.Context, db *store.Store) {
 
 // take hands out the oldest events of adopted robots; those of unknown clients are
 // nobody's history and are left out.
-func (k *keeper) take() []store.Event {
+func (k *persister) take() []store.Event {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	var out []store.Event
@@ -129,7 +129,7 @@ func (k *keeper) take() []store.Event {
 }
 
 // forget leaves out the events that came before then: another instance wrote them.
-func (k *keeper) forget(then time.Time) {
+func (k *persister) forget(then time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	old := slices.IndexFunc(k.events, func(e store.Event) bool { return !e.ReceivedAt.Before(then) })
@@ -139,7 +139,7 @@ func (k *keeper) forget(then time.Time) {
 	k.events = k.events[old:]
 }
 
-func (k *keeper) giveBack(events []store.Event) {
+func (k *persister) giveBack(events []store.Event) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.events = append(events, k.events...)
@@ -149,7 +149,7 @@ func (k *keeper) giveBack(events []store.Event) {
 	}
 }
 
-func (k *keeper) tidy(ctx context.Context, db *store.Store, now time.Time) {
+func (k *persister) tidy(ctx context.Context, db *store.Store, now time.Time) {
 	if !k.f.leadership.leads() {
 		return
 	}

@@ -13,11 +13,11 @@ import (
 	"troupe/schema"
 )
 
-// letting is a release of stops under way. Robots hear of it by a document, and a
+// release is a release of stops under way. Robots hear of it by a document, and a
 // command that came after that document would hold them again. So from before the
 // release is persisted until the commands that hold its stops have been called off,
 // none of those is sent: they wait, and are sent after all if nothing was released.
-type letting struct {
+type release struct {
 	ids []string
 	at  time.Time // what was asked for since is another stop, even under the same id
 
@@ -25,7 +25,7 @@ type letting struct {
 }
 
 // means reports whether a command would hold what is released.
-func (l *letting) means(c command.Command) bool {
+func (l *release) means(c command.Command) bool {
 	if c.CreatedAt.After(l.at) {
 		return false
 	}
@@ -54,14 +54,14 @@ const letFor = 10 * time.Minute
 func (f *Fleet) letElsewhere(ctx context.Context, db *store.Store, now time.Time) error {
 	let, err := db.ReleasedStops(ctx, now.Add(-letFor))
 	if err == nil {
-		f.driver.post(post{kind: postReleased, released: let})
+		f.driver.post(event{kind: postReleased, released: let})
 	}
 	return err
 }
 
 // isReleased reports whether the stop that a command would hold was released. What
 // was asked for under the same id since it was last persisted is another one.
-func (d *driver) isReleased(c command.Command) bool {
+func (d *dispatcher) isReleased(c command.Command) bool {
 	id := holds(c)
 	return id != "" && slices.ContainsFunc(d.released, func(l stop.Latch) bool {
 		return l.ID == id && (l.Robot == c.Robot || l.Robot == "") && !c.CreatedAt.Truncate(time.Microsecond).After(l.AskedAt)
@@ -71,7 +71,7 @@ func (d *driver) isReleased(c command.Command) bool {
 // showing are those of these stops that robots of the fleet show that they hold, one
 // of each robot; and which robots show them that no release reaches: those that are not
 // the fleet's, and those that are away, whose newest state may be long over.
-func (h *hub) showing(ids []string, now time.Time) (ours []stop.Order, elsewhere stop.Elsewhere) {
+func (h *view) showing(ids []string, now time.Time) (ours []stop.Order, elsewhere stop.Elsewhere) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	elsewhere = stop.Elsewhere{Unknown: map[string][]string{}, Away: map[string][]string{}}
@@ -119,9 +119,9 @@ func toBeTold(latches []stop.Latch, id string, now time.Time) bool {
 	return some || !let
 }
 
-// letting begins to release stops.
-func (s *stops) letting(ids []string, now time.Time) *letting {
-	l := &letting{ids: ids, at: now}
+// release begins to release stops.
+func (s *stops) letting(ids []string, now time.Time) *release {
+	l := &release{ids: ids, at: now}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lettings = append(s.lettings, l)
@@ -188,14 +188,14 @@ func (s *stops) awaits(client string) <-chan struct{} {
 }
 
 // released ends a release: what waited for it is not sent.
-func (s *stops) released(l *letting) {
+func (s *stops) released(l *release) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lettings = slices.DeleteFunc(s.lettings, func(other *letting) bool { return other == l })
+	s.lettings = slices.DeleteFunc(s.lettings, func(other *release) bool { return other == l })
 }
 
 // stand ends what released nothing: what waited for it is sent.
-func (s *stops) stand(ctx context.Context, l *letting) {
+func (s *stops) stand(ctx context.Context, l *release) {
 	s.released(l) // from here on nothing is added to it
 	for _, c := range l.putOff {
 		s.f.send(ctx, c)

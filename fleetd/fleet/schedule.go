@@ -12,9 +12,9 @@ import (
 
 // wakeDue looks at every command, and when to look again. What is due at the same
 // time goes out in the order in which it was asked for.
-func (d *driver) wakeDue(ctx context.Context, now time.Time) {
+func (d *dispatcher) wakeDue(ctx context.Context, now time.Time) {
 	d.next = time.Time{}
-	var dues []*driven
+	var dues []*activeCommand
 	for _, c := range d.open {
 		if due, ok := command.Due(c.Command, d.present(c)); ok && !now.Before(due) {
 			dues = append(dues, c)
@@ -24,32 +24,32 @@ func (d *driver) wakeDue(ctx context.Context, now time.Time) {
 	}
 	slices.SortFunc(dues, inTurn)
 	for _, c := range dues {
-		d.tell(ctx, now, c.ID, command.News{Kind: command.Wake})
+		d.tell(ctx, now, c.ID, command.Event{Kind: command.Wake})
 	}
 }
 
 // inTurn is the order in which commands were asked for.
-func inTurn(a, b *driven) int {
+func inTurn(a, b *activeCommand) int {
 	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 }
 
 // expect notes when a command has something to do even without news. Robots that
 // come and go and turns that come are news.
-func (d *driver) expect(c *driven) {
+func (d *dispatcher) expect(c *activeCommand) {
 	if due, ok := command.Due(c.Command, d.present(c)); ok && (d.next.IsZero() || due.Before(d.next)) {
 		d.next = due
 	}
 }
 
 // present says that the robot is there and that it is this command's turn.
-func (d *driver) present(c *driven) bool {
+func (d *dispatcher) present(c *activeCommand) bool {
 	if !d.f.hub.reachable(c.Robot) {
 		return false
 	}
 	return c.State != command.Queued || d.turn(c)
 }
 
-func (d *driver) turn(c *driven) bool {
+func (d *dispatcher) turn(c *activeCommand) bool {
 	if c.class == schema.ClassStop || c.Verb == "sys/cancel" { // it makes room
 		return true
 	}
@@ -70,7 +70,7 @@ func (d *driver) turn(c *driven) bool {
 }
 
 // sleep is how long nothing will be due.
-func (d *driver) sleep(now time.Time, saved bool) time.Duration {
+func (d *dispatcher) sleep(now time.Time, saved bool) time.Duration {
 	rest := time.Hour
 	if !saved {
 		rest = saveAgain

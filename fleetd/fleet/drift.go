@@ -22,32 +22,32 @@ const (
 	doubtLook  = 5 * time.Second
 )
 
-// doubts find out whether a robot really lacks what it should have. A
+// driftChecker find out whether a robot really lacks what it should have. A
 // broker may have confirmed a message and lost it, the desired state or the robot's report
 // on it: then nothing would ever be said again. So a robot that is in doubt is
 // told its desired documents and asked for all its documents.
-type doubts struct {
+type driftChecker struct {
 	f       *Fleet
-	at      map[string]doubt
-	outdone outdone // whose desired documents were told again for their number
-	behind  outdone // who was asked for a newer state
+	at      map[string]drift
+	outdone renumberBackoff // whose desired documents were told again for their number
+	behind  renumberBackoff // who was asked for a newer state
 }
 
-// doubt is one robot's.
-type doubt struct {
+// drift is one robot's.
+type drift struct {
 	next time.Time // when it is asked
 	wait time.Duration
 }
 
 // due lists the robots to be asked now. lacking are those that are there and have
 // not what they should have; all others are in no doubt.
-func (d *doubts) due(lacking []string, now time.Time) (ask []string) {
-	still := map[string]doubt{}
+func (d *driftChecker) due(lacking []string, now time.Time) (ask []string) {
+	still := map[string]drift{}
 	for _, id := range lacking {
 		was, ok := d.at[id]
 		switch {
 		case !ok:
-			was = doubt{next: now.Add(doubtPatience), wait: doubtPatience}
+			was = drift{next: now.Add(doubtPatience), wait: doubtPatience}
 		case !now.Before(was.next):
 			ask = append(ask, id)
 			was.wait = min(2*was.wait, doubtLimit)
@@ -59,7 +59,7 @@ func (d *doubts) due(lacking []string, now time.Time) (ask []string) {
 	return ask
 }
 
-func (d *doubts) run(ctx context.Context, db *store.Store) {
+func (d *driftChecker) run(ctx context.Context, db *store.Store) {
 	look := time.NewTicker(doubtLook)
 	defer look.Stop()
 	for {
@@ -90,7 +90,7 @@ func (d *doubts) run(ctx context.Context, db *store.Store) {
 	}
 }
 
-func (d *doubts) ask(ctx context.Context, db *store.Store, robots []string, now time.Time) {
+func (d *driftChecker) ask(ctx context.Context, db *store.Store, robots []string, now time.Time) {
 	desired, err := db.Desired(ctx)
 	if err != nil {
 		d.f.databaseFailed("desired documents not read", err)
@@ -108,7 +108,7 @@ func (d *doubts) ask(ctx context.Context, db *store.Store, robots []string, now 
 }
 
 // resync asks a robot for all its documents.
-func (d *doubts) resync(ctx context.Context, robot string, now time.Time) {
+func (d *driftChecker) resync(ctx context.Context, robot string, now time.Time) {
 	verb, _ := schema.VerbOf("sys", "resync")
 	payload, err := schema.EncodeRequest(verb, schema.Request{
 		ID: fmt.Sprintf("doubt:%d", now.UnixMilli()), TS: schema.TimeOf(now), TTLMS: verb.TTL.Milliseconds(),
@@ -122,7 +122,7 @@ func (d *doubts) resync(ctx context.Context, robot string, now time.Time) {
 
 // lacking lists the robots that are there and have not what they are desired to
 // have, as far as is known; sorted.
-func (h *hub) lacking(desired map[string]map[schema.TopicKind]int64, now time.Time) []string {
+func (h *view) lacking(desired map[string]map[schema.TopicKind]int64, now time.Time) []string {
 	return h.among(now, func(id string, e *entry) bool {
 		return !e.desiredStory(h.fleetID).Converged || e.unanswered(desired[id])
 	})

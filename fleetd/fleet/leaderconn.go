@@ -15,14 +15,14 @@ const twoFleets = "another fleetd writes the fleet's presence: two fleets use on
 // penSuffix marks the connection on which the leader writes.
 const penSuffix = ".lead"
 
-// pen is the connection on which the leader writes what all robots go by, and on
+// leaderConn is the connection on which the leader writes what all robots go by, and on
 // nothing else. So no blob stands before a command or a stop, and a fleetd instance begins and
 // ends to lead without losing a word of what robots say: its will, which says that
 // fleetd is lost, belongs to this connection alone.
 //
 // A fleetd instance that leads no more keeps it, unused, until another one has written that it
 // is there: if nobody follows, its presence goes on to be true, and its will too.
-type pen struct {
+type leaderConn struct {
 	f       *Fleet
 	session string // of fleetd's own link, under which its heartbeats come
 	link    *link.Link
@@ -35,9 +35,9 @@ type pen struct {
 }
 
 // takePen connects, to write as fleetd of that session.
-func (f *Fleet) takePen(session string) (*pen, error) {
+func (f *Fleet) takePen(session string) (*leaderConn, error) {
 	ctx, cut := context.WithCancel(context.Background())
-	p := &pen{f: f, session: session, end: cut, opened: make(chan struct{})}
+	p := &leaderConn{f: f, session: session, end: cut, opened: make(chan struct{})}
 	ns := f.ns
 	var err error
 	p.link, err = link.Open(ctx, link.Config{
@@ -60,7 +60,7 @@ func (f *Fleet) takePen(session string) (*pen, error) {
 	return p, nil
 }
 
-func (p *pen) linked(s link.State) {
+func (p *leaderConn) linked(s link.State) {
 	<-p.opened
 	up := s.Phase == link.Up
 	p.up.Store(up)
@@ -76,7 +76,7 @@ func (p *pen) linked(s link.State) {
 // rival reports whether another instance wrote that it leads, or left a will, while this
 // one led and was away: it has this instance's name, or belongs to another fleet. Of fleetd instances
 // of one fleet only one leads.
-func (p *pen) rival(m link.Message) bool {
+func (p *leaderConn) rival(m link.Message) bool {
 	row, _, ok := p.f.ns.Match(m.Topic)
 	if !ok || row.Kind != schema.TopicFleetPresence || !p.f.leadership.leads() {
 		return false
@@ -85,16 +85,16 @@ func (p *pen) rival(m link.Message) bool {
 	return len(problems) == 0 && said.State != schema.PresenceOffline && said.Boot != p.f.boot
 }
 
-// stands reports whether a fleetd instance that does not lead keeps the pen: as long as the
+// stands reports whether a fleetd instance that does not lead keeps the leader's connection: as long as the
 // presence is its own word and true, and not to write it anew. session is that of
 // fleetd's own link now.
-func (p *pen) stands(session string) bool {
+func (p *leaderConn) stands(session string) bool {
 	return p.up.Load() && !p.foreign.Load() && p.session == session
 }
 
 // cut ends the connection as a crash does, so that the broker says that fleetd of
 // this session is lost; and silently if another instance is there already.
-func (p *pen) cut() {
+func (p *leaderConn) cut() {
 	if !p.foreign.Load() { // else it ends in good order, and no will is sent
 		p.end()
 	}
@@ -103,7 +103,7 @@ func (p *pen) cut() {
 }
 
 // close ends it in good order. Fleetd that leads says that it goes.
-func (p *pen) close(leads bool) {
+func (p *leaderConn) close(leads bool) {
 	var words []func(string) link.Message
 	if leads {
 		words = append(words, func(string) link.Message { return p.f.presence(schema.PresenceOffline, p.session, time.Now()) })
@@ -116,7 +116,7 @@ func (p *pen) close(leads bool) {
 
 // hear sees to it that the presence is the leader's own word, such as after the
 // will of an earlier connection.
-func (p *pen) hear(m link.Message) {
+func (p *leaderConn) hear(m link.Message) {
 	if row, _, ok := p.f.ns.Match(m.Topic); !ok || row.Kind != schema.TopicFleetPresence {
 		return
 	}

@@ -52,15 +52,15 @@ func classOf(verb string) schema.VerbClass {
 	return v.Class
 }
 
-// others are the commands of other fleetd instances that some of this instance's stand behind. It
+// ordering are the commands of other fleetd instances that some of this instance's stand behind. It
 // is owned by the driver's loop.
-type others struct {
+type ordering struct {
 	known map[string]command.Command // by id: as the database had them last
 	next  time.Time                  // when it is asked again; zero = nobody waits
 }
 
 // stand notes what a command stands behind.
-func (o *others) stand(c *driven, ahead []command.Command) {
+func (o *ordering) stand(c *activeCommand, ahead []command.Command) {
 	for _, a := range ahead {
 		o.known[a.ID] = a
 		c.ahead = append(c.ahead, a.ID)
@@ -72,7 +72,7 @@ func (o *others) stand(c *driven, ahead []command.Command) {
 
 // busy counts those that the robot is at, and reports whether the command may go
 // before the rest. What a fleetd instance was asked for that is gone holds up nobody.
-func (o *others) busy(c *driven, gone func(owner string) bool) (n int, mayGo bool) {
+func (o *ordering) busy(c *activeCommand, gone func(owner string) bool) (n int, mayGo bool) {
 	for _, id := range c.ahead {
 		a, there := o.known[id]
 		switch {
@@ -87,7 +87,7 @@ func (o *others) busy(c *driven, gone func(owner string) bool) (n int, mayGo boo
 }
 
 // askOthers learns how far they are, while somebody waits for them.
-func (d *driver) askOthers(ctx context.Context, now time.Time) {
+func (d *dispatcher) askOthers(ctx context.Context, now time.Time) {
 	o := &d.others
 	if o.next.IsZero() || now.Before(o.next) {
 		return

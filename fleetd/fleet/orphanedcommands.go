@@ -15,21 +15,21 @@ import (
 const (
 	// bereftLook is how often the leader looks for commands whose fleetd is gone.
 	bereftLook = 2 * time.Second
-	// overheardFor is how long answers to other fleetd instances are kept: a fleetd instance counts as gone
+	// observedFor is how long answers to other fleetd instances are kept: a fleetd instance counts as gone
 	// only some time after its last word, and its robots have answered by then.
-	overheardFor = 2 * time.Minute
-	// maxOverheard bounds them; beyond it the oldest are left out.
-	maxOverheard = 10_000
+	observedFor = 2 * time.Minute
+	// maxObserved bounds them; beyond it the oldest are left out.
+	maxObserved = 10_000
 )
 
-// bereft are the commands whose fleetd is gone. Fleetd that leads brings them to an
+// orphanedCommands are the commands whose fleetd is gone. Fleetd that leads brings them to an
 // end, and applies what their robots say; it sends none of them.
-type bereft struct {
+type orphanedCommands struct {
 	mu    sync.Mutex
-	heard []overheard // answers to other fleetd instances, the oldest first
+	heard []observed // answers to other fleetd instances, the oldest first
 }
 
-type overheard struct {
+type observed struct {
 	robot, owner string
 	ack          schema.Ack
 	at           time.Time
@@ -45,25 +45,25 @@ func (f *Fleet) overhear(p schema.TopicParams, payload []byte, now time.Time) {
 	b := &f.bereft
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.heard) >= maxOverheard {
+	if len(b.heard) >= maxObserved {
 		b.heard = b.heard[1:]
 	}
-	b.heard = append(b.heard, overheard{p.RID, p.CID, a, now})
+	b.heard = append(b.heard, observed{p.RID, p.CID, a, now})
 }
 
 // answers are those that were overheard, by the id of their command.
-func (b *bereft) answers(now time.Time) map[string][]overheard {
+func (b *orphanedCommands) answers(now time.Time) map[string][]observed {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.heard = slices.DeleteFunc(b.heard, func(o overheard) bool { return now.Sub(o.at) > overheardFor })
-	out := map[string][]overheard{}
+	b.heard = slices.DeleteFunc(b.heard, func(o observed) bool { return now.Sub(o.at) > observedFor })
+	out := map[string][]observed{}
 	for _, o := range b.heard {
 		out[*o.ack.ID] = append(out[*o.ack.ID], o)
 	}
 	return out
 }
 
-func (b *bereft) run(ctx context.Context, f *Fleet, db *store.Store) {
+func (b *orphanedCommands) run(ctx context.Context, f *Fleet, db *store.Store) {
 	if db.Alone() {
 		return
 	}
@@ -96,7 +96,7 @@ func (b *bereft) run(ctx context.Context, f *Fleet, db *store.Store) {
 }
 
 // inherit is what is known of a command whose fleetd is gone.
-func inherit(was command.Command, answers []overheard, now time.Time) (c command.Command, news bool) {
+func inherit(was command.Command, answers []observed, now time.Time) (c command.Command, news bool) {
 	c = was
 	for _, o := range answers {
 		if o.robot == c.Robot && o.owner == c.Owner {

@@ -30,7 +30,7 @@ const (
 	sweepAgainMost = 5 * time.Minute
 )
 
-// sweeper removes from the broker what must not be kept there: commands, and live
+// strayRetained removes from the broker what must not be kept there: commands, and live
 // stops. Our own broker keeps none. Another one does, and would tell them to every
 // robot, and to every instance, each time that it connects.
 //
@@ -49,7 +49,7 @@ const (
 // What is sent with the retain flag while a fleetd instance listens comes without the flag. So
 // the sweeper asks anew, over a connection of its own: when this instance begins to
 // lead, after each live stop, and when a robot's alert tells of it.
-type sweeper struct {
+type strayRetained struct {
 	f    *Fleet
 	mu   sync.Mutex
 	due  time.Time  // zero = nothing to be done
@@ -62,15 +62,15 @@ type sweeper struct {
 }
 
 // soon has the sweeper look at what the broker keeps; it waits for nothing.
-func (s *sweeper) soon() { s.at(time.Now()) }
+func (s *strayRetained) soon() { s.at(time.Now()) }
 
 // later has it look again for what could not be removed.
-func (s *sweeper) later() {
+func (s *strayRetained) later() {
 	s.wait = min(max(sweepAgain, 2*s.wait), sweepAgainMost)
 	s.at(time.Now().Add(s.wait))
 }
 
-func (s *sweeper) at(when time.Time) {
+func (s *strayRetained) at(when time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.due.IsZero() || when.Before(s.due) {
@@ -78,7 +78,7 @@ func (s *sweeper) at(when time.Time) {
 	}
 }
 
-func (s *sweeper) isDue(now time.Time) bool {
+func (s *strayRetained) isDue(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.due.IsZero() || now.Before(s.due) {
@@ -88,7 +88,7 @@ func (s *sweeper) isDue(now time.Time) bool {
 	return true
 }
 
-func (s *sweeper) run(ctx context.Context, db *store.Store) {
+func (s *strayRetained) run(ctx context.Context, db *store.Store) {
 	look := time.NewTicker(sweepLook)
 	defer look.Stop()
 	led, session := false, ""
@@ -119,7 +119,7 @@ func (s *sweeper) run(ctx context.Context, db *store.Store) {
 
 // alarmed reports whether a robot has raised an alert about a command that was kept
 // that is not among those seen, and adds it to them.
-func (h *hub) alarmed(seen map[string]bool) (found bool) {
+func (h *view) alarmed(seen map[string]bool) (found bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := map[string]bool{}
@@ -143,7 +143,7 @@ func (h *hub) alarmed(seen map[string]bool) (found bool) {
 }
 
 // sweep asks for all that is kept, and removes what may be.
-func (s *sweeper) sweep(ctx context.Context, db *store.Store) error {
+func (s *strayRetained) sweep(ctx context.Context, db *store.Store) error {
 	kept, err := s.collect(ctx)
 	if err != nil {
 		return err
@@ -183,7 +183,7 @@ func (s *sweeper) sweep(ctx context.Context, db *store.Store) error {
 }
 
 // collect is what the broker keeps of commands and live stops.
-func (s *sweeper) collect(ctx context.Context) ([]link.Message, error) {
+func (s *strayRetained) collect(ctx context.Context) ([]link.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepWithin)
 	defer cancel()
 	came := make(chan link.Message, 1024)
@@ -228,7 +228,7 @@ func (s *sweeper) collect(ctx context.Context) ([]link.Message, error) {
 }
 
 // mayRemove says why a command cannot be removed now, or nothing.
-func (h *hub) mayRemove(at schema.TopicParams) string {
+func (h *view) mayRemove(at schema.TopicParams) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e := h.robots[at.RID]
@@ -267,7 +267,7 @@ func (s *stops) mayRemove(o stop.Order) string {
 // removeStop removes a live stop, unless it says why it cannot. No stop is released
 // from before the look at what is held until fleetd has heard the empty message:
 // then it is under way to all robots, before whatever a release tells them.
-func (s *sweeper) removeStop(ctx context.Context, db *store.Store, m link.Message, client string) (why string, err error) {
+func (s *strayRetained) removeStop(ctx context.Context, db *store.Store, m link.Message, client string) (why string, err error) {
 	over, err := s.f.stops.alone(ctx)
 	if err != nil {
 		return "", err
@@ -297,7 +297,7 @@ func (s *sweeper) removeStop(ctx context.Context, db *store.Store, m link.Messag
 }
 
 // remove empties a topic.
-func (s *sweeper) remove(ctx context.Context, topic string) error {
+func (s *strayRetained) remove(ctx context.Context, topic string) error {
 	within, cancel := context.WithTimeout(ctx, ackPatience)
 	defer cancel()
 	if err := s.f.link.PublishWait(within, link.Message{Topic: topic, QoS: 1, Retain: true}); err != nil {
@@ -307,7 +307,7 @@ func (s *sweeper) remove(ctx context.Context, topic string) error {
 }
 
 // removed tells of what was removed, whoever filled the topic and the audit.
-func (s *sweeper) removed(ctx context.Context, db *store.Store, topic, client string) error {
+func (s *strayRetained) removed(ctx context.Context, db *store.Store, topic, client string) error {
 	s.f.log.Warn("a command that the broker kept was removed", "topic", topic, "client", client)
 	now := time.Now()
 	notice, err := schema.Encode(schema.Notice{TS: schema.TimeOf(now), Reason: schema.ReasonRetainedCommand, Topic: topic,
