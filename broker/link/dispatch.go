@@ -21,14 +21,14 @@ type dispatcher struct {
 	limit int
 	log   *slog.Logger
 	says  func(Message) string
-	crowd *crowd
+	crowd *logLimiter
 	onMsg func(Message)
 	onSt  func(State)
 
 	mu     sync.Mutex
 	n      uint64 // messages so far, in the order of their arrival
 	urgent []Message
-	alike  []*alike
+	alike  []*coalesced
 	queue  []item
 	ended  bool
 	wake   chan struct{} // 1: something to do
@@ -36,7 +36,7 @@ type dispatcher struct {
 }
 
 func newDispatcher(c Config) *dispatcher {
-	return &dispatcher{limit: c.Queue, log: c.Logger, says: c.Says, crowd: &crowd{log: c.Logger}, onMsg: c.OnMessage, onSt: c.OnState,
+	return &dispatcher{limit: c.Queue, log: c.Logger, says: c.Says, crowd: &logLimiter{log: c.Logger}, onMsg: c.OnMessage, onSt: c.OnState,
 		wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 

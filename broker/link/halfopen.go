@@ -39,7 +39,7 @@ func (e *halfOpenProbe) test() error {
 		return fmt.Errorf("%w: nothing arrived for %v, nor its own word within %v", ErrHalfOpen, quiet.Round(time.Second), e.s.cfg.ConnectTimeout)
 	}
 	select {
-	case e.s.out <- parcel{Message: *e.s.presence}:
+	case e.s.out <- outgoing{Message: *e.s.presence}:
 		e.asked = time.Now()
 	default: // the outbox is full; the write deadline sees to that
 	}

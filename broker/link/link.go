@@ -69,7 +69,7 @@ func (l *Link) URL() string {
 // be lost with the connection, and then it is not sent again. A full outbox is
 // waited for as long as ctx allows.
 func (l *Link) Publish(ctx context.Context, m Message) error {
-	_, err := l.put(ctx, parcel{Message: m})
+	_, err := l.put(ctx, outgoing{Message: m})
 	return err
 }
 
@@ -86,7 +86,7 @@ func (l *Link) PublishWait(ctx context.Context, m Message) error {
 // Hand is Publish, and returns how to wait as PublishWait does, for who waits
 // elsewhere: messages go out in the order in which they were handed in.
 func (l *Link) Hand(ctx context.Context, m Message) (wait func(context.Context) error, err error) {
-	p := parcel{Message: m, sent: make(chan mqtt.Token, 1)}
+	p := outgoing{Message: m, sent: make(chan mqtt.Token, 1)}
 	s, err := l.put(ctx, p)
 	return func(ctx context.Context) error {
 		var tok mqtt.Token
@@ -101,7 +101,7 @@ func (l *Link) Hand(ctx context.Context, m Message) (wait func(context.Context) 
 	}, err
 }
 
-func (l *Link) put(ctx context.Context, p parcel) (*session, error) {
+func (l *Link) put(ctx context.Context, p outgoing) (*session, error) {
 	if err := l.cfg.check(p.Message); err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ func (s *session) renew() {
 		return
 	}
 	select {
-	case s.out <- parcel{renew: true}:
+	case s.out <- outgoing{renew: true}:
 	default: // the outbox is full: it is asked next time
 	}
 }

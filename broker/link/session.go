@@ -30,7 +30,7 @@ type session struct {
 	again bool         // another session of this link was up before; set before it is opened
 	rival atomic.Bool  // another client uses the id, see Config.Rival
 
-	out      chan parcel
+	out      chan outgoing
 	quit     chan struct{} // they shall stop when nothing waits for them
 	quitting sync.Once
 	ended    chan struct{}  // closed when the connection is gone
@@ -45,9 +45,9 @@ type session struct {
 	over    bool
 }
 
-// parcel is a message on its way out. sent, when asked for, gets the library's
+// outgoing is a message on its way out. sent, when asked for, gets the library's
 // token once.
-type parcel struct {
+type outgoing struct {
 	Message
 	sent  chan mqtt.Token
 	renew bool // no message: the subscriptions that are to be renewed
@@ -56,7 +56,7 @@ type parcel struct {
 func newSession(cfg *Config, sink *dispatcher, attempt int) *session {
 	return &session{
 		id: uuid.NewString(), attempt: attempt, cfg: cfg, sink: sink, began: time.Now(),
-		echoed: make(chan struct{}), out: make(chan parcel, cfg.Outbox),
+		echoed: make(chan struct{}), out: make(chan outgoing, cfg.Outbox),
 		quit: make(chan struct{}), ended: make(chan struct{}), acks: make(chan mqtt.Message, cfg.Queue),
 	}
 }
@@ -181,7 +181,7 @@ func (s *session) write() {
 	}
 }
 
-func (s *session) send(p parcel) {
+func (s *session) send(p outgoing) {
 	if p.renew {
 		s.subscribeAgain()
 		return

@@ -19,7 +19,7 @@ const maxConnect = 4 << 10
 type conn struct {
 	net.Conn                     // as the door made it: plain, encrypted, WebSocket; of the goroutine that reads until the library has it
 	raw      net.Conn            // the socket below
-	door     *door               // nil within the process
+	door     *endpoint           // nil within the process
 	chain    []*x509.Certificate // that the client showed, its own first
 	ends     time.Time           // of what it is believed by; zero: never
 	since    time.Time
@@ -39,7 +39,7 @@ type conn struct {
 	cut       atomic.Pointer[error]  // why the guard ended it, if it did
 	searching atomic.Bool            // reads retained documents; set by the goroutine that reads packets
 	tally     tally
-	owed      owed
+	owed      pendingRetained
 	finished  func()        // no longer waits for its CONNECT; idempotent
 	gone      chan struct{} // closed when the library is done with it
 	flush     func()        // closes flushed; idempotent

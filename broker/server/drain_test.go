@@ -28,10 +28,10 @@ func (c *idle) Read(b []byte) (int, error) {
 	return c.Conn.Read(b)
 }
 
-// owed is a broker with a subscriber to whom it owes documents, more than a
+// pendingRetained is a broker with a subscriber to whom it owes documents, more than a
 // connection holds, all of them acknowledged to their sender. He reads with QoS 0:
 // for one of QoS 1 the sender himself would be kept waiting.
-func owed(t *testing.T, b *brokertest.Broker, documents int) (subscriber *brokertest.Client, reads func()) {
+func pendingRetained(t *testing.T, b *brokertest.Broker, documents int) (subscriber *brokertest.Client, reads func()) {
 	t.Helper()
 	c := &idle{pause: make(chan struct{}), goOn: make(chan struct{})}
 	subscriber = brokertest.Connect(t, func(ctx context.Context) (net.Conn, error) {
@@ -51,7 +51,7 @@ func owed(t *testing.T, b *brokertest.Broker, documents int) (subscriber *broker
 func TestWhatWasAcknowledgedIsHeardThoughTheBrokerCloses(t *testing.T) {
 	bubble(t, func(t *testing.T, b *brokertest.Broker) {
 		const documents = 40
-		subscriber, reads := owed(t, b, documents)
+		subscriber, reads := pendingRetained(t, b, documents)
 		closed := make(chan error, 1)
 		began := time.Now()
 		go func() { closed <- b.Close() }()
@@ -111,7 +111,7 @@ const lingering = time.Second
 func TestAClosingBrokerWaitsNoLongerThanItsBoundForWhoReadsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := brokertest.Start(t, brokertest.InProcess, talkative, func(c *server.Config) { c.WriteTimeout, c.DrainTimeout = time.Hour, 3*time.Second })
-		_, reads := owed(t, b, 40)
+		_, reads := pendingRetained(t, b, 40)
 		defer reads()
 		began := time.Now()
 		if err := b.Close(); err != nil {
@@ -126,7 +126,7 @@ func TestAClosingBrokerWaitsNoLongerThanItsBoundForWhoReadsNothing(t *testing.T)
 func TestAClosingBrokerAcknowledgesNothingMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := brokertest.Start(t, brokertest.InProcess, talkative, func(c *server.Config) { c.WriteTimeout = time.Hour })
-		_, reads := owed(t, b, 40)
+		_, reads := pendingRetained(t, b, 40)
 		defer reads()
 		late := b.Client(t, "r2")
 		closed := make(chan error, 1)

@@ -85,7 +85,7 @@ func TestAConnectionEndsWithTheCertificateThatItWasOpenedWith(t *testing.T) {
 		own := a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: "broker"}, DNSNames: []string{"broker"}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, time.Hour)
 		pool := x509.NewCertPool()
 		pool.AddCert(a.cert)
-		k := &keeper{}
+		k := &fileWatcher{}
 		k.now.Store(&credentials{pair: &own, issuers: []*x509.Certificate{a.cert}, pool: pool})
 
 		cfg, err := Config{Dev: true}.complete()
@@ -105,7 +105,7 @@ func TestAConnectionEndsWithTheCertificateThatItWasOpenedWith(t *testing.T) {
 		defer func() { l.close(); _ = srv.Close() }()
 		connect := func(name string, cert tls.Certificate) (net.Conn, bool) {
 			ours, theirs := newPipe()
-			l.start(ours, &door{kind: "mqtts", greet: greeting(true, false, k, nil)})
+			l.start(ours, &endpoint{kind: "mqtts", greet: greeting(true, false, k, nil)})
 			c := tls.Client(theirs, &tls.Config{RootCAs: pool, ServerName: "broker", Certificates: []tls.Certificate{cert}})
 			t.Cleanup(func() { theirs.Close() })
 			_, _ = c.Write(hello(name))

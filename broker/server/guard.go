@@ -23,7 +23,7 @@ import (
 type guard struct {
 	mqtt.HookBase
 
-	creds    *keeper
+	creds    *fileWatcher
 	revoked  revoked
 	ns       schema.Namespace
 	rates    rates
@@ -32,13 +32,13 @@ type guard struct {
 	searches limiters[string] // for what is kept, by name: each filter that is granted is one
 	clashes  *rate.Limiter    // of notices that somebody else wanted a name
 	log      *slog.Logger
-	told     *chronicle // what clients do
+	told     *logThrottle // what clients do
 	counters *counters
 	srv      *mqtt.Server
 	self     *mqtt.Client // in whose name notices are sent
 	live     *sessions
 	kept     kept
-	left     left
+	left     retainedByUser
 	hashing  *passwords
 
 	maxPending  int // deliveries in the queue of one client

@@ -95,7 +95,7 @@ func TestAPacketThatMakesTheLibraryPanicEndsItsConnectionOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := newListener(cfg, nil, newGuard(cfg, &keeper{}, srv, &n))
+		l := newListener(cfg, nil, newGuard(cfg, &fileWatcher{}, srv, &n))
 		connect := func() net.Conn {
 			ours, theirs := newPipe()
 			l.start(ours, nil)

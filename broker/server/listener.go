@@ -46,7 +46,7 @@ type listener struct {
 	// ended is told when establish is done with a connection.
 	ended func(*conn)
 
-	doors []*door // none: in-process only
+	doors []*endpoint // none: in-process only
 	wg    sync.WaitGroup
 	gate  gate
 
@@ -71,7 +71,7 @@ func (l *listener) open() {
 // accept runs until the door is closed. An error of Accept is not the end:
 // out of file descriptors passes, and a broker that looks alive but takes nobody
 // is worse than none.
-func (l *listener) accept(d *door) {
+func (l *listener) accept(d *endpoint) {
 	const least, most = 5 * time.Millisecond, time.Second
 	for pause := least; ; {
 		c, err := d.ln.Accept()
@@ -92,7 +92,7 @@ func (l *listener) accept(d *door) {
 
 // start admits a connection, or closes it when a cap is reached. It comes through
 // a door, or, without one, from within the process.
-func (l *listener) start(nc net.Conn, d *door) {
+func (l *listener) start(nc net.Conn, d *endpoint) {
 	c := &conn{Conn: nc, raw: nc, door: d, since: time.Now(), counters: l.counters, gate: &l.gate, gone: make(chan struct{}), flushed: make(chan struct{})}
 	c.flush = sync.OnceFunc(func() { close(c.flushed) })
 	c.timeout.Store(int64(l.limits.write))

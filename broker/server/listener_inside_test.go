@@ -107,7 +107,7 @@ func TestAFailingAcceptIsTriedAgain(t *testing.T) {
 		served := make(chan struct{})
 		l := &listener{
 			limits: limits{connect: time.Second, write: time.Second, total: 1, waiting: 1, waitingIP: 1}, log: slog.New(slog.DiscardHandler),
-			counters: &n, doors: []*door{{kind: "mqtt", ln: f}}, conns: map[*conn]struct{}{}, waiting: map[netip.Addr]map[*conn]struct{}{},
+			counters: &n, doors: []*endpoint{{kind: "mqtt", ln: f}}, conns: map[*conn]struct{}{}, waiting: map[netip.Addr]map[*conn]struct{}{},
 			establish: func(*conn) error { close(served); return nil }, ended: func(*conn) {}, cleanUp: func(*conn) {},
 		}
 		l.open()

@@ -353,7 +353,7 @@ func TestTurnsGoRoundAndTheLongestLineIsCut(t *testing.T) {
 // How long a refusal takes must not tell which names exist: a hash is computed
 // for either.
 func TestANameThatDoesNotExistCostsAsMuchAsOneThatDoes(t *testing.T) {
-	k := &keeper{}
+	k := &fileWatcher{}
 	k.now.Store(&credentials{})
 	var n counters
 	g := &guard{creds: k, hashing: newPasswords(), counters: &n}

@@ -21,9 +21,9 @@ const (
 	soon = 14 * 24 * time.Hour
 )
 
-// keeper has the newest credentials that could be read. A file that is broken or
+// fileWatcher has the newest credentials that could be read. A file that is broken or
 // gone is an error in the log, and what it said before holds.
-type keeper struct {
+type fileWatcher struct {
 	now   atomic.Pointer[credentials]
 	parts []*part
 	// exposed is whom the users have to be safe from.
@@ -39,8 +39,8 @@ type keeper struct {
 }
 
 // newKeeper reads cfg's files for the first time, when all must be well.
-func newKeeper(cfg Config) (*keeper, error) {
-	k := &keeper{exposed: cfg.exposure(), log: cfg.Logger, refused: func() {}, changed: func() {}}
+func newKeeper(cfg Config) (*fileWatcher, error) {
+	k := &fileWatcher{exposed: cfg.exposure(), log: cfg.Logger, refused: func() {}, changed: func() {}}
 	k.parts = parts(cfg.Files, k.exposed)
 	first := &credentials{}
 	if cfg.Users != nil {
@@ -58,7 +58,7 @@ func newKeeper(cfg Config) (*keeper, error) {
 }
 
 // renew reads what changed.
-func (k *keeper) renew() (changed []string, err error) {
+func (k *fileWatcher) renew() (changed []string, err error) {
 	next := *k.now.Load()
 	var errs []error
 	for _, p := range k.parts {
@@ -78,7 +78,7 @@ func (k *keeper) renew() (changed []string, err error) {
 
 // watch follows the files until close, and reads them at every signal on now. It watches their folders: a file that is
 // replaced as a whole is another one afterwards.
-func (k *keeper) watch(files Files, now <-chan os.Signal) (err error) {
+func (k *fileWatcher) watch(files Files, now <-chan os.Signal) (err error) {
 	if len(k.parts) == 0 {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (k *keeper) watch(files Files, now <-chan os.Signal) (err error) {
 	return nil
 }
 
-func (k *keeper) run(now <-chan os.Signal) {
+func (k *fileWatcher) run(now <-chan os.Signal) {
 	defer close(k.done)
 	regular := time.NewTicker(reread)
 	defer regular.Stop()
@@ -127,7 +127,7 @@ func (k *keeper) run(now <-chan os.Signal) {
 	}
 }
 
-func (k *keeper) again() {
+func (k *fileWatcher) again() {
 	changed, err := k.renew()
 	if err != nil {
 		k.refused()
@@ -141,7 +141,7 @@ func (k *keeper) again() {
 }
 
 // complain tells of what ends soon, and of what is open to everybody.
-func (k *keeper) complain() {
+func (k *fileWatcher) complain() {
 	now := k.now.Load()
 	if names := k.exposed.byNameAlone(now.users); len(names) > 0 {
 		k.log.Warn("without a password: whoever is on this machine may call himself so", "names", listed(names))
@@ -178,7 +178,7 @@ func days(left time.Duration) int64 {
 	return int64(left / (24 * time.Hour))
 }
 
-func (k *keeper) close() error {
+func (k *fileWatcher) close() error {
 	if k.watcher == nil {
 		return nil
 	}

@@ -150,7 +150,7 @@ func (c Config) complete() (Config, error) {
 type Server struct {
 	cfg      Config
 	counters counters
-	keeper   *keeper
+	keeper   *fileWatcher
 	mochi    *mqtt.Server
 	guard    *guard
 	listen   *listener
@@ -231,9 +231,9 @@ func capabilities(cfg Config) *mqtt.Capabilities {
 	return c
 }
 
-func newGuard(cfg Config, k *keeper, srv *mqtt.Server, n *counters) *guard {
+func newGuard(cfg Config, k *fileWatcher, srv *mqtt.Server, n *counters) *guard {
 	g := &guard{
-		creds: k, ns: cfg.Namespace, log: cfg.Logger, told: &chronicle{log: cfg.Logger}, counters: n, srv: srv,
+		creds: k, ns: cfg.Namespace, log: cfg.Logger, told: &logThrottle{log: cfg.Logger}, counters: n, srv: srv,
 		rates: rates{
 			robot: cfg.RobotRate, robotBurst: schema.RobotMessagesBurst * cfg.RobotRate, bytes: cfg.RobotBytes, bytesBurst: schema.RobotBytesBurst * cfg.RobotBytes,
 			command: cfg.CommandRate, frame: cfg.FrameRate, fleet: cfg.MaxClients,
@@ -260,7 +260,7 @@ func newGuard(cfg Config, k *keeper, srv *mqtt.Server, n *counters) *guard {
 	return g
 }
 
-func newListener(cfg Config, doors []*door, g *guard) *listener {
+func newListener(cfg Config, doors []*endpoint, g *guard) *listener {
 	srv := g.srv
 	return &listener{
 		limits: limits{

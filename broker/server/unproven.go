@@ -56,7 +56,7 @@ func (e exposure) byNameAlone(users access.Users) []string {
 
 // asksProof reports whether a name without a password is not enough at this door.
 // Within the process there is none.
-func (d *door) asksProof() bool { return d != nil && !d.local }
+func (d *endpoint) asksProof() bool { return d != nil && !d.local }
 
 // listed is names for a log: the first of them, if there are many.
 func listed(names []string) []string {

@@ -19,7 +19,7 @@ func TestAWillIsJudgedAgainWhenItIsSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	srv := mqtt.New(&mqtt.Options{Logger: slog.New(slog.DiscardHandler)})
-	g := newGuard(cfg, &keeper{}, srv, &counters{})
+	g := newGuard(cfg, &fileWatcher{}, srv, &counters{})
 	ours, theirs := newPipe()
 	defer theirs.Close()
 	nc := &conn{Conn: ours, raw: ours}

@@ -27,7 +27,7 @@ const askedBy = "ai"
 // askAct lays the act before the queue of interrupts, with all checks. One at a
 // time is performed: another one is refused meanwhile, or with clear takes its
 // place.
-func (t *turn) askAct(o request.Perform) {
+func (t *step) askAct(o request.Perform) {
 	e, ok := t.wanted(o)
 	if !ok {
 		return
@@ -40,7 +40,7 @@ func (t *turn) askAct(o request.Perform) {
 
 // wanted finds what an order asks to be performed, or refuses the order: it is not
 // well said, the robot has no such act, or its body cannot perform it.
-func (t *turn) wanted(o request.Perform) (act.Entry, bool) {
+func (t *step) wanted(o request.Perform) (act.Entry, bool) {
 	w, found := score.WantedBy(o.Args)
 	if found = schema.Errors(found); len(found) > 0 {
 		t.refuse(o, schema.ReasonBadRequest, found[0].Pointer, inWords(found[0]))
@@ -72,7 +72,7 @@ func (t *turn) wanted(o request.Perform) (act.Entry, bool) {
 func inWords(p schema.Problem) string { return strings.TrimSuffix(p.Detail+"; "+p.Hint, "; ") }
 
 // ofStory finds an act by its id: one of the story's.
-func (t *turn) ofStory(o request.Perform, e *act.Entry) bool {
+func (t *step) ofStory(o request.Perform, e *act.Entry) bool {
 	var acts map[string]score.Act
 	if t.accepted != nil {
 		acts = t.accepted.Content.Acts
@@ -92,7 +92,7 @@ func (t *turn) ofStory(o request.Perform, e *act.Entry) bool {
 }
 
 // performable answers whether an act that is asked for can be performed whole.
-func (t *turn) performable(a *asked) (ok bool, why string) {
+func (t *step) performable(a *asked) (ok bool, why string) {
 	switch {
 	case a == nil:
 		return false, "it performs the act that act/perform asks for"
@@ -104,7 +104,7 @@ func (t *turn) performable(a *asked) (ok bool, why string) {
 
 // answerAsked tells who asked for an act how its interrupt ended, in the step that
 // decides on by.
-func (t *turn) answerAsked(e interrupt.Ended, by request.Key) {
+func (t *step) answerAsked(e interrupt.Ended, by request.Key) {
 	i := slices.IndexFunc(t.handling, func(h handling) bool { return h.id == e.ID })
 	if i < 0 || t.handling[i].key == "" {
 		return
@@ -124,7 +124,7 @@ func (t *turn) answerAsked(e interrupt.Ended, by request.Key) {
 }
 
 // callOffAct ends the act that a command asked for.
-func (t *turn) callOffAct(key, by request.Key) bool {
+func (t *step) callOffAct(key, by request.Key) bool {
 	for i, h := range t.handling {
 		if h.key == key {
 			t.handling[i].by = by
@@ -137,7 +137,7 @@ func (t *turn) callOffAct(key, by request.Key) bool {
 
 // cancelAsked ends it for a stop: what somebody asked for before does not go on
 // when the robot may move again.
-func (t *turn) cancelAsked() {
+func (t *step) cancelAsked() {
 	for _, h := range t.handling {
 		if h.key != "" {
 			t.toQueue = append(t.toQueue, queueInput{Input: interrupt.Input{What: interrupt.Cancel, ID: h.id, Reason: schema.ReasonStopped}})

@@ -10,7 +10,7 @@ import (
 )
 
 // perform gives ato one input: the oldest that waits, or the passing of time.
-func (t *turn) perform() {
+func (t *step) perform() {
 	in, by := t.nextForAuto()
 	d := auto.Step(&t.auto, t.now.Mono, t.cfg.Auto, t.autoFacts(), in)
 	t.follow()
@@ -49,7 +49,7 @@ func (t *turn) perform() {
 
 // nextForAuto takes the oldest input. The end of an act that was cancelled
 // meanwhile is no news any more.
-func (t *turn) nextForAuto() (auto.Input, request.Key) {
+func (t *step) nextForAuto() (auto.Input, request.Key) {
 	for len(t.toAuto) > 0 {
 		next := t.toAuto[0]
 		t.toAuto = t.toAuto[:copy(t.toAuto, t.toAuto[1:])]
@@ -74,7 +74,7 @@ func whyAuto(d auto.Decision) string {
 }
 
 // entered tells the supervisor whether ato runs, and lets the interrupters ask.
-func (t *turn) entered(d auto.Decision) {
+func (t *step) entered(d auto.Decision) {
 	if d.Refused != "" {
 		t.tellMode(mode.Input{Kind: mode.StartFailed, Mode: schema.ModeAto, Reason: d.Refused, Detail: d.Refused.Describe().Text})
 		return
@@ -84,7 +84,7 @@ func (t *turn) entered(d auto.Decision) {
 }
 
 // autoFacts answers what ato wants to know of the others.
-func (t *turn) autoFacts() auto.Facts {
+func (t *step) autoFacts() auto.Facts {
 	f := auto.Facts{NoStory: t.noStory, Apply: schema.ApplyNow} // the delivery has waited for its moment
 	moves := false
 	if t.accepted != nil {
@@ -107,7 +107,7 @@ func (t *turn) autoFacts() auto.Facts {
 	return f
 }
 
-func (t *turn) linkLossOf(m schema.ModeID) schema.LinkLoss {
+func (t *step) linkLossOf(m schema.ModeID) schema.LinkLoss {
 	for i := range t.cfg.Mode.Modes {
 		if t.cfg.Mode.Modes[i].ID == m {
 			return t.cfg.Mode.Modes[i].LinkLoss

@@ -27,11 +27,11 @@ type auditor struct {
 	fleeting map[request.Key]bool          // changes nothing and is not remembered
 	enables  map[request.Key]bool
 	writes   map[request.Key]int64 // of this boot: what the disk has to have before a stop is answered
-	history  []step
+	history  []auditedStep
 }
 
-// step is one call of Step, for doing it again.
-type step struct {
+// auditedStep is one call of Step, for doing it again.
+type auditedStep struct {
 	now  Now
 	ev   Event
 	said string
@@ -92,8 +92,8 @@ func (a *auditor) see(ev Event, effects []Effect) {
 		}
 	}
 	a.stopped(ev)
-	a.history = append(a.history, step{a.r.wall(), ev, said(effects)})
-	lost, _ := (&turn{State: s, now: a.r.wall()}).linkLost()
+	a.history = append(a.history, auditedStep{a.r.wall(), ev, said(effects)})
+	lost, _ := (&step{State: s, now: a.r.wall()}).linkLost()
 	for _, e := range effects {
 		switch e := e.(type) {
 		case Start:
@@ -137,7 +137,7 @@ func (a *auditor) see(ev Event, effects []Effect) {
 	if s.safety.At == schema.SafetyEnabled && len(s.latches.Latches) > 0 && !s.Pending() {
 		a.fail("the robot is ENABLED while %d stops are held", len(s.latches.Latches))
 	}
-	if s.safety.At != schema.SafetyEnabled && (&turn{State: s}).moving() {
+	if s.safety.At != schema.SafetyEnabled && (&step{State: s}).moving() {
 		a.fail("an act has a unit that moves in %s", s.safety.At)
 	}
 	if len(s.queue.Running()) != len(s.handling) && !s.Pending() {
@@ -246,7 +246,7 @@ func (a *auditor) acknowledged(e Publish, ack schema.Ack) {
 // shows holds that the newest state that was told is how the robot is now, as far
 // as commands change it.
 func (a *auditor) shows(id string) {
-	t := turn{State: a.r.s, now: a.r.wall()}
+	t := step{State: a.r.s, now: a.r.wall()}
 	is := *t.stateDocument()
 	got := [...]any{a.shown.Safety.State, a.shown.Mode.Active, a.shown.Mode.Phase, a.shown.Mode.Paused, a.shown.Auto.Status, a.shown.Auto.PauseCount, len(a.shown.Interrupts)}
 	want := [...]any{is.Safety.State, is.Mode.Active, is.Mode.Phase, is.Mode.Paused, is.Auto.Status, is.Auto.PauseCount, len(is.Interrupts)}

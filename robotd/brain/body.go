@@ -82,7 +82,7 @@ func (b *body) unit(ev driver.Event) bool {
 
 // reported takes what the body says. It only notes it: the safety core looks at
 // it next.
-func (t *turn) reported(ev driver.Event) {
+func (t *step) reported(ev driver.Event) {
 	for _, word := range []*string{&ev.Unit, (*string)(&ev.State), &ev.Name, (*string)(&ev.Reason), &ev.Detail} {
 		*word = legible(*word)
 	}
@@ -124,7 +124,7 @@ func legible(word string) string { return schema.Legible(word) }
 // that came from a stop input, which no restart releases. The gate stays shut.
 const pressReset = "reset"
 
-func (t *turn) sensed(ev driver.Event) {
+func (t *step) sensed(ev driver.Event) {
 	switch ev.Signal {
 	case driver.Press:
 		if !ev.On { // it came up
@@ -152,7 +152,7 @@ func (t *turn) sensed(ev driver.Event) {
 
 // troubles tells of units that broke or were mended, and of what calibration
 // waits for; after the safety core has had its say.
-func (t *turn) troubles() {
+func (t *step) troubles() {
 	for _, w := range t.waits {
 		t.raise("calibration_waits", schema.AlertInfo, w.Unit, "calibration waits: "+w.Reason.Describe().Text, "send safety/enable when nobody is near")
 	}

@@ -22,7 +22,7 @@ func TestADocumentThatIsTooBigIsShrunkByRules(t *testing.T) {
 		pin := stories["talk"]
 		r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 		r.until(time.Second)
-		turn := turn{State: r.s, now: r.wall()}
+		turn := step{State: r.s, now: r.wall()}
 		for i := range crowd {
 			turn.raise("crowd", schema.AlertWarn, fmt.Sprint("source", i), strings.Repeat("what happened ", 8), strings.Repeat("what to do ", 8))
 			r.give(Command{Client: fmt.Sprint("c", i), Group: "auto", Verb: "pause", Payload: []byte(strings.Repeat("why ", 60))})
@@ -57,7 +57,7 @@ func TestEventsAreCountedWhenTheyAreTooMany(t *testing.T) {
 	r.boot()
 	r.until(10 * time.Second)
 	said := func(n int) (out []schema.Event) {
-		turn := turn{State: r.s, now: r.wall()}
+		turn := step{State: r.s, now: r.wall()}
 		for range n {
 			turn.tell("something", "test", "", "", nil)
 		}
@@ -84,7 +84,7 @@ func TestEventsAreCountedWhenTheyAreTooMany(t *testing.T) {
 
 // TestAnAnswerFitsItsTopic quotes the longest list there is.
 func TestAnAnswerFitsItsTopic(t *testing.T) {
-	turn := turn{State: newRig(t).s}
+	turn := step{State: newRig(t).s}
 	id := "k1"
 	a := schema.Ack{Session: "s", ID: &id, Verb: "mode/set", Status: schema.StatusRejected, Detail: strings.Repeat("ä\n", 5000)}
 	payload := turn.ackPayload(&a)

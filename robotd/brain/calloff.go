@@ -12,7 +12,7 @@ import (
 // waits for its machine is not begun; a switch of modes, a calibration and the
 // telling of old events can be ended on the way. The rest is too short, or would
 // leave the robot between two states.
-func (t *turn) callOff(o request.Perform) {
+func (t *step) callOff(o request.Perform) {
 	target := request.KeyOf(o.Client, o.Args.ID)
 	switch {
 	case t.unqueue(target):
@@ -37,7 +37,7 @@ func (t *turn) callOff(o request.Perform) {
 type callsOff struct{ by, target request.Key }
 
 // calledOff answers those who called off a command that ended with r.
-func (t *turn) calledOff(target request.Key, r reply) {
+func (t *step) calledOff(target request.Key, r reply) {
 	answer := reply{Status: schema.StatusSucceeded, Refs: refToOrder(target)}
 	if r.Status != schema.StatusCancelled {
 		answer = reply{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it ended by itself: " + string(r.Status)}
@@ -52,7 +52,7 @@ func (t *turn) calledOff(target request.Key, r reply) {
 }
 
 // unqueue takes an order away from the machines it waits for.
-func (t *turn) unqueue(k request.Key) bool {
+func (t *step) unqueue(k request.Key) bool {
 	n := len(t.toSafety) + len(t.toMode) + len(t.toQueue) + len(t.toAuto) + len(t.toHand)
 	t.toHand = slices.DeleteFunc(t.toHand, func(o request.Perform) bool { return o.Key == k })
 	t.toSafety = slices.DeleteFunc(t.toSafety, func(in safetyInput) bool { return in.by == k })

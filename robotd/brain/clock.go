@@ -25,13 +25,13 @@ const (
 // ahead of the sender's others does not count. Between senders the middle one is
 // believed, and of two the one that was believed so far.
 type clock struct {
-	senders []witness
+	senders []timeSource
 	zero    int64 // ms: the fleet's time when the robot booted
 	known   bool
 }
 
-// witness is one sender of heartbeats.
-type witness struct {
+// timeSource is one sender of heartbeats.
+type timeSource struct {
 	client string
 	heard  time.Duration
 	n      int
@@ -40,7 +40,7 @@ type witness struct {
 
 // learn takes the time that a heartbeat of client tells.
 func (c *clock) learn(now Now, client string, fleet schema.Time) {
-	c.senders = slices.DeleteFunc(c.senders, func(w witness) bool { return w.client != client && now.Mono-w.heard > clockMemory })
+	c.senders = slices.DeleteFunc(c.senders, func(w timeSource) bool { return w.client != client && now.Mono-w.heard > clockMemory })
 	w := c.witness(client)
 	w.seen[w.n%clockWindow] = int64(fleet) - now.Mono.Milliseconds()
 	w.n++
@@ -48,22 +48,22 @@ func (c *clock) learn(now Now, client string, fleet schema.Time) {
 	c.zero, c.known = c.middle(), true
 }
 
-func (c *clock) witness(client string) *witness {
-	i := slices.IndexFunc(c.senders, func(w witness) bool { return w.client == client })
+func (c *clock) witness(client string) *timeSource {
+	i := slices.IndexFunc(c.senders, func(w timeSource) bool { return w.client == client })
 	if i < 0 && len(c.senders) == witnesses {
-		longest := slices.MinFunc(c.senders, func(a, b witness) int { return cmp.Compare(a.heard, b.heard) })
-		i = slices.IndexFunc(c.senders, func(w witness) bool { return w.client == longest.client })
-		c.senders[i] = witness{client: client}
+		longest := slices.MinFunc(c.senders, func(a, b timeSource) int { return cmp.Compare(a.heard, b.heard) })
+		i = slices.IndexFunc(c.senders, func(w timeSource) bool { return w.client == longest.client })
+		c.senders[i] = timeSource{client: client}
 	}
 	if i < 0 {
 		i = len(c.senders)
-		c.senders = append(c.senders, witness{client: client})
+		c.senders = append(c.senders, timeSource{client: client})
 	}
 	return &c.senders[i]
 }
 
 // zero is the fleet's time at the robot's boot, as this sender has it.
-func (w *witness) zero() int64 {
+func (w *timeSource) zero() int64 {
 	sorted := w.seen
 	window := sorted[:min(w.n, clockWindow)]
 	slices.Sort(window)
@@ -110,14 +110,14 @@ func (c *clock) apart(client string) bool {
 
 // hears reports whether client is a witness still.
 func (c *clock) hears(client string) bool {
-	return slices.ContainsFunc(c.senders, func(w witness) bool { return w.client == client })
+	return slices.ContainsFunc(c.senders, func(w timeSource) bool { return w.client == client })
 }
 
 const clockDiffers = "clock_differs" // alert of a fleetd instance
 
 // learnTime takes the fleet's time from a heartbeat, and tells of a fleetd instance whose
 // commands would be too old or not yet due.
-func (t *turn) learnTime(client string, fleet schema.Time) {
+func (t *step) learnTime(client string, fleet schema.Time) {
 	t.clock.learn(t.now, client, fleet)
 	for _, a := range slices.Clone(t.alerts) {
 		if a.Type == clockDiffers && !t.clock.hears(a.Source) {
@@ -138,7 +138,7 @@ func (s *State) FleetTime(now Now) (_ time.Time, known bool) {
 }
 
 // clockOffset is the fleet's time minus the robot's.
-func (t *turn) clockOffset() (time.Duration, bool) {
+func (t *step) clockOffset() (time.Duration, bool) {
 	fleet, ok := t.clock.fleet(t.now)
 	return fleet.Sub(t.now.Wall), ok
 }

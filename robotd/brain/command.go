@@ -14,7 +14,7 @@ import (
 
 // commanded takes a command as it came. A stop overtakes on its way; what arrived
 // before the stop and comes after it is too late.
-func (t *turn) commanded(ev Command) {
+func (t *step) commanded(ev Command) {
 	if t.isRemoval(ev) && !stops(ev.Group+"/"+ev.Verb) {
 		return
 	}
@@ -30,7 +30,7 @@ func (t *turn) commanded(ev Command) {
 
 // dispatch lays an order before the machine that decides it. Its answer comes
 // from there, in this step or in a later one.
-func (t *turn) dispatch(o request.Perform) {
+func (t *step) dispatch(o request.Perform) {
 	if t.unheard(o) || t.uncontrolled(o) {
 		return
 	}
@@ -104,7 +104,7 @@ func (t *turn) dispatch(o request.Perform) {
 // unheard refuses what was asked over a connection that has broken since, while the
 // disk took its time: who asked sees the robot no more, and nothing is to move by
 // itself after a lost link.
-func (t *turn) unheard(o request.Perform) bool {
+func (t *step) unheard(o request.Perform) bool {
 	switch o.Verb.Class {
 	case schema.ClassStop, schema.ClassSys, schema.ClassControl:
 		return false
@@ -118,7 +118,7 @@ func (t *turn) unheard(o request.Perform) bool {
 
 // standing is how things stand, for those who made it a condition. Between two
 // modes neither is in charge.
-func (t *turn) standing() schema.Precondition {
+func (t *step) standing() schema.Precondition {
 	p := schema.Precondition{Mode: t.mode.Active, StateSeq: t.stateSeq, Session: t.session}
 	if t.mode.Next != "" {
 		p.Mode = "on its way to " + t.mode.Next
@@ -132,7 +132,7 @@ func (t *turn) standing() schema.Precondition {
 // met reports whether what an order was bound to still holds, and refuses the
 // order if not. It is asked as the order is handed on and again as a machine
 // takes it: what stood before it in the queue may have changed the world.
-func (t *turn) met(by request.Key, when schema.Precondition) bool {
+func (t *step) met(by request.Key, when schema.Precondition) bool {
 	unmet, fails := when.Unmet(t.standing())
 	if fails {
 		t.reply(by, reply{Status: schema.StatusRejected, Reason: schema.ReasonPrecondition, Pointer: unmet.Pointer, Detail: unmet.Detail})
@@ -143,7 +143,7 @@ func (t *turn) met(by request.Key, when schema.Precondition) bool {
 // askSafety lays a request before the safety core. A stop goes before all that
 // waits, and nothing that waits survives it: what was asked before a stop does
 // not happen after it.
-func (t *turn) askSafety(o request.Perform) {
+func (t *step) askSafety(o request.Perform) {
 	r := safety.Request{
 		Verb: safety.Verb(o.Verb.Name), ID: string(o.Key), Source: "operator", By: t.asker(o.Client, o.By),
 		Why: cmp.Or(o.Args.Why, o.Why), Local: o.Local, Asked: o.Arrived, HasAsked: true,
@@ -172,21 +172,21 @@ func (t *turn) askSafety(o request.Perform) {
 }
 
 // stopFor lets a part of the robot itself ask for STOP.
-func (t *turn) stopFor(source, why string) {
+func (t *step) stopFor(source, why string) {
 	t.toSafety = append(t.toSafety, safetyInput{Request: safety.Request{Verb: safety.Stop, Source: source, Why: why}})
 }
 
-func (t *turn) askMode(o request.Perform, in mode.Input) {
+func (t *step) askMode(o request.Perform, in mode.Input) {
 	in.Req = string(o.Key)
 	t.toMode = append(t.toMode, modeInput{Input: in, by: o.Key, when: o.If})
 }
 
-func (t *turn) askAuto(o request.Perform, what auto.What) {
+func (t *step) askAuto(o request.Perform, what auto.What) {
 	t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{
 		What: what, Client: o.Client, Person: o.By, Req: o.ID, Why: cmp.Or(o.Args.Why, o.Why), Token: o.Args.Token,
 	}, by: o.Key, when: o.If})
 }
 
-func (t *turn) askQueue(o request.Perform, in interrupt.Input) {
+func (t *step) askQueue(o request.Perform, in interrupt.Input) {
 	t.toQueue = append(t.toQueue, queueInput{Input: in, by: o.Key, when: o.If})
 }

@@ -18,7 +18,7 @@ type content[C any] struct {
 
 // restoreContents reads what the disk kept of each. Places come first: a story
 // may go to one.
-func (t *turn) restoreContents(m Memory) {
+func (t *step) restoreContents(m Memory) {
 	restore(t, &t.places, m, sign.Places, delivery.Judge[score.Places]{Read: readPlaces, Files: filesOfPlaces, Fit: fitAll[score.Places]})
 	restore(t, &t.activities, m, sign.Activities, delivery.Judge[score.Activities]{Read: readActivities, Files: filesOfActivities, Fit: fitAll[score.Activities]})
 	t.placed, _ = t.places.Playing()
@@ -26,7 +26,7 @@ func (t *turn) restoreContents(m Memory) {
 	t.accept()
 }
 
-func restore[C any](t *turn, c *content[C], m Memory, k sign.Kind, j delivery.Judge[C]) {
+func restore[C any](t *step, c *content[C], m Memory, k sign.Kind, j delivery.Judge[C]) {
 	c.config = delivery.Defaults(k, j)
 	c.config.Probation = t.cfg.Probation
 	var out []delivery.Effect
@@ -36,7 +36,7 @@ func restore[C any](t *turn, c *content[C], m Memory, k sign.Kind, j delivery.Ju
 	t.carryDelivery(k, out)
 }
 
-func (t *turn) deliveryNow() delivery.Now {
+func (t *step) deliveryNow() delivery.Now {
 	n := delivery.Now{Mono: t.now.Mono, Wall: t.now.Wall}
 	if off, known := t.clockOffset(); known {
 		n.Fleet = t.now.Wall.Add(off)
@@ -45,14 +45,14 @@ func (t *turn) deliveryNow() delivery.Now {
 }
 
 // deliver gives one delivery one input and carries out what it says.
-func deliver[C any](t *turn, c *content[C], f delivery.Facts, in delivery.Input) {
+func deliver[C any](t *step, c *content[C], f delivery.Facts, in delivery.Input) {
 	t.delivered = delivery.Step(c.State, t.deliveryNow(), &c.config, f, in, t.delivered[:0])
 	t.carryDelivery(c.config.Kind, t.delivered)
 	clear(t.delivered)
 }
 
 // delivering gives the delivery of stories one input.
-func (t *turn) delivering(in delivery.Input) {
+func (t *step) delivering(in delivery.Input) {
 	f := delivery.Facts{
 		Performing:  t.auto.Status == schema.AutoIdle || t.auto.Status == schema.AutoPaused,
 		Held:        t.auto.Status == schema.AutoPaused,
@@ -64,7 +64,7 @@ func (t *turn) delivering(in delivery.Input) {
 }
 
 // furnishing gives the deliveries of what nobody performs one input.
-func (t *turn) furnishing(k sign.Kind, in delivery.Input) {
+func (t *step) furnishing(k sign.Kind, in delivery.Input) {
 	switch k {
 	case sign.Activities:
 		deliver(t, &t.activities, delivery.Facts{}, in)
@@ -75,14 +75,14 @@ func (t *turn) furnishing(k sign.Kind, in delivery.Input) {
 }
 
 // everyContent gives each delivery the same input.
-func (t *turn) everyContent(in delivery.Input) {
+func (t *step) everyContent(in delivery.Input) {
 	t.furnishing(sign.Places, in)
 	t.furnishing(sign.Activities, in)
 	t.delivering(in)
 }
 
 // written passes on what the disk answered.
-func (t *turn) written(ev ContentSaved) {
+func (t *step) written(ev ContentSaved) {
 	in := delivery.Written{Rev: ev.Rev, Refused: ev.Refused}
 	if ev.Kind == sign.Story {
 		t.delivering(in)
@@ -92,7 +92,7 @@ func (t *turn) written(ev ContentSaved) {
 }
 
 // carryDelivery performs what a delivery says.
-func (t *turn) carryDelivery(k sign.Kind, effects []delivery.Effect) {
+func (t *step) carryDelivery(k sign.Kind, effects []delivery.Effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
 		case delivery.Fetch:
@@ -151,7 +151,7 @@ func orWord(r schema.Reason, word string) string {
 }
 
 // report publishes where a delivery stands.
-func (t *turn) report(k sign.Kind, r delivery.Report) {
+func (t *step) report(k sign.Kind, r delivery.Report) {
 	switch {
 	case t.session == "":
 	case k == sign.Story:
@@ -168,17 +168,17 @@ var reportTopic = map[sign.Kind]schema.TopicKind{
 }
 
 // reportStory adds what only the performer knows, and keeps to the topic's size.
-func (t *turn) reportStory(r schema.ReportedStory) {
+func (t *step) reportStory(r schema.ReportedStory) {
 	r.TS, r.Session, r.Playing = t.now.Wall, t.session, t.isPlaying()
 	t.playingTold = r.Playing
 	t.do(Publish{Topic: schema.TopicReportedStory, Payload: t.within(schema.TopicReportedStory, &r, func(step int) bool { return shrinkStory(&r, step) })})
 }
 
-func (t *turn) isPlaying() bool { return t.auto.Status == schema.AutoIdle }
+func (t *step) isPlaying() bool { return t.auto.Status == schema.AutoIdle }
 
 // tellReport tells again where the deliveries stand: all of them to a new
 // session, that of the story when ato began or ended performing.
-func (t *turn) tellReport() {
+func (t *step) tellReport() {
 	if t.reportDirty || t.config.dirty {
 		t.tellConfig()
 	}
@@ -227,7 +227,7 @@ func fitAll[C any](c *C) delivery.Fit[C] { return delivery.Fit[C]{Content: c} }
 
 // place takes over the places that are active now: goto knows their points, and
 // stories that go there may be performed.
-func (t *turn) place() {
+func (t *step) place() {
 	l, _ := t.places.Playing()
 	if l == t.placed || l != nil && t.placed != nil && l.Content == t.placed.Content {
 		return

@@ -17,7 +17,7 @@ type controlInput struct {
 }
 
 // askControl lays a request for control before its room.
-func (t *turn) askControl(o request.Perform) {
+func (t *step) askControl(o request.Perform) {
 	t.toControl = append(t.toControl, controlInput{control.Input{
 		What: control.What(o.Verb.Name), Who: whoOf(o), Rank: t.rankOf(o), Scope: control.Scope(o.Args.Scope),
 		TTL: time.Duration(o.Args.TTLMS) * time.Millisecond, Lease: o.Args.Lease, Req: string(o.Key),
@@ -27,7 +27,7 @@ func (t *turn) askControl(o request.Perform) {
 // asker names to people who asked for something. A client's word for the person
 // behind it stands beside the client: only a fleetd instance speaks for persons, whom it has
 // seen.
-func (t *turn) asker(client, by string) string {
+func (t *step) asker(client, by string) string {
 	if by != "" && t.fleetds.has(client) {
 		return by
 	}
@@ -37,7 +37,7 @@ func (t *turn) asker(client, by string) string {
 func whoOf(o request.Perform) control.Who { return control.Who{Client: o.Client, By: o.By} }
 
 // rankOf is whose desired state counts more: that of somebody at the robot before all.
-func (t *turn) rankOf(o request.Perform) control.Rank {
+func (t *step) rankOf(o request.Perform) control.Rank {
 	if o.Local {
 		return control.Local
 	}
@@ -62,7 +62,7 @@ func needs(v schema.Verb) control.Need {
 }
 
 // uncontrolled refuses an order whose sender lacks the control that it needs.
-func (t *turn) uncontrolled(o request.Perform) bool {
+func (t *step) uncontrolled(o request.Perform) bool {
 	no := t.control.May(&t.cfg.Control, needs(o.Verb), whoOf(o))
 	if no.Reason == "" {
 		return false
@@ -77,7 +77,7 @@ func (t *turn) uncontrolled(o request.Perform) bool {
 
 // controlling gives control one input: the oldest that waits, or the passing of
 // time.
-func (t *turn) controlling() {
+func (t *step) controlling() {
 	in := controlInput{Input: control.Input{What: control.Tick}}
 	if len(t.toControl) > 0 {
 		in = t.toControl[0]
@@ -111,7 +111,7 @@ type handover struct {
 
 // controlChanged tells who has the robot in hand now, and whom it was taken
 // from.
-func (t *turn) controlChanged(d control.Decision, in controlInput) {
+func (t *step) controlChanged(d control.Decision, in controlInput) {
 	was, is := d.Was.Who, t.control.Lease.Who
 	t.note("control", string(d.From), string(d.To), d.Why, was.String()+" -> "+is.String())
 	told := handover{From: was.Client, FromBy: was.By, To: is.Client, ToBy: is.By}
@@ -127,7 +127,7 @@ func (t *turn) controlChanged(d control.Decision, in controlInput) {
 
 // revoke tells the old holder, under the id of his request. Where he was not told
 // yet that he had control, he is told that he has not.
-func (t *turn) revoke(key request.Key, detail string, now *schema.Lease, by []schema.Ref) {
+func (t *step) revoke(key request.Key, detail string, now *schema.Lease, by []schema.Ref) {
 	for i := range t.replies {
 		if r := &t.replies[i]; r.key == key {
 			r.reply = reply{Status: schema.StatusCancelled, Reason: schema.ReasonNotInControl, Detail: detail, Lease: now, Refs: by}
@@ -148,7 +148,7 @@ func leaseOf(l control.Lease, own bool) *schema.Lease {
 
 // controlDocument is who has the robot in hand, as the state shows it; nil for
 // nobody.
-func (t *turn) controlDocument() *schema.StateControl {
+func (t *step) controlDocument() *schema.StateControl {
 	if t.control.At != control.Held {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (d *fleetInstances) of(session string) (string, bool) {
 // fleetdSeen hears that a fleetd instance is not there any more; whoever had control through
 // it has lost it. An end of another session than the one that was heard last is
 // old news.
-func (t *turn) fleetdSeen(p schema.Presence) {
+func (t *step) fleetdSeen(p schema.Presence) {
 	if p.State == schema.PresenceOnline {
 		return
 	}

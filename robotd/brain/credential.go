@@ -5,7 +5,7 @@ package brain
 const certificateAlert = "certificate_expiring"
 
 // credential tells how the robot's certificate stands.
-func (t *turn) credential(ev Credential) {
+func (t *step) credential(ev Credential) {
 	if ev.Level == "" {
 		t.clear(certificateAlert, "identity")
 		return

@@ -20,7 +20,7 @@ type DesiredSet struct {
 func (DesiredSet) event() {}
 
 // takeDesiredStory hears which story the fleet desires.
-func (t *turn) takeDesiredStory(ev DesiredStory) {
+func (t *step) takeDesiredStory(ev DesiredStory) {
 	if t.misunderstood(sign.Story, ev.Problems) {
 		return
 	}
@@ -38,7 +38,7 @@ func (t *turn) takeDesiredStory(ev DesiredStory) {
 }
 
 // takeDesiredSet hears which activities or places the fleet desires.
-func (t *turn) takeDesiredSet(ev DesiredSet) {
+func (t *step) takeDesiredSet(ev DesiredSet) {
 	if t.misunderstood(ev.Kind, ev.Problems) {
 		return
 	}
@@ -56,7 +56,7 @@ func (t *turn) takeDesiredSet(ev DesiredSet) {
 }
 
 // misunderstood tells of a desired state that cannot be read; it changes nothing.
-func (t *turn) misunderstood(k sign.Kind, problems []schema.Problem) bool {
+func (t *step) misunderstood(k sign.Kind, problems []schema.Problem) bool {
 	if len(problems) == 0 {
 		return false
 	}
@@ -66,15 +66,15 @@ func (t *turn) misunderstood(k sign.Kind, problems []schema.Problem) bool {
 }
 
 // adopt makes the robot obey another fleet's desired documents.
-func (t *turn) adopt(o request.Perform) {
+func (t *step) adopt(o request.Perform) {
 	was := t.fleetID
 	if a := o.Args.FleetID; a != was {
 		t.fleetID = a
 		t.do(SaveSetting{fleetIDSetting, a})
 		t.everyContent(delivery.Adopt{FleetID: a})
 		t.stepDesiredMode(desiredmode.Input{What: desiredmode.Adopted})
-		t.forget(&t.desiredMode.door)
-		t.forget(&t.config.door) // what is in force stays until the other fleet desires otherwise
+		t.forget(&t.desiredMode.desiredIntake)
+		t.forget(&t.config.desiredIntake) // what is in force stays until the other fleet desires otherwise
 		t.config.dirty, t.desiredMode.dirty = true, true
 	}
 	r := reply{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "obeys " + t.fleetID}

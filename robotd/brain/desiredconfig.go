@@ -37,7 +37,7 @@ type keptConfig struct {
 
 // configured is what became of the desired configuration.
 type configured struct {
-	door
+	desiredIntake
 	judged
 	kept    keptConfig
 	booted  map[string]jsontext.Value // what was in force at the start, of keys that wait for one
@@ -73,7 +73,7 @@ func (k keptConfig) judge(c *Config) judged {
 }
 
 // takeDesiredConfig hears how the fleet wants the robot to behave.
-func (t *turn) takeDesiredConfig(ev DesiredConfig) {
+func (t *step) takeDesiredConfig(ev DesiredConfig) {
 	if t.misunderstood(sign.Config, ev.Problems) {
 		return
 	}
@@ -84,7 +84,7 @@ func (t *turn) takeDesiredConfig(ev DesiredConfig) {
 	d := &ev.Document
 	v := t.vouch(sign.Subject{Kind: sign.Config, Robot: t.cfg.ID, FleetID: d.FleetID, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, nil, nil)
 	t.config.dirty = true
-	if t.admit(&t.config.door, v, ev, maps.EqualFunc(d.Values, t.config.kept.Values, sameValue)) {
+	if t.admit(&t.config.desiredIntake, v, ev, maps.EqualFunc(d.Values, t.config.kept.Values, sameValue)) {
 		k := keptConfig{Rev: ev.Document.Rev, Values: ev.Document.Values, Vouched: v.verified}
 		if !k.Vouched {
 			k.AtLeast = t.cfg.Signing
@@ -95,7 +95,7 @@ func (t *turn) takeDesiredConfig(ev DesiredConfig) {
 
 // configure takes over a configuration: at once what can be, the rest with the next
 // start.
-func (t *turn) configure(k keptConfig) {
+func (t *step) configure(k keptConfig) {
 	next := t.base.own()
 	w := k.judge(next)
 	t.config.judged, t.config.kept, t.config.restart, t.config.unread = w, k, []string{}, false
@@ -129,7 +129,7 @@ func (t *turn) configure(k keptConfig) {
 }
 
 // tellConfig tells what became of the desired configuration.
-func (t *turn) tellConfig() {
+func (t *step) tellConfig() {
 	if t.config.dirty = false; t.session == "" {
 		return
 	}

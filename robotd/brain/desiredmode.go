@@ -30,7 +30,7 @@ const desiredModeSetting = "desired.mode"
 
 // desiredModeState is what became of the desired mode.
 type desiredModeState struct {
-	door
+	desiredIntake
 	state    desiredmode.State
 	starting bool // start-up has not handed over yet
 	diverged bool // somebody asked for another mode since
@@ -65,7 +65,7 @@ func selectable(c *Config, m schema.ModeID) bool {
 }
 
 // takeDesiredMode hears which mode the fleet desires.
-func (t *turn) takeDesiredMode(ev DesiredMode) {
+func (t *step) takeDesiredMode(ev DesiredMode) {
 	if t.misunderstood(sign.Mode, ev.Problems) {
 		return
 	}
@@ -79,7 +79,7 @@ func (t *turn) takeDesiredMode(ev DesiredMode) {
 	if !selectable(t.cfg, d.Mode) && v.refused == "" {
 		v.refused, v.detail = schema.ReasonUnknownMode, fmt.Sprintf("revision %d: %s is no mode that can be desired", d.Rev, legible(string(d.Mode)))
 	}
-	if !t.admit(&w.door, v, ev, d.Mode == w.state.Desired.Mode && d.Apply == w.state.Desired.Apply) {
+	if !t.admit(&w.desiredIntake, v, ev, d.Mode == w.state.Desired.Mode && d.Apply == w.state.Desired.Apply) {
 		return
 	}
 	w.diverged = false
@@ -90,7 +90,7 @@ func (t *turn) takeDesiredMode(ev DesiredMode) {
 }
 
 // stepDesiredMode gives the desired state for a mode one input.
-func (t *turn) stepDesiredMode(in desiredmode.Input) {
+func (t *step) stepDesiredMode(in desiredmode.Input) {
 	w := &t.desiredMode
 	was := w.state
 	d := desiredmode.Step(&w.state, t.desiredModeFacts(), in)
@@ -114,7 +114,7 @@ func (t *turn) stepDesiredMode(in desiredmode.Input) {
 func desiredModeKey(rev int64) request.Key { return request.Key(fmt.Sprintf("/desired/mode/%d", rev)) }
 
 // desiredModeAnswered takes an answer that is the desired state's, and reports whether it was.
-func (t *turn) desiredModeAnswered(to request.Key, r reply) bool {
+func (t *step) desiredModeAnswered(to request.Key, r reply) bool {
 	if !strings.HasPrefix(string(to), "/desired/mode/") {
 		return false
 	}
@@ -124,7 +124,7 @@ func (t *turn) desiredModeAnswered(to request.Key, r reply) bool {
 	return true
 }
 
-func (t *turn) desiredModeFacts() desiredmode.Facts {
+func (t *step) desiredModeFacts() desiredmode.Facts {
 	f := desiredmode.Facts{Active: t.mode.Active, Starting: t.desiredMode.starting, Settled: t.mode.Phase == mode.Ready || t.mode.Phase == mode.Safe}
 	switch l, waits := t.control.Lease, t.auto.Waits(); {
 	case t.mode.Phase == mode.Safe || t.mode.Next == t.cfg.Mode.Safe:
@@ -142,7 +142,7 @@ func (t *turn) desiredModeFacts() desiredmode.Facts {
 }
 
 // land looks whether start-up has ended, and how.
-func (t *turn) land() {
+func (t *step) land() {
 	if !t.desiredMode.starting || t.mode.ByBoot || t.mode.Phase != mode.Ready && t.mode.Phase != mode.Safe && t.mode.Phase != mode.None {
 		return
 	}
@@ -151,7 +151,7 @@ func (t *turn) land() {
 }
 
 // diverge notes that somebody asked for a mode, and was granted it.
-func (t *turn) diverge(in mode.Input, by request.Key, a mode.Answer) {
+func (t *step) diverge(in mode.Input, by request.Key, a mode.Answer) {
 	w := &t.desiredMode
 	if w.state.Desired.Rev == 0 || in.Kind != mode.Set && in.Kind != mode.Kill || a.Status == schema.StatusRejected || by == desiredModeKey(w.state.Desired.Rev) {
 		return
@@ -162,7 +162,7 @@ func (t *turn) diverge(in mode.Input, by request.Key, a mode.Answer) {
 }
 
 // reportDesiredMode tells what became of the desired mode.
-func (t *turn) reportDesiredMode() {
+func (t *step) reportDesiredMode() {
 	w := &t.desiredMode
 	if w.dirty = false; t.session == "" {
 		return

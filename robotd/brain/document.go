@@ -14,10 +14,10 @@ import (
 )
 
 // wall turns a time since boot into what the wire says of it.
-func (t *turn) wall(at time.Duration) schema.Time { return t.now.Wall.Add(at - t.now.Mono) }
+func (t *step) wall(at time.Duration) schema.Time { return t.now.Wall.Add(at - t.now.Mono) }
 
 // stateDocument is the robot as of now, in one piece.
-func (t *turn) stateDocument() *schema.State {
+func (t *step) stateDocument() *schema.State {
 	d := &schema.State{
 		TS: t.now.Wall, Session: t.session, Boot: t.boot, StateSeq: t.stateSeq,
 		Safety: schema.StateSafety{
@@ -69,11 +69,11 @@ func (t *turn) stateDocument() *schema.State {
 }
 
 // performed is what is performed, or would be.
-func (t *turn) performed() *program { return cmp.Or(t.playing, t.accepted) }
+func (t *step) performed() *program { return cmp.Or(t.playing, t.accepted) }
 
 // activeMode is who is in charge; between two modes it is the one that was
 // asked for, so that the field is never empty while phase says "switching".
-func (t *turn) activeMode() schema.ModeID {
+func (t *step) activeMode() schema.ModeID {
 	switch {
 	case t.mode.Active != "":
 		return t.mode.Active
@@ -86,7 +86,7 @@ func (t *turn) activeMode() schema.ModeID {
 }
 
 // phase is where the supervisor stands; the end of robotd is no failure.
-func (t *turn) phase() schema.ModePhase {
+func (t *step) phase() schema.ModePhase {
 	if t.mode.System == schema.SystemStopping {
 		return schema.PhaseStopping
 	}
@@ -95,7 +95,7 @@ func (t *turn) phase() schema.ModePhase {
 
 // modePaused: the pauses of ato are its tokens, those of the others the
 // supervisor's.
-func (t *turn) modePaused() bool {
+func (t *step) modePaused() bool {
 	if t.mode.Active == schema.ModeAto {
 		return t.auto.Status == schema.AutoPaused
 	}
@@ -103,7 +103,7 @@ func (t *turn) modePaused() bool {
 }
 
 // now is where the robot stands, as an answer tells it.
-func (t *turn) current() *schema.Now {
+func (t *step) current() *schema.Now {
 	return &schema.Now{Mode: t.activeMode(), Safety: t.safety.At, Auto: t.auto.Status}
 }
 
@@ -113,7 +113,7 @@ var modeNames = map[schema.ModeID]string{
 
 // modesDocument is the catalogue of modes, with the reasons why each cannot be
 // selected now.
-func (t *turn) modesDocument() *schema.Modes {
+func (t *step) modesDocument() *schema.Modes {
 	d := &schema.Modes{Session: t.session}
 	f := t.modeFacts()
 	for i, m := range t.cfg.Mode.Modes {
@@ -134,7 +134,7 @@ func (t *turn) modesDocument() *schema.Modes {
 	return d
 }
 
-func (t *turn) capsDocument() *schema.Caps {
+func (t *step) capsDocument() *schema.Caps {
 	d := &schema.Caps{
 		TS: t.now.Wall, Session: t.session,
 		Robot:    schema.CapsRobot{Model: t.body.driver.Model, Serial: t.body.driver.Serial, HW: t.body.driver.Hardware, Driver: t.body.driver.Driver},
@@ -156,7 +156,7 @@ func (t *turn) capsDocument() *schema.Caps {
 
 // linkDocument is how well operators are heard, and what follows when they no
 // longer are.
-func (t *turn) linkDocument() schema.StateLink {
+func (t *step) linkDocument() schema.StateLink {
 	d := schema.StateLink{
 		State: t.link.At, Since: t.wall(t.link.Since), Client: t.link.Client,
 		BudgetMS: link.Left(t.link, t.now.Mono, t.cfg.Link).Milliseconds(),
@@ -175,7 +175,7 @@ func (t *turn) linkDocument() schema.StateLink {
 	return d
 }
 
-func (t *turn) heartbeat() *schema.Heartbeat {
+func (t *step) heartbeat() *schema.Heartbeat {
 	t.beats++
 	h := &schema.Heartbeat{
 		Session: t.session, Seq: t.beats, MonoMS: t.now.Mono.Milliseconds(), Boot: t.boot,

@@ -12,7 +12,7 @@ import (
 
 // drive hands the units what this step came to: first what they are told by the
 // safety core, then what acts want of them.
-func (t *turn) drive() {
+func (t *step) drive() {
 	if o := driver.Order(safety.Orders(t.safety.At, t.body.movers)); o != t.ordered {
 		t.ordered = o
 		t.do(Order{o})
@@ -22,7 +22,7 @@ func (t *turn) drive() {
 
 // toUnit is the last gate before the body. The executor starts nothing that the
 // gate forbids; that it holds here too does not depend on that.
-func (t *turn) toUnit(o *act.Out) {
+func (t *step) toUnit(o *act.Out) {
 	if o.Kind == act.Stop {
 		t.do(Stop{Key: o.Key, Unit: o.Unit})
 		return
@@ -47,7 +47,7 @@ func (t *turn) toUnit(o *act.Out) {
 
 // assetOf finds the file that an action names, among those of the story that is
 // performed, or else of the one that shall be.
-func (t *turn) assetOf(do *score.Action) string {
+func (t *step) assetOf(do *score.Action) string {
 	for _, p := range []*program{t.playing, t.accepted} {
 		if p == nil {
 			continue

@@ -32,7 +32,7 @@ func lanesOf(c *Config) []act.LaneConfig {
 
 // beginAct performs the act that is due in the story. One that this robot cannot
 // perform fails at once.
-func (t *turn) beginAct() {
+func (t *step) beginAct() {
 	t.entries++
 	e := act.Entry{ID: "story-" + strconv.FormatInt(t.entries, 10)}
 	t.storyEntry = e.ID
@@ -55,13 +55,13 @@ func (t *turn) beginAct() {
 }
 
 // cancelAct ends the act of the story.
-func (t *turn) cancelAct() {
+func (t *step) cancelAct() {
 	t.storyEntry = ""
 	t.outs = t.lanes.Cancel(storyLane, "", schema.ReasonStopped, t.outs)
 }
 
 // freeze lets the lanes stand still as far as the pauses say.
-func (t *turn) freeze(f auto.Freeze) {
+func (t *step) freeze(f auto.Freeze) {
 	if f == t.frozen {
 		return
 	}
@@ -86,7 +86,7 @@ func (t *turn) freeze(f auto.Freeze) {
 
 // beginHandlerAct performs what of a handler's act this robot can perform now.
 // While it may not move, or all of ato is frozen, that is what does not move.
-func (t *turn) beginHandlerAct(handler string, e act.Entry) {
+func (t *step) beginHandlerAct(handler string, e act.Entry) {
 	slot := &t.handling[len(t.handling)-1]
 	slot.still = t.safety.At != schema.SafetyEnabled || t.frozen == auto.FreezeAll
 	a := t.fitting(*e.Act, slot.still)
@@ -100,7 +100,7 @@ func (t *turn) beginHandlerAct(handler string, e act.Entry) {
 
 // fitting leaves out of a handler's act what this robot has no unit for, where
 // it cannot go, and, when it has to stand still, what moves.
-func (t *turn) fitting(a score.Act, still bool) score.Act {
+func (t *step) fitting(a score.Act, still bool) score.Act {
 	fits := func(do score.Action) bool {
 		row, ok := score.RowOf(do.Type)
 		switch {
@@ -131,12 +131,12 @@ func able(u schema.Unit, do score.Action) bool {
 		within(u.YawRad, do.YawRad) && within(u.PitchRad, do.PitchRad) && within(u.RollRad, do.RollRad)
 }
 
-func (t *turn) cancelHandlerAct(handler string) {
+func (t *step) cancelHandlerAct(handler string) {
 	t.outs = t.lanes.Cancel(act.Lane(handler), "", schema.ReasonStopped, t.outs)
 }
 
 // cancelLanes ends all acts: ato is left.
-func (t *turn) cancelLanes() {
+func (t *step) cancelLanes() {
 	t.cancelAct()
 	for _, h := range t.handling {
 		t.cancelHandlerAct(h.handler)
@@ -145,7 +145,7 @@ func (t *turn) cancelLanes() {
 
 // gate tells the executor what may be started from now on. What may not any more
 // is stopped in this very step.
-func (t *turn) gate() {
+func (t *step) gate() {
 	g := act.Gate{
 		Moves:  safety.Gate(t.safety.At, safety.Moves, safety.Act),
 		Sounds: safety.Gate(t.safety.At, safety.Sounds, safety.Act),
@@ -157,7 +157,7 @@ func (t *turn) gate() {
 }
 
 // moving reports whether an act has a command on a unit that moves.
-func (t *turn) moving() bool {
+func (t *step) moving() bool {
 	for i := range t.body.units {
 		if u := &t.body.units[i]; u.Kind.Moves() && t.lanes.Owner(u.ID) != "" {
 			return true
@@ -189,7 +189,7 @@ func (s *State) finishing() bool {
 
 // carry brings what the executor came to where it belongs: commands to the
 // units, ends to whoever waits for them.
-func (t *turn) carry() {
+func (t *step) carry() {
 	for i := range t.outs {
 		switch o := &t.outs[i]; o.Kind {
 		case act.Start, act.Stop:
@@ -204,7 +204,7 @@ func (t *turn) carry() {
 	t.outs = t.outs[:0]
 }
 
-func (t *turn) actEnded(o *act.Out) {
+func (t *step) actEnded(o *act.Out) {
 	t.dirty(soon)
 	if t.manualEnded(o) {
 		return
@@ -237,7 +237,7 @@ func failure(o *act.Out) schema.Reason {
 }
 
 // failed notes an act that did not end well.
-func (t *turn) failed(id string, why schema.Reason, detail string) {
+func (t *step) failed(id string, why schema.Reason, detail string) {
 	t.failures = lately(t.failures, schema.Failed{Act: id, Reason: why, Detail: detail})
 	t.tell("act_failed", "act", string(why), "", described{ID: id, Reason: why, Detail: detail})
 }
@@ -250,7 +250,7 @@ func lately[T any](list []T, v T) []T {
 	return append(list, v)
 }
 
-func (t *turn) queueDocument() schema.StateQueue {
+func (t *step) queueDocument() schema.StateQueue {
 	q := schema.StateQueue{Waiting: []string{}, Completed: append([]string{}, t.completed...), Failed: append([]schema.Failed{}, t.failures...)}
 	acts := t.lanes.Acts(manualActs)
 	for _, h := range t.handling {
@@ -262,7 +262,7 @@ func (t *turn) queueDocument() schema.StateQueue {
 	return q
 }
 
-func (t *turn) actName() string {
+func (t *step) actName() string {
 	if step, _ := t.playing.act(t.auto.Act); step != nil && t.auto.Status != schema.AutoHalt {
 		return step.Act
 	}

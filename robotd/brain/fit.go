@@ -79,6 +79,6 @@ func (s *State) actsDigest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (t *turn) actsDocument() *schema.Acts {
+func (t *step) actsDocument() *schema.Acts {
 	return &schema.Acts{TS: t.now.Wall, Session: t.session, Digest: t.actsDigest(), Acts: []schema.ActRef{}}
 }

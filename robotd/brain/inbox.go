@@ -34,7 +34,7 @@ type answered struct {
 
 // asking gives the request room one input and carries out what it says. Answers
 // are gathered and told at the end of the step.
-func (t *turn) asking(in request.Input) {
+func (t *step) asking(in request.Input) {
 	fleet, known := t.clockOffset()
 	from := len(t.told)
 	t.told = request.Step(t.requests, request.Now{Mono: t.now.Mono, Wall: t.now.Wall, Offset: fleet, ClockKnown: known, Standing: t.standing()}, in, t.told)
@@ -57,7 +57,7 @@ func (t *turn) asking(in request.Input) {
 
 // reply answers an order; orders of the robot's own have no key and nobody to
 // answer.
-func (t *turn) reply(to request.Key, r reply) {
+func (t *step) reply(to request.Key, r reply) {
 	if to != "" && !t.desiredModeAnswered(to, r) {
 		if !r.Status.Final() {
 			t.dirty(soon) // it runs from now on
@@ -75,7 +75,7 @@ func (t *turn) reply(to request.Key, r reply) {
 // release passes replies on to the request room: refusals at once, for they
 // touched nothing; successes when the state that shows them is told in this very
 // step, or was before.
-func (t *turn) release() {
+func (t *step) release() {
 	due := !t.Pending() && (t.session == "" || t.now.Mono >= t.due())
 	keep := t.replies[:0]
 	for _, r := range t.replies {
@@ -98,7 +98,7 @@ func (t *turn) release() {
 // tellAnswers publishes the answers of this step. Who is refused because the disk
 // hangs does not wait for that disk to hear of it. That a stop succeeded waits, for a
 // while, until what holds the robot is on the disk.
-func (t *turn) tellAnswers() {
+func (t *step) tellAnswers() {
 	all := t.persist.heldBack
 	for _, e := range t.told {
 		if tell, ok := e.(request.Tell); ok && t.session != "" { // else the journal keeps it for the next session
@@ -126,7 +126,7 @@ func (t *turn) tellAnswers() {
 }
 
 // ackPayload keeps an answer within its topic's size.
-func (t *turn) ackPayload(a *schema.Ack) []byte {
+func (t *step) ackPayload(a *schema.Ack) []byte {
 	return t.within(schema.TopicAck, a, func(step int) bool { return shrinkAck(a, step) })
 }
 
@@ -139,7 +139,7 @@ func stops(verb string) bool {
 
 // sound raises the alerts that the request room asked for, after the safety core
 // has had its say.
-func (t *turn) sound() {
+func (t *step) sound() {
 	for _, a := range t.alarms {
 		t.raise(string(a.Reason), schema.AlertWarn, alarmed(a), a.Verb+": "+a.Detail, "fleetd removes it from the broker; without one, remove the retained message")
 	}

@@ -4,7 +4,7 @@ import "time"
 
 // received notes, before ev is judged, when the loop ran and when something arrived
 // over the connection: what arrives right after a gap in either may be as old as that.
-func (t *turn) received(ev Event) {
+func (t *step) received(ev Event) {
 	t.gaps.Stepped(t.now.Mono)
 	switch ev.(type) {
 	case Heard:
@@ -16,7 +16,7 @@ func (t *turn) received(ev Event) {
 
 // late is how much later than it was sent a command may have come: it was held up on
 // its way, or here since it was read.
-func (t *turn) late(ev Command) time.Duration {
+func (t *step) late(ev Command) time.Duration {
 	late := t.gaps.Longest(t.now.Mono)
 	if ev.Read > 0 {
 		late = max(late, t.now.Mono-ev.Read)

@@ -56,10 +56,10 @@ type manualNow struct {
 }
 
 // requestManual lays something to do before the lanes.
-func (t *turn) requestManual(o request.Perform) { t.toHand = append(t.toHand, o) }
+func (t *step) requestManual(o request.Perform) { t.toHand = append(t.toHand, o) }
 
 // stopManual ends all that is done manually, and what waits to be.
-func (t *turn) stopManual(o request.Perform) {
+func (t *step) stopManual(o request.Perform) {
 	for _, w := range t.toHand {
 		t.reply(w.Key, reply{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was begun", Refs: refToOrder(o.Key)})
 	}
@@ -67,7 +67,7 @@ func (t *turn) stopManual(o request.Perform) {
 }
 
 // hands does the oldest that waits, and ends what may not go on.
-func (t *turn) hands() {
+func (t *step) hands() {
 	t.endManual()
 	if len(t.toHand) == 0 {
 		return
@@ -92,12 +92,12 @@ func (t *turn) hands() {
 	}
 }
 
-func (t *turn) refuse(o request.Perform, why schema.Reason, pointer, detail string) {
+func (t *step) refuse(o request.Perform, why schema.Reason, pointer, detail string) {
 	t.reply(o.Key, reply{Status: schema.StatusRejected, Reason: why, Pointer: pointer, Detail: detail})
 }
 
 // refuseManual refuses what cannot be done manually now.
-func (t *turn) refuseManual(o request.Perform, k schema.UnitKind) bool {
+func (t *step) refuseManual(o request.Perform, k schema.UnitKind) bool {
 	if why := t.manualCommand(k); why != "" {
 		t.refuse(o, why, "", why.Describe().Text)
 		return true
@@ -112,7 +112,7 @@ func (t *turn) refuseManual(o request.Perform, k schema.UnitKind) bool {
 }
 
 // manualStopped answers a stop once nothing is done manually any more.
-func (t *turn) manualStopped(o request.Perform) {
+func (t *step) manualStopped(o request.Perform) {
 	r := reply{Status: schema.StatusSucceeded}
 	drove := t.letGo()
 	if !drove && len(t.manualEntries) == 0 {
@@ -130,7 +130,7 @@ func (t *turn) manualStopped(o request.Perform) {
 
 // endManual ends what may not go on: a stop is under way, mnl is left, its asker
 // has no control any more, or its unit does not answer.
-func (t *turn) endManual() {
+func (t *step) endManual() {
 	if len(t.manualEntries) == 0 {
 		return
 	}
@@ -151,7 +151,7 @@ func (t *turn) endManual() {
 	}
 }
 
-func (t *turn) cancelManual(why schema.Reason, these func(manualNow) bool) {
+func (t *step) cancelManual(why schema.Reason, these func(manualNow) bool) {
 	for _, h := range t.manualEntries {
 		if these(h) {
 			t.outs = t.lanes.Cancel(h.lane, h.entry, why, t.outs)
@@ -160,7 +160,7 @@ func (t *turn) cancelManual(why schema.Reason, these func(manualNow) bool) {
 }
 
 // performManualAct performs one action; a newer one of its class takes its place.
-func (t *turn) performManualAct(o request.Perform, v manualVerb) {
+func (t *step) performManualAct(o request.Perform, v manualVerb) {
 	do := v.action(o.Args, t.cfg)
 	patience := instantPatience
 	switch {
@@ -191,7 +191,7 @@ func (t *turn) performManualAct(o request.Perform, v manualVerb) {
 }
 
 // refuseAction tells what is wrong with an action in the words of its verb.
-func (t *turn) refuseAction(o request.Perform, p schema.Problem) {
+func (t *step) refuseAction(o request.Perform, p schema.Problem) {
 	field := strings.TrimPrefix(p.Pointer, "/actions/0")
 	if rest, of := strings.CutPrefix(field, "/text"); of {
 		if field = "/text"; rest != "" && p.Code == score.CodeBadLanguage {
@@ -213,7 +213,7 @@ func (t *turn) refuseAction(o request.Perform, p schema.Problem) {
 // performManual performs a whole act. What is asked for with clear takes the place
 // of all that is done manually, as what a person with control asks for always does;
 // else it waits for the acts that were asked for before.
-func (t *turn) performManual(o request.Perform) {
+func (t *step) performManual(o request.Perform) {
 	e, ok := t.wanted(o)
 	if !ok {
 		return
@@ -237,9 +237,9 @@ func (t *turn) performManual(o request.Perform) {
 }
 
 // driven reports whether frames move the robot.
-func (t *turn) driven() bool { return t.hand.stick.VX != 0 || t.hand.stick.WZ != 0 }
+func (t *step) driven() bool { return t.hand.stick.VX != 0 || t.hand.stick.WZ != 0 }
 
-func (t *turn) beginManual(o request.Perform, h manualNow, e act.Entry) {
+func (t *step) beginManual(o request.Perform, h manualNow, e act.Entry) {
 	t.entries++
 	e.ID = "manual-" + strconv.FormatInt(t.entries, 10)
 	var refused *act.Refusal
@@ -255,7 +255,7 @@ func (t *turn) beginManual(o request.Perform, h manualNow, e act.Entry) {
 
 // manualEnded answers for an entry that ended, and reports whether it was one of
 // those that are done manually.
-func (t *turn) manualEnded(o *act.Out) bool {
+func (t *step) manualEnded(o *act.Out) bool {
 	i := slices.IndexFunc(t.manualEntries, func(h manualNow) bool { return h.entry == o.Entry })
 	if i < 0 {
 		return false
@@ -287,7 +287,7 @@ func (t *turn) manualEnded(o *act.Out) bool {
 }
 
 // cancelManualRequest ends what a command set going manually.
-func (t *turn) cancelManualRequest(key, by request.Key) bool {
+func (t *step) cancelManualRequest(key, by request.Key) bool {
 	for i, h := range t.manualEntries {
 		if h.key == key {
 			t.manualEntries[i].by = by

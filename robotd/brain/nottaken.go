@@ -36,7 +36,7 @@ type leftOut struct {
 // notTaken takes the broker's word that it left something out. Which documents that
 // was is not known, for the broker does not tell of each: all of them are told again.
 // One that is too large would be so again; it waits until it says something else.
-func (t *turn) notTaken(ev NotTaken) {
+func (t *step) notTaken(ev NotTaken) {
 	if t.session == "" {
 		return
 	}
@@ -58,7 +58,7 @@ func (t *turn) notTaken(ev NotTaken) {
 }
 
 // tellLeftOut tells again what the broker left out, when it is time.
-func (t *turn) tellLeftOut() {
+func (t *step) tellLeftOut() {
 	switch l := &t.leftOut; {
 	case l.due > 0 && t.now.Mono >= l.due:
 		l.due = 0

@@ -69,7 +69,7 @@ func (p *persistence) missing() bool { return p.kept < p.wanted }
 func (p *persistence) answers(n int64) bool { return p.kept >= n || p.told }
 
 // answersAny reports whether some answer that waits is told now.
-func (t *turn) answersAny() bool {
+func (t *step) answersAny() bool {
 	return slices.ContainsFunc(t.calls, func(c called) bool { return t.persist.answers(c.n) }) ||
 		slices.ContainsFunc(t.persist.heldBack, func(h heldBack) bool { return t.persist.answers(h.n) })
 }
@@ -79,7 +79,7 @@ func (p *persistence) waits() bool { return p.missing() && !p.told }
 
 // persistLatches gives the disk what changed in this step. Answers that waited for it
 // come behind a state that shows the robot as it is by now.
-func (t *turn) persistLatches() {
+func (t *step) persistLatches() {
 	if t.changed != settled && t.answersAny() {
 		t.dirty(now)
 	}
@@ -99,7 +99,7 @@ func (t *turn) persistLatches() {
 }
 
 // latchesSaved takes in what the disk says.
-func (t *turn) latchesSaved(ev LatchesSaved) {
+func (t *step) latchesSaved(ev LatchesSaved) {
 	if ev.Refused != "" {
 		t.disk(ev.Refused) // that it took them says nothing of the rest: they have their space
 		t.persist.again = t.now.Mono + persistPause
@@ -120,7 +120,7 @@ func (t *turn) latchesSaved(ev LatchesSaved) {
 
 // persistLate sees to it that nobody waits for a disk that hangs, and offers one that
 // refused what it does not have.
-func (t *turn) persistLate() {
+func (t *step) persistLate() {
 	if t.persist.waits() && t.now.Mono >= t.persist.due {
 		t.tellNotPersisted()
 	}
@@ -129,7 +129,7 @@ func (t *turn) persistLate() {
 	}
 }
 
-func (t *turn) tellNotPersisted() {
+func (t *step) tellNotPersisted() {
 	if t.persist.missing() && !t.persist.told {
 		t.persist.told = true
 		t.dirty(now)
@@ -139,7 +139,7 @@ func (t *turn) tellNotPersisted() {
 
 // notKept says of an answer to a stop that a restart would lose it, unless the disk has
 // write n.
-func (t *turn) notKept(a *schema.Ack, n int64) {
+func (t *step) notKept(a *schema.Ack, n int64) {
 	if t.persist.kept >= n || a.Status != schema.StatusSucceeded {
 		return
 	}
@@ -162,7 +162,7 @@ func (s *State) persistDeadline() (time.Duration, bool) {
 
 // restorePersisted holds what was held. A robot that cannot know is held all the same,
 // until a person has seen to it.
-func (t *turn) restorePersisted(m Memory) {
+func (t *step) restorePersisted(m Memory) {
 	held, latches := m.Settings[latchSetting], m.Settings[latchesSetting] // as releases before format 2 of the disk kept them
 	if len(m.Latches) > 0 {
 		var v struct {
@@ -197,6 +197,6 @@ func (j *jsonText) UnmarshalJSON(b []byte) error { *j = jsonText(b); return nil 
 
 // holdBecauseOf holds the robot because of its own disk. Each start on a disk that
 // fails is a stop of its own: a release from before it does not release it.
-func (t *turn) holdBecauseOf(id, why string) {
+func (t *step) holdBecauseOf(id, why string) {
 	t.latching(latch.Asked{StopLatch: schema.StopLatch{ID: id, Level: schema.StopStop, By: "disk", Why: why, Since: t.now.Wall}, Anew: true}, 0)
 }

@@ -17,7 +17,7 @@ const presenceEvery = time.Second
 const undisputed = 5 * time.Minute
 
 // connected tells every document anew: the broker may have lost them all.
-func (t *turn) connected(ev Connected) {
+func (t *step) connected(ev Connected) {
 	t.session, t.connectedAt = ev.Session, t.now.Mono
 	t.halfOpen.Opened(t.now.Mono)
 	t.gaps.Opened(t.now.Mono)
@@ -34,7 +34,7 @@ func (t *turn) connected(ev Connected) {
 }
 
 // documents tells every retained document of the robot but its presence.
-func (t *turn) documents() {
+func (t *step) documents() {
 	t.tellCaps()
 	t.modesTold, t.modesLast, t.modesDirty = t.now.Mono-modesGather, nil, true
 	t.tellModes()
@@ -49,7 +49,7 @@ func (t *turn) documents() {
 const resyncEvery = time.Second
 
 // resync tells every document again, for a broker or a fleetd instance that lost them.
-func (t *turn) resync(o request.Perform) {
+func (t *step) resync(o request.Perform) {
 	if t.resynced != 0 && t.now.Mono < t.resynced+resyncEvery {
 		t.reply(o.Key, reply{Status: schema.StatusRejected, Reason: schema.ReasonOverloaded, Detail: "every document was told less than a second ago"})
 		return
@@ -64,7 +64,7 @@ func (t *turn) resync(o request.Perform) {
 	t.reply(o.Key, reply{Status: schema.StatusSucceeded})
 }
 
-func (t *turn) disconnected(ev Disconnected) {
+func (t *step) disconnected(ev Disconnected) {
 	if t.session == "" {
 		return
 	}
@@ -94,12 +94,12 @@ const duplicateIdentity = "duplicate_identity"
 // contested notes that somebody else connects under the robot's name. It is told
 // when the robot is connected again, and stands while the two throw each other
 // out.
-func (t *turn) contested(ev Contested) {
+func (t *step) contested(ev Contested) {
 	t.raise(duplicateIdentity, schema.AlertError, "post", ev.Why, "look for a second robot with this name, such as one with a cloned disk, and give it a name of its own")
 }
 
 // undispute takes the alert back once the name has long been the robot's alone.
-func (t *turn) undispute() {
+func (t *step) undispute() {
 	if t.session != "" && t.now.Mono >= t.connectedAt+undisputed {
 		t.clear(duplicateIdentity, "post")
 	}
@@ -108,7 +108,7 @@ func (t *turn) undispute() {
 // seen watches over the robot's own presence: whatever else stands there is
 // replaced, once a second at most. The late word of an earlier connection of this
 // robot's is in order; anybody else's is not.
-func (t *turn) seen(ev Seen) {
+func (t *step) seen(ev Seen) {
 	p := ev.Presence
 	if t.session == "" || p.Session == t.session && p.State == schema.PresenceOnline {
 		return
@@ -123,7 +123,7 @@ func (t *turn) seen(ev Seen) {
 	t.tellPresence()
 }
 
-func (t *turn) tellPresence() {
+func (t *step) tellPresence() {
 	if t.presenceWrong == "" || t.presenceTold != 0 && t.now.Mono < t.presenceTold+presenceEvery {
 		return
 	}

@@ -320,7 +320,7 @@ func TestWhateverHappens(t *testing.T) {
 func TestTheLastGateHolds(t *testing.T) {
 	r := newRig(t)
 	r.boot()
-	turn := turn{State: r.s, now: r.wall()}
+	turn := step{State: r.s, now: r.wall()}
 	for at, open := range map[schema.SafetyState]bool{
 		schema.SafetyEnabled: true, schema.SafetyDisabled: false, schema.SafetySoftStop: false, schema.SafetyStop: false,
 		schema.SafetyHalt: false, schema.SafetyEStop: false, schema.SafetyReset: false,

@@ -12,7 +12,7 @@ const modesGather = time.Second
 
 // publish tells what has changed, at the end of a step: the state first, then
 // the answers that it bears out, then the slower documents.
-func (t *turn) publish() {
+func (t *step) publish() {
 	t.persistLatches()
 	t.replaying()
 	t.release()
@@ -41,7 +41,7 @@ func (t *turn) publish() {
 // tellState publishes the state when it is due, as it is when all that belongs to
 // one event has been done. While nobody listens nothing is due; the first thing
 // of a new session is the state as it is then.
-func (t *turn) tellState() {
+func (t *step) tellState() {
 	if t.session == "" || t.Pending() || t.now.Mono < t.due() {
 		return
 	}
@@ -67,7 +67,7 @@ func (s *State) due() time.Duration {
 // tellModes publishes the catalogue of modes when it differs from what was told
 // last; why a mode cannot be selected depends on nearly everything, so it is
 // compared rather than marked.
-func (t *turn) tellModes() {
+func (t *step) tellModes() {
 	if !t.modesDirty || t.now.Mono < t.modesTold+modesGather {
 		return
 	}
@@ -85,13 +85,13 @@ func (t *turn) tellModes() {
 
 // tellCaps tells what the robot is and can do; while nobody listens there is
 // nobody to tell.
-func (t *turn) tellCaps() {
+func (t *step) tellCaps() {
 	if t.session != "" {
 		d := t.capsDocument()
 		t.do(Publish{Topic: schema.TopicCaps, Payload: t.within(schema.TopicCaps, d, func(step int) bool { return shrinkCaps(d, step) })})
 	}
 }
 
-func (t *turn) document(k schema.TopicKind, v any) {
+func (t *step) document(k schema.TopicKind, v any) {
 	t.do(Publish{Topic: k, Payload: t.encode(v)})
 }

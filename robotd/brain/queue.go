@@ -27,7 +27,7 @@ type Handler struct {
 
 // interrupts gives the queue one input: the oldest that waits, or the passing of
 // time.
-func (t *turn) interrupts() {
+func (t *step) interrupts() {
 	in, by, wanted := interrupt.Input{What: interrupt.Tick}, request.Key(""), (*asked)(nil)
 	switch {
 	case len(t.toQueue) > 0:
@@ -89,10 +89,10 @@ type ended struct {
 }
 
 // queueIdle: nothing runs whose end time alone could bring.
-func (t *turn) queueIdle() bool { return len(t.queue.Running()) == 0 }
+func (t *step) queueIdle() bool { return len(t.queue.Running()) == 0 }
 
 // condition answers a handler's own condition.
-func (t *turn) condition(handler string, wanted *asked) (ok bool, why string) {
+func (t *step) condition(handler string, wanted *asked) (ok bool, why string) {
 	h, known := t.cfg.handler(handler)
 	switch {
 	case known && h.Asked:
@@ -112,7 +112,7 @@ func (t *turn) condition(handler string, wanted *asked) (ok bool, why string) {
 }
 
 // beginHandler performs a handler's act in the handler's own lane.
-func (t *turn) beginHandler(e interrupt.Entry, wanted *asked) {
+func (t *step) beginHandler(e interrupt.Entry, wanted *asked) {
 	h, _ := t.cfg.handler(e.Handler)
 	slot, does := handling{id: e.ID, handler: h.ID}, act.Entry{Act: &h.Act, Languages: t.cfg.Languages}
 	if wanted != nil {
@@ -129,7 +129,7 @@ func (t *turn) beginHandler(e interrupt.Entry, wanted *asked) {
 
 // handlers ends the handlers that are through: their act is over and what they
 // waited for has come, or their patience is at its end.
-func (t *turn) handlers() {
+func (t *step) handlers() {
 	for i := range t.handling {
 		h := &t.handling[i]
 		if h.ending || !h.acted {
@@ -147,7 +147,7 @@ func (t *turn) handlers() {
 }
 
 // handlerActEnded notes that a handler's act is over; a failure ends the handler.
-func (t *turn) handlerActEnded(id string, failed schema.Reason) {
+func (t *step) handlerActEnded(id string, failed schema.Reason) {
 	for i := range t.handling {
 		h := &t.handling[i]
 		if h.id != id || h.acted {
@@ -162,7 +162,7 @@ func (t *turn) handlerActEnded(id string, failed schema.Reason) {
 }
 
 // endHandler forgets a handler whose interrupt is over.
-func (t *turn) endHandler(handler string) {
+func (t *step) endHandler(handler string) {
 	for i := range t.handling {
 		if t.handling[i].handler == handler {
 			t.handling = append(t.handling[:i], t.handling[i+1:]...)
@@ -173,7 +173,7 @@ func (t *turn) endHandler(handler string) {
 }
 
 // cancelHandlers ends all interrupts: what a stop ended does not go on.
-func (t *turn) cancelHandlers(why schema.Reason) {
+func (t *step) cancelHandlers(why schema.Reason) {
 	if !t.queueIdle() {
 		t.toQueue = append(t.toQueue, queueInput{Input: interrupt.Input{What: interrupt.CancelAll, Reason: why}})
 	}

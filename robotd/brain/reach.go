@@ -10,7 +10,7 @@ import (
 // heard takes an operator's sign of life, and of a fleetd instance's also learns the fleet's
 // time. Somebody at the robot can stop it, so it has a link; but he speaks neither
 // for the fleet nor for its clock.
-func (t *turn) heard(ev Heard) {
+func (t *step) heard(ev Heard) {
 	t.reached(link.Heard(&t.link, t.now.Mono, t.cfg.Link, ev.Client))
 	if ev.Local {
 		return
@@ -22,7 +22,7 @@ func (t *turn) heard(ev Heard) {
 }
 
 // reach looks at the silence that lasts.
-func (t *turn) reach() {
+func (t *step) reach() {
 	t.reached(link.Tick(&t.link, t.now.Mono, t.cfg.Link))
 	t.undispute()
 	if t.halfOpen.Detected(t.now.Mono, t.cfg.Link) {
@@ -30,7 +30,7 @@ func (t *turn) reach() {
 	}
 }
 
-func (t *turn) reached(d link.Decision) {
+func (t *step) reached(d link.Decision) {
 	if !d.Changed {
 		return
 	}
@@ -47,6 +47,6 @@ func (t *turn) reached(d link.Decision) {
 }
 
 // linkLost answers since how long nobody can be relied on to reach the robot.
-func (t *turn) linkLost() (bool, time.Duration) {
+func (t *step) linkLost() (bool, time.Duration) {
 	return t.link.At == schema.LinkLost, link.LostFor(t.link, t.now.Mono, t.cfg.Link)
 }

@@ -111,7 +111,7 @@ func TestFeaturesAreThoseOfTheBodyAndTheConfiguration(t *testing.T) {
 		body.Hardware = "rev B"
 		c.set(&cfg, &body)
 		s, _ := New(&cfg, "boot-1", body, Memory{}, Now{})
-		d := (&turn{State: s}).capsDocument()
+		d := (&step{State: s}).capsDocument()
 		if want := append(slices.Clone(always), c.want...); !slices.Equal(d.Features, want) || d.Robot.HW != "rev B" {
 			t.Errorf("a robot %s has %v (hw %q), want %v", c.what, d.Features, d.Robot.HW, want)
 		}

@@ -33,7 +33,7 @@ type gone struct {
 
 // askReplay begins to tell events again, once the disk has brought them. One at a
 // time: more would come no sooner.
-func (t *turn) askReplay(o request.Perform) {
+func (t *step) askReplay(o request.Perform) {
 	a := o.Args
 	no := func(r schema.Reason, pointer, detail string) {
 		t.reply(o.Key, reply{Status: schema.StatusRejected, Reason: r, Pointer: pointer, Detail: detail})
@@ -54,7 +54,7 @@ func (t *turn) askReplay(o request.Perform) {
 
 // recalled takes what the disk kept. The events that were asked for and are gone
 // are told of first: who looks for a gap has to know that it stays.
-func (t *turn) recalled(ev Recalled) {
+func (t *step) recalled(ev Recalled) {
 	r := &t.replay
 	if ev.Key != r.key {
 		return // it was called off
@@ -99,7 +99,7 @@ func (t *turn) recalled(ev Recalled) {
 }
 
 // replaying tells the next event when its time has come. Without a link it waits.
-func (t *turn) replaying() {
+func (t *step) replaying() {
 	r := &t.replay
 	if !r.begun || t.session == "" || t.now.Mono < r.due && len(r.events) > 0 {
 		return
@@ -116,12 +116,12 @@ func (t *turn) replaying() {
 }
 
 // replayed says how far it came.
-func (t *turn) replayed() string {
+func (t *step) replayed() string {
 	n := t.replay.total - len(t.replay.events)
 	return fmt.Sprintf("events told again: %d%s", n, t.replay.missing)
 }
 
-func (t *turn) endReplay(r reply) {
+func (t *step) endReplay(r reply) {
 	t.reply(t.replay.key, r)
 	t.replay = replay{}
 }

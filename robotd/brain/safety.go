@@ -7,7 +7,7 @@ import (
 
 // guard lets the safety core look at the world once, with the oldest request that
 // waits, if any. It comes before everything else that decides.
-func (t *turn) guard() {
+func (t *step) guard() {
 	var in safetyInput
 	if len(t.toSafety) > 0 {
 		in = t.toSafety[0]
@@ -36,7 +36,7 @@ func (t *turn) guard() {
 
 // safetyFacts gathers what the core wants to know. The slices are the state's
 // own and are filled anew, so that nothing is allocated.
-func (t *turn) safetyFacts() safety.Facts {
+func (t *step) safetyFacts() safety.Facts {
 	active, wants, switching := t.mode.Charge(&t.cfg.Mode)
 	return safety.Facts{
 		Units:   t.body.movers,
@@ -49,7 +49,7 @@ func (t *turn) safetyFacts() safety.Facts {
 	}
 }
 
-func (t *turn) answerSafety(d safety.Decision, in safetyInput) {
+func (t *step) answerSafety(d safety.Decision, in safetyInput) {
 	a := d.Answer
 	r := reply{Status: schema.StatusSucceeded, Result: schema.ResultOK, Reason: a.Reason, Detail: a.Detail,
 		AtOnce: in.Verb.Stops() && a.Reason == schema.ReasonUnchanged}
@@ -64,7 +64,7 @@ func (t *turn) answerSafety(d safety.Decision, in safetyInput) {
 }
 
 // settleReset answers a reset that was granted once its end is known.
-func (t *turn) settleReset() {
+func (t *step) settleReset() {
 	if t.resetting == "" || t.safety.At == schema.SafetyReset {
 		return
 	}

@@ -38,7 +38,7 @@ const LostSetting = "lost"
 const bootsKept = 8
 
 // rememberBoots lets the robot know the wills of its earlier boots as its own.
-func (t *turn) rememberBoots(saved map[string]string) {
+func (t *step) rememberBoots(saved map[string]string) {
 	t.previousBoots = strings.Fields(saved[bootsSetting])
 	t.previousBoots = t.previousBoots[max(0, len(t.previousBoots)-bootsKept+1):]
 	t.do(SaveSetting{bootsSetting, strings.Join(append(slices.Clone(t.previousBoots), t.boot), " ")})
@@ -48,7 +48,7 @@ func (t *turn) rememberBoots(saved map[string]string) {
 func (s *State) Boots() []string { return append(slices.Clone(s.previousBoots), s.boot) }
 
 // restoreSettings switches off what was off.
-func (t *turn) restoreSettings(saved map[string]string) {
+func (t *step) restoreSettings(saved map[string]string) {
 	if v, err := strconv.ParseFloat(saved[volumeSetting], 64); err == nil {
 		t.body.volume = schema.Number{Value: min(max(v, 0), 1), Said: true}
 	}
@@ -65,7 +65,7 @@ func (t *turn) restoreSettings(saved map[string]string) {
 }
 
 // restoreHeld latches the robot again.
-func (t *turn) restoreHeld(kept string) {
+func (t *step) restoreHeld(kept string) {
 	if kept == "" {
 		return
 	}
@@ -77,7 +77,7 @@ func (t *turn) restoreHeld(kept string) {
 }
 
 // keepLatch has it kept which stop is latched, and that it no longer is.
-func (t *turn) keepLatch() {
+func (t *step) keepLatch() {
 	h := safety.Hold(t.safety, t.held)
 	if h == t.held {
 		return
@@ -86,20 +86,20 @@ func (t *turn) keepLatch() {
 }
 
 // keepMode writes down that a mode was switched on or off.
-func (t *turn) keepMode(in mode.Input, a mode.Answer) {
+func (t *step) keepMode(in mode.Input, a mode.Answer) {
 	if a.Status == schema.StatusSucceeded && a.Reason == "" && (in.Kind == mode.Enable || in.Kind == mode.Disable) {
 		t.keepSwitch(modeSetting+string(in.Mode), in.Kind == mode.Disable)
 	}
 }
 
 // keepInterrupter writes down that an interrupter was run or stopped.
-func (t *turn) keepInterrupter(in interrupt.Input, a interrupt.Answer) {
+func (t *step) keepInterrupter(in interrupt.Input, a interrupt.Answer) {
 	if a.Status == schema.StatusSucceeded && a.Reason == "" && (in.What == interrupt.Run || in.What == interrupt.Stop) {
 		t.keepSwitch(interrupterSetting+in.Interrupter, in.What == interrupt.Stop)
 	}
 }
 
-func (t *turn) keepSwitch(name string, off bool) {
+func (t *step) keepSwitch(name string, off bool) {
 	value := ""
 	if off {
 		value = switchedOff

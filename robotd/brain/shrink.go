@@ -10,7 +10,7 @@ import (
 // by step, the least important first, until it fits: a document that the broker
 // refuses would leave everybody with an old one. No byte is ever cut. The last
 // step of each leaves nothing without a bound.
-func (t *turn) within(k schema.TopicKind, doc any, lessen func(step int) bool) []byte {
+func (t *step) within(k schema.TopicKind, doc any, lessen func(step int) bool) []byte {
 	payload, most := t.encode(doc), schema.TopicOf(k).MaxBytes
 	for step := 0; len(payload) > most && lessen(step); step++ {
 		payload = t.encode(doc)

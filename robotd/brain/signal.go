@@ -16,7 +16,7 @@ type charge struct {
 }
 
 // charged reports whether a low battery is full enough again.
-func (t *turn) charged() bool {
+func (t *step) charged() bool {
 	return t.body.battery.known && t.body.battery.share >= t.cfg.Charged
 }
 
@@ -25,7 +25,7 @@ func (t *turn) charged() bool {
 const askPowerAgain = 5 * time.Minute
 
 // power is the interrupter that watches the battery.
-func (t *turn) power() {
+func (t *step) power() {
 	b := t.body.battery
 	low := b.known && !b.charging && b.share < t.cfg.LowBattery
 	switch {
@@ -48,6 +48,6 @@ func (t *turn) power() {
 }
 
 // request asks for a handler without anybody to be answered.
-func (t *turn) request(handler, interrupter string) {
+func (t *step) request(handler, interrupter string) {
 	t.toQueue = append(t.toQueue, queueInput{Input: interrupt.Input{What: interrupt.Ask, Handler: handler, Interrupter: interrupter}})
 }

@@ -174,7 +174,7 @@ func New(cfg *Config, id string, b driver.Body, m Memory, now Now) (*State, []Ef
 		body:      newBody(b),
 		modeSince: now.Wall, eventRoom: eventBurst, eventFilled: now.Mono,
 	}
-	t := turn{State: s, now: now}
+	t := step{State: s, now: now}
 	var told []request.Effect
 	s.requests, told = request.Restore(m.Boots, m.Requests, nil)
 	for _, e := range told {

@@ -10,20 +10,20 @@ import (
 	"troupe/schema"
 )
 
-// turn is one step under way.
-type turn struct {
+// step is one step under way.
+type step struct {
 	*State
 	now Now
 	out []Effect
 }
 
-func (t *turn) do(e Effect) { t.out = append(t.out, e) }
+func (t *step) do(e Effect) { t.out = append(t.out, e) }
 
 // Step takes one event. It changes s, appends to out what is to be done, and
 // returns out. The order is the same for every event, and says who may speak
 // before whom: what makes the robot safer comes first.
 func Step(s *State, now Now, ev Event, out []Effect) []Effect {
-	t := turn{State: s, now: now, out: out}
+	t := step{State: s, now: now, out: out}
 	t.received(ev)
 	t.sense(ev)
 	t.guard()
@@ -58,7 +58,7 @@ func Step(s *State, now Now, ev Event, out []Effect) []Effect {
 
 // sense takes in what the safety core has to see in this step: what the body
 // says and what is asked. It tells nothing yet.
-func (t *turn) sense(ev Event) {
+func (t *step) sense(ev Event) {
 	switch ev := ev.(type) {
 	case Reported:
 		t.reported(ev.Event)
@@ -76,7 +76,7 @@ func (t *turn) sense(ev Event) {
 }
 
 // hear takes in the rest, after the safety core has spoken.
-func (t *turn) hear(ev Event) {
+func (t *step) hear(ev Event) {
 	t.troubles()
 	t.sound()
 	switch ev := ev.(type) {
@@ -147,7 +147,7 @@ func (t *turn) hear(ev Event) {
 	}
 }
 
-func (t *turn) requestsDue() bool {
+func (t *step) requestsDue() bool {
 	at, ok := t.requests.Deadline()
 	return ok && t.now.Mono >= at
 }
@@ -160,7 +160,7 @@ func (s *State) Pending() bool {
 
 // over reports whether the robot has come to its end: no mode is in charge any
 // more, and the body may not move.
-func (t *turn) over() bool {
+func (t *step) over() bool {
 	return t.mode.System == schema.SystemStopping && t.mode.Phase == mode.None && !t.Pending() &&
 		safety.Level(t.safety.At) >= safety.Level(schema.SafetyDisabled)
 }

@@ -54,23 +54,23 @@ type called struct {
 var stopDocumentKind = map[latch.Source]sign.Subject{latch.Robot: {Kind: sign.Stop}, latch.Fleet: {Kind: sign.FleetStop}}
 
 // labels are the robot's own, as its fleet told it, and whether it did.
-func (t *turn) labels() (map[string]string, bool) { return t.cfg.Labels, t.config.rev > 0 }
+func (t *step) labels() (map[string]string, bool) { return t.cfg.Labels, t.config.rev > 0 }
 
-func (t *turn) latchFactsNow() latch.Facts {
+func (t *step) latchFactsNow() latch.Facts {
 	f := latch.Facts{Robot: t.cfg.ID, FleetID: t.fleetID}
 	f.Labels, f.Labelled = t.labels()
 	return f
 }
 
 // stopDocument takes in what the fleet holds.
-func (t *turn) stopDocument(ev Stopped) {
+func (t *step) stopDocument(ev Stopped) {
 	doc := ev.Document
 	doc.Problem, doc.Stops = legible(doc.Problem), slices.Clone(doc.Stops)
 	for i := range doc.Stops {
 		l := &doc.Stops[i]
 		l.By, l.Client, l.Why = legible(l.By), legible(l.Client), legible(l.Why)
 	}
-	w, v := stopDocumentKind[doc.From], vouched{}
+	w, v := stopDocumentKind[doc.From], verified{}
 	if doc.Problem == "" {
 		if w.FleetID, w.Rev, w.Counter, w.Document = doc.FleetID, doc.Rev, ev.Counter, ev.Digest; doc.From == latch.Robot {
 			w.Robot = t.cfg.ID
@@ -98,7 +98,7 @@ func (t *turn) stopDocument(ev Stopped) {
 }
 
 // stopCalled takes in a live stop. What is older than it does not happen after it.
-func (t *turn) stopCalled(ev Called) {
+func (t *step) stopCalled(ev Called) {
 	r, anew := schema.ReadStop(ev.Client, ev.Payload)
 	if !latch.Applies(r, t.latchFactsNow()) {
 		return
@@ -117,14 +117,14 @@ func (t *turn) stopCalled(ev Called) {
 
 // tooOld ends the commands that wait for the disk: they were asked for before the
 // stop, or before its release. That a latched stop was written down is neither.
-func (t *turn) tooOld(d latch.Decision) {
+func (t *step) tooOld(d latch.Decision) {
 	if slices.ContainsFunc(d.Moves, func(m latch.Move) bool { return m.Held() || m.Let() }) {
 		t.asking(request.Stopped{Detail: "a stop was held or released before it was begun"})
 	}
 }
 
 // stopOrdered holds a stop that came as a command with an id to hold it by.
-func (t *turn) stopOrdered(o request.Perform) {
+func (t *step) stopOrdered(o request.Perform) {
 	if o.Args.Latch == "" {
 		return
 	}
@@ -142,16 +142,16 @@ func (t *turn) stopOrdered(o request.Perform) {
 	t.latching(latch.Asked{StopLatch: t.latchOf(id, level, t.asker(o.Client, o.By), cmp.Or(o.Args.Why, o.Why)), Anew: anew}, 0)
 }
 
-func (t *turn) latchOf(id string, level schema.StopLevel, by, why string) schema.StopLatch {
+func (t *step) latchOf(id string, level schema.StopLevel, by, why string) schema.StopLatch {
 	return schema.StopLatch{ID: id, Level: level, By: legible(by), Why: legible(why), Since: t.now.Wall}
 }
 
 // resetHere releases what fleetd does not hold: somebody stands at the robot.
-func (t *turn) resetHere() { t.latching(latch.Reset{}, 0) }
+func (t *step) resetHere() { t.latching(latch.Reset{}, 0) }
 
 // latching gives the latches one input. n is its place among what arrived: what
 // came before a stop, or before its release, is older than it.
-func (t *turn) latching(in latch.Input, n uint64) latch.Decision {
+func (t *step) latching(in latch.Input, n uint64) latch.Decision {
 	d := latch.Step(&t.latches, t.now.Wall, t.latchFactsNow(), in)
 	if !d.Changed {
 		return d
@@ -203,7 +203,7 @@ func verbOf(l schema.StopLevel) safety.Verb {
 
 // restoreLatches holds again what was held. Nobody knows who stopped a robot that
 // cannot read it; it is held all the same.
-func (t *turn) restoreLatches(kept string) {
+func (t *step) restoreLatches(kept string) {
 	if kept == "" {
 		return
 	}
@@ -220,7 +220,7 @@ func (t *turn) restoreLatches(kept string) {
 
 // restoreLost holds a robot whose memory is gone: somebody may have stopped it, and
 // only a person can know.
-func (t *turn) restoreLost(lost bool) {
+func (t *step) restoreLost(lost bool) {
 	if lost {
 		t.holdBecauseOf(lostLatch, "the robot ran before and its disk knows nothing of it: which stops were held is lost")
 	}
@@ -231,7 +231,7 @@ func (t *turn) restoreLost(lost bool) {
 }
 
 // latchDocument is what the state shows of the latches.
-func (t *turn) latchDocument() []schema.StopLatch {
+func (t *step) latchDocument() []schema.StopLatch {
 	if len(t.latches.Latches) == 0 {
 		return nil
 	}
@@ -244,7 +244,7 @@ func (t *turn) latchDocument() []schema.StopLatch {
 
 // tellCalls answers live stops, with where the robot stood when they took effect and
 // a state that shows it, once they are on the disk.
-func (t *turn) tellCalls() {
+func (t *step) tellCalls() {
 	if len(t.calls) == 0 || t.Pending() {
 		return
 	}
@@ -282,14 +282,14 @@ const keepPause = time.Second
 
 // keepAgain notes that the disk did not take a setting: what was desired is offered until
 // the disk takes it. That the disk took another one meanwhile says nothing of this one.
-func (t *turn) keepAgain(refused schema.Reason) {
+func (t *step) keepAgain(refused schema.Reason) {
 	if refused != "" {
 		t.unsavedUntil = t.now.Mono + keepPause
 	}
 }
 
 // keepLate offers the disk again what was desired.
-func (t *turn) keepLate() {
+func (t *step) keepLate() {
 	if t.unsavedUntil == 0 || t.now.Mono < t.unsavedUntil {
 		return
 	}

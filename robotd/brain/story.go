@@ -19,7 +19,7 @@ type program struct {
 }
 
 // programOf lays out what ato has to know of a story.
-func (t *turn) programOf(l *delivery.Loaded[score.Blob]) *program {
+func (t *step) programOf(l *delivery.Loaded[score.Blob]) *program {
 	story := &l.Fit.Content.Story
 	p := &program{Loaded: l, facts: auto.Story{
 		ID: l.Story.ID, Rev: l.Story.Rev, Digest: l.Story.SHA256, Acts: len(story.Acts),
@@ -62,7 +62,7 @@ func (p *program) act(i int) (*score.Step, *score.Act) {
 }
 
 // accept looks which story ato shall perform now.
-func (t *turn) accept() {
+func (t *step) accept() {
 	l, why := t.story.Playing()
 	switch {
 	case l == nil && t.accepted == nil && why == t.noStory,
@@ -78,7 +78,7 @@ func (t *turn) accept() {
 }
 
 // follow lets the performance go over to the accepted story, as soon as ato has.
-func (t *turn) follow() {
+func (t *step) follow() {
 	switch {
 	case t.accepted != nil && t.auto.Story == t.accepted.facts:
 		t.playing = t.accepted
@@ -88,12 +88,12 @@ func (t *turn) follow() {
 }
 
 // atBoundary: no act is in the middle, or one has just ended.
-func (t *turn) atBoundary() bool {
+func (t *step) atBoundary() bool {
 	return !t.auto.Begun || len(t.toAuto) > 0 && (t.toAuto[0].What == auto.ActDone || t.toAuto[0].What == auto.ActFail)
 }
 
 // tried tells the delivery how the story on trial began.
-func (t *turn) tried(refused schema.Reason, detail string) {
+func (t *step) tried(refused schema.Reason, detail string) {
 	if t.playing == nil || t.story.Trial() != t.playing.Story.SHA256 {
 		return
 	}

@@ -37,7 +37,7 @@ func (c *Config) strictest() {
 const configUnread = "config_unreadable"
 
 // tellUnread says that the configuration was lost, and what to do about it.
-func (t *turn) tellUnread() {
+func (t *step) tellUnread() {
 	if t.config.unread {
 		t.raise(configUnread, schema.AlertError, string(sign.Config),
 			"the configuration that the fleet desired cannot be read from the disk; until it is told again the strictest holds: signatures, where a key is trusted, and sight are required, and a lost link leads to safe",

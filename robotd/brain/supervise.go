@@ -12,7 +12,7 @@ import (
 
 // supervise gives the mode supervisor one input: the oldest that waits, or the
 // passing of time.
-func (t *turn) supervise() {
+func (t *step) supervise() {
 	in := mode.Input{Kind: mode.Tick}
 	var by request.Key
 	if len(t.toMode) > 0 {
@@ -56,7 +56,7 @@ func (t *turn) supervise() {
 }
 
 // modeFacts answers what the supervisor wants to know of the others.
-func (t *turn) modeFacts() mode.Facts {
+func (t *step) modeFacts() mode.Facts {
 	f := mode.Facts{Enabled: t.safety.At == schema.SafetyEnabled}
 	if latched(t.safety.At) {
 		f.Forbid = schema.ReasonSafetyLatched
@@ -71,7 +71,7 @@ func (t *turn) modeFacts() mode.Facts {
 
 // obey carries out what the supervisor orders a mode. Modes answer in a later
 // step: the supervisor hears one thing at a time.
-func (t *turn) obey(o mode.Order) {
+func (t *step) obey(o mode.Order) {
 	switch o.Mode {
 	case schema.ModeAto:
 		t.obeyAto(o.Do)
@@ -95,7 +95,7 @@ func (t *turn) obey(o mode.Order) {
 }
 
 // obeyAto starts and ends ato; whether it could start is known once it tried.
-func (t *turn) obeyAto(do mode.Do) {
+func (t *step) obeyAto(do mode.Do) {
 	switch do {
 	case mode.DoStart:
 		t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{What: auto.Enter}})
@@ -108,10 +108,10 @@ func (t *turn) obeyAto(do mode.Do) {
 	}
 }
 
-func (t *turn) tellMode(in mode.Input) { t.toMode = append(t.toMode, modeInput{Input: in}) }
+func (t *step) tellMode(in mode.Input) { t.toMode = append(t.toMode, modeInput{Input: in}) }
 
 // calibrating tells who asked for the calibration how far it is.
-func (t *turn) calibrating(share float64) {
+func (t *step) calibrating(share float64) {
 	if t.mode.Phase == mode.Calibrating && t.mode.Req != "" {
 		percent := int(100 * min(1, max(0, share)))
 		t.asking(request.Outcome{Key: request.Key(t.mode.Req), Status: schema.StatusInProgress, Progress: &percent})
@@ -119,7 +119,7 @@ func (t *turn) calibrating(share float64) {
 }
 
 // calibrated passes the end of a calibration on, unless a later one was ordered.
-func (t *turn) calibrated(ev Calibrated) {
+func (t *step) calibrated(ev Calibrated) {
 	if ev.Run != t.calibration {
 		return
 	}

@@ -34,7 +34,7 @@ type hand struct {
 }
 
 // framed takes a frame as it came. One that came before a stop is too late.
-func (t *turn) framed(ev Frame) {
+func (t *step) framed(ev Frame) {
 	if ev.N == 0 || ev.N >= t.stopped {
 		t.hand.frames = append(t.hand.frames, ev)
 	}
@@ -42,7 +42,7 @@ func (t *turn) framed(ev Frame) {
 
 // stick moves the set-point of the drive. It comes after control, safety and the
 // mode have spoken, in every step: what forbids driving ends it in the same step.
-func (t *turn) stick() {
+func (t *step) stick() {
 	f := t.teleopFacts()
 	drove := t.hand.stick.At == teleop.Driving
 	if len(t.hand.frames) == 0 {
@@ -70,7 +70,7 @@ func (t *turn) stick() {
 }
 
 // sticked carries what the stick came to.
-func (t *turn) sticked(d teleop.Decision) {
+func (t *step) sticked(d teleop.Decision) {
 	if d.Changed && (d.From == teleop.Driving || d.To == teleop.Driving) {
 		t.note("teleop", string(d.From), string(d.To), d.Why, string(d.On))
 	}
@@ -86,7 +86,7 @@ type refusedFrames struct {
 }
 
 // letGo takes the stick away until it is let go.
-func (t *turn) letGo() (drove bool) {
+func (t *step) letGo() (drove bool) {
 	drove = t.hand.stick.At == teleop.Driving
 	t.sticked(teleop.Stop(&t.hand.stick))
 	if drove {
@@ -96,13 +96,13 @@ func (t *turn) letGo() (drove bool) {
 }
 
 // push tells the drive its set-point, once a tick.
-func (t *turn) push() {
+func (t *step) push() {
 	if s := t.hand.stick; s.At == teleop.Driving {
 		t.do(Move{driver.Velocity{VX: s.VX, WZ: s.WZ, TTL: s.Until - t.now.Mono}})
 	}
 }
 
-func (t *turn) teleopFacts() teleop.Facts {
+func (t *step) teleopFacts() teleop.Facts {
 	f := teleop.Facts{Period: t.cfg.Tick, MaxMPS: unsaidMPS, MaxRadPS: unsaidRadPS}
 	if t.control.At == control.Held {
 		f.Client, f.Lease = t.control.Lease.Who.Client, t.control.Lease.ID
@@ -118,7 +118,7 @@ func (t *turn) teleopFacts() teleop.Facts {
 }
 
 // manualCommand answers why a unit of this kind cannot be told something manually now.
-func (t *turn) manualCommand(k schema.UnitKind) schema.Reason {
+func (t *step) manualCommand(k schema.UnitKind) schema.Reason {
 	lost, _ := t.linkLost()
 	class := safety.Shows
 	switch {
@@ -157,7 +157,7 @@ type driveFigures struct {
 
 // tellDrive says how fast the robot is while somebody has it in hand, with the
 // time that a frame has to echo. It promises nothing, and so waits for no disk.
-func (t *turn) tellDrive() {
+func (t *step) tellDrive() {
 	if at, due := t.telemetryDue(); !due || t.now.Mono < at {
 		return
 	}

@@ -33,7 +33,7 @@ type (
 )
 
 // tell makes an event of history: kept on the disk, told if somebody listens.
-func (t *turn) tell(kind, source, cause, req string, data any) {
+func (t *step) tell(kind, source, cause, req string, data any) {
 	if t.refill(); t.eventRoom < 1 && source != "safety" {
 		t.eventsDropped++
 		t.eventsMissing++
@@ -48,7 +48,7 @@ func (t *turn) tell(kind, source, cause, req string, data any) {
 	t.emit(kind, source, cause, req, data)
 }
 
-func (t *turn) emit(kind, source, cause, req string, data any) {
+func (t *step) emit(kind, source, cause, req string, data any) {
 	t.eventRoom = max(0, t.eventRoom-1)
 	t.eventSeq++
 	e := schema.Event{TS: t.now.Wall, Boot: t.boot, Seq: t.eventSeq, Type: kind, Source: source, Cause: cause, ReqID: req}
@@ -62,7 +62,7 @@ func (t *turn) emit(kind, source, cause, req string, data any) {
 	}
 }
 
-func (t *turn) refill() {
+func (t *step) refill() {
 	passed := t.now.Mono - t.eventFilled
 	t.eventFilled = t.now.Mono
 	t.eventRoom = min(eventBurst, t.eventRoom+t.cfg.EventRate*passed.Seconds())
@@ -70,7 +70,7 @@ func (t *turn) refill() {
 
 // encode writes what goes out. That it fails is a fault of ours, like an event
 // that Step does not know.
-func (t *turn) encode(v any) []byte {
+func (t *step) encode(v any) []byte {
 	b, err := schema.Encode(v)
 	if err != nil {
 		panic(err)
@@ -79,12 +79,12 @@ func (t *turn) encode(v any) []byte {
 }
 
 // note leaves a line for the log: one for each edge that a machine takes.
-func (t *turn) note(machine, from, to, why, cause string) {
+func (t *step) note(machine, from, to, why, cause string) {
 	t.do(Note{Machine: machine, From: from, To: to, Why: why, Cause: cause})
 }
 
 // raise puts an alert on the state, once for the same words. clear takes it off.
-func (t *turn) raise(kind string, level schema.AlertLevel, source, detail, hint string) {
+func (t *step) raise(kind string, level schema.AlertLevel, source, detail, hint string) {
 	for i := range t.alerts {
 		a := &t.alerts[i]
 		if a.Type == kind && a.Source == source {
@@ -106,7 +106,7 @@ func (t *turn) raise(kind string, level schema.AlertLevel, source, detail, hint 
 	t.tell("alert_raised", source, kind, "", described{ID: a.ID, Detail: detail})
 }
 
-func (t *turn) clear(kind, source string) {
+func (t *step) clear(kind, source string) {
 	for i := range t.alerts {
 		if a := t.alerts[i]; a.Type == kind && a.Source == source {
 			t.alerts = append(t.alerts[:i:i], t.alerts[i+1:]...)
@@ -122,7 +122,7 @@ func (t *turn) clear(kind, source string) {
 const diskCalmAfter = 10 * time.Second
 
 // disk tells while the robot cannot keep what it promises.
-func (t *turn) disk(refused schema.Reason) {
+func (t *step) disk(refused schema.Reason) {
 	if refused == "" {
 		t.diskFits = true
 		return
@@ -132,7 +132,7 @@ func (t *turn) disk(refused schema.Reason) {
 }
 
 // diskCalms takes the alert off a disk that takes what it is given again.
-func (t *turn) diskCalms() {
+func (t *step) diskCalms() {
 	if t.diskOKAt > 0 && t.diskFits && t.now.Mono >= t.diskOKAt {
 		t.diskOKAt = 0
 		t.clear("disk_refuses", "disk")
@@ -161,7 +161,7 @@ const (
 	now             // at once: the robot may or may not move
 )
 
-func (t *turn) dirty(u urgency) {
+func (t *step) dirty(u urgency) {
 	t.changed = max(t.changed, u)
 	t.modesDirty = true // why a mode cannot be selected depends on nearly everything
 }

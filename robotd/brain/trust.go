@@ -21,7 +21,7 @@ const (
 
 // restoreTrust reads whom the robot obeyed. Counters that cannot be read are those
 // of a disk that lies; the robot starts to count anew, and says so.
-func (t *turn) restoreTrust(m Memory) {
+func (t *step) restoreTrust(m Memory) {
 	t.fleetID, t.marks = cmp.Or(m.Settings[fleetIDSetting], m.Kept[sign.Story].Desired.FleetID, t.cfg.FleetID), sign.Marks{}
 	if kept := m.Settings[countersSetting]; kept != "" {
 		if err := json.Unmarshal([]byte(kept), &t.marks); err != nil {
@@ -31,8 +31,8 @@ func (t *turn) restoreTrust(m Memory) {
 	}
 }
 
-// vouched is what signatures say of one desired state.
-type vouched struct {
+// verified is what signatures say of one desired state.
+type verified struct {
 	what     sign.Subject
 	verified bool
 	refused  schema.Reason // it must not be obeyed
@@ -41,8 +41,8 @@ type vouched struct {
 
 // vouch looks at the signatures of a document, as the robot is told to. The pin
 // names what was released, nil for documents without a blob.
-func (t *turn) vouch(w sign.Subject, sig *schema.Signature, pin *schema.StoryPin, released *schema.Signature) vouched {
-	v := vouched{what: w}
+func (t *step) vouch(w sign.Subject, sig *schema.Signature, pin *schema.StoryPin, released *schema.Signature) verified {
+	v := verified{what: w}
 	policy, source := t.cfg.Signing, sourceOf(w.Kind)
 	if policy == sign.Off || policy == "" {
 		return v
@@ -97,7 +97,7 @@ func sourceOf(k sign.Kind) string {
 }
 
 // believe remembers the fleet and the counter of a desired state, now that it is obeyed.
-func (t *turn) believe(v vouched) {
+func (t *step) believe(v verified) {
 	if t.fleetID == "" {
 		t.fleetID = v.what.FleetID
 		t.do(SaveSetting{fleetIDSetting, t.fleetID})

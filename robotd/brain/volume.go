@@ -11,7 +11,7 @@ import (
 
 // setVolume sets how loud all is that the robot says and plays, from now on and
 // over a restart.
-func (t *turn) setVolume(o request.Perform) {
+func (t *step) setVolume(o request.Perform) {
 	v := o.Args.Volume.Value
 	r := reply{Status: schema.StatusSucceeded}
 	switch {

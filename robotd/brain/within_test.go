@@ -122,7 +122,7 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 // TestTheLastStepOfShrinkingIsCertain fills documents with everything that is not
 // the robot's own: texts without end in lists without end.
 func TestTheLastStepOfShrinkingIsCertain(t *testing.T) {
-	turn := turn{State: newRig(t).s}
+	turn := step{State: newRig(t).s}
 	for _, k := range []schema.TopicKind{
 		schema.TopicState, schema.TopicModes, schema.TopicCaps, schema.TopicReportedStory, schema.TopicReportedPlaces,
 		schema.TopicReportedMode, schema.TopicReportedConfig, schema.TopicAck, schema.TopicEvent,

@@ -24,7 +24,7 @@ import (
 // is what of it others can read; of larger ones this is all there is.
 const assetsDir = "assets"
 
-// assets is used by whoever opens it, and then by the scribe.
+// assets is used by whoever opens it, and then by the writer.
 type assets struct {
 	dir      string
 	incoming incoming

@@ -21,7 +21,7 @@ type fetcher struct {
 	ctx  context.Context
 	cfg  link.Config
 	with *link.Link // to whose broker the connection goes
-	post *post
+	post *mqttAdapter
 	loop *loop
 	log  *slog.Logger
 
@@ -31,7 +31,7 @@ type fetcher struct {
 	over   chan struct{}      // closed when the connection is
 }
 
-func newFetcher(ctx context.Context, c Config, with *link.Link, p *post, l *loop, log *slog.Logger) *fetcher {
+func newFetcher(ctx context.Context, c Config, with *link.Link, p *mqttAdapter, l *loop, log *slog.Logger) *fetcher {
 	over := make(chan struct{})
 	close(over)
 	return &fetcher{ctx: ctx, with: with, post: p, loop: l, log: log, wanted: map[string]int{}, cancel: func() {}, over: over,

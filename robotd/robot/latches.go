@@ -8,7 +8,7 @@ import (
 	"troupe/robotd/brain"
 )
 
-// latchWriter keeps what holds the robot, beside the scribe: a stop waits neither for
+// latchWriter keeps what holds the robot, beside the writer: a stop waits neither for
 // what else is written nor for a disk that hangs over it. Of several values that wait
 // the newest is written.
 type latchWriter struct {

@@ -163,7 +163,7 @@ func TestAStopThatOvertookAnEnableWins(t *testing.T) {
 						}
 					}
 				}
-				p := post{loop: l, ns: schema.DefaultNamespace, id: "r1", log: l.log, ctx: t.Context()}
+				p := mqttAdapter{loop: l, ns: schema.DefaultNamespace, id: "r1", log: l.log, ctx: t.Context()}
 				ctx, end := context.WithCancel(t.Context())
 				go func() {
 					time.Sleep(time.Second)

@@ -8,7 +8,7 @@ import (
 )
 
 func TestWhatProvesASecondRobotOfOneName(t *testing.T) {
-	p := &post{ns: schema.DefaultNamespace, id: "r1", boot: "now", boots: []string{"before", "now"}}
+	p := &mqttAdapter{ns: schema.DefaultNamespace, id: "r1", boot: "now", boots: []string{"before", "now"}}
 	presence := func(s schema.PresenceState, boot string) link.Message {
 		return p.presence(&schema.Presence{State: s, Session: "s", Boot: boot})
 	}

@@ -4,7 +4,7 @@
 // link to the broker, the disk, the body's driver.
 //
 // Three goroutines matter. The loop alone touches the state and never waits: it
-// hands the body its commands itself, for they do not wait either. The scribe
+// hands the body its commands itself, for they do not wait either. The writer
 // writes to the disk and then tells; what waits for a commit waits there. The
 // link and the driver bring events. A stop has a way of its own through all of
 // them.
@@ -162,10 +162,10 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	state, first := brain.New(decide, boot, about(&cfg, body.Body()), memory, nowAt(start))
 	running, end := context.WithCancel(context.Background())
 	defer end()
-	h := &hands{ctx: running, body: body, log: log}
+	h := &effects{ctx: running, body: body, log: log}
 	h.loop = newLoop(state, start, log)
 	h.loop.perform, h.loop.halt = h.perform, func() { body.Order(driver.ToError); h.announce() }
-	h.post = &post{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.Boots(), about: decide.Version, log: log, loop: h.loop, ctx: running}
+	h.post = &mqttAdapter{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.Boots(), about: decide.Version, log: log, loop: h.loop, ctx: running}
 	h.scribe = newScribe(running, h.post, disk, h.loop, log)
 	h.latches = newLatchWriter(running, disk, h.loop, log)
 	h.latches.takes = cfg.LatchTime

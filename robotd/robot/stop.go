@@ -9,7 +9,7 @@ import (
 
 // stop hands over what stops the robot, or release a stop, before all else
 // that waits. A document that somebody emptied says nothing.
-func (p *post) stop(kind schema.TopicKind, client string, m link.Message) {
+func (p *mqttAdapter) stop(kind schema.TopicKind, client string, m link.Message) {
 	if kind == schema.TopicFleetStopCmd {
 		p.loop.stop(p.ctx, brain.Called{Client: client, Payload: m.Payload, Retained: m.Retain, N: m.N})
 		return

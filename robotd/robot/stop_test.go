@@ -9,7 +9,7 @@ import (
 // TestStopsThatDifferInNameAloneSayTheSame: nothing that decides what is held, by
 // whom or how may be taken for a repetition.
 func TestStopsThatDifferInNameAloneSayTheSame(t *testing.T) {
-	p := &post{ns: "troupe", id: "r1"}
+	p := &mqttAdapter{ns: "troupe", id: "r1"}
 	says := func(topic, payload string) string {
 		return p.says(link.Message{Topic: "troupe/v1/" + topic, Payload: []byte(payload)})
 	}

@@ -27,7 +27,7 @@ func (p *pulse) last() (since time.Duration) { return time.Duration(p.at.Load())
 // its units stop by themselves since nobody feeds them; but to others it looks
 // like a robot whose network is gone. So the connection says for it that it is
 // there and why it is silent.
-func (p *post) watch(ctx context.Context, l *link.Link) {
+func (p *mqttAdapter) watch(ctx context.Context, l *link.Link) {
 	every := time.NewTicker(hungEvery)
 	defer every.Stop()
 	var seen, hungAt time.Duration // of the pulse
@@ -57,7 +57,7 @@ func (p *post) watch(ctx context.Context, l *link.Link) {
 }
 
 // repeat says the robot's presence again, with a reason.
-func (p *post) repeat(l *link.Link, reason string) {
+func (p *mqttAdapter) repeat(l *link.Link, reason string) {
 	session := l.Session()
 	if session == "" {
 		return

@@ -11,14 +11,14 @@ import (
 	"troupe/broker/access"
 )
 
-// owed are the documents that did not fit into a client's queue. For each a note
+// pendingRetained are the documents that did not fit into a client's queue. For each a note
 // is queued as soon as there is room, and when it is its turn to be written, the
 // document as it is then takes its place. So it cannot come after something newer
 // or before something older, and a document that changed a thousand times while
 // the client was slow is sent once. A note behind which a newer version of its
 // document was queued is void: sent in its place, the document as it is then would
 // come before that version, and the client would see it go backwards.
-type owed struct {
+type pendingRetained struct {
 	dropped atomic.Bool // since nothing was owed
 	any     atomic.Bool // documents wait for a note
 	noted   atomic.Bool // there are notes
@@ -54,11 +54,11 @@ const owedTopic = "$owed/"
 func isOwed(topic string) bool { return strings.HasPrefix(topic, owedTopic) }
 
 // first reports the first drop since all was made good, for the log.
-func (o *owed) first() bool { return !o.dropped.Swap(true) }
+func (o *pendingRetained) first() bool { return !o.dropped.Swap(true) }
 
 // add says whether a note has to be sent at once: whoever adds the first one
 // must, for the queue may have emptied meanwhile, and then nothing else would.
-func (o *owed) add(topic string) (first bool) {
+func (o *pendingRetained) add(topic string) (first bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if n, known := o.notes[topic]; known {
@@ -73,7 +73,7 @@ func (o *owed) add(topic string) (first bool) {
 
 // queues tells that a version of a document is about to be queued, or with -1 that
 // it was not. What is not a document has no notes.
-func (o *owed) queues(topic string, versions int) {
+func (o *pendingRetained) queues(topic string, versions int) {
 	if !o.noted.Load() {
 		return
 	}
@@ -86,7 +86,7 @@ func (o *owed) queues(topic string, versions int) {
 }
 
 // wait says whether nothing waited before.
-func (o *owed) wait(topic string) (first bool) {
+func (o *pendingRetained) wait(topic string) (first bool) {
 	if o.notes == nil {
 		o.notes = map[string]note{}
 	}
@@ -97,7 +97,7 @@ func (o *owed) wait(topic string) (first bool) {
 }
 
 // again takes back a note for which there was no room.
-func (o *owed) again(topic string) {
+func (o *pendingRetained) again(topic string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.wait(topic)
@@ -105,7 +105,7 @@ func (o *owed) again(topic string) {
 
 // next is a document to send a note for. Before the first one it calls route, and
 // no other is given out before that is done: a note without a way would be lost.
-func (o *owed) next(route func()) (topic string, ok bool) {
+func (o *pendingRetained) next(route func()) (topic string, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.waiting) == 0 {
@@ -123,7 +123,7 @@ func (o *owed) next(route func()) (topic string, ok bool) {
 
 // done ends a note: its document is being written, or nobody wants it any more. Of
 // one that is void, a newer version is queued behind it.
-func (o *owed) done(topic string) (void bool) {
+func (o *pendingRetained) done(topic string) (void bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	n := o.notes[topic]

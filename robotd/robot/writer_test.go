@@ -114,14 +114,14 @@ func (l *ledger) Hand(ctx context.Context, m link.Message) (func(context.Context
 	return func(context.Context) error { return nil }, l.Publish(ctx, m)
 }
 
-// newWriting starts a scribe with a ledger.
-func newWriting(t *testing.T) (*hands, *ledger) {
+// newWriting starts a writer with a ledger.
+func newWriting(t *testing.T) (*effects, *ledger) {
 	led := &ledger{}
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	ctx, end := context.WithCancel(context.Background())
-	h := &hands{ctx: ctx, log: log}
+	h := &effects{ctx: ctx, log: log}
 	h.loop = newLoop(nil, time.Now(), log)
-	h.post = &post{ns: "troupe", id: "r1", loop: h.loop, log: log, ctx: ctx}
+	h.post = &mqttAdapter{ns: "troupe", id: "r1", loop: h.loop, log: log, ctx: ctx}
 	h.scribe = newScribe(ctx, h.post, led, h.loop, log)
 	h.scribe.link = led
 	go h.scribe.run()
@@ -454,7 +454,7 @@ func TestADiskThatIsFullNowAndThenLosesNoAnswer(t *testing.T) {
 }
 
 // bareWriting is a robot without a body whose words and records h takes.
-func bareWriting(t *testing.T, h *hands) *loop {
+func bareWriting(t *testing.T, h *effects) *loop {
 	l, _ := bareLoop(t, twoMovers)
 	l.behind = h.scribe.in.full
 	l.events = h.loop.events

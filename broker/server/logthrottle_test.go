@@ -13,7 +13,7 @@ import (
 func TestTheLogHasTheFirstOfManyAtOnceAndThenTheirNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		c := &chronicle{log: slog.New(slog.NewTextHandler(&out, nil))}
+		c := &logThrottle{log: slog.New(slog.NewTextHandler(&out, nil))}
 		lines := func() (got []string) {
 			c.mu.Lock()
 			defer c.mu.Unlock()
@@ -60,7 +60,7 @@ func TestComplaintsOfManyAreToldTogether(t *testing.T) {
 	var g gathered
 	lines := 0
 	for i := range 100_000 {
-		lines += len(g.add(time.Time{}, plaint{what: "refused", whose: fmt.Sprint(i)}, nil))
+		lines += len(g.add(time.Time{}, complaint{what: "refused", whose: fmt.Sprint(i)}, nil))
 	}
 	if lines > gatherMost+1 || len(g.of) > gatherMost+1 {
 		t.Fatalf("%d lines, %d remembered", lines, len(g.of))

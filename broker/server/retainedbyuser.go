@@ -10,10 +10,10 @@ import (
 	"troupe/schema"
 )
 
-// left is what people have left with the broker: the retained documents of those
+// retainedByUser is what people have left with the broker: the retained documents of those
 // whose right stands in the users file. It goes with the right. Robots' documents
 // tell of the robot, and fleetd empties them; instances' are the fleet's.
-type left struct {
+type retainedByUser struct {
 	mu sync.Mutex
 	by map[string]access.User // by topic
 }

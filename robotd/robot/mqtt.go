@@ -11,9 +11,9 @@ import (
 	"troupe/schema"
 )
 
-// post is the robot's way to the broker: what arrives becomes events, what the
+// mqttAdapter is the robot's way to the broker: what arrives becomes events, what the
 // robot tells becomes messages.
-type post struct {
+type mqttAdapter struct {
 	ns    schema.Namespace
 	id    string
 	boot  string
@@ -26,7 +26,7 @@ type post struct {
 
 // config is the robot's link. The presence comes first and the will is left with
 // the broker before anything else is said.
-func (p *post) config(c Config) link.Config {
+func (p *mqttAdapter) config(c Config) link.Config {
 	return link.Config{
 		URL: c.Broker, Others: c.Others, Dial: c.Dial, TLS: c.encryption, Random: c.Random,
 		Name: p.id, ClientID: p.id, Password: c.Password,
@@ -42,7 +42,7 @@ func (p *post) config(c Config) link.Config {
 // subscriptions are what the robot hears. A broker that lost one would otherwise
 // have a robot that looks well and obeys nobody; so what is no document is asked
 // for again, and so is what holds a stop.
-func (p *post) subscriptions() (all []link.Subscription) {
+func (p *mqttAdapter) subscriptions() (all []link.Subscription) {
 	for _, t := range []struct {
 		kind   schema.TopicKind
 		params []string
@@ -71,11 +71,11 @@ func (p *post) subscriptions() (all []link.Subscription) {
 	return all
 }
 
-func (p *post) online(session string) *schema.Presence {
+func (p *mqttAdapter) online(session string) *schema.Presence {
 	return brain.PresenceOf(session, p.boot, p.about, wallNow())
 }
 
-func (p *post) presence(doc *schema.Presence) link.Message {
+func (p *mqttAdapter) presence(doc *schema.Presence) link.Message {
 	payload, err := schema.Encode(doc)
 	if err != nil {
 		panic(err)
@@ -84,7 +84,7 @@ func (p *post) presence(doc *schema.Presence) link.Message {
 }
 
 // message makes a message of topic kind k about this robot.
-func (p *post) message(k schema.TopicKind, param string, payload []byte) link.Message {
+func (p *mqttAdapter) message(k schema.TopicKind, param string, payload []byte) link.Message {
 	row := schema.TopicOf(k)
 	params := []string{p.id}
 	if param != "" {
@@ -94,7 +94,7 @@ func (p *post) message(k schema.TopicKind, param string, payload []byte) link.Me
 }
 
 // urgent finds the stops: they overtake everything and wait for nothing.
-func (p *post) urgent(topic string) bool {
+func (p *mqttAdapter) urgent(topic string) bool {
 	row, at, ok := p.ns.Match(topic)
 	if !ok {
 		return false
@@ -111,7 +111,7 @@ func (p *post) urgent(topic string) bool {
 
 // says names what a stop says: two of one client that differ in their ids and times
 // alone do the same. A document of stops may also release some.
-func (p *post) says(m link.Message) string {
+func (p *mqttAdapter) says(m link.Message) string {
 	row, at, ok := p.ns.Match(m.Topic)
 	if !ok || m.Retain || row.Kind != schema.TopicCmd && row.Kind != schema.TopicFleetStopCmd {
 		return ""
@@ -131,7 +131,7 @@ func (p *post) says(m link.Message) string {
 // the broker ended this connection for it, or its presence stands where this robot's
 // was. Boots that the disk knows are this robot's own, and a broker that was restarted
 // may bring back what was said in one of them.
-func (p *post) rival(m link.Message) bool {
+func (p *mqttAdapter) rival(m link.Message) bool {
 	row, _, ok := p.ns.Match(m.Topic)
 	switch {
 	case !ok:
@@ -147,7 +147,7 @@ func (p *post) rival(m link.Message) bool {
 }
 
 // arrived turns a message into an event.
-func (p *post) arrived(m link.Message) {
+func (p *mqttAdapter) arrived(m link.Message) {
 	row, at, ok := p.ns.Match(m.Topic)
 	if !ok {
 		p.log.Debug("message on a topic that is not in the table", "topic", m.Topic)
@@ -198,7 +198,7 @@ func (p *post) arrived(m link.Message) {
 }
 
 // state turns what the link says of itself into events.
-func (p *post) state(s link.State) {
+func (p *mqttAdapter) state(s link.State) {
 	switch s.Phase {
 	case link.Up:
 		p.loop.send(p.ctx, brain.Connected{Session: s.Session})

@@ -15,10 +15,10 @@ const (
 	gatherMost = 512
 )
 
-// plaint is one thing to tell of: what happened, for which reason, and whose doing
+// complaint is one thing to tell of: what happened, for which reason, and whose doing
 // it was, an address or a name. What comes from outside and is ever different is no
 // part of it.
-type plaint struct {
+type complaint struct {
 	level            slog.Level
 	what, why, whose string
 }
@@ -28,7 +28,7 @@ type plaint struct {
 // same wrong thing a thousand times a second; whoever reads the log shall find in
 // it what else there is.
 type gathered struct {
-	of map[plaint]*told
+	of map[complaint]*told
 }
 
 // told is how often something happened since it was told of.
@@ -40,14 +40,14 @@ type told struct {
 
 // saying is a line of the log.
 type saying struct {
-	plaint
+	complaint
 	attrs []any
 }
 
 // add returns what has to be told now.
-func (g *gathered) add(now time.Time, p plaint, attrs []any) (say []saying) {
+func (g *gathered) add(now time.Time, p complaint, attrs []any) (say []saying) {
 	if g.of == nil {
-		g.of = map[plaint]*told{}
+		g.of = map[complaint]*told{}
 	}
 	if g.of[p] == nil && len(g.of) >= gatherMost {
 		if p.whose = "others"; g.of[p] == nil && len(g.of) >= 2*gatherMost {
@@ -79,8 +79,8 @@ func (g *gathered) due(now time.Time, all bool) (say []saying) {
 	return say
 }
 
-// chronicle tells the log what clients do, gathered.
-type chronicle struct {
+// logThrottle tells the log what clients do, gathered.
+type logThrottle struct {
 	log *slog.Logger
 
 	mu     sync.Mutex
@@ -90,16 +90,16 @@ type chronicle struct {
 }
 
 // tell tells that something happened. whose is a name or an address.
-func (c *chronicle) tell(level slog.Level, what, why, whose string, attrs ...any) {
+func (c *logThrottle) tell(level slog.Level, what, why, whose string, attrs ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.say(c.said.add(time.Now(), plaint{level, what, why, whose}, attrs))
+	c.say(c.said.add(time.Now(), complaint{level, what, why, whose}, attrs))
 	if c.timer == nil && !c.closed {
 		c.timer = time.AfterFunc(gatherFor, c.later)
 	}
 }
 
-func (c *chronicle) later() {
+func (c *logThrottle) later() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -112,7 +112,7 @@ func (c *chronicle) later() {
 }
 
 // close tells what is left.
-func (c *chronicle) close() {
+func (c *logThrottle) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
@@ -122,7 +122,7 @@ func (c *chronicle) close() {
 	c.say(c.said.due(time.Now(), true))
 }
 
-func (c *chronicle) say(lines []saying) {
+func (c *logThrottle) say(lines []saying) {
 	for _, l := range lines {
 		c.log.Log(context.Background(), l.level, l.what, l.attrs...)
 	}

@@ -20,18 +20,18 @@ const (
 	outboxPause   = 5 * time.Millisecond
 )
 
-// teller is what the scribe wants of the link.
-type teller interface {
+// publisher is what the writer wants of the link.
+type publisher interface {
 	Publish(ctx context.Context, m link.Message) error
 	Hand(ctx context.Context, m link.Message) (wait func(context.Context) error, err error)
 }
 
-// scribe saves and publishes, in order, away from the loop: the disk may be slow
+// writer saves and publishes, in order, away from the loop: the disk may be slow
 // and the network slower. What is saved in a batch is on the disk before
 // anything of the batch is told; batches that wait share one commit.
-type scribe struct {
-	post *post
-	link teller
+type writer struct {
+	post *mqttAdapter
+	link publisher
 	disk store
 	log  *slog.Logger
 	in   *backlog
@@ -47,14 +47,14 @@ type scribe struct {
 	newest map[schema.TopicKind]int64 // publication of each retained topic
 }
 
-func newScribe(ctx context.Context, p *post, d store, l *loop, log *slog.Logger) *scribe {
-	return &scribe{post: p, disk: d, loop: l, log: log, ctx: ctx,
+func newScribe(ctx context.Context, p *mqttAdapter, d store, l *loop, log *slog.Logger) *writer {
+	return &writer{post: p, disk: d, loop: l, log: log, ctx: ctx,
 		in: newBacklog(), pace: newPace(), done: make(chan struct{}),
 		confirms: make(chan struct{}, confirming), newest: map[schema.TopicKind]int64{}}
 }
 
 // run works until the backlog is closed and empty.
-func (s *scribe) run() {
+func (s *writer) run() {
 	defer close(s.done)
 	defer s.waiting.Wait()
 	ctx, end := context.WithCancel(context.Background())
@@ -69,7 +69,7 @@ func (s *scribe) run() {
 	}
 }
 
-func (s *scribe) work(batches []batch) {
+func (s *writer) work(batches []batch) {
 	var saves []brain.Effect
 	for _, b := range batches {
 		saves = append(saves, b.saves...)
@@ -97,7 +97,7 @@ func (s *scribe) work(batches []batch) {
 }
 
 // recall reads the events for a command.
-func (s *scribe) recall(k request.Key) {
+func (s *writer) recall(k request.Key) {
 	events, err := s.disk.events()
 	ev := brain.Recalled{Key: k, Events: events}
 	if err != nil {
@@ -137,7 +137,7 @@ func answers(saves []brain.Effect, refused schema.Reason) []brain.Event {
 
 // tell publishes one message. Without a link nothing is told: every document is
 // told anew with the next session, and answers wait in the journal.
-func (s *scribe) tell(p numbered) {
+func (s *writer) tell(p numbered) {
 	if p.Confirm != "" {
 		select {
 		case s.confirms <- struct{}{}:
@@ -152,12 +152,12 @@ func (s *scribe) tell(p numbered) {
 }
 
 // send publishes as soon as the outbox has room.
-func (s *scribe) send(p numbered) {
+func (s *writer) send(p numbered) {
 	_ = s.patiently(func() error { return s.atOnce(p) })
 }
 
 // patiently does what a full outbox hinders.
-func (s *scribe) patiently(do func() error) error {
+func (s *writer) patiently(do func() error) error {
 	for began := time.Now(); ; {
 		err := do()
 		if !errors.Is(err, context.Canceled) || s.ctx.Err() != nil || time.Since(began) > publishWait {
@@ -170,7 +170,7 @@ func (s *scribe) patiently(do func() error) error {
 // atOnce publishes if the outbox has room, and does not wait. A retained document
 // that is older than the newest told of its topic is passed over: urgent ones
 // come here before those that wait for the disk.
-func (s *scribe) atOnce(p numbered) error {
+func (s *writer) atOnce(p numbered) error {
 	m := s.post.message(p.Topic, p.Param, p.Payload)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +191,7 @@ func (s *scribe) atOnce(p numbered) error {
 
 // confirmed publishes an answer in its turn, and waits beside for the broker to
 // have it.
-func (s *scribe) confirmed(p numbered) {
+func (s *writer) confirmed(p numbered) {
 	m := s.post.message(p.Topic, p.Param, p.Payload)
 	var wait func(context.Context) error
 	err := s.patiently(func() (err error) {

@@ -12,9 +12,9 @@ import (
 	"troupe/broker/websocket"
 )
 
-// door is one address at which the broker listens, and how it greets there. All
+// endpoint is one address at which the broker listens, and how it greets there. All
 // doors lead into the same listener, with its deadlines and caps.
-type door struct {
+type endpoint struct {
 	kind  string // mqtt, mqtts, ws or wss
 	local bool   // only this machine reaches it
 	ln    net.Listener
@@ -65,8 +65,8 @@ func (c *Config) checkAddresses() error {
 }
 
 // openDoors binds every address, or none.
-func openDoors(cfg Config, k *keeper) ([]*door, error) {
-	var doors []*door
+func openDoors(cfg Config, k *fileWatcher) ([]*endpoint, error) {
+	var doors []*endpoint
 	for _, kind := range kinds {
 		addr := *kind.addr(&cfg)
 		if addr == "" {
@@ -76,12 +76,12 @@ func openDoors(cfg Config, k *keeper) ([]*door, error) {
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s address: %w", strings.ToUpper(kind.kind), err), closeDoors(doors))
 		}
-		doors = append(doors, &door{kind: kind.kind, local: loopback(addr), ln: ln, greet: greeting(kind.encrypted, kind.ws, k, cfg.Origins)})
+		doors = append(doors, &endpoint{kind: kind.kind, local: loopback(addr), ln: ln, greet: greeting(kind.encrypted, kind.ws, k, cfg.Origins)})
 	}
 	return doors, nil
 }
 
-func closeDoors(doors []*door) error {
+func closeDoors(doors []*endpoint) error {
 	var errs []error
 	for _, d := range doors {
 		errs = append(errs, d.ln.Close())
@@ -89,7 +89,7 @@ func closeDoors(doors []*door) error {
 	return errors.Join(errs...)
 }
 
-func greeting(encrypted, ws bool, k *keeper, origins []string) func(net.Conn) (net.Conn, *tls.ConnectionState, error) {
+func greeting(encrypted, ws bool, k *fileWatcher, origins []string) func(net.Conn) (net.Conn, *tls.ConnectionState, error) {
 	if !encrypted && !ws {
 		return nil
 	}

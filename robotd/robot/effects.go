@@ -15,16 +15,16 @@ import (
 	"troupe/schema"
 )
 
-// hands perform what the robot decides.
-type hands struct {
+// effects perform what the robot decides.
+type effects struct {
 	ctx context.Context // ends when the loop does
 	log *slog.Logger
 
 	loop    *loop
 	body    driver.Driver
 	link    *link.Link
-	post    *post
-	scribe  *scribe
+	post    *mqttAdapter
+	scribe  *writer
 	latches *latchWriter
 	fetcher *fetcher
 
@@ -39,7 +39,7 @@ type hands struct {
 
 // perform carries out the effects of one step: the body's commands here and now,
 // the rest by those who may take their time.
-func (h *hands) perform(effects []brain.Effect) {
+func (h *effects) perform(effects []brain.Effect) {
 	var b batch
 	for _, e := range effects {
 		switch e := e.(type) {
@@ -98,7 +98,7 @@ func (h *hands) perform(effects []brain.Effect) {
 
 // note logs an edge of a machine; one that leads back to where it began is
 // everyday business, such as the next act of a story.
-func (h *hands) note(n brain.Note) {
+func (h *effects) note(n brain.Note) {
 	level := slog.LevelInfo
 	if n.From == n.To {
 		level = slog.LevelDebug
@@ -111,7 +111,7 @@ func (h *hands) note(n brain.Note) {
 }
 
 // alarm logs an alert with what can be done about it.
-func (h *hands) alarm(a brain.Alarm) {
+func (h *effects) alarm(a brain.Alarm) {
 	level := slog.LevelWarn
 	if a.Level == schema.AlertInfo {
 		level = slog.LevelInfo
@@ -120,7 +120,7 @@ func (h *hands) alarm(a brain.Alarm) {
 }
 
 // listen brings what the body says, until its driver is closed.
-func (h *hands) listen() {
+func (h *effects) listen() {
 	for ev := range h.body.Events() {
 		if ev.Kind == driver.Sensed && ev.Signal == driver.EStopInput {
 			h.loop.stop(h.ctx, brain.Reported{Event: ev})
@@ -132,7 +132,7 @@ func (h *hands) listen() {
 
 // calibrate runs one calibration. An earlier one is ended for it, and has to have
 // returned: a body calibrates once at a time.
-func (h *hands) calibrate(run int64) {
+func (h *effects) calibrate(run int64) {
 	h.endCalibration()
 	ctx, cancel := context.WithCancel(h.ctx)
 	earlier, done := h.calibrated, make(chan struct{})
@@ -162,7 +162,7 @@ func (h *hands) calibrate(run int64) {
 	})
 }
 
-func (h *hands) endCalibration() {
+func (h *effects) endCalibration() {
 	if h.calibrating != nil {
 		h.calibrating()
 		h.calibrating = nil
@@ -170,13 +170,13 @@ func (h *hands) endCalibration() {
 }
 
 // announce is the last that a failing robot says: what it was, nobody knows.
-func (h *hands) announce() {
+func (h *effects) announce() {
 	h.log.Error("the robot's step failed; its body was told to be off")
 }
 
 // farewell is the robot's last word to its broker. One that failed does not say
 // that it will be back.
-func (h *hands) farewell(err error, wake Wake) func(session string) link.Message {
+func (h *effects) farewell(err error, wake Wake) func(session string) link.Message {
 	return func(session string) link.Message {
 		now := time.Now()
 		at, sleeps := wake.Next(now)

@@ -6,9 +6,9 @@ import (
 	"troupe/schema"
 )
 
-// door is where desired documents without a blob come in: a newer one of the robot's own fleet
+// desiredIntake is where desired documents without a blob come in: a newer one of the robot's own fleet
 // that may be obeyed, and no other.
-type door struct {
+type desiredIntake struct {
 	rev     int64 // the newest that was obeyed; 0 = none
 	refused notObeyed
 	foreign Event // the newest desired state of another fleet
@@ -24,7 +24,7 @@ type notObeyed struct {
 // admit lets a desired state in, or says why not. same says that it wants what the newest
 // one wants. A desired state that was refused is not taken for the newest: else whoever made
 // it up would shut out the true ones after it.
-func (t *turn) admit(d *door, v vouched, ev Event, same bool) bool {
+func (t *step) admit(d *desiredIntake, v verified, ev Event, same bool) bool {
 	w, was := v.what, d.refused
 	switch source := deliveryOf(w.Kind); {
 	case t.fleetID != "" && w.FleetID != t.fleetID:
@@ -56,7 +56,7 @@ func (t *turn) admit(d *door, v vouched, ev Event, same bool) bool {
 }
 
 // show puts a desired state that was kept out over what is told of the one that is obeyed.
-func (d *door) show(rev *int64, phase *schema.DeployPhase, reason *schema.Reason, retry *schema.Retry, detail *string) {
+func (d *desiredIntake) show(rev *int64, phase *schema.DeployPhase, reason *schema.Reason, retry *schema.Retry, detail *string) {
 	switch no := d.refused; {
 	case no.reason == "":
 	case no.reason != schema.ReasonWrongFleet:
@@ -74,9 +74,9 @@ func (d *door) show(rev *int64, phase *schema.DeployPhase, reason *schema.Reason
 
 // forget makes the door that of another fleet; what that fleet desired already comes
 // in now.
-func (t *turn) forget(d *door) {
+func (t *step) forget(d *desiredIntake) {
 	foreign := d.foreign
-	*d = door{}
+	*d = desiredIntake{}
 	if foreign != nil {
 		t.takeDesired(foreign)
 	}
@@ -85,7 +85,7 @@ func (t *turn) forget(d *door) {
 // keepDesired offers the disk again what it may have refused of the desired documents without
 // a blob and of whom the robot believes, as they are now, and then tells of them:
 // what was not on the disk was not told.
-func (t *turn) keepDesired() {
+func (t *step) keepDesired() {
 	if t.fleetID != "" {
 		t.do(SaveSetting{fleetIDSetting, t.fleetID})
 	}
@@ -102,7 +102,7 @@ func (t *turn) keepDesired() {
 }
 
 // takeDesired hears a desired state without a blob.
-func (t *turn) takeDesired(ev Event) {
+func (t *step) takeDesired(ev Event) {
 	switch ev := ev.(type) {
 	case DesiredConfig:
 		t.takeDesiredConfig(ev)

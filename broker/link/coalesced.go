@@ -13,10 +13,10 @@ const (
 	alikeKeys  = 256                   // things said that are watched
 )
 
-// alike is urgent messages that say the same: who presses a button a thousand times
+// coalesced is urgent messages that say the same: who presses a button a thousand times
 // stops a robot once, and must not keep everything else from being heard. One that
 // waits goes before all that came after it and might undo it.
-type alike struct {
+type coalesced struct {
 	says  string
 	room  float64 // how many may be handed over now
 	at    time.Time
@@ -24,7 +24,7 @@ type alike struct {
 	since time.Time
 }
 
-func (a *alike) refill(now time.Time) {
+func (a *coalesced) refill(now time.Time) {
 	a.room = min(alikeBurst, a.room+now.Sub(a.at).Seconds()/alikeEvery.Seconds())
 	a.at = now
 }
@@ -42,15 +42,15 @@ func (d *dispatcher) holds(m Message, now time.Time) bool {
 		}
 		return false
 	}
-	i := slices.IndexFunc(d.alike, func(a *alike) bool { return a.says == says })
+	i := slices.IndexFunc(d.alike, func(a *coalesced) bool { return a.says == says })
 	if i < 0 {
 		if len(d.alike) >= alikeKeys {
-			d.alike = slices.DeleteFunc(d.alike, func(a *alike) bool { a.refill(now); return a.held == nil && a.room == alikeBurst })
+			d.alike = slices.DeleteFunc(d.alike, func(a *coalesced) bool { a.refill(now); return a.held == nil && a.room == alikeBurst })
 		}
 		if len(d.alike) >= alikeKeys {
 			return false
 		}
-		d.alike = append(d.alike, &alike{says: says, room: alikeBurst, at: now})
+		d.alike = append(d.alike, &coalesced{says: says, room: alikeBurst, at: now})
 		i = len(d.alike) - 1
 	}
 	a := d.alike[i]
@@ -70,7 +70,7 @@ func (d *dispatcher) holds(m Message, now time.Time) bool {
 
 // released is the oldest that has waited long enough, or has to go before others.
 func (d *dispatcher) released(all bool, now time.Time) (m Message, ok bool) {
-	var oldest *alike
+	var oldest *coalesced
 	for _, a := range d.alike {
 		if a.held != nil && (all || now.Sub(a.since) >= alikeEvery) && (oldest == nil || a.held.N < oldest.held.N) {
 			oldest = a
@@ -85,8 +85,8 @@ func (d *dispatcher) released(all bool, now time.Time) (m Message, ok bool) {
 	return m, true
 }
 
-// crowd tells once a second of what happens often, and how often.
-type crowd struct {
+// logLimiter tells once a second of what happens often, and how often.
+type logLimiter struct {
 	log *slog.Logger
 	mu  sync.Mutex
 	n   map[[2]string]int // by what happened, and on which topic
@@ -94,7 +94,7 @@ type crowd struct {
 
 const crowdEvery = time.Second
 
-func (c *crowd) add(what, topic string) {
+func (c *logLimiter) add(what, topic string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.n == nil {
@@ -104,7 +104,7 @@ func (c *crowd) add(what, topic string) {
 	c.n[[2]string{what, topic}]++
 }
 
-func (c *crowd) tell() {
+func (c *logLimiter) tell() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for of, n := range c.n {
