@@ -68,7 +68,7 @@ func (f *Fleet) openDatabase(ctx context.Context) error {
 // at the start; an instance that meets it later goes on without, so that it can stop
 // robots.
 func (f *Fleet) mayComeLater(err error) bool {
-	return !strings.HasPrefix(f.cfg.Database, "sqlite:") && !errors.Is(err, store.ErrInUse) && !errors.Is(err, store.ErrNewer)
+	return !strings.HasPrefix(f.cfg.Database, "sqlite:") && !errors.Is(err, store.ErrInUse) && !errors.Is(err, store.ErrNewer) && !errors.Is(err, store.ErrOlder)
 }
 
 func (f *Fleet) closeDatabase() error {

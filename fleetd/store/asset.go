@@ -197,7 +197,7 @@ func (s *Store) ToldBlob(ctx context.Context, sha256 string) error {
 }
 
 func (t *Tx) toldBlob(ctx context.Context, sha256 string) error {
-	_, err := t.exec(ctx, `INSERT INTO told_blobs (sha256, unused_at) VALUES ($1, 0) ON CONFLICT (sha256) DO UPDATE SET unused_at = 0`, sha256)
+	_, err := t.exec(ctx, `INSERT INTO published_blobs (sha256, unused_at) VALUES ($1, 0) ON CONFLICT (sha256) DO UPDATE SET unused_at = 0`, sha256)
 	return err
 }
 
@@ -206,18 +206,18 @@ func (t *Tx) toldBlob(ctx context.Context, sha256 string) error {
 // desired documents of all robots; that one is needed no more it notes as of now.
 func (s *Store) ForgetBlobs(ctx context.Context, then, now time.Time) (n int, err error) {
 	err = s.Tx(ctx, func(tx *Tx) error {
-		if _, err := tx.exec(ctx, `UPDATE told_blobs SET unused_at = 0 WHERE unused_at > 0 AND sha256 IN (SELECT sha256 FROM wished_blobs)`); err != nil {
+		if _, err := tx.exec(ctx, `UPDATE published_blobs SET unused_at = 0 WHERE unused_at > 0 AND sha256 IN (SELECT sha256 FROM desired_blobs)`); err != nil {
 			return err
 		}
-		if _, err := tx.exec(ctx, `UPDATE told_blobs SET unused_at = $1 WHERE unused_at = 0 AND sha256 NOT IN (SELECT sha256 FROM wished_blobs)`, micros(now)); err != nil {
+		if _, err := tx.exec(ctx, `UPDATE published_blobs SET unused_at = $1 WHERE unused_at = 0 AND sha256 NOT IN (SELECT sha256 FROM desired_blobs)`, micros(now)); err != nil {
 			return err
 		}
 		old, err := list(ctx, tx.reads, func(scan func(...any) error) (sha string, err error) { return sha, scan(&sha) },
-			`SELECT sha256 FROM told_blobs WHERE unused_at > 0 AND unused_at <= $1 ORDER BY sha256`, micros(then))
+			`SELECT sha256 FROM published_blobs WHERE unused_at > 0 AND unused_at <= $1 ORDER BY sha256`, micros(then))
 		if err != nil {
 			return err
 		}
-		if _, err := tx.exec(ctx, `DELETE FROM told_blobs WHERE unused_at > 0 AND unused_at <= $1`, micros(then)); err != nil {
+		if _, err := tx.exec(ctx, `DELETE FROM published_blobs WHERE unused_at > 0 AND unused_at <= $1`, micros(then)); err != nil {
 			return err
 		}
 		messages := make([]library.Message, len(old))

@@ -51,7 +51,7 @@ func (t *Tx) keepCounter(ctx context.Context, counter int64) error {
 
 // Documents reads what a plan about the desired documents of that topic is made from.
 func (t *Tx) DesiredRows(ctx context.Context, topic schema.TopicKind, sel selector.Selector) (rows desired.Rows, err error) {
-	if err := t.row(ctx, `SELECT authority FROM fleet WHERE only_row = 1`).Scan(&rows.FleetID); err != nil {
+	if err := t.row(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&rows.FleetID); err != nil {
 		return rows, fmt.Errorf("read the fleet's name: %w", err)
 	}
 	if rows.Seal, err = t.seal(ctx); err != nil {

@@ -122,7 +122,7 @@ func (r reads) Defaults(ctx context.Context) ([]library.Default, error) {
 // if they exist. A plan's changes belong into the same transaction.
 func (t *Tx) Library(ctx context.Context, also ...library.Pin) (library.Rows, error) {
 	rows := library.Rows{Heard: func(robot string) schema.Heard { return t.store.heardOf(robot, schema.TopicDesiredStory) }}
-	if err := t.row(ctx, `SELECT authority FROM fleet WHERE only_row = 1`).Scan(&rows.FleetID); err != nil {
+	if err := t.row(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&rows.FleetID); err != nil {
 		return rows, fmt.Errorf("read the fleet's name: %w", err)
 	}
 	var err error

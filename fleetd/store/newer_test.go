@@ -71,6 +71,23 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 	})
 }
 
+func TestDatabaseFromBeforeTheFirstReleaseIsRefused(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		if err := storetest.Open(t, address).Close(); err != nil {
+			t.Fatal(err)
+		}
+		db := raw(t, address)
+		execute(t, db, `DELETE FROM goose_db_version WHERE version_id > 9`)
+		if _, err := open(t, address); !errors.Is(err, store.ErrOlder) || !strings.Contains(err.Error(), "empty database") {
+			t.Errorf("a database of version 9: got %v, want %v", err, store.ErrOlder)
+		}
+		var version int
+		if err := db.QueryRowContext(t.Context(), `SELECT max(version_id) FROM goose_db_version`).Scan(&version); err != nil || version != 9 {
+			t.Errorf("the refused database has version %d: %v", version, err)
+		}
+	})
+}
+
 // The first of several instances is upgraded, and one of the previous version is
 // started beside it.
 func TestOlderSecondInstanceIsRefused(t *testing.T) {

@@ -94,8 +94,8 @@ func (r reads) Desired(ctx context.Context) ([]Outgoing, error) {
 	all, err := list(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
 		o.Topic = schema.TopicBlob
 		return o, scan(&o.Target, &o.Payload)
-	}, `SELECT b.sha256, b.body FROM blobs b WHERE b.sha256 IN (SELECT sha256 FROM wished_blobs)
-		UNION ALL SELECT p.sha256, p.body FROM file_parts p WHERE p.part = 0 AND p.sha256 IN (SELECT sha256 FROM wished_blobs)
+	}, `SELECT b.sha256, b.body FROM blobs b WHERE b.sha256 IN (SELECT sha256 FROM desired_blobs)
+		UNION ALL SELECT p.sha256, p.body FROM file_parts p WHERE p.part = 0 AND p.sha256 IN (SELECT sha256 FROM desired_blobs)
 			AND NOT EXISTS (SELECT 1 FROM blobs b WHERE b.sha256 = p.sha256)
 		ORDER BY 1`)
 	if err != nil {

@@ -42,7 +42,7 @@ func (r reads) ReleasedStops(ctx context.Context, since time.Time) ([]stop.Latch
 // Stops reads what a plan about the stops of these ids is made from.
 func (t *Tx) Stops(ctx context.Context, ids ...string) (stop.Rows, error) {
 	rows := stop.Rows{Revs: map[string]int64{}}
-	if err := t.row(ctx, `SELECT authority FROM fleet WHERE only_row = 1`).Scan(&rows.FleetID); err != nil {
+	if err := t.row(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&rows.FleetID); err != nil {
 		return rows, fmt.Errorf("read the fleet's name: %w", err)
 	}
 	var err error

@@ -27,6 +27,7 @@ var (
 	ErrInUse    = errors.New("another program already uses this SQLite file") // one instance a file
 	ErrBusy     = errors.New("the database is too busy; nothing was changed") // tried several times
 	ErrNewer    = errors.New("the database is newer than this fleetd")        // a later version has migrated it
+	ErrOlder    = errors.New("the database is older than this fleetd reads")  // a version before the first release made it
 	ErrDamaged  = errors.New("the database is damaged")                       // found at the start, before anything was written
 	ErrSilent   = errors.New("the database does not answer")                  // given up; nothing was changed
 	// ErrUnknown: the connection was lost, or given up, between the request to commit
@@ -122,32 +123,36 @@ func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) erro
 	if err != nil {
 		return fmt.Errorf("read the migrations: %w", err)
 	}
-	if err := s.refuseNewer(ctx, provider); err != nil { // before anything is written
+	if err := s.refuseUnreadable(ctx, provider); err != nil { // before anything is written
 		return err
 	}
 	done, err := provider.Up(ctx)
 	if err != nil {
 		return fmt.Errorf("bring the tables up to date: %w", err)
 	}
-	if err := s.refuseNewer(ctx, provider); err != nil { // another instance migrated while this one waited for the lock
+	if err := s.refuseUnreadable(ctx, provider); err != nil { // another instance migrated while this one waited for the lock
 		return err
 	}
 	for _, step := range done {
 		log.Info("database migrated", "step", step.Source.Path, "took", step.Duration)
 	}
 	return s.Tx(ctx, func(tx *Tx) error {
-		_, err := tx.exec(ctx, `INSERT INTO fleet (only_row, authority, outbox_seq, created_at)
+		_, err := tx.exec(ctx, `INSERT INTO fleet (only_row, fleet_id, outbox_seq, created_at)
 			VALUES (1, $1, 0, $2) ON CONFLICT (only_row) DO NOTHING`, uuid.NewString(), micros(now))
 		if err != nil {
 			return fmt.Errorf("name the fleet: %w", err)
 		}
-		return tx.row(ctx, `SELECT authority FROM fleet WHERE only_row = 1`).Scan(&s.fleetID)
+		return tx.row(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&s.fleetID)
 	})
 }
 
-// refuseNewer answers ErrNewer if a later version of fleetd has migrated the
-// database: what its tables mean to that version is not known here.
-func (s *Store) refuseNewer(ctx context.Context, provider *goose.Provider) error {
+// oldestVersion is the first version of the database whose documents are read.
+const oldestVersion = 10
+
+// refuseUnreadable answers ErrNewer if a later version of fleetd has migrated the
+// database: what its tables mean to that version is not known here. It answers
+// ErrOlder if a version before the first release made it.
+func (s *Store) refuseUnreadable(ctx context.Context, provider *goose.Provider) error {
 	current, known, err := provider.GetVersions(ctx)
 	switch {
 	case err != nil:
@@ -155,6 +160,9 @@ func (s *Store) refuseNewer(ctx context.Context, provider *goose.Provider) error
 	case current > known:
 		return fmt.Errorf("open %s: %w: its schema version is %d, and this fleetd knows versions up to %d; run the fleetd that made it or a later one, or restore the backup from before the upgrade",
 			s.pools.place, ErrNewer, current, known)
+	case current > 0 && current < oldestVersion:
+		return fmt.Errorf("open %s: %w: its schema version is %d, and this fleetd reads versions from %d; run the fleetd that made it, or begin with an empty database and publish the stories again",
+			s.pools.place, ErrOlder, current, oldestVersion)
 	}
 	return nil
 }

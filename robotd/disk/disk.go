@@ -39,9 +39,10 @@ const (
 	fileName = "robot.db"
 	// The format is raised with every record that keeps a robot from moving: an older
 	// release would not read it, and let the robot move. It refuses the file instead.
-	// 2: what holds the robot lies in robot.latches.
-	format        = 2
-	latchesFormat = 2
+	// 2: what holds the robot lies in robot.latches. 3: documents name the fleet by
+	// fleet_id and are kept as desired.
+	format       = 3
+	oldestFormat = 3 // files before the first release are not read
 	// A predecessor that is just ending is waited for, 200 ms.
 	lockTries = 20
 	lockPause = 10 * time.Millisecond
@@ -206,18 +207,14 @@ func (d *Disk) load(dir string) (Saved, error) {
 	saved.Boots++
 	d.boots = saved.Boots
 	var refused error
-	d.latches, saved.Latches, saved.LatchesLost, refused = openLatches(dir, was >= latchesFormat)
+	d.latches, saved.Latches, saved.LatchesLost, refused = openLatches(dir, was > 0)
 	err = d.db.Update(func(tx *bbolt.Tx) error {
 		for _, name := range buckets {
 			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 				return err
 			}
 		}
-		is := max(was, 1)
-		if refused == nil {
-			is = format
-		}
-		return errors.Join(tx.Bucket(metaBucket).Put(formatKey, bigEndian(is)), d.count(tx))
+		return errors.Join(tx.Bucket(metaBucket).Put(formatKey, bigEndian(format)), d.count(tx))
 	})
 	switch {
 	case err == nil:
@@ -250,6 +247,8 @@ func (d *Disk) formatOf(tx *bbolt.Tx) (int64, error) {
 	switch {
 	case v > format && v < 1000:
 		return 0, fmt.Errorf("%s has format %d, this robotd reads formats up to %d: start the release that wrote it", d.path, v, format)
+	case v > 0 && v < oldestFormat:
+		return 0, fmt.Errorf("%s has format %d, this robotd reads formats from %d: start the release that wrote it, or move the data directory away and start anew; the fleet then sends the robot its story again", d.path, v, oldestFormat)
 	case v < 1 || v > format:
 		return 0, damaged(d.path, "it does not say its format")
 	}

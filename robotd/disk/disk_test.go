@@ -222,7 +222,7 @@ func TestADamagedFileIsRefusedAndLeftAlone(t *testing.T) {
 		},
 		"a later format": func(b []byte) []byte {
 			// the value of the key format, wherever the page has it
-			return []byte(strings.ReplaceAll(string(b), "format\x00\x00\x00\x00\x00\x00\x00\x02", "format\x00\x00\x00\x00\x00\x00\x00\x03"))
+			return []byte(strings.ReplaceAll(string(b), "format\x00\x00\x00\x00\x00\x00\x00\x03", "format\x00\x00\x00\x00\x00\x00\x00\x04"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -254,7 +254,7 @@ func TestADamagedFileIsRefusedAndLeftAlone(t *testing.T) {
 				t.Fatalf("a damaged file was opened: %v", err)
 			}
 			if name == "a later format" {
-				if errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "format 3") {
+				if errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "format 4") {
 					t.Errorf("got %v", err)
 				}
 			} else if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "move the file away") || !strings.Contains(err.Error(), latchFile+" beside it stays") {

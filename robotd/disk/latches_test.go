@@ -138,21 +138,21 @@ func TestDamagedLatchesAreToldAsLost(t *testing.T) {
 	}
 }
 
-func TestFileOfAnEarlierReleaseIsTakenOver(t *testing.T) {
+func TestFileOfAnUnreadFormatIsRefusedAndStays(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
-	mustApply(t, d, Setting{"latches", "as format 1 kept them"})
-	err := d.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(metaBucket).Put(formatKey, bigEndian(1)) })
-	if err = errors.Join(err, d.Close(), os.Remove(d.latches.path)); err != nil {
+	err := d.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(metaBucket).Put(formatKey, bigEndian(oldestFormat-1)) })
+	if err = errors.Join(err, d.Close()); err != nil {
 		t.Fatal(err)
 	}
-	d, saved := mustOpen(t, filepath.Dir(d.path))
-	if saved.LatchesLost || saved.Latches != nil || saved.Settings["latches"] == "" {
-		t.Errorf("of format 1: kept %q, lost %v, settings %q", saved.Latches, saved.LatchesLost, saved.Settings)
+	before, err := os.ReadFile(d.path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	_ = d.Close()
-	b, err := os.ReadFile(d.path)
-	if err != nil || !bytes.Contains(b, append([]byte("format"), bigEndian(2)...)) {
-		t.Errorf("an earlier release would read the file: %v", err)
+	if _, _, err := Open(filepath.Dir(d.path)); err == nil || !strings.Contains(err.Error(), "start the release that wrote it") {
+		t.Errorf("a file of format %d: %v", oldestFormat-1, err)
+	}
+	if after, err := os.ReadFile(d.path); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("the refused file was changed: %v", err)
 	}
 }
 
