@@ -37,7 +37,7 @@ func TestARobotGetsItsIdentityAndKeepsIt(t *testing.T) {
 	if kept.Robot != "r7" || kept.Serial() != got.Serial() || kept.Fleetd.Server != d.URL || kept.Fleetd.Brokers[0] != "mqtts://broker:8883" {
 		t.Errorf("%+v", kept)
 	}
-	if kept.Fleetd.FleetID != "db-enrol" || len(kept.Fleetd.TrustKeys) != 1 || kept.Fleetd.TrustKeys[0] != "desired state:enrol" {
+	if kept.Fleetd.FleetID != "db-enrol" || len(kept.Fleetd.TrustKeys) != 1 || kept.Fleetd.TrustKeys[0] != "desired:enrol" {
 		t.Errorf("whom it obeys and believes: %+v", kept.Fleetd)
 	}
 	for _, file := range []string{keyFile, chainFile, caFile, fleetdFile} {
@@ -97,7 +97,7 @@ func TestARenewalIsANewKeyShownAtOnce(t *testing.T) {
 	first := d.must(d.enrol(data))
 	second := d.must(Renew(t.Context(), data, time.Now))
 	third := d.must(Renew(t.Context(), data, time.Now))
-	if third.Fleetd.FleetID != "db-enrol" || third.Fleetd.TrustKeys[0] != "desired state:enrol" {
+	if third.Fleetd.FleetID != "db-enrol" || third.Fleetd.TrustKeys[0] != "desired:enrol" {
 		t.Errorf("a renewal changed whom it obeys: %+v", third.Fleetd)
 	}
 	if d.asked[0] == d.asked[1] || d.asked[1] == d.asked[2] {
