@@ -267,7 +267,7 @@ func TestARobotBelievesTheKeysOfItsDataDirectory(t *testing.T) {
 
 func TestARobotThatCannotReadWhomToTrustDoesNotStart(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, trustFile), []byte("desired state:nonsense\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, trustFile), []byte("desired:nonsense\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := load(t, "", "--id", "r1", "--data", dir); err == nil || !strings.Contains(err.Error(), "line 1") {

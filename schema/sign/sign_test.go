@@ -332,7 +332,7 @@ func TestKeysAreReadAsTheyAreWritten(t *testing.T) {
 			t.Errorf("%s came back as %v, %v", k, back, err)
 		}
 	}
-	for _, bad := range []string{"", "desired:", "desired state:AAAA", "root:" + PublicKey(SignsDesired, keyOf(3)).String()[5:], "desired state:!" + strings.Repeat("A", 43)} {
+	for _, bad := range []string{"", "desired:", "desired:AAAA", "root:" + PublicKey(SignsDesired, keyOf(3)).String()[5:], "desired:!" + strings.Repeat("A", 43)} {
 		if _, err := ParseKey(bad); err == nil {
 			t.Errorf("%q is read as a key", bad)
 		}
