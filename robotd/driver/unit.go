@@ -21,20 +21,18 @@ type Happening string
 
 // What can happen.
 const (
-	Enabled    Happening = "enabled"     // ordered to run, and sound
-	EnabledBad Happening = "enabled-bad" // ordered to run, and not sound
-	AtRest     Happening = "at-rest"     // ordered to stop or to be idle, and standing
-	Halted     Happening = "halted"      // ordered to halt, or at its own limit
-	Unfed      Happening = "unfed"       // moving, and nobody fed it
-	Settled    Happening = "settled"     // stands, and the hold time is over
-	Faulted    Happening = "faulted"     // broken, ordered to error, or a stop input
-	Cleared    Happening = "cleared"     // ordered to reset, cause gone, settled
+	Enabled Happening = "enabled" // ordered to run, and sound; one that is not faults instead
+	AtRest  Happening = "at-rest" // ordered to stop or to be idle, and standing
+	Halted  Happening = "halted"  // ordered to halt, or at its own limit
+	Unfed   Happening = "unfed"   // moving, and nobody fed it
+	Settled Happening = "settled" // stands, and the hold time is over
+	Faulted Happening = "faulted" // broken, ordered to error, or a stop input
+	Cleared Happening = "cleared" // ordered to reset, cause gone, settled
 )
 
 // Table is the life of every unit that moves.
 var Table = fsm.Table[State, Happening]{
 	{From: fsm.In(Idle), On: Enabled, To: Run, Why: "the safety core lets it move"},
-	{From: fsm.In(Idle), On: EnabledBad, To: Error, Why: "something is wrong with it: it does not start"},
 	{From: fsm.In(Run), On: AtRest, To: Idle, Why: "it was told to stop and stands"},
 	{From: fsm.In(Run), On: Halted, To: Halt, Why: "it brakes at once by its own means"},
 	{From: fsm.In(Run), On: Unfed, To: Error, Why: "whoever moves it has gone silent"},

@@ -65,7 +65,7 @@ var Table = fsm.Table[Phase, Event]{
 	{From: fsm.In(Calibrating), On: OnHandOver, To: Stopping, Why: "calibration succeeded at boot and hands over"},
 	{From: fsm.In(Calibrating), On: OnCalibrated, To: Ready, Why: "calibration was asked for and stays"},
 	{From: fsm.In(Calibrating), On: OnCalibFailed, To: Uncalibrated, Why: "nothing but calibration may run"},
-	{From: inCharge, On: OnRecalibrate, To: Calibrating, Why: "calibration was asked for again"},
+	{From: fsm.In(Uncalibrated, Ready), On: OnRecalibrate, To: Calibrating, Why: "calibration was asked for again"},
 
 	{From: fsm.In(Calibrating, Uncalibrated, Ready, Safe, Starting, Stopping), On: OnSwitch, To: Stopping, Why: "every check passed; the running mode ends first"},
 	{From: fsm.In(None), On: OnSwitchAtOnce, To: Starting, Why: "every check passed and nobody is in charge"},
@@ -77,7 +77,7 @@ var Table = fsm.Table[Phase, Event]{
 	{From: inCharge, On: OnDied, To: Starting, Why: "the mode died; its fallback starts"},
 	{From: fsm.In(Calibrating, Uncalibrated, Ready, Starting, Stopping), On: OnLinkLost, To: Starting, Why: "no operator can reach the robot"},
 
-	{From: fsm.In(Calibrating, Uncalibrated, Ready, Safe, Starting, Stopping), On: OnShutdown, To: Stopping, Why: "robotd ends and lets the mode end first"},
+	{From: fsm.In(Calibrating, Uncalibrated, Ready, Safe, Starting), On: OnShutdown, To: Stopping, Why: "robotd ends and lets the mode end first"},
 	{From: fsm.In(Booting), On: OnShutdown, To: None, Why: "robotd ends before it began"},
 	{From: fsm.In(Stopping), On: OnEnd, To: None, Why: "robotd ends"},
 }

@@ -45,6 +45,16 @@ func (w *world) play(t *testing.T, line string) string {
 		}
 	}
 	switch word { // facts; a tick follows at once
+	case "another-robot":
+		*w = world{c: Defaults()}
+		w.s = Boot(&w.c)
+		return ""
+	case "statuses":
+		var b strings.Builder
+		for i, m := range w.c.Modes {
+			fmt.Fprintf(&b, "  %s %s\n", m.ID, w.s.Status[i])
+		}
+		return b.String()
 	case "boot-mode":
 		w.c.Boot, w.s.Intended, in.Kind = in.Mode, in.Mode, Tick
 	case "link-loss-continue":

@@ -18,6 +18,26 @@ func Traces(t *testing.T, start func(t *testing.T) (play func(line string) strin
 	})
 }
 
+// Replays returns what every script testdata/*.trace comes out as, one after the
+// other, and compares it with nothing.
+func Replays(t *testing.T, start func(t *testing.T) (play func(line string) string)) string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.trace")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts in testdata: %v", err)
+	}
+	var out strings.Builder
+	for _, file := range files {
+		script, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		play := start(t)
+		out.WriteString(Replay(string(script), func(line string) (before, after string) { return "", play(line) }))
+	}
+	return out.String()
+}
+
 // Scripts runs each file that matches, which must come out as it went in.
 func Scripts(t *testing.T, pattern string, run func(t *testing.T, script string) string) {
 	t.Helper()

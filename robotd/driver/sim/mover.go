@@ -51,11 +51,7 @@ func (s *Sim) ordered(o driver.Order) {
 		m := &s.movers[i]
 		switch o {
 		case driver.ToRun:
-			switch {
-			case m.state != driver.Idle:
-			case m.fault != "":
-				s.happen(m, driver.EnabledBad)
-			default:
+			if m.state == driver.Idle {
 				s.happen(m, driver.Enabled)
 			}
 		case driver.ToHalt:
@@ -136,7 +132,7 @@ func (s *Sim) happen(m *mover, on driver.Happening) {
 		return
 	}
 	why := schema.ReasonStopped
-	if on == driver.Faulted && m.fault != "" || on == driver.Unfed || on == driver.EnabledBad {
+	if on == driver.Faulted && m.fault != "" || on == driver.Unfed {
 		why = schema.ReasonUnitError
 	}
 	m.state, m.since = row.To, 0

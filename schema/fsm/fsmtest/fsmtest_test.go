@@ -46,3 +46,21 @@ func TestADiagramOfAnotherTableFails(t *testing.T) {
 		t.Errorf("%d failures", c.failures)
 	}
 }
+
+func TestARowThatNoRunTakesIsNotNeeded(t *testing.T) {
+	table, c := append(fsm.Table[string, string]{{From: fsm.In("on", "off"), On: "kick", To: "off", Why: "it was kicked"}}, lamp...), count{TB: t}
+	EveryRowIsNeeded(&c, &table, func() string {
+		at := "off"
+		for _, on := range []string{"press", "press", "kick"} {
+			row, ok := table.Next(at, on)
+			if !ok {
+				panic("refused")
+			}
+			at = row.To
+		}
+		return at
+	})
+	if c.failures != 1 || len(table) != 3 || len(table[0].From) != 2 {
+		t.Errorf("%d failures, want 1 for the kick of a lamp that is on; the table has %d rows", c.failures, len(table))
+	}
+}

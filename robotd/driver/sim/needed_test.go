@@ -1,0 +1,36 @@
+package sim_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+
+	"troupe/robotd/driver"
+)
+
+// withoutEdge names the edge of the unit table that a run of this test binary
+// does without: the index of its row, and of the state within the row.
+const withoutEdge = "TROUPE_WITHOUT_UNIT_EDGE"
+
+func init() {
+	var row, from int
+	if n, _ := fmt.Sscan(os.Getenv(withoutEdge), &row, &from); n == 2 {
+		driver.Table[row].From = slices.Delete(slices.Clone(driver.Table[row].From), from, from+1)
+	}
+}
+
+// TestEveryRowOfTheUnitTableIsNeeded runs the suite that every body must pass in
+// a process of its own for each edge, which lacks that edge: it must fail.
+func TestEveryRowOfTheUnitTableIsNeeded(t *testing.T) {
+	for i, row := range driver.Table {
+		for j, from := range row.From {
+			run := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTheSimulatedBodyConforms$", "-rapid.nofailfile", "-rapid.checks=10")
+			run.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d", withoutEdge, i, j))
+			if out, err := run.CombinedOutput(); err == nil {
+				t.Errorf("the suite passes though %s on %s no longer leads to %s\n%s", from, row.On, row.To, out)
+			}
+		}
+	}
+}

@@ -1,0 +1,20 @@
+package mode
+
+import (
+	"testing"
+
+	"troupe/schema/fsm/fsmtest"
+	"troupe/schema/golden"
+)
+
+func TestEveryRowOfBothTablesIsNeededByATrace(t *testing.T) {
+	replays := func() string {
+		return golden.Replays(t, func(t *testing.T) func(string) string {
+			w := &world{c: Defaults()}
+			w.s = Boot(&w.c)
+			return func(line string) string { return w.play(t, line) }
+		})
+	}
+	fsmtest.EveryRowIsNeeded(t, &Table, replays)
+	fsmtest.EveryRowIsNeeded(t, &Life, replays)
+}

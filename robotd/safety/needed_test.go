@@ -1,0 +1,17 @@
+package safety
+
+import (
+	"testing"
+
+	"troupe/schema/fsm/fsmtest"
+	"troupe/schema/golden"
+)
+
+func TestEveryRowOfTheTableIsNeededByATrace(t *testing.T) {
+	fsmtest.EveryRowIsNeeded(t, &Table, func() string {
+		return golden.Replays(t, func(t *testing.T) func(string) string {
+			w := newWorld()
+			return func(line string) string { return w.play(t, line) }
+		})
+	})
+}

@@ -1,0 +1,47 @@
+package fsmtest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"troupe/schema/fsm"
+)
+
+// EveryRowIsNeeded takes each edge out of the table in turn and fails the test
+// for every edge without which run returns what it returns with all of them.
+// What run does is compared with golden files elsewhere, so a difference here is
+// a failure there. A run that panics counts as different.
+//
+// The table is changed in place and restored, so tests that use it must not run
+// in parallel.
+func EveryRowIsNeeded[S, E comparable](t testing.TB, table *fsm.Table[S, E], run func() string) {
+	t.Helper()
+	whole := *table
+	defer func() { *table = whole }()
+	want := run()
+	for i, row := range whole {
+		for _, from := range row.From {
+			*table = without(whole, i, from)
+			if got := runOrPanic(run); got == want {
+				t.Errorf("nothing notices that %v on %v no longer leads to %v (%s)", from, row.On, row.To, row.Why)
+			}
+		}
+	}
+}
+
+// without returns a copy of the table in which row i no longer starts at from.
+func without[S, E comparable](table fsm.Table[S, E], i int, from S) fsm.Table[S, E] {
+	less := slices.Clone(table)
+	less[i].From = slices.DeleteFunc(slices.Clone(less[i].From), func(s S) bool { return s == from })
+	return less
+}
+
+func runOrPanic(run func() string) (out string) {
+	defer func() {
+		if r := recover(); r != nil {
+			out = fmt.Sprint("panic: ", r)
+		}
+	}()
+	return run()
+}
