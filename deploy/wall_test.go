@@ -37,7 +37,7 @@ var ladder = []rung{
 		folders: []string{
 			"broker/access",
 			"robotd/safety", "robotd/latch", "robotd/mode", "robotd/auto", "robotd/interrupt", "robotd/act",
-			"robotd/delivery", "robotd/desiredmode", "robotd/request", "robotd/link", "robotd/renew", "robotd/driver", "robotd/control", "robotd/teleop",
+			"robotd/delivery", "robotd/desiredmode", "robotd/request", "robotd/link", "robotd/renew", "robotd/driver", "robotd/control", "robotd/teleop", "robotd/clock",
 			"fleetd/presence", "fleetd/selector", "fleetd/library", "fleetd/command", "fleetd/stop", "fleetd/desired", "fleetd/ca", "fleetd/enrol", "fleetd/decommission", "fleetd/leader",
 		}},
 	{what: "the robot's one step", pure: true,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"troupe/robotd/clock"
 	"troupe/robotd/control"
 	"troupe/robotd/request"
 	"troupe/schema"
@@ -32,7 +33,7 @@ type auditor struct {
 
 // auditedStep is one call of Step, for doing it again.
 type auditedStep struct {
-	now  Now
+	now  clock.Now
 	ev   Event
 	said string
 }

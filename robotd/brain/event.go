@@ -9,12 +9,6 @@ import (
 	"troupe/schema/sign"
 )
 
-// Now is the time of a step: what the robot counts, and what the wire says.
-type Now struct {
-	Mono time.Duration // since boot; never goes back
-	Wall schema.Time   // may be wrong by years, and jump
-}
-
 // Event is something that happened to the robot. The set is closed: Step knows
 // them all.
 type Event interface{ event() }

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"troupe/robotd/act"
+	"troupe/robotd/clock"
 	"troupe/robotd/driver"
 	"troupe/robotd/latch"
 	"troupe/robotd/request"
@@ -344,7 +345,7 @@ func TestTheSameWorldGivesTheSameRobot(t *testing.T) {
 		delete(actions, "restart")
 		t.Repeat(actions)
 		cfg := w.r.cfg
-		twin, _ := New(&cfg, "boot-1", w.r.body.about(), Memory{Boots: 1}, Now{Wall: epoch})
+		twin, _ := New(&cfg, "boot-1", w.r.body.about(), Memory{Boots: 1}, clock.Now{Wall: epoch})
 		for i, st := range w.a.history {
 			if got := said(Step(twin, st.now, st.ev, nil)); got != st.said {
 				t.Fatalf("step %d, %T: the second time the robot does otherwise\n%s", i, st.ev, firstDifference(got, st.said))

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/robotd/clock"
 	"troupe/robotd/driver"
 	"troupe/schema"
 	"troupe/schema/sign"
@@ -110,7 +111,7 @@ func TestFeaturesAreThoseOfTheBodyAndTheConfiguration(t *testing.T) {
 		cfg, body := Defaults("r1"), newBench(&rig{}).about()
 		body.Hardware = "rev B"
 		c.set(&cfg, &body)
-		s, _ := New(&cfg, "boot-1", body, Memory{}, Now{})
+		s, _ := New(&cfg, "boot-1", body, Memory{}, clock.Now{})
 		d := (&step{State: s}).capsDocument()
 		if want := append(slices.Clone(always), c.want...); !slices.Equal(d.Features, want) || d.Robot.HW != "rev B" {
 			t.Errorf("a robot %s has %v (hw %q), want %v", c.what, d.Features, d.Robot.HW, want)

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"troupe/robotd/clock"
 	"troupe/robotd/delivery"
 	"troupe/robotd/driver"
 	"troupe/robotd/request"
@@ -70,8 +71,8 @@ func newRig(t rapid.TB) *rig {
 	return r
 }
 
-func (r *rig) wall() Now {
-	return Now{Mono: r.now - r.old, Wall: epoch.Add(r.now)}
+func (r *rig) wall() clock.Now {
+	return clock.Now{Mono: r.now - r.old, Wall: epoch.Add(r.now)}
 }
 
 // boot starts the robot from what its disk kept.

@@ -5,6 +5,7 @@ import (
 
 	"troupe/robotd/act"
 	"troupe/robotd/auto"
+	"troupe/robotd/clock"
 	"troupe/robotd/control"
 	"troupe/robotd/delivery"
 	"troupe/robotd/driver"
@@ -103,7 +104,7 @@ type State struct {
 	gaps        link.Gaps
 	fleetSeq    int64
 	fleetds     fleetInstances
-	clock       clock
+	clock       clock.FleetTime
 
 	// What was told, and what is to be.
 	session        string // empty while nobody listens
@@ -161,7 +162,7 @@ type Memory struct {
 // New is a robot that has just started: it has its story and its journal, and
 // may not move whatever it was doing before. cfg is kept and not changed. The
 // effects are to be performed before Begin.
-func New(cfg *Config, id string, b driver.Body, m Memory, now Now) (*State, []Effect) {
+func New(cfg *Config, id string, b driver.Body, m Memory, now clock.Now) (*State, []Effect) {
 	base := cfg
 	cfg, config := restoreConfig(base, m.Settings)
 	desired := restoreDesiredMode(cfg, m.Settings)

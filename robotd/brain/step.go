@@ -3,6 +3,7 @@ package brain
 import (
 	"fmt"
 
+	"troupe/robotd/clock"
 	"troupe/robotd/delivery"
 	"troupe/robotd/mode"
 	"troupe/robotd/request"
@@ -13,7 +14,7 @@ import (
 // step is one step under way.
 type step struct {
 	*State
-	now Now
+	now clock.Now
 	out []Effect
 }
 
@@ -22,7 +23,7 @@ func (t *step) do(e Effect) { t.out = append(t.out, e) }
 // Step takes one event. It changes s, appends to out what is to be done, and
 // returns out. The order is the same for every event, and says who may speak
 // before whom: what makes the robot safer comes first.
-func Step(s *State, now Now, ev Event, out []Effect) []Effect {
+func Step(s *State, now clock.Now, ev Event, out []Effect) []Effect {
 	t := step{State: s, now: now, out: out}
 	t.received(ev)
 	t.sense(ev)

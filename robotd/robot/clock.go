@@ -14,9 +14,9 @@ import (
 // is written again. It is that much too early, at most, after a loss of power.
 const keepEvery = time.Hour
 
-// clock is the time by which the robot judges certificates: its own, but never less
+// certificateClock is the time by which the robot judges certificates: its own, but never less
 // than it can be. Its own may begin in 1970 at each start.
-type clock struct {
+type certificateClock struct {
 	data string
 	log  *slog.Logger
 	wall func() time.Time
@@ -29,15 +29,15 @@ type clock struct {
 	kept  time.Time
 }
 
-func openClock(data string, log *slog.Logger) *clock {
+func openClock(data string, log *slog.Logger) *certificateClock {
 	heard, err := identity.HeardTime(data)
 	if err != nil {
 		log.Warn("the time when the fleet was heard last is not known", "error", err)
 	}
-	return &clock{data: data, log: log, wall: time.Now, news: make(chan struct{}, 1), floor: identity.Floor{Built: build.Time(), Heard: heard}, kept: heard}
+	return &certificateClock{data: data, log: log, wall: time.Now, news: make(chan struct{}, 1), floor: identity.Floor{Built: build.Time(), Heard: heard}, kept: heard}
 }
 
-func (c *clock) now() time.Time {
+func (c *certificateClock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f := c.floor
@@ -48,14 +48,14 @@ func (c *clock) now() time.Time {
 }
 
 // connected is told until when the certificates of a new connection are good.
-func (c *clock) connected(until time.Time) {
+func (c *certificateClock) connected(until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.until = until
 }
 
 // hear takes the fleet's time. It does not wait for the disk.
-func (c *clock) hear(fleet time.Time) {
+func (c *certificateClock) hear(fleet time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	next := c.floor.Hear(fleet, c.until)
@@ -72,7 +72,7 @@ func (c *clock) hear(fleet time.Time) {
 }
 
 // keep writes what was heard, until ctx ends.
-func (c *clock) keep(ctx context.Context) {
+func (c *certificateClock) keep(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():

@@ -43,7 +43,7 @@ func TestARobotWhoseClockBeginsAnewConnectsAndBelievesNoOldCertificate(t *testin
 	ca.Serve(24 * time.Hour)
 	right := brokertest.Start(t, ca.Broker).AddrOf("mqtts")
 
-	connects := func(broker string, c *clock) bool {
+	connects := func(broker string, c *certificateClock) bool {
 		t.Helper()
 		cfg := Config{ID: "r1", Data: data, clock: c}
 		tried := make(chan link.State, 16)
@@ -65,7 +65,7 @@ func TestARobotWhoseClockBeginsAnewConnectsAndBelievesNoOldCertificate(t *testin
 		}
 		return s.Phase == link.Up
 	}
-	open := func() *clock {
+	open := func() *certificateClock {
 		c := openClock(data, slog.New(slog.DiscardHandler))
 		c.wall = dead
 		return c

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"troupe/robotd/brain"
+	"troupe/robotd/clock"
 	"troupe/schema"
 )
 
@@ -38,9 +39,9 @@ func newLoop(state *brain.State, start time.Time, log *slog.Logger) *loop {
 }
 
 // nowAt is the time of a step.
-func nowAt(start time.Time) brain.Now {
+func nowAt(start time.Time) clock.Now {
 	at := time.Now()
-	return brain.Now{Mono: at.Sub(start), Wall: schema.TimeOf(at)}
+	return clock.Now{Mono: at.Sub(start), Wall: schema.TimeOf(at)}
 }
 
 // run takes events one by one until the robot says that it is through, or has

@@ -71,7 +71,7 @@ type Config struct {
 
 	pinned identity.Fleetd // what the robot was enrolled with
 
-	clock *clock // by which certificates are judged; Run's
+	clock *certificateClock // by which certificates are judged; Run's
 
 	Version string // told in caps and presence
 	Logger  *slog.Logger

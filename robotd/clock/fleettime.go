@@ -1,0 +1,114 @@
+package clock
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"troupe/schema"
+)
+
+const (
+	clockWindow = 8               // heartbeats of one sender that are compared
+	clockAhead  = 5 * time.Second // a heartbeat that is ahead of its like by more is wrong, not fast
+	witnesses   = 8               // senders that are listened to; who was silent longest leaves
+	clockMemory = time.Minute     // who was silent for longer is no witness any more
+	clocksApart = 30 * time.Second
+)
+
+// FleetTime estimates the fleet's time. Only differences to the time since boot count:
+// the robot's own clock may be wrong by years.
+//
+// Of one sender's heartbeats the one that travelled fastest is the best witness:
+// it is the greatest, for a delay only makes the fleet look earlier. But a single
+// heartbeat with a wrong time must not expire every command, so what lies far
+// ahead of the sender's others does not count. Between senders the middle one is
+// believed, and of two the one that was believed so far.
+type FleetTime struct {
+	senders []timeSource
+	zero    int64 // ms: the fleet's time when the robot booted
+	known   bool
+}
+
+// timeSource is one sender of heartbeats.
+type timeSource struct {
+	client string
+	heard  time.Duration
+	n      int
+	seen   [clockWindow]int64 // ms: its time at the robot's boot, as each heartbeat has it
+}
+
+// Learn takes the time that a heartbeat of client tells.
+func (c *FleetTime) Learn(now Now, client string, fleet schema.Time) {
+	c.senders = slices.DeleteFunc(c.senders, func(w timeSource) bool { return w.client != client && now.Mono-w.heard > clockMemory })
+	w := c.witness(client)
+	w.seen[w.n%clockWindow] = int64(fleet) - now.Mono.Milliseconds()
+	w.n++
+	w.heard = now.Mono
+	c.zero, c.known = c.middle(), true
+}
+
+func (c *FleetTime) witness(client string) *timeSource {
+	i := slices.IndexFunc(c.senders, func(w timeSource) bool { return w.client == client })
+	if i < 0 && len(c.senders) == witnesses {
+		longest := slices.MinFunc(c.senders, func(a, b timeSource) int { return cmp.Compare(a.heard, b.heard) })
+		i = slices.IndexFunc(c.senders, func(w timeSource) bool { return w.client == longest.client })
+		c.senders[i] = timeSource{client: client}
+	}
+	if i < 0 {
+		i = len(c.senders)
+		c.senders = append(c.senders, timeSource{client: client})
+	}
+	return &c.senders[i]
+}
+
+// zero is the fleet's time at the robot's boot, as this sender has it.
+func (w *timeSource) zero() int64 {
+	sorted := w.seen
+	window := sorted[:min(w.n, clockWindow)]
+	slices.Sort(window)
+	limit := window[(len(window)-1)/2] + clockAhead.Milliseconds()
+	best := window[0]
+	for _, s := range window {
+		if s <= limit {
+			best = s
+		}
+	}
+	return best
+}
+
+// middle is what the sender in the middle says.
+func (c *FleetTime) middle() int64 {
+	var said [witnesses]int64
+	for i := range c.senders {
+		said[i] = c.senders[i].zero()
+	}
+	all := said[:len(c.senders)]
+	first := all[0]
+	slices.Sort(all)
+	low, high := all[(len(all)-1)/2], all[len(all)/2]
+	believed := c.zero
+	if !c.known {
+		believed = first
+	}
+	if believed-low <= high-believed {
+		return low
+	}
+	return high
+}
+
+// At is the fleet's time now, when it is known.
+func (c *FleetTime) At(now Now) (schema.Time, bool) {
+	return schema.Time(c.zero + now.Mono.Milliseconds()), c.known
+}
+
+// Apart reports whether client's clock is not the fleet's.
+func (c *FleetTime) Apart(client string) bool {
+	z := c.witness(client).zero()
+	return max(z-c.zero, c.zero-z) > clocksApart.Milliseconds()
+}
+
+// Hears reports whether client is a witness still.
+func (c *FleetTime) Hears(client string) bool {
+	return slices.ContainsFunc(c.senders, func(w timeSource) bool { return w.client == client })
+}
