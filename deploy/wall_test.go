@@ -40,6 +40,8 @@ var ladder = []rung{
 			"robotd/delivery", "robotd/desiredmode", "robotd/request", "robotd/link", "robotd/renew", "robotd/driver", "robotd/control", "robotd/teleop", "robotd/clock",
 			"fleetd/presence", "fleetd/selector", "fleetd/library", "fleetd/command", "fleetd/stop", "fleetd/desired", "fleetd/ca", "fleetd/enrol", "fleetd/decommission", "fleetd/leader",
 		}},
+	{what: "the robot's configuration", pure: true,
+		folders: []string{"robotd/config"}},
 	{what: "the robot's one step", pure: true,
 		folders: []string{"robotd/brain"}},
 	{what: "how the post is carried",

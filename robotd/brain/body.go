@@ -84,7 +84,7 @@ func (b *body) unit(ev driver.Event) bool {
 // it next.
 func (t *step) reported(ev driver.Event) {
 	for _, word := range []*string{&ev.Unit, (*string)(&ev.State), &ev.Name, (*string)(&ev.Reason), &ev.Detail} {
-		*word = legible(*word)
+		*word = schema.Legible(*word)
 	}
 	switch ev.Kind {
 	case driver.Done:
@@ -115,10 +115,6 @@ func finite(v float64) float64 {
 	}
 	return math.Round(v*1000) / 1000
 }
-
-// legible is what of a unknown client's word can be told: bytes from a bus may be no
-// text at all, and no document has room for all that a device can say.
-func legible(word string) string { return schema.Legible(word) }
 
 // pressReset is the button at the robot that resets: the only way out of a stop
 // that came from a stop input, which no restart releases. The gate stays shut.

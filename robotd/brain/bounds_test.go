@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"troupe/robotd/auto"
+	"troupe/robotd/config"
 	"troupe/schema"
 )
 
@@ -69,8 +70,8 @@ func TestEventsAreCountedWhenTheyAreTooMany(t *testing.T) {
 		}
 		return out
 	}
-	if got := said(100); len(got) != eventBurst {
-		t.Errorf("of 100 events at once %d were told, want %d", len(got), eventBurst)
+	if got := said(100); len(got) != config.EventBurst {
+		t.Errorf("of 100 events at once %d were told, want %d", len(got), config.EventBurst)
 	}
 	r.now += time.Second
 	got := said(1)

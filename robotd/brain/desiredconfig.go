@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"troupe/robotd/config"
 	"troupe/robotd/delivery"
 	"troupe/schema"
 	"troupe/schema/sign"
@@ -38,7 +39,7 @@ type keptConfig struct {
 // configured is what became of the desired configuration.
 type configured struct {
 	desiredIntake
-	judged
+	config.Judged
 	kept    keptConfig
 	booted  map[string]jsontext.Value // what was in force at the start, of keys that wait for one
 	restart []string
@@ -48,28 +49,28 @@ type configured struct {
 
 // restoreConfig is the configuration of a robot that has just started: its own,
 // and over it what its disk kept of the fleet's desired documents.
-func restoreConfig(own *Config, saved map[string]string) (*Config, configured) {
-	c, w := own.own(), configured{judged: judged{taken: map[string]jsontext.Value{}}, restart: []string{}}
+func restoreConfig(own *config.Config, saved map[string]string) (*config.Config, configured) {
+	c, w := own.Own(), configured{Judged: config.Judged{Taken: map[string]jsontext.Value{}}, restart: []string{}}
 	var kept keptConfig
 	switch text := saved[configSetting]; {
 	case text == "":
 	case json.Unmarshal([]byte(text), &kept) != nil || kept.Rev < 1:
 		w.unread = true
-		c.strictest()
+		c.Strictest()
 	default:
 		w.rev, w.kept = kept.Rev, kept
-		w.judged = kept.judge(c)
+		w.Judged = kept.judge(c)
 	}
-	w.booted = w.taken
+	w.booted = w.Taken
 	return c, w
 }
 
 // judge puts the configuration over c.
-func (k keptConfig) judge(c *Config) judged {
+func (k keptConfig) judge(c *config.Config) config.Judged {
 	if k.AtLeast.Stricter(c.Signing) {
 		c.Signing = k.AtLeast
 	}
-	return judgeValues(c, k.Values, k.Vouched)
+	return config.Judge(c, k.Values, k.Vouched)
 }
 
 // takeDesiredConfig hears how the fleet wants the robot to behave.
@@ -84,7 +85,7 @@ func (t *step) takeDesiredConfig(ev DesiredConfig) {
 	d := &ev.Document
 	v := t.vouch(sign.Subject{Kind: sign.Config, Robot: t.cfg.ID, FleetID: d.FleetID, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, nil, nil)
 	t.config.dirty = true
-	if t.admit(&t.config.desiredIntake, v, ev, maps.EqualFunc(d.Values, t.config.kept.Values, sameValue)) {
+	if t.admit(&t.config.desiredIntake, v, ev, maps.EqualFunc(d.Values, t.config.kept.Values, config.SameValue)) {
 		k := keptConfig{Rev: ev.Document.Rev, Values: ev.Document.Values, Vouched: v.verified}
 		if !k.Vouched {
 			k.AtLeast = t.cfg.Signing
@@ -96,26 +97,26 @@ func (t *step) takeDesiredConfig(ev DesiredConfig) {
 // configure takes over a configuration: at once what can be, the rest with the next
 // start.
 func (t *step) configure(k keptConfig) {
-	next := t.base.own()
+	next := t.base.Own()
 	w := k.judge(next)
-	t.config.judged, t.config.kept, t.config.restart, t.config.unread = w, k, []string{}, false
+	t.config.Judged, t.config.kept, t.config.restart, t.config.unread = w, k, []string{}, false
 	t.clear(configUnread, string(sign.Config))
 	t.do(SaveSetting{configSetting, string(t.encode(k))})
 
-	live := t.base.own()
+	live := t.base.Own()
 	live.Signing = next.Signing // also where no key says so
 	for _, row := range schema.ConfigKeys {
-		v, given := w.taken[row.Name]
+		v, given := w.Taken[row.Name]
 		if row.Restart {
-			if was := t.config.booted[row.Name]; !sameValue(v, was) {
+			if was := t.config.booted[row.Name]; !config.SameValue(v, was) {
 				t.config.restart = append(t.config.restart, row.Name)
-				delete(w.taken, row.Name)
+				delete(w.Taken, row.Name)
 			}
 			v, given = t.config.booted[row.Name], t.config.booted[row.Name] != nil
 		}
 		if given {
 			// It was taken before, by judgeValues.
-			_ = setters[row.Name](live, v)
+			_ = live.Set(row.Name, v)
 		}
 	}
 	live.Mode.Boot = t.cfg.Mode.Boot // what start-up ends in is decided as it begins, and by a desired mode
@@ -123,7 +124,7 @@ func (t *step) configure(k keptConfig) {
 	t.story.config.Probation = live.Probation
 	t.dirty(soon)
 	t.note("config", "", fmt.Sprintf("revision %d", k.Rev), "the fleet's newest configuration is in force", "")
-	t.tell("config_applied", "config", "", "", described{Detail: fmt.Sprintf("%d keys applied, %d wait for the next start, %d rejected", len(w.taken), len(t.config.restart), len(w.rejected))})
+	t.tell("config_applied", "config", "", "", described{Detail: fmt.Sprintf("%d keys applied, %d wait for the next start, %d rejected", len(w.Taken), len(t.config.restart), len(w.Rejected))})
 	t.tellCaps()
 	t.delivering(delivery.Tick{})
 }
@@ -135,7 +136,7 @@ func (t *step) tellConfig() {
 	}
 	w := &t.config
 	d := schema.ReportedConfig{TS: t.now.Wall, Session: t.session, FleetID: t.fleetID, DesiredRev: w.rev,
-		Phase: schema.DeployIdle, Applied: w.taken, Rejected: w.rejected, RestartNeeded: w.restart}
+		Phase: schema.DeployIdle, Applied: w.Taken, Rejected: w.Rejected, RestartNeeded: w.restart}
 	if w.rev > 0 {
 		d.Phase = schema.DeployActive
 	}
@@ -145,4 +146,16 @@ func (t *step) tellConfig() {
 	w.show(&d.DesiredRev, &d.Phase, &d.Reason, &d.Retry, &d.Detail)
 	payload := t.within(schema.TopicReportedConfig, &d, func(step int) bool { return shrinkConfig(&d, step) })
 	t.do(Publish{Topic: schema.TopicReportedConfig, Payload: payload})
+}
+
+// configUnread is the alert of a robot that does not know how it was to behave.
+const configUnread = "config_unreadable"
+
+// tellUnread says that the configuration was lost, and what to do about it.
+func (t *step) tellUnread() {
+	if t.config.unread {
+		t.raise(configUnread, schema.AlertError, string(sign.Config),
+			"the configuration that the fleet desired cannot be read from the disk; until it is told again the strictest holds: signatures, where a key is trusted, and sight are required, and a lost link leads to safe",
+			"have fleetd tell it again, signed; or set signing and require_sight on the robot's own command line")
+	}
 }

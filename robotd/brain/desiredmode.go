@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"troupe/robotd/config"
 	"troupe/robotd/control"
 	"troupe/robotd/desiredmode"
 	"troupe/robotd/mode"
@@ -38,7 +39,7 @@ type desiredModeState struct {
 }
 
 // restoreDesiredMode lets start-up end in the mode that is desired, if there is one.
-func restoreDesiredMode(c *Config, saved map[string]string) desiredModeState {
+func restoreDesiredMode(c *config.Config, saved map[string]string) desiredModeState {
 	w := desiredModeState{starting: true}
 	if text := saved[desiredModeSetting]; text != "" && json.Unmarshal([]byte(text), &w.state) == nil {
 		w.state = desiredmode.Boot(w.state)
@@ -49,13 +50,13 @@ func restoreDesiredMode(c *Config, saved map[string]string) desiredModeState {
 }
 
 // endIn lets start-up end in a mode; in calibration it would not end.
-func endIn(c *Config, m schema.ModeID) {
+func endIn(c *config.Config, m schema.ModeID) {
 	if selectable(c, m) && m != c.Mode.Calibration {
 		c.Mode.Boot = m
 	}
 }
 
-func selectable(c *Config, m schema.ModeID) bool {
+func selectable(c *config.Config, m schema.ModeID) bool {
 	for _, known := range c.Mode.Modes {
 		if known.ID == m {
 			return m != c.Mode.Safe
@@ -77,7 +78,7 @@ func (t *step) takeDesiredMode(ev DesiredMode) {
 	v := t.vouch(sign.Subject{Kind: sign.Mode, Robot: t.cfg.ID, FleetID: d.FleetID, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, nil, nil)
 	w.dirty = true
 	if !selectable(t.cfg, d.Mode) && v.refused == "" {
-		v.refused, v.detail = schema.ReasonUnknownMode, fmt.Sprintf("revision %d: %s is no mode that can be desired", d.Rev, legible(string(d.Mode)))
+		v.refused, v.detail = schema.ReasonUnknownMode, fmt.Sprintf("revision %d: %s is no mode that can be desired", d.Rev, schema.Legible(string(d.Mode)))
 	}
 	if !t.admit(&w.desiredIntake, v, ev, d.Mode == w.state.Desired.Mode && d.Apply == w.state.Desired.Apply) {
 		return

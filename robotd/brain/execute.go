@@ -6,6 +6,7 @@ import (
 
 	"troupe/robotd/act"
 	"troupe/robotd/auto"
+	"troupe/robotd/config"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/safety"
 	"troupe/schema"
@@ -20,7 +21,7 @@ const storyLane act.Lane = "story"
 const lastActs = 5
 
 // lanesOf lists the lanes of a robot, highest priority first.
-func lanesOf(c *Config) []act.LaneConfig {
+func lanesOf(c *config.Config) []act.LaneConfig {
 	handlers := slices.Clone(c.Interrupts.Handlers)
 	slices.SortStableFunc(handlers, func(a, b interrupt.Handler) int { return b.Priority - a.Priority })
 	lanes := manualLanes()

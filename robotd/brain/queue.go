@@ -8,22 +8,7 @@ import (
 	"troupe/robotd/interrupt"
 	"troupe/robotd/request"
 	"troupe/schema"
-	"troupe/schema/score"
 )
-
-// Handler is what an interrupt does: an act, and then a wait for its end.
-type Handler struct {
-	ID  string
-	Act score.Act
-	// Patience is how long the handler goes on after its act when nothing ends
-	// it; 0 = it ends with its act.
-	Patience time.Duration
-	// UntilCharged: it ends when the battery is full enough, and is only for a
-	// battery that is low and not charging.
-	UntilCharged bool
-	// Asked: its act is the one that somebody asks for with it.
-	Asked bool
-}
 
 // interrupts gives the queue one input: the oldest that waits, or the passing of
 // time.
@@ -93,7 +78,7 @@ func (t *step) queueIdle() bool { return len(t.queue.Running()) == 0 }
 
 // condition answers a handler's own condition.
 func (t *step) condition(handler string, wanted *asked) (ok bool, why string) {
-	h, known := t.cfg.handler(handler)
+	h, known := t.cfg.Handler(handler)
 	switch {
 	case known && h.Asked:
 		return t.performable(wanted)
@@ -113,7 +98,7 @@ func (t *step) condition(handler string, wanted *asked) (ok bool, why string) {
 
 // beginHandler performs a handler's act in the handler's own lane.
 func (t *step) beginHandler(e interrupt.Entry, wanted *asked) {
-	h, _ := t.cfg.handler(e.Handler)
+	h, _ := t.cfg.Handler(e.Handler)
 	slot, does := handling{id: e.ID, handler: h.ID}, act.Entry{Act: &h.Act, Languages: t.cfg.Languages}
 	if wanted != nil {
 		slot.key, does = wanted.key, wanted.Entry
@@ -135,7 +120,7 @@ func (t *step) handlers() {
 		if h.ending || !h.acted {
 			continue
 		}
-		cfg, _ := t.cfg.handler(h.handler)
+		cfg, _ := t.cfg.Handler(h.handler)
 		switch {
 		case cfg.UntilCharged && t.charged(),
 			!cfg.UntilCharged && h.until == 0,
@@ -189,35 +174,4 @@ type handling struct {
 	until   time.Duration
 	key     request.Key // of who asked for its act, and is answered when it ends
 	by      request.Key // that called it off
-}
-
-// DefaultHandlers serve people and look after the battery.
-func DefaultHandlers() []Handler {
-	zero, look := 0.0, 0.15
-	ms := func(n int64) *int64 { return &n }
-	return []Handler{
-		{ID: interrupt.RequestHandler, Asked: true},
-		{ID: "service", Patience: time.Minute, Act: score.Act{
-			ID: "service", Method: score.MethodMultiple,
-			Actions: []score.Action{
-				{Type: score.TypeFace, Face: "smile"},
-				{Type: score.TypeHead, YawRad: &zero, PitchRad: &look, TimeoutMS: ms(2000)},
-				{Type: score.TypeSay, StartMS: 200, TimeoutMS: ms(8000), Text: score.Text{
-					"en": "Hello, I am at your service.",
-					"de": "Guten Tag, ich bin für Sie da.",
-				}},
-			},
-		}},
-		{ID: "power", UntilCharged: true, Act: score.Act{
-			ID: "power", Method: score.MethodMultiple,
-			Actions: []score.Action{
-				{Type: score.TypeFace, Face: "sleepy"},
-				{Type: score.TypeSay, TimeoutMS: ms(8000), Text: score.Text{
-					"en": "My battery is low. I am going to charge.",
-					"de": "Meine Batterie ist schwach. Ich gehe laden.",
-				}},
-				{Type: score.TypeGoto, StartMS: 500, Point: "dock", TimeoutMS: ms(120000)},
-			},
-		}},
-	}
 }

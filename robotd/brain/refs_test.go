@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"troupe/robotd/clock"
+	"troupe/robotd/config"
 	"troupe/robotd/driver"
 	"troupe/schema"
 	"troupe/schema/sign"
@@ -96,19 +97,19 @@ func TestFeaturesAreThoseOfTheBodyAndTheConfiguration(t *testing.T) {
 	always := []schema.Feature{schema.FeatureInlineActions, schema.FeatureReplay, schema.FeatureAssets}
 	for _, c := range []struct {
 		what string
-		set  func(*Config, *driver.Body)
+		set  func(*config.Config, *driver.Body)
 		want []schema.Feature
 	}{
-		{"as it comes", func(*Config, *driver.Body) {}, []schema.Feature{schema.FeatureTeleop, schema.FeatureMap}},
-		{"without a map", func(_ *Config, b *driver.Body) { b.Points = nil }, []schema.Feature{schema.FeatureTeleop}},
-		{"without a drive", func(_ *Config, b *driver.Body) {
+		{"as it comes", func(*config.Config, *driver.Body) {}, []schema.Feature{schema.FeatureTeleop, schema.FeatureMap}},
+		{"without a map", func(_ *config.Config, b *driver.Body) { b.Points = nil }, []schema.Feature{schema.FeatureTeleop}},
+		{"without a drive", func(_ *config.Config, b *driver.Body) {
 			b.Units = slices.DeleteFunc(slices.Clone(b.Units), func(u schema.Unit) bool { return u.Kind == schema.UnitDrive })
 		}, nil},
-		{"that homes", func(_ *Config, b *driver.Body) { b.Homing = []string{"head"} }, []schema.Feature{schema.FeatureTeleop, schema.FeatureMap, schema.FeatureHoming}},
-		{"that checks", func(c *Config, _ *driver.Body) { c.Signing, c.Safety.RequireSight = sign.Warn, true },
+		{"that homes", func(_ *config.Config, b *driver.Body) { b.Homing = []string{"head"} }, []schema.Feature{schema.FeatureTeleop, schema.FeatureMap, schema.FeatureHoming}},
+		{"that checks", func(c *config.Config, _ *driver.Body) { c.Signing, c.Safety.RequireSight = sign.Warn, true },
 			[]schema.Feature{schema.FeatureSigning, schema.FeatureTeleop, schema.FeatureMap, schema.FeatureRequireSight}},
 	} {
-		cfg, body := Defaults("r1"), newBench(&rig{}).about()
+		cfg, body := config.Defaults("r1"), newBench(&rig{}).about()
 		body.Hardware = "rev B"
 		c.set(&cfg, &body)
 		s, _ := New(&cfg, "boot-1", body, Memory{}, clock.Now{})

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"troupe/robotd/clock"
+	"troupe/robotd/config"
 	"troupe/robotd/delivery"
 	"troupe/robotd/driver"
 	"troupe/robotd/request"
@@ -21,7 +22,7 @@ import (
 // that a run is the same whenever it is made.
 type rig struct {
 	t   rapid.TB
-	cfg Config
+	cfg config.Config
 	s   *State
 	now time.Duration // since the first boot
 	old time.Duration // of boots before
@@ -66,7 +67,7 @@ type coming struct {
 const epoch schema.Time = 1_800_000_000_000
 
 func newRig(t rapid.TB) *rig {
-	r := &rig{t: t, cfg: Defaults("r1"), ring: 1000, calibTime: 100 * time.Millisecond, blobs: map[string][]byte{}, memory: Memory{Settings: map[string]string{}, Kept: map[sign.Kind]delivery.Kept{}}, watch: func(Event, []Effect) {}, sent: func(Publish) {}}
+	r := &rig{t: t, cfg: config.Defaults("r1"), ring: 1000, calibTime: 100 * time.Millisecond, blobs: map[string][]byte{}, memory: Memory{Settings: map[string]string{}, Kept: map[sign.Kind]delivery.Kept{}}, watch: func(Event, []Effect) {}, sent: func(Publish) {}}
 	r.body = newBench(r)
 	return r
 }

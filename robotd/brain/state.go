@@ -6,6 +6,7 @@ import (
 	"troupe/robotd/act"
 	"troupe/robotd/auto"
 	"troupe/robotd/clock"
+	"troupe/robotd/config"
 	"troupe/robotd/control"
 	"troupe/robotd/delivery"
 	"troupe/robotd/driver"
@@ -23,9 +24,9 @@ import (
 
 // State is the robot. One goroutine holds it; Step alone changes it.
 type State struct {
-	base *Config // as the robot was started
-	cfg  *Config // with what the fleet desires over it
-	boot string  // id of this run of robotd
+	base *config.Config // as the robot was started
+	cfg  *config.Config // with what the fleet desires over it
+	boot string         // id of this run of robotd
 
 	// The rooms' states.
 	safety     safety.State
@@ -162,18 +163,18 @@ type Memory struct {
 // New is a robot that has just started: it has its story and its journal, and
 // may not move whatever it was doing before. cfg is kept and not changed. The
 // effects are to be performed before Begin.
-func New(cfg *Config, id string, b driver.Body, m Memory, now clock.Now) (*State, []Effect) {
+func New(cfg *config.Config, id string, b driver.Body, m Memory, now clock.Now) (*State, []Effect) {
 	base := cfg
-	cfg, config := restoreConfig(base, m.Settings)
+	cfg, adopted := restoreConfig(base, m.Settings)
 	desired := restoreDesiredMode(cfg, m.Settings)
 	s := &State{
-		base: base, cfg: cfg, config: config, desiredMode: desired, boot: id,
+		base: base, cfg: cfg, config: adopted, desiredMode: desired, boot: id,
 		safety: safety.Boot(now.Mono), link: link.Boot(), mode: mode.Boot(&cfg.Mode),
 		queue: interrupt.Boot(&cfg.Interrupts), auto: auto.Boot(),
 		control: control.Boot(id), hand: hand{stick: teleop.Boot()},
 		lanes:     act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg), Limits: act.Defaults()}),
 		body:      newBody(b),
-		modeSince: now.Wall, eventRoom: eventBurst, eventFilled: now.Mono,
+		modeSince: now.Wall, eventRoom: config.EventBurst, eventFilled: now.Mono,
 	}
 	t := step{State: s, now: now}
 	var told []request.Effect

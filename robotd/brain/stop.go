@@ -65,10 +65,10 @@ func (t *step) latchFactsNow() latch.Facts {
 // stopDocument takes in what the fleet holds.
 func (t *step) stopDocument(ev Stopped) {
 	doc := ev.Document
-	doc.Problem, doc.Stops = legible(doc.Problem), slices.Clone(doc.Stops)
+	doc.Problem, doc.Stops = schema.Legible(doc.Problem), slices.Clone(doc.Stops)
 	for i := range doc.Stops {
 		l := &doc.Stops[i]
-		l.By, l.Client, l.Why = legible(l.By), legible(l.Client), legible(l.Why)
+		l.By, l.Client, l.Why = schema.Legible(l.By), schema.Legible(l.Client), schema.Legible(l.Why)
 	}
 	w, v := stopDocumentKind[doc.From], verified{}
 	if doc.Problem == "" {
@@ -143,7 +143,7 @@ func (t *step) stopOrdered(o request.Perform) {
 }
 
 func (t *step) latchOf(id string, level schema.StopLevel, by, why string) schema.StopLatch {
-	return schema.StopLatch{ID: id, Level: level, By: legible(by), Why: legible(why), Since: t.now.Wall}
+	return schema.StopLatch{ID: id, Level: level, By: schema.Legible(by), Why: schema.Legible(why), Since: t.now.Wall}
 }
 
 // resetHere releases what fleetd does not hold: somebody stands at the robot.
@@ -213,7 +213,7 @@ func (t *step) restoreLatches(kept string) {
 	}
 	for i := range t.latches.Latches {
 		l := &t.latches.Latches[i]
-		l.By, l.Why = legible(l.By), legible(l.Why) // an older release kept them as they came
+		l.By, l.Why = schema.Legible(l.By), schema.Legible(l.Why) // an older release kept them as they came
 		t.latchFacts = append(t.latchFacts, safety.Latch{ID: l.ID, By: l.Asker(), Why: l.Why, Level: verbOf(l.Level)})
 	}
 }

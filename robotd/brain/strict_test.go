@@ -37,7 +37,7 @@ func TestARobotThatCannotReadHowItWasToBehaveIsStrictUntilItIsTold(t *testing.T)
 		r := newRig(t)
 		r.cfg.Trust = sign.Ring{sign.PublicKey(sign.SignsDesired, fleetdKey)}
 		r.cfg.ContinueOnReturn = true
-		r.cfg.linkLoss(schema.ModeAto, schema.LinkLossContinue)
+		r.cfg.LinkLoss(schema.ModeAto, schema.LinkLossContinue)
 		r.memory.Settings[configSetting] = lost
 		r.boot()
 		r.give(Connected{Session: "s"})

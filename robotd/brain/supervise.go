@@ -123,7 +123,7 @@ func (t *step) calibrated(ev Calibrated) {
 	if ev.Run != t.calibration {
 		return
 	}
-	ev.Reason, ev.Detail = schema.Reason(legible(string(ev.Reason))), legible(ev.Detail)
+	ev.Reason, ev.Detail = schema.Reason(schema.Legible(string(ev.Reason))), schema.Legible(ev.Detail)
 	in := mode.Input{Kind: mode.CalibOK, Mode: schema.ModeStr, Reason: ev.Reason, Detail: ev.Detail}
 	for _, u := range t.body.units {
 		t.clear("calibration_waits", u.ID)

@@ -4,12 +4,9 @@ import (
 	"slices"
 	"time"
 
+	"troupe/robotd/config"
 	"troupe/schema"
 )
-
-// eventBurst is how many events may come at once; how many a second is
-// configured.
-const eventBurst = 20
 
 // Data of events, in the words of the wire.
 type (
@@ -65,7 +62,7 @@ func (t *step) emit(kind, source, cause, req string, data any) {
 func (t *step) refill() {
 	passed := t.now.Mono - t.eventFilled
 	t.eventFilled = t.now.Mono
-	t.eventRoom = min(eventBurst, t.eventRoom+t.cfg.EventRate*passed.Seconds())
+	t.eventRoom = min(config.EventBurst, t.eventRoom+t.cfg.EventRate*passed.Seconds())
 }
 
 // encode writes what goes out. That it fails is a fault of ours, like an event

@@ -67,7 +67,7 @@ func (t *step) vouch(w sign.Subject, sig *schema.Signature, pin *schema.StoryPin
 			reason, err = schema.ReasonEquivocation, fmt.Errorf("%s", detail)
 		}
 	}
-	v.detail = legible(fmt.Sprintf("revision %d: %v", w.Rev, err))
+	v.detail = schema.Legible(fmt.Sprintf("revision %d: %v", w.Rev, err))
 	if policy == sign.Require {
 		v.refused = reason
 	}

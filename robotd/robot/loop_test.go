@@ -11,13 +11,14 @@ import (
 
 	"troupe/broker/link"
 	"troupe/robotd/brain"
+	"troupe/robotd/config"
 	"troupe/robotd/driver"
 	"troupe/schema"
 )
 
 // bareLoop is a loop around a robot whose effects go into a list.
 func bareLoop(t *testing.T, b driver.Body) (*loop, *[]brain.Effect) {
-	cfg := brain.Defaults("r1")
+	cfg := config.Defaults("r1")
 	start := time.Now()
 	state, _ := brain.New(&cfg, "boot", b, brain.Memory{Boots: 1}, nowAt(start))
 	l := newLoop(state, start, slog.New(slog.NewTextHandler(t.Output(), nil)))

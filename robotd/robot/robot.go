@@ -25,6 +25,7 @@ import (
 
 	"troupe/broker/link"
 	"troupe/robotd/brain"
+	"troupe/robotd/config"
 	"troupe/robotd/control"
 	"troupe/robotd/driver"
 	"troupe/robotd/driver/sim"
@@ -80,8 +81,8 @@ type Config struct {
 }
 
 // brain is the configuration as the robot's decisions take it.
-func (c *Config) brain() (*brain.Config, error) {
-	b := brain.Defaults(c.ID)
+func (c *Config) brain() (*config.Config, error) {
+	b := config.Defaults(c.ID)
 	b.Version = cmp.Or(c.Version, "unknown")
 	b.Mode.Boot = cmp.Or(c.BootMode, b.Mode.Boot)
 	for i := range b.Mode.Modes {
@@ -129,7 +130,7 @@ const (
 // Run is a robot, from its boot until ctx ends or it fails. Its end is announced
 // to the broker; its body stands still then, whatever else went wrong.
 func Run(ctx context.Context, cfg Config) (err error) {
-	var decide *brain.Config
+	var decide *config.Config
 	if err = cfg.enrolled(); err == nil {
 		decide, err = cfg.brain()
 	}

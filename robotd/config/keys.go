@@ -1,4 +1,4 @@
-package brain
+package config
 
 import (
 	"cmp"
@@ -20,9 +20,9 @@ var setters = map[string]func(*Config, jsontext.Value) error{
 	"labels":           into(func(c *Config, v map[string]string) { c.Labels = v }),
 	"languages":        into(func(c *Config, v []string) { c.Languages = v }),
 	"boot_mode":        into(func(c *Config, v schema.ModeID) { c.Mode.Boot = v }),
-	"link_loss.str":    into(func(c *Config, v schema.LinkLoss) { c.linkLoss(schema.ModeStr, v) }),
-	"link_loss.mnl":    into(func(c *Config, v schema.LinkLoss) { c.linkLoss(schema.ModeMnl, v) }),
-	"link_loss.ato":    into(func(c *Config, v schema.LinkLoss) { c.linkLoss(schema.ModeAto, v) }),
+	"link_loss.str":    into(func(c *Config, v schema.LinkLoss) { c.LinkLoss(schema.ModeStr, v) }),
+	"link_loss.mnl":    into(func(c *Config, v schema.LinkLoss) { c.LinkLoss(schema.ModeMnl, v) }),
+	"link_loss.ato":    into(func(c *Config, v schema.LinkLoss) { c.LinkLoss(schema.ModeAto, v) }),
 	"on_link_return":   into(func(c *Config, v string) { c.ContinueOnReturn = v == "continue" }),
 	"require_sight":    into(func(c *Config, v bool) { c.Safety.RequireSight = v }),
 	"control.required": into(func(c *Config, v control.Required) { c.Control.Required = v }),
@@ -51,7 +51,10 @@ func into[T any](set func(*Config, T)) func(*Config, jsontext.Value) error {
 	}
 }
 
-func (c *Config) linkLoss(m schema.ModeID, v schema.LinkLoss) {
+// Set gives a key its value, which Check of its row has passed.
+func (c *Config) Set(key string, v jsontext.Value) error { return setters[key](c, v) }
+
+func (c *Config) LinkLoss(m schema.ModeID, v schema.LinkLoss) {
 	for i := range c.Mode.Modes {
 		if c.Mode.Modes[i].ID == m {
 			c.Mode.Modes[i].LinkLoss = v
@@ -59,29 +62,29 @@ func (c *Config) linkLoss(m schema.ModeID, v schema.LinkLoss) {
 	}
 }
 
-// own is a copy that shares nothing that a setter changes.
-func (c *Config) own() *Config {
+// Own is a copy that shares nothing that a setter changes.
+func (c *Config) Own() *Config {
 	o := *c
 	o.Mode.Modes = slices.Clone(c.Mode.Modes)
 	return &o
 }
 
-// judged is what became of the values of a desired configuration.
-type judged struct {
-	taken    map[string]jsontext.Value
-	rejected []schema.RejectedKey
+// Judged is what became of the values of a desired configuration.
+type Judged struct {
+	Taken    map[string]jsontext.Value
+	Rejected []schema.RejectedKey
 }
 
 // together are keys that can only be judged with another.
 var together = map[string]string{"low_battery": "charged"}
 
-// judgeValues puts values into c, one key after another in the order of the table,
+// Judge puts values into c, one key after another in the order of the table,
 // and leaves out those that would make a configuration that is none. vouched says
 // whether somebody whom the robot trusts signed them.
-func judgeValues(c *Config, values map[string]jsontext.Value, vouched bool) judged {
-	j := judged{taken: map[string]jsontext.Value{}, rejected: []schema.RejectedKey{}}
+func Judge(c *Config, values map[string]jsontext.Value, vouched bool) Judged {
+	j := Judged{Taken: map[string]jsontext.Value{}, Rejected: []schema.RejectedKey{}}
 	reject := func(key string, why schema.Reason, detail string) {
-		j.rejected = append(j.rejected, schema.RejectedKey{Key: key, Reason: why, Detail: legible(detail)})
+		j.Rejected = append(j.Rejected, schema.RejectedKey{Key: key, Reason: why, Detail: schema.Legible(detail)})
 	}
 	was := c.Signing
 	done := map[string]bool{}
@@ -90,7 +93,7 @@ func judgeValues(c *Config, values map[string]jsontext.Value, vouched bool) judg
 		if with := together[k.Name]; with != "" {
 			group = append(group, with)
 		}
-		before := c.own()
+		before := c.Own()
 		var set []string
 		for _, name := range group {
 			v, given := values[name]
@@ -107,7 +110,7 @@ func judgeValues(c *Config, values map[string]jsontext.Value, vouched bool) judg
 				reject(name, schema.ReasonBadRequest, why)
 				continue
 			}
-			if err := setters[name](c, v); err != nil {
+			if err := c.Set(name, v); err != nil {
 				reject(name, schema.ReasonBadRequest, err.Error())
 				continue
 			}
@@ -125,7 +128,7 @@ func judgeValues(c *Config, values map[string]jsontext.Value, vouched bool) judg
 			}
 		default:
 			for _, name := range set {
-				j.taken[name] = values[name]
+				j.Taken[name] = values[name]
 			}
 		}
 	}
@@ -137,8 +140,8 @@ func judgeValues(c *Config, values map[string]jsontext.Value, vouched bool) judg
 	return j
 }
 
-// sameValue compares two values as JSON; both absent are the same.
-func sameValue(a, b jsontext.Value) bool {
+// SameValue compares two values as JSON; both absent are the same.
+func SameValue(a, b jsontext.Value) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
 	}

@@ -1,4 +1,6 @@
-package brain
+// Package config is what a robot is and how it behaves: its own settings, and the
+// values of the fleet's desired configuration that may be put over them.
+package config
 
 import (
 	"fmt"
@@ -102,16 +104,16 @@ func (c *Config) Check() []string {
 	say(slices.Contains(sign.Policies, c.Signing), "signing %q: want %v", c.Signing, sign.Policies)
 	say(c.Signing != sign.Require || c.Trust.Has(sign.SignsDesired), "signing is required and no key is trusted to sign desired documents")
 	say(c.Probation >= time.Second && c.Probation <= 10*time.Minute, "probation %v: want 1 s to 10 min", c.Probation)
-	say(c.EventRate >= 1 && c.EventRate <= eventBurst, "event rate %v: want 1 to %d a second", c.EventRate, eventBurst)
+	say(c.EventRate >= 1 && c.EventRate <= EventBurst, "event rate %v: want 1 to %d a second", c.EventRate, EventBurst)
 	say(len(c.Languages) > 0, "no language: want at least one BCP 47 tag such as en")
 	for _, h := range c.Interrupts.Handlers {
-		_, ok := c.handler(h.ID)
+		_, ok := c.Handler(h.ID)
 		say(ok, "handler %s is asked for by interrupters, but nothing says what it does", h.ID)
 	}
 	return faults
 }
 
-func (c *Config) handler(id string) (*Handler, bool) {
+func (c *Config) Handler(id string) (*Handler, bool) {
 	for i := range c.Handlers {
 		if c.Handlers[i].ID == id {
 			return &c.Handlers[i], true
@@ -119,3 +121,7 @@ func (c *Config) handler(id string) (*Handler, bool) {
 	}
 	return nil, false
 }
+
+// EventBurst is how many events may come at once; how many a second is
+// configured.
+const EventBurst = 20
