@@ -42,6 +42,8 @@ var ladder = []rung{
 		}},
 	{what: "the robot's configuration", pure: true,
 		folders: []string{"robotd/config"}},
+	{what: "what can happen to a robot, and what it can want done", pure: true,
+		folders: []string{"robotd/event", "robotd/effect"}},
 	{what: "the robot's one step", pure: true,
 		folders: []string{"robotd/brain"}},
 	{what: "how the post is carried",

@@ -5,6 +5,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -19,7 +21,7 @@ func TestStateShowsThatALiveStopMeansAll(t *testing.T) {
 	} {
 		r := newRig(t)
 		var last schema.State
-		r.sent = func(p Publish) {
+		r.sent = func(p effect.Publish) {
 			if p.Topic == schema.TopicState {
 				last = schema.State{}
 				if err := json.Unmarshal(p.Payload, &last); err != nil {
@@ -29,9 +31,9 @@ func TestStateShowsThatALiveStopMeansAll(t *testing.T) {
 		}
 		for range 2 { // and after a restart
 			r.boot()
-			r.give(Connected{Session: "s1"})
+			r.give(event.Connected{Session: "s1"})
 			if len(last.Safety.Latches) == 0 {
-				r.give(Called{Client: "wall1", Payload: []byte(payload)})
+				r.give(event.Called{Client: "wall1", Payload: []byte(payload)})
 			}
 			r.until(r.now + 1e9)
 			if l := last.Safety.Latches; len(l) != 1 || l[0].All != want {

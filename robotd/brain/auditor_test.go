@@ -10,6 +10,8 @@ import (
 
 	"troupe/robotd/clock"
 	"troupe/robotd/control"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/robotd/request"
 	"troupe/schema"
 )
@@ -34,24 +36,24 @@ type auditor struct {
 // auditedStep is one call of Step, for doing it again.
 type auditedStep struct {
 	now  clock.Now
-	ev   Event
+	ev   event.Event
 	said string
 }
 
 // said is everything that a step does, as text: what effects point to may change
 // later, what was said may not.
-func said(effects []Effect) string {
+func said(effects []effect.Effect) string {
 	var b strings.Builder
 	for _, e := range effects {
 		switch e := e.(type) {
-		case Publish:
+		case effect.Publish:
 			fmt.Fprintf(&b, "%s %s %s\n", e.Topic, e.Param, e.Payload)
-		case SaveEvent:
+		case effect.SaveEvent:
 			fmt.Fprintf(&b, "event %s\n", e.Payload)
-		case SaveContent:
+		case effect.SaveContent:
 			kept, _ := schema.Encode(e.Kept)
 			fmt.Fprintf(&b, "%s %d %s %x\n", e.Kind, e.Rev, kept, e.Blobs)
-		case Start:
+		case effect.Start:
 			fmt.Fprintf(&b, "start %d %s %s %v %v\n", e.Key, e.Unit, e.Text, e.From, e.Do.Type)
 		default:
 			fmt.Fprintf(&b, "%T %+v\n", e, e)
@@ -80,12 +82,12 @@ func (a *auditor) fail(format string, args ...any) {
 }
 
 // see checks one step.
-func (a *auditor) see(ev Event, effects []Effect) {
+func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 	s := a.r.s
 	if s == nil || ev == nil {
 		return
 	}
-	if saved, ok := ev.(RequestsSaved); ok && saved.Refused != "" {
+	if saved, ok := ev.(event.RequestsSaved); ok && saved.Refused != "" {
 		for _, k := range saved.Keys {
 			if a.unsaved[k] = true; s.session == "" {
 				delete(a.asked, k) // it was never taken; its sender, who hears nothing, may send it again
@@ -97,7 +99,7 @@ func (a *auditor) see(ev Event, effects []Effect) {
 	lost, _ := (&step{State: s, now: a.r.wall()}).linkLost()
 	for _, e := range effects {
 		switch e := e.(type) {
-		case Start:
+		case effect.Start:
 			if e.Unit == "head" || e.Unit == "drive" {
 				switch {
 				case s.safety.At != schema.SafetyEnabled:
@@ -106,15 +108,15 @@ func (a *auditor) see(ev Event, effects []Effect) {
 					a.fail("the %s is started while no operator can reach the robot", e.Unit)
 				}
 			}
-		case Move:
+		case effect.Move:
 			if (e.VX != 0 || e.WZ != 0) && (s.safety.At != schema.SafetyEnabled || s.mode.Active != schema.ModeMnl || s.control.At != control.Held || lost) {
 				a.fail("the drive is to go %v m/s in %s, %s, held by %q, link lost %v", e.VX, s.safety.At, s.mode.Active, s.control.Lease.Who, lost)
 			}
-		case SaveRequests:
+		case effect.SaveRequests:
 			for _, rec := range e.Put {
 				a.unsaved[rec.Key()] = a.unsaved[rec.Key()] || a.r.diskFull
 			}
-		case Note:
+		case effect.Note:
 			if e.Machine != "safety" {
 				continue
 			}
@@ -147,19 +149,19 @@ func (a *auditor) see(ev Event, effects []Effect) {
 }
 
 // stopped notes which write of what holds the robot a stop came to.
-func (a *auditor) stopped(ev Event) {
+func (a *auditor) stopped(ev event.Event) {
 	var q struct {
 		ID string `json:"id"`
 	}
 	client := ""
 	switch ev := ev.(type) {
-	case Begin:
+	case event.Begin:
 		clear(a.writes)
 		return
-	case Called:
+	case event.Called:
 		r, _ := schema.ReadStop(ev.Client, ev.Payload)
 		client, q.ID = ev.Client, r.ID
-	case Command:
+	case event.Command:
 		if client = ev.Client; !stops(ev.Group+"/"+ev.Verb) || json.Unmarshal(ev.Payload, &q) != nil {
 			return
 		}
@@ -172,7 +174,7 @@ func (a *auditor) stopped(ev Event) {
 }
 
 // published checks one message against the contract.
-func (a *auditor) published(e Publish) {
+func (a *auditor) published(e effect.Publish) {
 	row := schema.TopicOf(e.Topic)
 	if len(e.Payload) > row.MaxBytes {
 		a.fail("%s has %d bytes, %d are allowed", e.Topic, len(e.Payload), row.MaxBytes)
@@ -221,7 +223,7 @@ func (a *auditor) published(e Publish) {
 
 // acknowledged holds that there is one final answer, and that what it says was
 // done is shown by a state that was told before it.
-func (a *auditor) acknowledged(e Publish, ack schema.Ack) {
+func (a *auditor) acknowledged(e effect.Publish, ack schema.Ack) {
 	if ack.ID == nil || ack.Dup || !ack.Status.Final() {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"troupe/robotd/driver"
+	"troupe/robotd/event"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -82,16 +83,16 @@ func (b *bench) set(unit string, s driver.State, in time.Duration) {
 		for key, u := range b.busy {
 			if u == unit {
 				delete(b.busy, key)
-				b.r.soon(0, Reported{driver.Event{Kind: driver.Failed, Key: key, Reason: schema.ReasonStopped}})
+				b.r.soon(0, event.Reported{Event: driver.Event{Kind: driver.Failed, Key: key, Reason: schema.ReasonStopped}})
 			}
 		}
 	}
-	b.r.soon(0, Reported{driver.Event{Kind: driver.Unit, Unit: unit, State: s, Detail: b.fault[unit]}})
+	b.r.soon(0, event.Reported{Event: driver.Event{Kind: driver.Unit, Unit: unit, State: s, Detail: b.fault[unit]}})
 }
 
 func (b *bench) start(c driver.Command) {
 	if _, moves := b.state[c.Unit]; moves && (b.state[c.Unit] != driver.Run || b.told != driver.ToRun) {
-		b.r.soon(0, Reported{driver.Event{Kind: driver.Failed, Key: c.Key, Reason: schema.ReasonSafetyDisabled}})
+		b.r.soon(0, event.Reported{Event: driver.Event{Kind: driver.Failed, Key: c.Key, Reason: schema.ReasonSafetyDisabled}})
 		return
 	}
 	b.busy[c.Key] = c.Unit
@@ -99,5 +100,5 @@ func (b *bench) start(c driver.Command) {
 		return
 	}
 	took := map[score.ActionType]time.Duration{score.TypeSay: time.Second, score.TypeSound: time.Second, score.TypeHead: 500 * time.Millisecond, score.TypeGoto: 2 * time.Second}[c.Do.Type]
-	b.r.soon(max(took-c.From, 0), Reported{driver.Event{Kind: driver.Done, Key: c.Key}})
+	b.r.soon(max(took-c.From, 0), event.Reported{Event: driver.Event{Kind: driver.Done, Key: c.Key}})
 }

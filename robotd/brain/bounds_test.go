@@ -8,6 +8,8 @@ import (
 
 	"troupe/robotd/auto"
 	"troupe/robotd/config"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -21,21 +23,21 @@ func TestADocumentThatIsTooBigIsShrunkByRules(t *testing.T) {
 		r.cfg.Mode.Boot = schema.ModeAto
 		r.boot()
 		pin := stories["talk"]
-		r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+		r.give(event.DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 		r.until(time.Second)
 		turn := step{State: r.s, now: r.wall()}
 		for i := range crowd {
 			turn.raise("crowd", schema.AlertWarn, fmt.Sprint("source", i), strings.Repeat("what happened ", 8), strings.Repeat("what to do ", 8))
-			r.give(Command{Client: fmt.Sprint("c", i), Group: "auto", Verb: "pause", Payload: []byte(strings.Repeat("why ", 60))})
+			r.give(event.Command{Client: fmt.Sprint("c", i), Group: "auto", Verb: "pause", Payload: []byte(strings.Repeat("why ", 60))})
 			r.until(r.now)
 		}
 		var got []byte
-		r.sent = func(p Publish) {
+		r.sent = func(p effect.Publish) {
 			if p.Topic == schema.TopicState {
 				got = p.Payload
 			}
 		}
-		r.give(Connected{Session: "s"})
+		r.give(event.Connected{Session: "s"})
 		d, problems := schema.DecodeStrict[schema.State](got)
 		if len(problems) > 0 || len(got) > limit {
 			t.Fatalf("with a crowd of %d the state has %d of %d bytes: %v", crowd, len(got), limit, problems)
@@ -63,7 +65,7 @@ func TestEventsAreCountedWhenTheyAreTooMany(t *testing.T) {
 			turn.tell("something", "test", "", "", nil)
 		}
 		for _, e := range turn.out {
-			if save, ok := e.(SaveEvent); ok {
+			if save, ok := e.(effect.SaveEvent); ok {
 				ev, _ := schema.Decode[schema.Event](save.Payload)
 				out = append(out, ev)
 			}

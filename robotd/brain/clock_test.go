@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -12,7 +14,7 @@ func TestACommandIsJudgedByTheFleetsClock(t *testing.T) {
 	r := newRig(t)
 	r.boot()
 	answers := map[string]schema.Ack{}
-	r.sent = func(p Publish) {
+	r.sent = func(p effect.Publish) {
 		if p.Topic == schema.TopicAck {
 			a, _ := schema.DecodeStrict[schema.Ack](p.Payload)
 			answers[*a.ID] = a
@@ -21,16 +23,16 @@ func TestACommandIsJudgedByTheFleetsClock(t *testing.T) {
 	const years = 5 * 365 * 24 * time.Hour
 	fleet := func() schema.Time { return r.wall().Wall.Add(years) }
 	ask := func(id string, ts schema.Time) {
-		r.give(Command{Client: "op1", Group: "sys", Verb: "ping", Payload: []byte(`{"id":"` + id + `","ttl_ms":30000,"ts":"` + ts.String() + `"}`)})
+		r.give(event.Command{Client: "op1", Group: "sys", Verb: "ping", Payload: []byte(`{"id":"` + id + `","ttl_ms":30000,"ts":"` + ts.String() + `"}`)})
 	}
-	r.give(Connected{Session: "s1"})
+	r.give(event.Connected{Session: "s1"})
 	ask("before", fleet())
 	for i := range 4 {
 		wrong := time.Duration(0)
 		if i == 2 {
 			wrong = 24 * time.Hour
 		}
-		r.give(Heard{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: fleet().Add(wrong), Session: "fleetd", Seq: int64(i + 1)}})
+		r.give(event.Heard{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: fleet().Add(wrong), Session: "fleetd", Seq: int64(i + 1)}})
 		r.until(r.now + time.Second)
 	}
 	ask("fresh", fleet())

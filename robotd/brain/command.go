@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"troupe/robotd/auto"
+	"troupe/robotd/event"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/mode"
 	"troupe/robotd/request"
@@ -14,7 +15,7 @@ import (
 
 // commanded takes a command as it came. A stop overtakes on its way; what arrived
 // before the stop and comes after it is too late.
-func (t *step) commanded(ev Command) {
+func (t *step) commanded(ev event.Command) {
 	if t.isRemoval(ev) && !stops(ev.Group+"/"+ev.Verb) {
 		return
 	}

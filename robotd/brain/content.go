@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"troupe/robotd/delivery"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/sign"
@@ -82,7 +84,7 @@ func (t *step) everyContent(in delivery.Input) {
 }
 
 // written passes on what the disk answered.
-func (t *step) written(ev ContentSaved) {
+func (t *step) written(ev event.ContentSaved) {
 	in := delivery.Written{Rev: ev.Rev, Refused: ev.Refused}
 	if ev.Kind == sign.Story {
 		t.delivering(in)
@@ -96,11 +98,11 @@ func (t *step) carryDelivery(k sign.Kind, effects []delivery.Effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
 		case delivery.Fetch:
-			t.do(Fetch(e))
+			t.do(effect.Fetch(e))
 		case delivery.StopFetch:
-			t.do(EndFetch{e.SHA256})
+			t.do(effect.EndFetch{SHA256: e.SHA256})
 		case delivery.Save:
-			t.do(SaveContent{detached(e)})
+			t.do(effect.SaveContent{Save: detached(e)})
 		case delivery.Note:
 			t.tell(orWord(e.Reason, string(k)+"_ignored"), deliveryOf(k), string(e.Reason), "", described{Reason: e.Reason, Detail: e.Detail})
 		case delivery.Tell:
@@ -159,7 +161,7 @@ func (t *step) report(k sign.Kind, r delivery.Report) {
 	default:
 		d := r.Set()
 		d.TS, d.Session = t.now.Wall, t.session
-		t.do(Publish{Topic: reportTopic[k], Payload: t.within(reportTopic[k], &d, func(step int) bool { return shrinkSet(&d, step) })})
+		t.do(effect.Publish{Topic: reportTopic[k], Payload: t.within(reportTopic[k], &d, func(step int) bool { return shrinkSet(&d, step) })})
 	}
 }
 
@@ -171,7 +173,7 @@ var reportTopic = map[sign.Kind]schema.TopicKind{
 func (t *step) reportStory(r schema.ReportedStory) {
 	r.TS, r.Session, r.Playing = t.now.Wall, t.session, t.isPlaying()
 	t.playingTold = r.Playing
-	t.do(Publish{Topic: schema.TopicReportedStory, Payload: t.within(schema.TopicReportedStory, &r, func(step int) bool { return shrinkStory(&r, step) })})
+	t.do(effect.Publish{Topic: schema.TopicReportedStory, Payload: t.within(schema.TopicReportedStory, &r, func(step int) bool { return shrinkStory(&r, step) })})
 }
 
 func (t *step) isPlaying() bool { return t.auto.Status == schema.AutoIdle }

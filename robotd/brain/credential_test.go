@@ -3,6 +3,7 @@ package brain
 import (
 	"testing"
 
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -17,22 +18,22 @@ func TestACertificateThatIsNotRenewedIsAnAlertUntilItIs(t *testing.T) {
 		}
 		return out
 	}
-	r.give(Credential{})
+	r.give(event.Credential{})
 	if len(alerts()) != 0 {
 		t.Fatalf("a good certificate is told as %+v", alerts())
 	}
-	warn := Credential{Level: schema.AlertWarn, Detail: "fleetd does not answer", Hint: "see to it"}
+	warn := event.Credential{Level: schema.AlertWarn, Detail: "fleetd does not answer", Hint: "see to it"}
 	r.give(warn)
 	r.give(warn)
 	if a := alerts(); len(a) != 1 || a[0].Level != schema.AlertWarn || a[0].Detail != warn.Detail || a[0].Hint != warn.Hint || a[0].Source != "identity" {
 		t.Errorf("told as %+v", a)
 	}
 	first := alerts()[0].ID
-	r.give(Credential{Level: schema.AlertError, Detail: "it ends tomorrow"})
+	r.give(event.Credential{Level: schema.AlertError, Detail: "it ends tomorrow"})
 	if a := alerts(); len(a) != 1 || a[0].Level != schema.AlertError || a[0].ID == first {
 		t.Errorf("when it gets worse it is told as %+v", a)
 	}
-	r.give(Credential{})
+	r.give(event.Credential{})
 	if len(alerts()) != 0 {
 		t.Errorf("after it was renewed there is %+v", alerts())
 	}

@@ -3,24 +3,15 @@ package brain
 import (
 	"troupe/robotd/delivery"
 	"troupe/robotd/desiredmode"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
 
-// DesiredSet is what activities or places the fleet wants the robot to have.
-type DesiredSet struct {
-	Kind     sign.Kind
-	Document schema.DesiredSet
-	Digest   string           // as of Desired
-	Problems []schema.Problem // as of Desired
-	Emptied  bool             // as of Desired
-}
-
-func (DesiredSet) event() {}
-
 // takeDesiredStory hears which story the fleet desires.
-func (t *step) takeDesiredStory(ev DesiredStory) {
+func (t *step) takeDesiredStory(ev event.DesiredStory) {
 	if t.misunderstood(sign.Story, ev.Problems) {
 		return
 	}
@@ -38,7 +29,7 @@ func (t *step) takeDesiredStory(ev DesiredStory) {
 }
 
 // takeDesiredSet hears which activities or places the fleet desires.
-func (t *step) takeDesiredSet(ev DesiredSet) {
+func (t *step) takeDesiredSet(ev event.DesiredSet) {
 	if t.misunderstood(ev.Kind, ev.Problems) {
 		return
 	}
@@ -70,7 +61,7 @@ func (t *step) adopt(o request.Perform) {
 	was := t.fleetID
 	if a := o.Args.FleetID; a != was {
 		t.fleetID = a
-		t.do(SaveSetting{fleetIDSetting, a})
+		t.do(effect.SaveSetting{Name: fleetIDSetting, Value: a})
 		t.everyContent(delivery.Adopt{FleetID: a})
 		t.stepDesiredMode(desiredmode.Input{What: desiredmode.Adopted})
 		t.forget(&t.desiredMode.desiredIntake)

@@ -9,6 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -19,7 +21,7 @@ type fakeFleet struct {
 	*rapid.T
 	r      *rig
 	newest map[sign.Kind]int64
-	last   map[sign.Kind]Event // the desired state of that revision, as its topic holds it
+	last   map[sign.Kind]event.Event // the desired state of that revision, as its topic holds it
 	told   map[schema.TopicKind][]byte
 }
 
@@ -27,12 +29,12 @@ type fakeFleet struct {
 const forged = 1_000_000
 
 func newFakeFleet(t *rapid.T) *fakeFleet {
-	d := &fakeFleet{T: t, r: newRig(t), newest: map[sign.Kind]int64{}, last: map[sign.Kind]Event{}, told: map[schema.TopicKind][]byte{}}
+	d := &fakeFleet{T: t, r: newRig(t), newest: map[sign.Kind]int64{}, last: map[sign.Kind]event.Event{}, told: map[schema.TopicKind][]byte{}}
 	d.r.cfg.Signing, d.r.cfg.Trust = sign.Require, sign.Ring{sign.PublicKey(sign.SignsDesired, fleetdKey)}
-	d.r.sent = func(p Publish) { d.told[p.Topic] = p.Payload }
-	d.r.watch = func(_ Event, effects []Effect) {
+	d.r.sent = func(p effect.Publish) { d.told[p.Topic] = p.Payload }
+	d.r.watch = func(_ event.Event, effects []effect.Effect) {
 		for _, e := range effects {
-			if o, ok := e.(Order); ok && o.Order == driver.ToRun {
+			if o, ok := e.(effect.Order); ok && o.Order == driver.ToRun {
 				t.Fatal("nobody enabled the robot, and its body may move")
 			}
 		}
@@ -42,7 +44,7 @@ func newFakeFleet(t *rapid.T) *fakeFleet {
 }
 
 // desired makes a desired state of a kind, and signs it if it is to be obeyed.
-func (d *fakeFleet) desire(k sign.Kind, rev int64, signed bool) Event {
+func (d *fakeFleet) desire(k sign.Kind, rev int64, signed bool) event.Event {
 	pick := func(names ...string) *schema.StoryPin {
 		name := rapid.SampledFrom(names).Draw(d.T, "what")
 		pin, ok := stories[name]
@@ -67,7 +69,7 @@ func (d *fakeFleet) desire(k sign.Kind, rev int64, signed bool) Event {
 	case sign.Story:
 		w := schema.DesiredStory{Rev: rev, Counter: rev, FleetID: "fleetd", TS: epoch, Story: pick("talk", "tour", "once", "none"), Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct}).Draw(d.T, "apply")}
 		w.Sig = seal(w)
-		return DesiredStory{Document: w, Digest: digestOf(d.r.t, w)}
+		return event.DesiredStory{Document: w, Digest: digestOf(d.r.t, w)}
 	case sign.Config:
 		values := map[string]jsontext.Value{}
 		for _, kv := range []string{`labels={"site":"museum"}`, `languages=["de"]`, `boot_mode="ato"`, `link_loss.ato="continue"`, `event_rate=20`, `signing="require"`} {
@@ -77,18 +79,18 @@ func (d *fakeFleet) desire(k sign.Kind, rev int64, signed bool) Event {
 		}
 		w := schema.DesiredConfig{Rev: rev, Counter: rev, FleetID: "fleetd", TS: epoch, Values: values}
 		w.Sig = seal(w)
-		return DesiredConfig{Document: w, Digest: digestOf(d.r.t, w)}
+		return event.DesiredConfig{Document: w, Digest: digestOf(d.r.t, w)}
 	case sign.Mode:
 		w := schema.DesiredMode{Rev: rev, Counter: rev, FleetID: "fleetd", TS: epoch, Mode: rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto, schema.ModeStr}).Draw(d.T, "mode"), Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(d.T, "apply")}
 		w.Sig = seal(w)
-		return DesiredMode{Document: w, Digest: digestOf(d.r.t, w)}
+		return event.DesiredMode{Document: w, Digest: digestOf(d.r.t, w)}
 	}
 	w := schema.DesiredSet{Rev: rev, Counter: rev, FleetID: "fleetd", TS: epoch}
 	if w.Set = pick("visitors", "none"); k == sign.Places {
 		w.Set = pick("hall", "outside", "none")
 	}
 	w.Sig = seal(w)
-	return DesiredSet{Kind: k, Document: w, Digest: digestOf(d.r.t, w)}
+	return event.DesiredSet{Kind: k, Document: w, Digest: digestOf(d.r.t, w)}
 }
 
 var configurable = []sign.Kind{sign.Story, sign.Config, sign.Mode, sign.Activities, sign.Places}
@@ -112,8 +114,8 @@ func (d *fakeFleet) something() {
 			r.give(d.last[k])
 		}
 	case 6:
-		r.give(Disconnected{Why: "the line broke"})
-		r.give(Connected{Session: "again"})
+		r.give(event.Disconnected{Why: "the line broke"})
+		r.give(event.Connected{Session: "again"})
 	case 7:
 		r.boot()
 	case 8:
@@ -122,7 +124,7 @@ func (d *fakeFleet) something() {
 		r.noBlobs = !r.noBlobs
 	case 10:
 		verb := rapid.SampledFrom([]string{"stop", "estop", "reset"}).Draw(d.T, "verb")
-		r.give(Command{Client: "op1", Group: "safety", Verb: verb})
+		r.give(event.Command{Client: "op1", Group: "safety", Verb: verb})
 	case 11:
 		r.beats = !r.beats
 		if r.beats {
@@ -158,7 +160,7 @@ func toldOf[T any](d *fakeFleet, k schema.TopicKind) T {
 func TestInTheEndTheRobotReportsWhatTheFleetWishes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newFakeFleet(t)
-		d.r.give(Connected{Session: "first"})
+		d.r.give(event.Connected{Session: "first"})
 		for range rapid.IntRange(1, 25).Draw(t, "events") {
 			d.something()
 			d.holds()
@@ -170,7 +172,7 @@ func TestInTheEndTheRobotReportsWhatTheFleetWishes(t *testing.T) {
 		if rapid.Bool().Draw(t, "a last restart") {
 			r.boot()
 		}
-		r.give(Connected{Session: "last"})
+		r.give(event.Connected{Session: "last"})
 		for _, k := range configurable {
 			if d.last[k] == nil || rapid.IntRange(0, 3).Draw(t, "and desired documents once more") > 0 {
 				d.newest[k]++
@@ -181,7 +183,7 @@ func TestInTheEndTheRobotReportsWhatTheFleetWishes(t *testing.T) {
 		r.until(r.now + 100*time.Second)
 		r.boot() // all of it is on the disk
 		r.until(r.now + time.Second)
-		r.give(Connected{Session: "and a look"})
+		r.give(event.Connected{Session: "and a look"})
 		r.until(r.now + time.Second)
 		d.holds()
 
@@ -199,17 +201,17 @@ func TestInTheEndTheRobotReportsWhatTheFleetWishes(t *testing.T) {
 		if story.Active != nil {
 			digest = story.Active.SHA256
 		}
-		fulfilled("story", story.DesiredRev, story.Phase, d.last[sign.Story].(DesiredStory).Document.Story, digest)
+		fulfilled("story", story.DesiredRev, story.Phase, d.last[sign.Story].(event.DesiredStory).Document.Story, digest)
 		for k, topic := range map[sign.Kind]schema.TopicKind{sign.Activities: schema.TopicReportedActivities, sign.Places: schema.TopicReportedPlaces} {
 			set := toldOf[schema.ReportedSet](d, topic)
 			digest = ""
 			if set.Active != nil {
 				digest = set.Active.SHA256
 			}
-			fulfilled(string(k), set.DesiredRev, set.Phase, d.last[k].(DesiredSet).Document.Set, digest)
+			fulfilled(string(k), set.DesiredRev, set.Phase, d.last[k].(event.DesiredSet).Document.Set, digest)
 		}
 		config := toldOf[schema.ReportedConfig](d, schema.TopicReportedConfig)
-		if desired := d.last[sign.Config].(DesiredConfig).Document; config.DesiredRev != desired.Rev || config.Phase != schema.DeployActive || len(config.Rejected) > 0 || len(config.RestartNeeded) > 0 || len(config.Applied) != len(desired.Values) {
+		if desired := d.last[sign.Config].(event.DesiredConfig).Document; config.DesiredRev != desired.Rev || config.Phase != schema.DeployActive || len(config.Rejected) > 0 || len(config.RestartNeeded) > 0 || len(config.Applied) != len(desired.Values) {
 			t.Fatalf("desired %s, reported %s", desired.Values, d.told[schema.TopicReportedConfig])
 		}
 		mode := toldOf[schema.ReportedMode](d, schema.TopicReportedMode)

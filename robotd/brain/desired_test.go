@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 
+	"troupe/robotd/event"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/sign"
@@ -111,7 +112,7 @@ func (p *player) desireOther(kind string, args []string) {
 	case "mode":
 		d := schema.DesiredMode{Rev: rev, FleetID: fleetID, Counter: counter, Mode: schema.ModeID(rest[0]), Apply: schema.ApplyMode(rest[1]), TS: epoch}
 		d.Sig = p.seal(sign.Mode, d)
-		p.rig.give(DesiredMode{Document: d, Digest: digestOf(p.rig.t, d)})
+		p.rig.give(event.DesiredMode{Document: d, Digest: digestOf(p.rig.t, d)})
 	case "config":
 		d := schema.DesiredConfig{Rev: rev, FleetID: fleetID, Counter: counter, Values: map[string]jsontext.Value{}, TS: epoch}
 		for _, a := range rest {
@@ -119,7 +120,7 @@ func (p *player) desireOther(kind string, args []string) {
 			d.Values[k] = jsontext.Value(v)
 		}
 		d.Sig = p.seal(sign.Config, d)
-		p.rig.give(DesiredConfig{Document: d, Digest: digestOf(p.rig.t, d)})
+		p.rig.give(event.DesiredConfig{Document: d, Digest: digestOf(p.rig.t, d)})
 	default:
 		d := schema.DesiredSet{Rev: rev, FleetID: fleetID, Counter: counter, TS: epoch}
 		if pin, ok := sets[rest[0]]; ok {
@@ -127,6 +128,6 @@ func (p *player) desireOther(kind string, args []string) {
 		}
 		d.Released = p.release(sign.Kind(kind), d.Set)
 		d.Sig = p.seal(sign.Kind(kind), d)
-		p.rig.give(DesiredSet{Kind: sign.Kind(kind), Document: d, Digest: digestOf(p.rig.t, d)})
+		p.rig.give(event.DesiredSet{Kind: sign.Kind(kind), Document: d, Digest: digestOf(p.rig.t, d)})
 	}
 }

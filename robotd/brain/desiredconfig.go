@@ -9,19 +9,11 @@ import (
 
 	"troupe/robotd/config"
 	"troupe/robotd/delivery"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
-
-// DesiredConfig is how the fleet wants the robot to behave.
-type DesiredConfig struct {
-	Document schema.DesiredConfig
-	Digest   string           // as of Desired
-	Problems []schema.Problem // as of Desired
-	Emptied  bool             // as of Desired
-}
-
-func (DesiredConfig) event() {}
 
 // configSetting keeps a keptConfig.
 const configSetting = "config"
@@ -74,7 +66,7 @@ func (k keptConfig) judge(c *config.Config) config.Judged {
 }
 
 // takeDesiredConfig hears how the fleet wants the robot to behave.
-func (t *step) takeDesiredConfig(ev DesiredConfig) {
+func (t *step) takeDesiredConfig(ev event.DesiredConfig) {
 	if t.misunderstood(sign.Config, ev.Problems) {
 		return
 	}
@@ -101,7 +93,7 @@ func (t *step) configure(k keptConfig) {
 	w := k.judge(next)
 	t.config.Judged, t.config.kept, t.config.restart, t.config.unread = w, k, []string{}, false
 	t.clear(configUnread, string(sign.Config))
-	t.do(SaveSetting{configSetting, string(t.encode(k))})
+	t.do(effect.SaveSetting{Name: configSetting, Value: string(t.encode(k))})
 
 	live := t.base.Own()
 	live.Signing = next.Signing // also where no key says so
@@ -145,7 +137,7 @@ func (t *step) tellConfig() {
 	}
 	w.show(&d.DesiredRev, &d.Phase, &d.Reason, &d.Retry, &d.Detail)
 	payload := t.within(schema.TopicReportedConfig, &d, func(step int) bool { return shrinkConfig(&d, step) })
-	t.do(Publish{Topic: schema.TopicReportedConfig, Payload: payload})
+	t.do(effect.Publish{Topic: schema.TopicReportedConfig, Payload: payload})
 }
 
 // configUnread is the alert of a robot that does not know how it was to behave.

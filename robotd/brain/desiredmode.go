@@ -10,21 +10,13 @@ import (
 	"troupe/robotd/config"
 	"troupe/robotd/control"
 	"troupe/robotd/desiredmode"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/robotd/mode"
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
-
-// DesiredMode is the mode that the fleet wants the robot to be in.
-type DesiredMode struct {
-	Document schema.DesiredMode
-	Digest   string           // as of Desired
-	Problems []schema.Problem // as of Desired
-	Emptied  bool             // as of Desired
-}
-
-func (DesiredMode) event() {}
 
 // desiredModeSetting keeps a desiredmode.State.
 const desiredModeSetting = "desired.mode"
@@ -66,7 +58,7 @@ func selectable(c *config.Config, m schema.ModeID) bool {
 }
 
 // takeDesiredMode hears which mode the fleet desires.
-func (t *step) takeDesiredMode(ev DesiredMode) {
+func (t *step) takeDesiredMode(ev event.DesiredMode) {
 	if t.misunderstood(sign.Mode, ev.Problems) {
 		return
 	}
@@ -103,7 +95,7 @@ func (t *step) stepDesiredMode(in desiredmode.Input) {
 		}
 	}
 	if w.state != was {
-		t.do(SaveSetting{desiredModeSetting, string(t.encode(&w.state))})
+		t.do(effect.SaveSetting{Name: desiredModeSetting, Value: string(t.encode(&w.state))})
 	}
 	if d.Ask {
 		t.toMode = append(t.toMode, modeInput{Input: mode.Input{Kind: mode.Set, Mode: w.state.Desired.Mode, Req: string(desiredModeKey(w.state.Desired.Rev))}, by: desiredModeKey(w.state.Desired.Rev)})
@@ -171,5 +163,5 @@ func (t *step) reportDesiredMode() {
 	d := schema.ReportedMode{TS: t.now.Wall, Session: t.session, FleetID: t.fleetID, DesiredRev: w.state.Desired.Rev,
 		Phase: w.state.At(), Reason: w.state.Reason, Detail: w.state.Detail, Mode: w.state.Desired.Mode, Diverged: w.diverged}
 	w.show(&d.DesiredRev, &d.Phase, &d.Reason, &d.Retry, &d.Detail)
-	t.do(Publish{Topic: schema.TopicReportedMode, Payload: t.within(schema.TopicReportedMode, &d, func(step int) bool { return shrinkMode(&d, step) })})
+	t.do(effect.Publish{Topic: schema.TopicReportedMode, Payload: t.within(schema.TopicReportedMode, &d, func(step int) bool { return shrinkMode(&d, step) })})
 }

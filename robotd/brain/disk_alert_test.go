@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -13,20 +14,20 @@ import (
 func TestLatchSavedInPlaceDoesNotClearDiskRefuses(t *testing.T) {
 	r := newRig(t)
 	r.boot()
-	r.give(Connected{Session: "s1"})
+	r.give(event.Connected{Session: "s1"})
 	r.until(time.Second)
 	alerted := func() bool {
 		return slices.ContainsFunc(r.s.alerts, func(a schema.Alert) bool { return a.Type == "disk_refuses" })
 	}
 	r.diskFull = true
-	r.give(SettingsSaved{Refused: schema.ReasonNoSpace})
-	r.give(Called{Client: "op1", Payload: []byte(`{"id":"k1"}`)})
+	r.give(event.SettingsSaved{Refused: schema.ReasonNoSpace})
+	r.give(event.Called{Client: "op1", Payload: []byte(`{"id":"k1"}`)})
 	r.until(r.now + 2*diskCalmAfter + 100*time.Millisecond)
 	if !alerted() {
 		t.Error("a stop on the disk cleared the alert, and the disk takes nothing else")
 	}
 	r.diskFull = false
-	r.give(SettingsSaved{})
+	r.give(event.SettingsSaved{})
 	r.until(r.now + diskCalmAfter)
 	if alerted() {
 		t.Error("the disk takes everything again and the alert stands")

@@ -5,6 +5,7 @@ import (
 
 	"troupe/robotd/act"
 	"troupe/robotd/driver"
+	"troupe/robotd/effect"
 	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -15,7 +16,7 @@ import (
 func (t *step) drive() {
 	if o := driver.Order(safety.Orders(t.safety.At, t.body.movers)); o != t.ordered {
 		t.ordered = o
-		t.do(Order{o})
+		t.do(effect.Order{Order: o})
 	}
 	t.carry()
 }
@@ -24,7 +25,7 @@ func (t *step) drive() {
 // gate forbids; that it holds here too does not depend on that.
 func (t *step) toUnit(o *act.Out) {
 	if o.Kind == act.Stop {
-		t.do(Stop{Key: o.Key, Unit: o.Unit})
+		t.do(effect.Stop{Key: o.Key, Unit: o.Unit})
 		return
 	}
 	i := slices.IndexFunc(t.body.units, func(u schema.Unit) bool { return u.ID == o.Unit })
@@ -42,7 +43,7 @@ func (t *step) toUnit(o *act.Out) {
 	if class == safety.Sounds {
 		o.Do = t.body.atVolume(o.Do)
 	}
-	t.do(Start{driver.Command{Key: o.Key, Unit: o.Unit, Do: t.located(o.Do), Text: o.Text, From: o.From, Holds: o.Holds, Asset: t.assetOf(o.Do)}})
+	t.do(effect.Start{Command: driver.Command{Key: o.Key, Unit: o.Unit, Do: t.located(o.Do), Text: o.Text, From: o.From, Holds: o.Holds, Asset: t.assetOf(o.Do)}})
 }
 
 // assetOf finds the file that an action names, among those of the story that is

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"troupe/robotd/driver"
+	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/robotd/safety"
 	"troupe/schema"
@@ -17,27 +18,27 @@ func TestNoRestartReleasesAStop(t *testing.T) {
 		r := newRig(t)
 		got := acks(r)
 		r.boot()
-		r.give(Connected{Session: "a"})
+		r.give(event.Connected{Session: "a"})
 		r.until(time.Second)
-		r.give(Command{Client: "op1", Group: "safety", Verb: "enable"})
+		r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable"})
 		r.until(1500 * time.Millisecond)
-		r.give(Command{Client: "op2", Group: "safety", Verb: verb})
+		r.give(event.Command{Client: "op2", Group: "safety", Verb: verb})
 		r.until(1600 * time.Millisecond)
 		r.boot()
-		r.give(Connected{Session: "b"})
+		r.give(event.Connected{Session: "b"})
 		r.until(r.now + 3*time.Second)
 		if by := safety.LatchedBy(r.s.safety, (&step{State: r.s}).safetyFacts()); r.s.safety.At != schema.SafetyEStop || by != "op2" {
 			t.Fatalf("%s: after a restart the robot is %s, by %q", verb, r.s.safety.At, by)
 		}
-		r.give(Command{Client: "op1", Group: "safety", Verb: "reset", Payload: []byte(`{"id":"r1"}`)})
+		r.give(event.Command{Client: "op1", Group: "safety", Verb: "reset", Payload: []byte(`{"id":"r1"}`)})
 		r.until(r.now + 10*time.Millisecond)
 		r.boot() // in the middle of the reset
 		if r.s.safety.At != schema.SafetyEStop {
 			t.Errorf("%s: a restart ended the reset, the robot is %s", verb, r.s.safety.At)
 		}
-		r.give(Connected{Session: "c"})
+		r.give(event.Connected{Session: "c"})
 		r.until(r.now + 2*time.Second)
-		r.give(Command{Client: "op1", Group: "safety", Verb: "reset", Payload: []byte(`{"id":"r2"}`)})
+		r.give(event.Command{Client: "op1", Group: "safety", Verb: "reset", Payload: []byte(`{"id":"r2"}`)})
 		r.until(r.now + 2*time.Second)
 		r.boot()
 		if got["r2"].Status != schema.StatusSucceeded || r.s.safety.At != schema.SafetyDisabled {
@@ -52,21 +53,21 @@ func TestAPhysicalStopIsResetAtTheRobotAlsoAfterARestart(t *testing.T) {
 	r := newRig(t)
 	got := acks(r)
 	r.boot()
-	r.give(Connected{Session: "a"})
+	r.give(event.Connected{Session: "a"})
 	r.until(time.Second)
-	r.give(Command{Client: "op1", Group: "safety", Verb: "estop"})
+	r.give(event.Command{Client: "op1", Group: "safety", Verb: "estop"})
 	for _, on := range []bool{true, false} {
-		r.give(Reported{driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: "red", On: on}})
+		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: "red", On: on}})
 	}
 	r.boot()
-	r.give(Connected{Session: "b"})
+	r.give(event.Connected{Session: "b"})
 	r.until(r.now + 3*time.Second)
-	r.give(Command{Client: "op1", Group: "safety", Verb: "reset", Payload: []byte(`{"id":"r1"}`)})
+	r.give(event.Command{Client: "op1", Group: "safety", Verb: "reset", Payload: []byte(`{"id":"r1"}`)})
 	r.until(r.now + time.Second)
 	if a := got["r1"]; a.Reason != schema.ReasonLocalOnly {
 		t.Errorf("a reset from afar was answered %s %s", a.Status, a.Reason)
 	}
-	r.give(Reported{driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: "reset", On: true}})
+	r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: "reset", On: true}})
 	r.until(r.now + 2*time.Second)
 	if r.s.safety.At != schema.SafetyDisabled || strings.Contains(string(r.memory.Latches), `"safety"`) {
 		t.Errorf("reset at the robot it is %s, the disk keeps %s", r.s.safety.At, r.memory.Latches)
@@ -87,14 +88,14 @@ func TestALatchThatCannotBeReadHolds(t *testing.T) {
 func TestAStopSaysWhoSentItAlsoOnceItIsWrittenDown(t *testing.T) {
 	r := newRig(t)
 	r.boot()
-	r.give(Connected{Session: "a"})
+	r.give(event.Connected{Session: "a"})
 	r.until(time.Second)
 	by := func() string { return safety.LatchedBy(r.s.safety, (&step{State: r.s}).safetyFacts()) }
-	r.give(Called{Client: "op1", Payload: []byte(`{"id":"s-1","by":"anna"}`)})
+	r.give(event.Called{Client: "op1", Payload: []byte(`{"id":"s-1","by":"anna"}`)})
 	if got := by(); got != "anna at op1" {
 		t.Errorf("sent live it is of %q", got)
 	}
-	r.give(Stopped{Document: latch.Document{From: latch.Robot, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop, By: "anna", Client: "op1"}}}})
+	r.give(event.Stopped{Document: latch.Document{From: latch.Robot, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop, By: "anna", Client: "op1"}}}})
 	if got := by(); got != "anna at op1" {
 		t.Errorf("written down it is of %q", got)
 	}

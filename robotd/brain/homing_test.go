@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -14,30 +16,30 @@ func TestAnEnableForCalibrationStartsNoStory(t *testing.T) {
 	r := newRig(t)
 	r.cfg.Mode.Boot = schema.ModeAto
 	r.boot()
-	r.give(Connected{Session: "a"})
+	r.give(event.Connected{Session: "a"})
 	pin := stories["tour"]
-	r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+	r.give(event.DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 	r.until(time.Second)
 
 	r.boot()
 	var homed coming
 	for i, c := range r.coming {
-		if _, ok := c.ev.(Calibrated); ok {
+		if _, ok := c.ev.(event.Calibrated); ok {
 			homed = c
 			r.coming = append(r.coming[:i:i], r.coming[i+1:]...)
 			break
 		}
 	}
-	r.give(Connected{Session: "b"})
-	r.give(Reported{driver.Event{Kind: driver.Waits, Unit: "drive", Reason: schema.ReasonNeedsEnable}})
-	r.give(Command{Client: "op1", Group: "safety", Verb: "enable"})
+	r.give(event.Connected{Session: "b"})
+	r.give(event.Reported{Event: driver.Event{Kind: driver.Waits, Unit: "drive", Reason: schema.ReasonNeedsEnable}})
+	r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable"})
 	r.until(r.now + 2*time.Second)
 	if r.s.mode.Active != schema.ModeStr || r.s.safety.At != schema.SafetyEnabled {
 		t.Fatalf("while it finds its zero the robot is in %s and %s", r.s.mode.Active, r.s.safety.At)
 	}
-	r.watch = func(_ Event, effects []Effect) {
+	r.watch = func(_ event.Event, effects []effect.Effect) {
 		for _, e := range effects {
-			if start, ok := e.(Start); ok && (start.Unit == "head" || start.Unit == "drive") {
+			if start, ok := e.(effect.Start); ok && (start.Unit == "head" || start.Unit == "drive") {
 				t.Errorf("at %v the %s moves for the story, and nobody enabled that", r.now, start.Unit)
 			}
 		}

@@ -3,6 +3,7 @@ package brain
 import (
 	"strings"
 
+	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
 )
@@ -44,7 +45,7 @@ func (t *step) asking(in request.Input) {
 		case request.Perform:
 			t.dispatch(e)
 		case request.Save:
-			t.do(SaveRequests{e})
+			t.do(effect.SaveRequests{Save: e})
 		case request.Tell:
 			keep = append(keep, e)
 			t.dirty(soon) // last_req
@@ -119,7 +120,7 @@ func (t *step) tellAnswers() {
 		if a.Reason == schema.ReasonPrecondition && a.Current == nil {
 			a.Current = t.current()
 		}
-		t.do(Publish{Topic: schema.TopicAck, Param: tell.Client, Payload: t.ackPayload(&a), First: stops(a.Verb) || a.Reason == schema.ReasonOverloaded, Confirm: tell.Key})
+		t.do(effect.Publish{Topic: schema.TopicAck, Param: tell.Client, Payload: t.ackPayload(&a), First: stops(a.Verb) || a.Reason == schema.ReasonOverloaded, Confirm: tell.Key})
 	}
 	clear(t.told)
 	t.told = t.told[:0]

@@ -9,6 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -22,7 +24,7 @@ func TestActionsThatCommandsBringAlongAreRefusedAtTheirPlaceOrPerformed(t *testi
 	rapid.Check(t, func(t *rapid.T) {
 		r := newRig(t)
 		finals := map[string][]schema.Ack{}
-		r.sent = func(p Publish) {
+		r.sent = func(p effect.Publish) {
 			if p.Topic != schema.TopicAck {
 				return
 			}
@@ -32,12 +34,12 @@ func TestActionsThatCommandsBringAlongAreRefusedAtTheirPlaceOrPerformed(t *testi
 		}
 		r.cfg.Mode.Boot = rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto}).Draw(t, "mode")
 		r.boot()
-		r.give(Connected{Session: "s"})
+		r.give(event.Connected{Session: "s"})
 		pin := stories["talk"]
-		r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+		r.give(event.DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 		r.until(200 * time.Millisecond)
 		if rapid.Bool().Draw(t, "enabled") {
-			r.give(Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"enable"}`)})
+			r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"enable"}`)})
 		}
 		well := map[string]bool{}
 		for n := range rapid.IntRange(1, 4).Draw(t, "commands") {
@@ -59,7 +61,7 @@ func TestActionsThatCommandsBringAlongAreRefusedAtTheirPlaceOrPerformed(t *testi
 				_, problems = score.WantedBy(req.Args)
 			}
 			well[id] = len(schema.Errors(problems)) == 0
-			r.give(Command{Client: "resp1", Group: "act", Verb: "perform", Payload: payload})
+			r.give(event.Command{Client: "resp1", Group: "act", Verb: "perform", Payload: payload})
 			r.until(r.now + time.Duration(rapid.IntRange(0, 1500).Draw(t, "ms"))*time.Millisecond)
 		}
 		r.until(r.now + 2*time.Minute)

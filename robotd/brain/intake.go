@@ -3,6 +3,8 @@ package brain
 import (
 	"fmt"
 
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -11,7 +13,7 @@ import (
 type desiredIntake struct {
 	rev     int64 // the newest that was obeyed; 0 = none
 	refused notObeyed
-	foreign Event // the newest desired state of another fleet
+	foreign event.Event // the newest desired state of another fleet
 }
 
 // notObeyed is a desired state that was kept out.
@@ -24,7 +26,7 @@ type notObeyed struct {
 // admit lets a desired state in, or says why not. same says that it wants what the newest
 // one wants. A desired state that was refused is not taken for the newest: else whoever made
 // it up would shut out the true ones after it.
-func (t *step) admit(d *desiredIntake, v verified, ev Event, same bool) bool {
+func (t *step) admit(d *desiredIntake, v verified, ev event.Event, same bool) bool {
 	w, was := v.what, d.refused
 	switch source := deliveryOf(w.Kind); {
 	case t.fleetID != "" && w.FleetID != t.fleetID:
@@ -87,26 +89,26 @@ func (t *step) forget(d *desiredIntake) {
 // what was not on the disk was not told.
 func (t *step) keepDesired() {
 	if t.fleetID != "" {
-		t.do(SaveSetting{fleetIDSetting, t.fleetID})
+		t.do(effect.SaveSetting{Name: fleetIDSetting, Value: t.fleetID})
 	}
 	if len(t.marks) > 0 {
-		t.do(SaveSetting{countersSetting, string(t.encode(t.marks))})
+		t.do(effect.SaveSetting{Name: countersSetting, Value: string(t.encode(t.marks))})
 	}
 	if t.config.rev > 0 {
-		t.do(SaveSetting{configSetting, string(t.encode(t.config.kept))})
+		t.do(effect.SaveSetting{Name: configSetting, Value: string(t.encode(t.config.kept))})
 	}
 	if t.desiredMode.rev > 0 {
-		t.do(SaveSetting{desiredModeSetting, string(t.encode(&t.desiredMode.state))})
+		t.do(effect.SaveSetting{Name: desiredModeSetting, Value: string(t.encode(&t.desiredMode.state))})
 	}
 	t.config.dirty, t.desiredMode.dirty = true, true
 }
 
 // takeDesired hears a desired state without a blob.
-func (t *step) takeDesired(ev Event) {
+func (t *step) takeDesired(ev event.Event) {
 	switch ev := ev.(type) {
-	case DesiredConfig:
+	case event.DesiredConfig:
 		t.takeDesiredConfig(ev)
-	case DesiredMode:
+	case event.DesiredMode:
 		t.takeDesiredMode(ev)
 	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -18,17 +20,17 @@ func TestCommandHeldUpBeforeTheFirstHeartbeatExpires(t *testing.T) {
 	} {
 		r := newRig(t)
 		var last schema.Ack
-		r.sent = func(p Publish) {
+		r.sent = func(p effect.Publish) {
 			if p.Topic == schema.TopicAck {
 				_ = json.Unmarshal(p.Payload, &last)
 			}
 		}
 		r.boot()
-		r.give(Connected{Session: "s1"})
+		r.give(event.Connected{Session: "s1"})
 		r.until(100 * time.Millisecond)
-		r.give(FleetdSeen{schema.Presence{State: fleetd, Session: "fleetd"}})
+		r.give(event.FleetdSeen{Presence: schema.Presence{State: fleetd, Session: "fleetd"}})
 		r.until(6 * time.Second)
-		r.give(Command{Client: "op1", Group: "sys", Verb: "ping", Payload: []byte(`{"id":"k1","ttl_ms":1000}`)})
+		r.give(event.Command{Client: "op1", Group: "sys", Verb: "ping", Payload: []byte(`{"id":"k1","ttl_ms":1000}`)})
 		r.until(r.now + time.Second)
 		if last.Status != want {
 			t.Errorf("fleetd is %s: %+v", fleetd, last)

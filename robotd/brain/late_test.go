@@ -9,6 +9,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"pgregory.net/rapid"
 
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -18,14 +20,14 @@ func TestCommandWithoutTSIsNotBegunAfterItsTTL(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newRig(t)
 		answers := map[string]schema.Ack{}
-		r.sent = func(p Publish) {
+		r.sent = func(p effect.Publish) {
 			var a schema.Ack
 			if p.Topic == schema.TopicAck && json.Unmarshal(p.Payload, &a) == nil && a.ID != nil && a.Status.Final() {
 				answers[*a.ID] = a
 			}
 		}
 		r.boot()
-		r.give(Connected{Session: "s1"})
+		r.give(event.Connected{Session: "s1"})
 		r.until(time.Second)
 
 		ms := func(name string, least, most int) time.Duration {
@@ -40,12 +42,12 @@ func TestCommandWithoutTSIsNotBegunAfterItsTTL(t *testing.T) {
 
 		type message struct {
 			sent time.Duration
-			ev   Event
+			ev   event.Event
 		}
-		all := []message{{sent, Command{Client: "op1", Group: "safety", Verb: verb, Payload: fmt.Appendf(nil, `{"id":"k1","ttl_ms":%d}`, ttl.Milliseconds())}}}
+		all := []message{{sent, event.Command{Client: "op1", Group: "safety", Verb: verb, Payload: fmt.Appendf(nil, `{"id":"k1","ttl_ms":%d}`, ttl.Milliseconds())}}}
 		for at := ms("first heartbeat", 1000, 1999); at < to+5*time.Second; at += time.Second {
 			r.beatSeq++
-			all = append(all, message{at, Heard{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: epoch.Add(at), Session: "fleetd", Seq: r.beatSeq}}})
+			all = append(all, message{at, event.Heard{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: epoch.Add(at), Session: "fleetd", Seq: r.beatSeq}}})
 		}
 		slices.SortStableFunc(all, func(a, b message) int { return int(a.sent - b.sent) })
 		for _, m := range all {
@@ -86,16 +88,16 @@ func TestCommandWithoutTSIsNotBegunAfterItsTTL(t *testing.T) {
 func TestCommandThatWaitedInsideRobotdIsThatOld(t *testing.T) {
 	r := newRig(t)
 	var last schema.Ack
-	r.sent = func(p Publish) {
+	r.sent = func(p effect.Publish) {
 		if p.Topic == schema.TopicAck {
 			_ = json.Unmarshal(p.Payload, &last)
 		}
 	}
 	r.boot()
-	r.give(Connected{Session: "s1"})
+	r.give(event.Connected{Session: "s1"})
 	r.until(5 * time.Second)
 	for read, want := range map[time.Duration]schema.Status{r.now - 999*time.Millisecond: schema.StatusSucceeded, r.now - 1001*time.Millisecond: schema.StatusExpired} {
-		r.give(Command{Client: "op1", Group: "sys", Verb: "ping", Payload: []byte(`{"id":"k1","ttl_ms":1000}`), Read: read})
+		r.give(event.Command{Client: "op1", Group: "sys", Verb: "ping", Payload: []byte(`{"id":"k1","ttl_ms":1000}`), Read: read})
 		if last.Status != want {
 			t.Errorf("read at %v, judged at %v: %+v", read, r.now, last)
 		}

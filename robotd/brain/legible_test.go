@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -24,18 +26,18 @@ func TestADriverMaySayAnything(t *testing.T) {
 		} {
 			r := newRig(t)
 			documents := 0
-			r.sent = func(p Publish) {
+			r.sent = func(p effect.Publish) {
 				documents++
 				if most := schema.TopicOf(p.Topic).MaxBytes; len(p.Payload) > most || !utf8.Valid(p.Payload) {
 					t.Errorf("%s %s %.20q: %s has %d of %d bytes", ev.Kind, ev.Unit, word, p.Topic, len(p.Payload), most)
 				}
 			}
 			r.boot()
-			r.give(Connected{Session: "a"})
+			r.give(event.Connected{Session: "a"})
 			r.until(time.Second)
-			r.give(Reported{ev})
-			r.give(Calibrated{Run: r.s.calibration, Reason: schema.Reason(word), Detail: word})
-			r.give(Command{Client: "op1", Group: "safety", Verb: "enable"})
+			r.give(event.Reported{Event: ev})
+			r.give(event.Calibrated{Run: r.s.calibration, Reason: schema.Reason(word), Detail: word})
+			r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable"})
 			r.until(2 * time.Second)
 			if documents == 0 {
 				t.Error("the robot told nothing")

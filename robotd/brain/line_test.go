@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
 
 // see writes down what a step does.
-func (p *player) see(_ Event, effects []Effect) {
+func (p *player) see(_ event.Event, effects []effect.Effect) {
 	for _, e := range effects {
 		line := p.line(e)
 		if line == "" {
@@ -25,20 +27,20 @@ func (p *player) see(_ Event, effects []Effect) {
 	}
 }
 
-func (p *player) line(e Effect) string {
+func (p *player) line(e effect.Effect) string {
 	switch e := e.(type) {
-	case Feed, Alarm: // an alert is an event and in the state, too
+	case effect.Feed, effect.Alarm: // an alert is an event and in the state, too
 		return ""
-	case Move:
+	case effect.Move:
 		line := fmt.Sprintf("body: drive at %v m/s, %v rad/s", e.VX, e.WZ)
 		if line == p.moves {
 			return ""
 		}
 		p.moves = line
 		return line
-	case Order:
+	case effect.Order:
 		return "body: all " + string(e.Order)
-	case Start:
+	case effect.Start:
 		line := fmt.Sprintf("body: %s %s %s", e.Unit, e.Do.Type, e.Text+e.Do.Face+e.Do.Point)
 		if e.Do.XM != nil {
 			line += fmt.Sprintf("%v %v", *e.Do.XM, *e.Do.YM)
@@ -47,17 +49,17 @@ func (p *player) line(e Effect) string {
 			line += fmt.Sprintf(" from %v", e.From)
 		}
 		return line
-	case Stop:
+	case effect.Stop:
 		return "body: " + e.Unit + " stop"
-	case Calibrate:
+	case effect.Calibrate:
 		return "body: calibrate"
-	case ReadEvents:
+	case effect.ReadEvents:
 		return ""
-	case EndCalibration:
+	case effect.EndCalibration:
 		return ""
-	case SaveRequests:
+	case effect.SaveRequests:
 		return saved(e)
-	case SaveContent:
+	case effect.SaveContent:
 		what := string(e.Kept.Phase)
 		if e.Blobs != nil {
 			what = "with the " + string(e.Kind)
@@ -66,37 +68,37 @@ func (p *player) line(e Effect) string {
 			return fmt.Sprintf("save: desired state %d for %s, %s", e.Kept.Desired.Rev, e.Kind, what)
 		}
 		return fmt.Sprintf("save: desired state %d, %s", e.Kept.Desired.Rev, what)
-	case SaveEvent:
+	case effect.SaveEvent:
 		ev := decoded[schema.Event](p, e.Payload)
 		return strings.TrimRight(fmt.Sprintf("event: %s %s %s", ev.Type, ev.Cause, strings.ReplaceAll(string(ev.Data), `"`, "")), " ")
-	case SaveLatches:
+	case effect.SaveLatches:
 		return "save: what holds " + string(e.Value)
-	case SaveSetting:
+	case effect.SaveSetting:
 		if e.Name == bootsSetting || e.Name == fleetIDSetting {
 			return ""
 		}
 		return "save: " + e.Name + "=" + e.Value
-	case Publish:
+	case effect.Publish:
 		return p.told(e)
-	case Renew:
+	case effect.Renew:
 		return "post: renew: " + e.Why
-	case Fetch:
+	case effect.Fetch:
 		return "fetch: " + e.SHA256[:8]
-	case EndFetch:
+	case effect.EndFetch:
 		return "fetch: no longer " + e.SHA256[:8]
-	case Note:
+	case effect.Note:
 		line := fmt.Sprintf("%s: %s -> %s (%s)", e.Machine, e.From, e.To, e.Why)
 		if e.Cause != "" {
 			line += " [" + e.Cause + "]"
 		}
 		return line
-	case Exit:
+	case effect.Exit:
 		return "exit: " + e.Why
 	}
 	return fmt.Sprintf("%T", e)
 }
 
-func saved(e SaveRequests) string {
+func saved(e effect.SaveRequests) string {
 	var parts []string
 	for _, r := range e.Put {
 		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s %s %s", r.Key(), r.Verb, r.Answer.Status)))
@@ -116,7 +118,7 @@ func decoded[T any](p *player, payload []byte) T {
 }
 
 // told is one message, in short.
-func (p *player) told(e Publish) string {
+func (p *player) told(e effect.Publish) string {
 	if limit := schema.TopicOf(e.Topic).MaxBytes; len(e.Payload) > limit {
 		p.rig.t.Errorf("%s has %d bytes, at most %d are allowed", e.Topic, len(e.Payload), limit)
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -13,7 +15,7 @@ import (
 func inHand(t *testing.T) (*rig, *[]schema.Ack) {
 	r := newRig(t)
 	acks := &[]schema.Ack{}
-	r.sent = func(p Publish) {
+	r.sent = func(p effect.Publish) {
 		if p.Topic != schema.TopicAck {
 			return
 		}
@@ -24,7 +26,7 @@ func inHand(t *testing.T) (*rig, *[]schema.Ack) {
 		*acks = append(*acks, a)
 	}
 	r.boot()
-	r.give(Connected{Session: "s"})
+	r.give(event.Connected{Session: "s"})
 	r.until(200 * time.Millisecond)
 	r.command("control/acquire", `{"args":{"ttl_ms":60000}}`)
 	r.command("safety/enable", "")
@@ -34,7 +36,7 @@ func inHand(t *testing.T) (*rig, *[]schema.Ack) {
 func (r *rig) command(verb, payload string) {
 	for _, v := range schema.Verbs {
 		if v.ID() == verb {
-			r.give(Command{Client: "op1", Group: v.Group, Verb: v.Name, Payload: []byte(payload)})
+			r.give(event.Command{Client: "op1", Group: v.Group, Verb: v.Name, Payload: []byte(payload)})
 			r.until(r.now + 200*time.Millisecond)
 			return
 		}
@@ -45,9 +47,9 @@ func (r *rig) command(verb, payload string) {
 func TestTheVolumeCountsForAllAndIsKept(t *testing.T) {
 	r, _ := inHand(t)
 	var loud []float64
-	r.watch = func(_ Event, effects []Effect) {
+	r.watch = func(_ event.Event, effects []effect.Effect) {
 		for _, e := range effects {
-			if s, ok := e.(Start); ok && s.Do.Volume != nil {
+			if s, ok := e.(effect.Start); ok && s.Do.Volume != nil {
 				loud = append(loud, *s.Do.Volume)
 			} else if ok && s.Unit == "speaker" {
 				loud = append(loud, -1)
@@ -59,7 +61,7 @@ func TestTheVolumeCountsForAllAndIsKept(t *testing.T) {
 	r.command("manual/say", "half")
 	r.command("manual/say", `{"args":{"text":"a quarter","volume":0.5}}`)
 	r.boot()
-	r.give(Connected{Session: "s2"})
+	r.give(event.Connected{Session: "s2"})
 	r.until(r.now + 200*time.Millisecond)
 	r.command("control/acquire", "")
 	r.command("manual/say", "still half")
@@ -102,7 +104,7 @@ func TestAUnitThatNeverEndsHasFailed(t *testing.T) {
 func TestAnActIsPerformedForWhoHasNoControl(t *testing.T) {
 	r := newRig(t)
 	acks := map[string][]schema.Ack{}
-	r.sent = func(p Publish) {
+	r.sent = func(p effect.Publish) {
 		if p.Topic == schema.TopicAck {
 			a, problems := schema.Decode[schema.Ack](p.Payload)
 			if len(problems) > 0 {
@@ -119,13 +121,13 @@ func TestAnActIsPerformedForWhoHasNoControl(t *testing.T) {
 	}
 	ask := func(client, verb, payload string) {
 		group, name, _ := strings.Cut(verb, "/")
-		r.give(Command{Client: client, Group: group, Verb: name, Payload: []byte(payload)})
+		r.give(event.Command{Client: client, Group: group, Verb: name, Payload: []byte(payload)})
 		r.until(r.now + 100*time.Millisecond)
 	}
 	r.boot()
-	r.give(Connected{Session: "s"})
+	r.give(event.Connected{Session: "s"})
 	pin := stories["talk"]
-	r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+	r.give(event.DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 	r.until(time.Second)
 	for _, client := range []string{"resp1", "op1"} {
 		ask(client, "act/perform", `{"id":"`+client+`","x_ticket":7,"args":{"act":"greet","x_for":"them"}}`)
@@ -176,9 +178,9 @@ func TestAVerbByHandTakesWhatItsActionTakes(t *testing.T) {
 		}
 		r, acks := inHand(t)
 		var do score.Action
-		r.watch = func(_ Event, effects []Effect) {
+		r.watch = func(_ event.Event, effects []effect.Effect) {
 			for _, e := range effects {
-				if s, ok := e.(Start); ok {
+				if s, ok := e.(effect.Start); ok {
 					do = *s.Do
 				}
 			}
@@ -255,14 +257,14 @@ func TestWhatIsAskedForWaitsForItsTurn(t *testing.T) {
 	r, acks := inHand(t)
 	var q schema.StateQueue
 	told := r.sent
-	r.sent = func(p Publish) {
+	r.sent = func(p effect.Publish) {
 		if told(p); p.Topic == schema.TopicState {
 			d, _ := schema.Decode[schema.State](p.Payload)
 			q = d.Queue
 		}
 	}
 	pin := stories["once"]
-	r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+	r.give(event.DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 	r.until(r.now + time.Second)
 	r.body.mute = true
 	queue := func(want string) {
@@ -293,16 +295,16 @@ func TestWhatIsAskedForWaitsForItsTurn(t *testing.T) {
 func TestAPersonIsNamedBesideTheClientThatSaysSo(t *testing.T) {
 	r := newRig(t)
 	var d schema.State
-	r.sent = func(p Publish) {
+	r.sent = func(p effect.Publish) {
 		if p.Topic == schema.TopicState {
 			d, _ = schema.Decode[schema.State](p.Payload)
 		}
 	}
 	r.cfg.Mode.Boot = schema.ModeAto
 	r.boot()
-	r.give(Connected{Session: "s"})
+	r.give(event.Connected{Session: "s"})
 	pin := stories["talk"]
-	r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+	r.give(event.DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 	r.beats = true
 	r.beat(0)
 	r.until(time.Second)
@@ -310,14 +312,14 @@ func TestAPersonIsNamedBesideTheClientThatSaysSo(t *testing.T) {
 		{"op1", "fleet director", "fleet director at op1"}, {"op1", "", "op1"}, {"fleetd", "ann", "ann"}, {"fleetd", "", "fleetd"},
 		{"op1", strings.Repeat("x", 256), strings.Repeat("x", 249) + " at op1"},
 	} {
-		r.give(Command{Client: c.client, Group: "auto", Verb: "pause", Payload: []byte(`{"by":"` + c.by + `"}`)})
+		r.give(event.Command{Client: c.client, Group: "auto", Verb: "pause", Payload: []byte(`{"by":"` + c.by + `"}`)})
 		r.until(r.now + 200*time.Millisecond)
 		if n := len(d.Auto.PauseHolders); n != i+1 || d.Auto.PauseHolders[n-1].By != c.want {
 			t.Errorf("paused by %+v, want %s", d.Auto.PauseHolders, c.want)
 		}
 	}
-	r.give(Command{Client: "stop1", Group: "safety", Verb: "estop", Payload: []byte(`{"by":"fleetd","args":{"latch":"l1"}}`)})
-	r.give(Called{Client: "stop1", Payload: []byte(`{"id":"l2","by":"ann"}`)})
+	r.give(event.Command{Client: "stop1", Group: "safety", Verb: "estop", Payload: []byte(`{"by":"fleetd","args":{"latch":"l1"}}`)})
+	r.give(event.Called{Client: "stop1", Payload: []byte(`{"id":"l2","by":"ann"}`)})
 	r.until(r.now + 200*time.Millisecond)
 	if l := d.Safety.Latches; d.Safety.LatchedBy != "fleetd at stop1" || len(l) != 2 || l[0].By != "fleetd at stop1" || l[1].By != "ann at stop1" {
 		t.Errorf("stopped by %+v", d.Safety)

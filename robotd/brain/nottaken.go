@@ -4,17 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"troupe/robotd/event"
 	"troupe/schema"
 )
-
-// NotTaken: the broker left out what the robot told, and said so. Kind is the topic
-// of the newest of it, empty for one that is none of the contract.
-type NotTaken struct {
-	Kind   schema.TopicKind
-	Reason schema.Reason
-}
-
-func (NotTaken) event() {}
 
 const (
 	// toldAgain is how long the robot waits before it tells again what a broker
@@ -36,7 +28,7 @@ type leftOut struct {
 // notTaken takes the broker's word that it left something out. Which documents that
 // was is not known, for the broker does not tell of each: all of them are told again.
 // One that is too large would be so again; it waits until it says something else.
-func (t *step) notTaken(ev NotTaken) {
+func (t *step) notTaken(ev event.NotTaken) {
 	if t.session == "" {
 		return
 	}

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/schema"
 )
@@ -11,7 +13,7 @@ import (
 // acks collects the final answers of a rig by their id.
 func acks(r *rig) map[string]schema.Ack {
 	got := map[string]schema.Ack{}
-	r.sent = func(p Publish) {
+	r.sent = func(p effect.Publish) {
 		if p.Topic == schema.TopicAck {
 			if a, _ := schema.Decode[schema.Ack](p.Payload); a.ID != nil && a.Status.Final() {
 				got[*a.ID] = a
@@ -28,10 +30,10 @@ func TestAnEnableThatIsOlderThanAStopOpensNothing(t *testing.T) {
 		r := newRig(t)
 		got := acks(r)
 		r.boot()
-		r.give(Connected{Session: "a"})
+		r.give(event.Connected{Session: "a"})
 		r.until(time.Second)
-		r.give(Command{Client: "op1", Group: "safety", Verb: verb, Payload: []byte(`{"id":"newer"}`), N: 8})
-		r.give(Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"older"}`), N: 7})
+		r.give(event.Command{Client: "op1", Group: "safety", Verb: verb, Payload: []byte(`{"id":"newer"}`), N: 8})
+		r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"older"}`), N: 7})
 		r.until(2 * time.Second)
 		if at := r.s.safety.At; at == schema.SafetyEnabled {
 			t.Errorf("%s: the robot is %s by an enable that was asked for before", verb, at)
@@ -40,7 +42,7 @@ func TestAnEnableThatIsOlderThanAStopOpensNothing(t *testing.T) {
 			t.Errorf("%s: the older enable was answered %s %s", verb, a.Status, a.Reason)
 		}
 		// Sent again under its id it is still the old one.
-		r.give(Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"older"}`), N: 9})
+		r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"older"}`), N: 9})
 		r.until(3 * time.Second)
 		if a := got["older"]; a.Status != schema.StatusCancelled || !a.Dup || r.s.safety.At == schema.SafetyEnabled {
 			t.Errorf("%s: the older enable came again, was answered %s, and the robot is %s", verb, a.Status, r.s.safety.At)
@@ -52,10 +54,10 @@ func TestAnEnableThatIsNewerThanAStopIsJudgedAsEver(t *testing.T) {
 	for _, n := range []uint64{0, 9} { // 0: nobody counted
 		r := newRig(t)
 		r.boot()
-		r.give(Connected{Session: "a"})
+		r.give(event.Connected{Session: "a"})
 		r.until(time.Second)
-		r.give(Command{Client: "op1", Group: "safety", Verb: "stop", N: 8})
-		r.give(Command{Client: "op1", Group: "safety", Verb: "enable", N: n})
+		r.give(event.Command{Client: "op1", Group: "safety", Verb: "stop", N: 8})
+		r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable", N: n})
 		r.until(2 * time.Second)
 		if at := r.s.safety.At; at != schema.SafetyEnabled {
 			t.Errorf("number %d: the robot is %s", n, at)
@@ -69,28 +71,28 @@ func TestAnEnableThatIsOlderThanAReleaseOpensNothing(t *testing.T) {
 	for name, enable := range map[string]func(r *rig, release func()){
 		"overtaken": func(r *rig, release func()) {
 			release()
-			r.give(Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"older"}`), N: 7})
+			r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"older"}`), N: 7})
 		},
 		"on its way to the disk": func(r *rig, release func()) {
-			r.give(Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"older"}`), N: 7})
+			r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"older"}`), N: 7})
 			release()
 		},
 	} {
 		r := newRig(t)
 		got := acks(r)
 		r.boot()
-		r.give(Connected{Session: "a"})
+		r.give(event.Connected{Session: "a"})
 		r.until(time.Second)
-		r.give(Stopped{Document: latch.Document{From: latch.Robot, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}}, N: 5})
+		r.give(event.Stopped{Document: latch.Document{From: latch.Robot, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}}, N: 5})
 		r.until(1500 * time.Millisecond)
 		enable(r, func() {
-			r.give(Stopped{Document: latch.Document{From: latch.Robot, Rev: 2, FleetID: "fleetd"}, N: 8})
+			r.give(event.Stopped{Document: latch.Document{From: latch.Robot, Rev: 2, FleetID: "fleetd"}, N: 8})
 		})
 		r.until(2 * time.Second)
 		if a := got["older"]; a.Status != schema.StatusCancelled || a.Reason != schema.ReasonStopped || r.s.safety.At == schema.SafetyEnabled {
 			t.Errorf("%s: answered %s %s, and the robot is %s", name, a.Status, a.Reason, r.s.safety.At)
 		}
-		r.give(Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"newer"}`), N: 9})
+		r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"newer"}`), N: 9})
 		r.until(3 * time.Second)
 		if at := r.s.safety.At; at != schema.SafetyEnabled {
 			t.Errorf("%s: asked after the release the robot is %s", name, at)
@@ -102,20 +104,20 @@ func TestAnEnableThatIsOlderThanAReleaseOpensNothing(t *testing.T) {
 // robot holds already, while somebody asks for an enable. Nobody stopped the robot
 // anew and nobody release it, so what stands in the way is the latched stop.
 func TestAStopThatIsWrittenDownCallsNothingOff(t *testing.T) {
-	enable := Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"e1"}`), N: 7}
+	enable := event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"e1"}`), N: 7}
 	for _, from := range []latch.Source{latch.Robot, latch.Fleet} {
-		written := Stopped{Document: latch.Document{From: from, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}}, N: 8}
-		for name, events := range map[string][]Event{
+		written := event.Stopped{Document: latch.Document{From: from, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}}, N: 8}
+		for name, events := range map[string][]event.Event{
 			"the document overtakes":                   {written, enable},
 			"the enable is on its way to the disk":     {enable, written},
-			"the enable is asked for after everything": {written, Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"e1"}`), N: 9}},
+			"the enable is asked for after everything": {written, event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"e1"}`), N: 9}},
 		} {
 			r := newRig(t)
 			got := acks(r)
 			r.boot()
-			r.give(Connected{Session: "a"})
+			r.give(event.Connected{Session: "a"})
 			r.until(time.Second)
-			r.give(Called{Client: "fleetd", Payload: []byte(`{"id":"s-1"}`), N: 5})
+			r.give(event.Called{Client: "fleetd", Payload: []byte(`{"id":"s-1"}`), N: 5})
 			r.until(1500 * time.Millisecond)
 			for _, ev := range events {
 				r.give(ev)
@@ -131,16 +133,16 @@ func TestAStopThatIsWrittenDownCallsNothingOff(t *testing.T) {
 // TestAStopThatIsHeldAlreadyEndsWhatWaits presses a stop again: what was asked for
 // before the press does not happen after it.
 func TestAStopThatIsHeldAlreadyEndsWhatWaits(t *testing.T) {
-	press := Called{Client: "op2", Payload: []byte(`{"id":"s-1"}`)}
+	press := event.Called{Client: "op2", Payload: []byte(`{"id":"s-1"}`)}
 	r := newRig(t)
 	got := acks(r)
 	r.boot()
-	r.give(Connected{Session: "a"})
+	r.give(event.Connected{Session: "a"})
 	r.until(time.Second)
 	press.N = 5
 	r.give(press)
 	r.until(1500 * time.Millisecond)
-	r.give(Command{Client: "op1", Group: "mode", Verb: "set", Payload: []byte(`{"id":"m1","args":{"mode":"safe"}}`), N: 7})
+	r.give(event.Command{Client: "op1", Group: "mode", Verb: "set", Payload: []byte(`{"id":"m1","args":{"mode":"safe"}}`), N: 7})
 	press.N = 8
 	r.give(press)
 	r.until(2 * time.Second)

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -21,33 +23,33 @@ func TestWhatWasAskedOverALostConnectionLetsNothingMove(t *testing.T) {
 			r := newRig(t)
 			r.cfg.Control.Required = "none"
 			r.boot()
-			r.give(Connected{Session: "s1"})
+			r.give(event.Connected{Session: "s1"})
 			r.until(200 * time.Millisecond)
 			enabled := ask.verb == "enable"
 			if !enabled {
-				r.give(Command{Client: "op1", Group: "safety", Verb: "enable"})
+				r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable"})
 				r.until(r.now + r.cfg.Tick)
 			}
 			var last schema.Ack
-			r.sent = func(p Publish) {
+			r.sent = func(p effect.Publish) {
 				if a, problems := schema.Decode[schema.Ack](p.Payload); p.Topic == schema.TopicAck && len(problems) == 0 {
 					last = a
 				}
 			}
 			r.diskHangs = true
-			r.give(Command{Client: "op1", Group: ask.group, Verb: ask.verb, Payload: []byte(ask.payload)})
+			r.give(event.Command{Client: "op1", Group: ask.group, Verb: ask.verb, Payload: []byte(ask.payload)})
 			r.until(r.now + 50*time.Millisecond)
-			r.give(Disconnected{Why: "the line broke"})
+			r.give(event.Disconnected{Why: "the line broke"})
 			if back {
-				r.give(Connected{Session: "s2"})
+				r.give(event.Connected{Session: "s2"})
 			}
 			moved := false
-			r.watch = func(_ Event, effects []Effect) {
+			r.watch = func(_ event.Event, effects []effect.Effect) {
 				for _, e := range effects {
-					if o, ok := e.(Order); ok && o.Order == driver.ToRun && enabled {
+					if o, ok := e.(effect.Order); ok && o.Order == driver.ToRun && enabled {
 						moved = true
 					}
-					if s, ok := e.(Start); ok && s.Unit == "drive" {
+					if s, ok := e.(effect.Start); ok && s.Unit == "drive" {
 						moved = true
 					}
 				}
@@ -69,9 +71,9 @@ func TestWhatWasAskedOverALostConnectionLetsNothingMove(t *testing.T) {
 func TestAButtonThatIsLetGoResetsNothing(t *testing.T) {
 	r := newRig(t)
 	r.boot()
-	r.give(Called{Client: "wall1"})
+	r.give(event.Called{Client: "wall1"})
 	press := func(on bool) {
-		r.give(Reported{driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: pressReset, On: on}})
+		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: pressReset, On: on}})
 	}
 	if press(false); len(r.s.latchFacts) != 1 {
 		t.Error("a button that was let go released a stop")

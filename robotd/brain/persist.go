@@ -6,6 +6,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
@@ -95,11 +97,11 @@ func (t *step) persistLatches() {
 	if t.held != (safety.Held{}) {
 		v.Safety = &t.held
 	}
-	t.do(SaveLatches{N: t.persist.wanted, Value: t.encode(v)})
+	t.do(effect.SaveLatches{N: t.persist.wanted, Value: t.encode(v)})
 }
 
 // latchesSaved takes in what the disk says.
-func (t *step) latchesSaved(ev LatchesSaved) {
+func (t *step) latchesSaved(ev event.LatchesSaved) {
 	if ev.Refused != "" {
 		t.disk(ev.Refused) // that it took them says nothing of the rest: they have their space
 		t.persist.again = t.now.Mono + persistPause
@@ -109,7 +111,7 @@ func (t *step) latchesSaved(ev LatchesSaved) {
 	t.persist.kept, t.persist.due = max(t.persist.kept, ev.N), t.now.Mono+persistWait
 	if t.persist.lost {
 		t.persist.lost = false
-		t.do(SaveSetting{LostSetting, ""})
+		t.do(effect.SaveSetting{Name: LostSetting, Value: ""})
 	}
 	if !t.persist.missing() && t.persist.told {
 		t.persist.told = false

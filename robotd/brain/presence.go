@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"troupe/robotd/event"
 	"troupe/robotd/link"
 	"troupe/robotd/request"
 	"troupe/schema"
@@ -17,7 +18,7 @@ const presenceEvery = time.Second
 const undisputed = 5 * time.Minute
 
 // connected tells every document anew: the broker may have lost them all.
-func (t *step) connected(ev Connected) {
+func (t *step) connected(ev event.Connected) {
 	t.session, t.connectedAt = ev.Session, t.now.Mono
 	t.halfOpen.Opened(t.now.Mono)
 	t.gaps.Opened(t.now.Mono)
@@ -64,7 +65,7 @@ func (t *step) resync(o request.Perform) {
 	t.reply(o.Key, reply{Status: schema.StatusSucceeded})
 }
 
-func (t *step) disconnected(ev Disconnected) {
+func (t *step) disconnected(ev event.Disconnected) {
 	if t.session == "" {
 		return
 	}
@@ -94,7 +95,7 @@ const duplicateIdentity = "duplicate_identity"
 // contested notes that somebody else connects under the robot's name. It is told
 // when the robot is connected again, and stands while the two throw each other
 // out.
-func (t *step) contested(ev Contested) {
+func (t *step) contested(ev event.Contested) {
 	t.raise(duplicateIdentity, schema.AlertError, "post", ev.Why, "look for a second robot with this name, such as one with a cloned disk, and give it a name of its own")
 }
 
@@ -108,7 +109,7 @@ func (t *step) undispute() {
 // seen watches over the robot's own presence: whatever else stands there is
 // replaced, once a second at most. The late word of an earlier connection of this
 // robot's is in order; anybody else's is not.
-func (t *step) seen(ev Seen) {
+func (t *step) seen(ev event.Seen) {
 	p := ev.Presence
 	if t.session == "" || p.Session == t.session && p.State == schema.PresenceOnline {
 		return

@@ -13,6 +13,7 @@ import (
 	"troupe/robotd/act"
 	"troupe/robotd/clock"
 	"troupe/robotd/driver"
+	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/robotd/request"
 	"troupe/schema"
@@ -36,7 +37,7 @@ func newWorld(t *rapid.T) *world {
 	r.watch, r.sent = a.see, a.published
 	r.cfg.Mode.Boot = rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto}).Draw(t, "boot mode")
 	r.boot()
-	r.give(Connected{Session: "first"})
+	r.give(event.Connected{Session: "first"})
 	w := &world{T: t, r: r, a: a}
 	if rapid.Bool().Draw(t, "on tour already") {
 		w.tour()
@@ -50,7 +51,7 @@ func (w *world) tour() {
 	r := w.r
 	pin := stories["tour"]
 	w.rev = 1
-	r.give(DesiredStory{Document: schema.DesiredStory{Rev: w.rev, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+	r.give(event.DesiredStory{Document: schema.DesiredStory{Rev: w.rev, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 	r.beats = true
 	r.beat(0)
 	r.until(200 * time.Millisecond)
@@ -75,7 +76,7 @@ func (w *world) command(verb, args string) {
 	w.a.fleeting[key] = v.Journal == schema.JournalNever
 	before := w.a.look()
 	for range 10 { // what is due happens before: it is not the command's doing
-		if w.r.give(Follow{}); w.a.look() == before {
+		if w.r.give(event.Follow{}); w.a.look() == before {
 			break
 		}
 		before = w.a.look()
@@ -84,7 +85,7 @@ func (w *world) command(verb, args string) {
 		w.a.enables[key] = true
 	}
 	mode := w.r.s.mode.Active
-	w.r.give(Command{Client: "op1", Group: group, Verb: name, Payload: []byte(payload)})
+	w.r.give(event.Command{Client: "op1", Group: group, Verb: name, Payload: []byte(payload)})
 	if v.Class == schema.ClassStop {
 		if group == "safety" && w.r.s.safety.At == schema.SafetyEnabled {
 			w.Fatalf("%s left the robot ENABLED", verb)
@@ -94,7 +95,7 @@ func (w *world) command(verb, args string) {
 	}
 	// The record is on its way to the disk; nothing else happens meanwhile.
 	for i, c := range w.r.coming {
-		if saved, ok := c.ev.(RequestsSaved); ok && slices.Contains(saved.Keys, key) {
+		if saved, ok := c.ev.(event.RequestsSaved); ok && slices.Contains(saved.Keys, key) {
 			w.r.coming = slices.Delete(w.r.coming, i, i+1)
 			w.r.give(saved)
 			break
@@ -123,7 +124,7 @@ func (w *world) header() (text string, only schema.ModeID) {
 	return "", ""
 }
 
-func (w *world) reported(ev driver.Event) { w.r.give(Reported{ev}) }
+func (w *world) reported(ev driver.Event) { w.r.give(event.Reported{Event: ev}) }
 
 // actions are what can happen; each is drawn again and again.
 func (w *world) actions() map[string]func(*rapid.T) {
@@ -156,7 +157,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				Lease: s.control.Lease.ID, Seq: rapid.Int64Range(1, 50).Draw(t, "seq"), TTLMS: 400,
 				VXMPS: rapid.SampledFrom([]float64{0, 0.4, -0.4, 1}).Draw(t, "vx"), SeenMonoMS: (w.r.now - w.r.old).Milliseconds() - rapid.Int64Range(0, 700).Draw(t, "age"),
 			}
-			w.r.give(Frame{Client: s.control.Lease.Who.Client, Frame: f})
+			w.r.give(event.Frame{Client: s.control.Lease.Who.Client, Frame: f})
 		},
 		"manually": verb("manual/goto \"point\":\"dock\"", `manual/goto "x_m":1,"y_m":2`, `manual/say "text":"hello"`, `manual/face "face":"smile"`, `manual/head "yaw_rad":0.5`,
 			`manual/sound "sound":"chime"`, `manual/volume "volume":0.5`, `manual/volume "volume":2`, `manual/led "colour":"#00ff00"`, `manual/act "act":"greet"`, `act/perform "act":"x"`),
@@ -164,7 +165,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"rival": func(t *rapid.T) {
 			if w.r.s.session != "" {
 				verb := rapid.SampledFrom([]string{"acquire", "takeover", "takeover", "release"}).Draw(t, "verb")
-				w.r.give(Command{Client: "op2", Group: "control", Verb: verb})
+				w.r.give(event.Command{Client: "op2", Group: "control", Verb: verb})
 			}
 		},
 		"garbage": func(t *rapid.T) {
@@ -172,7 +173,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			if w.r.s.session == "" {
 				return
 			}
-			w.r.give(Command{Client: "op2", Group: v.Group, Verb: v.Name, Payload: rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "bytes"), Retained: rapid.Bool().Draw(t, "retained")})
+			w.r.give(event.Command{Client: "op2", Group: v.Group, Verb: v.Name, Payload: rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "bytes"), Retained: rapid.Bool().Draw(t, "retained")})
 			if v.Class == schema.ClassStop && v.Group == "safety" && w.r.s.safety.At == schema.SafetyEnabled {
 				t.Fatalf("%s left the robot ENABLED", v.ID())
 			}
@@ -189,25 +190,25 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				pin := stories[name]
 				desired.Story = &pin
 			}
-			w.r.give(DesiredStory{Document: desired})
+			w.r.give(event.DesiredStory{Document: desired})
 		},
 		"link": func(t *rapid.T) {
 			if rapid.Bool().Draw(t, "up") {
-				w.r.give(Connected{Session: fmt.Sprint("s", w.r.now)})
+				w.r.give(event.Connected{Session: fmt.Sprint("s", w.r.now)})
 			} else {
-				w.r.give(Disconnected{})
+				w.r.give(event.Disconnected{})
 				maps.DeleteFunc(w.a.asked, func(k request.Key, _ bool) bool { return w.a.fleeting[k] }) // its sender asks again
 			}
 		},
 		"unknown": func(t *rapid.T) { // somebody else's word stands where the robot's should
 			if w.r.s.session != "" {
-				w.r.give(Seen{schema.Presence{State: rapid.SampledFrom([]schema.PresenceState{schema.PresenceOnline, schema.PresenceLost}).Draw(t, "says"), Session: "sx", Boot: "boot-x"}})
+				w.r.give(event.Seen{Presence: schema.Presence{State: rapid.SampledFrom([]schema.PresenceState{schema.PresenceOnline, schema.PresenceLost}).Draw(t, "says"), Session: "sx", Boot: "boot-x"}})
 			}
 		},
 		"fleetd": func(t *rapid.T) {
 			on := rapid.Bool().Draw(t, "heard")
 			if on && !w.r.beats {
-				w.r.coming = slices.DeleteFunc(w.r.coming, func(c coming) bool { _, beat := c.ev.(Heard); return beat })
+				w.r.coming = slices.DeleteFunc(w.r.coming, func(c coming) bool { _, beat := c.ev.(event.Heard); return beat })
 				w.r.beat(0)
 			}
 			w.r.beats = on
@@ -238,7 +239,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				if w.r.s.session == "" {
 					return
 				}
-				w.r.give(Called{Client: "wall1", Payload: []byte(rapid.SampledFrom([]string{"", "{{{", `{"id":"a"}`, `{"id":"b","robots":["r1"],"level":"halt"}`}).Draw(t, "says")), Retained: rapid.Bool().Draw(t, "retained")})
+				w.r.give(event.Called{Client: "wall1", Payload: []byte(rapid.SampledFrom([]string{"", "{{{", `{"id":"a"}`, `{"id":"b","robots":["r1"],"level":"halt"}`}).Draw(t, "says")), Retained: rapid.Bool().Draw(t, "retained")})
 				if w.r.s.safety.At == schema.SafetyEnabled || len(w.r.s.latchFacts) == 0 {
 					t.Fatalf("a live stop left the robot %s with %d latches", w.r.s.safety.At, len(w.r.s.latchFacts))
 				}
@@ -251,7 +252,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 						doc.Stops = append(doc.Stops, schema.StopLatch{ID: id, Level: schema.StopStop})
 					}
 				}
-				w.r.give(Stopped{Document: doc})
+				w.r.give(event.Stopped{Document: doc})
 				if w.r.s.safety.At == schema.SafetyEnabled && len(w.r.s.latchFacts) > 0 {
 					t.Fatal("ENABLED while a stop is held")
 				}
@@ -305,9 +306,9 @@ func TestWhateverHappens(t *testing.T) {
 		// Everything that was asked is answered in the end, once.
 		w.r.diskFull, w.r.diskDead, w.r.diskStuck = false, false, false
 		w.r.answer()
-		w.r.give(Connected{Session: "last"})
+		w.r.give(event.Connected{Session: "last"})
 		w.r.until(w.r.now + 40*time.Second)
-		w.r.give(Connected{Session: "very last"})
+		w.r.give(event.Connected{Session: "very last"})
 		for k := range w.a.asked {
 			t.Errorf("%s was never answered", k)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"time"
 
+	"troupe/robotd/effect"
 	"troupe/schema"
 )
 
@@ -20,7 +21,7 @@ func (t *step) publish() {
 	t.tellCalls()
 	t.tellAnswers()
 	if t.over() {
-		t.do(Exit{Why: "no mode is in charge and the body stands"})
+		t.do(effect.Exit{Why: "no mode is in charge and the body stands"})
 	}
 	if t.session == "" {
 		return
@@ -34,7 +35,7 @@ func (t *step) publish() {
 		t.nextBeat = t.now.Mono + t.cfg.Heartbeat
 		// It promises nothing, so it waits for no disk: a disk that hangs is no
 		// reason to look dead.
-		t.do(Publish{Topic: schema.TopicHeartbeat, Payload: t.encode(t.heartbeat()), First: true})
+		t.do(effect.Publish{Topic: schema.TopicHeartbeat, Payload: t.encode(t.heartbeat()), First: true})
 	}
 }
 
@@ -50,7 +51,7 @@ func (t *step) tellState() {
 	t.stateSeq++
 	d := t.stateDocument()
 	payload := t.within(schema.TopicState, d, func(step int) bool { return shrinkState(d, step) })
-	t.do(Publish{Topic: schema.TopicState, Payload: payload, First: urgent})
+	t.do(effect.Publish{Topic: schema.TopicState, Payload: payload, First: urgent})
 }
 
 // due is when the state has to be told next.
@@ -80,7 +81,7 @@ func (t *step) tellModes() {
 	t.modesLast = body
 	t.modesRev++
 	d.TS, d.ModesRev = t.now.Wall, t.modesRev
-	t.do(Publish{Topic: schema.TopicModes, Payload: t.within(schema.TopicModes, d, func(step int) bool { return shrinkModes(d, step) })})
+	t.do(effect.Publish{Topic: schema.TopicModes, Payload: t.within(schema.TopicModes, d, func(step int) bool { return shrinkModes(d, step) })})
 }
 
 // tellCaps tells what the robot is and can do; while nobody listens there is
@@ -88,10 +89,10 @@ func (t *step) tellModes() {
 func (t *step) tellCaps() {
 	if t.session != "" {
 		d := t.capsDocument()
-		t.do(Publish{Topic: schema.TopicCaps, Payload: t.within(schema.TopicCaps, d, func(step int) bool { return shrinkCaps(d, step) })})
+		t.do(effect.Publish{Topic: schema.TopicCaps, Payload: t.within(schema.TopicCaps, d, func(step int) bool { return shrinkCaps(d, step) })})
 	}
 }
 
 func (t *step) document(k schema.TopicKind, v any) {
-	t.do(Publish{Topic: k, Payload: t.encode(v)})
+	t.do(effect.Publish{Topic: k, Payload: t.encode(v)})
 }

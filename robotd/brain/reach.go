@@ -3,6 +3,8 @@ package brain
 import (
 	"time"
 
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/robotd/link"
 	"troupe/schema"
 )
@@ -10,7 +12,7 @@ import (
 // heard takes an operator's sign of life, and of a fleetd instance's also learns the fleet's
 // time. Somebody at the robot can stop it, so it has a link; but he speaks neither
 // for the fleet nor for its clock.
-func (t *step) heard(ev Heard) {
+func (t *step) heard(ev event.Heard) {
 	t.reached(link.Heard(&t.link, t.now.Mono, t.cfg.Link, ev.Client))
 	if ev.Local {
 		return
@@ -26,7 +28,7 @@ func (t *step) reach() {
 	t.reached(link.Tick(&t.link, t.now.Mono, t.cfg.Link))
 	t.undispute()
 	if t.halfOpen.Detected(t.now.Mono, t.cfg.Link) {
-		t.do(Renew{Why: "fleetd says that it is there, and its heartbeats do not come"})
+		t.do(effect.Renew{Why: "fleetd says that it is there, and its heartbeats do not come"})
 	}
 }
 

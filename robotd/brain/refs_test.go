@@ -10,6 +10,8 @@ import (
 	"troupe/robotd/clock"
 	"troupe/robotd/config"
 	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -19,7 +21,7 @@ import (
 func TestAnAnswerNamesTheLatchesThatStandAgainstIt(t *testing.T) {
 	for _, name := range []string{"wall-%d", strings.Repeat("x", 61) + "-%d"} {
 		r, acks := inHand(t)
-		r.sent = func(p Publish) {
+		r.sent = func(p effect.Publish) {
 			if most := schema.TopicOf(p.Topic).MaxBytes; len(p.Payload) > most {
 				t.Errorf("%s has %d of %d bytes", p.Topic, len(p.Payload), most)
 			}
@@ -39,7 +41,7 @@ func TestAnAnswerNamesTheLatchesThatStandAgainstIt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.give(Command{Client: "op1", Group: "safety", Verb: "stop", Payload: payload})
+			r.give(event.Command{Client: "op1", Group: "safety", Verb: "stop", Payload: payload})
 		}
 		r.until(r.now + time.Second)
 		r.command("safety/enable", "")
@@ -60,7 +62,7 @@ func TestAnAnswerNamesTheLatchesThatStandAgainstIt(t *testing.T) {
 func TestWhatAnAnswerPointsAtCanBeUsed(t *testing.T) {
 	r, acks := inHand(t)
 	pin := stories["talk"]
-	r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+	r.give(event.DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 	r.until(r.now + time.Second)
 	r.command("mode/set", "ato")
 	made := func(verb, payload string, kind schema.RefKind) string {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/robotd/request"
 	"troupe/schema"
 )
@@ -48,13 +50,13 @@ func (t *step) askReplay(o request.Perform) {
 		if a.Boot == "" {
 			t.replay.boot = t.boot
 		}
-		t.do(ReadEvents{o.Key})
+		t.do(effect.ReadEvents{Key: o.Key})
 	}
 }
 
 // recalled takes what the disk kept. The events that were asked for and are gone
 // are told of first: who looks for a gap has to know that it stays.
-func (t *step) recalled(ev Recalled) {
+func (t *step) recalled(ev event.Recalled) {
 	r := &t.replay
 	if ev.Key != r.key {
 		return // it was called off
@@ -105,7 +107,7 @@ func (t *step) replaying() {
 		return
 	}
 	if len(r.events) > 0 {
-		t.do(Publish{Topic: schema.TopicEvent, Payload: r.events[0]})
+		t.do(effect.Publish{Topic: schema.TopicEvent, Payload: r.events[0]})
 		r.events, r.due = r.events[1:], t.now.Mono+replayEvery
 		share := 100 * (r.total - len(r.events)) / r.total
 		t.asking(request.Outcome{Key: r.key, Status: schema.StatusInProgress, Progress: &share, Left: time.Duration(len(r.events)) * replayEvery})

@@ -3,6 +3,8 @@ package brain
 import (
 	"testing"
 
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/schema"
 )
@@ -10,22 +12,22 @@ import (
 func TestWhoHasEventsToldAgainLearnsHowLongItTakes(t *testing.T) {
 	r := newRig(t)
 	var told []schema.Ack
-	r.sent = func(p Publish) {
+	r.sent = func(p effect.Publish) {
 		if a, problems := schema.Decode[schema.Ack](p.Payload); p.Topic == schema.TopicAck && len(problems) == 0 {
 			told = append(told, a)
 		}
 	}
 	r.boot()
-	r.give(Connected{Session: "s"})
+	r.give(event.Connected{Session: "s"})
 	for rev := range int64(100) { // held and released, each an event
 		doc := latch.Document{From: latch.Robot, Rev: rev + 1, FleetID: "fleetd"}
 		if rev%2 == 0 {
 			doc.Stops = []schema.StopLatch{{ID: "a", Level: schema.StopStop}}
 		}
-		r.give(Stopped{Document: doc})
+		r.give(event.Stopped{Document: doc})
 	}
 	began := r.now
-	r.give(Command{Client: "op1", Group: "sys", Verb: "replay", Payload: []byte(`{"id":"r","args":{"from":1}}`)})
+	r.give(event.Command{Client: "op1", Group: "sys", Verb: "replay", Payload: []byte(`{"id":"r","args":{"from":1}}`)})
 	said := false
 	for len(told) == 0 || !told[len(told)-1].Status.Final() {
 		was := len(told)

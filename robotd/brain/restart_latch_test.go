@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/schema"
 )
@@ -27,13 +28,13 @@ func TestReleaseFromBeforeARestartLeavesALatchOfTheDisk(t *testing.T) {
 			return slices.ContainsFunc(r.s.latches.Latches, func(l latch.Latch) bool { return l.ID == id })
 		}
 		document := func(rev int64, stops ...schema.StopLatch) {
-			r.give(Stopped{Document: latch.Document{From: latch.Robot, Rev: rev, FleetID: "one", Stops: stops}})
+			r.give(event.Stopped{Document: latch.Document{From: latch.Robot, Rev: rev, FleetID: "one", Stops: stops}})
 			r.until(r.now + 100*time.Millisecond)
 		}
 		boot := func(damaged bool) {
 			fails(&r.memory, damaged)
 			r.boot()
-			r.give(Connected{Session: "s1"})
+			r.give(event.Connected{Session: "s1"})
 			r.until(r.now + time.Second)
 		}
 		boot(true)

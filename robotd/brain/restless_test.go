@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"troupe/robotd/driver"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -14,10 +15,10 @@ func TestAUnitThatRunsWithoutPermissionIsSwitchedOff(t *testing.T) {
 	r := newRig(t)
 	got := acks(r)
 	r.boot()
-	r.give(Connected{Session: "a"})
+	r.give(event.Connected{Session: "a"})
 	r.until(time.Second)
-	r.give(Reported{driver.Event{Kind: driver.Unit, Unit: "drive", State: driver.Run}})
-	r.give(Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"e1"}`)})
+	r.give(event.Reported{Event: driver.Event{Kind: driver.Unit, Unit: "drive", State: driver.Run}})
+	r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"e1"}`)})
 	r.until(5900 * time.Millisecond)
 	if a := got["e1"]; a.Status != schema.StatusRejected || a.Reason != schema.ReasonBusy || r.s.safety.At != schema.SafetyDisabled {
 		t.Errorf("the enable was answered %s %s, the robot is %s", a.Status, a.Reason, r.s.safety.At)

@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"troupe/robotd/event"
 	"troupe/robotd/request"
 	"troupe/schema"
 )
@@ -21,12 +22,12 @@ func retainedOn(client, group, verb string) string { return "cmd/" + client + "/
 
 // isRemoval reports whether a command is no command but the end of one that was
 // kept on the broker.
-func (t *step) isRemoval(ev Command) bool {
+func (t *step) isRemoval(ev event.Command) bool {
 	return !ev.Retained && len(ev.Payload) == 0 && t.retained[retainedOn(ev.Client, ev.Group, ev.Verb)]
 }
 
 // noteRetained remembers where a command was kept, for this session.
-func (t *step) noteRetained(ev Command) {
+func (t *step) noteRetained(ev event.Command) {
 	if ev.Retained && len(t.retained) < retainedMost {
 		if t.retained == nil {
 			t.retained = map[string]bool{}
@@ -36,7 +37,7 @@ func (t *step) noteRetained(ev Command) {
 }
 
 // removed notes that what was kept there is kept no more.
-func (t *step) removed(ev Command) {
+func (t *step) removed(ev event.Command) {
 	topic := retainedOn(ev.Client, ev.Group, ev.Verb)
 	delete(t.retained, topic)
 	t.clear(string(schema.ReasonRetainedCommand), topic)

@@ -12,6 +12,8 @@ import (
 	"troupe/robotd/config"
 	"troupe/robotd/delivery"
 	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/sign"
@@ -42,7 +44,7 @@ type rig struct {
 	diskStuck bool
 	// diskHangs: what it took is told with the next answer, in one.
 	diskHangs bool
-	unheard   []RequestsSaved
+	unheard   []event.RequestsSaved
 	calibBad  bool
 	calibTime time.Duration
 	over      bool // the robot has said Exit
@@ -51,15 +53,15 @@ type rig struct {
 	ring   int
 
 	blobs map[string][]byte
-	watch func(ev Event, effects []Effect) // sees every step
-	sent  func(Publish)                    // sees every message that goes out
+	watch func(ev event.Event, effects []effect.Effect) // sees every step
+	sent  func(effect.Publish)                          // sees every message that goes out
 }
 
 // coming is an event on its way.
 type coming struct {
 	at time.Duration
 	n  int
-	ev Event
+	ev event.Event
 	do func() // instead of an event: something in the world
 }
 
@@ -67,7 +69,7 @@ type coming struct {
 const epoch schema.Time = 1_800_000_000_000
 
 func newRig(t rapid.TB) *rig {
-	r := &rig{t: t, cfg: config.Defaults("r1"), ring: 1000, calibTime: 100 * time.Millisecond, blobs: map[string][]byte{}, memory: Memory{Settings: map[string]string{}, Kept: map[sign.Kind]delivery.Kept{}}, watch: func(Event, []Effect) {}, sent: func(Publish) {}}
+	r := &rig{t: t, cfg: config.Defaults("r1"), ring: 1000, calibTime: 100 * time.Millisecond, blobs: map[string][]byte{}, memory: Memory{Settings: map[string]string{}, Kept: map[sign.Kind]delivery.Kept{}}, watch: func(event.Event, []effect.Effect) {}, sent: func(effect.Publish) {}}
 	r.body = newBench(r)
 	return r
 }
@@ -83,34 +85,34 @@ func (r *rig) boot() {
 	r.memory.Boots++
 	r.memory.Held.Blobs = r.blobs
 	r.coming = slices.DeleteFunc(r.coming, func(c coming) bool {
-		_, beat := c.ev.(Heard)
+		_, beat := c.ev.(event.Heard)
 		return !beat // what was under way to the old process is gone
 	})
 	r.body.stand()
-	var first []Effect
+	var first []effect.Effect
 	r.s, first = New(&r.cfg, "boot-"+string(rune('0'+r.memory.Boots)), r.body.about(), r.memory, r.wall())
 	r.done(nil, first)
 	for _, u := range r.body.about().Units {
-		r.soon(0, Reported{driver.Event{Kind: driver.Unit, Unit: u.ID, State: driver.Idle}})
+		r.soon(0, event.Reported{Event: driver.Event{Kind: driver.Unit, Unit: u.ID, State: driver.Idle}})
 	}
-	r.give(Begin{})
+	r.give(event.Begin{})
 }
 
 // give lets the robot take an event, and all steps that follow from it.
-func (r *rig) give(ev Event) {
+func (r *rig) give(ev event.Event) {
 	for range 100 {
 		out := Step(r.s, r.wall(), ev, nil)
 		r.done(ev, out)
 		if !r.s.Pending() {
 			return
 		}
-		ev = Follow{}
+		ev = event.Follow{}
 	}
 	r.t.Fatalf("after %T the robot does not come to rest", ev)
 }
 
 // soon sends an event after d.
-func (r *rig) soon(d time.Duration, ev Event) { r.come(coming{at: r.now + d, ev: ev}) }
+func (r *rig) soon(d time.Duration, ev event.Event) { r.come(coming{at: r.now + d, ev: ev}) }
 
 func (r *rig) come(c coming) {
 	r.n++
@@ -124,7 +126,7 @@ func (r *rig) come(c coming) {
 // until lets time pass up to at.
 func (r *rig) until(at time.Duration) {
 	for {
-		next, ev, do := at+1, Event(Tick{}), func() {}
+		next, ev, do := at+1, event.Event(event.Tick{}), func() {}
 		if r.s != nil && !r.over {
 			next = max(r.now, r.old+Deadline(r.s))
 		}
@@ -147,11 +149,11 @@ func (r *rig) until(at time.Duration) {
 			do()
 			continue
 		}
-		if _, beat := ev.(Heard); beat && !r.beats || r.over || r.s == nil {
+		if _, beat := ev.(event.Heard); beat && !r.beats || r.over || r.s == nil {
 			continue
 		}
 		r.give(ev)
-		if _, beat := ev.(Heard); beat {
+		if _, beat := ev.(event.Heard); beat {
 			r.beat(time.Second)
 		}
 	}
@@ -159,11 +161,11 @@ func (r *rig) until(at time.Duration) {
 
 func (r *rig) beat(in time.Duration) {
 	r.beatSeq++
-	r.soon(in, Heard{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: epoch.Add(r.now + in), Session: "fleetd", Seq: r.beatSeq}})
+	r.soon(in, event.Heard{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: epoch.Add(r.now + in), Session: "fleetd", Seq: r.beatSeq}})
 }
 
 // done does what a step wants done.
-func (r *rig) done(ev Event, effects []Effect) {
+func (r *rig) done(ev event.Event, effects []effect.Effect) {
 	r.watch(ev, effects)
 	refused := schema.Reason("")
 	if r.diskFull {
@@ -171,21 +173,21 @@ func (r *rig) done(ev Event, effects []Effect) {
 	}
 	for _, e := range effects {
 		switch e := e.(type) {
-		case Order:
+		case effect.Order:
 			r.body.order(e.Order)
-		case Start:
+		case effect.Start:
 			r.body.start(e.Command)
-		case Stop:
+		case effect.Stop:
 			delete(r.body.busy, e.Key)
-		case Move:
+		case effect.Move:
 			r.body.move(e.Velocity)
-		case Calibrate:
-			c := Calibrated{Run: e.Run}
+		case effect.Calibrate:
+			c := event.Calibrated{Run: e.Run}
 			if r.calibBad {
-				c = Calibrated{Run: e.Run, Reason: schema.ReasonUnitError, Detail: "the map cannot be read"}
+				c = event.Calibrated{Run: e.Run, Reason: schema.ReasonUnitError, Detail: "the map cannot be read"}
 			}
 			r.soon(r.calibTime, c)
-		case SaveRequests:
+		case effect.SaveRequests:
 			if !r.diskFull {
 				r.keep(e.Save)
 			}
@@ -195,11 +197,11 @@ func (r *rig) done(ev Event, effects []Effect) {
 			}
 			switch {
 			case r.diskHangs:
-				r.hang(RequestsSaved{Keys: keys, Refused: refused})
+				r.hang(event.RequestsSaved{Keys: keys, Refused: refused})
 			case len(keys) > 0:
-				r.soon(0, RequestsSaved{Keys: keys, Refused: refused})
+				r.soon(0, event.RequestsSaved{Keys: keys, Refused: refused})
 			}
-		case SaveContent:
+		case effect.SaveContent:
 			if !r.diskFull {
 				r.memory.Kept[e.Kind] = e.Kept
 				for _, b := range e.Blobs {
@@ -207,9 +209,9 @@ func (r *rig) done(ev Event, effects []Effect) {
 				}
 			}
 			if len(e.Blobs) > 0 || r.diskFull {
-				r.soon(0, ContentSaved{Kind: e.Kind, Rev: e.Rev, Refused: refused})
+				r.soon(0, event.ContentSaved{Kind: e.Kind, Rev: e.Rev, Refused: refused})
 			}
-		case SaveLatches:
+		case effect.SaveLatches:
 			refused := schema.Reason("")
 			if r.diskDead {
 				refused = schema.ReasonInternal
@@ -219,32 +221,32 @@ func (r *rig) done(ev Event, effects []Effect) {
 				r.memory.Latches = e.Value
 				fallthrough
 			case refused != "":
-				r.soon(0, LatchesSaved{N: e.N, Refused: refused})
+				r.soon(0, event.LatchesSaved{N: e.N, Refused: refused})
 			}
-		case SaveSetting:
+		case effect.SaveSetting:
 			if !r.diskFull {
 				r.memory.Settings[e.Name] = e.Value
 			}
-			r.soon(0, SettingsSaved{Refused: refused})
-		case SaveEvent:
+			r.soon(0, event.SettingsSaved{Refused: refused})
+		case effect.SaveEvent:
 			if r.events = append(r.events, e.Payload); len(r.events) > r.ring {
 				r.events = r.events[1:]
 			}
-		case ReadEvents:
-			r.soon(0, Recalled{Key: e.Key, Events: slices.Clone(r.events), Refused: refused})
-		case Publish:
+		case effect.ReadEvents:
+			r.soon(0, event.Recalled{Key: e.Key, Events: slices.Clone(r.events), Refused: refused})
+		case effect.Publish:
 			if r.diskFull && (e.Confirm != "" || strings.HasPrefix(string(e.Topic), "reported_")) && !e.First && slices.ContainsFunc(effects, isSave) {
 				continue // what the disk refused is not told
 			}
 			r.sent(e)
 			if e.Confirm != "" {
-				r.soon(time.Millisecond, Delivered{e.Confirm})
+				r.soon(time.Millisecond, event.Delivered{Key: e.Confirm})
 			}
-		case Fetch:
+		case effect.Fetch:
 			if b, ok := published[e.SHA256]; ok && !r.noBlobs {
-				r.soon(20*time.Millisecond, Fetched{SHA256: e.SHA256, Bytes: b})
+				r.soon(20*time.Millisecond, event.Fetched{SHA256: e.SHA256, Bytes: b})
 			}
-		case Exit:
+		case effect.Exit:
 			r.over = true
 		}
 	}
@@ -252,7 +254,7 @@ func (r *rig) done(ev Event, effects []Effect) {
 
 // hang keeps back what the disk has to say; what it says of several commits it
 // says at once.
-func (r *rig) hang(ev RequestsSaved) {
+func (r *rig) hang(ev event.RequestsSaved) {
 	if last := len(r.unheard) - 1; last >= 0 && r.unheard[last].Refused == ev.Refused {
 		r.unheard[last].Keys = append(r.unheard[last].Keys, ev.Keys...)
 		return
@@ -270,9 +272,9 @@ func (r *rig) answer() {
 	}
 }
 
-func isSave(e Effect) bool {
+func isSave(e effect.Effect) bool {
 	switch e.(type) {
-	case SaveRequests, SaveContent, SaveEvent, SaveSetting:
+	case effect.SaveRequests, effect.SaveContent, effect.SaveEvent, effect.SaveSetting:
 		return true
 	}
 	return false

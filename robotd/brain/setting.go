@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/mode"
 	"troupe/robotd/safety"
@@ -41,7 +42,7 @@ const bootsKept = 8
 func (t *step) rememberBoots(saved map[string]string) {
 	t.previousBoots = strings.Fields(saved[bootsSetting])
 	t.previousBoots = t.previousBoots[max(0, len(t.previousBoots)-bootsKept+1):]
-	t.do(SaveSetting{bootsSetting, strings.Join(append(slices.Clone(t.previousBoots), t.boot), " ")})
+	t.do(effect.SaveSetting{Name: bootsSetting, Value: strings.Join(append(slices.Clone(t.previousBoots), t.boot), " ")})
 }
 
 // Boots are those that the robot knows as its own, the present one among them.
@@ -104,5 +105,5 @@ func (t *step) keepSwitch(name string, off bool) {
 	if off {
 		value = switchedOff
 	}
-	t.do(SaveSetting{name, value})
+	t.do(effect.SaveSetting{Name: name, Value: value})
 }

@@ -8,28 +8,32 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
 // TestSlowDiskAnswersEachStopWhenItIsKept sends stops faster than a healthy disk writes:
 // each write takes 400 ms, which is less than a disk that hangs.
 func TestSlowDiskAnswersEachStopWhenItIsKept(t *testing.T) {
-	for name, stop := range map[string]func(id string) Event{
-		"live": func(id string) Event { return Called{Client: "op1", Payload: fmt.Appendf(nil, `{"id":%q}`, id)} },
-		"command": func(id string) Event {
-			return Command{Client: "op1", Group: "safety", Verb: "stop", Payload: fmt.Appendf(nil, `{"id":%q,"args":{"latch":%q}}`, id, id)}
+	for name, stop := range map[string]func(id string) event.Event{
+		"live": func(id string) event.Event {
+			return event.Called{Client: "op1", Payload: fmt.Appendf(nil, `{"id":%q}`, id)}
+		},
+		"command": func(id string) event.Event {
+			return event.Command{Client: "op1", Group: "safety", Verb: "stop", Payload: fmt.Appendf(nil, `{"id":%q,"args":{"latch":%q}}`, id, id)}
 		},
 	} {
 		r := newRig(t)
 		answers := map[string]schema.Ack{}
-		r.sent = func(p Publish) {
+		r.sent = func(p effect.Publish) {
 			var a schema.Ack
 			if p.Topic == schema.TopicAck && json.Unmarshal(p.Payload, &a) == nil && a.ID != nil {
 				answers[*a.ID] = a
 			}
 		}
 		r.boot()
-		r.give(Connected{Session: "s1"})
+		r.give(event.Connected{Session: "s1"})
 		r.until(time.Second)
 		r.diskStuck = true
 		began, first := r.now, int64(0)
@@ -59,7 +63,7 @@ func TestSlowDiskAnswersEachStopWhenItIsKept(t *testing.T) {
 				}
 				r.until(r.now + time.Millisecond)
 			case step.saved > 0:
-				r.give(LatchesSaved{N: first + step.saved - 1})
+				r.give(event.LatchesSaved{N: first + step.saved - 1})
 			}
 			a := answers[step.answered]
 			if len(answers) != was && step.answered == "" || step.answered != "" && (a.Status != schema.StatusSucceeded || strings.Contains(a.Detail, "disk does not have") != step.lost) {

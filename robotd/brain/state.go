@@ -10,6 +10,7 @@ import (
 	"troupe/robotd/control"
 	"troupe/robotd/delivery"
 	"troupe/robotd/driver"
+	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/latch"
 	"troupe/robotd/link"
@@ -163,7 +164,7 @@ type Memory struct {
 // New is a robot that has just started: it has its story and its journal, and
 // may not move whatever it was doing before. cfg is kept and not changed. The
 // effects are to be performed before Begin.
-func New(cfg *config.Config, id string, b driver.Body, m Memory, now clock.Now) (*State, []Effect) {
+func New(cfg *config.Config, id string, b driver.Body, m Memory, now clock.Now) (*State, []effect.Effect) {
 	base := cfg
 	cfg, adopted := restoreConfig(base, m.Settings)
 	desired := restoreDesiredMode(cfg, m.Settings)
@@ -181,7 +182,7 @@ func New(cfg *config.Config, id string, b driver.Body, m Memory, now clock.Now) 
 	s.requests, told = request.Restore(m.Boots, m.Requests, nil)
 	for _, e := range told {
 		if save, ok := e.(request.Save); ok {
-			t.do(SaveRequests{save})
+			t.do(effect.SaveRequests{Save: save})
 		}
 	}
 	t.tellUnread()

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -17,29 +19,29 @@ func TestATickAllocatesLittle(t *testing.T) {
 	}{
 		{"at rest", func(r *rig) {}, 0},
 		{"enabled in manual", func(r *rig) {
-			r.give(Command{Client: "op1", Group: "safety", Verb: "enable"})
+			r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable"})
 			r.until(2 * time.Second)
 		}, 0},
 		{"in the middle of an act", func(r *rig) {
 			pin := stories["tour"]
-			r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+			r.give(event.DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 			r.until(time.Second)
-			r.give(Command{Client: "op1", Group: "safety", Verb: "enable"})
-			r.give(Command{Client: "op1", Group: "mode", Verb: "set", Payload: []byte("ato")})
+			r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable"})
+			r.give(event.Command{Client: "op1", Group: "mode", Verb: "set", Payload: []byte("ato")})
 			r.until(2500 * time.Millisecond)
 		}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
 			r.boot()
-			r.give(Connected{Session: "s"})
+			r.give(event.Connected{Session: "s"})
 			r.until(500 * time.Millisecond)
 			c.ready(r)
-			out := make([]Effect, 0, 64)
+			out := make([]effect.Effect, 0, 64)
 			now := r.wall()
 			got := testing.AllocsPerRun(200, func() {
 				now.Mono += time.Millisecond // less than a heartbeat or an act in all
-				out = Step(r.s, now, Tick{}, out[:0])
+				out = Step(r.s, now, event.Tick{}, out[:0])
 			})
 			if got > c.most {
 				t.Errorf("a tick allocates %v times, at most %v are wanted", got, c.most)
@@ -52,12 +54,12 @@ func TestATickAllocatesLittle(t *testing.T) {
 func BenchmarkTick(b *testing.B) {
 	r := newRig(b)
 	r.boot()
-	r.give(Connected{Session: "s"})
+	r.give(event.Connected{Session: "s"})
 	r.until(time.Second)
-	out := make([]Effect, 0, 64)
+	out := make([]effect.Effect, 0, 64)
 	now := r.wall()
 	for b.Loop() {
 		now.Mono += time.Microsecond
-		out = Step(r.s, now, Tick{}, out[:0])
+		out = Step(r.s, now, event.Tick{}, out[:0])
 	}
 }

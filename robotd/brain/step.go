@@ -5,6 +5,8 @@ import (
 
 	"troupe/robotd/clock"
 	"troupe/robotd/delivery"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/robotd/mode"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
@@ -15,15 +17,15 @@ import (
 type step struct {
 	*State
 	now clock.Now
-	out []Effect
+	out []effect.Effect
 }
 
-func (t *step) do(e Effect) { t.out = append(t.out, e) }
+func (t *step) do(e effect.Effect) { t.out = append(t.out, e) }
 
 // Step takes one event. It changes s, appends to out what is to be done, and
 // returns out. The order is the same for every event, and says who may speak
 // before whom: what makes the robot safer comes first.
-func Step(s *State, now clock.Now, ev Event, out []Effect) []Effect {
+func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect.Effect {
 	t := step{State: s, now: now, out: out}
 	t.received(ev)
 	t.sense(ev)
@@ -41,7 +43,7 @@ func Step(s *State, now clock.Now, ev Event, out []Effect) []Effect {
 	t.interrupts()
 	t.everyContent(delivery.Tick{})
 	t.perform()
-	if _, tick := ev.(Tick); tick {
+	if _, tick := ev.(event.Tick); tick {
 		t.ticked = now.Mono
 		t.keepLate()
 		t.persistLate()
@@ -49,7 +51,7 @@ func Step(s *State, now clock.Now, ev Event, out []Effect) []Effect {
 		t.outs = t.lanes.Tick(now.Mono, t.outs)
 		t.push()
 		if t.feeding() {
-			t.do(Feed{})
+			t.do(effect.Feed{})
 		}
 	}
 	t.drive()
@@ -59,65 +61,65 @@ func Step(s *State, now clock.Now, ev Event, out []Effect) []Effect {
 
 // sense takes in what the safety core has to see in this step: what the body
 // says and what is asked. It tells nothing yet.
-func (t *step) sense(ev Event) {
+func (t *step) sense(ev event.Event) {
 	switch ev := ev.(type) {
-	case Reported:
+	case event.Reported:
 		t.reported(ev.Event)
-	case Command:
+	case event.Command:
 		t.commanded(ev)
-	case RequestsSaved:
+	case event.RequestsSaved:
 		t.asking(request.Saved{Keys: ev.Keys, Refused: ev.Refused})
-	case Delivered:
+	case event.Delivered:
 		t.asking(request.Delivered{Key: ev.Key})
-	case Stopped:
+	case event.Stopped:
 		t.stopDocument(ev)
-	case Called:
+	case event.Called:
 		t.stopCalled(ev)
 	}
 }
 
 // hear takes in the rest, after the safety core has spoken.
-func (t *step) hear(ev Event) {
+func (t *step) hear(ev event.Event) {
 	t.troubles()
 	t.sound()
 	switch ev := ev.(type) {
-	case Tick, Follow, Reported, Delivered, Stopped, Called:
-	case Command:
+	case event.Tick, event.Follow, event.Reported, event.Delivered, event.Stopped, event.Called:
+	case event.Command:
 		if t.isRemoval(ev) {
 			t.removed(ev)
 		}
-	case RequestsSaved:
+	case event.RequestsSaved:
 		t.disk(ev.Refused)
-	case SettingsSaved:
+	case event.SettingsSaved:
 		t.disk(ev.Refused)
 		t.keepAgain(ev.Refused)
-	case LatchesSaved:
+	case event.LatchesSaved:
 		t.latchesSaved(ev)
-	case Recalled:
+	case event.Recalled:
 		t.recalled(ev)
-	case Begin:
+	case event.Begin:
 		t.toMode = append(t.toMode, modeInput{Input: mode.Input{Kind: mode.Begin}})
 		t.tell("booted", "brain", "", "", nil)
-	case Frame:
+	case event.Frame:
 		t.framed(ev)
-	case Heard:
+	case event.Heard:
 		t.heard(ev)
-	case DesiredStory:
+	case event.DesiredStory:
 		t.takeDesiredStory(ev)
-	case DesiredSet:
+	case event.DesiredSet:
 		t.takeDesiredSet(ev)
-	case DesiredConfig, DesiredMode:
+	case event.DesiredConfig, event.DesiredMode:
 		t.takeDesired(ev)
-	case Arriving:
+	case event.Arriving:
 		t.everyContent(delivery.Arriving(ev))
-	case Fetched:
+	case event.Fetched:
 		t.everyContent(delivery.Fetched(ev))
-	case ContentSaved:
+	case event.ContentSaved:
 		t.disk(ev.Refused)
 		t.written(ev)
-	case Seen:
+	case event.Seen:
 		t.seen(ev)
-	case FleetdSeen:
+	case event.FleetdSeen:
 		t.halfOpen.Fleetd(ev.Presence.State == schema.PresenceOnline, t.now.Mono)
 		t.fleetdSeen(ev.Presence)
 		if ev.Presence.State == schema.PresenceOnline {
@@ -125,19 +127,19 @@ func (t *step) hear(ev Event) {
 		} else {
 			t.gaps.Closed()
 		}
-	case Connected:
+	case event.Connected:
 		t.connected(ev)
-	case Disconnected:
+	case event.Disconnected:
 		t.disconnected(ev)
-	case Contested:
+	case event.Contested:
 		t.contested(ev)
-	case NotTaken:
+	case event.NotTaken:
 		t.notTaken(ev)
-	case Calibrated:
+	case event.Calibrated:
 		t.calibrated(ev)
-	case Credential:
+	case event.Credential:
 		t.credential(ev)
-	case Shutdown:
+	case event.Shutdown:
 		t.toMode = append(t.toMode, modeInput{Input: mode.Input{Kind: mode.Shutdown}})
 		t.tell("ending", "brain", ev.Why, "", nil)
 	default:

@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
@@ -18,28 +20,6 @@ import (
 // That the robot stops, and is not enabled, is the safety core's affair.
 
 const memoryLost = "memory_lost" // alert, as long as that stop is held
-
-type (
-	// Stopped is desired/stop or fleet/stop as it came.
-	Stopped struct {
-		latch.Document        // its Weight is found out here
-		Counter        int64  // of the document
-		Digest         string // as of Desired
-		Sig            *schema.Signature
-		N              uint64 // as of Command
-	}
-
-	// Called is a client's live stop as it came; any payload is one.
-	Called struct {
-		Client   string
-		Payload  []byte
-		Retained bool
-		N        uint64 // as of Command
-	}
-)
-
-func (Stopped) event() {}
-func (Called) event()  {}
 
 // called is a live stop that is to be answered.
 type called struct {
@@ -63,7 +43,7 @@ func (t *step) latchFactsNow() latch.Facts {
 }
 
 // stopDocument takes in what the fleet holds.
-func (t *step) stopDocument(ev Stopped) {
+func (t *step) stopDocument(ev event.Stopped) {
 	doc := ev.Document
 	doc.Problem, doc.Stops = schema.Legible(doc.Problem), slices.Clone(doc.Stops)
 	for i := range doc.Stops {
@@ -80,7 +60,7 @@ func (t *step) stopDocument(ev Stopped) {
 	switch v.refused {
 	case "":
 		if v.verified && (t.fleetID == "" || t.fleetID == doc.FleetID) && t.marks.Note(w) {
-			t.do(SaveSetting{countersSetting, string(t.encode(t.marks))})
+			t.do(effect.SaveSetting{Name: countersSetting, Value: string(t.encode(t.marks))})
 		}
 	case schema.ReasonStaleRevision:
 		doc.Weight = latch.Repeated
@@ -98,7 +78,7 @@ func (t *step) stopDocument(ev Stopped) {
 }
 
 // stopCalled takes in a live stop. What is older than it does not happen after it.
-func (t *step) stopCalled(ev Called) {
+func (t *step) stopCalled(ev event.Called) {
 	r, anew := schema.ReadStop(ev.Client, ev.Payload)
 	if !latch.Applies(r, t.latchFactsNow()) {
 		return
@@ -272,7 +252,7 @@ func (t *step) tellCalls() {
 			continue
 		}
 		t.notKept(c.ack, c.n)
-		t.do(Publish{Topic: schema.TopicAck, Param: c.client, Payload: t.ackPayload(c.ack), First: true})
+		t.do(effect.Publish{Topic: schema.TopicAck, Param: c.client, Payload: t.ackPayload(c.ack), First: true})
 	}
 	t.calls = keep
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"troupe/robotd/driver"
+	"troupe/robotd/event"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -29,7 +30,7 @@ func (r *rig) configured(rev int64, seal sign.Seal) {
 	if d.Sig, err = seal.Sign(sign.Config, "r1", d); err != nil {
 		r.t.Fatal(err)
 	}
-	r.give(DesiredConfig{Document: d, Digest: digestOf(r.t, d)})
+	r.give(event.DesiredConfig{Document: d, Digest: digestOf(r.t, d)})
 }
 
 func TestARobotThatCannotReadHowItWasToBehaveIsStrictUntilItIsTold(t *testing.T) {
@@ -40,7 +41,7 @@ func TestARobotThatCannotReadHowItWasToBehaveIsStrictUntilItIsTold(t *testing.T)
 		r.cfg.LinkLoss(schema.ModeAto, schema.LinkLossContinue)
 		r.memory.Settings[configSetting] = lost
 		r.boot()
-		r.give(Connected{Session: "s"})
+		r.give(event.Connected{Session: "s"})
 		c := r.s.cfg
 		if c.Signing != sign.Require || !c.Safety.RequireSight || c.ContinueOnReturn || c.Mode.Modes[2].LinkLoss != schema.LinkLossSafe {
 			t.Fatalf("%s: signing %s, sight %v, on return %v, link loss %v", lost, c.Signing, c.Safety.RequireSight, c.ContinueOnReturn, c.Mode.Modes)
@@ -93,20 +94,20 @@ func TestTheButtonAtTheRobotResetsWhereSightIsRequired(t *testing.T) {
 	r := newRig(t)
 	r.cfg.Safety.RequireSight = true
 	r.boot()
-	r.give(Connected{Session: "s"})
+	r.give(event.Connected{Session: "s"})
 	input := func(on bool) {
-		r.give(Reported{driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: "back", On: on}})
+		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: "back", On: on}})
 	}
 	input(true)
 	input(false)
 	r.until(r.now + r.cfg.Safety.Settle)
-	r.give(Reported{driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: pressReset, On: true}})
+	r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: pressReset, On: true}})
 	r.until(r.now + r.cfg.Safety.Reset)
 	if r.s.safety.At != schema.SafetyDisabled {
 		t.Fatalf("somebody reset the robot where it stands, and it is %s: %s", r.s.safety.At, r.s.safety.Cause)
 	}
 	// It opens no gate.
-	r.give(Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{}`)})
+	r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{}`)})
 	r.until(r.now + r.cfg.Tick)
 	if r.s.safety.At != schema.SafetyDisabled {
 		t.Errorf("enabled by somebody who did not see it: %s", r.s.safety.At)
@@ -130,10 +131,10 @@ func TestWhatWasSeenBeforeARestartIsNoSight(t *testing.T) {
 		r := newRig(t)
 		r.cfg.Safety.RequireSight = c.required
 		r.boot()
-		r.give(Connected{Session: "s"})
+		r.give(event.Connected{Session: "s"})
 		r.until(10 * r.cfg.Heartbeat)
 		seen := r.now - r.cfg.Heartbeat
-		r.give(Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(
+		r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(
 			`{"args":{"seen_mono_ms":` + strconv.FormatInt(seen.Milliseconds(), 10) + `,"seen_boot":"` + c.boot(r) + `"}}`)})
 		r.until(r.now + r.cfg.Tick)
 		if got := r.s.safety.At == schema.SafetyEnabled; got != c.enabled {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 
 	"troupe/robotd/auto"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/mode"
 	"troupe/robotd/request"
@@ -80,10 +82,10 @@ func (t *step) obey(o mode.Order) {
 		switch o.Do {
 		case mode.DoCalibrate:
 			t.calibration++
-			t.do(Calibrate{Run: t.calibration})
+			t.do(effect.Calibrate{Run: t.calibration})
 		case mode.DoStop, mode.DoKill, mode.DoEndCalibration:
 			t.calibration++ // what still comes of it is late
-			t.do(EndCalibration{})
+			t.do(effect.EndCalibration{})
 		}
 	}
 	switch o.Do {
@@ -119,7 +121,7 @@ func (t *step) calibrating(share float64) {
 }
 
 // calibrated passes the end of a calibration on, unless a later one was ordered.
-func (t *step) calibrated(ev Calibrated) {
+func (t *step) calibrated(ev event.Calibrated) {
 	if ev.Run != t.calibration {
 		return
 	}

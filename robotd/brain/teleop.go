@@ -6,6 +6,8 @@ import (
 
 	"troupe/robotd/control"
 	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/robotd/mode"
 	"troupe/robotd/safety"
 	"troupe/robotd/teleop"
@@ -26,7 +28,7 @@ const (
 // hand is what the robot knows of being driven manually.
 type hand struct {
 	stick  teleop.State
-	frames []Frame // that came in this step
+	frames []event.Frame // that came in this step
 
 	vx, wz    float64 // as the drive says
 	told      time.Duration
@@ -34,7 +36,7 @@ type hand struct {
 }
 
 // framed takes a frame as it came. One that came before a stop is too late.
-func (t *step) framed(ev Frame) {
+func (t *step) framed(ev event.Frame) {
 	if ev.N == 0 || ev.N >= t.stopped {
 		t.hand.frames = append(t.hand.frames, ev)
 	}
@@ -65,7 +67,7 @@ func (t *step) stick() {
 		})
 	}
 	if drove && t.hand.stick.At != teleop.Driving {
-		t.do(Move{driver.Velocity{TTL: driver.VelocityTTL}})
+		t.do(effect.Move{Velocity: driver.Velocity{TTL: driver.VelocityTTL}})
 	}
 }
 
@@ -90,7 +92,7 @@ func (t *step) letGo() (drove bool) {
 	drove = t.hand.stick.At == teleop.Driving
 	t.sticked(teleop.Stop(&t.hand.stick))
 	if drove {
-		t.do(Move{driver.Velocity{TTL: driver.VelocityTTL}})
+		t.do(effect.Move{Velocity: driver.Velocity{TTL: driver.VelocityTTL}})
 	}
 	return drove
 }
@@ -98,7 +100,7 @@ func (t *step) letGo() (drove bool) {
 // push tells the drive its set-point, once a tick.
 func (t *step) push() {
 	if s := t.hand.stick; s.At == teleop.Driving {
-		t.do(Move{driver.Velocity{VX: s.VX, WZ: s.WZ, TTL: s.Until - t.now.Mono}})
+		t.do(effect.Move{Velocity: driver.Velocity{VX: s.VX, WZ: s.WZ, TTL: s.Until - t.now.Mono}})
 	}
 }
 
@@ -163,7 +165,7 @@ func (t *step) tellDrive() {
 	}
 	t.hand.told = t.now.Mono
 	t.hand.telemetry++
-	t.do(Publish{Topic: schema.TopicTelemetry, Param: "drive", First: true, Payload: t.encode(&schema.Telemetry{
+	t.do(effect.Publish{Topic: schema.TopicTelemetry, Param: "drive", First: true, Payload: t.encode(&schema.Telemetry{
 		Session: t.session, Seq: t.hand.telemetry, MonoMS: t.now.Mono.Milliseconds(),
 		Data: t.encode(driveFigures{t.hand.vx, t.hand.wz}),
 	})})

@@ -9,6 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -41,7 +43,7 @@ func (b *bench) roll() {
 			want = 0
 		}
 		b.v = driver.Ramp(b.v, want, benchSpeedUp*t, benchBrakes*t)
-		b.r.soon(0, Reported{driver.Event{Kind: driver.Speed, Unit: "drive", VX: b.v}})
+		b.r.soon(0, event.Reported{Event: driver.Event{Kind: driver.Speed, Unit: "drive", VX: b.v}})
 		if b.rolls = b.v != 0 || want != 0; b.rolls {
 			b.roll()
 		}
@@ -66,7 +68,7 @@ type frames struct {
 
 // arrives is a frame that comes now. Whether it may move the robot is judged here
 // by the contract alone.
-func (f *frames) arrives(sent Frame) {
+func (f *frames) arrives(sent event.Frame) {
 	s := f.r.s
 	f.r.give(sent)
 	mono := (f.r.now - f.r.old).Milliseconds()
@@ -106,14 +108,14 @@ func TestTheDriveStandsWithoutValidFrames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newRig(t)
 		f := &frames{T: t, r: r, valid: -time.Hour}
-		r.watch = func(_ Event, effects []Effect) {
+		r.watch = func(_ event.Event, effects []effect.Effect) {
 			for _, e := range effects {
-				if m, ok := e.(Move); ok {
+				if m, ok := e.(effect.Move); ok {
 					f.point = m.VX
 				}
 			}
 		}
-		r.sent = func(p Publish) {
+		r.sent = func(p effect.Publish) {
 			if p.Topic == schema.TopicTelemetry {
 				if m, problems := schema.Decode[schema.Telemetry](p.Payload); len(problems) == 0 {
 					f.seen = m.MonoMS
@@ -121,7 +123,7 @@ func TestTheDriveStandsWithoutValidFrames(t *testing.T) {
 			}
 		}
 		r.boot()
-		r.give(Connected{Session: "s"})
+		r.give(event.Connected{Session: "s"})
 		r.beats = true
 		r.beat(0)
 		r.until(200 * time.Millisecond)
@@ -130,7 +132,7 @@ func TestTheDriveStandsWithoutValidFrames(t *testing.T) {
 			if verb == "enable" || verb == "stop" {
 				group = "safety"
 			}
-			r.give(Command{Client: client, Group: group, Verb: name, Payload: []byte(payload)})
+			r.give(event.Command{Client: client, Group: group, Verb: name, Payload: []byte(payload)})
 			r.until(r.now + time.Millisecond)
 		}
 		ask("op1", "acquire", `{"args":{"ttl_ms":60000}}`)
@@ -141,7 +143,7 @@ func TestTheDriveStandsWithoutValidFrames(t *testing.T) {
 				r.until(min(end, r.now+driver.Tick/4))
 			}
 			f.seq++
-			frame := Frame{Client: "op1", Frame: schema.VelocityFrame{
+			frame := event.Frame{Client: "op1", Frame: schema.VelocityFrame{
 				Lease: r.s.control.Lease.ID, Seq: f.seq, TTLMS: 400, SeenMonoMS: max(1, f.seen),
 				VXMPS: rapid.SampledFrom([]float64{0.3, 0.2, -0.3, 0}).Draw(t, "vx"),
 			}}
@@ -193,27 +195,27 @@ func TestTheDriveStandsWithoutValidFrames(t *testing.T) {
 func TestTheSetPointIsZeroAfterTwentyTicks(t *testing.T) {
 	r := newRig(t)
 	r.boot()
-	r.give(Connected{Session: "s"})
+	r.give(event.Connected{Session: "s"})
 	r.until(200 * time.Millisecond)
-	r.give(Command{Client: "op1", Group: "control", Verb: "acquire"})
-	r.give(Command{Client: "op1", Group: "safety", Verb: "enable"})
+	r.give(event.Command{Client: "op1", Group: "control", Verb: "acquire"})
+	r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable"})
 	r.until(time.Second)
-	r.give(Frame{Client: "op1", Frame: schema.VelocityFrame{Lease: r.s.control.Lease.ID, Seq: 1, TTLMS: 500, SeenMonoMS: 1000}})
+	r.give(event.Frame{Client: "op1", Frame: schema.VelocityFrame{Lease: r.s.control.Lease.ID, Seq: 1, TTLMS: 500, SeenMonoMS: 1000}})
 	var told []float64
 	ticks, atZero := 0, -1
-	r.watch = func(ev Event, effects []Effect) {
-		if _, tick := ev.(Tick); tick {
+	r.watch = func(ev event.Event, effects []effect.Effect) {
+		if _, tick := ev.(event.Tick); tick {
 			ticks++
 		}
 		for _, e := range effects {
-			if m, ok := e.(Move); ok {
+			if m, ok := e.(effect.Move); ok {
 				if told = append(told, m.VX); m.VX == 0 && atZero < 0 {
 					atZero = ticks
 				}
 			}
 		}
 	}
-	r.give(Frame{Client: "op1", Frame: schema.VelocityFrame{Lease: r.s.control.Lease.ID, Seq: 2, VXMPS: 0.2, TTLMS: 500, SeenMonoMS: 1000}})
+	r.give(event.Frame{Client: "op1", Frame: schema.VelocityFrame{Lease: r.s.control.Lease.ID, Seq: 2, VXMPS: 0.2, TTLMS: 500, SeenMonoMS: 1000}})
 	r.until(3 * time.Second)
 	if atZero < 2 || atZero > 20 {
 		t.Errorf("the set-point was zero after %d ticks, want at most 20; it was told %v", atZero, told)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"troupe/robotd/config"
+	"troupe/robotd/effect"
 	"troupe/schema"
 )
 
@@ -53,9 +54,9 @@ func (t *step) emit(kind, source, cause, req string, data any) {
 		e.Data = t.encode(data)
 	}
 	payload := t.within(schema.TopicEvent, &e, func(step int) bool { return shrinkEvent(&e, step) })
-	t.do(SaveEvent{payload})
+	t.do(effect.SaveEvent{Payload: payload})
 	if t.session != "" {
-		t.do(Publish{Topic: schema.TopicEvent, Payload: payload})
+		t.do(effect.Publish{Topic: schema.TopicEvent, Payload: payload})
 	}
 }
 
@@ -77,7 +78,7 @@ func (t *step) encode(v any) []byte {
 
 // note leaves a line for the log: one for each edge that a machine takes.
 func (t *step) note(machine, from, to, why, cause string) {
-	t.do(Note{Machine: machine, From: from, To: to, Why: why, Cause: cause})
+	t.do(effect.Note{Machine: machine, From: from, To: to, Why: why, Cause: cause})
 }
 
 // raise puts an alert on the state, once for the same words. clear takes it off.
@@ -99,7 +100,7 @@ func (t *step) raise(kind string, level schema.AlertLevel, source, detail, hint 
 	}
 	t.alerts = append(t.alerts, a)
 	t.dirty(soon)
-	t.do(Alarm{Level: level, Type: kind, Source: source, Detail: detail, Hint: hint})
+	t.do(effect.Alarm{Level: level, Type: kind, Source: source, Detail: detail, Hint: hint})
 	t.tell("alert_raised", source, kind, "", described{ID: a.ID, Detail: detail})
 }
 

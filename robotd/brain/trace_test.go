@@ -13,6 +13,7 @@ import (
 
 	"troupe/robotd/control"
 	"troupe/robotd/driver"
+	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/schema"
 	"troupe/schema/sign"
@@ -121,11 +122,11 @@ func (p *player) happen(text, word string, args []string) {
 		}
 		r.boot()
 	case "connect":
-		r.give(Connected{Session: "s" + arg(0)})
+		r.give(event.Connected{Session: "s" + arg(0)})
 	case "disconnect":
-		r.give(Disconnected{Why: cmp.Or(strings.Join(args, " "), "the line broke"), HalfOpen: arg(0) == "half-open"})
+		r.give(event.Disconnected{Why: cmp.Or(strings.Join(args, " "), "the line broke"), HalfOpen: arg(0) == "half-open"})
 	case "not-taken": // topic and reason, as the broker says
-		r.give(NotTaken{Kind: schema.TopicKind(arg(0)), Reason: schema.Reason(arg(1))})
+		r.give(event.NotTaken{Kind: schema.TopicKind(arg(0)), Reason: schema.Reason(arg(1))})
 	case "beats":
 		if r.beats = arg(0) == "on"; r.beats {
 			r.beat(0)
@@ -133,7 +134,7 @@ func (p *player) happen(text, word string, args []string) {
 	case "cmd", "retained":
 		group, verb, _ := strings.Cut(arg(1), "/")
 		_, payload, _ := strings.Cut(text, arg(1))
-		r.give(Command{Client: arg(0), Group: group, Verb: verb, Payload: []byte(strings.TrimSpace(payload)), Retained: word == "retained"})
+		r.give(event.Command{Client: arg(0), Group: group, Verb: verb, Payload: []byte(strings.TrimSpace(payload)), Retained: word == "retained"})
 	case "stall": // the loop does not run until the next line
 		p.stalls = true
 	case "drive": // for how long with which speeds, ten frames a second
@@ -144,20 +145,20 @@ func (p *player) happen(text, word string, args []string) {
 		p.holds(word, args)
 	case "call", "retained-call":
 		_, payload, _ := strings.Cut(text, arg(0))
-		r.give(Called{Client: arg(0), Payload: []byte(strings.TrimSpace(payload)), Retained: word == "retained-call"})
+		r.give(event.Called{Client: arg(0), Payload: []byte(strings.TrimSpace(payload)), Retained: word == "retained-call"})
 	case "desired-places", "desired-activities", "desired-config", "desired-mode":
 		p.desireOther(strings.TrimPrefix(word, "desired-"), args)
 	case "sign":
 		p.signing = arg(0)
 	case "empty-desired":
-		r.give(DesiredStory{Emptied: true})
+		r.give(event.DesiredStory{Emptied: true})
 	case "press":
-		r.give(Reported{driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: cmp.Or(arg(0), "help"), On: true}})
+		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: cmp.Or(arg(0), "help"), On: true}})
 	case "battery":
 		level, _ := strconv.ParseFloat(arg(0), 64)
-		r.give(Reported{driver.Event{Kind: driver.Battery, Unit: "battery", Level: level, Charging: arg(1) == "charging"}})
+		r.give(event.Reported{Event: driver.Event{Kind: driver.Battery, Unit: "battery", Level: level, Charging: arg(1) == "charging"}})
 	case "input":
-		r.give(Reported{driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: arg(0), On: arg(1) == "pressed"}})
+		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: arg(0), On: arg(1) == "pressed"}})
 	case "break":
 		r.body.fault[arg(0)] = strings.Join(args[1:], " ")
 		r.body.set(arg(0), driver.Error, 0)
@@ -169,7 +170,7 @@ func (p *player) happen(text, word string, args []string) {
 	case "fails": // the command that a unit works on
 		for key, unit := range r.body.busy {
 			if unit == arg(0) {
-				r.give(Reported{driver.Event{Kind: driver.Failed, Key: key, Reason: schema.Reason(arg(1)), Detail: "as the script says"}})
+				r.give(event.Reported{Event: driver.Event{Kind: driver.Failed, Key: key, Reason: schema.Reason(arg(1)), Detail: "as the script says"}})
 				break
 			}
 		}
@@ -183,7 +184,7 @@ func (p *player) happen(text, word string, args []string) {
 		r.calibTime, _ = time.ParseDuration(arg(0))
 	case "calibrating": // it has come so far
 		level, _ := strconv.ParseFloat(arg(0), 64)
-		r.give(Reported{driver.Event{Kind: driver.Calibrating, Level: level}})
+		r.give(event.Reported{Event: driver.Event{Kind: driver.Calibrating, Level: level}})
 	case "ring": // holds so many events
 		r.ring, _ = strconv.Atoi(arg(0))
 		r.events = r.events[max(0, len(r.events)-r.ring):]
@@ -192,13 +193,13 @@ func (p *player) happen(text, word string, args []string) {
 	case "map":
 		r.calibBad = arg(0) == "unreadable"
 	case "presence":
-		r.give(Seen{schema.Presence{State: schema.PresenceState(arg(0)), Session: arg(1), Boot: arg(2)}})
+		r.give(event.Seen{Presence: schema.Presence{State: schema.PresenceState(arg(0)), Session: arg(1), Boot: arg(2)}})
 	case "fleetd":
-		r.give(FleetdSeen{schema.Presence{State: schema.PresenceState(arg(0)), Session: arg(1)}})
+		r.give(event.FleetdSeen{Presence: schema.Presence{State: schema.PresenceState(arg(0)), Session: arg(1)}})
 	case "contested":
-		r.give(Contested{Why: "as the script says"})
+		r.give(event.Contested{Why: "as the script says"})
 	case "shutdown":
-		r.give(Shutdown{Why: "asked to"})
+		r.give(event.Shutdown{Why: "asked to"})
 	case "run":
 	default:
 		r.t.Fatalf("%q: no such word", text)
@@ -230,7 +231,7 @@ func (p *player) holds(word string, args []string) {
 	d := schema.DesiredStop{Rev: doc.Rev, FleetID: doc.FleetID, Stops: doc.Stops, Counter: cmp.Or(counter, doc.Rev)}
 	kind := map[latch.Source]sign.Kind{latch.Robot: sign.Stop, latch.Fleet: sign.FleetStop}[doc.From]
 	d.Sig = p.seal(kind, d)
-	p.rig.give(Stopped{Document: doc, Counter: d.Counter, Sig: d.Sig, Digest: digestOf(p.rig.t, d)})
+	p.rig.give(event.Stopped{Document: doc, Counter: d.Counter, Sig: d.Sig, Digest: digestOf(p.rig.t, d)})
 }
 
 // drive sends frames as the one does who has control: CLIENT DURATION VX WZ.
@@ -241,7 +242,7 @@ func (p *player) drive(args []string) {
 	r := p.rig
 	for end := r.now + d; r.now < end; r.until(r.now + 100*time.Millisecond) {
 		p.seq++
-		r.give(Frame{Client: args[0], Frame: schema.VelocityFrame{
+		r.give(event.Frame{Client: args[0], Frame: schema.VelocityFrame{
 			Lease: r.s.control.Lease.ID, Seq: p.seq, VXMPS: vx, WZRadPS: wz, TTLMS: 400, SeenMonoMS: (r.now - r.old).Milliseconds(),
 		}})
 	}
@@ -307,5 +308,5 @@ func (p *player) desire(args []string) {
 	}
 	w.Released = p.release(sign.Story, w.Story)
 	w.Sig = p.seal(sign.Story, w)
-	p.rig.give(DesiredStory{Document: w, Digest: digestOf(p.rig.t, w)})
+	p.rig.give(event.DesiredStory{Document: w, Digest: digestOf(p.rig.t, w)})
 }

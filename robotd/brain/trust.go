@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"troupe/robotd/delivery"
+	"troupe/robotd/effect"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -100,10 +101,10 @@ func sourceOf(k sign.Kind) string {
 func (t *step) believe(v verified) {
 	if t.fleetID == "" {
 		t.fleetID = v.what.FleetID
-		t.do(SaveSetting{fleetIDSetting, t.fleetID})
+		t.do(effect.SaveSetting{Name: fleetIDSetting, Value: t.fleetID})
 		t.everyContent(delivery.Belong{FleetID: t.fleetID})
 	}
 	if v.verified && t.marks.Note(v.what) {
-		t.do(SaveSetting{countersSetting, string(t.encode(t.marks))})
+		t.do(effect.SaveSetting{Name: countersSetting, Value: string(t.encode(t.marks))})
 	}
 }

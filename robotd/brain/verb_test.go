@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -14,7 +16,7 @@ func TestEveryVerbIsAnsweredAsCapsSays(t *testing.T) {
 	r := newRig(t)
 	var caps schema.Caps
 	var answer schema.Ack
-	r.sent = func(p Publish) {
+	r.sent = func(p effect.Publish) {
 		switch p.Topic {
 		case schema.TopicCaps:
 			caps, _ = schema.DecodeStrict[schema.Caps](p.Payload)
@@ -23,7 +25,7 @@ func TestEveryVerbIsAnsweredAsCapsSays(t *testing.T) {
 		}
 	}
 	r.boot()
-	r.give(Connected{Session: "s1"})
+	r.give(event.Connected{Session: "s1"})
 	if got, want := strings.Join(caps.Verbs, " "), strings.Join(append(schema.VerbIDs(), "manual/velocity"), " "); got != want {
 		t.Errorf("caps lists %s\nthe table has %s", got, want)
 	}
@@ -39,7 +41,7 @@ func TestEveryVerbIsAnsweredAsCapsSays(t *testing.T) {
 			}
 		}
 		answer = schema.Ack{}
-		r.give(Command{Client: "op1", Group: v.Group, Verb: v.Name, Payload: []byte(`{"id":"` + v.Group + "." + v.Name + `","args":{` + strings.TrimSuffix(args, ",") + `}}`)})
+		r.give(event.Command{Client: "op1", Group: v.Group, Verb: v.Name, Payload: []byte(`{"id":"` + v.Group + "." + v.Name + `","args":{` + strings.TrimSuffix(args, ",") + `}}`)})
 		r.until(r.now + 2*r.cfg.AtLatest)
 		if answer.Verb != v.ID() || answer.Reason == schema.ReasonUnknownVerb || answer.Reason == schema.ReasonBadRequest {
 			t.Errorf("%s was answered %s %s %s (%s)", v.ID(), answer.Verb, answer.Status, answer.Reason, answer.Detail)
@@ -52,13 +54,13 @@ func TestEveryVerbIsAnsweredAsCapsSays(t *testing.T) {
 func TestCapsListTheArgumentsThatTheRobotTakes(t *testing.T) {
 	r := newRig(t)
 	var caps schema.Caps
-	r.sent = func(p Publish) {
+	r.sent = func(p effect.Publish) {
 		if p.Topic == schema.TopicCaps {
 			caps, _ = schema.DecodeStrict[schema.Caps](p.Payload)
 		}
 	}
 	r.boot()
-	r.give(Connected{Session: "s1"})
+	r.give(event.Connected{Session: "s1"})
 	for _, v := range schema.Verbs {
 		var want []string
 		for _, a := range v.Args {

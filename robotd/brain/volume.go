@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -22,7 +23,7 @@ func (t *step) setVolume(o request.Perform) {
 		r.Reason = schema.ReasonUnchanged
 	default:
 		t.body.volume = o.Args.Volume
-		t.do(SaveSetting{volumeSetting, strconv.FormatFloat(v, 'g', -1, 64)})
+		t.do(effect.SaveSetting{Name: volumeSetting, Value: strconv.FormatFloat(v, 'g', -1, 64)})
 		t.dirty(soon)
 	}
 	t.reply(o.Key, r)

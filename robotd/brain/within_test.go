@@ -14,6 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/schema"
 )
@@ -25,7 +27,7 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newRig(t)
 		var shown schema.SafetyState
-		r.sent = func(p Publish) {
+		r.sent = func(p effect.Publish) {
 			if most := schema.TopicOf(p.Topic).MaxBytes; len(p.Payload) > most || !utf8.Valid(p.Payload) {
 				t.Fatalf("%s has %d of %d bytes: %.300s", p.Topic, len(p.Payload), most, p.Payload)
 			}
@@ -41,9 +43,9 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 		}
 		r.cfg.Mode.Boot = rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto}).Draw(t, "boot mode")
 		r.boot()
-		r.give(Connected{Session: "a"})
+		r.give(event.Connected{Session: "a"})
 		pin := stories["talk"]
-		r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+		r.give(event.DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 		r.until(time.Second)
 		text := rapid.Custom(func(t *rapid.T) string {
 			piece := rapid.SampledFrom([]string{"x", `"`, "\x01", "ä", "\x1b[2J", "\u2028"}).Draw(t, "piece")
@@ -67,20 +69,20 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					r.give(Command{Client: who, Group: v.Group, Verb: v.Name, Payload: payload})
+					r.give(event.Command{Client: who, Group: v.Group, Verb: v.Name, Payload: payload})
 				}
 			},
 			"no verb": func(t *rapid.T) {
-				r.give(Command{Client: client(), Group: "mode", Verb: strings.Repeat("x", 5000), Payload: []byte(`{"` + strings.Repeat("y", 7000) + `":1}`)})
+				r.give(event.Command{Client: client(), Group: "mode", Verb: strings.Repeat("x", 5000), Payload: []byte(`{"` + strings.Repeat("y", 7000) + `":1}`)})
 			},
 			"an argument that there is not": func(t *rapid.T) {
-				r.give(Command{Client: client(), Group: "mode", Verb: "set", Payload: []byte(`{"args":{"` + strings.Repeat("y", 7000) + `":1}}`)})
+				r.give(event.Command{Client: client(), Group: "mode", Verb: "set", Payload: []byte(`{"args":{"` + strings.Repeat("y", 7000) + `":1}}`)})
 			},
 			"live stop": func(t *rapid.T) {
 				for range many() {
 					n++
 					payload, _ := schema.Encode(schema.StopRequest{ID: fmt.Sprint("s", n), By: text.Draw(t, "by"), Why: text.Draw(t, "why")})
-					r.give(Called{Client: client(), Payload: payload})
+					r.give(event.Called{Client: client(), Payload: payload})
 				}
 			},
 			"held by fleetd": func(t *rapid.T) {
@@ -88,7 +90,7 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 				for i := range many() {
 					doc.Stops = append(doc.Stops, schema.StopLatch{ID: fmt.Sprintf("%s-%d", strings.Repeat("i", 60), i), Level: schema.StopStop, By: text.Draw(t, "by"), Why: text.Draw(t, "why")})
 				}
-				r.give(Stopped{Document: doc})
+				r.give(event.Stopped{Document: doc})
 			},
 			"desired": func(t *rapid.T) {
 				values := map[string]jsontext.Value{"labels": jsontext.Value(`{"site":"x"}`)}
@@ -96,17 +98,17 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 					n++
 					values[fmt.Sprint(text.Draw(t, "key"), n)] = jsontext.Value("1")
 				}
-				r.give(DesiredConfig{Document: schema.DesiredConfig{Rev: int64(n + 1), FleetID: rapid.SampledFrom([]string{"fleetd", strings.Repeat("a", 7000)}).Draw(t, "fleet_id"), Values: values, TS: epoch}})
-				r.give(DesiredMode{Document: schema.DesiredMode{Rev: int64(n + 1), FleetID: strings.Repeat("a", 7000), Mode: schema.ModeID(text.Draw(t, "mode")), Apply: schema.ApplyModeBoot, TS: epoch}})
+				r.give(event.DesiredConfig{Document: schema.DesiredConfig{Rev: int64(n + 1), FleetID: rapid.SampledFrom([]string{"fleetd", strings.Repeat("a", 7000)}).Draw(t, "fleet_id"), Values: values, TS: epoch}})
+				r.give(event.DesiredMode{Document: schema.DesiredMode{Rev: int64(n + 1), FleetID: strings.Repeat("a", 7000), Mode: schema.ModeID(text.Draw(t, "mode")), Apply: schema.ApplyModeBoot, TS: epoch}})
 			},
 			"body": func(t *rapid.T) {
 				word := text.Draw(t, "word")
-				r.give(Reported{driver.Event{Kind: driver.Unit, Unit: rapid.SampledFrom([]string{"drive", "head", "face"}).Draw(t, "unit"), State: driver.Error, Detail: word}})
-				r.give(Reported{driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: word, On: rapid.Bool().Draw(t, "pressed")}})
+				r.give(event.Reported{Event: driver.Event{Kind: driver.Unit, Unit: rapid.SampledFrom([]string{"drive", "head", "face"}).Draw(t, "unit"), State: driver.Error, Detail: word}})
+				r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: word, On: rapid.Bool().Draw(t, "pressed")}})
 			},
 			"restart": func(t *rapid.T) {
 				r.boot()
-				r.give(Connected{Session: "b"})
+				r.give(event.Connected{Session: "b"})
 			},
 		}
 		for range rapid.IntRange(1, 6).Draw(t, "how much happens") {
@@ -243,29 +245,29 @@ func TestAStopIsSeenWhoeverSaysWhat(t *testing.T) {
 		held  int
 	}{
 		"a long name": {func(r *rig) {
-			r.give(Command{Client: "stop1", Group: "safety", Verb: "estop", Payload: []byte(say(strings.Repeat("x", 17_000)) + `}`)})
+			r.give(event.Command{Client: "stop1", Group: "safety", Verb: "estop", Payload: []byte(say(strings.Repeat("x", 17_000)) + `}`)})
 		}, schema.SafetyEStop, 0},
 		"a long name that is just read": {func(r *rig) {
-			r.give(Command{Client: "stop1", Group: "safety", Verb: "estop", Payload: []byte(say(strings.Repeat("x", 8000)) + `}`)})
+			r.give(event.Command{Client: "stop1", Group: "safety", Verb: "estop", Payload: []byte(say(strings.Repeat("x", 8000)) + `}`)})
 		}, schema.SafetyEStop, 0},
 		"a name of control characters, held": {func(r *rig) {
 			for i := range 12 {
-				r.give(Command{Client: "stop1", Group: "safety", Verb: "stop", Payload: []byte(say(strings.Repeat("\x01", 256)) + fmt.Sprintf(`,"args":{"latch":"l%d"}}`, i))})
+				r.give(event.Command{Client: "stop1", Group: "safety", Verb: "stop", Payload: []byte(say(strings.Repeat("\x01", 256)) + fmt.Sprintf(`,"args":{"latch":"l%d"}}`, i))})
 			}
 		}, schema.SafetyDisabled, 12},
 		"pauses of long names before it": {func(r *rig) {
 			for i := range 3 {
-				r.give(Command{Client: "op1", Group: "auto", Verb: "pause", Payload: []byte(say(strings.Repeat("x", 6900)) + fmt.Sprintf(`,"id":"p%d"}`, i))})
+				r.give(event.Command{Client: "op1", Group: "auto", Verb: "pause", Payload: []byte(say(strings.Repeat("x", 6900)) + fmt.Sprintf(`,"id":"p%d"}`, i))})
 				r.until(r.now)
 			}
-			r.give(Command{Client: "op1", Group: "safety", Verb: "halt"})
+			r.give(event.Command{Client: "op1", Group: "safety", Verb: "halt"})
 		}, schema.SafetyEStop, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			r.cfg.Mode.Boot = schema.ModeAto
 			var shown schema.State
-			r.sent = func(p Publish) {
+			r.sent = func(p effect.Publish) {
 				if most := schema.TopicOf(p.Topic).MaxBytes; len(p.Payload) > most {
 					t.Errorf("%s has %d of %d bytes", p.Topic, len(p.Payload), most)
 				}
@@ -274,11 +276,11 @@ func TestAStopIsSeenWhoeverSaysWhat(t *testing.T) {
 				}
 			}
 			r.boot()
-			r.give(Connected{Session: "a"})
+			r.give(event.Connected{Session: "a"})
 			pin := stories["talk"]
-			r.give(DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+			r.give(event.DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 			r.until(time.Second)
-			r.give(Command{Client: "op1", Group: "safety", Verb: "enable"})
+			r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable"})
 			r.until(2 * time.Second)
 			c.ask(r)
 			r.until(4 * time.Second)

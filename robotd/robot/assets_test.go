@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"troupe/robotd/brain"
 	"troupe/robotd/delivery"
+	"troupe/robotd/effect"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/sign"
@@ -36,7 +36,7 @@ func TestFilesOfContentsCanBeReadAsLongAsAnythingNeedsThem(t *testing.T) {
 	}
 	keep := func(k sign.Kind, kept delivery.Kept, blobs ...delivery.Blob) {
 		t.Helper()
-		if err := s.keep([]brain.Effect{brain.SaveContent{Save: delivery.Save{Kind: k, Kept: kept, Blobs: blobs}}}); err != nil {
+		if err := s.keep([]effect.Effect{effect.SaveContent{Save: delivery.Save{Kind: k, Kept: kept, Blobs: blobs}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -93,8 +93,8 @@ func TestFilesOfContentsCanBeReadAsLongAsAnythingNeedsThem(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, assetsDir)); err != nil {
 		t.Fatal(err)
 	}
-	save := brain.SaveContent{Save: delivery.Save{Kind: sign.Story, Kept: delivery.Kept{Active: with("c", gong)}, Blobs: []delivery.Blob{blob("c"), gong}}}
-	if err := s.keep([]brain.Effect{save}); err == nil {
+	save := effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Kept: delivery.Kept{Active: with("c", gong)}, Blobs: []delivery.Blob{blob("c"), gong}}}
+	if err := s.keep([]effect.Effect{save}); err == nil {
 		t.Error("a file that could not be written was kept")
 	}
 	if err := s.close(); err != nil {

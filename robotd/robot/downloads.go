@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"troupe/robotd/brain"
 	"troupe/robotd/download"
+	"troupe/robotd/event"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -101,20 +101,20 @@ func (d *downloads) get(ctx context.Context, f download.File) error {
 	return fleetd.Get(ctx, f, d.assets.incoming.path(f.SHA256), func(bytes int64) {
 		if now := time.Now(); now.Sub(told) >= progressEvery {
 			told = now
-			d.loop.send(ctx, brain.Arriving{SHA256: f.SHA256, Bytes: bytes})
+			d.loop.send(ctx, event.Arriving{SHA256: f.SHA256, Bytes: bytes})
 		}
 	})
 }
 
-func fetchedFile(f download.File, err error) brain.Fetched {
+func fetchedFile(f download.File, err error) event.Fetched {
 	var why *download.Failure
 	switch {
 	case err == nil:
-		return brain.Fetched{SHA256: f.SHA256, Stored: true}
+		return event.Fetched{SHA256: f.SHA256, Stored: true}
 	case errors.As(err, &why):
-		return brain.Fetched{SHA256: f.SHA256, Reason: why.Reason, Detail: why.Detail}
+		return event.Fetched{SHA256: f.SHA256, Reason: why.Reason, Detail: why.Detail}
 	}
-	return brain.Fetched{SHA256: f.SHA256, Reason: schema.ReasonInternal, Detail: err.Error()}
+	return event.Fetched{SHA256: f.SHA256, Reason: schema.ReasonInternal, Detail: err.Error()}
 }
 
 // end releases a file once, and reports whether it is one of these. With the

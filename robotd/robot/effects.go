@@ -12,6 +12,8 @@ import (
 	"troupe/robotd/brain"
 	"troupe/robotd/download"
 	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -39,53 +41,53 @@ type effects struct {
 
 // perform carries out the effects of one step: the body's commands here and now,
 // the rest by those who may take their time.
-func (h *effects) perform(effects []brain.Effect) {
+func (h *effects) perform(effects []effect.Effect) {
 	var b batch
 	for _, e := range effects {
 		switch e := e.(type) {
-		case brain.Order:
+		case effect.Order:
 			h.body.Order(e.Order)
-		case brain.Start:
+		case effect.Start:
 			h.body.Start(e.Command)
-		case brain.Stop:
+		case effect.Stop:
 			h.body.Stop(e.Key)
-		case brain.Move:
+		case effect.Move:
 			h.body.Move(e.Velocity)
-		case brain.Feed:
+		case effect.Feed:
 			h.body.Feed()
-		case brain.Calibrate:
+		case effect.Calibrate:
 			h.calibrate(e.Run)
-		case brain.EndCalibration:
+		case effect.EndCalibration:
 			h.endCalibration()
-		case brain.SaveLatches:
+		case effect.SaveLatches:
 			h.latches.put(e)
-		case brain.SaveRequests, brain.SaveContent, brain.SaveEvent, brain.SaveSetting:
+		case effect.SaveRequests, effect.SaveContent, effect.SaveEvent, effect.SaveSetting:
 			b.saves = append(b.saves, e)
-		case brain.ReadEvents:
+		case effect.ReadEvents:
 			b.reads = append(b.reads, e.Key)
-		case brain.Publish:
+		case effect.Publish:
 			h.told++
 			// What finds the outbox full waits its turn like the rest.
 			if p := (numbered{Publish: e, n: h.told}); !e.First || errors.Is(h.scribe.atOnce(p), context.Canceled) {
 				b.publish = append(b.publish, p)
 			}
-		case brain.Renew:
+		case effect.Renew:
 			h.link.Renew(fmt.Errorf("%w: %s", link.ErrHalfOpen, e.Why))
-		case brain.Fetch:
+		case effect.Fetch:
 			if e.File {
 				h.downloads.fetch(download.File{SHA256: e.SHA256, Size: e.Size})
 			} else {
 				h.fetcher.fetch(e.SHA256)
 			}
-		case brain.EndFetch:
+		case effect.EndFetch:
 			if !h.downloads.end(e.SHA256) {
 				h.fetcher.end(e.SHA256)
 			}
-		case brain.Note:
+		case effect.Note:
 			h.note(e)
-		case brain.Alarm:
+		case effect.Alarm:
 			h.alarm(e)
-		case brain.Exit:
+		case effect.Exit:
 			h.log.Info("at rest", "why", e.Why)
 		default:
 			panic(fmt.Sprintf("robot: no such effect: %T", e))
@@ -98,7 +100,7 @@ func (h *effects) perform(effects []brain.Effect) {
 
 // note logs an edge of a machine; one that leads back to where it began is
 // everyday business, such as the next act of a story.
-func (h *effects) note(n brain.Note) {
+func (h *effects) note(n effect.Note) {
 	level := slog.LevelInfo
 	if n.From == n.To {
 		level = slog.LevelDebug
@@ -111,7 +113,7 @@ func (h *effects) note(n brain.Note) {
 }
 
 // alarm logs an alert with what can be done about it.
-func (h *effects) alarm(a brain.Alarm) {
+func (h *effects) alarm(a effect.Alarm) {
 	level := slog.LevelWarn
 	if a.Level == schema.AlertInfo {
 		level = slog.LevelInfo
@@ -123,10 +125,10 @@ func (h *effects) alarm(a brain.Alarm) {
 func (h *effects) listen() {
 	for ev := range h.body.Events() {
 		if ev.Kind == driver.Sensed && ev.Signal == driver.EStopInput {
-			h.loop.stop(h.ctx, brain.Reported{Event: ev})
+			h.loop.stop(h.ctx, event.Reported{Event: ev})
 			continue
 		}
-		h.loop.send(h.ctx, brain.Reported{Event: ev})
+		h.loop.send(h.ctx, event.Reported{Event: ev})
 	}
 }
 
@@ -142,7 +144,7 @@ func (h *effects) calibrate(run int64) {
 		if earlier != nil {
 			<-earlier
 		}
-		ev := brain.Calibrated{Run: run}
+		ev := event.Calibrated{Run: run}
 		c, err := h.body.Calibrate(ctx)
 		switch {
 		case errors.Is(err, context.Canceled):

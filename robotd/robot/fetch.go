@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"troupe/broker/link"
-	"troupe/robotd/brain"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -74,13 +74,13 @@ func (f *fetcher) get(ctx context.Context, digests []string) {
 	}
 	cfg.OnMessage = func(m link.Message) {
 		if sha, ok := topics[m.Topic]; ok && len(m.Payload) > 0 {
-			f.loop.send(ctx, brain.Fetched{SHA256: sha, Bytes: m.Payload})
+			f.loop.send(ctx, event.Fetched{SHA256: sha, Bytes: m.Payload})
 		}
 	}
 	l, err := link.Open(ctx, cfg)
 	if err != nil {
 		for _, sha := range digests {
-			f.loop.send(ctx, brain.Fetched{SHA256: sha, Reason: schema.ReasonInternal, Detail: err.Error()})
+			f.loop.send(ctx, event.Fetched{SHA256: sha, Reason: schema.ReasonInternal, Detail: err.Error()})
 		}
 		return
 	}

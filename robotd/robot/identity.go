@@ -8,8 +8,8 @@ import (
 	"log/slog"
 	"time"
 
-	"troupe/robotd/brain"
 	"troupe/robotd/download"
+	"troupe/robotd/event"
 	"troupe/robotd/identity"
 	"troupe/robotd/renew"
 )
@@ -59,7 +59,7 @@ type renewer struct {
 	data string
 	now  func() time.Time // by which certificates are judged
 	log  *slog.Logger
-	tell func(brain.Event)
+	tell func(event.Event)
 	// renewed is told when there is a new certificate. The connection that was made
 	// with the old one would end with that.
 	renewed func()
@@ -89,7 +89,7 @@ func (r *renewer) run(ctx context.Context) {
 		}
 		if d.Alert != told {
 			told = d.Alert
-			r.tell(brain.Credential{Level: told.Level, Detail: told.Detail, Hint: told.Hint})
+			r.tell(event.Credential{Level: told.Level, Detail: told.Detail, Hint: told.Hint})
 		}
 		// Whatever was decided, never more often than that.
 		if !wait(ctx, max(d.Look.Sub(now), renew.FirstPause/2)) {

@@ -5,7 +5,8 @@ import (
 	"log/slog"
 	"time"
 
-	"troupe/robotd/brain"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 )
 
 // latchWriter keeps what holds the robot, beside the writer: a stop waits neither for
@@ -16,17 +17,17 @@ type latchWriter struct {
 	disk    store
 	loop    *loop
 	log     *slog.Logger
-	takes   time.Duration          // Config.LatchTime
-	waiting chan brain.SaveLatches // 1
+	takes   time.Duration           // Config.LatchTime
+	waiting chan effect.SaveLatches // 1
 	done    chan struct{}
 }
 
 func newLatchWriter(ctx context.Context, d store, l *loop, log *slog.Logger) *latchWriter {
-	return &latchWriter{ctx: ctx, disk: d, loop: l, log: log, waiting: make(chan brain.SaveLatches, 1), done: make(chan struct{})}
+	return &latchWriter{ctx: ctx, disk: d, loop: l, log: log, waiting: make(chan effect.SaveLatches, 1), done: make(chan struct{})}
 }
 
 // put gives it a value in place of the one that waits. The loop alone calls it.
-func (w *latchWriter) put(e brain.SaveLatches) {
+func (w *latchWriter) put(e effect.SaveLatches) {
 	select {
 	case <-w.waiting:
 	default:
@@ -38,7 +39,7 @@ func (w *latchWriter) put(e brain.SaveLatches) {
 func (w *latchWriter) run() {
 	defer close(w.done)
 	for e := range w.waiting {
-		ev := brain.LatchesSaved{N: e.N}
+		ev := event.LatchesSaved{N: e.N}
 		if err := w.disk.keepLatches(e.Value); err != nil {
 			ev.Refused = w.disk.why(err)
 			w.log.Error("latches not persisted: a restart would lose them", "reason", ev.Refused, "error", err)

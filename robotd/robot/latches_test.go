@@ -9,7 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"troupe/robotd/brain"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -37,21 +38,21 @@ func TestNewestLatchesAreWrittenAndAnswered(t *testing.T) {
 		go w.run()
 		want := func(n int64, refused schema.Reason) {
 			t.Helper()
-			if ev := <-l.stops; ev != (brain.LatchesSaved{N: n, Refused: refused}) {
+			if ev := <-l.stops; ev != (event.LatchesSaved{N: n, Refused: refused}) {
 				t.Errorf("the robot hears %+v, want %d %s", ev, n, refused)
 			}
 		}
-		w.put(brain.SaveLatches{N: 1, Value: []byte("a")})
+		w.put(effect.SaveLatches{N: 1, Value: []byte("a")})
 		synctest.Wait() // it is at the disk
-		w.put(brain.SaveLatches{N: 2, Value: []byte("b")})
-		w.put(brain.SaveLatches{N: 3, Value: []byte("c")})
+		w.put(effect.SaveLatches{N: 2, Value: []byte("b")})
+		w.put(effect.SaveLatches{N: 3, Value: []byte("c")})
 		want(1, "")
 		want(3, "")
 		s.full = true
-		w.put(brain.SaveLatches{N: 4})
+		w.put(effect.SaveLatches{N: 4})
 		want(4, schema.ReasonNoSpace)
 		s.full = false
-		w.put(brain.SaveLatches{N: 5, Value: []byte("last")})
+		w.put(effect.SaveLatches{N: 5, Value: []byte("last")})
 		w.close()
 		want(5, "")
 		<-w.done
@@ -77,10 +78,10 @@ func TestStopIsNotAnsweredBeforeItsLatchIsPersisted(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		over := make(chan error)
 		go func() { over <- l.run(ctx, time.Second, nil) }()
-		l.events <- brain.Connected{Session: "s1"}
+		l.events <- event.Connected{Session: "s1"}
 		time.Sleep(time.Second)
 
-		called := func(id string) { l.stops <- brain.Called{Client: "op1", Payload: []byte(`{"id":"` + id + `"}`)} }
+		called := func(id string) { l.stops <- event.Called{Client: "op1", Payload: []byte(`{"id":"` + id + `"}`)} }
 		s.slow = 100 * time.Millisecond
 		called("z1")
 		time.Sleep(90 * time.Millisecond)

@@ -9,6 +9,8 @@ import (
 
 	"troupe/robotd/brain"
 	"troupe/robotd/clock"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -23,10 +25,10 @@ const (
 type loop struct {
 	state   *brain.State
 	start   time.Time // time since boot counts from here
-	stops   chan brain.Event
-	events  chan brain.Event
+	stops   chan event.Event
+	events  chan event.Event
 	pulse   pulse
-	perform func([]brain.Effect)
+	perform func([]effect.Effect)
 	behind  func() bool // the disk does not keep up: nothing more may be begun
 	heard   func(fleet time.Time)
 	halt    func() // the body stands still when this returns, whatever the state says
@@ -35,7 +37,7 @@ type loop struct {
 
 func newLoop(state *brain.State, start time.Time, log *slog.Logger) *loop {
 	return &loop{state: state, start: start, log: log,
-		stops: make(chan brain.Event, stopQueue), events: make(chan brain.Event, eventQueue)}
+		stops: make(chan event.Event, stopQueue), events: make(chan event.Event, eventQueue)}
 }
 
 // nowAt is the time of a step.
@@ -55,10 +57,10 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 			err = fmt.Errorf("the robot's step failed, its body was halted: %v\n%s", p, debug.Stack())
 		}
 	}()
-	var out []brain.Effect
-	step := func(ev brain.Event) (over bool) {
-		_, beat := ev.(brain.Heard)
-		if c, ok := ev.(brain.Command); ok && l.behind != nil {
+	var out []effect.Effect
+	step := func(ev event.Event) (over bool) {
+		_, beat := ev.(event.Heard)
+		if c, ok := ev.(event.Command); ok && l.behind != nil {
 			c.Behind = l.behind()
 			ev = c
 		}
@@ -70,14 +72,14 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 			if clear(out); !l.state.Pending() {
 				break
 			}
-			ev = brain.Follow{}
+			ev = event.Follow{}
 		}
 		if fleet, known := l.state.FleetTime(nowAt(l.start)); beat && known && l.heard != nil {
 			l.heard(fleet)
 		}
 		return over
 	}
-	if step(brain.Begin{}) {
+	if step(event.Begin{}) {
 		return nil
 	}
 	if ready != nil {
@@ -89,7 +91,7 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 	var ending <-chan time.Time
 	for {
 		timer.Reset(max(0, brain.Deadline(l.state)-time.Since(l.start)))
-		var ev brain.Event
+		var ev event.Event
 		select {
 		case ev = <-l.stops:
 		default:
@@ -97,13 +99,13 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 			case ev = <-l.stops:
 			case ev = <-l.events:
 			case <-timer.C:
-				ev = brain.Tick{}
+				ev = event.Tick{}
 			case <-asked:
 				asked = nil
 				limit := time.NewTimer(grace)
 				defer limit.Stop()
 				ending = limit.C
-				ev = brain.Shutdown{Why: "robotd was asked to end"}
+				ev = event.Shutdown{Why: "robotd was asked to end"}
 			case <-ending:
 				l.log.Warn("the robot did not come to its end in time; ending anyway", "grace", grace)
 				return nil
@@ -116,9 +118,9 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 }
 
 // ends reports whether the robot is through.
-func ends(out []brain.Effect) bool {
+func ends(out []effect.Effect) bool {
 	for _, e := range out {
-		if _, ok := e.(brain.Exit); ok {
+		if _, ok := e.(effect.Exit); ok {
 			return true
 		}
 	}
@@ -126,7 +128,7 @@ func ends(out []brain.Effect) bool {
 }
 
 // send gives the loop an event, and waits as long as it is busy.
-func (l *loop) send(ctx context.Context, ev brain.Event) {
+func (l *loop) send(ctx context.Context, ev event.Event) {
 	select {
 	case l.events <- ev:
 	case <-ctx.Done():
@@ -134,7 +136,7 @@ func (l *loop) send(ctx context.Context, ev brain.Event) {
 }
 
 // stop gives the loop a stop, which overtakes all other events.
-func (l *loop) stop(ctx context.Context, ev brain.Event) {
+func (l *loop) stop(ctx context.Context, ev event.Event) {
 	select {
 	case l.stops <- ev:
 	case <-ctx.Done():

@@ -13,17 +13,19 @@ import (
 	"troupe/robotd/brain"
 	"troupe/robotd/config"
 	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
 // bareLoop is a loop around a robot whose effects go into a list.
-func bareLoop(t *testing.T, b driver.Body) (*loop, *[]brain.Effect) {
+func bareLoop(t *testing.T, b driver.Body) (*loop, *[]effect.Effect) {
 	cfg := config.Defaults("r1")
 	start := time.Now()
 	state, _ := brain.New(&cfg, "boot", b, brain.Memory{Boots: 1}, nowAt(start))
 	l := newLoop(state, start, slog.New(slog.NewTextHandler(t.Output(), nil)))
-	var done []brain.Effect
-	l.perform = func(effects []brain.Effect) { done = append(done, effects...) }
+	var done []effect.Effect
+	l.perform = func(effects []effect.Effect) { done = append(done, effects...) }
 	l.halt = func() {}
 	return l, &done
 }
@@ -35,9 +37,9 @@ func TestAStopOvertakesEverythingThatWaits(t *testing.T) {
 		l, done := bareLoop(t, twoMovers)
 		ctx, end := context.WithCancel(t.Context())
 		for i := range eventQueue {
-			l.events <- brain.Command{Client: fmt.Sprint("c", i%30), Group: "sys", Verb: "ping"}
+			l.events <- event.Command{Client: fmt.Sprint("c", i%30), Group: "sys", Verb: "ping"}
 		}
-		l.stops <- brain.Command{Client: "op1", Group: "safety", Verb: "estop"}
+		l.stops <- event.Command{Client: "op1", Group: "safety", Verb: "estop"}
 		go func() {
 			time.Sleep(time.Minute)
 			end()
@@ -46,12 +48,12 @@ func TestAStopOvertakesEverythingThatWaits(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, e := range *done {
-			if n, ok := e.(brain.Note); ok && n.Machine == "safety" {
+			if n, ok := e.(effect.Note); ok && n.Machine == "safety" {
 				if n.To != string(schema.SafetyEStop) {
 					t.Errorf("the first thing that the safety core did is %+v", n)
 				}
 				for _, before := range (*done)[:i] {
-					if _, ok := before.(brain.Publish); ok {
+					if _, ok := before.(effect.Publish); ok {
 						t.Error("something that waited was answered before the stop was taken")
 					}
 				}
@@ -83,26 +85,26 @@ func TestTheLoopEndsEvenIfTheRobotDoesNot(t *testing.T) {
 		l, _ := bareLoop(t, twoMovers)
 		ctx, end := context.WithCancel(t.Context())
 		inner := l.perform
-		l.perform = func(effects []brain.Effect) {
+		l.perform = func(effects []effect.Effect) {
 			inner(effects)
 			for _, e := range effects {
 				switch e := e.(type) {
-				case brain.Calibrate:
-					l.events <- brain.Calibrated{Run: e.Run}
-				case brain.SaveRequests:
+				case effect.Calibrate:
+					l.events <- event.Calibrated{Run: e.Run}
+				case effect.SaveRequests:
 					for _, r := range e.Put {
-						l.events <- brain.RequestsSaved{Keys: []requestKey{r.Key()}}
+						l.events <- event.RequestsSaved{Keys: []requestKey{r.Key()}}
 					}
-				case brain.Order:
+				case effect.Order:
 					if e.Order == driver.ToRun {
-						l.events <- brain.Reported{Event: driver.Event{Kind: driver.Unit, Unit: "drive", State: driver.Run}}
+						l.events <- event.Reported{Event: driver.Event{Kind: driver.Unit, Unit: "drive", State: driver.Run}}
 					}
 				}
 			}
 		}
 		go func() {
 			time.Sleep(time.Second)
-			l.events <- brain.Command{Client: "op1", Group: "safety", Verb: "enable"}
+			l.events <- event.Command{Client: "op1", Group: "safety", Verb: "enable"}
 			time.Sleep(time.Second)
 			end()
 		}()
@@ -122,7 +124,7 @@ func TestAQuietRobotHardlyWakes(t *testing.T) {
 		l, _ := bareLoop(t, twoMovers)
 		steps := 0
 		inner := l.perform
-		l.perform = func(effects []brain.Effect) { steps++; inner(effects) }
+		l.perform = func(effects []effect.Effect) { steps++; inner(effects) }
 		ctx, end := context.WithCancel(t.Context())
 		go func() {
 			time.Sleep(time.Hour)
@@ -151,15 +153,15 @@ func TestAStopThatOvertookAnEnableWins(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l, done := bareLoop(t, twoMovers)
 				inner := l.perform
-				l.perform = func(effects []brain.Effect) {
+				l.perform = func(effects []effect.Effect) {
 					inner(effects)
 					for _, e := range effects {
 						switch e := e.(type) {
-						case brain.Calibrate:
-							l.events <- brain.Calibrated{Run: e.Run}
-						case brain.SaveRequests:
+						case effect.Calibrate:
+							l.events <- event.Calibrated{Run: e.Run}
+						case effect.SaveRequests:
 							for _, r := range e.Put {
-								l.events <- brain.RequestsSaved{Keys: []requestKey{r.Key()}}
+								l.events <- event.RequestsSaved{Keys: []requestKey{r.Key()}}
 							}
 						}
 					}
@@ -178,7 +180,7 @@ func TestAStopThatOvertookAnEnableWins(t *testing.T) {
 				}
 				at := schema.SafetyDisabled
 				for _, e := range *done {
-					if n, ok := e.(brain.Note); ok && n.Machine == "safety" && n.To == string(schema.SafetyEnabled) {
+					if n, ok := e.(effect.Note); ok && n.Machine == "safety" && n.To == string(schema.SafetyEnabled) {
 						at = schema.SafetyEnabled
 					}
 				}

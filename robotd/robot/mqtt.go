@@ -8,6 +8,7 @@ import (
 
 	"troupe/broker/link"
 	"troupe/robotd/brain"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -155,7 +156,7 @@ func (p *mqttAdapter) arrived(m link.Message) {
 	}
 	switch row.Kind {
 	case schema.TopicCmd:
-		ev := brain.Command{Client: at.CID, Group: at.Group, Verb: at.Verb, Payload: m.Payload, Retained: m.Retain, N: m.N, Read: m.At.Sub(p.loop.start)}
+		ev := event.Command{Client: at.CID, Group: at.Group, Verb: at.Verb, Payload: m.Payload, Retained: m.Retain, N: m.N, Read: m.At.Sub(p.loop.start)}
 		if p.urgent(m.Topic) {
 			p.loop.stop(p.ctx, ev)
 			return
@@ -164,17 +165,17 @@ func (p *mqttAdapter) arrived(m link.Message) {
 	case schema.TopicDesiredStop, schema.TopicFleetStop, schema.TopicFleetStopCmd:
 		p.stop(row.Kind, at.CID, m)
 	case schema.TopicTeleop:
-		ev := brain.Frame{Client: at.CID, Retained: m.Retain, N: m.N}
+		ev := event.Frame{Client: at.CID, Retained: m.Retain, N: m.N}
 		ev.Frame, ev.Problems = schema.DecodeFrame(m.Payload)
 		p.loop.send(p.ctx, ev)
 	case schema.TopicPresence:
-		ev := brain.Seen{}
+		ev := event.Seen{}
 		if len(m.Payload) > 0 {
 			ev.Presence, _ = schema.Decode[schema.Presence](m.Payload)
 		}
 		p.loop.send(p.ctx, ev)
 	case schema.TopicFleetPresence:
-		ev := brain.FleetdSeen{}
+		ev := event.FleetdSeen{}
 		if len(m.Payload) > 0 {
 			ev.Presence, _ = schema.Decode[schema.Presence](m.Payload)
 		}
@@ -185,14 +186,14 @@ func (p *mqttAdapter) arrived(m link.Message) {
 			p.log.Warn("an operator's heartbeat was not understood", "client", at.CID, "retained", m.Retain, "problems", problems)
 			return
 		}
-		p.loop.send(p.ctx, brain.Heard{Client: at.CID, Beat: beat, Local: row.Kind == schema.TopicLocalHeartbeat})
+		p.loop.send(p.ctx, event.Heard{Client: at.CID, Beat: beat, Local: row.Kind == schema.TopicLocalHeartbeat})
 	case schema.TopicDesiredStory, schema.TopicDesiredConfig, schema.TopicDesiredMode, schema.TopicDesiredActivities, schema.TopicDesiredPlaces:
-		p.loop.send(p.ctx, readDesired(row.Kind, m.Payload))
+		p.loop.send(p.ctx, event.ReadDesired(row.Kind, m.Payload))
 	case schema.TopicNotice:
 		p.log.Warn("notice of the broker", "notice", string(m.Payload))
 		if n, problems := schema.Decode[schema.Notice](m.Payload); len(problems) == 0 && n.Reason != schema.ReasonTakenOver { // see rival
 			row, _, _ := p.ns.Match(n.Topic)
-			p.loop.send(p.ctx, brain.NotTaken{Kind: row.Kind, Reason: n.Reason})
+			p.loop.send(p.ctx, event.NotTaken{Kind: row.Kind, Reason: n.Reason})
 		}
 	}
 }
@@ -201,16 +202,32 @@ func (p *mqttAdapter) arrived(m link.Message) {
 func (p *mqttAdapter) state(s link.State) {
 	switch s.Phase {
 	case link.Up:
-		p.loop.send(p.ctx, brain.Connected{Session: s.Session})
+		p.loop.send(p.ctx, event.Connected{Session: s.Session})
 	case link.Down, link.Refused:
 		why := "the connection ended"
 		if s.Err != nil {
 			why = s.Err.Error()
 		}
-		p.loop.send(p.ctx, brain.Disconnected{Why: why, HalfOpen: errors.Is(s.Err, link.ErrHalfOpen)})
+		p.loop.send(p.ctx, event.Disconnected{Why: why, HalfOpen: errors.Is(s.Err, link.ErrHalfOpen)})
 	}
 	if s.Contested {
 		p.log.Error("another client connects under this robot's name: look for a second robot called "+p.id+", such as one with a cloned disk", "wait", s.Wait)
-		p.loop.send(p.ctx, brain.Contested{Why: "another client connects under this robot's name, and the broker ends one's session for the other's"})
+		p.loop.send(p.ctx, event.Contested{Why: "another client connects under this robot's name, and the broker ends one's session for the other's"})
 	}
+}
+
+// stop hands over what stops the robot, or release a stop, before all else
+// that waits. A document that somebody emptied says nothing.
+func (p *mqttAdapter) stop(kind schema.TopicKind, client string, m link.Message) {
+	if kind == schema.TopicFleetStopCmd {
+		p.loop.stop(p.ctx, event.Called{Client: client, Payload: m.Payload, Retained: m.Retain, N: m.N})
+		return
+	}
+	if len(m.Payload) == 0 {
+		p.log.Warn("a document of stops was emptied; it releases nothing", "topic", m.Topic)
+		return
+	}
+	ev := event.ReadStops(kind, m.Payload)
+	ev.N = m.N
+	p.loop.stop(p.ctx, ev)
 }

@@ -14,12 +14,12 @@ import (
 	"golang.org/x/time/rate"
 	"pgregory.net/rapid"
 
-	"troupe/robotd/brain"
+	"troupe/robotd/effect"
 	"troupe/schema"
 )
 
-func configTold(n int) brain.Publish {
-	return brain.Publish{Topic: schema.TopicReportedConfig, Payload: []byte(fmt.Sprint(n))}
+func configTold(n int) effect.Publish {
+	return effect.Publish{Topic: schema.TopicReportedConfig, Payload: []byte(fmt.Sprint(n))}
 }
 
 func TestOfAFloodOfDocumentsTheNewestIsToldAndAtAPaceThatABrokerTakes(t *testing.T) {
@@ -28,7 +28,7 @@ func TestOfAFloodOfDocumentsTheNewestIsToldAndAtAPaceThatABrokerTakes(t *testing
 		began := time.Now()
 		const flood = 400
 		for i := range flood {
-			h.perform([]brain.Effect{configTold(i), brain.Publish{Topic: schema.TopicModes, Payload: []byte(fmt.Sprint(i))}, answer(fmt.Sprint(i))})
+			h.perform([]effect.Effect{configTold(i), effect.Publish{Topic: schema.TopicModes, Payload: []byte(fmt.Sprint(i))}, answer(fmt.Sprint(i))})
 			synctest.Wait() // as fast as it goes: no time passes
 			for len(h.loop.events) > 0 {
 				<-h.loop.events
@@ -68,10 +68,10 @@ func TestTheStateAndWhatIsUrgentWaitForNoDocument(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		for i := range 100 {
-			h.perform([]brain.Effect{configTold(i)})
+			h.perform([]effect.Effect{configTold(i)})
 			synctest.Wait()
 		}
-		h.perform([]brain.Effect{state(7), first(state(8))})
+		h.perform([]effect.Effect{state(7), first(state(8))})
 		synctest.Wait()
 		led.mu.Lock()
 		defer led.mu.Unlock()
@@ -88,7 +88,7 @@ func TestWhatWaitsIsToldBeforeTheRobotGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		for i := range 100 {
-			h.perform([]brain.Effect{configTold(i)})
+			h.perform([]effect.Effect{configTold(i)})
 		}
 		synctest.Wait()
 		h.scribe.in.close()
@@ -152,7 +152,7 @@ func tooMuch(words []word) (wrong string) {
 	go func() { defer close(done); c.run(ctx, tell) }()
 	for i, w := range words {
 		time.Sleep(time.Duration(w.pause) * time.Millisecond)
-		p := numbered{Publish: brain.Publish{Topic: w.topic, Payload: make([]byte, w.size)}, n: int64(i + 1)}
+		p := numbered{Publish: effect.Publish{Topic: w.topic, Payload: make([]byte, w.size)}, n: int64(i + 1)}
 		said[w.topic] = p.n
 		if !c.holds(p) {
 			tell(p)

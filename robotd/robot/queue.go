@@ -4,8 +4,8 @@ import (
 	"slices"
 	"sync"
 
-	"troupe/robotd/brain"
 	"troupe/robotd/disk"
+	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
 )
@@ -18,7 +18,7 @@ const (
 
 // batch is what one step wants saved and then told.
 type batch struct {
-	saves   []brain.Effect
+	saves   []effect.Effect
 	publish []numbered
 	reads   []request.Key // who wants the events, those of this batch included
 	heavy   int           // how much it may hold before it is thinned again
@@ -28,7 +28,7 @@ type batch struct {
 // gives way to an older one, though urgent ones overtake. One that is bound came
 // with something that has to be on the disk first.
 type numbered struct {
-	brain.Publish
+	effect.Publish
 	n     int64
 	bound bool
 }
@@ -66,16 +66,16 @@ func (l *backlog) put(b batch) {
 func (b *batch) saving(p numbered) bool {
 	switch p.Topic {
 	case schema.TopicReportedStory, schema.TopicReportedActivities, schema.TopicReportedPlaces, schema.TopicReportedConfig, schema.TopicReportedMode:
-		return slices.ContainsFunc(b.saves, func(e brain.Effect) bool {
+		return slices.ContainsFunc(b.saves, func(e effect.Effect) bool {
 			switch e.(type) {
-			case brain.SaveContent, brain.SaveSetting:
+			case effect.SaveContent, effect.SaveSetting:
 				return true
 			}
 			return false
 		})
 	}
-	return p.Confirm != "" && slices.ContainsFunc(b.saves, func(e brain.Effect) bool {
-		save, ok := e.(brain.SaveRequests)
+	return p.Confirm != "" && slices.ContainsFunc(b.saves, func(e effect.Effect) bool {
+		save, ok := e.(effect.SaveRequests)
 		return ok && slices.ContainsFunc(save.Put, func(r request.Record) bool { return r.Key() == p.Confirm })
 	})
 }
@@ -142,7 +142,7 @@ func (b *batch) thin() {
 	saves := b.saves[:0:0]
 	for _, e := range slices.Backward(b.saves) {
 		switch e := e.(type) {
-		case brain.SaveRequests: // the last word on each command counts
+		case effect.SaveRequests: // the last word on each command counts
 			for _, r := range slices.Backward(e.Put) {
 				if _, said := at[r.Key()]; !said {
 					at[r.Key()] = 0
@@ -156,11 +156,11 @@ func (b *batch) thin() {
 				}
 			}
 			continue
-		case brain.SaveEvent:
+		case effect.SaveEvent:
 			if events++; events > disk.MaxEvents {
 				continue
 			}
-		case brain.SaveSetting:
+		case effect.SaveSetting:
 			if settings[e.Name] {
 				continue
 			}
@@ -170,7 +170,7 @@ func (b *batch) thin() {
 	}
 	slices.Reverse(records.Put)
 	if records.Forget = forgotten; len(at) > 0 {
-		saves = append(saves, brain.SaveRequests{Save: records})
+		saves = append(saves, effect.SaveRequests{Save: records})
 	}
 	slices.Reverse(saves)
 	b.saves = saves

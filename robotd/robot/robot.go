@@ -29,6 +29,7 @@ import (
 	"troupe/robotd/control"
 	"troupe/robotd/driver"
 	"troupe/robotd/driver/sim"
+	"troupe/robotd/event"
 	"troupe/robotd/identity"
 	"troupe/schema"
 	"troupe/schema/sign"
@@ -187,7 +188,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.work.Go(func() { cfg.clock.keep(running) })
 	h.work.Go(func() {
 		(&renewer{
-			data: cfg.dir(), now: cfg.clock.now, log: log, tell: func(ev brain.Event) { h.loop.send(running, ev) },
+			data: cfg.dir(), now: cfg.clock.now, log: log, tell: func(ev event.Event) { h.loop.send(running, ev) },
 			renewed: func() { h.link.Renew(errors.New("the robot shows its new certificate")) },
 		}).run(running)
 	})

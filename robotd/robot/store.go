@@ -10,6 +10,7 @@ import (
 	"troupe/robotd/brain"
 	"troupe/robotd/delivery"
 	"troupe/robotd/disk"
+	"troupe/robotd/effect"
 	"troupe/robotd/identity"
 	"troupe/schema"
 )
@@ -17,7 +18,7 @@ import (
 // store keeps what the robot must not forget.
 type store interface {
 	// keep writes all of saves or nothing, and returns when they are safe.
-	keep(saves []brain.Effect) error
+	keep(saves []effect.Effect) error
 	// keepLatches is keep for what holds the robot; a full disk takes it too.
 	keepLatches(value []byte) error
 	// events brings the newest ones, as they were told, the oldest first.
@@ -68,20 +69,20 @@ func ranBefore(dir string) bool {
 	return err == nil || !heard.IsZero() || unread != nil
 }
 
-func (d onDisk) keep(saves []brain.Effect) error {
+func (d onDisk) keep(saves []effect.Effect) error {
 	batch := make([]disk.Write, 0, len(saves))
 	for _, e := range saves {
 		switch e := e.(type) {
-		case brain.SaveRequests:
+		case effect.SaveRequests:
 			batch = append(batch, disk.Commands{Save: e.Save})
-		case brain.SaveContent:
+		case effect.SaveContent:
 			if err := d.assets.add(e.Save); err != nil {
 				return err
 			}
 			batch = append(batch, disk.Content{Save: e.Save})
-		case brain.SaveEvent:
+		case effect.SaveEvent:
 			batch = append(batch, disk.Event{Payload: e.Payload})
-		case brain.SaveSetting:
+		case effect.SaveSetting:
 			batch = append(batch, disk.Setting{Name: e.Name, Value: e.Value})
 		default:
 			panic(fmt.Sprintf("robot: no such save: %T", e))
@@ -91,7 +92,7 @@ func (d onDisk) keep(saves []brain.Effect) error {
 		return err
 	}
 	for _, e := range saves {
-		if e, ok := e.(brain.SaveContent); ok {
+		if e, ok := e.(effect.SaveContent); ok {
 			_ = d.assets.settle(e.Save) // all is kept; what could not be removed is swept with the next
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"troupe/broker/link"
-	"troupe/robotd/brain"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/robotd/request"
 	"troupe/schema"
 )
@@ -70,7 +71,7 @@ func (s *writer) run() {
 }
 
 func (s *writer) work(batches []batch) {
-	var saves []brain.Effect
+	var saves []effect.Effect
 	for _, b := range batches {
 		saves = append(saves, b.saves...)
 	}
@@ -99,7 +100,7 @@ func (s *writer) work(batches []batch) {
 // recall reads the events for a command.
 func (s *writer) recall(k request.Key) {
 	events, err := s.disk.events()
-	ev := brain.Recalled{Key: k, Events: events}
+	ev := event.Recalled{Key: k, Events: events}
 	if err != nil {
 		ev.Refused = s.disk.why(err)
 		s.log.Error("the disk did not bring the events", "reason", ev.Refused, "error", err)
@@ -108,29 +109,29 @@ func (s *writer) recall(k request.Key) {
 }
 
 // answers are what the robot is told about its saves.
-func answers(saves []brain.Effect, refused schema.Reason) []brain.Event {
-	var out []brain.Event
+func answers(saves []effect.Effect, refused schema.Reason) []event.Event {
+	var out []event.Event
 	var keys []request.Key
 	settings := false
 	for _, e := range saves {
 		switch e := e.(type) {
-		case brain.SaveSetting:
+		case effect.SaveSetting:
 			settings = true
-		case brain.SaveRequests:
+		case effect.SaveRequests:
 			for _, r := range e.Put {
 				keys = append(keys, r.Key())
 			}
-		case brain.SaveContent:
+		case effect.SaveContent:
 			if len(e.Blobs) > 0 || refused != "" {
-				out = append(out, brain.ContentSaved{Kind: e.Kind, Rev: e.Rev, Refused: refused})
+				out = append(out, event.ContentSaved{Kind: e.Kind, Rev: e.Rev, Refused: refused})
 			}
 		}
 	}
 	if settings {
-		out = append(out, brain.SettingsSaved{Refused: refused})
+		out = append(out, event.SettingsSaved{Refused: refused})
 	}
 	if len(keys) > 0 {
-		out = append(out, brain.RequestsSaved{Keys: keys, Refused: refused})
+		out = append(out, event.RequestsSaved{Keys: keys, Refused: refused})
 	}
 	return out
 }
@@ -211,7 +212,7 @@ func (s *writer) confirmed(p numbered) {
 			s.log.Debug("answer not confirmed", "topic", m.Topic, "error", err)
 			return
 		}
-		s.loop.send(s.ctx, brain.Delivered{Key: p.Confirm})
+		s.loop.send(s.ctx, event.Delivered{Key: p.Confirm})
 	})
 }
 

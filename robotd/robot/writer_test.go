@@ -14,8 +14,9 @@ import (
 	"time"
 
 	"troupe/broker/link"
-	"troupe/robotd/brain"
 	"troupe/robotd/delivery"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/sign"
@@ -41,7 +42,7 @@ func (l *ledger) add(line string) {
 	l.lines = append(l.lines, line)
 }
 
-func (l *ledger) keep(saves []brain.Effect) error {
+func (l *ledger) keep(saves []effect.Effect) error {
 	time.Sleep(l.slow)
 	l.mu.Lock()
 	hang := l.hang
@@ -53,7 +54,7 @@ func (l *ledger) keep(saves []brain.Effect) error {
 		return errors.New("no space")
 	}
 	for _, e := range saves {
-		if e, ok := e.(brain.SaveRequests); ok {
+		if e, ok := e.(effect.SaveRequests); ok {
 			l.record(e.Save)
 		}
 	}
@@ -133,18 +134,18 @@ func newWriting(t *testing.T) (*effects, *ledger) {
 	return h, led
 }
 
-func state(n int) brain.Publish {
-	return brain.Publish{Topic: schema.TopicState, Payload: []byte(fmt.Sprint(n))}
+func state(n int) effect.Publish {
+	return effect.Publish{Topic: schema.TopicState, Payload: []byte(fmt.Sprint(n))}
 }
 
-func first(p brain.Publish) brain.Publish { p.First = true; return p }
+func first(p effect.Publish) effect.Publish { p.First = true; return p }
 
-func answer(id string) brain.Publish {
-	return brain.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte(id), Confirm: request.KeyOf("op1", id)}
+func answer(id string) effect.Publish {
+	return effect.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte(id), Confirm: request.KeyOf("op1", id)}
 }
 
-func record(id string) brain.Effect {
-	return brain.SaveRequests{Save: request.Save{Put: []request.Record{{Client: "op1", ID: id}}}}
+func record(id string) effect.Effect {
+	return effect.SaveRequests{Save: request.Save{Put: []request.Record{{Client: "op1", ID: id}}}}
 }
 
 func (l *ledger) want(t *testing.T, lines ...string) {
@@ -160,7 +161,7 @@ func TestWhatIsPromisedIsKeptFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.slow = 10 * time.Millisecond
-		h.perform([]brain.Effect{state(1), record("k1"), answer("k1")})
+		h.perform([]effect.Effect{state(1), record("k1"), answer("k1")})
 		synctest.Wait()
 		led.want(t)
 		time.Sleep(20 * time.Millisecond)
@@ -168,7 +169,7 @@ func TestWhatIsPromisedIsKeptFirst(t *testing.T) {
 		if ev := <-h.loop.events; fmt.Sprint(ev) != "{[op1/k1] }" {
 			t.Errorf("the robot hears %+v of its record", ev)
 		}
-		if ev := <-h.loop.events; ev != (brain.Delivered{Key: "op1/k1"}) {
+		if ev := <-h.loop.events; ev != (event.Delivered{Key: "op1/k1"}) {
 			t.Errorf("the robot hears %+v of its answer", ev)
 		}
 	})
@@ -178,12 +179,12 @@ func TestAStopWaitsForNoDiskAndNothingOlderFollowsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.slow = time.Second
-		h.perform([]brain.Effect{record("k1"), state(1)})
-		h.perform([]brain.Effect{first(state(2)), first(brain.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("stop")})})
+		h.perform([]effect.Effect{record("k1"), state(1)})
+		h.perform([]effect.Effect{first(state(2)), first(effect.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("stop")})})
 		led.want(t, "state 2", "op1 stop")
 		time.Sleep(2 * time.Second)
 		led.want(t, "state 2", "op1 stop", "kept 1")
-		h.perform([]brain.Effect{state(3)})
+		h.perform([]effect.Effect{state(3)})
 		synctest.Wait()
 		led.want(t, "state 2", "op1 stop", "kept 1", "state 3")
 	})
@@ -193,16 +194,16 @@ func TestWhatTheDiskRefusesIsNotPromised(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.full = true
-		h.perform([]brain.Effect{
-			record("k1"), brain.SaveContent{Save: delivery.Save{Kind: sign.Story, Rev: 7, Blobs: []delivery.Blob{{Bytes: []byte("{}")}}}},
-			state(1), answer("k1"), brain.Publish{Topic: schema.TopicReportedStory, Payload: []byte("active")},
+		h.perform([]effect.Effect{
+			record("k1"), effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Rev: 7, Blobs: []delivery.Blob{{Bytes: []byte("{}")}}}},
+			state(1), answer("k1"), effect.Publish{Topic: schema.TopicReportedStory, Payload: []byte("active")},
 		})
 		synctest.Wait()
 		led.want(t, "state 1")
-		if ev := <-h.loop.events; ev != (brain.ContentSaved{Kind: sign.Story, Rev: 7, Refused: schema.ReasonNoSpace}) {
+		if ev := <-h.loop.events; ev != (event.ContentSaved{Kind: sign.Story, Rev: 7, Refused: schema.ReasonNoSpace}) {
 			t.Errorf("the robot hears %+v of its story", ev)
 		}
-		if ev, ok := (<-h.loop.events).(brain.RequestsSaved); !ok || ev.Refused != schema.ReasonNoSpace {
+		if ev, ok := (<-h.loop.events).(event.RequestsSaved); !ok || ev.Refused != schema.ReasonNoSpace {
 			t.Errorf("the robot hears %+v of its record", ev)
 		}
 	})
@@ -213,7 +214,7 @@ func TestBatchesThatWaitShareACommit(t *testing.T) {
 		h, led := newWriting(t)
 		led.slow = time.Second
 		for i := range 5 {
-			h.perform([]brain.Effect{brain.SaveEvent{}, state(i)})
+			h.perform([]effect.Effect{effect.SaveEvent{}, state(i)})
 			synctest.Wait() // the first is at the disk when the others come
 		}
 		time.Sleep(3 * time.Second)
@@ -228,7 +229,7 @@ func TestAnswersGoOutInTheirOrder(t *testing.T) {
 		var want []string
 		for n := range 20 {
 			id := fmt.Sprint("c", n)
-			h.perform([]brain.Effect{record(id), answer(id)})
+			h.perform([]effect.Effect{record(id), answer(id)})
 			want = append(want, "op1 "+id)
 		}
 		synctest.Wait()
@@ -251,7 +252,7 @@ func TestAFullOutboxIsWaitedForByTheScribeAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.jam = 3
-		h.perform([]brain.Effect{state(1)})
+		h.perform([]effect.Effect{state(1)})
 		time.Sleep(100 * time.Millisecond)
 		led.want(t, "state 1")
 	})
@@ -263,16 +264,16 @@ func TestWhenTheDiskIsStuckTheLoopGoesOn(t *testing.T) {
 		led.slow = time.Hour
 		records := 4 * batchesMost
 		for i := range records {
-			h.perform([]brain.Effect{record(fmt.Sprint("k", i)), state(i)})
+			h.perform([]effect.Effect{record(fmt.Sprint("k", i)), state(i)})
 		}
-		h.perform([]brain.Effect{first(state(5000))})
+		h.perform([]effect.Effect{first(state(5000))})
 		led.want(t, "state 5000")
 		if !h.scribe.in.full() {
 			t.Error("the robot would take more commands")
 		}
 		heard := map[request.Key]bool{}
 		for len(heard) < records { // nothing that was saved goes unheard
-			for _, k := range (<-h.loop.events).(brain.RequestsSaved).Keys {
+			for _, k := range (<-h.loop.events).(event.RequestsSaved).Keys {
 				heard[k] = true
 			}
 		}
@@ -293,8 +294,8 @@ func TestABacklogIsBoundedByWhatIsNewer(t *testing.T) {
 	for i := range steps {
 		k, save := fmt.Sprint("k", i%50), saveOf(i)
 		l.put(batch{
-			saves:   []brain.Effect{brain.SaveRequests{Save: save}, brain.SaveEvent{Payload: []byte(fmt.Sprint(i))}, brain.SaveSetting{Name: "mode.ato", Value: fmt.Sprint(i)}},
-			publish: []numbered{{Publish: state(i), n: int64(i)}, {Publish: answer(k)}, {Publish: brain.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("again")}}},
+			saves:   []effect.Effect{effect.SaveRequests{Save: save}, effect.SaveEvent{Payload: []byte(fmt.Sprint(i))}, effect.SaveSetting{Name: "mode.ato", Value: fmt.Sprint(i)}},
+			publish: []numbered{{Publish: state(i), n: int64(i)}, {Publish: answer(k)}, {Publish: effect.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("again")}}},
 		})
 	}
 	var held int
@@ -318,11 +319,11 @@ func TestABacklogIsBoundedByWhatIsNewer(t *testing.T) {
 			held += len(b.saves) + len(b.publish)
 			for _, e := range b.saves {
 				switch e := e.(type) {
-				case brain.SaveRequests:
+				case effect.SaveRequests:
 					keep(onDisk, e.Save)
-				case brain.SaveEvent:
+				case effect.SaveEvent:
 					event = string(e.Payload)
-				case brain.SaveSetting:
+				case effect.SaveSetting:
 					setting = e.Value
 				}
 			}
@@ -360,7 +361,7 @@ func TestADiskThatHangsLosesNoAnswer(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		over := make(chan error)
 		go func() { over <- l.run(ctx, time.Second, nil) }()
-		l.events <- brain.Connected{Session: "s1"}
+		l.events <- event.Connected{Session: "s1"}
 		time.Sleep(time.Second)
 
 		led.mu.Lock()
@@ -372,7 +373,7 @@ func TestADiskThatHangsLosesNoAnswer(t *testing.T) {
 			for i := range 100 {
 				group, verb, _ := strings.Cut(verbs[i%len(verbs)], "/")
 				args := map[string]string{"set": `"mode":"mnl"`, "stop": `"interrupter":"ai"`}[verb]
-				l.events <- brain.Command{Client: fmt.Sprint("op", i%5), Group: group, Verb: verb, Payload: fmt.Appendf(nil, `{"id":"k%d","args":{%s}}`, sent, args)}
+				l.events <- event.Command{Client: fmt.Sprint("op", i%5), Group: group, Verb: verb, Payload: fmt.Appendf(nil, `{"id":"k%d","args":{%s}}`, sent, args)}
 				sent++
 			}
 			time.Sleep(time.Second)
@@ -384,7 +385,7 @@ func TestADiskThatHangsLosesNoAnswer(t *testing.T) {
 		if early := len(led.finals(t)); early < 30 {
 			t.Errorf("%d commands were refused at once", early)
 		}
-		l.stops <- brain.Command{Client: "op1", Group: "safety", Verb: "stop", Payload: []byte(`{"id":"stop"}`)}
+		l.stops <- event.Command{Client: "op1", Group: "safety", Verb: "stop", Payload: []byte(`{"id":"stop"}`)}
 		time.Sleep(time.Second)
 		if led.finals(t)["op1/stop"] != 1 {
 			t.Error("the stop was not answered while the disk hangs")
@@ -416,7 +417,7 @@ func TestADiskThatIsFullNowAndThenLosesNoAnswer(t *testing.T) {
 			ctx, end := context.WithCancel(t.Context())
 			over := make(chan error)
 			go func() { over <- l.run(ctx, time.Second, nil) }()
-			l.events <- brain.Connected{Session: "s1"}
+			l.events <- event.Connected{Session: "s1"}
 			time.Sleep(time.Second)
 
 			led.mu.Lock()
@@ -428,7 +429,7 @@ func TestADiskThatIsFullNowAndThenLosesNoAnswer(t *testing.T) {
 			for i, verb := range []string{"auto/pause", "mode/disable", "auto/pause"} {
 				group, verb, _ := strings.Cut(verb, "/")
 				args := map[string]string{"disable": `"mode":"ato"`}[verb]
-				l.events <- brain.Command{Client: "op1", Group: group, Verb: verb, Payload: fmt.Appendf(nil, `{"id":"k%d","args":{%s}}`, i, args)}
+				l.events <- event.Command{Client: "op1", Group: group, Verb: verb, Payload: fmt.Appendf(nil, `{"id":"k%d","args":{%s}}`, i, args)}
 				time.Sleep(900 * time.Millisecond)
 				if k := fmt.Sprintf("op1/k%d", i); led.finals(t)[k] != 1 {
 					t.Errorf("%06b: %s got %d final answers while the disk was full", pattern, k, led.finals(t)[k])
@@ -458,12 +459,12 @@ func bareWriting(t *testing.T, h *effects) *loop {
 	l, _ := bareLoop(t, twoMovers)
 	l.behind = h.scribe.in.full
 	l.events = h.loop.events
-	l.perform = func(effects []brain.Effect) {
-		h.perform(slices.DeleteFunc(slices.Clone(effects), func(e brain.Effect) bool {
+	l.perform = func(effects []effect.Effect) {
+		h.perform(slices.DeleteFunc(slices.Clone(effects), func(e effect.Effect) bool {
 			switch e.(type) {
-			case brain.SaveRequests, brain.SaveEvent, brain.SaveSetting, brain.Publish:
+			case effect.SaveRequests, effect.SaveEvent, effect.SaveSetting, effect.Publish:
 				return false
-			case brain.SaveLatches:
+			case effect.SaveLatches:
 				return h.latches == nil
 			}
 			return true // there is no body
@@ -497,7 +498,7 @@ func TestAnUrgentMessageThatFindsTheOutboxFullWaitsItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.jam = 2
-		h.perform([]brain.Effect{first(state(1)), first(brain.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("stop")})})
+		h.perform([]effect.Effect{first(state(1)), first(effect.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("stop")})})
 		time.Sleep(time.Second)
 		led.want(t, "state 1", "op1 stop")
 	})
@@ -507,10 +508,10 @@ func TestAFullDiskKeepsBackNoAnswerThatPromisesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.full, led.slow = true, time.Second
-		h.perform([]brain.Effect{record("k0")}) // the others gather behind it
+		h.perform([]effect.Effect{record("k0")}) // the others gather behind it
 		synctest.Wait()
-		h.perform([]brain.Effect{record("k1"), answer("k1")})
-		h.perform([]brain.Effect{answer("k2")})
+		h.perform([]effect.Effect{record("k1"), answer("k1")})
+		h.perform([]effect.Effect{answer("k2")})
 		time.Sleep(3 * time.Second)
 		led.want(t, "op1 k2")
 	})
@@ -520,9 +521,9 @@ func TestAHeartbeatWaitsForNoDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.slow = time.Hour
-		h.perform([]brain.Effect{record("k1"), answer("k1")})
+		h.perform([]effect.Effect{record("k1"), answer("k1")})
 		synctest.Wait()
-		h.perform([]brain.Effect{first(brain.Publish{Topic: schema.TopicHeartbeat, Payload: []byte("1")})})
+		h.perform([]effect.Effect{first(effect.Publish{Topic: schema.TopicHeartbeat, Payload: []byte("1")})})
 		led.want(t, "heartbeat 1")
 		time.Sleep(2 * time.Hour)
 	})

@@ -1,13 +1,46 @@
-package brain
+// Package event has what can happen to a robot: the closed set that its step knows.
+package event
 
 import (
 	"time"
 
 	"troupe/robotd/driver"
+	"troupe/robotd/latch"
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
+
+// DesiredSet is what activities or places the fleet wants the robot to have.
+type DesiredSet struct {
+	Kind     sign.Kind
+	Document schema.DesiredSet
+	Digest   string           // as of Desired
+	Problems []schema.Problem // as of Desired
+	Emptied  bool             // as of Desired
+}
+
+func (DesiredSet) event() {}
+
+// DesiredConfig is how the fleet wants the robot to behave.
+type DesiredConfig struct {
+	Document schema.DesiredConfig
+	Digest   string           // as of Desired
+	Problems []schema.Problem // as of Desired
+	Emptied  bool             // as of Desired
+}
+
+func (DesiredConfig) event() {}
+
+// DesiredMode is the mode that the fleet wants the robot to be in.
+type DesiredMode struct {
+	Document schema.DesiredMode
+	Digest   string           // as of Desired
+	Problems []schema.Problem // as of Desired
+	Emptied  bool             // as of Desired
+}
+
+func (DesiredMode) event() {}
 
 // Event is something that happened to the robot. The set is closed: Step knows
 // them all.
@@ -183,3 +216,34 @@ func (Reported) event()      {}
 func (Calibrated) event()    {}
 func (Credential) event()    {}
 func (Shutdown) event()      {}
+
+// NotTaken: the broker left out what the robot told, and said so. Kind is the topic
+// of the newest of it, empty for one that is none of the contract.
+type NotTaken struct {
+	Kind   schema.TopicKind
+	Reason schema.Reason
+}
+
+func (NotTaken) event() {}
+
+type (
+	// Stopped is desired/stop or fleet/stop as it came.
+	Stopped struct {
+		latch.Document        // its Weight is found out here
+		Counter        int64  // of the document
+		Digest         string // as of Desired
+		Sig            *schema.Signature
+		N              uint64 // as of Command
+	}
+
+	// Called is a client's live stop as it came; any payload is one.
+	Called struct {
+		Client   string
+		Payload  []byte
+		Retained bool
+		N        uint64 // as of Command
+	}
+)
+
+func (Stopped) event() {}
+func (Called) event()  {}

@@ -1,4 +1,6 @@
-package brain
+// Package effect has what a step of the robot can want done: the closed set that
+// whoever performs it knows.
+package effect
 
 import (
 	"troupe/robotd/delivery"
@@ -97,23 +99,42 @@ type (
 	Exit struct{ Why string }
 )
 
-func (Order) effect()          {}
-func (Start) effect()          {}
-func (Stop) effect()           {}
-func (Move) effect()           {}
-func (Feed) effect()           {}
-func (Calibrate) effect()      {}
+func (Order) effect() {}
+
+func (Start) effect() {}
+
+func (Stop) effect() {}
+
+func (Move) effect() {}
+
+func (Feed) effect() {}
+
+func (Calibrate) effect() {}
+
 func (EndCalibration) effect() {}
-func (SaveRequests) effect()   {}
-func (SaveContent) effect()    {}
-func (SaveEvent) effect()      {}
-func (SaveLatches) effect()    {}
-func (SaveSetting) effect()    {}
-func (ReadEvents) effect()     {}
-func (Publish) effect()        {}
-func (Renew) effect()          {}
-func (Fetch) effect()          {}
-func (EndFetch) effect()       {}
-func (Note) effect()           {}
-func (Exit) effect()           {}
-func (Alarm) effect()          {}
+
+func (SaveRequests) effect() {}
+
+func (SaveContent) effect() {}
+
+func (SaveEvent) effect() {}
+
+func (SaveLatches) effect() {}
+
+func (SaveSetting) effect() {}
+
+func (ReadEvents) effect() {}
+
+func (Publish) effect() {}
+
+func (Renew) effect() {}
+
+func (Fetch) effect() {}
+
+func (EndFetch) effect() {}
+
+func (Note) effect() {}
+
+func (Exit) effect() {}
+
+func (Alarm) effect() {}

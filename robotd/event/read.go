@@ -1,0 +1,79 @@
+package event
+
+import (
+	"troupe/robotd/latch"
+	"troupe/schema"
+	"troupe/schema/sign"
+)
+
+// ReadDesired turns a desired document into an event; an empty one was deleted.
+func ReadDesired(k schema.TopicKind, payload []byte) Event {
+	emptied := len(payload) == 0
+	switch k {
+	case schema.TopicDesiredActivities, schema.TopicDesiredPlaces:
+		ev := DesiredSet{Kind: sign.Activities, Emptied: emptied}
+		if k == schema.TopicDesiredPlaces {
+			ev.Kind = sign.Places
+		}
+		if !emptied {
+			ev.Document, ev.Digest, ev.Problems = read[schema.DesiredSet](payload)
+		}
+		return ev
+	case schema.TopicDesiredConfig:
+		ev := DesiredConfig{Emptied: emptied}
+		if !emptied {
+			ev.Document, ev.Digest, ev.Problems = read[schema.DesiredConfig](payload)
+		}
+		return ev
+	case schema.TopicDesiredMode:
+		ev := DesiredMode{Emptied: emptied}
+		if !emptied {
+			ev.Document, ev.Digest, ev.Problems = read[schema.DesiredMode](payload)
+		}
+		return ev
+	}
+	ev := DesiredStory{Emptied: emptied}
+	if !emptied {
+		ev.Document, ev.Digest, ev.Problems = read[schema.DesiredStory](payload)
+	}
+	return ev
+}
+
+// read reads a document and what its signature has to be of: both of the same
+// bytes, so that nothing is obeyed that was not signed.
+func read[T any](payload []byte) (T, string, []schema.Problem) {
+	v, problems := schema.Decode[T](payload)
+	if len(problems) > 0 {
+		return v, "", problems
+	}
+	sum, err := sign.Digest(payload)
+	if err != nil {
+		return v, "", []schema.Problem{schema.Fault("", "syntax", err.Error(), "send one well-formed JSON object")}
+	}
+	return v, sum, nil
+}
+
+// ReadStops reads desired/stop or fleet/stop.
+func ReadStops(kind schema.TopicKind, payload []byte) (ev Stopped) {
+	if kind == schema.TopicDesiredStop {
+		v, sum, problems := read[schema.DesiredStop](payload)
+		if len(problems) > 0 {
+			ev.Document = latch.Document{From: latch.Robot, Problem: "desired/stop cannot be read: " + problems[0].String()}
+			return ev
+		}
+		ev.Document = latch.Document{From: latch.Robot, Rev: v.Rev, FleetID: v.FleetID, Stops: v.Stops}
+		ev.Counter, ev.Sig, ev.Digest = v.Counter, v.Sig, sum
+		return ev
+	}
+	v, sum, problems := read[schema.FleetStop](payload)
+	if len(problems) > 0 {
+		ev.Document = latch.Document{From: latch.Fleet, Problem: "fleet/stop cannot be read: " + problems[0].String()}
+		return ev
+	}
+	ev.Document = latch.Document{From: latch.Fleet, Rev: v.Rev, FleetID: v.FleetID}
+	ev.Counter, ev.Sig, ev.Digest = v.Counter, v.Sig, sum
+	if v.Active {
+		ev.Stops = []schema.StopLatch{{ID: v.ID, Level: v.Level, By: v.By, Client: v.Client, Why: v.Why, Since: v.TS, All: true}}
+	}
+	return ev
+}
