@@ -32,10 +32,10 @@ func (t *step) askAct(o request.Perform) {
 	if !ok {
 		return
 	}
-	t.toQueue = append(t.toQueue, queueInput{
+	t.toQueue.Put(queueInput{
 		Input: interrupt.Input{What: interrupt.Ask, Handler: interrupt.RequestHandler, Interrupter: askedBy, Replaces: o.Args.Clear},
-		by:    o.Key, when: o.If, asked: &asked{o.Key, e},
-	})
+		asked: &asked{o.Key, e},
+	}, o.Key, o.If)
 }
 
 // wanted finds what an order asks to be performed, or refuses the order: it is not
@@ -115,9 +115,9 @@ func (t *step) answerAsked(e interrupt.Ended, by request.Key) {
 		r.Status = schema.StatusFailed
 	case interrupt.Cancelled:
 		r.Status = schema.StatusCancelled
-		r.Refs = refToOrder(t.handling[i].by)
+		r.Refs = t.handling[i].by.Refs()
 		if e.Reason == schema.ReasonSuperseded {
-			r.Status, r.Refs = schema.StatusSuperseded, refToOrder(by)
+			r.Status, r.Refs = schema.StatusSuperseded, by.Refs()
 		}
 	}
 	t.reply(t.handling[i].key, r)
@@ -128,7 +128,7 @@ func (t *step) callOffAct(key, by request.Key) bool {
 	for i, h := range t.handling {
 		if h.key == key {
 			t.handling[i].by = by
-			t.toQueue = append(t.toQueue, queueInput{Input: interrupt.Input{What: interrupt.Cancel, ID: h.id, Reason: schema.ReasonCancelled}})
+			t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Cancel, ID: h.id, Reason: schema.ReasonCancelled}})
 			return true
 		}
 	}
@@ -140,7 +140,7 @@ func (t *step) callOffAct(key, by request.Key) bool {
 func (t *step) cancelAsked() {
 	for _, h := range t.handling {
 		if h.key != "" {
-			t.toQueue = append(t.toQueue, queueInput{Input: interrupt.Input{What: interrupt.Cancel, ID: h.id, Reason: schema.ReasonStopped}})
+			t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Cancel, ID: h.id, Reason: schema.ReasonStopped}})
 		}
 	}
 }

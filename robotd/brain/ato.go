@@ -40,7 +40,7 @@ func (t *step) perform() {
 		r := reply{Status: d.Answer.Status, Reason: d.Answer.Reason, Detail: d.Answer.Detail}
 		for _, p := range d.Acquired {
 			if in.What == auto.Pause {
-				r.Refs = append(r.Refs, refTo(schema.RefPause, p.Name()))
+				r.Refs = append(r.Refs, schema.Ref{Kind: schema.RefPause, ID: p.Name()})
 			}
 		}
 		t.reply(by, r)
@@ -50,14 +50,16 @@ func (t *step) perform() {
 // nextForAuto takes the oldest input. The end of an act that was cancelled
 // meanwhile is no news any more.
 func (t *step) nextForAuto() (auto.Input, request.Key) {
-	for len(t.toAuto) > 0 {
-		next := t.toAuto[0]
-		t.toAuto = t.toAuto[:copy(t.toAuto, t.toAuto[1:])]
-		if (next.entry == "" || next.entry == t.storyEntry) && t.met(next.by, next.when) {
-			return next.Input, next.by
+	for {
+		next, ok := t.toAuto.Take()
+		switch {
+		case !ok:
+			return auto.Input{What: auto.Tick}, ""
+		case next.In.entry != "" && next.In.entry != t.storyEntry:
+		case t.met(next.By, next.When):
+			return next.In.Input, next.By
 		}
 	}
-	return auto.Input{What: auto.Tick}, ""
 }
 
 // whyAuto says in words why ato changed, or which pause did not change it.
@@ -79,7 +81,7 @@ func (t *step) entered(d auto.Decision) {
 		t.tellMode(mode.Input{Kind: mode.StartFailed, Mode: schema.ModeAto, Reason: d.Refused, Detail: d.Refused.Describe().Text})
 		return
 	}
-	t.toQueue = append(t.toQueue, queueInput{Input: interrupt.Input{What: interrupt.Enter}})
+	t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Enter}})
 	t.tellMode(mode.Input{Kind: mode.Started, Mode: schema.ModeAto})
 }
 

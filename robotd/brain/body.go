@@ -128,7 +128,7 @@ func (t *step) sensed(ev driver.Event) {
 		}
 		if ev.Name == pressReset { // whoever presses it stands at the robot
 			t.resetHere()
-			t.toSafety = append(t.toSafety, safetyInput{Request: safety.Request{Verb: safety.Reset, Source: "input", Local: true}})
+			t.toSafety.Add(safety.Request{Verb: safety.Reset, Source: "input", Local: true})
 			return
 		}
 		t.request("service", "screen") // somebody at the robot wants something

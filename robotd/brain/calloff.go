@@ -16,21 +16,21 @@ func (t *step) callOff(o request.Perform) {
 	target := request.KeyOf(o.Client, o.Args.ID)
 	switch {
 	case t.unqueue(target):
-		t.reply(target, reply{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was called off before it was begun", Refs: refToOrder(o.Key)})
+		t.reply(target, reply{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was called off before it was begun", Refs: o.Key.Refs()})
 	case t.mode.Req == string(target):
-		t.toMode = append(t.toMode, modeInput{Input: mode.Input{Kind: mode.Cancel, Req: string(target)}, by: o.Key, when: o.If})
+		t.toMode.Put(mode.Input{Kind: mode.Cancel, Req: string(target)}, o.Key, o.If)
 		return // the supervisor answers both
 	case t.cancelManualRequest(target, o.Key), t.callOffAct(target, o.Key):
 		t.callsOff = append(t.callsOff, callsOff{o.Key, target})
 		t.reply(o.Key, reply{Status: schema.StatusAccepted})
 		return // the lane ends it in a later step
 	case t.replay.key == target:
-		t.endReplay(reply{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: t.replayed(), Refs: refToOrder(o.Key)})
+		t.endReplay(reply{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: t.replayed(), Refs: o.Key.Refs()})
 	default:
 		t.reply(o.Key, reply{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it is being done and cannot be called off; its answer follows"})
 		return
 	}
-	t.reply(o.Key, reply{Status: schema.StatusSucceeded, Refs: refToOrder(target)})
+	t.reply(o.Key, reply{Status: schema.StatusSucceeded, Refs: target.Refs()})
 }
 
 // callsOff is a sys/cancel that is answered once what it calls off has been.
@@ -38,7 +38,7 @@ type callsOff struct{ by, target request.Key }
 
 // calledOff answers those who called off a command that ended with r.
 func (t *step) calledOff(target request.Key, r reply) {
-	answer := reply{Status: schema.StatusSucceeded, Refs: refToOrder(target)}
+	answer := reply{Status: schema.StatusSucceeded, Refs: target.Refs()}
 	if r.Status != schema.StatusCancelled {
 		answer = reply{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it ended by itself: " + string(r.Status)}
 	}
@@ -53,11 +53,9 @@ func (t *step) calledOff(target request.Key, r reply) {
 
 // unqueue takes an order away from the machines it waits for.
 func (t *step) unqueue(k request.Key) bool {
-	n := len(t.toSafety) + len(t.toMode) + len(t.toQueue) + len(t.toAuto) + len(t.toHand)
-	t.toHand = slices.DeleteFunc(t.toHand, func(o request.Perform) bool { return o.Key == k })
-	t.toSafety = slices.DeleteFunc(t.toSafety, func(in safetyInput) bool { return in.by == k })
-	t.toMode = slices.DeleteFunc(t.toMode, func(in modeInput) bool { return in.by == k })
-	t.toQueue = slices.DeleteFunc(t.toQueue, func(in queueInput) bool { return in.by == k })
-	t.toAuto = slices.DeleteFunc(t.toAuto, func(in autoInput) bool { return in.by == k })
-	return len(t.toSafety)+len(t.toMode)+len(t.toQueue)+len(t.toAuto)+len(t.toHand) < n
+	found := false
+	for _, q := range []interface{ Drop(request.Key) bool }{&t.toSafety, &t.toMode, &t.toQueue, &t.toAuto, &t.toHand} {
+		found = q.Drop(k) || found
+	}
+	return found
 }

@@ -164,30 +164,29 @@ func (t *step) askSafety(o request.Perform) {
 	}
 	if r.Verb.Stops() {
 		t.stopOrdered(o)
-		for _, w := range t.toSafety {
-			t.reply(w.by, reply{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was done", Refs: refToOrder(o.Key)})
-		}
-		t.toSafety = t.toSafety[:0]
+		t.toSafety.Clear(func(w request.Waiting[safety.Request]) {
+			t.reply(w.By, reply{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was done", Refs: o.Key.Refs()})
+		})
 	}
-	t.toSafety = append(t.toSafety, safetyInput{Request: r, by: o.Key, when: o.If})
+	t.toSafety.Put(r, o.Key, o.If)
 }
 
 // stopFor lets a part of the robot itself ask for STOP.
 func (t *step) stopFor(source, why string) {
-	t.toSafety = append(t.toSafety, safetyInput{Request: safety.Request{Verb: safety.Stop, Source: source, Why: why}})
+	t.toSafety.Add(safety.Request{Verb: safety.Stop, Source: source, Why: why})
 }
 
 func (t *step) askMode(o request.Perform, in mode.Input) {
 	in.Req = string(o.Key)
-	t.toMode = append(t.toMode, modeInput{Input: in, by: o.Key, when: o.If})
+	t.toMode.Put(in, o.Key, o.If)
 }
 
 func (t *step) askAuto(o request.Perform, what auto.What) {
-	t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{
+	t.toAuto.Put(autoInput{Input: auto.Input{
 		What: what, Client: o.Client, Person: o.By, Req: o.ID, Why: cmp.Or(o.Args.Why, o.Why), Token: o.Args.Token,
-	}, by: o.Key, when: o.If})
+	}}, o.Key, o.If)
 }
 
 func (t *step) askQueue(o request.Perform, in interrupt.Input) {
-	t.toQueue = append(t.toQueue, queueInput{Input: in, by: o.Key, when: o.If})
+	t.toQueue.Put(queueInput{Input: in}, o.Key, o.If)
 }

@@ -9,19 +9,12 @@ import (
 	"troupe/schema"
 )
 
-// controlInput is a request, or news of a client, that waits for the room
-// control.
-type controlInput struct {
-	control.Input
-	by request.Key
-}
-
 // askControl lays a request for control before its room.
 func (t *step) askControl(o request.Perform) {
-	t.toControl = append(t.toControl, controlInput{control.Input{
+	t.toControl.Put(control.Input{
 		What: control.What(o.Verb.Name), Who: whoOf(o), Rank: t.rankOf(o), Scope: control.Scope(o.Args.Scope),
 		TTL: time.Duration(o.Args.TTLMS) * time.Millisecond, Lease: o.Args.Lease, Req: string(o.Key),
-	}, o.Key})
+	}, o.Key, schema.Precondition{})
 }
 
 // asker names to people who asked for something. A client's word for the person
@@ -78,26 +71,26 @@ func (t *step) uncontrolled(o request.Perform) bool {
 // controlling gives control one input: the oldest that waits, or the passing of
 // time.
 func (t *step) controlling() {
-	in := controlInput{Input: control.Input{What: control.Tick}}
-	if len(t.toControl) > 0 {
-		in = t.toControl[0]
+	in, waits := t.toControl.Peek()
+	if !waits {
+		in.In.What = control.Tick
 	}
-	d := control.Step(&t.control, t.now.Mono, &t.cfg.Control, in.Input)
-	if len(t.toControl) > 0 && !d.Again {
-		t.toControl = t.toControl[:copy(t.toControl, t.toControl[1:])]
+	d := control.Step(&t.control, t.now.Mono, &t.cfg.Control, in.In)
+	if waits && !d.Again {
+		t.toControl.Take()
 	}
 	if d.Changed {
 		t.dirty(soon)
 	}
 	if d.Changed && d.On != control.OnRenewed {
-		t.controlChanged(d, in)
+		t.controlChanged(d, in.In.Req, in.By)
 	}
 	if a := d.Answer; a.Status != "" {
 		r := reply{Status: a.Status, Reason: a.Reason, Pointer: a.Pointer, Detail: a.Detail}
 		if a.Lease != nil {
 			r.Lease = leaseOf(*a.Lease, true)
 		}
-		t.reply(in.by, r)
+		t.reply(in.By, r)
 	}
 }
 
@@ -111,17 +104,17 @@ type handover struct {
 
 // controlChanged tells who has the robot in hand now, and whom it was taken
 // from.
-func (t *step) controlChanged(d control.Decision, in controlInput) {
+func (t *step) controlChanged(d control.Decision, req string, by request.Key) {
 	was, is := d.Was.Who, t.control.Lease.Who
 	t.note("control", string(d.From), string(d.To), d.Why, was.String()+" -> "+is.String())
 	told := handover{From: was.Client, FromBy: was.By, To: is.Client, ToBy: is.By}
 	if !control.Lost(d.On) {
-		t.tell("control_"+string(d.To), "control", string(d.On), in.Req, told)
+		t.tell("control_"+string(d.To), "control", string(d.On), req, told)
 		return
 	}
-	t.tell("control_lost", "control", string(d.On), in.Req, told)
+	t.tell("control_lost", "control", string(d.On), req, told)
 	if d.On == control.OnTakenOver {
-		t.revoke(request.Key(d.Was.Req), is.String()+" took over", leaseOf(t.control.Lease, false), refToOrder(in.by))
+		t.revoke(request.Key(d.Was.Req), is.String()+" took over", leaseOf(t.control.Lease, false), by.Refs())
 	}
 }
 
@@ -204,6 +197,6 @@ func (t *step) fleetdSeen(p schema.Presence) {
 		return
 	}
 	if client, ok := t.fleetds.of(p.Session); ok {
-		t.toControl = append(t.toControl, controlInput{Input: control.Input{What: control.Gone, Who: control.Who{Client: client}}})
+		t.toControl.Add(control.Input{What: control.Gone, Who: control.Who{Client: client}})
 	}
 }

@@ -98,7 +98,7 @@ func (t *step) stepDesiredMode(in desiredmode.Input) {
 		t.do(effect.SaveSetting{Name: desiredModeSetting, Value: string(t.encode(&w.state))})
 	}
 	if d.Ask {
-		t.toMode = append(t.toMode, modeInput{Input: mode.Input{Kind: mode.Set, Mode: w.state.Desired.Mode, Req: string(desiredModeKey(w.state.Desired.Rev))}, by: desiredModeKey(w.state.Desired.Rev)})
+		t.toMode.Put(mode.Input{Kind: mode.Set, Mode: w.state.Desired.Mode, Req: string(desiredModeKey(w.state.Desired.Rev))}, desiredModeKey(w.state.Desired.Rev), schema.Precondition{})
 	}
 }
 

@@ -39,7 +39,7 @@ func (t *step) beginAct() {
 	t.storyEntry = e.ID
 	step, a := t.playing.act(t.auto.Act)
 	if a == nil {
-		t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{What: auto.ActFail, Reason: schema.ReasonStoryInvalid}, entry: e.ID})
+		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.ActFail, Reason: schema.ReasonStoryInvalid}, entry: e.ID})
 		return
 	}
 	e.Act, e.With, e.Languages = a, step.With, t.playing.languages
@@ -47,7 +47,7 @@ func (t *step) beginAct() {
 	var refused *act.Refusal
 	if t.outs, refused = t.lanes.Push(storyLane, e, t.outs); refused != nil {
 		t.failed(a.ID, refused.Reason, refused.Detail)
-		t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{What: auto.ActFail, Reason: refused.Reason}, entry: e.ID})
+		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.ActFail, Reason: refused.Reason}, entry: e.ID})
 		t.tried(refused.Reason, refused.Detail)
 		return
 	}
@@ -227,7 +227,7 @@ func (t *step) actEnded(o *act.Out) {
 	if o.Outcome == act.EntryFailed {
 		in = auto.Input{What: auto.ActFail, Reason: o.Reason}
 	}
-	t.toAuto = append(t.toAuto, autoInput{Input: in, entry: o.Entry})
+	t.toAuto.Add(autoInput{Input: in, entry: o.Entry})
 }
 
 func failure(o *act.Out) schema.Reason {

@@ -56,24 +56,24 @@ type manualNow struct {
 }
 
 // requestManual lays something to do before the lanes.
-func (t *step) requestManual(o request.Perform) { t.toHand = append(t.toHand, o) }
+func (t *step) requestManual(o request.Perform) { t.toHand.Put(o, o.Key, o.If) }
 
 // stopManual ends all that is done manually, and what waits to be.
 func (t *step) stopManual(o request.Perform) {
-	for _, w := range t.toHand {
-		t.reply(w.Key, reply{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was begun", Refs: refToOrder(o.Key)})
-	}
-	t.toHand = append(t.toHand[:0], o)
+	t.toHand.Clear(func(w request.Waiting[request.Perform]) {
+		t.reply(w.By, reply{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was begun", Refs: o.Key.Refs()})
+	})
+	t.requestManual(o)
 }
 
 // hands does the oldest that waits, and ends what may not go on.
 func (t *step) hands() {
 	t.endManual()
-	if len(t.toHand) == 0 {
+	w, ok := t.toHand.Take()
+	if !ok {
 		return
 	}
-	o := t.toHand[0]
-	t.toHand = t.toHand[:copy(t.toHand, t.toHand[1:])]
+	o := w.In
 	v := manualVerbs[o.Verb.ID()]
 	_, has := t.body.of(v.kind)
 	switch {
@@ -269,10 +269,10 @@ func (t *step) manualEnded(o *act.Out) bool {
 	case o.Outcome == act.EntryCancelled && o.Reason == schema.ReasonSuperseded:
 		r.Status = schema.StatusSuperseded
 		if newest := len(t.manualEntries) - 1; newest >= 0 { // it took its place
-			r.Refs = refToOrder(t.manualEntries[newest].key)
+			r.Refs = t.manualEntries[newest].key.Refs()
 		}
 	case o.Outcome == act.EntryCancelled:
-		r.Status, r.Refs = schema.StatusCancelled, refToOrder(h.by)
+		r.Status, r.Refs = schema.StatusCancelled, h.by.Refs()
 	}
 	t.reply(h.key, r)
 	if h.lane == manualActs {

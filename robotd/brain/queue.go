@@ -14,14 +14,10 @@ import (
 // time.
 func (t *step) interrupts() {
 	in, by, wanted := interrupt.Input{What: interrupt.Tick}, request.Key(""), (*asked)(nil)
-	switch {
-	case len(t.toQueue) > 0:
-		next := t.toQueue[0]
-		t.toQueue = t.toQueue[:copy(t.toQueue, t.toQueue[1:])]
-		if t.met(next.by, next.when) {
-			in, by, wanted = next.Input, next.by, next.asked
-		}
-	case t.queueIdle():
+	switch next, waits := t.toQueue.Take(); {
+	case waits && t.met(next.By, next.When):
+		in, by, wanted = next.In.Input, next.By, next.In.asked
+	case !waits && t.queueIdle():
 		return
 	}
 	f := interrupt.Facts{
@@ -34,13 +30,13 @@ func (t *step) interrupts() {
 		t.dirty(soon)
 		t.note("interrupt", string(interrupt.Requested), string(interrupt.Running), "asked by "+e.Interrupter, e.ID)
 		t.tell("interrupt_started", e.Interrupter, e.Handler, string(by), described{ID: e.ID})
-		t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{What: auto.Acquire, Kind: auto.ByInterrupt, Key: e.ID, Why: e.Handler}})
+		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Acquire, Kind: auto.ByInterrupt, Key: e.ID, Why: e.Handler}})
 	}
 	for _, e := range d.Ended {
 		t.dirty(soon)
 		t.note("interrupt", string(interrupt.Running), string(e.Outcome), string(e.Reason), e.ID)
 		t.tell("interrupt_finished", e.Interrupter, string(e.Reason), "", ended{ID: e.ID, Handler: e.Handler, Outcome: string(e.Outcome), MS: e.Lasted.Milliseconds()})
-		t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{What: auto.Release, Kind: auto.ByInterrupt, Key: e.ID}})
+		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Release, Kind: auto.ByInterrupt, Key: e.ID}})
 		t.answerAsked(e, by)
 		t.endHandler(e.Handler)
 	}
@@ -60,7 +56,7 @@ func (t *step) interrupts() {
 		}
 		r := reply{Status: d.Answer.Status, Reason: d.Answer.Reason, Detail: d.Answer.Detail}
 		if d.Start.ID != "" {
-			r.Refs = []schema.Ref{refTo(schema.RefInterrupt, d.Start.ID)}
+			r.Refs = []schema.Ref{{Kind: schema.RefInterrupt, ID: d.Start.ID}}
 		}
 		t.reply(by, r)
 	}
@@ -126,7 +122,7 @@ func (t *step) handlers() {
 			!cfg.UntilCharged && h.until == 0,
 			h.until > 0 && t.now.Mono >= h.until:
 			h.ending = true
-			t.toQueue = append(t.toQueue, queueInput{Input: interrupt.Input{What: interrupt.Done, ID: h.id}})
+			t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Done, ID: h.id}})
 		}
 	}
 }
@@ -141,7 +137,7 @@ func (t *step) handlerActEnded(id string, failed schema.Reason) {
 		h.acted = true
 		if failed != "" && !h.ending {
 			h.ending = true
-			t.toQueue = append(t.toQueue, queueInput{Input: interrupt.Input{What: interrupt.Error, ID: id, Reason: failed}})
+			t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Error, ID: id, Reason: failed}})
 		}
 	}
 }
@@ -160,7 +156,7 @@ func (t *step) endHandler(handler string) {
 // cancelHandlers ends all interrupts: what a stop ended does not go on.
 func (t *step) cancelHandlers(why schema.Reason) {
 	if !t.queueIdle() {
-		t.toQueue = append(t.toQueue, queueInput{Input: interrupt.Input{What: interrupt.CancelAll, Reason: why}})
+		t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.CancelAll, Reason: why}})
 	}
 }
 

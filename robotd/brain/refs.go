@@ -7,16 +7,6 @@ import (
 	"troupe/schema"
 )
 
-func refTo(k schema.RefKind, id string) schema.Ref { return schema.Ref{Kind: k, ID: id} }
-
-// refToOrder points at a command; none at what the robot does by itself.
-func refToOrder(key request.Key) []schema.Ref {
-	if key == "" {
-		return nil
-	}
-	return []schema.Ref{refTo(schema.RefCommand, string(key))}
-}
-
 // alertsOf are the alerts that tell of what a reason names.
 var alertsOf = map[schema.Reason]string{
 	schema.ReasonUnitError:     "unit_error",
@@ -34,44 +24,44 @@ func (t *step) inTheWay(r reply) []schema.Ref {
 	switch r.Reason {
 	case schema.ReasonLatched:
 		for _, l := range t.latchFacts {
-			refs = append(refs, refTo(schema.RefLatch, l.ID))
+			refs = append(refs, schema.Ref{Kind: schema.RefLatch, ID: l.ID})
 		}
 	case schema.ReasonEStopInput:
 		for _, name := range t.body.inputs {
-			refs = append(refs, refTo(schema.RefInput, name))
+			refs = append(refs, schema.Ref{Kind: schema.RefInput, ID: name})
 		}
 	case schema.ReasonUnitError:
 		for i, u := range t.body.units {
 			if t.body.states[i].state == driver.Error {
-				refs = append(refs, refTo(schema.RefUnit, u.ID))
+				refs = append(refs, schema.Ref{Kind: schema.RefUnit, ID: u.ID})
 			}
 		}
 	case schema.ReasonNotInControl:
 		if t.control.At == control.Held {
-			refs = append(refs, refTo(schema.RefClient, t.control.Lease.Who.Client))
+			refs = append(refs, schema.Ref{Kind: schema.RefClient, ID: t.control.Lease.Who.Client})
 		}
 	case schema.ReasonResourceBusy:
 		for _, h := range t.manualEntries {
-			refs = append(refs, refToOrder(h.key)...)
+			refs = append(refs, h.key.Refs()...)
 		}
 	case schema.ReasonIgnoredDuplicate:
 		for _, e := range t.queue.Running() {
-			refs = append(refs, refTo(schema.RefInterrupt, e.ID))
+			refs = append(refs, schema.Ref{Kind: schema.RefInterrupt, ID: e.ID})
 		}
 	case schema.ReasonIgnoredGlobal:
 		for _, p := range t.auto.Held() {
 			if p.Kind.Global() {
-				refs = append(refs, refTo(schema.RefPause, p.Name()))
+				refs = append(refs, schema.Ref{Kind: schema.RefPause, ID: p.Name()})
 			}
 		}
 	case schema.ReasonStopped, schema.ReasonSafetyLatched:
 		if at := t.safety.At; at != schema.SafetyEnabled && at != schema.SafetyDisabled {
-			refs = refToOrder(request.Key(t.safety.Cause.Req))
+			refs = request.Key(t.safety.Cause.Req).Refs()
 		}
 	}
 	for _, a := range t.alerts {
 		if a.Type == alertsOf[r.Reason] {
-			refs = append(refs, refTo(schema.RefAlert, a.ID))
+			refs = append(refs, schema.Ref{Kind: schema.RefAlert, ID: a.ID})
 		}
 	}
 	return refs[:min(len(refs), schema.MaxRefs)]

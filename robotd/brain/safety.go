@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
 )
@@ -8,15 +9,11 @@ import (
 // guard lets the safety core look at the world once, with the oldest request that
 // waits, if any. It comes before everything else that decides.
 func (t *step) guard() {
-	var in safetyInput
-	if len(t.toSafety) > 0 {
-		in = t.toSafety[0]
-		t.toSafety = t.toSafety[:copy(t.toSafety, t.toSafety[1:])]
-		if !t.met(in.by, in.when) {
-			in = safetyInput{}
-		}
+	in, waits := t.toSafety.Take()
+	if waits && !t.met(in.By, in.When) {
+		in = request.Waiting[safety.Request]{}
 	}
-	d := safety.Step(&t.safety, t.now.Mono, t.cfg.Safety, t.safetyFacts(), in.Request)
+	d := safety.Step(&t.safety, t.now.Mono, t.cfg.Safety, t.safetyFacts(), in.In)
 	t.keepLatch()
 	if d.Changed {
 		t.dirty(now)
@@ -29,7 +26,7 @@ func (t *step) guard() {
 		}
 	}
 	if d.Answer.Asked {
-		t.answerSafety(d, in)
+		t.answerSafety(d, in.In.Verb, in.By)
 	}
 	t.settleReset()
 }
@@ -49,18 +46,18 @@ func (t *step) safetyFacts() safety.Facts {
 	}
 }
 
-func (t *step) answerSafety(d safety.Decision, in safetyInput) {
+func (t *step) answerSafety(d safety.Decision, v safety.Verb, by request.Key) {
 	a := d.Answer
 	r := reply{Status: schema.StatusSucceeded, Result: schema.ResultOK, Reason: a.Reason, Detail: a.Detail,
-		AtOnce: in.Verb.Stops() && a.Reason == schema.ReasonUnchanged}
+		AtOnce: v.Stops() && a.Reason == schema.ReasonUnchanged}
 	switch {
 	case !a.Taken:
 		r.Status, r.Result = schema.StatusRejected, ""
 	case d.Changed && d.To == schema.SafetyReset:
-		t.resetting = in.by // answered again when the units are through
+		t.resetting = by // answered again when the units are through
 		r = reply{Status: schema.StatusAccepted}
 	}
-	t.reply(in.by, r)
+	t.reply(by, r)
 }
 
 // settleReset answers a reset that was granted once its end is known.

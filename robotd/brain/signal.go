@@ -49,5 +49,5 @@ func (t *step) power() {
 
 // request asks for a handler without anybody to be answered.
 func (t *step) request(handler, interrupter string) {
-	t.toQueue = append(t.toQueue, queueInput{Input: interrupt.Input{What: interrupt.Ask, Handler: handler, Interrupter: interrupter}})
+	t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Ask, Handler: handler, Interrupter: interrupter}})
 }

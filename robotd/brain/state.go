@@ -43,11 +43,11 @@ type State struct {
 	requests   *request.State
 
 	// What waits to be told to a room, one thing a step.
-	toSafety  []safetyInput
-	toMode    []modeInput
-	toQueue   []queueInput
-	toAuto    []autoInput
-	toControl []controlInput
+	toSafety  request.Inbox[safety.Request]
+	toMode    request.Inbox[mode.Input]
+	toQueue   request.Inbox[queueInput]
+	toAuto    request.Inbox[autoInput]
+	toControl request.Inbox[control.Input]
 	again     bool // ato has another edge to take
 
 	ticked    time.Duration // the last Tick
@@ -91,8 +91,8 @@ type State struct {
 	placed *delivery.Loaded[score.Places] // the fleet's places that goto knows
 
 	replay        replay
-	hand          hand              // that drives it
-	toHand        []request.Perform // what is to be done manually
+	hand          hand                           // that drives it
+	toHand        request.Inbox[request.Perform] // what is to be done manually
 	manualEntries []manualNow
 
 	callsOff []callsOff // who waits for what they call off to end
@@ -195,29 +195,14 @@ func New(cfg *config.Config, id string, b driver.Body, m Memory, now clock.Now) 
 	return s, t.out
 }
 
-// What waits for a machine: inputs are taken one in each step, oldest first. by
-// names the order to be answered, when what must still hold as it is decided.
+// What waits for ato and for the queue of interrupts.
 type (
-	safetyInput struct {
-		safety.Request
-		by   request.Key
-		when schema.Precondition
-	}
-	modeInput struct {
-		mode.Input
-		by   request.Key
-		when schema.Precondition
-	}
 	autoInput struct {
 		auto.Input
-		by    request.Key
-		when  schema.Precondition
 		entry string // act-done, act-failed: of the lane; a stale one is not told
 	}
 	queueInput struct {
 		interrupt.Input
-		by    request.Key
-		when  schema.Precondition
 		asked *asked // the act that somebody asks for; nil = the handler's own
 	}
 )

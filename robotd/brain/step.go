@@ -98,7 +98,7 @@ func (t *step) hear(ev event.Event) {
 	case event.Recalled:
 		t.recalled(ev)
 	case event.Begin:
-		t.toMode = append(t.toMode, modeInput{Input: mode.Input{Kind: mode.Begin}})
+		t.toMode.Add(mode.Input{Kind: mode.Begin})
 		t.tell("booted", "brain", "", "", nil)
 	case event.Frame:
 		t.framed(ev)
@@ -140,7 +140,7 @@ func (t *step) hear(ev event.Event) {
 	case event.Credential:
 		t.credential(ev)
 	case event.Shutdown:
-		t.toMode = append(t.toMode, modeInput{Input: mode.Input{Kind: mode.Shutdown}})
+		t.toMode.Add(mode.Input{Kind: mode.Shutdown})
 		t.tell("ending", "brain", ev.Why, "", nil)
 	default:
 		panic(fmt.Sprintf("brain: no such event: %T", ev))
@@ -158,7 +158,7 @@ func (t *step) requestsDue() bool {
 // Pending reports whether the last step left something to the next, which is to
 // be made at once with the event Follow.
 func (s *State) Pending() bool {
-	return len(s.toSafety) > 0 || len(s.toMode) > 0 || len(s.toQueue) > 0 || len(s.toAuto) > 0 || len(s.toControl) > 0 || len(s.toHand) > 0 || s.again
+	return s.toSafety.Len()+s.toMode.Len()+s.toQueue.Len()+s.toAuto.Len()+s.toControl.Len()+s.toHand.Len() > 0 || s.again
 }
 
 // over reports whether the robot has come to its end: no mode is in charge any

@@ -89,7 +89,8 @@ func (t *step) follow() {
 
 // atBoundary: no act is in the middle, or one has just ended.
 func (t *step) atBoundary() bool {
-	return !t.auto.Begun || len(t.toAuto) > 0 && (t.toAuto[0].What == auto.ActDone || t.toAuto[0].What == auto.ActFail)
+	next, waits := t.toAuto.Peek()
+	return !t.auto.Begun || waits && (next.In.What == auto.ActDone || next.In.What == auto.ActFail)
 }
 
 // tried tells the delivery how the story on trial began.

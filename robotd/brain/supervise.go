@@ -17,12 +17,8 @@ import (
 func (t *step) supervise() {
 	in := mode.Input{Kind: mode.Tick}
 	var by request.Key
-	if len(t.toMode) > 0 {
-		next := t.toMode[0]
-		t.toMode = t.toMode[:copy(t.toMode, t.toMode[1:])]
-		if t.met(next.by, next.when) {
-			in, by = next.Input, next.by
-		}
+	if next, waits := t.toMode.Take(); waits && t.met(next.By, next.When) {
+		in, by = next.In, next.By
 	}
 	was := t.mode.Active
 	d := mode.Step(&t.mode, t.now.Mono, &t.cfg.Mode, t.modeFacts(), in)
@@ -100,17 +96,17 @@ func (t *step) obey(o mode.Order) {
 func (t *step) obeyAto(do mode.Do) {
 	switch do {
 	case mode.DoStart:
-		t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{What: auto.Enter}})
+		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Enter}})
 	case mode.DoStop, mode.DoKill:
-		t.toAuto = append(t.toAuto, autoInput{Input: auto.Input{What: auto.Leave}})
-		t.toQueue = append(t.toQueue, queueInput{Input: interrupt.Input{What: interrupt.Leave, Reason: schema.ReasonStopped}})
+		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Leave}})
+		t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Leave, Reason: schema.ReasonStopped}})
 		if do == mode.DoStop {
 			t.tellMode(mode.Input{Kind: mode.Stopped, Mode: schema.ModeAto})
 		}
 	}
 }
 
-func (t *step) tellMode(in mode.Input) { t.toMode = append(t.toMode, modeInput{Input: in}) }
+func (t *step) tellMode(in mode.Input) { t.toMode.Add(in) }
 
 // calibrating tells who asked for the calibration how far it is.
 func (t *step) calibrating(share float64) {

@@ -96,7 +96,7 @@ func (t *step) raise(kind string, level schema.AlertLevel, source, detail, hint 
 	t.alertSeq++
 	a := schema.Alert{ID: alertID(t.alertSeq), Type: kind, Level: level, Source: source, FirstTS: t.now.Wall, Detail: detail, Hint: hint}
 	if slices.ContainsFunc(t.body.units, func(u schema.Unit) bool { return u.ID == source }) {
-		a.Refs = []schema.Ref{refTo(schema.RefUnit, source)}
+		a.Refs = []schema.Ref{{Kind: schema.RefUnit, ID: source}}
 	}
 	t.alerts = append(t.alerts, a)
 	t.dirty(soon)

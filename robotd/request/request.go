@@ -66,6 +66,14 @@ func (k Key) Client() string { c, _, _ := strings.Cut(string(k), "/"); return c 
 // ID returns the id that the client gave the command, or the robot made.
 func (k Key) ID() string { _, id, _ := strings.Cut(string(k), "/"); return id }
 
+// Refs point at the command; nothing does at what the robot does by itself.
+func (k Key) Refs() []schema.Ref {
+	if k == "" {
+		return nil
+	}
+	return []schema.Ref{{Kind: schema.RefCommand, ID: string(k)}}
+}
+
 // Record is one command in the journal, as the disk keeps it. N orders the
 // records over all boots.
 type Record struct {

@@ -1,0 +1,62 @@
+package request
+
+import (
+	"slices"
+
+	"troupe/schema"
+)
+
+// Waiting is an input that waits for the machine that takes it. By names the order
+// to be answered, When what must still hold as it is taken; both are empty for what
+// the robot does by itself.
+type Waiting[T any] struct {
+	In   T
+	By   Key
+	When schema.Precondition
+}
+
+// Inbox is what waits for one machine, which takes one input in each step. The zero
+// value is empty.
+type Inbox[T any] struct{ waiting []Waiting[T] }
+
+// Put adds an input behind the others.
+func (q *Inbox[T]) Put(in T, by Key, when schema.Precondition) {
+	q.waiting = append(q.waiting, Waiting[T]{in, by, when})
+}
+
+// Add is Put for what nobody is to be answered for.
+func (q *Inbox[T]) Add(in T) { q.Put(in, "", schema.Precondition{}) }
+
+// Peek returns the oldest input and leaves it there.
+func (q *Inbox[T]) Peek() (w Waiting[T], ok bool) {
+	if len(q.waiting) == 0 {
+		return w, false
+	}
+	return q.waiting[0], true
+}
+
+// Take removes and returns the oldest input.
+func (q *Inbox[T]) Take() (w Waiting[T], ok bool) {
+	if w, ok = q.Peek(); ok {
+		q.waiting = q.waiting[:copy(q.waiting, q.waiting[1:])]
+	}
+	return w, ok
+}
+
+// Clear removes all inputs and gives each, the oldest first, to drop.
+func (q *Inbox[T]) Clear(drop func(Waiting[T])) {
+	for _, w := range q.waiting {
+		drop(w)
+	}
+	q.waiting = q.waiting[:0]
+}
+
+// Drop removes what an order put there, and reports whether there was anything.
+func (q *Inbox[T]) Drop(by Key) bool {
+	n := len(q.waiting)
+	q.waiting = slices.DeleteFunc(q.waiting, func(w Waiting[T]) bool { return w.By == by })
+	return len(q.waiting) < n
+}
+
+// Len returns how many inputs wait.
+func (q *Inbox[T]) Len() int { return len(q.waiting) }
