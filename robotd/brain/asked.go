@@ -109,7 +109,7 @@ func (t *step) answerAsked(e interrupt.Ended, by request.Key) {
 	if i < 0 || t.handling[i].key == "" {
 		return
 	}
-	r := reply{Status: schema.StatusSucceeded, Reason: e.Reason}
+	r := request.Verdict{Status: schema.StatusSucceeded, Reason: e.Reason}
 	switch e.Outcome {
 	case interrupt.Failed, interrupt.TimedOut:
 		r.Status = schema.StatusFailed

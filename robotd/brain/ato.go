@@ -37,7 +37,7 @@ func (t *step) perform() {
 		t.cancelLanes()
 	}
 	if d.Answer.Status != "" {
-		r := reply{Status: d.Answer.Status, Reason: d.Answer.Reason, Detail: d.Answer.Detail}
+		r := request.Verdict{Status: d.Answer.Status, Reason: d.Answer.Reason, Detail: d.Answer.Detail}
 		for _, p := range d.Acquired {
 			if in.What == auto.Pause {
 				r.Refs = append(r.Refs, schema.Ref{Kind: schema.RefPause, ID: p.Name()})

@@ -16,31 +16,31 @@ func (t *step) callOff(o request.Perform) {
 	target := request.KeyOf(o.Client, o.Args.ID)
 	switch {
 	case t.unqueue(target):
-		t.reply(target, reply{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was called off before it was begun", Refs: o.Key.Refs()})
+		t.reply(target, request.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was called off before it was begun", Refs: o.Key.Refs()})
 	case t.mode.Req == string(target):
 		t.toMode.Put(mode.Input{Kind: mode.Cancel, Req: string(target)}, o.Key, o.If)
 		return // the supervisor answers both
 	case t.cancelManualRequest(target, o.Key), t.callOffAct(target, o.Key):
 		t.callsOff = append(t.callsOff, callsOff{o.Key, target})
-		t.reply(o.Key, reply{Status: schema.StatusAccepted})
+		t.reply(o.Key, request.Verdict{Status: schema.StatusAccepted})
 		return // the lane ends it in a later step
 	case t.replay.key == target:
-		t.endReplay(reply{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: t.replayed(), Refs: o.Key.Refs()})
+		t.endReplay(request.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: t.replayed(), Refs: o.Key.Refs()})
 	default:
-		t.reply(o.Key, reply{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it is being done and cannot be called off; its answer follows"})
+		t.reply(o.Key, request.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it is being done and cannot be called off; its answer follows"})
 		return
 	}
-	t.reply(o.Key, reply{Status: schema.StatusSucceeded, Refs: target.Refs()})
+	t.reply(o.Key, request.Verdict{Status: schema.StatusSucceeded, Refs: target.Refs()})
 }
 
 // callsOff is a sys/cancel that is answered once what it calls off has been.
 type callsOff struct{ by, target request.Key }
 
 // calledOff answers those who called off a command that ended with r.
-func (t *step) calledOff(target request.Key, r reply) {
-	answer := reply{Status: schema.StatusSucceeded, Refs: target.Refs()}
+func (t *step) calledOff(target request.Key, r request.Verdict) {
+	answer := request.Verdict{Status: schema.StatusSucceeded, Refs: target.Refs()}
 	if r.Status != schema.StatusCancelled {
-		answer = reply{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it ended by itself: " + string(r.Status)}
+		answer = request.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it ended by itself: " + string(r.Status)}
 	}
 	t.callsOff = slices.DeleteFunc(t.callsOff, func(c callsOff) bool {
 		if c.target != target {

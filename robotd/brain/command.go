@@ -98,7 +98,7 @@ func (t *step) dispatch(o request.Perform) {
 	case "sys/adopt":
 		t.adopt(o)
 	default:
-		t.reply(o.Key, reply{Status: schema.StatusRejected, Reason: schema.ReasonUnknownVerb, Detail: "this robot does not know " + o.Verb.ID()})
+		t.reply(o.Key, request.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonUnknownVerb, Detail: "this robot does not know " + o.Verb.ID()})
 	}
 }
 
@@ -113,7 +113,7 @@ func (t *step) unheard(o request.Perform) bool {
 	if o.Local || o.Arrived >= t.disconnectedAt {
 		return false
 	}
-	t.reply(o.Key, reply{Status: schema.StatusCancelled, Reason: schema.ReasonLinkLost, Detail: "the connection broke before it was begun; ask again"})
+	t.reply(o.Key, request.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonLinkLost, Detail: "the connection broke before it was begun; ask again"})
 	return true
 }
 
@@ -136,7 +136,7 @@ func (t *step) standing() schema.Precondition {
 func (t *step) met(by request.Key, when schema.Precondition) bool {
 	unmet, fails := when.Unmet(t.standing())
 	if fails {
-		t.reply(by, reply{Status: schema.StatusRejected, Reason: schema.ReasonPrecondition, Pointer: unmet.Pointer, Detail: unmet.Detail})
+		t.reply(by, request.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonPrecondition, Pointer: unmet.Pointer, Detail: unmet.Detail})
 	}
 	return !fails
 }
@@ -165,7 +165,7 @@ func (t *step) askSafety(o request.Perform) {
 	if r.Verb.Stops() {
 		t.stopOrdered(o)
 		t.toSafety.Clear(func(w request.Waiting[safety.Request]) {
-			t.reply(w.By, reply{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was done", Refs: o.Key.Refs()})
+			t.reply(w.By, request.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was done", Refs: o.Key.Refs()})
 		})
 	}
 	t.toSafety.Put(r, o.Key, o.If)

@@ -60,7 +60,7 @@ func (t *step) uncontrolled(o request.Perform) bool {
 	if no.Reason == "" {
 		return false
 	}
-	r := reply{Status: schema.StatusRejected, Reason: no.Reason, Detail: no.Detail}
+	r := request.Verdict{Status: schema.StatusRejected, Reason: no.Reason, Detail: no.Detail}
 	if l := t.control.Lease; t.control.At == control.Held && l.Who != whoOf(o) {
 		r.Lease = leaseOf(l, false)
 	}
@@ -86,7 +86,7 @@ func (t *step) controlling() {
 		t.controlChanged(d, in.In.Req, in.By)
 	}
 	if a := d.Answer; a.Status != "" {
-		r := reply{Status: a.Status, Reason: a.Reason, Pointer: a.Pointer, Detail: a.Detail}
+		r := request.Verdict{Status: a.Status, Reason: a.Reason, Pointer: a.Pointer, Detail: a.Detail}
 		if a.Lease != nil {
 			r.Lease = leaseOf(*a.Lease, true)
 		}
@@ -123,7 +123,7 @@ func (t *step) controlChanged(d control.Decision, req string, by request.Key) {
 func (t *step) revoke(key request.Key, detail string, now *schema.Lease, by []schema.Ref) {
 	for i := range t.replies {
 		if r := &t.replies[i]; r.key == key {
-			r.reply = reply{Status: schema.StatusCancelled, Reason: schema.ReasonNotInControl, Detail: detail, Lease: now, Refs: by}
+			r.Verdict = request.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonNotInControl, Detail: detail, Lease: now, Refs: by}
 			return
 		}
 	}

@@ -68,7 +68,7 @@ func (t *step) adopt(o request.Perform) {
 		t.forget(&t.config.desiredIntake) // what is in force stays until the other fleet desires otherwise
 		t.config.dirty, t.desiredMode.dirty = true, true
 	}
-	r := reply{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "obeys " + t.fleetID}
+	r := request.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "obeys " + t.fleetID}
 	if was == o.Args.FleetID {
 		r.Reason = schema.ReasonUnchanged
 	}

@@ -107,7 +107,7 @@ func (t *step) stepDesiredMode(in desiredmode.Input) {
 func desiredModeKey(rev int64) request.Key { return request.Key(fmt.Sprintf("/desired/mode/%d", rev)) }
 
 // desiredModeAnswered takes an answer that is the desired state's, and reports whether it was.
-func (t *step) desiredModeAnswered(to request.Key, r reply) bool {
+func (t *step) desiredModeAnswered(to request.Key, r request.Verdict) bool {
 	if !strings.HasPrefix(string(to), "/desired/mode/") {
 		return false
 	}

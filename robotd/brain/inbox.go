@@ -8,29 +8,10 @@ import (
 	"troupe/schema"
 )
 
-// reply is what came of an order. Its answer is told once the state that shows
-// it is.
-type reply struct {
-	Status schema.Status
-	Result schema.Result
-	Reason schema.Reason
-	// Pointer is the place in the order that is at fault.
-	Pointer string
-	Detail  string
-	// Refs is what it is about; left out, what its reason says stands in the way.
-	Refs []schema.Ref
-	// Lease is control that was given, or who else has it.
-	Lease *schema.Lease
-	// Moves: something begins to move. Its ACCEPTED does not wait for the end.
-	Moves bool
-	// AtOnce: a stop that found the robot stopped already. It waits for nothing.
-	AtOnce bool
-}
-
 // answered is a reply that waits for the state to be told.
 type answered struct {
 	key request.Key
-	reply
+	request.Verdict
 }
 
 // asking gives the request room one input and carries out what it says. Answers
@@ -58,7 +39,7 @@ func (t *step) asking(in request.Input) {
 
 // reply answers an order; orders of the robot's own have no key and nobody to
 // answer.
-func (t *step) reply(to request.Key, r reply) {
+func (t *step) reply(to request.Key, r request.Verdict) {
 	if to != "" && !t.desiredModeAnswered(to, r) {
 		if !r.Status.Final() {
 			t.dirty(soon) // it runs from now on

@@ -61,7 +61,7 @@ func (t *step) requestManual(o request.Perform) { t.toHand.Put(o, o.Key, o.If) }
 // stopManual ends all that is done manually, and what waits to be.
 func (t *step) stopManual(o request.Perform) {
 	t.toHand.Clear(func(w request.Waiting[request.Perform]) {
-		t.reply(w.By, reply{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was begun", Refs: o.Key.Refs()})
+		t.reply(w.By, request.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was begun", Refs: o.Key.Refs()})
 	})
 	t.requestManual(o)
 }
@@ -93,7 +93,7 @@ func (t *step) hands() {
 }
 
 func (t *step) refuse(o request.Perform, why schema.Reason, pointer, detail string) {
-	t.reply(o.Key, reply{Status: schema.StatusRejected, Reason: why, Pointer: pointer, Detail: detail})
+	t.reply(o.Key, request.Verdict{Status: schema.StatusRejected, Reason: why, Pointer: pointer, Detail: detail})
 }
 
 // refuseManual refuses what cannot be done manually now.
@@ -113,7 +113,7 @@ func (t *step) refuseManual(o request.Perform, k schema.UnitKind) bool {
 
 // manualStopped answers a stop once nothing is done manually any more.
 func (t *step) manualStopped(o request.Perform) {
-	r := reply{Status: schema.StatusSucceeded}
+	r := request.Verdict{Status: schema.StatusSucceeded}
 	drove := t.letGo()
 	if !drove && len(t.manualEntries) == 0 {
 		r.Reason, r.Detail, r.AtOnce = schema.ReasonUnchanged, "nothing was done manually", true
@@ -249,7 +249,7 @@ func (t *step) beginManual(o request.Perform, h manualNow, e act.Entry) {
 	}
 	h.entry, h.key, h.who, h.need = e.ID, o.Key, whoOf(o), needs(o.Verb)
 	t.manualEntries = append(t.manualEntries, h)
-	t.reply(o.Key, reply{Status: schema.StatusAccepted, Moves: h.moves})
+	t.reply(o.Key, request.Verdict{Status: schema.StatusAccepted, Moves: h.moves})
 	t.dirty(soon)
 }
 
@@ -262,7 +262,7 @@ func (t *step) manualEnded(o *act.Out) bool {
 	}
 	h := t.manualEntries[i]
 	t.manualEntries = slices.Delete(t.manualEntries, i, i+1)
-	r := reply{Status: schema.StatusSucceeded, Reason: o.Reason, Detail: o.Detail}
+	r := request.Verdict{Status: schema.StatusSucceeded, Reason: o.Reason, Detail: o.Detail}
 	switch {
 	case o.Outcome == act.EntryFailed, o.Reason == schema.ReasonTimeout:
 		r.Status = schema.StatusFailed

@@ -52,7 +52,7 @@ const resyncEvery = time.Second
 // resync tells every document again, for a broker or a fleetd instance that lost them.
 func (t *step) resync(o request.Perform) {
 	if t.resynced != 0 && t.now.Mono < t.resynced+resyncEvery {
-		t.reply(o.Key, reply{Status: schema.StatusRejected, Reason: schema.ReasonOverloaded, Detail: "every document was told less than a second ago"})
+		t.reply(o.Key, request.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonOverloaded, Detail: "every document was told less than a second ago"})
 		return
 	}
 	t.resynced = t.now.Mono
@@ -62,7 +62,7 @@ func (t *step) resync(o request.Perform) {
 		t.document(schema.TopicPresence, here)
 		t.documents()
 	}
-	t.reply(o.Key, reply{Status: schema.StatusSucceeded})
+	t.reply(o.Key, request.Verdict{Status: schema.StatusSucceeded})
 }
 
 func (t *step) disconnected(ev event.Disconnected) {

@@ -54,7 +54,7 @@ func (t *step) interrupts() {
 		if in.What == interrupt.Run || in.What == interrupt.Stop {
 			t.dirty(soon)
 		}
-		r := reply{Status: d.Answer.Status, Reason: d.Answer.Reason, Detail: d.Answer.Detail}
+		r := request.Verdict{Status: d.Answer.Status, Reason: d.Answer.Reason, Detail: d.Answer.Detail}
 		if d.Start.ID != "" {
 			r.Refs = []schema.Ref{{Kind: schema.RefInterrupt, ID: d.Start.ID}}
 		}
@@ -98,7 +98,7 @@ func (t *step) beginHandler(e interrupt.Entry, wanted *asked) {
 	slot, does := handling{id: e.ID, handler: h.ID}, act.Entry{Act: &h.Act, Languages: t.cfg.Languages}
 	if wanted != nil {
 		slot.key, does = wanted.key, wanted.Entry
-		t.reply(wanted.key, reply{Status: schema.StatusAccepted, Moves: does.Act.Moves()})
+		t.reply(wanted.key, request.Verdict{Status: schema.StatusAccepted, Moves: does.Act.Moves()})
 	}
 	if h.Patience > 0 {
 		slot.until = t.now.Mono + h.Patience

@@ -16,7 +16,7 @@ var alertsOf = map[schema.Reason]string{
 
 // inTheWay names what stands against a command that did not go well, so that its
 // sender need not look for it in the state.
-func (t *step) inTheWay(r reply) []schema.Ref {
+func (t *step) inTheWay(r request.Verdict) []schema.Ref {
 	if !r.Status.Final() || r.Status == schema.StatusSucceeded {
 		return nil
 	}

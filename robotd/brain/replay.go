@@ -38,7 +38,7 @@ type gone struct {
 func (t *step) askReplay(o request.Perform) {
 	a := o.Args
 	no := func(r schema.Reason, pointer, detail string) {
-		t.reply(o.Key, reply{Status: schema.StatusRejected, Reason: r, Pointer: pointer, Detail: detail})
+		t.reply(o.Key, request.Verdict{Status: schema.StatusRejected, Reason: r, Pointer: pointer, Detail: detail})
 	}
 	switch {
 	case a.To != 0 && a.To < a.From:
@@ -62,7 +62,7 @@ func (t *step) recalled(ev event.Recalled) {
 		return // it was called off
 	}
 	if ev.Refused != "" {
-		t.endReplay(reply{Status: schema.StatusFailed, Reason: ev.Refused, Detail: "the disk did not bring the events"})
+		t.endReplay(request.Verdict{Status: schema.StatusFailed, Reason: ev.Refused, Detail: "the disk did not bring the events"})
 		return
 	}
 	var first, last int64
@@ -82,7 +82,7 @@ func (t *step) recalled(ev event.Recalled) {
 		}
 	}
 	if first == 0 {
-		t.endReplay(reply{Status: schema.StatusFailed, Reason: schema.ReasonUnknownID, Pointer: "/args/boot", Detail: "no event of boot " + r.boot + " is kept"})
+		t.endReplay(request.Verdict{Status: schema.StatusFailed, Reason: schema.ReasonUnknownID, Pointer: "/args/boot", Detail: "no event of boot " + r.boot + " is kept"})
 		return
 	}
 	if r.from < first {
@@ -97,7 +97,7 @@ func (t *step) recalled(ev event.Recalled) {
 		r.missing = fmt.Sprintf("; the newest is %d", last)
 	}
 	r.total, r.due, r.begun = len(r.events), t.now.Mono, true
-	t.reply(r.key, reply{Status: schema.StatusAccepted})
+	t.reply(r.key, request.Verdict{Status: schema.StatusAccepted})
 }
 
 // replaying tells the next event when its time has come. Without a link it waits.
@@ -113,7 +113,7 @@ func (t *step) replaying() {
 		t.asking(request.Outcome{Key: r.key, Status: schema.StatusInProgress, Progress: &share, Left: time.Duration(len(r.events)) * replayEvery})
 	}
 	if len(r.events) == 0 {
-		t.endReplay(reply{Status: schema.StatusSucceeded, Detail: t.replayed()})
+		t.endReplay(request.Verdict{Status: schema.StatusSucceeded, Detail: t.replayed()})
 	}
 }
 
@@ -123,7 +123,7 @@ func (t *step) replayed() string {
 	return fmt.Sprintf("events told again: %d%s", n, t.replay.missing)
 }
 
-func (t *step) endReplay(r reply) {
+func (t *step) endReplay(r request.Verdict) {
 	t.reply(t.replay.key, r)
 	t.replay = replay{}
 }

@@ -48,14 +48,14 @@ func (t *step) safetyFacts() safety.Facts {
 
 func (t *step) answerSafety(d safety.Decision, v safety.Verb, by request.Key) {
 	a := d.Answer
-	r := reply{Status: schema.StatusSucceeded, Result: schema.ResultOK, Reason: a.Reason, Detail: a.Detail,
+	r := request.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK, Reason: a.Reason, Detail: a.Detail,
 		AtOnce: v.Stops() && a.Reason == schema.ReasonUnchanged}
 	switch {
 	case !a.Taken:
 		r.Status, r.Result = schema.StatusRejected, ""
 	case d.Changed && d.To == schema.SafetyReset:
 		t.resetting = by // answered again when the units are through
-		r = reply{Status: schema.StatusAccepted}
+		r = request.Verdict{Status: schema.StatusAccepted}
 	}
 	t.reply(by, r)
 }
@@ -65,9 +65,9 @@ func (t *step) settleReset() {
 	if t.resetting == "" || t.safety.At == schema.SafetyReset {
 		return
 	}
-	r := reply{Status: schema.StatusSucceeded, Result: schema.ResultOK}
+	r := request.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK}
 	if t.safety.At != schema.SafetyDisabled {
-		r = reply{Status: schema.StatusFailed, Reason: t.safety.Cause.Reason, Detail: t.safety.Cause.String()}
+		r = request.Verdict{Status: schema.StatusFailed, Reason: t.safety.Cause.Reason, Detail: t.safety.Cause.String()}
 	}
 	t.reply(t.resetting, r)
 	t.resetting = ""

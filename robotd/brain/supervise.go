@@ -38,12 +38,12 @@ func (t *step) supervise() {
 		t.dirty(soon) // a pause of the active mode is in the state too
 	}
 	if e := d.Ended; e.Req != "" {
-		t.reply(request.Key(e.Req), reply{Status: e.Status, Result: e.Result, Reason: e.Reason, Detail: e.Detail})
+		t.reply(request.Key(e.Req), request.Verdict{Status: e.Status, Result: e.Result, Reason: e.Reason, Detail: e.Detail})
 	}
 	if d.Answer.Status != "" {
 		t.keepMode(in, d.Answer)
 		t.diverge(in, by, d.Answer)
-		t.reply(by, reply{Status: d.Answer.Status, Result: d.Answer.Result, Reason: d.Answer.Reason, Detail: d.Answer.Detail})
+		t.reply(by, request.Verdict{Status: d.Answer.Status, Result: d.Answer.Result, Reason: d.Answer.Reason, Detail: d.Answer.Detail})
 	}
 	if d.SafetyStop {
 		t.stopFor("mode", "no mode is in charge")

@@ -14,7 +14,7 @@ import (
 // over a restart.
 func (t *step) setVolume(o request.Perform) {
 	v := o.Args.Volume.Value
-	r := reply{Status: schema.StatusSucceeded}
+	r := request.Verdict{Status: schema.StatusSucceeded}
 	switch {
 	case v < 0 || v > 1:
 		t.refuse(o, schema.ReasonOutOfRange, "/args/volume", fmt.Sprintf("%v is not between 0 and 1", v))
