@@ -2,6 +2,7 @@ package brain
 
 import (
 	"troupe/robotd/auto"
+	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/mode"
 	"troupe/robotd/request"
@@ -17,7 +18,7 @@ func (t *step) perform() {
 	// One edge a step: the pauses may have to bring about another one.
 	t.again = t.auto.Status == schema.AutoPaused && t.auto.Count() == 0 || t.auto.Status == schema.AutoIdle && t.auto.Count() > 0
 	if d.Changed || len(d.Acquired) > 0 || len(d.Released) > 0 {
-		t.dirty(soon)
+		t.dirty(effect.FlushSoon)
 		t.note("auto", string(d.From), string(d.To), whyAuto(d), string(d.On))
 	}
 	if d.Changed && d.From != d.To {

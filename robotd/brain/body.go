@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"troupe/robotd/driver"
+	"troupe/robotd/effect"
 	"troupe/robotd/safety"
 	"troupe/schema"
 )
@@ -93,7 +94,7 @@ func (t *step) reported(ev driver.Event) {
 		t.lanes.Done(ev.Key, orInternal(ev.Reason), ev.Detail, t.now.Mono)
 	case driver.Unit:
 		if t.body.unit(ev) {
-			t.dirty(soon)
+			t.dirty(effect.FlushSoon)
 		}
 	case driver.Battery:
 		t.body.battery = charge{known: true, share: ev.Level, charging: ev.Charging}
@@ -142,7 +143,7 @@ func (t *step) sensed(ev driver.Event) {
 		default:
 			return
 		}
-		t.dirty(now)
+		t.dirty(effect.FlushNow)
 	}
 }
 

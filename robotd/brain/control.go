@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"troupe/robotd/control"
+	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
 )
@@ -80,7 +81,7 @@ func (t *step) controlling() {
 		t.toControl.Take()
 	}
 	if d.Changed {
-		t.dirty(soon)
+		t.dirty(effect.FlushSoon)
 	}
 	if d.Changed && d.On != control.OnRenewed {
 		t.controlChanged(d, in.In.Req, in.By)

@@ -114,7 +114,7 @@ func (t *step) configure(k keptConfig) {
 	live.Mode.Boot = t.cfg.Mode.Boot // what start-up ends in is decided as it begins, and by a desired mode
 	*t.cfg = *live
 	t.story.config.Probation = live.Probation
-	t.dirty(soon)
+	t.dirty(effect.FlushSoon)
 	t.note("config", "", fmt.Sprintf("revision %d", k.Rev), "the fleet's newest configuration is in force", "")
 	t.tell("config_applied", "config", "", "", described{Detail: fmt.Sprintf("%d keys applied, %d wait for the next start, %d rejected", len(w.Taken), len(t.config.restart), len(w.Rejected))})
 	t.tellCaps()

@@ -7,6 +7,7 @@ import (
 	"troupe/robotd/act"
 	"troupe/robotd/auto"
 	"troupe/robotd/config"
+	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/safety"
 	"troupe/schema"
@@ -51,7 +52,7 @@ func (t *step) beginAct() {
 		t.tried(refused.Reason, refused.Detail)
 		return
 	}
-	t.dirty(soon)
+	t.dirty(effect.FlushSoon)
 	t.tried("", "")
 }
 
@@ -206,7 +207,7 @@ func (t *step) carry() {
 }
 
 func (t *step) actEnded(o *act.Out) {
-	t.dirty(soon)
+	t.dirty(effect.FlushSoon)
 	if t.manualEnded(o) {
 		return
 	}

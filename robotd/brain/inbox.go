@@ -29,7 +29,7 @@ func (t *step) asking(in request.Input) {
 			t.do(effect.SaveRequests{Save: e})
 		case request.Tell:
 			keep = append(keep, e)
-			t.dirty(soon) // last_req
+			t.dirty(effect.FlushSoon) // last_req
 		case request.Alarm:
 			t.alarms = append(t.alarms, e)
 		}
@@ -42,7 +42,7 @@ func (t *step) asking(in request.Input) {
 func (t *step) reply(to request.Key, r request.Verdict) {
 	if to != "" && !t.desiredModeAnswered(to, r) {
 		if !r.Status.Final() {
-			t.dirty(soon) // it runs from now on
+			t.dirty(effect.FlushSoon) // it runs from now on
 		}
 		if r.Refs == nil {
 			r.Refs = t.inTheWay(r)
@@ -62,7 +62,7 @@ func (t *step) release() {
 	keep := t.replies[:0]
 	for _, r := range t.replies {
 		shown := t.stateSeq
-		if t.changed != settled && !r.AtOnce {
+		if t.changed != effect.Clean && !r.AtOnce {
 			if r.Status == schema.StatusSucceeded && !due {
 				keep = append(keep, r)
 				continue

@@ -10,6 +10,7 @@ import (
 	"troupe/robotd/act"
 	"troupe/robotd/control"
 	"troupe/robotd/driver"
+	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -118,7 +119,7 @@ func (t *step) manualStopped(o request.Perform) {
 	if !drove && len(t.manualEntries) == 0 {
 		r.Reason, r.Detail, r.AtOnce = schema.ReasonUnchanged, "nothing was done manually", true
 	} else {
-		t.dirty(now)
+		t.dirty(effect.FlushNow)
 		t.tell("manual_stopped", "manual", t.asker(o.Client, o.By), string(o.Key), nil)
 	}
 	t.cancelManual(schema.ReasonStopped, func(manualNow) bool { return true })
@@ -250,7 +251,7 @@ func (t *step) beginManual(o request.Perform, h manualNow, e act.Entry) {
 	h.entry, h.key, h.who, h.need = e.ID, o.Key, whoOf(o), needs(o.Verb)
 	t.manualEntries = append(t.manualEntries, h)
 	t.reply(o.Key, request.Verdict{Status: schema.StatusAccepted, Moves: h.moves})
-	t.dirty(soon)
+	t.dirty(effect.FlushSoon)
 }
 
 // manualEnded answers for an entry that ended, and reports whether it was one of

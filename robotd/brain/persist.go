@@ -82,8 +82,8 @@ func (p *persistence) waits() bool { return p.missing() && !p.told }
 // persistLatches gives the disk what changed in this step. Answers that waited for it
 // come behind a state that shows the robot as it is by now.
 func (t *step) persistLatches() {
-	if t.changed != settled && t.answersAny() {
-		t.dirty(now)
+	if t.changed != effect.Clean && t.answersAny() {
+		t.dirty(effect.FlushNow)
 	}
 	if !t.persist.dirty {
 		return
@@ -116,7 +116,7 @@ func (t *step) latchesSaved(ev event.LatchesSaved) {
 	if !t.persist.missing() && t.persist.told {
 		t.persist.told = false
 		t.clear(notPersisted, "disk")
-		t.dirty(now)
+		t.dirty(effect.FlushNow)
 	}
 }
 
@@ -134,7 +134,7 @@ func (t *step) persistLate() {
 func (t *step) tellNotPersisted() {
 	if t.persist.missing() && !t.persist.told {
 		t.persist.told = true
-		t.dirty(now)
+		t.dirty(effect.FlushNow)
 		t.raise(notPersisted, schema.AlertCritical, "disk", "the robot's disk does not have what holds the robot: a restart of robotd would lose it", "make room on the disk or replace it; do not restart robotd before")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/link"
 	"troupe/robotd/request"
@@ -40,7 +41,7 @@ func (t *step) documents() {
 	t.modesTold, t.modesLast, t.modesDirty = t.now.Mono-modesGather, nil, true
 	t.tellModes()
 	t.document(schema.TopicActs, t.actsDocument())
-	t.changed, t.stateTold = max(t.changed, soon), t.now.Mono-t.cfg.Gather
+	t.changed, t.stateTold = max(t.changed, effect.FlushSoon), t.now.Mono-t.cfg.Gather
 	t.tellState()
 	t.reportDirty = true
 	t.tellReport()

@@ -46,8 +46,8 @@ func (t *step) tellState() {
 	if t.session == "" || t.Pending() || t.now.Mono < t.due() {
 		return
 	}
-	urgent := t.changed == now
-	t.changed, t.stateTold = settled, t.now.Mono
+	urgent := t.changed == effect.FlushNow
+	t.changed, t.stateTold = effect.Clean, t.now.Mono
 	t.stateSeq++
 	d := t.stateDocument()
 	payload := t.within(schema.TopicState, d, func(step int) bool { return shrinkState(d, step) })
@@ -57,9 +57,9 @@ func (t *step) tellState() {
 // due is when the state has to be told next.
 func (s *State) due() time.Duration {
 	switch s.changed {
-	case now:
+	case effect.FlushNow:
 		return 0
-	case soon:
+	case effect.FlushSoon:
 		return s.stateTold + s.cfg.Gather
 	}
 	return s.stateTold + s.cfg.AtLatest

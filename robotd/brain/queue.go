@@ -5,6 +5,7 @@ import (
 
 	"troupe/robotd/act"
 	"troupe/robotd/auto"
+	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/request"
 	"troupe/schema"
@@ -27,13 +28,13 @@ func (t *step) interrupts() {
 	f.Condition, f.Why = t.condition(in.Handler, wanted)
 	d := interrupt.Step(&t.queue, t.now.Mono, &t.cfg.Interrupts, f, in)
 	if e := d.Start; e.ID != "" {
-		t.dirty(soon)
+		t.dirty(effect.FlushSoon)
 		t.note("interrupt", string(interrupt.Requested), string(interrupt.Running), "asked by "+e.Interrupter, e.ID)
 		t.tell("interrupt_started", e.Interrupter, e.Handler, string(by), described{ID: e.ID})
 		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Acquire, Kind: auto.ByInterrupt, Key: e.ID, Why: e.Handler}})
 	}
 	for _, e := range d.Ended {
-		t.dirty(soon)
+		t.dirty(effect.FlushSoon)
 		t.note("interrupt", string(interrupt.Running), string(e.Outcome), string(e.Reason), e.ID)
 		t.tell("interrupt_finished", e.Interrupter, string(e.Reason), "", ended{ID: e.ID, Handler: e.Handler, Outcome: string(e.Outcome), MS: e.Lasted.Milliseconds()})
 		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Release, Kind: auto.ByInterrupt, Key: e.ID}})
@@ -52,7 +53,7 @@ func (t *step) interrupts() {
 	if d.Answer.Status != "" {
 		t.keepInterrupter(in, d.Answer)
 		if in.What == interrupt.Run || in.What == interrupt.Stop {
-			t.dirty(soon)
+			t.dirty(effect.FlushSoon)
 		}
 		r := request.Verdict{Status: d.Answer.Status, Reason: d.Answer.Reason, Detail: d.Answer.Detail}
 		if d.Start.ID != "" {

@@ -36,7 +36,7 @@ func (t *step) reached(d link.Decision) {
 	if !d.Changed {
 		return
 	}
-	t.dirty(soon)
+	t.dirty(effect.FlushSoon)
 	t.note("link", string(d.From), string(d.To), d.Why, d.Silence.String())
 	switch {
 	case d.To == schema.LinkLost:

@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
@@ -16,7 +17,7 @@ func (t *step) guard() {
 	d := safety.Step(&t.safety, t.now.Mono, t.cfg.Safety, t.safetyFacts(), in.In)
 	t.keepLatch()
 	if d.Changed {
-		t.dirty(now)
+		t.dirty(effect.FlushNow)
 		t.note("safety", string(d.From), string(d.To), d.Why, d.Cause.String())
 		t.tell("safety_changed", "safety", d.Cause.String(), d.Cause.Req, changed{From: string(d.From), To: string(d.To), Reason: d.Cause.Reason})
 		if halting(d.To) {

@@ -114,7 +114,7 @@ type State struct {
 	disconnectedAt time.Duration // when the last session ended; 0 = none has
 	linkFault      string        // why the last session was given up, if it was for that
 	previousBoots  []string      // boots of this robot, so far as the disk knows
-	changed        urgency
+	changed        effect.Urgency
 	stateSeq       int64
 	stateTold      time.Duration
 	beats          int64
@@ -140,6 +140,9 @@ type State struct {
 	eventFilled   time.Duration
 	eventsDropped int64
 	eventsMissing int64
+
+	// What the parts leave to be done.
+	list effect.List
 
 	// Room for what one step says, used again by the next.
 	outs      []act.Out

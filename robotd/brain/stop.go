@@ -141,13 +141,13 @@ func (t *step) latching(in latch.Input, n uint64) latch.Decision {
 	for _, l := range t.latches.Latches {
 		t.latchFacts = append(t.latchFacts, safety.Latch{ID: l.ID, By: l.Asker(), Why: l.Why, Level: verbOf(l.Level)})
 	}
-	t.dirty(soon) // since when, or up to which revision
+	t.dirty(effect.FlushSoon) // since when, or up to which revision
 	for _, a := range d.Altered {
-		t.dirty(now)
+		t.dirty(effect.FlushNow)
 		t.tell("stop_altered", "safety", string(a.To.Level), "", held{ID: a.To.ID, By: a.To.Asker(), Why: a.To.Why})
 	}
 	for _, m := range d.Moves {
-		t.dirty(now)
+		t.dirty(effect.FlushNow)
 		t.note("latch", string(m.From), string(m.To), m.Why, m.Latch.ID)
 		if m.Held() || m.Let() {
 			t.stopped = max(t.stopped, n)

@@ -6,6 +6,7 @@ import (
 
 	"troupe/robotd/auto"
 	"troupe/robotd/delivery"
+	"troupe/robotd/effect"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -74,7 +75,7 @@ func (t *step) accept() {
 		t.accepted = t.programOf(l)
 	}
 	t.noStory = why
-	t.dirty(soon)
+	t.dirty(effect.FlushSoon)
 }
 
 // follow lets the performance go over to the accepted story, as soon as ato has.

@@ -23,7 +23,7 @@ func (t *step) supervise() {
 	was := t.mode.Active
 	d := mode.Step(&t.mode, t.now.Mono, &t.cfg.Mode, t.modeFacts(), in)
 	if d.Changed {
-		t.dirty(soon)
+		t.dirty(effect.FlushSoon)
 		t.note("mode", string(d.From), string(d.To), d.Why, string(d.Reason))
 	}
 	if was != t.mode.Active && t.mode.Active != "" && d.To != mode.Stopping {
@@ -35,7 +35,7 @@ func (t *step) supervise() {
 		t.tell("mode_fallback", "mode", string(d.Reason), "", fallback{From: d.Fallback, Reason: d.Reason})
 	}
 	if d.List {
-		t.dirty(soon) // a pause of the active mode is in the state too
+		t.dirty(effect.FlushSoon) // a pause of the active mode is in the state too
 	}
 	if e := d.Ended; e.Req != "" {
 		t.reply(request.Key(e.Req), request.Verdict{Status: e.Status, Result: e.Result, Reason: e.Reason, Detail: e.Detail})

@@ -35,7 +35,7 @@ func (t *step) tell(kind, source, cause, req string, data any) {
 	if t.refill(); t.eventRoom < 1 && source != "safety" {
 		t.eventsDropped++
 		t.eventsMissing++
-		t.dirty(soon)
+		t.dirty(effect.FlushSoon)
 		return
 	}
 	if t.eventsMissing > 0 {
@@ -99,7 +99,7 @@ func (t *step) raise(kind string, level schema.AlertLevel, source, detail, hint 
 		a.Refs = []schema.Ref{{Kind: schema.RefUnit, ID: source}}
 	}
 	t.alerts = append(t.alerts, a)
-	t.dirty(soon)
+	t.dirty(effect.FlushSoon)
 	t.do(effect.Alarm{Level: level, Type: kind, Source: source, Detail: detail, Hint: hint})
 	t.tell("alert_raised", source, kind, "", described{ID: a.ID, Detail: detail})
 }
@@ -108,7 +108,7 @@ func (t *step) clear(kind, source string) {
 	for i := range t.alerts {
 		if a := t.alerts[i]; a.Type == kind && a.Source == source {
 			t.alerts = append(t.alerts[:i:i], t.alerts[i+1:]...)
-			t.dirty(soon)
+			t.dirty(effect.FlushSoon)
 			t.tell("alert_cleared", source, kind, "", described{ID: a.ID})
 			return
 		}
@@ -150,16 +150,7 @@ func alertID(n int64) string {
 	}
 }
 
-// urgency says when the state has to be told.
-type urgency uint8
-
-const (
-	settled urgency = iota
-	soon            // gathered with what else changes
-	now             // at once: the robot may or may not move
-)
-
-func (t *step) dirty(u urgency) {
+func (t *step) dirty(u effect.Urgency) {
 	t.changed = max(t.changed, u)
 	t.modesDirty = true // why a mode cannot be selected depends on nearly everything
 }

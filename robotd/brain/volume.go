@@ -24,7 +24,7 @@ func (t *step) setVolume(o request.Perform) {
 	default:
 		t.body.volume = o.Args.Volume
 		t.do(effect.SaveSetting{Name: volumeSetting, Value: strconv.FormatFloat(v, 'g', -1, 64)})
-		t.dirty(soon)
+		t.dirty(effect.FlushSoon)
 	}
 	t.reply(o.Key, r)
 }

@@ -13,7 +13,10 @@ import (
 // all of them. Of one step's effects, what is for the body is done first, what is
 // saved is on the disk before anything is published, and publications keep their
 // order. Those marked First wait for nothing.
-type Effect interface{ effect() }
+type Effect interface {
+	Intent
+	effect()
+}
 
 // The effects.
 type (
@@ -138,3 +141,24 @@ func (Note) effect() {}
 func (Exit) effect() {}
 
 func (Alarm) effect() {}
+
+func (Order) intent()          {}
+func (Start) intent()          {}
+func (Stop) intent()           {}
+func (Move) intent()           {}
+func (Feed) intent()           {}
+func (Calibrate) intent()      {}
+func (EndCalibration) intent() {}
+func (SaveRequests) intent()   {}
+func (SaveContent) intent()    {}
+func (SaveEvent) intent()      {}
+func (SaveLatches) intent()    {}
+func (SaveSetting) intent()    {}
+func (ReadEvents) intent()     {}
+func (Publish) intent()        {}
+func (Renew) intent()          {}
+func (Fetch) intent()          {}
+func (EndFetch) intent()       {}
+func (Note) intent()           {}
+func (Exit) intent()           {}
+func (Alarm) intent()          {}
