@@ -44,6 +44,8 @@ var ladder = []rung{
 		folders: []string{"robotd/config"}},
 	{what: "what can happen to a robot, and what it can want done", pure: true,
 		folders: []string{"robotd/event", "robotd/effect"}},
+	{what: "parts of the robot", pure: true,
+		folders: []string{"robotd/body"}},
 	{what: "the robot's one step", pure: true,
 		folders: []string{"robotd/brain"}},
 	{what: "how the post is carried",

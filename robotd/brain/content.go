@@ -2,7 +2,6 @@ package brain
 
 import (
 	"cmp"
-	"slices"
 
 	"troupe/robotd/delivery"
 	"troupe/robotd/effect"
@@ -24,6 +23,7 @@ func (t *step) restoreContents(m Memory) {
 	restore(t, &t.places, m, sign.Places, delivery.Judge[score.Places]{Read: readPlaces, Files: filesOfPlaces, Fit: fitAll[score.Places]})
 	restore(t, &t.activities, m, sign.Activities, delivery.Judge[score.Activities]{Read: readActivities, Files: filesOfActivities, Fit: fitAll[score.Activities]})
 	t.placed, _ = t.places.Playing()
+	t.toPlaces()
 	restore(t, &t.story, m, sign.Story, t.judge())
 	t.accept()
 }
@@ -235,38 +235,16 @@ func (t *step) place() {
 		return
 	}
 	t.placed = l
+	t.toPlaces()
 	t.tellCaps()
 	t.delivering(delivery.Refit{ActsDigest: t.actsDigest()})
 }
 
-// points lists the names that goto knows: those of the body's own map and those
-// of the fleet's places.
-func (s *State) points() []string {
-	own := s.body.driver.Points
-	if s.placed == nil {
-		return own
+// toPlaces tells the body where its points are.
+func (t *step) toPlaces() {
+	var p *score.Places
+	if t.placed != nil {
+		p = t.placed.Content
 	}
-	all := slices.Clone(own)
-	for name := range s.placed.Content.Points {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// located is an action with the place that its point stands for. The fleet's
-// places win over the body's own map; a heading of the action wins over that of
-// its point.
-func (s *State) located(do *score.Action) *score.Action {
-	if s.placed == nil || do.Point == "" {
-		return do
-	}
-	p, ok := s.placed.Content.Points[do.Point]
-	if !ok {
-		return do
-	}
-	at := *do
-	at.Point, at.XM, at.YM = "", &p.XM, &p.YM
-	at.ThetaRad = cmp.Or(do.ThetaRad, p.ThetaRad)
-	return &at
+	t.body.SetPlaces(p)
 }

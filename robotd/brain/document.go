@@ -24,7 +24,7 @@ func (t *step) stateDocument() *schema.State {
 			NotPersisted: t.persist.told,
 			State:        t.safety.At, Cause: t.safety.Cause.Reason,
 			LatchedBy:  safety.LatchedBy(t.safety, t.safetyFacts()),
-			EStopInput: len(t.body.inputs) > 0,
+			EStopInput: len(t.body.Inputs()) > 0,
 			Latches:    t.latchDocument(),
 		},
 		Mode: schema.StateMode{
@@ -40,7 +40,7 @@ func (t *step) stateDocument() *schema.State {
 		Interrupts: []schema.Interrupt{}, Interrupters: []schema.Interrupter{},
 		Queue:   t.queueDocument(),
 		Link:    t.linkDocument(),
-		Units:   t.body.told(),
+		Units:   t.body.UnitStates(),
 		Control: t.controlDocument(),
 		Alerts:  append([]schema.Alert{}, t.alerts...),
 		Dropped: schema.DroppedCounters{Events: t.eventsDropped, Acks: t.requests.Dropped()},
@@ -137,11 +137,11 @@ func (t *step) modesDocument() *schema.Modes {
 func (t *step) capsDocument() *schema.Caps {
 	d := &schema.Caps{
 		TS: t.now.Wall, Session: t.session,
-		Robot:    schema.CapsRobot{Model: t.body.driver.Model, Serial: t.body.driver.Serial, HW: t.body.driver.Hardware, Driver: t.body.driver.Driver},
+		Robot:    schema.CapsRobot{Model: t.body.About().Model, Serial: t.body.About().Serial, HW: t.body.About().Hardware, Driver: t.body.About().Driver},
 		Software: schema.CapsSoftware{Robotd: t.cfg.Version, Protocol: []string{schema.Protocol}},
 		Limits:   schema.CapsLimits{MaxCmdBytes: schema.TopicOf(schema.TopicCmd).MaxBytes, MaxBlobBytes: t.cfg.MaxBlob, DedupeWindow: request.MaxPerClient},
 		Verbs:    t.verbs(), Arguments: schema.ArgumentsOf(t.verbs()),
-		Units: append([]schema.Unit{}, t.body.units...), Points: append([]string{}, t.points()...),
+		Units: append([]schema.Unit{}, t.body.Units()...), Points: append([]string{}, t.body.Points()...),
 		Languages: t.cfg.Languages, Labels: t.cfg.Labels, Handlers: []string{}, Interrupters: t.cfg.Interrupts.Interrupters,
 		Features: t.features(),
 		Notes: []string{

@@ -110,10 +110,10 @@ func (t *step) fitting(a score.Act, still bool) score.Act {
 			return false
 		case row.Unit == "":
 			return true
-		case row.Unit.Moves() && still, do.Point != "" && !slices.Contains(t.points(), do.Point):
+		case row.Unit.Moves() && still, do.Point != "" && !slices.Contains(t.body.Points(), do.Point):
 			return false
 		}
-		return slices.ContainsFunc(t.body.units, func(u schema.Unit) bool { return u.Kind == row.Unit && able(u, do) })
+		return slices.ContainsFunc(t.body.Units(), func(u schema.Unit) bool { return u.Kind == row.Unit && able(u, do) })
 	}
 	kept := make([]score.Action, 0, len(a.Actions))
 	for _, do := range a.Actions {
@@ -160,8 +160,9 @@ func (t *step) gate() {
 
 // moving reports whether an act has a command on a unit that moves.
 func (t *step) moving() bool {
-	for i := range t.body.units {
-		if u := &t.body.units[i]; u.Kind.Moves() && t.lanes.Owner(u.ID) != "" {
+	units := t.body.Units()
+	for i := range units {
+		if u := &units[i]; u.Kind.Moves() && t.lanes.Owner(u.ID) != "" {
 			return true
 		}
 	}

@@ -9,15 +9,15 @@ import (
 // configuration allow.
 func (s *State) features() []schema.Feature {
 	all := []schema.Feature{schema.FeatureInlineActions, schema.FeatureReplay, schema.FeatureAssets}
-	_, drives := s.body.of(schema.UnitDrive)
+	_, drives := s.body.Of(schema.UnitDrive)
 	for _, f := range []struct {
 		feature schema.Feature
 		has     bool
 	}{
 		{schema.FeatureSigning, s.cfg.Signing != sign.Off},
 		{schema.FeatureTeleop, drives},
-		{schema.FeatureMap, drives && len(s.points()) > 0},
-		{schema.FeatureHoming, len(s.body.driver.Homing) > 0},
+		{schema.FeatureMap, drives && len(s.body.Points()) > 0},
+		{schema.FeatureHoming, len(s.body.About().Homing) > 0},
 		{schema.FeatureRequireSight, s.cfg.Safety.RequireSight},
 	} {
 		if f.has {

@@ -32,7 +32,7 @@ func readBlob(data []byte) (*score.Blob, []schema.Problem) {
 // out; one that needs what the body lacks refuses the story, and so does one that
 // the executor, tried with the robot's units, would not take.
 func (s *State) fit(b *score.Blob) delivery.Fit[score.Blob] {
-	e, problems := score.Fitted(*b, s.capabilities(), nil)
+	e, problems := score.Fitted(*b, s.body.Capabilities(s.cfg.Languages), nil)
 	own := *b
 	own.Story.Acts = e.Steps
 	f := delivery.Fit[score.Blob]{Content: &own, Pruned: e.Pruned}
@@ -60,17 +60,12 @@ func (s *State) selfCheck(acts []score.Act, f *delivery.Fit[score.Blob]) {
 	}
 }
 
-// capabilities are what a story is measured against.
-func (s *State) capabilities() schema.Caps {
-	return schema.Caps{Units: s.body.units, Points: s.points(), Languages: s.cfg.Languages}
-}
-
 // furnished are the capabilities with the files that the robot's story brought.
 func (s *State) furnished() schema.Caps {
 	if s.accepted == nil {
-		return s.capabilities()
+		return s.body.Capabilities(s.cfg.Languages)
 	}
-	return score.Furnished(s.capabilities(), s.accepted.Content.Assets)
+	return score.Furnished(s.body.Capabilities(s.cfg.Languages), s.accepted.Content.Assets)
 }
 
 // actsDigest names the robot's own catalogue of acts. Nothing is taught yet.

@@ -1,7 +1,6 @@
 package brain
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	"troupe/robotd/act"
 	"troupe/robotd/control"
-	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
@@ -76,7 +74,7 @@ func (t *step) hands() {
 	}
 	o := w.In
 	v := manualVerbs[o.Verb.ID()]
-	_, has := t.body.of(v.kind)
+	_, has := t.body.Of(v.kind)
 	switch {
 	case o.Verb.ID() == "manual/stop":
 		t.manualStopped(o)
@@ -103,11 +101,9 @@ func (t *step) refuseManual(o request.Perform, k schema.UnitKind) bool {
 		t.refuse(o, why, "", why.Describe().Text)
 		return true
 	}
-	for i, u := range t.body.units {
-		if u.Kind == k && t.body.states[i].state == driver.Error {
-			t.refuse(o, schema.ReasonUnitError, "", "the "+u.ID+" is out of order: "+cmp.Or(t.body.states[i].detail, "it waits for a reset"))
-			return true
-		}
+	if id, why := t.body.Broken(k); id != "" {
+		t.refuse(o, schema.ReasonUnitError, "", "the "+id+" is out of order: "+why)
+		return true
 	}
 	return false
 }
@@ -222,7 +218,7 @@ func (t *step) performManual(o request.Perform) {
 	moves := e.Act.Moves()
 	if moves {
 		for _, k := range []schema.UnitKind{schema.UnitDrive, schema.UnitHead} {
-			if _, has := t.body.of(k); has && t.refuseManual(o, k) {
+			if _, has := t.body.Of(k); has && t.refuseManual(o, k) {
 				return
 			}
 		}

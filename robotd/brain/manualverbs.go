@@ -54,7 +54,7 @@ const byFrames = "manual/velocity"
 // verbs are those that this body has units for.
 func (s *State) verbs() []string {
 	known := schema.VerbIDs()
-	if _, drives := s.body.of(schema.UnitDrive); drives {
+	if _, drives := s.body.Of(schema.UnitDrive); drives {
 		known = append(known, byFrames)
 	}
 	return slices.DeleteFunc(known, func(id string) bool {
@@ -62,7 +62,7 @@ func (s *State) verbs() []string {
 		if !ok || v.kind == "" {
 			return false
 		}
-		_, has := s.body.of(v.kind)
+		_, has := s.body.Of(v.kind)
 		return !has
 	})
 }

@@ -82,12 +82,12 @@ func (t *step) condition(handler string, wanted *asked) (ok bool, why string) {
 	case !known || !h.UntilCharged:
 		return true, ""
 	}
-	switch b := t.body.battery; {
-	case !b.known:
+	switch b := t.body.Battery(); {
+	case !b.Known:
 		return false, "this robot has no battery that says how full it is"
-	case b.charging:
+	case b.Charging:
 		return false, "the battery is being charged"
-	case b.share >= t.cfg.LowBattery:
+	case b.Share >= t.cfg.LowBattery:
 		return false, "the battery is full enough"
 	}
 	return true, ""

@@ -2,7 +2,6 @@ package brain
 
 import (
 	"troupe/robotd/control"
-	"troupe/robotd/driver"
 	"troupe/robotd/request"
 	"troupe/schema"
 )
@@ -26,16 +25,8 @@ func (t *step) inTheWay(r request.Verdict) []schema.Ref {
 		for _, l := range t.latchFacts {
 			refs = append(refs, schema.Ref{Kind: schema.RefLatch, ID: l.ID})
 		}
-	case schema.ReasonEStopInput:
-		for _, name := range t.body.inputs {
-			refs = append(refs, schema.Ref{Kind: schema.RefInput, ID: name})
-		}
-	case schema.ReasonUnitError:
-		for i, u := range t.body.units {
-			if t.body.states[i].state == driver.Error {
-				refs = append(refs, schema.Ref{Kind: schema.RefUnit, ID: u.ID})
-			}
-		}
+	case schema.ReasonEStopInput, schema.ReasonUnitError:
+		refs = t.body.Refs(r.Reason)
 	case schema.ReasonNotInControl:
 		if t.control.At == control.Held {
 			refs = append(refs, schema.Ref{Kind: schema.RefClient, ID: t.control.Lease.Who.Client})

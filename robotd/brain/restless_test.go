@@ -24,7 +24,7 @@ func TestAUnitThatRunsWithoutPermissionIsSwitchedOff(t *testing.T) {
 		t.Errorf("the enable was answered %s %s, the robot is %s", a.Status, a.Reason, r.s.safety.At)
 	}
 	r.until(6300 * time.Millisecond)
-	if r.s.safety.At != schema.SafetyEStop || r.s.ordered != driver.ToError {
-		t.Errorf("after five seconds the robot is %s and its units are told %s", r.s.safety.At, r.s.ordered)
+	if r.s.safety.At != schema.SafetyEStop || r.s.body.Ordered() != driver.ToError {
+		t.Errorf("after five seconds the robot is %s and its units are told %s", r.s.safety.At, r.s.body.Ordered())
 	}
 }

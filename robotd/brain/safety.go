@@ -37,8 +37,8 @@ func (t *step) guard() {
 func (t *step) safetyFacts() safety.Facts {
 	active, wants, switching := t.mode.Charge(&t.cfg.Mode)
 	return safety.Facts{
-		Units:   t.body.movers,
-		Inputs:  t.body.inputs,
+		Units:   t.body.Movers(),
+		Inputs:  t.body.Inputs(),
 		Latches: t.latchFacts,
 		Mode: safety.Mode{
 			Active: active, Wants: wants, Switching: switching,

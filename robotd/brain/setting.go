@@ -51,7 +51,7 @@ func (s *State) Boots() []string { return append(slices.Clone(s.previousBoots), 
 // restoreSettings switches off what was off.
 func (t *step) restoreSettings(saved map[string]string) {
 	if v, err := strconv.ParseFloat(saved[volumeSetting], 64); err == nil {
-		t.body.volume = schema.Number{Value: min(max(v, 0), 1), Said: true}
+		t.body.SetVolume(schema.Number{Value: min(max(v, 0), 1), Said: true})
 	}
 	for i, m := range t.cfg.Mode.Modes {
 		if saved[modeSetting+string(m.ID)] == switchedOff {

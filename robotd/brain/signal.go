@@ -8,16 +8,10 @@ import (
 	"troupe/schema"
 )
 
-// charge is what the battery says of itself.
-type charge struct {
-	known    bool
-	share    float64 // of 1
-	charging bool
-}
-
 // charged reports whether a low battery is full enough again.
 func (t *step) charged() bool {
-	return t.body.battery.known && t.body.battery.share >= t.cfg.Charged
+	b := t.body.Battery()
+	return b.Known && b.Share >= t.cfg.Charged
 }
 
 // askPowerAgain is after how long a battery that still is low makes itself heard
@@ -26,8 +20,8 @@ const askPowerAgain = 5 * time.Minute
 
 // power is the interrupter that watches the battery.
 func (t *step) power() {
-	b := t.body.battery
-	low := b.known && !b.charging && b.share < t.cfg.LowBattery
+	b := t.body.Battery()
+	low := b.Known && !b.Charging && b.Share < t.cfg.LowBattery
 	switch {
 	case !low && t.low:
 		t.low = false

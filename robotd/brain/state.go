@@ -5,6 +5,7 @@ import (
 
 	"troupe/robotd/act"
 	"troupe/robotd/auto"
+	"troupe/robotd/body"
 	"troupe/robotd/clock"
 	"troupe/robotd/config"
 	"troupe/robotd/control"
@@ -64,10 +65,8 @@ type State struct {
 	unsavedUntil time.Duration  // when the disk is asked again to keep settings; 0 = it has them
 
 	// The body.
-	body     body
-	ordered  driver.Order
+	body     body.State
 	gateTold act.Gate
-	waits    []driver.Event // of a calibration, to be told
 
 	// Modes.
 	modeSince   schema.Time
@@ -177,7 +176,7 @@ func New(cfg *config.Config, id string, b driver.Body, m Memory, now clock.Now) 
 		queue: interrupt.Boot(&cfg.Interrupts), auto: auto.Boot(),
 		control: control.Boot(id), hand: hand{stick: teleop.Boot()},
 		lanes:     act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg), Limits: act.Defaults()}),
-		body:      newBody(b),
+		body:      body.New(b),
 		modeSince: now.Wall, eventRoom: config.EventBurst, eventFilled: now.Mono,
 	}
 	t := step{State: s, now: now}

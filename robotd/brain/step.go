@@ -80,7 +80,8 @@ func (t *step) sense(ev event.Event) {
 
 // hear takes in the rest, after the safety core has spoken.
 func (t *step) hear(ev event.Event) {
-	t.troubles()
+	t.body.Look(&t.list)
+	t.settle(0)
 	t.sound()
 	switch ev := ev.(type) {
 	case event.Tick, event.Follow, event.Reported, event.Delivered, event.Stopped, event.Called:

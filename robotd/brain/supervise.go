@@ -123,7 +123,7 @@ func (t *step) calibrated(ev event.Calibrated) {
 	}
 	ev.Reason, ev.Detail = schema.Reason(schema.Legible(string(ev.Reason))), schema.Legible(ev.Detail)
 	in := mode.Input{Kind: mode.CalibOK, Mode: schema.ModeStr, Reason: ev.Reason, Detail: ev.Detail}
-	for _, u := range t.body.units {
+	for _, u := range t.body.Units() {
 		t.clear("calibration_waits", u.ID)
 	}
 	if ev.Reason != "" {

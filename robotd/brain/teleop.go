@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"troupe/robotd/body"
 	"troupe/robotd/control"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
@@ -109,7 +110,7 @@ func (t *step) teleopFacts() teleop.Facts {
 	if t.control.At == control.Held {
 		f.Client, f.Lease = t.control.Lease.Who.Client, t.control.Lease.ID
 	}
-	drive, ok := t.body.of(schema.UnitDrive)
+	drive, ok := t.body.Of(schema.UnitDrive)
 	if !ok {
 		f.Forbid = schema.ReasonUnknownVerb
 		return f
@@ -122,14 +123,7 @@ func (t *step) teleopFacts() teleop.Facts {
 // manualCommand answers why a unit of this kind cannot be told something manually now.
 func (t *step) manualCommand(k schema.UnitKind) schema.Reason {
 	lost, _ := t.linkLost()
-	class := safety.Shows
-	switch {
-	case k.Moves():
-		class = safety.Moves
-	case k == schema.UnitSpeaker:
-		class = safety.Sounds
-	}
-	shut := safety.Gate(t.safety.At, class, safety.Act)
+	shut := safety.Gate(t.safety.At, body.Class(k), safety.Act)
 	switch {
 	case t.mode.Active != schema.ModeMnl || t.mode.Phase != mode.Ready || t.mode.Paused(&t.cfg.Mode):
 		return schema.ReasonNotInMnl
@@ -139,16 +133,6 @@ func (t *step) manualCommand(k schema.UnitKind) schema.Reason {
 		return schema.ReasonLinkLost
 	}
 	return ""
-}
-
-// of finds the unit of a kind that is used: the first.
-func (b *body) of(k schema.UnitKind) (schema.Unit, bool) {
-	for _, u := range b.units {
-		if u.Kind == k {
-			return u, true
-		}
-	}
-	return schema.Unit{}, false
 }
 
 // driveFigures is telemetry/drive.
@@ -172,6 +156,6 @@ func (t *step) tellDrive() {
 }
 
 func (s *State) telemetryDue() (time.Duration, bool) {
-	_, drives := s.body.of(schema.UnitDrive)
+	_, drives := s.body.Of(schema.UnitDrive)
 	return s.hand.told + telemetryEvery, drives && s.session != "" && s.control.At == control.Held
 }

@@ -1,7 +1,6 @@
 package brain
 
 import (
-	"slices"
 	"time"
 
 	"troupe/robotd/config"
@@ -95,7 +94,7 @@ func (t *step) raise(kind string, level schema.AlertLevel, source, detail, hint 
 	}
 	t.alertSeq++
 	a := schema.Alert{ID: alertID(t.alertSeq), Type: kind, Level: level, Source: source, FirstTS: t.now.Wall, Detail: detail, Hint: hint}
-	if slices.ContainsFunc(t.body.units, func(u schema.Unit) bool { return u.ID == source }) {
+	if t.body.Has(source) {
 		a.Refs = []schema.Ref{{Kind: schema.RefUnit, ID: source}}
 	}
 	t.alerts = append(t.alerts, a)

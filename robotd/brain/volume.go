@@ -7,7 +7,6 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
-	"troupe/schema/score"
 )
 
 // setVolume sets how loud all is that the robot says and plays, from now on and
@@ -19,25 +18,12 @@ func (t *step) setVolume(o request.Perform) {
 	case v < 0 || v > 1:
 		t.refuse(o, schema.ReasonOutOfRange, "/args/volume", fmt.Sprintf("%v is not between 0 and 1", v))
 		return
-	case t.body.volume == o.Args.Volume:
+	case t.body.Volume() == o.Args.Volume:
 		r.Reason = schema.ReasonUnchanged
 	default:
-		t.body.volume = o.Args.Volume
+		t.body.SetVolume(o.Args.Volume)
 		t.do(effect.SaveSetting{Name: volumeSetting, Value: strconv.FormatFloat(v, 'g', -1, 64)})
 		t.dirty(effect.FlushSoon)
 	}
 	t.reply(o.Key, r)
-}
-
-// atVolume is what a speaker is told, at the robot's volume.
-func (b *body) atVolume(do *score.Action) *score.Action {
-	if !b.volume.Said {
-		return do
-	}
-	own, v := *do, b.volume.Value
-	if own.Volume != nil {
-		v *= *own.Volume
-	}
-	own.Volume = &v
-	return &own
 }

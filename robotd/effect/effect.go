@@ -102,46 +102,26 @@ type (
 	Exit struct{ Why string }
 )
 
-func (Order) effect() {}
-
-func (Start) effect() {}
-
-func (Stop) effect() {}
-
-func (Move) effect() {}
-
-func (Feed) effect() {}
-
-func (Calibrate) effect() {}
-
+func (Order) effect()          {}
+func (Start) effect()          {}
+func (Stop) effect()           {}
+func (Move) effect()           {}
+func (Feed) effect()           {}
+func (Calibrate) effect()      {}
 func (EndCalibration) effect() {}
-
-func (SaveRequests) effect() {}
-
-func (SaveContent) effect() {}
-
-func (SaveEvent) effect() {}
-
-func (SaveLatches) effect() {}
-
-func (SaveSetting) effect() {}
-
-func (ReadEvents) effect() {}
-
-func (Publish) effect() {}
-
-func (Renew) effect() {}
-
-func (Fetch) effect() {}
-
-func (EndFetch) effect() {}
-
-func (Note) effect() {}
-
-func (Exit) effect() {}
-
-func (Alarm) effect() {}
-
+func (SaveRequests) effect()   {}
+func (SaveContent) effect()    {}
+func (SaveEvent) effect()      {}
+func (SaveLatches) effect()    {}
+func (SaveSetting) effect()    {}
+func (ReadEvents) effect()     {}
+func (Publish) effect()        {}
+func (Renew) effect()          {}
+func (Fetch) effect()          {}
+func (EndFetch) effect()       {}
+func (Note) effect()           {}
+func (Exit) effect()           {}
+func (Alarm) effect()          {}
 func (Order) intent()          {}
 func (Start) intent()          {}
 func (Stop) intent()           {}

@@ -1,0 +1,234 @@
+// Package body knows the units of a robot: what its driver says of each, and which of
+// them may be told something now.
+package body
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/robotd/safety"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// State is what the robot knows of its units: what its driver told.
+type State struct {
+	driver  driver.Body
+	units   []schema.Unit
+	states  []unitNow // of units, in the same order
+	movers  []safety.Unit
+	place   []int    // of a mover among the units
+	inputs  []string // stop inputs that are pressed, sorted
+	battery Charge
+	volume  schema.Number  // of the speaker; not said = as loud as it is
+	trouble bool           // a unit changed: its fault may have to be told
+	waits   []driver.Event // of a calibration, to be told
+	ordered driver.Order
+	places  *score.Places // the fleet's, that goto knows beside the body's own
+}
+
+// unitNow is where one unit stands.
+type unitNow struct {
+	state  driver.State
+	detail string
+}
+
+// New is a body that has said nothing yet.
+func New(d driver.Body) State {
+	b := State{driver: d, units: d.Units, states: make([]unitNow, len(d.Units))}
+	for i, u := range d.Units {
+		b.states[i].state = driver.Idle
+		if u.Kind.Moves() {
+			b.movers = append(b.movers, safety.Unit{ID: u.ID, State: safety.UnitIdle})
+			b.place = append(b.place, i)
+		}
+	}
+	return b
+}
+
+// Charge is what the battery says of itself.
+type Charge struct {
+	Known    bool
+	Share    float64 // of 1
+	Charging bool
+}
+
+// Step takes in what the driver reports of a unit, a stop input or the battery, or
+// what a calibration waits for. It only notes it: the safety core looks at it next.
+func Step(b *State, ev driver.Event, out *effect.List) {
+	switch ev.Kind {
+	case driver.Unit:
+		if b.unit(ev) {
+			out.Changed(effect.FlushSoon)
+		}
+	case driver.Battery:
+		b.battery = Charge{Known: true, Share: ev.Level, Charging: ev.Charging}
+	case driver.Sensed:
+		if ev.Signal == driver.EStopInput && b.input(ev.Name, ev.On) {
+			out.Changed(effect.FlushNow)
+		}
+	case driver.Waits:
+		b.waits = append(b.waits, ev)
+	}
+}
+
+// input notes a stop input, and reports whether it is news.
+func (b *State) input(name string, on bool) bool {
+	i, held := slices.BinarySearch(b.inputs, name)
+	switch {
+	case on && !held:
+		b.inputs = slices.Insert(b.inputs, i, name)
+	case !on && held:
+		b.inputs = slices.Delete(b.inputs, i, i+1)
+	}
+	return on != held
+}
+
+// Look raises and clears the alerts of units that broke or were mended, and of what
+// calibration waits for, after the safety core has had its say.
+func (b *State) Look(out *effect.List) {
+	for _, w := range b.waits {
+		out.Raise("calibration_waits", schema.AlertInfo, w.Unit, "calibration waits: "+w.Reason.Describe().Text, "send safety/enable when nobody is near")
+	}
+	b.waits = b.waits[:0]
+	if !b.trouble {
+		return
+	}
+	b.trouble = false
+	for i, u := range b.units {
+		// A unit that a stop switched off has no fault of its own.
+		if now := b.states[i]; now.state == driver.Error && now.detail != "" {
+			out.Raise("unit_error", schema.AlertError, u.ID, "unit "+u.ID+": "+now.detail, "see to the cause, then send safety/reset")
+		} else {
+			out.Clear("unit_error", u.ID)
+		}
+	}
+}
+
+// Order tells the units that move what the safety core wants of them.
+func (b *State) Order(o driver.Order, out *effect.List) {
+	if o != b.ordered {
+		b.ordered = o
+		out.Do(effect.Order{Order: o})
+	}
+}
+
+// SetVolume is how loud the speaker is from now on.
+func (b *State) SetVolume(v schema.Number) { b.volume = v }
+
+// SetPlaces are the fleet's places from now on; nil = none.
+func (b *State) SetPlaces(p *score.Places) { b.places = p }
+
+// About is what the driver says of the body as a whole.
+func (b *State) About() *driver.Body { return &b.driver }
+
+// Units are all units.
+func (b *State) Units() []schema.Unit { return b.units }
+
+// Movers are the units that move, as the safety core takes them.
+func (b *State) Movers() []safety.Unit { return b.movers }
+
+// Inputs are the stop inputs that are pressed.
+func (b *State) Inputs() []string { return b.inputs }
+
+// Battery is how full the battery is.
+func (b *State) Battery() Charge { return b.battery }
+
+// Volume is how loud the speaker is.
+func (b *State) Volume() schema.Number { return b.volume }
+
+// Ordered is what the units that move were told last.
+func (b *State) Ordered() driver.Order { return b.ordered }
+
+// Broken finds a unit of a kind that is out of order, and says why.
+func (b *State) Broken(k schema.UnitKind) (id, why string) {
+	for i, u := range b.units {
+		if u.Kind == k && b.states[i].state == driver.Error {
+			return u.ID, cmp.Or(b.states[i].detail, "it waits for a reset")
+		}
+	}
+	return "", ""
+}
+
+// Refs name what of the body a reason is about.
+func (b *State) Refs(why schema.Reason) (refs []schema.Ref) {
+	switch why {
+	case schema.ReasonEStopInput:
+		for _, name := range b.inputs {
+			refs = append(refs, schema.Ref{Kind: schema.RefInput, ID: name})
+		}
+	case schema.ReasonUnitError:
+		for i, u := range b.units {
+			if b.states[i].state == driver.Error {
+				refs = append(refs, schema.Ref{Kind: schema.RefUnit, ID: u.ID})
+			}
+		}
+	}
+	return refs
+}
+
+// UnitStates is the units as the state document shows them.
+func (b *State) UnitStates() []schema.UnitState {
+	out := make([]schema.UnitState, 0, len(b.units))
+	for i, u := range b.units {
+		s := schema.UnitState{ID: u.ID, Kind: string(u.Kind), State: string(b.states[i].state), Detail: b.states[i].detail}
+		if u.Kind == schema.UnitBattery && b.battery.Known {
+			s.Detail = strconv.Itoa(int(b.battery.Share*100)) + " %"
+			if b.battery.Charging {
+				s.Detail += ", charging"
+			}
+		}
+		if u.Kind == schema.UnitSpeaker && b.volume.Said && s.Detail == "" {
+			s.Detail = "volume " + strconv.Itoa(int(b.volume.Value*100+0.5)) + " %"
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// unit notes what a unit says of itself, and reports whether it is news.
+func (b *State) unit(ev driver.Event) bool {
+	i := slices.IndexFunc(b.units, func(u schema.Unit) bool { return u.ID == ev.Unit })
+	if i < 0 || b.states[i] == (unitNow{ev.State, ev.Detail}) {
+		return false
+	}
+	b.trouble = true
+	b.states[i] = unitNow{ev.State, ev.Detail}
+	for m, at := range b.place {
+		if at == i {
+			b.movers[m].State = safety.UnitState(ev.State)
+			b.movers[m].Fault = ""
+			if ev.State == driver.Error {
+				b.movers[m].Fault = ev.Detail
+			}
+		}
+	}
+	return true
+}
+
+// Finite is what of a driver's figure can be told: to the thousandth.
+func Finite(v float64) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return math.Round(v*1000) / 1000
+}
+
+// Of finds the unit of a kind that is used: the first.
+func (b *State) Of(k schema.UnitKind) (schema.Unit, bool) {
+	for _, u := range b.units {
+		if u.Kind == k {
+			return u, true
+		}
+	}
+	return schema.Unit{}, false
+}
+
+// Has reports whether a unit has that id.
+func (b *State) Has(id string) bool {
+	return slices.ContainsFunc(b.units, func(u schema.Unit) bool { return u.ID == id })
+}

@@ -1,0 +1,51 @@
+package body
+
+import (
+	"slices"
+
+	"troupe/robotd/act"
+	"troupe/robotd/driver"
+	"troupe/robotd/safety"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// Class says what of the safety core's permissions a unit of a kind needs.
+func Class(k schema.UnitKind) safety.Class {
+	switch {
+	case k.Moves():
+		return safety.Moves
+	case k == schema.UnitSpeaker:
+		return safety.Sounds
+	}
+	return safety.Shows
+}
+
+// Command is what a unit is told for an act, or why it may not be told anything now.
+// It is the last gate before the body. The executor starts nothing that the gate
+// forbids; that it holds here too does not depend on that.
+func (b *State) Command(at schema.SafetyState, o *act.Out) (driver.Command, schema.Reason) {
+	i := slices.IndexFunc(b.units, func(u schema.Unit) bool { return u.ID == o.Unit })
+	class := Class(b.units[i].Kind)
+	if shut := safety.Gate(at, class, safety.Act); shut != "" {
+		return driver.Command{}, shut
+	}
+	do := o.Do
+	if class == safety.Sounds {
+		do = b.atVolume(do)
+	}
+	return driver.Command{Key: o.Key, Unit: o.Unit, Do: b.located(do), Text: o.Text, From: o.From, Holds: o.Holds}, ""
+}
+
+// atVolume is what a speaker is told, at the robot's volume.
+func (b *State) atVolume(do *score.Action) *score.Action {
+	if !b.volume.Said {
+		return do
+	}
+	own, v := *do, b.volume.Value
+	if own.Volume != nil {
+		v *= *own.Volume
+	}
+	own.Volume = &v
+	return &own
+}

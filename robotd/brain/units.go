@@ -1,0 +1,113 @@
+package brain
+
+import (
+	"troupe/robotd/act"
+	"troupe/robotd/body"
+	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/robotd/safety"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// reported takes what the body says. It only notes it: the safety core looks at
+// it next.
+func (t *step) reported(ev driver.Event) {
+	for _, word := range []*string{&ev.Unit, (*string)(&ev.State), &ev.Name, (*string)(&ev.Reason), &ev.Detail} {
+		*word = schema.Legible(*word)
+	}
+	switch ev.Kind {
+	case driver.Done:
+		t.lanes.Done(ev.Key, "", "", t.now.Mono)
+	case driver.Failed:
+		t.lanes.Done(ev.Key, orInternal(ev.Reason), ev.Detail, t.now.Mono)
+	case driver.Speed:
+		t.hand.vx, t.hand.wz = body.Finite(ev.VX), body.Finite(ev.WZ)
+	case driver.Sensed:
+		t.sensed(ev)
+	case driver.Calibrating:
+		t.calibrating(body.Finite(ev.Level))
+	default:
+		t.inBody(ev)
+	}
+}
+
+// pressReset is the button at the robot that resets: the only way out of a stop
+// that came from a stop input, which no restart releases. The gate stays shut.
+const pressReset = "reset"
+
+func (t *step) sensed(ev driver.Event) {
+	switch ev.Signal {
+	case driver.Press:
+		if !ev.On { // it came up
+			return
+		}
+		if ev.Name == pressReset { // whoever presses it stands at the robot
+			t.resetHere()
+			t.toSafety.Add(safety.Request{Verb: safety.Reset, Source: "input", Local: true})
+			return
+		}
+		t.request("service", "screen") // somebody at the robot wants something
+	case driver.EStopInput:
+		t.inBody(ev)
+	}
+}
+
+// inBody gives the body what its driver reports.
+func (t *step) inBody(ev driver.Event) {
+	from := t.list.Len()
+	body.Step(&t.body, ev, &t.list)
+	t.settle(from)
+}
+
+func orInternal(r schema.Reason) schema.Reason {
+	if r == "" {
+		return schema.ReasonInternal
+	}
+	return r
+}
+
+// drive hands the units what this step came to: first what they are told by the
+// safety core, then what acts want of them.
+func (t *step) drive() {
+	from := t.list.Len()
+	t.body.Order(driver.Order(safety.Orders(t.safety.At, t.body.Movers())), &t.list)
+	t.settle(from)
+	t.carry()
+}
+
+// toUnit tells a unit what an act wants of it.
+func (t *step) toUnit(o *act.Out) {
+	if o.Kind == act.Stop {
+		t.do(effect.Stop{Key: o.Key, Unit: o.Unit})
+		return
+	}
+	c, shut := t.body.Command(t.safety.At, o)
+	if shut != "" {
+		t.lanes.Done(o.Key, shut, shut.Describe().Text, t.now.Mono)
+		return
+	}
+	c.Asset = t.assetOf(c.Do)
+	t.do(effect.Start{Command: c})
+}
+
+// assetOf finds the file that an action names, among those of the story that is
+// performed, or else of the one that shall be.
+func (t *step) assetOf(do *score.Action) string {
+	for _, p := range []*program{t.playing, t.accepted} {
+		if p == nil {
+			continue
+		}
+		for _, a := range p.Content.Assets {
+			if a.Kind == score.AssetSound && a.Name == do.Sound || a.Kind == score.AssetFace && a.Name == do.Face {
+				return a.SHA256
+			}
+		}
+	}
+	return ""
+}
+
+// feeding: a unit may be moving, and stops by itself when nobody feeds it.
+func (s *State) feeding() bool {
+	return s.safety.At != schema.SafetyDisabled && s.safety.At != schema.SafetyEStop
+}
