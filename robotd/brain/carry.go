@@ -25,6 +25,10 @@ func (t *step) settle(from int) {
 			t.asking(in.Input)
 		case effect.Changed:
 			t.dirty(in.Urgency)
+		case effect.Document:
+			t.do(effect.Publish{Topic: in.Topic, Param: in.Param, Payload: within(in.Topic, in.Value), First: in.First, Confirm: in.Confirm})
+		case effect.Disk:
+			t.disk(in.Refused)
 		case effect.Caps:
 			t.tellCaps()
 		default:

@@ -161,7 +161,7 @@ func (t *step) report(k sign.Kind, r delivery.Report) {
 	default:
 		d := r.Set()
 		d.TS, d.Session = t.now.Wall, t.session
-		t.do(effect.Publish{Topic: reportTopic[k], Payload: t.within(reportTopic[k], &d, func(step int) bool { return shrinkSet(&d, step) })})
+		t.do(effect.Publish{Topic: reportTopic[k], Payload: within(reportTopic[k], &d)})
 	}
 }
 
@@ -173,7 +173,7 @@ var reportTopic = map[sign.Kind]schema.TopicKind{
 func (t *step) reportStory(r schema.ReportedStory) {
 	r.TS, r.Session, r.Playing = t.now.Wall, t.session, t.isPlaying()
 	t.playingTold = r.Playing
-	t.do(effect.Publish{Topic: schema.TopicReportedStory, Payload: t.within(schema.TopicReportedStory, &r, func(step int) bool { return shrinkStory(&r, step) })})
+	t.do(effect.Publish{Topic: schema.TopicReportedStory, Payload: within(schema.TopicReportedStory, &r)})
 }
 
 func (t *step) isPlaying() bool { return t.auto.Status == schema.AutoIdle }

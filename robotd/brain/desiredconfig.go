@@ -93,7 +93,7 @@ func (t *step) configure(k keptConfig) {
 	w := k.judge(next)
 	t.config.Judged, t.config.kept, t.config.restart, t.config.unread = w, k, []string{}, false
 	t.clear(configUnread, string(sign.Config))
-	t.do(effect.SaveSetting{Name: configSetting, Value: string(t.encode(k))})
+	t.do(effect.SaveSetting{Name: configSetting, Value: string(encode(k))})
 
 	live := t.base.Own()
 	live.Signing = next.Signing // also where no key says so
@@ -136,7 +136,7 @@ func (t *step) tellConfig() {
 		d.Rejected = []schema.RejectedKey{}
 	}
 	w.show(&d.DesiredRev, &d.Phase, &d.Reason, &d.Retry, &d.Detail)
-	payload := t.within(schema.TopicReportedConfig, &d, func(step int) bool { return shrinkConfig(&d, step) })
+	payload := within(schema.TopicReportedConfig, &d)
 	t.do(effect.Publish{Topic: schema.TopicReportedConfig, Payload: payload})
 }
 

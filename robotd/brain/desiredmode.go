@@ -95,7 +95,7 @@ func (t *step) stepDesiredMode(in desiredmode.Input) {
 		}
 	}
 	if w.state != was {
-		t.do(effect.SaveSetting{Name: desiredModeSetting, Value: string(t.encode(&w.state))})
+		t.do(effect.SaveSetting{Name: desiredModeSetting, Value: string(encode(&w.state))})
 	}
 	if d.Ask {
 		t.toMode.Put(mode.Input{Kind: mode.Set, Mode: w.state.Desired.Mode, Req: string(desiredModeKey(w.state.Desired.Rev))}, desiredModeKey(w.state.Desired.Rev), schema.Precondition{})
@@ -163,5 +163,5 @@ func (t *step) reportDesiredMode() {
 	d := schema.ReportedMode{TS: t.now.Wall, Session: t.session, FleetID: t.fleetID, DesiredRev: w.state.Desired.Rev,
 		Phase: w.state.At(), Reason: w.state.Reason, Detail: w.state.Detail, Mode: w.state.Desired.Mode, Diverged: w.diverged}
 	w.show(&d.DesiredRev, &d.Phase, &d.Reason, &d.Retry, &d.Detail)
-	t.do(effect.Publish{Topic: schema.TopicReportedMode, Payload: t.within(schema.TopicReportedMode, &d, func(step int) bool { return shrinkMode(&d, step) })})
+	t.do(effect.Publish{Topic: schema.TopicReportedMode, Payload: within(schema.TopicReportedMode, &d)})
 }

@@ -109,7 +109,7 @@ func (t *step) tellAnswers() {
 
 // ackPayload keeps an answer within its topic's size.
 func (t *step) ackPayload(a *schema.Ack) []byte {
-	return t.within(schema.TopicAck, a, func(step int) bool { return shrinkAck(a, step) })
+	return within(schema.TopicAck, a)
 }
 
 // stops reports whether a verb is one of those that wait for nothing.

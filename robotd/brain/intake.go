@@ -92,13 +92,13 @@ func (t *step) keepDesired() {
 		t.do(effect.SaveSetting{Name: fleetIDSetting, Value: t.fleetID})
 	}
 	if len(t.marks) > 0 {
-		t.do(effect.SaveSetting{Name: countersSetting, Value: string(t.encode(t.marks))})
+		t.do(effect.SaveSetting{Name: countersSetting, Value: string(encode(t.marks))})
 	}
 	if t.config.rev > 0 {
-		t.do(effect.SaveSetting{Name: configSetting, Value: string(t.encode(t.config.kept))})
+		t.do(effect.SaveSetting{Name: configSetting, Value: string(encode(t.config.kept))})
 	}
 	if t.desiredMode.rev > 0 {
-		t.do(effect.SaveSetting{Name: desiredModeSetting, Value: string(t.encode(&t.desiredMode.state))})
+		t.do(effect.SaveSetting{Name: desiredModeSetting, Value: string(encode(&t.desiredMode.state))})
 	}
 	t.config.dirty, t.desiredMode.dirty = true, true
 }

@@ -97,7 +97,7 @@ func (t *step) persistLatches() {
 	if t.held != (safety.Held{}) {
 		v.Safety = &t.held
 	}
-	t.do(effect.SaveLatches{N: t.persist.wanted, Value: t.encode(v)})
+	t.do(effect.SaveLatches{N: t.persist.wanted, Value: encode(v)})
 }
 
 // latchesSaved takes in what the disk says.

@@ -35,7 +35,7 @@ func (t *step) publish() {
 		t.nextBeat = t.now.Mono + t.cfg.Heartbeat
 		// It promises nothing, so it waits for no disk: a disk that hangs is no
 		// reason to look dead.
-		t.do(effect.Publish{Topic: schema.TopicHeartbeat, Payload: t.encode(t.heartbeat()), First: true})
+		t.do(effect.Publish{Topic: schema.TopicHeartbeat, Payload: encode(t.heartbeat()), First: true})
 	}
 }
 
@@ -50,7 +50,7 @@ func (t *step) tellState() {
 	t.changed, t.stateTold = effect.Clean, t.now.Mono
 	t.stateSeq++
 	d := t.stateDocument()
-	payload := t.within(schema.TopicState, d, func(step int) bool { return shrinkState(d, step) })
+	payload := within(schema.TopicState, d)
 	t.do(effect.Publish{Topic: schema.TopicState, Payload: payload, First: urgent})
 }
 
@@ -74,14 +74,14 @@ func (t *step) tellModes() {
 	}
 	t.modesDirty, t.modesTold = false, t.now.Mono
 	d := t.modesDocument()
-	body := t.encode(d)
+	body := encode(d)
 	if bytes.Equal(body, t.modesLast) {
 		return
 	}
 	t.modesLast = body
 	t.modesRev++
 	d.TS, d.ModesRev = t.now.Wall, t.modesRev
-	t.do(effect.Publish{Topic: schema.TopicModes, Payload: t.within(schema.TopicModes, d, func(step int) bool { return shrinkModes(d, step) })})
+	t.do(effect.Publish{Topic: schema.TopicModes, Payload: within(schema.TopicModes, d)})
 }
 
 // tellCaps tells what the robot is and can do; while nobody listens there is
@@ -89,10 +89,10 @@ func (t *step) tellModes() {
 func (t *step) tellCaps() {
 	if t.session != "" {
 		d := t.capsDocument()
-		t.do(effect.Publish{Topic: schema.TopicCaps, Payload: t.within(schema.TopicCaps, d, func(step int) bool { return shrinkCaps(d, step) })})
+		t.do(effect.Publish{Topic: schema.TopicCaps, Payload: within(schema.TopicCaps, d)})
 	}
 }
 
 func (t *step) document(k schema.TopicKind, v any) {
-	t.do(effect.Publish{Topic: k, Payload: t.encode(v)})
+	t.do(effect.Publish{Topic: k, Payload: encode(v)})
 }

@@ -76,7 +76,7 @@ func (t *step) recalled(ev event.Recalled) {
 		}
 		if last = e.Seq; e.Seq >= r.from && (r.to == 0 || e.Seq <= r.to) {
 			if len(payload) > schema.TopicOf(schema.TopicEvent).MaxBytes { // as an older release kept them
-				payload = t.within(schema.TopicEvent, &e, func(step int) bool { return shrinkEvent(&e, step) })
+				payload = within(schema.TopicEvent, &e)
 			}
 			r.events = append(r.events, payload)
 		}

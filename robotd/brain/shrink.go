@@ -10,12 +10,37 @@ import (
 // by step, the least important first, until it fits: a document that the broker
 // refuses would leave everybody with an old one. No byte is ever cut. The last
 // step of each leaves nothing without a bound.
-func (t *step) within(k schema.TopicKind, doc any, lessen func(step int) bool) []byte {
-	payload, most := t.encode(doc), schema.TopicOf(k).MaxBytes
-	for step := 0; len(payload) > most && lessen(step); step++ {
-		payload = t.encode(doc)
+func within(k schema.TopicKind, doc any) []byte {
+	payload, most := encode(doc), schema.TopicOf(k).MaxBytes
+	for step := 0; len(payload) > most && shrink(doc, step); step++ {
+		payload = encode(doc)
 	}
 	return payload
+}
+
+// shrink takes the step-th step, and reports whether there was one.
+func shrink(doc any, step int) bool {
+	switch d := doc.(type) {
+	case *schema.State:
+		return shrinkState(d, step)
+	case *schema.Modes:
+		return shrinkModes(d, step)
+	case *schema.Caps:
+		return shrinkCaps(d, step)
+	case *schema.ReportedStory:
+		return shrinkStory(d, step)
+	case *schema.ReportedSet:
+		return shrinkSet(d, step)
+	case *schema.ReportedMode:
+		return shrinkMode(d, step)
+	case *schema.ReportedConfig:
+		return shrinkConfig(d, step)
+	case *schema.Ack:
+		return shrinkAck(d, step)
+	case *schema.Event:
+		return shrinkEvent(d, step)
+	}
+	return false
 }
 
 // shrinkState reports whether there was a step.

@@ -60,7 +60,7 @@ func (t *step) stopDocument(ev event.Stopped) {
 	switch v.refused {
 	case "":
 		if v.verified && (t.fleetID == "" || t.fleetID == doc.FleetID) && t.marks.Note(w) {
-			t.do(effect.SaveSetting{Name: countersSetting, Value: string(t.encode(t.marks))})
+			t.do(effect.SaveSetting{Name: countersSetting, Value: string(encode(t.marks))})
 		}
 	case schema.ReasonStaleRevision:
 		doc.Weight = latch.Repeated

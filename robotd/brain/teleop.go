@@ -149,9 +149,9 @@ func (t *step) tellDrive() {
 	}
 	t.hand.told = t.now.Mono
 	t.hand.telemetry++
-	t.do(effect.Publish{Topic: schema.TopicTelemetry, Param: "drive", First: true, Payload: t.encode(&schema.Telemetry{
+	t.do(effect.Publish{Topic: schema.TopicTelemetry, Param: "drive", First: true, Payload: encode(&schema.Telemetry{
 		Session: t.session, Seq: t.hand.telemetry, MonoMS: t.now.Mono.Milliseconds(),
-		Data: t.encode(driveFigures{t.hand.vx, t.hand.wz}),
+		Data: encode(driveFigures{t.hand.vx, t.hand.wz}),
 	})})
 }
 

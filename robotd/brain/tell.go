@@ -50,9 +50,9 @@ func (t *step) emit(kind, source, cause, req string, data any) {
 	t.eventSeq++
 	e := schema.Event{TS: t.now.Wall, Boot: t.boot, Seq: t.eventSeq, Type: kind, Source: source, Cause: cause, ReqID: req}
 	if data != nil {
-		e.Data = t.encode(data)
+		e.Data = encode(data)
 	}
-	payload := t.within(schema.TopicEvent, &e, func(step int) bool { return shrinkEvent(&e, step) })
+	payload := within(schema.TopicEvent, &e)
 	t.do(effect.SaveEvent{Payload: payload})
 	if t.session != "" {
 		t.do(effect.Publish{Topic: schema.TopicEvent, Payload: payload})
@@ -67,7 +67,7 @@ func (t *step) refill() {
 
 // encode writes what goes out. That it fails is a fault of ours, like an event
 // that Step does not know.
-func (t *step) encode(v any) []byte {
+func encode(v any) []byte {
 	b, err := schema.Encode(v)
 	if err != nil {
 		panic(err)

@@ -124,14 +124,13 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 // TestTheLastStepOfShrinkingIsCertain fills documents with everything that is not
 // the robot's own: texts without end in lists without end.
 func TestTheLastStepOfShrinkingIsCertain(t *testing.T) {
-	turn := step{State: newRig(t).s}
 	for _, k := range []schema.TopicKind{
 		schema.TopicState, schema.TopicModes, schema.TopicCaps, schema.TopicReportedStory, schema.TopicReportedPlaces,
 		schema.TopicReportedMode, schema.TopicReportedConfig, schema.TopicAck, schema.TopicEvent,
 	} {
-		doc, lessen := monstrous(k)
-		before := len(turn.encode(doc))
-		payload := turn.within(k, doc, lessen)
+		doc := monstrous(k)
+		before := len(encode(doc))
+		payload := within(k, doc)
 		if most := schema.TopicOf(k).MaxBytes; before <= most || len(payload) > most {
 			t.Errorf("%s: %d bytes of %d, from %d: %.500s", k, len(payload), most, before, payload)
 		}
@@ -141,35 +140,26 @@ func TestTheLastStepOfShrinkingIsCertain(t *testing.T) {
 	}
 }
 
-func monstrous(k schema.TopicKind) (any, func(int) bool) {
+func monstrous(k schema.TopicKind) any {
 	switch k {
 	case schema.TopicState:
-		d := filled[schema.State]()
-		return d, func(step int) bool { return shrinkState(d, step) }
+		return filled[schema.State]()
 	case schema.TopicModes:
-		d := filled[schema.Modes]()
-		return d, func(step int) bool { return shrinkModes(d, step) }
+		return filled[schema.Modes]()
 	case schema.TopicCaps:
-		d := filled[schema.Caps]()
-		return d, func(step int) bool { return shrinkCaps(d, step) }
+		return filled[schema.Caps]()
 	case schema.TopicReportedStory:
-		d := filled[schema.ReportedStory]()
-		return d, func(step int) bool { return shrinkStory(d, step) }
+		return filled[schema.ReportedStory]()
 	case schema.TopicReportedPlaces:
-		d := filled[schema.ReportedSet]()
-		return d, func(step int) bool { return shrinkSet(d, step) }
+		return filled[schema.ReportedSet]()
 	case schema.TopicReportedMode:
-		d := filled[schema.ReportedMode]()
-		return d, func(step int) bool { return shrinkMode(d, step) }
+		return filled[schema.ReportedMode]()
 	case schema.TopicReportedConfig:
-		d := filled[schema.ReportedConfig]()
-		return d, func(step int) bool { return shrinkConfig(d, step) }
+		return filled[schema.ReportedConfig]()
 	case schema.TopicAck:
-		d := filled[schema.Ack]()
-		return d, func(step int) bool { return shrinkAck(d, step) }
+		return filled[schema.Ack]()
 	}
-	d := filled[schema.Event]()
-	return d, func(step int) bool { return shrinkEvent(d, step) }
+	return filled[schema.Event]()
 }
 
 // own are fields whose values the robot makes itself, or checks.

@@ -44,17 +44,30 @@ type (
 	Ask struct{ request.Input }
 	// Changed: the state is another one.
 	Changed struct{ Urgency }
+	// Document publishes a document in a form that its topic has room for. Param, First
+	// and Confirm are as of Publish.
+	Document struct {
+		Topic   schema.TopicKind
+		Param   string
+		Value   any
+		First   bool
+		Confirm request.Key
+	}
+	// Disk: the disk refused to write.
+	Disk struct{ Refused schema.Reason }
 	// Caps: what the robot is and can do is another one.
 	Caps struct{}
 )
 
-func (Event) intent()   {}
-func (Raise) intent()   {}
-func (Clear) intent()   {}
-func (Reply) intent()   {}
-func (Ask) intent()     {}
-func (Changed) intent() {}
-func (Caps) intent()    {}
+func (Event) intent()    {}
+func (Raise) intent()    {}
+func (Clear) intent()    {}
+func (Reply) intent()    {}
+func (Ask) intent()      {}
+func (Changed) intent()  {}
+func (Document) intent() {}
+func (Disk) intent()     {}
+func (Caps) intent()     {}
 
 // List is where a part of the robot leaves what is to be done. The zero value is
 // empty.
