@@ -100,7 +100,7 @@ func (t *step) autoFacts() auto.Facts {
 			f.Safety.Reason = schema.ReasonSafetyLatched
 		case at != schema.SafetyDisabled:
 			f.Safety.Reason = schema.ReasonStopped
-		case len(t.latchFacts) > 0:
+		case len(t.stops.Latches()) > 0:
 			f.Safety.Reason = schema.ReasonLatched
 		}
 	}

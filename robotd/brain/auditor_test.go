@@ -13,6 +13,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/request"
+	"troupe/robotd/stops"
 	"troupe/schema"
 )
 
@@ -137,8 +138,8 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 	case s.auto.Status == schema.AutoIdle && s.auto.Count() > 0:
 		a.fail("ato performs and %d pauses are held", s.auto.Count())
 	}
-	if s.safety.At == schema.SafetyEnabled && len(s.latches.Latches) > 0 && !s.Pending() {
-		a.fail("the robot is ENABLED while %d stops are held", len(s.latches.Latches))
+	if s.safety.At == schema.SafetyEnabled && len(s.stops.Latches()) > 0 && !s.Pending() {
+		a.fail("the robot is ENABLED while %d stops are held", len(s.stops.Latches()))
 	}
 	if s.safety.At != schema.SafetyEnabled && (&step{State: s}).moving() {
 		a.fail("an act has a unit that moves in %s", s.safety.At)
@@ -162,14 +163,14 @@ func (a *auditor) stopped(ev event.Event) {
 		r, _ := schema.ReadStop(ev.Client, ev.Payload)
 		client, q.ID = ev.Client, r.ID
 	case event.Command:
-		if client = ev.Client; !stops(ev.Group+"/"+ev.Verb) || json.Unmarshal(ev.Payload, &q) != nil {
+		if client = ev.Client; !isStop(ev.Group+"/"+ev.Verb) || json.Unmarshal(ev.Payload, &q) != nil {
 			return
 		}
 	default:
 		return
 	}
 	if k := request.KeyOf(client, q.ID); a.writes[k] == 0 {
-		a.writes[k] = a.r.s.persist.wanted
+		a.writes[k], _ = a.r.s.stops.Writes()
 	}
 }
 
@@ -230,7 +231,8 @@ func (a *auditor) acknowledged(e effect.Publish, ack schema.Ack) {
 	if ack.Status == schema.StatusSucceeded && ack.StateSeq > a.stateSeq {
 		a.fail("%s succeeded with state %d, but the newest told is %d", *ack.ID, ack.StateSeq, a.stateSeq)
 	}
-	if ack.Status == schema.StatusSucceeded && (stops(ack.Verb) || ack.Verb == fleetStop) && a.r.s.persist.kept < a.writes[request.KeyOf(e.Param, *ack.ID)] && !strings.Contains(ack.Detail, "disk does not have") {
+	_, kept := a.r.s.stops.Writes()
+	if ack.Status == schema.StatusSucceeded && (isStop(ack.Verb) || ack.Verb == stops.Verb) && kept < a.writes[request.KeyOf(e.Param, *ack.ID)] && !strings.Contains(ack.Detail, "disk does not have") {
 		a.fail("%s succeeded before the disk had what holds the robot, and does not say so", *ack.ID)
 	}
 	k := request.KeyOf(e.Param, *ack.ID)

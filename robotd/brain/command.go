@@ -16,12 +16,12 @@ import (
 // commanded takes a command as it came. A stop overtakes on its way; what arrived
 // before the stop and comes after it is too late.
 func (t *step) commanded(ev event.Command) {
-	if t.isRemoval(ev) && !stops(ev.Group+"/"+ev.Verb) {
+	if t.isRemoval(ev) && !isStop(ev.Group+"/"+ev.Verb) {
 		return
 	}
 	t.noteRetained(ev)
 	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, Local: ev.Local, Behind: ev.Behind, Late: t.late(ev)}
-	if stops(ev.Group + "/" + ev.Verb) {
+	if isStop(ev.Group + "/" + ev.Verb) {
 		t.stopped = max(t.stopped, ev.N)
 	} else {
 		a.Overtaken = ev.N != 0 && ev.N < t.stopped

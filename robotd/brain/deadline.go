@@ -20,7 +20,7 @@ func Deadline(s *State) time.Duration {
 		}
 	}
 	sooner(s.unsavedUntil, s.unsavedUntil > 0)
-	sooner(s.persistDeadline())
+	sooner(s.stops.Deadline())
 	sooner(s.diskOKAt, s.diskOKAt > 0 && s.diskFits)
 	sooner(s.requests.Deadline())
 	sooner(s.story.Deadline())

@@ -124,8 +124,8 @@ func (t *step) desiredModeFacts() desiredmode.Facts {
 		f.Others, f.Detail = cmp.Or(t.mode.Reason, schema.ReasonModeFailed), "the robot is in "+string(t.cfg.Mode.Safe)+"; only an operator leads out"
 	case latched(t.safety.At):
 		f.Others, f.Detail = schema.ReasonSafetyLatched, schema.ReasonSafetyLatched.Describe().Text
-	case len(t.latchFacts) > 0:
-		f.Others, f.Detail = schema.ReasonLatched, fmt.Sprintf("%d stops are held", len(t.latchFacts))
+	case len(t.stops.Latches()) > 0:
+		f.Others, f.Detail = schema.ReasonLatched, fmt.Sprintf("%d stops are held", len(t.stops.Latches()))
 	case waits != "": // leaving ato would forget it
 		f.Others, f.Detail = waits, string(schema.ModeAto)+" was stopped or lost its link; only auto/continue lets it go on"
 	case t.control.At == control.Held:

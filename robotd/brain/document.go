@@ -21,11 +21,11 @@ func (t *step) stateDocument() *schema.State {
 	d := &schema.State{
 		TS: t.now.Wall, Session: t.session, Boot: t.boot, StateSeq: t.stateSeq,
 		Safety: schema.StateSafety{
-			NotPersisted: t.persist.told,
+			NotPersisted: t.stops.NotPersisted(),
 			State:        t.safety.At, Cause: t.safety.Cause.Reason,
 			LatchedBy:  safety.LatchedBy(t.safety, t.safetyFacts()),
 			EStopInput: len(t.body.Inputs()) > 0,
-			Latches:    t.latchDocument(),
+			Latches:    t.stops.Document(),
 		},
 		Mode: schema.StateMode{
 			System: t.mode.System, Active: t.activeMode(), Intended: t.mode.Intended,

@@ -9,6 +9,7 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/robotd/safety"
+	"troupe/robotd/stops"
 	"troupe/schema"
 )
 
@@ -76,7 +77,7 @@ func TestAPhysicalStopIsResetAtTheRobotAlsoAfterARestart(t *testing.T) {
 
 func TestALatchThatCannotBeReadHolds(t *testing.T) {
 	r := newRig(t)
-	r.memory.Settings[latchSetting] = "{"
+	r.memory.Settings[stops.SafetySetting] = "{"
 	r.boot()
 	if r.s.safety.At != schema.SafetyEStop || !r.s.safety.Physical {
 		t.Errorf("the robot is %s", r.s.safety.At)

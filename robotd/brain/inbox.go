@@ -81,27 +81,20 @@ func (t *step) release() {
 // hangs does not wait for that disk to hear of it. That a stop succeeded waits, for a
 // while, until what holds the robot is on the disk.
 func (t *step) tellAnswers() {
-	all := t.persist.heldBack
-	for _, e := range t.told {
-		if tell, ok := e.(request.Tell); ok && t.session != "" { // else the journal keeps it for the next session
-			all = append(all, heldBack{tell, t.persist.wanted})
-		}
+	told := t.told
+	if t.session == "" { // the journal keeps them for the next session
+		told = nil
 	}
-	t.persist.heldBack = all[:0]
-	for _, tell := range all {
-		if tell.Ack.Status == schema.StatusSucceeded && stops(tell.Ack.Verb) {
-			if !t.persist.answers(tell.n) {
-				t.persist.heldBack = append(t.persist.heldBack, tell)
-				continue
-			}
-			t.notKept(&tell.Ack, tell.n)
+	for _, tell := range t.stops.TakeHeldBack(told) {
+		if tell.Ack.Status == schema.StatusSucceeded && isStop(tell.Ack.Verb) && t.stops.HoldBack(&tell) {
+			continue
 		}
 		a := tell.Ack
 		a.TS, a.Session = t.now.Wall, t.session
 		if a.Reason == schema.ReasonPrecondition && a.Current == nil {
 			a.Current = t.current()
 		}
-		t.do(effect.Publish{Topic: schema.TopicAck, Param: tell.Client, Payload: t.ackPayload(&a), First: stops(a.Verb) || a.Reason == schema.ReasonOverloaded, Confirm: tell.Key})
+		t.do(effect.Publish{Topic: schema.TopicAck, Param: tell.Client, Payload: t.ackPayload(&a), First: isStop(a.Verb) || a.Reason == schema.ReasonOverloaded, Confirm: tell.Key})
 	}
 	clear(t.told)
 	t.told = t.told[:0]
@@ -112,8 +105,8 @@ func (t *step) ackPayload(a *schema.Ack) []byte {
 	return within(schema.TopicAck, a)
 }
 
-// stops reports whether a verb is one of those that wait for nothing.
-func stops(verb string) bool {
+// isStop reports whether a verb is one of those that wait for nothing.
+func isStop(verb string) bool {
 	group, name, _ := strings.Cut(verb, "/")
 	v, ok := schema.VerbOf(group, name)
 	return ok && v.Class == schema.ClassStop

@@ -7,6 +7,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
+	"troupe/robotd/stops"
 	"troupe/schema"
 )
 
@@ -75,10 +76,10 @@ func TestAButtonThatIsLetGoResetsNothing(t *testing.T) {
 	press := func(on bool) {
 		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: pressReset, On: on}})
 	}
-	if press(false); len(r.s.latchFacts) != 1 {
+	if press(false); len(r.s.stops.Latches()) != 1 {
 		t.Error("a button that was let go released a stop")
 	}
-	if press(true); len(r.s.latchFacts) != 0 {
+	if press(true); len(r.s.stops.Latches()) != 0 {
 		t.Error("somebody at the robot does not get its stop released")
 	}
 }
@@ -86,9 +87,9 @@ func TestAButtonThatIsLetGoResetsNothing(t *testing.T) {
 func TestADiskThatLostWhichStopsAreHeldHoldsTheRobot(t *testing.T) {
 	for _, lost := range []string{"{{{", "null", "{}", "[]", `{"latches":null}`} {
 		r := newRig(t)
-		r.memory.Settings[latchesSetting] = lost
-		if r.boot(); len(r.s.latchFacts) != 1 || r.s.latchFacts[0].ID != diskLatch {
-			t.Errorf("%s: held are %+v", lost, r.s.latchFacts)
+		r.memory.Settings[stops.LatchesSetting] = lost
+		if r.boot(); len(r.s.stops.Latches()) != 1 || r.s.stops.Latches()[0].ID != stops.DiskLatch {
+			t.Errorf("%s: held are %+v", lost, r.s.stops.Latches())
 		}
 	}
 }

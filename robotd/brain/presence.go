@@ -73,7 +73,7 @@ func (t *step) disconnected(ev event.Disconnected) {
 	t.note("post", "up", "down", ev.Why, "")
 	t.session, t.presenceWrong, t.leftOut, t.disconnectedAt = "", "", leftOut{}, t.now.Mono
 	clear(t.retained)
-	t.persist.heldBack = nil // the journal has them for the next session
+	t.stops.Disconnected()
 	t.halfOpen.Closed()
 	t.gaps.Closed()
 	if ev.HalfOpen {

@@ -240,8 +240,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 					return
 				}
 				w.r.give(event.Called{Client: "wall1", Payload: []byte(rapid.SampledFrom([]string{"", "{{{", `{"id":"a"}`, `{"id":"b","robots":["r1"],"level":"halt"}`}).Draw(t, "says")), Retained: rapid.Bool().Draw(t, "retained")})
-				if w.r.s.safety.At == schema.SafetyEnabled || len(w.r.s.latchFacts) == 0 {
-					t.Fatalf("a live stop left the robot %s with %d latches", w.r.s.safety.At, len(w.r.s.latchFacts))
+				if w.r.s.safety.At == schema.SafetyEnabled || len(w.r.s.stops.Latches()) == 0 {
+					t.Fatalf("a live stop left the robot %s with %d latches", w.r.s.safety.At, len(w.r.s.stops.Latches()))
 				}
 				clear(w.a.enables)
 			default:
@@ -253,7 +253,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 					}
 				}
 				w.r.give(event.Stopped{Document: doc})
-				if w.r.s.safety.At == schema.SafetyEnabled && len(w.r.s.latchFacts) > 0 {
+				if w.r.s.safety.At == schema.SafetyEnabled && len(w.r.s.stops.Latches()) > 0 {
 					t.Fatal("ENABLED while a stop is held")
 				}
 			}

@@ -14,11 +14,11 @@ const modesGather = time.Second
 // publish tells what has changed, at the end of a step: the state first, then
 // the answers that it bears out, then the slower documents.
 func (t *step) publish() {
-	t.persistLatches()
+	t.persistStops()
 	t.replaying()
 	t.release()
 	t.tellState()
-	t.tellCalls()
+	t.answerStops()
 	t.tellAnswers()
 	if t.over() {
 		t.do(effect.Exit{Why: "no mode is in charge and the body stands"})

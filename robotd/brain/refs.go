@@ -22,9 +22,7 @@ func (t *step) inTheWay(r request.Verdict) []schema.Ref {
 	var refs []schema.Ref
 	switch r.Reason {
 	case schema.ReasonLatched:
-		for _, l := range t.latchFacts {
-			refs = append(refs, schema.Ref{Kind: schema.RefLatch, ID: l.ID})
-		}
+		refs = t.stops.Refs()
 	case schema.ReasonEStopInput, schema.ReasonUnitError:
 		refs = t.body.Refs(r.Reason)
 	case schema.ReasonNotInControl:

@@ -47,7 +47,7 @@ func TestAnAnswerNamesTheLatchesThatStandAgainstIt(t *testing.T) {
 		r.command("safety/enable", "")
 		a := (*acks)[len(*acks)-1]
 		if a.Reason != schema.ReasonLatched || len(a.Refs) != schema.MaxRefs {
-			t.Fatalf("%.10s: answered %s %s, %d refs of %d", name, a.Status, a.Reason, len(a.Refs), len(r.s.latchFacts))
+			t.Fatalf("%.10s: answered %s %s, %d refs of %d", name, a.Status, a.Reason, len(a.Refs), len(r.s.stops.Latches()))
 		}
 		for _, ref := range a.Refs {
 			if ref.Kind != schema.RefLatch || !slices.Contains(held, ref.ID) {

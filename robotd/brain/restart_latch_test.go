@@ -7,6 +7,8 @@ import (
 
 	"troupe/robotd/event"
 	"troupe/robotd/latch"
+	"troupe/robotd/safety"
+	"troupe/robotd/stops"
 	"troupe/schema"
 )
 
@@ -15,17 +17,17 @@ import (
 // one arrive after that.
 func TestReleaseFromBeforeARestartLeavesALatchOfTheDisk(t *testing.T) {
 	for id, fails := range map[string]func(m *Memory, fails bool){
-		refusingLatch: func(m *Memory, fails bool) {
+		stops.RefusingLatch: func(m *Memory, fails bool) {
 			if m.Refused = ""; fails {
 				m.Refused = schema.ReasonInternal
 			}
 		},
-		diskLatch: func(m *Memory, fails bool) { m.LatchesLost = fails },
-		lostLatch: func(m *Memory, fails bool) { m.Lost = fails },
+		stops.DiskLatch: func(m *Memory, fails bool) { m.LatchesLost = fails },
+		stops.LostLatch: func(m *Memory, fails bool) { m.Lost = fails },
 	} {
 		r := newRig(t)
 		holds := func() bool {
-			return slices.ContainsFunc(r.s.latches.Latches, func(l latch.Latch) bool { return l.ID == id })
+			return slices.ContainsFunc(r.s.stops.Latches(), func(l safety.Latch) bool { return l.ID == id })
 		}
 		document := func(rev int64, stops ...schema.StopLatch) {
 			r.give(event.Stopped{Document: latch.Document{From: latch.Robot, Rev: rev, FleetID: "one", Stops: stops}})
@@ -60,19 +62,19 @@ func TestReleaseFromBeforeARestartLeavesALatchOfTheDisk(t *testing.T) {
 // TestLostDiskIsForgottenOnceItsLatchIsKept ends the robot before its disk has the latch.
 func TestLostDiskIsForgottenOnceItsLatchIsKept(t *testing.T) {
 	r := newRig(t)
-	r.memory.Lost, r.memory.Settings[LostSetting] = true, "yes"
+	r.memory.Lost, r.memory.Settings[stops.LostSetting] = true, "yes"
 	r.diskStuck = true
 	for range 2 {
 		r.boot()
 		r.until(r.now + time.Second)
-		if r.memory.Settings[LostSetting] == "" {
+		if r.memory.Settings[stops.LostSetting] == "" {
 			t.Error("the disk does not have the latch, and the next start would not hold the robot")
 		}
 	}
 	r.diskStuck = false
 	r.boot()
 	r.until(r.now + time.Second)
-	if r.memory.Settings[LostSetting] != "" {
+	if r.memory.Settings[stops.LostSetting] != "" {
 		t.Error("the disk has the latch, and the next start would hold it anew")
 	}
 }

@@ -3,6 +3,7 @@ package brain
 import (
 	"troupe/robotd/event"
 	"troupe/robotd/request"
+	"troupe/robotd/stops"
 	"troupe/schema"
 )
 
@@ -46,11 +47,8 @@ func (t *step) removed(ev event.Command) {
 
 // alarmed names where the command was kept that an alarm is about.
 func alarmed(a request.Alarm) string {
-	if a.Verb == fleetStop {
+	if a.Verb == stops.Verb {
 		return "fleet/cmd/" + a.Client + "/stop"
 	}
 	return "cmd/" + a.Client + "/" + a.Verb
 }
-
-// fleetStop is the verb of live stops, as answers say it.
-const fleetStop = "fleet/stop"

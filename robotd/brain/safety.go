@@ -15,7 +15,7 @@ func (t *step) guard() {
 		in = request.Waiting[safety.Request]{}
 	}
 	d := safety.Step(&t.safety, t.now.Mono, t.cfg.Safety, t.safetyFacts(), in.In)
-	t.keepLatch()
+	t.stops.Hold(t.safety)
 	if d.Changed {
 		t.dirty(effect.FlushNow)
 		t.note("safety", string(d.From), string(d.To), d.Why, d.Cause.String())
@@ -39,7 +39,7 @@ func (t *step) safetyFacts() safety.Facts {
 	return safety.Facts{
 		Units:   t.body.Movers(),
 		Inputs:  t.body.Inputs(),
-		Latches: t.latchFacts,
+		Latches: t.stops.Latches(),
 		Mode: safety.Mode{
 			Active: active, Wants: wants, Switching: switching,
 			ShutdownDone: !t.moving(),

@@ -4,13 +4,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/go-json-experiment/json"
+	"time"
 
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/mode"
-	"troupe/robotd/safety"
 	"troupe/schema"
 )
 
@@ -22,18 +20,10 @@ const (
 	interrupterSetting = "interrupter."
 	switchedOff        = "off"
 
-	// Before format 2 of the disk: what Memory.Latches has now.
-	latchSetting   = "safety"  // a safety.Held
-	latchesSetting = "latches" // a latch.State
-
 	volumeSetting = "volume" // a share of 1
 
 	bootsSetting = "boots" // ids of the newest boots, the newest last
 )
-
-// LostSetting is on the disk from the start that found the robot's memory lost until the
-// latch that says so is kept.
-const LostSetting = "lost"
 
 // bootsKept is how many of them: a will comes within seconds of the next boot.
 const bootsKept = 8
@@ -65,27 +55,6 @@ func (t *step) restoreSettings(saved map[string]string) {
 	}
 }
 
-// restoreHeld latches the robot again.
-func (t *step) restoreHeld(kept string) {
-	if kept == "" {
-		return
-	}
-	t.held = safety.Held{}
-	if err := json.Unmarshal([]byte(kept), &t.held); err != nil { // somebody stopped the robot; nobody knows any more who
-		t.held = safety.Held{State: schema.SafetyEStop, Cause: safety.Cause{Reason: schema.ReasonInternal, Source: "disk"}, Physical: true}
-	}
-	t.safety = safety.BootHeld(t.now.Mono, t.held)
-}
-
-// keepLatch has it kept which stop is latched, and that it no longer is.
-func (t *step) keepLatch() {
-	h := safety.Hold(t.safety, t.held)
-	if h == t.held {
-		return
-	}
-	t.held, t.persist.dirty = h, true
-}
-
 // keepMode writes down that a mode was switched on or off.
 func (t *step) keepMode(in mode.Input, a mode.Answer) {
 	if a.Status == schema.StatusSucceeded && a.Reason == "" && (in.Kind == mode.Enable || in.Kind == mode.Disable) {
@@ -106,4 +75,24 @@ func (t *step) keepSwitch(name string, off bool) {
 		value = switchedOff
 	}
 	t.do(effect.SaveSetting{Name: name, Value: value})
+}
+
+// keepPause is how long a disk that refused a setting is left alone.
+const keepPause = time.Second
+
+// keepAgain notes that the disk did not take a setting: what was desired is offered until
+// the disk takes it. That the disk took another one meanwhile says nothing of this one.
+func (t *step) keepAgain(refused schema.Reason) {
+	if refused != "" {
+		t.unsavedUntil = t.now.Mono + keepPause
+	}
+}
+
+// keepLate offers the disk again what was desired.
+func (t *step) keepLate() {
+	if t.unsavedUntil == 0 || t.now.Mono < t.unsavedUntil {
+		return
+	}
+	t.unsavedUntil = 0
+	t.keepDesired()
 }

@@ -13,11 +13,11 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
-	"troupe/robotd/latch"
 	"troupe/robotd/link"
 	"troupe/robotd/mode"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
+	"troupe/robotd/stops"
 	"troupe/robotd/teleop"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -53,16 +53,12 @@ type State struct {
 
 	ticked    time.Duration // the last Tick
 	stopped   uint64        // what arrived before this number is older than a stop
-	held      safety.Held   // the latched stop, as the disk has it or is to have it
 	resetting request.Key   // a reset that was granted and has not ended
 
-	persist      persistence    // of held and latches
-	latches      latch.State    // the latched stops that people asked for
-	latchFacts   []safety.Latch // the same, as the safety core takes them
-	calls        []called       // live stops that are to be answered
-	diskOKAt     time.Duration  // until when a disk that refused is said to; 0 = it is well
-	diskFits     bool           // it took something since it refused
-	unsavedUntil time.Duration  // when the disk is asked again to keep settings; 0 = it has them
+	stops        stops.State
+	diskOKAt     time.Duration // until when a disk that refused is said to; 0 = it is well
+	diskFits     bool          // it took something since it refused
+	unsavedUntil time.Duration // when the disk is asked again to keep settings; 0 = it has them
 
 	// The body.
 	body     body.State
@@ -191,9 +187,9 @@ func New(cfg *config.Config, id string, b driver.Body, m Memory, now clock.Now) 
 	t.restoreTrust(m)
 	t.restoreContents(m)
 	t.restoreSettings(m.Settings)
-	t.restorePersisted(m)
+	t.restoreStops(m)
 	t.rememberBoots(m.Settings)
-	t.persistLatches()
+	t.persistStops()
 	return s, t.out
 }
 

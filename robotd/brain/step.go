@@ -46,7 +46,8 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	if _, tick := ev.(event.Tick); tick {
 		t.ticked = now.Mono
 		t.keepLate()
-		t.persistLate()
+		t.stops.Tick(t.now, &t.list)
+		t.settle(0)
 		t.diskCalms()
 		t.outs = t.lanes.Tick(now.Mono, t.outs)
 		t.push()
@@ -95,7 +96,8 @@ func (t *step) hear(ev event.Event) {
 		t.disk(ev.Refused)
 		t.keepAgain(ev.Refused)
 	case event.LatchesSaved:
-		t.latchesSaved(ev)
+		t.stops.Saved(t.now, ev.N, ev.Refused, &t.list)
+		t.settle(0)
 	case event.Recalled:
 		t.recalled(ev)
 	case event.Begin:

@@ -3,32 +3,18 @@ package brain
 import (
 	"cmp"
 	"slices"
-	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
+	"troupe/robotd/stops"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
 
-// The latched stops that people asked for: where they come from, how they are kept and told.
-// That the robot stops, and is not enabled, is the safety core's affair.
-
-const memoryLost = "memory_lost" // alert, as long as that stop is held
-
-// called is a live stop that is to be answered.
-type called struct {
-	client, id string
-	unchanged  bool // it was held already, and so
-	// ack says where the robot stood when it was stopped; nil = not yet said.
-	ack *schema.Ack
-	n   int64 // the write that its answer waits for, once ack is set
-}
+// Stops that people ask for: where they come from, and what they end.
 
 // stopDocumentKind is what the signatures of the documents of stops are about.
 var stopDocumentKind = map[latch.Source]sign.Subject{latch.Robot: {Kind: sign.Stop}, latch.Fleet: {Kind: sign.FleetStop}}
@@ -45,11 +31,6 @@ func (t *step) latchFactsNow() latch.Facts {
 // stopDocument takes in what the fleet holds.
 func (t *step) stopDocument(ev event.Stopped) {
 	doc := ev.Document
-	doc.Problem, doc.Stops = schema.Legible(doc.Problem), slices.Clone(doc.Stops)
-	for i := range doc.Stops {
-		l := &doc.Stops[i]
-		l.By, l.Client, l.Why = schema.Legible(l.By), schema.Legible(l.Client), schema.Legible(l.Why)
-	}
 	w, v := stopDocumentKind[doc.From], verified{}
 	if doc.Problem == "" {
 		if w.FleetID, w.Rev, w.Counter, w.Document = doc.FleetID, doc.Rev, ev.Counter, ev.Digest; doc.From == latch.Robot {
@@ -84,13 +65,13 @@ func (t *step) stopCalled(ev event.Called) {
 		return
 	}
 	t.stopped = max(t.stopped, ev.N)
-	l := t.latchOf(r.ID, r.Level, t.asker(ev.Client, r.By), r.Why)
+	l := stops.Asked(t.now, r.ID, r.Level, t.asker(ev.Client, r.By), r.Why, anew)
 	l.All = len(r.Robots) == 0 && len(r.Labels) == 0
-	d := t.latching(latch.Asked{StopLatch: l, Anew: anew}, ev.N)
+	d := t.latching(l, ev.N)
 	t.asking(request.Stopped{Detail: "a stop came before it was begun"})
-	t.calls = append(t.calls, called{client: ev.Client, id: r.ID, unchanged: len(d.Moves)+len(d.Altered) == 0})
+	t.stops.Called(ev.Client, r.ID, d)
 	if ev.Retained {
-		t.alarms = append(t.alarms, request.Alarm{Reason: schema.ReasonRetainedCommand, Client: ev.Client, Verb: fleetStop,
+		t.alarms = append(t.alarms, request.Alarm{Reason: schema.ReasonRetainedCommand, Client: ev.Client, Verb: stops.Verb,
 			Detail: "a stop was retained on the broker; it was obeyed and holds this robot again at each connection until it is removed"})
 	}
 }
@@ -119,11 +100,7 @@ func (t *step) stopOrdered(o request.Perform) {
 	if !schema.ValidRequestID(id) {
 		id, anew = o.Client, true
 	}
-	t.latching(latch.Asked{StopLatch: t.latchOf(id, level, t.asker(o.Client, o.By), cmp.Or(o.Args.Why, o.Why)), Anew: anew}, 0)
-}
-
-func (t *step) latchOf(id string, level schema.StopLevel, by, why string) schema.StopLatch {
-	return schema.StopLatch{ID: id, Level: level, By: schema.Legible(by), Why: schema.Legible(why), Since: t.now.Wall}
+	t.latching(stops.Asked(t.now, id, level, t.asker(o.Client, o.By), cmp.Or(o.Args.Why, o.Why), anew), 0)
 }
 
 // resetHere releases what fleetd does not hold: somebody stands at the robot.
@@ -132,147 +109,45 @@ func (t *step) resetHere() { t.latching(latch.Reset{}, 0) }
 // latching gives the latches one input. n is its place among what arrived: what
 // came before a stop, or before its release, is older than it.
 func (t *step) latching(in latch.Input, n uint64) latch.Decision {
-	d := latch.Step(&t.latches, t.now.Wall, t.latchFactsNow(), in)
-	if !d.Changed {
-		return d
-	}
-	t.persist.dirty = true
-	t.latchFacts = t.latchFacts[:0]
-	for _, l := range t.latches.Latches {
-		t.latchFacts = append(t.latchFacts, safety.Latch{ID: l.ID, By: l.Asker(), Why: l.Why, Level: verbOf(l.Level)})
-	}
-	t.dirty(effect.FlushSoon) // since when, or up to which revision
-	for _, a := range d.Altered {
-		t.dirty(effect.FlushNow)
-		t.tell("stop_altered", "safety", string(a.To.Level), "", held{ID: a.To.ID, By: a.To.Asker(), Why: a.To.Why})
-	}
-	for _, m := range d.Moves {
-		t.dirty(effect.FlushNow)
-		t.note("latch", string(m.From), string(m.To), m.Why, m.Latch.ID)
-		if m.Held() || m.Let() {
-			t.stopped = max(t.stopped, n)
-		}
-		switch l := m.Latch; {
-		case m.Held():
-			t.tell("stop_latched", "safety", string(l.Level), "", held{ID: l.ID, By: l.Asker(), Why: l.Why})
-		case m.Let():
-			if l.ID == lostLatch {
-				t.clear(memoryLost, "disk")
-			}
-			t.tell("stop_released", "safety", m.Why, "", held{ID: l.ID, By: l.Asker(), Why: l.Why})
-		}
+	from := t.list.Len()
+	d := stops.Step(&t.stops, t.now, t.latchFactsNow(), in, &t.list)
+	t.settle(from)
+	if slices.ContainsFunc(d.Moves, func(m latch.Move) bool { return m.Held() || m.Let() }) {
+		t.stopped = max(t.stopped, n)
 	}
 	return d
 }
 
-type held struct {
-	ID  string `json:"id"`
-	By  string `json:"by,omitempty"`
-	Why string `json:"why,omitempty"`
-}
-
-func verbOf(l schema.StopLevel) safety.Verb {
-	switch l {
-	case schema.StopSoft:
-		return safety.SoftStop
-	case schema.StopHalt:
-		return safety.Halt
+// persistStops gives the disk what changed in this step. Answers that waited for it
+// come behind a state that shows the robot as it is by now.
+func (t *step) persistStops() {
+	if t.changed != effect.Clean && t.stops.Answers() {
+		t.dirty(effect.FlushNow)
 	}
-	return safety.Stop
+	from := t.list.Len()
+	t.stops.Persist(t.now, &t.list)
+	t.settle(from)
 }
 
-// restoreLatches holds again what was held. Nobody knows who stopped a robot that
-// cannot read it; it is held all the same.
-func (t *step) restoreLatches(kept string) {
-	if kept == "" {
+// answerStops answers live stops.
+func (t *step) answerStops() {
+	if !t.stops.Calls() || t.Pending() {
 		return
 	}
-	if err := json.Unmarshal([]byte(kept), &t.latches); err != nil || t.latches.Latches == nil {
-		t.latches = latch.State{Latches: []latch.Latch{{Phase: latch.Loose, StopLatch: schema.StopLatch{
-			ID: diskLatch, Level: schema.StopStop, By: "disk", Why: "which stops were held could not be read", Since: t.now.Wall}}}}
-	}
-	for i := range t.latches.Latches {
-		l := &t.latches.Latches[i]
-		l.By, l.Why = schema.Legible(l.By), schema.Legible(l.Why) // an older release kept them as they came
-		t.latchFacts = append(t.latchFacts, safety.Latch{ID: l.ID, By: l.Asker(), Why: l.Why, Level: verbOf(l.Level)})
-	}
+	from := t.list.Len()
+	t.stops.AnswerCalls(t.now, stops.Answer{Session: t.session, StateSeq: t.stateSeq, Current: t.current()}, &t.list)
+	t.settle(from)
 }
 
-// restoreLost holds a robot whose memory is gone: somebody may have stopped it, and
-// only a person can know.
-func (t *step) restoreLost(lost bool) {
-	if lost {
-		t.holdBecauseOf(lostLatch, "the robot ran before and its disk knows nothing of it: which stops were held is lost")
+// restoreStops holds what was held before the robot started.
+func (t *step) restoreStops(m Memory) {
+	from := t.list.Len()
+	held, ok := t.stops.Restore(t.now, t.latchFactsNow(), stops.Memory{
+		Kept: m.Latches, Old: [2]string{m.Settings[stops.SafetySetting], m.Settings[stops.LatchesSetting]},
+		Missing: m.LatchesLost, Lost: m.Lost, Refused: m.Refused,
+	}, &t.list)
+	if ok {
+		t.safety = safety.BootHeld(t.now.Mono, held)
 	}
-	if slices.ContainsFunc(t.latches.Latches, func(l latch.Latch) bool { return l.ID == lostLatch }) {
-		t.raise(memoryLost, schema.AlertCritical, "disk", "the robot's memory was lost: its story, its journal of commands and the stops that were held",
-			"find out who stopped it and why, then release "+lostLatch+"; fleetd sends it its story again")
-	}
-}
-
-// latchDocument is what the state shows of the latches.
-func (t *step) latchDocument() []schema.StopLatch {
-	if len(t.latches.Latches) == 0 {
-		return nil
-	}
-	out := make([]schema.StopLatch, 0, len(t.latches.Latches))
-	for _, l := range t.latches.Latches {
-		out = append(out, l.StopLatch)
-	}
-	return out
-}
-
-// tellCalls answers live stops, with where the robot stood when they took effect and
-// a state that shows it, once they are on the disk.
-func (t *step) tellCalls() {
-	if len(t.calls) == 0 || t.Pending() {
-		return
-	}
-	if t.session == "" { // nobody hears it; the state of the next session shows what holds
-		t.calls = t.calls[:0]
-		return
-	}
-	for i := range t.calls {
-		c := &t.calls[i]
-		if c.ack != nil {
-			continue
-		}
-		id := c.id
-		c.n = t.persist.wanted
-		c.ack = &schema.Ack{TS: t.now.Wall, Session: t.session, ID: &id, Verb: fleetStop,
-			Status: schema.StatusSucceeded, Result: schema.ResultOK, StateSeq: t.stateSeq, Current: t.current()}
-		if c.unchanged {
-			c.ack.Reason = schema.ReasonUnchanged
-		}
-	}
-	keep := t.calls[:0]
-	for _, c := range t.calls {
-		if !t.persist.answers(c.n) {
-			keep = append(keep, c)
-			continue
-		}
-		t.notKept(c.ack, c.n)
-		t.do(effect.Publish{Topic: schema.TopicAck, Param: c.client, Payload: t.ackPayload(c.ack), First: true})
-	}
-	t.calls = keep
-}
-
-// keepPause is how long a disk that refused a setting is left alone.
-const keepPause = time.Second
-
-// keepAgain notes that the disk did not take a setting: what was desired is offered until
-// the disk takes it. That the disk took another one meanwhile says nothing of this one.
-func (t *step) keepAgain(refused schema.Reason) {
-	if refused != "" {
-		t.unsavedUntil = t.now.Mono + keepPause
-	}
-}
-
-// keepLate offers the disk again what was desired.
-func (t *step) keepLate() {
-	if t.unsavedUntil == 0 || t.now.Mono < t.unsavedUntil {
-		return
-	}
-	t.unsavedUntil = 0
-	t.keepDesired()
+	t.settle(from)
 }

@@ -36,8 +36,8 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 				if len(problems) > 0 {
 					t.Fatal(problems)
 				}
-				if shown = d.Safety.State; len(d.Safety.Latches) == 0 && len(r.s.latchFacts) > 0 {
-					t.Fatalf("%d stops are held and none is shown", len(r.s.latchFacts))
+				if shown = d.Safety.State; len(d.Safety.Latches) == 0 && len(r.s.stops.Latches()) > 0 {
+					t.Fatalf("%d stops are held and none is shown", len(r.s.stops.Latches()))
 				}
 			}
 		}

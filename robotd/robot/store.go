@@ -12,6 +12,7 @@ import (
 	"troupe/robotd/disk"
 	"troupe/robotd/effect"
 	"troupe/robotd/identity"
+	"troupe/robotd/stops"
 	"troupe/schema"
 )
 
@@ -41,10 +42,10 @@ func openStore(dir string, log *slog.Logger) (store, *assets, brain.Memory, erro
 	if err != nil {
 		return nil, nil, brain.Memory{}, err
 	}
-	lost := saved.Settings[brain.LostSetting] != ""
+	lost := saved.Settings[stops.LostSetting] != ""
 	if before && saved.Boots == 1 {
 		lost = true
-		saved.Refused = errors.Join(saved.Refused, d.Apply(disk.Setting{Name: brain.LostSetting, Value: "yes"}))
+		saved.Refused = errors.Join(saved.Refused, d.Apply(disk.Setting{Name: stops.LostSetting, Value: "yes"}))
 	}
 	files, large, err := openAssets(dir, saved.Kept, saved.Blobs)
 	if err != nil {

@@ -1,0 +1,104 @@
+package stops
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"troupe/robotd/clock"
+	"troupe/robotd/effect"
+	"troupe/robotd/latch"
+	"troupe/robotd/safety"
+	"troupe/schema"
+)
+
+// Memory is what the disk kept of it.
+type Memory struct {
+	Kept    []byte        // as of effect.SaveLatches; empty before the first
+	Old     [2]string     // SafetySetting and LatchesSetting, as releases before format 2 of the disk kept them
+	Missing bool          // the newest may be missing
+	Lost    bool          // the robot ran before, and its disk knows nothing of that
+	Refused schema.Reason // the disk takes nothing
+}
+
+// Restore holds what was held, and returns what the safety core had latched; false is
+// nothing. A robot that cannot know is held all the same, until a person has seen to it.
+func (s *State) Restore(now clock.Now, f latch.Facts, m Memory, out *effect.List) (safety.Held, bool) {
+	held, latches := m.Old[0], m.Old[1]
+	if len(m.Kept) > 0 {
+		var v struct {
+			Safety  jsonText `json:"safety"`
+			Latches jsonText `json:"latches"`
+		}
+		if err := json.Unmarshal(m.Kept, &v); err != nil || v.Latches == "" {
+			v.Latches = "?" // is not read below
+		}
+		held, latches = string(v.Safety), string(v.Latches)
+	}
+	s.restoreHeld(held)
+	s.restoreLatches(now, latches)
+	if m.Missing {
+		s.holdBecauseOf(now, f, DiskLatch, "the robot's disk lost which stops were held, or the newest of them", out)
+	}
+	if m.Refused != "" {
+		out.Do(effect.Disk{Refused: m.Refused})
+		s.holdBecauseOf(now, f, RefusingLatch, "the robot started while its disk refused to write: "+string(m.Refused), out)
+	}
+	s.persist.lost = m.Lost
+	s.restoreLost(now, f, m.Lost, out)
+	if len(m.Kept) == 0 && held+latches != "" {
+		s.persist.dirty = true
+	}
+	return s.held, held != ""
+}
+
+// jsonText is a part of a document as it stands there.
+type jsonText string
+
+func (j *jsonText) UnmarshalJSON(b []byte) error { *j = jsonText(b); return nil }
+
+// restoreHeld latches the robot again.
+func (s *State) restoreHeld(kept string) {
+	if kept == "" {
+		return
+	}
+	s.held = safety.Held{}
+	if err := json.Unmarshal([]byte(kept), &s.held); err != nil { // somebody stopped the robot; nobody knows any more who
+		s.held = safety.Held{State: schema.SafetyEStop, Cause: safety.Cause{Reason: schema.ReasonInternal, Source: "disk"}, Physical: true}
+	}
+}
+
+// restoreLatches holds again what was held. Nobody knows who stopped a robot that
+// cannot read it; it is held all the same.
+func (s *State) restoreLatches(now clock.Now, kept string) {
+	if kept == "" {
+		return
+	}
+	if err := json.Unmarshal([]byte(kept), &s.latches); err != nil || s.latches.Latches == nil {
+		s.latches = latch.State{Latches: []latch.Latch{{Phase: latch.Loose, StopLatch: schema.StopLatch{
+			ID: DiskLatch, Level: schema.StopStop, By: "disk", Why: "which stops were held could not be read", Since: now.Wall}}}}
+	}
+	for i := range s.latches.Latches {
+		l := &s.latches.Latches[i]
+		l.By, l.Why = schema.Legible(l.By), schema.Legible(l.Why) // an older release kept them as they came
+	}
+	s.setFacts()
+}
+
+// restoreLost holds a robot whose memory is gone: somebody may have stopped it, and
+// only a person can know.
+func (s *State) restoreLost(now clock.Now, f latch.Facts, lost bool, out *effect.List) {
+	if lost {
+		s.holdBecauseOf(now, f, LostLatch, "the robot ran before and its disk knows nothing of it: which stops were held is lost", out)
+	}
+	if slices.ContainsFunc(s.latches.Latches, func(l latch.Latch) bool { return l.ID == LostLatch }) {
+		out.Raise(memoryLost, schema.AlertCritical, "disk", "the robot's memory was lost: its story, its journal of commands and the stops that were held",
+			"find out who stopped it and why, then release "+LostLatch+"; fleetd sends it its story again")
+	}
+}
+
+// holdBecauseOf holds the robot because of its own disk. Each start on a disk that
+// fails is a stop of its own: a release from before it does not release it.
+func (s *State) holdBecauseOf(now clock.Now, f latch.Facts, id, why string, out *effect.List) {
+	Step(s, now, f, latch.Asked{StopLatch: schema.StopLatch{ID: id, Level: schema.StopStop, By: "disk", Why: why, Since: now.Wall}, Anew: true}, out)
+}
