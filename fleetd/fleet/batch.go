@@ -141,7 +141,7 @@ func (f *Fleet) CallOff(ctx context.Context, id string) bool { return f.driver.c
 func (f *Fleet) sendStop(ctx context.Context, batch command.Batch, commands []command.Command) *ticket {
 	var out []command.Command
 	for i, c := range commands {
-		next, effects := command.Step(c, time.Now(), command.Event{Kind: command.Begin, Present: f.hub.reachable(c.Robot)})
+		next, effects := command.Step(c, time.Now(), command.Event{Kind: command.Begin, Present: f.view.Reachable(c.Robot)})
 		if slices.Contains(effects, command.Send) {
 			out = append(out, c)
 		}
@@ -169,7 +169,7 @@ func (t *ticket) awaitPersisted() {
 // addBatch persists a stop. Robots that the database does not know were
 // stopped all the same, and have no record.
 func (f *Fleet) addBatch(ctx context.Context, db *store.Store, t *ticket) error {
-	known := slices.DeleteFunc(t.Commands(), func(c command.Command) bool { return !f.hub.adopted(c.Robot) })
+	known := slices.DeleteFunc(t.Commands(), func(c command.Command) bool { return !f.view.Adopted(c.Robot) })
 	err := db.Tx(ctx, func(tx *store.Tx) error { return tx.AddBatch(ctx, t.batch, known) })
 	if err != nil && !errors.Is(err, store.ErrConflict) {
 		return err

@@ -30,7 +30,7 @@ func (e *entry) isBehind(now time.Time) bool {
 }
 
 // behind lists the robots that are there and whose newest state is not, sorted.
-func (h *view) behind(now time.Time) []string {
+func (h *view) Behind(now time.Time) []string {
 	return h.among(now, func(_ string, e *entry) bool { return e.isBehind(now) })
 }
 

@@ -53,8 +53,8 @@ func (f *Fleet) openDatabase(ctx context.Context) error {
 		return err
 	}
 	db.SignWith(f.cfg.SignKey, f.cfg.ReleaseKey)
-	f.hub.belong(db.FleetID())
-	db.Listen(f.hub.heard)
+	f.view.SetFleetID(db.FleetID())
+	db.Listen(f.view.Heard)
 	f.mu.Lock()
 	f.db = db
 	f.database = api.Health{OK: true, Since: schema.TimeOf(time.Now()), Kind: db.Dialect()}

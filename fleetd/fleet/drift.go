@@ -77,13 +77,13 @@ func (d *driftChecker) run(ctx context.Context, db *store.Store) {
 				continue
 			}
 			d.again(ctx, db, revs, now)
-			for _, id := range d.f.hub.behind(now) {
+			for _, id := range d.f.view.Behind(now) {
 				if d.behind.mayNow(id, now) {
 					d.f.log.Warn("robot's state did not arrive although its heartbeat tells of it; asked to tell all again", "robot", id)
 					d.resync(ctx, id, now)
 				}
 			}
-			if ask := d.due(d.f.hub.lacking(revs, now), now); len(ask) > 0 {
+			if ask := d.due(d.f.view.Lacking(revs, now), now); len(ask) > 0 {
 				d.ask(ctx, db, ask, now)
 			}
 		}
@@ -122,7 +122,7 @@ func (d *driftChecker) resync(ctx context.Context, robot string, now time.Time) 
 
 // lacking lists the robots that are there and have not what they are desired to
 // have, as far as is known; sorted.
-func (h *view) lacking(desired map[string]map[schema.TopicKind]int64, now time.Time) []string {
+func (h *view) Lacking(desired map[string]map[schema.TopicKind]int64, now time.Time) []string {
 	return h.among(now, func(id string, e *entry) bool {
 		return !e.desiredStory(h.fleetID).Converged || e.unanswered(desired[id])
 	})

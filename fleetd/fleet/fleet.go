@@ -34,11 +34,9 @@ type Fleet struct {
 	boot    string
 	started time.Time
 
-	hub     *view
-	clients clients
+	view    *view
 	sweeper *strayRetained
 	witness *commandAuditor
-	trips   latency
 	keeper  *persister
 	driver  *dispatcher
 	outbox  *outbox
@@ -105,14 +103,16 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	}
 	now := time.Now()
 	f := &Fleet{
-		cfg: cfg, ns: cfg.Namespace, log: cfg.Logger, boot: uuid.NewString(), started: now, hub: newHub(now), clients: clients{names: map[string]bool{}}, failed: make(chan error, 1), opened: make(chan struct{}),
+		cfg: cfg, ns: cfg.Namespace, log: cfg.Logger, boot: uuid.NewString(), started: now, failed: make(chan error, 1), opened: make(chan struct{}),
 		database: api.Health{Why: "not opened yet", Since: schema.TimeOf(now)},
 		broker:   api.Health{Why: "not connected yet", Since: schema.TimeOf(now)},
 	}
 	if cfg.Dial == nil && cfg.Password != "" && slices.ContainsFunc(append([]string{cfg.Broker}, cfg.Others...), link.InTheClear) {
 		f.log.Warn("fleetd's password goes to the broker in the clear: whoever is on the way reads it; use mqtts or wss", "broker", cfg.Broker)
 	}
-	f.keeper, f.driver, f.outbox, f.warden = &persister{f: f}, newDriver(f), newOutbox(f), newWarden(f)
+	f.view = newView(viewDeps{Namespace: f.ns, Name: cfg.Name, Now: time.Now})
+	f.keeper = f.newPersister()
+	f.driver, f.outbox, f.warden = newDriver(f), newOutbox(f), newWarden(f)
 	f.witness = newWitness(f)
 	f.sweeper = &strayRetained{f: f, seen: map[string]bool{}}
 	f.blobs = &blobs{f: f, at: map[waiting]fetching{}}
@@ -221,7 +221,7 @@ func (f *Fleet) linked(s link.State) {
 	}
 	f.mu.Unlock()
 	if changed {
-		f.turned(f.hub.connected(up, now)...)
+		f.turned(f.view.Connected(up, now)...)
 	}
 	f.instances.linked(up, now)
 	f.leadership.linked()
@@ -271,11 +271,12 @@ func (f *Fleet) fleetd(ctx context.Context) {
 
 func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	var all sync.WaitGroup
-	all.Go(func() { f.keeper.run(ctx, db) })
+	all.Go(func() { f.keeper.Run(ctx, db) })
 	all.Go(func() { f.outbox.run(ctx, db) })
 	all.Go(func() { f.warden.run(ctx, db) })
 	all.Go(func() { f.blobs.run(ctx, db) })
 	all.Go(func() { (&driftChecker{f: f, outdone: renumberBackoff{}, behind: renumberBackoff{}}).run(ctx, db) })
+	all.Go(func() { f.tidy(ctx, db) })
 	all.Go(func() { f.news(ctx, db) })
 	all.Go(func() { f.bereft.run(ctx, f, db) })
 	all.Go(func() { f.sweeper.run(ctx, db) })
@@ -295,7 +296,7 @@ func (f *Fleet) load(ctx context.Context, db *store.Store) error {
 		return err
 	}
 	for _, d := range documents {
-		f.remember(d)
+		f.view.Remember(d)
 	}
 	now := time.Now()
 	if err := f.letElsewhere(ctx, db, now); err != nil { // first: what it holds is not sent again

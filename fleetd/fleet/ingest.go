@@ -8,91 +8,22 @@ import (
 	"troupe/schema"
 )
 
-// subscriptions is all that fleetd listens to.
-func subscriptions(ns schema.Namespace, name string) []link.Subscription {
-	var out []link.Subscription
-	for _, t := range []struct {
-		kind   schema.TopicKind
-		params []string
-	}{
-		{schema.TopicFleetHeartbeat, []string{"+"}},
-		{schema.TopicPresence, []string{"+"}},
-		{schema.TopicHeartbeat, []string{"+"}},
-		{schema.TopicState, []string{"+"}},
-		{schema.TopicModes, []string{"+"}},
-		{schema.TopicCaps, []string{"+"}},
-		{schema.TopicActs, []string{"+"}},
-		{schema.TopicReportedStory, []string{"+"}},
-		{schema.TopicReportedConfig, []string{"+"}},
-		{schema.TopicReportedMode, []string{"+"}},
-		{schema.TopicReportedActivities, []string{"+"}},
-		{schema.TopicReportedPlaces, []string{"+"}},
-		{schema.TopicEvent, []string{"+"}},
-		{schema.TopicAck, []string{"+", "+"}}, // other fleetd instances' too: they may be gone
-		{schema.TopicCmd, []string{"+", "+", "+", "+"}},
-		{schema.TopicFleetStopCmd, []string{"+"}},
-		{schema.TopicRevoked, nil},
-		{schema.TopicNotice, []string{name}},
-	} {
-		row := schema.TopicOf(t.kind)
-		// Documents are many, and brought again with each asking.
-		out = append(out, link.Subscription{Filter: ns.Topic(t.kind, t.params...), QoS: row.QoS, Renew: !row.Retain})
-	}
-	return out
+// seen is what a message of a robot says to others than the view.
+type seen struct {
+	Change   presenceChange
+	Latches  []schema.StopLatch // what the robot holds
+	Current  bool               // it holds them now
+	Ahead    time.Duration      // this machine's clock, of the robot's
+	Last     *schema.LastRequest
+	Phase    schema.DeployPhase // of a report; Fetching is what it waits for
+	Fetching string
+	Event    *schema.Event
+	Answer   *schema.Ack
 }
 
-// hear takes in one message. It runs on the link's own goroutine and waits for
-// nothing: documents replace each other in the hub, events and answers wait in
-// bounded queues.
-func (f *Fleet) hear(m link.Message) {
-	row, params, ok := f.ns.Match(m.Topic)
-	if !ok {
-		return
-	}
-	now := time.Now()
-	switch row.Kind {
-	case schema.TopicFleetHeartbeat:
-		f.clients.heard(params.CID)
-		f.instances.beat(params.CID, now)
-		return
-	case schema.TopicFleetStopCmd:
-		f.clients.heard(params.CID)
-		f.stops.listen(params.CID, m.Payload, now)
-		return
-	case schema.TopicAck:
-		if params.CID != f.cfg.Name {
-			f.overhear(params, m.Payload, now)
-			return
-		}
-	case schema.TopicRevoked:
-		f.warden.hear(m.Payload, now)
-		return
-	case schema.TopicCmd:
-		f.witness.command(params, m, now)
-		return
-	case schema.TopicTeleop: // no command
-		return
-	case schema.TopicNotice:
-		f.log.Warn("notice of the broker", "notice", string(m.Payload))
-		return
-	}
-	if len(m.Payload) == 0 {
-		f.hub.emptied(params.RID, row.Kind)
-		return
-	}
-	turned, problems := f.hearRobot(row.Kind, params.RID, m, now)
-	if len(problems) > 0 {
-		f.log.Warn("message of a robot cannot be read", "robot", params.RID, "topic", m.Topic, "problem", problems[0].String())
-		return
-	}
-	f.turned(turned)
-}
-
-// hearRobot takes in one message of one robot.
-func (f *Fleet) hearRobot(kind schema.TopicKind, id string, m link.Message, now time.Time) (turned presenceChange, problems []schema.Problem) {
+// Take takes in one message of one robot.
+func (h *view) Take(kind schema.TopicKind, id string, m link.Message, now time.Time) (s seen, problems []schema.Problem) {
 	var do func(*entry)
-	var shown []schema.StopLatch // what the robot holds as of now
-	current := false
 	switch kind {
 	case schema.TopicPresence:
 		v, ps := schema.Decode[schema.Presence](m.Payload)
@@ -100,9 +31,9 @@ func (f *Fleet) hearRobot(kind schema.TopicKind, id string, m link.Message, now 
 	case schema.TopicHeartbeat:
 		v, ps := schema.Decode[schema.Heartbeat](m.Payload)
 		problems, do = ps, func(e *entry) {
-			e.beat(v, f.trip(v, now), now)
-			if s := e.state; s != nil && s.Session == v.Session && s.StateSeq == v.StateSeq { // it is still so
-				shown, current = s.Safety.Latches, true
+			e.beat(v, h.trip(v, now), now)
+			if still := e.state; still != nil && still.Session == v.Session && still.StateSeq == v.StateSeq { // it is still so
+				s.Latches, s.Current = still.Safety.Latches, true
 			}
 		}
 	case schema.TopicState:
@@ -113,10 +44,7 @@ func (f *Fleet) hearRobot(kind schema.TopicKind, id string, m link.Message, now 
 				e.ahead = now.Sub(v.TS.Time())
 			}
 		}
-		if len(ps) == 0 && v.LastReq != nil && v.LastReq.Client == f.cfg.Name {
-			f.driver.post(event{kind: postShown, robot: id, last: *v.LastReq})
-		}
-		shown, current = v.Safety.Latches, !m.Retain // what the broker kept may be long over
+		s.Last, s.Latches, s.Current = v.LastReq, v.Safety.Latches, !m.Retain // what the broker kept may be long over
 	case schema.TopicModes:
 		v, ps := schema.Decode[schema.Modes](m.Payload)
 		problems, do = ps, func(e *entry) { e.modes = &v }
@@ -129,9 +57,7 @@ func (f *Fleet) hearRobot(kind schema.TopicKind, id string, m link.Message, now 
 	case schema.TopicReportedStory:
 		v, ps := schema.Decode[schema.ReportedStory](m.Payload)
 		problems, do = ps, func(e *entry) { e.reported = &v }
-		if len(ps) == 0 {
-			f.blobs.reported(waiting{id, kind}, v.Phase, v.Fetching, now)
-		}
+		s.Phase, s.Fetching = v.Phase, v.Fetching
 	case schema.TopicReportedConfig:
 		_, ps := schema.Decode[schema.ReportedConfig](m.Payload)
 		problems, do = ps, func(*entry) {}
@@ -141,53 +67,43 @@ func (f *Fleet) hearRobot(kind schema.TopicKind, id string, m link.Message, now 
 	case schema.TopicReportedActivities, schema.TopicReportedPlaces:
 		v, ps := schema.Decode[schema.ReportedSet](m.Payload)
 		problems, do = ps, func(*entry) {}
-		if len(ps) == 0 {
-			f.blobs.reported(waiting{id, kind}, v.Phase, v.Fetching, now)
-		}
+		s.Phase, s.Fetching = v.Phase, v.Fetching
 	case schema.TopicEvent:
 		v, ps := schema.Decode[schema.Event](m.Payload)
 		problems, do = ps, func(e *entry) { e.event = &v }
-		if len(ps) == 0 {
-			f.keeper.event(store.Event{Robot: id, Boot: v.Boot, Seq: v.Seq, Type: v.Type, Body: m.Payload, ReceivedAt: now})
-		}
+		s.Event = &v
 	case schema.TopicAck:
 		v, ps := schema.Decode[schema.Ack](m.Payload)
 		problems, do = ps, func(*entry) {}
-		if len(ps) == 0 {
-			f.driver.post(event{kind: postAnswer, robot: id, ack: v})
-		}
+		s.Answer = &v
 	default:
-		return
+		return seen{}, nil
 	}
 	if len(problems) > 0 {
-		return presenceChange{}, problems
+		return seen{}, problems
 	}
-	var ahead time.Duration
-	turned = f.hub.change(id, now, func(e *entry) {
+	s.Change = h.change(id, now, func(e *entry) {
 		do(e)
-		ahead = e.ahead
+		s.Ahead = e.ahead
 		if !m.Retain && kind != schema.TopicPresence && kind != schema.TopicHeartbeat {
 			e.facts = e.facts.Spoke(now)
 		}
 		if schema.TopicOf(kind).Retain {
 			e.documents[kind] = store.Document{Robot: id, Kind: kind, Body: m.Payload, ReceivedAt: now}
 			e.unsaved[kind] = true
-			e.hear(f.hub.fleetID, kind, m.Payload)
+			e.hear(h.fleetID, kind, m.Payload)
 		}
 	})
-	if current {
-		f.stops.shows(id, shown, ahead, now)
-	}
-	return turned, nil
+	return s, nil
 }
 
 // trip is how long a word took from here to the robot and back, zero if its
-// heartbeat does not tell.
-func (f *Fleet) trip(h schema.Heartbeat, now time.Time) time.Duration {
-	if h.Link.Client != f.cfg.Name {
+// heartbeat does not tell. It is called under the lock.
+func (h *view) trip(b schema.Heartbeat, now time.Time) time.Duration {
+	if b.Link.Client != h.deps.Name {
 		return 0
 	}
-	d, _ := f.trips.took(h.Link, now)
+	d, _ := h.sent.took(b.Link, now)
 	return d
 }
 
@@ -196,18 +112,5 @@ func (e *entry) beat(h schema.Heartbeat, trip time.Duration, now time.Time) {
 	e.heartbeat, e.facts = &h, e.facts.Beat(h, now)
 	if trip > 0 {
 		e.facts = e.facts.Trip(trip)
-	}
-}
-
-// turned tells the driver of commands which robots came or went.
-func (f *Fleet) turned(turns ...presenceChange) {
-	for _, t := range turns {
-		switch {
-		case t.after.Reachable() && !t.before.Reachable():
-			f.driver.post(event{kind: postCame, robot: t.robot})
-			f.stops.came(t.robot)
-		case t.before.Reachable() && !t.after.Reachable():
-			f.driver.post(event{kind: postLeft, robot: t.robot})
-		}
 	}
 }

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"sync"
 	"time"
 
 	"troupe/schema"
@@ -12,9 +11,8 @@ import (
 const tripsKept = 64
 
 // latency measures how long a word takes from fleetd to a robot and back. The
-// clocks of both do not matter.
+// clocks of both do not matter. The view's lock guards it.
 type latency struct {
-	mu   sync.Mutex
 	sent [tripsKept]sending // by sequence number
 }
 
@@ -25,8 +23,6 @@ type sending struct {
 
 // left notes that a heartbeat goes out.
 func (t *latency) left(seq int64, at time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.sent[seq%tripsKept] = sending{seq, at}
 }
 
@@ -36,12 +32,17 @@ func (t *latency) took(echo schema.HeartbeatLink, now time.Time) (time.Duration,
 	if echo.FleetSeq < 1 {
 		return 0, false
 	}
-	t.mu.Lock()
 	s := t.sent[echo.FleetSeq%tripsKept]
-	t.mu.Unlock()
 	d := now.Sub(s.at) - time.Duration(echo.FleetAgeMS)*time.Millisecond
 	if s.seq != echo.FleetSeq || d < 0 {
 		return 0, false
 	}
 	return max(d, time.Microsecond), true // none at all is for those who do not tell
+}
+
+// Sent notes that this instance's heartbeat of that number goes out now.
+func (h *view) Sent(seq int64, now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.sent.left(seq, now)
 }

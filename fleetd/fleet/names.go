@@ -1,10 +1,6 @@
 package fleet
 
-import (
-	"sync"
-
-	"troupe/schema"
-)
+import "troupe/schema"
 
 // clientsKept bounds the names of clients that are kept in mind.
 const clientsKept = 10_000
@@ -12,23 +8,22 @@ const clientsKept = 10_000
 // clients are the names under which others than robots speak, as far as fleetd
 // hears them: of whom the broker took a stop, or a fleetd instance's sign of life, that is no
 // robot's name.
-type clients struct {
-	mu    sync.Mutex
-	names map[string]bool
-}
+type clients map[string]bool
 
-func (c *clients) heard(name string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.names) < clientsKept {
-		c.names[name] = true
+// NoteClient notes that a client of that name, which is no robot, speaks to the broker.
+func (h *view) NoteClient(name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.clients) < clientsKept {
+		h.clients[name] = true
 	}
 }
 
-func (c *clients) has(name string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.names[name]
+// IsClient reports whether a client that is no robot has that name.
+func (h *view) IsClient(name string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.clients[name]
 }
 
 // TakenBy says who goes by a name, so that no robot can; empty: nobody that is
@@ -39,7 +34,7 @@ func (f *Fleet) TakenBy(name string) string {
 		return "this instance"
 	case schema.ReservedName(name):
 		return "fleetd instances or people's tools"
-	case f.clients.has(name):
+	case f.view.IsClient(name):
 		return "a client of the broker"
 	}
 	return ""

@@ -13,17 +13,17 @@ import (
 )
 
 // Orphans are the retained documents of robots that the database does not know.
-func (f *Fleet) Orphans() []api.Orphan {
-	f.hub.mu.Lock()
-	defer f.hub.mu.Unlock()
+func (h *view) Orphans() []api.Orphan {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	var out []api.Orphan
-	for id, e := range f.hub.robots {
+	for id, e := range h.robots {
 		if e.adopted || len(e.documents) == 0 {
 			continue
 		}
 		o := api.Orphan{Robot: id, View: string(e.shown.View)}
 		for kind, d := range e.documents {
-			o.Topics = append(o.Topics, f.ns.Topic(kind, id))
+			o.Topics = append(o.Topics, h.deps.Namespace.Topic(kind, id))
 			if at := schema.TimeOf(d.ReceivedAt); o.Seen == 0 || at < o.Seen {
 				o.Seen = at
 			}
@@ -38,7 +38,7 @@ func (f *Fleet) Orphans() []api.Orphan {
 // emptied notes that the broker holds a document no more. Of a robot of the fleet
 // the last value is kept, for that says nothing about the robot; of an unknown client
 // nothing else was known.
-func (h *view) emptied(id string, kind schema.TopicKind) {
+func (h *view) Emptied(id string, kind schema.TopicKind) {
 	h.mu.Lock()
 	e := h.robots[id]
 	if e == nil || e.adopted {
@@ -88,7 +88,7 @@ func (h *view) forgetOthers(robots []store.Robot) {
 }
 
 // whereabouts is whether a robot is there, as far as fleetd can know.
-func (h *view) whereabouts(id string, now time.Time) decommission.Whereabouts {
+func (h *view) Whereabouts(id string, now time.Time) decommission.Whereabouts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.fleetd.Connected {

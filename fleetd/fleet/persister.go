@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -22,24 +21,44 @@ const (
 	keepAside = time.Minute
 	// eventsAtOnce bounds one transaction.
 	eventsAtOnce = 1000
-	// tidyEvery is how often, at least, what is too old is removed.
-	tidyEvery = time.Hour
-	// keepSent is how long sent rows of the outbox stay, for people who look.
-	keepSent = 24 * time.Hour
 )
 
 // persister writes behind what robots say: the newest document of each kind, and
 // every event once. Nothing of it is a promise to anybody, so it may be late,
 // and robots never wait for it. Of several fleetd instances the one that leads writes.
 type persister struct {
-	f       *Fleet
+	deps    persisterDeps
+	view    *view
 	mu      sync.Mutex
 	events  []store.Event
 	dropped atomic.Int64
 }
 
-// event takes in one event; it waits for nothing.
-func (k *persister) event(e store.Event) {
+// persisterDeps is what a persister needs.
+type persisterDeps struct {
+	Now func() time.Time
+	// Leads reports whether this instance leads, and Followed whether another one does.
+	Leads, Followed func() bool
+	// Adopt makes a robot known that has shown itself; nil: only people do that.
+	Adopt func(ctx context.Context, robot string) error
+	// Failed notes that the database did not do what was asked of it, and Well that it did.
+	Failed func(what string, err error)
+	Well   func()
+}
+
+// documentStore is where a persister writes.
+type documentStore interface {
+	SaveDocuments(ctx context.Context, documents []store.Document) error
+	AddEvents(ctx context.Context, events []store.Event) error
+}
+
+func newPersister(v *view, d persisterDeps) *persister { return &persister{deps: d, view: v} }
+
+// Dropped is how many events were given up.
+func (k *persister) Dropped() int64 { return k.dropped.Load() }
+
+// Event takes in one event; it waits for nothing.
+func (k *persister) Event(e store.Event) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.events) >= maxEvents {
@@ -49,10 +68,10 @@ func (k *persister) event(e store.Event) {
 	k.events = append(k.events, e)
 }
 
-func (k *persister) run(ctx context.Context, db *store.Store) {
-	save, tidy := time.NewTicker(saveEvery), time.NewTicker(min(tidyEvery, k.f.cfg.KeepUnused/4))
+// Run writes until ctx ends.
+func (k *persister) Run(ctx context.Context, db documentStore) {
+	save := time.NewTicker(saveEvery)
 	defer save.Stop()
-	defer tidy.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -62,27 +81,25 @@ func (k *persister) run(ctx context.Context, db *store.Store) {
 			return
 		case <-save.C:
 			k.save(ctx, db)
-		case now := <-tidy.C:
-			k.tidy(ctx, db, now)
 		}
 	}
 }
 
 // save writes all that waits. What the database does not take waits on.
-func (k *persister) save(ctx context.Context, db *store.Store) {
-	if !k.f.leadership.leads() {
-		if k.f.leadership.followed() {
-			k.forget(time.Now().Add(-keepAside))
+func (k *persister) save(ctx context.Context, db documentStore) {
+	if !k.deps.Leads() {
+		if k.deps.Followed() {
+			k.forget(k.deps.Now().Add(-keepAside))
 		}
 		return
 	}
-	if k.f.cfg.Dev {
-		k.adoptUnknownRobots(ctx, db)
+	if k.deps.Adopt != nil {
+		k.adoptUnknownRobots(ctx)
 	}
-	if documents := k.f.hub.unsavedDocuments(); len(documents) > 0 {
+	if documents := k.view.unsavedDocuments(); len(documents) > 0 {
 		if err := db.SaveDocuments(ctx, documents); err != nil {
-			k.f.hub.notSaved(documents)
-			k.f.databaseFailed("documents not saved", err)
+			k.view.notSaved(documents)
+			k.deps.Failed("documents not saved", err)
 			return
 		}
 	}
@@ -93,21 +110,18 @@ func (k *persister) save(ctx context.Context, db *store.Store) {
 		}
 		if err := db.AddEvents(ctx, batch); err != nil {
 			k.giveBack(batch)
-			k.f.databaseFailed("events not saved", err)
+			k.deps.Failed("events not saved", err)
 			return
 		}
 	}
-	k.f.databaseWell()
+	k.deps.Well()
 }
 
 // adoptUnknownRobots makes every robot known that has shown itself.
-func (k *persister) adoptUnknownRobots(ctx context.Context, db *store.Store) {
-	for _, id := range k.f.hub.unknownRobots() {
-		if k.f.TakenBy(id) != "" {
-			continue // a person who asks for it is told why not
-		}
-		if err := k.f.adopt(ctx, db, id, time.Now()); err != nil {
-			k.f.databaseFailed("robot not adopted", err)
+func (k *persister) adoptUnknownRobots(ctx context.Context) {
+	for _, id := range k.view.unknownRobots() {
+		if err := k.deps.Adopt(ctx, id); err != nil {
+			k.deps.Failed("robot not adopted", err)
 			return
 		}
 	}
@@ -120,7 +134,7 @@ func (k *persister) take() []store.Event {
 	defer k.mu.Unlock()
 	var out []store.Event
 	for len(k.events) > 0 && len(out) < eventsAtOnce {
-		if e := k.events[0]; k.f.hub.adopted(e.Robot) {
+		if e := k.events[0]; k.view.Adopted(e.Robot) {
 			out = append(out, e)
 		}
 		k.events = k.events[1:]
@@ -146,21 +160,5 @@ func (k *persister) giveBack(events []store.Event) {
 	if over := len(k.events) - maxEvents; over > 0 {
 		k.events = k.events[over:]
 		k.dropped.Add(int64(over))
-	}
-}
-
-func (k *persister) tidy(ctx context.Context, db *store.Store, now time.Time) {
-	if !k.f.leadership.leads() {
-		return
-	}
-	_, sent := db.ForgetSent(ctx, now.Add(-keepSent))
-	_, files := db.ForgetFiles(ctx, now.Add(-k.f.cfg.KeepUnused))
-	blobs, told := db.ForgetBlobs(ctx, now.Add(-k.f.cfg.KeepUnused), now)
-	if err := errors.Join(sent, files, told); err != nil {
-		k.f.databaseFailed("old rows not removed", err)
-	}
-	if blobs > 0 {
-		k.f.log.Info("the broker is to forget blobs that no desired state needs", "blobs", blobs)
-		signal(k.f.outbox.wake)
 	}
 }

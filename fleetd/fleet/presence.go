@@ -37,7 +37,7 @@ func (f *Fleet) heartbeat(session string, now time.Time) link.Message {
 	if err != nil {
 		f.log.Error("heartbeat not encoded", "error", err)
 	}
-	f.trips.left(seq, now)
+	f.view.Sent(seq, now)
 	return link.Message{Topic: f.ns.Topic(schema.TopicFleetHeartbeat, f.cfg.Name), Payload: body}
 }
 
@@ -53,7 +53,7 @@ func (f *Fleet) beat(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-every.C:
-			f.turned(f.hub.tick(now)...)
+			f.turned(f.view.Tick(now)...)
 			session := f.link.Session()
 			if session == "" {
 				continue

@@ -36,7 +36,7 @@ func (d *dispatcher) save(ctx context.Context) bool {
 	}
 	var rows []command.Command
 	for c := range d.dirty {
-		if d.f.hub.adopted(c.Robot) {
+		if d.f.view.Adopted(c.Robot) {
 			rows = append(rows, c.Command)
 		}
 	}

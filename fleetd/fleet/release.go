@@ -71,7 +71,7 @@ func (d *dispatcher) isReleased(c command.Command) bool {
 // showing are those of these stops that robots of the fleet show that they hold, one
 // of each robot; and which robots show them that no release reaches: those that are not
 // the fleet's, and those that are away, whose newest state may be long over.
-func (h *view) showing(ids []string, now time.Time) (ours []stop.Order, elsewhere stop.Elsewhere) {
+func (h *view) Showing(ids []string, now time.Time) (ours []stop.Order, elsewhere stop.Elsewhere) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	elsewhere = stop.Elsewhere{Unknown: map[string][]string{}, Away: map[string][]string{}}

@@ -18,8 +18,8 @@ import (
 // heed no number twice and none that is lower, so a desired state that was overtaken is told
 // again under a higher one.
 
-// belong notes the fleet's name to robots, as soon as the database is open.
-func (h *view) belong(fleetID string) {
+// SetFleetID notes the fleet's name to robots, as soon as the database is open.
+func (h *view) SetFleetID(fleetID string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.fleetID = fleetID
@@ -42,8 +42,8 @@ func (e *entry) hear(fleetID string, kind schema.TopicKind, body []byte) {
 	}
 }
 
-// heard answers what a robot says of its desired documents of one topic.
-func (h *view) heard(robot string, topic schema.TopicKind) schema.Heard {
+// Heard answers what a robot says of its desired documents of one topic.
+func (h *view) Heard(robot string, topic schema.TopicKind) schema.Heard {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if e := h.robots[robot]; e != nil {
@@ -62,7 +62,7 @@ func (e *entry) number(topic schema.TopicKind) schema.Heard {
 }
 
 // overtaken lists the robots whose desired documents were overtaken, by topic.
-func (h *view) overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.TopicKind][]string {
+func (h *view) Overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.TopicKind][]string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	found := map[schema.TopicKind][]string{}
@@ -83,7 +83,7 @@ func (h *view) overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.
 // decides, so whichever fleetd looks first does it; two databases that claim to be
 // one fleet would outdo each other for ever, so each time it is later.
 func (d *driftChecker) again(ctx context.Context, db *store.Store, revs map[string]map[schema.TopicKind]int64, now time.Time) {
-	for topic, robots := range d.f.hub.overtaken(revs) {
+	for topic, robots := range d.f.view.Overtaken(revs) {
 		var due []string
 		for _, id := range robots {
 			if d.outdone.mayNow(id, now) {

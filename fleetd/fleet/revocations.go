@@ -140,7 +140,7 @@ func (w *revocationPublisher) lead(ctx context.Context, db *store.Store) {
 
 // next is what is to be done about a decommission now.
 func (w *revocationPublisher) next(ctx context.Context, db *store.Store, d decommission.Decommission, now time.Time) (next decommission.Decision, err error) {
-	facts := decommission.Facts{Where: w.f.hub.whereabouts(d.Robot, now)}
+	facts := decommission.Facts{Where: w.f.view.Whereabouts(d.Robot, now)}
 	if facts.Told, err = db.Told(ctx, d.Robot); err != nil {
 		return next, err
 	}

@@ -43,7 +43,7 @@ func (d *dispatcher) expect(c *activeCommand) {
 
 // present says that the robot is there and that it is this command's turn.
 func (d *dispatcher) present(c *activeCommand) bool {
-	if !d.f.hub.reachable(c.Robot) {
+	if !d.f.view.Reachable(c.Robot) {
 		return false
 	}
 	return c.State != command.Queued || d.turn(c)

@@ -25,7 +25,7 @@ func (f *Fleet) HeldComplete() bool {
 	unlisted := f.stops.unlisted()
 	f.stops.mu.Unlock()
 	// A robot that is away may show what was released since, and for ever.
-	return known && !slices.ContainsFunc(unlisted, f.hub.reachable)
+	return known && !slices.ContainsFunc(unlisted, f.view.Reachable)
 }
 
 // unlisted are the robots that show a stop which is not listed yet. It is called under

@@ -60,7 +60,7 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 				orders = append(orders, e.Order)
 			}
 		}
-		ours, elsewhere := f.hub.showing(ids, now)
+		ours, elsewhere := f.view.Showing(ids, now)
 		for _, o := range ours {
 			if toBeTold(rows.Latches, o.ID, now) {
 				orders = append(orders, o)

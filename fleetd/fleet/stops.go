@@ -173,7 +173,7 @@ func (s *stops) came(robot string) {
 // is written down: soon, unless the database says that it was released and the robot
 // may not know yet. Then, and without a database, it has to go on showing it.
 func (s *stops) shows(robot string, latches []schema.StopLatch, ahead time.Duration, now time.Time) {
-	adopted := len(latches) > 0 && s.f.hub.adopted(robot) && s.f.leadership.leads()
+	adopted := len(latches) > 0 && s.f.view.Adopted(robot) && s.f.leadership.leads()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was := s.shown[robot]
@@ -288,7 +288,7 @@ func (s *stops) repeat(ctx context.Context) {
 	s.back = nil
 	s.mu.Unlock()
 	for _, robot := range back {
-		d, _ := s.f.hub.detail(robot)
+		d, _ := s.f.view.Robot(robot)
 		for _, e := range waiting {
 			if o := e.Order; !o.FromRobot && o.Means(robot, d.Labels) {
 				s.sendTo(ctx, robot, e)

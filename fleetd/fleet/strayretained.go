@@ -98,7 +98,7 @@ func (s *strayRetained) run(ctx context.Context, db *store.Store) {
 			return
 		case now := <-look.C:
 			leads, connected := s.f.leadership.leads(), s.f.link.Session()
-			if leads && (!led || connected != session) || s.f.hub.alarmed(s.seen) {
+			if leads && (!led || connected != session) || s.f.view.Alarmed(s.seen) {
 				s.wait = 0
 				s.soon()
 			}
@@ -119,7 +119,7 @@ func (s *strayRetained) run(ctx context.Context, db *store.Store) {
 
 // alarmed reports whether a robot has raised an alert about a command that was kept
 // that is not among those seen, and adds it to them.
-func (h *view) alarmed(seen map[string]bool) (found bool) {
+func (h *view) Alarmed(seen map[string]bool) (found bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := map[string]bool{}
@@ -157,7 +157,7 @@ func (s *strayRetained) sweep(ctx context.Context, db *store.Store) error {
 		why := ""
 		if row.Kind == schema.TopicFleetStopCmd {
 			why, err = s.removeStop(ctx, db, m, at.CID)
-		} else if why = s.f.hub.mayRemove(at); why == "" {
+		} else if why = s.f.view.MayRemove(at); why == "" {
 			err = s.remove(ctx, m.Topic)
 		}
 		if err != nil {
@@ -228,7 +228,7 @@ func (s *strayRetained) collect(ctx context.Context) ([]link.Message, error) {
 }
 
 // mayRemove says why a command cannot be removed now, or nothing.
-func (h *view) mayRemove(at schema.TopicParams) string {
+func (h *view) MayRemove(at schema.TopicParams) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e := h.robots[at.RID]

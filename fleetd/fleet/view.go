@@ -19,12 +19,23 @@ import (
 // API shows and the stream tells. It is a cache: what robots say comes again at
 // every connect, what fleetd decided is read from the database.
 type view struct {
+	deps viewDeps
+
 	mu     sync.Mutex
 	fleetd presence.Fleetd
 	// fleetID is the fleet's name to robots; empty until the database is open.
 	fleetID string
 	robots  map[string]*entry
 	watches map[*watch]struct{}
+	sent    latency
+	clients clients
+}
+
+// viewDeps is what a view needs.
+type viewDeps struct {
+	Namespace schema.Namespace
+	Name      string // of this instance
+	Now       func() time.Time
 }
 
 // entry is one robot.
@@ -51,8 +62,8 @@ type entry struct {
 	unsaved   map[schema.TopicKind]bool
 }
 
-func newHub(now time.Time) *view {
-	return &view{fleetd: presence.Fleetd{Since: now}, robots: map[string]*entry{}, watches: map[*watch]struct{}{}}
+func newView(d viewDeps) *view {
+	return &view{deps: d, fleetd: presence.Fleetd{Since: d.Now()}, robots: map[string]*entry{}, watches: map[*watch]struct{}{}, clients: clients{}}
 }
 
 // of returns the entry of a robot, made if need be.
@@ -67,7 +78,7 @@ func (h *view) of(id string) *entry {
 }
 
 // document is the newest of that kind that a robot told.
-func (h *view) document(id string, kind schema.TopicKind) []byte {
+func (h *view) Document(id string, kind schema.TopicKind) []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if e := h.robots[id]; e != nil {
@@ -78,7 +89,7 @@ func (h *view) document(id string, kind schema.TopicKind) []byte {
 
 // catalogue joins what the robots say that their bodies can play and show. Where
 // one takes any name, or none has said it, nothing is known.
-func (h *view) catalogue() library.Catalogue {
+func (h *view) Catalogue() library.Catalogue {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var sounds, faces names
@@ -136,21 +147,27 @@ func (h *view) change(id string, now time.Time, do func(*entry)) presenceChange 
 }
 
 // connected notes that fleetd's own connection came or went.
-func (h *view) connected(up bool, now time.Time) []presenceChange {
+func (h *view) Connected(up bool, now time.Time) []presenceChange {
 	h.mu.Lock()
 	h.fleetd = presence.Fleetd{Connected: up, Since: now}
 	h.mu.Unlock()
-	return h.tick(now)
+	return h.Tick(now)
 }
 
 // presenceChange is a robot whose presence is another than before.
 type presenceChange struct {
-	robot         string
+	Robot         string
 	before, after presence.View
 }
 
+// Came reports whether the robot can be reached from now on.
+func (c presenceChange) Came() bool { return c.after.Reachable() && !c.before.Reachable() }
+
+// Left reports whether the robot could be reached until now.
+func (c presenceChange) Left() bool { return c.before.Reachable() && !c.after.Reachable() }
+
 // tick lets time pass: presence is a function of it.
-func (h *view) tick(now time.Time) (turned []presenceChange) {
+func (h *view) Tick(now time.Time) (turned []presenceChange) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, e := range h.robots {
@@ -169,7 +186,7 @@ func (h *view) tick(now time.Time) (turned []presenceChange) {
 }
 
 // known takes in what the database says of all robots.
-func (h *view) known(robots []store.Robot) {
+func (h *view) Known(robots []store.Robot) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, r := range robots {
@@ -179,8 +196,14 @@ func (h *view) known(robots []store.Robot) {
 	}
 }
 
+// Sync takes in all robots of the database, and forgets those that it has no more.
+func (h *view) Sync(robots []store.Robot) {
+	h.Known(robots)
+	h.forgetOthers(robots)
+}
+
 // reachable reports whether what is sent to the robot now should arrive.
-func (h *view) reachable(id string) bool {
+func (h *view) Reachable(id string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e := h.robots[id]
@@ -188,7 +211,7 @@ func (h *view) reachable(id string) bool {
 }
 
 // adopted reports whether the database knows the robot.
-func (h *view) adopted(id string) bool {
+func (h *view) Adopted(id string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e := h.robots[id]
@@ -236,7 +259,7 @@ func (h *view) unknownRobots() []string {
 }
 
 // list returns all robots by id.
-func (h *view) list() []api.Robot {
+func (h *view) Robots() []api.Robot {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	out := make([]api.Robot, 0, len(h.robots))
@@ -248,7 +271,7 @@ func (h *view) list() []api.Robot {
 }
 
 // detail returns everything about one robot.
-func (h *view) detail(id string) (api.Detail, bool) {
+func (h *view) Robot(id string) (api.Detail, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e := h.robots[id]
@@ -263,14 +286,14 @@ func (h *view) detail(id string) (api.Detail, bool) {
 // watch is one reader of changes. However slow it is, it costs no more than a
 // name per robot: of each it gets the newest line.
 type watch struct {
-	hub   *view
+	view  *view
 	pace  time.Duration
 	dirty map[string]struct{}
 	wake  chan struct{}
 }
 
-func (h *view) watch(pace time.Duration) *watch {
-	w := &watch{hub: h, pace: pace, dirty: map[string]struct{}{}, wake: make(chan struct{}, 1)}
+func (h *view) Watch(pace time.Duration) *watch {
+	w := &watch{view: h, pace: pace, dirty: map[string]struct{}{}, wake: make(chan struct{}, 1)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.watches[w] = struct{}{}
@@ -306,12 +329,12 @@ func (w *watch) Next(ctx context.Context, atMost time.Duration) ([]api.Robot, er
 		return nil, context.Cause(ctx)
 	case <-pace.C:
 	}
-	w.hub.mu.Lock()
-	defer w.hub.mu.Unlock()
+	w.view.mu.Lock()
+	defer w.view.mu.Unlock()
 	out := make([]api.Robot, 0, len(w.dirty))
 	for id := range w.dirty {
-		if e := w.hub.robots[id]; e != nil {
-			out = append(out, e.line(id, w.hub.fleetID))
+		if e := w.view.robots[id]; e != nil {
+			out = append(out, e.line(id, w.view.fleetID))
 		} else {
 			out = append(out, gone(id))
 		}
@@ -323,7 +346,7 @@ func (w *watch) Next(ctx context.Context, atMost time.Duration) ([]api.Robot, er
 
 // Close ends the watch.
 func (w *watch) Close() {
-	w.hub.mu.Lock()
-	defer w.hub.mu.Unlock()
-	delete(w.hub.watches, w)
+	w.view.mu.Lock()
+	defer w.view.mu.Unlock()
+	delete(w.view.watches, w)
 }

@@ -1,0 +1,49 @@
+package fleet
+
+import (
+	"troupe/fleetd/presence"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// Remember puts a document of the database into the hub, unless the robot said
+// something newer already. It is no sign of life.
+func (h *view) Remember(d store.Document) {
+	h.change(d.Robot, h.deps.Now(), func(e *entry) {
+		if _, newer := e.documents[d.Kind]; newer {
+			return
+		}
+		if e.recall(d) {
+			e.documents[d.Kind] = d
+			e.hear(h.fleetID, d.Kind, d.Body)
+		}
+	})
+}
+
+// recall decodes one document of the database; one of an older form is left.
+func (e *entry) recall(d store.Document) bool {
+	switch d.Kind {
+	case schema.TopicPresence:
+		return recall(d, func(v *schema.Presence) { e.facts = presence.Facts{}.Heard(*v, true, d.ReceivedAt) })
+	case schema.TopicState:
+		return recall(d, func(v *schema.State) { e.state, e.stateAt = v, d.ReceivedAt })
+	case schema.TopicModes:
+		return recall(d, func(v *schema.Modes) { e.modes = v })
+	case schema.TopicCaps:
+		return recall(d, func(v *schema.Caps) { e.caps = v })
+	case schema.TopicActs:
+		return recall(d, func(v *schema.Acts) { e.acts = v })
+	case schema.TopicReportedStory:
+		return recall(d, func(v *schema.ReportedStory) { e.reported = v })
+	}
+	return false
+}
+
+func recall[T any](d store.Document, use func(*T)) bool {
+	v, problems := schema.Decode[T](d.Body)
+	if len(problems) > 0 {
+		return false
+	}
+	use(&v)
+	return true
+}

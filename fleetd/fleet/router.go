@@ -1,0 +1,122 @@
+package fleet
+
+import (
+	"time"
+
+	"troupe/broker/link"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// subscriptions is all that fleetd listens to.
+func subscriptions(ns schema.Namespace, name string) []link.Subscription {
+	var out []link.Subscription
+	for _, t := range []struct {
+		kind   schema.TopicKind
+		params []string
+	}{
+		{schema.TopicFleetHeartbeat, []string{"+"}},
+		{schema.TopicPresence, []string{"+"}},
+		{schema.TopicHeartbeat, []string{"+"}},
+		{schema.TopicState, []string{"+"}},
+		{schema.TopicModes, []string{"+"}},
+		{schema.TopicCaps, []string{"+"}},
+		{schema.TopicActs, []string{"+"}},
+		{schema.TopicReportedStory, []string{"+"}},
+		{schema.TopicReportedConfig, []string{"+"}},
+		{schema.TopicReportedMode, []string{"+"}},
+		{schema.TopicReportedActivities, []string{"+"}},
+		{schema.TopicReportedPlaces, []string{"+"}},
+		{schema.TopicEvent, []string{"+"}},
+		{schema.TopicAck, []string{"+", "+"}}, // other fleetd instances' too: they may be gone
+		{schema.TopicCmd, []string{"+", "+", "+", "+"}},
+		{schema.TopicFleetStopCmd, []string{"+"}},
+		{schema.TopicRevoked, nil},
+		{schema.TopicNotice, []string{name}},
+	} {
+		row := schema.TopicOf(t.kind)
+		// Documents are many, and brought again with each asking.
+		out = append(out, link.Subscription{Filter: ns.Topic(t.kind, t.params...), QoS: row.QoS, Renew: !row.Retain})
+	}
+	return out
+}
+
+// hear takes in one message. It runs on the link's own goroutine and waits for
+// nothing: documents replace each other in the hub, events and answers wait in
+// bounded queues.
+func (f *Fleet) hear(m link.Message) {
+	row, params, ok := f.ns.Match(m.Topic)
+	if !ok {
+		return
+	}
+	now := time.Now()
+	switch row.Kind {
+	case schema.TopicFleetHeartbeat:
+		f.view.NoteClient(params.CID)
+		f.instances.beat(params.CID, now)
+		return
+	case schema.TopicFleetStopCmd:
+		f.view.NoteClient(params.CID)
+		f.stops.listen(params.CID, m.Payload, now)
+		return
+	case schema.TopicAck:
+		if params.CID != f.cfg.Name {
+			f.overhear(params, m.Payload, now)
+			return
+		}
+	case schema.TopicRevoked:
+		f.warden.hear(m.Payload, now)
+		return
+	case schema.TopicCmd:
+		f.witness.command(params, m, now)
+		return
+	case schema.TopicTeleop: // no command
+		return
+	case schema.TopicNotice:
+		f.log.Warn("notice of the broker", "notice", string(m.Payload))
+		return
+	}
+	if len(m.Payload) == 0 {
+		f.view.Emptied(params.RID, row.Kind)
+		return
+	}
+	seen, problems := f.view.Take(row.Kind, params.RID, m, now)
+	if len(problems) > 0 {
+		f.log.Warn("message of a robot cannot be read", "robot", params.RID, "topic", m.Topic, "problem", problems[0].String())
+		return
+	}
+	f.pass(row.Kind, params.RID, m, seen, now)
+}
+
+// pass gives each part what a robot's message says to it.
+func (f *Fleet) pass(kind schema.TopicKind, id string, m link.Message, s seen, now time.Time) {
+	if s.Last != nil && s.Last.Client == f.cfg.Name {
+		f.driver.post(event{kind: postShown, robot: id, last: *s.Last})
+	}
+	if s.Phase != "" {
+		f.blobs.reported(waiting{id, kind}, s.Phase, s.Fetching, now)
+	}
+	if e := s.Event; e != nil {
+		f.keeper.Event(store.Event{Robot: id, Boot: e.Boot, Seq: e.Seq, Type: e.Type, Body: m.Payload, ReceivedAt: now})
+	}
+	if s.Answer != nil {
+		f.driver.post(event{kind: postAnswer, robot: id, ack: *s.Answer})
+	}
+	if s.Current {
+		f.stops.shows(id, s.Latches, s.Ahead, now)
+	}
+	f.turned(s.Change)
+}
+
+// turned tells the driver of commands which robots came or went.
+func (f *Fleet) turned(turns ...presenceChange) {
+	for _, t := range turns {
+		switch {
+		case t.Came():
+			f.driver.post(event{kind: postCame, robot: t.Robot})
+			f.stops.came(t.Robot)
+		case t.Left():
+			f.driver.post(event{kind: postLeft, robot: t.Robot})
+		}
+	}
+}

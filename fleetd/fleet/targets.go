@@ -1,0 +1,49 @@
+package fleet
+
+import (
+	"slices"
+	"strings"
+
+	"troupe/fleetd/command"
+	"troupe/fleetd/selector"
+)
+
+// Targets are the robots that s means, as the driver would send to them now. A
+// stop means also those that the database does not know, seen or not; who asks
+// for anything else gets the names that he must correct.
+func (h *view) Targets(s selector.Selector, stop bool) (targets []command.Target, unknown []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id, e := range h.robots {
+		if !s.Match(id, e.kept.Labels) {
+			continue
+		}
+		if !e.adopted && !stop {
+			if len(s.IDs) > 0 {
+				unknown = append(unknown, id)
+			}
+			continue
+		}
+		targets = append(targets, e.target(id))
+	}
+	for _, id := range s.IDs {
+		if h.robots[id] == nil {
+			if stop {
+				targets = append(targets, command.Target{Robot: id})
+			} else {
+				unknown = append(unknown, id)
+			}
+		}
+	}
+	slices.SortFunc(targets, func(a, b command.Target) int { return strings.Compare(a.Robot, b.Robot) })
+	slices.Sort(unknown)
+	return targets, slices.Compact(unknown)
+}
+
+func (e *entry) target(id string) command.Target {
+	t := command.Target{Robot: id, Present: e.shown.View.Reachable(), Caps: e.caps}
+	if e.heartbeat != nil {
+		t.SeenMonoMS, t.SeenBoot = e.heartbeat.MonoMS, e.heartbeat.Boot
+	}
+	return t
+}

@@ -1,0 +1,46 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"troupe/fleetd/store"
+)
+
+const (
+	// tidyEvery is how often, at least, what is too old is removed.
+	tidyEvery = time.Hour
+	// keepSent is how long sent rows of the outbox stay, for people who look.
+	keepSent = 24 * time.Hour
+)
+
+// tidy removes what nobody needs any more: sent rows of the outbox, files and blobs.
+func (f *Fleet) tidy(ctx context.Context, db *store.Store) {
+	every := time.NewTicker(min(tidyEvery, f.cfg.KeepUnused/4))
+	defer every.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-every.C:
+			f.tidyNow(ctx, db, now)
+		}
+	}
+}
+
+func (f *Fleet) tidyNow(ctx context.Context, db *store.Store, now time.Time) {
+	if !f.leadership.leads() {
+		return
+	}
+	_, sent := db.ForgetSent(ctx, now.Add(-keepSent))
+	_, files := db.ForgetFiles(ctx, now.Add(-f.cfg.KeepUnused))
+	blobs, told := db.ForgetBlobs(ctx, now.Add(-f.cfg.KeepUnused), now)
+	if err := errors.Join(sent, files, told); err != nil {
+		f.databaseFailed("old rows not removed", err)
+	}
+	if blobs > 0 {
+		f.log.Info("the broker is to forget blobs that no desired state needs", "blobs", blobs)
+		signal(f.outbox.wake)
+	}
+}
