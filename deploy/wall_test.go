@@ -54,6 +54,8 @@ var ladder = []rung{
 		folders: []string{"broker/link", "robotd/disk", "robotd/identity", "robotd/download", "robotd/driver/sim", "fleetd/store", "fleetd/spool", "fleetd/vault", "deploy/library"}},
 	{what: "faces of fleetd",
 		folders: []string{"fleetd/api", "fleetd/console"}},
+	{what: "what fleetd knows of robots and of other instances",
+		folders: []string{"fleetd/view"}},
 	{what: "assemblies: configuration, wiring, loops", clock: true,
 		folders: []string{"broker/server", "robotd/robot", "fleetd/fleet"}},
 	{what: "what tests stand on", clock: true,

@@ -10,6 +10,7 @@ import (
 	"troupe/fleetd/presence"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
@@ -70,7 +71,7 @@ func (f *Fleet) Targets(s selector.Selector, stop bool) (targets []command.Targe
 	return f.view.Targets(s, stop)
 }
 
-// Changed makes known what a transaction changed: labels and desired documents to the hub,
+// Changed makes known what a transaction changed: labels and desired documents to the view,
 // the outbox to the broker.
 func (f *Fleet) Changed(ctx context.Context) {
 	signal(f.outbox.wake)
@@ -87,7 +88,7 @@ func (f *Fleet) Changed(ctx context.Context) {
 // Labelled reports whether the robots' labels were read.
 func (f *Fleet) Labelled() bool { return f.labelled.Load() }
 
-// refresh reads what the database knows of robots into the hub.
+// refresh reads what the database knows of robots into the view.
 func (f *Fleet) refresh(ctx context.Context, db *store.Store) error {
 	f.knowing.Lock()
 	defer f.knowing.Unlock()
@@ -111,8 +112,8 @@ func (f *Fleet) Adopt(ctx context.Context, id string) error {
 
 // newPersister makes what writes behind the view. In a fleet for development it adopts
 // robots by itself.
-func (f *Fleet) newPersister() *persister {
-	d := persisterDeps{
+func (f *Fleet) newPersister() *view.Persister {
+	d := view.PersisterDeps{
 		Now: time.Now, Failed: f.databaseFailed, Well: f.databaseWell,
 		Leads: func() bool { return f.leadership.leads() }, Followed: func() bool { return f.leadership.followed() },
 	}
@@ -124,7 +125,7 @@ func (f *Fleet) newPersister() *persister {
 			return f.Adopt(ctx, robot)
 		}
 	}
-	return newPersister(f.view, d)
+	return view.NewPersister(f.view, d)
 }
 
 func (f *Fleet) adopt(ctx context.Context, db *store.Store, id string, now time.Time) error {

@@ -2,7 +2,7 @@
 // and the loops between them.
 //
 // It decides nothing about stories, commands or presence; those rooms do. It
-// carries: what robots say into the hub (the newest of everything, in memory)
+// carries: what robots say into the view (the newest of everything, in memory)
 // and behind it into the database; desired documents from the database to the broker;
 // commands through their states; fleetd's own sign of life, every second.
 //

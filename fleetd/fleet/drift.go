@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"troupe/fleetd/api"
 	"troupe/fleetd/command"
 	"troupe/fleetd/store"
 	"troupe/schema"
@@ -118,30 +117,4 @@ func (d *driftChecker) resync(ctx context.Context, robot string, now time.Time) 
 		return
 	}
 	d.f.send(ctx, command.Command{Robot: robot, Verb: verb.ID(), Payload: payload})
-}
-
-// lacking lists the robots that are there and have not what they are desired to
-// have, as far as is known; sorted.
-func (h *view) Lacking(desired map[string]map[schema.TopicKind]int64, now time.Time) []string {
-	return h.among(now, func(id string, e *entry) bool {
-		return !e.desiredStory(h.fleetID).Converged || e.unanswered(desired[id])
-	})
-}
-
-// unanswered reports whether some desired state of the robot has a revision that it did
-// not report on. What became of the desired state is another matter.
-func (e *entry) unanswered(revs map[schema.TopicKind]int64) bool {
-	for desired, reported := range api.ReportOn {
-		rev := revs[desired]
-		if rev == 0 {
-			continue
-		}
-		said, problems := schema.Decode[struct {
-			DesiredRev int64 `json:"desired_rev"`
-		}](e.documents[reported].Body)
-		if len(problems) > 0 || said.DesiredRev != rev {
-			return true
-		}
-	}
-	return false
 }

@@ -20,6 +20,7 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/store"
 	"troupe/fleetd/vault"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
@@ -34,10 +35,10 @@ type Fleet struct {
 	boot    string
 	started time.Time
 
-	view    *view
+	view    *view.View
 	sweeper *strayRetained
 	witness *commandAuditor
-	keeper  *persister
+	keeper  *view.Persister
 	driver  *dispatcher
 	outbox  *outbox
 	warden  *revocationPublisher
@@ -62,7 +63,7 @@ type Fleet struct {
 	served         *served      // nil without a certificate to show
 	robotsListener net.Listener // nil without an address at which robots ask
 	robotsServer   *http.Server
-	knowing        sync.Mutex // held while the hub learns which robots the database knows
+	knowing        sync.Mutex // held while the view learns which robots the database knows
 
 	end     context.CancelFunc
 	running sync.WaitGroup
@@ -110,7 +111,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	if cfg.Dial == nil && cfg.Password != "" && slices.ContainsFunc(append([]string{cfg.Broker}, cfg.Others...), link.InTheClear) {
 		f.log.Warn("fleetd's password goes to the broker in the clear: whoever is on the way reads it; use mqtts or wss", "broker", cfg.Broker)
 	}
-	f.view = newView(viewDeps{Namespace: f.ns, Name: cfg.Name, Now: time.Now})
+	f.view = view.New(view.Deps{Namespace: f.ns, Name: cfg.Name, Now: time.Now})
 	f.keeper = f.newPersister()
 	f.driver, f.outbox, f.warden = newDriver(f), newOutbox(f), newWarden(f)
 	f.witness = newWitness(f)
@@ -285,7 +286,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	all.Wait()
 }
 
-// load fills the hub with what the database remembers, and takes up unfinished
+// load fills the view with what the database remembers, and takes up unfinished
 // commands.
 func (f *Fleet) load(ctx context.Context, db *store.Store) error {
 	if err := f.refresh(ctx, db); err != nil {

@@ -68,38 +68,6 @@ func (d *dispatcher) isReleased(c command.Command) bool {
 	})
 }
 
-// showing are those of these stops that robots of the fleet show that they hold, one
-// of each robot; and which robots show them that no release reaches: those that are not
-// the fleet's, and those that are away, whose newest state may be long over.
-func (h *view) Showing(ids []string, now time.Time) (ours []stop.Order, elsewhere stop.Elsewhere) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	elsewhere = stop.Elsewhere{Unknown: map[string][]string{}, Away: map[string][]string{}}
-	for robot, e := range h.robots {
-		if e.state == nil {
-			continue
-		}
-		for _, l := range e.state.Safety.Latches {
-			switch o, named := stop.Learned(robot, l, e.ahead, now); {
-			case !named || !slices.Contains(ids, l.ID):
-			case !e.adopted:
-				elsewhere.Unknown[l.ID] = append(elsewhere.Unknown[l.ID], robot)
-			case !e.shown.View.Reachable():
-				elsewhere.Away[l.ID] = append(elsewhere.Away[l.ID], robot)
-			default:
-				o.All = false // others need not be held to be released
-				ours = append(ours, o)
-			}
-		}
-	}
-	for _, where := range []map[string][]string{elsewhere.Unknown, elsewhere.Away} {
-		for _, robots := range where {
-			slices.Sort(robots)
-		}
-	}
-	return ours, elsewhere
-}
-
 // toBeTold reports whether robots that show a stop have to be told of it before it is
 // released. They need not if it is held on all: the document of all releases it
 // wherever it holds it. And what was released a moment ago they show for a moment.

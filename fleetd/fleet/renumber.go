@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"troupe/fleetd/api"
 	"troupe/fleetd/desired"
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
@@ -17,67 +16,6 @@ import (
 // them: it was set back to an older copy, or somebody put a desired state manually. Robots
 // heed no number twice and none that is lower, so a desired state that was overtaken is told
 // again under a higher one.
-
-// SetFleetID notes the fleet's name to robots, as soon as the database is open.
-func (h *view) SetFleetID(fleetID string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.fleetID = fleetID
-	for _, e := range h.robots {
-		for kind, d := range e.documents {
-			e.hear(fleetID, kind, d.Body)
-		}
-	}
-}
-
-// hear takes a report's word on the numbers of its desired state.
-func (e *entry) hear(fleetID string, kind schema.TopicKind, body []byte) {
-	for desired, reported := range api.ReportOn {
-		if reported == kind {
-			if e.numbers == nil {
-				e.numbers = map[schema.TopicKind]schema.Heard{}
-			}
-			e.numbers[desired] = schema.HeardIn(fleetID, body)
-		}
-	}
-}
-
-// Heard answers what a robot says of its desired documents of one topic.
-func (h *view) Heard(robot string, topic schema.TopicKind) schema.Heard {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if e := h.robots[robot]; e != nil {
-		return e.number(topic)
-	}
-	return schema.Heard{}
-}
-
-func (e *entry) number(topic schema.TopicKind) schema.Heard {
-	heard, r := e.numbers[topic], e.reported
-	if topic == schema.TopicDesiredStory && r != nil && r.Phase == schema.DeployActive && r.Active != nil &&
-		heard.Rev == e.kept.DesiredRev && e.kept.SHA256 != "" && r.Active.SHA256 != e.kept.SHA256 {
-		heard.Other = true // it says what it has, and that is not what this number stands for
-	}
-	return heard
-}
-
-// overtaken lists the robots whose desired documents were overtaken, by topic.
-func (h *view) Overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.TopicKind][]string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	found := map[schema.TopicKind][]string{}
-	for id, e := range h.robots {
-		if !e.adopted {
-			continue
-		}
-		for topic := range e.numbers {
-			if e.number(topic).Overtakes(revs[id][topic]) {
-				found[topic] = append(found[topic], id)
-			}
-		}
-	}
-	return found
-}
 
 // again tells desired documents once more that were overtaken. The robots' reports are what
 // decides, so whichever fleetd looks first does it; two databases that claim to be

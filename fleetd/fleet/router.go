@@ -5,6 +5,7 @@ import (
 
 	"troupe/broker/link"
 	"troupe/fleetd/store"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
@@ -42,7 +43,7 @@ func subscriptions(ns schema.Namespace, name string) []link.Subscription {
 }
 
 // hear takes in one message. It runs on the link's own goroutine and waits for
-// nothing: documents replace each other in the hub, events and answers wait in
+// nothing: documents replace each other in the view, events and answers wait in
 // bounded queues.
 func (f *Fleet) hear(m link.Message) {
 	row, params, ok := f.ns.Match(m.Topic)
@@ -89,7 +90,7 @@ func (f *Fleet) hear(m link.Message) {
 }
 
 // pass gives each part what a robot's message says to it.
-func (f *Fleet) pass(kind schema.TopicKind, id string, m link.Message, s seen, now time.Time) {
+func (f *Fleet) pass(kind schema.TopicKind, id string, m link.Message, s view.Seen, now time.Time) {
 	if s.Last != nil && s.Last.Client == f.cfg.Name {
 		f.driver.post(event{kind: postShown, robot: id, last: *s.Last})
 	}
@@ -109,7 +110,7 @@ func (f *Fleet) pass(kind schema.TopicKind, id string, m link.Message, s seen, n
 }
 
 // turned tells the driver of commands which robots came or went.
-func (f *Fleet) turned(turns ...presenceChange) {
+func (f *Fleet) turned(turns ...view.Change) {
 	for _, t := range turns {
 		switch {
 		case t.Came():

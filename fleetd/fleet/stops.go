@@ -61,7 +61,7 @@ type stops struct {
 
 	lettings []*release // releases under way
 
-	// presenceChange is taken by whoever persists stops, by a release, and by the removal
+	// view.Change is taken by whoever persists stops, by a release, and by the removal
 	// of a live stop that the broker keeps: one is over before the other begins, so
 	// that no stop is written down after the release that has seen it.
 	turn     chan struct{}

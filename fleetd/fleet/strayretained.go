@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -117,31 +116,6 @@ func (s *strayRetained) run(ctx context.Context, db *store.Store) {
 	}
 }
 
-// alarmed reports whether a robot has raised an alert about a command that was kept
-// that is not among those seen, and adds it to them.
-func (h *view) Alarmed(seen map[string]bool) (found bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	now := map[string]bool{}
-	for id, e := range h.robots {
-		if e.state == nil {
-			continue
-		}
-		for _, a := range e.state.Alerts {
-			if a.Type == string(schema.ReasonRetainedCommand) {
-				key := id + " " + e.state.Session + " " + a.ID
-				now[key] = true
-				found = found || !seen[key]
-			}
-		}
-	}
-	clear(seen)
-	for key := range now {
-		seen[key] = true
-	}
-	return found
-}
-
 // sweep asks for all that is kept, and removes what may be.
 func (s *strayRetained) sweep(ctx context.Context, db *store.Store) error {
 	kept, err := s.collect(ctx)
@@ -225,30 +199,6 @@ func (s *strayRetained) collect(ctx context.Context) ([]link.Message, error) {
 			return nil, context.Cause(ctx)
 		}
 	}
-}
-
-// mayRemove says why a command cannot be removed now, or nothing.
-func (h *view) MayRemove(at schema.TopicParams) string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	e := h.robots[at.RID]
-	if e == nil || !e.shown.View.Reachable() {
-		return "" // nobody hears it
-	}
-	topic := "cmd/" + at.CID + "/" + at.Group + "/" + at.Verb
-	if e.state == nil || !slices.ContainsFunc(e.state.Alerts, func(a schema.Alert) bool {
-		return a.Type == string(schema.ReasonRetainedCommand) && a.Source == topic
-	}) {
-		return "the robot would take its removal for a command; it is removed when the robot is away, or has connected again"
-	}
-	switch v, _ := schema.VerbOf(at.Group, at.Verb); {
-	case v.Class != schema.ClassStop:
-	case (v.Name == "halt" || v.Name == "estop") && e.state.Safety.State != schema.SafetyEStop:
-		return "its removal would halt the robot, which is not halted"
-	case e.state.Safety.State == schema.SafetyEnabled:
-		return "its removal would stop the robot, which is enabled"
-	}
-	return ""
 }
 
 // mayRemove says why a live stop cannot be removed now, or nothing.

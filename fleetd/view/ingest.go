@@ -1,4 +1,4 @@
-package fleet
+package view
 
 import (
 	"time"
@@ -8,9 +8,9 @@ import (
 	"troupe/schema"
 )
 
-// seen is what a message of a robot says to others than the view.
-type seen struct {
-	Change   presenceChange
+// Seen is what a message of a robot says to others than the view.
+type Seen struct {
+	Change   Change
 	Latches  []schema.StopLatch // what the robot holds
 	Current  bool               // it holds them now
 	Ahead    time.Duration      // this machine's clock, of the robot's
@@ -22,42 +22,42 @@ type seen struct {
 }
 
 // Take takes in one message of one robot.
-func (h *view) Take(kind schema.TopicKind, id string, m link.Message, now time.Time) (s seen, problems []schema.Problem) {
+func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.Time) (s Seen, problems []schema.Problem) {
 	var do func(*entry)
 	switch kind {
 	case schema.TopicPresence:
-		v, ps := schema.Decode[schema.Presence](m.Payload)
-		problems, do = ps, func(e *entry) { e.facts = e.facts.Heard(v, m.Retain, now) }
+		doc, ps := schema.Decode[schema.Presence](m.Payload)
+		problems, do = ps, func(e *entry) { e.facts = e.facts.Heard(doc, m.Retain, now) }
 	case schema.TopicHeartbeat:
-		v, ps := schema.Decode[schema.Heartbeat](m.Payload)
+		doc, ps := schema.Decode[schema.Heartbeat](m.Payload)
 		problems, do = ps, func(e *entry) {
-			e.beat(v, h.trip(v, now), now)
-			if still := e.state; still != nil && still.Session == v.Session && still.StateSeq == v.StateSeq { // it is still so
+			e.beat(doc, v.trip(doc, now), now)
+			if still := e.state; still != nil && still.Session == doc.Session && still.StateSeq == doc.StateSeq { // it is still so
 				s.Latches, s.Current = still.Safety.Latches, true
 			}
 		}
 	case schema.TopicState:
-		v, ps := schema.Decode[schema.State](m.Payload)
+		doc, ps := schema.Decode[schema.State](m.Payload)
 		problems, do = ps, func(e *entry) {
-			e.state, e.stateAt = &v, now
+			e.state, e.stateAt = &doc, now
 			if !m.Retain {
-				e.ahead = now.Sub(v.TS.Time())
+				e.ahead = now.Sub(doc.TS.Time())
 			}
 		}
-		s.Last, s.Latches, s.Current = v.LastReq, v.Safety.Latches, !m.Retain // what the broker kept may be long over
+		s.Last, s.Latches, s.Current = doc.LastReq, doc.Safety.Latches, !m.Retain // what the broker kept may be long over
 	case schema.TopicModes:
-		v, ps := schema.Decode[schema.Modes](m.Payload)
-		problems, do = ps, func(e *entry) { e.modes = &v }
+		doc, ps := schema.Decode[schema.Modes](m.Payload)
+		problems, do = ps, func(e *entry) { e.modes = &doc }
 	case schema.TopicCaps:
-		v, ps := schema.Decode[schema.Caps](m.Payload)
-		problems, do = ps, func(e *entry) { e.caps = &v }
+		doc, ps := schema.Decode[schema.Caps](m.Payload)
+		problems, do = ps, func(e *entry) { e.caps = &doc }
 	case schema.TopicActs:
-		v, ps := schema.Decode[schema.Acts](m.Payload)
-		problems, do = ps, func(e *entry) { e.acts = &v }
+		doc, ps := schema.Decode[schema.Acts](m.Payload)
+		problems, do = ps, func(e *entry) { e.acts = &doc }
 	case schema.TopicReportedStory:
-		v, ps := schema.Decode[schema.ReportedStory](m.Payload)
-		problems, do = ps, func(e *entry) { e.reported = &v }
-		s.Phase, s.Fetching = v.Phase, v.Fetching
+		doc, ps := schema.Decode[schema.ReportedStory](m.Payload)
+		problems, do = ps, func(e *entry) { e.reported = &doc }
+		s.Phase, s.Fetching = doc.Phase, doc.Fetching
 	case schema.TopicReportedConfig:
 		_, ps := schema.Decode[schema.ReportedConfig](m.Payload)
 		problems, do = ps, func(*entry) {}
@@ -65,24 +65,24 @@ func (h *view) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 		_, ps := schema.Decode[schema.ReportedMode](m.Payload)
 		problems, do = ps, func(*entry) {}
 	case schema.TopicReportedActivities, schema.TopicReportedPlaces:
-		v, ps := schema.Decode[schema.ReportedSet](m.Payload)
+		doc, ps := schema.Decode[schema.ReportedSet](m.Payload)
 		problems, do = ps, func(*entry) {}
-		s.Phase, s.Fetching = v.Phase, v.Fetching
+		s.Phase, s.Fetching = doc.Phase, doc.Fetching
 	case schema.TopicEvent:
-		v, ps := schema.Decode[schema.Event](m.Payload)
-		problems, do = ps, func(e *entry) { e.event = &v }
-		s.Event = &v
+		doc, ps := schema.Decode[schema.Event](m.Payload)
+		problems, do = ps, func(e *entry) { e.event = &doc }
+		s.Event = &doc
 	case schema.TopicAck:
-		v, ps := schema.Decode[schema.Ack](m.Payload)
+		doc, ps := schema.Decode[schema.Ack](m.Payload)
 		problems, do = ps, func(*entry) {}
-		s.Answer = &v
+		s.Answer = &doc
 	default:
-		return seen{}, nil
+		return Seen{}, nil
 	}
 	if len(problems) > 0 {
-		return seen{}, problems
+		return Seen{}, problems
 	}
-	s.Change = h.change(id, now, func(e *entry) {
+	s.Change = v.change(id, now, func(e *entry) {
 		do(e)
 		s.Ahead = e.ahead
 		if !m.Retain && kind != schema.TopicPresence && kind != schema.TopicHeartbeat {
@@ -91,7 +91,7 @@ func (h *view) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 		if schema.TopicOf(kind).Retain {
 			e.documents[kind] = store.Document{Robot: id, Kind: kind, Body: m.Payload, ReceivedAt: now}
 			e.unsaved[kind] = true
-			e.hear(h.fleetID, kind, m.Payload)
+			e.hear(v.fleetID, kind, m.Payload)
 		}
 	})
 	return s, nil
@@ -99,11 +99,11 @@ func (h *view) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 
 // trip is how long a word took from here to the robot and back, zero if its
 // heartbeat does not tell. It is called under the lock.
-func (h *view) trip(b schema.Heartbeat, now time.Time) time.Duration {
-	if b.Link.Client != h.deps.Name {
+func (v *View) trip(b schema.Heartbeat, now time.Time) time.Duration {
+	if b.Link.Client != v.deps.Name {
 		return 0
 	}
-	d, _ := h.sent.took(b.Link, now)
+	d, _ := v.sent.took(b.Link, now)
 	return d
 }
 

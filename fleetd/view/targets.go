@@ -1,4 +1,4 @@
-package fleet
+package view
 
 import (
 	"slices"
@@ -11,10 +11,10 @@ import (
 // Targets are the robots that s means, as the driver would send to them now. A
 // stop means also those that the database does not know, seen or not; who asks
 // for anything else gets the names that he must correct.
-func (h *view) Targets(s selector.Selector, stop bool) (targets []command.Target, unknown []string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for id, e := range h.robots {
+func (v *View) Targets(s selector.Selector, stop bool) (targets []command.Target, unknown []string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for id, e := range v.robots {
 		if !s.Match(id, e.kept.Labels) {
 			continue
 		}
@@ -27,7 +27,7 @@ func (h *view) Targets(s selector.Selector, stop bool) (targets []command.Target
 		targets = append(targets, e.target(id))
 	}
 	for _, id := range s.IDs {
-		if h.robots[id] == nil {
+		if v.robots[id] == nil {
 			if stop {
 				targets = append(targets, command.Target{Robot: id})
 			} else {

@@ -1,4 +1,4 @@
-package fleet
+package view
 
 import (
 	"slices"
@@ -13,17 +13,17 @@ import (
 )
 
 // Orphans are the retained documents of robots that the database does not know.
-func (h *view) Orphans() []api.Orphan {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (v *View) Orphans() []api.Orphan {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	var out []api.Orphan
-	for id, e := range h.robots {
+	for id, e := range v.robots {
 		if e.adopted || len(e.documents) == 0 {
 			continue
 		}
 		o := api.Orphan{Robot: id, View: string(e.shown.View)}
 		for kind, d := range e.documents {
-			o.Topics = append(o.Topics, h.deps.Namespace.Topic(kind, id))
+			o.Topics = append(o.Topics, v.deps.Namespace.Topic(kind, id))
 			if at := schema.TimeOf(d.ReceivedAt); o.Seen == 0 || at < o.Seen {
 				o.Seen = at
 			}
@@ -38,29 +38,29 @@ func (h *view) Orphans() []api.Orphan {
 // emptied notes that the broker holds a document no more. Of a robot of the fleet
 // the last value is kept, for that says nothing about the robot; of an unknown client
 // nothing else was known.
-func (h *view) Emptied(id string, kind schema.TopicKind) {
-	h.mu.Lock()
-	e := h.robots[id]
+func (v *View) Emptied(id string, kind schema.TopicKind) {
+	v.mu.Lock()
+	e := v.robots[id]
 	if e == nil || e.adopted {
-		h.mu.Unlock()
+		v.mu.Unlock()
 		return
 	}
 	delete(e.documents, kind)
 	delete(e.unsaved, kind)
 	over := len(e.documents) == 0 && !e.shown.View.Reachable()
-	h.mu.Unlock()
+	v.mu.Unlock()
 	if over {
-		h.forget(id)
+		v.forget(id)
 	}
 }
 
 // forget takes a robot out of all that is shown. If it speaks again it is seen
 // again, as an unknown client.
-func (h *view) forget(id string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.robots, id)
-	h.tell(id)
+func (v *View) forget(id string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.robots, id)
+	v.tell(id)
 }
 
 // gone is the line of a robot that is shown no more.
@@ -72,32 +72,32 @@ func gone(id string) api.Robot {
 }
 
 // forgetOthers forgets every robot of the fleet that is not among these.
-func (h *view) forgetOthers(robots []store.Robot) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (v *View) forgetOthers(robots []store.Robot) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	stay := map[string]bool{}
 	for _, r := range robots {
 		stay[r.ID] = true
 	}
-	for id, e := range h.robots {
+	for id, e := range v.robots {
 		if e.adopted && !stay[id] {
-			delete(h.robots, id)
-			h.tell(id)
+			delete(v.robots, id)
+			v.tell(id)
 		}
 	}
 }
 
 // whereabouts is whether a robot is there, as far as fleetd can know.
-func (h *view) Whereabouts(id string, now time.Time) decommission.Whereabouts {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.fleetd.Connected {
+func (v *View) Whereabouts(id string, now time.Time) decommission.Whereabouts {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.fleetd.Connected {
 		return decommission.NotKnown
 	}
 	view := presence.Unknown
-	if e := h.robots[id]; e != nil {
+	if e := v.robots[id]; e != nil {
 		view = e.shown.View
-	} else if now.Sub(h.fleetd.Since) >= presence.Grace {
+	} else if now.Sub(v.fleetd.Since) >= presence.Grace {
 		return decommission.Gone
 	}
 	switch {
@@ -107,4 +107,30 @@ func (h *view) Whereabouts(id string, now time.Time) decommission.Whereabouts {
 		return decommission.Here
 	}
 	return decommission.Gone
+}
+
+// lacking lists the robots that are there and have not what they are desired to
+// have, as far as is known; sorted.
+func (v *View) Lacking(desired map[string]map[schema.TopicKind]int64, now time.Time) []string {
+	return v.among(now, func(id string, e *entry) bool {
+		return !e.desiredStory(v.fleetID).Converged || e.unanswered(desired[id])
+	})
+}
+
+// unanswered reports whether some desired state of the robot has a revision that it did
+// not report on. What became of the desired state is another matter.
+func (e *entry) unanswered(revs map[schema.TopicKind]int64) bool {
+	for desired, reported := range api.ReportOn {
+		rev := revs[desired]
+		if rev == 0 {
+			continue
+		}
+		said, problems := schema.Decode[struct {
+			DesiredRev int64 `json:"desired_rev"`
+		}](e.documents[reported].Body)
+		if len(problems) > 0 || said.DesiredRev != rev {
+			return true
+		}
+	}
+	return false
 }

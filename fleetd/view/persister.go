@@ -1,4 +1,4 @@
-package fleet
+package view
 
 import (
 	"context"
@@ -21,21 +21,23 @@ const (
 	keepAside = time.Minute
 	// eventsAtOnce bounds one transaction.
 	eventsAtOnce = 1000
+	// lastWrite bounds the writing at the end.
+	lastWrite = 2 * time.Second
 )
 
-// persister writes behind what robots say: the newest document of each kind, and
+// Persister writes behind what robots say: the newest document of each kind, and
 // every event once. Nothing of it is a promise to anybody, so it may be late,
 // and robots never wait for it. Of several fleetd instances the one that leads writes.
-type persister struct {
-	deps    persisterDeps
-	view    *view
+type Persister struct {
+	deps    PersisterDeps
+	view    *View
 	mu      sync.Mutex
 	events  []store.Event
 	dropped atomic.Int64
 }
 
-// persisterDeps is what a persister needs.
-type persisterDeps struct {
+// PersisterDeps is what a persister needs.
+type PersisterDeps struct {
 	Now func() time.Time
 	// Leads reports whether this instance leads, and Followed whether another one does.
 	Leads, Followed func() bool
@@ -46,19 +48,19 @@ type persisterDeps struct {
 	Well   func()
 }
 
-// documentStore is where a persister writes.
-type documentStore interface {
+// Store is where a persister writes.
+type Store interface {
 	SaveDocuments(ctx context.Context, documents []store.Document) error
 	AddEvents(ctx context.Context, events []store.Event) error
 }
 
-func newPersister(v *view, d persisterDeps) *persister { return &persister{deps: d, view: v} }
+func NewPersister(v *View, d PersisterDeps) *Persister { return &Persister{deps: d, view: v} }
 
 // Dropped is how many events were given up.
-func (k *persister) Dropped() int64 { return k.dropped.Load() }
+func (k *Persister) Dropped() int64 { return k.dropped.Load() }
 
 // Event takes in one event; it waits for nothing.
-func (k *persister) Event(e store.Event) {
+func (k *Persister) Event(e store.Event) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.events) >= maxEvents {
@@ -69,13 +71,13 @@ func (k *persister) Event(e store.Event) {
 }
 
 // Run writes until ctx ends.
-func (k *persister) Run(ctx context.Context, db documentStore) {
+func (k *Persister) Run(ctx context.Context, db Store) {
 	save := time.NewTicker(saveEvery)
 	defer save.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWrite)
 			k.save(last, db)
 			cancel()
 			return
@@ -86,7 +88,7 @@ func (k *persister) Run(ctx context.Context, db documentStore) {
 }
 
 // save writes all that waits. What the database does not take waits on.
-func (k *persister) save(ctx context.Context, db documentStore) {
+func (k *Persister) save(ctx context.Context, db Store) {
 	if !k.deps.Leads() {
 		if k.deps.Followed() {
 			k.forget(k.deps.Now().Add(-keepAside))
@@ -118,7 +120,7 @@ func (k *persister) save(ctx context.Context, db documentStore) {
 }
 
 // adoptUnknownRobots makes every robot known that has shown itself.
-func (k *persister) adoptUnknownRobots(ctx context.Context) {
+func (k *Persister) adoptUnknownRobots(ctx context.Context) {
 	for _, id := range k.view.unknownRobots() {
 		if err := k.deps.Adopt(ctx, id); err != nil {
 			k.deps.Failed("robot not adopted", err)
@@ -129,7 +131,7 @@ func (k *persister) adoptUnknownRobots(ctx context.Context) {
 
 // take hands out the oldest events of adopted robots; those of unknown clients are
 // nobody's history and are left out.
-func (k *persister) take() []store.Event {
+func (k *Persister) take() []store.Event {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	var out []store.Event
@@ -143,7 +145,7 @@ func (k *persister) take() []store.Event {
 }
 
 // forget leaves out the events that came before then: another instance wrote them.
-func (k *persister) forget(then time.Time) {
+func (k *Persister) forget(then time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	old := slices.IndexFunc(k.events, func(e store.Event) bool { return !e.ReceivedAt.Before(then) })
@@ -153,7 +155,7 @@ func (k *persister) forget(then time.Time) {
 	k.events = k.events[old:]
 }
 
-func (k *persister) giveBack(events []store.Event) {
+func (k *Persister) giveBack(events []store.Event) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.events = append(events, k.events...)

@@ -1,4 +1,4 @@
-package fleet
+package view
 
 import (
 	"troupe/fleetd/presence"
@@ -6,16 +6,16 @@ import (
 	"troupe/schema"
 )
 
-// Remember puts a document of the database into the hub, unless the robot said
+// Remember puts a document of the database into the view, unless the robot said
 // something newer already. It is no sign of life.
-func (h *view) Remember(d store.Document) {
-	h.change(d.Robot, h.deps.Now(), func(e *entry) {
+func (v *View) Remember(d store.Document) {
+	v.change(d.Robot, v.deps.Now(), func(e *entry) {
 		if _, newer := e.documents[d.Kind]; newer {
 			return
 		}
 		if e.recall(d) {
 			e.documents[d.Kind] = d
-			e.hear(h.fleetID, d.Kind, d.Body)
+			e.hear(v.fleetID, d.Kind, d.Body)
 		}
 	})
 }

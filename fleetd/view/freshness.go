@@ -1,4 +1,4 @@
-package fleet
+package view
 
 import (
 	"slices"
@@ -30,17 +30,17 @@ func (e *entry) isBehind(now time.Time) bool {
 }
 
 // behind lists the robots that are there and whose newest state is not, sorted.
-func (h *view) Behind(now time.Time) []string {
-	return h.among(now, func(_ string, e *entry) bool { return e.isBehind(now) })
+func (v *View) Behind(now time.Time) []string {
+	return v.among(now, func(_ string, e *entry) bool { return e.isBehind(now) })
 }
 
 // among lists the adopted robots that are there now and of which a thing holds,
 // sorted.
-func (h *view) among(now time.Time, holds func(id string, e *entry) bool) (ids []string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for id, e := range h.robots {
-		if e.adopted && presence.Of(e.facts, h.fleetd, now).View == presence.Online && holds(id, e) {
+func (v *View) among(now time.Time, holds func(id string, e *entry) bool) (ids []string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for id, e := range v.robots {
+		if e.adopted && presence.Of(e.facts, v.fleetd, now).View == presence.Online && holds(id, e) {
 			ids = append(ids, id)
 		}
 	}

@@ -1,4 +1,4 @@
-package fleet
+package view
 
 import (
 	"time"
@@ -41,8 +41,8 @@ func (t *latency) took(echo schema.HeartbeatLink, now time.Time) (time.Duration,
 }
 
 // Sent notes that this instance's heartbeat of that number goes out now.
-func (h *view) Sent(seq int64, now time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.sent.left(seq, now)
+func (v *View) Sent(seq int64, now time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.sent.left(seq, now)
 }

@@ -1,4 +1,4 @@
-package fleet
+package view
 
 import (
 	"context"
@@ -15,24 +15,24 @@ import (
 	"troupe/schema"
 )
 
-// view is the newest of everything that is known of robots, in memory: what the
+// View is the newest of everything that is known of robots, in memory: what the
 // API shows and the stream tells. It is a cache: what robots say comes again at
 // every connect, what fleetd decided is read from the database.
-type view struct {
-	deps viewDeps
+type View struct {
+	deps Deps
 
 	mu     sync.Mutex
 	fleetd presence.Fleetd
 	// fleetID is the fleet's name to robots; empty until the database is open.
 	fleetID string
 	robots  map[string]*entry
-	watches map[*watch]struct{}
+	watches map[*Feed]struct{}
 	sent    latency
 	clients clients
 }
 
-// viewDeps is what a view needs.
-type viewDeps struct {
+// Deps is what a view needs.
+type Deps struct {
 	Namespace schema.Namespace
 	Name      string // of this instance
 	Now       func() time.Time
@@ -62,26 +62,26 @@ type entry struct {
 	unsaved   map[schema.TopicKind]bool
 }
 
-func newView(d viewDeps) *view {
-	return &view{deps: d, fleetd: presence.Fleetd{Since: d.Now()}, robots: map[string]*entry{}, watches: map[*watch]struct{}{}, clients: clients{}}
+func New(d Deps) *View {
+	return &View{deps: d, fleetd: presence.Fleetd{Since: d.Now()}, robots: map[string]*entry{}, watches: map[*Feed]struct{}{}, clients: clients{}}
 }
 
 // of returns the entry of a robot, made if need be.
-func (h *view) of(id string) *entry {
-	e := h.robots[id]
+func (v *View) of(id string) *entry {
+	e := v.robots[id]
 	if e == nil {
 		e = &entry{documents: map[schema.TopicKind]store.Document{}, unsaved: map[schema.TopicKind]bool{}}
 		e.kept.Labels = map[string]string{}
-		h.robots[id] = e
+		v.robots[id] = e
 	}
 	return e
 }
 
 // document is the newest of that kind that a robot told.
-func (h *view) Document(id string, kind schema.TopicKind) []byte {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if e := h.robots[id]; e != nil {
+func (v *View) Document(id string, kind schema.TopicKind) []byte {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if e := v.robots[id]; e != nil {
 		return e.documents[kind].Body
 	}
 	return nil
@@ -89,11 +89,11 @@ func (h *view) Document(id string, kind schema.TopicKind) []byte {
 
 // catalogue joins what the robots say that their bodies can play and show. Where
 // one takes any name, or none has said it, nothing is known.
-func (h *view) Catalogue() library.Catalogue {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (v *View) Catalogue() library.Catalogue {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	var sounds, faces names
-	for _, e := range h.robots {
+	for _, e := range v.robots {
 		if !e.adopted || e.caps == nil {
 			continue
 		}
@@ -134,97 +134,97 @@ func (n *names) list() []string {
 
 // change runs do on the robot's entry, computes its presence anew and tells
 // whoever watches.
-func (h *view) change(id string, now time.Time, do func(*entry)) presenceChange {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	e := h.of(id)
+func (v *View) change(id string, now time.Time, do func(*entry)) Change {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	e := v.of(id)
 	before := e.shown.View
 	do(e)
 	e.compare(now)
-	e.shown, e.outdated = presence.Of(e.facts, h.fleetd, now), e.isBehind(now)
-	h.tell(id)
-	return presenceChange{id, before, e.shown.View}
+	e.shown, e.outdated = presence.Of(e.facts, v.fleetd, now), e.isBehind(now)
+	v.tell(id)
+	return Change{id, before, e.shown.View}
 }
 
 // connected notes that fleetd's own connection came or went.
-func (h *view) Connected(up bool, now time.Time) []presenceChange {
-	h.mu.Lock()
-	h.fleetd = presence.Fleetd{Connected: up, Since: now}
-	h.mu.Unlock()
-	return h.Tick(now)
+func (v *View) Connected(up bool, now time.Time) []Change {
+	v.mu.Lock()
+	v.fleetd = presence.Fleetd{Connected: up, Since: now}
+	v.mu.Unlock()
+	return v.Tick(now)
 }
 
-// presenceChange is a robot whose presence is another than before.
-type presenceChange struct {
+// Change is a robot whose presence is another than before.
+type Change struct {
 	Robot         string
 	before, after presence.View
 }
 
 // Came reports whether the robot can be reached from now on.
-func (c presenceChange) Came() bool { return c.after.Reachable() && !c.before.Reachable() }
+func (c Change) Came() bool { return c.after.Reachable() && !c.before.Reachable() }
 
 // Left reports whether the robot could be reached until now.
-func (c presenceChange) Left() bool { return c.before.Reachable() && !c.after.Reachable() }
+func (c Change) Left() bool { return c.before.Reachable() && !c.after.Reachable() }
 
 // tick lets time pass: presence is a function of it.
-func (h *view) Tick(now time.Time) (turned []presenceChange) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for id, e := range h.robots {
-		s := presence.Of(e.facts, h.fleetd, now)
+func (v *View) Tick(now time.Time) (turned []Change) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for id, e := range v.robots {
+		s := presence.Of(e.facts, v.fleetd, now)
 		behind := e.isBehind(now)
 		if s.View == e.shown.View && s.Why == e.shown.Why && behind == e.outdated { // Why tells Disputed too
 			continue
 		}
 		if s.View != e.shown.View {
-			turned = append(turned, presenceChange{id, e.shown.View, s.View})
+			turned = append(turned, Change{id, e.shown.View, s.View})
 		}
 		e.shown, e.outdated = s, behind
-		h.tell(id)
+		v.tell(id)
 	}
 	return turned
 }
 
 // known takes in what the database says of all robots.
-func (h *view) Known(robots []store.Robot) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (v *View) Known(robots []store.Robot) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	for _, r := range robots {
-		e := h.of(r.ID)
+		e := v.of(r.ID)
 		e.adopted, e.kept = true, r
-		h.tell(r.ID)
+		v.tell(r.ID)
 	}
 }
 
 // Sync takes in all robots of the database, and forgets those that it has no more.
-func (h *view) Sync(robots []store.Robot) {
-	h.Known(robots)
-	h.forgetOthers(robots)
+func (v *View) Sync(robots []store.Robot) {
+	v.Known(robots)
+	v.forgetOthers(robots)
 }
 
 // reachable reports whether what is sent to the robot now should arrive.
-func (h *view) Reachable(id string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	e := h.robots[id]
+func (v *View) Reachable(id string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	e := v.robots[id]
 	return e != nil && e.shown.View.Reachable()
 }
 
 // adopted reports whether the database knows the robot.
-func (h *view) Adopted(id string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	e := h.robots[id]
+func (v *View) Adopted(id string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	e := v.robots[id]
 	return e != nil && e.adopted
 }
 
 // unsavedDocuments hands out the documents of adopted robots that the database
 // does not have yet; notSaved takes back what it could not take.
-func (h *view) unsavedDocuments() []store.Document {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (v *View) unsavedDocuments() []store.Document {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	var out []store.Document
-	for _, e := range h.robots {
+	for _, e := range v.robots {
 		if !e.adopted {
 			continue
 		}
@@ -236,20 +236,20 @@ func (h *view) unsavedDocuments() []store.Document {
 	return out
 }
 
-func (h *view) notSaved(documents []store.Document) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (v *View) notSaved(documents []store.Document) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	for _, d := range documents {
-		h.of(d.Robot).unsaved[d.Kind] = true
+		v.of(d.Robot).unsaved[d.Kind] = true
 	}
 }
 
 // unknown lists the robots that are there and that the database does not know.
-func (h *view) unknownRobots() []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (v *View) unknownRobots() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	var out []string
-	for id, e := range h.robots {
+	for id, e := range v.robots {
 		if !e.adopted && e.facts.Word != "" {
 			out = append(out, id)
 		}
@@ -259,49 +259,49 @@ func (h *view) unknownRobots() []string {
 }
 
 // list returns all robots by id.
-func (h *view) Robots() []api.Robot {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	out := make([]api.Robot, 0, len(h.robots))
-	for id, e := range h.robots {
-		out = append(out, e.line(id, h.fleetID))
+func (v *View) Robots() []api.Robot {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	out := make([]api.Robot, 0, len(v.robots))
+	for id, e := range v.robots {
+		out = append(out, e.line(id, v.fleetID))
 	}
 	slices.SortFunc(out, func(a, b api.Robot) int { return strings.Compare(a.ID, b.ID) })
 	return out
 }
 
 // detail returns everything about one robot.
-func (h *view) Robot(id string) (api.Detail, bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	e := h.robots[id]
+func (v *View) Robot(id string) (api.Detail, bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	e := v.robots[id]
 	if e == nil {
 		return api.Detail{}, false
 	}
 	return api.Detail{
-		Robot: e.line(id, h.fleetID), Heartbeat: e.heartbeat, State: e.state, Modes: e.modes, Caps: e.caps, Acts: e.acts, Reported: e.reported,
+		Robot: e.line(id, v.fleetID), Heartbeat: e.heartbeat, State: e.state, Modes: e.modes, Caps: e.caps, Acts: e.acts, Reported: e.reported,
 	}, true
 }
 
-// watch is one reader of changes. However slow it is, it costs no more than a
+// Feed is one reader of changes. However slow it is, it costs no more than a
 // name per robot: of each it gets the newest line.
-type watch struct {
-	view  *view
+type Feed struct {
+	view  *View
 	pace  time.Duration
 	dirty map[string]struct{}
 	wake  chan struct{}
 }
 
-func (h *view) Watch(pace time.Duration) *watch {
-	w := &watch{view: h, pace: pace, dirty: map[string]struct{}{}, wake: make(chan struct{}, 1)}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.watches[w] = struct{}{}
+func (v *View) Watch(pace time.Duration) *Feed {
+	w := &Feed{view: v, pace: pace, dirty: map[string]struct{}{}, wake: make(chan struct{}, 1)}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.watches[w] = struct{}{}
 	return w
 }
 
-func (h *view) tell(id string) {
-	for w := range h.watches {
+func (v *View) tell(id string) {
+	for w := range v.watches {
 		w.dirty[id] = struct{}{}
 		select {
 		case w.wake <- struct{}{}:
@@ -312,7 +312,7 @@ func (h *view) tell(id string) {
 
 // Next waits for changes, gathers them for a moment and returns the newest line
 // of each robot that changed; none when atMost has passed without a change.
-func (w *watch) Next(ctx context.Context, atMost time.Duration) ([]api.Robot, error) {
+func (w *Feed) Next(ctx context.Context, atMost time.Duration) ([]api.Robot, error) {
 	idle := time.NewTimer(atMost)
 	defer idle.Stop()
 	select {
@@ -345,7 +345,7 @@ func (w *watch) Next(ctx context.Context, atMost time.Duration) ([]api.Robot, er
 }
 
 // Close ends the watch.
-func (w *watch) Close() {
+func (w *Feed) Close() {
 	w.view.mu.Lock()
 	defer w.view.mu.Unlock()
 	delete(w.view.watches, w)
