@@ -49,12 +49,13 @@ func (f *Fleet) Status() api.Status {
 	for i := range held {
 		held[i].Robots = []string{}
 	}
-	led, now := f.leadership.status(), time.Now()
+	led, now := f.leadership.Status(), time.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := api.Status{
-		Latched: held, HeldComplete: complete, Kept: f.sweeper.kept(now), Leadership: led,
-		TS: schema.TimeOf(now), Version: f.cfg.Version, Name: f.cfg.Name,
+		Latched: held, HeldComplete: complete, Kept: f.sweeper.kept(now),
+		Leadership: api.Leadership{Leads: led.Leads, Leader: led.Leader, Why: led.Why, Since: schema.TimeOf(led.Since)},
+		TS:         schema.TimeOf(now), Version: f.cfg.Version, Name: f.cfg.Name,
 		Broker: f.broker, Database: f.database, Dropped: f.keeper.Dropped(),
 	}
 	if !f.rivalAt.IsZero() && time.Since(f.rivalAt) < presence.Disputed {
@@ -115,7 +116,7 @@ func (f *Fleet) Adopt(ctx context.Context, id string) error {
 func (f *Fleet) newPersister() *view.Persister {
 	d := view.PersisterDeps{
 		Now: time.Now, Failed: f.databaseFailed, Well: f.databaseWell,
-		Leads: func() bool { return f.leadership.leads() }, Followed: func() bool { return f.leadership.followed() },
+		Leads: f.leadership.Leads, Followed: f.leadership.Followed,
 	}
 	if f.cfg.Dev {
 		d.Adopt = func(ctx context.Context, robot string) error {

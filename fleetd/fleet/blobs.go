@@ -69,7 +69,7 @@ func (b *blobs) run(ctx context.Context, db *store.Store) {
 		case <-ctx.Done():
 			return
 		case now := <-look.C:
-			if !b.f.leadership.leads() {
+			if !b.f.leadership.Leads() {
 				continue
 			}
 			for digest, robots := range b.due(now) {

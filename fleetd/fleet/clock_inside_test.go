@@ -29,11 +29,10 @@ func TestNothingIsPrunedByAClockThatJumpedAhead(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	f := &Fleet{cfg: Config{KeepAudit: 365 * day, KeepCommands: 90 * day, KeepEvents: 30 * day}, log: slog.New(slog.NewTextHandler(&log, nil))}
-	f.leadership = newLeadership(f)
-	f.leadership.facts.Held, f.leadership.facts.Linked, f.leadership.facts.Alone = true, true, true
-	f.leadership.facts.Proven, f.leadership.facts.HeldSince = now, now
-	p := &pruner{f: f}
+	p := &pruner{
+		log: slog.New(slog.NewTextHandler(&log, nil)), keepAudit: 365 * day, keepCommands: 90 * day, keepEvents: 30 * day,
+		leads: func() bool { return true }, failed: func(what string, err error) { t.Error(what, err) },
+	}
 	notes := func() int {
 		all, err := db.Audit(t.Context(), 0)
 		if err != nil {

@@ -45,7 +45,7 @@ func newWitness(f *Fleet) *commandAuditor {
 
 // command takes in a command as it passed; it waits for nothing.
 func (w *commandAuditor) command(at schema.TopicParams, m link.Message, now time.Time) {
-	if m.Retain || at.CID == w.f.cfg.Name || w.f.instances.isOne(at.CID) {
+	if m.Retain || at.CID == w.f.cfg.Name || w.f.instances.Has(at.CID) {
 		return
 	}
 	w.mu.Lock()
@@ -95,7 +95,7 @@ func (w *commandAuditor) write(ctx context.Context, db *store.Store) {
 	notes, left := w.notes, w.left
 	w.notes, w.left = nil, 0
 	w.mu.Unlock()
-	if len(notes) == 0 && left == 0 || !w.f.leadership.leads() {
+	if len(notes) == 0 && left == 0 || !w.f.leadership.Leads() {
 		return
 	}
 	if left > 0 {

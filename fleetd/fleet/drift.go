@@ -66,7 +66,7 @@ func (d *driftChecker) run(ctx context.Context, db *store.Store) {
 		case <-ctx.Done():
 			return
 		case now := <-look.C:
-			if !d.f.leadership.leads() {
+			if !d.f.leadership.Leads() {
 				d.at = nil
 				continue
 			}

@@ -111,13 +111,13 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	if cfg.Dial == nil && cfg.Password != "" && slices.ContainsFunc(append([]string{cfg.Broker}, cfg.Others...), link.InTheClear) {
 		f.log.Warn("fleetd's password goes to the broker in the clear: whoever is on the way reads it; use mqtts or wss", "broker", cfg.Broker)
 	}
+	f.leadership = f.newLeadership()
 	f.view = view.New(view.Deps{Namespace: f.ns, Name: cfg.Name, Now: time.Now})
 	f.keeper = f.newPersister()
 	f.driver, f.outbox, f.warden = newDriver(f), newOutbox(f), newWarden(f)
 	f.witness = newWitness(f)
 	f.sweeper = &strayRetained{f: f, seen: map[string]bool{}}
 	f.blobs = &blobs{f: f, at: map[waiting]fetching{}}
-	f.leadership = newLeadership(f)
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f.end = stop
 	if err := errors.Join(f.openVault(now), f.listen(ctx, running), f.listenForRobots(ctx, running)); err != nil {
@@ -141,7 +141,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	f.running.Go(func() { f.driver.run(running) })
 	f.running.Go(func() { f.stops.run(running) })
 	f.running.Go(func() { f.fleetd(running) })
-	f.running.Go(func() { f.leadership.run(running) })
+	f.running.Go(func() { f.leadership.Run(running) })
 	if f.listener != nil {
 		f.running.Go(func() { f.serve(f.server, f.listener, f.cfg.HTTPCert != "") })
 	}
@@ -174,7 +174,7 @@ func (f *Fleet) Close() error {
 	f.end() // streams end with it
 	errs := []error{f.shutdownHTTP(ctx)}
 	f.running.Wait()
-	f.leadership.end()
+	f.leadership.End()
 	return errors.Join(append(errs, f.link.Close(context.Background()), f.closeDatabase(), f.stops.spool.Close())...)
 }
 
@@ -224,8 +224,8 @@ func (f *Fleet) linked(s link.State) {
 	if changed {
 		f.turned(f.view.Connected(up, now)...)
 	}
-	f.instances.linked(up, now)
-	f.leadership.linked()
+	f.instances.Linked(up, now)
+	f.leadership.Linked()
 }
 
 // rivalled reports whether m is the broker's word that it ends this instance's connection
@@ -282,7 +282,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	all.Go(func() { f.bereft.run(ctx, f, db) })
 	all.Go(func() { f.sweeper.run(ctx, db) })
 	all.Go(func() { f.witness.run(ctx, db) })
-	all.Go(func() { (&pruner{f: f}).run(ctx, db) })
+	all.Go(func() { f.newPruner().run(ctx, db) })
 	all.Wait()
 }
 

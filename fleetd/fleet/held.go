@@ -19,7 +19,7 @@ func (s *stops) persist(ctx context.Context) {
 	}
 	defer func() { <-s.turn }()
 	s.learn(ctx)
-	leads := s.f.leadership.leads()
+	leads := s.f.leadership.Leads()
 	var write, watch []spool.Entry
 	s.mu.Lock()
 	loaded := s.loaded

@@ -17,8 +17,8 @@ type instances struct {
 	heard map[string]time.Time
 }
 
-// linked notes that this instance hears, or does not.
-func (d *instances) linked(up bool, now time.Time) {
+// Linked notes that this instance hears, or does not.
+func (d *instances) Linked(up bool, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if up != d.up {
@@ -26,8 +26,8 @@ func (d *instances) linked(up bool, now time.Time) {
 	}
 }
 
-// beat notes a heartbeat.
-func (d *instances) beat(name string, now time.Time) {
+// Beat notes a heartbeat.
+func (d *instances) Beat(name string, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.heard == nil {
@@ -36,16 +36,16 @@ func (d *instances) beat(name string, now time.Time) {
 	d.heard[name] = now
 }
 
-// isOne reports whether that is the name of another instance.
-func (d *instances) isOne(name string) bool {
+// Has reports whether that is the name of another instance.
+func (d *instances) Has(name string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	_, one := d.heard[name]
 	return one
 }
 
-// gone reports whether a fleetd instance was not heard for long, by one that would have.
-func (d *instances) gone(name string, now time.Time) bool {
+// Gone reports whether a fleetd instance was not heard for long, by one that would have.
+func (d *instances) Gone(name string, now time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.up && now.Sub(d.since) >= silentFor && now.Sub(d.heard[name]) >= silentFor

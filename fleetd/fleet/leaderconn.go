@@ -34,8 +34,8 @@ type leaderConn struct {
 	repaired time.Time // owned by the link's goroutine
 }
 
-// takePen connects, to write as fleetd of that session.
-func (f *Fleet) takePen(session string) (*leaderConn, error) {
+// openLeaderConn connects, to write as fleetd of that session.
+func (f *Fleet) openLeaderConn(session string) (*leaderConn, error) {
 	ctx, cut := context.WithCancel(context.Background())
 	p := &leaderConn{f: f, session: session, end: cut, opened: make(chan struct{})}
 	ns := f.ns
@@ -67,7 +67,7 @@ func (p *leaderConn) linked(s link.State) {
 	if s.Contested {
 		p.f.disputed(twoFleets, time.Now())
 	}
-	p.f.leadership.linked()
+	p.f.leadership.Linked()
 	if up {
 		signal(p.f.outbox.again)
 	}
@@ -78,23 +78,29 @@ func (p *leaderConn) linked(s link.State) {
 // of one fleet only one leads.
 func (p *leaderConn) rival(m link.Message) bool {
 	row, _, ok := p.f.ns.Match(m.Topic)
-	if !ok || row.Kind != schema.TopicFleetPresence || !p.f.leadership.leads() {
+	if !ok || row.Kind != schema.TopicFleetPresence || !p.f.leadership.Leads() {
 		return false
 	}
 	said, problems := schema.Decode[schema.Presence](m.Payload)
 	return len(problems) == 0 && said.State != schema.PresenceOffline && said.Boot != p.f.boot
 }
 
-// stands reports whether a fleetd instance that does not lead keeps the leader's connection: as long as the
+// Up reports whether the connection is there.
+func (p *leaderConn) Up() bool { return p.up.Load() }
+
+// Session is fleetd's own link's, as which it writes.
+func (p *leaderConn) Session() string { return p.session }
+
+// Stands reports whether a fleetd instance that does not lead keeps the leader's connection: as long as the
 // presence is its own word and true, and not to write it anew. session is that of
 // fleetd's own link now.
-func (p *leaderConn) stands(session string) bool {
+func (p *leaderConn) Stands(session string) bool {
 	return p.up.Load() && !p.foreign.Load() && p.session == session
 }
 
-// cut ends the connection as a crash does, so that the broker says that fleetd of
+// Cut ends the connection as a crash does, so that the broker says that fleetd of
 // this session is lost; and silently if another instance is there already.
-func (p *leaderConn) cut() {
+func (p *leaderConn) Cut() {
 	if !p.foreign.Load() { // else it ends in good order, and no will is sent
 		p.end()
 	}
@@ -102,8 +108,8 @@ func (p *leaderConn) cut() {
 	p.end()
 }
 
-// close ends it in good order. Fleetd that leads says that it goes.
-func (p *leaderConn) close(leads bool) {
+// Close ends it in good order. Fleetd that leads says that it goes.
+func (p *leaderConn) Close(leads bool) {
 	var words []func(string) link.Message
 	if leads {
 		words = append(words, func(string) link.Message { return p.f.presence(schema.PresenceOffline, p.session, time.Now()) })
@@ -126,10 +132,10 @@ func (p *leaderConn) hear(m link.Message) {
 		return
 	}
 	other := said.State == schema.PresenceOnline && said.Boot != p.f.boot
-	if !p.f.leadership.leads() {
+	if !p.f.leadership.Leads() {
 		if other {
 			p.foreign.Store(true)
-			signal(p.f.leadership.wake)
+			p.f.leadership.Wake()
 		}
 		return
 	}
@@ -142,4 +148,26 @@ func (p *leaderConn) hear(m link.Message) {
 	p.repaired = now
 	p.f.log.Warn("fleetd's presence was overwritten", "with", string(m.Payload))
 	p.f.outbox.say(p.f.presence(schema.PresenceOnline, p.session, now))
+}
+
+// newLeadership makes this instance's part in who leads.
+func (f *Fleet) newLeadership() *leadership {
+	return newLeadership(leadershipDeps{
+		Log: f.log, Name: f.cfg.Name, Now: time.Now,
+		Store:   func() (lockStore, error) { return f.Store() },
+		Session: func() string { return f.link.Session() },
+		Open: func(session string) (leadersConn, error) {
+			c, err := f.openLeaderConn(session)
+			if err != nil {
+				return nil, err
+			}
+			return c, nil
+		},
+	})
+}
+
+// writer is the leader's connection, nil for an instance that does not lead now.
+func (f *Fleet) writer() *leaderConn {
+	c, _ := f.leadership.Conn().(*leaderConn)
+	return c
 }

@@ -2,14 +2,13 @@ package fleet
 
 import (
 	"context"
+	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"time"
 
-	"troupe/fleetd/api"
 	"troupe/fleetd/leader"
 	"troupe/fleetd/store"
-	"troupe/schema"
 )
 
 const (
@@ -19,75 +18,121 @@ const (
 	askEvery = time.Second
 	// askWithin bounds one question to the database.
 	askWithin = 5 * time.Second
+	// endWithin bounds each question at the end.
+	endWithin = 2 * time.Second
 )
 
 // leadership is this instance's part in who leads. One goroutine asks for the lock,
 // holds it, and opens and closes the leader's connection; whoever wants to write asks whether this
 // fleetd leads now.
 type leadership struct {
-	f    *Fleet
+	deps leadershipDeps
 	wake chan struct{}
 
 	mu    sync.Mutex
 	facts leader.Facts
-	pen   *leaderConn     // nil unless this instance leads, or led last
+	conn  leadersConn     // nil unless this instance leads, or led last
 	told  leader.Decision // what was told of last
 	since time.Time       // the role in it
 
 	lead *store.Lead // owned by run
 }
 
-func newLeadership(f *Fleet) *leadership {
-	return &leadership{f: f, wake: make(chan struct{}, 1), facts: leader.Facts{LinkedSince: f.started}, since: f.started, told: leader.Decision{Role: leader.Follows, Why: "it has just begun"}}
+// leadershipDeps is what a leadership needs.
+type leadershipDeps struct {
+	Log     *slog.Logger
+	Name    string // of this instance
+	Now     func() time.Time
+	Store   func() (lockStore, error)                 // the database, or why there is none
+	Session func() string                             // of fleetd's own link; empty: it is down
+	Open    func(session string) (leadersConn, error) // connects, to write as fleetd of that session
 }
 
-// leads reports whether this instance may write what all robots go by, now.
-func (l *leadership) leads() bool { return l.decide().Role == leader.Leads }
+// lockStore is the database that has the lock.
+type lockStore interface {
+	Lead(ctx context.Context, name string, now time.Time) (*store.Lead, store.Leader, error)
+	Alone() bool
+}
 
-// writes is what the leader writes with, nil for all others.
-func (l *leadership) writes() *leaderConn {
+// leadersConn is the connection on which the leader writes.
+type leadersConn interface {
+	Up() bool
+	Session() string
+	// Stands reports whether an instance that leads no more keeps the connection while
+	// its own link has that session.
+	Stands(session string) bool
+	// Cut ends it as a crash does, and Close in good order.
+	Cut()
+	Close(leads bool)
+}
+
+func newLeadership(d leadershipDeps) *leadership {
+	now := d.Now()
+	return &leadership{deps: d, wake: make(chan struct{}, 1), facts: leader.Facts{LinkedSince: now}, since: now, told: leader.Decision{Role: leader.Follows, Why: "it has just begun"}}
+}
+
+// Leads reports whether this instance may write what all robots go by, now.
+func (l *leadership) Leads() bool { return l.decide().Role == leader.Leads }
+
+// Conn is what the leader writes with, nil for all others.
+func (l *leadership) Conn() leadersConn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if leader.Decide(l.facts, time.Now()).Role != leader.Leads {
+	if leader.Decide(l.facts, l.deps.Now()).Role != leader.Leads {
 		return nil
 	}
-	return l.pen
+	return l.conn
 }
 
-// followed reports whether another instance leads, as far as is known.
-func (l *leadership) followed() bool {
+// Followed reports whether another instance leads, as far as is known.
+func (l *leadership) Followed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.facts.Held && l.facts.Other != ""
 }
 
-// status tells it to people.
-func (l *leadership) status() api.Leadership {
+// leadershipStatus is who leads, as far as this instance knows.
+type leadershipStatus struct {
+	Leads       bool
+	Leader, Why string
+	Since       time.Time // of this instance's role
+}
+
+// Status tells it to people.
+func (l *leadership) Status() leadershipStatus {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := leader.Decide(l.facts, time.Now())
-	s := api.Leadership{Leads: d.Role == leader.Leads, Leader: l.facts.Other, Why: d.Why, Since: schema.TimeOf(l.since)}
+	d := leader.Decide(l.facts, l.deps.Now())
+	s := leadershipStatus{Leads: d.Role == leader.Leads, Leader: l.facts.Other, Why: d.Why, Since: l.since}
 	if s.Leads {
-		s.Leader = l.f.cfg.Name
+		s.Leader = l.deps.Name
 	}
 	return s
 }
 
-// linked notes whether fleetd has all the connections to the broker that it
+// Linked notes whether fleetd has all the connections to the broker that it
 // needs now.
-func (l *leadership) linked() {
-	session := l.f.link.Session()
+func (l *leadership) Linked() {
+	session := l.deps.Session()
 	l.mu.Lock()
-	up := session != "" && (l.pen == nil || l.pen.up.Load())
+	up := session != "" && (l.conn == nil || l.conn.Up())
 	if up != l.facts.Linked {
-		l.facts.Linked, l.facts.LinkedSince = up, time.Now()
+		l.facts.Linked, l.facts.LinkedSince = up, l.deps.Now()
 	}
 	l.mu.Unlock()
-	signal(l.wake)
+	l.Wake()
 }
 
-// run asks for the lock and holds it until ctx ends; end releases it.
-func (l *leadership) run(ctx context.Context) {
+// Wake has it look at once at what changed.
+func (l *leadership) Wake() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run asks for the lock and holds it until ctx ends; End releases it.
+func (l *leadership) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if l.lead == nil && l.decide().Ask {
 			l.ask(ctx)
@@ -96,7 +141,7 @@ func (l *leadership) run(ctx context.Context) {
 		case d.Resign:
 			l.resign(ctx)
 		case l.lead != nil:
-			begun := time.Now()
+			begun := l.deps.Now()
 			err := l.lead.Hold(ctx, provenEvery, leader.Trust)
 			if ctx.Err() != nil {
 				return
@@ -111,7 +156,7 @@ func (l *leadership) run(ctx context.Context) {
 func (l *leadership) decide() leader.Decision {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return leader.Decide(l.facts, time.Now())
+	return leader.Decide(l.facts, l.deps.Now())
 }
 
 // rest waits until it is time to ask again, or the link changed.
@@ -128,7 +173,7 @@ func (l *leadership) rest(ctx context.Context) {
 
 // ask asks for the lock.
 func (l *leadership) ask(ctx context.Context) {
-	db, err := l.f.Store()
+	db, err := l.deps.Store()
 	if err != nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -137,8 +182,8 @@ func (l *leadership) ask(ctx context.Context) {
 	}
 	within, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	begun := time.Now()
-	lead, who, err := db.Lead(within, l.f.cfg.Name, begun)
+	begun := l.deps.Now()
+	lead, who, err := db.Lead(within, l.deps.Name, begun)
 	l.lead = lead
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,8 +195,8 @@ func (l *leadership) ask(ctx context.Context) {
 	case lead == nil:
 		f.Other = who.Name
 	default:
-		f.Held, f.HeldSince, f.Proven, f.Before = true, time.Now(), begun, ""
-		if who.Term > 0 && who.ResignedAt.IsZero() && who.Name != l.f.cfg.Name {
+		f.Held, f.HeldSince, f.Proven, f.Before = true, l.deps.Now(), begun, ""
+		if who.Term > 0 && who.ResignedAt.IsZero() && who.Name != l.deps.Name {
 			f.Before = who.Name
 		}
 	}
@@ -179,29 +224,29 @@ func (l *leadership) resign(ctx context.Context) {
 	if l.lead == nil {
 		return
 	}
-	within, cancel := context.WithTimeout(ctx, goodbye)
+	within, cancel := context.WithTimeout(ctx, endWithin)
 	defer cancel()
-	if err := l.lead.Resign(within, time.Now()); err != nil {
-		l.f.log.Warn("the other fleetd instances were not told that this one leads no more; they wait a moment longer", "error", err)
+	if err := l.lead.Resign(within, l.deps.Now()); err != nil {
+		l.deps.Log.Warn("the other fleetd instances were not told that this one leads no more; they wait a moment longer", "error", err)
 	}
 	l.lead = nil
 }
 
-// end is the orderly end, when nobody writes any more: robots are told that the
+// End is the orderly end, when nobody writes any more: robots are told that the
 // fleetd goes, if it led, and the others that they need not wait. It has its own time,
 // however long the end of everything else took.
-func (l *leadership) end() {
+func (l *leadership) End() {
 	if l.lead != nil {
-		begun := time.Now()
-		l.proven(begun, l.lead.Hold(context.Background(), 0, goodbye))
+		begun := l.deps.Now()
+		l.proven(begun, l.lead.Hold(context.Background(), 0, endWithin))
 	}
 	l.mu.Lock()
-	p := l.pen
-	leads := leader.Decide(l.facts, time.Now()).Role == leader.Leads
-	l.pen, l.facts.Ends = nil, true
+	c := l.conn
+	leads := leader.Decide(l.facts, l.deps.Now()).Role == leader.Leads
+	l.conn, l.facts.Ends = nil, true
 	l.mu.Unlock()
-	if p != nil {
-		p.close(leads)
+	if c != nil {
+		c.Close(leads)
 	}
 	l.resign(context.Background())
 }
@@ -209,8 +254,8 @@ func (l *leadership) end() {
 // look does what a change of role asks for: it tells of it, and takes up the leader's connection or
 // puts it down.
 func (l *leadership) look() leader.Decision {
-	now := time.Now()
-	session := l.f.link.Session()
+	now := l.deps.Now()
+	session := l.deps.Session()
 	l.mu.Lock()
 	d := leader.Decide(l.facts, now)
 	was := l.told
@@ -220,43 +265,43 @@ func (l *leadership) look() leader.Decision {
 	if d.Role != was.Role || d.Role == leader.Follows {
 		l.told = d // why it leads may be forgotten later, and is no news
 	}
-	p, open, drop := l.pen, false, false
+	c, open, drop := l.conn, false, false
 	switch {
 	case d.Role == leader.Leads && session == "": // seen to when the link is back
 	case d.Role == leader.Leads:
-		open = p == nil || p.session != session
-		drop = p != nil && open
-	case p != nil:
-		drop = !p.stands(session)
+		open = c == nil || c.Session() != session
+		drop = c != nil && open
+	case c != nil:
+		drop = !c.Stands(session)
 	}
 	if drop {
-		l.pen = nil
+		l.conn = nil
 	}
 	l.mu.Unlock()
 
 	switch {
 	case d.Role == was.Role && (d.Role != leader.Follows || d.Why == was.Why):
 	case d.Role == leader.Leads:
-		l.f.log.Info("this instance leads: it writes what all robots go by", "name", l.f.cfg.Name, "why", d.Why)
+		l.deps.Log.Info("this instance leads: it writes what all robots go by", "name", l.deps.Name, "why", d.Why)
 	case was.Role == leader.Leads:
-		l.f.log.Warn("this instance leads no more", "name", l.f.cfg.Name, "why", d.Why)
+		l.deps.Log.Warn("this instance leads no more", "name", l.deps.Name, "why", d.Why)
 	default:
-		l.f.log.Info("this instance does not lead", "name", l.f.cfg.Name, "role", d.Role, "why", d.Why)
+		l.deps.Log.Info("this instance does not lead", "name", l.deps.Name, "role", d.Role, "why", d.Why)
 	}
 	if drop {
-		p.cut()
+		c.Cut()
 	}
 	if open {
-		p, err := l.f.takePen(session)
+		c, err := l.deps.Open(session)
 		if err != nil { // a fault of ours: the link of fleetd itself was opened the same way
-			l.f.log.Error("no connection to write with", "error", err)
+			l.deps.Log.Error("no connection to write with", "error", err)
 		}
 		l.mu.Lock()
-		l.pen = p
+		l.conn = c
 		l.mu.Unlock()
 	}
 	if drop || open {
-		l.linked()
+		l.Linked()
 	}
 	return d
 }

@@ -75,7 +75,7 @@ func (b *orphanedCommands) run(ctx context.Context, f *Fleet, db *store.Store) {
 			return
 		case now := <-look.C:
 			answers := b.answers(now)
-			if !f.leadership.leads() {
+			if !f.leadership.Leads() {
 				continue
 			}
 			rows, err := db.OthersCommands(ctx, f.cfg.Name, now.Add(-goBack))
@@ -84,7 +84,7 @@ func (b *orphanedCommands) run(ctx context.Context, f *Fleet, db *store.Store) {
 				continue
 			}
 			for _, c := range rows {
-				if !f.instances.gone(c.Owner, now) {
+				if !f.instances.Gone(c.Owner, now) {
 					continue
 				}
 				if c, news := inherit(c, answers[c.ID], now); news {

@@ -72,7 +72,7 @@ func (o *outbox) run(ctx context.Context, db *store.Store) {
 		case <-o.wake:
 		case <-look.C:
 		}
-		if p := o.f.leadership.writes(); p == nil || !p.up.Load() {
+		if p := o.f.writer(); p == nil || !p.Up() {
 			fresh = false
 			continue
 		}
@@ -153,7 +153,7 @@ func (o *outbox) message(out store.Outgoing) link.Message {
 // tell publishes one document and waits for the broker's word. A fleetd instance that does not
 // lead at this moment tells nothing.
 func (o *outbox) tell(ctx context.Context, m link.Message) bool {
-	p := o.f.leadership.writes()
+	p := o.f.writer()
 	if p == nil {
 		return false
 	}

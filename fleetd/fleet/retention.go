@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"troupe/fleetd/store"
@@ -20,8 +21,20 @@ const (
 // pruner removes history that is older than the configuration keeps it. Of several
 // instances the leader prunes.
 type pruner struct {
-	f    *Fleet
-	last time.Time // when all was pruned
+	log *slog.Logger
+	// How long each kind of history is kept; negative = for ever.
+	keepAudit, keepCommands, keepEvents time.Duration
+
+	leads  func() bool
+	failed func(what string, err error)
+	last   time.Time // when all was pruned
+}
+
+func (f *Fleet) newPruner() *pruner {
+	return &pruner{
+		log: f.log, keepAudit: f.cfg.KeepAudit, keepCommands: f.cfg.KeepCommands, keepEvents: f.cfg.KeepEvents,
+		leads: f.leadership.Leads, failed: f.databaseFailed,
+	}
 }
 
 func (p *pruner) run(ctx context.Context, db *store.Store) {
@@ -42,18 +55,18 @@ func (p *pruner) run(ctx context.Context, db *store.Store) {
 // prune goes in small steps and rests after each for as long as it took, so that at
 // least half of the database's time is left to others.
 func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
-	if !p.f.leadership.leads() {
+	if !p.leads() {
 		return
 	}
 	newest, err := db.Audit(ctx, 1)
 	if err != nil {
-		p.f.databaseFailed("old history not pruned", err)
+		p.failed("old history not pruned", err)
 		return
 	}
 	// Only the clock says how old history is. If all of the audit is too old, the clock
 	// jumped ahead, or nothing happened for so long; either way pruning can wait.
-	if keep := p.f.cfg.KeepAudit; keep >= 0 && len(newest) > 0 && newest[0].At.Before(now.Add(-keep)) {
-		p.f.log.Warn("old history not pruned: the whole audit would be; look whether this machine's clock is right", "newest", newest[0].At, "clock", now, "older_than", keep)
+	if keep := p.keepAudit; keep >= 0 && len(newest) > 0 && newest[0].At.Before(now.Add(-keep)) {
+		p.log.Warn("old history not pruned: the whole audit would be; look whether this machine's clock is right", "newest", newest[0].At, "clock", now, "older_than", keep)
 		p.last = now
 		return
 	}
@@ -62,22 +75,22 @@ func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
 		keep time.Duration
 		step func(ctx context.Context, then time.Time, limit int) (int64, error)
 	}{
-		{"audit", p.f.cfg.KeepAudit, db.PruneAudit},
-		{"commands", p.f.cfg.KeepCommands, db.PruneBatches},
-		{"events", p.f.cfg.KeepEvents, db.PruneEvents},
+		{"audit", p.keepAudit, db.PruneAudit},
+		{"commands", p.keepCommands, db.PruneBatches},
+		{"events", p.keepEvents, db.PruneEvents},
 	} {
 		if history.keep < 0 {
 			continue
 		}
 		var rows int64
 		for {
-			if !p.f.leadership.leads() {
+			if !p.leads() {
 				return
 			}
 			began := time.Now()
 			n, err := history.step(ctx, now.Add(-history.keep), pruneAtOnce)
 			if err != nil {
-				p.f.databaseFailed("old history not pruned", err)
+				p.failed("old history not pruned", err)
 				return
 			}
 			if rows += n; n == 0 {
@@ -92,7 +105,7 @@ func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
 			}
 		}
 		if rows > 0 {
-			p.f.log.Info("old history pruned", "of", history.name, "rows", rows, "older_than", history.keep)
+			p.log.Info("old history pruned", "of", history.name, "rows", rows, "older_than", history.keep)
 		}
 	}
 	p.last = now

@@ -105,7 +105,7 @@ func (w *revocationPublisher) list(ctx context.Context, db *store.Store, now tim
 // lead takes every decommission as far as it goes now. A fleetd instance that follows only looks
 // what each waits for: the other one must write what a step asks for.
 func (w *revocationPublisher) lead(ctx context.Context, db *store.Store) {
-	leads := w.f.leadership.leads()
+	leads := w.f.leadership.Leads()
 	open, err := db.Decommissions(ctx, false)
 	if err != nil {
 		w.f.databaseFailed("decommissions not read", err)

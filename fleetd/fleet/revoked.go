@@ -41,7 +41,7 @@ func (w *revocationPublisher) repair(ctx context.Context, db *store.Store, now t
 	w.mu.Lock()
 	heard, at := w.heard, w.heardAt
 	w.mu.Unlock()
-	if heard == nil || now.Sub(at) < revokedSettles || now.Sub(w.repaired) < revokedSettles || !w.f.leadership.leads() {
+	if heard == nil || now.Sub(at) < revokedSettles || now.Sub(w.repaired) < revokedSettles || !w.f.leadership.Leads() {
 		return
 	}
 	rev, payload, err := db.Revocation(ctx)
@@ -77,7 +77,7 @@ func (w *revocationPublisher) repair(ctx context.Context, db *store.Store, now t
 // persist takes the certificates of fleetd instances that lie in the folder of the keys into the
 // database: whoever steals one is fleetd, until it is revoked.
 func (w *revocationPublisher) persist(ctx context.Context, db *store.Store, now time.Time) {
-	if w.f.vault == nil || !w.f.leadership.leads() {
+	if w.f.vault == nil || !w.f.leadership.Leads() {
 		return
 	}
 	fresh, err := w.f.vault.Noted(w.noted, now)

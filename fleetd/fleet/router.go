@@ -54,7 +54,7 @@ func (f *Fleet) hear(m link.Message) {
 	switch row.Kind {
 	case schema.TopicFleetHeartbeat:
 		f.view.NoteClient(params.CID)
-		f.instances.beat(params.CID, now)
+		f.instances.Beat(params.CID, now)
 		return
 	case schema.TopicFleetStopCmd:
 		f.view.NoteClient(params.CID)

@@ -53,7 +53,7 @@ func (d *dispatcher) turn(c *activeCommand) bool {
 	if c.class == schema.ClassStop || c.Verb == "sys/cancel" { // it makes room
 		return true
 	}
-	busy, mayGo := d.others.busy(c, func(owner string) bool { return d.f.instances.gone(owner, time.Now()) })
+	busy, mayGo := d.others.busy(c, func(owner string) bool { return d.f.instances.Gone(owner, time.Now()) })
 	if !mayGo {
 		return false
 	}

@@ -29,7 +29,7 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 		return nil, err
 	}
 	defer over()
-	began, leads := time.Now(), f.leadership.leads()
+	began, leads := time.Now(), f.leadership.Leads()
 	f.stops.keepHeard(ctx) // what was heard before is before
 	let := f.stops.letting(ids, began)
 	settled := false

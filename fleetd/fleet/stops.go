@@ -173,7 +173,7 @@ func (s *stops) came(robot string) {
 // is written down: soon, unless the database says that it was released and the robot
 // may not know yet. Then, and without a database, it has to go on showing it.
 func (s *stops) shows(robot string, latches []schema.StopLatch, ahead time.Duration, now time.Time) {
-	adopted := len(latches) > 0 && s.f.view.Adopted(robot) && s.f.leadership.leads()
+	adopted := len(latches) > 0 && s.f.view.Adopted(robot) && s.f.leadership.Leads()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was := s.shown[robot]
@@ -262,7 +262,7 @@ func (s *stops) keepHeard(ctx context.Context) {
 		s.storing = nil
 		s.mu.Unlock()
 	}()
-	followed := s.f.leadership.followed()
+	followed := s.f.leadership.Followed()
 	for _, o := range again {
 		if !followed {
 			s.answer(ctx, o, schema.Ack{Status: schema.StatusAccepted, Detail: "fleetd has it already"})

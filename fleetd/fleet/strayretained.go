@@ -96,7 +96,7 @@ func (s *strayRetained) run(ctx context.Context, db *store.Store) {
 		case <-ctx.Done():
 			return
 		case now := <-look.C:
-			leads, connected := s.f.leadership.leads(), s.f.link.Session()
+			leads, connected := s.f.leadership.Leads(), s.f.link.Session()
 			if leads && (!led || connected != session) || s.f.view.Alarmed(s.seen) {
 				s.wait = 0
 				s.soon()

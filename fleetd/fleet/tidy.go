@@ -30,7 +30,7 @@ func (f *Fleet) tidy(ctx context.Context, db *store.Store) {
 }
 
 func (f *Fleet) tidyNow(ctx context.Context, db *store.Store, now time.Time) {
-	if !f.leadership.leads() {
+	if !f.leadership.Leads() {
 		return
 	}
 	_, sent := db.ForgetSent(ctx, now.Add(-keepSent))
