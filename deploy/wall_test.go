@@ -55,7 +55,7 @@ var ladder = []rung{
 	{what: "faces of fleetd",
 		folders: []string{"fleetd/api", "fleetd/console"}},
 	{what: "what fleetd knows of robots and of other instances",
-		folders: []string{"fleetd/view"}},
+		folders: []string{"fleetd/view", "fleetd/replica"}},
 	{what: "assemblies: configuration, wiring, loops", clock: true,
 		folders: []string{"broker/server", "robotd/robot", "fleetd/fleet"}},
 	{what: "what tests stand on", clock: true,

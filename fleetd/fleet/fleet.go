@@ -18,6 +18,7 @@ import (
 
 	"troupe/broker/link"
 	"troupe/fleetd/api"
+	"troupe/fleetd/replica"
 	"troupe/fleetd/store"
 	"troupe/fleetd/vault"
 	"troupe/fleetd/view"
@@ -45,8 +46,8 @@ type Fleet struct {
 	blobs   *blobs
 	stops   *stops
 
-	leadership *leadership
-	instances  instances
+	leadership *replica.Leadership
+	instances  replica.Instances
 	bereft     orphanedCommands
 	beats      atomic.Int64 // the newest heartbeat's number
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"troupe/broker/link"
+	"troupe/fleetd/replica"
 	"troupe/schema"
 )
 
@@ -151,12 +152,12 @@ func (p *leaderConn) hear(m link.Message) {
 }
 
 // newLeadership makes this instance's part in who leads.
-func (f *Fleet) newLeadership() *leadership {
-	return newLeadership(leadershipDeps{
+func (f *Fleet) newLeadership() *replica.Leadership {
+	return replica.New(replica.Deps{
 		Log: f.log, Name: f.cfg.Name, Now: time.Now,
-		Store:   func() (lockStore, error) { return f.Store() },
+		Store:   func() (replica.Store, error) { return f.Store() },
 		Session: func() string { return f.link.Session() },
-		Open: func(session string) (leadersConn, error) {
+		Open: func(session string) (replica.Conn, error) {
 			c, err := f.openLeaderConn(session)
 			if err != nil {
 				return nil, err

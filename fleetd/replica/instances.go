@@ -1,4 +1,4 @@
-package fleet
+package replica
 
 import (
 	"sync"
@@ -9,8 +9,8 @@ import (
 // counts as gone.
 const silentFor = 15 * time.Second
 
-// instances are the other fleetd instances, as far as their heartbeats tell.
-type instances struct {
+// Instances are the other fleetd instances, as far as their heartbeats tell.
+type Instances struct {
 	mu    sync.Mutex
 	up    bool      // this instance hears
 	since time.Time // or does not
@@ -18,7 +18,7 @@ type instances struct {
 }
 
 // Linked notes that this instance hears, or does not.
-func (d *instances) Linked(up bool, now time.Time) {
+func (d *Instances) Linked(up bool, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if up != d.up {
@@ -27,7 +27,7 @@ func (d *instances) Linked(up bool, now time.Time) {
 }
 
 // Beat notes a heartbeat.
-func (d *instances) Beat(name string, now time.Time) {
+func (d *Instances) Beat(name string, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.heard == nil {
@@ -37,7 +37,7 @@ func (d *instances) Beat(name string, now time.Time) {
 }
 
 // Has reports whether that is the name of another instance.
-func (d *instances) Has(name string) bool {
+func (d *Instances) Has(name string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	_, one := d.heard[name]
@@ -45,7 +45,7 @@ func (d *instances) Has(name string) bool {
 }
 
 // Gone reports whether a fleetd instance was not heard for long, by one that would have.
-func (d *instances) Gone(name string, now time.Time) bool {
+func (d *Instances) Gone(name string, now time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.up && now.Sub(d.since) >= silentFor && now.Sub(d.heard[name]) >= silentFor

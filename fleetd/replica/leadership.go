@@ -1,4 +1,4 @@
-package fleet
+package replica
 
 import (
 	"context"
@@ -22,40 +22,40 @@ const (
 	endWithin = 2 * time.Second
 )
 
-// leadership is this instance's part in who leads. One goroutine asks for the lock,
+// Leadership is this instance's part in who leads. One goroutine asks for the lock,
 // holds it, and opens and closes the leader's connection; whoever wants to write asks whether this
 // fleetd leads now.
-type leadership struct {
-	deps leadershipDeps
+type Leadership struct {
+	deps Deps
 	wake chan struct{}
 
 	mu    sync.Mutex
 	facts leader.Facts
-	conn  leadersConn     // nil unless this instance leads, or led last
+	conn  Conn            // nil unless this instance leads, or led last
 	told  leader.Decision // what was told of last
 	since time.Time       // the role in it
 
 	lead *store.Lead // owned by run
 }
 
-// leadershipDeps is what a leadership needs.
-type leadershipDeps struct {
+// Deps is what a leadership needs.
+type Deps struct {
 	Log     *slog.Logger
 	Name    string // of this instance
 	Now     func() time.Time
-	Store   func() (lockStore, error)                 // the database, or why there is none
-	Session func() string                             // of fleetd's own link; empty: it is down
-	Open    func(session string) (leadersConn, error) // connects, to write as fleetd of that session
+	Store   func() (Store, error)              // the database, or why there is none
+	Session func() string                      // of fleetd's own link; empty: it is down
+	Open    func(session string) (Conn, error) // connects, to write as fleetd of that session
 }
 
-// lockStore is the database that has the lock.
-type lockStore interface {
+// Store is the database that has the lock.
+type Store interface {
 	Lead(ctx context.Context, name string, now time.Time) (*store.Lead, store.Leader, error)
 	Alone() bool
 }
 
-// leadersConn is the connection on which the leader writes.
-type leadersConn interface {
+// Conn is the connection on which the leader writes.
+type Conn interface {
 	Up() bool
 	Session() string
 	// Stands reports whether an instance that leads no more keeps the connection while
@@ -66,16 +66,16 @@ type leadersConn interface {
 	Close(leads bool)
 }
 
-func newLeadership(d leadershipDeps) *leadership {
+func New(d Deps) *Leadership {
 	now := d.Now()
-	return &leadership{deps: d, wake: make(chan struct{}, 1), facts: leader.Facts{LinkedSince: now}, since: now, told: leader.Decision{Role: leader.Follows, Why: "it has just begun"}}
+	return &Leadership{deps: d, wake: make(chan struct{}, 1), facts: leader.Facts{LinkedSince: now}, since: now, told: leader.Decision{Role: leader.Follows, Why: "it has just begun"}}
 }
 
 // Leads reports whether this instance may write what all robots go by, now.
-func (l *leadership) Leads() bool { return l.decide().Role == leader.Leads }
+func (l *Leadership) Leads() bool { return l.decide().Role == leader.Leads }
 
 // Conn is what the leader writes with, nil for all others.
-func (l *leadership) Conn() leadersConn {
+func (l *Leadership) Conn() Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if leader.Decide(l.facts, l.deps.Now()).Role != leader.Leads {
@@ -85,25 +85,25 @@ func (l *leadership) Conn() leadersConn {
 }
 
 // Followed reports whether another instance leads, as far as is known.
-func (l *leadership) Followed() bool {
+func (l *Leadership) Followed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.facts.Held && l.facts.Other != ""
 }
 
-// leadershipStatus is who leads, as far as this instance knows.
-type leadershipStatus struct {
+// Status is who leads, as far as this instance knows.
+type Status struct {
 	Leads       bool
 	Leader, Why string
 	Since       time.Time // of this instance's role
 }
 
 // Status tells it to people.
-func (l *leadership) Status() leadershipStatus {
+func (l *Leadership) Status() Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	d := leader.Decide(l.facts, l.deps.Now())
-	s := leadershipStatus{Leads: d.Role == leader.Leads, Leader: l.facts.Other, Why: d.Why, Since: l.since}
+	s := Status{Leads: d.Role == leader.Leads, Leader: l.facts.Other, Why: d.Why, Since: l.since}
 	if s.Leads {
 		s.Leader = l.deps.Name
 	}
@@ -112,7 +112,7 @@ func (l *leadership) Status() leadershipStatus {
 
 // Linked notes whether fleetd has all the connections to the broker that it
 // needs now.
-func (l *leadership) Linked() {
+func (l *Leadership) Linked() {
 	session := l.deps.Session()
 	l.mu.Lock()
 	up := session != "" && (l.conn == nil || l.conn.Up())
@@ -124,7 +124,7 @@ func (l *leadership) Linked() {
 }
 
 // Wake has it look at once at what changed.
-func (l *leadership) Wake() {
+func (l *Leadership) Wake() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -132,7 +132,7 @@ func (l *leadership) Wake() {
 }
 
 // Run asks for the lock and holds it until ctx ends; End releases it.
-func (l *leadership) Run(ctx context.Context) {
+func (l *Leadership) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if l.lead == nil && l.decide().Ask {
 			l.ask(ctx)
@@ -153,14 +153,14 @@ func (l *leadership) Run(ctx context.Context) {
 	}
 }
 
-func (l *leadership) decide() leader.Decision {
+func (l *Leadership) decide() leader.Decision {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return leader.Decide(l.facts, l.deps.Now())
 }
 
 // rest waits until it is time to ask again, or the link changed.
-func (l *leadership) rest(ctx context.Context) {
+func (l *Leadership) rest(ctx context.Context) {
 	jitter := time.Duration(rand.Int64N(int64(askEvery) / 2)) // not all fleetd instances at once
 	timer := time.NewTimer(askEvery*3/4 + jitter)
 	defer timer.Stop()
@@ -172,7 +172,7 @@ func (l *leadership) rest(ctx context.Context) {
 }
 
 // ask asks for the lock.
-func (l *leadership) ask(ctx context.Context) {
+func (l *Leadership) ask(ctx context.Context) {
 	db, err := l.deps.Store()
 	if err != nil {
 		l.mu.Lock()
@@ -203,7 +203,7 @@ func (l *leadership) ask(ctx context.Context) {
 }
 
 // proven takes in what became of a proof of the lock that was begun then or later.
-func (l *leadership) proven(begun time.Time, err error) {
+func (l *Leadership) proven(begun time.Time, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err == nil {
@@ -216,7 +216,7 @@ func (l *leadership) proven(begun time.Time, err error) {
 }
 
 // resign makes room for another instance. Nothing is written from here on.
-func (l *leadership) resign(ctx context.Context) {
+func (l *Leadership) resign(ctx context.Context) {
 	l.mu.Lock()
 	l.facts.Held, l.facts.Other, l.facts.Mute = false, "", ""
 	l.mu.Unlock()
@@ -235,7 +235,7 @@ func (l *leadership) resign(ctx context.Context) {
 // End is the orderly end, when nobody writes any more: robots are told that the
 // fleetd goes, if it led, and the others that they need not wait. It has its own time,
 // however long the end of everything else took.
-func (l *leadership) End() {
+func (l *Leadership) End() {
 	if l.lead != nil {
 		begun := l.deps.Now()
 		l.proven(begun, l.lead.Hold(context.Background(), 0, endWithin))
@@ -253,7 +253,7 @@ func (l *leadership) End() {
 
 // look does what a change of role asks for: it tells of it, and takes up the leader's connection or
 // puts it down.
-func (l *leadership) look() leader.Decision {
+func (l *Leadership) look() leader.Decision {
 	now := l.deps.Now()
 	session := l.deps.Session()
 	l.mu.Lock()
