@@ -36,6 +36,12 @@ func (f *Fleet) Document(robot string, kind schema.TopicKind) []byte {
 // Orphans are the retained documents of robots that the database does not know.
 func (f *Fleet) Orphans() []api.Orphan { return f.view.Orphans() }
 
+// Issuer is what certificates are issued with.
+func (f *Fleet) Issuer() (api.Issuer, error) { return f.identity.Issuer(f.EnrolURL()) }
+
+// Leaving says what the decommission of a robot waits for.
+func (f *Fleet) Leaving(robot string) string { return f.revocations.Waiting(robot) }
+
 // Catalogue is what the bodies of the fleet's robots can play and show.
 func (f *Fleet) Catalogue() library.Catalogue { return f.view.Catalogue() }
 
@@ -76,7 +82,7 @@ func (f *Fleet) Targets(s selector.Selector, stop bool) (targets []command.Targe
 // the outbox to the broker.
 func (f *Fleet) Changed(ctx context.Context) {
 	signal(f.outbox.wake)
-	signal(f.warden.wake)
+	f.revocations.Wake()
 	db, err := f.Store()
 	if err != nil {
 		return

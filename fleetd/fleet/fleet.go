@@ -36,15 +36,15 @@ type Fleet struct {
 	boot    string
 	started time.Time
 
-	view    *view.View
-	sweeper *strayRetained
-	witness *commandAuditor
-	keeper  *view.Persister
-	driver  *dispatcher
-	outbox  *outbox
-	warden  *revocationPublisher
-	blobs   *blobs
-	stops   *stops
+	view        *view.View
+	sweeper     *strayRetained
+	witness     *commandAuditor
+	keeper      *view.Persister
+	driver      *dispatcher
+	outbox      *outbox
+	revocations *revocationPublisher
+	blobs       *blobs
+	stops       *stops
 
 	leadership *replica.Leadership
 	instances  replica.Instances
@@ -61,7 +61,8 @@ type Fleet struct {
 	server   *http.Server
 
 	vault          *vault.Vault // nil without the fleet's keys
-	served         *served      // nil without a certificate to show
+	certificate    *served      // nil without a certificate to show
+	identity       *identity
 	robotsListener net.Listener // nil without an address at which robots ask
 	robotsServer   *http.Server
 	knowing        sync.Mutex // held while the view learns which robots the database knows
@@ -115,7 +116,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	f.leadership = f.newLeadership()
 	f.view = view.New(view.Deps{Namespace: f.ns, Name: cfg.Name, Now: time.Now})
 	f.keeper = f.newPersister()
-	f.driver, f.outbox, f.warden = newDriver(f), newOutbox(f), newWarden(f)
+	f.driver, f.outbox = newDriver(f), newOutbox(f)
 	f.witness = newWitness(f)
 	f.sweeper = &strayRetained{f: f, seen: map[string]bool{}}
 	f.blobs = &blobs{f: f, at: map[waiting]fetching{}}
@@ -125,6 +126,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		stop()
 		return nil, errors.Join(err, f.closeListeners())
 	}
+	f.makeTrust()
 	if err := f.openDatabase(ctx); err != nil && !f.mayComeLater(err) {
 		stop()
 		return nil, errors.Join(err, f.closeListeners())
@@ -182,7 +184,7 @@ func (f *Fleet) Close() error {
 // connect begins to keep the link to the broker.
 func (f *Fleet) connect(ctx context.Context) (err error) {
 	f.link, err = link.Open(ctx, link.Config{
-		URL: f.cfg.Broker, Others: f.cfg.Others, Dial: f.cfg.Dial, TLS: f.encryption, Random: f.cfg.Random, Name: f.cfg.Name, ClientID: f.cfg.Name, Password: f.cfg.Password,
+		URL: f.cfg.Broker, Others: f.cfg.Others, Dial: f.cfg.Dial, TLS: f.identity.TLS, Random: f.cfg.Random, Name: f.cfg.Name, ClientID: f.cfg.Name, Password: f.cfg.Password,
 		Presence:  func(session string) link.Message { return f.heartbeat(session, time.Now()) },
 		Subscribe: subscriptions(f.ns, f.cfg.Name),
 		Rival:     f.rivalled,
@@ -275,7 +277,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	var all sync.WaitGroup
 	all.Go(func() { f.keeper.Run(ctx, db) })
 	all.Go(func() { f.outbox.run(ctx, db) })
-	all.Go(func() { f.warden.run(ctx, db) })
+	all.Go(func() { f.revocations.Run(ctx, db) })
 	all.Go(func() { f.blobs.run(ctx, db) })
 	all.Go(func() { (&driftChecker{f: f, outdone: renumberBackoff{}, behind: renumberBackoff{}}).run(ctx, db) })
 	all.Go(func() { f.tidy(ctx, db) })

@@ -22,7 +22,7 @@ func (f *Fleet) listen(ctx, running context.Context) error {
 	f.handler = f.routes()
 	if f.cfg.HTTPCert != "" {
 		var err error
-		if f.served, err = newServed(f.cfg.HTTPCert, f.cfg.HTTPKey, f.log); err != nil {
+		if f.certificate, err = newServed(f.cfg.HTTPCert, f.cfg.HTTPKey, f.log, time.Now); err != nil {
 			return err
 		}
 	}
@@ -63,8 +63,8 @@ func (f *Fleet) httpServer(running context.Context, handler http.Handler, c *con
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(f.log.Handler(), slog.LevelWarn),
 	}
-	if f.served != nil {
-		s.TLSConfig = f.served.config()
+	if f.certificate != nil {
+		s.TLSConfig = f.certificate.Config()
 	}
 	return s
 }

@@ -3,24 +3,27 @@ package fleet
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"maps"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
+	"troupe/broker/link"
 	"troupe/fleetd/ca"
 	"troupe/fleetd/command"
 	"troupe/fleetd/decommission"
 	"troupe/fleetd/enrol"
 	"troupe/fleetd/store"
+	"troupe/fleetd/vault"
 	"troupe/schema"
 )
 
 const (
-	// wardenLook is how often the warden looks without being told: presence
+	// revocationLook is how often it looks without being told: presence
 	// changes, and another writer of the same database may have begun something.
-	wardenLook = time.Second
+	revocationLook = time.Second
 	// listAge is how old the list of the revoked may become before it is signed
 	// anew: a server that finds an ended one refuses everybody.
 	listAge = 24 * time.Hour
@@ -30,7 +33,7 @@ const (
 // the revoked for brokers that read it from a file, and leads robots out of the
 // fleet, step by step as the database has them.
 type revocationPublisher struct {
-	f    *Fleet
+	deps revocationDeps
 	wake chan struct{}
 
 	mu      sync.Mutex
@@ -46,17 +49,44 @@ type revocationPublisher struct {
 	unread   string          // why some were not read
 }
 
-func newWarden(f *Fleet) *revocationPublisher {
-	return &revocationPublisher{f: f, wake: make(chan struct{}, 1), waiting: map[string]string{}, listed: -1, noted: map[string]bool{}}
+// revocationDeps is what a revocationPublisher needs.
+type revocationDeps struct {
+	Log         *slog.Logger
+	Namespace   schema.Namespace
+	Now         func() time.Time
+	Vault       *vault.Vault // nil without the fleet's keys
+	Leads       func() bool
+	Failed      func(what string, err error) // the database did not do what was asked of it
+	Whereabouts func(robot string, now time.Time) decommission.Whereabouts
+	Send        func(ctx context.Context, c command.Command) // to a robot
+	Say         func(m link.Message)                         // publishes a document once
+	Wake        func()                                       // publishes what a transaction left to publish
+	Refresh     func(ctx context.Context) error              // reads the robots again
 }
 
-func (w *revocationPublisher) run(ctx context.Context, db *store.Store) {
-	look := time.NewTicker(wardenLook)
+// revocationStore is where revocations and decommissions are.
+type revocationStore interface {
+	FleetID() string
+	Revocation(ctx context.Context) (rev int64, payload []byte, err error)
+	Revoked(ctx context.Context, then time.Time) ([]enrol.Certificate, error)
+	Decommissions(ctx context.Context, all bool) ([]decommission.Decommission, error)
+	Told(ctx context.Context, robot string) (bool, error)
+	IsBarred(ctx context.Context, robot string) (bool, error)
+	Tx(ctx context.Context, do func(tx *store.Tx) error) error
+}
+
+func newRevocationPublisher(d revocationDeps) *revocationPublisher {
+	return &revocationPublisher{deps: d, wake: make(chan struct{}, 1), waiting: map[string]string{}, listed: -1, noted: map[string]bool{}}
+}
+
+// Run does it all until ctx ends.
+func (w *revocationPublisher) Run(ctx context.Context, db revocationStore) {
+	look := time.NewTicker(revocationLook)
 	defer look.Stop()
 	for {
-		w.list(ctx, db, time.Now())
-		w.repair(ctx, db, time.Now())
-		w.persist(ctx, db, time.Now())
+		w.list(ctx, db, w.deps.Now())
+		w.repair(ctx, db, w.deps.Now())
+		w.persist(ctx, db, w.deps.Now())
 		w.lead(ctx, db)
 		select {
 		case <-ctx.Done():
@@ -68,13 +98,13 @@ func (w *revocationPublisher) run(ctx context.Context, db *store.Store) {
 }
 
 // list writes the list of the revoked if it changed, or is getting old.
-func (w *revocationPublisher) list(ctx context.Context, db *store.Store, now time.Time) {
-	if w.f.vault == nil {
+func (w *revocationPublisher) list(ctx context.Context, db revocationStore, now time.Time) {
+	if w.deps.Vault == nil {
 		return
 	}
 	rev, _, err := db.Revocation(ctx)
 	if err != nil {
-		w.f.databaseFailed("list of the revoked not read", err)
+		w.deps.Failed("list of the revoked not read", err)
 		return
 	}
 	if rev == w.listed && now.Sub(w.listedAt) < listAge {
@@ -82,7 +112,7 @@ func (w *revocationPublisher) list(ctx context.Context, db *store.Store, now tim
 	}
 	rows, err := db.Revoked(ctx, now)
 	if err != nil {
-		w.f.databaseFailed("revoked certificates not read", err)
+		w.deps.Failed("revoked certificates not read", err)
 		return
 	}
 	var revoked []ca.Revoked
@@ -90,46 +120,46 @@ func (w *revocationPublisher) list(ctx context.Context, db *store.Store, now tim
 		revoked = append(revoked, ca.Revoked{Serial: c.Serial, At: c.RevokedAt})
 	}
 	// The number must rise with every list, also with one that only is younger.
-	text, err := w.f.vault.List(revoked, now.UnixMilli(), now)
+	text, err := w.deps.Vault.List(revoked, now.UnixMilli(), now)
 	if err == nil {
-		err = w.f.vault.SaveList(text)
+		err = w.deps.Vault.SaveList(text)
 	}
 	if err != nil {
-		w.f.log.Error("list of the revoked not written: brokers that read it from the file take who was revoked", "error", err)
+		w.deps.Log.Error("list of the revoked not written: brokers that read it from the file take who was revoked", "error", err)
 		return
 	}
 	w.listed, w.listedAt = rev, now
-	w.f.log.Info("list of the revoked written", "certificates", len(revoked), "revision", rev)
+	w.deps.Log.Info("list of the revoked written", "certificates", len(revoked), "revision", rev)
 }
 
 // lead takes every decommission as far as it goes now. A fleetd instance that follows only looks
 // what each waits for: the other one must write what a step asks for.
-func (w *revocationPublisher) lead(ctx context.Context, db *store.Store) {
-	leads := w.f.leadership.Leads()
+func (w *revocationPublisher) lead(ctx context.Context, db revocationStore) {
+	leads := w.deps.Leads()
 	open, err := db.Decommissions(ctx, false)
 	if err != nil {
-		w.f.databaseFailed("decommissions not read", err)
+		w.deps.Failed("decommissions not read", err)
 		return
 	}
 	waiting := map[string]string{}
 	for _, d := range open {
 		for !d.Step.Over() {
-			next, err := w.next(ctx, db, d, time.Now())
+			next, err := w.next(ctx, db, d, w.deps.Now())
 			if err == nil && next.On != "" && leads {
-				err = w.step(ctx, db, d, next, time.Now())
+				err = w.step(ctx, db, d, next, w.deps.Now())
 			}
 			if errors.Is(err, store.ErrConflict) {
 				break // another instance leads it
 			}
 			if err != nil {
-				w.f.databaseFailed("decommission of "+d.Robot+" not led on", err)
+				w.deps.Failed("decommission of "+d.Robot+" not led on", err)
 				break
 			}
 			if next.On == "" || !leads {
 				waiting[d.Robot] = next.Why
 				break
 			}
-			w.f.log.Info("decommission", "robot", d.Robot, "from", d.Step, "to", next.To, "why", next.Why)
+			w.deps.Log.Info("decommission", "robot", d.Robot, "from", d.Step, "to", next.To, "why", next.Why)
 			d.Step = next.To
 		}
 	}
@@ -139,8 +169,8 @@ func (w *revocationPublisher) lead(ctx context.Context, db *store.Store) {
 }
 
 // next is what is to be done about a decommission now.
-func (w *revocationPublisher) next(ctx context.Context, db *store.Store, d decommission.Decommission, now time.Time) (next decommission.Decision, err error) {
-	facts := decommission.Facts{Where: w.f.view.Whereabouts(d.Robot, now)}
+func (w *revocationPublisher) next(ctx context.Context, db revocationStore, d decommission.Decommission, now time.Time) (next decommission.Decision, err error) {
+	facts := decommission.Facts{Where: w.deps.Whereabouts(d.Robot, now)}
 	if facts.Told, err = db.Told(ctx, d.Robot); err != nil {
 		return next, err
 	}
@@ -150,7 +180,7 @@ func (w *revocationPublisher) next(ctx context.Context, db *store.Store, d decom
 	return decommission.Next(d, facts), nil
 }
 
-func (w *revocationPublisher) step(ctx context.Context, db *store.Store, d decommission.Decommission, next decommission.Decision, now time.Time) error {
+func (w *revocationPublisher) step(ctx context.Context, db revocationStore, d decommission.Decommission, next decommission.Decision, now time.Time) error {
 	if next.Stop {
 		w.stop(ctx, d, now)
 	}
@@ -172,9 +202,9 @@ func (w *revocationPublisher) step(ctx context.Context, db *store.Store, d decom
 	if err != nil {
 		return err
 	}
-	signal(w.f.outbox.wake)
+	w.deps.Wake()
 	if next.To == decommission.Archived {
-		return w.f.refresh(ctx, db)
+		return w.deps.Refresh(ctx)
 	}
 	return nil
 }
@@ -186,15 +216,23 @@ func (w *revocationPublisher) stop(ctx context.Context, d decommission.Decommiss
 	why := "this robot leaves the fleet"
 	payload, err := schema.EncodeRequest(verb, schema.Request{ID: uuid.NewString(), TS: schema.TimeOf(now), By: d.By, Why: why, Args: schema.Args{Why: why}})
 	if err != nil {
-		w.f.log.Error("stop not encoded", "error", err)
+		w.deps.Log.Error("stop not encoded", "error", err)
 		return
 	}
-	w.f.send(ctx, command.Command{Robot: d.Robot, Verb: verb.ID(), Payload: payload})
+	w.deps.Send(ctx, command.Command{Robot: d.Robot, Verb: verb.ID(), Payload: payload})
 }
 
-// Leaving says what the decommission of a robot waits for.
-func (f *Fleet) Leaving(robot string) string {
-	f.warden.mu.Lock()
-	defer f.warden.mu.Unlock()
-	return f.warden.waiting[robot]
+// Wake has it look at once.
+func (w *revocationPublisher) Wake() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Waiting says what the decommission of a robot waits for.
+func (w *revocationPublisher) Waiting(robot string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.waiting[robot]
 }

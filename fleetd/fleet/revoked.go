@@ -23,8 +23,8 @@ const (
 	revokedAgain = time.Minute
 )
 
-// hear notes which list of the revoked the broker keeps. It waits for nothing.
-func (w *revocationPublisher) hear(payload []byte, now time.Time) {
+// Hear notes which list of the revoked the broker keeps. It waits for nothing.
+func (w *revocationPublisher) Hear(payload []byte, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.heard, w.heardAt = bytes.Clone(payload), now
@@ -37,16 +37,16 @@ func (w *revocationPublisher) hear(payload []byte, now time.Time) {
 // list of this fleet id that the database does not know, it has forgotten, as one
 // that was put back from a copy has: it takes in whom that list names, since whoever
 // was revoked stays so until a person says otherwise.
-func (w *revocationPublisher) repair(ctx context.Context, db *store.Store, now time.Time) {
+func (w *revocationPublisher) repair(ctx context.Context, db revocationStore, now time.Time) {
 	w.mu.Lock()
 	heard, at := w.heard, w.heardAt
 	w.mu.Unlock()
-	if heard == nil || now.Sub(at) < revokedSettles || now.Sub(w.repaired) < revokedSettles || !w.f.leadership.Leads() {
+	if heard == nil || now.Sub(at) < revokedSettles || now.Sub(w.repaired) < revokedSettles || !w.deps.Leads() {
 		return
 	}
 	rev, payload, err := db.Revocation(ctx)
 	if err != nil {
-		w.f.databaseFailed("list of the revoked not read", err)
+		w.deps.Failed("list of the revoked not read", err)
 		return
 	}
 	list, problems := schema.Decode[schema.Revoked](heard)
@@ -62,28 +62,28 @@ func (w *revocationPublisher) repair(ctx context.Context, db *store.Store, now t
 			return tx.TellRevoked(ctx, db.FleetID(), now)
 		})
 		if err != nil {
-			w.f.databaseFailed("revoked robots not taken over from the broker", err)
+			w.deps.Failed("revoked robots not taken over from the broker", err)
 			return
 		}
-		w.f.log.Error("the broker knows a newer list of the revoked than the database, which may come from a copy: whom it names is revoked here too", "rev", list.Rev, "known", rev, "names", list.Names)
-		signal(w.f.outbox.wake)
+		w.deps.Log.Error("the broker knows a newer list of the revoked than the database, which may come from a copy: whom it names is revoked here too", "rev", list.Rev, "known", rev, "names", list.Names)
+		w.deps.Wake()
 	default:
-		w.f.log.Warn("the list of the revoked was overwritten", "by", list.FleetID, "rev", list.Rev)
-		w.f.outbox.say(link.Message{Topic: w.f.ns.Topic(schema.TopicRevoked), Payload: payload, QoS: 1, Retain: true})
+		w.deps.Log.Warn("the list of the revoked was overwritten", "by", list.FleetID, "rev", list.Rev)
+		w.deps.Say(link.Message{Topic: w.deps.Namespace.Topic(schema.TopicRevoked), Payload: payload, QoS: 1, Retain: true})
 	}
 	w.repaired = now
 }
 
 // persist takes the certificates of fleetd instances that lie in the folder of the keys into the
 // database: whoever steals one is fleetd, until it is revoked.
-func (w *revocationPublisher) persist(ctx context.Context, db *store.Store, now time.Time) {
-	if w.f.vault == nil || !w.f.leadership.Leads() {
+func (w *revocationPublisher) persist(ctx context.Context, db revocationStore, now time.Time) {
+	if w.deps.Vault == nil || !w.deps.Leads() {
 		return
 	}
-	fresh, err := w.f.vault.Noted(w.noted, now)
+	fresh, err := w.deps.Vault.Noted(w.noted, now)
 	if text := errorText(err); text != w.unread {
 		if w.unread = text; err != nil {
-			w.f.log.Error("certificates of fleetd instances not read", "error", err)
+			w.deps.Log.Error("certificates of fleetd instances not read", "error", err)
 		}
 	}
 	for _, c := range fresh {
@@ -97,7 +97,7 @@ func (w *revocationPublisher) persist(ctx context.Context, db *store.Store, now 
 			return tx.AddCertificate(ctx, row)
 		})
 		if err != nil {
-			w.f.databaseFailed("certificate of a fleetd instance not recorded", err)
+			w.deps.Failed("certificate of a fleetd instance not recorded", err)
 			return
 		}
 		w.noted[row.Serial] = true

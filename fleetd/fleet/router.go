@@ -66,7 +66,7 @@ func (f *Fleet) hear(m link.Message) {
 			return
 		}
 	case schema.TopicRevoked:
-		f.warden.hear(m.Payload, now)
+		f.revocations.Hear(m.Payload, now)
 		return
 	case schema.TopicCmd:
 		f.witness.command(params, m, now)

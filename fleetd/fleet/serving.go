@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
@@ -29,6 +30,7 @@ import (
 type served struct {
 	cert, key string
 	log       *slog.Logger
+	now       func() time.Time
 
 	mu    sync.Mutex
 	at    time.Time // of the files
@@ -36,15 +38,16 @@ type served struct {
 	broke error // why newer files were not taken
 }
 
-func newServed(cert, key string, log *slog.Logger) (*served, error) {
-	s := &served{cert: cert, key: key, log: log}
-	if _, err := s.current(); err != nil {
+func newServed(cert, key string, log *slog.Logger, now func() time.Time) (*served, error) {
+	s := &served{cert: cert, key: key, log: log, now: now}
+	if _, err := s.Current(); err != nil {
 		return nil, fmt.Errorf("certificate of fleetd's address: %w; fleetd ca server makes one", err)
 	}
 	return s, nil
 }
 
-func (s *served) current() (*tls.Certificate, error) {
+// Current is the certificate that is shown now.
+func (s *served) Current() (*tls.Certificate, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at, err := newest(s.cert, s.key)
@@ -56,7 +59,7 @@ func (s *served) current() (*tls.Certificate, error) {
 		pair, err = tls.LoadX509KeyPair(s.cert, s.key)
 	}
 	if err == nil {
-		err = link.Serves(pair, time.Now())
+		err = link.Serves(pair, s.now())
 	}
 	switch {
 	case err == nil:
@@ -83,12 +86,12 @@ func newest(files ...string) (at time.Time, err error) {
 	return at, nil
 }
 
-// config is how fleetd speaks TLS. With issuers it asks for their certificates,
+// Config is how fleetd speaks TLS. With issuers it asks for their certificates,
 // and takes a client without one: what he shows is judged where it matters.
-func (s *served) config(issuers ...*x509.Certificate) *tls.Config {
+func (s *served) Config(issuers ...*x509.Certificate) *tls.Config {
 	c := &tls.Config{
 		MinVersion:     tls.VersionTLS13,
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.current() },
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.Current() },
 	}
 	if len(issuers) > 0 {
 		c.ClientAuth, c.ClientCAs = tls.RequestClientCert, x509.NewCertPool()
@@ -100,23 +103,68 @@ func (s *served) config(issuers ...*x509.Certificate) *tls.Config {
 }
 
 // openVault opens the fleet's keys, if there are any.
+func openVault(folder string, now time.Time, log *slog.Logger) (*vault.Vault, error) {
+	if folder == "" {
+		return nil, nil
+	}
+	v, err := vault.Open(folder, now)
+	if err != nil {
+		return nil, fmt.Errorf("the fleet's keys: %w", err)
+	}
+	if v.RootKeyIsHere() {
+		log.Warn("the root's key lies beside the intermediate's: whoever takes this folder takes the fleet; move it away", "folder", folder, "file", vault.RootKeyFile)
+	}
+	return v, nil
+}
+
+// identity is who this instance is to its broker, and what it issues certificates with.
+type identity struct {
+	deps identityDeps
+}
+
+// identityDeps is what an identity is made of.
+type identityDeps struct {
+	Name, Password string       // with the broker
+	BrokerFiles    link.Files   // for it; what is left out of them comes from Vault
+	Vault          *vault.Vault // nil without the fleet's keys
+	Certificate    *served      // of the address where robots ask; nil without one
+	RobotBrokers   []string     // where robots then connect
+	// SignKey signs the desired state of robots, and ReleaseKey the release of contents.
+	SignKey, ReleaseKey ed25519.PrivateKey
+	Now                 func() time.Time
+}
+
+func newIdentity(d identityDeps) *identity { return &identity{d} }
+
+// openVault opens the fleet's keys, if there are any.
 func (f *Fleet) openVault(now time.Time) (err error) {
-	if f.cfg.CA == "" {
-		return nil
-	}
-	if f.vault, err = vault.Open(f.cfg.CA, now); err != nil {
-		return fmt.Errorf("the fleet's keys: %w", err)
-	}
-	if f.vault.RootKeyIsHere() {
-		f.log.Warn("the root's key lies beside the intermediate's: whoever takes this folder takes the fleet; move it away", "folder", f.cfg.CA, "file", vault.RootKeyFile)
-	}
-	return nil
+	f.vault, err = openVault(f.cfg.CA, now, f.log)
+	return err
+}
+
+// makeTrust makes this instance's identity, and what takes that of others away.
+func (f *Fleet) makeTrust() {
+	f.identity = newIdentity(identityDeps{
+		Name: f.cfg.Name, Password: f.cfg.Password, BrokerFiles: f.cfg.BrokerFiles, Vault: f.vault, Certificate: f.certificate,
+		RobotBrokers: f.cfg.RobotBrokers, SignKey: f.cfg.SignKey, ReleaseKey: f.cfg.ReleaseKey, Now: time.Now,
+	})
+	f.revocations = newRevocationPublisher(revocationDeps{
+		Log: f.log, Namespace: f.ns, Now: time.Now, Vault: f.vault, Leads: f.leadership.Leads, Failed: f.databaseFailed, Whereabouts: f.view.Whereabouts,
+		Send: f.send, Say: f.outbox.say, Wake: func() { signal(f.outbox.wake) },
+		Refresh: func(ctx context.Context) error {
+			db, err := f.Store()
+			if err != nil {
+				return err
+			}
+			return f.refresh(ctx, db)
+		},
+	})
 }
 
 // listenForRobots binds the address at which robots get and renew their
 // certificates, and get files with them; nothing else is served.
 func (f *Fleet) listenForRobots(ctx, running context.Context) error {
-	if f.cfg.Enrol == "" || f.served == nil || f.vault == nil {
+	if f.cfg.Enrol == "" || f.certificate == nil || f.vault == nil {
 		return nil // without the latter two the start has failed already
 	}
 	var lc net.ListenConfig
@@ -136,7 +184,7 @@ func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 			http.NotFound(w, r)
 		}
 	}), f.log, nil), newConnections(maxRobotConnections, 0))
-	f.robotsServer.TLSConfig = f.served.config(f.vault.Issuers()...)
+	f.robotsServer.TLSConfig = f.certificate.Config(f.vault.Issuers()...)
 	f.log.Info("robots may ask for certificates", "enrol", f.EnrolURL())
 	return nil
 }
@@ -151,7 +199,7 @@ func (f *Fleet) EnrolURL() string {
 	}
 	_, port, _ := net.SplitHostPort(f.robotsListener.Addr().String())
 	host := "localhost"
-	if pair, err := f.served.current(); err == nil {
+	if pair, err := f.certificate.Current(); err == nil {
 		switch leaf := pair.Leaf; {
 		case len(leaf.DNSNames) > 0:
 			host = leaf.DNSNames[0]
@@ -162,54 +210,55 @@ func (f *Fleet) EnrolURL() string {
 	return "https://" + net.JoinHostPort(host, port)
 }
 
-// Issuer is what certificates are issued with.
-func (f *Fleet) Issuer() (api.Issuer, error) {
+// Issuer is what certificates are issued with. Robots ask for them at that URL; empty:
+// nowhere.
+func (i *identity) Issuer(url string) (api.Issuer, error) {
 	switch {
-	case f.vault == nil:
+	case i.deps.Vault == nil:
 		return api.Issuer{}, errors.New("fleetd has no keys to issue certificates with")
-	case f.robotsListener == nil:
+	case url == "":
 		return api.Issuer{}, errors.New("fleetd has no address at which robots could ask for certificates")
 	}
-	pair, err := f.served.current()
+	pair, err := i.deps.Certificate.Current()
 	if err != nil {
 		return api.Issuer{}, err
 	}
 	return api.Issuer{
-		Authority: f.vault.Authority, URL: f.EnrolURL(), Fingerprint: sha256.Sum256(pair.Certificate[0]), Brokers: f.cfg.RobotBrokers,
-		TrustKeys: f.trustKeys(),
+		Authority: i.deps.Vault.Authority, URL: url, Fingerprint: sha256.Sum256(pair.Certificate[0]), Brokers: i.deps.RobotBrokers,
+		TrustKeys: i.trustKeys(),
 	}, nil
 }
 
 // trustKeys are the public halves of what fleetd signs with, as robots keep them.
-func (f *Fleet) trustKeys() (keys []string) {
-	if f.cfg.SignKey != nil {
-		keys = append(keys, sign.PublicKey(sign.SignsDesired, f.cfg.SignKey).String())
+func (i *identity) trustKeys() (keys []string) {
+	if i.deps.SignKey != nil {
+		keys = append(keys, sign.PublicKey(sign.SignsDesired, i.deps.SignKey).String())
 	}
-	if f.cfg.ReleaseKey != nil {
-		keys = append(keys, sign.PublicKey(sign.SignsReleases, f.cfg.ReleaseKey).String())
+	if i.deps.ReleaseKey != nil {
+		keys = append(keys, sign.PublicKey(sign.SignsReleases, i.deps.ReleaseKey).String())
 	}
 	return keys
 }
 
-// encryption is how fleetd speaks to its broker now. With the fleet's keys it
+// TLS is how fleetd speaks to its broker now. With the fleet's keys it
 // makes itself a certificate for each connection: no file can be stolen, and none
 // has to be renewed.
-func (f *Fleet) encryption() (*tls.Config, error) {
-	how, err := f.cfg.BrokerFiles.TLS()
-	if err != nil || f.vault == nil {
+func (i *identity) TLS() (*tls.Config, error) {
+	how, err := i.deps.BrokerFiles.TLS()
+	if err != nil || i.deps.Vault == nil {
 		return how, err
 	}
 	if how.RootCAs == nil {
 		how.RootCAs = x509.NewCertPool()
-		how.RootCAs.AddCert(f.vault.Root())
+		how.RootCAs.AddCert(i.deps.Vault.Root())
 	}
-	if how.Certificates == nil && f.cfg.Password == "" {
-		pair, err := f.vault.Service(f.cfg.Name, time.Now())
+	if how.Certificates == nil && i.deps.Password == "" {
+		pair, err := i.deps.Vault.Service(i.deps.Name, i.deps.Now())
 		if err != nil {
 			return nil, err
 		}
 		own := tls.Certificate{PrivateKey: pair.Key, Leaf: pair.Certificate}
-		for _, cert := range f.vault.Chain(pair.Certificate) {
+		for _, cert := range i.deps.Vault.Chain(pair.Certificate) {
 			own.Certificate = append(own.Certificate, cert.Raw)
 		}
 		how.Certificates = []tls.Certificate{own}

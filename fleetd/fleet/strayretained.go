@@ -163,7 +163,7 @@ func (s *strayRetained) collect(ctx context.Context) ([]link.Message, error) {
 	came := make(chan link.Message, 1024)
 	cfg := s.f.cfg
 	l, err := link.Open(ctx, link.Config{
-		URL: s.f.besides(), Dial: cfg.Dial, TLS: s.f.encryption, Random: cfg.Random, Name: cfg.Name, ClientID: cfg.Name + ".sweep", Password: cfg.Password,
+		URL: s.f.besides(), Dial: cfg.Dial, TLS: s.f.identity.TLS, Random: cfg.Random, Name: cfg.Name, ClientID: cfg.Name + ".sweep", Password: cfg.Password,
 		Subscribe: []link.Subscription{
 			{Filter: s.f.ns.Topic(schema.TopicCmd, "+", "+", "+", "+"), QoS: 1},
 			{Filter: s.f.ns.Topic(schema.TopicFleetStopCmd, "+"), QoS: 1},
