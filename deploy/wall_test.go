@@ -56,6 +56,8 @@ var ladder = []rung{
 		folders: []string{"fleetd/api", "fleetd/console"}},
 	{what: "what fleetd knows of robots and of other instances",
 		folders: []string{"fleetd/view", "fleetd/replica"}},
+	{what: "parts of fleetd",
+		folders: []string{"fleetd/trust"}},
 	{what: "assemblies: configuration, wiring, loops", clock: true,
 		folders: []string{"broker/server", "robotd/robot", "fleetd/fleet"}},
 	{what: "what tests stand on", clock: true,

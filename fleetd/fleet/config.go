@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -151,4 +152,27 @@ func (c *Config) checkDatabase() error {
 func reachable(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
 	return !ok || !tcp.IP.IsLoopback()
+}
+
+// completeIdentity checks what belongs together.
+func (c *Config) completeIdentity() error {
+	switch {
+	case (c.HTTPCert == "") != (c.HTTPKey == ""):
+		return errors.New("a certificate needs its key: write --http-tls-cert FILE --http-tls-key FILE")
+	case (c.BrokerFiles.Cert == "") != (c.BrokerFiles.Key == ""):
+		return errors.New("a certificate needs its key: write --broker-cert FILE --broker-key FILE")
+	case c.Enrol != "" && c.CA == "":
+		return errors.New("robots can be given certificates only with the fleet's keys: write --ca DIR; fleetd ca init makes them")
+	case c.Enrol != "" && c.HTTPCert == "":
+		return errors.New("robots ask over TLS: write --http-tls-cert FILE --http-tls-key FILE; fleetd ca server makes them")
+	}
+	if len(c.RobotBrokers) == 0 && c.Broker != "" {
+		c.RobotBrokers = append([]string{c.Broker}, c.Others...)
+	}
+	for i, b := range c.RobotBrokers {
+		if !strings.Contains(b, "://") {
+			return fmt.Errorf("robot broker %s: %q is no address such as mqtts://broker.example:8883", strconv.Itoa(i+1), b)
+		}
+	}
+	return nil
 }

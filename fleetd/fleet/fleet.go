@@ -20,6 +20,7 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/replica"
 	"troupe/fleetd/store"
+	"troupe/fleetd/trust"
 	"troupe/fleetd/vault"
 	"troupe/fleetd/view"
 	"troupe/schema"
@@ -42,7 +43,7 @@ type Fleet struct {
 	keeper      *view.Persister
 	driver      *dispatcher
 	outbox      *outbox
-	revocations *revocationPublisher
+	revocations *trust.RevocationPublisher
 	blobs       *blobs
 	stops       *stops
 
@@ -60,9 +61,9 @@ type Fleet struct {
 	listener net.Listener // nil without an address
 	server   *http.Server
 
-	vault          *vault.Vault // nil without the fleet's keys
-	certificate    *served      // nil without a certificate to show
-	identity       *identity
+	vault          *vault.Vault       // nil without the fleet's keys
+	certificate    *trust.Certificate // nil without a certificate to show
+	identity       *trust.Identity
 	robotsListener net.Listener // nil without an address at which robots ask
 	robotsServer   *http.Server
 	knowing        sync.Mutex // held while the view learns which robots the database knows

@@ -7,10 +7,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/console"
+	"troupe/fleetd/trust"
 )
 
 // maxHeader bounds the header of a request.
@@ -22,7 +25,7 @@ func (f *Fleet) listen(ctx, running context.Context) error {
 	f.handler = f.routes()
 	if f.cfg.HTTPCert != "" {
 		var err error
-		if f.certificate, err = newServed(f.cfg.HTTPCert, f.cfg.HTTPKey, f.log, time.Now); err != nil {
+		if f.certificate, err = trust.LoadCertificate(f.cfg.HTTPCert, f.cfg.HTTPKey, f.log, time.Now); err != nil {
 			return err
 		}
 	}
@@ -106,4 +109,53 @@ func (f *Fleet) routes() http.Handler {
 		hosts = nil // no name is known by which others may call it
 	}
 	return api.Guard(mux, f.log, hosts)
+}
+
+// listenForRobots binds the address at which robots get and renew their
+// certificates, and get files with them; nothing else is served.
+func (f *Fleet) listenForRobots(ctx, running context.Context) error {
+	if f.cfg.Enrol == "" || f.certificate == nil || f.vault == nil {
+		return nil // without the latter two the start has failed already
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", f.cfg.Enrol)
+	if err != nil {
+		return fmt.Errorf("listen for robots on %s: %w", f.cfg.Enrol, err)
+	}
+	f.robotsListener = l
+	files := api.RobotsOnly(f, f.log, f.mux)
+	f.robotsServer = f.httpServer(running, api.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch path := strings.TrimPrefix(r.URL.Path, api.Prefix); {
+		case slices.Contains(api.EnrolPaths, path):
+			f.mux.ServeHTTP(w, r)
+		case r.Method == http.MethodGet && strings.HasPrefix(path, api.FilesPath):
+			files.ServeHTTP(w, r)
+		default:
+			http.NotFound(w, r)
+		}
+	}), f.log, nil), newConnections(maxRobotConnections, 0))
+	f.robotsServer.TLSConfig = f.certificate.Config(f.vault.Issuers()...)
+	f.log.Info("robots may ask for certificates", "enrol", f.EnrolURL())
+	return nil
+}
+
+// EnrolURL is where robots ask for certificates, empty where they may not.
+func (f *Fleet) EnrolURL() string {
+	if f.robotsListener == nil {
+		return ""
+	}
+	if f.cfg.EnrolURL != "" {
+		return f.cfg.EnrolURL
+	}
+	_, port, _ := net.SplitHostPort(f.robotsListener.Addr().String())
+	host := "localhost"
+	if pair, err := f.certificate.Current(); err == nil {
+		switch leaf := pair.Leaf; {
+		case len(leaf.DNSNames) > 0:
+			host = leaf.DNSNames[0]
+		case len(leaf.IPAddresses) > 0:
+			host = leaf.IPAddresses[0].String()
+		}
+	}
+	return "https://" + net.JoinHostPort(host, port)
 }

@@ -1,0 +1,113 @@
+package trust
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/google/uuid"
+
+	"troupe/fleetd/command"
+	"troupe/fleetd/decommission"
+	"troupe/fleetd/enrol"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// lead takes every decommission as far as it goes now. A fleetd instance that follows only looks
+// what each waits for: the other one must write what a step asks for.
+func (w *RevocationPublisher) lead(ctx context.Context, db Store) {
+	leads := w.deps.Leads()
+	open, err := db.Decommissions(ctx, false)
+	if err != nil {
+		w.deps.Failed("decommissions not read", err)
+		return
+	}
+	waiting := map[string]string{}
+	for _, d := range open {
+		for !d.Step.Over() {
+			next, err := w.next(ctx, db, d, w.deps.Now())
+			if err == nil && next.On != "" && leads {
+				err = w.step(ctx, db, d, next, w.deps.Now())
+			}
+			if errors.Is(err, store.ErrConflict) {
+				break // another instance leads it
+			}
+			if err != nil {
+				w.deps.Failed("decommission of "+d.Robot+" not led on", err)
+				break
+			}
+			if next.On == "" || !leads {
+				waiting[d.Robot] = next.Why
+				break
+			}
+			w.deps.Log.Info("decommission", "robot", d.Robot, "from", d.Step, "to", next.To, "why", next.Why)
+			d.Step = next.To
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waiting = maps.Clone(waiting)
+}
+
+// next is what is to be done about a decommission now.
+func (w *RevocationPublisher) next(ctx context.Context, db Store, d decommission.Decommission, now time.Time) (next decommission.Decision, err error) {
+	facts := decommission.Facts{Where: w.deps.Whereabouts(d.Robot, now)}
+	if facts.Told, err = db.Told(ctx, d.Robot); err != nil {
+		return next, err
+	}
+	if facts.Barred, err = db.IsBarred(ctx, d.Robot); err != nil {
+		return next, err
+	}
+	return decommission.Next(d, facts), nil
+}
+
+func (w *RevocationPublisher) step(ctx context.Context, db Store, d decommission.Decommission, next decommission.Decision, now time.Time) error {
+	if next.Stop {
+		w.stop(ctx, d, now)
+	}
+	err := db.Tx(ctx, func(tx *store.Tx) error {
+		if next.To == decommission.Revoked {
+			held, err := tx.Certificates(ctx, d.Robot)
+			if err != nil {
+				return err
+			}
+			if err := tx.Revoke(ctx, enrol.Revoke(held, d.Robot, d.By, "decommissioned: "+d.Why, now)); err != nil {
+				return err
+			}
+			if err := tx.TellRevoked(ctx, db.FleetID(), now); err != nil {
+				return err
+			}
+		}
+		return tx.StepDecommission(ctx, d, next.To, now)
+	})
+	if err != nil {
+		return err
+	}
+	w.deps.Wake()
+	if next.To == decommission.Archived {
+		return w.deps.Refresh(ctx)
+	}
+	return nil
+}
+
+// stop lets a robot stand still before it is cut off. It is the robot's own
+// affair what it does without a link; this makes it sure.
+func (w *RevocationPublisher) stop(ctx context.Context, d decommission.Decommission, now time.Time) {
+	verb, _ := schema.VerbOf("safety", "stop")
+	why := "this robot leaves the fleet"
+	payload, err := schema.EncodeRequest(verb, schema.Request{ID: uuid.NewString(), TS: schema.TimeOf(now), By: d.By, Why: why, Args: schema.Args{Why: why}})
+	if err != nil {
+		w.deps.Log.Error("stop not encoded", "error", err)
+		return
+	}
+	w.deps.Send(ctx, command.Command{Robot: d.Robot, Verb: verb.ID(), Payload: payload})
+}
+
+// Waiting says what the decommission of a robot waits for.
+func (w *RevocationPublisher) Waiting(robot string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.waiting[robot]
+}

@@ -1,0 +1,107 @@
+package trust
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/fleetd/api"
+	"troupe/fleetd/vault"
+	"troupe/schema/sign"
+)
+
+// OpenVault opens the fleet's keys, if there are any.
+func OpenVault(folder string, now time.Time, log *slog.Logger) (*vault.Vault, error) {
+	if folder == "" {
+		return nil, nil
+	}
+	v, err := vault.Open(folder, now)
+	if err != nil {
+		return nil, fmt.Errorf("the fleet's keys: %w", err)
+	}
+	if v.RootKeyIsHere() {
+		log.Warn("the root's key lies beside the intermediate's: whoever takes this folder takes the fleet; move it away", "folder", folder, "file", vault.RootKeyFile)
+	}
+	return v, nil
+}
+
+// Identity is who this instance is to its broker, and what it issues certificates with.
+type Identity struct {
+	deps IdentityDeps
+}
+
+// IdentityDeps is what an identity is made of.
+type IdentityDeps struct {
+	Name, Password string       // with the broker
+	BrokerFiles    link.Files   // for it; what is left out of them comes from Vault
+	Vault          *vault.Vault // nil without the fleet's keys
+	Certificate    *Certificate // of the address where robots ask; nil without one
+	RobotBrokers   []string     // where robots then connect
+	// SignKey signs the desired state of robots, and ReleaseKey the release of contents.
+	SignKey, ReleaseKey ed25519.PrivateKey
+	Now                 func() time.Time
+}
+
+func NewIdentity(d IdentityDeps) *Identity { return &Identity{d} }
+
+// Issuer is what certificates are issued with. Robots ask for them at that URL; empty:
+// nowhere.
+func (i *Identity) Issuer(url string) (api.Issuer, error) {
+	switch {
+	case i.deps.Vault == nil:
+		return api.Issuer{}, errors.New("fleetd has no keys to issue certificates with")
+	case url == "":
+		return api.Issuer{}, errors.New("fleetd has no address at which robots could ask for certificates")
+	}
+	pair, err := i.deps.Certificate.Current()
+	if err != nil {
+		return api.Issuer{}, err
+	}
+	return api.Issuer{
+		Authority: i.deps.Vault.Authority, URL: url, Fingerprint: sha256.Sum256(pair.Certificate[0]), Brokers: i.deps.RobotBrokers,
+		TrustKeys: i.trustKeys(),
+	}, nil
+}
+
+// trustKeys are the public halves of what fleetd signs with, as robots keep them.
+func (i *Identity) trustKeys() (keys []string) {
+	if i.deps.SignKey != nil {
+		keys = append(keys, sign.PublicKey(sign.SignsDesired, i.deps.SignKey).String())
+	}
+	if i.deps.ReleaseKey != nil {
+		keys = append(keys, sign.PublicKey(sign.SignsReleases, i.deps.ReleaseKey).String())
+	}
+	return keys
+}
+
+// TLS is how fleetd speaks to its broker now. With the fleet's keys it
+// makes itself a certificate for each connection: no file can be stolen, and none
+// has to be renewed.
+func (i *Identity) TLS() (*tls.Config, error) {
+	how, err := i.deps.BrokerFiles.TLS()
+	if err != nil || i.deps.Vault == nil {
+		return how, err
+	}
+	if how.RootCAs == nil {
+		how.RootCAs = x509.NewCertPool()
+		how.RootCAs.AddCert(i.deps.Vault.Root())
+	}
+	if how.Certificates == nil && i.deps.Password == "" {
+		pair, err := i.deps.Vault.Service(i.deps.Name, i.deps.Now())
+		if err != nil {
+			return nil, err
+		}
+		own := tls.Certificate{PrivateKey: pair.Key, Leaf: pair.Certificate}
+		for _, cert := range i.deps.Vault.Chain(pair.Certificate) {
+			own.Certificate = append(own.Certificate, cert.Raw)
+		}
+		how.Certificates = []tls.Certificate{own}
+	}
+	return how, nil
+}
