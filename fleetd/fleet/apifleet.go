@@ -59,7 +59,7 @@ func (f *Fleet) Status() api.Status {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := api.Status{
-		Latched: held, HeldComplete: complete, Kept: f.sweeper.kept(now),
+		Latched: held, HeldComplete: complete, Kept: kept(f.retained.List(now)),
 		Leadership: api.Leadership{Leads: led.Leads, Leader: led.Leader, Why: led.Why, Since: schema.TimeOf(led.Since)},
 		TS:         schema.TimeOf(now), Version: f.cfg.Version, Name: f.cfg.Name,
 		Broker: f.broker, Database: f.database, Dropped: f.keeper.Dropped(),
@@ -71,6 +71,13 @@ func (f *Fleet) Status() api.Status {
 		s.FleetID = f.db.FleetID()
 	}
 	return s
+}
+
+func kept(messages []keptMessage) (out []api.Kept) {
+	for _, m := range messages {
+		out = append(out, api.Kept{At: schema.TimeOf(m.At), Topic: m.Topic, Client: m.Client, Why: m.Why})
+	}
+	return out
 }
 
 // Targets are the robots that s means, as the dispatcher would send to them now.

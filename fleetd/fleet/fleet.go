@@ -38,7 +38,7 @@ type Fleet struct {
 	started time.Time
 
 	view        *view.View
-	sweeper     *strayRetained
+	retained    *strayRetained
 	witness     *commandAuditor
 	keeper      *view.Persister
 	driver      *dispatcher
@@ -119,7 +119,6 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	f.keeper = f.newPersister()
 	f.driver, f.outbox = newDriver(f), newOutbox(f)
 	f.witness = newWitness(f)
-	f.sweeper = &strayRetained{f: f, seen: map[string]bool{}}
 	f.blobs = &blobs{f: f, at: map[waiting]fetching{}}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f.end = stop
@@ -137,6 +136,13 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		stop()
 		return nil, errors.Join(err, f.closeListeners(), f.closeDatabase())
 	}
+	f.retained = newStrayRetained(retainedDeps{
+		Log: f.log, Namespace: f.ns, Name: cfg.Name, Now: time.Now, Leads: f.leadership.Leads, Open: f.open,
+		Session:     func() string { return f.link.Session() },
+		Publish:     func(ctx context.Context, m link.Message) error { return f.link.Publish(ctx, m) },
+		PublishWait: func(ctx context.Context, m link.Message) error { return f.link.PublishWait(ctx, m) },
+		Robots:      f.view, Stops: f.stops,
+	})
 	if err := f.connect(context.WithoutCancel(ctx)); err != nil { // cut only by Close, after the last words
 		stop()
 		return nil, errors.Join(err, f.closeListeners(), f.closeDatabase(), f.stops.spool.Close())
@@ -196,6 +202,13 @@ func (f *Fleet) connect(ctx context.Context) (err error) {
 	})
 	close(f.opened)
 	return err
+}
+
+// open makes another connection of this instance, whose client id ends with suffix.
+func (f *Fleet) open(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error) {
+	cfg.URL, cfg.Dial, cfg.TLS, cfg.Random = f.besides(), f.cfg.Dial, f.identity.TLS, f.cfg.Random
+	cfg.Name, cfg.ClientID, cfg.Password = f.cfg.Name, f.cfg.Name+suffix, f.cfg.Password
+	return link.Open(ctx, cfg)
 }
 
 // besides is where another connection of this instance goes: to the broker that it has.
@@ -284,7 +297,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	all.Go(func() { f.tidy(ctx, db) })
 	all.Go(func() { f.news(ctx, db) })
 	all.Go(func() { f.bereft.run(ctx, f, db) })
-	all.Go(func() { f.sweeper.run(ctx, db) })
+	all.Go(func() { f.retained.Run(ctx, db) })
 	all.Go(func() { f.witness.run(ctx, db) })
 	all.Go(func() { f.newPruner().run(ctx, db) })
 	all.Wait()

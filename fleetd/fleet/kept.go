@@ -4,9 +4,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"troupe/fleetd/api"
-	"troupe/schema"
 )
 
 // toldFor and toldMost bound how long, and how many of, the messages that were
@@ -16,32 +13,40 @@ const (
 	toldMost = 20
 )
 
-func (s *strayRetained) found(topic, client, why string) api.Kept {
-	return api.Kept{At: schema.TimeOf(time.Now()), Topic: strings.TrimPrefix(topic, s.f.ns.Root()), Client: client, Why: why}
+// keptMessage is one that the broker keeps, or kept, and must not.
+type keptMessage struct {
+	At     time.Time // when it was removed, or found last
+	Topic  string    // below the fleet's own root
+	Client string    // who sends it
+	Why    string    // why it is not removed yet; empty: it was
+}
+
+func (s *strayRetained) found(topic, client, why string) keptMessage {
+	return keptMessage{At: s.deps.Now(), Topic: strings.TrimPrefix(topic, s.deps.Namespace.Root()), Client: client, Why: why}
 }
 
 // stays notes for people what is there.
-func (s *strayRetained) stays(all []api.Kept) {
+func (s *strayRetained) stays(all []keptMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stay = all
 }
 
 // tells notes for people what was removed; of one topic the newest time.
-func (s *strayRetained) tells(k api.Kept) {
+func (s *strayRetained) tells(k keptMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.gone = append(slices.DeleteFunc(s.gone, func(o api.Kept) bool { return o.Topic == k.Topic }), k)
+	s.gone = append(slices.DeleteFunc(s.gone, func(o keptMessage) bool { return o.Topic == k.Topic }), k)
 	s.gone = s.gone[max(0, len(s.gone)-toldMost):]
 }
 
-// kept is what people are told, the newest first.
-func (s *strayRetained) kept(now time.Time) (all []api.Kept) {
+// List is what people are told, the newest first.
+func (s *strayRetained) List(now time.Time) (all []keptMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all = slices.Clone(s.stay[:min(len(s.stay), toldMost)])
 	for _, k := range slices.Backward(s.gone) {
-		if now.Sub(k.At.Time()) < toldFor && !slices.ContainsFunc(s.stay, func(o api.Kept) bool { return o.Topic == k.Topic }) {
+		if now.Sub(k.At) < toldFor && !slices.ContainsFunc(s.stay, func(o keptMessage) bool { return o.Topic == k.Topic }) {
 			all = append(all, k)
 		}
 	}

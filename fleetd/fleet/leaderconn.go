@@ -41,8 +41,7 @@ func (f *Fleet) openLeaderConn(session string) (*leaderConn, error) {
 	p := &leaderConn{f: f, session: session, end: cut, opened: make(chan struct{})}
 	ns := f.ns
 	var err error
-	p.link, err = link.Open(ctx, link.Config{
-		URL: f.besides(), Dial: f.cfg.Dial, TLS: f.identity.TLS, Random: f.cfg.Random, Name: f.cfg.Name, ClientID: f.cfg.Name + penSuffix, Password: f.cfg.Password,
+	p.link, err = f.open(ctx, penSuffix, link.Config{
 		Will:     func(string) link.Message { return f.presence(schema.PresenceLost, session, time.Time{}) },
 		Presence: func(string) link.Message { return f.presence(schema.PresenceOnline, session, time.Now()) },
 		Subscribe: []link.Subscription{ // what is heard all the time proves that it hears

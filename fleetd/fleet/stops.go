@@ -155,7 +155,7 @@ func (s *stops) listen(client string, payload []byte, now time.Time) {
 	}
 	s.mu.Unlock()
 	signal(s.wake)
-	s.f.sweeper.soon()
+	s.f.retained.Soon()
 }
 
 // came notes that a robot is there: it may have missed what was sent meanwhile.

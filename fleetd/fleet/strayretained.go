@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
 
 	"troupe/broker/link"
-	"troupe/fleetd/api"
 	"troupe/fleetd/library"
-	"troupe/fleetd/stop"
 	"troupe/fleetd/store"
 	"troupe/schema"
 )
@@ -27,6 +26,8 @@ const (
 	// twice as late, up to sweepAgainMost.
 	sweepAgain     = 2 * time.Second
 	sweepAgainMost = 5 * time.Minute
+	// ackWithin is how long the broker may take to acknowledge a message.
+	ackWithin = 5 * time.Second
 )
 
 // strayRetained removes from the broker what must not be kept there: commands, and live
@@ -49,24 +50,60 @@ const (
 // the sweeper asks anew, over a connection of its own: when this instance begins to
 // lead, after each live stop, and when a robot's alert tells of it.
 type strayRetained struct {
-	f    *Fleet
+	deps retainedDeps
+
 	mu   sync.Mutex
-	due  time.Time  // zero = nothing to be done
-	gone []api.Kept // removed, the newest last
-	stay []api.Kept // not removed yet, as of the newest look
+	due  time.Time     // zero = nothing to be done
+	gone []keptMessage // removed, the newest last
+	stay []keptMessage // not removed yet, as of the newest look
 
 	// Owned by run.
 	wait time.Duration   // before it was looked at again for what stayed
 	seen map[string]bool // alerts of robots that were looked at
 }
 
-// soon has the sweeper look at what the broker keeps; it waits for nothing.
-func (s *strayRetained) soon() { s.at(time.Now()) }
+// retainedDeps is what strayRetained needs.
+type retainedDeps struct {
+	Log       *slog.Logger
+	Namespace schema.Namespace
+	Name      string // of this instance
+	Now       func() time.Time
+	Leads     func() bool
+	Session   func() string // of fleetd's own link; empty: it is down
+	// Open makes a connection of its own for this instance, whose client id ends so.
+	Open                 func(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error)
+	Publish, PublishWait func(ctx context.Context, m link.Message) error
+	Robots               robotAlerts
+	Stops                stopRemover
+}
+
+// robotAlerts are what robots say of messages that were kept.
+type robotAlerts interface {
+	Alarmed(seen map[string]bool) bool
+	MayRemove(at schema.TopicParams) (why string)
+}
+
+// stopRemover removes live stops in the right moment.
+type stopRemover interface {
+	Remove(ctx context.Context, client string, payload []byte, remove func(context.Context) error) (why string, err error)
+}
+
+// noteStore is the database with the audit.
+type noteStore interface {
+	Tx(ctx context.Context, do func(tx *store.Tx) error) error
+}
+
+func newStrayRetained(d retainedDeps) *strayRetained {
+	return &strayRetained{deps: d, seen: map[string]bool{}}
+}
+
+// Soon has the sweeper look at what the broker keeps; it waits for nothing.
+func (s *strayRetained) Soon() { s.at(s.deps.Now()) }
 
 // later has it look again for what could not be removed.
 func (s *strayRetained) later() {
 	s.wait = min(max(sweepAgain, 2*s.wait), sweepAgainMost)
-	s.at(time.Now().Add(s.wait))
+	s.at(s.deps.Now().Add(s.wait))
 }
 
 func (s *strayRetained) at(when time.Time) {
@@ -87,7 +124,8 @@ func (s *strayRetained) isDue(now time.Time) bool {
 	return true
 }
 
-func (s *strayRetained) run(ctx context.Context, db *store.Store) {
+// Run looks and removes until ctx ends.
+func (s *strayRetained) Run(ctx context.Context, db noteStore) {
 	look := time.NewTicker(sweepLook)
 	defer look.Stop()
 	led, session := false, ""
@@ -96,10 +134,10 @@ func (s *strayRetained) run(ctx context.Context, db *store.Store) {
 		case <-ctx.Done():
 			return
 		case now := <-look.C:
-			leads, connected := s.f.leadership.Leads(), s.f.link.Session()
-			if leads && (!led || connected != session) || s.f.view.Alarmed(s.seen) {
+			leads, connected := s.deps.Leads(), s.deps.Session()
+			if leads && (!led || connected != session) || s.deps.Robots.Alarmed(s.seen) {
 				s.wait = 0
-				s.soon()
+				s.Soon()
 			}
 			if led && !leads {
 				s.stays(nil) // another instance tells of it
@@ -109,7 +147,7 @@ func (s *strayRetained) run(ctx context.Context, db *store.Store) {
 				continue
 			}
 			if err := s.sweep(ctx, db); err != nil && ctx.Err() == nil {
-				s.f.log.Warn("what the broker keeps of commands could not be looked at", "error", err)
+				s.deps.Log.Warn("what the broker keeps of commands could not be looked at", "error", err)
 				s.later()
 			}
 		}
@@ -117,28 +155,28 @@ func (s *strayRetained) run(ctx context.Context, db *store.Store) {
 }
 
 // sweep asks for all that is kept, and removes what may be.
-func (s *strayRetained) sweep(ctx context.Context, db *store.Store) error {
+func (s *strayRetained) sweep(ctx context.Context, db noteStore) error {
 	kept, err := s.collect(ctx)
 	if err != nil {
 		return err
 	}
-	var stays []api.Kept
+	var stays []keptMessage
 	for _, m := range kept {
-		row, at, ok := s.f.ns.Match(m.Topic)
+		row, at, ok := s.deps.Namespace.Match(m.Topic)
 		if !ok {
 			continue
 		}
 		why := ""
 		if row.Kind == schema.TopicFleetStopCmd {
-			why, err = s.removeStop(ctx, db, m, at.CID)
-		} else if why = s.f.view.MayRemove(at); why == "" {
+			why, err = s.deps.Stops.Remove(ctx, at.CID, m.Payload, func(ctx context.Context) error { return s.remove(ctx, m.Topic) })
+		} else if why = s.deps.Robots.MayRemove(at); why == "" {
 			err = s.remove(ctx, m.Topic)
 		}
 		if err != nil {
 			return err
 		}
 		if why != "" {
-			s.f.log.Warn("the broker keeps a message that it should not; it is not removed yet", "topic", m.Topic, "why", why)
+			s.deps.Log.Warn("the broker keeps a message that it should not; it is not removed yet", "topic", m.Topic, "why", why)
 			stays = append(stays, s.found(m.Topic, at.CID, why))
 			continue
 		}
@@ -161,12 +199,10 @@ func (s *strayRetained) collect(ctx context.Context) ([]link.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepWithin)
 	defer cancel()
 	came := make(chan link.Message, 1024)
-	cfg := s.f.cfg
-	l, err := link.Open(ctx, link.Config{
-		URL: s.f.besides(), Dial: cfg.Dial, TLS: s.f.identity.TLS, Random: cfg.Random, Name: cfg.Name, ClientID: cfg.Name + ".sweep", Password: cfg.Password,
+	l, err := s.deps.Open(ctx, ".sweep", link.Config{
 		Subscribe: []link.Subscription{
-			{Filter: s.f.ns.Topic(schema.TopicCmd, "+", "+", "+", "+"), QoS: 1},
-			{Filter: s.f.ns.Topic(schema.TopicFleetStopCmd, "+"), QoS: 1},
+			{Filter: s.deps.Namespace.Topic(schema.TopicCmd, "+", "+", "+", "+"), QoS: 1},
+			{Filter: s.deps.Namespace.Topic(schema.TopicFleetStopCmd, "+"), QoS: 1},
 		},
 		OnMessage: func(m link.Message) {
 			if m.Retain && len(m.Payload) > 0 {
@@ -176,7 +212,7 @@ func (s *strayRetained) collect(ctx context.Context) ([]link.Message, error) {
 				}
 			}
 		},
-		Logger: s.f.log.With("link", "sweep"),
+		Logger: s.deps.Log.With("link", "sweep"),
 	})
 	if err != nil {
 		return nil, err
@@ -201,76 +237,31 @@ func (s *strayRetained) collect(ctx context.Context) ([]link.Message, error) {
 	}
 }
 
-// mayRemove says why a live stop cannot be removed now, or nothing.
-func (s *stops) mayRemove(o stop.Order) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case !o.All:
-		return "it was for some robots, and its removal would stop all: stop all, then remove it with an empty retained message"
-	case !s.on[""][o.ID]:
-		return "its removal would stop all robots, and they are not held by it: it is removed when all robots are stopped by it again"
-	}
-	return ""
-}
-
-// removeStop removes a live stop, unless it says why it cannot. No stop is released
-// from before the look at what is held until fleetd has heard the empty message:
-// then it is under way to all robots, before whatever a release tells them.
-func (s *strayRetained) removeStop(ctx context.Context, db *store.Store, m link.Message, client string) (why string, err error) {
-	over, err := s.f.stops.alone(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer over()
-	if err := s.f.stops.read(ctx, db); err != nil {
-		return "", err
-	}
-	if why := s.f.stops.mayRemove(stop.OrderOf(client, m.Payload, time.Now())); why != "" {
-		return why, nil
-	}
-	heard := s.f.stops.awaits(client)
-	defer s.f.stops.awaits("")
-	if err := s.remove(ctx, m.Topic); err != nil {
-		return "", err
-	}
-	patience := time.NewTimer(ackPatience)
-	defer patience.Stop()
-	select {
-	case <-heard:
-		return "", nil
-	case <-patience.C:
-		return "", fmt.Errorf("remove %s: the broker passes it on to others, and not to this instance", m.Topic)
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	}
-}
-
 // remove empties a topic.
 func (s *strayRetained) remove(ctx context.Context, topic string) error {
-	within, cancel := context.WithTimeout(ctx, ackPatience)
+	within, cancel := context.WithTimeout(ctx, ackWithin)
 	defer cancel()
-	if err := s.f.link.PublishWait(within, link.Message{Topic: topic, QoS: 1, Retain: true}); err != nil {
+	if err := s.deps.PublishWait(within, link.Message{Topic: topic, QoS: 1, Retain: true}); err != nil {
 		return fmt.Errorf("remove %s: %w", topic, err)
 	}
 	return nil
 }
 
 // removed tells of what was removed, whoever filled the topic and the audit.
-func (s *strayRetained) removed(ctx context.Context, db *store.Store, topic, client string) error {
-	s.f.log.Warn("a command that the broker kept was removed", "topic", topic, "client", client)
-	now := time.Now()
+func (s *strayRetained) removed(ctx context.Context, db noteStore, topic, client string) error {
+	s.deps.Log.Warn("a command that the broker kept was removed", "topic", topic, "client", client)
+	now := s.deps.Now()
 	notice, err := schema.Encode(schema.Notice{TS: schema.TimeOf(now), Reason: schema.ReasonRetainedCommand, Topic: topic,
 		Detail: "the broker kept it, and would have told it again at each connection; it was removed"})
 	if err != nil {
 		return fmt.Errorf("encode a notice: %w", err)
 	}
-	within, cancel := context.WithTimeout(ctx, ackPatience)
+	within, cancel := context.WithTimeout(ctx, ackWithin)
 	defer cancel()
 	return errors.Join(
-		s.f.link.Publish(within, link.Message{Topic: s.f.ns.Topic(schema.TopicNotice, client), Payload: notice, QoS: 1}),
+		s.deps.Publish(within, link.Message{Topic: s.deps.Namespace.Topic(schema.TopicNotice, client), Payload: notice, QoS: 1}),
 		db.Tx(ctx, func(tx *store.Tx) error {
-			return tx.Note(ctx, now, library.Note{Who: s.f.cfg.Name, What: "remove retained", Target: strings.TrimPrefix(topic, s.f.ns.Root()), Detail: "sent by " + client})
+			return tx.Note(ctx, now, library.Note{Who: s.deps.Name, What: "remove retained", Target: strings.TrimPrefix(topic, s.deps.Namespace.Root()), Detail: "sent by " + client})
 		}),
 	)
 }
