@@ -8,6 +8,7 @@ import (
 	"troupe/fleetd/command"
 	"troupe/fleetd/library"
 	"troupe/fleetd/presence"
+	"troupe/fleetd/retained"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/fleetd/view"
@@ -73,7 +74,7 @@ func (f *Fleet) Status() api.Status {
 	return s
 }
 
-func kept(messages []keptMessage) (out []api.Kept) {
+func kept(messages []retained.Message) (out []api.Kept) {
 	for _, m := range messages {
 		out = append(out, api.Kept{At: schema.TimeOf(m.At), Topic: m.Topic, Client: m.Client, Why: m.Why})
 	}

@@ -19,6 +19,7 @@ import (
 	"troupe/broker/link"
 	"troupe/fleetd/api"
 	"troupe/fleetd/replica"
+	"troupe/fleetd/retained"
 	"troupe/fleetd/store"
 	"troupe/fleetd/trust"
 	"troupe/fleetd/vault"
@@ -38,7 +39,7 @@ type Fleet struct {
 	started time.Time
 
 	view        *view.View
-	retained    *strayRetained
+	retained    *retained.Sweeper
 	witness     *commandAuditor
 	keeper      *view.Persister
 	driver      *dispatcher
@@ -136,7 +137,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		stop()
 		return nil, errors.Join(err, f.closeListeners(), f.closeDatabase())
 	}
-	f.retained = newStrayRetained(retainedDeps{
+	f.retained = retained.New(retained.Deps{
 		Log: f.log, Namespace: f.ns, Name: cfg.Name, Now: time.Now, Leads: f.leadership.Leads, Open: f.open,
 		Session:     func() string { return f.link.Session() },
 		Publish:     func(ctx context.Context, m link.Message) error { return f.link.Publish(ctx, m) },

@@ -1,4 +1,4 @@
-package fleet
+package retained
 
 import (
 	"context"
@@ -30,7 +30,7 @@ const (
 	ackWithin = 5 * time.Second
 )
 
-// strayRetained removes from the broker what must not be kept there: commands, and live
+// Sweeper removes from the broker what must not be kept there: commands, and live
 // stops. Our own broker keeps none. Another one does, and would tell them to every
 // robot, and to every instance, each time that it connects.
 //
@@ -49,21 +49,21 @@ const (
 // What is sent with the retain flag while a fleetd instance listens comes without the flag. So
 // the sweeper asks anew, over a connection of its own: when this instance begins to
 // lead, after each live stop, and when a robot's alert tells of it.
-type strayRetained struct {
-	deps retainedDeps
+type Sweeper struct {
+	deps Deps
 
 	mu   sync.Mutex
-	due  time.Time     // zero = nothing to be done
-	gone []keptMessage // removed, the newest last
-	stay []keptMessage // not removed yet, as of the newest look
+	due  time.Time // zero = nothing to be done
+	gone []Message // removed, the newest last
+	stay []Message // not removed yet, as of the newest look
 
 	// Owned by run.
 	wait time.Duration   // before it was looked at again for what stayed
 	seen map[string]bool // alerts of robots that were looked at
 }
 
-// retainedDeps is what strayRetained needs.
-type retainedDeps struct {
+// Deps is what a Sweeper needs.
+type Deps struct {
 	Log       *slog.Logger
 	Namespace schema.Namespace
 	Name      string // of this instance
@@ -73,40 +73,40 @@ type retainedDeps struct {
 	// Open makes a connection of its own for this instance, whose client id ends so.
 	Open                 func(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error)
 	Publish, PublishWait func(ctx context.Context, m link.Message) error
-	Robots               robotAlerts
-	Stops                stopRemover
+	Robots               Robots
+	Stops                StopRemover
 }
 
-// robotAlerts are what robots say of messages that were kept.
-type robotAlerts interface {
+// Robots are what robots say of messages that were kept.
+type Robots interface {
 	Alarmed(seen map[string]bool) bool
 	MayRemove(at schema.TopicParams) (why string)
 }
 
-// stopRemover removes live stops in the right moment.
-type stopRemover interface {
+// StopRemover removes live stops in the right moment.
+type StopRemover interface {
 	Remove(ctx context.Context, client string, payload []byte, remove func(context.Context) error) (why string, err error)
 }
 
-// noteStore is the database with the audit.
-type noteStore interface {
+// Store is the database with the audit.
+type Store interface {
 	Tx(ctx context.Context, do func(tx *store.Tx) error) error
 }
 
-func newStrayRetained(d retainedDeps) *strayRetained {
-	return &strayRetained{deps: d, seen: map[string]bool{}}
+func New(d Deps) *Sweeper {
+	return &Sweeper{deps: d, seen: map[string]bool{}}
 }
 
 // Soon has the sweeper look at what the broker keeps; it waits for nothing.
-func (s *strayRetained) Soon() { s.at(s.deps.Now()) }
+func (s *Sweeper) Soon() { s.at(s.deps.Now()) }
 
 // later has it look again for what could not be removed.
-func (s *strayRetained) later() {
+func (s *Sweeper) later() {
 	s.wait = min(max(sweepAgain, 2*s.wait), sweepAgainMost)
 	s.at(s.deps.Now().Add(s.wait))
 }
 
-func (s *strayRetained) at(when time.Time) {
+func (s *Sweeper) at(when time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.due.IsZero() || when.Before(s.due) {
@@ -114,7 +114,7 @@ func (s *strayRetained) at(when time.Time) {
 	}
 }
 
-func (s *strayRetained) isDue(now time.Time) bool {
+func (s *Sweeper) isDue(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.due.IsZero() || now.Before(s.due) {
@@ -125,7 +125,7 @@ func (s *strayRetained) isDue(now time.Time) bool {
 }
 
 // Run looks and removes until ctx ends.
-func (s *strayRetained) Run(ctx context.Context, db noteStore) {
+func (s *Sweeper) Run(ctx context.Context, db Store) {
 	look := time.NewTicker(sweepLook)
 	defer look.Stop()
 	led, session := false, ""
@@ -155,12 +155,12 @@ func (s *strayRetained) Run(ctx context.Context, db noteStore) {
 }
 
 // sweep asks for all that is kept, and removes what may be.
-func (s *strayRetained) sweep(ctx context.Context, db noteStore) error {
+func (s *Sweeper) sweep(ctx context.Context, db Store) error {
 	kept, err := s.collect(ctx)
 	if err != nil {
 		return err
 	}
-	var stays []keptMessage
+	var stays []Message
 	for _, m := range kept {
 		row, at, ok := s.deps.Namespace.Match(m.Topic)
 		if !ok {
@@ -195,7 +195,7 @@ func (s *strayRetained) sweep(ctx context.Context, db noteStore) error {
 }
 
 // collect is what the broker keeps of commands and live stops.
-func (s *strayRetained) collect(ctx context.Context) ([]link.Message, error) {
+func (s *Sweeper) collect(ctx context.Context) ([]link.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepWithin)
 	defer cancel()
 	came := make(chan link.Message, 1024)
@@ -238,7 +238,7 @@ func (s *strayRetained) collect(ctx context.Context) ([]link.Message, error) {
 }
 
 // remove empties a topic.
-func (s *strayRetained) remove(ctx context.Context, topic string) error {
+func (s *Sweeper) remove(ctx context.Context, topic string) error {
 	within, cancel := context.WithTimeout(ctx, ackWithin)
 	defer cancel()
 	if err := s.deps.PublishWait(within, link.Message{Topic: topic, QoS: 1, Retain: true}); err != nil {
@@ -248,7 +248,7 @@ func (s *strayRetained) remove(ctx context.Context, topic string) error {
 }
 
 // removed tells of what was removed, whoever filled the topic and the audit.
-func (s *strayRetained) removed(ctx context.Context, db noteStore, topic, client string) error {
+func (s *Sweeper) removed(ctx context.Context, db Store, topic, client string) error {
 	s.deps.Log.Warn("a command that the broker kept was removed", "topic", topic, "client", client)
 	now := s.deps.Now()
 	notice, err := schema.Encode(schema.Notice{TS: schema.TimeOf(now), Reason: schema.ReasonRetainedCommand, Topic: topic,

@@ -1,4 +1,4 @@
-package fleet
+package retained
 
 import (
 	"slices"
@@ -13,40 +13,40 @@ const (
 	toldMost = 20
 )
 
-// keptMessage is one that the broker keeps, or kept, and must not.
-type keptMessage struct {
+// Message is one that the broker keeps, or kept, and must not.
+type Message struct {
 	At     time.Time // when it was removed, or found last
 	Topic  string    // below the fleet's own root
 	Client string    // who sends it
 	Why    string    // why it is not removed yet; empty: it was
 }
 
-func (s *strayRetained) found(topic, client, why string) keptMessage {
-	return keptMessage{At: s.deps.Now(), Topic: strings.TrimPrefix(topic, s.deps.Namespace.Root()), Client: client, Why: why}
+func (s *Sweeper) found(topic, client, why string) Message {
+	return Message{At: s.deps.Now(), Topic: strings.TrimPrefix(topic, s.deps.Namespace.Root()), Client: client, Why: why}
 }
 
 // stays notes for people what is there.
-func (s *strayRetained) stays(all []keptMessage) {
+func (s *Sweeper) stays(all []Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stay = all
 }
 
 // tells notes for people what was removed; of one topic the newest time.
-func (s *strayRetained) tells(k keptMessage) {
+func (s *Sweeper) tells(k Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.gone = append(slices.DeleteFunc(s.gone, func(o keptMessage) bool { return o.Topic == k.Topic }), k)
+	s.gone = append(slices.DeleteFunc(s.gone, func(o Message) bool { return o.Topic == k.Topic }), k)
 	s.gone = s.gone[max(0, len(s.gone)-toldMost):]
 }
 
 // List is what people are told, the newest first.
-func (s *strayRetained) List(now time.Time) (all []keptMessage) {
+func (s *Sweeper) List(now time.Time) (all []Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all = slices.Clone(s.stay[:min(len(s.stay), toldMost)])
 	for _, k := range slices.Backward(s.gone) {
-		if now.Sub(k.At) < toldFor && !slices.ContainsFunc(s.stay, func(o keptMessage) bool { return o.Topic == k.Topic }) {
+		if now.Sub(k.At) < toldFor && !slices.ContainsFunc(s.stay, func(o Message) bool { return o.Topic == k.Topic }) {
 			all = append(all, k)
 		}
 	}
