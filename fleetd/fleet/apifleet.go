@@ -89,7 +89,7 @@ func (f *Fleet) Targets(s selector.Selector, stop bool) (targets []command.Targe
 // Changed makes known what a transaction changed: labels and desired documents to the view,
 // the outbox to the broker.
 func (f *Fleet) Changed(ctx context.Context) {
-	signal(f.outbox.wake)
+	f.publisher.Wake()
 	f.revocations.Wake()
 	db, err := f.Store()
 	if err != nil {

@@ -17,7 +17,9 @@ const fetchPatience = 2 * time.Second
 
 // blobs helps robots that wait for the bytes of a story or a set.
 type blobs struct {
-	f  *Fleet
+	deps   publishDeps
+	outbox *outbox
+
 	mu sync.Mutex
 	at map[waiting]fetching
 }
@@ -61,7 +63,7 @@ func (b *blobs) due(now time.Time) map[string][]string {
 	return out
 }
 
-func (b *blobs) run(ctx context.Context, db *store.Store) {
+func (b *blobs) run(ctx context.Context, db publishStore) {
 	look := time.NewTicker(fetchPatience / 4)
 	defer look.Stop()
 	for {
@@ -69,7 +71,7 @@ func (b *blobs) run(ctx context.Context, db *store.Store) {
 		case <-ctx.Done():
 			return
 		case now := <-look.C:
-			if !b.f.leadership.Leads() {
+			if !b.deps.Leads() {
 				continue
 			}
 			for digest, robots := range b.due(now) {
@@ -79,21 +81,21 @@ func (b *blobs) run(ctx context.Context, db *store.Store) {
 	}
 }
 
-func (b *blobs) repeat(ctx context.Context, db *store.Store, digest string, robots []string) {
+func (b *blobs) repeat(ctx context.Context, db publishStore, digest string, robots []string) {
 	body, err := db.Blob(ctx, digest)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		if _, err := db.File(ctx, digest); err == nil {
 			return // it is too large for a blob, and they get it over HTTP
 		}
-		b.f.log.Warn("robots ask for a blob that is not ours", "sha256", digest, "robots", robots)
+		b.deps.Log.Warn("robots ask for a blob that is not ours", "sha256", digest, "robots", robots)
 	case err != nil:
-		b.f.databaseFailed("blob not read", err)
+		b.deps.Failed("blob not read", err)
 	default:
 		if err := db.ToldBlob(ctx, digest); err != nil {
-			b.f.databaseFailed("blob not noted", err)
+			b.deps.Failed("blob not noted", err)
 		}
-		b.f.log.Info("blob published again", "sha256", digest, "robots", robots)
-		b.f.outbox.say(link.Message{Topic: b.f.ns.Topic(schema.TopicBlob, digest), Payload: body, QoS: 1, Retain: true})
+		b.deps.Log.Info("blob published again", "sha256", digest, "robots", robots)
+		b.outbox.say(link.Message{Topic: b.deps.Namespace.Topic(schema.TopicBlob, digest), Payload: body, QoS: 1, Retain: true})
 	}
 }

@@ -35,7 +35,7 @@ func (f *Fleet) news(ctx context.Context, db *store.Store) {
 			f.stops.unchanged()
 			continue
 		}
-		signal(f.outbox.wake)
+		f.publisher.Wake()
 		if err := f.refresh(ctx, db); err != nil {
 			f.databaseFailed("fleet not read", err)
 			continue

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"troupe/fleetd/command"
-	"troupe/fleetd/store"
 	"troupe/schema"
 )
 
@@ -26,7 +25,8 @@ const (
 // on it: then nothing would ever be said again. So a robot that is in doubt is
 // told its desired documents and asked for all its documents.
 type driftChecker struct {
-	f       *Fleet
+	deps    publishDeps
+	outbox  *outbox
 	at      map[string]drift
 	outdone renumberBackoff // whose desired documents were told again for their number
 	behind  renumberBackoff // who was asked for a newer state
@@ -58,7 +58,7 @@ func (d *driftChecker) due(lacking []string, now time.Time) (ask []string) {
 	return ask
 }
 
-func (d *driftChecker) run(ctx context.Context, db *store.Store) {
+func (d *driftChecker) run(ctx context.Context, db publishStore) {
 	look := time.NewTicker(doubtLook)
 	defer look.Stop()
 	for {
@@ -66,42 +66,42 @@ func (d *driftChecker) run(ctx context.Context, db *store.Store) {
 		case <-ctx.Done():
 			return
 		case now := <-look.C:
-			if !d.f.leadership.Leads() {
+			if !d.deps.Leads() {
 				d.at = nil
 				continue
 			}
 			revs, err := db.DesiredRevs(ctx)
 			if err != nil {
-				d.f.databaseFailed("desired documents not read", err)
+				d.deps.Failed("desired documents not read", err)
 				continue
 			}
 			d.again(ctx, db, revs, now)
-			for _, id := range d.f.view.Behind(now) {
+			for _, id := range d.deps.Robots.Behind(now) {
 				if d.behind.mayNow(id, now) {
-					d.f.log.Warn("robot's state did not arrive although its heartbeat tells of it; asked to tell all again", "robot", id)
+					d.deps.Log.Warn("robot's state did not arrive although its heartbeat tells of it; asked to tell all again", "robot", id)
 					d.resync(ctx, id, now)
 				}
 			}
-			if ask := d.due(d.f.view.Lacking(revs, now), now); len(ask) > 0 {
+			if ask := d.due(d.deps.Robots.Lacking(revs, now), now); len(ask) > 0 {
 				d.ask(ctx, db, ask, now)
 			}
 		}
 	}
 }
 
-func (d *driftChecker) ask(ctx context.Context, db *store.Store, robots []string, now time.Time) {
+func (d *driftChecker) ask(ctx context.Context, db publishStore, robots []string, now time.Time) {
 	desired, err := db.Desired(ctx)
 	if err != nil {
-		d.f.databaseFailed("desired documents not read", err)
+		d.deps.Failed("desired documents not read", err)
 		return
 	}
 	for _, id := range robots {
 		for _, w := range desired {
 			if w.Target == id {
-				d.f.outbox.say(d.f.outbox.message(w))
+				d.outbox.say(d.outbox.message(w))
 			}
 		}
-		d.f.log.Info("robot does not report what it should have; told again and asked", "robot", id)
+		d.deps.Log.Info("robot does not report what it should have; told again and asked", "robot", id)
 		d.resync(ctx, id, now)
 	}
 }
@@ -113,8 +113,8 @@ func (d *driftChecker) resync(ctx context.Context, robot string, now time.Time) 
 		ID: fmt.Sprintf("doubt:%d", now.UnixMilli()), TS: schema.TimeOf(now), TTLMS: verb.TTL.Milliseconds(),
 	})
 	if err != nil {
-		d.f.log.Error("question not encoded", "error", err)
+		d.deps.Log.Error("question not encoded", "error", err)
 		return
 	}
-	d.f.send(ctx, command.Command{Robot: robot, Verb: verb.ID(), Payload: payload})
+	d.deps.Send(ctx, command.Command{Robot: robot, Verb: verb.ID(), Payload: payload})
 }

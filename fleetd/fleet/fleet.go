@@ -43,9 +43,8 @@ type Fleet struct {
 	witness     *commandAuditor
 	keeper      *view.Persister
 	driver      *dispatcher
-	outbox      *outbox
+	publisher   *publisher
 	revocations *trust.RevocationPublisher
-	blobs       *blobs
 	stops       *stops
 
 	leadership *replica.Leadership
@@ -118,9 +117,9 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	f.leadership = f.newLeadership()
 	f.view = view.New(view.Deps{Namespace: f.ns, Name: cfg.Name, Now: time.Now})
 	f.keeper = f.newPersister()
-	f.driver, f.outbox = newDriver(f), newOutbox(f)
+	f.driver = newDriver(f)
+	f.publisher = f.newPublisher()
 	f.witness = newWitness(f)
-	f.blobs = &blobs{f: f, at: map[waiting]fetching{}}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f.end = stop
 	if err := errors.Join(f.openVault(now), f.listen(ctx, running), f.listenForRobots(ctx, running)); err != nil {
@@ -291,10 +290,8 @@ func (f *Fleet) fleetd(ctx context.Context) {
 func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	var all sync.WaitGroup
 	all.Go(func() { f.keeper.Run(ctx, db) })
-	all.Go(func() { f.outbox.run(ctx, db) })
+	all.Go(func() { f.publisher.Run(ctx, db) })
 	all.Go(func() { f.revocations.Run(ctx, db) })
-	all.Go(func() { f.blobs.run(ctx, db) })
-	all.Go(func() { (&driftChecker{f: f, outdone: renumberBackoff{}, behind: renumberBackoff{}}).run(ctx, db) })
 	all.Go(func() { f.tidy(ctx, db) })
 	all.Go(func() { f.news(ctx, db) })
 	all.Go(func() { f.bereft.run(ctx, f, db) })

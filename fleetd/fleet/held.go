@@ -165,7 +165,7 @@ func (s *stops) write(ctx context.Context, db *store.Store, waiting []spool.Entr
 	if err != nil {
 		return nil, err
 	}
-	signal(s.f.outbox.wake)
+	s.f.publisher.Wake()
 	return means, nil
 }
 
@@ -239,7 +239,7 @@ func (s *stops) renew(ctx context.Context, db *store.Store) error {
 		return err
 	}
 	s.f.log.Info("latched stops are told again, signed", "documents", told)
-	signal(s.f.outbox.wake)
+	s.f.publisher.Wake()
 	return nil
 }
 

@@ -2,11 +2,11 @@ package fleet
 
 import (
 	"context"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
 	"troupe/broker/link"
-	"troupe/fleetd/replica"
 	"troupe/schema"
 )
 
@@ -24,33 +24,51 @@ const penSuffix = ".lead"
 // A fleetd instance that leads no more keeps it, unused, until another one has written that it
 // is there: if nobody follows, its presence goes on to be true, and its will too.
 type leaderConn struct {
-	f       *Fleet
-	session string // of fleetd's own link, under which its heartbeats come
-	link    *link.Link
-	opened  chan struct{} // link is set
-	end     context.CancelFunc
-	up      atomic.Bool
-	foreign atomic.Bool // another instance writes the presence
+	deps      leaderConnDeps
+	publisher *publisher
+	session   string // of fleetd's own link, under which its heartbeats come
+	link      *link.Link
+	opened    chan struct{} // link is set
+	end       context.CancelFunc
+	up        atomic.Bool
+	foreign   atomic.Bool // another instance writes the presence
 
 	repaired time.Time // owned by the link's goroutine
 }
 
-// openLeaderConn connects, to write as fleetd of that session.
-func (f *Fleet) openLeaderConn(session string) (*leaderConn, error) {
+// leaderConnDeps is what a leaderConn needs.
+type leaderConnDeps struct {
+	Log       *slog.Logger
+	Namespace schema.Namespace
+	Name      string // of this instance
+	Boot      string // of this process
+	Version   string
+	Started   time.Time
+	Now       func() time.Time
+	// Open makes a connection of its own for this instance, whose client id ends so.
+	Open     func(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error)
+	Leads    func() bool
+	Linked   func()                          // the connection is up, or down
+	Foreign  func()                          // another instance writes the presence
+	Disputed func(why string, now time.Time) // somebody else seems to use fleetd's name
+}
+
+// openLeaderConn connects, to write as fleetd of that session. What it has to say
+// besides goes through the publisher.
+func openLeaderConn(d leaderConnDeps, publisher *publisher, session string) (*leaderConn, error) {
 	ctx, cut := context.WithCancel(context.Background())
-	p := &leaderConn{f: f, session: session, end: cut, opened: make(chan struct{})}
-	ns := f.ns
+	p := &leaderConn{deps: d, publisher: publisher, session: session, end: cut, opened: make(chan struct{})}
 	var err error
-	p.link, err = f.open(ctx, penSuffix, link.Config{
-		Will:     func(string) link.Message { return f.presence(schema.PresenceLost, session, time.Time{}) },
-		Presence: func(string) link.Message { return f.presence(schema.PresenceOnline, session, time.Now()) },
+	p.link, err = d.Open(ctx, penSuffix, link.Config{
+		Will:     func(string) link.Message { return p.presence(schema.PresenceLost, session, time.Time{}) },
+		Presence: func(string) link.Message { return p.presence(schema.PresenceOnline, session, d.Now()) },
 		Subscribe: []link.Subscription{ // what is heard all the time proves that it hears
-			{Filter: ns.Topic(schema.TopicFleetHeartbeat, f.cfg.Name), QoS: schema.TopicOf(schema.TopicFleetHeartbeat).QoS},
+			{Filter: d.Namespace.Topic(schema.TopicFleetHeartbeat, d.Name), QoS: schema.TopicOf(schema.TopicFleetHeartbeat).QoS},
 		},
 		Rival:     p.rival,
 		OnMessage: p.hear,
 		OnState:   p.linked,
-		Logger:    f.log.With("connection", "to write with"),
+		Logger:    d.Log.With("connection", "to write with"),
 	})
 	if err != nil {
 		cut()
@@ -65,11 +83,11 @@ func (p *leaderConn) linked(s link.State) {
 	up := s.Phase == link.Up
 	p.up.Store(up)
 	if s.Contested {
-		p.f.disputed(twoFleets, time.Now())
+		p.deps.Disputed(twoFleets, p.deps.Now())
 	}
-	p.f.leadership.Linked()
+	p.deps.Linked()
 	if up {
-		signal(p.f.outbox.again)
+		p.publisher.Again()
 	}
 }
 
@@ -77,16 +95,21 @@ func (p *leaderConn) linked(s link.State) {
 // one led and was away: it has this instance's name, or belongs to another fleet. Of fleetd instances
 // of one fleet only one leads.
 func (p *leaderConn) rival(m link.Message) bool {
-	row, _, ok := p.f.ns.Match(m.Topic)
-	if !ok || row.Kind != schema.TopicFleetPresence || !p.f.leadership.Leads() {
+	row, _, ok := p.deps.Namespace.Match(m.Topic)
+	if !ok || row.Kind != schema.TopicFleetPresence || !p.deps.Leads() {
 		return false
 	}
 	said, problems := schema.Decode[schema.Presence](m.Payload)
-	return len(problems) == 0 && said.State != schema.PresenceOffline && said.Boot != p.f.boot
+	return len(problems) == 0 && said.State != schema.PresenceOffline && said.Boot != p.deps.Boot
 }
 
 // Up reports whether the connection is there.
 func (p *leaderConn) Up() bool { return p.up.Load() }
+
+// PublishWait publishes m and waits for the broker's acknowledgement.
+func (p *leaderConn) PublishWait(ctx context.Context, m link.Message) error {
+	return p.link.PublishWait(ctx, m)
+}
 
 // Session is fleetd's own link's, as which it writes.
 func (p *leaderConn) Session() string { return p.session }
@@ -112,10 +135,10 @@ func (p *leaderConn) Cut() {
 func (p *leaderConn) Close(leads bool) {
 	var words []func(string) link.Message
 	if leads {
-		words = append(words, func(string) link.Message { return p.f.presence(schema.PresenceOffline, p.session, time.Now()) })
+		words = append(words, func(string) link.Message { return p.presence(schema.PresenceOffline, p.session, p.deps.Now()) })
 	}
 	if err := p.link.Close(context.Background(), words...); err != nil {
-		p.f.log.Warn("robots were not told that fleetd goes; the broker's will for it tells them", "error", err)
+		p.deps.Log.Warn("robots were not told that fleetd goes; the broker's will for it tells them", "error", err)
 	}
 	p.end()
 }
@@ -123,51 +146,44 @@ func (p *leaderConn) Close(leads bool) {
 // hear sees to it that the presence is the leader's own word, such as after the
 // will of an earlier connection.
 func (p *leaderConn) hear(m link.Message) {
-	if row, _, ok := p.f.ns.Match(m.Topic); !ok || row.Kind != schema.TopicFleetPresence {
+	if row, _, ok := p.deps.Namespace.Match(m.Topic); !ok || row.Kind != schema.TopicFleetPresence {
 		return
 	}
-	now := time.Now()
+	now := p.deps.Now()
 	said, problems := schema.Decode[schema.Presence](m.Payload)
 	if len(problems) == 0 && said.Session == p.session && said.State != schema.PresenceLost {
 		return
 	}
-	other := said.State == schema.PresenceOnline && said.Boot != p.f.boot
-	if !p.f.leadership.Leads() {
+	other := said.State == schema.PresenceOnline && said.Boot != p.deps.Boot
+	if !p.deps.Leads() {
 		if other {
 			p.foreign.Store(true)
-			p.f.leadership.Wake()
+			p.deps.Foreign()
 		}
 		return
 	}
 	if other {
-		p.f.disputed(twoFleets, now)
+		p.deps.Disputed(twoFleets, now)
 	}
 	if now.Sub(p.repaired) < time.Second {
 		return
 	}
 	p.repaired = now
-	p.f.log.Warn("fleetd's presence was overwritten", "with", string(m.Payload))
-	p.f.outbox.say(p.f.presence(schema.PresenceOnline, p.session, now))
+	p.deps.Log.Warn("fleetd's presence was overwritten", "with", string(m.Payload))
+	p.publisher.Say(p.presence(schema.PresenceOnline, p.session, now))
 }
 
-// newLeadership makes this instance's part in who leads.
-func (f *Fleet) newLeadership() *replica.Leadership {
-	return replica.New(replica.Deps{
-		Log: f.log, Name: f.cfg.Name, Now: time.Now,
-		Store:   func() (replica.Store, error) { return f.Store() },
-		Session: func() string { return f.link.Session() },
-		Open: func(session string) (replica.Conn, error) {
-			c, err := f.openLeaderConn(session)
-			if err != nil {
-				return nil, err
-			}
-			return c, nil
-		},
-	})
-}
-
-// writer is the leader's connection, nil for an instance that does not lead now.
-func (f *Fleet) writer() *leaderConn {
-	c, _ := f.leadership.Conn().(*leaderConn)
-	return c
+// presence is fleetd's own document.
+func (p *leaderConn) presence(state schema.PresenceState, session string, now time.Time) link.Message {
+	said := schema.Presence{State: state, Session: session, Boot: p.deps.Boot, Software: "fleetd " + p.deps.Version}
+	if state == schema.PresenceLost { // a will's time would be a lie
+		said.Reason = "will"
+	} else {
+		said.TS, said.Since = schema.TimeOf(now), schema.TimeOf(p.deps.Started)
+	}
+	body, err := schema.Encode(said)
+	if err != nil { // a fault of ours, and tests encode every message
+		p.deps.Log.Error("message not encoded", "topic", schema.TopicFleetPresence, "error", err)
+	}
+	return link.Message{Topic: p.deps.Namespace.Topic(schema.TopicFleetPresence), Payload: body, QoS: 1, Retain: true}
 }

@@ -29,21 +29,14 @@ const (
 // broker has acknowledged it, so a crash in between tells it twice, which harms
 // nobody: desired documents are compared by revision and blobs by digest.
 type outbox struct {
-	f     *Fleet
+	deps  publishDeps
 	wake  chan struct{}
 	again chan struct{}     // connected anew
 	extra chan link.Message // documents of fleetd's own to be told soon
 }
 
-func newOutbox(f *Fleet) *outbox {
-	return &outbox{f: f, wake: make(chan struct{}, 1), again: make(chan struct{}, 1), extra: make(chan link.Message, 64)}
-}
-
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
+func newOutbox(d publishDeps) *outbox {
+	return &outbox{deps: d, wake: make(chan struct{}, 1), again: make(chan struct{}, 1), extra: make(chan link.Message, 64)}
 }
 
 // say queues one more document; when the queue is full it is left out: its
@@ -52,11 +45,11 @@ func (o *outbox) say(m link.Message) {
 	select {
 	case o.extra <- m:
 	default:
-		o.f.log.Warn("document not repeated: too many wait", "topic", m.Topic)
+		o.deps.Log.Warn("document not repeated: too many wait", "topic", m.Topic)
 	}
 }
 
-func (o *outbox) run(ctx context.Context, db *store.Store) {
+func (o *outbox) run(ctx context.Context, db publishStore) {
 	look := time.NewTicker(outboxLook)
 	defer look.Stop()
 	fresh := false // all that is ours was told to this connection
@@ -72,7 +65,7 @@ func (o *outbox) run(ctx context.Context, db *store.Store) {
 		case <-o.wake:
 		case <-look.C:
 		}
-		if p := o.f.writer(); p == nil || !p.Up() {
+		if p := o.deps.Writer(); p == nil || !p.Up() {
 			fresh = false
 			continue
 		}
@@ -88,10 +81,10 @@ func (o *outbox) run(ctx context.Context, db *store.Store) {
 // repeatAll publishes every retained document that fleetd owns. What was held and
 // released while nothing went out is told in that order first: a robot releases a
 // stop that it holds by itself only after it has seen it written down.
-func (o *outbox) repeatAll(ctx context.Context, db *store.Store) bool {
+func (o *outbox) repeatAll(ctx context.Context, db publishStore) bool {
 	waiting, err := db.Unsent(ctx, stopsAtOnce)
 	if err != nil {
-		o.f.databaseFailed("outbox not read", err)
+		o.deps.Failed("outbox not read", err)
 		return false
 	}
 	for _, row := range waiting {
@@ -101,7 +94,7 @@ func (o *outbox) repeatAll(ctx context.Context, db *store.Store) bool {
 	}
 	all, err := db.Desired(ctx)
 	if err != nil {
-		o.f.databaseFailed("desired documents not read", err)
+		o.deps.Failed("desired documents not read", err)
 		return false
 	}
 	for _, out := range all {
@@ -110,17 +103,17 @@ func (o *outbox) repeatAll(ctx context.Context, db *store.Store) bool {
 		}
 	}
 	if len(all) > 0 {
-		o.f.log.Info("desired documents published anew", "documents", len(all))
+		o.deps.Log.Info("desired documents published anew", "documents", len(all))
 	}
 	return true
 }
 
 // send empties the outbox.
-func (o *outbox) send(ctx context.Context, db *store.Store) {
+func (o *outbox) send(ctx context.Context, db publishStore) {
 	for {
 		rows, err := db.Unsent(ctx, outboxAtOnce)
 		if err != nil {
-			o.f.databaseFailed("outbox not read", err)
+			o.deps.Failed("outbox not read", err)
 			return
 		}
 		var sent []int64
@@ -131,8 +124,8 @@ func (o *outbox) send(ctx context.Context, db *store.Store) {
 			sent = append(sent, row.Seq)
 		}
 		if len(sent) > 0 {
-			if err := db.MarkSent(ctx, sent, time.Now()); err != nil {
-				o.f.databaseFailed("outbox not marked", err)
+			if err := db.MarkSent(ctx, sent, o.deps.Now()); err != nil {
+				o.deps.Failed("outbox not marked", err)
 				return
 			}
 		}
@@ -147,21 +140,21 @@ func (o *outbox) message(out store.Outgoing) link.Message {
 	if out.Target != "" {
 		params = append(params, out.Target)
 	}
-	return link.Message{Topic: o.f.ns.Topic(out.Topic, params...), Payload: out.Payload, QoS: schema.TopicOf(out.Topic).QoS, Retain: true}
+	return link.Message{Topic: o.deps.Namespace.Topic(out.Topic, params...), Payload: out.Payload, QoS: schema.TopicOf(out.Topic).QoS, Retain: true}
 }
 
 // tell publishes one document and waits for the broker's word. A fleetd instance that does not
 // lead at this moment tells nothing.
 func (o *outbox) tell(ctx context.Context, m link.Message) bool {
-	p := o.f.writer()
+	p := o.deps.Writer()
 	if p == nil {
 		return false
 	}
 	wait, cancel := context.WithTimeout(ctx, ackPatience)
 	defer cancel()
-	if err := p.link.PublishWait(wait, m); err != nil {
+	if err := p.PublishWait(wait, m); err != nil {
 		if !errors.Is(err, link.ErrNotReady) && ctx.Err() == nil {
-			o.f.log.Warn("document not published", "topic", m.Topic, "error", err)
+			o.deps.Log.Warn("document not published", "topic", m.Topic, "error", err)
 		}
 		return false
 	}

@@ -20,8 +20,8 @@ import (
 // again tells desired documents once more that were overtaken. The robots' reports are what
 // decides, so whichever fleetd looks first does it; two databases that claim to be
 // one fleet would outdo each other for ever, so each time it is later.
-func (d *driftChecker) again(ctx context.Context, db *store.Store, revs map[string]map[schema.TopicKind]int64, now time.Time) {
-	for topic, robots := range d.f.view.Overtaken(revs) {
+func (d *driftChecker) again(ctx context.Context, db publishStore, revs map[string]map[schema.TopicKind]int64, now time.Time) {
+	for topic, robots := range d.deps.Robots.Overtaken(revs) {
 		var due []string
 		for _, id := range robots {
 			if d.outdone.mayNow(id, now) {
@@ -31,19 +31,19 @@ func (d *driftChecker) again(ctx context.Context, db *store.Store, revs map[stri
 		if len(due) == 0 {
 			continue
 		}
-		told, err := tellAgain(ctx, db, topic, due, d.f.cfg.Name, now)
+		told, err := tellAgain(ctx, db, topic, due, d.deps.Name, now)
 		if err != nil {
-			d.f.databaseFailed("desired documents not told again", err)
+			d.deps.Failed("desired documents not told again", err)
 			return
 		}
 		if len(told) > 0 {
-			d.f.log.Warn("desired documents were overtaken by numbers that are not in this database: it was set back, or somebody desired documents manually; told again", "topic", topic, "robots", told)
-			d.f.Changed(ctx)
+			d.deps.Log.Warn("desired documents were overtaken by numbers that are not in this database: it was set back, or somebody desired documents manually; told again", "topic", topic, "robots", told)
+			d.deps.Changed(ctx)
 		}
 	}
 }
 
-func tellAgain(ctx context.Context, db *store.Store, topic schema.TopicKind, robots []string, who string, now time.Time) (told []string, err error) {
+func tellAgain(ctx context.Context, db publishStore, topic schema.TopicKind, robots []string, who string, now time.Time) (told []string, err error) {
 	const why = "the robots' numbers were ahead of the database's"
 	err = db.Tx(ctx, func(tx *store.Tx) error {
 		if topic == schema.TopicDesiredStory {

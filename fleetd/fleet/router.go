@@ -94,8 +94,8 @@ func (f *Fleet) pass(kind schema.TopicKind, id string, m link.Message, s view.Se
 	if s.Last != nil && s.Last.Client == f.cfg.Name {
 		f.driver.post(event{kind: postShown, robot: id, last: *s.Last})
 	}
-	if s.Phase != "" {
-		f.blobs.reported(waiting{id, kind}, s.Phase, s.Fetching, now)
+	if s.Report != nil {
+		f.publisher.Reported(id, kind, s.Report.Phase, s.Report.Fetching, now)
 	}
 	if e := s.Event; e != nil {
 		f.keeper.Event(store.Event{Robot: id, Boot: e.Boot, Seq: e.Seq, Type: e.Type, Body: m.Payload, ReceivedAt: now})

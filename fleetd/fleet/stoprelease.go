@@ -94,6 +94,6 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 	f.stops.shown = map[string]map[string]time.Time{}
 	f.stops.mu.Unlock()
 	f.stops.readAgain(ctx, db)
-	signal(f.outbox.wake)
+	f.publisher.Wake()
 	return nil, nil
 }

@@ -41,6 +41,6 @@ func (f *Fleet) tidyNow(ctx context.Context, db *store.Store, now time.Time) {
 	}
 	if blobs > 0 {
 		f.log.Info("the broker is to forget blobs that no desired state needs", "blobs", blobs)
-		signal(f.outbox.wake)
+		f.publisher.Wake()
 	}
 }

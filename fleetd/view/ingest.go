@@ -10,15 +10,20 @@ import (
 
 // Seen is what a message of a robot says to others than the view.
 type Seen struct {
-	Change   Change
-	Latches  []schema.StopLatch // what the robot holds
-	Current  bool               // it holds them now
-	Ahead    time.Duration      // this machine's clock, of the robot's
-	Last     *schema.LastRequest
-	Phase    schema.DeployPhase // of a report; Fetching is what it waits for
+	Change  Change
+	Latches []schema.StopLatch // what the robot holds
+	Current bool               // it holds them now
+	Ahead   time.Duration      // this machine's clock, of the robot's
+	Last    *schema.LastRequest
+	Report  *Report
+	Event   *schema.Event
+	Answer  *schema.Ack
+}
+
+// Report is how far the robot is with a story or a set, and which blob it fetches.
+type Report struct {
+	Phase    schema.DeployPhase
 	Fetching string
-	Event    *schema.Event
-	Answer   *schema.Ack
 }
 
 // Take takes in one message of one robot.
@@ -57,7 +62,7 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 	case schema.TopicReportedStory:
 		doc, ps := schema.Decode[schema.ReportedStory](m.Payload)
 		problems, do = ps, func(e *entry) { e.reported = &doc }
-		s.Phase, s.Fetching = doc.Phase, doc.Fetching
+		s.Report = &Report{doc.Phase, doc.Fetching}
 	case schema.TopicReportedConfig:
 		_, ps := schema.Decode[schema.ReportedConfig](m.Payload)
 		problems, do = ps, func(*entry) {}
@@ -67,7 +72,7 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 	case schema.TopicReportedActivities, schema.TopicReportedPlaces:
 		doc, ps := schema.Decode[schema.ReportedSet](m.Payload)
 		problems, do = ps, func(*entry) {}
-		s.Phase, s.Fetching = doc.Phase, doc.Fetching
+		s.Report = &Report{doc.Phase, doc.Fetching}
 	case schema.TopicEvent:
 		doc, ps := schema.Decode[schema.Event](m.Payload)
 		problems, do = ps, func(e *entry) { e.event = &doc }

@@ -9,26 +9,6 @@ import (
 	"troupe/schema"
 )
 
-// presence is fleetd's own document.
-func (f *Fleet) presence(state schema.PresenceState, session string, now time.Time) link.Message {
-	p := schema.Presence{State: state, Session: session, Boot: f.boot, Software: "fleetd " + f.cfg.Version}
-	if state == schema.PresenceLost { // a will's time would be a lie
-		p.Reason = "will"
-	} else {
-		p.TS, p.Since = schema.TimeOf(now), schema.TimeOf(f.started)
-	}
-	return f.document(f.ns.Topic(schema.TopicFleetPresence), p)
-}
-
-// document encodes a retained message of ours.
-func (f *Fleet) document(topic string, v any) link.Message {
-	body, err := schema.Encode(v)
-	if err != nil { // a fault of ours, and tests encode every message
-		f.log.Error("message not encoded", "topic", topic, "error", err)
-	}
-	return link.Message{Topic: topic, Payload: body, QoS: 1, Retain: true}
-}
-
 // heartbeat is fleetd's next sign of life. It is also the word by which fleetd
 // finds its connection in order.
 func (f *Fleet) heartbeat(session string, now time.Time) link.Message {

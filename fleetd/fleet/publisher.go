@@ -1,0 +1,93 @@
+package fleet
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/fleetd/command"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// publishDeps is what a publisher needs.
+type publishDeps struct {
+	Log       *slog.Logger
+	Namespace schema.Namespace
+	Name      string // of this instance
+	Now       func() time.Time
+	Leads     func() bool
+	// Writer is the leader's connection; nil: this instance does not lead now.
+	Writer  func() documentWriter
+	Failed  func(what string, err error) // the database did not do what was asked of it
+	Robots  driftRobots
+	Send    func(ctx context.Context, c command.Command) // to a robot
+	Changed func(ctx context.Context)                    // makes a transaction known
+}
+
+// documentWriter is the connection on which the leader writes.
+type documentWriter interface {
+	Up() bool
+	PublishWait(ctx context.Context, m link.Message) error
+}
+
+// driftRobots are the robots as far as they differ from what is desired of them.
+type driftRobots interface {
+	Behind(now time.Time) []string
+	Lacking(desired map[string]map[schema.TopicKind]int64, now time.Time) []string
+	Overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.TopicKind][]string
+}
+
+// publishStore is the database with what is to be published.
+type publishStore interface {
+	Unsent(ctx context.Context, limit int) ([]store.Outgoing, error)
+	MarkSent(ctx context.Context, seqs []int64, now time.Time) error
+	Desired(ctx context.Context) ([]store.Outgoing, error)
+	DesiredRevs(ctx context.Context) (map[string]map[schema.TopicKind]int64, error)
+	Blob(ctx context.Context, sha256 string) ([]byte, error)
+	File(ctx context.Context, sha256 string) (*store.File, error)
+	ToldBlob(ctx context.Context, sha256 string) error
+	Tx(ctx context.Context, do func(tx *store.Tx) error) error
+}
+
+// publisher publishes what all robots go by: the outbox, blobs once more that robots
+// wait for, and desired documents once more that a robot does not report on.
+type publisher struct {
+	outbox *outbox
+	blobs  *blobs
+	drift  *driftChecker
+}
+
+func newPublisher(d publishDeps) *publisher {
+	o := newOutbox(d)
+	return &publisher{
+		outbox: o,
+		blobs:  &blobs{deps: d, outbox: o, at: map[waiting]fetching{}},
+		drift:  &driftChecker{deps: d, outbox: o, outdone: renumberBackoff{}, behind: renumberBackoff{}},
+	}
+}
+
+// Run publishes until ctx ends.
+func (p *publisher) Run(ctx context.Context, db publishStore) {
+	var all sync.WaitGroup
+	all.Go(func() { p.outbox.run(ctx, db) })
+	all.Go(func() { p.blobs.run(ctx, db) })
+	all.Go(func() { p.drift.run(ctx, db) })
+	all.Wait()
+}
+
+// Wake has the outbox looked at, since a transaction has put something there.
+func (p *publisher) Wake() { signal(p.outbox.wake) }
+
+// Again has all published anew, since the leader's connection is another one.
+func (p *publisher) Again() { signal(p.outbox.again) }
+
+// Say publishes one more document soon.
+func (p *publisher) Say(m link.Message) { p.outbox.say(m) }
+
+// Reported takes in how far a robot is with a story or a set, and which blob it fetches.
+func (p *publisher) Reported(robot string, on schema.TopicKind, phase schema.DeployPhase, digest string, now time.Time) {
+	p.blobs.reported(waiting{robot, on}, phase, digest, now)
+}
