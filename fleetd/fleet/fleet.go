@@ -18,6 +18,7 @@ import (
 
 	"troupe/broker/link"
 	"troupe/fleetd/api"
+	"troupe/fleetd/publish"
 	"troupe/fleetd/replica"
 	"troupe/fleetd/retained"
 	"troupe/fleetd/store"
@@ -43,7 +44,7 @@ type Fleet struct {
 	witness     *commandAuditor
 	keeper      *view.Persister
 	driver      *dispatcher
-	publisher   *publisher
+	publisher   *publish.Publisher
 	revocations *trust.RevocationPublisher
 	stops       *stops
 

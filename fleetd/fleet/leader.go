@@ -3,6 +3,7 @@ package fleet
 import (
 	"time"
 
+	"troupe/fleetd/publish"
 	"troupe/fleetd/replica"
 )
 
@@ -13,7 +14,7 @@ func (f *Fleet) newLeadership() *replica.Leadership {
 		Store:   func() (replica.Store, error) { return f.Store() },
 		Session: func() string { return f.link.Session() },
 		Open: func(session string) (replica.Conn, error) {
-			c, err := openLeaderConn(leaderConnDeps{
+			c, err := publish.OpenLeaderConn(publish.LeaderConnDeps{
 				Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Boot: f.boot, Version: f.cfg.Version, Started: f.started, Now: time.Now, Open: f.open,
 				Leads: f.leadership.Leads, Linked: f.leadership.Linked, Foreign: f.leadership.Wake, Disputed: f.disputed,
 			}, f.publisher, session)
@@ -26,12 +27,12 @@ func (f *Fleet) newLeadership() *replica.Leadership {
 }
 
 // newPublisher makes what publishes for all robots.
-func (f *Fleet) newPublisher() *publisher {
-	return newPublisher(publishDeps{
+func (f *Fleet) newPublisher() *publish.Publisher {
+	return publish.New(publish.Deps{
 		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Leads: f.leadership.Leads, Failed: f.databaseFailed,
 		Robots: f.view, Send: f.send, Changed: f.Changed,
-		Writer: func() documentWriter {
-			if c, ok := f.leadership.Conn().(documentWriter); ok {
+		Writer: func() publish.Writer {
+			if c, ok := f.leadership.Conn().(publish.Writer); ok {
 				return c
 			}
 			return nil

@@ -1,4 +1,4 @@
-package fleet
+package publish
 
 import (
 	"context"
@@ -16,16 +16,16 @@ const twoFleets = "another fleetd writes the fleet's presence: two fleets use on
 // penSuffix marks the connection on which the leader writes.
 const penSuffix = ".lead"
 
-// leaderConn is the connection on which the leader writes what all robots go by, and on
+// LeaderConn is the connection on which the leader writes what all robots go by, and on
 // nothing else. So no blob stands before a command or a stop, and a fleetd instance begins and
 // ends to lead without losing a word of what robots say: its will, which says that
 // fleetd is lost, belongs to this connection alone.
 //
 // A fleetd instance that leads no more keeps it, unused, until another one has written that it
 // is there: if nobody follows, its presence goes on to be true, and its will too.
-type leaderConn struct {
-	deps      leaderConnDeps
-	publisher *publisher
+type LeaderConn struct {
+	deps      LeaderConnDeps
+	publisher *Publisher
 	session   string // of fleetd's own link, under which its heartbeats come
 	link      *link.Link
 	opened    chan struct{} // link is set
@@ -36,8 +36,8 @@ type leaderConn struct {
 	repaired time.Time // owned by the link's goroutine
 }
 
-// leaderConnDeps is what a leaderConn needs.
-type leaderConnDeps struct {
+// LeaderConnDeps is what a LeaderConn needs.
+type LeaderConnDeps struct {
 	Log       *slog.Logger
 	Namespace schema.Namespace
 	Name      string // of this instance
@@ -53,11 +53,11 @@ type leaderConnDeps struct {
 	Disputed func(why string, now time.Time) // somebody else seems to use fleetd's name
 }
 
-// openLeaderConn connects, to write as fleetd of that session. What it has to say
+// OpenLeaderConn connects, to write as fleetd of that session. What it has to say
 // besides goes through the publisher.
-func openLeaderConn(d leaderConnDeps, publisher *publisher, session string) (*leaderConn, error) {
+func OpenLeaderConn(d LeaderConnDeps, publisher *Publisher, session string) (*LeaderConn, error) {
 	ctx, cut := context.WithCancel(context.Background())
-	p := &leaderConn{deps: d, publisher: publisher, session: session, end: cut, opened: make(chan struct{})}
+	p := &LeaderConn{deps: d, publisher: publisher, session: session, end: cut, opened: make(chan struct{})}
 	var err error
 	p.link, err = d.Open(ctx, penSuffix, link.Config{
 		Will:     func(string) link.Message { return p.presence(schema.PresenceLost, session, time.Time{}) },
@@ -78,7 +78,7 @@ func openLeaderConn(d leaderConnDeps, publisher *publisher, session string) (*le
 	return p, nil
 }
 
-func (p *leaderConn) linked(s link.State) {
+func (p *LeaderConn) linked(s link.State) {
 	<-p.opened
 	up := s.Phase == link.Up
 	p.up.Store(up)
@@ -94,7 +94,7 @@ func (p *leaderConn) linked(s link.State) {
 // rival reports whether another instance wrote that it leads, or left a will, while this
 // one led and was away: it has this instance's name, or belongs to another fleet. Of fleetd instances
 // of one fleet only one leads.
-func (p *leaderConn) rival(m link.Message) bool {
+func (p *LeaderConn) rival(m link.Message) bool {
 	row, _, ok := p.deps.Namespace.Match(m.Topic)
 	if !ok || row.Kind != schema.TopicFleetPresence || !p.deps.Leads() {
 		return false
@@ -104,26 +104,26 @@ func (p *leaderConn) rival(m link.Message) bool {
 }
 
 // Up reports whether the connection is there.
-func (p *leaderConn) Up() bool { return p.up.Load() }
+func (p *LeaderConn) Up() bool { return p.up.Load() }
 
 // PublishWait publishes m and waits for the broker's acknowledgement.
-func (p *leaderConn) PublishWait(ctx context.Context, m link.Message) error {
+func (p *LeaderConn) PublishWait(ctx context.Context, m link.Message) error {
 	return p.link.PublishWait(ctx, m)
 }
 
 // Session is fleetd's own link's, as which it writes.
-func (p *leaderConn) Session() string { return p.session }
+func (p *LeaderConn) Session() string { return p.session }
 
 // Stands reports whether a fleetd instance that does not lead keeps the leader's connection: as long as the
 // presence is its own word and true, and not to write it anew. session is that of
 // fleetd's own link now.
-func (p *leaderConn) Stands(session string) bool {
+func (p *LeaderConn) Stands(session string) bool {
 	return p.up.Load() && !p.foreign.Load() && p.session == session
 }
 
 // Cut ends the connection as a crash does, so that the broker says that fleetd of
 // this session is lost; and silently if another instance is there already.
-func (p *leaderConn) Cut() {
+func (p *LeaderConn) Cut() {
 	if !p.foreign.Load() { // else it ends in good order, and no will is sent
 		p.end()
 	}
@@ -132,7 +132,7 @@ func (p *leaderConn) Cut() {
 }
 
 // Close ends it in good order. Fleetd that leads says that it goes.
-func (p *leaderConn) Close(leads bool) {
+func (p *LeaderConn) Close(leads bool) {
 	var words []func(string) link.Message
 	if leads {
 		words = append(words, func(string) link.Message { return p.presence(schema.PresenceOffline, p.session, p.deps.Now()) })
@@ -145,7 +145,7 @@ func (p *leaderConn) Close(leads bool) {
 
 // hear sees to it that the presence is the leader's own word, such as after the
 // will of an earlier connection.
-func (p *leaderConn) hear(m link.Message) {
+func (p *LeaderConn) hear(m link.Message) {
 	if row, _, ok := p.deps.Namespace.Match(m.Topic); !ok || row.Kind != schema.TopicFleetPresence {
 		return
 	}
@@ -174,7 +174,7 @@ func (p *leaderConn) hear(m link.Message) {
 }
 
 // presence is fleetd's own document.
-func (p *leaderConn) presence(state schema.PresenceState, session string, now time.Time) link.Message {
+func (p *LeaderConn) presence(state schema.PresenceState, session string, now time.Time) link.Message {
 	said := schema.Presence{State: state, Session: session, Boot: p.deps.Boot, Software: "fleetd " + p.deps.Version}
 	if state == schema.PresenceLost { // a will's time would be a lie
 		said.Reason = "will"

@@ -1,4 +1,4 @@
-package fleet
+package publish
 
 import (
 	"context"
@@ -12,36 +12,36 @@ import (
 	"troupe/schema"
 )
 
-// publishDeps is what a publisher needs.
-type publishDeps struct {
+// Deps is what a Publisher needs.
+type Deps struct {
 	Log       *slog.Logger
 	Namespace schema.Namespace
 	Name      string // of this instance
 	Now       func() time.Time
 	Leads     func() bool
 	// Writer is the leader's connection; nil: this instance does not lead now.
-	Writer  func() documentWriter
+	Writer  func() Writer
 	Failed  func(what string, err error) // the database did not do what was asked of it
-	Robots  driftRobots
+	Robots  Robots
 	Send    func(ctx context.Context, c command.Command) // to a robot
 	Changed func(ctx context.Context)                    // makes a transaction known
 }
 
-// documentWriter is the connection on which the leader writes.
-type documentWriter interface {
+// Writer is the connection on which the leader writes.
+type Writer interface {
 	Up() bool
 	PublishWait(ctx context.Context, m link.Message) error
 }
 
-// driftRobots are the robots as far as they differ from what is desired of them.
-type driftRobots interface {
+// Robots are the robots as far as they differ from what is desired of them.
+type Robots interface {
 	Behind(now time.Time) []string
 	Lacking(desired map[string]map[schema.TopicKind]int64, now time.Time) []string
 	Overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.TopicKind][]string
 }
 
-// publishStore is the database with what is to be published.
-type publishStore interface {
+// Store is the database with what is to be published.
+type Store interface {
 	Unsent(ctx context.Context, limit int) ([]store.Outgoing, error)
 	MarkSent(ctx context.Context, seqs []int64, now time.Time) error
 	Desired(ctx context.Context) ([]store.Outgoing, error)
@@ -52,17 +52,17 @@ type publishStore interface {
 	Tx(ctx context.Context, do func(tx *store.Tx) error) error
 }
 
-// publisher publishes what all robots go by: the outbox, blobs once more that robots
+// Publisher publishes what all robots go by: the outbox, blobs once more that robots
 // wait for, and desired documents once more that a robot does not report on.
-type publisher struct {
+type Publisher struct {
 	outbox *outbox
 	blobs  *blobs
 	drift  *driftChecker
 }
 
-func newPublisher(d publishDeps) *publisher {
+func New(d Deps) *Publisher {
 	o := newOutbox(d)
-	return &publisher{
+	return &Publisher{
 		outbox: o,
 		blobs:  &blobs{deps: d, outbox: o, at: map[waiting]fetching{}},
 		drift:  &driftChecker{deps: d, outbox: o, outdone: renumberBackoff{}, behind: renumberBackoff{}},
@@ -70,7 +70,7 @@ func newPublisher(d publishDeps) *publisher {
 }
 
 // Run publishes until ctx ends.
-func (p *publisher) Run(ctx context.Context, db publishStore) {
+func (p *Publisher) Run(ctx context.Context, db Store) {
 	var all sync.WaitGroup
 	all.Go(func() { p.outbox.run(ctx, db) })
 	all.Go(func() { p.blobs.run(ctx, db) })
@@ -79,15 +79,23 @@ func (p *publisher) Run(ctx context.Context, db publishStore) {
 }
 
 // Wake has the outbox looked at, since a transaction has put something there.
-func (p *publisher) Wake() { signal(p.outbox.wake) }
+func (p *Publisher) Wake() { signal(p.outbox.wake) }
 
 // Again has all published anew, since the leader's connection is another one.
-func (p *publisher) Again() { signal(p.outbox.again) }
+func (p *Publisher) Again() { signal(p.outbox.again) }
 
 // Say publishes one more document soon.
-func (p *publisher) Say(m link.Message) { p.outbox.say(m) }
+func (p *Publisher) Say(m link.Message) { p.outbox.say(m) }
 
 // Reported takes in how far a robot is with a story or a set, and which blob it fetches.
-func (p *publisher) Reported(robot string, on schema.TopicKind, phase schema.DeployPhase, digest string, now time.Time) {
+func (p *Publisher) Reported(robot string, on schema.TopicKind, phase schema.DeployPhase, digest string, now time.Time) {
 	p.blobs.reported(waiting{robot, on}, phase, digest, now)
+}
+
+// signal wakes whoever waits at c; it waits for nothing.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }

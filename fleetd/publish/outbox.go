@@ -1,4 +1,4 @@
-package fleet
+package publish
 
 import (
 	"context"
@@ -29,13 +29,13 @@ const (
 // broker has acknowledged it, so a crash in between tells it twice, which harms
 // nobody: desired documents are compared by revision and blobs by digest.
 type outbox struct {
-	deps  publishDeps
+	deps  Deps
 	wake  chan struct{}
 	again chan struct{}     // connected anew
 	extra chan link.Message // documents of fleetd's own to be told soon
 }
 
-func newOutbox(d publishDeps) *outbox {
+func newOutbox(d Deps) *outbox {
 	return &outbox{deps: d, wake: make(chan struct{}, 1), again: make(chan struct{}, 1), extra: make(chan link.Message, 64)}
 }
 
@@ -49,7 +49,7 @@ func (o *outbox) say(m link.Message) {
 	}
 }
 
-func (o *outbox) run(ctx context.Context, db publishStore) {
+func (o *outbox) run(ctx context.Context, db Store) {
 	look := time.NewTicker(outboxLook)
 	defer look.Stop()
 	fresh := false // all that is ours was told to this connection
@@ -81,7 +81,7 @@ func (o *outbox) run(ctx context.Context, db publishStore) {
 // repeatAll publishes every retained document that fleetd owns. What was held and
 // released while nothing went out is told in that order first: a robot releases a
 // stop that it holds by itself only after it has seen it written down.
-func (o *outbox) repeatAll(ctx context.Context, db publishStore) bool {
+func (o *outbox) repeatAll(ctx context.Context, db Store) bool {
 	waiting, err := db.Unsent(ctx, stopsAtOnce)
 	if err != nil {
 		o.deps.Failed("outbox not read", err)
@@ -109,7 +109,7 @@ func (o *outbox) repeatAll(ctx context.Context, db publishStore) bool {
 }
 
 // send empties the outbox.
-func (o *outbox) send(ctx context.Context, db publishStore) {
+func (o *outbox) send(ctx context.Context, db Store) {
 	for {
 		rows, err := db.Unsent(ctx, outboxAtOnce)
 		if err != nil {

@@ -1,4 +1,4 @@
-package fleet
+package publish
 
 import (
 	"context"
@@ -17,7 +17,7 @@ const fetchPatience = 2 * time.Second
 
 // blobs helps robots that wait for the bytes of a story or a set.
 type blobs struct {
-	deps   publishDeps
+	deps   Deps
 	outbox *outbox
 
 	mu sync.Mutex
@@ -63,7 +63,7 @@ func (b *blobs) due(now time.Time) map[string][]string {
 	return out
 }
 
-func (b *blobs) run(ctx context.Context, db publishStore) {
+func (b *blobs) run(ctx context.Context, db Store) {
 	look := time.NewTicker(fetchPatience / 4)
 	defer look.Stop()
 	for {
@@ -81,7 +81,7 @@ func (b *blobs) run(ctx context.Context, db publishStore) {
 	}
 }
 
-func (b *blobs) repeat(ctx context.Context, db publishStore, digest string, robots []string) {
+func (b *blobs) repeat(ctx context.Context, db Store, digest string, robots []string) {
 	body, err := db.Blob(ctx, digest)
 	switch {
 	case errors.Is(err, store.ErrNotFound):

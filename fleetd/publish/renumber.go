@@ -1,4 +1,4 @@
-package fleet
+package publish
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 // again tells desired documents once more that were overtaken. The robots' reports are what
 // decides, so whichever fleetd looks first does it; two databases that claim to be
 // one fleet would outdo each other for ever, so each time it is later.
-func (d *driftChecker) again(ctx context.Context, db publishStore, revs map[string]map[schema.TopicKind]int64, now time.Time) {
+func (d *driftChecker) again(ctx context.Context, db Store, revs map[string]map[schema.TopicKind]int64, now time.Time) {
 	for topic, robots := range d.deps.Robots.Overtaken(revs) {
 		var due []string
 		for _, id := range robots {
@@ -43,7 +43,7 @@ func (d *driftChecker) again(ctx context.Context, db publishStore, revs map[stri
 	}
 }
 
-func tellAgain(ctx context.Context, db publishStore, topic schema.TopicKind, robots []string, who string, now time.Time) (told []string, err error) {
+func tellAgain(ctx context.Context, db Store, topic schema.TopicKind, robots []string, who string, now time.Time) (told []string, err error) {
 	const why = "the robots' numbers were ahead of the database's"
 	err = db.Tx(ctx, func(tx *store.Tx) error {
 		if topic == schema.TopicDesiredStory {

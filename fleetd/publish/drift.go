@@ -1,4 +1,4 @@
-package fleet
+package publish
 
 import (
 	"context"
@@ -25,7 +25,7 @@ const (
 // on it: then nothing would ever be said again. So a robot that is in doubt is
 // told its desired documents and asked for all its documents.
 type driftChecker struct {
-	deps    publishDeps
+	deps    Deps
 	outbox  *outbox
 	at      map[string]drift
 	outdone renumberBackoff // whose desired documents were told again for their number
@@ -58,7 +58,7 @@ func (d *driftChecker) due(lacking []string, now time.Time) (ask []string) {
 	return ask
 }
 
-func (d *driftChecker) run(ctx context.Context, db publishStore) {
+func (d *driftChecker) run(ctx context.Context, db Store) {
 	look := time.NewTicker(doubtLook)
 	defer look.Stop()
 	for {
@@ -89,7 +89,7 @@ func (d *driftChecker) run(ctx context.Context, db publishStore) {
 	}
 }
 
-func (d *driftChecker) ask(ctx context.Context, db publishStore, robots []string, now time.Time) {
+func (d *driftChecker) ask(ctx context.Context, db Store, robots []string, now time.Time) {
 	desired, err := db.Desired(ctx)
 	if err != nil {
 		d.deps.Failed("desired documents not read", err)
