@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"troupe/fleetd/api"
 	"troupe/fleetd/command"
 	"troupe/fleetd/store"
 )
@@ -97,14 +96,14 @@ const issueWithin = 5 * time.Second
 // Issue sets commands on their way. A stop is sent first and persisted
 // after, with the database or without; everything else is persisted before it
 // is sent.
-func (f *Fleet) Issue(ctx context.Context, batch command.Batch, commands []command.Command, stop bool) (api.Ticket, error) {
-	f.own(commands)
+func (d *dispatcher) Issue(ctx context.Context, batch command.Batch, commands []command.Command, stop bool) (*ticket, error) {
 	if stop {
-		t := f.sendStop(context.WithoutCancel(ctx), batch, commands) // who asked for a stop may hang up; it goes on
-		t.awaitPersisted()
+		t := d.Stop(context.WithoutCancel(ctx), batch, commands) // who asked for a stop may hang up; it goes on
+		t.AwaitPersisted()
 		return t, nil
 	}
-	db, err := f.Store()
+	d.own(commands)
+	db, err := d.deps.Store()
 	if err != nil {
 		return nil, err
 	}
@@ -112,52 +111,51 @@ func (f *Fleet) Issue(ctx context.Context, batch command.Batch, commands []comma
 	defer cancel()
 	var ahead map[string][]command.Command
 	if err := db.Tx(within, func(tx *store.Tx) error {
-		if ahead, err = f.ahead(within, db, tx, commands); err != nil {
+		if ahead, err = d.ahead(within, db, tx, commands); err != nil {
 			return err
 		}
 		return tx.AddBatch(within, batch, commands)
 	}); err != nil {
 		if errors.Is(err, store.ErrUnknown) {
-			f.driver.post(event{kind: postUnsent, unsent: commands})
+			d.post(event{kind: postUnsent, unsent: commands})
 		}
 		return nil, err
 	}
 	t := newTicket(batch, commands, true)
 	t.ahead = ahead
-	f.driver.post(event{kind: postTicket, ticket: t})
+	d.post(event{kind: postTicket, ticket: t})
 	return t, nil
 }
 
 // own marks commands as this instance's: it alone sends them and hears the answers.
-func (f *Fleet) own(commands []command.Command) {
+func (d *dispatcher) own(commands []command.Command) {
 	for i := range commands {
-		commands[i].Owner = f.cfg.Name
+		commands[i].Owner = d.deps.Name
 	}
 }
 
-// CallOff ends a command that was not sent yet.
-func (f *Fleet) CallOff(ctx context.Context, id string) bool { return f.driver.callOff(ctx, id) }
-
-func (f *Fleet) sendStop(ctx context.Context, batch command.Batch, commands []command.Command) *ticket {
+// Stop sends a stop. It waits for no database.
+func (d *dispatcher) Stop(ctx context.Context, batch command.Batch, commands []command.Command) *ticket {
+	d.own(commands)
 	var out []command.Command
 	for i, c := range commands {
-		next, effects := command.Step(c, time.Now(), command.Event{Kind: command.Begin, Present: f.view.Reachable(c.Robot)})
+		next, effects := command.Step(c, d.deps.Now(), command.Event{Kind: command.Begin, Present: d.deps.Robots.Reachable(c.Robot)})
 		if slices.Contains(effects, command.Send) {
 			out = append(out, c)
 		}
 		commands[i] = next
 	}
 	t := newTicket(batch, commands, false)
-	f.driver.post(event{kind: postTicket, ticket: t}) // first, which waits for nothing: the answer may come at once
+	d.post(event{kind: postTicket, ticket: t}) // first, which waits for nothing: the answer may come at once
 	for _, c := range out {
-		f.send(ctx, c)
+		d.Send(ctx, c)
 	}
-	f.log.Warn("stop sent", "verb", batch.Verb, "robots", len(commands), "by", batch.By, "why", batch.Why, "batch", batch.ID)
+	d.deps.Log.Warn("stop sent", "verb", batch.Verb, "robots", len(commands), "by", batch.By, "why", batch.Why, "batch", batch.ID)
 	return t
 }
 
-// awaitPersisted waits a moment for the database to have the batch.
-func (t *ticket) awaitPersisted() {
+// AwaitPersisted waits a moment for the database to have the batch.
+func (t *ticket) AwaitPersisted() {
 	wait := time.NewTimer(stopPatience)
 	defer wait.Stop()
 	select {
@@ -168,8 +166,8 @@ func (t *ticket) awaitPersisted() {
 
 // addBatch persists a stop. Robots that the database does not know were
 // stopped all the same, and have no record.
-func (f *Fleet) addBatch(ctx context.Context, db *store.Store, t *ticket) error {
-	known := slices.DeleteFunc(t.Commands(), func(c command.Command) bool { return !f.view.Adopted(c.Robot) })
+func (d *dispatcher) addBatch(ctx context.Context, db dispatchStore, t *ticket) error {
+	known := slices.DeleteFunc(t.Commands(), func(c command.Command) bool { return !d.deps.Robots.Adopted(c.Robot) })
 	err := db.Tx(ctx, func(tx *store.Tx) error { return tx.AddBatch(ctx, t.batch, known) })
 	if err != nil && !errors.Is(err, store.ErrConflict) {
 		return err
@@ -178,15 +176,15 @@ func (f *Fleet) addBatch(ctx context.Context, db *store.Store, t *ticket) error 
 	return nil
 }
 
-// takeUp continues what this instance began before a restart.
-func (f *Fleet) takeUp(ctx context.Context, db *store.Store, now time.Time) error {
-	rows, err := db.OpenCommands(ctx, f.cfg.Name, now.Add(-goBack))
+// TakeUp continues what this instance began before a restart.
+func (d *dispatcher) TakeUp(ctx context.Context, db dispatchStore, now time.Time) error {
+	rows, err := db.OpenCommands(ctx, d.deps.Name, now.Add(-goBack))
 	if err != nil {
 		return err
 	}
 	if len(rows) > 0 {
-		f.log.Info("unfinished commands taken up", "commands", len(rows))
-		f.driver.post(event{kind: postTicket, ticket: newTicket(command.Batch{}, rows, true)})
+		d.deps.Log.Info("unfinished commands taken up", "commands", len(rows))
+		d.post(event{kind: postTicket, ticket: newTicket(command.Batch{}, rows, true)})
 	}
 	return nil
 }

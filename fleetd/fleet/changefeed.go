@@ -40,7 +40,7 @@ func (f *Fleet) news(ctx context.Context, db *store.Store) {
 			f.databaseFailed("fleet not read", err)
 			continue
 		}
-		if err := f.letElsewhere(ctx, db, time.Now()); err != nil {
+		if err := f.dispatcher.ReadReleased(ctx, db, time.Now()); err != nil {
 			f.databaseFailed("released stops not read", err)
 			continue
 		}

@@ -31,7 +31,7 @@ const (
 // already, and frames of manual driving are no commands. Of several fleetd instances the one
 // that leads writes; in a moment without a leader nothing is noted.
 type commandAuditor struct {
-	f    *Fleet
+	deps dispatchDeps
 	room *rate.Limiter
 
 	mu    sync.Mutex
@@ -39,13 +39,13 @@ type commandAuditor struct {
 	left  int64 // not noted since the last writing
 }
 
-func newWitness(f *Fleet) *commandAuditor {
-	return &commandAuditor{f: f, room: rate.NewLimiter(witnessRate, witnessBurst)}
+func newCommandAuditor(d dispatchDeps) *commandAuditor {
+	return &commandAuditor{deps: d, room: rate.NewLimiter(witnessRate, witnessBurst)}
 }
 
-// command takes in a command as it passed; it waits for nothing.
-func (w *commandAuditor) command(at schema.TopicParams, m link.Message, now time.Time) {
-	if m.Retain || at.CID == w.f.cfg.Name || w.f.instances.Has(at.CID) {
+// Note takes in a command as it passed; it waits for nothing.
+func (w *commandAuditor) Note(at schema.TopicParams, m link.Message, now time.Time) {
+	if m.Retain || at.CID == w.deps.Name || w.deps.Instances.Has(at.CID) {
 		return
 	}
 	w.mu.Lock()
@@ -74,13 +74,14 @@ func legible(s string) string {
 	}, s)
 }
 
-func (w *commandAuditor) run(ctx context.Context, db *store.Store) {
+// Run writes until ctx ends.
+func (w *commandAuditor) Run(ctx context.Context, db dispatchStore) {
 	every := time.NewTicker(witnessEvery)
 	defer every.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSave)
 			w.write(last, db)
 			cancel()
 			return
@@ -90,16 +91,16 @@ func (w *commandAuditor) run(ctx context.Context, db *store.Store) {
 	}
 }
 
-func (w *commandAuditor) write(ctx context.Context, db *store.Store) {
+func (w *commandAuditor) write(ctx context.Context, db dispatchStore) {
 	w.mu.Lock()
 	notes, left := w.notes, w.left
 	w.notes, w.left = nil, 0
 	w.mu.Unlock()
-	if len(notes) == 0 && left == 0 || !w.f.leadership.Leads() {
+	if len(notes) == 0 && left == 0 || !w.deps.Leads() {
 		return
 	}
 	if left > 0 {
-		notes = append(notes, store.Noted{At: time.Now(), Note: library.Note{Who: w.f.cfg.Name, What: "mqtt", Target: "commands", Detail: fmt.Sprintf("%d more were not noted: there were too many", left)}})
+		notes = append(notes, store.Noted{At: w.deps.Now(), Note: library.Note{Who: w.deps.Name, What: "mqtt", Target: "commands", Detail: fmt.Sprintf("%d more were not noted: there were too many", left)}})
 	}
 	err := db.Tx(ctx, func(tx *store.Tx) error {
 		for _, n := range notes {
@@ -112,7 +113,7 @@ func (w *commandAuditor) write(ctx context.Context, db *store.Store) {
 	if err == nil {
 		return
 	}
-	w.f.databaseFailed("commands of others not noted", err)
+	w.deps.Failed("commands of others not noted", err)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.notes)+len(notes) <= witnessBurst*10 {

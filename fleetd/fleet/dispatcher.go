@@ -2,14 +2,17 @@ package fleet
 
 import (
 	"context"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"troupe/broker/link"
 	"troupe/fleetd/command"
 	"troupe/fleetd/stop"
+	"troupe/fleetd/store"
 	"troupe/schema"
 )
 
@@ -26,6 +29,8 @@ const (
 	saveAgain = time.Second
 	// saveWithin bounds one writing: the driver has robots to look after.
 	saveWithin = 3 * time.Second
+	// lastSave bounds the writing at the end.
+	lastSave = 2 * time.Second
 	// goBack is how old the unfinished commands are that a new fleetd takes up.
 	goBack = 24 * time.Hour
 	// askPrefix begins the ids of the driver's own questions about a command.
@@ -42,7 +47,7 @@ const (
 // holds over several fleetd instances as far as the database tells: what another instance had on
 // record before goes before (ahead.go).
 type dispatcher struct {
-	f    *Fleet
+	deps dispatchDeps
 	wake chan struct{}
 
 	mu      sync.Mutex
@@ -77,9 +82,10 @@ type event struct {
 	ack    schema.Ack
 	last   schema.LastRequest
 	ticket *ticket
-	id     string    // of an unwanted command
-	ended  chan bool // 1: whether that ended it
-	let    *release
+	id     string                     // of an unwanted command
+	ended  chan bool                  // 1: whether that ended it
+	would  func(command.Command) bool // hold what was released
+	done   func()                     // called when those that would are called off
 
 	released []stop.Latch
 	unsent   []command.Command
@@ -100,9 +106,49 @@ const (
 	postUnsent   eventKind = "unsent"   // commands that may be persisted, and are not sent
 )
 
-func newDriver(f *Fleet) *dispatcher {
+// dispatchDeps is what a dispatcher needs.
+type dispatchDeps struct {
+	Log       *slog.Logger
+	Namespace schema.Namespace
+	Name      string // of this instance
+	Now       func() time.Time
+	Store     func() (dispatchStore, error) // the database, or why there is none
+	Failed    func(what string, err error)  // it did not do what was asked of it
+	Leads     func() bool
+	Publish   func(ctx context.Context, m link.Message) error
+	Robots    dispatchRobots
+	Instances otherInstances
+	// Defers keeps a command until it is known whether the stop that it holds is
+	// released, and reports whether it does.
+	Defers func(c command.Command) bool
+}
+
+// dispatchRobots is what is known of robots.
+type dispatchRobots interface {
+	Reachable(robot string) bool
+	Adopted(robot string) bool
+}
+
+// otherInstances are the other fleetd instances.
+type otherInstances interface {
+	Has(name string) bool
+	Gone(name string, now time.Time) bool
+}
+
+// dispatchStore is where commands are.
+type dispatchStore interface {
+	Alone() bool
+	OpenCommands(ctx context.Context, owner string, then time.Time) ([]command.Command, error)
+	OthersCommands(ctx context.Context, owner string, then time.Time) ([]command.Command, error)
+	CommandsByID(ctx context.Context, ids []string) ([]command.Command, error)
+	SaveCommands(ctx context.Context, commands []command.Command) error
+	ReleasedStops(ctx context.Context, since time.Time) ([]stop.Latch, error)
+	Tx(ctx context.Context, do func(tx *store.Tx) error) error
+}
+
+func newDispatcher(d dispatchDeps) *dispatcher {
 	return &dispatcher{
-		f: f, wake: make(chan struct{}, 1), open: map[string]*activeCommand{}, robots: map[string][]*activeCommand{}, dirty: map[*activeCommand]struct{}{},
+		deps: d, wake: make(chan struct{}, 1), open: map[string]*activeCommand{}, robots: map[string][]*activeCommand{}, dirty: map[*activeCommand]struct{}{},
 		others: ordering{known: map[string]command.Command{}},
 	}
 }
@@ -121,13 +167,33 @@ func (d *dispatcher) post(p event) {
 	signal(d.wake)
 }
 
-func (d *dispatcher) run(ctx context.Context) {
+// Answer takes in a robot's answer to a command of this instance.
+func (d *dispatcher) Answer(robot string, a schema.Ack) {
+	d.post(event{kind: postAnswer, robot: robot, ack: a})
+}
+
+// Shown takes in the last command of this instance that a robot's state shows.
+func (d *dispatcher) Shown(robot string, last schema.LastRequest) {
+	d.post(event{kind: postShown, robot: robot, last: last})
+}
+
+// Came notes that a robot can be reached from now on, and Left that it cannot.
+func (d *dispatcher) Came(robot string) { d.post(event{kind: postCame, robot: robot}) }
+func (d *dispatcher) Left(robot string) { d.post(event{kind: postLeft, robot: robot}) }
+
+// EndReleased ends the commands that would hold what was released, and then calls done.
+func (d *dispatcher) EndReleased(would func(command.Command) bool, done func()) {
+	d.post(event{kind: postLet, would: would, done: done})
+}
+
+// Run leads the commands until ctx ends.
+func (d *dispatcher) Run(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSave)
 			d.take(last)
 			d.save(last)
 			cancel()
@@ -136,17 +202,17 @@ func (d *dispatcher) run(ctx context.Context) {
 		case <-timer.C:
 		}
 		d.take(ctx)
-		if now := time.Now(); !d.next.IsZero() && !now.Before(d.next) {
+		if now := d.deps.Now(); !d.next.IsZero() && !now.Before(d.next) {
 			d.wakeDue(ctx, now)
 		}
-		d.askOthers(ctx, time.Now())
+		d.askOthers(ctx, d.deps.Now())
 		changed := d.changed()
 		saved := d.save(ctx)
-		saved = d.endUnsent(ctx, time.Now()) && saved
+		saved = d.endUnsent(ctx, d.deps.Now()) && saved
 		for t := range changed {
 			t.look()
 		}
-		timer.Reset(d.sleep(time.Now(), saved))
+		timer.Reset(d.sleep(d.deps.Now(), saved))
 	}
 }
 
@@ -157,7 +223,7 @@ func (d *dispatcher) take(ctx context.Context) {
 	d.posts = nil
 	d.mu.Unlock()
 	for _, p := range posts {
-		now := time.Now()
+		now := d.deps.Now()
 		switch p.kind {
 		case postTicket:
 			d.begin(ctx, now, p.ticket)
@@ -171,8 +237,8 @@ func (d *dispatcher) take(ctx context.Context) {
 			d.tell(ctx, now, p.id, command.Event{Kind: command.CancelRequested})
 			p.ended <- waits
 		case postLet:
-			d.letGo(ctx, now, p.let.means)
-			d.f.stops.released(p.let)
+			d.letGo(ctx, now, p.would)
+			p.done()
 		case postReleased:
 			d.released = p.released
 			d.letGo(ctx, now, d.isReleased)
@@ -271,7 +337,7 @@ func (d *dispatcher) tell(ctx context.Context, now time.Time, id string, n comma
 				c.ticket.look() // who stops waits for no database
 			}
 		case command.Send:
-			d.f.send(ctx, c.Command)
+			d.Send(ctx, c.Command)
 		case command.Ask:
 			d.ask(ctx, now, c)
 		}
@@ -286,8 +352,8 @@ func (d *dispatcher) tell(ctx context.Context, now time.Time, id string, n comma
 	}
 }
 
-// callOff ends a command that was not sent yet, and reports whether it was so.
-func (d *dispatcher) callOff(ctx context.Context, id string) bool {
+// Cancel ends a command that was not sent yet, and reports whether it was so.
+func (d *dispatcher) Cancel(ctx context.Context, id string) bool {
 	ended := make(chan bool, 1)
 	d.post(event{kind: postNot, id: id, ended: ended})
 	select {

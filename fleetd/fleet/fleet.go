@@ -41,16 +41,16 @@ type Fleet struct {
 
 	view        *view.View
 	retained    *retained.Sweeper
-	witness     *commandAuditor
+	auditor     *commandAuditor
 	keeper      *view.Persister
-	driver      *dispatcher
+	dispatcher  *dispatcher
 	publisher   *publish.Publisher
 	revocations *trust.RevocationPublisher
 	stops       *stops
 
 	leadership *replica.Leadership
 	instances  replica.Instances
-	bereft     orphanedCommands
+	orphaned   *orphanedCommands
 	beats      atomic.Int64 // the newest heartbeat's number
 
 	labelled atomic.Bool   // the database's labels were read
@@ -118,9 +118,8 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	f.leadership = f.newLeadership()
 	f.view = view.New(view.Deps{Namespace: f.ns, Name: cfg.Name, Now: time.Now})
 	f.keeper = f.newPersister()
-	f.driver = newDriver(f)
+	f.makeDispatcher()
 	f.publisher = f.newPublisher()
-	f.witness = newWitness(f)
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f.end = stop
 	if err := errors.Join(f.openVault(now), f.listen(ctx, running), f.listenForRobots(ctx, running)); err != nil {
@@ -149,7 +148,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		return nil, errors.Join(err, f.closeListeners(), f.closeDatabase(), f.stops.spool.Close())
 	}
 	f.running.Go(func() { f.beat(running) })
-	f.running.Go(func() { f.driver.run(running) })
+	f.running.Go(func() { f.dispatcher.Run(running) })
 	f.running.Go(func() { f.stops.run(running) })
 	f.running.Go(func() { f.fleetd(running) })
 	f.running.Go(func() { f.leadership.Run(running) })
@@ -295,9 +294,9 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	all.Go(func() { f.revocations.Run(ctx, db) })
 	all.Go(func() { f.tidy(ctx, db) })
 	all.Go(func() { f.news(ctx, db) })
-	all.Go(func() { f.bereft.run(ctx, f, db) })
+	all.Go(func() { f.orphaned.Run(ctx, db) })
 	all.Go(func() { f.retained.Run(ctx, db) })
-	all.Go(func() { f.witness.run(ctx, db) })
+	all.Go(func() { f.auditor.Run(ctx, db) })
 	all.Go(func() { f.newPruner().run(ctx, db) })
 	all.Wait()
 }
@@ -316,10 +315,10 @@ func (f *Fleet) load(ctx context.Context, db *store.Store) error {
 		f.view.Remember(d)
 	}
 	now := time.Now()
-	if err := f.letElsewhere(ctx, db, now); err != nil { // first: what it holds is not sent again
+	if err := f.dispatcher.ReadReleased(ctx, db, now); err != nil { // first: what it holds is not sent again
 		return err
 	}
-	return f.takeUp(ctx, db, now)
+	return f.dispatcher.TakeUp(ctx, db, now)
 }
 
 // serve answers requests at one address until the end.

@@ -30,7 +30,7 @@ func (f *Fleet) newLeadership() *replica.Leadership {
 func (f *Fleet) newPublisher() *publish.Publisher {
 	return publish.New(publish.Deps{
 		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Leads: f.leadership.Leads, Failed: f.databaseFailed,
-		Robots: f.view, Send: f.send, Changed: f.Changed,
+		Robots: f.view, Send: f.dispatcher.Send, Changed: f.Changed,
 		Writer: func() publish.Writer {
 			if c, ok := f.leadership.Conn().(publish.Writer); ok {
 				return c

@@ -26,11 +26,11 @@ const (
 // ahead reads in the transaction that persists commands what other fleetd instances have
 // persisted for the same robots. Two such transactions do not overlap, so of two
 // instances' commands to one robot exactly one comes first, and nobody waits in a circle.
-func (f *Fleet) ahead(ctx context.Context, db *store.Store, tx *store.Tx, commands []command.Command) (map[string][]command.Command, error) {
+func (d *dispatcher) ahead(ctx context.Context, db dispatchStore, tx *store.Tx, commands []command.Command) (map[string][]command.Command, error) {
 	if db.Alone() || len(commands) == 0 {
 		return nil, nil
 	}
-	rows, err := tx.OthersCommands(ctx, f.cfg.Name, commands[0].CreatedAt.Add(-aheadFor))
+	rows, err := tx.OthersCommands(ctx, d.deps.Name, commands[0].CreatedAt.Add(-aheadFor))
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (d *dispatcher) askOthers(ctx context.Context, now time.Time) {
 		return
 	}
 	o.next = now.Add(othersEvery)
-	db, err := d.f.Store()
+	db, err := d.deps.Store()
 	if err != nil {
 		return
 	}
@@ -117,7 +117,7 @@ func (d *dispatcher) askOthers(ctx context.Context, now time.Time) {
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(o.known)), othersAtOnce) {
 		rows, err := db.CommandsByID(within, ids)
 		if err != nil {
-			d.f.databaseFailed("commands of other fleetd instances not read", err)
+			d.deps.Failed("commands of other fleetd instances not read", err)
 			return
 		}
 		for _, c := range rows {

@@ -25,6 +25,8 @@ const (
 // orphanedCommands are the commands whose fleetd is gone. Fleetd that leads brings them to an
 // end, and applies what their robots say; it sends none of them.
 type orphanedCommands struct {
+	deps dispatchDeps
+
 	mu    sync.Mutex
 	heard []observed // answers to other fleetd instances, the oldest first
 }
@@ -35,14 +37,15 @@ type observed struct {
 	at           time.Time
 }
 
-// overhear keeps a robot's answer to somebody else for a while. It runs on the link's
+func newOrphanedCommands(d dispatchDeps) *orphanedCommands { return &orphanedCommands{deps: d} }
+
+// Overhear keeps a robot's answer to somebody else for a while. It runs on the link's
 // own goroutine.
-func (f *Fleet) overhear(p schema.TopicParams, payload []byte, now time.Time) {
+func (b *orphanedCommands) Overhear(p schema.TopicParams, payload []byte, now time.Time) {
 	a, problems := schema.Decode[schema.Ack](payload)
 	if len(problems) > 0 || a.ID == nil {
 		return // whom it was meant for says so
 	}
-	b := &f.bereft
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.heard) >= maxObserved {
@@ -63,7 +66,8 @@ func (b *orphanedCommands) answers(now time.Time) map[string][]observed {
 	return out
 }
 
-func (b *orphanedCommands) run(ctx context.Context, f *Fleet, db *store.Store) {
+// Run ends them until ctx ends.
+func (b *orphanedCommands) Run(ctx context.Context, db dispatchStore) {
 	if db.Alone() {
 		return
 	}
@@ -75,20 +79,20 @@ func (b *orphanedCommands) run(ctx context.Context, f *Fleet, db *store.Store) {
 			return
 		case now := <-look.C:
 			answers := b.answers(now)
-			if !f.leadership.Leads() {
+			if !b.deps.Leads() {
 				continue
 			}
-			rows, err := db.OthersCommands(ctx, f.cfg.Name, now.Add(-goBack))
+			rows, err := db.OthersCommands(ctx, b.deps.Name, now.Add(-goBack))
 			if err != nil {
-				f.databaseFailed("commands of other fleetd instances not read", err)
+				b.deps.Failed("commands of other fleetd instances not read", err)
 				continue
 			}
 			for _, c := range rows {
-				if !f.instances.Gone(c.Owner, now) {
+				if !b.deps.Instances.Gone(c.Owner, now) {
 					continue
 				}
 				if c, news := inherit(c, answers[c.ID], now); news {
-					f.bury(ctx, db, c)
+					b.bury(ctx, db, c)
 				}
 			}
 		}
@@ -107,12 +111,12 @@ func inherit(was command.Command, answers []observed, now time.Time) (c command.
 	return c, c.State != was.State
 }
 
-func (f *Fleet) bury(ctx context.Context, db *store.Store, c command.Command) {
+func (b *orphanedCommands) bury(ctx context.Context, db dispatchStore, c command.Command) {
 	switch err := db.SaveCommands(ctx, []command.Command{c}); {
 	case errors.Is(err, store.ErrConflict): // its fleetd is there after all, and has ended it
 	case err != nil:
-		f.databaseFailed("command of another instance not ended", err)
+		b.deps.Failed("command of another instance not ended", err)
 	default:
-		f.log.Warn("a command's fleetd is gone", "fleetd", c.Owner, "command", c.ID, "robot", c.Robot, "verb", c.Verb, "state", c.State, "because", c.Because)
+		b.deps.Log.Warn("a command's fleetd is gone", "fleetd", c.Owner, "command", c.ID, "robot", c.Robot, "verb", c.Verb, "state", c.State, "because", c.Because)
 	}
 }

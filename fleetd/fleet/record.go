@@ -16,15 +16,15 @@ func (d *dispatcher) save(ctx context.Context) bool {
 	if len(d.dirty) == 0 && len(d.batches) == 0 {
 		return true
 	}
-	db, err := d.f.Store()
+	db, err := d.deps.Store()
 	if err != nil {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, saveWithin)
 	defer cancel()
 	for len(d.batches) > 0 {
-		if err := d.f.addBatch(ctx, db, d.batches[0]); err != nil {
-			d.f.databaseFailed("stop not persisted", err)
+		if err := d.addBatch(ctx, db, d.batches[0]); err != nil {
+			d.deps.Failed("stop not persisted", err)
 			return false
 		}
 		for c := range d.dirty { // written with their batch, as they now are
@@ -36,14 +36,14 @@ func (d *dispatcher) save(ctx context.Context) bool {
 	}
 	var rows []command.Command
 	for c := range d.dirty {
-		if d.f.view.Adopted(c.Robot) {
+		if d.deps.Robots.Adopted(c.Robot) {
 			rows = append(rows, c.Command)
 		}
 	}
 	slices.SortFunc(rows, func(a, b command.Command) int { return cmp.Compare(a.ID, b.ID) })
 	if len(rows) > 0 {
 		if err := d.write(ctx, db, rows); err != nil {
-			d.f.databaseFailed("commands not saved", err)
+			d.deps.Failed("commands not saved", err)
 			return false
 		}
 	}
@@ -53,7 +53,7 @@ func (d *dispatcher) save(ctx context.Context) bool {
 
 // write saves commands; those that the database has as final already, or not at
 // all, are no longer ours to write.
-func (d *dispatcher) write(ctx context.Context, db *store.Store, rows []command.Command) error {
+func (d *dispatcher) write(ctx context.Context, db dispatchStore, rows []command.Command) error {
 	err := db.SaveCommands(ctx, rows)
 	if !errors.Is(err, store.ErrConflict) {
 		return err
@@ -61,7 +61,7 @@ func (d *dispatcher) write(ctx context.Context, db *store.Store, rows []command.
 	for _, row := range rows {
 		switch err := db.SaveCommands(ctx, []command.Command{row}); {
 		case errors.Is(err, store.ErrConflict):
-			d.f.log.Warn("command was ended by somebody else", "command", row.ID, "robot", row.Robot)
+			d.deps.Log.Warn("command was ended by somebody else", "command", row.ID, "robot", row.Robot)
 		case err != nil:
 			return err
 		}

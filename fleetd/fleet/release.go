@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"troupe/fleetd/command"
 	"troupe/fleetd/stop"
 	"troupe/fleetd/store"
-	"troupe/schema"
 )
 
 // release is a release of stops under way. Robots hear of it by a document, and a
@@ -29,43 +27,8 @@ func (l *release) means(c command.Command) bool {
 	if c.CreatedAt.After(l.at) {
 		return false
 	}
-	id := holds(c)
+	id := command.Holds(c)
 	return id != "" && slices.Contains(l.ids, id)
-}
-
-// holds is the id of the stop that a command holds; empty if it holds none.
-func holds(c command.Command) string {
-	group, name, _ := strings.Cut(c.Verb, "/")
-	verb, _ := schema.VerbOf(group, name)
-	if verb.Class != schema.ClassStop {
-		return ""
-	}
-	r, _ := schema.DecodeRequest(verb, c.Payload)
-	return r.Args.Latch
-}
-
-// letFor is how long a release is of interest to other fleetd instances: longer than any of
-// them sends a stop, and than their clocks differ.
-const letFor = 10 * time.Minute
-
-// letElsewhere has the driver call off what would hold stops that were released:
-// by another instance, or before a restart. A fleetd instance that has no database hears of no
-// release, and goes on to send a stop for half a minute.
-func (f *Fleet) letElsewhere(ctx context.Context, db *store.Store, now time.Time) error {
-	let, err := db.ReleasedStops(ctx, now.Add(-letFor))
-	if err == nil {
-		f.driver.post(event{kind: postReleased, released: let})
-	}
-	return err
-}
-
-// isReleased reports whether the stop that a command would hold was released. What
-// was asked for under the same id since it was last persisted is another one.
-func (d *dispatcher) isReleased(c command.Command) bool {
-	id := holds(c)
-	return id != "" && slices.ContainsFunc(d.released, func(l stop.Latch) bool {
-		return l.ID == id && (l.Robot == c.Robot || l.Robot == "") && !c.CreatedAt.Truncate(time.Microsecond).After(l.AskedAt)
-	})
 }
 
 // toBeTold reports whether robots that show a stop have to be told of it before it is
@@ -166,6 +129,6 @@ func (s *stops) released(l *release) {
 func (s *stops) stand(ctx context.Context, l *release) {
 	s.released(l) // from here on nothing is added to it
 	for _, c := range l.putOff {
-		s.f.send(ctx, c)
+		s.f.dispatcher.Send(ctx, c)
 	}
 }

@@ -62,14 +62,14 @@ func (f *Fleet) hear(m link.Message) {
 		return
 	case schema.TopicAck:
 		if params.CID != f.cfg.Name {
-			f.overhear(params, m.Payload, now)
+			f.orphaned.Overhear(params, m.Payload, now)
 			return
 		}
 	case schema.TopicRevoked:
 		f.revocations.Hear(m.Payload, now)
 		return
 	case schema.TopicCmd:
-		f.witness.command(params, m, now)
+		f.auditor.Note(params, m, now)
 		return
 	case schema.TopicTeleop: // no command
 		return
@@ -92,7 +92,7 @@ func (f *Fleet) hear(m link.Message) {
 // pass gives each part what a robot's message says to it.
 func (f *Fleet) pass(kind schema.TopicKind, id string, m link.Message, s view.Seen, now time.Time) {
 	if s.Last != nil && s.Last.Client == f.cfg.Name {
-		f.driver.post(event{kind: postShown, robot: id, last: *s.Last})
+		f.dispatcher.Shown(id, *s.Last)
 	}
 	if s.Report != nil {
 		f.publisher.Reported(id, kind, s.Report.Phase, s.Report.Fetching, now)
@@ -101,7 +101,7 @@ func (f *Fleet) pass(kind schema.TopicKind, id string, m link.Message, s view.Se
 		f.keeper.Event(store.Event{Robot: id, Boot: e.Boot, Seq: e.Seq, Type: e.Type, Body: m.Payload, ReceivedAt: now})
 	}
 	if s.Answer != nil {
-		f.driver.post(event{kind: postAnswer, robot: id, ack: *s.Answer})
+		f.dispatcher.Answer(id, *s.Answer)
 	}
 	if s.Current {
 		f.stops.shows(id, s.Latches, s.Ahead, now)
@@ -114,10 +114,10 @@ func (f *Fleet) turned(turns ...view.Change) {
 	for _, t := range turns {
 		switch {
 		case t.Came():
-			f.driver.post(event{kind: postCame, robot: t.Robot})
+			f.dispatcher.Came(t.Robot)
 			f.stops.came(t.Robot)
 		case t.Left():
-			f.driver.post(event{kind: postLeft, robot: t.Robot})
+			f.dispatcher.Left(t.Robot)
 		}
 	}
 }

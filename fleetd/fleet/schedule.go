@@ -43,7 +43,7 @@ func (d *dispatcher) expect(c *activeCommand) {
 
 // present says that the robot is there and that it is this command's turn.
 func (d *dispatcher) present(c *activeCommand) bool {
-	if !d.f.view.Reachable(c.Robot) {
+	if !d.deps.Robots.Reachable(c.Robot) {
 		return false
 	}
 	return c.State != command.Queued || d.turn(c)
@@ -53,7 +53,7 @@ func (d *dispatcher) turn(c *activeCommand) bool {
 	if c.class == schema.ClassStop || c.Verb == "sys/cancel" { // it makes room
 		return true
 	}
-	busy, mayGo := d.others.busy(c, func(owner string) bool { return d.f.instances.Gone(owner, time.Now()) })
+	busy, mayGo := d.others.busy(c, func(owner string) bool { return d.deps.Instances.Gone(owner, d.deps.Now()) })
 	if !mayGo {
 		return false
 	}

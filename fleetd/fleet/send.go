@@ -19,28 +19,28 @@ func (d *dispatcher) ask(ctx context.Context, now time.Time, c *activeCommand) {
 		ID: fmt.Sprintf("%s%s:%d", askPrefix, c.ID, d.asks), TS: schema.TimeOf(now), TTLMS: verb.TTL.Milliseconds(), Args: schema.Args{ID: c.ID},
 	})
 	if err != nil {
-		d.f.log.Error("question not encoded", "error", err)
+		d.deps.Log.Error("question not encoded", "error", err)
 		return
 	}
-	d.f.send(ctx, command.Command{Robot: c.Robot, Verb: verb.ID(), Payload: payload})
+	d.Send(ctx, command.Command{Robot: c.Robot, Verb: verb.ID(), Payload: payload})
 }
 
-// send publishes a command. One that holds a stop that is being released waits for
+// Send publishes a command. One that holds a stop that is being released waits for
 // the outcome.
-func (f *Fleet) send(ctx context.Context, c command.Command) {
-	if !f.stops.putsOff(c) {
-		f.publish(ctx, c)
+func (d *dispatcher) Send(ctx context.Context, c command.Command) {
+	if !d.deps.Defers(c) {
+		d.Publish(ctx, c)
 	}
 }
 
-// publish hands a command to the broker. Nothing is kept for later if the link is
+// Publish hands a command to the broker. Nothing is kept for later if the link is
 // down: the command's own time decides whether it is sent again.
-func (f *Fleet) publish(ctx context.Context, c command.Command) {
+func (d *dispatcher) Publish(ctx context.Context, c command.Command) {
 	group, name, _ := strings.Cut(c.Verb, "/")
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	m := link.Message{Topic: f.ns.Topic(schema.TopicCmd, c.Robot, f.cfg.Name, group, name), Payload: c.Payload, QoS: 1}
-	if err := f.link.Publish(ctx, m); err != nil {
-		f.log.Warn("command not sent", "robot", c.Robot, "verb", c.Verb, "id", c.ID, "error", err)
+	m := link.Message{Topic: d.deps.Namespace.Topic(schema.TopicCmd, c.Robot, d.deps.Name, group, name), Payload: c.Payload, QoS: 1}
+	if err := d.deps.Publish(ctx, m); err != nil {
+		d.deps.Log.Warn("command not sent", "robot", c.Robot, "verb", c.Verb, "id", c.ID, "error", err)
 	}
 }

@@ -88,7 +88,7 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 	}
 	settled = true
 	f.stops.letGo(ctx, slices.DeleteFunc(waiting, func(e spool.Entry) bool { return !slices.Contains(ids, e.Order.ID) }))
-	f.driver.post(event{kind: postLet, let: let})
+	f.dispatcher.EndReleased(let.means, func() { f.stops.released(let) })
 	f.log.Warn("stops released", "stops", strings.Join(ids, " "), "by", by, "why", why)
 	f.stops.mu.Lock()
 	f.stops.shown = map[string]map[string]time.Time{}

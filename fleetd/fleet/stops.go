@@ -100,10 +100,9 @@ func (f *Fleet) Hold(ctx context.Context, o stop.Order, batch command.Batch, com
 	if o.All || len(o.Labels) > 0 {
 		f.call(ctx, o)
 	}
-	f.own(commands)
-	t := f.sendStop(ctx, batch, commands)
+	t := f.dispatcher.Stop(ctx, batch, commands)
 	kept := f.stops.keep(o)
-	t.awaitPersisted()
+	t.AwaitPersisted()
 	return t, kept
 }
 
@@ -308,7 +307,7 @@ func (s *stops) sendTo(ctx context.Context, robot string, e spool.Entry) {
 	}
 	c := command.Command{Robot: robot, Verb: verb.ID(), Payload: payload, CreatedAt: o.At}
 	if !s.putsOff(c) && s.waits(e) { // in this order: a release that is over has forgotten it
-		s.f.publish(ctx, c)
+		s.f.dispatcher.Publish(ctx, c)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"troupe/fleetd/command"
-	"troupe/fleetd/store"
 )
 
 // unsentFor is how long the rows of a lost commit are looked for after the database
@@ -35,7 +34,7 @@ func (d *dispatcher) endUnsent(ctx context.Context, now time.Time) bool {
 	if len(d.unsent) == 0 {
 		return true
 	}
-	db, err := d.f.Store()
+	db, err := d.deps.Store()
 	if err != nil {
 		return false
 	}
@@ -44,11 +43,11 @@ func (d *dispatcher) endUnsent(ctx context.Context, now time.Time) bool {
 	d.unsent = slices.DeleteFunc(d.unsent, func(u *unsent) bool {
 		var ended int
 		if ended, err = endOnRecord(ctx, db, u.ids, now); err != nil {
-			d.f.databaseFailed("commands that were not sent not ended", err)
+			d.deps.Failed("commands that were not sent not ended", err)
 			return false
 		}
 		if ended > 0 {
-			d.f.log.Warn("commands ended that were not sent: the database did not say whether they were recorded", "commands", ended)
+			d.deps.Log.Warn("commands ended that were not sent: the database did not say whether they were recorded", "commands", ended)
 			return true
 		}
 		if u.until.IsZero() {
@@ -60,7 +59,7 @@ func (d *dispatcher) endUnsent(ctx context.Context, now time.Time) bool {
 }
 
 // endOnRecord ends those of the commands that are persisted and still queued.
-func endOnRecord(ctx context.Context, db *store.Store, ids []string, now time.Time) (ended int, err error) {
+func endOnRecord(ctx context.Context, db dispatchStore, ids []string, now time.Time) (ended int, err error) {
 	for some := range slices.Chunk(ids, othersAtOnce) {
 		rows, err := db.CommandsByID(ctx, some)
 		if err != nil {
