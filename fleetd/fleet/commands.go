@@ -7,19 +7,20 @@ import (
 	"troupe/broker/link"
 	"troupe/fleetd/api"
 	"troupe/fleetd/command"
+	"troupe/fleetd/dispatch"
 )
 
 // makeDispatcher makes what leads commands through their states, and what looks after
 // those of others.
 func (f *Fleet) makeDispatcher() {
-	d := dispatchDeps{
+	d := dispatch.Deps{
 		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Failed: f.databaseFailed, Leads: f.leadership.Leads,
-		Store:   func() (dispatchStore, error) { return f.Store() },
+		Store:   func() (dispatch.Store, error) { return f.Store() },
 		Publish: func(ctx context.Context, m link.Message) error { return f.link.Publish(ctx, m) },
 		Robots:  f.view, Instances: &f.instances,
 		Defers: func(c command.Command) bool { return f.stops.putsOff(c) },
 	}
-	f.dispatcher, f.auditor, f.orphaned = newDispatcher(d), newCommandAuditor(d), newOrphanedCommands(d)
+	f.dispatcher, f.auditor, f.orphaned = dispatch.New(d), dispatch.NewAuditor(d), dispatch.NewOrphaned(d)
 }
 
 // Issue sets commands on their way.

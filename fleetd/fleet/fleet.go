@@ -18,6 +18,7 @@ import (
 
 	"troupe/broker/link"
 	"troupe/fleetd/api"
+	"troupe/fleetd/dispatch"
 	"troupe/fleetd/publish"
 	"troupe/fleetd/replica"
 	"troupe/fleetd/retained"
@@ -41,16 +42,16 @@ type Fleet struct {
 
 	view        *view.View
 	retained    *retained.Sweeper
-	auditor     *commandAuditor
+	auditor     *dispatch.Auditor
 	keeper      *view.Persister
-	dispatcher  *dispatcher
+	dispatcher  *dispatch.Dispatcher
 	publisher   *publish.Publisher
 	revocations *trust.RevocationPublisher
 	stops       *stops
 
 	leadership *replica.Leadership
 	instances  replica.Instances
-	orphaned   *orphanedCommands
+	orphaned   *dispatch.Orphaned
 	beats      atomic.Int64 // the newest heartbeat's number
 
 	labelled atomic.Bool   // the database's labels were read

@@ -1,4 +1,4 @@
-package fleet
+package dispatch
 
 import (
 	"context"
@@ -26,12 +26,12 @@ const (
 	witnessDetail = 256
 )
 
-// commandAuditor notes what people and machines ask of robots without fleetd, straight
+// Auditor notes what people and machines ask of robots without fleetd, straight
 // over MQTT: who, what, of which robot, and when. What a fleetd instance asks is persisted
 // already, and frames of manual driving are no commands. Of several fleetd instances the one
 // that leads writes; in a moment without a leader nothing is noted.
-type commandAuditor struct {
-	deps dispatchDeps
+type Auditor struct {
+	deps Deps
 	room *rate.Limiter
 
 	mu    sync.Mutex
@@ -39,12 +39,12 @@ type commandAuditor struct {
 	left  int64 // not noted since the last writing
 }
 
-func newCommandAuditor(d dispatchDeps) *commandAuditor {
-	return &commandAuditor{deps: d, room: rate.NewLimiter(witnessRate, witnessBurst)}
+func NewAuditor(d Deps) *Auditor {
+	return &Auditor{deps: d, room: rate.NewLimiter(witnessRate, witnessBurst)}
 }
 
 // Note takes in a command as it passed; it waits for nothing.
-func (w *commandAuditor) Note(at schema.TopicParams, m link.Message, now time.Time) {
+func (w *Auditor) Note(at schema.TopicParams, m link.Message, now time.Time) {
 	if m.Retain || at.CID == w.deps.Name || w.deps.Instances.Has(at.CID) {
 		return
 	}
@@ -75,7 +75,7 @@ func legible(s string) string {
 }
 
 // Run writes until ctx ends.
-func (w *commandAuditor) Run(ctx context.Context, db dispatchStore) {
+func (w *Auditor) Run(ctx context.Context, db Store) {
 	every := time.NewTicker(witnessEvery)
 	defer every.Stop()
 	for {
@@ -91,7 +91,7 @@ func (w *commandAuditor) Run(ctx context.Context, db dispatchStore) {
 	}
 }
 
-func (w *commandAuditor) write(ctx context.Context, db dispatchStore) {
+func (w *Auditor) write(ctx context.Context, db Store) {
 	w.mu.Lock()
 	notes, left := w.notes, w.left
 	w.notes, w.left = nil, 0

@@ -1,4 +1,4 @@
-package fleet
+package dispatch
 
 import (
 	"context"
@@ -16,7 +16,7 @@ const letFor = 10 * time.Minute
 // ReadReleased has the dispatcher call off what would hold stops that were released:
 // by another instance, or before a restart. A fleetd instance that has no database hears of no
 // release, and goes on to send a stop for half a minute.
-func (d *dispatcher) ReadReleased(ctx context.Context, db dispatchStore, now time.Time) error {
+func (d *Dispatcher) ReadReleased(ctx context.Context, db Store, now time.Time) error {
 	let, err := db.ReleasedStops(ctx, now.Add(-letFor))
 	if err == nil {
 		d.post(event{kind: postReleased, released: let})
@@ -26,7 +26,7 @@ func (d *dispatcher) ReadReleased(ctx context.Context, db dispatchStore, now tim
 
 // isReleased reports whether the stop that a command would hold was released. What
 // was asked for under the same id since it was last persisted is another one.
-func (d *dispatcher) isReleased(c command.Command) bool {
+func (d *Dispatcher) isReleased(c command.Command) bool {
 	id := command.Holds(c)
 	return id != "" && slices.ContainsFunc(d.released, func(l stop.Latch) bool {
 		return l.ID == id && (l.Robot == c.Robot || l.Robot == "") && !c.CreatedAt.Truncate(time.Microsecond).After(l.AskedAt)

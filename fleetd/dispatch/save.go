@@ -1,4 +1,4 @@
-package fleet
+package dispatch
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 
 // save writes new batches and how far commands are, and reports whether the
 // database has all of it.
-func (d *dispatcher) save(ctx context.Context) bool {
+func (d *Dispatcher) save(ctx context.Context) bool {
 	if len(d.dirty) == 0 && len(d.batches) == 0 {
 		return true
 	}
@@ -53,7 +53,7 @@ func (d *dispatcher) save(ctx context.Context) bool {
 
 // write saves commands; those that the database has as final already, or not at
 // all, are no longer ours to write.
-func (d *dispatcher) write(ctx context.Context, db dispatchStore, rows []command.Command) error {
+func (d *Dispatcher) write(ctx context.Context, db Store, rows []command.Command) error {
 	err := db.SaveCommands(ctx, rows)
 	if !errors.Is(err, store.ErrConflict) {
 		return err

@@ -1,4 +1,4 @@
-package fleet
+package dispatch
 
 import (
 	"context"
@@ -37,7 +37,7 @@ const (
 	askPrefix = "ask:"
 )
 
-// dispatcher leads commands through their states. One goroutine owns them all; what
+// Dispatcher leads commands through their states. One goroutine owns them all; what
 // becomes of each is decided by package command, and done here: sent, asked
 // about, written.
 //
@@ -46,8 +46,8 @@ const (
 // were asked for; of the rest at most a few at once. Stops wait for nothing. This
 // holds over several fleetd instances as far as the database tells: what another instance had on
 // record before goes before (ahead.go).
-type dispatcher struct {
-	deps dispatchDeps
+type Dispatcher struct {
+	deps Deps
 	wake chan struct{}
 
 	mu      sync.Mutex
@@ -58,7 +58,7 @@ type dispatcher struct {
 	open    map[string]*activeCommand
 	robots  map[string][]*activeCommand // of open, in the order of asking
 	dirty   map[*activeCommand]struct{}
-	batches []*ticket // made and not stored yet
+	batches []*Handle // made and not stored yet
 	others  ordering
 	unsent  []*unsent
 	asks    int64
@@ -71,7 +71,7 @@ type dispatcher struct {
 type activeCommand struct {
 	command.Command
 	class  schema.VerbClass
-	ticket *ticket
+	ticket *Handle
 	ahead  []string // ids of other fleetd instances' commands to the robot, persisted before it
 }
 
@@ -81,7 +81,7 @@ type event struct {
 	robot  string
 	ack    schema.Ack
 	last   schema.LastRequest
-	ticket *ticket
+	ticket *Handle
 	id     string                     // of an unwanted command
 	ended  chan bool                  // 1: whether that ended it
 	would  func(command.Command) bool // hold what was released
@@ -106,37 +106,37 @@ const (
 	postUnsent   eventKind = "unsent"   // commands that may be persisted, and are not sent
 )
 
-// dispatchDeps is what a dispatcher needs.
-type dispatchDeps struct {
+// Deps is what a Dispatcher needs.
+type Deps struct {
 	Log       *slog.Logger
 	Namespace schema.Namespace
 	Name      string // of this instance
 	Now       func() time.Time
-	Store     func() (dispatchStore, error) // the database, or why there is none
-	Failed    func(what string, err error)  // it did not do what was asked of it
+	Store     func() (Store, error)        // the database, or why there is none
+	Failed    func(what string, err error) // it did not do what was asked of it
 	Leads     func() bool
 	Publish   func(ctx context.Context, m link.Message) error
-	Robots    dispatchRobots
-	Instances otherInstances
+	Robots    Robots
+	Instances Instances
 	// Defers keeps a command until it is known whether the stop that it holds is
 	// released, and reports whether it does.
 	Defers func(c command.Command) bool
 }
 
-// dispatchRobots is what is known of robots.
-type dispatchRobots interface {
+// Robots is what is known of robots.
+type Robots interface {
 	Reachable(robot string) bool
 	Adopted(robot string) bool
 }
 
-// otherInstances are the other fleetd instances.
-type otherInstances interface {
+// Instances are the other fleetd instances.
+type Instances interface {
 	Has(name string) bool
 	Gone(name string, now time.Time) bool
 }
 
-// dispatchStore is where commands are.
-type dispatchStore interface {
+// Store is where commands are.
+type Store interface {
 	Alone() bool
 	OpenCommands(ctx context.Context, owner string, then time.Time) ([]command.Command, error)
 	OthersCommands(ctx context.Context, owner string, then time.Time) ([]command.Command, error)
@@ -146,8 +146,8 @@ type dispatchStore interface {
 	Tx(ctx context.Context, do func(tx *store.Tx) error) error
 }
 
-func newDispatcher(d dispatchDeps) *dispatcher {
-	return &dispatcher{
+func New(d Deps) *Dispatcher {
+	return &Dispatcher{
 		deps: d, wake: make(chan struct{}, 1), open: map[string]*activeCommand{}, robots: map[string][]*activeCommand{}, dirty: map[*activeCommand]struct{}{},
 		others: ordering{known: map[string]command.Command{}},
 	}
@@ -155,7 +155,7 @@ func newDispatcher(d dispatchDeps) *dispatcher {
 
 // event queues news; it waits for nothing. New commands are never left out,
 // no release of stops, and no commands that may be persisted.
-func (d *dispatcher) post(p event) {
+func (d *Dispatcher) post(p event) {
 	d.mu.Lock()
 	if len(d.posts) >= maxPosts && p.kind != postTicket && p.kind != postLet && p.kind != postReleased && p.kind != postUnsent {
 		d.dropped++
@@ -168,26 +168,26 @@ func (d *dispatcher) post(p event) {
 }
 
 // Answer takes in a robot's answer to a command of this instance.
-func (d *dispatcher) Answer(robot string, a schema.Ack) {
+func (d *Dispatcher) Answer(robot string, a schema.Ack) {
 	d.post(event{kind: postAnswer, robot: robot, ack: a})
 }
 
 // Shown takes in the last command of this instance that a robot's state shows.
-func (d *dispatcher) Shown(robot string, last schema.LastRequest) {
+func (d *Dispatcher) Shown(robot string, last schema.LastRequest) {
 	d.post(event{kind: postShown, robot: robot, last: last})
 }
 
 // Came notes that a robot can be reached from now on, and Left that it cannot.
-func (d *dispatcher) Came(robot string) { d.post(event{kind: postCame, robot: robot}) }
-func (d *dispatcher) Left(robot string) { d.post(event{kind: postLeft, robot: robot}) }
+func (d *Dispatcher) Came(robot string) { d.post(event{kind: postCame, robot: robot}) }
+func (d *Dispatcher) Left(robot string) { d.post(event{kind: postLeft, robot: robot}) }
 
 // EndReleased ends the commands that would hold what was released, and then calls done.
-func (d *dispatcher) EndReleased(would func(command.Command) bool, done func()) {
+func (d *Dispatcher) EndReleased(would func(command.Command) bool, done func()) {
 	d.post(event{kind: postLet, would: would, done: done})
 }
 
 // Run leads the commands until ctx ends.
-func (d *dispatcher) Run(ctx context.Context) {
+func (d *Dispatcher) Run(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
@@ -217,7 +217,7 @@ func (d *dispatcher) Run(ctx context.Context) {
 }
 
 // take deals with all news.
-func (d *dispatcher) take(ctx context.Context) {
+func (d *Dispatcher) take(ctx context.Context) {
 	d.mu.Lock()
 	posts := d.posts
 	d.posts = nil
@@ -257,7 +257,7 @@ func (d *dispatcher) take(ctx context.Context) {
 }
 
 // letGo ends the commands that would hold what was released here, or elsewhere.
-func (d *dispatcher) letGo(ctx context.Context, now time.Time, would func(command.Command) bool) {
+func (d *Dispatcher) letGo(ctx context.Context, now time.Time, would func(command.Command) bool) {
 	for _, c := range slices.SortedFunc(maps.Values(d.open), inTurn) {
 		if would(c.Command) {
 			d.tell(ctx, now, c.ID, command.Event{Kind: command.Released})
@@ -266,7 +266,7 @@ func (d *dispatcher) letGo(ctx context.Context, now time.Time, would func(comman
 }
 
 // begin takes on the commands of a ticket.
-func (d *dispatcher) begin(ctx context.Context, now time.Time, t *ticket) {
+func (d *Dispatcher) begin(ctx context.Context, now time.Time, t *Handle) {
 	if !t.stored() {
 		d.batches = append(d.batches, t)
 	}
@@ -291,7 +291,7 @@ func (d *dispatcher) begin(ctx context.Context, now time.Time, t *ticket) {
 
 // answer finds the command that an answer is about: its own, or the one that we
 // asked about.
-func (d *dispatcher) answer(ctx context.Context, now time.Time, p event) {
+func (d *Dispatcher) answer(ctx context.Context, now time.Time, p event) {
 	if p.ack.ID == nil {
 		return
 	}
@@ -311,7 +311,7 @@ func (d *dispatcher) answer(ctx context.Context, now time.Time, p event) {
 }
 
 // release lets commands go that waited for their turn.
-func (d *dispatcher) release(ctx context.Context, now time.Time, robot string) {
+func (d *Dispatcher) release(ctx context.Context, now time.Time, robot string) {
 	for _, c := range slices.Clone(d.robots[robot]) {
 		if c.State == command.Queued {
 			d.tell(ctx, now, c.ID, command.Event{Kind: command.Wake})
@@ -320,7 +320,7 @@ func (d *dispatcher) release(ctx context.Context, now time.Time, robot string) {
 }
 
 // tell gives news to a command and does what follows.
-func (d *dispatcher) tell(ctx context.Context, now time.Time, id string, n command.Event) {
+func (d *Dispatcher) tell(ctx context.Context, now time.Time, id string, n command.Event) {
 	c := d.open[id]
 	if c == nil {
 		return
@@ -353,7 +353,7 @@ func (d *dispatcher) tell(ctx context.Context, now time.Time, id string, n comma
 }
 
 // Cancel ends a command that was not sent yet, and reports whether it was so.
-func (d *dispatcher) Cancel(ctx context.Context, id string) bool {
+func (d *Dispatcher) Cancel(ctx context.Context, id string) bool {
 	ended := make(chan bool, 1)
 	d.post(event{kind: postNot, id: id, ended: ended})
 	select {
@@ -365,10 +365,18 @@ func (d *dispatcher) Cancel(ctx context.Context, id string) bool {
 }
 
 // changed are the tickets of what is to be written.
-func (d *dispatcher) changed() map[*ticket]struct{} {
-	out := map[*ticket]struct{}{}
+func (d *Dispatcher) changed() map[*Handle]struct{} {
+	out := map[*Handle]struct{}{}
 	for c := range d.dirty {
 		out[c.ticket] = struct{}{}
 	}
 	return out
+}
+
+// signal wakes whoever waits at c; it waits for nothing.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }

@@ -1,4 +1,4 @@
-package fleet
+package dispatch
 
 import (
 	"context"
@@ -22,10 +22,10 @@ const (
 	maxObserved = 10_000
 )
 
-// orphanedCommands are the commands whose fleetd is gone. Fleetd that leads brings them to an
+// Orphaned are the commands whose fleetd is gone. Fleetd that leads brings them to an
 // end, and applies what their robots say; it sends none of them.
-type orphanedCommands struct {
-	deps dispatchDeps
+type Orphaned struct {
+	deps Deps
 
 	mu    sync.Mutex
 	heard []observed // answers to other fleetd instances, the oldest first
@@ -37,11 +37,11 @@ type observed struct {
 	at           time.Time
 }
 
-func newOrphanedCommands(d dispatchDeps) *orphanedCommands { return &orphanedCommands{deps: d} }
+func NewOrphaned(d Deps) *Orphaned { return &Orphaned{deps: d} }
 
 // Overhear keeps a robot's answer to somebody else for a while. It runs on the link's
 // own goroutine.
-func (b *orphanedCommands) Overhear(p schema.TopicParams, payload []byte, now time.Time) {
+func (b *Orphaned) Overhear(p schema.TopicParams, payload []byte, now time.Time) {
 	a, problems := schema.Decode[schema.Ack](payload)
 	if len(problems) > 0 || a.ID == nil {
 		return // whom it was meant for says so
@@ -55,7 +55,7 @@ func (b *orphanedCommands) Overhear(p schema.TopicParams, payload []byte, now ti
 }
 
 // answers are those that were overheard, by the id of their command.
-func (b *orphanedCommands) answers(now time.Time) map[string][]observed {
+func (b *Orphaned) answers(now time.Time) map[string][]observed {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.heard = slices.DeleteFunc(b.heard, func(o observed) bool { return now.Sub(o.at) > observedFor })
@@ -67,7 +67,7 @@ func (b *orphanedCommands) answers(now time.Time) map[string][]observed {
 }
 
 // Run ends them until ctx ends.
-func (b *orphanedCommands) Run(ctx context.Context, db dispatchStore) {
+func (b *Orphaned) Run(ctx context.Context, db Store) {
 	if db.Alone() {
 		return
 	}
@@ -111,7 +111,7 @@ func inherit(was command.Command, answers []observed, now time.Time) (c command.
 	return c, c.State != was.State
 }
 
-func (b *orphanedCommands) bury(ctx context.Context, db dispatchStore, c command.Command) {
+func (b *Orphaned) bury(ctx context.Context, db Store, c command.Command) {
 	switch err := db.SaveCommands(ctx, []command.Command{c}); {
 	case errors.Is(err, store.ErrConflict): // its fleetd is there after all, and has ended it
 	case err != nil:

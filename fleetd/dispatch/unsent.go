@@ -1,4 +1,4 @@
-package fleet
+package dispatch
 
 import (
 	"context"
@@ -30,7 +30,7 @@ func newUnsent(commands []command.Command) *unsent {
 
 // endUnsent ends what is persisted and was not sent, and reports whether none is left to
 // look for.
-func (d *dispatcher) endUnsent(ctx context.Context, now time.Time) bool {
+func (d *Dispatcher) endUnsent(ctx context.Context, now time.Time) bool {
 	if len(d.unsent) == 0 {
 		return true
 	}
@@ -59,7 +59,7 @@ func (d *dispatcher) endUnsent(ctx context.Context, now time.Time) bool {
 }
 
 // endOnRecord ends those of the commands that are persisted and still queued.
-func endOnRecord(ctx context.Context, db dispatchStore, ids []string, now time.Time) (ended int, err error) {
+func endOnRecord(ctx context.Context, db Store, ids []string, now time.Time) (ended int, err error) {
 	for some := range slices.Chunk(ids, othersAtOnce) {
 		rows, err := db.CommandsByID(ctx, some)
 		if err != nil {

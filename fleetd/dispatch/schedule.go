@@ -1,4 +1,4 @@
-package fleet
+package dispatch
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 
 // wakeDue looks at every command, and when to look again. What is due at the same
 // time goes out in the order in which it was asked for.
-func (d *dispatcher) wakeDue(ctx context.Context, now time.Time) {
+func (d *Dispatcher) wakeDue(ctx context.Context, now time.Time) {
 	d.next = time.Time{}
 	var dues []*activeCommand
 	for _, c := range d.open {
@@ -35,21 +35,21 @@ func inTurn(a, b *activeCommand) int {
 
 // expect notes when a command has something to do even without news. Robots that
 // come and go and turns that come are news.
-func (d *dispatcher) expect(c *activeCommand) {
+func (d *Dispatcher) expect(c *activeCommand) {
 	if due, ok := command.Due(c.Command, d.present(c)); ok && (d.next.IsZero() || due.Before(d.next)) {
 		d.next = due
 	}
 }
 
 // present says that the robot is there and that it is this command's turn.
-func (d *dispatcher) present(c *activeCommand) bool {
+func (d *Dispatcher) present(c *activeCommand) bool {
 	if !d.deps.Robots.Reachable(c.Robot) {
 		return false
 	}
 	return c.State != command.Queued || d.turn(c)
 }
 
-func (d *dispatcher) turn(c *activeCommand) bool {
+func (d *Dispatcher) turn(c *activeCommand) bool {
 	if c.class == schema.ClassStop || c.Verb == "sys/cancel" { // it makes room
 		return true
 	}
@@ -70,7 +70,7 @@ func (d *dispatcher) turn(c *activeCommand) bool {
 }
 
 // sleep is how long nothing will be due.
-func (d *dispatcher) sleep(now time.Time, saved bool) time.Duration {
+func (d *Dispatcher) sleep(now time.Time, saved bool) time.Duration {
 	rest := time.Hour
 	if !saved {
 		rest = saveAgain

@@ -1,4 +1,4 @@
-package fleet
+package dispatch
 
 import (
 	"context"
@@ -26,7 +26,7 @@ const (
 // ahead reads in the transaction that persists commands what other fleetd instances have
 // persisted for the same robots. Two such transactions do not overlap, so of two
 // instances' commands to one robot exactly one comes first, and nobody waits in a circle.
-func (d *dispatcher) ahead(ctx context.Context, db dispatchStore, tx *store.Tx, commands []command.Command) (map[string][]command.Command, error) {
+func (d *Dispatcher) ahead(ctx context.Context, db Store, tx *store.Tx, commands []command.Command) (map[string][]command.Command, error) {
 	if db.Alone() || len(commands) == 0 {
 		return nil, nil
 	}
@@ -87,7 +87,7 @@ func (o *ordering) busy(c *activeCommand, gone func(owner string) bool) (n int, 
 }
 
 // askOthers learns how far they are, while somebody waits for them.
-func (d *dispatcher) askOthers(ctx context.Context, now time.Time) {
+func (d *Dispatcher) askOthers(ctx context.Context, now time.Time) {
 	o := &d.others
 	if o.next.IsZero() || now.Before(o.next) {
 		return

@@ -1,4 +1,4 @@
-package fleet
+package dispatch
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"troupe/fleetd/store"
 )
 
-// ticket is a batch on its way: what its asker waits at.
-type ticket struct {
+// Handle is a batch on its way: what its asker waits at.
+type Handle struct {
 	batch command.Batch
 	ahead map[string][]command.Command // by robot: of other fleetd instances, persisted before
 
@@ -25,8 +25,8 @@ type ticket struct {
 	persisted bool
 }
 
-func newTicket(batch command.Batch, commands []command.Command, stored bool) *ticket {
-	t := &ticket{batch: batch, commands: slices.Clone(commands), place: map[string]int{}, settled: make(chan struct{}), persist: make(chan struct{})}
+func newHandle(batch command.Batch, commands []command.Command, stored bool) *Handle {
+	t := &Handle{batch: batch, commands: slices.Clone(commands), place: map[string]int{}, settled: make(chan struct{}), persist: make(chan struct{})}
 	for i, c := range commands {
 		t.place[c.ID] = i
 	}
@@ -38,25 +38,25 @@ func newTicket(batch command.Batch, commands []command.Command, stored bool) *ti
 }
 
 // Commands are the commands as they now are.
-func (t *ticket) Commands() []command.Command {
+func (t *Handle) Commands() []command.Command {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.commands)
 }
 
 // Settled is closed when waiting is no longer worth it.
-func (t *ticket) Settled() <-chan struct{} { return t.settled }
+func (t *Handle) Settled() <-chan struct{} { return t.settled }
 
 // Persisted reports whether the database has the batch.
-func (t *ticket) Persisted() bool { return t.stored() }
+func (t *Handle) Persisted() bool { return t.stored() }
 
-func (t *ticket) stored() bool {
+func (t *Handle) stored() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.persisted
 }
 
-func (t *ticket) wasStored() {
+func (t *Handle) wasStored() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.persisted {
@@ -65,7 +65,7 @@ func (t *ticket) wasStored() {
 	}
 }
 
-func (t *ticket) update(c command.Command) {
+func (t *Handle) update(c command.Command) {
 	t.mu.Lock()
 	if i, ok := t.place[c.ID]; ok {
 		t.commands[i] = c
@@ -75,7 +75,7 @@ func (t *ticket) update(c command.Command) {
 
 // look closes settled when all commands are; the driver calls it when what they
 // are is persisted, or could not be put there.
-func (t *ticket) look() {
+func (t *Handle) look() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.isOver || slices.ContainsFunc(t.commands, func(c command.Command) bool { return !c.State.Settled() }) {
@@ -96,7 +96,7 @@ const issueWithin = 5 * time.Second
 // Issue sets commands on their way. A stop is sent first and persisted
 // after, with the database or without; everything else is persisted before it
 // is sent.
-func (d *dispatcher) Issue(ctx context.Context, batch command.Batch, commands []command.Command, stop bool) (*ticket, error) {
+func (d *Dispatcher) Issue(ctx context.Context, batch command.Batch, commands []command.Command, stop bool) (*Handle, error) {
 	if stop {
 		t := d.Stop(context.WithoutCancel(ctx), batch, commands) // who asked for a stop may hang up; it goes on
 		t.AwaitPersisted()
@@ -121,21 +121,21 @@ func (d *dispatcher) Issue(ctx context.Context, batch command.Batch, commands []
 		}
 		return nil, err
 	}
-	t := newTicket(batch, commands, true)
+	t := newHandle(batch, commands, true)
 	t.ahead = ahead
 	d.post(event{kind: postTicket, ticket: t})
 	return t, nil
 }
 
 // own marks commands as this instance's: it alone sends them and hears the answers.
-func (d *dispatcher) own(commands []command.Command) {
+func (d *Dispatcher) own(commands []command.Command) {
 	for i := range commands {
 		commands[i].Owner = d.deps.Name
 	}
 }
 
 // Stop sends a stop. It waits for no database.
-func (d *dispatcher) Stop(ctx context.Context, batch command.Batch, commands []command.Command) *ticket {
+func (d *Dispatcher) Stop(ctx context.Context, batch command.Batch, commands []command.Command) *Handle {
 	d.own(commands)
 	var out []command.Command
 	for i, c := range commands {
@@ -145,7 +145,7 @@ func (d *dispatcher) Stop(ctx context.Context, batch command.Batch, commands []c
 		}
 		commands[i] = next
 	}
-	t := newTicket(batch, commands, false)
+	t := newHandle(batch, commands, false)
 	d.post(event{kind: postTicket, ticket: t}) // first, which waits for nothing: the answer may come at once
 	for _, c := range out {
 		d.Send(ctx, c)
@@ -155,7 +155,7 @@ func (d *dispatcher) Stop(ctx context.Context, batch command.Batch, commands []c
 }
 
 // AwaitPersisted waits a moment for the database to have the batch.
-func (t *ticket) AwaitPersisted() {
+func (t *Handle) AwaitPersisted() {
 	wait := time.NewTimer(stopPatience)
 	defer wait.Stop()
 	select {
@@ -166,7 +166,7 @@ func (t *ticket) AwaitPersisted() {
 
 // addBatch persists a stop. Robots that the database does not know were
 // stopped all the same, and have no record.
-func (d *dispatcher) addBatch(ctx context.Context, db dispatchStore, t *ticket) error {
+func (d *Dispatcher) addBatch(ctx context.Context, db Store, t *Handle) error {
 	known := slices.DeleteFunc(t.Commands(), func(c command.Command) bool { return !d.deps.Robots.Adopted(c.Robot) })
 	err := db.Tx(ctx, func(tx *store.Tx) error { return tx.AddBatch(ctx, t.batch, known) })
 	if err != nil && !errors.Is(err, store.ErrConflict) {
@@ -177,14 +177,14 @@ func (d *dispatcher) addBatch(ctx context.Context, db dispatchStore, t *ticket) 
 }
 
 // TakeUp continues what this instance began before a restart.
-func (d *dispatcher) TakeUp(ctx context.Context, db dispatchStore, now time.Time) error {
+func (d *Dispatcher) TakeUp(ctx context.Context, db Store, now time.Time) error {
 	rows, err := db.OpenCommands(ctx, d.deps.Name, now.Add(-goBack))
 	if err != nil {
 		return err
 	}
 	if len(rows) > 0 {
 		d.deps.Log.Info("unfinished commands taken up", "commands", len(rows))
-		d.post(event{kind: postTicket, ticket: newTicket(command.Batch{}, rows, true)})
+		d.post(event{kind: postTicket, ticket: newHandle(command.Batch{}, rows, true)})
 	}
 	return nil
 }

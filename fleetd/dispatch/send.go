@@ -1,4 +1,4 @@
-package fleet
+package dispatch
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 )
 
 // ask puts the question to the robot what became of a command.
-func (d *dispatcher) ask(ctx context.Context, now time.Time, c *activeCommand) {
+func (d *Dispatcher) ask(ctx context.Context, now time.Time, c *activeCommand) {
 	verb, _ := schema.VerbOf("sys", "query")
 	d.asks++
 	payload, err := schema.EncodeRequest(verb, schema.Request{
@@ -27,7 +27,7 @@ func (d *dispatcher) ask(ctx context.Context, now time.Time, c *activeCommand) {
 
 // Send publishes a command. One that holds a stop that is being released waits for
 // the outcome.
-func (d *dispatcher) Send(ctx context.Context, c command.Command) {
+func (d *Dispatcher) Send(ctx context.Context, c command.Command) {
 	if !d.deps.Defers(c) {
 		d.Publish(ctx, c)
 	}
@@ -35,7 +35,7 @@ func (d *dispatcher) Send(ctx context.Context, c command.Command) {
 
 // Publish hands a command to the broker. Nothing is kept for later if the link is
 // down: the command's own time decides whether it is sent again.
-func (d *dispatcher) Publish(ctx context.Context, c command.Command) {
+func (d *Dispatcher) Publish(ctx context.Context, c command.Command) {
 	group, name, _ := strings.Cut(c.Verb, "/")
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
