@@ -32,7 +32,7 @@ func (f *Fleet) news(ctx context.Context, db *store.Store) {
 		}
 		f.databaseWell()
 		if n.Changes == known {
-			f.stops.unchanged()
+			f.stops.Unchanged()
 			continue
 		}
 		f.publisher.Wake()
@@ -44,11 +44,11 @@ func (f *Fleet) news(ctx context.Context, db *store.Store) {
 			f.databaseFailed("released stops not read", err)
 			continue
 		}
-		if err := f.stops.read(ctx, db); err != nil {
+		if err := f.stops.Read(ctx, db); err != nil {
 			f.databaseFailed("stops not read", err)
 			continue
 		}
-		signal(f.stops.wake) // what waits here may be persisted by now
+		f.stops.Wake() // what waits here may be persisted by now
 		known = n.Changes
 	}
 }

@@ -18,7 +18,7 @@ func (f *Fleet) makeDispatcher() {
 		Store:   func() (dispatch.Store, error) { return f.Store() },
 		Publish: func(ctx context.Context, m link.Message) error { return f.link.Publish(ctx, m) },
 		Robots:  f.view, Instances: &f.instances,
-		Defers: func(c command.Command) bool { return f.stops.putsOff(c) },
+		Defers: func(c command.Command) bool { return f.stops.PutsOff(c) },
 	}
 	f.dispatcher, f.auditor, f.orphaned = dispatch.New(d), dispatch.NewAuditor(d), dispatch.NewOrphaned(d)
 }

@@ -38,7 +38,7 @@ func (f *Fleet) CheckDatabase(ctx context.Context) error {
 }
 
 // CheckDisk reports whether fleetd's own disk would take a stop.
-func (f *Fleet) CheckDisk() error { return f.stops.spool.CheckWrite() }
+func (f *Fleet) CheckDisk() error { return f.stops.CheckDisk() }
 
 func (f *Fleet) openDatabase(ctx context.Context) error {
 	within := openWithin

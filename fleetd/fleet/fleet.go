@@ -133,7 +133,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		return nil, errors.Join(err, f.closeListeners())
 	}
 	var err error
-	if f.stops, err = newStops(f); err != nil {
+	if f.stops, err = f.newStops(); err != nil {
 		stop()
 		return nil, errors.Join(err, f.closeListeners(), f.closeDatabase())
 	}
@@ -146,11 +146,11 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	})
 	if err := f.connect(context.WithoutCancel(ctx)); err != nil { // cut only by Close, after the last words
 		stop()
-		return nil, errors.Join(err, f.closeListeners(), f.closeDatabase(), f.stops.spool.Close())
+		return nil, errors.Join(err, f.closeListeners(), f.closeDatabase(), f.stops.Close())
 	}
 	f.running.Go(func() { f.beat(running) })
 	f.running.Go(func() { f.dispatcher.Run(running) })
-	f.running.Go(func() { f.stops.run(running) })
+	f.running.Go(func() { f.stops.Run(running) })
 	f.running.Go(func() { f.fleetd(running) })
 	f.running.Go(func() { f.leadership.Run(running) })
 	if f.listener != nil {
@@ -186,7 +186,7 @@ func (f *Fleet) Close() error {
 	errs := []error{f.shutdownHTTP(ctx)}
 	f.running.Wait()
 	f.leadership.End()
-	return errors.Join(append(errs, f.link.Close(context.Background()), f.closeDatabase(), f.stops.spool.Close())...)
+	return errors.Join(append(errs, f.link.Close(context.Background()), f.closeDatabase(), f.stops.Close())...)
 }
 
 // connect begins to keep the link to the broker.

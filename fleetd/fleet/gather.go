@@ -40,7 +40,7 @@ func (s *stops) gather(o stop.Order) stop.Order {
 	}
 	if !names[schema.MoreStops] {
 		names[schema.MoreStops] = true
-		s.f.log.Warn("a client has given its stops too many names; what it stops besides is held under one", "client", o.Client, "stop", schema.MoreStops)
+		s.deps.Log.Warn("a client has given its stops too many names; what it stops besides is held under one", "client", o.Client, "stop", schema.MoreStops)
 	}
 	o.ID, o.Anew = schema.MoreStops, true
 	return o

@@ -19,7 +19,7 @@ func (s *stops) persist(ctx context.Context) {
 	}
 	defer func() { <-s.turn }()
 	s.learn(ctx)
-	leads := s.f.leadership.Leads()
+	leads := s.deps.Leads()
 	var write, watch []spool.Entry
 	s.mu.Lock()
 	loaded := s.loaded
@@ -34,7 +34,7 @@ func (s *stops) persist(ctx context.Context) {
 	if len(write)+len(watch) == 0 && loaded && s.renewed {
 		return
 	}
-	db, err := s.f.Store()
+	db, err := s.deps.Store()
 	if err != nil {
 		return
 	}
@@ -42,23 +42,23 @@ func (s *stops) persist(ctx context.Context) {
 	defer cancel()
 	means, err := s.write(ctx, db, write)
 	if err != nil {
-		s.f.databaseFailed("stops not persisted", err)
+		s.deps.Failed("stops not persisted", err)
 		return
 	}
 	if !s.renewed {
 		if err := s.renew(ctx, db); err != nil {
-			s.f.databaseFailed("stops not signed", err)
+			s.deps.Failed("stops not signed", err)
 			return
 		}
 		s.renewed = true
 	}
 	recorded, err := s.recorded(ctx, db, watch)
 	if err != nil {
-		s.f.databaseFailed("stops not read", err)
+		s.deps.Failed("stops not read", err)
 	}
 	if done := append(write, recorded...); len(done) > 0 || !loaded {
-		if err := s.read(ctx, db); err != nil { // first: at no moment is a stop in neither list
-			s.f.databaseFailed("stops not read", err)
+		if err := s.Read(ctx, db); err != nil { // first: at no moment is a stop in neither list
+			s.deps.Failed("stops not read", err)
 			return
 		}
 		s.settled(done)
@@ -79,7 +79,7 @@ const learnPatience = 2500 * time.Millisecond
 // learn has stops written down that robots show, and that were never released.
 func (s *stops) learn(ctx context.Context) {
 	var learned []stop.Order
-	now := time.Now()
+	now := s.deps.Now()
 	s.mu.Lock()
 	s.learned = slices.DeleteFunc(s.learned, func(o stop.Order) bool {
 		due := now.Sub(o.At) >= learnAfter
@@ -89,7 +89,7 @@ func (s *stops) learn(ctx context.Context) {
 		return due
 	})
 	s.mu.Unlock()
-	db, err := s.f.Store()
+	db, err := s.deps.Store()
 	if len(learned) == 0 || err != nil {
 		return
 	}
@@ -106,7 +106,7 @@ func (s *stops) learn(ctx context.Context) {
 		rows, err = tx.Stops(ctx, slices.Compact(ids)...)
 		return err
 	}); err != nil {
-		s.f.databaseFailed("stops that robots hold not compared", err)
+		s.deps.Failed("stops that robots hold not compared", err)
 		return
 	}
 	s.mu.Lock()
@@ -138,7 +138,7 @@ func idsOf(entries []spool.Entry) []string {
 }
 
 // write persists what waits, and says of each whether it means a robot.
-func (s *stops) write(ctx context.Context, db *store.Store, waiting []spool.Entry) (means []bool, err error) {
+func (s *stops) write(ctx context.Context, db stopStore, waiting []spool.Entry) (means []bool, err error) {
 	if len(waiting) == 0 {
 		return nil, nil
 	}
@@ -155,7 +155,7 @@ func (s *stops) write(ctx context.Context, db *store.Store, waiting []spool.Entr
 		for _, o := range orders {
 			means = append(means, o.All || slices.ContainsFunc(rows.Robots, func(r stop.Robot) bool { return o.Means(r.ID, r.Labels) }))
 		}
-		now := time.Now()
+		now := s.deps.Now()
 		c, err := stop.Hold(rows, orders, now)
 		if err != nil || c.Empty() {
 			return err
@@ -165,12 +165,12 @@ func (s *stops) write(ctx context.Context, db *store.Store, waiting []spool.Entr
 	if err != nil {
 		return nil, err
 	}
-	s.f.publisher.Wake()
+	s.deps.Wake()
 	return means, nil
 }
 
 // recorded are those that another instance has persisted.
-func (s *stops) recorded(ctx context.Context, db *store.Store, watch []spool.Entry) (out []spool.Entry, err error) {
+func (s *stops) recorded(ctx context.Context, db stopStore, watch []spool.Entry) (out []spool.Entry, err error) {
 	if len(watch) == 0 {
 		return nil, nil
 	}
@@ -190,7 +190,7 @@ func (s *stops) recorded(ctx context.Context, db *store.Store, watch []spool.Ent
 // settled forgets what is persisted.
 func (s *stops) settled(done []spool.Entry) {
 	if err := s.spool.Done(done...); err != nil {
-		s.f.log.Error("stops persisted not forgotten on this machine", "error", err)
+		s.deps.Log.Error("stops persisted not forgotten on this machine", "error", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,7 +217,7 @@ func (s *stops) waits(e spool.Entry) bool {
 }
 
 // renew tells again, signed, what is held and was told unsigned or by another key.
-func (s *stops) renew(ctx context.Context, db *store.Store) error {
+func (s *stops) renew(ctx context.Context, db stopStore) error {
 	told := 0
 	err := db.Tx(ctx, func(tx *store.Tx) error {
 		rows, err := tx.Stops(ctx)
@@ -228,7 +228,7 @@ func (s *stops) renew(ctx context.Context, db *store.Store) error {
 		if err != nil {
 			return err
 		}
-		now := time.Now()
+		now := s.deps.Now()
 		c, err := stop.Renew(rows, documents, now)
 		if told = len(c.Documents); err != nil || told == 0 {
 			return err
@@ -238,20 +238,20 @@ func (s *stops) renew(ctx context.Context, db *store.Store) error {
 	if err != nil || told == 0 {
 		return err
 	}
-	s.f.log.Info("latched stops are told again, signed", "documents", told)
-	s.f.publisher.Wake()
+	s.deps.Log.Info("latched stops are told again, signed", "documents", told)
+	s.deps.Wake()
 	return nil
 }
 
-// read learns what is held.
-func (s *stops) read(ctx context.Context, db *store.Store) error {
+// Read learns what is held.
+func (s *stops) Read(ctx context.Context, db stopStore) error {
 	held, err := db.LatchedStops(ctx)
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.latched, s.loaded, s.current, s.on = held, true, time.Now(), map[string]map[string]bool{}
+	s.latched, s.loaded, s.current, s.on = held, true, s.deps.Now(), map[string]map[string]bool{}
 	for _, l := range held {
 		if s.on[l.Robot] == nil {
 			s.on[l.Robot] = map[string]bool{}
@@ -264,14 +264,14 @@ func (s *stops) read(ctx context.Context, db *store.Store) error {
 
 // readAgain reads what is held after a change that is persisted, also for a client that
 // left meanwhile. If it cannot, the list is incomplete until record has read it.
-func (s *stops) readAgain(ctx context.Context, db *store.Store) {
+func (s *stops) readAgain(ctx context.Context, db stopStore) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readAgainWithin)
 	defer cancel()
-	if err := s.read(ctx, db); err != nil {
+	if err := s.Read(ctx, db); err != nil {
 		s.mu.Lock()
 		s.loaded = false
 		s.mu.Unlock()
-		s.f.databaseFailed("stops not read", err)
+		s.deps.Failed("stops not read", err)
 	}
 }
 

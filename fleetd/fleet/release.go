@@ -59,8 +59,8 @@ func (s *stops) letting(ids []string, now time.Time) *release {
 	return l
 }
 
-// putsOff reports whether a command waits for the outcome of a release.
-func (s *stops) putsOff(c command.Command) bool {
+// PutsOff reports whether a command waits for the outcome of a release.
+func (s *stops) PutsOff(c command.Command) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.lettings {
@@ -129,6 +129,6 @@ func (s *stops) released(l *release) {
 func (s *stops) stand(ctx context.Context, l *release) {
 	s.released(l) // from here on nothing is added to it
 	for _, c := range l.putOff {
-		s.f.dispatcher.Send(ctx, c)
+		s.deps.Dispatcher.Send(ctx, c)
 	}
 }

@@ -58,7 +58,7 @@ func (f *Fleet) hear(m link.Message) {
 		return
 	case schema.TopicFleetStopCmd:
 		f.view.NoteClient(params.CID)
-		f.stops.listen(params.CID, m.Payload, now)
+		f.stops.Listen(params.CID, m.Payload, now)
 		return
 	case schema.TopicAck:
 		if params.CID != f.cfg.Name {
@@ -104,7 +104,7 @@ func (f *Fleet) pass(kind schema.TopicKind, id string, m link.Message, s view.Se
 		f.dispatcher.Answer(id, *s.Answer)
 	}
 	if s.Current {
-		f.stops.shows(id, s.Latches, s.Ahead, now)
+		f.stops.Shows(id, s.Latches, s.Ahead, now)
 	}
 	f.turned(s.Change)
 }
@@ -115,7 +115,7 @@ func (f *Fleet) turned(turns ...view.Change) {
 		switch {
 		case t.Came():
 			f.dispatcher.Came(t.Robot)
-			f.stops.came(t.Robot)
+			f.stops.Came(t.Robot)
 		case t.Left():
 			f.dispatcher.Left(t.Robot)
 		}

@@ -16,16 +16,16 @@ import (
 // the database, where other fleetd instances may write stops too; a fleetd instance looks every newsEvery.
 const heldFresh = 3 * time.Second
 
-// HeldComplete reports whether Held lists every stop that the database has, and every
+// Complete reports whether Latched lists every stop that the database has, and every
 // one that a robot shows.
-func (f *Fleet) HeldComplete() bool {
-	db, err := f.Store()
-	f.stops.mu.Lock()
-	known := f.stops.loaded && err == nil && (db.Alone() || time.Since(f.stops.current) < heldFresh)
-	unlisted := f.stops.unlisted()
-	f.stops.mu.Unlock()
+func (s *stops) Complete() bool {
+	db, err := s.deps.Store()
+	s.mu.Lock()
+	known := s.loaded && err == nil && (db.Alone() || s.deps.Now().Sub(s.current) < heldFresh)
+	unlisted := s.unlisted()
+	s.mu.Unlock()
 	// A robot that is away may show what was released since, and for ever.
-	return known && !slices.ContainsFunc(unlisted, f.view.Reachable)
+	return known && !slices.ContainsFunc(unlisted, s.deps.Robots.Reachable)
 }
 
 // unlisted are the robots that show a stop which is not listed yet. It is called under
@@ -41,17 +41,16 @@ func (s *stops) unlisted() (robots []string) {
 	return robots
 }
 
-// unchanged notes that no other fleetd has changed what is held.
-func (s *stops) unchanged() {
+// Unchanged notes that no other fleetd has changed what is held.
+func (s *stops) Unchanged() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.current = time.Now()
+	s.current = s.deps.Now()
 }
 
-// FromRobot lists the latched stops, the newest first, and those that were heard or
+// Latched lists the latched stops, the newest first, and those that were heard or
 // wait to be persisted.
-func (f *Fleet) Latched() []api.LatchedStop {
-	s := f.stops
+func (s *stops) Latched() []api.LatchedStop {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	byID := map[string]*api.LatchedStop{}

@@ -19,35 +19,35 @@ const releaseWait = time.Second
 // Release releases stops by their ids. What waits is persisted first, and so is
 // where robots show that they hold what is released: a robot lets go only of what it
 // was told, and nothing that was released comes back.
-func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]schema.Problem, error) {
-	db, err := f.Store()
+func (s *stops) Release(ctx context.Context, ids []string, by, why string) ([]schema.Problem, error) {
+	db, err := s.deps.Store()
 	if err != nil {
 		return nil, err
 	}
-	over, err := f.stops.aloneWithin(ctx, releaseWait)
+	over, err := s.aloneWithin(ctx, releaseWait)
 	if err != nil {
 		return nil, err
 	}
 	defer over()
-	began, leads := time.Now(), f.leadership.Leads()
-	f.stops.keepHeard(ctx) // what was heard before is before
-	let := f.stops.letting(ids, began)
+	began, leads := s.deps.Now(), s.deps.Leads()
+	s.keepHeard(ctx) // what was heard before is before
+	let := s.letting(ids, began)
 	settled := false
 	defer func() {
 		if !settled {
-			f.stops.stand(context.WithoutCancel(ctx), let)
+			s.stand(context.WithoutCancel(ctx), let)
 		}
 	}()
-	f.stops.mu.Lock()
-	waiting := slices.Clone(f.stops.waiting)
-	f.stops.mu.Unlock()
+	s.mu.Lock()
+	waiting := slices.Clone(s.waiting)
+	s.mu.Unlock()
 	all := append(slices.Clone(ids), idsOf(waiting)...)
 	slices.Sort(all)
 	all = slices.Compact(all)
 	var problems []schema.Problem
 	err = db.Tx(ctx, func(tx *store.Tx) error {
 		problems = nil
-		now := time.Now()
+		now := s.deps.Now()
 		rows, err := tx.Stops(ctx, all...)
 		if err != nil {
 			return err
@@ -60,7 +60,7 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 				orders = append(orders, e.Order)
 			}
 		}
-		ours, elsewhere := f.view.Showing(ids, now)
+		ours, elsewhere := s.deps.Robots.Showing(ids, now)
 		for _, o := range ours {
 			if toBeTold(rows.Latches, o.ID, now) {
 				orders = append(orders, o)
@@ -87,13 +87,13 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 		return problems, err
 	}
 	settled = true
-	f.stops.letGo(ctx, slices.DeleteFunc(waiting, func(e spool.Entry) bool { return !slices.Contains(ids, e.Order.ID) }))
-	f.dispatcher.EndReleased(let.means, func() { f.stops.released(let) })
-	f.log.Warn("stops released", "stops", strings.Join(ids, " "), "by", by, "why", why)
-	f.stops.mu.Lock()
-	f.stops.shown = map[string]map[string]time.Time{}
-	f.stops.mu.Unlock()
-	f.stops.readAgain(ctx, db)
-	f.publisher.Wake()
+	s.letGo(ctx, slices.DeleteFunc(waiting, func(e spool.Entry) bool { return !slices.Contains(ids, e.Order.ID) }))
+	s.deps.Dispatcher.EndReleased(let.means, func() { s.released(let) })
+	s.deps.Log.Warn("stops released", "stops", strings.Join(ids, " "), "by", by, "why", why)
+	s.mu.Lock()
+	s.shown = map[string]map[string]time.Time{}
+	s.mu.Unlock()
+	s.readAgain(ctx, db)
+	s.deps.Wake()
 	return nil, nil
 }

@@ -35,14 +35,14 @@ func (s *stops) Remove(ctx context.Context, client string, payload []byte, remov
 		return "", err
 	}
 	defer over()
-	db, err := s.f.Store()
+	db, err := s.deps.Store()
 	if err != nil {
 		return "", err
 	}
-	if err := s.read(ctx, db); err != nil {
+	if err := s.Read(ctx, db); err != nil {
 		return "", err
 	}
-	if why := s.mayRemove(stop.OrderOf(client, payload, time.Now())); why != "" {
+	if why := s.mayRemove(stop.OrderOf(client, payload, s.deps.Now())); why != "" {
 		return why, nil
 	}
 	heard := s.awaits(client)

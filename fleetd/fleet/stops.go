@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"sync"
@@ -12,10 +13,10 @@ import (
 	"github.com/google/uuid"
 
 	"troupe/broker/link"
-	"troupe/fleetd/api"
 	"troupe/fleetd/command"
 	"troupe/fleetd/spool"
 	"troupe/fleetd/stop"
+	"troupe/fleetd/store"
 	"troupe/schema"
 )
 
@@ -41,7 +42,7 @@ const (
 // down by the one that leads; the others keep it until they see it persisted, for
 // there may be nobody who leads.
 type stops struct {
-	f     *Fleet
+	deps  stopDeps
 	spool *spool.Spool
 	wake  chan struct{}
 
@@ -72,42 +73,94 @@ type stops struct {
 	keeping sync.Mutex // held while what was heard goes to the disk
 }
 
-func newStops(f *Fleet) (*stops, error) {
-	s := &stops{f: f, wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), awaiting: make(chan struct{}, 1), on: map[string]map[string]bool{}, shown: map[string]map[string]time.Time{}}
+// stopDeps is what the stops need.
+type stopDeps struct {
+	Log       *slog.Logger
+	Namespace schema.Namespace
+	Name      string // of this instance
+	Spool     string // file on this machine where stops wait for the database
+	Now       func() time.Time
+	// Leads reports whether this instance leads, and Followed whether another one does.
+	Leads, Followed func() bool
+	Store           func() (stopStore, error)    // the database, or why there is none
+	Failed          func(what string, err error) // it did not do what was asked of it
+	Session         func() string                // of fleetd's own link
+	Publish         func(ctx context.Context, m link.Message) error
+	Dispatcher      stopDispatcher
+	Robots          stopRobots
+	Wake            func() // publishes what a transaction left to publish
+	Live            func() // a live stop came, which the broker may have kept
+}
+
+// stopStore is the database with the stops.
+type stopStore interface {
+	Alone() bool
+	LatchedStops(ctx context.Context) ([]stop.Latch, error)
+	Tx(ctx context.Context, do func(tx *store.Tx) error) error
+}
+
+// stopDispatcher sends commands.
+type stopDispatcher interface {
+	Send(ctx context.Context, c command.Command)
+	// Publish sends one whatever release is under way.
+	Publish(ctx context.Context, c command.Command)
+	// EndReleased ends the commands that would hold what was released, and then calls
+	// done.
+	EndReleased(would func(command.Command) bool, done func())
+}
+
+// stopRobots is what is known of robots.
+type stopRobots interface {
+	Adopted(robot string) bool
+	Reachable(robot string) bool
+	Labels(robot string) map[string]string
+	// Showing lists the stops with these ids that robots show.
+	Showing(ids []string, now time.Time) (ours []stop.Order, elsewhere stop.Elsewhere)
+}
+
+func newStops(d stopDeps) (*stops, error) {
+	s := &stops{deps: d, wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), awaiting: make(chan struct{}, 1), on: map[string]map[string]bool{}, shown: map[string]map[string]time.Time{}}
 	var err error
-	s.spool, s.waiting, err = spool.Open(f.cfg.Spool)
+	s.spool, s.waiting, err = spool.Open(d.Spool)
 	if errors.Is(err, spool.ErrDamaged) { // a fleetd instance that cannot read old stops must be able to give new ones
-		aside := fmt.Sprintf("%s.damaged-%d", f.cfg.Spool, f.started.Unix())
-		f.log.Error("stops that wait for the database cannot be read; the file was moved away, look at which robots hold stops", "error", err, "to", aside)
-		if err := os.Rename(f.cfg.Spool, aside); err != nil {
+		aside := fmt.Sprintf("%s.damaged-%d", d.Spool, d.Now().Unix())
+		d.Log.Error("stops that wait for the database cannot be read; the file was moved away, look at which robots hold stops", "error", err, "to", aside)
+		if err := os.Rename(d.Spool, aside); err != nil {
 			return nil, fmt.Errorf("move damaged stops away: %w", err)
 		}
-		s.spool, s.waiting, err = spool.Open(f.cfg.Spool)
+		s.spool, s.waiting, err = spool.Open(d.Spool)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(s.waiting) > 0 {
-		f.log.Warn("stops wait to be persisted", "stops", len(s.waiting))
+		d.Log.Warn("stops wait to be persisted", "stops", len(s.waiting))
 	}
 	return s, nil
 }
 
 // Hold stops robots and holds the stop: the live message to all, if it is for all,
-// and each robot's own command, then the disk, then the database.
-func (f *Fleet) Hold(ctx context.Context, o stop.Order, batch command.Batch, commands []command.Command) (api.Ticket, error) {
-	ctx = context.WithoutCancel(ctx) // who asked for a stop may hang up; it goes on
+// and each robot's own command, which send sends, then the disk, then the database. The
+// error says that the disk did not take it.
+func (s *stops) Hold(ctx context.Context, o stop.Order, send func()) error {
 	if o.All || len(o.Labels) > 0 {
-		f.call(ctx, o)
+		s.call(ctx, o)
 	}
-	t := f.dispatcher.Stop(ctx, batch, commands)
-	kept := f.stops.keep(o)
-	t.AwaitPersisted()
-	return t, kept
+	send()
+	return s.keep(o)
 }
 
+// CheckDisk reports whether this machine's disk would take a stop.
+func (s *stops) CheckDisk() error { return s.spool.CheckWrite() }
+
+// Close releases the file on this machine.
+func (s *stops) Close() error { return s.spool.Close() }
+
+// Wake has it look at once at what waits.
+func (s *stops) Wake() { signal(s.wake) }
+
 // call sends a live stop, which every robot holds that hears it.
-func (f *Fleet) call(ctx context.Context, o stop.Order) {
+func (s *stops) call(ctx context.Context, o stop.Order) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	r := schema.StopRequest{ID: o.ID, Level: o.Level, Labels: o.Labels, By: o.By, Why: o.Why}
@@ -117,10 +170,10 @@ func (f *Fleet) call(ctx context.Context, o stop.Order) {
 		payload, err = schema.Encode(r)
 	}
 	if err == nil {
-		err = f.link.Publish(ctx, link.Message{Topic: f.ns.Topic(schema.TopicFleetStopCmd, f.cfg.Name), Payload: payload, QoS: 1})
+		err = s.deps.Publish(ctx, link.Message{Topic: s.deps.Namespace.Topic(schema.TopicFleetStopCmd, s.deps.Name), Payload: payload, QoS: 1})
 	}
 	if err != nil {
-		f.log.Error("live stop not sent", "stop", o.ID, "error", err)
+		s.deps.Log.Error("live stop not sent", "stop", o.ID, "error", err)
 	}
 }
 
@@ -129,7 +182,7 @@ func (s *stops) keep(o stop.Order) error {
 	e, err := s.spool.Append(o)
 	if err != nil {
 		e.N = 0
-		s.f.log.Error("stop not kept on this machine; it is persisted only if the database takes it before fleetd ends", "stop", o.ID, "error", err)
+		s.deps.Log.Error("stop not kept on this machine; it is persisted only if the database takes it before fleetd ends", "stop", o.ID, "error", err)
 	}
 	s.mu.Lock()
 	s.waiting = append(s.waiting, e)
@@ -138,27 +191,27 @@ func (s *stops) keep(o stop.Order) error {
 	return err
 }
 
-// listen takes in a client's live stop; it runs on the link's own goroutine.
-func (s *stops) listen(client string, payload []byte, now time.Time) {
-	if client == s.f.cfg.Name {
+// Listen takes in a client's live stop; it runs on the link's own goroutine.
+func (s *stops) Listen(client string, payload []byte, now time.Time) {
+	if client == s.deps.Name {
 		return // its own: it was kept when it was sent
 	}
 	o := stop.OrderOf(client, payload, now)
 	s.mu.Lock()
 	if o = s.gather(o); !s.wasAsked(o) {
 		s.heard = append(s.heard, o)
-		s.f.log.Warn("live stop heard", "stop", o.ID, "client", client, "by", o.By, "why", o.Why)
+		s.deps.Log.Warn("live stop heard", "stop", o.ID, "client", client, "by", o.By, "why", o.Why)
 	}
 	if len(payload) == 0 && client == s.awaited {
 		signal(s.awaiting)
 	}
 	s.mu.Unlock()
 	signal(s.wake)
-	s.f.retained.Soon()
+	s.deps.Live()
 }
 
-// came notes that a robot is there: it may have missed what was sent meanwhile.
-func (s *stops) came(robot string) {
+// Came notes that a robot is there: it may have missed what was sent meanwhile.
+func (s *stops) Came(robot string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.waiting) > 0 {
@@ -167,12 +220,12 @@ func (s *stops) came(robot string) {
 	}
 }
 
-// shows compares what a robot says that it holds with what is persisted. What it
+// Shows compares what a robot says that it holds with what is persisted. What it
 // shows although nobody here holds it was asked for while fleetd did not hear it, and
 // is written down: soon, unless the database says that it was released and the robot
 // may not know yet. Then, and without a database, it has to go on showing it.
-func (s *stops) shows(robot string, latches []schema.StopLatch, ahead time.Duration, now time.Time) {
-	adopted := len(latches) > 0 && s.f.view.Adopted(robot) && s.f.leadership.Leads()
+func (s *stops) Shows(robot string, latches []schema.StopLatch, ahead time.Duration, now time.Time) {
+	adopted := len(latches) > 0 && s.deps.Robots.Adopted(robot) && s.deps.Leads()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was := s.shown[robot]
@@ -215,10 +268,11 @@ func (s *stops) awaitsRecord(o stop.Order) bool {
 // writeDown has a stop persisted that a robot shows. It is called under the lock.
 func (s *stops) writeDown(o stop.Order) {
 	s.waiting = append(s.waiting, spool.Entry{Order: o})
-	s.f.log.Warn("a robot holds a stop that is not persisted; it is written down", "robot", o.Robots[0], "stop", o.ID, "all", o.All, "by", o.By)
+	s.deps.Log.Warn("a robot holds a stop that is not persisted; it is written down", "robot", o.Robots[0], "stop", o.ID, "all", o.All, "by", o.By)
 }
 
-func (s *stops) run(ctx context.Context) {
+// Run keeps, repeats and persists stops until ctx ends.
+func (s *stops) Run(ctx context.Context) {
 	look := time.NewTicker(stopsLook)
 	defer look.Stop()
 	var recording sync.WaitGroup
@@ -261,7 +315,7 @@ func (s *stops) keepHeard(ctx context.Context) {
 		s.storing = nil
 		s.mu.Unlock()
 	}()
-	followed := s.f.leadership.Followed()
+	followed := s.deps.Followed()
 	for _, o := range again {
 		if !followed {
 			s.answer(ctx, o, schema.Ack{Status: schema.StatusAccepted, Detail: "fleetd has it already"})
@@ -287,9 +341,9 @@ func (s *stops) repeat(ctx context.Context) {
 	s.back = nil
 	s.mu.Unlock()
 	for _, robot := range back {
-		d, _ := s.f.view.Robot(robot)
+		labels := s.deps.Robots.Labels(robot)
 		for _, e := range waiting {
-			if o := e.Order; !o.FromRobot && o.Means(robot, d.Labels) {
+			if o := e.Order; !o.FromRobot && o.Means(robot, labels) {
 				s.sendTo(ctx, robot, e)
 			}
 		}
@@ -302,12 +356,12 @@ func (s *stops) sendTo(ctx context.Context, robot string, e spool.Entry) {
 	verb, _ := schema.VerbOf("safety", verbOf(o.Level))
 	payload, err := schema.EncodeRequest(verb, schema.Request{ID: uuid.NewString(), By: o.By, Why: o.Why, Args: schema.Args{Latch: o.ID, Why: o.Why}})
 	if err != nil {
-		s.f.log.Error("stop not encoded", "stop", o.ID, "error", err)
+		s.deps.Log.Error("stop not encoded", "stop", o.ID, "error", err)
 		return
 	}
 	c := command.Command{Robot: robot, Verb: verb.ID(), Payload: payload, CreatedAt: o.At}
-	if !s.putsOff(c) && s.waits(e) { // in this order: a release that is over has forgotten it
-		s.f.dispatcher.Publish(ctx, c)
+	if !s.PutsOff(c) && s.waits(e) { // in this order: a release that is over has forgotten it
+		s.deps.Dispatcher.Publish(ctx, c)
 	}
 }
 
@@ -327,14 +381,14 @@ func (s *stops) answer(ctx context.Context, o stop.Order, a schema.Ack) {
 	if o.Client == "" {
 		return
 	}
-	a.TS, a.Session, a.ID, a.Verb = schema.TimeOf(time.Now()), s.f.link.Session(), &o.ID, "fleet/stop"
+	a.TS, a.Session, a.ID, a.Verb = schema.TimeOf(s.deps.Now()), s.deps.Session(), &o.ID, "fleet/stop"
 	payload, err := schema.Encode(&a)
 	if err != nil {
-		s.f.log.Error("answer not encoded", "error", err)
+		s.deps.Log.Error("answer not encoded", "error", err)
 		return
 	}
-	m := link.Message{Topic: s.f.ns.Topic(schema.TopicFleetAck, o.Client), Payload: payload, QoS: 1}
-	if err := s.f.link.Publish(ctx, m); err != nil {
-		s.f.log.Debug("answer not sent", "client", o.Client, "error", err)
+	m := link.Message{Topic: s.deps.Namespace.Topic(schema.TopicFleetAck, o.Client), Payload: payload, QoS: 1}
+	if err := s.deps.Publish(ctx, m); err != nil {
+		s.deps.Log.Debug("answer not sent", "client", o.Client, "error", err)
 	}
 }

@@ -218,6 +218,16 @@ func (v *View) Adopted(id string) bool {
 	return e != nil && e.adopted
 }
 
+// Labels are a robot's labels, as the database has them.
+func (v *View) Labels(id string) map[string]string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if e := v.robots[id]; e != nil {
+		return maps.Clone(e.kept.Labels)
+	}
+	return nil
+}
+
 // unsavedDocuments hands out the documents of adopted robots that the database
 // does not have yet; notSaved takes back what it could not take.
 func (v *View) unsavedDocuments() []store.Document {
