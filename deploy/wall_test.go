@@ -57,7 +57,7 @@ var ladder = []rung{
 	{what: "what fleetd knows of robots and of other instances",
 		folders: []string{"fleetd/view", "fleetd/replica"}},
 	{what: "parts of fleetd",
-		folders: []string{"fleetd/trust", "fleetd/retained", "fleetd/publish", "fleetd/dispatch"}},
+		folders: []string{"fleetd/trust", "fleetd/retained", "fleetd/publish", "fleetd/dispatch", "fleetd/latch"}},
 	{what: "assemblies: configuration, wiring, loops", clock: true,
 		folders: []string{"broker/server", "robotd/robot", "fleetd/fleet"}},
 	{what: "what tests stand on", clock: true,

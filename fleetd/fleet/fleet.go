@@ -19,6 +19,7 @@ import (
 	"troupe/broker/link"
 	"troupe/fleetd/api"
 	"troupe/fleetd/dispatch"
+	"troupe/fleetd/latch"
 	"troupe/fleetd/publish"
 	"troupe/fleetd/replica"
 	"troupe/fleetd/retained"
@@ -47,7 +48,7 @@ type Fleet struct {
 	dispatcher  *dispatch.Dispatcher
 	publisher   *publish.Publisher
 	revocations *trust.RevocationPublisher
-	stops       *stops
+	stops       *latch.Stops
 
 	leadership *replica.Leadership
 	instances  replica.Instances

@@ -8,16 +8,17 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/command"
 	"troupe/fleetd/dispatch"
+	"troupe/fleetd/latch"
 	"troupe/fleetd/stop"
 	"troupe/schema"
 )
 
 // newStops makes what holds stops. It opens the file on this machine where they wait.
-func (f *Fleet) newStops() (*stops, error) {
-	return newStops(stopDeps{
+func (f *Fleet) newStops() (*latch.Stops, error) {
+	return latch.New(latch.Deps{
 		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Spool: f.cfg.Spool, Now: time.Now, Failed: f.databaseFailed,
 		Leads: f.leadership.Leads, Followed: f.leadership.Followed,
-		Store:      func() (stopStore, error) { return f.Store() },
+		Store:      func() (latch.Store, error) { return f.Store() },
 		Session:    func() string { return f.link.Session() },
 		Publish:    func(ctx context.Context, m link.Message) error { return f.link.Publish(ctx, m) },
 		Dispatcher: f.dispatcher, Robots: f.view, Wake: f.publisher.Wake,

@@ -1,4 +1,4 @@
-package fleet
+package latch
 
 import (
 	"context"
@@ -33,7 +33,7 @@ const (
 	shownFor = 2 * time.Second
 )
 
-// stops are those that people hold. A stop is sent first, kept on this machine's
+// Stops are those that people hold. A stop is sent first, kept on this machine's
 // disk next, and persisted with its documents as soon as the database takes it;
 // robots hold it by its id meanwhile. Live stops of others are written down, and
 // so is what a robot holds that nobody here knows of.
@@ -41,8 +41,8 @@ const (
 // Each instance writes down what was asked of it. What every instance overhears is written
 // down by the one that leads; the others keep it until they see it persisted, for
 // there may be nobody who leads.
-type stops struct {
-	deps  stopDeps
+type Stops struct {
+	deps  Deps
 	spool *spool.Spool
 	wake  chan struct{}
 
@@ -73,8 +73,8 @@ type stops struct {
 	keeping sync.Mutex // held while what was heard goes to the disk
 }
 
-// stopDeps is what the stops need.
-type stopDeps struct {
+// Deps is what the stops need.
+type Deps struct {
 	Log       *slog.Logger
 	Namespace schema.Namespace
 	Name      string // of this instance
@@ -82,25 +82,25 @@ type stopDeps struct {
 	Now       func() time.Time
 	// Leads reports whether this instance leads, and Followed whether another one does.
 	Leads, Followed func() bool
-	Store           func() (stopStore, error)    // the database, or why there is none
+	Store           func() (Store, error)        // the database, or why there is none
 	Failed          func(what string, err error) // it did not do what was asked of it
 	Session         func() string                // of fleetd's own link
 	Publish         func(ctx context.Context, m link.Message) error
-	Dispatcher      stopDispatcher
-	Robots          stopRobots
+	Dispatcher      Dispatcher
+	Robots          Robots
 	Wake            func() // publishes what a transaction left to publish
 	Live            func() // a live stop came, which the broker may have kept
 }
 
-// stopStore is the database with the stops.
-type stopStore interface {
+// Store is the database with the stops.
+type Store interface {
 	Alone() bool
 	LatchedStops(ctx context.Context) ([]stop.Latch, error)
 	Tx(ctx context.Context, do func(tx *store.Tx) error) error
 }
 
-// stopDispatcher sends commands.
-type stopDispatcher interface {
+// Dispatcher sends commands.
+type Dispatcher interface {
 	Send(ctx context.Context, c command.Command)
 	// Publish sends one whatever release is under way.
 	Publish(ctx context.Context, c command.Command)
@@ -109,8 +109,8 @@ type stopDispatcher interface {
 	EndReleased(would func(command.Command) bool, done func())
 }
 
-// stopRobots is what is known of robots.
-type stopRobots interface {
+// Robots is what is known of robots.
+type Robots interface {
 	Adopted(robot string) bool
 	Reachable(robot string) bool
 	Labels(robot string) map[string]string
@@ -118,8 +118,8 @@ type stopRobots interface {
 	Showing(ids []string, now time.Time) (ours []stop.Order, elsewhere stop.Elsewhere)
 }
 
-func newStops(d stopDeps) (*stops, error) {
-	s := &stops{deps: d, wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), awaiting: make(chan struct{}, 1), on: map[string]map[string]bool{}, shown: map[string]map[string]time.Time{}}
+func New(d Deps) (*Stops, error) {
+	s := &Stops{deps: d, wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), awaiting: make(chan struct{}, 1), on: map[string]map[string]bool{}, shown: map[string]map[string]time.Time{}}
 	var err error
 	s.spool, s.waiting, err = spool.Open(d.Spool)
 	if errors.Is(err, spool.ErrDamaged) { // a fleetd instance that cannot read old stops must be able to give new ones
@@ -142,7 +142,7 @@ func newStops(d stopDeps) (*stops, error) {
 // Hold stops robots and holds the stop: the live message to all, if it is for all,
 // and each robot's own command, which send sends, then the disk, then the database. The
 // error says that the disk did not take it.
-func (s *stops) Hold(ctx context.Context, o stop.Order, send func()) error {
+func (s *Stops) Hold(ctx context.Context, o stop.Order, send func()) error {
 	if o.All || len(o.Labels) > 0 {
 		s.call(ctx, o)
 	}
@@ -151,16 +151,16 @@ func (s *stops) Hold(ctx context.Context, o stop.Order, send func()) error {
 }
 
 // CheckDisk reports whether this machine's disk would take a stop.
-func (s *stops) CheckDisk() error { return s.spool.CheckWrite() }
+func (s *Stops) CheckDisk() error { return s.spool.CheckWrite() }
 
 // Close releases the file on this machine.
-func (s *stops) Close() error { return s.spool.Close() }
+func (s *Stops) Close() error { return s.spool.Close() }
 
 // Wake has it look at once at what waits.
-func (s *stops) Wake() { signal(s.wake) }
+func (s *Stops) Wake() { signal(s.wake) }
 
 // call sends a live stop, which every robot holds that hears it.
-func (s *stops) call(ctx context.Context, o stop.Order) {
+func (s *Stops) call(ctx context.Context, o stop.Order) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	r := schema.StopRequest{ID: o.ID, Level: o.Level, Labels: o.Labels, By: o.By, Why: o.Why}
@@ -178,7 +178,7 @@ func (s *stops) call(ctx context.Context, o stop.Order) {
 }
 
 // keep writes a stop to this machine's disk and has it persisted.
-func (s *stops) keep(o stop.Order) error {
+func (s *Stops) keep(o stop.Order) error {
 	e, err := s.spool.Append(o)
 	if err != nil {
 		e.N = 0
@@ -192,7 +192,7 @@ func (s *stops) keep(o stop.Order) error {
 }
 
 // Listen takes in a client's live stop; it runs on the link's own goroutine.
-func (s *stops) Listen(client string, payload []byte, now time.Time) {
+func (s *Stops) Listen(client string, payload []byte, now time.Time) {
 	if client == s.deps.Name {
 		return // its own: it was kept when it was sent
 	}
@@ -211,7 +211,7 @@ func (s *stops) Listen(client string, payload []byte, now time.Time) {
 }
 
 // Came notes that a robot is there: it may have missed what was sent meanwhile.
-func (s *stops) Came(robot string) {
+func (s *Stops) Came(robot string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.waiting) > 0 {
@@ -224,7 +224,7 @@ func (s *stops) Came(robot string) {
 // shows although nobody here holds it was asked for while fleetd did not hear it, and
 // is written down: soon, unless the database says that it was released and the robot
 // may not know yet. Then, and without a database, it has to go on showing it.
-func (s *stops) Shows(robot string, latches []schema.StopLatch, ahead time.Duration, now time.Time) {
+func (s *Stops) Shows(robot string, latches []schema.StopLatch, ahead time.Duration, now time.Time) {
 	adopted := len(latches) > 0 && s.deps.Robots.Adopted(robot) && s.deps.Leads()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -259,20 +259,20 @@ func (s *stops) Shows(robot string, latches []schema.StopLatch, ahead time.Durat
 
 // awaitsRecord reports whether a stop that a robot shows is to be persisted for this
 // robot already. It is called under the lock.
-func (s *stops) awaitsRecord(o stop.Order) bool {
+func (s *Stops) awaitsRecord(o stop.Order) bool {
 	return slices.ContainsFunc(s.waiting, func(e spool.Entry) bool {
 		return e.Order.ID == o.ID && (!e.Order.FromRobot || e.Order.All || slices.Equal(e.Order.Robots, o.Robots))
 	})
 }
 
 // writeDown has a stop persisted that a robot shows. It is called under the lock.
-func (s *stops) writeDown(o stop.Order) {
+func (s *Stops) writeDown(o stop.Order) {
 	s.waiting = append(s.waiting, spool.Entry{Order: o})
 	s.deps.Log.Warn("a robot holds a stop that is not persisted; it is written down", "robot", o.Robots[0], "stop", o.ID, "all", o.All, "by", o.By)
 }
 
 // Run keeps, repeats and persists stops until ctx ends.
-func (s *stops) Run(ctx context.Context) {
+func (s *Stops) Run(ctx context.Context) {
 	look := time.NewTicker(stopsLook)
 	defer look.Stop()
 	var recording sync.WaitGroup
@@ -303,7 +303,7 @@ func (s *stops) Run(ctx context.Context) {
 
 // keepHeard keeps the live stops that were heard, and tells their senders. When it
 // returns, all that was heard before is kept.
-func (s *stops) keepHeard(ctx context.Context) {
+func (s *Stops) keepHeard(ctx context.Context) {
 	s.keeping.Lock()
 	defer s.keeping.Unlock()
 	s.mu.Lock()
@@ -335,7 +335,7 @@ func (s *stops) keepHeard(ctx context.Context) {
 }
 
 // repeat sends the stops that wait to robots that came.
-func (s *stops) repeat(ctx context.Context) {
+func (s *Stops) repeat(ctx context.Context) {
 	s.mu.Lock()
 	back, waiting := s.back, slices.Clone(s.waiting)
 	s.back = nil
@@ -351,7 +351,7 @@ func (s *stops) repeat(ctx context.Context) {
 }
 
 // sendTo sends a stop that waits, unless it was released meanwhile.
-func (s *stops) sendTo(ctx context.Context, robot string, e spool.Entry) {
+func (s *Stops) sendTo(ctx context.Context, robot string, e spool.Entry) {
 	o := e.Order
 	verb, _ := schema.VerbOf("safety", verbOf(o.Level))
 	payload, err := schema.EncodeRequest(verb, schema.Request{ID: uuid.NewString(), By: o.By, Why: o.Why, Args: schema.Args{Latch: o.ID, Why: o.Why}})
@@ -377,7 +377,7 @@ func verbOf(l schema.StopLevel) string {
 
 // answer tells the sender of a live stop what became of it here; robots answer for
 // themselves.
-func (s *stops) answer(ctx context.Context, o stop.Order, a schema.Ack) {
+func (s *Stops) answer(ctx context.Context, o stop.Order, a schema.Ack) {
 	if o.Client == "" {
 		return
 	}
@@ -390,5 +390,13 @@ func (s *stops) answer(ctx context.Context, o stop.Order, a schema.Ack) {
 	m := link.Message{Topic: s.deps.Namespace.Topic(schema.TopicFleetAck, o.Client), Payload: payload, QoS: 1}
 	if err := s.deps.Publish(ctx, m); err != nil {
 		s.deps.Log.Debug("answer not sent", "client", o.Client, "error", err)
+	}
+}
+
+// signal wakes whoever waits at c; it waits for nothing.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
 	}
 }

@@ -1,4 +1,4 @@
-package fleet
+package latch
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 // persist persists what waits, and reads what is held. Whoever has the turn now
 // has it done after him.
-func (s *stops) persist(ctx context.Context) {
+func (s *Stops) persist(ctx context.Context) {
 	if !s.aloneNow() {
 		return
 	}
@@ -77,7 +77,7 @@ func (s *stops) persist(ctx context.Context) {
 const learnPatience = 2500 * time.Millisecond
 
 // learn has stops written down that robots show, and that were never released.
-func (s *stops) learn(ctx context.Context) {
+func (s *Stops) learn(ctx context.Context) {
 	var learned []stop.Order
 	now := s.deps.Now()
 	s.mu.Lock()
@@ -120,7 +120,7 @@ func (s *stops) learn(ctx context.Context) {
 }
 
 // letGo forgets what was persisted by its release.
-func (s *stops) letGo(ctx context.Context, ended []spool.Entry) {
+func (s *Stops) letGo(ctx context.Context, ended []spool.Entry) {
 	s.settled(ended)
 	for _, e := range ended {
 		s.answer(ctx, e.Order, schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held, and released since"})
@@ -138,7 +138,7 @@ func idsOf(entries []spool.Entry) []string {
 }
 
 // write persists what waits, and says of each whether it means a robot.
-func (s *stops) write(ctx context.Context, db stopStore, waiting []spool.Entry) (means []bool, err error) {
+func (s *Stops) write(ctx context.Context, db Store, waiting []spool.Entry) (means []bool, err error) {
 	if len(waiting) == 0 {
 		return nil, nil
 	}
@@ -170,7 +170,7 @@ func (s *stops) write(ctx context.Context, db stopStore, waiting []spool.Entry) 
 }
 
 // recorded are those that another instance has persisted.
-func (s *stops) recorded(ctx context.Context, db stopStore, watch []spool.Entry) (out []spool.Entry, err error) {
+func (s *Stops) recorded(ctx context.Context, db Store, watch []spool.Entry) (out []spool.Entry, err error) {
 	if len(watch) == 0 {
 		return nil, nil
 	}
@@ -188,7 +188,7 @@ func (s *stops) recorded(ctx context.Context, db stopStore, watch []spool.Entry)
 }
 
 // settled forgets what is persisted.
-func (s *stops) settled(done []spool.Entry) {
+func (s *Stops) settled(done []spool.Entry) {
 	if err := s.spool.Done(done...); err != nil {
 		s.deps.Log.Error("stops persisted not forgotten on this machine", "error", err)
 	}
@@ -210,14 +210,14 @@ type entryKey struct {
 
 func spokenOf(e spool.Entry) entryKey { return entryKey{e.N, e.Order.ID, e.Order.At.UnixMicro()} }
 
-func (s *stops) waits(e spool.Entry) bool {
+func (s *Stops) waits(e spool.Entry) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.ContainsFunc(s.waiting, func(w spool.Entry) bool { return w.N == e.N && w.Order.ID == e.Order.ID })
 }
 
 // renew tells again, signed, what is held and was told unsigned or by another key.
-func (s *stops) renew(ctx context.Context, db stopStore) error {
+func (s *Stops) renew(ctx context.Context, db Store) error {
 	told := 0
 	err := db.Tx(ctx, func(tx *store.Tx) error {
 		rows, err := tx.Stops(ctx)
@@ -244,7 +244,7 @@ func (s *stops) renew(ctx context.Context, db stopStore) error {
 }
 
 // Read learns what is held.
-func (s *stops) Read(ctx context.Context, db stopStore) error {
+func (s *Stops) Read(ctx context.Context, db Store) error {
 	held, err := db.LatchedStops(ctx)
 	if err != nil {
 		return err
@@ -264,7 +264,7 @@ func (s *stops) Read(ctx context.Context, db stopStore) error {
 
 // readAgain reads what is held after a change that is persisted, also for a client that
 // left meanwhile. If it cannot, the list is incomplete until record has read it.
-func (s *stops) readAgain(ctx context.Context, db stopStore) {
+func (s *Stops) readAgain(ctx context.Context, db Store) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readAgainWithin)
 	defer cancel()
 	if err := s.Read(ctx, db); err != nil {

@@ -1,4 +1,4 @@
-package fleet
+package latch
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 const removalWait = 5 * time.Second
 
 // mayRemove says why a live stop cannot be removed now, or nothing.
-func (s *stops) mayRemove(o stop.Order) string {
+func (s *Stops) mayRemove(o stop.Order) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -29,7 +29,7 @@ func (s *stops) mayRemove(o stop.Order) string {
 // says why it cannot. No stop is released from before the look at what is held until
 // fleetd has heard the empty message: then it is under way to all robots, before
 // whatever a release tells them.
-func (s *stops) Remove(ctx context.Context, client string, payload []byte, remove func(context.Context) error) (why string, err error) {
+func (s *Stops) Remove(ctx context.Context, client string, payload []byte, remove func(context.Context) error) (why string, err error) {
 	over, err := s.alone(ctx)
 	if err != nil {
 		return "", err

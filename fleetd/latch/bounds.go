@@ -1,4 +1,4 @@
-package fleet
+package latch
 
 import (
 	"maps"
@@ -20,7 +20,7 @@ const (
 
 // gather gives a live stop the name under which it is held. It is called under the
 // lock, as is all that follows.
-func (s *stops) gather(o stop.Order) stop.Order {
+func (s *Stops) gather(o stop.Order) stop.Order {
 	if s.names == nil {
 		s.names = map[string]map[string]bool{}
 	}
@@ -48,7 +48,7 @@ func (s *stops) gather(o stop.Order) stop.Order {
 
 // wasAsked reports whether the same stop waits already. Then it is as if that one
 // had come now: a release that is under way has not seen it, and does not forget it.
-func (s *stops) wasAsked(o stop.Order) bool {
+func (s *Stops) wasAsked(o stop.Order) bool {
 	for i := range s.heard {
 		if same(&s.heard[i], &o) {
 			s.heard[i].At = o.At
@@ -74,7 +74,7 @@ func same(a, b *stop.Order) bool {
 }
 
 // calls are how many stops of a client are on their way to the record.
-func (s *stops) calls(client string) (n int) {
+func (s *Stops) calls(client string) (n int) {
 	for i := range s.heard {
 		if s.heard[i].Client == client {
 			n++
@@ -89,7 +89,7 @@ func (s *stops) calls(client string) (n int) {
 }
 
 // recount learns which names are still in use.
-func (s *stops) recount() {
+func (s *Stops) recount() {
 	s.names = map[string]map[string]bool{}
 	add := func(client, id string) {
 		if client == "" {

@@ -1,4 +1,4 @@
-package fleet
+package latch
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ const heldFresh = 3 * time.Second
 
 // Complete reports whether Latched lists every stop that the database has, and every
 // one that a robot shows.
-func (s *stops) Complete() bool {
+func (s *Stops) Complete() bool {
 	db, err := s.deps.Store()
 	s.mu.Lock()
 	known := s.loaded && err == nil && (db.Alone() || s.deps.Now().Sub(s.current) < heldFresh)
@@ -30,7 +30,7 @@ func (s *stops) Complete() bool {
 
 // unlisted are the robots that show a stop which is not listed yet. It is called under
 // the lock.
-func (s *stops) unlisted() (robots []string) {
+func (s *Stops) unlisted() (robots []string) {
 	for robot, shown := range s.shown {
 		for id := range shown {
 			if !s.on[robot][id] && !slices.ContainsFunc(s.waiting, func(e spool.Entry) bool { return e.Order.ID == id }) {
@@ -42,7 +42,7 @@ func (s *stops) unlisted() (robots []string) {
 }
 
 // Unchanged notes that no other fleetd has changed what is held.
-func (s *stops) Unchanged() {
+func (s *Stops) Unchanged() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.current = s.deps.Now()
@@ -50,7 +50,7 @@ func (s *stops) Unchanged() {
 
 // Latched lists the latched stops, the newest first, and those that were heard or
 // wait to be persisted.
-func (s *stops) Latched() []api.LatchedStop {
+func (s *Stops) Latched() []api.LatchedStop {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	byID := map[string]*api.LatchedStop{}
