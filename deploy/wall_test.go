@@ -33,6 +33,8 @@ var ladder = []rung{
 		folders: []string{"schema"}},
 	{what: "what acts and stories mean, and what is signed of a desired state", pure: true,
 		folders: []string{"schema/score", "schema/sign"}},
+	{what: "what a robot can be asked for", pure: true,
+		folders: []string{"schema/verb"}},
 	{what: "rooms that decide one thing each", pure: true,
 		folders: []string{
 			"broker/access",

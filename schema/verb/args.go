@@ -1,0 +1,273 @@
+package verb
+
+import (
+	"cmp"
+	"time"
+
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// None is for verbs that take no argument.
+type None struct{ noArguments }
+
+// Stop is for the stops of the safety core.
+type Stop struct {
+	noArguments
+	Why   string `json:"why" doc:"shown to people and kept in the event"`
+	Latch string `json:"latch" doc:"hold the stop under this id until it is released by it"`
+}
+
+// Allow is for safety/enable and safety/reset.
+type Allow struct {
+	noArguments
+	SeenMonoMS int64  `json:"seen_mono_ms" doc:"mono_ms of the newest heartbeat that the operator has seen; a stale one is refused"`
+	SeenBoot   string `json:"seen_boot" doc:"boot of that heartbeat; one of an earlier start is refused"`
+}
+
+// SetMode is for mode/set.
+type SetMode struct {
+	noArguments
+	Mode    schema.ModeID `json:"mode" verb:"required" doc:"str, mnl or ato"`
+	Restart bool          `json:"restart" doc:"start it anew if it is active already"`
+}
+
+// EnableMode is for mode/enable.
+type EnableMode struct {
+	noArguments
+	Mode schema.ModeID `json:"mode" verb:"required" doc:"which mode to switch on"`
+}
+
+// DisableMode is for mode/disable.
+type DisableMode struct {
+	noArguments
+	Mode schema.ModeID `json:"mode" verb:"required" doc:"which mode to switch off"`
+}
+
+// Pause is for auto/pause.
+type Pause struct {
+	noArguments
+	Why string `json:"why" doc:"shown to people and kept in the event"`
+}
+
+// Continue is for auto/continue.
+type Continue struct {
+	noArguments
+	Token Text `json:"token" doc:"which operator's token; without it the asker's oldest"`
+}
+
+// RequestInterrupt is for interrupt/request.
+type RequestInterrupt struct {
+	noArguments
+	Handler     string `json:"handler" verb:"required" doc:"which handler shall run"`
+	Interrupter string `json:"interrupter" doc:"who asks: ai, touch, screen, power; screen if left out"`
+}
+
+// CancelInterrupt is for interrupt/cancel.
+type CancelInterrupt struct {
+	noArguments
+	ID string `json:"id" verb:"required" doc:"id of the interrupt, from state"`
+}
+
+// Interrupter is for interrupter/run and interrupter/stop.
+type Interrupter struct {
+	noArguments
+	Interrupter string `json:"interrupter" verb:"required" doc:"ai, touch, screen, power"`
+}
+
+// Acquire is for control/acquire.
+type Acquire struct {
+	noArguments
+	Scope string `json:"scope" doc:"manual: what is done manually; all: its modes too; manual if left out"`
+	TTLMS int64  `json:"ttl_ms" doc:"how long, up to 60000; 30000 if left out"`
+}
+
+// Renew is for control/renew.
+type Renew struct {
+	noArguments
+	Lease string `json:"lease" doc:"which; the sender's own if left out"`
+	TTLMS int64  `json:"ttl_ms" doc:"how long, up to 60000; as before if left out"`
+}
+
+// Release is for control/release.
+type Release struct {
+	noArguments
+	Lease string `json:"lease" doc:"which; the sender's own if left out"`
+}
+
+// TakeOver is for control/takeover.
+type TakeOver struct {
+	noArguments
+	Scope string `json:"scope" doc:"manual or all; manual if left out"`
+	TTLMS int64  `json:"ttl_ms" doc:"how long, up to 60000; 30000 if left out"`
+}
+
+// StopManual is for manual/stop.
+type StopManual struct {
+	noArguments
+	Why string `json:"why" doc:"shown to people and kept in the event"`
+}
+
+// Action is implemented by the arguments of manual verbs that are one action of an
+// act.
+type Action interface {
+	Args
+	// Action returns what to do; languages are those of the robot, its own first.
+	Action(languages []string) score.Action
+	// Patience is how long the unit may take; 0 if it takes effect at once.
+	Patience() time.Duration
+}
+
+// Goto is for manual/goto.
+type Goto struct {
+	noArguments
+	Point    string `json:"point" doc:"a name that caps lists"`
+	XM       Number `json:"x_m" doc:"instead of a point, with y_m"`
+	YM       Number `json:"y_m" doc:"instead of a point, with x_m"`
+	ThetaRad Number `json:"theta_rad" doc:"which way to look there"`
+	SpeedMPS Number `json:"speed_mps" doc:"how fast"`
+}
+
+// Action implements Action.
+func (a Goto) Action([]string) score.Action {
+	return score.Action{Type: score.TypeGoto, Point: a.Point, XM: a.XM.Pointer(), YM: a.YM.Pointer(), ThetaRad: a.ThetaRad.Pointer(), SpeedMPS: a.SpeedMPS.Pointer()}
+}
+
+// Patience implements Action.
+func (Goto) Patience() time.Duration { return 5 * time.Minute }
+
+// Head is for manual/head.
+type Head struct {
+	noArguments
+	YawRad   Number `json:"yaw_rad" doc:"to the left"`
+	PitchRad Number `json:"pitch_rad" doc:"up"`
+	RollRad  Number `json:"roll_rad" doc:"to the side"`
+	Speed    Number `json:"speed" doc:"0 to 1, a share of what it can"`
+}
+
+// Action implements Action.
+func (a Head) Action([]string) score.Action {
+	return score.Action{Type: score.TypeHead, YawRad: a.YawRad.Pointer(), PitchRad: a.PitchRad.Pointer(), RollRad: a.RollRad.Pointer(), Speed: a.Speed.Pointer()}
+}
+
+// Patience implements Action.
+func (Head) Patience() time.Duration { return 10 * time.Second }
+
+// Say is for manual/say.
+type Say struct {
+	noArguments
+	Text     Text   `json:"text" verb:"required" doc:"what to say"`
+	Language string `json:"language" doc:"its BCP 47 tag; the robot's own if left out"`
+	Voice    string `json:"voice" doc:"whose voice, as the robot calls it"`
+	Volume   Number `json:"volume" doc:"0 to 1"`
+	Rate     Number `json:"rate" doc:"0.5 to 2: how fast, of the usual speed"`
+}
+
+// Action implements Action.
+func (a Say) Action(languages []string) score.Action {
+	return score.Action{Type: score.TypeSay, Text: score.Text{cmp.Or(a.Language, languages[0]): string(a.Text)}, Voice: a.Voice, Volume: a.Volume.Pointer(), Rate: a.Rate.Pointer()}
+}
+
+// Patience implements Action.
+func (Say) Patience() time.Duration { return time.Minute }
+
+// Sound is for manual/sound.
+type Sound struct {
+	noArguments
+	Sound  string `json:"sound" verb:"required" doc:"a name that caps lists"`
+	Volume Number `json:"volume" doc:"0 to 1"`
+	Loop   bool   `json:"loop" doc:"again and again, for a minute at most"`
+}
+
+// Action implements Action.
+func (a Sound) Action([]string) score.Action {
+	return score.Action{Type: score.TypeSound, Sound: a.Sound, Volume: a.Volume.Pointer(), Loop: a.Loop}
+}
+
+// Patience implements Action.
+func (Sound) Patience() time.Duration { return time.Minute }
+
+// SetVolume is for manual/volume.
+type SetVolume struct {
+	noArguments
+	Volume Number `json:"volume" verb:"required" doc:"0 to 1"`
+}
+
+// Face is for manual/face.
+type Face struct {
+	noArguments
+	Face string `json:"face" verb:"required" doc:"a name that caps lists"`
+}
+
+// Action implements Action.
+func (a Face) Action([]string) score.Action {
+	return score.Action{Type: score.TypeFace, Face: a.Face}
+}
+
+// Patience implements Action.
+func (Face) Patience() time.Duration { return 0 }
+
+// LED is for manual/led.
+type LED struct {
+	noArguments
+	Colour   string `json:"colour" doc:"#rrggbb"`
+	Pattern  string `json:"pattern" doc:"solid, blink, breathe or rainbow"`
+	PeriodMS int64  `json:"period_ms" doc:"100 to 10000"`
+	LED      string `json:"led" doc:"which; all if left out"`
+}
+
+// Action implements Action.
+func (a LED) Action([]string) score.Action {
+	return score.Action{Type: score.TypeLED, LED: a.LED, Colour: a.Colour, Pattern: a.Pattern, PeriodMS: a.PeriodMS}
+}
+
+// Patience implements Action.
+func (LED) Patience() time.Duration { return 0 }
+
+// ManualAct is for manual/act.
+type ManualAct struct {
+	noArguments
+	Act  string `json:"act" verb:"required" doc:"an act that the robot has: one of its story"`
+	With Values `json:"with" doc:"values of the act's parameters, by name: {\"guest\":\"Ann\"}"`
+}
+
+// Perform is for act/perform.
+type Perform struct {
+	noArguments
+	Act     string  `json:"act" doc:"an act that the robot has: one of its story"`
+	Actions Objects `json:"actions" doc:"instead of an act: actions, as an act's file lists them"`
+	With    Values  `json:"with" doc:"values of the act's parameters, by name: {\"guest\":\"Ann\"}"`
+	Clear   bool    `json:"clear" doc:"what is performed or waits of earlier requests is called off for it; never the story"`
+}
+
+// Ping is for sys/ping.
+type Ping struct {
+	noArguments
+	Echo Any `json:"echo" doc:"comes back in detail"`
+}
+
+// Query is for sys/query.
+type Query struct {
+	noArguments
+	ID string `json:"id" verb:"required" doc:"a command's id"`
+}
+
+// Cancel is for sys/cancel.
+type Cancel struct {
+	noArguments
+	ID string `json:"id" verb:"required" doc:"id of a command of one's own that has not ended"`
+}
+
+// Replay is for sys/replay.
+type Replay struct {
+	noArguments
+	From int64  `json:"from" verb:"required" doc:"seq of the first event"`
+	To   int64  `json:"to" doc:"seq of the last one; the newest if left out"`
+	Boot string `json:"boot" doc:"of which run of the robot; the present one if left out"`
+}
+
+// Adopt is for sys/adopt.
+type Adopt struct {
+	noArguments
+	FleetID UUID `json:"fleet_id" verb:"required" doc:"UUID of the fleet's database"`
+}

@@ -1,0 +1,147 @@
+package verb
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"troupe/schema"
+)
+
+// Args are the arguments of one verb: a struct of this package, comparable, the
+// zero value of a field meaning that the argument was left out.
+type Args interface{ arguments() }
+
+// noArguments is embedded in every struct of arguments.
+type noArguments struct{}
+
+func (noArguments) arguments() {}
+
+// Type is the form of one argument.
+type Type string
+
+// The types, with the Go type of the field.
+const (
+	TypeString  Type = "string"  // string: at most schema.MaxWord bytes
+	TypeBoolean Type = "boolean" // bool
+	TypeInteger Type = "integer" // int64: 1 to 2^53
+	TypeNumber  Type = "number"  // Number
+	TypeText    Type = "text"    // Text: at most schema.MaxText characters
+	TypeUUID    Type = "uuid"    // UUID
+	TypeObject  Type = "object"  // Values
+	TypeArray   Type = "array"   // Objects
+	TypeAny     Type = "any"     // Any
+)
+
+// Bound says how long an argument of this type may be, for people; empty for
+// those that are not texts.
+func (t Type) Bound() string {
+	switch t {
+	case TypeString, TypeAny:
+		return schema.Words.String()
+	case TypeText:
+		return schema.Texts.String()
+	}
+	return ""
+}
+
+// Arg describes one argument of a verb.
+type Arg struct {
+	Name     string
+	Type     Type
+	Required bool
+	Purpose  string
+}
+
+// Types of fields beside string, bool and int64.
+type (
+	// Text is what a robot says.
+	Text string
+	// UUID is written in lower case.
+	UUID string
+	// Number is a number that may be left out: zero is a value, too.
+	Number struct {
+		Value float64
+		Said  bool
+	}
+	// Values are texts by name, as canonical JSON.
+	Values string
+	// Objects is a list of objects, as canonical JSON.
+	Objects string
+	// Any is any JSON value, as its sender wrote it.
+	Any string
+)
+
+// Pointer returns nil for a number that was left out.
+func (n Number) Pointer() *float64 {
+	if !n.Said {
+		return nil
+	}
+	return &n.Value
+}
+
+var types = map[reflect.Type]Type{
+	reflect.TypeFor[string]():        TypeString,
+	reflect.TypeFor[schema.ModeID](): TypeString,
+	reflect.TypeFor[bool]():          TypeBoolean,
+	reflect.TypeFor[int64]():         TypeInteger,
+	reflect.TypeFor[Number]():        TypeNumber,
+	reflect.TypeFor[Text]():          TypeText,
+	reflect.TypeFor[UUID]():          TypeUUID,
+	reflect.TypeFor[Values]():        TypeObject,
+	reflect.TypeFor[Objects]():       TypeArray,
+	reflect.TypeFor[Any]():           TypeAny,
+}
+
+// shape is what reflection finds in a struct of arguments.
+type shape struct {
+	of     reflect.Type
+	args   []Arg
+	fields []int // index of each argument's field
+}
+
+// takes completes a row with the struct of its arguments. A field has its name
+// from the tag json, its purpose from the tag doc, and is required if the tag
+// verb says so. The first field is the argument that a bare word stands for.
+func takes[T Args](v Verb) Verb {
+	t := reflect.TypeFor[T]()
+	s := &shape{of: t}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			continue
+		}
+		kind, ok := types[f.Type]
+		if !ok {
+			panic(fmt.Sprintf("%v.%s: an argument cannot be a %v", t, f.Name, f.Type))
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		s.args = append(s.args, Arg{Name: name, Type: kind, Required: f.Tag.Get("verb") == "required", Purpose: f.Tag.Get("doc")})
+		s.fields = append(s.fields, i)
+	}
+	v.shape = s
+	return v
+}
+
+// Args lists the arguments of v.
+func (v Verb) Args() []Arg {
+	if v.shape == nil {
+		return nil
+	}
+	return v.shape.args
+}
+
+// Takes reports whether v has an argument of that name.
+func (v Verb) Takes(name string) bool {
+	_, ok := v.argument(name)
+	return ok
+}
+
+func (v Verb) argument(name string) (int, bool) {
+	for i, a := range v.Args() {
+		if a.Name == name {
+			return i, true
+		}
+	}
+	return 0, false
+}

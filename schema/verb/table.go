@@ -1,0 +1,98 @@
+package verb
+
+import (
+	"time"
+
+	"troupe/schema"
+)
+
+var (
+	operators  = []schema.Role{schema.RoleOperator, schema.RoleConsole}
+	responders = []schema.Role{schema.RoleOperator, schema.RoleConsole, schema.RoleResponder}
+	stoppers   = []schema.Role{schema.RoleOperator, schema.RoleConsole, schema.RoleResponder, schema.RoleStop}
+	adminsOnly []schema.Role
+)
+
+// All is the table.
+var All = []Verb{
+	takes[Stop](Verb{Group: "safety", Name: "stop", Class: ClassStop, Roles: stoppers, TTL: NoTTL, Journal: JournalAfter, Part: PartSafety,
+		Purpose: "damp to standstill, then DISABLED"}),
+	takes[Stop](Verb{Group: "safety", Name: "soft-stop", Class: ClassStop, Roles: stoppers, TTL: NoTTL, Journal: JournalAfter, Part: PartSafety,
+		Purpose: "end the running thing gently, then stop"}),
+	takes[Stop](Verb{Group: "safety", Name: "halt", Class: ClassStop, Roles: stoppers, TTL: NoTTL, Journal: JournalAfter, Part: PartSafety,
+		Purpose: "halt all units at once; needs reset"}),
+	takes[Stop](Verb{Group: "safety", Name: "estop", Class: ClassStop, Roles: stoppers, TTL: NoTTL, Journal: JournalAfter, Part: PartSafety,
+		Purpose: "switch all units off in software; needs reset; not an emergency stop device"}),
+	takes[Allow](Verb{Group: "safety", Name: "enable", Class: ClassSafety, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartSafety,
+		Purpose: "open the gate: what is active may move"}),
+	takes[Allow](Verb{Group: "safety", Name: "reset", Class: ClassSafety, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartSafety,
+		Purpose: "lead out of E_STOP to DISABLED"}),
+	takes[SetMode](Verb{Group: "mode", Name: "set", Class: ClassMode, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartMode,
+		Purpose: "put another mode in charge"}),
+	takes[None](Verb{Group: "mode", Name: "pause", Class: ClassMode, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartMode,
+		Purpose: "pause the active mode"}),
+	takes[None](Verb{Group: "mode", Name: "resume", Class: ClassMode, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartMode,
+		Purpose: "resume the active mode"}),
+	takes[None](Verb{Group: "mode", Name: "kill", Class: ClassMode, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartMode,
+		Purpose: "end the active mode at once and go to mnl"}),
+	takes[EnableMode](Verb{Group: "mode", Name: "enable", Class: ClassMode, Roles: adminsOnly, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartMode,
+		Purpose: "make a mode selectable"}),
+	takes[DisableMode](Verb{Group: "mode", Name: "disable", Class: ClassMode, Roles: adminsOnly, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartMode,
+		Purpose: "make a mode not selectable"}),
+	takes[None](Verb{Group: "auto", Name: "start", Class: ClassAuto, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartStory,
+		Purpose: "begin the stopped story at its first act"}),
+	takes[None](Verb{Group: "auto", Name: "stop", Class: ClassAuto, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartStory,
+		Purpose: "cancel the act, rewind the story, hold"}),
+	takes[Pause](Verb{Group: "auto", Name: "pause", Class: ClassAuto, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartStory,
+		Purpose: "hold a pause token; each request is its own"}),
+	takes[Continue](Verb{Group: "auto", Name: "continue", Class: ClassAuto, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartStory,
+		Purpose: "release a pause token"}),
+	takes[RequestInterrupt](Verb{Group: "interrupt", Name: "request", Class: ClassInterrupt, Roles: responders, TTL: 10 * time.Second, Journal: JournalBefore, Part: PartStory,
+		Purpose: "ask for an interrupt of the story"}),
+	takes[CancelInterrupt](Verb{Group: "interrupt", Name: "cancel", Class: ClassInterrupt, Roles: responders, TTL: 10 * time.Second, Journal: JournalBefore, Part: PartStory,
+		Purpose: "end a running interrupt"}),
+	takes[Interrupter](Verb{Group: "interrupter", Name: "run", Class: ClassInterrupt, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartStory,
+		Purpose: "let an interrupter ask"}),
+	takes[Interrupter](Verb{Group: "interrupter", Name: "stop", Class: ClassInterrupt, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartStory,
+		Purpose: "keep an interrupter from asking"}),
+	takes[Acquire](Verb{Group: "control", Name: "acquire", Class: ClassControl, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartControl,
+		Purpose: "take control, which one client has at a time; the answer holds the lease"}),
+	takes[Renew](Verb{Group: "control", Name: "renew", Class: ClassControl, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartControl,
+		Purpose: "keep control for longer"}),
+	takes[Release](Verb{Group: "control", Name: "release", Class: ClassControl, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartControl,
+		Purpose: "give control back"}),
+	takes[TakeOver](Verb{Group: "control", Name: "takeover", Class: ClassControl, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartControl,
+		Purpose: "take control from a holder of no higher rank, who is told"}),
+	takes[StopManual](Verb{Group: "manual", Name: "stop", Class: ClassStop, Roles: operators, TTL: NoTTL, Journal: JournalAfter, Part: PartManual,
+		Purpose: "end what is done manually; whoever drives has to let the stick go first"}),
+	takes[Goto](Verb{Group: "manual", Name: "goto", Class: ClassManual, Roles: operators, TTL: 2 * time.Second, Journal: JournalBefore, Part: PartManual, Unit: schema.UnitDrive,
+		Purpose: "go to a point or a place"}),
+	takes[Head](Verb{Group: "manual", Name: "head", Class: ClassManual, Roles: operators, TTL: 2 * time.Second, Journal: JournalBefore, Part: PartManual, Unit: schema.UnitHead,
+		Purpose: "turn the head"}),
+	takes[Say](Verb{Group: "manual", Name: "say", Class: ClassManual, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartManual, Unit: schema.UnitSpeaker,
+		Purpose: "say something"}),
+	takes[Sound](Verb{Group: "manual", Name: "sound", Class: ClassManual, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartManual, Unit: schema.UnitSpeaker,
+		Purpose: "play a sound"}),
+	takes[SetVolume](Verb{Group: "manual", Name: "volume", Class: ClassManual, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartManual, Unit: schema.UnitSpeaker,
+		Purpose: "how loud all is from now on"}),
+	takes[Face](Verb{Group: "manual", Name: "face", Class: ClassManual, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartManual, Unit: schema.UnitFace,
+		Purpose: "show a face"}),
+	takes[LED](Verb{Group: "manual", Name: "led", Class: ClassManual, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartManual, Unit: schema.UnitLED,
+		Purpose: "light the leds"}),
+	takes[ManualAct](Verb{Group: "manual", Name: "act", Class: ClassManual, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartManual,
+		Purpose: "perform a whole act; in mnl"}),
+	takes[Perform](Verb{Group: "act", Name: "perform", Class: ClassAuto, Roles: responders, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartManual,
+		Purpose: "perform a whole act: in mnl manually, in ato as an interrupt of the story"}),
+	takes[Ping](Verb{Group: "sys", Name: "ping", Class: ClassSys, Roles: operators, TTL: 5 * time.Second, Journal: JournalNever, Part: PartRequests,
+		Purpose: "answer"}),
+	takes[Query](Verb{Group: "sys", Name: "query", Class: ClassSys, Roles: operators, TTL: 5 * time.Second, Journal: JournalNever, Part: PartRequests,
+		Purpose: "send the newest answer to that command again"}),
+	takes[Cancel](Verb{Group: "sys", Name: "cancel", Class: ClassSys, Roles: operators, TTL: 5 * time.Second, Journal: JournalNever, Part: PartRequests,
+		Purpose: "call off a command; its own answer is then CANCELLED"}),
+	takes[None](Verb{Group: "sys", Name: "resync", Class: ClassSys, Roles: operators, TTL: 5 * time.Second, Journal: JournalNever, Part: PartReport,
+		Purpose: "publish every retained document again"}),
+	takes[Replay](Verb{Group: "sys", Name: "replay", Class: ClassSys, Roles: operators, TTL: 5 * time.Second, Journal: JournalNever, Part: PartReport,
+		Purpose: "publish events again, at most 10 a second; the newest 1000 are kept"}),
+	takes[Adopt](Verb{Group: "sys", Name: "adopt", Class: ClassSys, Roles: adminsOnly, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartDesired,
+		Purpose: "obey another fleet's desired documents from now on"}),
+}

@@ -1,0 +1,170 @@
+// Package verb is the table of everything that a robot can be asked for. A row
+// holds a verb's typed arguments, its class, who may send it, how long it lives
+// and what part of a robot carries it out. The broker's access rules, the command
+// line, the documentation and robotd's dispatch all read that row: a new verb is
+// one row here, its arguments beside it, and the code that carries it out.
+package verb
+
+import (
+	"slices"
+	"time"
+
+	"troupe/schema"
+)
+
+// Class groups verbs by what they compete for: within the mode class a newer
+// command supersedes an older one that has not ended; stops come first, always.
+type Class string
+
+// The classes.
+const (
+	ClassStop      Class = "stop"
+	ClassSafety    Class = "safety"
+	ClassMode      Class = "mode"
+	ClassAuto      Class = "auto"
+	ClassInterrupt Class = "interrupt"
+	ClassControl   Class = "control" // who drives manually
+	ClassManual    Class = "manual"  // needs control
+	ClassSys       Class = "sys"
+)
+
+// Journaled says when a robot writes a command to its disk: before it answers,
+// after the effect (a stop does not wait for a disk), or never.
+type Journaled string
+
+// When a command is written.
+const (
+	JournalBefore Journaled = "before"
+	JournalAfter  Journaled = "after"
+	JournalNever  Journaled = "never"
+)
+
+// Part is the part of a robot that carries a verb out.
+type Part string
+
+// The parts.
+const (
+	PartRequests Part = "requests" // commands about commands
+	PartSafety   Part = "safety"
+	PartMode     Part = "mode"
+	PartStory    Part = "story" // the story, its pauses and interrupts
+	PartControl  Part = "control"
+	PartManual   Part = "manual"
+	PartReport   Part = "report" // what the robot publishes
+	PartDesired  Part = "desired"
+)
+
+// Need is the control of a robot that the sender of a verb must have, while
+// somebody has it.
+type Need string
+
+// The needs.
+const (
+	NeedNothing Need = ""
+	NeedNoOther Need = "no-other" // nobody else has control
+	NeedModes   Need = "modes"    // nobody else has control of the modes
+	NeedControl Need = "control"  // the sender has control
+)
+
+// Verb is one row of the table.
+type Verb struct {
+	Group, Name string
+	Class       Class
+	Roles       []schema.Role // who may send it, beside fleetd and admin who may send all
+	TTL         time.Duration // how long it lives if its sender does not say; NoTTL = for ever
+	Journal     Journaled
+	Part        Part
+	Unit        schema.UnitKind // a robot has the verb only with such a unit; empty = every robot
+	Purpose     string
+	shape       *shape
+}
+
+// NoTTL marks verbs that never expire.
+const NoTTL time.Duration = 0
+
+// ID is the name of v as it stands in a topic: group/verb.
+func (v Verb) ID() string { return v.Group + "/" + v.Name }
+
+// Allows reports whether role may send v.
+func (v Verb) Allows(role schema.Role) bool {
+	return role == schema.RoleFleetd || role == schema.RoleAdmin || slices.Contains(v.Roles, role)
+}
+
+// Of finds a verb by its group and name.
+func Of(group, name string) (Verb, bool) {
+	for i := range All {
+		if All[i].Group == group && All[i].Name == name {
+			return All[i], true
+		}
+	}
+	return Verb{}, false
+}
+
+// Must is Of for a verb that the table is known to have.
+func Must(group, name string) Verb {
+	v, ok := Of(group, name)
+	if !ok {
+		panic("no verb " + group + "/" + name)
+	}
+	return v
+}
+
+// NamesOf lists the names of a group's verbs, in table order.
+func NamesOf(group string) []string {
+	var names []string
+	for _, v := range All {
+		if v.Group == group {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}
+
+// IDs lists every verb as group/verb, in table order.
+func IDs() []string {
+	ids := make([]string, len(All))
+	for i, v := range All {
+		ids[i] = v.ID()
+	}
+	return ids
+}
+
+// ArgumentsOf lists the names of the arguments of those verbs, by verb, in table
+// order; verbs that take none are left out.
+func ArgumentsOf(verbs []string) map[string][]string {
+	names := map[string][]string{}
+	for _, v := range All {
+		if !slices.Contains(verbs, v.ID()) {
+			continue
+		}
+		for _, a := range v.Args() {
+			names[v.ID()] = append(names[v.ID()], a.Name)
+		}
+	}
+	return names
+}
+
+// OpenGroups are the groups of what is asked of a robot in everyday work. A verb
+// that joins one of them later is for operators too, so that a broker that does
+// not know it yet may let an operator's command through and the robot answers. A
+// verb for administrators alone joins another group: an older broker keeps
+// operators from it without knowing it.
+var OpenGroups = []string{"safety", "mode", "auto", "interrupt", "interrupter", "life", "act", IntentGroup, "control", "manual"}
+
+// IntentGroup is of what a story may answer in its own way. All of it is for
+// responders, so a verb that joins it later is for them as for operators.
+const IntentGroup = "intent"
+
+// AllowsUnknown reports whether role may send verbs of group that are in no table
+// of this release.
+func AllowsUnknown(group string, role schema.Role) bool {
+	switch role {
+	case schema.RoleFleetd, schema.RoleAdmin:
+		return true
+	case schema.RoleOperator, schema.RoleConsole:
+		return slices.Contains(OpenGroups, group)
+	case schema.RoleResponder:
+		return group == IntentGroup
+	}
+	return false
+}
