@@ -49,7 +49,7 @@ fuzz: ## give every fuzz target some time (FUZZTIME=10s each)
 	@deploy/setup/fuzz.sh $(FUZZTIME)
 
 soak: ## let random faults befall a robot and its fleetd (SEEDS=5000, or SEEDS=17+1 for that one)
-	@TROUPE_SOAK=$(SEEDS) go test -count=1 -timeout=0 -run Whatever ./deploy/soak
+	@TROUPE_SOAK=$(SEEDS) go test -count=1 -timeout=0 -run RandomFaults ./deploy/soak
 
 flaky: ## break every line again and again and say how late stops are (FOR=10m)
 	@TROUPE_FLAKY=$(FOR) go test -count=1 -timeout=0 -v -run FlakyLines ./deploy/e2e

@@ -29,7 +29,7 @@ func small() wall {
 	}
 }
 
-func TestEveryBreachIsReported(t *testing.T) {
+func TestEveryViolationIsReported(t *testing.T) {
 	for _, c := range []struct {
 		name, file, text string
 		want             string // part of the one sentence
@@ -97,7 +97,7 @@ func TestEveryBreachIsReported(t *testing.T) {
 	}
 }
 
-func TestWhatIsAllowedIsNotReported(t *testing.T) {
+func TestAllowedImportIsNotReported(t *testing.T) {
 	found, files, err := small().check(fstest.MapFS{
 		"schema/word.go":              {Data: []byte(`package schema; import ("time"; "net/url"; "net/netip"); type D time.Duration; var U url.URL; var A netip.Addr`)},
 		"robotd/mode/mode.go":         {Data: []byte(`package mode; import (_ "troupe/schema"; _ "strings")`)},
@@ -118,7 +118,7 @@ func TestWhatIsAllowedIsNotReported(t *testing.T) {
 	}
 }
 
-func TestAnExceptionStandsByItsReasonAndItsUse(t *testing.T) {
+func TestImportExceptionNeedsAReasonAndAUse(t *testing.T) {
 	w := small()
 	tree := fstest.MapFS{
 		"robotd/mode/loop.go": {Data: []byte(`package mode; import ("time"; _ "troupe/robotd/act"); var x = time.Now`)},
@@ -160,7 +160,7 @@ func TestAnExceptionStandsByItsReasonAndItsUse(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNotGoFailsTheCheck(t *testing.T) {
+func TestFileThatIsNotGoFailsTheCheck(t *testing.T) {
 	if _, _, err := small().check(fstest.MapFS{"schema/word.go": {Data: []byte(`packag schema`)}}); err == nil {
 		t.Fatal("a file that cannot be read was passed over")
 	}

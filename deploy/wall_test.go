@@ -119,7 +119,7 @@ var onlyIn = map[string]string{
 // Folders whose tests run real processes against real time, and may sleep.
 var sleepers = []string{"deploy/e2e"}
 
-func TestTheWallsStand(t *testing.T) {
+func TestImportsFollowTheLadder(t *testing.T) {
 	w := wall{
 		ladder: ladder, houses: houses, testSupport: testSupport,
 		allowedImports: allowedImports, allowedClocks: allowedClocks,

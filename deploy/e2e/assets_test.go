@@ -122,7 +122,7 @@ func (d *dam) carry(near net.Conn, address string, most int64) {
 	_ = near.Close()
 }
 
-func TestALargeSoundReachesTheRobotThatIsKilledOnTheWay(t *testing.T) {
+func TestLargeSoundReachesRobotThatIsKilledWhileFetching(t *testing.T) {
 	in(t, anyFleetd, func(w *world) {
 		w.startFleetd()
 		folder, sound := w.opera()
@@ -169,7 +169,7 @@ func TestALargeSoundReachesTheRobotThatIsKilledOnTheWay(t *testing.T) {
 	})
 }
 
-func TestALargeSoundComesOverTLSWithTheRobotsCertificate(t *testing.T) {
+func TestLargeSoundIsFetchedOverTLSWithTheRobotsCertificate(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
 	s.enrols("r1")

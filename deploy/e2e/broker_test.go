@@ -7,7 +7,7 @@ import (
 	"troupe/schema"
 )
 
-func TestARetainedCommandIsRefusedWithANotice(t *testing.T) {
+func TestRetainedCommandIsRefusedWithANotice(t *testing.T) {
 	in(t, []kind{ours}, func(w *world) {
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		topic := on("r1", "cmd/op1/mode/set")
@@ -23,7 +23,7 @@ func TestARetainedCommandIsRefusedWithANotice(t *testing.T) {
 	})
 }
 
-func TestABrokerWithoutItsPortSaysSoAndEnds(t *testing.T) {
+func TestBrokerWhosePortIsTakenExits(t *testing.T) {
 	t.Parallel()
 	address := taken(t)
 	p := launch(t, "broker", program(t, "broker"), []string{"--dev", "--mqtt", address, "--http", ""}, nil)

@@ -5,7 +5,7 @@ import "testing"
 // Everybody was told two brokers, and the preferred one is dead. All that a robot
 // and a fleetd instance say to each other goes over the other one, and stays there while they
 // have it, though the first is back and knows nobody.
-func TestWhoseFirstBrokerIsDeadGoesToTheNext(t *testing.T) {
+func TestClientConnectsToTheNextBroker(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.fleetdLine.lead("")
 		w.wires["r1"] = newWire(w.t, "")
@@ -29,7 +29,7 @@ func TestWhoseFirstBrokerIsDeadGoesToTheNext(t *testing.T) {
 	})
 }
 
-func TestAnEnrolledRobotWhoseFirstBrokerIsDeadGoesToTheNext(t *testing.T) {
+func TestEnrolledRobotConnectsToTheNextBroker(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
 	s.fleetd.terminate()

@@ -84,7 +84,7 @@ const longestLook = 16 * time.Second
 var whom = regexp.MustCompile(`class="whom">([^<]*)<`)
 
 // Whoever opens the page after a stop sees whom it holds, as who pressed it does.
-func TestThePageNamesTheRobotsThatAStopHolds(t *testing.T) {
+func TestPageNamesTheRobotsOfALatchedStop(t *testing.T) {
 	in(t, []kind{ours}, func(w *world) {
 		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1", "r2")

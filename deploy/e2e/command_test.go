@@ -8,7 +8,7 @@ import (
 	"troupe/schema"
 )
 
-func TestACommandKeepsItsOrderItsConditionAndItsId(t *testing.T) {
+func TestCommandsKeepOrderPreconditionAndID(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.recorder.Allow(on("r1", "cmd/#")) // a verb that no table lists
 		w.robotsIn(schema.ModeMnl, "", "r1")
@@ -47,7 +47,7 @@ func TestACommandKeepsItsOrderItsConditionAndItsId(t *testing.T) {
 	})
 }
 
-func TestEventsOfAnEarlierRunAreToldAgain(t *testing.T) {
+func TestEventsOfAnEarlierRunAreReplayed(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		boot := w.state("r1", "there", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl }).Boot
@@ -72,7 +72,7 @@ func TestEventsOfAnEarlierRunAreToldAgain(t *testing.T) {
 	})
 }
 
-func TestACalibrationThatWaitsIsCalledOff(t *testing.T) {
+func TestWaitingCalibrationCanBeCancelled(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.robot("r1", "homing.yaml")
 		w.state("r1", "calibrating", func(s schema.State) bool {

@@ -12,7 +12,7 @@ import (
 	"troupe/schema"
 )
 
-func TestARobotThatWasKilledHasItsStoryAndJournalAndStandsStill(t *testing.T) {
+func TestKilledRobotKeepsStoryAndJournalAndDoesNotMove(t *testing.T) {
 	in(t, anyFleetd, func(w *world) {
 		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "robot.yaml", "r1")
@@ -65,7 +65,7 @@ func TestARobotThatWasKilledHasItsStoryAndJournalAndStandsStill(t *testing.T) {
 
 // A command is finished within a moment, and a robot can be killed in it. Which of
 // many commands are cut short is a race, so it is tried until one was.
-func TestACommandThatACrashCutShortIsAnsweredAfterwards(t *testing.T) {
+func TestCommandCutShortByCrashIsAnsweredAfterRestart(t *testing.T) {
 	const tries, commands = 50, 40
 	in(t, anyBroker, func(w *world) {
 		for try := range tries {
@@ -112,7 +112,7 @@ func (w *world) cutShort(mark int, rid string) (cut int) {
 	return cut
 }
 
-func TestALostBrokerComesBackWithEveryDocument(t *testing.T) {
+func TestRestartedBrokerGetsEveryDocumentAgain(t *testing.T) {
 	in(t, anyFleetd, func(w *world) {
 		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "robot.yaml", "r1", "r2")
@@ -149,7 +149,7 @@ func TestALostBrokerComesBackWithEveryDocument(t *testing.T) {
 	})
 }
 
-func TestADeskThatWasKilledLearnsWhatBecameOfItsCommands(t *testing.T) {
+func TestKilledFleetdLearnsTheResultsOfItsCommands(t *testing.T) {
 	in(t, anyFleetd, func(w *world) {
 		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "robot.yaml", "r1")

@@ -80,7 +80,7 @@ func (w *world) whole(mark int, story string, ids []string) {
 
 // The broker is gone with all it kept, and every robot knocks at the next one. What
 // ours does with many more of them is looked at in fake time, in deploy/soak.
-func TestAFleetThatLosesItsBrokerComesBackWholeOnMosquitto(t *testing.T) {
+func TestFleetReconnectsAfterBrokerRestartOnMosquitto(t *testing.T) {
 	in(t, []kind{mosquitto}, func(w *world) {
 		w.startFleetd()
 		ids := w.gather(crowd)

@@ -9,7 +9,7 @@ import (
 
 // What becomes of each desired state stands in the report, and a robot that cannot fulfil one
 // goes on with what it has.
-func TestAWishThatCannotBeFulfilledIsToldAndTheRobotKeepsWhatItHas(t *testing.T) {
+func TestDesiredStoryThatFailsIsReportedAndTheRobotKeepsItsOwn(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.recorder.Allow(schema.DefaultNamespace.Topic(schema.TopicBlob, "+")) // one is damaged
 		w.robotsIn(schema.ModeMnl, "", "r1")

@@ -74,7 +74,7 @@ func (w *world) interrupt(p *process, robots ...string) {
 	}
 }
 
-func TestTheDemoPerformsAndGoesOnWhereItWas(t *testing.T) {
+func TestDemoPerformsAndContinuesAfterRestart(t *testing.T) {
 	t.Parallel()
 	for name, database := range map[string]func(*testing.T) string{
 		"sqlite":   func(*testing.T) string { return "sqlite" },
@@ -136,7 +136,7 @@ func (w *world) pageIsThere() {
 	}
 }
 
-func TestADemoThatCannotStandSaysWhyAndTouchesNothing(t *testing.T) {
+func TestDemoThatCannotStartSaysWhyAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		flag    string
@@ -168,7 +168,7 @@ func TestADemoThatCannotStandSaysWhyAndTouchesNothing(t *testing.T) {
 	}
 }
 
-func TestADirectoryBelongsToOneDemo(t *testing.T) {
+func TestDataDirectoryBelongsToOneDemo(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	p := demo(t, "--robots", "1", "--data", data)

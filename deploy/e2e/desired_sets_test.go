@@ -10,7 +10,7 @@ import (
 	"troupe/schema"
 )
 
-func TestARobotTakesTheSettingsTheModeAndThePlacesThatItIsWished(t *testing.T) {
+func TestRobotAppliesDesiredSettingsModeAndPlaces(t *testing.T) {
 	in(t, anyFleetd, func(w *world) {
 		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
@@ -51,7 +51,7 @@ func TestARobotTakesTheSettingsTheModeAndThePlacesThatItIsWished(t *testing.T) {
 	})
 }
 
-func TestARobotThatRequiresSignaturesTakesOnlyWhatItsFleetSigned(t *testing.T) {
+func TestRobotThatRequiresSignaturesAcceptsOnlySignedDocuments(t *testing.T) {
 	in(t, []kind{ours, postgres}, func(w *world) {
 		key, other := filepath.Join(w.folder, "fleetd.key"), filepath.Join(w.folder, "other.key")
 		trusted := strings.TrimSpace(w.do("key", "new", key))
@@ -74,7 +74,7 @@ func TestARobotThatRequiresSignaturesTakesOnlyWhatItsFleetSigned(t *testing.T) {
 	})
 }
 
-func TestOnlyTheFleetReleasesTheStopsOfARobotThatRequiresSignatures(t *testing.T) {
+func TestRobotThatRequiresSignaturesAcceptsOnlySignedReleases(t *testing.T) {
 	in(t, []kind{ours, mosquitto}, func(w *world) {
 		own, all := on("r1", "desired/stop"), schema.DefaultNamespace.Topic(schema.TopicFleetStop)
 		w.recorder.Allow(own)

@@ -176,9 +176,9 @@ func TestLatchedStopOutlastsAFullDiskAndAKill(t *testing.T) {
 	})
 }
 
-// TestDiskThatTakesNothingIsTold has a disk that refuses what was reserved too, as one
+// TestDiskThatRefusesWritesIsReported has a disk that refuses what was reserved too, as one
 // does that broke, and a restart on it.
-func TestDiskThatTakesNothingIsTold(t *testing.T) {
+func TestDiskThatRefusesWritesIsReported(t *testing.T) {
 	in(t, []kind{ours}, func(w *world) {
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		limit(t, w.robots["r1"], "0")

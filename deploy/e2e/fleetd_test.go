@@ -89,7 +89,7 @@ func (w *world) converged(story string, rev int64, ids ...string) schema.ActiveS
 	return one
 }
 
-func TestAStoryGoesFromFilesToRobotsThatPerformIt(t *testing.T) {
+func TestStoryGoesFromFilesToRobotsThatPerformIt(t *testing.T) {
 	in(t, anyFleetd, func(w *world) {
 		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1", "r2")
@@ -120,7 +120,7 @@ func TestAStoryGoesFromFilesToRobotsThatPerformIt(t *testing.T) {
 }
 
 // What the README shows, line by line.
-func TestTheThreeProgramsPerformWhatShips(t *testing.T) {
+func TestThreeProgramsPerformTheShippedStories(t *testing.T) {
 	in(t, []kind{ours}, func(w *world) {
 		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1", "r2")
@@ -141,7 +141,7 @@ func TestTheThreeProgramsPerformWhatShips(t *testing.T) {
 	})
 }
 
-func TestAnActIsRemovedAndAStoryEmptied(t *testing.T) {
+func TestDeletedActEmptiesItsStory(t *testing.T) {
 	in(t, anyFleetd, func(w *world) {
 		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1", "r2")
@@ -192,7 +192,7 @@ func TestAnActIsRemovedAndAStoryEmptied(t *testing.T) {
 	})
 }
 
-func TestACommandToARobotThatIsAwayExpiresAndSaysSo(t *testing.T) {
+func TestCommandToOfflineRobotExpires(t *testing.T) {
 	in(t, []kind{ours, postgres}, func(w *world) {
 		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
@@ -213,7 +213,7 @@ func TestACommandToARobotThatIsAwayExpiresAndSaysSo(t *testing.T) {
 	})
 }
 
-func TestTheDeskStopsRobotsAndLetsThemMoveAgain(t *testing.T) {
+func TestFleetdStopsRobotsAndEnablesThemAgain(t *testing.T) {
 	in(t, anyFleetd, func(w *world) {
 		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1", "r2")

@@ -42,9 +42,9 @@ func (w *world) newestSpeed(mark int, rid string) speed {
 	return all[len(all)-1]
 }
 
-// TestARobotIsDrivenByHandAndStandsWhenTheFramesEnd is what a person does with a
+// TestManualDrivingStopsWhenTheFramesEnd is what a person does with a
 // stick, with one frame for each word of the robot.
-func TestARobotIsDrivenByHandAndStandsWhenTheFramesEnd(t *testing.T) {
+func TestManualDrivingStopsWhenTheFramesEnd(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.recorder.Allow(on("r1", "cmd/#"))
 		w.robotsIn(schema.ModeMnl, "", "r1")
@@ -94,7 +94,7 @@ func TestARobotIsDrivenByHandAndStandsWhenTheFramesEnd(t *testing.T) {
 	})
 }
 
-func TestTwoOperatorsWantTheSameRobot(t *testing.T) {
+func TestTwoOperatorsWantControlOfTheSameRobot(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		first := w.told("op1", "r1", "control/acquire", `{"id":"mine","args":{"ttl_ms":60000}}`)
@@ -124,9 +124,9 @@ func TestTwoOperatorsWantTheSameRobot(t *testing.T) {
 	})
 }
 
-// TestTheDeskHasControlForAPerson goes through fleetd's command line, and ends
+// TestFleetdTakesControlOnBehalfOfAPerson goes through fleetd's command line, and ends
 // with fleetd.
-func TestTheDeskHasControlForAPerson(t *testing.T) {
+func TestFleetdTakesControlOnBehalfOfAPerson(t *testing.T) {
 	in(t, []kind{ours}, func(w *world) {
 		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")

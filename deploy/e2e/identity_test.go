@@ -192,7 +192,7 @@ func (s *secured) seen(rid string, views ...string) {
 
 // A robot's life among certificates: it is enrolled, performs what fleetd desired documents,
 // is cut off at once when it is revoked, and comes back with a new token.
-func TestARobotIsEnrolledRevokedAndEnrolledAgain(t *testing.T) {
+func TestRobotIsEnrolledRevokedAndEnrolledAgain(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
 	if out := s.enrols("r7"); !strings.Contains(out, "this is r7 now") || !strings.Contains(out, "robotd --data "+s.data("r7")) {
@@ -236,7 +236,7 @@ func TestARobotIsEnrolledRevokedAndEnrolledAgain(t *testing.T) {
 
 // What was revoked stays out of a broker that starts anew, before any fleetd can tell
 // it.
-func TestWhatWasRevokedStaysOutOfANewBroker(t *testing.T) {
+func TestRevokedCertificateIsRefusedByANewBroker(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
 	s.enrols("r7")
@@ -280,7 +280,7 @@ func (s *secured) launchRobot(rid string) {
 }
 
 // A robot whose certificate is old renews by itself as soon as it runs.
-func TestARobotRenewsAnOldCertificateByItself(t *testing.T) {
+func TestRobotRenewsAnOldCertificateByItself(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
 	s.enrols("r7")

@@ -33,7 +33,7 @@ func (w *world) fleetdPresence(mark int, what string, holds func(schema.Presence
 	return becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetPresence), what, holds)
 }
 
-func TestTheLeadingDeskIsKilledAndTheOtherGoesOn(t *testing.T) {
+func TestKilledLeaderIsReplaced(t *testing.T) {
 	in(t, []kind{postgres}, func(w *world) {
 		a := w.fleetdCalled("fleetd-a")
 		w.leadsNow(a, "fleetd-a")
@@ -103,7 +103,7 @@ func TestTheLeadingDeskIsKilledAndTheOtherGoesOn(t *testing.T) {
 
 // A fleetd instance that hangs keeps all its connections, and the database would go on to take
 // it for the leader.
-func TestALeadingDeskThatHangsMakesRoom(t *testing.T) {
+func TestHangingLeaderIsReplaced(t *testing.T) {
 	in(t, []kind{postgres}, func(w *world) {
 		a := w.fleetdCalled("fleetd-a")
 		w.leadsNow(a, "fleetd-a")
@@ -130,7 +130,7 @@ func TestALeadingDeskThatHangsMakesRoom(t *testing.T) {
 // Mosquitto as people are told to set it up: it knows robots and fleetd instances by their
 // certificates alone. What one instance began the other goes on with, and whoever leads,
 // a stop holds until it is released.
-func TestTwoDesksWithCertificatesServeAFleetOnMosquitto(t *testing.T) {
+func TestTwoInstancesWithCertificatesServeAFleetOnMosquitto(t *testing.T) {
 	t.Parallel()
 	s := newSecuredIn(t, kind{mosquitto: true, postgres: true})
 	brokertest.Record(t, s.as("admin"))

@@ -24,7 +24,7 @@ func (w *world) kept() (topics []string) {
 	return topics
 }
 
-func TestAStopThatTheBrokerKeepsHoldsUntilItsReleaseAndNoLonger(t *testing.T) {
+func TestRetainedStopIsLatchedUntilItsRelease(t *testing.T) {
 	in(t, []kind{mosquitto}, func(w *world) {
 		press := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "op1")
 		w.recorder.Allow(press)
@@ -67,7 +67,7 @@ func TestAStopThatTheBrokerKeepsHoldsUntilItsReleaseAndNoLonger(t *testing.T) {
 	})
 }
 
-func TestACommandThatTheBrokerKeepsIsRemovedAndNotDone(t *testing.T) {
+func TestRetainedCommandIsRemovedAndNotExecuted(t *testing.T) {
 	in(t, []kind{mosquitto}, func(w *world) {
 		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")

@@ -132,7 +132,7 @@ func byTopic(lines []string) []string {
 	return sorted
 }
 
-func TestALineOfAPageStandsForThoseThatDifferInWhatHasTo(t *testing.T) {
+func TestConsoleLineMatchesWhereOnlyVariablePartsDiffer(t *testing.T) {
 	const ack = `{"ts":"2026-11-21T15:31:36.407Z","session":"fec6e931-3641-47b2-9c8c-9d1424f512e1","id":"auto-1-2","status":"REJECTED","state_seq":9}`
 	for name, c := range map[string]struct {
 		shown, printed string

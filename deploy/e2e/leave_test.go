@@ -16,7 +16,7 @@ import (
 // A robot that is there is taken out of the fleet only when that is said, and then
 // nothing of it is left at the broker; what is for all robots no longer waits for
 // it.
-func TestARobotThatIsThereLeavesTheFleetWhenAPersonSaysSo(t *testing.T) {
+func TestOnlineRobotIsDecommissionedOnConfirmation(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
 	for _, rid := range []string{"r7", "r8"} {
@@ -80,7 +80,7 @@ func (s *secured) kept(rid string) (topics []string) {
 }
 
 // Whoever dies in the middle: it goes on where it was, the presence first.
-func TestADecommissionSurvivesTheDeskAndTheBroker(t *testing.T) {
+func TestDecommissionSurvivesRestartOfFleetdAndBroker(t *testing.T) {
 	in(t, []kind{ours, postgres}, func(w *world) {
 		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
@@ -135,7 +135,7 @@ func TestADecommissionSurvivesTheDeskAndTheBroker(t *testing.T) {
 
 // What a stock Mosquitto kept of a robot that this instance never knew is listed, and
 // goes only when somebody says so.
-func TestDocumentsWithoutARobotAreListedAndEmptiedOnRequest(t *testing.T) {
+func TestStrayRetainedDocumentsAreListedAndRemovedOnRequest(t *testing.T) {
 	in(t, []kind{ours, mosquitto}, func(w *world) {
 		w.startFleetd("--dev=false")
 		w.robotsIn(schema.ModeMnl, "", "r9")

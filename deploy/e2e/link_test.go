@@ -51,7 +51,7 @@ func (w *world) flaps(rid string, most int) (silence time.Duration, times int) {
 
 // Silences that are no loss each are one together; and when fleetd is back for
 // good, the robot waits in safe for somebody who leads it out.
-func TestALinkThatFlapsIsLostAndItsReturnLeadsNobodyOutOfSafe(t *testing.T) {
+func TestFlappingLinkLeadsToSafeAndItsReturnDoesNotLeadOut(t *testing.T) {
 	const tries, most = 5, 6
 	in(t, anyBroker, func(w *world) {
 		w.startFleetd()
@@ -113,7 +113,7 @@ func (w *world) standsStill() net.Conn {
 
 // More is said to one that does not read than any network takes for it, and the
 // commands of others are answered all the time.
-func TestASubscriberThatStandsStillHoldsUpNobodysCommand(t *testing.T) {
+func TestStalledSubscriberDelaysNoCommand(t *testing.T) {
 	const stories, bytesEach = 40, 200 << 10
 	in(t, anyBroker, func(w *world) {
 		w.robotsIn(schema.ModeMnl, "", "r1")

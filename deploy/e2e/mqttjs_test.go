@@ -30,7 +30,7 @@ func javascript(t *testing.T) (node, ask string) {
 
 // A client that shares no line with us, in the language of web pages: over
 // WebSocket, with TLS and without, it asks, is answered, is refused, and stops.
-func TestAJavaScriptClientAsksAndIsAnswered(t *testing.T) {
+func TestJavaScriptClientGetsAnAnswer(t *testing.T) {
 	t.Parallel()
 	node, ask := javascript(t)
 	folder := t.TempDir()

@@ -9,7 +9,7 @@ import (
 	"troupe/schema"
 )
 
-func TestAStoryPutByHandIsOutdoneByTheDesksWish(t *testing.T) {
+func TestStoryPublishedManuallyIsReplacedByFleetd(t *testing.T) {
 	in(t, anyFleetd, func(w *world) {
 		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1", "r2")
@@ -37,7 +37,7 @@ func TestAStoryPutByHandIsOutdoneByTheDesksWish(t *testing.T) {
 	})
 }
 
-func TestARobotThatTrustsAReleaserTakesNoStoryThatTheDeskAloneLetOut(t *testing.T) {
+func TestRobotThatTrustsAReleaserRefusesStoryWithoutRelease(t *testing.T) {
 	in(t, []kind{ours}, func(w *world) {
 		key, releaser := filepath.Join(w.folder, "fleetd.key"), filepath.Join(w.folder, "releaser.key")
 		fleetd, release := strings.TrimSpace(w.do("key", "new", key)), strings.TrimSpace(w.do("key", "new", releaser))

@@ -6,9 +6,9 @@ import (
 	"troupe/schema"
 )
 
-// TestActionsThatACommandBringsAlongArePerformed asks from a terminal for an act that
+// TestInlineActionsArePerformed asks from a terminal for an act that
 // no library has.
-func TestActionsThatACommandBringsAlongArePerformed(t *testing.T) {
+func TestInlineActionsArePerformed(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		const (

@@ -23,7 +23,7 @@ func (w *world) boots(id, disk string, flags ...string) *process {
 	return launch(w.t, disk, program(w.t, "robotd"), args, nil)
 }
 
-func TestTwoRobotsWithOneNameAreShownAndStepBack(t *testing.T) {
+func TestTwoRobotsWithOneNameAreReportedAndBackOff(t *testing.T) {
 	in(t, []kind{ours, mosquitto}, func(w *world) {
 		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
@@ -44,7 +44,7 @@ func TestTwoRobotsWithOneNameAreShownAndStepBack(t *testing.T) {
 	})
 }
 
-func TestTwoDesksWithOneNameSaySo(t *testing.T) {
+func TestTwoInstancesWithOneNameReportIt(t *testing.T) {
 	in(t, []kind{ours, mosquitto}, func(w *world) {
 		w.startFleetd()
 		first := w.http
@@ -65,10 +65,10 @@ func TestTwoDesksWithOneNameSaySo(t *testing.T) {
 	})
 }
 
-// TestTheWillOfAKilledRobotDoesNotHideItsNextSession lets the network hide the death
+// TestLastWillOfKilledRobotDoesNotHideItsNextSession lets the network hide the death
 // of robotd from the broker, so that the next session takes the old one over. On a
 // broker that lets anybody leave a will, another one comes later still.
-func TestTheWillOfAKilledRobotDoesNotHideItsNextSession(t *testing.T) {
+func TestLastWillOfKilledRobotDoesNotHideItsNextSession(t *testing.T) {
 	in(t, []kind{ours, mosquitto}, func(w *world) {
 		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
@@ -111,7 +111,7 @@ func TestTheWillOfAKilledRobotDoesNotHideItsNextSession(t *testing.T) {
 	})
 }
 
-func TestARobotThatStandsStillAsAProgramIsDegradedThenLost(t *testing.T) {
+func TestSuspendedRobotProcessIsDegradedThenLost(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
@@ -128,7 +128,7 @@ func TestARobotThatStandsStillAsAProgramIsDegradedThenLost(t *testing.T) {
 	})
 }
 
-func TestARobotThatIsToWakeUpLaterIsSeenAsleep(t *testing.T) {
+func TestRobotWithWakeUpTimeIsShownAsleep(t *testing.T) {
 	in(t, []kind{ours}, func(w *world) {
 		w.startFleetd()
 		r := w.boots("r1", "r1", "--wake-at", "08:30")

@@ -10,7 +10,7 @@ import (
 	"troupe/schema"
 )
 
-func TestABareWordAndJSONAreAnsweredAlike(t *testing.T) {
+func TestBareWordAndJSONHaveTheSameEffect(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.recorder.Allow(on("r1", "cmd/#"))
 		w.robotsIn(schema.ModeMnl, "", "r1")
@@ -27,7 +27,7 @@ func TestABareWordAndJSONAreAnsweredAlike(t *testing.T) {
 	})
 }
 
-func TestACommandThatIsTooOldIsNotDone(t *testing.T) {
+func TestExpiredCommandIsNotExecuted(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
@@ -45,7 +45,7 @@ func TestACommandThatIsTooOldIsNotDone(t *testing.T) {
 }
 
 // Our broker refuses it with a notice; on another the robot does.
-func TestACommandThatIsTooLongCostsNoConnection(t *testing.T) {
+func TestTooLongCommandKeepsTheConnection(t *testing.T) {
 	in(t, []kind{mosquitto}, func(w *world) {
 		w.recorder.Allow(on("r1", "cmd/#"))
 		w.robotsIn(schema.ModeMnl, "", "r1")
@@ -65,7 +65,7 @@ func TestACommandThatIsTooLongCostsNoConnection(t *testing.T) {
 
 // What was refused has touched nothing: the states before and after it differ in
 // who asked for what, and in nothing else.
-func TestARefusedModeIsSeenInTheLastRequestAlone(t *testing.T) {
+func TestRefusedModeIsShownOnlyInTheLastRequest(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.told("op1", "r1", "mode/set", "mnl")
@@ -89,7 +89,7 @@ func untouched(s schema.State) string {
 }
 
 // One subscriber sees the state that an answer names before that answer.
-func TestASuccessIsToldAfterTheStateThatShowsIt(t *testing.T) {
+func TestSuccessIsAnsweredAfterTheStateThatShowsIt(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.has("r1", w.desire("r1", 1, "round", "nod", "smile"))

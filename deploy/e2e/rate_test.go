@@ -9,7 +9,7 @@ import (
 )
 
 // A person who watches a fleet that does nothing has to be able to read along.
-func TestARobotInMnlTellsLittle(t *testing.T) {
+func TestRobotInManualModePublishesLittle(t *testing.T) {
 	const watched, every = 25 * time.Second, 10 * time.Second
 	in(t, []kind{ours}, func(w *world) {
 		w.startFleetd()

@@ -10,7 +10,7 @@ import (
 // The robot has to keep its promises on our broker and on any other.
 var anyBroker = []kind{ours, mosquitto}
 
-func TestAModeIsAskedForAndAnswered(t *testing.T) {
+func TestModeSetIsAnswered(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.has("r1", w.desire("r1", 1, "round", "nod", "smile"))
@@ -34,7 +34,7 @@ func TestAModeIsAskedForAndAnswered(t *testing.T) {
 	})
 }
 
-func TestAWrongModeIsRefusedWithTheListOfModes(t *testing.T) {
+func TestUnknownModeIsRefusedWithTheListOfModes(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		ack := w.ask("op1", "r1", "mode/set", "dance")
@@ -50,7 +50,7 @@ func TestAWrongModeIsRefusedWithTheListOfModes(t *testing.T) {
 	})
 }
 
-func TestAMalformedRequestIsRefusedWithItsPlace(t *testing.T) {
+func TestMalformedRequestIsRefusedWithAPointer(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.recorder.Allow(on("r1", "cmd/#"))
 		w.robotsIn(schema.ModeMnl, "", "r1")
@@ -72,7 +72,7 @@ func TestAMalformedRequestIsRefusedWithItsPlace(t *testing.T) {
 	})
 }
 
-func TestAtoWithoutAStoryIsRefusedWhileMnlRunsOn(t *testing.T) {
+func TestAtoWithoutStoryIsRefusedAndManualModeGoesOn(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		ack := w.ask("op1", "r1", "mode/set", "ato")
@@ -123,7 +123,7 @@ func TestPausedTwiceAndContinuedOnceIsPaused(t *testing.T) {
 	})
 }
 
-func TestAStopStopsWhateverItsPayload(t *testing.T) {
+func TestStopWithAnyPayloadStops(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.recorder.Allow(on("r1", "cmd/#"))
 		w.robotsIn(schema.ModeMnl, "", "r1")
@@ -139,7 +139,7 @@ func TestAStopStopsWhateverItsPayload(t *testing.T) {
 	})
 }
 
-func TestAStoryWithMotionWaitsForEnable(t *testing.T) {
+func TestStoryWithMotionWaitsForEnable(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.robotsIn(schema.ModeMnl, "", "r1")
 		w.has("r1", w.desire("r1", 1, "glance", "look"))
@@ -155,7 +155,7 @@ func TestAStoryWithMotionWaitsForEnable(t *testing.T) {
 	})
 }
 
-func TestARetainedCommandRunsOnNoBroker(t *testing.T) {
+func TestRetainedCommandIsNotExecutedOnAnyBroker(t *testing.T) {
 	in(t, []kind{mosquitto}, func(w *world) {
 		w.recorder.Allow(on("r1", "cmd/#"))
 		w.send("op1", on("r1", "cmd/op1/mode/set"), "str", "-r")
@@ -175,7 +175,7 @@ func TestARetainedCommandRunsOnNoBroker(t *testing.T) {
 	})
 }
 
-func TestBeforeCalibrationNoModeButStrRuns(t *testing.T) {
+func TestOnlyStartUpModeRunsBeforeCalibration(t *testing.T) {
 	in(t, anyBroker, func(w *world) {
 		w.robot("r1", "homing.yaml")
 		w.state("r1", "calibrating", func(s schema.State) bool { return s.Mode.Active == schema.ModeStr && !s.Mode.Calibrated })

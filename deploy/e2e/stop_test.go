@@ -75,7 +75,7 @@ func (w *world) persisted(ids ...string) {
 	})
 }
 
-func TestAStopHoldsOverTheRestartOfEverythingInAnyOrder(t *testing.T) {
+func TestLatchedStopSurvivesRestartsInAnyOrder(t *testing.T) {
 	in(t, []kind{ours}, func(w *world) {
 		w.startFleetd()
 		w.robotsIn(schema.ModeMnl, "", "r1")
@@ -114,7 +114,7 @@ func TestAStopHoldsOverTheRestartOfEverythingInAnyOrder(t *testing.T) {
 	})
 }
 
-func TestAWallButtonHoldsEveryRobotWhateverItSays(t *testing.T) {
+func TestLiveStopWithAnyPayloadLatchesEveryRobot(t *testing.T) {
 	in(t, []kind{ours, mosquitto}, func(w *world) {
 		press := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "stop1")
 		w.recorder.Allow(press)
@@ -154,7 +154,7 @@ func TestAWallButtonHoldsEveryRobotWhateverItSays(t *testing.T) {
 	})
 }
 
-func TestADocumentThatCannotBeReadHoldsUntilTheDeskReleasesIt(t *testing.T) {
+func TestUnreadableStopDocumentLatchesUntilFleetdReleasesIt(t *testing.T) {
 	in(t, []kind{ours}, func(w *world) {
 		topic := on("r1", "desired/stop")
 		w.recorder.Allow(topic)
@@ -176,7 +176,7 @@ func TestADocumentThatCannotBeReadHoldsUntilTheDeskReleasesIt(t *testing.T) {
 	})
 }
 
-func TestAStopNeedsNoDatabase(t *testing.T) {
+func TestStopWorksWithoutDatabase(t *testing.T) {
 	in(t, []kind{postgres}, func(w *world) {
 		u, err := url.Parse(w.store)
 		if err != nil {
@@ -234,7 +234,7 @@ func TestAStopNeedsNoDatabase(t *testing.T) {
 	})
 }
 
-func TestARetainedStopIsObeyedAndAlarmed(t *testing.T) {
+func TestRetainedStopIsObeyedAndRaisesAnAlert(t *testing.T) {
 	in(t, []kind{mosquitto}, func(w *world) {
 		press := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "stop1")
 		w.recorder.Allow(press)

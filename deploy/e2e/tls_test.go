@@ -28,7 +28,7 @@ func at(t *testing.T, stdin, path string, args ...string) string {
 // A fleet on more than one machine: nobody speaks in the clear, fleetd has a
 // certificate, a robot and a person have passwords, each comes through another
 // door, and a right that is taken away ends at once.
-func TestAFleetStandsBehindTLS(t *testing.T) {
+func TestFleetRunsBehindTLS(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	in := func(name string) string { return filepath.Join(folder, name) }

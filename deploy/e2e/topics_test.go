@@ -19,10 +19,10 @@ import (
 	"troupe/schema/golden"
 )
 
-// TestEveryConsoleLineOfThePagesWasTyped types every command of the pages as it
+// TestEveryConsoleLineOfThePages types every command of the pages as it
 // stands there and compares what is printed with what the page shows. -update
 // writes what was printed into the page.
-func TestEveryConsoleLineOfThePagesWasTyped(t *testing.T) {
+func TestEveryConsoleLineOfThePages(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"README.md", "topics.md"} {
 		t.Run(name, func(t *testing.T) {

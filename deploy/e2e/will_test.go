@@ -9,7 +9,7 @@ import (
 )
 
 // mosquitto_sub --will-topic leaves a will without a payload.
-func TestAButtonThatIsLostStopsItsRobotByAWillWithoutAPayload(t *testing.T) {
+func TestLostStopButtonStopsItsRobotByLastWill(t *testing.T) {
 	in(t, []kind{ours, mosquitto}, func(w *world) {
 		sub, err := exec.LookPath("mosquitto_sub")
 		if err != nil {

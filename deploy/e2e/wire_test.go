@@ -235,7 +235,7 @@ func (p *packets) Write(b []byte) (int, error) {
 
 // A broker that closes has said all, hangs up its half, and goes on taking
 // acknowledgements until its client hangs up too.
-func TestAWireCarriesToTheEndWhatTheFarSideSaidBeforeItsEnd(t *testing.T) {
+func TestWireDeliversWhatWasSentBeforeItClosed(t *testing.T) {
 	const said = 200
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -38,7 +38,7 @@ func TestEveryFileIsNamedAfterWhatItHolds(t *testing.T) {
 
 // The sound that ships is made here, of nobody else's material: eight kilohertz of
 // water, as a shift register murmurs and drops fall into it.
-func TestTheSoundThatShipsIsMadeHere(t *testing.T) {
+func TestShippedSoundIsGenerated(t *testing.T) {
 	const rate, samples = 8000, 12000
 	var b bytes.Buffer
 	write := func(values ...any) {
@@ -82,7 +82,7 @@ var body = schema.Caps{
 	},
 }
 
-func TestAWholeBodyPerformsWhatShips(t *testing.T) {
+func TestCompleteBodyPerformsTheShippedStories(t *testing.T) {
 	acts, err := Acts()
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func shipped(t *testing.T) (all []score.Asset) {
 	return all
 }
 
-func TestWhatShipsIsWithoutAProblem(t *testing.T) {
+func TestShippedLibraryHasNoProblems(t *testing.T) {
 	shelf := map[string]score.Act{}
 	acts, err := Acts()
 	if err != nil {

@@ -130,7 +130,7 @@ func ship(t *testing.T, v *vault.Vault, revoked ...tls.Certificate) *shipped {
 
 // The whole file, with the door for robots: who has a certificate of the fleet is
 // who it says, whatever name he gives himself, and may do what that robot may.
-func TestARobotIsLetInByItsCertificateAlone(t *testing.T) {
+func TestRobotConnectsByCertificateAlone(t *testing.T) {
 	v := fleet(t)
 	r1, r2, stranger := robot(t, v, "r1"), robot(t, v, "r2"), robot(t, fleet(t), "r1")
 	m := ship(t, v, r2)

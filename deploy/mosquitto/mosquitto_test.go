@@ -80,7 +80,7 @@ func connect(t *testing.T, url, name string) *brokertest.Client {
 	return brokertest.Connect(t, brokertest.TCP(strings.TrimPrefix(url, "mqtt://")), brokertest.Hello{Name: name, Password: secret, ClientID: name})
 }
 
-func TestNobodyIsLetInWithoutHisPassword(t *testing.T) {
+func TestConnectNeedsThePassword(t *testing.T) {
 	url := start(t)
 	dial := brokertest.TCP(strings.TrimPrefix(url, "mqtt://"))
 	for what, h := range map[string]brokertest.Hello{
@@ -99,7 +99,7 @@ func TestNobodyIsLetInWithoutHisPassword(t *testing.T) {
 
 // What is refused is acknowledged and nobody is told, so a message that is
 // allowed is sent after it: what comes before that one was let through.
-func TestEachRoleSaysWhatItMayAndNothingElse(t *testing.T) {
+func TestEachRolePublishesOnlyWhatItMay(t *testing.T) {
 	url := start(t)
 	admin := connect(t, url, "admin")
 	admin.Subscribe("#")
@@ -122,7 +122,7 @@ func TestEachRoleSaysWhatItMayAndNothingElse(t *testing.T) {
 
 // A fleetd instance that starts beside a fleet of 300 is given each robot's documents at
 // once. Mosquitto's own queue of 1000 would lose the rest without a word.
-func TestWhoSubscribesIsGivenEveryDocumentOfALargeFleet(t *testing.T) {
+func TestNewSubscriberGetsEveryDocumentOfALargeFleet(t *testing.T) {
 	const documents = 300 * 11
 	url := start(t)
 	fleetd := connect(t, url, "fleetd")
@@ -137,7 +137,7 @@ func TestWhoSubscribesIsGivenEveryDocumentOfALargeFleet(t *testing.T) {
 
 // The contract's largest document passes, and what is larger than any ends its
 // connection before it is taken in.
-func TestAPacketLargerThanAnyDocumentIsNotTaken(t *testing.T) {
+func TestPacketLargerThanAnyDocumentIsRefused(t *testing.T) {
 	url := start(t)
 	admin, fleetd := connect(t, url, "admin"), connect(t, url, "fleetd")
 	blob := ns.Topic(schema.TopicBlob, strings.Repeat("ab", 32))
@@ -150,7 +150,7 @@ func TestAPacketLargerThanAnyDocumentIsNotTaken(t *testing.T) {
 }
 
 // A document of somebody who lost the right to write it is not given out.
-func TestWhatWasKeptOfWhoLostHisRightIsNotGivenOut(t *testing.T) {
+func TestRetainedMessagesOfRevokedClientAreNotDelivered(t *testing.T) {
 	m := ship(t, fleet(t))
 	topic := ns.Topic(schema.TopicDesiredMode, "r1")
 	connect(t, "mqtt://"+m.people, "fleetd").Retain(topic, `{"rev":1}`)

@@ -28,7 +28,7 @@ func dials(broker string) error {
 	return conn.Close()
 }
 
-func TestARetainedMessageIsReadBack(t *testing.T) {
+func TestRetainedMessageIsReadBack(t *testing.T) {
 	broker := Start(t, Options{})
 	if r := Pub(t, broker, "-i", "writer", "-t", "a/b", "-q", "1", "-r", "-m", "hello"); r.Code != 0 {
 		t.Fatalf("mosquitto_pub: %+v", r)
@@ -38,7 +38,7 @@ func TestARetainedMessageIsReadBack(t *testing.T) {
 	}
 }
 
-func TestARequestIsAnswered(t *testing.T) {
+func TestRequestIsAnswered(t *testing.T) {
 	broker := Start(t, Options{})
 	// mosquitto_rr subscribes before it asks, so a retained answer is an answer.
 	Pub(t, broker, "-t", "answer", "-r", "-m", "yes")
@@ -47,14 +47,14 @@ func TestARequestIsAnswered(t *testing.T) {
 	}
 }
 
-func TestTheExitCodeOfAClientIsAResultAndNoFailure(t *testing.T) {
+func TestExitCodeOfAClientIsAResult(t *testing.T) {
 	broker := Start(t, Options{})
 	if r := Sub(t, broker, "-t", "nobody/speaks", "-C", "1", "-W", "1"); r.Code == 0 || r.Stdout != "" {
 		t.Fatalf("mosquitto_sub: %+v, want its time-out's exit code", r)
 	}
 }
 
-func TestAClientThatHangsIsEnded(t *testing.T) {
+func TestHangingClientIsEnded(t *testing.T) {
 	broker := Start(t, Options{})
 	began := time.Now()
 	program := find(t, "mosquitto_sub", "mosquitto-clients")
@@ -64,7 +64,7 @@ func TestAClientThatHangsIsEnded(t *testing.T) {
 	}
 }
 
-func TestALargePacketIsRefused(t *testing.T) {
+func TestLargePacketIsRefused(t *testing.T) {
 	broker := Start(t, Options{MaxPacketBytes: 1000})
 	Pub(t, broker, "-t", "a", "-q", "1", "-r", "-m", strings.Repeat("x", 100))
 	Pub(t, broker, "-t", "b", "-q", "1", "-r", "-m", strings.Repeat("x", 2000))
@@ -74,7 +74,7 @@ func TestALargePacketIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheBrokerGoesWithItsTest(t *testing.T) {
+func TestBrokerEndsWithItsTest(t *testing.T) {
 	var broker string
 	t.Run("a test with a broker", func(t *testing.T) {
 		broker = Start(t, Options{})
@@ -87,13 +87,13 @@ func TestTheBrokerGoesWithItsTest(t *testing.T) {
 	}
 }
 
-func TestTheBrokerGoesWithAKilledTestBinary(t *testing.T) {
+func TestBrokerEndsWithKilledTestBinary(t *testing.T) {
 	if os.Getenv("MOSQUITTOTEST_CHILD") != "" {
 		fmt.Printf("child %s\n", Start(t, Options{}))
 		_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
 		return
 	}
-	cmd := exec.Command(os.Args[0], "-test.run", "^TestTheBrokerGoesWithAKilledTestBinary$")
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestBrokerEndsWithKilledTestBinary$")
 	cmd.Env = append(os.Environ(), "MOSQUITTOTEST_CHILD=1")
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -128,7 +128,7 @@ func TestTheBrokerGoesWithAKilledTestBinary(t *testing.T) {
 	}
 }
 
-func TestABrokerThatCannotStartSaysWhy(t *testing.T) {
+func TestBrokerThatCannotStartSaysWhy(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestABrokerThatCannotStartSaysWhy(t *testing.T) {
 	}
 }
 
-func TestWithoutMosquittoTheProgramIsNamed(t *testing.T) {
+func TestMissingMosquittoIsNamed(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if path, err := look("mosquitto", t.TempDir()); err == nil || !strings.Contains(err.Error(), "mosquitto is neither in PATH") {
 		t.Fatalf("got %q, %v", path, err)

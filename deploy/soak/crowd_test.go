@@ -65,7 +65,7 @@ func (g *gathering) close(t *testing.T) {
 	}
 }
 
-func TestALargeFleetThatLostItsBrokerComesBackAndNotAllAtOnce(t *testing.T) {
+func TestLargeFleetReconnectsSpreadOverTime(t *testing.T) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		g := &gathering{}

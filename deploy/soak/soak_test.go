@@ -43,7 +43,7 @@ func seeds(t *testing.T) (first, count uint64) {
 	return first, count
 }
 
-func TestWhateverBefallsThemTheWishIsFulfilledAndEveryCommandAnsweredOnce(t *testing.T) {
+func TestRandomFaultsKeepEveryPromise(t *testing.T) {
 	library := filepath.Join(t.TempDir(), "fleet.db")
 	prepare(t, library)
 	text, err := os.ReadFile(library)

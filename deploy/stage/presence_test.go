@@ -113,7 +113,7 @@ func (b *hanging) Order(o driver.Order) {
 	b.Driver.Order(o)
 }
 
-func TestARobotWhoseLoopHangsIsStalledThenLostThoughItsConnectionStands(t *testing.T) {
+func TestRobotWithHangingLoopIsStalledThenLost(t *testing.T) {
 	hold := make(chan struct{})
 	release := func() {}
 	inPair(t, func(p *pair) {
@@ -142,9 +142,9 @@ func TestARobotWhoseLoopHangsIsStalledThenLostThoughItsConnectionStands(t *testi
 	})
 }
 
-// TestARobotThatHearsNoDeskGetsANewConnection loses one subscription of several:
+// TestRobotWithoutFleetdHeartbeatReconnects loses one subscription of several:
 // everything else arrives, so the connection itself finds nothing wrong.
-func TestARobotThatHearsNoDeskGetsANewConnection(t *testing.T) {
+func TestRobotWithoutFleetdHeartbeatReconnects(t *testing.T) {
 	inPair(t, func(p *pair) {
 		p.until("hearing fleetd", func(d api.Detail) bool { return d.State != nil && d.State.Link.State == schema.LinkUp })
 		p.line.Deafen(func(topic string) bool { return strings.Contains(topic, "fleet/heartbeat") })
@@ -173,7 +173,7 @@ func (p *pair) told(event string) bool {
 	return len(events) > 0
 }
 
-func TestARobotThatIsPutToSleepIsSeenAsleepUntilItIsLate(t *testing.T) {
+func TestSleepingRobotIsShownAsleepUntilItIsLate(t *testing.T) {
 	inPair(t, func(p *pair) {
 		p.end()
 		got := p.view("sleeping")
@@ -194,7 +194,7 @@ func TestARobotThatIsPutToSleepIsSeenAsleepUntilItIsLate(t *testing.T) {
 	})
 }
 
-func TestARoundTripIsMeasured(t *testing.T) {
+func TestRoundTripIsMeasured(t *testing.T) {
 	inPair(t, func(p *pair) {
 		d := p.until("measured", func(d api.Detail) bool {
 			return d.Heartbeat != nil && d.Heartbeat.Link.Client == "fleetd" && d.Heartbeat.Link.FleetSeq > 3

@@ -57,7 +57,7 @@ func (o *opening) must(t *testing.T) []api.Robot {
 	return robots
 }
 
-func TestEveryRobotPerformsTheStoryThatItIsThereFor(t *testing.T) {
+func TestEveryRobotPerformsItsStory(t *testing.T) {
 	_, err := night(t, Config{Robots: 4, Data: t.TempDir()}, func(o *opening) {
 		robots := o.must(t)
 		if len(robots) != 4 {
@@ -84,7 +84,7 @@ func TestEveryRobotPerformsTheStoryThatItIsThereFor(t *testing.T) {
 	}
 }
 
-func TestWhatAPersonChangedStaysWhenItIsStartedAgain(t *testing.T) {
+func TestChangesByAPersonSurviveARestart(t *testing.T) {
 	data := t.TempDir()
 	var theirs string
 	if _, err := night(t, Config{Robots: 2, Data: data}, func(o *opening) {
@@ -119,7 +119,7 @@ func TestWhatAPersonChangedStaysWhenItIsStartedAgain(t *testing.T) {
 	}
 }
 
-func TestAStopThatIsHeldKeepsNobodyWaiting(t *testing.T) {
+func TestLatchedStopDoesNotDelayOtherRequests(t *testing.T) {
 	data := t.TempDir()
 	if _, err := night(t, Config{Robots: 1, Data: data}, func(o *opening) {
 		order := map[string]any{"selector": selector.IDs("r1"), "level": "stop", "by": "ann", "why": "fire drill"}
@@ -145,7 +145,7 @@ func TestAStopThatIsHeldKeepsNobodyWaiting(t *testing.T) {
 	}
 }
 
-func TestARobotThatCannotStartEndsTheStageAndIsNamed(t *testing.T) {
+func TestRobotThatCannotStartEndsTheStageAndIsNamed(t *testing.T) {
 	data := t.TempDir()
 	if err := os.WriteFile(filepath.Join(data, "r2"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -155,7 +155,7 @@ func TestARobotThatCannotStartEndsTheStageAndIsNamed(t *testing.T) {
 	}
 }
 
-func TestARobotMayBeChangedBeforeItStarts(t *testing.T) {
+func TestRobotConfigurationCanBeChangedBeforeItStarts(t *testing.T) {
 	_, err := night(t, Config{Robots: 2, Data: t.TempDir(), Adjust: func(c *robot.Config) {
 		if c.ID == "r2" {
 			c.BootMode = "mnl"
@@ -172,7 +172,7 @@ func TestARobotMayBeChangedBeforeItStarts(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatCannotBeServedIsNamed(t *testing.T) {
+func TestAddressThatCannotBeServedIsNamed(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -205,7 +205,7 @@ func TestAnAddressThatCannotBeServedIsNamed(t *testing.T) {
 	}
 }
 
-func TestADirectoryIsLockedUntilItIsLetGo(t *testing.T) {
+func TestDataDirectoryIsLockedUntilReleased(t *testing.T) {
 	folder := t.TempDir()
 	unlock, err := lock(folder)
 	if err != nil {
@@ -227,7 +227,7 @@ func TestADirectoryIsLockedUntilItIsLetGo(t *testing.T) {
 	}
 }
 
-func TestADatabaseIsShownWithoutItsPassword(t *testing.T) {
+func TestDatabaseIsShownWithoutPassword(t *testing.T) {
 	for in, want := range map[string]string{
 		"sqlite:./.demo/fleet.db":                     "sqlite:./.demo/fleet.db",
 		"postgres://troupe:secret@db.example/troupe":  "postgres://db.example/troupe",
@@ -241,7 +241,7 @@ func TestADatabaseIsShownWithoutItsPassword(t *testing.T) {
 	}
 }
 
-func TestADatabaseThatIsNotThereIsToldAtOnceAndWithoutItsPassword(t *testing.T) {
+func TestUnreachableDatabaseIsReportedWithoutPassword(t *testing.T) {
 	for _, address := range []string{
 		"postgres://troupe:secret@127.0.0.1:1/troupe", "postgres://127.0.0.1:1/troupe?user=troupe&password=secret",
 		"host=127.0.0.1 password=secret", "postgres:troupe:secret@x", "postgres://x/troupe?password=secret&port=none", "postgres://u:secret%zz@x/troupe",
@@ -262,13 +262,13 @@ func TestADatabaseThatIsNotThereIsToldAtOnceAndWithoutItsPassword(t *testing.T) 
 	}
 }
 
-func TestAStageWithoutRobotsIsRefused(t *testing.T) {
+func TestStageWithoutRobotsIsRefused(t *testing.T) {
 	if _, err := night(t, Config{Data: t.TempDir()}, nil); err == nil || !strings.Contains(err.Error(), "1 to") {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestManyRobotsAreNotAllNamed(t *testing.T) {
+func TestLongListOfRobotsIsShortened(t *testing.T) {
 	many := make([]string, MaxRobots)
 	for i := range many {
 		many[i] = name(i)

@@ -40,7 +40,7 @@ func lastLine(out string) string {
 	return lines[len(lines)-1]
 }
 
-func TestAGreenRunIsOneLineAPackageAndTheTotals(t *testing.T) {
+func TestPassingRunPrintsOneLinePerPackageAndTotals(t *testing.T) {
 	module(t, map[string]string{
 		"a/a_test.go": `package a
 import "testing"
@@ -104,7 +104,7 @@ func TestBroken(t *testing.T) { undefined() }
 	}
 }
 
-func TestASkippedTestFailsAGreenRun(t *testing.T) {
+func TestSkippedTestFailsThePassingRun(t *testing.T) {
 	module(t, map[string]string{"a/a_test.go": `package a
 import "testing"
 func TestGood(t *testing.T) {}
@@ -117,7 +117,7 @@ func FuzzParse(f *testing.F) { f.Add("x"); f.Fuzz(func(t *testing.T, s string) {
 	}
 }
 
-func TestARunWithoutTestsFails(t *testing.T) {
+func TestRunWithoutTestsFails(t *testing.T) {
 	module(t, map[string]string{"a/a.go": "package a\n"})
 	code, out := run(t, "./...")
 	if code != 1 || lastLine(out) != "0 passed, 0 failed" || !strings.Contains(out, "no test ran") {
@@ -125,7 +125,7 @@ func TestARunWithoutTestsFails(t *testing.T) {
 	}
 }
 
-func TestWhatGoTestRefusesIsAFailure(t *testing.T) {
+func TestBuildErrorIsAFailure(t *testing.T) {
 	module(t, map[string]string{"a/a.go": "package a\n"})
 	var b strings.Builder
 	if code, err := test([]string{"-no-such-flag"}, &b); code == 0 {
@@ -133,7 +133,7 @@ func TestWhatGoTestRefusesIsAFailure(t *testing.T) {
 	}
 }
 
-func TestAPackageThatNeverEndedIsAFailure(t *testing.T) {
+func TestPackageThatNeverEndedIsAFailure(t *testing.T) {
 	var b strings.Builder
 	s := newSummary(&b)
 	stream := `{"Action":"start","Package":"p"}
