@@ -7,7 +7,7 @@ import (
 	"troupe/schema"
 )
 
-// refuse answers at the door. The id may be used again.
+// refuse answers a command that is not accepted. Its id may be used again.
 func (s *State) refuse(verb schema.Verb, client, id string, ans Answer, out []Effect) []Effect {
 	if ans.Status == "" {
 		ans.Status = schema.StatusRejected
@@ -20,28 +20,28 @@ func (s *State) refuse(verb schema.Verb, client, id string, ans Answer, out []Ef
 	return append(out, Tell{Client: client, Ack: a})
 }
 
-// repeat tells again what was told. While nothing could be told yet the answer
-// under way serves both copies.
+// repeat sends the newest answer again. If there is none yet, the coming answer
+// serves both copies.
 func (s *State) repeat(e *entry, out []Effect) []Effect {
 	switch e.phase {
 	case Done:
 		t := e.tell()
 		t.Key, t.Ack.Dup = "", true
 		return append(out, t)
-	case Working, Told:
-		a := ack(e.rec.Verb, e.rec.ID, Answer{Status: cmp.Or(e.interim, schema.StatusAccepted), UncheckedAge: e.rec.Answer.UncheckedAge})
+	case Working, Acknowledged:
+		a := ack(e.rec.Verb, e.rec.ID, Answer{Status: cmp.Or(e.lastInterim, schema.StatusAccepted), UncheckedAge: e.rec.Answer.UncheckedAge})
 		a.Dup, a.Progress = true, e.progress
 		return append(out, Tell{Client: e.rec.Client, Ack: a})
 	}
 	return out
 }
 
-// saved performs what is on disk now, and refuses what the disk did not take.
-//
-// If it is full, the oldest of what is finished makes room once.
+// saved performs the commands whose records are on disk now and refuses those
+// that the disk refused. If the disk is full, it erases old finished records and
+// tries once more.
 func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
 	var again []Record
-	crowded := in.Refused == schema.ReasonNoSpace && s.finished() > enough
+	crowded := in.Refused == schema.ReasonNoSpace && s.finished() > minFinished
 	for _, k := range in.Keys {
 		e := s.openByKey(k)
 		if e == nil {
@@ -58,16 +58,16 @@ func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
 		if in.Refused != "" {
 			if e.take(OnUnsaved) {
 				verb := e.perform.Verb
-				s.close(e)
+				s.closeEntry(e)
 				s.remove(e)
-				s.unmark(e)
-				s.erase = append(s.erase, k) // whether the write failed wholly is not known
+				s.unmarkSeq(e)
+				s.toErase = append(s.toErase, k) // it may have been written in part
 				out = s.refuse(verb, e.rec.Client, e.rec.ID, Answer{Reason: in.Refused, Detail: "the robot could not write the command down, so it was not begun"}, out)
 			}
 			continue
 		}
 		if e.phase == Saving && e.expires > 0 && now.Mono >= e.expires {
-			out = s.stale(e, out)
+			out = s.expire(e, out)
 			continue
 		}
 		if e.take(OnSaved) {
@@ -75,35 +75,34 @@ func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
 		}
 	}
 	if len(again) > 0 {
-		out = append(out, s.save(s.shed(), again...))
+		out = append(out, s.save(s.evictHalf(), again...))
 	}
 	return out
 }
 
-// unwritten takes back a finished record that the disk refused. What was done is
-// told at once as what came of it, and its record is offered to the disk again until
-// that takes it.
+// unwritten handles a finished record that the disk refused: the final answer is
+// sent at once, and the record is written again until the disk accepts it.
 func (s *State) unwritten(now Now, k Key, out []Effect) []Effect {
 	e := s.find(k)
 	if e == nil || e.phase != Done {
 		return out
 	}
-	s.later(e)
-	s.offerAt = now.Mono + offerEvery
-	if e.told || e.rec.Delivered {
+	s.saveLater(e)
+	s.rewriteAt = now.Mono + rewriteEvery
+	if e.answered || e.rec.Delivered {
 		return out
 	}
-	e.told = true
+	e.answered = true
 	return append(out, e.tell())
 }
 
-func (s *State) stale(e *entry, out []Effect) []Effect {
-	e.take(OnStale)
+func (s *State) expire(e *entry, out []Effect) []Effect {
+	e.take(OnExpired)
 	return s.finish(e, Answer{Status: schema.StatusExpired, Reason: schema.ReasonExpired, Detail: "its time to live ended before it was begun"}, out)
 }
 
-// outcome takes what came of a command. An outcome of a command that has its
-// final answer already is ignored: there is exactly one.
+// outcome processes the result of a command. It ignores the outcome of a command
+// that has its final answer, since there is exactly one.
 func (s *State) outcome(now Now, o Outcome, out []Effect) []Effect {
 	e := s.openByKey(o.Key)
 	if e == nil {
@@ -112,16 +111,16 @@ func (s *State) outcome(now Now, o Outcome, out []Effect) []Effect {
 	e.stateSeq, e.current, e.lease, e.refs = o.StateSeq, o.Current, o.Lease, o.Refs
 	if !o.Status.Final() {
 		if o.Progress != nil {
-			e.progress, e.left = o.Progress, o.Left
+			e.progress, e.remaining = o.Progress, o.Left
 		}
 		if !e.take(OnBegun) {
 			return out
 		}
-		if e.tellAt = e.arrived + acceptWithin; o.Moves {
-			e.tellAt = now.Mono
+		if e.interimAt = e.arrived + acceptWithin; o.Moves {
+			e.interimAt = now.Mono
 		}
 		if e.class == schema.ClassMode {
-			out = s.overtake(e, out)
+			out = s.supersede(e, out)
 		}
 		return s.tick(now, out)
 	}
@@ -131,11 +130,12 @@ func (s *State) outcome(now Now, o Outcome, out []Effect) []Effect {
 	return out
 }
 
-// overtake ends what e took over from. A command of the mode class that ended
-// at once, such as mode/enable, takes over from nobody.
-func (s *State) overtake(e *entry, out []Effect) []Effect {
+// supersede ends the older commands of the mode class that have begun, because e
+// has begun. A mode command that ends at once, such as mode/enable, supersedes
+// none.
+func (s *State) supersede(e *entry, out []Effect) []Effect {
 	for _, old := range slices.Clone(s.open) {
-		if old != e && old.class == schema.ClassMode && old.rec.N < e.rec.N && old.take(OnOvertaken) {
+		if old != e && old.class == schema.ClassMode && old.rec.N < e.rec.N && old.take(OnSuperseded) {
 			old.refs = refsTo(e)
 			out = s.finish(old, Answer{Status: schema.StatusSuperseded, Reason: schema.ReasonSuperseded, Detail: e.rec.Verb + " " + e.rec.Word + " came later"}, out)
 		}
@@ -143,49 +143,49 @@ func (s *State) overtake(e *entry, out []Effect) []Effect {
 	return out
 }
 
-// finish gives e its one final answer. It is written before it is told, but for
-// a stop, whose answer waits for no disk.
+// finish gives e its one final answer. The record is written before the answer is
+// sent, except for a stop, whose answer does not wait for the disk.
 func (s *State) finish(e *entry, ans Answer, out []Effect) []Effect {
 	ans.UncheckedAge, ans.Detail = e.rec.Answer.UncheckedAge, schema.LegibleWithin(ans.Detail, MaxDetail)
 	e.rec.Answer = complete(verbOf(e.rec.Verb), ans)
-	s.close(e)
-	s.note(e)
+	s.closeEntry(e)
+	s.noteLast(e)
 	t := e.tell()
-	if !e.kept {
+	if !e.inJournal {
 		t.Key = ""
 		return append(out, t)
 	}
 	if e.class == schema.ClassStop {
-		e.told = true
+		e.answered = true
 		return append(out, t, s.save(nil, e.rec))
 	}
 	return append(out, s.save(nil, e.rec), t)
 }
 
-func (s *State) note(e *entry) {
-	s.last = schema.LastRequest{ID: e.asked, Client: e.rec.Client, Verb: e.rec.Verb, Word: e.rec.Word,
+func (s *State) noteLast(e *entry) {
+	s.last = schema.LastRequest{ID: e.ackID, Client: e.rec.Client, Verb: e.rec.Verb, Word: e.rec.Word,
 		Status: e.rec.Answer.Status, Result: e.rec.Answer.Result, Reason: e.rec.Answer.Reason}
 }
 
-// delivered notes that an answer needs no telling any more. It is not worth a
-// write of its own: told twice after a crash does no harm.
+// delivered records that an answer need not be sent again. This goes to disk with
+// the next Save, since sending an answer twice after a crash does no harm.
 func (s *State) delivered(k Key) {
 	if e := s.find(k); e != nil && e.phase == Done && !e.rec.Delivered {
 		e.rec.Delivered = true
-		s.later(e)
+		s.saveLater(e)
 	}
 }
 
-// later has a finished record written with the next Save.
-func (s *State) later(e *entry) {
+// saveLater adds a finished record to the next Save.
+func (s *State) saveLater(e *entry) {
 	if e == nil || e.phase != Done {
 		return
 	}
-	s.late = slices.DeleteFunc(s.late, func(r Record) bool { return r.N == e.rec.N })
-	s.late = append(s.late, e.rec)
+	s.unsaved = slices.DeleteFunc(s.unsaved, func(r Record) bool { return r.N == e.rec.N })
+	s.unsaved = append(s.unsaved, e.rec)
 }
 
-// connected tells every final answer that the broker has not confirmed, oldest
+// connected sends every final answer that the broker has not confirmed, oldest
 // first.
 func (s *State) connected(out []Effect) []Effect {
 	var untold []*entry
@@ -204,19 +204,19 @@ func (s *State) connected(out []Effect) []Effect {
 }
 
 func (s *State) tick(now Now, out []Effect) []Effect {
-	if s.offerAt > 0 && now.Mono >= s.offerAt {
-		if s.offerAt = 0; len(s.late) > 0 {
+	if s.rewriteAt > 0 && now.Mono >= s.rewriteAt {
+		if s.rewriteAt = 0; len(s.unsaved) > 0 {
 			out = append(out, s.save(nil))
 		}
 	}
 	for _, e := range slices.Clone(s.open) {
 		switch {
 		case e.phase == Saving && e.expires > 0 && now.Mono >= e.expires:
-			out = s.stale(e, out)
-		case e.tellAt == 0 || now.Mono < e.tellAt:
-		case e.take(OnPatience):
+			out = s.expire(e, out)
+		case e.interimAt == 0 || now.Mono < e.interimAt:
+		case e.take(OnAckDue):
 			out = s.interim(now, e, schema.StatusAccepted, out)
-		case e.take(OnProgress):
+		case e.take(OnProgressDue):
 			out = s.interim(now, e, schema.StatusInProgress, out)
 		}
 	}
@@ -224,21 +224,21 @@ func (s *State) tick(now Now, out []Effect) []Effect {
 }
 
 func (s *State) interim(now Now, e *entry, status schema.Status, out []Effect) []Effect {
-	e.tellAt = now.Mono + progressEvery
+	e.interimAt = now.Mono + progressEvery
 	a := ack(e.rec.Verb, e.rec.ID, Answer{Status: status, UncheckedAge: e.rec.Answer.UncheckedAge})
 	a.StateSeq, a.Current = e.stateSeq, e.current
-	if e.interim = status; status == schema.StatusInProgress {
-		a.Progress, a.EtaMS = e.progress, e.left.Milliseconds()
+	if e.lastInterim = status; status == schema.StatusInProgress {
+		a.Progress, a.EtaMS = e.progress, e.remaining.Milliseconds()
 	}
 	s.last = schema.LastRequest{ID: e.rec.ID, Client: e.rec.Client, Verb: e.rec.Verb, Word: e.rec.Word, Status: status}
 	return append(out, Tell{Client: e.rec.Client, Ack: a})
 }
 
-// tell makes the message of e's final answer. The number of the state document,
-// a lease and what an answer points at count within a boot: after a restart they
-// would name others, and are left out.
+// tell returns the message with e's final answer. The state document's number,
+// the lease and the refs are valid within one boot only, so they are omitted after
+// a restart.
 func (e *entry) tell() Tell {
-	id := e.asked
+	id := e.ackID
 	if e.rec.Nameless {
 		id = ""
 	}
@@ -247,7 +247,7 @@ func (e *entry) tell() Tell {
 	return Tell{Client: e.rec.Client, Key: e.rec.Key(), Ack: a}
 }
 
-// ack makes an answer's message; an empty id is one that could not be read.
+// ack returns an answer's message; id is empty if it could not be read.
 func ack(verb, id string, ans Answer) schema.Ack {
 	a := schema.Ack{Verb: verb, Status: ans.Status, Result: ans.Result, Reason: ans.Reason, Detail: ans.Detail, Pointer: ans.Pointer, UncheckedAge: ans.UncheckedAge}
 	if id != "" {
@@ -262,13 +262,13 @@ func ack(verb, id string, ans Answer) schema.Ack {
 	return a
 }
 
-// refsTo points at a command.
+// refsTo returns a reference to the command of e.
 func refsTo(e *entry) []schema.Ref {
 	return []schema.Ref{{Kind: schema.RefCommand, ID: string(e.rec.Key())}}
 }
 
-// complete fills in the coarse result: commands of the mode class answer in the
-// mode supervisor's codes, others say ok.
+// complete fills in the result: commands of the mode class use the mode
+// supervisor's MS_* codes, all others ok.
 func complete(verb schema.Verb, ans Answer) Answer {
 	if ans.Result != "" || !ans.Status.Final() {
 		return ans
@@ -279,7 +279,7 @@ func complete(verb schema.Verb, ans Answer) Answer {
 		ans.Result = schema.ResultSuccess
 	case ans.Status == schema.StatusSucceeded:
 		ans.Result = schema.ResultOK
-	case illSaid(ans.Reason):
+	case malformed(ans.Reason):
 		ans.Result = schema.ResultInvCmd
 	case !mode || ans.Status != schema.StatusRejected && ans.Status != schema.StatusFailed:
 	case ans.Reason == schema.ReasonInvalidTransition:
@@ -294,8 +294,9 @@ func complete(verb schema.Verb, ans Answer) Answer {
 	return ans
 }
 
-// illSaid tells refusals of the command's form from those of its moment.
-func illSaid(r schema.Reason) bool {
+// malformed reports whether r is about the form of a command, not about the
+// robot's state.
+func malformed(r schema.Reason) bool {
 	switch r {
 	case schema.ReasonBadRequest, schema.ReasonUnknownVerb, schema.ReasonTooBig, schema.ReasonRetainedCommand, schema.ReasonIDReuse, schema.ReasonClockSkew:
 		return true

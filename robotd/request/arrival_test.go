@@ -7,7 +7,7 @@ import (
 	"troupe/schema"
 )
 
-func TestACommandOverTheLimitIsRefusedUnread(t *testing.T) {
+func TestOversizedCommandIsRefusedUnread(t *testing.T) {
 	s, _ := Restore(1, nil, nil)
 	out := Step(s, Now{}, Arrival{Client: "op1", Group: "mode", Verb: "set", Payload: []byte(`{"id":"k1","why":"` + strings.Repeat("x", 9000) + `"}`)}, nil)
 	if a := out[0].(Tell).Ack; len(out) != 1 || a.Reason != schema.ReasonTooBig || a.Status != schema.StatusRejected || a.ID != nil {
@@ -15,7 +15,7 @@ func TestACommandOverTheLimitIsRefusedUnread(t *testing.T) {
 	}
 }
 
-func TestAMalformedPayloadIsQuotedShort(t *testing.T) {
+func TestMalformedPayloadIsQuotedTruncated(t *testing.T) {
 	s, _ := Restore(1, nil, nil)
 	payload := []byte("{\xff\xfe" + strings.Repeat("y", 200))
 	a := Step(s, Now{}, Arrival{Client: "op1", Group: "mode", Verb: "set", Payload: payload}, nil)[0].(Tell).Ack
@@ -27,13 +27,13 @@ func TestAMalformedPayloadIsQuotedShort(t *testing.T) {
 	}
 }
 
-func TestWhoStandsAtTheRobotIsKnownWhenTheCommandIsPerformed(t *testing.T) {
+func TestPerformCarriesLocal(t *testing.T) {
 	for _, local := range []bool{true, false} {
 		s, _ := Restore(1, nil, nil)
 		Step(s, Now{}, Arrival{Client: "op1", Group: "safety", Verb: "reset", Payload: []byte(`{"id":"k1"}`), Local: local}, nil)
 		out := Step(s, Now{}, Saved{Keys: []Key{"op1/k1"}}, nil)
 		if p := out[0].(Perform); p.Local != local {
-			t.Errorf("local %v is performed as local %v", local, p.Local)
+			t.Errorf("command with local %v was performed with local %v", local, p.Local)
 		}
 	}
 }

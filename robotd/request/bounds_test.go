@@ -10,13 +10,13 @@ import (
 	"troupe/schema"
 )
 
-// mostRecord is what one record may take on the disk: the disk's own test shows
-// that a journal full of such records fits it.
-const mostRecord = 3000
+// maxRecordBytes is the largest encoded record; a test of package disk shows that
+// a journal full of such records fits the disk.
+const maxRecordBytes = 3000
 
-// TestNoRecordIsLargerThanItsBound lets stops and commands carry what they can
-// find room for.
-func TestNoRecordIsLargerThanItsBound(t *testing.T) {
+// TestRecordSizeIsBounded sends commands and stops whose fields are as long as
+// possible.
+func TestRecordSizeIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.Map(rapid.SampledFrom([]string{"x", `"`, "ä", "\x01", "\u2028"}), func(s string) string {
 			return strings.Repeat(s, rapid.SampledFrom([]int{1, 100, 128, 256, 1000, 9000, 500_000}).Draw(t, "times"))
@@ -41,16 +41,17 @@ func TestNoRecordIsLargerThanItsBound(t *testing.T) {
 		for _, e := range out {
 			save, _ := e.(Save)
 			for _, r := range save.Put {
-				if b, err := schema.Encode(&r); err != nil || len(b) > mostRecord {
-					t.Fatalf("a record of %d bytes: %.200s, %v", len(b), b, err)
+				if b, err := schema.Encode(&r); err != nil || len(b) > maxRecordBytes {
+					t.Fatalf("record has %d bytes: %.200s, %v", len(b), b, err)
 				}
 			}
 		}
 	})
 }
 
-// TestAStopOfAnyLengthStops reads no more of it than of any other command.
-func TestAStopOfAnyLengthStops(t *testing.T) {
+// TestStopOfAnyLengthIsPerformed also checks that no more of a stop is read than
+// of any other command.
+func TestStopOfAnyLengthIsPerformed(t *testing.T) {
 	for _, payload := range []string{
 		strings.Repeat("x", 500_000),
 		`{"by":"` + strings.Repeat("x", 500_000) + `"}`,
@@ -64,14 +65,14 @@ func TestAStopOfAnyLengthStops(t *testing.T) {
 			t.Errorf("%.30s...: %.300v", payload, out[0])
 		}
 		if known := len(payload) <= maxStopBytes; known && p.ID != "k1" {
-			t.Errorf("%.30s...: it is called %s", payload, p.ID)
+			t.Errorf("%.30s...: id is %s", payload, p.ID)
 		}
 	}
 }
 
-// TestAFullDiskIsRelievedOfOldAnswers lets the disk refuse for want of space when
-// much is remembered: the older half leaves, and the command is offered once more.
-func TestAFullDiskIsRelievedOfOldAnswers(t *testing.T) {
+// TestFullDiskEvictsOldAnswers: the disk is full and the journal large. The older
+// half of the answers is evicted, and the command is written once more.
+func TestFullDiskEvictsOldAnswers(t *testing.T) {
 	s, _ := Restore(1, nil, nil)
 	ask := func(id string) (out []Effect) {
 		return Step(s, Now{}, Arrival{Client: "op1", Group: "auto", Verb: "pause", Payload: []byte(`{"id":"` + id + `"}`)}, nil)
@@ -87,15 +88,15 @@ func TestAFullDiskIsRelievedOfOldAnswers(t *testing.T) {
 	out := Step(s, Now{}, Saved{Keys: []Key{"op1/new"}, Refused: schema.ReasonNoSpace}, nil)
 	save, ok := out[0].(Save)
 	if len(out) != 1 || !ok || len(save.Forget) != many/2 || save.Forget[0] != "op1/k0" || len(save.Put) == 0 || save.Put[len(save.Put)-1].ID != "new" {
-		t.Fatalf("a full disk is told %+v", out)
+		t.Fatalf("on a full disk: %+v", out)
 	}
 	if out = Step(s, Now{}, Saved{Keys: []Key{"op1/new"}}, nil); len(out) != 1 || out[0].(Perform).ID != "new" {
-		t.Errorf("with the room that was made: %+v", out)
+		t.Errorf("after the eviction: %+v", out)
 	}
-	// What is remembered of the newest is not given up for a disk that stays full.
+	// The newest answers are kept even if the disk stays full.
 	ask("newer")
 	out = Step(s, Now{}, Saved{Keys: []Key{"op1/newer"}, Refused: schema.ReasonNoSpace}, nil)
 	if tell, ok := out[0].(Tell); !ok || tell.Ack.Reason != schema.ReasonNoSpace {
-		t.Errorf("a disk that stays full: %+v", out)
+		t.Errorf("disk still full: %+v", out)
 	}
 }

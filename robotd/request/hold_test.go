@@ -6,8 +6,8 @@ import (
 	"troupe/schema"
 )
 
-// A newer fleetd may say more than this robot understands.
-func TestAStopIsHeldWhateverElseItSays(t *testing.T) {
+// A newer fleetd may send fields that this robot does not know.
+func TestMalformedStopStillLatches(t *testing.T) {
 	for payload, want := range map[string]string{
 		`{"args":{"latch":"fire"}}`:                          "fire",
 		`{"id":"k1","mood":"angry","args":{"latch":"fire"}}`: "fire",

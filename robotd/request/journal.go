@@ -10,28 +10,28 @@ import (
 
 // entry is a command in memory.
 type entry struct {
-	rec      Record
-	phase    Phase
-	class    schema.VerbClass
-	asked    string // the id that is told; a stop that came again has another of its own
-	dup      bool   // a stop that came again: done again, told as such
-	kept     bool   // is in its client's journal
-	told     bool   // its final answer was, though the disk refused the record
-	retried  bool   // the disk was full, and is asked a second time
-	perform  Perform
-	arrived  time.Duration
-	expires  time.Duration // while it waits for the disk; 0 = never
-	tellAt   time.Duration // the next ACCEPTED or IN_PROGRESS
-	interim  schema.Status // the newest that was told before the final one
-	progress *int
-	left     time.Duration
-	stateSeq int64
-	current  *schema.Now
-	lease    *schema.Lease
-	refs     []schema.Ref
+	rec         Record
+	phase       Phase
+	class       schema.VerbClass
+	ackID       string // the id in answers; a repeated stop is recorded under a generated one
+	dup         bool   // it is a repeated stop: performed again, answered with dup
+	inJournal   bool   // it is in its client's journal
+	answered    bool   // the final answer was sent, although the disk refused the record
+	retried     bool   // the disk was full, and the record was written a second time
+	perform     Perform
+	arrived     time.Duration
+	expires     time.Duration // while it waits for the disk; 0 = never
+	interimAt   time.Duration // when the next ACCEPTED or IN_PROGRESS is due
+	lastInterim schema.Status // of the newest answer before the final one
+	progress    *int
+	remaining   time.Duration
+	stateSeq    int64
+	current     *schema.Now
+	lease       *schema.Lease
+	refs        []schema.Ref
 }
 
-// take moves e along the table and reports whether it could.
+// take moves e along the table and reports whether there is such a transition.
 func (e *entry) take(on Event) bool {
 	row, ok := Table.Next(e.phase, on)
 	if ok {
@@ -41,15 +41,14 @@ func (e *entry) take(on Event) bool {
 }
 
 func (e *entry) open() bool {
-	return e.phase == Saving || e.phase == Handed || e.phase == Working || e.phase == Told
+	return e.phase == Saving || e.phase == Dispatched || e.phase == Working || e.phase == Acknowledged
 }
 
-// journal is what the robot remembers of one client's commands, in the order of
-// their arrival.
+// journal contains one client's commands in the order of their arrival.
 type journal struct {
 	client  string
 	entries []*entry
-	heard   int64 // N of its newest command: who was least recently heard leaves first
+	newestN int64 // N of its newest command; the journal with the lowest one is evicted first
 }
 
 func (j *journal) find(id string) *entry {
@@ -61,42 +60,41 @@ func (j *journal) find(id string) *entry {
 	return nil
 }
 
-// State is everything that is remembered of commands. It belongs to one
-// goroutine.
+// State is everything that is remembered of commands. One goroutine owns it.
 type State struct {
-	boot     int64 // how often the robot has started: makes its own ids unique
-	made     int64 // ids made in this boot
-	n        int64 // the newest record's number
-	journals []*journal
-	open     []*entry      // unfinished, in the order of their arrival
-	marks    []mark        // the least recently used first
-	late     []Record      // changed without haste: they go with the next Save
-	offerAt  time.Duration // when they go at the latest; 0 = they have time
-	erase    []Key         // so do these
-	last     schema.LastRequest
-	dropped  int64
+	boot      int64 // how often the robot has started; makes generated ids unique
+	madeIDs   int64 // ids generated in this boot
+	lastN     int64 // number of the newest record
+	journals  []*journal
+	open      []*entry      // unfinished, in the order of their arrival
+	marks     []seqMark     // the least recently used first
+	unsaved   []Record      // finished records to write with the next Save
+	rewriteAt time.Duration // when they are written at the latest; 0 = no limit
+	toErase   []Key         // records to erase with the next Save
+	last      schema.LastRequest
+	dropped   int64
 }
 
-// Restore makes the state of a robot that has started for the boot-th time from
-// the records of its disk. What was unfinished is answered FAILED restarted;
-// the answers are told once the link is there.
+// Restore returns the state of a robot that has started for the boot-th time, from
+// the records on its disk. Unfinished commands get the answer FAILED restarted,
+// which is sent on the next Connected.
 func Restore(boot int64, saved []Record, out []Effect) (*State, []Effect) {
 	s := &State{boot: boot}
 	saved = slices.Clone(saved)
 	slices.SortFunc(saved, func(a, b Record) int { return cmp.Compare(a.N, b.N) })
 	var save Save
 	for _, r := range saved {
-		s.n = max(s.n, r.N)
-		s.mark(r.Client, verbOf(r.Verb).Group, r.Session, r.Seq)
-		e := &entry{rec: r, phase: Done, asked: r.ID}
+		s.lastN = max(s.lastN, r.N)
+		s.markSeq(r.Client, verbOf(r.Verb).Group, r.Session, r.Seq)
+		e := &entry{rec: r, phase: Done, ackID: r.ID}
 		if !r.Answer.Status.Final() {
-			e.phase = Handed
+			e.phase = Dispatched
 			e.take(OnRestart)
 			verb := verbOf(r.Verb)
 			e.rec.Answer = complete(verb, Answer{Status: schema.StatusFailed, Reason: schema.ReasonRestarted,
 				Detail: "the robot restarted before this ended; it starts from rest", UncheckedAge: r.Answer.UncheckedAge})
 			save.Put = append(save.Put, e.rec)
-			s.note(e)
+			s.noteLast(e)
 		}
 		j, forget := s.admit(r.Client)
 		save.Forget = append(save.Forget, forget...)
@@ -113,37 +111,37 @@ func Restore(boot int64, saved []Record, out []Effect) (*State, []Effect) {
 	return s, out
 }
 
-// Last is the newest answered command, for the state document.
+// Last returns the command that was answered last, for the state document.
 func (s *State) Last() (schema.LastRequest, bool) { return s.last, s.last.ID != "" }
 
-// Open is the number of unfinished commands.
+// Open returns the number of unfinished commands.
 func (s *State) Open() int { return len(s.open) }
 
-// Running lists the unfinished commands that were begun, the oldest first.
+// Running lists the unfinished commands that have begun, oldest first.
 func (s *State) Running() []schema.RunningReq {
 	var out []schema.RunningReq
 	for _, e := range s.open {
-		if e.phase == Working || e.phase == Told {
-			out = append(out, schema.RunningReq{ID: e.asked, Client: e.rec.Client, Verb: e.rec.Verb, Progress: e.progress})
+		if e.phase == Working || e.phase == Acknowledged {
+			out = append(out, schema.RunningReq{ID: e.ackID, Client: e.rec.Client, Verb: e.rec.Verb, Progress: e.progress})
 		}
 	}
 	return out
 }
 
-// Dropped counts final answers that left the journal before the broker
-// confirmed them.
+// Dropped counts final answers that were evicted from the journal before the
+// broker confirmed them.
 func (s *State) Dropped() int64 { return s.dropped }
 
-// Deadline is when time alone changes something, or false.
+// Deadline returns when the next Tick is due, or false.
 func (s *State) Deadline() (time.Duration, bool) {
-	at, found := s.offerAt, s.offerAt > 0
+	at, found := s.rewriteAt, s.rewriteAt > 0
 	for _, e := range s.open {
 		var t time.Duration
 		switch e.phase {
 		case Saving:
 			t = e.expires
-		case Working, Told:
-			t = e.tellAt
+		case Working, Acknowledged:
+			t = e.interimAt
 		}
 		if t > 0 && (!found || t < at) {
 			at, found = t, true
@@ -161,8 +159,9 @@ func (s *State) journalOf(client string) *journal {
 	return nil
 }
 
-// admit returns the journal of client, making room for a new one. It returns
-// nil when every journal holds an unfinished command.
+// admit returns the client's journal; if there is none, it creates one, evicting
+// another if necessary. It returns nil if every journal contains an unfinished
+// command.
 func (s *State) admit(client string) (*journal, []Key) {
 	if j := s.journalOf(client); j != nil {
 		return j, nil
@@ -171,7 +170,7 @@ func (s *State) admit(client string) (*journal, []Key) {
 	if len(s.journals) >= MaxClients {
 		oldest := -1
 		for i, j := range s.journals {
-			if !slices.ContainsFunc(j.entries, (*entry).open) && (oldest < 0 || j.heard < s.journals[oldest].heard) {
+			if !slices.ContainsFunc(j.entries, (*entry).open) && (oldest < 0 || j.newestN < s.journals[oldest].newestN) {
 				oldest = i
 			}
 		}
@@ -180,7 +179,7 @@ func (s *State) admit(client string) (*journal, []Key) {
 		}
 		for _, e := range s.journals[oldest].entries {
 			forget = append(forget, e.rec.Key())
-			s.lose(e)
+			s.evicted(e)
 		}
 		s.journals = slices.Delete(s.journals, oldest, oldest+1)
 	}
@@ -189,34 +188,33 @@ func (s *State) admit(client string) (*journal, []Key) {
 	return j, forget
 }
 
-// add appends e and returns the keys that had to leave for it: there is always
-// a finished one, since fewer commands may be unfinished than a journal holds.
+// add appends e and returns the keys of the records evicted for it. A full journal
+// always contains a finished command, since MaxOpen is below MaxPerClient.
 func (j *journal) add(s *State, e *entry) []Key {
 	var forget []Key
 	if len(j.entries) >= MaxPerClient {
 		if i := slices.IndexFunc(j.entries, func(e *entry) bool { return !e.open() }); i >= 0 {
 			forget = append(forget, j.entries[i].rec.Key())
-			s.lose(j.entries[i])
+			s.evicted(j.entries[i])
 			j.entries = slices.Delete(j.entries, i, i+1)
 		}
 	}
 	j.entries = append(j.entries, e)
-	j.heard = e.rec.N
-	e.kept = true
+	j.newestN = e.rec.N
+	e.inJournal = true
 	return forget
 }
 
-// lose notes that e leaves the journal.
-func (s *State) lose(e *entry) {
-	e.kept = false
+// evicted updates the state for e, which leaves the journal.
+func (s *State) evicted(e *entry) {
+	e.inJournal = false
 	if !e.rec.Delivered {
 		s.dropped++
 	}
-	s.late = slices.DeleteFunc(s.late, func(r Record) bool { return r.N == e.rec.N })
+	s.unsaved = slices.DeleteFunc(s.unsaved, func(r Record) bool { return r.N == e.rec.N })
 }
 
-// finished counts the commands that are remembered for the sake of their answers
-// alone.
+// finished counts the commands that are kept only for their answers.
 func (s *State) finished() (n int) {
 	for _, j := range s.journals {
 		for _, e := range j.entries {
@@ -228,9 +226,9 @@ func (s *State) finished() (n int) {
 	return n
 }
 
-// shed forgets the older half of what is finished, of all clients: the disk is
-// full, and what is asked now counts more than an old answer.
-func (s *State) shed() []Key {
+// evictHalf evicts the older half of the finished commands of all clients. The
+// disk is full, and new commands matter more than old answers.
+func (s *State) evictHalf() []Key {
 	var old []*entry
 	for _, j := range s.journals {
 		for _, e := range j.entries {
@@ -242,19 +240,19 @@ func (s *State) shed() []Key {
 	slices.SortFunc(old, func(a, b *entry) int { return cmp.Compare(a.rec.N, b.rec.N) })
 	var forget []Key
 	for _, e := range old[:len(old)/2] {
-		s.lose(e)
+		s.evicted(e)
 		s.remove(e)
 		forget = append(forget, e.rec.Key())
 	}
 	return forget
 }
 
-// remove takes e out of its journal without a trace.
+// remove deletes e from its journal.
 func (s *State) remove(e *entry) {
 	if j := s.journalOf(e.rec.Client); j != nil {
 		j.entries = slices.DeleteFunc(j.entries, func(o *entry) bool { return o == e })
 	}
-	e.kept = false
+	e.inJournal = false
 }
 
 func (s *State) openByKey(k Key) *entry {
@@ -266,14 +264,14 @@ func (s *State) openByKey(k Key) *entry {
 	return nil
 }
 
-func (s *State) close(e *entry) {
+func (s *State) closeEntry(e *entry) {
 	s.open = slices.DeleteFunc(s.open, func(o *entry) bool { return o == e })
 	e.perform = Perform{}
 }
 
-// save makes a Save of records and of what waited without haste.
+// save returns a Save of these records and of those that waited for one.
 func (s *State) save(forget []Key, put ...Record) Save {
-	w := Save{Put: append(s.late, put...), Forget: append(s.erase, forget...)}
-	s.late, s.erase, s.offerAt = nil, nil, 0
+	w := Save{Put: append(s.unsaved, put...), Forget: append(s.toErase, forget...)}
+	s.unsaved, s.toErase, s.rewriteAt = nil, nil, 0
 	return w
 }

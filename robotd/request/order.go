@@ -6,37 +6,37 @@ import (
 	"troupe/schema"
 )
 
-// mark is the highest seq that was taken of one sender's session in one group of
-// verbs.
-type mark struct {
+// seqMark is the highest accepted seq of one client's session in one verb group.
+type seqMark struct {
 	client, session, group string
 	seq                    int64
 }
 
-// behind reports whether req came after a newer one of its order, and the seq of
-// that one. A command without a seq has no order.
-func (s *State) behind(client, group string, req schema.Request) (newest int64, late bool) {
-	if i := s.markOf(client, group, req.Session); i >= 0 && req.Seq != 0 {
+// outOfOrder reports whether a command of the same client, session and group with
+// the same or a higher seq was accepted before req, and returns that seq. A
+// command without a seq is never out of order.
+func (s *State) outOfOrder(client, group string, req schema.Request) (newest int64, late bool) {
+	if i := s.indexOfMark(client, group, req.Session); i >= 0 && req.Seq != 0 {
 		return s.marks[i].seq, req.Seq <= s.marks[i].seq
 	}
 	return 0, false
 }
 
-func (s *State) markOf(client, group, session string) int {
-	return slices.IndexFunc(s.marks, func(m mark) bool { return m.client == client && m.group == group && m.session == session })
+func (s *State) indexOfMark(client, group, session string) int {
+	return slices.IndexFunc(s.marks, func(m seqMark) bool { return m.client == client && m.group == group && m.session == session })
 }
 
-// mark notes that a command was taken. A stop is taken wherever it stands in its
-// order, and makes everything before it late.
-func (s *State) mark(client, group, session string, seq int64) {
+// markSeq records the seq of an accepted command. A stop is accepted whatever its
+// seq, and makes commands with a lower seq out of order.
+func (s *State) markSeq(client, group, session string, seq int64) {
 	if seq == 0 {
 		return
 	}
-	if i := s.markOf(client, group, session); i >= 0 {
+	if i := s.indexOfMark(client, group, session); i >= 0 {
 		seq = max(seq, s.marks[i].seq)
 		s.marks = slices.Delete(s.marks, i, i+1)
 	}
-	own := func(m mark) bool { return m.client == client }
+	own := func(m seqMark) bool { return m.client == client }
 	count := 0
 	for _, m := range s.marks {
 		if own(m) {
@@ -50,14 +50,15 @@ func (s *State) mark(client, group, session string, seq int64) {
 	case len(s.marks) >= MaxMarks*MaxClients:
 		s.marks = slices.Delete(s.marks, 0, 1)
 	}
-	s.marks = append(s.marks, mark{client, session, group, seq})
+	s.marks = append(s.marks, seqMark{client, session, group, seq})
 }
 
-// unmark takes back what e had marked: the disk did not take it, and its sender
-// may send the same bytes again. What remains is what the journal remembers.
-func (s *State) unmark(e *entry) {
+// unmarkSeq undoes markSeq for e, which the disk refused, so that the sender may
+// send the same bytes again. The mark falls back to the highest seq in the
+// journal.
+func (s *State) unmarkSeq(e *entry) {
 	group := verbOf(e.rec.Verb).Group
-	i := s.markOf(e.rec.Client, group, e.rec.Session)
+	i := s.indexOfMark(e.rec.Client, group, e.rec.Session)
 	if i < 0 || e.rec.Seq == 0 {
 		return
 	}

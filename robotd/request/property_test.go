@@ -10,50 +10,50 @@ import (
 	"troupe/schema"
 )
 
-// life is a robot's door driven at random, with a disk that may be slow or
-// refuse, rooms that may be slow, and a power that may go between any two
-// effects. It checks what must hold after every effect.
+// life drives the package at random, with a disk that may be slow or refuse,
+// components that may be slow, and power cuts between any two effects. It checks
+// the invariants after every effect.
 type life struct {
-	t        *rapid.T
-	s        *State
-	now      Now
-	boot     int64
-	disk     map[Key]Record
-	writing  []Saved         // what the disk has done and not reported yet
-	unsaved  map[Key]bool    // final answers that the disk refused
-	doing    []Key           // performed, not ended yet
-	arrived  map[Key]int     // when the newest copy that was taken came
-	done     map[Key]int     // effects of commands that are not stops
-	final    map[Key]verdict // the one final answer of each command
-	arrivals int
-	lastStop int
-	newest   map[string]int64 // seq that was performed, of each order
+	t          *rapid.T
+	s          *State
+	now        Now
+	boot       int64
+	disk       map[Key]Record
+	writing    []Saved         // results of the disk that are not reported yet
+	unsaved    map[Key]bool    // final answers that the disk refused
+	performing []Key           // performed, not ended yet
+	arrived    map[Key]int     // number of the arrival that was accepted
+	performed  map[Key]int     // how often each command was performed, without stops
+	final      map[Key]verdict // the final answer of each command
+	arrivals   int
+	lastStop   int
+	newest     map[string]int64 // highest performed seq per client, session and group
 }
 
-// home is the fleet that the robot is told to obey.
+// home is the fleet id in sys/adopt.
 const home = "b108326f-f261-4a6b-ad48-fee8efb991ba"
 
-// verdict is what must stay equal between two copies of an answer.
+// verdict is the part that must be equal in two copies of an answer.
 type verdict struct {
 	status schema.Status
 	reason schema.Reason
 }
 
 func newLife(t *rapid.T) *life {
-	l := &life{t: t, boot: 1, disk: map[Key]Record{}, arrived: map[Key]int{}, done: map[Key]int{}, final: map[Key]verdict{}, unsaved: map[Key]bool{}, newest: map[string]int64{}}
+	l := &life{t: t, boot: 1, disk: map[Key]Record{}, arrived: map[Key]int{}, performed: map[Key]int{}, final: map[Key]verdict{}, unsaved: map[Key]bool{}, newest: map[string]int64{}}
 	l.s, _ = Restore(1, nil, nil)
 	return l
 }
 
-var orders = [][2]string{{"mode", "set"}, {"mode", "kill"}, {"auto", "start"}, {"auto", "pause"}, {"safety", "enable"}, {"sys", "adopt"}, {"sys", "ping"}, {"sys", "cancel"}, {"sys", "cancel"}, {"sys", "replay"}, {"safety", "stop"}, {"safety", "estop"}}
+var verbs = [][2]string{{"mode", "set"}, {"mode", "kill"}, {"auto", "start"}, {"auto", "pause"}, {"safety", "enable"}, {"sys", "adopt"}, {"sys", "ping"}, {"sys", "cancel"}, {"sys", "cancel"}, {"sys", "replay"}, {"safety", "stop"}, {"safety", "estop"}}
 
 func (l *life) step(in Input) {
 	l.now.Wall = noon.Add(l.now.Mono)
 	l.perform(Step(l.s, l.now, in, nil))
 }
 
-// perform does the effects in order, and cuts the power between two of them
-// now and then.
+// perform does the effects in order; sometimes it cuts the power between two of
+// them.
 func (l *life) perform(effects []Effect) {
 	cut := len(effects)
 	if len(effects) > 0 && rapid.IntRange(0, 40).Draw(l.t, "power cut") == 0 {
@@ -77,7 +77,7 @@ func (l *life) perform(effects []Effect) {
 			}
 			l.report(e, "")
 		case Perform:
-			l.doing = append(l.doing, e.Key)
+			l.performing = append(l.performing, e.Key)
 			if e.Verb.Class == schema.ClassStop || e.Verb.Journal == schema.JournalNever {
 				continue
 			}
@@ -85,7 +85,7 @@ func (l *life) perform(effects []Effect) {
 			if v, ended := l.final[e.Key]; ended {
 				l.t.Fatalf("%s was performed after it had been answered %v", e.Key, v)
 			}
-			if l.done[e.Key]++; l.done[e.Key] > 1 {
+			if l.performed[e.Key]++; l.performed[e.Key] > 1 {
 				l.t.Fatalf("%s was performed twice", e.Key)
 			}
 			if _, ok := l.disk[e.Key]; !ok {
@@ -96,13 +96,14 @@ func (l *life) perform(effects []Effect) {
 			}
 		case Tell:
 			if !refused {
-				l.told(e)
+				l.checkAnswer(e)
 			}
 		}
 	}
 }
 
-// inOrder holds that of one order nothing is performed after what was sent later.
+// inOrder checks that no command is performed after one with a higher seq of the
+// same client, session and group.
 func (l *life) inOrder(p Perform) {
 	r := l.disk[p.Key]
 	order := r.Client + " " + r.Session + " " + p.Verb.Group
@@ -112,7 +113,7 @@ func (l *life) inOrder(p Perform) {
 	l.newest[order] = max(l.newest[order], r.Seq)
 }
 
-// report lets the disk answer, later.
+// report queues the disk's answer.
 func (l *life) report(s Save, refused schema.Reason) {
 	var keys []Key
 	for _, r := range s.Put {
@@ -122,9 +123,9 @@ func (l *life) report(s Save, refused schema.Reason) {
 	l.writing = append(l.writing, Saved{Keys: keys, Refused: refused})
 }
 
-func (l *life) told(e Tell) {
+func (l *life) checkAnswer(e Tell) {
 	if e.Key == "" || !e.Ack.Status.Final() || verbOf(e.Ack.Verb).Class == schema.ClassStop {
-		return // a stop is told before it is written: after a power cut nobody knows of it
+		return // a stop is answered before it is written, so a power cut may lose its record
 	}
 	now := verdict{e.Ack.Status, e.Ack.Reason}
 	if was, ok := l.final[e.Key]; ok && was != now && !l.unsaved[e.Key] {
@@ -141,8 +142,8 @@ func (l *life) restart() {
 	for _, r := range l.disk {
 		saved = append(saved, r)
 	}
-	l.writing, l.doing = nil, nil
-	for k := range l.unsaved { // what only memory knew is gone
+	l.writing, l.performing = nil, nil
+	for k := range l.unsaved { // answers that were only in memory are lost
 		if l.unsaved[k] {
 			delete(l.final, k)
 			l.unsaved[k] = false
@@ -151,7 +152,7 @@ func (l *life) restart() {
 	l.boot++
 	var out []Effect
 	l.s, out = Restore(l.boot, saved, nil)
-	l.lastStop = l.arrivals // nothing from before a restart may happen after it
+	l.lastStop = l.arrivals // no command from before a restart may be performed after it
 	for _, e := range out {
 		for _, r := range e.(Save).Put {
 			l.disk[r.Key()] = r
@@ -160,7 +161,7 @@ func (l *life) restart() {
 }
 
 func (l *life) arrive() {
-	verb := rapid.SampledFrom(orders).Draw(l.t, "verb")
+	verb := rapid.SampledFrom(verbs).Draw(l.t, "verb")
 	id := rapid.SampledFrom([]string{"k1", "k2", "k3", "k4", "k5", "k6"}).Draw(l.t, "id")
 	args := rapid.SampledFrom([]string{`,"args":{"mode":"ato"}`, `,"args":{"fleet_id":"` + home + `"}`, ``, `,"ttl_ms":50`, `,"args":5`}).Draw(l.t, "args")
 	if rapid.IntRange(0, 3).Draw(l.t, "well said") > 0 {
@@ -195,14 +196,14 @@ func (l *life) arrive() {
 }
 
 func (l *life) endOne() {
-	if len(l.doing) == 0 {
+	if len(l.performing) == 0 {
 		return
 	}
-	k := l.doing[0]
-	l.doing = l.doing[1:]
+	k := l.performing[0]
+	l.performing = l.performing[1:]
 	status := rapid.SampledFrom([]schema.Status{schema.StatusAccepted, schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed}).Draw(l.t, "status")
 	if status == schema.StatusAccepted {
-		l.doing = append(l.doing, k)
+		l.performing = append(l.performing, k)
 	}
 	l.step(Outcome{Key: k, Status: status})
 }
@@ -215,7 +216,7 @@ func (l *life) saveOne() {
 	}
 }
 
-func TestOneEffectAndOneAnswerWhateverHappens(t *testing.T) {
+func TestEveryCommandHasOneEffectAndOneAnswer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLife(t)
 		for range rapid.IntRange(1, 80).Draw(t, "steps") {
@@ -240,15 +241,15 @@ func TestOneEffectAndOneAnswerWhateverHappens(t *testing.T) {
 				t.Fatalf("%d unfinished", len(l.s.open))
 			}
 		}
-		// In the end everything that was performed has been answered.
-		for len(l.writing) > 0 || len(l.doing) > 0 {
+		// In the end every performed command has its answer.
+		for len(l.writing) > 0 || len(l.performing) > 0 {
 			l.saveOne()
 			l.endOne()
 		}
 		for _, e := range l.s.connected(nil) {
-			l.told(e.(Tell))
+			l.checkAnswer(e.(Tell))
 		}
-		for k := range l.done {
+		for k := range l.performed {
 			if _, ok := l.final[k]; !ok {
 				t.Fatalf("%s was performed and never answered", k)
 			}
@@ -259,7 +260,7 @@ func TestOneEffectAndOneAnswerWhateverHappens(t *testing.T) {
 	})
 }
 
-func TestARepeatedCommandGetsTheSameAnswerOverARestart(t *testing.T) {
+func TestRepeatedCommandGetsSameAnswerAfterRestart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, _ := Restore(1, nil, nil)
 		ask := Arrival{Client: "op1", Group: "mode", Verb: "set", Payload: []byte(`{"id":"k1","args":{"mode":"ato"}}`)}
@@ -327,10 +328,10 @@ func TestMemoryAndDiskAreBounded(t *testing.T) {
 		t.Errorf("%d clients in memory, %d records on disk; want %d and %d", len(s.journals), len(disk), MaxClients, MaxClients*MaxPerClient)
 	}
 	if got := ask("c39", "k275"); len(got) != 1 || !got[0].Ack.Dup {
-		t.Errorf("a remembered command was not known again: %v", got)
+		t.Errorf("a repeated command in the journal was not recognized: %v", got)
 	}
 	if got := ask("c0", "k275"); len(got) != 0 {
-		t.Errorf("a client that was forgotten was answered %v", got)
+		t.Errorf("a command of an evicted client was answered %v", got)
 	}
 	if want := int64(40*(MaxPerClient+20) - MaxClients*MaxPerClient + MaxPerClient); s.Dropped() != want {
 		t.Errorf("dropped %d unconfirmed answers, want %d", s.Dropped(), want)
@@ -349,17 +350,17 @@ func TestMemoryAndDiskAreBounded(t *testing.T) {
 	}
 	do(Step(s, Now{}, Outcome{Key: stop[0].(Perform).Key, Status: schema.StatusSucceeded}, nil))
 	if s.Open() != 0 {
-		t.Errorf("%d commands outlived a stop", s.Open())
+		t.Errorf("%d commands are open after a stop", s.Open())
 	}
 	if got := ask("c39", "one-too-many"); len(got) != 0 {
-		t.Errorf("what was refused for want of room is refused for ever: %v", got)
+		t.Errorf("a command that was refused as overloaded is still refused: %v", got)
 	}
 }
 
-func TestTheDeadlineIsWhenSomethingIsDue(t *testing.T) {
+func TestDeadlineIsWhenTickHasEffect(t *testing.T) {
 	s, _ := Restore(1, nil, nil)
 	if d, ok := s.Deadline(); ok {
-		t.Fatalf("nothing is open and %s is a deadline", d)
+		t.Fatalf("nothing is open and the deadline is %s", d)
 	}
 	Step(s, Now{Mono: time.Second}, Arrival{Client: "op1", Group: "auto", Verb: "pause", Payload: []byte(`{"id":"k1","ttl_ms":200}`)}, nil)
 	d, ok := s.Deadline()

@@ -1,17 +1,17 @@
-// Package request judges a command from its arrival to its final answer: is it
-// well said, is it new, is it fresh, is there room for it; and it keeps the
-// journal by which the same command never has two effects, not even over a
-// restart.
+// Package request follows a command from its arrival to its final answer. It
+// checks that the command is well-formed, new and fresh and that there is room
+// for it, and it keeps the journal that makes commands idempotent: a command
+// that is sent twice has one effect, also across a restart.
 //
-// It does not decide what a command does. What passed is handed on by a Perform
-// effect, and whoever performed it comes back with an Outcome. Every command
-// that was taken gets exactly one final answer; what is refused at the door
-// leaves no trace, so its id may be used again.
+// It does not decide what a command does. A Perform effect hands an accepted
+// command on, and an Outcome reports the result. Every accepted command gets
+// exactly one final answer. A command that is refused on arrival is not
+// recorded, so its id may be used again.
 //
-// Stops stand outside all of this: whatever their payload, their age or the
-// state of the disk, Perform is the first effect of their arrival. A stop also
-// ends every command that was taken before it and not yet performed, so that
-// nothing older than a stop happens after it.
+// Stops bypass these checks: whatever the payload and age of a stop and the
+// state of the disk, Perform is the first effect of its arrival. A stop also
+// cancels every command that was accepted before it and not yet performed, so
+// that no command older than a stop takes effect after it.
 package request
 
 import (
@@ -21,49 +21,50 @@ import (
 	"troupe/schema"
 )
 
-// The bounds of a robot's memory for commands.
+// Limits on what a robot remembers of commands.
 const (
 	MaxOpen      = 64  // unfinished commands
-	MaxClients   = 32  // clients with a journal; the least recently heard one leaves
-	MaxPerClient = 256 // commands in a client's journal; the oldest finished one leaves
-	MaxMarks     = 16  // sessions and groups of a client whose order is watched; the least recent one leaves
-	MaxDetail    = 512 // bytes of an answer's detail, as JSON writes it
+	MaxClients   = 32  // clients with a journal; the least recently active one is evicted
+	MaxPerClient = 256 // commands in a client's journal; the oldest finished one is evicted
+	MaxMarks     = 16  // pairs of session and verb group per client whose order is checked; the least recent one is evicted
+	MaxDetail    = 512 // bytes of an answer's detail, encoded as JSON
 )
 
 const (
-	acceptWithin  = 400 * time.Millisecond // from arrival; leaves 100 ms for the way back
-	progressEvery = 5 * time.Second
-	offerEvery    = time.Second // a disk that refused finished records is left alone
-	skewAllowed   = 30 * time.Second
-	quoted        = 64 // bytes of a malformed payload that its answer shows
-	enough        = 64 // finished commands that are remembered even if the disk is full
+	acceptWithin   = 400 * time.Millisecond // from arrival to ACCEPTED; leaves 100 ms for the network
+	progressEvery  = 5 * time.Second
+	rewriteEvery   = time.Second // between two attempts to write finished records that the disk refused
+	maxClockSkew   = 30 * time.Second
+	maxQuotedBytes = 64 // bytes of a malformed payload that its answer quotes
+	minFinished    = 64 // finished commands that are kept even if the disk is full
 )
 
-// maxStopBytes is how much of a stop is read. It stops however long it is, and
-// what is too long says no more than that.
+// maxStopBytes is how much of a stop's payload is read. A longer one still
+// stops the robot.
 var maxStopBytes = schema.TopicOf(schema.TopicCmd).MaxBytes
 
-// Now is the moment of a step. Only differences of wall clocks matter: the
-// robot's may be wrong by years as long as Offset is known.
+// Now is the time of a step. The robot's wall clock may be wrong by years as
+// long as Offset is known.
 type Now struct {
 	Mono       time.Duration // since boot
 	Wall       schema.Time   // by the robot's clock
 	Offset     time.Duration // the fleet's clock minus the robot's
 	ClockKnown bool          // Offset was measured, or the robot's clock is synchronized
-	// Standing is how things stand, for what a sender made a condition.
+	// Standing is the robot's current state, which preconditions are checked
+	// against.
 	Standing schema.Precondition
 }
 
-// Key names a command on this robot: client/id.
+// Key identifies a command on this robot: client/id.
 type Key string
 
-// KeyOf makes the key of a client's command.
+// KeyOf returns the key of a client's command.
 func KeyOf(client, id string) Key { return Key(client + "/" + id) }
 
-// Client returns who asked.
+// Client returns the client that sent the command.
 func (k Key) Client() string { c, _, _ := strings.Cut(string(k), "/"); return c }
 
-// ID returns the id that the client gave the command, or the robot made.
+// ID returns the command's id, chosen by the client or generated by the robot.
 func (k Key) ID() string { _, id, _ := strings.Cut(string(k), "/"); return id }
 
 // Refs point at the command; nothing does at what the robot does by itself.
@@ -74,8 +75,8 @@ func (k Key) Refs() []schema.Ref {
 	return []schema.Ref{{Kind: schema.RefCommand, ID: string(k)}}
 }
 
-// Record is one command in the journal, as the disk keeps it. N orders the
-// records over all boots.
+// Record is one command in the journal, as stored on disk. N orders the records
+// across boots.
 type Record struct {
 	N         int64       `json:"n"`
 	Client    string      `json:"client"`
@@ -83,20 +84,20 @@ type Record struct {
 	Verb      string      `json:"verb"`
 	Word      string      `json:"word,omitempty"`
 	By        string      `json:"by,omitempty"`
-	Session   string      `json:"session,omitempty"` // the sender's, in which Seq counts
+	Session   string      `json:"session,omitempty"` // of the sender; Seq counts within it
 	Seq       int64       `json:"seq,omitzero"`
 	At        schema.Time `json:"at"`
-	SHA256    [32]byte    `json:"sha256"` // of verb and payload: what makes two commands the same
+	SHA256    [32]byte    `json:"sha256"` // of verb and payload; equal for a repetition
 	Answer    Answer      `json:"answer"`
-	Nameless  bool        `json:"nameless,omitzero"`  // the sender's own id could not be read
+	Nameless  bool        `json:"nameless,omitzero"`  // the sender's id could not be read
 	Delivered bool        `json:"delivered,omitzero"` // the broker confirmed the final answer
 }
 
-// Key names the record.
+// Key returns the key of the record's command.
 func (r *Record) Key() Key { return KeyOf(r.Client, r.ID) }
 
-// Answer is the part of an answer that stays true: what a repeated command is
-// told again. Status is empty until there is a final one.
+// Answer is the part of an answer that a repeated command receives again.
+// Status is empty until there is a final answer.
 type Answer struct {
 	Status       schema.Status `json:"status,omitempty"`
 	Result       schema.Result `json:"result,omitempty"`
@@ -106,60 +107,63 @@ type Answer struct {
 	UncheckedAge bool          `json:"unchecked_age,omitzero"`
 }
 
-// Input is something that happened to commands.
+// Input is an event that concerns commands.
 type Input interface{ input() }
 
 // The inputs.
 type (
-	// Arrival is a message on a command topic; Group and Verb stand in it.
+	// Arrival is a message on a command topic, which contains Group and Verb.
 	Arrival struct {
 		Client, Group, Verb string
 		Payload             []byte
 		Retained            bool
-		Local               bool          // its sender stands at the robot
-		Overtaken           bool          // a stop that arrived later was taken already
-		Behind              bool          // the disk does not keep up
-		Late                time.Duration // it may have been sent that long before it arrived
+		Local               bool          // the sender is at the robot, not remote
+		Overtaken           bool          // a stop that arrived later was already processed
+		Behind              bool          // the disk does not keep up with the commands
+		Late                time.Duration // it may have been sent up to this long before it arrived
 	}
-	// Saved says that the disk took the records of these commands, or refused.
+	// Saved reports that the records of these commands are on disk, or that the
+	// disk refused them.
 	Saved struct {
 		Keys    []Key
 		Refused schema.Reason // empty = they are on disk
 	}
-	// Outcome is what came of a performed command. Status ACCEPTED means that it
-	// was begun and another outcome follows.
+	// Outcome is the result of a performed command. Status ACCEPTED means that it
+	// has begun and that another outcome follows.
 	Outcome struct {
 		Key      Key
 		Status   schema.Status
-		Result   schema.Result // empty = as the verb's class and the reason imply
+		Result   schema.Result // empty = derived from the verb's class and the reason
 		Reason   schema.Reason
 		Detail   string
 		Pointer  string
-		Progress *int          // 0-100, of one that goes on
-		Left     time.Duration // how long it still takes; 0 = nobody can say
+		Progress *int          // 0-100, of a command that has not ended
+		Left     time.Duration // estimated time to the end; 0 = unknown
 		StateSeq int64         // the state document that shows the effect
-		Current  *schema.Now   // where the robot stands
-		Lease    *schema.Lease // control that was given, or who else has it
-		Refs     []schema.Ref  // what it is about, at most schema.MaxRefs
-		Moves    bool          // with ACCEPTED: something begins to move, and its sender hears so before
+		Current  *schema.Now   // the robot's mode and state
+		Lease    *schema.Lease // the lease that was granted, or that another client holds
+		Refs     []schema.Ref  // what the outcome refers to, at most schema.MaxRefs
+		Moves    bool          // with ACCEPTED: a motion begins, so ACCEPTED is sent at once
 	}
-	// Revoked says that what a finished command had given was taken away again.
-	// Its sender is told, under its id, by a second answer.
+	// Revoked reports that what a finished command granted was taken away. Its
+	// sender gets a second answer under the same id.
 	Revoked struct {
 		Key    Key
 		Reason schema.Reason
 		Detail string
-		Lease  *schema.Lease // who has it now
-		Refs   []schema.Ref  // by which command
+		Lease  *schema.Lease // the lease that replaced it
+		Refs   []schema.Ref  // the command that took it away
 	}
-	// Delivered says that the broker confirmed the final answer to a command.
+	// Delivered reports that the broker confirmed the final answer to a command.
 	Delivered struct{ Key Key }
-	// Connected says that the link to the broker is ready.
+	// Connected reports that the connection to the broker is ready.
 	Connected struct{}
-	// Stopped says that the robot was stopped otherwise than by a command, or that
-	// such a stop was released: what was taken before and not begun is too old.
+	// Stopped reports that the robot was stopped by something other than a
+	// command, or that such a stop was released. It cancels the commands that were
+	// accepted before and have not begun.
 	Stopped struct{ Detail string }
-	// Tick lets time pass; Deadline says when one is wanted.
+	// Tick reports that time has passed; State.Deadline returns when the next one
+	// is due.
 	Tick struct{}
 )
 
@@ -172,15 +176,16 @@ func (Connected) input() {}
 func (Stopped) input()   {}
 func (Tick) input()      {}
 
-// Effect is something to be done. Effects are done in the order in which they
-// stand: a Save is on disk before the Tell behind it is sent, and where the disk
-// refuses, that Tell is not sent: what follows from Saved takes its place.
+// Effect is something to do. Effects are done in order: a Save is on disk before
+// the Tell after it is sent. If the disk refuses the Save, that Tell is not sent;
+// the effects of the following Saved replace it.
 type Effect interface{ effect() }
 
 // The effects.
 type (
-	// Perform hands a command on. Exactly one final Outcome must follow. If is
-	// judged by whoever decides, at the moment of deciding; stops have none.
+	// Perform hands a command on. Exactly one final Outcome must follow. The
+	// component that decides on the command checks If at that moment; stops have
+	// no precondition.
 	Perform struct {
 		Key                        Key
 		Client, ID, By, Why, Batch string
@@ -190,21 +195,21 @@ type (
 		Local                      bool
 		Arrived                    time.Duration // since boot
 	}
-	// Save erases records and writes others, in this order. The writer answers
-	// with Saved and the keys of Put.
+	// Save erases the records of Forget, then writes those of Put. The writer
+	// answers with Saved and the keys of Put.
 	Save struct {
 		Put    []Record
 		Forget []Key
 	}
-	// Tell sends an answer on the client's ack topic; the sender fills in its
-	// time and session. Key is set where the broker's confirmation is wanted as
-	// Delivered.
+	// Tell sends an answer on the client's ack topic; the component that publishes
+	// it fills in time and session. If Key is set, the broker's confirmation must
+	// come back as Delivered.
 	Tell struct {
 		Client string
 		Key    Key
 		Ack    schema.Ack
 	}
-	// Alarm asks for an alert.
+	// Alarm requests an alert.
 	Alarm struct {
 		Reason schema.Reason
 		Client string

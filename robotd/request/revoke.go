@@ -2,10 +2,10 @@ package request
 
 import "troupe/schema"
 
-// revoked tells the sender of a command that went well that what it gave is
-// taken away. It is the one second answer that there is: the command is cancelled
-// from now on, whoever asks for it. One that left the journal is of no interest
-// to anybody any more.
+// revoked tells the sender of a succeeded command that what it granted was taken
+// away. This is the only case of a second final answer: from now on the command
+// is CANCELLED, also for repetitions. A command that was evicted from the journal
+// is ignored.
 func (s *State) revoked(in Revoked, out []Effect) []Effect {
 	e := s.find(in.Key)
 	if e == nil || e.rec.Answer.Status != schema.StatusSucceeded || !e.take(OnRevoked) {

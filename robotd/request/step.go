@@ -11,7 +11,7 @@ import (
 	"troupe/schema"
 )
 
-// Step takes one input and appends what is to be done to out, in order.
+// Step processes one input and appends its effects to out, in order.
 func Step(s *State, now Now, in Input, out []Effect) []Effect {
 	switch in := in.(type) {
 	case Arrival:
@@ -56,7 +56,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 			Alarm{Reason: schema.ReasonRetainedCommand, Client: a.Client, Verb: verb.ID(),
 				Detail: "a command was retained on the broker; it was refused, and comes again at each connection until it is removed"})
 	case !known:
-		return refuse(Answer{Reason: schema.ReasonUnknownVerb, Detail: unknownVerb(a.Group)})
+		return refuse(Answer{Reason: schema.ReasonUnknownVerb, Detail: verbsText(a.Group)})
 	case len(problems) > 0:
 		return refuse(Answer{Reason: schema.ReasonBadRequest, Pointer: problems[0].Pointer, Detail: problems[0].String() + "; received " + quote(a.Payload)})
 	}
@@ -80,26 +80,26 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 	if a.Behind && verb.ID() != cancel {
 		return refuse(Answer{Reason: schema.ReasonOverloaded, Detail: "the robot's disk does not keep up with what was asked already"})
 	}
-	if newest, late := s.behind(a.Client, verb.Group, req); late {
+	if newest, late := s.outOfOrder(a.Client, verb.Group, req); late {
 		return refuse(Answer{Reason: schema.ReasonOutOfOrder, Pointer: "/seq",
 			Detail: fmt.Sprintf("seq %d came after %d, the newest of group %s in this session", req.Seq, newest, verb.Group)})
 	}
-	fresh, ans := judgeAge(now, verb, req, a.Late)
+	fresh, ans := checkAge(now, verb, req, a.Late)
 	if ans.Status != "" {
 		return refuse(ans)
 	}
-	if a, ok := s.itself(now, verb, a.Client, req, fresh, out); ok {
+	if a, ok := s.answerDirectly(now, verb, a.Client, req, fresh, out); ok {
 		return a
 	}
 	if len(s.open) >= MaxOpen && verb.ID() != cancel {
 		return refuse(Answer{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d commands are unfinished", len(s.open))})
 	}
 
-	e := s.enter(now, verb, a, req, sum)
+	e := s.newEntry(now, verb, a, req, sum)
 	e.expires = fresh.expires
 	e.rec.Answer.UncheckedAge = fresh.unchecked
 	if verb.Journal == schema.JournalNever {
-		s.mark(a.Client, verb.Group, req.Session, req.Seq)
+		s.markSeq(a.Client, verb.Group, req.Session, req.Seq)
 		e.take(OnTakeNow)
 		s.open = append(s.open, e)
 		return append(out, e.perform)
@@ -109,7 +109,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 		return refuse(Answer{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d other clients have unfinished commands", len(s.journals))})
 	}
 	forget = append(forget, j.add(s, e)...)
-	s.mark(a.Client, verb.Group, req.Session, req.Seq)
+	s.markSeq(a.Client, verb.Group, req.Session, req.Seq)
 	e.take(OnTake)
 	s.open = append(s.open, e)
 	out = append(out, s.save(forget, e.rec))
@@ -119,12 +119,12 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 	return out
 }
 
-// stop hands the stop on before anything else is looked at.
+// stop emits Perform before it checks anything else.
 func (s *State) stop(now Now, verb schema.Verb, a Arrival, out []Effect) []Effect {
-	a.Payload = a.Payload[:min(len(a.Payload), maxStopBytes)] // beyond it nobody reads
+	a.Payload = a.Payload[:min(len(a.Payload), maxStopBytes)]
 	req, problems := schema.DecodeRequest(verb, a.Payload)
 	if len(problems) > 0 {
-		// Whatever it says, it stops; and what of it asks to be held, is.
+		// It stops the robot however malformed it is; its latch is honoured.
 		req = schema.Request{ID: req.ID, Args: schema.Args{Latch: req.Args.Latch}}
 	}
 	req.If = schema.Precondition{}
@@ -133,23 +133,23 @@ func (s *State) stop(now Now, verb schema.Verb, a Arrival, out []Effect) []Effec
 	if req.ID != "" {
 		if old := s.find(KeyOf(a.Client, req.ID)); old != nil {
 			dup = old.rec.SHA256 == sum
-			req.ID = "" // done again under a name of its own
+			req.ID = "" // performed again under a generated id
 		}
 	}
 	if req.ID == "" {
 		req.ID = s.makeID()
 	}
-	e := s.enter(now, verb, a, req, sum)
+	e := s.newEntry(now, verb, a, req, sum)
 	e.rec.Nameless = asked == "" && len(problems) > 0
 	if asked != "" {
-		e.asked, e.dup, e.perform.ID = asked, dup, asked
+		e.ackID, e.dup, e.perform.ID = asked, dup, asked
 	}
-	s.mark(a.Client, verb.Group, req.Session, req.Seq)
+	s.markSeq(a.Client, verb.Group, req.Session, req.Seq)
 	e.take(OnTakeNow)
 	s.open = append(s.open, e)
 	out = append(out, e.perform)
 
-	if asked == "" || asked == e.rec.ID { // one that came again is not remembered again
+	if asked == "" || asked == e.rec.ID { // a repetition is not recorded again
 		if j, forget := s.admit(a.Client); j != nil {
 			if forget = append(forget, j.add(s, e)...); len(forget) > 0 {
 				out = append(out, s.save(forget))
@@ -163,8 +163,8 @@ func (s *State) stop(now Now, verb schema.Verb, a Arrival, out []Effect) []Effec
 	return s.stopped(verb.ID()+" came before it was begun", refsTo(e), out)
 }
 
-// stopped ends what was taken and not begun; by is what stopped it, if that was a
-// command.
+// stopped cancels the commands that are accepted and not yet performed; by refers
+// to the stop if that was a command.
 func (s *State) stopped(detail string, by []schema.Ref, out []Effect) []Effect {
 	for _, old := range slices.Clone(s.open) {
 		if old.take(OnStopped) {
@@ -175,20 +175,20 @@ func (s *State) stopped(detail string, by []schema.Ref, out []Effect) []Effect {
 	return out
 }
 
-// enter makes the entry of a command that passed.
-func (s *State) enter(now Now, verb schema.Verb, a Arrival, req schema.Request, sum [32]byte) *entry {
-	s.n++
-	e := &entry{phase: Received, class: verb.Class, arrived: now.Mono, asked: req.ID}
-	e.rec = Record{N: s.n, Client: a.Client, ID: req.ID, Verb: verb.ID(), Word: schema.Legible(req.Args.Word(verb)), By: req.By, Session: req.Session, Seq: req.Seq, At: now.Wall, SHA256: sum}
+// newEntry creates the entry of a command that passed the checks.
+func (s *State) newEntry(now Now, verb schema.Verb, a Arrival, req schema.Request, sum [32]byte) *entry {
+	s.lastN++
+	e := &entry{phase: Received, class: verb.Class, arrived: now.Mono, ackID: req.ID}
+	e.rec = Record{N: s.lastN, Client: a.Client, ID: req.ID, Verb: verb.ID(), Word: schema.Legible(req.Args.Word(verb)), By: req.By, Session: req.Session, Seq: req.Seq, At: now.Wall, SHA256: sum}
 	e.perform = Perform{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Batch: req.Batch, Verb: verb, Args: req.Args, If: req.If, Local: a.Local, Arrived: now.Mono}
 	return e
 }
 
-// makeID names a command that its sender did not name: no other can be told
-// from it, so it is never taken for a repetition.
+// makeID generates an id for a command without one. Such a command is never
+// taken for a repetition.
 func (s *State) makeID() string {
-	s.made++
-	return fmt.Sprintf("auto-%d-%d", s.boot, s.made)
+	s.madeIDs++
+	return fmt.Sprintf("auto-%d-%d", s.boot, s.madeIDs)
 }
 
 func (s *State) find(k Key) *entry {
@@ -198,16 +198,17 @@ func (s *State) find(k Key) *entry {
 	return nil
 }
 
-// freshness is what is known of a command's age.
+// freshness is the result of checking a command's age.
 type freshness struct {
 	expires   time.Duration // by the monotonic clock; 0 = never
-	unchecked bool
+	unchecked bool          // it has a ts, and the fleet's time is unknown
 }
 
-// judgeAge compares in milliseconds, since times of a sender may lie further
-// apart than a time.Duration reaches. Where no ts tells the age, the command is taken
-// to be as old as it may be.
-func judgeAge(now Now, verb schema.Verb, req schema.Request, late time.Duration) (freshness, Answer) {
+// checkAge refuses a command that is older than its time to live or from the
+// future. It calculates in milliseconds, since a sender's ts may be further away
+// than a time.Duration can hold. Without a usable ts it assumes the greatest
+// possible age, late.
+func checkAge(now Now, verb schema.Verb, req schema.Request, late time.Duration) (freshness, Answer) {
 	ttl := verb.TTL.Milliseconds()
 	if req.TTLMS > 0 {
 		ttl = req.TTLMS
@@ -222,7 +223,7 @@ func judgeAge(now Now, verb schema.Verb, req schema.Request, late time.Duration)
 		}
 	default:
 		age = int64(now.Wall.Add(now.Offset) - req.TS)
-		if age < -skewAllowed.Milliseconds() {
+		if age < -maxClockSkew.Milliseconds() {
 			return f, Answer{Status: schema.StatusRejected, Reason: schema.ReasonClockSkew, Detail: fmt.Sprintf("ts lies %d ms in the future; leave it out if the clock is not the fleet's", -age)}
 		}
 		if ttl > 0 && age > ttl {
@@ -235,30 +236,31 @@ func judgeAge(now Now, verb schema.Verb, req schema.Request, late time.Duration)
 	return f, Answer{}
 }
 
-// unknownVerb says what could have been meant.
-func unknownVerb(group string) string {
+// verbsText lists the verbs of the group, or says that there is no such group.
+func verbsText(group string) string {
 	if names := schema.VerbsOf(group); len(names) > 0 {
 		return group + " has " + strings.Join(names, ", ") + "; caps lists all that this robot knows"
 	}
 	return "there is no group " + group + "; caps lists all verbs that this robot knows"
 }
 
-// The commands that concern nothing but commands.
+// The commands about other commands, and ping.
 const (
 	ping   = "sys/ping"
 	query  = "sys/query"
 	cancel = "sys/cancel"
 )
 
-// itself answers them. A cancel of what was handed on is handed on as well: only
-// who performs a command can call it off.
-func (s *State) itself(now Now, verb schema.Verb, client string, req schema.Request, f freshness, out []Effect) ([]Effect, bool) {
+// answerDirectly answers ping, query and cancel. It returns false for all other
+// commands and for the cancel of a command that was handed on, because only the
+// component that performs a command can end it.
+func (s *State) answerDirectly(now Now, verb schema.Verb, client string, req schema.Request, f freshness, out []Effect) ([]Effect, bool) {
 	id := verb.ID()
 	if id != ping && id != query && id != cancel {
 		return out, false
 	}
 	ans, about := Answer{Status: schema.StatusSucceeded, UncheckedAge: f.unchecked}, []schema.Ref(nil)
-	no := func(r schema.Reason, pointer, detail string) {
+	reject := func(r schema.Reason, pointer, detail string) {
 		ans.Status, ans.Reason, ans.Pointer, ans.Detail = schema.StatusRejected, r, pointer, detail
 	}
 	unmet, fails := req.If.Unmet(now.Standing)
@@ -269,19 +271,19 @@ func (s *State) itself(now Now, verb schema.Verb, client string, req schema.Requ
 	}
 	switch {
 	case fails:
-		no(schema.ReasonPrecondition, unmet.Pointer, unmet.Detail)
+		reject(schema.ReasonPrecondition, unmet.Pointer, unmet.Detail)
 	case id == ping:
 		ans.Detail = string(req.Args.Echo)
 	case e == nil:
-		no(schema.ReasonUnknownID, "/args/id", "no command of "+client+" with the id "+req.Args.ID+" was taken, or it was long ago")
-	case id == query && (e.phase == Saving || e.phase == Handed):
+		reject(schema.ReasonUnknownID, "/args/id", "no command of "+client+" with the id "+req.Args.ID+" was taken, or it was long ago")
+	case id == query && (e.phase == Saving || e.phase == Dispatched):
 		ans.Detail = "it was taken; its answer follows"
 	case id == query:
 		out = s.repeat(e, out)
 	case !e.open():
-		no(schema.ReasonInvalidTransition, "/args/id", "it has ended already: "+string(e.rec.Answer.Status))
+		reject(schema.ReasonInvalidTransition, "/args/id", "it has ended already: "+string(e.rec.Answer.Status))
 	case e.class == schema.ClassStop:
-		no(schema.ReasonInvalidTransition, "/args/id", "a stop is not called off")
+		reject(schema.ReasonInvalidTransition, "/args/id", "a stop is not called off")
 	case e.take(OnCancelled):
 		about = refsTo(e)
 		out = s.finish(e, Answer{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was called off before it was begun"}, out)
@@ -289,7 +291,7 @@ func (s *State) itself(now Now, verb schema.Verb, client string, req schema.Requ
 		return out, false
 	}
 	if !fails {
-		s.mark(client, verb.Group, req.Session, req.Seq)
+		s.markSeq(client, verb.Group, req.Session, req.Seq)
 	}
 	s.last = schema.LastRequest{ID: req.ID, Client: client, Verb: id, Word: req.Args.Word(verb), Status: ans.Status, Reason: ans.Reason}
 	a := ack(id, req.ID, complete(verb, ans))
@@ -297,7 +299,8 @@ func (s *State) itself(now Now, verb schema.Verb, client string, req schema.Requ
 	return append(out, Tell{Client: client, Ack: a}), true
 }
 
-// verbOf finds a verb by its id; one of an older release describes itself.
+// verbOf returns the verb with this id; for one that this release does not know,
+// such as in a record of another release, it returns its group and name only.
 func verbOf(id string) schema.Verb {
 	group, name, _ := strings.Cut(id, "/")
 	if v, ok := schema.VerbOf(group, name); ok {
@@ -306,15 +309,15 @@ func verbOf(id string) schema.Verb {
 	return schema.Verb{Group: group, Name: name}
 }
 
-// digest is equal for two commands that mean the same: a payload such as
-// {"id":"k1"} means another thing on each verb's topic.
+// digest is equal for repetitions of a command. It covers the verb because the
+// same payload, such as {"id":"k1"}, may be sent on the topic of any verb.
 func digest(verb schema.Verb, payload []byte) [32]byte {
 	return sha256.Sum256(bytes.Join([][]byte{[]byte(verb.ID()), payload}, []byte{0}))
 }
 
 func quote(payload []byte) string {
-	if len(payload) > quoted {
-		return fmt.Sprintf("%q...", payload[:quoted])
+	if len(payload) > maxQuotedBytes {
+		return fmt.Sprintf("%q...", payload[:maxQuotedBytes])
 	}
 	return fmt.Sprintf("%q", payload)
 }

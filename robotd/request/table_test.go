@@ -7,24 +7,24 @@ import (
 	"troupe/schema/fsm/fsmtest"
 )
 
-func TestTheTableIsSound(t *testing.T) {
+func TestTableIsSound(t *testing.T) {
 	fsmtest.Check(t, Table, Received, Phases, Done, Refused)
 }
 
-func TestTheTableIsDrawn(t *testing.T) {
+func TestTableMatchesDiagram(t *testing.T) {
 	fsmtest.Drawn(t, "testdata/request.md", Table, Received)
 }
 
-func TestEveryUnfinishedPhaseEndsWithTheRobot(t *testing.T) {
+func TestEveryUnfinishedPhaseEndsOnRestart(t *testing.T) {
 	for _, p := range Phases {
 		e := entry{phase: p}
 		if row, ok := Table.Next(p, OnRestart); e.open() && (!ok || row.To != Done) {
-			t.Errorf("%s on a restart leads to %q, %v", p, row.To, ok)
+			t.Errorf("%s leads to %q on a restart, %v", p, row.To, ok)
 		}
 	}
 }
 
-func TestResultsAreInTheCodesOfTheModeSupervisor(t *testing.T) {
+func TestModeCommandsAnswerWithSupervisorCodes(t *testing.T) {
 	for _, c := range []struct {
 		verb   string
 		status schema.Status
@@ -50,6 +50,6 @@ func TestResultsAreInTheCodesOfTheModeSupervisor(t *testing.T) {
 		}
 	}
 	if got := complete(verbOf("mode/set"), Answer{Status: schema.StatusRejected, Result: schema.ResultNoMode, Reason: schema.ReasonForbidden}); got.Result != schema.ResultNoMode {
-		t.Errorf("what the mode supervisor said was replaced by %q", got.Result)
+		t.Errorf("the mode supervisor's result was replaced by %q", got.Result)
 	}
 }

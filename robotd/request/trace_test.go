@@ -11,20 +11,20 @@ import (
 	"troupe/schema/golden"
 )
 
-// noon is when the robot of a trace was switched on, by its own clock.
+// noon is the robot's wall clock at the start of a trace.
 const noon schema.Time = 1_800_000_000_000
 
-// TestTraces plays each script of testdata: a line is a time and what happened,
-// the indented lines below it are what was to be done about it, in order.
+// TestTraces plays each script in testdata: a line is a time and an input, and
+// the indented lines below it are its effects, in order.
 //
 //	cmd CLIENT GROUP/VERB PAYLOAD    retained CLIENT GROUP/VERB PAYLOAD
 //	saved KEY...                     refused REASON KEY...
 //	outcome KEY STATUS [REASON]      delivered KEY
 //	revoked KEY REASON
 //	clock [OFFSET]                   connected, tick, restart
-//	late DURATION                    all that arrives from now on may be that old
+//	late DURATION                    messages that arrive from now on may be that old
 //
-// In a payload, @-5s stands for the fleet's time five seconds ago.
+// In a payload, @-5s stands for the time five seconds ago by the fleet's clock.
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string {
 		w := newWorld()
@@ -32,7 +32,7 @@ func TestTraces(t *testing.T) {
 	})
 }
 
-// world is a robot's door with a disk behind it.
+// world is the state of the package with a disk.
 type world struct {
 	s      *State
 	boot   int64
@@ -98,12 +98,12 @@ func (w *world) play(t *testing.T, line string) string {
 	case "tick":
 		in = Tick{}
 	default:
-		t.Fatalf("%q: no such word", line)
+		t.Fatalf("%q: unknown input", line)
 	}
 	return w.do(Step(w.s, w.now, in, nil))
 }
 
-// times writes the fleet's time for @ and a duration.
+// times replaces @ and a duration by the fleet's time.
 func (w *world) times(t *testing.T, payload string) string {
 	before, rest, ok := strings.Cut(payload, "@")
 	if !ok {
@@ -148,7 +148,7 @@ func (w *world) do(effects []Effect) string {
 				fmt.Fprintf(&b, "  save %s %s\n", r.Key(), state)
 			}
 		case Tell:
-			b.WriteString("  tell " + e.Client + " " + said(e.Ack) + "\n")
+			b.WriteString("  tell " + e.Client + " " + formatAck(e.Ack) + "\n")
 		case Alarm:
 			fmt.Fprintf(&b, "  alarm %s %s %s\n", e.Reason, e.Client, e.Verb)
 		}
@@ -156,8 +156,8 @@ func (w *world) do(effects []Effect) string {
 	return b.String()
 }
 
-// said is an answer in one line.
-func said(a schema.Ack) string {
+// formatAck returns an answer in one line.
+func formatAck(a schema.Ack) string {
 	id := "null"
 	if a.ID != nil {
 		id = *a.ID
