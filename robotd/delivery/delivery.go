@@ -1,17 +1,17 @@
-// Package delivery is the robot's half of getting a content that the fleet
-// desired documents: a default story, a set of activities, places. It leads from the desired state to
-// what is active, and says what is reported on the way.
+// Package delivery brings a content that the fleet desires onto the robot: a
+// default story, a set of activities or the places. It turns the desired document
+// into the active content and reports the progress.
 //
-// It is level-triggered: it compares the newest desired state with what it has, at any
-// time and whatever it heard before. A new content is fetched with its files,
-// checked and on disk before the old one is let go; only a newer desired state, for
-// another content or for none, takes one away. A wiped broker wipes no robot: an
-// emptied topic says nothing.
+// It is level-triggered: it compares the newest desired document with what the
+// robot has, whatever it received before. A new content is fetched with its files,
+// checked and on disk before it replaces the active one. Only a newer desired
+// document, for another content or for none, removes a content. A deleted retained
+// message changes nothing, so a wiped broker does not wipe robots.
 //
-// It does no fetching, writing or performing: those are effects, and their
-// results come back as inputs. What a content is and whether it can be used here
-// are questions that a Judge answers; everything else is the same for each kind.
-// Which content is to be used now is Playing.
+// It does not fetch, write or perform: those are effects, and their results come
+// back as inputs. A Judge parses a content and decides whether this robot can use
+// it; everything else is the same for all kinds. Playing returns the content to
+// use now.
 package delivery
 
 import (
@@ -23,33 +23,33 @@ import (
 	"troupe/schema/sign"
 )
 
-// Config is what a delivery goes by.
+// Config is the configuration of one delivery.
 type Config[C any] struct {
 	Kind       sign.Kind
-	Fetch      time.Duration // how long the first attempt to get a blob may take; later ones up to six times as long
+	Fetch      time.Duration // timeout of the first attempt to fetch a blob; later ones have up to six times as long
 	Probation  time.Duration // how long a new content may take to begin
-	MaxBackoff time.Duration // between two attempts
-	MaxBytes   int64         // the largest blob; a larger file is kept as a file
+	MaxBackoff time.Duration // longest wait between two attempts
+	MaxBytes   int64         // the largest blob; anything larger is transferred and stored as a file
 	Judge      Judge[C]
 }
 
-// Defaults returns the usual limits; the judge is the robot's own.
+// Defaults returns the usual limits.
 func Defaults[C any](k sign.Kind, j Judge[C]) Config[C] {
 	return Config[C]{Kind: k, Fetch: 10 * time.Second, Probation: 10 * time.Second, MaxBackoff: 300 * time.Second,
 		MaxBytes: int64(schema.TopicOf(schema.TopicBlob).MaxBytes), Judge: j}
 }
 
-// Judge answers what bytes are and whether they can be used. All questions are
-// pure.
+// Judge parses contents and decides whether this robot can use them. All of its
+// functions are pure.
 type Judge[C any] struct {
-	// Read turns bytes into a content, or says what is wrong with them.
+	// Read parses a content, or returns what is wrong with it.
 	Read func(data []byte) (*C, []schema.Problem)
-	// Identity is the id and revision that the bytes themselves bear; nil = they bear
-	// none.
+	// Identity returns the id and revision that the content itself contains; nil =
+	// contents of this kind have none.
 	Identity func(c *C) (id string, rev int64)
-	// Files lists what a content needs beside itself; nil = nothing ever does.
+	// Files lists the files that a content needs; nil = none.
 	Files func(c *C) []score.Asset
-	// Fit says what of a content this robot can use now.
+	// Fit returns which parts of a content this robot can use now.
 	Fit func(c *C) Fit[C]
 }
 
@@ -60,46 +60,46 @@ func (j *Judge[C]) files(c *C) []score.Asset {
 	return j.Files(c)
 }
 
-// other says that a content is not the one that a desired state names, or nothing.
-func (j *Judge[C]) other(c *C, pin *schema.StoryPin) outcome {
+// mismatch explains why c is not the content that pin names; it is empty if it is.
+func (j *Judge[C]) mismatch(c *C, pin *schema.StoryPin) cause {
 	if j.Identity == nil {
-		return outcome{}
+		return cause{}
 	}
 	switch id, rev := j.Identity(c); {
 	case id != pin.ID:
-		return outcome{schema.ReasonStoryInvalid, "/story/id", fmt.Sprintf("the desired state names %s, and its bytes are those of %s", pin.ID, id)}
+		return cause{schema.ReasonStoryInvalid, "/story/id", fmt.Sprintf("the desired state names %s, and its bytes are those of %s", pin.ID, id)}
 	case rev != pin.Rev:
-		return outcome{schema.ReasonStoryInvalid, "/story/rev", fmt.Sprintf("the desired state names revision %d of %s, and its bytes are those of revision %d", pin.Rev, id, rev)}
+		return cause{schema.ReasonStoryInvalid, "/story/rev", fmt.Sprintf("the desired state names revision %d of %s, and its bytes are those of revision %d", pin.Rev, id, rev)}
 	}
-	return outcome{}
+	return cause{}
 }
 
-// Fit is what of a content can be used here. Reason is set when nothing can.
+// Fit is the usable part of a content. Reason is set if nothing is usable.
 type Fit[C any] struct {
 	Content *C       // without what was left out
-	Names   []string // what of it is used, as reports list it
-	Pruned  []string // what was left out
+	Names   []string // the parts that are used, as reports list them
+	Pruned  []string // the parts that were left out
 	Reason  schema.Reason
 	Pointer string
 	Detail  string
 }
 
-// Now is the moment of a step.
+// Now is the time of a step.
 type Now struct {
 	Mono  time.Duration // since boot
 	Wall  schema.Time   // for reports
-	Fleet schema.Time   // the fleet's time, which deadlines are in; 0 = not known
+	Fleet schema.Time   // the fleet's time, used for deadlines; 0 = unknown
 }
 
-// Facts is what a delivery has to know of who uses its content.
+// Facts is what a delivery needs to know about the use of its content.
 type Facts struct {
 	Performing  bool // a story runs or is paused
-	Held        bool // it is paused
-	Boundary    bool // no act is in the middle, or one has just ended
-	Interrupted bool // an interrupt runs
+	Held        bool // the story is paused
+	Boundary    bool // no act is running, or one has just ended
+	Interrupted bool // an interrupt is running
 }
 
-// Desired is what the fleet wants, whatever its kind.
+// Desired is the content of a desired document of any kind.
 type Desired struct {
 	Rev      int64            `json:"rev"`
 	FleetID  string           `json:"fleet_id"`
@@ -108,29 +108,29 @@ type Desired struct {
 	Deadline schema.Time      `json:"deadline_ts,omitzero"` // 0 = none
 }
 
-// DesiredStory is the desired state of a desired story.
+// DesiredStory converts a desired story.
 func DesiredStory(d *schema.DesiredStory) Desired {
 	return Desired{d.Rev, d.FleetID, d.Story, d.Apply, d.DeadlineTS}
 }
 
-// DesiredSet is the desired state of desired activities or places, which nothing performs in
-// the middle of anything.
+// DesiredSet converts desired activities or places. They apply at once, since
+// nothing that runs uses them.
 func DesiredSet(d *schema.DesiredSet) Desired {
 	return Desired{Rev: d.Rev, FleetID: d.FleetID, Pin: d.Set, Apply: schema.ApplyNow}
 }
 
-// Accepted is a content that passed every check, as the disk keeps it.
+// Accepted is a content that passed every check, as stored on disk.
 type Accepted struct {
-	Rev   int64           `json:"rev"` // of the desired state that brought it
+	Rev   int64           `json:"rev"` // of the desired document that named it
 	Story schema.StoryPin `json:"story"`
 	Apply schema.Apply    `json:"apply"`
 	Since schema.Time     `json:"since,omitzero"` // when it became active
 	Files []score.Asset   `json:"files,omitempty"`
 }
 
-// Kept is what the disk keeps of a delivery, beside the blobs of the three
-// contents. Desired state is the newest one that was obeyed; its fleet id is the fleet
-// that this robot belongs to.
+// Kept is the persisted state of a delivery, without the blobs of the three
+// contents. Desired is the newest document that was accepted; its fleet id is the
+// fleet that this robot belongs to.
 type Kept struct {
 	Desired    Desired            `json:"desired"`
 	Phase      schema.DeployPhase `json:"phase"`
@@ -143,7 +143,7 @@ type Kept struct {
 	Staged     *Accepted          `json:"staged,omitzero"`
 }
 
-// Digests lists the blobs that k refers to: all others may be erased.
+// Digests lists the blobs and files that k refers to; all others may be erased.
 func (k *Kept) Digests() []string {
 	var out []string
 	for _, a := range []*Accepted{k.Active, k.Previous, k.Staged} {
@@ -158,32 +158,32 @@ func (k *Kept) Digests() []string {
 	return out
 }
 
-// Input is something that happened to a delivery.
+// Input is an event that concerns a delivery.
 type Input interface{ input() }
 
 // The inputs.
 type (
-	// Document is the fleet's document, whenever it is seen. With Refused it is one
-	// that must not be obeyed, and Detail says why.
+	// Document is a received desired document. With Refused it must not be
+	// accepted, for example because its signature is wrong; Detail says why.
 	Document struct {
 		Desired Desired
 		Refused schema.Reason
 		Detail  string
 	}
-	// Emptied says that the document was deleted.
+	// Emptied reports that the retained document was deleted.
 	Emptied struct{}
-	// Belong says which fleet the robot belongs to, where this delivery has not
-	// found out by itself.
+	// Belong reports which fleet the robot belongs to. It is ignored if this
+	// delivery has accepted a document of a fleet already.
 	Belong struct{ FleetID string }
-	// Arriving says how many bytes of a file are here; a Fetch that still brings
-	// some is given more time.
+	// Arriving reports how many bytes of a file have arrived; a Fetch that makes
+	// progress gets more time.
 	Arriving struct {
 		SHA256 string
 		Bytes  int64
 	}
-	// Fetched is what a Fetch brought; with Reason it brought nothing. A file
-	// comes as Stored: it is on the disk as a whole, with its digest. Bytes of a
-	// file that did not have it are gone again, and their Reason is bad_digest.
+	// Fetched is the result of a Fetch; with Reason it failed. A file comes as
+	// Stored: it is on disk completely and has the right digest. A file with a
+	// wrong digest has been erased, and Reason is bad_digest.
 	Fetched struct {
 		SHA256 string
 		Bytes  []byte
@@ -191,25 +191,26 @@ type (
 		Reason schema.Reason
 		Detail string
 	}
-	// Written answers a Save that had blobs, with its Rev; and any other that
-	// was refused, with Rev 0.
+	// Written answers a Save with blobs, with its Rev, and any other Save that the
+	// disk refused, with Rev 0.
 	Written struct {
 		Rev     int64
 		Refused schema.Reason // empty = it is on disk
 	}
-	// Started says that the first act of the story on trial has begun.
+	// Started reports that the first act of the story on probation has begun.
 	Started struct{ SHA256 string }
-	// StartFailed says that it could not.
+	// StartFailed reports that it could not begin.
 	StartFailed struct {
 		SHA256 string
 		Reason schema.Reason
 		Detail string
 	}
-	// Adopt makes the robot obey another fleet.
+	// Adopt makes the robot belong to another fleet.
 	Adopt struct{ FleetID string }
-	// Refit says that the robot's acts, units or points are others now.
+	// Refit reports that the robot's acts, units or points have changed.
 	Refit struct{ ActsDigest string }
-	// Tick lets time and facts take effect; Deadline says when one is wanted.
+	// Tick reports that time has passed or facts have changed; State.Deadline
+	// returns when the next one is due.
 	Tick struct{}
 )
 
@@ -225,52 +226,52 @@ func (Adopt) input()       {}
 func (Refit) input()       {}
 func (Tick) input()        {}
 
-// Blob is bytes that are known by their digest.
+// Blob is bytes identified by their digest.
 type Blob struct {
 	SHA256 string
 	Bytes  []byte
 }
 
-// Held is what the disk holds of contents: blobs, and the files that are too
-// large for one, whose digests were found right; both by SHA-256.
+// Held is what the disk contains: blobs, and files larger than a blob whose
+// digests were verified; both by SHA-256.
 type Held struct {
 	Blobs map[string][]byte
 	Files map[string]int64 // bytes
 }
 
-// Effect is something to be done, in the order in which it stands: a Save is on
-// disk before the Tell behind it is sent, and where the disk refuses, that Tell
-// is not sent.
+// Effect is something to do. Effects are done in order: a Save is on disk before
+// the Tell after it is sent; if the disk refuses the Save, that Tell is not sent.
 type Effect interface{ effect() }
 
 // The effects.
 type (
-	// Fetch asks for a blob, or for a file that is too large for one, until it is
-	// there, or StopFetch. There is one at a time.
+	// Fetch requests a blob, or a file that is too large for one, until it has
+	// arrived or StopFetch. There is one at a time.
 	Fetch struct {
 		SHA256 string
 		Size   int64
 		File   bool
 	}
 	StopFetch struct{ SHA256 string }
-	// Save keeps what a restart needs. The writer answers one with Blobs, and
-	// one that the disk refused. Files that Kept names and no blob brings are
-	// those that were Stored.
+	// Save persists what a restart needs. The writer answers a Save with Blobs and
+	// one that the disk refused. Files that Kept names without a blob are those
+	// that were Stored.
 	Save struct {
 		Kind  sign.Kind
 		Kept  Kept
-		Rev   int64 // of the desired state whose blobs they are
+		Rev   int64 // of the desired document that the blobs belong to
 		Blobs []Blob
 	}
-	// Tell reports; the sender fills in time, session and whether ato performs.
-	// It follows an edge of the table, or with On empty a change within a phase.
+	// Tell publishes the report; the component that publishes it fills in time,
+	// session and whether ato performs. It follows a transition of the table, or
+	// a change within a phase if On is empty.
 	Tell struct {
 		From, To schema.DeployPhase
 		On       Event
 		Why      string
 		Report   Report
 	}
-	// Note is worth an event: something was ignored, or acts were left out.
+	// Note is recorded as an event: something was ignored, or acts were left out.
 	Note struct {
 		Reason schema.Reason
 		Detail string

@@ -7,7 +7,7 @@ import (
 	"troupe/schema/sign"
 )
 
-// document compares a desired state with the newest one that was obeyed.
+// document compares a desired document with the newest accepted one.
 func (s *State[C]) document(now Now, c *Config[C], in Document, out []Effect) []Effect {
 	d := in.Desired
 	switch {
@@ -25,41 +25,42 @@ func (s *State[C]) document(now Now, c *Config[C], in Document, out []Effect) []
 		return s.refuse(in, out)
 	case d.Rev > s.desired.Rev:
 		return s.begin(now, c, d, out)
-	case !samePin(d.Pin, s.desired.Pin): // such as by a fleet whose database was set back
+	case !samePin(d.Pin, s.desired.Pin): // for example from a fleet whose database was restored from an old backup
 		in.Refused, in.Detail = schema.ReasonStaleRevision, fmt.Sprintf("revision %d came again with another content; a revision never changes", d.Rev)
 		return s.refuse(in, out)
 	}
 	if s.phase == schema.DeployFailed {
-		s.deadline = now.Mono // whoever says it again may have what was missing
+		s.deadline = now.Mono // the sender may be able to deliver the bytes now
 	}
 	if s.foreign != nil || s.refused != nil {
 		s.foreign, s.refused = nil, nil
-		return append(out, Tell{From: s.phase, To: s.phase, Why: "the fleet that is obeyed desired documents again", Report: s.Report()})
+		return append(out, Tell{From: s.phase, To: s.phase, Why: "the document of the robot's own fleet came again", Report: s.Report()})
 	}
 	return out
 }
 
-// refuse tells of a desired state that must not be obeyed. It is not taken for the newest:
-// else whoever made it up would shut out the true ones after it.
+// refuse reports a desired document that must not be accepted. Its revision does
+// not count as the newest; otherwise a forged document with a high revision would
+// lock out the genuine ones after it.
 func (s *State[C]) refuse(in Document, out []Effect) []Effect {
-	no := refusal{in.Desired.Rev, outcome{reason: in.Refused, detail: in.Detail}}
-	if s.refused != nil && *s.refused == no {
+	r := refusal{in.Desired.Rev, cause{reason: in.Refused, detail: in.Detail}}
+	if s.refused != nil && *s.refused == r {
 		return out
 	}
-	s.refused, s.foreign = &no, nil
+	s.refused, s.foreign = &r, nil
 	out = append(out, Note{Reason: in.Refused, Detail: in.Detail})
 	return append(out, Tell{From: s.phase, To: s.phase, Why: "a desired state that must not be obeyed was refused", Report: s.Report()})
 }
 
-// samePin compares all that a report tells of a content.
+// samePin compares what reports contain of a content.
 func samePin(a, b *schema.StoryPin) bool {
 	return a == nil && b == nil || a != nil && b != nil && a.SHA256 == b.SHA256 && a.ID == b.ID && a.Rev == b.Rev
 }
 
-// begin releases what was under way and goes for a newer desired state.
+// begin abandons what is in progress and starts on a newer desired document.
 func (s *State[C]) begin(now Now, c *Config[C], d Desired, out []Effect) []Effect {
 	out = s.abandon(out)
-	s.desired, s.fleetID, s.why = d, d.FleetID, outcome{}
+	s.desired, s.fleetID, s.why = d, d.FleetID, cause{}
 	s.foreign, s.refused, s.attempts, s.fruitless = nil, nil, 0, 0
 	switch pin := d.Pin; {
 	case pin == nil:
@@ -71,19 +72,19 @@ func (s *State[C]) begin(now Now, c *Config[C], d Desired, out []Effect) []Effec
 		return s.takeSaved(OnWithdraw, out)
 	case s.active != nil && s.active.Story.SHA256 == pin.SHA256:
 		l := *s.active
-		if s.why = c.Judge.other(l.Content, pin); s.why != (outcome{}) {
+		if s.why = c.Judge.mismatch(l.Content, pin); s.why != (cause{}) {
 			return s.takeSaved(OnHopeless, out)
 		}
-		l.Rev, l.Apply = d.Rev, d.Apply // the bytes are those that were checked
+		l.Rev, l.Apply = d.Rev, d.Apply // its bytes passed the checks already
 		l.Story.ID, l.Story.Rev, l.Story.Name = pin.ID, pin.Rev, pin.Name
 		s.active = &l
 		if l.Fit.Reason != "" {
-			s.why = outcomeOf(l.Fit)
+			s.why = causeOf(l.Fit)
 			return s.takeSaved(OnHopeless, out)
 		}
 		return s.takeSaved(OnSame, out)
 	case pin.Size > c.MaxBytes:
-		s.why = outcome{schema.ReasonTooBig, "/story/size", fmt.Sprintf("%d bytes, at most %d are delivered", pin.Size, c.MaxBytes)}
+		s.why = cause{schema.ReasonTooBig, "/story/size", fmt.Sprintf("%d bytes, at most %d are delivered", pin.Size, c.MaxBytes)}
 		return s.takeSaved(OnHopeless, out)
 	}
 	save := s.save()
@@ -92,45 +93,46 @@ func (s *State[C]) begin(now Now, c *Config[C], d Desired, out []Effect) []Effec
 	return s.fetch(now, c, OnFetch, out)
 }
 
-// withdrawn is why nothing is active, where the fleet desires it so.
-func (s *State[C]) withdrawn() outcome {
+// withdrawn explains why no content is active after the fleet withdrew it.
+func (s *State[C]) withdrawn() cause {
 	if s.kind != sign.Story {
-		return outcome{}
+		return cause{}
 	}
-	return outcome{reason: schema.ReasonNoDefaultStory}
+	return cause{reason: schema.ReasonNoDefaultStory}
 }
 
-// abandon ends what is under way.
+// abandon ends what is in progress.
 func (s *State[C]) abandon(out []Effect) []Effect {
 	if s.phase == schema.DeployFetching {
-		out = append(out, StopFetch{s.load.now.SHA256})
+		out = append(out, StopFetch{s.load.current.SHA256})
 	}
-	moving := s.moving()
+	moving := s.inProgress()
 	s.load, s.candidate = load[C]{}, nil
 	if moving {
-		s.why = outcome{reason: schema.ReasonSuperseded}
+		s.why = cause{reason: schema.ReasonSuperseded}
 		out = s.take(OnNewer, out)
 	}
 	s.staged = nil
 	return out
 }
 
-// belong takes the fleet that another of the robot's desired documents made known.
+// belong sets the fleet, which another delivery of this robot has learned.
 func (s *State[C]) belong(fleetID string) {
 	if s.fleetID == "" {
 		s.fleetID = fleetID
 	}
 }
 
-// adopt obeys another fleet. What it desired already is looked at now; what is
-// active stays until then.
+// adopt makes the robot belong to another fleet. A document of that fleet that
+// was ignored before is processed now. The active content stays until it is
+// replaced.
 func (s *State[C]) adopt(now Now, c *Config[C], fleetID string, out []Effect) []Effect {
 	if fleetID == s.fleetID || fleetID == "" {
 		return out
 	}
 	foreign := s.foreign
 	out = s.abandon(out)
-	s.desired, s.fleetID, s.why = Desired{FleetID: fleetID}, fleetID, outcome{}
+	s.desired, s.fleetID, s.why = Desired{FleetID: fleetID}, fleetID, cause{}
 	s.foreign, s.refused, s.attempts, s.fruitless = nil, nil, 0, 0
 	out = s.takeSaved(OnAdopted, out)
 	if foreign != nil && foreign.Desired.FleetID == fleetID {

@@ -9,27 +9,27 @@ import (
 	"troupe/schema"
 )
 
-// fleet is the other side at random: desired documents of rising revision, bytes that come
-// or do not, a disk that may refuse, and a power that may go at any moment.
+// fleet generates inputs at random: desired documents of rising revision, bytes
+// that arrive or not, a disk that may refuse, and power cuts at any moment.
 type fleet struct {
 	*world
 	t        *rapid.T
 	newest   Desired
 	bytes    map[string][]byte
 	fetching string
-	// withdrawn is the newest revision that desired no story.
-	withdrawn int64
-	roomy     bool // the disk refuses nothing any more
-	writing   []Save
-	lastTold  Report
+	// withdrawn is the newest revision that withdrew the story.
+	withdrawn  int64
+	diskOK     bool // the disk accepts everything
+	writing    []Save
+	lastReport Report
 }
 
 var stories = []string{"a x y", "b y", "c z", "nonsense x", "d x z", "e x +gong +bell", "f +bell +drum z", "g +bell ++opera x", "h ++opera ++ballad"}
 
-// unsigned is where the revisions of desired documents begin that must not be obeyed.
+// unsigned is the lowest revision of the desired documents that must be refused.
 const unsigned = 5000
 
-// files are what stories of the fleet name beside themselves.
+// files are the files that the stories need.
 var files = []string{"+gong", "+bell", "+drum", "++opera", "++ballad"}
 
 func newFleet(t *rapid.T) *fleet {
@@ -51,22 +51,22 @@ func (f *fleet) do(effects []Effect) {
 		switch e := e.(type) {
 		case Fetch:
 			if f.fetching != "" {
-				f.t.Fatalf("%s is asked for while %s still is", f.names[e.SHA256], f.names[f.fetching])
+				f.t.Fatalf("%s is fetched while %s still is", f.names[e.SHA256], f.names[f.fetching])
 			}
 			f.fetching = e.SHA256
 		case StopFetch:
 			if f.fetching != e.SHA256 {
-				f.t.Fatalf("%s is given up, %s was asked for", f.names[e.SHA256], f.names[f.fetching])
+				f.t.Fatalf("fetch of %s is stopped, %s is fetched", f.names[e.SHA256], f.names[f.fetching])
 			}
 			f.fetching = ""
 		case Save:
-			if !f.roomy && rapid.IntRange(0, 5).Draw(f.t, "disk full") == 0 {
+			if !f.diskOK && rapid.IntRange(0, 5).Draw(f.t, "disk full") == 0 {
 				refused = true
 				f.writing = append(f.writing, Save{Rev: e.Rev})
 				continue
 			}
 			if f.neverLost(e.Kept); e.Kept.Desired.Rev >= unsigned {
-				f.t.Fatalf("desired state %d was obeyed, which must not be", e.Kept.Desired.Rev)
+				f.t.Fatalf("desired document %d was accepted and must be refused", e.Kept.Desired.Rev)
 			}
 			f.save(e)
 			if e.Blobs != nil {
@@ -76,16 +76,16 @@ func (f *fleet) do(effects []Effect) {
 			if refused {
 				continue
 			}
-			f.lastTold = e.Report
+			f.lastReport = e.Report
 			if a := e.Report.Active; a != nil && !f.whole(a) {
-				f.t.Fatalf("%s is told to be active and is not on the disk", a.Story.ID)
+				f.t.Fatalf("%s is reported active and is not on disk", a.Story.ID)
 			}
 		}
 	}
 }
 
-// neverLost holds that the active story goes only where a newer desired state is
-// fulfilled, and that its bytes are on the disk.
+// neverLost checks that only a newer desired document replaces or removes the
+// active story, and that its bytes are on disk.
 func (f *fleet) neverLost(k Kept) {
 	is, was := k.Active, f.kept.Active
 	if was == nil {
@@ -93,15 +93,15 @@ func (f *fleet) neverLost(k Kept) {
 	}
 	switch {
 	case is == nil && f.withdrawn <= was.Rev:
-		f.t.Fatalf("%s was lost to desired state %d", was.Story.ID, k.Desired.Rev)
+		f.t.Fatalf("%s was removed under desired document %d", was.Story.ID, k.Desired.Rev)
 	case is != nil && is.Story.SHA256 != was.Story.SHA256 && is.Rev <= was.Rev:
-		f.t.Fatalf("%s of desired state %d was replaced by %s of desired state %d under desired state %d", was.Story.ID, was.Rev, is.Story.ID, is.Rev, k.Desired.Rev)
+		f.t.Fatalf("%s of revision %d was replaced by %s of revision %d under revision %d", was.Story.ID, was.Rev, is.Story.ID, is.Rev, k.Desired.Rev)
 	case is != nil && !f.whole(is):
-		f.t.Fatalf("the bytes of %s are not on the disk", is.Story.ID)
+		f.t.Fatalf("the bytes of %s are not on disk", is.Story.ID)
 	}
 }
 
-// whole reports whether the disk has the bytes of a story and of its files.
+// whole reports whether the bytes of a story and of its files are on disk.
 func (f *fleet) whole(a *Accepted) bool {
 	for _, d := range (&Kept{Active: a}).Digests() {
 		if f.blobs[d] == nil && f.files[d] == 0 {
@@ -114,7 +114,7 @@ func (f *fleet) whole(a *Accepted) bool {
 func (f *fleet) restartNow() {
 	f.fetching, f.writing = "", nil
 	f.do(f.restart(f.s.actsDigest))
-	f.lastTold = f.s.Report() // everything is told anew when the link is back
+	f.lastReport = f.s.Report() // reports are published again when the link is back
 }
 
 func (f *fleet) send(in Input) { f.do(f.step(in)) }
@@ -167,13 +167,13 @@ func (f *fleet) deliver(good bool) {
 		case 1:
 			b = Fetched{SHA256: f.fetching, Reason: schema.ReasonForbidden}
 		case 2:
-			b.SHA256 = f.pin("c z").SHA256 // perhaps another one than is asked for
+			b.SHA256 = f.pin("c z").SHA256 // perhaps not the requested one
 		}
 	}
 	f.send(b)
 }
 
-// deliverFile brings a part of a large file, or all of it, or something else.
+// deliverFile delivers a large file, a part of it, or something else.
 func (f *fleet) deliverFile(good bool) {
 	file := Fetched{SHA256: f.fetching, Stored: true}
 	how := 0
@@ -182,7 +182,7 @@ func (f *fleet) deliverFile(good bool) {
 	}
 	switch how {
 	case 0:
-		f.came[file.SHA256] = fileBytes
+		f.stored[file.SHA256] = fileBytes
 	case 1:
 		file.Stored, file.Reason = false, schema.ReasonBadDigest
 	case 2:
@@ -190,7 +190,7 @@ func (f *fleet) deliverFile(good bool) {
 	case 3:
 		f.send(Arriving{SHA256: file.SHA256, Bytes: rapid.Int64Range(-1, fileBytes+1).Draw(f.t, "bytes")})
 		return
-	case 4: // a blob of that name
+	case 4: // a blob with that digest
 		file.Stored, file.Bytes = false, []byte("++opera")
 	}
 	f.send(file)
@@ -228,7 +228,7 @@ func (f *fleet) perform() {
 	}
 }
 
-func TestInTheEndTheNewestWishIsFulfilledAndNothingWasLostOnTheWay(t *testing.T) {
+func TestNewestDocumentIsFulfilledAndNothingIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := newFleet(t)
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
@@ -255,14 +255,14 @@ func TestInTheEndTheNewestWishIsFulfilledAndNothingWasLostOnTheWay(t *testing.T)
 				t.Fatal("an empty story is performed")
 			}
 		}
-		// A last desired state for a good story, and everything works from now on.
+		// Finally a valid story is desired, and everything works from now on.
 		f.newest.Rev++
 		f.newest = Desired{Rev: f.newest.Rev, FleetID: "home", Apply: schema.ApplyNextAct, Pin: f.pin(rapid.SampledFrom([]string{"a x y", "b y", "c z", "e x +gong +bell", "f +bell +drum z", "g +bell ++opera x", "h ++opera ++ballad"}).Draw(t, "last"))}
 		f.send(Document{Desired: f.newest})
-		f.f, f.roomy = Facts{}, true
+		f.f, f.diskOK = Facts{}, true
 		for range 200 {
 			_, waits := f.s.Deadline()
-			if f.lastTold.Phase == schema.DeployActive && f.lastTold.DesiredRev == f.newest.Rev && !waits && len(f.writing) == 0 {
+			if f.lastReport.Phase == schema.DeployActive && f.lastReport.DesiredRev == f.newest.Rev && !waits && len(f.writing) == 0 {
 				break
 			}
 			if d, ok := f.s.Deadline(); ok && f.fetching == "" && len(f.writing) == 0 {
@@ -272,17 +272,17 @@ func TestInTheEndTheNewestWishIsFulfilledAndNothingWasLostOnTheWay(t *testing.T)
 			f.deliver(true)
 			f.write()
 		}
-		r := f.lastTold
+		r := f.lastReport
 		if r.DesiredRev != f.newest.Rev || r.Phase != schema.DeployActive || r.Active == nil || r.Active.Story.SHA256 != f.newest.Pin.SHA256 {
 			t.Fatalf("desired %s with revision %d, reported %s", f.newest.Pin.ID, f.newest.Rev, f.report(r))
 		}
 		if !slices.Contains(f.kept.Digests(), r.Active.Story.SHA256) || !f.whole(r.Active) {
-			t.Fatalf("%s is active and not on the disk", r.Active.Story.ID)
+			t.Fatalf("%s is active and not on disk", r.Active.Story.ID)
 		}
 	})
 }
 
-func TestBackOffDoublesUpToItsLimit(t *testing.T) {
+func TestBackoffDoublesUpToItsLimit(t *testing.T) {
 	w := newWorld()
 	w.step(Document{Desired: Desired{Rev: 1, FleetID: "home", Apply: schema.ApplyNow, Pin: w.pin("a x")}})
 	var waits []time.Duration

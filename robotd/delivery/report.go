@@ -6,7 +6,7 @@ import (
 	"troupe/schema"
 )
 
-// Report is where a delivery stands, for people and for fleetd.
+// Report is the state of a delivery, for people and for fleetd.
 type Report struct {
 	FleetID    string
 	DesiredRev int64
@@ -19,28 +19,27 @@ type Report struct {
 	Fetching   string // digest
 	Progress   *int   // per cent
 	Active     *Accepted
-	Names      []string // what of the active content is used
-	Pruned     []string // and what is not
-	Unfit      bool     // there is an active content, and nothing of it can be used
+	Names      []string // the parts of the active content that are used
+	Pruned     []string // the parts that are left out
+	Unfit      bool     // there is an active content, but no part of it can be used
 	Previous   *Accepted
-	Staged     *Accepted // on the disk, and waits to take over
+	Staged     *Accepted // on disk, waiting to become active
 	ActsDigest string
 }
 
-// Report is the document that tells where the delivery stands. A desired state that was
-// refused is told as long as no newer one is obeyed, though what was obeyed
-// before it goes on.
+// Report returns the state of the delivery. A refused desired document is reported
+// until a newer one is accepted, although the delivery of the accepted one goes on.
 func (s *State[C]) Report() Report {
 	r := Report{
 		FleetID: s.fleetID, DesiredRev: s.desired.Rev, Phase: s.phase, Attempts: s.attempts,
 		Reason: s.why.reason, Pointer: s.why.pointer, Detail: s.why.detail, ActsDigest: s.actsDigest, Previous: s.previous,
 	}
 	if s.phase == schema.DeployFetching {
-		r.Fetching, r.Progress = s.load.now.SHA256, s.load.progress()
+		r.Fetching, r.Progress = s.load.current.SHA256, s.load.progress()
 	}
-	if no := s.refused; no != nil {
-		r.DesiredRev, r.Phase, r.Attempts, r.Fetching, r.Progress = no.rev, schema.DeployRejected, 0, "", nil
-		r.Reason, r.Pointer, r.Detail = no.why.reason, no.why.pointer, no.why.detail
+	if refused := s.refused; refused != nil {
+		r.DesiredRev, r.Phase, r.Attempts, r.Fetching, r.Progress = refused.rev, schema.DeployRejected, 0, "", nil
+		r.Reason, r.Pointer, r.Detail = refused.why.reason, refused.why.pointer, refused.why.detail
 	}
 	if s.foreign != nil && r.Reason == "" {
 		r.Reason = schema.ReasonWrongFleet
@@ -49,7 +48,7 @@ func (s *State[C]) Report() Report {
 	if r.Reason != "" {
 		r.Retry = r.Reason.Describe().Retry
 	}
-	// These are final for their revision, whatever the reason says elsewhere.
+	// These phases are final for their revision, whatever the reason's usual retry.
 	if (r.Phase == schema.DeployRejected || r.Phase == schema.DeployRolledBack) && r.Retry == schema.RetryLater {
 		r.Retry = schema.RetryNever
 	}
@@ -64,8 +63,8 @@ func (s *State[C]) Report() Report {
 	return r
 }
 
-// Story is the report on a default story. Its self-check is the judge's: an
-// active story fits because every act of it was tried on the robot's units.
+// Story converts the report on a default story. The self-check passed if the
+// judge, which checks every act against the robot's units, found a usable part.
 func (r Report) Story() schema.ReportedStory {
 	d := schema.ReportedStory{
 		FleetID: r.FleetID, DesiredRev: r.DesiredRev, Phase: r.Phase, Reason: r.Reason, Retry: r.Retry, Detail: r.Detail, Pointer: r.Pointer,
@@ -81,7 +80,7 @@ func (r Report) Story() schema.ReportedStory {
 	return d
 }
 
-// Set is the report on activities or places.
+// Set converts the report on activities or places.
 func (r Report) Set() schema.ReportedSet {
 	return schema.ReportedSet{
 		FleetID: r.FleetID, DesiredRev: r.DesiredRev, Phase: r.Phase, Reason: r.Reason, Retry: r.Retry, Detail: r.Detail, Pointer: r.Pointer,

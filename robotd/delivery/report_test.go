@@ -6,7 +6,7 @@ import (
 	"troupe/schema"
 )
 
-// story brings a story to active.
+// story delivers a story until it is active.
 func (w *world) story(text string, rev int64) {
 	pin := w.pin(text)
 	w.step(Document{Desired: Desired{Rev: rev, FleetID: "home", Apply: schema.ApplyNow, Pin: pin}})
@@ -18,7 +18,7 @@ func (w *world) story(text string, rev int64) {
 	w.step(Written{Rev: rev})
 }
 
-func TestAReportSaysWhetherTheSelfCheckPassed(t *testing.T) {
+func TestReportContainsSelfCheck(t *testing.T) {
 	w := newWorld()
 	if d := w.s.Report().Story(); d.SelfCheck != "" || d.Active != nil {
 		t.Errorf("without a story: %+v", d)
@@ -44,7 +44,7 @@ func TestAReportSaysWhetherTheSelfCheckPassed(t *testing.T) {
 	}
 }
 
-func TestAReportOnASetNamesWhatIsActiveAndWhatWas(t *testing.T) {
+func TestReportOnSetNamesActiveAndPrevious(t *testing.T) {
 	w := newWorld()
 	w.story("a x", 1)
 	w.story("b x", 2)

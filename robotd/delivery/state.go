@@ -9,53 +9,52 @@ import (
 	"troupe/schema/sign"
 )
 
-// Loaded is an accepted content that can be used from memory.
+// Loaded is an accepted content in memory.
 type Loaded[C any] struct {
 	Accepted
 	Content *C
 	Fit     Fit[C]
 }
 
-// outcome says why a phase is what it is.
-type outcome struct {
+// cause explains why the delivery is in its phase.
+type cause struct {
 	reason  schema.Reason
 	pointer string
 	detail  string
 }
 
-// refusal is a desired state that must not be obeyed.
+// refusal is a desired document that was refused.
 type refusal struct {
 	rev int64
-	why outcome
+	why cause
 }
 
-// State is everything that is remembered of a delivery. It belongs to one
-// goroutine.
+// State is everything that is remembered of a delivery. One goroutine owns it.
 type State[C any] struct {
 	kind      sign.Kind
-	fleetID   string // the fleet that is obeyed; empty until the first desired state
+	fleetID   string // the robot's fleet; empty until the first desired document
 	desired   Desired
 	phase     schema.DeployPhase
-	why       outcome
-	attempts  int           // of fetching for this desired state
-	fruitless int           // of them, since one brought anything
-	deadline  time.Duration // of the phase, where it has one
+	why       cause
+	attempts  int           // to fetch for this desired document
+	fruitless int           // attempts since the last progress
+	deadline  time.Duration // of the phases fetching, failed and activating
 
 	active   *Loaded[C]
 	previous *Accepted
 	staged   *Loaded[C] // written, not active yet
 
-	unsaved time.Duration // when what the disk refused is tried again; 0 = it refused nothing
+	resaveAt time.Duration // when a Save that the disk refused is repeated; 0 = none was
 
-	load       load[C]    // between the first byte and being written
-	candidate  *Loaded[C] // checked, being written
+	load       load[C]    // what is being fetched
+	candidate  *Loaded[C] // passed the checks, is being written
 	actsDigest string
-	foreign    *Document // the newest desired state of a fleet that is not obeyed
-	refused    *refusal  // the newest desired state that must not be obeyed, if it is newer than desired state
+	foreign    *Document // the newest desired document of another fleet
+	refused    *refusal  // the newest refused desired document, if it is newer than desired
 }
 
-// Restore makes the state of a robot that has just started from what its disk
-// kept. It needs no link: a content that was staged goes on from there.
+// Restore returns the state of a robot that has just started, from its disk. It
+// needs no connection: the delivery of a staged content continues.
 func Restore[C any](now Now, c *Config[C], k Kept, h Held, actsDigest string, out []Effect) (*State[C], []Effect) {
 	s := &State[C]{kind: c.Kind, fleetID: k.Desired.FleetID, desired: k.Desired, phase: schema.DeployIdle, previous: k.Previous, actsDigest: actsDigest}
 	s.active = restored(c, k.Active, h)
@@ -75,26 +74,26 @@ func Restore[C any](now Now, c *Config[C], k Kept, h Held, actsDigest string, ou
 	case s.active != nil && s.active.Rev == s.desired.Rev:
 		s.phase = schema.DeployActive
 		if s.active.Fit.Reason != "" {
-			s.phase, s.why = schema.DeployRejected, outcomeOf(s.active.Fit)
+			s.phase, s.why = schema.DeployRejected, causeOf(s.active.Fit)
 		}
 	case refused && !(aboutRobot(k.Reason) && k.ActsDigest != actsDigest):
-		s.phase, s.why = k.Phase, outcome{k.Reason, k.Pointer, k.Detail}
-	default: // a fetch was under way, or the bytes are gone
+		s.phase, s.why = k.Phase, cause{k.Reason, k.Pointer, k.Detail}
+	default: // a fetch was in progress, or the bytes are lost
 		out = s.fetch(now, c, OnFetch, out)
 	}
 	return s, out
 }
 
-// restored reads a content from the disk's bytes; nil when they, or those of its
-// files, are not what they were.
+// restored parses a content from disk. It returns nil if the bytes of the content
+// or of its files are missing or damaged.
 func restored[C any](c *Config[C], a *Accepted, h Held) *Loaded[C] {
-	own := func(p piece) bool {
+	onDisk := func(p piece) bool {
 		if p.Size > c.MaxBytes {
 			return h.Files[p.SHA256] == p.Size
 		}
-		return p.sound(h.Blobs[p.SHA256])
+		return p.matches(h.Blobs[p.SHA256])
 	}
-	if a == nil || !own(pieceOf(a.Story)) || slices.ContainsFunc(a.Files, func(f score.Asset) bool { return !own(piece{f.SHA256, f.Size}) }) {
+	if a == nil || !onDisk(pieceOf(a.Story)) || slices.ContainsFunc(a.Files, func(f score.Asset) bool { return !onDisk(piece{f.SHA256, f.Size}) }) {
 		return nil
 	}
 	content, problems := c.Judge.Read(h.Blobs[a.Story.SHA256])
@@ -104,8 +103,8 @@ func restored[C any](c *Config[C], a *Accepted, h Held) *Loaded[C] {
 	return &Loaded[C]{Accepted: *a, Content: content, Fit: c.Judge.Fit(content)}
 }
 
-// Playing is the content that shall be used now, or why there is none. Its
-// moment is decided here: whoever uses it takes it over at once.
+// Playing returns the content to use now, or the reason why there is none. This
+// package decides when to change it: the user of the content follows at once.
 func (s *State[C]) Playing() (*Loaded[C], schema.Reason) {
 	l := s.active
 	if s.phase == schema.DeployActivating {
@@ -120,8 +119,8 @@ func (s *State[C]) Playing() (*Loaded[C], schema.Reason) {
 	return l, ""
 }
 
-// Trial is the digest of the story whose beginning is awaited as Started or
-// StartFailed, or empty.
+// Trial returns the digest of the story on probation, for which Started or
+// StartFailed must follow, or an empty string.
 func (s *State[C]) Trial() string {
 	if s.phase == schema.DeployActivating {
 		return s.staged.Story.SHA256
@@ -131,25 +130,25 @@ func (s *State[C]) Trial() string {
 
 func (s *State[C]) onTrial(digest string) bool { return digest != "" && digest == s.Trial() }
 
-// FleetID is the fleet that is obeyed; empty until the first desired state.
+// FleetID returns the robot's fleet; empty until the first desired document.
 func (s *State[C]) FleetID() string { return s.fleetID }
 
-// Obeys reports whether that revision of that fleet is the newest that was obeyed.
+// Obeys reports whether that revision of that fleet is the newest accepted one.
 func (s *State[C]) Obeys(fleetID string, rev int64) bool {
 	return s.desired.FleetID == fleetID && s.desired.Rev == rev
 }
 
-// Took reports whether w is the newest desired state that was obeyed.
-func (s *State[C]) Took(w Desired) bool {
-	return s.Obeys(w.FleetID, w.Rev) && samePin(w.Pin, s.desired.Pin)
+// Took reports whether d is the newest accepted desired document.
+func (s *State[C]) Took(d Desired) bool {
+	return s.Obeys(d.FleetID, d.Rev) && samePin(d.Pin, s.desired.Pin)
 }
 
-// Phase is where the newest desired state stands.
+// Phase returns the phase of the newest accepted desired document.
 func (s *State[C]) Phase() schema.DeployPhase { return s.phase }
 
-// Deadline is when time alone changes something, or false.
+// Deadline returns when the next Tick is due, or false.
 func (s *State[C]) Deadline() (time.Duration, bool) {
-	at := s.unsaved
+	at := s.resaveAt
 	switch s.phase {
 	case schema.DeployFetching, schema.DeployFailed, schema.DeployActivating:
 		if at == 0 || s.deadline < at {
@@ -161,7 +160,7 @@ func (s *State[C]) Deadline() (time.Duration, bool) {
 
 func (s *State[C]) save() Save { return Save{Kind: s.kind, Kept: s.kept()} }
 
-// kept is what the disk shall keep now.
+// kept returns the state to persist.
 func (s *State[C]) kept() Kept {
 	k := Kept{Desired: s.desired, Phase: s.phase, Reason: s.why.reason, Pointer: s.why.pointer, Detail: s.why.detail, ActsDigest: s.actsDigest, Previous: s.previous}
 	if s.active != nil {
@@ -173,9 +172,10 @@ func (s *State[C]) kept() Kept {
 	return k
 }
 
-func outcomeOf[C any](f Fit[C]) outcome { return outcome{f.Reason, f.Pointer, f.Detail} }
+func causeOf[C any](f Fit[C]) cause { return cause{f.Reason, f.Pointer, f.Detail} }
 
-// aboutRobot tells refusals that another set of acts and units could lift.
+// aboutRobot reports whether a change of the robot's acts or units could make a
+// content acceptable that was refused for r.
 func aboutRobot(r schema.Reason) bool {
 	return r == schema.ReasonStoryEmpty || r == schema.ReasonStoryInvalid
 }

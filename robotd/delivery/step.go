@@ -7,9 +7,8 @@ import (
 	"troupe/schema"
 )
 
-// Step takes one input and appends what is to be done to out, in order. Edges
-// that need nothing from outside follow one another within a step, and each is
-// told.
+// Step processes one input and appends its effects to out, in order. Transitions
+// that need no further input follow within the same step, and each is reported.
 func Step[C any](s *State[C], now Now, c *Config[C], f Facts, in Input, out []Effect) []Effect {
 	switch in := in.(type) {
 	case Document:
@@ -26,11 +25,11 @@ func Step[C any](s *State[C], now Now, c *Config[C], f Facts, in Input, out []Ef
 		out = s.written(now, c, in, out)
 	case Started:
 		if s.onTrial(in.SHA256) {
-			out = s.settle(now, OnStarted, out)
+			out = s.activate(now, OnStarted, out)
 		}
 	case StartFailed:
 		if s.onTrial(in.SHA256) {
-			out = s.rollBack(OnStartFailed, outcome{reason: orInternal(in.Reason), detail: in.Detail}, out)
+			out = s.rollBack(OnStartFailed, cause{reason: orInternal(in.Reason), detail: in.Detail}, out)
 		}
 	case Adopt:
 		out = s.adopt(now, c, in.FleetID, out)
@@ -40,16 +39,16 @@ func Step[C any](s *State[C], now Now, c *Config[C], f Facts, in Input, out []Ef
 	default:
 		panic(fmt.Sprintf("delivery: unknown input %T", in))
 	}
-	return s.move(now, c, f, out)
+	return s.advance(now, c, f, out)
 }
 
-// saveAgain is how long a disk that refused is left alone.
-const saveAgain = 5 * time.Second
+// resaveDelay is how long after the disk refused a Save it is repeated.
+const resaveDelay = 5 * time.Second
 
-// move takes the edges that time, facts and finished work open.
-func (s *State[C]) move(now Now, c *Config[C], f Facts, out []Effect) []Effect {
-	if s.unsaved > 0 && now.Mono >= s.unsaved && s.candidate == nil {
-		s.unsaved = 0
+// advance takes the transitions that time, facts and finished work allow.
+func (s *State[C]) advance(now Now, c *Config[C], f Facts, out []Effect) []Effect {
+	if s.resaveAt > 0 && now.Mono >= s.resaveAt && s.candidate == nil {
+		s.resaveAt = 0
 		out = append(out, s.save(), Tell{From: s.phase, To: s.phase, Why: "the disk refused it before", Report: s.Report()})
 	}
 	if late := s.desired.Deadline; late > 0 && now.Fleet > late {
@@ -60,7 +59,7 @@ func (s *State[C]) move(now Now, c *Config[C], f Facts, out []Effect) []Effect {
 		switch s.phase {
 		case schema.DeployFetching:
 			if now.Mono >= s.deadline {
-				out = s.fail(now, c, OnTimeout, outcome{reason: schema.ReasonTimeout, detail: fmt.Sprintf("no bytes within %s", c.patience(s.fruitless))}, out)
+				out = s.fail(now, c, OnTimeout, cause{reason: schema.ReasonTimeout, detail: fmt.Sprintf("no bytes within %s", c.fetchTimeout(s.fruitless))}, out)
 			}
 		case schema.DeployFailed:
 			if now.Mono >= s.deadline {
@@ -75,16 +74,16 @@ func (s *State[C]) move(now Now, c *Config[C], f Facts, out []Effect) []Effect {
 		case schema.DeployStaged:
 			out = s.take(OnWait, out)
 		case schema.DeployWaiting:
-			if f.lets(s.staged.Apply) {
+			if f.mayApply(s.staged.Apply) {
 				s.deadline = now.Mono + c.Probation
 				out = s.take(OnTurn, out)
 			}
 		case schema.DeployActivating:
 			switch {
 			case !f.Performing || f.Held:
-				out = s.settle(now, OnAtRest, out)
+				out = s.activate(now, OnAtRest, out)
 			case now.Mono >= s.deadline:
-				out = s.rollBack(OnProbation, outcome{reason: schema.ReasonTimeout, detail: fmt.Sprintf("it did not begin within %s", c.Probation)}, out)
+				out = s.rollBack(OnProbation, cause{reason: schema.ReasonTimeout, detail: fmt.Sprintf("it did not begin within %s", c.Probation)}, out)
 			}
 		}
 		if s.phase == was {
@@ -93,21 +92,21 @@ func (s *State[C]) move(now Now, c *Config[C], f Facts, out []Effect) []Effect {
 	}
 }
 
-// tooLate gives up what the fleet has stopped waiting for.
+// tooLate gives up a delivery whose deadline has passed.
 func (s *State[C]) tooLate(out []Effect) []Effect {
 	if _, ok := Table.Next(s.phase, OnTooLate); !ok || s.candidate != nil {
 		return out
 	}
 	if s.phase == schema.DeployFetching {
-		out = append(out, StopFetch{s.load.now.SHA256})
+		out = append(out, StopFetch{s.load.current.SHA256})
 	}
 	s.load, s.staged = load[C]{}, nil
-	s.why = outcome{reason: schema.ReasonExpired, detail: "the fleet waited for it until " + s.desired.Deadline.String()}
+	s.why = cause{reason: schema.ReasonExpired, detail: "the fleet waited for it until " + s.desired.Deadline.String()}
 	return s.takeSaved(OnTooLate, out)
 }
 
-// lets answers whether a story may take over now.
-func (f Facts) lets(apply schema.Apply) bool {
+// mayApply reports whether a new content may become active now.
+func (f Facts) mayApply(apply schema.Apply) bool {
 	switch {
 	case !f.Performing:
 		return true
@@ -119,8 +118,8 @@ func (f Facts) lets(apply schema.Apply) bool {
 	return apply == schema.ApplyNextAct && f.Boundary
 }
 
-// take moves along the table and tells it. Taking an edge that is not listed is
-// a fault of this room.
+// take makes a transition of the table and reports it. A transition that the table
+// does not list is a programming error in this package.
 func (s *State[C]) take(on Event, out []Effect) []Effect {
 	row, ok := Table.Next(s.phase, on)
 	if !ok {
@@ -131,51 +130,51 @@ func (s *State[C]) take(on Event, out []Effect) []Effect {
 	return append(out, Tell{From: from, To: row.To, On: on, Why: row.Why, Report: s.Report()})
 }
 
-// takeSaved is take with what changed on disk before it is told.
+// takeSaved is take, with the new state saved before it is reported.
 func (s *State[C]) takeSaved(on Event, out []Effect) []Effect {
-	told := s.take(on, nil)
-	return append(append(out, s.save()), told...)
+	effects := s.take(on, nil)
+	return append(append(out, s.save()), effects...)
 }
 
-func (s *State[C]) moving() bool {
+func (s *State[C]) inProgress() bool {
 	_, ok := Table.Next(s.phase, OnNewer)
 	return ok
 }
 
-// settle makes the staged story the active one.
-func (s *State[C]) settle(now Now, on Event, out []Effect) []Effect {
+// activate makes the staged story the active one.
+func (s *State[C]) activate(now Now, on Event, out []Effect) []Effect {
 	if s.active != nil {
 		s.previous = &s.active.Accepted
 	}
-	s.active, s.staged, s.why = s.staged, nil, outcome{}
+	s.active, s.staged, s.why = s.staged, nil, cause{}
 	s.active.Since = now.Wall
 	return s.takeSaved(on, out)
 }
 
-// rollBack drops the staged story; the active one was never let go.
-func (s *State[C]) rollBack(on Event, why outcome, out []Effect) []Effect {
+// rollBack drops the staged story; the active one has stayed active.
+func (s *State[C]) rollBack(on Event, why cause, out []Effect) []Effect {
 	s.staged, s.why = nil, why
 	return s.takeSaved(on, out)
 }
 
-// refit looks at the stories again after the robot changed.
+// refit checks the contents again after the robot changed.
 func (s *State[C]) refit(now Now, c *Config[C], digest string, out []Effect) []Effect {
 	s.actsDigest = digest
-	again := s.phase == schema.DeployRejected && aboutRobot(s.why.reason)
+	refetch := s.phase == schema.DeployRejected && aboutRobot(s.why.reason)
 	if s.active != nil {
-		was := s.active.Fit
-		again = again && s.active.Rev != s.desired.Rev
+		before := s.active.Fit
+		refetch = refetch && s.active.Rev != s.desired.Rev
 		l := *s.active
 		l.Fit = c.Judge.Fit(l.Content)
 		s.active = &l
 		switch {
 		case l.Fit.Reason != "" && s.phase == schema.DeployActive:
-			s.why = outcomeOf(l.Fit)
+			s.why = causeOf(l.Fit)
 			out = s.takeSaved(OnEmptied, out)
 		case l.Fit.Reason == "" && s.phase == schema.DeployRejected && s.active.Rev == s.desired.Rev:
-			s.why = outcome{}
+			s.why = cause{}
 			out = s.takeSaved(OnRefilled, out)
-		case fmt.Sprint(was.Pruned) != fmt.Sprint(l.Fit.Pruned) || was.Reason != l.Fit.Reason:
+		case fmt.Sprint(before.Pruned) != fmt.Sprint(l.Fit.Pruned) || before.Reason != l.Fit.Reason:
 			out = append(out, pruned(&l), Tell{From: s.phase, To: s.phase, Why: "what of the story can be performed changed", Report: s.Report()})
 		}
 	}
@@ -184,17 +183,17 @@ func (s *State[C]) refit(now Now, c *Config[C], digest string, out []Effect) []E
 		l.Fit = c.Judge.Fit(l.Content)
 		s.staged = &l
 		if l.Fit.Reason != "" && s.phase == schema.DeployWaiting {
-			s.staged, s.why = nil, outcomeOf(l.Fit)
+			s.staged, s.why = nil, causeOf(l.Fit)
 			out = s.takeSaved(OnRefused, out)
 		}
 	}
-	if again {
+	if refetch {
 		out = s.fetch(now, c, OnRefit, out)
 	}
 	return out
 }
 
-// backoff is how long to wait after an attempt.
+// backoff is the wait after a failed attempt.
 func backoff(attempts int, most time.Duration) time.Duration {
 	return min(time.Second<<min(max(attempts-1, 0), 20), most)
 }

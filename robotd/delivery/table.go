@@ -5,7 +5,7 @@ import (
 	"troupe/schema/fsm"
 )
 
-// Event is what happened to a delivery, after every question was asked.
+// Event is what happened to a delivery, after all checks.
 type Event string
 
 // The events.
@@ -49,20 +49,20 @@ var Phases = []schema.DeployPhase{
 var (
 	atRest = fsm.In(schema.DeployIdle, schema.DeployActive, schema.DeployRejected, schema.DeployFailed,
 		schema.DeployRolledBack, schema.DeploySuperseded, schema.DeployWithdrawn)
-	// withStory leaves out withdrawn, where there is no active story.
+	// withStory does not contain withdrawn, which has no active story.
 	withStory = fsm.In(schema.DeployIdle, schema.DeployActive, schema.DeployRejected, schema.DeployFailed,
 		schema.DeployRolledBack, schema.DeploySuperseded)
-	// underWay leaves out verifying and staged, which are left within the step
-	// that enters them.
+	// underWay does not contain verifying and staged, which are left within the
+	// step that enters them.
 	underWay = fsm.In(schema.DeployFetching, schema.DeployValidating, schema.DeployWaiting, schema.DeployActivating)
 )
 
-// Table is the way of a desired state.
+// Table is the life of a desired document.
 var Table = fsm.Table[schema.DeployPhase, Event]{
 	{From: atRest, On: OnFetch, To: schema.DeployFetching, Why: "the desired state names a content that is not here"},
 	{From: withStory, On: OnSame, To: schema.DeployActive, Why: "the desired state names the content that is active already"},
 	{From: atRest, On: OnWithdraw, To: schema.DeployWithdrawn, Why: "the fleet desires none any more"},
-	{From: atRest, On: OnHopeless, To: schema.DeployRejected, Why: "it is known beforehand that it cannot be had or performed"},
+	{From: atRest, On: OnHopeless, To: schema.DeployRejected, Why: "it is known in advance that it cannot be fetched or performed"},
 	{From: atRest, On: OnAdopted, To: schema.DeployIdle, Why: "another fleet is obeyed from now on; its desired state is not known yet"},
 	{From: underWay, On: OnNewer, To: schema.DeploySuperseded, Why: "a newer desired state came before this one was fulfilled"},
 
@@ -70,11 +70,11 @@ var Table = fsm.Table[schema.DeployPhase, Event]{
 
 	{From: fsm.In(schema.DeployFetching), On: OnArrived, To: schema.DeployVerifying, Why: "the bytes are here"},
 	{From: fsm.In(schema.DeployFetching), On: OnTimeout, To: schema.DeployFailed, Why: "nobody sent the bytes in time"},
-	{From: fsm.In(schema.DeployFetching), On: OnNotFetched, To: schema.DeployFailed, Why: "the bytes cannot be had now"},
+	{From: fsm.In(schema.DeployFetching), On: OnNotFetched, To: schema.DeployFailed, Why: "the bytes are not available now"},
 	{From: fsm.In(schema.DeployFailed), On: OnRetry, To: schema.DeployFetching, Why: "what failed for a passing reason is tried again, each time later"},
 
 	{From: fsm.In(schema.DeployVerifying), On: OnSound, To: schema.DeployValidating, Why: "size and digest are right"},
-	{From: fsm.In(schema.DeployVerifying), On: OnCorrupt, To: schema.DeployFetching, Why: "the bytes were damaged; once more"},
+	{From: fsm.In(schema.DeployVerifying), On: OnCorrupt, To: schema.DeployFetching, Why: "the bytes were damaged; they are fetched once more"},
 	{From: fsm.In(schema.DeployVerifying), On: OnFiles, To: schema.DeployFetching, Why: "it needs files that are not here yet"},
 	{From: fsm.In(schema.DeployVerifying), On: OnCorruptAgain, To: schema.DeployRejected, Why: "the bytes are wrong at their source"},
 

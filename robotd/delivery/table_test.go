@@ -7,15 +7,15 @@ import (
 	"troupe/schema/fsm/fsmtest"
 )
 
-func TestTheTableIsSound(t *testing.T) {
+func TestTableIsSound(t *testing.T) {
 	fsmtest.Check(t, Table, schema.DeployIdle, Phases)
 }
 
-func TestTheTableIsDrawn(t *testing.T) {
+func TestTableMatchesDiagram(t *testing.T) {
 	fsmtest.Drawn(t, "testdata/delivery.md", Table, schema.DeployIdle)
 }
 
-func TestANewerWishIsHeardInEveryPhase(t *testing.T) {
+func TestNewerDocumentIsAcceptedInEveryPhase(t *testing.T) {
 	for _, p := range Phases {
 		if p == schema.DeployVerifying || p == schema.DeployStaged {
 			continue // left within the step that enters them

@@ -10,17 +10,17 @@ import (
 	"troupe/schema/golden"
 )
 
-// TestTraces plays each script of testdata: a line is a time and what happened,
-// the indented lines below it are what was to be done about it, in order.
+// TestTraces plays each script in testdata: a line is a time and an input, and
+// the indented lines below it are its effects, in order.
 //
-//	desired state REV [NAME:ACT,ACT...] [apply=..] [fleet id=..] [size=..] [id=..] [rev=..] [until=..] [refused=..]   a desired state; no name = none
-//	blob NAME [ACT,ACT...] | blob NAME REASON                        bytes, or why there are none
-//	arriving NAME BYTES, file NAME, file NAME REASON                 how far a large file is, that it is stored, or why not
+//	desired REV [NAME:ACT,ACT...] [apply=..] [fleet_id=..] [size=..] [id=..] [rev=..] [until=..] [refused=..]   a desired document; without a name it desires none
+//	blob NAME [ACT,ACT...] | blob NAME REASON                        the bytes, or why they cannot be fetched
+//	arriving NAME BYTES, file NAME, file NAME REASON                 the progress of a large file, that it is stored, or why not
 //	written REV [REASON]    started NAME    start-failed NAME REASON
 //	facts [performing] [held] [boundary] [interrupted]
 //	missing ACT,ACT...      the acts that the robot lacks from now on
 //	clock                           the fleet's time is known from now on
-//	emptied, belong AUTHORITY, adopt AUTHORITY, tick, restart [ACTS-DIGEST], lose NAME
+//	emptied, belong FLEET, adopt FLEET, tick, restart [ACTS-DIGEST], lose NAME
 func TestTraces(t *testing.T) {
 	covered := map[string]bool{}
 	golden.Traces(t, func(t *testing.T) func(string) string {
@@ -31,7 +31,7 @@ func TestTraces(t *testing.T) {
 	for _, row := range Table {
 		for _, from := range row.From {
 			if edge := fmt.Sprintf("%s on %s", from, row.On); !covered[edge] {
-				t.Errorf("no trace takes the edge %q", edge)
+				t.Errorf("no trace covers the transition %q", edge)
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func (w *world) play(t *testing.T, line string) string {
 	case "file":
 		f := Fetched{SHA256: w.digest(arg(0)), Reason: schema.Reason(arg(1))}
 		if f.Stored = f.Reason == ""; f.Stored {
-			w.came[f.SHA256] = fileBytes
+			w.stored[f.SHA256] = fileBytes
 		} else {
 			f.Detail = "so it is"
 		}
@@ -101,7 +101,7 @@ func (w *world) play(t *testing.T, line string) string {
 			case "interrupted":
 				w.f.Interrupted = true
 			default:
-				t.Fatalf("%q: no such fact", line)
+				t.Fatalf("%q: unknown fact", line)
 			}
 		}
 		in = Tick{}
@@ -129,13 +129,13 @@ func (w *world) play(t *testing.T, line string) string {
 	case "restart":
 		digest := w.s.actsDigest
 		if arg(0) != "" {
-			digest = arg(0) // as another robot, with other acts
+			digest = arg(0) // as a robot with other acts
 		}
-		return w.tell(append(w.restart(digest), w.step(Tick{})...))
+		return w.format(append(w.restart(digest), w.step(Tick{})...))
 	default:
-		t.Fatalf("%q: no such word", line)
+		t.Fatalf("%q: unknown input", line)
 	}
-	return w.tell(w.step(in))
+	return w.format(w.step(in))
 }
 
 func text(name, acts string) string {
@@ -174,14 +174,14 @@ func (w *world) desire(t *testing.T, rev int64, words []string) (in Document) {
 				t.Fatal(err)
 			}
 		default:
-			t.Fatalf("%q: no such word", word)
+			t.Fatalf("%q: unknown option", word)
 		}
 	}
 	in.Desired = d
 	return in
 }
 
-func (w *world) tell(effects []Effect) string {
+func (w *world) format(effects []Effect) string {
 	var b strings.Builder
 	name := func(a *Accepted) string {
 		if a == nil {

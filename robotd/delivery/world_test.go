@@ -12,16 +12,16 @@ import (
 	"troupe/schema/sign"
 )
 
-// book is the content of these tests: a story of one line ("name act act ...").
-// An act that begins with + is a file of that text beside it; with ++ it is one
-// that is too large for a blob.
+// book is the content in these tests: a story of one line ("name act act ...").
+// An act that begins with + needs a file with that text; with ++ the file is too
+// large for a blob.
 type book struct {
 	name  string
 	acts  []string
 	files []score.Asset
 }
 
-// world is a robot around a delivery: a judge that reads books, acts that may be
+// world is the rest of the robot: a judge that reads books, acts that may be
 // missing, and a disk.
 type world struct {
 	s       *State[book]
@@ -32,15 +32,15 @@ type world struct {
 	names   map[string]string // digest -> name
 	kept    Kept
 	blobs   map[string][]byte
-	files   map[string]int64 // that the disk keeps
-	came    map[string]int64 // that were stored, and are not kept yet
-	covered map[string]bool  // edges that were taken
+	files   map[string]int64 // files on disk that the saved state refers to
+	stored  map[string]int64 // files on disk that it does not refer to yet
+	covered map[string]bool  // transitions that were taken
 }
 
 const noon schema.Time = 1_800_000_000_000
 
 func newWorld() *world {
-	w := &world{missing: map[string]bool{}, names: map[string]string{}, blobs: map[string][]byte{}, files: map[string]int64{}, came: map[string]int64{}, covered: map[string]bool{}}
+	w := &world{missing: map[string]bool{}, names: map[string]string{}, blobs: map[string][]byte{}, files: map[string]int64{}, stored: map[string]int64{}, covered: map[string]bool{}}
 	w.c = Defaults(sign.Story, Judge[book]{Read: w.read, Identity: func(b *book) (string, int64) { return b.name, 1 }, Files: func(b *book) []score.Asset { return b.files }, Fit: w.fit})
 	w.now.Wall = noon
 	w.s, _ = Restore(w.now, &w.c, Kept{}, Held{}, "", nil)
@@ -80,7 +80,7 @@ func (w *world) fit(b *book) Fit[book] {
 	return f
 }
 
-// pin names the story of one line.
+// pin returns the pin of the story with this line.
 func (w *world) pin(text string) *schema.StoryPin {
 	sum := sha256.Sum256([]byte(text))
 	digest := hex.EncodeToString(sum[:])
@@ -98,7 +98,7 @@ const fileBytes = 1_000_000
 
 func large(text string) bool { return strings.HasPrefix(text, "++") }
 
-// digest finds a story by its name.
+// digest finds a digest by the name of its story.
 func (w *world) digest(name string) string {
 	for d, n := range w.names {
 		if n == name {
@@ -108,7 +108,7 @@ func (w *world) digest(name string) string {
 	return strings.Repeat("0", 64)
 }
 
-// save does what the disk does: it keeps the blobs that are referred to.
+// save does what the disk does: it keeps the blobs that the state refers to.
 func (w *world) save(e Save) {
 	w.kept = e.Kept
 	for _, b := range e.Blobs {
@@ -116,9 +116,9 @@ func (w *world) save(e Save) {
 	}
 	keep := e.Kept.Digests()
 	for _, d := range keep {
-		if size, ok := w.came[d]; ok {
+		if size, ok := w.stored[d]; ok {
 			w.files[d] = size
-			delete(w.came, d)
+			delete(w.stored, d)
 		}
 	}
 	for d := range w.blobs {
@@ -134,16 +134,16 @@ func (w *world) save(e Save) {
 }
 
 func (w *world) step(in Input) []Effect {
-	return w.noteEdges(Step(w.s, w.now, &w.c, w.f, in, nil))
+	return w.cover(Step(w.s, w.now, &w.c, w.f, in, nil))
 }
 
 func (w *world) restart(actsDigest string) []Effect {
 	var out []Effect
 	w.s, out = Restore(w.now, &w.c, w.kept, Held{w.blobs, w.files}, actsDigest, nil)
-	return w.noteEdges(out)
+	return w.cover(out)
 }
 
-func (w *world) noteEdges(effects []Effect) []Effect {
+func (w *world) cover(effects []Effect) []Effect {
 	for _, e := range effects {
 		if e, ok := e.(Tell); ok && e.On != "" {
 			w.covered[fmt.Sprintf("%s on %s", e.From, e.On)] = true
