@@ -7,8 +7,7 @@ import (
 	"troupe/schema"
 )
 
-// audit looks over the executor's shoulder: it knows only what was given out and
-// complains as soon as that could hurt a robot.
+// audit checks safety invariants on the executor's output alone.
 type audit struct {
 	kinds   map[string]schema.UnitKind
 	running map[uint64]Out // started with Holds and not ended
@@ -31,16 +30,16 @@ func (a *audit) fault(format string, args ...any) {
 	a.faults = append(a.faults, fmt.Sprintf(format, args...))
 }
 
-// see judges what one call gave out; g is the gate as it was then.
-func (a *audit) see(now time.Duration, outs []Out, g Gate) {
+// check checks the output of one call; g is the gate at that time.
+func (a *audit) check(now time.Duration, outs []Out, g Gate) {
 	for _, o := range outs {
 		switch o.Kind {
 		case Start:
 			if a.paused[o.Lane] {
 				a.fault("%v: %s starts %s while it is paused", now, o.Lane, o.Action)
 			}
-			if shut := g.shuts(a.kinds[o.Unit]); shut != "" {
-				a.fault("%v: %s starts %s against the gate (%s)", now, o.Lane, o.Action, shut)
+			if shut := g.blocks(a.kinds[o.Unit]); shut != "" {
+				a.fault("%v: %s starts %s although the gate is closed (%s)", now, o.Lane, o.Action, shut)
 			}
 			for _, r := range a.running {
 				if r.Unit == o.Unit && r.Lane != o.Lane {
@@ -59,7 +58,7 @@ func (a *audit) see(now time.Duration, outs []Out, g Gate) {
 			if !ok || r.Unit != o.Unit || r.Lane != o.Lane {
 				a.fault("%v: stop of %s (key %d), which does not run", now, o.Action, o.Key)
 			}
-			a.over(o.Key)
+			a.end(o.Key)
 		case Ended:
 			if was, twice := a.entries[o.Entry]; twice {
 				a.fault("%v: entry %s ended %s after it had %s", now, o.Entry, o.Outcome, was)
@@ -74,7 +73,7 @@ func (a *audit) see(now time.Duration, outs []Out, g Gate) {
 	}
 }
 
-func (a *audit) over(key uint64) {
+func (a *audit) end(key uint64) {
 	delete(a.running, key)
 	a.ended[key] = true
 }

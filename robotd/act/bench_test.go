@@ -8,8 +8,8 @@ import (
 	"troupe/schema/score"
 )
 
-// busy is an executor in the middle of long acts in every lane: size actions in
-// each, most of which are still to come.
+// busy returns an executor in the middle of long acts in every lane, with size
+// actions each, most of which are still pending.
 func busy(t testing.TB, size int) *rig {
 	r := newRig(t)
 	for i, l := range []Lane{power, service, story} {
@@ -26,7 +26,7 @@ func busy(t testing.TB, size int) *rig {
 	return r
 }
 
-func TestASteadyTickAllocatesNothing(t *testing.T) {
+func TestSteadyTickDoesNotAllocate(t *testing.T) {
 	r := busy(t, 20)
 	out := make([]Out, 0, 16)
 	now := r.now

@@ -8,9 +8,9 @@ import (
 	"troupe/schema/score"
 )
 
-// Each test names a way in which an executor of action groups went wrong before.
+// Each test prevents a defect that an earlier executor of action groups had.
 
-func TestParallelChildrenDoNotSpeedUpTheirGroupsClock(t *testing.T) {
+func TestParallelChildrenDoNotSpeedUpGroupClock(t *testing.T) {
 	r := newRig(t)
 	r.act(led("a", 0, 50), face("b", 0, 50), wait(0, 50))
 	r.ticks(10*time.Millisecond, 10*time.Millisecond) // begins here
@@ -21,7 +21,7 @@ func TestParallelChildrenDoNotSpeedUpTheirGroupsClock(t *testing.T) {
 	r.wantOutcome(EntryCompleted, "")
 }
 
-func TestAMultipleChildGroupDoesNotDelayItsSiblings(t *testing.T) {
+func TestChildGroupDoesNotDelaySiblings(t *testing.T) {
 	r := newRig(t)
 	r.act(group("g", 0, score.MethodMultiple, led("in", 0, 40)), face("sibling", 20, 30))
 	r.ticks(10*time.Millisecond, 10*time.Millisecond)
@@ -31,13 +31,13 @@ func TestAMultipleChildGroupDoesNotDelayItsSiblings(t *testing.T) {
 	r.want(Start, "sibling", 1)
 }
 
-func TestAnExclusiveChildFreezesItsParentOnlyWhileItRuns(t *testing.T) {
+func TestExclusiveChildFreezesParentOnlyWhileRunning(t *testing.T) {
 	r := newRig(t)
 	r.act(group("outer", 0, score.MethodMultiple,
 		group("g", 0, score.MethodExclusive, led("in", 0, 100)), face("sibling", 20, 30)), sound("beside", 50, 60))
 	r.ticks(10*time.Millisecond, 10*time.Millisecond)
 	r.ticks(60*time.Millisecond, 10*time.Millisecond)
-	r.want(Start, "beside", 1) // in the group above, time went on
+	r.want(Start, "beside", 1) // the clock of the outer group is not frozen
 	r.want(Start, "sibling", 0)
 	r.ticks(120*time.Millisecond, 10*time.Millisecond)
 	r.want(Start, "sibling", 0)
@@ -45,13 +45,13 @@ func TestAnExclusiveChildFreezesItsParentOnlyWhileItRuns(t *testing.T) {
 	r.want(Start, "sibling", 1)
 }
 
-func TestADurationShorterThanATickIsExecutedOnce(t *testing.T) {
+func TestDurationShorterThanTickIsExecutedOnce(t *testing.T) {
 	r := newRig(t)
 	r.act(led("short", 3, 6), led("none", 30, 30))
 	r.ticks(20*time.Millisecond, tick)
 	r.ticks(40*time.Millisecond, tick)
 	r.want(Start, "short", 1)
-	r.want(Stop, "short", 0) // the unit has it until the next tick
+	r.want(Stop, "short", 0) // it is stopped with the next tick
 	r.ticks(100*time.Millisecond, tick)
 	for _, id := range []string{"short", "none"} {
 		r.want(Start, id, 1)
@@ -60,7 +60,7 @@ func TestADurationShorterThanATickIsExecutedOnce(t *testing.T) {
 	r.wantOutcome(EntryCompleted, "")
 }
 
-func TestIDsAreEchoedUnchanged(t *testing.T) {
+func TestIDsAreReturnedUnchanged(t *testing.T) {
 	r := newRig(t)
 	const id = "not a uuid / 00000000-0000-1000-0000-000000000000"
 	r.push(story, Entry{ID: id, Act: &score.Act{ID: "act", Actions: []score.Action{led("Ä b", 0, 20), led("", 40, 60)}}})
@@ -74,7 +74,7 @@ func TestIDsAreEchoedUnchanged(t *testing.T) {
 	r.want(Start, "actions/1", 1)
 }
 
-func TestClearingCancelsAndStopsTheUnits(t *testing.T) {
+func TestClearCancelsEntriesAndStopsUnits(t *testing.T) {
 	r := newRig(t)
 	r.act(drive("go", 0, 60_000))
 	r.push(story, Entry{ID: "waiting", Act: &score.Act{ID: "act2", Actions: []score.Action{led("l", 0, 20)}}})
@@ -95,7 +95,7 @@ func TestClearingCancelsAndStopsTheUnits(t *testing.T) {
 	}
 }
 
-func TestNothingIsClearedForAnEntryThatIsRefused(t *testing.T) {
+func TestRefusedEntryClearsNothing(t *testing.T) {
 	r := newRig(t)
 	r.act(drive("go", 0, 60_000))
 	r.ticks(40*time.Millisecond, tick)
@@ -104,11 +104,11 @@ func TestNothingIsClearedForAnEntryThatIsRefused(t *testing.T) {
 		t.Fatalf("got %+v, %+v", refusal, outs)
 	}
 	if v := r.x.View(story); v.Entry != "entry" || len(v.Executing) != 1 {
-		t.Errorf("the lane was touched: %+v", v)
+		t.Errorf("the lane was changed: %+v", v)
 	}
 }
 
-func TestEndIsCarriedForMotion(t *testing.T) {
+func TestMotionEndsAtItsEndTime(t *testing.T) {
 	r := newRig(t)
 	turn := head("turn", 0, -1)
 	turn.EndMS = ms(100)
@@ -120,7 +120,7 @@ func TestEndIsCarriedForMotion(t *testing.T) {
 	r.want(Stop, "turn", 1)
 }
 
-func TestALongDriveKeepsNothingElseWaiting(t *testing.T) {
+func TestLongDriveDoesNotBlockOtherUnits(t *testing.T) {
 	r := newRig(t)
 	r.act(drive("go", 0, 60_000), led("light", 40, 80))
 	r.push(service, Entry{ID: "other", Act: &score.Act{ID: "act2", Actions: []score.Action{say("hello", 0, 5000)}}})
@@ -129,11 +129,11 @@ func TestALongDriveKeepsNothingElseWaiting(t *testing.T) {
 	r.want(Start, "light", 1)
 	r.want(Stop, "light", 1)
 	r.want(Start, "hello", 1)
-	r.see(r.x.Cancel(story, "", schema.ReasonStopped, nil))
+	r.check(r.x.Cancel(story, "", schema.ReasonStopped, nil))
 	r.want(Stop, "go", 1)
 }
 
-func TestAnExclusiveActionDueWithAnotherEndsNobodysAct(t *testing.T) {
+func TestExclusiveActionDueWithAnotherFailsNoAct(t *testing.T) {
 	for name, actions := range map[string][]score.Action{
 		"exclusive first": {exclusive(say("x", 20, 5000)), led("other", 20, 60)},
 		"exclusive last":  {led("other", 20, 60), exclusive(say("x", 20, 5000))},
@@ -157,7 +157,7 @@ func TestAnExclusiveActionDueWithAnotherEndsNobodysAct(t *testing.T) {
 	}
 }
 
-func TestASlowActionDefersTheNextOfItsClassAndFailsNothing(t *testing.T) {
+func TestSlowActionDefersNextOfItsClass(t *testing.T) {
 	r := newRig(t)
 	r.act(say("slow", 0, 5000), say("next", 100, 5000), led("beside", 120, 200))
 	r.ticks(400*time.Millisecond, tick)
@@ -174,7 +174,7 @@ func TestASlowActionDefersTheNextOfItsClassAndFailsNothing(t *testing.T) {
 	r.wantOutcome(EntryCompleted, "")
 }
 
-func TestBackToBackDurationsOfOneClassNeverMeet(t *testing.T) {
+func TestBackToBackDurationsDoNotOverlap(t *testing.T) {
 	r := newRig(t)
 	r.act(led("a", 0, 50), led("b", 50, 90))
 	r.ticks(300*time.Millisecond, 7*time.Millisecond)
@@ -182,7 +182,7 @@ func TestBackToBackDurationsOfOneClassNeverMeet(t *testing.T) {
 	r.wantOutcome(EntryCompleted, "")
 }
 
-func TestUnknownTypesAreRefusedWithTheirPlace(t *testing.T) {
+func TestUnknownTypeIsRefusedWithPointer(t *testing.T) {
 	r := newRig(t)
 	_, refusal := r.x.Push(story, Entry{Act: &score.Act{Actions: []score.Action{group("g", 0, "", score.Action{Type: "stabilization"})}}}, nil)
 	if refusal == nil || refusal.Reason != schema.ReasonBadRequest || refusal.Pointer != "/actions/0/actions/0/type" {
@@ -190,7 +190,7 @@ func TestUnknownTypesAreRefusedWithTheirPlace(t *testing.T) {
 	}
 }
 
-func TestAUnitsErrorFailsTheActAndNamesTheAction(t *testing.T) {
+func TestUnitErrorFailsActAndNamesAction(t *testing.T) {
 	for name, action := range map[string]score.Action{
 		"until done": head("turn", 0, 5000), "fixed": {Type: score.TypeHead, ID: "turn", EndMS: ms(5000)}, "at once": head("turn", 0, -1), "face": face("turn", 0, -1),
 	} {
@@ -209,7 +209,7 @@ func TestAUnitsErrorFailsTheActAndNamesTheAction(t *testing.T) {
 	}
 }
 
-func TestAnExclusiveGroupIsDeferredThenRunsAndIsWarnedOf(t *testing.T) {
+func TestDeferredExclusiveGroupWarnsThenRuns(t *testing.T) {
 	r := newRig(t)
 	r.act(say("slow", 0, 60_000), group("g", 100, score.MethodExclusive, led("in", 0, 40)), face("later", 200, 220))
 	r.ticks(2*time.Second, tick)
@@ -224,14 +224,14 @@ func TestAnExclusiveGroupIsDeferredThenRunsAndIsWarnedOf(t *testing.T) {
 	r.wantOutcome(EntryCompleted, "")
 }
 
-func TestAnEmptyGroupCompletesImmediately(t *testing.T) {
+func TestEmptyGroupCompletesImmediately(t *testing.T) {
 	r := newRig(t)
 	r.act(group("g", 0, score.MethodExclusive), group("h", 0, score.MethodMultiple, group("i", 0, "")), led("after", 0, 20))
 	r.ticks(20*time.Millisecond, tick)
 	r.want(Start, "after", 1)
 }
 
-func TestActionsOutOfOrderAreStartedByTheirTime(t *testing.T) {
+func TestActionsStartByTimeNotByOrder(t *testing.T) {
 	r := newRig(t)
 	r.act(led("second", 100, 120), face("first", 40, 60))
 	r.ticks(80*time.Millisecond, tick)
@@ -239,7 +239,7 @@ func TestActionsOutOfOrderAreStartedByTheirTime(t *testing.T) {
 	r.want(Start, "second", 0)
 }
 
-func TestAWaitKeepsTheClockMoving(t *testing.T) {
+func TestWaitDoesNotStopClock(t *testing.T) {
 	r := newRig(t)
 	r.act(wait(0, 500))
 	r.ticks(20*time.Millisecond, tick)
@@ -249,7 +249,7 @@ func TestAWaitKeepsTheClockMoving(t *testing.T) {
 	r.wantOutcome(EntryCompleted, "")
 }
 
-func TestAReportCountsFromItsOwnInstant(t *testing.T) {
+func TestReportTakesEffectAtItsInstant(t *testing.T) {
 	r := newRig(t)
 	r.act(exclusive(say("x", 0, 5000)), wait(1, 996))
 	r.ticks(100*time.Millisecond, 100*time.Millisecond)
@@ -262,7 +262,7 @@ func TestAReportCountsFromItsOwnInstant(t *testing.T) {
 	r.wantOutcome(EntryCompleted, "")
 }
 
-func TestAUnitThatAnswersBeforeTheStopOfAShortActionIsNotStopped(t *testing.T) {
+func TestReportBeforeStopOfShortActionMakesStopUnnecessary(t *testing.T) {
 	r := newRig(t)
 	r.act(wait(0, 200), sound("short", 23, 26))
 	r.ticks(20*time.Millisecond, tick) // begins
@@ -273,7 +273,7 @@ func TestAUnitThatAnswersBeforeTheStopOfAShortActionIsNotStopped(t *testing.T) {
 	r.wantOutcome(EntryCompleted, "")
 }
 
-func TestDeferredActionsTakeTheirTurnsByTheirTime(t *testing.T) {
+func TestDeferredActionsStartInOrderOfTime(t *testing.T) {
 	r := newRig(t)
 	r.act(say("third", 200, 5000), say("second", 100, 5000), say("first", 0, 5000))
 	r.ticks(500*time.Millisecond, tick)
@@ -283,7 +283,7 @@ func TestDeferredActionsTakeTheirTurnsByTheirTime(t *testing.T) {
 	r.want(Start, "third", 0)
 }
 
-func TestAUnitBelongsToItsLaneUntilTheLastCommandOnItEnds(t *testing.T) {
+func TestLaneOwnsUnitUntilItsLastCommandEnds(t *testing.T) {
 	r := newRig(t)
 	r.push(service, Entry{ID: "noise", Act: &score.Act{ID: "noise", Actions: []score.Action{sound("long", 0, 1000), sound("brief", 0, 100)}}})
 	r.act(say("mine", 0, 5000))
@@ -291,7 +291,7 @@ func TestAUnitBelongsToItsLaneUntilTheLastCommandOnItEnds(t *testing.T) {
 	r.want(Stop, "brief", 1)
 	r.want(Start, "mine", 0)
 	if got := r.x.Owner("speaker"); got != service {
-		t.Errorf("the speaker is with %q", got)
+		t.Errorf("the speaker is owned by %q", got)
 	}
 	r.ticks(1100*time.Millisecond, tick)
 	r.want(Start, "mine", 1)

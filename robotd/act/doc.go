@@ -1,29 +1,31 @@
-// Package act performs acts: it decides, tick by tick, which action of which
-// act is told to which unit, when it ends, and how the act ended.
+// Package act performs acts: it decides on each tick which actions start and stop
+// on which units, and how the act ended.
 //
-// There is one lane per occupant of the robot (story, each handler, manual).
-// A lane is a queue of entries and performs one act at a time. Lanes meet only at the
-// units: a unit has one owning lane at a time, a higher lane takes it, a lower
-// one waits. Everything is answered by values: Start and Stop are for the
-// units, Ended and Warned for whoever asked for the act.
+// There is one lane for the story, one for each handler, and lanes for manual
+// commands. A lane is a queue of entries and performs one act at a time. Lanes
+// share only the units: a unit has one owning lane at a time; a higher lane takes
+// it from a lower one, and a lower one waits. All results are values: Start and
+// Stop are for the units, Ended and Warned for the component that pushed the act.
 //
-// Time is counted from boot and is an argument. Between two ticks every edge is
-// taken at its own instant, in order, so that an act lasts equally long whatever
-// the ticks are; what a unit is told leaves with the tick.
+// Time is counted from boot and is an argument. Every transition between two
+// ticks is processed at its own instant, in order, so that the duration of an act
+// does not depend on the tick interval. Commands to units are emitted with the
+// tick.
 //
-// It chooses no act, knows neither modes nor messages, and does no I/O: the
-// owner hands Start and Stop to a driver and brings the driver's report back
-// with Done. Every Start with Holds is ended exactly once: by its Stop or by the
-// unit's report. An Executor belongs to one goroutine.
+// The package does not choose acts, knows neither modes nor messages, and does no
+// I/O: its owner passes Start and Stop to a driver and the driver's reports to
+// Done. Every Start with Holds ends exactly once, by its Stop or by the unit's
+// report. One goroutine owns an Executor.
 //
-// How an act's time runs:
-//   - A group's clock moves once, however many of its actions run. Only an
-//     exclusive child freezes it, and only while it runs; an exclusive child that
-//     meets others running waits, and the clock goes on.
-//   - An action with end_ms lasts exactly so long, and its unit is told of it
-//     even when that is shorter than a tick. One with timeout_ms lasts until the
-//     unit reports. One with neither is complete at once; what its unit still does (speech, a sound,
-//     a motion) belongs to the act, which is over when the unit is done too.
-//   - What cannot start yet is deferred and then lasts its full time; it never
-//     fails the act for meeting a sibling.
+// How time passes in an act:
+//   - A group has one clock, however many of its actions run. Only a running
+//     exclusive child freezes it. An exclusive child that is due while others run
+//     waits, and the clock goes on.
+//   - An action with end_ms lasts exactly that long, and its unit gets the command
+//     even if that is shorter than a tick. An action with timeout_ms lasts until
+//     the unit reports. An action with neither is complete at once; what its unit
+//     still does (speech, a sound, a motion) belongs to the act, which ends when
+//     the unit is done, too.
+//   - An action that cannot start yet is deferred and then lasts its full time.
+//     It never fails the act because of a sibling.
 package act

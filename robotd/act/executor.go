@@ -9,13 +9,13 @@ import (
 	"troupe/schema/score"
 )
 
-// Limits bound what would otherwise last for ever.
+// Limits bound waits and queues.
 type Limits struct {
-	DeferWarn time.Duration // an action that waits longer is warned of
+	DeferWarn time.Duration // a warning is emitted for an action that waits longer
 	Wait      time.Duration // an action that waits longer for its unit or the gate fails its act
-	Loose     time.Duration // what a unit still does when its act is through is cut off after this
-	Late      time.Duration // a tick that comes later moves the acts by no more than this
-	Queue     int           // entries that may wait in a lane
+	Loose     time.Duration // how long a unit may go on after the other actions of its act have ended
+	Late      time.Duration // acts advance by at most this much in one tick
+	Queue     int           // longest queue of a lane
 }
 
 // Defaults returns the usual limits.
@@ -23,14 +23,14 @@ func Defaults() Limits {
 	return Limits{DeferWarn: 2 * time.Second, Wait: 10 * time.Second, Loose: 30 * time.Second, Late: time.Second, Queue: 32}
 }
 
-// Config is the body and its occupants.
+// Config lists the units and lanes.
 type Config struct {
-	Units  []schema.Unit // of each kind, the first is used
+	Units  []schema.Unit // the first of each kind is used
 	Lanes  []LaneConfig  // highest priority first
 	Limits Limits
 }
 
-// Executor performs acts. It begins with the gate closed.
+// Executor performs acts. Its gate is closed initially.
 type Executor struct {
 	limits Limits
 	units  []unit
@@ -38,10 +38,10 @@ type Executor struct {
 	gate   Gate
 	tick   uint64
 	key    uint64
-	out    []Out // of the call that runs now
+	out    []Out // results of the current call
 }
 
-// New returns an executor without anything to perform.
+// New returns an executor with empty lanes.
 func New(c Config) *Executor {
 	x := &Executor{limits: c.Limits, gate: Gate{Moves: schema.ReasonSafetyDisabled}}
 	for _, u := range c.Units {
@@ -53,14 +53,14 @@ func New(c Config) *Executor {
 	return x
 }
 
-// Check answers whether this body could perform a, without performing it.
+// Check returns why this robot cannot perform a, or nil.
 func (x *Executor) Check(a *score.Act) *Refusal {
 	_, r := x.compile(Entry{Act: a})
 	return r
 }
 
-// Push puts an entry into a lane's queue; it begins with a later tick. A refused
-// entry changed nothing, not even with Clear.
+// Push appends an entry to a lane's queue; it begins with a later tick. A refused
+// entry changes nothing, even with Clear.
 func (x *Executor) Push(to Lane, e Entry, out []Out) ([]Out, *Refusal) {
 	l := x.lane(to)
 	if l == nil {
@@ -71,7 +71,7 @@ func (x *Executor) Push(to Lane, e Entry, out []Out) ([]Out, *Refusal) {
 		return out, r
 	}
 	if len(l.queue) >= x.limits.Queue && !e.Clear {
-		return out, &Refusal{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d acts wait already", len(l.queue))}
+		return out, &Refusal{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d acts are queued already", len(l.queue))}
 	}
 	if e.Clear {
 		out = x.Cancel(to, "", schema.ReasonSuperseded, out)
@@ -80,46 +80,45 @@ func (x *Executor) Push(to Lane, e Entry, out []Out) ([]Out, *Refusal) {
 	return out, nil
 }
 
-// Tick performs every lane up to now. Any interval will do; while every lane is
-// idle or paused there is no need for any.
+// Tick advances every lane to now, at any interval. No ticks are needed while
+// every lane is idle or paused.
 func (x *Executor) Tick(now time.Duration, out []Out) []Out {
 	x.out = out
 	x.tick++
 	for i := range x.lanes {
-		if p := x.lanes[i].now; p != nil {
+		if p := x.lanes[i].current; p != nil {
 			x.flush(p)
 		}
 	}
 	for i := range x.lanes {
 		x.perform(i, now)
 	}
-	return x.give()
+	return x.takeOut()
 }
 
-// Done is a unit's report on a command: reason empty = done, else it failed. It
-// takes effect with the next tick, at the instant of the report. It answers
-// whether anybody waits for it: reports on commands that were stopped, and
-// second reports, are of no interest any more.
+// Done processes a unit's report on a command: it is done if why is empty, and
+// failed otherwise. The report takes effect with the next tick, at the instant of
+// the report. Done returns false if the command was stopped or reported before.
 func (x *Executor) Done(key uint64, why schema.Reason, detail string, now time.Duration) bool {
 	for li := range x.lanes {
 		l := &x.lanes[li]
-		if l.now == nil || key == 0 {
+		if l.current == nil || key == 0 {
 			continue
 		}
-		for i := range l.now.runs {
-			r := &l.now.runs[i]
+		for i := range l.current.runs {
+			r := &l.current.runs[i]
 			if r.key != key {
 				continue
 			}
-			x.dropKey(l.now, i)
-			r.stays = false
+			x.dropKey(l.current, i)
+			r.stopNextTick = false
 			r.report, r.reason, r.detail = succeeded, why, detail
 			if why != "" {
-				r.report = broken
+				r.report = failed
 			}
-			r.doneIn = 0
+			r.reportIn = 0
 			if !l.paused {
-				r.doneIn = max(0, now-l.at)
+				r.reportIn = max(0, now-l.at)
 			}
 			return true
 		}
@@ -127,49 +126,49 @@ func (x *Executor) Done(key uint64, why schema.Reason, detail string, now time.D
 	return false
 }
 
-// Pause freezes a lane: its clocks stand, what its units do is stopped, and they
-// are free for other lanes. AfterAct lets an entry that asks for it end first.
+// Pause freezes a lane: its clocks stop, its units are stopped and become free for
+// other lanes. With AfterAct an entry with FinishBeforePause ends first.
 func (x *Executor) Pause(of Lane, how Pausing, now time.Duration, out []Out) []Out {
 	l := x.lane(of)
 	if l == nil || l.paused {
 		return out
 	}
-	if how == AfterAct && l.now != nil && l.now.FinishBeforePause {
+	if how == AfterAct && l.current != nil && l.current.FinishBeforePause {
 		l.finishing = true
 		return out
 	}
 	x.out = out
-	l.paused, l.finishing, l.owed = true, false, 0
-	if p := l.now; p != nil {
-		l.owed = max(0, now-l.at)
+	l.paused, l.finishing, l.lag = true, false, 0
+	if p := l.current; p != nil {
+		l.lag = max(0, now-l.at)
 		for i := range p.nodes {
 			x.interrupt(p, i)
 		}
 	}
-	return x.give()
+	return x.takeOut()
 }
 
-// Resume lets a lane go on with the next tick, where it was.
+// Resume continues a lane with the next tick, from where it was paused.
 func (x *Executor) Resume(of Lane, now time.Duration) {
 	l := x.lane(of)
 	if l == nil {
 		return
 	}
 	if l.paused {
-		l.at = max(0, now-l.owed)
+		l.at = max(0, now-l.lag)
 	}
 	l.paused, l.finishing = false, false
 }
 
-// Cancel ends an entry of a lane, or with an empty id all that the lane has, and
-// stops what its units do.
+// Cancel ends an entry of a lane, or all entries if the id is empty, and stops its
+// units.
 func (x *Executor) Cancel(of Lane, entry string, why schema.Reason, out []Out) []Out {
 	l := x.lane(of)
 	if l == nil {
 		return out
 	}
 	x.out = out
-	if p := l.now; p != nil && (entry == "" || p.ID == entry) {
+	if p := l.current; p != nil && (entry == "" || p.ID == entry) {
 		for i := range p.runs {
 			if s := p.runs[i].stage; s == Pending || s == Deferred || s == Executing || s == Held {
 				p.runs[i].stage = s.next(Cancel)
@@ -180,38 +179,38 @@ func (x *Executor) Cancel(of Lane, entry string, why schema.Reason, out []Out) [
 	l.queue = slices.DeleteFunc(l.queue, func(p *performance) bool {
 		gone := entry == "" || p.ID == entry
 		if gone {
-			x.tell(l, p, Out{Kind: Ended, Outcome: EntryCancelled, Reason: why})
+			x.emit(l, p, Out{Kind: Ended, Outcome: EntryCancelled, Reason: why})
 		}
 		return gone
 	})
-	return x.give()
+	return x.takeOut()
 }
 
-// Gate sets what may be started from now on. What runs and may not any more is
-// stopped at once, and goes on when the gate opens. Whoever opens the gate after
-// a stop decides before whether that may be: pauses or cancels the lanes.
+// Gate sets which units may be used from now on. Running actions on the others are
+// stopped at once and continue when the gate opens. If they must not, the caller
+// pauses or cancels the lanes before it opens the gate.
 func (x *Executor) Gate(g Gate, out []Out) []Out {
 	x.out, x.gate = out, g
 	for li := range x.lanes {
 		l := &x.lanes[li]
-		for i := 0; l.now != nil && i < len(l.now.nodes); i++ {
-			u := l.now.nodes[i].unit
-			if u == none || l.now.runs[i].key == 0 {
+		for i := 0; l.current != nil && i < len(l.current.nodes); i++ {
+			u := l.current.nodes[i].unit
+			if u == none || l.current.runs[i].key == 0 {
 				continue
 			}
-			switch shut := g.shuts(x.units[u].kind); {
+			switch shut := g.blocks(x.units[u].kind); {
 			case shut == "":
-			case l.FailsClosed && x.units[u].kind.Moves() && l.now.runs[i].stage == Executing:
+			case l.FailsClosed && x.units[u].kind.Moves() && l.current.runs[i].stage == Executing:
 				x.fail(l, i, schema.ReasonNeedsEnable, shut.Describe().Text)
 			default:
-				x.interrupt(l.now, i)
+				x.interrupt(l.current, i)
 			}
 		}
 	}
-	return x.give()
+	return x.takeOut()
 }
 
-// Revoke takes a unit away from all acts, or gives it back: acts that use it
+// Revoke disables a unit for all acts, or enables it again; acts that are using it
 // fail.
 func (x *Executor) Revoke(id string, revoked bool, out []Out) []Out {
 	x.out = out
@@ -222,14 +221,14 @@ func (x *Executor) Revoke(id string, revoked bool, out []Out) []Out {
 		x.units[u].revoked = revoked
 		for li := range x.lanes {
 			l := &x.lanes[li]
-			for i := 0; revoked && l.now != nil && i < len(l.now.nodes); i++ {
-				if l.now.nodes[i].unit == u && l.now.runs[i].stage == Executing {
+			for i := 0; revoked && l.current != nil && i < len(l.current.nodes); i++ {
+				if l.current.nodes[i].unit == u && l.current.runs[i].stage == Executing {
 					x.fail(l, i, schema.ReasonDeviceDisabled, "the "+id+" was switched off")
 				}
 			}
 		}
 	}
-	return x.give()
+	return x.takeOut()
 }
 
 func (x *Executor) lane(name Lane) *lane {
@@ -241,8 +240,8 @@ func (x *Executor) lane(name Lane) *lane {
 	return nil
 }
 
-// give hands out what the running call came to.
-func (x *Executor) give() []Out {
+// takeOut returns the results of the current call.
+func (x *Executor) takeOut() []Out {
 	out := x.out
 	x.out = nil
 	return out

@@ -7,39 +7,39 @@ import (
 	"troupe/schema/score"
 )
 
-// Lane names an occupant of the robot.
+// Lane names a queue of acts.
 type Lane string
 
-// LaneConfig is one lane.
+// LaneConfig configures one lane.
 type LaneConfig struct {
 	Lane Lane
-	// FailsClosed: an act of this lane fails with needs_enable as soon as it has
-	// to move and may not. Without it the lane waits: fit for a story, which is
-	// paused then anyway.
+	// FailsClosed: an act of this lane fails with needs_enable when it has to move
+	// and the gate is closed. Otherwise the lane waits, which is right for a
+	// story, since it is paused then anyway.
 	FailsClosed bool
-	// Occupant names lanes that belong together: they share units, and none takes
-	// one from another. Empty = the lane alone.
+	// Occupant groups lanes that share units instead of taking them from one
+	// another. Empty = this lane alone.
 	Occupant string
-	// Attends: an act of this lane is over when its units have said of each command
-	// that it was done, also of those that take no time.
+	// Attends: an act of this lane ends only when its units have reported every
+	// command done, including those that take no time.
 	Attends bool
 }
 
 // Entry is one act in a lane's queue.
 type Entry struct {
-	ID        string     // told unchanged with everything about the entry
-	Act       *score.Act // not changed any more by anybody
+	ID        string     // included unchanged in all results about the entry
+	Act       *score.Act // immutable
 	With      map[string]string
-	Languages []string       // wanted for texts, best first
-	OnResume  score.OnResume // overrides what the actions say, when given
-	// FinishBeforePause: a pause AfterAct waits for this entry's end.
+	Languages []string       // preferred for texts, best first
+	OnResume  score.OnResume // overrides that of the actions if not empty
+	// FinishBeforePause: a pause with AfterAct waits for this entry to end.
 	FinishBeforePause bool
-	// Clear: everything the lane has is cancelled as superseded, but only when
-	// this entry is taken.
+	// Clear: all other entries of the lane are cancelled as superseded, unless
+	// this entry is refused.
 	Clear bool
 }
 
-// Refusal is why an entry was not taken; nothing was touched.
+// Refusal is why an entry was not accepted; nothing was changed.
 type Refusal struct {
 	Reason  schema.Reason
 	Pointer string // into the act
@@ -55,14 +55,14 @@ const (
 	AfterAct Pausing = "after-act" // entries with FinishBeforePause are performed to their end first
 )
 
-// Gate is what may be started now. An empty reason is an open gate.
+// Gate says which units may be used. An empty reason is an open gate.
 type Gate struct {
 	Moves  schema.Reason // why drive and head must not move
 	Sounds schema.Reason // why acts must be silent
 }
 
-// shuts answers why a unit of this kind may not be used.
-func (g Gate) shuts(k schema.UnitKind) schema.Reason {
+// blocks returns why a unit of this kind must not be used, or "".
+func (g Gate) blocks(k schema.UnitKind) schema.Reason {
 	switch {
 	case k.Moves():
 		return g.Moves
@@ -72,24 +72,24 @@ func (g Gate) shuts(k schema.UnitKind) schema.Reason {
 	return ""
 }
 
-// lane is a queue and what it performs now. at is the instant up to which time
-// was performed; while the lane is paused, owed is what it lacked then.
+// lane is a queue and the entry being performed. at is the time up to which it has
+// been performed; while the lane is paused, lag is by how much it was behind.
 type lane struct {
 	LaneConfig
 	queue     []*performance
-	now       *performance
+	current   *performance
 	at        time.Duration
 	paused    bool
 	finishing bool // pauses when the current entry has ended
-	owed      time.Duration
+	lag       time.Duration
 }
 
-// unit is one device and the lane that has commands on it.
+// unit is one device and the lane that owns it.
 type unit struct {
 	id       string
 	kind     schema.UnitKind
-	owner    int // lane index, nobody when free
-	commands int // that the owner has running there
+	owner    int // lane index; nobody if free
+	commands int // running on it for the owner
 	revoked  bool
 }
 

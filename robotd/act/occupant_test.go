@@ -8,24 +8,24 @@ import (
 	"troupe/schema/score"
 )
 
-// handed is an executor whose first two lanes are one occupant that attends to
-// its units.
-type handed struct {
+// occupantRig has an executor whose first two lanes belong to one occupant and
+// wait for their units' reports.
+type occupantRig struct {
 	t    *testing.T
 	x    *Executor
 	now  time.Duration
 	outs []Out
 }
 
-func newHanded(t *testing.T) *handed {
-	h := &handed{t: t, x: New(Config{Units: testUnits, Limits: Defaults(), Lanes: []LaneConfig{
+func newOccupantRig(t *testing.T) *occupantRig {
+	h := &occupantRig{t: t, x: New(Config{Units: testUnits, Limits: Defaults(), Lanes: []LaneConfig{
 		{Lane: "voice", Occupant: "hand", Attends: true}, {Lane: "noise", Occupant: "hand", Attends: true}, {Lane: story},
 	}})}
 	h.x.Gate(Gate{}, nil)
 	return h
 }
 
-func (h *handed) push(to Lane, a score.Action) {
+func (h *occupantRig) push(to Lane, a score.Action) {
 	h.t.Helper()
 	out, refused := h.x.Push(to, Entry{ID: string(to), Act: &score.Act{ID: string(to), Actions: []score.Action{a}}, Clear: true}, nil)
 	if refused != nil {
@@ -34,13 +34,13 @@ func (h *handed) push(to Lane, a score.Action) {
 	h.outs = append(h.outs, out...)
 }
 
-func (h *handed) tick() {
+func (h *occupantRig) tick() {
 	h.now += tick
 	h.outs = h.x.Tick(h.now, h.outs)
 }
 
-// of are what was said of a lane, of one kind.
-func (h *handed) of(l Lane, k Kind) (list []Out) {
+// of returns the output of one kind for a lane.
+func (h *occupantRig) of(l Lane, k Kind) (list []Out) {
 	for _, o := range h.outs {
 		if o.Lane == l && o.Kind == k {
 			list = append(list, o)
@@ -55,8 +55,8 @@ func untilDone(a score.Action) score.Action {
 	return a
 }
 
-func TestLanesOfOneOccupantShareAUnit(t *testing.T) {
-	h := newHanded(t)
+func TestLanesOfOneOccupantShareUnits(t *testing.T) {
+	h := newOccupantRig(t)
 	say := untilDone(score.Action{Type: score.TypeSay, Text: score.Text{"en": "hello"}})
 	h.push(story, say)
 	h.tick()
@@ -65,41 +65,41 @@ func TestLanesOfOneOccupantShareAUnit(t *testing.T) {
 	h.tick()
 	h.tick()
 	if len(h.of("voice", Start)) != 1 || len(h.of("noise", Start)) != 1 || len(h.of("voice", Stop))+len(h.of("noise", Stop)) != 0 {
-		t.Fatalf("the two do not speak at a time: %+v", h.outs)
+		t.Fatalf("the two lanes do not use the speaker together: %+v", h.outs)
 	}
 	if len(h.of(story, Start)) != 1 || len(h.of(story, Stop)) != 1 {
-		t.Fatalf("the story did not give its unit away: %+v", h.outs)
+		t.Fatalf("the story was not interrupted: %+v", h.outs)
 	}
 	h.x.Done(h.of("voice", Start)[0].Key, "", "", h.now)
 	h.tick()
 	if len(h.of(story, Start)) != 1 {
-		t.Fatal("the story speaks while half of the occupant has the unit")
+		t.Fatal("the story resumed while a lane of the occupant owns the unit")
 	}
 	h.x.Done(h.of("noise", Start)[0].Key, "", "", h.now)
 	h.tick()
 	h.tick()
 	if len(h.of(story, Start)) != 2 {
-		t.Fatal("the story does not get its unit back")
+		t.Fatal("the story was not resumed")
 	}
 }
 
-func TestALaneThatAttendsEndsWhenItsUnitHasSpoken(t *testing.T) {
+func TestAttendingLaneEndsWhenUnitReports(t *testing.T) {
 	for _, c := range []struct {
 		why  schema.Reason
 		want Outcome
 	}{{"", EntryCompleted}, {schema.ReasonUnitError, EntryFailed}} {
-		h := newHanded(t)
+		h := newOccupantRig(t)
 		h.push("voice", score.Action{Type: score.TypeFace, Face: "smile"})
 		for range 10 {
 			h.tick()
 		}
 		if len(h.of("voice", Start)) != 1 || len(h.of("voice", Ended)) != 0 {
-			t.Fatalf("it did not wait for its unit: %+v", h.outs)
+			t.Fatalf("it did not wait for the unit's report: %+v", h.outs)
 		}
 		h.x.Done(h.of("voice", Start)[0].Key, c.why, "", h.now)
 		h.tick()
 		if ended := h.of("voice", Ended); len(ended) != 1 || ended[0].Outcome != c.want || ended[0].Reason != c.why {
-			t.Errorf("the unit said %q, and the act ended %+v", c.why, ended)
+			t.Errorf("the unit reported %q, and the act ended %+v", c.why, ended)
 		}
 	}
 }

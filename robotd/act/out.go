@@ -7,10 +7,10 @@ import (
 	"troupe/schema/score"
 )
 
-// Kind says what an Out is.
+// Kind is the kind of an Out.
 type Kind string
 
-// The kinds. Start and Stop go to the unit, in the order given.
+// The kinds. Start and Stop must reach the unit in this order.
 const (
 	Start  Kind = "start"
 	Stop   Kind = "stop"
@@ -28,35 +28,34 @@ const (
 	EntryFailed    Outcome = "failed"
 )
 
-// Warning is something that somebody who writes or watches acts should know,
-// and that ended nothing.
+// Warning is a problem that did not end the act, for authors and operators.
 type Warning string
 
 // The warnings.
 const (
-	WarnDeferred Warning = "deferred"  // an action waits for its turn
-	WarnMissed   Warning = "missed"    // an interrupted action was not taken up again
-	WarnTimedOut Warning = "timed_out" // an action was cut off at its time-out
+	WarnDeferred Warning = "deferred"  // an action waits
+	WarnMissed   Warning = "missed"    // an interrupted action was not resumed
+	WarnTimedOut Warning = "timed_out" // an action was cut off at its timeout
 	WarnLate     Warning = "late"      // ticks came so late that the act stood still
 )
 
-// Out is one thing to do or to tell.
+// Out is one result of a call: a command to a unit, or a message about an entry.
 type Out struct {
 	Kind   Kind
 	Lane   Lane
-	Entry  string // the entry's id, as it was given
+	Entry  string // the entry's id
 	Act    string
-	Action string // the action's id; without one its place in the act, such as actions/0/actions/2
+	Action string // the action's id, or its path in the act, such as actions/0/actions/2
 
 	// Start, Stop
-	Key  uint64 // names this start of this action; never used twice
+	Key  uint64 // identifies this start of the action; never reused
 	Unit string
 
 	// Start
 	Do    *score.Action // shared and immutable
-	Text  string        // say: in the language and with the parameters of the entry
-	From  time.Duration // how much of it was already done before it was interrupted
-	Holds bool          // it lasts until its Stop or the unit's report; else the unit keeps what it was told
+	Text  string        // of a say action, in the entry's language, with its parameters filled in
+	From  time.Duration // how much of it was done before it was interrupted
+	Holds bool          // it lasts until its Stop or the unit's report; otherwise it has no end
 
 	// Ended
 	Outcome Outcome
@@ -64,6 +63,6 @@ type Out struct {
 	// Warned
 	Warning Warning
 
-	Reason schema.Reason // why, with Ended and Warned
+	Reason schema.Reason // of Ended and Warned
 	Detail string
 }

@@ -9,13 +9,13 @@ import (
 	"troupe/schema/score"
 )
 
-// perform brings one lane up to now, from edge to edge.
+// perform advances one lane to now, from one transition to the next.
 func (x *Executor) perform(li int, now time.Duration) {
 	l := &x.lanes[li]
 	if l.paused {
 		return
 	}
-	if l.now == nil {
+	if l.current == nil {
 		if len(l.queue) == 0 {
 			return
 		}
@@ -24,15 +24,15 @@ func (x *Executor) perform(li int, now time.Duration) {
 	}
 	if late := now - l.at - x.limits.Late; late > 0 {
 		l.at += late
-		x.tell(l, l.now, Out{Kind: Warned, Warning: WarnLate, Reason: schema.ReasonTimeout,
+		x.emit(l, l.current, Out{Kind: Warned, Warning: WarnLate, Reason: schema.ReasonTimeout,
 			Detail: fmt.Sprintf("stood still for %v as ticks came too late", late)})
 	}
 	for {
-		x.settle(li)
+		x.takeDue(li)
 		if l.paused {
 			return
 		}
-		if l.now == nil {
+		if l.current == nil {
 			if len(l.queue) == 0 {
 				return
 			}
@@ -43,49 +43,49 @@ func (x *Executor) perform(li int, now time.Duration) {
 		if left <= 0 {
 			return
 		}
-		d := min(left, x.quiet(l.now))
-		x.advance(l.now, d)
+		d := min(left, x.untilDue(l.current))
+		x.advance(l.current, d)
 		l.at += d
 	}
 }
 
-// take makes the first of the queue the current entry.
+// take makes the first entry of the queue the current one.
 func (x *Executor) take(l *lane) {
-	l.now = l.queue[0]
+	l.current = l.queue[0]
 	copy(l.queue, l.queue[1:])
 	l.queue[len(l.queue)-1] = nil
 	l.queue = l.queue[:len(l.queue)-1]
-	l.now.runs[0].stage = l.now.runs[0].stage.next(Begin)
+	l.current.runs[0].stage = l.current.runs[0].stage.next(Begin)
 }
 
-// settle takes every edge that is due at the lane's instant.
-func (x *Executor) settle(li int) {
+// takeDue takes every transition that is due at the lane's time.
+func (x *Executor) takeDue(li int) {
 	l := &x.lanes[li]
-	p := l.now
-	for again := true; again; {
-		again = x.finishDue(l) && l.now == p
-		again = l.now == p && x.startDue(li) || again
-		if l.now != p {
+	p := l.current
+	for changed := true; changed; {
+		changed = x.finishDue(l) && l.current == p
+		changed = l.current == p && x.startDue(li) || changed
+		if l.current != p {
 			return
 		}
 	}
-	if p.runs[0].stage == Completed && !x.lingers(l, p) {
+	if p.runs[0].stage == Completed && !x.unitsBusy(l, p) {
 		x.end(l, Out{Outcome: EntryCompleted})
 	}
 }
 
-// finishDue ends what is over, children before their groups. It answers whether
-// anything changed.
+// finishDue ends the actions whose time is over or whose units have reported,
+// children before their groups. It reports whether anything changed.
 func (x *Executor) finishDue(l *lane) (changed bool) {
-	p := l.now
+	p := l.current
 	for i := len(p.nodes) - 1; i >= 0; i-- {
 		n, r := &p.nodes[i], &p.runs[i]
-		if r.report != nothing && r.doneIn <= 0 {
-			if r.report == broken {
+		if r.report != noReport && r.reportIn <= 0 {
+			if r.report == failed {
 				x.fail(l, i, r.reason, r.detail)
 				return true
 			}
-			r.report = nothing
+			r.report = noReport
 			if r.stage == Executing && n.span != fixed {
 				x.finish(p, i, Finish)
 				changed = true
@@ -95,18 +95,18 @@ func (x *Executor) finishDue(l *lane) (changed bool) {
 			continue
 		}
 		switch {
-		case n.span == whole && r.left == 0, n.span == fixed && r.ran >= n.length:
+		case n.span == untilEmpty && r.unfinished == 0, n.span == fixed && r.elapsed >= n.length:
 			x.finish(p, i, Finish)
-		case n.span == open && r.report == nothing && r.ran >= n.length:
-			if n.fails {
+		case n.span == untilReport && r.report == noReport && r.elapsed >= n.length:
+			if n.failsOnTimeout {
 				x.fail(l, i, schema.ReasonTimeout, fmt.Sprintf("not done after %v", n.length))
 				return true
 			}
 			x.finish(p, i, TimeOut)
 			x.warn(l, p, i, WarnTimedOut, schema.ReasonTimeout, fmt.Sprintf("cut off after %v", n.length))
-		case n.span == loose && p.over >= x.limits.Loose:
+		case n.span == detached && p.sinceComplete >= x.limits.Loose:
 			x.finish(p, i, TimeOut)
-			x.warn(l, p, i, WarnTimedOut, schema.ReasonTimeout, fmt.Sprintf("still busy %v after its act was through", p.over))
+			x.warn(l, p, i, WarnTimedOut, schema.ReasonTimeout, fmt.Sprintf("still busy %v after its act ended", p.sinceComplete))
 		default:
 			continue
 		}
@@ -115,17 +115,17 @@ func (x *Executor) finishDue(l *lane) (changed bool) {
 	return changed
 }
 
-// startDue starts what is due and may, in the order of the act. It answers
-// whether anything changed.
+// startDue starts the actions that are due and not blocked, in the order of the
+// act. It reports whether anything changed.
 func (x *Executor) startDue(li int) (changed bool) {
 	l := &x.lanes[li]
-	p := l.now
+	p := l.current
 	for i := 1; i < len(p.nodes); i++ {
 		n, r := &p.nodes[i], &p.runs[i]
 		parent := &p.runs[n.parent]
 		switch r.stage {
 		case Pending:
-			if parent.stage != Executing || parent.frozen || n.start > parent.ran {
+			if parent.stage != Executing || parent.frozen || n.start > parent.elapsed {
 				continue
 			}
 		case Deferred:
@@ -135,27 +135,27 @@ func (x *Executor) startDue(li int) (changed bool) {
 		case Held:
 			if n.resume == score.ResumeSkip {
 				x.finish(p, i, Skip)
-				x.warn(l, p, i, WarnMissed, "", "was interrupted and is not taken up again")
+				x.warn(l, p, i, WarnMissed, "", "was interrupted and is not resumed")
 				changed = true
 				continue
 			}
 		default:
 			continue
 		}
-		way := x.inTheWay(li, i)
+		b := x.blockerOf(li, i)
 		switch {
-		case way.fatal:
-			x.fail(l, i, way.reason, way.String())
+		case b.fatal:
+			x.fail(l, i, b.reason, b.String())
 			return true
-		case way.what == free:
+		case b.kind == unblocked:
 			x.start(li, i)
 			changed = true
 		case r.stage == Pending:
 			r.stage, r.waited = r.stage.next(Defer), 0
 		}
-		if way.what != free {
-			x.await(l, i, way)
-			if l.now != p {
+		if b.kind != unblocked {
+			x.await(l, i, b)
+			if l.current != p {
 				return true
 			}
 		}
@@ -163,38 +163,38 @@ func (x *Executor) startDue(li int) (changed bool) {
 	return changed
 }
 
-// await looks after an action that cannot start: it is warned of when it meets
-// one of its class or has waited long; one that waits for its unit or the gate
-// fails in the end.
-func (x *Executor) await(l *lane, i int, w way) {
-	r := &l.now.runs[i]
-	if w.what == unitTaken || w.what == gateShut {
+// await handles an action that cannot start. It warns if another action of its
+// class is running or if it has waited long. An action that waits too long for its
+// unit or the gate fails its act.
+func (x *Executor) await(l *lane, i int, w blocker) {
+	r := &l.current.runs[i]
+	if w.kind == unitTaken || w.kind == gateShut {
 		if r.waited >= x.limits.Wait {
 			x.fail(l, i, w.reason, fmt.Sprintf("%s for %v", w, r.waited))
 			return
 		}
 	}
-	if !r.warned && (w.what == sameClass || r.waited >= x.limits.DeferWarn) {
+	if !r.warned && (w.kind == sameClass || r.waited >= x.limits.DeferWarn) {
 		r.warned = true
-		x.warn(l, l.now, i, WarnDeferred, w.reason, w.String())
+		x.warn(l, l.current, i, WarnDeferred, w.reason, w.String())
 	}
 }
 
-// start begins or takes up again one node.
+// start starts or resumes one node.
 func (x *Executor) start(li, i int) {
 	l := &x.lanes[li]
-	p := l.now
+	p := l.current
 	n, r := &p.nodes[i], &p.runs[i]
 	parent := &p.runs[n.parent]
 	fresh := r.stage != Held
 	r.stage = r.stage.next(Begin)
 	r.waited, r.warned = 0, false
 	if fresh || n.resume == score.ResumeRestart {
-		r.ran = 0
+		r.elapsed = 0
 	}
 	switch {
-	case fresh && n.span == loose:
-		parent.left--
+	case fresh && n.span == detached:
+		parent.unfinished--
 	case fresh:
 		parent.active++
 		parent.frozen = n.exclusive
@@ -202,45 +202,45 @@ func (x *Executor) start(li, i int) {
 	if n.unit != none {
 		x.claim(li, n.unit, n.span == instant)
 		for j := range p.runs {
-			if p.runs[j].stays && p.nodes[j].class == n.class {
+			if p.runs[j].stopNextTick && p.nodes[j].class == n.class {
 				x.stop(l, p, j)
 			}
 		}
 		x.key++
 		r.key, r.tick = x.key, x.tick
-		x.tell(l, p, Out{Kind: Start, Action: n.id, Key: r.key, Unit: x.units[n.unit].id, Do: n.do, Text: n.text, From: r.ran, Holds: n.span != instant})
+		x.emit(l, p, Out{Kind: Start, Action: n.id, Key: r.key, Unit: x.units[n.unit].id, Do: n.do, Text: n.text, From: r.elapsed, Holds: n.span != instant})
 	}
 	if n.span == instant {
 		x.finish(p, i, Finish)
 	}
 }
 
-// finish ends one node well. A duration that began in this very tick leaves its
-// unit the time until the next.
+// finish completes one node. If an action with a fixed duration started in this
+// same tick, its unit is stopped with the next one.
 func (x *Executor) finish(p *performance, i int, on Step) {
 	n, r := &p.nodes[i], &p.runs[i]
 	wasHeld := r.stage == Held
 	r.stage = r.stage.next(on)
-	if n.parent != none && n.span != loose {
+	if n.parent != none && n.span != detached {
 		parent := &p.runs[n.parent]
-		parent.left--
+		parent.unfinished--
 		parent.active--
 		if n.exclusive {
 			parent.frozen = false
 		}
 	}
 	switch {
-	case r.key == 0 || wasHeld || n.span == instant: // an instant's report may still tell of a failure
+	case r.key == 0 || wasHeld || n.span == instant: // the unit may still report that an instant command failed
 	case n.span == fixed && r.tick == x.tick:
-		r.stays = true
+		r.stopNextTick = true
 	default:
 		x.stop(x.laneOf(p), p, i)
 	}
 }
 
-// fail ends the act of a lane for what happened to one of its actions.
+// fail ends the act of a lane because one of its actions failed.
 func (x *Executor) fail(l *lane, i int, why schema.Reason, detail string) {
-	p := l.now
+	p := l.current
 	for j := range p.runs {
 		switch s := p.runs[j].stage; {
 		case j == i:
@@ -252,30 +252,29 @@ func (x *Executor) fail(l *lane, i int, why schema.Reason, detail string) {
 	x.end(l, Out{Action: p.nodes[i].id, Outcome: EntryFailed, Reason: why, Detail: detail})
 }
 
-// end stops whatever the units still do for the current entry and tells how it
-// ended.
+// end stops all units of the current entry and reports how it ended.
 func (x *Executor) end(l *lane, o Out) {
-	p := l.now
+	p := l.current
 	for i := range p.runs {
 		if p.runs[i].key != 0 {
 			x.stop(l, p, i)
 		}
 	}
 	o.Kind = Ended
-	x.tell(l, p, o)
-	l.now = nil
+	x.emit(l, p, o)
+	l.current = nil
 	if l.finishing {
-		l.paused, l.finishing, l.owed = true, false, 0
+		l.paused, l.finishing, l.lag = true, false, 0
 	}
 }
 
-// interrupt takes a node's command away from its unit; its time stands until it
-// is started again.
+// interrupt stops a node's command on its unit; the node's time stands still until
+// it is resumed.
 func (x *Executor) interrupt(p *performance, i int) {
 	n, r := &p.nodes[i], &p.runs[i]
 	switch {
-	case n.unit == none || r.report != nothing:
-	case r.stays:
+	case n.unit == none || r.report != noReport:
+	case r.stopNextTick:
 		x.stop(x.laneOf(p), p, i)
 	case r.stage == Executing:
 		r.stage, r.waited = r.stage.next(Hold), 0
@@ -285,54 +284,54 @@ func (x *Executor) interrupt(p *performance, i int) {
 	}
 }
 
-// advance lets time pass: for all that executes at once, but not for a group
-// with an exclusive child in it.
+// advance adds d to the time of all executing nodes, except groups with a running
+// exclusive child.
 func (x *Executor) advance(p *performance, d time.Duration) {
 	p.elapsed += d
 	if p.runs[0].stage == Completed {
-		p.over += d
+		p.sinceComplete += d
 	}
 	for i := range p.runs {
 		r := &p.runs[i]
 		switch {
 		case r.stage == Executing && !r.frozen:
-			r.ran += d
+			r.elapsed += d
 		case r.stage == Held, r.stage == Deferred && !p.runs[p.nodes[i].parent].frozen:
-			r.waited += d // not while an exclusive sibling has its turn
+			r.waited += d // not while an exclusive sibling runs
 		}
-		if r.report != nothing {
-			r.doneIn -= d
+		if r.report != noReport {
+			r.reportIn -= d
 		}
 	}
 }
 
-const forEver = time.Duration(math.MaxInt64)
+const forever = time.Duration(math.MaxInt64)
 
-// quiet is how long nothing becomes due by time alone.
-func (x *Executor) quiet(p *performance) time.Duration {
-	q := forEver
+// untilDue returns how long until something becomes due by time alone.
+func (x *Executor) untilDue(p *performance) time.Duration {
+	q := forever
 	for i := range p.nodes {
 		n, r := &p.nodes[i], &p.runs[i]
-		if r.report != nothing {
-			q = min(q, r.doneIn)
+		if r.report != noReport {
+			q = min(q, r.reportIn)
 		}
 		switch r.stage {
 		case Executing:
 			switch n.span {
 			case fixed:
-				q = min(q, n.length-r.ran)
-			case open:
-				if r.report == nothing { // else the report decides, though the time-out came first
-					q = min(q, n.length-r.ran)
+				q = min(q, n.length-r.elapsed)
+			case untilReport:
+				if r.report == noReport { // otherwise the report decides, even if the timeout is earlier
+					q = min(q, n.length-r.elapsed)
 				}
-			case loose:
+			case detached:
 				if p.runs[0].stage == Completed {
-					q = min(q, x.limits.Loose-p.over)
+					q = min(q, x.limits.Loose-p.sinceComplete)
 				}
 			}
 		case Pending:
 			if parent := &p.runs[n.parent]; parent.stage == Executing && !parent.frozen {
-				q = min(q, n.start-parent.ran)
+				q = min(q, n.start-parent.elapsed)
 			}
 		case Deferred, Held:
 			if r.stage == Deferred && p.runs[n.parent].frozen {
@@ -346,26 +345,27 @@ func (x *Executor) quiet(p *performance) time.Duration {
 			}
 		}
 	}
-	if q <= 0 { // every edge that is due was taken; time goes on even if not
+	if q <= 0 { // every due transition was taken; this guarantees progress in any case
 		return time.Millisecond
 	}
 	return q
 }
 
-// lingers reports whether a unit still does something for an act that is through.
-func (x *Executor) lingers(l *lane, p *performance) bool {
+// unitsBusy reports whether a unit is still busy for an act whose actions have all
+// ended.
+func (x *Executor) unitsBusy(l *lane, p *performance) bool {
 	for i := range p.runs {
-		if r := &p.runs[i]; r.stays || r.stage == Executing || r.stage == Held || r.key != 0 && l.Attends {
+		if r := &p.runs[i]; r.stopNextTick || r.stage == Executing || r.stage == Held || r.key != 0 && l.Attends {
 			return true
 		}
 	}
 	return false
 }
 
-// flush gives the stops that waited for this tick.
+// flush emits the stops that waited for this tick.
 func (x *Executor) flush(p *performance) {
 	for i := range p.runs {
-		if p.runs[i].stays {
+		if p.runs[i].stopNextTick {
 			x.stop(x.laneOf(p), p, i)
 		}
 	}

@@ -15,91 +15,92 @@ import (
 type span uint8
 
 const (
-	instant span = iota // complete as soon as it is told
-	fixed               // after its duration
-	open                // when the unit reports, or at the time-out
-	loose               // complete for the act's time as soon as it is told, but the unit goes on
-	whole               // a group: when it is empty
+	instant     span = iota // as soon as it is started
+	fixed                   // after its duration
+	untilReport             // when the unit reports, or at the timeout
+	detached                // for the act's clock as soon as it is started, but the unit goes on
+	untilEmpty              // a group: when all its children have ended
 )
 
-// node is one action or group of a compiled act. Parents stand before their
-// children and children in the order of their start.
+// node is one action or group of a compiled act. Parents come before their
+// children, and children are in the order of their start.
 type node struct {
-	do        *score.Action
-	id        string
-	parent    int // index; the root's is -1
-	kids      int
-	unit      int // index, none for groups and waits
-	class     score.Class
-	exclusive bool
-	shares    bool // may run beside others of its class
-	span      span
-	start     time.Duration
-	length    time.Duration // fixed: how long; open: at most so long
-	resume    score.OnResume
-	text      string
-	fails     bool // its time-out fails the act
+	do             *score.Action
+	id             string
+	parent         int // index; the root's is -1
+	children       int
+	unit           int // index, none for groups and waits
+	class          score.Class
+	exclusive      bool
+	shares         bool // may run together with others of its class
+	span           span
+	start          time.Duration
+	length         time.Duration // fixed: the duration; untilReport: the timeout
+	resume         score.OnResume
+	text           string
+	failsOnTimeout bool // its timeout fails the act
 }
 
 const none = -1
 
-// performance is one entry that is performed or waits: the compiled act, which
-// does not change, and where each of its nodes stands.
+// performance is one queued or current entry: the compiled act, which does not
+// change, and the state of each node.
 type performance struct {
 	Entry
-	nodes   []node
-	runs    []run
-	elapsed time.Duration // performed, pauses left out
-	over    time.Duration // since the root group is complete
+	nodes         []node
+	runs          []run
+	elapsed       time.Duration // performed, without pauses
+	sinceComplete time.Duration // since the root group completed
 }
 
-// run is where one node stands.
+// run is the state of one node.
 type run struct {
-	stage  Stage
-	ran    time.Duration // executing time; of a group its clock
-	waited time.Duration // deferred or held
-	warned bool
+	stage   Stage
+	elapsed time.Duration // executing time; for a group its clock
+	waited  time.Duration // deferred or held
+	warned  bool
 
-	key   uint64 // of the command at the unit, 0 = none
-	tick  uint64 // in which it was told
-	stays bool   // complete, but its unit is told with the next tick only
+	key          uint64 // of the command on the unit, 0 = none
+	tick         uint64 // in which it was started
+	stopNextTick bool   // complete, but its unit is stopped only with the next tick
 
-	report report
-	doneIn time.Duration // the report came so long after the lane's instant
-	reason schema.Reason
-	detail string
+	report   report
+	reportIn time.Duration // time of the report, relative to lane.at
+	reason   schema.Reason
+	detail   string
 
-	left   int  // a group's children that are not over
-	active int  // of these, executing or held
-	frozen bool // an exclusive child executes
+	unfinished int  // children of a group that have not ended
+	active     int  // children that are executing or held
+	frozen     bool // an exclusive child executes
 }
 
 type report uint8
 
 const (
-	nothing report = iota
+	noReport report = iota
 	succeeded
-	broken
+	failed
 )
 
-// compile lays an entry out for performing, or says why this robot cannot.
+// compile prepares an entry for performing, or returns why this robot cannot
+// perform it.
 func (x *Executor) compile(e Entry) (*performance, *Refusal) {
 	if e.Act == nil {
 		return nil, &Refusal{Reason: schema.ReasonBadRequest, Detail: "there is no act to perform"}
 	}
 	p := &performance{Entry: e}
 	root := &score.Action{Type: score.TypeGroup, Method: e.Act.Method, Actions: e.Act.Actions}
-	if r := x.lay(p, root, none, "", texts(e)); r != nil {
+	if r := x.layOut(p, root, none, "", texts(e)); r != nil {
 		return nil, r
 	}
 	p.runs = make([]run, len(p.nodes))
 	for i := range p.runs {
-		p.runs[i].stage, p.runs[i].left = Pending, p.nodes[i].kids
+		p.runs[i].stage, p.runs[i].unfinished = Pending, p.nodes[i].children
 	}
 	return p, nil
 }
 
-// texts replaces the parameters of an act in what it says.
+// texts returns a replacer for the act's parameters in texts.
 func texts(e Entry) *strings.Replacer {
 	pairs := make([]string, 0, 2*len(e.Act.Parameters))
 	for name, p := range e.Act.Parameters {
@@ -112,7 +113,7 @@ func texts(e Entry) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-func (x *Executor) lay(p *performance, a *score.Action, parent int, pointer string, texts *strings.Replacer) *Refusal {
+func (x *Executor) layOut(p *performance, a *score.Action, parent int, pointer string, texts *strings.Replacer) *Refusal {
 	n, r := x.node(a, pointer)
 	if r != nil {
 		return r
@@ -126,7 +127,7 @@ func (x *Executor) lay(p *performance, a *score.Action, parent int, pointer stri
 	}
 	at := len(p.nodes)
 	p.nodes = append(p.nodes, n)
-	if n.span != whole {
+	if n.span != untilEmpty {
 		return nil
 	}
 	order := make([]int, len(a.Actions))
@@ -135,16 +136,16 @@ func (x *Executor) lay(p *performance, a *score.Action, parent int, pointer stri
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(a.Actions[i].StartMS, a.Actions[j].StartMS) })
 	for _, i := range order {
-		if r := x.lay(p, &a.Actions[i], at, fmt.Sprintf("%s/actions/%d", pointer, i), texts); r != nil {
+		if r := x.layOut(p, &a.Actions[i], at, fmt.Sprintf("%s/actions/%d", pointer, i), texts); r != nil {
 			return r
 		}
 	}
-	p.nodes[at].kids = len(order)
+	p.nodes[at].children = len(order)
 	return nil
 }
 
-// node reads one action. Everything about its meaning comes from the action
-// table; values are the validator's business and the unit's.
+// node compiles one action. The table of actions in package score defines its
+// meaning; its values are checked by the validator and the unit.
 func (x *Executor) node(a *score.Action, pointer string) (node, *Refusal) {
 	refuse := func(at string, why schema.Reason, format string, args ...any) (node, *Refusal) {
 		return node{}, &Refusal{Reason: why, Pointer: pointer + at, Detail: fmt.Sprintf(format, args...)}
@@ -161,20 +162,20 @@ func (x *Executor) node(a *score.Action, pointer string) (node, *Refusal) {
 	}
 	switch {
 	case a.Type == score.TypeGroup:
-		n.span = whole
+		n.span = untilEmpty
 		if a.EndMS != nil || a.TimeoutMS != nil {
 			return refuse("", schema.ReasonBadRequest, "a group ends when it is empty, not at a time")
 		}
 	case a.EndMS != nil:
 		n.span, n.length = fixed, max(0, milliseconds(*a.EndMS-a.StartMS))
 	case a.TimeoutMS != nil:
-		// A robot that is not where the act believes it to be cannot go on with
-		// it; a sentence or a turn of the head that is cut off spoils nothing.
-		n.span, n.length, n.fails = open, milliseconds(*a.TimeoutMS), row.Class == score.ClassBody
+		// After a motion that timed out the robot is not where the act expects it,
+		// so the act fails; after a sentence or a turn of the head it can go on.
+		n.span, n.length, n.failsOnTimeout = untilReport, milliseconds(*a.TimeoutMS), row.Class == score.ClassBody
 	case row.AtOnce, row.Unit == "":
 		n.span = instant
 	default:
-		n.span = loose
+		n.span = detached
 	}
 	if row.Unit == "" {
 		return n, nil

@@ -11,7 +11,7 @@ import (
 	"troupe/schema/score"
 )
 
-// drawGroup makes any tree of actions. With timed, all of it ends by time alone.
+// drawGroup generates a tree of actions. With timed, all of them end by time alone.
 func drawGroup(t *rapid.T, path string, depth int, timed bool) []score.Action {
 	var list []score.Action
 	for i := range rapid.IntRange(0, 5).Draw(t, "actions") {
@@ -58,11 +58,11 @@ func drawGroup(t *rapid.T, path string, depth int, timed bool) []score.Action {
 	return list
 }
 
-// TestWhateverHappensUnitsAreSafe plays random acts in all lanes against random
-// ticks, pauses, cancels, gates and reports. The audit complains about a command that is
-// not ended exactly once, a unit with two owners, a start in a paused lane or
-// against the gate, and an entry that ends twice or before its units.
-func TestWhateverHappensUnitsAreSafe(t *testing.T) {
+// TestUnitsAreSafeUnderRandomInputs plays random acts in all lanes with random
+// ticks, pauses, cancels, gates and reports. The audit fails on a command that does
+// not end exactly once, a unit with two owners, a start in a paused lane or with a
+// closed gate, and an entry that ends twice or before its units.
+func TestUnitsAreSafeUnderRandomInputs(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := &rig{t: t, x: New(testConfig), a: newAudit(testUnits)}
 		r.gate = Gate{Moves: schema.ReasonSafetyDisabled}
@@ -74,10 +74,10 @@ func TestWhateverHappensUnitsAreSafe(t *testing.T) {
 			switch rapid.SampledFrom([]string{"tick", "tick", "tick", "tick", "late", "push", "pause", "resume", "resume", "cancel", "gate", "report", "report", "revoke", "between"}).Draw(rt, "do") {
 			case "tick":
 				r.now += time.Duration(rapid.IntRange(0, 60).Draw(rt, "ms")) * time.Millisecond
-				r.see(r.x.Tick(r.now, nil))
+				r.check(r.x.Tick(r.now, nil))
 			case "late":
 				r.now += time.Duration(rapid.IntRange(0, 15_000).Draw(rt, "ms")) * time.Millisecond
-				r.see(r.x.Tick(r.now, nil))
+				r.check(r.x.Tick(r.now, nil))
 			case "between":
 				r.now += time.Duration(rapid.IntRange(0, 19).Draw(rt, "ms")) * time.Millisecond
 			case "push":
@@ -86,17 +86,17 @@ func TestWhateverHappensUnitsAreSafe(t *testing.T) {
 				e := Entry{ID: id, Act: &score.Act{ID: id, Actions: drawGroup(rt, id, 0, false)},
 					FinishBeforePause: rapid.Bool().Draw(rt, "finish"), Clear: rapid.Bool().Draw(rt, "clear")}
 				if outs, refusal := r.x.Push(l, e, nil); refusal == nil {
-					r.see(outs)
+					r.check(outs)
 				} else {
 					r.a.entries[id] = EntryCancelled
 				}
 			case "pause":
 				how := rapid.SampledFrom([]Pausing{AtOnce, AfterAct}).Draw(rt, "how")
-				r.see(r.x.Pause(l, how, r.now, nil))
+				r.check(r.x.Pause(l, how, r.now, nil))
 			case "resume":
 				r.x.Resume(l, r.now)
 			case "cancel":
-				r.see(r.x.Cancel(l, "", schema.ReasonStopped, nil))
+				r.check(r.x.Cancel(l, "", schema.ReasonStopped, nil))
 			case "gate":
 				g := Gate{}
 				if rapid.Bool().Draw(rt, "closed") {
@@ -105,24 +105,24 @@ func TestWhateverHappensUnitsAreSafe(t *testing.T) {
 				if rapid.Bool().Draw(rt, "silent") {
 					g.Sounds = schema.ReasonSafetyLatched
 				}
-				r.gates(g)
+				r.setGate(g)
 			case "report":
 				why := rapid.SampledFrom([]schema.Reason{"", "", "", schema.ReasonUnitError}).Draw(rt, "why")
-				key := rapid.Uint64Range(1, r.x.key+2).Draw(rt, "key") // any command ever given, and some never
+				key := rapid.Uint64Range(1, r.x.key+2).Draw(rt, "key") // any key used so far, and some unused ones
 				if r.a.running[key].Key != 0 {
-					r.a.over(key)
+					r.a.end(key)
 				}
 				r.x.Done(key, why, "", r.now)
 			case "revoke":
 				u := rapid.SampledFrom(testUnits).Draw(rt, "unit").ID
-				r.see(r.x.Revoke(u, true, nil))
-				r.see(r.x.Revoke(u, false, nil))
+				r.check(r.x.Revoke(u, true, nil))
+				r.check(r.x.Revoke(u, false, nil))
 			}
 			for _, l := range lanes {
 				v := r.x.View(l)
 				r.a.paused[l] = v.Paused
 				if v.Elapsed < elapsed[v.Entry] && v.Entry != "" {
-					rt.Fatalf("the clock of %s went back from %v to %v", v.Entry, elapsed[v.Entry], v.Elapsed)
+					rt.Fatalf("the elapsed time of %s decreased from %v to %v", v.Entry, elapsed[v.Entry], v.Elapsed)
 				}
 				elapsed[v.Entry] = v.Elapsed
 			}
@@ -131,7 +131,7 @@ func TestWhateverHappensUnitsAreSafe(t *testing.T) {
 			}
 		}
 		for _, l := range lanes {
-			r.see(r.x.Cancel(l, "", schema.ReasonStopped, nil))
+			r.check(r.x.Cancel(l, "", schema.ReasonStopped, nil))
 		}
 		if len(r.a.running) != 0 || len(r.a.entries) != pushed {
 			rt.Fatalf("left over: running %v; %d of %d entries ended", r.a.running, len(r.a.entries), pushed)
@@ -144,8 +144,8 @@ func TestWhateverHappensUnitsAreSafe(t *testing.T) {
 	})
 }
 
-// starts plays an act and returns when each action was started, how often, and
-// when the act ended, as active time: pauses last as long as they say.
+// starts plays an act and returns when each action started and when the act ended,
+// without the pauses; pauses maps the number of a tick to a length.
 func starts(t *testing.T, actions []score.Action, dt time.Duration, pauses map[int]time.Duration) (map[string]time.Duration, time.Duration) {
 	r := newRig(t)
 	r.push(story, Entry{ID: "entry", Act: &score.Act{ID: "act", Actions: actions}, OnResume: score.ResumeContinue})
@@ -153,7 +153,7 @@ func starts(t *testing.T, actions []score.Action, dt time.Duration, pauses map[i
 	paused := time.Duration(0)
 	for i := 0; i < 1_000_000; i++ {
 		outs := r.x.Tick(r.now, nil)
-		r.see(outs)
+		r.check(outs)
 		for _, o := range outs {
 			if o.Kind == Start && o.From == 0 {
 				if _, again := at[o.Action]; !again {
@@ -166,11 +166,11 @@ func starts(t *testing.T, actions []score.Action, dt time.Duration, pauses map[i
 		}
 		if p, ok := pauses[i]; ok {
 			r.now += dt / 3
-			r.see(r.x.Pause(story, AtOnce, r.now, nil))
+			r.check(r.x.Pause(story, AtOnce, r.now, nil))
 			r.a.paused[story] = true
 			for range 3 {
 				r.now += p / 3
-				r.see(r.x.Tick(r.now, nil))
+				r.check(r.x.Tick(r.now, nil))
 			}
 			r.x.Resume(story, r.now)
 			r.a.paused[story] = false
@@ -183,9 +183,9 @@ func starts(t *testing.T, actions []score.Action, dt time.Duration, pauses map[i
 	return nil, 0
 }
 
-// An act takes its time, whatever the ticks and however often it is paused: every
-// action starts with the tick in which it is due.
-func TestAnActLastsEquallyLongWhateverTheTicksAndPauses(t *testing.T) {
+// Every action starts with the tick in which it is due, whatever the tick interval
+// and however often the act is paused.
+func TestDurationIsIndependentOfTicksAndPauses(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		actions := drawGroup(rt, "", 0, true)
 		dt := time.Duration(rapid.SampledFrom([]int{2, 7, 20, 33, 100, 250, 700}).Draw(rt, "tick")) * time.Millisecond
@@ -203,7 +203,7 @@ func TestAnActLastsEquallyLongWhateverTheTicksAndPauses(t *testing.T) {
 				rt.Errorf("%s started at %v, is due at %v, ticks are %v", id, got[id], want, dt)
 			}
 		}
-		// A duration that ended in the tick that began it is ended with the next.
+		// An action that started and ended in one tick is stopped with the next.
 		if gotEnd < end-2*time.Millisecond || gotEnd >= end+2*dt {
 			rt.Errorf("ended at %v, want %v, ticks are %v", gotEnd, end, dt)
 		}

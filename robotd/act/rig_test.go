@@ -33,18 +33,18 @@ type rig struct {
 	a    *audit
 	now  time.Duration
 	gate Gate
-	outs []Out // everything since the last look
+	outs []Out // since the last check
 }
 
 func newRig(t testing.TB) *rig {
 	r := &rig{t: t, x: New(testConfig), a: newAudit(testUnits)}
-	r.gates(Gate{})
+	r.setGate(Gate{})
 	return r
 }
 
-func (r *rig) see(outs []Out) {
+func (r *rig) check(outs []Out) {
 	r.t.Helper()
-	r.a.see(r.now, outs, r.gate)
+	r.a.check(r.now, outs, r.gate)
 	r.outs = append(r.outs, outs...)
 	for _, f := range r.a.faults {
 		r.t.Error(f)
@@ -52,14 +52,14 @@ func (r *rig) see(outs []Out) {
 	r.a.faults = nil
 }
 
-func (r *rig) gates(g Gate) { r.gate = g; r.see(r.x.Gate(g, nil)) }
+func (r *rig) setGate(g Gate) { r.gate = g; r.check(r.x.Gate(g, nil)) }
 
-// ticks performs until the given time in steps of dt.
+// ticks ticks until the given time in steps of dt.
 func (r *rig) ticks(until, dt time.Duration) {
 	r.t.Helper()
 	for r.now < until {
 		r.now = min(r.now+dt, until)
-		r.see(r.x.Tick(r.now, nil))
+		r.check(r.x.Tick(r.now, nil))
 	}
 }
 
@@ -69,10 +69,10 @@ func (r *rig) push(to Lane, e Entry) {
 	if refusal != nil {
 		r.t.Fatalf("push %s: %+v", e.ID, *refusal)
 	}
-	r.see(outs)
+	r.check(outs)
 }
 
-// act pushes an act made of actions to the story's lane.
+// act pushes an act with these actions to the story lane.
 func (r *rig) act(actions ...score.Action) {
 	r.t.Helper()
 	r.push(story, Entry{ID: "entry", Act: &score.Act{ID: "act", Actions: actions}})
@@ -90,12 +90,12 @@ func (r *rig) report(action string, why schema.Reason) {
 		r.t.Fatalf("%s was never started", action)
 	}
 	if r.a.running[key].Key != 0 {
-		r.a.over(key)
+		r.a.end(key)
 	}
 	r.x.Done(key, why, "", r.now)
 }
 
-// pick returns the outs of a kind for an action since the last look.
+// pick returns the outs of a kind for an action since the last check.
 func (r *rig) pick(k Kind, action string) []Out {
 	var of []Out
 	for _, o := range r.outs {
@@ -121,7 +121,7 @@ func (r *rig) wantOutcome(o Outcome, why schema.Reason) {
 	}
 }
 
-// The actions of the tests, in milliseconds; a negative number is left out.
+// Actions for tests; times are in milliseconds, a negative one is omitted.
 
 func ms(n int64) *int64 {
 	if n < 0 {

@@ -6,10 +6,10 @@ import (
 	"troupe/schema/fsm/fsmtest"
 )
 
-func TestTheTableIsSound(t *testing.T) {
+func TestTableIsSound(t *testing.T) {
 	fsmtest.Check(t, Table, Pending, Stages, Missed, Cancelled, Failed)
 }
 
-func TestTheTableIsDrawn(t *testing.T) {
+func TestTableMatchesDiagram(t *testing.T) {
 	fsmtest.Drawn(t, "testdata/stages.md", Table, Pending)
 }

@@ -13,10 +13,10 @@ import (
 	"troupe/schema/score"
 )
 
-// TestTraces plays each script of testdata. A script is a line for each thing
-// that happens, at its time; the indented lines below it are what the executor
-// gave out since the line before. Between two lines it ticks every 20 ms, or as
-// "every" says. The acts stand below the script.
+// TestTraces plays each script in testdata. A line is a time and an input; the
+// indented lines below it are the executor's output since the line before. Between
+// two lines it ticks every 20 ms, or at the interval set with "every". The acts
+// follow below the script.
 func TestTraces(t *testing.T) {
 	golden.Scripts(t, "testdata/*.txtar", func(t *testing.T, script string) string {
 		archive := txtar.Parse([]byte(script))
@@ -46,13 +46,13 @@ type play struct {
 func (p *play) until(line string) string {
 	at, err := time.ParseDuration(strings.Fields(line)[0])
 	if err != nil || at < p.now {
-		p.t.Fatalf("%q: want a time that is not over", line)
+		p.t.Fatalf("%q: time is earlier than the line before", line)
 	}
 	var b strings.Builder
 	for next := p.now.Truncate(p.every) + p.every; next <= at && !p.late; next += p.every {
 		p.now = next
-		p.see(p.x.Tick(next, nil))
-		b.WriteString(p.told())
+		p.check(p.x.Tick(next, nil))
+		b.WriteString(p.flushOuts())
 	}
 	p.now, p.late = at, false
 	return b.String()
@@ -78,7 +78,7 @@ func (p *play) line(line string) string {
 	lane := Lane(word(0))
 	switch f[0] {
 	case "tick":
-		p.see(p.x.Tick(p.now, nil))
+		p.check(p.x.Tick(p.now, nil))
 	case "every":
 		p.every, _ = time.ParseDuration(word(0))
 	case "late": // no ticks up to the next line
@@ -89,7 +89,7 @@ func (p *play) line(line string) string {
 			e.With = map[string]string{"guest": guest}
 		}
 		outs, refusal := p.x.Push(lane, e, nil)
-		p.see(outs)
+		p.check(outs)
 		if refusal != nil {
 			return fmt.Sprintf("  refused %s at %s: %s\n", refusal.Reason, refusal.Pointer, refusal.Detail)
 		}
@@ -102,33 +102,33 @@ func (p *play) line(line string) string {
 		if word(1) != "" {
 			how = Pausing(word(1))
 		}
-		p.see(p.x.Pause(lane, how, p.now, nil))
+		p.check(p.x.Pause(lane, how, p.now, nil))
 	case "resume":
 		p.x.Resume(lane, p.now)
 	case "cancel":
-		p.see(p.x.Cancel(lane, word(1), schema.ReasonStopped, nil))
+		p.check(p.x.Cancel(lane, word(1), schema.ReasonStopped, nil))
 	case "gate":
-		p.gates(map[string]Gate{
+		p.setGate(map[string]Gate{
 			"open": {}, "closed": {Moves: schema.ReasonSafetyDisabled},
 			"e-stop": {Moves: schema.ReasonSafetyLatched, Sounds: schema.ReasonSafetyLatched},
 		}[word(0)])
 	case "revoke":
-		p.see(p.x.Revoke(word(0), true, nil))
+		p.check(p.x.Revoke(word(0), true, nil))
 	case "restore":
-		p.see(p.x.Revoke(word(0), false, nil))
+		p.check(p.x.Revoke(word(0), false, nil))
 	case "view":
-		return p.told() + fmt.Sprintf("  %+v\n", p.x.View(lane))
+		return p.flushOuts() + fmt.Sprintf("  %+v\n", p.x.View(lane))
 	default:
-		p.t.Fatalf("%q: no such word", line)
+		p.t.Fatalf("%q: unknown input", line)
 	}
 	for _, l := range testConfig.Lanes {
 		p.a.paused[l.Lane] = p.x.View(l.Lane).Paused
 	}
-	return p.told()
+	return p.flushOuts()
 }
 
-// told writes what was given out since the last look.
-func (p *play) told() string {
+// flushOuts returns the output since the last call.
+func (p *play) flushOuts() string {
 	var b strings.Builder
 	for _, o := range p.outs {
 		fmt.Fprintf(&b, "  %5dms %s %s/%s", p.now.Milliseconds(), o.Kind, o.Lane, o.Entry)

@@ -2,20 +2,20 @@ package act
 
 import "time"
 
-// View is what a lane does now, for people.
+// View is the state of a lane, for people.
 type View struct {
-	Entry     string // the current entry's id, empty = nothing to do
+	Entry     string // the current entry's id; empty = none
 	Act       string
-	Elapsed   time.Duration // performed of it, pauses left out
+	Elapsed   time.Duration // time performed, without pauses
 	Paused    bool
 	Finishing bool     // pauses when the current entry has ended
 	Executing []string // ids of actions
-	Deferred  []string // due, and waiting
+	Deferred  []string // due, but blocked
 	Held      []string // interrupted
-	Waiting   []string // ids of entries
+	Waiting   []string // ids of queued entries
 }
 
-// View shows a lane.
+// View returns the state of a lane.
 func (x *Executor) View(of Lane) View {
 	var v View
 	l := x.lane(of)
@@ -26,14 +26,14 @@ func (x *Executor) View(of Lane) View {
 	for _, p := range l.queue {
 		v.Waiting = append(v.Waiting, p.ID)
 	}
-	p := l.now
+	p := l.current
 	if p == nil {
 		return v
 	}
 	v.Entry, v.Act, v.Elapsed = p.ID, p.Entry.Act.ID, p.elapsed
 	for i := range p.nodes {
 		switch id := p.nodes[i].id; {
-		case p.nodes[i].span == whole:
+		case p.nodes[i].span == untilEmpty:
 		case p.runs[i].stage == Executing:
 			v.Executing = append(v.Executing, id)
 		case p.runs[i].stage == Deferred:
@@ -45,15 +45,15 @@ func (x *Executor) View(of Lane) View {
 	return v
 }
 
-// Acts names the acts of a lane: the current one first, then those that wait.
+// Acts lists the acts of a lane: the current one, then the queued ones.
 func (x *Executor) Acts(of Lane) []string {
 	l := x.lane(of)
 	if l == nil {
 		return nil
 	}
 	var acts []string
-	if l.now != nil {
-		acts = append(acts, l.now.Entry.Act.ID)
+	if l.current != nil {
+		acts = append(acts, l.current.Entry.Act.ID)
 	}
 	for _, p := range l.queue {
 		acts = append(acts, p.Entry.Act.ID)
@@ -61,13 +61,13 @@ func (x *Executor) Acts(of Lane) []string {
 	return acts
 }
 
-// Idle reports whether a lane has neither a current entry nor one that waits.
+// Idle reports whether a lane has neither a current entry nor queued ones.
 func (x *Executor) Idle(of Lane) bool {
 	l := x.lane(of)
-	return l == nil || l.now == nil && len(l.queue) == 0
+	return l == nil || l.current == nil && len(l.queue) == 0
 }
 
-// Owner names the lane that has commands on a unit; empty when it is free.
+// Owner returns the lane that owns a unit; empty if the unit is free.
 func (x *Executor) Owner(id string) Lane {
 	for _, u := range x.units {
 		if u.id == id && u.owner != nobody {
