@@ -13,7 +13,7 @@ var stories = []Story{
 	{ID: "a", Rev: 1, Acts: 1}, {ID: "a", Rev: 2, Acts: 3, Times: 2}, {ID: "b", Rev: 1, Acts: 2, Times: 1, OnError: Stop}, {ID: "c", Rev: 1, Acts: 2, OnError: Retry, Retries: 1},
 }
 
-// walk drives ato through a random life.
+// walk calls Step with random inputs.
 func walk(t *rapid.T, see func(was, s State, f Facts, in Input, d Decision)) {
 	s, now, f := Boot(), time.Duration(0), Facts{}
 	hold := func(label string) Hold {
@@ -42,13 +42,13 @@ func walk(t *rapid.T, see func(was, s State, f Facts, in Input, d Decision)) {
 	}
 }
 
-func TestPausedExactlyWhileATokenIsHeld(t *testing.T) {
+func TestPausedExactlyWhileTokenIsHeld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(was, s State, f Facts, in Input, d Decision) {
 			if s.Count() < 0 {
 				t.Fatalf("%d tokens", s.Count())
 			}
-			// One edge a step: what is left over is taken with the next ticks.
+			// There is one transition per step; further ones follow with the next ticks.
 			settled := s
 			for range 3 {
 				Step(&settled, s.Since+time.Hour, Defaults(), f, Input{What: Tick})
@@ -63,7 +63,7 @@ func TestPausedExactlyWhileATokenIsHeld(t *testing.T) {
 	})
 }
 
-func TestEveryTokenIsReleasedExactlyOnce(t *testing.T) {
+func TestEveryTokenIsReleasedOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		held := map[string]int{}
 		walk(t, func(was, s State, f Facts, in Input, d Decision) {
@@ -81,7 +81,7 @@ func TestEveryTokenIsReleasedExactlyOnce(t *testing.T) {
 				total += n
 			}
 			if total != s.Count() {
-				t.Fatalf("%d tokens are held, %d were told", s.Count(), total)
+				t.Fatalf("%d tokens are held, %d by the decisions", s.Count(), total)
 			}
 			if s.Status == schema.AutoHalt {
 				for _, tok := range s.Held() {
@@ -94,7 +94,7 @@ func TestEveryTokenIsReleasedExactlyOnce(t *testing.T) {
 	})
 }
 
-func TestContinueNeverReleasesSomebodyElsesUnnamedPause(t *testing.T) {
+func TestUnnamedContinueReleasesOnlyOwnPause(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(was, s State, f Facts, in Input, d Decision) {
 			if in.What != Continue {
@@ -131,7 +131,7 @@ func TestActsBeginOneAfterAnother(t *testing.T) {
 			}
 			running = running || d.Begin
 			if running != s.Begun {
-				t.Fatalf("an act runs: %v, ato thinks %v after %s", running, s.Begun, in.What)
+				t.Fatalf("an act runs: %v, ato has %v after %s", running, s.Begun, in.What)
 			}
 			if d.Begin && (s.Status != schema.AutoIdle || s.Act >= s.Story.Acts) {
 				t.Fatalf("act %d of %d begins in %s", s.Act, s.Story.Acts, s.Status)
@@ -143,13 +143,13 @@ func TestActsBeginOneAfterAnother(t *testing.T) {
 	})
 }
 
-func TestARefusedRequestTouchesNothing(t *testing.T) {
+func TestRefusedRequestChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(was, s State, f Facts, in Input, d Decision) {
 			if d.Answer.Status != schema.StatusRejected {
 				return
 			}
-			// What the facts alone would have done is not the request's doing.
+			// Apply the changes that the facts alone cause.
 			without := was
 			Step(&without, s.Since, Defaults(), f, Input{What: Tick})
 			if without.Status != s.Status || without.Count() != s.Count() || without.Act != s.Act {
@@ -159,7 +159,7 @@ func TestARefusedRequestTouchesNothing(t *testing.T) {
 	})
 }
 
-func TestOverManyPausesTheFactsStillFindRoom(t *testing.T) {
+func TestManyPausesLeaveRoomForSafetyTokens(t *testing.T) {
 	s, f := Boot(), Facts{Story: Story{ID: "a", Acts: 1}}
 	Step(&s, 0, Defaults(), f, Input{What: Enter})
 	for i := range 40 {
@@ -173,7 +173,7 @@ func TestOverManyPausesTheFactsStillFindRoom(t *testing.T) {
 	}
 }
 
-func TestATickWithoutNewsAllocatesNothing(t *testing.T) {
+func TestTickWithoutChangeDoesNotAllocate(t *testing.T) {
 	s, f := Boot(), Facts{Story: Story{ID: "a", Acts: 1}}
 	Step(&s, 0, Defaults(), f, Input{What: Enter})
 	if n := testing.AllocsPerRun(100, func() { Step(&s, time.Second, Defaults(), f, Input{What: Tick}) }); n != 0 {

@@ -1,15 +1,15 @@
-// Package auto decides what ato does: which act of the default story is due,
-// whether the story is paused and by whom, what follows an act that failed, and
-// when another story takes over.
+// Package auto decides what mode ato (automatic) does: which act of the default
+// story is due, whether the story is paused and by whom, what follows a failed
+// act, and when another story replaces the current one.
 //
 // Pauses are named tokens, not a count: ato is paused exactly while at least one
-// is held, nobody's continue releases somebody else's pause by accident, and a
-// handler that dies takes its pause with it. Some tokens freeze everything that
-// ato does, others the story alone.
+// is held, an operator's continue does not release another operator's pause by
+// accident, and the pause of a handler ends with the handler. Some tokens freeze
+// everything that ato does, others the story only.
 //
-// It performs no act and knows neither units nor messages: it says which act to
-// begin or to cancel and is told how it ended. Time is counted from boot and is
-// an argument; State is comparable.
+// It does not perform acts and knows neither units nor messages: it returns which
+// act to begin or to cancel, and the end of an act is an input. Time is counted
+// from boot and is an argument; State is comparable.
 package auto
 
 import (
@@ -18,35 +18,35 @@ import (
 	"troupe/schema"
 )
 
-// Limits keep a story that does nothing from doing it all the time.
+// Limits prevent a story whose acts end at once or fail from looping at full speed.
 type Limits struct {
-	Round  time.Duration // a round of the story lasts at least so long
-	Failed time.Duration // the rest after a round in which every act failed
+	Round  time.Duration // shortest duration of a round of the story
+	Failed time.Duration // wait after a round in which every act failed
 }
 
 // Defaults returns the usual limits.
 func Defaults() Limits { return Limits{Round: time.Second, Failed: 5 * time.Second} }
 
-// Story is what has to be known of a story to perform it. The zero value means
+// Story is what this package needs to know about a story. The zero value means
 // that there is none.
 type Story struct {
 	ID      string
 	Rev     int64
-	Digest  string  // of what is performed: it changes when acts are left out
-	Acts    int     // that can be performed here
+	Digest  string  // of the performed acts; it changes when acts are left out
+	Acts    int     // number of acts that this robot can perform
 	Times   int     // rounds; 0 = for ever
-	OnError OnError // what follows an act that failed
-	Retries int     // with Retry: how often an act is tried again
+	OnError OnError // what follows a failed act
+	Retries int     // with Retry: how often a failed act is repeated
 }
 
-// OnError is what follows an act that failed.
+// OnError is what follows a failed act.
 type OnError string
 
-// The policies; anything else is read as Skip.
+// The policies; any other value counts as Skip.
 const (
 	Skip  OnError = "skip"
 	Stop  OnError = "stop"
-	Retry OnError = "retry" // so often, then skip
+	Retry OnError = "retry" // up to Story.Retries times, then skip
 )
 
 // State is what ato remembers between steps.
@@ -54,42 +54,42 @@ type State struct {
 	Status schema.AutoStatus
 	Since  time.Duration // when Status was entered
 	Reason schema.Reason // why stopped
-	Story  Story         // that runs, or that ran last
-	Act    int           // the one that is performed or due
-	Loop   int64         // how often the story has begun anew
-	Begun  bool          // the act was begun and has not ended
+	Story  Story         // the current or last one
+	Act    int           // index of the current or next act
+	Loop   int64         // how often the story has started again
+	Begun  bool          // the act is running
 
-	tries     int           // of the present act after failures
-	failures  int           // acts that failed one after another
-	round     time.Duration // when the round began
-	notBefore time.Duration // the next act does not begin earlier
-	startOver bool          // after a halt the act begins anew
-	tokens    tokens
+	tries      int           // repetitions of the current act after failures
+	failures   int           // consecutive failed acts
+	roundStart time.Duration // when the round began
+	notBefore  time.Duration // when the next act may begin at the earliest
+	restartAct bool          // the act restarts after the pause, because of HALT or E_STOP
+	tokens     tokens
 }
 
-// Boot returns ato before it was ever in charge.
+// Boot returns the state of ato after boot, when it is not the active mode.
 func Boot() State { return State{Status: schema.AutoHalt} }
 
-// Hold is a fact that holds a pause.
+// Hold is a condition of the robot that pauses ato.
 type Hold struct {
 	Held   bool
 	Reason schema.Reason
-	// Sticky: when the fact is over, the pause lasts until an operator says
-	// continue.
+	// Sticky: after the condition has ended, the pause lasts until an operator
+	// sends auto/continue.
 	Sticky bool
 }
 
-// Facts is what ato has to know of the rest of the robot.
+// Facts is what ato needs to know about the rest of the robot.
 type Facts struct {
 	Story    Story         // the accepted default story
 	NoStory  schema.Reason // why there is none: story_empty, story_invalid; empty = no_default_story
-	Apply    schema.Apply  // when a newly accepted story takes over
-	Safety   Hold          // Sticky after HALT or E_STOP: the act then starts over
+	Apply    schema.Apply  // when a newly accepted story replaces the current one
+	Safety   Hold          // Sticky after HALT or E_STOP, when the act also restarts
 	Guard    Hold
 	LinkLost Hold
 }
 
-// Ready answers whether ato could start now.
+// Ready reports whether ato could start now, and if not, why.
 func (f Facts) Ready() (why schema.Reason, detail string, ok bool) {
 	if f.Story.Acts > 0 {
 		return "", "", true
@@ -100,10 +100,10 @@ func (f Facts) Ready() (why schema.Reason, detail string, ok bool) {
 	return why, why.Describe().Text, false
 }
 
-// What is asked of ato or told to it.
+// What is the kind of an input.
 type What string
 
-// The inputs. The first four are requests and are answered.
+// The kinds of inputs. The first four are requests and get an answer.
 const (
 	StartStory What = "start"
 	StopStory  What = "stop"
@@ -111,18 +111,18 @@ const (
 	Continue   What = "continue"
 
 	Tick    What = "tick"
-	Enter   What = "enter" // the supervisor starts ato
-	Leave   What = "leave" // the supervisor ends it
+	Enter   What = "enter" // the mode supervisor starts ato
+	Leave   What = "leave" // the mode supervisor ends ato
 	ActDone What = "act-done"
 	ActFail What = "act-failed"
-	Acquire What = "acquire" // by an interrupt or an activity that begins
-	Release What = "release" // and that ended
+	Acquire What = "acquire" // an interrupt or activity begins and acquires its pause
+	Release What = "release" // it ended and releases its pause
 )
 
-// Input is one of them.
+// Input is an event that concerns ato.
 type Input struct {
 	What   What
-	Client string // who asks
+	Client string // that sent the request
 	Person string
 	Req    string
 	Why    string
@@ -132,20 +132,20 @@ type Input struct {
 	Reason schema.Reason // act-failed
 }
 
-// Answer is what the sender of a request is told.
+// Answer is the answer to a request.
 type Answer struct {
-	Status schema.Status // SUCCEEDED or REJECTED; empty: nobody asked
+	Status schema.Status // SUCCEEDED or REJECTED; empty if the input was no request
 	Reason schema.Reason
 	Detail string
 }
 
-// Decision is what one step came to. Cancel comes before Begin.
+// Decision is the result of one step. Cancel comes before Begin.
 type Decision struct {
-	Changed  bool // an edge was taken, if only to the same status
+	Changed  bool // there was a transition, perhaps to the same status
 	From, To schema.AutoStatus
 	On       Event
 	Why      string
-	Cancel   bool // end the present act now
+	Cancel   bool // end the current act now
 	Begin    bool // begin State.Act of State.Story
 	Acquired []Token
 	Released []Token

@@ -6,15 +6,15 @@ import (
 	"troupe/schema"
 )
 
-// Step takes one input. The facts' pauses are looked at first, so that nothing
-// begins that is held; the status changes at most once.
+// Step processes one input. It updates the pauses of the facts first, so that no
+// act begins during a pause; there is at most one transition.
 func Step(s *State, now time.Duration, l Limits, f Facts, in Input) Decision {
 	d := Decision{From: s.Status, To: s.Status}
 	if _, _, ready := f.Ready(); s.Status != schema.AutoHalt || in.What == Enter && ready {
-		s.tokens.sync(now, BySafety, f.Safety, &d)
-		s.tokens.sync(now, BySafeguard, f.Guard, &d)
-		s.tokens.sync(now, ByLink, f.LinkLost, &d)
-		s.startOver = s.startOver || f.Safety.Held && f.Safety.Sticky
+		s.tokens.refresh(now, BySafety, f.Safety, &d)
+		s.tokens.refresh(now, BySafeguard, f.Guard, &d)
+		s.tokens.refresh(now, ByLink, f.LinkLost, &d)
+		s.restartAct = s.restartAct || f.Safety.Held && f.Safety.Sticky
 	}
 	switch in.What {
 	case Enter:
@@ -42,7 +42,7 @@ func Step(s *State, now time.Duration, l Limits, f Facts, in Input) Decision {
 			s.actEnded(now, l, f, in, &d)
 		}
 	}
-	s.follow(now, f, &d)
+	s.followStory(now, f, &d)
 	s.settle(now, &d)
 	return d
 }
@@ -59,13 +59,13 @@ func (s *State) take(now time.Duration, d *Decision, on Event) bool {
 	return true
 }
 
-// rewind puts the story at its first act.
+// rewind sets the story to its first act.
 func (s *State) rewind(now time.Duration, story Story) {
 	s.Story, s.Act, s.Loop, s.Begun, s.Reason = story, 0, 0, false, ""
-	s.tries, s.failures, s.round, s.notBefore, s.startOver = 0, 0, now, 0, false
+	s.tries, s.failures, s.roundStart, s.notBefore, s.restartAct = 0, 0, now, 0, false
 }
 
-// cancel ends the act that runs, if one does.
+// cancel ends the current act if it is running.
 func (s *State) cancel(d *Decision) {
 	d.Cancel = d.Cancel || s.Begun
 	s.Begun = false
@@ -87,8 +87,8 @@ func (s *State) enter(now time.Duration, f Facts, d *Decision) {
 	}
 }
 
-// leave ends everything that belongs to ato. An operator's pause stays: whoever
-// paused the robot did not mean to see it perform after a detour.
+// leave ends everything that belongs to ato. An operator's pause stays, so that the
+// story does not resume after a change to another mode and back.
 func (s *State) leave(now time.Duration, d *Decision) {
 	if !s.take(now, d, OnLeave) {
 		return
@@ -144,13 +144,14 @@ func (s *State) pause(now time.Duration, in Input, d *Decision) {
 	case s.tokens.find(t) >= 0:
 		d.Answer = unchanged("this pause is held already")
 	case !s.tokens.acquire(t, d):
-		d.Answer = refused(schema.ReasonOverloaded, s.remaining())
+		d.Answer = refused(schema.ReasonOverloaded, s.heldText())
 	default:
 		d.Answer = succeeded("release it with auto/continue, or by its name " + t.Name())
 	}
 }
 
-// actEnded moves the story on: try again, next act, next round, end.
+// actEnded decides what follows: the act again, the next act, the next round, or
+// the end of the story.
 func (s *State) actEnded(now time.Duration, l Limits, f Facts, in Input, d *Decision) {
 	s.Begun = false
 	if in.What == ActFail {
@@ -169,9 +170,9 @@ func (s *State) actEnded(now time.Duration, l Limits, f Facts, in Input, d *Deci
 	} else {
 		s.failures = 0
 	}
-	s.tries, s.startOver = 0, false
+	s.tries, s.restartAct = 0, false
 	if f.Story != s.Story && f.Apply != schema.ApplyNextStart || f.Story.Acts == 0 {
-		return // follow takes it from here
+		return // followStory decides what comes next
 	}
 	switch {
 	case s.Act+1 < s.Story.Acts:
@@ -179,11 +180,11 @@ func (s *State) actEnded(now time.Duration, l Limits, f Facts, in Input, d *Deci
 		s.Act++
 	case s.Story.Times == 0 || s.Loop+1 < int64(s.Story.Times):
 		s.take(now, d, OnActDone)
-		s.notBefore = s.round + l.Round
+		s.notBefore = s.roundStart + l.Round
 		if s.failures >= s.Story.Acts {
 			s.notBefore, s.failures = max(s.notBefore, now+l.Failed), 0
 		}
-		s.Act, s.round = 0, max(now, s.notBefore)
+		s.Act, s.roundStart = 0, max(now, s.notBefore)
 		s.Loop++
 	default:
 		s.take(now, d, OnEnd)
@@ -191,13 +192,13 @@ func (s *State) actEnded(now time.Duration, l Limits, f Facts, in Input, d *Deci
 	}
 }
 
-// follow lets the accepted story take over where and when it may.
-func (s *State) follow(now time.Duration, f Facts, d *Decision) {
+// followStory switches to the accepted story when Facts.Apply allows it.
+func (s *State) followStory(now time.Duration, f Facts, d *Decision) {
 	if f.Story == s.Story && f.Story.Acts > 0 {
 		return
 	}
 	if s.Status != schema.AutoIdle && s.Status != schema.AutoPaused {
-		if s.Story != f.Story && !d.Changed { // nothing runs: it is simply the next to start
+		if s.Story != f.Story && !d.Changed { // nothing is running: it is the next to start
 			reason := s.Reason
 			s.rewind(now, f.Story)
 			s.Reason = reason
@@ -219,17 +220,17 @@ func (s *State) follow(now time.Duration, f Facts, d *Decision) {
 	}
 }
 
-// settle brings the status in line with the pauses and begins the act that is
-// due. What a halt interrupted begins anew.
+// settle updates the status from the pauses and begins the act that is due. An act
+// that a HALT or E_STOP interrupted restarts.
 func (s *State) settle(now time.Duration, d *Decision) {
 	switch {
 	case s.tokens.n > 0:
 		s.take(now, d, OnHeld)
-	case s.take(now, d, OnFree) && s.startOver:
+	case s.take(now, d, OnFree) && s.restartAct:
 		s.cancel(d)
 	}
 	if s.tokens.n == 0 && s.Status == schema.AutoIdle {
-		s.startOver = false
+		s.restartAct = false
 		if !s.Begun && now >= s.notBefore && s.Act < s.Story.Acts {
 			s.Begun, d.Begin = true, true
 		}

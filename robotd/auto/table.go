@@ -5,7 +5,7 @@ import (
 	"troupe/schema/fsm"
 )
 
-// Event is what happened to ato, after every guard.
+// Event is what happened to ato, after all checks.
 type Event string
 
 // The events.
@@ -31,7 +31,7 @@ var Statuses = []schema.AutoStatus{schema.AutoHalt, schema.AutoIdle, schema.Auto
 
 var performing = fsm.In(schema.AutoIdle, schema.AutoPaused)
 
-// Table is the status of ato.
+// Table lists the transitions of ato's status.
 var Table = fsm.Table[schema.AutoStatus, Event]{
 	{From: fsm.In(schema.AutoHalt), On: OnEnter, To: schema.AutoIdle, Why: "ato took over and nothing holds the story"},
 	{From: fsm.In(schema.AutoHalt), On: OnEnterHeld, To: schema.AutoPaused, Why: "ato took over while a pause is held"},
@@ -44,14 +44,14 @@ var Table = fsm.Table[schema.AutoStatus, Event]{
 	{From: fsm.In(schema.AutoStopped), On: OnStartHeld, To: schema.AutoPaused, Why: "somebody started the story while a pause is held"},
 
 	{From: fsm.In(schema.AutoIdle), On: OnActDone, To: schema.AutoIdle, Why: "the next act follows"},
-	{From: fsm.In(schema.AutoPaused), On: OnActDone, To: schema.AutoPaused, Why: "an act was let finish; the next one waits"},
+	{From: fsm.In(schema.AutoPaused), On: OnActDone, To: schema.AutoPaused, Why: "the current act was allowed to end; the next one waits"},
 	{From: fsm.In(schema.AutoIdle), On: OnAgain, To: schema.AutoIdle, Why: "the act failed and is tried again"},
 	{From: fsm.In(schema.AutoPaused), On: OnAgain, To: schema.AutoPaused, Why: "the act failed and is tried again after the pause"},
 	{From: performing, On: OnEnd, To: schema.AutoStopped, Why: "the last act of the last round is over"},
 	{From: performing, On: OnActError, To: schema.AutoStopped, Why: "an act failed and the story says to stop then"},
 
 	{From: fsm.In(schema.AutoIdle), On: OnReplaced, To: schema.AutoIdle, Why: "another story took over"},
-	{From: fsm.In(schema.AutoPaused), On: OnReplaced, To: schema.AutoPaused, Why: "another story took over and waits"},
+	{From: fsm.In(schema.AutoPaused), On: OnReplaced, To: schema.AutoPaused, Why: "another story took over and waits for the end of the pause"},
 	{From: performing, On: OnWithdrawn, To: schema.AutoStopped, Why: "there is no story to perform any more"},
 
 	{From: fsm.In(schema.AutoIdle, schema.AutoPaused, schema.AutoStopped), On: OnLeave, To: schema.AutoHalt, Why: "another mode takes over"},

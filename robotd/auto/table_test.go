@@ -7,15 +7,15 @@ import (
 	"troupe/schema/fsm/fsmtest"
 )
 
-func TestTheTableIsSound(t *testing.T) {
+func TestTableIsSound(t *testing.T) {
 	fsmtest.Check(t, Table, schema.AutoHalt, Statuses)
 }
 
-func TestTheTableIsDrawn(t *testing.T) {
+func TestTableMatchesDiagram(t *testing.T) {
 	fsmtest.Drawn(t, "testdata/auto.md", Table, schema.AutoHalt)
 }
 
-func TestEveryStatusIsLeftWhenAnotherModeTakesOver(t *testing.T) {
+func TestLeaveEndsEveryStatus(t *testing.T) {
 	for _, s := range []schema.AutoStatus{schema.AutoIdle, schema.AutoPaused, schema.AutoStopped} {
 		if row, ok := Table.Next(s, OnLeave); !ok || row.To != schema.AutoHalt {
 			t.Errorf("%s on leave: %v, %v", s, row.To, ok)

@@ -7,12 +7,12 @@ import (
 	"troupe/schema"
 )
 
-// Kind says who may hold a pause and what it stops.
+// Kind is the kind of a pause: what holds it and how much it freezes.
 type Kind string
 
-// The kinds, most urgent first. The first four stop everything that ato does and
-// refuse new interrupts; the last two stop the story alone, so that the handler
-// or the activity that holds them can act.
+// The kinds, most urgent first. The first four freeze everything that ato does and
+// prevent new interrupts; the last two freeze the story only, so that the handler
+// or activity that holds them can act.
 const (
 	BySafety    Kind = "safety"
 	BySafeguard Kind = "safeguard"
@@ -27,22 +27,21 @@ var kinds = [...]Kind{BySafety, BySafeguard, ByLink, ByOperator, ByInterrupt, By
 // Global reports whether k freezes all lanes.
 func (k Kind) Global() bool { return k != ByInterrupt && k != ByActivity }
 
-// Token is one reason to be paused. Its owner ends some day, and its end
-// releases it once.
+// Token is one reason for a pause. It is released once, when its owner ends.
 type Token struct {
 	Kind   Kind
-	Key    string // which interrupt or activity; empty for those of which there is one
-	Client string // of an operator's token: who asked over which client with which request
+	Key    string // which interrupt or activity; empty for kinds with one token
+	Client string // of an operator's token: the client, person and request
 	Person string
 	Req    string
 	Why    string
 	Since  time.Duration
 
-	gone   bool // the cause of a safety, safeguard or link token is gone
-	sticky bool // nevertheless somebody has to say continue
+	causeEnded bool // the cause of a safety, safeguard or link token has ended
+	sticky     bool // it lasts until auto/continue even then
 }
 
-// Name is the token's name on the wire.
+// Name returns the token's name in documents and commands.
 func (t Token) Name() string {
 	key := t.Key
 	if t.Kind == ByOperator {
@@ -61,8 +60,8 @@ func (t Token) same(o Token) bool {
 	return t.Kind == o.Kind && t.Key == o.Key && t.Client == o.Client && t.Person == o.Person && t.Req == o.Req
 }
 
-// MaxTokens bounds the tokens held at once, MaxPauses those of operators among
-// them: a robot that sixteen people have paused is paused.
+// MaxTokens bounds the tokens held at once, MaxPauses the operators' tokens among
+// them.
 const (
 	MaxTokens = 32
 	MaxPauses = 16
@@ -74,7 +73,7 @@ type tokens struct {
 	n    int
 }
 
-// Held lists the tokens, most urgent first and the oldest first within a kind.
+// Held lists the tokens, most urgent kind first, oldest first within a kind.
 func (s *State) Held() []Token {
 	out := make([]Token, 0, s.tokens.n)
 	for _, k := range kinds {
@@ -87,11 +86,11 @@ func (s *State) Held() []Token {
 	return out
 }
 
-// Count is how many tokens are held: ato is paused while it is not zero.
+// Count returns the number of tokens; ato is paused while it is not zero.
 func (s *State) Count() int { return s.tokens.n }
 
-// Waits is why ato goes on only when an operator says so, also after the cause is
-// gone: a halt or a lost link. Empty when nothing asks for that.
+// Waits returns why ato resumes only on auto/continue, also after the cause has
+// ended: a HALT or a lost link. It is empty if no pause requires that.
 func (s *State) Waits() schema.Reason {
 	for _, t := range s.Held() {
 		if t.sticky {
@@ -101,17 +100,17 @@ func (s *State) Waits() schema.Reason {
 	return ""
 }
 
-// Freeze is how much of ato stands still.
+// Freeze is how much of ato is paused.
 type Freeze uint8
 
 // The degrees.
 const (
 	FreezeNone  Freeze = iota
-	FreezeStory        // the story alone; handlers and activities act
-	FreezeAll          // everything; no new interrupt is taken
+	FreezeStory        // the story only; handlers and activities act
+	FreezeAll          // everything; new interrupts are refused
 )
 
-// Freeze answers it for the tokens held now.
+// Freeze returns how much the held tokens freeze.
 func (s *State) Freeze() Freeze {
 	f := FreezeNone
 	for i := range s.tokens.n {
@@ -132,7 +131,7 @@ func (h *tokens) find(t Token) int {
 	return -1
 }
 
-// acquire adds t unless it is held already or there is no room for it.
+// acquire adds t unless it is held already or there is no room.
 func (h *tokens) acquire(t Token, d *Decision) (added bool) {
 	pauses := 0
 	for i := range h.n {
@@ -140,7 +139,7 @@ func (h *tokens) acquire(t Token, d *Decision) (added bool) {
 			pauses++
 		}
 	}
-	// Three places are kept for the tokens that facts hold.
+	// Three places are reserved for safety, safeguard and link.
 	room := MaxTokens - 3
 	if t.Kind.Global() && t.Kind != ByOperator {
 		room = MaxTokens
@@ -162,10 +161,9 @@ func (h *tokens) drop(i int, d *Decision) {
 	h.held[h.n] = Token{}
 }
 
-// sync makes the tokens of safety, safeguard and link follow their facts. A
-// sticky one outlives its cause: what it stopped begins again only when an
-// operator says so.
-func (h *tokens) sync(now time.Duration, k Kind, fact Hold, d *Decision) {
+// refresh updates the token of safety, safeguard or link from its fact. A sticky one
+// outlasts its cause: it is released only by an operator's auto/continue.
+func (h *tokens) refresh(now time.Duration, k Kind, fact Hold, d *Decision) {
 	i := h.find(Token{Kind: k})
 	if fact.Held && fact.Reason == "" {
 		fact.Reason = schema.ReasonInvalidTransition
@@ -174,18 +172,19 @@ func (h *tokens) sync(now time.Duration, k Kind, fact Hold, d *Decision) {
 	case fact.Held && i < 0:
 		h.acquire(Token{Kind: k, Why: string(fact.Reason), Since: now, sticky: fact.Sticky}, d)
 	case fact.Held:
-		h.held[i].gone = false
+		h.held[i].causeEnded = false
 		h.held[i].sticky = h.held[i].sticky || fact.Sticky
 		h.held[i].Why = string(fact.Reason)
 	case i >= 0 && h.held[i].sticky:
-		h.held[i].gone, h.held[i].Why = true, string(schema.ReasonNeedsContinue)
+		h.held[i].causeEnded, h.held[i].Why = true, string(schema.ReasonNeedsContinue)
 	case i >= 0:
 		h.drop(i, d)
 	}
 }
 
-// release is what continue does: the named token, or the asker's oldest one, or,
-// when the asker holds none, one that only waits for somebody to say so.
+// release handles auto/continue. It releases the named token; without a name the
+// oldest one of the sender; if the sender holds none, a sticky one whose cause has
+// ended.
 func (s *State) release(in Input, d *Decision) Answer {
 	h := &s.tokens
 	if h.n == 0 {
@@ -197,20 +196,20 @@ func (s *State) release(in Input, d *Decision) Answer {
 	for i := range h.n {
 		if t := h.held[i]; t.Kind == ByOperator && t.Client == in.Client && t.Person == in.Person {
 			h.drop(i, d)
-			return succeeded(s.remaining())
+			return succeeded(s.heldText())
 		}
 	}
 	held := s.Held()
 	for _, t := range held {
-		if t.sticky && t.gone {
+		if t.sticky && t.causeEnded {
 			h.drop(h.find(t), d)
-			return succeeded(s.remaining())
+			return succeeded(s.heldText())
 		}
 	}
 	if first := held[0]; first.Kind.Global() && first.Kind != ByOperator {
-		return refused(schema.Reason(first.Why), s.remaining()+"; that lasts as long as its cause")
+		return refused(schema.Reason(first.Why), s.heldText()+"; that lasts as long as its cause")
 	}
-	return refused(schema.ReasonInvalidTransition, "none of the pauses is yours; "+s.remaining()+"; name one to release it")
+	return refused(schema.ReasonInvalidTransition, "none of the pauses is yours; "+s.heldText()+"; name one to release it")
 }
 
 func (s *State) releaseNamed(name string, d *Decision) Answer {
@@ -221,19 +220,19 @@ func (s *State) releaseNamed(name string, d *Decision) Answer {
 			continue
 		}
 		switch {
-		case t.Kind == ByOperator, t.sticky && t.gone:
+		case t.Kind == ByOperator, t.sticky && t.causeEnded:
 			h.drop(i, d)
-			return succeeded(s.remaining())
+			return succeeded(s.heldText())
 		case t.Kind.Global():
 			return refused(schema.Reason(t.Why), "the pause "+name+" lasts as long as its cause")
 		}
 		return refused(schema.ReasonInvalidTransition, "the pause "+name+" ends with the one that holds it")
 	}
-	return refused(schema.ReasonUnknownID, "there is no pause "+name+"; "+s.remaining())
+	return refused(schema.ReasonUnknownID, "there is no pause "+name+"; "+s.heldText())
 }
 
-// remaining says who still holds ato, for people.
-func (s *State) remaining() string {
+// heldText lists the held tokens, for people.
+func (s *State) heldText() string {
 	if s.tokens.n == 0 {
 		return "nothing is paused any more"
 	}

@@ -9,8 +9,8 @@ import (
 	"troupe/schema/golden"
 )
 
-// TestTraces plays each script of testdata: a line is a time and what happened,
-// the indented lines below it are what ato decided.
+// TestTraces plays each script in testdata: a line is a time and an input, and the
+// indented lines below it are the decision.
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string {
 		w := &world{s: Boot()}
@@ -18,7 +18,7 @@ func TestTraces(t *testing.T) {
 	})
 }
 
-// world is the robot around ato, as a script changes it.
+// world is the state of ato and the facts, which a script changes.
 type world struct {
 	s State
 	f Facts
@@ -58,10 +58,10 @@ func (w *world) play(t *testing.T, line string) string {
 		in = Input{What: What(word), Client: args["client"], Person: args["person"], Req: args["req"], Why: args["why"],
 			Token: args["token"], Kind: Kind(args["kind"]), Key: args["key"], Reason: schema.Reason(args["reason"])}
 	}
-	return w.tell(Step(&w.s, now, Defaults(), w.f, in))
+	return w.format(Step(&w.s, now, Defaults(), w.f, in))
 }
 
-func (w *world) tell(d Decision) string {
+func (w *world) format(d Decision) string {
 	var b strings.Builder
 	for _, t := range d.Released {
 		fmt.Fprintf(&b, "  released %s\n", t.Name())

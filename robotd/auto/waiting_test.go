@@ -7,7 +7,7 @@ import (
 	"troupe/schema"
 )
 
-func TestAPauseWhoseCauseIsGoneSaysWhatItWaitsFor(t *testing.T) {
+func TestStickyPauseReportsNeedsContinue(t *testing.T) {
 	s := Boot()
 	story := Story{ID: "s", Acts: 1}
 	f := Facts{Story: story}
