@@ -8,7 +8,7 @@ import (
 	"troupe/schema"
 )
 
-// walk drives a queue through a random life.
+// walk calls Step with random inputs.
 func walk(t *rapid.T, see func(was State, f Facts, in Input, d Decision)) {
 	r := Defaults()
 	s, now := Boot(&r), time.Duration(0)
@@ -40,7 +40,7 @@ func walk(t *rapid.T, see func(was State, f Facts, in Input, d Decision)) {
 	}
 }
 
-func TestEveryPauseIsAcquiredAndReleasedOnce(t *testing.T) {
+func TestEveryInterruptStartsAndEndsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		held, handlers := map[string]string{}, map[string]int{}
 		walk(t, func(was State, f Facts, in Input, d Decision) {
@@ -64,7 +64,7 @@ func TestEveryPauseIsAcquiredAndReleasedOnce(t *testing.T) {
 	})
 }
 
-func TestARefusedRequestTouchesNothing(t *testing.T) {
+func TestRefusedRequestChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var last State
 		first := true
@@ -75,13 +75,13 @@ func TestARefusedRequestTouchesNothing(t *testing.T) {
 			}
 			first, last, lastRefused = false, was, d.Answer.Status == schema.StatusRejected
 			if lastRefused && (len(d.Ended) > 0 || d.Start.ID != "") {
-				t.Fatalf("refused %s and acted: %+v", in.What, d)
+				t.Fatalf("refused %s and changed something: %+v", in.What, d)
 			}
 		})
 	})
 }
 
-func TestWhileFrozenOnlyPowerRunsAndOnlyStandingStill(t *testing.T) {
+func TestFrozenAtoAllowsOnlyPowerWithoutMotion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(was State, f Facts, in Input, d Decision) {
 			if d.Start.ID == "" {

@@ -1,16 +1,15 @@
-// Package interrupt decides whose interrupt runs.
+// Package interrupt decides which interrupts run.
 //
-// An interrupter (touch, screen, power, an operator, an intelligence outside)
-// asks for a handler. The checks are made in one order, each with a reason of
-// its own, and an accepted request runs and holds its pause from the same
-// moment. What is called the queue is the set of interrupts that run side by
-// side, in the order in which they were pushed; of one handler there is never a
-// second. Every end, whatever its cause, removes an interrupt and releases its
-// pause exactly once.
+// An interrupter (touch, screen, power, an operator, an external AI) requests a
+// handler. The request passes checks in a fixed order, each with a reason of its
+// own. An accepted interrupt runs and holds its pause from the same moment. The
+// queue is the list of interrupts that run concurrently, in the order of their
+// start; there is at most one per handler. Every end of an interrupt removes it
+// and releases its pause exactly once, whatever the cause.
 //
-// It runs no handler, evaluates no condition and holds no pause itself: it says
-// what to start, and which pause to acquire or to release. Time is counted from
-// boot and is an argument; State is comparable.
+// It does not run handlers, evaluate conditions or hold pauses: it returns what to
+// start and which pause to acquire or release. Time is counted from boot and is an
+// argument; State is comparable.
 package interrupt
 
 import (
@@ -26,23 +25,23 @@ const (
 	MaxInterrupters = 8
 )
 
-// PowerInterrupter may ask while ato is frozen, for a handler that does not move.
+// PowerInterrupter may request a handler that does not move while ato is frozen.
 const PowerInterrupter = "power"
 
-// RequestHandler performs the act that somebody asks for.
+// RequestHandler is the handler that performs a requested act.
 const RequestHandler = "request"
 
 // Handler is what an interrupt runs.
 type Handler struct {
 	ID       string
-	Priority int           // who gets a unit that two handlers want; the higher one
+	Priority int           // the handler with the higher one gets a unit that both want
 	Deadline time.Duration // 0 = none
 	Moves    bool
-	Preempt  bool // a focused activity is ended for it
+	Preempt  bool // it ends a focused activity
 }
 
-// Registry is what the robot's configuration knows. It does not change while the
-// robot runs.
+// Registry is the configured handlers and interrupters. It does not change while
+// robotd runs.
 type Registry struct {
 	Handlers     []Handler
 	Interrupters []string
@@ -52,7 +51,7 @@ type Registry struct {
 func Defaults() Registry {
 	return Registry{
 		Handlers: []Handler{
-			{ID: RequestHandler, Priority: 5, Moves: true}, // as long as its act
+			{ID: RequestHandler, Priority: 5, Moves: true}, // no deadline: its act ends it
 			{ID: "service", Priority: 10, Deadline: 10 * time.Minute, Moves: true},
 			{ID: "power", Priority: 20, Deadline: 10 * time.Minute, Preempt: true},
 		},
@@ -60,29 +59,29 @@ func Defaults() Registry {
 	}
 }
 
-// Check returns one sentence for each fault of the registry.
+// Check returns one sentence for each error in the registry.
 func (r *Registry) Check() []string {
-	var faults []string
+	var problems []string
 	if len(r.Handlers) > MaxHandlers || len(r.Interrupters) > MaxInterrupters {
-		faults = append(faults, fmt.Sprintf("%d handlers and %d interrupters, at most %d and %d are possible", len(r.Handlers), len(r.Interrupters), MaxHandlers, MaxInterrupters))
+		problems = append(problems, fmt.Sprintf("%d handlers and %d interrupters, at most %d and %d are possible", len(r.Handlers), len(r.Interrupters), MaxHandlers, MaxInterrupters))
 	}
 	seen := map[string]bool{}
 	for _, h := range r.Handlers {
 		if !schema.ValidID(h.ID) || seen["h "+h.ID] || h.Deadline < 0 {
-			faults = append(faults, fmt.Sprintf("handler %q needs an id of its own and no negative deadline", h.ID))
+			problems = append(problems, fmt.Sprintf("handler %q needs an id of its own and no negative deadline", h.ID))
 		}
 		seen["h "+h.ID] = true
 	}
 	for _, i := range r.Interrupters {
 		if !schema.ValidID(i) || seen["i "+i] {
-			faults = append(faults, fmt.Sprintf("interrupter %q needs an id of its own", i))
+			problems = append(problems, fmt.Sprintf("interrupter %q needs an id of its own", i))
 		}
 		seen["i "+i] = true
 	}
-	return faults
+	return problems
 }
 
-// Handler finds a handler by its id.
+// Handler returns the handler with this id.
 func (r *Registry) Handler(id string) (Handler, bool) {
 	for _, h := range r.Handlers {
 		if h.ID == id {
@@ -101,7 +100,7 @@ func (r *Registry) interrupter(id string) int {
 	return -1
 }
 
-// Entry is one interrupt that runs. Its ID also names the pause it holds.
+// Entry is a running interrupt. Its ID is also the key of its pause.
 type Entry struct {
 	ID          string
 	Handler     string
@@ -110,16 +109,16 @@ type Entry struct {
 	Until       time.Duration // 0 = no deadline
 }
 
-// State is the queue and the interrupters.
+// State is the queue and the states of the interrupters.
 type State struct {
 	running  [MaxHandlers]Entry
 	n        int
 	switches [MaxInterrupters]Switch
-	pushed   int64
+	lastN    int64
 }
 
-// Boot returns the state of a robot that has just started: ato is not in charge
-// yet, then every interrupter runs.
+// Boot returns the state after boot: ato is not active, and all interrupters will
+// run when it is.
 func Boot(r *Registry) State {
 	var s State
 	for i := range r.Interrupters {
@@ -128,10 +127,10 @@ func Boot(r *Registry) State {
 	return s
 }
 
-// Running lists the interrupts in the order in which they were pushed.
+// Running lists the interrupts in the order of their start.
 func (s *State) Running() []Entry { return s.running[:s.n:s.n] }
 
-// Interrupter tells the state of the i-th interrupter of the registry.
+// Interrupter returns the state of the i-th interrupter of the registry.
 func (s *State) Interrupter(i int) schema.InterrupterState {
 	switch s.switches[i] {
 	case SwitchOn:
@@ -142,53 +141,54 @@ func (s *State) Interrupter(i int) schema.InterrupterState {
 	return schema.InterrupterHalted
 }
 
-// Facts is what the checks have to know of the rest of the robot.
+// Facts is what the checks need to know about the rest of the robot.
 type Facts struct {
-	Ato    bool // the mode system runs and ato is in charge
-	Frozen bool // a pause is held that freezes everything, safety's among them
-	// Condition is the asked handler's own condition; why says what is missing.
+	Ato    bool // ato is the active mode
+	Frozen bool // a pause freezes everything, for example one of safety
+	// Condition reports whether the requested handler's own condition is met; if
+	// not, Why explains it.
 	Condition bool
 	Why       string
 }
 
-// What is asked of the queue or told to it.
+// What is the kind of an input.
 type What string
 
-// The inputs. The first four are requests and are answered.
+// The kinds of inputs. The first four are requests and get an answer.
 const (
 	Ask    What = "request"
 	Cancel What = "cancel" // one interrupt, by its id
-	Run    What = "run"    // an interrupter
-	Stop   What = "stop"
+	Run    What = "run"    // enable an interrupter
+	Stop   What = "stop"   // disable an interrupter
 
 	Tick      What = "tick"
-	Enter     What = "enter" // ato is in charge
-	Leave     What = "leave" // ato is left: nothing goes on
+	Enter     What = "enter" // ato becomes the active mode
+	Leave     What = "leave" // ato ends, and all interrupts with it
 	CancelAll What = "cancel-all"
-	Done      What = "done" // by a handler
-	Error     What = "error"
+	Done      What = "done"  // a handler has ended
+	Error     What = "error" // a handler has failed
 )
 
-// Input is one of them.
+// Input is an event that concerns the queue.
 type Input struct {
 	What        What
 	Handler     string
 	Interrupter string
 	ID          string // of an interrupt
 	Reason      schema.Reason
-	// Replaces, of a request: what runs of its handler is ended for it, once every
-	// check has passed.
+	// Replaces: if the request is accepted, it ends the running interrupt of the
+	// same handler.
 	Replaces bool
 }
 
-// Answer is what the sender of a request is told.
+// Answer is the answer to a request.
 type Answer struct {
-	Status schema.Status // SUCCEEDED or REJECTED; empty: nobody asked
+	Status schema.Status // SUCCEEDED or REJECTED; empty if the input was no request
 	Reason schema.Reason
 	Detail string
 }
 
-// Ended is an interrupt that is over. Release its pause.
+// Ended is an interrupt that has ended. Its pause must be released.
 type Ended struct {
 	Entry
 	Outcome Stage
@@ -196,11 +196,11 @@ type Ended struct {
 	Lasted  time.Duration
 }
 
-// Decision is what one step came to. An interrupt in Start is to be started and
-// its pause acquired at once; whatever ran of one in Ended is to be cancelled. Where
-// one took the place of another, that one is in Ended.
+// Decision is the result of one step. The caller starts the interrupt in Start and
+// acquires its pause at once, and cancels what still runs of those in Ended. A
+// replaced interrupt is in Ended.
 type Decision struct {
-	Start   Entry // when its ID is not empty
+	Start   Entry // if its ID is not empty
 	Handler Handler
 	Ended   []Ended
 	Answer  Answer

@@ -8,12 +8,12 @@ import (
 	"troupe/schema"
 )
 
-// Step takes one input.
+// Step processes one input.
 func Step(s *State, now time.Duration, r *Registry, f Facts, in Input) Decision {
 	var d Decision
 	switch in.What {
 	case Ask:
-		s.ask(now, r, f, in, &d)
+		s.request(now, r, f, in, &d)
 	case Cancel:
 		if !s.end(now, in.ID, OnCancel, in.Reason, &d) {
 			d.Answer = refused(schema.ReasonUnknownID, "no interrupt "+in.ID+" is running")
@@ -21,7 +21,7 @@ func Step(s *State, now time.Duration, r *Registry, f Facts, in Input) Decision 
 		}
 		d.Answer = Answer{Status: schema.StatusSucceeded}
 	case Run, Stop:
-		s.turn(r, in, &d)
+		s.setSwitch(r, in, &d)
 	case Tick:
 		for i := s.n - 1; i >= 0; i-- {
 			if e := s.running[i]; e.Until > 0 && now >= e.Until {
@@ -29,13 +29,13 @@ func Step(s *State, now time.Duration, r *Registry, f Facts, in Input) Decision 
 			}
 		}
 	case Enter, Leave:
-		turn := TurnEnter
+		event := OnEnter
 		if in.What == Leave {
-			turn = TurnLeave
+			event = OnLeave
 			s.endAll(now, in.Reason, &d)
 		}
 		for i := range r.Interrupters {
-			if row, ok := SwitchTable.Next(s.switches[i], turn); ok {
+			if row, ok := SwitchTable.Next(s.switches[i], event); ok {
 				s.switches[i] = row.To
 			}
 		}
@@ -49,13 +49,13 @@ func Step(s *State, now time.Duration, r *Registry, f Facts, in Input) Decision 
 	return d
 }
 
-// ask makes the checks in their order; only when all pass is anything touched.
-func (s *State) ask(now time.Duration, r *Registry, f Facts, in Input, d *Decision) {
+// request makes the checks in order; it changes the state only if all pass.
+func (s *State) request(now time.Duration, r *Registry, f Facts, in Input, d *Decision) {
 	h, known := r.Handler(in.Handler)
 	who := r.interrupter(in.Interrupter)
 	switch {
 	case !known:
-		d.Answer = refused(schema.ReasonUnknownHandler, "there is no handler "+in.Handler+"; the handlers are "+handlers(r))
+		d.Answer = refused(schema.ReasonUnknownHandler, "there is no handler "+in.Handler+"; the handlers are "+handlerIDs(r))
 	case who < 0:
 		d.Answer = refused(schema.ReasonUnknownInterrupter, "there is no interrupter "+in.Interrupter+"; the interrupters are "+strings.Join(r.Interrupters, ", "))
 	case s.switches[who] == SwitchOff:
@@ -74,8 +74,8 @@ func (s *State) ask(now time.Duration, r *Registry, f Facts, in Input, d *Decisi
 				s.end(now, e.ID, OnCancel, schema.ReasonSuperseded, d)
 			}
 		}
-		s.pushed++
-		e := Entry{ID: fmt.Sprintf("%s-%d", h.ID, s.pushed), Handler: h.ID, Interrupter: in.Interrupter, Since: now}
+		s.lastN++
+		e := Entry{ID: fmt.Sprintf("%s-%d", h.ID, s.lastN), Handler: h.ID, Interrupter: in.Interrupter, Since: now}
 		if h.Deadline > 0 {
 			e.Until = now + h.Deadline
 		}
@@ -95,7 +95,8 @@ func (s *State) runs(handler string) bool {
 	return false
 }
 
-// end removes the interrupt id; a second end finds nothing to remove.
+// end removes the interrupt with this id; it returns false if there is none, such
+// as on a second end.
 func (s *State) end(now time.Duration, id string, on Event, why schema.Reason, d *Decision) bool {
 	row, _ := Table.Next(Running, on)
 	for i := range s.n {
@@ -118,19 +119,19 @@ func (s *State) endAll(now time.Duration, why schema.Reason, d *Decision) {
 	}
 }
 
-// turn switches an interrupter; while ato is away it changes what the
-// interrupter comes back to.
-func (s *State) turn(r *Registry, in Input, d *Decision) {
+// setSwitch enables or disables an interrupter. While ato is not active, it changes
+// the state that the interrupter returns to.
+func (s *State) setSwitch(r *Registry, in Input, d *Decision) {
 	i := r.interrupter(in.Interrupter)
 	if i < 0 {
 		d.Answer = refused(schema.ReasonUnknownInterrupter, "there is no interrupter "+in.Interrupter+"; the interrupters are "+strings.Join(r.Interrupters, ", "))
 		return
 	}
-	turn := TurnRun
+	event := OnRun
 	if in.What == Stop {
-		turn = TurnStop
+		event = OnStop
 	}
-	row, ok := SwitchTable.Next(s.switches[i], turn)
+	row, ok := SwitchTable.Next(s.switches[i], event)
 	d.Answer = Answer{Status: schema.StatusSucceeded}
 	if !ok {
 		d.Answer.Reason, d.Answer.Detail = schema.ReasonUnchanged, in.Interrupter+" already is "+string(s.switches[i])
@@ -139,7 +140,7 @@ func (s *State) turn(r *Registry, in Input, d *Decision) {
 	s.switches[i] = row.To
 }
 
-func handlers(r *Registry) string {
+func handlerIDs(r *Registry) string {
 	ids := make([]string, len(r.Handlers))
 	for i, h := range r.Handlers {
 		ids[i] = h.ID

@@ -2,10 +2,10 @@ package interrupt
 
 import "troupe/schema/fsm"
 
-// Stage is where one interrupt stands.
+// Stage is the state of one interrupt.
 type Stage string
 
-// The stages; the last four are ends, each removes the interrupt once.
+// The stages; the last four remove the interrupt from the queue.
 const (
 	Requested Stage = "requested"
 	Rejected  Stage = "rejected"
@@ -16,10 +16,10 @@ const (
 	Cancelled Stage = "cancelled"
 )
 
-// Stages lists them all.
+// Stages lists every stage.
 var Stages = []Stage{Requested, Rejected, Running, Finished, Failed, TimedOut, Cancelled}
 
-// Ends are the stages that nothing leaves.
+// Ends are the final stages.
 var Ends = []Stage{Rejected, Finished, Failed, TimedOut, Cancelled}
 
 // Event is what happens to an interrupt.
@@ -37,16 +37,16 @@ const (
 
 // Table is the life of one interrupt.
 var Table = fsm.Table[Stage, Event]{
-	{From: fsm.In(Requested), On: OnRefused, To: Rejected, Why: "a check failed; nothing was touched"},
+	{From: fsm.In(Requested), On: OnRefused, To: Rejected, Why: "a check failed; nothing was changed"},
 	{From: fsm.In(Requested), On: OnAccepted, To: Running, Why: "it runs and holds its pause from the same moment"},
-	{From: fsm.In(Running), On: OnDone, To: Finished, Why: "the handler says that it is through"},
+	{From: fsm.In(Running), On: OnDone, To: Finished, Why: "the handler reports that it is done"},
 	{From: fsm.In(Running), On: OnError, To: Failed, Why: "the handler failed or died"},
-	{From: fsm.In(Running), On: OnDeadline, To: TimedOut, Why: "the handler took longer than it may"},
+	{From: fsm.In(Running), On: OnDeadline, To: TimedOut, Why: "the handler exceeded its deadline"},
 	{From: fsm.In(Running), On: OnCancel, To: Cancelled, Why: "a person, a stop or another mode ended it"},
 }
 
-// Switch is the state of one interrupter, with what it returns to after ato was
-// away.
+// Switch is the state of one interrupter. While ato is not active, it includes the
+// state that the interrupter returns to.
 type Switch string
 
 // The states of an interrupter.
@@ -57,28 +57,28 @@ const (
 	HaltedOff Switch = "halted-stopped"
 )
 
-// Turn is what happens to an interrupter.
-type Turn string
+// SwitchEvent is what happens to an interrupter.
+type SwitchEvent string
 
-// The turns.
+// The events of an interrupter.
 const (
-	TurnRun   Turn = "run"
-	TurnStop  Turn = "stop"
-	TurnEnter Turn = "ato-starts"
-	TurnLeave Turn = "ato-is-left"
+	OnRun   SwitchEvent = "run"
+	OnStop  SwitchEvent = "stop"
+	OnEnter SwitchEvent = "ato-starts"
+	OnLeave SwitchEvent = "ato-is-left"
 )
 
 // Switches lists every state of an interrupter.
 var Switches = []Switch{SwitchOn, SwitchOff, HaltedOn, HaltedOff}
 
-// SwitchTable is one interrupter.
-var SwitchTable = fsm.Table[Switch, Turn]{
-	{From: fsm.In(SwitchOn), On: TurnStop, To: SwitchOff, Why: "an operator does not want its requests"},
-	{From: fsm.In(SwitchOff), On: TurnRun, To: SwitchOn, Why: "an operator wants its requests again"},
-	{From: fsm.In(HaltedOn), On: TurnStop, To: HaltedOff, Why: "it will be stopped when ato is in charge again"},
-	{From: fsm.In(HaltedOff), On: TurnRun, To: HaltedOn, Why: "it will run when ato is in charge again"},
-	{From: fsm.In(SwitchOn), On: TurnLeave, To: HaltedOn, Why: "there is nothing to interrupt"},
-	{From: fsm.In(SwitchOff), On: TurnLeave, To: HaltedOff, Why: "there is nothing to interrupt"},
-	{From: fsm.In(HaltedOn), On: TurnEnter, To: SwitchOn, Why: "it is as it was"},
-	{From: fsm.In(HaltedOff), On: TurnEnter, To: SwitchOff, Why: "it is as it was"},
+// SwitchTable lists the transitions of one interrupter.
+var SwitchTable = fsm.Table[Switch, SwitchEvent]{
+	{From: fsm.In(SwitchOn), On: OnStop, To: SwitchOff, Why: "an operator disabled its requests"},
+	{From: fsm.In(SwitchOff), On: OnRun, To: SwitchOn, Why: "an operator enabled its requests again"},
+	{From: fsm.In(HaltedOn), On: OnStop, To: HaltedOff, Why: "it will be stopped when ato is active again"},
+	{From: fsm.In(HaltedOff), On: OnRun, To: HaltedOn, Why: "it will run when ato is active again"},
+	{From: fsm.In(SwitchOn), On: OnLeave, To: HaltedOn, Why: "there is nothing to interrupt"},
+	{From: fsm.In(SwitchOff), On: OnLeave, To: HaltedOff, Why: "there is nothing to interrupt"},
+	{From: fsm.In(HaltedOn), On: OnEnter, To: SwitchOn, Why: "it returns to the state it had"},
+	{From: fsm.In(HaltedOff), On: OnEnter, To: SwitchOff, Why: "it returns to the state it had"},
 }

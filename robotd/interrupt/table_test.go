@@ -7,20 +7,20 @@ import (
 	"troupe/schema/fsm/fsmtest"
 )
 
-func TestTheTablesAreSound(t *testing.T) {
+func TestTablesAreSound(t *testing.T) {
 	fsmtest.Check(t, Table, Requested, Stages, Ends...)
 	fsmtest.Check(t, SwitchTable, HaltedOn, Switches)
 }
 
-func TestTheTablesAreDrawn(t *testing.T) {
+func TestTablesMatchDiagrams(t *testing.T) {
 	fsmtest.Drawn(t, "testdata/interrupt.md", Table, Requested)
 	fsmtest.Drawn(t, "testdata/interrupter.md", SwitchTable, HaltedOn)
 }
 
-func TestARegistryIsChecked(t *testing.T) {
+func TestInvalidRegistriesAreReported(t *testing.T) {
 	sound := Defaults()
 	if faults := sound.Check(); len(faults) > 0 {
-		t.Errorf("the defaults have faults: %q", faults)
+		t.Errorf("the defaults have errors: %q", faults)
 	}
 	for name, spoil := range map[string]func(*Registry){
 		"same handler":     func(r *Registry) { r.Handlers = append(r.Handlers, Handler{ID: "power"}) },

@@ -9,8 +9,8 @@ import (
 	"troupe/schema/golden"
 )
 
-// TestTraces plays each script of testdata: a line is a time and what happened,
-// the indented lines below it are what the queue decided.
+// TestTraces plays each script in testdata: a line is a time and an input, and the
+// indented lines below it are the decision.
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string {
 		w := &world{r: Defaults(), f: Facts{Condition: true}}
