@@ -1,12 +1,12 @@
-// Package control decides who drives the robot manually: one holder at a time,
-// under a lease that ends.
+// Package control decides who controls the robot manually: one holder at a time,
+// under a lease with an end.
 //
-// A lease belongs to a client, and to the person behind it where the client says
-// who that is. It ends by its own time, by its holder, when its holder is known to
-// be gone, or when somebody of at least the same rank takes over. A robot that
-// starts has no holder. A stop never needs a lease and ends none.
+// A lease belongs to a client, and to a person if the client names one. It ends
+// when it expires, when its holder releases it, when its holder disconnects, or
+// when a sender of at least the same rank takes over. After boot there is no
+// holder. A stop never needs a lease and ends none.
 //
-// It knows neither modes nor motion: it answers whether somebody may, and says
-// when a holder changed. What was moved by the old one is stopped elsewhere. Time
-// is counted from boot and is an argument; State is comparable.
+// It knows neither modes nor motion: it decides whether a sender may do something
+// and reports a change of holder. Motions of the previous holder are stopped
+// elsewhere. Time is counted from boot and is an argument; State is comparable.
 package control

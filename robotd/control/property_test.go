@@ -9,7 +9,7 @@ import (
 	"troupe/schema"
 )
 
-// walk drives control through a random life of several people.
+// walk calls Step with random inputs of several people.
 func walk(t *rapid.T, see func(was, is State, now time.Duration, in Input, d Decision)) {
 	c := Defaults()
 	s, now := Boot("boot"), time.Duration(0)
@@ -19,7 +19,7 @@ func walk(t *rapid.T, see func(was, is State, now time.Duration, in Input, d Dec
 		in := Input{
 			What:  rapid.SampledFrom([]What{Acquire, Acquire, Renew, Renew, Release, Takeover, Tick, Gone}).Draw(t, "what"),
 			Who:   Who{rapid.SampledFrom([]string{"op1", "op2", "fleetd"}).Draw(t, "client"), rapid.SampledFrom([]string{"", "ann"}).Draw(t, "by")},
-			Rank:  rapid.SampledFrom([]Rank{Unsaid, Automation, Operator, Admin, Local}).Draw(t, "rank"),
+			Rank:  rapid.SampledFrom([]Rank{Unset, Automation, Operator, Admin, Local}).Draw(t, "rank"),
 			Scope: rapid.SampledFrom([]Scope{"", ScopeManual, ScopeAll, "some"}).Draw(t, "scope"),
 			TTL:   time.Duration(rapid.SampledFrom([]int{0, 1, 20, 60, 61}).Draw(t, "ttl")) * time.Second,
 			Req:   "r",
@@ -36,7 +36,7 @@ func walk(t *rapid.T, see func(was, is State, now time.Duration, in Input, d Dec
 	}
 }
 
-func TestOneHolderAtATimeAndOnlyForHisTime(t *testing.T) {
+func TestThereIsOneHolderAndLeasesEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		given := map[string]Who{}
 		walk(t, func(was, is State, now time.Duration, in Input, d Decision) {
@@ -50,7 +50,7 @@ func TestOneHolderAtATimeAndOnlyForHisTime(t *testing.T) {
 				return
 			}
 			if who, ok := given[is.Lease.ID]; is.At == Held && ok {
-				t.Fatalf("lease %s was given to %s before", is.Lease.ID, who)
+				t.Fatalf("lease %s was granted to %s before", is.Lease.ID, who)
 			}
 			given[is.Lease.ID] = is.Lease.Who
 			if was.At == Held && is.At == Held && was.Lease.Who != is.Lease.Who && (d.On != OnTakenOver || d.Was != was.Lease || is.Lease.Rank < was.Lease.Rank) {
@@ -60,7 +60,7 @@ func TestOneHolderAtATimeAndOnlyForHisTime(t *testing.T) {
 	})
 }
 
-func TestARefusalTouchesNothingAndTellsNoLease(t *testing.T) {
+func TestRefusalChangesNothingAndHidesLeaseID(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(was, is State, _ time.Duration, in Input, d Decision) {
 			if d.Answer.Status != schema.StatusRejected {
@@ -70,20 +70,20 @@ func TestARefusalTouchesNothingAndTellsNoLease(t *testing.T) {
 				t.Fatalf("refused %s and changed %+v to %+v", in.What, was, is)
 			}
 			if l := d.Answer.Lease; l != nil && (l.ID != "" || l.Who != was.Lease.Who) {
-				t.Fatalf("the refusal tells %+v of %+v", l, was.Lease)
+				t.Fatalf("the refusal contains %+v of %+v", l, was.Lease)
 			}
 		})
 	})
 }
 
-func TestALeaseIsChangedByItsHolderAlone(t *testing.T) {
+func TestOnlyHolderChangesLease(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(was, is State, now time.Duration, in Input, d Decision) {
 			changes := in.What == Renew || in.What == Release
 			if changes && was != is && d.On != OnExpired && !was.Holds(in.Who) {
 				t.Fatalf("%s of %s by %s changed %+v to %+v", in.What, was.Lease.Who, in.Who, was, is)
 			}
-			if in.What.asks() && d.Answer.Status == "" && !d.Again {
+			if in.What.isRequest() && d.Answer.Status == "" && !d.Again {
 				t.Fatalf("%s was not answered", in.What)
 			}
 		})

@@ -7,21 +7,21 @@ import (
 	"troupe/schema"
 )
 
-// Rank orders those who may want a robot at the same time.
+// Rank is the priority of a sender that wants control.
 type Rank uint8
 
-// The ranks, lowest first. Unsaid is an operator.
+// The ranks, lowest first. Unset counts as Operator.
 const (
-	Unsaid Rank = iota
+	Unset Rank = iota
 	Automation
 	Operator
 	Admin
-	Local // stands at the robot
+	Local // at the robot itself
 )
 
 var ranks = [...]string{"operator", "automation", "operator", "admin", "local"}
 
-// String is the rank as configurations spell it.
+// String returns the rank as written in configurations.
 func (r Rank) String() string {
 	if int(r) < len(ranks) {
 		return ranks[r]
@@ -29,19 +29,19 @@ func (r Rank) String() string {
 	return fmt.Sprintf("rank %d", uint8(r))
 }
 
-// RankOf reads a rank as configurations spell it.
+// RankOf parses a rank as written in configurations.
 func RankOf(word string) (Rank, bool) {
 	for r := Automation; r <= Local; r++ {
 		if ranks[r] == word {
 			return r, true
 		}
 	}
-	return Unsaid, false
+	return Unset, false
 }
 
-// orOperator is the rank that counts.
+// orOperator replaces Unset by Operator.
 func (r Rank) orOperator() Rank {
-	if r == Unsaid {
+	if r == Unset {
 		return Operator
 	}
 	return r
@@ -52,25 +52,25 @@ type Scope string
 
 // The scopes.
 const (
-	ScopeManual Scope = "manual" // manual driving
-	ScopeAll    Scope = "all"    // also who is in charge: nobody else sets modes meanwhile
+	ScopeManual Scope = "manual" // manual verbs
+	ScopeAll    Scope = "all"    // also the mode: no other client can set it
 )
 
-// Required is what needs a lease on this robot.
+// Required says which commands need a lease on this robot.
 type Required string
 
-// What may be required.
+// The values of Required.
 const (
-	RequireNone   Required = "none"   // nothing but driving with frames
-	RequireManual Required = "manual" // what is done manually
-	RequireAll    Required = "all"    // also setting modes
+	RequireNone   Required = "none"   // only driving with velocity frames
+	RequireManual Required = "manual" // manual verbs
+	RequireAll    Required = "all"    // also setting the mode
 )
 
-// Config is how control is given on this robot.
+// Config is the configuration of control on this robot.
 type Config struct {
 	Required Required
-	Default  time.Duration // of a lease whose sender says no time
-	Longest  time.Duration
+	Default  time.Duration // of a lease requested without ttl_ms
+	Longest  time.Duration // the longest lease
 }
 
 // Defaults returns the usual configuration.
@@ -78,27 +78,27 @@ func Defaults() Config {
 	return Config{Required: RequireManual, Default: 30 * time.Second, Longest: time.Minute}
 }
 
-// Check returns one sentence for each fault of the configuration.
+// Check returns one sentence for each error in the configuration.
 func (c *Config) Check() []string {
-	var faults []string
+	var problems []string
 	switch c.Required {
 	case RequireNone, RequireManual, RequireAll:
 	default:
-		faults = append(faults, fmt.Sprintf("control required %q: want manual, all or none", c.Required))
+		problems = append(problems, fmt.Sprintf("control required %q: want manual, all or none", c.Required))
 	}
 	if c.Default <= 0 || c.Default > c.Longest {
-		faults = append(faults, fmt.Sprintf("leases of %v, at most %v: want a time, the first not the longer", c.Default, c.Longest))
+		problems = append(problems, fmt.Sprintf("leases of %v, at most %v: want a default above zero and not above the maximum", c.Default, c.Longest))
 	}
-	return faults
+	return problems
 }
 
-// Who is somebody who asks: a client of the broker, and the person behind it,
-// where the client speaks for several.
+// Who is the sender of a command: a client of the broker, and a person (By) if the
+// client sends for several people.
 type Who struct {
 	Client, By string
 }
 
-// String names somebody to people.
+// String returns the sender's name for people.
 func (w Who) String() string {
 	if w.By == "" {
 		return w.Client
@@ -106,53 +106,53 @@ func (w Who) String() string {
 	return w.By + " at " + w.Client
 }
 
-// Lease is control in somebody's hand.
+// Lease is control of the robot by one holder.
 type Lease struct {
 	ID    string
 	Who   Who
 	Rank  Rank
 	Scope Scope
-	TTL   time.Duration // as its holder said last
+	TTL   time.Duration // as last requested by the holder
 	Until time.Duration
-	Req   string // the request that it was given for, told again when it is taken away
+	Req   string // the request that acquired it; reported when it is taken away
 }
 
-// State is who has the robot in hand. The zero Lease is nobody's.
+// State is the current holder. Without one, Lease is zero.
 type State struct {
 	At    Stage
 	Lease Lease
 
-	boot  string // makes the ids of leases this run's own
-	given int64
+	boot    string // makes lease ids unique across runs
+	granted int64  // leases granted in this run
 }
 
-// Boot is a robot that nobody has in hand. boot names this run of robotd.
+// Boot returns the state without a holder. boot identifies this run of robotd.
 func Boot(boot string) State { return State{At: Free, boot: boot} }
 
-// Holds reports whether who has the robot in hand.
+// Holds reports whether who is the holder.
 func (s *State) Holds(who Who) bool { return s.At == Held && s.Lease.Who == who }
 
-// Deadline is when time alone changes something.
+// Deadline returns when the next Tick is due, or false.
 func (s *State) Deadline() (time.Duration, bool) { return s.Lease.Until, s.At == Held }
 
-// Need is what a command asks of control.
+// Need is what a command requires of control.
 type Need string
 
 // The needs, from least to most.
 const (
 	Nothing   Need = ""
-	NotOthers Need = "not-others" // refused while somebody else has the robot in hand
-	Modes     Need = "modes"      // changes who is in charge
-	Hand      Need = "hand"       // does something manually
+	NotOthers Need = "not-others" // refused while there is another holder
+	Modes     Need = "modes"      // the command changes the mode
+	Hand      Need = "hand"       // the command is a manual verb
 )
 
-// Refusal is why somebody may not, naming the holder and never the lease.
+// Refusal is why a command is refused. It contains the holder but not the lease id.
 type Refusal struct {
-	Reason schema.Reason // empty = may
+	Reason schema.Reason // empty = allowed
 	Detail string
 }
 
-// May answers whether who may do what asks for need, as things stand.
+// May checks whether who may send a command with this need now.
 func (s *State) May(c *Config, need Need, who Who) Refusal {
 	mine, others := s.Holds(who), s.At == Held && !s.Holds(who)
 	switch {

@@ -7,10 +7,10 @@ import (
 	"troupe/schema"
 )
 
-// What is told or asked.
+// What is the kind of an input.
 type What string
 
-// The inputs. The first four are requests and are answered.
+// The kinds of inputs. The first four are requests and get an answer.
 const (
 	Acquire  What = "acquire"
 	Renew    What = "renew"
@@ -18,51 +18,51 @@ const (
 	Takeover What = "takeover"
 
 	Tick What = "tick" // time has passed
-	Gone What = "gone" // a client is not connected any more
+	Gone What = "gone" // a client has disconnected
 )
 
-func (w What) asks() bool { return w != Tick && w != Gone }
+func (w What) isRequest() bool { return w != Tick && w != Gone }
 
-// Input is one of them; what a What does not need stays empty.
+// Input is an event that concerns control. Fields that What does not need are empty.
 type Input struct {
 	What  What
-	Who   Who // of Gone only the client
+	Who   Who // for Gone only the client
 	Rank  Rank
 	Scope Scope         // empty = manual
-	TTL   time.Duration // 0 = as configured; of a renewal: as before
-	Lease string        // renew, release: which; empty = the sender's own
-	Req   string        // names the request
+	TTL   time.Duration // 0 = as configured; for Renew: as before
+	Lease string        // Renew, Release: the lease id; empty = the sender's own lease
+	Req   string        // id of the request
 }
 
-// Answer is what the sender of a request is told.
+// Answer is the answer to a request.
 type Answer struct {
-	Status  schema.Status // SUCCEEDED or REJECTED; empty: nobody asked
+	Status  schema.Status // SUCCEEDED or REJECTED; empty if the input was no request
 	Reason  schema.Reason
 	Pointer string
 	Detail  string
-	// Lease is control that was given; with a refusal who holds it, without its id.
+	// Lease is the granted lease; in a refusal the current holder's, without its id.
 	Lease *Lease
 }
 
-// Decision is what one step came to.
+// Decision is the result of one step.
 type Decision struct {
-	Changed  bool // an edge was taken
-	Again    bool // the request was not looked at: it is to be given again
+	Changed  bool // there was a transition
+	Again    bool // the request was not processed: the caller must repeat it
 	From, To Stage
 	On       Event
 	Why      string
-	Was      Lease // before, when it ended
+	Was      Lease // the lease that ended
 	Answer   Answer
 }
 
-// Step takes one input. It changes control at most once: where a lease has run
-// out, that is the edge, and what somebody asks has to be given again.
+// Step processes one input with at most one transition. If the lease has expired,
+// that is the transition, and the caller must repeat the input if it is a request.
 func Step(s *State, now time.Duration, c *Config, in Input) Decision {
 	d := Decision{From: s.At, To: s.At}
 	switch {
 	case s.At == Held && now >= s.Lease.Until:
 		s.end(OnExpired, &d)
-		d.Again = in.What.asks()
+		d.Again = in.What.isRequest()
 	case in.What == Acquire || in.What == Takeover:
 		s.acquire(now, c, in, &d)
 	case in.What == Renew:
@@ -85,7 +85,7 @@ func (s *State) acquire(now time.Duration, c *Config, in Input, d *Decision) {
 	case !ok:
 		return
 	case in.Scope != ScopeManual && in.Scope != ScopeAll:
-		d.Answer = refused(schema.ReasonBadRequest, "/args/scope", fmt.Sprintf("%q is no scope: manual or all", in.Scope))
+		d.Answer = refused(schema.ReasonBadRequest, "/args/scope", fmt.Sprintf("there is no scope %q: want manual or all", in.Scope))
 		return
 	case s.At == Free:
 		s.take(OnAcquired, d)
@@ -104,13 +104,13 @@ func (s *State) acquire(now time.Duration, c *Config, in Input, d *Decision) {
 		d.Answer = s.refusedByHolder(detail)
 		return
 	}
-	s.given++
+	s.granted++
 	s.Lease = Lease{
-		ID: fmt.Sprintf("%.8s-%d", s.boot, s.given), Who: in.Who, Rank: in.Rank.orOperator(),
+		ID: fmt.Sprintf("%.8s-%d", s.boot, s.granted), Who: in.Who, Rank: in.Rank.orOperator(),
 		Scope: in.Scope, TTL: ttl, Until: now + ttl, Req: in.Req,
 	}
-	given := s.Lease
-	d.Answer = Answer{Status: schema.StatusSucceeded, Lease: &given}
+	lease := s.Lease
+	d.Answer = Answer{Status: schema.StatusSucceeded, Lease: &lease}
 }
 
 func (s *State) renew(now time.Duration, c *Config, in Input, d *Decision) {
@@ -123,12 +123,12 @@ func (s *State) renew(now time.Duration, c *Config, in Input, d *Decision) {
 	}
 	s.take(OnRenewed, d)
 	s.Lease.TTL, s.Lease.Until = ttl, now+ttl
-	given := s.Lease
-	d.Answer = Answer{Status: schema.StatusSucceeded, Lease: &given}
+	lease := s.Lease
+	d.Answer = Answer{Status: schema.StatusSucceeded, Lease: &lease}
 }
 
-// owned holds that a lease is changed by its holder alone, and that a holder
-// who names one means the present one.
+// owned checks that the sender holds the lease, and that it is the current one if
+// the sender names one. If not, it sets the answer.
 func (s *State) owned(in Input, d *Decision) bool {
 	switch {
 	case s.At == Free:
@@ -143,7 +143,7 @@ func (s *State) owned(in Input, d *Decision) bool {
 	return false
 }
 
-// ttl is how long the lease shall last.
+// ttl returns the duration of the lease. If it is not allowed, it sets the answer.
 func (c *Config) ttl(in Input, d *Decision) (time.Duration, bool) {
 	if in.TTL == 0 {
 		return c.Default, true

@@ -2,7 +2,7 @@ package control
 
 import "troupe/schema/fsm"
 
-// Stage is whether somebody has the robot in hand.
+// Stage says whether there is a holder.
 type Stage string
 
 // The stages.
@@ -11,10 +11,10 @@ const (
 	Held Stage = "held"
 )
 
-// Stages lists them all.
+// Stages lists every stage.
 var Stages = []Stage{Free, Held}
 
-// Event is what happened to control, after every question was asked.
+// Event is what happened to control, after all checks.
 type Event string
 
 // The events.
@@ -28,16 +28,16 @@ const (
 	OnGone      Event = "holder-gone"
 )
 
-// Table is control of one robot.
+// Table lists the transitions of control.
 var Table = fsm.Table[Stage, Event]{
 	{From: fsm.In(Free), On: OnAcquired, To: Held, Why: "nobody held it"},
-	{From: fsm.In(Held), On: OnAgain, To: Held, Why: "its holder starts anew: the lease of before is void"},
-	{From: fsm.In(Held), On: OnRenewed, To: Held, Why: "its holder is still there"},
+	{From: fsm.In(Held), On: OnAgain, To: Held, Why: "its holder acquired it again; the previous lease is void"},
+	{From: fsm.In(Held), On: OnRenewed, To: Held, Why: "its holder renewed it"},
 	{From: fsm.In(Held), On: OnTakenOver, To: Held, Why: "somebody of at least the same rank wants it, and the old holder is told"},
 	{From: fsm.In(Held), On: OnReleased, To: Free, Why: "its holder lets go"},
 	{From: fsm.In(Held), On: OnExpired, To: Free, Why: "its holder did not renew it in time"},
 	{From: fsm.In(Held), On: OnGone, To: Free, Why: "its holder is not connected any more"},
 }
 
-// Lost reports whether on takes control from a holder who did not want that.
+// Lost reports whether on takes control from a holder that did not release it.
 func Lost(on Event) bool { return on == OnTakenOver || on == OnExpired || on == OnGone }

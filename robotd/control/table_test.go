@@ -7,14 +7,14 @@ import (
 	"troupe/schema/fsm/fsmtest"
 )
 
-func TestTheTableIsSound(t *testing.T) { fsmtest.Check(t, Table, Free, Stages) }
+func TestTableIsSound(t *testing.T) { fsmtest.Check(t, Table, Free, Stages) }
 
-func TestTheTableIsDrawn(t *testing.T) { fsmtest.Drawn(t, "testdata/control.md", Table, Free) }
+func TestTableMatchesDiagram(t *testing.T) { fsmtest.Drawn(t, "testdata/control.md", Table, Free) }
 
-func TestAConfigurationIsChecked(t *testing.T) {
+func TestInvalidConfigurationsAreReported(t *testing.T) {
 	sound := Defaults()
 	if faults := sound.Check(); len(faults) > 0 {
-		t.Errorf("the defaults have faults: %q", faults)
+		t.Errorf("the defaults have errors: %q", faults)
 	}
 	for name, spoil := range map[string]func(*Config){
 		"required": func(c *Config) { c.Required = "some" },
@@ -29,16 +29,16 @@ func TestAConfigurationIsChecked(t *testing.T) {
 	}
 }
 
-func TestARankIsSpelledAsItIsRead(t *testing.T) {
+func TestRankNamesRoundTrip(t *testing.T) {
 	for r := Automation; r <= Local; r++ {
 		if got, ok := RankOf(r.String()); !ok || got != r {
-			t.Errorf("%s is read as %s, %v", r, got, ok)
+			t.Errorf("%s is parsed as %s, %v", r, got, ok)
 		}
 	}
 	if _, ok := RankOf("captain"); ok {
-		t.Error("captain is a rank")
+		t.Error("captain was accepted as a rank")
 	}
-	if Unsaid.orOperator() != Operator {
-		t.Error("who has no rank is no operator")
+	if Unset.orOperator() != Operator {
+		t.Error("an unset rank does not count as operator")
 	}
 }

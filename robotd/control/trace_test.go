@@ -9,9 +9,9 @@ import (
 	"troupe/schema/golden"
 )
 
-// TestTraces plays each script of testdata: a line is a time and what happened,
-// the indented lines below it are what was decided. Who is client or
-// client/person, followed by scope=, ttl=, lease= and rank=.
+// TestTraces plays each script in testdata: a line is a time and an input, and the
+// indented lines below it are the decision. A sender is CLIENT or CLIENT/PERSON,
+// followed by scope=, ttl=, lease= and rank=.
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string {
 		w := &world{c: Defaults(), s: Boot("b00t5678-rest")}
@@ -64,10 +64,10 @@ func (w *world) play(t *testing.T, line string) string {
 		fmt.Fprintf(&b, "  %s -> %s on %s: %s\n", d.From, d.To, d.On, d.Why)
 	}
 	if Lost(d.On) {
-		fmt.Fprintf(&b, "  lost by %s, given for %s\n", d.Was.Who, d.Was.Req)
+		fmt.Fprintf(&b, "  lost by %s, acquired with %s\n", d.Was.Who, d.Was.Req)
 	}
 	if d.Again {
-		b.WriteString("  to be asked again\n")
+		b.WriteString("  request must be repeated\n")
 	}
 	if a := d.Answer; a.Status != "" {
 		line := strings.Join(strings.Fields(fmt.Sprintf("answer: %s %s %s %s", a.Status, a.Reason, a.Pointer, a.Detail)), " ")
