@@ -1,15 +1,16 @@
-// Package teleop decides how fast the drive is to go while somebody drives it by
-// hand, frame by frame.
+// Package teleop decides the drive's velocity set-point while an operator drives
+// with a joystick, which sends velocity frames.
 //
-// It is a dead man's handle. A set-point counts for at most 400 ms from the frame
-// that it came with; a frame counts only from the holder of control, newer than
-// the newest, made by somebody who saw the robot within the last 500 ms, while
-// the robot may move. At the beginning of every lease, whenever the robot may not
-// move, and when somebody stops it, the stick has to be seen let go before it
-// counts: a frame that says zero. Silence says nothing, for frames are lost as well.
-// So nothing starts to move because a stick was still pressed when the gate opened,
-// when the link came back, or when somebody else took over.
+// It works like a dead man's switch. A set-point is valid for at most 400 ms after
+// its frame. A frame is valid only if it comes from the holder of control, is newer
+// than the last one, was sent by a client whose view of the robot is at most 500 ms
+// old, and the robot may move. At the start of every lease, after every time when
+// the robot may not move, and after a stop, frames are ignored until the stick was
+// released, which is a frame with zero velocity. A gap between frames does not
+// count as a release, since frames can be lost. So the robot never starts to move
+// because a stick was still deflected when the gate opened, the link returned or
+// another operator took over.
 //
-// Frames are not answered. What is refused is gathered and told once a second.
+// Frames are not answered. Refused frames are counted and reported once a second.
 // Time is counted from boot and is an argument; State is comparable.
 package teleop

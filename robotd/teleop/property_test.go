@@ -9,19 +9,18 @@ import (
 	"troupe/schema"
 )
 
-// Whoever presses the stick, and whatever is lost on the way: after a stop, after
-// anything that forbade it, and under a new lease the drive moves only once the
-// holder was seen to let the stick go.
-func TestNothingMovesBeforeTheStickWasSeenLetGo(t *testing.T) {
+// After a stop, after motion was forbidden and under a new lease the drive moves
+// only after the holder has released the stick, whatever frames are lost.
+func TestDriveMovesOnlyAfterStickWasReleased(t *testing.T) {
 	drove := false
 	rapid.Check(t, func(t *rapid.T) {
 		s, now := Boot(), time.Minute
 		f := Facts{MaxMPS: 1, MaxRadPS: 1, Period: 20 * time.Millisecond}
 		seq, leases := int64(0), 0
-		letGo := false
+		released := false
 		check := func(after string) {
-			if s.At == Driving && !letGo {
-				t.Fatalf("it drives after %s, and the stick was not seen let go", after)
+			if s.At == Driving && !released {
+				t.Fatalf("it drives after %s, and the stick was not released", after)
 			}
 			if s.At != Driving && (s.VX != 0 || s.WZ != 0) {
 				t.Fatalf("%s with a set-point of %v, %v", s.At, s.VX, s.WZ)
@@ -38,22 +37,22 @@ func TestNothingMovesBeforeTheStickWasSeenLetGo(t *testing.T) {
 				if what == "frame" {
 					in.VXMPS = 0.2
 				} else if f.Lease != "" && f.Forbid == "" {
-					letGo = true
+					released = true
 				}
 				Heard(&s, now, f, in)
 			case "look":
 				Look(&s, now, f)
 			case "stop":
-				letGo = false
+				released = false
 				Stop(&s)
 			case "forbid":
-				letGo, f.Forbid = false, schema.ReasonLinkLost
+				released, f.Forbid = false, schema.ReasonLinkLost
 				Look(&s, now, f)
 			case "allow":
 				f.Forbid = ""
 				Look(&s, now, f)
 			default:
-				letGo, f.Lease, f.Client = false, "", ""
+				released, f.Lease, f.Client = false, "", ""
 				if what == "lease" {
 					leases++
 					f.Lease, f.Client = string(rune('a'+leases)), rapid.SampledFrom([]string{"op1", "op2"}).Draw(t, "who")
@@ -64,6 +63,6 @@ func TestNothingMovesBeforeTheStickWasSeenLetGo(t *testing.T) {
 		}
 	})
 	if !drove {
-		t.Error("it never drove: the property says nothing")
+		t.Error("it never drove, so the test proves nothing")
 	}
 }

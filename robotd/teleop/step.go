@@ -8,65 +8,65 @@ import (
 )
 
 const (
-	// Lasts is how long a set-point counts at most after its frame came.
-	Lasts = 400 * time.Millisecond
-	// Sight is how old what the sender saw of the robot may be.
-	Sight = 500 * time.Millisecond
-	// TellEvery is how often refusals are told at most.
-	TellEvery = time.Second
+	// MaxHold is how long a set-point is valid at most after its frame arrived.
+	MaxHold = 400 * time.Millisecond
+	// MaxViewAge is how old the sender's view of the robot may be.
+	MaxViewAge = 500 * time.Millisecond
+	// ReportEvery is the shortest time between two reports of refused frames.
+	ReportEvery = time.Second
 )
 
-// Facts is what has to be known of the rest of the robot.
+// Facts is what this package needs to know about the rest of the robot.
 type Facts struct {
-	Client string // who holds control; empty = nobody
+	Client string // the holder of control; empty = none
 	Lease  string
-	// Forbid is why the robot may not be driven now; empty when it may.
+	// Forbid is why the robot may not be driven now; empty if it may.
 	Forbid schema.Reason
-	// What the drive can do at most: m/s and rad/s.
+	// The drive's limits in m/s and rad/s.
 	MaxMPS, MaxRadPS float64
-	// Period is how long until somebody looks again, at most.
+	// Period is the longest time until the next call of Look.
 	Period time.Duration
 }
 
-// Frame is one that arrived, and who sent it.
+// Frame is a received velocity frame and its sender.
 type Frame struct {
 	Client string
 	schema.VelocityFrame
-	// Refused: it is not worth looking at, for this reason.
+	// Refused is why the frame must be ignored; empty if it may be valid.
 	Refused schema.Reason
 	Detail  string
 }
 
-// State is the stick.
+// State is the state of the joystick.
 type State struct {
 	At     Stage
-	VX, WZ float64       // the set-point; zero but in Driving
-	Until  time.Duration // it counts so long
+	VX, WZ float64       // the set-point; zero except in Driving
+	Until  time.Duration // the set-point is valid until then
 
-	lease string // whose frames are counted
-	seq   int64  // of the newest of them
+	lease string // whose frames are accepted
+	seq   int64  // of its newest frame
 
-	refused schema.Reason // the newest that is to be told
-	detail  string
-	client  string
-	count   int64
-	told    time.Duration // when refusals were told last
-	silent  bool          // none was ever told
+	refused       schema.Reason // of the newest refused frame that is not reported yet
+	detail        string
+	client        string
+	count         int64
+	reportedAt    time.Duration // when refusals were last reported
+	neverReported bool          // none has been reported since boot
 }
 
-// Boot is a stick that nobody has touched.
-func Boot() State { return State{At: Barred, silent: true} }
+// Boot returns the state after boot.
+func Boot() State { return State{At: Barred, neverReported: true} }
 
-// Decision is what one step came to.
+// Decision is the result of one step.
 type Decision struct {
-	Changed  bool // the set-point does, or whether the stick counts
+	Changed  bool // the stage changed
 	From, To Stage
 	On       Event
 	Why      string
-	Tell     Refusals // to be told now, when Count is not 0
+	Tell     Refusals // to report now if Count is not 0
 }
 
-// Refusals are frames that did not count since the last were told.
+// Refusals are the refused frames since the last report.
 type Refusals struct {
 	Client string // of the newest
 	Reason schema.Reason
@@ -74,22 +74,22 @@ type Refusals struct {
 	Count  int64
 }
 
-// Stop takes the stick away until it is let go.
+// Stop ends driving until the stick is released.
 func Stop(s *State) Decision {
 	d := Decision{From: s.At, To: s.At}
 	s.take(OnStop, &d)
 	return d
 }
 
-// Look takes what changed without a frame: time, and what is allowed.
+// Look processes changes without a frame: of time and of the facts.
 func Look(s *State, now time.Duration, f Facts) Decision {
 	d := Decision{From: s.At, To: s.At}
 	s.look(now, f, &d)
-	s.tell(now, &d)
+	s.report(now, &d)
 	return d
 }
 
-// look takes at most one edge.
+// look makes at most one transition.
 func (s *State) look(now time.Duration, f Facts, d *Decision) {
 	if f.Lease != s.lease {
 		s.lease, s.seq = f.Lease, 0
@@ -100,13 +100,13 @@ func (s *State) look(now time.Duration, f Facts, d *Decision) {
 	switch {
 	case f.Forbid != "":
 		s.take(OnForbid, d)
-	case s.At == Driving && now+f.Period > s.Until: // else it would be too late when it is seen next
+	case s.At == Driving && now+f.Period > s.Until: // at the next call it would be too late
 		s.take(OnRunOut, d)
 	}
 }
 
-// Heard takes a frame. Of two edges in one step, which is when the set-point ran
-// out just before the frame came, the second is told.
+// Heard processes a frame. If there are two transitions in one step (the set-point
+// expired just before the frame arrived), the decision contains the second.
 func Heard(s *State, now time.Duration, f Facts, in Frame) Decision {
 	d := Decision{From: s.At, To: s.At}
 	s.look(now, f, &d)
@@ -114,14 +114,14 @@ func Heard(s *State, now time.Duration, f Facts, in Frame) Decision {
 		s.refused, s.detail, s.client = why, detail, in.Client
 		s.count++
 	} else {
-		s.push(now, f, in.VelocityFrame, &d)
+		s.apply(now, f, in.VelocityFrame, &d)
 	}
-	s.tell(now, &d)
+	s.report(now, &d)
 	return d
 }
 
-// judge answers why a frame does not count. One that is not the holder's leaves
-// no trace but that.
+// judge returns why a frame is refused, or "". A frame that is not from the holder
+// does not change the state.
 func (s *State) judge(now time.Duration, f Facts, in Frame) (schema.Reason, string) {
 	seen := time.Duration(in.SeenMonoMS) * time.Millisecond
 	switch {
@@ -136,8 +136,8 @@ func (s *State) judge(now time.Duration, f Facts, in Frame) (schema.Reason, stri
 	switch {
 	case seen > now:
 		return schema.ReasonPrecondition, "seen_mono_ms is of another boot of this robot"
-	case now-seen > Sight:
-		return schema.ReasonPrecondition, fmt.Sprintf("what its sender saw of the robot was %d ms old", (now - seen).Milliseconds())
+	case now-seen > MaxViewAge:
+		return schema.ReasonPrecondition, fmt.Sprintf("the sender's view of the robot was %d ms old", (now - seen).Milliseconds())
 	case f.Forbid != "":
 		return f.Forbid, f.Forbid.Describe().Text
 	case s.At == Barred && (in.VXMPS != 0 || in.WZRadPS != 0):
@@ -146,16 +146,16 @@ func (s *State) judge(now time.Duration, f Facts, in Frame) (schema.Reason, stri
 	return "", ""
 }
 
-// push makes a valid frame the set-point.
-func (s *State) push(now time.Duration, f Facts, in schema.VelocityFrame, d *Decision) {
+// apply sets the set-point from a valid frame.
+func (s *State) apply(now time.Duration, f Facts, in schema.VelocityFrame, d *Decision) {
 	vx, wz := limit(in.VXMPS, f.MaxMPS), limit(in.WZRadPS, f.MaxRadPS)
 	if vx == 0 && wz == 0 {
-		s.take(OnLetGo, d)
+		s.take(OnReleased, d)
 		return
 	}
 	s.take(OnPush, d)
 	s.VX, s.WZ = vx, wz
-	s.Until = now + min(Lasts, time.Duration(in.TTLMS)*time.Millisecond)
+	s.Until = now + min(MaxHold, time.Duration(in.TTLMS)*time.Millisecond)
 }
 
 func (s *State) take(on Event, d *Decision) bool {
@@ -173,13 +173,13 @@ func (s *State) take(on Event, d *Decision) bool {
 	return true
 }
 
-// tell gives out what was refused, unless something was told just now.
-func (s *State) tell(now time.Duration, d *Decision) {
-	if s.count == 0 || !s.silent && now-s.told < TellEvery {
+// report moves the refusals into d, at most once per ReportEvery.
+func (s *State) report(now time.Duration, d *Decision) {
+	if s.count == 0 || !s.neverReported && now-s.reportedAt < ReportEvery {
 		return
 	}
 	d.Tell = Refusals{s.client, s.refused, s.detail, s.count}
-	s.refused, s.detail, s.client, s.count, s.told, s.silent = "", "", "", 0, now, false
+	s.refused, s.detail, s.client, s.count, s.reportedAt, s.neverReported = "", "", "", 0, now, false
 }
 
 func limit(v, most float64) float64 { return min(max(v, -most), most) }

@@ -11,10 +11,10 @@ import (
 	"troupe/schema/golden"
 )
 
-// TestTraces plays each script of testdata: a line is a time and what happened,
-// the indented lines below it are what was decided.
+// TestTraces plays each script in testdata: a line is a time and an input, and the
+// indented lines below it are the decision.
 //
-//	lease ID CLIENT, lease          control is in somebody's hand, or in nobody's
+//	lease ID CLIENT, lease          there is a holder, or none
 //	forbid REASON, allow            whether the robot may be driven
 //	frame VX WZ [seq= lease= client= seen= ttl=]   seen is an age
 //	stop, look
@@ -55,7 +55,7 @@ func (w *world) play(t *testing.T, line string) string {
 	case "frame":
 		d = Heard(&w.s, now, w.f, w.frame(now, words))
 	default:
-		t.Fatalf("%q: no such word", line)
+		t.Fatalf("%q: unknown input", line)
 	}
 	var b strings.Builder
 	if d.Changed {
