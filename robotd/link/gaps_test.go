@@ -7,10 +7,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ms makes tables of times short.
+// ms keeps the tables short.
 const ms = time.Millisecond
 
-func TestGapsBoundHowLateAMessageIs(t *testing.T) {
+func TestGapsBoundMessageDelay(t *testing.T) {
 	c := Defaults()
 	for _, row := range []struct {
 		name string
@@ -18,16 +18,16 @@ func TestGapsBoundHowLateAMessageIs(t *testing.T) {
 		at   time.Duration
 		want time.Duration
 	}{
-		{"nothing happened", func(*Gaps) {}, time.Hour, 0},
+		{"no gap", func(*Gaps) {}, time.Hour, 0},
 		{"loop runs", func(g *Gaps) { g.Stepped(0); g.Stepped(250 * ms) }, 250 * ms, 0},
 		{"loop stalled", func(g *Gaps) { g.Stepped(time.Second); g.Stepped(5 * time.Second) }, 5 * time.Second, 4 * time.Second},
 		{"loop stalled a while ago", func(g *Gaps) { g.Stepped(time.Second); g.Stepped(5 * time.Second) }, 6*time.Second - 1, 4 * time.Second},
 		{"loop stalled long ago", func(g *Gaps) { g.Stepped(time.Second); g.Stepped(5 * time.Second) }, 6 * time.Second, 0},
-		{"line silent without heartbeats", func(g *Gaps) { g.Opened(0); g.Arrived(9*time.Second, false, c) }, 9 * time.Second, 0},
+		{"silent connection without heartbeats", func(g *Gaps) { g.Opened(0); g.Arrived(9*time.Second, false, c) }, 9 * time.Second, 0},
 		{"heartbeats in time", func(g *Gaps) { g.Opened(0); g.Arrived(time.Second, true, c); g.Arrived(2500*ms, true, c) }, 2500 * ms, 0},
 		{"command ends the silence", func(g *Gaps) { g.Opened(0); g.Arrived(time.Second, true, c); g.Arrived(4*time.Second, false, c) }, 4 * time.Second, 3 * time.Second},
 		{"heartbeat ends the silence", func(g *Gaps) { g.Opened(0); g.Arrived(time.Second, true, c); g.Arrived(4*time.Second, true, c) }, 4100 * ms, 3 * time.Second},
-		{"fleetd said goodbye", func(g *Gaps) {
+		{"fleetd offline", func(g *Gaps) {
 			g.Opened(0)
 			g.Arrived(time.Second, true, c)
 			g.Closed()
@@ -39,13 +39,13 @@ func TestGapsBoundHowLateAMessageIs(t *testing.T) {
 			g.Opened(8 * time.Second)
 			g.Arrived(9*time.Second, false, c)
 		}, 9 * time.Second, 0},
-		{"fleetd said that it is there and no heartbeat came yet", func(g *Gaps) {
+		{"fleetd online without a heartbeat yet", func(g *Gaps) {
 			g.Opened(0)
 			g.Arrived(100*ms, false, c)
 			g.Expect()
 			g.Arrived(9*time.Second, false, c)
 		}, 9 * time.Second, 8900 * ms},
-		{"fleetd says again that it is there, and hangs", func(g *Gaps) {
+		{"fleetd online published again while it hangs", func(g *Gaps) {
 			g.Opened(0)
 			g.Arrived(time.Second, true, c)
 			g.Arrived(9*time.Second, false, c)
@@ -53,13 +53,13 @@ func TestGapsBoundHowLateAMessageIs(t *testing.T) {
 			g.Arrived(11*time.Second, false, c)
 		}, 11 * time.Second, 0},
 		{"fleetd hangs, first message", func(g *Gaps) { g.Opened(0); g.Arrived(time.Second, true, c); g.Arrived(9*time.Second, false, c) }, 9 * time.Second, 8 * time.Second},
-		{"fleetd hangs, sent again", func(g *Gaps) {
+		{"fleetd hangs, second message", func(g *Gaps) {
 			g.Opened(0)
 			g.Arrived(time.Second, true, c)
 			g.Arrived(9*time.Second, false, c)
 			g.Arrived(10100*ms, false, c)
 		}, 10100 * ms, 0},
-		{"fleetd hangs, sent again later", func(g *Gaps) {
+		{"fleetd hangs, later message", func(g *Gaps) {
 			g.Opened(0)
 			g.Arrived(time.Second, true, c)
 			g.Arrived(9*time.Second, false, c)
@@ -82,9 +82,9 @@ func TestGapsBoundHowLateAMessageIs(t *testing.T) {
 	}
 }
 
-// TestTheLongestRecentGapIsFound compares the bounded list with one that forgets
-// nothing.
-func TestTheLongestRecentGapIsFound(t *testing.T) {
+// TestLongestReturnsLongestRecentGap compares the bounded list with an unbounded
+// one.
+func TestLongestReturnsLongestRecentGap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var g Gaps
 		var all []gap
@@ -99,7 +99,7 @@ func TestTheLongestRecentGapIsFound(t *testing.T) {
 			at := now + time.Duration(rapid.IntRange(0, 450).Draw(t, "later"))*ms
 			want := time.Duration(0)
 			for _, one := range all {
-				if at-one.end < settled {
+				if at-one.end < burstWindow {
 					want = max(want, one.length)
 				}
 			}

@@ -2,66 +2,65 @@ package link
 
 import "time"
 
-// A connection can be up and half-open: the broker answers every ping, takes whatever
-// the robot says and delivers nothing any more, because it lost the robot's
-// subscriptions. The robot's own word that comes back proves whether it still receives, but one
-// subscription can be lost without the others. So there is a second sign: the
-// fleetd's presence, a kept document, says that it is there, and its heartbeats do
-// not come.
+// A connection can be half-open: the broker answers every ping and accepts every
+// message but delivers nothing, because it lost the robot's subscriptions. The
+// robot checks that by receiving a message of its own, but single subscriptions can
+// be lost, too. So there is a second check: fleetd's presence, a retained document,
+// is online, and fleetd's heartbeats do not arrive.
 //
-// Fleetd may as well be the one that hangs. A new connection is cheap, so it is
-// tried, ever more seldom while it does not help.
+// Instead fleetd may hang. Reconnecting is cheap, so the robot does it, at growing
+// intervals while it does not help.
 const (
-	firstRenewal = 30 * time.Second // between two connections made for this reason
+	firstRenewal = 30 * time.Second // between two reconnects for this reason, at first
 	lastRenewal  = 10 * time.Minute
 )
 
-// HalfOpen is what the robot knows of its connection as a listener. The zero value
-// is a robot without one.
+// HalfOpen detects a half-open connection. The zero value has no connection.
 type HalfOpen struct {
-	Last time.Duration // when a fleetd instance was heard last
+	Last time.Duration // when the last heartbeat of a fleetd instance arrived
 
-	open   bool
-	fleetd bool          // its presence says that it is there, on this connection
-	since  time.Duration // both hold
-	looked time.Duration // when Half-open was asked last
-	next   time.Duration // no new connection for this reason before
-	wait   time.Duration // after the next one
+	open         bool
+	fleetdOnline bool          // its presence is online, received over this connection
+	since        time.Duration // when both became true
+	checkedAt    time.Duration // when Detected was last called
+	notBefore    time.Duration // no reconnect for this reason before
+	wait         time.Duration // after the last reconnect
 }
 
-// Opened begins a connection; Closed ends it.
-func (e *HalfOpen) Opened(now time.Duration) { e.open, e.fleetd, e.since = true, false, now }
+// Opened starts a connection.
+func (e *HalfOpen) Opened(now time.Duration) { e.open, e.fleetdOnline, e.since = true, false, now }
 
 // Closed ends a connection.
-func (e *HalfOpen) Closed() { e.open, e.fleetd = false, false }
+func (e *HalfOpen) Closed() { e.open, e.fleetdOnline = false, false }
 
-// Heard takes a fleetd instance's heartbeat.
+// Heard records a heartbeat of a fleetd instance.
 func (e *HalfOpen) Heard(now time.Duration) { e.Last = now }
 
-// Fleetd takes in what fleetd's presence says.
+// Fleetd records whether fleetd's presence is online.
 func (e *HalfOpen) Fleetd(there bool, now time.Duration) {
-	if there && !e.fleetd {
+	if there && !e.fleetdOnline {
 		e.since = now
 	}
-	e.fleetd = there
+	e.fleetdOnline = there
 }
 
-// Detected reports whether the connection has to be made anew, since fleetd is there
-// and is not heard. Having said so it waits; a heartbeat ends the doubt. It is asked
-// at every step: a robot that itself stood still has heard nothing for that reason.
+// Detected reports whether the robot must reconnect, because fleetd is online and
+// its heartbeats do not arrive. After it returned true it waits; a heartbeat resets
+// the wait. It is called at every step, so that it notices a stall of the robot
+// itself, during which no heartbeat could be received.
 func (e *HalfOpen) Detected(now time.Duration, c Config) bool {
-	if now-e.looked > c.late() {
+	if now-e.checkedAt > c.late() {
 		e.since = now
 	}
-	e.looked = now
+	e.checkedAt = now
 	heard := max(e.Last, e.since)
 	if e.Last > e.since {
 		e.wait = 0
 	}
-	if !e.open || !e.fleetd || now-heard < 2*c.Lost || now < e.next {
+	if !e.open || !e.fleetdOnline || now-heard < 2*c.Lost || now < e.notBefore {
 		return false
 	}
 	e.wait = min(max(firstRenewal, 2*e.wait), lastRenewal)
-	e.next = now + e.wait
+	e.notBefore = now + e.wait
 	return true
 }

@@ -5,54 +5,54 @@ import (
 	"time"
 )
 
-func TestAConnectionIsDeafOnlyWhileADeskIsThereThatIsNotHeard(t *testing.T) {
+func TestHalfOpenNeedsOnlineFleetdWithoutHeartbeats(t *testing.T) {
 	c := Defaults()
 	for _, row := range []struct {
 		name string
 		live func(*HalfOpen) // up to one minute after boot
-		deaf bool
+		want bool
 	}{
 		{"no connection", func(*HalfOpen) {}, false},
 		{"no fleetd", func(e *HalfOpen) { e.Opened(0) }, false},
-		{"a fleetd instance never heard", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, 0) }, true},
-		{"a fleetd instance that came just now", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, time.Minute-time.Second) }, false},
-		{"a fleetd instance heard just now", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, 0); e.Heard(59 * time.Second) }, false},
-		{"a fleetd instance heard long ago", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, 0); e.Heard(time.Second) }, true},
-		{"a fleetd instance that said goodbye", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, 0); e.Fleetd(false, time.Second) }, false},
-		{"a fleetd instance of the connection before", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, 0); e.Closed(); e.Opened(time.Second) }, false},
-		{"a fleetd instance that says so again", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, 0); e.Fleetd(true, time.Minute-1) }, true},
+		{"no heartbeat of fleetd", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, 0) }, true},
+		{"fleetd online just now", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, time.Minute-time.Second) }, false},
+		{"heartbeat just now", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, 0); e.Heard(59 * time.Second) }, false},
+		{"heartbeat long ago", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, 0); e.Heard(time.Second) }, true},
+		{"fleetd offline", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, 0); e.Fleetd(false, time.Second) }, false},
+		{"fleetd online on the previous connection", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, 0); e.Closed(); e.Opened(time.Second) }, false},
+		{"fleetd online published again", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, 0); e.Fleetd(true, time.Minute-1) }, true},
 	} {
-		e := HalfOpen{looked: time.Minute - tick}
+		e := HalfOpen{checkedAt: time.Minute - tick}
 		row.live(&e)
-		if got := e.Detected(time.Minute, c); got != row.deaf {
+		if got := e.Detected(time.Minute, c); got != row.want {
 			t.Errorf("%s: half-open %v", row.name, got)
 		}
 	}
 }
 
-func TestARobotThatStoodStillIsNotDeaf(t *testing.T) {
+func TestStalledRobotIsNotHalfOpen(t *testing.T) {
 	c := Defaults()
 	var e HalfOpen
 	e.Opened(0)
 	e.Fleetd(true, 0)
 	e.Detected(time.Second, c)
-	// It hung for a minute, and what it heard meanwhile still waits.
+	// It hung for a minute, and the messages that arrived meanwhile are unprocessed.
 	if e.Detected(time.Minute, c) {
-		t.Error("half-open before it had a chance to hear")
+		t.Error("half-open before it processed any message")
 	}
 	for now := time.Minute; now < time.Minute+2*c.Lost; now += tick {
 		if e.Detected(now, c) {
-			t.Fatalf("half-open %v after it moved again", now-time.Minute)
+			t.Fatalf("half-open %v after it ran again", now-time.Minute)
 		}
 	}
 	if !e.Detected(time.Minute+2*c.Lost, c) {
-		t.Error("not half-open though nothing came")
+		t.Error("not half-open although no heartbeat arrived")
 	}
 }
 
-// TestADeskThatHangsCostsFewConnections lets fleetd say for hours that it is
-// there, and never beat.
-func TestADeskThatHangsCostsFewConnections(t *testing.T) {
+// TestHungFleetdCausesFewReconnects: fleetd is online for hours and sends no
+// heartbeats.
+func TestHungFleetdCausesFewReconnects(t *testing.T) {
 	var e HalfOpen
 	c, now := Defaults(), time.Duration(0)
 	e.Opened(0)

@@ -1,15 +1,16 @@
-// Package link watches whether an operator can reach the robot.
+// Package link decides whether an operator can reach the robot.
 //
-// An operator is whoever sends an authenticated heartbeat: a fleetd instance, or somebody
-// at the robot's own page. A broker that answers is not enough, for nobody might
-// be behind it. The link is lost after a plain silence, and also when many short
-// silences add up: each one that is longer than a late heartbeat counts in full
-// against a budget, which fills again at a quarter of that speed.
+// An operator is a sender of authenticated heartbeats: a fleetd instance, or the
+// robot's own page. A broker that answers is not enough, since no operator may be
+// connected to it. The link is lost after one long silence, and also when many
+// short silences add up: each silence longer than a late heartbeat counts in full
+// against a budget, which refills at a quarter of that speed while heartbeats are in
+// time.
 //
-// A robot that never heard an operator has lost none, unless somebody enabled it
-// over a connection that is gone: then the silence counts from there. What a loss means is not
-// decided here: each mode has its own patience. Time is counted from boot and is
-// an argument; State is comparable.
+// A robot that has received no heartbeat since boot has lost no link, unless it was
+// enabled over a connection that is gone; then the silence starts there. Each mode
+// decides what a loss means, with a timeout of its own. Time is counted from boot
+// and is an argument; State is comparable.
 package link
 
 import (
@@ -19,11 +20,11 @@ import (
 	"troupe/schema/fsm"
 )
 
-// Config says how patient the watch is.
+// Config contains the time limits.
 type Config struct {
-	Period   time.Duration // between two heartbeats; half of it again is merely late
-	Degraded time.Duration // of silence
-	Lost     time.Duration // of plain silence; also the budget for many short ones
+	Period   time.Duration // between two heartbeats; up to 1.5 periods are in time
+	Degraded time.Duration // silence after which the link is degraded
+	Lost     time.Duration // silence after which it is lost; also the budget for short silences
 }
 
 // Defaults fit heartbeats once a second.
@@ -31,7 +32,7 @@ func Defaults() Config {
 	return Config{Period: time.Second, Degraded: 2 * time.Second, Lost: 5 * time.Second}
 }
 
-// Event is what the watch notices.
+// Event is what happened to the link.
 type Event string
 
 // The events.
@@ -48,7 +49,7 @@ const (
 // States lists every state.
 var States = []schema.LinkState{schema.LinkNever, schema.LinkUp, schema.LinkDegraded, schema.LinkLost}
 
-// Table is the link as the robot sees it.
+// Table lists the transitions of the link.
 var Table = fsm.Table[schema.LinkState, Event]{
 	{From: fsm.In(schema.LinkNever), On: OnFirst, To: schema.LinkUp, Why: "an operator was heard for the first time since boot"},
 	{From: fsm.In(schema.LinkUp), On: OnSilent, To: schema.LinkDegraded, Why: "the next heartbeat is overdue"},
@@ -59,29 +60,29 @@ var Table = fsm.Table[schema.LinkState, Event]{
 	{From: fsm.In(schema.LinkLost), On: OnReturned, To: schema.LinkDegraded, Why: "an operator is heard again; one heartbeat is not a link yet"},
 }
 
-// State is what the watch remembers.
+// State is the state of the link.
 type State struct {
 	At     schema.LinkState
 	Since  time.Duration // when At was entered
-	Last   time.Duration // when an operator was heard last
-	Client string        // who that was
-	Outage Outage        // the newest
+	Last   time.Duration // when the last heartbeat arrived
+	Client string        // its sender
+	Outage Outage        // the latest
 
-	spent  time.Duration // of the budget, as of Last
-	parted bool          // nobody was ever heard; the silence counts from a lost connection
+	spentBudget time.Duration // of the budget, as of Last
+	sinceParted bool          // there was no heartbeat since boot; Last is the loss of a connection
 }
 
 // Outage is one loss of the link. The zero value is none.
 type Outage struct {
-	From time.Duration // when an operator was heard last before it
-	To   time.Duration // when one was heard again
-	Over bool          // To holds
+	From time.Duration // the last heartbeat before it
+	To   time.Duration // the first heartbeat after it
+	Over bool          // it has ended, and To is set
 }
 
-// Boot returns the watch of a robot that has just started.
+// Boot returns the state after boot.
 func Boot() State { return State{At: schema.LinkNever} }
 
-// Decision is what one step came to.
+// Decision is the result of one step.
 type Decision struct {
 	Changed  bool
 	From, To schema.LinkState
@@ -90,9 +91,9 @@ type Decision struct {
 	Silence  time.Duration // before this heartbeat, or until now
 }
 
-// Heard takes a heartbeat.
+// Heard processes a heartbeat.
 func Heard(s *State, now time.Duration, c Config, client string) Decision {
-	s.parted = false
+	s.sinceParted = false
 	gap := now - s.Last
 	d := Decision{From: s.At, To: s.At, Silence: gap}
 	late := gap > c.late()
@@ -101,49 +102,49 @@ func Heard(s *State, now time.Duration, c Config, client string) Decision {
 		d.Silence = 0
 		s.take(now, OnFirst, &d)
 	case s.At == schema.LinkLost:
-		// Half of the budget is left: whoever falls silent again now is lost sooner.
-		s.spent = c.Lost / 2
+		// Only half of the budget is available, so the next silence is a loss sooner.
+		s.spentBudget = c.Lost / 2
 		s.take(now, OnReturned, &d)
-	case late && s.spent+gap >= c.Lost: // no tick has seen the loss
-		s.spent = c.Lost / 2
+	case late && s.spentBudget+gap >= c.Lost: // the loss happened between two ticks
+		s.spentBudget = c.Lost / 2
 		s.take(now, OnDrained, &d)
 	case late:
-		s.spent += gap
+		s.spentBudget += gap
 	default:
-		s.spent = max(0, s.spent-gap/4)
+		s.spentBudget = max(0, s.spentBudget-gap/4)
 		s.take(now, OnSteady, &d)
 	}
 	s.Last, s.Client = now, client
 	return d
 }
 
-// Parted says that the only way on which somebody had reached the robot is gone.
-// It matters where no operator was ever heard.
+// Parted reports that the connection over which the robot was enabled is gone. It
+// has an effect only if no heartbeat has arrived since boot.
 func Parted(s *State, now time.Duration) Decision {
 	d := Decision{From: s.At, To: s.At}
 	if s.At == schema.LinkNever {
 		s.take(now, OnParted, &d)
-		s.Last, s.parted = now, true
+		s.Last, s.sinceParted = now, true
 	}
 	return d
 }
 
-// Joined says that this way is there again.
+// Joined reports that this connection is back.
 func Joined(s *State, now time.Duration) Decision {
 	d := Decision{From: s.At, To: s.At, Silence: now - s.Last}
-	if s.parted {
+	if s.sinceParted {
 		s.take(now, OnJoined, &d)
-		s.parted, s.spent = false, 0
+		s.sinceParted, s.spentBudget = false, 0
 	}
 	return d
 }
 
-// Tick looks at the silence that lasts.
+// Tick checks the current silence.
 func Tick(s *State, now time.Duration, c Config) Decision {
 	gap := now - s.Last
 	d := Decision{From: s.At, To: s.At, Silence: gap}
 	switch {
-	case gap > c.late() && s.spent+gap >= c.Lost:
+	case gap > c.late() && s.spentBudget+gap >= c.Lost:
 		s.take(now, OnDrained, &d)
 	case gap >= c.Degraded:
 		s.take(now, OnSilent, &d)
@@ -151,9 +152,9 @@ func Tick(s *State, now time.Duration, c Config) Decision {
 	return d
 }
 
-// LostFor is how long nobody can be relied on to reach the robot; zero while the
-// link is not lost. It begins with the patience that a plain silence has used
-// up, so that a mode compares it with its own.
+// LostFor returns for how long the link has been lost, including the silence
+// (c.Lost) before the loss, so that a mode can compare it with its own timeout. It
+// is zero while the link is not lost.
 func LostFor(s State, now time.Duration, c Config) time.Duration {
 	if s.At != schema.LinkLost {
 		return 0
@@ -161,10 +162,10 @@ func LostFor(s State, now time.Duration, c Config) time.Duration {
 	return c.Lost + now - s.Since
 }
 
-// Left is how much more silence makes a loss, with the silence that lasts counted
-// in: from c.Lost down to zero, which is a loss.
+// Left returns after how much more silence the link is lost: from c.Lost down to
+// zero when it is lost.
 func Left(s State, now time.Duration, c Config) time.Duration {
-	spent := s.spent
+	spent := s.spentBudget
 	if gap := now - s.Last; gap > c.late() {
 		spent += gap
 	}

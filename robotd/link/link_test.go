@@ -13,18 +13,18 @@ import (
 	"troupe/schema/golden"
 )
 
-func TestTheTableIsSound(t *testing.T) {
+func TestTableIsSound(t *testing.T) {
 	fsmtest.Check(t, Table, schema.LinkNever, States)
 }
 
-func TestTheTableIsDrawn(t *testing.T) {
+func TestTableMatchesDiagram(t *testing.T) {
 	fsmtest.Drawn(t, "testdata/link.md", Table, schema.LinkNever)
 }
 
 const tick = 20 * time.Millisecond
 
-// watch runs a link from one time to the other in ticks, hearing op1 at the
-// times that heard says.
+// watch ticks a link from one time to another, with heartbeats of op1 at the times
+// for which heard returns true.
 func watch(s *State, from, to time.Duration, heard func(time.Duration) bool, see func(time.Duration, Decision)) {
 	for now := from; now < to; now += tick {
 		if heard(now) {
@@ -34,8 +34,8 @@ func watch(s *State, from, to time.Duration, heard func(time.Duration) bool, see
 	}
 }
 
-// TestTraces plays each script of testdata: a line is a span of time with or
-// without heartbeats, the indented lines below it are the changes.
+// TestTraces plays each script in testdata: a line is a period of time with or
+// without heartbeats, and the indented lines below it are the transitions.
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string {
 		s, now := Boot(), time.Duration(0)
@@ -57,7 +57,7 @@ func TestTraces(t *testing.T) {
 	})
 }
 
-func TestAPlainSilenceIsLostAfterExactlyTheTimeOut(t *testing.T) {
+func TestSilenceIsLossAfterExactlyTheTimeout(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, c := Boot(), Defaults()
 		now := time.Duration(rapid.IntRange(0, 100_000).Draw(t, "boot ms")) * time.Millisecond
@@ -74,7 +74,7 @@ func TestAPlainSilenceIsLostAfterExactlyTheTimeOut(t *testing.T) {
 	})
 }
 
-func TestNeverLostWithoutACountedSilence(t *testing.T) {
+func TestHeartbeatsInTimeKeepLinkUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, now, c := Boot(), time.Duration(0), Defaults()
 		for range rapid.IntRange(1, 200).Draw(t, "heartbeats") {
@@ -88,9 +88,9 @@ func TestNeverLostWithoutACountedSilence(t *testing.T) {
 	})
 }
 
-// TestTheBudgetDrainsInFullAndFillsAtAQuarterOfThatSpeed compares the watch with
-// the rule as a person would write it down, over any pattern of heartbeats.
-func TestTheBudgetDrainsInFullAndFillsAtAQuarterOfThatSpeed(t *testing.T) {
+// TestBudgetRefillsAtQuarterSpeed compares the package with a direct
+// implementation of the rule, over random patterns of heartbeats.
+func TestBudgetRefillsAtQuarterSpeed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, c, now := Boot(), Defaults(), time.Duration(0)
 		Heard(&s, now, c, "op1")
@@ -99,7 +99,7 @@ func TestTheBudgetDrainsInFullAndFillsAtAQuarterOfThatSpeed(t *testing.T) {
 			gap := time.Duration(rapid.SampledFrom([]int{200, 1000, 1500, 1501, 2000, 3000, 4999, 5000, 9000}).Draw(t, "ms")) * time.Millisecond
 			counts := gap > 3*c.Period/2
 			lost := counts && gap >= left
-			if counts { // looked at while it lasts, to the moment
+			if counts { // ticks just before and after the expected loss
 				at := now + max(left, 3*c.Period/2+1)
 				if Tick(&s, min(at-1, now+gap), c); s.At == schema.LinkLost && left > 3*c.Period/2 {
 					t.Fatalf("lost %v before its time with %v left", now+left-at+1, left)
@@ -114,7 +114,7 @@ func TestTheBudgetDrainsInFullAndFillsAtAQuarterOfThatSpeed(t *testing.T) {
 			case lost:
 				left = c.Lost / 2
 				if o := s.Outage; !o.Over || o.From != now-gap || o.To != now {
-					t.Fatalf("the outage from %v to %v is told as %+v", now-gap, now, o)
+					t.Fatalf("the outage from %v to %v is recorded as %+v", now-gap, now, o)
 				}
 			case counts:
 				left -= gap
@@ -128,7 +128,7 @@ func TestTheBudgetDrainsInFullAndFillsAtAQuarterOfThatSpeed(t *testing.T) {
 	})
 }
 
-func TestTheOutageThatLastsHasNoEndYet(t *testing.T) {
+func TestCurrentOutageHasNoEnd(t *testing.T) {
 	s, c := Boot(), Defaults()
 	if s.Outage != (Outage{}) {
 		t.Errorf("an outage before any link: %+v", s.Outage)
@@ -140,7 +140,7 @@ func TestTheOutageThatLastsHasNoEndYet(t *testing.T) {
 	}
 }
 
-func TestNobodyHeardIsNobodyLost(t *testing.T) {
+func TestLinkWithoutHeartbeatIsNeverLost(t *testing.T) {
 	s := Boot()
 	watch(&s, 0, time.Minute, func(time.Duration) bool { return false }, func(at time.Duration, d Decision) {
 		if d.Changed || LostFor(s, at, Defaults()) != 0 {
@@ -149,7 +149,7 @@ func TestNobodyHeardIsNobodyLost(t *testing.T) {
 	})
 }
 
-func TestALossIsToldOnceAndAlsoWhenNoTickSawIt(t *testing.T) {
+func TestLossBetweenTicksIsReportedOnce(t *testing.T) {
 	s, c := Boot(), Defaults()
 	Heard(&s, 0, c, "op1")
 	if d := Heard(&s, 7*time.Second, c, "op2"); d.To != schema.LinkLost || d.Silence != 7*time.Second {
@@ -163,14 +163,14 @@ func TestALossIsToldOnceAndAlsoWhenNoTickSawIt(t *testing.T) {
 	}
 }
 
-func TestATickAllocatesNothing(t *testing.T) {
+func TestTickDoesNotAllocate(t *testing.T) {
 	s := Boot()
 	if n := testing.AllocsPerRun(100, func() { Tick(&s, time.Second, Defaults()) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
 
-func TestWithoutADeskTheSilenceCountsFromTheLostConnection(t *testing.T) {
+func TestWithoutHeartbeatSilenceStartsAtLostConnection(t *testing.T) {
 	s, c := Boot(), Defaults()
 	if d := Parted(&s, time.Minute); d.To != schema.LinkDegraded {
 		t.Fatalf("got %+v", d)
@@ -186,7 +186,7 @@ func TestWithoutADeskTheSilenceCountsFromTheLostConnection(t *testing.T) {
 	}
 }
 
-func TestADeskThatWasHeardIsNotForgottenWithTheConnection(t *testing.T) {
+func TestLostConnectionDoesNotResetHeartbeats(t *testing.T) {
 	s, c := Boot(), Defaults()
 	Heard(&s, 0, c, "fleetd")
 	if d := Parted(&s, time.Second); d.Changed {
@@ -194,6 +194,6 @@ func TestADeskThatWasHeardIsNotForgottenWithTheConnection(t *testing.T) {
 	}
 	Tick(&s, c.Lost, c)
 	if d := Joined(&s, c.Lost+time.Second); d.Changed || s.At != schema.LinkLost {
-		t.Errorf("a connection is no operator: %+v", d)
+		t.Errorf("a connection counted as an operator: %+v", d)
 	}
 }
