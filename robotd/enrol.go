@@ -15,7 +15,7 @@ import (
 	"troupe/schema/build"
 )
 
-// answerWithin bounds one asking of fleetd.
+// answerWithin is the timeout of one request to fleetd.
 const answerWithin = 30 * time.Second
 
 func enrolCommand() *cobra.Command {
@@ -23,11 +23,11 @@ func enrolCommand() *cobra.Command {
 	var again bool
 	c := &cobra.Command{
 		Use: "enrol --token TOKEN --server URL", Short: "get this robot's identity from fleetd, once", Args: cobra.NoArgs,
-		Long: `Get this robot's identity: a key that is made here and never leaves, and a certificate
-for it from fleetd. The token comes from fleetd robot enrol; fleetd is known by the
-fingerprint in it, and nobody else is told it. If the answer was lost on its way, the
-same line again gets it. Where there is an identity already, nothing is asked, unless
---again is given, with another token.`,
+		Long: `Get this robot's identity: a key that is generated here and never leaves the robot, and
+		a certificate for it from fleetd. The token comes from "fleetd robot enrol". It contains
+		the fingerprint of fleetd's certificate, and it is sent only to a server with that
+		fingerprint. If the answer is lost, the same command gets it again. If the robot has an
+		identity already, nothing is requested, unless --again is given with a new token.`,
 		Example: "  robotd enrol --token TROUPE-r7-... --server https://fleetd.museum.example:8443 --data ./data",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if token == "-" {
@@ -42,10 +42,10 @@ same line again gets it. Where there is an identity already, nothing is asked, u
 	}
 	f := c.Flags()
 	f.StringVar(&token, "token", "", "the token; - reads it from standard input")
-	f.StringVar(&server, "server", "", "where robots ask fleetd: https://host:port")
-	f.StringVar(&data, "data", "./data", "directory for what the robot has to remember")
-	f.StringVar(&serial, "serial", "", "the body's serial number, if the token is for one")
-	f.BoolVar(&again, "again", false, "replace the identity that is there")
+	f.StringVar(&server, "server", "", "address of fleetd for robots: https://host:port")
+	f.StringVar(&data, "data", "./data", "directory for the robot's persistent data")
+	f.StringVar(&serial, "serial", "", "the body's serial number, if the token requires one")
+	f.BoolVar(&again, "again", false, "replace the existing identity")
 	for _, name := range []string{"token", "server"} {
 		if err := c.MarkFlagRequired(name); err != nil {
 			panic(err)
@@ -61,11 +61,11 @@ func enrol(ctx context.Context, out io.Writer, a identity.Asking, text string, a
 	case err != nil:
 		return fmt.Errorf("%w; --again replaces it", err)
 	default:
-		fmt.Fprintf(out, "%s/identity is there already; nothing was asked, --again would ask\n%s", a.Data, about(there))
+		fmt.Fprintf(out, "%s/identity exists already; nothing was requested, --again replaces it\n%s", a.Data, describe(there))
 		if token, err := schema.ParseToken(text); err == nil && token.Robot != there.Robot {
 			return fmt.Errorf("the token is for %s, and this is %s; --again makes it %s", token.Robot, there.Robot, token.Robot)
 		}
-		next(out, a.Data)
+		printNext(out, a.Data)
 		return nil
 	}
 	if a.Token, err = schema.ParseToken(text); err != nil {
@@ -77,29 +77,30 @@ func enrol(ctx context.Context, out io.Writer, a identity.Asking, text string, a
 	if err != nil {
 		return fmt.Errorf("enrol %s: %w", a.Token.Robot, err)
 	}
-	fmt.Fprintf(out, "this is %s now\n%s", i.Robot, about(i))
-	next(out, a.Data)
+	fmt.Fprintf(out, "this is %s now\n%s", i.Robot, describe(i))
+	printNext(out, a.Data)
 	return nil
 }
 
-func about(i *identity.Identity) string {
+func describe(i *identity.Identity) string {
 	return fmt.Sprintf("  robot        %s\n  certificate  %s, good until %s; robotd renews it by itself\n  broker       %s\n",
 		i.Robot, i.Serial(), i.Leaf().NotAfter.UTC().Format(time.DateOnly), strings.Join(i.Fleetd.Brokers, " "))
 }
 
-func next(out io.Writer, data string) { fmt.Fprintf(out, "next:\n  robotd --data %s\n", data) }
+func printNext(out io.Writer, data string) { fmt.Fprintf(out, "next:\n  robotd --data %s\n", data) }
 
 func renewCommand() *cobra.Command {
 	var data string
 	c := &cobra.Command{
 		Use: "renew", Short: "get this robot's next certificate now", Args: cobra.NoArgs,
-		Long: `Get this robot's next certificate now, with a new key. robotd does it by itself when
-two thirds of the present one's life are over; the next connection shows the new one.`,
+		Long: `Get this robot's next certificate now, with a new key. robotd does that by itself when
+		two thirds of the current certificate's lifetime are over. The next connection uses the
+		new one.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), answerWithin)
 			defer cancel()
 			heard, err := identity.HeardTime(data)
-			if err != nil { // a clock that is right needs no help
+			if err != nil { // only a wrong clock needs the stored time
 				fmt.Fprintln(cmd.ErrOrStderr(), "robotd:", err)
 			}
 			floor := identity.Floor{Built: build.Time(), Heard: heard}
@@ -107,10 +108,10 @@ two thirds of the present one's life are over; the next connection shows the new
 			if err != nil {
 				return fmt.Errorf("renew: %w", err)
 			}
-			fmt.Fprint(cmd.OutOrStdout(), "renewed\n"+about(i))
+			fmt.Fprint(cmd.OutOrStdout(), "renewed\n"+describe(i))
 			return nil
 		},
 	}
-	c.Flags().StringVar(&data, "data", "./data", "directory for what the robot has to remember")
+	c.Flags().StringVar(&data, "data", "./data", "directory for the robot's persistent data")
 	return c
 }

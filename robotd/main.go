@@ -28,24 +28,25 @@ func command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "robotd --id NAME",
 		Short: "the mode controller of one robot",
-		Long: `robotd puts a mode in charge of one robot (start-up, manual, automatic, safe),
-performs its story, and tells over MQTT what it does and why. After its start the
-robot does not move until somebody sends safety/enable. What it decides to stop is
-stopped by software: that is never an emergency stop.
+		Long: `robotd runs the modes of one robot (start-up, manual, automatic, safe), performs its
+		story, and publishes over MQTT what it does and why. After the start the robot does
+		not move until it receives safety/enable. Its stops are stops in software, never an
+		emergency stop.
 
-A robot of a fleet with certificates is enrolled once (robotd enrol) and then knows
-its name and its broker: robotd --data DIR.
+		A robot of a fleet with certificates is enrolled once (robotd enrol), which stores its
+		name and its broker. Then it needs only: robotd --data DIR.
 
-Each flag may also stand in a YAML file (--config; link_loss: {ato: continue} for
---link-loss-ato) or in the environment (TROUPE_ROBOTD_LINK_LOSS_ATO). A flag wins over
-the environment, that over the file. The fleet's desired configuration wins over the
-file, and is refused for what a flag or the environment says.`,
+		Each flag can also be set in a YAML file (--config; link_loss: {ato: continue} for
+		--link-loss-ato) or in the environment (TROUPE_ROBOTD_LINK_LOSS_ATO). A flag overrides
+		the environment, and the environment overrides the file. The fleet's desired
+		configuration overrides the file; values that a flag or the environment sets cannot be
+		changed by it.`,
 		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd) },
 	}
 	robot.Flags(root.Flags())
 	root.AddCommand(enrolCommand(), renewCommand())
-	root.AddCommand(&cobra.Command{Use: "version", Short: "say which version this is", Args: cobra.NoArgs,
+	root.AddCommand(&cobra.Command{Use: "version", Short: "print the version", Args: cobra.NoArgs,
 		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "robotd", build.Revision()) }})
 	return root
 }

@@ -12,18 +12,18 @@ import (
 	"troupe/schema"
 )
 
-// screen is what the program writes.
+// screen captures the output of the program.
 type screen struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-	came chan struct{}
+	mu      sync.Mutex
+	text    bytes.Buffer
+	written chan struct{}
 }
 
 func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {
-	case s.came <- struct{}{}:
+	case s.written <- struct{}{}:
 	default:
 	}
 	return s.text.Write(p)
@@ -35,17 +35,17 @@ func (s *screen) String() string {
 	return s.text.String()
 }
 
-func TestTheProgramSaysThatItIsReadyAndEndsInOrder(t *testing.T) {
+func TestProgramPrintsReadyAndShutsDown(t *testing.T) {
 	b := brokertest.Start(t)
 	ctx, end := context.WithCancel(t.Context())
-	out := &screen{came: make(chan struct{}, 1)}
+	out := &screen{written: make(chan struct{}, 1)}
 	cmd := command()
 	cmd.SetOut(out)
 	cmd.SetArgs([]string{"--id", "r1", "--broker", b.URL(), "--data", t.TempDir(), "--log-level", "error"})
 	done := make(chan error, 1)
 	go func() { done <- cmd.ExecuteContext(ctx) }()
 	select {
-	case <-out.came:
+	case <-out.written:
 	case err := <-done:
 		t.Fatalf("the program ended with %v", err)
 	}
@@ -55,8 +55,9 @@ func TestTheProgramSaysThatItIsReadyAndEndsInOrder(t *testing.T) {
 	obs := b.Client(t, "obs")
 	obs.Subscribe("troupe/v1/robots/r1/presence")
 	obs.ExpectThat("troupe/v1/robots/r1/presence", func(m brokertest.Message) bool { return strings.Contains(string(m.Payload), `"online"`) })
-	// The presence is seen before the robot itself has heard it back; its state
-	// follows when it has, and only then are there last words to say.
+	// The observer may receive the presence before robotd itself has received it
+	// back. robotd publishes its state after that, and only then publishes presence
+	// "offline" at shutdown.
 	obs.Subscribe("troupe/v1/robots/r1/state")
 	obs.ExpectThat("troupe/v1/robots/r1/state", func(brokertest.Message) bool { return true })
 	began := time.Now()
@@ -65,12 +66,12 @@ func TestTheProgramSaysThatItIsReadyAndEndsInOrder(t *testing.T) {
 		t.Errorf("the program ended with %v", err)
 	}
 	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("the end took %v, at most 5 s are allowed", took)
+		t.Errorf("shutdown took %v, at most 5 s are allowed", took)
 	}
 	obs.ExpectThat("troupe/v1/robots/r1/presence", func(m brokertest.Message) bool { return strings.Contains(string(m.Payload), `"offline"`) })
 }
 
-func TestMistakesOnTheCommandLineAreSentences(t *testing.T) {
+func TestCommandLineErrorsAreReadable(t *testing.T) {
 	token := schema.EnrolmentToken{Robot: "r7"}
 	for _, c := range []struct {
 		args []string
@@ -96,7 +97,7 @@ func TestMistakesOnTheCommandLineAreSentences(t *testing.T) {
 	}
 }
 
-func TestTheProgramSaysItsVersion(t *testing.T) {
+func TestProgramPrintsVersion(t *testing.T) {
 	var out bytes.Buffer
 	cmd := command()
 	cmd.SetArgs([]string{"version"})
