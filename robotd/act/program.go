@@ -22,7 +22,7 @@ const (
 	untilEmpty              // a group: when all its children have ended
 )
 
-// node is one action or group of a compiled act. Parents come before their
+// newNode is one action or group of a compiled act. Parents come before their
 // children, and children are in the order of their start.
 type node struct {
 	do             *score.Action
@@ -114,7 +114,7 @@ func texts(e Entry) *strings.Replacer {
 }
 
 func (x *Executor) layOut(p *performance, a *score.Action, parent int, pointer string, texts *strings.Replacer) *Refusal {
-	n, r := x.node(a, pointer)
+	n, r := x.newNode(a, pointer)
 	if r != nil {
 		return r
 	}
@@ -144,9 +144,9 @@ func (x *Executor) layOut(p *performance, a *score.Action, parent int, pointer s
 	return nil
 }
 
-// node compiles one action. The table of actions in package score defines its
+// newNode compiles one action. The table of actions in package score defines its
 // meaning; its values are checked by the validator and the unit.
-func (x *Executor) node(a *score.Action, pointer string) (node, *Refusal) {
+func (x *Executor) newNode(a *score.Action, pointer string) (node, *Refusal) {
 	refuse := func(at string, why schema.Reason, format string, args ...any) (node, *Refusal) {
 		return node{}, &Refusal{Reason: why, Pointer: pointer + at, Detail: fmt.Sprintf(format, args...)}
 	}
@@ -164,7 +164,7 @@ func (x *Executor) node(a *score.Action, pointer string) (node, *Refusal) {
 	case a.Type == score.TypeGroup:
 		n.span = untilEmpty
 		if a.EndMS != nil || a.TimeoutMS != nil {
-			return refuse("", schema.ReasonBadRequest, "a group ends when it is empty, not at a time")
+			return refuse("", schema.ReasonBadRequest, "a group ends when its actions have ended; it has neither end_ms nor timeout_ms")
 		}
 	case a.EndMS != nil:
 		n.span, n.length = fixed, max(0, milliseconds(*a.EndMS-a.StartMS))

@@ -57,7 +57,7 @@ var Table = fsm.Table[Stage, Step]{
 func (s Stage) next(on Step) Stage {
 	row, ok := Table.Next(s, on)
 	if !ok {
-		panic(fmt.Sprintf("act: an action that is %s cannot %s", s, on))
+		panic(fmt.Sprintf("act: no transition from %s on %s", s, on))
 	}
 	return row.To
 }
