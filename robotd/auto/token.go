@@ -226,7 +226,7 @@ func (s *State) releaseNamed(name string, d *Decision) Answer {
 		case t.Kind.Global():
 			return refused(schema.Reason(t.Why), "the pause "+name+" lasts as long as its cause")
 		}
-		return refused(schema.ReasonInvalidTransition, "the pause "+name+" ends with the one that holds it")
+		return refused(schema.ReasonInvalidTransition, "the pause "+name+" ends when the interrupt or activity that holds it ends")
 	}
 	return refused(schema.ReasonUnknownID, "there is no pause "+name+"; "+s.heldText())
 }
