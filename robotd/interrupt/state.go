@@ -63,18 +63,18 @@ func Defaults() Registry {
 func (r *Registry) Check() []string {
 	var problems []string
 	if len(r.Handlers) > MaxHandlers || len(r.Interrupters) > MaxInterrupters {
-		problems = append(problems, fmt.Sprintf("%d handlers and %d interrupters, at most %d and %d are possible", len(r.Handlers), len(r.Interrupters), MaxHandlers, MaxInterrupters))
+		problems = append(problems, fmt.Sprintf("%d handlers and %d interrupters, at most %d and %d are allowed", len(r.Handlers), len(r.Interrupters), MaxHandlers, MaxInterrupters))
 	}
 	seen := map[string]bool{}
 	for _, h := range r.Handlers {
 		if !schema.ValidID(h.ID) || seen["h "+h.ID] || h.Deadline < 0 {
-			problems = append(problems, fmt.Sprintf("handler %q needs an id of its own and no negative deadline", h.ID))
+			problems = append(problems, fmt.Sprintf("handler %q: want a valid and unique id and no negative deadline", h.ID))
 		}
 		seen["h "+h.ID] = true
 	}
 	for _, i := range r.Interrupters {
 		if !schema.ValidID(i) || seen["i "+i] {
-			problems = append(problems, fmt.Sprintf("interrupter %q needs an id of its own", i))
+			problems = append(problems, fmt.Sprintf("interrupter %q: want a valid and unique id", i))
 		}
 		seen["i "+i] = true
 	}
