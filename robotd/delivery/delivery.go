@@ -67,9 +67,9 @@ func (j *Judge[C]) mismatch(c *C, pin *schema.StoryPin) cause {
 	}
 	switch id, rev := j.Identity(c); {
 	case id != pin.ID:
-		return cause{schema.ReasonStoryInvalid, "/story/id", fmt.Sprintf("the desired state names %s, and its bytes are those of %s", pin.ID, id)}
+		return cause{schema.ReasonStoryInvalid, "/story/id", fmt.Sprintf("the desired document names %s, but its bytes contain %s", pin.ID, id)}
 	case rev != pin.Rev:
-		return cause{schema.ReasonStoryInvalid, "/story/rev", fmt.Sprintf("the desired state names revision %d of %s, and its bytes are those of revision %d", pin.Rev, id, rev)}
+		return cause{schema.ReasonStoryInvalid, "/story/rev", fmt.Sprintf("the desired document names revision %d of %s, but its bytes contain revision %d", pin.Rev, id, rev)}
 	}
 	return cause{}
 }

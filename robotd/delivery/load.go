@@ -28,7 +28,7 @@ func pieceOf(p schema.StoryPin) piece { return piece{p.SHA256, p.Size} }
 type load[C any] struct {
 	current      piece // the requested one
 	arrived      []byte
-	stored       bool   // now is a file and on disk
+	stored       bool   // current is a file and is on disk
 	digestError  string // what was wrong with a received file
 	partBytes    int64  // bytes of a file that have arrived
 	bestBytes    int64  // the most bytes of it that any attempt brought
@@ -36,11 +36,11 @@ type load[C any] struct {
 
 	body       []byte // the content's own bytes, once verified
 	content    *C
-	faults     []schema.Problem // of parsing it
+	problems   []schema.Problem // of parsing it
 	files      []Blob           // files that have arrived
 	missing    []piece
-	doneBytes  int64 // bytes
-	totalBytes int64 // bytes
+	doneBytes  int64
+	totalBytes int64
 }
 
 // begin starts with the content itself.
@@ -61,8 +61,8 @@ func (l *load[C]) take(j *Judge[C], held []string) (more bool) {
 	l.partBytes, l.bestBytes = 0, 0
 	if l.body == nil {
 		l.body = l.arrived
-		l.content, l.faults = j.Read(l.body)
-		if len(schema.Errors(l.faults)) == 0 {
+		l.content, l.problems = j.Read(l.body)
+		if len(schema.Errors(l.problems)) == 0 {
 			l.addMissing(j.files(l.content), held)
 		}
 	} else if !l.stored {
@@ -174,7 +174,7 @@ func (s *State[C]) verify(now Now, c *Config[C], out []Effect) []Effect {
 	}
 	detail := l.digestError
 	if detail == "" {
-		detail = fmt.Sprintf("%d bytes came for %s, where %d with this digest were promised", len(l.arrived), short(l.current.SHA256), l.current.Size)
+		detail = fmt.Sprintf("%d bytes arrived for %s; expected %d bytes with this digest", len(l.arrived), short(l.current.SHA256), l.current.Size)
 	}
 	if l.corruptCount++; l.corruptCount < 2 {
 		return s.fetch(now, c, OnCorrupt, out)
@@ -192,7 +192,7 @@ func short(digest string) string { return digest[:min(12, len(digest))] }
 // validate lets the judge check the content and writes it if it passes.
 func (s *State[C]) validate(c *Config[C], out []Effect) []Effect {
 	pin, l := *s.desired.Pin, &s.load
-	if errs := schema.Errors(l.faults); len(errs) > 0 {
+	if errs := schema.Errors(l.problems); len(errs) > 0 {
 		s.why = cause{schema.ReasonStoryInvalid, errs[0].Pointer, errs[0].String()}
 		if errs[0].Code == string(schema.ReasonUnsupportedVersion) {
 			s.why.reason = schema.ReasonUnsupportedVersion

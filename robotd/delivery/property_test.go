@@ -40,7 +40,7 @@ func newFleet(t *rapid.T) *fleet {
 	return f
 }
 
-func (f *fleet) do(effects []Effect) {
+func (f *fleet) apply(effects []Effect) {
 	cut := len(effects)
 	if cut > 0 && rapid.IntRange(0, 30).Draw(f.t, "power cut") == 0 {
 		cut = rapid.IntRange(0, len(effects)).Draw(f.t, "after")
@@ -87,7 +87,7 @@ func (f *fleet) do(effects []Effect) {
 // neverLost checks that only a newer desired document replaces or removes the
 // active story, and that its bytes are on disk.
 func (f *fleet) neverLost(k Kept) {
-	is, was := k.Active, f.kept.Active
+	is, was := k.Active, f.saved.Active
 	if was == nil {
 		return
 	}
@@ -113,11 +113,11 @@ func (f *fleet) whole(a *Accepted) bool {
 
 func (f *fleet) restartNow() {
 	f.fetching, f.writing = "", nil
-	f.do(f.restart(f.s.actsDigest))
+	f.apply(f.restart(f.s.actsDigest))
 	f.lastReport = f.s.Report() // reports are published again when the link is back
 }
 
-func (f *fleet) send(in Input) { f.do(f.step(in)) }
+func (f *fleet) send(in Input) { f.apply(f.step(in)) }
 
 func (f *fleet) desireAny() {
 	rev := f.newest.Rev + int64(rapid.IntRange(-1, 2).Draw(f.t, "rev"))
@@ -215,7 +215,7 @@ func (f *fleet) pass(d time.Duration) {
 }
 
 func (f *fleet) perform() {
-	f.f = Facts{Performing: rapid.Bool().Draw(f.t, "performing"), Held: rapid.Bool().Draw(f.t, "held"),
+	f.facts = Facts{Performing: rapid.Bool().Draw(f.t, "performing"), Held: rapid.Bool().Draw(f.t, "held"),
 		Boundary: rapid.Bool().Draw(f.t, "boundary"), Interrupted: rapid.Bool().Draw(f.t, "interrupted")}
 	trial := f.s.Trial()
 	switch rapid.IntRange(0, 2).Draw(f.t, "trial") {
@@ -259,7 +259,7 @@ func TestNewestDocumentIsFulfilledAndNothingIsLost(t *testing.T) {
 		f.newest.Rev++
 		f.newest = Desired{Rev: f.newest.Rev, FleetID: "home", Apply: schema.ApplyNextAct, Pin: f.pin(rapid.SampledFrom([]string{"a x y", "b y", "c z", "e x +gong +bell", "f +bell +drum z", "g +bell ++opera x", "h ++opera ++ballad"}).Draw(t, "last"))}
 		f.send(Document{Desired: f.newest})
-		f.f, f.diskOK = Facts{}, true
+		f.facts, f.diskOK = Facts{}, true
 		for range 200 {
 			_, waits := f.s.Deadline()
 			if f.lastReport.Phase == schema.DeployActive && f.lastReport.DesiredRev == f.newest.Rev && !waits && len(f.writing) == 0 {
@@ -276,7 +276,7 @@ func TestNewestDocumentIsFulfilledAndNothingIsLost(t *testing.T) {
 		if r.DesiredRev != f.newest.Rev || r.Phase != schema.DeployActive || r.Active == nil || r.Active.Story.SHA256 != f.newest.Pin.SHA256 {
 			t.Fatalf("desired %s with revision %d, reported %s", f.newest.Pin.ID, f.newest.Rev, f.report(r))
 		}
-		if !slices.Contains(f.kept.Digests(), r.Active.Story.SHA256) || !f.whole(r.Active) {
+		if !slices.Contains(f.saved.Digests(), r.Active.Story.SHA256) || !f.whole(r.Active) {
 			t.Fatalf("%s is active and not on disk", r.Active.Story.ID)
 		}
 	})

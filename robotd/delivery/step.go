@@ -101,7 +101,7 @@ func (s *State[C]) tooLate(out []Effect) []Effect {
 		out = append(out, StopFetch{s.load.current.SHA256})
 	}
 	s.load, s.staged = load[C]{}, nil
-	s.why = cause{reason: schema.ReasonExpired, detail: "the fleet waited for it until " + s.desired.Deadline.String()}
+	s.why = cause{reason: schema.ReasonExpired, detail: "its deadline was " + s.desired.Deadline.String()}
 	return s.takeSaved(OnTooLate, out)
 }
 
@@ -123,7 +123,7 @@ func (f Facts) mayApply(apply schema.Apply) bool {
 func (s *State[C]) take(on Event, out []Effect) []Effect {
 	row, ok := Table.Next(s.phase, on)
 	if !ok {
-		panic(fmt.Sprintf("delivery: %s has no edge for %s", s.phase, on))
+		panic(fmt.Sprintf("delivery: no transition from %s on %s", s.phase, on))
 	}
 	from := s.phase
 	s.phase = row.To
@@ -175,7 +175,7 @@ func (s *State[C]) refit(now Now, c *Config[C], digest string, out []Effect) []E
 			s.why = cause{}
 			out = s.takeSaved(OnRefilled, out)
 		case fmt.Sprint(before.Pruned) != fmt.Sprint(l.Fit.Pruned) || before.Reason != l.Fit.Reason:
-			out = append(out, pruned(&l), Tell{From: s.phase, To: s.phase, Why: "what of the story can be performed changed", Report: s.Report()})
+			out = append(out, pruned(&l), Tell{From: s.phase, To: s.phase, Why: "the acts of the story that can be performed have changed", Report: s.Report()})
 		}
 	}
 	if s.staged != nil {

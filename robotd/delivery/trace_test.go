@@ -89,17 +89,17 @@ func (w *world) play(t *testing.T, line string) string {
 	case "start-failed":
 		in = StartFailed{SHA256: w.digest(arg(0)), Reason: schema.Reason(arg(1))}
 	case "facts":
-		w.f = Facts{}
+		w.facts = Facts{}
 		for _, fact := range words {
 			switch fact {
 			case "performing":
-				w.f.Performing = true
+				w.facts.Performing = true
 			case "held":
-				w.f.Held = true
+				w.facts.Held = true
 			case "boundary":
-				w.f.Boundary = true
+				w.facts.Boundary = true
 			case "interrupted":
-				w.f.Interrupted = true
+				w.facts.Interrupted = true
 			default:
 				t.Fatalf("%q: unknown fact", line)
 			}

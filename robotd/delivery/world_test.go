@@ -25,12 +25,12 @@ type book struct {
 // missing, and a disk.
 type world struct {
 	s       *State[book]
-	c       Config[book]
-	f       Facts
+	cfg     Config[book]
+	facts   Facts
 	now     Now
 	missing map[string]bool
 	names   map[string]string // digest -> name
-	kept    Kept
+	saved   Kept
 	blobs   map[string][]byte
 	files   map[string]int64 // files on disk that the saved state refers to
 	stored  map[string]int64 // files on disk that it does not refer to yet
@@ -41,9 +41,9 @@ const noon schema.Time = 1_800_000_000_000
 
 func newWorld() *world {
 	w := &world{missing: map[string]bool{}, names: map[string]string{}, blobs: map[string][]byte{}, files: map[string]int64{}, stored: map[string]int64{}, covered: map[string]bool{}}
-	w.c = Defaults(sign.Story, Judge[book]{Read: w.read, Identity: func(b *book) (string, int64) { return b.name, 1 }, Files: func(b *book) []score.Asset { return b.files }, Fit: w.fit})
+	w.cfg = Defaults(sign.Story, Judge[book]{Read: w.read, Identity: func(b *book) (string, int64) { return b.name, 1 }, Files: func(b *book) []score.Asset { return b.files }, Fit: w.fit})
 	w.now.Wall = noon
-	w.s, _ = Restore(w.now, &w.c, Kept{}, Held{}, "", nil)
+	w.s, _ = Restore(w.now, &w.cfg, Kept{}, Held{}, "", nil)
 	return w
 }
 
@@ -110,7 +110,7 @@ func (w *world) digest(name string) string {
 
 // save does what the disk does: it keeps the blobs that the state refers to.
 func (w *world) save(e Save) {
-	w.kept = e.Kept
+	w.saved = e.Kept
 	for _, b := range e.Blobs {
 		w.blobs[b.SHA256] = b.Bytes
 	}
@@ -134,12 +134,12 @@ func (w *world) save(e Save) {
 }
 
 func (w *world) step(in Input) []Effect {
-	return w.cover(Step(w.s, w.now, &w.c, w.f, in, nil))
+	return w.cover(Step(w.s, w.now, &w.cfg, w.facts, in, nil))
 }
 
 func (w *world) restart(actsDigest string) []Effect {
 	var out []Effect
-	w.s, out = Restore(w.now, &w.c, w.kept, Held{w.blobs, w.files}, actsDigest, nil)
+	w.s, out = Restore(w.now, &w.cfg, w.saved, Held{w.blobs, w.files}, actsDigest, nil)
 	return w.cover(out)
 }
 
