@@ -20,12 +20,12 @@ func (s *State) refuse(verb schema.Verb, client, id string, ans Answer, out []Ef
 	return append(out, Tell{Client: client, Ack: a})
 }
 
-// repeat sends the newest answer again. If there is none yet, the coming answer
+// resend sends the newest answer again. If there is none yet, the coming answer
 // serves both copies.
-func (s *State) repeat(e *entry, out []Effect) []Effect {
+func (s *State) resend(e *entry, out []Effect) []Effect {
 	switch e.phase {
 	case Done:
-		t := e.tell()
+		t := e.finalAck()
 		t.Key, t.Ack.Dup = "", true
 		return append(out, t)
 	case Working, Acknowledged:
@@ -81,7 +81,7 @@ func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
 }
 
 // unwritten handles a finished record that the disk refused: the final answer is
-// sent at once, and the record is written again until the disk accepts it.
+// sent at once, and the write is repeated until the disk accepts it.
 func (s *State) unwritten(now Now, k Key, out []Effect) []Effect {
 	e := s.find(k)
 	if e == nil || e.phase != Done {
@@ -93,7 +93,7 @@ func (s *State) unwritten(now Now, k Key, out []Effect) []Effect {
 		return out
 	}
 	e.answered = true
-	return append(out, e.tell())
+	return append(out, e.finalAck())
 }
 
 func (s *State) expire(e *entry, out []Effect) []Effect {
@@ -150,7 +150,7 @@ func (s *State) finish(e *entry, ans Answer, out []Effect) []Effect {
 	e.rec.Answer = complete(verbOf(e.rec.Verb), ans)
 	s.closeEntry(e)
 	s.noteLast(e)
-	t := e.tell()
+	t := e.finalAck()
 	if !e.inJournal {
 		t.Key = ""
 		return append(out, t)
@@ -198,7 +198,7 @@ func (s *State) connected(out []Effect) []Effect {
 	}
 	slices.SortFunc(untold, func(a, b *entry) int { return cmp.Compare(a.rec.N, b.rec.N) })
 	for _, e := range untold {
-		out = append(out, e.tell())
+		out = append(out, e.finalAck())
 	}
 	return out
 }
@@ -215,15 +215,15 @@ func (s *State) tick(now Now, out []Effect) []Effect {
 			out = s.expire(e, out)
 		case e.interimAt == 0 || now.Mono < e.interimAt:
 		case e.take(OnAckDue):
-			out = s.interim(now, e, schema.StatusAccepted, out)
+			out = s.sendInterim(now, e, schema.StatusAccepted, out)
 		case e.take(OnProgressDue):
-			out = s.interim(now, e, schema.StatusInProgress, out)
+			out = s.sendInterim(now, e, schema.StatusInProgress, out)
 		}
 	}
 	return out
 }
 
-func (s *State) interim(now Now, e *entry, status schema.Status, out []Effect) []Effect {
+func (s *State) sendInterim(now Now, e *entry, status schema.Status, out []Effect) []Effect {
 	e.interimAt = now.Mono + progressEvery
 	a := ack(e.rec.Verb, e.rec.ID, Answer{Status: status, UncheckedAge: e.rec.Answer.UncheckedAge})
 	a.StateSeq, a.Current = e.stateSeq, e.current
@@ -234,10 +234,10 @@ func (s *State) interim(now Now, e *entry, status schema.Status, out []Effect) [
 	return append(out, Tell{Client: e.rec.Client, Ack: a})
 }
 
-// tell returns the message with e's final answer. The state document's number,
+// finalAck returns the message with e's final answer. The state document's number,
 // the lease and the refs are valid within one boot only, so they are omitted after
 // a restart.
-func (e *entry) tell() Tell {
+func (e *entry) finalAck() Tell {
 	id := e.ackID
 	if e.rec.Nameless {
 		id = ""

@@ -15,5 +15,5 @@ func (s *State) revoked(in Revoked, out []Effect) []Effect {
 		Status: schema.StatusCancelled, Reason: in.Reason, Detail: schema.LegibleWithin(in.Detail, MaxDetail), UncheckedAge: e.rec.Answer.UncheckedAge,
 	})
 	e.rec.Delivered, e.lease, e.refs = false, in.Lease, in.Refs
-	return append(out, s.save(nil, e.rec), e.tell())
+	return append(out, s.save(nil, e.rec), e.finalAck())
 }

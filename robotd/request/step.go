@@ -28,7 +28,7 @@ func Step(s *State, now Now, in Input, out []Effect) []Effect {
 	case Connected:
 		return s.connected(out)
 	case Stopped:
-		return s.stopped(in.Detail, nil, out)
+		return s.cancelWaiting(in.Detail, nil, out)
 	case Tick:
 		return s.tick(now, out)
 	}
@@ -71,14 +71,14 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 		}
 		switch {
 		case e != nil && e.rec.SHA256 == sum:
-			return s.repeat(e, out)
+			return s.resend(e, out)
 		case e != nil:
 			return refuse(Answer{Reason: schema.ReasonIDReuse, Detail: "this id named " + strings.TrimSpace(e.rec.Verb+" "+e.rec.Word) + " before; give each command its own"})
 		}
 	}
 
 	if a.Behind && verb.ID() != cancel {
-		return refuse(Answer{Reason: schema.ReasonOverloaded, Detail: "the robot's disk does not keep up with what was asked already"})
+		return refuse(Answer{Reason: schema.ReasonOverloaded, Detail: "the robot's disk does not keep up with the commands"})
 	}
 	if newest, late := s.outOfOrder(a.Client, verb.Group, req); late {
 		return refuse(Answer{Reason: schema.ReasonOutOfOrder, Pointer: "/seq",
@@ -114,7 +114,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 	s.open = append(s.open, e)
 	out = append(out, s.save(forget, e.rec))
 	if a.Overtaken && e.take(OnStopped) {
-		out = s.finish(e, Answer{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop that was sent later came before it was begun"}, out)
+		out = s.finish(e, Answer{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop that was sent later arrived before it was performed"}, out)
 	}
 	return out
 }
@@ -160,12 +160,12 @@ func (s *State) stop(now Now, verb schema.Verb, a Arrival, out []Effect) []Effec
 		out = append(out, Alarm{Reason: schema.ReasonRetainedCommand, Client: a.Client, Verb: verb.ID(),
 			Detail: "a stop was retained on the broker; it was obeyed and stops this robot again at each connection until it is removed"})
 	}
-	return s.stopped(verb.ID()+" came before it was begun", refsTo(e), out)
+	return s.cancelWaiting(verb.ID()+" came before it was begun", refsTo(e), out)
 }
 
-// stopped cancels the commands that are accepted and not yet performed; by refers
-// to the stop if that was a command.
-func (s *State) stopped(detail string, by []schema.Ref, out []Effect) []Effect {
+// cancelWaiting cancels the commands that are accepted and not yet performed,
+// because of a stop; by refers to the stop if that was a command.
+func (s *State) cancelWaiting(detail string, by []schema.Ref, out []Effect) []Effect {
 	for _, old := range slices.Clone(s.open) {
 		if old.take(OnStopped) {
 			old.refs = by
@@ -277,13 +277,13 @@ func (s *State) answerDirectly(now Now, verb schema.Verb, client string, req sch
 	case e == nil:
 		reject(schema.ReasonUnknownID, "/args/id", "no command of "+client+" with the id "+req.Args.ID+" was taken, or it was long ago")
 	case id == query && (e.phase == Saving || e.phase == Dispatched):
-		ans.Detail = "it was taken; its answer follows"
+		ans.Detail = "it was accepted; its answer follows"
 	case id == query:
-		out = s.repeat(e, out)
+		out = s.resend(e, out)
 	case !e.open():
 		reject(schema.ReasonInvalidTransition, "/args/id", "it has ended already: "+string(e.rec.Answer.Status))
 	case e.class == schema.ClassStop:
-		reject(schema.ReasonInvalidTransition, "/args/id", "a stop is not called off")
+		reject(schema.ReasonInvalidTransition, "/args/id", "a stop cannot be cancelled")
 	case e.take(OnCancelled):
 		about = refsTo(e)
 		out = s.finish(e, Answer{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was called off before it was begun"}, out)

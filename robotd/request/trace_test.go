@@ -100,7 +100,7 @@ func (w *world) play(t *testing.T, line string) string {
 	default:
 		t.Fatalf("%q: unknown input", line)
 	}
-	return w.do(Step(w.s, w.now, in, nil))
+	return w.format(Step(w.s, w.now, in, nil))
 }
 
 // times replaces @ and a duration by the fleet's time.
@@ -125,10 +125,10 @@ func (w *world) restart() string {
 	w.boot++
 	var out []Effect
 	w.s, out = Restore(w.boot, saved, nil)
-	return w.do(out)
+	return w.format(out)
 }
 
-func (w *world) do(effects []Effect) string {
+func (w *world) format(effects []Effect) string {
 	var b strings.Builder
 	for _, e := range effects {
 		switch e := e.(type) {
