@@ -1,17 +1,17 @@
-// Package driver is the boundary between robotd and a body: which units there
-// are, what they can be told, and what they tell.
+// Package driver is the interface between robotd and a robot body: the units of
+// the body, the commands they take and the events they report.
 //
-// A Driver owns its body in goroutines of its own that may block on it. None of its
-// methods but Open, Calibrate and Close ever waits: robotd's loop calls them. What the
-// body has to say comes as events; a reader that stops reading delays events,
-// never a stop and never the watchdog.
+// A Driver runs its body in its own goroutines, which may block on hardware. Its
+// methods never block, except Open, Calibrate and Close, because robotd's loop calls
+// them. The body reports through events; a slow reader delays events, but never a
+// stop or the watchdog.
 //
-// The body protects people by itself: a unit that moves and is not fed for
-// WatchdogTicks of its own ticks goes to error, whatever hangs above it. The
-// states of a unit that moves are a table, the same for every body.
+// The body protects people by itself: a moving unit that robotd has not fed for
+// WatchdogTicks of the body's own ticks goes to error, whichever part of robotd
+// hangs. All bodies share one state table for units that move.
 //
-// It decides nothing about modes, acts or permission. Drivers live in folders of
-// their own and prove themselves with drivertest.Conform.
+// A driver decides nothing about modes, acts or permission. Each driver has its own
+// folder and passes drivertest.Conform.
 package driver
 
 import (
@@ -22,102 +22,103 @@ import (
 	"troupe/schema/score"
 )
 
-// Tick is the interval at which robotd feeds a body, and WatchdogTicks how many of
-// them a moving unit goes on without being fed. A body counts its own ticks, so
-// that a computer that stood still as a whole is no hung loop.
+// Tick is the interval at which robotd feeds a body. WatchdogTicks is how many ticks
+// a unit may move without being fed. The body counts its own ticks, so that pausing
+// the whole computer does not count as a hung loop.
 const (
 	Tick          = 20 * time.Millisecond
 	WatchdogTicks = 10
 )
 
-// VelocityTTL is the longest time for which one Velocity counts.
+// VelocityTTL is the longest time for which one Velocity is valid.
 const VelocityTTL = 400 * time.Millisecond
 
-// Body is what a body is; it does not change while it is open.
+// Body describes a body. It does not change while the body is open.
 type Body struct {
 	Model     string
 	Serial    string
-	Hardware  string // its revision, in the maker's words; empty: not known
+	Hardware  string // the manufacturer's revision; empty if unknown
 	Driver    string
 	Units     []schema.Unit
-	Points    []string // names that goto knows, sorted; empty without a map
+	Points    []string // names that goto accepts, sorted; empty without a map
 	Languages []string
 	Homing    []string // units whose calibration moves them and so needs safety/enable
 }
 
-// Command is one action for one unit. Every command is answered by exactly one
-// event, Done or Failed, unless its Stop came first. One that does not hold is
-// done as soon as the unit has it: a face or a colour stays.
+// Command is one action for one unit. The body answers every command with exactly
+// one event, Done or Failed, unless Stop came first. A command with Holds unset is
+// done as soon as the unit has applied it; a face or a colour then stays.
 type Command struct {
-	Key   uint64 // names it; never used twice
+	Key   uint64 // unique; never reused
 	Unit  string
-	Do    *score.Action // shared, not to be changed
-	Text  string        // say: what to speak, in the robot's language
-	From  time.Duration // leave out what was done before an interruption
+	Do    *score.Action // shared, read-only
+	Text  string        // say: the text to speak, in the robot's language
+	From  time.Duration // skip the part that was done before an interruption
 	Holds bool
-	// Asset is the SHA-256 of the file that Do names, where its story brought one;
-	// the file has that name in the directory assets of the robot's data.
+	// Asset is the SHA-256 of the file that Do names if the story contains one. The
+	// file has that name in the assets directory of the robot's data.
 	Asset string
 }
 
-// SpeedEvery is how often a drive that moves tells how fast it is.
+// SpeedEvery is the interval at which a moving drive reports its speed.
 const SpeedEvery = 100 * time.Millisecond
 
-// Velocity moves the drive until it is renewed, replaced by a command, or its
-// time is over; then the drive brakes as its unit says. What is over the unit's
-// limits is brought within them.
+// Velocity moves the drive until it is renewed, a command replaces it, or its TTL
+// ends; then the drive brakes with the deceleration of its unit. Values beyond the
+// unit's limits are clamped.
 type Velocity struct {
 	VX, WZ float64 // m/s forward, rad/s to the left
 	TTL    time.Duration
 }
 
-// Order is what every unit that moves is told by the safety core.
+// Order is the safety core's order to every unit that moves.
 type Order string
 
-// The orders. What a unit runs when it leaves run fails with the reason stopped.
+// The orders. A command that runs when its unit leaves run fails with the reason
+// stopped.
 const (
 	ToIdle  Order = "idle"
-	ToRun   Order = "run"   // commands may move it now
+	ToRun   Order = "run"   // commands may move the unit
 	ToStop  Order = "stop"  // brake to standstill, then idle
 	ToHalt  Order = "halt"  // brake at once by the unit's own means, then error
 	ToError Order = "error" // off
-	ToReset Order = "reset" // leave error, if its cause is gone
+	ToReset Order = "reset" // leave error if its cause is gone
 )
 
-// Kind is what an event tells.
+// Kind is the kind of an event. The comments name the fields of Event that it uses.
 type Kind string
 
 // The kinds of events.
 const (
-	Done   Kind = "done"   // Key: the command was carried out
-	Failed Kind = "failed" // Key, Reason, Detail: it was not
-	// Unit, State, Detail: a unit's state, once for each after Open and on every
-	// change. Detail is what is wrong now; it is empty as soon as the cause is
-	// gone, though the state is still error.
+	Done   Kind = "done"   // Key: the command has been carried out
+	Failed Kind = "failed" // Key, Reason, Detail: the command has failed
+	// Unit, State, Detail: a unit's state, reported for each unit after Open and on
+	// every change. Detail is the present fault; it is empty as soon as the cause is
+	// gone, even if the state is still error.
 	Unit    Kind = "unit"
 	Battery Kind = "battery" // Level, Charging
 	Sensed  Kind = "sensed"  // Signal, Name, On, Level
-	Waits   Kind = "waits"   // Unit, Reason: calibration waits for something
-	// Calibrating: a calibration is under way and has come as far as Level, 0..1. A
-	// body that does not know says nothing.
+	Waits   Kind = "waits"   // Unit, Reason: calibration waits, for example to be enabled
+	// Level: the progress of a running calibration, 0..1. A body that does not know
+	// its progress does not report it.
 	Calibrating Kind = "calibrating"
-	// Speed: VX, WZ, as measured; every SpeedEvery while the drive moves, and once
-	// when it stands again.
+	// VX, WZ: the measured speed, every SpeedEvery while the drive moves, and once
+	// when it has come to a standstill.
 	Speed Kind = "speed"
 )
 
-// Signal is what a sensor senses.
+// Signal is the kind of a sensor reading.
 type Signal string
 
-// The signals.
+// The signals, with the fields of Event that they use.
 const (
-	Touch      Signal = "touch"       // Name: where; On
-	Press      Signal = "press"       // Name: the choice or button on the screen, or that at the robot; On = pressed
+	Touch      Signal = "touch"       // Name: the place; On = touched
+	Press      Signal = "press"       // Name: the choice or button on the screen or on the robot; On = pressed
 	EStopInput Signal = "estop-input" // Name: the input; On = pressed
 	Heat       Signal = "heat"        // Name: the unit; Level: degrees Celsius
 )
 
-// Event is something that the body tells, in the order in which it happened.
+// Event is a report of the body. Events come in the order in which they happened.
 type Event struct {
 	Kind     Kind
 	Key      uint64
@@ -133,21 +134,21 @@ type Event struct {
 	Detail   string
 }
 
-// Calibration is how a calibration ended.
+// Calibration is the result of a calibration.
 type Calibration struct {
 	Units []Calibrated
 	Map   bool // a map is loaded
 }
 
-// Calibrated is one unit's part; an empty reason is success.
+// Calibrated is the result of one unit; an empty reason means success.
 type Calibrated struct {
 	Unit   string
 	Reason schema.Reason
 	Detail string
 }
 
-// OK reports whether every unit is calibrated. A body without a map is fine, it
-// has no points to go to.
+// OK reports whether every unit is calibrated. A map is not required: a body without
+// one has no points to go to.
 func (c Calibration) OK() bool {
 	for _, u := range c.Units {
 		if u.Reason != "" {
@@ -157,15 +158,15 @@ func (c Calibration) OK() bool {
 	return true
 }
 
-// Driver is a body. Its methods may be called from one goroutine while Calibrate
-// runs in another.
+// Driver controls a body. One goroutine may call its methods while Calibrate runs in
+// another.
 type Driver interface {
-	// Body answers what the body is, before Open too.
+	// Body describes the body; it may be called before Open.
 	Body() Body
-	// Open connects to the body and tells the state of each unit. ctx bounds the
-	// opening only.
+	// Open connects to the body, which then reports the state of each unit. ctx bounds
+	// only the opening.
 	Open(ctx context.Context) error
-	// Events is the same channel always; Close closes it.
+	// Events returns the one channel of events; Close closes it.
 	Events() <-chan Event
 
 	Start(c Command)
@@ -173,12 +174,12 @@ type Driver interface {
 	Stop(key uint64)
 	Move(v Velocity)
 	Order(o Order)
-	// Feed says that robotd is alive; it is called every Tick.
+	// Feed resets the watchdog; robotd calls it every Tick.
 	Feed()
 
-	// Calibrate homes the units that need it and loads the map. It waits for as
-	// long as a unit needs to be enabled, which is told as Waits; homing moves the
-	// body, so it has to be fed meanwhile. ctx ends it.
+	// Calibrate homes the units that need it and loads the map. While a unit needs
+	// to be enabled first, it waits and reports Waits. Homing moves the body, so
+	// robotd has to feed it meanwhile. Cancelling ctx ends the calibration.
 	Calibrate(ctx context.Context) (Calibration, error)
 	// Close stops all motion and ends every goroutine.
 	Close() error

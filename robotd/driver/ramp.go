@@ -2,9 +2,9 @@ package driver
 
 import "math"
 
-// Ramp is the speed that follows v on the way to want in one step of time, in
-// which it may grow by up and shrink by down: towards zero it is faster than away
-// from it.
+// Ramp returns the speed after one time step from v towards want. The magnitude may
+// grow by at most up and shrink by at most down in the step, so that braking can be
+// quicker than accelerating.
 func Ramp(v, want, up, down float64) float64 {
 	step := up
 	if math.Abs(want) < math.Abs(v) || v*want < 0 {

@@ -2,36 +2,36 @@ package driver
 
 import "troupe/schema/fsm"
 
-// State is where a unit stands. Units that cannot move are idle or in error.
+// State is the state of a unit. Units that cannot move are only idle or in error.
 type State string
 
 // The states of a unit.
 const (
 	Idle  State = "idle"
 	Run   State = "run"
-	Halt  State = "halt" // braking by its own means
+	Halt  State = "halt" // the unit brakes by its own means
 	Error State = "error"
 )
 
 // States lists every state of a unit.
 var States = []State{Idle, Run, Halt, Error}
 
-// Happening is what can happen to a unit that moves.
-type Happening string
+// Trigger is what makes a unit that moves change its state.
+type Trigger string
 
-// What can happen.
+// The triggers.
 const (
-	Enabled Happening = "enabled" // ordered to run, and sound; one that is not faults instead
-	AtRest  Happening = "at-rest" // ordered to stop or to be idle, and standing
-	Halted  Happening = "halted"  // ordered to halt, or at its own limit
-	Unfed   Happening = "unfed"   // moving, and nobody fed it
-	Settled Happening = "settled" // stands, and the hold time is over
-	Faulted Happening = "faulted" // broken, ordered to error, or a stop input
-	Cleared Happening = "cleared" // ordered to reset, cause gone, settled
+	Enabled Trigger = "enabled" // ordered to run
+	AtRest  Trigger = "at-rest" // ordered to stop or to be idle, and at standstill
+	Halted  Trigger = "halted"  // ordered to halt, or at its own limit
+	Unfed   Trigger = "unfed"   // moving, and robotd did not feed it
+	Settled Trigger = "settled" // at standstill, and the hold time is over
+	Faulted Trigger = "faulted" // broken, ordered to error, or a stop input is pressed
+	Cleared Trigger = "cleared" // ordered to reset, cause gone, settling time over
 )
 
-// Table is the life of every unit that moves.
-var Table = fsm.Table[State, Happening]{
+// Table is the state table of every unit that moves.
+var Table = fsm.Table[State, Trigger]{
 	{From: fsm.In(Idle), On: Enabled, To: Run, Why: "the safety core lets it move"},
 	{From: fsm.In(Run), On: AtRest, To: Idle, Why: "it was told to stop and stands"},
 	{From: fsm.In(Run), On: Halted, To: Halt, Why: "it brakes at once by its own means"},

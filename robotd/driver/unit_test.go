@@ -6,11 +6,11 @@ import (
 	"troupe/schema/fsm/fsmtest"
 )
 
-func TestTheTableIsSound(t *testing.T) {
+func TestTableIsSound(t *testing.T) {
 	fsmtest.Check(t, Table, Idle, States)
 }
 
-func TestEveryStateButErrorLeadsToErrorOnAFault(t *testing.T) {
+func TestFaultLeadsToErrorFromEveryState(t *testing.T) {
 	for _, s := range States {
 		row, ok := Table.Next(s, Faulted)
 		if s != Error && (!ok || row.To != Error) {
@@ -19,7 +19,7 @@ func TestEveryStateButErrorLeadsToErrorOnAFault(t *testing.T) {
 	}
 }
 
-func TestOnlyAnOrderLeadsToRun(t *testing.T) {
+func TestOnlyEnableLeadsToRun(t *testing.T) {
 	for _, row := range Table {
 		if row.To == Run && row.On != Enabled {
 			t.Errorf("%v leads to run", row.On)
@@ -27,6 +27,6 @@ func TestOnlyAnOrderLeadsToRun(t *testing.T) {
 	}
 }
 
-func TestTheTableIsDrawn(t *testing.T) {
+func TestTableMatchesItsDiagram(t *testing.T) {
 	fsmtest.Drawn(t, "testdata/unit.md", Table, Idle)
 }

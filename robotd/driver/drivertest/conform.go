@@ -1,5 +1,4 @@
-// Package drivertest is what every body has to prove: the promises of the
-// interface driver.Driver, as a suite of tests.
+// Package drivertest is the conformance test suite of the interface driver.Driver.
 package drivertest
 
 import (
@@ -16,7 +15,7 @@ import (
 	"troupe/schema/score"
 )
 
-// Body is a body under test with what a tester may do to it from outside.
+// Body is a body under test, with methods to inject faults.
 type Body interface {
 	driver.Driver
 	Break(unit, what string)
@@ -25,62 +24,62 @@ type Body interface {
 	Hang(unit string, on bool)
 }
 
-// Conform runs the suite. open makes a body that is not open yet and has a
-// speaker, a face, a led, a head and a drive that needs no homing and says its
-// limits and how it brakes. The suite runs
-// in bubbles of testing/synctest: a body may use timers, but no devices.
-func Conform(t *testing.T, open func() Body) {
+// Conform runs the suite. newBody returns a body that is not open yet. The body has a
+// speaker, a face, a led, a head, and a drive that needs no homing and states its
+// speed limits and its braking. The suite runs in bubbles of testing/synctest, so the
+// body may use timers but no devices.
+func Conform(t *testing.T, newBody func() Body) {
 	t.Helper()
-	in := func(name string, f func(*testing.T, *stand)) {
+	in := func(name string, f func(*testing.T, *harness)) {
 		t.Run(name, func(t *testing.T) {
 			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 			synctest.Test(t, func(t *testing.T) {
-				s := newStand(t, open())
+				s := newHarness(t, newBody())
 				f(t, s)
 				s.close()
 			})
 		})
 	}
-	in("it tells every unit's state after it was opened", everyUnitTold)
-	in("it opens once", opensOnce)
+	in("open reports the state of every unit", reportsEveryUnit)
+	in("a second open fails", opensOnce)
 	in("nothing moves before it is enabled", nothingMovesDisabled)
 	in("every command is answered once", everyCommandAnswered)
-	in("a stopped command is answered no more", stoppedIsSilent)
-	in("a bad command is refused, not obeyed", badCommands)
+	in("a stopped command is not answered", stoppedNotAnswered)
+	in("a bad command is refused", badCommands)
 	in("an order to stop brakes to standstill and ends in idle", stopEndsIdle)
 	in("a halt ends in error", haltEndsInError)
-	in("an order to error is obeyed from every state", errorFromEveryState)
-	in("an unknown order is no permission", unknownOrder)
-	in("a unit that moves unfed ends in error and stands", watchdog)
-	in("the watchdog bites though nobody reads events", watchdogUnread)
-	in("a unit that stands is not bitten", restIsNotBitten)
-	in("a reset waits for the cause to be gone", resetIsEarned)
+	in("an order to error works in every state", errorFromEveryState)
+	in("an unknown order grants no permission", unknownOrder)
+	in("the watchdog puts an unfed moving unit into error", watchdog)
+	in("the watchdog trips although nobody reads events", watchdogUnread)
+	in("the watchdog ignores a unit at standstill", watchdogIgnoresRest)
+	in("a reset waits for the cause to be gone", resetNeedsCauseGone)
 	in("a stop input stops what moves", stopInput)
 	in("a unit that hangs can be stopped", hangStops)
-	in("a velocity ends by itself", velocityEnds)
-	in("a velocity that is over ends in standing, which is told", standingTold)
-	in("a velocity is brought within the drive's limits", velocityLimited)
+	in("a velocity ends after its TTL", velocityEnds)
+	in("the standstill after a velocity is reported", reportsStandstill)
+	in("a velocity is clamped to the drive's limits", velocityLimited)
 	in("a velocity ends with the permission to move", velocityStopped)
-	in("no method waits for a reader", nobodyWaits)
+	in("no method blocks on an unread event channel", neverBlocks)
 	in("calibration succeeds, and fails with a broken unit", calibrates)
-	in("calibration ends with its context", calibrationEnds)
-	in("close ends everything, twice too", closes)
-	t.Run("under any orders, nothing runs that was not enabled", func(t *testing.T) { anyOrders(t, open) })
+	in("calibration ends with its context", calibrationCancelled)
+	in("close ends everything and can be repeated", closes)
+	t.Run("random orders run nothing that was not enabled", func(t *testing.T) { randomOrders(t, newBody) })
 }
 
-func everyUnitTold(t *testing.T, s *stand) {
+func reportsEveryUnit(t *testing.T, s *harness) {
 	for _, u := range s.b.Body().Units {
 		s.wantState(u.ID, driver.Idle)
 	}
 }
 
-func opensOnce(t *testing.T, s *stand) {
+func opensOnce(t *testing.T, s *harness) {
 	if s.b.Open(t.Context()) == nil {
-		t.Error("it was opened twice")
+		t.Error("the second Open succeeded")
 	}
 }
 
-func everyCommandAnswered(t *testing.T, s *stand) {
+func everyCommandAnswered(t *testing.T, s *harness) {
 	s.order(driver.ToRun)
 	speaker, face, led, head, drive := s.unit(schema.UnitSpeaker), s.unit(schema.UnitFace), s.unit(schema.UnitLED), s.unit(schema.UnitHead), s.unit(schema.UnitDrive)
 	x := 0.2
@@ -98,7 +97,7 @@ func everyCommandAnswered(t *testing.T, s *stand) {
 	}
 }
 
-func stoppedIsSilent(t *testing.T, s *stand) {
+func stoppedNotAnswered(t *testing.T, s *harness) {
 	s.order(driver.ToRun)
 	end := int64(1000)
 	keys := []uint64{
@@ -114,13 +113,13 @@ func stoppedIsSilent(t *testing.T, s *stand) {
 	s.pass(30 * time.Second)
 	for _, k := range keys {
 		if got := s.answers(k); len(got) != 0 {
-			t.Errorf("command %d was stopped and then answered %+v", k, got)
+			t.Errorf("command %d was stopped and then answered with %+v", k, got)
 		}
 	}
 	s.wantState(s.unit(schema.UnitDrive), driver.Run)
 }
 
-func badCommands(t *testing.T, s *stand) {
+func badCommands(t *testing.T, s *harness) {
 	s.order(driver.ToRun)
 	s.key++
 	s.b.Start(driver.Command{Key: s.key, Unit: s.unit(schema.UnitSpeaker)})
@@ -135,12 +134,12 @@ func badCommands(t *testing.T, s *stand) {
 	s.pass(time.Second)
 	for _, k := range keys {
 		if got := s.answers(k); len(got) != 1 || got[0].Kind != driver.Failed || got[0].Reason == "" || got[0].Detail == "" {
-			t.Errorf("bad command %d was answered %+v", k, got)
+			t.Errorf("bad command %d was answered with %+v", k, got)
 		}
 	}
 }
 
-func hangStops(t *testing.T, s *stand) {
+func hangStops(t *testing.T, s *harness) {
 	s.order(driver.ToRun)
 	s.b.Hang(s.unit(schema.UnitDrive), true)
 	s.b.Hang(s.unit(schema.UnitSpeaker), true)
@@ -156,7 +155,7 @@ func hangStops(t *testing.T, s *stand) {
 	s.wantAnswer(drive, driver.Failed, schema.ReasonStopped)
 }
 
-func nobodyWaits(t *testing.T, s *stand) {
+func neverBlocks(t *testing.T, s *harness) {
 	s.order(driver.ToRun)
 	for range 5000 {
 		s.key++
@@ -169,12 +168,12 @@ func nobodyWaits(t *testing.T, s *stand) {
 	s.wantState(s.unit(schema.UnitDrive), driver.Error)
 	for k := uint64(1); k <= 5000; k++ {
 		if len(s.answers(k)) != 1 {
-			t.Fatalf("command %d was answered %+v", k, s.answers(k))
+			t.Fatalf("command %d was answered with %+v", k, s.answers(k))
 		}
 	}
 }
 
-func calibrates(t *testing.T, s *stand) {
+func calibrates(t *testing.T, s *harness) {
 	run := func() (driver.Calibration, error) {
 		var c driver.Calibration
 		var err error
@@ -205,11 +204,11 @@ func calibrates(t *testing.T, s *stand) {
 	}
 }
 
-func calibrationEnds(t *testing.T, s *stand) {
+func calibrationCancelled(t *testing.T, s *harness) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.b.Calibrate(ctx); err == nil {
-		t.Error("it went on without its context")
+		t.Error("calibration succeeded with a cancelled context")
 	}
 	ended := make(chan error)
 	go func() {
@@ -218,25 +217,25 @@ func calibrationEnds(t *testing.T, s *stand) {
 	}()
 	synctest.Wait()
 	if _, err := s.b.Calibrate(t.Context()); err == nil {
-		t.Error("two calibrations at once")
+		t.Error("a second calibration was accepted while one runs")
 	}
 	if err := s.b.Close(); err != nil {
 		t.Error(err)
 	}
 	if <-ended == nil {
-		t.Error("a closed body calibrates")
+		t.Error("calibration succeeded on a closed body")
 	}
 }
 
-func closes(t *testing.T, s *stand) {
+func closes(t *testing.T, s *harness) {
 	s.order(driver.ToRun)
 	s.start(s.unit(schema.UnitDrive), far())
 	s.pass(time.Second)
 	s.close()
 	s.close()
 	s.read()
-	if !s.done {
-		t.Error("the events go on")
+	if !s.closed {
+		t.Error("the channel of events is still open")
 	}
 	s.b.Start(driver.Command{Key: 1000, Unit: s.unit(schema.UnitFace)})
 	s.b.Stop(1000)

@@ -12,10 +12,10 @@ import (
 	"troupe/schema"
 )
 
-// anyOrders drives a body through random orders and faults: a unit enters run
-// from idle alone, when run is ordered and nothing is wrong; every edge is in the
-// table; and no command is answered twice or after its stop.
-func anyOrders(t *testing.T, open func() Body) {
+// randomOrders takes a body through random orders and faults. It checks that a unit
+// enters run only from idle, under the order run and without a fault; that every
+// transition is in the table; and that no command is answered twice or after its stop.
+func randomOrders(t *testing.T, newBody func() Body) {
 	rapid.Check(t, func(rt *rapid.T) {
 		type step struct {
 			what  string
@@ -30,7 +30,7 @@ func anyOrders(t *testing.T, open func() Body) {
 			}
 		}), 1, 30).Draw(rt, "steps")
 		synctest.Test(t, func(t *testing.T) {
-			s := newStand(t, open())
+			s := newHarness(t, newBody())
 			defer s.close()
 			drive, head := s.unit(schema.UnitDrive), s.unit(schema.UnitHead)
 			order, broken, pressed := driver.ToIdle, false, false
@@ -71,11 +71,11 @@ func anyOrders(t *testing.T, open func() Body) {
 					switch {
 					case e.Kind == driver.Done || e.Kind == driver.Failed:
 						if was, ended := over[e.Key]; ended {
-							rt.Errorf("command %d was %s and then answered %+v", e.Key, was, e)
+							rt.Errorf("command %d was %s and then answered with %+v", e.Key, was, e)
 						}
 						over[e.Key] = "answered"
 					case e.Kind == driver.Unit && (e.Unit == drive || e.Unit == head) && e.State != was[e.Unit]:
-						if !edge(was[e.Unit], e.State) {
+						if !isTransition(was[e.Unit], e.State) {
 							rt.Errorf("%s went from %s to %s", e.Unit, was[e.Unit], e.State)
 						}
 						if e.State == driver.Run && (order != driver.ToRun || pressed || broken && e.Unit == head) {
@@ -92,7 +92,7 @@ func anyOrders(t *testing.T, open func() Body) {
 	})
 }
 
-func edge(from, to driver.State) bool {
+func isTransition(from, to driver.State) bool {
 	for _, row := range driver.Table {
 		if row.To == to && slices.Contains(row.From, from) {
 			return true

@@ -10,19 +10,19 @@ import (
 	"troupe/schema/score"
 )
 
-// stand is a body in its bubble with a robotd that feeds it.
-type stand struct {
+// harness is an open body with a simulated robotd that feeds it and reads its events.
+type harness struct {
 	t      *testing.T
 	b      Body
 	key    uint64
 	states map[string]driver.State
 	faults map[string]string
 	seen   []driver.Event
-	done   bool
+	closed bool
 }
 
-func newStand(t *testing.T, b Body) *stand {
-	s := &stand{t: t, b: b, states: map[string]driver.State{}, faults: map[string]string{}}
+func newHarness(t *testing.T, b Body) *harness {
+	s := &harness{t: t, b: b, states: map[string]driver.State{}, faults: map[string]string{}}
 	if err := b.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -30,20 +30,20 @@ func newStand(t *testing.T, b Body) *stand {
 	return s
 }
 
-func (s *stand) close() {
+func (s *harness) close() {
 	if err := s.b.Close(); err != nil {
 		s.t.Error(err)
 	}
 }
 
-// read takes everything that the body has to say now.
-func (s *stand) read() {
+// read takes all pending events.
+func (s *harness) read() {
 	for {
 		synctest.Wait()
 		select {
 		case e, open := <-s.b.Events():
 			if !open {
-				s.done = true
+				s.closed = true
 				return
 			}
 			if e.Kind == driver.Unit {
@@ -56,8 +56,8 @@ func (s *stand) read() {
 	}
 }
 
-// pass lets time pass while the body is fed.
-func (s *stand) pass(d time.Duration) {
+// pass feeds the body for d.
+func (s *harness) pass(d time.Duration) {
 	for ; d > 0; d -= driver.Tick {
 		s.b.Feed()
 		time.Sleep(driver.Tick)
@@ -65,7 +65,7 @@ func (s *stand) pass(d time.Duration) {
 	}
 }
 
-func (s *stand) unit(k schema.UnitKind) string {
+func (s *harness) unit(k schema.UnitKind) string {
 	s.t.Helper()
 	for _, u := range s.b.Body().Units {
 		if u.Kind == k {
@@ -76,12 +76,12 @@ func (s *stand) unit(k schema.UnitKind) string {
 	return ""
 }
 
-func (s *stand) order(o driver.Order) {
+func (s *harness) order(o driver.Order) {
 	s.b.Order(o)
 	s.read()
 }
 
-func (s *stand) start(unit string, do score.Action) uint64 {
+func (s *harness) start(unit string, do score.Action) uint64 {
 	s.key++
 	text := ""
 	if do.Type == score.TypeSay {
@@ -92,8 +92,8 @@ func (s *stand) start(unit string, do score.Action) uint64 {
 	return s.key
 }
 
-// answers are the answers to a command so far.
-func (s *stand) answers(key uint64) []driver.Event {
+// answers returns the answers to a command so far.
+func (s *harness) answers(key uint64) []driver.Event {
 	var list []driver.Event
 	for _, e := range s.seen {
 		if e.Key == key && (e.Kind == driver.Done || e.Kind == driver.Failed) {
@@ -103,15 +103,15 @@ func (s *stand) answers(key uint64) []driver.Event {
 	return list
 }
 
-func (s *stand) wantAnswer(key uint64, k driver.Kind, why schema.Reason) {
+func (s *harness) wantAnswer(key uint64, k driver.Kind, why schema.Reason) {
 	s.t.Helper()
 	got := s.answers(key)
 	if len(got) != 1 || got[0].Kind != k || got[0].Reason != why {
-		s.t.Errorf("command %d was answered %+v, want one %s %s", key, got, k, why)
+		s.t.Errorf("command %d was answered with %+v, want one %s %s", key, got, k, why)
 	}
 }
 
-func (s *stand) wantState(unit string, want driver.State) {
+func (s *harness) wantState(unit string, want driver.State) {
 	s.t.Helper()
 	if got := s.states[unit]; got != want {
 		s.t.Errorf("the %s is in %s, want %s", unit, got, want)

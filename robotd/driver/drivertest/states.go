@@ -9,7 +9,7 @@ import (
 	"troupe/schema"
 )
 
-func nothingMovesDisabled(t *testing.T, s *stand) {
+func nothingMovesDisabled(t *testing.T, s *harness) {
 	s.b.Move(driver.Velocity{VX: 0.3, TTL: time.Second})
 	drive, head := s.start(s.unit(schema.UnitDrive), far()), s.start(s.unit(schema.UnitHead), look(0.5))
 	s.pass(time.Second)
@@ -17,13 +17,13 @@ func nothingMovesDisabled(t *testing.T, s *stand) {
 	s.wantAnswer(head, driver.Failed, schema.ReasonSafetyDisabled)
 }
 
-func stopEndsIdle(t *testing.T, s *stand) {
+func stopEndsIdle(t *testing.T, s *harness) {
 	for _, o := range []driver.Order{driver.ToStop, driver.ToIdle} {
 		s.order(driver.ToRun)
 		key := s.start(s.unit(schema.UnitDrive), far())
 		s.pass(2 * time.Second)
 		s.order(o)
-		s.wantState(s.unit(schema.UnitDrive), driver.Run) // it brakes
+		s.wantState(s.unit(schema.UnitDrive), driver.Run) // still braking
 		late := s.start(s.unit(schema.UnitDrive), far())
 		s.pass(3 * time.Second)
 		s.wantAnswer(key, driver.Failed, schema.ReasonStopped)
@@ -33,7 +33,7 @@ func stopEndsIdle(t *testing.T, s *stand) {
 	}
 }
 
-func haltEndsInError(t *testing.T, s *stand) {
+func haltEndsInError(t *testing.T, s *harness) {
 	s.order(driver.ToRun)
 	key := s.start(s.unit(schema.UnitDrive), far())
 	s.pass(2 * time.Second)
@@ -43,14 +43,14 @@ func haltEndsInError(t *testing.T, s *stand) {
 	s.pass(2 * time.Second)
 	s.wantState(s.unit(schema.UnitDrive), driver.Error)
 	if f := s.faults[s.unit(schema.UnitDrive)]; f != "" {
-		t.Errorf("nothing is wrong, but it tells %q", f)
+		t.Errorf("a fault is reported without a cause: %q", f)
 	}
 	s.order(driver.ToRun)
 	s.pass(time.Second)
 	s.wantState(s.unit(schema.UnitDrive), driver.Error)
 }
 
-func errorFromEveryState(t *testing.T, s *stand) {
+func errorFromEveryState(t *testing.T, s *harness) {
 	drive := s.unit(schema.UnitDrive)
 	reach := map[driver.State]func(){
 		driver.Idle: func() {},
@@ -75,7 +75,7 @@ func errorFromEveryState(t *testing.T, s *stand) {
 	}
 }
 
-func unknownOrder(t *testing.T, s *stand) {
+func unknownOrder(t *testing.T, s *harness) {
 	s.order(driver.ToRun)
 	s.start(s.unit(schema.UnitDrive), far())
 	s.pass(time.Second)
@@ -84,7 +84,7 @@ func unknownOrder(t *testing.T, s *stand) {
 	s.wantState(s.unit(schema.UnitDrive), driver.Error)
 }
 
-func watchdog(t *testing.T, s *stand) {
+func watchdog(t *testing.T, s *harness) {
 	s.order(driver.ToRun)
 	key := s.start(s.unit(schema.UnitDrive), far())
 	s.pass(2 * time.Second)
@@ -93,16 +93,16 @@ func watchdog(t *testing.T, s *stand) {
 	s.wantState(s.unit(schema.UnitDrive), driver.Error)
 	s.wantAnswer(key, driver.Failed, schema.ReasonUnitError)
 	if s.faults[s.unit(schema.UnitDrive)] == "" {
-		t.Error("it does not tell what is wrong")
+		t.Error("no fault is reported")
 	}
 	s.pass(time.Second) // fed again: the cause is gone, the error is not
 	s.wantState(s.unit(schema.UnitDrive), driver.Error)
 	if f := s.faults[s.unit(schema.UnitDrive)]; f != "" {
-		t.Errorf("it is fed, but tells %q", f)
+		t.Errorf("the body is fed again, but still reports %q", f)
 	}
 }
 
-func watchdogUnread(t *testing.T, s *stand) {
+func watchdogUnread(t *testing.T, s *harness) {
 	s.order(driver.ToRun)
 	s.start(s.unit(schema.UnitDrive), far())
 	s.pass(2 * time.Second)
@@ -120,7 +120,7 @@ func watchdogUnread(t *testing.T, s *stand) {
 	s.wantState(s.unit(schema.UnitDrive), driver.Error)
 }
 
-func restIsNotBitten(t *testing.T, s *stand) {
+func watchdogIgnoresRest(t *testing.T, s *harness) {
 	s.order(driver.ToRun)
 	time.Sleep(10 * time.Second)
 	s.read()
@@ -128,7 +128,7 @@ func restIsNotBitten(t *testing.T, s *stand) {
 	s.wantState(s.unit(schema.UnitHead), driver.Run)
 }
 
-func resetIsEarned(t *testing.T, s *stand) {
+func resetNeedsCauseGone(t *testing.T, s *harness) {
 	head := s.unit(schema.UnitHead)
 	s.order(driver.ToRun)
 	key := s.start(head, look(1))
@@ -147,7 +147,7 @@ func resetIsEarned(t *testing.T, s *stand) {
 	s.wantState(head, driver.Run)
 }
 
-func stopInput(t *testing.T, s *stand) {
+func stopInput(t *testing.T, s *harness) {
 	s.order(driver.ToRun)
 	key := s.start(s.unit(schema.UnitDrive), far())
 	s.pass(2 * time.Second)
@@ -159,7 +159,7 @@ func stopInput(t *testing.T, s *stand) {
 	if !slices.ContainsFunc(s.seen, func(e driver.Event) bool {
 		return e.Kind == driver.Sensed && e.Signal == driver.EStopInput && e.Name == "bumper" && e.On
 	}) {
-		t.Error("the input was not told")
+		t.Error("the stop input was not reported")
 	}
 	s.order(driver.ToReset)
 	s.pass(5 * time.Second)

@@ -7,9 +7,9 @@ import (
 	"troupe/robotd/driver"
 )
 
-// use lets the battery drain or charge for dt; it charges while the robot stands
-// at the dock.
-func (s *Sim) use(dt time.Duration) {
+// drainBattery simulates dt of the battery, which charges while the robot stands at
+// the dock.
+func (s *Sim) drainBattery(dt time.Duration) {
 	dock := points["dock"]
 	docked := !s.config.NoMap && s.v == 0 && math.Hypot(s.at.x-dock.x, s.at.y-dock.y) <= dockReach
 	rate := -drainRest
@@ -20,13 +20,13 @@ func (s *Sim) use(dt time.Duration) {
 		rate = -drainMove
 	}
 	s.level = min(1, max(0, s.level+rate*dt.Seconds()))
-	if docked != s.charging || math.Abs(s.level-s.told) >= 0.01 {
+	if docked != s.charging || math.Abs(s.level-s.reportedLevel) >= 0.01 {
 		s.charging = docked
-		s.tellBattery()
+		s.emitBattery()
 	}
 }
 
-func (s *Sim) tellBattery() {
-	s.told = s.level
-	s.tell(driver.Event{Kind: driver.Battery, Unit: battery, Level: s.level, Charging: s.charging})
+func (s *Sim) emitBattery() {
+	s.reportedLevel = s.level
+	s.emit(driver.Event{Kind: driver.Battery, Unit: battery, Level: s.level, Charging: s.charging})
 }

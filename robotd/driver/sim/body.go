@@ -20,8 +20,8 @@ const (
 	battery = "battery"
 )
 
-// place is where the robot stands or is to stand: metres on the map, and the
-// heading counted from the map's x axis to the left.
+// place is a position on the map in metres with a heading in radians, counted
+// counter-clockwise from the x axis.
 type place struct{ x, y, theta float64 }
 
 // points is the map.
@@ -33,7 +33,7 @@ var points = map[string]place{
 	"dock":     {-1, 0, 0},
 }
 
-// sounds are the recordings and how long they last.
+// sounds lists the built-in recordings with their lengths.
 var sounds = map[string]time.Duration{
 	"chime":    1200 * time.Millisecond,
 	"fanfare":  3 * time.Second,
@@ -45,7 +45,7 @@ var sounds = map[string]time.Duration{
 
 var faces = []string{"laugh", "neutral", "sad", "sleepy", "smile", "surprised", "thinking", "wink"}
 
-// What the body can do at most.
+// The limits of the body.
 const (
 	maxSpeed    = 0.6 // m/s
 	accel       = 0.5 // m/s²
@@ -58,13 +58,13 @@ const (
 	charactersPerSecond = 14
 	shortestSpeech      = 400 * time.Millisecond
 
-	settling    = 200 * time.Millisecond // a unit in error is not reset earlier
-	holdTime    = 100 * time.Millisecond // a unit that halted stands so long before it ends in error
+	settling    = 200 * time.Millisecond // a unit in error is not reset earlier than this
+	holdTime    = 100 * time.Millisecond // a halted unit stands still this long before it goes to error
 	homingTime  = 2 * time.Second
-	loadingTime = 100 * time.Millisecond // of the map
+	loadingTime = 100 * time.Millisecond // time to load the map
 
-	drainRest = 0.002 / 60 // share of the battery a second: eight hours of standing,
-	drainMove = 0.006 / 60 // or not quite three of driving
+	drainRest = 0.002 / 60 // share of the battery per second: eight hours of standing,
+	drainMove = 0.006 / 60 // or almost three of driving
 	charging  = 0.05 / 60
 	dockReach = 0.3 // m
 )
@@ -75,7 +75,7 @@ var (
 	roll  = schema.Range{Min: -0.3, Max: 0.3}
 )
 
-// Body answers what the body is.
+// Body describes the body.
 func (s *Sim) Body() driver.Body {
 	b := driver.Body{
 		Model: "troupe-sim", Serial: s.config.Serial, Hardware: "simulated", Driver: "sim",

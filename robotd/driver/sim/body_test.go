@@ -24,7 +24,7 @@ type robot struct {
 	seen []driver.Event
 }
 
-// with runs f with a body in a bubble of fake time.
+// with runs f with an open body in a synctest bubble.
 func with(t *testing.T, c sim.Config, f func(*robot)) {
 	t.Helper()
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
@@ -71,7 +71,8 @@ func (r *robot) start(unit string, do score.Action) uint64 {
 	return r.key
 }
 
-// takes is how long a command takes; it fails the test when it does not end well.
+// takes returns how long a command takes; the test fails if the command does not
+// succeed.
 func (r *robot) takes(key uint64) time.Duration {
 	r.t.Helper()
 	began := time.Now()
@@ -86,7 +87,7 @@ func (r *robot) takes(key uint64) time.Duration {
 		}
 		r.tick()
 	}
-	r.t.Fatalf("command %d never ends", key)
+	r.t.Fatalf("command %d does not end", key)
 	return 0
 }
 
@@ -101,7 +102,7 @@ func between(t *testing.T, what string, got, low, high time.Duration) {
 	}
 }
 
-func TestSpeechLastsAsLongAsItsText(t *testing.T) {
+func TestSpeechDurationFollowsText(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
 		text := score.Text{"en": strings.Repeat("Seven.. ", 14)} // 112 characters: eight seconds
 		between(t, "speech", r.takes(r.start("speaker", score.Action{Type: score.TypeSay, Text: text})), 7900*time.Millisecond, 8100*time.Millisecond)
@@ -112,7 +113,7 @@ func TestSpeechLastsAsLongAsItsText(t *testing.T) {
 	})
 }
 
-func TestSoundsHaveTheirLengthsAndPlayTogether(t *testing.T) {
+func TestSoundsHaveTheirLengthsAndOverlap(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
 		long := r.start("speaker", score.Action{Type: score.TypeSound, Sound: "fanfare"})
 		between(t, "chime", r.takes(r.start("speaker", score.Action{Type: score.TypeSound, Sound: "chime"})), 1200*time.Millisecond, 1300*time.Millisecond)
@@ -135,7 +136,7 @@ func TestSoundsHaveTheirLengthsAndPlayTogether(t *testing.T) {
 	})
 }
 
-func TestTheDriveArrivesWithoutEverBeingTooFast(t *testing.T) {
+func TestDriveArrivesWithinSpeedLimits(t *testing.T) {
 	with(t, sim.Config{At: "entrance"}, func(r *robot) {
 		key := r.start("drive", score.Action{Type: score.TypeGoto, Point: "desk", TimeoutMS: number(int64(60_000))})
 		last, moved := r.Look(), false
@@ -148,7 +149,7 @@ func TestTheDriveArrivesWithoutEverBeingTooFast(t *testing.T) {
 				t.Fatalf("too fast: %+v after %+v", now, last)
 			}
 			if now.V-last.V > 0.5*0.02+1e-9 || now.W > 1.5+1e-9 {
-				t.Fatalf("not believable: %+v after %+v", now, last)
+				t.Fatalf("not plausible: %+v after %+v", now, last)
 			}
 			moved = moved || now.V > 0.5
 			last = now
@@ -160,7 +161,7 @@ func TestTheDriveArrivesWithoutEverBeingTooFast(t *testing.T) {
 		if l := r.Look(); math.Hypot(l.X-3, l.Y-1) > 0.001 || math.Abs(l.Theta-math.Pi/2) > 0.02 || l.V != 0 || l.W != 0 || !moved {
 			t.Errorf("arrived at %+v", l)
 		}
-		// From every point to every other, angled and not.
+		// From every point to every other.
 		for _, from := range r.Body().Points {
 			for _, to := range r.Body().Points {
 				r.takes(r.start("drive", score.Action{Type: score.TypeGoto, Point: from}))
@@ -174,7 +175,7 @@ func TestTheDriveArrivesWithoutEverBeingTooFast(t *testing.T) {
 	})
 }
 
-func TestDrivingByHandEndsInTime(t *testing.T) {
+func TestManualDrivingEndsAfterTTL(t *testing.T) {
 	with(t, sim.Config{At: "entrance"}, func(r *robot) {
 		for range 100 { // renewed at 20 Hz
 			r.Move(driver.Velocity{VX: 5, WZ: 0.2, TTL: time.Hour})
@@ -191,17 +192,17 @@ func TestDrivingByHandEndsInTime(t *testing.T) {
 		}
 		brake := time.Duration(v / 1.0 * float64(time.Second))
 		if took := time.Since(last); took > driver.VelocityTTL+brake+100*time.Millisecond {
-			t.Errorf("stands %v after the last word", took)
+			t.Errorf("stands still %v after the last Move", took)
 		}
 		r.Move(driver.Velocity{VX: math.NaN(), WZ: math.Inf(1), TTL: time.Second})
 		r.pass(time.Second)
 		if l := r.Look(); l.V != 0 || l.W != 0 || math.IsNaN(l.X+l.Theta) {
-			t.Errorf("moves at no speed at all: %+v", l)
+			t.Errorf("moves after a velocity of NaN and infinity: %+v", l)
 		}
 	})
 }
 
-func TestTheHeadTurnsWithinItsLimits(t *testing.T) {
+func TestHeadTurnsWithinItsLimits(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
 		between(t, "one radian", r.takes(r.start("head", score.Action{Type: score.TypeHead, YawRad: number(1.0), Speed: number(0.5)})), 980*time.Millisecond, 1100*time.Millisecond)
 		between(t, "two radians at once", r.takes(r.start("head", score.Action{Type: score.TypeHead, YawRad: number(-1.0), PitchRad: number(0.3), Speed: number(1.0)})), 980*time.Millisecond, 1100*time.Millisecond)
@@ -210,12 +211,12 @@ func TestTheHeadTurnsWithinItsLimits(t *testing.T) {
 		}
 		bad := r.start("head", score.Action{Type: score.TypeHead, YawRad: number(1.3)})
 		if !r.has(func(e driver.Event) bool { return e.Key == bad && e.Reason == schema.ReasonOutOfRange }) {
-			t.Errorf("1.3 rad were taken: %+v", r.seen)
+			t.Errorf("1.3 rad was accepted: %+v", r.seen)
 		}
 	})
 }
 
-func TestAHeldFaceGivesWayToTheOneBefore(t *testing.T) {
+func TestFaceReturnsAfterHeldFaceStops(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
 		r.start("face", score.Action{Type: score.TypeFace, Face: "smile"})
 		key := r.start("face", score.Action{Type: score.TypeFace, Face: "wink", EndMS: number(int64(500))})
@@ -232,7 +233,7 @@ func TestAHeldFaceGivesWayToTheOneBefore(t *testing.T) {
 		}
 		r.start("speaker", score.Action{Type: score.TypeSay, Text: score.Text{"en": "hello"}, Voice: "anna"})
 		if got := r.Look().Saying; len(got) != 1 || got[0] != "anna: hello" {
-			t.Errorf("heard is %q", got)
+			t.Errorf("says %q", got)
 		}
 		r.start("led", score.Action{Type: score.TypeLED, Colour: "#20c0ff", Pattern: "breathe"})
 		if got := r.Look().LED; got != "#20c0ff breathe" {
@@ -241,7 +242,7 @@ func TestAHeldFaceGivesWayToTheOneBefore(t *testing.T) {
 	})
 }
 
-func TestHomingWaitsToBeEnabledAndOnlyThenMotionIsTaken(t *testing.T) {
+func TestHomingWaitsForEnable(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	synctest.Test(t, func(t *testing.T) {
 		r := &robot{Sim: sim.New(sim.Config{Homing: true}), t: t}
@@ -267,7 +268,7 @@ func TestHomingWaitsToBeEnabledAndOnlyThenMotionIsTaken(t *testing.T) {
 		r.pass(time.Second)
 		early := r.start("drive", score.Action{Type: score.TypeGoto, Point: "desk"})
 		if !r.has(func(e driver.Event) bool { return e.Key == early && e.Reason == schema.ReasonNotCalibrated }) {
-			t.Error("drove before it was homed")
+			t.Error("a goto was accepted before homing ended")
 		}
 		r.pass(4 * time.Second)
 		<-ended
@@ -281,13 +282,13 @@ func TestHomingWaitsToBeEnabledAndOnlyThenMotionIsTaken(t *testing.T) {
 			}
 		}
 		if len(far) < 5 || !slices.IsSorted(far) || far[len(far)-1] < 0.9 || far[len(far)-1] > 1 {
-			t.Errorf("tells how far it has come: %v", far)
+			t.Errorf("reported progress: %v", far)
 		}
 		r.takes(r.start("drive", score.Action{Type: score.TypeGoto, Point: "desk"}))
 	})
 }
 
-func TestABodyWithoutAMapCalibratesAndGoesNowhere(t *testing.T) {
+func TestBodyWithoutMapCalibratesAndRefusesGoto(t *testing.T) {
 	with(t, sim.Config{NoMap: true}, func(r *robot) {
 		if len(r.Body().Points) != 0 {
 			t.Errorf("points: %v", r.Body().Points)
@@ -303,12 +304,12 @@ func TestABodyWithoutAMapCalibratesAndGoesNowhere(t *testing.T) {
 		}
 		key := r.start("drive", score.Action{Type: score.TypeGoto, Point: "desk"})
 		if !r.has(func(e driver.Event) bool { return e.Key == key && e.Kind == driver.Failed }) {
-			t.Error("went somewhere")
+			t.Error("a goto was accepted without a map")
 		}
 	})
 }
 
-func TestTheBatteryDrainsAndChargesAtTheDock(t *testing.T) {
+func TestBatteryDrainsAndChargesAtDock(t *testing.T) {
 	with(t, sim.Config{At: "entrance", Battery: 0.5}, func(r *robot) {
 		r.pass(10 * time.Minute)
 		drained := r.Look()
@@ -318,12 +319,12 @@ func TestTheBatteryDrainsAndChargesAtTheDock(t *testing.T) {
 		r.SetBattery(0.15)
 		r.read()
 		if last := r.battery(); last.Level != 0.15 || last.Charging {
-			t.Errorf("told %+v", last)
+			t.Errorf("reported %+v", last)
 		}
 		r.takes(r.start("drive", score.Action{Type: score.TypeGoto, Point: "dock"}))
 		r.pass(2 * time.Minute)
 		if last := r.battery(); !last.Charging || last.Level < 0.2 {
-			t.Errorf("at the dock, told %+v", last)
+			t.Errorf("reported at the dock: %+v", last)
 		}
 	})
 }
@@ -337,7 +338,7 @@ func (r *robot) battery() driver.Event {
 	return driver.Event{}
 }
 
-func TestFaultsToOrder(t *testing.T) {
+func TestInjectedFaultsAndSensors(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
 		r.FailNext("drive", schema.ReasonTimeout)
 		bad := r.start("drive", score.Action{Type: score.TypeGoto, Point: "desk"})
@@ -346,7 +347,7 @@ func TestFaultsToOrder(t *testing.T) {
 		}) {
 			t.Error("the next goto did not fail")
 		}
-		r.takes(r.start("drive", score.Action{Type: score.TypeGoto, Point: "entrance"})) // only that one
+		r.takes(r.start("drive", score.Action{Type: score.TypeGoto, Point: "entrance"})) // only that one failed
 
 		r.Touch("head", true)
 		r.Press("help")
@@ -358,7 +359,7 @@ func TestFaultsToOrder(t *testing.T) {
 			{Kind: driver.Sensed, Signal: driver.Heat, Name: "drive", Level: 71.5},
 		} {
 			if !slices.Contains(r.seen, want) {
-				t.Errorf("not told: %+v", want)
+				t.Errorf("not reported: %+v", want)
 			}
 		}
 
@@ -372,7 +373,7 @@ func TestFaultsToOrder(t *testing.T) {
 	})
 }
 
-func TestAStopInputDoesNotHideWhatIsBroken(t *testing.T) {
+func TestStopInputDoesNotHideBrokenUnit(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
 		r.Break("head", "stuck")
 		r.PressStop("bumper", true)
@@ -385,7 +386,7 @@ func TestAStopInputDoesNotHideWhatIsBroken(t *testing.T) {
 	})
 }
 
-func TestUnreadSensorsCostNoAnswer(t *testing.T) {
+func TestUnreadSensorEventsDoNotDropAnswers(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
 		key := uint64(1000)
 		r.Start(driver.Command{Key: key, Unit: "face", Do: &score.Action{Type: score.TypeFace, Face: "sad"}})
@@ -403,8 +404,7 @@ func TestUnreadSensorsCostNoAnswer(t *testing.T) {
 	})
 }
 
-// Whoever presses the stop is heard, whatever else the sensors say meanwhile.
-func TestAStopInputIsToldHoweverManySensorsSpeak(t *testing.T) {
+func TestStopInputIsReportedDespiteSensorFlood(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
 		pressed := driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: "back", On: true}
 		r.PressStop("back", true)
@@ -413,11 +413,11 @@ func TestAStopInputIsToldHoweverManySensorsSpeak(t *testing.T) {
 		}
 		r.PressStop("back", false)
 		r.read()
-		let := pressed
-		let.On = false
-		at, letAt := slices.Index(r.seen, pressed), slices.Index(r.seen, let)
-		if at < 0 || letAt < at {
-			t.Errorf("pressed was told as event %d, let go as %d of %d", at, letAt, len(r.seen))
+		released := pressed
+		released.On = false
+		at, releasedAt := slices.Index(r.seen, pressed), slices.Index(r.seen, released)
+		if at < 0 || releasedAt < at {
+			t.Errorf("press was reported as event %d, release as %d of %d", at, releasedAt, len(r.seen))
 		}
 	})
 }

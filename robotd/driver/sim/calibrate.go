@@ -9,17 +9,17 @@ import (
 	"troupe/schema"
 )
 
-// calibration is one that runs.
+// calibration is a running calibration.
 type calibration struct {
-	answer  chan driver.Calibration
-	loading time.Duration // left
-	homing  [2]time.Duration
-	waiting [2]bool       // was told that the unit waits
-	work    time.Duration // all of it
-	told    float64       // how far it had come
+	answer   chan driver.Calibration
+	loading  time.Duration // remaining, as homing
+	homing   [2]time.Duration
+	waiting  [2]bool       // the Waits event was sent
+	work     time.Duration // total
+	reported float64       // progress in the last report
 }
 
-// left is how much of the work remains.
+// left returns the remaining work.
 func (c *calibration) left(movers []mover) time.Duration {
 	sum := max(0, c.loading)
 	for i := range movers {
@@ -30,12 +30,12 @@ func (c *calibration) left(movers []mover) time.Duration {
 	return sum
 }
 
-// Calibrate loads the map and homes what has to be homed, as soon as it is
+// Calibrate loads the map and homes the units that need it, as soon as they are
 // enabled.
 func (s *Sim) Calibrate(ctx context.Context) (driver.Calibration, error) {
 	c := &calibration{answer: make(chan driver.Calibration, 1), loading: loadingTime, homing: [2]time.Duration{homingTime, homingTime}}
 	taken := make(chan bool, 1)
-	if !s.post(false, func() { taken <- s.beginCalibration(c) }) {
+	if !s.enqueue(false, func() { taken <- s.beginCalibration(c) }) {
 		return driver.Calibration{}, errClosed
 	}
 	select {
@@ -50,7 +50,7 @@ func (s *Sim) Calibrate(ctx context.Context) (driver.Calibration, error) {
 	case result := <-c.answer:
 		return result, nil
 	case <-ctx.Done():
-		s.post(false, func() { s.endCalibration(c) })
+		s.enqueue(false, func() { s.endCalibration(c) })
 		return driver.Calibration{}, ctx.Err()
 	case <-s.closed:
 		return driver.Calibration{}, errClosed
@@ -74,12 +74,12 @@ func (s *Sim) beginCalibration(c *calibration) bool {
 func (s *Sim) endCalibration(c *calibration) {
 	if s.calib == c {
 		s.calib = nil
-		s.gaze.on = false
+		s.gaze.active = false
 	}
 }
 
-// calibrating lets a calibration go on for dt.
-func (s *Sim) calibrating(dt time.Duration) {
+// advanceCalibration simulates dt of a running calibration.
+func (s *Sim) advanceCalibration(dt time.Duration) {
 	c := s.calib
 	if c == nil {
 		return
@@ -94,12 +94,12 @@ func (s *Sim) calibrating(dt time.Duration) {
 		case m.state != driver.Run:
 			if !c.waiting[i] {
 				c.waiting[i] = true
-				s.tell(driver.Event{Kind: driver.Waits, Unit: m.id, Reason: schema.ReasonNeedsEnable})
+				s.emit(driver.Event{Kind: driver.Waits, Unit: m.id, Reason: schema.ReasonNeedsEnable})
 			}
 		case s.hung[m.id]:
 		default:
 			if m.id == head && s.gaze.now != [3]float64{} {
-				s.gaze.to, s.gaze.speed, s.gaze.on = [3]float64{}, headSpeed/2, true
+				s.gaze.to, s.gaze.speed, s.gaze.active = [3]float64{}, headSpeed/2, true
 			}
 			if c.homing[i] -= dt; c.homing[i] <= 0 {
 				m.homed = true
@@ -108,9 +108,9 @@ func (s *Sim) calibrating(dt time.Duration) {
 		}
 		open = true
 	}
-	if far := 1 - float64(c.left(s.movers[:]))/float64(c.work); far >= c.told+0.1 {
-		c.told = far
-		s.tell(driver.Event{Kind: driver.Calibrating, Level: far})
+	if far := 1 - float64(c.left(s.movers[:]))/float64(c.work); far >= c.reported+0.1 {
+		c.reported = far
+		s.emit(driver.Event{Kind: driver.Calibrating, Level: far})
 	}
 	if open {
 		return
@@ -118,7 +118,7 @@ func (s *Sim) calibrating(dt time.Duration) {
 	result := driver.Calibration{Map: !s.config.NoMap}
 	for _, u := range s.Body().Units {
 		done := driver.Calibrated{Unit: u.ID}
-		if why := s.wrong(u.ID); why != "" {
+		if why := s.faultOf(u.ID); why != "" {
 			done.Reason, done.Detail = schema.ReasonUnitError, why
 		}
 		result.Units = append(result.Units, done)
@@ -127,12 +127,12 @@ func (s *Sim) calibrating(dt time.Duration) {
 	c.answer <- result
 }
 
-// wrong says what is wrong with a unit now.
-func (s *Sim) wrong(id string) string {
+// faultOf returns the present fault of a unit.
+func (s *Sim) faultOf(id string) string {
 	for i := range s.movers {
 		if s.movers[i].id == id {
 			return s.movers[i].fault
 		}
 	}
-	return s.still[id]
+	return s.brokenUnits[id]
 }

@@ -9,24 +9,24 @@ import (
 	"troupe/schema/score"
 )
 
-// trip is a goto under way: turn towards the place, drive there, and for an
-// angled one turn into its heading.
+// trip is a running goto: turn towards the place, drive there, and then turn to the
+// heading if angled is set.
 type trip struct {
-	key    uint64
-	to     place
-	angled bool
-	speed  float64
-	there  bool // only the heading is missing
+	key     uint64
+	to      place
+	angled  bool
+	speed   float64
+	arrived bool // at the place; only the heading may be missing
 }
 
 const (
-	near      = 0.01 // m
-	aligned   = 0.01 // rad
-	offCourse = 0.2  // rad: turn on the spot first
+	arriveWithin  = 0.01 // m
+	alignedWithin = 0.01 // rad
+	offCourse     = 0.2  // rad; beyond it, turn on the spot first
 )
 
 func (s *Sim) startTrip(c driver.Command) {
-	if why, detail := s.mayMove(&s.movers[0]); why != "" {
+	if why, detail := s.motionRefusal(&s.movers[0]); why != "" {
 		s.failed(c.Key, why, detail)
 		return
 	}
@@ -56,22 +56,22 @@ func (s *Sim) startTrip(c driver.Command) {
 	if c.Do.SpeedMPS != nil {
 		t.speed = min(max(*c.Do.SpeedMPS, 0.05), maxSpeed)
 	}
-	s.giveUp(drive, schema.ReasonSuperseded, "a newer command moves the drive")
+	s.abort(drive, schema.ReasonSuperseded, "a newer command moves the drive")
 	s.trip = t
 }
 
-func (s *Sim) move(v driver.Velocity) {
-	if why, _ := s.mayMove(&s.movers[0]); why != "" {
+func (s *Sim) setVelocity(v driver.Velocity) {
+	if why, _ := s.motionRefusal(&s.movers[0]); why != "" {
 		return
 	}
-	s.giveUp(drive, schema.ReasonSuperseded, "driven manually")
+	s.abort(drive, schema.ReasonSuperseded, "driven manually")
 	v.TTL = min(v.TTL, driver.VelocityTTL)
 	v.VX, v.WZ = limit(finite(v.VX), maxSpeed), limit(finite(v.WZ), maxTurn)
 	s.velocity = &v
 }
 
-// roll lets the drive move for dt.
-func (s *Sim) roll(dt time.Duration) {
+// moveDrive simulates dt of the drive.
+func (s *Sim) moveDrive(dt time.Duration) {
 	t := dt.Seconds()
 	wantV, wantW, up, down := 0.0, 0.0, accel, braking
 	m := &s.movers[0]
@@ -82,7 +82,7 @@ func (s *Sim) roll(dt time.Duration) {
 	case s.velocity != nil:
 		wantV, wantW = s.velocity.VX, s.velocity.WZ
 	case s.trip != nil:
-		wantV, wantW = s.course(t)
+		wantV, wantW = s.followTrip(t)
 	}
 	s.v = driver.Ramp(s.v, wantV, up*t, down*t)
 	s.w = driver.Ramp(s.w, wantW, turnAccel*t, turnAccel*t*down/braking)
@@ -91,22 +91,23 @@ func (s *Sim) roll(dt time.Duration) {
 	s.at.y += s.v * math.Sin(s.at.theta) * t
 }
 
-// course is how fast to go now on the way to the goal; on arrival the trip is over.
-func (s *Sim) course(t float64) (v, w float64) {
+// followTrip returns the speeds for the next step of the trip and ends the trip on
+// arrival.
+func (s *Sim) followTrip(t float64) (v, w float64) {
 	p := s.trip
 	dx, dy := p.to.x-s.at.x, p.to.y-s.at.y
 	left := math.Hypot(dx, dy)
-	if left <= near && s.v <= accel*t {
-		p.there = true
+	if left <= arriveWithin && s.v <= accel*t {
+		p.arrived = true
 	}
 	off := 0.0
 	switch {
-	case !p.there:
+	case !p.arrived:
 		off = wrap(math.Atan2(dy, dx) - s.at.theta)
 	case p.angled:
 		off = wrap(p.to.theta - s.at.theta)
 	}
-	if p.there && math.Abs(off) <= aligned {
+	if p.arrived && math.Abs(off) <= alignedWithin {
 		s.at.x, s.at.y, s.v, s.w = p.to.x, p.to.y, 0, 0
 		if p.angled {
 			s.at.theta = wrap(p.to.theta)
@@ -115,36 +116,36 @@ func (s *Sim) course(t float64) (v, w float64) {
 		s.done(p.key)
 		return 0, 0
 	}
-	w = math.Copysign(ramp(math.Abs(off), maxTurn, turnAccel, t), off)
-	if p.there || math.Abs(off) > offCourse {
+	w = math.Copysign(approachSpeed(math.Abs(off), maxTurn, turnAccel, t), off)
+	if p.arrived || math.Abs(off) > offCourse {
 		return 0, w
 	}
-	return ramp(left, p.speed, braking/2, t), w
+	return approachSpeed(left, p.speed, braking/2, t), w
 }
 
-// ramp is the speed from which one can still stop within left, and which does
-// not overshoot it in one step.
-func ramp(left, top, decel, t float64) float64 {
+// approachSpeed returns the highest speed from which the body can still stop within
+// left and that does not overshoot in one step of t seconds.
+func approachSpeed(left, top, decel, t float64) float64 {
 	return min(top, math.Sqrt(2*decel*left), left/t)
 }
 
-// tellSpeed tells how fast the drive is, after dt more: every so often while it
-// moves, and once when it stands again.
-func (s *Sim) tellSpeed(dt time.Duration) {
+// emitSpeed reports the speed of the drive every SpeedEvery while it moves, and once
+// when it has come to a standstill. dt is the time since the previous call.
+func (s *Sim) emitSpeed(dt time.Duration) {
 	s.sinceSpeed += dt
-	moves := !s.stands(drive)
-	if moves && s.sinceSpeed < driver.SpeedEvery || !moves && !s.toldMoving {
+	moves := !s.atRest(drive)
+	if moves && s.sinceSpeed < driver.SpeedEvery || !moves && !s.reportedMoving {
 		return
 	}
-	s.sinceSpeed, s.toldMoving = 0, moves
-	s.tell(driver.Event{Kind: driver.Speed, Unit: drive, VX: s.v, WZ: s.w})
+	s.sinceSpeed, s.reportedMoving = 0, moves
+	s.emit(driver.Event{Kind: driver.Speed, Unit: drive, VX: s.v, WZ: s.w})
 }
 
 func wrap(a float64) float64 { return math.Remainder(a, 2*math.Pi) }
 
 func limit(v, top float64) float64 { return min(max(v, -top), top) }
 
-// finite reads a speed that is none as standing.
+// finite replaces NaN and infinities by zero.
 func finite(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0

@@ -5,37 +5,37 @@ import (
 	"troupe/schema"
 )
 
-// What follows is what happens to a body from outside, on demand.
+// The methods of this file inject faults and sensor readings.
 
-// FailNext lets the next command for a unit fail.
+// FailNext makes the next command for a unit fail.
 func (s *Sim) FailNext(unit string, why schema.Reason) {
-	s.post(false, func() { s.failNext[unit] = why })
+	s.enqueue(false, func() { s.failNext[unit] = why })
 }
 
-// Break breaks a unit, Repair mends it. A unit that moves stays in error until
-// it is reset.
-func (s *Sim) Break(unit, what string) { s.post(false, func() { s.breaks(unit, what) }) }
+// Break gives a unit a fault; Repair removes it. A unit that moves stays in error
+// until it is reset.
+func (s *Sim) Break(unit, what string) { s.enqueue(false, func() { s.setBroken(unit, what) }) }
 
-// Repair takes the cause of a unit's error away.
-func (s *Sim) Repair(unit string) { s.post(false, func() { s.breaks(unit, "") }) }
+// Repair removes the fault of a unit.
+func (s *Sim) Repair(unit string) { s.enqueue(false, func() { s.setBroken(unit, "") }) }
 
-func (s *Sim) breaks(unit, what string) {
+func (s *Sim) setBroken(unit, what string) {
 	for i := range s.movers {
 		if s.movers[i].id == unit {
 			s.movers[i].broken = what
-			s.judge(&s.movers[i])
+			s.updateFault(&s.movers[i])
 			return
 		}
 	}
-	if s.still[unit] == what {
+	if s.brokenUnits[unit] == what {
 		return
 	}
 	if what == "" {
-		delete(s.still, unit)
-		s.tell(driver.Event{Kind: driver.Unit, Unit: unit, State: driver.Idle})
+		delete(s.brokenUnits, unit)
+		s.emit(driver.Event{Kind: driver.Unit, Unit: unit, State: driver.Idle})
 		return
 	}
-	s.still[unit] = what
+	s.brokenUnits[unit] = what
 	switch unit {
 	case speaker:
 		for _, v := range s.voices {
@@ -43,31 +43,32 @@ func (s *Sim) breaks(unit, what string) {
 		}
 		s.voices = nil
 	case face:
-		s.loseLamp(&s.face, what)
+		s.breakLamp(&s.face, what)
 	case led:
-		s.loseLamp(&s.led, what)
+		s.breakLamp(&s.led, what)
 	}
-	s.tell(driver.Event{Kind: driver.Unit, Unit: unit, State: driver.Error, Detail: what})
+	s.emit(driver.Event{Kind: driver.Unit, Unit: unit, State: driver.Error, Detail: what})
 }
 
-func (s *Sim) loseLamp(l *lamp, what string) {
+func (s *Sim) breakLamp(l *lamp, what string) {
 	if l.key != 0 {
 		s.failed(l.key, schema.ReasonUnitError, what)
 		l.release(l.key)
 	}
 }
 
-// SetBattery sets the level, a share of 1.
+// SetBattery sets the battery level, 0..1.
 func (s *Sim) SetBattery(level float64) {
-	s.post(false, func() {
+	s.enqueue(false, func() {
 		s.level = limit(level, 1)
-		s.tellBattery()
+		s.emitBattery()
 	})
 }
 
-// PressStop presses or releases a stop input; units that move go to error.
+// PressStop presses or releases a stop input. While it is pressed, units that move
+// are in error.
 func (s *Sim) PressStop(input string, pressed bool) {
-	s.post(false, func() {
+	s.enqueue(false, func() {
 		if s.pressed[input] == pressed {
 			return
 		}
@@ -76,37 +77,38 @@ func (s *Sim) PressStop(input string, pressed bool) {
 		} else {
 			delete(s.pressed, input)
 		}
-		s.tell(driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: input, On: pressed})
+		s.emit(driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: input, On: pressed})
 		for i := range s.movers {
 			s.movers[i].input = len(s.pressed) > 0
-			s.judge(&s.movers[i])
+			s.updateFault(&s.movers[i])
 		}
 	})
 }
 
-// Touch lets somebody touch the robot, or let go.
+// Touch simulates that a person touches the robot or stops touching it.
 func (s *Sim) Touch(where string, on bool) {
 	s.sense(driver.Event{Signal: driver.Touch, Name: where, On: on})
 }
 
-// Press lets somebody press something on the screen.
+// Press simulates that a person presses a choice or button.
 func (s *Sim) Press(what string) {
 	s.sense(driver.Event{Signal: driver.Press, Name: what, On: true})
 }
 
-// Heat lets a unit have a temperature, in degrees Celsius.
+// Heat reports a temperature of a unit, in degrees Celsius.
 func (s *Sim) Heat(unit string, celsius float64) {
 	s.sense(driver.Event{Signal: driver.Heat, Name: unit, Level: celsius})
 }
 
 func (s *Sim) sense(e driver.Event) {
 	e.Kind = driver.Sensed
-	s.post(false, func() { s.tell(e) })
+	s.enqueue(false, func() { s.emit(e) })
 }
 
-// Hang lets a unit take commands and never finish one, until it is let go.
+// Hang makes a unit accept commands without ever finishing one, until it is called
+// with false.
 func (s *Sim) Hang(unit string, on bool) {
-	s.post(false, func() {
+	s.enqueue(false, func() {
 		if on {
 			s.hung[unit] = true
 		} else {
@@ -115,7 +117,7 @@ func (s *Sim) Hang(unit string, on bool) {
 	})
 }
 
-// Slow lets motion and speech run at a share of their pace.
+// Slow makes motion and speech run at the given share of their normal pace.
 func (s *Sim) Slow(pace float64) {
-	s.post(false, func() { s.pace = min(max(pace, 0.01), 1) })
+	s.enqueue(false, func() { s.pace = min(max(pace, 0.01), 1) })
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// wav is a sound with a chunk before its samples that a player passes over.
+// wav returns a WAV file with an unknown chunk of odd length before its format chunk.
 func wav(t *testing.T, rate, samples uint32) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -27,7 +27,7 @@ func wav(t *testing.T, rate, samples uint32) []byte {
 	return b.Bytes()
 }
 
-func TestASoundLastsAsLongAsItsFileSays(t *testing.T) {
+func TestSoundLengthFromFile(t *testing.T) {
 	dir := t.TempDir()
 	s := New(Config{Assets: dir})
 	for name, row := range map[string]struct {
@@ -35,17 +35,17 @@ func TestASoundLastsAsLongAsItsFileSays(t *testing.T) {
 		want time.Duration
 		says string
 	}{
-		"wav":         {wav(t, 8000, 12000), 1500 * time.Millisecond, ""},
-		"liar":        {wav(t, 1, 1<<31), time.Hour, ""},
-		"silent":      {wav(t, 0, 100), 0, "how it is to be played"},
-		"cut":         {wav(t, 8000, 12000)[:20], 0, "no samples"},
-		"compressed":  {append([]byte("OggS"), make([]byte, 47_996)...), 3 * time.Second, ""},
-		"not a sound": {nil, 0, ""},
+		"wav":          {wav(t, 8000, 12000), 1500 * time.Millisecond, ""},
+		"far too long": {wav(t, 1, 1<<31), time.Hour, ""},
+		"no byte rate": {wav(t, 0, 100), 0, "no usable format chunk"},
+		"truncated":    {wav(t, 8000, 12000)[:20], 0, "no samples"},
+		"compressed":   {append([]byte("OggS"), make([]byte, 47_996)...), 3 * time.Second, ""},
+		"empty":        {nil, 0, ""},
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), row.text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := s.played(name)
+		got, err := s.soundLength(name)
 		if row.says != "" {
 			if err == nil || !strings.Contains(err.Error(), row.says) {
 				t.Errorf("%s: %v, want %q", name, err, row.says)
@@ -56,7 +56,7 @@ func TestASoundLastsAsLongAsItsFileSays(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v", name, got, err, row.want)
 		}
 	}
-	if _, err := s.played("missing"); err == nil {
-		t.Error("a file that is not there was played")
+	if _, err := s.soundLength("missing"); err == nil {
+		t.Error("no error for a missing file")
 	}
 }

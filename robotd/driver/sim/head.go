@@ -10,17 +10,18 @@ import (
 	"troupe/schema/score"
 )
 
-// gaze is where the head looks and is to look: yaw, pitch, roll.
+// gaze is the present and the wanted direction of the head: yaw, pitch, roll in
+// radians.
 type gaze struct {
 	now, to [3]float64
 	speed   float64 // rad/s
 	key     uint64
-	on      bool // there is somewhere to turn to
+	active  bool // the head has a direction to turn to
 	turning bool
 }
 
 func (s *Sim) startGaze(c driver.Command) {
-	if why, detail := s.mayMove(&s.movers[1]); why != "" {
+	if why, detail := s.motionRefusal(&s.movers[1]); why != "" {
 		s.failed(c.Key, why, detail)
 		return
 	}
@@ -35,7 +36,7 @@ func (s *Sim) startGaze(c driver.Command) {
 		name string
 	}{{c.Do.YawRad, yaw, "yaw"}, {c.Do.PitchRad, pitch, "pitch"}, {c.Do.RollRad, roll, "roll"}} {
 		switch {
-		case axis.want == nil: // stays
+		case axis.want == nil: // the axis stays
 		case !axis.in.Holds(*axis.want):
 			s.failed(c.Key, schema.ReasonOutOfRange, fmt.Sprintf("%s %g rad: the head reaches %g to %g", axis.name, *axis.want, axis.in.Min, axis.in.Max))
 			return
@@ -43,18 +44,18 @@ func (s *Sim) startGaze(c driver.Command) {
 			to[i] = *axis.want
 		}
 	}
-	s.giveUp(head, schema.ReasonSuperseded, "a newer command moves the head")
-	s.gaze.to, s.gaze.speed, s.gaze.key, s.gaze.on = to, headSpeed/2, c.Key, true
+	s.abort(head, schema.ReasonSuperseded, "a newer command moves the head")
+	s.gaze.to, s.gaze.speed, s.gaze.key, s.gaze.active = to, headSpeed/2, c.Key, true
 	if c.Do.Speed != nil {
 		s.gaze.speed = headSpeed * min(max(*c.Do.Speed, 0.05), 1)
 	}
 }
 
-// turnHead lets the head turn for dt. It is light: it stops where it is told to.
+// turnHead simulates dt of the head. The head is light, so it needs no ramp.
 func (s *Sim) turnHead(dt time.Duration) {
 	g := &s.gaze
 	g.turning = false
-	if !g.on || s.hung[head] || s.movers[1].state != driver.Run {
+	if !g.active || s.hung[head] || s.movers[1].state != driver.Run {
 		return
 	}
 	step := g.speed * dt.Seconds()
@@ -67,7 +68,7 @@ func (s *Sim) turnHead(dt time.Duration) {
 		}
 	}
 	if !g.turning {
-		g.on = false
+		g.active = false
 		if g.key != 0 {
 			s.done(g.key)
 			g.key = 0

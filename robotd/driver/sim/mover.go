@@ -11,15 +11,15 @@ import (
 type mover struct {
 	id     string
 	state  driver.State
-	since  time.Duration // in the state, and standing
+	since  time.Duration // how long it has stood still in this state
 	homed  bool
-	fault  string // what is wrong now, worst first of what follows; as it was told
+	fault  string // the fault in the last report: the worst of the following
 	broken string
 	input  bool // a stop input is pressed
-	unfed  bool // nobody fed it while it moved, and nobody has since
+	unfed  bool // it was not fed while it moved, and has not been fed since
 }
 
-func (m *mover) wrong() string {
+func (m *mover) presentFault() string {
 	switch {
 	case m.broken != "":
 		return m.broken
@@ -31,11 +31,11 @@ func (m *mover) wrong() string {
 	return ""
 }
 
-// unsettled reports whether time alone may change the unit's state.
-func (m *mover) unsettled(o driver.Order) bool {
+// awaitsTime reports whether time alone may change the unit's state.
+func (m *mover) awaitsTime(o driver.Order) bool {
 	switch m.state {
 	case driver.Run:
-		return true // the watchdog
+		return true // by the watchdog
 	case driver.Halt:
 		return true
 	case driver.Error:
@@ -44,58 +44,58 @@ func (m *mover) unsettled(o driver.Order) bool {
 	return false
 }
 
-// ordered takes an order; it stays in force.
-func (s *Sim) ordered(o driver.Order) {
+// applyOrder takes an order, which stays in force.
+func (s *Sim) applyOrder(o driver.Order) {
 	s.order = o
 	for i := range s.movers {
 		m := &s.movers[i]
 		switch o {
 		case driver.ToRun:
 			if m.state == driver.Idle {
-				s.happen(m, driver.Enabled)
+				s.trigger(m, driver.Enabled)
 			}
 		case driver.ToHalt:
 			if m.state == driver.Run {
-				s.happen(m, driver.Halted)
+				s.trigger(m, driver.Halted)
 			}
 		case driver.ToError:
 			if m.state != driver.Error {
-				s.happen(m, driver.Faulted)
+				s.trigger(m, driver.Faulted)
 			}
-		case driver.ToReset: // when it has settled
+		case driver.ToReset: // settle clears the error after the settling time
 		case driver.ToIdle, driver.ToStop:
 			if m.state == driver.Run {
-				s.giveUp(m.id, schema.ReasonStopped, "ordered to stand still")
+				s.abort(m.id, schema.ReasonStopped, "ordered to stand still")
 			}
 		default:
-			s.happen(m, driver.Faulted) // an order that nobody knows is no permission
+			s.trigger(m, driver.Faulted) // an unknown order grants no permission
 		}
 	}
 	s.settle(0)
 }
 
-// settle takes the edges that wait for a unit to stand or for time to pass.
+// settle takes the transitions that wait for a standstill or for time to pass.
 func (s *Sim) settle(dt time.Duration) {
 	for i := range s.movers {
 		m := &s.movers[i]
-		if s.stands(m.id) {
+		if s.atRest(m.id) {
 			m.since += dt
 		} else {
 			m.since = 0
 		}
 		switch {
-		case m.state == driver.Run && (s.order == driver.ToIdle || s.order == driver.ToStop) && s.stands(m.id):
-			s.happen(m, driver.AtRest)
+		case m.state == driver.Run && (s.order == driver.ToIdle || s.order == driver.ToStop) && s.atRest(m.id):
+			s.trigger(m, driver.AtRest)
 		case m.state == driver.Halt && m.since >= holdTime:
-			s.happen(m, driver.Settled)
+			s.trigger(m, driver.Settled)
 		case m.state == driver.Error && s.order == driver.ToReset && m.fault == "" && m.since >= settling:
-			s.happen(m, driver.Cleared)
+			s.trigger(m, driver.Cleared)
 		}
 	}
 }
 
-// watch is the watchdog: nothing moves for a robotd that has gone silent.
-func (s *Sim) watch() {
+// checkWatchdog puts moving units into error if robotd has stopped feeding the body.
+func (s *Sim) checkWatchdog() {
 	if s.velocity != nil {
 		if s.velocity.TTL -= driver.Tick; s.velocity.TTL < 0 {
 			s.velocity = nil
@@ -105,7 +105,7 @@ func (s *Sim) watch() {
 		s.unfed = 0
 		for i := range s.movers {
 			s.movers[i].unfed = false
-			s.judge(&s.movers[i])
+			s.updateFault(&s.movers[i])
 		}
 		return
 	}
@@ -117,16 +117,16 @@ func (s *Sim) watch() {
 		return
 	}
 	for i := range s.movers {
-		if m := &s.movers[i]; m.state == driver.Run && !s.stands(m.id) {
+		if m := &s.movers[i]; m.state == driver.Run && !s.atRest(m.id) {
 			m.unfed = true
-			m.fault = m.wrong()
-			s.happen(m, driver.Unfed)
+			m.fault = m.presentFault()
+			s.trigger(m, driver.Unfed)
 		}
 	}
 }
 
-// happen takes an edge of the table; what is not listed does not happen.
-func (s *Sim) happen(m *mover, on driver.Happening) {
+// trigger makes the transition of the table, if the table has one.
+func (s *Sim) trigger(m *mover, on driver.Trigger) {
 	row, ok := driver.Table.Next(m.state, on)
 	if !ok {
 		return
@@ -137,40 +137,40 @@ func (s *Sim) happen(m *mover, on driver.Happening) {
 	}
 	m.state, m.since = row.To, 0
 	if row.To != driver.Run {
-		s.giveUp(m.id, why, row.Why)
+		s.abort(m.id, why, row.Why)
 	}
-	s.tellMover(m)
+	s.emitUnit(m)
 }
 
-// judge looks anew at what is wrong with a unit, after something of it changed.
-func (s *Sim) judge(m *mover) {
-	if m.fault == m.wrong() {
+// updateFault recomputes the fault of a unit and reports it if it changed.
+func (s *Sim) updateFault(m *mover) {
+	if m.fault == m.presentFault() {
 		return
 	}
-	m.fault = m.wrong()
+	m.fault = m.presentFault()
 	if m.fault != "" && m.state != driver.Error {
-		s.happen(m, driver.Faulted)
+		s.trigger(m, driver.Faulted)
 		return
 	}
-	s.tellMover(m)
+	s.emitUnit(m)
 }
 
-func (s *Sim) tellMover(m *mover) {
-	s.tell(driver.Event{Kind: driver.Unit, Unit: m.id, State: m.state, Detail: m.fault})
+func (s *Sim) emitUnit(m *mover) {
+	s.emit(driver.Event{Kind: driver.Unit, Unit: m.id, State: m.state, Detail: m.fault})
 }
 
-// stands reports whether a unit does not move.
-func (s *Sim) stands(id string) bool {
+// atRest reports whether a unit does not move.
+func (s *Sim) atRest(id string) bool {
 	if id == drive {
 		return s.v == 0 && s.w == 0
 	}
 	return !s.gaze.turning
 }
 
-func (s *Sim) moving() bool { return !s.stands(drive) || !s.stands(head) }
+func (s *Sim) moving() bool { return !s.atRest(drive) || !s.atRest(head) }
 
-// giveUp ends what a unit was told to do.
-func (s *Sim) giveUp(id string, why schema.Reason, detail string) {
+// abort fails the command that a unit is carrying out.
+func (s *Sim) abort(id string, why schema.Reason, detail string) {
 	switch id {
 	case drive:
 		s.velocity = nil
@@ -179,7 +179,7 @@ func (s *Sim) giveUp(id string, why schema.Reason, detail string) {
 			s.trip = nil
 		}
 	case head:
-		s.gaze.on = false
+		s.gaze.active = false
 		if s.gaze.key != 0 {
 			s.failed(s.gaze.key, why, detail)
 			s.gaze.key = 0
@@ -187,15 +187,15 @@ func (s *Sim) giveUp(id string, why schema.Reason, detail string) {
 	}
 }
 
-// mayMove answers why a unit takes no command now.
-func (s *Sim) mayMove(m *mover) (schema.Reason, string) {
+// motionRefusal returns why a unit takes no command now, or an empty reason.
+func (s *Sim) motionRefusal(m *mover) (schema.Reason, string) {
 	switch {
 	case m.state == driver.Error && m.fault != "":
 		return schema.ReasonUnitError, m.fault
 	case m.state != driver.Run || s.order != driver.ToRun:
 		return schema.ReasonSafetyDisabled, "the " + m.id + " is not enabled"
 	case !m.homed:
-		return schema.ReasonNotCalibrated, "the " + m.id + " was never homed"
+		return schema.ReasonNotCalibrated, "the " + m.id + " has not been homed"
 	}
 	return "", ""
 }

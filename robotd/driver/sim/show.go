@@ -12,7 +12,7 @@ import (
 	"troupe/schema/score"
 )
 
-// voice is something that is heard.
+// voice is a text or a sound that is playing.
 type voice struct {
 	key    uint64
 	what   string
@@ -36,9 +36,9 @@ func (s *Sim) startVoice(c driver.Command) {
 		v.speech, v.left = true, max(shortestSpeech, time.Duration(seconds*float64(time.Second)))
 	case score.TypeSound:
 		length, known := sounds[c.Do.Sound]
-		if c.Asset != "" { // a file of the story goes before a recording of the body's own
+		if c.Asset != "" { // a file of the story takes precedence over a built-in recording
 			var err error
-			if length, err = s.played(c.Asset); err != nil {
+			if length, err = s.soundLength(c.Asset); err != nil {
 				s.failed(c.Key, schema.ReasonUnitError, "the speaker cannot play "+c.Do.Sound+": "+err.Error())
 				return
 			}
@@ -54,7 +54,7 @@ func (s *Sim) startVoice(c driver.Command) {
 		return
 	}
 	v.left -= c.From
-	if v.speech { // one mouth
+	if v.speech { // only one text at a time
 		s.voices = slices.DeleteFunc(s.voices, func(old *voice) bool {
 			if old.speech {
 				s.failed(old.key, schema.ReasonSuperseded, "something else is said")
@@ -65,8 +65,8 @@ func (s *Sim) startVoice(c driver.Command) {
 	s.voices = append(s.voices, v)
 }
 
-// speak lets dt be heard.
-func (s *Sim) speak(dt time.Duration) {
+// playVoices simulates dt of the speaker.
+func (s *Sim) playVoices(dt time.Duration) {
 	if s.hung[speaker] {
 		return
 	}
@@ -79,15 +79,15 @@ func (s *Sim) speak(dt time.Duration) {
 	})
 }
 
-func (s *Sim) silence(key uint64) {
+func (s *Sim) stopVoice(key uint64) {
 	s.voices = slices.DeleteFunc(s.voices, func(v *voice) bool { return v.key == key })
 }
 
-// lamp is something that shows one thing: what it was set to, or above that what
-// it is held at.
+// lamp is a display that shows one thing: the value it was set to, or the value that
+// a running command holds over it.
 type lamp struct {
 	base, held string
-	key        uint64 // of the command that holds it
+	key        uint64 // of the command that holds it; 0 if none
 }
 
 func (l *lamp) shown() string {
@@ -97,15 +97,15 @@ func (l *lamp) shown() string {
 	return l.base
 }
 
-// release brings back what was shown before key.
+// release ends the hold of the command key; the lamp shows its base value again.
 func (l *lamp) release(key uint64) {
 	if l.key == key {
 		l.key, l.held = 0, ""
 	}
 }
 
-// show sets or holds a lamp.
-func (s *Sim) show(l *lamp, c driver.Command, what string) {
+// setLamp carries out a command for a lamp.
+func (s *Sim) setLamp(l *lamp, c driver.Command, what string) {
 	if l.key != 0 {
 		s.failed(l.key, schema.ReasonSuperseded, "something else is shown")
 		l.release(l.key)
@@ -125,7 +125,7 @@ func (s *Sim) startFace(c driver.Command) {
 		s.failed(c.Key, schema.ReasonOutOfRange, "there is no face "+c.Do.Face)
 		return
 	}
-	s.show(&s.face, c, c.Do.Face)
+	s.setLamp(&s.face, c, c.Do.Face)
 }
 
 func (s *Sim) startLED(c driver.Command) {
@@ -139,5 +139,5 @@ func (s *Sim) startLED(c driver.Command) {
 	if c.Do.LED != "" {
 		what += " on " + c.Do.LED
 	}
-	s.show(&s.led, c, strings.TrimSpace(what))
+	s.setLamp(&s.led, c, strings.TrimSpace(what))
 }

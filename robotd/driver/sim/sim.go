@@ -1,14 +1,14 @@
-// Package sim is a body in software: units with believable physics, a small map
-// and faults to order. Tests, demos and authors perform on it.
+// Package sim is a simulated body: units with plausible physics, a small map, and
+// faults that tests and demos can inject. Authors try their stories on it.
 //
-// One goroutine owns the body. Whatever the driver's methods and the controls
-// want is put into an inbox that is never waited for; at most inboxLimit
-// commands wait there, further ones fail as overloaded, stops and orders always
-// go in. Events wait in the goroutine until somebody reads them: commands, units and
-// stop inputs never lose one, of other sensors the oldest go first beyond eventLimit.
+// One goroutine owns the body. The methods put their work into an inbox and never
+// wait for it. At most inboxLimit commands wait there; further commands fail as
+// overloaded, but stops and orders are always accepted. Events queue in the goroutine
+// until they are read. Events of commands, units and stop inputs are never dropped;
+// of the others, the oldest are dropped beyond eventLimit.
 //
-// The body's clock is its ticker: a computer that stands still for a second makes
-// the body stand still with it, and no watchdog bites for it.
+// The body's clock is its ticker: if the whole computer pauses for a second, the
+// body pauses too and its watchdog does not trip.
 package sim
 
 import (
@@ -26,59 +26,59 @@ import (
 const (
 	inboxLimit = 1024
 	eventLimit = 1024
-	restTicks  = 10 // while nothing happens the body looks only every so many ticks
+	restTicks  = 10 // an idle body wakes up only once in so many ticks
 )
 
-// Config is which body it is. The zero value boots by itself: map, no homing.
+// Config configures the body. The zero value has a map and needs no homing.
 type Config struct {
 	Serial  string
 	NoMap   bool
-	Homing  bool    // head and drive have to be homed, which moves them
-	Battery float64 // share at the start; 0 = full
+	Homing  bool    // head and drive need homing, which moves them
+	Battery float64 // initial charge, 0..1; 0 means full
 	At      string  // point to start from; empty = dock
-	Assets  string  // folder of the files that stories bring; empty: any is taken
+	Assets  string  // directory of the stories' files; empty: every asset is accepted and lasts a second
 }
 
-// Sim is the body.
+// Sim is the simulated body.
 type Sim struct {
 	config Config
 	events chan driver.Event
-	wake   chan struct{} // at most one is waiting
+	wake   chan struct{} // capacity 1
 	fed    atomic.Bool
 
-	mu     sync.Mutex // guards inbox, opened and shut
+	mu     sync.Mutex // guards inbox, opened, shut
 	inbox  []func()
 	opened bool
 	shut   bool
 
 	quit   context.CancelFunc
-	closed chan struct{} // when the goroutine has ended
+	closed chan struct{} // closed when the goroutine has ended
 	once   sync.Once
 
-	// What follows belongs to the goroutine.
-	out        []driver.Event
-	sensed     int // events of sensors in out
-	order      driver.Order
-	movers     [2]mover // drive, head
-	unfed      int
-	pressed    map[string]bool // stop inputs
-	at         place
-	v, w       float64 // m/s, rad/s
-	trip       *trip
-	velocity   *driver.Velocity
-	sinceSpeed time.Duration // that was told
-	toldMoving bool
-	gaze       gaze
-	voices     []*voice
-	face, led  lamp
-	level      float64
-	told       float64 // level, as last told
-	charging   bool
-	still      map[string]string // units that do not move and are broken: why
-	failNext   map[string]schema.Reason
-	hung       map[string]bool
-	pace       float64
-	calib      *calibration
+	// The fields below belong to the goroutine.
+	out            []driver.Event
+	droppables     int // number of droppable events in out
+	order          driver.Order
+	movers         [2]mover // drive, head
+	unfed          int
+	pressed        map[string]bool // stop inputs that are pressed
+	at             place
+	v, w           float64 // m/s, rad/s
+	trip           *trip
+	velocity       *driver.Velocity
+	sinceSpeed     time.Duration // since the last speed report
+	reportedMoving bool
+	gaze           gaze
+	voices         []*voice
+	face, led      lamp
+	level          float64
+	reportedLevel  float64 // level in the last report
+	charging       bool
+	brokenUnits    map[string]string // faults of broken units that do not move
+	failNext       map[string]schema.Reason
+	hung           map[string]bool
+	pace           float64
+	calib          *calibration
 }
 
 // New returns a body that is not open yet.
@@ -93,7 +93,7 @@ func New(c Config) *Sim {
 		at:     points["dock"],
 		face:   lamp{base: "neutral"}, led: lamp{base: "off"},
 		level: c.Battery, pace: 1,
-		pressed: map[string]bool{}, still: map[string]string{}, failNext: map[string]schema.Reason{}, hung: map[string]bool{},
+		pressed: map[string]bool{}, brokenUnits: map[string]string{}, failNext: map[string]schema.Reason{}, hung: map[string]bool{},
 	}
 	if p, ok := points[c.At]; ok {
 		s.at = p
@@ -104,7 +104,7 @@ func New(c Config) *Sim {
 	return s
 }
 
-// Events is where the body talks.
+// Events returns the channel of the body's events.
 func (s *Sim) Events() <-chan driver.Event { return s.events }
 
 // Open starts the body.
@@ -124,7 +124,7 @@ func (s *Sim) Open(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the body and waits for it.
+// Close stops the body and waits until its goroutine has ended.
 func (s *Sim) Close() error {
 	s.mu.Lock()
 	s.shut = true
@@ -142,9 +142,9 @@ func (s *Sim) Close() error {
 	return nil
 }
 
-// post puts work for the goroutine into the inbox. It answers whether it will
-// be looked at.
-func (s *Sim) post(limited bool, f func()) bool {
+// enqueue adds work for the goroutine to the inbox. It reports whether the work was
+// accepted.
+func (s *Sim) enqueue(limited bool, f func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.shut || limited && len(s.inbox) >= inboxLimit {
@@ -158,34 +158,34 @@ func (s *Sim) post(limited bool, f func()) bool {
 	return true
 }
 
-// Start gives a unit something to do.
+// Start starts a command.
 func (s *Sim) Start(c driver.Command) {
-	if !s.post(true, func() { s.start(c) }) {
-		s.post(false, func() { s.failed(c.Key, schema.ReasonOverloaded, "too many commands wait") })
+	if !s.enqueue(true, func() { s.start(c) }) {
+		s.enqueue(false, func() { s.failed(c.Key, schema.ReasonOverloaded, "too many commands wait") })
 	}
 }
 
 // Stop ends a command.
-func (s *Sim) Stop(key uint64) { s.post(false, func() { s.stop(key) }) }
+func (s *Sim) Stop(key uint64) { s.enqueue(false, func() { s.stop(key) }) }
 
-// Move drives manually.
-func (s *Sim) Move(v driver.Velocity) { s.post(false, func() { s.move(v) }) }
+// Move sets the velocity for manual driving.
+func (s *Sim) Move(v driver.Velocity) { s.enqueue(false, func() { s.setVelocity(v) }) }
 
-// Order tells the units that move what they are allowed.
-func (s *Sim) Order(o driver.Order) { s.post(false, func() { s.ordered(o) }) }
+// Order sets the order for the units that move; it stays in force.
+func (s *Sim) Order(o driver.Order) { s.enqueue(false, func() { s.applyOrder(o) }) }
 
-// Feed keeps the watchdog quiet.
+// Feed resets the watchdog.
 func (s *Sim) Feed() { s.fed.Store(true) }
 
-// run is the body's goroutine: it sleeps until it is woken, time passes, or
-// somebody reads the next event.
+// run is the body's goroutine. It sleeps until there is work, the ticker fires, or
+// the next event is read.
 func (s *Sim) run(ctx context.Context) {
 	defer close(s.closed)
 	defer close(s.events)
 	for _, u := range s.Body().Units {
-		s.tell(driver.Event{Kind: driver.Unit, Unit: u.ID, State: driver.Idle})
+		s.emit(driver.Event{Kind: driver.Unit, Unit: u.ID, State: driver.Idle})
 	}
-	s.tellBattery()
+	s.emitBattery()
 	interval := driver.Tick
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -199,16 +199,16 @@ func (s *Sim) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case to <- next:
-			if sheds(next) {
-				s.sensed--
+			if droppable(next) {
+				s.droppables--
 			}
 			s.out = s.out[1:]
 		case <-s.wake:
-			for _, f := range s.take() {
+			for _, f := range s.takeInbox() {
 				f()
 			}
 		case <-ticker.C:
-			s.pass(interval)
+			s.advance(interval)
 		}
 		want := driver.Tick
 		if !s.busy() {
@@ -221,7 +221,7 @@ func (s *Sim) run(ctx context.Context) {
 	}
 }
 
-func (s *Sim) take() []func() {
+func (s *Sim) takeInbox() []func() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	work := s.inbox
@@ -229,40 +229,40 @@ func (s *Sim) take() []func() {
 	return work
 }
 
-// pass lets dt pass for every unit, a tick at a time.
-func (s *Sim) pass(dt time.Duration) {
+// advance simulates dt for every unit, one tick at a time.
+func (s *Sim) advance(dt time.Duration) {
 	for ; dt > 0; dt -= driver.Tick {
-		s.watch()
+		s.checkWatchdog()
 		s.settle(driver.Tick)
 		own := time.Duration(float64(driver.Tick) * s.pace)
-		s.roll(own)
-		s.tellSpeed(driver.Tick)
+		s.moveDrive(own)
+		s.emitSpeed(driver.Tick)
 		s.turnHead(own)
-		s.speak(own)
-		s.use(driver.Tick)
-		s.calibrating(driver.Tick)
+		s.playVoices(own)
+		s.drainBattery(driver.Tick)
+		s.advanceCalibration(driver.Tick)
 	}
 }
 
-// busy reports whether the body has to look at every tick.
+// busy reports whether the body has to simulate every tick.
 func (s *Sim) busy() bool {
 	return s.calib != nil || len(s.voices) > 0 || s.moving() || s.trip != nil || s.velocity != nil ||
-		s.movers[0].unsettled(s.order) || s.movers[1].unsettled(s.order)
+		s.movers[0].awaitsTime(s.order) || s.movers[1].awaitsTime(s.order)
 }
 
 // start hands a command to its unit.
 func (s *Sim) start(c driver.Command) {
 	if why, ok := s.failNext[c.Unit]; ok {
 		delete(s.failNext, c.Unit)
-		s.failed(c.Key, why, "a fault that was ordered")
+		s.failed(c.Key, why, "an injected fault")
 		return
 	}
-	if why, broken := s.still[c.Unit]; broken {
+	if why, broken := s.brokenUnits[c.Unit]; broken {
 		s.failed(c.Key, schema.ReasonUnitError, why)
 		return
 	}
 	if c.Do == nil {
-		s.failed(c.Key, schema.ReasonBadRequest, "there is nothing to do in this command")
+		s.failed(c.Key, schema.ReasonBadRequest, "the command has no action")
 		return
 	}
 	switch c.Unit {
@@ -287,49 +287,49 @@ func (s *Sim) stop(key uint64) {
 		s.trip = nil
 	}
 	if s.gaze.key == key {
-		s.gaze.key, s.gaze.on = 0, false
+		s.gaze.key, s.gaze.active = 0, false
 	}
-	s.silence(key)
+	s.stopVoice(key)
 	s.face.release(key)
 	s.led.release(key)
 }
 
-func (s *Sim) tell(e driver.Event) {
-	if sheds(e) {
-		if s.sensed >= eventLimit {
-			s.dropSensed()
+func (s *Sim) emit(e driver.Event) {
+	if droppable(e) {
+		if s.droppables >= eventLimit {
+			s.dropOldest()
 		}
-		s.sensed++
+		s.droppables++
 	}
 	s.out = append(s.out, e)
 }
 
-// sheds reports whether an event may be left out when nobody reads: a newer one
-// says more. A stop input is told whatever else floods.
-func sheds(e driver.Event) bool {
+// droppable reports whether an unread event may be dropped because a newer one
+// replaces it. Events of stop inputs are never dropped.
+func droppable(e driver.Event) bool {
 	return e.Kind == driver.Sensed && e.Signal != driver.EStopInput || e.Kind == driver.Battery || e.Kind == driver.Speed
 }
 
-func (s *Sim) dropSensed() {
+func (s *Sim) dropOldest() {
 	for i, e := range s.out {
-		if sheds(e) {
+		if droppable(e) {
 			s.out = append(s.out[:i], s.out[i+1:]...)
-			s.sensed--
+			s.droppables--
 			return
 		}
 	}
 }
 
-func (s *Sim) done(key uint64) { s.tell(driver.Event{Kind: driver.Done, Key: key}) }
+func (s *Sim) done(key uint64) { s.emit(driver.Event{Kind: driver.Done, Key: key}) }
 
 func (s *Sim) failed(key uint64, why schema.Reason, detail string) {
-	s.tell(driver.Event{Kind: driver.Failed, Key: key, Reason: why, Detail: detail})
+	s.emit(driver.Event{Kind: driver.Failed, Key: key, Reason: why, Detail: detail})
 }
 
-// Look shows the body as it is now, for tests and dashboards.
+// Look returns the present state of the body, for tests and dashboards.
 func (s *Sim) Look() Look {
 	answer := make(chan Look, 1)
-	if !s.post(false, func() { answer <- s.look() }) {
+	if !s.enqueue(false, func() { answer <- s.look() }) {
 		return Look{}
 	}
 	select {
@@ -340,12 +340,12 @@ func (s *Sim) Look() Look {
 	}
 }
 
-// Look is the body from outside.
+// Look is the state of the body as seen from outside.
 type Look struct {
 	X, Y, Theta      float64 // metres, radians
 	V, W             float64 // m/s, rad/s
 	Yaw, Pitch, Roll float64
-	Saying           []string // texts, after the voice that was asked for, and sounds that are heard
+	Saying           []string // texts (with their voice, if one was given) and sounds that are playing
 	Face, LED        string
 	Battery          float64
 	Charging         bool

@@ -7,6 +7,6 @@ import (
 	"troupe/robotd/driver/sim"
 )
 
-func TestTheSimulatedBodyConforms(t *testing.T) {
+func TestSimulatedBodyConforms(t *testing.T) {
 	drivertest.Conform(t, func() drivertest.Body { return sim.New(sim.Config{At: "entrance"}) })
 }
