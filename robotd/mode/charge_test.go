@@ -6,9 +6,8 @@ import (
 	"troupe/schema"
 )
 
-// TestWhatModeHandsPermissionOver asks it while the one ends and while the next
-// starts.
-func TestWhatModeHandsPermissionOver(t *testing.T) {
+// Charge is called while the old mode ends and while the next one starts.
+func TestSwitchingBetweenMovingModesKeepsPermission(t *testing.T) {
 	c := Defaults()
 	for _, from := range []schema.ModeID{schema.ModeStr, schema.ModeMnl, schema.ModeAto, schema.ModeSafe} {
 		for _, to := range []schema.ModeID{schema.ModeStr, schema.ModeMnl, schema.ModeAto, schema.ModeSafe} {

@@ -6,27 +6,27 @@ import (
 	"troupe/schema"
 )
 
-// Why is one thing that stands against selecting a mode.
+// Why is one reason why a mode cannot be selected.
 type Why struct {
 	Result schema.Result
 	Reason schema.Reason
 	Detail string
 }
 
-// WhyNot appends to out all that stands against selecting m now, in the order in
-// which a request is judged; nothing means that it can be selected.
+// WhyNot appends to out every reason why m cannot be selected now. The first is the
+// one with which a request is refused. Without a reason, m can be selected.
 func (s *State) WhyNot(c *Config, f Facts, m schema.ModeID, out []Why) []Why {
 	add := func(res schema.Result, r schema.Reason, detail string) { out = append(out, Why{res, r, detail}) }
 	i := c.index(m)
 	switch {
 	case m == "":
-		add(schema.ResultInvCmd, schema.ReasonBadRequest, "name a mode: "+c.list())
+		add(schema.ResultInvCmd, schema.ReasonBadRequest, "name a mode: "+c.modeNames())
 		return out
 	case m == c.Safe:
 		add(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(m)+" is entered by the robot alone; ask for "+string(c.Default))
 		return out
 	case i < 0:
-		add(schema.ResultNoMode, schema.ReasonUnknownMode, "there is no mode "+string(m)+"; the modes are "+c.list())
+		add(schema.ResultNoMode, schema.ReasonUnknownMode, "there is no mode "+string(m)+"; the modes are "+c.modeNames())
 		return out
 	}
 	if s.Status[i] == schema.ModeRegistered {
@@ -61,8 +61,8 @@ func (s *State) WhyNot(c *Config, f Facts, m schema.ModeID, out []Why) []Why {
 	return out
 }
 
-// list names the modes that can be asked for.
-func (c *Config) list() string {
+// modeNames lists the modes that a request may name.
+func (c *Config) modeNames() string {
 	ids := make([]string, 0, len(c.Modes))
 	for _, m := range c.Modes {
 		if m.ID != c.Safe {
@@ -76,7 +76,7 @@ func rejected(w Why) Answer {
 	return Answer{Status: schema.StatusRejected, Result: w.Result, Reason: w.Reason, Detail: w.Detail}
 }
 
-func refuse(res schema.Result, r schema.Reason, detail string) Answer {
+func rejectedWith(res schema.Result, r schema.Reason, detail string) Answer {
 	return rejected(Why{res, r, detail})
 }
 

@@ -7,7 +7,7 @@ import (
 	"troupe/schema"
 )
 
-func TestModesThatNobodyCanAskForAreNotOffered(t *testing.T) {
+func TestRefusalListsOnlyModesThatCanBeSelected(t *testing.T) {
 	c := Defaults()
 	s := Boot(&c)
 	for _, m := range []schema.ModeID{"", "dance"} {

@@ -6,33 +6,33 @@ import (
 	"troupe/schema"
 )
 
-// Facts is what the supervisor has to know of the rest of the robot.
+// Facts is what the supervisor needs to know about the rest of the robot.
 type Facts struct {
-	// Forbid is why the safety core lets no mode start now; empty when it does.
+	// Forbid is why the safety core forbids starting a mode now; empty if it does not.
 	Forbid schema.Reason
-	// Enabled: the body may move.
+	// Enabled reports whether the body may move.
 	Enabled bool
-	// LinkLost: there was an operator's heartbeat and there is none now, since
-	// LostFor. A robot that never had a link has lost none.
+	// LinkLost reports whether the operators' heartbeats have stopped; LostFor is
+	// how long ago. A robot that never received one has not lost the link.
 	LinkLost bool
 	LostFor  time.Duration
 	// NotReady lists the modes whose own entry check fails, in any order.
 	NotReady []NotReady
-	// NoPause is why the active mode does not agree to a pause.
+	// NoPause is why the active mode refuses to pause; empty if it does not.
 	NoPause schema.Reason
 }
 
-// NotReady is a mode that would refuse to start now.
+// NotReady is a mode whose own entry check fails now.
 type NotReady struct {
 	Mode   schema.ModeID
 	Reason schema.Reason
 	Detail string
 }
 
-// Kind is what the supervisor is told or asked.
+// Kind is the kind of an input.
 type Kind string
 
-// The kinds of input. The first seven are requests and are answered.
+// The kinds of input. The first seven are requests; the supervisor answers them.
 const (
 	Set     Kind = "set"
 	Pause   Kind = "pause"
@@ -40,12 +40,12 @@ const (
 	Kill    Kind = "kill"
 	Enable  Kind = "enable"
 	Disable Kind = "disable"
-	Cancel  Kind = "cancel" // what Req names
+	Cancel  Kind = "cancel" // cancel the request with the id Req
 
-	Begin       Kind = "begin"    // the robot is wired up: calibrate
+	Begin       Kind = "begin"    // the robot is assembled: calibrate
 	Tick        Kind = "tick"     // time has passed
 	Shutdown    Kind = "shutdown" // robotd ends
-	Started     Kind = "started"  // by the mode named
+	Started     Kind = "started"  // reported by the mode Mode, as the next three
 	StartFailed Kind = "start-failed"
 	Stopped     Kind = "stopped"
 	Died        Kind = "died" // an error, a panic or a missed deadline
@@ -53,46 +53,47 @@ const (
 	CalibFailed Kind = "calibration-failed"
 )
 
-// Input is one of them; what a Kind does not need stays empty.
+// Input is a request, a report of a mode, or a tick. Fields that a Kind does not need
+// stay empty.
 type Input struct {
 	Kind    Kind
 	Mode    schema.ModeID
-	Restart bool   // set: also when the mode already runs
-	Req     string // names the request; a later end is told under it
+	Restart bool   // set: restart the mode if it already runs
+	Req     string // id of the request; Ended carries it
 	Reason  schema.Reason
 	Detail  string
 }
 
-// Do is what a mode is ordered.
+// Do is the kind of an order to a mode.
 type Do string
 
 // The orders.
 const (
 	DoStart     Do = "start"
-	DoStop      Do = "stop" // end in order
-	DoKill      Do = "kill" // end now; no answer is waited for
+	DoStop      Do = "stop" // end in an orderly way
+	DoKill      Do = "kill" // end now; the supervisor does not wait for an answer
 	DoPause     Do = "pause"
 	DoResume    Do = "resume"
 	DoCalibrate Do = "calibrate"
-	// DoEndCalibration: whatever still comes of it is of no interest.
+	// DoEndCalibration ends a calibration whose result is ignored.
 	DoEndCalibration Do = "end-calibration"
 )
 
-// Order is one of them, for one mode.
+// Order is an order to one mode.
 type Order struct {
 	Do   Do
 	Mode schema.ModeID
 }
 
-// Answer is what the sender of a request is told at once.
+// Answer is the immediate answer to a request.
 type Answer struct {
-	Status schema.Status // SUCCEEDED, ACCEPTED (an Ended follows) or REJECTED; empty: nobody asked
+	Status schema.Status // SUCCEEDED, ACCEPTED (an Ended follows) or REJECTED; empty: the input was no request
 	Result schema.Result
 	Reason schema.Reason
 	Detail string
 }
 
-// Ended tells an accepted request how it went.
+// Ended is the final result of an accepted request.
 type Ended struct {
 	Req    string
 	Status schema.Status
@@ -101,7 +102,7 @@ type Ended struct {
 	Detail string
 }
 
-// Decision is what one step came to.
+// Decision is the result of one step.
 type Decision struct {
 	Changed    bool
 	From       Phase
@@ -109,17 +110,17 @@ type Decision struct {
 	On         Event
 	Why        string
 	Answer     Answer
-	Ended      Ended         // of an earlier request, when Req is not empty
-	Fallback   schema.ModeID // the mode that another one had to replace
+	Ended      Ended         // of an earlier request, if Req is not empty
+	Fallback   schema.ModeID // the mode that had to be replaced by another
 	Reason     schema.Reason // and why
-	SafetyStop bool          // ask the safety core for STOP: nobody is in charge
+	SafetyStop bool          // ask the safety core for STOP: no mode is in charge
 	List       bool          // the list of modes changed
 
 	orders [3]Order
 	n      int
 }
 
-// Orders lists what is to be done now, in this order.
+// Orders returns the orders to carry out now, in this order.
 func (d *Decision) Orders() []Order { return d.orders[:d.n] }
 
 func (d *Decision) order(do Do, m schema.ModeID) {

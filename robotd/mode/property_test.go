@@ -11,11 +11,11 @@ import (
 var (
 	modes    = []schema.ModeID{"str", "mnl", "ato", "safe", "nope", ""}
 	requests = []Kind{Set, Set, Set, Pause, Resume, Kill, Enable, Disable, Cancel, Cancel}
-	told     = []Kind{Started, Started, StartFailed, Stopped, Died, CalibOK, CalibFailed}
+	reports  = []Kind{Started, Started, StartFailed, Stopped, Died, CalibOK, CalibFailed}
 )
 
-// walk drives a supervisor through a random life: requests, modes that obey and
-// modes that do not, links that come and go.
+// walk takes a supervisor through random requests, reports of modes (expected, late or
+// missing) and link losses, and calls see after every step.
 func walk(t *rapid.T, see func(was, s State, f Facts, in Input, d Decision, now time.Duration)) {
 	c := Defaults()
 	if rapid.Bool().Draw(t, "boot ato") {
@@ -48,30 +48,30 @@ func walk(t *rapid.T, see func(was, s State, f Facts, in Input, d Decision, now 
 			if in.Kind == Cancel && s.Req != "" && rapid.IntRange(0, 3).Draw(t, "what runs") > 0 {
 				in.Req = s.Req
 			}
-		case 1: // the mode that is waited for speaks
-			in = Input{Kind: rapid.SampledFrom(told).Draw(t, "told"), Mode: s.Active}
+		case 1: // a report of the mode that the supervisor waits for
+			in = Input{Kind: rapid.SampledFrom(reports).Draw(t, "report"), Mode: s.Active}
 			if s.Phase == Starting {
 				in.Mode = s.Next
 			}
 		case 2:
-			in = Input{Kind: rapid.SampledFrom(told).Draw(t, "told late"), Mode: rapid.SampledFrom(modes).Draw(t, "mode")}
+			in = Input{Kind: rapid.SampledFrom(reports).Draw(t, "late report"), Mode: rapid.SampledFrom(modes).Draw(t, "mode")}
 		}
 		step(f, in)
 	}
 }
 
-func TestARefusedRequestTouchesNothing(t *testing.T) {
+func TestRefusedRequestChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(was, s State, f Facts, in Input, d Decision, now time.Duration) {
 			untouched := d.Answer.Status == schema.StatusRejected || d.Answer.Reason == schema.ReasonUnchanged
 			if untouched && (s != was || len(d.Orders()) > 0 || d.Ended.Req != "") {
-				t.Fatalf("%s %s was answered %s %s and changed\n%+v to\n%+v, orders %v", in.Kind, in.Mode, d.Answer.Status, d.Answer.Reason, was, s, d.Orders())
+				t.Fatalf("%s %s was answered with %s %s and changed\n%+v to\n%+v, orders %v", in.Kind, in.Mode, d.Answer.Status, d.Answer.Reason, was, s, d.Orders())
 			}
 		})
 	})
 }
 
-func TestEveryRequestIsAnsweredAndEveryAcceptedOneEndsOnce(t *testing.T) {
+func TestEveryAcceptedRequestEndsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		open := map[string]bool{}
 		walk(t, func(was, s State, f Facts, in Input, d Decision, now time.Duration) {
@@ -80,7 +80,7 @@ func TestEveryRequestIsAnsweredAndEveryAcceptedOneEndsOnce(t *testing.T) {
 			}
 			if e := d.Ended.Req; e != "" {
 				if !open[e] {
-					t.Fatalf("%s ended and was not open", e)
+					t.Fatalf("request %s ended but was not open", e)
 				}
 				delete(open, e)
 			}
@@ -88,10 +88,10 @@ func TestEveryRequestIsAnsweredAndEveryAcceptedOneEndsOnce(t *testing.T) {
 				open[in.Req] = true
 			}
 			if len(open) > 1 || len(open) == 1 && !open[s.Req] {
-				t.Fatalf("open %v, the supervisor knows %q", open, s.Req)
+				t.Fatalf("open requests %v, but the supervisor has %q", open, s.Req)
 			}
 			if s.Req != "" && s.Phase != Starting && s.Phase != Stopping && s.Phase != Calibrating {
-				t.Fatalf("%s is still open in %s", s.Req, s.Phase)
+				t.Fatalf("request %s is still open in %s", s.Req, s.Phase)
 			}
 		})
 	})
@@ -119,13 +119,13 @@ func TestAtMostOneModeIsAlive(t *testing.T) {
 				t.Fatalf("%q is alive in %s, want %q (%s %s)", alive, s.Phase, want, in.Kind, in.Mode)
 			}
 			if d.Changed && s.Phase == None && s.System == schema.SystemRunning && !d.SafetyStop {
-				t.Fatalf("nobody is in charge and the body is not stopped, on %s", d.On)
+				t.Fatalf("no mode is in charge and the safety stop is missing, on %s", d.On)
 			}
 		})
 	})
 }
 
-func TestOnlyARequestLeadsOutOfSafe(t *testing.T) {
+func TestOnlyRequestLeavesSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(was, s State, f Facts, in Input, d Decision, now time.Duration) {
 			if was.Phase == Safe && s.Phase != Safe && s.Phase != None && (in.Kind != Set || d.Answer.Status != schema.StatusAccepted || f.LinkLost) {
@@ -145,7 +145,7 @@ func TestOnlyCalibratedModesRun(t *testing.T) {
 	})
 }
 
-func TestATickWithoutNewsAllocatesNothing(t *testing.T) {
+func TestTickWithoutChangeAllocatesNothing(t *testing.T) {
 	c := Defaults()
 	s := Boot(&c)
 	if n := testing.AllocsPerRun(100, func() { Step(&s, time.Second, &c, Facts{}, Input{Kind: Tick}) }); n != 0 {

@@ -6,7 +6,7 @@ import (
 	"troupe/schema"
 )
 
-// set asks for a mode. Everything is checked before anything is touched.
+// set handles a request for a mode. It makes every check before it changes anything.
 func (s *State) set(now time.Duration, c *Config, f Facts, in Input, d *Decision) {
 	m := in.Mode
 	known := c.index(m) >= 0 && m != c.Safe && m != ""
@@ -15,8 +15,8 @@ func (s *State) set(now time.Duration, c *Config, f Facts, in Input, d *Decision
 		case s.Phase == Ready && m != c.Calibration:
 			d.Answer = unchanged(string(m) + " already is in charge")
 			return
-		case s.Phase == Calibrating: // it goes on; the newer request is told how it ends
-			s.superseded(d, m)
+		case s.Phase == Calibrating: // it goes on; its end answers the newer request
+			s.supersede(d, m)
 			s.Req, d.Answer = in.Req, Answer{Status: schema.StatusAccepted}
 			return
 		}
@@ -25,49 +25,49 @@ func (s *State) set(now time.Duration, c *Config, f Facts, in Input, d *Decision
 		d.Answer = rejected(why[0])
 		return
 	}
-	s.superseded(d, m)
+	s.supersede(d, m)
 	s.ByBoot = false
 	s.Intended = m
 	s.Req, d.Answer = in.Req, Answer{Status: schema.StatusAccepted}
-	if m == c.Calibration && m == s.Active && !in.Restart && s.take(now, d, OnRecalibrate) {
+	if m == c.Calibration && m == s.Active && !in.Restart && s.transition(now, d, OnRecalibrate) {
 		s.Calibrated, d.List = false, true
-		s.live(c, d, m, TurnResume)
+		s.changeStatus(c, d, m, LifeResume)
 		d.order(DoCalibrate, m)
 		return
 	}
 	if m == s.Next && !in.Restart {
-		return // on its way already; the newer request is told how it ends
+		return // already starting or next; its end answers the newer request
 	}
-	s.turnTo(now, c, d, m)
+	s.switchTo(now, c, d, m)
 }
 
-func (s *State) superseded(d *Decision, m schema.ModeID) {
-	s.end(d, Ended{Status: schema.StatusSuperseded, Reason: schema.ReasonSuperseded, Detail: "mode/set " + string(m) + " came later"})
+func (s *State) supersede(d *Decision, m schema.ModeID) {
+	s.endRequest(d, Ended{Status: schema.StatusSuperseded, Reason: schema.ReasonSuperseded, Detail: "mode/set " + string(m) + " came later"})
 }
 
-// turnTo begins the switch to m, whatever is under way.
-func (s *State) turnTo(now time.Duration, c *Config, d *Decision, m schema.ModeID) {
+// switchTo begins the switch to m from any phase.
+func (s *State) switchTo(now time.Duration, c *Config, d *Decision, m schema.ModeID) {
 	switch s.Phase {
 	case None:
-		s.take(now, d, OnSwitchAtOnce)
+		s.transition(now, d, OnSwitchAtOnce)
 		s.start(c, d, m, "")
-	case Stopping: // the running mode is ending already; only what follows changes
+	case Stopping: // the active mode is already ending; only its successor changes
 		since := s.Since
-		s.take(now, d, OnSwitch)
+		s.transition(now, d, OnSwitch)
 		s.Next, s.Since = m, since
-	case Starting: // the one that starts never was in charge; it has to end first
+	case Starting: // the starting mode has to end first, although it never was in charge
 		s.Active = s.Next
-		s.take(now, d, OnSwitch)
-		s.leave(c, d, m)
+		s.transition(now, d, OnSwitch)
+		s.stopActive(c, d, m)
 	default:
-		s.take(now, d, OnSwitch)
-		s.leave(c, d, m)
+		s.transition(now, d, OnSwitch)
+		s.stopActive(c, d, m)
 	}
 }
 
-// cancel calls off the request that is being carried out. A calibration ends
-// without a result; a switch turns to the default mode, which does nothing by
-// itself: the mode that was left may have ended already.
+// cancel cancels the request that is being carried out. A calibration ends without a
+// result. A switch goes to the default mode, which does nothing by itself; it cannot
+// go back, because the previous mode may have ended already.
 func (s *State) cancel(now time.Duration, c *Config, f Facts, in Input, d *Decision) {
 	ended := Ended{Status: schema.StatusCancelled, Result: schema.ResultNotReady, Reason: schema.ReasonCancelled}
 	no := func(r schema.Reason, detail string) {
@@ -81,7 +81,7 @@ func (s *State) cancel(now time.Duration, c *Config, f Facts, in Input, d *Decis
 		no(schema.ReasonInvalidTransition, "calibration runs by itself at boot; mode/kill ends it")
 		return
 	case s.Phase == Calibrating:
-		s.take(now, d, OnCalibFailed)
+		s.transition(now, d, OnCalibFailed)
 		s.Reason, d.Reason, d.List = schema.ReasonCancelled, schema.ReasonCancelled, true
 		d.order(DoEndCalibration, s.Active)
 		ended.Detail = "calibration was called off; only calibration can follow"
@@ -95,16 +95,16 @@ func (s *State) cancel(now time.Duration, c *Config, f Facts, in Input, d *Decis
 		}
 		ended.Detail = "the switch was called off; " + string(c.Default) + " follows"
 		s.Intended = c.Default
-		s.turnTo(now, c, d, c.Default)
+		s.switchTo(now, c, d, c.Default)
 	}
-	s.end(d, ended)
+	s.endRequest(d, ended)
 	d.Answer = Answer{Status: schema.StatusSucceeded}
 }
 
-// pause and resume ask the active mode.
+// pause handles the requests pause and resume for the active mode.
 func (s *State) pause(c *Config, f Facts, in Input, d *Decision) {
 	if s.Phase != Ready {
-		d.Answer = refuse(schema.ResultInvCmd, schema.ReasonInvalidTransition, "no mode is running that could be paused")
+		d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, "no mode is running that could be paused")
 		return
 	}
 	paused := s.Paused(c)
@@ -112,41 +112,41 @@ func (s *State) pause(c *Config, f Facts, in Input, d *Decision) {
 	case in.Kind == Pause && paused, in.Kind == Resume && !paused:
 		d.Answer = unchanged(string(s.Active) + " already is " + string(s.Status[c.index(s.Active)]))
 	case in.Kind == Pause && f.NoPause != "":
-		d.Answer = refuse(schema.ResultNotReady, f.NoPause, string(s.Active)+" cannot pause now")
+		d.Answer = rejectedWith(schema.ResultNotReady, f.NoPause, string(s.Active)+" cannot pause now")
 	case in.Kind == Pause:
-		s.live(c, d, s.Active, TurnPause)
+		s.changeStatus(c, d, s.Active, LifePause)
 		d.order(DoPause, s.Active)
 		d.Answer = succeeded()
 	default:
-		s.live(c, d, s.Active, TurnResume)
+		s.changeStatus(c, d, s.Active, LifeResume)
 		d.order(DoResume, s.Active)
 		d.Answer = succeeded()
 	}
 }
 
-// kill ends what is in charge, or on its way there, at once. The default mode
-// follows, safe when that one cannot, nobody when safety lets no mode start.
+// kill ends the active or starting mode at once. The default mode follows; safe if the
+// default mode cannot run; no mode if the safety core forbids starting one.
 func (s *State) kill(now time.Duration, c *Config, f Facts, in Input, d *Decision) {
 	victim := s.Active
 	if s.Phase == Starting {
 		victim = s.Next
 	}
 	if _, ok := Table.Next(s.Phase, OnKill); !ok || victim == c.Safe || s.System == schema.SystemStopping {
-		d.Answer = refuse(schema.ResultInvCmd, schema.ReasonInvalidTransition, "no mode is running that could be killed")
+		d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, "no mode is running that could be killed")
 		return
 	}
-	s.end(d, Ended{Status: schema.StatusCancelled, Result: schema.ResultNotReady, Reason: schema.ReasonStopped, Detail: "the mode was killed"})
-	s.abandon(c, d)
+	s.endRequest(d, Ended{Status: schema.StatusCancelled, Result: schema.ResultNotReady, Reason: schema.ReasonStopped, Detail: "the mode was killed"})
+	s.killActiveAndNext(c, d)
 	s.ByBoot, s.Req = false, in.Req
 	if f.Forbid != "" {
-		s.take(now, d, OnKillNone)
+		s.transition(now, d, OnKillNone)
 		s.Active, s.Next, s.Reason, s.Req = "", "", f.Forbid, ""
 		d.SafetyStop, d.Reason = true, f.Forbid
 		d.Answer = succeeded()
 		d.Answer.Detail = "no mode follows: " + f.Forbid.Describe().Text
 		return
 	}
-	s.take(now, d, OnKill)
+	s.transition(now, d, OnKill)
 	next := c.Default
 	if i := c.index(next); !s.Calibrated || i < 0 || s.Status[i] == schema.ModeRegistered {
 		next = c.Safe
@@ -156,28 +156,28 @@ func (s *State) kill(now time.Duration, c *Config, f Facts, in Input, d *Decisio
 	d.Answer = Answer{Status: schema.StatusAccepted}
 }
 
-// switchOn enables or disables a mode. The three that the supervisor cannot do
-// without stay on, and nobody pulls the chair from under the mode that runs.
-func (s *State) switchOn(c *Config, in Input, d *Decision) {
+// setEnabled enables or disables a mode. The default, calibration and safe modes cannot
+// be disabled, nor can a mode that is active or next.
+func (s *State) setEnabled(c *Config, in Input, d *Decision) {
 	i := c.index(in.Mode)
 	switch {
 	case i < 0:
-		d.Answer = refuse(schema.ResultNoMode, schema.ReasonUnknownMode, "there is no mode "+string(in.Mode)+"; the modes are "+c.list())
+		d.Answer = rejectedWith(schema.ResultNoMode, schema.ReasonUnknownMode, "there is no mode "+string(in.Mode)+"; the modes are "+c.modeNames())
 	case in.Kind == Enable && s.Status[i] != schema.ModeRegistered:
 		d.Answer = unchanged(string(in.Mode) + " already is switched on")
 	case in.Kind == Disable && s.Status[i] == schema.ModeRegistered:
 		d.Answer = unchanged(string(in.Mode) + " already is switched off")
 	case in.Kind == Disable && (in.Mode == c.Default || in.Mode == c.Calibration || in.Mode == c.Safe):
-		d.Answer = refuse(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(in.Mode)+" cannot be switched off: other modes fall back on it")
+		d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(in.Mode)+" cannot be switched off: other modes fall back on it")
 	case in.Kind == Disable && in.Mode == s.Next:
-		d.Answer = refuse(schema.ResultInvCmd, schema.ReasonInvalidTransition, "a switch to "+string(in.Mode)+" is under way")
+		d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, "a switch to "+string(in.Mode)+" is under way")
 	default:
-		turn := TurnEnable
+		on := LifeEnable
 		if in.Kind == Disable {
-			turn = TurnDisable
+			on = LifeDisable
 		}
-		if !s.live(c, d, in.Mode, turn) {
-			d.Answer = refuse(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(in.Mode)+" is in charge; switch to another mode first")
+		if !s.changeStatus(c, d, in.Mode, on) {
+			d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(in.Mode)+" is in charge; switch to another mode first")
 			return
 		}
 		d.Answer = succeeded()

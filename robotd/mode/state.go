@@ -1,19 +1,19 @@
-// Package mode decides who is in charge of the robot.
+// Package mode decides which mode is in charge of the robot.
 //
-// The supervisor starts and stops modes one after another: calibration at boot,
-// then manual or automatic, and a mode called safe for when nobody can reach the
-// robot or nothing else will run. It checks a request completely before it
-// touches the mode that runs: a refused request changes nothing. A mode that
-// fails to start or dies gives way to the default mode, that one to safe, and
-// when even safe fails the safety core is asked to stop the body.
+// The supervisor runs one mode at a time: calibration at boot, then manual or
+// automatic, and a mode called safe if no operator can reach the robot or no other
+// mode runs. It checks a request completely before it touches the active mode, so a
+// refused request changes nothing. If a mode fails to start or dies, the default mode
+// replaces it; if that fails, safe does; if even safe fails, the supervisor asks the
+// safety core to stop the body.
 //
-// The modes that there are take no parameters of their own: what of them can be
-// set, such as what follows from a lost link, is configuration, which the fleet
-// desired documents and the robot keeps. So none describes any, and no verb sets one.
+// Modes have no parameters of their own. Their settings, such as the reaction to link
+// loss, are configuration: the fleet publishes it in desired documents and the robot
+// stores it. So no verb sets a parameter of a mode.
 //
-// It runs no mode itself: it gives orders and is told how they ended. It never
-// mirrors the safety core, knows no message and reads no clock; time is counted
-// from boot. State is comparable.
+// The package runs no mode itself: it returns orders, and the modes report how they
+// ended. It keeps no copy of the safety core's state, knows no messages and reads no
+// clock; time is an argument, counted from boot. State is comparable.
 package mode
 
 import (
@@ -23,33 +23,33 @@ import (
 	"troupe/schema"
 )
 
-// MaxModes bounds the modes of one robot.
+// MaxModes is the highest number of modes of one robot.
 const MaxModes = 12
 
-// Config is what the robot's configuration says of its modes. It does not
+// Config is the part of the robot's configuration that concerns modes. It does not
 // change while the robot runs.
 type Config struct {
-	Modes       []Mode        // in registration order: their numbers are stable
+	Modes       []Mode        // in registration order, so that their indexes are stable
 	Calibration schema.ModeID // runs by itself at boot
-	Default     schema.ModeID // whoever fails gives way to it
-	Safe        schema.ModeID // entered without any check, never asked for
-	Boot        schema.ModeID // what follows calibration at boot
-	StopTime    time.Duration // an orderly end may take so long, then the mode is killed
-	StartTime   time.Duration // a start may take so long, then it has failed
+	Default     schema.ModeID // replaces a mode that fails
+	Safe        schema.ModeID // entered without any check; cannot be requested
+	Boot        schema.ModeID // follows calibration at boot
+	StopTime    time.Duration // limit of an orderly end; then the mode is killed
+	StartTime   time.Duration // limit of a start; then the start has failed
 }
 
 // Mode is one mode as configured.
 type Mode struct {
 	ID        schema.ModeID
 	Moves     bool            // it wants the safety core ENABLED
-	Off       bool            // switched off until somebody enables it
-	LinkLoss  schema.LinkLoss // what follows when no operator is heard
-	LostAfter time.Duration   // and after how long
+	Off       bool            // disabled until a request enables it
+	LinkLoss  schema.LinkLoss // the reaction when no operator's heartbeat arrives
+	LostAfter time.Duration   // how long the link has to be lost for it
 }
 
-// Defaults returns the four modes and their rules. A lost link ends what an
-// operator steers by eye after 5 s; ato stops moving by itself first and has a
-// minute, so that a broker may restart.
+// Defaults returns the four modes and their rules. After 5 s, link loss ends the modes
+// in which an operator steers by sight. ato stops moving by itself first and gets a
+// minute, so that the broker may restart.
 func Defaults() Config {
 	return Config{
 		Modes: []Mode{
@@ -63,7 +63,7 @@ func Defaults() Config {
 	}
 }
 
-// Check returns one sentence for each fault of the configuration.
+// Check returns one sentence for each error in the configuration.
 func (c *Config) Check() []string {
 	var faults []string
 	if len(c.Modes) > MaxModes {
@@ -110,20 +110,20 @@ func (c *Config) mode(m schema.ModeID) Mode {
 type State struct {
 	System     schema.SystemStatus
 	Phase      Phase
-	Since      time.Duration // when Phase was entered
-	Active     schema.ModeID // in charge, or on its way out; empty while none is
-	Next       schema.ModeID // where a switch leads to
-	Left       schema.ModeID // while Next starts: the mode that ended in order for it
-	Intended   schema.ModeID // the last one that was asked for and granted
-	FellFrom   schema.ModeID // the mode that failed or was lost before the present one
-	Reason     schema.Reason // why it fell, or why calibration failed
+	Since      time.Duration // when the supervisor entered Phase
+	Active     schema.ModeID // in charge, or ending; empty if none is
+	Next       schema.ModeID // the target of the switch
+	Left       schema.ModeID // while Next starts: the mode that ended in an orderly way before it
+	Intended   schema.ModeID // the mode of the last granted request
+	FellFrom   schema.ModeID // the mode that the present one replaces because it failed or lost the link
+	Reason     schema.Reason // why FellFrom was replaced, or why calibration failed
 	Calibrated bool
-	ByBoot     bool   // calibration runs by itself and hands over when it succeeds
-	Req        string // the request that the present switch or calibration will answer
+	ByBoot     bool   // calibration runs at boot; the boot mode follows when it succeeds
+	Req        string // id of the request that the present switch or calibration will answer
 	Status     [MaxModes]schema.ModeStatus
 }
 
-// Boot returns the supervisor of a robot that has just started.
+// Boot returns the state of a robot that has just started.
 func Boot(c *Config) State {
 	s := State{System: schema.SystemStarting, Phase: Booting, Intended: c.Boot}
 	for i, m := range c.Modes {
@@ -141,7 +141,7 @@ func (s *State) Paused(c *Config) bool {
 	return i >= 0 && s.Status[i] == schema.ModePaused
 }
 
-// Told is the phase in the words of the state document.
+// Told returns the phase for the state document.
 func (s *State) Told() schema.ModePhase {
 	switch s.Phase {
 	case Stopping:
@@ -157,10 +157,11 @@ func (s *State) Told() schema.ModePhase {
 	return schema.PhaseRunning
 }
 
-// Charge answers what the safety core asks: whether a mode is in charge, whether
-// it moves, and whether one that moves is just handing over to another that
-// does. A mode that was killed, died or did not start hands nothing over; nor does
-// calibration: who let the robot find its zero did not let it perform.
+// Charge returns what the safety core needs to know: whether a mode is in charge,
+// whether that mode wants to move, and whether a switch between two moving modes is
+// under way. A mode that was killed, died or did not start does not hand its permission
+// over; nor does calibration, because enabling the robot for homing does not permit a
+// performance.
 func (s *State) Charge(c *Config) (active, wants, switching bool) {
 	switch s.Phase {
 	case Booting, None:

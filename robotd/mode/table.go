@@ -5,25 +5,25 @@ import (
 	"troupe/schema/fsm"
 )
 
-// Phase is where the supervisor stands.
+// Phase is the state of the supervisor.
 type Phase string
 
 // The phases.
 const (
 	Booting      Phase = "boot"
-	Starting     Phase = "starting"     // waiting for Next to say that it runs
+	Starting     Phase = "starting"     // waiting for Next to report that it runs
 	Calibrating  Phase = "calibrating"  // the calibration mode is at work
-	Uncalibrated Phase = "uncalibrated" // it failed; only it can be asked for
+	Uncalibrated Phase = "uncalibrated" // calibration failed; only it can be requested
 	Ready        Phase = "ready"        // Active runs
-	Stopping     Phase = "stopping"     // waiting for Active to end, then Next starts
-	Safe         Phase = "safe"         // only an operator leads out
-	None         Phase = "none"         // nobody is in charge; the body stands
+	Stopping     Phase = "stopping"     // waiting for Active to end; then Next starts
+	Safe         Phase = "safe"         // left only by an operator's request
+	None         Phase = "none"         // no mode is in charge; the body is stopped
 )
 
-// Phases lists them all.
+// Phases lists every phase.
 var Phases = []Phase{Booting, Starting, Calibrating, Uncalibrated, Ready, Stopping, Safe, None}
 
-// Event is what happened, after every guard.
+// Event is an event of the supervisor whose guards have passed.
 type Event string
 
 // The events of the supervisor.
@@ -52,7 +52,7 @@ const (
 
 var inCharge = fsm.In(Calibrating, Uncalibrated, Ready)
 
-// Table is the supervisor.
+// Table is the state table of the supervisor.
 var Table = fsm.Table[Phase, Event]{
 	{From: fsm.In(Booting), On: OnBoot, To: Starting, Why: "calibration runs by itself at boot"},
 
@@ -82,22 +82,22 @@ var Table = fsm.Table[Phase, Event]{
 	{From: fsm.In(Stopping), On: OnEnd, To: None, Why: "robotd ends"},
 }
 
-// Turn is an event in the life of one mode.
-type Turn string
+// LifeEvent is an event that changes the status of one mode.
+type LifeEvent string
 
-// The turns of a mode's life.
+// The events of the table Life.
 const (
-	TurnEnable  Turn = "enable"
-	TurnDisable Turn = "disable"
-	TurnStart   Turn = "start"
-	TurnStarted Turn = "started"
-	TurnFailed  Turn = "start-failed"
-	TurnPause   Turn = "pause"
-	TurnResume  Turn = "resume"
-	TurnStop    Turn = "stop"
-	TurnStopped Turn = "stopped"
-	TurnKill    Turn = "kill"
-	TurnDied    Turn = "died"
+	LifeEnable  LifeEvent = "enable"
+	LifeDisable LifeEvent = "disable"
+	LifeStart   LifeEvent = "start"
+	LifeStarted LifeEvent = "started"
+	LifeFailed  LifeEvent = "start-failed"
+	LifePause   LifeEvent = "pause"
+	LifeResume  LifeEvent = "resume"
+	LifeStop    LifeEvent = "stop"
+	LifeStopped LifeEvent = "stopped"
+	LifeKill    LifeEvent = "kill"
+	LifeDied    LifeEvent = "died"
 )
 
 // Statuses lists every status of a mode.
@@ -106,18 +106,18 @@ var Statuses = []schema.ModeStatus{
 	schema.ModePaused, schema.ModeStopping, schema.ModeFailed,
 }
 
-// Life is the life of each mode. A failure stays to be seen until the mode is
-// asked for again.
-var Life = fsm.Table[schema.ModeStatus, Turn]{
-	{From: fsm.In(schema.ModeRegistered), On: TurnEnable, To: schema.ModeAvailable, Why: "an administrator switched it on"},
-	{From: fsm.In(schema.ModeAvailable, schema.ModeFailed), On: TurnDisable, To: schema.ModeRegistered, Why: "an administrator switched it off"},
-	{From: fsm.In(schema.ModeAvailable, schema.ModeFailed), On: TurnStart, To: schema.ModeStarting, Why: "the supervisor starts it"},
-	{From: fsm.In(schema.ModeStarting), On: TurnStarted, To: schema.ModeRunning, Why: "it says that it runs"},
-	{From: fsm.In(schema.ModeStarting), On: TurnFailed, To: schema.ModeFailed, Why: "it says that it cannot, or says nothing for too long"},
-	{From: fsm.In(schema.ModeRunning), On: TurnPause, To: schema.ModePaused, Why: "somebody asked and the mode agreed"},
-	{From: fsm.In(schema.ModePaused), On: TurnResume, To: schema.ModeRunning, Why: "somebody asked"},
-	{From: fsm.In(schema.ModeStarting, schema.ModeRunning, schema.ModePaused), On: TurnStop, To: schema.ModeStopping, Why: "another mode was granted"},
-	{From: fsm.In(schema.ModeStopping), On: TurnStopped, To: schema.ModeAvailable, Why: "it ended in order"},
-	{From: fsm.In(schema.ModeStarting, schema.ModeRunning, schema.ModePaused, schema.ModeStopping), On: TurnKill, To: schema.ModeAvailable, Why: "it was ended at once"},
-	{From: fsm.In(schema.ModeRunning, schema.ModePaused, schema.ModeStopping), On: TurnDied, To: schema.ModeFailed, Why: "it ended by itself"},
+// Life is the state table of each mode's status. A failure stays visible until the mode
+// is requested again.
+var Life = fsm.Table[schema.ModeStatus, LifeEvent]{
+	{From: fsm.In(schema.ModeRegistered), On: LifeEnable, To: schema.ModeAvailable, Why: "an administrator switched it on"},
+	{From: fsm.In(schema.ModeAvailable, schema.ModeFailed), On: LifeDisable, To: schema.ModeRegistered, Why: "an administrator switched it off"},
+	{From: fsm.In(schema.ModeAvailable, schema.ModeFailed), On: LifeStart, To: schema.ModeStarting, Why: "the supervisor starts it"},
+	{From: fsm.In(schema.ModeStarting), On: LifeStarted, To: schema.ModeRunning, Why: "it says that it runs"},
+	{From: fsm.In(schema.ModeStarting), On: LifeFailed, To: schema.ModeFailed, Why: "it says that it cannot, or says nothing for too long"},
+	{From: fsm.In(schema.ModeRunning), On: LifePause, To: schema.ModePaused, Why: "somebody asked and the mode agreed"},
+	{From: fsm.In(schema.ModePaused), On: LifeResume, To: schema.ModeRunning, Why: "somebody asked"},
+	{From: fsm.In(schema.ModeStarting, schema.ModeRunning, schema.ModePaused), On: LifeStop, To: schema.ModeStopping, Why: "another mode was granted"},
+	{From: fsm.In(schema.ModeStopping), On: LifeStopped, To: schema.ModeAvailable, Why: "it ended in order"},
+	{From: fsm.In(schema.ModeStarting, schema.ModeRunning, schema.ModePaused, schema.ModeStopping), On: LifeKill, To: schema.ModeAvailable, Why: "it was ended at once"},
+	{From: fsm.In(schema.ModeRunning, schema.ModePaused, schema.ModeStopping), On: LifeDied, To: schema.ModeFailed, Why: "it ended by itself"},
 }

@@ -7,17 +7,17 @@ import (
 	"troupe/schema/fsm/fsmtest"
 )
 
-func TestTheTablesAreSound(t *testing.T) {
+func TestTablesAreSound(t *testing.T) {
 	fsmtest.Check(t, Table, Booting, Phases)
 	fsmtest.Check(t, Life, schema.ModeRegistered, Statuses)
 }
 
-func TestTheTablesAreDrawn(t *testing.T) {
+func TestTablesMatchTheirDiagrams(t *testing.T) {
 	fsmtest.Drawn(t, "testdata/supervisor.md", Table, Booting)
 	fsmtest.Drawn(t, "testdata/life.md", Life, schema.ModeRegistered)
 }
 
-func TestAConfigurationIsChecked(t *testing.T) {
+func TestConfigurationIsChecked(t *testing.T) {
 	sound := Defaults()
 	if faults := sound.Check(); len(faults) > 0 {
 		t.Errorf("the defaults have faults: %q", faults)

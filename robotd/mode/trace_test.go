@@ -10,8 +10,8 @@ import (
 	"troupe/schema/golden"
 )
 
-// TestTraces plays each script of testdata: a line is a time and what happened,
-// the indented lines below it are what the supervisor decided.
+// TestTraces plays each script of testdata. A line is a time and an input; the indented
+// lines below it are the supervisor's decision.
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string {
 		w := &world{c: Defaults()}
@@ -20,7 +20,7 @@ func TestTraces(t *testing.T) {
 	})
 }
 
-// world is the robot around the supervisor, as a script changes it.
+// world holds the supervisor and the facts that a script sets.
 type world struct {
 	c    Config
 	s    State
@@ -44,7 +44,7 @@ func (w *world) play(t *testing.T, line string) string {
 			in.Mode = schema.ModeID(a)
 		}
 	}
-	switch word { // facts; a tick follows at once
+	switch word { // most set a fact; a tick follows at once
 	case "another-robot":
 		*w = world{c: Defaults()}
 		w.s = Boot(&w.c)
@@ -89,10 +89,10 @@ func (w *world) play(t *testing.T, line string) string {
 		w.f.LostFor = now - w.lost
 	}
 	d := Step(&w.s, now, &w.c, w.f, in)
-	return w.tell(d)
+	return w.render(d)
 }
 
-func (w *world) tell(d Decision) string {
+func (w *world) render(d Decision) string {
 	var b strings.Builder
 	if d.Changed {
 		fmt.Fprintf(&b, "  %s -> %s on %s (%s)\n", d.From, d.To, d.On, d.Why)
