@@ -6,9 +6,9 @@ import (
 	"troupe/schema"
 )
 
-// Causes appends to out everything that keeps the robot from being enabled,
-// worst first: the first is the one to tell, all are there to be shown. It is
-// computed from the present; only the state of the core itself is remembered.
+// Causes appends to out everything that prevents enabling the robot, worst first. A
+// refusal names the first; documents show all. Causes are computed from the present
+// facts; of the past only the core's own state counts.
 func Causes(s State, f Facts, out []Cause) []Cause {
 	for _, in := range f.Inputs {
 		out = append(out, Cause{Event: InputPressed, Reason: schema.ReasonEStopInput, Source: "input", Key: in})
@@ -20,7 +20,7 @@ func Causes(s State, f Facts, out []Cause) []Cause {
 	}
 	for _, u := range f.Units {
 		if s.At == schema.SafetyDisabled && u.State == UnitRun {
-			out = append(out, restless(RestTimeout, schema.ReasonBusy, u))
+			out = append(out, restlessCause(RestTimeout, schema.ReasonBusy, u))
 		}
 	}
 	if s.At == schema.SafetyEStop || s.At == schema.SafetyHalt {
@@ -29,7 +29,7 @@ func Causes(s State, f Facts, out []Cause) []Cause {
 		out = append(out, c)
 	}
 	for _, l := range f.Latches {
-		out = append(out, Cause{Event: level(l.Level), Reason: schema.ReasonLatched, Source: "latch", Key: l.ID, By: l.By, Why: l.Why})
+		out = append(out, Cause{Event: latchEvent(l.Level), Reason: schema.ReasonLatched, Source: "latch", Key: l.ID, By: l.By, Why: l.Why})
 	}
 	if f.WakeForbidden != "" {
 		out = append(out, Cause{Event: WakeForbidden, Reason: schema.ReasonWakeForbidden, Source: "core", Why: f.WakeForbidden})
@@ -37,9 +37,9 @@ func Causes(s State, f Facts, out []Cause) []Cause {
 	return out
 }
 
-// LatchedBy names who holds the robot where it is, for its state document:
-// empty while nothing is latched. A pressed input comes first, then whoever asked
-// for the stop in force: that its units are off follows from it.
+// LatchedBy names the person or the device that latches the robot, for its state
+// document; empty if nothing is latched. A pressed input comes first, then the sender
+// of the stop in force, because the units in error are only a consequence of that stop.
 func LatchedBy(s State, f Facts) string {
 	causes := Causes(s, f, nil)
 	if len(f.Inputs) == 0 && (s.At == schema.SafetyEStop || s.At == schema.SafetyHalt) {
@@ -58,14 +58,13 @@ func LatchedBy(s State, f Facts) string {
 	return ""
 }
 
-// failed reports whether u is off until a reset; a state that we do not know
-// counts as one.
+// failed reports whether u is off until a reset. An unknown state counts as failed.
 func failed(u Unit) bool {
 	return u.State != UnitIdle && u.State != UnitRun && u.State != UnitHalt
 }
 
-// idle reports whether every unit is at rest.
-func idle(units []Unit) bool {
+// allIdle reports whether every unit is at rest.
+func allIdle(units []Unit) bool {
 	for _, u := range units {
 		if u.State != UnitIdle {
 			return false
@@ -74,13 +73,13 @@ func idle(units []Unit) bool {
 	return true
 }
 
-// restless is a unit that ought to be at rest and is not.
-func restless(on Event, why schema.Reason, u Unit) Cause {
-	return Cause{Event: on, Reason: why, Source: "unit", Key: u.ID, Why: "still in " + string(u.State)}
+// restlessCause returns the cause for a unit that should be at rest but is not.
+func restlessCause(on Event, reason schema.Reason, u Unit) Cause {
+	return Cause{Event: on, Reason: reason, Source: "unit", Key: u.ID, Why: "still in " + string(u.State)}
 }
 
-// level is the event that a latch stands for.
-func level(v Verb) Event {
+// latchEvent returns the event for a latch of level v.
+func latchEvent(v Verb) Event {
 	switch v {
 	case SoftStop:
 		return SoftStopAsked
@@ -90,9 +89,9 @@ func level(v Verb) Event {
 	return StopAsked
 }
 
-// failure finds a unit in error that counts now. While a reset runs, the units
-// that it found in error are still on their way out of it: they count again
-// only when something is wrong with them anew.
+// failure returns the first failed unit that counts. During a reset, the units that
+// were in error when it began may still be in error; they count only if they have a
+// new fault.
 func (s *State) failure(units []Unit) (Cause, bool) {
 	for i, u := range units {
 		if !failed(u) {
@@ -107,9 +106,9 @@ func (s *State) failure(units []Unit) (Cause, bool) {
 	return Cause{}, false
 }
 
-// remember keeps what outlasts the facts of one step: how long E_STOP has been
-// without a cause, which units have left error since the reset began, how long a
-// unit has been restless, and how long ENABLED has been without a mode.
+// remember updates the times and flags that outlast the facts of one step: when E_STOP
+// last had a cause, which units have been in error since before the reset, since when a
+// unit has been restless, and since when ENABLED has been without a mode.
 func (s *State) remember(now time.Duration, f Facts) {
 	var erred uint64
 	faulty := len(f.Inputs) > 0
@@ -130,7 +129,7 @@ func (s *State) remember(now time.Duration, f Facts) {
 		s.erred &= erred
 	}
 	switch {
-	case s.At != schema.SafetyDisabled || idle(f.Units):
+	case s.At != schema.SafetyDisabled || allIdle(f.Units):
 		s.Restless, s.RestlessSince = false, 0
 	case !s.Restless:
 		s.Restless, s.RestlessSince = true, now

@@ -6,7 +6,7 @@ import (
 	"troupe/schema"
 )
 
-func TestWhoAskedForAStopIsNamedThoughItsUnitsAreOff(t *testing.T) {
+func TestLatchedByNamesSenderOfStop(t *testing.T) {
 	off := []Unit{{ID: "head", State: UnitError}, {ID: "drive", State: UnitError}}
 	for _, c := range []struct {
 		name  string
@@ -23,6 +23,6 @@ func TestWhoAskedForAStopIsNamedThoughItsUnitsAreOff(t *testing.T) {
 		}
 	}
 	if got := LatchedBy(State{At: schema.SafetyDisabled}, Facts{}); got != "" {
-		t.Errorf("nothing is latched, and it is by %q", got)
+		t.Errorf("nothing is latched, but LatchedBy returns %q", got)
 	}
 }

@@ -6,56 +6,56 @@ import (
 	"troupe/schema"
 )
 
-// UnitState is where one unit stands, as its driver reports it.
+// UnitState is the state of one unit as its driver reports it.
 type UnitState string
 
-// A unit's states; anything else counts as an error.
+// The states of a unit; any other value counts as an error.
 const (
 	UnitIdle  UnitState = "idle"
 	UnitRun   UnitState = "run"
-	UnitHalt  UnitState = "halt"  // damping after a halt or its own limit, ends in error
+	UnitHalt  UnitState = "halt"  // damping after a halt or after the unit's own limit; ends in error
 	UnitError UnitState = "error" // off; left only by a reset
 )
 
-// Unit is one unit that moves. Units that cannot hurt anybody (speaker, face,
-// led, screen) are diagnosis's affair and are not shown to the core.
+// Unit is one unit that moves. The core does not see units that cannot hurt anybody
+// (speaker, face, led, screen); diagnosis covers those.
 type Unit struct {
 	ID    string
 	State UnitState
-	Fault string // what is wrong now; empty as soon as the cause is gone, though State is still error
+	Fault string // the present fault; empty as soon as the cause is gone, even if State is still error
 }
 
-// Latch is a stop that a person asked for and that nobody has released yet. The
-// documents that carry latches are kept elsewhere; here they count while given.
+// Latch is a stop that a person requested and that nobody has released yet. Another
+// package stores latches; for the core, a latch counts in the steps that name it.
 type Latch struct {
 	ID    string
 	By    string
 	Why   string
-	Level Verb // SoftStop, Stop or Halt; anything else is read as Stop
+	Level Verb // SoftStop, Stop or Halt; any other value counts as Stop
 }
 
-// Mode is what the core knows of who is in charge. Nothing here mirrors the
+// Mode is what the core knows about the mode in charge. It contains nothing of the
 // core's own state.
 type Mode struct {
-	Active bool // some mode is in charge
-	Wants  bool // it is one that moves
-	// Switching: one mode that wants to move hands over to another that does.
-	// ENABLED outlives the moment without a mode, but not for long.
+	Active bool // a mode is in charge
+	Wants  bool // that mode wants to move
+	// Switching: a mode that wants to move is being replaced by another that does.
+	// ENABLED survives the time between them up to Limits.Switch.
 	Switching    bool
-	ShutdownDone bool // in SOFT_STOP: the mode has brought the body to rest
+	ShutdownDone bool // in SOFT_STOP: the mode reports that the body is at rest
 }
 
-// Facts is the world as of now. Nothing of it is kept: what is no longer given
-// is no longer so.
+// Facts is the present situation. The core keeps no facts from step to step: a fact
+// that a step does not name is no longer true.
 type Facts struct {
 	Units         []Unit   // in configuration order, the same in every step; at most MaxUnits
 	Inputs        []string // names of the stop inputs that are pressed
-	WakeForbidden string   // why a diagnosis forbids waking up; empty when it does not
+	WakeForbidden string   // why a diagnosis forbids enabling; empty if it does not
 	Latches       []Latch
 	Mode          Mode
 }
 
-// Verb is what somebody asks of the core; the same words as on the wire.
+// Verb is a request to the core. The values are those of the wire.
 type Verb string
 
 // The verbs. A stop is never refused.
@@ -68,47 +68,48 @@ const (
 	EStop    Verb = "estop"
 )
 
-// Stops reports whether v asks for less permission.
+// Stops reports whether v requests less permission.
 func (v Verb) Stops() bool { return v == SoftStop || v == Stop || v == Halt || v == EStop }
 
-// Request is one edge: given to one step, used up there. The zero value means
-// that nobody asks.
+// Request is a one-time request: one step handles it and the core does not keep it. The
+// zero value means no request.
 type Request struct {
 	Verb   Verb
-	ID     string // the command's; a second enable or reset of one id has no effect
-	Source string // operator, mode, input: who stands behind it
+	ID     string // of the command; a second enable or reset with the same id has no effect
+	Source string // operator, mode or input
 	By     string // client or person
 	Why    string
-	Local  bool // its sender stands at the robot
+	Local  bool // the sender is at the robot
 
-	// Asked is when it came, since boot: it may have waited for a disk.
+	// Asked is when the request arrived, since boot. It may have waited for the disk.
 	Asked    time.Duration
 	HasAsked bool
 
-	// Seen is the newest time since boot that the sender had read in the robot's
-	// heartbeat.
+	// Seen is the newest time since boot that the sender has read in the robot's
+	// heartbeats.
 	Seen    time.Duration
 	HasSeen bool
-	SeenIn  Run // of which run of the robot that heartbeat was
+	SeenIn  Run // the run of the robot that sent this heartbeat
 }
 
-// Run is one run of the robot, from a start to the next: each counts its own time.
+// Run identifies a run of the robot, from one start to the next. Each run counts its
+// own time.
 type Run uint8
 
-// The runs, as a sender can mean them.
+// The runs that the sender of a request can refer to.
 const (
 	UnsaidRun Run = iota
 	ThisRun
 	OtherRun
 )
 
-// Cause says what led to a state, or what stands against leaving it.
+// Cause is what led to a state, or what prevents leaving it.
 type Cause struct {
 	Event  Event         `json:"event,omitempty"`
 	Reason schema.Reason `json:"reason,omitempty"`
 	Source string        `json:"source,omitempty"` // operator, mode, input, unit, latch, core
-	Key    string        `json:"key,omitempty"`    // which of them: the input, the unit, the latch's id
+	Key    string        `json:"key,omitempty"`    // the input, the unit or the id of the latch
 	By     string        `json:"by,omitempty"`
-	Why    string        `json:"why,omitempty"` // in the words of whoever caused it
-	Req    string        `json:"req,omitempty"` // the command's id
+	Why    string        `json:"why,omitempty"` // explanation of the person or device that caused it
+	Req    string        `json:"req,omitempty"` // id of the command
 }

@@ -2,7 +2,7 @@ package safety
 
 import "troupe/schema"
 
-// Class is what a command to a unit can do to people nearby.
+// Class tells how a command to a unit can affect people nearby.
 type Class uint8
 
 // The classes of commands.
@@ -12,19 +12,19 @@ const (
 	Shows               // face, led, screen
 )
 
-// Issuer is who sends a command to a unit.
+// Issuer is the origin of a command to a unit.
 type Issuer uint8
 
 // The issuers.
 const (
-	Act         Issuer = iota // a story, a handler, an operator's hand
+	Act         Issuer = iota // a story, a handler, or an operator
 	StopRoutine               // the mode's shutdown and the damping that follows
-	Announce                  // the robot saying why it stands still
+	Announce                  // the robot announces why it stands still
 )
 
-// Gate answers whether a command may pass to its unit now, with the reason when
-// it may not. A robot that must not move may still speak and show why; in E_STOP
-// the acts that were running fall silent.
+// Gate returns why a command may not pass to its unit now; an empty reason lets it
+// pass. A robot that must not move may still say and show why. In E_STOP, stories and
+// other acts may not make sounds.
 func Gate(at schema.SafetyState, c Class, by Issuer) (closed schema.Reason) {
 	if c == Shows || c == Sounds && (at != schema.SafetyEStop || by == Announce) {
 		return ""
@@ -43,7 +43,7 @@ func Gate(at schema.SafetyState, c Class, by Issuer) (closed schema.Reason) {
 	return schema.ReasonSafetyLatched
 }
 
-// Order is what every unit that moves is told.
+// Order is the order to every unit that moves.
 type Order string
 
 // The orders.
@@ -56,7 +56,7 @@ const (
 	ToReset Order = "reset"
 )
 
-// Orders answers what the units are told in the present state.
+// Orders returns the order to the units in the state at.
 func Orders(at schema.SafetyState, units []Unit) Order {
 	switch at {
 	case schema.SafetyDisabled:
@@ -64,7 +64,7 @@ func Orders(at schema.SafetyState, units []Unit) Order {
 	case schema.SafetyEnabled, schema.SafetySoftStop:
 		return ToRun
 	case schema.SafetyStop:
-		if idle(units) {
+		if allIdle(units) {
 			return ToIdle
 		}
 		return ToStop
@@ -81,8 +81,8 @@ func Orders(at schema.SafetyState, units []Unit) Order {
 	return ToError
 }
 
-// HoldsStory answers whether what ato performs has to wait for the core. A
-// story without motion is performed while DISABLED: it needs no permission.
+// HoldsStory reports whether a story has to wait for the core. A story without motion
+// needs no permission and is performed in DISABLED too.
 func HoldsStory(at schema.SafetyState, containsMotion bool) bool {
 	switch at {
 	case schema.SafetyEnabled:

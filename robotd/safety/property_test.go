@@ -8,7 +8,7 @@ import (
 	"troupe/schema"
 )
 
-// drawFacts makes any world, sound or not.
+// drawFacts draws facts with and without faults.
 func drawFacts(t *rapid.T) Facts {
 	unit := rapid.Custom(func(t *rapid.T) Unit {
 		u := Unit{ID: "u", State: rapid.SampledFrom([]UnitState{UnitIdle, UnitIdle, UnitRun, UnitHalt, UnitError, "?"}).Draw(t, "unit")}
@@ -21,7 +21,7 @@ func drawFacts(t *rapid.T) Facts {
 		Active: rapid.IntRange(0, 9).Draw(t, "active") > 0, Wants: rapid.IntRange(0, 9).Draw(t, "wants") > 0,
 		Switching: rapid.IntRange(0, 9).Draw(t, "switching") == 0, ShutdownDone: rapid.Bool().Draw(t, "done"),
 	}}
-	if rapid.Bool().Draw(t, "all well") {
+	if rapid.Bool().Draw(t, "no faults") {
 		f.Units = []Unit{{ID: "u"}, {ID: "v"}}
 		for i := range f.Units {
 			f.Units[i].State = UnitIdle
@@ -49,7 +49,7 @@ func drawRequest(t *rapid.T) Request {
 	return r
 }
 
-// walk drives a core through a random life and shows every step to see.
+// walk takes a core through random facts and requests and calls see after every step.
 func walk(t *rapid.T, see func(was State, s State, f Facts, r Request, d Decision, now time.Duration)) {
 	s, now := Boot(0), time.Duration(0)
 	for range rapid.IntRange(1, 60).Draw(t, "steps") {
@@ -60,7 +60,7 @@ func walk(t *rapid.T, see func(was State, s State, f Facts, r Request, d Decisio
 	}
 }
 
-func TestRaisingAFaultNeverLowersTheLevel(t *testing.T) {
+func TestOnlyGrantedRequestsLowerTheLevel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
 			if Level(s.At) >= Level(was.At) {
@@ -74,7 +74,7 @@ func TestRaisingAFaultNeverLowersTheLevel(t *testing.T) {
 	})
 }
 
-func TestMoreCausesNeverLeadLower(t *testing.T) {
+func TestMoreCausesNeverLowerTheLevel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
 			worse := f
@@ -99,7 +99,7 @@ func TestMoreCausesNeverLeadLower(t *testing.T) {
 	})
 }
 
-func TestEnabledOnlyAfterAnEnableSinceTheLastStop(t *testing.T) {
+func TestEnabledNeedsEnableAfterEveryStop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		earned := false
 		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
@@ -107,7 +107,7 @@ func TestEnabledOnlyAfterAnEnableSinceTheLastStop(t *testing.T) {
 				earned = true
 			}
 			if s.At == schema.SafetyEnabled && !earned {
-				t.Fatalf("ENABLED and nobody asked, from %s on %s", was.At, d.Cause.Event)
+				t.Fatalf("ENABLED without a request, from %s on %s", was.At, d.Cause.Event)
 			}
 			if s.At != schema.SafetyEnabled {
 				earned = false
@@ -116,7 +116,7 @@ func TestEnabledOnlyAfterAnEnableSinceTheLastStop(t *testing.T) {
 	})
 }
 
-func TestAStopRequestIsNeverRefusedAndNeverLeadsLower(t *testing.T) {
+func TestStopRequestIsNeverRefused(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
 			if !r.Verb.Stops() {
@@ -138,7 +138,7 @@ func TestAStopRequestIsNeverRefusedAndNeverLeadsLower(t *testing.T) {
 	})
 }
 
-func TestAHeldStopInputNeverLetsTheRobotBeEnabled(t *testing.T) {
+func TestPressedStopInputKeepsEStop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
 			if len(f.Inputs) > 0 && s.At != schema.SafetyEStop {
@@ -148,7 +148,7 @@ func TestAHeldStopInputNeverLetsTheRobotBeEnabled(t *testing.T) {
 	})
 }
 
-func TestADuplicateRequestHasNoSecondEffect(t *testing.T) {
+func TestDuplicateRequestHasNoEffect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var last Request
 		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
@@ -156,7 +156,7 @@ func TestADuplicateRequestHasNoSecondEffect(t *testing.T) {
 				return
 			}
 			last = r
-			// Whatever happens meanwhile, the same request grants nothing again.
+			// After any facts, the same request does not grant anything again.
 			after := s
 			for range 3 {
 				Step(&after, now, Defaults(), drawFacts(t), Request{Verb: Stop})
@@ -171,7 +171,7 @@ func TestADuplicateRequestHasNoSecondEffect(t *testing.T) {
 	})
 }
 
-func TestAStepWithoutNewsAllocatesNothing(t *testing.T) {
+func TestStepWithoutChangeAllocatesNothing(t *testing.T) {
 	s := Boot(0)
 	f := Facts{Units: []Unit{{ID: "drive", State: UnitIdle}, {ID: "head", State: UnitIdle}}, Mode: Mode{Active: true, Wants: true}}
 	l := Defaults()

@@ -7,14 +7,14 @@ import (
 	"troupe/schema"
 )
 
-// Answer is what the sender of a request is told. Taken with the reason
-// "unchanged" means that it already was so.
+// Answer is the answer to the sender of a request. Taken with the reason "unchanged"
+// means that the request had nothing to change.
 type Answer struct {
 	Asked  bool // there was a request
 	Taken  bool
 	Reason schema.Reason
 	Detail string        // for people
-	Wait   time.Duration // ask again after so long; 0 = waiting alone does not help
+	Wait   time.Duration // retry after this time; 0 = waiting alone does not help
 }
 
 func taken() Answer { return Answer{Asked: true, Taken: true} }
@@ -27,8 +27,8 @@ func refused(r schema.Reason, detail string) Answer {
 	return Answer{Asked: true, Reason: r, Detail: detail}
 }
 
-// mayEnable judges an enable: the state first, then every cause, then whether
-// its sender has seen the robot as it is. ok means that the edge is granted.
+// mayEnable checks an enable: first the state, then every cause, then whether the
+// sender has seen a recent heartbeat. ok means that the enable is granted.
 func (s *State) mayEnable(now time.Duration, l Limits, f Facts, r Request) (a Answer, ok bool) {
 	switch s.At {
 	case schema.SafetyEnabled:
@@ -51,11 +51,11 @@ func (s *State) mayEnable(now time.Duration, l Limits, f Facts, r Request) (a An
 	case !f.Mode.Wants:
 		return refused(schema.ReasonPrecondition, "the active mode does not move; mode/set another one first"), false
 	}
-	return s.mayTrust(now, l, r)
+	return s.checkSight(now, l, r)
 }
 
-// mayReset judges a reset. A latch does not stand against it: the units may
-// leave their errors, only moving waits for the latch.
+// mayReset checks a reset. A latch does not prevent it: the units may leave their
+// errors, and the latch prevents only enabling.
 func (s *State) mayReset(now time.Duration, l Limits, f Facts, r Request) (a Answer, ok bool) {
 	switch s.At {
 	case schema.SafetyDisabled, schema.SafetyReset:
@@ -76,7 +76,7 @@ func (s *State) mayReset(now time.Duration, l Limits, f Facts, r Request) (a Ans
 			return refused(schema.ReasonUnitError, "unit "+u.ID+": "+u.Fault), false
 		}
 	}
-	if a, ok := s.mayTrust(now, l, r); !ok {
+	if a, ok := s.checkSight(now, l, r); !ok {
 		return a, false
 	}
 	if left := s.Troubled + l.Settle - now; left > 0 {
@@ -87,13 +87,13 @@ func (s *State) mayReset(now time.Duration, l Limits, f Facts, r Request) (a Ans
 	return taken(), true
 }
 
-// mayTrust holds that whoever lets the robot move has seen it lately, and since
-// it last went to a safer state.
-func (s *State) mayTrust(now time.Duration, l Limits, r Request) (Answer, bool) {
+// checkSight checks that the sender has seen the robot recently and since it last went
+// to a safer state.
+func (s *State) checkSight(now time.Duration, l Limits, r Request) (Answer, bool) {
 	switch {
 	case r.HasAsked && r.Asked < s.Worse:
 		return refused(schema.ReasonPrecondition, "the robot was stopped after this was asked; ask again"), false
-	case r.Local: // and sees the robot itself
+	case r.Local: // the sender sees the robot
 		return taken(), true
 	case !r.HasSeen && l.RequireSight:
 		return refused(schema.ReasonPrecondition, "this robot asks for seen_mono_ms and seen_boot, the newest mono_ms and the boot of its heartbeat"), false
@@ -101,7 +101,7 @@ func (s *State) mayTrust(now time.Duration, l Limits, r Request) (Answer, bool) 
 		return taken(), true
 	case r.SeenIn == OtherRun || r.Seen > now:
 		return refused(schema.ReasonPrecondition, "the robot was started anew after the heartbeat that you saw"), false
-	case r.SeenIn == UnsaidRun && l.RequireSight: // the time of an earlier run may be that of this one by chance
+	case r.SeenIn == UnsaidRun && l.RequireSight: // a time of an earlier run may by chance be valid in this one
 		return refused(schema.ReasonPrecondition, "this robot asks for seen_boot, too, the boot of the heartbeat that you saw"), false
 	case now-r.Seen > l.Sight:
 		return refused(schema.ReasonPrecondition, fmt.Sprintf("what you saw of the robot is %d ms old", (now-r.Seen).Milliseconds())), false
@@ -111,17 +111,17 @@ func (s *State) mayTrust(now time.Duration, l Limits, r Request) (Answer, bool) 
 	return taken(), true
 }
 
-// use writes the id of a granted edge down; used reports whether it was.
-func (s *State) use(id string) {
+// markUsed records the id of a granted request, so that used reports it.
+func (s *State) markUsed(id string) {
 	if id == "" {
 		return
 	}
-	copy(s.taken[1:], s.taken[:len(s.taken)-1])
-	s.taken[0] = id
+	copy(s.usedIDs[1:], s.usedIDs[:len(s.usedIDs)-1])
+	s.usedIDs[0] = id
 }
 
 func (s *State) used(id string) bool {
-	for _, t := range s.taken {
+	for _, t := range s.usedIDs {
 		if id != "" && t == id {
 			return true
 		}
@@ -129,7 +129,7 @@ func (s *State) used(id string) bool {
 	return false
 }
 
-// String is one line for people.
+// String returns one line for people.
 func (c Cause) String() string {
 	line := c.Source
 	for _, part := range []struct{ label, text string }{{" ", c.Key}, {" by ", c.By}, {": ", c.Why}} {

@@ -7,9 +7,8 @@ import (
 	"troupe/schema"
 )
 
-// TestAnEnableWithoutAModeThatMovesMayBeSentAgain holds that its refusal, which
-// names a way out, does not say never.
-func TestAnEnableWithoutAModeThatMovesMayBeSentAgain(t *testing.T) {
+// The refusal names a way out, so its reason must not say "never retry".
+func TestEnableWithoutMovingModeMayBeRetried(t *testing.T) {
 	for _, m := range []Mode{{}, {Active: true}} {
 		s := Boot(0)
 		d := Step(&s, time1s, Defaults(), Facts{Mode: m}, Request{Verb: Enable})
@@ -19,12 +18,12 @@ func TestAnEnableWithoutAModeThatMovesMayBeSentAgain(t *testing.T) {
 	}
 }
 
-func TestAnEnableThatWaitedIsTooOldAfterAStop(t *testing.T) {
+func TestEnableFromBeforeAStopIsRefused(t *testing.T) {
 	mode := Facts{Mode: Mode{Active: true, Wants: true}}
 	for asked, granted := range map[time.Duration]bool{1 * time.Second: false, 3 * time.Second: true} {
 		s := Boot(0)
 		Step(&s, time.Second, Defaults(), mode, Request{Verb: Enable, ID: "a"})
-		Step(&s, 2*time.Second, Defaults(), Facts{}, Request{}) // nobody is in charge: STOP
+		Step(&s, 2*time.Second, Defaults(), Facts{}, Request{}) // no mode in charge: STOP
 		Step(&s, 2*time.Second, Defaults(), mode, Request{})
 		if s.At != schema.SafetyDisabled {
 			t.Fatalf("the robot is in %s", s.At)

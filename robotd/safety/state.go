@@ -1,15 +1,15 @@
-// Package safety is the robot's only owner of the permission to move.
+// Package safety alone decides whether the robot may move.
 //
-// It decides in which of seven states the body is (DISABLED, ENABLED,
-// SOFT_STOP, STOP, HALT, E_STOP, RESET), what a unit is told in each, whether a
-// command may pass the gate, and, for every request, whether it was taken and
-// why not. Going to a safer state is always possible and never needs a reason;
-// going to a less safe one is earned: an enable or a reset is an edge, asked for
-// by somebody, checked against every cause that is present, and used up at once.
+// It decides in which of seven states the body is (DISABLED, ENABLED, SOFT_STOP, STOP,
+// HALT, E_STOP, RESET), which order the units get in each, whether a command may pass
+// to its unit, and, for every request, whether it was taken or why not. A request for a
+// safer state is always taken. A less safe state needs an enable or a reset, which is
+// checked against every present cause and takes effect at most once.
 //
-// It does not know stories, modes' names or messages, it drives no unit, and it
-// is no emergency stop: a certified circuit cuts the power whatever runs here.
-// Time is counted from boot and is an argument; State is comparable.
+// The package does not know stories, names of modes or messages, and it drives no unit.
+// It is not an emergency stop: that is a certified circuit that cuts the power
+// regardless of this software. Time is an argument, counted from boot. State is
+// comparable.
 package safety
 
 import (
@@ -18,21 +18,21 @@ import (
 	"troupe/schema"
 )
 
-// Limits are the times after which the core no longer waits.
+// Limits holds the time limits of the core.
 type Limits struct {
-	SoftStop time.Duration // the mode's own shutdown, then STOP
-	Stop     time.Duration // damping to standstill, then HALT
-	Halt     time.Duration // units that halt end in error; at the latest then E_STOP
-	Reset    time.Duration // units that clear their errors, else E_STOP again
-	Settle   time.Duration // from the last cause seen in E_STOP to the first reset taken
-	Switch   time.Duration // a change between two modes that both want ENABLED
-	Sight    time.Duration // how old the robot's heartbeat may be that an operator judged by
-	// RequireSight refuses an enable or a reset that does not say which
-	// heartbeat its sender has seen.
+	SoftStop time.Duration // for the mode's own shutdown, then STOP
+	Stop     time.Duration // for damping to standstill, then HALT
+	Halt     time.Duration // for halting units to end in error, then E_STOP
+	Reset    time.Duration // for units to clear their errors, then E_STOP again
+	Settle   time.Duration // wait between the last cause in E_STOP and a reset
+	Switch   time.Duration // for a switch between two modes that both want ENABLED
+	Sight    time.Duration // greatest age of the heartbeat that the sender of a request has seen
+	// RequireSight refuses an enable or a reset that does not name the heartbeat
+	// that its sender has seen.
 	RequireSight bool
 }
 
-// Defaults returns the limits of a robot that is configured in nothing.
+// Defaults returns the limits of a robot without configuration.
 func Defaults() Limits {
 	return Limits{
 		SoftStop: 5 * time.Second,
@@ -45,50 +45,52 @@ func Defaults() Limits {
 	}
 }
 
-// MaxUnits bounds the units that the core watches.
+// MaxUnits is the highest number of units that the core watches.
 const MaxUnits = 64
 
-// State is what the core remembers between steps. Its owner copies it freely;
-// the only way to change it is Step.
+// State is what the core remembers between steps. It may be copied; only Step changes
+// it.
 type State struct {
 	At    schema.SafetyState
-	Since time.Duration // when At was entered
+	Since time.Duration // when the core entered At
 	Cause Cause         // what led to At
 
-	// Worse is when the robot last went to a safer state because of a cause: an
-	// operator who has not seen a heartbeat since then does not know of it.
+	// Worse is when a cause last led to a safer state. An operator who has not seen a
+	// heartbeat since then does not know about it.
 	Worse time.Duration
-	// Physical: a stop input at the robot was pressed since E_STOP began, so
-	// that only somebody who stands there may reset.
+	// Physical: a stop input at the robot has been pressed since E_STOP began, so
+	// that only a person at the robot may reset it.
 	Physical bool
 	// Troubled is when a cause was last present in E_STOP.
 	Troubled time.Duration
-	// Restless: a unit is not idle although the gate is shut, since RestlessSince.
+	// Restless: in DISABLED, a unit has not been idle since RestlessSince.
 	Restless      bool
 	RestlessSince time.Duration
-	// Switching is when a change of modes began that ENABLED outlives.
+	// Switching is when the present switch between modes began; valid if
+	// InSwitching is set.
 	Switching   time.Duration
 	InSwitching bool
 
-	erred uint64    // units, by position, that are in error since before the reset
-	taken [8]string // ids of the enables and resets that were used up, newest first
+	erred   uint64    // bit set by unit index: in error since before the reset
+	usedIDs [8]string // ids of the last granted enables and resets, newest first
 }
 
-// Boot returns the state of a robot that has just started and was not latched: it
-// stands still until somebody enables it.
+// Boot returns the state of a robot that has just started and was not latched before.
+// It stands still until an enable.
 func Boot(now time.Duration) State {
 	return State{At: schema.SafetyDisabled, Since: now, Cause: Cause{Reason: schema.ReasonRestarted, Source: "boot"}}
 }
 
-// Held is what of a latched stop outlives a restart. The zero value is none.
+// Held is the part of a latched stop that survives a restart. The zero value means no
+// latched stop.
 type Held struct {
 	State    schema.SafetyState `json:"state"`
 	Cause    Cause              `json:"cause"`
 	Physical bool               `json:"physical"`
 }
 
-// Hold returns what has to be kept of s, given what was kept before: a reset that
-// has not ended releases nothing.
+// Hold returns the latched stop to persist for s. before is the persisted one: it stays
+// during a reset, because only the end of a reset releases a stop.
 func Hold(s State, before Held) Held {
 	switch s.At {
 	case schema.SafetyHalt, schema.SafetyEStop:
@@ -99,15 +101,15 @@ func Hold(s State, before Held) Held {
 	return Held{}
 }
 
-// BootHeld returns the state of a robot that has just started and was latched
-// before: no restart is a reset.
+// BootHeld returns the state of a robot that has just started and was latched before: a
+// restart does not replace a reset.
 func BootHeld(now time.Duration, h Held) State {
 	return State{At: schema.SafetyEStop, Since: now, Cause: h.Cause, Worse: now, Physical: h.Physical, Troubled: now}
 }
 
-// Level orders the states by how little they permit; no fault and no stop ever
-// lowers it. Only three edges do: a granted enable, a granted reset, and the end
-// of a reset.
+// Level orders the states by how little they permit. Faults and stops never lower the
+// level. Only three transitions do: a granted enable, a granted reset, and the end of a
+// reset.
 func Level(s schema.SafetyState) int {
 	switch s {
 	case schema.SafetyEnabled:
@@ -123,5 +125,5 @@ func Level(s schema.SafetyState) int {
 	case schema.SafetyHalt:
 		return 5
 	}
-	return 6 // E_STOP, and whatever is not a state
+	return 6 // E_STOP and any value that is not a state
 }

@@ -6,19 +6,19 @@ import (
 	"troupe/schema"
 )
 
-// Decision is what one step came to.
+// Decision is the result of one step.
 type Decision struct {
 	Changed bool
 	From    schema.SafetyState
 	To      schema.SafetyState
 	Cause   Cause  // of the change
 	Why     string // the table's reason
-	Answer  Answer // to the request, when there was one
+	Answer  Answer // to the request, if there was one
 }
 
-// Step looks at the world once and takes at most one edge: the most urgent that
-// the present state has a row for. A request is judged after the facts, in the
-// same step, and never remembered: an enable that could not be taken is gone.
+// Step makes at most one transition: that of the most urgent event for which the table
+// has a row in the present state. It checks a request after the facts, in the same
+// step, and never keeps it: a refused enable does not take effect later.
 func Step(s *State, now time.Duration, l Limits, f Facts, r Request) Decision {
 	s.remember(now, f)
 	d := Decision{From: s.At, To: s.At}
@@ -34,8 +34,7 @@ func Step(s *State, now time.Duration, l Limits, f Facts, r Request) Decision {
 	return d
 }
 
-// urgent finds the event to act on, most urgent first; an event that the
-// present state has no row for is passed over.
+// urgent returns the most urgent event for which the present state has a row.
 func (s *State) urgent(now time.Duration, l Limits, f Facts, r Request) (Event, Cause) {
 	if _, known := Table.Next(s.At, EStopAsked); !known && s.At != schema.SafetyEStop {
 		return BadState, Cause{Event: BadState, Reason: schema.ReasonInternal, Source: "core", Key: string(s.At)}
@@ -66,14 +65,14 @@ func (s *State) urgent(now time.Duration, l Limits, f Facts, r Request) (Event, 
 		asked.Event = HaltAsked
 		return HaltAsked, asked
 	}
-	if c, ok := latched(f.Latches, HaltAsked); ok && can(HaltAsked) {
+	if c, ok := latchCause(f.Latches, HaltAsked); ok && can(HaltAsked) {
 		return HaltAsked, c
 	}
 	if r.Verb == Stop && can(StopAsked) {
 		asked.Event = StopAsked
 		return StopAsked, asked
 	}
-	if c, ok := latched(f.Latches, StopAsked); ok && can(StopAsked) {
+	if c, ok := latchCause(f.Latches, StopAsked); ok && can(StopAsked) {
 		return StopAsked, c
 	}
 	if can(ModeMissing) && s.modeless(now, l, f.Mode) {
@@ -83,7 +82,7 @@ func (s *State) urgent(now time.Duration, l Limits, f Facts, r Request) (Event, 
 		asked.Event = SoftStopAsked
 		return SoftStopAsked, asked
 	}
-	if c, ok := latched(f.Latches, SoftStopAsked); ok && can(SoftStopAsked) {
+	if c, ok := latchCause(f.Latches, SoftStopAsked); ok && can(SoftStopAsked) {
 		return SoftStopAsked, c
 	}
 	if f.WakeForbidden != "" && can(WakeForbidden) {
@@ -92,15 +91,15 @@ func (s *State) urgent(now time.Duration, l Limits, f Facts, r Request) (Event, 
 	return s.progress(now, l, f, r, asked)
 }
 
-// progress is what happens when nobody is in a hurry: the end of a stop or a
-// reset, a wait that took too long, an edge that was earned.
+// progress returns the event if no cause is urgent: the end of a stop or a reset, a
+// timeout, or a granted request.
 func (s *State) progress(now time.Duration, l Limits, f Facts, r Request, asked Cause) (Event, Cause) {
 	over := func(limit time.Duration) bool { return now-s.Since >= limit }
 	own := func(on Event, why schema.Reason) (Event, Cause) {
 		c := Cause{Event: on, Reason: why, Source: "core"}
 		for _, u := range f.Units {
 			if why == schema.ReasonTimeout && u.State != UnitIdle {
-				c = restless(on, why, u)
+				c = restlessCause(on, why, u)
 				break
 			}
 		}
@@ -116,7 +115,7 @@ func (s *State) progress(now time.Duration, l Limits, f Facts, r Request, asked 
 		}
 	case schema.SafetyStop:
 		switch {
-		case idle(f.Units):
+		case allIdle(f.Units):
 			return own(UnitsIdle, "")
 		case over(l.Stop):
 			return own(StopTimeout, schema.ReasonTimeout)
@@ -127,7 +126,7 @@ func (s *State) progress(now time.Duration, l Limits, f Facts, r Request, asked 
 		}
 	case schema.SafetyReset:
 		switch {
-		case idle(f.Units):
+		case allIdle(f.Units):
 			return own(UnitsIdle, "")
 		case over(l.Reset):
 			return own(ResetTimeout, schema.ReasonTimeout)
@@ -153,7 +152,7 @@ func (s *State) progress(now time.Duration, l Limits, f Facts, r Request, asked 
 	return "", Cause{}
 }
 
-// enter takes an edge: first the state, so that whoever is told finds it there.
+// enter makes a transition and fills in the decision.
 func (s *State) enter(now time.Duration, d *Decision, to schema.SafetyState, c Cause, why string) {
 	d.Changed, d.To, d.Cause, d.Why = true, to, c, why
 	raised := Level(to) > Level(s.At)
@@ -162,8 +161,8 @@ func (s *State) enter(now time.Duration, d *Decision, to schema.SafetyState, c C
 	case d.From == schema.SafetyReset && c.Event == UnitsIdle:
 		s.Cause, s.Physical = c, false
 	case c.follows(d.From):
-		// A stop that goes its way keeps the cause that it began with, and is
-		// no news for an operator who saw it begin.
+		// The next stage of a stop keeps the cause with which the stop began. It does
+		// not set Worse, because an operator who saw the stop begin knows about it.
 		d.Cause = s.Cause
 		d.Cause.Event = c.Event
 	default:
@@ -177,12 +176,12 @@ func (s *State) enter(now time.Duration, d *Decision, to schema.SafetyState, c C
 		s.Troubled = now
 		s.Physical = s.Physical || c.Event == InputPressed
 	case schema.SafetyReset, schema.SafetyEnabled:
-		s.use(c.Req)
+		s.markUsed(c.Req)
 	}
 }
 
-// answer tells the sender how its request ended. A stop is always taken: either
-// it led to the state, or the robot already permitted no more than it asks for.
+// answer returns the answer to the request. A stop is always taken: either it changed
+// the state, or the robot already permitted no more than the stop requests.
 func (s *State) answer(now time.Duration, l Limits, f Facts, r Request, d *Decision) Answer {
 	switch {
 	case r.Verb == "":
@@ -199,7 +198,7 @@ func (s *State) answer(now time.Duration, l Limits, f Facts, r Request, d *Decis
 		return refused(schema.ReasonStopped, "this request was used up before; send a new one")
 	case r.Verb == Enable:
 		a, ok := s.mayEnable(now, l, f, r)
-		if ok { // the robot came to rest in this very step: one edge at a time
+		if ok { // the robot came to rest in this step, which makes only one transition
 			return refused(schema.ReasonBusy, "the robot has only just come to rest; ask again")
 		}
 		return a
@@ -211,8 +210,8 @@ func (s *State) answer(now time.Duration, l Limits, f Facts, r Request, d *Decis
 	return a
 }
 
-// modeless reports whether nobody is in charge who wants to move; a change
-// between two modes that both want to is waited for, but not for ever.
+// modeless reports whether no mode in charge wants to move. During a switch between two
+// modes that both want to move, it waits for l.Switch.
 func (s *State) modeless(now time.Duration, l Limits, m Mode) bool {
 	if m.Switching && s.InSwitching {
 		return now-s.Switching >= l.Switch
@@ -220,8 +219,8 @@ func (s *State) modeless(now time.Duration, l Limits, m Mode) bool {
 	return !m.Active || !m.Wants
 }
 
-// follows reports whether c is only the next stage of a stop that something
-// else began: units that halt end in error, and nobody has to be told why again.
+// follows reports whether c is only the next stage of a stop that began with another
+// cause, for example units that halt and end in error.
 func (c Cause) follows(from schema.SafetyState) bool {
 	switch c.Event {
 	case UnitsIdle, ShutdownDone, SoftTimeout, HaltTimeout:
@@ -232,9 +231,9 @@ func (c Cause) follows(from schema.SafetyState) bool {
 	return false
 }
 
-func latched(latches []Latch, on Event) (Cause, bool) {
+func latchCause(latches []Latch, on Event) (Cause, bool) {
 	for _, h := range latches {
-		if level(h.Level) == on {
+		if latchEvent(h.Level) == on {
 			return Cause{Event: on, Reason: schema.ReasonLatched, Source: "latch", Key: h.ID, By: h.By, Why: h.Why}, true
 		}
 	}

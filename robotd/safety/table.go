@@ -5,21 +5,20 @@ import (
 	"troupe/schema/fsm"
 )
 
-// Event is a fact or a request after its guards were looked at: what the table
-// speaks of. The order below is the order in which they are looked at: the
-// first that the present state has a row for is taken, one in each step.
+// Event is a fact or a request whose guards have passed. Each step checks the events in
+// the order below and takes the first one for which the present state has a row.
 type Event string
 
 // The events, most urgent first.
 const (
-	BadState      Event = "bad-state"   // At holds something that is no state
+	BadState      Event = "bad-state"   // At is not a state
 	InputPressed  Event = "estop-input" // a stop input at the robot
 	UnitFailed    Event = "unit-error"
 	EStopAsked    Event = "estop" // by an operator or the mode
 	UnitHalted    Event = "unit-halt"
 	HaltAsked     Event = "halt"
 	StopAsked     Event = "stop"
-	ModeMissing   Event = "no-mode" // no mode is active that wants to move
+	ModeMissing   Event = "no-mode" // no active mode wants to move
 	SoftStopAsked Event = "soft-stop"
 	WakeForbidden Event = "wake-forbidden"
 	ShutdownDone  Event = "shutdown-done"
@@ -27,23 +26,23 @@ const (
 	StopTimeout   Event = "stop-timeout"
 	HaltTimeout   Event = "halt-timeout"
 	ResetTimeout  Event = "reset-timeout"
-	RestTimeout   Event = "rest-timeout" // DISABLED, and a unit moves or could
+	RestTimeout   Event = "rest-timeout" // in DISABLED, a unit is not idle
 	UnitsIdle     Event = "units-idle"
 	ResetGranted  Event = "reset"
 	EnableGranted Event = "enable"
 )
 
-// States lists every state, safest last but for RESET.
+// States lists every state; except for RESET, the safest is last.
 var States = []schema.SafetyState{
 	schema.SafetyDisabled, schema.SafetyEnabled, schema.SafetySoftStop, schema.SafetyStop,
 	schema.SafetyHalt, schema.SafetyEStop, schema.SafetyReset,
 }
 
-// moving lists the states in which units may still turn.
+// moving lists the states in which units may still move.
 var moving = fsm.In(schema.SafetyEnabled, schema.SafetySoftStop, schema.SafetyStop)
 
-// Table is the safety core. A value that is no state has no row: Step answers it
-// with E_STOP before it looks here.
+// Table is the state table of the safety core. A value that is not a state has no row:
+// Step goes to E_STOP before it uses the table.
 var Table = fsm.Table[schema.SafetyState, Event]{
 	{From: fsm.In(schema.SafetyDisabled), On: EnableGranted, To: schema.SafetyEnabled, Why: "somebody asked for it and nothing stands against it"},
 

@@ -7,15 +7,15 @@ import (
 	"troupe/schema/fsm/fsmtest"
 )
 
-func TestTheTableIsSound(t *testing.T) {
+func TestTableIsSound(t *testing.T) {
 	fsmtest.Check(t, Table, schema.SafetyDisabled, States)
 }
 
-func TestTheTableIsDrawn(t *testing.T) {
+func TestTableMatchesItsDiagram(t *testing.T) {
 	fsmtest.Drawn(t, "testdata/safety.md", Table, schema.SafetyDisabled)
 }
 
-func TestEveryStateHasAWayToEStop(t *testing.T) {
+func TestEveryStateLeadsToEStop(t *testing.T) {
 	for _, at := range States {
 		if at == schema.SafetyEStop {
 			continue
@@ -28,7 +28,7 @@ func TestEveryStateHasAWayToEStop(t *testing.T) {
 	}
 }
 
-func TestOnlyEarnedEdgesLowerTheLevel(t *testing.T) {
+func TestOnlyEnableAndResetLowerTheLevel(t *testing.T) {
 	for _, row := range Table {
 		for _, from := range row.From {
 			if Level(row.To) > Level(from) {
@@ -59,7 +59,7 @@ func TestGateInEveryState(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", at, got, want)
 		}
 		if r := Gate(at, Sounds, Announce); r != "" {
-			t.Errorf("%s: the robot may not say why it stands still: %s", at, r)
+			t.Errorf("%s: the robot may not announce why it stands still: %s", at, r)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func TestOrdersInEveryState(t *testing.T) {
 	}
 }
 
-func TestAnUnknownStateBecomesEStop(t *testing.T) {
+func TestUnknownStateBecomesEStop(t *testing.T) {
 	s := State{At: "BROKEN"}
 	d := Step(&s, time1s, Defaults(), Facts{Mode: Mode{Active: true, Wants: true}}, Request{Verb: Enable})
 	if s.At != schema.SafetyEStop || d.Cause.Event != BadState || d.Answer.Taken {
@@ -96,14 +96,14 @@ func TestAnUnknownStateBecomesEStop(t *testing.T) {
 	}
 }
 
-func TestStoryWaitsForTheCoreOnlyWhenItMoves(t *testing.T) {
+func TestOnlyStoryWithMotionWaitsForEnabled(t *testing.T) {
 	for _, at := range States {
 		moves, still := HoldsStory(at, true), HoldsStory(at, false)
 		if moves != (at != schema.SafetyEnabled) {
-			t.Errorf("%s: a story that moves is held: %v", at, moves)
+			t.Errorf("%s: a story with motion waits: %v", at, moves)
 		}
 		if still != (at != schema.SafetyEnabled && at != schema.SafetyDisabled) {
-			t.Errorf("%s: a story without motion is held: %v", at, still)
+			t.Errorf("%s: a story without motion waits: %v", at, still)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 const time1s = time.Second
 
-// TestTraces plays each script of testdata: a line is a time and what happened,
-// the indented lines below it are what the core decided.
+// TestTraces plays each script of testdata. A line is a time and an input; the indented
+// lines below it are the core's decision.
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string {
 		w := newWorld()
@@ -20,7 +20,7 @@ func TestTraces(t *testing.T) {
 	})
 }
 
-// world is the robot around the core, as a script changes it.
+// world holds the core and the facts that a script sets.
 type world struct {
 	s State
 	f Facts
