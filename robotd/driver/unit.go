@@ -33,10 +33,10 @@ const (
 // Table is the state table of every unit that moves.
 var Table = fsm.Table[State, Trigger]{
 	{From: fsm.In(Idle), On: Enabled, To: Run, Why: "the safety core lets it move"},
-	{From: fsm.In(Run), On: AtRest, To: Idle, Why: "it was told to stop and stands"},
+	{From: fsm.In(Run), On: AtRest, To: Idle, Why: "it was ordered to stop and is at rest"},
 	{From: fsm.In(Run), On: Halted, To: Halt, Why: "it brakes at once by its own means"},
-	{From: fsm.In(Run), On: Unfed, To: Error, Why: "whoever moves it has gone silent"},
+	{From: fsm.In(Run), On: Unfed, To: Error, Why: "robotd stopped feeding it while it moved"},
 	{From: fsm.In(Halt), On: Settled, To: Error, Why: "a halt always ends in error: a person looks before it moves again"},
-	{From: fsm.In(Idle, Run, Halt), On: Faulted, To: Error, Why: "broken, or told to be off"},
+	{From: fsm.In(Idle, Run, Halt), On: Faulted, To: Error, Why: "broken, or ordered to be off"},
 	{From: fsm.In(Error), On: Cleared, To: Idle, Why: "the cause is gone and a person asked"},
 }

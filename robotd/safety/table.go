@@ -63,19 +63,19 @@ var Table = fsm.Table[schema.SafetyState, Event]{
 	{From: moving, On: HaltAsked, To: schema.SafetyHalt, Why: "units halt at once, without the mode's help"},
 
 	{From: fsm.In(schema.SafetyEnabled), On: StopAsked, To: schema.SafetyStop, Why: "damp to standstill"},
-	{From: fsm.In(schema.SafetySoftStop), On: StopAsked, To: schema.SafetyStop, Why: "somebody does not want to wait for the mode's shutdown"},
-	{From: fsm.In(schema.SafetyEnabled), On: ModeMissing, To: schema.SafetyStop, Why: "nobody is in charge who wants to move"},
+	{From: fsm.In(schema.SafetySoftStop), On: StopAsked, To: schema.SafetyStop, Why: "the request does not wait for the mode's shutdown"},
+	{From: fsm.In(schema.SafetyEnabled), On: ModeMissing, To: schema.SafetyStop, Why: "no mode in charge wants to move"},
 
 	{From: fsm.In(schema.SafetyEnabled), On: SoftStopAsked, To: schema.SafetySoftStop, Why: "the mode brings the body to rest first"},
 	{From: fsm.In(schema.SafetyEnabled), On: WakeForbidden, To: schema.SafetySoftStop, Why: "a critical device sends the body to rest"},
 
 	{From: fsm.In(schema.SafetySoftStop), On: ShutdownDone, To: schema.SafetyStop, Why: "the mode's shutdown is over"},
 	{From: fsm.In(schema.SafetySoftStop), On: SoftTimeout, To: schema.SafetyStop, Why: "the mode's shutdown took too long"},
-	{From: fsm.In(schema.SafetyStop), On: StopTimeout, To: schema.SafetyHalt, Why: "a unit would not come to rest"},
+	{From: fsm.In(schema.SafetyStop), On: StopTimeout, To: schema.SafetyHalt, Why: "a unit did not come to rest in time"},
 	{From: fsm.In(schema.SafetyHalt), On: HaltTimeout, To: schema.SafetyEStop, Why: "a halt always ends with the units off"},
 	{From: fsm.In(schema.SafetyReset), On: ResetTimeout, To: schema.SafetyEStop, Why: "a unit could not be reset"},
 
-	{From: fsm.In(schema.SafetyDisabled), On: RestTimeout, To: schema.SafetyEStop, Why: "a unit that may not move would not rest"},
+	{From: fsm.In(schema.SafetyDisabled), On: RestTimeout, To: schema.SafetyEStop, Why: "a unit that may not move did not come to rest"},
 
 	{From: fsm.In(schema.SafetyStop), On: UnitsIdle, To: schema.SafetyDisabled, Why: "every unit is at rest; the gate closes"},
 	{From: fsm.In(schema.SafetyReset), On: UnitsIdle, To: schema.SafetyDisabled, Why: "every unit cleared its error; moving needs an enable"},

@@ -26,7 +26,7 @@ func (m *mover) presentFault() string {
 	case m.input:
 		return "a stop input is pressed"
 	case m.unfed:
-		return "nobody fed it while it moved"
+		return "robotd did not feed it while it moved"
 	}
 	return ""
 }
