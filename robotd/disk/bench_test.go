@@ -9,8 +9,8 @@ import (
 	"troupe/schema"
 )
 
-// BenchmarkWrite sets a journal write that survives the loss of power beside
-// the floor of this machine: as many bytes appended to a file and synced.
+// BenchmarkWrite compares durable journal writes with the minimum of this machine:
+// appending the same number of bytes to a file and syncing it.
 func BenchmarkWrite(b *testing.B) {
 	r := record(1)
 	bytes, err := schema.Encode(&r)

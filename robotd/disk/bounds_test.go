@@ -10,16 +10,15 @@ import (
 	"troupe/schema"
 )
 
-// TestAFullJournalFitsTheDisk counts bytes: every client's journal is full of
-// records as large as they can be, there are as many events as are kept, each as
-// large as its topic allows, and a command is still taken.
-func TestAFullJournalFitsTheDisk(t *testing.T) {
+// The journal of every client is full of the largest possible records, and MaxEvents
+// events have the largest size that their topic allows; another command still fits.
+func TestFullJournalFitsOnDisk(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
 	longest := strings.Repeat(`"`, schema.MaxWord)
 	word := func(n int) string { return strings.Repeat("d", n) }
 	var n int64
 	for client := range request.MaxClients {
-		for range 2 { // the second fills what the first has left
+		for range 2 { // the second round fills the gaps that the first has left
 			var put []request.Record
 			var forget []request.Key
 			for i := range request.MaxPerClient {
@@ -47,15 +46,14 @@ func TestAFullJournalFitsTheDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info.Size() > maxBytes*3/4 {
-		t.Errorf("journal and events alone take %d of %d bytes", info.Size(), maxBytes)
+		t.Errorf("journal and events take %d of %d bytes", info.Size(), maxBytes)
 	}
 	mustApply(t, d, Commands{request.Save{Put: []request.Record{record(1)}}})
 }
 
-// TestARobotComesBackFromAFullDisk fills the file with records as an older release
-// left them, each as large as a message. What is forgotten makes room although not
-// one page is free.
-func TestARobotComesBackFromAFullDisk(t *testing.T) {
+// The file is full of records as large as messages, as an older release wrote them.
+// Deleting records frees space although no page is free.
+func TestDeletionsFreeSpaceOnFullDisk(t *testing.T) {
 	d, _, err := open(t.TempDir(), 4<<20)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +61,7 @@ func TestARobotComesBackFromAFullDisk(t *testing.T) {
 	t.Cleanup(func() { _ = d.Close() })
 	var full error
 	var kept []request.Key
-	for size := 500_000; size > 100; size /= 2 { // also the last page
+	for size := 500_000; size > 100; size /= 2 { // down to the last page
 		full = nil
 		for n := int64(len(kept) + 1); full == nil; n++ {
 			r := record(n)
@@ -76,7 +74,7 @@ func TestARobotComesBackFromAFullDisk(t *testing.T) {
 	if Reason(full) != schema.ReasonNoSpace || len(kept) < 5 {
 		t.Fatalf("%d records, then %v", len(kept), full)
 	}
-	fresh := record(int64(len(kept) + 1)) // larger than all that is free
+	fresh := record(int64(len(kept) + 1)) // larger than the free space
 	fresh.By = strings.Repeat("x", 300_000)
 	if err := d.Apply(Commands{request.Save{Put: []request.Record{fresh}}}); Reason(err) != schema.ReasonNoSpace {
 		t.Fatalf("the file is not full: %v", err)
@@ -84,6 +82,6 @@ func TestARobotComesBackFromAFullDisk(t *testing.T) {
 	mustApply(t, d, Commands{request.Save{Forget: kept[:len(kept)/2], Put: []request.Record{fresh}}})
 	_, saved := reopen(t, d)
 	if len(saved.Commands) != len(kept)-len(kept)/2+1 {
-		t.Errorf("%d records are kept, of %d", len(saved.Commands), len(kept))
+		t.Errorf("%d records are stored, of %d", len(saved.Commands), len(kept))
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"troupe/schema/sign"
 )
 
-// usedFile returns the bytes of a robot.db that has everything in it: trees of
-// several levels, values that span pages, free pages, small buckets within others.
+// usedFile returns the bytes of a robot.db with every structure of bbolt: trees of
+// several levels, values that span pages, free pages, inline buckets.
 func usedFile(t *testing.T, records int64) []byte {
 	t.Helper()
 	d, _ := mustOpen(t, t.TempDir())
@@ -43,8 +43,8 @@ func usedFile(t *testing.T, records int64) []byte {
 	return b
 }
 
-// startOn writes a robot.db and opens it.
-func startOn(t *testing.T, file []byte) (*Disk, Saved, error) {
+// openBytes writes a robot.db and opens it.
+func openBytes(t *testing.T, file []byte) (*Disk, Saved, error) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, fileName), file, 0o600); err != nil {
@@ -53,15 +53,15 @@ func startOn(t *testing.T, file []byte) (*Disk, Saved, error) {
 	return Open(dir)
 }
 
-// TestDamagedFileIsRefusedOrServes damages a file in 500 ways. Each is refused with
-// what to do, or opens and then takes whatever a robot writes, and opens again.
-func TestDamagedFileIsRefusedOrServes(t *testing.T) {
+// Files with 500 different damages. Open either refuses a file and says what to do, or
+// the file then takes every kind of write and opens again.
+func TestDamagedFileIsRefusedOrWorks(t *testing.T) {
 	files := [][]byte{usedFile(t, 100), usedFile(t, 800)}
 	refused := 0
 	for seed := range uint64(500) {
 		what, file := disktest.Damage(seed, files[seed/10%2])
 		t.Run(fmt.Sprintf("seed %d: %s", seed, what), func(t *testing.T) {
-			d, saved, err := startOn(t, file)
+			d, saved, err := openBytes(t, file)
 			if err != nil {
 				refused++
 				if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "move the file away") {
@@ -70,7 +70,7 @@ func TestDamagedFileIsRefusedOrServes(t *testing.T) {
 				return
 			}
 			defer func() { _ = d.Close() }()
-			d.db.NoSync = true // nothing here is about power
+			d.db.NoSync = true // this test does not need durability
 			var forget []request.Key
 			for _, r := range saved.Commands {
 				forget = append(forget, r.Key())
@@ -81,59 +81,58 @@ func TestDamagedFileIsRefusedOrServes(t *testing.T) {
 			if _, err := d.Events(); err != nil {
 				t.Error(err)
 			}
-			if err := d.db.View(func(tx *bbolt.Tx) error { return errors.Join(errorsOf(tx)...) }); err != nil {
+			if err := d.db.View(func(tx *bbolt.Tx) error { return errors.Join(checkErrors(tx)...) }); err != nil {
 				t.Errorf("bbolt finds damage: %v", err)
 			}
 			reopen(t, d)
 		})
 	}
 	if refused < 100 || refused > 450 {
-		t.Errorf("%d of 500 were refused: the damage is not what it was meant to be", refused)
+		t.Errorf("%d of 500 were refused: the damages are not as intended", refused)
 	}
 }
 
-func errorsOf(tx *bbolt.Tx) (all []error) {
+func checkErrors(tx *bbolt.Tx) (all []error) {
 	for err := range tx.Check() {
 		all = append(all, err)
 	}
 	return all
 }
 
-// TestDamageThatOnlyTheCheckSeesIsRefused has a page that is used and free at once:
-// bbolt opens such a file, reads all of it, and overwrites the page some day.
-func TestDamageThatOnlyTheCheckSeesIsRefused(t *testing.T) {
+// A page is both used and free. bbolt would open such a file, read all of it, and
+// overwrite the page some day.
+func TestUsedPageInFreelistIsRefused(t *testing.T) {
 	file := usedFile(t, 2000)
 	m, err := newestMeta(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	free := file[int64(m.freelist)*m.page:][:m.page]
-	if count(free) < 2 {
-		t.Fatal("there are no free pages")
+	if elementCount(free) < 2 {
+		t.Fatal("the file has no free pages")
 	}
 	for name, id := range map[string]uint64{"used and free": m.root, "free beyond the end": m.end} {
 		was := bytes.Clone(free)
-		last := headerBytes + 8*(count(free)-1)
-		if id == m.root { // it has to stand in its order
+		last := headerBytes + 8*(elementCount(free)-1)
+		if id == m.root { // keep the list in order
 			for last > headerBytes && order.Uint64(free[last-8:]) > id {
 				last -= 8
 			}
 		}
 		order.PutUint64(free[last:], id)
-		if _, _, err := startOn(t, file); !errors.Is(err, ErrDamaged) {
-			t.Errorf("a page that is %s was not noticed: %v", name, err)
+		if _, _, err := openBytes(t, file); !errors.Is(err, ErrDamaged) {
+			t.Errorf("a page that is %s was not detected: %v", name, err)
 		}
 		copy(free, was)
 	}
 }
 
-// TestSoundFilesAreTaken lets a store live through everything that a robot writes,
-// at random, and looks at it after each commit: no sound file is refused.
-func TestSoundFilesAreTaken(t *testing.T) {
+// Random sequences of all writes; no state of the file may be refused.
+func TestValidFilesAreAccepted(t *testing.T) {
 	for seed := range uint64(2) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		d, _ := mustOpen(t, t.TempDir())
-		d.db.NoSync = true // nothing here is about power
+		d.db.NoSync = true // this test does not need durability
 		var known []request.Key
 		for step := range 300 {
 			var batch []Write
@@ -167,7 +166,7 @@ func TestSoundFilesAreTaken(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := walk(file, info.Size()); err != nil {
+			if err := checkFile(file, info.Size()); err != nil {
 				t.Fatalf("seed %d, after step %d: %v", seed, step, err)
 			}
 			_ = file.Close()
@@ -175,16 +174,16 @@ func TestSoundFilesAreTaken(t *testing.T) {
 	}
 }
 
-// TestEveryCommitIsSynced looks at the store's own settings: that a commit waits for
-// the disk is nothing that a test without a power cut sees.
+// The test checks the settings of bbolt, because without a power cut a missing sync has
+// no visible effect.
 func TestEveryCommitIsSynced(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
 	if d.db.NoSync || d.db.NoGrowSync || d.db.NoFreelistSync {
-		t.Errorf("the store does not sync what it promises: NoSync %v, NoGrowSync %v, NoFreelistSync %v", d.db.NoSync, d.db.NoGrowSync, d.db.NoFreelistSync)
+		t.Errorf("bbolt does not sync: NoSync %v, NoGrowSync %v, NoFreelistSync %v", d.db.NoSync, d.db.NoGrowSync, d.db.NoFreelistSync)
 	}
 }
 
-func TestLargeClaimsTakeNoMemory(t *testing.T) {
+func TestFalsePageSizeAllocatesLittle(t *testing.T) {
 	file := usedFile(t, 100)
 	m, err := newestMeta(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
@@ -193,7 +192,7 @@ func TestLargeClaimsTakeNoMemory(t *testing.T) {
 	order.PutUint32(file[int64(m.root)*m.page+12:], 1<<31)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if _, _, err := startOn(t, file); !errors.Is(err, ErrDamaged) {
+	if _, _, err := openBytes(t, file); !errors.Is(err, ErrDamaged) {
 		t.Errorf("got %v", err)
 	}
 	runtime.ReadMemStats(&after)

@@ -1,16 +1,17 @@
-// Package disk keeps what a robot must not forget: its story, its activities and
-// its places, each with the two beside it, the journal of its commands, the newest events, small settings, and how
-// often it has started. All of it lies in one transactional file in the robot's
-// data directory. What keeps the robot from moving lies in a second one, whose space
-// was taken beforehand: a stop is kept on a full disk too (latches.go).
+// Package disk persists the state of a robot: its story, activities and places (each
+// with its previous and staged version), the journal of commands, the newest events,
+// small settings, and the number of starts. All of it is in one transactional file in
+// the robot's data directory. Latches, which prevent the robot from moving, are in a
+// second file with preallocated space, so that a full disk can still store a stop
+// (latches.go).
 //
-// A batch of writes is one transaction: after Apply returned without an error
-// everything of it survives the loss of power; after an error nothing of it
-// happened. A second program on the same directory is refused at once. A
-// damaged file is never repaired, emptied or replaced by itself: the robot does
-// not start and says what to do.
+// A batch of writes is one transaction. If Apply returns no error, the whole batch
+// survives a loss of power; if it returns an error, nothing was written. A second
+// program cannot open the same directory. The package never repairs, empties or
+// replaces a damaged file: Open fails, and its error tells the operator what to do.
 //
-// It decides nothing about what is kept; the records are those of the rooms.
+// The package does not decide what is stored; the records are types of the packages
+// delivery and request.
 package disk
 
 import (
@@ -37,40 +38,41 @@ import (
 
 const (
 	fileName = "robot.db"
-	// The format is raised with every record that keeps a robot from moving: an older
-	// release would not read it, and let the robot move. It refuses the file instead.
-	// 2: what holds the robot lies in robot.latches. 3: documents name the fleet by
-	// fleet_id and are kept as desired.
+	// The format number rises with every new record that prevents a robot from moving.
+	// An older release would ignore such a record and let the robot move; because of
+	// the number it refuses the file instead.
+	// 2: latches are in robot.latches. 3: documents name the fleet by fleet_id and are
+	// stored as desired.
 	format       = 3
-	oldestFormat = 3 // files before the first release are not read
-	// A predecessor that is just ending is waited for, 200 ms.
+	oldestFormat = 3 // files from before the first release are refused
+	// Open waits up to 200 ms for the lock of a predecessor that is just ending.
 	lockTries = 20
 	lockPause = 10 * time.Millisecond
-	maxBytes  = 128 << 20 // twice what the bounds of the rooms allow, as the store lays it out
+	maxBytes  = 128 << 20 // twice what the limits of delivery and request allow, in bbolt's layout
 )
 
-// MaxEvents is how many events are kept, the newest ones.
+// MaxEvents is how many events are stored; the oldest are deleted first.
 const MaxEvents = 1000
 
 var (
-	// ErrInUse is returned by Open when another program holds the directory.
+	// ErrInUse is returned by Open if another program has opened the directory.
 	ErrInUse = errors.New("another robotd uses this data directory")
-	// ErrDamaged is returned by Open when the file cannot be trusted.
+	// ErrDamaged is returned by Open if the file is damaged.
 	ErrDamaged = errors.New("the robot's data is damaged")
 )
 
-// Saved is everything that Open found.
+// Saved is everything that Open has read.
 type Saved struct {
-	Boots    int64 // how often the robot has started, this time included
+	Boots    int64 // number of starts of the robot, including this one
 	Kept     map[sign.Kind]delivery.Kept
 	Blobs    map[string][]byte // by SHA-256
 	Commands []request.Record
 	Settings map[string]string
 
-	Latches     []byte // as KeepLatches took them; empty before the first time
-	LatchesLost bool   // the newest ones may be missing
-	// Refused: the disk does not take what is written. The robot may run on what was
-	// read.
+	Latches     []byte // argument of the last KeepLatches; empty before the first call
+	LatchesLost bool   // the newest latches may be missing
+	// Refused is why the disk cannot be written to. The robot may run with what
+	// was read.
 	Refused error
 }
 
@@ -79,12 +81,12 @@ type Disk struct {
 	path    string
 	db      *bbolt.DB
 	latches *latches
-	boots   int64 // to be counted with the next write; 0 = they are
+	boots   int64 // the number of starts to store with the next write; 0 = stored
 }
 
 var (
 	metaBucket    = []byte("meta")    // format, boots
-	storyBucket   = []byte("story")   // kept, and one for each other kind
+	storyBucket   = []byte("story")   // one record per kind of content
 	blobBucket    = []byte("blob")    // sha256 -> bytes
 	commandBucket = []byte("command") // client/id -> record
 	eventBucket   = []byte("event")   // number -> event
@@ -97,7 +99,7 @@ var (
 	keptKey   = []byte("kept")
 )
 
-// keptKeyOf is where a kind of content is kept.
+// keptKeyOf returns the key of a kind of content.
 func keptKeyOf(k sign.Kind) []byte {
 	if k == sign.Story {
 		return keptKey
@@ -105,11 +107,11 @@ func keptKeyOf(k sign.Kind) []byte {
 	return []byte("kept." + k)
 }
 
-// kinds are the contents that are kept.
+// kinds lists the kinds of content.
 var kinds = []sign.Kind{sign.Story, sign.Activities, sign.Places}
 
-// Open opens the data directory, makes it if need be, and reads everything. It
-// counts the boot before it returns.
+// Open opens the data directory, creates it if necessary, and reads everything. It
+// counts the start before it returns.
 func Open(dir string) (*Disk, Saved, error) { return open(dir, maxBytes) }
 
 func open(dir string, limit int) (_ *Disk, saved Saved, err error) {
@@ -117,8 +119,9 @@ func open(dir string, limit int) (_ *Disk, saved Saved, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, Saved{}, fmt.Errorf("make the data directory: %w", err)
 	}
-	// A disk that fails to read a page faults in the store's mapping of the file. The
-	// mapping that it leaves behind would hold the lock as long as this process lives.
+	// If the disk cannot read a page, bbolt's memory mapping of the file faults. The
+	// file is then unlocked here, because the mapping that bbolt leaves behind would
+	// otherwise keep the lock until the process ends.
 	var file *os.File
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -126,13 +129,13 @@ func open(dir string, limit int) (_ *Disk, saved Saved, err error) {
 			err = errors.Join(damaged(path, fmt.Sprint(r)), syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
 		}
 	}()
-	// The store trusts every page, so all are looked at before it sees the first.
+	// bbolt trusts every page, so checkPages checks all of them first.
 	opener := func(name string, flag int, mode fs.FileMode) (_ *os.File, err error) {
 		if file, err = os.OpenFile(name, flag, mode); err != nil {
 			return nil, err
 		}
 		if err = lock(file); err == nil {
-			err = sound(file)
+			err = checkPages(file)
 		}
 		if err != nil {
 			return nil, errors.Join(err, file.Close())
@@ -141,7 +144,7 @@ func open(dir string, limit int) (_ *Disk, saved Saved, err error) {
 	}
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{MaxSize: limit, OpenFile: opener})
 	if err != nil {
-		return nil, Saved{}, opening(dir, path, err)
+		return nil, Saved{}, openError(dir, path, err)
 	}
 	d := &Disk{path: path, db: db}
 	if saved, err = d.load(dir); err != nil {
@@ -150,7 +153,7 @@ func open(dir string, limit int) (_ *Disk, saved Saved, err error) {
 	return d, saved, nil
 }
 
-// lock takes the file for this process as the store does, which then has it already.
+// lock locks the file in the same way as bbolt, whose own lock then succeeds at once.
 func lock(file *os.File) error {
 	for range lockTries {
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -165,17 +168,17 @@ func lock(file *os.File) error {
 	return storeerr.ErrTimeout
 }
 
-// sound looks at every page of a file; an empty one is new.
-func sound(file *os.File) error {
+// checkPages checks every page of a file. An empty file is new and valid.
+func checkPages(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil || info.Size() == 0 {
 		return err
 	}
-	return walk(file, info.Size())
+	return checkFile(file, info.Size())
 }
 
-// opening turns the store's errors into what an operator can act on.
-func opening(dir, path string, err error) error {
+// openError turns an error of bbolt into one that tells the operator what to do.
+func openError(dir, path string, err error) error {
 	var file *fs.PathError
 	switch {
 	case errors.Is(err, storeerr.ErrTimeout):
@@ -187,13 +190,13 @@ func opening(dir, path string, err error) error {
 }
 
 func damaged(path, what string) error {
-	return fmt.Errorf("%w: %s (%s). Nothing was changed. To start anew move the file away, for instance to %s.damaged, and keep it for a repair: the fleet sends the robot its story again, its journal of commands and its settings start empty, and a stop is held until somebody releases it. %s beside it stays: it has the latched stops, the fleet whose releases count and the newest revisions of its stops; move it away as well only if the robot begins with another fleet or its fleet's database began anew", ErrDamaged, path, what, path, latchFile)
+	return fmt.Errorf("%w: %s (%s). Nothing was changed. To start with a new file, move the file away, for instance to %s.damaged, and keep it for a repair: fleetd sends the robot its story again, its journal of commands and its settings start empty, and a latched stop stays until somebody releases it. %s beside it stays: it contains the latched stops, the id of the fleet whose releases count and the newest revisions of its stops; move it away too only if the robot joins another fleet or the fleet's database was created anew", ErrDamaged, path, what, path, latchFile)
 }
 
-// load reads everything, and then sees whether the disk takes what is written.
+// load reads everything and then checks that the disk can be written to.
 func (d *Disk) load(dir string) (Saved, error) {
 	saved := Saved{Kept: map[sign.Kind]delivery.Kept{}, Blobs: map[string][]byte{}, Settings: map[string]string{}}
-	was := int64(0) // the format; 0 = the file is new
+	was := int64(0) // the format of the file; 0 = the file is new
 	err := d.db.View(func(tx *bbolt.Tx) (err error) {
 		if was, err = d.formatOf(tx); err != nil || was == 0 {
 			return err
@@ -214,34 +217,34 @@ func (d *Disk) load(dir string) (Saved, error) {
 				return err
 			}
 		}
-		return errors.Join(tx.Bucket(metaBucket).Put(formatKey, bigEndian(format)), d.count(tx))
+		return errors.Join(tx.Bucket(metaBucket).Put(formatKey, bigEndian(format)), d.countBoot(tx))
 	})
 	switch {
 	case err == nil:
 		d.boots = 0
-	case was == 0: // there is nothing to run on
+	case was == 0: // nothing was read with which the robot could run
 		return Saved{}, fmt.Errorf("write to %s: %w", d.path, err)
 	}
 	saved.Refused = errors.Join(refused, err)
 	return saved, nil
 }
 
-// count counts the boot, if the disk refused to at the start.
-func (d *Disk) count(tx *bbolt.Tx) error {
+// countBoot stores the number of starts if that is still to do.
+func (d *Disk) countBoot(tx *bbolt.Tx) error {
 	if d.boots == 0 {
 		return nil
 	}
 	return tx.Bucket(metaBucket).Put(bootsKey, bigEndian(d.boots))
 }
 
-// formatOf returns the format of the file, 0 of a new one.
+// formatOf returns the format of the file; 0 if the file is new.
 func (d *Disk) formatOf(tx *bbolt.Tx) (int64, error) {
 	if k, _ := tx.Cursor().First(); k == nil {
 		return 0, nil
 	}
 	meta := tx.Bucket(metaBucket)
 	if meta == nil {
-		return 0, damaged(d.path, "it does not say its format")
+		return 0, damaged(d.path, "its format is missing")
 	}
 	v := number(meta.Get(formatKey))
 	switch {
@@ -250,7 +253,7 @@ func (d *Disk) formatOf(tx *bbolt.Tx) (int64, error) {
 	case v > 0 && v < oldestFormat:
 		return 0, fmt.Errorf("%s has format %d, this robotd reads formats from %d: start the release that wrote it, or move the data directory away and start anew; the fleet then sends the robot its story again", d.path, v, oldestFormat)
 	case v < 1 || v > format:
-		return 0, damaged(d.path, "it does not say its format")
+		return 0, damaged(d.path, "its format is missing")
 	}
 	for _, name := range buckets {
 		if tx.Bucket(name) == nil {
@@ -278,7 +281,7 @@ func (d *Disk) read(tx *bbolt.Tx, saved *Saved) error {
 			return damaged(d.path, fmt.Sprintf("command %s: %s", k, problems[0]))
 		}
 		if string(k) != string(r.Key()) {
-			return damaged(d.path, fmt.Sprintf("command %q is that of %s", k, r.Key()))
+			return damaged(d.path, fmt.Sprintf("the record under key %q is that of command %s", k, r.Key()))
 		}
 		saved.Commands = append(saved.Commands, r)
 		return nil
@@ -297,7 +300,7 @@ func (d *Disk) read(tx *bbolt.Tx, saved *Saved) error {
 	return errors.Join(blobs, settings)
 }
 
-// syncDir makes a new file's name survive the loss of power.
+// syncDir makes the names of new files survive a loss of power.
 func syncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -306,7 +309,7 @@ func syncDir(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Close ends the use of the directory.
+// Close closes the files.
 func (d *Disk) Close() error {
 	if d.latches == nil || d.latches.file == nil {
 		return d.db.Close()
@@ -314,7 +317,7 @@ func (d *Disk) Close() error {
 	return errors.Join(d.latches.file.Close(), d.db.Close())
 }
 
-// Reason tells why the disk refused a write: no_space, or internal.
+// Reason returns the reason code of a failed write: no_space or internal.
 func Reason(err error) schema.Reason {
 	switch {
 	case err == nil:
@@ -323,7 +326,7 @@ func Reason(err error) schema.Reason {
 		return schema.ReasonNoSpace
 	}
 	for _, full := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
-		// The store does not wrap what the system said when it grows its file.
+		// bbolt does not wrap the system's error when it fails to grow its file.
 		if errors.Is(err, full) || strings.Contains(err.Error(), full.Error()) {
 			return schema.ReasonNoSpace
 		}

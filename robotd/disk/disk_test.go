@@ -62,10 +62,10 @@ func kept() delivery.Kept {
 	}
 }
 
-func TestWhatWasKeptIsThereAfterARestart(t *testing.T) {
+func TestStoredStateSurvivesRestart(t *testing.T) {
 	d, saved := mustOpen(t, filepath.Join(t.TempDir(), "new", "directory"))
 	if want := (Saved{Boots: 1, Kept: map[sign.Kind]delivery.Kept{}, Blobs: map[string][]byte{}, Settings: map[string]string{}}); !reflect.DeepEqual(saved, want) {
-		t.Fatalf("a new directory holds %+v", saved)
+		t.Fatalf("a new directory contains %+v", saved)
 	}
 	k := kept()
 	mustApply(t, d,
@@ -89,7 +89,7 @@ func TestWhatWasKeptIsThereAfterARestart(t *testing.T) {
 	}
 }
 
-func TestARecordIsErasedBeforeAnotherOfItsNameIsKept(t *testing.T) {
+func TestRecordsAreDeletedBeforeNewOnesAreStored(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
 	mustApply(t, d, Commands{request.Save{Put: []request.Record{record(1)}}})
 	again := record(1)
@@ -100,7 +100,7 @@ func TestARecordIsErasedBeforeAnotherOfItsNameIsKept(t *testing.T) {
 	}
 }
 
-func TestBlobsThatNobodyRefersToAreErased(t *testing.T) {
+func TestUnreferencedBlobsAreDeleted(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
 	k := kept()
 	for _, a := range []*delivery.Accepted{k.Active, k.Previous, k.Staged} {
@@ -114,7 +114,7 @@ func TestBlobsThatNobodyRefersToAreErased(t *testing.T) {
 	}
 }
 
-func TestContentsShareTheDiskAndEachKeepsItsOwn(t *testing.T) {
+func TestEachKindOfContentKeepsItsBlobs(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
 	blob := func(id string) delivery.Blob { return delivery.Blob{SHA256: strings.Repeat(id, 64), Bytes: []byte(id)} }
 	story, places := delivery.Kept{Active: accepted("a", 1)}, delivery.Kept{Active: accepted("b", 1)}
@@ -124,16 +124,16 @@ func TestContentsShareTheDiskAndEachKeepsItsOwn(t *testing.T) {
 	mustApply(t, d, Content{delivery.Save{Kind: sign.Activities}})
 	d, saved := reopen(t, d)
 	if len(saved.Kept) != 3 || len(saved.Blobs) != 3 || saved.Kept[sign.Places].Active.Story.ID != "b" || len(saved.Kept[sign.Story].Active.Files) != 1 {
-		t.Fatalf("kept %+v with blobs %q", saved.Kept, saved.Blobs)
+		t.Fatalf("stored %+v with blobs %q", saved.Kept, saved.Blobs)
 	}
 	mustApply(t, d, Content{delivery.Save{Kind: sign.Story}})
 	_, saved = reopen(t, d)
 	if len(saved.Blobs) != 1 || saved.Blobs[strings.Repeat("b", 64)] == nil {
-		t.Errorf("when the story went, %q stayed", saved.Blobs)
+		t.Errorf("after the story was deleted, the blobs are %q", saved.Blobs)
 	}
 }
 
-func TestTheNewestEventsAreKept(t *testing.T) {
+func TestNewestEventsAreKept(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
 	for from := 0; from < MaxEvents+500; from += 100 {
 		var batch []Write
@@ -150,22 +150,22 @@ func TestTheNewestEventsAreKept(t *testing.T) {
 	}
 }
 
-// broken is a write that fails.
-type broken struct{}
+// failingWrite is a write that fails.
+type failingWrite struct{}
 
-func (broken) write(*bbolt.Tx) error { return errors.New("broken") }
+func (failingWrite) write(*bbolt.Tx) error { return errors.New("broken") }
 
-func TestABatchIsKeptWhollyOrNotAtAll(t *testing.T) {
+func TestBatchIsAtomic(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
-	if err := d.Apply(Setting{"a", "1"}, broken{}, Setting{"b", "2"}); err == nil || Reason(err) != schema.ReasonInternal {
+	if err := d.Apply(Setting{"a", "1"}, failingWrite{}, Setting{"b", "2"}); err == nil || Reason(err) != schema.ReasonInternal {
 		t.Fatalf("a broken batch: %v, %s", err, Reason(err))
 	}
 	if _, saved := reopen(t, d); len(saved.Settings) != 0 {
-		t.Errorf("half a batch was kept: %v", saved.Settings)
+		t.Errorf("half a batch was stored: %v", saved.Settings)
 	}
 }
 
-func TestAFullDiskRefusesAndKeepsWhatItHas(t *testing.T) {
+func TestWriteToFullDiskFailsWithoutDamage(t *testing.T) {
 	dir := t.TempDir()
 	d, _, err := open(dir, 256<<10)
 	if err != nil {
@@ -175,7 +175,7 @@ func TestAFullDiskRefusesAndKeepsWhatItHas(t *testing.T) {
 	k := kept()
 	err = d.Apply(Setting{"a", "2"}, Content{delivery.Save{Kind: sign.Story, Kept: k, Blobs: []delivery.Blob{{SHA256: k.Staged.Story.SHA256, Bytes: make([]byte, 512<<10)}}}})
 	if Reason(err) != schema.ReasonNoSpace {
-		t.Fatalf("a full disk says %v: %s", err, Reason(err))
+		t.Fatalf("error on a full disk: %v (%s)", err, Reason(err))
 	}
 	mustApply(t, d, Setting{"b", "3"})
 	if _, saved := reopen(t, d); saved.Settings["a"] != "1" || saved.Settings["b"] != "3" || len(saved.Kept) != 0 {
@@ -183,15 +183,15 @@ func TestAFullDiskRefusesAndKeepsWhatItHas(t *testing.T) {
 	}
 	for _, err := range []error{fmt.Errorf("write: %w", syscall.ENOSPC), fmt.Errorf("file resize error: %s", syscall.ENOSPC), syscall.EDQUOT} {
 		if Reason(err) != schema.ReasonNoSpace {
-			t.Errorf("%v is told as %s", err, Reason(err))
+			t.Errorf("the reason of %v is %s", err, Reason(err))
 		}
 	}
 	if Reason(nil) != "" || Reason(syscall.EIO) != schema.ReasonInternal {
-		t.Errorf("nothing is told as %q, EIO as %q", Reason(nil), Reason(syscall.EIO))
+		t.Errorf("the reason of nil is %q, of EIO %q", Reason(nil), Reason(syscall.EIO))
 	}
 }
 
-func TestASecondProgramIsRefusedAtOnce(t *testing.T) {
+func TestSecondProgramIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	d, _ := mustOpen(t, dir)
 	_, _, err := Open(dir)
@@ -204,13 +204,13 @@ func TestASecondProgramIsRefusedAtOnce(t *testing.T) {
 	mustOpen(t, dir)
 }
 
-func TestADamagedFileIsRefusedAndLeftAlone(t *testing.T) {
+func TestDamagedFileIsRefusedUnchanged(t *testing.T) {
 	page := os.Getpagesize()
 	for name, harm := range map[string]func(b []byte) []byte{
-		"not a store at all": func(b []byte) []byte { return []byte("mode,story\nato,welcome\n") },
-		"cut short":          func(b []byte) []byte { return b[:len(b)/2] },
-		"cut to its head":    func(b []byte) []byte { return b[:2*page] },
-		"both heads gone":    func(b []byte) []byte { clear(b[:2*page]); return b },
+		"not a bbolt file":     func(b []byte) []byte { return []byte("mode,story\nato,welcome\n") },
+		"truncated":            func(b []byte) []byte { return b[:len(b)/2] },
+		"only meta pages":      func(b []byte) []byte { return b[:2*page] },
+		"both meta pages zero": func(b []byte) []byte { clear(b[:2*page]); return b },
 		"pages overwritten": func(b []byte) []byte {
 			for i := range b[2*page:] {
 				b[2*page+i] ^= 0x5a
@@ -221,7 +221,7 @@ func TestADamagedFileIsRefusedAndLeftAlone(t *testing.T) {
 			return []byte(strings.ReplaceAll(string(b), `"client":"op1"`, `"client":"op1}`))
 		},
 		"a later format": func(b []byte) []byte {
-			// the value of the key format, wherever the page has it
+			// the value of the key format, wherever it is in the page
 			return []byte(strings.ReplaceAll(string(b), "format\x00\x00\x00\x00\x00\x00\x00\x03", "format\x00\x00\x00\x00\x00\x00\x00\x04"))
 		},
 	} {
@@ -244,7 +244,7 @@ func TestADamagedFileIsRefusedAndLeftAlone(t *testing.T) {
 			}
 			harmed := harm(slices.Clone(sound))
 			if slices.Equal(harmed, sound) {
-				t.Fatal("nothing was harmed")
+				t.Fatal("the file was not changed")
 			}
 			if err := os.WriteFile(d.path, harmed, 0o600); err != nil {
 				t.Fatal(err)
@@ -263,7 +263,7 @@ func TestADamagedFileIsRefusedAndLeftAlone(t *testing.T) {
 			if after, err := os.ReadFile(d.path); err != nil || !slices.Equal(after, harmed) {
 				t.Errorf("the damaged file was changed (%d bytes, were %d), %v", len(after), len(harmed), err)
 			}
-			// It can be opened again after it was put right: no lock was left behind.
+			// After a repair the file can be opened: no lock was left behind.
 			if err := os.WriteFile(d.path, sound, 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -274,7 +274,7 @@ func TestADamagedFileIsRefusedAndLeftAlone(t *testing.T) {
 	}
 }
 
-func TestADirectoryThatCannotBeUsedSaysSo(t *testing.T) {
+func TestUnusableDirectoryIsNotReportedAsDamage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"troupe/robotd/request"
 )
 
-// writeUntilKilled names the variable that turns this test program into one that
-// writes to a directory until somebody kills it.
+// writeUntilKilled names the environment variable that makes this test program write to
+// a directory until it is killed.
 const writeUntilKilled = "TROUPE_TEST_WRITE_UNTIL_KILLED"
 
 func TestMain(m *testing.M) {
@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// writeForever prints each number after it was acknowledged. A record and a
-// setting change together.
+// writeForever writes a record and a setting per transaction and prints the number of
+// each transaction after Apply has returned.
 func writeForever(dir string) error {
 	d, saved, err := Open(dir)
 	if err != nil {
@@ -44,7 +44,7 @@ func writeForever(dir string) error {
 	}
 }
 
-func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
+func TestAcknowledgedWritesSurviveKill(t *testing.T) {
 	dir, acknowledged := t.TempDir(), int64(0)
 	for round := 1; round <= 3; round++ {
 		cmd := exec.Command(os.Args[0])
@@ -85,7 +85,7 @@ func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
 		}
 		for n := int64(1); n <= acknowledged; n++ {
 			if !have[fmt.Sprintf("k%d", n)] {
-				t.Errorf("round %d: record %d of %d was acknowledged and is lost", round, n, acknowledged)
+				t.Errorf("round %d: record %d of %d was acknowledged but is lost", round, n, acknowledged)
 			}
 		}
 		if n := int64(len(saved.Commands)); acknowledged < 50 || n > acknowledged+1 || saved.Settings["newest"] != fmt.Sprint(n) {

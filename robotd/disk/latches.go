@@ -10,51 +10,52 @@ import (
 	"path/filepath"
 )
 
-// The latches lie in a file of their own beside the store, written in place: its
-// space was taken when the robot first started, so that a full disk has room for a
-// stop. A file system that never writes in place (copy on write) may refuse all the
-// same; then KeepLatches says so.
+// The latches have a file of their own, which is written in place. Its space is
+// allocated at the robot's first start, so that a full disk can still store a stop. On
+// a file system that never writes in place (copy on write) a write may fail all the
+// same; KeepLatches then returns the error.
 //
-// The file is two slots of a header (magic, length, number, checksum) and the value.
-// A write goes to the slot that does not hold the newest value and is synced, so
-// that one cut short leaves the newest as it was.
+// The file has two slots, each with a header (magic, length, number, checksum) and a
+// value. A write goes to the slot that does not contain the newest value and is then
+// synced, so that an interrupted write leaves the newest value intact.
 const (
 	latchFile  = "robot.latches"
 	latchMagic = 0x4c544348 // "LTCH"
 	latchSlots = 2
-	slotBytes  = 128 << 10 // what people can hold takes less than 80 KiB
+	slotBytes  = 128 << 10 // all latches that can exist take less than 80 KiB
 	slotHeader = 24
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// inPlace is a file that has its size already.
-type inPlace interface {
+// inPlaceFile is a file that is written in place.
+type inPlaceFile interface {
 	ReadAt(b []byte, at int64) (int, error)
 	WriteAt(b []byte, at int64) (int, error)
 	Sync() error
 	Close() error
 }
 
-// latches is the open file. One goroutine at a time uses it.
+// latches is the open file of latches. Only one goroutine at a time may use it.
 type latches struct {
-	path  string
-	file  inPlace
-	tx    uint64 // number of the newest value
-	spoil bool   // a slot is damaged or was never written: the next write goes to both, to that one first
+	path        string
+	file        inPlaceFile
+	tx          uint64 // number of the newest value
+	rewriteBoth bool   // a slot is damaged or was never written: the next write goes to both slots, that one first
 }
 
-// openLatches opens the file, or takes its space. Lost: it was there once, and not all
-// of it can be read, so that the newest value may be missing. It stays so until write
-// was called: whoever was told may end before it has kept anything.
+// openLatches opens the file or creates it with its full size. lost means that the file
+// should exist but cannot be read completely, so that the newest value may be missing.
+// A loss is reported at every start until write has succeeded, because robotd may end
+// before it has stored its reaction to the loss.
 func openLatches(dir string, expected bool) (l *latches, value []byte, lost bool, err error) {
-	l = &latches{path: filepath.Join(dir, latchFile), spoil: true}
+	l = &latches{path: filepath.Join(dir, latchFile), rewriteBoth: true}
 	if err := l.open(); err != nil {
 		return l, nil, expected, err
 	}
 	value, lost = l.read(expected)
 	if err = errors.Join(l.reserve(), syncDir(dir)); err == nil && !lost {
-		err = l.write(value) // shows that the disk takes what is written in place
+		err = l.write(value) // tests that the disk can be written in place
 	}
 	return l, value, lost, err
 }
@@ -67,8 +68,8 @@ func (l *latches) open() error {
 	return err
 }
 
-// reserve writes what the file lacks of its length: a hole takes its space when it is
-// written, which may be too late.
+// reserve extends the file to its full size by writing zeros: a hole would take its
+// space only when it is written, and the disk may be full by then.
 func (l *latches) reserve() error {
 	info, err := os.Stat(l.path)
 	if err != nil || info.Size() >= latchSlots*slotBytes {
@@ -80,7 +81,7 @@ func (l *latches) reserve() error {
 	return l.file.Sync()
 }
 
-// read finds the newest value. Both slots were written when the file was made.
+// readPage finds the newest value. Both slots were written when the file was created.
 func (l *latches) read(expected bool) (newest []byte, lost bool) {
 	whole, blank := 0, 0
 	for slot := range int64(latchSlots) {
@@ -101,8 +102,8 @@ func (l *latches) read(expected bool) (newest []byte, lost bool) {
 			blank++
 		}
 	}
-	l.spoil = whole < latchSlots
-	return newest, l.spoil && (expected || blank < latchSlots)
+	l.rewriteBoth = whole < latchSlots
+	return newest, l.rewriteBoth && (expected || blank < latchSlots)
 }
 
 func readSlot(b []byte) (tx uint64, value []byte, ok bool) {
@@ -115,18 +116,18 @@ func readSlot(b []byte) (tx uint64, value []byte, ok bool) {
 	return binary.BigEndian.Uint64(b[8:]), value, binary.BigEndian.Uint32(b[16:]) == sum
 }
 
-// write keeps a value and returns when it is safe from a loss of power.
+// write stores a value and returns when it survives a loss of power.
 func (l *latches) write(value []byte) error {
 	if len(value) > slotBytes-slotHeader {
 		return fmt.Errorf("write to %s: %d bytes of latches do not fit", l.path, len(value))
 	}
-	if l.file == nil { // the disk had no room for it
+	if l.file == nil { // opening it failed at the start
 		if err := l.open(); err != nil {
 			return err
 		}
 	}
 	times := 1
-	if l.spoil {
+	if l.rewriteBoth {
 		times = latchSlots
 	}
 	for range times {
@@ -144,10 +145,10 @@ func (l *latches) write(value []byte) error {
 		}
 		l.tx = tx
 	}
-	l.spoil = false
+	l.rewriteBoth = false
 	return nil
 }
 
-// KeepLatches keeps what holds the robot in place of what was kept before, and returns
-// when it is safe from a loss of power. It needs no free space and waits for no Apply.
+// KeepLatches replaces the stored latches and returns when they survive a loss of
+// power. It needs no free disk space and does not wait for Apply.
 func (d *Disk) KeepLatches(value []byte) error { return d.latches.write(value) }

@@ -17,30 +17,30 @@ import (
 	"troupe/schema"
 )
 
-// recorded is a file that writes down what is done with it, and may refuse.
-type recorded struct {
-	inPlace
+// recordingFile records the operations on a file and can make them fail.
+type recordingFile struct {
+	inPlaceFile
 	done    []string
 	refuses map[string]error
 }
 
-func (f *recorded) WriteAt(b []byte, at int64) (int, error) {
+func (f *recordingFile) WriteAt(b []byte, at int64) (int, error) {
 	f.done = append(f.done, fmt.Sprintf("write at %d", at))
 	if err := f.refuses["write"]; err != nil {
-		n, _ := f.inPlace.WriteAt(b[:len(b)/2], at) // as far as the disk came
+		n, _ := f.inPlaceFile.WriteAt(b[:len(b)/2], at) // a partial write
 		return n, err
 	}
-	return f.inPlace.WriteAt(b, at)
+	return f.inPlaceFile.WriteAt(b, at)
 }
 
-func (f *recorded) Sync() error {
+func (f *recordingFile) Sync() error {
 	f.done = append(f.done, "sync")
-	return errors.Join(f.refuses["sync"], f.inPlace.Sync())
+	return errors.Join(f.refuses["sync"], f.inPlaceFile.Sync())
 }
 
-func record1(t *testing.T, d *Disk) *recorded {
+func recordWrites(t *testing.T, d *Disk) *recordingFile {
 	t.Helper()
-	f := &recorded{inPlace: d.latches.file, refuses: map[string]error{}}
+	f := &recordingFile{inPlaceFile: d.latches.file, refuses: map[string]error{}}
 	d.latches.file = f
 	return f
 }
@@ -52,9 +52,9 @@ func mustKeep(t *testing.T, d *Disk, value string) {
 	}
 }
 
-func TestLatchesAreSyncedInPlaceAndOutlastARestart(t *testing.T) {
+func TestLatchesAreSyncedInPlaceAndSurviveRestart(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
-	f := record1(t, d)
+	f := recordWrites(t, d)
 	mustKeep(t, d, "one")
 	mustKeep(t, d, "two")
 	if want := []string{"write at 131072", "sync", "write at 0", "sync"}; !slices.Equal(f.done, want) {
@@ -63,51 +63,50 @@ func TestLatchesAreSyncedInPlaceAndOutlastARestart(t *testing.T) {
 	for range 3 {
 		var saved Saved
 		if d, saved = reopen(t, d); string(saved.Latches) != "two" || saved.LatchesLost || saved.Refused != nil {
-			t.Fatalf("kept %q, lost %v, refused %v", saved.Latches, saved.LatchesLost, saved.Refused)
+			t.Fatalf("latches %q, lost %v, refused %v", saved.Latches, saved.LatchesLost, saved.Refused)
 		}
 	}
 	if err := d.KeepLatches(make([]byte, slotBytes)); err == nil {
-		t.Error("what does not fit was taken")
+		t.Error("a value that does not fit was accepted")
 	}
 	if info, err := os.Stat(d.latches.path); err != nil || info.Size() != latchSlots*slotBytes {
 		t.Errorf("the file has %d bytes: %v", info.Size(), err)
 	}
 }
 
-func TestRefusedLatchWriteKeepsTheNewest(t *testing.T) {
+func TestFailedLatchWriteKeepsNewestValue(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
 	mustKeep(t, d, "newest")
-	f := record1(t, d)
+	f := recordWrites(t, d)
 	for op, value := range map[string]string{"write": "refused", "sync": "refused too"} {
 		f.refuses = map[string]error{op: syscall.EIO}
-		for range 3 { // offered again, it does not reach the slot of the newest
+		for range 3 { // retries must not reach the slot of the newest value
 			if err := d.KeepLatches([]byte(value)); !errors.Is(err, syscall.EIO) {
 				t.Fatalf("%s: got %v", op, err)
 			}
 		}
 	}
-	f.refuses = map[string]error{"write": syscall.EIO} // it comes half way
+	f.refuses = map[string]error{"write": syscall.EIO} // a partial write
 	_ = d.KeepLatches([]byte("refused at last"))
 	if _, saved := reopen(t, d); string(saved.Latches) != "newest" || !saved.LatchesLost {
-		t.Errorf("kept %q, lost %v", saved.Latches, saved.LatchesLost)
+		t.Errorf("latches %q, lost %v", saved.Latches, saved.LatchesLost)
 	}
 }
 
-// TestDamagedLatchesAreToldAsLost: what is whole is read, and that something may be
-// missing is told until something was kept again.
-func TestDamagedLatchesAreToldAsLost(t *testing.T) {
+// The valid slots are read, and the loss is reported until a value is stored again.
+func TestDamagedLatchesAreReportedAsLost(t *testing.T) {
 	for name, c := range map[string]struct {
 		harm func(b []byte) []byte
 		kept string
 	}{
-		"the newest value":      {func(b []byte) []byte { b[slotHeader+1] ^= 4; return b }, "older"},
-		"the newest head":       {func(b []byte) []byte { b[9] ^= 4; return b }, "older"},
-		"the newest head blank": {func(b []byte) []byte { clear(b[:512]); return b }, "older"},
-		"the older value":       {func(b []byte) []byte { b[slotBytes+slotHeader] ^= 4; return b }, "newest"},
-		"both":                  {func(b []byte) []byte { clear(b); return b }, ""},
-		"cut short":             {func(b []byte) []byte { return b[:slotBytes+8] }, "newest"},
-		"empty":                 {func(b []byte) []byte { return nil }, ""},
-		"gone":                  {nil, ""},
+		"the newest value":       {func(b []byte) []byte { b[slotHeader+1] ^= 4; return b }, "older"},
+		"the newest header":      {func(b []byte) []byte { b[9] ^= 4; return b }, "older"},
+		"the newest header zero": {func(b []byte) []byte { clear(b[:512]); return b }, "older"},
+		"the older value":        {func(b []byte) []byte { b[slotBytes+slotHeader] ^= 4; return b }, "newest"},
+		"both":                   {func(b []byte) []byte { clear(b); return b }, ""},
+		"truncated":              {func(b []byte) []byte { return b[:slotBytes+8] }, "newest"},
+		"empty":                  {func(b []byte) []byte { return nil }, ""},
+		"gone":                   {nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, _ := mustOpen(t, t.TempDir())
@@ -128,17 +127,17 @@ func TestDamagedLatchesAreToldAsLost(t *testing.T) {
 			}
 			d, saved := mustOpen(t, filepath.Dir(d.path))
 			if string(saved.Latches) != c.kept || !saved.LatchesLost || saved.Refused != nil {
-				t.Errorf("kept %q, lost %v, refused %v", saved.Latches, saved.LatchesLost, saved.Refused)
+				t.Errorf("latches %q, lost %v, refused %v", saved.Latches, saved.LatchesLost, saved.Refused)
 			}
 			mustKeep(t, d, c.kept)
 			if _, saved = reopen(t, d); saved.LatchesLost || string(saved.Latches) != c.kept {
-				t.Errorf("once it was kept again: kept %q, lost %v", saved.Latches, saved.LatchesLost)
+				t.Errorf("after it was stored again: latches %q, lost %v", saved.Latches, saved.LatchesLost)
 			}
 		})
 	}
 }
 
-func TestFileOfAnUnreadFormatIsRefusedAndStays(t *testing.T) {
+func TestFileOfOldFormatIsRefusedUnchanged(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
 	err := d.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(metaBucket).Put(formatKey, bigEndian(oldestFormat-1)) })
 	if err = errors.Join(err, d.Close()); err != nil {
@@ -156,20 +155,20 @@ func TestFileOfAnUnreadFormatIsRefusedAndStays(t *testing.T) {
 	}
 }
 
-// TestFullDiskTakesLatches bounds how long files of this process may grow.
-func TestFullDiskTakesLatches(t *testing.T) {
+// RLIMIT_FSIZE simulates the full disk.
+func TestFullDiskStoresLatches(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
 	var was syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
 		t.Fatal(err)
 	}
-	full := func(bytes uint64) {
+	limitFileSize := func(bytes uint64) {
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: was.Max}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	t.Cleanup(func() { full(was.Cur) })
-	full(latchSlots * slotBytes)
+	t.Cleanup(func() { limitFileSize(was.Cur) })
+	limitFileSize(latchSlots * slotBytes)
 	var err error
 	for n := int64(1); err == nil; n++ {
 		r := record(n)
@@ -177,21 +176,21 @@ func TestFullDiskTakesLatches(t *testing.T) {
 		err = d.Apply(Commands{request.Save{Put: []request.Record{r}}})
 	}
 	if Reason(err) != schema.ReasonNoSpace {
-		t.Errorf("refused as %s: %v", Reason(err), err)
+		t.Errorf("reason %s: %v", Reason(err), err)
 	}
 	mustKeep(t, d, "held")
-	full(0)
+	limitFileSize(0)
 	if err := d.KeepLatches([]byte("more")); Reason(err) != schema.ReasonNoSpace {
-		t.Errorf("a disk that takes nothing at all: %v", err)
+		t.Errorf("on a disk that refuses every write: %v", err)
 	}
 	d, saved := reopen(t, d)
 	if string(saved.Latches) != "held" || Reason(saved.Refused) != schema.ReasonNoSpace || saved.Boots != 2 {
-		t.Errorf("kept %q, refused %v, boot %d", saved.Latches, saved.Refused, saved.Boots)
+		t.Errorf("latches %q, refused %v, boot %d", saved.Latches, saved.Refused, saved.Boots)
 	}
-	full(was.Cur)
+	limitFileSize(was.Cur)
 	mustApply(t, d, Setting{"a", "1"})
 	mustKeep(t, d, "again")
 	if _, saved := reopen(t, d); saved.Refused != nil || saved.Boots != 3 || string(saved.Latches) != "again" {
-		t.Errorf("with room again: kept %q, refused %v, boot %d", saved.Latches, saved.Refused, saved.Boots)
+		t.Errorf("with free space again: latches %q, refused %v, boot %d", saved.Latches, saved.Refused, saved.Boots)
 	}
 }

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// TestLostLatchesAreLostUntilNewOnesAreKept starts a robot again and again that ends
-// each time before it has kept that it is held.
-func TestLostLatchesAreLostUntilNewOnesAreKept(t *testing.T) {
+// The robot starts several times and ends each time before it stores anything.
+func TestLossOfLatchesIsReportedUntilNewOnesAreStored(t *testing.T) {
 	for name, harm := range map[string]func(path string) error{
 		"damaged": func(path string) error {
 			b, err := os.ReadFile(path)
@@ -40,14 +39,14 @@ func TestLostLatchesAreLostUntilNewOnesAreKept(t *testing.T) {
 			}
 			mustKeep(t, d, "held")
 			if _, saved = reopen(t, d); saved.LatchesLost || string(saved.Latches) != "held" {
-				t.Errorf("once it was kept: lost %v, kept %q", saved.LatchesLost, saved.Latches)
+				t.Errorf("after they were stored: lost %v, latches %q", saved.LatchesLost, saved.Latches)
 			}
 		})
 	}
 }
 
-// TestDamagedSlotIsWrittenFirst cuts the first write after a loss short: what was read
-// then is there the next time.
+// The first write after the damage fails halfway; the value of the valid slot must
+// survive.
 func TestDamagedSlotIsWrittenFirst(t *testing.T) {
 	for slot, kept := range []string{"older", "newest"} {
 		d, _ := mustOpen(t, t.TempDir())
@@ -63,12 +62,12 @@ func TestDamagedSlotIsWrittenFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		d, _ = mustOpen(t, filepath.Dir(d.path))
-		record1(t, d).refuses["write"] = syscall.EIO
+		recordWrites(t, d).refuses["write"] = syscall.EIO
 		if err := d.KeepLatches([]byte("held")); !errors.Is(err, syscall.EIO) {
 			t.Fatalf("got %v", err)
 		}
 		if _, saved := reopen(t, d); string(saved.Latches) != kept || !saved.LatchesLost {
-			t.Errorf("kept %q, lost %v; want %q, lost", saved.Latches, saved.LatchesLost, kept)
+			t.Errorf("latches %q, lost %v; want %q, lost", saved.Latches, saved.LatchesLost, kept)
 		}
 	}
 }

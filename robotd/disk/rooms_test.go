@@ -12,7 +12,7 @@ import (
 	"troupe/schema/sign"
 )
 
-func TestAnUnfinishedCommandIsAnsweredAfterTheRestart(t *testing.T) {
+func TestUnfinishedCommandIsAnsweredAfterRestart(t *testing.T) {
 	d, saved := mustOpen(t, t.TempDir())
 	s, _ := request.Restore(saved.Boots, saved.Commands, nil)
 	ask := request.Arrival{Client: "op1", Group: "mode", Verb: "set", Payload: []byte(`{"id":"k1","args":{"mode":"ato"}}`)}
@@ -27,22 +27,22 @@ func TestAnUnfinishedCommandIsAnsweredAfterTheRestart(t *testing.T) {
 	}
 	out := request.Step(s, request.Now{}, request.Connected{}, nil)
 	if len(out) != 1 || out[0].(request.Tell).Ack.Reason != schema.ReasonRestarted {
-		t.Fatalf("with the link back: %+v", out)
+		t.Fatalf("after the link returned: %+v", out)
 	}
 	request.Step(s, request.Now{}, request.Delivered{Key: "op1/k1"}, nil)
 
 	_, saved = reopen(t, d)
 	s, effects = request.Restore(saved.Boots, saved.Commands, nil)
 	if len(effects) != 0 {
-		t.Errorf("what was answered is answered anew: %+v", effects)
+		t.Errorf("a delivered answer is sent again: %+v", effects)
 	}
 	out = request.Step(s, request.Now{}, ask, nil)
 	if a := out[0].(request.Tell).Ack; a.Reason != schema.ReasonRestarted || !a.Dup {
-		t.Errorf("asked again: %+v", a)
+		t.Errorf("answer to the repeated command: %+v", a)
 	}
 }
 
-func TestAStagedStoryGoesOnAfterTheRestart(t *testing.T) {
+func TestStagedStoryIsActivatedAfterRestart(t *testing.T) {
 	d, saved := mustOpen(t, t.TempDir())
 	c := delivery.Defaults(sign.Story, delivery.Judge[score.Blob]{
 		Read: func(data []byte) (*score.Blob, []schema.Problem) {

@@ -11,9 +11,9 @@ import (
 	"slices"
 )
 
-// The file as bbolt lays it out, in the byte order of the machine. A page is a
-// header (id, flags, count, overflow), then count elements of 16 bytes, then the
-// elements' keys and values one after the other in the same order.
+// The layout of a bbolt file, in the byte order of the machine. A page is a header (id,
+// flags, count, overflow), then count elements of 16 bytes, then the keys and values of
+// the elements in the same order.
 const (
 	storeMagic   = 0xED0CDAED
 	storeVersion = 2
@@ -29,30 +29,30 @@ const (
 	freelistFlag = 0x10
 	bucketFlag   = 0x01 // of a leaf's element
 
-	manyFree = 0xFFFF // a freelist's count stands in its first place
+	countInFirstEntry = 0xFFFF // the count of the freelist is in its first entry instead
 
-	deepest = 40       // levels of a tree; 128 MiB need four
-	widest  = 32 << 20 // bytes of one page with its overflow; a few records at most share one
+	maxDepth     = 40       // levels of a tree; 128 MiB needs four
+	maxPageBytes = 32 << 20 // bytes of one page with its overflow; at most a few records share a page
 )
 
 var order = binary.NativeEndian
 
-// walker reads a file of bbolt page by page and believes nothing: bbolt itself
-// trusts its pages, and damaged ones make it crash, or loop and allocate without
-// end. It reads with ReadAt, not through a mapping, so that no damage can fault;
-// it visits a page once, so that it ends; and it holds one page at a time.
+// walker checks a bbolt file page by page. bbolt itself trusts its pages; damaged pages
+// make it crash, loop or allocate without end. The walker reads with ReadAt instead of
+// a mapping, so that damage cannot cause a fault; it visits each page once, so that it
+// terminates; and it keeps one page in memory at a time.
 type walker struct {
 	file io.ReaderAt
-	page int64  // bytes of one
-	end  uint64 // no page has this id or a higher one
-	used []bool // by id
+	page int64  // size of a page in bytes
+	end  uint64 // all page ids are lower
+	used []bool // by page id
 	buf  []byte
 }
 
-// walk returns an error unless everything that bbolt trusts holds in the file: the
-// newest meta page, the ids, kinds and bounds of all pages, the order of the keys,
-// and that every page is used once or free once.
-func walk(file io.ReaderAt, size int64) error {
+// checkFile checks everything that bbolt trusts: the newest meta page, the ids, kinds and
+// bounds of all pages, the order of the keys, and that every page is either used once
+// or free once.
+func checkFile(file io.ReaderAt, size int64) error {
 	m, err := newestMeta(file, size)
 	if err != nil {
 		return err
@@ -63,10 +63,10 @@ func walk(file io.ReaderAt, size int64) error {
 	}
 	w.used = make([]bool, m.end)
 	w.used[0], w.used[1] = true, true
-	if err := w.tree(m.root, true); err != nil {
+	if err := w.checkTree(m.root, true); err != nil {
 		return err
 	}
-	if err := w.freelist(m.freelist); err != nil {
+	if err := w.checkFreelist(m.freelist); err != nil {
 		return err
 	}
 	if id := slices.Index(w.used, false); id >= 0 {
@@ -81,7 +81,7 @@ type meta struct {
 	tx                  uint64
 }
 
-// newestMeta finds the meta page that bbolt takes: the newest of two that is whole.
+// newestMeta finds the meta page that bbolt uses: the newest valid one of two.
 func newestMeta(file io.ReaderAt, size int64) (newest meta, err error) {
 	found := false
 	page := int64(os.Getpagesize())
@@ -95,20 +95,20 @@ func newestMeta(file io.ReaderAt, size int64) (newest meta, err error) {
 		}
 		m, ok := readMeta(b[headerBytes:])
 		if !ok {
-			continue // the other one is left
+			continue // the other one may be valid
 		}
 		if slot == 0 {
-			page = m.page // bbolt lets the first meta page say where the second is
+			page = m.page // bbolt takes the position of the second meta page from the first
 		}
-		if m.page != page || int64(m.tx%2) != slot || int64(order.Uint64(b[:])) != slot || kind(b[:]) != metaFlag {
-			return meta{}, fmt.Errorf("meta page %d is another one's", slot)
+		if m.page != page || int64(m.tx%2) != slot || int64(order.Uint64(b[:])) != slot || pageKind(b[:]) != metaFlag {
+			return meta{}, fmt.Errorf("meta page %d belongs to another slot or page size", slot)
 		}
 		if !found || m.tx > newest.tx {
 			newest, found = m, true
 		}
 	}
 	if !found {
-		return meta{}, errors.New("neither of its two meta pages is whole")
+		return meta{}, errors.New("neither of its two meta pages is valid")
 	}
 	return newest, nil
 }
@@ -117,11 +117,11 @@ func readMeta(b []byte) (meta, bool) {
 	sum := fnv.New64a()
 	sum.Write(b[:metaBytes-8])
 	m := meta{page: int64(order.Uint32(b[8:])), root: order.Uint64(b[16:]), freelist: order.Uint64(b[32:]), end: order.Uint64(b[40:]), tx: order.Uint64(b[48:])}
-	whole := order.Uint32(b) == storeMagic && order.Uint32(b[4:]) == storeVersion && order.Uint64(b[56:]) == sum.Sum64()
-	return m, whole && m.page >= 1024 && m.page <= 64<<10 && m.page&(m.page-1) == 0 && m.end >= 4
+	valid := order.Uint32(b) == storeMagic && order.Uint32(b[4:]) == storeVersion && order.Uint64(b[56:]) == sum.Sum64()
+	return m, valid && m.page >= 1024 && m.page <= 64<<10 && m.page&(m.page-1) == 0 && m.end >= 4
 }
 
-// readAt reads a place that lies within the file.
+// readAt fills b from an offset that should be within the file.
 func readAt(file io.ReaderAt, b []byte, at int64) error {
 	if _, err := file.ReadAt(b, at); err != nil {
 		if errors.Is(err, io.EOF) {
@@ -132,8 +132,8 @@ func readAt(file io.ReaderAt, b []byte, at int64) error {
 	return nil
 }
 
-// use marks pages; each is used once.
-func (w *walker) use(id, n uint64) error {
+// markUsed marks n pages from id as used; a page may be used only once.
+func (w *walker) markUsed(id, n uint64) error {
 	if id < 2 || id >= w.end || n > w.end-id {
 		return fmt.Errorf("page %d with %d more lies outside of the file's %d pages", id, n-1, w.end)
 	}
@@ -146,9 +146,9 @@ func (w *walker) use(id, n uint64) error {
 	return nil
 }
 
-// read brings a page with its overflow; what it returns is overwritten by the next.
-func (w *walker) read(id uint64) ([]byte, error) {
-	if err := w.use(id, 1); err != nil {
+// readPage reads a page with its overflow. The next read overwrites the returned slice.
+func (w *walker) readPage(id uint64) ([]byte, error) {
+	if err := w.markUsed(id, 1); err != nil {
 		return nil, err
 	}
 	var header [headerBytes]byte
@@ -156,46 +156,46 @@ func (w *walker) read(id uint64) ([]byte, error) {
 		return nil, err
 	}
 	if is := order.Uint64(header[:]); is != id {
-		return nil, fmt.Errorf("page %d says that it is page %d", id, is)
+		return nil, fmt.Errorf("page %d has the id %d in its header", id, is)
 	}
 	more := uint64(order.Uint32(header[12:]))
 	if more > 0 {
-		if err := w.use(id+1, more); err != nil {
+		if err := w.markUsed(id+1, more); err != nil {
 			return nil, err
 		}
 	}
 	size := int64(1+more) * w.page
-	if size > widest {
+	if size > maxPageBytes {
 		return nil, fmt.Errorf("page %d has %d bytes", id, size)
 	}
 	w.buf = slices.Grow(w.buf[:0], int(size))[:size]
 	return w.buf, readAt(w.file, w.buf, int64(id)*w.page)
 }
 
-func kind(page []byte) uint16 { return order.Uint16(page[8:]) }
-func count(page []byte) int   { return int(order.Uint16(page[10:])) }
+func pageKind(page []byte) uint16  { return order.Uint16(page[8:]) }
+func elementCount(page []byte) int { return int(order.Uint16(page[10:])) }
 
-// element is a child of a branch, or a key with its value.
+// element is a child of a branch page, or a key with its value of a leaf page.
 type element struct {
 	key, value []byte
 	child      uint64
 	bucket     bool
 }
 
-// elements reads a branch or a leaf. Keys ascend and lie, with their values, behind
-// the last element without a gap, as bbolt writes them.
+// elements reads the elements of a branch or leaf page. It checks that the keys ascend
+// and that keys and values follow the elements without a gap, as bbolt writes them.
 func elements(page []byte) ([]element, error) {
 	if len(page) < headerBytes {
 		return nil, errors.New("it is shorter than its header")
 	}
-	leaf := kind(page) == leafFlag
-	if !leaf && kind(page) != branchFlag {
-		return nil, fmt.Errorf("it is neither a branch nor a leaf (%#x)", kind(page))
+	leaf := pageKind(page) == leafFlag
+	if !leaf && pageKind(page) != branchFlag {
+		return nil, fmt.Errorf("it is neither a branch nor a leaf (%#x)", pageKind(page))
 	}
-	n := count(page)
+	n := elementCount(page)
 	next := uint64(headerBytes + n*elementBytes)
 	if next > uint64(len(page)) {
-		return nil, fmt.Errorf("its %d elements do not fit it", n)
+		return nil, fmt.Errorf("its %d elements do not fit in it", n)
 	}
 	all := make([]element, 0, n)
 	for i := range n {
@@ -216,7 +216,7 @@ func elements(page []byte) ([]element, error) {
 		start := next
 		next += keyBytes + valueBytes
 		if at+pos != start || keyBytes == 0 || next > uint64(len(page)) {
-			return nil, fmt.Errorf("element %d lies outside of its place", i)
+			return nil, fmt.Errorf("the data of element %d is not where it should be", i)
 		}
 		e.key, e.value = page[start:start+keyBytes], page[start+keyBytes:next]
 		if i > 0 && bytes.Compare(all[i-1].key, e.key) >= 0 {
@@ -227,15 +227,15 @@ func elements(page []byte) ([]element, error) {
 	return all, nil
 }
 
-// tree walks a bucket from its root page. The top one holds buckets alone, and
-// those hold none.
-func (w *walker) tree(root uint64, top bool) error { return w.branch(root, nil, nil, top, 0) }
+// checkTree checks a bucket from its root page. The top bucket contains only buckets, and
+// those contain none.
+func (w *walker) checkTree(root uint64, top bool) error { return w.checkPage(root, nil, nil, top, 0) }
 
-// branch walks a page and all below it. Its keys begin with first, which its parent
-// repeats, and lie below limit; the root has no parent.
-func (w *walker) branch(id uint64, first, limit []byte, top bool, depth int) error {
+// checkPage checks a page and all pages below it. The first key of the page must be first,
+// as its parent states, and all keys must be less than limit. A root page has neither.
+func (w *walker) checkPage(id uint64, first, limit []byte, top bool, depth int) error {
 	damage := func(err error) error { return fmt.Errorf("page %d: %w", id, err) }
-	page, err := w.read(id)
+	page, err := w.readPage(id)
 	if err != nil {
 		return err
 	}
@@ -243,9 +243,9 @@ func (w *walker) branch(id uint64, first, limit []byte, top bool, depth int) err
 	if err != nil {
 		return damage(err)
 	}
-	leaf := kind(page) == leafFlag
+	leaf := pageKind(page) == leafFlag
 	switch {
-	case depth > deepest:
+	case depth > maxDepth:
 		return damage(errors.New("the tree is too deep"))
 	case len(all) == 0:
 		if leaf && depth == 0 {
@@ -256,9 +256,9 @@ func (w *walker) branch(id uint64, first, limit []byte, top bool, depth int) err
 		return damage(errors.New("its keys are not those that its parent names"))
 	}
 	if leaf {
-		return w.leaf(id, all, top)
+		return w.checkLeaf(id, all, top)
 	}
-	for i := range all { // the page is overwritten by those below it
+	for i := range all { // reading the pages below overwrites this one
 		all[i].key = bytes.Clone(all[i].key)
 	}
 	for i, e := range all {
@@ -266,15 +266,15 @@ func (w *walker) branch(id uint64, first, limit []byte, top bool, depth int) err
 		if i+1 < len(all) {
 			below = all[i+1].key
 		}
-		if err := w.branch(e.child, e.key, below, top, depth+1); err != nil {
+		if err := w.checkPage(e.child, e.key, below, top, depth+1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// leaf looks at what a leaf holds: values, or in the top tree buckets.
-func (w *walker) leaf(id uint64, all []element, top bool) error {
+// checkLeaf checks the elements of a leaf page: values, or buckets in the top tree.
+func (w *walker) checkLeaf(id uint64, all []element, top bool) error {
 	var roots []uint64
 	for _, e := range all {
 		switch {
@@ -283,56 +283,56 @@ func (w *walker) leaf(id uint64, all []element, top bool) error {
 		case !top:
 			continue
 		case len(e.value) < bucketBytes:
-			return fmt.Errorf("bucket %q has no head", e.key)
+			return fmt.Errorf("bucket %q has no header", e.key)
 		}
 		if root := order.Uint64(e.value); root != 0 {
 			if roots = append(roots, root); len(e.value) != bucketBytes {
-				return fmt.Errorf("bucket %q has two contents", e.key)
+				return fmt.Errorf("bucket %q has both a root page and inline content", e.key)
 			}
 			continue
 		}
-		if err := inline(e.value[bucketBytes:]); err != nil {
+		if err := checkInline(e.value[bucketBytes:]); err != nil {
 			return fmt.Errorf("bucket %q: %w", e.key, err)
 		}
 	}
 	for _, root := range roots {
-		if err := w.tree(root, false); err != nil {
+		if err := w.checkTree(root, false); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// inline looks at the only page of a bucket that is so small that it lies within
-// its parent's leaf.
-func inline(page []byte) error {
+// checkInline checks the only page of a small bucket that bbolt stores within its parent's
+// leaf page.
+func checkInline(page []byte) error {
 	all, err := elements(page)
 	switch {
 	case err != nil:
 		return err
-	case kind(page) != leafFlag || order.Uint64(page) != 0 || order.Uint32(page[12:]) != 0:
-		return errors.New("it is no leaf without a place of its own")
+	case pageKind(page) != leafFlag || order.Uint64(page) != 0 || order.Uint32(page[12:]) != 0:
+		return errors.New("it is not an inline leaf page")
 	case slices.ContainsFunc(all, func(e element) bool { return e.bucket }):
-		return errors.New("it holds a bucket")
+		return errors.New("it contains a bucket")
 	}
 	return nil
 }
 
-// freelist walks the pages that are free.
-func (w *walker) freelist(id uint64) error {
-	page, err := w.read(id)
+// checkFreelist checks the list of free pages.
+func (w *walker) checkFreelist(id uint64) error {
+	page, err := w.readPage(id)
 	if err != nil {
 		return err
 	}
-	if kind(page) != freelistFlag {
-		return fmt.Errorf("page %d is no list of free pages (%#x)", id, kind(page))
+	if pageKind(page) != freelistFlag {
+		return fmt.Errorf("page %d is not a list of free pages (%#x)", id, pageKind(page))
 	}
-	ids, n := page[headerBytes:], uint64(count(page))
-	if n == manyFree {
+	ids, n := page[headerBytes:], uint64(elementCount(page))
+	if n == countInFirstEntry {
 		n, ids = order.Uint64(ids), ids[8:]
 	}
 	if n > uint64(len(ids)/8) {
-		return fmt.Errorf("page %d lists %d free pages, which do not fit it", id, n)
+		return fmt.Errorf("page %d lists %d free pages, which do not fit in it", id, n)
 	}
 	before := uint64(0)
 	for i := range n {
@@ -340,8 +340,8 @@ func (w *walker) freelist(id uint64) error {
 		if free <= before {
 			return fmt.Errorf("page %d: the list of free pages is out of order", id)
 		}
-		if err := w.use(free, 1); err != nil {
-			return fmt.Errorf("a free page: %w", err)
+		if err := w.markUsed(free, 1); err != nil {
+			return fmt.Errorf("free page: %w", err)
 		}
 		before = free
 	}

@@ -12,35 +12,36 @@ import (
 	"troupe/schema"
 )
 
-// Write is one thing to keep. The set is closed.
+// Write is one write operation: Content, Commands, Event or Setting.
 type Write interface{ write(tx *bbolt.Tx) error }
 
 // The writes.
 type (
-	// Content keeps a delivery and its blobs, and erases the blobs that no
+	// Content stores a delivery and its blobs, and deletes the blobs that no
 	// delivery refers to.
 	Content struct{ delivery.Save }
-	// Commands erases and keeps records of the journal, in this order.
+	// Commands first deletes and then stores records of the journal.
 	Commands struct{ request.Save }
-	// Event appends an event, as it is told; the oldest beyond MaxEvents leaves.
+	// Event appends an event in its published form and deletes the oldest beyond
+	// MaxEvents.
 	Event struct{ Payload []byte }
-	// Setting keeps a small value under a name; an empty one erases it.
+	// Setting stores a small value under a name; an empty value deletes it.
 	Setting struct{ Name, Value string }
 )
 
-// reserve is how far the file may grow beyond its limit while room is made in it:
-// to erase takes pages, too.
+// reserve is how far the file may grow beyond its limit for deletions, because they
+// need pages too.
 const reserve = 8 << 20
 
-// Apply keeps a batch in one transaction and returns when it is safe from a
-// loss of power. Reason tells why it was refused. Where there is no room for the
-// batch, what it erases goes before the rest, and stays erased.
+// Apply writes a batch in one transaction and returns when the batch survives a loss of
+// power. If the file has no space for the batch, Apply first makes the deletions of the
+// batch in a transaction of their own, which is not undone if the rest then fails.
 func (d *Disk) Apply(batch ...Write) error {
 	if len(batch) == 0 {
 		return nil
 	}
 	err := d.update(batch)
-	if room := erasing(batch); len(room) > 0 && Reason(err) == schema.ReasonNoSpace {
+	if room := deletions(batch); len(room) > 0 && Reason(err) == schema.ReasonNoSpace {
 		d.db.MaxSize += reserve
 		made := d.update(room)
 		d.db.MaxSize -= reserve
@@ -51,8 +52,8 @@ func (d *Disk) Apply(batch ...Write) error {
 	return err
 }
 
-// erasing is what of a batch makes room.
-func erasing(batch []Write) (out []Write) {
+// deletions returns the writes of a batch that free space.
+func deletions(batch []Write) (out []Write) {
 	for _, w := range batch {
 		if c, ok := w.(Commands); ok && len(c.Forget) > 0 {
 			out = append(out, Commands{request.Save{Forget: c.Forget}})
@@ -68,7 +69,7 @@ func (d *Disk) update(batch []Write) error {
 				return err
 			}
 		}
-		return d.count(tx)
+		return d.countBoot(tx)
 	})
 	if err != nil {
 		return fmt.Errorf("write to %s: %w", d.path, err)
@@ -97,7 +98,7 @@ func (w Content) write(tx *bbolt.Tx) error {
 		if v := stories.Get(keptKeyOf(kind)); v != nil {
 			k, problems := schema.Decode[delivery.Kept](v)
 			if len(problems) > 0 {
-				return fmt.Errorf("read what is kept of %s: %s", kind, problems[0])
+				return fmt.Errorf("read the stored %s: %s", kind, problems[0])
 			}
 			wanted = append(wanted, k.Digests()...)
 		}
@@ -161,7 +162,7 @@ func (w Setting) write(tx *bbolt.Tx) error {
 	return settings.Put([]byte(w.Name), []byte(w.Value))
 }
 
-// Events returns the payloads of the kept events, oldest first.
+// Events returns the payloads of the stored events, oldest first.
 func (d *Disk) Events() ([][]byte, error) {
 	var out [][]byte
 	err := d.db.View(func(tx *bbolt.Tx) error {

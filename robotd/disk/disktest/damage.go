@@ -1,5 +1,5 @@
-// Package disktest damages a robot's data as disks, cables and power cuts do, for
-// tests of what robotd makes of it.
+// Package disktest damages a robot's data as faulty disks, cables and power cuts do, to
+// test how robotd reacts.
 package disktest
 
 import (
@@ -9,10 +9,10 @@ import (
 	"slices"
 )
 
-// Damage returns a copy of a robot.db with one kind of damage, drawn by the seed, and
-// says which. The same seed damages the same file alike.
+// Damage returns a copy of a robot.db with one kind of damage and a description of it.
+// The seed determines the damage completely.
 func Damage(seed uint64, file []byte) (what string, damaged []byte) {
-	size := int(binary.NativeEndian.Uint32(file[24:])) // of a page, as the first meta page says
+	size := int(binary.NativeEndian.Uint32(file[24:])) // page size according to the first meta page
 	d := damage{rand.New(rand.NewPCG(seed, 0)), slices.Clone(file), size}
 	kinds := []struct {
 		what string
@@ -22,16 +22,16 @@ func Damage(seed uint64, file []byte) (what string, damaged []byte) {
 		{"one bit flipped anywhere", func(d *damage) { d.flip(1, d.anywhere) }},
 		{"one bit flipped in a page's header", func(d *damage) { d.flip(1, d.inHeader) }},
 		{"8 bits flipped in headers and tables of pages", func(d *damage) { d.flip(8, d.inTable) }},
-		{"a meta page altered and its checksum made good", (*damage).forgeMeta},
+		{"both meta pages altered with valid checksums", (*damage).forgeMeta},
 		{"a sector of noise", func(d *damage) { d.noise(d.sector()) }},
 		{"a sector of zeros", func(d *damage) { clear(d.sector()) }},
-		{"a page of another place", func(d *damage) { copy(d.pageAt(d.page()), d.pageAt(d.page())) }},
-		{"a page of another place under this one's number", func(d *damage) {
+		{"a page overwritten by another", func(d *damage) { copy(d.pageAt(d.page()), d.pageAt(d.page())) }},
+		{"a page overwritten by another, with its own id", func(d *damage) {
 			to := d.page()
 			copy(d.pageAt(to), d.pageAt(d.page()))
 			binary.NativeEndian.PutUint64(d.pageAt(to), uint64(to))
 		}},
-		{"cut short", func(d *damage) { d.file = d.file[:d.IntN(len(d.file))] }},
+		{"truncated", func(d *damage) { d.file = d.file[:d.IntN(len(d.file))] }},
 	}
 	k := kinds[seed%uint64(len(kinds))]
 	k.do(&d)
@@ -69,8 +69,8 @@ func (d *damage) noise(b []byte) {
 	}
 }
 
-// forgeMeta alters the root, the list of free pages or the number of pages in both
-// meta pages, so that no checksum tells.
+// forgeMeta alters the root, the list of free pages or the number of pages in both meta
+// pages and updates their checksums.
 func (d *damage) forgeMeta() {
 	field := []int{16, 32, 40}[d.IntN(3)]
 	to := uint64(d.page())
