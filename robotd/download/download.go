@@ -1,9 +1,9 @@
-// Package download gets files from fleetd over HTTP that are too large for the
-// broker. It knows a file by its digest and its size and takes nothing else: not
-// another length, not other bytes, and no redirect to somebody else's server.
+// Package download fetches files from fleetd over HTTP that are too large for MQTT. A
+// file is identified by its digest and its size; the package rejects any other length
+// or content, and follows no redirect.
 //
-// What came of a file that did not come whole stays and is gone on with; what
-// was wrong, and what the disk had no room for, is removed.
+// A partial file stays on the disk and a later download continues it. A file with wrong
+// content, or for which the disk has no space, is removed.
 package download
 
 import (
@@ -27,29 +27,29 @@ import (
 	"troupe/schema"
 )
 
-// filesPath is where a fleetd instance gives files out by their digest.
+// filesPath is the path below which fleetd serves files by their digest.
 const filesPath = "/api/v1/assets/sha256"
 
-// How long a fleetd instance may do nothing.
+// The time limits of a request.
 const (
-	connectWithin = 10 * time.Second
-	answerWithin  = 15 * time.Second // from the request to the header of the answer
-	silence       = 15 * time.Second // between two bytes
+	connectTimeout = 10 * time.Second
+	answerTimeout  = 15 * time.Second // from the request to the header of the answer
+	silenceLimit   = 15 * time.Second // between two bytes
 )
 
-// tellEvery is how many bytes lie between two tellings of how far it is; a fleetd instance
-// that needs longer for so many than a caller is ready to wait is too slow.
-const tellEvery = 32 << 10
+// progressStep is how many bytes lie between two reports of progress. A caller may treat
+// fleetd as too slow if the next report takes too long.
+const progressStep = 32 << 10
 
-// File is what is wanted.
+// File identifies a file to fetch.
 type File struct {
 	SHA256 string
 	Size   int64 // bytes
 }
 
-// Failure is why a file is not there. Reason is bad_digest for bytes that are not
-// the file's, no_space, timeout, unavailable for a fleetd instance that does not give it now,
-// or internal.
+// Failure is why a download failed. Reason is bad_digest if the content is not that of
+// the file, no_space, timeout, unavailable if fleetd does not serve the file now, or
+// internal.
 type Failure struct {
 	Reason schema.Reason
 	Detail string
@@ -61,110 +61,112 @@ func fail(r schema.Reason, format string, args ...any) *Failure {
 	return &Failure{r, fmt.Sprintf(format, args...)}
 }
 
-// ParseFleetd reads the address of a fleetd instance: https://host:port, or http:// for one on
-// this machine.
+// ParseFleetd parses the address of fleetd: https://host:port, or http:// for one on the
+// same machine.
 func ParseFleetd(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http":
-		return nil, fmt.Errorf("%q is no address of a fleetd instance: write https://host:port", address)
-	case u.Scheme == "http" && !local(u.Hostname()):
-		return nil, fmt.Errorf("%q would fetch in the clear from another machine: write https://, or http:// with 127.0.0.1", address)
+		return nil, fmt.Errorf("%q is not an address of fleetd: write https://host:port", address)
+	case u.Scheme == "http" && !isLocal(u.Hostname()):
+		return nil, fmt.Errorf("%q would fetch unencrypted from another machine: write https://, or http:// with 127.0.0.1", address)
 	}
 	return u, nil
 }
 
-func local(host string) bool {
+func isLocal(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Fleetd is where files come from.
+// Fleetd is the server that files come from.
 type Fleetd struct {
 	url    *url.URL
 	client *http.Client
 }
 
-// NewFleetd is fleetd at u, to which a robot proves itself with how.
-func NewFleetd(u *url.URL, how *tls.Config) *Fleetd {
-	if how != nil {
-		how = how.Clone()
-		how.MinVersion = tls.VersionTLS13
+// NewFleetd returns fleetd at the address u. config contains the robot's certificate.
+func NewFleetd(u *url.URL, config *tls.Config) *Fleetd {
+	if config != nil {
+		config = config.Clone()
+		config.MinVersion = tls.VersionTLS13
 	}
 	return &Fleetd{u, &http.Client{
-		// Neither a proxy nor a connection that stays open: this happens seldom.
+		// No proxy and no idle connections, because downloads are rare.
 		Transport: &http.Transport{
-			DialContext:     (&net.Dialer{Timeout: connectWithin}).DialContext,
-			TLSClientConfig: how, TLSHandshakeTimeout: connectWithin, ResponseHeaderTimeout: answerWithin,
+			DialContext:     (&net.Dialer{Timeout: connectTimeout}).DialContext,
+			TLSClientConfig: config, TLSHandshakeTimeout: connectTimeout, ResponseHeaderTimeout: answerTimeout,
 			DisableKeepAlives: true, DisableCompression: true,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// Through makes d connect by dial, within one process, whatever its address says.
+// Through makes d connect with dial instead of the address, for servers in the same
+// process.
 func (d *Fleetd) Through(dial func(ctx context.Context) (net.Conn, error)) {
 	d.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }
 }
 
-// Get brings f to path, where a part of it may lie already. When it returns nil
-// the whole file is there and safe from a loss of power. tell hears now and then
-// how many bytes are there. The error is a *Failure, but for an ended ctx.
-func (d *Fleetd) Get(ctx context.Context, f File, path string, tell func(bytes int64)) error {
+// Get fetches f to path, where a part of it may already be. If it returns nil, the
+// complete file is at path and survives a loss of power. progress is called from time
+// to time with the number of bytes at path. The error is a *Failure, or that of ctx if
+// ctx has ended.
+func (d *Fleetd) Get(ctx context.Context, f File, path string, progress func(bytes int64)) error {
 	part, err := openPart(ctx, f, path)
 	if err != nil {
-		return part.give(ctx, err)
+		return part.finish(ctx, err)
 	}
 	if part.have < f.Size {
-		err = d.fill(ctx, part, tell)
+		err = d.fetchRest(ctx, part, progress)
 	}
 	if err == nil {
-		err = part.finish()
+		err = part.verify()
 	}
-	return part.give(ctx, err)
+	return part.finish(ctx, err)
 }
 
-// fill asks for what is missing.
-func (d *Fleetd) fill(ctx context.Context, p *part, tell func(int64)) error {
+// fetchRest requests the missing bytes and appends them.
+func (d *Fleetd) fetchRest(ctx context.Context, p *part, progress func(int64)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.url.JoinPath(filesPath, p.SHA256).String(), nil)
 	if err != nil {
-		return fail(schema.ReasonInternal, "ask fleetd: %v", err)
+		return fail(schema.ReasonInternal, "make a request to fleetd: %v", err)
 	}
 	if p.have > 0 {
-		tell(p.have)
+		progress(p.have)
 		r.Header.Set("Range", fmt.Sprintf("bytes=%d-", p.have))
 	}
 	answer, err := d.client.Do(r)
 	if err != nil {
-		return d.unheard(err)
+		return d.noAnswer(err)
 	}
 	defer answer.Body.Close()
-	if err := p.suits(answer); err != nil {
+	if err := p.checkHeader(answer); err != nil {
 		return err
 	}
-	late := time.AfterFunc(silence, func() { cancel(errSilent) })
-	defer late.Stop()
-	buffer, told := make([]byte, tellEvery), p.have
+	silenceTimer := time.AfterFunc(silenceLimit, func() { cancel(errSilent) })
+	defer silenceTimer.Stop()
+	buffer, reported := make([]byte, progressStep), p.have
 	for {
 		n, err := answer.Body.Read(buffer)
-		late.Reset(silence)
+		silenceTimer.Reset(silenceLimit)
 		if n > 0 {
 			if err := p.add(buffer[:n]); err != nil {
 				return err
 			}
 		}
-		if p.have-told >= tellEvery {
-			told = p.have
-			tell(told)
+		if p.have-reported >= progressStep {
+			reported = p.have
+			progress(reported)
 		}
 		switch {
 		case err == nil:
-		case errors.Is(err, io.EOF): // the length is judged at the end
+		case errors.Is(err, io.EOF): // verify checks the length
 			return nil
 		case errors.Is(context.Cause(ctx), errSilent):
-			return fail(schema.ReasonTimeout, "fleetd sent %d of %d bytes and then nothing for %s", p.have, p.Size, silence)
+			return fail(schema.ReasonTimeout, "fleetd sent %d of %d bytes and then nothing for %s", p.have, p.Size, silenceLimit)
 		default:
 			return fail(schema.ReasonUnavailable, "the connection broke after %d of %d bytes: %v", p.have, p.Size, err)
 		}
@@ -173,85 +175,86 @@ func (d *Fleetd) fill(ctx context.Context, p *part, tell func(int64)) error {
 
 var errSilent = errors.New("fleetd is silent")
 
-// unheard is a fleetd instance that did not answer at all.
-func (d *Fleetd) unheard(err error) error {
+// noAnswer returns the failure if fleetd did not answer at all.
+func (d *Fleetd) noAnswer(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err
 	}
-	return fail(schema.ReasonUnavailable, "ask fleetd at %s for a file: %v", d.url, err)
+	return fail(schema.ReasonUnavailable, "request a file from fleetd at %s: %v", d.url, err)
 }
 
-// part is what of a file is on the disk.
+// part is the part of a file that is on the disk.
 type part struct {
 	File
 	path string
-	on   *os.File
+	file *os.File
 	have int64
-	sum  hash.Hash // of it
+	sum  hash.Hash // of the first have bytes
 }
 
-// openPart reads what is there of f. What cannot be a part of it is forgotten.
+// openPart opens the part of f on the disk and computes its digest. It empties a part
+// that cannot belong to f.
 func openPart(ctx context.Context, f File, path string) (*part, error) {
 	p := &part{File: f, path: path, sum: sha256.New()}
 	var err error
-	if p.on, err = os.OpenFile(filepath.Clean(path), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
-		return p, p.refused(err)
+	if p.file, err = os.OpenFile(filepath.Clean(path), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return p, p.diskFailure(err)
 	}
-	if p.have, err = io.Copy(p.sum, &patient{ctx, io.LimitReader(p.on, f.Size+1)}); err != nil {
-		return p, p.refused(err)
+	if p.have, err = io.Copy(p.sum, &ctxReader{ctx, io.LimitReader(p.file, f.Size+1)}); err != nil {
+		return p, p.diskFailure(err)
 	}
-	if p.have > f.Size || p.have == f.Size && !p.right() {
+	if p.have > f.Size || p.have == f.Size && !p.digestMatches() {
 		return p, p.restart()
 	}
 	return p, nil
 }
 
-// patient reads until ctx ends.
-type patient struct {
+// ctxReader reads until ctx ends.
+type ctxReader struct {
 	ctx context.Context
 	io.Reader
 }
 
-func (r *patient) Read(b []byte) (int, error) {
+func (r *ctxReader) Read(b []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
 	return r.Reader.Read(b)
 }
 
-func (p *part) right() bool { return hex.EncodeToString(p.sum.Sum(nil)) == p.SHA256 }
+func (p *part) digestMatches() bool { return hex.EncodeToString(p.sum.Sum(nil)) == p.SHA256 }
 
 func (p *part) restart() error {
 	p.have = 0
 	p.sum.Reset()
-	if _, err := p.on.Seek(0, io.SeekStart); err != nil {
-		return p.refused(err)
+	if _, err := p.file.Seek(0, io.SeekStart); err != nil {
+		return p.diskFailure(err)
 	}
-	if err := p.on.Truncate(0); err != nil {
-		return p.refused(err)
+	if err := p.file.Truncate(0); err != nil {
+		return p.diskFailure(err)
 	}
 	return nil
 }
 
-// suits judges the header of an answer.
-func (p *part) suits(answer *http.Response) error {
+// checkHeader checks the header of an answer.
+func (p *part) checkHeader(answer *http.Response) error {
 	switch code := answer.StatusCode; {
 	case code == http.StatusOK:
 		if answer.ContentLength >= 0 && answer.ContentLength != p.Size {
 			return fail(schema.ReasonBadDigest, "fleetd has %d bytes under the digest of a file of %d", answer.ContentLength, p.Size)
 		}
 		if p.have > 0 {
-			return p.restart() // it sends all of it
+			return p.restart() // fleetd sends the whole file
 		}
 		return nil
 	case code == http.StatusPartialContent && p.have > 0:
 		if got, want := answer.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-%d/%d", p.have, p.Size-1, p.Size); got != want {
-			return fail(schema.ReasonBadDigest, "fleetd sends %q, where %q was asked for", got, want)
+			return fail(schema.ReasonBadDigest, "fleetd sends the range %q instead of %q", got, want)
 		}
 		return nil
 	case code >= 300 && code < 400:
-		return fail(schema.ReasonUnavailable, "fleetd sends the robot elsewhere (%s), and the robot does not go", answer.Status)
+		return fail(schema.ReasonUnavailable, "fleetd redirects the robot elsewhere (%s); the robot follows no redirects", answer.Status)
 	}
 	var why struct{ Detail, Hint string }
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, 4<<10))
@@ -261,42 +264,42 @@ func (p *part) suits(answer *http.Response) error {
 	return fail(schema.ReasonUnavailable, "fleetd answers %s: %.300s", answer.Status, why.Detail)
 }
 
-// add writes what came.
+// add appends received bytes.
 func (p *part) add(b []byte) error {
 	if p.have+int64(len(b)) > p.Size {
-		return fail(schema.ReasonBadDigest, "more than %d bytes came for %s", p.Size, p.SHA256)
+		return fail(schema.ReasonBadDigest, "received more than %d bytes for %s", p.Size, p.SHA256)
 	}
-	if _, err := p.on.Write(b); err != nil {
-		return p.refused(err)
+	if _, err := p.file.Write(b); err != nil {
+		return p.diskFailure(err)
 	}
 	p.sum.Write(b)
 	p.have += int64(len(b))
 	return nil
 }
 
-// finish makes what is there the file, or says why it is not.
-func (p *part) finish() error {
+// verify checks that the file is complete and correct, and syncs it.
+func (p *part) verify() error {
 	switch {
 	case p.have != p.Size:
-		return fail(schema.ReasonBadDigest, "%d bytes came for %s, where %d were promised", p.have, p.SHA256, p.Size)
-	case !p.right():
-		return fail(schema.ReasonBadDigest, "other bytes came for %s", p.SHA256)
+		return fail(schema.ReasonBadDigest, "received %d bytes for %s, which has %d", p.have, p.SHA256, p.Size)
+	case !p.digestMatches():
+		return fail(schema.ReasonBadDigest, "the received content does not have the digest %s", p.SHA256)
 	}
-	if err := p.on.Sync(); err != nil {
-		return p.refused(err)
+	if err := p.file.Sync(); err != nil {
+		return p.diskFailure(err)
 	}
 	folder, err := os.Open(filepath.Dir(p.path))
 	if err != nil {
-		return p.refused(err)
+		return p.diskFailure(err)
 	}
 	if err := errors.Join(folder.Sync(), folder.Close()); err != nil {
-		return p.refused(err)
+		return p.diskFailure(err)
 	}
 	return nil
 }
 
-// refused is a disk that did not do what it was asked.
-func (p *part) refused(err error) error {
+// diskFailure returns the failure for an error of the disk.
+func (p *part) diskFailure(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -304,20 +307,20 @@ func (p *part) refused(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		reason = schema.ReasonNoSpace
 	}
-	return fail(reason, "keep a file of %d bytes: %v", p.Size, err)
+	return fail(reason, "store a file of %d bytes: %v", p.Size, err)
 }
 
-// give releases the part, and of its bytes where they are of no use.
-func (p *part) give(ctx context.Context, err error) error {
-	if p.on != nil {
-		_ = p.on.Close() // what matters was synced
+// finish closes the part, and removes it if its content is useless.
+func (p *part) finish(ctx context.Context, err error) error {
+	if p.file != nil {
+		_ = p.file.Close() // a complete file was synced
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	var f *Failure
 	if errors.As(err, &f) && (f.Reason == schema.ReasonBadDigest || f.Reason == schema.ReasonNoSpace) {
-		_ = os.Remove(p.path) // one that stays is found wrong again
+		_ = os.Remove(p.path) // if this fails, the next Get detects the wrong content again
 	}
 	return err
 }

@@ -23,8 +23,8 @@ import (
 	"troupe/schema"
 )
 
-// opera is a file of a few hundred kilobytes.
-var opera = func() []byte {
+// content is a file of a few hundred kilobytes.
+var content = func() []byte {
 	b := make([]byte, 300_001)
 	for i := range b {
 		b[i] = byte(i * i >> 7)
@@ -37,16 +37,16 @@ func fileOf(b []byte) File {
 	return File{hex.EncodeToString(sum[:]), int64(len(b))}
 }
 
-// fleetd answers over TLS as it is told to, and counts how often it was asked.
-type fleetd struct {
+// fakeFleetd answers over TLS with a given handler and counts the requests.
+type fakeFleetd struct {
 	*Fleetd
 	asked atomic.Int64
-	from  atomic.Value // the newest Range
+	from  atomic.Value // the Range header of the newest request
 }
 
-func newFleetd(t *testing.T, answer http.HandlerFunc) *fleetd {
+func newFakeFleetd(t *testing.T, answer http.HandlerFunc) *fakeFleetd {
 	t.Helper()
-	d := &fleetd{}
+	d := &fakeFleetd{}
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		d.asked.Add(1)
 		d.from.Store(r.Header.Get("Range"))
@@ -62,8 +62,8 @@ func newFleetd(t *testing.T, answer http.HandlerFunc) *fleetd {
 	return d
 }
 
-// gives is an honest fleetd that has just this file.
-func gives(b []byte) http.HandlerFunc {
+// serves returns a handler that serves only this file.
+func serves(b []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != filesPath+"/"+fileOf(b).SHA256 {
 			http.NotFound(w, r)
@@ -81,12 +81,12 @@ func get(t *testing.T, d *Fleetd, f File, path string) (reason schema.Reason, de
 	}
 	var why *Failure
 	if !errors.As(err, &why) {
-		t.Fatalf("no failure: %v", err)
+		t.Fatalf("the error is not a *Failure: %v", err)
 	}
 	return why.Reason, why.Detail, told
 }
 
-func holds(t *testing.T, path string, want []byte) {
+func wantFile(t *testing.T, path string, want []byte) {
 	t.Helper()
 	got, err := os.ReadFile(path)
 	if want == nil && errors.Is(err, os.ErrNotExist) {
@@ -96,126 +96,126 @@ func holds(t *testing.T, path string, want []byte) {
 		t.Fatal(err)
 	}
 	if want == nil || !bytes.Equal(got, want) {
-		t.Errorf("there are %d bytes at its place, want %d", len(got), len(want))
+		t.Errorf("the file has %d bytes, want %d", len(got), len(want))
 	}
 }
 
-func TestAFileArrivesWholeAndItsWayIsTold(t *testing.T) {
-	d, path := newFleetd(t, gives(opera)), filepath.Join(t.TempDir(), "f")
-	reason, detail, told := get(t, d.Fleetd, fileOf(opera), path)
+func TestGetFetchesFileAndReportsProgress(t *testing.T) {
+	d, path := newFakeFleetd(t, serves(content)), filepath.Join(t.TempDir(), "f")
+	reason, detail, told := get(t, d.Fleetd, fileOf(content), path)
 	if reason != "" {
 		t.Fatal(reason, detail)
 	}
-	holds(t, path, opera)
+	wantFile(t, path, content)
 	if len(told) < 5 {
-		t.Errorf("of %d bytes only this was told: %v", len(opera), told)
+		t.Errorf("progress of %d bytes: %v", len(content), told)
 	}
 	for i, n := range told {
-		if n > int64(len(opera)) || i > 0 && n <= told[i-1] {
-			t.Errorf("told %v", told)
+		if n > int64(len(content)) || i > 0 && n <= told[i-1] {
+			t.Errorf("progress %v", told)
 		}
 	}
-	// What is there already is not asked for.
-	if reason, detail, _ = get(t, d.Fleetd, fileOf(opera), path); reason != "" || d.asked.Load() != 1 {
-		t.Errorf("again: %s %s, fleetd was asked %d times", reason, detail, d.asked.Load())
+	// A complete file is not requested again.
+	if reason, detail, _ = get(t, d.Fleetd, fileOf(content), path); reason != "" || d.asked.Load() != 1 {
+		t.Errorf("second Get: %s %s, fleetd got %d requests", reason, detail, d.asked.Load())
 	}
 }
 
-func TestWhatCameOfABrokenAnswerIsGoneOnWith(t *testing.T) {
+func TestGetContinuesInterruptedDownload(t *testing.T) {
 	broken := true
-	d := newFleetd(t, func(w http.ResponseWriter, r *http.Request) {
+	d := newFakeFleetd(t, func(w http.ResponseWriter, r *http.Request) {
 		if broken {
-			w.Header().Set("Content-Length", fmt.Sprint(len(opera)))
-			_, _ = w.Write(opera[:200_000])
+			w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+			_, _ = w.Write(content[:200_000])
 			panic(http.ErrAbortHandler)
 		}
-		gives(opera)(w, r)
+		serves(content)(w, r)
 	})
 	path := filepath.Join(t.TempDir(), "f")
-	reason, detail, _ := get(t, d.Fleetd, fileOf(opera), path)
+	reason, detail, _ := get(t, d.Fleetd, fileOf(content), path)
 	if reason != schema.ReasonUnavailable {
-		t.Fatalf("the line broke: %q %s", reason, detail)
+		t.Fatalf("the connection broke: %q %s", reason, detail)
 	}
 	kept, err := os.ReadFile(path)
-	if err != nil || len(kept) == 0 || !bytes.HasPrefix(opera, kept) {
-		t.Fatalf("%d bytes were kept, %v", len(kept), err)
+	if err != nil || len(kept) == 0 || !bytes.HasPrefix(content, kept) {
+		t.Fatalf("%d bytes are on the disk, %v", len(kept), err)
 	}
 	broken = false
-	reason, detail, told := get(t, d.Fleetd, fileOf(opera), path)
+	reason, detail, told := get(t, d.Fleetd, fileOf(content), path)
 	if reason != "" {
 		t.Fatal(reason, detail)
 	}
 	if want := fmt.Sprintf("bytes=%d-", len(kept)); d.from.Load() != want || told[0] != int64(len(kept)) {
-		t.Errorf("asked for %q, want %q; told %v", d.from.Load(), want, told[0])
+		t.Errorf("requested %q, want %q; progress %v", d.from.Load(), want, told[0])
 	}
-	holds(t, path, opera)
+	wantFile(t, path, content)
 }
 
-func TestADeskThatKnowsNoPartsSendsAll(t *testing.T) {
-	d := newFleetd(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(opera) })
+func TestServerWithoutRangesSendsWholeFile(t *testing.T) {
+	d := newFakeFleetd(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) })
 	path := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(path, opera[:1000], 0o600); err != nil {
+	if err := os.WriteFile(path, content[:1000], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if reason, detail, _ := get(t, d.Fleetd, fileOf(opera), path); reason != "" {
+	if reason, detail, _ := get(t, d.Fleetd, fileOf(content), path); reason != "" {
 		t.Fatal(reason, detail)
 	}
-	holds(t, path, opera)
+	wantFile(t, path, content)
 }
 
-// A part that was damaged on the disk makes the whole wrong: it goes, and the next
-// attempt begins anew.
-func TestADamagedPartIsFoundAtTheEnd(t *testing.T) {
-	d := newFleetd(t, gives(opera))
+// A damaged part makes the digest of the whole file wrong; the file is removed, and the
+// next attempt starts from the beginning.
+func TestDamagedPartIsDetectedAndRemoved(t *testing.T) {
+	d := newFakeFleetd(t, serves(content))
 	for what, lies := range map[string][]byte{
-		"a wrong beginning": bytes.Repeat([]byte("x"), 5000), "a whole that is wrong": bytes.Repeat([]byte("x"), len(opera)), "too much": append(bytes.Clone(opera), "more"...),
+		"a wrong beginning": bytes.Repeat([]byte("x"), 5000), "wrong but complete": bytes.Repeat([]byte("x"), len(content)), "too much": append(bytes.Clone(content), "more"...),
 	} {
 		path := filepath.Join(t.TempDir(), "f")
 		if err := os.WriteFile(path, lies, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if reason, _, _ := get(t, d.Fleetd, fileOf(opera), path); reason != "" {
-			if reason != schema.ReasonBadDigest || len(lies) >= len(opera) {
+		if reason, _, _ := get(t, d.Fleetd, fileOf(content), path); reason != "" {
+			if reason != schema.ReasonBadDigest || len(lies) >= len(content) {
 				t.Errorf("%s: %s", what, reason)
 			}
-			holds(t, path, nil)
-			if reason, detail, _ := get(t, d.Fleetd, fileOf(opera), path); reason != "" {
+			wantFile(t, path, nil)
+			if reason, detail, _ := get(t, d.Fleetd, fileOf(content), path); reason != "" {
 				t.Errorf("%s, again: %s %s", what, reason, detail)
 			}
 		}
-		holds(t, path, opera)
+		wantFile(t, path, content)
 	}
 }
 
-func TestAHostileDeskIsNotBelieved(t *testing.T) {
-	elsewhere := newFleetd(t, gives(opera))
+func TestWrongAnswersAreRejected(t *testing.T) {
+	elsewhere := newFakeFleetd(t, serves(content))
 	head := func(w http.ResponseWriter, length int) { w.Header().Set("Content-Length", fmt.Sprint(length)) }
 	for what, row := range map[string]struct {
 		answer http.HandlerFunc
 		reason schema.Reason
 		says   string
-		kept   bool // what came of it is of use
+		kept   bool // the part stays on the disk
 	}{
-		"other bytes": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(bytes.Repeat([]byte("x"), len(opera))) }, schema.ReasonBadDigest, "other bytes", false},
+		"other bytes": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(bytes.Repeat([]byte("x"), len(content))) }, schema.ReasonBadDigest, "does not have the digest", false},
 		"one byte more": {func(w http.ResponseWriter, _ *http.Request) {
-			head(w, len(opera)+1)
-			_, _ = w.Write(append(bytes.Clone(opera), 0))
+			head(w, len(content)+1)
+			_, _ = w.Write(append(bytes.Clone(content), 0))
 		}, schema.ReasonBadDigest, "300002", false},
-		"one byte less": {func(w http.ResponseWriter, _ *http.Request) { head(w, len(opera)-1); _, _ = w.Write(opera[1:]) }, schema.ReasonBadDigest, "300000", false},
+		"one byte less": {func(w http.ResponseWriter, _ *http.Request) { head(w, len(content)-1); _, _ = w.Write(content[1:]) }, schema.ReasonBadDigest, "300000", false},
 		"nothing":       {func(w http.ResponseWriter, _ *http.Request) { head(w, 0) }, schema.ReasonBadDigest, "0 bytes", false},
 		"without a length, too little": {func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = w.Write(opera[:100_000])
+			_, _ = w.Write(content[:100_000])
 			w.(http.Flusher).Flush()
-		}, schema.ReasonBadDigest, "100000 bytes came", false},
+		}, schema.ReasonBadDigest, "received 100000 bytes", false},
 		"without a length, for ever": {func(w http.ResponseWriter, _ *http.Request) {
 			for {
-				if _, err := w.Write(opera); err != nil {
+				if _, err := w.Write(content); err != nil {
 					return
 				}
 			}
 		}, schema.ReasonBadDigest, "more than 300001", false},
 		"another part": {func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Range", fmt.Sprintf("bytes 5-%d/%d", len(opera)-1, len(opera)))
+			w.Header().Set("Content-Range", fmt.Sprintf("bytes 5-%d/%d", len(content)-1, len(content)))
 			w.WriteHeader(http.StatusPartialContent)
 		}, schema.ReasonUnavailable, "206", false},
 		"a redirect": {func(w http.ResponseWriter, r *http.Request) {
@@ -227,46 +227,46 @@ func TestAHostileDeskIsNotBelieved(t *testing.T) {
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = io.WriteString(w, `{"type":"/problems/certificate-refused","detail":"robot r7 was revoked"}`)
 		}, schema.ReasonUnavailable, "robot r7 was revoked", false},
-		"a line that breaks": {func(w http.ResponseWriter, _ *http.Request) {
-			head(w, len(opera))
-			_, _ = w.Write(opera[:100_000])
+		"broken connection": {func(w http.ResponseWriter, _ *http.Request) {
+			head(w, len(content))
+			_, _ = w.Write(content[:100_000])
 			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
 		}, schema.ReasonUnavailable, "broke after", true},
 	} {
 		t.Run(what, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "f")
-			reason, detail, _ := get(t, newFleetd(t, row.answer).Fleetd, fileOf(opera), path)
+			reason, detail, _ := get(t, newFakeFleetd(t, row.answer).Fleetd, fileOf(content), path)
 			if reason != row.reason || !strings.Contains(detail, row.says) {
 				t.Errorf("%q %q, want %q about %q", reason, detail, row.reason, row.says)
 			}
 			if left, _ := os.ReadFile(path); row.kept != (len(left) > 0) {
-				t.Errorf("%d bytes were left", len(left))
+				t.Errorf("%d bytes are on the disk", len(left))
 			}
 		})
 	}
 	if n := elsewhere.asked.Load(); n != 0 {
-		t.Errorf("the robot went where it was sent, %d times", n)
+		t.Errorf("the robot followed %d redirects", n)
 	}
 }
 
-func TestAPartIsTakenOnlyAsItWasAskedFor(t *testing.T) {
+func TestWrongContentRangeIsRejected(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(path, opera[:1000], 0o600); err != nil {
+	if err := os.WriteFile(path, content[:1000], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d := newFleetd(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", len(opera)-1, len(opera)))
+	d := newFakeFleetd(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", len(content)-1, len(content)))
 		w.WriteHeader(http.StatusPartialContent)
-		_, _ = w.Write(opera)
+		_, _ = w.Write(content)
 	})
-	if reason, detail, _ := get(t, d.Fleetd, fileOf(opera), path); reason != schema.ReasonBadDigest {
+	if reason, detail, _ := get(t, d.Fleetd, fileOf(content), path); reason != schema.ReasonBadDigest {
 		t.Errorf("%q %s", reason, detail)
 	}
-	holds(t, path, nil)
+	wantFile(t, path, nil)
 }
 
-func TestADeskThatIsAwayIsUnavailable(t *testing.T) {
+func TestUnreachableServerIsReportedAsUnavailable(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -278,17 +278,16 @@ func TestADeskThatIsAwayIsUnavailable(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if reason, detail, _ := get(t, NewFleetd(u, nil), fileOf(opera), filepath.Join(t.TempDir(), "f")); reason != schema.ReasonUnavailable || !strings.Contains(detail, u.String()) {
+	if reason, detail, _ := get(t, NewFleetd(u, nil), fileOf(content), filepath.Join(t.TempDir(), "f")); reason != schema.ReasonUnavailable || !strings.Contains(detail, u.String()) {
 		t.Errorf("%q %s", reason, detail)
 	}
 }
 
-// In a bubble time passes at once, but not over a real network: a pipe stands for
-// the line.
-func TestADeskThatFallsSilentIsGivenUp(t *testing.T) {
+// The test uses a pipe, because a synctest bubble does not work over a real network.
+func TestSilentServerTimesOut(t *testing.T) {
 	for what, said := range map[string]string{
 		"before the answer": "",
-		"in the middle":     fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(opera), opera[:50_000]),
+		"in the middle":     fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(content), content[:50_000]),
 	} {
 		t.Run(what, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "f")
@@ -303,13 +302,13 @@ func TestADeskThatFallsSilentIsGivenUp(t *testing.T) {
 					go func() {
 						_, _ = there.Read(make([]byte, 4096))
 						_, _ = io.WriteString(there, said)
-						_, _ = io.Copy(io.Discard, there) // until it hangs up
+						_, _ = io.Copy(io.Discard, there) // until the client closes
 						_ = there.Close()
 					}()
 					return here, nil
 				})
 				began := time.Now()
-				reason, detail, _ := get(t, d, fileOf(opera), path)
+				reason, detail, _ := get(t, d, fileOf(content), path)
 				if reason != schema.ReasonTimeout && reason != schema.ReasonUnavailable {
 					t.Errorf("%q %s", reason, detail)
 				}
@@ -321,11 +320,11 @@ func TestADeskThatFallsSilentIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestWhoGivesUpIsLetGoAtOnceAndWhatCameStays(t *testing.T) {
+func TestCancelledGetReturnsAndKeepsPart(t *testing.T) {
 	sent := make(chan struct{})
-	d := newFleetd(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Length", fmt.Sprint(len(opera)))
-		_, _ = w.Write(opera[:100_000])
+	d := newFakeFleetd(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+		_, _ = w.Write(content[:100_000])
 		w.(http.Flusher).Flush()
 		close(sent)
 		<-r.Context().Done()
@@ -333,15 +332,15 @@ func TestWhoGivesUpIsLetGoAtOnceAndWhatCameStays(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-sent; cancel() }()
 	path := filepath.Join(t.TempDir(), "f")
-	if err := d.Get(ctx, fileOf(opera), path, func(int64) {}); !errors.Is(err, context.Canceled) {
+	if err := d.Get(ctx, fileOf(content), path, func(int64) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if left, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(opera, left) {
+	if left, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(content, left) {
 		t.Errorf("%d bytes are left, %v", len(left), err)
 	}
 }
 
-func TestADiskWithoutRoomKeepsNothing(t *testing.T) {
+func TestPartIsRemovedOnFullDisk(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Fatal("this test needs /dev/full")
 	}
@@ -349,30 +348,30 @@ func TestADiskWithoutRoomKeepsNothing(t *testing.T) {
 	if err := os.Symlink("/dev/full", path); err != nil {
 		t.Fatal(err)
 	}
-	d := newFleetd(t, gives(opera))
-	// The device is no file that could be read or cut, so only the writing is tried.
-	p := &part{File: fileOf(opera), path: path, sum: sha256.New()}
+	d := newFakeFleetd(t, serves(content))
+	// The device cannot be read or truncated, so the test only writes.
+	p := &part{File: fileOf(content), path: path, sum: sha256.New()}
 	var err error
-	if p.on, err = os.OpenFile(path, os.O_WRONLY, 0); err != nil {
+	if p.file, err = os.OpenFile(path, os.O_WRONLY, 0); err != nil {
 		t.Fatal(err)
 	}
-	err = p.give(t.Context(), d.fill(t.Context(), p, func(int64) {}))
+	err = p.finish(t.Context(), d.fetchRest(t.Context(), p, func(int64) {}))
 	var why *Failure
 	if !errors.As(err, &why) || why.Reason != schema.ReasonNoSpace {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("something is left: %v", err)
+		t.Errorf("the file was not removed: %v", err)
 	}
 }
 
-func TestAFolderThatIsGoneIsNamed(t *testing.T) {
-	if reason, detail, _ := get(t, newFleetd(t, gives(opera)).Fleetd, fileOf(opera), filepath.Join(t.TempDir(), "none", "f")); reason != schema.ReasonInternal || !strings.Contains(detail, "none") {
+func TestMissingFolderIsNamedInError(t *testing.T) {
+	if reason, detail, _ := get(t, newFakeFleetd(t, serves(content)).Fleetd, fileOf(content), filepath.Join(t.TempDir(), "none", "f")); reason != schema.ReasonInternal || !strings.Contains(detail, "none") {
 		t.Errorf("%q %s", reason, detail)
 	}
 }
 
-func TestWhichDesksAreAsked(t *testing.T) {
+func TestParseFleetd(t *testing.T) {
 	for address, well := range map[string]bool{
 		"https://fleetd.example:8443": true, "http://127.0.0.1:8080": true, "http://localhost:8080": true, "http://[::1]:8080": true,
 		"http://fleetd.example": false, "http://10.0.0.1:8080": false, "fleetd.example": false, "ftp://127.0.0.1": false, "": false,
