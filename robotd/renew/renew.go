@@ -1,13 +1,13 @@
-// Package renew decides when a robot asks for its next certificate.
+// Package renew decides when a robot renews its certificate.
 //
-// It asks when two thirds of the present one's life are over, a little earlier or
-// later than other robots, so that a fleet that was enrolled on one day does not
-// renew on one day. An asking that fails is repeated, ever more rarely; after some,
-// or when the end comes near, somebody is told. A certificate that has ended cannot
-// be renewed with itself: then only a person can help.
+// A robot renews when two thirds of the certificate's life are over, plus an offset that
+// differs between robots, so that robots that were enrolled on the same day do not all
+// renew on the same day. It repeats failed attempts with growing pauses. After several
+// failures, or when the certificate expires soon, there is an alert. An expired
+// certificate cannot be used to renew itself; a person has to enrol the robot again.
 //
-// The time is the fleet's as well as the robot knows it, and is an argument; State
-// is comparable.
+// The time is an argument: the robot's best knowledge of the fleet's time. State is
+// comparable.
 package renew
 
 import (
@@ -18,61 +18,62 @@ import (
 	"troupe/schema"
 )
 
-// Bounds of when a robot asks again after it was not answered well.
+// The bounds of the pause after a failed attempt.
 const (
 	FirstPause = time.Minute
 	LongPause  = 6 * time.Hour
 )
 
 const (
-	// spread is the share of a certificate's life over which robots' askings are
-	// spread: three days of ninety.
+	// spread is the share of a certificate's life over which the renewals of robots
+	// are spread: three days of ninety.
 	spread = 1.0 / 30
-	// failuresToTell is how many askings in a row may fail unsaid: a fleetd instance that is
-	// started anew is nobody's business.
-	failuresToTell = 3
-	// urgent is how long before its end a certificate that was not renewed is an
-	// error and no longer a warning.
+	// failuresToAlert is the number of consecutive failures that cause an alert; fewer
+	// may be due to a restart of fleetd.
+	failuresToAlert = 3
+	// urgent is how long before expiry a failed renewal is an error instead of a
+	// warning.
 	urgent = 7 * 24 * time.Hour
-	// longest is how long nothing is looked at: a clock may be set meanwhile.
-	longest = time.Hour
+	// longestWait is the longest time between two decisions, because the clock may be
+	// set meanwhile.
+	longestWait = time.Hour
 )
 
-// Certificate is the present one, as far as it matters here.
+// Certificate describes the present certificate.
 type Certificate struct {
 	Robot, Serial       string
 	NotBefore, NotAfter time.Time
 }
 
-// State is what an asking leaves behind; the zero value has asked nothing.
+// State is the result of previous attempts. The zero value means no attempts.
 type State struct {
-	Serial   string // of the certificate that it is about
-	Failures int    // in a row
-	Again    time.Time
-	Why      string // the last failure
+	Serial   string    // of the certificate that the attempts were about
+	Failures int       // consecutive
+	Again    time.Time // the next attempt
+	Why      string    // cause of the last failure
 }
 
-// Alert is what somebody should know; without a level there is nothing.
+// Alert is an alert for the operators. An empty level means no alert.
 type Alert struct {
 	Level        schema.AlertLevel
 	Detail, Hint string
 }
 
-// Decision is what is to be done now.
+// Decision is what the robot should do now.
 type Decision struct {
 	Renew bool
-	Look  time.Time // when to decide again, at the latest
+	Look  time.Time // the latest time of the next decision
 	Alert Alert
 	Why   string
 }
 
-// Due is when the robot asks first.
+// Due returns the time of the first attempt.
 func Due(c Certificate) time.Time {
 	life := c.NotAfter.Sub(c.NotBefore)
 	return c.NotBefore.Add(life*2/3 + time.Duration(share(c.Robot, c.Serial)*spread*float64(life)))
 }
 
-// Decide decides what is to be done now.
+// Decide decides what the robot should do now.
 func Decide(s State, c Certificate, now time.Time) Decision {
 	if s.Serial != c.Serial {
 		s = State{Serial: c.Serial}
@@ -83,19 +84,19 @@ func Decide(s State, c Certificate, now time.Time) Decision {
 	case now.Before(due):
 		d.Look, d.Why = due, "it is good until "+day(c.NotAfter)
 	case !now.Before(c.NotAfter):
-		d.Look, d.Why = now.Add(longest), "it has ended; the robot cannot prove itself any more"
+		d.Look, d.Why = now.Add(longestWait), "it has ended; the robot cannot prove itself any more"
 	case now.Before(s.Again):
 		d.Look, d.Why = s.Again, "asked in vain"
 	default:
 		d.Renew, d.Look, d.Why = true, now.Add(FirstPause), "two thirds of its life are over"
 	}
-	if most := now.Add(longest); d.Look.After(most) {
+	if most := now.Add(longestWait); d.Look.After(most) {
 		d.Look = most
 	}
 	return d
 }
 
-// Failed notes that an asking about c came to nothing.
+// Failed records a failed attempt to renew c.
 func Failed(s State, c Certificate, why string, now time.Time) State {
 	if s.Serial != c.Serial {
 		s = State{Serial: c.Serial}
@@ -105,7 +106,8 @@ func Failed(s State, c Certificate, why string, now time.Time) State {
 		pause = min(pause, FirstPause<<s.Failures)
 	}
 	s.Failures++
-	// Half of it is the robot's own: those that failed together do not ask together.
+	// Half of the pause depends on the robot, so that robots that failed together do not
+	// retry together.
 	pause = pause/2 + time.Duration(share(c.Robot, c.Serial, fmt.Sprint(s.Failures))*float64(pause/2))
 	s.Again, s.Why = now.Add(pause), why
 	return s
@@ -118,7 +120,7 @@ func alert(s State, c Certificate, now time.Time) Alert {
 		return Alert{schema.AlertCritical, "the robot's certificate ended on " + day(c.NotAfter), "make a token with fleetd robot enrol " + c.Robot}
 	case left < urgent && s.Failures > 0:
 		return Alert{schema.AlertError, "the robot's certificate ends on " + day(c.NotAfter) + " and is not renewed: " + s.Why, again}
-	case s.Failures >= failuresToTell:
+	case s.Failures >= failuresToAlert:
 		return Alert{schema.AlertWarn, "the robot's certificate cannot be renewed: " + s.Why, "see whether fleetd can be reached from the robot; it ends on " + day(c.NotAfter)}
 	}
 	return Alert{}
@@ -126,14 +128,14 @@ func alert(s State, c Certificate, now time.Time) Alert {
 
 func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// share is a number from 0 to 1 that is a robot's own, and always the same.
+// share returns a number from 0 to 1 that depends only on its arguments.
 func share(of ...string) float64 {
 	h := fnv.New64a()
 	for _, s := range of {
 		_, _ = h.Write([]byte(s + "\x00")) // never fails
 	}
 	x := h.Sum64()
-	x ^= x >> 33 // the low bytes of short names differ little
+	x ^= x >> 33 // mix the bits, because the hashes of short names differ little
 	x *= 0xff51afd7ed558ccd
 	x ^= x >> 33
 	return float64(x>>11) / (1 << 53)
