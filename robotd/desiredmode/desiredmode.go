@@ -1,26 +1,27 @@
-// Package desired state decides what becomes of the fleet's desired state for a mode.
+// Package desiredmode decides how a robot follows the mode that the fleet desires.
 //
-// Every start-up ends in the desired mode. A desired state that is to be taken now is also asked
-// for, once: when its revision is first seen. It is asked for as a person would
-// ask, and overrules nobody: a robot that is stopped, in safe, or in somebody's
-// hand keeps what it does, and the desired state is told to be held. So nobody is moved by
-// a message that is older than his last decision.
+// Every start-up ends in the desired mode. If the document says "now", the robot also
+// requests the mode from its supervisor, once: when it first receives the revision. The
+// request has no more rights than that of a person: a robot that is stopped, in safe,
+// or under manual control keeps its mode and reports the phase held. So a message never
+// overrules a later decision of a person.
 //
-// It sets no mode: what is to be asked of the supervisor is its answer, and the
-// supervisor's answer comes back. Whose desired documents are obeyed, and in which order they
-// came, is decided before they come here. State is comparable.
+// The package does not set the mode: it returns whether to ask the supervisor, whose
+// answer is a later input. The caller has already checked the sender and the revision of
+// the document. State is comparable.
 package desiredmode
 
 import "troupe/schema"
 
-// Desired is one that is obeyed.
+// Desired is a desired document that the robot obeys.
 type Desired struct {
-	Rev   int64            `json:"rev"` // 0 = there is none
+	Rev   int64            `json:"rev"` // 0 = no document
 	Mode  schema.ModeID    `json:"mode"`
 	Apply schema.ApplyMode `json:"apply"`
 }
 
-// State is a desired state and what became of it. Phase empty is idle.
+// State is the desired mode and how far the robot has followed it. An empty Phase means
+// idle.
 type State struct {
 	Desired Desired            `json:"desired"`
 	Phase   schema.DeployPhase `json:"phase"`
@@ -28,7 +29,7 @@ type State struct {
 	Detail  string             `json:"detail,omitempty"`
 }
 
-// At is the phase.
+// At returns the phase.
 func (s *State) At() schema.DeployPhase {
 	if s.Phase == "" {
 		return schema.DeployIdle
@@ -36,28 +37,29 @@ func (s *State) At() schema.DeployPhase {
 	return s.Phase
 }
 
-// Facts is what a desired state has to know of the robot.
+// Facts is what the decision depends on.
 type Facts struct {
-	Active   schema.ModeID // in charge; empty while none is
-	Starting bool          // start-up runs by itself and has not handed over
+	Active   schema.ModeID // the mode in charge; empty if none is
+	Starting bool          // start-up has not ended yet
 	Settled  bool          // no switch is under way
-	// Others is whose decision a desired state would overrule, and Detail says it to people.
+	// Others is why the desired mode may not be requested now: a stop, a lost link,
+	// or a person in control. Empty if nothing prevents it. Detail explains it.
 	Others schema.Reason
 	Detail string
 }
 
-// What is what a desired state is told.
+// What is the kind of an input.
 type What string
 
 // The inputs.
 const (
-	OnNewer  What = "desired"  // Desired: a newer one, that is obeyed
-	Answered What = "answered" // Status, Reason, Detail: by the supervisor, who was asked
-	Landed   What = "landed"   // start-up has ended; Reason: why not in the mode desired
-	Adopted  What = "adopted"  // another fleet is obeyed
+	OnNewer  What = "desired"  // Desired: a newer document
+	Answered What = "answered" // Status, Reason, Detail: the supervisor's answer
+	Landed   What = "landed"   // start-up has ended; Reason: why not in the desired mode
+	Adopted  What = "adopted"  // the robot now obeys another fleet
 )
 
-// Input is one of them; what it does not need stays empty.
+// Input is one input. Fields that What does not need stay empty.
 type Input struct {
 	What    What
 	Desired Desired
@@ -66,7 +68,7 @@ type Input struct {
 	Detail  string
 }
 
-// Decision is what one step came to.
+// Decision is the result of one step.
 type Decision struct {
 	Changed  bool
 	From, To schema.DeployPhase
@@ -75,8 +77,8 @@ type Decision struct {
 	Ask      bool // ask the supervisor for the mode
 }
 
-// Boot is what a restart makes of a desired state: whatever became of it, start-up ends in
-// it now.
+// Boot returns the state after a restart: in every phase, start-up will end in the
+// desired mode.
 func Boot(kept State) State {
 	if kept.Desired.Rev > 0 {
 		kept.Phase, kept.Reason, kept.Detail = schema.DeployWaiting, "", ""
@@ -84,51 +86,51 @@ func Boot(kept State) State {
 	return kept
 }
 
-// Step takes one input.
+// Step handles one input.
 func Step(s *State, f Facts, in Input) (d Decision) {
 	switch in.What {
 	case OnNewer:
 		s.Desired = in.Desired
 		switch {
 		case f.Starting:
-			s.take(&d, OnStart, "", "")
+			s.transition(&d, OnStart, "", "")
 		case f.Active == s.Desired.Mode && f.Settled:
-			s.take(&d, OnThere, "", "")
+			s.transition(&d, OnThere, "", "")
 		case s.Desired.Apply == schema.ApplyModeBoot:
-			s.take(&d, OnStart, "", "")
+			s.transition(&d, OnStart, "", "")
 		case f.Others != "":
-			s.take(&d, OnOthers, f.Others, f.Detail)
+			s.transition(&d, OnOthers, f.Others, f.Detail)
 		default:
-			s.take(&d, OnAsk, "", "")
+			s.transition(&d, OnAsk, "", "")
 			d.Ask = true
 		}
 	case Answered:
 		switch {
 		case s.At() != schema.DeployWaiting || !in.Status.Final():
 		case in.Status == schema.StatusSucceeded:
-			s.take(&d, OnGranted, "", "")
+			s.transition(&d, OnGranted, "", "")
 		case in.Status == schema.StatusRejected:
-			s.take(&d, OnRefused, in.Reason, in.Detail)
+			s.transition(&d, OnRefused, in.Reason, in.Detail)
 		default:
-			s.take(&d, OnFell, in.Reason, in.Detail)
+			s.transition(&d, OnFell, in.Reason, in.Detail)
 		}
 	case Landed:
 		switch {
 		case s.At() != schema.DeployWaiting:
 		case f.Active == s.Desired.Mode:
-			s.take(&d, OnGranted, "", "")
+			s.transition(&d, OnGranted, "", "")
 		default:
-			s.take(&d, OnFell, in.Reason, "start-up ended in "+string(f.Active))
+			s.transition(&d, OnFell, in.Reason, "start-up ended in "+string(f.Active))
 		}
 	case Adopted:
 		s.Desired = Desired{}
-		s.take(&d, OnAdopted, "", "")
+		s.transition(&d, OnAdopted, "", "")
 	}
 	return d
 }
 
-// take follows the table; what it does not list does not happen.
-func (s *State) take(d *Decision, on Event, why schema.Reason, detail string) {
+// transition changes the phase if the table has a row for the event.
+func (s *State) transition(d *Decision, on Event, why schema.Reason, detail string) {
 	row, ok := Table.Next(s.At(), on)
 	if !ok {
 		return

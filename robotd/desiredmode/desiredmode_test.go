@@ -12,19 +12,19 @@ import (
 	"troupe/schema/golden"
 )
 
-func TestTheTableIsSound(t *testing.T) {
+func TestTableIsSound(t *testing.T) {
 	fsmtest.Check(t, Table, schema.DeployIdle, Phases)
 }
 
-func TestTheTableIsDrawn(t *testing.T) {
-	fsmtest.Drawn(t, "testdata/desired state.md", Table, schema.DeployIdle)
+func TestTableMatchesItsDiagram(t *testing.T) {
+	fsmtest.Drawn(t, "testdata/desired.md", Table, schema.DeployIdle)
 }
 
-// TestTraces plays each script of testdata: a line is a time and what happened,
-// the indented line below it is what came of it.
+// TestTraces plays each script of testdata. A line is a time and an input; the indented
+// line below it is the decision. The inputs are:
 //
 //	facts [active=MODE] [starting] [switching] [others=REASON]
-//	desired state REV MODE boot|now    answered STATUS [REASON]    landed [REASON]    adopted    restart
+//	desired REV MODE boot|now    answered STATUS [REASON]    landed [REASON]    adopted    restart
 func TestTraces(t *testing.T) {
 	covered := map[string]bool{}
 	golden.Traces(t, func(t *testing.T) func(string) string {
@@ -53,7 +53,7 @@ func TestTraces(t *testing.T) {
 					case "others":
 						f.Others, f.Detail = schema.Reason(v), "so it is"
 					default:
-						t.Fatalf("%q: no such fact", w)
+						t.Fatalf("%q: unknown fact", w)
 					}
 				}
 				return ""
@@ -71,7 +71,7 @@ func TestTraces(t *testing.T) {
 				in.Reason = schema.Reason(arg(0))
 			case "adopted":
 			default:
-				t.Fatalf("%q: no such word", line)
+				t.Fatalf("%q: unknown input", line)
 			}
 			d := Step(&s, f, in)
 			if d.Changed {
@@ -86,7 +86,7 @@ func TestTraces(t *testing.T) {
 			taken = taken || covered[fmt.Sprintf("%s on %s", from, row.On)]
 		}
 		if !taken {
-			t.Errorf("no trace takes an edge %q", row.On)
+			t.Errorf("no trace has a transition on %q", row.On)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func show(s State, d Decision) string {
 	return strings.TrimRight(line, " ") + "\n"
 }
 
-func TestAWishIsAskedForOnceAndNeverOverOthers(t *testing.T) {
+func TestDesiredModeIsRequestedOnceAndOverrulesNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s State
 		asked := map[int64]int{}
@@ -120,7 +120,7 @@ func TestAWishIsAskedForOnceAndNeverOverOthers(t *testing.T) {
 				continue
 			}
 			if asked[s.Desired.Rev]++; asked[s.Desired.Rev] > 1 || f.Others != "" || f.Starting || s.Desired.Apply != schema.ApplyModeNow || in.What != OnNewer {
-				t.Fatalf("asked for %+v upon %+v where %+v", s.Desired, in, f)
+				t.Fatalf("requested %+v on %+v with %+v", s.Desired, in, f)
 			}
 		}
 	})

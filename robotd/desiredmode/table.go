@@ -5,7 +5,7 @@ import (
 	"troupe/schema/fsm"
 )
 
-// Event is what happened to a desired state for a mode.
+// Event is an event that changes the phase of the desired mode.
 type Event string
 
 // The events.
@@ -23,16 +23,16 @@ const (
 // Phases lists every phase.
 var Phases = []schema.DeployPhase{schema.DeployIdle, schema.DeployWaiting, schema.DeployHeld, schema.DeployActive, schema.DeployRejected, schema.DeployFailed}
 
-var anywhere = fsm.In(Phases...)
+var anyPhase = fsm.In(Phases...)
 
-// Table is the way of a desired state.
+// Table is the state table of the desired mode's phase.
 var Table = fsm.Table[schema.DeployPhase, Event]{
-	{From: anywhere, On: OnStart, To: schema.DeployWaiting, Why: "start-up ends in it: the one that runs, or the next"},
-	{From: anywhere, On: OnAsk, To: schema.DeployWaiting, Why: "the supervisor is asked for it, once"},
-	{From: anywhere, On: OnThere, To: schema.DeployActive, Why: "it is in charge already"},
-	{From: anywhere, On: OnOthers, To: schema.DeployHeld, Why: "a desired state overrules no stop, no lost link and nobody who has the robot in hand"},
+	{From: anyPhase, On: OnStart, To: schema.DeployWaiting, Why: "start-up ends in it: the one that runs, or the next"},
+	{From: anyPhase, On: OnAsk, To: schema.DeployWaiting, Why: "the supervisor is asked for it, once"},
+	{From: anyPhase, On: OnThere, To: schema.DeployActive, Why: "it is in charge already"},
+	{From: anyPhase, On: OnOthers, To: schema.DeployHeld, Why: "a desired state overrules no stop, no lost link and nobody who has the robot in hand"},
 	{From: fsm.In(schema.DeployWaiting), On: OnGranted, To: schema.DeployActive, Why: "it is in charge"},
 	{From: fsm.In(schema.DeployWaiting), On: OnRefused, To: schema.DeployRejected, Why: "it cannot be set now; it is not asked for again"},
 	{From: fsm.In(schema.DeployWaiting), On: OnFell, To: schema.DeployFailed, Why: "it was begun and did not come about"},
-	{From: anywhere, On: OnAdopted, To: schema.DeployIdle, Why: "another fleet is obeyed from now on; its desired state is not known yet"},
+	{From: anyPhase, On: OnAdopted, To: schema.DeployIdle, Why: "another fleet is obeyed from now on; its desired state is not known yet"},
 }
