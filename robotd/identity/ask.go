@@ -22,73 +22,75 @@ import (
 	"troupe/schema"
 )
 
-// maxAnswer bounds what fleetd may answer, in bytes.
+// maxAnswer is the greatest size of an answer in bytes.
 const maxAnswer = 256 << 10
 
-// apiPrefix is where fleetd's resources lie.
+// apiPrefix is the path of fleetd's API.
 const apiPrefix = "/api/v1"
 
-// Asking is what an enrolment needs.
+// Asking is the input of Enrol: the data directory, the address of fleetd, the serial
+// number of the body and the token.
 type Asking struct {
 	Data, Server, Serial string
 	Token                schema.EnrolmentToken
 }
 
-// Enrol gets a robot its identity and keeps it in Data. Fleetd must show the
-// certificate that the token names; nobody else is told the token.
+// Enrol requests an identity for a robot and stores it in a.Data. It sends the token
+// only to a server with the certificate that the token names.
 func Enrol(ctx context.Context, a Asking) (*Identity, error) {
 	fleetd := Fleetd{Server: a.Server, Fingerprint: a.Token.Fingerprint[:]}
-	key, text, err := pending(a.Data)
+	key, text, err := pendingKey(a.Data)
 	if err != nil {
 		return nil, err
 	}
-	csr, err := request(a.Token.Robot, key)
+	csr, err := makeCSR(a.Token.Robot, key)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := ask(ctx, fleetd, "/enrol", schema.EnrolRequest{Token: a.Token.String(), CSR: csr, Serial: a.Serial}, &tls.Config{
-		InsecureSkipVerify: true, // the fingerprint is the proof, and stronger
-		VerifyConnection:   func(s tls.ConnectionState) error { return fleetd.pinned(s.PeerCertificates) },
+	answer, err := send(ctx, fleetd, "/enrol", schema.EnrolRequest{Token: a.Token.String(), CSR: csr, Serial: a.Serial}, &tls.Config{
+		InsecureSkipVerify: true, // VerifyConnection checks the fingerprint instead, which is stronger
+		VerifyConnection:   func(s tls.ConnectionState) error { return fleetd.checkFingerprint(s.PeerCertificates) },
 	})
 	if err != nil {
 		return nil, err
 	}
 	fleetd.FleetID, fleetd.TrustKeys = answer.FleetID, answer.TrustKeys
-	return keep(a.Data, fleetd, answer, a.Token.Robot, text, []byte(answer.CA))
+	return storeAnswer(a.Data, fleetd, answer, a.Token.Robot, text, []byte(answer.CA))
 }
 
-// Renew gets a robot its next identity, with a new key, and keeps it in data. It
-// trusts whom it trusted before; now is told for fleetd's certificate.
+// Renew requests the next identity of a robot, with a new key, and stores it in data.
+// The trusted certificates do not change. now is the time at which fleetd's certificate
+// has to be valid.
 func Renew(ctx context.Context, data string, now func() time.Time) (*Identity, error) {
 	present, err := Load(data)
 	if err != nil {
 		return nil, err
 	}
 	if present.Fleetd.Server == "" {
-		return nil, errors.New("nobody knows where this identity came from: enrol the robot again")
+		return nil, errors.New("the identity does not contain the address of fleetd: enrol the robot again")
 	}
 	key, text, err := makeKey()
 	if err != nil {
 		return nil, err
 	}
-	csr, err := request(present.Robot, key)
+	csr, err := makeCSR(present.Robot, key)
 	if err != nil {
 		return nil, err
 	}
 	at, err := url.Parse(present.Fleetd.Server)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no address of a fleetd instance: %w", present.Fleetd.Server, err)
+		return nil, fmt.Errorf("%q is not an address of fleetd: %w", present.Fleetd.Server, err)
 	}
-	answer, err := ask(ctx, present.Fleetd, "/renew", schema.RenewRequest{CSR: csr}, present.ToFleetd(at.Hostname(), now))
+	answer, err := send(ctx, present.Fleetd, "/renew", schema.RenewRequest{CSR: csr}, present.ToFleetd(at.Hostname(), now))
 	if err != nil {
 		return nil, err
 	}
-	return keep(data, present.Fleetd, answer, present.Robot, text, present.ca)
+	return storeAnswer(data, present.Fleetd, answer, present.Robot, text, present.ca)
 }
 
-// TLS is how a robot connects, to its broker and to its fleetd. Where its own clock
-// is behind the making of its certificate, that is the time: a robot may start with
-// a clock that stands still.
+// TLS returns the configuration for connections to the broker and to fleetd. If the
+// robot's clock is earlier than the start of its certificate, that start is the time,
+// because a robot may start with a clock that stood still.
 func (i *Identity) TLS(now func() time.Time) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13,
@@ -105,37 +107,38 @@ func (i *Identity) TLS(now func() time.Time) *tls.Config {
 	}
 }
 
-// ToFleetd is how a robot connects to fleetd that is called host: one that shows
-// what it showed the first time, or that the fleet has signed for this name.
+// ToFleetd returns the configuration for connections to fleetd under the name host. The
+// server must have the certificate that it had at the enrolment, or one that the fleet
+// has signed for this name.
 func (i *Identity) ToFleetd(host string, now func() time.Time) *tls.Config {
 	config := i.TLS(now)
-	config.InsecureSkipVerify = true // it is verified below
+	config.InsecureSkipVerify = true // VerifyConnection verifies it
 	config.VerifyConnection = func(s tls.ConnectionState) error {
-		if i.Fleetd.pinned(s.PeerCertificates) == nil {
+		if i.Fleetd.checkFingerprint(s.PeerCertificates) == nil {
 			return nil
 		}
-		return i.verified(s.PeerCertificates, host, config.Time())
+		return i.checkServer(s.PeerCertificates, host, config.Time())
 	}
 	return config
 }
 
-// verified is that a server of the fleet answers under the name that is called.
-func (i *Identity) verified(shown []*x509.Certificate, host string, now time.Time) error {
+// checkServer checks that the fleet has signed the server's certificate for host.
+func (i *Identity) checkServer(shown []*x509.Certificate, host string, now time.Time) error {
 	if host == "" || len(shown) == 0 {
 		return ErrNotFleetd
 	}
-	between := x509.NewCertPool()
+	intermediates := x509.NewCertPool()
 	for _, c := range shown[1:] {
-		between.AddCert(c)
+		intermediates.AddCert(c)
 	}
-	_, err := shown[0].Verify(x509.VerifyOptions{Roots: i.Roots, Intermediates: between, DNSName: host, CurrentTime: now})
+	_, err := shown[0].Verify(x509.VerifyOptions{Roots: i.Roots, Intermediates: intermediates, DNSName: host, CurrentTime: now})
 	return err
 }
 
-// ErrNotFleetd says that somebody else answers where fleetd should.
-var ErrNotFleetd = errors.New("who answers there is not fleetd that made the token: nothing was told to him")
+// ErrNotFleetd is returned if another server answers at fleetd's address.
+var ErrNotFleetd = errors.New("the server at this address is not the fleetd that made the token; nothing was sent to it")
 
-func (d Fleetd) pinned(shown []*x509.Certificate) error {
+func (d Fleetd) checkFingerprint(shown []*x509.Certificate) error {
 	if len(shown) == 0 {
 		return ErrNotFleetd
 	}
@@ -145,7 +148,7 @@ func (d Fleetd) pinned(shown []*x509.Certificate) error {
 	return nil
 }
 
-// Refused is fleetd's no, with its reason and the way out.
+// Refused is a refusal of fleetd with its reason and what to do.
 type Refused struct {
 	Status int
 	Title  string `json:"title"`
@@ -164,18 +167,18 @@ func (r *Refused) Error() string {
 	return s
 }
 
-// ask sends one request and reads the answer.
-func ask(ctx context.Context, fleetd Fleetd, path string, body any, config *tls.Config) (schema.Enrolled, error) {
+// send sends one request and reads the answer.
+func send(ctx context.Context, fleetd Fleetd, path string, body any, config *tls.Config) (schema.Enrolled, error) {
 	base, err := url.Parse(fleetd.Server)
 	if err != nil || base.Scheme != "https" || base.Host == "" {
-		return schema.Enrolled{}, fmt.Errorf("%q is no address of a fleetd instance: write https://host:port", fleetd.Server)
+		return schema.Enrolled{}, fmt.Errorf("%q is not an address of fleetd: write https://host:port", fleetd.Server)
 	}
 	text, err := schema.Encode(body)
 	if err != nil {
 		return schema.Enrolled{}, err
 	}
 	config.MinVersion = tls.VersionTLS13
-	// Neither a proxy nor a connection that stays open: this happens once.
+	// No proxy and no idle connections, because there is only one request.
 	transport := &http.Transport{TLSClientConfig: config, DisableKeepAlives: true, ForceAttemptHTTP2: false}
 	defer transport.CloseIdleConnections()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, base.JoinPath(apiPrefix, path).String(), bytes.NewReader(text))
@@ -199,28 +202,29 @@ func ask(ctx context.Context, fleetd Fleetd, path string, body any, config *tls.
 	if response.StatusCode != http.StatusOK {
 		no := &Refused{Status: response.StatusCode}
 		if json.Unmarshal(got, no) != nil || no.Title == "" {
-			return schema.Enrolled{}, fmt.Errorf("%s answered %s, which is no answer of a fleetd instance", fleetd.Server, response.Status)
+			return schema.Enrolled{}, fmt.Errorf("%s answered %s, which is not an answer of fleetd", fleetd.Server, response.Status)
 		}
 		return schema.Enrolled{}, no
 	}
 	answer, problems := schema.Decode[schema.Enrolled](got)
 	if len(problems) > 0 {
-		return schema.Enrolled{}, fmt.Errorf("fleetd's answer cannot be read: %s", problems[0])
+		return schema.Enrolled{}, fmt.Errorf("decode fleetd's answer: %s", problems[0])
 	}
 	return answer, nil
 }
 
-// keep checks what fleetd gave, and makes it the robot's identity.
-func keep(data string, fleetd Fleetd, answer schema.Enrolled, robot string, key, ca []byte) (*Identity, error) {
+// storeAnswer checks the certificate in fleetd's answer and stores it as the robot's
+// identity.
+func storeAnswer(data string, fleetd Fleetd, answer schema.Enrolled, robot string, key, ca []byte) (*Identity, error) {
 	i, err := assemble([]byte(answer.Certificate), key, ca)
 	if err == nil && i.Robot != robot {
 		err = fmt.Errorf("it names %s, not %s", i.Robot, robot)
 	}
 	if err == nil {
-		err = i.check()
+		err = i.checkChain()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("fleetd gave a certificate that is not taken: %w", err)
+		return nil, fmt.Errorf("check the certificate from fleetd: %w", err)
 	}
 	fleetd.Brokers = answer.Brokers
 	i.Fleetd = fleetd
@@ -234,15 +238,15 @@ func makeKey() (*ecdsa.PrivateKey, []byte, error) {
 	}
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		return nil, nil, fmt.Errorf("write the key: %w", err)
+		return nil, nil, fmt.Errorf("encode the key: %w", err)
 	}
 	return key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
 }
 
-func request(robot string, key *ecdsa.PrivateKey) (string, error) {
+func makeCSR(robot string, key *ecdsa.PrivateKey) (string, error) {
 	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: robot}}, key)
 	if err != nil {
-		return "", fmt.Errorf("ask for a certificate: %w", err)
+		return "", fmt.Errorf("make a certificate request: %w", err)
 	}
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der})), nil
 }

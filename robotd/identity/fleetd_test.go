@@ -22,8 +22,8 @@ import (
 	"troupe/schema"
 )
 
-// fleetdAddress is the other side of the contract: it signs what it is asked to.
-type fleetdAddress struct {
+// fakeFleetd is a server that signs every certificate request.
+type fakeFleetd struct {
 	*httptest.Server
 	t    testing.TB
 	root *x509.Certificate
@@ -31,21 +31,21 @@ type fleetdAddress struct {
 
 	mu      sync.Mutex
 	serial  int64
-	asked   []string // keys, in order
-	shown   []string // serial numbers of certificates with which it was asked
+	asked   []string // public keys of the requests, in order
+	shown   []string // serial numbers of the client certificates
 	refuse  *Refused
 	change  func(*x509.Certificate)
-	begin   time.Time // of what it signs
+	begin   time.Time // start of the certificates that it signs
 	rootPEM string
 }
 
-func newFleetd(t testing.TB) *fleetdAddress {
+func newFakeFleetd(t testing.TB) *fakeFleetd {
 	t.Helper()
 	key, _, err := makeKey()
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &fleetdAddress{t: t, key: key, begin: time.Now().Add(-time.Hour)}
+	d := &fakeFleetd{t: t, key: key, begin: time.Now().Add(-time.Hour)}
 	d.root = d.sign(&x509.Certificate{
 		Subject: pkix.Name{CommonName: "root"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}, &key.PublicKey)
@@ -62,7 +62,7 @@ func newFleetd(t testing.TB) *fleetdAddress {
 	return d
 }
 
-func (d *fleetdAddress) sign(c *x509.Certificate, key *ecdsa.PublicKey) *x509.Certificate {
+func (d *fakeFleetd) sign(c *x509.Certificate, key *ecdsa.PublicKey) *x509.Certificate {
 	d.t.Helper()
 	d.serial++
 	c.SerialNumber, c.NotBefore, c.NotAfter = big.NewInt(d.serial), d.begin, d.begin.Add(90*24*time.Hour)
@@ -82,10 +82,10 @@ func (d *fleetdAddress) sign(c *x509.Certificate, key *ecdsa.PublicKey) *x509.Ce
 	return signed
 }
 
-func (d *fleetdAddress) answer(w http.ResponseWriter, r *http.Request) {
+func (d *fakeFleetd) answer(w http.ResponseWriter, r *http.Request) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var body schema.EnrolRequest // a renewal is the same without a token
+	var body schema.EnrolRequest // a renewal has the same fields, without a token
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 		d.t.Error(err)
 	}
@@ -123,22 +123,22 @@ func (d *fleetdAddress) answer(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// with changes how fleetd answers.
-func (d *fleetdAddress) with(do func()) {
+// with changes fields of the server under its lock.
+func (d *fakeFleetd) with(do func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	do()
 }
 
-func (d *fleetdAddress) token(robot string) schema.EnrolmentToken {
+func (d *fakeFleetd) token(robot string) schema.EnrolmentToken {
 	return schema.EnrolmentToken{Robot: robot, Secret: [16]byte{1, 2, 3}, Fingerprint: sha256.Sum256(d.Certificate().Raw)}
 }
 
-func (d *fleetdAddress) enrol(data string) (*Identity, error) {
+func (d *fakeFleetd) enrol(data string) (*Identity, error) {
 	return Enrol(d.t.Context(), Asking{Data: data, Server: d.URL, Token: d.token("r7")})
 }
 
-func (d *fleetdAddress) must(i *Identity, err error) *Identity {
+func (d *fakeFleetd) must(i *Identity, err error) *Identity {
 	d.t.Helper()
 	if err != nil {
 		d.t.Fatal(err)

@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// timeFile holds the fleet's time, in RFC 3339, as the robot heard it last.
+// timeFile contains the newest fleet time that the robot has received, in RFC 3339.
 const timeFile = "time"
 
-// Floor is the least that it can be now, as far as a robot knows. Its own clock may
-// have stood still while it was switched off, or begun anew in 1970; certificates
-// are judged by whichever is later.
+// Floor is a lower bound of the present time. The robot's own clock may have stood still
+// while it was switched off, or restarted in 1970. Certificates are checked at the later
+// of the two times.
 type Floor struct {
-	Built time.Time // the program; zero: nobody knows
-	Heard time.Time // from the fleet; zero: never
+	Built time.Time // when the program was built; zero: unknown
+	Heard time.Time // the newest time from the fleet; zero: none
 }
 
-// Now is what a clock says, or the floor where that is later.
+// Now returns the later of clock and the floor.
 func (f Floor) Now(clock time.Time) time.Time {
 	for _, t := range []time.Time{f.Built, f.Heard} {
 		if t.After(clock) {
@@ -31,10 +31,11 @@ func (f Floor) Now(clock time.Time) time.Time {
 	return clock
 }
 
-// Hear takes the fleet's time, heard over a connection whose certificates are good
-// until then; zero: nobody proved himself there. What is told by no one who proved
-// himself is not believed, and nothing that would make those certificates useless
-// either: a fleetd instance whose clock is years ahead would shut every robot out for good.
+// Hear returns the floor after the robot has received a time from the fleet. until is
+// when the certificates of the connection expire; zero means that the sender was not
+// authenticated. A time from an unauthenticated sender is ignored, and so is a time
+// after until: otherwise a fleetd whose clock is years ahead would lock every robot out
+// for good.
 func (f Floor) Hear(fleet, until time.Time) Floor {
 	if fleet.After(f.Heard) && fleet.Before(until) {
 		f.Heard = fleet
@@ -42,9 +43,9 @@ func (f Floor) Hear(fleet, until time.Time) Floor {
 	return f
 }
 
-// HeardTime reads the fleet's time that data holds; zero where there is none. One
-// after the end of the robot's own certificate was never heard: whoever wrote it
-// would shut the robot out for good.
+// HeardTime reads the fleet's time from data; zero if there is none. A time after the
+// end of the robot's own certificate is refused, because it cannot come from Hear and
+// would lock the robot out for good.
 func HeardTime(data string) (time.Time, error) {
 	path := filepath.Join(data, timeFile)
 	text, err := os.ReadFile(path)
@@ -59,15 +60,15 @@ func HeardTime(data string) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("read the fleet's time in %s: %w", path, err)
 	}
 	if i, err := Load(data); err == nil && !t.Before(i.Leaf().NotAfter) {
-		return time.Time{}, fmt.Errorf("the fleet's time in %s is %s, and the robot's certificate ends %s: it is not believed",
+		return time.Time{}, fmt.Errorf("the fleet's time in %s is %s, after the end of the robot's certificate at %s: it is ignored",
 			path, t.UTC().Format(time.RFC3339), i.Leaf().NotAfter.UTC().Format(time.RFC3339))
 	}
 	return t, nil
 }
 
-// KeepTime writes the fleet's time into data. It survives a loss of power.
+// KeepTime stores the fleet's time in data; it survives a loss of power.
 func KeepTime(data string, t time.Time) error {
-	if err := write(filepath.Join(data, timeFile), []byte(t.UTC().Format(time.RFC3339)+"\n"), 0o644); err != nil {
+	if err := writeFile(filepath.Join(data, timeFile), []byte(t.UTC().Format(time.RFC3339)+"\n"), 0o644); err != nil {
 		return err
 	}
 	return syncFolder(data)

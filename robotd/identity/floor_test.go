@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestAClockIsNotBelievedBelowWhatIsKnown(t *testing.T) {
+func TestTimeIsNeverBelowFloor(t *testing.T) {
 	day := func(n int) time.Time { return time.Date(2030, 1, n, 0, 0, 0, 0, time.UTC) }
 	for _, c := range []struct {
 		why                      string
@@ -18,11 +18,11 @@ func TestAClockIsNotBelievedBelowWhatIsKnown(t *testing.T) {
 	}{
 		{"the clock is right", day(1), day(5), day(9), day(30), day(9), day(9)},
 		{"the clock begins in 1970", day(1), day(5), day(9), day(30), time.Unix(0, 0), day(9)},
-		{"nobody was heard since the start", day(1), day(5), time.Time{}, day(30), time.Unix(0, 0), day(5)},
-		{"nobody was ever heard", day(1), time.Time{}, time.Time{}, day(30), time.Unix(0, 0), day(1)},
-		{"a program newer than what was heard", day(7), day(5), time.Time{}, day(30), time.Unix(0, 0), day(7)},
+		{"no fleet time since the start", day(1), day(5), time.Time{}, day(30), time.Unix(0, 0), day(5)},
+		{"no fleet time ever", day(1), time.Time{}, time.Time{}, day(30), time.Unix(0, 0), day(1)},
+		{"a program newer than the fleet time", day(7), day(5), time.Time{}, day(30), time.Unix(0, 0), day(7)},
 		{"fleetd's clock is past the end of the certificates", day(1), day(5), day(31), day(30), time.Unix(0, 0), day(5)},
-		{"nobody proved himself", day(1), day(5), day(9), time.Time{}, time.Unix(0, 0), day(5)},
+		{"the sender was not authenticated", day(1), day(5), day(9), time.Time{}, time.Unix(0, 0), day(5)},
 		{"fleetd's clock went back", day(1), day(5), day(3), day(30), time.Unix(0, 0), day(5)},
 		{"the clock is ahead", day(1), day(5), day(9), day(30), day(20), day(20)},
 	} {
@@ -32,9 +32,9 @@ func TestAClockIsNotBelievedBelowWhatIsKnown(t *testing.T) {
 	}
 }
 
-// Whatever a fleetd instance says: the time never goes back, and what let the robot in is good
-// as long as the robot's own clock does not say otherwise.
-func TestNoHeartbeatShutsARobotOut(t *testing.T) {
+// With any times in heartbeats, the floor never goes back and never passes the end of
+// the certificates.
+func TestNoHeartbeatLocksRobotOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := func(name string) time.Time { return time.Unix(rapid.Int64Range(0, 4e9).Draw(t, name), 0) }
 		f, ends := Floor{Built: at("built"), Heard: at("kept")}, at("ends")
@@ -47,15 +47,15 @@ func TestNoHeartbeatShutsARobotOut(t *testing.T) {
 			f = next
 		}
 		if now := f.Now(time.Unix(0, 0)); open && !now.Before(ends) {
-			t.Fatalf("it is %v now, and all ended at %v", now, ends)
+			t.Fatalf("it is %v now, but the certificates ended at %v", now, ends)
 		}
 	})
 }
 
-func TestTheFleetsTimeIsKept(t *testing.T) {
+func TestFleetTimeIsStored(t *testing.T) {
 	data := t.TempDir()
 	if got, err := HeardTime(data); err != nil || !got.IsZero() {
-		t.Errorf("before anybody was heard: %v, %v", got, err)
+		t.Errorf("before any fleet time: %v, %v", got, err)
 	}
 	want := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, w := range []time.Time{want, want.Add(time.Hour)} {
@@ -63,13 +63,13 @@ func TestTheFleetsTimeIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := HeardTime(data); err != nil || !got.Equal(w) {
-			t.Errorf("kept %v, read %v, %v", w, got, err)
+			t.Errorf("stored %v, read %v, %v", w, got, err)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(data, timeFile), []byte("20"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := HeardTime(data); err == nil || !got.IsZero() {
-		t.Errorf("of a damaged file: %v, %v", got, err)
+		t.Errorf("from a damaged file: %v, %v", got, err)
 	}
 }

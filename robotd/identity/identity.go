@@ -1,15 +1,16 @@
-// Package identity keeps a robot's key and certificates in its data directory, and
-// asks fleetd for them: once with a token, then each time with what it has.
+// Package identity stores a robot's key and certificates in its data directory, and
+// requests them from fleetd: first with a token, later with the present certificate.
 //
-//	DATA/identity/key.pem      the robot's key, for nobody but its owner
-//	DATA/identity/cert.pem     its certificate, and who signed it
-//	DATA/identity/ca.pem       whom it trusts
-//	DATA/identity/fleetd.json    where it got them, and where its brokers are
-//	DATA/time                  the fleet's time, as it was heard last
+//	DATA/identity/key.pem      the robot's key, readable only by its owner
+//	DATA/identity/cert.pem     its certificate and those of the signers
+//	DATA/identity/ca.pem       the root certificates that it trusts
+//	DATA/identity/fleetd.json  the address of fleetd and of the brokers
+//	DATA/time                  the newest time received from the fleet
 //
-// The folder is a link to one in identity.d, and a new identity is a new folder
-// that the link then leads to: key and certificate change together, and who looks
-// at any time, also after a loss of power, finds the old ones or the new.
+// DATA/identity is a symbolic link to a folder in identity.d. A new identity is written
+// to a new folder, and then the link is replaced. So key and certificate change
+// together, and at any time, also after a loss of power, either the old or the new
+// identity is complete.
 package identity
 
 import (
@@ -31,7 +32,7 @@ import (
 	"troupe/schema"
 )
 
-// The files.
+// Names of files and folders.
 const (
 	linkName    = "identity"
 	folderName  = "identity.d"
@@ -42,51 +43,51 @@ const (
 	pendingFile = "pending.key.pem"
 )
 
-// ErrNone says that a robot was never enrolled, at least not with this data.
+// ErrNone is returned by Load if the data directory contains no identity.
 var ErrNone = errors.New("this robot has no identity yet")
 
-// Fleetd is where an identity comes from.
+// Fleetd is the fleetd that an identity comes from.
 type Fleetd struct {
 	Server      string   `json:"server"`      // https://host:port
-	Fingerprint []byte   `json:"fingerprint"` // SHA-256 of the certificate that it showed when it was asked first
+	Fingerprint []byte   `json:"fingerprint"` // SHA-256 of the server certificate at the enrolment
 	Brokers     []string `json:"brokers"`     // the preferred first
-	// Whom the robot obeys and whose signatures it believes, as fleetd said when
-	// it was asked first.
+	// The fleet that the robot obeys and the keys whose signatures it trusts, as
+	// fleetd sent them at the enrolment.
 	FleetID   string   `json:"fleet_id,omitempty"`
 	TrustKeys []string `json:"trust_keys,omitempty"`
 }
 
-// Identity is what a robot proves itself with.
+// Identity authenticates a robot.
 type Identity struct {
 	Robot       string
-	Certificate tls.Certificate // with its leaf
+	Certificate tls.Certificate // with Leaf set
 	Roots       *x509.CertPool
 	Fleetd      Fleetd
 
 	ca []byte
 }
 
-// Leaf is the robot's own certificate.
+// Leaf returns the robot's own certificate.
 func (i *Identity) Leaf() *x509.Certificate { return i.Certificate.Leaf }
 
-// Serial is how fleetd calls the certificate.
+// Serial returns the certificate's serial number in fleetd's notation.
 func (i *Identity) Serial() string { return i.Leaf().SerialNumber.Text(16) }
 
-// Load reads the identity that data holds, or answers ErrNone.
+// Load reads the identity from data, or returns ErrNone.
 func Load(data string) (*Identity, error) {
 	dir, before := filepath.Join(data, linkName), ""
 	for {
-		// The link may lead elsewhere from one file to the next.
+		// The link may be replaced between the reading of two files.
 		at, err := filepath.EvalSymlinks(dir)
 		switch {
-		case errors.Is(err, fs.ErrNotExist) && before == "" && !leads(dir):
+		case errors.Is(err, fs.ErrNotExist) && before == "" && !linkExists(dir):
 			return nil, ErrNone
 		case err != nil:
 			return nil, fmt.Errorf("open the identity: %w", err)
 		}
-		i, err := read(at)
+		i, err := readIdentity(at)
 		if errors.Is(err, fs.ErrNotExist) && at != before {
-			before = at // it was replaced while we read
+			before = at // the identity was replaced meanwhile
 			continue
 		}
 		if err != nil {
@@ -96,13 +97,13 @@ func Load(data string) (*Identity, error) {
 	}
 }
 
-// leads reports whether there is a link at all, be it to nothing.
-func leads(link string) bool {
+// linkExists reports whether the link exists, even if its target does not.
+func linkExists(link string) bool {
 	_, err := os.Lstat(link)
 	return err == nil
 }
 
-func read(dir string) (*Identity, error) {
+func readIdentity(dir string) (*Identity, error) {
 	var text [4][]byte
 	for n, file := range []string{chainFile, keyFile, caFile, fleetdFile} {
 		var err error
@@ -117,7 +118,7 @@ func read(dir string) (*Identity, error) {
 	return i, err
 }
 
-// assemble checks that what was given belongs together.
+// assemble builds an identity and checks that certificate, key and name belong together.
 func assemble(chain, key, ca []byte) (*Identity, error) {
 	pair, err := tls.X509KeyPair(chain, key)
 	if err != nil {
@@ -125,36 +126,36 @@ func assemble(chain, key, ca []byte) (*Identity, error) {
 	}
 	i := &Identity{Certificate: pair, Roots: x509.NewCertPool(), ca: ca}
 	if !i.Roots.AppendCertsFromPEM(ca) {
-		return nil, fmt.Errorf("%s holds no certificate", caFile)
+		return nil, fmt.Errorf("%s contains no certificate", caFile)
 	}
 	leaf := pair.Leaf
 	if len(leaf.URIs) != 1 {
-		return nil, errors.New("the certificate names nobody")
+		return nil, errors.New("the certificate does not have exactly one URI")
 	}
 	role, name, ok := schema.ParseIdentityURN(leaf.URIs[0].String())
 	if !ok || role != schema.RoleRobot || name != leaf.Subject.CommonName {
-		return nil, fmt.Errorf("the certificate is no robot's: it names %s", leaf.URIs[0])
+		return nil, fmt.Errorf("the certificate is not that of a robot: it names %s", leaf.URIs[0])
 	}
 	i.Robot = name
 	return i, nil
 }
 
-// check is that the certificate leads to whom the robot trusts. Its dates are the
-// fleetd's affair: the robot's clock may be wrong.
-func (i *Identity) check() error {
-	between := x509.NewCertPool()
+// checkChain checks that a trusted root has signed the certificate. fleetd checks the
+// dates, because the robot's clock may be wrong.
+func (i *Identity) checkChain() error {
+	intermediates := x509.NewCertPool()
 	for _, der := range i.Certificate.Certificate[1:] {
 		if c, err := x509.ParseCertificate(der); err == nil {
-			between.AddCert(c)
+			intermediates.AddCert(c)
 		}
 	}
 	_, err := i.Leaf().Verify(x509.VerifyOptions{
-		Roots: i.Roots, Intermediates: between, CurrentTime: i.Leaf().NotBefore.Add(time.Second), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+		Roots: i.Roots, Intermediates: intermediates, CurrentTime: i.Leaf().NotBefore.Add(time.Second), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
 	return err
 }
 
-// save makes this identity the one that data holds.
+// save stores an identity as the present one.
 func save(data string, i *Identity, chain, key []byte) (err error) {
 	folder := filepath.Join(data, folderName)
 	unlock, err := lock(folder)
@@ -164,7 +165,7 @@ func save(data string, i *Identity, chain, key []byte) (err error) {
 	defer func() { err = errors.Join(err, unlock()) }()
 	dir := filepath.Join(folder, i.Serial())
 	if info, err := os.Lstat(filepath.Join(data, linkName)); err == nil && info.Mode()&fs.ModeSymlink == 0 {
-		return fmt.Errorf("%s was not made by robotd: move it away first", filepath.Join(data, linkName))
+		return fmt.Errorf("%s was not created by robotd: move it away first", filepath.Join(data, linkName))
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make a folder for the identity: %w", err)
@@ -178,7 +179,7 @@ func save(data string, i *Identity, chain, key []byte) (err error) {
 		if file == keyFile {
 			mode = 0o600
 		}
-		if err := write(filepath.Join(dir, file), text, mode); err != nil {
+		if err := writeFile(filepath.Join(dir, file), text, mode); err != nil {
 			return err
 		}
 	}
@@ -186,17 +187,17 @@ func save(data string, i *Identity, chain, key []byte) (err error) {
 		return err
 	}
 	if err := renameio.Symlink(filepath.Join(folderName, i.Serial()), filepath.Join(data, linkName)); err != nil {
-		return fmt.Errorf("lead to the new identity: %w", err)
+		return fmt.Errorf("link to the new identity: %w", err)
 	}
 	if err := syncFolder(data); err != nil {
 		return err
 	}
-	return tidy(folder, i.Serial())
+	return removeOthers(folder, i.Serial())
 }
 
-// tidy removes what came before and what a crash left behind: old keys are of no
-// use to anybody but a thief.
-func tidy(folder, keep string) error {
+// removeOthers removes older identities and what a crash left behind, because old keys
+// are only useful to a thief.
+func removeOthers(folder, keep string) error {
 	all, err := os.ReadDir(folder)
 	if err != nil {
 		return err
@@ -210,9 +211,9 @@ func tidy(folder, keep string) error {
 	return errors.Join(errs...)
 }
 
-// pending is the key of an enrolment that began: the same one each time, so that
-// fleetd gives the same answer if the first one was lost.
-func pending(data string) (*ecdsa.PrivateKey, []byte, error) {
+// pendingKey returns the key for an enrolment. Every attempt uses the same key, so that
+// fleetd repeats its answer if the first one was lost.
+func pendingKey(data string) (*ecdsa.PrivateKey, []byte, error) {
 	folder := filepath.Join(data, folderName)
 	path := filepath.Join(folder, pendingFile)
 	text, err := os.ReadFile(path)
@@ -228,20 +229,20 @@ func pending(data string) (*ecdsa.PrivateKey, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := write(path, text, 0o600); err != nil {
+	if err := writeFile(path, text, 0o600); err != nil {
 		return nil, nil, err
 	}
 	return key, text, syncFolder(folder)
 }
 
-func write(path string, text []byte, mode fs.FileMode) error {
+func writeFile(path string, text []byte, mode fs.FileMode) error {
 	if err := renameio.WriteFile(path, text, mode); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
 }
 
-// syncFolder makes what happened in a folder safe from a loss of power.
+// syncFolder makes changes in a folder survive a loss of power.
 func syncFolder(dir string) error {
 	d, err := os.Open(filepath.Clean(dir))
 	if err != nil {
@@ -254,7 +255,7 @@ func syncFolder(dir string) error {
 func parseKey(text []byte) (*ecdsa.PrivateKey, error) {
 	block, rest := pem.Decode(text)
 	if block == nil || len(bytes.TrimSpace(rest)) > 0 {
-		return nil, errors.New("no key in PEM")
+		return nil, errors.New("the key file contains no single PEM block")
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
@@ -262,7 +263,7 @@ func parseKey(text []byte) (*ecdsa.PrivateKey, error) {
 	}
 	ec, ok := key.(*ecdsa.PrivateKey)
 	if !ok {
-		return nil, errors.New("the key is not of ECDSA")
+		return nil, errors.New("the key is not an ECDSA key")
 	}
 	return ec, nil
 }

@@ -27,8 +27,8 @@ func files(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-func TestARobotGetsItsIdentityAndKeepsIt(t *testing.T) {
-	d, data := newFleetd(t), filepath.Join(t.TempDir(), "data")
+func TestEnrolStoresIdentity(t *testing.T) {
+	d, data := newFakeFleetd(t), filepath.Join(t.TempDir(), "data")
 	if _, err := Load(data); !errors.Is(err, ErrNone) {
 		t.Errorf("before: %v", err)
 	}
@@ -38,7 +38,7 @@ func TestARobotGetsItsIdentityAndKeepsIt(t *testing.T) {
 		t.Errorf("%+v", kept)
 	}
 	if kept.Fleetd.FleetID != "db-enrol" || len(kept.Fleetd.TrustKeys) != 1 || kept.Fleetd.TrustKeys[0] != "desired:enrol" {
-		t.Errorf("whom it obeys and believes: %+v", kept.Fleetd)
+		t.Errorf("fleet id and trust keys: %+v", kept.Fleetd)
 	}
 	for _, file := range []string{keyFile, chainFile, caFile, fleetdFile} {
 		info, err := os.Stat(filepath.Join(data, "identity", file))
@@ -46,35 +46,35 @@ func TestARobotGetsItsIdentityAndKeepsIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		if private := info.Mode().Perm()&0o077 == 0; private != (file == keyFile) {
-			t.Errorf("%s may be read as %v", file, info.Mode())
+			t.Errorf("%s has the mode %v", file, info.Mode())
 		}
 	}
 	if n := len(files(t, data)); n != 5 {
-		t.Errorf("it left %v", files(t, data))
+		t.Errorf("files: %v", files(t, data))
 	}
 }
 
-func TestNothingIsToldToSomebodyElse(t *testing.T) {
-	d, other, data := newFleetd(t), newFleetd(t), t.TempDir()
+func TestEnrolSendsNothingToAnotherServer(t *testing.T) {
+	d, other, data := newFakeFleetd(t), newFakeFleetd(t), t.TempDir()
 	_, err := Enrol(t.Context(), Asking{Data: data, Server: other.URL, Token: d.token("r7")})
 	if !errors.Is(err, ErrNotFleetd) {
 		t.Errorf("another instance: %v", err)
 	}
 	if len(other.asked) > 0 {
-		t.Error("it was told the token")
+		t.Error("the other server received the token")
 	}
 	if _, err := Load(data); !errors.Is(err, ErrNone) {
 		t.Errorf("after: %v", err)
 	}
 	for _, server := range []string{"http://127.0.0.1", "fleetd", ""} {
 		if _, err := Enrol(t.Context(), Asking{Data: data, Server: server, Token: d.token("r7")}); err == nil {
-			t.Errorf("%q is taken for an address", server)
+			t.Errorf("%q is accepted as an address", server)
 		}
 	}
 }
 
-func TestWhoAsksAgainAsksWithTheSameKey(t *testing.T) {
-	d, data := newFleetd(t), t.TempDir()
+func TestRepeatedEnrolmentUsesSameKey(t *testing.T) {
+	d, data := newFakeFleetd(t), t.TempDir()
 	d.with(func() { d.refuse = &Refused{Status: 503, Title: "Too much at once", Detail: "busy", Hint: "try again"} })
 	_, err := d.enrol(data)
 	var no *Refused
@@ -84,7 +84,7 @@ func TestWhoAsksAgainAsksWithTheSameKey(t *testing.T) {
 	d.with(func() { d.refuse = nil })
 	d.must(d.enrol(data))
 	if len(d.asked) != 2 || d.asked[0] != d.asked[1] {
-		t.Error("the second time it asked with another key: fleetd would have to refuse it")
+		t.Error("the second attempt used another key, which fleetd would have to refuse")
 	}
 	d.must(d.enrol(data))
 	if d.asked[2] == d.asked[1] {
@@ -92,32 +92,32 @@ func TestWhoAsksAgainAsksWithTheSameKey(t *testing.T) {
 	}
 }
 
-func TestARenewalIsANewKeyShownAtOnce(t *testing.T) {
-	d, data := newFleetd(t), t.TempDir()
+func TestRenewalUsesNewKeyAndPresentCertificate(t *testing.T) {
+	d, data := newFakeFleetd(t), t.TempDir()
 	first := d.must(d.enrol(data))
 	second := d.must(Renew(t.Context(), data, time.Now))
 	third := d.must(Renew(t.Context(), data, time.Now))
 	if third.Fleetd.FleetID != "db-enrol" || third.Fleetd.TrustKeys[0] != "desired:enrol" {
-		t.Errorf("a renewal changed whom it obeys: %+v", third.Fleetd)
+		t.Errorf("a renewal changed fleet id or trust keys: %+v", third.Fleetd)
 	}
 	if d.asked[0] == d.asked[1] || d.asked[1] == d.asked[2] {
 		t.Error("a renewal kept the old key")
 	}
 	if len(d.shown) != 2 || d.shown[0] != first.Serial() || d.shown[1] != second.Serial() {
-		t.Errorf("it showed %v, of %s %s", d.shown, first.Serial(), second.Serial())
+		t.Errorf("client certificates %v, want %s %s", d.shown, first.Serial(), second.Serial())
 	}
 	if kept := d.must(Load(data)); kept.Serial() != third.Serial() || string(kept.ca) != d.rootPEM {
-		t.Errorf("it kept %s", kept.Serial())
+		t.Errorf("the stored identity is %s", kept.Serial())
 	}
 	if n := len(files(t, data)); n != 5 {
-		t.Errorf("old keys are left: %v", files(t, data))
+		t.Errorf("old keys were not removed: %v", files(t, data))
 	}
 }
 
-// At a renewal fleetd may show another certificate than at the enrolment, if the
-// fleet signed it under that name.
-func TestARenewalTrustsTheFleetAndNobodyElse(t *testing.T) {
-	d, data := newFleetd(t), t.TempDir()
+// At a renewal fleetd may have another certificate than at the enrolment if the fleet
+// has signed it for that name.
+func TestRenewalTrustsOnlyTheFleet(t *testing.T) {
+	d, data := newFakeFleetd(t), t.TempDir()
 	i := d.must(d.enrol(data))
 	trust := func(fingerprint byte) error {
 		i.Fleetd.Fingerprint = append([]byte{fingerprint}, i.Fleetd.Fingerprint[1:]...)
@@ -142,44 +142,44 @@ func TestARenewalTrustsTheFleetAndNobodyElse(t *testing.T) {
 	if err := trust(i.Fleetd.Fingerprint[0] ^ 1); err != nil {
 		t.Errorf("another certificate of the fleet: %v", err)
 	}
-	other := newFleetd(t)
+	other := newFakeFleetd(t)
 	i.Fleetd.Server = other.URL
 	if err := trust(0); err == nil {
-		t.Error("another fleet's fleetd is taken")
+		t.Error("the fleetd of another fleet is accepted")
 	}
 	if len(other.asked) > 0 {
-		t.Error("it was asked")
+		t.Error("the fleetd of another fleet received the request")
 	}
 	i.Fleetd.Server = strings.Replace(d.URL, "127.0.0.1", "localhost", 1)
 	if err := trust(0); err == nil {
-		t.Error("a certificate for another name is taken")
+		t.Error("a certificate for another name is accepted")
 	}
 }
 
-func TestACertificateThatIsNotOursIsNotKept(t *testing.T) {
+func TestWrongCertificateIsRejected(t *testing.T) {
 	for what, change := range map[string]func(*x509.Certificate){
-		"another's":           func(c *x509.Certificate) { c.URIs[0].Opaque = "troupe:robot:r8" },
-		"nobody's":            func(c *x509.Certificate) { c.URIs = nil },
+		"another robot's":     func(c *x509.Certificate) { c.URIs[0].Opaque = "troupe:robot:r8" },
+		"without a URI":       func(c *x509.Certificate) { c.URIs = nil },
 		"a fleetd instance's": func(c *x509.Certificate) { c.URIs[0].Opaque = "troupe:fleetd:r7" },
-		"of two":              func(c *x509.Certificate) { c.URIs = append(c.URIs, &url.URL{Scheme: "urn", Opaque: "x:y"}) },
-		"of another name":     func(c *x509.Certificate) { c.Subject.CommonName, c.URIs[0].Opaque = "r8", "troupe:robot:r8" },
+		"with two URIs":       func(c *x509.Certificate) { c.URIs = append(c.URIs, &url.URL{Scheme: "urn", Opaque: "x:y"}) },
+		"with another name":   func(c *x509.Certificate) { c.Subject.CommonName, c.URIs[0].Opaque = "r8", "troupe:robot:r8" },
 		"a server's":          func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} },
 	} {
-		d, data := newFleetd(t), t.TempDir()
+		d, data := newFakeFleetd(t), t.TempDir()
 		first := d.must(d.enrol(data))
 		d.with(func() { d.change = change })
 		if _, err := Renew(t.Context(), data, time.Now); err == nil {
-			t.Errorf("%s is taken", what)
+			t.Errorf("a certificate %s is accepted", what)
 		}
 		if kept := d.must(Load(data)); kept.Serial() != first.Serial() {
-			t.Errorf("after one %s the robot has lost its own", what)
+			t.Errorf("after a certificate %s the robot has lost its own", what)
 		}
 	}
 }
 
-// A robot without a clock wakes up in 1970. It must reach its broker all the same.
-func TestAClockThatStandsStillIsSetByTheCertificate(t *testing.T) {
-	d, data := newFleetd(t), t.TempDir()
+// A robot without a clock battery starts in 1970. It must reach its broker all the same.
+func TestClockIsAtLeastStartOfCertificate(t *testing.T) {
+	d, data := newFakeFleetd(t), t.TempDir()
 	i := d.must(d.enrol(data))
 	for _, now := range []time.Time{time.Unix(0, 0), time.Now()} {
 		c := i.TLS(func() time.Time { return now })
@@ -195,8 +195,8 @@ func TestAClockThatStandsStillIsSetByTheCertificate(t *testing.T) {
 	}
 }
 
-func TestATimeBeyondTheCertificateIsNotBelieved(t *testing.T) {
-	d, data := newFleetd(t), t.TempDir()
+func TestFleetTimeAfterCertificateIsIgnored(t *testing.T) {
+	d, data := newFakeFleetd(t), t.TempDir()
 	i := d.must(d.enrol(data))
 	for at, believed := range map[time.Time]bool{i.Leaf().NotAfter.Add(-time.Hour): true, i.Leaf().NotAfter: false, time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC): false} {
 		if err := KeepTime(data, at); err != nil {
@@ -208,8 +208,8 @@ func TestATimeBeyondTheCertificateIsNotBelieved(t *testing.T) {
 	}
 }
 
-func TestAFolderMadeByHandIsUsedAndNotReplaced(t *testing.T) {
-	d, made, data := newFleetd(t), t.TempDir(), t.TempDir()
+func TestManuallyCreatedFolderIsUsedAndNotReplaced(t *testing.T) {
+	d, made, data := newFakeFleetd(t), t.TempDir(), t.TempDir()
 	d.must(d.enrol(made))
 	if err := os.CopyFS(filepath.Join(data, "identity"), os.DirFS(filepath.Join(made, "identity"))); err != nil {
 		t.Fatal(err)
@@ -219,6 +219,6 @@ func TestAFolderMadeByHandIsUsedAndNotReplaced(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if again := d.must(Load(data)); again.Serial() != i.Serial() {
-		t.Error("it was replaced")
+		t.Error("the identity was replaced")
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// renewUntilKilled names the variable that turns this test program into one that
-// makes one of two identities the present one, in turn, until somebody kills it.
+// renewUntilKilled names the environment variable that makes this test program store
+// two identities in turn until it is killed.
 const renewUntilKilled = "TROUPE_TEST_RENEW_UNTIL_KILLED"
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,7 @@ func renewForever(dir string) error {
 	for n := range all {
 		from := filepath.Join(dir, fmt.Sprint(n), linkName)
 		var err error
-		if all[n], err = read(from); err != nil {
+		if all[n], err = readIdentity(from); err != nil {
 			return err
 		}
 		if chain[n], err = os.ReadFile(filepath.Join(from, chainFile)); err != nil {
@@ -49,10 +49,10 @@ func renewForever(dir string) error {
 	}
 }
 
-// Whenever it dies: there is one of the two identities, whole, and its key belongs to
+// After a kill at any time, one of the two identities is complete and its key belongs to
 // its certificate.
-func TestKeyAndCertificateChangeTogetherWhateverDies(t *testing.T) {
-	dir, d := t.TempDir(), newFleetd(t)
+func TestKeyAndCertificateChangeTogether(t *testing.T) {
+	dir, d := t.TempDir(), newFakeFleetd(t)
 	var serials []string
 	for n := range 2 {
 		serials = append(serials, d.must(d.enrol(filepath.Join(dir, fmt.Sprint(n)))).Serial())
@@ -72,21 +72,21 @@ func TestKeyAndCertificateChangeTogetherWhateverDies(t *testing.T) {
 		for written := 0; lines.Scan(); written++ {
 			last = lines.Text()
 			if written == 2+round%3 {
-				<-time.After(time.Duration(round) * 400 * time.Microsecond)                      // each time at another place
-				if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) { // SIGKILL, in the middle of a change
+				<-time.After(time.Duration(round) * 400 * time.Microsecond)                      // at another time in each round
+				if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) { // SIGKILL during a change
 					t.Fatal(err)
 				}
 			}
 		}
 		if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() > 0 {
-			t.Fatalf("it ended by itself: %v", err)
+			t.Fatalf("the writer ended by itself: %v", err)
 		}
-		i, err := Load(filepath.Join(dir, "data")) // which compares key and certificate
+		i, err := Load(filepath.Join(dir, "data")) // Load compares key and certificate
 		if err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
 		if s := i.Serial(); s != serials[0] && s != serials[1] {
-			t.Errorf("round %d: after %s there is %s", round, last, s)
+			t.Errorf("round %d: after %s the identity is %s", round, last, s)
 		}
 	}
 }

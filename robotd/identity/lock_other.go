@@ -4,7 +4,7 @@ package identity
 
 import "os"
 
-// lock does nothing where the system has no such lock: one robotd at a time.
+// lock only creates the folder, because the system has no such lock.
 func lock(folder string) (unlock func() error, err error) {
 	return func() error { return nil }, os.MkdirAll(folder, 0o700)
 }

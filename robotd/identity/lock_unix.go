@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// lock waits until nobody else changes the identities of this folder, such as a
-// robotd that renews while a person does.
+// lock waits until no other process changes the identities in this folder, such as
+// robotd renewing at the same time as a person.
 func lock(folder string) (unlock func() error, err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("make a folder for the identity: %w", err)
