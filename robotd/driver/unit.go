@@ -21,7 +21,7 @@ type Trigger string
 
 // The triggers.
 const (
-	Enabled Trigger = "enabled" // ordered to run
+	Enabled Trigger = "enabled" // ordered to run; a unit with a fault is already in error
 	AtRest  Trigger = "at-rest" // ordered to stop or to be idle, and at standstill
 	Halted  Trigger = "halted"  // ordered to halt, or at its own limit
 	Unfed   Trigger = "unfed"   // moving, and robotd did not feed it

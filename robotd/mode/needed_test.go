@@ -7,7 +7,7 @@ import (
 	"troupe/schema/golden"
 )
 
-func TestEveryRowOfBothTablesIsNeededByATrace(t *testing.T) {
+func TestTracesNeedEveryTransition(t *testing.T) {
 	replays := func() string {
 		return golden.Replays(t, func(t *testing.T) func(string) string {
 			w := &world{c: Defaults()}

@@ -7,7 +7,7 @@ import (
 	"troupe/schema/golden"
 )
 
-func TestEveryRowOfTheTableIsNeededByATrace(t *testing.T) {
+func TestTracesNeedEveryTransition(t *testing.T) {
 	fsmtest.EveryRowIsNeeded(t, &Table, func() string {
 		return golden.Replays(t, func(t *testing.T) func(string) string {
 			w := newWorld()

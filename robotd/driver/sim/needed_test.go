@@ -10,8 +10,8 @@ import (
 	"troupe/robotd/driver"
 )
 
-// withoutEdge names the edge of the unit table that a run of this test binary
-// does without: the index of its row, and of the state within the row.
+// withoutEdge names the environment variable that removes one transition from the unit
+// table in a run of this test binary: the index of its row, and of the state in the row.
 const withoutEdge = "TROUPE_WITHOUT_UNIT_EDGE"
 
 func init() {
@@ -21,15 +21,15 @@ func init() {
 	}
 }
 
-// TestEveryRowOfTheUnitTableIsNeeded runs the suite that every body must pass in
-// a process of its own for each edge, which lacks that edge: it must fail.
-func TestEveryRowOfTheUnitTableIsNeeded(t *testing.T) {
+// For each transition, the conformance suite runs in a process of its own without that
+// transition and must fail.
+func TestEveryTransitionOfUnitTableIsNeeded(t *testing.T) {
 	for i, row := range driver.Table {
 		for j, from := range row.From {
-			run := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTheSimulatedBodyConforms$", "-rapid.nofailfile", "-rapid.checks=10")
+			run := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSimulatedBodyConforms$", "-rapid.nofailfile", "-rapid.checks=10")
 			run.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d", withoutEdge, i, j))
 			if out, err := run.CombinedOutput(); err == nil {
-				t.Errorf("the suite passes though %s on %s no longer leads to %s\n%s", from, row.On, row.To, out)
+				t.Errorf("the suite passes although %s on %s no longer leads to %s\n%s", from, row.On, row.To, out)
 			}
 		}
 	}
