@@ -8,31 +8,31 @@ import (
 	"troupe/schema"
 )
 
-// Holder is whom a certificate names. Whether the certificate is to be believed
-// was decided when the connection was made.
+// Holder is the identity that a client certificate names. The chain of trust was verified
+// during the TLS handshake.
 type Holder struct {
 	Role   schema.Role
 	Name   string
 	Serial string // lower-case hexadecimal
 }
 
-// HolderOf reads exactly one URI, urn:troupe:robot:NAME or urn:troupe:fleetd:NAME,
-// and holds the common name against it. Further URIs are refused: which one counts
-// would be anybody's guess.
-func HolderOf(c *x509.Certificate) (Holder, error) {
-	if len(c.URIs) != 1 {
-		return Holder{}, errors.New("the certificate does not have exactly one URI")
+// HolderOf reads the certificate's one URI, urn:troupe:robot:NAME or
+// urn:troupe:fleetd:NAME, and compares it with the common name. A certificate with several
+// URIs is refused, because it would be ambiguous which one counts.
+func HolderOf(cert *x509.Certificate) (Holder, error) {
+	if len(cert.URIs) != 1 {
+		return Holder{}, errors.New("the certificate must have exactly one URI, urn:troupe:robot:NAME or urn:troupe:fleetd:NAME")
 	}
-	role, name, ok := schema.ParseIdentityURN(c.URIs[0].String())
+	role, name, ok := schema.ParseIdentityURN(cert.URIs[0].String())
 	switch {
 	case !ok:
-		return Holder{}, errors.New("the certificate names no robot and no fleetd")
+		return Holder{}, errors.New("the certificate's URI names neither a robot nor a fleetd instance")
 	case role == schema.RoleRobot && schema.ReservedName(name):
-		return Holder{}, fmt.Errorf("the certificate names a robot %s, and fleetd instances and people are called so", name)
-	case name != c.Subject.CommonName:
-		return Holder{}, errors.New("the certificate's common name is not that of its URI")
+		return Holder{}, fmt.Errorf("the certificate names a robot %s, but that name is reserved for fleetd instances and people", name)
+	case name != cert.Subject.CommonName:
+		return Holder{}, errors.New("the certificate's common name differs from the name in its URI")
 	}
-	return Holder{role, name, serialOf(c)}, nil
+	return Holder{role, name, serialOf(cert)}, nil
 }
 
 func serialOf(c *x509.Certificate) string { return c.SerialNumber.Text(16) }

@@ -7,18 +7,18 @@ import (
 	"troupe/schema"
 )
 
-// BlobSuffix marks a robot's second connection, on which it fetches blobs, so
-// that neither its heartbeat nor a stop waits behind them.
+// BlobSuffix is the client id suffix of a robot's second connection, on which it fetches
+// blobs, so that neither its heartbeat nor a stop has to wait behind them.
 const BlobSuffix = "blob"
 
-// Bounds of the keep-alive that a client may ask for, in seconds. Zero would
-// switch the broker's only way of finding a dead peer off.
+// Bounds of a client's keep-alive, in seconds. Zero would disable the broker's only way to
+// detect a dead peer.
 const (
 	MinKeepAlive = 5
 	MaxKeepAlive = 300
 )
 
-// Connect is what a client says of itself before anything else.
+// Connect holds the fields of a CONNECT packet on which the decision depends.
 type Connect struct {
 	Protocol  byte // 4 is MQTT 3.1.1
 	ClientID  string
@@ -27,27 +27,27 @@ type Connect struct {
 	Clean     bool
 }
 
-// Identity is who a connection turned out to be.
+// Identity is an authenticated client.
 type Identity struct {
-	Name     string // user name, guest for somebody unnamed
+	Name     string // user name; guest if the client gave none
 	ClientID string
 	Role     schema.Role
-	Robot    string // where a console stands, else empty
-	Blobs    bool   // a robot's second connection
+	Robot    string // the robot of a console, else empty
+	Blobs    bool   // this is a robot's second connection, for blobs
 }
 
-// Fault is which of MQTT's connect return codes fits a refusal.
+// Fault is the MQTT 3.1.1 CONNACK return code of a refusal.
 type Fault byte
 
 const (
 	FaultProtocol Fault = 1
 	FaultID       Fault = 2
-	FaultBusy     Fault = 3 // it may be tried again
+	FaultBusy     Fault = 3 // the client may try again
 	FaultLogin    Fault = 4
 	FaultDenied   Fault = 5
 )
 
-// String is what an operator's log calls f.
+// String returns the name of f for the log.
 func (f Fault) String() string {
 	switch f {
 	case FaultProtocol:
@@ -62,52 +62,52 @@ func (f Fault) String() string {
 	return "denied"
 }
 
-// Refusal is why somebody may not connect; for the log, since MQTT 3.1.1 has no
-// words for it.
+// Refusal is why a CONNECT is refused. Detail is for the log: CONNACK of MQTT 3.1.1
+// carries only a code.
 type Refusal struct {
 	Fault  Fault
 	Detail string
 }
 
-// guest is the name of those who give none.
+// guest is the name of clients without a user name.
 const guest = "guest"
 
-// Check decides what needs no knowledge of who it is.
-func Check(c Connect) *Refusal {
+// CheckConnect checks what does not depend on the client's identity.
+func CheckConnect(c Connect) *Refusal {
 	switch {
 	case c.Protocol != 4:
-		return refuse(FaultProtocol, "protocol level %d: only MQTT 3.1.1 is spoken", c.Protocol)
+		return refuse(FaultProtocol, "protocol level %d: only MQTT 3.1.1 (level 4) is supported", c.Protocol)
 	case c.KeepAlive < MinKeepAlive || c.KeepAlive > MaxKeepAlive:
 		return refuse(FaultID, "keep-alive %d s: want %d to %d s", c.KeepAlive, MinKeepAlive, MaxKeepAlive)
 	}
 	return nil
 }
 
-// ByCertificate makes a user of the holder of a certificate. The user name may be
-// left out, but not be another's.
-func ByCertificate(c *Connect, h Holder) (User, *Refusal) {
+// UserOfHolder returns the user whom a certificate names. The client may omit its user
+// name, but it must not give another one.
+func UserOfHolder(c *Connect, h Holder) (User, *Refusal) {
 	if c.Name == "" {
 		c.Name = h.Name
 	}
 	if c.Name != h.Name {
-		return User{}, refuse(FaultDenied, "user name %q with the certificate of %s", c.Name, h.Name)
+		return User{}, refuse(FaultDenied, "user name %q does not match the certificate of %s", c.Name, h.Name)
 	}
 	return User{Name: h.Name, Role: h.Role}, nil
 }
 
-// Identify binds the client id to the user name: sessions are kept by client id,
-// so whoever could choose another's would take over his session. The id is the
-// name, or for those who are no robots the name, a dot and anything; an empty one
-// becomes the name, a dot and random.
+// Identify binds the client id to the user name: sessions are kept by client id, so a
+// client that could choose any id could take over another's session. The id of a robot is
+// its name; the id of any other client is its name, or its name, a dot and a suffix. An
+// empty id becomes the name, a dot and a random suffix.
 //
-// It is for a user who has proved who he is: what it refuses, it explains.
-// Neither the will (see Rights.JudgeWill) nor the password is looked at here.
+// Call it only for a user who is authenticated, because its refusals explain what is
+// wrong. It checks neither the will (see Rights.JudgeWill) nor the password.
 func Identify(c Connect, user User, random string) (Identity, *Refusal) {
 	if c.Name == "" {
-		// Whatever somebody unnamed calls himself, it must not be another's
-		// session; so the id he gives is not used at all.
+		// The client id of an unnamed client is ignored, so that it cannot be that of
+		// another session.
 		if !c.Clean {
-			return Identity{}, refuse(FaultID, "an unnamed client asks for a kept session")
+			return Identity{}, refuse(FaultID, "a client without a user name must ask for a clean session")
 		}
 		return Identity{Name: guest, ClientID: guest + "." + random, Role: user.Role}, nil
 	}
@@ -121,16 +121,16 @@ func Identify(c Connect, user User, random string) (Identity, *Refusal) {
 	name, suffix, dotted := strings.Cut(id.ClientID, ".")
 	switch {
 	case !schema.ValidID(name) || dotted && !validSuffix(suffix):
-		return Identity{}, refuse(FaultID, "client id %q: want a-z, 0-9 and -, then perhaps a dot and more of it", c.ClientID)
+		return Identity{}, refuse(FaultID, "client id %q: want a name of a-z, 0-9 and -, optionally followed by a dot and a suffix", c.ClientID)
 	case name != id.Name:
 		return Identity{}, refuse(FaultID, "client id %q does not belong to user %q", c.ClientID, c.Name)
 	}
 	if user.Role == schema.RoleRobot {
 		if dotted && suffix != BlobSuffix {
-			return Identity{}, refuse(FaultID, "client id %q: a robot is %s, or %s.%s for blobs", c.ClientID, name, name, BlobSuffix)
+			return Identity{}, refuse(FaultID, "client id %q: a robot's id is %s, or %s.%s for blobs", c.ClientID, name, name, BlobSuffix)
 		}
 		if !c.Clean {
-			return Identity{}, refuse(FaultID, "robot %s asks for a kept session: old commands must not be replayed", name)
+			return Identity{}, refuse(FaultID, "robot %s must ask for a clean session: old commands must not be replayed", name)
 		}
 		id.Blobs = dotted
 	}

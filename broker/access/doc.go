@@ -1,10 +1,10 @@
-// Package access decides for the broker who somebody is, what he may say and
-// hear, and whether a message is well said: the right topic, size and flags. It
-// is pure: facts in, a verdict with its reason out.
+// Package access decides who a client is, which topics it may publish and read, and
+// whether a message may pass with its topic, size and flags. It is pure: facts in, a
+// verdict with its reason out.
 //
-// It does not look into payloads: what a command means, and whether it is
-// allowed now, is the robot's to say. It keeps no counts and no time either;
-// rates and quotas belong to the server.
+// It does not look into payloads: what a command means, and whether it is allowed now, is
+// decided by the robot. It has no counters and no clock either; the server limits rates
+// and quotas.
 //
-// What is not listed in the topic and verb tables is denied.
+// Whatever the topic and verb tables do not list is denied.
 package access

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// naive is the specification read aloud: slow, recursive, on slices.
-func naive(filter, topic []string, first bool) bool {
+// naiveLevels follows the text of the specification: slow, recursive, on slices.
+func naiveLevels(filter, topic []string, first bool) bool {
 	switch {
 	case len(filter) == 0:
 		return len(topic) == 0
@@ -19,16 +19,16 @@ func naive(filter, topic []string, first bool) bool {
 	case len(topic) == 0:
 		return false
 	case filter[0] == "+" || filter[0] == topic[0]:
-		return naive(filter[1:], topic[1:], false)
+		return naiveLevels(filter[1:], topic[1:], false)
 	}
 	return false
 }
 
 func naiveMatch(filter, topic string) bool {
-	return naive(strings.Split(filter, "/"), strings.Split(topic, "/"), true)
+	return naiveLevels(strings.Split(filter, "/"), strings.Split(topic, "/"), true)
 }
 
-// A small alphabet, so that matches are common.
+// The alphabet is small so that matches are common.
 var (
 	levels = []string{"a", "b", "", "$s"}
 	topics = rapid.Custom(func(t *rapid.T) string {
@@ -43,7 +43,7 @@ var (
 	})
 )
 
-func TestMatchesAsTheSpecificationSays(t *testing.T) {
+func TestMatchesFollowsTheSpecification(t *testing.T) {
 	for _, c := range []struct {
 		filter, topic string
 		want          bool
@@ -60,7 +60,7 @@ func TestMatchesAsTheSpecificationSays(t *testing.T) {
 	}
 }
 
-func TestMatchesAgreesWithANaiveReading(t *testing.T) {
+func TestMatchesEqualsNaiveMatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f, topic := filters.Draw(t, "filter"), topics.Draw(t, "topic")
 		if got, want := Matches(f, topic), naiveMatch(f, topic); got != want {
@@ -69,9 +69,9 @@ func TestMatchesAgreesWithANaiveReading(t *testing.T) {
 	})
 }
 
-// universe is every topic of up to five levels over the alphabet and one level
-// that no filter names.
-func universe() []string {
+// allTopics returns every topic of up to five levels over the alphabet plus one level that
+// no filter contains.
+func allTopics() []string {
 	alphabet := append([]string{"z"}, levels...)
 	all, last := []string(nil), []string{""}
 	for depth := 0; depth < 5; depth++ {
@@ -89,8 +89,8 @@ func universe() []string {
 	return all
 }
 
-func TestIntersectsFindsExactlyTheFiltersWithACommonTopic(t *testing.T) {
-	all := universe()
+func TestIntersectsMeansACommonTopicExists(t *testing.T) {
+	all := allTopics()
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := filters.Draw(t, "a"), filters.Draw(t, "b")
 		want := false
@@ -109,20 +109,20 @@ func TestIntersectsFindsExactlyTheFiltersWithACommonTopic(t *testing.T) {
 	})
 }
 
-func TestFiltersThatAreNone(t *testing.T) {
+func TestInvalidFiltersAndTopicsAreRefused(t *testing.T) {
 	for _, f := range []string{"", "a/#/b", "a#", "a/b+", "+a", "$share/g/a", "a\x00b", "a\nb", "\xff", strings.Repeat("a/", 8) + "a", strings.Repeat("a", 201)} {
 		if ValidFilter(f) {
-			t.Errorf("ValidFilter(%q) holds", f)
+			t.Errorf("ValidFilter(%q) = true", f)
 		}
 	}
 	for _, f := range []string{"#", "+", "+/a/#", "a", "$SYS/#", "troupe/v1/robots/+/reported/#"} {
 		if !ValidFilter(f) {
-			t.Errorf("ValidFilter(%q) does not hold", f)
+			t.Errorf("ValidFilter(%q) = false", f)
 		}
 	}
 	for _, topic := range []string{"", "a/+", "#", "a\tb", strings.Repeat("x", 201)} {
 		if ValidTopic(topic) {
-			t.Errorf("ValidTopic(%q) holds", topic)
+			t.Errorf("ValidTopic(%q) = true", topic)
 		}
 	}
 }

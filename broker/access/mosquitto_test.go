@@ -9,12 +9,12 @@ import (
 	"troupe/schema"
 )
 
-// ruled is an acl_file as Mosquitto understands it: the rules of the user alone,
-// read for what is delivered to him, write for what he publishes.
-type ruled map[string][]string // user -> "read FILTER" or "write FILTER"
+// aclFile is an acl_file as Mosquitto evaluates it: only the rules of the user count, read
+// for what is delivered to it, write for what it publishes.
+type aclFile map[string][]string // user -> "read FILTER" or "write FILTER"
 
-func parseACL(t *testing.T, text string) ruled {
-	rules, user := ruled{}, ""
+func parseACL(t *testing.T, text string) aclFile {
+	rules, user := aclFile{}, ""
 	for _, line := range strings.Split(text, "\n") {
 		word := strings.Fields(line)
 		switch {
@@ -24,13 +24,13 @@ func parseACL(t *testing.T, text string) ruled {
 		case word[0] == "topic" && len(word) == 3 && user != "" && (word[1] == "read" || word[1] == "write"):
 			rules[user] = append(rules[user], word[1]+" "+word[2])
 		default:
-			t.Fatalf("mosquitto does not know the line %q, or nobody is meant", line)
+			t.Fatalf("mosquitto would not accept the line %q, or it belongs to no user", line)
 		}
 	}
 	return rules
 }
 
-func (r ruled) may(user, access, topic string) bool {
+func (r aclFile) may(user, access, topic string) bool {
 	for _, rule := range r[user] {
 		if filter, ok := strings.CutPrefix(rule, access+" "); ok && Matches(filter, topic) {
 			return true
@@ -39,12 +39,12 @@ func (r ruled) may(user, access, topic string) bool {
 	return false
 }
 
-func TestMosquittosRulesAreOurs(t *testing.T) {
+func TestMosquittoRulesEqualRights(t *testing.T) {
 	var users []User
 	for _, role := range Roles {
 		u := User{Name: "x-" + string(role), Role: role}
 		if role == schema.RoleConsole {
-			u.Robot = u.Name // which is what r1 is replaced by below
+			u.Robot = u.Name // r1 is replaced by the user name below
 		}
 		users = append(users, u)
 	}
@@ -58,50 +58,50 @@ func TestMosquittosRulesAreOurs(t *testing.T) {
 		m := message(t)
 		m.Topic = strings.NewReplacer("/op1", "/"+user.Name, "/r1", "/"+user.Name).Replace(m.Topic)
 		if _, _, ok := ns.Match(m.Topic); !ok {
-			return // ill-formed names are not in a list of topics
+			return // an acl_file does not check whether names are well formed
 		}
 		own := Compile(Identity{Name: user.Name, ClientID: user.Name, Role: user.Role, Robot: user.Robot}, ns)
 		if got, want := rules.may(user.Name, "read", m.Topic), own.MayRead(m.Topic); got != want {
-			t.Errorf("%s reads %s: %v under mosquitto, %v here", user.Name, m.Topic, got, want)
+			t.Errorf("%s may read %s: mosquitto %v, troupe %v", user.Name, m.Topic, got, want)
 		}
-		// Flags and sizes are not in a list of topics either.
+		// An acl_file does not check flags and sizes either.
 		m.Size = 1
 		if row, _, _ := ns.Match(m.Topic); row.Retain {
 			m.Retain = true
 		} else {
 			m.Retain = false
 		}
-		want := own.Judge(m).Do != Refuse
+		want := own.Judge(m).Decision != Refuse
 		m.Size = 0
-		want = want || own.Judge(m).Do != Refuse
+		want = want || own.Judge(m).Decision != Refuse
 		if row, _, _ := ns.Match(m.Topic); user.Role == schema.RoleFleetd || user.Role == schema.RoleAdmin {
-			want = want || row.Kind == schema.TopicCmd || row.Kind == schema.TopicTeleop || row.Kind == schema.TopicFleetStopCmd // to remove what only mosquitto keeps
+			want = want || row.Kind == schema.TopicCmd || row.Kind == schema.TopicTeleop || row.Kind == schema.TopicFleetStopCmd // to delete what only mosquitto retains
 		}
 		if got := rules.may(user.Name, "write", m.Topic); got != want {
-			t.Errorf("%s writes %s: %v under mosquitto, %v here", user.Name, m.Topic, got, want)
+			t.Errorf("%s may write %s: mosquitto %v, troupe %v", user.Name, m.Topic, got, want)
 		}
 	})
 }
 
-func TestMosquittosRulesGiveNothingToEverybody(t *testing.T) {
+func TestMosquittoRulesGrantNothingToUnknownUsers(t *testing.T) {
 	var text strings.Builder
 	if err := WriteMosquittoACL(&text, Dev().All(), ns); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(text.String(), "pattern") {
-		t.Error("a pattern is everybody's, whatever his role")
+		t.Error("the file has a pattern line, which applies to every role")
 	}
 	rules := parseACL(t, text.String()) // fails on a rule before the first user
 	if rules.may("obs", "write", "troupe/v1/robots/r1/cmd/obs/safety/enable") || rules.may("nobody", "read", "troupe/v1/robots/r1/state") {
-		t.Error("an observer writes, or an unknown client reads")
+		t.Error("an observer may write, or an unknown client may read")
 	}
 	if !rules.may("stop1", "write", ns.Topic(schema.TopicCmd, "r9", "stop1", "safety", "stop")) {
-		t.Error("the wall button does not stop")
+		t.Error("a client of role stop may not stop robots")
 	}
 }
 
-// What a newer robot can be asked in the group of intents is decided there.
-func TestAnIntentThatNoTableListsReachesTheRobotFromWhoMayHaveIntents(t *testing.T) {
+// A newer robot may know more verbs of the group intent; it decides about them itself.
+func TestUnknownIntentPassesForRolesWithIntents(t *testing.T) {
 	for role, want := range map[schema.Role]bool{
 		schema.RoleResponder: true, schema.RoleOperator: true, schema.RoleAdmin: true, schema.RoleFleetd: true,
 		schema.RoleStop: false, schema.RoleObserver: false, schema.RoleRobot: false,
@@ -117,12 +117,12 @@ func TestAnIntentThatNoTableListsReachesTheRobotFromWhoMayHaveIntents(t *testing
 			"troupe/v1/robots/r1/cmd/x/mode/dream":   want && role != schema.RoleResponder,
 			"troupe/v1/robots/r1/cmd/y/intent/dream": role == schema.RoleFleetd || role == schema.RoleAdmin,
 		} {
-			here := own.Judge(Publish{Topic: topic, Size: 1}).Do == Pass
+			here := own.Judge(Publish{Topic: topic, Size: 1}).Decision == Pass
 			if there := parseACL(t, text.String()).may("x", "write", topic); there != want {
-				t.Errorf("%s writes %s: %v under mosquitto", role, topic, there)
+				t.Errorf("%s may write %s: mosquitto %v", role, topic, there)
 			}
 			if !strings.Contains(topic, "/y/") && here != want {
-				t.Errorf("%s writes %s: %v here", role, topic, here)
+				t.Errorf("%s may write %s: troupe %v", role, topic, here)
 			}
 		}
 	}

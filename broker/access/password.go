@@ -18,17 +18,16 @@ type Hash struct {
 	salt, sum         []byte
 }
 
-// Parameters of new hashes (the second choice of RFC 9106 is made for servers;
-// these are the smaller ones that OWASP names, since a whole fleet may log in at
-// once), and the most that a users file may ask of the broker.
+// Parameters of new hashes, and the maximum that a users file may ask of the broker. The
+// new ones are the smaller set that OWASP recommends, not the second choice of RFC 9106,
+// since a whole fleet may log in at once.
 const (
 	newMemoryKiB, newPasses, newLanes, newSum = 19 << 10, 2, 1, 32
 	maxMemoryKiB, maxPasses, maxLanes         = 128 << 10, 10, 4
 	SaltBytes                                 = 16
 )
 
-// HashPassword makes the hash of a password with a salt of SaltBytes random
-// bytes.
+// HashPassword hashes a password with a random salt of SaltBytes bytes.
 func HashPassword(password string, salt [SaltBytes]byte) Hash {
 	return Hash{
 		memoryKiB: newMemoryKiB, passes: newPasses, lanes: newLanes, salt: salt[:],
@@ -36,8 +35,8 @@ func HashPassword(password string, salt [SaltBytes]byte) Hash {
 	}
 }
 
-// Verify reports whether password is the one. It takes some 20 ms and the
-// hash's memory: whoever calls it for unknown clients limits how many at once.
+// Verify reports whether password matches. It takes about 20 ms and the hash's memory, so
+// a caller that serves unknown clients limits how many run at once.
 func (h Hash) Verify(password []byte) bool {
 	got := argon2.IDKey(password, h.salt, h.passes, h.memoryKiB, h.lanes, uint32(len(h.sum)))
 	return subtle.ConstantTimeCompare(got, h.sum) == 1
@@ -48,15 +47,15 @@ func (h Hash) String() string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.memoryKiB, h.passes, h.lanes, b64(h.salt), b64(h.sum))
 }
 
-// ParseHash reads a PHC string, and refuses parameters that would let a users
-// file exhaust the broker.
+// ParseHash parses a PHC string. It refuses parameters with which a users file could
+// exhaust the broker.
 func ParseHash(s string) (Hash, error) {
 	part := strings.Split(s, "$")
 	if len(part) != 6 || part[0] != "" || part[1] != "argon2id" {
-		return Hash{}, errors.New("not an argon2id hash, as hash-password writes it")
+		return Hash{}, errors.New("not an argon2id hash as written by hash-password")
 	}
 	if want := fmt.Sprintf("v=%d", argon2.Version); part[2] != want {
-		return Hash{}, fmt.Errorf("argon2 version %q: only %s is understood", part[2], want)
+		return Hash{}, fmt.Errorf("argon2 version %q: only %s is supported", part[2], want)
 	}
 	var h Hash
 	if n, err := fmt.Sscanf(part[3], "m=%d,t=%d,p=%d", &h.memoryKiB, &h.passes, &h.lanes); err != nil || n != 3 ||

@@ -11,19 +11,21 @@ import (
 	"troupe/schema"
 )
 
-// Lists are the certificates that their issuers revoked. The zero value is none.
-type Lists struct {
-	revoked map[issued]bool
-	next    time.Time
+// RevocationLists holds the certificates on the certificate revocation lists (CRLs) of
+// their issuers. The zero value revokes none.
+type RevocationLists struct {
+	revoked    map[issued]bool
+	nextUpdate time.Time
 }
 
+// issued identifies a certificate.
 type issued struct{ issuer, serial string }
 
-// ParseLists reads lists of revoked certificates (one in DER, or any number in
-// PEM) and believes those that one of issuers signed. One of somebody else is an
-// error: the file is not what it was meant to be.
-func ParseLists(file []byte, issuers []*x509.Certificate) (Lists, error) {
-	l := Lists{revoked: map[issued]bool{}}
+// ParseRevocationLists parses CRLs (one in DER, or any number in PEM). Each must be signed
+// by one of issuers; a list of another issuer is an error, since the file is then not the
+// one that was meant.
+func ParseRevocationLists(file []byte, issuers []*x509.Certificate) (RevocationLists, error) {
+	l := RevocationLists{revoked: map[issued]bool{}}
 	if block, _ := pem.Decode(file); block == nil {
 		return l, l.add(file, issuers)
 	}
@@ -33,20 +35,20 @@ func ParseLists(file []byte, issuers []*x509.Certificate) (Lists, error) {
 			return l, nil
 		}
 		if block.Type != "X509 CRL" {
-			return Lists{}, fmt.Errorf("block %d is a %s, not an X509 CRL", n, block.Type)
+			return RevocationLists{}, fmt.Errorf("block %d is a %s, not an X509 CRL", n, block.Type)
 		}
 		if err := l.add(block.Bytes, issuers); err != nil {
-			return Lists{}, fmt.Errorf("block %d: %w", n, err)
+			return RevocationLists{}, fmt.Errorf("block %d: %w", n, err)
 		}
 	}
 }
 
-func (l *Lists) add(der []byte, issuers []*x509.Certificate) error {
+func (l *RevocationLists) add(der []byte, issuers []*x509.Certificate) error {
 	list, err := x509.ParseRevocationList(der)
 	if err != nil {
 		return err
 	}
-	err = errors.New("nobody whose certificates are taken has signed it")
+	err = errors.New("the list is not signed by any of the client CAs")
 	for _, c := range issuers {
 		if string(c.RawSubject) == string(list.RawIssuer) {
 			if err = list.CheckSignatureFrom(c); err == nil {
@@ -60,75 +62,76 @@ func (l *Lists) add(der []byte, issuers []*x509.Certificate) error {
 	for _, e := range list.RevokedCertificateEntries {
 		l.revoked[issued{string(list.RawIssuer), e.SerialNumber.Text(16)}] = true
 	}
-	if l.next.IsZero() || list.NextUpdate.Before(l.next) {
-		l.next = list.NextUpdate
+	if l.nextUpdate.IsZero() || list.NextUpdate.Before(l.nextUpdate) {
+		l.nextUpdate = list.NextUpdate
 	}
 	return nil
 }
 
-// Has reports whether a certificate is on a list of its issuer.
-func (l Lists) Has(c *x509.Certificate) bool {
+// Revokes reports whether c is on a list of its issuer.
+func (l RevocationLists) Revokes(c *x509.Certificate) bool {
 	return l.revoked[issued{string(c.RawIssuer), serialOf(c)}]
 }
 
-// Len is how many certificates are listed.
-func (l Lists) Len() int { return len(l.revoked) }
+// Len is the number of revoked certificates.
+func (l RevocationLists) Len() int { return len(l.revoked) }
 
-// Next is when the first of the lists was to be renewed; zero without one.
-func (l Lists) Next() time.Time { return l.next }
+// NextUpdate is the earliest time at which one of the lists should have been replaced;
+// zero without lists.
+func (l RevocationLists) NextUpdate() time.Time { return l.nextUpdate }
 
-// Revoked is what fleetd instances say of whom the broker is to take no more. Each speaks for
-// itself: what a fleet id says takes nothing back that another said. The zero
-// value is nobody.
-type Revoked struct{ by map[string]list }
+// Revoked holds the names and certificates that fleet ids have revoked. Each fleet id
+// replaces its own list only and never takes back what another one revoked. The zero value
+// revokes nobody.
+type Revoked struct{ byFleetID map[string]list }
 
-// list is the newest of a fleet id.
+// list is the newest list of one fleet id.
 type list struct {
 	rev            int64
 	names, serials map[string]bool
 }
 
-// maxFleets bounds how many are listened to. There is one; there are two
-// after a fleet has begun anew with another database.
+// maxFleets bounds how many fleet ids are remembered. Normally there is one, and two after
+// a fleet was started again with a new database.
 const maxFleets = 16
 
-// Replace reads a newer list of a fleet id in the place of its older one; r
-// stays as it is. The answer is what is wrong with it, for its sender: a list that
-// cannot be read, or is older than what is known, changes nothing.
+// Replace returns a copy of r in which the list in payload replaces the older one of its
+// fleet id; r is not changed. If the list is malformed or older than the known one,
+// Replace returns why, for the sender.
 func (r *Revoked) Replace(payload []byte) (*Revoked, string) {
 	if len(payload) == 0 {
-		return nil, "whoever was revoked stays so: publish a list with a higher rev instead"
+		return nil, "an empty message revokes nothing and restores nobody: publish a list with a higher rev instead"
 	}
-	told, problems := schema.Decode[schema.Revoked](payload)
+	received, problems := schema.Decode[schema.Revoked](payload)
 	if errs := schema.Errors(problems); len(errs) > 0 {
 		return nil, errs[0].String()
 	}
-	older, known := r.by[told.FleetID]
+	previous, known := r.byFleetID[received.FleetID]
 	switch {
-	case told.Rev < older.rev:
-		return nil, fmt.Sprintf("rev %d is older than %d, which is known", told.Rev, older.rev)
-	case !known && len(r.by) >= maxFleets:
-		return nil, fmt.Sprintf("%d fleets have said whom they revoked, and no more are listened to; start the broker anew", len(r.by))
+	case received.Rev < previous.rev:
+		return nil, fmt.Sprintf("rev %d is older than the known rev %d", received.Rev, previous.rev)
+	case !known && len(r.byFleetID) >= maxFleets:
+		return nil, fmt.Sprintf("lists of %d fleet ids are known, which is the limit: restart the broker to drop the old ones", len(r.byFleetID))
 	}
-	next := &Revoked{by: maps.Clone(r.by)}
-	if next.by == nil {
-		next.by = map[string]list{}
+	next := &Revoked{byFleetID: maps.Clone(r.byFleetID)}
+	if next.byFleetID == nil {
+		next.byFleetID = map[string]list{}
 	}
-	newer := list{rev: told.Rev, names: map[string]bool{}, serials: map[string]bool{}}
-	for _, n := range told.Names {
+	newer := list{rev: received.Rev, names: map[string]bool{}, serials: map[string]bool{}}
+	for _, n := range received.Names {
 		newer.names[n] = true
 	}
-	for _, s := range told.Serials {
+	for _, s := range received.Serials {
 		newer.serials[s] = true
 	}
-	next.by[told.FleetID] = newer
+	next.byFleetID[received.FleetID] = newer
 	return next, ""
 }
 
-// Has reports whether somebody of that name, or with a certificate of that serial
-// number if he has one, is revoked.
-func (r *Revoked) Has(name, serial string) bool {
-	for _, l := range r.by {
+// Revokes reports whether the name is revoked, or the certificate with that serial number;
+// serial is empty for a client without a certificate.
+func (r *Revoked) Revokes(name, serial string) bool {
+	for _, l := range r.byFleetID {
 		if l.names[name] || serial != "" && l.serials[serial] {
 			return true
 		}

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// issuer is a CA with the list that it signs.
+// issuer is a CA and signs its CRL.
 type issuer struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -60,107 +60,107 @@ func inPEM(kind string, ders ...[]byte) (out []byte) {
 	return out
 }
 
-func TestAListRevokesTheCertificatesOfItsIssuerAlone(t *testing.T) {
+func TestRevocationListAppliesToItsIssuerOnly(t *testing.T) {
 	one, two := newIssuer(t, "one"), newIssuer(t, "two")
 	early, late := time.Date(2030, 2, 1, 0, 0, 0, 0, time.UTC), time.Date(2030, 3, 1, 0, 0, 0, 0, time.UTC)
 	issuers := []*x509.Certificate{one.cert, two.cert}
 	of := func(i issuer, serial int64) *x509.Certificate {
 		return &x509.Certificate{RawIssuer: i.cert.RawSubject, SerialNumber: big.NewInt(serial)}
 	}
-	both, err := ParseLists(inPEM("X509 CRL", one.list(t, late, 7, 8), two.list(t, early, 9)), issuers)
+	both, err := ParseRevocationLists(inPEM("X509 CRL", one.list(t, late, 7, 8), two.list(t, early, 9)), issuers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if both.Len() != 3 || !both.Next().Equal(early) {
-		t.Errorf("%d revoked, until %v", both.Len(), both.Next())
+	if both.Len() != 3 || !both.NextUpdate().Equal(early) {
+		t.Errorf("%d revoked, next update %v", both.Len(), both.NextUpdate())
 	}
 	for c, want := range map[*x509.Certificate]bool{of(one, 7): true, of(one, 8): true, of(two, 9): true, of(two, 7): false, of(one, 9): false} {
-		if got := both.Has(c); got != want {
+		if got := both.Revokes(c); got != want {
 			t.Errorf("%v of %x: revoked %v", c.SerialNumber, c.RawIssuer, got)
 		}
 	}
-	der, err := ParseLists(one.list(t, late, 7), issuers)
-	if err != nil || !der.Has(of(one, 7)) {
+	der, err := ParseRevocationLists(one.list(t, late, 7), issuers)
+	if err != nil || !der.Revokes(of(one, 7)) {
 		t.Errorf("in DER: %v", err)
 	}
-	if (Lists{}).Has(of(one, 7)) || !(Lists{}).Next().IsZero() {
-		t.Error("the zero value revokes")
+	if (RevocationLists{}).Revokes(of(one, 7)) || !(RevocationLists{}).NextUpdate().IsZero() {
+		t.Error("the zero value revokes certificates")
 	}
 }
 
-func TestAListOfSomebodyElseIsNoList(t *testing.T) {
-	ours, stranger, namesake := newIssuer(t, "one"), newIssuer(t, "unknown"), newIssuer(t, "one")
+func TestRevocationListWithoutValidSignatureIsRefused(t *testing.T) {
+	ours, unknown, namesake := newIssuer(t, "one"), newIssuer(t, "unknown"), newIssuer(t, "one")
 	until := time.Date(2030, 2, 1, 0, 0, 0, 0, time.UTC)
 	good := ours.list(t, until, 7)
 	for why, file := range map[string][]byte{
-		"a unknown client's":   inPEM("X509 CRL", stranger.list(t, until, 7)),
-		"a namesake's":         inPEM("X509 CRL", namesake.list(t, until, 7)),
-		"ours and a namesakes": inPEM("X509 CRL", good, namesake.list(t, until, 7)),
-		"a certificate":        inPEM("CERTIFICATE", ours.cert.Raw),
-		"nothing":              nil,
-		"nonsense":             []byte("nonsense"),
-		"a byte changed":       slices.Concat(good[:len(good)-1], []byte{good[len(good)-1] ^ 1}),
+		"of an unknown CA":                    inPEM("X509 CRL", unknown.list(t, until, 7)),
+		"of a CA with the same name":          inPEM("X509 CRL", namesake.list(t, until, 7)),
+		"ours and of a CA with the same name": inPEM("X509 CRL", good, namesake.list(t, until, 7)),
+		"a certificate":                       inPEM("CERTIFICATE", ours.cert.Raw),
+		"an empty file":                       nil,
+		"neither PEM nor DER":                 []byte("nonsense"),
+		"a signature with one changed byte":   slices.Concat(good[:len(good)-1], []byte{good[len(good)-1] ^ 1}),
 	} {
-		if l, err := ParseLists(file, []*x509.Certificate{ours.cert}); err == nil || l.Len() > 0 && why != "ours and a namesakes" {
+		if l, err := ParseRevocationLists(file, []*x509.Certificate{ours.cert}); err == nil || l.Len() > 0 && why != "ours and of a CA with the same name" {
 			t.Errorf("%s: %v, %d revoked", why, err, l.Len())
 		}
 	}
 }
 
-func FuzzParseLists(f *testing.F) {
+func FuzzParseRevocationLists(f *testing.F) {
 	ours := newIssuer(f, "one")
 	f.Add(ours.list(f, time.Date(2030, 2, 1, 0, 0, 0, 0, time.UTC), 7))
 	f.Add(inPEM("X509 CRL", ours.list(f, time.Date(2030, 2, 1, 0, 0, 0, 0, time.UTC), 7)))
-	stranger := newIssuer(f, "one")
+	otherCA := newIssuer(f, "one")
 	f.Fuzz(func(t *testing.T, file []byte) {
-		if l, err := ParseLists(file, []*x509.Certificate{stranger.cert}); err == nil && l.Len() > 0 {
-			t.Fatalf("believed a list of %d that nobody signed", l.Len())
+		if l, err := ParseRevocationLists(file, []*x509.Certificate{otherCA.cert}); err == nil && l.Len() > 0 {
+			t.Fatalf("accepted a list of %d certificates without a valid signature", l.Len())
 		}
 	})
 }
 
-func TestANewerListOfADeskReplacesItsOwnAlone(t *testing.T) {
+func TestNewerListReplacesOnlyThatOfItsFleetID(t *testing.T) {
 	list := func(rev, fleetID, names, serials string) []byte {
 		return []byte(`{"rev":` + rev + `,"fleet_id":"` + fleetID + `","names":[` + names + `],"serials":[` + serials + `],"ts":"2030-01-01T00:00:00.000Z"}`)
 	}
 	first, why := (&Revoked{}).Replace(list("3", "a", `"r1"`, `"ab"`))
-	if why != "" || !first.Has("r1", "") || !first.Has("r2", "ab") || first.Has("r2", "") || first.Has("ab", "r1") {
+	if why != "" || !first.Revokes("r1", "") || !first.Revokes("r2", "ab") || first.Revokes("r2", "") || first.Revokes("ab", "r1") {
 		t.Fatalf("first: %q, %+v", why, first)
 	}
 	same, why := first.Replace(list("3", "a", `"r1"`, `"ab"`))
-	if why != "" || !same.Has("r1", "") {
-		t.Errorf("the same again, as at each connect of fleetd: %q", why)
+	if why != "" || !same.Revokes("r1", "") {
+		t.Errorf("the same list again, as at each connect of fleetd: %q", why)
 	}
 	second, why := first.Replace(list("4", "a", `"r2"`, ""))
-	if why != "" || second.Has("r1", "") || second.Has("x", "ab") || !second.Has("r2", "") || !first.Has("r1", "") {
+	if why != "" || second.Revokes("r1", "") || second.Revokes("x", "ab") || !second.Revokes("r2", "") || !first.Revokes("r1", "") {
 		t.Errorf("second: %q, %+v", why, second)
 	}
 	other, why := second.Replace(list("1", "b", `"r3"`, `"cd"`))
-	if why != "" || !other.Has("r3", "") || !other.Has("r2", "") || !other.Has("x", "cd") {
-		t.Errorf("of another fleet, which counts anew and takes nothing back: %q, %+v", why, other)
+	if why != "" || !other.Revokes("r3", "") || !other.Revokes("r2", "") || !other.Revokes("x", "cd") {
+		t.Errorf("list of another fleet, with revs of its own: %q, %+v", why, other)
 	}
-	if back, why := other.Replace(list("5", "a", "", "")); why != "" || back.Has("r2", "") || !back.Has("r3", "") {
-		t.Errorf("each takes back what it said itself: %q, %+v", why, back)
+	if back, why := other.Replace(list("5", "a", "", "")); why != "" || back.Revokes("r2", "") || !back.Revokes("r3", "") {
+		t.Errorf("a fleet takes its own list back: %q, %+v", why, back)
 	}
 	if back, why := other.Replace(list("2", "a", "", "")); why == "" || back != nil {
-		t.Error("an older one is taken after another fleet's")
+		t.Error("an older list is accepted after one of another fleet")
 	}
-	crowd, n := second, 1
+	many, n := second, 1
 	for ; n < 100 && why == ""; n++ {
 		var next *Revoked
-		if next, why = crowd.Replace(list("1", fmt.Sprint("x", n), `"r9"`, "")); why == "" {
-			crowd = next
+		if next, why = many.Replace(list("1", fmt.Sprint("x", n), `"r9"`, "")); why == "" {
+			many = next
 		}
 	}
-	if why == "" || !crowd.Has("r2", "") {
-		t.Errorf("the lists of %d fleets are kept, or the first is forgotten for them", n)
+	if why == "" || !many.Revokes("r2", "") {
+		t.Errorf("the lists of %d fleets are accepted, or the first one is dropped for them", n)
 	}
 	for what, payload := range map[string][]byte{
-		"older": list("2", "a", "", ""), "empty": nil, "no list": []byte("x"), "no rev": list("0", "a", "", ""), "no fleet id": list("9", "", "", ""),
-		"a name that is none": list("9", "a", `"R1"`, ""),
+		"older": list("2", "a", "", ""), "empty": nil, "not JSON": []byte("x"), "no rev": list("0", "a", "", ""), "no fleet id": list("9", "", "", ""),
+		"an invalid name": list("9", "a", `"R1"`, ""),
 	} {
 		if next, why := second.Replace(payload); why == "" || next != nil {
-			t.Errorf("%s: taken", what)
+			t.Errorf("%s: accepted", what)
 		}
 	}
 }

@@ -8,21 +8,21 @@ import (
 	"troupe/schema"
 )
 
-// Rights are what one identity may say and hear, made from the topic and verb
-// tables once, when it connects. They do not change and may be asked from many
-// goroutines.
+// Rights are the topics that one identity may publish and read, compiled from the topic
+// and verb tables once, when it connects. They do not change and are safe for concurrent
+// use.
 type Rights struct {
 	id   Identity
 	ns   schema.Namespace
 	read *tree
 }
 
-// Compile makes the rights of id below name space ns.
+// Compile returns the rights of id in namespace ns.
 func Compile(id Identity, ns schema.Namespace) *Rights {
 	return &Rights{id: id, ns: ns, read: treeOf(readable(id, ns))}
 }
 
-// readable lists the filters of what id may read.
+// readable lists the filters of the topics that id may read.
 func readable(id Identity, ns schema.Namespace) []string {
 	switch id.Role {
 	case schema.RoleFleetd:
@@ -44,8 +44,8 @@ func readable(id Identity, ns schema.Namespace) []string {
 	return read
 }
 
-// filterOf fills the pattern of row with the name where the grant asks for one's own
-// topics, with a console's robot, and with + elsewhere.
+// filterOf fills the pattern of row: the parameter that the grant binds to the identity
+// becomes its name, {rid} of a console its robot, and any other parameter +.
 func (id Identity) filterOf(ns schema.Namespace, row schema.Topic, g schema.Grant) string {
 	levels := strings.Split(row.Pattern, "/")
 	for i, l := range levels {
@@ -62,15 +62,15 @@ func (id Identity) filterOf(ns schema.Namespace, row schema.Topic, g schema.Gran
 	return ns.Root() + strings.Join(levels, "/")
 }
 
-// MayRead answers for a filter (may it be subscribed to: yes, if anything that
-// it admits may be read) and for a topic (may it be delivered). So people may
-// subscribe broadly and get what is theirs.
-func (r *Rights) MayRead(filter string) bool { return r.read.meets(filter) }
+// MayRead decides about a subscription (filter: whether any matching topic may be read)
+// and about a delivery (topic). So a client may subscribe broadly and is delivered only
+// what it may read.
+func (r *Rights) MayRead(filter string) bool { return r.read.intersects(filter) }
 
-// MaxQoS is the most that a subscription of this identity is granted. Observers
-// get 0, because the server keeps what it delivers with QoS 1 until it is
-// acknowledged: who only looks on must not cost it that. So do robots' blob
-// connections; a blob proves by its digest whether it is whole.
+// MaxQoS is the highest QoS that a subscription is granted. Observers get 0, because the
+// server keeps each QoS 1 delivery until it is acknowledged, and a passive reader must not
+// cost it that. Robots' blob connections get 0 as well; the digest proves that a blob is
+// complete.
 func (r *Rights) MaxQoS() byte {
 	if r.id.Role == schema.RoleObserver || r.id.Blobs {
 		return 0
@@ -78,128 +78,128 @@ func (r *Rights) MaxQoS() byte {
 	return 2
 }
 
-// Publish is what the broker knows of a message before it routes it. Its QoS is
-// not judged: a command sent with QoS 0 from a shell is a command.
+// Publish holds what the broker knows of a message before it routes it. The QoS does not
+// count: a command that a shell script sends with QoS 0 is a command.
 type Publish struct {
 	Topic  string
 	Retain bool
 	Size   int
 }
 
-// Do is what shall happen to a message.
-type Do uint8
+// Decision is what happens to a message.
+type Decision uint8
 
 const (
-	Refuse Do = iota // acknowledged, not routed, not kept
-	Strip            // routed, but not kept
+	Refuse Decision = iota // acknowledged, not routed, not retained
+	Strip                  // routed, not retained
 	Pass
 )
 
-// Verdict is what shall happen to a message, and why unless it just passes.
+// Verdict is what happens to a message, with the reason unless it simply passes.
 type Verdict struct {
-	Do     Do
-	Reason schema.Reason
-	Detail string
-	// Urgent messages, which are stops, the documents that hold them, and presence,
-	// are subject to no rate, and there is always room to keep them. A stop that is
-	// refused is urgent too: who presses again and again is not to be cut off for it.
+	Decision Decision
+	Reason   schema.Reason
+	Detail   string
+	// Urgent exempts the message from rate limits and from the limit of retained bytes.
+	// Stops, documents that latch stops, and presence are urgent. A refused stop is urgent
+	// too, so that a client that keeps pressing stop is not disconnected for it.
 	Urgent bool
 }
 
 // Judge decides about a message.
 //
-// A stop passes whatever it carries and however it is flagged; only its sender
-// must be allowed to stop. A retained command is refused: whoever listens now
-// cannot see the flag and would obey, and whoever comes later would obey again.
-// A document that is not retained is refused too: it would be one thing to those
-// who listen now and another to those who come later. An event that is retained
-// is passed on without the flag: it is true now and would be a lie later.
+// A stop passes whatever its payload and flags are; only its sender must be allowed to
+// stop. A retained command is refused: current subscribers cannot see the flag and would
+// obey, and later subscribers would obey it again. A document without the retain flag is
+// refused, because current and later subscribers would then have different states. A
+// retained event is passed on without the flag: it is true now and would be false later.
 func (r *Rights) Judge(p Publish) Verdict {
 	row, params, ok := r.ns.Match(p.Topic)
 	if !ok {
-		return refusal(schema.ReasonForbidden, "there is no such topic")
+		return refusal(schema.ReasonForbidden, "the topic is not in the topic table")
 	}
 	v := r.judge(p, row, params)
-	v.Urgent = v.Urgent || stops(row, params)
+	v.Urgent = v.Urgent || isStop(row, params)
 	return v
 }
 
 func (r *Rights) judge(p Publish, row schema.Topic, params schema.TopicParams) Verdict {
 	switch {
 	case r.id.Blobs:
-		return refusal(schema.ReasonForbidden, "this connection only reads blobs")
+		return refusal(schema.ReasonForbidden, "this connection may only read blobs")
 	case !r.mayPublish(row, params) && !r.mayDelete(row, p):
-		return refusal(schema.ReasonForbidden, fmt.Sprintf("role %s does not publish there", r.id.Role))
+		return refusal(schema.ReasonForbidden, fmt.Sprintf("role %s may not publish on this topic", r.id.Role))
 	}
 	if row.Kind == schema.TopicCmd {
 		verb, known := schema.VerbOf(params.Group, params.Verb)
 		switch {
 		case !known && !schema.MayAskUnknown(params.Group, r.id.Role):
-			// It might be an administrator's verb of a newer robot, which asks no
-			// more: who may what is decided here.
-			return refusal(schema.ReasonUnknownVerb, fmt.Sprintf("no verb %s/%s is known here", params.Group, params.Verb))
+			// It might be a verb of a newer robot that only administrators may use, and the
+			// robot does not check roles: the broker does.
+			return refusal(schema.ReasonUnknownVerb, fmt.Sprintf("verb %s/%s is not in the verb table", params.Group, params.Verb))
 		case known && !verb.Allows(r.id.Role):
 			return refusal(schema.ReasonForbidden, fmt.Sprintf("role %s may not %s", r.id.Role, verb.ID()))
 		}
 	}
 	switch {
-	case stops(row, params) && p.Retain:
-		return Verdict{Do: Strip, Reason: schema.ReasonRetainedCommand, Detail: "the stop was passed on; commands are not retained"}
-	case stops(row, params):
-		return Verdict{Do: Pass}
+	case isStop(row, params) && p.Retain:
+		return Verdict{Decision: Strip, Reason: schema.ReasonRetainedCommand, Detail: "the stop was passed on without the retain flag: commands are not retained"}
+	case isStop(row, params):
+		return Verdict{Decision: Pass}
 	case p.Retain && (row.Kind == schema.TopicCmd || row.Kind == schema.TopicTeleop):
 		return refusal(schema.ReasonRetainedCommand, "commands are never retained; send it without the retain flag")
 	case p.Size > row.MaxBytes:
-		return refusal(schema.ReasonTooBig, fmt.Sprintf("%d bytes, at most %d are taken there", p.Size, row.MaxBytes))
+		return refusal(schema.ReasonTooBig, fmt.Sprintf("%d bytes: at most %d are allowed on this topic", p.Size, row.MaxBytes))
 	case row.Retain && !p.Retain:
-		return refusal(schema.ReasonBadRequest, "this topic holds a document: send it with the retain flag")
+		return refusal(schema.ReasonBadRequest, "messages on this topic are documents: send them with the retain flag")
 	case !row.Retain && p.Retain:
-		return Verdict{Do: Strip, Reason: schema.ReasonBadRequest, Detail: "passed on, but nothing is retained there"}
+		return Verdict{Decision: Strip, Reason: schema.ReasonBadRequest, Detail: "the message was passed on without the retain flag: nothing is retained on this topic"}
 	}
-	return Verdict{Do: Pass, Urgent: outranks(row.Kind)}
+	return Verdict{Decision: Pass, Urgent: exemptFromLimits(row.Kind)}
 }
 
-// outranks reports whether documents on a topic are taken however many others
-// there are: a robot that is away learns only from these that it is held.
-func outranks(k schema.TopicKind) bool {
+// exemptFromLimits reports whether documents on a topic are accepted regardless of rates
+// and of the limit of retained bytes: a robot that was offline learns only from these
+// documents that it is stopped.
+func exemptFromLimits(k schema.TopicKind) bool {
 	return k == schema.TopicPresence || k == schema.TopicDesiredStop || k == schema.TopicFleetStop
 }
 
-// JudgeWill decides about a will when it is left, since the server asks nobody
-// when it sends it. Whatever the role, a will says that its sender is lost, or it
-// is a live stop: a lost connection is nobody's desired state that a robot moves, and no
-// document is newer for it. The documents that hold stops are none of it, for they
-// release as well: what is not in them.
+// JudgeWill decides about a will at CONNECT, since the server library does not check when
+// it sends one. For every role, a will may only report the sender as lost, or be a live
+// stop: a lost connection must not set a robot in motion, and no document is newer because
+// of it. The documents that latch stops are not allowed, because they also release every
+// stop that they do not contain.
 func (r *Rights) JudgeWill(w Publish) Verdict {
 	v := r.Judge(w)
-	if v.Do == Strip {
-		v.Do = Refuse
+	if v.Decision == Strip {
+		v.Decision = Refuse
 	}
 	row, params, _ := r.ns.Match(w.Topic)
 	presence := (row.Kind == schema.TopicPresence || row.Kind == schema.TopicFleetPresence) && w.Size > 0 && r.mayPublish(row, params)
-	if v.Do == Pass && !presence && !stops(row, params) {
-		return refusal(schema.ReasonForbidden, "a will may only say that its sender is lost, or stop robots")
+	if v.Decision == Pass && !presence && !isStop(row, params) {
+		return refusal(schema.ReasonForbidden, "a will may only report its sender as lost, or stop robots")
 	}
 	return v
 }
 
-// stops reports whether messages on a topic are stops.
-func stops(row schema.Topic, at schema.TopicParams) bool {
+// isStop reports whether messages on a topic are stops.
+func isStop(row schema.Topic, at schema.TopicParams) bool {
 	verb, known := schema.VerbOf(at.Group, at.Verb)
 	return row.Kind == schema.TopicFleetStopCmd || row.Kind == schema.TopicCmd && known && verb.Class == schema.ClassStop
 }
 
 func refusal(r schema.Reason, detail string) Verdict {
-	return Verdict{Do: Refuse, Reason: r, Detail: detail}
+	return Verdict{Decision: Refuse, Reason: r, Detail: detail}
 }
 
 func (r *Rights) mayPublish(row schema.Topic, params schema.TopicParams) bool {
 	return slices.ContainsFunc(row.Publish, func(g schema.Grant) bool {
-		return g.Role == r.id.Role && (g.Own == "" || params.Get(g.Own) == r.id.Name) && r.id.mayMean(params.RID)
+		return g.Role == r.id.Role && (g.Own == "" || params.Get(g.Own) == r.id.Name) && r.id.mayAddress(params.RID)
 	})
 }
 
-// anyRobot is the level of a filter for every robot that it may mean.
+// anyRobot is the {rid} level of a filter for all robots that the identity may address.
 func (id Identity) anyRobot() string {
 	if id.Role == schema.RoleConsole {
 		return id.Robot
@@ -207,25 +207,27 @@ func (id Identity) anyRobot() string {
 	return "+"
 }
 
-// mayMean reports whether a topic of robot rid, or of none, concerns it at all.
-func (id Identity) mayMean(rid string) bool {
+// mayAddress reports whether the identity may address robot rid; an empty rid is a topic
+// without a robot.
+func (id Identity) mayAddress(rid string) bool {
 	return id.Role != schema.RoleConsole || rid == "" || rid == id.Robot
 }
 
-// mayDelete: the fleet's side may empty any document, for robots that are gone.
+// mayDelete reports whether the message deletes a document on behalf of the fleet, which
+// may delete any document, for robots that were removed.
 func (r *Rights) mayDelete(row schema.Topic, p Publish) bool {
-	return p.Retain && p.Size == 0 && r.id.deletes(row)
+	return p.Retain && p.Size == 0 && r.id.mayDelete(row)
 }
 
-// serves reports whether it acts for the whole fleet.
-func (id Identity) serves() bool {
+// isFleetSide reports whether the identity acts for the whole fleet.
+func (id Identity) isFleetSide() bool {
 	return id.Role == schema.RoleFleetd || id.Role == schema.RoleAdmin
 }
 
-func (id Identity) deletes(row schema.Topic) bool {
-	return row.Retain && id.serves()
+func (id Identity) mayDelete(row schema.Topic) bool {
+	return row.Retain && id.isFleetSide()
 }
 
-// NoticeTopic is where the broker tells the client of that name what it did not
-// take.
+// NoticeTopic is the topic on which the broker notifies clients of that name about refused
+// messages.
 func NoticeTopic(ns schema.Namespace, name string) string { return ns.Topic(schema.TopicNotice, name) }

@@ -2,13 +2,13 @@ package access
 
 import "strings"
 
-// tree is a set of filters in which a lookup costs as many steps as the topic
-// has levels, however many filters there are: every single delivery asks it.
-// It does not change once built, so it needs no lock.
+// tree is a set of filters. A lookup takes as many steps as the topic has levels, however
+// many filters there are: every delivery does one. A tree is immutable once built and
+// needs no lock.
 type tree struct {
-	next map[string]*tree // + among them
-	hash bool             // a filter ends here in #
-	end  bool             // a filter ends here
+	next       map[string]*tree // by level; + is a key like any other
+	endsInHash bool             // a filter ends here in #
+	endsHere   bool             // a filter ends here
 }
 
 func treeOf(filters []string) *tree {
@@ -22,9 +22,9 @@ func treeOf(filters []string) *tree {
 func (t *tree) add(filter string) {
 	for more := true; more; {
 		var level string
-		level, filter, more = cut(filter)
+		level, filter, more = cutLevel(filter)
 		if level == "#" {
-			t.hash = true
+			t.endsInHash = true
 			return
 		}
 		child := t.next[level]
@@ -37,15 +37,15 @@ func (t *tree) add(filter string) {
 		}
 		t = child
 	}
-	t.end = true
+	t.endsHere = true
 }
 
-// meets reports whether some topic is admitted by filter and by the tree.
-func (t *tree) meets(filter string) bool {
-	level, rest, more := cut(filter)
-	if wild(level) {
-		// A wildcard first level passes by the subtrees that begin with $.
-		if t.hash || level == "#" && t.end {
+// intersects reports whether some topic matches both filter and a filter of the tree.
+func (t *tree) intersects(filter string) bool {
+	level, rest, more := cutLevel(filter)
+	if isWildcard(level) {
+		// A wildcard as first level does not match levels that begin with $.
+		if t.endsInHash || level == "#" && t.endsHere {
 			return true
 		}
 		for name, child := range t.next {
@@ -62,25 +62,25 @@ func (t *tree) meets(filter string) bool {
 	return t.step(level, rest, more)
 }
 
-// rest is meets for what follows the first level.
+// rest is intersects for the levels after the first.
 func (t *tree) rest(filter string, more bool) bool {
-	if t.hash {
+	if t.endsInHash {
 		return true
 	}
 	if !more {
-		return t.end
+		return t.endsHere
 	}
 	var level string
-	level, filter, more = cut(filter)
+	level, filter, more = cutLevel(filter)
 	return t.step(level, filter, more)
 }
 
 func (t *tree) step(level, rest string, more bool) bool {
 	switch level {
 	case "#":
-		return true // no branch is without an end
+		return true // every branch ends in some filter
 	case "+":
-		if t.hash {
+		if t.endsInHash {
 			return true
 		}
 		for _, child := range t.next {
@@ -90,7 +90,7 @@ func (t *tree) step(level, rest string, more bool) bool {
 		}
 		return false
 	}
-	if t.hash {
+	if t.endsInHash {
 		return true
 	}
 	if child := t.next[level]; child != nil && child.rest(rest, more) {

@@ -16,25 +16,25 @@ import (
 type User struct {
 	Name string
 	Role schema.Role
-	// Robot is where a console stands, and empty for everybody else.
+	// Robot is the robot of a console, else empty.
 	Robot string
-	Hash  *Hash // nil: it has no password
+	Hash  *Hash // nil: the user has no password
 }
 
-// Users says who exists. The zero value is nobody.
+// Users is a parsed users file. The zero value has no users.
 type Users struct {
 	byName map[string]User
 	dev    bool
 }
 
-// Roles that a users file may give; the broker's own is not among them.
+// Roles are the roles that a users file may assign; the broker's own is not one of them.
 var Roles = []schema.Role{schema.RoleRobot, schema.RoleFleetd, schema.RoleObserver, schema.RoleStop, schema.RoleResponder, schema.RoleConsole, schema.RoleOperator, schema.RoleAdmin}
 
-// ParseUsers reads lines of "name role [argon2id-hash]"; empty lines and lines
-// that begin with # are skipped. The role of a console is followed by its robot, as
-// in console:r1. A line without a hash gives a role to who proves
-// the name otherwise. Anything else is an error with its line: a line
-// that is half understood would be an open door. An empty file is nobody.
+// ParseUsers reads lines of "name role [argon2id-hash]"; empty lines and lines that begin
+// with # are skipped. The role of a console includes its robot, as in console:r1. A line
+// without a hash assigns a role to a user who authenticates in another way. Any other line
+// is an error that names the line: guessing what it means could admit an intruder. An
+// empty file has no users.
 func ParseUsers(r io.Reader) (Users, error) {
 	u := Users{byName: map[string]User{}}
 	var errs []error
@@ -46,7 +46,7 @@ func ParseUsers(r io.Reader) (Users, error) {
 		}
 		user, err := parseUser(strings.Fields(line))
 		if err == nil && u.byName[user.Name].Name != "" {
-			err = fmt.Errorf("user %s is there twice", user.Name)
+			err = fmt.Errorf("user %s is listed twice", user.Name)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("line %d: %w", n, err))
@@ -63,8 +63,8 @@ func ParseUsers(r io.Reader) (Users, error) {
 	return u, nil
 }
 
-// roleWord is the role as it stands in the file.
-func (u User) roleWord() string {
+// roleField is the role as written in the file.
+func (u User) roleField() string {
 	if u.Robot != "" {
 		return string(u.Role) + ":" + u.Robot
 	}
@@ -85,9 +85,9 @@ func parseUser(field []string) (User, error) {
 	}
 	switch console := u.Role == schema.RoleConsole; {
 	case console && !schema.ValidID(robot):
-		return User{}, fmt.Errorf("role %q: a console stands at one robot; write console:r1 for that of r1", field[1])
+		return User{}, fmt.Errorf("role %q: a console belongs to one robot; write console:r1 for that of r1", field[1])
 	case bound && !console:
-		return User{}, fmt.Errorf("role %q: only a console is one robot's", field[1])
+		return User{}, fmt.Errorf("role %q: only a console belongs to a robot", field[1])
 	}
 	if len(field) == 3 {
 		h, err := ParseHash(field[2])
@@ -99,17 +99,18 @@ func parseUser(field []string) (User, error) {
 	return u, nil
 }
 
-// Beginnings of names where nobody is asked who he is: of further fleetd instances, and of
-// consoles, whose robot follows.
+// Name prefixes that Dev recognizes: of further fleetd instances, and of consoles, where
+// the robot follows.
 const (
 	fleetdPrefix  = "fleetd-"
 	consolePrefix = "console-"
 )
 
-// Dev is everybody, without passwords, for a developer's own machine: op1 to op9
-// operate, stop1 stops, obs observes (as does whoever gives no name), admin and
-// fleetd are what they say, fleetd-a and the like are fleetd instances beside fleetd, console-r1
-// and the like are the consoles of robots, and any other name is a robot.
+// Dev accepts every name without a password, for a developer's own machine: op1 to op9 are
+// operators, stop1 may stop, obs observes (as does a client without a name), admin and
+// fleetd have the roles of their names, fleetd-a and the like are further fleetd
+// instances, console-r1 and the like are the consoles of robots, and any other name is a
+// robot.
 func Dev() Users {
 	u := Users{dev: true, byName: map[string]User{
 		"":       {Role: schema.RoleObserver},
@@ -125,16 +126,16 @@ func Dev() Users {
 	return u
 }
 
-// All lists the users in no order.
+// All lists the users in no particular order.
 func (u Users) All() []User { return slices.Collect(maps.Values(u.byName)) }
 
-// Len is how many users are named.
+// Len is the number of users.
 func (u Users) Len() int { return len(u.byName) }
 
-// Unproven lists by name those who have no password, and with certificates only
-// those for whom there are none either: people have none. Of Dev, who are asked
-// for nothing, there are none.
-func (u Users) Unproven(certificates bool) []string {
+// WithoutCredential lists, sorted, the users who cannot authenticate: they have no
+// password and, if certificates are accepted, are not robots or fleetd instances, which
+// can have one. It is empty for Dev, which asks nobody to authenticate.
+func (u Users) WithoutCredential(certificates bool) []string {
 	if u.dev {
 		return nil
 	}
@@ -148,13 +149,13 @@ func (u Users) Unproven(certificates bool) []string {
 	return names
 }
 
-// Named returns the user whom a line names.
+// Named returns the user who is listed under that name.
 func (u Users) Named(name string) (User, bool) {
 	user, ok := u.byName[name]
 	return user, ok && name != ""
 }
 
-// Find returns the user of that name.
+// Find returns the user of that name; with Dev every valid name has one.
 func (u Users) Find(name string) (User, bool) {
 	if user, ok := u.byName[name]; ok {
 		return user, true

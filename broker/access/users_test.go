@@ -9,7 +9,7 @@ import (
 	"troupe/schema"
 )
 
-func TestUsersFilesThatAreRefusedNameTheLine(t *testing.T) {
+func TestUsersFileErrorNamesTheLine(t *testing.T) {
 	for line, want := range map[string]string{
 		"r1":              "1 words",
 		"r1 robot x y":    "4 words",
@@ -38,12 +38,12 @@ func TestUsersFilesThatAreRefusedNameTheLine(t *testing.T) {
 		}
 	}
 	_, err := ParseUsers(strings.NewReader("op1 operator\nop1 admin\nx king\n"))
-	if err == nil || !strings.Contains(err.Error(), "line 2: user op1 is there twice") || !strings.Contains(err.Error(), "line 3") {
+	if err == nil || !strings.Contains(err.Error(), "line 2: user op1 is listed twice") || !strings.Contains(err.Error(), "line 3") {
 		t.Errorf("error %v, want both lines", err)
 	}
 }
 
-func TestAUsersFileSaysWhoExists(t *testing.T) {
+func TestUsersFileDefinesUsers(t *testing.T) {
 	h := HashPassword("secret", [SaltBytes]byte{7})
 	u, err := ParseUsers(strings.NewReader("r1 robot " + h.String() + "\n  op1   operator  \npanel console:r1\n"))
 	if err != nil {
@@ -60,16 +60,16 @@ func TestAUsersFileSaysWhoExists(t *testing.T) {
 	}
 	for _, name := range []string{"", "r2", "admin", "R1"} {
 		if _, ok := u.Find(name); ok {
-			t.Errorf("%q exists", name)
+			t.Errorf("unknown user %q is found", name)
 		}
 	}
 	var nobody Users
 	if _, ok := nobody.Find(""); ok || nobody.Len() != 0 {
-		t.Error("the zero value is not nobody")
+		t.Error("the zero value has users")
 	}
 }
 
-func TestWithoutPasswordsANameSaysWhoOneIs(t *testing.T) {
+func TestDevDerivesRoleFromName(t *testing.T) {
 	for name, want := range map[string]schema.Role{
 		"": schema.RoleObserver, "obs": schema.RoleObserver, "op1": schema.RoleOperator, "op9": schema.RoleOperator, "stop1": schema.RoleStop,
 		"admin": schema.RoleAdmin, "fleetd": schema.RoleFleetd, "r1": schema.RoleRobot, "op10": schema.RoleRobot,
@@ -81,16 +81,16 @@ func TestWithoutPasswordsANameSaysWhoOneIs(t *testing.T) {
 	}
 	for _, u := range Dev().All() {
 		if u.Name != "" && !schema.ReservedName(u.Name) {
-			t.Errorf("a robot may be called %s", u.Name)
+			t.Errorf("%s is not a reserved name", u.Name)
 		}
 	}
 	for _, name := range []string{"fleetd", "fleetd-a", "console-r1", "op1", "stop1", "obs", "admin"} {
 		if u, _ := Dev().Find(name); !schema.ReservedName(name) || u.Role == schema.RoleRobot {
-			t.Errorf("%s is a robot", name)
+			t.Errorf("%s has role %s: want a reserved name of another role than robot", name, u.Role)
 		}
 	}
 	if _, ok := Dev().Find("#"); ok {
-		t.Error("a wildcard is a robot")
+		t.Error("a wildcard is a valid robot name")
 	}
 }
 
@@ -109,7 +109,7 @@ func FuzzParseUsers(f *testing.F) {
 	})
 }
 
-func TestAHashReadsAsItWasWritten(t *testing.T) {
+func TestHashSurvivesParsing(t *testing.T) {
 	h := HashPassword("correct horse", [SaltBytes]byte{1, 2, 3})
 	back, err := ParseHash(h.String())
 	if err != nil || back.String() != h.String() {
@@ -117,7 +117,7 @@ func TestAHashReadsAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestAnIdentityNeverHasAnothersClientID(t *testing.T) {
+func TestClientIDBelongsToUserName(t *testing.T) {
 	names := rapid.SampledFrom([]string{"", "r1", "r2", "op1", "op2", "obs", "fleetd", "guest", "R1", "#"})
 	ids := rapid.SampledFrom([]string{"", "r1", "r1.blob", "r2", "op1", "op1.a", "op1.a.b", "op2", "obs.1", "guest", "guest.x", "fleetd", "op1.", ".op1", "op1.+"})
 	rapid.Check(t, func(t *rapid.T) {
@@ -129,7 +129,7 @@ func TestAnIdentityNeverHasAnothersClientID(t *testing.T) {
 		id, no := Identify(c, user, "random")
 		if no != nil {
 			if no.Detail == "" || no.Fault == 0 {
-				t.Fatalf("%+v refused without a reason", c)
+				t.Fatalf("%+v is refused without a reason", c)
 			}
 			return
 		}

@@ -138,7 +138,7 @@ func (g *guard) identify(nc *conn, pk packets.Packet) (*client, *access.Refusal)
 		Protocol: pk.ProtocolVersion, ClientID: pk.Connect.ClientIdentifier, Name: string(pk.Connect.Username),
 		KeepAlive: pk.Connect.Keepalive, Clean: pk.Connect.Clean,
 	}
-	if no := access.Check(req); no != nil {
+	if no := access.CheckConnect(req); no != nil {
 		return nil, no
 	}
 	c := &client{}
@@ -172,7 +172,7 @@ func (g *guard) byCertificate(nc *conn, req *access.Connect, c *client) *access.
 		g.counters.add(certificateRefused)
 		return &access.Refusal{Fault: access.FaultDenied, Detail: err.Error()}
 	}
-	user, no := access.ByCertificate(req, h)
+	user, no := access.UserOfHolder(req, h)
 	if no != nil {
 		g.counters.add(certificateRefused)
 		return no

@@ -36,7 +36,7 @@ type credentials struct {
 	pair    *tls.Certificate
 	issuers []*x509.Certificate
 	pool    *x509.CertPool // of issuers; nil: no client certificates are taken
-	lists   access.Lists
+	lists   access.RevocationLists
 }
 
 // part is what one or two files make of the credentials.
@@ -151,7 +151,7 @@ func readIssuers(c *credentials, texts [][]byte) error {
 }
 
 func readLists(c *credentials, texts [][]byte) (err error) {
-	c.lists, err = access.ParseLists(texts[0], c.issuers)
+	c.lists, err = access.ParseRevocationLists(texts[0], c.issuers)
 	return err
 }
 
@@ -210,7 +210,7 @@ func (c *credentials) trusts(chain []*x509.Certificate) (why string) {
 		return "nobody whose certificates are taken has signed this one"
 	}
 	for _, valid := range chains {
-		if !slices.ContainsFunc(valid, c.lists.Has) {
+		if !slices.ContainsFunc(valid, c.lists.Revokes) {
 			return ""
 		}
 	}

@@ -163,7 +163,7 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 	}
 	m := access.Publish{Topic: pk.TopicName, Retain: pk.FixedHeader.Retain, Size: len(pk.Payload)}
 	v := c.rights.Judge(m)
-	if v.Do == access.Refuse {
+	if v.Decision == access.Refuse {
 		if v.Urgent {
 			g.remark(c, eventOf(v.Reason), v.Reason, pk.TopicName, v.Detail)
 		} else {
@@ -183,7 +183,7 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 			return pk, packets.CodeSuccessIgnore
 		}
 	}
-	if v.Do == access.Strip {
+	if v.Decision == access.Strip {
 		pk.FixedHeader.Retain = false
 		g.remark(c, eventOf(v.Reason), v.Reason, pk.TopicName, v.Detail)
 	}

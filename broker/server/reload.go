@@ -164,7 +164,7 @@ func (c *credentials) ends() map[string]time.Time {
 			out["client_ca"] = ca.NotAfter
 		}
 	}
-	if next := c.lists.Next(); !next.IsZero() {
+	if next := c.lists.NextUpdate(); !next.IsZero() {
 		out["crl"] = next
 	}
 	return out

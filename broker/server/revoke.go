@@ -45,7 +45,7 @@ func (g *guard) disowned(_ *conn, c *client) string {
 	if c.Role == schema.RoleFleetd || c.Role == schema.RoleAdmin {
 		name = ""
 	}
-	if g.revoked.now.Load().Has(name, c.serial) {
+	if g.revoked.now.Load().Revokes(name, c.serial) {
 		return "revoked by fleetd"
 	}
 	return ""

@@ -34,7 +34,7 @@ func (c *Config) exposure() exposure {
 // refused at those doors is not enough: the line is there so that somebody comes
 // by it, and whoever wrote it would take it for a protected one.
 func (e exposure) unproven(users access.Users) error {
-	names := users.Unproven(e.certificates)
+	names := users.WithoutCredential(e.certificates)
 	if len(e.beyond) == 0 || len(names) == 0 {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (e exposure) byNameAlone(users access.Users) []string {
 	if !e.local {
 		return nil
 	}
-	return users.Unproven(false)
+	return users.WithoutCredential(false)
 }
 
 // asksProof reports whether a name without a password is not enough at this door.

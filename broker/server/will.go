@@ -16,7 +16,7 @@ import (
 // its connection is lost: it is the last word about who is gone, and must not be
 // that he is there.
 func (g *guard) judgeWill(c *client, topic string, retain bool, payload []byte) (why string) {
-	if v := c.rights.JudgeWill(access.Publish{Topic: topic, Retain: retain, Size: len(payload)}); v.Do != access.Pass {
+	if v := c.rights.JudgeWill(access.Publish{Topic: topic, Retain: retain, Size: len(payload)}); v.Decision != access.Pass {
 		return v.Detail
 	}
 	if !g.presence(topic) {
