@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// issue signs a certificate of the broker for that time, or the CA's own.
+// issue signs a certificate for the broker with that validity, or without a CA the CA's
+// own.
 func issue(t *testing.T, ca *x509.Certificate, key *ecdsa.PrivateKey, from, to time.Time) *x509.Certificate {
 	t.Helper()
 	c := &x509.Certificate{SerialNumber: big.NewInt(from.Unix()), Subject: pkix.Name{CommonName: "x"}, NotBefore: from, NotAfter: to}
@@ -32,7 +33,7 @@ func issue(t *testing.T, ca *x509.Certificate, key *ecdsa.PrivateKey, from, to t
 	return c
 }
 
-func TestAClockThatIsYearsBehindKeepsNoRobotFromItsBroker(t *testing.T) {
+func TestClockYearsBehindDoesNotFailVerification(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +48,7 @@ func TestAClockThatIsYearsBehindKeepsNoRobotFromItsBroker(t *testing.T) {
 	trust := func(by *x509.Certificate, clock time.Time, host string, shown ...*x509.Certificate) error {
 		pool := x509.NewCertPool()
 		pool.AddCert(by)
-		// As with a certificate of our own that is valid from day 100.
+		// As if our own certificate were valid from day 100.
 		v := verifier{roots: pool, host: host, clock: func() time.Time { return later(clock, day(100)) }}
 		return v.verify(tls.ConnectionState{PeerCertificates: shown})
 	}
@@ -58,23 +59,23 @@ func TestAClockThatIsYearsBehindKeepsNoRobotFromItsBroker(t *testing.T) {
 		holds    bool
 	}{
 		{"the clock is right", day(120), 90, 150, true},
-		{"the clock is right and the certificate has ended", day(151), 90, 150, false},
+		{"the clock is right and the certificate has expired", day(151), 90, 150, false},
 		{"the clock begins in 1970", time.Unix(0, 0), 90, 150, true},
 		{"the clock begins in 1970 and the broker's certificate is newer than ours", time.Unix(0, 0), 130, 150, true},
-		{"the clock begins in 1970 and the certificate had ended when ours was made", time.Unix(0, 0), 1, 99, false},
+		{"the clock begins in 1970 and the certificate had expired when ours was made", time.Unix(0, 0), 1, 99, false},
 	} {
 		server := issue(t, ca, key, day(c.from), day(c.to))
 		if err := trust(ca, c.clock, "broker", server); (err == nil) != c.holds {
 			t.Errorf("%s: %v", c.why, err)
 		}
 		if err := trust(ca, c.clock, "another", server); err == nil {
-			t.Errorf("%s: another name is believed", c.why)
+			t.Errorf("%s: another host name is accepted", c.why)
 		}
 		if err := trust(foreign, c.clock, "broker", server); err == nil {
-			t.Errorf("%s: somebody else's certificate is believed", c.why)
+			t.Errorf("%s: the certificate of an unknown CA is accepted", c.why)
 		}
 	}
 	if err := trust(ca, day(120), "broker"); err == nil {
-		t.Error("no certificate is believed")
+		t.Error("a broker without a certificate is accepted")
 	}
 }

@@ -15,10 +15,10 @@ import (
 	"troupe/broker/link"
 )
 
-func TestAPeerThatTakesNothingIsFoundByTheWriteDeadline(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
-		u := &told{}
-		cfg, clogNow := clog(b, u)
+func TestStalledPeerIsDetectedByWriteDeadline(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
+		u := &userLog{}
+		cfg, clogNow := clogConfig(b, u)
 		cfg.WriteTimeout = 3 * time.Second
 		l := open(t, cfg)
 		waitUp(t, l)
@@ -28,32 +28,33 @@ func TestAPeerThatTakesNothingIsFoundByTheWriteDeadline(t *testing.T) {
 			t.Fatal("acknowledged")
 		}
 		if waited := time.Since(began); waited > cfg.WriteTimeout {
-			t.Errorf("found after %v", waited)
+			t.Errorf("detected after %v", waited)
 		}
 		synctest.Wait()
 		if st, ok := u.last(link.Down); !ok || !strings.Contains(st.Err.Error(), "write to the broker") {
-			t.Fatalf("told %s, %+v", u.all(), st)
+			t.Fatalf("reported %s, %+v", u.all(), st)
 		}
 	})
 }
 
-// clog is a configuration whose connection a test can clog.
-func clog(b *brokertest.Broker, u *told) (cfg link.Config, now func()) {
+// clogConfig returns a configuration whose connection stops accepting writes when now is
+// called.
+func clogConfig(b *brokertest.Broker, u *userLog) (cfg link.Config, now func()) {
 	var dead atomic.Bool
-	cfg = robot(func(ctx context.Context) (net.Conn, error) {
+	cfg = robotConfig(func(ctx context.Context) (net.Conn, error) {
 		c, err := b.Dial(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return &clogged{Conn: c, dead: dead.Load, closed: make(chan struct{})}, nil
+		return &cloggedConn{Conn: c, dead: dead.Load, closed: make(chan struct{})}, nil
 	}, u)
 	return cfg, func() { dead.Store(true) }
 }
 
-func TestAStopIsHeardThoughTheBrokerTakesNothing(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
-		u := &told{}
-		cfg, clogNow := clog(b, u)
+func TestStopIsReceivedThoughWritesStall(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
+		u := &userLog{}
+		cfg, clogNow := clogConfig(b, u)
 		cfg.Urgent = func(topic string) bool { return strings.HasSuffix(topic, "safety/stop") }
 		waitUp(t, open(t, cfg))
 		op := b.Client(t, "op1")
@@ -64,34 +65,34 @@ func TestAStopIsHeardThoughTheBrokerTakesNothing(t *testing.T) {
 		op.Publish("troupe/v1/robots/r1/cmd/op1/safety/stop", "now")
 		synctest.Wait() // no time passes
 		if got := u.all(); !strings.Contains(got, "ping=9") || !strings.Contains(got, "stop=now") {
-			t.Errorf("told %q while nothing could be written", got)
+			t.Errorf("reported %q while nothing could be written", got)
 		}
 	})
 }
 
-func TestAConnectionThatOwesTooManyAcknowledgementsIsGivenUp(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
-		u := &told{}
-		cfg, clogNow := clog(b, u)
+func TestTooManyUnsentAcknowledgementsDropTheConnection(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
+		u := &userLog{}
+		cfg, clogNow := clogConfig(b, u)
 		cfg.Queue = 4
 		waitUp(t, open(t, cfg))
 		op := b.Client(t, "op1")
 		clogNow()
 		for range 10 {
 			op.Publish("troupe/v1/robots/r1/cmd/op1/sys/ping", "x")
-			synctest.Wait() // the user takes each at once; only the broker takes nothing
+			synctest.Wait() // the user handles each at once; only the broker reads nothing
 		}
 		time.Sleep(cfg.WriteTimeout + 10*time.Second)
 		synctest.Wait()
 		if st, ok := u.last(link.Down); !ok || !strings.Contains(fmt.Sprint(u.history()), "acknowledgements wait") {
-			t.Errorf("told %s, last %+v", u.all(), st)
+			t.Errorf("reported %s, last %+v", u.all(), st)
 		}
 	})
 }
 
-// clogged is a connection whose peer takes nothing once dead: writes wait for
-// their deadline.
-type clogged struct {
+// cloggedConn is a connection whose peer reads nothing once dead: writes wait for their
+// deadline.
+type cloggedConn struct {
 	net.Conn
 	dead   func() bool
 	once   sync.Once
@@ -100,14 +101,14 @@ type clogged struct {
 	at     time.Time
 }
 
-func (c *clogged) SetWriteDeadline(t time.Time) error {
+func (c *cloggedConn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.at = t
 	return c.Conn.SetWriteDeadline(t)
 }
 
-func (c *clogged) Write(b []byte) (int, error) {
+func (c *cloggedConn) Write(b []byte) (int, error) {
 	if !c.dead() {
 		return c.Conn.Write(b)
 	}
@@ -127,7 +128,7 @@ func (c *clogged) Write(b []byte) (int, error) {
 	}
 }
 
-func (c *clogged) Close() error {
+func (c *cloggedConn) Close() error {
 	c.once.Do(func() { close(c.closed) })
 	return c.Conn.Close()
 }

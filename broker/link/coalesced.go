@@ -8,71 +8,72 @@ import (
 )
 
 const (
-	alikeBurst = 32                    // urgent messages that say the same and are handed over one by one
-	alikeEvery = 20 * time.Millisecond // beyond them: the newest of those that came meanwhile
-	alikeKeys  = 256                   // things said that are watched
+	coalesceBurst    = 32                    // urgent messages of one key that are handed over one by one
+	coalesceInterval = 20 * time.Millisecond // beyond them: interval at which the newest one is handed over
+	maxCoalesceKeys  = 256                   // keys that are remembered
 )
 
-// coalesced is urgent messages that say the same: who presses a button a thousand times
-// stops a robot once, and must not keep everything else from being heard. One that
-// waits goes before all that came after it and might undo it.
+// coalesced limits urgent messages of one key: a button that is pressed a thousand times
+// stops a robot once, and must not keep other messages from being handed over. A message
+// that is held is handed over before everything that arrived after it and might undo it.
 type coalesced struct {
-	says  string
-	room  float64 // how many may be handed over now
-	at    time.Time
-	held  *Message // the newest, which waits for room
-	since time.Time
+	key        string
+	tokens     float64 // how many may be handed over now
+	refilledAt time.Time
+	held       *Message // the newest, which waits for a token
+	heldSince  time.Time
 }
 
 func (a *coalesced) refill(now time.Time) {
-	a.room = min(alikeBurst, a.room+now.Sub(a.at).Seconds()/alikeEvery.Seconds())
-	a.at = now
+	a.tokens = min(coalesceBurst, a.tokens+now.Sub(a.refilledAt).Seconds()/coalesceInterval.Seconds())
+	a.refilledAt = now
 }
 
-// holds keeps m back if it says what was just said many times. The one that waited
-// until now is covered by it.
-func (d *dispatcher) holds(m Message, now time.Time) bool {
-	says := ""
-	if d.says != nil {
-		says = d.says(m)
+// coalesce holds m back if many messages of its key were handed over lately. m replaces
+// the message that was held until now.
+func (d *dispatcher) coalesce(m Message, now time.Time) bool {
+	key := ""
+	if d.dedupKey != nil {
+		key = d.dedupKey(m)
 	}
-	if says == "" { // it may take back what was said before it
-		for old, ok := d.released(true, now); ok; old, ok = d.released(true, now) {
+	if key == "" { // it may undo earlier messages, so those go first
+		for old, ok := d.takeHeld(true, now); ok; old, ok = d.takeHeld(true, now) {
 			d.urgent = append(d.urgent, old)
 		}
 		return false
 	}
-	i := slices.IndexFunc(d.alike, func(a *coalesced) bool { return a.says == says })
+	i := slices.IndexFunc(d.coalesced, func(a *coalesced) bool { return a.key == key })
 	if i < 0 {
-		if len(d.alike) >= alikeKeys {
-			d.alike = slices.DeleteFunc(d.alike, func(a *coalesced) bool { a.refill(now); return a.held == nil && a.room == alikeBurst })
+		if len(d.coalesced) >= maxCoalesceKeys {
+			d.coalesced = slices.DeleteFunc(d.coalesced, func(a *coalesced) bool { a.refill(now); return a.held == nil && a.tokens == coalesceBurst })
 		}
-		if len(d.alike) >= alikeKeys {
+		if len(d.coalesced) >= maxCoalesceKeys {
 			return false
 		}
-		d.alike = append(d.alike, &coalesced{says: says, room: alikeBurst, at: now})
-		i = len(d.alike) - 1
+		d.coalesced = append(d.coalesced, &coalesced{key: key, tokens: coalesceBurst, refilledAt: now})
+		i = len(d.coalesced) - 1
 	}
-	a := d.alike[i]
-	if a.refill(now); a.held == nil && a.room >= 1 {
-		a.room--
+	a := d.coalesced[i]
+	if a.refill(now); a.held == nil && a.tokens >= 1 {
+		a.tokens--
 		return false
 	}
 	if a.held == nil {
-		a.since = now
-		time.AfterFunc(alikeEvery, d.poke)
+		a.heldSince = now
+		time.AfterFunc(coalesceInterval, d.wakeUp)
 	} else {
-		d.crowd.add("an urgent message says what a newer one does, and gives way to it", m.Topic)
+		d.limitedLog.add("urgent message replaced by a newer one with the same content", m.Topic)
 	}
 	a.held = &m
 	return true
 }
 
-// released is the oldest that has waited long enough, or has to go before others.
-func (d *dispatcher) released(all bool, now time.Time) (m Message, ok bool) {
+// takeHeld takes the oldest held message that has waited long enough; with all, regardless
+// of how long.
+func (d *dispatcher) takeHeld(all bool, now time.Time) (m Message, ok bool) {
 	var oldest *coalesced
-	for _, a := range d.alike {
-		if a.held != nil && (all || now.Sub(a.since) >= alikeEvery) && (oldest == nil || a.held.N < oldest.held.N) {
+	for _, a := range d.coalesced {
+		if a.held != nil && (all || now.Sub(a.heldSince) >= coalesceInterval) && (oldest == nil || a.held.N < oldest.held.N) {
 			oldest = a
 		}
 	}
@@ -81,34 +82,34 @@ func (d *dispatcher) released(all bool, now time.Time) (m Message, ok bool) {
 	}
 	m, oldest.held = *oldest.held, nil
 	oldest.refill(now)
-	oldest.room = max(0, oldest.room-1)
+	oldest.tokens = max(0, oldest.tokens-1)
 	return m, true
 }
 
-// logLimiter tells once a second of what happens often, and how often.
+// logLimiter logs frequent events once a second, with their number.
 type logLimiter struct {
-	log *slog.Logger
-	mu  sync.Mutex
-	n   map[[2]string]int // by what happened, and on which topic
+	log    *slog.Logger
+	mu     sync.Mutex
+	counts map[[2]string]int // by message and topic
 }
 
-const crowdEvery = time.Second
+const logInterval = time.Second
 
 func (c *logLimiter) add(what, topic string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.n == nil {
-		c.n = map[[2]string]int{}
-		time.AfterFunc(crowdEvery, c.tell)
+	if c.counts == nil {
+		c.counts = map[[2]string]int{}
+		time.AfterFunc(logInterval, c.flush)
 	}
-	c.n[[2]string{what, topic}]++
+	c.counts[[2]string{what, topic}]++
 }
 
-func (c *logLimiter) tell() {
+func (c *logLimiter) flush() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for of, n := range c.n {
+	for of, n := range c.counts {
 		c.log.Error(of[0], "topic", of[1], "times", n)
 	}
-	c.n = nil
+	c.counts = nil
 }

@@ -1,24 +1,24 @@
-// Package link is the way to the post: one MQTT 3.1.1 client with the habits
-// that robotd and fleetd need. It is the only importer of the client library.
+// Package link is the MQTT 3.1.1 client of robotd and fleetd. It is the only importer of
+// the client library.
 //
-// It decides when a connection counts as up, what is carried over from one
-// connection to the next (nothing), and when to try again. It does not decide
-// what is said: topics and payloads are its user's affair.
+// It decides when a connection counts as up, what is carried over from one connection to
+// the next (nothing), and when to try again. Topics and payloads are up to its user.
 //
-//   - Every attempt is a new library client with a new session id, which the
-//     will carries too; so nothing is ever replayed and no stale document can
-//     land after a fresh one.
-//   - Up means: CONNACK, every subscription granted, own presence echoed. Until
-//     then, and after a loss, Publish answers ErrNotReady and keeps nothing.
-//   - States and messages reach the user on one goroutine, in order: up comes
-//     before the first message of its session, down after the last.
-//   - Up is proven again when nothing arrives for long: a broker may lose
-//     subscriptions and go on answering pings. A half-open connection is made anew, and
-//     single subscriptions are asked for again.
-//   - A connection that ends says nothing about why: brokers restart and lines break.
-//     Only proof of another client with the same id (Config.Rival) makes a link leave
-//     the id to that one for a while, and no wait is longer than BackoffMax.
-//   - A PUBACK is a hint, not a proof. Whoever must know asks the other side.
+//   - Every attempt uses a new library client with a new session id, which the will
+//     carries too. So nothing is ever replayed, and no stale document can arrive after a
+//     fresh one.
+//   - Up means: CONNACK received, every subscription granted, and the client's own
+//     presence echoed. Before that, and after a loss, Publish returns ErrNotReady and
+//     keeps nothing.
+//   - The user receives states and messages on one goroutine, in order: up comes before
+//     the first message of its session, down after the last.
+//   - If nothing arrives for long, the link tests whether it still receives: a broker may
+//     lose subscriptions and go on answering pings. A half-open connection is replaced,
+//     and single subscriptions are renewed.
+//   - The end of a connection says nothing about its cause: brokers restart and networks
+//     fail. Only proof of another client with the same id (Config.Rival) makes a link
+//     leave the id to that client for a while, and no wait is longer than BackoffMax.
+//   - A PUBACK is a hint, not proof of delivery. A user that must know asks the receiver.
 package link
 
 import (
@@ -33,115 +33,114 @@ import (
 	"unicode/utf8"
 )
 
-// Message is one MQTT message. On the way in, Retain says that it is a replay of
-// what the broker kept, and Duplicate that it may have been delivered before.
+// Message is one MQTT message. On a received message, Retain means that the broker
+// replayed a retained message, and Duplicate that it may have been delivered before.
 type Message struct {
 	Topic     string
 	Payload   []byte
 	QoS       byte
 	Retain    bool
 	Duplicate bool
-	// N counts what arrived over all sessions of a link, from 1: an urgent message
-	// overtakes, and N tells what it overtook. Messages that are sent have none.
+	// N numbers the messages received over all sessions of a link, from 1. An urgent
+	// message overtakes others, and N tells which ones. It is 0 in messages to send.
 	N uint64
-	// At is when it was read from the connection.
+	// At is when the message was read from the connection.
 	At time.Time
 }
 
-// Subscription is a topic filter with the QoS asked for.
+// Subscription is a topic filter with the requested QoS.
 type Subscription struct {
 	Filter string
 	QoS    byte
-	// Renew asks for it again from time to time, in case the broker has lost it: from
-	// outside that cannot be told from silence. What the broker keeps there is then
-	// brought again, so it is for topics where little or nothing is kept.
+	// Renew repeats the subscription from time to time, in case the broker has lost it,
+	// which the client cannot tell from silence. The broker then sends the retained
+	// messages again, so use it for topics with few of them.
 	Renew bool
-	// Optional ones are no reason to be without a link if the broker says no: it may
-	// be older than the topic.
+	// Optional keeps the link up if the broker refuses the subscription: the broker may be
+	// older than the topic.
 	Optional bool
 }
 
-// Phase is where a link stands.
+// Phase is the phase of a link.
 type Phase string
 
 const (
 	Connecting Phase = "connecting" // an attempt begins
-	Up         Phase = "up"         // grants given and own presence echoed
-	Down       Phase = "down"       // a session that was up has ended, or an attempt came to nothing
-	Refused    Phase = "refused"    // the broker answered, and the answer was no
-	Closed     Phase = "closed"     // the last state a link tells
+	Up         Phase = "up"         // subscriptions granted and own presence echoed
+	Down       Phase = "down"       // a session that was up has ended, or an attempt failed
+	Refused    Phase = "refused"    // the broker refused the CONNECT or a subscription
+	Closed     Phase = "closed"     // the last state that a link reports
 )
 
-// State is told at every change of phase.
+// State is reported at every change of phase.
 type State struct {
 	Phase   Phase
-	Session string        // of the connection spoken of; empty for Closed
-	Attempt int           // since the last session that was up, from 1
-	Err     error         // why Down or Refused
+	Session string        // id of the session concerned; empty for Closed
+	Attempt int           // number of attempts since the last session that was up, from 1
+	Err     error         // why the phase is Down or Refused
 	Wait    time.Duration // until the next attempt
-	// Contested says that another client uses the same id, see Config.Rival. It is
-	// told when the session is up, if that is known by then, and when it has ended.
+	// Contested means that another client uses the same id, see Config.Rival. It is set in
+	// the state Up if that is known by then, and in the state that ends the session.
 	Contested bool
 }
 
-// Config says who connects where, and who is told. Zero durations and sizes mean
-// the defaults named beside them.
+// Config configures a link. Zero durations and sizes mean the defaults in the comments.
 type Config struct {
-	URL string // mqtt, mqtts, ws or wss://host:port; may be empty with Dial
-	// Others are URLs to go to when URL fails: after each attempt that came to
-	// nothing the next one, and after a session that was up URL first.
+	URL string // mqtt, mqtts, ws or wss://host:port; not used with Dial
+	// Others are further URLs: after each failed attempt the next one is tried, and after a
+	// session that was up URL first.
 	Others []string
-	Dial   func(ctx context.Context) (net.Conn, error) // nil: to URL
-	// TLS is asked anew for each connection to an mqtts or wss URL, so that a
-	// renewed certificate is shown at the next one. The server's name is filled in
-	// from the URL, and TLS 1.3 is the least; its VerifyConnection is asked when the
-	// broker is believed. nil: whom this machine trusts.
+	Dial   func(ctx context.Context) (net.Conn, error) // nil: dial URL
+	// TLS is called for each connection to an mqtts or wss URL, so that a renewed
+	// certificate is used by the next connection. The server name is filled in from the URL
+	// and TLS 1.3 is the minimum; its VerifyConnection is called after the broker's chain
+	// was verified. nil: the system's CAs.
 	TLS func() (*tls.Config, error)
 
-	Name     string // MQTT user name; empty = none
+	Name     string // MQTT user name; empty: none
 	ClientID string
 	Password string
 
-	// Will and Presence are made anew for each connection, with its session id.
-	// Presence is published as soon as the subscriptions are granted, and the
-	// link is up when it comes back; one of QoS 0 is said until it does. It may be
-	// any word of the client's own, such as a heartbeat.
+	// Will and Presence are called for each connection, with its session id. The presence
+	// is published as soon as the subscriptions are granted, and the link is up when it
+	// comes back. One of QoS 0 is repeated until it does. It may be any message that only
+	// this client publishes, such as a heartbeat.
 	Will     func(session string) Message
 	Presence func(session string) Message
 
-	// Rival reports whether a message proves that another client connects under
-	// ClientID. It is asked about every message but the urgent ones, and on the topic of
-	// the presence about what is retained there when a session begins that is not the
-	// link's first. A session with such a proof is followed by a wait of BackoffMax. It
-	// must not block.
+	// Rival reports whether a message proves that another client connects with ClientID. It
+	// is called for every message except urgent ones; on the topic of the presence, for the
+	// retained message at the start of every session but the link's first. After a session
+	// with such a proof the link waits for BackoffMax. Rival must not block.
 	Rival func(Message) bool
 
 	Subscribe []Subscription
 
-	// OnMessage and OnState are called one at a time, in order, and must not
-	// block. Messages wait in a queue of Queue entries; when it is full the
-	// connection is given up, so that documents are delivered again, rather
-	// than some message be lost unseen.
+	// OnMessage and OnState are called one at a time, in order, and must not block.
+	// Messages wait in a queue of Queue entries. When it is full the link drops the
+	// connection, so that documents are delivered again, instead of losing a message
+	// silently.
 	OnMessage func(Message)
 	OnState   func(State)
 
-	// Urgent marks topics whose messages overtake all others and wait neither
-	// for the queue nor for the link to be up. A robot's stops are urgent.
+	// Urgent marks topics whose messages overtake all others and wait neither for the queue
+	// nor for the link to be up. A robot's stops are urgent.
 	Urgent func(topic string) bool
-	// Says names what an urgent message says, so that of many that say the same within
-	// a moment the newest alone is handed over; empty: what no other says. nil: none
-	// says the same.
+	// Says returns a key by which urgent messages are deduplicated: if many with one key
+	// arrive within a moment, only the newest is handed over. Messages with an empty key
+	// are never deduplicated, nor is any if Says is nil.
 	Says func(Message) string
 
 	KeepAlive      time.Duration // 10 s, whole seconds
-	ConnectTimeout time.Duration // 5 s, for the dial, the handshake, the grants and the echo, each
-	// Quiet is how long nothing need arrive before a link with a presence tests
-	// whether it still receives: the presence is published again and has to come back. 15 s.
+	ConnectTimeout time.Duration // 5 s, each for the dial, the handshake, the subscriptions and the echo
+	// Quiet is after how long without any received message a link with a presence tests
+	// whether it still receives: it publishes the presence again, which must come back. 15
+	// s.
 	Quiet        time.Duration
-	Renewal      time.Duration // 1 min between askings for subscriptions that are to be renewed
+	Renewal      time.Duration // 1 min between renewals of the subscriptions with Renew
 	WriteTimeout time.Duration // 3 s without progress
-	BackoffMin   time.Duration // 500 ms; waits between attempts are drawn at random
-	BackoffMax   time.Duration // 10 s, the longest wait of all; after a session of half of it waits begin at the least again
+	BackoffMin   time.Duration // 500 ms; the waits between attempts are random
+	BackoffMax   time.Duration // 10 s, the longest wait; a session that lasted half of it resets the backoff
 	// Random answers what waits are drawn by, from 0 up to 1. Whoever wants the
 	// same waits in every run gives his own.
 	Random    func() float64
@@ -151,21 +150,21 @@ type Config struct {
 
 	Logger *slog.Logger
 
-	ways []address // of URL and Others; none with Dial
+	addresses []address // of URL and Others; empty with Dial
 }
 
-// Errors that users of a link tell apart.
+// Errors that users of a link distinguish.
 var (
-	// ErrNotReady: the link is not up; nothing was sent and nothing is kept.
+	// ErrNotReady: the link is not up; the message was not sent and is not kept.
 	ErrNotReady = errors.New("link is not up")
 	// ErrClosed: the link was closed by its owner.
 	ErrClosed = errors.New("link is closed")
-	// ErrRefused: the broker answered, and the answer was no.
+	// ErrRefused: the broker refused the CONNECT or a subscription.
 	ErrRefused = errors.New("refused by the broker")
-	// ErrHalfOpen: the connection took what was sent over it and delivered nothing.
+	// ErrHalfOpen: the connection accepts what is sent but delivers nothing.
 	ErrHalfOpen = errors.New("the connection is half-open")
-	// ErrOverrun: the user did not take messages as fast as they came.
-	ErrOverrun = errors.New("inward queue overrun")
+	// ErrOverrun: the user did not handle messages as fast as they came.
+	ErrOverrun = errors.New("receive queue overrun")
 )
 
 func (c *Config) complete() error {
@@ -206,10 +205,10 @@ func (c *Config) complete() error {
 		c.Urgent = func(string) bool { return false }
 	}
 	if c.KeepAlive < time.Second || c.KeepAlive%time.Second != 0 {
-		return fmt.Errorf("keep-alive %v: must be whole seconds, at least 1 s", c.KeepAlive)
+		return fmt.Errorf("keep-alive %v: want whole seconds, at least 1 s", c.KeepAlive)
 	}
 	if c.BackoffMin > c.BackoffMax {
-		return fmt.Errorf("backoff from %v to %v: the least is more than the most", c.BackoffMin, c.BackoffMax)
+		return fmt.Errorf("backoff from %v to %v: the minimum exceeds the maximum", c.BackoffMin, c.BackoffMax)
 	}
 	for _, s := range c.Subscribe {
 		if s.Filter == "" || len(s.Filter) > maxTopic || !utf8.ValidString(s.Filter) {
@@ -220,26 +219,26 @@ func (c *Config) complete() error {
 		return nil
 	}
 	for _, url := range append([]string{c.URL}, c.Others...) {
-		to, err := addressOf(url)
+		to, err := parseURL(url)
 		if err != nil {
 			return err
 		}
-		c.ways = append(c.ways, to)
+		c.addresses = append(c.addresses, to)
 	}
 	return nil
 }
 
-// maxTopic bounds topics in bytes.
+// maxTopic is the maximum length of a topic in bytes.
 const maxTopic = 200
 
-// check refuses what the library would send wrongly or what would make the
-// broker close the connection: it truncates overlong topics without a word.
+// check refuses messages that the library would send wrongly (it truncates overlong topics
+// silently) or for which the broker would close the connection.
 func (c *Config) check(m Message) error {
 	switch {
 	case m.Topic == "" || len(m.Topic) > maxTopic:
-		return fmt.Errorf("publish %q: the topic must have 1 to %d bytes", m.Topic, maxTopic)
+		return fmt.Errorf("publish %q: want a topic of 1 to %d bytes", m.Topic, maxTopic)
 	case !validTopic(m.Topic):
-		return fmt.Errorf("publish %q: not a topic", m.Topic)
+		return fmt.Errorf("publish %q: want a topic without wildcards, control characters or a leading $", m.Topic)
 	case m.QoS > 2:
 		return fmt.Errorf("publish %q: there is no QoS %d", m.Topic, m.QoS)
 	case len(m.Topic)+len(m.Payload)+16 > c.MaxPacket:

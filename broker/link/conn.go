@@ -10,31 +10,29 @@ import (
 	"time"
 )
 
-// writeChunk is how much must get through within one write deadline: the
-// deadline watches progress, so that a large document on a slow line is no
-// fault.
+// writeChunk is how many bytes must be written within one write deadline: the deadline
+// checks progress, so that a large document on a slow network is no failure.
 const writeChunk = 16 << 10
 
-// guarded is a connection that cannot hang its user: every write has a deadline
-// of its own, a failed write ends the connection (the library would keep it),
-// and inward packets are looked at before they are allocated.
+// guardedConn is a connection that cannot block its user for ever: every write has its own
+// deadline, a failed write ends the connection (the library would keep it), and received
+// packets are checked before the library allocates them.
 //
-// It also remembers why it was ended. The library keeps silent about a
-// connection that was closed on this side, so a read after such an end answers
-// with the cause.
-type guarded struct {
+// It also remembers why it was ended. The library does not report why a connection was
+// closed on this side, so a read after that returns the cause.
+type guardedConn struct {
 	net.Conn
-	writeTimeout time.Duration
-	in           inward
-	leaving      atomic.Bool   // goodbye is being said
-	reading      chan struct{} // 1: one reader at a time; what is dialled need not stand two
+	writeTimeout  time.Duration
+	checker       packetChecker
+	disconnecting atomic.Bool   // DISCONNECT is being sent
+	readToken     chan struct{} // capacity 1: one reader at a time, as Config.Dial's connection may not allow two
 
 	mu    sync.Mutex
 	cause error
 }
 
-// fail ends the connection for a reason of ours; the first reason stays.
-func (c *guarded) fail(err error) {
+// fail ends the connection for a reason on this side; the first reason is kept.
+func (c *guardedConn) fail(err error) {
 	c.mu.Lock()
 	if c.cause == nil {
 		c.cause = err
@@ -43,46 +41,45 @@ func (c *guarded) fail(err error) {
 	c.Conn.Close()
 }
 
-// linger bounds how long the other side may take to hang up after a goodbye.
+// linger bounds how long the peer may take to close its side after a DISCONNECT.
 const linger = time.Second
 
-// Close ends the connection. After a goodbye the other side hangs up first: it may
-// still be writing, and whoever is cut off while he writes may never read the
-// goodbye and send the will.
-func (c *guarded) Close() error {
-	if c.leaving.Load() && c.Conn.SetReadDeadline(time.Now().Add(linger)) == nil {
-		c.reading <- struct{}{}
-		_, _ = io.Copy(io.Discard, c.Conn) // its end is all that matters
-		<-c.reading
+// Close ends the connection. After a DISCONNECT the peer closes first: it may still be
+// writing, and a broker whose write fails may never read the DISCONNECT and send the will.
+func (c *guardedConn) Close() error {
+	if c.disconnecting.Load() && c.Conn.SetReadDeadline(time.Now().Add(linger)) == nil {
+		c.readToken <- struct{}{}
+		_, _ = io.Copy(io.Discard, c.Conn) // until the peer closes
+		<-c.readToken
 	}
 	return c.Conn.Close()
 }
 
-func (c *guarded) why() error {
+func (c *guardedConn) endCause() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.cause
 }
 
-func (c *guarded) Read(b []byte) (int, error) {
-	c.reading <- struct{}{}
-	defer func() { <-c.reading }()
+func (c *guardedConn) Read(b []byte) (int, error) {
+	c.readToken <- struct{}{}
+	defer func() { <-c.readToken }()
 	n, err := c.Conn.Read(b)
 	if n > 0 {
-		if bad := c.in.look(b[:n]); bad != nil {
+		if bad := c.checker.check(b[:n]); bad != nil {
 			c.fail(bad)
 			return 0, bad
 		}
 	}
 	if err != nil {
-		if cause := c.why(); cause != nil {
+		if cause := c.endCause(); cause != nil {
 			return n, cause
 		}
 	}
 	return n, err
 }
 
-func (c *guarded) Write(b []byte) (int, error) {
+func (c *guardedConn) Write(b []byte) (int, error) {
 	done := 0
 	for done < len(b) {
 		part := b[done:min(len(b), done+writeChunk)]
@@ -100,45 +97,45 @@ func (c *guarded) Write(b []byte) (int, error) {
 	return done, nil
 }
 
-// SetWriteDeadline does nothing: the library sets it for some packets and
-// removes it for all.
-func (c *guarded) SetWriteDeadline(time.Time) error { return nil }
+// SetWriteDeadline does nothing: the library sets it for some packets and removes it for
+// all.
+func (c *guardedConn) SetWriteDeadline(time.Time) error { return nil }
 
-// SetDeadline bounds reads only; see SetWriteDeadline.
-func (c *guarded) SetDeadline(t time.Time) error { return c.Conn.SetReadDeadline(t) }
+// SetDeadline sets the read deadline only; see SetWriteDeadline.
+func (c *guardedConn) SetDeadline(t time.Time) error { return c.Conn.SetReadDeadline(t) }
 
 const packetSuback = 0x90
 
-// inward follows the packet boundaries of what the broker sends. The library
-// allocates whatever length a header declares, up to 256 MB, and indexes out of
-// range on a SUBACK that grants more than was asked.
-type inward struct {
+// packetChecker follows the packet boundaries of what the broker sends. The library
+// allocates whatever length a header declares, up to 256 MB, and panics with an index out
+// of range on a SUBACK that has more return codes than filters were requested.
+type packetChecker struct {
 	max     int // bytes of one packet
-	filters int // subscriptions that may be granted
+	filters int // number of subscriptions requested
 
 	first byte // fixed header of the packet being read
 	shift int  // bits of its length read so far
-	size  int  // its length, then what is left of its body
-	where inwardPart
+	size  int  // its length, then the remaining bytes of its body
+	part  packetPart
 }
 
-type inwardPart uint8
+type packetPart uint8
 
 const (
-	atFirst inwardPart = iota
-	atLength
-	atBody
+	inFirstByte packetPart = iota
+	inLength
+	inBody
 )
 
 var errLength = errors.New("malformed packet length from the broker")
 
-func (p *inward) look(b []byte) error {
+func (p *packetChecker) check(b []byte) error {
 	for len(b) > 0 {
-		switch p.where {
-		case atFirst:
-			p.first, p.size, p.shift, p.where = b[0], 0, 0, atLength
+		switch p.part {
+		case inFirstByte:
+			p.first, p.size, p.shift, p.part = b[0], 0, 0, inLength
 			b = b[1:]
-		case atLength:
+		case inLength:
 			p.size |= int(b[0]&0x7f) << p.shift
 			more := b[0]&0x80 != 0
 			b = b[1:]
@@ -149,19 +146,19 @@ func (p *inward) look(b []byte) error {
 				continue
 			}
 			if p.size > p.max {
-				return fmt.Errorf("packet of %d bytes from the broker is over the limit of %d", p.size, p.max)
+				return fmt.Errorf("packet of %d bytes from the broker exceeds the limit of %d", p.size, p.max)
 			}
 			if p.first == packetSuback && p.size > 2+p.filters {
-				return fmt.Errorf("broker grants %d subscriptions, %d were asked for", p.size-2, p.filters)
+				return fmt.Errorf("broker grants %d subscriptions, %d were requested", p.size-2, p.filters)
 			}
-			p.where = atBody
+			p.part = inBody
 			if p.size == 0 {
-				p.where = atFirst
+				p.part = inFirstByte
 			}
-		case atBody:
+		case inBody:
 			n := min(p.size, len(b))
 			if p.size, b = p.size-n, b[n:]; p.size == 0 {
-				p.where = atFirst
+				p.part = inFirstByte
 			}
 		}
 	}

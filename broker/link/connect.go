@@ -15,11 +15,12 @@ import (
 	"github.com/eclipse/paho.mqtt.golang/packets"
 )
 
-// errParting: the link is being closed while the session is not up yet.
-var errParting = errors.New("parting")
+// errClosing: the link is being closed while the session is not up yet.
+var errClosing = errors.New("link is closing")
 
-// open connects, subscribes, announces and waits for the echo. On an error
-// nothing of the session is left, but for errParting: then a goodbye is due.
+// open connects, subscribes, publishes the presence and waits for its echo. On an error
+// nothing of the session is left, except for errClosing: the caller then ends the session
+// in order.
 func (s *session) open(ctx, closing context.Context) error {
 	dialing, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -30,10 +31,10 @@ func (s *session) open(ctx, closing context.Context) error {
 		return err
 	}
 	if err := s.announce(ctx, closing); err != nil {
-		if errors.Is(err, errParting) {
+		if errors.Is(err, errClosing) {
 			return err
 		}
-		if cause := s.conn.why(); cause != nil {
+		if cause := s.conn.endCause(); cause != nil {
 			err = cause
 		}
 		s.abort(err)
@@ -45,21 +46,21 @@ func (s *session) open(ctx, closing context.Context) error {
 func (s *session) connect(ctx context.Context) error {
 	dialed := make(chan error, 1)
 	o := mqtt.NewClientOptions().
-		AddBroker("mqtt://broker"). // never dialled: the open function below is
+		AddBroker("mqtt://broker"). // never dialled, see SetCustomOpenConnectionFn
 		SetClientID(s.cfg.ClientID).
-		SetProtocolVersion(4). // else a refusal is tried again as 3.1
+		SetProtocolVersion(4). // otherwise the library repeats a refused CONNECT as MQTT 3.1
 		SetCleanSession(true).
 		SetAutoReconnect(false).
 		SetConnectRetry(false).
 		SetOrderMatters(true).
 		SetAutoAckDisabled(true). // see acknowledge
-		SetStore(forgetful{}).
+		SetStore(noStore{}).
 		SetKeepAlive(s.cfg.KeepAlive).
 		SetPingTimeout(s.cfg.KeepAlive / 2).
 		SetConnectTimeout(s.cfg.ConnectTimeout).
 		SetWriteTimeout(s.cfg.WriteTimeout).
 		SetDefaultPublishHandler(func(_ mqtt.Client, m mqtt.Message) { s.receive(m) }).
-		SetConnectionLostHandler(func(_ mqtt.Client, err error) { s.lose(err) })
+		SetConnectionLostHandler(func(_ mqtt.Client, err error) { s.markEnded(err) })
 	if s.cfg.Name != "" {
 		o.SetUsername(s.cfg.Name)
 	}
@@ -72,24 +73,24 @@ func (s *session) connect(ctx context.Context) error {
 		s.presence = &m
 	}
 	if s.cfg.Will != nil {
-		w := s.cfg.Will(s.id)
-		if err := s.cfg.check(w); err != nil {
+		will := s.cfg.Will(s.id)
+		if err := s.cfg.check(will); err != nil {
 			return fmt.Errorf("will: %w", err)
 		}
-		if len(w.Payload) == 0 {
-			return errors.New("will: an empty payload is not accepted by brokers")
+		if len(will.Payload) == 0 {
+			return errors.New("will: brokers do not accept an empty payload")
 		}
-		o.SetBinaryWill(w.Topic, w.Payload, w.QoS, w.Retain)
+		o.SetBinaryWill(will.Topic, will.Payload, will.QoS, will.Retain)
 	}
 	o.SetCustomOpenConnectionFn(func(_ *url.URL, _ mqtt.ClientOptions) (net.Conn, error) {
 		dctx, cancel := context.WithTimeout(ctx, s.cfg.ConnectTimeout)
 		defer cancel()
-		c, err := s.cfg.reach(dctx, s.attempt)
+		c, err := s.cfg.dialAttempt(dctx, s.attempt)
 		if err != nil {
 			dialed <- err
 			return nil, err
 		}
-		s.conn = &guarded{Conn: c, writeTimeout: s.cfg.WriteTimeout, in: inward{max: s.cfg.MaxPacket, filters: filters}, reading: make(chan struct{}, 1)}
+		s.conn = &guardedConn{Conn: c, writeTimeout: s.cfg.WriteTimeout, checker: packetChecker{max: s.cfg.MaxPacket, filters: filters}, readToken: make(chan struct{}, 1)}
 		dialed <- nil
 		return s.conn, nil
 	})
@@ -113,11 +114,11 @@ func (s *session) connect(ctx context.Context) error {
 		}
 		return fmt.Errorf("connect as %q: %w", s.cfg.ClientID, err)
 	}
-	s.wrote.Go(s.acknowledge)
+	s.workers.Go(s.acknowledge)
 	return nil
 }
 
-// filters are the subscriptions asked for, the own presence among them.
+// filters returns the subscriptions to request, including that of the own presence.
 func (s *session) filters() map[string]byte {
 	f := make(map[string]byte, len(s.cfg.Subscribe)+1)
 	for _, sub := range s.cfg.Subscribe {
@@ -131,15 +132,16 @@ func (s *session) filters() map[string]byte {
 	return f
 }
 
-// granted reports whether the broker's answer to a filter is one to go on with.
+// granted reports whether the broker's answer allows the link to use or to do without
+// filter.
 func (s *session) granted(answers map[string]byte, filter string) bool {
 	qos, ok := answers[filter]
 	refused := qos == 0x80 && slices.ContainsFunc(s.cfg.Subscribe, func(sub Subscription) bool { return sub.Filter == filter && sub.Optional })
 	return ok && (qos <= 2 || refused)
 }
 
-// announce subscribes to everything in one packet (so that its id cannot collide
-// with a delivery), checks each grant, publishes the presence and waits for it.
+// announce subscribes to everything in one packet (so that its id cannot collide with a
+// delivery), checks each grant, publishes the presence and waits for its echo.
 func (s *session) announce(ctx, closing context.Context) error {
 	if f := s.filters(); len(f) > 0 {
 		tok := s.client.SubscribeMultiple(f, nil).(*mqtt.SubscribeToken)
@@ -168,21 +170,21 @@ func (s *session) announce(ctx, closing context.Context) error {
 	if err := s.cfg.check(p); err != nil {
 		return fmt.Errorf("presence: %w", err)
 	}
-	s.said = true
+	s.announced = true
 	if err := s.client.Publish(p.Topic, p.QoS, p.Retain, p.Payload).Error(); err != nil {
 		return fmt.Errorf("publish presence: %w", err)
 	}
 	if p.QoS == 0 {
 		over := make(chan struct{})
 		defer close(over)
-		s.wrote.Go(func() { s.repeat(p, over) })
+		s.workers.Go(func() { s.repeatPresence(p, over) })
 	}
 	return s.await(ctx, closing, s.echoed, "echo of own presence")
 }
 
-// repeat says a presence of QoS 0 until it is over: the broker may have dropped it
-// behind all the documents that it had to bring.
-func (s *session) repeat(p Message, over <-chan struct{}) {
+// repeatPresence publishes a presence of QoS 0 again until over is closed: the broker may have
+// dropped it behind all the retained documents that it had to send.
+func (s *session) repeatPresence(p Message, over <-chan struct{}) {
 	again := time.NewTicker(s.cfg.ConnectTimeout / 5)
 	defer again.Stop()
 	for {
@@ -204,24 +206,24 @@ func (s *session) await(ctx, closing context.Context, done <-chan struct{}, what
 	case <-done:
 		return nil
 	case <-s.ended:
-		return fmt.Errorf("wait for %s: %w", what, s.lostFor)
+		return fmt.Errorf("wait for %s: %w", what, s.endCause)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-closing.Done():
-		return errParting
+		return errClosing
 	case <-t.C:
 		return fmt.Errorf("wait for %s: nothing within %v", what, s.cfg.ConnectTimeout)
 	}
 }
 
-// forgetful keeps nothing: a session is never resumed, so there is nothing to
-// send again.
-type forgetful struct{}
+// noStore is a library store that keeps nothing: a session is never resumed, so there is
+// nothing to send again.
+type noStore struct{}
 
-func (forgetful) Open()                             {}
-func (forgetful) Put(string, packets.ControlPacket) {}
-func (forgetful) Get(string) packets.ControlPacket  { return nil }
-func (forgetful) All() []string                     { return nil }
-func (forgetful) Del(string)                        {}
-func (forgetful) Close()                            {}
-func (forgetful) Reset()                            {}
+func (noStore) Open()                             {}
+func (noStore) Put(string, packets.ControlPacket) {}
+func (noStore) Get(string) packets.ControlPacket  { return nil }
+func (noStore) All() []string                     { return nil }
+func (noStore) Del(string)                        {}
+func (noStore) Close()                            {}
+func (noStore) Reset()                            {}

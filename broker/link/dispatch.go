@@ -9,68 +9,68 @@ import (
 	"time"
 )
 
-// item is what the user is told: a state or a message.
+// item is a state or a message for the user.
 type item struct {
 	state   *State
 	message Message
 }
 
-// dispatcher hands states and messages to the user on one goroutine, in order;
-// urgent messages overtake. It is the one place where they wait.
+// dispatcher hands states and messages to the user on one goroutine, in order; urgent
+// messages overtake. It is the only place where they wait.
 type dispatcher struct {
-	limit int
-	log   *slog.Logger
-	says  func(Message) string
-	crowd *logLimiter
-	onMsg func(Message)
-	onSt  func(State)
+	limit      int
+	log        *slog.Logger
+	dedupKey   func(Message) string
+	limitedLog *logLimiter
+	onMessage  func(Message)
+	onState    func(State)
 
-	mu     sync.Mutex
-	n      uint64 // messages so far, in the order of their arrival
-	urgent []Message
-	alike  []*coalesced
-	queue  []item
-	ended  bool
-	wake   chan struct{} // 1: something to do
-	done   chan struct{}
+	mu         sync.Mutex
+	lastNumber uint64 // number of the last message received
+	urgent     []Message
+	coalesced  []*coalesced
+	queue      []item
+	ended      bool
+	wake       chan struct{} // capacity 1: something to hand over
+	done       chan struct{}
 }
 
 func newDispatcher(c Config) *dispatcher {
-	return &dispatcher{limit: c.Queue, log: c.Logger, says: c.Says, crowd: &logLimiter{log: c.Logger}, onMsg: c.OnMessage, onSt: c.OnState,
+	return &dispatcher{limit: c.Queue, log: c.Logger, dedupKey: c.Says, limitedLog: &logLimiter{log: c.Logger}, onMessage: c.OnMessage, onState: c.OnState,
 		wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
-// number counts what arrives. It is given at the reading itself: a message may
+// nextNumber numbers a received message. It is called right after reading: a message may
 // wait for its session to be up while a later, urgent one does not.
-func (d *dispatcher) number() uint64 {
+func (d *dispatcher) nextNumber() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.n++
-	return d.n
+	d.lastNumber++
+	return d.lastNumber
 }
 
-// message queues m and says whether there was room.
-func (d *dispatcher) message(m Message) bool {
+// pushMessage queues m and reports whether there was room.
+func (d *dispatcher) pushMessage(m Message) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.queue) >= d.limit {
 		return false
 	}
 	d.queue = append(d.queue, item{message: m})
-	d.poke()
+	d.wakeUp()
 	return true
 }
 
-// first lets m overtake, and reports whether there was room. Beyond the limit it
-// takes the place of the oldest on its topic, so that no flood of one stop shuts
-// out another: the newest on each topic is never let go.
-func (d *dispatcher) first(m Message) bool {
+// pushUrgent lets m overtake, and reports whether there was room. Beyond the limit, m
+// replaces the oldest message on its topic, so that a flood of one stop does not displace
+// another: the newest message of each topic is never dropped.
+func (d *dispatcher) pushUrgent(m Message) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.holds(m, time.Now()) {
+	if d.coalesce(m, time.Now()) {
 		return true
 	}
-	defer d.poke()
+	defer d.wakeUp()
 	room := len(d.urgent) < d.limit
 	if !room {
 		if i := slices.IndexFunc(d.urgent, func(q Message) bool { return q.Topic == m.Topic }); i >= 0 {
@@ -81,23 +81,23 @@ func (d *dispatcher) first(m Message) bool {
 	return room
 }
 
-// state queues s without limit: states are few, and none may be missed.
-func (d *dispatcher) state(s State) {
+// pushState queues s without a limit: states are few, and none may be missed.
+func (d *dispatcher) pushState(s State) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.queue = append(d.queue, item{state: &s})
-	d.poke()
+	d.wakeUp()
 }
 
-// end lets run return when all is handed over.
+// end lets run return once everything is handed over.
 func (d *dispatcher) end() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ended = true
-	d.poke()
+	d.wakeUp()
 }
 
-func (d *dispatcher) poke() {
+func (d *dispatcher) wakeUp() {
 	select {
 	case d.wake <- struct{}{}:
 	default:
@@ -115,7 +115,7 @@ func (d *dispatcher) run() {
 				}
 				break
 			}
-			d.tell(it)
+			d.deliver(it)
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (d *dispatcher) next() (it item, ok, ended bool) {
 		it.message, d.urgent = d.urgent[0], d.urgent[1:]
 		return it, true, false
 	}
-	if m, released := d.released(d.ended || len(d.queue) > 0, time.Now()); released {
+	if m, isHeld := d.takeHeld(d.ended || len(d.queue) > 0, time.Now()); isHeld {
 		return item{message: m}, true, false
 	}
 	if len(d.queue) > 0 {
@@ -141,17 +141,17 @@ func (d *dispatcher) next() (it item, ok, ended bool) {
 	return it, false, d.ended
 }
 
-// tell calls the user; a panic of his does not take the program down with it,
-// because the other duties of the program outlive one bad message.
-func (d *dispatcher) tell(it item) {
+// deliver calls the user. A panic of a handler does not end the program, because the
+// program's other duties matter more than one bad message.
+func (d *dispatcher) deliver(it item) {
 	defer func() {
 		if p := recover(); p != nil {
 			d.log.Error("handler panicked", "topic", it.message.Topic, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
 	}()
 	if it.state != nil {
-		d.onSt(*it.state)
+		d.onState(*it.state)
 		return
 	}
-	d.onMsg(it.message)
+	d.onMessage(it.message)
 }

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Files are certificates on disk, in PEM. Empty paths are left out.
+// Files are the paths of PEM files. Empty paths are ignored.
 type Files struct {
-	CA        string // who may have signed the broker's certificate; else whom this machine trusts
-	Cert, Key string // our own, with what signed it but for the root
+	CA        string // CAs of the broker's certificate; empty: the system's CAs
+	Cert, Key string // this client's certificate with the chain up to but without the root, and its key
 }
 
-// TLS reads the files as they are now, for Config.TLS.
+// TLS reads the files in their present state, for Config.TLS.
 func (f Files) TLS() (*tls.Config, error) {
 	c := &tls.Config{}
 	if f.CA != "" {
@@ -39,48 +39,49 @@ func (f Files) TLS() (*tls.Config, error) {
 	return c, nil
 }
 
-// encryption is how to speak to the broker at to; nil: in the clear.
-func (c *Config) encryption(to address) (*tls.Config, error) {
+// tlsConfig is the TLS configuration for the broker at to; nil: no encryption.
+func (c *Config) tlsConfig(to address) (*tls.Config, error) {
 	if !to.encrypted {
 		return nil, nil
 	}
-	how := &tls.Config{}
+	config := &tls.Config{}
 	if c.TLS != nil {
-		given, err := c.TLS()
+		base, err := c.TLS()
 		if err != nil {
 			return nil, err
 		}
-		how = given.Clone()
+		config = base.Clone()
 	}
-	how.ServerName = cmp.Or(how.ServerName, to.host)
-	how.MinVersion = max(how.MinVersion, tls.VersionTLS13)
-	if own := how.Certificates; len(own) == 1 && how.GetClientCertificate == nil {
-		// Shown whomever the broker says it believes: it answers better than silence.
-		how.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &own[0], nil }
+	config.ServerName = cmp.Or(config.ServerName, to.host)
+	config.MinVersion = max(config.MinVersion, tls.VersionTLS13)
+	if own := config.Certificates; len(own) == 1 && config.GetClientCertificate == nil {
+		// Present the certificate whichever CAs the broker names: its refusal is a better
+		// answer than a missing certificate.
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &own[0], nil }
 	}
-	if how.RootCAs != nil && !how.InsecureSkipVerify {
-		v := verifier{roots: how.RootCAs, host: how.ServerName, clock: how.Time, then: how.VerifyConnection}
-		how.InsecureSkipVerify, how.VerifyConnection = true, v.verify // instead of the library, never besides
+	if config.RootCAs != nil && !config.InsecureSkipVerify {
+		v := verifier{roots: config.RootCAs, host: config.ServerName, clock: config.Time, then: config.VerifyConnection}
+		config.InsecureSkipVerify, config.VerifyConnection = true, v.verify // replaces the library's verification
 	}
-	return how, nil
+	return config, nil
 }
 
-// verifier holds a broker's certificates against our own CA.
+// verifier verifies a broker's certificate chain against the configured CA.
 //
-// A robot may come up with a clock that is years behind. What the CA has signed
-// proves that its beginning has passed: no clock is believed that says otherwise.
-// That is the one difference from what the library does.
+// A robot may boot with a clock that is years behind. The CA's signature on a certificate
+// proves that its NotBefore has passed, so the clock is set forward to it for the
+// verification. That is the only difference from the library.
 type verifier struct {
 	roots *x509.CertPool
 	host  string
 	clock func() time.Time                // nil: the system's
-	then  func(tls.ConnectionState) error // asked last; nil: nobody
+	then  func(tls.ConnectionState) error // called last; may be nil
 }
 
 func (v verifier) verify(s tls.ConnectionState) error {
 	chain := s.PeerCertificates
 	if len(chain) == 0 {
-		return errors.New("the broker shows no certificate")
+		return errors.New("the broker presents no certificate")
 	}
 	now := time.Now
 	if v.clock != nil {
@@ -90,7 +91,7 @@ func (v verifier) verify(s tls.ConnectionState) error {
 	for _, cert := range chain[1:] {
 		o.Intermediates.AddCert(cert)
 	}
-	for _, cert := range chain { // believed only if their signatures are found good
+	for _, cert := range chain { // harmless for a forged chain: Verify below still refuses it
 		o.CurrentTime = later(o.CurrentTime, cert.NotBefore)
 	}
 	if _, err := chain[0].Verify(o); err != nil || v.then == nil {

@@ -12,8 +12,8 @@ import (
 	"troupe/schema"
 )
 
-// encrypted is a broker with every door, and robot r1's link to it through one.
-func encrypted(t *testing.T, ca *brokertest.CA) *brokertest.Broker {
+// startEncrypted starts a broker that listens on all four transports.
+func startEncrypted(t *testing.T, ca *brokertest.CA) *brokertest.Broker {
 	t.Helper()
 	return brokertest.Start(t, ca.Broker, brokertest.OverEveryDoor)
 }
@@ -22,21 +22,21 @@ func filesOf(ca *brokertest.CA) link.Files {
 	return link.Files{CA: ca.Path("ca.pem"), Cert: ca.Path("r1.pem"), Key: ca.Path("r1.key.pem")}
 }
 
-func overURL(u *told, url string, f link.Files) link.Config {
-	cfg := robot(nil, u)
+func overURL(u *userLog, url string, f link.Files) link.Config {
+	cfg := robotConfig(nil, u)
 	cfg.URL, cfg.TLS = url, f.TLS
 	return cfg
 }
 
-func TestALinkComesUpOverEachDoor(t *testing.T) {
+func TestLinkWorksOverEachTransport(t *testing.T) {
 	ca := brokertest.NewCA(t)
-	b := encrypted(t, ca)
+	b := startEncrypted(t, ca)
 	ca.SaveClient(ca.Client(schema.RoleRobot, "r1"), "r1.pem", "r1.key.pem")
 	for kind, url := range map[string]string{
 		"mqtt": "mqtt://" + b.Addr(), "mqtts": "mqtts://" + b.AddrOf("mqtts"), "ws": "ws://" + b.AddrOf("ws"),
 		"wss": "wss://" + b.AddrOf("wss") + "/mqtt",
 	} {
-		u := &told{}
+		u := &userLog{}
 		cfg := overURL(u, url, filesOf(ca))
 		heard := make(chan link.Message, 9)
 		cfg.OnMessage = func(m link.Message) { heard <- m }
@@ -45,7 +45,7 @@ func TestALinkComesUpOverEachDoor(t *testing.T) {
 		large := strings.Repeat("x", 8<<10)
 		b.Client(t, "fleetd").Retain("troupe/v1/robots/r1/desired/story", large)
 		if m := <-heard; len(m.Payload) != 8<<10 {
-			t.Errorf("%s: heard %d bytes", kind, len(m.Payload))
+			t.Errorf("%s: received %d bytes", kind, len(m.Payload))
 		}
 		if err := l.PublishWait(t.Context(), link.Message{Topic: "troupe/v1/robots/r1/event", Payload: []byte("{}"), QoS: 1}); err != nil {
 			t.Errorf("%s: %v", kind, err)
@@ -57,20 +57,20 @@ func TestALinkComesUpOverEachDoor(t *testing.T) {
 	}
 }
 
-func TestALinkSpeaksOnlyToTheBrokerThatItsCASignedFor(t *testing.T) {
+func TestBrokerCertificateMustBeOfTheConfiguredCA(t *testing.T) {
 	ca, other := brokertest.NewCA(t), brokertest.NewCA(t)
-	b := encrypted(t, ca)
+	b := startEncrypted(t, ca)
 	ca.SaveClient(ca.Client(schema.RoleRobot, "r1"), "r1.pem", "r1.key.pem")
 	foreign := filesOf(ca)
 	foreign.CA = other.Path("ca.pem")
 	_, port, _ := strings.Cut(b.AddrOf("mqtts"), ":")
 	for why, cfg := range map[string]link.Config{
-		"another CA":                  overURL(&told{}, "mqtts://"+b.AddrOf("mqtts"), foreign),
-		"another CA, over WebSocket":  overURL(&told{}, "wss://"+b.AddrOf("wss"), foreign),
-		"the system's CAs":            overURL(&told{}, "mqtts://"+b.AddrOf("mqtts"), link.Files{}),
-		"another name":                overURL(&told{}, "mqtts://127.0.0.2:"+port, filesOf(ca)),
-		"a broker that speaks no TLS": overURL(&told{}, "mqtts://"+b.Addr(), filesOf(ca)),
-		"a file that is not there":    overURL(&told{}, "mqtts://"+b.AddrOf("mqtts"), link.Files{CA: ca.Path("none.pem")}),
+		"another CA":                 overURL(&userLog{}, "mqtts://"+b.AddrOf("mqtts"), foreign),
+		"another CA, over WebSocket": overURL(&userLog{}, "wss://"+b.AddrOf("wss"), foreign),
+		"the system's CAs":           overURL(&userLog{}, "mqtts://"+b.AddrOf("mqtts"), link.Files{}),
+		"another name":               overURL(&userLog{}, "mqtts://127.0.0.2:"+port, filesOf(ca)),
+		"a broker without TLS":       overURL(&userLog{}, "mqtts://"+b.Addr(), filesOf(ca)),
+		"a missing file":             overURL(&userLog{}, "mqtts://"+b.AddrOf("mqtts"), link.Files{CA: ca.Path("none.pem")}),
 	} {
 		failed := make(chan error, 1)
 		cfg.OnState = func(s link.State) {
@@ -85,21 +85,21 @@ func TestALinkSpeaksOnlyToTheBrokerThatItsCASignedFor(t *testing.T) {
 		if err := <-failed; err == nil {
 			t.Errorf("%s: the link is up", why)
 		} else if strings.Contains(why, "CA") && !strings.Contains(err.Error(), "certificate") {
-			t.Errorf("%s: it says only %v", why, err)
+			t.Errorf("%s: the error does not name the certificate: %v", why, err)
 		}
 		_ = l.Close(context.Background())
 	}
 }
 
-// A robot renews its certificate while it is connected; the older one may be
-// revoked then, and the next attempt must show the newer.
-func TestARenewedCertificateIsShownAtTheNextAttempt(t *testing.T) {
+// A robot renews its certificate while it is connected. The older one may then be revoked,
+// so the next attempt must present the newer one.
+func TestRenewedCertificateFileIsUsedAtNextAttempt(t *testing.T) {
 	ca := brokertest.NewCA(t)
-	b := encrypted(t, ca)
+	b := startEncrypted(t, ca)
 	first, second := ca.Client(schema.RoleRobot, "r1"), ca.Client(schema.RoleRobot, "r1")
 	ca.SaveClient(first, "r1.pem", "r1.key.pem")
 	states := make(chan link.State, 99)
-	cfg := overURL(&told{}, "mqtts://"+b.AddrOf("mqtts"), filesOf(ca))
+	cfg := overURL(&userLog{}, "mqtts://"+b.AddrOf("mqtts"), filesOf(ca))
 	cfg.BackoffMin = time.Millisecond
 	cfg.OnState = func(s link.State) { states <- s }
 	waitUp(t, open(t, cfg))

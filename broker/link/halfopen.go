@@ -5,20 +5,19 @@ import (
 	"time"
 )
 
-// halfOpenProbe test a session that is up and quiet. A broker can lose a connection's
-// subscriptions, as some do when a second connection takes a client id over, and
-// go on answering pings; whoever waits for words would wait for ever. What cannot
-// be told from silence is asked: the session says its presence again, and the
-// broker has to bring it back.
+// halfOpenProbe tests a session that is up and receives nothing. A broker can lose a
+// connection's subscriptions, as some do when a second connection takes over a client id,
+// and go on answering pings; the client would wait for messages for ever. So the session
+// publishes its presence again, which the broker has to deliver back.
 type halfOpenProbe struct {
-	s     *session
-	timer *time.Timer
-	asked time.Time // zero while nothing is asked
+	s       *session
+	timer   *time.Timer
+	askedAt time.Time // when the presence was published; zero if no test is under way
 }
 
 func newHalfOpenProbe(s *session) *halfOpenProbe {
 	e := &halfOpenProbe{s: s, timer: time.NewTimer(s.cfg.Quiet)}
-	if s.presence == nil { // it hears nothing of its own
+	if s.presence == nil { // there is nothing to publish that would come back
 		e.timer.Stop()
 	}
 	return e
@@ -26,22 +25,22 @@ func newHalfOpenProbe(s *session) *halfOpenProbe {
 
 func (e *halfOpenProbe) stop() { e.timer.Stop() }
 
-// test is due when the timer fires. An error says that the session is half-open.
-func (e *halfOpenProbe) test() error {
-	heard := e.s.began.Add(time.Duration(e.s.heard.Load()))
-	quiet := time.Since(heard)
+// check is called when the timer fires. An error means that the session is half-open.
+func (e *halfOpenProbe) check() error {
+	receivedAt := e.s.began.Add(time.Duration(e.s.receivedAt.Load()))
+	quiet := time.Since(receivedAt)
 	switch {
-	case quiet < e.s.cfg.Quiet || heard.After(e.asked) && !e.asked.IsZero():
-		e.asked = time.Time{}
+	case quiet < e.s.cfg.Quiet || receivedAt.After(e.askedAt) && !e.askedAt.IsZero():
+		e.askedAt = time.Time{}
 		e.timer.Reset(max(e.s.cfg.Quiet-quiet, e.s.cfg.Quiet/10))
 		return nil
-	case !e.asked.IsZero():
-		return fmt.Errorf("%w: nothing arrived for %v, nor its own word within %v", ErrHalfOpen, quiet.Round(time.Second), e.s.cfg.ConnectTimeout)
+	case !e.askedAt.IsZero():
+		return fmt.Errorf("%w: nothing received for %v, and no echo of the presence within %v", ErrHalfOpen, quiet.Round(time.Second), e.s.cfg.ConnectTimeout)
 	}
 	select {
 	case e.s.out <- outgoing{Message: *e.s.presence}:
-		e.asked = time.Now()
-	default: // the outbox is full; the write deadline sees to that
+		e.askedAt = time.Now()
+	default: // the outbox is full; the write deadline detects a stalled connection
 	}
 	e.timer.Reset(e.s.cfg.ConnectTimeout)
 	return nil

@@ -12,69 +12,70 @@ import (
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 )
 
-// lastWordsTimeout bounds how long Close waits for the broker's answer to them.
-const lastWordsTimeout = 2 * time.Second
+// closeTimeout bounds how long Close waits for the broker to acknowledge the final
+// messages.
+const closeTimeout = 2 * time.Second
 
 // Link keeps one client connected until it is closed.
 type Link struct {
-	cfg  Config
-	sink *dispatcher
-	now  atomic.Pointer[session] // the session that is up
+	cfg        Config
+	dispatcher *dispatcher
+	current    atomic.Pointer[session] // the session that is up, or nil
 
-	renew   chan error      // why the session that is up shall give way to a new one
+	renew   chan error      // why a new session should replace the current one
 	closing context.Context // ends when Close is called
 	close   context.CancelFunc
-	done    chan struct{} // the keeper has ended
+	done    chan struct{} // closed when run has returned
 
-	parting sync.Once
-	words   []func(session string) Message // the last; set before closing
-	patient context.Context                // bounds how long they are waited for; likewise
-	unsaid  error                          // set before done
+	closeOnce     sync.Once
+	finalMessages []func(session string) Message // set before closing ends
+	closeCtx      context.Context                // bounds the wait for their acknowledgement; set before closing ends
+	closeErr      error                          // what Close returns; set before done is closed
 }
 
-// Open checks cfg and starts connecting; it does not wait for the link to be up.
-// When ctx ends, the connection is cut without a goodbye, as a crash would do,
-// so that the broker sends the will. An orderly end is Close.
+// Open checks cfg and starts to connect; it does not wait until the link is up. When ctx
+// ends, the connection is cut without DISCONNECT, as in a crash, so that the broker sends
+// the will. Close ends a link in an orderly way.
 func Open(ctx context.Context, cfg Config) (*Link, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, fmt.Errorf("open link: %w", err)
 	}
 	l := &Link{cfg: cfg, renew: make(chan error, 1), done: make(chan struct{})}
 	l.closing, l.close = context.WithCancel(context.Background())
-	l.sink = newDispatcher(l.cfg)
-	go l.sink.run()
-	go l.keep(ctx)
+	l.dispatcher = newDispatcher(l.cfg)
+	go l.dispatcher.run()
+	go l.run(ctx)
 	return l, nil
 }
 
 // Session is the id of the session that is up, or empty.
 func (l *Link) Session() string {
-	if s := l.now.Load(); s != nil {
+	if s := l.current.Load(); s != nil {
 		return s.id
 	}
 	return ""
 }
 
-// URL is where the broker of the session that is up is found: Config.URL or one of
-// Others; empty if none is up, or with Config.Dial. Whoever opens another link to be
-// with this one goes there.
+// URL is the broker's URL of the session that is up: Config.URL or one of Others. It is
+// empty if no session is up or with Config.Dial. A second link that must use the same
+// broker dials this URL.
 func (l *Link) URL() string {
-	if s := l.now.Load(); s != nil {
-		return s.cfg.at(s.attempt)
+	if s := l.current.Load(); s != nil {
+		return s.cfg.urlOf(s.attempt)
 	}
 	return ""
 }
 
-// Publish hands m to the connection. Nil means no more than that: it may still
-// be lost with the connection, and then it is not sent again. A full outbox is
-// waited for as long as ctx allows.
+// Publish passes m to the connection. A nil error does not mean more: the message may
+// still be lost with the connection, and is then not sent again. If the outbox is full,
+// Publish waits until ctx ends.
 func (l *Link) Publish(ctx context.Context, m Message) error {
-	_, err := l.put(ctx, outgoing{Message: m})
+	_, err := l.enqueue(ctx, outgoing{Message: m})
 	return err
 }
 
-// PublishWait is Publish, and waits until the broker has acknowledged m (QoS 1
-// and 2) or it was written (QoS 0). A broker acknowledges what it refuses, too.
+// PublishWait publishes m and waits until the broker has acknowledged it (QoS 1 and 2) or
+// it was written (QoS 0). A broker also acknowledges messages that it refuses.
 func (l *Link) PublishWait(ctx context.Context, m Message) error {
 	wait, err := l.Hand(ctx, m)
 	if err != nil {
@@ -83,29 +84,29 @@ func (l *Link) PublishWait(ctx context.Context, m Message) error {
 	return wait(ctx)
 }
 
-// Hand is Publish, and returns how to wait as PublishWait does, for who waits
-// elsewhere: messages go out in the order in which they were handed in.
+// Hand publishes m and returns a function that waits as PublishWait does, for callers that
+// wait on another goroutine: messages are sent in the order of the calls to Hand.
 func (l *Link) Hand(ctx context.Context, m Message) (wait func(context.Context) error, err error) {
 	p := outgoing{Message: m, sent: make(chan mqtt.Token, 1)}
-	s, err := l.put(ctx, p)
+	s, err := l.enqueue(ctx, p)
 	return func(ctx context.Context) error {
 		var tok mqtt.Token
 		select {
 		case tok = <-p.sent:
 		case <-s.ended:
-			return fmt.Errorf("publish %q: lost with the connection: %w", m.Topic, s.lostFor)
+			return fmt.Errorf("publish %q: lost with the connection: %w", m.Topic, s.endCause)
 		case <-ctx.Done():
 			return fmt.Errorf("publish %q: %w", m.Topic, context.Cause(ctx))
 		}
-		return s.acknowledged(ctx, m.Topic, tok)
+		return s.awaitAck(ctx, m.Topic, tok)
 	}, err
 }
 
-func (l *Link) put(ctx context.Context, p outgoing) (*session, error) {
+func (l *Link) enqueue(ctx context.Context, p outgoing) (*session, error) {
 	if err := l.cfg.check(p.Message); err != nil {
 		return nil, err
 	}
-	s := l.now.Load()
+	s := l.current.Load()
 	if s == nil {
 		return nil, ErrNotReady
 	}
@@ -124,12 +125,11 @@ func (l *Link) put(ctx context.Context, p outgoing) (*session, error) {
 	}
 }
 
-// WaitUp returns when the link is up, or with the reason why it is not when ctx
-// ends first.
+// WaitUp waits until the link is up. If ctx ends first, it returns the cause.
 func (l *Link) WaitUp(ctx context.Context) error {
 	t := time.NewTicker(5 * time.Millisecond)
 	defer t.Stop()
-	for l.now.Load() == nil {
+	for l.current.Load() == nil {
 		select {
 		case <-l.done:
 			return ErrClosed
@@ -141,141 +141,141 @@ func (l *Link) WaitUp(ctx context.Context) error {
 	return nil
 }
 
-// Renew replaces the session that is up by a new one, in good order: no will is
-// sent. Without one it does nothing. why should wrap ErrHalfOpen where that is it.
+// Renew replaces the session that is up by a new one, with DISCONNECT, so that no will is
+// sent. It does nothing if no session is up. why should wrap ErrHalfOpen if that is the
+// reason.
 func (l *Link) Renew(why error) {
-	if l.now.Load() == nil {
+	if l.current.Load() == nil {
 		return
 	}
 	select {
 	case l.renew <- why:
-	default: // somebody else has asked
+	default: // a renewal is already pending
 	}
 }
 
-// Close says lastWords if the robot or fleetd has said that it is there, waits at
-// most two seconds for their acknowledgement, says goodbye (so that no will is
-// sent) and returns when every goroutine of the link is gone. A link whose own
-// presence is under way to the broker counts as there. States and messages that
-// already arrived are handed over before. It must not be called from OnMessage or
-// OnState.
-func (l *Link) Close(ctx context.Context, lastWords ...func(session string) Message) (err error) {
-	l.parting.Do(func() {
-		l.words, l.patient = lastWords, ctx
+// Close publishes finalMessages if the session has published its presence, waits up to two
+// seconds for the acknowledgements, sends DISCONNECT (so that no will is sent), and
+// returns when every goroutine of the link has ended. A presence whose echo has not come
+// back yet counts as published. States and messages that have arrived are handed over
+// first. Close must not be called from OnMessage or OnState.
+func (l *Link) Close(ctx context.Context, finalMessages ...func(session string) Message) (err error) {
+	l.closeOnce.Do(func() {
+		l.finalMessages, l.closeCtx = finalMessages, ctx
 		l.close()
 		<-l.done
-		err = l.unsaid
+		err = l.closeErr
 	})
 	<-l.done
-	<-l.sink.done
+	<-l.dispatcher.done
 	return err
 }
 
-// keep owns the connection: one attempt after another until the end.
-func (l *Link) keep(ctx context.Context) {
+// run owns the connection: one attempt after another until the link is closed.
+func (l *Link) run(ctx context.Context) {
 	defer close(l.done)
-	defer l.sink.end()
-	defer l.sink.state(State{Phase: Closed})
-	defer l.now.Store(nil)
+	defer l.dispatcher.end()
+	defer l.dispatcher.pushState(State{Phase: Closed})
+	defer l.current.Store(nil)
 
-	// A wait is drawn from half to three halves of an interval that doubles.
-	pause := backoff.NewExponentialBackOff()
-	pause.InitialInterval, pause.MaxInterval = 2*l.cfg.BackoffMin, l.cfg.BackoffMax*2/3
-	pause.Multiplier, pause.RandomizationFactor = 2, 0
-	pause.Reset()
-	again := false // a session was up before
+	// The wait is drawn at random from 0.5 to 1.5 times an interval that doubles.
+	interval := backoff.NewExponentialBackOff()
+	interval.InitialInterval, interval.MaxInterval = 2*l.cfg.BackoffMin, l.cfg.BackoffMax*2/3
+	interval.Multiplier, interval.RandomizationFactor = 2, 0
+	interval.Reset()
+	hadSession := false // an earlier session was up
 	for attempt := 1; ; attempt++ {
-		s := newSession(&l.cfg, l.sink, attempt)
-		s.again = again
-		l.sink.state(State{Phase: Connecting, Session: s.id, Attempt: attempt})
+		s := newSession(&l.cfg, l.dispatcher, attempt)
+		s.isReconnect = hadSession
+		l.dispatcher.pushState(State{Phase: Connecting, Session: s.id, Attempt: attempt})
 		err := s.open(ctx, l.closing)
 		st := State{Phase: Down, Session: s.id, Attempt: attempt}
 		switch {
 		case err == nil:
 			l.cfg.Logger.Info("link up", "session", s.id, "attempt", attempt)
 			select {
-			case <-l.renew: // meant another session
+			case <-l.renew: // was meant for an earlier session
 			default:
 			}
-			l.now.Store(s)
-			s.begin(State{Phase: Up, Session: s.id, Attempt: attempt, Contested: s.rival.Load()})
-			again = true
+			l.current.Store(s)
+			s.markUp(State{Phase: Up, Session: s.id, Attempt: attempt, Contested: s.sawRival.Load()})
+			hadSession = true
 			began := time.Now()
 			err = l.watch(ctx, s)
-			l.now.Store(nil)
+			l.current.Store(nil)
 			if errors.Is(err, ErrClosed) {
 				return
 			}
 			attempt = 0
 			if time.Since(began) > l.cfg.BackoffMax/2 {
-				pause.Reset()
+				interval.Reset()
 			}
-		case errors.Is(err, errParting):
-			l.unsaid = l.goodbye(s)
+		case errors.Is(err, errClosing):
+			l.closeErr = l.finish(s)
 			return
 		case ctx.Err() != nil || l.closing.Err() != nil:
 			return
 		case errors.Is(err, ErrRefused):
 			st.Phase = Refused
 		}
-		drawn := time.Duration((0.5 + l.cfg.Random()) * float64(pause.NextBackOff()))
+		drawn := time.Duration((0.5 + l.cfg.Random()) * float64(interval.NextBackOff()))
 		st.Err, st.Wait = err, min(drawn, l.cfg.BackoffMax)
-		if s.rival.Load() { // leave the id to the other client, or the two end each other's sessions all the time
+		if s.sawRival.Load() { // leave the id to the other client for a while, or the two take over each other's sessions all the time
 			st.Contested, st.Wait = true, l.cfg.BackoffMax
 		}
 		l.cfg.Logger.Warn("link "+string(st.Phase), "session", s.id, "error", err, "wait", st.Wait, "contested", st.Contested)
-		l.sink.state(st)
+		l.dispatcher.pushState(st)
 		if !l.sleep(ctx, st.Wait) {
 			return
 		}
 	}
 }
 
-// watch waits for the end of a session that is up, or brings it about.
+// watch waits until the session that is up ends, or ends it.
 func (l *Link) watch(ctx context.Context, s *session) error {
-	ears := newHalfOpenProbe(s)
-	defer ears.stop()
+	probe := newHalfOpenProbe(s)
+	defer probe.stop()
 	renewal := time.NewTicker(l.cfg.Renewal)
 	defer renewal.Stop()
 	for {
 		select {
 		case <-s.ended:
-			s.wrote.Wait()
-			return s.lostFor
+			s.workers.Wait()
+			return s.endCause
 		case why := <-l.renew:
-			l.now.Store(nil)
+			l.current.Store(nil)
 			s.close(why)
 			return why
 		case <-renewal.C:
 			s.renew()
-		case <-ears.timer.C:
-			if deaf := ears.test(); deaf != nil {
-				l.now.Store(nil)
-				s.close(deaf)
-				return deaf
+		case <-probe.timer.C:
+			if halfOpen := probe.check(); halfOpen != nil {
+				l.current.Store(nil)
+				s.close(halfOpen)
+				return halfOpen
 			}
 		case <-l.closing.Done():
-			l.now.Store(nil)
-			l.unsaid = l.goodbye(s)
+			l.current.Store(nil)
+			l.closeErr = l.finish(s)
 			return ErrClosed
 		case <-ctx.Done():
-			l.now.Store(nil)
+			l.current.Store(nil)
 			s.abort(context.Cause(ctx))
 			return ErrClosed
 		}
 	}
 }
 
-// goodbye says the last words, if the presence was said, and ends the session in
-// good order.
-func (l *Link) goodbye(s *session) error {
-	s.settle()
+// finish publishes the final messages, if the presence was published, and ends the session
+// with DISCONNECT.
+func (l *Link) finish(s *session) error {
+	s.flush()
 	var errs []error
-	if s.said {
-		ctx, cancel := context.WithTimeout(l.patient, lastWordsTimeout)
+	if s.announced {
+		ctx, cancel := context.WithTimeout(l.closeCtx, closeTimeout)
 		defer cancel()
-		for _, word := range l.words {
-			errs = append(errs, s.insist(ctx, word(s.id)))
+		for _, message := range l.finalMessages {
+			errs = append(errs, s.publishNow(ctx, message(s.id)))
 		}
 	}
 	s.close(ErrClosed)

@@ -11,10 +11,10 @@ import (
 	"troupe/deploy/mosquittotest"
 )
 
-func TestALinkComesUpSpeaksAndSaysGoodbye(t *testing.T) {
+func TestLinkConnectsPublishesAndCloses(t *testing.T) {
 	b := brokertest.Start(t)
-	var u told
-	cfg := robot(nil, &u)
+	var u userLog
+	cfg := robotConfig(nil, &u)
 	cfg.URL = b.URL()
 	heard := make(chan struct{}, 9)
 	cfg.OnMessage = func(m link.Message) { u.message(m); heard <- struct{}{} }
@@ -39,26 +39,26 @@ func TestALinkComesUpSpeaksAndSaysGoodbye(t *testing.T) {
 	if err := l.Close(t.Context(), farewell); err != nil {
 		t.Fatal(err)
 	}
-	watcher.ExpectThat(presence, says("offline"))
+	watcher.ExpectThat(presence, payloadContains("offline"))
 	b.Client(t, "r2").Retain("troupe/v1/robots/r2/presence", "mark")
-	watcher.ExpectThat("#", says("mark"))
+	watcher.ExpectThat("#", payloadContains("mark"))
 	for _, m := range watcher.Inbox("#") {
-		if says("lost")(m) {
-			t.Fatalf("a will after the goodbye: %v", m)
+		if payloadContains("lost")(m) {
+			t.Fatalf("the will was sent after DISCONNECT: %v", m)
 		}
 	}
-	// Its own last words may still come back before the end.
+	// The link may still receive its own final message.
 	if got := strings.Replace(u.all(), " presence=offline", "", 1); got != "connecting up set=ato closed" {
-		t.Fatalf("told %q", got)
+		t.Fatalf("reported %q", got)
 	}
 	if err := l.Publish(t.Context(), link.Message{Topic: "troupe/v1/robots/r1/event"}); !errors.Is(err, link.ErrNotReady) {
 		t.Fatalf("publish after close: %v", err)
 	}
 }
 
-// As at the end of a program that holds both: the broker closes in the moment in
-// which the last words are acknowledged. One reads with QoS 1, one with QoS 0.
-func TestLastWordsAreHeardThoughTheBrokerClosesAtOnce(t *testing.T) {
+// As in a program that holds both, the broker closes as soon as the final message is
+// acknowledged. One watcher reads with QoS 1, one with QoS 0.
+func TestFinalMessagesAreDeliveredThoughBrokerClosesAtOnce(t *testing.T) {
 	for range 20 {
 		b := brokertest.Start(t)
 		watchers := []*brokertest.Client{
@@ -68,7 +68,7 @@ func TestLastWordsAreHeardThoughTheBrokerClosesAtOnce(t *testing.T) {
 		for _, w := range watchers {
 			w.Subscribe(presence)
 		}
-		l := open(t, robot(b.Dial, &told{}))
+		l := open(t, robotConfig(b.Dial, &userLog{}))
 		waitUp(t, l)
 		offline := func(string) link.Message {
 			return link.Message{Topic: presence, Payload: []byte("offline"), QoS: 1, Retain: true}
@@ -80,14 +80,14 @@ func TestLastWordsAreHeardThoughTheBrokerClosesAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, w := range watchers {
-			w.ExpectThat(presence, says("offline"))
+			w.ExpectThat(presence, payloadContains("offline"))
 		}
 	}
 }
 
-func TestALinkComesUpOnAStockMosquitto(t *testing.T) {
-	u := &told{}
-	cfg := robot(nil, u)
+func TestLinkWorksWithMosquitto(t *testing.T) {
+	u := &userLog{}
+	cfg := robotConfig(nil, u)
 	cfg.URL = mosquittotest.Start(t, mosquittotest.Options{})
 	l := open(t, cfg)
 	waitUp(t, l)
@@ -99,17 +99,17 @@ func TestALinkComesUpOnAStockMosquitto(t *testing.T) {
 	if err := l.Close(t.Context(), farewell); err != nil {
 		t.Fatal(err)
 	}
-	op.ExpectThat(presence, says("offline"))
+	op.ExpectThat(presence, payloadContains("offline"))
 }
 
-func TestStateComesBeforeMessagesOfItsSessionAndUrgentOnesOvertake(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+func TestUpPrecedesMessagesAndUrgentOnesOvertake(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		fleetd := b.Client(t, "fleetd")
 		fleetd.Retain("troupe/v1/robots/r1/desired/story", "kept")
-		fleetd.Retain(presence, "") // nothing there
-		u := &told{}
+		fleetd.Retain(presence, "")
+		u := &userLog{}
 		gate := make(chan struct{})
-		cfg := robot(b.Dial, u)
+		cfg := robotConfig(b.Dial, u)
 		cfg.Urgent = func(topic string) bool { return strings.HasSuffix(topic, "safety/stop") }
 		cfg.OnMessage = func(m link.Message) {
 			if string(m.Payload) == "slow" {
@@ -121,19 +121,19 @@ func TestStateComesBeforeMessagesOfItsSessionAndUrgentOnesOvertake(t *testing.T)
 		waitUp(t, l)
 		synctest.Wait()
 		if got := u.all(); got != "connecting up story=kept" {
-			t.Fatalf("told %q", got)
+			t.Fatalf("reported %q", got)
 		}
 		op := b.Client(t, "op1")
 		for _, p := range []string{"slow", "1", "2"} {
 			op.Publish("troupe/v1/robots/r1/cmd/op1/mode/set", p)
-			synctest.Wait() // the first is being handled, the others wait behind it
+			synctest.Wait() // the first is being handled, the others are queued
 		}
 		op.Publish("troupe/v1/robots/r1/cmd/op1/safety/stop", "now")
 		synctest.Wait()
 		close(gate)
 		synctest.Wait()
 		if got, want := u.all(), "connecting up story=kept set=slow stop=now set=1 set=2"; got != want {
-			t.Fatalf("told %q, want %q", got, want)
+			t.Fatalf("reported %q, want %q", got, want)
 		}
 		u.mu.Lock()
 		defer u.mu.Unlock()
@@ -141,17 +141,17 @@ func TestStateComesBeforeMessagesOfItsSessionAndUrgentOnesOvertake(t *testing.T)
 		for _, m := range u.msgs {
 			order = append(order, m.N)
 		}
-		// Told: the story, slow, the stop, 1, 2. They arrived with the stop last.
+		// They were handed over as story, slow, stop, 1, 2, but the stop arrived last.
 		if n := order; len(n) != 5 || n[0] >= n[1] || n[1] >= n[3] || n[3] >= n[4] || n[4] >= n[2] {
-			t.Errorf("the messages are numbered %v as they were told", order)
+			t.Errorf("messages were handed over with the numbers %v", order)
 		}
 	})
 }
 
-func TestAPanickingHandlerDoesNotEndTheProgramOrTheLink(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
-		u := &told{}
-		cfg := robot(b.Dial, u)
+func TestHandlerPanicDoesNotEndTheLink(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
+		u := &userLog{}
+		cfg := robotConfig(b.Dial, u)
 		cfg.OnMessage = func(m link.Message) {
 			if string(m.Payload) == "boom" {
 				panic("boom")
@@ -165,16 +165,16 @@ func TestAPanickingHandlerDoesNotEndTheProgramOrTheLink(t *testing.T) {
 		op.Publish("troupe/v1/robots/r1/cmd/op1/mode/set", "ato")
 		synctest.Wait()
 		if got := u.all(); got != "connecting up set=ato" {
-			t.Fatalf("told %q", got)
+			t.Fatalf("reported %q", got)
 		}
 	})
 }
 
-func TestAFullQueueGivesTheConnectionUpInsteadOfLosingAMessageUnseen(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
-		u := &told{}
+func TestFullReceiveQueueDropsTheConnection(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
+		u := &userLog{}
 		gate := make(chan struct{})
-		cfg := robot(b.Dial, u)
+		cfg := robotConfig(b.Dial, u)
 		cfg.Queue = 4
 		cfg.OnMessage = func(m link.Message) { <-gate; u.message(m) }
 		l := open(t, cfg)
@@ -187,7 +187,7 @@ func TestAFullQueueGivesTheConnectionUpInsteadOfLosingAMessageUnseen(t *testing.
 		close(gate)
 		synctest.Wait()
 		if st, ok := u.last(link.Down); !ok || !errors.Is(st.Err, link.ErrOverrun) {
-			t.Fatalf("told %s", u.all())
+			t.Fatalf("reported %s", u.all())
 		}
 	})
 }

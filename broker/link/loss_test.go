@@ -13,17 +13,17 @@ import (
 	"troupe/broker/link"
 )
 
-func TestALostLinkComesBackWithAnotherSessionAndTheWillOfTheOldOne(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+func TestLostLinkReconnectsAndOldWillIsSent(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		watcher := b.Client(t, "obs")
 		watcher.Subscribe(presence)
-		w, u := &wire{dial: b.Dial}, &told{}
-		l := open(t, robot(w.Dial, u))
+		w, u := &faultyDialer{dial: b.Dial}, &userLog{}
+		l := open(t, robotConfig(w.Dial, u))
 		waitUp(t, l)
 		first := l.Session()
 		watcher.Expect(presence)
 		w.cut()
-		if m := watcher.ExpectThat(presence, says("lost")); !strings.Contains(string(m.Payload), first) {
+		if m := watcher.ExpectThat(presence, payloadContains("lost")); !strings.Contains(string(m.Payload), first) {
 			t.Fatalf("will: %v, want session %s", m, first)
 		}
 		synctest.Wait()
@@ -42,12 +42,12 @@ func TestALostLinkComesBackWithAnotherSessionAndTheWillOfTheOldOne(t *testing.T)
 	})
 }
 
-func TestAttemptsBackOffWithJitterUpToTheirMost(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+func TestBackoffHasJitterAndMaximum(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		waits := map[time.Duration]bool{}
 		for range 2 {
-			w, u := &wire{dial: b.Dial, fail: errors.New("no route")}, &told{}
-			l := open(t, robot(w.Dial, u))
+			w, u := &faultyDialer{dial: b.Dial, fail: errors.New("no route")}, &userLog{}
+			l := open(t, robotConfig(w.Dial, u))
 			time.Sleep(2 * time.Minute)
 			synctest.Wait()
 			var all []time.Duration
@@ -63,33 +63,33 @@ func TestAttemptsBackOffWithJitterUpToTheirMost(t *testing.T) {
 				if d < 500*time.Millisecond || d > 10*time.Second {
 					t.Fatalf("wait %v in %v", d, all)
 				}
-				if slices.Contains(all[:i], d) { // a fleet that waits equally long knocks at once
+				if slices.Contains(all[:i], d) { // a fleet with equal waits would reconnect all at once
 					t.Fatalf("wait %v twice in %v", d, all)
 				}
 			}
 			waits[all[0]] = true
-			w.failing(nil)
+			w.setDialError(nil)
 			time.Sleep(10 * time.Second)
 			synctest.Wait()
 			if l.Session() == "" {
-				t.Fatal("not up though the broker is back")
+				t.Fatal("not up although the broker is reachable again")
 			}
 			_ = l.Close(t.Context())
 		}
 		if len(waits) != 2 {
-			t.Fatal("two links waited equally long")
+			t.Fatal("two links had the same wait")
 		}
 	})
 }
 
-func TestARefusalIsToldAsOneAndTriedAgain(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+func TestRefusalIsReportedAndRetried(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		for name, change := range map[string]func(*link.Config){
 			"identity":     func(c *link.Config) { c.ClientID = "r2" },
 			"subscription": func(c *link.Config) { c.Subscribe[0].Filter = "troupe/v1/robots/r2/cmd/#" },
 		} {
-			w, u := &wire{dial: b.Dial}, &told{}
-			cfg := robot(w.Dial, u)
+			w, u := &faultyDialer{dial: b.Dial}, &userLog{}
+			cfg := robotConfig(w.Dial, u)
 			change(&cfg)
 			l := open(t, cfg)
 			time.Sleep(30 * time.Second)
@@ -99,43 +99,43 @@ func TestARefusalIsToldAsOneAndTriedAgain(t *testing.T) {
 			}
 			st, ok := u.last(link.Refused)
 			if !ok || !errors.Is(st.Err, link.ErrRefused) || st.Attempt < 3 || strings.Contains(u.all(), "up") {
-				t.Errorf("%s: told %s, last %+v", name, u.all(), st)
+				t.Errorf("%s: reported %s, last %+v", name, u.all(), st)
 			}
 			_ = l.Close(t.Context())
 		}
 	})
 }
 
-func TestAPresenceThatDoesNotComeBackIsNoLink(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
-		u := &told{}
-		cfg := robot(b.Dial, u)
+func TestLinkIsNotUpWithoutEchoOfPresence(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
+		u := &userLog{}
+		cfg := robotConfig(b.Dial, u)
 		other := cfg.Presence
 		cfg.Presence = func(session string) link.Message {
 			m := other(session)
-			m.Retain = false // which the broker refuses, and acknowledges
+			m.Retain = false // the broker refuses it, but acknowledges it
 			return m
 		}
 		open(t, cfg)
 		time.Sleep(6 * time.Second)
 		synctest.Wait()
 		if st, ok := u.last(link.Down); !ok || !strings.Contains(st.Err.Error(), "echo") || strings.Contains(u.all(), "up") {
-			t.Fatalf("told %s, %+v", u.all(), st)
+			t.Fatalf("reported %s, %+v", u.all(), st)
 		}
 	})
 }
 
-func TestAPeerThatFallsSilentIsFoundByKeepAlive(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
-		w, u := &wire{dial: b.Dial}, &told{}
-		l := open(t, robot(w.Dial, u))
+func TestSilentPeerIsDetectedByKeepAlive(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
+		w, u := &faultyDialer{dial: b.Dial}, &userLog{}
+		l := open(t, robotConfig(w.Dial, u))
 		waitUp(t, l)
 		first := l.Session()
 		w.stall()
 		time.Sleep(20 * time.Second) // keep-alive 10 s, answer 5 s, checks each 2.5 s
 		synctest.Wait()
 		if st, ok := u.last(link.Down); !ok || st.Session != first {
-			t.Fatalf("told %s", u.all())
+			t.Fatalf("reported %s", u.all())
 		}
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
@@ -145,19 +145,19 @@ func TestAPeerThatFallsSilentIsFoundByKeepAlive(t *testing.T) {
 	})
 }
 
-func TestWhenItsContextEndsTheLinkIsCutAndTheWillIsSent(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+func TestEndOfContextCutsTheLinkAndWillIsSent(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		watcher := b.Client(t, "obs")
 		watcher.Subscribe(presence)
 		ctx, cancel := context.WithCancel(t.Context())
-		l, err := link.Open(ctx, robot(b.Dial, &told{}))
+		l, err := link.Open(ctx, robotConfig(b.Dial, &userLog{}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		waitUp(t, l)
 		watcher.Expect(presence)
 		cancel()
-		watcher.ExpectThat(presence, says("lost"))
+		watcher.ExpectThat(presence, payloadContains("lost"))
 		_ = l.Close(context.Background())
 	})
 }

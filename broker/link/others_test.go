@@ -10,8 +10,8 @@ import (
 	"troupe/broker/link"
 )
 
-// nobody is the URL of a port at which nobody listens.
-func nobody(t *testing.T) string {
+// unusedURL is the URL of a port on which nothing listens.
+func unusedURL(t *testing.T) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -21,11 +21,11 @@ func nobody(t *testing.T) string {
 	return "mqtt://" + ln.Addr().String()
 }
 
-func TestALinkGoesThroughItsBrokersThePreferredFirst(t *testing.T) {
+func TestLinkFallsBackToOtherBrokersInOrder(t *testing.T) {
 	first, second := brokertest.Start(t), brokertest.Start(t)
-	var u told
+	var u userLog
 	l, err := link.Open(t.Context(), link.Config{
-		URL: first.URL(), Others: []string{nobody(t), second.URL()}, Name: "r1", ClientID: "r1",
+		URL: first.URL(), Others: []string{unusedURL(t), second.URL()}, Name: "r1", ClientID: "r1",
 		BackoffMin: time.Millisecond, BackoffMax: 20 * time.Millisecond, OnState: u.state,
 	})
 	if err != nil {
@@ -39,36 +39,36 @@ func TestALinkGoesThroughItsBrokersThePreferredFirst(t *testing.T) {
 	there := func(b *brokertest.Broker, n int64) func() bool {
 		return func() bool { return b.Status()["clients"] == n }
 	}
-	eventually(t, "the first has it", there(first, 1))
-	eventually(t, "it says so", func() bool { return l.URL() == first.URL() })
+	eventually(t, "the first broker has the client", there(first, 1))
+	eventually(t, "URL returns the first broker", func() bool { return l.URL() == first.URL() })
 	if n := second.Status()["connections_accepted"]; n != 0 {
-		t.Errorf("the second was asked %d times", n)
+		t.Errorf("the second broker got %d connections", n)
 	}
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the second has it", there(second, 1))
-	eventually(t, "it says so", func() bool { return l.URL() == second.URL() })
+	eventually(t, "the second broker has the client", there(second, 1))
+	eventually(t, "URL returns the second broker", func() bool { return l.URL() == second.URL() })
 }
 
-func TestALinkWhoseFirstBrokerIsDeadGoesToTheNext(t *testing.T) {
+func TestLinkFallsBackIfFirstBrokerIsDown(t *testing.T) {
 	b := brokertest.Start(t)
 	l, err := link.Open(t.Context(), link.Config{
-		URL: nobody(t), Others: []string{b.URL()}, Name: "r1", ClientID: "r1", BackoffMin: time.Millisecond, BackoffMax: 20 * time.Millisecond,
+		URL: unusedURL(t), Others: []string{b.URL()}, Name: "r1", ClientID: "r1", BackoffMin: time.Millisecond, BackoffMax: 20 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the living one has it", func() bool { return b.Status()["clients"] == 1 })
+	eventually(t, "the second broker has the client", func() bool { return b.Status()["clients"] == 1 })
 	if err := l.Close(t.Context()); err != nil && !errors.Is(err, link.ErrClosed) {
 		t.Error(err)
 	}
 	if _, err := link.Open(t.Context(), link.Config{URL: b.URL(), Others: []string{"broker"}}); err == nil {
-		t.Error("a URL that is none is taken")
+		t.Error("an invalid URL is accepted")
 	}
 }
 
-// eventually waits for what another goroutine brings about.
+// eventually waits until another goroutine has made the condition true.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	late, look := time.NewTimer(2*brokertest.Patience), time.NewTicker(10*time.Millisecond)
@@ -78,12 +78,12 @@ func eventually(t *testing.T, what string, holds func() bool) {
 		select {
 		case <-look.C:
 		case <-late.C:
-			t.Fatalf("waited in vain: %s", what)
+			t.Fatalf("timed out: %s", what)
 		}
 	}
 }
 
-func TestWhatIsReadOnTheWayIsKnown(t *testing.T) {
+func TestInTheClearURLs(t *testing.T) {
 	for url, want := range map[string]bool{
 		"mqtt://broker.example": true, "ws://10.0.0.2:8083": true, "tcp://[fe80::1]:1883": true, "mqtt://127.0.0.1:1883": false,
 		"mqtt://localhost": false, "ws://[::1]:80": false, "mqtts://broker.example": false, "wss://broker.example/mqtt": false, "": false,

@@ -12,40 +12,40 @@ import (
 	"troupe/broker/link"
 )
 
-func TestWhatMustNotBeSentIsNotSent(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
-		l := open(t, robot(b.Dial, &told{}))
+func TestInvalidMessagesAreRefused(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
+		l := open(t, robotConfig(b.Dial, &userLog{}))
 		waitUp(t, l)
 		for _, m := range []link.Message{
 			{Topic: ""}, {Topic: "a/+"}, {Topic: "a/#"}, {Topic: "$SYS/x"}, {Topic: "a\x00b"}, {Topic: "\xff"}, {Topic: strings.Repeat("a", 201)},
 			{Topic: "a", QoS: 3}, {Topic: "a", Payload: make([]byte, 1280<<10)},
 		} {
 			if err := l.PublishWait(t.Context(), m); err == nil {
-				t.Errorf("published to %.20q, QoS %d, %d bytes", m.Topic, m.QoS, len(m.Payload))
+				t.Errorf("accepted: topic %.20q, QoS %d, %d bytes", m.Topic, m.QoS, len(m.Payload))
 			}
 		}
 		if l.Session() == "" {
-			t.Error("lost the link")
+			t.Error("the session has ended")
 		}
 	})
 }
 
-func TestAHostileBrokerDoesNotEndTheProgram(t *testing.T) {
+func TestMalformedPacketsOfBrokerEndTheConnection(t *testing.T) {
 	connack := []byte{0x20, 2, 0, 0}
 	for name, c := range map[string]struct {
 		answer []byte // to SUBSCRIBE
 		want   string
 	}{
-		"a packet of 200 MB":               {[]byte{0x30, 0xff, 0xff, 0xff, 0x5f}, "over the limit"},
-		"a length of five bytes":           {[]byte{0x30, 0xff, 0xff, 0xff, 0xff, 0x01}, "malformed packet length"},
-		"more grants than were asked for":  {[]byte{0x90, 8, 0, 1, 1, 1, 1, 1, 1, 1}, "grants 6 subscriptions, 3 were asked for"},
-		"fewer grants than were asked for": {[]byte{0x90, 3, 0, 1, 1}, "refused by the broker"},
-		"grants that are none":             {[]byte{0x90, 5, 0, 1, 9, 9, 9}, "refused by the broker"},
+		"a packet of 200 MB":          {[]byte{0x30, 0xff, 0xff, 0xff, 0x5f}, "exceeds the limit"},
+		"a length of five bytes":      {[]byte{0x30, 0xff, 0xff, 0xff, 0xff, 0x01}, "malformed packet length"},
+		"more grants than requested":  {[]byte{0x90, 8, 0, 1, 1, 1, 1, 1, 1, 1}, "grants 6 subscriptions, 3 were requested"},
+		"fewer grants than requested": {[]byte{0x90, 3, 0, 1, 1}, "refused by the broker"},
+		"invalid return codes":        {[]byte{0x90, 5, 0, 1, 9, 9, 9}, "refused by the broker"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				u := &told{}
-				cfg := robot(func(context.Context) (net.Conn, error) {
+				u := &userLog{}
+				cfg := robotConfig(func(context.Context) (net.Conn, error) {
 					ours, theirs := net.Pipe()
 					go func() {
 						defer theirs.Close()
@@ -65,39 +65,39 @@ func TestAHostileBrokerDoesNotEndTheProgram(t *testing.T) {
 				for _, st := range u.history() {
 					told = told || st.Err != nil
 					if st.Phase == link.Up || st.Err != nil && !strings.Contains(st.Err.Error(), c.want) {
-						t.Fatalf("told %+v, want %q", st, c.want)
+						t.Fatalf("reported %+v, want %q", st, c.want)
 					}
 				}
 				if !told {
-					t.Fatalf("told %s", u.all())
+					t.Fatalf("reported %s", u.all())
 				}
 			})
 		})
 	}
 }
 
-// A broker may be older than a topic; what must be heard is another matter.
-func TestASubscriptionThatIsOptionalMayBeRefused(t *testing.T) {
+// A broker may be older than an optional topic; any other subscription must be granted.
+func TestOptionalSubscriptionMayBeRefused(t *testing.T) {
 	for _, optional := range []bool{true, false} {
-		bubble(t, func(t *testing.T, b *brokertest.Broker) {
-			u := &told{}
-			cfg := robot(b.Dial, u)
+		inBubble(t, func(t *testing.T, b *brokertest.Broker) {
+			u := &userLog{}
+			cfg := robotConfig(b.Dial, u)
 			cfg.Subscribe = append(cfg.Subscribe, link.Subscription{Filter: "troupe/v1/fleet/revoked", QoS: 1, Renew: true, Optional: optional})
 			open(t, cfg)
-			time.Sleep(3 * time.Minute) // and each minute it is asked for again
+			time.Sleep(3 * time.Minute) // it is renewed every minute
 			_, refused := u.last(link.Refused)
 			_, down := u.last(link.Down)
 			if up := strings.Contains(u.all(), "up"); up != optional || refused == optional || down {
-				t.Errorf("optional %v: told %s", optional, u.all())
+				t.Errorf("optional %v: reported %s", optional, u.all())
 			}
 		})
 	}
 }
 
-func TestAConnackCodeThatIsNoneIsNoLink(t *testing.T) {
+func TestUnknownConnackCodeIsNoSuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := &told{}
-		l := open(t, robot(func(context.Context) (net.Conn, error) {
+		u := &userLog{}
+		l := open(t, robotConfig(func(context.Context) (net.Conn, error) {
 			ours, theirs := net.Pipe()
 			go func() {
 				defer theirs.Close()
@@ -109,12 +109,12 @@ func TestAConnackCodeThatIsNoneIsNoLink(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		_ = l.Close(t.Context())
 		if strings.Contains(u.all(), "up") || !strings.Contains(u.all(), "down") {
-			t.Fatalf("told %s", u.all())
+			t.Fatalf("reported %s", u.all())
 		}
 	})
 }
 
-func TestConfigurationsThatAreRefused(t *testing.T) {
+func TestInvalidConfigurationsAreRefused(t *testing.T) {
 	for _, c := range []link.Config{
 		{}, {URL: "http://x"}, {URL: "mqtt://"}, {URL: "mqtt://u:p@h:1"}, {URL: "mqtt://h/x"},
 		{URL: "mqtts://h/x"}, {URL: "wss://u@h"}, {URL: "ws://h/?token=x"}, {URL: "ws:///mqtt"},
@@ -122,7 +122,7 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		{URL: "mqtt://h", Subscribe: []link.Subscription{{}}},
 	} {
 		if _, err := link.Open(t.Context(), c); err == nil {
-			t.Errorf("%+v was taken", c)
+			t.Errorf("%+v is accepted", c)
 		}
 	}
 }

@@ -7,19 +7,19 @@ import (
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 )
 
-// renew asks for subscriptions again. A broker that still has them grants them
-// anew, and nothing changes; one that lost one has it again.
+// renew requests the subscriptions with Renew again. A broker that still has them grants
+// them again and nothing changes; one that lost them has them again.
 func (s *session) renew() {
-	if len(s.renewed()) == 0 {
+	if len(s.renewable()) == 0 {
 		return
 	}
 	select {
 	case s.out <- outgoing{renew: true}:
-	default: // the outbox is full: it is asked next time
+	default: // the outbox is full: retry at the next renewal
 	}
 }
 
-func (s *session) renewed() map[string]byte {
+func (s *session) renewable() map[string]byte {
 	f := map[string]byte{}
 	for _, sub := range s.cfg.Subscribe {
 		if sub.Renew {
@@ -29,12 +29,12 @@ func (s *session) renewed() map[string]byte {
 	return f
 }
 
-// subscribeAgain is the writer's. Nobody waits for the answer but a goroutine of
-// its own, which gives the connection up if there is none, or it is no.
-func (s *session) subscribeAgain() {
-	f := s.renewed()
+// resubscribe runs on the writer. A goroutine of its own waits for the answer, and fails
+// the connection if there is none or a filter is refused.
+func (s *session) resubscribe() {
+	f := s.renewable()
 	tok := s.client.SubscribeMultiple(f, nil).(*mqtt.SubscribeToken)
-	s.wrote.Go(func() {
+	s.workers.Go(func() {
 		late := time.NewTimer(s.cfg.ConnectTimeout)
 		defer late.Stop()
 		select {
@@ -42,12 +42,12 @@ func (s *session) subscribeAgain() {
 			answers := tok.Result()
 			for filter := range f {
 				if tok.Error() == nil && !s.granted(answers, filter) {
-					s.conn.fail(fmt.Errorf("subscribe to %s again: %w", filter, ErrRefused))
+					s.conn.fail(fmt.Errorf("renew subscription to %s: %w", filter, ErrRefused))
 				}
 			}
 		case <-late.C:
-			s.conn.fail(fmt.Errorf("%w: subscriptions asked for again were not granted within %v", ErrHalfOpen, s.cfg.ConnectTimeout))
-		case <-s.quit:
+			s.conn.fail(fmt.Errorf("%w: renewed subscriptions were not granted within %v", ErrHalfOpen, s.cfg.ConnectTimeout))
+		case <-s.flushing:
 		case <-s.ended:
 		}
 	})

@@ -11,13 +11,13 @@ import (
 	"troupe/broker/link"
 )
 
-// A broker that has lost one subscription of a connection brings everything else,
-// the connection's own presence too, so nobody misses anything.
-func TestASubscriptionThatTheBrokerLostIsHadAgain(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+// A broker that has lost one subscription of a connection still delivers everything else,
+// the client's own presence too, so nothing shows the loss.
+func TestLostSubscriptionIsRenewed(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		line := &brokertest.Cable{To: b.Dial}
-		u := &told{}
-		cfg := robot(line.Dial, u)
+		u := &userLog{}
+		cfg := robotConfig(line.Dial, u)
 		for i := range cfg.Subscribe {
 			cfg.Subscribe[i].Renew = strings.Contains(cfg.Subscribe[i].Filter, "/cmd/")
 		}
@@ -30,41 +30,41 @@ func TestASubscriptionThatTheBrokerLostIsHadAgain(t *testing.T) {
 			return strings.HasSuffix(u.all(), "stop="+word)
 		}
 		if !heard("first") {
-			t.Fatalf("told %s", u.all())
+			t.Fatalf("reported %s", u.all())
 		}
 		for _, s := range cfg.Subscribe {
 			line.Forget(s.Filter)
 		}
 		synctest.Wait()
 		if heard("second") {
-			t.Fatal("the broker has lost nothing")
+			t.Fatal("the broker still has the subscription")
 		}
 		time.Sleep(time.Minute + time.Second)
 		if !heard("third") {
-			t.Errorf("told %s", u.all())
+			t.Errorf("reported %s", u.all())
 		}
 		if l.Session() != session {
-			t.Error("it is another connection")
+			t.Error("the link made another connection")
 		}
 	})
 }
 
-func TestAConnectionThatIsNotGrantedASubscriptionAgainIsMadeAnew(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+func TestUnansweredRenewalReplacesTheConnection(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		line := &brokertest.Cable{To: b.Dial}
-		u := &told{}
-		cfg := robot(line.Dial, u)
-		cfg.Presence, cfg.Will = nil, nil // whose echo would miss it, too
+		u := &userLog{}
+		cfg := robotConfig(line.Dial, u)
+		cfg.Presence, cfg.Will = nil, nil // so that no missing echo ends the connection first
 		for i := range cfg.Subscribe {
 			cfg.Subscribe[i].Renew = true
 		}
-		cfg.KeepAlive = 300 * time.Second // and so would a ping
+		cfg.KeepAlive = 300 * time.Second // nor a missing PINGRESP
 		waitUp(t, open(t, cfg))
 		line.Swallow()
 		time.Sleep(time.Minute + 10*time.Second)
 		synctest.Wait()
 		if down, ok := u.last(link.Down); !ok || !errors.Is(down.Err, link.ErrHalfOpen) {
-			t.Errorf("told %s, %+v", u.all(), down)
+			t.Errorf("reported %s, %+v", u.all(), down)
 		}
 	})
 }

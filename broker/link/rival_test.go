@@ -19,10 +19,10 @@ import (
 
 const notice = "troupe/v1/clients/r1/notice"
 
-// run is robot r1 of one boot, which takes the word of another boot, and the broker's
-// notice, for proof of a second r1.
-func run(boot string, dial brokertest.Dialer, u *told) link.Config {
-	cfg := robot(dial, u)
+// robotOfBoot is the configuration of robot r1 in one boot. It takes the presence of
+// another boot, and the broker's notice taken_over, as proof of a second r1.
+func robotOfBoot(boot string, dial brokertest.Dialer, u *userLog) link.Config {
+	cfg := robotConfig(dial, u)
 	say := func(state string) func(string) link.Message {
 		return func(session string) link.Message {
 			return link.Message{Topic: presence, QoS: 1, Retain: true, Payload: fmt.Appendf(nil, `{"state":%q,"session":%q,"boot":%q}`, state, session, boot)}
@@ -37,9 +37,9 @@ func run(boot string, dial brokertest.Dialer, u *told) link.Config {
 	return cfg
 }
 
-// proofs counts the sessions that ended with a proof, and holds that no wait is longer
-// than it may be.
-func (u *told) proofs(t *testing.T) (n int) {
+// contestedSessions counts the sessions that ended with a proof of a second client, and
+// checks the bounds of the waits.
+func (u *userLog) contestedSessions(t *testing.T) (n int) {
 	t.Helper()
 	for _, st := range u.history() {
 		if st.Wait > 10*time.Second {
@@ -48,22 +48,22 @@ func (u *told) proofs(t *testing.T) (n int) {
 		if st.Phase == link.Down && st.Contested {
 			n++
 			if st.Wait != 10*time.Second {
-				t.Errorf("with a proof of a second client it waits for %v", st.Wait)
+				t.Errorf("after a proof of a second client the link waits for %v", st.Wait)
 			}
 		}
 	}
 	return n
 }
 
-// A broker that crashes again and again ends every session as a second client of the
+// A broker that crashes again and again ends every session as a second client with the
 // same id would.
 func TestBrokerRestartsAreNoSecondClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		random := rand.New(rand.NewPCG(8, 1))
 		var broker atomic.Pointer[brokertest.Broker]
 		broker.Store(brokertest.Start(t, brokertest.InProcess))
-		u := &told{}
-		l := open(t, run("boot-a", func(ctx context.Context) (net.Conn, error) { return broker.Load().Dial(ctx) }, u))
+		u := &userLog{}
+		l := open(t, robotOfBoot("boot-a", func(ctx context.Context) (net.Conn, error) { return broker.Load().Dial(ctx) }, u))
 		waitUp(t, l)
 		for range 10 {
 			time.Sleep(time.Duration(random.Int64N(int64(12 * time.Second))))
@@ -72,7 +72,7 @@ func TestBrokerRestartsAreNoSecondClient(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		synctest.Wait() // until the link has noticed
+		synctest.Wait() // until the link has detected the loss
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
@@ -82,17 +82,17 @@ func TestBrokerRestartsAreNoSecondClient(t *testing.T) {
 		if away := time.Since(began); away > 10*time.Second {
 			t.Errorf("up %v after the last restart", away)
 		}
-		if n := u.proofs(t); n > 0 {
-			t.Errorf("%d restarts were taken for a second client", n)
+		if n := u.contestedSessions(t); n > 0 {
+			t.Errorf("%d restarts were mistaken for a second client", n)
 		}
 	})
 }
 
-func TestLineThatBreaksIsNoSecondClient(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+func TestLostConnectionsAreNoSecondClient(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		random := rand.New(rand.NewPCG(8, 2))
-		w, u := &wire{dial: b.Dial}, &told{}
-		l := open(t, run("boot-a", w.Dial, u))
+		w, u := &faultyDialer{dial: b.Dial}, &userLog{}
+		l := open(t, robotOfBoot("boot-a", w.Dial, u))
 		waitUp(t, l)
 		var away []time.Duration
 		for range 60 { // ten minutes
@@ -107,27 +107,27 @@ func TestLineThatBreaksIsNoSecondClient(t *testing.T) {
 			away = append(away, time.Since(began))
 		}
 		slices.Sort(away)
-		t.Logf("%d breaks, up again after p50 %v, most %v", len(away), away[len(away)/2], away[len(away)-1])
+		t.Logf("%d losses, up again after p50 %v, max %v", len(away), away[len(away)/2], away[len(away)-1])
 		if most := away[len(away)-1]; len(away) < 40 || most > 10*time.Second {
-			t.Errorf("of %d breaks one took %v to mend", len(away), most)
+			t.Errorf("%d losses, longest time until up again %v", len(away), most)
 		}
-		if n := u.proofs(t); n > 0 {
-			t.Errorf("%d breaks were taken for a second client", n)
+		if n := u.contestedSessions(t); n > 0 {
+			t.Errorf("%d losses were mistaken for a second client", n)
 		}
 	})
 }
 
-func TestTwoClientsOfOneIDTakeTurns(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+func TestTwoClientsWithOneIDTakeTurns(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		var links []*link.Link
-		var users []*told
-		var wires []*wire
+		var users []*userLog
+		var wires []*faultyDialer
 		for _, boot := range []string{"boot-a", "boot-b"} {
-			w, u := &wire{dial: b.Dial}, &told{}
-			links, users, wires = append(links, open(t, run(boot, w.Dial, u))), append(users, u), append(wires, w)
+			w, u := &faultyDialer{dial: b.Dial}, &userLog{}
+			links, users, wires = append(links, open(t, robotOfBoot(boot, w.Dial, u))), append(users, u), append(wires, w)
 		}
 		time.Sleep(time.Minute)
-		// Both are reached all the time, each after 15 s at most.
+		// Both must be reachable again and again, each after 15 s at most.
 		var absent, longest [2]time.Duration
 		const step = 100 * time.Millisecond
 		for range 10 * time.Minute / step {
@@ -141,11 +141,11 @@ func TestTwoClientsOfOneIDTakeTurns(t *testing.T) {
 			}
 		}
 		for i, u := range users {
-			if n := u.proofs(t); n < 10 {
+			if n := u.contestedSessions(t); n < 10 {
 				t.Errorf("%d sessions of client %d ended with a proof of the other one", n, i)
 			}
 			if longest[i] > 15*time.Second {
-				t.Errorf("client %d was away for %v", i, longest[i])
+				t.Errorf("client %d was unreachable for %v", i, longest[i])
 			}
 		}
 		if n := wires[0].dials() + wires[1].dials(); n > 80 {
@@ -154,7 +154,7 @@ func TestTwoClientsOfOneIDTakeTurns(t *testing.T) {
 	})
 }
 
-func TestWhatProvesASecondClient(t *testing.T) {
+func TestProofOfSecondClient(t *testing.T) {
 	online := func(boot string) string { return fmt.Sprintf(`{"state":"online","session":"s","boot":%q}`, boot) }
 	speaks := func(word string) func(t *testing.T, b *brokertest.Broker) {
 		return func(t *testing.T, b *brokertest.Broker) {
@@ -164,47 +164,47 @@ func TestWhatProvesASecondClient(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		before string // stands at the topic before the first session
+		before string // retained presence before the first session
 		during func(t *testing.T, b *brokertest.Broker)
 		proof  bool
 	}{
-		"a line that broke":     {"", func(*testing.T, *brokertest.Broker) {}, false},
-		"an earlier run":        {online("boot-0"), func(*testing.T, *brokertest.Broker) {}, false},
-		"the broker says so":    {"", func(t *testing.T, b *brokertest.Broker) { b.Client(t, "r1").Close() }, true},
-		"somebody spoke for it": {"", speaks(online("boot-b")), true},
-		"its own word is there": {"", speaks(online("boot-a")), false},
+		"lost connection":                     {"", func(*testing.T, *brokertest.Broker) {}, false},
+		"presence of an earlier boot":         {online("boot-0"), func(*testing.T, *brokertest.Broker) {}, false},
+		"notice of the broker":                {"", func(t *testing.T, b *brokertest.Broker) { b.Client(t, "r1").Close() }, true},
+		"presence of another boot in between": {"", speaks(online("boot-b")), true},
+		"presence of the same boot":           {"", speaks(online("boot-a")), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, b *brokertest.Broker) {
+			inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 				if c.before != "" {
 					speaks(c.before)(t, b)
 				}
-				w, u := &wire{dial: b.Dial}, &told{}
-				open(t, run("boot-a", w.Dial, u))
+				w, u := &faultyDialer{dial: b.Dial}, &userLog{}
+				open(t, robotOfBoot("boot-a", w.Dial, u))
 				time.Sleep(5 * time.Second)
-				w.failing(errors.New("no route"))
-				if name != "the broker says so" {
+				w.setDialError(errors.New("no route"))
+				if name != "notice of the broker" {
 					w.cut()
 				}
 				synctest.Wait()
 				c.during(t, b)
-				w.failing(nil)
-				time.Sleep(20 * time.Second) // it is back
+				w.setDialError(nil)
+				time.Sleep(20 * time.Second) // until it is up again
 				w.cut()
 				synctest.Wait()
-				if got := u.proofs(t) > 0; got != c.proof {
-					t.Errorf("taken for a second client: %v", got)
+				if got := u.contestedSessions(t) > 0; got != c.proof {
+					t.Errorf("proof of a second client: %v", got)
 				}
 			})
 		})
 	}
 }
 
-// A client whose line broke without a word takes its own old connection over.
+// A client that lost its connection silently takes over its own old connection.
 func TestOwnOldConnectionIsNoSecondClient(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
-		w, u := &wire{dial: b.Dial}, &told{}
-		l := open(t, run("boot-a", w.Dial, u))
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
+		w, u := &faultyDialer{dial: b.Dial}, &userLog{}
+		l := open(t, robotOfBoot("boot-a", w.Dial, u))
 		waitUp(t, l)
 		first := l.Session()
 		w.stall()
@@ -213,8 +213,8 @@ func TestOwnOldConnectionIsNoSecondClient(t *testing.T) {
 		if now := l.Session(); now == "" || now == first {
 			t.Fatalf("session %q after %q", now, first)
 		}
-		if n := u.proofs(t); n > 0 {
-			t.Error("it takes itself for a second client")
+		if n := u.contestedSessions(t); n > 0 {
+			t.Error("the link mistakes its own old connection for a second client")
 		}
 	})
 }

@@ -9,23 +9,22 @@ import (
 	"time"
 )
 
-// ErrNotYet is why a certificate cannot be shown yet, and can be later.
+// ErrNotYet: the certificate is not valid yet, but will be.
 var ErrNotYet = errors.New("it is not valid yet")
 
-// Serves says why clients would refuse a server that shows pair now. Broker and
-// fleetd ask it before they take a pair from their files: one that nobody believes
-// must not replace one that is good.
+// Serves returns an error if clients would refuse a server that presents pair at now.
+// Broker and fleetd check a new pair of files with it before they replace a working one.
 func Serves(pair tls.Certificate, now time.Time) error {
 	leaf, serves := pair.Leaf, func(u x509.ExtKeyUsage) bool {
 		return u == x509.ExtKeyUsageServerAuth || u == x509.ExtKeyUsageAny
 	}
 	switch {
 	case now.After(leaf.NotAfter):
-		return fmt.Errorf("the certificate ended at %s", leaf.NotAfter.UTC().Format(time.RFC3339))
+		return fmt.Errorf("the certificate expired at %s", leaf.NotAfter.UTC().Format(time.RFC3339))
 	case now.Before(leaf.NotBefore):
-		return fmt.Errorf("the certificate begins at %s, and now it is %s: %w", leaf.NotBefore.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339), ErrNotYet)
+		return fmt.Errorf("the certificate is valid from %s, and now it is %s: %w", leaf.NotBefore.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339), ErrNotYet)
 	case len(leaf.ExtKeyUsage)+len(leaf.UnknownExtKeyUsage) > 0 && !slices.ContainsFunc(leaf.ExtKeyUsage, serves):
-		return errors.New("the certificate is not for servers: its extended key usage lacks serverAuth")
+		return errors.New("the certificate is not a server certificate: its extended key usage lacks serverAuth")
 	}
 	return nil
 }

@@ -11,61 +11,60 @@ import (
 	"github.com/google/uuid"
 )
 
-// session is one connection, from dial to end, with a library client of its own:
-// the library's reconnecting replays, reorders and reports success for what was
-// lost, so it is never asked to reconnect.
+// session is one connection, from dial to end, with its own library client. The library's
+// reconnect replays and reorders messages and reports success for lost ones, so it is
+// never used.
 type session struct {
-	id       string
-	attempt  int // since the last one that was up, from 1
-	cfg      *Config
-	sink     *dispatcher
-	client   mqtt.Client
-	conn     *guarded
-	presence *Message
-	echoed   chan struct{}
+	id         string
+	attempt    int // number of attempts since the last session that was up, from 1
+	cfg        *Config
+	dispatcher *dispatcher
+	client     mqtt.Client
+	conn       *guardedConn
+	presence   *Message
+	echoed     chan struct{}
 
-	began time.Time
-	heard atomic.Int64 // nanoseconds after began: when something arrived last
-	said  bool         // the presence was handed to the connection; the keeper's
-	again bool         // another session of this link was up before; set before it is opened
-	rival atomic.Bool  // another client uses the id, see Config.Rival
+	began       time.Time
+	receivedAt  atomic.Int64 // nanoseconds after began at which the last message was received
+	announced   bool         // the presence was published; owned by Link.run
+	isReconnect bool         // an earlier session of this link was up; set before open
+	sawRival    atomic.Bool  // another client uses the id, see Config.Rival
 
-	out      chan outgoing
-	quit     chan struct{} // they shall stop when nothing waits for them
-	quitting sync.Once
-	ended    chan struct{}  // closed when the connection is gone
-	wrote    sync.WaitGroup // the writer and the acknowledger
-	acks     chan mqtt.Message
+	out       chan outgoing
+	flushing  chan struct{} // closed when the workers have to empty their queues and stop
+	flushOnce sync.Once
+	ended     chan struct{}  // closed when the connection has ended
+	workers   sync.WaitGroup // the goroutines that write and acknowledge
+	acks      chan mqtt.Message
 
-	mu      sync.Mutex
-	up      bool
-	held    []Message // arrived before up
-	echo    bool
-	lostFor error
-	over    bool
+	mu       sync.Mutex
+	up       bool
+	pending  []Message // received before up
+	sawEcho  bool
+	endCause error
+	isOver   bool
 }
 
-// outgoing is a message on its way out. sent, when asked for, gets the library's
-// token once.
+// outgoing is a message to send. If sent is not nil, it gets the library's token once.
 type outgoing struct {
 	Message
 	sent  chan mqtt.Token
-	renew bool // no message: the subscriptions that are to be renewed
+	renew bool // instead of a message: renew the subscriptions
 }
 
-func newSession(cfg *Config, sink *dispatcher, attempt int) *session {
+func newSession(cfg *Config, d *dispatcher, attempt int) *session {
 	return &session{
-		id: uuid.NewString(), attempt: attempt, cfg: cfg, sink: sink, began: time.Now(),
+		id: uuid.NewString(), attempt: attempt, cfg: cfg, dispatcher: d, began: time.Now(),
 		echoed: make(chan struct{}), out: make(chan outgoing, cfg.Outbox),
-		quit: make(chan struct{}), ended: make(chan struct{}), acks: make(chan mqtt.Message, cfg.Queue),
+		flushing: make(chan struct{}), ended: make(chan struct{}), acks: make(chan mqtt.Message, cfg.Queue),
 	}
 }
 
-// receive runs on the library's reading goroutine and never blocks. What it has
-// taken in, it leaves to others to acknowledge.
+// receive runs on the library's reading goroutine and never blocks. It leaves the
+// acknowledgement to another goroutine.
 func (s *session) receive(m mqtt.Message) {
-	s.heard.Store(int64(time.Since(s.began)))
-	s.take(m)
+	s.receivedAt.Store(int64(time.Since(s.began)))
+	s.handle(m)
 	if m.Qos() == 0 {
 		return
 	}
@@ -76,8 +75,8 @@ func (s *session) receive(m mqtt.Message) {
 	}
 }
 
-// acknowledge is the one goroutine that does: the library waits until the packet
-// is being written, and would otherwise receive nothing meanwhile. A broker that
+// acknowledge is the only goroutine that acknowledges: the library's Ack waits until the
+// packet is being written, and the library would receive nothing meanwhile. A broker that
 // does not read may still have a stop to deliver.
 func (s *session) acknowledge() {
 	for {
@@ -86,7 +85,7 @@ func (s *session) acknowledge() {
 			m.Ack()
 		case <-s.ended:
 			return
-		case <-s.quit:
+		case <-s.flushing:
 			for {
 				select {
 				case m := <-s.acks:
@@ -99,68 +98,69 @@ func (s *session) acknowledge() {
 	}
 }
 
-func (s *session) take(m mqtt.Message) {
-	msg := Message{Topic: m.Topic(), Payload: m.Payload(), QoS: m.Qos(), Retain: m.Retained(), Duplicate: m.Duplicate(), N: s.sink.number(), At: time.Now()}
+func (s *session) handle(m mqtt.Message) {
+	msg := Message{Topic: m.Topic(), Payload: m.Payload(), QoS: m.Qos(), Retain: m.Retained(), Duplicate: m.Duplicate(), N: s.dispatcher.nextNumber(), At: time.Now()}
 	if s.cfg.Urgent(msg.Topic) {
-		if !s.sink.first(msg) {
-			s.sink.crowd.add("urgent queue full; the oldest on the topic gives way", msg.Topic)
+		if !s.dispatcher.pushUrgent(msg) {
+			s.dispatcher.limitedLog.add("urgent queue full: oldest message of the topic dropped", msg.Topic)
 		}
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.up && s.presence != nil && msg.Topic == s.presence.Topic {
-		// What stood here before our own word is history, and tells who was here.
+		// What was on this topic before our own presence is history, but it shows who was
+		// here.
 		switch {
-		case s.echo:
+		case s.sawEcho:
 		case bytes.Equal(msg.Payload, s.presence.Payload):
-			s.echo = true
+			s.sawEcho = true
 			close(s.echoed)
-		case msg.Retain && s.again:
-			s.judge(msg)
+		case msg.Retain && s.isReconnect:
+			s.noteRival(msg)
 		}
-		if msg.Retain || s.echo {
+		if msg.Retain || s.sawEcho {
 			return
 		}
 	}
 	if s.presence == nil || msg.Topic != s.presence.Topic {
-		s.judge(msg)
+		s.noteRival(msg)
 	}
 	fits := true
 	if s.up {
-		fits = s.sink.message(msg)
-	} else if fits = len(s.held) < s.cfg.Queue; fits {
-		s.held = append(s.held, msg)
+		fits = s.dispatcher.pushMessage(msg)
+	} else if fits = len(s.pending) < s.cfg.Queue; fits {
+		s.pending = append(s.pending, msg)
 	}
 	if !fits {
 		s.conn.fail(fmt.Errorf("%w: more than %d messages wait", ErrOverrun, s.cfg.Queue))
 	}
 }
 
-// judge notes a proof that another client uses the id.
-func (s *session) judge(m Message) {
+// noteRival remembers a proof that another client uses the id.
+func (s *session) noteRival(m Message) {
 	if s.cfg.Rival != nil && s.cfg.Rival(m) {
-		s.rival.Store(true)
+		s.sawRival.Store(true)
 	}
 }
 
-// begin tells that the session is up, hands over what arrived meanwhile, and
+// markUp reports that the session is up, hands over what was received meanwhile, and
 // starts the writer.
-func (s *session) begin(st State) {
-	s.wrote.Go(s.write)
+func (s *session) markUp(st State) {
+	s.workers.Go(s.write)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sink.state(st)
-	for _, m := range s.held {
-		if !s.sink.message(m) {
+	s.dispatcher.pushState(st)
+	for _, m := range s.pending {
+		if !s.dispatcher.pushMessage(m) {
 			s.conn.fail(fmt.Errorf("%w: more than %d messages wait", ErrOverrun, s.cfg.Queue))
 			break
 		}
 	}
-	s.held, s.up = nil, true
+	s.pending, s.up = nil, true
 }
 
-// write is the one goroutine that publishes: the library's Publish may block.
+// write is the only goroutine that publishes, because the library's Publish may block.
 func (s *session) write() {
 	for {
 		select {
@@ -168,7 +168,7 @@ func (s *session) write() {
 			s.send(p)
 		case <-s.ended:
 			return
-		case <-s.quit:
+		case <-s.flushing:
 			for {
 				select {
 				case p := <-s.out:
@@ -183,7 +183,7 @@ func (s *session) write() {
 
 func (s *session) send(p outgoing) {
 	if p.renew {
-		s.subscribeAgain()
+		s.resubscribe()
 		return
 	}
 	tok := s.client.Publish(p.Topic, p.QoS, p.Retain, p.Payload)

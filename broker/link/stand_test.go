@@ -20,47 +20,47 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const presence = "troupe/v1/robots/r1/presence"
 
-// told is what a link told its user, in order.
-type told struct {
+// userLog records what a link reported to its user, in order.
+type userLog struct {
 	mu     sync.Mutex
 	states []link.State
 	lines  []string // states and messages as text
 	msgs   []link.Message
 }
 
-// says holds for messages with a word in them. A document may reach a subscriber
-// twice: live, and as what is kept.
-func says(word string) func(brokertest.Message) bool {
+// payloadContains matches messages that contain word. A document may reach a subscriber
+// twice: live, and as the retained message.
+func payloadContains(word string) func(brokertest.Message) bool {
 	return func(m brokertest.Message) bool { return strings.Contains(string(m.Payload), word) }
 }
 
-func (u *told) state(s link.State) {
+func (u *userLog) state(s link.State) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.states = append(u.states, s)
 	u.lines = append(u.lines, string(s.Phase))
 }
 
-func (u *told) message(m link.Message) {
+func (u *userLog) message(m link.Message) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.msgs = append(u.msgs, m)
 	u.lines = append(u.lines, m.Topic[strings.LastIndex(m.Topic, "/")+1:]+"="+string(m.Payload))
 }
 
-func (u *told) all() string {
+func (u *userLog) all() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return strings.Join(u.lines, " ")
 }
 
-func (u *told) history() []link.State {
+func (u *userLog) history() []link.State {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return slices.Clone(u.states)
 }
 
-func (u *told) last(p link.Phase) (link.State, bool) {
+func (u *userLog) last(p link.Phase) (link.State, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for i := len(u.states) - 1; i >= 0; i-- {
@@ -71,8 +71,8 @@ func (u *told) last(p link.Phase) (link.State, bool) {
 	return link.State{}, false
 }
 
-// robot is the configuration of robot r1, as robotd makes it.
-func robot(dial brokertest.Dialer, u *told) link.Config {
+// robotConfig is the configuration of robot r1 as in robotd.
+func robotConfig(dial brokertest.Dialer, u *userLog) link.Config {
 	say := func(state string) func(string) link.Message {
 		return func(session string) link.Message {
 			return link.Message{Topic: presence, QoS: 1, Retain: true, Payload: fmt.Appendf(nil, `{"state":%q,"session":%q}`, state, session)}
@@ -108,22 +108,22 @@ func waitUp(t *testing.T, l *link.Link) {
 	}
 }
 
-// wire is a dialer whose connections a test can cut and stall.
-type wire struct {
+// faultyDialer makes connections that a test can cut and stall.
+type faultyDialer struct {
 	dial brokertest.Dialer
 
 	mu    sync.Mutex
-	conns []*tapped
+	conns []*faultyConn
 	fail  error
 }
 
-type tapped struct {
+type faultyConn struct {
 	net.Conn
 	mu      sync.Mutex
 	stalled chan struct{} // not nil: reads wait for it
 }
 
-func (w *wire) Dial(ctx context.Context) (net.Conn, error) {
+func (w *faultyDialer) Dial(ctx context.Context) (net.Conn, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.fail != nil {
@@ -133,31 +133,31 @@ func (w *wire) Dial(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	tc := &tapped{Conn: c}
+	tc := &faultyConn{Conn: c}
 	w.conns = append(w.conns, tc)
 	return tc, nil
 }
 
-func (w *wire) cut() {
+func (w *faultyDialer) cut() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.conns[len(w.conns)-1].Close()
 }
 
-func (w *wire) dials() int {
+func (w *faultyDialer) dials() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.conns)
 }
 
-func (w *wire) failing(err error) {
+func (w *faultyDialer) setDialError(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fail = err
 }
 
-// stall makes the newest connection deliver nothing any more.
-func (w *wire) stall() {
+// stall stops the newest connection from delivering anything.
+func (w *faultyDialer) stall() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := w.conns[len(w.conns)-1]
@@ -166,7 +166,7 @@ func (w *wire) stall() {
 	c.stalled = make(chan struct{})
 }
 
-func (c *tapped) Read(b []byte) (int, error) {
+func (c *faultyConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	c.mu.Lock()
 	stalled := c.stalled
@@ -178,7 +178,7 @@ func (c *tapped) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (c *tapped) Close() error {
+func (c *faultyConn) Close() error {
 	c.mu.Lock()
 	if c.stalled != nil {
 		select {
@@ -191,8 +191,8 @@ func (c *tapped) Close() error {
 	return c.Conn.Close()
 }
 
-// bubble runs f in fake time against a broker without sockets.
-func bubble(t *testing.T, f func(t *testing.T, b *brokertest.Broker)) {
+// inBubble runs f in fake time against a broker without sockets.
+func inBubble(t *testing.T, f func(t *testing.T, b *brokertest.Broker)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		f(t, brokertest.Start(t, brokertest.InProcess))

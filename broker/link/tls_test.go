@@ -42,9 +42,9 @@ func selfSigned(t *testing.T, name string) (tls.Certificate, *x509.CertPool) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: c}, pool
 }
 
-// sealed is a broker behind TLS. It tells the name in each client's certificate,
-// and cuts a connection when it is told to.
-func sealed(t *testing.T, b *brokertest.Broker, with *tls.Config) (url string, shown <-chan string, cut func()) {
+// tlsProxy listens for TLS in front of a broker. shown has the common name of each
+// client's certificate; cut ends the connections.
+func tlsProxy(t *testing.T, b *brokertest.Broker, with *tls.Config) (url string, shown <-chan string, cut func()) {
 	t.Helper()
 	l, err := tls.Listen("tcp", "127.0.0.1:0", with)
 	if err != nil {
@@ -101,14 +101,14 @@ func sealed(t *testing.T, b *brokertest.Broker, with *tls.Config) (url string, s
 	return "mqtts://" + l.Addr().String(), names, cut
 }
 
-func TestALinkShowsItsNewCertificateAtTheNextConnect(t *testing.T) {
+func TestChangedCertificateIsUsedAtNextConnect(t *testing.T) {
 	server, trusted := selfSigned(t, "server")
 	first, _ := selfSigned(t, "first")
 	second, _ := selfSigned(t, "second")
 	present := first
 	var mu sync.Mutex
-	url, shown, cut := sealed(t, brokertest.Start(t), &tls.Config{Certificates: []tls.Certificate{server}, ClientAuth: tls.RequestClientCert})
-	cfg := robot(nil, &told{})
+	url, shown, cut := tlsProxy(t, brokertest.Start(t), &tls.Config{Certificates: []tls.Certificate{server}, ClientAuth: tls.RequestClientCert})
+	cfg := robotConfig(nil, &userLog{})
 	cfg.URL = url
 	cfg.TLS = func() (*tls.Config, error) {
 		mu.Lock()
@@ -119,18 +119,18 @@ func TestALinkShowsItsNewCertificateAtTheNextConnect(t *testing.T) {
 	l := open(t, cfg)
 	waitUp(t, l)
 	if name := <-shown; name != "first" {
-		t.Errorf("it showed %q", name)
+		t.Errorf("the link presented %q", name)
 	}
 	mu.Lock()
 	present = second
 	mu.Unlock()
 	cut()
 	if name := <-shown; name != "second" {
-		t.Errorf("then it showed %q", name)
+		t.Errorf("after the reconnect the link presented %q", name)
 	}
 }
 
-func TestALinkSpeaksToNobodyItCannotTrust(t *testing.T) {
+func TestUntrustedBrokerIsRefused(t *testing.T) {
 	server, trusted := selfSigned(t, "server")
 	_, others := selfSigned(t, "other")
 	for what, c := range map[string]struct {
@@ -138,13 +138,13 @@ func TestALinkSpeaksToNobodyItCannotTrust(t *testing.T) {
 		with    *tls.Config
 		good    bool
 	}{
-		"its broker":        {trusted, &tls.Config{Certificates: []tls.Certificate{server}}, true},
-		"somebody else":     {others, &tls.Config{Certificates: []tls.Certificate{server}}, false},
+		"its own broker":    {trusted, &tls.Config{Certificates: []tls.Certificate{server}}, true},
+		"an unknown CA":     {others, &tls.Config{Certificates: []tls.Certificate{server}}, false},
 		"an older protocol": {trusted, &tls.Config{Certificates: []tls.Certificate{server}, MaxVersion: tls.VersionTLS12}, false},
 	} {
 		t.Run(what, func(t *testing.T) {
-			url, _, _ := sealed(t, brokertest.Start(t), c.with)
-			cfg := robot(nil, &told{})
+			url, _, _ := tlsProxy(t, brokertest.Start(t), c.with)
+			cfg := robotConfig(nil, &userLog{})
 			cfg.URL, cfg.TLS = url, func() (*tls.Config, error) { return &tls.Config{RootCAs: c.trusted}, nil }
 			down := make(chan error, 16)
 			cfg.OnState = func(s link.State) {

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// tcpUserTimeout is TCP_USER_TIMEOUT of linux/tcp.h, which package syscall does
-// not name.
+// tcpUserTimeout is TCP_USER_TIMEOUT of linux/tcp.h, which package syscall does not
+// define.
 const tcpUserTimeout = 0x12
 
-// setUserTimeout bounds how long sent bytes may stay unacknowledged; without it
-// the kernel tries for about 15 minutes.
+// setUserTimeout bounds how long sent bytes may stay unacknowledged; by default the kernel
+// retries for about 15 minutes.
 func setUserTimeout(c net.Conn, d time.Duration) error {
 	tc, ok := c.(*net.TCPConn)
 	if !ok {

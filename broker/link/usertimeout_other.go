@@ -7,6 +7,6 @@ import (
 	"time"
 )
 
-// setUserTimeout does nothing here: only Linux has the option. Keep-alive and
-// the write deadline still find a dead peer, later.
+// setUserTimeout does nothing: only Linux has the option. Keep-alive and the write
+// deadline still detect a dead peer, but later.
 func setUserTimeout(net.Conn, time.Duration) error { return nil }

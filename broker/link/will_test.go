@@ -11,9 +11,9 @@ import (
 	"troupe/broker/brokertest"
 )
 
-// The library takes every code of a CONNACK that it does not know for success, so
-// it must be asked whether the will is really published.
-func TestTheLibrarysWillWithoutAPayloadIsPublished(t *testing.T) {
+// The library takes every CONNACK code that it does not know for success, so the test
+// checks that the will is really published.
+func TestWillWithoutPayloadIsPublished(t *testing.T) {
 	b := brokertest.Start(t)
 	robot := b.Client(t, "r1")
 	const stop = "troupe/v1/robots/r1/cmd/op1/safety/stop"
@@ -32,7 +32,7 @@ func TestTheLibrarysWillWithoutAPayloadIsPublished(t *testing.T) {
 		t.Fatalf("connect: %v", token.Error())
 	}
 	if token := c.Subscribe("troupe/v1/clients/op1/notice", 1, nil); !token.WaitTimeout(brokertest.Patience) || token.Error() != nil {
-		t.Fatalf("it is not connected: %v", token.Error())
+		t.Fatalf("subscribe, to see whether it is connected: %v", token.Error())
 	}
 	line.Close()
 	if m := robot.Expect(stop); len(m.Payload) > 0 || m.Retain {
