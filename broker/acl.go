@@ -9,20 +9,20 @@ import (
 	"troupe/schema"
 )
 
-// aclCommand prints the access rules for another broker.
+// aclCommand exports the access rules for another broker.
 func aclCommand() *cobra.Command {
 	var kind, usersFile, namespace string
 	c := &cobra.Command{
 		Use: "acl --for mosquitto --users FILE", Args: cobra.NoArgs,
-		Short: "write the access rules of a users file for another broker",
-		Long: `Writes the rules that this broker keeps, for the users of a file, as an acl_file
+		Short: "print the access rules of a users file for another broker",
+		Long: `Prints the rules that this broker enforces for the users of a file, as an acl_file
 of Mosquitto 2. Robots need a line in the file too: r1 robot. Passwords are not
-written: Mosquitto has its own file, made with mosquitto_passwd, and lets in nobody
-who is not in it (allow_anonymous false).`,
+included: Mosquitto has its own password file, made with mosquitto_passwd, and should
+refuse clients that are not in it (allow_anonymous false).`,
 		Example: "  broker acl --for mosquitto --users users > /etc/mosquitto/troupe.acl",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if kind != "mosquitto" {
-				return fmt.Errorf("--for %q: rules are written for mosquitto only", kind)
+				return fmt.Errorf("--for %q: rules can be printed for mosquitto only", kind)
 			}
 			if !schema.ValidNamespace(namespace) {
 				return fmt.Errorf("--namespace %q: want 1 to 32 of a-z, 0-9 and -", namespace)
@@ -35,8 +35,8 @@ who is not in it (allow_anonymous false).`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&kind, "for", "", "which broker; mosquitto")
-	f.StringVar(&usersFile, "users", "", "file of lines: name role [argon2id-hash]")
+	f.StringVar(&kind, "for", "", "target broker: mosquitto")
+	f.StringVar(&usersFile, "users", "", "file with lines \"name role [argon2id-hash]\"")
 	f.StringVar(&namespace, "namespace", string(schema.DefaultNamespace), "first level of every topic")
 	_ = c.MarkFlagRequired("for")
 	_ = c.MarkFlagRequired("users")

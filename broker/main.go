@@ -1,4 +1,4 @@
-// Command broker is the MQTT server between robots and fleetd.
+// Command broker is the MQTT broker between robots and fleetd.
 package main
 
 import (
@@ -37,50 +37,50 @@ func main() {
 func command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "broker (--users FILE | --client-ca FILE | --dev)",
-		Short: "MQTT server for fleets of performing robots",
-		Long: `MQTT 3.1.1 server for fleets of performing robots. It checks who speaks, on which
-topic, how large and how often; it keeps nothing on disk.
+		Short: "MQTT broker for fleets of performing robots",
+		Long: `MQTT 3.1.1 broker for fleets of performing robots. It authenticates clients and checks
+the topic, size and rate of their messages; it stores nothing on disk.
 
-A robot or a fleetd instance says who it is by its certificate (--client-ca) or, like everybody
-else, by name and password (--users). A line of the users file without a hash is
-for who has a certificate; without one the name is enough on this machine only, and
-the broker does not start, or does not take the new file, if others reach it and
-nothing proves the name. The files of users, certificates and keys are
-read again when they change, or at a SIGHUP; one that is broken changes nothing and
-is told in the log. Whoever loses his right by it is disconnected at once.
+Robots and fleetd instances authenticate by certificate (--client-ca) or, like all other
+clients, by name and password (--users). A line of the users file without a hash is for
+a client with a certificate. Without one, such a name is accepted from this machine
+only; if other machines can reach the broker and nothing proves the name, the broker
+does not start, or refuses the changed file. The files of users, certificates and keys
+are read again when they change and at SIGHUP. An invalid file is reported in the log
+and changes nothing. A client that loses its rights is disconnected at once.
 
-Each flag may also be given in the environment: --users as TROUPE_BROKER_USERS.`,
+Each flag can also be set in the environment: --users as TROUPE_BROKER_USERS.`,
 		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd) },
 	}
 	f := root.Flags()
-	f.String("mqtt", "127.0.0.1:1883", "address for plain MQTT; port 0 takes a free one; empty for none")
+	f.String("mqtt", "127.0.0.1:1883", "address for plain MQTT; port 0 selects a free one; empty disables it")
 	f.String("mqtts", "", "address for MQTT over TLS 1.3, such as 0.0.0.0:8883")
-	f.String("ws", "", "address for MQTT over WebSocket, such as 127.0.0.1:8083; the path is "+websocket.Path)
+	f.String("ws", "", "address for MQTT over WebSocket, such as 127.0.0.1:8083, with path "+websocket.Path)
 	f.String("wss", "", "address for MQTT over WebSocket and TLS, such as 0.0.0.0:8084")
-	f.Bool("plaintext", false, "let others than this machine reach --mqtt, --ws and --http, on a network that is yours alone")
-	f.StringSlice("ws-origin", nil, "page that browsers may connect for, such as https://console.example; may be repeated")
-	f.String("tls-cert", "", "PEM file with the server's certificate, and what signed it but for the root")
-	f.String("tls-key", "", "PEM file with its key")
-	f.String("client-ca", "", "PEM file with the CAs whose certificates say who a client is")
-	f.String("crl", "", "file with the certificates that they revoked, PEM or DER")
-	f.String("http", "127.0.0.1:9101", "address for /healthz, /status, /clients and /metrics; empty for none")
-	f.StringSlice("http-host", nil, "name under which --http is asked besides localhost and IP addresses, such as that of a scraper's target; may be repeated")
-	f.String("users", "", "file of lines: name role [argon2id-hash]; the role of a console has its robot: console:r1")
-	f.Bool("dev", false, "take everybody without a password; only on addresses of this machine")
+	f.Bool("plaintext", false, "allow --mqtt, --ws and --http on addresses that other machines can reach, on a network that you control")
+	f.StringSlice("ws-origin", nil, "web origin from which browsers may connect, such as https://console.example; may be repeated")
+	f.String("tls-cert", "", "PEM file with the server's certificate and its chain up to but without the root")
+	f.String("tls-key", "", "PEM file with the key of --tls-cert")
+	f.String("client-ca", "", "PEM file with the CAs of the clients' certificates")
+	f.String("crl", "", "file with the certificate revocation lists of these CAs, PEM or DER")
+	f.String("http", "127.0.0.1:9101", "address for /healthz, /status, /clients and /metrics; empty disables it")
+	f.StringSlice("http-host", nil, "host name allowed in requests to --http besides localhost and IP addresses, such as that of a scraper's target; may be repeated")
+	f.String("users", "", "file with lines \"name role [argon2id-hash]\"; the role of a console names its robot: console:r1")
+	f.Bool("dev", false, "accept every client without a password; only on addresses of this machine")
 	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")
 	f.String("log-level", "info", "debug, info, warn or error")
 	root.AddCommand(
 		aclCommand(),
-		&cobra.Command{Use: "hash-password", Short: "read a password from standard input, write its hash for the users file", Args: cobra.NoArgs,
+		&cobra.Command{Use: "hash-password", Short: "read a password from standard input and print its hash for the users file", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return hashPassword(cmd) }},
-		&cobra.Command{Use: "version", Short: "say which version this is", Args: cobra.NoArgs,
+		&cobra.Command{Use: "version", Short: "print the version", Args: cobra.NoArgs,
 			Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "broker", build.Revision()) }},
 	)
 	return root
 }
 
-// banner is shown whatever the log level.
+// banner is printed at every log level.
 const banner = `
   ****************************************************************
   *  NOT PROTECTED: no passwords are asked for. Whoever is on    *
@@ -101,7 +101,7 @@ func serve(cmd *cobra.Command) error {
 	}
 	for _, key := range k.Keys() {
 		if cmd.Flags().Lookup(key) == nil {
-			return fmt.Errorf("environment: %s%s is not known", envPrefix, strings.ToUpper(strings.ReplaceAll(key, "-", "_")))
+			return fmt.Errorf("environment variable %s%s is not known", envPrefix, strings.ToUpper(strings.ReplaceAll(key, "-", "_")))
 		}
 	}
 	if err := k.Load(posflag.Provider(cmd.Flags(), ".", k), nil); err != nil {
@@ -131,8 +131,8 @@ func serve(cmd *cobra.Command) error {
 	return server.Run(cmd.Context(), cfg, func(s *server.Server) { fmt.Fprintln(cmd.OutOrStdout(), readyLine(s)) })
 }
 
-// readyLine tells where the broker listens. Plain MQTT and HTTP are always in it,
-// for those who wait for the line.
+// readyLine is the line on standard output that says where the broker listens. Plain MQTT
+// and HTTP are always in it, for scripts that wait for the line.
 func readyLine(s *server.Server) string {
 	page := s.HTTPAddr()
 	if page != "" {
@@ -150,12 +150,12 @@ func readyLine(s *server.Server) string {
 func readUsers(path string) (access.Users, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return access.Users{}, fmt.Errorf("users file: %w", err)
+		return access.Users{}, fmt.Errorf("read users file: %w", err)
 	}
 	defer f.Close()
 	users, err := access.ParseUsers(f)
 	if err != nil {
-		return access.Users{}, fmt.Errorf("users file %s:\n%w", path, err)
+		return access.Users{}, fmt.Errorf("parse users file %s:\n%w", path, err)
 	}
 	return users, nil
 }

@@ -11,24 +11,24 @@ import (
 	"troupe/broker/server"
 )
 
-// Broker is a running broker that ends with its test.
+// Broker is a running broker that is closed at the end of its test.
 type Broker struct{ Post }
 
-// Post is what tests ask of a broker: ours, or another in its place.
+// Backend is what tests need of a broker: server.Server, or another one in its place.
 type Post interface {
-	// Dial connects from within the process.
+	// Dial opens an in-process connection.
 	Dial(ctx context.Context) (net.Conn, error)
-	// Addr and HTTPAddr are empty where nobody listens.
+	// Addr and HTTPAddr are empty if the broker does not listen there.
 	Addr() string
 	AddrOf(kind string) string
 	HTTPAddr() string
-	// Status has the counters of server.Server; another broker may lack some.
+	// Status returns the counters of server.Server; another broker may lack some.
 	Status() map[string]int64
 	Close() error
 }
 
-// Start runs a broker on a free port of this machine that takes everybody
-// without a password. options may change its configuration before it starts.
+// Start starts a broker on a free port of this machine that accepts every client without a
+// password. options may change its configuration.
 func Start(t testing.TB, options ...func(*server.Config)) *Broker {
 	t.Helper()
 	cfg := server.Config{MQTT: "127.0.0.1:0", Dev: true}
@@ -47,11 +47,11 @@ func Start(t testing.TB, options ...func(*server.Config)) *Broker {
 	return &Broker{s}
 }
 
-// InProcess lets the broker have no port: clients come by Dial. It is the only
-// form that works in a synctest bubble, where real sockets cannot wait.
+// InProcess starts the broker without a port: clients connect with Dial. Only this form
+// works in a synctest bubble, where real sockets cannot block.
 func InProcess(c *server.Config) { c.MQTT = "" }
 
-// Users lets a broker take those of a users file, and nobody else.
+// Users starts the broker with a users file instead of accepting every client.
 func Users(t testing.TB, text string) func(*server.Config) {
 	t.Helper()
 	users, err := access.ParseUsers(strings.NewReader(text))
@@ -61,22 +61,21 @@ func Users(t testing.TB, text string) func(*server.Config) {
 	return func(c *server.Config) { c.Dev, c.Users = false, &users }
 }
 
-// OverEveryDoor lets a broker with certificates listen for WebSocket as well, with
-// and without TLS.
+// OverEveryDoor lets a broker with certificates also listen for WebSocket, with and
+// without TLS.
 func OverEveryDoor(c *server.Config) { c.WS, c.WSS = "127.0.0.1:0", "127.0.0.1:0" }
 
-// Log shows the broker's log in the test's output.
+// Log writes the broker's log to the test's output.
 func Log(t testing.TB) func(*server.Config) {
 	return func(c *server.Config) {
 		c.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
 }
 
-// URL is where the broker listens.
+// URL is the broker's URL for plain MQTT.
 func (b *Broker) URL() string { return "mqtt://" + b.Addr() }
 
-// Client connects in-process as name, with a client id of name.test (or name, for
-// robots).
+// Client connects in-process as name, with client id name.test (or name, for robots).
 func (b *Broker) Client(t testing.TB, name string, options ...func(*Hello)) *Client {
 	t.Helper()
 	return Connect(t, b.Dial, Hello{Name: name, ClientID: defaultID(name)}, options...)
@@ -85,7 +84,7 @@ func (b *Broker) Client(t testing.TB, name string, options ...func(*Hello)) *Cli
 // Dialer opens a connection to a broker.
 type Dialer func(ctx context.Context) (net.Conn, error)
 
-// TCP dials the broker at url, mqtt://host:port or only host:port.
+// TCP dials the broker at url, mqtt://host:port or just host:port.
 func TCP(url string) Dialer {
 	addr := strings.TrimPrefix(url, "mqtt://")
 	return func(ctx context.Context) (net.Conn, error) {

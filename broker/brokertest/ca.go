@@ -24,8 +24,8 @@ import (
 	"troupe/schema"
 )
 
-// CA signs certificates for one test and keeps what a broker reads in a folder:
-// ca.pem, server.pem, server.key.pem, crl.pem.
+// CA signs certificates for one test and writes the files that a broker reads into a
+// folder: ca.pem, server.pem, server.key.pem, crl.pem.
 type CA struct {
 	t      testing.TB
 	folder string
@@ -34,8 +34,7 @@ type CA struct {
 	next   int64 // serial number
 }
 
-// NewCA makes a CA, a certificate for a broker on this machine, and a list that
-// revokes nobody.
+// NewCA makes a CA, a certificate for a broker on this machine, and an empty CRL.
 func NewCA(t testing.TB) *CA {
 	t.Helper()
 	a := &CA{t: t, folder: t.TempDir(), key: newKey(t)}
@@ -46,10 +45,10 @@ func NewCA(t testing.TB) *CA {
 	return a
 }
 
-// Path is that of a file in the folder.
+// Path is the path of a file in the folder.
 func (a *CA) Path(name string) string { return filepath.Join(a.folder, name) }
 
-// Write replaces a file of the folder as a whole.
+// Write replaces a file of the folder atomically.
 func (a *CA) Write(name string, text []byte) {
 	a.t.Helper()
 	fresh := a.Path(name) + ".new"
@@ -61,8 +60,8 @@ func (a *CA) Write(name string, text []byte) {
 	}
 }
 
-// Serve makes a new certificate for the broker, good for so long. change may make
-// it a wrong one.
+// Serve makes a new certificate for the broker, valid for life. change may make it an
+// invalid one.
 func (a *CA) Serve(life time.Duration, change ...func(*x509.Certificate)) *x509.Certificate {
 	a.t.Helper()
 	key := newKey(a.t)
@@ -79,7 +78,7 @@ func (a *CA) Serve(life time.Duration, change ...func(*x509.Certificate)) *x509.
 	return cert
 }
 
-// Revoke writes the list of the revoked anew.
+// Revoke replaces the CRL by one that revokes certs.
 func (a *CA) Revoke(certs ...tls.Certificate) {
 	a.t.Helper()
 	list := &x509.RevocationList{Number: big.NewInt(a.serial()), ThisUpdate: time.Now(), NextUpdate: time.Now().Add(30 * 24 * time.Hour)}
@@ -93,8 +92,8 @@ func (a *CA) Revoke(certs ...tls.Certificate) {
 	a.Write("crl.pem", encode("X509 CRL", der))
 }
 
-// Client makes the certificate of a robot or a fleetd instance. change may make it a wrong
-// one.
+// Client makes the certificate of a robot or a fleetd instance. change may make it an
+// invalid one.
 func (a *CA) Client(role schema.Role, name string, change ...func(*x509.Certificate)) tls.Certificate {
 	a.t.Helper()
 	key := newKey(a.t)
@@ -116,22 +115,22 @@ func (a *CA) SaveClient(c tls.Certificate, certificate, key string) {
 	a.Write(certificate, encode("CERTIFICATE", c.Leaf.Raw))
 }
 
-// TLS is how a client speaks to a broker that this CA stands for; with a
-// certificate of its own, or without.
+// TLS is the configuration of a client that trusts this CA, with or without a certificate
+// of its own.
 func (a *CA) TLS(own ...tls.Certificate) *tls.Config {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.cert)
 	return &tls.Config{RootCAs: pool, ServerName: "localhost", Certificates: own}
 }
 
-// Broker lets a broker listen for MQTT over TLS, and take certificates of this CA.
+// Broker makes a broker listen for MQTT over TLS and accept certificates of this CA.
 func (a *CA) Broker(c *server.Config) {
 	c.MQTTS = "127.0.0.1:0"
 	c.Files = server.Files{Users: c.Files.Users, Cert: a.Path("server.pem"), Key: a.Path("server.key.pem"), ClientCA: a.Path("ca.pem"), CRL: a.Path("crl.pem")}
 }
 
-// Door listens for TLS with the certificate that is served now, and leads to a
-// broker that has none: no broker of ours would show one that has ended.
+// Door is a TLS proxy with the present server certificate in front of a broker without
+// TLS: a broker itself would not present an expired certificate.
 func (a *CA) Door(to Dialer) (addr string) {
 	a.t.Helper()
 	pair, err := tls.LoadX509KeyPair(a.Path("server.pem"), a.Path("server.key.pem"))
@@ -161,7 +160,7 @@ func (a *CA) Door(to Dialer) (addr string) {
 	return ln.Addr().String()
 }
 
-// lead carries what is said between two ends until one of them, or ctx, ends.
+// lead copies bytes between two connections until one of them or ctx ends.
 func lead(ctx context.Context, near net.Conn, to Dialer) {
 	defer near.Close()
 	far, err := to(ctx)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Cable is a client's way to a broker, with the faults that a network and a broker
-// can have. Its zero value with a dialer is in order.
+// Cable is a client's network path to a broker, with the faults that a network and a
+// broker can have. With a dialer and nothing else it has no faults.
 type Cable struct {
 	To Dialer
 
@@ -21,7 +21,7 @@ type Cable struct {
 	holds func(topic string) bool
 }
 
-// ErrCut is what dialling over a cut cable comes to.
+// ErrCut is the error of dialling over a cut cable.
 var ErrCut = errors.New("the cable is cut")
 
 // Dial connects over the cable.
@@ -43,14 +43,14 @@ func (c *Cable) Dial(ctx context.Context) (net.Conn, error) {
 	return e, nil
 }
 
-// Dials is how many connections were made.
+// Dials is the number of connections made.
 func (c *Cable) Dials() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.ends)
 }
 
-// Cut ends every connection without a word and lets none be made until Mend.
+// Cut closes every connection without DISCONNECT, and fails new ones until Mend.
 func (c *Cable) Cut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,23 +60,23 @@ func (c *Cable) Cut() {
 	}
 }
 
-// Mend lets connections be made again.
+// Mend lets new connections succeed again.
 func (c *Cable) Mend() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cut = false
 }
 
-// Hold keeps what is published on such topics from connections that are made from
-// now on; everything else, pings too, gets through. It is what is left of a
-// subscription that a broker has lost. Nil holds nothing.
+// Hold drops messages on such topics from the connections made from now on; everything
+// else, including pings, gets through, as after a broker has lost subscriptions. Nil drops
+// nothing.
 func (c *Cable) Hold(topics func(topic string) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.holds = topics
 }
 
-// Deafen does the same to the connections that stand, and to no later one.
+// Deafen does the same to the existing connections, and to no later one.
 func (c *Cable) Deafen(topics func(topic string) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,21 +85,20 @@ func (c *Cable) Deafen(topics func(topic string) bool) {
 	}
 }
 
-// forgetID is the packet id of an UNSUBSCRIBE that no client sent.
+// forgetID is the packet id of the UNSUBSCRIBE that Forget sends.
 const forgetID = 0xfffe
 
-// Forget has the broker lose a subscription of the connections that stand. Their
-// clients learn nothing of it.
+// Forget makes the broker lose a subscription of the existing connections, without their
+// clients noticing.
 func (c *Cable) Forget(filter string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, e := range c.ends {
-		_, _ = e.Conn.Write(Packet(packetUnsubscribe, str([]byte{forgetID >> 8, forgetID & 0xff}, filter))) // who is gone has nothing to lose
+		_, _ = e.Conn.Write(Packet(packetUnsubscribe, str([]byte{forgetID >> 8, forgetID & 0xff}, filter))) // a connection that has ended has no subscription to lose
 	}
 }
 
-// Swallow takes what is sent over the connections that stand, and brings it
-// nowhere.
+// Swallow discards what is sent over the existing connections.
 func (c *Cable) Swallow() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,7 +107,7 @@ func (c *Cable) Swallow() {
 	}
 }
 
-// Slow lets every packet take so long in each direction, one after the other.
+// Slow delays every packet in each direction by d, one after the other.
 func (c *Cable) Slow(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +116,7 @@ func (c *Cable) Slow(d time.Duration) {
 	}
 }
 
-// Everything is every topic.
+// Everything matches every topic.
 func Everything(string) bool { return true }
 
 type cableEnd struct {

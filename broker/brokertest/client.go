@@ -14,20 +14,19 @@ import (
 	"troupe/broker/access"
 )
 
-// Patience is how long a client waits for what it expects. A test that waits so
-// long has failed; it is no measure of anything.
+// Patience is how long a client waits for what it expects. A test that waits that long has
+// failed; it is no performance limit.
 const Patience = 20 * time.Second
 
-// Client is a plain MQTT client. Its methods fail the test when the broker does
-// not answer.
+// Client is a plain MQTT client. Its methods fail the test if the broker does not answer.
 type Client struct {
 	t    testing.TB
 	id   string
 	conn net.Conn
-	done chan struct{} // the reader has ended
+	done chan struct{} // closed when the reader has ended
 
 	mu      sync.Mutex
-	changed chan struct{} // closed and replaced when something arrived
+	changed chan struct{} // closed and replaced when a packet arrived
 	inbox   []Message
 	answers map[uint32][]byte // packet type and id to body
 	lost    error
@@ -38,7 +37,7 @@ type Client struct {
 
 var operatorOrTool = regexp.MustCompile(`^(op[1-9]|stop1|obs|admin|fleetd)$`)
 
-// defaultID lets tools have several connections; robots have one.
+// defaultID is a robot's name, or for other clients the name with a suffix.
 func defaultID(name string) string {
 	if operatorOrTool.MatchString(name) {
 		return name + ".test"
@@ -46,13 +45,13 @@ func defaultID(name string) string {
 	return name
 }
 
-// WithWill leaves a will with the broker.
+// WithWill sets the will.
 func WithWill(w Message) func(*Hello) { return func(h *Hello) { h.Will = &w } }
 
 // WithID sets the client id.
 func WithID(id string) func(*Hello) { return func(h *Hello) { h.ClientID = id } }
 
-// Connect connects a client that hangs up with its test.
+// Connect connects a client that is closed at the end of its test.
 func Connect(t testing.TB, dial Dialer, h Hello, options ...func(*Hello)) *Client {
 	t.Helper()
 	c, code := TryConnect(t, dial, h, options...)
@@ -62,14 +61,14 @@ func Connect(t testing.TB, dial Dialer, h Hello, options ...func(*Hello)) *Clien
 	return c
 }
 
-// TryConnect is Connect, but a refusal is an answer: the return code, or 255 when
-// the broker hung up without a word.
+// TryConnect is Connect, but returns a refusal: the return code, or 255 if the broker
+// closed the connection without a CONNACK.
 func TryConnect(t testing.TB, dial Dialer, h Hello, options ...func(*Hello)) (*Client, byte) {
 	t.Helper()
 	return connect(t, dial, h, nil, options...)
 }
 
-// connect lets tap see each message instead of the inbox.
+// connect passes each message to tap instead of the inbox.
 func connect(t testing.TB, dial Dialer, h Hello, tap func(Message), options ...func(*Hello)) (*Client, byte) {
 	t.Helper()
 	for _, o := range options {
@@ -106,14 +105,14 @@ func connect(t testing.TB, dial Dialer, h Hello, tap func(Message), options ...f
 	return c, 0
 }
 
-// Close says goodbye and hangs up.
+// Close sends DISCONNECT and closes the connection.
 func (c *Client) Close() {
 	_ = c.conn.SetWriteDeadline(time.Now().Add(time.Second))
 	_, _ = c.conn.Write(Packet(packetDisconnect, nil))
 	c.Cut()
 }
 
-// Cut hangs up without a goodbye.
+// Cut closes the connection without DISCONNECT.
 func (c *Client) Cut() {
 	c.conn.Close()
 	<-c.done
@@ -126,7 +125,7 @@ func (c *Client) Raw(b []byte) error {
 	return err
 }
 
-// Lost waits until the broker has hung up.
+// Lost waits until the broker has closed the connection.
 func (c *Client) Lost() {
 	c.t.Helper()
 	if !c.wait(func() bool { return c.lost != nil }) {
@@ -134,20 +133,20 @@ func (c *Client) Lost() {
 	}
 }
 
-// Publish is Send with QoS 1, not retained.
+// Publish sends with QoS 1, not retained.
 func (c *Client) Publish(topic, payload string) {
 	c.t.Helper()
 	c.Send(Message{Topic: topic, Payload: []byte(payload), QoS: 1})
 }
 
-// Retain is Send with QoS 1, retained.
+// Retain sends with QoS 1, retained.
 func (c *Client) Retain(topic, payload string) {
 	c.t.Helper()
 	c.Send(Message{Topic: topic, Payload: []byte(payload), QoS: 1, Retain: true})
 }
 
-// Send sends m and waits for the acknowledgement that its QoS asks for, and for
-// the broker to have dealt with it: brokers acknowledge before they route.
+// Send sends m, waits for the acknowledgement of its QoS, and for the broker to have
+// processed it: brokers acknowledge before they route.
 func (c *Client) Send(m Message) {
 	c.t.Helper()
 	id := c.packetID()
@@ -165,8 +164,8 @@ func (c *Client) Send(m Message) {
 	c.Ping()
 }
 
-// Subscribe subscribes with QoS 1 and fails unless all is granted. When it
-// returns, what was kept is on its way, and nothing comes both live and as kept.
+// Subscribe subscribes with QoS 1 and fails unless everything is granted. When it returns,
+// the retained messages are on their way, and no message comes both live and retained.
 func (c *Client) Subscribe(filters ...string) {
 	c.t.Helper()
 	for i, code := range c.TrySubscribe(1, filters...) {
@@ -177,7 +176,7 @@ func (c *Client) Subscribe(filters ...string) {
 	c.Ping()
 }
 
-// TrySubscribe returns what was granted for each filter: a QoS, or 128.
+// TrySubscribe returns the SUBACK code of each filter: a QoS, or 128.
 func (c *Client) TrySubscribe(qos byte, filters ...string) []byte {
 	c.t.Helper()
 	for {
@@ -192,12 +191,12 @@ func (c *Client) TrySubscribe(qos byte, filters ...string) []byte {
 		if codes := c.answer(packetSuback, id, "subscribe")[2:]; len(codes) == len(filters) {
 			return codes
 		}
-		c.t.Fatalf("%s: subscribe: another number of grants than filters", c.id)
+		c.t.Fatalf("%s: subscribe: number of SUBACK codes differs from that of the filters", c.id)
 	}
 }
 
-// Ping waits for an answer: by then the broker has dealt with all that this
-// client sent before.
+// Ping waits for a PINGRESP: by then the broker has processed all that this client sent
+// before.
 func (c *Client) Ping() {
 	c.t.Helper()
 	if err := c.Raw(Packet(packetPingreq, nil)); err != nil {
@@ -206,14 +205,14 @@ func (c *Client) Ping() {
 	c.answer(packetPingresp, 0, "ping")
 }
 
-// Expect waits for the next message on a topic that filter admits, and takes it
-// out of the inbox; messages on other topics stay there.
+// Expect waits for the next message on a topic that matches filter, and removes it from
+// the inbox; messages on other topics stay there.
 func (c *Client) Expect(filter string) Message {
 	c.t.Helper()
 	return c.ExpectThat(filter, func(Message) bool { return true })
 }
 
-// ExpectThat is Expect for the next message that also holds.
+// ExpectThat is Expect for the next message for which holds is true.
 func (c *Client) ExpectThat(filter string, holds func(Message) bool) Message {
 	c.t.Helper()
 	var found Message
@@ -228,12 +227,12 @@ func (c *Client) ExpectThat(filter string, holds func(Message) bool) Message {
 	}) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.t.Fatalf("%s: nothing came on %s; the inbox holds %v; connection: %v", c.id, filter, c.inbox, c.lost)
+		c.t.Fatalf("%s: no message on %s; inbox: %v; connection: %v", c.id, filter, c.inbox, c.lost)
 	}
 	return found
 }
 
-// Inbox takes out everything that has arrived on topics that filter admits.
+// Inbox removes and returns all messages on topics that match filter.
 func (c *Client) Inbox(filter string) []Message {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -249,7 +248,7 @@ func (c *Client) Inbox(filter string) []Message {
 	return out
 }
 
-// Quiet makes the client receive without acknowledging.
+// Quiet makes the client stop acknowledging.
 func (c *Client) Quiet() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -283,8 +282,8 @@ func (c *Client) answer(kind byte, id uint16, about string) []byte {
 	return body
 }
 
-// wait returns true as soon as cond holds, and false when patience or the
-// connection ends before.
+// wait returns true as soon as cond holds, and false when Patience or the connection ends
+// first.
 func (c *Client) wait(cond func() bool) bool {
 	limit := time.NewTimer(Patience)
 	defer limit.Stop()

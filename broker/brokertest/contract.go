@@ -9,25 +9,25 @@ import (
 	"troupe/schema"
 )
 
-// contract checks messages against the topic table, the schemas, and what came
-// before. It knows no connection.
+// contract checks messages against the topic table, the schemas, and earlier messages. It
+// does not depend on a connection.
 type contract struct {
 	ns      schema.Namespace
-	allowed []string // filters of topics on which a test breaks the rules on purpose
+	allowed []string // filters of topics on which the test violates the contract on purpose
 	seqs    map[string]seq
 	said    map[string]string     // newest heartbeats of fleetd instances, by topic
-	events  map[occurrence]string // as they were told first
-	docs    map[string]bool       // topics of documents seen live; false: deleted since
+	events  map[occurrence]string // payloads when first received
+	docs    map[string]bool       // topics of documents received live; false: deleted since
 	found   []string
 }
 
-// occurrence names an event for ever.
+// occurrence identifies an event.
 type occurrence struct {
 	topic, boot string
 	seq         int64
 }
 
-// seq is the newest number of one writer's life.
+// seq is the newest sequence number of one boot or session.
 type seq struct {
 	life string // boot or session
 	n    int64
@@ -46,18 +46,18 @@ func (c *contract) report(topic, format string, args ...any) {
 	c.found = append(c.found, topic+": "+fmt.Sprintf(format, args...))
 }
 
-// see checks one message as a subscriber of QoS 1 got it.
+// see checks one message as a subscriber with QoS 1 received it.
 func (c *contract) see(m Message) {
 	row, params, ok := c.ns.Match(m.Topic)
 	if !ok {
-		c.report(m.Topic, "undeclared topic: %.200q", m.Payload)
+		c.report(m.Topic, "topic is not in the topic table: %.200q", m.Payload)
 		return
 	}
 	if m.QoS != row.QoS {
 		c.report(m.Topic, "sent with QoS %d, declared with %d", m.QoS, row.QoS)
 	}
 	if m.Retain && !row.Retain {
-		c.report(m.Topic, "was retained, and must not be")
+		c.report(m.Topic, "is retained, but must not be")
 	}
 	if len(m.Payload) > row.MaxBytes {
 		c.report(m.Topic, "%d bytes, at most %d are declared", len(m.Payload), row.MaxBytes)
@@ -76,12 +76,12 @@ func (c *contract) payload(row schema.Topic, params schema.TopicParams, m Messag
 	switch row.Message {
 	case "":
 		if sum := sha256.Sum256(m.Payload); hex.EncodeToString(sum[:]) != params.SHA256 {
-			c.report(m.Topic, "the bytes have the digest %x", sum)
+			c.report(m.Topic, "digest of the payload is %x", sum)
 		}
 	case "Request":
 		verb, known := schema.VerbOf(params.Group, params.Verb)
 		if !known {
-			c.report(m.Topic, "undeclared verb")
+			c.report(m.Topic, "verb is not in the verb table")
 			return
 		}
 		_, ps := schema.DecodeRequest(verb, m.Payload)
@@ -94,7 +94,7 @@ func (c *contract) payload(row schema.Topic, params schema.TopicParams, m Messag
 		}
 	case "State":
 		if s := decode[schema.State](c, m); s != nil {
-			c.rises(m, s.Boot, s.StateSeq, 0) // the same one may be sent again
+			c.rises(m, s.Boot, s.StateSeq, 0) // the same state may be published again
 		}
 	case "Modes":
 		decode[schema.Modes](c, m)
@@ -113,7 +113,7 @@ func (c *contract) payload(row schema.Topic, params schema.TopicParams, m Messag
 	case "DesiredStory":
 		decode[schema.DesiredStory](c, m)
 	case "FleetHeartbeat":
-		// A fleetd instance that does not hear itself yet says the same word again.
+		// A fleetd instance repeats its heartbeat until it receives the echo.
 		if h := decode[schema.FleetHeartbeat](c, m); h != nil && string(m.Payload) != c.said[m.Topic] {
 			c.rises(m, h.Session, h.Seq, 1)
 			c.said[m.Topic] = string(m.Payload)
@@ -149,11 +149,11 @@ func (c *contract) payload(row schema.Topic, params schema.TopicParams, m Messag
 			c.rises(m, f.Session, f.Seq, 1)
 		}
 	default:
-		c.report(m.Topic, "the recorder knows no message %s", row.Message)
+		c.report(m.Topic, "the recorder has no case for message type %s", row.Message)
 	}
 }
 
-// decode is strict: what our own programs say must be in the schema whole.
+// decode is strict: messages of our own programs must not have unknown members.
 func decode[T any](c *contract, m Message) *T {
 	v, ps := schema.DecodeStrict[T](m.Payload)
 	if errs := schema.Errors(ps); len(errs) > 0 {
@@ -165,25 +165,24 @@ func decode[T any](c *contract, m Message) *T {
 
 func (c *contract) problems(m Message, ps []schema.Problem) {
 	for _, p := range ps {
-		c.report(m.Topic, "the schema refuses it: %v: %.200s", p, m.Payload)
+		c.report(m.Topic, "invalid payload: %v: %.200s", p, m.Payload)
 	}
 }
 
-// rises holds that numbers of one life rise by at least step. A replay of what
-// the broker kept is not news.
+// rises checks that the numbers of one boot or session increase by at least step. Retained
+// messages are not checked.
 func (c *contract) rises(m Message, life string, n, step int64) {
 	last, known := c.seqs[m.Topic]
 	if m.Retain {
 		return
 	}
 	if known && last.life == life && n < last.n+step {
-		c.report(m.Topic, "sequence goes back: %d after %d", n, last.n)
+		c.report(m.Topic, "sequence number %d after %d", n, last.n)
 	}
 	c.seqs[m.Topic] = seq{life, n}
 }
 
-// happened holds that events come in their order, and that one that is told again
-// is what it was: history does not change.
+// happened checks that events come in order, and that a repeated event is unchanged.
 func (c *contract) happened(m Message, e *schema.Event) {
 	k := occurrence{m.Topic, e.Boot, e.Seq}
 	switch first, again := c.events[k]; {
@@ -191,13 +190,13 @@ func (c *contract) happened(m Message, e *schema.Event) {
 		c.events[k] = string(m.Payload)
 		c.rises(m, e.Boot, e.Seq, 1)
 	case first != string(m.Payload):
-		c.report(m.Topic, "event %d was told in other words before", e.Seq)
+		c.report(m.Topic, "event %d differs from its first publication", e.Seq)
 	}
 }
 
-// kept checks what a new subscriber is given at the end: documents, and every
-// document that was seen and not deleted. Of a topic in live the newest message came
-// after the subscription, so it does not show whether the broker retains it.
+// kept checks the messages that a new subscriber receives at the end: retained documents
+// only, and each one that was published and not deleted. For a topic in live, a message
+// came after the subscription, so it does not show whether the broker retains it.
 func (c *contract) kept(ms []Message, live map[string]bool) {
 	there := map[string]bool{}
 	for _, m := range ms {
@@ -207,9 +206,9 @@ func (c *contract) kept(ms []Message, live map[string]bool) {
 	for topic, want := range c.docs {
 		switch {
 		case want && !there[topic] && !live[topic]:
-			c.report(topic, "a document that was sent without the retain flag")
+			c.report(topic, "document was published without the retain flag")
 		case !want && there[topic] && !live[topic]:
-			c.report(topic, "was deleted without the retain flag")
+			c.report(topic, "document was deleted without the retain flag")
 		}
 	}
 }

@@ -1,7 +1,7 @@
-// Package brokertest gives tests a broker of their own, plain clients whose
-// every byte is known, and the contract recorder: a subscriber to everything
-// that fails the test on whatever the topic table and the schemas do not admit.
+// Package brokertest provides tests with a broker of their own, plain MQTT clients that
+// control every byte they send, and a contract recorder: a subscriber to all topics that
+// fails the test on any message that the topic table and the schemas do not allow.
 //
-// The clients speak MQTT 3.1.1 by themselves, because a test of the broker must
-// be able to say what no decent library would say. They work against any broker.
+// The clients implement MQTT 3.1.1 themselves, because a test of the broker must be able
+// to send what no library would send. They work with any broker.
 package brokertest

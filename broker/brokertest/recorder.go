@@ -7,9 +7,8 @@ import (
 	"troupe/schema"
 )
 
-// Recorder is a subscriber to everything that holds every message against the
-// contract: declared topic, payload that its schema takes, size, QoS, retain
-// flag, sequences that do not go back.
+// Recorder subscribes to all topics and checks every message against the contract:
+// declared topic, valid payload, size, QoS, retain flag, increasing sequence numbers.
 type Recorder struct {
 	t    testing.TB
 	dial Dialer
@@ -17,19 +16,19 @@ type Recorder struct {
 
 	mu       sync.Mutex
 	contract *contract
-	marker   chan struct{} // closed when the mark of the end has come by
+	marker   chan struct{} // closed when the end mark was received
 }
 
-// Record watches a broker, ours or another, from now to the end of the test, and
-// fails it for each breach of the contract. On a broker with accounts it comes as
-// admin. Start it before what it shall watch, so that it outlives that.
+// Record watches a broker from now to the end of the test, and fails the test for each
+// violation of the contract. On a broker with accounts it connects as admin. Start it
+// before the clients that it is to watch, so that it outlives them.
 func Record(t testing.TB, dial Dialer) *Recorder {
 	t.Helper()
 	r := record(t, dial)
 	t.Cleanup(func() {
 		for i, v := range r.end() {
 			if i == 20 {
-				t.Errorf("contract: and more")
+				t.Errorf("contract: further violations omitted")
 				break
 			}
 			t.Errorf("contract: %s", v)
@@ -38,15 +37,15 @@ func Record(t testing.TB, dial Dialer) *Recorder {
 	return r
 }
 
-// Allow announces that a test breaks the rules on topics that filter admits.
+// Allow permits violations on topics that match filter.
 func (r *Recorder) Allow(filter string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.contract.allowed = append(r.contract.allowed, filter)
 }
 
-// mark is a command to nobody by which the recorder knows that it has seen all
-// that was sent before.
+// mark is a command to a robot that does not exist; when the recorder receives it, it has
+// seen everything sent before.
 const mark = "troupe/v1/robots/nobody/cmd/admin/sys/ping"
 
 func record(t testing.TB, dial Dialer) *Recorder {
@@ -74,14 +73,14 @@ func (r *Recorder) client(id string, tap func(Message)) *Client {
 	return c
 }
 
-// end looks at what the broker kept and returns all breaches.
+// end checks the retained messages and returns all violations.
 func (r *Recorder) end() []string {
 	r.t.Helper()
 	late := r.client("admin.late", nil)
 	defer late.Close()
 	late.Subscribe("troupe/v1/#")
 	late.Publish(mark, "")
-	late.Expect(mark) // comes after what was kept
+	late.Expect(mark) // comes after the retained messages
 	var kept []Message
 	live := map[string]bool{} // published while the broker answered the subscription
 	for _, m := range late.Inbox("#") {

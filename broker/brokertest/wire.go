@@ -12,7 +12,7 @@ type Hello struct {
 	Name, Password, ClientID string
 	KeepAlive                uint16 // seconds; 0 = 60 (NoKeepAlive: 0)
 	NoKeepAlive              bool
-	Keep                     bool // the session; clean otherwise
+	Keep                     bool // asks for a persistent session; clean otherwise
 	Protocol                 byte // 0 = 4, which is MQTT 3.1.1
 	Will                     *Message
 }
@@ -30,7 +30,7 @@ func (m Message) String() string {
 	return fmt.Sprintf("%s (QoS %d, retain %v): %.300s", m.Topic, m.QoS, m.Retain, m.Payload)
 }
 
-// The packet types of MQTT, as the upper half of the first byte.
+// The first bytes of the packet types of MQTT, without the flags of PUBLISH.
 const (
 	packetConnect     = 0x10
 	packetConnack     = 0x20
@@ -48,7 +48,7 @@ const (
 	packetDisconnect  = 0xe0
 )
 
-// Packet puts the fixed header in front of a body.
+// Packet returns body with the fixed header in front.
 func Packet(first byte, body []byte) []byte {
 	p := []byte{first}
 	for n := len(body); ; {
@@ -67,7 +67,7 @@ func str(b []byte, s string) []byte {
 	return append(binary.BigEndian.AppendUint16(b, uint16(len(s))), s...)
 }
 
-// Bytes is h on the wire.
+// Bytes encodes h.
 func (h Hello) Bytes() []byte {
 	level := h.Protocol
 	if level == 0 {

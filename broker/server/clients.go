@@ -8,16 +8,16 @@ import (
 	"troupe/schema"
 )
 
-// standing is one connection, as /clients tells it.
+// standing describes one connection, as shown by /clients.
 type standing struct {
 	ClientID  string      `json:"client_id"`
 	Name      string      `json:"name"`
 	Role      schema.Role `json:"role"`
-	Robot     string      `json:"robot,omitempty"` // where a console stands
+	Robot     string      `json:"robot,omitempty"` // the robot of a console
 	Since     time.Time   `json:"since"`
 	Address   string      `json:"address"`
 	Transport string      `json:"transport"` // mqtt, mqtts, ws, wss, or in-process
-	// Certificate is how it said who it is; without one by a password.
+	// Certificate is the client certificate by which it authenticated, if any.
 	Certificate *shown `json:"certificate,omitempty"`
 
 	Subscriptions  int   `json:"subscriptions"`
@@ -28,10 +28,10 @@ type standing struct {
 
 type shown struct {
 	Serial string    `json:"serial"`
-	Ends   time.Time `json:"ends"` // and its connection with it
+	Ends   time.Time `json:"ends"` // the connection ends then, too
 }
 
-// connected lists by client id who is connected; there are as many as are taken.
+// connected lists all established connections by client id.
 func (s *Server) connected() []standing {
 	all := []standing{}
 	for _, c := range s.guard.live.all() {
@@ -43,7 +43,7 @@ func (s *Server) connected() []standing {
 	return all
 }
 
-// standing is false for a connection that is not established yet, or no more.
+// standing describes c; it returns false if c is not established yet or any more.
 func (s *Server) standing(c *conn) (standing, bool) {
 	who := c.who.Load()
 	cl, known := s.mochi.Clients.Get(who.ClientID)

@@ -59,7 +59,7 @@ func TestWhoIsConnectedIsToldWithHowHeDoes(t *testing.T) {
 	fleetd := b.Client(t, "fleetd")
 	stall(t, b, 300)
 	story := strings.Repeat("x", 8<<10)
-	for stalled := (clientTold{}); stalled.Dropped == 0 || stalled.Pending < 32; stalled = clientsOf(t, b)["admin"] { // full for good, and not for a moment
+	for stalled := (clientTold{}); stalled.Dropped == 0 || stalled.Pending < 32; stalled = clientsOf(t, b)["admin"] { // until the queue stays full
 		fleetd.Retain(r1+"desired/story", story)
 	}
 
@@ -76,11 +76,11 @@ func TestWhoIsConnectedIsToldWithHowHeDoes(t *testing.T) {
 		t.Errorf("the console: %+v", c)
 	}
 	if c := by["admin"]; c.Transport != "mqtt" || c.Subscriptions != 1 || c.Pending < 32 || c.Unacknowledged < 32 || c.Dropped < 1 {
-		t.Errorf("who does not read: %+v", c)
+		t.Errorf("the client that does not read: %+v", c)
 	}
 	robot.Close()
 	eventually(t, "the robot is gone", func() bool { _, there := clientsOf(t, b)["r1"]; return !there })
 	if resp, err := http.Post("http://"+b.HTTPAddr()+"/clients", "", nil); err != nil || resp.Body.Close() != nil || resp.StatusCode != http.StatusMethodNotAllowed {
-		t.Errorf("a change is asked for: %v, %v", resp, err)
+		t.Errorf("POST: %v, %v", resp, err)
 	}
 }

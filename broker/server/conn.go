@@ -10,44 +10,43 @@ import (
 	"time"
 )
 
-// maxConnect bounds the CONNECT packet, in bytes. The library would allocate
-// what a unknown client's header declares, up to 256 MB, before it knows who he is.
+// maxConnect bounds the CONNECT packet, in bytes. The library would allocate the length
+// that an unknown client's header declares, up to 256 MB, before it is authenticated.
 const maxConnect = 4 << 10
 
-// conn is a client's connection as the library sees it. How it is written to is
-// told in write.go.
+// conn is a client's connection as the library sees it. Writing is explained in write.go.
 type conn struct {
-	net.Conn                     // as the door made it: plain, encrypted, WebSocket; of the goroutine that reads until the library has it
+	net.Conn                     // after the TLS and WebSocket handshakes; owned by the reading goroutine until the library has it
 	raw      net.Conn            // the socket below
-	door     *endpoint           // nil within the process
-	chain    []*x509.Certificate // that the client showed, its own first
-	ends     time.Time           // of what it is believed by; zero: never
+	door     *endpoint           // nil: in-process
+	chain    []*x509.Certificate // certificates of the client, its own first
+	ends     time.Time           // expiry of the client's certificate; zero: none
 	since    time.Time
 
-	head     []byte // read ahead, given to the library first
+	head     []byte // bytes read ahead, passed to the library first
 	timeout  atomic.Int64
 	unsent   unsent
 	counters *counters
 	gate     *gate
-	inside   bool // the gate; of the goroutine that reads
+	inside   bool // inside the gate; owned by the reading goroutine
 
-	emptyWill bool // the will has no payload, whatever the library is told; of the goroutine that reads
+	emptyWill bool // the will has no payload, see checkConnect; owned by the reading goroutine
 
-	who       atomic.Pointer[client] // once identified
-	takenOver atomic.Bool            // a newer connection has the session
-	kicked    atomic.Pointer[kick]   // once it has lost the right to be here
+	who       atomic.Pointer[client] // set once authenticated
+	takenOver atomic.Bool            // a newer connection has its client id
+	kicked    atomic.Pointer[kick]   // set once the client has lost the right to be connected
 	cut       atomic.Pointer[error]  // why the guard ended it, if it did
-	searching atomic.Bool            // reads retained documents; set by the goroutine that reads packets
+	searching atomic.Bool            // the library searches retained documents for it; set by the reading goroutine
 	tally     tally
 	owed      pendingRetained
-	finished  func()        // no longer waits for its CONNECT; idempotent
-	gone      chan struct{} // closed when the library is done with it
+	finished  func()        // stops counting it as waiting for CONNECT; idempotent
+	gone      chan struct{} // closed when the library has finished with it
 	flush     func()        // closes flushed; idempotent
-	flushed   chan struct{} // closed when all was written that ever will be
+	flushed   chan struct{} // closed when everything is written
 }
 
-// readConnect reads the first fixed header, before anything is allocated for the
-// client, and refuses a packet larger than any CONNECT needs to be.
+// readConnect reads the first fixed header before anything is allocated for the client,
+// and refuses a packet that is larger than any CONNECT needs to be.
 func (c *conn) readConnect() error {
 	var b [1]byte
 	size := 0
@@ -57,11 +56,11 @@ func (c *conn) readConnect() error {
 		}
 		c.head = append(c.head, b[0])
 		if i == 0 {
-			continue // its type is the library's to check
+			continue // the library checks the packet type
 		}
 		size |= int(b[0]&0x7f) << (7 * (i - 1))
 		if size > maxConnect {
-			return fmt.Errorf("first packet of at least %d bytes: at most %d are taken", size, maxConnect)
+			return fmt.Errorf("first packet has at least %d bytes: at most %d are allowed", size, maxConnect)
 		}
 		if b[0]&0x80 == 0 {
 			return nil
@@ -70,8 +69,8 @@ func (c *conn) readConnect() error {
 	return errors.New("first packet with a malformed length")
 }
 
-// Read takes nothing more once the gate is shut. It goes on reading then, for a
-// socket that is closed with bytes unread may take back what was written to it.
+// Read accepts nothing more once the gate is shut. It then goes on reading and discards,
+// because a socket that is closed with unread bytes may also lose what was written to it.
 func (c *conn) Read(b []byte) (n int, err error) {
 	c.leave()
 	if len(c.head) > 0 {
@@ -86,11 +85,11 @@ func (c *conn) Read(b []byte) (n int, err error) {
 	for err == nil {
 		_, err = c.Conn.Read(b)
 	}
-	c.flush() // whoever is gone reads nothing
+	c.flush() // the peer has closed, so it reads nothing more
 	return 0, err
 }
 
-// leave is for the goroutine that reads.
+// leave is called by the reading goroutine only.
 func (c *conn) leave() {
 	if c.inside {
 		c.inside = false
@@ -98,19 +97,19 @@ func (c *conn) leave() {
 	}
 }
 
-// Close ends the socket. What would have to be said before, in TLS or WebSocket,
-// could wait for a peer that does not read.
+// Close closes the socket without the close messages of TLS and WebSocket, which could
+// block on a peer that does not read.
 func (c *conn) Close() error { return c.raw.Close() }
 
-// end ends a connection that cannot go on, as one that is lost. The library's own
-// way to stop a client is not taken: who is stopped while his packet is dealt with
-// is taken for one who said goodbye, and his will is thrown away.
+// end ends a connection like a lost one. It does not stop the client in the library's way,
+// because the library treats a client that is stopped while its packet is processed as one
+// that sent DISCONNECT, and discards its will.
 func (c *conn) end(why error) {
 	c.cut.CompareAndSwap(nil, &why)
 	c.Close()
 }
 
-// SetDeadline bounds reads only: the library calls it for the keep-alive.
+// SetDeadline sets the read deadline only: the library calls it for the keep-alive.
 func (c *conn) SetDeadline(t time.Time) error { return c.Conn.SetReadDeadline(t) }
 
 // SetWriteDeadline does nothing: every write sets its own.

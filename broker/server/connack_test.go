@@ -12,7 +12,7 @@ import (
 	"troupe/broker/brokertest"
 )
 
-// A stop button that leaves a stop without a payload is armed: the stop reaches the
+// A stop button whose will is a stop without a payload is armed: the stop reaches the
 // robot when the button is lost.
 func TestAWillWithoutAPayloadIsPublished(t *testing.T) {
 	b := start(t)
@@ -27,8 +27,8 @@ func TestAWillWithoutAPayloadIsPublished(t *testing.T) {
 	}
 }
 
-// connack answers a first packet: with the code of its CONNACK, or that the broker
-// hung up without one.
+// connack sends a first packet and returns the code of its CONNACK, or false if the broker
+// closed the connection without one.
 func connack(t *testing.T, dial brokertest.Dialer, first []byte) (code byte, answered bool) {
 	t.Helper()
 	conn, err := dial(t.Context())
@@ -40,7 +40,7 @@ func connack(t *testing.T, dial brokertest.Dialer, first []byte) (code byte, ans
 	if _, err := conn.Write(first); err != nil {
 		return 0, false
 	}
-	if half, ok := conn.(*net.TCPConn); ok { // a packet whose length was forged is not waited for
+	if half, ok := conn.(*net.TCPConn); ok { // so that the broker does not wait for the rest of a packet with a forged length
 		_ = half.CloseWrite()
 	}
 	var head [4]byte
@@ -53,7 +53,7 @@ func connack(t *testing.T, dial brokertest.Dialer, first []byte) (code byte, ans
 	return head[3], true
 }
 
-// Clients of MQTT 3.1.1 know the codes up to 5; some take any other for success.
+// MQTT 3.1.1 clients know the codes up to 5; some take any other for success.
 func TestAConnectThatIsRefusedIsToldSoInCodesOfMQTT311(t *testing.T) {
 	b := start(t)
 	dial := brokertest.TCP(b.Addr())
@@ -71,7 +71,7 @@ func TestAConnectThatIsRefusedIsToldSoInCodesOfMQTT311(t *testing.T) {
 	emptyPassword := hello(func(h *brokertest.Hello) { h.Password = "x" }, asIs)
 	emptyPassword = append(emptyPassword[:len(emptyPassword)-3], 0, 0)
 	emptyPassword[1]-- // the length of what follows
-	const silent = 255 // it hangs up without a CONNACK
+	const silent = 255 // closed without a CONNACK
 	for _, c := range []struct {
 		why   string
 		first []byte
@@ -84,9 +84,9 @@ func TestAConnectThatIsRefusedIsToldSoInCodesOfMQTT311(t *testing.T) {
 		{"a will of QoS 3", hello(func(h *brokertest.Hello) { h.Will = will }, func(flags, _ *byte) { *flags |= 0x18 }), silent},
 		{"no will, but its retain flag", hello(same, func(flags, _ *byte) { *flags |= 0x20 }), silent},
 		{"the reserved flag", hello(same, func(flags, _ *byte) { *flags |= 0x01 }), silent},
-		{"no id, and a kept session", hello(func(h *brokertest.Hello) { h.ClientID, h.Keep = "", true }, asIs), 2},
-		{"a protocol level of the future", hello(same, func(_, level *byte) { *level = 6 }), 1},
-		{"a protocol level of the past", hello(same, func(_, level *byte) { *level = 3 }), 1},
+		{"no id with a persistent session", hello(func(h *brokertest.Hello) { h.ClientID, h.Keep = "", true }, asIs), 2},
+		{"an unknown newer protocol level", hello(same, func(_, level *byte) { *level = 6 }), 1},
+		{"an older protocol level", hello(same, func(_, level *byte) { *level = 3 }), 1},
 		{"another protocol", bytes.Replace(hello(same, asIs), []byte("MQTT"), []byte("MQTS"), 1), silent},
 	} {
 		code, answered := connack(t, dial, c.first)
@@ -106,7 +106,7 @@ func TestAConnectThatIsRefusedIsToldSoInCodesOfMQTT311(t *testing.T) {
 			p[2+random.IntN(len(p)-2)] = byte(random.IntN(256))
 		}
 		if level := p[8]; level == 5 {
-			continue // MQTT 5 has codes of its own
+			continue // MQTT 5 has other codes
 		}
 		if code, answered := connack(t, dial, p); answered && code > 5 {
 			t.Fatalf("% x is answered with code %#x", p, code)

@@ -13,12 +13,12 @@ import (
 	"troupe/schema"
 )
 
-// OnConnect decides whether a CONNECT is taken, and answers a refusal itself: the
-// library would hang up without a word.
+// OnConnect accepts or refuses a CONNECT. It sends the refusal itself, because the library
+// would close the connection without a CONNACK.
 func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	nc := connOf(cl)
 	if nc == nil {
-		return errors.New("connection did not come through the listener")
+		return errors.New("connection was not accepted by the broker's listener")
 	}
 	if nc.emptyWill { // see checkConnect
 		pk.Connect.WillPayload, cl.Properties.Will.Payload = nil, nil
@@ -32,9 +32,9 @@ func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 		return errors.New(no.Detail)
 	}
 	cl.ID = c.ClientID
-	// Nobody's session outlives his connection: the library would deliver what it
-	// kept in random order and without asking for rights, and not even what is
-	// acknowledged is safe in it. Who comes back is told that nothing was kept.
+	// No session outlives its connection. The library would deliver stored messages in
+	// random order and without checking rights, and may even lose acknowledged ones.
+	// CONNACK therefore always says that no session is present.
 	cl.Properties.Clean = true
 	c.refusals = rate.NewLimiter(rate.Limit(g.rates.refused), g.rates.refusedBurst)
 	c.notices = rate.NewLimiter(rate.Limit(g.rates.notice), g.rates.noticeBurst)
@@ -50,8 +50,8 @@ func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	return nil
 }
 
-// whose doing a CONNECT is, for the log: of a name that there is, at its address,
-// and of all others of an address together.
+// logKey groups refused CONNECTs in the log: by name and address for an existing user, by
+// address for all others.
 func (g *guard) whose(nc *conn, name string) string {
 	address := addrOf(nc.raw).String()
 	if _, known := g.creds.now.Load().users.Named(name); known {
@@ -60,8 +60,8 @@ func (g *guard) whose(nc *conn, name string) string {
 	return address
 }
 
-// connackCode is the library's code for f. It maps these to the five codes of
-// MQTT 3.1.1; clients take any other for success.
+// connackCode is the library's code for f. The library maps these to the five codes of
+// MQTT 3.1.1; some clients take any other code for success.
 func connackCode(f access.Fault) packets.Code {
 	switch f {
 	case access.FaultProtocol:
@@ -76,8 +76,8 @@ func connackCode(f access.Fault) packets.Code {
 	return packets.ErrBadUsernameOrPassword
 }
 
-// OnConnectAuthenticate makes room: whoever has the client id until now is gone
-// when it returns true.
+// OnConnectAuthenticate takes the client id over: when it returns true, the previous
+// connection with that id has ended.
 func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
 	c := whoIs(cl)
 	if c == nil || g.flaps(cl, c) {
@@ -89,7 +89,7 @@ func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
 		g.counters.add(otherRole)
 		g.told.tell(slog.LevelError, "connect refused", "name taken", c.Name, "client", cl.ID, "role", c.Role, "remote", cl.Net.Remote, "why", err, "there", old.who.Load().Role, "from", remote(old.raw))
 		if g.clashes.Allow() {
-			g.tell(c.Name, schema.Notice{Reason: schema.ReasonForbidden, Detail: fmt.Sprintf("a %s wanted to connect under this name, from %s, and was refused", c.Role, cl.Net.Remote), Count: 1})
+			g.tell(c.Name, schema.Notice{Reason: schema.ReasonForbidden, Detail: fmt.Sprintf("a client of role %s tried to connect with this name from %s and was refused", c.Role, cl.Net.Remote), Count: 1})
 		}
 		return false
 	case errors.Is(err, errNameFull), errors.Is(err, errNoPlace):
@@ -105,7 +105,7 @@ func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
 	case old != nil:
 		g.told.tell(slog.LevelWarn, "session taken over", "", cl.ID, "client", cl.ID, "from", remote(old.raw), "by", cl.Net.Remote)
 	}
-	// Who lost his right since identify looked is seen here or by rejudge.
+	// A right that was lost since identify checked it is noticed here or by recheckAll.
 	if why := g.wrong(connOf(cl), c); why != "" {
 		g.counters.add(connectRefused)
 		g.told.tell(slog.LevelWarn, "connect refused", "wrong", c.Name, "client", cl.ID, "why", why)
@@ -114,25 +114,24 @@ func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
 	return true
 }
 
-// flaps slows a robot down that connects again and again, or two that have one
-// id; the connection that is there stays, and a stop reaches it. It is asked only
-// after the password, so that no unknown client slows anybody down. Others are not
-// slowed: the next connection of a person's tool may bring a stop. Nor are blob
-// connections, which come and go with what is fetched.
+// connectsTooOften limits how often a robot connects, or two that share an id; the
+// existing connection stays, so a stop still reaches it. It is checked after
+// authentication, so that an unknown client cannot slow a robot down. Other roles are not
+// limited, because the next connection of an operator's tool may carry a stop; nor are
+// blob connections, which are opened for each download.
 func (g *guard) flaps(cl *mqtt.Client, c *client) bool {
 	if c.Role != schema.RoleRobot || c.Blobs || g.connects.allow(c.ClientID) {
 		return false
 	}
 	g.counters.add(connectFlapping)
-	g.told.tell(slog.LevelWarn, "connect refused", "flaps", cl.ID, "client", cl.ID, "remote", cl.Net.Remote, "why", "it connects again and again", "pause", flapPause)
+	g.told.tell(slog.LevelWarn, "connect refused", "flaps", cl.ID, "client", cl.ID, "remote", cl.Net.Remote, "why", "connects too often", "pause", flapPause)
 	_ = g.srv.SendConnack(cl, packets.ErrServerUnavailable, false, nil)
 	cl.Stop(packets.ErrServerUnavailable)
 	return true
 }
 
-// identify finds out who says CONNECT: by the certificate of the connection, or
-// else by name and password. Only who has proved his name is told what else is
-// wrong with what he says.
+// identify authenticates the sender of a CONNECT, by its certificate or else by name and
+// password. Only an authenticated client is told what else is wrong with its CONNECT.
 func (g *guard) identify(nc *conn, pk packets.Packet) (*client, *access.Refusal) {
 	req := access.Connect{
 		Protocol: pk.ProtocolVersion, ClientID: pk.Connect.ClientIdentifier, Name: string(pk.Connect.Username),
@@ -181,14 +180,14 @@ func (g *guard) byCertificate(nc *conn, req *access.Connect, c *client) *access.
 	return nil
 }
 
-// byPassword takes a name without a password only where this machine alone could
-// have said it.
+// byPassword accepts a name without a password only on endpoints that no other machine can
+// reach.
 func (g *guard) byPassword(nc *conn, name string, password []byte, c *client) *access.Refusal {
 	user, known := g.creds.now.Load().users.Find(name)
 	unproven := known && user.Hash == nil && nc.door.asksProof()
 	switch {
-	case !known && !schema.ValidID(name): // nobody can be called so
-		return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("no such user: %q", name)}
+	case !known && !schema.ValidID(name): // no user can have this name, so no hash is computed to hide that
+		return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("unknown user %q", name)}
 	case known && user.Hash == nil && !unproven:
 		c.user = user
 		return nil
@@ -197,11 +196,11 @@ func (g *guard) byPassword(nc *conn, name string, password []byte, c *client) *a
 	switch a := g.hashing.check(who, user.Hash, password); {
 	case a == isBusy:
 		g.counters.add(passwordBusy)
-		return &access.Refusal{Fault: access.FaultBusy, Detail: "too many passwords wait to be checked"}
+		return &access.Refusal{Fault: access.FaultBusy, Detail: "too many passwords are waiting to be checked"}
 	case !known:
-		return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("no such user: %q", name)}
+		return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("unknown user %q", name)}
 	case unproven:
-		return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("%q has no password and showed no certificate; beyond this machine a name is not enough", name)}
+		return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("user %q has no password and presented no certificate: that is accepted only from this machine", name)}
 	case a == fitsNot:
 		g.counters.add(passwordWrong)
 		return &access.Refusal{Fault: access.FaultLogin, Detail: "wrong password"}

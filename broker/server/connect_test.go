@@ -18,27 +18,27 @@ func TestWhoMayConnect(t *testing.T) {
 		hello brokertest.Hello
 		code  byte
 	}{
-		{"a robot under its name", brokertest.Hello{Name: "r1", ClientID: "r1"}, 0},
+		{"a robot with its name as id", brokertest.Hello{Name: "r1", ClientID: "r1"}, 0},
 		{"a robot's blob connection", brokertest.Hello{Name: "r1", ClientID: "r1.blob"}, 0},
-		{"a person under his name", brokertest.Hello{Name: "op1", ClientID: "op1"}, 0},
+		{"a person with their name as id", brokertest.Hello{Name: "op1", ClientID: "op1"}, 0},
 		{"a person with a suffix", brokertest.Hello{Name: "obs", ClientID: "obs.1"}, 0},
 		{"a person without an id", brokertest.Hello{Name: "op1"}, 0},
-		{"nobody at all", brokertest.Hello{}, 0},
-		{"nobody under a robot's name", brokertest.Hello{ClientID: "r1"}, 0}, // gets an id of his own, see below
-		{"a person with a kept session", brokertest.Hello{Name: "op2", ClientID: "op2", Keep: true}, 0},
+		{"a client without a name", brokertest.Hello{}, 0},
+		{"a client without a name with a robot's id", brokertest.Hello{ClientID: "r1"}, 0}, // gets another id, see below
+		{"a person with a persistent session", brokertest.Hello{Name: "op2", ClientID: "op2", Keep: true}, 0},
 
-		{"a person under another's id", brokertest.Hello{Name: "op2", ClientID: "op1"}, 2},
-		{"a person under a robot's id", brokertest.Hello{Name: "op2", ClientID: "r1"}, 2},
-		{"a name that is only a beginning", brokertest.Hello{Name: "op1", ClientID: "op11"}, 2},
+		{"a person with another person's id", brokertest.Hello{Name: "op2", ClientID: "op1"}, 2},
+		{"a person with a robot's id", brokertest.Hello{Name: "op2", ClientID: "r1"}, 2},
+		{"an id of which the name is a prefix", brokertest.Hello{Name: "op1", ClientID: "op11"}, 2},
 		{"a robot without an id", brokertest.Hello{Name: "r1"}, 2},
 		{"a robot with a suffix", brokertest.Hello{Name: "r1", ClientID: "r1.x"}, 2},
-		{"a robot with a kept session", brokertest.Hello{Name: "r1", ClientID: "r1", Keep: true}, 2},
+		{"a robot with a persistent session", brokertest.Hello{Name: "r1", ClientID: "r1", Keep: true}, 2},
 		{"an id with a wildcard", brokertest.Hello{Name: "op1", ClientID: "op1.+"}, 2},
 		{"an id with upper case", brokertest.Hello{Name: "op1", ClientID: "op1.A"}, 2},
 		{"an id with a control character", brokertest.Hello{Name: "op1", ClientID: "op1.\x01"}, 2},
 		{"a name with a wildcard", brokertest.Hello{Name: "#", ClientID: "#"}, 4},
 		{"a name with a slash", brokertest.Hello{Name: "a/b", ClientID: "a/b"}, 4},
-		{"keep-alive off", brokertest.Hello{Name: "r1", ClientID: "r1", NoKeepAlive: true}, 2},
+		{"no keep-alive", brokertest.Hello{Name: "r1", ClientID: "r1", NoKeepAlive: true}, 2},
 		{"a keep-alive of an hour", brokertest.Hello{Name: "r1", ClientID: "r1", KeepAlive: 3600}, 2},
 		{"MQTT 5", brokertest.Hello{Name: "r1", ClientID: "r1", Protocol: 5}, 0x84},
 		{"MQTT 3.1", brokertest.Hello{Name: "r1", ClientID: "r1", Protocol: 3}, 1},
@@ -61,10 +61,10 @@ func TestNobodyTakesASessionByAnotherName(t *testing.T) {
 			c.Ping()
 		}
 	}
-	robot.Ping() // still there
+	robot.Ping() // still connected
 }
 
-// One id, many connections at once: the last one to stay must also hear.
+// The connection that remains must also receive.
 func TestOfManyConnectionsOfOneIDOneStaysAndHears(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.RobotConnects = 1000 })
 	fleetd := b.Client(t, "fleetd")
@@ -109,7 +109,7 @@ func TestPasswordsAreAskedForAndChecked(t *testing.T) {
 		code  byte
 	}{
 		{brokertest.Hello{Name: "r1", ClientID: "r1", Password: "secret"}, 0},
-		{brokertest.Hello{Name: "op1", ClientID: "op1"}, 0}, // within the process; see TestANameAloneOpensNoDoorBeyondThisMachine
+		{brokertest.Hello{Name: "op1", ClientID: "op1"}, 0}, // in-process; see TestNameWithoutProofIsRefusedFromOtherMachines
 		{brokertest.Hello{Name: "r1", ClientID: "r1", Password: "Secret"}, 4},
 		{brokertest.Hello{Name: "r1", ClientID: "r1"}, 4},
 		{brokertest.Hello{Name: "r2", ClientID: "r2"}, 4},
@@ -129,14 +129,14 @@ func TestPasswordsAreAskedForAndChecked(t *testing.T) {
 }
 
 func TestAnEmptyUsersFileIsNobody(t *testing.T) {
-	users, err := access.ParseUsers(strings.NewReader("# nobody yet\n\n"))
+	users, err := access.ParseUsers(strings.NewReader("# no users yet\n\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := start(t, func(c *server.Config) { c.Dev, c.Users = false, &users })
 	for _, name := range []string{"", "admin", "fleetd", "r1"} {
 		if _, code := brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: name, ClientID: name}); code == 0 {
-			t.Errorf("%q connects", name)
+			t.Errorf("%q may connect", name)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func TestAConsoleReachesItsRobotAndNoOther(t *testing.T) {
 	own.Expect(r1 + "heartbeat/console-r1")
 	console.Publish(r1+"cmd/console-r1/safety/stop", "")
 	if m := own.Expect("#"); m.Topic != r1+"cmd/console-r1/safety/stop" {
-		t.Errorf("its own robot got %v", m)
+		t.Errorf("the console's robot got %v", m)
 	}
 	other.Ping()
 	if got := other.Inbox("#"); len(got) > 0 {
@@ -34,7 +34,7 @@ func TestAConsoleReachesItsRobotAndNoOther(t *testing.T) {
 	fleetd.Retain(r1+"desired/mode", "{}")
 	console.Expect(r1 + "desired/mode")
 	if got := console.Inbox("troupe/v1/robots/r2/#"); len(got) > 0 {
-		t.Errorf("it reads of another robot: %v", got)
+		t.Errorf("the console reads of another robot: %v", got)
 	}
 }
 

@@ -2,7 +2,7 @@ package server
 
 import "sync/atomic"
 
-// event is a thing worth counting.
+// event is something that is counted.
 type event int
 
 const (
@@ -43,11 +43,11 @@ const (
 	lostUnacknowledged
 	lostGone
 	madeGood
-	events // how many there are
+	events // number of events
 )
 
-// counted says under which names an event is told: the key of /status, and on
-// /metrics the family and its one label, if it has one.
+// counted names the counter of an event: its key in /status, and on /metrics its family
+// and at most one label.
 type counted struct{ status, family, label, value string }
 
 var tellAs = [events]counted{
@@ -90,14 +90,14 @@ var tellAs = [events]counted{
 	madeGood:           {"deliveries_made_good", "deliveries_made_good_total", "", ""},
 }
 
-// counters only ever rise.
+// counters only increase.
 type counters [events]atomic.Int64
 
 func (c *counters) add(e event) { c[e].Add(1) }
 
 func (c *counters) get(e event) int64 { return c[e].Load() }
 
-// snapshot reads all counters, each at its own instant.
+// snapshot reads all counters, but not at one instant.
 func (c *counters) snapshot() map[string]int64 {
 	out := make(map[string]int64, events)
 	for e := range events {

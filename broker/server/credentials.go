@@ -16,40 +16,41 @@ import (
 	"troupe/broker/link"
 )
 
-// Files are what the broker reads and reads again when it changes. Empty paths
-// are left out.
+// Files are the paths of the files that the broker reads, and reads again when they
+// change. Empty paths are ignored.
 type Files struct {
 	Users    string // lines of name, role and hash
-	Cert     string // of the server, PEM, with what signed it but for the root
-	Key      string // of Cert
-	ClientCA string // who signs clients' certificates, PEM
-	CRL      string // whom they revoked, PEM or DER
+	Cert     string // server certificate with the chain up to but without the root, PEM
+	Key      string // key of Cert
+	ClientCA string // CAs of the clients' certificates, PEM
+	CRL      string // certificates that these CAs revoked, PEM or DER
 }
 
 func (f Files) all() []string {
 	return slices.DeleteFunc([]string{f.Users, f.Cert, f.Key, f.ClientCA, f.CRL}, func(s string) bool { return s == "" })
 }
 
-// credentials are what Files say at one time. They do not change.
+// credentials are the parsed contents of Files at one time. They are immutable.
 type credentials struct {
 	users   access.Users
 	pair    *tls.Certificate
 	issuers []*x509.Certificate
-	pool    *x509.CertPool // of issuers; nil: no client certificates are taken
+	pool    *x509.CertPool // of issuers; nil: no client certificates are accepted
 	lists   access.RevocationLists
 }
 
-// part is what one or two files make of the credentials.
+// part is a part of the credentials that is read from one or two files.
 type part struct {
 	name  string
 	paths []string
 	read  func(c *credentials, texts [][]byte) error
-	// seen is the digest of what was read last, well or not.
+	// seen is the digest of the file contents that were read last, whether they were valid
+	// or not.
 	seen []byte
 }
 
-// parts are all that files has, in the order in which they build on each other.
-// The users are read for a broker that is exposed in this way.
+// parts returns the parts of files, in the order in which they depend on each other.
+// exposed decides whether users without a password are acceptable.
 func parts(files Files, exposed exposure) []*part {
 	var out []*part
 	add := func(name string, read func(*credentials, [][]byte) error, paths ...string) {
@@ -60,12 +61,12 @@ func parts(files Files, exposed exposure) []*part {
 	add("users file", exposed.readUsers, files.Users)
 	add("server certificate", readPair, files.Cert, files.Key)
 	add("client CA", readIssuers, files.ClientCA)
-	// A list is believed for who signed it, so it is read again with a new CA.
+	// The CRL is verified with the client CAs, so it is read again when these change.
 	add("certificate revocation list", readLists, slices.DeleteFunc([]string{files.CRL, files.ClientCA}, func(s string) bool { return files.CRL == "" && s != "" })...)
 	return out
 }
 
-// renew reads the part again if its files changed, into next.
+// renew reads the part into next if its files have changed.
 func (p *part) renew(next *credentials) (changed bool, err error) {
 	var texts [][]byte
 	digest := sha256.New()
@@ -87,7 +88,7 @@ func (p *part) renew(next *credentials) (changed bool, err error) {
 	attempt := *next
 	if err := p.read(&attempt, texts); err != nil {
 		if errors.Is(err, link.ErrNotYet) {
-			p.seen = nil // the same file may be well the next time
+			p.seen = nil // the same file may be valid the next time
 		}
 		return false, fmt.Errorf("%s %s: %w", p.name, p.paths[0], err)
 	}
@@ -95,15 +96,15 @@ func (p *part) renew(next *credentials) (changed bool, err error) {
 	return true, nil
 }
 
-// readUsers takes a file of nobody at the start only. Later it is most likely one
-// that is just being written, and would disconnect the whole fleet.
+// readUsers accepts a file without users only at the start. Later such a file is most
+// likely one that is just being written, and it would disconnect the whole fleet.
 func (e exposure) readUsers(c *credentials, texts [][]byte) error {
 	users, err := access.ParseUsers(bytes.NewReader(texts[0]))
 	switch {
 	case err != nil:
 		return err
 	case users.Len() == 0 && c.users.Len() > 0:
-		return errors.New("nobody is in it any more; if that is meant, start the broker anew")
+		return errors.New("the file has no users any more; if that is intended, restart the broker")
 	}
 	if err := e.unproven(users); err != nil {
 		return err
@@ -112,7 +113,7 @@ func (e exposure) readUsers(c *credentials, texts [][]byte) error {
 	return nil
 }
 
-// readPair takes no pair that clients would refuse.
+// readPair refuses a pair that clients would refuse.
 func readPair(c *credentials, texts [][]byte) error {
 	pair, err := tls.X509KeyPair(texts[0], texts[1])
 	if err == nil {
@@ -132,20 +133,20 @@ func readIssuers(c *credentials, texts [][]byte) error {
 			break
 		}
 		if block.Type != "CERTIFICATE" {
-			return fmt.Errorf("a %s is in it: only certificates belong there", block.Type)
+			return fmt.Errorf("found a %s: the file may contain only certificates", block.Type)
 		}
 		cert, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
 			return err
 		}
 		if !cert.IsCA {
-			return fmt.Errorf("the certificate of %q signs no others", cert.Subject.CommonName)
+			return fmt.Errorf("the certificate of %q is not one of a CA", cert.Subject.CommonName)
 		}
 		c.issuers = append(c.issuers, cert)
 		c.pool.AddCert(cert)
 	}
 	if len(c.issuers) == 0 {
-		return errors.New("no certificate is in it")
+		return errors.New("the file contains no certificate")
 	}
 	return nil
 }
@@ -155,11 +156,11 @@ func readLists(c *credentials, texts [][]byte) (err error) {
 	return err
 }
 
-// tls is how a connection is encrypted that begins now.
+// tls is the TLS configuration of a new connection.
 func (c *credentials) tls() *tls.Config {
 	config := &tls.Config{
 		MinVersion: tls.VersionTLS13,
-		// What was trusted yesterday must not be resumed today.
+		// A resumed session would not verify the client's certificate again.
 		SessionTicketsDisabled: true,
 	}
 	if c.pair != nil {
@@ -171,8 +172,8 @@ func (c *credentials) tls() *tls.Config {
 	return config
 }
 
-// endOf is when the last of the chains by which a client is believed ends; zero
-// where there is none.
+// endOf returns when the last of the chains that verify a client's certificate expires;
+// zero without chains.
 func endOf(chains [][]*x509.Certificate) (last time.Time) {
 	for _, chain := range chains {
 		first := chain[0].NotAfter
@@ -188,12 +189,12 @@ func endOf(chains [][]*x509.Certificate) (last time.Time) {
 	return last
 }
 
-// trusts says why a client's certificates, its own first, are not believed any
-// more; empty: they are. That one ends is the affair of the connection, which ends
-// with it.
+// trusts returns why a client's chain, its own certificate first, is no longer trusted;
+// empty if it is. The expiry of the client's certificate does not count here: it ends the
+// connection by itself.
 func (c *credentials) trusts(chain []*x509.Certificate) (why string) {
 	if c.pool == nil {
-		return "certificates are not taken any more"
+		return "client certificates are no longer accepted"
 	}
 	at, between := time.Now(), x509.NewCertPool()
 	if end := chain[0].NotAfter; at.After(end) {
@@ -207,7 +208,7 @@ func (c *credentials) trusts(chain []*x509.Certificate) (why string) {
 		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
 	if err != nil {
-		return "nobody whose certificates are taken has signed this one"
+		return "its certificate is not signed by any of the client CAs"
 	}
 	for _, valid := range chains {
 		if !slices.ContainsFunc(valid, c.lists.Revokes) {

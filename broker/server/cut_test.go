@@ -8,8 +8,8 @@ import (
 	"troupe/broker/server"
 )
 
-// Whoever is cut is lost, whatever he was cut for: a button's stop is sent, and a
-// robot is not taken for connected.
+// A client that is disconnected for abuse is lost, so its will is sent: the stop of a
+// button, or the presence of a robot.
 func TestTheWillIsPublishedOfAClientThatIsCutForAbuse(t *testing.T) {
 	forbidden := map[string][]byte{
 		"publishes":     packet("no", ""),
@@ -60,6 +60,6 @@ func TestTheWillIsPublishedOfAConnectionWhoseHandlingPanics(t *testing.T) {
 	}
 	connect().Close()
 	if ms := watcher.Inbox("#"); len(ms) > 0 {
-		t.Errorf("who says goodbye is lost: %v", ms)
+		t.Errorf("will of a client that sent DISCONNECT: %v", ms)
 	}
 }

@@ -11,38 +11,39 @@ import (
 	"troupe/schema"
 )
 
-// Deliveries to a client wait in a queue of the library, and those of QoS 1 then
-// for their acknowledgement. What does not fit into the queue the library drops,
-// and what would be one too many in flight it drops without a word. So that
-// nothing is lost unseen:
+// Deliveries to a client wait in a queue of the library, and those of QoS 1 then for their
+// acknowledgement. The library drops what does not fit into the queue, and silently drops
+// what would exceed the maximum in flight. So that nothing is lost unnoticed:
 //
-//   - a document that did not fit is owed, and made good when there is room (owed.go);
-//   - a robot for which a command did not fit is cut: it might have been a stop,
-//     and a robot without a link knows what to do;
-//   - a name has no more in all its queues together than four connections may have,
-//     and no more unacknowledged than one: beyond that its connections are treated
-//     as if their queues were full, or cut, for the memory is everybody's;
-//   - whoever acknowledges nothing is cut before the library begins to drop;
-//   - everything else that did not fit is counted, and so is what is in the queue
-//     of a connection that ends.
+//   - a document that did not fit becomes pending and is sent when there is room
+//     (pendingretained.go);
+//   - a robot for which a command did not fit is disconnected: the command might have
+//     been a stop, and a robot handles the loss of its connection safely;
+//   - the queues of all connections of one user name together hold no more than four full
+//     queues, and no more unacknowledged deliveries than one connection may have. Beyond
+//     that its connections are treated as if their queues were full, or cut, because the
+//     memory is shared;
+//   - a client that acknowledges nothing is disconnected before the library begins to
+//     drop;
+//   - everything else that did not fit is counted, and so is what is in the queue of a
+//     connection that ends.
 
 var (
-	errUndelivered    = errors.New("a command did not fit into its queue")
-	errUnacknowledged = errors.New("too many deliveries without an acknowledgement")
+	errUndelivered    = errors.New("delivery queue full: a command did not fit")
+	errUnacknowledged = errors.New("too many unacknowledged deliveries")
 )
 
-// tally counts what is in a connection's queue: what was routed to it and not
-// written or dropped yet.
+// tally counts the deliveries in a connection's queue: those routed to it and not yet
+// written or dropped.
 type tally struct {
 	queued  atomic.Int64
-	dropped atomic.Int64 // ever, for want of room
+	dropped atomic.Int64 // total number dropped because the queue was full
 	cut     atomic.Int64 // why the connection was cut: an event, or 0
 }
 
-// OnACLCheck answers for subscriptions (with the filter) and for each delivery
-// (with the topic). For publishes it always says yes: the library would hang up
-// on a no, and the client would come back and send the same again. OnPublish
-// decides those.
+// OnACLCheck decides about subscriptions (topic is the filter) and about each delivery.
+// For publishes it always returns true: on false the library would close the connection,
+// and the client would reconnect and send the same again. OnPublish decides about those.
 func (g *guard) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 	if write || topic == endTopic && g.closing.Load() {
 		return true
@@ -56,7 +57,7 @@ func (g *guard) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 		return false
 	}
 	if c.searching.Load() && cl.State.Inflight.Len() >= g.maxInflight/2 && g.owe(cl, c, topic) {
-		return false // more is kept than can be in flight at once
+		return false // more documents are retained than can be in flight at once
 	}
 	if !isOwed(topic) && g.backlogged(c, who) {
 		g.leftOut(cl, c, topic)
@@ -68,22 +69,22 @@ func (g *guard) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 	return true
 }
 
-// manyQueues is how many full queues a name may have.
+// manyQueues is how many full queues the connections of one user name may have together.
 const manyQueues = 4
 
-// share is the part of what a connection may have from which on it is looked at
-// what others of its name have.
+// share: from 1/share of its own limit on, a connection counts against the limit of its
+// user name.
 const share = 64
 
-// backlogged reports whether too much waits for all connections of a name. Who
-// has next to nothing waiting gets what is his: the others are in the way, not he.
-// A robot's two connections never have so much.
+// backlogged reports whether too many deliveries wait for all connections of a user name.
+// A connection with almost nothing waiting still gets its messages: the others cause the
+// backlog. A robot's two connections never have that many.
 func (g *guard) backlogged(c *conn, who *client) bool {
 	return c.tally.queued.Load() >= int64(max(1, g.maxPending/share)) &&
 		g.live.sum(who.Name, func(_ string, c *conn) int { return int(c.tally.queued.Load()) }) >= manyQueues*g.maxPending
 }
 
-// unanswered reports whether a name has too much unacknowledged.
+// unanswered reports whether a user name has too many unacknowledged deliveries.
 func (g *guard) unanswered(cl *mqtt.Client, who *client) bool {
 	return cl.State.Inflight.Len() >= max(1, g.maxInflight/share) &&
 		g.live.sum(who.Name, func(id string, _ *conn) int {
@@ -94,7 +95,7 @@ func (g *guard) unanswered(cl *mqtt.Client, who *client) bool {
 		}) >= g.maxInflight
 }
 
-// OnSubscribed takes off what OnACLCheck counted: a filter is no delivery.
+// OnSubscribed corrects the count of OnACLCheck: a filter is no delivery.
 func (g *guard) OnSubscribed(cl *mqtt.Client, pk packets.Packet, granted []byte) {
 	if c := connOf(cl); c != nil {
 		for i, code := range granted {
@@ -106,8 +107,8 @@ func (g *guard) OnSubscribed(cl *mqtt.Client, pk packets.Packet, granted []byte)
 	}
 }
 
-// OnPublishDropped comes when a client's queue is full, on the goroutine of
-// whoever sent the message.
+// OnPublishDropped is called when a client's queue is full, on the goroutine of the
+// sender.
 func (g *guard) OnPublishDropped(cl *mqtt.Client, pk packets.Packet) {
 	c := connOf(cl)
 	if c == nil || pk.TopicName == endTopic {
@@ -127,31 +128,31 @@ func (g *guard) OnPublishDropped(cl *mqtt.Client, pk packets.Packet) {
 	g.owe(cl, c, pk.TopicName)
 }
 
-// leftOut counts what a client was not given.
+// countDropped counts a delivery that was dropped.
 func (g *guard) leftOut(cl *mqtt.Client, c *conn, topic string) {
 	g.counters.add(deliveryDropped)
 	c.tally.dropped.Add(1)
 	if c.owed.first() {
-		g.told.tell(slog.LevelWarn, "deliveries dropped: the client does not keep up", "", cl.ID, "client", cl.ID, "topic", topic)
+		g.told.tell(slog.LevelWarn, "deliveries dropped: queue of slow client full", "", cl.ID, "client", cl.ID, "topic", topic)
 	}
 }
 
-// commands reports whether what is sent on topic is a command, whatever its QoS:
-// a stop from a shell has 0.
+// isCommand reports whether messages on topic are commands. Their QoS does not count: a
+// stop from a shell script has QoS 0.
 func (g *guard) commands(topic string) bool {
 	row, _, _ := g.ns.Match(topic)
 	return row.Kind == schema.TopicCmd || row.Kind == schema.TopicFleetStopCmd
 }
 
-// OnQosPublish comes when a delivery of QoS 1 or 2 is in flight, or an
-// acknowledgement.
+// OnQosPublish is called when a delivery of QoS 1 or 2, or an acknowledgement, is put in
+// flight.
 func (g *guard) OnQosPublish(cl *mqtt.Client, _ packets.Packet, _ int64, _ int) {
 	if c := connOf(cl); c != nil && (cl.State.Inflight.Len() >= g.maxInflight || g.unanswered(cl, c.who.Load())) {
 		g.cut(cl, c, unacknowledged, errUnacknowledged)
 	}
 }
 
-// cut ends a connection that cannot be served any more.
+// cut ends a connection to which no more can be delivered.
 func (g *guard) cut(cl *mqtt.Client, c *conn, e event, why error) {
 	if c.tally.cut.CompareAndSwap(0, int64(e)) {
 		g.counters.add(e)
@@ -160,7 +161,7 @@ func (g *guard) cut(cl *mqtt.Client, c *conn, e event, why error) {
 	c.end(why)
 }
 
-// settle counts what was in the queue of a connection that ended.
+// countLost counts what was in the queue of a connection that ended.
 func (g *guard) settle(c *conn) {
 	lost := map[event]event{stalled: lostStalled, unacknowledged: lostUnacknowledged, undelivered: deliveryDropped}
 	e, ok := lost[event(c.tally.cut.Load())]
@@ -172,7 +173,7 @@ func (g *guard) settle(c *conn) {
 	}
 }
 
-// written is told of each packet that went out to a client.
+// written is called for each packet that was written to a client.
 func (g *guard) written(cl *mqtt.Client, c *conn, pk packets.Packet) {
 	if pk.FixedHeader.Type == packets.Publish {
 		c.tally.queued.Add(-1)

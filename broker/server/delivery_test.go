@@ -20,8 +20,8 @@ import (
 	"troupe/broker/server"
 )
 
-// sluice is a connection that hands out nothing while it is shut, but for one
-// read that was under way.
+// sluice is a connection that delivers nothing while it is shut, except for one read that
+// was already under way.
 type sluice struct {
 	net.Conn
 	sync.RWMutex
@@ -37,7 +37,7 @@ func (s *sluice) Read(b []byte) (int, error) {
 func (s *sluice) shut() { s.Lock() }
 func (s *sluice) open() { s.Unlock() }
 
-// slowly connects a client whose reading can be stopped.
+// slowly connects a client that a test can stop from reading.
 func slowly(t testing.TB, b *brokertest.Broker, name string) (*brokertest.Client, *sluice) {
 	t.Helper()
 	s := &sluice{}
@@ -49,10 +49,10 @@ func slowly(t testing.TB, b *brokertest.Broker, name string) (*brokertest.Client
 	return c, s
 }
 
-// talkative lets a robot say as much as a test wants.
+// talkative removes the rate limits of robots.
 func talkative(c *server.Config) { c.RobotRate, c.RobotBytes = 1<<20, 1<<30 }
 
-// patient lets a client be as slow as a test wants.
+// patient lets clients be slow without being disconnected.
 func patient(c *server.Config) {
 	c.WriteTimeout = 10 * time.Minute
 	talkative(c)
@@ -65,7 +65,7 @@ func numbered(topic, payload string, retain byte, id int) []byte {
 	return brokertest.Packet(0x32|retain, append(body, payload...))
 }
 
-// metric reads one number off /metrics.
+// metric reads one value of /metrics.
 func metric(t testing.TB, b *brokertest.Broker, name string) int64 {
 	t.Helper()
 	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta("troupe_broker_"+name) + ` (\S+)$`).FindStringSubmatch(metrics(t, b))
@@ -94,12 +94,12 @@ func metrics(t testing.TB, b *brokertest.Broker) string {
 	return string(text)
 }
 
-// burst publishes n messages of a robot, events and states in turn, to a
-// subscriber that reads nothing meanwhile, and then lets it read.
+// burst publishes n messages of a robot, events and states in turn, to a subscriber that
+// does not read meanwhile, and then lets it read.
 func burst(t testing.TB, b *brokertest.Broker, n int) (slow *brokertest.Client, last string) {
 	slow, gate := slowly(t, b, "op1")
 	robot := b.Client(t, "r1")
-	slow.TrySubscribe(0, r1+"event", r1+"state") // with QoS 1 it would hold the robot back
+	slow.TrySubscribe(0, r1+"event", r1+"state") // with QoS 1 it would slow the robot down
 	gate.shut()
 	filler := strings.Repeat("x", 1000)
 	var raw []byte
@@ -138,21 +138,20 @@ func TestAfterABurstTheStateIsWholeAndWhatWasLostIsCounted(t *testing.T) {
 		}
 	}
 	dropped, madeGood := metric(t, b, `deliveries_dropped_total{reason="pending_full"}`), metric(t, b, "deliveries_made_good_total")
-	t.Logf("%d published, %d received, %d dropped, %d made good", n, live, dropped, again)
+	t.Logf("%d published, %d received, %d dropped, %d sent later", n, live, dropped, again)
 	if dropped == 0 {
-		t.Error("nothing was dropped: the burst is too small to show anything")
+		t.Error("nothing was dropped: the burst is too small")
 	}
 	if int64(live)+dropped != n {
 		t.Errorf("%d received and %d dropped of %d", live, dropped, n)
 	}
 	if int64(again) != madeGood || again == 0 || again > 3 {
-		t.Errorf("the state was sent %d times again, counted %d", again, madeGood)
+		t.Errorf("the state was sent again %d times, counted %d", again, madeGood)
 	}
 }
 
-// BenchmarkRecoveryAfterABurst measures from the moment in which a subscriber
-// that is 10,000 messages behind reads on to the one in which it has the newest
-// state. The floor is the same burst to one that was never behind.
+// BenchmarkRecoveryAfterABurst measures how long a subscriber that is 10,000 messages
+// behind needs, from when it reads again until it has the newest state.
 func BenchmarkRecoveryAfterABurst(b *testing.B) {
 	for b.Loop() {
 		post := start(b, patient)
@@ -163,8 +162,8 @@ func BenchmarkRecoveryAfterABurst(b *testing.B) {
 	}
 }
 
-// The library gives a new subscriber as many documents as its queue holds, and
-// says nothing of the rest.
+// The library sends a new subscriber as many documents as its queue holds, and silently
+// drops the rest.
 func TestANewSubscriberGetsEveryDocumentHoweverManyThereAre(t *testing.T) {
 	const documents = 12000
 	b := start(t, patient)
@@ -182,19 +181,19 @@ func TestANewSubscriberGetsEveryDocumentHoweverManyThereAre(t *testing.T) {
 			got[m.Topic] = true
 		}
 		if time.Now().After(limit) {
-			t.Fatalf("%d of %d documents came", len(got), documents)
+			t.Fatalf("%d of %d documents were delivered", len(got), documents)
 		}
 	}
 }
 
-// However full the queue, and whatever changes meanwhile: in the end a subscriber
-// has of each document what is kept, and of none that was deleted anything.
+// However full its queue is and whatever changes meanwhile, at the end a subscriber has
+// the retained version of each document, and none that was deleted.
 func TestASlowSubscriberHasTheRightPictureInTheEnd(t *testing.T) {
 	const robots, rounds = 8, 60
 	b := start(t, patient, func(c *server.Config) { c.MaxPending = 4 })
 	slow, gate := slowly(t, b, "op1")
 	slow.TrySubscribe(0, "troupe/v1/robots/+/state")
-	filler := strings.Repeat("x", 12<<10) // so that little is on its way
+	filler := strings.Repeat("x", 12<<10) // so that few messages fit into the pipe
 	want := map[string]string{}
 	clients := make([]*brokertest.Client, robots)
 	for i := range clients {
@@ -223,7 +222,7 @@ func TestASlowSubscriberHasTheRightPictureInTheEnd(t *testing.T) {
 			all.Wait()
 			gate.open()
 		} else {
-			gate.open() // reads while they write
+			gate.open() // reads while the robots publish
 			all.Wait()
 		}
 	}
@@ -265,8 +264,7 @@ func TestWhoAcknowledgesNothingIsCutBeforeAnythingIsLostUnseen(t *testing.T) {
 	}
 }
 
-// What does not fit might be a stop, also one that was sent from a shell, which
-// has QoS 0.
+// The message that does not fit might be a stop, also one with QoS 0 from a shell script.
 func TestARobotForWhichACommandDoesNotFitIsCut(t *testing.T) {
 	for _, c := range []struct {
 		name, topic string
@@ -280,7 +278,7 @@ func TestARobotForWhichACommandDoesNotFitIsCut(t *testing.T) {
 			b := start(t, patient)
 			robot, gate := slowly(t, b, "r1")
 			button := b.Client(t, "stop1")
-			robot.TrySubscribe(0, r1+"cmd/#", "troupe/v1/fleet/cmd/#") // with QoS 1 it would hold the button back, for a second at most
+			robot.TrySubscribe(0, r1+"cmd/#", "troupe/v1/fleet/cmd/#") // with QoS 1 it would slow the button down, for a second at most
 			gate.shut()
 			payload := strings.Repeat("x", 300)
 			for range 200 {

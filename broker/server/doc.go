@@ -1,12 +1,10 @@
-// Package server is the broker put together: an MQTT 3.1.1 server behind a
-// listener and a guard of our own. It is the only importer of the server
-// library.
+// Package server is the MQTT 3.1.1 broker: the mochi-mqtt library behind a listener and a
+// guard of our own. It is the only importer of that library.
 //
-// The listener decides what may use a socket (deadlines, caps, sizes, and that
-// one connection's panic is its own affair); the guard decides, by asking
-// package access, who somebody is and what he may say and hear; the server
-// library routes.
+// The listener protects sockets: deadlines, connection limits, packet sizes, and
+// containment of a panic to its connection. The guard authenticates and authorizes clients
+// by asking package access. The library routes.
 //
-// Nothing is kept on disk: every retained document is rebuilt by its writer at
-// its next connect.
+// Nothing is stored on disk: every retained document is published again by its writer when
+// it reconnects.
 package server

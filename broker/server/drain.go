@@ -8,17 +8,17 @@ import (
 	"github.com/mochi-mqtt/server/v2/packets"
 )
 
-// gate is what a packet passes to be dealt with. A connection is inside from the
-// bytes that it read until it reads again, so while nobody is inside, whatever
-// was acknowledged has been routed: the library acknowledges before it routes.
+// gate counts the connections that are processing a packet, from the bytes that they read
+// until they read again. While none is inside, whatever was acknowledged has been routed:
+// the library acknowledges before it routes.
 type gate struct {
 	mu     sync.Mutex
 	shut   bool
 	inside int
-	empty  chan struct{} // made by close, closed once nobody is inside
+	empty  chan struct{} // made by close, closed once no connection is inside
 }
 
-// enter lets a connection in, unless the gate is shut.
+// enter admits a connection, unless the gate is shut.
 func (g *gate) enter() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -37,7 +37,8 @@ func (g *gate) leave() {
 	}
 }
 
-// close shuts the gate for good; the answer is closed once nobody is inside.
+// close shuts the gate for good and returns a channel that is closed once no connection is
+// inside.
 func (g *gate) close() <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -48,21 +49,21 @@ func (g *gate) close() <-chan struct{} {
 	return g.empty
 }
 
-// endTopic is that of the last thing in a client's queue. Nobody can publish or
+// endTopic is the topic of the last message in a client's queue. No client can publish or
 // subscribe to it.
 const endTopic = "$end"
 
-// drain lets go out what was taken before the broker closes, for at most limit.
-// From here on nothing more is taken, so nothing is acknowledged that nobody will
-// hear: first all packets under way are routed, then a mark is put behind what
-// waits for each client, and drain returns when the last mark was written.
+// drain delivers what was accepted before the broker closes, for at most limit. From here
+// on nothing more is accepted, so nothing is acknowledged that will not be delivered:
+// first all packets in progress are routed, then an end mark is queued for each client,
+// and drain returns when the last mark was written.
 func (s *Server) drain(limit time.Duration) {
 	late := time.NewTimer(limit)
 	defer late.Stop()
 	select {
 	case <-s.listen.gate.close():
 	case <-late.C:
-		s.cfg.Logger.Warn("broker closes in the middle of messages", "after", limit)
+		s.cfg.Logger.Warn("broker closes while messages are being routed", "after", limit)
 		return
 	}
 	open := s.listen.all()
@@ -72,7 +73,7 @@ func (s *Server) drain(limit time.Duration) {
 		}
 	}
 	if err := s.guard.publish(endTopic, nil, 0, false); err != nil {
-		s.cfg.Logger.Error("put the last mark", "error", err)
+		s.cfg.Logger.Error("queue end marks", "error", err)
 		return
 	}
 	for i, c := range open {
@@ -83,25 +84,24 @@ func (s *Server) drain(limit time.Duration) {
 		case <-c.flushed:
 		case <-c.gone:
 		case <-late.C:
-			s.cfg.Logger.Warn("broker closes while clients have not taken all", "after", limit, "of_clients", len(open)-i)
+			s.cfg.Logger.Warn("broker closes before clients have read everything", "after", limit, "of_clients", len(open)-i)
 			return
 		}
 	}
 }
 
-// lingering bounds how long clients are given to hang up by themselves.
+// lingering bounds how long clients have to close their connections themselves.
 const lingering = time.Second
 
-// hangUp says to each client that nothing more follows, and lets it hang up. A
-// socket that is closed while its client still writes, if only acknowledgements,
-// is reset by the system, and what the client has not read by then is taken back
-// from it.
+// hangUp half-closes each connection and lets the client close it. If a socket is closed
+// while its client still writes, if only acknowledgements, the system resets it and
+// discards what the client has not read yet.
 func (s *Server) hangUp() {
 	late := time.NewTimer(lingering)
 	defer late.Stop()
 	var told []*conn
 	for _, c := range s.listen.all() {
-		half, ok := c.raw.(interface{ CloseWrite() error }) // a pipe within the process keeps what was written
+		half, ok := c.raw.(interface{ CloseWrite() error }) // an in-process pipe keeps what was written
 		if ok && c.who.Load() != nil && half.CloseWrite() == nil {
 			told = append(told, c)
 		}
@@ -115,18 +115,18 @@ func (s *Server) hangUp() {
 	}
 }
 
-// established says whether the library routes to c.
+// established reports whether the library routes to c.
 func (s *Server) established(c *conn) bool {
 	cl, known := s.mochi.Clients.Get(c.who.Load().ClientID)
 	return known && connOf(cl) == c
 }
 
-// nothing is what is sent where there is nothing to say: clients of MQTT 3.1.1 take
-// a PINGRESP for what it says, that the line is well.
+// nothing is sent in the place of a packet that must not be sent: to MQTT 3.1.1 clients a
+// PINGRESP means only that the connection works.
 var nothing = packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Pingresp}}
 
-// OnPacketEncode sends the mark as a PINGRESP, for clients of MQTT 3.1.1 know no
-// goodbye of a broker. A note of what is owed becomes what is owed.
+// OnPacketEncode sends the end mark as a PINGRESP, since a broker has no DISCONNECT in
+// MQTT 3.1.1, and replaces notes of pending documents.
 func (g *guard) OnPacketEncode(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 	switch {
 	case pk.TopicName == endTopic:

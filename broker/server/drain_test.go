@@ -13,7 +13,7 @@ import (
 	"troupe/broker/server"
 )
 
-// idle is a connection whose owner reads only when he is told to.
+// pausable is a connection whose client stops reading when the test says so.
 type idle struct {
 	net.Conn
 	pause, goOn chan struct{} // closed by the test
@@ -28,9 +28,9 @@ func (c *idle) Read(b []byte) (int, error) {
 	return c.Conn.Read(b)
 }
 
-// pendingRetained is a broker with a subscriber to whom it owes documents, more than a
-// connection holds, all of them acknowledged to their sender. He reads with QoS 0:
-// for one of QoS 1 the sender himself would be kept waiting.
+// slowSubscriber returns a subscriber to documents that does not read, with more documents
+// queued than a connection holds, all acknowledged to their sender. It subscribes with QoS
+// 0, since with QoS 1 the sender would have to wait as well.
 func pendingRetained(t *testing.T, b *brokertest.Broker, documents int) (subscriber *brokertest.Client, reads func()) {
 	t.Helper()
 	c := &idle{pause: make(chan struct{}), goOn: make(chan struct{})}
@@ -61,17 +61,17 @@ func TestWhatWasAcknowledgedIsHeardThoughTheBrokerCloses(t *testing.T) {
 			t.Fatal(err)
 		}
 		if took := time.Since(began); took > 0 {
-			t.Errorf("the broker closed %v after the last was written", took)
+			t.Errorf("the broker closed %v after the last document was written", took)
 		}
 		subscriber.Lost()
 		if got := len(subscriber.Inbox("#")); got != documents {
-			t.Errorf("%d documents were acknowledged and %d heard", documents, got)
+			t.Errorf("%d documents were acknowledged and %d delivered", documents, got)
 		}
 	}, talkative)
 }
 
-// The system takes back from a client what it has not read when a socket is
-// closed to which it still writes.
+// If a socket is closed while its client still writes to it, the system discards what the
+// client has not read.
 func TestWhoStillAcknowledgesReadsToTheEndThoughTheBrokerCloses(t *testing.T) {
 	b := brokertest.Start(t)
 	c := &idle{pause: make(chan struct{}), goOn: make(chan struct{})}
@@ -91,7 +91,7 @@ func TestWhoStillAcknowledgesReadsToTheEndThoughTheBrokerCloses(t *testing.T) {
 	closed := make(chan error, 1)
 	go func() { closed <- b.Close() }()
 	select {
-	case err := <-closed: // too early: nothing was read yet
+	case err := <-closed: // too early: the client has read nothing yet
 		closed <- err
 	case <-time.After(lingering / 3):
 	}
@@ -101,11 +101,11 @@ func TestWhoStillAcknowledgesReadsToTheEndThoughTheBrokerCloses(t *testing.T) {
 	}
 	subscriber.Lost()
 	if got := len(subscriber.Inbox("#")); got != events {
-		t.Errorf("%d events were acknowledged to their sender and %d heard", events, got)
+		t.Errorf("%d events were acknowledged to their sender and %d delivered", events, got)
 	}
 }
 
-// lingering is how long clients are given to hang up by themselves.
+// lingering is the timeout of the same name in the broker.
 const lingering = time.Second
 
 func TestAClosingBrokerWaitsNoLongerThanItsBoundForWhoReadsNothing(t *testing.T) {
@@ -138,7 +138,7 @@ func TestAClosingBrokerAcknowledgesNothingMore(t *testing.T) {
 		}
 		synctest.Wait()
 		if after := b.Status()["messages_received"]; after != before {
-			t.Error("it took a message that it cannot deliver any more")
+			t.Error("the closing broker accepted a message")
 		}
 		if err := <-closed; err != nil {
 			t.Fatal(err)
@@ -153,7 +153,7 @@ func TestABrokerThatOwesNothingClosesAtOnce(t *testing.T) {
 		}
 		gone := b.Client(t, "op2", func(h *brokertest.Hello) { h.Keep = true })
 		gone.Subscribe("troupe/v1/robots/#")
-		gone.Cut() // its session is kept and takes part in nothing
+		gone.Cut() // it asked for a persistent session, which must not delay the close
 		waiting, err := b.Dial(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -12,18 +12,18 @@ import (
 	"troupe/broker/websocket"
 )
 
-// endpoint is one address at which the broker listens, and how it greets there. All
-// doors lead into the same listener, with its deadlines and caps.
+// endpoint is one address at which the broker listens. All endpoints share one listener
+// with its deadlines and limits.
 type endpoint struct {
 	kind  string // mqtt, mqtts, ws or wss
 	local bool   // only this machine reaches it
 	ln    net.Listener
-	// greet makes of a socket the connection that carries MQTT; nil: it is one.
-	// Until it is done, the socket has the deadline of who has not said CONNECT.
+	// greet performs the TLS and WebSocket handshakes on a new socket; nil if there are
+	// none. It runs under the deadline for CONNECT.
 	greet func(net.Conn) (net.Conn, *tls.ConnectionState, error)
 }
 
-// kinds of doors, each with the port that is meant when none is written.
+// kinds are the kinds of endpoints, with their default ports.
 var kinds = []struct {
 	kind, port    string
 	encrypted, ws bool
@@ -35,8 +35,8 @@ var kinds = []struct {
 	{"wss", "8084", true, true, func(c *Config) *string { return &c.WSS }},
 }
 
-// checkAddresses fills in ports and refuses what would be read by others on the
-// way.
+// checkAddresses adds default ports, and refuses addresses where others could read or
+// change the traffic.
 func (c *Config) checkAddresses() error {
 	for _, k := range kinds {
 		addr := k.addr(c)
@@ -48,23 +48,23 @@ func (c *Config) checkAddresses() error {
 		}
 		switch {
 		case c.Dev && !loopback(*addr):
-			return fmt.Errorf("address %q: without passwords only addresses of this machine are served, such as 127.0.0.1:%s", *addr, k.port)
+			return fmt.Errorf("address %q: --dev accepts every client, so only addresses of this machine are allowed, such as 127.0.0.1:%s", *addr, k.port)
 		case !k.encrypted && !c.Plaintext && !loopback(*addr):
-			return fmt.Errorf("address %q: others could read and change what is said to robots there; use --%ss, or --plaintext if the network is yours alone", *addr, k.kind)
+			return fmt.Errorf("address %q: others could read and change messages to robots; use --%ss, or --plaintext on a network that you control", *addr, k.kind)
 		case k.encrypted && c.Files.Cert == "":
 			return fmt.Errorf("--%s needs --tls-cert and --tls-key", k.kind)
 		}
 	}
 	switch {
 	case c.Dev && !loopback(c.HTTP):
-		return fmt.Errorf("address %q: without passwords only addresses of this machine are served, such as 127.0.0.1:9101", c.HTTP)
+		return fmt.Errorf("address %q: --dev accepts every client, so only addresses of this machine are allowed, such as 127.0.0.1:9101", c.HTTP)
 	case !c.Plaintext && !loopback(c.HTTP):
-		return fmt.Errorf("address %q: others could read there what goes on in the fleet; use 127.0.0.1:9101, or --plaintext if the network is yours alone", c.HTTP)
+		return fmt.Errorf("address %q: others could read the state of the fleet; use 127.0.0.1:9101, or --plaintext on a network that you control", c.HTTP)
 	}
 	return nil
 }
 
-// openDoors binds every address, or none.
+// listenAll binds all addresses, or none.
 func openDoors(cfg Config, k *fileWatcher) ([]*endpoint, error) {
 	var doors []*endpoint
 	for _, kind := range kinds {
@@ -97,7 +97,7 @@ func greeting(encrypted, ws bool, k *fileWatcher, origins []string) func(net.Con
 		if encrypted {
 			t := tls.Server(c, k.now.Load().tls())
 			if err := t.Handshake(); err != nil {
-				return nil, nil, fmt.Errorf("TLS: %w", err)
+				return nil, nil, fmt.Errorf("TLS handshake: %w", err)
 			}
 			s := t.ConnectionState()
 			c, state = t, &s
@@ -111,7 +111,7 @@ func greeting(encrypted, ws bool, k *fileWatcher, origins []string) func(net.Con
 	}
 }
 
-// greet is done on the connection's own goroutine, within its deadline.
+// handshake runs on the connection's own goroutine, under its deadline.
 func (c *conn) greet(deadline time.Time) error {
 	if err := c.raw.SetDeadline(deadline); err != nil {
 		return err
@@ -127,10 +127,10 @@ func (c *conn) greet(deadline time.Time) error {
 	if state != nil {
 		c.chain, c.ends = state.PeerCertificates, endOf(state.VerifiedChains)
 	}
-	return c.Conn.SetReadDeadline(deadline) // the upgrade has taken it away
+	return c.Conn.SetReadDeadline(deadline) // the WebSocket upgrade has removed it
 }
 
-// loopback reports whether only this machine reaches addr.
+// loopback reports whether only this machine can reach addr.
 func loopback(addr string) bool {
 	if addr == "" {
 		return true

@@ -23,7 +23,7 @@ import (
 	"troupe/schema"
 )
 
-// authority signs what a test needs.
+// authority is a CA for tests.
 type authority struct {
 	t    *testing.T
 	key  *ecdsa.PrivateKey
@@ -126,17 +126,17 @@ func TestAConnectionEndsWithTheCertificateThatItWasOpenedWith(t *testing.T) {
 		}
 		synctest.Wait()
 		if doc, _ := srv.Topics.Retained.Get("troupe/v1/robots/r1/presence"); !strings.Contains(string(doc.Payload), `"reason":"expired"`) {
-			t.Errorf("its presence is %s", doc.Payload)
+			t.Errorf("the robot's presence is %s", doc.Payload)
 		}
 		if _, ok := connect("r1", short); ok {
-			t.Error("it is taken again")
+			t.Error("the expired certificate is accepted again")
 		}
 		if _, ok := connect("r1", a.robot("r1", time.Hour)); !ok {
-			t.Error("it is not taken with a new certificate")
+			t.Error("a new certificate is refused")
 		}
 		_, _ = other.Write([]byte{0xc0, 0})
 		if _, err := io.ReadFull(other, make([]byte, 2)); err != nil { // PINGRESP
-			t.Errorf("another robot: %v", err)
+			t.Errorf("the other robot was disconnected: %v", err)
 		}
 		if got := n.get(kicked); got != 1 {
 			t.Errorf("%d kicked", got)
@@ -158,7 +158,7 @@ func TestABeliefEndsWithTheFirstCertificateOfItsChainAndTheLastOfTheChains(t *te
 		{[][]*x509.Certificate{{day(9), day(4)}, {day(9), day(7)}, {day(9), day(5)}}, day(7).NotAfter},
 	} {
 		if got := endOf(c.chains); !got.Equal(c.want) {
-			t.Errorf("ends %v, want %v", got, c.want)
+			t.Errorf("expires %v, want %v", got, c.want)
 		}
 	}
 }

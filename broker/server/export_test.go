@@ -5,16 +5,16 @@ import (
 	"github.com/mochi-mqtt/server/v2/packets"
 )
 
-// What tests need to put the library as it comes in our broker's place.
+// For tests against the library without our guard.
 var NewPipe = newPipe
 
 type TakesAll = takesAll
 
-// Connected is what /clients tells, for where no HTTP is spoken.
+// Connected is the content of /clients, for tests without HTTP.
 var Connected = (*Server).connected
 
-// PanicsAt makes the handling of a publish on topic panic, after the guard has seen
-// it. It is called before anybody is connected.
+// PanicsAt makes the handling of a publish on topic panic, after the guard has processed
+// it. It must be called before any client connects.
 func PanicsAt(s *Server, topic string) error { return s.mochi.AddHook(&panicsAt{topic: topic}, nil) }
 
 type panicsAt struct {

@@ -15,7 +15,7 @@ import (
 	"troupe/broker/server"
 )
 
-// from dials b from an address of this machine.
+// from dials b from another address of this machine.
 func from(b *brokertest.Broker, address string) brokertest.Dialer {
 	return func(ctx context.Context) (net.Conn, error) {
 		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
@@ -23,8 +23,8 @@ func from(b *brokertest.Broker, address string) brokertest.Dialer {
 	}
 }
 
-// guesses keeps n connections at it that try wrong passwords from address, until
-// the test ends. let counts those that were taken.
+// guesses keeps n connections trying wrong passwords from address until the test ends. let
+// counts those that were accepted.
 func guesses(t *testing.T, b *brokertest.Broker, address, name string, n int, let, refused *atomic.Int64) {
 	dial, over := from(b, address), make(chan struct{})
 	ended := make(chan struct{}, n)
@@ -65,8 +65,8 @@ func guesses(t *testing.T, b *brokertest.Broker, address, name string, n int, le
 	})
 }
 
-// Unknown clients who guess must shut nobody out, and least of all a button that stops:
-// not from other addresses, and not from his own.
+// Unknown clients that guess passwords must keep no other client out, least of all a stop
+// button: neither from other addresses nor from their own.
 func TestStrangersWhoGuessPasswordsShutNobodyOut(t *testing.T) {
 	hash := func(password string) access.Hash { return access.HashPassword(password, [16]byte{1}) }
 	b := start(t, brokertest.Users(t, fmt.Sprintf("btn stop %s\nop1 operator %s\nop2 operator %s\nop3 operator %s\n", hash("b"), hash("1"), hash("2"), hash("3"))))
@@ -74,7 +74,7 @@ func TestStrangersWhoGuessPasswordsShutNobodyOut(t *testing.T) {
 	for _, address := range []string{"127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"} {
 		guesses(t, b, address, "op3", 34, &let, &refused)
 	}
-	eventually(t, "the unknown clients are at it", func() bool { return let.Load() > 0 || refused.Load() > 30 })
+	eventually(t, "the unknown clients have begun to guess", func() bool { return let.Load() > 0 || refused.Load() > 30 })
 	for _, address := range []string{"127.0.0.6", "127.0.0.2"} {
 		for range 3 {
 			for name, password := range map[string]string{"btn": "b", "op1": "1", "op2": "2"} {
@@ -88,11 +88,11 @@ func TestStrangersWhoGuessPasswordsShutNobodyOut(t *testing.T) {
 		}
 	}
 	if n := let.Load(); n > 0 {
-		t.Errorf("%d unknown clients were let in", n)
+		t.Errorf("%d unknown clients were accepted", n)
 	}
 }
 
-// Nobody takes all places, and those who stop and fleetd instances always find one.
+// No user name can use all slots, and stop clients and fleetd instances always find one.
 func TestOneNameTakesNoMorePlacesThanOthersLeaveItAndStopsHaveTheirOwn(t *testing.T) {
 	const places, each = 200, 8
 	b := start(t, func(c *server.Config) { c.MaxClients, c.MaxPerName = places, each })
@@ -105,14 +105,14 @@ func TestOneNameTakesNoMorePlacesThanOthersLeaveItAndStopsHaveTheirOwn(t *testin
 		}
 	}
 	if _, code := try("op7.more"); code != 3 {
-		t.Errorf("one more than may be of a name: code %d", code)
+		t.Errorf("one connection more than a name may have: code %d", code)
 	}
 	back, code := try("op7.0")
 	if code != 0 {
-		t.Fatalf("an id that comes back: code %d", code)
+		t.Fatalf("reconnect with an existing id: code %d", code)
 	}
 	back.Close()
-	eventually(t, "a place that was left is another's", func() bool { _, code := try("op7.new"); return code == 0 })
+	eventually(t, "a slot that became free is given to another", func() bool { _, code := try("op7.new"); return code == 0 })
 	for i := each; i < places-places/20; i++ {
 		if _, code := try(fmt.Sprintf("r%d", i)); code != 0 {
 			t.Fatalf("robot %d: code %d", i, code)
@@ -120,12 +120,12 @@ func TestOneNameTakesNoMorePlacesThanOthersLeaveItAndStopsHaveTheirOwn(t *testin
 	}
 	for _, id := range []string{"one-more", "op1", "admin", "obs"} {
 		if _, code := try(id); code != 3 {
-			t.Errorf("%s, when all places are taken: code %d", id, code)
+			t.Errorf("%s, when only reserved slots are free: code %d", id, code)
 		}
 	}
 	for _, id := range []string{"stop1", "fleetd", "fleetd-b", "stop1.wall"} {
 		if _, code := try(id); code != 0 {
-			t.Errorf("%s, for whom places are kept: code %d", id, code)
+			t.Errorf("%s, for which slots are reserved: code %d", id, code)
 		}
 	}
 	if n := b.Status()["connects_without_place"]; n < 5 {
@@ -133,7 +133,7 @@ func TestOneNameTakesNoMorePlacesThanOthersLeaveItAndStopsHaveTheirOwn(t *testin
 	}
 }
 
-// manyOfOneName are connections of an administrator who hears everything.
+// manyOfOneName connects an administrator many times, each subscribed to everything.
 func manyOfOneName(t *testing.T, b *brokertest.Broker, sockets int) (all []net.Conn) {
 	t.Helper()
 	for i := range sockets {
@@ -153,8 +153,8 @@ func manyOfOneName(t *testing.T, b *brokertest.Broker, sockets int) (all []net.C
 	return all
 }
 
-// Who does not read fills queues, and may have many: together they are bounded, and
-// nobody else misses anything for it.
+// A client that does not read fills its queues, and may have many connections: together
+// their queues are bounded, and no other client misses anything because of them.
 func TestManyOfOneNameWhoDoNotReadFillNoMoreThanFourQueues(t *testing.T) {
 	const pending, sockets = 64, 24
 	b := start(t, func(c *server.Config) { c.HTTP, c.WriteTimeout, c.MaxPending = "127.0.0.1:0", time.Hour, pending })
@@ -162,7 +162,7 @@ func TestManyOfOneNameWhoDoNotReadFillNoMoreThanFourQueues(t *testing.T) {
 	fleetd, robot := b.Client(t, "fleetd"), b.Client(t, "r1")
 	robot.Subscribe(r1 + "desired/#")
 	story := strings.Repeat("x", 8<<10)
-	for range 6 * pending { // a pipe holds 128 of them
+	for range 6 * pending { // the pipe of each connection holds 128 of them
 		fleetd.Retain(r1+"desired/story", story)
 		robot.Expect(r1 + "desired/story")
 	}
@@ -171,7 +171,7 @@ func TestManyOfOneNameWhoDoNotReadFillNoMoreThanFourQueues(t *testing.T) {
 		waiting += c.Pending
 	}
 	if waiting < 2*pending || waiting > 5*pending+sockets {
-		t.Errorf("%d messages wait for %d who do not read; %d in each queue, want those of four at most", waiting, sockets, pending)
+		t.Errorf("%d messages wait for %d connections that do not read, with %d in a queue: want four full queues at most", waiting, sockets, pending)
 	}
 	if s := b.Status(); s["clients"] != sockets+2 || s["deliveries_dropped"] == 0 {
 		t.Errorf("status %v", s)
@@ -193,8 +193,8 @@ func TestManyOfOneNameWhoAcknowledgeNothingHaveNoMoreThanOneMay(t *testing.T) {
 	for _, c := range clientsOf(t, b) {
 		unacknowledged += c.Unacknowledged
 	}
-	if unacknowledged > inflight+sockets { // each may be on its way out
-		t.Errorf("%d deliveries to a name are unacknowledged, of at most %d", unacknowledged, inflight)
+	if unacknowledged > inflight+sockets { // one more may be in flight on each connection
+		t.Errorf("%d deliveries to one user name are unacknowledged: want at most %d", unacknowledged, inflight)
 	}
 	fleetd.Ping()
 }

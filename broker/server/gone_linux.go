@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hungUp reports whether the peer has closed its side of c, whatever it sent
-// before and nobody has read yet.
+// hungUp reports whether the peer has closed its side of c, even if earlier bytes of it
+// are still unread.
 func hungUp(c net.Conn) (gone bool) {
 	tc, ok := c.(*net.TCPConn)
 	if !ok {

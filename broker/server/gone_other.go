@@ -4,5 +4,5 @@ package server
 
 import "net"
 
-// hungUp knows of nobody here. Who has gone waits until it is his turn.
+// hungUp is not implemented here: a closed connection waits until it is its turn.
 func hungUp(net.Conn) bool { return false }

@@ -18,8 +18,8 @@ import (
 	"troupe/schema"
 )
 
-// guard is the one hook of the server library. There must not be a second one:
-// the library admits whatever any hook admits.
+// guard is the only hook of the server library. There must not be a second one: the
+// library accepts whatever any hook accepts.
 type guard struct {
 	mqtt.HookBase
 
@@ -28,43 +28,43 @@ type guard struct {
 	ns       schema.Namespace
 	rates    rates
 	paces    paces            // of commands
-	connects limiters[string] // of robots, by client id
-	searches limiters[string] // for what is kept, by name: each filter that is granted is one
-	clashes  *rate.Limiter    // of notices that somebody else wanted a name
+	connects limiters[string] // connects of robots, by client id
+	searches limiters[string] // searches of the retained documents, by user name: one for each granted filter
+	clashes  *rate.Limiter    // notices about a second client with the same name in another role
 	log      *slog.Logger
-	told     *logThrottle // what clients do
+	told     *logThrottle // for everything that clients cause
 	counters *counters
 	srv      *mqtt.Server
-	self     *mqtt.Client // in whose name notices are sent
+	self     *mqtt.Client // publishes the broker's own messages
 	live     *sessions
 	kept     kept
 	left     retainedByUser
 	hashing  *passwords
 
 	maxPending  int // deliveries in the queue of one client
-	maxInflight int // deliveries to one client without an acknowledgement
+	maxInflight int // unacknowledged deliveries to one client
 	closing     atomic.Bool
 }
 
-// client is a connection that said who it is. But for its immutable parts it
-// belongs to the connection's reading goroutine, on which the hooks run.
+// client is the authenticated client of a connection. Its mutable parts belong to the
+// connection's reading goroutine, on which the hooks run.
 type client struct {
 	access.Identity
 	user   access.User
-	serial string // of the certificate that said who it is; empty: there was none
+	serial string // of its certificate; empty: it authenticated by password
 	rights *access.Rights
 
-	messages, bytes           *rate.Limiter // of a robot, else nil
+	messages, bytes           *rate.Limiter // for a robot, else nil
 	refusals, notices, frames *rate.Limiter // frames: of notices about frames
-	unsaid                    int64         // refusals without a notice since the last one
+	unsaid                    int64         // refusals since the last notice
 }
 
 var errAbuse = errors.New("too many refusals")
 
 func (g *guard) ID() string { return "guard" }
 
-// Provides lists the methods below: the library calls no others, and says
-// nothing about one that is missing here.
+// Provides lists the methods below. The library calls no others, and does not complain
+// about one that is missing here.
 func (g *guard) Provides(b byte) bool {
 	return bytes.Contains([]byte{
 		mqtt.OnConnect, mqtt.OnConnectAuthenticate, mqtt.OnSessionEstablished, mqtt.OnDisconnect,
@@ -78,7 +78,7 @@ func connOf(cl *mqtt.Client) *conn {
 	return c
 }
 
-// whoIs returns the identified client behind cl, or nil.
+// clientOf returns the authenticated client of cl, or nil.
 func whoIs(cl *mqtt.Client) *client {
 	if c := connOf(cl); c != nil {
 		return c.who.Load()
@@ -86,7 +86,8 @@ func whoIs(cl *mqtt.Client) *client {
 	return nil
 }
 
-// OnSessionEstablished ends the time in which a connection counts as waiting.
+// OnSessionEstablished ends the time in which the connection counts as waiting for
+// CONNECT.
 func (g *guard) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
 	connOf(cl).finished()
 	g.told.tell(slog.LevelInfo, "client connected", "", cl.ID, "client", cl.ID, "role", whoIs(cl).Role, "remote", cl.Net.Remote)
@@ -96,7 +97,7 @@ func (g *guard) OnDisconnect(cl *mqtt.Client, err error, _ bool) {
 	if g.closing.Load() {
 		return
 	}
-	why := "said goodbye"
+	why := "DISCONNECT"
 	switch c := connOf(cl); {
 	case c.takenOver.Load():
 		why = "taken over"
@@ -110,8 +111,8 @@ func (g *guard) OnDisconnect(cl *mqtt.Client, err error, _ bool) {
 	g.told.tell(slog.LevelInfo, "client disconnected", "", cl.ID, "client", cl.ID, "why", why)
 }
 
-// OnSubscribe lowers the QoS of those who must not slow others down, and tells
-// the client what it will not get.
+// OnSubscribe grants or refuses each filter, and lowers the QoS for clients that must not
+// slow others down.
 func (g *guard) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 	c := whoIs(cl)
 	if c == nil {
@@ -127,9 +128,9 @@ func (g *guard) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 		_, again := has[f.Filter]
 		switch {
 		case !access.ValidFilter(f.Filter):
-			why = "not a topic filter that is taken here"
+			why = "invalid or unsupported topic filter"
 		case !c.rights.MayRead(f.Filter):
-			why = fmt.Sprintf("role %s reads nothing there", c.Role)
+			why = fmt.Sprintf("role %s may not read any topic of this filter", c.Role)
 		case !again && len(has) >= most:
 			why = fmt.Sprintf("more than %d subscriptions", most)
 		case !g.searches.allow(c.Name):
@@ -139,7 +140,7 @@ func (g *guard) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 		}
 		if why != "" {
 			g.refuse(cl, c, subscribeRefused, schema.ReasonForbidden, f.Filter, "subscribe: "+why)
-			f.Filter = "" // which the library refuses
+			f.Filter = "" // the library refuses an empty filter
 			continue
 		}
 		has[f.Filter] = packets.Subscription{}
@@ -148,10 +149,10 @@ func (g *guard) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 	return pk
 }
 
-// OnPublish judges a publish. What is refused is acknowledged and goes nowhere:
-// every other answer makes clients of MQTT 3.1.1 send it again for ever.
+// OnPublish decides about a PUBLISH. A refused one is acknowledged and not routed: any
+// other answer makes MQTT 3.1.1 clients send it again for ever.
 func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
-	if cl == g.self { // which keeps nothing, and at most clears
+	if cl == g.self { // the broker retains nothing of its own, it only deletes
 		if pk.FixedHeader.Retain && !g.clears(pk.TopicName) {
 			return pk, packets.CodeSuccessIgnore
 		}
@@ -177,7 +178,7 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 	}
 	must := v.Urgent
 	if pk.TopicName == g.revoked.topic {
-		must = true // it holds from here on; that it is not kept would be no refusal, and a lie to who asks for it
+		must = true // the list takes effect now, so it must be retained even if there is no room
 		if why := g.revoke(cl, pk.Payload); why != "" {
 			g.refuse(cl, c, forbidden, schema.ReasonBadRequest, pk.TopicName, why)
 			return pk, packets.CodeSuccessIgnore
@@ -188,21 +189,21 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 		g.remark(c, eventOf(v.Reason), v.Reason, pk.TopicName, v.Detail)
 	}
 	if pk.FixedHeader.Retain && !g.kept.keeping(pk.TopicName, len(pk.Payload), must) {
-		g.remark(c, noSpace, schema.ReasonNoSpace, pk.TopicName, fmt.Sprintf("%d MiB of documents are kept, and no more", g.kept.most>>20))
+		g.remark(c, noSpace, schema.ReasonNoSpace, pk.TopicName, fmt.Sprintf("the limit of %d MiB of retained documents is reached", g.kept.most>>20))
 		return pk, packets.CodeSuccessIgnore
 	}
 	return pk, nil
 }
 
-// answerUnroutable refuses and acknowledges a publish to a topic of the broker's own,
-// such as $SYS/x. The library passes it over without a word, and its sender would
+// answerUnroutable refuses and acknowledges a PUBLISH to a topic that begins with $, such
+// as $SYS/x. The library would ignore it without an acknowledgement, and its sender would
 // send it again for ever.
 func (g *guard) answerUnroutable(cl *mqtt.Client, pk packets.Packet) {
 	c := whoIs(cl)
 	if c == nil || mqtt.IsValidFilter(pk.TopicName, true) || pk.PublishValidate(0) != packets.CodeSuccess {
 		return
 	}
-	g.refuse(cl, c, forbidden, schema.ReasonForbidden, pk.TopicName, "there is no such topic")
+	g.refuse(cl, c, forbidden, schema.ReasonForbidden, pk.TopicName, "the topic is not in the topic table")
 	ack := packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Puback}, PacketID: pk.PacketID}
 	switch pk.FixedHeader.Qos {
 	case 0:
@@ -210,11 +211,10 @@ func (g *guard) answerUnroutable(cl *mqtt.Client, pk packets.Packet) {
 	case 2:
 		ack.FixedHeader.Type = packets.Pubrec
 	}
-	_ = cl.WritePacket(ack) // a connection that cannot be written to ends by itself
+	_ = cl.WritePacket(ack) // a connection that cannot be written to ends anyway
 }
 
-// refuse counts a refusal, tells its sender, and cuts the connection of one who
-// does nothing else.
+// refuse reports a refusal, and disconnects a client that causes too many.
 func (g *guard) refuse(cl *mqtt.Client, c *client, e event, r schema.Reason, topic, detail string) {
 	g.remark(c, e, r, topic, detail)
 	if !c.refusals.Allow() {
@@ -224,8 +224,8 @@ func (g *guard) refuse(cl *mqtt.Client, c *client, e event, r schema.Reason, top
 	}
 }
 
-// remark counts and tells, the log as well. Notices are limited; those left out are counted in
-// the next.
+// report counts a refusal, logs it and notifies the sender. Notices are rate-limited;
+// omitted ones are counted in the next.
 func (g *guard) remark(c *client, e event, r schema.Reason, topic, detail string) {
 	g.counters.add(e)
 	c.unsaid++
@@ -238,7 +238,7 @@ func (g *guard) remark(c *client, e event, r schema.Reason, topic, detail string
 	g.tell(c.Name, n)
 }
 
-// tell sends a notice to the clients of that name.
+// notify publishes a notice to the clients of that name.
 func (g *guard) tell(name string, n schema.Notice) {
 	n.TS = schema.TimeOf(time.Now())
 	payload, err := schema.Encode(n)
@@ -253,10 +253,10 @@ func (g *guard) tell(name string, n schema.Notice) {
 	g.counters.add(noticeSent)
 }
 
-// tellTakenOver tells a connection, if it reads its notices, that a newer one of the
-// same client id ends it. A client that has lost its line and comes back takes its own
-// old connection over and never reads this; who does read it has a rival. MQTT 3.1.1
-// has no other way to say so.
+// notifyTakenOver tells a connection, if it subscribes to its notices, that a newer one
+// with the same client id takes its session over. A client that lost its network and
+// reconnects takes over its own old connection and never reads this; a client that does
+// read it has a rival. MQTT 3.1.1 has no other way to say so.
 func (g *guard) tellTakenOver(old *conn) {
 	topic := access.NoticeTopic(g.ns, old.who.Load().Name)
 	cl, known := g.srv.Clients.Get(old.who.Load().ClientID)
@@ -271,8 +271,7 @@ func (g *guard) tellTakenOver(old *conn) {
 		g.log.Error("encode notice", "error", err)
 		return
 	}
-	// Past the library, which would put it at the end of a queue that is not written
-	// any more.
+	// Write it directly: the library would append it to a queue that is no longer written.
 	var b bytes.Buffer
 	pk := packets.Packet{ProtocolVersion: cl.Properties.ProtocolVersion, FixedHeader: packets.FixedHeader{Type: packets.Publish}, TopicName: topic, Payload: payload}
 	if err := pk.PublishEncode(&b); err != nil {
@@ -287,7 +286,7 @@ func (g *guard) tellTakenOver(old *conn) {
 	}
 }
 
-// publish sends in the broker's own name.
+// publish publishes as the broker itself.
 func (g *guard) publish(topic string, payload []byte, qos byte, retain bool) error {
 	return g.srv.InjectPacket(g.self, packets.Packet{
 		FixedHeader: packets.FixedHeader{Type: packets.Publish, Qos: qos, Retain: retain},

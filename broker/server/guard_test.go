@@ -40,12 +40,12 @@ func TestACommandReachesTheRobotAndItsAnswerTheAsker(t *testing.T) {
 	robot.Publish(r1+"event", `{}`)
 	other.Expect(r1 + "event")
 	if ms := other.Inbox("#"); len(ms) > 0 {
-		t.Fatalf("op2 subscribed to everything and got what is op1's: %v", ms)
+		t.Fatalf("op2 subscribed to everything and received messages for op1: %v", ms)
 	}
 }
 
-// TestAVerbOfANewerReleaseReachesTheRobot: whoever asks for what no table lists is
-// answered by the robot, unless it might be an administrator's.
+// A verb that no table lists reaches the robot, which answers it, unless it might be an
+// administrator's verb.
 func TestAVerbOfANewerReleaseReachesTheRobot(t *testing.T) {
 	b := start(t)
 	robot, op, admin := b.Client(t, "r1"), b.Client(t, "op1"), b.Client(t, "admin")
@@ -61,7 +61,7 @@ func TestADeniedPublishIsAcknowledgedNotRoutedAndToldToItsSender(t *testing.T) {
 	robot, op := b.Client(t, "r1"), b.Client(t, "op1")
 	robot.Subscribe(r1 + "cmd/#")
 	op.Subscribe("troupe/v1/clients/op1/notice")
-	op.Publish(r1+"cmd/op2/mode/set", "ato") // in another's name; returns when acknowledged
+	op.Publish(r1+"cmd/op2/mode/set", "ato") // in the name of op2; returns when acknowledged
 	op.Publish(r1+"cmd/op1/sys/ping", "")    // still connected
 	if m := robot.Expect("#"); !strings.HasSuffix(m.Topic, "sys/ping") {
 		t.Fatalf("robot got %v", m)
@@ -71,7 +71,7 @@ func TestADeniedPublishIsAcknowledgedNotRoutedAndToldToItsSender(t *testing.T) {
 	}
 }
 
-// What is refused, with its reason, and leaves its sender connected.
+// Each is refused with its reason, and the sender stays connected.
 func TestRefusedPublishes(t *testing.T) {
 	b := start(t)
 	watcher := b.Client(t, "admin")
@@ -92,16 +92,16 @@ func TestRefusedPublishes(t *testing.T) {
 		{"a command of 9 KiB", op, brokertest.Message{Topic: r1 + "cmd/op1/mode/set", Payload: []byte(big), QoS: 1}, schema.ReasonTooBig},
 		{"a verb for admins", op, brokertest.Message{Topic: r1 + "cmd/op1/mode/enable", Payload: []byte("ato"), QoS: 1}, schema.ReasonForbidden},
 		{"a verb that no table lists and that may be for admins", op, brokertest.Message{Topic: r1 + "cmd/op1/sys/sing", QoS: 1}, schema.ReasonUnknownVerb},
-		{"a wall button that tries a verb that no table lists", stop, brokertest.Message{Topic: r1 + "cmd/stop1/safety/sing", QoS: 1}, schema.ReasonUnknownVerb},
-		{"a wall button that enables", stop, brokertest.Message{Topic: r1 + "cmd/stop1/safety/enable", QoS: 1}, schema.ReasonForbidden},
+		{"a stop client with a verb that no table lists", stop, brokertest.Message{Topic: r1 + "cmd/stop1/safety/sing", QoS: 1}, schema.ReasonUnknownVerb},
+		{"a stop client that enables", stop, brokertest.Message{Topic: r1 + "cmd/stop1/safety/enable", QoS: 1}, schema.ReasonForbidden},
 		{"an observer that commands", obs, brokertest.Message{Topic: r1 + "cmd/obs/safety/stop", QoS: 1}, schema.ReasonForbidden},
 		{"a robot that commands", robot, brokertest.Message{Topic: "troupe/v1/robots/r2/cmd/r1/mode/set", QoS: 1}, schema.ReasonForbidden},
-		{"a robot that speaks for another", robot, brokertest.Message{Topic: "troupe/v1/robots/r2/presence", QoS: 1, Retain: true}, schema.ReasonForbidden},
+		{"a robot with another robot's presence", robot, brokertest.Message{Topic: "troupe/v1/robots/r2/presence", QoS: 1, Retain: true}, schema.ReasonForbidden},
 		{"a robot that deletes the fleet's story", robot, brokertest.Message{Topic: r1 + "desired/story", QoS: 1, Retain: true}, schema.ReasonForbidden},
-		{"a robot that plants a blob", robot, brokertest.Message{Topic: "troupe/v1/blobs/" + strings.Repeat("a", 64), QoS: 1, Retain: true}, schema.ReasonForbidden},
+		{"a robot that publishes a blob", robot, brokertest.Message{Topic: "troupe/v1/blobs/" + strings.Repeat("a", 64), QoS: 1, Retain: true}, schema.ReasonForbidden},
 		{"a document that is not retained", robot, brokertest.Message{Topic: r1 + "presence", Payload: []byte(online), QoS: 1}, schema.ReasonBadRequest},
-		{"a topic that does not exist", robot, brokertest.Message{Topic: r1 + "mood", QoS: 1}, schema.ReasonForbidden},
-		{"a topic outside the tree", op, brokertest.Message{Topic: "x", QoS: 1}, schema.ReasonForbidden},
+		{"a topic that is not in the table", robot, brokertest.Message{Topic: r1 + "mood", QoS: 1}, schema.ReasonForbidden},
+		{"a topic outside the namespace", op, brokertest.Message{Topic: "x", QoS: 1}, schema.ReasonForbidden},
 	}
 	for _, c := range cases {
 		c.by.Send(c.m)
@@ -116,7 +116,7 @@ func TestRefusedPublishes(t *testing.T) {
 	op.Publish(r1+"cmd/op1/sys/ping", "end")
 	late.Expect(r1 + "cmd/op1/sys/ping")
 	if ms := late.Inbox("#"); len(ms) > 0 {
-		t.Errorf("kept: %v", ms)
+		t.Errorf("retained: %v", ms)
 	}
 	for _, c := range cases {
 		if n := notice(t, c.by); n.Reason != c.reason || n.Topic != c.m.Topic || n.Detail == "" {
@@ -137,14 +137,14 @@ func TestAStopPassesWhateverItCarriesAndIsNeverKept(t *testing.T) {
 		m.Topic = r1 + "cmd/stop1/safety/stop"
 		stop.Send(m)
 		if got := robot.Expect(m.Topic); !bytes.Equal(got.Payload, m.Payload) {
-			t.Fatalf("sent %v, came %v", m, got)
+			t.Fatalf("sent %v, received %v", m, got)
 		}
 	}
 	late := b.Client(t, "admin")
 	late.Subscribe(r1 + "cmd/#")
 	stop.Publish(r1+"cmd/stop1/safety/halt", "")
 	if m := late.Expect("#"); m.Retain || !strings.HasSuffix(m.Topic, "halt") {
-		t.Fatalf("a stop was kept: %v", m)
+		t.Fatalf("a stop was retained: %v", m)
 	}
 	if n := notice(t, stop); n.Reason != schema.ReasonRetainedCommand {
 		t.Fatalf("notice %+v", n)
@@ -162,7 +162,7 @@ func TestWhatIsNoDocumentIsPassedOnButNotKept(t *testing.T) {
 	late.Subscribe(r1 + "#")
 	robot.Publish(r1+"event", "second")
 	if m := late.Expect("#"); string(m.Payload) != "second" {
-		t.Fatalf("kept: %v", m)
+		t.Fatalf("retained: %v", m)
 	}
 	if n := notice(t, robot); n.Reason != schema.ReasonBadRequest {
 		t.Fatalf("notice %+v", n)
@@ -177,7 +177,7 @@ func TestTheFleetMayEmptyTheDocumentsOfARobotThatIsGone(t *testing.T) {
 	late := b.Client(t, "obs")
 	late.Subscribe("troupe/v1/robots/+/presence")
 	if m := late.Expect("#"); !strings.Contains(m.Topic, "r2") {
-		t.Fatalf("kept: %v", m)
+		t.Fatalf("retained: %v", m)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestARobotsBlobConnectionOnlyReadsBlobsAndBlocksNobody(t *testing.T) {
 	}
 }
 
-// Each filter costs the broker memory, and time with every message.
+// Each subscription costs the broker memory, and time with every message.
 func TestNobodySubscribesWithoutEnd(t *testing.T) {
 	b := start(t)
 	for name, most := range map[string]int{"r1": 32, "op1": 256} {
@@ -235,7 +235,7 @@ func TestNobodySubscribesWithoutEnd(t *testing.T) {
 				filters[i] = fmt.Sprintf("troupe/v1/robots/r%d/state", i)
 			}
 		}
-		for range 2 { // what is there already is not counted again
+		for range 2 { // existing subscriptions are not counted again
 			for i := 0; i < len(filters); i += 8 {
 				for _, code := range c.TrySubscribe(1, filters[i:i+8]...) {
 					if code <= 2 {

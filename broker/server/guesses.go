@@ -7,28 +7,29 @@ import (
 )
 
 const (
-	// free is how many wrong passwords of a claim cost no pause: people mistype.
+	// freeGuesses is how many wrong passwords of a claim cause no delay: people mistype.
 	freeGuesses = 5
-	// The pause before the answer to the next one, which doubles with each, and its
-	// end, which clients wait for: ours for 5 s.
+	// The delay of the answer to the next wrong one, which doubles with each, and its
+	// maximum, which must be shorter than the time that clients wait (our link: 5 s).
 	firstPause, longestPause = time.Second, 4 * time.Second
-	// lateMost is how many answers are held back, and lateOfOne those to one address.
-	// Each holds a connection, of which one address may have 512. What is beyond is
-	// answered at once, and costs a guesser a hash among those who wait for theirs.
+	// lateMost is how many answers are delayed at once, and lateOfOne those to one address.
+	// Each holds a connection, of which one address may have 512. Further ones are answered
+	// at once; a guesser then still waits for a hash each time.
 	lateMost, lateOfOne = 512, 128
-	// forgiven is how long after the last wrong one all are forgotten.
+	// forgiven is how long after the last wrong password all of a claim are forgotten.
 	forgiven = 5 * time.Minute
-	// guessesKept is how many claims and addresses are remembered. Beyond it any is
-	// forgotten for a new one: whoever has so many addresses pauses little anyway.
+	// guessesKept is how many claims and addresses are remembered. Beyond it an arbitrary
+	// one is dropped for a new one: delays hardly hinder a guesser with so many addresses
+	// anyway.
 	guessesKept = 8192
 )
 
-// guesses are the wrong passwords of late, by claim, and by address under a claim
-// without a name. What is remembered of a name does not depend on whether there is
-// one of it: the answer would tell.
+// guesses counts recent wrong passwords by claim, and by address under a claim without a
+// name. It does not depend on whether the name exists, because the delay would reveal
+// that.
 type guesses struct {
 	of     map[claim]guess
-	looked time.Time // for what is forgiven
+	looked time.Time // when forgiven entries were last removed
 }
 
 type guess struct {
@@ -36,13 +37,13 @@ type guess struct {
 	last  time.Time
 }
 
-// at reports whether somebody was wrong at an address lately.
+// at reports whether there was a wrong password from an address lately.
 func (g *guesses) at(now time.Time, a netip.Addr) bool {
 	was, known := g.of[claim{from: a}]
 	return known && now.Sub(was.last) < forgiven
 }
 
-// add counts a wrong password and returns the pause before it is answered.
+// add counts a wrong password and returns the delay of the answer.
 func (g *guesses) add(now time.Time, c claim) time.Duration {
 	if g.of == nil {
 		g.of = map[claim]guess{}
@@ -64,13 +65,13 @@ func (g *guesses) add(now time.Time, c claim) time.Duration {
 	return min(longestPause, firstPause<<min(beyond-1, 8))
 }
 
-// late counts the answers that are held back, by address.
+// late counts the delayed answers by address.
 type late struct {
 	of  map[netip.Addr]int
 	all int
 }
 
-// enter reports whether there is room for one more.
+// enter counts one more, unless the maximum is reached.
 func (l *late) enter(a netip.Addr) bool {
 	if l.all >= lateMost || l.of[a] >= lateOfOne {
 		return false
@@ -90,11 +91,11 @@ func (l *late) leave(a netip.Addr) {
 	}
 }
 
-// forget forgets those of a claim that was proved. Its address keeps what others
-// did there.
+// forget drops the wrong passwords of a claim that was right at last. Those of its address
+// remain, since other claims may have caused them.
 func (g *guesses) forget(c claim) { delete(g.of, c) }
 
-// room makes it for one more.
+// room makes room for one more.
 func (g *guesses) room(now time.Time) {
 	if len(g.of) < guessesKept {
 		return

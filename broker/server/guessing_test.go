@@ -9,8 +9,8 @@ import (
 	"troupe/broker/brokertest"
 )
 
-// Behind one address there may be a whole house, and one who guesses in it. Whoever
-// has the right password is let in, also under the very name that is guessed at.
+// One address may be the NAT of a whole building, with one guesser in it. A client with
+// the right password is accepted even while others guess at its name.
 func TestARightPasswordIsTakenWhileOthersGuessAtItsNameAndAddress(t *testing.T) {
 	const names, guesses, address = 8, 7, "127.0.0.2"
 	var users string
@@ -26,14 +26,14 @@ func TestARightPasswordIsTakenWhileOthersGuessAtItsNameAndAddress(t *testing.T) 
 		for n := range guesses {
 			guessers.Go(func() {
 				if c, code := brokertest.TryConnect(t, from(b, address), brokertest.Hello{Name: name, ClientID: name, Password: fmt.Sprint("guess ", n)}); c != nil || code != 4 {
-					t.Errorf("%s: a guess is answered with code %d", name, code)
+					t.Errorf("%s: wrong password answered with code %d", name, code)
 				}
 			})
 		}
-		eventually(t, "the guesses were looked at", func() bool { return b.Status()["passwords_wrong"] == int64(guesses*(i+1)) })
+		eventually(t, "the guesses were counted", func() bool { return b.Status()["passwords_wrong"] == int64(guesses*(i+1)) })
 		c, code := brokertest.TryConnect(t, from(b, address), brokertest.Hello{Name: name, ClientID: name, Password: password(i)})
 		if code != 0 {
-			t.Errorf("%s: the right password is refused with code %d", name, code)
+			t.Errorf("%s: right password refused with code %d", name, code)
 			continue
 		}
 		c.Close()

@@ -16,7 +16,7 @@ import (
 	"troupe/broker/server"
 )
 
-// packets are one of each that a client may send after CONNECT.
+// packets returns one packet of each type that a client may send after CONNECT.
 func packets(id uint16, filter, topic, payload string) [][]byte {
 	withID := binary.BigEndian.AppendUint16(nil, id)
 	str := func(s string) []byte { return append(binary.BigEndian.AppendUint16(nil, uint16(len(s))), s...) }
@@ -35,8 +35,7 @@ func packets(id uint16, filter, topic, payload string) [][]byte {
 	return out
 }
 
-// siege is a broker under attack, with a robot and an operator on it who mean
-// well.
+// siege is a broker under attack, with a well-behaved robot and operator connected.
 type siege struct {
 	t         *testing.T
 	b         *brokertest.Broker
@@ -44,7 +43,7 @@ type siege struct {
 	asked     int
 }
 
-// answers holds that a command still gets through, and its answer back.
+// answers checks that a command still gets through, and its answer back.
 func (s *siege) answers(during string) {
 	s.t.Helper()
 	s.asked++
@@ -57,7 +56,7 @@ func (s *siege) answers(during string) {
 	s.op.ExpectThat(r1+"ack/op1", func(m brokertest.Message) bool { return string(m.Payload) == word })
 }
 
-// dial opens a connection whose answers nobody reads, so to speak.
+// dial opens a connection whose answers are discarded.
 func (s *siege) dial() net.Conn {
 	c, err := net.Dial("tcp", s.b.Addr())
 	if err != nil {
@@ -67,7 +66,8 @@ func (s *siege) dial() net.Conn {
 	return c
 }
 
-// attack sends hello and what follows it, and returns when the broker has hung up.
+// attack sends hello and the packets, and returns when the broker has closed the
+// connection.
 func (s *siege) attack(hello brokertest.Hello, raw ...[]byte) {
 	c, err := net.Dial("tcp", s.b.Addr())
 	if err != nil {
@@ -89,7 +89,7 @@ var attacker = brokertest.Hello{Name: "op3", ClientID: "op3"}
 func (s *siege) slowConnects() {
 	for i := range 100 {
 		c := s.dial()
-		s.t.Cleanup(func() { c.Close() }) // they stay, as long as they may
+		s.t.Cleanup(func() { c.Close() }) // they stay open as long as the broker allows
 		if i%2 == 0 {
 			_, _ = c.Write(attacker.Bytes()[:i%10])
 		}
@@ -103,7 +103,7 @@ func (s *siege) hugeHeaders() {
 	for i := range 32 {
 		huge := []byte{byte(i%15+1) << 4, 0xff, 0xff, 0xff, 0x7f}
 		c := s.dial()
-		defer c.Close() // all are open at once
+		defer c.Close() // so that all are open at once
 		if i%2 == 0 {
 			_, _ = c.Write(append(brokertest.Hello{Name: "op3", ClientID: fmt.Sprint("op3.", i)}.Bytes(), huge...))
 		} else {
@@ -113,7 +113,7 @@ func (s *siege) hugeHeaders() {
 	}
 }
 
-// truncated sends every packet cut off at every place, with a length that says so.
+// truncated sends every packet cut off at every position, with a matching length.
 func (s *siege) truncated() {
 	for _, level := range []byte{4, 5} {
 		hello := attacker
@@ -129,7 +129,7 @@ func (s *siege) truncated() {
 
 func (s *siege) wrongIdentities() {
 	for i := range 60 {
-		s.attack(brokertest.Hello{Name: "r2", ClientID: "r2"}) // flaps
+		s.attack(brokertest.Hello{Name: "r2", ClientID: "r2"}) // connects too often
 		for _, thief := range []string{"op3", "r2", "", "obs", "#"} {
 			s.attack(brokertest.Hello{Name: thief, ClientID: "r1"})
 		}
@@ -142,8 +142,8 @@ func (s *siege) wrongIdentities() {
 	}
 }
 
-// randomFrames sends mostly well-formed packets with any content, so that a
-// connection lives for some dozens, and then one that is not.
+// randomFrames sends mostly well-formed packets with random content, so that a connection
+// processes some dozens of them before a malformed one ends it.
 func (s *siege) randomFrames(frames int64) {
 	rnd := rand.New(rand.NewPCG(20, 26))
 	word := func() string {
@@ -158,7 +158,7 @@ func (s *siege) randomFrames(frames int64) {
 		return string(b)
 	}
 	frame := func() []byte {
-		// No flipped bit makes it r1, which op3 may ask as well.
+		// No flipped bit turns "far" into r1, to which op3 may send commands as well.
 		topic, filter := "troupe/v1/robots/far/cmd/op3/sys/ping", "troupe/v1/robots/"+word()
 		if rnd.IntN(20) == 0 {
 			topic = word()
@@ -228,11 +228,11 @@ func TestTheBrokerOutlivesWhateverIsSentToIt(t *testing.T) {
 		t.Errorf("forged messages came through: %v", ms)
 	}
 	if n := b.Status()["connections_panicked"]; n > 0 {
-		t.Errorf("%d connections panicked; none is known that a client of MQTT 3.1.1 can cause", n)
+		t.Errorf("%d connections panicked: no MQTT 3.1.1 client should be able to cause that", n)
 	}
 }
 
-// One packet that is cut off ends the library's process.
+// One truncated packet crashes the library's process.
 func TestATruncatedSubscribeOfMQTT5EndsNobodyElse(t *testing.T) {
 	b := start(t)
 	s := &siege{t: t, b: b}
@@ -245,8 +245,7 @@ func TestATruncatedSubscribeOfMQTT5EndsNobodyElse(t *testing.T) {
 	}
 }
 
-// fuzzed gives a broker raw bytes and holds that it neither panics nor stops
-// serving.
+// fuzzed sends raw bytes to a broker and checks that it neither panics nor stops serving.
 func fuzzed(f *testing.F, before []byte) {
 	b := start(f)
 	f.Fuzz(func(t *testing.T, raw []byte) {

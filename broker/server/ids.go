@@ -7,15 +7,15 @@ import (
 	"github.com/mochi-mqtt/server/v2/packets"
 )
 
-// OnPacketRead takes nothing of a connection that was cut, looks at a CONNECT, and keeps the packet ids of both directions apart where the library
-// does not. It has one map for them, and refuses a SUBSCRIBE whose id is that of
-// a delivery which the client has not acknowledged yet: the robot would then hear
-// nothing, and many clients never look. So that delivery is taken for done; its
-// acknowledgement will find nothing, which is harmless, for what is not
-// acknowledged is not sent again anyway.
+// OnPacketRead rejects packets of a connection that was cut, checks a CONNECT, and keeps
+// the packet ids of both directions apart, which the library does not. It has one map for
+// both, and refuses a SUBSCRIBE whose id equals that of an unacknowledged delivery: the
+// robot would then receive nothing, and many clients never check. So that delivery is
+// removed. Its acknowledgement then finds nothing, which is harmless, since unacknowledged
+// deliveries are never sent again.
 func (g *guard) OnPacketRead(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
 	if c := connOf(cl); c != nil && c.cut.Load() != nil {
-		return pk, packets.ErrRejectPacket // what was read already, be it a goodbye
+		return pk, packets.ErrRejectPacket // also a DISCONNECT that was read already
 	}
 	switch pk.FixedHeader.Type {
 	case packets.Connect:

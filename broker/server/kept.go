@@ -8,25 +8,25 @@ import (
 	"github.com/mochi-mqtt/server/v2/packets"
 )
 
-// kept lets nobody search the retained documents while one is being kept. The
-// library writes a document's topic into its tree with every message, under a
-// lock that a new subscriber's search does not take.
+// kept limits the bytes of retained documents, and prevents a search of them while one is
+// being retained. The library adds the topic of each retained message to its tree under a
+// lock that the search for a new subscriber does not take.
 //
-// Both windows are as narrow as the hooks allow, and neither waits for a
-// network: a document's is from the guard's yes until it is kept, a search's
-// from the written SUBACK until what was found is queued.
+// Both critical sections are as short as the hooks allow and never wait for a network:
+// that of a document lasts from the guard's decision until it is retained, that of a
+// search from the written SUBACK until the found documents are queued.
 type kept struct {
 	sync.RWMutex
-	size func(topic string) int // of the document that is kept there
+	size func(topic string) int // size of the document retained on topic
 
-	most   int64        // bytes of all documents together
-	bytes  atomic.Int64 // changes only in a message's window
-	change int64        // that the message of the present window makes
+	most   int64        // maximum bytes of all documents together
+	bytes  atomic.Int64 // written only under the lock
+	change int64        // change of bytes by the message being retained
 }
 
-// keeping begins the window of a message that is to be kept, unless there is no
-// room. OnRetainMessage, on the same goroutine, ends it. What must be kept is, and
-// so is what makes a document smaller.
+// begin locks for a message that is to be retained, unless there is no room.
+// OnRetainMessage, on the same goroutine, unlocks. With must, or if the document becomes
+// smaller, there is always room.
 func (k *kept) keeping(topic string, size int, must bool) bool {
 	k.Lock()
 	k.change = int64(size - k.size(topic))
@@ -37,17 +37,17 @@ func (k *kept) keeping(topic string, size int, must bool) bool {
 	return true
 }
 
-// OnRetainMessage comes when a document was kept, or deleted.
+// OnRetainMessage is called when a document was retained or deleted.
 func (g *guard) OnRetainMessage(cl *mqtt.Client, pk packets.Packet, _ int64) {
 	g.noteLeft(whoIs(cl), pk)
 	g.kept.bytes.Add(g.kept.change)
 	g.kept.Unlock()
 }
 
-// OnPacketSent sends what the library wrote. What follows a SUBACK, on the
-// goroutine that reads the client's packets, is a search, and it begins here. It
-// also learns that the last mark of a client was written (see drain), and that
-// there is room in a queue.
+// OnPacketSent writes the library's output to the socket. After a SUBACK the library
+// searches the retained documents on the same goroutine, so the read lock is taken here.
+// It also notices that the end mark of a client was written (see drain), and that its
+// queue has room.
 func (g *guard) OnPacketSent(cl *mqtt.Client, pk packets.Packet, _ []byte) {
 	c := connOf(cl)
 	if c == nil {
@@ -58,7 +58,7 @@ func (g *guard) OnPacketSent(cl *mqtt.Client, pk packets.Packet, _ []byte) {
 	case pk.FixedHeader.Type == packets.Suback && !c.searching.Load():
 		g.kept.RLock()
 		c.searching.Store(true)
-	case err != nil: // what was queued for it is lost, and counted when it is gone
+	case err != nil: // what is queued for it is lost, and counted when it has ended
 	case pk.TopicName == endTopic:
 		c.flush()
 	default:
@@ -76,8 +76,8 @@ func (g *guard) OnPacketProcessed(cl *mqtt.Client, pk packets.Packet, _ error) {
 	}
 }
 
-// searched ends the search that c is in, if it is in one. A connection that
-// panics in it has to be ended here, too.
+// searched ends the search for c, if one is under way. It is also called for a connection
+// that panicked during its search.
 func (g *guard) searched(c *conn) {
 	if c != nil && c.searching.Swap(false) {
 		g.kept.RUnlock()

@@ -10,8 +10,8 @@ import (
 	"troupe/broker/brokertest"
 )
 
-// Under the race detector this fails for a broker that lets its library search
-// what is being written.
+// Under the race detector this fails if the library searches retained documents while one
+// is being written.
 func TestDocumentsMayBeKeptWhileOthersSubscribe(t *testing.T) {
 	const robots, rounds = 4, 50
 	b := start(t, brokertest.InProcess)
@@ -23,7 +23,7 @@ func TestDocumentsMayBeKeptWhileOthersSubscribe(t *testing.T) {
 			for n := range rounds {
 				payload := fmt.Sprintf(`{"n":%d}`, n)
 				if n%10 == 9 {
-					payload = "" // deleted, and kept anew
+					payload = "" // deleted, and retained again
 				}
 				if err := robot.Raw(brokertest.Packet(0x31, publish("troupe/v1/robots/"+rid+"/state", payload))); err != nil {
 					t.Errorf("%s: %v", rid, err)
@@ -41,7 +41,7 @@ func TestDocumentsMayBeKeptWhileOthersSubscribe(t *testing.T) {
 		})
 	}
 	all.Wait()
-	// Nobody was left waiting: what is kept now is found.
+	// No lock is left held: a document that is retained now is found.
 	last := b.Client(t, "r9")
 	last.Retain("troupe/v1/robots/r9/state", "{}")
 	late := b.Client(t, "admin")
@@ -54,8 +54,7 @@ func publish(topic, payload string) []byte {
 	return append(append([]byte{byte(len(topic) >> 8), byte(len(topic))}, topic...), payload...)
 }
 
-// A search that its connection does not survive must not keep others from
-// writing.
+// A search whose connection ends meanwhile must not keep others from publishing.
 func TestASubscriberThatGoesInTheMiddleHoldsNobodyUp(t *testing.T) {
 	b := start(t, brokertest.InProcess)
 	robot := b.Client(t, "r1")
@@ -70,7 +69,7 @@ func TestASubscriberThatGoesInTheMiddleHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// The library deletes what it kept for a day, whoever is still there.
+// By default the library deletes retained messages after a day.
 func TestDocumentsOutliveADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := start(t, brokertest.InProcess)
@@ -82,7 +81,7 @@ func TestDocumentsOutliveADay(t *testing.T) {
 		late.Subscribe(r1 + "presence")
 		synctest.Wait() // the SUBACK comes before the documents
 		if ms := late.Inbox("#"); len(ms) != 1 || string(ms[0].Payload) != online {
-			t.Errorf("kept: %v", ms)
+			t.Errorf("retained: %v", ms)
 		}
 	})
 }

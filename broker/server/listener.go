@@ -15,62 +15,61 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// limits of a listener.
+// limits are the limits of a listener.
 type limits struct {
 	connect   time.Duration // from accept to the end of CONNECT, TLS and WebSocket included
 	write     time.Duration
 	total     int // connections
-	waiting   int // of them, those whose CONNECT is not finished
-	waitingIP int // of them, from one address
+	waiting   int // of them, those whose CONNECT is not complete
+	waitingIP int // of these, from one address
 	each      int // accepted a second
 	eachIP    int // of them, from one address
 }
 
-// acceptBurst is how many seconds' worth of connections are taken at once: a fleet
-// that lost its network comes back in one moment.
+// acceptBurst is how many seconds' worth of connections may come at once: a fleet that
+// lost its network reconnects in one moment.
 const acceptBurst = 4
 
-// listener accepts connections and runs each on a goroutine of its own, from
-// which nothing escapes: neither a panic nor a connection that never says who it
-// is.
+// listener accepts connections and runs each on its own goroutine, which contains panics
+// and ends connections that never send CONNECT.
 type listener struct {
 	limits   limits
 	log      *slog.Logger
 	counters *counters
-	// establish runs a connection to its end.
+	// establish runs a connection until it ends.
 	establish func(*conn) error
-	// expired is told when what a connection is believed by has ended.
+	// expired is called when the client certificate of a connection has expired.
 	expired func(*conn)
-	// cleanUp tidies up after establish panicked.
+	// cleanUp removes what is left of a connection after establish panicked.
 	cleanUp func(*conn)
-	// ended is told when establish is done with a connection.
+	// ended is called when establish has returned.
 	ended func(*conn)
 
-	doors []*endpoint // none: in-process only
+	doors []*endpoint // none: in-process connections only
 	wg    sync.WaitGroup
 	gate  gate
 
 	pace     *rate.Limiter
 	paceIP   limiters[netip.Addr]
-	complain rate.Sometimes // about who was turned away
+	complain rate.Sometimes // limits the log of refused connections
 
 	mu      sync.Mutex
 	closed  bool
 	conns   map[*conn]struct{}
-	waiting map[netip.Addr]map[*conn]struct{} // have not said CONNECT
-	waits   int                               // of all addresses
+	waiting map[netip.Addr]map[*conn]struct{} // have not sent CONNECT, by address
+	waits   int                               // number of these connections
 }
 
-// open lets in whoever comes through the doors.
+// open accepts connections on all endpoints.
 func (l *listener) open() {
 	for _, d := range l.doors {
 		l.wg.Go(func() { l.accept(d) })
 	}
 }
 
-// accept runs until the door is closed. An error of Accept is not the end:
-// out of file descriptors passes, and a broker that looks alive but takes nobody
-// is worse than none.
+// accept runs until the endpoint is closed. It retries after an error of Accept: a lack of
+// file descriptors passes, and a broker that looks alive but accepts nobody is worse than
+// none.
 func (l *listener) accept(d *endpoint) {
 	const least, most = 5 * time.Millisecond, time.Second
 	for pause := least; ; {
@@ -84,14 +83,14 @@ func (l *listener) accept(d *endpoint) {
 			return
 		}
 		l.counters.add(acceptError)
-		l.log.Error("accept", "door", d.kind, "error", err, "again_in", pause)
+		l.log.Error("accept", "endpoint", d.kind, "error", err, "retry_in", pause)
 		time.Sleep(pause)
 		pause = min(2*pause, most)
 	}
 }
 
-// start admits a connection, or closes it when a cap is reached. It comes through
-// a door, or, without one, from within the process.
+// start admits a connection, or closes it when a limit is reached. d is nil for an
+// in-process connection.
 func (l *listener) start(nc net.Conn, d *endpoint) {
 	c := &conn{Conn: nc, raw: nc, door: d, since: time.Now(), counters: l.counters, gate: &l.gate, gone: make(chan struct{}), flushed: make(chan struct{})}
 	c.flush = sync.OnceFunc(func() { close(c.flushed) })
@@ -111,16 +110,16 @@ func (l *listener) start(nc net.Conn, d *endpoint) {
 	go l.serve(c, addr)
 }
 
-// hurries says why a connection comes too soon after others, if it does. An
-// address that has used up its own share takes nothing of what is for all; a
-// connection within the process, which has no address, is no unknown client's.
+// exceedsRate returns why a connection comes too soon after others, or nothing. An address
+// that has used up its own rate does not use up the common one. In-process connections
+// have no address and are not limited.
 func (l *listener) hurries(addr netip.Addr) (refused string) {
 	switch {
 	case !addr.IsValid():
 	case !l.paceIP.allow(addr):
-		return fmt.Sprintf("more than %d connections a second from this address", l.limits.eachIP)
+		return fmt.Sprintf("more than %d connections per second from this address", l.limits.eachIP)
 	case !l.pace.Allow():
-		return fmt.Sprintf("more than %d connections a second", l.limits.each)
+		return fmt.Sprintf("more than %d connections per second", l.limits.each)
 	}
 	return ""
 }
@@ -134,9 +133,9 @@ func (l *listener) admit(c *conn, addr netip.Addr) (refused string) {
 	case len(l.conns) >= l.limits.total:
 		return fmt.Sprintf("%d connections are open", len(l.conns))
 	case addr.IsValid() && len(l.waiting[addr]) >= l.limits.waitingIP:
-		return fmt.Sprintf("%d connections from this address have not said CONNECT", len(l.waiting[addr]))
+		return fmt.Sprintf("%d connections from this address have not sent CONNECT", len(l.waiting[addr]))
 	case l.waits >= l.limits.waiting && !l.makesRoom(addr):
-		return fmt.Sprintf("%d connections have not said CONNECT", l.waits)
+		return fmt.Sprintf("%d connections have not sent CONNECT", l.waits)
 	}
 	l.conns[c] = struct{}{}
 	l.waits++
@@ -154,8 +153,8 @@ func (l *listener) admit(c *conn, addr netip.Addr) (refused string) {
 	return ""
 }
 
-// spoke ends the time in which a connection counts as waiting. It is called under
-// the lock.
+// connectReceived stops counting a connection as waiting for CONNECT. It is called with
+// the lock held.
 func (l *listener) spoke(c *conn, addr netip.Addr) {
 	if _, waits := l.waiting[addr][c]; !waits {
 		return
@@ -166,9 +165,9 @@ func (l *listener) spoke(c *conn, addr netip.Addr) {
 	}
 }
 
-// makesRoom ends the oldest silent connection of the address that has most, for one
-// of an address that has fewer: a few unknown clients who say nothing keep nobody else
-// out. It is called under the lock.
+// evictSilent closes the oldest silent connection of the address that has most of them, in
+// favour of an address that has fewer: unknown clients that send nothing (slow loris) keep
+// no other client out. It is called with the lock held.
 func (l *listener) makesRoom(addr netip.Addr) bool {
 	var most netip.Addr
 	for a, silent := range l.waiting {
@@ -186,7 +185,7 @@ func (l *listener) makesRoom(addr netip.Addr) bool {
 		}
 	}
 	l.spoke(oldest, most)
-	_ = oldest.raw.Close() // whoever reads there learns of it
+	_ = oldest.raw.Close() // its pending read fails
 	return true
 }
 
@@ -214,7 +213,7 @@ func (l *listener) serve(c *conn, addr netip.Addr) {
 		l.log.Debug("connection ended", "remote", remote(c.raw), "error", err)
 		return
 	}
-	if !c.ends.IsZero() { // with the last second
+	if !c.ends.IsZero() { // NotAfter includes its last second
 		end := time.AfterFunc(time.Until(c.ends)+time.Second, func() { l.expired(c) })
 		defer end.Stop()
 	}
@@ -228,15 +227,15 @@ func (l *listener) serve(c *conn, addr netip.Addr) {
 	}
 }
 
-// refuse takes no more connections.
+// refuse stops accepting connections.
 func (l *listener) refuse() {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
-	_ = closeDoors(l.doors) // an error says that they are
+	_ = closeDoors(l.doors) // an error means that they are closed already
 }
 
-// all are the connections that there are.
+// all returns the open connections.
 func (l *listener) all() []*conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -252,9 +251,8 @@ func (l *listener) close() {
 	l.wg.Wait()
 }
 
-// addrOf is the peer's address, of IPv6 the network of it, for whoever has one
-// address there has 2^64. Invalid for a connection within the process, which
-// counts for no address.
+// addrOf is the peer's address, for IPv6 its /64 network, since one host there has 2^64
+// addresses. It is invalid for an in-process connection, which no address limit concerns.
 func addrOf(c net.Conn) netip.Addr {
 	ta, ok := c.RemoteAddr().(*net.TCPAddr)
 	if !ok {

@@ -18,17 +18,17 @@ func TestAnIPv6NetworkHasOneCap(t *testing.T) {
 		return addrOf(at{remote: net.TCPAddrFromAddrPort(a)})
 	}
 	if of("[2001:db8::1]:1") != of("[2001:db8::ffff:2]:2") {
-		t.Error("two addresses of one network count apart")
+		t.Error("two addresses of one network are counted separately")
 	}
 	if of("[2001:db8::1]:1") == of("[2001:db8:0:1::1]:1") || of("192.0.2.1:1") == of("192.0.2.2:1") {
-		t.Error("two networks count as one")
+		t.Error("two networks are counted as one")
 	}
 	if of("[::ffff:192.0.2.1]:1") != of("192.0.2.1:1") {
-		t.Error("an address of IPv4 counts twice")
+		t.Error("an IPv4 address and its IPv6 form are counted separately")
 	}
 }
 
-// at is a connection from somewhere.
+// at is a connection from a given address.
 type at struct {
 	net.Conn
 	remote net.Addr
@@ -53,31 +53,30 @@ func TestAFleetThatComesBackAtOnceIsTakenAndAFloodShutsOutNobodyElse(t *testing.
 		}
 		museum := func(int) string { return "192.0.2.1" }
 		if got := taken(300, museum); got != 300 {
-			t.Errorf("%d of 300 robots behind one address are taken", got)
+			t.Errorf("%d of 300 robots behind one address are accepted", got)
 		}
 		stranger := func(int) string { return "192.0.2.2" }
 		if got := taken(100_000, stranger); got != 1000 {
-			t.Errorf("%d connections of one address are taken at once, want 1000", got)
+			t.Errorf("%d connections of one address are accepted at once, want 1000", got)
 		}
 		if got := taken(300, museum); got != 300 {
-			t.Errorf("%d of 300 robots are taken beside a flood", got)
+			t.Errorf("%d of 300 robots are accepted during a flood", got)
 		}
 		time.Sleep(time.Second)
 		if got := taken(1000, stranger); got != 250 {
-			t.Errorf("%d connections of one address are taken a second, want 250", got)
+			t.Errorf("%d connections of one address are accepted a second, want 250", got)
 		}
 		time.Sleep(time.Hour)
 		if got := taken(10_000, func(i int) string { return fmt.Sprintf("198.51.%d.%d", i>>8, i&255) }); got != 4000 {
-			t.Errorf("%d connections of as many addresses are taken at once, want 4000", got)
+			t.Errorf("%d connections of as many addresses are accepted at once, want 4000", got)
 		}
 		if why := l.hurries(addrOf(at{remote: pipeAddr{}})); why != "" {
-			t.Errorf("fleetd in the same process is shut out: %s", why)
+			t.Errorf("in-process connection refused: %s", why)
 		}
 	})
 }
 
-// flaky is a listener whose Accept fails a few times, as when the process is out
-// of file descriptors.
+// flaky is a listener whose Accept fails a few times, as without file descriptors.
 type flaky struct {
 	net.Listener
 	failures atomic.Int32

@@ -17,13 +17,13 @@ import (
 	"troupe/broker/server"
 )
 
-// bubble runs f in fake time with a broker that has no sockets.
+// bubble runs f in fake time with a broker without sockets.
 func bubble(t *testing.T, f func(*testing.T, *brokertest.Broker), options ...func(*server.Config)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { f(t, start(t, append(options, brokertest.InProcess)...)) })
 }
 
-// dead reports whether the other side has hung up on c.
+// dead waits until the peer has closed c, and reports whether it has.
 func dead(t *testing.T, c net.Conn) bool {
 	t.Helper()
 	_ = c.SetReadDeadline(time.Now().Add(brokertest.Patience))
@@ -60,7 +60,7 @@ func TestWhoSaysConnectByteByByteIsCutAfterTenSeconds(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		if time.Since(began) > 12*time.Second {
-			t.Fatalf("still taken after %v", time.Since(began))
+			t.Fatalf("still open after %v", time.Since(began))
 		}
 	})
 }
@@ -69,10 +69,10 @@ func TestAHugeFirstPacketIsNotWaitedFor(t *testing.T) {
 	bubble(t, func(t *testing.T, b *brokertest.Broker) {
 		for _, head := range [][]byte{
 			{0x10, 0xff, 0xff, 0xff, 0x7f},       // CONNECT of 256 MB
-			{0x10, 0x81, 0x20},                   // CONNECT of 4 KiB and one
-			{0x30, 0x04, 0, 1, 'a'},              // no CONNECT
+			{0x10, 0x81, 0x20},                   // CONNECT of 4 KiB + 1
+			{0x30, 0x04, 0, 1, 'a'},              // not a CONNECT
 			{0x10, 0xff, 0xff, 0xff, 0xff, 0x01}, // malformed length
-			{0x10, 0x80, 0x80, 0x80, 0x80},       // malformed length that says nothing
+			{0x10, 0x80, 0x80, 0x80, 0x80},       // length that does not end
 		} {
 			c, err := b.Dial(t.Context())
 			if err != nil {
@@ -116,10 +116,10 @@ func TestWhoSaysNothingKeepsNobodyOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := io.ReadFull(c, make([]byte, 4)); err != nil { // CONNACK
-		t.Fatalf("who says CONNECT is kept out by who does not: %v", err)
+		t.Fatalf("silent connections keep out one that sends CONNECT: %v", err)
 	}
 	if !dead(t, first) {
-		t.Error("the oldest of those who are most makes no room")
+		t.Error("the oldest connection of the address with most of them is still open")
 	}
 }
 
@@ -135,9 +135,9 @@ func TestConnectionsThatSayNothingAreCapped(t *testing.T) {
 	}
 	waiting := []net.Conn{dial(), dial(), dial()}
 	if !dead(t, dial()) {
-		t.Fatal("a fourth connection from one address was taken")
+		t.Fatal("a fourth connection from one address was accepted")
 	}
-	for range 2 { // those within the process have no address, but count
+	for range 2 { // in-process connections have no address, but count
 		if _, err := b.Dial(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -147,9 +147,9 @@ func TestConnectionsThatSayNothingAreCapped(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !dead(t, c) {
-		t.Fatal("a sixth connection was taken")
+		t.Fatal("a sixth connection was accepted")
 	}
-	// Who has said CONNECT no longer counts.
+	// A connection that has sent CONNECT no longer counts.
 	hello := brokertest.Hello{Name: "r1", ClientID: "r1"}.Bytes()
 	if _, err := waiting[0].Write(hello); err != nil {
 		t.Fatal(err)
@@ -163,8 +163,8 @@ func TestConnectionsThatSayNothingAreCapped(t *testing.T) {
 	brokertest.Connect(t, brokertest.TCP(b.Addr()), brokertest.Hello{Name: "r2", ClientID: "r2"}).Ping()
 }
 
-// The library makes a queue of 64 KiB for everybody who connects, before it knows
-// who he is.
+// The library allocates a queue of 64 KiB for every connection before the client is
+// authenticated.
 func TestAConnectionThatSaysNothingCostsNextToNothing(t *testing.T) {
 	const connections = 500
 	b := start(t, brokertest.InProcess)
@@ -207,13 +207,13 @@ func TestConnectionsOfOneAddressAreTakenAtARate(t *testing.T) {
 		}
 	}
 	if n := b.Status()["connections_too_fast"]; refused == 0 || n != refused {
-		t.Fatalf("%d of 50 connections in one breath refused, %d counted", refused, n)
+		t.Fatalf("%d of 50 connections at once refused, %d counted", refused, n)
 	}
 	b.Client(t, "op2").Ping() // from within the process
 	eventually(t, "a connection after a pause", connects)
 }
 
-// A fleet behind one address lost its network and has it again.
+// As when a fleet behind one NAT address lost its network and has it again.
 func TestThreeHundredRobotsThatComeBackAtOnceAreTakenAtTheFirstAttempt(t *testing.T) {
 	const robots = 300
 	b := start(t)
@@ -246,7 +246,7 @@ func TestClosingDoesNotWaitForWhoSaysNothing(t *testing.T) {
 		defer c.Close()
 	}
 	b.Client(t, "r1").Ping()
-	if err := b.Close(); err != nil { // would last until the sockets are collected
+	if err := b.Close(); err != nil { // must not wait for these connections
 		t.Fatal(err)
 	}
 }
@@ -267,11 +267,11 @@ func TestWithoutPasswordsOnlyThisMachineIsServed(t *testing.T) {
 	for _, addr := range []string{":0", "0.0.0.0:0", "[::]:0", "192.0.2.1:1883", "example.com:1883"} {
 		if s, err := server.New(server.Config{MQTT: addr, Dev: true}); err == nil {
 			s.Close()
-			t.Errorf("served %s", addr)
+			t.Errorf("accepted address %s with Dev", addr)
 		}
 	}
 	if _, err := server.New(server.Config{MQTT: "127.0.0.1:0"}); err == nil {
-		t.Error("served without users")
+		t.Error("started without any accepted clients")
 	}
 }
 

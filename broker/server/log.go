@@ -5,9 +5,9 @@ import (
 	"log/slog"
 )
 
-// quiet is what the server library logs through. It logs whole packets, payloads
-// and all, and a warning without words for every client that hangs up; neither
-// belongs into an operator's log.
+// libraryLog is the server library's logger. The library logs whole packets with payloads,
+// and a warning without a message for every client that closes its connection; neither
+// belongs in an operator's log.
 type quiet struct{ slog.Handler }
 
 func (q quiet) Handle(ctx context.Context, r slog.Record) error {
@@ -39,7 +39,7 @@ func (q quiet) WithAttrs(as []slog.Attr) slog.Handler {
 
 func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }
 
-// Enabled drops the library's chatter about its own start and stop.
+// Enabled drops the library's messages about its own start and stop.
 func (q quiet) Enabled(ctx context.Context, l slog.Level) bool {
 	return l != slog.LevelInfo && q.Handler.Enabled(ctx, l)
 }

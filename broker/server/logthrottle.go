@@ -8,50 +8,48 @@ import (
 )
 
 const (
-	// gatherFor is how long what is said again is only counted.
+	// gatherFor is how long repetitions are only counted.
 	gatherFor = 5 * time.Second
-	// gatherMost is of how many it is known that they were told of. The others are
-	// told of together.
+	// gatherMost is for how many complaints repetitions are counted separately. All others
+	// are counted together.
 	gatherMost = 512
 )
 
-// complaint is one thing to tell of: what happened, for which reason, and whose doing
-// it was, an address or a name. What comes from outside and is ever different is no
-// part of it.
+// complaint identifies a log line: the message, a reason, and who caused it, an address or
+// a name. Values that clients choose freely are not part of it.
 type complaint struct {
 	level            slog.Level
 	what, why, whose string
 }
 
-// gathered are complaints that came lately: the first is told at once, and of
-// those after it one in a while, with how many there were. An unknown client can say the
-// same wrong thing a thousand times a second; whoever reads the log shall find in
-// it what else there is.
+// gathered throttles log lines. The first of a kind is logged at once; repetitions are
+// counted, and logged once per interval with their number. An unknown client can make the
+// same mistake a thousand times a second, and the log must stay readable.
 type gathered struct {
 	of map[complaint]*told
 }
 
-// told is how often something happened since it was told of.
+// told counts the repetitions since a line was logged.
 type told struct {
 	at     time.Time
 	count  int
-	latest []any // attributes of the last time
+	latest []any // attributes of the last repetition
 }
 
-// saying is a line of the log.
+// saying is a log line to write.
 type saying struct {
 	complaint
 	attrs []any
 }
 
-// add returns what has to be told now.
+// add records an event and returns the lines to log now.
 func (g *gathered) add(now time.Time, p complaint, attrs []any) (say []saying) {
 	if g.of == nil {
 		g.of = map[complaint]*told{}
 	}
 	if g.of[p] == nil && len(g.of) >= gatherMost {
 		if p.whose = "others"; g.of[p] == nil && len(g.of) >= 2*gatherMost {
-			return nil // more kinds of complaints than there are
+			return nil // there cannot be so many kinds; bounds the memory
 		}
 	}
 	if t := g.of[p]; t != nil {
@@ -63,8 +61,8 @@ func (g *gathered) add(now time.Time, p complaint, attrs []any) (say []saying) {
 	return []saying{{p, attrs}}
 }
 
-// due returns what has to be told by now, or all that was not, and forgets of whom
-// nothing more came.
+// due returns the repetitions to log now, or with all every one that was not logged, and
+// forgets kinds without repetitions.
 func (g *gathered) due(now time.Time, all bool) (say []saying) {
 	for p, t := range g.of {
 		switch {
@@ -79,17 +77,17 @@ func (g *gathered) due(now time.Time, all bool) (say []saying) {
 	return say
 }
 
-// logThrottle tells the log what clients do, gathered.
+// logThrottle logs what clients cause, and throttles repetitions.
 type logThrottle struct {
 	log *slog.Logger
 
 	mu     sync.Mutex
 	said   gathered
-	timer  *time.Timer // runs while something was said lately
+	timer  *time.Timer // runs while there are recent events
 	closed bool
 }
 
-// tell tells that something happened. whose is a name or an address.
+// tell logs an event. whose is a name or an address.
 func (c *logThrottle) tell(level slog.Level, what, why, whose string, attrs ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,7 +109,7 @@ func (c *logThrottle) later() {
 	}
 }
 
-// close tells what is left.
+// close logs the remaining repetitions.
 func (c *logThrottle) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -36,23 +36,23 @@ func TestTheLogHasTheFirstOfManyAtOnceAndThenTheirNumber(t *testing.T) {
 		}
 		c.tell(slog.LevelWarn, "refused", "login", "192.0.2.2", "user", "op1")
 		c.tell(slog.LevelError, "refused", "busy", "192.0.2.1", "user", "op2")
-		want("at once", "refused user=x0", "refused user=op1", "refused user=op2")
+		want("first events", "refused user=x0", "refused user=op1", "refused user=op2")
 		time.Sleep(gatherFor - time.Second)
-		want("a moment later")
+		want("within the interval")
 		time.Sleep(2 * time.Second)
-		want("after a while", "refused user=x8999 count=8999 within=5s")
+		want("after the interval", "refused user=x8999 count=8999 within=5s")
 		c.tell(slog.LevelWarn, "refused", "login", "192.0.2.1", "user", "y")
-		want("as it goes on")
+		want("another event within the next interval")
 		time.Sleep(gatherFor)
-		want("after a while more", "refused user=y count=1 within=5s")
+		want("after the next interval", "refused user=y count=1 within=5s")
 		time.Sleep(3 * gatherFor)
 		if synctest.Wait(); c.timer != nil || len(c.said.of) > 0 {
-			t.Errorf("%d are remembered when it is long quiet", len(c.said.of))
+			t.Errorf("%d kinds are remembered after a quiet time", len(c.said.of))
 		}
 		c.tell(slog.LevelWarn, "refused", "login", "192.0.2.1", "user", "z")
 		c.tell(slog.LevelWarn, "refused", "login", "192.0.2.1", "user", "z")
 		c.close()
-		want("when it is quiet, and closes", "refused user=z", "refused user=z count=1 within=0s")
+		want("after a quiet time and the close", "refused user=z", "refused user=z count=1 within=0s")
 	})
 }
 
@@ -66,6 +66,6 @@ func TestComplaintsOfManyAreToldTogether(t *testing.T) {
 		t.Fatalf("%d lines, %d remembered", lines, len(g.of))
 	}
 	if say := g.due(time.Time{}.Add(gatherFor), false); len(say) != 1 || say[0].whose != "others" {
-		t.Errorf("%d told of, want the others alone", len(say))
+		t.Errorf("%d lines, want one for the others", len(say))
 	}
 }

@@ -7,18 +7,18 @@ import (
 	"github.com/mochi-mqtt/server/v2/packets"
 )
 
-// checkConnect decides whether a CONNECT is well-formed before the library does,
-// which is wrong about two things and says it in codes of MQTT 5. Clients of MQTT
-// 3.1.1 know the codes 1 to 5 only, and some of them take any other for success: a
-// stop button would show itself armed and not be connected.
+// checkConnect checks whether a CONNECT is well formed before the library does. The
+// library is wrong about two things and answers with MQTT 5 codes. MQTT 3.1.1 clients know
+// only the codes 1 to 5, and some take any other for success: a stop button would show
+// itself as armed without being connected.
 //
-// What the library refuses and MQTT 3.1.1 allows is changed into what it takes: a
-// will without a payload, which OnConnect changes back, and an empty password,
-// which is as none. A CONNECT that is malformed is not answered: so MQTT 3.1.1
-// wants it [MQTT-3.1.4-1].
+// Two things that MQTT 3.1.1 allows and the library refuses are changed into something
+// that it accepts: a will without a payload, which OnConnect changes back, and an empty
+// password, which becomes none. A malformed CONNECT gets no answer, as MQTT 3.1.1 requires
+// [MQTT-3.1.4-1].
 func (g *guard) checkConnect(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
 	c := connOf(cl)
-	if c == nil || pk.ProtocolVersion == 5 { // which has these codes, and is refused in them
+	if c == nil || pk.ProtocolVersion == 5 { // the library refuses it, with codes that MQTT 5 clients know
 		return pk, nil
 	}
 	hello := &pk.Connect

@@ -13,7 +13,7 @@ import (
 	"troupe/broker/server"
 )
 
-// metered is a connection that hands out as many bytes as it may.
+// metered is a connection from which only a limited number of bytes can be read.
 type metered struct {
 	net.Conn
 	mu     sync.Mutex
@@ -44,9 +44,9 @@ func (m *metered) may(bytes int) {
 
 const unlimited = 1 << 62
 
-// A document that was dropped is sent again from its place in the queue. What was
-// queued behind that place is newer than what was dropped, and older than what is
-// kept by then.
+// A document that was dropped is sent again from its note's place in the queue. What was
+// queued behind that place is newer than what was dropped, and older than what is retained
+// by then.
 func TestADocumentThatIsMadeGoodDoesNotGoBackwards(t *testing.T) {
 	for qos := range byte(2) {
 		goesForward(t, qos)
@@ -78,7 +78,7 @@ func goesForward(t *testing.T, qos byte) {
 		if n := b.Status()["deliveries_dropped"]; n != 2 {
 			t.Fatalf("%d deliveries are dropped: the queue was not full", n)
 		}
-		for _, state := range []string{"", "2", "3"} { // room for the note, and for two states behind it
+		for _, state := range []string{"", "2", "3"} { // makes room for the note, and for two states behind it
 			m.may(len(packet(noise, string(event.Payload))))
 			synctest.Wait()
 			if state != "" {
@@ -92,7 +92,7 @@ func goesForward(t *testing.T, qos byte) {
 			states = append(states, string(m.Payload))
 		}
 		if !slices.Equal(states, []string{"2", "3"}) {
-			t.Errorf("after the first was dropped, the states arrive as %v with QoS %d", states, qos)
+			t.Errorf("QoS %d: after the first state was dropped, the states arrive as %v", qos, states)
 		}
 		synctest.Wait()
 		if n := b.Status()["deliveries_dropped"]; n != 2 {
@@ -100,7 +100,7 @@ func goesForward(t *testing.T, qos byte) {
 		}
 		for _, c := range server.Connected(b.Post.(*server.Server)) {
 			if c.Pending != 0 || c.Unacknowledged != 0 {
-				t.Errorf("in the end %d wait for %s, and %d are unacknowledged", c.Pending, c.ClientID, c.Unacknowledged)
+				t.Errorf("at the end %s has %d pending and %d unacknowledged deliveries", c.ClientID, c.Pending, c.Unacknowledged)
 			}
 		}
 	}, patient, func(c *server.Config) { c.MaxPending = 4 })

@@ -12,46 +12,45 @@ import (
 	"troupe/schema"
 )
 
-// rates bound what a client may send.
+// rates are the limits of what a client may send.
 type rates struct {
 	robot, robotBurst     int // messages per second of a robot; see tooOften
-	bytes, bytesBurst     int // of them, with their topics
+	bytes, bytesBurst     int // bytes per second of them, topics included
 	command               int // commands per second of a sender to each robot; stops are exempt
-	frame                 int // frames per second of manual driving, of a sender to each robot
-	fleet                 int // robots that a fleetd instance's commands are counted for, each by itself
+	frame                 int // frames of manual driving per second of a sender to each robot
+	fleet                 int // robots for which a fleetd instance has separate limits
 	refused, refusedBurst int // refusals per second before the connection is cut
-	notice, noticeBurst   int // notices per second; what is left out is counted in the next
+	notice, noticeBurst   int // notices per second; omitted ones are counted in the next
 	subscriptions         int // of one client
 	robotSubscriptions    int // of a robot
-	search, searchBurst   int // filters per second that are granted to one name: for each, all documents are searched, and whoever writes one waits
+	search, searchBurst   int // filters per second granted to one user name: each one searches all retained documents while publishers wait
 }
 
-// paces bound how often commands are sent: a sender has one pace to each robot,
-// whatever he connects as and however often he comes back. So who speaks to a
-// whole hall at once is at his everyday work, and no robot has to hear more of one
-// sender than it can answer.
+// paces limits how often commands are sent: a sender has one limit for each robot, however
+// many connections it uses and however often it reconnects. So addressing a whole hall at
+// once is no problem, and no robot gets more commands of one sender than it can answer.
 //
-// Who speaks to ever more robots is not counted for ever more of them: those
-// beyond robotsOf, or of a fleetd instance beyond a fleet, have one pace together.
+// The number of limits per sender is bounded: beyond robotsOf robots, or for a fleetd
+// instance beyond the size of a fleet, all further robots share one limit.
 //
-// Frames of driving have a pace of their own, well above what drives smoothly, and
-// a second's worth of them may come at once, for lines are not even. One that is
-// left out is as one that the network lost: the robot goes on with the newest that
-// it has, and stands 400 ms after the last. So a stick that was let go is obeyed
-// at the latest then, whichever frame was left out; who wants it at once sends a
-// stop, and no stop is counted.
+// Frames of manual driving have their own limit, well above what smooth driving needs, and
+// a second's worth of them may arrive at once, because networks have jitter. An omitted
+// frame is like one that the network lost: the robot goes on with the newest one that it
+// has, and stops 400 ms after the last. So releasing the stick takes effect within that
+// time, whichever frame was omitted. A sender that needs an immediate effect sends a stop,
+// which is never limited.
 type paces struct {
 	rates rates
 
 	mu    sync.Mutex
 	of    map[string]*pace // by sender
-	prune int              // when there are so many, those at rest are forgotten
+	prune int              // number of senders at which idle ones are dropped
 }
 
-// pace of one sender, by robot.
+// pace holds the limits of one sender, by robot.
 type pace struct{ commands, frames limiters[string] }
 
-// robotsOf is how many robots one sender who is no fleetd is counted for.
+// robotsOf is for how many robots a sender other than fleetd has separate limits.
 const robotsOf = 256
 
 func (p *paces) sender(c *client) *pace {
@@ -79,19 +78,19 @@ func (p *paces) sender(c *client) *pace {
 	return one
 }
 
-// command says whether c may send another command to robot now.
+// command reports whether c may send another command to robot now.
 func (p *paces) command(c *client, robot string) bool { return p.sender(c).commands.allow(robot) }
 
-// frame says whether c may send robot another frame now.
+// frame reports whether c may send another frame to robot now.
 func (p *paces) frame(c *client, robot string) bool { return p.sender(c).frames.allow(robot) }
 
-// tooOften says why a message comes too often, or nothing. Such a message is left
-// out and told of; nobody is cut for it, because the next thing that the sender
-// says, or that is said to him, may be a stop.
+// tooOften returns why a message exceeds a limit, or nothing. Such a message is omitted
+// and reported, but nobody is disconnected for it, because the next message that the
+// client sends or receives may be a stop.
 //
-// Commands are bounded where they come from, stops excepted. So a robot's answers
-// are bounded as well, and none is left out: the broker has acknowledged it, so
-// the robot would take it for heard and never tell it again.
+// Commands other than stops are limited at their senders, which limits the robots' answers
+// as well. So no answer is omitted: it was acknowledged, and the robot would not send it
+// again.
 func (g *guard) tooOften(c *client, v access.Verdict, m access.Publish) (e event, why string) {
 	if v.Urgent {
 		return 0, ""
@@ -99,37 +98,38 @@ func (g *guard) tooOften(c *client, v access.Verdict, m access.Publish) (e event
 	row, params, _ := g.ns.Match(m.Topic)
 	switch {
 	case row.Kind == schema.TopicCmd && !g.paces.command(c, params.RID):
-		return overRate, fmt.Sprintf("more than %d commands a second to one robot, or to all beyond %d robots; stops are taken at any rate", g.rates.command, robotsOf)
+		return overRate, fmt.Sprintf("more than %d commands per second to one robot, or to all robots beyond %d; stops are not limited", g.rates.command, robotsOf)
 	case row.Kind == schema.TopicTeleop && !g.paces.frame(c, params.RID):
-		return framesOverRate, fmt.Sprintf("more than %d frames a second to one robot; stops are taken at any rate", g.rates.frame)
+		return framesOverRate, fmt.Sprintf("more than %d frames per second to one robot; stops are not limited", g.rates.frame)
 	case c.messages == nil || row.Kind == schema.TopicAck:
 	case !c.messages.Allow():
-		return overRate, fmt.Sprintf("more than %d messages a second", g.rates.robot)
+		return overRate, fmt.Sprintf("more than %d messages per second", g.rates.robot)
 	case !c.bytes.AllowN(time.Now(), len(m.Topic)+m.Size):
-		return bytesOverRate, fmt.Sprintf("more than %d KiB a second", g.rates.bytes>>10)
+		return bytesOverRate, fmt.Sprintf("more than %d KiB per second", g.rates.bytes>>10)
 	}
 	return 0, ""
 }
 
-// limiters are alike, one for each key, and outlive whoever is limited.
+// limiters are rate limiters of one kind, one for each key. They outlive the connections
+// that they limit.
 type limiters[K comparable] struct {
 	each  rate.Limit
 	burst int
-	most  int // keys; those that there is no room for share one limiter. 0: no bound
+	most  int // maximum number of keys; further ones share one limiter. 0: no maximum
 
 	mu     sync.Mutex
 	of     map[K]*rate.Limiter
-	prune  int           // when there are so many, those at rest are forgotten
-	looked time.Time     // for room where there was none
-	others *rate.Limiter // of who found no room
+	prune  int           // number of limiters at which idle ones are dropped
+	looked time.Time     // when idle ones were last looked for
+	others *rate.Limiter // shared by the keys beyond the maximum
 }
 
-// limitersKept is how many are kept before those at rest are looked for: a
-// limiter at rest is as good as a new one.
+// limitersKept is how many limiters are kept before idle ones are looked for: an idle
+// limiter is equal to a new one.
 const limitersKept = 1024
 
-// lookAgain is how long nobody looks for room where none was: whoever sends
-// without end to ever new robots shall not cost a search each time.
+// lookAgain is the minimum interval between searches for idle limiters when all are in
+// use, so that a sender to ever new robots does not cause a search each time.
 const lookAgain = 50 * time.Millisecond
 
 func (l *limiters[K]) allow(k K) bool {
@@ -153,8 +153,7 @@ func (l *limiters[K]) allow(k K) bool {
 	return one.AllowN(now, 1)
 }
 
-// room says whether one more may be kept, and forgets those at rest where that is
-// due.
+// room reports whether one more may be kept, and drops idle ones if that is due.
 func (l *limiters[K]) room(now time.Time) bool {
 	full := l.most > 0 && len(l.of) >= l.most
 	if full && now.Sub(l.looked) >= lookAgain || !full && len(l.of) >= max(limitersKept, l.prune) {
@@ -168,7 +167,7 @@ func (l *limiters[K]) rests(one *rate.Limiter, now time.Time) bool {
 	return one == nil || one.TokensAt(now) >= float64(l.burst)
 }
 
-// atRest reports whether all of them are as good as new.
+// atRest reports whether all of them are idle.
 func (l *limiters[K]) atRest() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

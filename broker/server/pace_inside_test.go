@@ -12,15 +12,15 @@ import (
 	"troupe/schema"
 )
 
-// flurry is what one sender says in one breath, to so many robots in turn.
+// flurry is a burst of commands of one sender to a number of robots in turn.
 type flurry struct {
 	pause                   time.Duration // before
 	fleetd                  bool
 	first, robots, messages int
 }
 
-// Whoever sends what to whom: what is remembered of him is bounded, so is what
-// any robot hears of him, and it is all forgotten once he has been quiet.
+// For any sequence of bursts: the number of remembered robots is bounded, so is the number
+// of commands to each robot, and a sender is forgotten once it was quiet.
 func TestPacesRememberABoundedNumberOfRobotsAndForgetWhoIsQuiet(t *testing.T) {
 	draw := rapid.Custom(func(t *rapid.T) flurry {
 		return flurry{
@@ -58,11 +58,11 @@ func wrongPaces(said []flurry) string {
 		}
 		for name, most := range map[string]int{"op1": robotsOf, "fleetd": fleet} {
 			if one := p.of[name]; one != nil && (len(one.commands.of) > most || len(one.frames.of) > most) {
-				return fmt.Sprintf("of %s %d and %d robots are remembered", name, len(one.commands.of), len(one.frames.of))
+				return fmt.Sprintf("%s: %d and %d robots are remembered", name, len(one.commands.of), len(one.frames.of))
 			}
 		}
 	}
-	most := 2 * (2*each + int(each*time.Since(began).Seconds()) + 1) // its own pace, and that of the many while it was one of them
+	most := 2 * (2*each + int(each*time.Since(began).Seconds()) + 1) // its own limit, and the shared one while it was beyond the maximum
 	for who, n := range heard {
 		if n > most {
 			return fmt.Sprintf("%s: %d commands, at most %d", who, n, most)

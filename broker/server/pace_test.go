@@ -18,7 +18,7 @@ func packet(topic, payload string) []byte {
 	return brokertest.Packet(0x30, append(append([]byte{0, byte(len(topic))}, topic...), payload...))
 }
 
-// flood sends n packets in one breath.
+// flood sends n packets at once.
 func flood(t *testing.T, c *brokertest.Client, n int, packet func(i int) []byte) {
 	t.Helper()
 	var raw []byte
@@ -31,7 +31,7 @@ func flood(t *testing.T, c *brokertest.Client, n int, packet func(i int) []byte)
 	c.Ping()
 }
 
-// paced runs f in fake time, where a breath takes none.
+// paced runs f in fake time, in which sending takes no time.
 func paced(t *testing.T, f func(t *testing.T, b *brokertest.Broker)) {
 	synctest.Test(t, func(t *testing.T) { f(t, start(t, brokertest.InProcess)) })
 }
@@ -44,12 +44,12 @@ func TestABusyOperatorIsHeldBackAndHisStopStillArrives(t *testing.T) {
 		flood(t, op, 1000, func(int) []byte { return packet(r1+"cmd/op1/auto/pause", "{}") })
 		synctest.Wait()
 		if got := len(robot.Inbox("#")); got != 40 {
-			t.Errorf("the robot hears %d of 1000 commands, want 40", got)
+			t.Errorf("the robot receives %d of 1000 commands, want 40", got)
 		}
-		if n := notice(t, op); n.Reason != schema.ReasonOverloaded || !strings.Contains(n.Detail, "20 commands a second") {
+		if n := notice(t, op); n.Reason != schema.ReasonOverloaded || !strings.Contains(n.Detail, "20 commands per second") {
 			t.Errorf("notice %+v", n)
 		}
-		// However many answers the robot owes, each of them gets there.
+		// The robot's answers are not limited.
 		flood(t, robot, 1000, func(int) []byte { return packet(r1+"ack/op1", "{}") })
 		op.Publish(r1+"cmd/op1/safety/stop", "")
 		robot.Expect(r1 + "cmd/op1/safety/stop")
@@ -77,7 +77,7 @@ func TestASenderIsHeldBackWhateverHeConnectsAs(t *testing.T) {
 		}
 		synctest.Wait()
 		if got := len(robot.Inbox("#")); got != 40 {
-			t.Errorf("the robot hears %d of 100 commands, want 40", got)
+			t.Errorf("the robot receives %d of 100 commands, want 40", got)
 		}
 	})
 }
@@ -93,10 +93,10 @@ func TestADeskIsHeldBackForEachRobotAlone(t *testing.T) {
 		flood(t, fleetd, 100, func(int) []byte { return packet(r1+"cmd/fleetd/sys/ping", "") })
 		synctest.Wait()
 		if got := len(watcher.Inbox(r1 + "cmd/#")); got != 40 {
-			t.Errorf("robot r1 hears %d of 103 commands, want 40", got)
+			t.Errorf("robot r1 receives %d of 103 commands, want 40", got)
 		}
 		if got := len(watcher.Inbox("#")); got != 3*1499 {
-			t.Errorf("the others hear %d commands, want %d", got, 3*1499)
+			t.Errorf("the others receive %d commands, want %d", got, 3*1499)
 		}
 	})
 }
@@ -111,14 +111,14 @@ func TestWhoSpeaksToTwoRobotsHasAPaceForEach(t *testing.T) {
 		synctest.Wait()
 		for _, rid := range []string{"r1", "r2"} {
 			if got := len(watcher.Inbox("troupe/v1/robots/" + rid + "/cmd/#")); got != 40 {
-				t.Errorf("%s hears %d of 200 commands, want 40", rid, got)
+				t.Errorf("%s receives %d of 200 commands, want 40", rid, got)
 			}
 		}
 	})
 }
 
-// Names are cheap: whoever speaks to robots that may not even exist has one pace
-// for all that are too many, and still stops each of them.
+// A client can make up robot names. All robots beyond the maximum share one limit, but
+// stops reach each of them.
 func TestWhoSpeaksToEverMoreRobotsIsHeldBackAndHisStopsStillArrive(t *testing.T) {
 	paced(t, func(t *testing.T, b *brokertest.Broker) {
 		op, watcher := b.Client(t, "op1"), b.Client(t, "admin")
@@ -131,13 +131,13 @@ func TestWhoSpeaksToEverMoreRobotsIsHeldBackAndHisStopsStillArrive(t *testing.T)
 		synctest.Wait()
 		commands, stops := len(watcher.Inbox("troupe/v1/robots/+/cmd/op1/sys/ping")), len(watcher.Inbox("troupe/v1/robots/+/cmd/op1/safety/stop"))
 		if commands != 3*256+40 || stops != 1000 {
-			t.Errorf("%d of 3000 commands to 1000 robots came, want 3 to each of 256 and 40 to all others, and %d of 1000 stops", commands, stops)
+			t.Errorf("%d of 3000 commands to 1000 robots were delivered, want 3 to each of 256 and 40 to all others; %d of 1000 stops", commands, stops)
 		}
 		time.Sleep(time.Second)
 		flood(t, op, 256, func(i int) []byte { return packet(to(1000+i, "sys/ping"), "") })
 		synctest.Wait()
 		if got := len(watcher.Inbox("#")); got != 256 {
-			t.Errorf("a second later %d of 256 commands to other robots came", got)
+			t.Errorf("a second later %d of 256 commands to other robots were delivered", got)
 		}
 	})
 }
@@ -149,7 +149,7 @@ func TestStopsAreTakenAtAnyRate(t *testing.T) {
 		flood(t, button, 1000, func(int) []byte { return packet(r1+"cmd/stop1/safety/stop", "") })
 		synctest.Wait()
 		if got := len(robot.Inbox("#")); got != 1000 {
-			t.Errorf("the robot hears %d of 1000 stops", got)
+			t.Errorf("the robot receives %d of 1000 stops", got)
 		}
 	})
 }
@@ -185,9 +185,9 @@ func TestAStickThatRavesIsHeldBackAndAStopBesideItStillArrives(t *testing.T) {
 				synctest.Wait()
 			}
 			if got := len(robot.Inbox(stick)); got != 50 {
-				t.Errorf("second %d: the robot hears %d of 1000 frames, want 50", second, got)
+				t.Errorf("second %d: the robot receives %d of 1000 frames, want 50", second, got)
 			}
-			if got := op.Inbox("troupe/v1/clients/op1/notice"); len(got) != 1 || !strings.Contains(string(got[0].Payload), "50 frames a second") {
+			if got := op.Inbox("troupe/v1/clients/op1/notice"); len(got) != 1 || !strings.Contains(string(got[0].Payload), "50 frames per second") {
 				t.Errorf("second %d: notices %v", second, got)
 			}
 			for _, verb := range []string{"manual/stop", "safety/stop"} {
@@ -206,12 +206,12 @@ func TestNoFrameOfASteadyHandIsLeftOut(t *testing.T) {
 	paced(t, func(t *testing.T, b *brokertest.Broker) {
 		robot, op := b.Client(t, "r1"), b.Client(t, "op1")
 		robot.Subscribe(r1 + "cmd/#")
-		for range 10 { // twenty frames a second over a line that holds them back for two
+		for range 10 { // twenty frames a second over a network that delivers every two seconds
 			flood(t, op, 40, func(int) []byte { return packet(stick, `{"vx":0,"wz":0}`) })
 			time.Sleep(2 * time.Second)
 		}
 		if got := len(robot.Inbox(stick)); got != 400 {
-			t.Errorf("the robot hears %d of 400 frames", got)
+			t.Errorf("the robot receives %d of 400 frames", got)
 		}
 	})
 }
@@ -246,7 +246,7 @@ func TestARobotThatSaysTooMuchIsHeldBackButNotItsAnswersAndItsPresence(t *testin
 		if states, acks := len(op.Inbox(r1+"state")), len(op.Inbox(r1+"ack/op1")); states != 16 || acks != 80 {
 			t.Errorf("%d of 30 states of 16 KiB came, want 16, and %d of 80 answers", states, acks)
 		}
-		if n := notice(t, robot); n.Reason != schema.ReasonOverloaded || !strings.Contains(n.Detail, "64 KiB a second") {
+		if n := notice(t, robot); n.Reason != schema.ReasonOverloaded || !strings.Contains(n.Detail, "64 KiB per second") {
 			t.Errorf("notice %+v", n)
 		}
 		time.Sleep(time.Second)
@@ -258,8 +258,7 @@ func TestARobotThatSaysTooMuchIsHeldBackButNotItsAnswersAndItsPresence(t *testin
 	})
 }
 
-// A robot that connects says all that it has, and nobody says it again for a
-// while.
+// A robot publishes all its documents when it connects.
 func TestARobotMaySayAllItsDocumentsAtOnce(t *testing.T) {
 	paced(t, func(t *testing.T, b *brokertest.Broker) {
 		robot := b.Client(t, "r1")
@@ -273,13 +272,13 @@ func TestARobotMaySayAllItsDocumentsAtOnce(t *testing.T) {
 			}
 		}
 		if s := b.Status(); said < 8 || s["publishes_over_byte_rate"]+s["publishes_over_rate"]+s["publishes_too_big"]+s["publishes_forbidden"] != 0 {
-			t.Errorf("%d documents said, status %v", said, s)
+			t.Errorf("%d documents published, status %v", said, s)
 		}
 	})
 }
 
-// For each filter all that is kept is searched, and whoever has a document to keep
-// waits for that. Another name at the same time is not held back.
+// For each granted filter the library searches all retained documents while publishers
+// wait. Other clients are not limited meanwhile.
 func TestWhoSubscribesAgainAndAgainIsHeldBackAndNobodyElse(t *testing.T) {
 	paced(t, func(t *testing.T, b *brokertest.Broker) {
 		granted := func(c *brokertest.Client, n int) (yes int) {
@@ -299,18 +298,18 @@ func TestWhoSubscribesAgainAndAgainIsHeldBackAndNobodyElse(t *testing.T) {
 			t.Errorf("%d of 700 more granted, want 324: 1024 together", got)
 		}
 		if got := granted(b.Client(t, "op1"), 100); got != 100 {
-			t.Errorf("%d of 100 of somebody else granted", got)
+			t.Errorf("%d of 100 of another client granted", got)
 		}
 		time.Sleep(10 * time.Second)
 		if got := granted(obs, 100); got != 50 {
 			t.Errorf("%d of 100 granted after ten seconds, want 50", got)
 		}
-		obs.Ping() // nobody is cut for it
+		obs.Ping() // still connected
 	})
 }
 
-// Whoever presses a button that is not his goes on doing so, and is told each
-// time that he may not; his next press may be one that is.
+// A client may keep sending stops that it is not allowed to send; its next one may be
+// allowed.
 func TestNobodyIsCutForAStopThatIsRefused(t *testing.T) {
 	paced(t, func(t *testing.T, b *brokertest.Broker) {
 		robot, button := b.Client(t, "r1"), b.Client(t, "stop1")
@@ -334,7 +333,7 @@ func TestARobotThatSpeaksTooOftenIsNotRoutedButStaysConnected(t *testing.T) {
 	for i := range 100 {
 		robot.Publish(r1+"event", fmt.Sprint(i))
 	}
-	robot.Retain(r1+"presence", online) // urgent: is not counted
+	robot.Retain(r1+"presence", online) // urgent: not limited
 	op.Expect(r1 + "presence")
 	refused := b.Status()["publishes_over_rate"]
 	if routed := len(op.Inbox(r1 + "event")); refused < 50 || routed < 20 || routed+int(refused) != 100 {

@@ -9,24 +9,25 @@ import (
 	"troupe/broker/access"
 )
 
-// nobodysHash is computed for names that do not exist, so that the time of a
-// refusal does not tell them from those that do.
+// dummyHash is verified for unknown names, so that the time of a refusal does not show
+// which names exist.
 var nobodysHash = access.HashPassword("", [access.SaltBytes]byte{})
 
-// passwords finds out whether a password is the right one. A hash takes some 20 ms
-// and 19 MiB, of which a users file may ask for 128: a flood of unknown clients must
-// cost neither the memory nor the processors that carry stops, and must keep
-// nobody out who has the right one. So:
+// passwords verifies passwords. A hash takes about 20 ms and 19 MiB, and a users file may
+// ask for up to 128 MiB. A flood of unknown clients must exhaust neither the memory nor
+// the processors that carry stops, and must not keep out a client with the right password.
+// So:
 //
-//   - a few hashes are computed at once, and so many clients wait and no more;
-//   - addresses take turns, and at an address the names that are claimed there;
-//   - where nobody can wait any more, whoever came last of the most goes, and
-//     not whoever comes;
-//   - those of role stop wait by themselves and for one other at most;
-//   - who was right once is known by a digest, and does not wait;
-//   - a wrong password of a name that was wrong often at its address is answered
-//     late, and that address comes after others. A right one never is: behind one
-//     address there may be a whole house, and one who guesses in it.
+//   - only a few hashes are computed at once, and a bounded number of clients waits;
+//   - addresses take turns, and within an address the names that are claimed there;
+//   - when the queue is full, the newest waiter of the address with most waiters is
+//     refused, not the newcomer;
+//   - clients of role stop have their own queue and wait for at most one other client;
+//   - a client that had the right password before is recognized by a digest and does not
+//     wait;
+//   - the answer to a wrong password is delayed if the name had several at that address,
+//     and the address then comes after others. The answer to a right password is never
+//     delayed: one address may be the NAT of a whole building, with one guesser in it.
 //
 // No client waits longer than patience.
 type passwords struct {
@@ -34,38 +35,37 @@ type passwords struct {
 	verify   func(access.Hash, []byte) bool
 
 	mu          sync.Mutex
-	free        int // hashes that may be computed besides those that are
+	free        int // further hashes that may be computed at once
 	stop, other turns
-	stopped     bool // the turn before this one was of role stop
+	stopped     bool // the last turn was one of role stop
 	wrong       guesses
 	late        late
 	proven      proven
 
-	closing chan struct{} // closed when no answer is held back any more
+	closing chan struct{} // closed when answers are no longer delayed
 	close   func()        // closes it; idempotent
 }
 
-// claimant is who says that he is somebody.
+// claimant is a client that claims a name.
 type claimant struct {
 	claim
-	stop bool        // the name is one of role stop
-	gone func() bool // he has hung up; asked without a lock that he could hold
+	stop bool        // the name has role stop
+	gone func() bool // reports whether it has closed its connection; must not block
 }
 
-// claim is a name that is claimed at an address. In-process connections have no
-// address.
+// claim is a name that is claimed at an address. In-process connections have no address.
 type claim struct {
 	from netip.Addr
 	name string
 }
 
-// answer is what came of a password.
+// answer is the result of a password check.
 type answer uint8
 
 const (
 	fits answer = iota
 	fitsNot
-	isBusy // there was no time to find out
+	isBusy // the password was not checked
 )
 
 func newPasswords() *passwords {
@@ -78,9 +78,8 @@ func newPasswords() *passwords {
 	return p
 }
 
-// check says whether the password is that of the hash. Without a hash there is
-// none that fits, and finding out takes as long. That one does not fit is told
-// after the pause that its claim has earned.
+// check verifies the password against the hash. A nil hash matches no password and takes
+// as long. A wrong password is answered after the delay that its claim has earned.
 func (p *passwords) check(who claimant, hash *access.Hash, password []byte) answer {
 	if hash != nil && p.knows(who.claim, *hash, password) {
 		return fits
@@ -110,7 +109,7 @@ func (p *passwords) check(who claimant, hash *access.Hash, password []byte) answ
 	return fitsNot
 }
 
-// hold returns after a pause, which p.late has entered.
+// hold waits for pause; the caller has entered p.late.
 func (p *passwords) hold(from netip.Addr, pause time.Duration) {
 	over := time.NewTimer(pause)
 	defer over.Stop()
@@ -129,17 +128,18 @@ func (p *passwords) knows(who claim, hash access.Hash, password []byte) bool {
 	return p.proven.has(who, hash, password)
 }
 
-// forget forgets whoever's line is not that of users any more.
+// forget drops the remembered passwords of users whose line has changed.
 func (p *passwords) forget(users access.Users) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.proven.keep(users)
 }
 
-// wait returns when it is who's turn, which next ends; fits says that it is.
+// wait waits for the turn of who, which ends with next. It returns fits when the turn has
+// come.
 func (p *passwords) wait(who claimant) answer {
 	p.mu.Lock()
-	if p.free > 0 { // then nobody waits
+	if p.free > 0 { // then the queues are empty
 		p.free--
 		p.mu.Unlock()
 		return fits
@@ -166,10 +166,10 @@ func (p *passwords) wait(who claimant) answer {
 	if waits {
 		return isBusy
 	}
-	return <-w.turn // it has just come
+	return <-w.turn // the turn came at the same moment
 }
 
-// next gives the turn to whoever waits, if he still wants it.
+// next gives the turn to the next waiter that is still connected.
 func (p *passwords) next() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -189,8 +189,7 @@ func (p *passwords) next() {
 	}
 }
 
-// first is whose turn it is: of role stop and of the others in turn, where both
-// wait.
+// first returns whose turn it is: the two queues alternate if both have waiters.
 func (p *passwords) first() *waiter {
 	queues := []*turns{&p.stop, &p.other}
 	if p.stopped {
@@ -204,7 +203,7 @@ func (p *passwords) first() *waiter {
 	return nil
 }
 
-// suspect says at which addresses somebody was wrong lately.
+// suspect returns a function that reports addresses with recent wrong passwords.
 func (p *passwords) suspect() func(netip.Addr) bool {
 	now := time.Now()
 	return func(a netip.Addr) bool { return p.wrong.at(now, a) }

@@ -21,8 +21,8 @@ func claims(a netip.Addr, name string) claimant {
 	return claimant{claim: claim{a, name}, gone: func() bool { return false }}
 }
 
-// slowly are passwords of which each hash takes 40 ms, one at a time; it is right
-// for "right".
+// slowly returns passwords with one hash at a time, each of which takes 40 ms; "right" is
+// right.
 func slowly(hashes *[]string) *passwords {
 	p := newPasswords()
 	p.free = 1
@@ -36,14 +36,14 @@ func slowly(hashes *[]string) *passwords {
 	return p
 }
 
-// Whoever has the right password finds a place and has his turn soon, from
-// wherever unknown clients try theirs.
+// A client with the right password is admitted soon, whatever addresses unknown clients
+// try theirs from.
 func TestInAFloodOfWrongPasswordsWhoHasTheRightOneHasHisTurnSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, hash, over := slowly(nil), nobodysHash, make(chan struct{})
 		for a := byte(1); a <= 8; a++ {
 			for i := range 40 {
-				go func() { // stubborn: they come again and again, and under ever other names
+				go func() { // retries for ever under changing names
 					for n := 0; ; n++ {
 						select {
 						case <-over:
@@ -62,9 +62,9 @@ func TestInAFloodOfWrongPasswordsWhoHasTheRightOneHasHisTurnSoon(t *testing.T) {
 			who  claimant
 			most time.Duration
 		}{
-			"from an address of its own":                {claims(host(9), "op1"), 120 * time.Millisecond},
-			"a button, from a unknown client's address": {button, 120 * time.Millisecond},
-			"from within the process":                   {claims(netip.Addr{}, "fleetd"), 120 * time.Millisecond},
+			"from an address of its own":                 {claims(host(9), "op1"), 120 * time.Millisecond},
+			"a button, from an unknown client's address": {button, 120 * time.Millisecond},
+			"in-process": {claims(netip.Addr{}, "fleetd"), 120 * time.Millisecond},
 		} {
 			began := time.Now()
 			if a := p.check(c.who, &hash, []byte("right")); a != fits || time.Since(began) > c.most {
@@ -75,7 +75,7 @@ func TestInAFloodOfWrongPasswordsWhoHasTheRightOneHasHisTurnSoon(t *testing.T) {
 		p.close()
 		time.Sleep(p.patience)
 		if synctest.Wait(); p.free != 1 || len(p.stop.waiting)+len(p.other.waiting) > 0 {
-			t.Errorf("%d free, %d and %d wait", p.free, len(p.stop.waiting), len(p.other.waiting))
+			t.Errorf("at the end %d hashes are free, %d and %d clients wait", p.free, len(p.stop.waiting), len(p.other.waiting))
 		}
 	})
 }
@@ -96,7 +96,7 @@ func TestAtAStrangersAddressTheOthersThereHaveTheirTurnAsWell(t *testing.T) {
 	})
 }
 
-// Those who claim to be buttons cannot keep operators out either.
+// Clients with the name of a button cannot keep operators out either.
 func TestButtonsComeFirstAndKeepNobodyOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var order []string
@@ -116,7 +116,7 @@ func TestButtonsComeFirstAndKeepNobodyOut(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if got, want := strings.Join(order, " "), "first btn0 op0 btn1 op1 btn2 op2"; got != want {
-			t.Errorf("in the order %s, want %s", got, want)
+			t.Errorf("order %s, want %s", got, want)
 		}
 	})
 }
@@ -130,7 +130,7 @@ func TestALoginThatWaitsTooLongIsPutOff(t *testing.T) {
 			t.Errorf("%v after %v", a, time.Since(began))
 		}
 		if len(p.other.waiting) != 0 {
-			t.Error("it still waits")
+			t.Error("the client still waits")
 		}
 	})
 }
@@ -169,13 +169,13 @@ func TestASocketWhosePeerHasClosedIsSeenToBeGone(t *testing.T) {
 	}
 	defer ours.Close()
 	if _, err := theirs.Write([]byte("unread")); err != nil || hungUp(ours) {
-		t.Fatalf("gone while it is there; %v", err)
+		t.Fatalf("reported as closed while it is open; %v", err)
 	}
 	theirs.Close()
 	for end := time.After(30 * time.Second); !hungUp(ours); {
 		select {
 		case <-end:
-			t.Fatal("not seen to be gone")
+			t.Fatal("not reported as closed")
 		case <-time.After(time.Millisecond):
 		}
 	}
@@ -189,7 +189,7 @@ func TestWhoWasRightOnceWaitsForNoHashUntilHisLineChanges(t *testing.T) {
 	if a := p.check(op1, &hash, []byte("right")); a != fits {
 		t.Fatal(a)
 	}
-	p.free, p.patience = 0, 0 // whoever needs a hash is put off
+	p.free, p.patience = 0, 0 // a client that needs a hash gets isBusy
 	for _, c := range []struct {
 		what     string
 		who      claimant
@@ -216,10 +216,10 @@ func TestWhoWasRightOnceWaitsForNoHashUntilHisLineChanges(t *testing.T) {
 	}
 	p.forget(users("op1 operator " + hash.String() + "\nop2 operator " + other.String()))
 	if a := p.check(op1, &hash, []byte("right")); a != fits {
-		t.Error("forgotten though the line is the same")
+		t.Error("forgotten although the line is unchanged")
 	}
 	if p.forget(users("op1 operator " + other.String())); len(p.proven.of) != 0 {
-		t.Error("remembered though the line has changed")
+		t.Error("remembered although the line has changed")
 	}
 }
 
@@ -240,19 +240,19 @@ func TestWrongPasswordsOfANameAreAnsweredEverLaterAndTheRightOneAtOnce(t *testin
 		}
 		for _, pause := range []time.Duration{1, 2, 4, 4, 4} {
 			check(op1, "wrong", fitsNot, toHash+pause*time.Second)
-			check(claims(host(2), "op1"), "wrong", fitsNot, toHash) // his colleague elsewhere
+			check(claims(host(2), "op1"), "wrong", fitsNot, toHash) // the same name at another address
 			p.wrong.forget(claim{host(2), "op1"})
 		}
-		go p.check(op1, &hash, []byte("wrong")) // whoever guesses goes on
+		go p.check(op1, &hash, []byte("wrong")) // the guesser goes on
 		time.Sleep(time.Second)
 		check(op1, "right", fits, toHash)
 		check(claims(host(1), "op2"), "wrong", fitsNot, toHash)
 		if !p.wrong.at(time.Now(), host(1)) || p.wrong.at(time.Now(), host(3)) {
-			t.Error("the wrong address is suspected")
+			t.Error("the wrong address is suspect")
 		}
 		time.Sleep(forgiven)
 		if p.wrong.at(time.Now(), host(1)) {
-			t.Error("nothing is forgiven")
+			t.Error("the address is still suspect")
 		}
 	})
 }
@@ -268,17 +268,17 @@ func TestAnswersThatAreHeldBackAreBoundedAndEndWithTheBroker(t *testing.T) {
 			}
 			synctest.Wait()
 			if n := p.late.of[host(a)]; n > lateOfOne || p.late.all > lateMost || a == 1 && n != lateOfOne {
-				t.Fatalf("%d answers to address %d are held back, %d together", n, a, p.late.all)
+				t.Fatalf("%d answers to address %d are delayed, %d altogether", n, a, p.late.all)
 			}
 		}
 		if p.late.all != lateMost {
-			t.Errorf("%d are held back, there is room for %d", p.late.all, lateMost)
+			t.Errorf("%d answers are delayed, want %d", p.late.all, lateMost)
 		}
 		began := time.Now()
 		p.close()
 		synctest.Wait()
 		if time.Since(began) != 0 || p.late.all != 0 || len(p.late.of) != 0 {
-			t.Errorf("%d are still held back", p.late.all)
+			t.Errorf("%d answers are still delayed", p.late.all)
 		}
 	})
 }
@@ -301,9 +301,8 @@ func TestWhatIsRememberedOfPasswordsIsBounded(t *testing.T) {
 	}
 }
 
-// Whoever waits among others: there are never more than may, an address or a claim
-// that came to its turn comes after those that did not, and nobody is sent away
-// while another address has more.
+// The queue is bounded, an address or claim that had a turn comes after those that had
+// none, and no waiter is displaced while another address has more.
 func TestTurnsGoRoundAndTheLongestLineIsCut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := turns{most: 6}
@@ -316,7 +315,7 @@ func TestTurnsGoRoundAndTheLongestLineIsCut(t *testing.T) {
 			}
 			return n
 		}
-		since := map[netip.Addr]int{} // turns of others while an address waits
+		since := map[netip.Addr]int{} // turns of other addresses while an address waits
 		for range 60 {
 			if rapid.Bool().Draw(t, "takes") {
 				w := q.take(clean)
@@ -339,25 +338,24 @@ func TestTurnsGoRoundAndTheLongestLineIsCut(t *testing.T) {
 			for _, o := range q.add(w, clean) {
 				for _, other := range q.waiting {
 					if length(other.from) > length(o.from)+1 {
-						t.Fatalf("%v lost a place while %v has more", o.from, other.from)
+						t.Fatalf("a waiter of %v was displaced while %v has more", o.from, other.from)
 					}
 				}
 			}
 			if len(q.waiting) > q.most {
-				t.Fatalf("%d wait", len(q.waiting))
+				t.Fatalf("%d waiters", len(q.waiting))
 			}
 		}
 	})
 }
 
-// How long a refusal takes must not tell which names exist: a hash is computed
-// for either.
+// The time of a refusal must not show which names exist: a hash is computed either way.
 func TestANameThatDoesNotExistCostsAsMuchAsOneThatDoes(t *testing.T) {
 	k := &fileWatcher{}
 	k.now.Store(&credentials{})
 	var n counters
 	g := &guard{creds: k, hashing: newPasswords(), counters: &n}
-	g.hashing.free, g.hashing.patience = 0, 10*time.Millisecond // whoever needs a hash is put off
+	g.hashing.free, g.hashing.patience = 0, 10*time.Millisecond // a client that needs a hash gets isBusy
 	ours, theirs := net.Pipe()
 	defer ours.Close()
 	defer theirs.Close()
@@ -366,9 +364,9 @@ func TestANameThatDoesNotExistCostsAsMuchAsOneThatDoes(t *testing.T) {
 	}
 	g.hashing.free = 1
 	if no := g.byPassword(&conn{raw: ours}, "nobody", nil, &client{}); no == nil || no.Fault != access.FaultLogin {
-		t.Errorf("nobody, with the password that the hash is of: %+v", no)
+		t.Errorf("unknown name with the password of the dummy hash: %+v", no)
 	}
 	if n := g.hashing.wrong.of[claim{name: "nobody"}].wrong; n != 1 {
-		t.Errorf("%d wrong passwords of nobody: his pauses would tell that he is not there", n)
+		t.Errorf("%d wrong passwords counted for an unknown name: the delay would show that it does not exist", n)
 	}
 }

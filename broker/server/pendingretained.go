@@ -11,53 +11,53 @@ import (
 	"troupe/broker/access"
 )
 
-// pendingRetained are the documents that did not fit into a client's queue. For each a note
-// is queued as soon as there is room, and when it is its turn to be written, the
-// document as it is then takes its place. So it cannot come after something newer
-// or before something older, and a document that changed a thousand times while
-// the client was slow is sent once. A note behind which a newer version of its
-// document was queued is void: sent in its place, the document as it is then would
-// come before that version, and the client would see it go backwards.
+// pendingRetained holds the documents that did not fit into a client's queue. For each one
+// a note is queued as soon as there is room, and when the note is about to be written, the
+// document in its present state takes its place. So the client cannot get it after a newer
+// or before an older version, and a document that changed a thousand times while the
+// client was slow is sent once. If a newer version of the document was queued behind its
+// note, the note is void: the present state, sent in the note's place, would come before
+// that version, and the client would see the document go backwards.
 type pendingRetained struct {
-	dropped atomic.Bool // since nothing was owed
-	any     atomic.Bool // documents wait for a note
+	dropped atomic.Bool // a delivery was dropped since the last time when nothing was pending
+	any     atomic.Bool // some documents wait for their note to be queued
 	noted   atomic.Bool // there are notes
 
 	mu      sync.Mutex
-	notes   map[string]note // by document
-	waiting []string        // documents whose note is not in the queue
-	routed  bool            // notes find their way to this client
+	notes   map[string]note // by topic of the document
+	waiting []string        // topics whose note is not in the queue
+	routed  bool            // the client is subscribed to its notes
 }
 
-// note is the note of one document.
+// note is the state of the note of one document.
 type note struct {
 	at place
-	// behind are the versions of the document that were queued behind the note.
+	// behind is how many versions of the document were queued behind the note.
 	behind int
 }
 
-// place is where a note is.
+// place says where a note is.
 type place uint8
 
 const (
 	waits place = iota
 	queued
-	// tooEarly: it is in the queue, but the document was dropped once more since,
-	// and an older one may be in the queue behind the note. It takes another.
+	// tooEarly: the note is in the queue, but the document was dropped again since, and an
+	// older version may be in the queue behind the note. Another note is needed.
 	tooEarly
 )
 
-// owedTopic is where notes to one client are sent. Nobody can publish or
-// subscribe below it; the payload is the document's topic.
-const owedTopic = "$owed/"
+// noteTopic is the prefix of the topics of notes; the client id follows. No client can
+// publish or subscribe below it. The payload is the topic of the document.
+const owedTopic = "$pending/"
 
 func isOwed(topic string) bool { return strings.HasPrefix(topic, owedTopic) }
 
-// first reports the first drop since all was made good, for the log.
+// firstDrop reports whether this is the first drop since nothing was pending, for the log.
 func (o *pendingRetained) first() bool { return !o.dropped.Swap(true) }
 
-// add says whether a note has to be sent at once: whoever adds the first one
-// must, for the queue may have emptied meanwhile, and then nothing else would.
+// add adds a document, and reports whether the caller has to queue a note at once: the
+// queue may have become empty meanwhile, and then no write would trigger it.
 func (o *pendingRetained) add(topic string) (first bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -71,8 +71,8 @@ func (o *pendingRetained) add(topic string) (first bool) {
 	return o.wait(topic)
 }
 
-// queues tells that a version of a document is about to be queued, or with -1 that
-// it was not. What is not a document has no notes.
+// versionQueued records that a version of a document is about to be queued, or with -1
+// that it was not. Messages that are no documents have no notes.
 func (o *pendingRetained) queues(topic string, versions int) {
 	if !o.noted.Load() {
 		return
@@ -85,7 +85,7 @@ func (o *pendingRetained) queues(topic string, versions int) {
 	}
 }
 
-// wait says whether nothing waited before.
+// wait adds a note that is to be queued, and reports whether no other was waiting.
 func (o *pendingRetained) wait(topic string) (first bool) {
 	if o.notes == nil {
 		o.notes = map[string]note{}
@@ -96,15 +96,15 @@ func (o *pendingRetained) wait(topic string) (first bool) {
 	return !o.any.Swap(true)
 }
 
-// again takes back a note for which there was no room.
+// requeue takes back a note for which the queue had no room.
 func (o *pendingRetained) again(topic string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.wait(topic)
 }
 
-// next is a document to send a note for. Before the first one it calls route, and
-// no other is given out before that is done: a note without a way would be lost.
+// next returns a document whose note is to be queued. Before the first one it calls route,
+// and returns no other before that is done: a note without a route would be lost.
 func (o *pendingRetained) next(route func()) (topic string, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -121,8 +121,8 @@ func (o *pendingRetained) next(route func()) (topic string, ok bool) {
 	return topic, true
 }
 
-// done ends a note: its document is being written, or nobody wants it any more. Of
-// one that is void, a newer version is queued behind it.
+// done removes a note: its document is being written, or the client no longer wants it.
+// The note is void if a newer version is queued behind it.
 func (o *pendingRetained) done(topic string) (void bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -137,7 +137,8 @@ func (o *pendingRetained) done(topic string) (void bool) {
 	return n.behind > 0
 }
 
-// owe remembers a document that did not reach the client; false if it is none.
+// addPending adds a document that did not reach the client; it returns false if topic is
+// not that of a document.
 func (g *guard) owe(cl *mqtt.Client, c *conn, topic string) bool {
 	if row, _, ok := g.ns.Match(topic); !ok || !row.Retain {
 		return false
@@ -148,8 +149,8 @@ func (g *guard) owe(cl *mqtt.Client, c *conn, topic string) bool {
 	return true
 }
 
-// makeGood sends one note, if one is due. It is called for each packet that was
-// written or read, so there is either room in the queue or another call to come.
+// flushPending queues one note, if one is due. It is called after each packet written or
+// read, so either there is room in the queue or there will be another call.
 func (g *guard) makeGood(cl *mqtt.Client, c *conn) {
 	if !c.owed.any.Load() || cl.State.Inflight.Len() >= g.maxInflight/2 {
 		return
@@ -174,24 +175,23 @@ func (g *guard) makeGood(cl *mqtt.Client, c *conn) {
 		return
 	}
 	if err := g.publish(owedTopic+cl.ID, []byte(topic), qos, false); err != nil {
-		g.log.Error("note a document that is owed", "client", cl.ID, "error", err)
+		g.log.Error("queue note of a pending document", "client", cl.ID, "error", err)
 	}
 }
 
-// unroute ends the way of notes to a client that is gone.
+// unroute removes the subscription to the notes of a client that has ended.
 func (g *guard) unroute(c *conn) {
 	if w := c.who.Load(); w != nil {
 		g.srv.Topics.Unsubscribe(owedTopic+w.ClientID, w.ClientID)
 	}
 }
 
-// redeem turns a note that is about to be written into its document. One that is
-// gone by now is sent as its deletion was, and instead of a void one goes what says
-// nothing.
+// replaceNote replaces a note that is about to be written by its document. A document that
+// was deleted is sent as its deletion, and a void note is replaced by a PINGRESP.
 func (g *guard) redeem(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 	topic := string(pk.Payload)
-	// Read before the note ends: what changes from here on is queued behind, and makes
-	// it void, or is owed anew.
+	// Read the document before the note is removed: a later change is queued behind the
+	// note and makes it void, or becomes pending again.
 	doc, kept := g.srv.Topics.Retained.Get(topic)
 	if c := connOf(cl); c != nil && c.owed.done(topic) {
 		if pk.FixedHeader.Qos > 0 && cl.State.Inflight.Delete(pk.PacketID) {

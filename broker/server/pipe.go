@@ -11,11 +11,10 @@ import (
 // pipeBuffer is how many bytes each direction of an in-process connection holds.
 const pipeBuffer = 1 << 20
 
-// newPipe makes both ends of an in-process connection. Unlike net.Pipe it has
-// buffers, as a socket has: without them, two sides that write to each other
-// while neither reads would wait for each other until a deadline cuts them. It
-// blocks on nothing but condition variables and timers, so it works within a
-// synctest bubble.
+// newPipe returns both ends of an in-process connection. Unlike net.Pipe it has buffers,
+// as a socket has: without them, two sides that both write while neither reads would block
+// each other until a deadline ends it. It blocks only on condition variables and timers,
+// so it works in a synctest bubble.
 func newPipe() (net.Conn, net.Conn) {
 	a, b := newStream(), newStream()
 	return &pipeEnd{in: a, out: b}, &pipeEnd{in: b, out: a}
@@ -37,8 +36,7 @@ func (p *pipeEnd) SetDeadline(t time.Time) error {
 	return p.SetWriteDeadline(t)
 }
 
-// Close ends both directions; what was written before can still be read by the
-// other side.
+// Close ends both directions; the peer can still read what was written before.
 func (p *pipeEnd) Close() error {
 	p.out.end(&p.out.noWriter)
 	p.in.end(&p.in.noReader)
@@ -114,8 +112,8 @@ func (s *stream) write(b []byte) (int, error) {
 	}
 }
 
-// wait returns when something changed or the deadline is over. Only who waits
-// needs a timer; most writes never do.
+// wait returns when something changed or the deadline has passed. Only a blocked call
+// needs a timer; most writes never block.
 func (s *stream) wait(deadline time.Time) {
 	if !deadline.IsZero() {
 		t := time.AfterFunc(time.Until(deadline), func() {

@@ -9,15 +9,15 @@ import (
 	"troupe/broker/access"
 )
 
-// provenKept is how many claims are remembered. Only who had the right password
-// is, and beyond it any is forgotten for a new one.
+// provenKept is how many claims are remembered. Only claims with the right password are,
+// and beyond the limit an arbitrary one is dropped for a new one.
 const provenKept = 16 << 10
 
-// proven remembers who had the right password, and where: who loses his connection
-// in a flood, or in a restart of his own, is not to wait behind unknown clients. What is
-// kept of a password is a digest under a key that ends with the process. At
-// another address the password costs a hash again, so this makes nobody's guesses
-// cheaper but those of who is there already.
+// proven remembers which claims had the right password, so that a client that lost its
+// connection in a flood or by its own restart does not wait behind unknown clients. It
+// keeps only a digest of each password, with a key that is lost with the process. At
+// another address the password costs a hash again, so this makes guessing cheaper only for
+// a client that has already been right.
 type proven struct {
 	key [32]byte
 	of  map[claim]proof
@@ -36,13 +36,13 @@ func newProven() proven {
 
 func (p *proven) digest(c claim, line string, password []byte) (sum [sha256.Size]byte) {
 	m := hmac.New(sha256.New, p.key[:])
-	m.Write([]byte(c.name + " " + line + " ")) // neither has a space
+	m.Write([]byte(c.name + " " + line + " ")) // unambiguous: neither contains a space
 	m.Write(password)
 	m.Sum(sum[:0])
 	return sum
 }
 
-// has reports whether c has proved itself by that password against that hash.
+// has reports whether c was right before with this password and hash.
 func (p *proven) has(c claim, hash access.Hash, password []byte) bool {
 	was, known := p.of[c]
 	if !known || was.line != hash.String() {
@@ -63,7 +63,7 @@ func (p *proven) add(c claim, hash access.Hash, password []byte) {
 	p.of[c] = proof{line, p.digest(c, line, password)}
 }
 
-// keep forgets whoever has another password now, or is not there any more.
+// keep drops the claims of users whose password has changed or who were removed.
 func (p *proven) keep(users access.Users) {
 	maps.DeleteFunc(p.of, func(c claim, was proof) bool {
 		user, known := users.Find(c.name)

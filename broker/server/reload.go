@@ -13,32 +13,34 @@ import (
 )
 
 const (
-	// settle lets a change of several files come to its end.
+	// settleDelay lets a change of several files be completed before they are read.
 	settle = 200 * time.Millisecond
-	// reread finds what the file system does not tell, as on a network disk.
+	// rereadInterval finds changes that the file system does not report, as on network
+	// disks.
 	reread = time.Minute
-	// soon is how long before its end a certificate is complained of.
+	// expiryWarning is how long before the expiry of a certificate or CRL the log warns.
 	soon = 14 * 24 * time.Hour
 )
 
-// fileWatcher has the newest credentials that could be read. A file that is broken or
-// gone is an error in the log, and what it said before holds.
+// fileWatcher holds the newest valid credentials. If a file is invalid or missing, that is
+// logged and its previous contents remain in effect.
 type fileWatcher struct {
 	now   atomic.Pointer[credentials]
 	parts []*part
-	// exposed is whom the users have to be safe from.
+	// exposed decides whether users without a password are acceptable.
 	exposed exposure
 	log     *slog.Logger
-	// refused is told when a file that changed was not taken.
+	// refused is called when a changed file was not accepted.
 	refused func()
-	// changed is told after now has changed.
+	// changed is called after now has changed.
 	changed func()
 
-	watcher *fsnotify.Watcher // nil: nothing to watch
+	watcher *fsnotify.Watcher // nil: there are no files
 	done    chan struct{}
 }
 
-// newKeeper reads cfg's files for the first time, when all must be well.
+// newFileWatcher reads the files of cfg for the first time, when all of them must be
+// valid.
 func newKeeper(cfg Config) (*fileWatcher, error) {
 	k := &fileWatcher{exposed: cfg.exposure(), log: cfg.Logger, refused: func() {}, changed: func() {}}
 	k.parts = parts(cfg.Files, k.exposed)
@@ -57,7 +59,7 @@ func newKeeper(cfg Config) (*fileWatcher, error) {
 	return k, nil
 }
 
-// renew reads what changed.
+// renew reads the files that have changed.
 func (k *fileWatcher) renew() (changed []string, err error) {
 	next := *k.now.Load()
 	var errs []error
@@ -76,18 +78,18 @@ func (k *fileWatcher) renew() (changed []string, err error) {
 	return changed, errors.Join(errs...)
 }
 
-// watch follows the files until close, and reads them at every signal on now. It watches their folders: a file that is
-// replaced as a whole is another one afterwards.
+// watch follows the files until close, and also reads them at every signal on now. It
+// watches their folders, because a file that is replaced by a rename is a new file.
 func (k *fileWatcher) watch(files Files, now <-chan os.Signal) (err error) {
 	if len(k.parts) == 0 {
 		return nil
 	}
 	if k.watcher, err = fsnotify.NewWatcher(); err != nil {
-		return fmt.Errorf("watch for new certificates and users: %w", err)
+		return fmt.Errorf("watch files of users and certificates: %w", err)
 	}
 	for _, path := range files.all() {
 		if err := k.watcher.Add(filepath.Dir(path)); err != nil {
-			return errors.Join(fmt.Errorf("watch the folder of %s: %w", path, err), k.watcher.Close())
+			return errors.Join(fmt.Errorf("watch folder of %s: %w", path, err), k.watcher.Close())
 		}
 	}
 	k.done = make(chan struct{})
@@ -114,7 +116,7 @@ func (k *fileWatcher) run(now <-chan os.Signal) {
 			if !ok {
 				return
 			}
-			k.log.Error("watch for new certificates and users", "error", err)
+			k.log.Error("watching files of users and certificates failed", "error", err)
 		case <-settled.C:
 			k.again()
 		case <-now:
@@ -131,29 +133,30 @@ func (k *fileWatcher) again() {
 	changed, err := k.renew()
 	if err != nil {
 		k.refused()
-		k.log.Error("a new file is not taken; what was known before holds", "error", err)
+		k.log.Error("changed file refused; its previous contents remain in effect", "error", err)
 	}
 	if len(changed) > 0 {
-		k.log.Info("read again", "files", changed)
+		k.log.Info("credentials reloaded", "files", changed)
 		k.complain()
 		k.changed()
 	}
 }
 
-// complain tells of what ends soon, and of what is open to everybody.
+// warn logs which credentials expire soon, and which users anybody on this machine can
+// impersonate.
 func (k *fileWatcher) complain() {
 	now := k.now.Load()
 	if names := k.exposed.byNameAlone(now.users); len(names) > 0 {
-		k.log.Warn("without a password: whoever is on this machine may call himself so", "names", listed(names))
+		k.log.Warn("users without a password can be impersonated by any local process", "names", listed(names))
 	}
 	for what, end := range now.ends() {
 		if left := time.Until(end); left < soon {
-			k.log.Warn("ends soon", "what", what, "at", end.UTC().Format(time.RFC3339), "days_left", days(left))
+			k.log.Warn("certificate or CRL expires soon", "what", what, "at", end.UTC().Format(time.RFC3339), "days_left", days(left))
 		}
 	}
 }
 
-// ends are when something has to be renewed.
+// expiries returns when each certificate or list has to be renewed.
 func (c *credentials) ends() map[string]time.Time {
 	out := map[string]time.Time{}
 	if c.pair != nil {
@@ -170,7 +173,7 @@ func (c *credentials) ends() map[string]time.Time {
 	return out
 }
 
-// days are whole ones; negative once it is over.
+// days returns whole days; negative once the time is over.
 func days(left time.Duration) int64 {
 	if left < 0 {
 		return -1

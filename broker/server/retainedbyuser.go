@@ -10,15 +10,16 @@ import (
 	"troupe/schema"
 )
 
-// retainedByUser is what people have left with the broker: the retained documents of those
-// whose right stands in the users file. It goes with the right. Robots' documents
-// tell of the robot, and fleetd empties them; instances' are the fleet's.
+// retainedByUser remembers the retained documents of users of the users file. They are
+// deleted when the user loses its role. Robots' documents are not among them, because
+// fleetd deletes those, nor are those of fleetd instances, which belong to the fleet.
 type retainedByUser struct {
 	mu sync.Mutex
 	by map[string]access.User // by topic
 }
 
-// noteLeft comes with each document that is kept or deleted, in its window.
+// recordWriter is called for each document that is retained or deleted, while the guard
+// holds its lock on retained documents.
 func (g *guard) noteLeft(c *client, pk packets.Packet) {
 	g.left.mu.Lock()
 	defer g.left.mu.Unlock()
@@ -32,14 +33,14 @@ func (g *guard) noteLeft(c *client, pk packets.Packet) {
 	g.left.by[pk.TopicName] = c.user
 }
 
-// stops reports whether a document holds robots: whoever left it, it is not the
-// broker that releases them.
+// latchesStop reports whether a document on topic stops robots: whoever published it, the
+// broker must not release them by deleting it.
 func (g *guard) stops(topic string) bool {
 	row, _, ok := g.ns.Match(topic)
 	return ok && (row.Kind == schema.TopicDesiredStop || row.Kind == schema.TopicFleetStop)
 }
 
-// clearLeft removes what those have left who lost their right.
+// deleteOfLostUsers deletes the documents of users who have lost their role.
 func (g *guard) clearLeft(users access.Users) {
 	g.left.mu.Lock()
 	all := maps.Clone(g.left.by)
@@ -48,15 +49,15 @@ func (g *guard) clearLeft(users access.Users) {
 		if is, known := users.Find(was.Name); known && is.Role == was.Role {
 			continue
 		}
-		g.log.Warn("document removed: whoever left it has lost his right", "topic", topic, "user", was.Name)
+		g.log.Warn("document deleted: its publisher lost its role", "topic", topic, "user", was.Name)
 		if err := g.publish(topic, nil, 0, true); err != nil {
-			g.log.Error("document not removed", "topic", topic, "error", err)
+			g.log.Error("delete document", "topic", topic, "error", err)
 		}
 	}
 }
 
-// clears begins the window in which the broker removes a document, unless somebody
-// has replaced it meanwhile.
+// beginDelete prepares the broker's own deletion of a document, unless another client has
+// replaced it meanwhile.
 func (g *guard) clears(topic string) bool {
 	g.kept.keeping(topic, 0, true)
 	g.left.mu.Lock()

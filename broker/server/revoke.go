@@ -12,17 +12,17 @@ import (
 	"troupe/schema"
 )
 
-// revoked is what fleetd says on fleet/revoked. The broker keeps nothing on
-// disk, so after a restart this is nobody until fleetd has said it again; what
-// must hold without a fleetd instance stands in the certificate revocation list.
+// revoked holds what fleetd publishes on fleet/revoked. The broker stores nothing on disk,
+// so after a restart it is empty until fleetd publishes again. A revocation that must hold
+// without fleetd belongs in the certificate revocation list.
 type revoked struct {
 	topic string
-	mu    sync.Mutex // of writers
+	mu    sync.Mutex // held by writers
 	now   atomic.Pointer[access.Revoked]
 }
 
-// revoke takes a list from fleetd, and ends the sessions of those on it. The
-// answer is why it is not taken.
+// revoke takes over a list from fleetd and ends the sessions of the clients on it. It
+// returns why the list is refused, or nothing.
 func (g *guard) revoke(cl *mqtt.Client, payload []byte) (why string) {
 	g.revoked.mu.Lock()
 	next, why := g.revoked.now.Load().Replace(payload)
@@ -31,15 +31,15 @@ func (g *guard) revoke(cl *mqtt.Client, payload []byte) (why string) {
 	}
 	g.revoked.mu.Unlock()
 	if why == "" {
-		g.log.Info("list of the revoked", "from", cl.ID)
-		g.rejudge(g.disowned) // no signatures: fleetd's next word, which waits, may be a stop
+		g.log.Info("revocation list updated", "from", cl.ID)
+		g.rejudge(g.disowned) // not the slower full check of signatures: fleetd's next message may be a stop
 	}
 	return why
 }
 
-// disowned says that fleetd has revoked somebody, if it has. Names are those of
-// robots: a list that names a fleetd instance would lock out for good who alone can take it
-// back. A fleetd instance loses its right by the certificate that it shows.
+// revokedByFleetd returns why a client is revoked, or nothing. Only names of robots can be
+// revoked: a list that names a fleetd instance would lock out the only one that can change
+// the list. A fleetd instance is revoked by its certificate.
 func (g *guard) disowned(_ *conn, c *client) string {
 	name := c.Name
 	if c.Role == schema.RoleFleetd || c.Role == schema.RoleAdmin {
@@ -51,7 +51,8 @@ func (g *guard) disowned(_ *conn, c *client) string {
 	return ""
 }
 
-// wrong says why somebody may not, or may no longer, be connected; empty: he may.
+// whyRefused returns why a client may not, or may no longer, be connected; empty if it
+// may.
 func (g *guard) wrong(nc *conn, c *client) string {
 	now := g.creds.now.Load()
 	if why := g.disowned(nc, c); why != "" {
@@ -59,32 +60,32 @@ func (g *guard) wrong(nc *conn, c *client) string {
 	}
 	if c.serial != "" {
 		if user, named := now.users.Named(c.Name); named && user.Role != c.Role {
-			return fmt.Sprintf("its certificate is that of a %s, and the users file calls a %s so", c.Role, user.Role)
+			return fmt.Sprintf("its certificate is for role %s, but the users file lists the name with role %s", c.Role, user.Role)
 		}
 		return now.trusts(nc.chain)
 	}
 	user, known := now.users.Find(c.user.Name)
 	switch {
 	case !known:
-		return "there is no such user any more"
+		return "the user was removed"
 	case user.Role != c.user.Role:
-		return "its role has changed"
+		return "the role of the user has changed"
 	case user.Robot != c.user.Robot:
-		return "it is the console of another robot now"
+		return "the robot of the console has changed"
 	case (user.Hash == nil) != (c.user.Hash == nil) || user.Hash != nil && user.Hash.String() != c.user.Hash.String():
-		return "its password has changed"
+		return "the password of the user has changed"
 	}
 	return ""
 }
 
-// kick is why somebody lost his right to be connected.
+// kick is why a client lost the right to be connected.
 type kick struct {
-	reason string // in the presence that is left behind
+	reason string // reason in its presence "lost"
 	why    string // for the log
 }
 
-// rejudge ends the sessions of those who lost their right, at once. It comes after
-// every change of what wrong goes by.
+// recheckAll ends the sessions of clients that have lost their right, at once. It is
+// called after every change on which wrong depends.
 func (g *guard) rejudge(wrong func(*conn, *client) string) {
 	for _, nc := range g.live.all() {
 		if why := wrong(nc, nc.who.Load()); why != "" {
@@ -93,10 +94,10 @@ func (g *guard) rejudge(wrong func(*conn, *client) string) {
 	}
 }
 
-// expired ends a connection with the certificate that it was opened with. It may
-// not have said CONNECT yet.
+// expired ends a connection whose client certificate has expired. It may not have sent
+// CONNECT yet.
 func (g *guard) expired(nc *conn) {
-	g.kick(nc, kick{"expired", "its certificate ended at " + nc.ends.UTC().Format(time.RFC3339)})
+	g.kick(nc, kick{"expired", "its certificate expired at " + nc.ends.UTC().Format(time.RFC3339)})
 }
 
 func (g *guard) kick(nc *conn, k kick) {

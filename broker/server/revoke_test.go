@@ -15,7 +15,7 @@ import (
 	"troupe/schema"
 )
 
-// will is what a robot leaves with the broker.
+// will is the presence "lost" of a robot as its will.
 func will(name string) func(*brokertest.Hello) {
 	return brokertest.WithWill(brokertest.Message{
 		Topic: "troupe/v1/robots/" + name + "/presence", QoS: 1, Retain: true,
@@ -23,14 +23,14 @@ func will(name string) func(*brokertest.Hello) {
 	})
 }
 
-// told waits for what the broker says of a robot that was kicked.
+// told waits for the presence that the broker publishes for a kicked robot.
 func told(t *testing.T, watcher *brokertest.Client, name string) {
 	t.Helper()
 	m := watcher.Expect("troupe/v1/robots/" + name + "/presence")
 	p, problems := schema.DecodeStrict[schema.Presence](m.Payload)
 	want := schema.Presence{State: schema.PresenceLost, Session: "s-" + name, Boot: "b", Reason: "revoked"}
 	if len(problems) > 0 || p != want {
-		t.Errorf("told %s, want %+v", m.Payload, want)
+		t.Errorf("presence %s, want %+v", m.Payload, want)
 	}
 }
 
@@ -49,7 +49,7 @@ func TestWhoseCertificateIsRevokedIsCutAtOnceAndNotTakenAgain(t *testing.T) {
 	robot.Lost()
 	told(t, watcher, "r1")
 	if _, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, own); code != 5 {
-		t.Errorf("comes back: code %d", code)
+		t.Errorf("reconnects: code %d", code)
 	}
 	other.Ping()
 	if got, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, ca.Client(schema.RoleRobot, "r1")); code != 0 {
@@ -87,14 +87,14 @@ func TestTheDesksListOfTheRevokedActsAtOnce(t *testing.T) {
 	stays.Ping()
 	fleetd.Ping()
 	if _, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, own); code != 5 {
-		t.Errorf("r1 comes back: code %d", code)
+		t.Errorf("r1 reconnects: code %d", code)
 	}
 	if _, code := brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: "r2", ClientID: "r2"}); code != 5 {
-		t.Errorf("r2 comes back: code %d", code)
+		t.Errorf("r2 reconnects: code %d", code)
 	}
 
 	for why, list := range map[string]string{
-		"older": revokedList(6, "", ""), "unreadable": "{", "nothing": "", "no rev": revokedList(0, "", ""),
+		"older": revokedList(6, "", ""), "not JSON": "{", "empty": "", "no rev": revokedList(0, "", ""),
 	} {
 		fleetd.Retain(topic, list)
 		if _, code := brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: "r2", ClientID: "r2"}); code != 5 {
@@ -122,10 +122,10 @@ func TestWhoLosesHisLineInTheUsersFileIsCutAtOnce(t *testing.T) {
 	removed, changed, promoted, stays := connect("r1", ""), connect("r2", "a"), connect("r3", ""), connect("r4", "")
 
 	ca.Write("users", []byte("r4 robot\nr1 king\n"))
-	eventually(t, "a complaint", func() bool { return log.holds("a new file is not taken") })
+	eventually(t, "the log of the refused file", func() bool { return log.holds("changed file refused") })
 	ca.Write("users", []byte("# being written\n"))
-	eventually(t, "a complaint about nobody", func() bool { return log.holds("nobody is in it any more") })
-	removed.Ping() // a broken file changes nothing
+	eventually(t, "the log of the empty file", func() bool { return log.holds("the file has no users any more") })
+	removed.Ping() // an invalid file changes nothing
 	stays.Ping()
 	ca.Write("users", []byte("r2 robot "+hash("b")+"\nr3 operator\nr4 robot\n"))
 	removed.Lost()
@@ -180,14 +180,14 @@ func TestAListOfTheRevokedBarsNoDeskByName(t *testing.T) {
 	thief.Ping()
 	fleetd.Close()
 	b.Client(t, "fleetd").Retain(topic, revokedList(2, `"fleetd"`, fmt.Sprintf("%q", stolen.Leaf.SerialNumber.Text(16))))
-	thief.Lost() // by what he shows, not by his name
+	thief.Lost() // by its certificate, not by its name
 	if _, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "fleetd-b"}, stolen); code != 5 {
-		t.Errorf("comes back: code %d", code)
+		t.Errorf("reconnects: code %d", code)
 	}
 }
 
-// A broker that can read its files no longer, for want of descriptors or because
-// somebody moved them, goes by what it knew.
+// A broker that can no longer read its files, because it has no file descriptors or they
+// were moved, keeps their previous contents.
 func TestFilesThatCannotBeReadOpenNoDoor(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	var log logged
@@ -202,26 +202,26 @@ func TestFilesThatCannotBeReadOpenNoDoor(t *testing.T) {
 		return code != 0
 	}
 	ca.Revoke(bad)
-	eventually(t, "the list of the revoked", func() bool { return refused(brokertest.Hello{ClientID: "r2"}, bad) })
+	eventually(t, "the new CRL", func() bool { return refused(brokertest.Hello{ClientID: "r2"}, bad) })
 	for _, file := range []string{"users", "ca.pem", "crl.pem", "server.pem", "server.key.pem"} {
 		if err := os.Remove(ca.Path(file)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	reload <- syscall.SIGHUP
-	eventually(t, "a complaint", func() bool { return log.holds("no such file") })
+	eventually(t, "the log of the missing files", func() bool { return log.holds("no such file") })
 	for _, c := range []struct {
 		who     string
 		hello   brokertest.Hello
 		own     []tls.Certificate
 		refused bool
 	}{
-		{"who is revoked", brokertest.Hello{ClientID: "r2"}, []tls.Certificate{bad}, true},
-		{"who has no certificate", brokertest.Hello{Name: "r1", ClientID: "r1"}, nil, true},
-		{"who has another CA's", brokertest.Hello{ClientID: "r1"}, []tls.Certificate{brokertest.NewCA(t).Client(schema.RoleRobot, "r1")}, true},
-		{"who does not know his password", brokertest.Hello{Name: "op1", ClientID: "op1"}, nil, true},
+		{"a revoked robot", brokertest.Hello{ClientID: "r2"}, []tls.Certificate{bad}, true},
+		{"a robot without a certificate", brokertest.Hello{Name: "r1", ClientID: "r1"}, nil, true},
+		{"a robot with a certificate of another CA", brokertest.Hello{ClientID: "r1"}, []tls.Certificate{brokertest.NewCA(t).Client(schema.RoleRobot, "r1")}, true},
+		{"a person without the password", brokertest.Hello{Name: "op1", ClientID: "op1"}, nil, true},
 		{"a robot of the fleet", brokertest.Hello{ClientID: "r1"}, []tls.Certificate{good}, false},
-		{"a person with his password", brokertest.Hello{Name: "op1", ClientID: "op1", Password: "a"}, nil, false},
+		{"a person with the password", brokertest.Hello{Name: "op1", ClientID: "op1", Password: "a"}, nil, false},
 	} {
 		if refused(c.hello, c.own...) != c.refused {
 			t.Errorf("%s: refused %v", c.who, !c.refused)
@@ -229,8 +229,8 @@ func TestFilesThatCannotBeReadOpenNoDoor(t *testing.T) {
 	}
 }
 
-// What somebody leaves with the broker goes with his right; but no stop does, and
-// nothing that another has put in its place.
+// The documents of a user who is removed are deleted, except documents that latch stops,
+// and documents that another user has replaced since.
 func TestWhatIsLeftByWhoLosesHisRightIsRemoved(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := start(t, usersOf(ca, "ann admin\nben admin\nr1 robot\nr2 robot\n"))
@@ -258,7 +258,7 @@ func TestWhatIsLeftByWhoLosesHisRightIsRemoved(t *testing.T) {
 		c.Ping()
 		for _, m := range c.Inbox("troupe/v1/#") {
 			if m.Retain {
-				t.Errorf("there is also %v", m)
+				t.Errorf("also retained: %v", m)
 			}
 		}
 	}
@@ -266,7 +266,7 @@ func TestWhatIsLeftByWhoLosesHisRightIsRemoved(t *testing.T) {
 	all := maps.Clone(want)
 	all[topic("mode")] = `"of ann"`
 	finds(all)
-	ann.Close() // nobody is there to be cut
+	ann.Close() // so that she is not connected when she is removed
 	ben.Subscribe(topic("mode"))
 
 	ca.Write("users", []byte("ben admin\nr2 robot\n"))

@@ -12,15 +12,15 @@ import (
 	"troupe/broker/server"
 )
 
-// unservable are certificates that fit their keys and that every client refuses.
+// unservable are certificates that match their keys but that every client refuses.
 var unservable = map[string]struct {
 	life   time.Duration
 	change func(*x509.Certificate)
 	says   string
 }{
-	"one that has ended":        {-time.Minute, func(*x509.Certificate) {}, "ended at"},
-	"one that has yet to begin": {2 * time.Hour, func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Hour) }, "not valid yet"},
-	"a client's": {time.Hour, func(c *x509.Certificate) {
+	"an expired one":    {-time.Minute, func(*x509.Certificate) {}, "expired at"},
+	"one not valid yet": {2 * time.Hour, func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Hour) }, "not valid yet"},
+	"a client certificate": {time.Hour, func(c *x509.Certificate) {
 		c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 	}, "serverAuth"},
 }
@@ -34,15 +34,15 @@ func TestACertificateThatClientsRefuseReplacesNoGoodOne(t *testing.T) {
 			ca.Serve(bad.life, bad.change)
 			eventually(t, "the new file is refused", func() bool { return b.Status()["files_refused"] > 0 })
 			if now := served(t, b, ca); !bytes.Equal(now, good) {
-				t.Error("another certificate is shown")
+				t.Error("another certificate is presented")
 			}
 			next := ca.Serve(time.Hour)
-			eventually(t, "a good one is taken", func() bool { return bytes.Equal(served(t, b, ca), next.Raw) })
+			eventually(t, "the valid certificate is presented", func() bool { return bytes.Equal(served(t, b, ca), next.Raw) })
 		})
 	}
 }
 
-// served is the certificate that b shows to who believes the CA.
+// served is the certificate that b presents.
 func served(t *testing.T, b *brokertest.Broker, ca *brokertest.CA) []byte {
 	t.Helper()
 	c, err := tls.Dial("tcp", b.AddrOf("mqtts"), ca.TLS())

@@ -19,27 +19,26 @@ import (
 	"troupe/schema"
 )
 
-// Config says where the broker listens and whom it takes. Zero durations and
-// numbers mean the defaults named beside them.
+// Config says where the broker listens and which clients it accepts. Zero durations and
+// numbers mean the defaults in the comments.
 type Config struct {
-	// Addresses, such as 127.0.0.1:1883 or :0; without a port the one that is
-	// usual for the kind. None at all: only within the process.
+	// Addresses, such as 127.0.0.1:1883 or :0. Without a port, the usual one of the kind is
+	// used. If all are empty, the broker accepts only in-process connections.
 	MQTT, MQTTS, WS, WSS string
 	HTTP                 string // of /healthz, /status, /clients and /metrics; empty: none
-	// HTTPHosts are the names under which HTTP is asked besides localhost and any IP
+	// HTTPHosts are the host names accepted in HTTP requests besides localhost and any IP
 	// address, such as that of a scraper's target.
 	HTTPHosts []string
 
-	// Plaintext lets others than this machine reach MQTT, WS and HTTP.
+	// Plaintext allows MQTT, WS and HTTP on addresses that other machines can reach.
 	Plaintext bool
-	// Origins are the pages that browsers may connect for, such as
-	// https://console.example; none of them without.
+	// Origins are the web origins from which browsers may connect, such as
+	// https://console.example; if empty, none may.
 	Origins []string
 
-	// Who is taken: Files.Users or Users, holders of certificates that
-	// Files.ClientCA signed, or, instead of a users file, everybody. Dev takes
-	// everybody without a password, and so is refused on addresses that others
-	// can reach.
+	// The clients that are accepted: users of Files.Users or Users, holders of certificates
+	// signed by Files.ClientCA, or, with Dev instead of a users file, everybody without a
+	// password. Dev is therefore refused on addresses that other machines can reach.
 	Files Files
 	Users *access.Users
 	Dev   bool
@@ -47,40 +46,40 @@ type Config struct {
 	Namespace schema.Namespace // troupe
 
 	ConnectTimeout time.Duration // 10 s from accept to CONNECT
-	WriteTimeout   time.Duration // 1 s for 64 KiB to a client, and for all that it is slower together
-	DrainTimeout   time.Duration // 1 s from Close until those are cut who have not taken all that was sent to them
-	MaxClients     int           // 20000, and of them every twentieth place kept for who stops and for fleetd instances
+	WriteTimeout   time.Duration // 1 s for 64 KiB to a client; what a client is slower adds up, see write.go
+	DrainTimeout   time.Duration // 1 s from Close until clients that have not read everything are cut
+	MaxClients     int           // 20000; every twentieth slot is reserved for clients of role stop and fleetd instances
 	MaxPerName     int           // 64 connections of one name; a robot's ids are two
-	MaxWaiting     int           // 2048 connections that have not said CONNECT
-	MaxWaitingIP   int           // 512 of them from one address, behind which there may be a fleet
+	MaxWaiting     int           // 2048 connections that have not sent CONNECT
+	MaxWaitingIP   int           // 512 of them from one address, which may be the NAT of a whole fleet
 	MaxAccepts     int           // 1000 connections a second, four times that at once
 	MaxAcceptsIP   int           // 250 of them from one address, four times that at once
 	RobotRate      int           // 50 messages a second, twice that at once; answers and presence are not counted
-	RobotBytes     int           // 64 KiB a second of them, four times that at once, which is more than all its documents
+	RobotBytes     int           // 64 KiB of messages a second, four times that at once, which is more than all its documents
 	RobotConnects  int           // 15 connects of a robot at once, then one every 3 s
-	MaxPending     int           // 8192 messages in the queue of one client; see delivery.go for more than that
-	MaxInflight    int           // 65535 deliveries to one client that it has not acknowledged, which is also the most
+	MaxPending     int           // 8192 messages in the queue of one client; delivery.go says what happens beyond
+	MaxInflight    int           // 65535 deliveries to one client that it has not acknowledged; also the maximum
 	MaxKept        int64         // 1 GiB of retained documents
 	CommandRate    int           // 20 commands a second of one sender to each robot, twice that at once; stops are not counted
-	FrameRate      int           // 50 frames a second of one sender who drives a robot manually, and as many at once
+	FrameRate      int           // 50 frames of manual driving a second of one sender to each robot, and as many at once
 
-	// Reload has the files read now, whatever the file system tells of them.
+	// Reload makes the broker read the files now, in addition to file system events.
 	Reload <-chan os.Signal
 
 	Logger *slog.Logger
 }
 
-// blobWriteTimeout is the write timeout of robots' blob connections: 256 KiB may
-// take long on a poor line, and nobody waits behind it.
+// blobWriteTimeout is the write timeout of robots' blob connections: 256 KiB may take long
+// on a slow network, and nothing waits behind a blob.
 const blobWriteTimeout = 30 * time.Second
 
-// flapPause is how long a robot waits between connects once it has used up those
-// that it may make at once. A line that breaks every few seconds uses them up too, and
-// a robot that is refused waits for up to 10 s before it tries again: with both it is
-// back within 15 s, for there may be a stop for it.
+// flapPause is the interval between connects of a robot that has used up its burst. A
+// network that fails every few seconds uses it up as well, and a refused robot waits up to
+// 10 s before it tries again. Together that is at most 15 s without a connection, during
+// which a stop cannot reach the robot.
 const flapPause = 3 * time.Second
 
-// maxPacket bounds packets of clients that are connected.
+// maxPacket is the maximum size in bytes of a packet from a connected client.
 const maxPacket = 512 << 10
 
 func (c Config) complete() (Config, error) {
@@ -122,17 +121,17 @@ func (c Config) complete() (Config, error) {
 	}
 	switch {
 	case !schema.ValidNamespace(string(c.Namespace)):
-		return c, fmt.Errorf("name space %q: want a-z, 0-9 and -, at most 32", c.Namespace)
+		return c, fmt.Errorf("namespace %q: want 1 to 32 of a-z, 0-9 and -", c.Namespace)
 	case c.Users != nil && c.Files.Users != "" || c.Dev && (c.Users != nil || c.Files.Users != ""):
-		return c, errors.New("one of a users file and the dev switch is taken, and not both")
+		return c, errors.New("--users and --dev exclude each other")
 	case !c.Dev && c.Users == nil && c.Files.Users == "" && c.Files.ClientCA == "":
-		return c, errors.New("one of a users file and the dev switch is needed, or a CA of clients' certificates")
+		return c, errors.New("no clients would be accepted: give --users, --client-ca or --dev")
 	case (c.Files.Cert == "") != (c.Files.Key == ""):
 		return c, errors.New("--tls-cert and --tls-key go together")
 	case c.Files.ClientCA != "" && c.MQTTS == "" && c.WSS == "":
-		return c, errors.New("--client-ca needs --mqtts or --wss: certificates are shown nowhere else")
+		return c, errors.New("--client-ca needs --mqtts or --wss: clients present certificates only with TLS")
 	case c.Files.CRL != "" && c.Files.ClientCA == "":
-		return c, errors.New("--crl needs --client-ca, whose signature it carries")
+		return c, errors.New("--crl needs --client-ca: the list must be signed by that CA")
 	case c.MaxInflight < 1 || c.MaxInflight > math.MaxUint16 || c.MaxPending < 1 || c.MaxPending > math.MaxInt32:
 		return c, fmt.Errorf("%d pending and %d unacknowledged deliveries to a client: want at least 1, and at most %d unacknowledged", c.MaxPending, c.MaxInflight, math.MaxUint16)
 	}
@@ -158,7 +157,7 @@ type Server struct {
 	shut     func() error // once
 }
 
-// New starts a broker: when it returns, the addresses are bound.
+// New starts a broker. When it returns, the addresses are bound.
 func New(cfg Config) (*Server, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
@@ -208,7 +207,7 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// bind listens on addr, or nowhere when it is empty.
+// bind listens on addr; it returns nil if addr is empty.
 func bind(addr string) (net.Listener, error) {
 	if addr == "" {
 		return nil, nil
@@ -216,12 +215,12 @@ func bind(addr string) (net.Listener, error) {
 	return net.Listen("tcp", addr)
 }
 
-// capabilities starts from the library's defaults, because a literal would
-// switch off whatever it leaves out.
+// capabilities starts from the library's defaults, because a literal would disable every
+// capability that it omits.
 func capabilities(cfg Config) *mqtt.Capabilities {
 	c := mqtt.NewDefaultServerCapabilities()
-	c.MaximumClients = math.MaxInt64   // sessions count them, when it is known who they are
-	c.MaximumMessageExpiryInterval = 0 // else retained documents are deleted when they are a day old
+	c.MaximumClients = math.MaxInt64   // the guard's sessions limit them after authentication
+	c.MaximumMessageExpiryInterval = 0 // otherwise the library deletes retained documents after a day
 	c.MaximumPacketSize = maxPacket
 	c.MaximumClientWritesPending = int32(cfg.MaxPending)
 	c.MaximumInflight = uint16(cfg.MaxInflight)
@@ -256,7 +255,7 @@ func newGuard(cfg Config, k *fileWatcher, srv *mqtt.Server, n *counters) *guard 
 		return len(pk.Payload)
 	}
 	g.live = newSessions(places{most: cfg.MaxClients, kept: cfg.MaxClients / 20, each: cfg.MaxPerName})
-	g.self = srv.NewClient(nil, mqtt.LocalListener, "$broker", true) // no client can have this id
+	g.self = srv.NewClient(nil, mqtt.LocalListener, "$broker", true) // not a valid client id, so no client can have it
 	return g
 }
 
@@ -300,7 +299,7 @@ func newListener(cfg Config, doors []*endpoint, g *guard) *listener {
 // Addr is the bound MQTT address, empty for a broker without one.
 func (s *Server) Addr() string { return s.AddrOf("mqtt") }
 
-// AddrOf is the bound address of a kind (mqtt, mqtts, ws, wss), or empty.
+// AddrOf is the bound address of a kind (mqtt, mqtts, ws, wss); empty without one.
 func (s *Server) AddrOf(kind string) string {
 	for _, d := range s.listen.doors {
 		if d.kind == kind {
@@ -310,7 +309,7 @@ func (s *Server) AddrOf(kind string) string {
 	return ""
 }
 
-// HTTPAddr is the bound HTTP address, empty for a broker without one.
+// HTTPAddr is the bound HTTP address; empty without one.
 func (s *Server) HTTPAddr() string {
 	if s.http == nil {
 		return ""
@@ -318,8 +317,8 @@ func (s *Server) HTTPAddr() string {
 	return s.http.addr
 }
 
-// Dial connects from within the process, through the same listener and guard as
-// everybody else.
+// Dial opens an in-process connection, which goes through the same listener and guard as
+// any other.
 func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -329,11 +328,10 @@ func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
 	return theirs, nil
 }
 
-// Close takes nothing more, lets what was taken go out for at most DrainTimeout,
-// ends all connections and returns when their goroutines are gone. No will is
-// sent: nobody was lost, and whoever is subscribed loses his own connection in
-// the same moment and knows that from then on he knows nothing. Closing twice is
-// closing once.
+// Close stops accepting messages, delivers accepted ones for at most DrainTimeout, ends
+// all connections and returns when their goroutines have ended. No wills are sent: no
+// client was lost, and every subscriber loses its own connection at the same moment and
+// knows that it no longer knows anything. Further calls return the same result.
 func (s *Server) Close() error { return s.shut() }
 
 func (s *Server) stop() error {
@@ -352,8 +350,7 @@ func (s *Server) stop() error {
 	return err
 }
 
-// Run serves until ctx ends. ready, if given, is called once all addresses are
-// bound.
+// Run serves until ctx ends. ready, if not nil, is called once all addresses are bound.
 func Run(ctx context.Context, cfg Config, ready func(*Server)) error {
 	s, err := New(cfg)
 	if err != nil {

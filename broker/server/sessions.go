@@ -11,41 +11,40 @@ import (
 	"troupe/schema"
 )
 
-// takeOver bounds how long a connection waits for an older one of the same id to
-// end. Ending takes no longer than the slowest write under way.
+// takeOver bounds how long a connection waits for an older one with the same id to end.
+// That takes no longer than the slowest write under way.
 const takeOver = 5 * time.Second
 
-// sessions knows which connection has which client id, and hands an id from one
-// to the next without overlap. The library does neither atomically: of two
-// connections at once both may stay, and an old one that ends on its own may take
-// the new one's subscriptions with it. Either leaves a robot that is connected
-// and hears nothing.
+// sessions maps client ids to connections, and passes an id from one to the next without
+// overlap. The library does neither atomically: of two simultaneous connections both may
+// stay, and an old one that ends on its own may remove the new one's subscriptions. Both
+// would leave a robot that is connected but receives nothing.
 type sessions struct {
 	places
 	mu     sync.Mutex
 	byID   map[string]*conn
-	byName map[string]map[string]*conn // by id
+	byName map[string]map[string]*conn // user name -> client id
 }
 
-// places bound how many have an id. What is kept is for those who stop and for
-// fleetd instances, which is how stops arrive: nobody else can be so many that they find no
-// place.
+// places limits the number of sessions. The reserved slots are for clients of role stop
+// and fleetd instances, through which stops arrive, so that no number of other clients can
+// keep them out.
 type places struct {
-	most, kept int
-	each       int // under one name
+	most, kept int // all sessions, and those of them that are reserved
+	each       int // sessions of one user name
 }
 
 func newSessions(p places) *sessions {
 	return &sessions{places: p, byID: map[string]*conn{}, byName: map[string]map[string]*conn{}}
 }
 
-// errNoPlace and errNameFull are why an id is not given though nobody has it.
+// errNoPlace and errNameFull refuse a new session although its id is free.
 var (
-	errNoPlace  = errors.New("no place is left but those that are kept for who stops and for fleetd instances")
-	errNameFull = errors.New("too many are connected under this name")
+	errNoPlace  = errors.New("connection limit reached: the remaining slots are reserved for stop clients and fleetd")
+	errNameFull = errors.New("too many connections of this user name")
 )
 
-// refuses says why one more of c's name and role has no place.
+// refuses returns why one more session of that role has no slot.
 func (p places) refuses(role schema.Role, all, ofName int) error {
 	most := p.most
 	if role != schema.RoleStop && role != schema.RoleFleetd {
@@ -60,21 +59,21 @@ func (p places) refuses(role schema.Role, all, ofName int) error {
 	return nil
 }
 
-// errOtherRole is why an id is not handed over: ids begin with names, and who has
-// the name in another role is somebody else.
-var errOtherRole = errors.New("somebody else is connected under this name, in another role")
+// errOtherRole refuses a takeover: client ids begin with user names, and a client with the
+// same name in another role is a different one.
+var errOtherRole = errors.New("a client with this name is connected in another role")
 
-// errLingers is why a connection cannot begin: it would overlap with an older one.
-var errLingers = errors.New("its older connection does not end")
+// errLingers refuses a connection that would overlap with an older one.
+var errLingers = errors.New("the older connection with this id does not end")
 
-// tellTakenOver bounds how long a connection that is taken over keeps the newer one
-// waiting while it is told why it ends.
+// takeOverNotice bounds how long the new connection waits while the old one is told why it
+// ends.
 const tellTakenOver = 100 * time.Millisecond
 
-// take gives id to c, ends the connection that had it, and waits until the
-// library is done with that. The older one's will is silenced: what it would tell
-// is no longer so. Of who was kicked, nothing is left to be protected. tell tells the
-// older connection that it ends for a newer one.
+// take assigns id to c, ends the connection that had it, and waits until the library has
+// finished with that one. The older one's will is not sent, since it would no longer be
+// true. A connection that was kicked may be taken over by any role. tell tells the older
+// connection why it ends.
 func (s *sessions) take(id string, c *conn, tell func(old *conn)) (old *conn, err error) {
 	s.mu.Lock()
 	old = s.byID[id]
@@ -108,7 +107,7 @@ func (s *sessions) take(id string, c *conn, tell func(old *conn)) (old *conn, er
 	select {
 	case <-told:
 	case <-old.gone:
-	case <-t.C: // it does not read, and the close below ends the writing
+	case <-t.C: // it does not read; the close below aborts the write
 	}
 	old.Close()
 	t.Reset(takeOver)
@@ -120,14 +119,14 @@ func (s *sessions) take(id string, c *conn, tell func(old *conn)) (old *conn, er
 	}
 }
 
-// all are the connections that have an id.
+// all returns the connections that have an id.
 func (s *sessions) all() []*conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Values(s.byID))
 }
 
-// kinds counts the connections by role, and robots' second ones for themselves.
+// kinds counts the connections by role, and robots' blob connections as "blobs".
 func (s *sessions) kinds() map[string]int64 {
 	out := map[string]int64{"blobs": 0}
 	for _, r := range access.Roles {
@@ -145,7 +144,7 @@ func (s *sessions) kinds() map[string]int64 {
 	return out
 }
 
-// sum adds up n of all connections under a name.
+// sum adds up n over all connections of a user name.
 func (s *sessions) sum(name string, n func(id string, c *conn) int) (all int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +154,7 @@ func (s *sessions) sum(name string, n func(id string, c *conn) int) (all int) {
 	return all
 }
 
-// drop forgets c.
+// drop removes c, unless a newer connection has its id.
 func (s *sessions) drop(id string, c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

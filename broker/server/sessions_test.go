@@ -14,7 +14,7 @@ import (
 	"troupe/schema"
 )
 
-// gone waits until no more than n clients are left.
+// gone waits until at most n clients are connected.
 func gone(b *brokertest.Broker, n int64) {
 	for b.Status()["clients"] > n {
 		runtime.Gosched()
@@ -29,19 +29,19 @@ func TestNobodysSessionOutlivesHisConnection(t *testing.T) {
 	op.Cut()
 	gone(b, 1)
 	if n := b.Status()["subscriptions"]; n != 0 {
-		t.Errorf("%d subscriptions of nobody", n)
+		t.Errorf("%d subscriptions of clients that are gone", n)
 	}
 	robot.Publish(r1+"event", "old")
 	op = brokertest.Connect(t, b.Dial, hello)
 	op.Subscribe(r1 + "event")
 	robot.Publish(r1+"event", "new")
 	if m := op.Expect(r1 + "event"); string(m.Payload) != "new" {
-		t.Errorf("what was said while op1 was away is replayed: %v", m)
+		t.Errorf("a message from while op1 was away is replayed: %v", m)
 	}
 }
 
-// The library sends what the old connection did not acknowledge to the new one, and
-// does not ask again what that one may read.
+// The library would send unacknowledged deliveries of the old connection to the new one,
+// without checking its rights.
 func TestWhoTakesAConnectionOverIsSentNothingOfTheOldOne(t *testing.T) {
 	b := start(t)
 	hello := brokertest.Hello{Name: "op1", ClientID: "op1", Keep: true}
@@ -55,7 +55,7 @@ func TestWhoTakesAConnectionOverIsSentNothingOfTheOldOne(t *testing.T) {
 	op.Subscribe(r1 + "event")
 	robot.Publish(r1+"event", "new")
 	if m := op.Expect("#"); string(m.Payload) != "new" {
-		t.Errorf("it is sent again: %v", m)
+		t.Errorf("the old message is sent again: %v", m)
 	}
 }
 
@@ -65,12 +65,12 @@ func TestASubscribeWhoseIDIsThatOfADeliveryIsGranted(t *testing.T) {
 	robot, fleetd := b.Client(t, "r1"), b.Client(t, "fleetd")
 	robot.Quiet()
 	robot.Subscribe(r1 + "cmd/#")
-	const deliveries = 20 // with ids from 1 on, none of which is acknowledged
+	const deliveries = 20 // with ids from 1 on, all unacknowledged
 	for range deliveries {
 		fleetd.Publish(r1+"cmd/fleetd/sys/ping", "")
 		robot.Expect(r1 + "cmd/#")
 	}
-	for range deliveries { // as are those of the robot's packets
+	for range deliveries { // the robot's packet ids also begin at 1
 		if got := robot.TrySubscribe(1, "troupe/v1/fleet/#"); got[0] != 1 {
 			t.Fatalf("granted %d", got[0])
 		}
@@ -92,10 +92,10 @@ func TestARobotThatConnectsAgainAndAgainIsSlowedAndTheConnectionThatIsThereStays
 		}
 		robot, op := b.Client(t, "r1"), b.Client(t, "op1")
 		robot.Subscribe(r1 + "cmd/#")
-		for i := range 100 { // for fifty seconds
+		for i := range 100 { // fifty seconds
 			c, code := brokertest.TryConnect(t, b.Dial, hello)
 			if code == 0 {
-				robot = c // taken over, at most every three seconds
+				robot = c // taken over, at most once in three seconds
 				robot.Subscribe(r1 + "cmd/#")
 			} else if code != 3 {
 				t.Fatalf("attempt %d: code %d", i, code)
@@ -110,7 +110,7 @@ func TestARobotThatConnectsAgainAndAgainIsSlowedAndTheConnectionThatIsThereStays
 		if _, code := brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: "r2", ClientID: "r2"}); code != 0 {
 			t.Errorf("another robot: code %d", code)
 		}
-		for i := range 50 { // a person's tool that connects for each message
+		for i := range 50 { // a tool that connects for each message
 			b.Client(t, "op2", brokertest.WithID(fmt.Sprintf("op2.%d", i%2))).Close()
 		}
 	})
@@ -124,12 +124,12 @@ func TestARobotKeepsNoMoreThanItsDocuments(t *testing.T) {
 	for _, row := range schema.Topics {
 		rows++
 		topic := strings.NewReplacer("{rid}", "r1", "{cid}", "op1").Replace(row.Pattern)
-		for _, end := range []string{"", "1", "/1"} { // and no more, or it is cut for it
+		for _, end := range []string{"", "1", "/1"} { // not more, or the robot is disconnected for abuse
 			robot.Retain("troupe/v1/"+topic+end, "x")
 		}
 	}
 	if n := b.Status()["retained"] - before; n > int64(rows) {
-		t.Errorf("%d documents kept, there are %d topics", n, rows)
+		t.Errorf("%d documents retained, there are %d topics", n, rows)
 	}
 }
 
@@ -145,15 +145,15 @@ func TestDocumentsBeyondTheRoomForThemAreRefused(t *testing.T) {
 	late := b.Client(t, "admin")
 	late.Subscribe("troupe/v1/blobs/+", r1+"cmd/#")
 	fleetd.Publish(r1+"cmd/fleetd/sys/ping", "")
-	late.Expect(r1 + "cmd/#") // after all that was kept
+	late.Expect(r1 + "cmd/#") // comes after all retained messages
 	if ms := late.Inbox("#"); len(ms) != 5 {
-		t.Errorf("%d blobs of 200 KiB are kept in 1 MiB", len(ms))
+		t.Errorf("%d blobs of 200 KiB are retained in 1 MiB", len(ms))
 	}
 	if n := notice(t, fleetd); n.Reason != schema.ReasonNoSpace || n.Topic != blob(5) {
 		t.Errorf("notice %+v", n)
 	}
-	// Whatever holds a stop is kept however full it is: a robot that is away learns
-	// of it in no other way.
+	// Documents that latch stops are retained even if there is no room: a robot that is
+	// offline learns of the stop only from them.
 	stops := func(payload string) {
 		for i := range 4 {
 			fleetd.Retain(fmt.Sprintf("troupe/v1/robots/r%d/desired/stop", i), payload)
@@ -166,35 +166,36 @@ func TestDocumentsBeyondTheRoomForThemAreRefused(t *testing.T) {
 	fleetd.Publish(r1+"cmd/fleetd/sys/ping", "")
 	absent.Expect(r1 + "cmd/#")
 	if ms := absent.Inbox("#"); len(ms) != 5 {
-		t.Errorf("%d of 5 documents that hold stops are kept", len(ms))
+		t.Errorf("%d of 5 documents that latch stops are retained", len(ms))
 	}
 	stops("")
-	// So is who was revoked: it holds from when it came, and who asks must find it.
+	// So is the list of revocations: it takes effect when it arrives, so a reader must find
+	// it.
 	list := `{"rev":1,"fleet_id":"fleetd","names":["` + strings.TrimSuffix(strings.Repeat(strings.Repeat("a", 60)+`","`, 600), `","`) + `"],"serials":[],"ts":"2026-05-17T09:30:00.000Z"}`
 	fleetd.Retain("troupe/v1/fleet/revoked", list)
 	asks := b.Client(t, "admin", brokertest.WithID("admin.asks"))
 	asks.Subscribe("troupe/v1/fleet/revoked")
 	if m := asks.Expect("troupe/v1/fleet/revoked"); string(m.Payload) != list {
-		t.Errorf("kept is %s", m.Payload)
+		t.Errorf("retained list %s", m.Payload)
 	}
-	// A robot's presence is told however full it is, and what goes makes room.
+	// A robot's presence is retained even if there is no room, and deletions make room.
 	b.Client(t, "r1").Retain(r1+"presence", online)
 	fleetd.Retain(blob(0), "")
 	fleetd.Retain(blob(7), "again")
 	if s := b.Status(); s["retained_bytes"] != int64(4*200<<10+len(list)+len(online)+len("again")) {
-		t.Errorf("%d bytes are said to be kept", s["retained_bytes"])
+		t.Errorf("retained_bytes is %d", s["retained_bytes"])
 	}
 }
 
-// What no client that means well would send, one connection each.
+// Each topic is published on a connection of its own.
 func TestTopicsThatAreNoneGoNowhere(t *testing.T) {
 	b := start(t)
 	watcher := b.Client(t, "admin")
 	watcher.TrySubscribe(1, "#", "$SYS/#", "/#", "+/+/#")
 	for name, topic := range map[string]string{
 		"empty": "", "a NUL": "troupe/v1/\x00", "invalid UTF-8": "troupe/v1/\xff\xfe", "a surrogate": "troupe/v1/\xed\xa0\x80", "a wildcard": r1 + "cmd/+/safety/stop",
-		"all": "#", "the broker's own": "$SYS/broker/version", "shared": "$share/g/troupe/v1/robots/r1/event", "a slash in front": "/troupe/v1/robots/r1/event",
-		"a slash behind": r1 + "event/", "empty levels": "troupe/v1/robots//event", "too deep": strings.Repeat("a/", 5000) + "a", "too long": strings.Repeat("a", 65000),
+		"a filter for all": "#", "a broker topic": "$SYS/broker/version", "a shared subscription": "$share/g/troupe/v1/robots/r1/event", "a leading slash": "/troupe/v1/robots/r1/event",
+		"a trailing slash": r1 + "event/", "empty levels": "troupe/v1/robots//event", "too deep": strings.Repeat("a/", 5000) + "a", "too long": strings.Repeat("a", 65000),
 		"upper case": "troupe/v1/robots/R1/event", "a control character": r1 + "event\n",
 	} {
 		for _, qos := range []byte{0, 1} {
@@ -209,14 +210,14 @@ func TestTopicsThatAreNoneGoNowhere(t *testing.T) {
 				}
 				_ = c.Raw(brokertest.Packet(0x30|qos<<1|retain, append(body, 'x')))
 				_ = c.Raw(brokertest.Packet(0xe0, nil))
-				c.Lost() // so all of it was dealt with
+				c.Lost() // by then the broker has processed everything
 			}
 		}
 	}
 	b.Client(t, "r1").Publish(r1+"event", "end")
 	watcher.Expect(r1 + "event")
 	for _, m := range append(append(watcher.Inbox("#"), watcher.Inbox("$SYS/#")...), watcher.Inbox("$share/#")...) {
-		if string(m.Payload) == "x" { // else it is a notice, or the library's own
+		if string(m.Payload) == "x" { // all others are notices or messages of the library
 			t.Errorf("routed: %v", m)
 		}
 	}
@@ -235,15 +236,15 @@ func TestAMessageOfQoS2ThatComesTwiceIsDeliveredOnce(t *testing.T) {
 	op.Publish(topic, "end")
 	robot.ExpectThat("#", func(m brokertest.Message) bool { return string(m.Payload) == "end" })
 	if n := len(robot.Inbox("#")); n != 1 {
-		t.Errorf("it came %d times", n)
+		t.Errorf("delivered %d times", n)
 	}
 }
 
-// A sender that never releases what it sent must not fill the broker.
+// A sender that never sends PUBREL must not fill the broker's memory.
 func TestMessagesOfQoS2ThatAreNeverReleasedEndTheirConnection(t *testing.T) {
 	b := start(t)
 	op := b.Client(t, "op1")
-	topic := r1 + "cmd/op1/safety/stop" // which no rate bounds
+	topic := r1 + "cmd/op1/safety/stop" // stops are not rate-limited
 	for i := range 5000 {
 		body := append(binary.BigEndian.AppendUint16(nil, uint16(len(topic))), topic...)
 		if op.Raw(brokertest.Packet(0x34, binary.BigEndian.AppendUint16(body, uint16(i+1)))) != nil {
@@ -253,6 +254,6 @@ func TestMessagesOfQoS2ThatAreNeverReleasedEndTheirConnection(t *testing.T) {
 	op.Lost()
 	gone(b, 0)
 	if n := b.Status()["inflight"]; n != 0 {
-		t.Errorf("%d are kept of a client that is gone", n)
+		t.Errorf("%d packets in flight of a client that is gone", n)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever a client does, it is slow for one time limit, and for a tenth of the
-// time after that.
+// Whatever a client does, its delay is at most one time limit, and a tenth of the time
+// after that.
 func TestWhatAClientIsSlowAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const limit = time.Second
@@ -28,14 +28,14 @@ func TestWhatAClientIsSlowAddsUp(t *testing.T) {
 			now, held, fairly = now.Add(took), held+took, fairly+fair(n, limit)
 			s.wrote(now, n, limit)
 			if held > fairly+limit+idle/refill {
-				t.Fatalf("after %v it was slow for %v", now.Sub(time.Unix(0, 0)), held)
+				t.Fatalf("after %v its writes took %v", now.Sub(time.Unix(0, 0)), held)
 			}
 		}
 	})
 }
 
-// sipped writes to a client that takes so many bytes at a time with a pause before
-// each, and says how long the writes took until it was cut off.
+// sipped writes to a client that reads some bytes at a time with a pause before each. It
+// returns how long the writes took until the client was disconnected.
 func sipped(bytes int, pause, most time.Duration) (held time.Duration, cut bool) {
 	ours, theirs := newPipe()
 	var n counters

@@ -11,8 +11,8 @@ import (
 	"troupe/broker/server"
 )
 
-// stall is a subscriber to everything that stops reading once it is there. The
-// keep-alive is in seconds.
+// stall connects a subscriber to everything that then stops reading. The keep-alive is in
+// seconds.
 func stall(t testing.TB, b *brokertest.Broker, keepAlive uint16) {
 	conn, err := net.Dial("tcp", b.Addr())
 	if err != nil {
@@ -29,8 +29,8 @@ func stall(t testing.TB, b *brokertest.Broker, keepAlive uint16) {
 	}
 }
 
-// Nobody cuts it off, all that can be full is full, and still each publish is
-// acknowledged, and another subscriber hears it.
+// The subscriber is not disconnected and every buffer is full, and still each publish is
+// acknowledged and another subscriber receives it.
 func TestNobodyWaitsForASubscriberThatStalls(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.WriteTimeout, c.MaxPending = time.Hour, 64 })
 	stall(t, b, 300)
@@ -49,7 +49,7 @@ func TestNobodyWaitsForASubscriberThatStalls(t *testing.T) {
 	}
 }
 
-// What waits for it is release when it has had its time.
+// A subscriber that does not read is disconnected after the write timeout.
 func TestAStalledSubscriberIsCut(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.WriteTimeout, c.MaxPending = 100*time.Millisecond, 64 })
 	stall(t, b, 300)
@@ -57,7 +57,7 @@ func TestAStalledSubscriberIsCut(t *testing.T) {
 	for began := time.Now(); b.Status()["clients"] == 2; {
 		fleetd.Retain(r1+"desired/story", story)
 		if time.Since(began) > brokertest.Patience {
-			t.Fatal("it is still there")
+			t.Fatal("the subscriber is still connected")
 		}
 	}
 	if n := b.Status()["connections_stalled"]; n != 1 {
@@ -66,9 +66,9 @@ func TestAStalledSubscriberIsCut(t *testing.T) {
 	fleetd.Ping()
 }
 
-// BenchmarkPublishBesideAStalledSubscriber measures the longest that one publish
-// waits, from before the stall to after it: with our broker, and with the library
-// as it comes, where it ends only with the stalled client's keep-alive.
+// BenchmarkPublishBesideAStalledSubscriber measures the longest time of one publish from
+// before a subscriber stalls until after it is disconnected: with our broker, and with the
+// library alone, where it ends only with the stalled client's keep-alive.
 func BenchmarkPublishBesideAStalledSubscriber(b *testing.B) {
 	library := func(testing.TB, ...func(*server.Config)) *brokertest.Broker {
 		s, err := newStockBroker(server.Config{MQTT: "127.0.0.1:0"})
@@ -101,13 +101,13 @@ func longestPublish(b *testing.B, s *brokertest.Broker) {
 	}
 }
 
-// everything is a SUBSCRIBE of QoS 1 to all there is.
+// everything is a SUBSCRIBE with QoS 1 to all topics.
 func everything() []byte {
 	return brokertest.Packet(0x82, append([]byte{0, 1, 0, 11}, "troupe/v1/#\x01"...))
 }
 
-// sips is a subscriber to everything that takes so many bytes at a time, with a pause before
-// each, until it is cut off.
+// sips connects a subscriber to everything that reads a few bytes at a time, with a pause
+// before each, until it is disconnected.
 func sips(t *testing.T, b *brokertest.Broker, bytes int, pause time.Duration) {
 	conn, err := b.Dial(t.Context())
 	if err != nil {
@@ -131,7 +131,7 @@ func sips(t *testing.T, b *brokertest.Broker, bytes int, pause time.Duration) {
 	}()
 }
 
-// Each write to it comes to an end, and yet its queue would be full for ever.
+// Each write to it ends in time, but its queue would stay full for ever.
 func TestASubscriberThatSipsIsCut(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.WriteTimeout = time.Second })
 	sips(t, b, 8<<10, 750*time.Millisecond)
@@ -139,7 +139,7 @@ func TestASubscriberThatSipsIsCut(t *testing.T) {
 	for began := time.Now(); b.Status()["clients"] == 2; {
 		fleetd.Retain(r1+"desired/story", story)
 		if time.Since(began) > brokertest.Patience {
-			t.Fatal("it is still there")
+			t.Fatal("the subscriber is still connected")
 		}
 	}
 	if n := b.Status()["connections_stalled"]; n != 1 {

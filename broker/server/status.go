@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// status is the broker's own HTTP server: is it alive, what has it counted, and who
-// is connected. Nobody is changed by asking.
+// status is the broker's HTTP server for health, counters, metrics and the list of
+// clients. It is read-only.
 type status struct {
 	addr string
 	srv  *http.Server
@@ -40,10 +40,9 @@ func serveStatus(ln net.Listener, s *Server) *status {
 	return h
 }
 
-// known answers under this machine's names only, which are localhost, any IP address,
-// and hosts. A page of another site whose name is made to lead here is of the same
-// origin for its browser, but asks under its own name; under an IP address it would
-// be no other site.
+// allowHosts serves only requests whose Host is localhost, an IP address or one of hosts.
+// This prevents DNS rebinding: a web page whose host name resolves to this machine would
+// be of the same origin for its browser, but its requests carry its own host name.
 func known(hosts []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := r.Host
@@ -53,8 +52,8 @@ func known(hosts []string, next http.Handler) http.Handler {
 		host = strings.Trim(host, "[]")
 		_, notIP := netip.ParseAddr(host)
 		same := func(name string) bool { return strings.EqualFold(name, strings.TrimSuffix(host, ".")) }
-		if r.Host != "" && notIP != nil && !same("localhost") && !slices.ContainsFunc(hosts, same) { // HTTP 1.0 asks without a name
-			http.Error(w, fmt.Sprintf("this broker is not called %q: start it with --http-host for every name under which it is asked", r.Host), http.StatusForbidden)
+		if r.Host != "" && notIP != nil && !same("localhost") && !slices.ContainsFunc(hosts, same) { // HTTP 1.0 has no Host
+			http.Error(w, fmt.Sprintf("host %q is not allowed: start the broker with --http-host for every host name in requests", r.Host), http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -71,20 +70,19 @@ func (h *status) close() error {
 	return err
 }
 
-// listening is one address of the broker.
+// listening describes one address of the broker.
 type listening struct {
 	Kind    string `json:"kind"`
 	Address string `json:"address"`
 }
 
-// ending is a certificate or a list, and how long it is good for.
+// ending says when a certificate or CRL expires.
 type ending struct {
 	Ends time.Time `json:"ends"`
-	Days int64     `json:"days"` // whole ones; -1 once it is over
+	Days int64     `json:"days"` // whole days left; -1 after the end
 }
 
-// report is what /status answers: the counts, where the broker listens, and what
-// has to be renewed when.
+// report is the body of /status: counters, addresses, and when certificates expire.
 func (s *Server) report(now time.Time) map[string]any {
 	out := map[string]any{}
 	for name, n := range s.Status() {
@@ -103,8 +101,8 @@ func (s *Server) report(now time.Time) map[string]any {
 	return out
 }
 
-// Status is a count of everything, for /status and for tests. The numbers of the
-// server library are added to our own.
+// Status returns all counters, ours and those of the server library, for /status and for
+// tests.
 func (s *Server) Status() map[string]int64 {
 	out := s.counters.snapshot()
 	i := s.mochi.Info.Clone()

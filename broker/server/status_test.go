@@ -10,15 +10,15 @@ import (
 	"troupe/broker/server"
 )
 
-// A page whose name is made to lead to this machine is of the same origin for its
-// browser, and would read who is connected.
+// A web page whose host name resolves to this machine (DNS rebinding) would be of the same
+// origin for its browser and could read who is connected.
 func TestTheStatusIsToldUnderNamesOfTheBrokerOnly(t *testing.T) {
 	b := brokertest.Start(t, func(c *server.Config) { c.HTTP, c.HTTPHosts = "127.0.0.1:0", []string{"broker.example"} })
 	defer http.DefaultClient.CloseIdleConnections()
 	port := b.HTTPAddr()[strings.LastIndexByte(b.HTTPAddr(), ':'):]
 	for host, want := range map[string]int{
 		b.HTTPAddr(): 200, "localhost" + port: 200, "LOCALHOST": 200, "[::1]" + port: 200, "127.0.0.1": 200,
-		"192.0.2.7" + port: 200, "[2001:db8::7]" + port: 200, // as one on another machine asks; a page has a name
+		"192.0.2.7" + port: 200, "[2001:db8::7]" + port: 200, // from another machine by address; a page has a host name
 		"broker.example" + port: 200, "Broker.Example.": 200,
 		"evil.example" + port: 403, "evil.example": 403, "127.0.0.1.evil.example": 403, "localhost.evil.example" + port: 403,
 		"sub.broker.example": 403,
@@ -39,7 +39,7 @@ func TestTheStatusIsToldUnderNamesOfTheBrokerOnly(t *testing.T) {
 				t.Errorf("%s of %s: status %d, want %d", path, host, answer.StatusCode, want)
 			}
 			if want == 403 && !strings.Contains(string(text), "--http-host") {
-				t.Errorf("%s of %s: the refusal says %.100q", path, host, text)
+				t.Errorf("%s of %s: the refusal does not name the flag: %.100q", path, host, text)
 			}
 		}
 	}

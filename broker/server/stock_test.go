@@ -26,14 +26,14 @@ import (
 	"troupe/broker/server"
 )
 
-// The tests in the table dangers hold for our broker. To see what they are good
-// for, run them against the server library as it comes:
+// The tests in the table dangers pass with our broker. To check that they are worth
+// something, run them against the server library without our guard:
 //
 //	go test ./broker/server -stock
 //
-// Each then runs in a process of its own, for some of them end it, and must fail
-// there. A row whose test passes on the library as well says why it is kept.
-var stock = flag.Bool("stock", false, "run the tests of the table against the server library as it comes, where they must fail")
+// Each then runs in its own process, since some of them crash it, and must fail. A row
+// whose test passes on the library as well says why it is kept.
+var stock = flag.Bool("stock", false, "run the tests of the table dangers against the server library alone, where they must fail")
 
 // stockEnv is set in the processes that -stock starts.
 const stockEnv = "TROUPE_TEST_STOCK_BROKER"
@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	switch {
 	case onStock():
-		os.Exit(m.Run()) // leaks are the library's
+		os.Exit(m.Run()) // without goleak: the library leaks goroutines
 	case *stock:
 		os.Exit(againstStock(os.Stdout))
 	default:
@@ -52,15 +52,15 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// danger is one way to harm a broker, or to be harmed by it.
+// danger is one way in which a broker can be harmed or cause harm.
 type danger struct {
 	what string
 	test func(*testing.T)
-	// stockHolds is why the library passes, too; empty where it must fail.
+	// stockHolds is why the library passes, too; empty if it must fail.
 	stockHolds string
 }
 
-// start runs the broker under test: ours, or the library with the same listeners.
+// start starts the broker under test: ours, or the library alone.
 func start(t testing.TB, options ...func(*server.Config)) *brokertest.Broker {
 	t.Helper()
 	if !onStock() {
@@ -79,13 +79,13 @@ func start(t testing.TB, options ...func(*server.Config)) *brokertest.Broker {
 		go func() { _ = s.Close(); close(closed) }()
 		select {
 		case <-closed:
-		case <-time.After(5 * time.Second): // it waits for connections that say nothing
+		case <-time.After(5 * time.Second): // it waits for silent connections
 		}
 	})
 	return &brokertest.Broker{Post: s}
 }
 
-// stockBroker is the library as its own examples start it: it takes everybody.
+// stockBroker is the library as its own examples start it: it accepts every client.
 type stockBroker struct {
 	srv    *mqtt.Server
 	tcp    *listeners.TCP // nil: in-process only
@@ -94,7 +94,7 @@ type stockBroker struct {
 
 func newStockBroker(cfg server.Config) (*stockBroker, error) {
 	can := mqtt.NewDefaultServerCapabilities()
-	if cfg.MaxPending > 0 { // which is the library's own setting
+	if cfg.MaxPending > 0 { // the library has this setting itself
 		can.MaximumClientWritesPending = int32(cfg.MaxPending)
 	}
 	s := &stockBroker{srv: mqtt.New(&mqtt.Options{Logger: slog.New(slog.DiscardHandler), Capabilities: can})}
@@ -129,7 +129,7 @@ func (s *stockBroker) Addr() string {
 	return s.tcp.Address()
 }
 
-// AddrOf is that of nothing but plain MQTT: the tests of the table need no more.
+// AddrOf knows only plain MQTT: the tests of the table need no more.
 func (s *stockBroker) AddrOf(kind string) string {
 	if kind != "mqtt" {
 		return ""
@@ -152,17 +152,17 @@ func (s *stockBroker) Close() error {
 		return nil
 	}
 	s.closed = true
-	for _, cl := range s.srv.Clients.GetByListener("pipe") { // which no listener closes
+	for _, cl := range s.srv.Clients.GetByListener("pipe") { // no listener closes these
 		defer cl.Stop(nil)
 	}
 	return s.srv.Close()
 }
 
-// againstStock runs every row of the table against the library, tells what came
-// of it, and returns the status of the process: 1 if a row is not as it says.
+// againstStock runs every row of the table against the library, prints the results, and
+// returns the exit status: 1 if a row is not as declared.
 func againstStock(out io.Writer) (status int) {
 	results := make([]chan result, len(dangers))
-	few := make(chan struct{}, 8) // most of their time they wait
+	few := make(chan struct{}, 8) // more than there are processors, since the tests mostly wait
 	for i, d := range dangers {
 		results[i] = make(chan result, 1)
 		go func() {
@@ -177,11 +177,11 @@ func againstStock(out io.Writer) (status int) {
 		verdict := "fails: " + why
 		switch {
 		case !failed && d.stockHolds != "":
-			verdict = "holds it too: " + d.stockHolds
+			verdict = "passes as declared: " + d.stockHolds
 		case !failed:
-			verdict, status = "HOLDS, and should fail: "+why, 1
+			verdict, status = "PASSES, but should fail: "+why, 1
 		case d.stockHolds != "":
-			verdict, status = "FAILS, and should hold: "+why, 1
+			verdict, status = "FAILS, but should pass: "+why, 1
 		}
 		fmt.Fprintf(out, "%s\n\t%s\n\tstock %s\n", d.what, nameOf(d.test), verdict)
 	}
@@ -195,18 +195,18 @@ func nameOf(test func(*testing.T)) string {
 
 type result struct {
 	failed bool
-	why    string // it failed, or else did not
+	why    string // it failed or did not run
 }
 
-// onStockAlone runs one test against the library in a process of its own and
-// finds the line that says why it failed.
+// onStockAlone runs one test against the library in its own process and finds the line
+// that says why it failed.
 func onStockAlone(name string) result {
 	cmd := exec.Command(os.Args[0], "-test.run=^"+name+"$", "-test.timeout=90s", "-test.v")
 	cmd.Env = append(os.Environ(), stockEnv+"=1")
 	output, err := cmd.CombinedOutput()
 	if err == nil {
 		if !bytes.Contains(output, []byte("--- PASS: "+name)) {
-			return result{why: "it did not run"}
+			return result{why: "the test did not run"}
 		}
 		return result{}
 	}
@@ -220,13 +220,13 @@ func onStockAlone(name string) result {
 			break
 		}
 		if _, said, inTest := strings.Cut(line, "_test.go:"); inTest && !strings.Contains(line, " +0x") {
-			_, why, _ = strings.Cut(said, ": ") // the last word that it said
+			_, why, _ = strings.Cut(said, ": ") // the last one counts
 		}
 	}
 	return result{failed: true, why: fmt.Sprintf("%.160s", why)}
 }
 
-// A row that names no test of this package would never be run by -stock.
+// -stock could not run a row without a test of this package.
 func TestEveryDangerOfTheTableHasItsTest(t *testing.T) {
 	seen := map[string]bool{}
 	for _, d := range dangers {

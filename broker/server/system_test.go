@@ -7,7 +7,7 @@ import (
 	"troupe/schema"
 )
 
-// A client that hears nothing would send it again for ever.
+// A client without an acknowledgement would send the message again for ever.
 func TestAPublishToTheBrokersOwnTopicsIsAcknowledgedAndRefused(t *testing.T) {
 	b := start(t)
 	watcher := b.Client(t, "admin")
@@ -16,7 +16,7 @@ func TestAPublishToTheBrokersOwnTopicsIsAcknowledgedAndRefused(t *testing.T) {
 	op.Subscribe("troupe/v1/clients/op1/notice")
 	for _, topic := range []string{"$SYS/x", "$sys/broker/version", "$share", "$share/g"} {
 		for qos := range byte(3) {
-			op.Send(brokertest.Message{Topic: topic, QoS: qos, Retain: qos > 0, Payload: []byte("x")}) // waits for what its QoS asks for
+			op.Send(brokertest.Message{Topic: topic, QoS: qos, Retain: qos > 0, Payload: []byte("x")}) // waits for the acknowledgement of its QoS
 			if n := notice(t, op); n.Reason != schema.ReasonForbidden || n.Topic != topic {
 				t.Errorf("%s with QoS %d: notice %+v", topic, qos, n)
 			}

@@ -15,18 +15,18 @@ func TestConnectionIsToldWhoEndsIt(t *testing.T) {
 		now := b.Client(t, name)
 		n, problems := schema.Decode[schema.Notice](old.Expect(notice).Payload)
 		if len(problems) > 0 || n.Reason != schema.ReasonTakenOver {
-			t.Errorf("%s was told %+v %v", name, n, problems)
+			t.Errorf("%s got notice %+v %v", name, n, problems)
 		}
 		old.Lost()
 		now.Subscribe(notice)
 		now.Ping()
 		if said := now.Inbox(notice); len(said) > 0 {
-			t.Errorf("the newer connection of %s was told %v", name, said)
+			t.Errorf("the newer connection of %s got %v", name, said)
 		}
 	}
 }
 
-// What nobody subscribed to is sent to nobody.
+// Without a subscription the notice must not be sent.
 func TestTakenOverConnectionWithoutSubscriptionIsSentNothing(t *testing.T) {
 	b := start(t)
 	old := b.Client(t, "op1")

@@ -19,7 +19,7 @@ func TestARobotNamedLikeADeskOrAPersonIsNotTaken(t *testing.T) {
 		}
 	}
 	if _, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r3"}, ca.Client(schema.RoleFleetd, "r3")); code != 5 {
-		t.Errorf("a fleetd instance that is called like a robot: code %d", code)
+		t.Errorf("a fleetd certificate with the name of a robot: code %d", code)
 	}
 }
 
@@ -34,8 +34,8 @@ func TestWhoIsAddedToTheUsersEndsARobotOfHisName(t *testing.T) {
 	robot.Lost()
 }
 
-// Sessions are kept by client id, and a client id begins with a name. Whoever has
-// that name in another role is somebody else.
+// Sessions are kept by client id, which begins with the user name. A client with the same
+// name in another role is a different client.
 func TestNobodyTakesOverTheSessionOfAnotherRole(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, ca.Broker, func(c *server.Config) { c.RobotConnects = 5 })
@@ -47,12 +47,12 @@ func TestNobodyTakesOverTheSessionOfAnotherRole(t *testing.T) {
 	fleetd.Subscribe("troupe/v1/clients/hall/notice")
 	for range 3 {
 		if _, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "hall"}, ca.Client(schema.RoleRobot, "hall")); code != 5 {
-			t.Fatalf("a robot called like fleetd: code %d", code)
+			t.Fatalf("a robot with the name of fleetd: code %d", code)
 		}
 	}
 	n, problems := schema.Decode[schema.Notice](fleetd.Expect("troupe/v1/clients/hall/notice").Payload)
 	if len(problems) > 0 || n.Reason != schema.ReasonForbidden {
-		t.Errorf("fleetd is told %+v", n)
+		t.Errorf("fleetd got notice %+v", n)
 	}
 	if got := b.Status()["connects_under_anothers_name"]; got != 3 {
 		t.Errorf("%d counted", got)
@@ -60,7 +60,7 @@ func TestNobodyTakesOverTheSessionOfAnotherRole(t *testing.T) {
 	fleetd.Ping()
 	again, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "hall"}, own)
 	if code != 0 {
-		t.Fatalf("fleetd itself comes anew: code %d", code)
+		t.Fatalf("fleetd reconnects: code %d", code)
 	}
 	fleetd.Lost()
 	again.Close()

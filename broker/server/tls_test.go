@@ -22,7 +22,7 @@ import (
 	"troupe/schema"
 )
 
-// usersOf writes a users file and returns what makes a broker read it.
+// usersOf writes a users file and configures a broker to read it.
 func usersOf(ca *brokertest.CA, text string) func(*server.Config) {
 	ca.Write("users", []byte(text))
 	return func(c *server.Config) { c.Dev, c.Files.Users = false, ca.Path("users") }
@@ -34,7 +34,7 @@ func byTLS(t *testing.T, b *brokertest.Broker, ca *brokertest.CA, h brokertest.H
 	return brokertest.TryConnect(t, brokertest.OverTLS(b.AddrOf("mqtts"), ca.TLS(own...)), h)
 }
 
-// eventually waits for what another goroutine brings about.
+// eventually waits until another goroutine has made the condition true.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	late, look := time.NewTimer(2*brokertest.Patience), time.NewTicker(20*time.Millisecond)
@@ -44,7 +44,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 		select {
 		case <-look.C:
 		case <-late.C:
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("timed out: %s", what)
 		}
 	}
 }
@@ -76,15 +76,15 @@ func TestACertificateSaysWhoSomebodyIs(t *testing.T) {
 		{"a fleetd instance", brokertest.Hello{Name: "fleetd", ClientID: "fleetd"}, []tls.Certificate{ca.Client(schema.RoleFleetd, "fleetd")}, 0},
 		{"a person with a line in the users file", brokertest.Hello{Name: "op1", ClientID: "op1"}, nil, 0},
 
-		{"a robot under another's name", brokertest.Hello{Name: "r2", ClientID: "r2"}, []tls.Certificate{robot}, 5},
-		{"a robot under another's id", brokertest.Hello{Name: "r1", ClientID: "r2"}, []tls.Certificate{robot}, 2},
+		{"a robot with another's name", brokertest.Hello{Name: "r2", ClientID: "r2"}, []tls.Certificate{robot}, 5},
+		{"a robot with another's id", brokertest.Hello{Name: "r1", ClientID: "r2"}, []tls.Certificate{robot}, 2},
 		{"a robot without an id", brokertest.Hello{Name: "r1"}, []tls.Certificate{robot}, 2},
-		{"a robot that calls itself operator", brokertest.Hello{Name: "op1", ClientID: "op1"}, []tls.Certificate{robot}, 5},
+		{"a robot with an operator's name", brokertest.Hello{Name: "op1", ClientID: "op1"}, []tls.Certificate{robot}, 5},
 		{"a robot without its certificate", brokertest.Hello{Name: "r1", ClientID: "r1"}, nil, 4},
 		{"a certificate with two names", brokertest.Hello{Name: "r1", ClientID: "r1"}, []tls.Certificate{two}, 5},
 		{"a certificate with another common name", brokertest.Hello{Name: "r1", ClientID: "r1"}, []tls.Certificate{misnamed}, 5},
-		{"a certificate of nobody", brokertest.Hello{Name: "r1", ClientID: "r1"}, []tls.Certificate{nobody}, 5},
-		{"a certificate of a role that has none", brokertest.Hello{Name: "r1", ClientID: "r1"}, []tls.Certificate{king}, 5},
+		{"a certificate without a URI", brokertest.Hello{Name: "r1", ClientID: "r1"}, []tls.Certificate{nobody}, 5},
+		{"a certificate for another role", brokertest.Hello{Name: "r1", ClientID: "r1"}, []tls.Certificate{king}, 5},
 	} {
 		got, code := byTLS(t, b, ca, c.hello, c.own...)
 		if code != c.code {
@@ -97,11 +97,11 @@ func TestACertificateSaysWhoSomebodyIs(t *testing.T) {
 	stranger := other.Client(schema.RoleRobot, "r1")
 	expired := ca.Client(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) })
 	server := ca.Client(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} })
-	for why, own := range map[string]tls.Certificate{"somebody else's CA": stranger, "one that has ended": expired, "a server's": server} {
+	for why, own := range map[string]tls.Certificate{"of another CA": stranger, "that has expired": expired, "for servers": server} {
 		config := ca.TLS()
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &own, nil }
 		if _, code := brokertest.TryConnect(t, brokertest.OverTLS(b.AddrOf("mqtts"), config), brokertest.Hello{Name: "r1", ClientID: "r1"}); code == 0 {
-			t.Errorf("taken with a certificate of %s", why)
+			t.Errorf("accepted a certificate %s", why)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestARobotWithACertificateHasARobotsRights(t *testing.T) {
 	robot.Publish("troupe/v1/robots/r2/event", "{}")
 	robot.Publish("troupe/v1/robots/r1/event", "{}")
 	if m := watcher.Expect("#"); m.Topic != "troupe/v1/robots/r1/event" {
-		t.Fatalf("heard %v", m)
+		t.Fatalf("received %v", m)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestOlderTLSIsRefused(t *testing.T) {
 	config.MaxVersion = tls.VersionTLS12
 	if conn, err := tls.Dial("tcp", b.AddrOf("mqtts"), config); err == nil {
 		conn.Close()
-		t.Fatal("TLS 1.2 is spoken")
+		t.Fatal("TLS 1.2 is accepted")
 	}
 }
 
@@ -145,7 +145,7 @@ func TestWhatIsSaidOnTheWayIsNotReadByOthersUnlessSomebodySaysSo(t *testing.T) {
 		c.Users = &users
 		if s, err := server.New(c); err == nil {
 			s.Close()
-			t.Errorf("%s%s%s is served without encryption", c.MQTT, c.WS, c.HTTP)
+			t.Errorf("%s%s%s is accepted without encryption", c.MQTT, c.WS, c.HTTP)
 		} else if !strings.Contains(err.Error(), "--plaintext") {
 			t.Errorf("%s%s%s: error %v", c.MQTT, c.WS, c.HTTP, err)
 		}
@@ -164,7 +164,7 @@ func TestWhatIsSaidOnTheWayIsNotReadByOthersUnlessSomebodySaysSo(t *testing.T) {
 	} {
 		if s, err := server.New(c); err == nil {
 			s.Close()
-			t.Errorf("%+v is served", c)
+			t.Errorf("%+v is accepted", c)
 		}
 	}
 }
@@ -183,12 +183,12 @@ func TestWhoStallsInTheHandshakeIsCut(t *testing.T) {
 			_, _ = c.Write(first)
 			_ = c.SetReadDeadline(time.Now().Add(brokertest.Patience))
 			if _, err := io.Copy(io.Discard, c); err != nil && isTimeout(err) {
-				t.Errorf("%s, after % x: not cut", kind, first)
+				t.Errorf("%s, after % x: still open", kind, first)
 			}
 			c.Close()
 		}
 	}
-	// Those in the handshake count as waiting.
+	// Connections in the handshake count as waiting for CONNECT.
 	for range 3 {
 		c, err := net.Dial("tcp", b.AddrOf("mqtts"))
 		if err != nil {
@@ -196,7 +196,7 @@ func TestWhoStallsInTheHandshakeIsCut(t *testing.T) {
 		}
 		defer c.Close()
 	}
-	eventually(t, "a refusal for the cap", func() bool { return b.Status()["connections_over_cap"] > 0 })
+	eventually(t, "a connection refused for the limit", func() bool { return b.Status()["connections_over_cap"] > 0 })
 }
 
 func isTimeout(err error) bool {
@@ -204,7 +204,7 @@ func isTimeout(err error) bool {
 	return ok && ne.Timeout()
 }
 
-// logged is a log that a test reads.
+// logged is a log for tests to read.
 type logged struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -244,21 +244,21 @@ func TestANewCertificateIsShownFromNowOnAndABrokenOneNever(t *testing.T) {
 	}
 	second := ca.Serve(time.Hour)
 	eventually(t, "the new certificate", func() bool { return shown(t, b, ca).Equal(second) })
-	if !log.holds("ends soon") {
-		t.Error("nobody was told that it ends within the hour")
+	if !log.holds("expires soon") {
+		t.Error("no warning although the certificate expires within the hour")
 	}
 	ca.Write("server.pem", []byte("-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----\n"))
-	eventually(t, "a complaint", func() bool { return log.holds("a new file is not taken") })
+	eventually(t, "the log of the refused file", func() bool { return log.holds("changed file refused") })
 	if !shown(t, b, ca).Equal(second) {
-		t.Error("the certificate that was good is not shown any more")
+		t.Error("the valid certificate is no longer presented")
 	}
 	if err := os.Remove(ca.Path("server.key.pem")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a complaint about the key", func() bool { return log.holds("no such file") })
+	eventually(t, "the log of the missing key", func() bool { return log.holds("no such file") })
 	third := ca.Serve(time.Hour)
 	eventually(t, "the third certificate", func() bool { return shown(t, b, ca).Equal(third) })
-	robot.Ping() // renewing cuts nobody
+	robot.Ping() // renewal disconnects no client
 }
 
 func TestABrokenFileAtTheStartIsAnError(t *testing.T) {
@@ -278,7 +278,7 @@ func TestABrokenFileAtTheStartIsAnError(t *testing.T) {
 		ca.Write(file, []byte(text))
 		if s, err := server.New(cfg); err == nil {
 			s.Close()
-			t.Errorf("%s: started", file)
+			t.Errorf("started with an invalid %s", file)
 		}
 	}
 }
@@ -308,7 +308,7 @@ func TestStatusTellsWhereTheBrokerListensAndWhatEndsWhen(t *testing.T) {
 	for _, l := range status.Listeners {
 		kinds = append(kinds, l.Kind)
 		if l.Address != b.AddrOf(l.Kind) {
-			t.Errorf("%s at %s, told %s", l.Kind, b.AddrOf(l.Kind), l.Address)
+			t.Errorf("%s listens at %s, /status has %s", l.Kind, b.AddrOf(l.Kind), l.Address)
 		}
 	}
 	if got := strings.Join(kinds, " "); got != "mqtt mqtts wss" {

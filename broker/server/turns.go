@@ -6,25 +6,27 @@ import (
 	"slices"
 )
 
-// turns are those who wait for a hash, most of them at once. Who is next is looked
-// for among all: there are few, and a hash takes ten thousand times as long.
+// turns is a queue of clients that wait for their password to be hashed, with a maximum
+// length. Each operation scans the whole queue: it is short, and a hash takes ten thousand
+// times as long.
 type turns struct {
 	most    int
-	waiting []*waiter // in the order in which they came
-	turn    uint64    // that was given last
+	waiting []*waiter // in the order of arrival
+	turn    uint64    // number of the last turn given
 }
 
 type waiter struct {
 	claimant
-	turn chan answer // holds one; sent once
-	// When his address and his claim had their last turn. Who has had none comes
-	// after those who wait already.
+	turn chan answer // capacity 1; sent to once
+	// The last turns of its address and of its claim. A waiter whose address or claim
+	// has had none comes after those that already wait.
 	addressAt, claimAt uint64
 }
 
-// add lets w wait, and returns those who cannot wait any more: who has hung up,
-// and if that does not make room, the last of those who are most. Nobody is sent
-// away for a single one of another address, unless everybody is single.
+// add adds w, and returns those who can no longer wait: first clients that have closed
+// their connection, and if that is not enough, the last waiter of the address with most
+// waiters. So a single waiter of one address is displaced only if every address has just
+// one.
 func (t *turns) add(w *waiter, suspect func(netip.Addr) bool) (out []*waiter) {
 	w.addressAt, w.claimAt = t.turn, t.turn
 	for _, o := range t.waiting {
@@ -54,8 +56,8 @@ func (t *turns) add(w *waiter, suspect func(netip.Addr) bool) (out []*waiter) {
 	return out
 }
 
-// excess is the one whom the others miss least: of suspect addresses, of the
-// address that has most, of the claim that has most there, the last.
+// excess returns the waiter to displace: among suspect addresses if there are any, of the
+// address with most waiters, and there of the claim with most waiters, the last one.
 func (t *turns) excess(suspect func(netip.Addr) bool) (last *waiter) {
 	addresses, claims := map[netip.Addr]int{}, map[claim]int{}
 	for _, w := range t.waiting {
@@ -85,9 +87,9 @@ func (t *turns) excess(suspect func(netip.Addr) bool) (last *waiter) {
 	return last
 }
 
-// take gives the next turn: to addresses that are not suspect first, then to the
-// address that had none for longest, there to the claim that had none for longest,
-// and of it to the first that came.
+// take gives the next turn: to addresses that are not suspect first, then to the address
+// whose last turn was longest ago, there to the claim whose last turn was longest ago, and
+// of its waiters to the first.
 func (t *turns) take(suspect func(netip.Addr) bool) (next *waiter) {
 	for _, w := range t.waiting {
 		if next == nil || cmp.Or(
@@ -114,7 +116,7 @@ func (t *turns) take(suspect func(netip.Addr) bool) (next *waiter) {
 	return next
 }
 
-// drop reports whether w waited.
+// drop removes w, and reports whether it was waiting.
 func (t *turns) drop(w *waiter) bool {
 	i := slices.Index(t.waiting, w)
 	if i >= 0 {

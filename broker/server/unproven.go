@@ -8,11 +8,12 @@ import (
 	"troupe/broker/access"
 )
 
-// exposure is where somebody could come who gives a name and proves it by nothing.
+// exposure describes from where a client could connect with a name that it does not have
+// to prove.
 type exposure struct {
-	beyond       []string // addresses that others than this machine reach
-	local        bool     // there are others
-	certificates bool     // a robot or a fleetd instance can prove its name by one
+	beyond       []string // addresses that other machines can reach
+	local        bool     // there are addresses that only this machine can reach
+	certificates bool     // robots and fleetd instances can authenticate by certificate
 }
 
 func (c *Config) exposure() exposure {
@@ -29,10 +30,9 @@ func (c *Config) exposure() exposure {
 	return e
 }
 
-// unproven is what is wrong with users of whom some can prove their names by
-// nothing, though others than this machine reach the broker. That such a name is
-// refused at those doors is not enough: the line is there so that somebody comes
-// by it, and whoever wrote it would take it for a protected one.
+// unproven returns an error if some users cannot authenticate although other machines can
+// reach the broker. It is not enough that such a name is refused at those endpoints: the
+// line exists so that somebody uses it, and its author would believe it protected.
 func (e exposure) unproven(users access.Users) error {
 	names := users.WithoutCredential(e.certificates)
 	if len(e.beyond) == 0 || len(names) == 0 {
@@ -42,11 +42,11 @@ func (e exposure) unproven(users access.Users) error {
 	if len(names) > 1 {
 		has = "have"
 	}
-	return fmt.Errorf("%s %s no password, and others than this machine reach %s: write a hash into the line (broker hash-password); robots and fleetd instances may have a certificate instead (--client-ca)",
+	return fmt.Errorf("%s %s no password, and other machines can reach %s: add a hash to the line (broker hash-password); robots and fleetd instances may have a certificate instead (--client-ca)",
 		strings.Join(names, ", "), has, strings.Join(e.beyond, ", "))
 }
 
-// byNameAlone lists whom anybody on this machine may call himself.
+// byNameAlone lists the users that any local process can impersonate.
 func (e exposure) byNameAlone(users access.Users) []string {
 	if !e.local {
 		return nil
@@ -54,11 +54,11 @@ func (e exposure) byNameAlone(users access.Users) []string {
 	return users.WithoutCredential(false)
 }
 
-// asksProof reports whether a name without a password is not enough at this door.
-// Within the process there is none.
+// asksProof reports whether a name without a password is refused at this endpoint.
+// In-process connections have no endpoint.
 func (d *endpoint) asksProof() bool { return d != nil && !d.local }
 
-// listed is names for a log: the first of them, if there are many.
+// listed shortens names for the log.
 func listed(names []string) []string {
 	const most = 20
 	if len(names) <= most {

@@ -11,7 +11,7 @@ import (
 	"troupe/schema"
 )
 
-// someHash is of the password secret.
+// someHash is the hash of the password "secret".
 var someHash = access.HashPassword("secret", [access.SaltBytes]byte{5}).String()
 
 func TestANameAloneOpensNoDoorBeyondThisMachine(t *testing.T) {
@@ -42,11 +42,11 @@ func TestANameAloneOpensNoDoorBeyondThisMachine(t *testing.T) {
 			"ws":    brokertest.OverWebSocket("ws://"+at("ws")+"/mqtt", nil),
 		} {
 			if got := code(dial, hello(name)); got != 4 {
-				t.Errorf("%s by %s, beyond this machine, without anything: code %d", name, kind, got)
+				t.Errorf("%s over %s from another machine without a certificate: code %d", name, kind, got)
 			}
 		}
 		if got := code(brokertest.TCP(b.Addr()), hello(name)); got != 0 {
-			t.Errorf("%s on this machine: code %d", name, got)
+			t.Errorf("%s from this machine: code %d", name, got)
 		}
 	}
 	for role, name := range map[schema.Role]string{schema.RoleRobot: "r1", schema.RoleFleetd: "fleetd"} {
@@ -57,16 +57,16 @@ func TestANameAloneOpensNoDoorBeyondThisMachine(t *testing.T) {
 	op := hello("op1")
 	op.Password = "secret"
 	if got := code(brokertest.OverTLS(at("mqtts"), ca.TLS()), op); got != 0 {
-		t.Errorf("op1 with his password: code %d", got)
+		t.Errorf("op1 with its password: code %d", got)
 	}
-	if !log.holds("without a password") || !log.holds("[fleetd r1]") {
-		t.Error("nobody is warned that on this machine a name is enough")
+	if !log.holds("users without a password can be impersonated") || !log.holds("[fleetd r1]") {
+		t.Error("no warning about users without a password")
 	}
 
 	ca.Write("users", []byte("op1 operator\nr1 robot\n"))
-	eventually(t, "a complaint about op1", func() bool { return log.holds("a new file is not taken") && log.holds("op1 has no password") })
+	eventually(t, "the log of op1 without a password", func() bool { return log.holds("changed file refused") && log.holds("op1 has no password") })
 	if got := code(brokertest.OverTLS(at("mqtts"), ca.TLS()), hello("op1")); got != 4 {
-		t.Errorf("op1 after his hash was taken away: code %d", got)
+		t.Errorf("op1 after its hash was removed: code %d", got)
 	}
 }
 
@@ -78,14 +78,14 @@ func TestABrokerDoesNotStartWithNamesThatNothingProves(t *testing.T) {
 	for _, c := range []struct {
 		what, users string
 		cfg         server.Config
-		refused     string // empty: it starts
+		refused     string // empty: the broker starts
 	}{
 		{"every role, no CA", "fleetd fleetd\nop1 operator " + someHash + "\nr1 robot\n", server.Config{MQTTS: "0.0.0.0:0", Files: pair}, "fleetd, r1"},
-		{"an operator, for whom no certificate is made", "op1 operator\nr1 robot\n", server.Config{MQTTS: "0.0.0.0:0", Files: withCA}, "op1 has no password"},
-		{"in the clear, on a network that is ours alone", "op1 operator\n", server.Config{MQTT: "0.0.0.0:0", Plaintext: true}, "op1 has no password"},
-		{"as WebSocket", "obs observer\n", server.Config{WSS: ":0", Files: withCA}, "obs has no password"},
-		{"those who have certificates", "r1 robot\nfleetd fleetd\n", server.Config{MQTTS: "0.0.0.0:0", Files: withCA}, ""},
-		{"on this machine", "op1 operator\nr1 robot\n", server.Config{MQTT: "127.0.0.1:0", MQTTS: "localhost:0", Files: pair}, ""},
+		{"an operator, who cannot have a certificate", "op1 operator\nr1 robot\n", server.Config{MQTTS: "0.0.0.0:0", Files: withCA}, "op1 has no password"},
+		{"with --plaintext", "op1 operator\n", server.Config{MQTT: "0.0.0.0:0", Plaintext: true}, "op1 has no password"},
+		{"over WebSocket", "obs observer\n", server.Config{WSS: ":0", Files: withCA}, "obs has no password"},
+		{"roles with certificates", "r1 robot\nfleetd fleetd\n", server.Config{MQTTS: "0.0.0.0:0", Files: withCA}, ""},
+		{"only addresses of this machine", "op1 operator\nr1 robot\n", server.Config{MQTT: "127.0.0.1:0", MQTTS: "localhost:0", Files: pair}, ""},
 	} {
 		users, err := access.ParseUsers(strings.NewReader(c.users))
 		if err != nil {
@@ -94,7 +94,7 @@ func TestABrokerDoesNotStartWithNamesThatNothingProves(t *testing.T) {
 		ca.Write("users", []byte(c.users))
 		inFile, within := c.cfg, c.cfg
 		inFile.Files.Users, within.Users = ca.Path("users"), &users
-		for how, cfg := range map[string]server.Config{"in a file": inFile, "within the process": within} {
+		for how, cfg := range map[string]server.Config{"Files.Users": inFile, "Users": within} {
 			s, err := server.New(cfg)
 			if s != nil {
 				s.Close()
@@ -103,7 +103,7 @@ func TestABrokerDoesNotStartWithNamesThatNothingProves(t *testing.T) {
 			case c.refused == "" && err != nil:
 				t.Errorf("%s, %s: %v", c.what, how, err)
 			case c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused) || !strings.Contains(err.Error(), "hash-password")):
-				t.Errorf("%s, %s: error %v, want one with %q and the way out", c.what, how, err, c.refused)
+				t.Errorf("%s, %s: error %v, want one with %q and the remedy", c.what, how, err, c.refused)
 			}
 		}
 	}

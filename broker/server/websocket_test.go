@@ -30,7 +30,7 @@ func TestMQTTIsSpokenOverWebSocketWithAndWithoutTLS(t *testing.T) {
 	long := strings.Repeat("x", 40<<10) // more than one buffer
 	robot.Retain(r1+"acts", long)
 	if m := watcher.Expect(r1 + "acts"); string(m.Payload) != long {
-		t.Fatalf("%d bytes came", len(m.Payload))
+		t.Fatalf("received %d bytes", len(m.Payload))
 	}
 }
 
@@ -59,12 +59,12 @@ func TestAnMQTTPacketMayComeInManyWebSocketMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := ws.ReadMessage(); err == nil {
-		t.Error("text is taken for MQTT")
+		t.Error("a text message is accepted")
 	}
 }
 
-// A page that a person has open anywhere may make his browser connect to this
-// machine. It must not find a broker there that takes it for him.
+// Any web page can make the browser of its visitor connect to the visitor's machine. A
+// broker there must not accept it.
 func TestAPageOfSomebodyElseDoesNotReachTheBrokerThroughABrowser(t *testing.T) {
 	b := brokertest.Start(t, webSocket, func(c *server.Config) { c.Origins = []string{"https://console.example"} })
 	url := "ws://" + b.AddrOf("ws") + "/mqtt"
@@ -112,7 +112,7 @@ func TestWhatIsNoMQTTOverWebSocketIsRefusedInHTTP(t *testing.T) {
 		}
 		c.Close()
 	}
-	// A request without end is not collected.
+	// A request without an end is not read for ever.
 	c, err := net.Dial("tcp", b.AddrOf("ws"))
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestWhatIsNoMQTTOverWebSocketIsRefusedInHTTP(t *testing.T) {
 		_, err = io.ReadAll(c)
 	}
 	if isTimeout(err) {
-		t.Error("a request without end is still read")
+		t.Error("a request without an end is still being read")
 	}
 	if n := b.Status()["connections_without_handshake"]; n < 5 {
 		t.Errorf("%d counted", n)

@@ -12,9 +12,8 @@ import (
 	"troupe/schema"
 )
 
-// judgeWill says why a will is not taken; empty: it is. One on a presence says that
-// its connection is lost: it is the last word about who is gone, and must not be
-// that he is there.
+// judgeWill returns why a will is refused; empty if it is accepted. A will on a presence
+// topic must say "lost": it is sent after the client is gone.
 func (g *guard) judgeWill(c *client, topic string, retain bool, payload []byte) (why string) {
 	if v := c.rights.JudgeWill(access.Publish{Topic: topic, Retain: retain, Size: len(payload)}); v.Decision != access.Pass {
 		return v.Detail
@@ -25,22 +24,22 @@ func (g *guard) judgeWill(c *client, topic string, retain bool, payload []byte) 
 	p, problems := schema.Decode[schema.Presence](payload)
 	switch errs := schema.Errors(problems); {
 	case len(errs) > 0:
-		return "it is no presence: " + errs[0].String()
+		return "not a valid presence: " + errs[0].String()
 	case p.State != schema.PresenceLost:
-		return "a will says lost, and not " + string(p.State)
+		return "the presence of a will must be lost, not " + string(p.State)
 	}
 	return ""
 }
 
-// presence reports whether a robot or a fleetd instance says there that it is there.
+// isPresence reports whether topic is the presence of a robot or of fleetd.
 func (g *guard) presence(topic string) bool {
 	row, _, ok := g.ns.Match(topic)
 	return ok && (row.Kind == schema.TopicPresence || row.Kind == schema.TopicFleetPresence)
 }
 
-// OnWill silences the will of a connection whose id is connected again, and all
-// wills when the broker closes: in both cases nobody was lost. The library asks no
-// right when it sends one, so what was judged at the CONNECT is judged again.
+// OnWill suppresses the will of a connection whose id is connected again, and all wills
+// when the broker closes: in both cases no client was lost. The library checks no rights
+// when it sends a will, so the decision of CONNECT is made again.
 func (g *guard) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 	c := connOf(cl)
 	if g.closing.Load() || c == nil || c.who.Load() == nil || c.takenOver.Load() {
@@ -49,7 +48,7 @@ func (g *guard) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 	}
 	if why := g.judgeWill(c.who.Load(), will.TopicName, will.Retain, will.Payload); why != "" {
 		g.counters.add(willSilenced)
-		g.log.Error("a will that must not be sent", "client", cl.ID, "topic", will.TopicName, "why", why)
+		g.log.Error("will suppressed: it is no longer allowed", "client", cl.ID, "topic", will.TopicName, "why", why)
 		return mqtt.Will{}, nil
 	}
 	if c.kicked.Load() != nil {
@@ -64,9 +63,9 @@ func (g *guard) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 	return will, nil
 }
 
-// sendWillOf sends the will of a client whose handling panicked, which the library
-// then never does. A second CONNECT is the one packet that makes it send a will, if
-// it has not sent it yet.
+// sendWillOf sends the will of a client whose handling panicked, which the library then
+// never does. A second CONNECT is the only packet that makes the library send a will,
+// unless it has sent it already.
 func (g *guard) sendWillOf(cl *mqtt.Client) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -74,7 +73,7 @@ func (g *guard) sendWillOf(cl *mqtt.Client) {
 			g.log.Error("sending a will panicked", "client", cl.ID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
 	}()
-	_ = g.srv.InjectPacket(cl, packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Connect}}) // refused when the will is sent
+	_ = g.srv.InjectPacket(cl, packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Connect}}) // the library sends the will and then refuses the packet
 }
 
 func (g *guard) OnWillSent(cl *mqtt.Client, pk packets.Packet) {
@@ -84,10 +83,10 @@ func (g *guard) OnWillSent(cl *mqtt.Client, pk packets.Packet) {
 	}
 }
 
-// willOfKicked is the will of a client who lost his right. It is sent, for it is
-// true: nobody reaches that robot now, and a presence left at online would be a
-// lie. But of what he wrote only the session is believed; that he is lost, and
-// why, the broker says itself. Whatever else a will may say is not sent.
+// willOfKicked is the will of a client that was kicked. A presence is sent, because it is
+// true that the client is lost, and a presence that stayed online would be false. Only the
+// session and the boot are taken from the client's will; state and reason are the
+// broker's. Any other will is not sent.
 func (g *guard) willOfKicked(nc *conn, will mqtt.Will) mqtt.Will {
 	if !g.presence(will.TopicName) {
 		return mqtt.Will{}

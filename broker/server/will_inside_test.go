@@ -11,8 +11,7 @@ import (
 	"troupe/schema"
 )
 
-// Should a will get past the CONNECT, as it did in brokers that looked there alone,
-// it is not sent for all that.
+// A forbidden will that got past the check of CONNECT is not sent either.
 func TestAWillIsJudgedAgainWhenItIsSent(t *testing.T) {
 	cfg, err := Config{Dev: true}.complete()
 	if err != nil {
@@ -46,7 +45,7 @@ func TestAWillIsJudgedAgainWhenItIsSent(t *testing.T) {
 			t.Errorf("%s %s (retain %v): sent %v, %v", c.topic, c.payload, c.retain, sent, err)
 		}
 		if c.sent {
-			g.OnRetainMessage(cl, packets.Packet{}, 0) // ends its window
+			g.OnRetainMessage(cl, packets.Packet{}, 0) // releases the lock on retained documents
 		}
 	}
 }

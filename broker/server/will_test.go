@@ -8,7 +8,7 @@ import (
 	"troupe/broker/brokertest"
 )
 
-// lost is a presence as a will.
+// lost is the presence that a will publishes.
 func lost(session string) string {
 	return fmt.Sprintf(`{"state":"lost","session":%q,"boot":"b"}`, session)
 }
@@ -22,7 +22,7 @@ func TestWillsThatAreRefused(t *testing.T) {
 	}{
 		{"r1", brokertest.Message{Topic: r1 + "presence", QoS: 1, Retain: true}, true},
 		{"fleetd", brokertest.Message{Topic: "troupe/v1/fleet/presence", QoS: 1, Retain: true}, true},
-		{"op1", brokertest.Message{Topic: r1 + "cmd/op1/safety/stop", QoS: 1}, true}, // a dead man's button
+		{"op1", brokertest.Message{Topic: r1 + "cmd/op1/safety/stop", QoS: 1}, true}, // a stop button that stops the robot when its connection is lost
 
 		{"r1", brokertest.Message{Topic: r1 + "presence", QoS: 1, Retain: true, Payload: []byte(online)}, false},
 		{"r1", brokertest.Message{Topic: r1 + "presence", QoS: 1, Retain: true, Payload: []byte("gone")}, false},
@@ -43,7 +43,7 @@ func TestWillsThatAreRefused(t *testing.T) {
 		{"op1", brokertest.Message{Topic: "troupe/v1/fleet/cmd/op1/stop", QoS: 1}, true},
 		{"admin", brokertest.Message{Topic: r1 + "desired/mode", QoS: 1, Retain: true}, false},
 		{"fleetd", brokertest.Message{Topic: r1 + "desired/story", QoS: 1, Retain: true}, false},
-		{"fleetd", brokertest.Message{Topic: "troupe/v1/fleet/stop", QoS: 1, Retain: true}, false}, // it may release as well
+		{"fleetd", brokertest.Message{Topic: "troupe/v1/fleet/stop", QoS: 1, Retain: true}, false}, // the document could also release stops
 		{"fleetd", brokertest.Message{Topic: "troupe/v1/fleet/revoked", QoS: 1, Retain: true}, false},
 		{"fleetd", brokertest.Message{Topic: "troupe/v1/fleet/heartbeat/fleetd"}, false},
 	} {
@@ -52,7 +52,7 @@ func TestWillsThatAreRefused(t *testing.T) {
 		}
 		got, code := brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: c.name, ClientID: c.name, Will: &c.will})
 		if (code == 0) != c.ok || !c.ok && code != 5 {
-			t.Errorf("%s leaves %v: code %d", c.name, c.will, code)
+			t.Errorf("%s with will %v: code %d", c.name, c.will, code)
 		}
 		if got != nil {
 			got.Close()

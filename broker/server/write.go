@@ -6,39 +6,38 @@ import (
 	"time"
 )
 
-// The library writes under a lock for which those who publish to this client
-// wait, too. If it wrote to the socket, one reader that stalls would stall them
-// all. So it writes to memory, and the same goroutine writes that to the socket
-// when the lock is free again (see OnPacketSent): nobody but the client itself
-// waits for the client.
+// The library writes to a client under a lock for which publishers to that client wait,
+// too. If it wrote to the socket, one subscriber that stalls would stall them all. So it
+// writes to memory, and the same goroutine writes that to the socket after the lock is
+// released (see OnPacketSent): only the client itself waits for the client.
 //
-// Each write to the socket has a deadline and a failed one ends the connection,
-// for what waits for a client has room for so much and no more. One that takes a
-// little each time would be full for ever; so what a client is slow adds up.
+// Each write to the socket has a deadline, and a failed one ends the connection, because
+// the queue of a client is bounded. A client that reads a little each time would keep its
+// queue full for ever, so the time by which a client is too slow adds up.
 
-// perWrite is how many bytes a client takes in one write timeout, at least.
+// perWrite is how many bytes a client has to read within one write timeout.
 const perWrite = 64 << 10
 
-// refill is how many times longer than it was slow a client has to keep up until
-// that is forgiven.
+// refill is how many times longer than its delay a client has to keep up until the delay
+// is forgiven.
 const refill = 10
 
-// keepBuffer is how large a buffer may be to be kept for the next write, in
-// bytes: there may be ten thousand connections.
+// keepBuffer is the maximum size in bytes of a buffer that is kept for the next write:
+// there may be ten thousand connections.
 const keepBuffer = 1 << 10
 
-// unsent is what the library wrote and the socket has not taken. It is little:
-// each goroutine that has written waits until that is sent.
+// unsent holds what the library wrote and the socket has not accepted yet. It stays small:
+// each goroutine that writes waits until its bytes are sent.
 type unsent struct {
-	sending chan struct{} // holds one while somebody writes to the socket
-	slow    slowness      // of whoever does
+	sending chan struct{} // holds one element while a goroutine writes to the socket
+	slow    slowness      // owned by that goroutine
 
 	mu          sync.Mutex
-	bytes, next []byte // next is empty, and takes the place of bytes
+	bytes, next []byte // next is empty and replaces bytes when these are taken
 	broken      error
 }
 
-// Write never waits.
+// Write never blocks.
 func (c *conn) Write(b []byte) (int, error) {
 	u := &c.unsent
 	u.mu.Lock()
@@ -50,7 +49,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// send returns when the socket has taken what was written before.
+// send writes what is buffered to the socket.
 func (c *conn) send() error {
 	u := &c.unsent
 	u.sending <- struct{}{}
@@ -70,7 +69,7 @@ func (c *conn) send() error {
 		if isTimeout(err) && c.tally.cut.CompareAndSwap(0, int64(stalled)) {
 			c.counters.add(stalled)
 		}
-		c.Close() // the library would go on writing
+		c.Close() // otherwise the library would go on writing
 	}
 	return err
 }
@@ -90,16 +89,16 @@ func (u *unsent) sent(b []byte, err error) {
 	}
 }
 
-// slowness is how much longer a client took for what was written to it than it
-// should have, altogether. It is forgiven as time passes between the writes.
+// slowness measures by how much a client was slower than it should be, over all writes. It
+// decreases while nothing is being written.
 type slowness struct {
 	owed  time.Duration
-	began time.Time // of the write under way, or of the last one
-	ended time.Time // of the last one
+	began time.Time // start of the current or last write
+	ended time.Time // end of the last write
 }
 
-// allowed is how long a write of n bytes may take that begins now: what n bytes
-// need, and what is left of limit.
+// allowed is the time limit for a write of n bytes that begins now: the time that n bytes
+// need, plus what is left of limit.
 func (s *slowness) allowed(now time.Time, n int, limit time.Duration) time.Duration {
 	if !s.ended.IsZero() {
 		s.owed = max(0, s.owed-now.Sub(s.ended)/refill)
@@ -108,13 +107,13 @@ func (s *slowness) allowed(now time.Time, n int, limit time.Duration) time.Durat
 	return limit - s.owed + fair(n, limit)
 }
 
-// wrote ends a write.
+// wrote records the end of a write.
 func (s *slowness) wrote(now time.Time, n int, limit time.Duration) {
 	s.ended = now
 	s.owed = max(0, s.owed+now.Sub(s.began)-fair(n, limit))
 }
 
-// fair is how long n bytes may take.
+// fair is the time that n bytes may take.
 func fair(n int, limit time.Duration) time.Duration {
 	return limit * time.Duration(n) / perWrite
 }

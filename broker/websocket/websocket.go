@@ -1,8 +1,8 @@
-// Package websocket carries MQTT over WebSocket as a connection like any other:
-// subprotocol mqtt, binary messages whose boundaries mean nothing.
+// Package websocket carries MQTT over WebSocket as a net.Conn: subprotocol mqtt, binary
+// messages whose boundaries have no meaning.
 //
-// It opens and accepts; deadlines, caps and who somebody is are its users'
-// affair.
+// It only opens and accepts connections; deadlines, limits and authentication are up to
+// its users.
 package websocket
 
 import (
@@ -24,25 +24,25 @@ import (
 
 const (
 	subprotocol = "mqtt"
-	maxRequest  = 8 << 10 // bytes of the HTTP request that asks for the upgrade
+	maxRequest  = 8 << 10 // bytes of the HTTP upgrade request
 	maxMessage  = 2 << 20 // bytes; more than any MQTT packet
 	buffer      = 4 << 10 // bytes, each way
 )
 
-// Path is where MQTT is served.
+// Path is the URL path at which MQTT is served.
 const Path = "/mqtt"
 
-// Accept reads the request of a browser or another client on a fresh connection
-// and upgrades it. A refusal is answered in HTTP before it is returned.
+// Accept reads the upgrade request on a new connection and upgrades it. A refusal is
+// answered in HTTP before it is returned.
 //
-// Whoever names an origin is a page in a browser, and is taken only if origins
-// has it: the browser lets any page connect anywhere, this machine included, in
-// its user's name.
+// A request with an Origin comes from a page in a browser and is accepted only if origins
+// contains it: the browser lets any page connect to any host, including this machine, on
+// behalf of its user.
 func Accept(c net.Conn, origins []string) (net.Conn, error) {
 	in := bufio.NewReaderSize(&io.LimitedReader{R: c, N: maxRequest}, buffer)
 	r, err := http.ReadRequest(in)
 	if err != nil {
-		return nil, fmt.Errorf("read the request for WebSocket: %w", err)
+		return nil, fmt.Errorf("read WebSocket upgrade request: %w", err)
 	}
 	w := &answer{conn: c, in: in, header: http.Header{}}
 	up := websocket.Upgrader{
@@ -51,11 +51,11 @@ func Accept(c net.Conn, origins []string) (net.Conn, error) {
 	}
 	switch {
 	case r.URL.Path != Path && r.URL.Path != "/":
-		http.Error(w, "MQTT is at "+Path, http.StatusNotFound)
-		err = fmt.Errorf("asked for %.100q", r.URL.Path)
+		http.Error(w, "MQTT is served at "+Path, http.StatusNotFound)
+		err = fmt.Errorf("request for path %.100q", r.URL.Path)
 	case websocket.IsWebSocketUpgrade(r) && !slices.Contains(websocket.Subprotocols(r), subprotocol):
-		http.Error(w, "only the subprotocol mqtt is spoken", http.StatusBadRequest)
-		err = errors.New("does not offer the subprotocol mqtt")
+		http.Error(w, "only the subprotocol mqtt is supported", http.StatusBadRequest)
+		err = errors.New("client does not offer the subprotocol mqtt")
 	default:
 		var ws *websocket.Conn
 		if ws, err = up.Upgrade(w, r, nil); err == nil {
@@ -69,7 +69,7 @@ func originTaken(given, origins []string) bool {
 	return len(given) == 0 || len(given) == 1 && slices.ContainsFunc(origins, func(o string) bool { return strings.EqualFold(o, given[0]) })
 }
 
-// Dial opens the URL, ws or wss, over what dial connects.
+// Dial opens a ws or wss URL over a connection that dial makes.
 func Dial(ctx context.Context, url string, dial func(ctx context.Context, network, addr string) (net.Conn, error), config *tls.Config) (net.Conn, error) {
 	d := websocket.Dialer{
 		NetDialContext: dial, TLSClientConfig: config, Subprotocols: []string{subprotocol},
@@ -78,17 +78,17 @@ func Dial(ctx context.Context, url string, dial func(ctx context.Context, networ
 	ws, resp, err := d.DialContext(ctx, url, nil)
 	switch {
 	case err != nil && resp != nil:
-		return nil, fmt.Errorf("upgrade to WebSocket: the answer is %s: %w", resp.Status, err)
+		return nil, fmt.Errorf("upgrade to WebSocket: status %s: %w", resp.Status, err)
 	case err != nil:
 		return nil, err
 	case ws.Subprotocol() != subprotocol:
 		ws.Close()
-		return nil, errors.New("upgrade to WebSocket: the other side does not speak MQTT there")
+		return nil, errors.New("upgrade to WebSocket: server did not accept the subprotocol mqtt")
 	}
 	return newStream(ws), nil
 }
 
-// stream is a WebSocket as a connection.
+// stream is a WebSocket connection as a net.Conn.
 type stream struct {
 	*websocket.Conn
 	message io.Reader // being read, or nil
@@ -111,7 +111,7 @@ func (s *stream) Read(b []byte) (int, error) {
 			case err != nil:
 				return 0, err
 			case kind != websocket.BinaryMessage:
-				return 0, errors.New("a WebSocket message of text: MQTT is binary")
+				return 0, errors.New("text message received: MQTT needs binary messages")
 			}
 			s.message = r
 		}
@@ -138,8 +138,8 @@ func (s *stream) SetDeadline(t time.Time) error {
 	return errors.Join(s.SetReadDeadline(t), s.SetWriteDeadline(t))
 }
 
-// answer lets the upgrade take the connection over, or keeps what it answers
-// instead.
+// answer is the http.ResponseWriter of the upgrade request. It hands over the connection,
+// or collects the refusal.
 type answer struct {
 	conn   net.Conn
 	in     *bufio.Reader
@@ -156,7 +156,7 @@ func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return a.conn, bufio.NewReadWriter(a.in, bufio.NewWriterSize(a.conn, buffer)), nil
 }
 
-// send writes the answer, if there is one.
+// send writes the refusal, if there is one.
 func (a *answer) send(r *http.Request) error {
 	if a.status == 0 {
 		return nil

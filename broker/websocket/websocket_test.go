@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// said is a connection whose other side has said all that it ever will.
+// closedPeer is a connection whose peer has sent everything and closed its side.
 type said struct {
 	in  *bytes.Reader
 	out bytes.Buffer
@@ -45,11 +45,11 @@ func TestWhatComesInManyFramesIsOneStream(t *testing.T) {
 		"one message":                    {frame(binary, "abc") + frame(end, ""), "abc", true},
 		"several messages, empty ones":   {frame(binary, "a") + frame(binary, "") + frame(binary, "bc") + frame(end, ""), "abc", true},
 		"a message in parts, and a ping": {frame(more, "ab") + frame(ping, "x") + frame(0x80, "c") + frame(end, ""), "abc", true},
-		"text":                           {frame(binary, "a") + frame(text, "b"), "a", false},
-		"an end without a goodbye":       {frame(binary, "a"), "a", true}, // as with a socket
-		"no mask":                        {"\x82\x01a", "", false},
+		"a text message":                 {frame(binary, "a") + frame(text, "b"), "a", false},
+		"an end without a close frame":   {frame(binary, "a"), "a", true}, // as with a socket
+		"a frame without a mask":         {"\x82\x01a", "", false},
 	} {
-		// The frames come after the answer: one that comes with the request is refused.
+		// The frames come after the response: one that comes with the request is refused.
 		ws, err := Accept(&turns{said: &said{}, readers: []io.Reader{strings.NewReader(request), strings.NewReader(c.frames)}}, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
@@ -61,7 +61,7 @@ func TestWhatComesInManyFramesIsOneStream(t *testing.T) {
 	}
 }
 
-// turns reads from one reader after another, each Read from one of them.
+// sequence reads from one reader after another, each Read from one of them.
 type turns struct {
 	*said
 	readers []io.Reader
@@ -95,7 +95,7 @@ func FuzzAccept(f *testing.F) {
 		if err == nil {
 			_, _ = io.Copy(io.Discard, ws)
 			if strings.Contains(strings.ToLower(string(text)), "\norigin: https://evil") {
-				t.Fatalf("%q was taken", text)
+				t.Fatalf("%q was accepted", text)
 			}
 		} else if out := conn.out.String(); out != "" {
 			if _, err := http.ReadResponse(bufio.NewReader(strings.NewReader(out)), nil); err != nil {
