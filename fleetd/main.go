@@ -1,5 +1,5 @@
-// Command fleetd is fleetd of a fleet: fleetd serve runs it, its other verbs ask
-// one that runs.
+// Command fleetd is the fleet server and its client: fleetd serve runs the server,
+// every other command sends a request to a running one.
 package main
 
 import (

@@ -27,7 +27,7 @@ func TestOnlineRobotIsDecommissionedOnConfirmation(t *testing.T) {
 	if no := s.cli("robot", "decommission", "r7"); no.code != 5 || !strings.Contains(no.err, "--yes") {
 		t.Errorf("without a word: status %d: %s", no.code, no.err)
 	}
-	if out := s.do("robot", "decommission", "r7", "--yes", "--why", "worn out"); !strings.Contains(out, "r7 is out of the fleet") {
+	if out := s.do("robot", "decommission", "r7", "--yes", "--why", "worn out"); !strings.Contains(out, "r7 is removed from the fleet") {
 		t.Errorf("it says %s", out)
 	}
 	if out := s.do("robot", "list"); strings.Contains(out, "r7") || !strings.Contains(out, "r8") {
@@ -150,7 +150,7 @@ func TestStrayRetainedDocumentsAreListedAndRemovedOnRequest(t *testing.T) {
 			w.t.Errorf("the list is\n%s", out)
 		}
 		w.do("robot", "orphans", "r9", "--delete")
-		w.until("nothing to be left", func() bool { return strings.Contains(w.do("robot", "orphans"), "no documents without a robot") })
+		w.until("nothing to be left", func() bool { return strings.Contains(w.do("robot", "orphans"), "no documents of unknown robots") })
 		if out := w.do("robot", "list"); !strings.Contains(out, "no robots") {
 			w.t.Errorf("the list is\n%s", out)
 		}

@@ -22,28 +22,27 @@ import (
 	"troupe/schema/score"
 )
 
-// putWithin is how long fleetd may take for one file: the line may be slow.
+// uploadTimeout bounds the transfer of one file, for slow connections.
 const putWithin = 6 * time.Minute
 
-// assetCommand is the sounds and images that acts name.
+// assetCommand manages the sounds and images that acts use.
 func (sh *shell) assetCommand() *cobra.Command {
-	return group("asset", "sounds and images that acts name: put, list, get, delete",
+	return group("asset", "sounds and images that acts use: put, list, get, delete",
 		sh.assetPutCommand(), sh.assetListCommand(), sh.assetGetCommand(), sh.assetDeleteCommand())
 }
 
 func (sh *shell) assetPutCommand() *cobra.Command {
 	var name string
 	c := &cobra.Command{
-		Use: "put FILE...", Short: "put sounds (WAV, Ogg, MP3, FLAC) and images (PNG, JPEG) of at most 16 MiB",
-		Long: `Put sounds (WAV, Ogg, MP3, FLAC) and images (PNG, JPEG) of at most 16 MiB each, under the
-names by which acts name them: that of the file without its ending, unless --name says
-another. A published story keeps the bytes that it was published with; publish it anew
-for others.`,
+		Use: "put FILE...", Short: "upload sounds (WAV, Ogg, MP3, FLAC) and images (PNG, JPEG) of at most 16 MiB",
+		Long: `Upload sounds (WAV, Ogg, MP3, FLAC) and images (PNG, JPEG) of at most 16 MiB each. Acts refer
+		to them by name: the file name without its extension, unless --name gives another. A
+		published story keeps the bytes that it was published with; publish it again to use new ones.`,
 		Example: "  fleetd asset put sounds/gong.wav\n  fleetd asset put take-7.flac --name gong",
 		Args:    atLeastOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if name != "" && len(args) > 1 {
-				return usage("--name names one file, and there are %d", len(args))
+				return usage("--name works with one file only, not with %d", len(args))
 			}
 			var done []api.Uploaded
 			for _, path := range args {
@@ -56,11 +55,11 @@ for others.`,
 			return sh.show(done, func(w io.Writer) { uploadedLines(w, done) })
 		}),
 	}
-	c.Flags().StringVar(&name, "name", "", "the name by which acts name it; else that of the file")
+	c.Flags().StringVar(&name, "name", "", "name of the asset; default: the file name without its extension")
 	return c
 }
 
-// joined is the error of what was asked for; what was done before it is shown.
+// uploadError returns the error of the upload before an error of showing the earlier ones.
 func joined(shown, err error) error {
 	if err != nil {
 		return err
@@ -68,23 +67,23 @@ func joined(shown, err error) error {
 	return shown
 }
 
-// assetNameOf is the name of a file without folder and ending.
+// assetNameOf returns the file name without folder and extension.
 func assetNameOf(path string) string {
 	base := filepath.Base(path)
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// isAssetFile reports whether a file in a folder of stories is put as an asset.
+// isAssetFile reports whether publishing a folder uploads this file as an asset.
 func isAssetFile(path string) bool {
 	return slices.Contains([]string{".wav", ".ogg", ".mp3", ".flac", ".png", ".jpg", ".jpeg"}, strings.ToLower(filepath.Ext(path)))
 }
 
-// putAssetsOf puts the sounds and images of folders, so that what is published
-// after them finds them.
+// putAssetsOf uploads the sounds and images in folders, so that the acts published
+// after them find them.
 func (sh *shell) putAssetsOf(ctx context.Context, paths []string) error {
 	for _, path := range paths {
 		if info, err := os.Stat(path); err != nil || !info.IsDir() {
-			continue // what cannot be read was told
+			continue // sources has reported what cannot be read
 		}
 		err := filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !isAssetFile(file) {
@@ -105,7 +104,7 @@ func (sh *shell) putAssetsOf(ctx context.Context, paths []string) error {
 
 func (sh *shell) putAsset(ctx context.Context, path, name string) (up api.Uploaded, err error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > score.MaxAsset {
-		return up, fmt.Errorf("%s has %d bytes, robots take %d; make it shorter, or compress it", path, info.Size(), score.MaxAsset)
+		return up, fmt.Errorf("%s has %d bytes, robots accept at most %d; make it shorter, or compress it", path, info.Size(), score.MaxAsset)
 	}
 	body, err := os.ReadFile(filepath.Clean(path))
 	if err != nil {
@@ -124,13 +123,13 @@ func (sh *shell) putAsset(ctx context.Context, path, name string) (up api.Upload
 
 func uploadedLines(w io.Writer, done []api.Uploaded) {
 	for _, up := range done {
-		word := "put"
+		word := "uploaded"
 		if up.Unchanged {
 			word = "unchanged"
 		}
 		fmt.Fprintf(w, "asset %s %s (%s, %d bytes, sha256 %s)\n", up.Asset.Name, word, up.Asset.Media, up.Asset.Size, up.Asset.SHA256[:12])
 		if len(up.Stale) > 0 {
-			fmt.Fprintf(w, "  stories that hold other bytes under this name: %s; publish them anew\n", strings.Join(up.Stale, ", "))
+			fmt.Fprintf(w, "  stories that use an earlier version of it: %s; publish them again to update them\n", strings.Join(up.Stale, ", "))
 		}
 	}
 }
@@ -164,13 +163,13 @@ func assetTable(out io.Writer, assets []api.Asset) {
 		}
 		row(w, a.Name, a.Media, a.Size, a.SHA256[:12], dash(strings.Join(slices.Compact(stories), " ")), when(a.At), dash(a.By))
 	}
-	_ = w.Flush() // a reader that went away is told by the next write
+	_ = w.Flush() // a write error shows at the next write
 }
 
 func (sh *shell) assetGetCommand() *cobra.Command {
 	var into string
 	c := &cobra.Command{
-		Use: "get NAME", Short: "show one, and who uses it; with --out also get its bytes", Args: exactlyOne,
+		Use: "get NAME", Short: "show an asset and the stories that use it; --out downloads it", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var a api.Asset
 			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "assets/" + url.PathEscape(args[0])}, &a); err != nil {
@@ -184,7 +183,7 @@ func (sh *shell) assetGetCommand() *cobra.Command {
 			return sh.show(a, func(w io.Writer) { assetDetail(w, a) })
 		}),
 	}
-	c.Flags().StringVar(&into, "out", "", "file to write its bytes to")
+	c.Flags().StringVar(&into, "out", "", "file to download it to")
 	return c
 }
 
@@ -199,7 +198,8 @@ func assetDetail(w io.Writer, a api.Asset) {
 	}
 }
 
-// getFile writes the bytes of an asset into a file, as a whole or not at all.
+// getFile downloads an asset into a file. It writes the file only if the download is
+// complete.
 func (sh *shell) getFile(ctx context.Context, a api.Asset, path string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, putWithin)
 	defer cancel()
@@ -215,7 +215,7 @@ func (sh *shell) getFile(ctx context.Context, a api.Asset, path string) (err err
 	case response.StatusCode != http.StatusOK:
 		var p api.Problem
 		if json.Unmarshal(body, &p) != nil || p.Type == "" {
-			return fmt.Errorf("%s answered %s, which is no answer of a fleetd instance", sh.server, response.Status)
+			return fmt.Errorf("%s answered %s, which is not an answer of fleetd; check --server", sh.server, response.Status)
 		}
 		return refused(&p, "", nil)
 	case int64(len(body)) != a.Size:
@@ -230,7 +230,7 @@ func (sh *shell) getFile(ctx context.Context, a api.Asset, path string) (err err
 func (sh *shell) assetDeleteCommand() *cobra.Command {
 	var why string
 	c := &cobra.Command{
-		Use: "delete NAME", Short: "delete one that no published story uses", Args: exactlyOne,
+		Use: "delete NAME", Short: "delete an asset that no published story uses", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			a := ask{method: http.MethodDelete, path: "assets/" + url.PathEscape(args[0]), query: url.Values{"by": {sh.by}, "why": {why}}}
 			if err := sh.call(cmd.Context(), a, nil); err != nil {
@@ -239,6 +239,6 @@ func (sh *shell) assetDeleteCommand() *cobra.Command {
 			return sh.show(map[string]string{"deleted": args[0]}, func(w io.Writer) { fmt.Fprintln(w, "asset", args[0], "is deleted") })
 		}),
 	}
-	c.Flags().StringVar(&why, "why", "", "why, for the record")
+	c.Flags().StringVar(&why, "why", "", "the reason, for the audit")
 	return c
 }

@@ -16,7 +16,7 @@ import (
 	"troupe/schema"
 )
 
-// assignment is what assign and withdraw can be told.
+// assignment are the flags of assign and withdraw.
 type assignment struct {
 	targets
 	apply  string
@@ -31,9 +31,9 @@ func (a *assignment) flags(c *cobra.Command) {
 	a.targets.flags(c)
 	f := c.Flags()
 	f.StringVar(&a.apply, "apply", "", "next_act, now or next_start")
-	f.StringVar(&a.why, "why", "", "the reason, for the record")
-	f.BoolVar(&a.dryRun, "dry-run", false, "only say which robots would be told")
-	f.IntVar(&a.expect, "expect", -1, "refuse unless so many robots are selected")
+	f.StringVar(&a.why, "why", "", "the reason, for the audit")
+	f.BoolVar(&a.dryRun, "dry-run", false, "only show which robots would be updated")
+	f.IntVar(&a.expect, "expect", -1, "refuse unless exactly this many robots are selected")
 	waitFlag(c, &a.wait)
 }
 
@@ -41,21 +41,21 @@ func (sh *shell) assignCommand() *cobra.Command {
 	var a assignment
 	c := &cobra.Command{
 		Use: "assign STORY ROBOT...", Short: "set the story that robots perform by default", Args: atLeastOne,
-		Long:    "Desired state that robots perform the newest revision of a story, or --rev, by default. Each keeps what it has until it has accepted the new one.",
+		Long:    "Set the newest revision of a story, or --rev, as the default story of robots. Each robot keeps its present story until it has accepted the new one.",
 		Example: "  fleetd story assign museum-morning r1 r2 --wait\n  fleetd story assign museum-morning -l site=museum --rev 3",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			return sh.assign(cmd.Context(), args[0], args[1:], a)
 		}),
 	}
 	a.flags(c)
-	c.Flags().Int64Var(&a.rev, "rev", 0, "which revision; the newest if left out")
+	c.Flags().Int64Var(&a.rev, "rev", 0, "revision; default: the newest")
 	return c
 }
 
 func (sh *shell) withdrawCommand() *cobra.Command {
 	var a assignment
 	c := &cobra.Command{
-		Use: "withdraw ROBOT...", Short: "take back robots' default story",
+		Use: "withdraw ROBOT...", Short: "remove the default story of robots",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			return sh.assign(cmd.Context(), "", args, a)
 		}),
@@ -94,18 +94,18 @@ func (sh *shell) assign(ctx context.Context, story string, names []string, a ass
 }
 
 func assignedLines(w io.Writer, d api.Assigned) {
-	word := "told"
+	word := "updated"
 	if d.DryRun {
-		word = "would be told"
+		word = "would be updated"
 	}
 	what := fmt.Sprintf("story %s revision %d", d.Story, d.Rev)
 	if d.Story == "" {
 		what = "no default story"
 	}
-	fmt.Fprintf(w, "%s: %s %s, %d had it already\n", what, count(len(d.Told), "robot"), word, len(d.Unchanged))
+	fmt.Fprintf(w, "%s: %s %s, %d unchanged\n", what, count(len(d.Told), "robot"), word, len(d.Unchanged))
 }
 
-// count is a number of things in words.
+// count formats a number of things: 1 robot, 2 robots.
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -113,14 +113,14 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// converge waits until robots have what they should have, or cannot.
+// awaitConvergence waits until every robot has its desired story or has refused it.
 func (sh *shell) converge(ctx context.Context, query url.Values, wait time.Duration) error {
 	until, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	bar := sh.progress(1, "robots accept the story")
 	var got robotList
 	for over := false; !over; {
-		got = robotList{} // what the answer leaves out shall not stay from the last one
+		got = robotList{} // json.Unmarshal keeps fields that the answer omits
 		if err := sh.call(ctx, ask{method: http.MethodGet, path: "robots", query: query}, &got); err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func (sh *shell) converge(ctx context.Context, query url.Values, wait time.Durat
 			}
 		}
 		bar.ChangeMax(len(got.Robots))
-		_ = bar.Set(decided) // it draws, or not
+		_ = bar.Set(decided) // only drawing can fail
 		if decided == len(got.Robots) {
 			break
 		}
@@ -141,7 +141,7 @@ func (sh *shell) converge(ctx context.Context, query url.Values, wait time.Durat
 		case <-time.After(lookAgain):
 		}
 	}
-	_ = bar.Exit() // the table follows
+	_ = bar.Exit() // clears the line for the table
 	if err := sh.show(got, func(w io.Writer) { convergenceTable(w, got.Robots) }); err != nil {
 		return err
 	}
@@ -165,8 +165,8 @@ func (sh *shell) converge(ctx context.Context, query url.Values, wait time.Durat
 	return &failure{code: exitTimeout}
 }
 
-// gaveUp reports whether the robot has refused the present desired state for good. A robot of
-// another fleet takes nothing from this one, and does not report about its numbers.
+// hasRefused reports whether the robot has refused the present desired story for good. A
+// robot of another fleet refuses everything, and reports no revision of this fleet.
 func gaveUp(w api.DesiredStory) bool {
 	return !w.Converged && w.Reason == schema.ReasonWrongFleet ||
 		w.ReportedRev == w.DesiredRev && (w.Phase == schema.DeployRejected || w.Phase == schema.DeployRolledBack)
@@ -185,5 +185,5 @@ func convergenceTable(out io.Writer, robots []api.Robot) {
 		}
 		row(w, r.ID, r.Presence.View, has, orElse(convergenceText(r.Desired), "fulfilled"), dash(r.Desired.Detail))
 	}
-	_ = w.Flush() // a reader that went away is told by the next write
+	_ = w.Flush() // a write error shows at the next write
 }

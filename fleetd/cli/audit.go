@@ -16,9 +16,9 @@ import (
 func (sh *shell) auditCommand() *cobra.Command {
 	var limit int
 	c := &cobra.Command{
-		Use: "audit", Short: "who did what, the newest first", Args: cobra.NoArgs,
-		Long: `Who did what, the newest first: what was done through fleetd, and what was asked of
-robots over MQTT without it (mqtt GROUP/VERB). Frames of manual driving are not noted.`,
+		Use: "audit", Short: "show who did what, the newest first", Args: cobra.NoArgs,
+		Long: `Show who did what, the newest first: requests to fleetd, and commands that other MQTT clients
+		sent to robots directly (mqtt GROUP/VERB). Velocity frames of manual driving are not recorded.`,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var got struct {
 				Notes []api.Noted `json:"notes"`
@@ -32,10 +32,10 @@ robots over MQTT without it (mqtt GROUP/VERB). Frames of manual driving are not 
 				for _, n := range got.Notes {
 					row(w, when(n.At), dash(n.Who), n.What, n.Target, n.Detail)
 				}
-				_ = w.Flush() // a reader that went away is told by the next write
+				_ = w.Flush() // a write error shows at the next write
 			})
 		}),
 	}
-	c.Flags().IntVar(&limit, "limit", 50, "at most so many, up to 1000")
+	c.Flags().IntVar(&limit, "limit", 50, "at most this many, up to 1000")
 	return c
 }

@@ -10,33 +10,33 @@ import (
 )
 
 func (sh *shell) controlCommand() *cobra.Command {
-	c := sh.verbs("control", "who has robots in hand: acquire, renew, release, takeover")
-	c.Long = `Who has a robot in hand. One person at a time has control, for a time that is renewed;
-what is done manually needs it. Fleetd has it for whoever --by names.`
+	c := sh.verbs("control", "control of robots: acquire, renew, release, takeover")
+	c.Long = `Control of a robot. One person at a time holds it, as a lease that must be renewed; manual
+	commands need it. fleetd holds it in the name of --by.`
 	c.Example = "  fleetd control acquire r1 --wait\n  fleetd control renew r1 --ttl-ms 60000 --wait\n  fleetd control release r1 --wait"
 	return c
 }
 
 func (sh *shell) manualCommand() *cobra.Command {
-	c := sh.verbs("manual", "what is done manually: "+strings.Join(schema.VerbsOf("manual"), ", "))
-	c.Long = "What is done manually, while a robot is in mnl, by whoever has control of it."
+	c := sh.verbs("manual", "manual commands: "+strings.Join(schema.VerbsOf("manual"), ", "))
+	c.Long = "Manual commands to a robot in mode mnl. The sender needs control of the robot."
 	c.Example = "  fleetd manual say r1 --text 'Good morning' --wait\n  fleetd manual goto r1 --point dock --wait\n  fleetd manual stop r1"
 	return c
 }
 
-// performCommand asks for a whole act: one of the robot's, or one that comes along.
+// performCommand asks for a whole act: one of the robot's story, or one in the command.
 func (sh *shell) performCommand() *cobra.Command {
 	v, _ := schema.VerbOf("act", "perform")
 	c := sh.verb(v)
-	c.Long = `Perform an act: in mnl manually, in ato as an interrupt of the story. It is one of the
-robot's own story, or a file that lists actions as an act does. In mnl it waits for those
-that were asked for before, unless --clear calls them off.`
+	c.Long = `Perform an act: in mode mnl as a manual command, in mode ato as an interrupt of the story. It
+	is an act of the robot's story, or a file with a list of actions. In mnl it waits until
+	earlier ones are done, unless --clear cancels them.`
 	c.Example = "  fleetd act perform r1 --act welcome --with guest=Ann --wait\n  fleetd act perform r1 --actions actions.yaml --clear --wait"
 	return c
 }
 
-// verbs is a command for each verb of a group, with a flag for each argument, as
-// the verb table says.
+// verbs makes a command for each verb of a group, with a flag for each argument in the
+// verb table.
 func (sh *shell) verbs(of, short string) *cobra.Command {
 	var all []*cobra.Command
 	for _, name := range schema.VerbsOf(of) {
@@ -58,10 +58,10 @@ func (sh *shell) verb(v schema.Verb) *cobra.Command {
 			return sh.order(cmd.Context(), v.ID(), args, robots, o)
 		}),
 	}
-	if v.Class == schema.ClassStop { // whatever it says, and its answers are waited for
+	if v.Class == schema.ClassStop { // no conditions and no arguments; it waits for the answers
 		o.wait = stopWait
 		o.targets.flags(c)
-		c.Flags().StringVar(&o.why, "why", "", "the reason, for the record")
+		c.Flags().StringVar(&o.why, "why", "", "the reason, for the audit")
 		waitFlag(c, &o.wait)
 		return c
 	}
@@ -84,7 +84,7 @@ func (sh *shell) verb(v schema.Verb) *cobra.Command {
 		}
 		if a.Required {
 			if err := c.MarkFlagRequired(name); err != nil {
-				panic(err) // it was made three lines above
+				panic(err) // the flag was defined above
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func (sh *shell) verb(v schema.Verb) *cobra.Command {
 
 func flagOf(a schema.Arg) string { return strings.ReplaceAll(a.Name, "_", "-") }
 
-// given are the arguments whose flags were written.
+// argsFromFlags returns the arguments whose flags were given.
 func (sh *shell) given(f *pflag.FlagSet, v schema.Verb) (map[string]any, error) {
 	args := map[string]any{}
 	for _, a := range v.Args {
@@ -101,7 +101,7 @@ func (sh *shell) given(f *pflag.FlagSet, v schema.Verb) (map[string]any, error) 
 		if v.Class == schema.ClassStop || !f.Changed(name) {
 			continue
 		}
-		switch a.Type { // each flag was made with the type that it is read with
+		switch a.Type { // no errors: each flag was defined with the type it is read with
 		case schema.ArgNumber:
 			args[a.Name], _ = f.GetFloat64(name)
 		case schema.ArgInteger:

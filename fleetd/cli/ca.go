@@ -12,8 +12,8 @@ import (
 	"troupe/fleetd/vault"
 )
 
-// caCommand makes keys and certificates in a folder. It asks no fleetd: the folder
-// may lie on a machine that no network reaches.
+// caCommand manages the fleet's certificates. init, server and service work on a folder
+// without fleetd: the folder may be on a machine without a network.
 func (sh *shell) caCommand() *cobra.Command {
 	return group("ca", "the fleet's own certificates: init, server, service, list, revoke", sh.caInit(), sh.caServer(), sh.caService(), sh.caList(), sh.caRevoke())
 }
@@ -25,23 +25,23 @@ func folderFlag(c *cobra.Command, dir *string) {
 func (sh *shell) caInit() *cobra.Command {
 	var dir, name string
 	c := &cobra.Command{
-		Use: "init", Short: "make the root and the intermediate of a fleet", Args: cobra.NoArgs,
-		Long: `Make the keys with which a fleet says who belongs to it. The root signs the
-intermediate, the intermediate signs robots, servers and fleetd instances; fleetd serve --ca DIR
-needs the intermediate only. A folder that holds something is never overwritten.`,
+		Use: "init", Short: "make the root and intermediate certificates of a fleet", Args: cobra.NoArgs,
+		Long: `Make the fleet's certificate authority. The root signs the intermediate, the intermediate
+		signs the certificates of robots, servers and fleetd instances; fleetd serve --ca DIR needs
+		only the intermediate. A folder that is not empty is never overwritten.`,
 		Example: "  fleetd ca init --dir /etc/troupe/ca --name museum",
 		RunE: run(func(*cobra.Command, []string) error {
 			if err := vault.Make(dir, name, time.Now()); errors.Is(err, vault.ErrExists) {
-				return &failure{exitConflict, fmt.Errorf("%w; nothing was changed: these may be the keys of a fleet that runs", err)}
+				return &failure{exitConflict, fmt.Errorf("%w; nothing was changed, because a running fleet may use these keys", err)}
 			} else if err != nil {
 				return err
 			}
 			fmt.Fprintf(sh.Out, `made in %[1]s:
-  %[2]s        everybody trusts this certificate
-  %[3]s    its key: move it away now, to a medium in a safe; it is needed again in ten years
-  %[4]s and its key sign from day to day
+  %[2]s        root certificate, which every client trusts
+  %[3]s    its key: move it offline now, for example to a stick in a safe; it is needed again in ten years
+  %[4]s intermediate certificate; it and its key sign all other certificates
   %[5]s          both certificates, for the broker's --client-ca
-  %[6]s         what was revoked, for the broker's --crl
+  %[6]s         revocation list, for the broker's --crl
 next:
   fleetd ca server --dir %[1]s --dns NAME --out broker    a certificate for the broker
   fleetd serve --ca %[1]s ...
@@ -50,11 +50,11 @@ next:
 		}),
 	}
 	folderFlag(c, &dir)
-	c.Flags().StringVar(&name, "name", "troupe", "what the fleet is called in its certificates")
+	c.Flags().StringVar(&name, "name", "troupe", "name of the fleet in its certificates")
 	return c
 }
 
-// pairFlags are where a certificate and its key are written.
+// pairFlags say where a certificate and its key are written.
 type pairFlags struct {
 	dir, out string
 	replace  bool
@@ -63,10 +63,10 @@ type pairFlags struct {
 func (p *pairFlags) flags(c *cobra.Command, out string) {
 	folderFlag(c, &p.dir)
 	c.Flags().StringVar(&p.out, "out", out, "write OUT.pem and OUT.key.pem")
-	c.Flags().BoolVar(&p.replace, "replace", false, "overwrite them, as when they are about to end")
+	c.Flags().BoolVar(&p.replace, "replace", false, "overwrite existing files, for example to renew them")
 }
 
-// save makes a certificate and writes it with its key.
+// save issues a certificate and writes it with its key.
 func (p *pairFlags) save(sh *shell, make func(*vault.Vault, time.Time) (ca.Pair, error)) error {
 	now := time.Now()
 	v, err := vault.Open(p.dir, now)
@@ -92,9 +92,9 @@ func (sh *shell) caServer() *cobra.Command {
 	var p pairFlags
 	var dns, ips []string
 	c := &cobra.Command{
-		Use: "server", Short: "make the certificate of a broker or of a fleetd instance's address", Args: cobra.NoArgs,
-		Long: `Make a certificate, valid for 398 days, by which clients know a server. It must hold
-every name and address under which they reach it.`,
+		Use: "server", Short: "make the TLS server certificate of a broker or a fleetd instance", Args: cobra.NoArgs,
+		Long: `Make a TLS server certificate, valid for 398 days. It must contain every name and address
+		under which clients reach the server.`,
 		Example: "  fleetd ca server --dir ca --dns broker.museum.example --ip 10.0.0.2 --out broker",
 		RunE: run(func(*cobra.Command, []string) error {
 			var addresses []netip.Addr
@@ -106,7 +106,7 @@ every name and address under which they reach it.`,
 				addresses = append(addresses, ip)
 			}
 			if len(dns)+len(ips) == 0 {
-				return usage("write --dns NAME or --ip ADDRESS, as clients reach the server")
+				return usage("write --dns NAME or --ip ADDRESS under which clients reach the server")
 			}
 			return p.save(sh, func(v *vault.Vault, now time.Time) (ca.Pair, error) { return v.Server(dns, addresses, now) })
 		}),
@@ -121,11 +121,11 @@ func (sh *shell) caService() *cobra.Command {
 	var p pairFlags
 	var name string
 	c := &cobra.Command{
-		Use: "service", Short: "make the certificate by which a broker knows a fleetd instance", Args: cobra.NoArgs,
-		Long: `Make the certificate of a fleetd instance that has no folder of keys itself. fleetd serve --ca
-makes its own and needs none. Whoever has the key is a fleetd instance: should it be lost or
-stolen, fleetd ca revoke SERIAL takes the certificate away. The folder keeps it on
-record, and fleetd that is started on the folder lists it (fleetd ca list).`,
+		Use: "service", Short: "make the client certificate of a fleetd instance for the broker", Args: cobra.NoArgs,
+		Long: `Make the client certificate of a fleetd instance that runs without the folder of keys.
+		fleetd serve --ca makes its own. Anybody with the key can act as fleetd: if the key is lost or
+		stolen, revoke its certificate with fleetd ca revoke SERIAL. The folder records the
+		certificate, and a fleetd instance that runs with the folder lists it (fleetd ca list).`,
 		RunE: run(func(*cobra.Command, []string) error {
 			serial := ""
 			err := p.save(sh, func(v *vault.Vault, now time.Time) (ca.Pair, error) {
@@ -143,6 +143,6 @@ record, and fleetd that is started on the folder lists it (fleetd ca list).`,
 		}),
 	}
 	p.flags(c, "fleetd")
-	c.Flags().StringVar(&name, "name", "fleetd", "MQTT name of fleetd")
+	c.Flags().StringVar(&name, "name", "fleetd", "MQTT name of the fleetd instance")
 	return c
 }

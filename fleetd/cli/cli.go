@@ -1,9 +1,9 @@
-// Package cli is fleetd's command line: serve, and the verbs with which a
-// person does from a shell what the API offers.
+// Package cli is fleetd's command line: serve, and a command for everything the
+// HTTP API offers.
 //
-// It decides how a request is written in words, how an answer is laid out and
-// with which code the program ends. What is allowed, and what becomes of it, the
-// API says. Data goes to the standard output, talk to the standard error.
+// It decides the syntax of requests, the layout of answers and the exit code. The
+// API decides what is allowed and what happens. Data goes to the standard output,
+// messages for people to the standard error.
 package cli
 
 import (
@@ -17,15 +17,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Streams are what a run reads and writes, and what it finds in its
-// environment.
+// Streams are the standard streams and the environment of one run.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Environ  []string // name=value
 }
 
-// Env is the value of a variable of the environment.
+// Env returns the value of an environment variable, "" if it is not set.
 func (s Streams) Env(name string) string {
 	for _, pair := range s.Environ {
 		if value, ok := strings.CutPrefix(pair, name+"="); ok {
@@ -35,12 +34,12 @@ func (s Streams) Env(name string) string {
 	return ""
 }
 
-// System are the streams of this process.
+// System returns the streams and environment of this process.
 func System() Streams {
 	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ()}
 }
 
-// Main runs one command line and returns the code to end with.
+// Main runs one command line and returns the exit code.
 func Main(ctx context.Context, s Streams, version string, args ...string) int {
 	s.Out, s.Err = plain{s.Out}, plain{s.Err}
 	root := commandLine(s, version)
@@ -52,7 +51,7 @@ func Main(ctx context.Context, s Streams, version string, args ...string) int {
 	if err == nil {
 		return exitOK
 	}
-	code := exitUsage // what cobra itself finds is always the line's fault
+	code := exitUsage // cobra's own errors are always errors in the command line
 	var f *failure
 	if errors.As(err, &f) {
 		code = f.code
@@ -66,7 +65,7 @@ func Main(ctx context.Context, s Streams, version string, args ...string) int {
 	return code
 }
 
-// shell is what every verb shares.
+// shell is what all commands share: streams and global flags.
 type shell struct {
 	Streams
 	version string
@@ -80,16 +79,17 @@ func commandLine(s Streams, version string) *cobra.Command {
 	sh := &shell{Streams: s, version: version}
 	root := &cobra.Command{
 		Use:   "fleetd",
-		Short: "fleetd of a fleet of performing robots",
-		Long: `fleetd serve runs fleetd: it keeps stories and history in a database, speaks MQTT to
-robots and HTTP to people. Everything else asks a running fleetd.
+		Short: "server of a fleet of performing robots, and its client",
+		Long: `fleetd serve runs the server: it keeps stories and history in a database, speaks MQTT to
+		robots and HTTP to people. Every other command sends a request to a running fleetd.
 
 No stop here is an emergency stop: each is a message that software carries out.
 
-Targets are robots by name (r1 r2), by label (-l site=museum, several must all hold), or --all.
+Targets are robots by name (r1 r2), by label (-l site=museum; a robot must match every label
+given), or --all.
 
 Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots only,
-4 no answer in time, 5 somebody changed it or it needs a confirmation, 6 not allowed.`,
+4 no answer in time, 5 conflict or confirmation needed, 6 not allowed.`,
 		Example: `  fleetd serve --dev
   fleetd robot list
   fleetd act publish -f acts/ && fleetd story publish -f museum.yaml
@@ -101,10 +101,10 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	f := root.PersistentFlags()
-	f.StringVar(&sh.server, "server", orElse(s.Env("TROUPE_SERVER"), "http://127.0.0.1:8080"), "fleetd to ask (TROUPE_SERVER); TROUPE_TOKEN is sent if set")
-	f.StringVar(&sh.ca, "server-ca", s.Env("TROUPE_SERVER_CA"), "file with who may have signed the certificate of an https fleetd (TROUPE_SERVER_CA); else whom the system believes")
+	f.StringVar(&sh.server, "server", orElse(s.Env("TROUPE_SERVER"), "http://127.0.0.1:8080"), "address of fleetd (TROUPE_SERVER); TROUPE_TOKEN is sent as bearer token if set")
+	f.StringVar(&sh.ca, "server-ca", s.Env("TROUPE_SERVER_CA"), "file with the CA certificates to trust for an https server (TROUPE_SERVER_CA); default: those of the system")
 	f.StringVarP(&sh.output, "output", "o", "table", "table or json")
-	f.StringVar(&sh.by, "by", orElse(s.Env("TROUPE_BY"), s.Env("USER")), "who you are, for the record (TROUPE_BY)")
+	f.StringVar(&sh.by, "by", orElse(s.Env("TROUPE_BY"), s.Env("USER")), "your name, for the audit (TROUPE_BY)")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		if sh.output != "table" && sh.output != "json" {
 			return usage("-o %s: write table or json", sh.output)
@@ -119,7 +119,8 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 	return root
 }
 
-// group is a noun: without a verb it shows its help, with a wrong one it says so.
+// group makes the command of a noun. Without a subcommand it prints its help, with an
+// unknown one it fails.
 func group(use, short string, verbs ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -131,7 +132,7 @@ func group(use, short string, verbs ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// run makes every error of a verb one with a code.
+// run gives every error of a command an exit code.
 func run(do func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		err := do(cmd, args)
@@ -143,7 +144,7 @@ func run(do func(cmd *cobra.Command, args []string) error) func(*cobra.Command, 
 	}
 }
 
-// terminal reports whether a person watches w, so that progress may be drawn.
+// isTerminal reports whether w is a terminal, so that progress may be drawn.
 func terminal(w io.Writer) bool {
 	f, ok := raw(w).(*os.File)
 	if !ok {

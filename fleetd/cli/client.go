@@ -19,21 +19,21 @@ import (
 	"troupe/fleetd/api"
 )
 
-// ask is one request to fleetd.
+// apiRequest is one request to fleetd.
 type ask struct {
 	method string
 	path   string // below the API's prefix
 	query  url.Values
-	body   any           // sent as JSON, or as it is if it is bytes
-	sent   func(n int)   // hears how many bytes of the body are on their way; nil = nobody
-	prefer string        // how long to wait for the result
-	file   string        // name of the text that is sent, for problems
-	within time.Duration // until the whole answer must be there; 0 = answerWithin
+	body   any           // sent as JSON; []byte is sent as YAML, binaryBody as it is
+	sent   func(n int)   // called with the number of body bytes sent so far; may be nil
+	prefer string        // header Prefer: how long fleetd waits for the result
+	file   string        // file that the body was read from, for problems
+	within time.Duration // timeout for the whole answer; 0 = answerTimeout
 	hint   string        // what to do when fleetd does not answer
 }
 
-// call asks fleetd and decodes the answer. A refusal is a failure with its
-// code.
+// call sends a request to fleetd and decodes the answer. A problem becomes a failure
+// with its exit code.
 func (sh *shell) call(ctx context.Context, a ask, into any) error {
 	if a.within == 0 {
 		a.within = answerWithin
@@ -52,7 +52,7 @@ func (sh *shell) call(ctx context.Context, a ask, into any) error {
 	if response.StatusCode >= 400 {
 		var p api.Problem
 		if json.Unmarshal(body, &p) != nil || p.Type == "" {
-			return fmt.Errorf("%s answered %s, which is no answer of a fleetd instance", sh.server, response.Status)
+			return fmt.Errorf("%s answered %s, which is not an answer of fleetd; check --server", sh.server, response.Status)
 		}
 		return refused(&p, a.file, text)
 	}
@@ -65,7 +65,7 @@ func (sh *shell) call(ctx context.Context, a ask, into any) error {
 	return nil
 }
 
-// open sends a request; text is the document that it carries, if any.
+// send sends a request. text is the act or story in its body, if any.
 func (sh *shell) open(ctx context.Context, a ask) (response *http.Response, text []byte, err error) {
 	base, err := url.Parse(sh.server)
 	if err != nil || base.Host == "" {
@@ -116,10 +116,10 @@ func (sh *shell) open(ctx context.Context, a ask) (response *http.Response, text
 	return response, text, nil
 }
 
-// octets is a body that is no text.
+// binaryBody is a request body that is not text.
 type octets []byte
 
-// outgoing is a body whose way is told.
+// progressReader is a request body that reports how much of it was sent.
 type outgoing struct {
 	body *bytes.Reader
 	sent func(n int)
@@ -133,7 +133,7 @@ func (o *outgoing) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// trust is whom an https fleetd must prove itself with.
+// tlsConfig trusts the certificates of --server-ca; nil means those of the system.
 func (sh *shell) trust() (*tls.Config, error) {
 	if sh.ca == "" {
 		return nil, nil
@@ -144,17 +144,16 @@ func (sh *shell) trust() (*tls.Config, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, usage("--server-ca %s holds no certificate", sh.ca)
+		return nil, usage("--server-ca %s contains no PEM certificate", sh.ca)
 	}
 	return &tls.Config{RootCAs: pool}, nil
 }
 
-// answerWithin is how long fleetd may take for an answer that it does not
-// wait for itself.
+// answerTimeout bounds an answer for which fleetd itself waits for nothing.
 const answerWithin = 30 * time.Second
 
-// unreachable says why there is no answer. hint is what to do about it, if that
-// is not fleetd's own matter.
+// unreachable is the error of a request without an answer. hint is what to do about
+// it; "" gives the usual advice.
 func (sh *shell) unreachable(err error, hint string) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -162,17 +161,18 @@ func (sh *shell) unreachable(err error, hint string) error {
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return &failure{exitTimeout, fmt.Errorf("fleetd does not answer; %s (asked: %s)", orElse(hint, "if robots must stop, stop them at the robots"), sh.server)}
+		return &failure{exitTimeout, fmt.Errorf("fleetd at %s does not answer in time; %s", sh.server, orElse(hint, "if robots must stop, stop them at the robots"))}
 	case errors.Is(err, context.Canceled):
-		return &failure{exitTimeout, errors.New("interrupted before fleetd answered; what was asked for may have happened")}
+		return &failure{exitTimeout, errors.New("interrupted before fleetd answered; the request may have been carried out")}
 	}
 	return fmt.Errorf("cannot reach fleetd at %s: %w; %s", sh.server, err, orElse(hint, "start it with fleetd serve, or name it with --server"))
 }
 
-// follow reads the stream of fleetd until it ends. each gets the name and the
-// data of every message.
+// readStream reads fleetd's event stream until it ends. each gets the name and the
+// data of every event.
 func (sh *shell) follow(ctx context.Context, query url.Values, each func(event string, data []byte) error) error {
-	// A stream that says nothing for a while is dead, whatever TCP believes.
+	// fleetd sends something every second, so a silent stream is dead even if TCP has
+	// not noticed.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	dead := time.AfterFunc(streamSilence, cancel)
@@ -185,7 +185,7 @@ func (sh *shell) follow(ctx context.Context, query url.Values, each func(event s
 	if response.StatusCode != http.StatusOK {
 		var p api.Problem
 		if err := json.NewDecoder(response.Body).Decode(&p); err != nil || p.Type == "" {
-			return fmt.Errorf("%s answered %s, which is no answer of a fleetd instance", sh.server, response.Status)
+			return fmt.Errorf("%s answered %s, which is not an answer of fleetd; check --server", sh.server, response.Status)
 		}
 		return refused(&p, "", nil)
 	}
@@ -210,8 +210,7 @@ const streamSilence = 10 * time.Second
 
 var errStreamEnded = errors.New("the connection to fleetd is lost")
 
-// show prints an answer as JSON if that was asked for, and otherwise as table
-// lays it out.
+// show prints an answer as JSON with -o json, and otherwise with table.
 func (sh *shell) show(v any, table func(w io.Writer)) error {
 	if sh.output == "json" {
 		e := json.NewEncoder(sh.Out)

@@ -48,12 +48,12 @@ func (sh *shell) commandCommand() *cobra.Command {
 		}),
 	}
 	f := list.Flags()
-	f.StringVar(&batch, "batch", "", "of this request")
-	f.StringVar(&robot, "robot", "", "to this robot")
-	f.StringVar(&state, "state", "", "in this state, such as unknown")
-	f.IntVar(&limit, "limit", 50, "at most so many, up to 1000")
+	f.StringVar(&batch, "batch", "", "only commands of this batch")
+	f.StringVar(&robot, "robot", "", "only commands to this robot")
+	f.StringVar(&state, "state", "", "only commands in this state, such as unknown")
+	f.IntVar(&limit, "limit", 50, "at most this many, up to 1000")
 	get := &cobra.Command{
-		Use: "get ID", Short: "say what became of a command, or of a batch", Args: exactlyOne,
+		Use: "get ID", Short: "show the state of a command or a batch", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			id := url.PathEscape(args[0])
 			var b api.Batch
@@ -70,8 +70,8 @@ func (sh *shell) commandCommand() *cobra.Command {
 	}
 	var wait time.Duration
 	off := &cobra.Command{
-		Use: "cancel ID", Short: "call a command off", Args: exactlyOne,
-		Long: "Call a command off. What was not sent yet ends at fleetd; else its robot is asked, and says if that cannot be called off any more.",
+		Use: "cancel ID", Short: "cancel a command", Args: exactlyOne,
+		Long: "Cancel a command. If it was not sent yet, fleetd cancels it; otherwise fleetd asks the robot, which answers whether it can still cancel it.",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var got api.CalledOff
 			err := sh.call(cmd.Context(), ask{method: http.MethodPost, path: "commands/" + url.PathEscape(args[0]) + "/cancel", body: api.Signed{By: sh.by}}, &got)
@@ -91,7 +91,7 @@ func (sh *shell) commandCommand() *cobra.Command {
 		}),
 	}
 	waitFlag(off, &wait)
-	return group("command", "what was asked of robots: list, get, cancel", list, get, off)
+	return group("command", "commands sent to robots: list, get, cancel", list, get, off)
 }
 
 func commandTable(out io.Writer, commands []api.Command) {
@@ -100,7 +100,7 @@ func commandTable(out io.Writer, commands []api.Command) {
 	for _, c := range commands {
 		row(w, when(c.At), c.Robot, c.Verb, c.State, dash(resultOf(c)), c.Because, c.ID)
 	}
-	_ = w.Flush() // a reader that went away is told by the next write
+	_ = w.Flush() // a write error shows at the next write
 }
 
 func when(t schema.Time) string {
@@ -112,7 +112,7 @@ func when(t schema.Time) string {
 
 func (sh *shell) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "say which version this is, and fleetd's", Args: cobra.NoArgs,
+		Use: "version", Short: "show the version of this program and of fleetd, and fleetd's health", Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var s api.Status
 			err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "version"}, &s)
@@ -123,10 +123,10 @@ func (sh *shell) versionCommand() *cobra.Command {
 			return sh.show(out, func(w io.Writer) {
 				fmt.Fprintln(w, "fleetd", sh.version)
 				if err != nil {
-					fmt.Fprintln(w, "fleetd   not reached at", sh.server)
+					fmt.Fprintln(w, "server not reached at", sh.server)
 					return
 				}
-				fmt.Fprintf(w, "fleetd   %s at %s, name %s, fleet id %s\n", s.Version, sh.server, s.Name, dash(s.FleetID))
+				fmt.Fprintf(w, "server %s at %s, name %s, fleet id %s\n", s.Version, sh.server, s.Name, dash(s.FleetID))
 				fmt.Fprintf(w, "       broker %s, database %s\n", healthText(s.Broker), healthText(s.Database))
 				fmt.Fprintln(w, "       "+leaderText(s.Leadership))
 				if s.Disputed != "" {
@@ -137,15 +137,15 @@ func (sh *shell) versionCommand() *cobra.Command {
 	}
 }
 
-// leaderText says which of several fleetd instances leads.
+// leaderText says which fleetd instance is the leader.
 func leaderText(l api.Leadership) string {
 	switch {
 	case l.Leads:
-		return "it leads: " + l.Why
+		return "leader: this instance (" + l.Why + ")"
 	case l.Leader != "":
-		return l.Leader + " leads"
+		return "leader: " + l.Leader
 	}
-	return "no fleetd leads: " + l.Why
+	return "leader: none (" + l.Why + ")"
 }
 
 func healthText(h api.Health) string {

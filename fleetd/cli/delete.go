@@ -16,13 +16,13 @@ import (
 
 func (sh *shell) recoverCommand(kind string) *cobra.Command {
 	return &cobra.Command{
-		Use: "recover NAME", Short: "bring back what was deleted, assigned to nobody", Args: exactlyOne,
+		Use: "recover NAME", Short: "recover what was deleted; it is assigned to no robot", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var s api.Saved
 			if err := sh.call(cmd.Context(), ask{method: http.MethodPost, path: plural(kind) + "/" + url.PathEscape(args[0]) + "/recover", body: api.Signed{By: sh.by}}, &s); err != nil {
 				return err
 			}
-			return sh.show(s, func(w io.Writer) { fmt.Fprintln(w, kind, s.Entry.ID, "is back") })
+			return sh.show(s, func(w io.Writer) { fmt.Fprintln(w, kind, s.Entry.ID, "is recovered") })
 		}),
 	}
 }
@@ -33,11 +33,11 @@ func (sh *shell) deleteCommand(kind string) *cobra.Command {
 	var why string
 	var dryRun bool
 	c := &cobra.Command{
-		Use: "delete NAME", Short: "delete, recoverably", Args: exactlyOne,
-		Long: `Delete, recoverably. An act goes out of every story that uses it; a story left without
-an act is deleted too; robots that perform such a story are told. So the numbers that
---dry-run tells must be repeated, and the name of every story whose robots would be left
-without a default story.`,
+		Use: "delete NAME", Short: "delete; recover undoes it", Args: exactlyOne,
+		Long: `Delete; the recover command undoes it. An act is removed from every story that uses it; a
+		story left without acts is deleted too; robots with such a story get its new revision. To
+		confirm, repeat the numbers that --dry-run prints, and name every story whose robots would be
+		left without a default story.`,
 		Example: "  fleetd " + kind + " delete welcome --dry-run\n  fleetd " + kind + " delete welcome --expect-stories 1 --expect-robots 5 --yes-clear-default museum-morning",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			query := url.Values{
@@ -61,11 +61,11 @@ without a default story.`,
 		}),
 	}
 	f := c.Flags()
-	f.BoolVar(&dryRun, "dry-run", false, "only say what it would do")
-	f.IntVar(&stories, "expect-stories", 0, "how many stories change")
-	f.IntVar(&robots, "expect-robots", 0, "how many robots are told")
-	f.StringArrayVar(&clears, "yes-clear-default", nil, "name of a story whose robots may be left without one; may be repeated")
-	f.StringVar(&why, "why", "", "the reason, for the record")
+	f.BoolVar(&dryRun, "dry-run", false, "only show what it would do")
+	f.IntVar(&stories, "expect-stories", 0, "how many stories change, as --dry-run prints")
+	f.IntVar(&robots, "expect-robots", 0, "how many robots are updated, as --dry-run prints")
+	f.StringArrayVar(&clears, "yes-clear-default", nil, "name of a story whose robots may be left without a default story; may be repeated")
+	f.StringVar(&why, "why", "", "the reason, for the audit")
 	return c
 }
 
@@ -74,7 +74,7 @@ func deletionLines(w io.Writer, d api.Deletion) {
 	if d.DryRun {
 		word = "would delete"
 	}
-	fmt.Fprintf(w, "%s %s %s: %d stories change, %d robots are told\n", word, d.Kind, d.ID, len(d.Stories), d.Robots)
+	fmt.Fprintf(w, "%s %s %s: %d stories change, %d robots are updated\n", word, d.Kind, d.ID, len(d.Stories), d.Robots)
 	for _, s := range d.Stories {
 		switch {
 		case d.Kind == "story":
@@ -92,6 +92,6 @@ func deletionLines(w io.Writer, d api.Deletion) {
 		for _, s := range d.Clears {
 			line += " --yes-clear-default " + s
 		}
-		fmt.Fprintln(w, "to do it:", line)
+		fmt.Fprintln(w, "to confirm:", line)
 	}
 }

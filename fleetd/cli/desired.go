@@ -20,7 +20,7 @@ import (
 	"troupe/schema"
 )
 
-// desiredFlags is what every desired state can be told.
+// desiredFlags are the flags of every command that changes desired state.
 type desiredFlags struct {
 	targets
 	why    string
@@ -31,26 +31,27 @@ type desiredFlags struct {
 func (w *desiredFlags) flags(c *cobra.Command) {
 	w.targets.flags(c)
 	f := c.Flags()
-	f.StringVar(&w.why, "why", "", "the reason, for the record")
-	f.BoolVar(&w.dryRun, "dry-run", false, "only say which robots would be told")
-	f.IntVar(&w.expect, "expect", -1, "refuse unless so many robots are selected")
+	f.StringVar(&w.why, "why", "", "the reason, for the audit")
+	f.BoolVar(&w.dryRun, "dry-run", false, "only show which robots would be updated")
+	f.IntVar(&w.expect, "expect", -1, "refuse unless exactly this many robots are selected")
 }
 
-// desiredCommand desired documents what waits for robots that are away.
+// desiredCommand changes desired documents, which robots that are offline get later.
 func (sh *shell) desiredCommand() *cobra.Command {
-	return group("desired", "set the desired settings, mode, places or activities of robots: config, mode, places, activities, get",
+	return group("desired", "desired state of robots: config, mode, places, activities, get",
 		sh.desiredConfig(), sh.desiredMode(),
-		sh.desiredSet("places", "the map and the named points", "A file of them: {schema: 1, points: {door: {x_m: -3.5, y_m: 2, theta_rad: 1.57}}}, in metres and radians."),
-		sh.desiredSet("activities", "what autonomous life may do", "Robots keep and report it; nothing performs it yet."), sh.desiredGet())
+		sh.desiredSet("places", "the desired map and named points", "Example of a file: {schema: 1, points: {door: {x_m: -3.5, y_m: 2, theta_rad: 1.57}}}, in metres and radians."),
+		sh.desiredSet("activities", "the desired activities of autonomous life", "Robots store and report them; nothing performs them yet."), sh.desiredGet())
 }
 
 func (sh *shell) desiredConfig() *cobra.Command {
 	var w desiredFlags
 	var unset []string
 	c := &cobra.Command{
-		Use: "config [KEY=VALUE...] [ROBOT...]", Short: "change robots' settings",
-		Long: `Change robots' settings. A value is JSON where it reads as JSON, and a text otherwise.
-What is not named stays as it was desired before. Each robot says key by key what it took.`,
+		Use: "config [KEY=VALUE...] [ROBOT...]", Short: "change the desired settings",
+		Long: `Change the desired settings of robots. A value that is valid JSON is JSON, any other is a
+		string. Settings that are not named stay as they are. Each robot reports key by key what it
+		accepted.`,
 		Example: "  fleetd desired config boot_mode=ato r1 r2\n  fleetd desired config control.required=all -l site=museum\n  fleetd desired config --unset boot_mode r1",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			change := api.DesiredConfig{Set: map[string]jsontext.Value{}, Unset: unset}
@@ -70,11 +71,11 @@ What is not named stays as it was desired before. Each robot says key by key wha
 		}),
 	}
 	w.flags(c)
-	c.Flags().StringArrayVar(&unset, "unset", nil, "key that is to have its default again; may be repeated")
+	c.Flags().StringArrayVar(&unset, "unset", nil, "key to reset to its default; may be repeated")
 	return c
 }
 
-// settingOf reads a value as JSON, and as a text where it is none.
+// settingOf parses a value as JSON, and takes it as a string if it is not.
 func settingOf(text string) jsontext.Value {
 	if v := jsontext.Value(text); v.IsValid() {
 		return v
@@ -90,9 +91,9 @@ func (sh *shell) desiredMode() *cobra.Command {
 	var w desiredFlags
 	apply := string(schema.ApplyModeBoot)
 	c := &cobra.Command{
-		Use: "mode MODE ROBOT...", Short: "set the mode that robots take after start-up", Args: atLeastOne,
-		Long: `Desired state the mode that robots take after start-up; with --apply now it is also asked for
-once, when a robot first hears of it. It leads out of no stop, no lost link and nobody's hand.`,
+		Use: "mode MODE ROBOT...", Short: "set the desired mode after start-up", Args: atLeastOne,
+		Long: `Set the mode that robots enter after start-up. With --apply now a robot also changes to it
+		once, when it receives the document. It never ends a stop, a lost link or somebody's control.`,
 		Example: "  fleetd desired mode ato -l site=museum\n  fleetd desired mode mnl r1 --apply now",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			return sh.setDesired(cmd.Context(), args[1:], w, api.DesiredRequest{Mode: &api.DesiredMode{Mode: schema.ModeID(args[0]), Apply: schema.ApplyMode(apply)}})
@@ -108,14 +109,14 @@ func (sh *shell) desiredSet(what, short, form string) *cobra.Command {
 	var path, id string
 	var none bool
 	c := &cobra.Command{
-		Use: what + " ROBOT...", Short: "desired state " + short,
-		Long:    "Desired state " + short + ", from a file in YAML or JSON in the published form; --none takes it back.\n" + form,
+		Use: what + " ROBOT...", Short: "set " + short,
+		Long:    "Set " + short + ", from a file in YAML or JSON in the published form; --none clears it.\n" + form,
 		Example: "  fleetd desired " + what + " -f ground-floor.yaml --id ground-floor -l site=museum",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			set := api.DesiredSet{ID: id}
 			switch {
 			case none == (path != ""):
-				return usage("either -f FILE or --none is needed")
+				return usage("write either -f FILE or --none")
 			case path != "":
 				body, err := sh.document(path)
 				if err != nil {
@@ -133,12 +134,12 @@ func (sh *shell) desiredSet(what, short, form string) *cobra.Command {
 	w.flags(c)
 	f := c.Flags()
 	f.StringVarP(&path, "file", "f", "", "file, - for the standard input")
-	f.StringVar(&id, "id", what, "what the set is called")
-	f.BoolVar(&none, "none", false, "take it back")
+	f.StringVar(&id, "id", what, "name of the set")
+	f.BoolVar(&none, "none", false, "clear it")
 	return c
 }
 
-// document reads a file of YAML or JSON as JSON.
+// document reads a YAML or JSON file and returns JSON.
 func (sh *shell) document(path string) (jsontext.Value, error) {
 	var text []byte
 	var err error
@@ -174,17 +175,17 @@ func (sh *shell) setDesired(ctx context.Context, names []string, w desiredFlags,
 		return err
 	}
 	return sh.show(done, func(out io.Writer) {
-		word := "told"
+		word := "updated"
 		if done.DryRun {
-			word = "would be told"
+			word = "would be updated"
 		}
-		fmt.Fprintf(out, "%s %s, %d had it already\n", count(len(done.Told), "robot"), word, len(done.Unchanged))
+		fmt.Fprintf(out, "%s %s, %d unchanged\n", count(len(done.Told), "robot"), word, len(done.Unchanged))
 	})
 }
 
 func (sh *shell) desiredGet() *cobra.Command {
 	return &cobra.Command{
-		Use: "get ROBOT", Short: "show the desired state of a robot, and what it says of it", Args: exactlyOne,
+		Use: "get ROBOT", Short: "show the desired state of a robot, and what it reported", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var list struct {
 				Desired []api.DesiredState `json:"desired"`
@@ -195,7 +196,7 @@ func (sh *shell) desiredGet() *cobra.Command {
 			return sh.show(list, func(out io.Writer) {
 				t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 				defer t.Flush()
-				fmt.Fprintln(t, "DESIRED\tREVISION\tVALUE\tTHE ROBOT SAYS\tWHY")
+				fmt.Fprintln(t, "DESIRED\tREVISION\tVALUE\tREPORTED\tWHY")
 				for _, w := range list.Desired {
 					row(t, desiredLine(w)...)
 				}
@@ -204,7 +205,7 @@ func (sh *shell) desiredGet() *cobra.Command {
 	}
 }
 
-// desiredLine are the cells of one desired state.
+// desiredLine returns the table cells of one desired document.
 func desiredLine(w api.DesiredState) []any {
 	type common struct {
 		Rev        int64              `json:"rev"`
@@ -229,7 +230,7 @@ func desiredLine(w api.DesiredState) []any {
 	return []any{strings.TrimPrefix(w.Topic, "desired_"), desired.Rev, desiredText(w), says, why}
 }
 
-// desiredText is the desired state, in words.
+// desiredText formats the contents of a desired document.
 func desiredText(w api.DesiredState) string {
 	pinned := func(p *schema.StoryPin) string {
 		if p == nil {
@@ -258,7 +259,7 @@ func desiredText(w api.DesiredState) string {
 	return dash("")
 }
 
-// settingsLine says which settings a robot did not take, or not yet.
+// settingsLine says which settings a robot refused, or applies at its next start.
 func settingsLine(document []byte) string {
 	r, problems := schema.Decode[schema.ReportedConfig](document)
 	if len(problems) > 0 {

@@ -11,27 +11,27 @@ import (
 	"troupe/fleetd/cli"
 )
 
-func TestWhoSharesANameIsTold(t *testing.T) {
+func TestDisputedNameIsShown(t *testing.T) {
 	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		twins := api.Robot{ID: "r1", Adopted: true, Presence: api.Presence{View: "lost", Why: "its connection broke; two robots connect under this name", Disputed: true}}
-		var said any
+		var answer any
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/version"):
-			said = api.Status{Name: "fleetd", Broker: api.Health{OK: true}, Disputed: "another client connects under the name fleetd", Leadership: api.Leadership{Leader: "fleetd-a", Why: "fleetd-a leads"}}
+			answer = api.Status{Name: "fleetd", Broker: api.Health{OK: true}, Disputed: "another client connects under the name fleetd", Leadership: api.Leadership{Leader: "fleetd-a", Why: "fleetd-a leads"}}
 		case strings.HasSuffix(r.URL.Path, "/r1"):
-			said = api.Detail{Robot: twins}
+			answer = api.Detail{Robot: twins}
 		default:
-			said = map[string]any{"robots": []api.Robot{twins}, "disputed": "another client connects under the name fleetd"}
+			answer = map[string]any{"robots": []api.Robot{twins}, "disputed": "another client connects under the name fleetd"}
 		}
-		if err := json.NewEncoder(w).Encode(said); err != nil {
+		if err := json.NewEncoder(w).Encode(answer); err != nil {
 			t.Error(err)
 		}
 	}))
 	defer fleetd.Close()
 	for line, want := range map[string][]string{
-		"robot list":   {"r1     lost (two robots)", "warning: another client connects under the name fleetd", "give it a name of its own"},
+		"robot list":   {"r1     lost (two robots)", "warning: another client connects under the name fleetd", "start it with another --name"},
 		"robot get r1": {"two robots connect under this name"},
-		"version":      {"DISPUTED: another client connects under the name fleetd", "fleetd-a leads"},
+		"version":      {"DISPUTED: another client connects under the name fleetd", "leader: fleetd-a"},
 	} {
 		var out strings.Builder
 		if code := cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", append(strings.Fields(line), "--server", fleetd.URL)...); code != 0 {

@@ -11,18 +11,19 @@ import (
 	"troupe/schema"
 )
 
-// The codes with which the program ends.
+// Exit codes.
 const (
 	exitOK         = 0
 	exitError      = 1
 	exitUsage      = 2
-	exitPartial    = 3 // done for some robots only, or not all of it is known
+	exitPartial    = 3 // done for some robots only, or the answer is incomplete
 	exitTimeout    = 4 // no answer in time, or expired
-	exitConflict   = 5 // changed by somebody else, or needs a confirmation
+	exitConflict   = 5 // changed by another request, or a confirmation is needed
 	exitNotAllowed = 6
 )
 
-// failure is an error with the code to end with; without a text all was said.
+// failure is an error with an exit code. It may have no text, when the output has
+// shown everything.
 type failure struct {
 	code int
 	err  error
@@ -41,7 +42,7 @@ func usage(format string, args ...any) error {
 	return &failure{exitUsage, fmt.Errorf(format, args...)}
 }
 
-// codeOf is the code that a problem of the API ends the program with.
+// codeOf returns the exit code for a problem of the API.
 func codeOf(p *api.Problem) int {
 	switch {
 	case p.Of(api.KindConflict), p.Of(api.KindCount), p.Of(api.KindConfirm), p.Of(api.KindUnpublished), p.Of(api.KindStale), p.Of(api.KindOnline), p.Of(api.KindInUse):
@@ -54,24 +55,24 @@ func codeOf(p *api.Problem) int {
 	return exitError
 }
 
-// refused is a problem of the API as an error: what is wrong and, line by line,
-// where. file names the text that was sent, if one was.
+// problemError turns a problem of the API into an error: what is wrong and, line by
+// line, where. file names the text that was sent, if any.
 func refused(p *api.Problem, file string, text []byte) error {
 	var b strings.Builder
 	b.WriteString(p.Error())
 	for _, f := range p.Errors {
 		if len(p.Errors) == 1 && (f.In != "" || f.Pointer == "") && strings.HasSuffix(p.Detail, f.Detail) {
-			if strings.Count(f.Pointer, "/") > 1 { // deep in what was sent
+			if strings.Count(f.Pointer, "/") > 1 { // the top-level field is clear from the text
 				b.WriteString(" (at " + f.Pointer + ")")
 			}
-			break // that was all
+			break // p.Error() said it already
 		}
 		b.WriteString("\n" + place(f, file, text))
 	}
 	return &failure{codeOf(p), errors.New(b.String())}
 }
 
-// place is one finding as file:line /pointer: what; the way out.
+// formatFinding formats one finding as "file:line /pointer: what; what to do".
 func place(f api.Finding, file string, text []byte) string {
 	if f.In != "" {
 		return f.In + " " + f.Problem.String()
@@ -91,7 +92,7 @@ func located(p schema.Problem, file string, text []byte) string {
 	return strings.TrimSpace(at + " " + word)
 }
 
-// ended is how a batch ends the program.
+// batchError returns the failure, if any, with which a batch ends the program.
 func ended(b api.Batch) error {
 	if len(b.NeverSeen) > 0 {
 		stopped := slices.ContainsFunc(b.Commands, func(c api.Command) bool { return c.State == command.Succeeded })

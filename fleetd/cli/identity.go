@@ -17,7 +17,7 @@ import (
 
 func robotPath(robot, below string) string { return "robots/" + url.PathEscape(robot) + "/" + below }
 
-// identityCommands are how a robot gets its credentials and loses them.
+// identityCommands are the commands that give a robot its credentials and revoke them.
 func (sh *shell) identityCommands() []*cobra.Command {
 	return []*cobra.Command{sh.enrolCommand(), sh.identityCommand(), sh.revokeCommand()}
 }
@@ -26,11 +26,11 @@ func (sh *shell) enrolCommand() *cobra.Command {
 	var serial, why string
 	var valid time.Duration
 	c := &cobra.Command{
-		Use: "enrol ROBOT", Short: "make a token with which a machine becomes that robot, once", Args: exactlyOne,
-		Long: `Make an enrolment token and say what to type on the robot. The robot makes its key
-itself and shows the token to get its certificate. A token is used once, lasts a day
-and ends when a newer one is made for the same robot. Whoever has it can be that
-robot: send it as you would send a password.`,
+		Use: "enrol ROBOT", Short: "make an enrolment token for a robot", Args: exactlyOne,
+		Long: `Make an enrolment token and print the command to type on the robot. The robot makes its own
+		key and gets its certificate with the token. A token can be used once, is valid for a day,
+		and is replaced by the next one made for the same robot. Anybody with the token can become
+		that robot: treat it like a password.`,
 		Example: "  fleetd robot enrol r7\n  fleetd robot enrol r7 --serial B-0412 --valid 2h",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if valid != 0 && (valid < time.Minute || valid > 7*24*time.Hour) {
@@ -46,9 +46,9 @@ robot: send it as you would send a password.`,
 			})
 		}),
 	}
-	c.Flags().StringVar(&serial, "serial", "", "serial number of the body: only that one may use the token")
-	c.Flags().DurationVar(&valid, "valid", 0, "how long the token lasts (default 24h)")
-	c.Flags().StringVar(&why, "why", "", "for the record")
+	c.Flags().StringVar(&serial, "serial", "", "serial number of the robot's body: only that body may use the token")
+	c.Flags().DurationVar(&valid, "valid", 0, "how long the token is valid (default 24h)")
+	c.Flags().StringVar(&why, "why", "", "the reason, for the audit")
 	return c
 }
 
@@ -67,35 +67,35 @@ func (sh *shell) identityCommand() *cobra.Command {
 
 func identityTable(out io.Writer, i api.Identity) {
 	if i.Revoked != 0 {
-		fmt.Fprintf(out, "robot %s is revoked since %s; fleetd robot enrol %s brings it back\n", i.Robot, i.Revoked, i.Robot)
+		fmt.Fprintf(out, "robot %s was revoked at %s; fleetd robot enrol %s enrols it again\n", i.Robot, i.Revoked, i.Robot)
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "CERTIFICATE\tBY\tISSUED\tEXPIRES\tREVOKED")
 	for _, c := range i.Certificates {
 		row(w, c.Serial, c.How, c.Issued, c.Expires, dash(strings.TrimSpace(stamp(c.Revoked)+" "+c.By+" "+c.Why)))
 	}
-	fmt.Fprintln(w, "\nTOKEN OF\tBY\tEXPIRES\tUSED")
+	fmt.Fprintln(w, "\nTOKEN MADE\tBY\tEXPIRES\tUSED")
 	for _, t := range i.Tokens {
 		row(w, t.At, dash(t.By), t.Expires, dash(stamp(t.Used)))
 	}
-	_ = w.Flush() // a reader that went away is told by the next write
+	_ = w.Flush() // a write error shows at the next write
 }
 
-// revokedLine says what a revocation comes to. Without a broker it comes to nothing
-// yet, and nobody must think so.
+// revokedLine says what a revocation does. Without a connection to the broker it has no
+// effect yet, and the line must not claim one.
 func revokedLine(r api.Revoked) string {
 	certificates := fmt.Sprintf("%d certificates", len(r.Certificates))
 	if len(r.Certificates) == 1 {
 		certificates = "1 certificate"
 	}
-	what := "revoked: brokers refuse the name and %s, and end its connections (it is %s)"
+	what := "revoked: brokers refuse the name and %s, and close its connections (the robot is %s)"
 	switch {
 	case r.DryRun:
-		what = "it would be revoked: brokers would refuse the name and %s, and end its connections (it is %s)"
+		what = "would be revoked: brokers would refuse the name and %s, and close its connections (the robot is %s)"
 	case !r.Broker:
-		what = "revoked, and no broker knows: fleetd has none now. When it has it again, that one refuses the name and %s, and ends its connections (it is %s)"
+		what = "revoked, but the broker does not know it yet: fleetd is not connected to it. When it is connected again, the broker refuses the name and %s, and closes its connections (the robot is %s)"
 	}
-	return r.Robot + " " + fmt.Sprintf(what, certificates, orElse(r.View, "not there"))
+	return r.Robot + " " + fmt.Sprintf(what, certificates, orElse(r.View, "not seen"))
 }
 
 func stamp(t schema.Time) string {
@@ -109,15 +109,15 @@ func (sh *shell) revokeCommand() *cobra.Command {
 	var why string
 	var dry bool
 	c := &cobra.Command{
-		Use: "revoke ROBOT", Short: "take a robot's credentials away, at once", Args: exactlyOne,
-		Long: `Take a robot's credentials away: brokers end its connections at once and refuse its
-name and every certificate it was given. It is not a stop: a robot that is cut off does
-what its modes do without a link. It stays one of the fleet's; enrolling it with a new
-token brings it back, or fleetd adopt where robots have passwords.`,
+		Use: "revoke ROBOT", Short: "revoke a robot's credentials, at once", Args: exactlyOne,
+		Long: `Revoke a robot's credentials: brokers close its connections at once and refuse its name and
+		every certificate issued to it. This is not a stop: a disconnected robot does what its modes
+		do without a link. It remains in the fleet; enrolling it again with a new token ends the
+		revocation, and so does fleetd adopt where robots have passwords.`,
 		Example: "  fleetd robot revoke r7 --why 'stolen from hall 2'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(why) == "" && !dry {
-				return usage("say --why the robot is not to be trusted any more")
+				return usage("--why is missing: write why the robot is no longer trusted")
 			}
 			body := api.RevokeAsk{DryRun: dry, Signed: api.Signed{By: sh.by, Why: why}}
 			var r api.Revoked
@@ -127,7 +127,7 @@ token brings it back, or fleetd adopt where robots have passwords.`,
 			return sh.show(r, func(w io.Writer) { fmt.Fprintln(w, revokedLine(r)) })
 		}),
 	}
-	c.Flags().StringVar(&why, "why", "", "why it is not to be trusted any more, for the record")
-	c.Flags().BoolVar(&dry, "dry-run", false, "only say what it would take")
+	c.Flags().StringVar(&why, "why", "", "why it is no longer trusted, for the audit")
+	c.Flags().BoolVar(&dry, "dry-run", false, "only show what it would revoke")
 	return c
 }

@@ -7,13 +7,13 @@ import (
 	"troupe/fleetd/api"
 )
 
-func TestARevocationThatNoBrokerHeardOfIsNotToldAsDone(t *testing.T) {
+func TestRevocationWithoutBrokerIsNotShownAsDone(t *testing.T) {
 	r := api.Revoked{Robot: "r7", Certificates: []string{"a1"}, View: "unknown", Broker: true}
-	if got, want := revokedLine(r), "r7 revoked: brokers refuse the name and 1 certificate, and end its connections (it is unknown)"; got != want {
+	if got, want := revokedLine(r), "r7 revoked: brokers refuse the name and 1 certificate, and close its connections (the robot is unknown)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r.Broker = false
-	if got := revokedLine(r); !strings.Contains(got, "no broker knows") || strings.Contains(got, "brokers refuse") {
+	if got := revokedLine(r); !strings.Contains(got, "the broker does not know it yet") || strings.Contains(got, "brokers refuse") {
 		t.Errorf("without a broker: %q", got)
 	}
 	r.DryRun = true

@@ -10,13 +10,13 @@ import (
 	"troupe/fleetd/cli"
 )
 
-func TestIncompleteStopListIsNoEmptyOne(t *testing.T) {
+func TestIncompleteStopListIsNotShownAsEmpty(t *testing.T) {
 	for answer, want := range map[string]struct {
 		code     int
 		out, err string
 	}{
-		`{"ts":"2026-05-17T09:30:00Z","complete":true,"stops":[]}`:                                                               {0, "no stop is held\n", ""},
-		`{"ts":"2026-05-17T09:30:00Z","complete":true,"broker":"connection refused","stops":[]}`:                                 {0, "no stop is held\n", "not connected to its broker"},
+		`{"ts":"2026-05-17T09:30:00Z","complete":true,"stops":[]}`:                                                               {0, "no latched stops\n", ""},
+		`{"ts":"2026-05-17T09:30:00Z","complete":true,"broker":"connection refused","stops":[]}`:                                 {0, "no latched stops\n", "not connected to its broker"},
 		`{"ts":"2026-05-17T09:30:00Z","complete":false,"stops":[]}`:                                                              {3, "", "may hold more stops"},
 		`{"ts":"2026-05-17T09:30:00Z","complete":false,"stops":[{"id":"stop-1","level":"stop","since":"2026-05-17T09:30:00Z"}]}`: {3, "stop-1", "may hold more stops"},
 	} {

@@ -13,13 +13,13 @@ import (
 	"troupe/schema/sign"
 )
 
-// keyCommand makes keys that sign the desired state of robots.
+// keyCommand makes keys that sign the desired documents of robots.
 func (sh *shell) keyCommand() *cobra.Command {
-	return group("key", "keys that sign the desired state of robots: new, show", sh.keyNew(), sh.keyShow())
+	return group("key", "keys that sign the desired documents of robots: new, show", sh.keyNew(), sh.keyShow())
 }
 
 func roleFlag(c *cobra.Command, role *string) {
-	c.Flags().StringVar(role, "role", string(sign.SignsDesired), "desired state (fleetd's own) or release (of whoever lets contents out)")
+	c.Flags().StringVar(role, "role", string(sign.SignsDesired), "desired (fleetd's key, signs desired documents) or release (signs the release of stories)")
 }
 
 func roleOf(text string) (sign.Role, error) {
@@ -27,16 +27,16 @@ func roleOf(text string) (sign.Role, error) {
 	case sign.SignsDesired, sign.SignsReleases:
 		return role, nil
 	}
-	return "", usage("--role %s: write desired state or release", text)
+	return "", usage("--role %s: write desired or release", text)
 }
 
 func (sh *shell) keyNew() *cobra.Command {
 	var text string
 	c := &cobra.Command{
-		Use: "new FILE", Short: "make a key, and print the line that robots trust", Args: exactlyOne,
-		Long: `Make an Ed25519 key. The file is a secret: fleetd serve --sign-key FILE signs with it. The
-line that is printed is none: robotd --trust-key takes it, or the file of trusted keys in
-the robot's data. A file that is there is never overwritten.`,
+		Use: "new FILE", Short: "make a key, and print the line that makes robots trust it", Args: exactlyOne,
+		Long: `Make an Ed25519 key. The file is secret: fleetd serve --sign-key FILE signs with it. The
+		printed line is public: give it to robotd --trust-key, or add it to the file of trusted keys
+		in the robot's data folder. An existing file is never overwritten.`,
 		RunE: run(func(_ *cobra.Command, args []string) error {
 			role, err := roleOf(text)
 			if err != nil {
@@ -52,7 +52,7 @@ the robot's data. A file that is there is never overwritten.`,
 			}
 			f, err := os.OpenFile(args[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 			if errors.Is(err, fs.ErrExist) {
-				return &failure{exitConflict, fmt.Errorf("%s is there; nothing was changed: robots may trust that key", args[0])}
+				return &failure{exitConflict, fmt.Errorf("%s exists; nothing was changed, because robots may trust that key", args[0])}
 			} else if err != nil {
 				return err
 			}
@@ -71,7 +71,7 @@ the robot's data. A file that is there is never overwritten.`,
 func (sh *shell) keyShow() *cobra.Command {
 	var text string
 	c := &cobra.Command{
-		Use: "show FILE", Short: "print the line that robots trust", Args: exactlyOne,
+		Use: "show FILE", Short: "print the line that makes robots trust a key", Args: exactlyOne,
 		RunE: run(func(_ *cobra.Command, args []string) error {
 			role, err := roleOf(text)
 			if err != nil {
@@ -89,7 +89,7 @@ func (sh *shell) keyShow() *cobra.Command {
 	return c
 }
 
-// signingKey reads a key from a file; no path is no key.
+// signingKey reads a key from a file; without a path there is no key.
 func signingKey(path string) (ed25519.PrivateKey, error) {
 	if path == "" {
 		return nil, nil

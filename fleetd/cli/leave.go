@@ -21,13 +21,13 @@ func (sh *shell) decommissionCommand() *cobra.Command {
 	var yes, status bool
 	var wait time.Duration
 	c := &cobra.Command{
-		Use: "decommission ROBOT", Short: "take a robot out of the fleet", Args: exactlyOne,
-		Long: `Take a robot out of the fleet: its credentials are taken away; when it is gone its
-documents at the broker are emptied, the presence first, and its row is put away. Its
-history stays. Stops for all robots no longer wait for it. It goes on by itself, also
-after a restart of fleetd.
+		Use: "decommission ROBOT", Short: "remove a robot from the fleet", Args: exactlyOne,
+		Long: `Remove a robot from the fleet: fleetd revokes its credentials; when the robot is offline,
+		fleetd deletes its retained documents at the broker, the presence first, and archives its row.
+		Its history stays. Stops for all robots no longer wait for it. The removal continues in the
+		background, also after a restart of fleetd.
 
-A robot that is there is refused, unless --yes is given: then it is stopped and cut off.`,
+A robot that is online is refused, unless --yes is given: then it is stopped and disconnected.`,
 		Example: "  fleetd robot decommission r7 --why 'worn out'\n  fleetd robot decommission r7 --status",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var d api.Decommission
@@ -53,14 +53,14 @@ A robot that is there is refused, unless --yes is given: then it is stopped and 
 			return nil
 		}),
 	}
-	c.Flags().StringVar(&why, "why", "", "for the record")
-	c.Flags().BoolVar(&yes, "yes", false, "also if it is there")
-	c.Flags().BoolVar(&status, "status", false, "only say how far it is")
-	c.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait for its end")
+	c.Flags().StringVar(&why, "why", "", "the reason, for the audit")
+	c.Flags().BoolVar(&yes, "yes", false, "also if the robot is online")
+	c.Flags().BoolVar(&status, "status", false, "only show the progress")
+	c.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait until it is done")
 	return c
 }
 
-// leave waits until a robot is out, or for so long.
+// awaitDecommission waits until the robot is removed, or time is up.
 func (sh *shell) leave(ctx context.Context, d api.Decommission, wait time.Duration) (api.Decommission, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -82,21 +82,21 @@ func (sh *shell) leave(ctx context.Context, d api.Decommission, wait time.Durati
 func leaveText(d api.Decommission) string {
 	switch {
 	case d.Step == decommission.Archived:
-		return d.Robot + " is out of the fleet"
+		return d.Robot + " is removed from the fleet"
 	case d.Step == decommission.Cancelled:
-		return d.Robot + " was enrolled again, and stays"
+		return d.Robot + " was enrolled again and remains in the fleet"
 	case d.Waiting != "":
-		return fmt.Sprintf("%s is on its way out (%s): %s", d.Robot, d.Step, d.Waiting)
+		return fmt.Sprintf("%s is being removed (%s): %s", d.Robot, d.Step, d.Waiting)
 	}
-	return fmt.Sprintf("%s is on its way out (%s)", d.Robot, d.Step)
+	return fmt.Sprintf("%s is being removed (%s)", d.Robot, d.Step)
 }
 
 func (sh *shell) orphansCommand() *cobra.Command {
 	var remove bool
 	c := &cobra.Command{
-		Use: "orphans [ROBOT...]", Short: "list what the broker keeps of robots that the fleet does not know",
-		Long: `List retained documents of robots that the fleet does not know, and with --delete empty
-those of the robots that are named. Nothing empties them by itself.`,
+		Use: "orphans [ROBOT...]", Short: "list retained documents of unknown robots",
+		Long: `List the retained documents of robots that are unknown to the fleet; --delete deletes those of
+		the named robots. They are never deleted automatically.`,
 		Example: "  fleetd robot orphans\n  fleetd robot orphans r9 --delete",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if remove {
@@ -111,13 +111,13 @@ those of the robots that are named. Nothing empties them by itself.`,
 			return sh.show(l, func(w io.Writer) { orphanTable(w, l.Orphans) })
 		}),
 	}
-	c.Flags().BoolVar(&remove, "delete", false, "empty the documents of the robots that are named")
+	c.Flags().BoolVar(&remove, "delete", false, "delete the documents of the named robots")
 	return c
 }
 
 func (sh *shell) deleteOrphans(ctx context.Context, names []string) error {
 	if len(names) == 0 {
-		return usage("--delete: name the robots whose documents are to be emptied")
+		return usage("--delete: name the robots whose documents to delete")
 	}
 	for _, name := range names {
 		var o api.Orphan
@@ -125,7 +125,7 @@ func (sh *shell) deleteOrphans(ctx context.Context, names []string) error {
 		if err := sh.call(ctx, ask{method: http.MethodDelete, path: path, query: url.Values{"by": {sh.by}}}, &o); err != nil {
 			return err
 		}
-		if err := sh.show(o, func(w io.Writer) { fmt.Fprintf(w, "%s: %d documents emptied\n", o.Robot, len(o.Topics)) }); err != nil {
+		if err := sh.show(o, func(w io.Writer) { fmt.Fprintf(w, "%s: %d documents deleted\n", o.Robot, len(o.Topics)) }); err != nil {
 			return err
 		}
 	}
@@ -134,7 +134,7 @@ func (sh *shell) deleteOrphans(ctx context.Context, names []string) error {
 
 func orphanTable(out io.Writer, all []api.Orphan) {
 	if len(all) == 0 {
-		fmt.Fprintln(out, "no documents without a robot")
+		fmt.Fprintln(out, "no documents of unknown robots")
 		return
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -147,5 +147,5 @@ func orphanTable(out io.Writer, all []api.Orphan) {
 		}
 		row(w, o.Robot, o.View, o.Seen, strings.Join(last, " "))
 	}
-	_ = w.Flush() // a reader that went away is told by the next write
+	_ = w.Flush() // a write error shows at the next write
 }

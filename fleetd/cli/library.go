@@ -15,7 +15,7 @@ import (
 	"troupe/schema"
 )
 
-// plural is the noun as a resource of the API.
+// plural returns the API resource of a kind: acts or stories.
 func plural(kind string) string {
 	if kind == "story" {
 		return "stories"
@@ -23,7 +23,7 @@ func plural(kind string) string {
 	return kind + "s"
 }
 
-// libraryCommand is the acts, or the stories.
+// libraryCommand makes the commands for acts or stories.
 func (sh *shell) libraryCommand(kind string) *cobra.Command {
 	resource := plural(kind)
 	var deleted bool
@@ -40,9 +40,9 @@ func (sh *shell) libraryCommand(kind string) *cobra.Command {
 			return sh.show(got, func(w io.Writer) { entryTable(w, kind, got.Entries) })
 		}),
 	}
-	list.Flags().BoolVar(&deleted, "deleted", false, "with those that were deleted")
+	list.Flags().BoolVar(&deleted, "deleted", false, "also list deleted ones")
 	get := &cobra.Command{
-		Use: "get NAME", Short: "show the draft of one, its problems and revisions", Args: exactlyOne,
+		Use: "get NAME", Short: "show a draft, its problems and revisions", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var e api.Entry
 			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: resource + "/" + url.PathEscape(args[0])}, &e); err != nil {
@@ -67,7 +67,7 @@ func entryTable(out io.Writer, kind string, entries []api.Entry) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	robots := "ROBOTS\t"
 	if kind != "story" {
-		robots = "" // no act is anybody's default
+		robots = "" // acts are not assigned to robots
 	}
 	fmt.Fprintln(w, strings.ToUpper(kind)+"\tNAME\tREVISION\tPROBLEMS\t"+robots+"CHANGED\tBY")
 	for _, e := range entries {
@@ -84,7 +84,7 @@ func entryTable(out io.Writer, kind string, entries []api.Entry) {
 		}
 		row(w, append(cells, when(e.ChangedAt), dash(e.ChangedBy))...)
 	}
-	_ = w.Flush() // a reader that went away is told by the next write
+	_ = w.Flush() // a write error shows at the next write
 }
 
 func problemCount(found []schema.Problem) string {

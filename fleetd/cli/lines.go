@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// lineOf finds the line of a text, YAML or JSON, at which a JSON Pointer leads,
-// or leads nearest; 0 if the text cannot be read.
+// lineOf returns the line of a YAML or JSON text at which a JSON Pointer points, or
+// that of the nearest existing parent; 0 if the text cannot be parsed.
 func lineOf(text []byte, pointer string) int {
 	var document yaml.Node
 	if len(text) == 0 || yaml.Unmarshal(text, &document) != nil || len(document.Content) == 0 {
@@ -30,7 +30,7 @@ func lineOf(text []byte, pointer string) int {
 	return line
 }
 
-// child finds a member of a node and the line of its name.
+// child finds a member of a node and the line of its key.
 func child(node *yaml.Node, token string) (*yaml.Node, int) {
 	switch node.Kind {
 	case yaml.MappingNode:

@@ -19,7 +19,7 @@ import (
 	"troupe/schema"
 )
 
-// order asks robots for the same and shows what became of it.
+// sendCommand sends one command to robots and shows the results.
 func (sh *shell) order(ctx context.Context, verb string, args map[string]any, names []string, o order) error {
 	sel, err := o.selector(names)
 	if err != nil {
@@ -28,7 +28,7 @@ func (sh *shell) order(ctx context.Context, verb string, args map[string]any, na
 	request := api.Order{Verb: verb, Selector: sel, By: sh.by, Why: o.why, DryRun: o.dryRun, If: o.when, TTLMS: o.ttl.Milliseconds()}
 	group, name, _ := strings.Cut(verb, "/")
 	if v, _ := schema.VerbOf(group, name); o.why != "" && slices.ContainsFunc(v.Args, func(a schema.Arg) bool { return a.Name == "why" }) {
-		args = map[string]any{"why": o.why} // the robot shows it too
+		args = map[string]any{"why": o.why} // the robot publishes it too
 	}
 	if len(args) > 0 {
 		if request.Args, err = json.Marshal(args); err != nil {
@@ -41,7 +41,7 @@ func (sh *shell) order(ctx context.Context, verb string, args map[string]any, na
 	var b api.Batch
 	a := ask{method: http.MethodPost, path: "commands", body: request}
 	if o.wait > 0 {
-		a.prefer = "wait=1" // longer waits are looked after here, so that they can be watched
+		a.prefer = "wait=1" // await polls for the rest, so that it can show progress
 	}
 	if err := sh.call(ctx, a, &b); err != nil {
 		return err
@@ -61,8 +61,8 @@ func (sh *shell) order(ctx context.Context, verb string, args map[string]any, na
 	return ended(b)
 }
 
-// offerRelease prints the line with which each pause can be released that a
-// robot kept, as none was the asker's.
+// offerRelease prints, for each robot that refused because the sender holds no pause,
+// the commands that release the pauses of others.
 func (sh *shell) offerRelease(ctx context.Context, b api.Batch) {
 	for _, c := range b.Commands {
 		if c.State != command.Rejected || c.Answer == nil || c.Answer.Reason != schema.ReasonInvalidTransition {
@@ -70,7 +70,7 @@ func (sh *shell) offerRelease(ctx context.Context, b api.Batch) {
 		}
 		var d api.Detail
 		if sh.call(ctx, ask{method: http.MethodGet, path: "robots/" + c.Robot}, &d) != nil {
-			continue // the refusal was told; this would only have helped
+			continue // the refusal is shown already; this is only advice
 		}
 		for _, p := range d.PauseHolders {
 			fmt.Fprintf(sh.Err, "to release the pause of %s: fleetd auto continue %s --token %s\n", holder(p), c.Robot, p.Token)
@@ -78,8 +78,8 @@ func (sh *shell) offerRelease(ctx context.Context, b api.Batch) {
 	}
 }
 
-// await looks at a batch until it is settled or time is up, and shows how far it
-// is to whoever watches.
+// await polls a batch until it is settled or time is up, and shows progress on a
+// terminal.
 func (sh *shell) await(ctx context.Context, b api.Batch, wait time.Duration) (api.Batch, error) {
 	if b.DryRun || wait == 0 || b.Outcome != command.OutcomeRunning || b.Unpersisted {
 		return b, nil
@@ -91,7 +91,7 @@ func (sh *shell) await(ctx context.Context, b api.Batch, wait time.Duration) (ap
 	for b.Outcome == command.OutcomeRunning {
 		select {
 		case <-ctx.Done():
-			return b, &failure{exitTimeout, errors.New("interrupted; the commands go on: fleetd command get " + b.ID)}
+			return b, &failure{exitTimeout, errors.New("interrupted; the commands continue: fleetd command get " + b.ID)}
 		case <-until.Done():
 			return b, nil
 		case <-time.After(lookAgain):
@@ -109,12 +109,12 @@ func (sh *shell) await(ctx context.Context, b api.Batch, wait time.Duration) (ap
 				settled += n
 			}
 		}
-		_ = bar.Set(settled) // it draws, or not
+		_ = bar.Set(settled) // only drawing can fail
 	}
 	return b, nil
 }
 
-// progress is a bar on the standard error if a person watches it.
+// progress makes a progress bar on the standard error, silent unless that is a terminal.
 func (sh *shell) progress(total int, what string) *progressbar.ProgressBar {
 	if !terminal(sh.Err) {
 		return progressbar.DefaultSilent(int64(total))
@@ -123,7 +123,7 @@ func (sh *shell) progress(total int, what string) *progressbar.ProgressBar {
 		progressbar.OptionClearOnFinish(), progressbar.OptionShowCount())
 }
 
-// seenOf are the commands to robots that were seen at some time.
+// seenOf returns the commands to robots that fleetd has seen, or that answered.
 func seenOf(b api.Batch) []api.Command {
 	return slices.DeleteFunc(slices.Clone(b.Commands), func(c api.Command) bool {
 		return slices.Contains(b.NeverSeen, c.Robot) && c.Answer == nil
@@ -133,7 +133,7 @@ func seenOf(b api.Batch) []api.Command {
 func batchTable(out io.Writer, b api.Batch) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if b.DryRun {
-		fmt.Fprintf(w, "would tell %s %s\n", count(b.Total, "robot"), b.Verb)
+		fmt.Fprintf(w, "would send %[2]s to %[1]s\n", count(b.Total, "robot"), b.Verb)
 		for _, c := range b.Commands {
 			row(w, c.Robot)
 		}
@@ -144,15 +144,15 @@ func batchTable(out io.Writer, b api.Batch) {
 		}
 	}
 	for _, id := range b.NeverSeen {
-		fmt.Fprintf(w, "%s: never seen here; nothing says it stopped\n", id)
+		fmt.Fprintf(w, "%s: never seen by this fleetd; it may not have stopped\n", id)
 	}
 	for _, s := range b.Skipped {
 		fmt.Fprintf(w, "%s\tskipped\t%s\t%s\n", s.Robot, s.Reason, s.Detail)
 	}
 	if b.Unpersisted {
-		fmt.Fprintln(w, "sentand not persisted yet: the database does not answer")
+		fmt.Fprintln(w, "sent, not persisted yet: the database does not answer")
 	} else if b.ID != "" {
 		fmt.Fprintf(w, "batch %s\n", b.ID)
 	}
-	_ = w.Flush() // a reader that went away is told by the next write
+	_ = w.Flush() // a write error shows at the next write
 }

@@ -10,9 +10,8 @@ import (
 	"troupe/schema"
 )
 
-// plain writes what unknown clients have said so that a terminal shows it and obeys none
-// of it: what is no printable character is written as JSON writes it, but for the
-// ends of lines and tabs.
+// sanitizingWriter escapes control characters, so that untrusted text cannot control the
+// terminal. It writes them as JSON does, except line feeds and tabs.
 type plain struct{ io.Writer }
 
 func (p plain) Write(b []byte) (int, error) {
@@ -33,7 +32,7 @@ func (p plain) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// raw is what plain writes to: for what the program itself draws.
+// raw returns the writer below a sanitizingWriter, for progress bars.
 func raw(w io.Writer) io.Writer {
 	if p, ok := w.(plain); ok {
 		return p.Writer
@@ -41,11 +40,11 @@ func raw(w io.Writer) io.Writer {
 	return w
 }
 
-// widest is how many characters a cell of a table has at most.
+// widest is the limit of characters in a table cell.
 const widest = 160
 
-// row writes one line of a table. No text, whoever wrote it, makes a line or a
-// column of its own.
+// row writes one line of a table. It escapes line feeds and tabs, so that no text can
+// fake a line or a column.
 func row(w io.Writer, cells ...any) {
 	texts := make([]string, len(cells))
 	for i, c := range cells {
@@ -54,7 +53,7 @@ func row(w io.Writer, cells ...any) {
 	fmt.Fprintln(w, strings.Join(texts, "\t"))
 }
 
-// cell is a text that keeps to its place in a table.
+// cell makes a text fit into a table cell.
 func cell(s string) string {
 	s = oneLine(s)
 	if utf8.RuneCountInString(s) > widest {

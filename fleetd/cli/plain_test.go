@@ -12,23 +12,23 @@ import (
 	"troupe/schema"
 )
 
-// TestATerminalObeysNoStranger lets a robot say what would clear the screen, begin
-// a line of its own, and turn the writing about.
-func TestATerminalObeysNoStranger(t *testing.T) {
+// TestUntrustedTextIsEscaped lets a robot publish text that would clear the screen, start
+// a new line, and reverse the writing direction.
+func TestUntrustedTextIsEscaped(t *testing.T) {
 	const nasty = "ann\x1b[2J\x1b]0;x\x07\nr2     online\tENABLED \u202e\u009b2J"
 	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r1 := api.Robot{ID: "r1", Presence: api.Presence{View: "online", Why: nasty}, Safety: "STOP", LatchedBy: nasty + strings.Repeat("x", 1000), Labels: map[string]string{"site": nasty}}
-		var said any = map[string]any{"robots": []api.Robot{r1}, "disputed": nasty}
+		var answer any = map[string]any{"robots": []api.Robot{r1}, "disputed": nasty}
 		if strings.HasSuffix(r.URL.Path, "/r1") {
-			said = api.Detail{Robot: r1}
+			answer = api.Detail{Robot: r1}
 		} else if strings.HasSuffix(r.URL.Path, "/desired") {
 			reported, err := json.Marshal(map[string]any{"desired_rev": 1, "phase": "rejected", "detail": nasty})
 			if err != nil {
 				t.Error(err)
 			}
-			said = map[string]any{"desired": []api.DesiredState{{Topic: "desired_mode", Reported: reported}}}
+			answer = map[string]any{"desired": []api.DesiredState{{Topic: "desired_mode", Reported: reported}}}
 		}
-		if err := json.NewEncoder(w).Encode(said); err != nil {
+		if err := json.NewEncoder(w).Encode(answer); err != nil {
 			t.Error(err)
 		}
 	}))

@@ -26,9 +26,9 @@ type source struct {
 	text           []byte
 }
 
-// sources reads files and folders: acts first, so that stories find them. only
-// is the kind that is wanted from folders; a file that is named is taken as it
-// is.
+// sources reads files and folders, and returns acts first, so that stories find them. Of
+// a folder it reads the kind only ("story": stories and acts); a file that is named is
+// read whatever its kind.
 func (sh *shell) sources(paths []string, only string) ([]source, error) {
 	var out []source
 	for _, path := range paths {
@@ -64,7 +64,7 @@ func (sh *shell) sources(paths []string, only string) ([]source, error) {
 	return out, nil
 }
 
-// documents lists the YAML and JSON files of a folder and of those in it.
+// documents lists the YAML and JSON files of a folder and its subfolders.
 func documents(folder string) ([]string, error) {
 	var out []string
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
@@ -81,12 +81,12 @@ func documents(folder string) ([]string, error) {
 		return nil, fmt.Errorf("read %s: %w", folder, errors.Unwrap(err))
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s holds no .yaml, .yml or .json file", folder)
+		return nil, fmt.Errorf("%s contains no .yaml, .yml or .json file", folder)
 	}
 	return out, nil
 }
 
-// sourceOf looks for what a text calls itself; fleetd judges the rest.
+// sourceOf reads the kind and name from a text; fleetd validates the rest.
 func sourceOf(path string, text []byte, otherwise string) source {
 	s := source{path: path, kind: otherwise, text: text}
 	var names struct{ Act, Story any }
@@ -104,7 +104,7 @@ func sourceOf(path string, text []byte, otherwise string) source {
 func (sh *shell) validateCommand(kind string) *cobra.Command {
 	var paths []string
 	c := &cobra.Command{
-		Use: "validate -f FILE...", Short: "say every problem of files or folders; nothing is saved", Args: cobra.NoArgs,
+		Use: "validate -f FILE...", Short: "show all problems of files or folders; nothing is saved", Args: cobra.NoArgs,
 		Example: "  fleetd " + kind + " validate -f museum.yaml",
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			all, err := sh.sources(paths, kind)
@@ -116,7 +116,7 @@ func (sh *shell) validateCommand(kind string) *cobra.Command {
 			for _, s := range all {
 				v, err := sh.validate(cmd.Context(), s)
 				if f := (*failure)(nil); errors.As(err, &f) && f.code == exitError {
-					fmt.Fprintf(sh.Err, "%s: %v\n", s.path, err) // that file only; the others are judged too
+					fmt.Fprintf(sh.Err, "%s: %v\n", s.path, err) // the other files are validated too
 				} else if err != nil {
 					return err
 				}
@@ -128,12 +128,12 @@ func (sh *shell) validateCommand(kind string) *cobra.Command {
 			err = sh.show(results, func(w io.Writer) {
 				for i, v := range results {
 					if v.Valid {
-						fmt.Fprintf(w, "%s: %s %s is well\n", all[i].path, all[i].kind, v.ID)
+						fmt.Fprintf(w, "%s: %s %s is valid\n", all[i].path, all[i].kind, v.ID)
 					}
 				}
 			})
 			if err == nil && bad > 0 {
-				err = &failure{exitError, fmt.Errorf("%d of %d are not valid", bad, len(all))}
+				err = &failure{exitError, fmt.Errorf("%d of %d files are not valid", bad, len(all))}
 			}
 			return err
 		}),
@@ -149,11 +149,11 @@ func fileFlag(c *cobra.Command, paths *[]string) {
 	}
 }
 
-// validate asks what is wrong with a text and prints it.
+// validate asks fleetd for the problems of a text and prints them.
 func (sh *shell) validate(ctx context.Context, s source) (api.Validity, error) {
 	var v api.Validity
 	if strings.TrimSpace(string(s.text)) == "" {
-		v.Problems = []schema.Problem{schema.Fault("", "empty", "there is nothing in it", "write "+s.kind+": NAME, and below it what it holds")}
+		v.Problems = []schema.Problem{schema.Fault("", "empty", "the file is empty", "write "+s.kind+": NAME, and its contents below")}
 		fmt.Fprintln(sh.Err, located(v.Problems[0], s.path, nil))
 		return v, nil
 	}
@@ -170,14 +170,15 @@ func (sh *shell) publishCommand(kind string) *cobra.Command {
 	var paths []string
 	var why string
 	c := &cobra.Command{
-		Use: "publish (-f FILE... | NAME...)", Short: "save drafts and freeze each as the next revision",
-		Long: `Save files as drafts and freeze each as the next revision; or freeze the drafts that
-are named. Of a folder the sounds and images are put first, then its acts are
-published, then its stories; act publish takes only the acts. Robots keep what they have until a story is assigned to them again.`,
+		Use: "publish (-f FILE... | NAME...)", Short: "publish files or drafts, each as its next revision",
+		Long: `Save files as drafts and publish each as its next revision; or publish the named drafts. From
+		a folder, sounds and images are uploaded first, then acts are published, then stories; act
+		publish publishes only the acts. Robots keep the revision that they have until a story is
+		assigned to them again.`,
 		Example: "  fleetd " + kind + " publish -f museum/\n  fleetd " + kind + " publish welcome",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if (len(paths) == 0) == (len(args) == 0) {
-				return usage("%s publish takes -f FILE, or names of drafts", kind)
+				return usage("%s publish needs either -f FILE or names of drafts", kind)
 			}
 			var done []api.Published
 			err := sh.publishAll(cmd.Context(), kind, paths, args, why, &done)
@@ -188,12 +189,11 @@ published, then its stories; act publish takes only the acts. Robots keep what t
 		}),
 	}
 	c.Flags().StringArrayVarP(&paths, "file", "f", nil, "file or folder, - for the standard input; may be repeated")
-	c.Flags().StringVar(&why, "why", "", "what changed, for the record")
+	c.Flags().StringVar(&why, "why", "", "what changed, for the audit")
 	return c
 }
 
-// publishAll publishes files, or the drafts of these names, up to the first that
-// is refused.
+// publishAll publishes files, or the drafts with these names, until one is refused.
 func (sh *shell) publishAll(ctx context.Context, kind string, paths, ids []string, why string, done *[]api.Published) error {
 	for _, id := range ids {
 		p, err := sh.freeze(ctx, kind, id, why, source{})
@@ -221,14 +221,14 @@ func (sh *shell) publishAll(ctx context.Context, kind string, paths, ids []strin
 	return nil
 }
 
-// publish saves a text and freezes it. A text with errors is saved nowhere.
+// publish saves a text as a draft and publishes it. A text with errors is not saved.
 func (sh *shell) publish(ctx context.Context, s source, why string) (api.Published, error) {
 	v, err := sh.validate(ctx, s)
 	if err != nil {
 		return api.Published{}, err
 	}
 	if !v.Valid {
-		return api.Published{}, &failure{exitError, fmt.Errorf("%s is not valid; nothing of it was saved", s.path)}
+		return api.Published{}, &failure{exitError, fmt.Errorf("%s is not valid; it was not saved", s.path)}
 	}
 	a := ask{method: http.MethodPut, path: plural(s.kind) + "/" + url.PathEscape(v.ID), query: url.Values{"by": {sh.by}}, body: s.text, file: s.path}
 	if err := sh.call(ctx, a, nil); err != nil {
@@ -251,7 +251,7 @@ func publishedLines(w io.Writer, done []api.Published) {
 		}
 		fmt.Fprintf(w, "%s %s revision %d %s (%d bytes, sha256 %s)\n", p.Kind, p.ID, p.Revision.Rev, word, p.Revision.Size, p.Revision.SHA256[:12])
 		if len(p.Stale) > 0 {
-			fmt.Fprintf(w, "  stories that hold an older state of it: %s; publish them anew\n", strings.Join(p.Stale, ", "))
+			fmt.Fprintf(w, "  stories that use an earlier revision of it: %s; publish them again to update them\n", strings.Join(p.Stale, ", "))
 		}
 	}
 }

@@ -13,18 +13,18 @@ import (
 	"troupe/schema"
 )
 
-func TestAssignDoesNotWaitForARobotOfAnotherFleet(t *testing.T) {
+func TestAssignDoesNotWaitForRobotOfAnotherFleet(t *testing.T) {
 	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		story := &schema.StoryRef{ID: "museum", Rev: 1}
 		robot := api.Robot{ID: "r1", Adopted: true, Presence: api.Presence{View: "online"}, Desired: api.DesiredStory{
 			Story: story, DesiredRev: 7, ReportedRev: 3, Phase: schema.DeployActive, Active: &schema.StoryRef{ID: "other", Rev: 2},
 			Reason: schema.ReasonWrongFleet, Detail: "this robot belongs to another fleet",
 		}}
-		var said any = api.Assigned{Story: "museum", Rev: 1, Total: 1, Told: []string{"r1"}}
+		var answer any = api.Assigned{Story: "museum", Rev: 1, Total: 1, Told: []string{"r1"}}
 		if r.Method == http.MethodGet {
-			said = map[string]any{"robots": []api.Robot{robot}}
+			answer = map[string]any{"robots": []api.Robot{robot}}
 		}
-		if err := json.NewEncoder(w).Encode(said); err != nil {
+		if err := json.NewEncoder(w).Encode(answer); err != nil {
 			t.Error(err)
 		}
 	}))
@@ -33,11 +33,11 @@ func TestAssignDoesNotWaitForARobotOfAnotherFleet(t *testing.T) {
 	began := time.Now()
 	code := cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", "story", "assign", "museum", "r1", "--wait=8s", "--server", fleetd.URL)
 	if took := time.Since(began); code != 1 || took > 5*time.Second || !strings.Contains(out.String(), "belongs to another fleet") {
-		t.Errorf("it ended with %d after %v:\n%s", code, took, out.String())
+		t.Errorf("exit code %d after %v:\n%s", code, took, out.String())
 	}
 }
 
-func TestRevokeAsksForAReason(t *testing.T) {
+func TestRevokeRequiresReason(t *testing.T) {
 	for _, line := range []string{"robot revoke r7", "ca revoke c0ffee"} {
 		var out strings.Builder
 		code := cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", append(strings.Fields(line), "--server", "http://127.0.0.1:1")...)

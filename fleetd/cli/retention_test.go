@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestRetentionIsASettingInDays(t *testing.T) {
+func TestRetentionIsGivenInDays(t *testing.T) {
 	const day = 24 * time.Hour
 	config := filepath.Join(t.TempDir(), "fleetd.yaml")
 	if err := os.WriteFile(config, []byte("event-retention-days: 14\n"), 0o600); err != nil {

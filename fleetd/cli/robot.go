@@ -44,7 +44,7 @@ func (sh *shell) robotCommand() *cobra.Command {
 	}
 	listed.flags(list)
 	get := &cobra.Command{
-		Use: "get ROBOT", Short: "say everything about one robot", Args: exactlyOne,
+		Use: "get ROBOT", Short: "show everything about one robot", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var d api.Detail
 			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "robots/" + url.PathEscape(args[0])}, &d); err != nil {
@@ -65,7 +65,7 @@ func (sh *shell) robotCommand() *cobra.Command {
 	}
 	watched.flags(watch)
 	label := &cobra.Command{
-		Use: "label ROBOT KEY=VALUE... KEY-...", Short: "set labels; KEY- takes one away", Args: cobra.MinimumNArgs(2),
+		Use: "label ROBOT KEY=VALUE... KEY-...", Short: "set labels; KEY- removes one", Args: cobra.MinimumNArgs(2),
 		Example: "  fleetd robot label r1 site=museum floor=2\n  fleetd robot label r1 floor-",
 		RunE:    run(func(cmd *cobra.Command, args []string) error { return sh.label(cmd.Context(), args[0], args[1:]) }),
 	}
@@ -93,7 +93,7 @@ func (sh *shell) label(ctx context.Context, robot string, changes []string) erro
 		case remove:
 			delete(labels, gone)
 		default:
-			return usage("%q is no label: write key=value, or key- to take one away", c)
+			return usage("%q is not a label: write key=value, or key- to remove one", c)
 		}
 	}
 	var r api.Robot
@@ -110,12 +110,12 @@ func robotTable(out io.Writer, l robotList) {
 		return
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ROBOT\tPRESENCE\tHEARD\tMODE\tSAFETY\tATO\tSTORY\tDESIRED\tALERTS\tLABELS")
+	fmt.Fprintln(w, "ROBOT\tPRESENCE\tSEEN\tMODE\tSAFETY\tATO\tSTORY\tDESIRED\tALERTS\tLABELS")
 	for _, r := range l.Robots {
 		row(w, r.ID, viewText(r), ago(l.TS, r.Presence.Heard),
 			dash(modeText(r)), dash(safetyText(r)), dash(autoText(r)), dash(storyText(r)), dash(convergenceText(r.Desired)), dash(alertText(r)), dash(labelText(r.Labels)))
 	}
-	_ = w.Flush() // a reader that went away is told by the next write
+	_ = w.Flush() // a write error shows at the next write
 }
 
 func robotDetail(out io.Writer, d api.Detail) {
@@ -129,7 +129,7 @@ func robotDetail(out io.Writer, d api.Detail) {
 	line("labels", labelText(d.Labels))
 	line("presence", d.Presence.View+": "+d.Presence.Why)
 	if d.Presence.Heard != 0 {
-		line("heard", d.Presence.Heard.String())
+		line("last seen", d.Presence.Heard.String())
 	}
 	if ms := d.Presence.RoundTripMS; ms > 0 {
 		line("round trip", fmt.Sprintf("%d ms", ms))
@@ -140,7 +140,7 @@ func robotDetail(out io.Writer, d api.Detail) {
 	line("mode", modeText(d.Robot))
 	line("safety", strings.TrimSpace(string(d.Safety)+" "+d.LatchedBy+" "+string(d.Cause)))
 	if d.StateOutdated {
-		line("state", "out of date: the robot has told a newer one than that of "+d.StateAt.String()+"; mode and safety are as its heartbeat says")
+		line("state", "out of date: the robot has published a newer one than that of "+d.StateAt.String()+"; mode and safety are from its heartbeat")
 	}
 	line("ato", autoText(d.Robot))
 	line("story", storyText(d.Robot))
@@ -149,18 +149,18 @@ func robotDetail(out io.Writer, d api.Detail) {
 		line("refused", refusalText(r))
 	}
 	if k := d.Control; k != nil {
-		line("in hand of", strings.TrimPrefix(k.By+" at ", " at ")+k.Holder+", "+k.Scope)
+		line("controlled by", strings.TrimPrefix(k.By+" at ", " at ")+k.Holder+", "+k.Scope)
 	}
 	for _, p := range d.PauseHolders {
-		line("held by", strings.TrimSpace(p.Token+" "+p.By+" "+p.Why))
+		line("paused by", strings.TrimSpace(p.Token+" "+p.By+" "+p.Why))
 	}
 	for _, i := range d.Interrupts {
 		line("interrupt", i.Handler+" for "+i.Interrupter+", id "+i.ID)
 	}
 	if d.Modes != nil {
 		for _, m := range d.Modes.Modes {
-			if len(m.WhyNot) > 0 && m.ID != schema.ModeSafe { // nobody asks for safe
-				line("closed", "cannot go to "+string(m.ID)+": "+orElse(m.WhyNot[0].Detail, m.WhyNot[0].Reason.Describe().Text))
+			if len(m.WhyNot) > 0 && m.ID != schema.ModeSafe { // people cannot ask for safe
+				line("unavailable", "cannot go to "+string(m.ID)+": "+orElse(m.WhyNot[0].Detail, m.WhyNot[0].Reason.Describe().Text))
 			}
 		}
 	}
@@ -180,5 +180,5 @@ func robotDetail(out io.Writer, d api.Detail) {
 	if d.LastEvent != nil {
 		line("last event", d.LastEvent.TS.String()+" "+d.LastEvent.Type)
 	}
-	_ = w.Flush() // a reader that went away is told by the next write
+	_ = w.Flush() // a write error shows at the next write
 }

@@ -11,8 +11,8 @@ import (
 	"troupe/schema"
 )
 
-// viewText is how the robot is seen, whether that may be two robots, and whether it
-// is the fleet's at all.
+// viewText formats the presence of a robot, and whether two robots use its name or it is
+// not adopted.
 func viewText(r api.Robot) string {
 	var marks []string
 	if r.Presence.Disputed {
@@ -27,13 +27,13 @@ func viewText(r api.Robot) string {
 	return r.Presence.View + " (" + strings.Join(marks, ", ") + ")"
 }
 
-// disputeText is what somebody has to do whose fleetd is not alone with its name.
+// disputeText says what to do when two fleetd instances use the same name.
 func disputeText(why string) string {
-	return oneLine(why) + ": while two fleetd instances share a name each is cut off again and again; stop one of them, or give it a name of its own"
+	return oneLine(why) + ": two clients with the same name disconnect each other again and again; stop one of them, or start it with another --name"
 }
 
-// safetyText is where the safety core stands, and whether the rest of the line is
-// older than that.
+// safetyText formats the safety state, and marks it if the rest of the robot's state is
+// older.
 func safetyText(r api.Robot) string {
 	if r.StateOutdated {
 		return strings.TrimSpace(string(r.Safety) + " (state out of date)")
@@ -49,7 +49,7 @@ func modeText(r api.Robot) string {
 	return s
 }
 
-// refusalText is why the robot does not take the story that it should have.
+// refusalText says why the robot refuses its desired story.
 func refusalText(r *schema.ReportedStory) string {
 	var parts []string
 	if r.Reason != "" {
@@ -64,7 +64,7 @@ func refusalText(r *schema.ReportedStory) string {
 	return strings.Join(parts, ": ")
 }
 
-// autoText says what the performance is at, in the words of the page.
+// autoText formats the status of the performance as the live page does.
 func autoText(r api.Robot) string {
 	s := string(r.Auto)
 	switch r.Auto {
@@ -81,7 +81,7 @@ func autoText(r api.Robot) string {
 	return s
 }
 
-// holdersText names who holds pauses, and of several how many.
+// holdersText names the holders of pauses, with the number of pauses if several.
 func holdersText(pauses []schema.Pause) string {
 	var names []string
 	held := map[string]int{}
@@ -99,7 +99,7 @@ func holdersText(pauses []schema.Pause) string {
 	return strings.Join(names, ", ")
 }
 
-// holder is the person that holds a pause, else the client, else the kind.
+// holder names who holds a pause: the person, else the client, else the kind of pause.
 func holder(p schema.Pause) string {
 	kind, key, _ := strings.Cut(p.Token, ":")
 	client, _, _ := strings.Cut(key, "/")
@@ -117,7 +117,7 @@ func storyText(r api.Robot) string {
 	return s
 }
 
-// convergenceText is empty when the robot has what it should have.
+// convergenceText is empty when the robot has its desired story.
 func convergenceText(w api.DesiredStory) string {
 	if w.Converged {
 		return ""
@@ -131,7 +131,7 @@ func convergenceText(w api.DesiredStory) string {
 		phase += fmt.Sprintf(" %d%%", *w.Progress)
 	}
 	if w.ReportedRev != w.DesiredRev {
-		phase = "not taken yet"
+		phase = "not reported yet"
 	}
 	s += ": " + phase
 	if w.Reason != "" {
@@ -162,7 +162,7 @@ func labelText(labels map[string]string) string {
 
 func dash(s string) string { return orElse(cell(s), "-") }
 
-// ago is the age of an instant, by fleetd's clock.
+// ago formats the age of an instant, by fleetd's clock.
 func ago(now, then schema.Time) string {
 	switch d := now.Sub(then); {
 	case then == 0:

@@ -38,8 +38,8 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// stage is what every script finds running: a broker, a fleetd instance, and the robots that
-// it starts.
+// stage is what runs for every script: a broker, a fleetd instance, and the robots that
+// the script starts.
 type stage struct {
 	t      testing.TB
 	broker *brokertest.Broker
@@ -49,17 +49,17 @@ type stage struct {
 
 type stageKey struct{}
 
-// TestScripts runs the scripts in testdata against a fleetd instance of their own. Beside
-// fleetd they have:
+// TestScripts runs each script in testdata with its own fleetd instance. Besides fleetd,
+// scripts can use these commands:
 //
-//	robot ID...          robots of the contract connect
-//	answers ID STATUS [REASON]   how a robot answers from now on; "mute": not at all
-//	leaves ID            a robot goes in order
-//	exits CODE ARGS...   run a command that ends with this code
-//	eventually ARGS...   run a command until it ends well
-//	hanging              a fleetd instance that takes requests and answers none, as $HANGING
-//	large FILE           a file of one byte more than an asset may have
-//	forbidding           a fleetd instance that allows nothing, as $FORBIDDING
+//	robot ID...          start simulated robots and wait until they are online
+//	answers ID STATUS [REASON]   set how a robot answers from now on; "mute": not at all
+//	leaves ID            disconnect a robot cleanly
+//	exits CODE ARGS...   run a command and expect this exit code
+//	eventually ARGS...   repeat a command until it succeeds
+//	hanging              start a server that accepts connections and never answers, at $HANGING
+//	large FILE           make a file one byte larger than the limit of assets
+//	forbidding           start a fleetd API that forbids everything, at $FORBIDDING
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -94,7 +94,7 @@ func setUp(t *testing.T, env *testscript.Env) error {
 	if err := free.Close(); err != nil {
 		return err
 	}
-	env.Setenv("NOBODY", "http://127.0.0.1:1") // nobody listens there
+	env.Setenv("NOBODY", "http://127.0.0.1:1") // no server listens there
 	return nil
 }
 
@@ -123,7 +123,7 @@ func startRobots(ts *testscript.TestScript, _ bool, ids []string) {
 		b.robots[id] = fleettest.Start(b.t, id, brokertestDial(b))
 	}
 	for _, id := range ids {
-		until(ts, id+" is there", func() bool {
+		until(ts, id+" is online", func() bool {
 			d, ok := b.fleetd.Robot(id)
 			return ok && d.Adopted && d.Presence.View == "online" && d.Caps != nil && d.State != nil && d.Reported != nil
 		})
@@ -142,7 +142,7 @@ func until(ts *testscript.TestScript, what string, holds func() bool) {
 	for !holds() {
 		select {
 		case <-limit.C:
-			ts.Fatalf("still not: %s", what)
+			ts.Fatalf("timeout, waited until %s", what)
 		case <-look.C:
 		}
 	}
@@ -176,7 +176,7 @@ func answers(ts *testscript.TestScript, _ bool, args []string) {
 func leaves(ts *testscript.TestScript, _ bool, args []string) {
 	b := ts.Value(stageKey{}).(*stage)
 	robotOf(ts, args[0]).Close()
-	until(ts, args[0]+" is gone", func() bool { d, _ := b.fleetd.Robot(args[0]); return d.Presence.View == "offline" })
+	until(ts, args[0]+" is offline", func() bool { d, _ := b.fleetd.Robot(args[0]); return d.Presence.View == "offline" })
 }
 
 func exits(ts *testscript.TestScript, _ bool, args []string) {
@@ -191,7 +191,7 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 		code = e.ExitCode()
 	}
 	if code != want {
-		ts.Fatalf("ended with %d, want %d", code, want)
+		ts.Fatalf("exit code %d, want %d", code, want)
 	}
 }
 
@@ -224,7 +224,7 @@ func hanging(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("HANGING", "http://"+l.Addr().String())
 }
 
-func TestAnInterruptedCallDoesNotSayThatTheDeskIsAway(t *testing.T) {
+func TestInterruptedCallIsNotReportedAsUnreachable(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		interrupt()
@@ -238,25 +238,25 @@ func TestAnInterruptedCallDoesNotSayThatTheDeskIsAway(t *testing.T) {
 	}
 }
 
-func TestPausesAreToldByWhoHoldsThem(t *testing.T) {
+func TestPausesAreShownWithTheirHolders(t *testing.T) {
 	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		robot := api.Robot{ID: "r1", Auto: schema.AutoPaused, PauseHolders: []schema.Pause{
 			{Token: "operator:fleetd/1"}, {Token: "operator:fleetd/ann/2", By: "ann"}, {Token: "operator:fleetd/3"},
 		}}
 		rejected := schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition}
-		var said any
+		var answer any
 		switch {
 		case r.Method == http.MethodPost:
-			said = api.Batch{ID: "b", Verb: "auto/continue", Total: 1, Outcome: command.OutcomeFailed, Commands: []api.Command{{Robot: "r1", State: command.Rejected, Answer: &rejected}}}
+			answer = api.Batch{ID: "b", Verb: "auto/continue", Total: 1, Outcome: command.OutcomeFailed, Commands: []api.Command{{Robot: "r1", State: command.Rejected, Answer: &rejected}}}
 		case strings.HasSuffix(r.URL.Path, "/r1"):
-			said = api.Detail{Robot: robot, Modes: &schema.Modes{Modes: []schema.Mode{
+			answer = api.Detail{Robot: robot, Modes: &schema.Modes{Modes: []schema.Mode{
 				{ID: schema.ModeSafe, WhyNot: []schema.WhyNot{{Reason: schema.ReasonInvalidTransition}}},
 				{ID: schema.ModeAto, WhyNot: []schema.WhyNot{{Reason: schema.ReasonNoDefaultStory, Detail: "no story"}}},
 			}}}
 		default:
-			said = map[string]any{"robots": []api.Robot{robot}}
+			answer = map[string]any{"robots": []api.Robot{robot}}
 		}
-		if err := json.NewEncoder(w).Encode(said); err != nil {
+		if err := json.NewEncoder(w).Encode(answer); err != nil {
 			t.Error(err)
 		}
 	}))
@@ -269,12 +269,12 @@ func TestPausesAreToldByWhoHoldsThem(t *testing.T) {
 		var out strings.Builder
 		cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", append(strings.Fields(line), "--server", fleetd.URL)...)
 		if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "to safe") {
-			t.Errorf("%s: it does not say %q but\n%s", line, want, out.String())
+			t.Errorf("%s: want %q in\n%s", line, want, out.String())
 		}
 	}
 }
 
-func TestEveryVerbHasHelp(t *testing.T) {
+func TestEveryCommandHasHelp(t *testing.T) {
 	for _, line := range []string{
 		"", "serve", "ca", "ca init", "ca server", "ca service", "ca list", "ca revoke", "robot", "robot list", "robot get", "robot watch", "robot label", "robot enrol", "robot identity", "robot revoke", "robot decommission", "robot orphans", "act", "story", "act list", "story list", "story get", "story validate",
 		"story publish", "story assign", "story withdraw", "story delete", "story recover", "mode set", "auto start", "auto stop", "auto pause", "auto continue",

@@ -21,34 +21,33 @@ import (
 	"troupe/schema"
 )
 
-// envPrefix begins the settings of serve in the environment.
+// envPrefix is the prefix of environment variables with settings of serve.
 const envPrefix = "TROUPE_FLEETD_"
 
-// maxRetentionDays is 100 years: more than anybody means, and less than a duration
-// holds.
+// maxRetentionDays is 100 years, so that the duration does not overflow.
 const maxRetentionDays = 36_500
 
-// secret is a setting that is no flag: flags show in lists of processes.
+// secret is a setting without a flag: flags are visible in process lists.
 const secret = "broker-password"
 
 func (sh *shell) serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "run fleetd",
-		Long: `Run fleetd: API and live page over HTTP, robots over MQTT, everything worth keeping
-in a database. When it serves it prints one line: ready http=http://127.0.0.1:8080
+		Long: `Run fleetd: API and live page over HTTP, robots over MQTT, all lasting data in a database.
+		When it is ready it prints one line: ready http=http://127.0.0.1:8080
 
-It asks nobody who he is yet, and so listens on this machine only, unless --exposed
-is given.
+It does not authenticate HTTP clients yet, and so listens on this machine only, unless
+--exposed is given.
 
-An SQLite file is checked first. A damaged one is refused, and so is a database that a
-newer fleetd has migrated; the error says what to do. History older than
---audit-retention-days and its like is removed little by little.
+It checks an SQLite file first. It refuses a damaged one, and a database that a newer
+fleetd has migrated; the error says what to do. It removes history older than
+--audit-retention-days, --command-retention-days and --event-retention-days in small steps.
 
-Each flag may also stand in a YAML file (--config) and in the environment
-(--log-level as TROUPE_FLEETD_LOG_LEVEL); flags win over the environment, that over
-the file. The password for the broker is never a flag: TROUPE_FLEETD_BROKER_PASSWORD,
-or broker-password in the file.`,
+Each flag can also be set in a YAML file (--config) and in the environment (--log-level as
+TROUPE_FLEETD_LOG_LEVEL); flags override the environment, which overrides the file. The
+password for the broker is never a flag: set TROUPE_FLEETD_BROKER_PASSWORD, or
+broker-password in the file.`,
 		Example: `  fleetd serve --dev
   fleetd serve --broker mqtt://10.0.0.2:1883 --database postgres://troupe@db.example/troupe`,
 		Args: cobra.NoArgs,
@@ -57,27 +56,27 @@ or broker-password in the file.`,
 	f := c.Flags()
 	f.String("name", "fleetd", "MQTT name of this instance")
 	f.String("http", "127.0.0.1:8080", "address for the API and the live page; port 0 takes a free one")
-	f.StringSlice("broker", []string{"mqtt://127.0.0.1:1883"}, "address of the MQTT broker: mqtt, mqtts, ws or wss://host:port; of several the preferred first")
-	f.String("broker-ca", "", "file with who may have signed the broker's certificate, in PEM; that of --ca, or whom the system believes")
-	f.String("broker-cert", "", "file with fleetd's certificate for the broker, in PEM; --ca makes one without it")
-	f.String("broker-key", "", "its key")
+	f.StringSlice("broker", []string{"mqtt://127.0.0.1:1883"}, "address of the MQTT broker: mqtt, mqtts, ws or wss://host:port; if several, the preferred one first")
+	f.String("broker-ca", "", "PEM file with the CA certificates to trust for the broker; default: the root of --ca, else those of the system")
+	f.String("broker-cert", "", "PEM file with fleetd's client certificate for the broker; default with --ca: fleetd issues its own")
+	f.String("broker-key", "", "PEM file with the key of --broker-cert")
 	f.String("database", "sqlite:fleet.db", "sqlite:PATH, or postgres://...")
-	f.String("spool", "", "file on this machine where stops wait for the database; beside an SQLite file, else NAME.stops")
+	f.String("spool", "", "file on this machine that keeps stops until the database has them; default: beside the SQLite file, else NAME.stops")
 	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")
-	f.Bool("dev", false, "every robot that shows itself belongs to the fleet")
-	f.Bool("exposed", false, "listen where others can reach, though nobody is asked who he is")
-	f.String("ca", "", "folder with the fleet's keys (fleetd ca init): fleetd issues certificates, and has one of its own")
-	f.String("http-tls-cert", "", "certificate for the addresses below; --http is then spoken over TLS")
-	f.String("http-tls-key", "", "its key")
-	f.String("enrol", "", "address at which robots, and nobody else, get and renew certificates over TLS")
-	f.String("enrol-url", "", "how robots reach it, if the certificate does not say so: https://host:port")
-	f.StringSlice("robot-broker", nil, "broker to which enrolled robots connect, the preferred first; --broker if left out")
+	f.Bool("dev", false, "adopt every robot that connects, without enrolment")
+	f.Bool("exposed", false, "allow --http to be reachable from other machines, although clients are not authenticated")
+	f.String("ca", "", "folder with the fleet's keys (fleetd ca init): fleetd issues certificates with it, also its own")
+	f.String("http-tls-cert", "", "PEM file with the server certificate for --http and --enrol; --http then uses TLS")
+	f.String("http-tls-key", "", "PEM file with the key of --http-tls-cert")
+	f.String("enrol", "", "address at which robots get and renew certificates over TLS; it serves nothing else")
+	f.String("enrol-url", "", "address that robots use for --enrol, if the certificate does not name it: https://host:port")
+	f.StringSlice("robot-broker", nil, "broker to which enrolled robots connect, the preferred one first; default: --broker")
 	f.String("sign-key", "", "file with the key that signs the desired state of robots (fleetd key new)")
-	f.String("release-key", "", "file with the key that says who let a story out")
-	f.Int("audit-retention-days", fleet.DefaultAuditDays, "how long the audit is kept; 0 = for ever")
-	f.Int("command-retention-days", fleet.DefaultCommandDays, "how long commands and their batches are kept, open ones in any case; 0 = for ever")
-	f.Int("event-retention-days", fleet.DefaultEventDays, "how long events of robots are kept; 0 = for ever")
-	f.StringSlice("host", nil, "name by which a reverse proxy speaks to fleetd")
+	f.String("release-key", "", "file with the key that signs the release of stories")
+	f.Int("audit-retention-days", fleet.DefaultAuditDays, "how long to keep the audit; 0 = for ever")
+	f.Int("command-retention-days", fleet.DefaultCommandDays, "how long to keep settled commands and their batches; 0 = for ever")
+	f.Int("event-retention-days", fleet.DefaultEventDays, "how long to keep events of robots; 0 = for ever")
+	f.StringSlice("host", nil, "host name that HTTP requests may carry besides the addresses of --http, such as that of a reverse proxy")
 	f.String("config", "", "YAML file with these settings")
 	f.String("log-level", "info", "debug, info, warn or error")
 	return c
@@ -102,7 +101,7 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	}
 	brokers := several(k, "broker")
 	if len(brokers) == 0 {
-		return usage("broker: no address is given; write mqtt://host:port")
+		return usage("broker: no address given; write mqtt://host:port")
 	}
 	var keep [3]time.Duration
 	for i, name := range []string{"audit-retention-days", "command-retention-days", "event-retention-days"} {
@@ -129,7 +128,7 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	})
 }
 
-// retention is a setting in days, 0 for ever, as the configuration has it.
+// retention reads a setting in days. 0 means for ever, which fleet.Config writes as -1.
 func retention(k *koanf.Koanf, name string) (time.Duration, error) {
 	days, err := strconv.Atoi(k.String(name))
 	switch {
@@ -141,7 +140,8 @@ func retention(k *koanf.Koanf, name string) (time.Duration, error) {
 	return time.Duration(days) * 24 * time.Hour, nil
 }
 
-// several are the values of a setting that need not be a list in a file.
+// stringList returns the values of a setting that may be a list or a single value in
+// the file.
 func several(k *koanf.Koanf, key string) []string {
 	if one, ok := k.Get(key).(string); ok {
 		return []string{one}
@@ -149,8 +149,8 @@ func several(k *koanf.Koanf, key string) []string {
 	return k.Strings(key)
 }
 
-// settings are the flags' defaults, below the file, below the environment, below
-// the flags that were given. What nobody knows is an error.
+// settings merges, in increasing priority, the flags' defaults, the file, the
+// environment and the flags that were given. An unknown setting is an error.
 func (sh *shell) settings(flags *pflag.FlagSet) (*koanf.Koanf, error) {
 	k := koanf.New(".")
 	known := map[string]bool{secret: true}
@@ -165,7 +165,7 @@ func (sh *shell) settings(flags *pflag.FlagSet) (*koanf.Koanf, error) {
 		}
 		for _, key := range k.Keys() {
 			if !known[key] {
-				return nil, fmt.Errorf("%s: there is no setting %q", path, key)
+				return nil, fmt.Errorf("%s: unknown setting %q", path, key)
 			}
 		}
 	}
@@ -179,7 +179,7 @@ func (sh *shell) settings(flags *pflag.FlagSet) (*koanf.Koanf, error) {
 		name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
 		switch {
 		case !known[name]:
-			return nil, fmt.Errorf("environment: there is no setting %s", variable)
+			return nil, fmt.Errorf("environment: unknown setting %s", variable)
 		case name == "host", name == "broker", name == "robot-broker":
 			found[name] = strings.Split(value, ",")
 		default:

@@ -15,7 +15,7 @@ import (
 
 func (sh *shell) caList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "list the certificates of fleetd instances that this instance knows", Args: cobra.NoArgs,
+		Use: "list", Short: "list the certificates of fleetd instances, and revoked ones of unknown holders", Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var s api.Services
 			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "services"}, &s); err != nil {
@@ -23,11 +23,11 @@ func (sh *shell) caList() *cobra.Command {
 			}
 			return sh.show(s, func(out io.Writer) {
 				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-				fmt.Fprintln(w, "CERTIFICATE\tDESK\tISSUED\tEXPIRES\tREVOKED")
+				fmt.Fprintln(w, "CERTIFICATE\tINSTANCE\tISSUED\tEXPIRES\tREVOKED")
 				for _, c := range s.Services {
 					row(w, c.Serial, dash(c.Name), c.Issued, c.Expires, dash(strings.TrimSpace(stamp(c.Revoked)+" "+c.By+" "+c.Why)))
 				}
-				_ = w.Flush() // a reader that went away is told by the next write
+				_ = w.Flush() // a write error shows at the next write
 			})
 		}),
 	}
@@ -36,14 +36,14 @@ func (sh *shell) caList() *cobra.Command {
 func (sh *shell) caRevoke() *cobra.Command {
 	var why string
 	c := &cobra.Command{
-		Use: "revoke SERIAL", Short: "take one certificate away, at once", Args: cobra.ExactArgs(1),
-		Long: `Take one certificate away, of a fleetd instance or a robot: brokers end the connections that were
-made with it and take it no more. The name stays good with another certificate; a
-robot as a whole is revoked by fleetd robot revoke.`,
+		Use: "revoke SERIAL", Short: "revoke one certificate, at once", Args: cobra.ExactArgs(1),
+		Long: `Revoke one certificate, of a fleetd instance or a robot: brokers close its connections and
+		refuse it from now on. The name can still connect with another certificate; fleetd robot
+		revoke revokes a robot with all its certificates.`,
 		Example: "  fleetd ca revoke 65bf527bf4f23c5b34be9bd5477f7649c466932e --why 'the laptop is lost'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(why) == "" {
-				return usage("say --why the certificate is not to be trusted any more")
+				return usage("--why is missing: write why the certificate is no longer trusted")
 			}
 			serial := strings.ToLower(args[0])
 			var r api.RevokedCertificate
@@ -52,18 +52,18 @@ robot as a whole is revoked by fleetd robot revoke.`,
 				return err
 			}
 			return sh.show(r, func(w io.Writer) {
-				of := "of which nothing else is known here"
+				of := "unknown to this fleetd"
 				if r.Name != "" {
 					of = "of " + r.Name
 				}
-				what := "brokers refuse it, and end its connections"
+				what := "brokers refuse it and close its connections"
 				if !r.Broker {
-					what = "no broker knows: fleetd has none now, and tells it when it has it again"
+					what = "brokers do not know it yet: fleetd is not connected to its broker, and publishes the revocation when it is connected again"
 				}
 				fmt.Fprintf(w, "%s, %s, revoked: %s\n", r.Serial, of, what)
 			})
 		}),
 	}
-	c.Flags().StringVar(&why, "why", "", "why it is not to be trusted any more, for the record")
+	c.Flags().StringVar(&why, "why", "", "why it is no longer trusted, for the audit")
 	return c
 }

@@ -19,18 +19,18 @@ func (sh *shell) stopCommand() *cobra.Command {
 	o := order{wait: stopWait}
 	var level string
 	c := &cobra.Command{
-		Use: "stop ROBOT...", Short: "stop robots at once and hold them (software, not an emergency stop)",
-		Long: `Stop robots at once and hold them. It is sent before it is persisted, to robots that
-are not heard as well, waits for no database and never asks back. Each robot holds the stop
-under its id, over restarts of everything, until that id is released:
+		Use: "stop ROBOT...", Short: "stop robots at once and latch the stop (software, not an emergency stop)",
+		Long: `Stop robots at once and latch the stop. fleetd sends it before it persists it, also to robots
+		that seem offline, without waiting for the database or for a confirmation. Each robot stays
+		stopped under the id of the stop, across restarts of any program, until that id is released:
 
   fleetd stop list
   fleetd stop release ID --why 'the stage is clear'
 
-Released robots are DISABLED: nothing moves by itself. To move again: fleetd safety enable.
+After the release robots are DISABLED and do not move. fleetd safety enable allows them to move.
 
-This is software: it needs a network, a broker and a robot program that work. It is no
-emergency stop.`,
+This is not an emergency stop: it is software, and needs a working network, broker and robot
+program.`,
 		Example: "  fleetd stop r1\n  fleetd stop --all --why 'fire drill'\n  fleetd stop r1 --level halt",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			switch level {
@@ -42,16 +42,16 @@ emergency stop.`,
 		}),
 	}
 	o.targets.flags(c)
-	c.Flags().StringVar(&o.why, "why", "", "the reason, for the record")
+	c.Flags().StringVar(&o.why, "why", "", "the reason, for the audit")
 	c.Flags().StringVar(&level, "level", "stop", "stop, soft-stop, halt or estop")
 	waitFlag(c, &o.wait)
 	c.AddCommand(sh.stopListCommand(), sh.stopReleaseCommand())
 	return c
 }
 
-// hold asks fleetd to stop and hold robots. Fleetd waits for the answers, and
-// not this program: the record, at which it would look, has no robots that the
-// fleet does not know.
+// sendStop asks fleetd to stop robots and latch the stop. fleetd waits for the answers,
+// not this program: it would poll the batch, which leaves out robots that are unknown to
+// the fleet.
 func (sh *shell) hold(ctx context.Context, level string, names []string, o order) error {
 	sel, err := o.selector(names)
 	if err != nil {
@@ -70,7 +70,7 @@ func (sh *shell) hold(ctx context.Context, level string, names []string, o order
 		}
 		fmt.Fprintf(w, "latched as %s; fleetd stop release %s --why REASON releases it\n", b.Latch, b.Latch)
 		if b.Unspooled {
-			fmt.Fprintln(w, "fleetd could not keep it on its own disk: robots hold it, look at fleetd stop list")
+			fmt.Fprintln(w, "fleetd could not write it to its disk; robots hold it: check fleetd stop list")
 		}
 	}); err != nil {
 		return err
@@ -91,17 +91,16 @@ type latchedStops struct {
 func (sh *shell) stopListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "list the latched stops, the newest first", Args: cobra.NoArgs,
-		Long: `List the latched stops, the newest first. While fleetd cannot read its database, or
-a robot shows a stop that is not persisted yet, it lists the stops that it knows otherwise,
-says on standard error that more may be held, and ends with code 3. It says there as well
-that fleetd is not connected to its broker.`,
+		Long: `List the latched stops, the newest first. The list may be incomplete while fleetd cannot read
+		its database, or a robot reports a stop that is not persisted yet; the command then warns on
+		standard error and exits with 3. It also warns if fleetd is not connected to its broker.`,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var got latchedStops
 			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "stops"}, &got); err != nil {
 				return err
 			}
 			if got.Broker != "" {
-				fmt.Fprintln(sh.Err, "fleetd is not connected to its broker, and robots may hold stops that it did not hear of: look at the robots; "+got.Broker)
+				fmt.Fprintln(sh.Err, "warning: fleetd is not connected to its broker; robots may hold stops that are not listed, so check the robots themselves: "+got.Broker)
 			}
 			if err := sh.show(got, func(w io.Writer) {
 				if got.Complete || len(got.Stops) > 0 {
@@ -110,7 +109,7 @@ that fleetd is not connected to its broker.`,
 			}); err != nil || got.Complete {
 				return err
 			}
-			return &failure{exitPartial, errors.New("fleetd has not read its database, or a robot shows a stop that is not persisted yet; they may hold more stops than are listed: look again in a moment (fleetd version says why), or look at the robots (fleetd robot list)")}
+			return &failure{exitPartial, errors.New("robots may hold more stops than are listed: fleetd has not read its database yet, or a robot reports a stop that is not persisted yet; try again in a moment (fleetd version shows the cause), or check the robots (fleetd robot list)")}
 		}),
 	}
 }
@@ -119,34 +118,34 @@ func (sh *shell) stopReleaseCommand() *cobra.Command {
 	var why string
 	c := &cobra.Command{
 		Use: "release ID...", Short: "release stops by their ids", Args: atLeastOne,
-		Long: `Release stops by their ids, all of them or none. Robots that hold no other stop are DISABLED
-then, and move only when somebody enables them. It needs the database, and is kept in the
-audit with who released it and why.`,
+		Long: `Release stops by their ids, all of them or none. Robots that hold no other stop are then
+		DISABLED, and move only after fleetd safety enable. A release needs the database; the audit
+		keeps who released the stop and why.`,
 		Example: "  fleetd stop release stop-260517-093000-1f0c --why 'the stage is clear'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(why) == "" {
-				return usage("say --why robots may move again")
+				return usage("--why is missing: write why robots may move again")
 			}
 			var got api.Released
 			if err := sh.call(cmd.Context(), ask{method: http.MethodPost, path: "stops/release", body: api.Releasing{IDs: args, By: sh.by, Why: why}}, &got); err != nil {
 				return err
 			}
 			return sh.show(got, func(w io.Writer) {
-				fmt.Fprintf(w, "released %s; robots that hold no other stop are DISABLED: fleetd safety enable lets them move\n", strings.Join(got.IDs, " "))
+				fmt.Fprintf(w, "released %s; robots that hold no other stop are DISABLED: fleetd safety enable allows them to move\n", strings.Join(got.IDs, " "))
 				if len(got.StillLatched) > 0 {
-					fmt.Fprintln(w, "still held:")
+					fmt.Fprintln(w, "still latched:")
 					stopTable(w, got.StillLatched)
 				}
 			})
 		}),
 	}
-	c.Flags().StringVar(&why, "why", "", "why robots may move again, for the record")
+	c.Flags().StringVar(&why, "why", "", "why robots may move again, for the audit")
 	return c
 }
 
 func stopTable(out io.Writer, stops []api.LatchedStop) {
 	if len(stops) == 0 {
-		fmt.Fprintln(out, "no stop is held")
+		fmt.Fprintln(out, "no latched stops")
 		return
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -165,5 +164,5 @@ func stopTable(out io.Writer, stops []api.LatchedStop) {
 		}
 		row(w, h.ID, when(h.Since), h.Level, dash(on), dash(schema.Asker(h.Client, h.By)), dash(why))
 	}
-	_ = w.Flush() // a reader that went away is told by the next write
+	_ = w.Flush() // a write error shows at the next write
 }

@@ -9,18 +9,19 @@ import (
 	"troupe/fleetd/selector"
 )
 
-// targets are the flags that select robots beside their names.
+// targets are the flags that select robots, besides names as arguments.
 type targets struct {
 	labels []string
 	all    bool
 }
 
 func (t *targets) flags(c *cobra.Command) {
-	c.Flags().StringArrayVarP(&t.labels, "label", "l", nil, "robots with this key=value; several must all hold")
+	c.Flags().StringArrayVarP(&t.labels, "label", "l", nil, "robots with this key=value; if given several times, a robot must match all")
 	c.Flags().BoolVar(&t.all, "all", false, "every robot of the fleet")
 }
 
-// selector reads names and flags. Nothing at all is a mistake, never everybody.
+// selector builds the selector from names and flags. An empty one is an error and never
+// means all robots.
 func (t *targets) selector(names []string) (selector.Selector, error) {
 	words := append([]string{}, names...)
 	for _, l := range t.labels {
@@ -36,7 +37,8 @@ func (t *targets) selector(names []string) (selector.Selector, error) {
 	return s, nil
 }
 
-// query is the selector as parameters of a list; nothing at all is everybody.
+// query returns the selector as query parameters of a list; an empty one lists all
+// robots.
 func (t *targets) query(names []string) (url.Values, error) {
 	if len(names)+len(t.labels) == 0 {
 		return url.Values{}, nil
@@ -47,7 +49,7 @@ func (t *targets) query(names []string) (url.Values, error) {
 	return url.Values{"id": names, "label": t.labels}, nil
 }
 
-// exactlyOne takes the one argument that a command's first line names.
+// exactlyOne accepts the one argument that Use names.
 func exactlyOne(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return usage("one %s at a time: %s", wanted(cmd), cmd.CommandPath()+" "+wanted(cmd))
@@ -55,7 +57,7 @@ func exactlyOne(cmd *cobra.Command, args []string) error {
 	return atLeastOne(cmd, args)
 }
 
-// atLeastOne takes the argument that a command's first line names, and more.
+// atLeastOne accepts the argument that Use names, and more.
 func atLeastOne(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return usage("which %s? write %s", strings.ToLower(wanted(cmd)), cmd.CommandPath()+" "+wanted(cmd))
@@ -63,7 +65,7 @@ func atLeastOne(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// wanted is the argument that a command's first line names first.
+// firstArg returns the name of the first argument in Use.
 func wanted(cmd *cobra.Command) string {
 	_, rest, _ := strings.Cut(cmd.Use, " ")
 	first, _, _ := strings.Cut(rest, " ")

@@ -11,7 +11,7 @@ import (
 	"troupe/fleetd/api"
 )
 
-// order is what every verb to robots can be told.
+// commandFlags are the flags of every command to robots.
 type order struct {
 	targets
 	why    string
@@ -23,23 +23,23 @@ type order struct {
 }
 
 const (
-	waitByDefault = 30 * time.Second // of --wait without a duration
-	stopWait      = 5 * time.Second  // a stop's answers are waited for anyway
-	stopWaitMost  = 60 * time.Second // fleetd waits no longer
-	stopGrace     = 3 * time.Second  // more than that fleetd may not take to answer a stop
+	waitByDefault = 30 * time.Second // --wait without a duration
+	stopWait      = 5 * time.Second  // default wait for the answers to a stop
+	stopWaitMost  = 60 * time.Second // fleetd's own limit
+	stopGrace     = 3 * time.Second  // added to the wait until fleetd counts as not answering
 	lookAgain     = 300 * time.Millisecond
 )
 
 func (o *order) flags(c *cobra.Command) {
 	o.targets.flags(c)
 	f := c.Flags()
-	f.StringVar(&o.why, "why", "", "the reason, for the record")
+	f.StringVar(&o.why, "why", "", "the reason, for the audit")
 	waitFlag(c, &o.wait)
-	f.BoolVar(&o.dryRun, "dry-run", false, "only say which robots would be told")
-	f.IntVar(&o.expect, "expect", -1, "refuse unless so many robots would be told")
-	f.StringVar((*string)(&o.when.Mode), "if-mode", "", "only where this mode is in charge")
-	f.Int64Var(&o.when.StoryRev, "if-story-rev", 0, "only where the active story has this revision")
-	f.DurationVar(&o.ttl, "ttl", 0, "how old it may be when it is done")
+	f.BoolVar(&o.dryRun, "dry-run", false, "only show which robots would get it")
+	f.IntVar(&o.expect, "expect", -1, "refuse unless exactly this many robots would get it")
+	f.StringVar((*string)(&o.when.Mode), "if-mode", "", "only if the robot is in this mode")
+	f.Int64Var(&o.when.StoryRev, "if-story-rev", 0, "only if the robot's active story has this revision")
+	f.DurationVar(&o.ttl, "ttl", 0, "the robot refuses it if it is older than this")
 }
 
 // waitFlag adds --wait, alone or with a duration.
@@ -52,18 +52,18 @@ func (sh *shell) modeCommand() *cobra.Command {
 	var o order
 	var restart bool
 	set := &cobra.Command{
-		Use: "set MODE ROBOT...", Short: "put another mode in charge: str, mnl or ato", Args: atLeastOne,
+		Use: "set MODE ROBOT...", Short: "change the mode: str (start-up), mnl (manual) or ato (automatic)", Args: atLeastOne,
 		Example: "  fleetd mode set ato r1 r2 --wait\n  fleetd mode set mnl -l site=museum --why 'closing time'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			return sh.order(cmd.Context(), "mode/set", map[string]any{"mode": args[0], "restart": restart}, args[1:], o)
 		}),
 	}
 	o.flags(set)
-	set.Flags().BoolVar(&restart, "restart", false, "start it anew if it is active already")
-	return group("mode", "who is in charge of robots: set", set)
+	set.Flags().BoolVar(&restart, "restart", false, "restart the mode if it is active already")
+	return group("mode", "the mode of robots: set", set)
 }
 
-// simple is a verb without arguments of its own.
+// withoutArgs makes the command of a verb without arguments.
 func (sh *shell) simple(use, verb, short string) *cobra.Command {
 	var o order
 	c := &cobra.Command{
@@ -91,25 +91,25 @@ func (sh *shell) autoCommand() *cobra.Command {
 	}
 	o.flags(again)
 	again.Flags().StringVar(&token, "token", "", "which pause to release, from robot get")
-	return group("auto", "the performance: start, stop, pause, continue",
-		sh.simple("start", "auto/start", "begin a stopped story at its first act"),
-		sh.simple("stop", "auto/stop", "end the act, rewind the story, hold"),
-		sh.simple("pause", "auto/pause", "hold; every pause must be released"),
+	return group("auto", "the performance in mode ato: start, stop, pause, continue",
+	sh.simple("start", "auto/start", "start a stopped story at its first act"),
+	sh.simple("stop", "auto/stop", "end the act and rewind the story"),
+	sh.simple("pause", "auto/pause", "pause; the story goes on when every pause is released"),
 		again)
 }
 
 func (sh *shell) safetyCommand() *cobra.Command {
-	enable := sh.simple("enable", "safety/enable", "open the gate: what is active may move")
-	enable.Long = "Open the gate: what is active may move. Fleetd sends along which heartbeat was seen last, and the robot refuses if that is too old."
+	enable := sh.simple("enable", "safety/enable", "allow the robot to move: what is active may move at once")
+	enable.Long = "Allow the robot to move: what is active may move at once. fleetd sends along the last heartbeat that it received, and the robot refuses if that is too old."
 	return group("safety", "the permission to move: enable, reset", enable,
-		sh.simple("reset", "safety/reset", "lead out of E_STOP to DISABLED; it does not move yet"))
+		sh.simple("reset", "safety/reset", "go from E_STOP to DISABLED; the robot does not move yet"))
 }
 
 func (sh *shell) adoptCommand() *cobra.Command {
 	wait := time.Duration(0)
 	c := &cobra.Command{
-		Use: "adopt ROBOT...", Short: "make robots this fleet's", Args: atLeastOne,
-		Long: "Make robots known to this fleet, and tell each to obey its desired documents from now on, whatever fleet it obeyed before.",
+		Use: "adopt ROBOT...", Short: "add robots to this fleet", Args: atLeastOne,
+		Long: "Add robots to this fleet. Each robot obeys the desired documents of this fleet from now on, whichever fleet it obeyed before.",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var worst error
 			for _, id := range args {

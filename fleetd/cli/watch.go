@@ -13,8 +13,8 @@ import (
 	"troupe/schema"
 )
 
-// watch prints a line for every change. It connects again when fleetd is gone,
-// and says so.
+// watch prints a line for every change. When the connection is lost it prints a message
+// and connects again.
 func (sh *shell) watch(ctx context.Context, query url.Values) error {
 	shown := map[string]string{}
 	for {
@@ -36,7 +36,7 @@ func (sh *shell) watch(ctx context.Context, query url.Values) error {
 		var f *failure
 		switch {
 		case ctx.Err() != nil:
-			return nil // interrupted, as one does
+			return nil // interrupted by the user
 		case errors.As(err, &f):
 			return err
 		}
