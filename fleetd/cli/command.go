@@ -118,7 +118,7 @@ func (sh *shell) versionCommand() *cobra.Command {
 			err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "version"}, &s)
 			out := map[string]any{"fleetd": sh.version}
 			if err == nil {
-				out["fleetd"] = s
+				out["server"] = s
 			}
 			return sh.show(out, func(w io.Writer) {
 				fmt.Fprintln(w, "fleetd", sh.version)
