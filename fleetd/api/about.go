@@ -44,14 +44,14 @@ func (s *server) events(h huma.API) {
 		})
 }
 
-// about says which instance this is and how it stands.
+// about registers the version and health of this instance.
 func (s *server) about(h huma.API) {
-	huma.Register(h, op("version", http.MethodGet, "/version", "fleetd", "Say which instance this is and how it stands"),
+	huma.Register(h, op("version", http.MethodGet, "/version", "fleetd", "Get the version and state of this instance"),
 		func(context.Context, *struct{}) (*answer[Status], error) {
 			return &answer[Status]{s.fleet.Status()}, nil
 		})
-	health := op("health", http.MethodGet, "", "fleetd", "Say whether fleetd can do its work",
-		"200 if the database and fleetd's own disk take changes; the connection to the broker is told beside it. Robots do not need any of them.")
+	health := op("health", http.MethodGet, "", "fleetd", "Health check",
+	"200 if the database and fleetd's disk accept writes. The answer also shows the connection to the broker. Robots continue without all three.")
 	health.Path = "/healthz"
 	huma.Register(h, health, func(ctx context.Context, _ *struct{}) (*answer[Status], error) {
 		if p := s.health.check(ctx, s.fleet); p != nil {
@@ -65,18 +65,19 @@ func (s *server) about(h huma.API) {
 	})
 }
 
-// healthEvery is how often, at most, fleetd writes because somebody asks how it is.
+// healthEvery is the minimum interval between checks that write.
 const healthEvery = time.Second
 
-// health is the newest answer to that question.
+// health caches the result of the newest check.
 type health struct {
 	mu      sync.Mutex
 	at      time.Time
 	problem *Problem
-	disk    chan error // the answer of a check of the disk that has begun
+	disk    chan error // receives the result of a check in progress
 }
 
-// check writes to the database and to the disk, unless somebody had it done just now.
+// check tests writing to the database and to the disk, or returns a result that is
+// younger than healthEvery.
 func (h *health) check(ctx context.Context, fleetd Fleet) *Problem {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -84,25 +85,25 @@ func (h *health) check(ctx context.Context, fleetd Fleet) *Problem {
 	if !h.at.IsZero() && now.Sub(h.at) < healthEvery {
 		return h.problem
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databasePatience) // who asked may leave, the answer is for others too
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databasePatience) // the result is also for other requests
 	defer cancel()
 	h.checkDisk(fleetd)
 	h.problem = nil
 	if err := fleetd.CheckDatabase(ctx); err != nil {
 		h.problem = databaseProblem(err.Error())
 	} else if err := h.diskAnswer(ctx); err != nil {
-		h.problem = KindDisk.Problem(err.Error(), "make room on the disk, or look why it takes nothing; stops work meanwhile")
+		h.problem = KindDisk.Problem(err.Error(), "free space on the disk, or find out why writes fail; stops work meanwhile")
 	}
 	h.at = fleetd.Now()
 	return h.problem
 }
 
-// checkDisk begins a check of the disk, unless one hangs: a write to a disk that stalls
-// cannot be given up. It is called under the lock.
+// checkDisk starts a check of the disk, unless one hangs: a write to a stalled disk cannot
+// be cancelled. The caller holds mu.
 func (h *health) checkDisk(fleetd Fleet) {
 	if h.disk != nil {
 		select {
-		case <-h.disk: // of an earlier check, that nobody waited for to the end
+		case <-h.disk: // late result of an earlier check
 		default:
 			return
 		}
@@ -112,17 +113,17 @@ func (h *health) checkDisk(fleetd Fleet) {
 	go func() { answer <- fleetd.CheckDisk() }()
 }
 
-// diskAnswer waits for the check of the disk. It is called under the lock.
+// diskAnswer waits for the check of the disk. The caller holds mu.
 func (h *health) diskAnswer(ctx context.Context) error {
 	select {
 	case err := <-h.disk:
 		h.disk = nil
 		return err
 	case <-ctx.Done():
-		return fmt.Errorf("write to the disk of the stops: no answer within %v", databasePatience)
+		return fmt.Errorf("write to the spool of stops: no answer within %v", databasePatience)
 	}
 }
 
 func databaseProblem(why string) *Problem {
-	return KindDatabase.Problem("the database takes no changes: "+why, "robots go on, and stops work; look at the database, its server and its disk")
+	return KindDatabase.Problem("the database accepts no writes: "+why, "robots continue, and stops work; check the database, its server and its disk")
 }

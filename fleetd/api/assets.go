@@ -18,29 +18,29 @@ import (
 )
 
 const (
-	// uploadsAtOnce bounds the assets that are being put: each is in memory.
+	// uploadsAtOnce bounds concurrent uploads: each is in memory.
 	uploadsAtOnce = 4
-	// uploadWithin is how long the bytes of the largest may take, and uploadGrace what
-	// each has on top: one that comes more slowly, or no further, gives up its place.
+	// uploadWithin is the time for the bytes of the largest asset; it sets the minimum rate
+	// of uploads. uploadGrace is added for each. A slower upload is ended.
 	uploadWithin = 5 * time.Minute
 	uploadGrace  = 10 * time.Second
-	// partWithin is how long a reader may take for each part of a file.
+	// partWithin is the time for a client to receive each part of a download.
 	partWithin = time.Minute
 )
 
-// FilesPath is where robots get files by their digest, below Prefix.
+// FilesPath is the path of files by digest, below Prefix.
 const FilesPath = "/assets/sha256/"
 
 type assetList struct {
 	Assets []Asset `json:"assets"`
 }
 
-// OneAsset is an asset in a path.
+// OneAsset is the path parameter of an asset.
 type OneAsset struct {
 	Name string `path:"name" maxLength:"63" doc:"a-z, 0-9 and -"`
 }
 
-// assets are the sounds and images that acts name.
+// assets registers the requests for sounds and images.
 func (s *server) assets(h huma.API) {
 	at := func(id, method, path, summary string, description ...string) huma.Operation {
 		return op(id, method, "/assets"+path, "assets", summary, description...)
@@ -48,11 +48,11 @@ func (s *server) assets(h huma.API) {
 	huma.Register(h, at("list-assets", http.MethodGet, "", "List assets"), func(ctx context.Context, _ *struct{}) (*answer[assetList], error) {
 		return s.listAssets(ctx)
 	})
-	huma.Register(h, at("get-asset", http.MethodGet, "/{name}", "Get what is known of one asset, and who uses it"), func(ctx context.Context, in *OneAsset) (*answer[Asset], error) {
+	huma.Register(h, at("get-asset", http.MethodGet, "/{name}", "Get one asset and the stories that use it"), func(ctx context.Context, in *OneAsset) (*answer[Asset], error) {
 		return s.asset(ctx, in.Name)
 	})
-	put := at("put-asset", http.MethodPut, "/{name}", "Put a sound or an image",
-		"WAV, Ogg, MP3 or FLAC, PNG or JPEG, of at most 16 MiB; the bytes say which. Published stories keep the bytes that they were published with.")
+	put := at("put-asset", http.MethodPut, "/{name}", "Upload a sound or an image",
+	"WAV, Ogg, MP3, FLAC, PNG or JPEG of at most 16 MiB; the type is detected from the bytes. Published stories keep the bytes that they were published with.")
 	put.MaxBodyBytes, put.BodyReadTimeout = score.MaxAsset, uploadWithin
 	put.Middlewares = huma.Middlewares{s.oneUpload}
 	huma.Register(h, put, func(ctx context.Context, in *struct {
@@ -63,7 +63,7 @@ func (s *server) assets(h huma.API) {
 		return s.putAsset(ctx, in.Name, in.RawBody, Signed{By: in.By})
 	})
 	huma.Register(h, at("delete-asset", http.MethodDelete, "/{name}", "Delete an asset",
-		"Refused while a published story uses it that is the newest revision or that some robot performs. What was published keeps its bytes."),
+		"Refused while the newest revision of a story uses it, or an older one that is the default story of a robot. Published stories keep their bytes."),
 		func(ctx context.Context, in *struct {
 			OneAsset
 			By  string `query:"by" maxLength:"63"`
@@ -77,8 +77,8 @@ func (s *server) assets(h huma.API) {
 				return c, nil
 			})
 		})
-	huma.Register(h, at("get-file", http.MethodGet, strings.TrimPrefix(FilesPath, "/assets")+"{digest}", "Get the bytes of a digest",
-		"Of an asset, or of what a published story was published with. Ranges are understood."),
+	huma.Register(h, at("get-file", http.MethodGet, strings.TrimPrefix(FilesPath, "/assets")+"{digest}", "Download a file by its digest",
+	"The bytes of an asset, or bytes that a published story uses. Supports range requests."),
 		func(ctx context.Context, in *struct {
 			Digest string `path:"digest" pattern:"^[0-9a-f]{64}$" patternDescription:"SHA-256 in lower case"`
 		}) (*huma.StreamResponse, error) {
@@ -86,27 +86,27 @@ func (s *server) assets(h huma.API) {
 		})
 }
 
-// oneUpload lets a few bodies in at once.
+// oneUpload is middleware that limits concurrent uploads and enforces a minimum rate.
 func (s *server) oneUpload(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
 	if r.ContentLength > score.MaxAsset {
-		Write(w, KindTooLarge.Problem("it has "+strconv.FormatInt(r.ContentLength, 10)+" bytes, robots take "+strconv.Itoa(score.MaxAsset), "make it shorter, or compress it"))
+		Write(w, KindTooLarge.Problem("it has "+strconv.FormatInt(r.ContentLength, 10)+" bytes, robots accept at most "+strconv.Itoa(score.MaxAsset), "make it shorter, or compress it"))
 		return
 	}
 	select {
 	case s.uploads <- struct{}{}:
 		defer func() { <-s.uploads }()
-		// The answer may come long after the question began.
+		// The answer may be written long after the request began.
 		connection := http.NewResponseController(w)
 		_ = connection.SetWriteDeadline(s.fleet.Now().Add(uploadWithin + uploadGrace + partWithin))
 		r.Body = &upload{ReadCloser: r.Body, connection: connection, now: s.fleet.Now, began: s.fleet.Now()}
 		next(ctx)
 	default:
-		Write(w, KindBusy.Problem("others are putting assets at this moment", "try again"))
+		Write(w, KindBusy.Problem("too many uploads are in progress", "try again in a moment"))
 	}
 }
 
-// upload is a body that has to come at a least rate.
+// upload is a request body that must arrive at a minimum rate.
 type upload struct {
 	io.ReadCloser
 	connection *http.ResponseController
@@ -117,7 +117,7 @@ type upload struct {
 
 func (u *upload) Read(b []byte) (int, error) {
 	due := u.began.Add(uploadGrace + uploadWithin*time.Duration(u.got>>10)/(score.MaxAsset>>10))
-	_ = u.connection.SetReadDeadline(due) // without it that of the whole body holds
+	_ = u.connection.SetReadDeadline(due) // if it fails, the deadline of the whole body applies
 	n, err := u.ReadCloser.Read(b)
 	u.got += int64(n)
 	return n, err
@@ -131,7 +131,7 @@ func assetOf(a library.Asset, uses []library.Use) Asset {
 	return out
 }
 
-// assetUses answers from the library as it is.
+// assetUses reads the library without changing it.
 func (s *server) assetUses(ctx context.Context, what string, use func(rows library.Rows) error) error {
 	return s.plan(ctx, what, nil, func(_ *store.Tx, rows library.Rows, _ time.Time) (library.Changes, error) {
 		return library.Changes{}, use(rows)
@@ -186,7 +186,7 @@ func (s *server) putAsset(ctx context.Context, name string, body []byte, by Sign
 	return &answer[Uploaded]{out}, nil
 }
 
-// where is the part of a request that a problem of an asset is about.
+// where returns the part of the request that a problem of an asset is about.
 func where(p schema.Problem) string {
 	if p.Pointer == "/name" {
 		return "path"
@@ -194,8 +194,8 @@ func where(p schema.Problem) string {
 	return "body"
 }
 
-// file gives out bytes, part by part: no reader needs all of them in memory, and
-// a slow one is given time for each part.
+// file sends a file in parts: it is never in memory as a whole, and a slow client has
+// partWithin for each part.
 func (s *server) file(ctx context.Context, digest string) (*huma.StreamResponse, error) {
 	db, err := s.fleet.Store()
 	if err != nil {
@@ -208,7 +208,7 @@ func (s *server) file(ctx context.Context, digest string) (*huma.StreamResponse,
 		r, w := humago.Unwrap(ctx)
 		f, err := db.File(r.Context(), digest)
 		if err != nil {
-			panic(http.ErrAbortHandler) // it was there a moment ago; nothing was said yet
+			panic(http.ErrAbortHandler) // found above, gone now; no header was written yet
 		}
 		w.Header().Set("Content-Type", string(f.Media))
 		w.Header().Set("ETag", strconv.Quote(digest))
@@ -216,7 +216,7 @@ func (s *server) file(ctx context.Context, digest string) (*huma.StreamResponse,
 	}}, nil
 }
 
-// unhurried gives the connection more time for each part that is read.
+// unhurried extends the write deadline of the connection with each part that is read.
 type unhurried struct {
 	*store.File
 	connection *http.ResponseController
@@ -224,6 +224,6 @@ type unhurried struct {
 }
 
 func (u *unhurried) Read(b []byte) (int, error) {
-	_ = u.connection.SetWriteDeadline(u.now().Add(partWithin)) // without it the server's own holds
+	_ = u.connection.SetWriteDeadline(u.now().Add(partWithin)) // if it fails, the server's own deadline applies
 	return u.File.Read(b)
 }

@@ -13,8 +13,8 @@ import (
 )
 
 func (s *server) assignments(h huma.API) {
-	huma.Register(h, op("assign", http.MethodPost, "/assignments", "stories", "Set the story that robots perform by default",
-		"Each is told once, keeps what it has until it has accepted the new one, and reports how far it is. With an empty story the default is taken back."),
+	huma.Register(h, op("assign", http.MethodPost, "/assignments", "stories", "Set the default story of robots",
+	"Each robot keeps its present story until it has accepted the new one, and reports its progress. An empty story removes the default story."),
 		func(ctx context.Context, in *struct{ Body Assignment }) (*answer[Assigned], error) {
 			return s.assign(ctx, in.Body)
 		})
@@ -57,8 +57,8 @@ func (s *server) assign(ctx context.Context, a Assignment) (*answer[Assigned], e
 	return &answer[Assigned]{out}, nil
 }
 
-// named are the robots that a selector means, and the names in it that are no
-// robots of the fleet.
+// named returns the robots that match a selector, and the names in it that are no robots
+// of the fleet.
 func named(ctx context.Context, tx *store.Tx, sel selector.Selector) (robots, unknown []string, err error) {
 	rows, err := tx.Robots(ctx, sel)
 	if err != nil {

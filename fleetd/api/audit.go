@@ -13,7 +13,7 @@ import (
 type Noted struct {
 	At     schema.Time `json:"at"`
 	Who    string      `json:"who"`
-	What   string      `json:"what" doc:"what was done; mqtt GROUP/VERB is a command that somebody sent a robot without fleetd"`
+	What   string      `json:"what" doc:"what was done; mqtt GROUP/VERB is a command that another MQTT client sent to a robot"`
 	Target string      `json:"target"`
 	Detail string      `json:"detail,omitempty"`
 }
@@ -24,7 +24,7 @@ type audit struct {
 
 func (s *server) audit(h huma.API) {
 	huma.Register(h, op("list-audit", http.MethodGet, "/audit", "fleetd", "List who did what, the newest first",
-		"What was done through fleetd, and what was asked of robots over MQTT without it."),
+		"Requests to fleetd, and commands that other MQTT clients sent to robots."),
 		func(ctx context.Context, in *struct {
 			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) (*answer[audit], error) {

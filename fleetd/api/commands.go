@@ -22,7 +22,7 @@ import (
 	"troupe/schema"
 )
 
-// maxWait bounds how long an answer is waited for.
+// maxWait bounds Prefer: wait.
 const maxWait = 60 * time.Second
 
 // issued is the answer to an order.
@@ -41,10 +41,10 @@ type batchList struct {
 }
 
 func (s *server) commands(h huma.API) {
-	huma.Register(h, op("command", http.MethodPost, "/commands", "commands", "Ask many robots for the same",
-		"One MQTT command to each robot of the selector; the answer is the batch, at once or, with Prefer: wait=N (seconds, at most 60), when every robot has answered.",
-		"Stops are sent first and persisted after, wait for no database and are never refused for a count.",
-		"With Idempotency-Key the same request again is the same batch."),
+	huma.Register(h, op("command", http.MethodPost, "/commands", "commands", "Send a command to many robots",
+	"One MQTT command to each robot that matches the selector. The answer is the batch, at once or, with Prefer: wait=N (seconds, at most 60), when every robot has answered.",
+	"Stops are sent before they are persisted, do not wait for the database and ignore expected_count.",
+	"A repeated request with the same Idempotency-Key returns the same batch."),
 		func(ctx context.Context, in *struct {
 			Prefer string `header:"Prefer" doc:"wait=N"`
 			Key    string `header:"Idempotency-Key" maxLength:"64"`
@@ -85,8 +85,8 @@ func (s *server) commands(h huma.API) {
 			s.explain(out)
 			return &answer[Command]{out[0]}, nil
 		})
-	huma.Register(h, op("cancel-command", http.MethodPost, "/commands/{id}/cancel", "commands", "Call a command off",
-		"What was not sent yet ends here. Otherwise its robot is asked with sys/cancel, and answers for both: not everything can be called off."),
+	huma.Register(h, op("cancel-command", http.MethodPost, "/commands/{id}/cancel", "commands", "Cancel a command",
+	"If it was not sent yet, fleetd cancels it. Otherwise fleetd sends sys/cancel to the robot, which answers whether it can still cancel it."),
 		func(ctx context.Context, in *struct {
 			One
 			Prefer string `header:"Prefer" doc:"wait=N"`
@@ -94,7 +94,7 @@ func (s *server) commands(h huma.API) {
 		}) (*answer[CalledOff], error) {
 			return s.callOff(ctx, in.ID, in.Body, in.Prefer)
 		})
-	huma.Register(h, op("list-batches", http.MethodGet, "/batches", "commands", "List requests to many robots, the newest first"),
+	huma.Register(h, op("list-batches", http.MethodGet, "/batches", "commands", "List batches, the newest first"),
 		func(ctx context.Context, in *struct {
 			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) (*answer[batchList], error) {
@@ -114,7 +114,7 @@ func (s *server) commands(h huma.API) {
 			}
 			return &answer[batchList]{out}, nil
 		})
-	huma.Register(h, op("get-batch", http.MethodGet, "/batches/{id}", "commands", "Get one request to many robots and what became of it"),
+	huma.Register(h, op("get-batch", http.MethodGet, "/batches/{id}", "commands", "Get one batch with its commands"),
 		func(ctx context.Context, in *One) (*answer[Batch], error) {
 			b, err := s.stored(ctx, in.ID)
 			if err != nil {
@@ -143,7 +143,7 @@ func (s *server) stored(ctx context.Context, id string) (Batch, error) {
 	return out, nil
 }
 
-// issue makes an order a batch and sets it on its way.
+// issue makes a batch of an order and sends it.
 func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*issued, error) {
 	wait, err := waitOf(prefer)
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*issue
 		return nil, s.fail(err, "one of the robots")
 	}
 	if stop && !s.fleet.Status().Broker.OK {
-		return nil, KindBroker.Problem("the stop reached no robot: the connection to the broker is lost; it is sent if that comes back at once", "stop the robots at the robots")
+		return nil, KindBroker.Problem("the stop reached no robot: fleetd is not connected to the broker; it is sent if the connection is back at once", "stop the robots at the robots")
 	}
 	await(ctx, t, wait)
 	now := batchOf(x.Batch, t.Commands())
@@ -196,7 +196,7 @@ func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*issue
 	return &issued{Status: http.StatusAccepted, Location: Prefix + "/batches/" + x.Batch.ID, Body: now}, nil
 }
 
-// callOff ends a command at fleetd, or asks its robot to.
+// callOff cancels a command in fleetd, or sends sys/cancel to its robot.
 func (s *server) callOff(ctx context.Context, id string, by Signed, prefer string) (*answer[CalledOff], error) {
 	db, err := s.fleet.Store()
 	if err != nil {
@@ -207,14 +207,14 @@ func (s *server) callOff(ctx context.Context, id string, by Signed, prefer strin
 		return nil, s.fail(err, "command "+id)
 	}
 	if c.State.Final() {
-		return nil, KindConflict.Problem("it has ended already: "+string(c.State)+", "+c.Because, "ask for what is wanted now")
+		return nil, KindConflict.Problem("the command has ended already: "+string(c.State)+", "+c.Because, "send another command if needed")
 	}
 	if s.fleet.CallOff(ctx, id) {
-		c, _ = command.Step(c, s.fleet.Now(), command.Event{Kind: command.CancelRequested}) // the driver writes the same
+		c, _ = command.Step(c, s.fleet.Now(), command.Event{Kind: command.CancelRequested}) // the dispatcher writes the same state
 		return &answer[CalledOff]{CalledOff{Command: tell(c)}}, nil
 	}
 	if c.State == command.Queued && c.Owner != s.fleet.Status().Name {
-		return nil, KindConflict.Problem("fleetd "+c.Owner+" was asked for it, and has not sent it yet", "call it off at that fleetd")
+		return nil, KindConflict.Problem("fleetd instance "+c.Owner+" received the command and has not sent it yet", "cancel it at that instance")
 	}
 	args, err := json.Marshal(map[string]string{"id": id})
 	if err != nil {
@@ -230,7 +230,7 @@ func (s *server) callOff(ctx context.Context, id string, by Signed, prefer strin
 	return &answer[CalledOff]{CalledOff{Command: tell(c), Asked: &asked.Body}}, nil
 }
 
-// unseen are the names among ids of which no robot was ever heard.
+// unseen returns the ids of robots that fleetd never saw.
 func (s *server) unseen(ids []string) []string {
 	var out []string
 	for _, id := range ids {
@@ -242,7 +242,7 @@ func (s *server) unseen(ids []string) []string {
 	return slices.Compact(out)
 }
 
-// again answers a request that was made before under the same key.
+// again answers a request whose Idempotency-Key was used before.
 func (s *server) again(ctx context.Context, asked command.Batch) (*issued, error) {
 	b, err := s.stored(ctx, asked.ID)
 	if err != nil {
@@ -254,11 +254,11 @@ func (s *server) again(ctx context.Context, asked command.Batch) (*issued, error
 	return &issued{Status: http.StatusAccepted, Location: Prefix + "/batches/" + b.ID, Body: b}, nil
 }
 
-// keys is the name space of batches that were asked for under a key.
+// keys is the UUID name space of batch ids that are derived from an Idempotency-Key.
 var keys = uuid.MustParse("6f0f1d3e-5f0b-4f43-9f0c-6c1f2d0f7a11")
 
-// ids makes new ids; the first, the batch's, follows from the key if one is
-// given, so that the database knows a repetition.
+// ids returns a generator of ids. With a key the first id, that of the batch, is derived
+// from it, so that the database detects a repetition.
 func ids(key string, stop bool) func() string {
 	first := key != "" && !stop
 	return func() string {
@@ -343,7 +343,7 @@ func skipped(in []command.Skip) []Skip {
 	return out
 }
 
-// timeOf is a time as it is told; the zero time is not told.
+// timeOf converts t; the zero time is omitted from JSON.
 func timeOf(t time.Time) schema.Time {
 	if t.IsZero() {
 		return 0
@@ -351,7 +351,7 @@ func timeOf(t time.Time) schema.Time {
 	return schema.TimeOf(t)
 }
 
-// await waits so long for every command to come as far as it goes for now.
+// await waits until every command of the batch is settled, or time is up.
 func await(ctx context.Context, t Ticket, wait time.Duration) {
 	if wait <= 0 {
 		return

@@ -14,54 +14,54 @@ import (
 	"troupe/schema"
 )
 
-// DesiredRequest is what somebody wants of robots beside a story: exactly one of
+// DesiredRequest changes desired documents of robots, except the story: exactly one of
 // config, mode, places and activities.
 type DesiredRequest struct {
 	Selector      selector.Selector `json:"selector"`
 	Config        *DesiredConfig    `json:"config,omitempty" doc:"change settings"`
-	Mode          *DesiredMode      `json:"mode,omitempty" doc:"the mode to be in"`
-	Places        *DesiredSet       `json:"places,omitempty" doc:"the map and the named points"`
-	Activities    *DesiredSet       `json:"activities,omitempty" doc:"what autonomous life may do"`
+	Mode          *DesiredMode      `json:"mode,omitempty" doc:"the mode after start-up"`
+	Places        *DesiredSet       `json:"places,omitempty" doc:"map and named points"`
+	Activities    *DesiredSet       `json:"activities,omitempty" doc:"activities of autonomous life"`
 	DryRun        bool              `json:"dry_run,omitempty"`
-	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless so many robots are selected"`
+	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
 	Signed
 }
 
-// DesiredConfig changes settings; what it does not name stays.
+// DesiredConfig changes settings; those that it does not name stay.
 type DesiredConfig struct {
 	Set   map[string]jsontext.Value `json:"set,omitempty" doc:"values by key, as JSON"`
-	Unset []string                  `json:"unset,omitempty" doc:"keys that are to have their default again"`
+	Unset []string                  `json:"unset,omitempty" doc:"keys to reset to their default"`
 }
 
-// DesiredMode is a mode, and when it is taken.
+// DesiredMode is a mode, and when robots change to it.
 type DesiredMode struct {
 	Mode  schema.ModeID    `json:"mode"`
-	Apply schema.ApplyMode `json:"apply,omitempty" enum:"boot,now" doc:"after start-up, or also once now; boot if left out"`
+	Apply schema.ApplyMode `json:"apply,omitempty" enum:"boot,now" doc:"boot: after start-up; now: also once when the robot receives it; default boot"`
 }
 
-// DesiredSet is a published set; without a body it is taken back.
+// DesiredSet is a published set; without a body the desired set is cleared.
 type DesiredSet struct {
 	ID   string         `json:"id,omitempty"`
 	Rev  int64          `json:"rev,omitempty" minimum:"0"`
 	Body jsontext.Value `json:"body,omitempty" doc:"the set, as JSON"`
 }
 
-// DesiredResult is what a desired state comes to.
+// DesiredResult is the result of a DesiredRequest.
 type DesiredResult struct {
 	DryRun    bool     `json:"dry_run,omitempty"`
-	Topic     string   `json:"topic" doc:"of the document that says so"`
+	Topic     string   `json:"topic" doc:"kind of the desired document"`
 	Total     int      `json:"total"`
-	Told      []string `json:"told"`
-	Unchanged []string `json:"unchanged" doc:"they had this desired state already"`
+	Told      []string `json:"told" doc:"robots that get a new desired document"`
+	Unchanged []string `json:"unchanged" doc:"robots that had this desired state already"`
 }
 
-// DesiredState is one desired state of a robot, and what the robot says of it.
+// DesiredState is one desired document of a robot, and the robot's report on it.
 type DesiredState struct {
 	Topic    string         `json:"topic"`
-	Desired  jsontext.Value `json:"desired" doc:"the document as it was told"`
-	Reported jsontext.Value `json:"reported,omitempty" doc:"the robot's document; left out before it said anything"`
-	// Overtaken says so of a desired state whose number the robot does not heed.
-	Overtaken string `json:"overtaken,omitempty" doc:"why the robot does not heed this number; the desired state is told again under a higher one"`
+	Desired  jsontext.Value `json:"desired" doc:"the desired document"`
+	Reported jsontext.Value `json:"reported,omitempty" doc:"the robot's reported document; left out if there is none"`
+	// Overtaken is set if the robot has accepted a higher revision than fleetd published.
+	Overtaken string `json:"overtaken,omitempty" doc:"why the robot ignores this revision; fleetd publishes the document again with a higher one"`
 }
 
 type desiredList struct {
@@ -70,11 +70,11 @@ type desiredList struct {
 
 func (s *server) desired(h huma.API) {
 	huma.Register(h, op("desired", http.MethodPost, "/desired", "desired", "Set the desired settings, mode, places or activities of robots",
-		"A desired state waits for robots that are away. Each robot reports what became of it; a mode overrules no stop, no lost link and nobody who has a robot in hand."),
+		"Robots that are offline get the document when they connect. Each robot reports the result. A desired mode never ends a stop, a lost link or somebody's control of the robot."),
 		func(ctx context.Context, in *struct{ Body DesiredRequest }) (*answer[DesiredResult], error) {
 			return s.setDesired(ctx, in.Body)
 		})
-	huma.Register(h, op("get-desired", http.MethodGet, "/robots/{id}/desired", "desired", "Get the desired state of a robot, and what it says of it"),
+	huma.Register(h, op("get-desired", http.MethodGet, "/robots/{id}/desired", "desired", "Get the desired state of a robot and its reports"),
 		func(ctx context.Context, in *One) (*answer[desiredList], error) { return s.getDesired(ctx, in.ID) })
 }
 
@@ -98,7 +98,7 @@ func (w DesiredRequest) ask() (desired.Ask, []schema.Problem) {
 		a.Activities = &desired.Set{ID: p.ID, Rev: p.Rev, Body: p.Body}
 	}
 	if parts != 1 {
-		return a, []schema.Problem{schema.Fault("", "bad_value", fmt.Sprintf("%d of config, mode, places and activities are there", parts), "send exactly one")}
+		return a, []schema.Problem{schema.Fault("", "bad_value", fmt.Sprintf("the request has %d of config, mode, places and activities", parts), "send exactly one")}
 	}
 	if w.DryRun {
 		a.Expected = nil
@@ -149,8 +149,8 @@ func (s *server) setDesired(ctx context.Context, w DesiredRequest) (*answer[Desi
 	return &answer[DesiredResult]{out}, nil
 }
 
-// tellLabels brings a robot's labels to the robot, which knows by them whether a
-// stop means it.
+// publishLabels writes a robot's labels into its desired configuration; the robot needs
+// them to decide whether a stop selects it.
 func tellLabels(ctx context.Context, tx *store.Tx, robot string, by desired.By) error {
 	rows, err := tx.DesiredRows(ctx, schema.TopicDesiredConfig, selector.IDs(robot))
 	if err != nil {
@@ -158,12 +158,12 @@ func tellLabels(ctx context.Context, tx *store.Tx, robot string, by desired.By) 
 	}
 	c, found := desired.Labels(rows, by)
 	if len(found) > 0 {
-		return fmt.Errorf("tell %s its labels: %v", robot, found[0])
+		return fmt.Errorf("publish labels to %s: %v", robot, found[0])
 	}
 	return tx.ApplyDesired(ctx, c, by)
 }
 
-// ReportOn is where a robot answers to a desired state.
+// ReportOn maps the kind of a desired document to that of the robot's report.
 var ReportOn = map[schema.TopicKind]schema.TopicKind{
 	schema.TopicDesiredStory:      schema.TopicReportedStory,
 	schema.TopicDesiredConfig:     schema.TopicReportedConfig,
@@ -185,7 +185,7 @@ func (s *server) getDesired(ctx context.Context, robot string) (*answer[desiredL
 		return nil, s.fail(err, "robot "+robot)
 	}
 	out := desiredList{Desired: []DesiredState{}}
-	for _, row := range schema.Topics { // in the order of the contract
+	for _, row := range schema.Topics { // in the order of the topic table
 		payload, ok := desired[row.Kind]
 		if !ok || ReportOn[row.Kind] == "" {
 			continue

@@ -1,11 +1,10 @@
-// Package api is fleetd's face for programs: the HTTP interface under
-// /api/v1, described by /api/openapi.json, and the words of its answers, which
-// the command line reads too.
+// Package api is fleetd's HTTP API under /api/v1, described by /api/openapi.json, and
+// the types of its answers, which the command line uses too.
 //
-// It decides how a request is read, what is asked of the database and of the
-// running fleetd (see Fleetd), and how an answer or a problem is told. It does not
-// drive commands, keep connections or compute presence: it is told.
+// It decides how a request is parsed, which queries and changes go to the database and
+// to the running fleetd (see Fleet), and how an answer or a problem is written. It does
+// not dispatch commands, hold connections or compute presence.
 //
-// A mistake of the asker is never answered as a fault of ours: it is a problem
-// of a stable type (see Kinds) that says where, what and the way out.
+// An error of the client never becomes an internal error: it is a problem of a stable
+// type (see Kinds) that says where, what and what to do.
 package api

@@ -17,27 +17,27 @@ import (
 	"troupe/schema"
 )
 
-// caller is who asks, as the connection has it.
+// caller is the connection of a request.
 type caller struct {
 	tls    *tls.ConnectionState
 	remote string
 }
 
-// Resolve takes it from the connection.
+// Resolve fills it in; huma calls it.
 func (c *caller) Resolve(ctx huma.Context) []error {
 	c.tls, c.remote = ctx.TLS(), ctx.RemoteAddr()
 	return nil
 }
 
-// EnrolPaths are the paths at which robots get certificates, below Prefix. Beside
-// them they need only FilesPath.
+// EnrolPaths are the paths at which robots get certificates, below Prefix. The only other
+// path that robots need is FilesPath.
 var EnrolPaths = []string{"/enrol", "/renew"}
 
-// enrolments are what robots ask for themselves. They prove who they are by what
-// they show, not by a login.
+// enrolments registers the requests of robots, which authenticate with a token or their
+// certificate.
 func (s *server) enrolments(h huma.API) {
 	huma.Register(h, op("enrol", http.MethodPost, "/enrol", "identity", "Get a robot's first certificate",
-		"For a robot that shows its token. The token is used with the first certificate; the same key may ask again as long as the token lasts, if the answer was lost."),
+		"For a robot with a token. The first certificate uses up the token; until the token expires, a request with the same key gets the same answer, in case the answer was lost."),
 		func(ctx context.Context, in *struct {
 			caller
 			Body schema.EnrolRequest
@@ -45,7 +45,7 @@ func (s *server) enrolments(h huma.API) {
 			return s.enrol(ctx, in.remote, in.Body)
 		})
 	huma.Register(h, op("renew", http.MethodPost, "/renew", "identity", "Get a robot's next certificate",
-		"Over a TLS connection that the robot made with its present certificate, which stays good until its end."),
+		"Over a TLS connection that the robot authenticates with its present certificate, which stays valid until it expires."),
 		func(ctx context.Context, in *struct {
 			caller
 			Body schema.RenewRequest
@@ -54,7 +54,7 @@ func (s *server) enrolments(h huma.API) {
 		})
 }
 
-// issuer is what certificates are issued with.
+// issuer returns the issuer of certificates, or a problem.
 func (s *server) issuer() (Issuer, error) {
 	i, err := s.fleet.Issuer()
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *server) issuer() (Issuer, error) {
 	return i, nil
 }
 
-// tokenKinds are the kinds of problems of refused tokens.
+// tokenKinds maps the reasons of refused tokens to kinds of problems.
 var tokenKinds = map[string]Kind{
 	enrol.CodeTokenUnknown: KindToken, enrol.CodeTokenUsed: KindTokenUsed,
 	enrol.CodeTokenExpired: KindTokenOld, enrol.CodeWrongBody: KindWrongBody,
@@ -83,7 +83,7 @@ func (s *server) enrol(ctx context.Context, remote string, in schema.EnrolReques
 	if problems := in.Validate(); len(problems) > 0 {
 		return nil, refusal(inBody("", problems))
 	}
-	tooOften := KindTooOften.Problem("too many wrong tokens came from this address", "wait a minute, and copy the token whole")
+	tooOften := KindTooOften.Problem("too many wrong tokens came from this address", "wait a minute, and copy the whole token")
 	unknown := func(no *schema.Problem) error {
 		if barred {
 			return tooOften
@@ -94,10 +94,10 @@ func (s *server) enrol(ctx context.Context, remote string, in schema.EnrolReques
 	}
 	token, err := schema.ParseToken(in.Token)
 	if err != nil {
-		no := schema.Fault("/token", enrol.CodeTokenUnknown, err.Error(), "copy it whole, or make one with fleetd robot enrol NAME")
+		no := schema.Fault("/token", enrol.CodeTokenUnknown, err.Error(), "copy the whole token, or make one with fleetd robot enrol NAME")
 		return nil, unknown(&no)
 	}
-	if barred { // nobody waits for the one transaction at a time behind those who guess
+	if barred { // guesses must not queue for the database's single writer
 		db, err := s.fleet.Store()
 		if err == nil {
 			_, err = db.Token(ctx, enrol.DigestOf(token))
@@ -150,7 +150,7 @@ func (s *server) enrol(ctx context.Context, remote string, in schema.EnrolReques
 	return &answer[schema.Enrolled]{out}, nil
 }
 
-// answeredAgain is the answer that was given before.
+// answeredAgain repeats the answer that was given before.
 func (s *server) answeredAgain(ctx context.Context, tx *store.Tx, issuer Issuer, row enrol.Token, now time.Time) (schema.Enrolled, error) {
 	held, err := tx.Certificates(ctx, row.Robot)
 	if err != nil {
@@ -164,7 +164,7 @@ func (s *server) answeredAgain(ctx context.Context, tx *store.Tx, issuer Issuer,
 	return schema.Enrolled{}, store.ErrNotFound
 }
 
-// grant makes a robot: its certificate, its row, and an end to what kept it out.
+// grant issues the certificate of a robot, adds its row and ends its revocation.
 func (s *server) grant(ctx context.Context, tx *store.Tx, issuer Issuer, r ca.Request, row enrol.Token, ask enrol.Ask, now time.Time) (schema.Enrolled, error) {
 	c, err := issue(ctx, tx, issuer, r, enrol.ByToken, now)
 	if err != nil {
@@ -251,29 +251,29 @@ func (s *server) renew(ctx context.Context, connection *tls.ConnectionState, in 
 	return &answer[schema.Enrolled]{out}, nil
 }
 
-// robotOf is whom a connection proves by its certificate.
+// robotOf returns the robot that a connection authenticates with its certificate.
 func robotOf(connection *tls.ConnectionState, issuer Issuer, now time.Time) (ca.Holder, error) {
 	if connection == nil || len(connection.PeerCertificates) == 0 {
-		return ca.Holder{}, KindCertificate.Problem("no certificate was shown", "connect with the robot's present certificate, directly and not through a proxy that hides it")
+		return ca.Holder{}, KindCertificate.Problem("no client certificate was presented", "connect with the robot's present certificate, directly and not through a proxy that hides it")
 	}
 	holder, err := issuer.Verify(connection.PeerCertificates[0], now)
 	if err != nil {
 		return holder, KindCertificate.Problem(err.Error(), "enrol the robot again with a new token")
 	}
 	if holder.Role != schema.RoleRobot {
-		return holder, KindCertificate.Problem("this certificate is no robot's", "a fleetd instance makes its own")
+		return holder, KindCertificate.Problem("this is not the certificate of a robot", "use the robot's certificate; a fleetd instance issues its own")
 	}
 	return holder, nil
 }
 
-// credentials are what the database knows of a robot's right to be here.
+// credentials reads the credentials of robots from the database.
 type credentials interface {
 	Certificates(ctx context.Context, robot string) ([]enrol.Certificate, error)
 	IsBarred(ctx context.Context, robot string) (bool, error)
 }
 
-// believed lists the certificates that a robot was given, or says why the one that
-// it shows is not taken although it is the fleet's.
+// believed returns the certificates that were issued to a robot, or why the one that it
+// presents is refused although the fleet issued it.
 func believed(ctx context.Context, db credentials, holder ca.Holder) ([]enrol.Certificate, error) {
 	held, err := db.Certificates(ctx, holder.Name)
 	if err != nil {
@@ -292,8 +292,8 @@ func believed(ctx context.Context, db credentials, holder ca.Holder) ([]enrol.Ce
 	return held, nil
 }
 
-// RobotsOnly lets only robots of the fleet through, with a certificate that still
-// holds. It stands before what is served at the robots' own address.
+// RobotsOnly is middleware that admits only robots of the fleet with a valid certificate.
+// It protects the files at the address for enrolment.
 func RobotsOnly(fleetd Fleet, log *slog.Logger, next http.Handler) http.Handler {
 	s := &server{fleet: fleetd, log: log}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -327,7 +327,7 @@ func (s *server) isRobot(ctx context.Context, connection *tls.ConnectionState) e
 	return err
 }
 
-// inTx runs a transaction and turns what stands in its way into a problem.
+// inTx runs a transaction and turns an error into a problem.
 func (s *server) inTx(ctx context.Context, what string, do func(tx *store.Tx) error) error {
 	db, err := s.fleet.Store()
 	if err != nil {

@@ -14,87 +14,86 @@ import (
 	"troupe/schema"
 )
 
-// Instance is the running fleetd behind the API.
+// Fleet is the running fleetd instance behind the API.
 type Fleet interface {
 	Now() time.Time
 	Status() Status
 
-	// Store is the database, or why there is none now.
+	// Store returns the database, or an error while it is not open.
 	Store() (*store.Store, error)
-	// CheckDatabase and CheckDisk write, change nothing, and say what stands in the way:
-	// of the database, and of this machine's disk, where stops wait for it.
+	// CheckDatabase and CheckDisk report whether the database, and the disk with the spool
+	// of stops, accept writes. They write without changing data.
 	CheckDatabase(ctx context.Context) error
 	CheckDisk() error
-	// Changed makes a committed transaction known: to what is shown, and to the
-	// sender of desired documents.
+	// Changed must be called after a transaction: it updates the view of robots and wakes
+	// the publisher of desired documents.
 	Changed(ctx context.Context)
 
 	Robots() []Robot
 	Robot(id string) (Detail, bool)
-	// Document is the newest of that kind that a robot told, as its exact bytes;
-	// empty where there is none.
+	// Document returns the exact bytes of the newest document of that kind that the robot
+	// published, empty if there is none.
 	Document(robot string, kind schema.TopicKind) []byte
 	Watch() Watch
-	// Catalogue is what the bodies of the fleet's robots can play and show.
+	// Catalogue lists the sounds and faces that the fleet's robots have.
 	Catalogue() library.Catalogue
 
-	// Issuer is what certificates are issued with, or why none are.
+	// Issuer returns what is needed to issue certificates, or why this instance cannot.
 	Issuer() (Issuer, error)
-	// Leaving says what the decommission of a robot waits for; empty = for nothing.
+	// Leaving says what the decommission of a robot waits for; empty = nothing.
 	Leaving(robot string) string
-	// Orphans are the retained documents of robots that the database does not know.
+	// Orphans lists the retained documents of robots that are not in the database.
 	Orphans() []Orphan
 
-	// TakenBy says who goes by a name, so that no robot can; empty: nobody.
+	// TakenBy says who uses a name, so that a robot cannot; empty = nobody.
 	TakenBy(name string) string
 
 	Adopt(ctx context.Context, id string) error
 
-	// Targets are the robots that a selector means, and the names in it that are
-	// no robots of the fleet. A stop means also robots that nobody knows.
+	// Targets returns the robots that match a selector, and the names in it that are no
+	// robots of the fleet. For a stop, named robots are targets even if they are unknown.
 	Targets(s selector.Selector, stop bool) (targets []command.Target, unknownRobots []string)
-	// Issue sets commands on their way: a stop is sent first and persisted
-	// after, everything else the other way round.
+	// Issue sends commands. A stop is sent before it is persisted, everything else after.
 	Issue(ctx context.Context, b command.Batch, commands []command.Command, stop bool) (Ticket, error)
 
-	// CallOff ends a command that was not sent to its robot yet, and reports whether
-	// it was so.
+	// CallOff cancels a command if it was not sent to its robot yet, and reports whether
+	// it did.
 	CallOff(ctx context.Context, id string) bool
 
-	// Labelled reports whether the robots' labels are known: before the database was
-	// read, robots themselves have to tell whether a label means them.
+	// Labelled reports whether the robots' labels are known. Before the database was read
+	// they are not, and each robot checks itself whether a stop's labels match.
 	Labelled() bool
-	// Hold sends a stop and holds it. The ticket is there also with an error, which
-	// says that fleetd's own disk did not take it.
+	// Hold sends a stop and latches it. An error says that fleetd could not write it to its
+	// disk; the ticket is valid also then.
 	Hold(ctx context.Context, o stop.Order, b command.Batch, commands []command.Command) (Ticket, error)
-	// HeldComplete reports whether Held lists every stop that the database has; before
-	// it was read, or when it cannot be read, some may be missing.
+	// HeldComplete reports whether Latched lists every latched stop. Until the database was
+	// read, some may be missing.
 	HeldComplete() bool
-	// Latched lists the latched stops; Release releases some, all or none.
+	// Latched lists the latched stops. Release releases stops by their ids, all or none.
 	Latched() []LatchedStop
 	Release(ctx context.Context, ids []string, by, why string) ([]schema.Problem, error)
 }
 
-// Issuer is what a robot is enrolled with.
+// Issuer is what the enrolment of robots needs.
 type Issuer struct {
 	*ca.Authority
-	URL         string            // where robots ask
-	Fingerprint [sha256.Size]byte // of the certificate that they find there
-	Brokers     []string          // where they are to connect
-	TrustKeys   []string          // by which fleetd's desired documents and releases are signed
+	URL         string            // address for enrolment
+	Fingerprint [sha256.Size]byte // of the server certificate at URL
+	Brokers     []string          // for robots to connect to
+	TrustKeys   []string          // public keys of desired documents and releases
 }
 
-// Ticket is a batch on its way.
+// Ticket tracks a batch in progress.
 type Ticket interface {
 	Commands() []command.Command
 	Settled() <-chan struct{}
 	Persisted() bool
 }
 
-// Watch tells of changes of robots.
+// Watch reports changes of robots.
 type Watch interface {
-	// Next waits for changes and returns the newest line of each robot that
-	// changed; none when atMost has passed without a change.
+	// Next waits for changes and returns the newest summary of each robot that changed;
+	// none if atMost passes without a change.
 	Next(ctx context.Context, atMost time.Duration) ([]Robot, error)
 	Close()
 }

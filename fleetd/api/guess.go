@@ -8,16 +8,15 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Wrong tokens that one address may show: so many at once, then one after the
-// other: beyond that they cost no transaction and no line of the log. Nobody guesses
-// 128 bits.
+// The rate of wrong tokens per address. Above it, wrong tokens cost neither a transaction
+// nor a log line. The limit protects fleetd, not the tokens: 128 bits cannot be guessed.
 const (
 	wrongAtOnce   = 10
 	wrongEvery    = 30 * time.Second
 	mostAddresses = 4096
 )
 
-// guesses counts wrong tokens by the address they came from.
+// guesses limits the rate of wrong tokens by remote address.
 type guesses struct {
 	mu   sync.Mutex
 	from map[string]*rate.Limiter
@@ -25,9 +24,8 @@ type guesses struct {
 
 func newGuesses() *guesses { return &guesses{from: map[string]*rate.Limiter{}} }
 
-// barred reports whether a wrong token from an address is one too many. The right
-// one is taken all the same: behind one address there may be a whole house. An
-// address that showed no wrong token is not kept.
+// barred reports whether an address has used up its wrong tokens. A right token is
+// accepted even then: many robots may share one address behind NAT.
 func (g *guesses) barred(remote string, now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -35,7 +33,7 @@ func (g *guesses) barred(remote string, now time.Time) bool {
 	return l != nil && l.TokensAt(now) < 1
 }
 
-// wrong counts one.
+// wrong counts a wrong token.
 func (g *guesses) wrong(remote string, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -43,7 +41,7 @@ func (g *guesses) wrong(remote string, now time.Time) {
 	l := g.from[host]
 	if l == nil {
 		if len(g.from) >= mostAddresses {
-			clear(g.from) // many addresses at once are one guesser with a new start
+			clear(g.from) // bounds memory; forgetting the counts is acceptable
 		}
 		l = rate.NewLimiter(rate.Every(wrongEvery), wrongAtOnce)
 		g.from[host] = l

@@ -18,30 +18,30 @@ import (
 
 // TokenAsk asks for an enrolment token.
 type TokenAsk struct {
-	Serial  string `json:"serial,omitempty" maxLength:"128" doc:"of the body; only that one may use the token"`
-	ValidMS int64  `json:"valid_ms,omitempty" minimum:"60000" maximum:"604800000" doc:"how long it may be used; a day if left out"`
+	Serial  string `json:"serial,omitempty" maxLength:"128" doc:"serial number of the robot's body; only that body may use the token"`
+	ValidMS int64  `json:"valid_ms,omitempty" minimum:"60000" maximum:"604800000" doc:"how long it is valid; default a day"`
 	Signed
 }
 
-// Token is an enrolment token, told once and never again.
+// Token is an enrolment token. Only this answer contains it.
 type Token struct {
 	Robot   string      `json:"robot"`
-	Token   string      `json:"token" doc:"kept by fleetd only as a digest"`
+	Token   string      `json:"token" doc:"fleetd stores only its digest"`
 	Serial  string      `json:"serial,omitempty"`
 	Expires schema.Time `json:"expires"`
-	Server  string      `json:"server" doc:"where the robot asks with it"`
-	Line    string      `json:"line" doc:"to be typed on the robot"`
+	Server  string      `json:"server" doc:"address for the enrolment"`
+	Line    string      `json:"line" doc:"command to type on the robot"`
 }
 
 // Identity is what fleetd knows of a robot's credentials.
 type Identity struct {
 	Robot        string        `json:"robot"`
-	Revoked      schema.Time   `json:"revoked,omitzero" doc:"brokers do not take it, until it is enrolled again"`
+	Revoked      schema.Time   `json:"revoked,omitzero" doc:"when it was revoked; brokers refuse it until it is enrolled again"`
 	Certificates []Certificate `json:"certificates"`
 	Tokens       []TokenState  `json:"tokens"`
 }
 
-// Certificate is one that the robot was given.
+// Certificate is one that was issued to the robot.
 type Certificate struct {
 	Serial  string      `json:"serial"`
 	How     string      `json:"how" enum:"token,renewal"`
@@ -52,7 +52,7 @@ type Certificate struct {
 	Why     string      `json:"revoked_why,omitempty"`
 }
 
-// TokenState is what became of a token; the token itself nobody knows.
+// TokenState is the state of a token. The token itself is not stored.
 type TokenState struct {
 	At      schema.Time `json:"at"`
 	By      string      `json:"by,omitempty"`
@@ -61,24 +61,24 @@ type TokenState struct {
 	Used    schema.Time `json:"used,omitzero"`
 }
 
-// RevokeAsk asks to take a robot's credentials away.
+// RevokeAsk asks to revoke a robot's credentials.
 type RevokeAsk struct {
-	DryRun bool `json:"dry_run,omitempty" doc:"only say what it would take; without it, why must be given"`
+	DryRun bool `json:"dry_run,omitempty" doc:"only show what it would revoke; otherwise why is required"`
 	Signed
 }
 
-// Revoked is what a revocation takes.
+// Revoked is the result of a revocation.
 type Revoked struct {
 	DryRun       bool     `json:"dry_run,omitempty"`
 	Robot        string   `json:"robot"`
-	Certificates []string `json:"certificates" doc:"serial numbers of those that opened a door"`
-	View         string   `json:"view" doc:"whether the robot is there; if it is, the broker cuts it off"`
-	Broker       bool     `json:"broker" doc:"fleetd has its broker, which hears of it at once; otherwise when fleetd has it again"`
+	Certificates []string `json:"certificates" doc:"serial numbers of the certificates that were valid"`
+	View         string   `json:"view" doc:"presence of the robot; if it is connected, the broker disconnects it"`
+	Broker       bool     `json:"broker" doc:"fleetd is connected to its broker, which gets the revocation at once; otherwise it gets it when fleetd is connected again"`
 }
 
 func (s *server) identities(h huma.API) {
 	huma.Register(h, op("make-token", http.MethodPost, "/robots/{id}/tokens", "identity", "Make an enrolment token",
-		"Whoever has it can be that robot, once. It is told in this answer and never again; one that was made before and not used ends with it."),
+		"Anybody with the token can enrol as that robot, once. Only this answer contains it; it replaces an earlier token that was not used."),
 		func(ctx context.Context, in *struct {
 			One
 			Body TokenAsk
@@ -89,8 +89,8 @@ func (s *server) identities(h huma.API) {
 		func(ctx context.Context, in *One) (*answer[Identity], error) {
 			return s.identity(ctx, in.ID)
 		})
-	huma.Register(h, op("revoke-robot", http.MethodPost, "/robots/{id}/revoke", "identity", "Take a robot's credentials away",
-		"Brokers end its connections at once and refuse its name and its certificates. Only a new token brings it back."),
+	huma.Register(h, op("revoke-robot", http.MethodPost, "/robots/{id}/revoke", "identity", "Revoke a robot's credentials",
+	"Brokers close its connections at once and refuse its name and its certificates. A new token enrols it again."),
 		func(ctx context.Context, in *struct {
 			One
 			Body RevokeAsk
@@ -134,8 +134,8 @@ func (s *server) makeToken(ctx context.Context, robot string, in TokenAsk) (*ans
 	}}, nil
 }
 
-// admit takes a robot's name back from those that are refused, on a person's word.
-// Its certificates stay revoked.
+// admit removes a robot's name from the refused names, because a person adopts it. Its
+// certificates stay revoked.
 func (s *server) admit(ctx context.Context, robot string, by Signed) error {
 	told, now := false, s.fleet.Now()
 	err := s.inTx(ctx, "robot "+robot, func(tx *store.Tx) (err error) {
@@ -157,11 +157,11 @@ func (s *server) admit(ctx context.Context, robot string, by Signed) error {
 }
 
 func cannotName(robot string) *Problem {
-	return KindInvalid.Problem(fmt.Sprintf("%q cannot name a robot", robot), "a to z, 0 to 9 and -, at most 63 characters")
+	return KindInvalid.Problem(fmt.Sprintf("%q cannot name a robot", robot), "write a to z, 0 to 9 and -, at most 63 characters")
 }
 
-// mayName refuses a robot the name of somebody else. Brokers go by names: a robot
-// that is called like a fleetd instance or a client would have his session and his topics.
+// mayName refuses to give a robot a name that is in use. Brokers identify clients by name:
+// a robot with the name of a fleetd instance or client would get its session and topics.
 func (s *server) mayName(ctx context.Context, tx *store.Tx, robot string) error {
 	if !schema.ValidID(robot) {
 		return cannotName(robot)
@@ -175,9 +175,9 @@ func (s *server) mayName(ctx context.Context, tx *store.Tx, robot string) error 
 		if !ranked[robot] {
 			return nil
 		}
-		who = "a client that robots are told to rank"
+		who = "a client whose rank is in the settings of robots"
 	}
-	return KindInvalid.Problem(fmt.Sprintf("%q cannot name a robot: %s goes by that name", robot, who), "give the robot a name of its own")
+	return KindInvalid.Problem(fmt.Sprintf("%q cannot name a robot: %s has that name", robot, who), "give the robot another name")
 }
 
 func (s *server) identity(ctx context.Context, robot string) (*answer[Identity], error) {
@@ -221,9 +221,9 @@ func (s *server) identity(ctx context.Context, robot string) (*answer[Identity],
 	return &answer[Identity]{out}, nil
 }
 
-// noReason refuses a revocation that says nothing for the audit.
+// noReason refuses a revocation without a reason for the audit.
 func noReason(of string) *Problem {
-	f := schema.Fault("/why", "missing", "a revocation needs a reason", "say why "+of+" is not to be trusted any more")
+	f := schema.Fault("/why", "missing", "a revocation needs a reason", "write why "+of+" is no longer trusted")
 	return refusal(inBody("", []schema.Problem{f}))
 }
 
@@ -232,7 +232,7 @@ func (s *server) revoke(ctx context.Context, robot string, in RevokeAsk) (*answe
 		return nil, cannotName(robot)
 	}
 	if robot == s.fleet.Status().Name {
-		return nil, KindInvalid.Problem(fmt.Sprintf("%q is this instance, no robot", robot), "fleetd ca revoke SERIAL takes a fleetd instance's certificate away")
+		return nil, KindInvalid.Problem(fmt.Sprintf("%q is this fleetd instance, not a robot", robot), "fleetd ca revoke SERIAL revokes the certificate of a fleetd instance")
 	}
 	if !in.DryRun && strings.TrimSpace(in.Why) == "" {
 		return nil, noReason("robot " + robot)

@@ -13,13 +13,13 @@ import (
 	"troupe/schema"
 )
 
-// DecommissionAsk asks to take a robot out of the fleet.
+// DecommissionAsk asks to remove a robot from the fleet.
 type DecommissionAsk struct {
-	Yes bool `json:"yes,omitempty" doc:"also if it is there: it is stopped and cut off"`
+	Yes bool `json:"yes,omitempty" doc:"also if the robot is online: it is stopped and disconnected"`
 	Signed
 }
 
-// Decommission is a robot on its way out of the fleet, or out of it.
+// Decommission is the removal of a robot from the fleet, in progress or done.
 type Decommission struct {
 	Robot   string            `json:"robot"`
 	Step    decommission.Step `json:"step" enum:"begun,stopped,revoked,desired_emptied,emptied,archived,cancelled"`
@@ -34,11 +34,11 @@ type decommissionList struct {
 	Decommissions []Decommission `json:"decommissions"`
 }
 
-// Orphan is what a broker keeps of a robot that the fleet does not know.
+// Orphan lists the retained documents of a robot that is unknown to the fleet.
 type Orphan struct {
 	Robot  string      `json:"robot"`
 	Topics []string    `json:"topics" doc:"retained documents"`
-	View   string      `json:"view" doc:"a robot that is there is no orphan: adopt or revoke it"`
+	View   string      `json:"view" doc:"presence; if the robot is online, adopt or revoke it instead"`
 	Seen   schema.Time `json:"seen" doc:"when fleetd first saw one of them"`
 }
 
@@ -52,16 +52,16 @@ type accepted[T any] struct {
 }
 
 func (s *server) leaving(h huma.API) {
-	huma.Register(h, op("decommission", http.MethodPost, "/robots/{id}/decommission", "identity", "Take a robot out of the fleet",
-		"It is stopped if it is there, its credentials are taken, and when it is gone its documents at the broker are emptied and its row is put away. Its history stays.",
-		"It goes on by itself, also after a restart of fleetd; GET tells how far it is."),
+	huma.Register(h, op("decommission", http.MethodPost, "/robots/{id}/decommission", "identity", "Remove a robot from the fleet",
+	"fleetd stops the robot if it is online and revokes its credentials; when it is offline, fleetd deletes its retained documents at the broker and archives its row. Its history stays.",
+	"The removal continues in the background, also after a restart of fleetd; GET shows its progress."),
 		func(ctx context.Context, in *struct {
 			One
 			Body DecommissionAsk
 		}) (*accepted[Decommission], error) {
 			return s.decommission(ctx, in.ID, in.Body)
 		})
-	huma.Register(h, op("get-decommission", http.MethodGet, "/robots/{id}/decommission", "identity", "Say how far a robot is on its way out of the fleet"),
+	huma.Register(h, op("get-decommission", http.MethodGet, "/robots/{id}/decommission", "identity", "Get the progress of a robot's removal"),
 		func(ctx context.Context, in *One) (*answer[Decommission], error) {
 			var d decommission.Decommission
 			err := s.inTx(ctx, "decommission of "+in.ID, func(tx *store.Tx) (err error) {
@@ -73,7 +73,7 @@ func (s *server) leaving(h huma.API) {
 			}
 			return &answer[Decommission]{s.decommissionOf(d)}, nil
 		})
-	huma.Register(h, op("list-decommissions", http.MethodGet, "/decommissions", "identity", "List robots that left the fleet or are leaving it"),
+	huma.Register(h, op("list-decommissions", http.MethodGet, "/decommissions", "identity", "List robots that were removed or are being removed"),
 		func(ctx context.Context, _ *struct{}) (*answer[decommissionList], error) {
 			out := decommissionList{Decommissions: []Decommission{}}
 			err := s.inTx(ctx, "decommissions", func(tx *store.Tx) error {
@@ -89,12 +89,12 @@ func (s *server) leaving(h huma.API) {
 			}
 			return &answer[decommissionList]{out}, nil
 		})
-	huma.Register(h, op("list-orphans", http.MethodGet, "/orphans", "identity", "List documents of robots that the fleet does not know",
-		"The broker keeps them until somebody empties them; nothing empties them by itself."),
+	huma.Register(h, op("list-orphans", http.MethodGet, "/orphans", "identity", "List retained documents of unknown robots",
+	"They are never deleted automatically."),
 		func(context.Context, *struct{}) (*answer[orphanList], error) {
 			return &answer[orphanList]{orphanList{listed(s.fleet.Orphans())}}, nil
 		})
-	huma.Register(h, op("delete-orphan", http.MethodDelete, "/orphans/{id}", "identity", "Empty the documents of a robot that the fleet does not know"),
+	huma.Register(h, op("delete-orphan", http.MethodDelete, "/orphans/{id}", "identity", "Delete the retained documents of an unknown robot"),
 		func(ctx context.Context, in *struct {
 			One
 			By string `query:"by" maxLength:"63"`
@@ -111,23 +111,23 @@ func (s *server) decommissionOf(d decommission.Decommission) Decommission {
 	return out
 }
 
-// there reports whether a robot is connected, as far as can be said.
+// connected reports whether fleetd sees the robot as connected.
 func there(r Robot) bool { return r.Presence.View == "online" || r.Presence.View == "degraded" }
 
 func (s *server) decommission(ctx context.Context, robot string, in DecommissionAsk) (*accepted[Decommission], error) {
 	seen, known := s.fleet.Robot(robot)
 	if known && !seen.Adopted {
-		return nil, KindNotFound.Problem("robot "+robot+" is none of this fleet's", "fleetd robot orphans lists what the broker keeps of such robots")
+		return nil, KindNotFound.Problem("robot "+robot+" does not belong to this fleet", "fleetd robot orphans lists the retained documents of such robots")
 	}
 	if known && there(seen.Robot) && !in.Yes {
-		return nil, KindOnline.Problem("robot "+robot+" is there", "switch it off first; or say yes (--yes), and it is stopped and cut off")
+		return nil, KindOnline.Problem("robot "+robot+" is online", "switch it off first; or confirm with yes (--yes) to stop and disconnect it")
 	}
 	var d decommission.Decommission
 	now := s.fleet.Now()
 	err := s.inTx(ctx, "robot "+robot, func(tx *store.Tx) error {
 		err := tx.BeginDecommission(ctx, robot, in.By, in.Why, now)
 		if errors.Is(err, store.ErrConflict) {
-			return KindConflict.Problem("robot "+robot+" is on its way out already", "fleetd robot decommission "+robot+" --status says how far it is")
+			return KindConflict.Problem("robot "+robot+" is being removed already", "fleetd robot decommission "+robot+" --status shows the progress")
 		} else if err != nil {
 			return err
 		}
@@ -149,7 +149,7 @@ func (s *server) deleteOrphan(ctx context.Context, robot, by string) (*answer[Or
 			continue
 		}
 		if seen, _ := s.fleet.Robot(robot); there(seen.Robot) {
-			return nil, KindOnline.Problem("robot "+robot+" is there, and would write its documents again", "adopt it, or revoke it and switch it off")
+			return nil, KindOnline.Problem("robot "+robot+" is online and would publish its documents again", "adopt it, or revoke it and switch it off")
 		}
 		now := s.fleet.Now()
 		err := s.inTx(ctx, "orphan "+robot, func(tx *store.Tx) error {
@@ -164,5 +164,5 @@ func (s *server) deleteOrphan(ctx context.Context, robot, by string) (*answer[Or
 		s.fleet.Changed(ctx)
 		return &answer[Orphan]{o}, nil
 	}
-	return nil, KindNotFound.Problem("there are no documents without a robot of the name "+robot, "fleetd robot orphans lists those that there are")
+	return nil, KindNotFound.Problem("there are no documents of an unknown robot "+robot, "fleetd robot orphans lists them")
 }

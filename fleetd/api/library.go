@@ -19,7 +19,7 @@ type entryList struct {
 	Entries []Entry `json:"entries"`
 }
 
-// Text is an act or story as its author writes it.
+// Text is the source of an act or story, in YAML or JSON.
 type Text struct {
 	RawBody []byte `contentType:"application/yaml"`
 }
@@ -29,13 +29,13 @@ type entryAnswer struct {
 	Body Entry
 }
 
-// library registers the acts, or the stories.
+// library registers the requests for acts or stories.
 func (s *server) library(h huma.API, kind library.Kind, plural string) {
 	at := func(id, method, path, summary string, description ...string) huma.Operation {
 		return op(id+"-"+string(kind), method, "/"+plural+path, plural, summary, description...)
 	}
 	huma.Register(h, at("list", http.MethodGet, "", "List "+plural), func(ctx context.Context, in *struct {
-		Deleted bool `query:"deleted" doc:"with those that were deleted"`
+		Deleted bool `query:"deleted" doc:"also list deleted ones"`
 	}) (*answer[entryList], error) {
 		return s.entries(ctx, kind, in.Deleted)
 	})
@@ -63,7 +63,7 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 		}{"application/json", v.Body}, nil
 	})
 	huma.Register(h, at("save", http.MethodPut, "/{id}", "Save a draft",
-		"YAML, or JSON if the text starts with {. A draft may be wrong; it only cannot be published then. If-Match refuses to save over somebody else's change."),
+		"YAML, or JSON if the text starts with {. A draft may have errors, but cannot be published then. If-Match prevents overwriting somebody else's change."),
 		func(ctx context.Context, in *struct {
 			One
 			Text
@@ -76,12 +76,12 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 			}
 			return s.save(ctx, kind, in.ID, in.RawBody, over, in.By)
 		})
-	huma.Register(h, at("validate", http.MethodPost, "/validate", "Say every problem of a text", "Nothing is saved."),
+	huma.Register(h, at("validate", http.MethodPost, "/validate", "List the problems of a text", "Nothing is saved."),
 		func(ctx context.Context, in *Text) (*answer[Validity], error) {
 			return s.validity(ctx, kind, in.RawBody)
 		})
-	huma.Register(h, at("publish", http.MethodPost, "/{id}/publish", "Freeze the draft as the next revision",
-		"Robots keep what they were assigned. Refused while the draft has errors. If-Match publishes only the draft that you saw."),
+	huma.Register(h, at("publish", http.MethodPost, "/{id}/publish", "Publish the draft as the next revision",
+	"Robots keep the revision that is assigned to them. Refused while the draft has errors. If-Match publishes only the draft that you read."),
 		func(ctx context.Context, in *struct {
 			One
 			IfMatch string `header:"If-Match"`
@@ -93,13 +93,13 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 			}
 			return s.publish(ctx, kind, in.ID, over, in.Body)
 		})
-	huma.Register(h, at("delete", http.MethodDelete, "/{id}", "Delete, recoverably",
-		"An act goes out of every story that uses it; a story left empty is deleted too, and robots are told. The numbers that a dry run tells must be repeated, and the names of stories whose robots would be left without a default story."),
+	huma.Register(h, at("delete", http.MethodDelete, "/{id}", "Delete; recover undoes it",
+	"An act is removed from every story that uses it; a story left empty is deleted too; robots get the changed stories. The request must repeat the numbers that a dry run shows, and name the stories whose robots would be left without a default story."),
 		func(ctx context.Context, in *struct {
 			One
 			DryRun  bool     `query:"dry_run"`
 			Stories int      `query:"expected_stories" minimum:"0" doc:"stories that change"`
-			Robots  int      `query:"expected_robots" minimum:"0" doc:"robots that are told something"`
+			Robots  int      `query:"expected_robots" minimum:"0" doc:"robots that get a new desired story"`
 			Clear   []string `query:"clear,explode" doc:"stories whose robots may be left without a default story"`
 			By      string   `query:"by" maxLength:"63"`
 			Why     string   `query:"why" maxLength:"256"`
@@ -110,7 +110,7 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 			}
 			return s.remove(ctx, kind, in.ID, expect, Signed{in.By, in.Why})
 		})
-	huma.Register(h, at("recover", http.MethodPost, "/{id}/recover", "Bring back what was deleted", "As it was, assigned to nobody."),
+	huma.Register(h, at("recover", http.MethodPost, "/{id}/recover", "Recover what was deleted", "It is assigned to no robot."),
 		func(ctx context.Context, in *struct {
 			One
 			Body Signed
@@ -119,7 +119,7 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 		})
 }
 
-// draftOf reads If-Match; nil is any.
+// draftOf parses If-Match; nil means any revision.
 func draftOf(match string) (*int64, error) {
 	match = strings.Trim(strings.TrimPrefix(match, "W/"), `"`)
 	if match == "" || match == "*" {
@@ -127,7 +127,7 @@ func draftOf(match string) (*int64, error) {
 	}
 	rev, err := strconv.ParseInt(match, 10, 64)
 	if err != nil {
-		return nil, KindStale.Problem(fmt.Sprintf("If-Match %q is no state of a draft", match), "repeat the ETag that you got")
+		return nil, KindStale.Problem(fmt.Sprintf("If-Match %q is not a revision of a draft", match), "send the ETag that you got")
 	}
 	return &rev, nil
 }
@@ -154,7 +154,7 @@ func (s *server) entries(ctx context.Context, kind library.Kind, deleted bool) (
 	return &answer[entryList]{out}, nil
 }
 
-// performed counts the robots of each default story.
+// performed counts the robots per default story.
 func (s *server) performed() map[string]int {
 	out := map[string]int{}
 	for _, r := range s.fleet.Robots() {
@@ -190,8 +190,8 @@ func (s *server) entry(ctx context.Context, kind library.Kind, id string) (*entr
 	return &entryAnswer{ETag: strconv.Quote(strconv.FormatInt(row.DraftRev, 10)), Body: e}, nil
 }
 
-// plan runs a plan over the library and applies what it decides, in one
-// transaction. With nothing decided nothing is written.
+// plan reads the library, calls decide, and applies the changes, in one transaction.
+// Without changes it writes nothing.
 func (s *server) plan(ctx context.Context, what string, also []library.Pin, decide func(*store.Tx, library.Rows, time.Time) (library.Changes, error)) error {
 	db, err := s.fleet.Store()
 	if err != nil {
@@ -234,7 +234,7 @@ func (s *server) save(ctx context.Context, kind library.Kind, id string, body []
 		}
 		if saved.Entry.ID != id {
 			return library.Changes{}, refusal(inDocument([]schema.Problem{schema.Fault("/"+string(kind), "bad_id",
-				fmt.Sprintf("the text is of %s %s, the address says %s", kind, saved.Entry.ID, id), "make them the same")}))
+				fmt.Sprintf("the text names %s %s, the URL names %s", kind, saved.Entry.ID, id), "make them equal")}))
 		}
 		out = Saved{entryOf(saved.Entry), saved.Unchanged}
 		return saved.Changes, nil
@@ -309,7 +309,7 @@ func (s *server) remove(ctx context.Context, kind library.Kind, id string, expec
 	return &answer[Deletion]{out}, nil
 }
 
-// expectations names the parameters that an unexpected impact is about.
+// expectations adds the query parameters that a refused deletion is about.
 func expectations(problems []schema.Problem) []Finding {
 	found := findings("query", problems)
 	for i := range found {

@@ -11,21 +11,21 @@ import (
 	"troupe/schema"
 )
 
-// Problem is how every refusal and every fault is told (RFC 9457).
+// Problem is the body of every error answer (RFC 9457).
 type Problem struct {
-	Type   string    `json:"type" doc:"names the kind of problem; stable; leads to its explanation"`
+	Type   string    `json:"type" doc:"kind of the problem; stable; GET it for an explanation"`
 	Title  string    `json:"title"`
 	Status int       `json:"status"`
 	Detail string    `json:"detail" doc:"what is wrong this time"`
-	Hint   string    `json:"hint,omitempty" doc:"the way out"`
+	Hint   string    `json:"hint,omitempty" doc:"what to do"`
 	Errors []Finding `json:"errors,omitempty"`
 
-	// What a person must have seen before the request is taken.
-	Count   *int   `json:"count,omitempty" doc:"how many it would hit now"`
-	Confirm string `json:"confirm,omitempty" doc:"the name to be given as confirmation"`
+	// What a person must confirm before the request is carried out.
+	Count   *int   `json:"count,omitempty" doc:"how many robots it would affect now"`
+	Confirm string `json:"confirm,omitempty" doc:"the names to send as confirmation"`
 }
 
-// Finding is one thing that is wrong in a request or a document.
+// Finding is one error or warning about a request or a document.
 type Finding struct {
 	In string `json:"in,omitempty" doc:"body, query, path or header; empty = the document"`
 	schema.Problem
@@ -39,47 +39,47 @@ type Kind struct {
 	Meaning string
 }
 
-// Type is the URI by which answers name k; fleetd serves its meaning there.
+// Type is the URI that identifies k in answers; fleetd serves its meaning there.
 func (k Kind) Type() string { return TypePrefix + k.Name }
 
-// TypePrefix is what the types of all problems begin with.
+// TypePrefix is the prefix of the types of all problems.
 const TypePrefix = "/problems/"
 
-// The kinds of problems, all of them.
+// All kinds of problems.
 var (
-	KindMalformed   = Kind{"malformed", http.StatusBadRequest, "The request cannot be read", "The request is not well-formed: it could not be read far enough to judge it."}
-	KindInvalid     = Kind{"invalid", http.StatusUnprocessableEntity, "The request is not valid", "The request was read, and something in it is wrong; errors says what, where and the way out."}
-	KindNotFound    = Kind{"not-found", http.StatusNotFound, "There is nothing of this name", "What the request names does not exist."}
-	KindConflict    = Kind{"conflict", http.StatusConflict, "Somebody else changed it", "It is no longer as the request took it to be. Look again, then decide again."}
-	KindCount       = Kind{"count-changed", http.StatusConflict, "It would hit another number", "expected_count is not the number that the request would hit now. Ask with dry_run, look, and send the number that it tells."}
-	KindConfirm     = Kind{"needs-confirmation", http.StatusConflict, "This needs a confirmation", "The request takes something away. Send the count, and where one is asked for the name, that a dry run tells."}
-	KindUnpublished = Kind{"not-published", http.StatusConflict, "There is no published revision", "Only published stories can be given to robots. Publish it first."}
-	KindStale       = Kind{"precondition-failed", http.StatusPreconditionFailed, "It is no longer the one you saw", "If-Match names another state than the stored one. Get it again, then decide again."}
-	KindTooLarge    = Kind{"too-large", http.StatusRequestEntityTooLarge, "The request is too large", "A request has at most 1 MiB, an act or story at most 64 KiB, a file that is put as an asset at most 16 MiB."}
-	KindMedia       = Kind{"unsupported-media-type", http.StatusUnsupportedMediaType, "The body is of an unknown type", "Bodies are JSON; acts and stories may be YAML too."}
-	KindNotAllowed  = Kind{"not-allowed", http.StatusForbidden, "This is not allowed", "The request came from another site's page, or asks for what nobody may ask for here."}
+	KindMalformed   = Kind{"malformed", http.StatusBadRequest, "The request cannot be read", "The request is not well-formed and could not be parsed."}
+	KindInvalid     = Kind{"invalid", http.StatusUnprocessableEntity, "The request is not valid", "The request was parsed, and something in it is wrong; errors says what, where and what to do."}
+	KindNotFound    = Kind{"not-found", http.StatusNotFound, "Not found", "What the request names does not exist."}
+	KindConflict    = Kind{"conflict", http.StatusConflict, "It was changed meanwhile", "The state is no longer the one that the request assumes. Get it again, then decide again."}
+	KindCount       = Kind{"count-changed", http.StatusConflict, "The number of matching robots changed", "expected_count is not the number of robots or stories that the request would affect now. Send it with dry_run, check the result, and send the number that it shows."}
+	KindConfirm     = Kind{"needs-confirmation", http.StatusConflict, "This needs a confirmation", "The request removes something. Send the count, and where needed the names, that a dry run shows."}
+	KindUnpublished = Kind{"not-published", http.StatusConflict, "There is no published revision", "Only published stories can be assigned to robots. Publish it first."}
+	KindStale       = Kind{"precondition-failed", http.StatusPreconditionFailed, "It was changed since you read it", "If-Match names another revision than the stored one. Get it again, then decide again."}
+	KindTooLarge    = Kind{"too-large", http.StatusRequestEntityTooLarge, "The request is too large", "A request may have 1 MiB, an act or story 64 KiB, an uploaded asset 16 MiB."}
+	KindMedia       = Kind{"unsupported-media-type", http.StatusUnsupportedMediaType, "The body is of an unknown type", "Bodies are JSON; acts and stories may also be YAML."}
+	KindNotAllowed  = Kind{"not-allowed", http.StatusForbidden, "This is not allowed", "The request came from a page of another site, used a host name that is not allowed, or is forbidden."}
 	KindSlow        = Kind{"too-slow", http.StatusRequestTimeout, "The request came too slowly", "The body did not arrive in time."}
-	KindBusy        = Kind{"busy", http.StatusServiceUnavailable, "Too much at once", "Many requests change the same thing at once; this one changed nothing. Try again."}
-	KindDatabase    = Kind{"database-unavailable", http.StatusServiceUnavailable, "The database does not answer", "Robots go on, and stops work. What needs the fleet's memory has to wait until the database answers."}
-	KindOverload    = Kind{"overloaded", http.StatusServiceUnavailable, "Too many requests at once", "Fleetd serves a bounded number of requests at once. This one was not looked at. Stops have places of their own."}
-	KindDisk        = Kind{"disk-unwritable", http.StatusServiceUnavailable, "Fleetd cannot write to its disk", "Stops go out and robots hold them. What the database has not taken yet is lost if fleetd ends. Make room on the disk."}
-	KindOutcome     = Kind{"outcome-unknown", http.StatusServiceUnavailable, "It is not known whether it was done", "The database stopped answering after it was asked to commit the change, and before it said that it had. Look whether it was done before you ask again."}
-	KindBroker      = Kind{"broker-unavailable", http.StatusServiceUnavailable, "No connection to the robots", "fleetd has lost the MQTT broker: nothing reaches a robot from here. Stop robots at the robot itself."}
-	KindEnding      = Kind{"shutting-down", http.StatusServiceUnavailable, "fleetd is shutting down", "The request was given up because fleetd ends. Robots go on. Look whether it was done before you ask again."}
-	KindNoKeys      = Kind{"no-certificates", http.StatusNotImplemented, "This instance issues no certificates", "It was started without the fleet's keys, or without an address at which robots may ask."}
-	KindToken       = Kind{"token-unknown", http.StatusForbidden, "There is no such enrolment token", "The token that the robot shows is not one of this instance, or is for another robot."}
-	KindTokenUsed   = Kind{"token-used", http.StatusForbidden, "The enrolment token was used", "A token makes one robot, once. Only the key that it was used for is answered again, as long as the token lasts."}
-	KindTokenOld    = Kind{"token-expired", http.StatusForbidden, "The enrolment token has ended", "A token lasts a day unless it was made to last otherwise, and until a newer one is made for its robot."}
-	KindWrongBody   = Kind{"wrong-body", http.StatusForbidden, "The enrolment token is for another body", "The token is bound to a serial number, and the robot says another one, or none."}
-	KindRequest     = Kind{"certificate-request-refused", http.StatusUnprocessableEntity, "The request for a certificate is refused", "The request was read, and must not be granted; errors says why: weak_key, wrong_subject, csr_not_proven, csr_unreadable."}
-	KindCertificate = Kind{"certificate-refused", http.StatusForbidden, "The certificate is not taken", "The robot shows no certificate of this fleet, or one that has ended or was revoked. A new token is the way back."}
-	KindTooOften    = Kind{"too-often", http.StatusTooManyRequests, "Too many wrong tokens", "Somebody at this address shows wrong tokens again and again, and has to wait."}
-	KindInUse       = Kind{"in-use", http.StatusConflict, "It is still used", "Published stories need what the request would take away; detail names them."}
-	KindOnline      = Kind{"robot-online", http.StatusConflict, "The robot is there", "What was asked for would cut off a robot that is connected, or have it write again what is emptied."}
-	KindInternal    = Kind{"internal", http.StatusInternalServerError, "A fault of fleetd", "This is a defect of the program, not of the request. Its log has more."}
+	KindBusy        = Kind{"busy", http.StatusServiceUnavailable, "Too many concurrent changes", "Many requests change the same data at once; this one changed nothing. Try again."}
+	KindDatabase    = Kind{"database-unavailable", http.StatusServiceUnavailable, "The database does not answer", "Robots continue, and stops work. Everything else waits until the database answers."}
+	KindOverload    = Kind{"overloaded", http.StatusServiceUnavailable, "Too many requests at once", "fleetd serves a limited number of requests at once, and did not read this one. Stops have a limit of their own."}
+	KindDisk        = Kind{"disk-unwritable", http.StatusServiceUnavailable, "fleetd cannot write to its disk", "Stops are sent and robots hold them. Stops that the database does not have yet are lost if fleetd ends. Free space on the disk."}
+	KindOutcome     = Kind{"outcome-unknown", http.StatusServiceUnavailable, "It is unknown whether the change was made", "The database stopped answering during the commit. Check whether the change was made before you repeat the request."}
+	KindBroker      = Kind{"broker-unavailable", http.StatusServiceUnavailable, "No connection to the robots", "fleetd is not connected to the MQTT broker and cannot reach robots. Stop robots at the robots themselves."}
+	KindEnding      = Kind{"shutting-down", http.StatusServiceUnavailable, "fleetd is shutting down", "The request was abandoned because fleetd is shutting down. Robots continue. Check whether the change was made before you repeat the request."}
+	KindNoKeys      = Kind{"no-certificates", http.StatusNotImplemented, "This instance issues no certificates", "It was started without the fleet's keys (--ca), or without an address for enrolment (--enrol)."}
+	KindToken       = Kind{"token-unknown", http.StatusForbidden, "Unknown enrolment token", "This fleet has not issued the token."}
+	KindTokenUsed   = Kind{"token-used", http.StatusForbidden, "The enrolment token was used", "A token enrols one robot, once. Until it expires, a request with the same key gets the same answer again."}
+	KindTokenOld    = Kind{"token-expired", http.StatusForbidden, "The enrolment token has expired", "A token is valid for a day unless it was made with another duration, and until a newer one is made for its robot."}
+	KindWrongBody   = Kind{"wrong-body", http.StatusForbidden, "The enrolment token is for another body", "The token is bound to a serial number, and the robot has another one, or none."}
+	KindRequest     = Kind{"certificate-request-refused", http.StatusUnprocessableEntity, "The request for a certificate is refused", "The certificate signing request is not acceptable; errors says why: weak_key, wrong_subject, csr_not_proven, csr_unreadable."}
+	KindCertificate = Kind{"certificate-refused", http.StatusForbidden, "The certificate is not accepted", "The robot presented no certificate of this fleet, or one that has expired or was revoked. Enrol it again with a new token."}
+	KindTooOften    = Kind{"too-often", http.StatusTooManyRequests, "Too many wrong tokens", "This address sent wrong tokens repeatedly and has to wait."}
+	KindInUse       = Kind{"in-use", http.StatusConflict, "It is in use", "Published stories need what the request would delete; detail names them."}
+	KindOnline      = Kind{"robot-online", http.StatusConflict, "The robot is online", "The request would disconnect a robot that is online, or delete documents that it would publish again."}
+	KindInternal    = Kind{"internal", http.StatusInternalServerError, "Internal error", "This is a defect of fleetd, not of the request. Its log has details."}
 )
 
-// Kinds lists every kind of problem, for documents and for tests.
+// Kinds lists every kind of problem.
 func Kinds() []Kind {
 	return []Kind{
 		KindMalformed, KindInvalid, KindNotFound, KindConflict, KindCount, KindConfirm, KindUnpublished, KindStale,
@@ -96,7 +96,7 @@ func (k Kind) Problem(detail, hint string, found ...Finding) *Problem {
 // Of reports whether p is of kind k.
 func (p *Problem) Of(k Kind) bool { return p.Type == k.Type() }
 
-// Error is the problem in one line.
+// Error returns the problem in one line.
 func (p *Problem) Error() string {
 	s := p.Detail
 	if s == "" {
@@ -108,13 +108,13 @@ func (p *Problem) Error() string {
 	return s
 }
 
-// GetStatus is the HTTP status, for the library that writes the answer.
+// GetStatus returns the HTTP status for huma, which writes the answer.
 func (p *Problem) GetStatus() int { return p.Status }
 
-// ContentType is what the answer is sent as.
+// ContentType returns the media type for huma, which writes the answer.
 func (p *Problem) ContentType(string) string { return "application/problem+json" }
 
-// withCount adds how many a request would hit.
+// withCount adds how many robots the request would affect.
 func (p *Problem) withCount(n int) *Problem {
 	p.Count = &n
 	return p
@@ -140,7 +140,7 @@ func findings(in string, found []schema.Problem) []Finding {
 	return out
 }
 
-// asProblem turns what the library found by itself into a problem of ours.
+// asProblem turns an error that huma found into a Problem.
 func asProblem(_ huma.Context, _ string, v any) (any, error) {
 	m, ok := v.(*huma.ErrorModel)
 	if !ok {
@@ -154,7 +154,7 @@ func asProblem(_ huma.Context, _ string, v any) (any, error) {
 	p.Status = m.Status
 	for _, e := range m.Errors {
 		if text, ok := e.Value.(string); ok && e.Location == "body" && kind.Status == http.StatusBadRequest {
-			// The library keeps of what the reader says only a sentence: asked again, it names the place.
+			// huma keeps only the text of strictJSON's error, so decode again to get the pointer.
 			var body any
 			p.Errors = append(p.Errors, inBody("", schema.DecodeStrictInto([]byte(text), &body, maxDepth))...)
 			continue

@@ -19,10 +19,10 @@ import (
 	"troupe/schema"
 )
 
-// chosen are the query parameters that select robots; none of them is all.
+// chosen are the query parameters that select robots; without any, all are selected.
 type chosen struct {
 	ID    []string `query:"id,explode" doc:"robots by name"`
-	Label []string `query:"label,explode" doc:"key=value; several must all hold"`
+	Label []string `query:"label,explode" doc:"key=value; if given several times, a robot must match all"`
 }
 
 func (c chosen) selector() (selector.Selector, error) {
@@ -40,7 +40,7 @@ func (c chosen) selector() (selector.Selector, error) {
 	return s, nil
 }
 
-// One is a path that names one robot, act, story, command or batch.
+// One is the path parameter of a robot, act, story, command or batch.
 type One struct {
 	ID string `path:"id" maxLength:"64"`
 }
@@ -50,7 +50,7 @@ type answer[T any] struct{ Body T }
 type robotList struct {
 	TS       schema.Time `json:"ts"`
 	Robots   []Robot     `json:"robots"`
-	Disputed string      `json:"disputed,omitempty" doc:"why somebody else seems to use this instance's name: it may not see what the other one sees"`
+	Disputed string      `json:"disputed,omitempty" doc:"set if another client seems to use this instance's name; this list may then be incomplete"`
 }
 
 type labels struct {
@@ -89,8 +89,8 @@ func (s *server) robots(h huma.API) {
 		}
 		return &answer[Robot]{d.Robot}, nil
 	})
-	huma.Register(h, op("adopt-robot", http.MethodPost, "/robots/{id}/adopt", "robots", "Make a robot one of this fleet's",
-		"The robot becomes known, and is told (sys/adopt) to obey the desired documents of this fleet's database from now on.", "Waits as Prefer: wait=N says.",
+	huma.Register(h, op("adopt-robot", http.MethodPost, "/robots/{id}/adopt", "robots", "Add a robot to this fleet",
+	"The robot is added to the database, and sys/adopt makes it obey the desired documents of this fleet from now on.", "Waits as long as Prefer: wait=N says.",
 	), func(ctx context.Context, in *struct {
 		One
 		Prefer string `header:"Prefer"`
@@ -151,18 +151,17 @@ func (s *server) adopt(ctx context.Context, id, prefer string, by Signed) (*issu
 	return s.issue(ctx, Order{Verb: "sys/adopt", Args: args, Selector: selector.IDs(id), By: by.By, Why: by.Why}, prefer, "")
 }
 
-// statusEvery is how often the stream says how fleetd stands, which is also its
-// sign of life.
+// statusEvery is the period of Status in the stream, which is also its keep-alive.
 const statusEvery = 2 * time.Second
 
 func (s *server) stream(h huma.API) {
-	sse.Register(h, op("stream", http.MethodGet, "/stream", "robots", "Follow robots live",
-		"First how fleetd stands and every robot, then each robot that changed, gathered for a moment; and how fleetd stands, every two seconds."),
+	sse.Register(h, op("stream", http.MethodGet, "/stream", "robots", "Stream changes of robots",
+	"First the status of fleetd and every robot, then the robots that changed, collected for a moment, and the status of fleetd every two seconds."),
 		map[string]any{"fleetd": Status{}, "robots": Snapshot{}, "changes": Changes{}},
 		func(ctx context.Context, in *chosen, send sse.Sender) {
 			sel, err := in.selector()
 			if err != nil {
-				return // the parameters were checked before the answer began
+				return // cannot happen: Resolve checked the parameters
 			}
 			w := s.fleet.Watch()
 			defer w.Close()
@@ -189,7 +188,7 @@ func (s *server) stream(h huma.API) {
 		})
 }
 
-// Resolve refuses a selector that cannot be read before an answer begins.
+// Resolve refuses an invalid selector before the answer begins.
 func (c *chosen) Resolve(huma.Context) []error {
 	_, err := c.selector()
 	var p *Problem

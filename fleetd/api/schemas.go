@@ -14,7 +14,7 @@ import (
 const schemaSuffix = ".schema.json"
 
 type schemaList struct {
-	Schemas []string `json:"schemas" doc:"names of messages, in lower case, and commands for the arguments of every verb"`
+	Schemas []string `json:"schemas" doc:"names of messages in lower case, and commands for the arguments of all verbs"`
 }
 
 type schemaText struct {
@@ -22,7 +22,7 @@ type schemaText struct {
 	Body        []byte
 }
 
-// schemas serves the messages of the contract as JSON Schemas.
+// schemas serves the JSON Schemas of the MQTT messages.
 func (s *server) schemas(h huma.API) {
 	huma.Register(h, op("list-schemas", http.MethodGet, "/schemas", "fleetd", "List the JSON Schemas of the MQTT messages"),
 		func(context.Context, *struct{}) (*answer[schemaList], error) {
@@ -37,7 +37,7 @@ func (s *server) schemas(h huma.API) {
 			return &answer[schemaList]{out}, nil
 		})
 	huma.Register(h, op("get-schema", http.MethodGet, "/schemas/{id}", "fleetd", "Get one JSON Schema (2020-12)",
-		"For the messages on MQTT; the descriptions of this API are at /api/openapi.json."),
+		"For MQTT messages; this API is described by /api/openapi.json."),
 		func(_ context.Context, in *struct {
 			ID string `path:"id" maxLength:"64" pattern:"^[a-z]+$"`
 		}) (*schemaText, error) {

@@ -25,26 +25,26 @@ import (
 	"troupe/schema/score"
 )
 
-// Prefix is where the resources lie.
+// Prefix is the path prefix of all resources.
 const Prefix = "/api/v1"
 
 // MaxBody bounds the body of a request.
 const MaxBody = 1 << 20
 
 const (
-	// databasePatience is how long a request waits for each answer of the database:
-	// somebody stands there, who has to know whether to do it manually.
+	// databasePatience is how long a request waits for each answer of the database. It is
+	// short, because a person waits and has to know whether to act at the robot.
 	databasePatience = 2500 * time.Millisecond
-	// uploadPatience is the same for an asset, which may take long to be written.
+	// uploadPatience is the same for an asset, which takes longer to write.
 	uploadPatience = 12 * time.Second
 )
 
-// server holds what the handlers need.
+// server is the state that the handlers share.
 type server struct {
 	fleet   Fleet
 	log     *slog.Logger
 	guesses *guesses
-	uploads chan struct{} // places of assets that are being put
+	uploads chan struct{} // semaphore of uploads
 	health  health
 }
 
@@ -52,7 +52,7 @@ type server struct {
 func Register(mux *http.ServeMux, fleet Fleet, log *slog.Logger) {
 	s := &server{fleet: fleet, log: log, guesses: newGuesses(), uploads: make(chan struct{}, uploadsAtOnce)}
 	config := huma.DefaultConfig("Troupe", "1")
-	config.Info.Description = "Fleetd of a fleet of performing robots. No stop here is an emergency stop: each is a message that software carries out."
+	config.Info.Description = "Server of a fleet of performing robots. No stop here is an emergency stop: each is a message that software carries out."
 	config.OpenAPIPath = "/api/openapi"
 	config.DocsPath, config.SchemasPath = "", ""
 	config.CreateHooks = nil // no $schema links in answers
@@ -84,7 +84,7 @@ func Register(mux *http.ServeMux, fleet Fleet, log *slog.Logger) {
 	mux.HandleFunc("/api/", unknown)
 }
 
-// schemaName keeps types of one name but of several packages apart.
+// schemaName adds the package to types of other packages, so that names do not collide.
 func schemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -98,10 +98,10 @@ func schemaName(t reflect.Type, hint string) string {
 	}
 }
 
-// Guard stands before everything: foreign pages, other hosts' names, too much,
-// and our own faults. hosts are the names under which fleetd may be spoken to
-// besides this machine's own; a page of another name that resolves here is not
-// ours, whatever its browser believes. A nil hosts takes every name.
+// Guard is middleware around the whole server: it refuses requests from pages of other
+// sites (CSRF) and with unknown host names (DNS rebinding), limits bodies, and recovers
+// from panics. hosts are the names that the Host header may carry besides loopback; nil
+// allows every name.
 func Guard(next http.Handler, log *slog.Logger, hosts []string) http.Handler {
 	origin := http.NewCrossOriginProtection()
 	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -111,26 +111,26 @@ func Guard(next http.Handler, log *slog.Logger, hosts []string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			if fault := recover(); fault != nil && fault != http.ErrAbortHandler {
-				log.Error("fault while answering", "method", r.Method, "path", r.URL.Path, "fault", fault, "stack", string(debug.Stack()))
-				Write(w, KindInternal.Problem("the request met a defect of the program", "tell its makers, with the log"))
+				log.Error("handler panicked", "method", r.Method, "path", r.URL.Path, "panic", fault, "stack", string(debug.Stack()))
+				Write(w, KindInternal.Problem("the request triggered a defect of fleetd", "report it to the developers with fleetd's log"))
 			}
 		}()
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Referrer-Policy", "same-origin")
 		if hosts != nil && !ours(r.Host, hosts) {
-			Write(w, KindNotAllowed.Problem(fmt.Sprintf("this instance is not called %q", r.Host), "start it with --host for every name that a reverse proxy gives it"))
+			Write(w, KindNotAllowed.Problem(fmt.Sprintf("host name %q is not allowed", r.Host), "start fleetd with --host for every name that a reverse proxy uses"))
 			return
 		}
 		if strings.HasPrefix(r.URL.Path, "/api/") {
 			w.Header().Set("Cache-Control", "no-store")
-			w.Header().Set("X-Accel-Buffering", "no") // a stream behind a proxy
+			w.Header().Set("X-Accel-Buffering", "no") // makes nginx pass the stream on unbuffered
 		}
 		limit, patience := int64(MaxBody), databasePatience
 		if r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, Prefix+"/assets/") {
 			limit, patience = score.MaxAsset, uploadPatience
 		}
 		r = r.WithContext(store.WithPatience(r.Context(), patience))
-		r.Body = http.MaxBytesReader(w, r.Body, limit+1) // one more, so that the API can say so itself
+		r.Body = http.MaxBytesReader(w, r.Body, limit+1) // one more, so that huma finds the excess and answers with a problem
 		guarded.ServeHTTP(w, r)
 	})
 }
@@ -146,18 +146,18 @@ func ours(host string, hosts []string) bool {
 	return host == "localhost" || slices.Contains(hosts, host)
 }
 
-// Write answers with a problem outside of the library.
+// Write answers with a problem outside of huma.
 func Write(w http.ResponseWriter, p *Problem) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) // the asker is gone if it fails
+	_ = json.NewEncoder(w).Encode(p) // an error means that the client is gone
 }
 
 func unknown(w http.ResponseWriter, r *http.Request) {
-	Write(w, KindNotFound.Problem(r.Method+" "+r.URL.Path+" is nothing of this API", "/api/openapi.json lists what there is"))
+	Write(w, KindNotFound.Problem(r.Method+" "+r.URL.Path+" is not part of this API", "/api/openapi.json describes the API"))
 }
 
-// explain serves what the type of a problem means.
+// explain serves the meaning of a type of problem.
 func explain(w http.ResponseWriter, r *http.Request) {
 	i := slices.IndexFunc(Kinds(), func(k Kind) bool { return k.Name == r.PathValue("kind") })
 	if i < 0 {
@@ -169,8 +169,7 @@ func explain(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "%s (%d)\n\n%s\n", k.Title, k.Status, k.Meaning)
 }
 
-// fail turns what stands in the way into a problem. what names what was asked
-// for, for answers that something is not there.
+// fail turns an error into a problem. what names the resource of the request.
 func (s *server) fail(err error, what string) error {
 	var p *Problem
 	switch {
@@ -179,20 +178,20 @@ func (s *server) fail(err error, what string) error {
 	case errors.Is(err, store.ErrNotFound):
 		return KindNotFound.Problem("there is no "+what, "")
 	case errors.Is(err, store.ErrConflict):
-		return KindConflict.Problem(what+" was changed at the same time", "look again, then try again")
+		return KindConflict.Problem(what+" was changed at the same time", "get it again, then try again")
 	case errors.Is(err, store.ErrBusy):
-		return KindBusy.Problem("many changed the same at once; nothing was changed", "try again")
+		return KindBusy.Problem("too many concurrent changes; this request changed nothing", "try again")
 	case errors.Is(err, store.ErrUnknown):
-		s.log.Error("database did not say whether it committed", "asked for", what, "error", err)
-		return KindOutcome.Problem("the change may be done or not ("+what+"): fleetd's database stopped answering while it committed it", "look when the database answers, before you ask again; stops work")
-	case errors.Is(err, context.Canceled): // a client that hung up does not read this
-		return KindEnding.Problem(what+" was given up: fleetd shuts down", "try again when it runs again; look first whether a change was done")
+		s.log.Error("commit outcome unknown", "resource", what, "error", err)
+		return KindOutcome.Problem("it is unknown whether the change was made ("+what+"): the database stopped answering during the commit", "when the database answers again, check before you repeat the request; stops work")
+	case errors.Is(err, context.Canceled): // or the client is gone and does not read this
+		return KindEnding.Problem(what+": the request was abandoned because fleetd is shutting down", "when fleetd runs again, check whether the change was made before you repeat the request")
 	}
-	s.log.Error("database", "asked for", what, "error", err)
-	return KindDatabase.Problem(what+" has to wait: fleetd's database does not answer", "robots go on, and stops work; try again when it answers; fleetd's log says more")
+	s.log.Error("database request failed", "resource", what, "error", err)
+	return KindDatabase.Problem(what+": the database does not answer", "robots continue, and stops work; try again when the database answers; fleetd's log has details")
 }
 
-// kinds are the problems of plans that are not about the document itself.
+// kinds maps the codes of problems that are not about the document itself.
 var kinds = map[string]Kind{
 	library.CodeNotFound:          KindNotFound,
 	library.CodeDeleted:           KindNotFound,
@@ -205,8 +204,8 @@ var kinds = map[string]Kind{
 	string(schema.ReasonInternal): KindInternal,
 }
 
-// refusal turns the problems of a plan into one answer; the first that is not
-// about the document gives it its kind.
+// refusal turns findings into one problem. The first finding with an entry in kinds
+// determines its kind.
 func refusal(found []Finding) *Problem {
 	kind := KindInvalid
 	for _, f := range found {
@@ -217,7 +216,7 @@ func refusal(found []Finding) *Problem {
 	}
 	p := kind.Problem("", "", found...)
 	if n := len(schema.Errors(problemsOf(found))); n > 1 {
-		p.Detail = fmt.Sprintf("%d things are wrong", n)
+		p.Detail = fmt.Sprintf("the request has %d errors", n)
 	} else if len(found) > 0 {
 		p.Detail, p.Hint = found[0].Detail, found[0].Hint
 	}

@@ -13,7 +13,7 @@ import (
 	"troupe/fleetd/store"
 )
 
-func TestWhatTheDatabaseSaysBecomesAProblem(t *testing.T) {
+func TestDatabaseErrorsBecomeProblems(t *testing.T) {
 	s := &server{log: slog.New(slog.DiscardHandler)}
 	for _, c := range []struct {
 		err  error
@@ -33,20 +33,20 @@ func TestWhatTheDatabaseSaysBecomesAProblem(t *testing.T) {
 	}
 }
 
-func TestAFaultOfOursIsToldAsOne(t *testing.T) {
+func TestPanicBecomesInternalError(t *testing.T) {
 	var log strings.Builder
 	h := Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") }), slog.New(slog.NewTextHandler(&log, nil)), nil)
 	answer := httptest.NewRecorder()
 	h.ServeHTTP(answer, httptest.NewRequest("GET", "/api/v1/robots", nil))
 	if answer.Code != 500 || !strings.Contains(answer.Body.String(), KindInternal.Type()) {
-		t.Errorf("a fault is told as %d %s", answer.Code, answer.Body)
+		t.Errorf("a panic is answered with %d %s", answer.Code, answer.Body)
 	}
 	if strings.Contains(answer.Body.String(), "broken") || !strings.Contains(log.String(), "broken") {
-		t.Errorf("the fault belongs into the log, not into the answer: %s; log: %s", answer.Body, log.String())
+		t.Errorf("the text of the panic belongs into the log, not into the answer: %s; log: %s", answer.Body, log.String())
 	}
 }
 
-func TestAPointerIsMadeOfAPath(t *testing.T) {
+func TestPathBecomesJSONPointer(t *testing.T) {
 	for path, want := range map[string]string{"": "", "verb": "/verb", "selector.labels[0].key": "/selector/labels/0/key"} {
 		if got := pointerOf(path); got != want {
 			t.Errorf("%q becomes %q, want %q", path, got, want)
@@ -54,7 +54,7 @@ func TestAPointerIsMadeOfAPath(t *testing.T) {
 	}
 }
 
-func TestAWaitIsBounded(t *testing.T) {
+func TestPreferWaitIsBounded(t *testing.T) {
 	for prefer, want := range map[string]string{"": "0s", "respond-async, wait=5": "5s", "wait=9999": "1m0s", "Wait=3": "3s"} {
 		if got, err := waitOf(prefer); err != nil || got.String() != want {
 			t.Errorf("%q waits %v %v, want %s", prefer, got, err, want)

@@ -18,7 +18,7 @@ import (
 // Service is the certificate of a fleetd instance.
 type Service struct {
 	Serial  string      `json:"serial"`
-	Name    string      `json:"name,omitempty" doc:"of fleetd; left out where only the serial number is known"`
+	Name    string      `json:"name,omitempty" doc:"name of the instance; left out if only the serial number is known"`
 	Issued  schema.Time `json:"issued"`
 	Expires schema.Time `json:"expires"`
 	Revoked schema.Time `json:"revoked,omitzero"`
@@ -26,21 +26,21 @@ type Service struct {
 	Why     string      `json:"revoked_why,omitempty"`
 }
 
-// Services lists the certificates that belong to no robot.
+// Services lists the certificates that do not belong to robots.
 type Services struct {
 	Services []Service `json:"services"`
 }
 
-// RevokedCertificate is what the revocation of one certificate comes to.
+// RevokedCertificate is the result of revoking one certificate.
 type RevokedCertificate struct {
 	Serial string `json:"serial"`
-	Name   string `json:"name,omitempty" doc:"whose it is; left out where only the serial number is known"`
-	Broker bool   `json:"broker" doc:"fleetd has its broker, which hears of it at once; otherwise when fleetd has it again"`
+	Name   string `json:"name,omitempty" doc:"its holder; left out if only the serial number is known"`
+	Broker bool   `json:"broker" doc:"fleetd is connected to its broker, which gets the revocation at once; otherwise it gets it when fleetd is connected again"`
 }
 
 func (s *server) services(h huma.API) {
 	huma.Register(h, op("list-services", http.MethodGet, "/services", "identity", "List the certificates of fleetd instances",
-		"Those that were made with fleetd ca service in the folder of this instance's keys, and those of which only the serial number is known, since they were revoked by it."),
+		"Those made with fleetd ca service in the folder of this instance's keys, and revoked ones of which only the serial number is known."),
 		func(ctx context.Context, _ *struct{}) (*answer[Services], error) {
 			out := Services{Services: []Service{}}
 			err := s.inTx(ctx, "the certificates of fleetd instances", func(tx *store.Tx) error {
@@ -59,8 +59,8 @@ func (s *server) services(h huma.API) {
 			}
 			return &answer[Services]{out}, nil
 		})
-	huma.Register(h, op("revoke-certificate", http.MethodPost, "/certificates/{serial}/revoke", "identity", "Take one certificate away",
-		"Of a fleetd instance, a robot, or whoever has it: brokers end its connections at once and refuse it. The name stays good with another certificate. It needs a reason."),
+	huma.Register(h, op("revoke-certificate", http.MethodPost, "/certificates/{serial}/revoke", "identity", "Revoke one certificate",
+	"Of a fleetd instance, a robot or an unknown holder: brokers close its connections at once and refuse it. The name can still connect with another certificate. A reason is required."),
 		func(ctx context.Context, in *struct {
 			Serial string `path:"serial" doc:"lower-case hexadecimal"`
 			Body   Signed
@@ -69,7 +69,8 @@ func (s *server) services(h huma.API) {
 		})
 }
 
-// nameIn is whom a certificate names, empty where nobody has it.
+// nameIn returns the name of the holder of a certificate, empty if only the serial number
+// is known.
 func nameIn(c enrol.Certificate) string {
 	if c.Robot != "" {
 		return "robot " + c.Robot
@@ -83,7 +84,7 @@ func nameIn(c enrol.Certificate) string {
 
 func (s *server) revokeCertificate(ctx context.Context, serial string, in Signed) (*answer[RevokedCertificate], error) {
 	if !enrol.ValidSerial(serial) {
-		return nil, KindInvalid.Problem(fmt.Sprintf("%q is no serial number", serial), "up to 40 of 0-9 and a-f, as fleetd ca list and fleetd robot identity tell it")
+		return nil, KindInvalid.Problem(fmt.Sprintf("%q is no serial number", serial), "write up to 40 of 0-9 and a-f, as fleetd ca list and fleetd robot identity show it")
 	}
 	if strings.TrimSpace(in.Why) == "" {
 		return nil, noReason("certificate " + serial)

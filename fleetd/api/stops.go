@@ -15,29 +15,29 @@ import (
 	"troupe/schema"
 )
 
-// stopBodyWithin is how long the few bytes of a stop may take, over a radio link that
-// is lost for seconds. Its connection may be needed for a newer one meanwhile.
+// stopBodyWithin bounds the time for the few bytes of a stop request. It allows for a
+// radio link that is lost for seconds, and frees the connection for newer stops.
 const stopBodyWithin = 10 * time.Second
 
-// levels are how a stop is held, by how it is carried out.
+// levels maps the verb that carries out a stop to the level at which it is latched.
 var levels = map[string]schema.StopLevel{
 	"stop": schema.StopStop, "soft-stop": schema.StopSoft, "halt": schema.StopHalt, "estop": schema.StopHalt,
 }
 
-// StopPath is where robots are stopped.
+// StopPath is the path of stop requests.
 const StopPath = Prefix + "/stops"
 
 type latchedList struct {
 	TS       schema.Time   `json:"ts"`
-	Complete bool          `json:"complete" doc:"false: more stops may be held, for the database was not read, or a robot shows one that is not persisted yet"`
-	Broker   string        `json:"broker,omitempty" doc:"why fleetd is not connected to its broker: robots may hold stops that it did not hear of"`
+	Complete bool          `json:"complete" doc:"false: more stops may be latched, because the database was not read yet, or a robot reports one that is not persisted yet"`
+	Broker   string        `json:"broker,omitempty" doc:"why fleetd is not connected to its broker; robots may then hold stops that fleetd does not know"`
 	Stops    []LatchedStop `json:"stops"`
 }
 
 func (s *server) stops(h huma.API) {
-	hold := op("stop", http.MethodPost, "/stops", "stops", "Stop robots and hold them",
-		"Sent at once to every robot of the selector, before it is persisted; it waits for no database and is never refused for a count.",
-		"Each robot holds it, over restarts of everything, and is not enabled until it is released by its id. It is no emergency stop.")
+	hold := op("stop", http.MethodPost, "/stops", "stops", "Stop robots and latch the stop",
+	"Sent at once to every robot that matches the selector, before it is persisted; it does not wait for the database.",
+	"Each robot holds the stop, across restarts of any program, and cannot be enabled until it is released by its id. It is not an emergency stop.")
 	hold.BodyReadTimeout = stopBodyWithin
 	huma.Register(h, hold,
 		func(ctx context.Context, in *struct {
@@ -48,7 +48,7 @@ func (s *server) stops(h huma.API) {
 		})
 	huma.Register(h, op("list-stops", http.MethodGet, "/stops", "stops", "List the latched stops, the newest first"),
 		func(context.Context, *struct{}) (*answer[latchedList], error) {
-			complete := s.fleet.HeldComplete() // asked first: the list can only have grown since
+			complete := s.fleet.HeldComplete() // before Latched, so that a complete list is never reported for an incomplete one
 			out := latchedList{TS: schema.TimeOf(s.fleet.Now()), Complete: complete, Stops: s.fleet.Latched()}
 			if broker := s.fleet.Status().Broker; !broker.OK {
 				out.Broker = orElse(broker.Why, "the connection is lost")
@@ -56,7 +56,7 @@ func (s *server) stops(h huma.API) {
 			return &answer[latchedList]{out}, nil
 		})
 	huma.Register(h, op("release-stops", http.MethodPost, "/stops/release", "stops", "Release stops by their ids",
-		"All of them or none. Robots that hold no other stop are DISABLED then, and move only when somebody enables them. Needs the database."),
+		"All of them or none. Robots that hold no other stop are then DISABLED, and move only after safety/enable. Needs the database."),
 		func(ctx context.Context, in *struct{ Body Releasing }) (*answer[Released], error) {
 			b := in.Body
 			problems, err := s.fleet.Release(ctx, b.IDs, b.By, b.Why)
@@ -70,7 +70,7 @@ func (s *server) stops(h huma.API) {
 		})
 }
 
-// hold stops robots, and has the stop held.
+// hold stops robots and latches the stop.
 func (s *server) hold(ctx context.Context, in StopOrder, prefer string) (*issued, error) {
 	wait, err := waitOf(prefer)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *server) hold(ctx context.Context, in StopOrder, prefer string) (*issued
 		ID: stopID(now), Level: levels[level], By: orElse(in.By, s.fleet.Status().Name), Why: in.Why, At: now.Truncate(time.Microsecond),
 		All: in.Selector.All, Selects: in.Selector.String(),
 	}
-	if !s.fleet.Labelled() { // asked first: what was read since would be missing among the targets
+	if !s.fleet.Labelled() { // before Targets: labels that are read in between must not count as known
 		o.Labels = labelsOf(in.Selector)
 	}
 	targets, _ := s.fleet.Targets(in.Selector, true)
@@ -94,7 +94,7 @@ func (s *server) hold(ctx context.Context, in StopOrder, prefer string) (*issued
 		return nil, err
 	}
 	x, found := command.Expand(command.Request{Verb: "safety/" + level, Args: args, Selector: o.Selects, By: in.By, Why: in.Why}, targets, now, ids("", true))
-	if len(found) > 0 && !(onlyCounts(found) && (o.All || len(o.Labels) > 0)) { // who is not known here may hear it all the same
+	if len(found) > 0 && !(onlyCounts(found) && (o.All || len(o.Labels) > 0)) { // robots that are unknown here may receive it all the same
 		return nil, refusal(inBody("", found))
 	}
 	for _, c := range x.Commands {
@@ -103,7 +103,7 @@ func (s *server) hold(ctx context.Context, in StopOrder, prefer string) (*issued
 	t, err := s.fleet.Hold(ctx, o, x.Batch, x.Commands)
 	unkept := err != nil
 	if !s.fleet.Status().Broker.OK {
-		return nil, KindBroker.Problem("the stop reached no robot: the connection to the broker is lost; robots are stopped and held as "+o.ID+" when it comes back", "stop the robots at the robots")
+		return nil, KindBroker.Problem("the stop reached no robot: fleetd is not connected to the broker; when the connection is back, robots are stopped with the latched stop "+o.ID, "stop the robots at the robots")
 	}
 	await(ctx, t, wait)
 	out := batchOf(x.Batch, t.Commands())
@@ -112,7 +112,7 @@ func (s *server) hold(ctx context.Context, in StopOrder, prefer string) (*issued
 	return &issued{Status: http.StatusAccepted, Location: Prefix + "/stops", Body: out}, nil
 }
 
-// stopID names a stop so that a person can read it out: when, and a few letters.
+// stopID makes an id that a person can read aloud: the time and four hex digits.
 func stopID(now time.Time) string {
 	random := strings.ReplaceAll(uuid.NewString(), "-", "")
 	return "stop-" + now.UTC().Format("060102-150405") + "-" + random[:4]
@@ -136,36 +136,36 @@ func orElse(s, otherwise string) string {
 	return s
 }
 
-// LatchedStop is one stop that people hold on robots.
+// LatchedStop is one latched stop.
 type LatchedStop struct {
 	ID        string           `json:"id"`
 	Level     schema.StopLevel `json:"level" enum:"soft_stop,stop,halt"`
 	By        string           `json:"by,omitempty"`
-	Client    string           `json:"client,omitempty" doc:"who sent it live, not over fleetd: by is its word alone"`
+	Client    string           `json:"client,omitempty" doc:"the MQTT client that sent it without fleetd; by is what this client wrote"`
 	Why       string           `json:"why,omitempty"`
-	Since     schema.Time      `json:"since" doc:"when it was asked for the last time"`
-	All       bool             `json:"all,omitempty" doc:"on every robot, known or not"`
-	Robots    []string         `json:"robots" doc:"robots of the fleet that it is held on"`
-	Count     int              `json:"count" doc:"how many those are"`
-	Persisted bool             `json:"persisted" doc:"the database has it; until then it is kept on fleetd's own disk"`
+	Since     schema.Time      `json:"since" doc:"when it was last requested"`
+	All       bool             `json:"all,omitempty" doc:"it applies to every robot, also unknown ones"`
+	Robots    []string         `json:"robots" doc:"robots of the fleet that it applies to"`
+	Count     int              `json:"count" doc:"number of these robots"`
+	Persisted bool             `json:"persisted" doc:"the database has it; until then it is on fleetd's disk"`
 }
 
-// StopOrder stops robots and holds them.
+// StopOrder asks to stop robots and latch the stop.
 type StopOrder struct {
 	Selector selector.Selector `json:"selector"`
-	Level    string            `json:"level,omitempty" enum:"stop,soft-stop,halt,estop" doc:"how; stop if left out. estop is held as halt, and needs a reset too"`
-	By       string            `json:"by,omitempty" maxLength:"63" doc:"the person, for the record"`
+	Level    string            `json:"level,omitempty" enum:"stop,soft-stop,halt,estop" doc:"how to stop; default stop. estop is latched as halt, and also needs a reset"`
+	By       string            `json:"by,omitempty" maxLength:"63" doc:"the person, for the audit"`
 	Why      string            `json:"why,omitempty" maxLength:"256"`
 }
 
-// Releasing names the stops that are to be released, and who answers for it.
+// Releasing names the stops to release, and who releases them.
 type Releasing struct {
 	IDs []string `json:"ids" minItems:"1" maxItems:"100"`
-	By  string   `json:"by,omitempty" maxLength:"63" doc:"the person, for the record"`
+	By  string   `json:"by,omitempty" maxLength:"63" doc:"the person, for the audit"`
 	Why string   `json:"why" maxLength:"256" pattern:"\\S" patternDescription:"a reason" doc:"why robots may move again"`
 }
 
-// Released is what a release came to.
+// Released is the result of a release.
 type Released struct {
 	IDs          []string      `json:"ids"`
 	StillLatched []LatchedStop `json:"latched" doc:"stops that are still latched"`

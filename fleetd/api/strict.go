@@ -15,13 +15,13 @@ import (
 )
 
 // maxDepth bounds the nesting of a request's body. It is more than schema.MaxDepth
-// because a body holds documents that are judged by that bound themselves.
+// because a body contains documents to which that bound applies.
 const maxDepth = 2 * schema.MaxDepth
 
-// strictJSON reads bodies as package schema reads MQTT messages: a key that comes
-// twice or in another case, or bytes that are not UTF-8, are refused. With
-// encoding/json the last of two keys wins, so a proxy or a log that goes by the
-// first one sees another request than the one that is carried out.
+// strictJSON decodes bodies as package schema decodes MQTT messages: it refuses duplicate
+// keys, keys in another case, and bytes that are not UTF-8. encoding/json takes the last
+// of two equal keys, so a proxy or log that takes the first would see another request than
+// the one that is carried out.
 var strictJSON = huma.Format{
 	Marshal: huma.DefaultJSONFormat.Marshal,
 	Unmarshal: func(data []byte, v any) error {
@@ -32,9 +32,9 @@ var strictJSON = huma.Format{
 	},
 }
 
-func init() { huma.ValidateStrictCasing = true } // it is one for the whole program
+func init() { huma.ValidateStrictCasing = true } // a global setting of huma
 
-// strictParameters refuses addresses that two readers may read differently.
+// strictParameters refuses URLs that two parsers may read differently.
 func strictParameters(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
 	if p := badAddress(r.URL, ctx.Operation()); p != nil {
@@ -48,7 +48,7 @@ func badAddress(u *url.URL, op *huma.Operation) *Problem {
 	if why := badText(u.Path); why != "" {
 		return KindMalformed.Problem("the path "+why, "write names of a to z, 0 to 9 and -")
 	}
-	query, err := url.ParseQuery(u.RawQuery) // what it cannot read is left out of query, not refused, by URL.Query
+	query, err := url.ParseQuery(u.RawQuery) // URL.Query would drop what it cannot parse
 	if err != nil {
 		return KindMalformed.Problem("the query cannot be read: "+err.Error(), "join name=value pairs with &, and percent-encode everything else")
 	}
@@ -71,7 +71,7 @@ func badAddress(u *url.URL, op *huma.Operation) *Problem {
 	return nil
 }
 
-// badText says why no database takes a text.
+// badText says why the database cannot store a text.
 func badText(text string) string {
 	switch {
 	case !utf8.ValidString(text):

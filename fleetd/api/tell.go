@@ -37,7 +37,7 @@ func deletionOf(i library.Impact) Deletion {
 	return out
 }
 
-// listed is a list that is never told as null.
+// listed makes a nil list empty, so that JSON has [] and not null.
 func listed[T any](in []T) []T {
 	if in == nil {
 		return []T{}

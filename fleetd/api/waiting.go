@@ -5,8 +5,8 @@ import (
 	"troupe/fleetd/presence"
 )
 
-// explain says of commands that were not sent yet what they wait for. It is a fact
-// about now, so it is found when somebody asks and stored nowhere.
+// explain sets the reason why commands were not sent yet. The reason depends on the
+// present state, so it is computed per request and never stored.
 func (s *server) explain(commands []Command) {
 	var fleetd *Status
 	for i := range commands {
@@ -24,10 +24,10 @@ func (s *server) explain(commands []Command) {
 
 func (s *server) waiting(c *Command, fleetd *Status) string {
 	if c.Instance != "" && c.Instance != fleetd.Name {
-		return "not sent: fleetd " + c.Instance + " was asked for it and has not sent it yet"
+		return "not sent: fleetd instance " + c.Instance + " received the request and has not sent it yet"
 	}
 	if !fleetd.Broker.OK {
-		why := "not sent: fleetd has no connection to the broker; it is sent if that comes back in time"
+		why := "not sent: fleetd is not connected to the broker; it is sent if the connection is back in time"
 		if fleetd.Broker.Why != "" {
 			why += " (" + fleetd.Broker.Why + ")"
 		}
@@ -38,7 +38,7 @@ func (s *server) waiting(c *Command, fleetd *Status) string {
 		if !seen {
 			view = presence.Unknown
 		}
-		return "not sent: the robot is " + string(view) + "; it is sent if it comes in time"
+		return "not sent: the robot is " + string(view) + "; it is sent if the robot is back in time"
 	}
-	return "not sent: it waits for its turn behind what the robot was asked before"
+	return "not sent: it waits until earlier commands to the robot are done"
 }

@@ -8,18 +8,18 @@ import (
 	"troupe/schema"
 )
 
-// Robot is one robot in a line: what lists, the stream and the page show. The
-// fields of what the robot last told keep their values when it is away; Presence
-// says how far they can be trusted.
+// Robot is the summary of one robot in lists, the stream and the live page. While a robot
+// is offline, the fields from its documents keep their last values; Presence says whether
+// they are current.
 type Robot struct {
 	ID       string            `json:"id"`
 	Labels   map[string]string `json:"labels"`
-	Adopted  bool              `json:"adopted" doc:"the fleet's database knows it"`
+	Adopted  bool              `json:"adopted" doc:"the robot belongs to this fleet"`
 	Presence Presence          `json:"presence"`
 
-	StateAt schema.Time `json:"state_at,omitzero" doc:"when the robot last told its state, by the fleet's clock"`
-	// StateOutdated says that the robot has told a newer state that did not arrive.
-	StateOutdated bool `json:"state_outdated,omitempty" doc:"the robot's heartbeat tells of a newer state than the one that is here; mode and safety are the heartbeat's, the rest is old"`
+	StateAt schema.Time `json:"state_at,omitzero" doc:"when fleetd last received the robot's state, by fleetd's clock"`
+	// StateOutdated says that the robot has published a newer state that did not arrive.
+	StateOutdated bool `json:"state_outdated,omitempty" doc:"the heartbeat names a newer state than fleetd has received; mode and safety are from the heartbeat, the rest is old"`
 
 	Mode       schema.ModeID      `json:"mode,omitempty"`
 	Intended   schema.ModeID      `json:"intended,omitempty"`
@@ -30,54 +30,52 @@ type Robot struct {
 	Cause      schema.Reason      `json:"cause,omitempty"`
 	EStopInput bool               `json:"estop_input,omitempty"`
 
-	Control *schema.StateControl `json:"control,omitempty" doc:"who has it in hand; nobody if left out"`
+	Control *schema.StateControl `json:"control,omitempty" doc:"who has control of the robot; nobody if left out"`
 
 	Auto         schema.AutoStatus  `json:"auto,omitempty"`
 	AutoReason   schema.Reason      `json:"auto_reason,omitempty"`
-	Story        *schema.StoryRef   `json:"story,omitempty" doc:"what it performs"`
+	Story        *schema.StoryRef   `json:"story,omitempty" doc:"the story that it performs"`
 	Act          string             `json:"act,omitempty"`
 	ActIndex     int                `json:"act_index,omitempty"`
 	PauseHolders []schema.Pause     `json:"pause_holders"`
 	Interrupts   []schema.Interrupt `json:"interrupts"`
 
-	Skew string `json:"skew,omitempty" doc:"how the protocol that it speaks differs from fleetd's"`
+	Skew string `json:"skew,omitempty" doc:"how its protocol version differs from fleetd's"`
 
 	Desired   DesiredStory       `json:"desired"`
-	Latches   []schema.StopLatch `json:"latches" doc:"stops that the robot says it holds"`
+	Latches   []schema.StopLatch `json:"latches" doc:"stops that the robot reports as latched"`
 	Alerts    []schema.Alert     `json:"alerts"`
 	LastEvent *schema.Event      `json:"last_event,omitempty"`
 
-	Gone bool `json:"gone,omitempty" doc:"only in the stream: it is shown no more"`
+	Gone bool `json:"gone,omitempty" doc:"only in the stream: the robot was removed"`
 }
 
-// Presence is what fleetd believes about a robot being there.
+// Presence is whether fleetd considers a robot connected.
 type Presence struct {
 	View  string      `json:"view" enum:"unknown,online,degraded,lost,offline,sleeping"`
 	Why   string      `json:"why,omitempty"`
 	Since schema.Time `json:"since,omitzero"`
-	Heard schema.Time `json:"heard,omitzero" doc:"when the robot was last heard, by the fleet's clock"`
+	Heard schema.Time `json:"heard,omitzero" doc:"when fleetd last received a message of the robot, by fleetd's clock"`
 
-	RoundTripMS int64 `json:"round_trip_ms,omitzero" doc:"how long a word takes from fleetd to the robot and back"`
-	Disputed    bool  `json:"disputed,omitempty" doc:"two robots connect under this name"`
+	RoundTripMS int64 `json:"round_trip_ms,omitzero" doc:"round trip time of a message from fleetd to the robot and back"`
+	Disputed    bool  `json:"disputed,omitempty" doc:"two clients connect under this robot's name"`
 }
 
-// DesiredStory is the default story that the fleet desires the robot to perform, and how
-// far the robot is with it.
+// DesiredStory is the default story of a robot, and what the robot reported about it.
 type DesiredStory struct {
 	Story       *schema.StoryRef   `json:"story,omitempty"`
-	DesiredRev  int64              `json:"desired_rev,omitempty" doc:"number of the desired state; 0 = never told anything"`
-	ReportedRev int64              `json:"reported_rev,omitempty" doc:"number of the desired state that the robot reports about"`
+	DesiredRev  int64              `json:"desired_rev,omitempty" doc:"revision of the desired document; 0 = there is none"`
+	ReportedRev int64              `json:"reported_rev,omitempty" doc:"revision of the desired document that the robot reports about"`
 	Phase       schema.DeployPhase `json:"phase,omitempty"`
 	Reason      schema.Reason      `json:"reason,omitempty"`
 	Detail      string             `json:"detail,omitempty"`
-	Progress    *int               `json:"progress,omitempty" doc:"while it fetches: per cent of the bytes of the story and its files"`
-	Active      *schema.StoryRef   `json:"active,omitempty" doc:"what the robot has"`
-	Pruned      []string           `json:"pruned,omitempty" doc:"acts that it left out"`
-	Converged   bool               `json:"converged" doc:"the robot has what it should have"`
+	Progress    *int               `json:"progress,omitempty" doc:"while it downloads: per cent of the bytes of the story and its files"`
+	Active      *schema.StoryRef   `json:"active,omitempty" doc:"the story that the robot has"`
+	Pruned      []string           `json:"pruned,omitempty" doc:"acts that the robot left out"`
+	Converged   bool               `json:"converged" doc:"the robot has the desired story"`
 }
 
-// Detail is everything that is known of one robot: its line, and the documents
-// as it last told them.
+// Detail is everything that is known of one robot: its summary and its last documents.
 type Detail struct {
 	Robot
 	Heartbeat *schema.Heartbeat     `json:"heartbeat,omitempty"`
@@ -88,44 +86,44 @@ type Detail struct {
 	Reported  *schema.ReportedStory `json:"reported,omitempty"`
 }
 
-// Status is how fleetd itself stands.
+// Status is the state of this fleetd instance.
 type Status struct {
 	TS       schema.Time `json:"ts"`
 	Version  string      `json:"version"`
 	Name     string      `json:"name"`
 	Broker   Health      `json:"broker"`
 	Database Health      `json:"database"`
-	Disputed string      `json:"disputed,omitempty" doc:"why somebody else seems to use this instance's name"`
+	Disputed string      `json:"disputed,omitempty" doc:"set if another client seems to use this instance's name"`
 
 	Leadership Leadership `json:"leadership"`
 
-	Latched      []LatchedStop `json:"latched" doc:"latched stops that people asked for on robots, without the robots' names"`
-	HeldComplete bool          `json:"held_complete" doc:"false: more stops may be held, for the database was not read, or a robot shows one that is not persisted yet"`
+	Latched      []LatchedStop `json:"latched" doc:"latched stops, without the names of their robots"`
+	HeldComplete bool          `json:"held_complete" doc:"false: more stops may be latched, because the database was not read yet, or a robot reports one that is not persisted yet"`
 
-	Kept    []Kept `json:"kept,omitempty" doc:"commands and live stops that somebody sent with the retain flag and the broker kept, the newest first: those that are there, and those removed in the last hour. Fleetd that leads knows"`
-	FleetID string `json:"fleet_id,omitempty" doc:"names the fleet's database to robots"`
-	Dropped int64  `json:"dropped,omitempty" doc:"events of robots that could not be kept"`
+	Kept    []Kept `json:"kept,omitempty" doc:"commands and live stops that the broker retained although they must not be, the newest first: those present, and those removed in the last hour. Only the leader lists them"`
+	FleetID string `json:"fleet_id,omitempty" doc:"identifies the fleet's database to robots"`
+	Dropped int64  `json:"dropped,omitempty" doc:"events of robots that were lost because they could not be stored"`
 }
 
-// Kept is a command or a live stop that the broker kept, which it should not.
+// Kept is a command or live stop that the broker retained although it must not be.
 type Kept struct {
-	At     schema.Time `json:"at" doc:"when it was removed, or found last"`
-	Topic  string      `json:"topic" doc:"below the fleet's own root"`
-	Client string      `json:"client" doc:"who sends it"`
-	Why    string      `json:"why,omitempty" doc:"why it is not removed yet; it was, if this is missing"`
+	At     schema.Time `json:"at" doc:"when it was removed, or last seen"`
+	Topic  string      `json:"topic" doc:"without the namespace and version"`
+	Client string      `json:"client" doc:"the client that sent it"`
+	Why    string      `json:"why,omitempty" doc:"why it is not removed yet; empty once it is removed"`
 }
 
-// Leadership is which of several fleetd instances on one database writes what all robots go by:
-// desired documents, latched stops and fleetd's presence. Commands and stops go out from every
-// fleetd.
+// Leadership says which of several fleetd instances on one database is the leader, which
+// publishes desired documents, latched stops and fleetd's presence. Every instance sends
+// commands and stops.
 type Leadership struct {
-	Leads  bool        `json:"leads" doc:"this instance does"`
-	Leader string      `json:"leader,omitempty" doc:"name of fleetd that does; empty = none, as far as is known here"`
-	Why    string      `json:"why,omitempty" doc:"why this instance does, or does not"`
-	Since  schema.Time `json:"since,omitzero" doc:"since when it does, or does not"`
+	Leads  bool        `json:"leads" doc:"this instance is the leader"`
+	Leader string      `json:"leader,omitempty" doc:"name of the leader; empty = none known"`
+	Why    string      `json:"why,omitempty" doc:"why this instance is the leader, or is not"`
+	Since  schema.Time `json:"since,omitzero" doc:"since when it is the leader, or is not"`
 }
 
-// Health is how one thing stands that fleetd needs.
+// Health is the state of the broker connection or the database.
 type Health struct {
 	OK    bool        `json:"ok"`
 	Why   string      `json:"why,omitempty"`
@@ -133,35 +131,35 @@ type Health struct {
 	Kind  string      `json:"kind,omitempty"`
 }
 
-// Order asks for the same of many robots.
+// Order asks fleetd to send one command to many robots.
 type Order struct {
 	Verb          string            `json:"verb" doc:"group/verb, such as mode/set" example:"mode/set"`
-	Args          json.RawMessage   `json:"args,omitempty" doc:"an object, as the verb table of topics.md says"`
+	Args          json.RawMessage   `json:"args,omitempty" doc:"an object with the arguments of the verb (topics.md)"`
 	Selector      selector.Selector `json:"selector"`
-	By            string            `json:"by,omitempty" maxLength:"63" doc:"the person, for the record"`
+	By            string            `json:"by,omitempty" maxLength:"63" doc:"the person, for the audit"`
 	Why           string            `json:"why,omitempty" maxLength:"256"`
-	If            Condition         `json:"if,omitzero" doc:"what must still hold; a stop asks nothing"`
-	TTLMS         int64             `json:"ttl_ms,omitempty" minimum:"1" maximum:"3600000" doc:"how old it may be when it is done; the verb's own if left out"`
-	DryRun        bool              `json:"dry_run,omitempty" doc:"only say what it would hit"`
-	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless it hits so many; not for stops"`
+	If            Condition         `json:"if,omitzero" doc:"condition that each robot checks; ignored for stops"`
+	TTLMS         int64             `json:"ttl_ms,omitempty" minimum:"1" maximum:"3600000" doc:"the robot refuses the command when it is older; default: that of the verb"`
+	DryRun        bool              `json:"dry_run,omitempty" doc:"only show which robots it would be sent to"`
+	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots match; ignored for stops"`
 }
 
-// Condition is what each robot has to find true when it decides. What is left out
-// is not asked.
+// Condition is what must hold at each robot when it accepts the command. Fields that are
+// left out are not checked.
 type Condition struct {
-	Mode     schema.ModeID `json:"mode,omitempty" doc:"the mode in charge" example:"mnl"`
+	Mode     schema.ModeID `json:"mode,omitempty" doc:"the active mode" example:"mnl"`
 	StoryRev int64         `json:"story_rev,omitempty" minimum:"1" doc:"the revision of the active story"`
-	StateSeq int64         `json:"state_seq,omitempty" minimum:"1" doc:"the number of the newest state; for one robot"`
-	Session  string        `json:"session,omitempty" doc:"the robot's connection; for one robot"`
+	StateSeq int64         `json:"state_seq,omitempty" minimum:"1" doc:"state_seq of the robot's state; for one robot"`
+	Session  string        `json:"session,omitempty" doc:"session of the robot; for one robot"`
 }
 
-// CalledOff is a command that somebody called off.
+// CalledOff is the result of cancelling a command.
 type CalledOff struct {
-	Command Command `json:"command" doc:"as it is now"`
-	Asked   *Batch  `json:"asked,omitempty" doc:"the sys/cancel that its robot was sent; none if it had not been sent itself"`
+	Command Command `json:"command" doc:"the command as it is now"`
+	Asked   *Batch  `json:"asked,omitempty" doc:"the sys/cancel that was sent to the robot; left out if the command had not been sent"`
 }
 
-// Batch is one order and what became of it.
+// Batch is the commands of one order and their results.
 type Batch struct {
 	ID          string                `json:"id,omitempty"`
 	DryRun      bool                  `json:"dry_run,omitempty"`
@@ -175,27 +173,27 @@ type Batch struct {
 	Counts      map[command.State]int `json:"counts"`
 	Outcome     command.Outcome       `json:"outcome,omitempty" enum:"running,succeeded,partial,failed,unanswered"`
 	Commands    []Command             `json:"commands"`
-	Waiting     []string              `json:"waiting,omitempty" doc:"robots that are not there; sent if they come in time"`
+	Waiting     []string              `json:"waiting,omitempty" doc:"robots that are not connected; the command is sent if they are back in time"`
 	Skipped     []Skip                `json:"skipped,omitempty"`
-	NeverSeen   []string              `json:"never_seen,omitempty" doc:"robots that were sent a stop by name although none of the name was ever seen"`
-	Latch       string                `json:"latch,omitempty" doc:"the id under which the stop is held until it is released"`
-	Unspooled   bool                  `json:"unspooled,omitempty" doc:"fleetd's own disk did not take the stop: robots hold it, and it may have to be persisted from there"`
-	Unpersisted bool                  `json:"unpersisted,omitempty" doc:"the stop was sent, and the database does not have it yet"`
+	NeverSeen   []string              `json:"never_seen,omitempty" doc:"names to which the stop was sent although fleetd never saw such a robot"`
+	Latch       string                `json:"latch,omitempty" doc:"id of the latched stop, with which it is released"`
+	Unspooled   bool                  `json:"unspooled,omitempty" doc:"fleetd could not write the stop to its disk; robots hold it, and fleetd may have to restore it from their reports"`
+	Unpersisted bool                  `json:"unpersisted,omitempty" doc:"the stop was sent, but the database does not have it yet"`
 }
 
-// Skip is a robot that was selected and is sent nothing.
+// Skip is a selected robot to which the command is not sent.
 type Skip struct {
 	Robot  string        `json:"robot"`
 	Reason schema.Reason `json:"reason"`
 	Detail string        `json:"detail,omitempty"`
 }
 
-// Command is one request to one robot and what became of it.
+// Command is one command to one robot and its state.
 type Command struct {
 	ID       string        `json:"id,omitempty"`
 	Batch    string        `json:"batch,omitempty"`
 	Robot    string        `json:"robot"`
-	Instance string        `json:"fleetd,omitempty" doc:"name of fleetd that was asked for it: it alone sends it, and its robot answers that one"`
+	Instance string        `json:"fleetd,omitempty" doc:"name of the fleetd instance that received the request: only that instance sends it, and the robot answers to it"`
 	Verb     string        `json:"verb"`
 	State    command.State `json:"state,omitempty"`
 	Because  string        `json:"because,omitempty"`
@@ -213,7 +211,7 @@ type Entry struct {
 	Name      string           `json:"name,omitempty"`
 	DraftRev  int64            `json:"draft_rev" doc:"rises with every save; the ETag"`
 	Rev       int64            `json:"rev" doc:"newest published revision; 0 = none"`
-	Edited    bool             `json:"edited" doc:"the draft is not what is published"`
+	Edited    bool             `json:"edited" doc:"the draft differs from the published revision"`
 	Problems  []schema.Problem `json:"problems"`
 	ChangedAt schema.Time      `json:"changed_at"`
 	ChangedBy string           `json:"changed_by,omitempty"`
@@ -227,35 +225,35 @@ type Entry struct {
 	Revisions []Revision `json:"revisions,omitempty"`
 }
 
-// Asset is a sound or an image under the name by which acts name it.
+// Asset is a sound or an image under the name that acts use.
 type Asset struct {
 	Name   string      `json:"name"`
-	Kind   string      `json:"kind" enum:"sound,face" doc:"which actions may name it"`
-	Media  string      `json:"media" doc:"as its bytes say"`
-	SHA256 string      `json:"sha256" doc:"under it its bytes are got"`
+	Kind   string      `json:"kind" enum:"sound,face" doc:"type of the actions that may use it"`
+	Media  string      `json:"media" doc:"media type, detected from the bytes"`
+	SHA256 string      `json:"sha256" doc:"digest of the bytes; GET /assets/sha256/{digest} downloads them"`
 	Size   int64       `json:"size" doc:"bytes"`
 	At     schema.Time `json:"at"`
 	By     string      `json:"by,omitempty"`
-	Uses   []AssetUse  `json:"uses" doc:"published stories that need this name"`
+	Uses   []AssetUse  `json:"uses" doc:"published stories that use it"`
 }
 
-// AssetUse is a published story that needs an asset: the newest revision, or an
+// AssetUse is a published story that uses an asset: the newest revision, or an
 // older one that robots perform.
 type AssetUse struct {
 	Story  string   `json:"story"`
 	Rev    int64    `json:"rev"`
 	Newest bool     `json:"newest"`
-	Robots []string `json:"robots" doc:"that are desired to perform it"`
+	Robots []string `json:"robots" doc:"robots whose default story it is"`
 }
 
-// Uploaded is an asset that was put.
+// Uploaded is the result of an upload.
 type Uploaded struct {
 	Asset     Asset    `json:"asset"`
-	Unchanged bool     `json:"unchanged" doc:"these were its bytes already"`
-	Stale     []string `json:"stale" doc:"stories whose newest revision holds other bytes under this name; publish them anew"`
+	Unchanged bool     `json:"unchanged" doc:"the asset had these bytes already"`
+	Stale     []string `json:"stale" doc:"stories whose newest revision uses other bytes of this asset; publish them again to update them"`
 }
 
-// Revision is one published state of an act or story.
+// Revision is one published revision of an act or story.
 type Revision struct {
 	Rev    int64       `json:"rev"`
 	SHA256 string      `json:"sha256"`
@@ -272,32 +270,33 @@ type Event struct {
 	schema.Event
 }
 
-// Saved is what became of a draft.
+// Saved is the result of saving a draft.
 type Saved struct {
 	Entry     Entry `json:"entry"`
-	Unchanged bool  `json:"unchanged" doc:"it was the same text already"`
+	Unchanged bool  `json:"unchanged" doc:"the draft had the same text already"`
 }
 
-// Validity is what is wrong with a text.
+// Validity lists the problems of a text.
 type Validity struct {
-	ID       string           `json:"id,omitempty" doc:"what it names, if it could be read"`
+	ID       string           `json:"id,omitempty" doc:"name of the act or story, if it could be parsed"`
 	Valid    bool             `json:"valid" doc:"it could be published"`
 	Problems []schema.Problem `json:"problems"`
 }
 
-// Signed says who wants something, and why.
+// Signed says who makes a request, and why.
 type Signed struct {
-	By  string `json:"by,omitempty" maxLength:"63" doc:"the person, for the record"`
+	By  string `json:"by,omitempty" maxLength:"63" doc:"the person, for the audit"`
 	Why string `json:"why,omitempty" maxLength:"256"`
 }
 
-// Published is a revision that was frozen, or that was there already.
+// Published is the result of publishing: the new revision, or the newest if nothing
+// changed.
 type Published struct {
 	Kind      string   `json:"kind"`
 	ID        string   `json:"id"`
 	Revision  Revision `json:"revision"`
-	Unchanged bool     `json:"unchanged" doc:"the newest revision says the same"`
-	Stale     []string `json:"stale" doc:"stories whose newest revision holds another state of this act; publish them anew"`
+	Unchanged bool     `json:"unchanged" doc:"the newest revision has the same contents"`
+	Stale     []string `json:"stale" doc:"stories whose newest revision uses an earlier revision of this act; publish them again to update them"`
 }
 
 // Deletion is what a deletion does, or would do.
@@ -306,49 +305,49 @@ type Deletion struct {
 	Kind    string        `json:"kind"`
 	ID      string        `json:"id"`
 	Stories []StoryImpact `json:"stories" doc:"stories that change"`
-	Robots  int           `json:"robots" doc:"robots that are told something"`
-	Clears  []string      `json:"clears" doc:"stories whose robots are left without a default story"`
+	Robots  int           `json:"robots" doc:"robots that get a new desired story"`
+	Clears  []string      `json:"clears" doc:"stories whose robots would be left without a default story"`
 }
 
 // StoryImpact is what the deletion of an act does to one story.
 type StoryImpact struct {
 	Story     string   `json:"story"`
 	Before    int      `json:"acts_before"`
-	After     int      `json:"acts_after" doc:"0 = left empty, and deleted too"`
-	Rev       int64    `json:"rev" doc:"its newest revision when all is done"`
-	Repinned  []string `json:"repinned" doc:"robots that are told the shortened revision"`
+	After     int      `json:"acts_after" doc:"0 = the story is deleted too"`
+	Rev       int64    `json:"rev" doc:"its newest revision afterwards"`
+	Repinned  []string `json:"repinned" doc:"robots that get the revision without the act"`
 	Cleared   []string `json:"cleared" doc:"robots that are left without a default story"`
 	DraftOnly bool     `json:"draft_only"`
 }
 
-// Assignment is the set the story that robots perform by default.
+// Assignment sets the default story of robots.
 type Assignment struct {
-	Story         string            `json:"story,omitempty" doc:"empty = none: take the default story back"`
+	Story         string            `json:"story,omitempty" doc:"empty = remove the default story"`
 	Rev           int64             `json:"rev,omitempty" minimum:"0" doc:"0 = the newest"`
 	Selector      selector.Selector `json:"selector"`
 	Apply         schema.Apply      `json:"apply,omitempty" enum:"next_act,now,next_start"`
 	DryRun        bool              `json:"dry_run,omitempty"`
-	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless so many robots are selected"`
+	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
 	Signed
 }
 
-// Assigned is what an assignment comes to.
+// Assigned is the result of an assignment.
 type Assigned struct {
 	DryRun    bool     `json:"dry_run,omitempty"`
 	Story     string   `json:"story,omitempty"`
 	Rev       int64    `json:"rev,omitempty"`
 	Total     int      `json:"total" doc:"robots selected"`
-	Told      []string `json:"told" doc:"robots that get a new desired state"`
-	Unchanged []string `json:"unchanged" doc:"robots that had this desired state already"`
+	Told      []string `json:"told" doc:"robots that get a new desired story"`
+	Unchanged []string `json:"unchanged" doc:"robots that had this desired story already"`
 }
 
-// Snapshot is every robot, as the stream begins.
+// Snapshot lists every robot, at the start of the stream.
 type Snapshot struct {
 	TS     schema.Time `json:"ts"`
 	Robots []Robot     `json:"robots"`
 }
 
-// Changes are the robots that changed since the last word of the stream.
+// Changes lists the robots that changed since the last event of the stream.
 type Changes struct {
 	TS     schema.Time `json:"ts"`
 	Robots []Robot     `json:"robots"`
