@@ -119,7 +119,7 @@ function draw(r) {
   say(at('.desired'), convergenceText(r), r.desired.reason ? 'bad' : 'warn');
   say(at('.labels'), Object.entries(r.labels).map(([k, v]) => k + '=' + v).join(' '));
   say(at('.event'), r.last_event ? clock(r.last_event.ts) + ' ' + r.last_event.type.replaceAll('_', ' ') : 'none yet');
-  for (const what of ['latches', 'pauses', 'control', 'interrupts', 'desired state', 'labels']) {
+  for (const what of ['latches', 'pauses', 'control', 'interrupts', 'desired', 'labels']) {
     at('.if-' + what).hidden = at('.' + what).textContent === '';
   }
   const list = at('.alerts');
