@@ -1,9 +1,8 @@
-// Package console is fleetd's face for people: one live page with every
-// robot, and a software stop for each and for all.
+// Package console is the live page: it shows every robot, and has a software stop for
+// each robot and for all.
 //
-// It is a page of plain files that reads the stream of the API and posts stops
-// to it, nothing else; it needs no login of its own and holds no secret. It
-// decides what a person sees first, never what may be done.
+// The page consists of static files. It reads the API's event stream, and posts stops and
+// releases; it has no login and holds no secret. The API decides what is allowed.
 package console
 
 import (
@@ -15,8 +14,8 @@ import (
 //go:embed web
 var web embed.FS
 
-// Policy is the content security policy of the page: its own files and its own
-// server, nothing inline, nothing from elsewhere, in nobody's frame.
+// Policy is the content security policy of the page: only files and requests of its own
+// origin, nothing inline, no framing.
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 

@@ -18,19 +18,19 @@ func page(t *testing.T, path string) (body, policy string) {
 	return answer.Body.String(), answer.Header().Get("Content-Security-Policy")
 }
 
-func TestThePageNeedsNothingThatItsPolicyForbids(t *testing.T) {
+func TestPageWorksUnderItsContentSecurityPolicy(t *testing.T) {
 	html, policy := page(t, "/")
 	if policy != Policy || strings.Contains(policy, "unsafe") {
 		t.Errorf("the policy is %q", policy)
 	}
 	for what, pattern := range map[string]string{
-		"a script inside":   `<script(?:\s[^>]*)?>[^<]`,
-		"a style inside":    `<style|\sstyle=`,
-		"a handler inside":  `\son[a-z]+=`,
-		"something foreign": `(?:src|href)="(?:https?:)?//`,
+		"an inline script":         `<script(?:\s[^>]*)?>[^<]`,
+		"an inline style":          `<style|\sstyle=`,
+		"an inline handler":        `\son[a-z]+=`,
+		"a file of another origin": `(?:src|href)="(?:https?:)?//`,
 	} {
 		if found := regexp.MustCompile(pattern).FindString(html); found != "" {
-			t.Errorf("the page holds %s: %s", what, found)
+			t.Errorf("the page has %s: %s", what, found)
 		}
 	}
 	for _, file := range regexp.MustCompile(`(?:src|href)="([^"]+\.(?:js|css|svg))"`).FindAllStringSubmatch(html, -1) {
@@ -38,11 +38,11 @@ func TestThePageNeedsNothingThatItsPolicyForbids(t *testing.T) {
 	}
 }
 
-func TestTheScriptWritesTextNeverMarkup(t *testing.T) {
+func TestScriptNeverWritesMarkup(t *testing.T) {
 	script, _ := page(t, "/live.js")
 	for _, way := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"} {
 		if strings.Contains(script, way) {
-			t.Errorf("the script uses %s: what a robot says would become part of the page", way)
+			t.Errorf("the script uses %s: text of a robot would become markup of the page", way)
 		}
 	}
 	html, _ := page(t, "/")
@@ -58,23 +58,23 @@ func TestTheScriptWritesTextNeverMarkup(t *testing.T) {
 	}
 }
 
-func TestAStopThatFailsIsToldInWords(t *testing.T) {
+func TestFailedStopIsExplained(t *testing.T) {
 	script, _ := page(t, "/live.js")
-	for _, want := range []string{"inWords(err)", "fleetd cannot be reached", "AbortSignal.timeout"} {
+	for _, want := range []string{"errorText(err)", "fleetd cannot be reached", "AbortSignal.timeout"} {
 		if !strings.Contains(script, want) {
 			t.Errorf("the script lacks %s", want)
 		}
 	}
 	if strings.Contains(script, "STOP FAILED: ' + err.message") {
-		t.Error("the browser's own words are shown to people")
+		t.Error("the browser's error message is shown to people")
 	}
 }
 
-func TestThePageShowsWhoSharesAName(t *testing.T) {
+func TestPageShowsDisputedNames(t *testing.T) {
 	script, _ := page(t, "/live.js")
 	for what, want := range map[string]string{
 		"why a robot that is online is disputed":    "p.view === 'online' && !p.disputed ? '' : p.why",
-		"that another instance has this one's name": "fleetd.disputed + ': two fleetd instances with one name",
+		"that another instance has this one's name": "fleetd.disputed + ': two fleetd instances with the same name",
 	} {
 		if !strings.Contains(script, want) {
 			t.Errorf("the script does not show %s", what)
@@ -82,12 +82,12 @@ func TestThePageShowsWhoSharesAName(t *testing.T) {
 	}
 }
 
-func TestThePageShowsWhichRobotsAStopHolds(t *testing.T) {
+func TestPageShowsWhichRobotsAreStopped(t *testing.T) {
 	script, _ := page(t, "/live.js")
 	style, _ := page(t, "/live.css")
 	for what, there := range map[string]bool{
-		"mark the card":        strings.Contains(script, "dataset.held = r.latches.length > 0") && strings.Contains(style, "article[data-held=true]"),
-		"count them in a word": strings.Contains(script, "' held by a stop'"),
+		"mark the card": strings.Contains(script, "dataset.held = r.latches.length > 0") && strings.Contains(style, "article[data-held=true]"),
+		"count them":    strings.Contains(script, "' stopped by a latched stop'"),
 	} {
 		if !there {
 			t.Errorf("the page does not %s", what)
@@ -95,11 +95,11 @@ func TestThePageShowsWhichRobotsAStopHolds(t *testing.T) {
 	}
 }
 
-func TestThePageForgetsARobotThatLeftAndNamesTheOrphans(t *testing.T) {
+func TestPageDropsRemovedRobotsAndNamesOrphans(t *testing.T) {
 	script, _ := page(t, "/live.js")
 	for what, want := range map[string]string{
-		"drop a robot that left the fleet":           "if (r.gone) forget(r.id)",
-		"say how documents without a robot are seen": "fleetd robot orphans",
+		"drop a robot that was removed from the fleet": "if (r.gone) forget(r.id)",
+		"name the command that lists orphans":          "fleetd robot orphans",
 	} {
 		if !strings.Contains(script, want) {
 			t.Errorf("the script does not %s", what)
@@ -107,10 +107,10 @@ func TestThePageForgetsARobotThatLeftAndNamesTheOrphans(t *testing.T) {
 	}
 }
 
-func TestAStopIsNeverCalledAnEmergencyStop(t *testing.T) {
+func TestStopIsNeverCalledEmergencyStop(t *testing.T) {
 	html, _ := page(t, "/")
 	if !strings.Contains(html, "software stop - not an emergency stop") {
-		t.Error("the page does not say what its stop is not")
+		t.Error("the page does not say that its stop is not an emergency stop")
 	}
 	err := fs.WalkDir(web, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -129,10 +129,10 @@ func TestAStopIsNeverCalledAnEmergencyStop(t *testing.T) {
 	}
 }
 
-func TestAReleaseNamesTheStopAndSaysWhatFollows(t *testing.T) {
+func TestReleaseFormNamesTheStopAndItsEffect(t *testing.T) {
 	html, _ := page(t, "/")
 	script, _ := page(t, "/live.js")
-	for _, want := range []string{"robots that hold no other are DISABLED", "why robots may move again"} {
+	for _, want := range []string{"robots that hold no other stop are DISABLED", "why robots may move again"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -144,20 +144,20 @@ func TestAReleaseNamesTheStopAndSaysWhatFollows(t *testing.T) {
 	}
 }
 
-func TestThePageSaysWhichDeskLeads(t *testing.T) {
+func TestPageShowsLeader(t *testing.T) {
 	script, _ := page(t, "/live.js")
-	for _, want := range []string{"fleetd.version + ', ' + leaderText()", "led.leads", "led.leader", "led.why"} {
+	for _, want := range []string{"fleetd.version + ', ' + leaderText()", "l.leads", "l.leader", "l.why"} {
 		if !strings.Contains(script, want) {
 			t.Errorf("the script lacks %s", want)
 		}
 	}
 }
 
-func TestThePageSaysWhatWasSentToBeKept(t *testing.T) {
+func TestPageShowsRetainedCommands(t *testing.T) {
 	html, _ := page(t, "/")
 	script, _ := page(t, "/live.js")
 	if !strings.Contains(html, `id="kept-list"`) || !strings.Contains(html, "without the retain flag") {
-		t.Error("the page has no place for it")
+		t.Error("the page has no element for it")
 	}
 	for _, want := range []string{"fleetd.kept", "k.topic", "k.client", "k.why", "clock(k.at)"} {
 		if !strings.Contains(script, want) {
@@ -166,11 +166,11 @@ func TestThePageSaysWhatWasSentToBeKept(t *testing.T) {
 	}
 }
 
-func TestThePageSaysThatStopsMayBeMissing(t *testing.T) {
+func TestPageShowsThatStopsMayBeMissing(t *testing.T) {
 	html, _ := page(t, "/")
 	script, _ := page(t, "/live.js")
-	if !strings.Contains(html, `id="held-incomplete" hidden>More stops may be held`) {
-		t.Error("the page has no place for it")
+	if !strings.Contains(html, `id="held-incomplete" hidden>More stops may be latched`) {
+		t.Error("the page has no element for it")
 	}
 	for _, want := range []string{"byID('held-incomplete').hidden = fleetd.held_complete", "heldRows.size === 0 && fleetd.held_complete"} {
 		if !strings.Contains(script, want) {

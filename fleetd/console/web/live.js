@@ -1,17 +1,17 @@
-// The live page: reads fleetd's stream and posts stops. It keeps no truth:
-// every new connection begins with all robots anew.
+// The live page: it reads fleetd's event stream and posts stops and releases. Every new
+// connection starts with a snapshot of all robots, so no state survives a lost one.
 'use strict';
 
 const byID = (id) => document.getElementById(id);
-const rows = new Map(); // robot id -> the newest line about it
+const rows = new Map(); // robot id -> its newest summary
 const cards = new Map(); // robot id -> its card
-let fleetd = null; // how fleetd stands
-let heardAt = 0; // when fleetd was last heard, by this machine's clock
+let fleetd = null; // newest status of fleetd
+let heardAt = 0; // when fleetd last sent something, by this machine's clock
 let source = null;
 
 const MARK = { online: '●', degraded: '◐', lost: '✕', offline: '○', sleeping: '☾', unknown: '?' };
 const AUTO = { idle: 'performing', paused: 'paused', stopped: 'stopped', halt: 'off (not in ato)' };
-const SILENCE = 8000; // ms without a word from fleetd before the page says so
+const SILENCE = 8000; // ms without a message from fleetd until the connection counts as lost
 const WHY = 'STOP pressed on the live page';
 const HOLD = 1000; // ms to hold STOP all
 
@@ -24,7 +24,7 @@ function ago(t) {
   return 'since ' + new Date(t).toLocaleString();
 }
 
-// Fleetd's clock, as far as it is known here: ages do not depend on ours.
+// fleetd's clock, extrapolated, so that ages do not depend on this machine's clock.
 function fleetdNow() {
   return fleetd ? Date.parse(fleetd.ts) + (Date.now() - fleetd.at) : Date.now();
 }
@@ -55,32 +55,33 @@ function convergenceText(r) {
   return s;
 }
 
-// A pause is told by its kind; an operator's whole token is for who releases it.
+// Shows the kind of a pause; the whole token is only needed to release it.
 function holderText(p) {
   let s = p.token.split(':')[0];
   if (p.by) s += ' ' + p.by;
   return s + (p.why ? ': ' + p.why : '');
 }
 
-// Who asked for a stop. Whom a client names that sent it itself is its word alone.
+// Who stopped. If an MQTT client sent the stop without fleetd, the name of the person is unverified,
+// so the client is shown too.
 function askerText(l) {
   if (l.client && l.by && l.by !== l.client) return l.by + ' at ' + l.client;
   return l.by || l.client || 'somebody';
 }
 
-// Who stopped a robot; by which id stands above, unless fleetd does not hold it.
+// Who stopped a robot. The id is in the list of stops above, unless fleetd does not have it.
 function latchText(l) {
   const listed = fleetd && fleetd.latched.some((h) => h.id === l.id);
   return askerText(l) + (l.why ? ': ' + l.why : '') + (listed ? '' : ' (' + l.id + ')');
 }
 
-// Who drives a robot manually, and how much of it is theirs.
+// Who controls a robot, and the scope.
 function controlText(c) {
   return (c.by ? c.by + ' at ' + c.holder : c.holder) + (c.scope === 'all' ? ', all of it' : '');
 }
 
 function modeText(r) {
-  if (!r.mode) return 'not told yet';
+  if (!r.mode) return 'not reported yet';
   let s = r.mode;
   if (r.intended && r.intended !== r.mode) s += ' → ' + r.intended;
   if (r.mode_phase && r.mode_phase !== 'running') s += ' (' + r.mode_phase + ')';
@@ -102,13 +103,13 @@ function draw(r) {
   const at = (sel) => card.querySelector(sel);
   drawPresence(r, card);
   say(at('.mode'), modeText(r), r.mode === 'safe' ? 'bad' : '');
-  let safety = r.safety || 'not told yet';
+  let safety = r.safety || 'not reported yet';
   if (r.latched_by) safety += ' by ' + r.latched_by;
   else if (r.cause) safety += ' (' + r.cause + ')';
   if (r.estop_input) safety += ', stop input pressed';
-  if (r.state_outdated) safety += ' - state out of date: the robot has told a newer one; all but mode and safety is as of ' + clock(r.state_at);
+  if (r.state_outdated) safety += ' - state out of date: the robot has published a newer one; all but mode and safety is from ' + clock(r.state_at);
   say(at('.safety'), safety, r.state_outdated ? 'bad' : r.safety ? safetyTone(r.safety) : '');
-  let auto = AUTO[r.auto] || r.auto || 'not told yet';
+  let auto = AUTO[r.auto] || r.auto || 'not reported yet';
   if (r.auto_reason) auto += ' (' + r.auto_reason + ')';
   say(at('.auto'), auto, r.auto === 'idle' ? 'ok' : r.auto === 'paused' ? 'warn' : '');
   say(at('.story'), storyText(r));
@@ -136,7 +137,7 @@ function draw(r) {
 
 const heldRows = new Map(); // id of a latched stop -> its row
 
-const NAMED = 4; // robots of one stop that are named; more are counted
+const NAMED = 4; // up to this many robots of a stop are named, more are counted
 
 function whomText(h) {
   if (h.all) return 'all robots';
@@ -145,7 +146,7 @@ function whomText(h) {
   return h.count + (h.count === 1 ? ' robot' : ' robots');
 }
 
-// The latched stops that people asked for: whom each holds and why, and the way to release it.
+// The latched stops: robots, person and reason, and a form to release each.
 function drawHeld() {
   if (!fleetd) return;
   const now = new Set(fleetd.latched.map((h) => h.id));
@@ -164,14 +165,14 @@ function drawHeld() {
     say(row.querySelector('.what'), askerText(h) + (h.why ? ': ' + h.why : '') + (h.persisted ? '' : ' (not persisted yet)'));
     say(row.querySelector('.id'), 'since ' + clock(h.since) + ', ' + h.id);
   }
-  const count = heldRows.size + (heldRows.size === 1 ? ' stop is held' : ' stops are held');
+  const count = heldRows.size + (heldRows.size === 1 ? ' latched stop' : ' latched stops');
   if (fleetd.held_complete) say(byID('held-title'), count);
-  else say(byID('held-title'), heldRows.size ? 'at least ' + count : 'stops may be held');
+  else say(byID('held-title'), heldRows.size ? 'at least ' + count : 'stops may be latched');
   byID('held-incomplete').hidden = fleetd.held_complete;
   byID('held').hidden = heldRows.size === 0 && fleetd.held_complete;
 }
 
-// Commands that somebody had the broker keep: which were removed, and which are there.
+// Commands that a broker retained: whether each was removed.
 function keptText(k) {
   return k.topic + ', sent by ' + k.client + ': ' + (k.why ? 'not removed yet: ' + k.why : 'removed at ' + clock(k.at));
 }
@@ -196,18 +197,17 @@ async function release(id, row) {
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ ids: [id], by: 'live-page', why: row.querySelector('.reason').value }),
     });
-    if (answer.ok) return; // it goes with fleetd's next word
+    if (answer.ok) return; // fleetd's next status removes the row
     const refusal = await answer.json();
     throw new Error(refusal.detail || refusal.title || answer.statusText);
   } catch (err) {
-    say(told, 'Not released: ' + inWords(err), 'bad');
+    say(told, 'Not released: ' + errorText(err), 'bad');
   }
 }
 
 const silent = () => !heardAt || Date.now() - heardAt > SILENCE;
 
-// What fleetd last said of a robot is not known any more when fleetd itself
-// is not heard.
+// While the connection to fleetd is lost, the presence of every robot is unknown.
 function drawPresence(r, card) {
   const p = r.presence;
   const view = silent() ? 'unknown' : p.view;
@@ -216,9 +216,9 @@ function drawPresence(r, card) {
   card.querySelector('.mark').textContent = MARK[view] || '?';
   say(card.querySelector('.word'), view === p.view ? view : view + ', was ' + p.view);
   let s = p.view === 'online' && !p.disputed ? '' : p.why || '';
-  if (p.heard && p.view !== 'online') s += (s ? '; ' : '') + 'heard ' + ago(p.heard);
+  if (p.heard && p.view !== 'online') s += (s ? '; ' : '') + 'last seen ' + ago(p.heard);
   const there = p.view === 'online' || p.view === 'degraded';
-  if (!r.adopted) s += (s ? '; ' : '') + (there ? 'not adopted by this fleet' : 'not of this fleet; the broker keeps its documents: fleetd robot orphans');
+  if (!r.adopted) s += (s ? '; ' : '') + (there ? 'not adopted by this fleet' : 'not of this fleet; the broker has retained documents of it: fleetd robot orphans');
   say(card.querySelector('.why'), s);
 }
 
@@ -234,28 +234,28 @@ function drawSummary() {
     if (r.latches.length > 0) held++;
   }
   const parts = Object.keys(MARK).filter((v) => count[v]).map((v) => count[v] + ' ' + v);
-  say(byID('summary'), rows.size + (rows.size === 1 ? ' robot' : ' robots') + (parts.length ? ': ' + parts.join(', ') : '') + '; ' + performing + ' performing' + (held ? '; ' + held + ' held by a stop' : ''));
+  say(byID('summary'), rows.size + (rows.size === 1 ? ' robot' : ' robots') + (parts.length ? ': ' + parts.join(', ') : '') + '; ' + performing + ' performing' + (held ? '; ' + held + ' stopped by a latched stop' : ''));
   byID('none').hidden = rows.size > 0;
 }
 
 function banner() {
   const b = byID('banner');
   let text = '';
-  if (!heardAt) text = 'No connection to fleetd: nothing is known of any robot. STOP may not arrive: stop robots at the robot.';
-  else if (silent()) text = 'Connection to fleetd lost. What you see is as of ' + clock(heardAt) + ' and may be wrong now. STOP may not arrive: stop robots at the robot.';
-  else if (fleetd && !fleetd.broker.ok) text = 'Fleetd has lost the broker: nothing reaches a robot from here, nothing is known of them' + (fleetd.broker.since ? ' since ' + clock(fleetd.broker.since) : '') + '. Stop robots at the robot.';
-  else if (fleetd && !fleetd.database.ok) text = 'The database does not answer: robots go on and stops work, everything else has to wait. ' + (fleetd.database.why || '');
-  else if (fleetd && fleetd.disputed) text = fleetd.disputed + ': two fleetd instances with one name cut each other off again and again. Stop one of them, or give it a name of its own.';
+  if (!heardAt) text = 'Not connected to fleetd: the state of robots is unknown. STOP may not arrive: stop robots at the robot.';
+  else if (silent()) text = 'Connection to fleetd lost. This page shows the state of ' + clock(heardAt) + ', which may be wrong now. STOP may not arrive: stop robots at the robot.';
+  else if (fleetd && !fleetd.broker.ok) text = 'fleetd is not connected to the broker' + (fleetd.broker.since ? ' since ' + clock(fleetd.broker.since) : '') + ': it cannot reach robots and does not know their state. Stop robots at the robot.';
+  else if (fleetd && !fleetd.database.ok) text = 'The database does not answer: robots continue and stops work, everything else waits. ' + (fleetd.database.why || '');
+  else if (fleetd && fleetd.disputed) text = fleetd.disputed + ': two fleetd instances with the same name disconnect each other again and again. Stop one of them, or start it with another --name.';
   b.hidden = text === '';
   say(b, text);
   document.body.classList.toggle('lost', silent() || (fleetd !== null && !fleetd.broker.ok));
 }
 
-// Which of several fleetd instances writes desired documents and what is held.
+// Which of several fleetd instances is the leader, which publishes desired documents and latched stops.
 function leaderText() {
-  const led = fleetd.leadership;
-  if (led.leads) return 'which leads';
-  return led.leader ? led.leader + ' leads' : 'none leads: ' + led.why;
+  const l = fleetd.leadership;
+  if (l.leads) return 'leader';
+  return l.leader ? 'leader ' + l.leader : 'no leader: ' + l.why;
 }
 
 function heard() {
@@ -263,7 +263,7 @@ function heard() {
   byID('as-of').textContent = clock(heardAt);
 }
 
-// A robot that left the fleet is shown no more.
+// Removes the card of a robot that was removed from the fleet.
 function forget(id) {
   rows.delete(id);
   const card = cards.get(id);
@@ -283,17 +283,17 @@ function connect() {
       if (!rows.has(id)) forget(id);
     }
     for (const r of all) draw(r);
-    drawSummary(); drawHeld(); banner(); // a latched stop is named after the robots that hold it
-  });
-  source.addEventListener('changes', (e) => {
+    drawSummary(); drawHeld(); banner(); // drawHeld names robots from rows
+    });
+    source.addEventListener('changes', (e) => {
     heard();
     for (const r of JSON.parse(e.data).robots) {
       if (r.gone) forget(r.id);
       else { rows.set(r.id, r); draw(r); }
     }
-    drawSummary(); drawHeld(); banner(); // a latched stop is named after the robots that hold it
-  });
-  source.addEventListener('fleetd', (e) => {
+    drawSummary(); drawHeld(); banner(); // drawHeld names robots from rows
+    });
+    source.addEventListener('fleetd', (e) => {
     fleetd = JSON.parse(e.data);
     fleetd.at = Date.now();
     drawHeld();
@@ -303,17 +303,17 @@ function connect() {
   });
 }
 
-// What a browser says of its network is no sentence for people.
-function inWords(err) {
+// Replaces the browser's messages about network errors.
+function errorText(err) {
   if (err.name === 'TimeoutError') return 'fleetd does not answer';
   return err instanceof TypeError ? 'fleetd cannot be reached' : err.message;
 }
 
-// Why a robot does not say that it stopped: it is away, or the command's state.
+// Why a robot has not confirmed the stop: its presence, or the state of the command.
 function notStopped(c) {
   const p = rows.has(c.robot) ? rows.get(c.robot).presence : null;
   if (!p || p.view === 'online' || p.view === 'degraded') return c.robot + ' ' + c.state.toLowerCase();
-  return c.robot + ' ' + p.view + (p.heard ? ', heard ' + ago(p.heard) : '');
+  return c.robot + ' ' + p.view + (p.heard ? ', last seen ' + ago(p.heard) : '');
 }
 
 async function stop(selector, told) {
@@ -328,14 +328,14 @@ async function stop(selector, told) {
     const said = await answer.json();
     if (!answer.ok) throw new Error(said.detail || said.title || answer.statusText);
     const done = (said.counts && said.counts.SUCCEEDED) || 0;
-    if (said.total === 0) say(told, clock(Date.now()) + ' stop sent; no robot is known here that could say so', 'bad');
-    else if (done === said.total) say(told, clock(Date.now()) + ' stopped and held: ' + done + ' of ' + said.total + ' robots say so');
+    if (said.total === 0) say(told, clock(Date.now()) + ' stop sent; fleetd knows no robot that could confirm it', 'bad');
+    else if (done === said.total) say(told, clock(Date.now()) + ' stopped and latched: ' + done + ' of ' + said.total + ' robots confirmed');
     else {
       const others = said.commands.filter((c) => c.state !== 'SUCCEEDED').map((c) => notStopped(c));
-      say(told, clock(Date.now()) + ' stop sent, ' + done + ' of ' + said.total + ' say stopped; look at: ' + others.slice(0, 8).join(', '), 'bad');
+      say(told, clock(Date.now()) + ' stop sent, ' + done + ' of ' + said.total + ' robots confirmed; check: ' + others.slice(0, 8).join(', '), 'bad');
     }
   } catch (err) {
-    say(told, clock(Date.now()) + ' STOP FAILED: ' + inWords(err) + '. Stop at the robot.', 'bad');
+    say(told, clock(Date.now()) + ' STOP FAILED: ' + errorText(err) + '. Stop at the robot.', 'bad');
   }
 }
 
@@ -377,7 +377,6 @@ connect();
 setInterval(() => {
   banner();
   for (const [id, card] of cards) drawPresence(rows.get(id), card);
-  // A browser gives up on some failures; and one that only believes to be
-  // connected is connected anew.
+  // A browser stops retrying after some errors, and does not notice a half-open connection.
   if (source.readyState === EventSource.CLOSED || (heardAt && Date.now() - heardAt > 3 * SILENCE)) connect();
 }, 1000);
