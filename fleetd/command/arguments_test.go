@@ -7,7 +7,7 @@ import (
 	"troupe/schema"
 )
 
-// sent returns the arguments of the only command of x.
+// sent returns the arguments of the only command in x.
 func sent(t *testing.T, x Expansion) string {
 	t.Helper()
 	if len(x.Commands) != 1 {
@@ -20,7 +20,7 @@ func sent(t *testing.T, x Expansion) string {
 	return string(payload.Args)
 }
 
-func TestFleetdAddsOnlyArgumentsThatTheRobotTakes(t *testing.T) {
+func TestFleetdAddsOnlySupportedArguments(t *testing.T) {
 	verbs := []string{"safety/enable"}
 	for _, c := range []struct {
 		name string
@@ -35,7 +35,7 @@ func TestFleetdAddsOnlyArgumentsThatTheRobotTakes(t *testing.T) {
 		{"lists no verb with arguments", &schema.Caps{Verbs: verbs, Arguments: map[string][]string{}}, ``, ``},
 		{"earlier release, lists features only", &schema.Caps{Verbs: verbs, Features: []schema.Feature{schema.FeatureReplay}}, ``, `{"seen_boot":"b1","seen_mono_ms":7}`},
 		{"earlier release, lists verbs only", &schema.Caps{Verbs: verbs}, ``, `{"seen_mono_ms":7}`},
-		{"what a person gave is sent as given", &schema.Caps{Verbs: verbs, Arguments: map[string][]string{"safety/enable": {"seen_mono_ms", "seen_boot"}}}, `{"seen_mono_ms":5}`, `{"seen_mono_ms":5}`},
+		{"given arguments are sent unchanged", &schema.Caps{Verbs: verbs, Arguments: map[string][]string{"safety/enable": {"seen_mono_ms", "seen_boot"}}}, `{"seen_mono_ms":5}`, `{"seen_mono_ms":5}`},
 	} {
 		target := Target{Robot: "r1", Present: true, Caps: c.caps, SeenMonoMS: 7, SeenBoot: "b1"}
 		x, problems := Expand(Request{Verb: "safety/enable", Args: []byte(c.args), Selector: "r1"}, []Target{target}, morning, numbered())
@@ -49,9 +49,8 @@ func TestFleetdAddsOnlyArgumentsThatTheRobotTakes(t *testing.T) {
 	}
 }
 
-// What a person asked for is never left out silently: the robot would do
-// something else.
-func TestRobotThatDoesNotTakeAGivenArgumentIsSkipped(t *testing.T) {
+// An argument is never left out silently: the robot would do something else.
+func TestRobotWithoutSupportForArgumentIsSkipped(t *testing.T) {
 	older := &schema.Caps{Verbs: []string{"manual/sound", "safety/stop"}, Arguments: map[string][]string{"manual/sound": {"sound", "volume"}}}
 	newer := &schema.Caps{Verbs: older.Verbs, Arguments: map[string][]string{"manual/sound": {"sound", "volume", "loop"}, "safety/stop": {"why", "latch"}}}
 	targets := []Target{{Robot: "r1", Caps: older}, {Robot: "r2", Caps: newer}, {Robot: "r3"}}
@@ -67,11 +66,11 @@ func TestRobotThatDoesNotTakeAGivenArgumentIsSkipped(t *testing.T) {
 	}
 
 	_, problems = Expand(play, targets[:1], morning, numbered())
-	if len(problems) != 1 || problems[0].Detail != "no robot is told: 1 are selected and skipped; r1: "+want.Detail {
+	if len(problems) != 1 || problems[0].Detail != "no robot would get the command: 1 are selected and skipped; r1: "+want.Detail {
 		t.Errorf("refused with %+v", problems)
 	}
 
-	// The robot itself refuses what it does not know, if its caps list no arguments.
+	// If its caps list no arguments, the robot itself refuses unknown ones.
 	x, problems = Expand(play, []Target{{Robot: "r1", Caps: &schema.Caps{Verbs: older.Verbs}}}, morning, numbered())
 	if len(problems) > 0 || sent(t, x) != `{"loop":true,"sound":"bell"}` {
 		t.Errorf("commands %+v, problems %v", x.Commands, problems)
@@ -79,6 +78,6 @@ func TestRobotThatDoesNotTakeAGivenArgumentIsSkipped(t *testing.T) {
 
 	x, problems = Expand(Request{Verb: "safety/stop", Args: []byte(`{"latch":"stop-1"}`), Selector: "r1"}, targets[:1], morning, numbered())
 	if len(problems) > 0 || sent(t, x) != `{"latch":"stop-1"}` {
-		t.Errorf("a stop is sent whatever the robot lists: %+v %v", x, problems)
+		t.Errorf("a stop must be sent whatever the caps list: %+v %v", x, problems)
 	}
 }

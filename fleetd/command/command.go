@@ -6,37 +6,36 @@ import (
 	"troupe/schema"
 )
 
-// Command is one request to one robot as fleetd sees it. Payload is what goes
-// over the wire, the same bytes each time, so that a repeat is known as one.
+// Command is one request to one robot as fleetd sees it. Payload is the MQTT payload, the
+// same bytes each time, so that the robot recognises a repeat.
 type Command struct {
 	ID        string
 	Batch     string
-	Owner     string // name of fleetd that sends it, and whom its robot answers
+	Owner     string // name of the fleetd instance that sends it and gets the answer
 	Robot     string
 	Verb      string // group/verb
 	Payload   []byte
 	CreatedAt time.Time
-	ExpiresAt time.Time // zero = it never gets too old; only stops and the like
+	ExpiresAt time.Time // zero = never; for stops and similar commands
 
 	State   State
-	Because string    // why it is in this state, a sentence for people
-	Sends   int       // how often it was handed to the broker
-	SentAt  time.Time // the last time
-	Reached bool      // it was sent at least once while the robot was there
-	HeardAt time.Time // the robot's last answer
-	Asks    int       // questions in a row that brought no answer
-	AskedAt time.Time
-	Answer  *schema.Ack // the newest answer, from which State follows; nil = none
+	Because string      // why it is in this state, for people
+	Sends   int         // how often it was published
+	SentAt  time.Time   // when it was last published
+	Reached bool        // it was published at least once while the robot was connected
+	HeardAt time.Time   // when the robot last answered
+	Asks    int         // queries in a row without an answer
+	AskedAt time.Time   // when the robot was last queried
+	Answer  *schema.Ack // the newest answer, which determines State; nil = none
 	EndedAt time.Time   // zero = not final
 
-	// Shown is the end that the robot's state shows. It lacks the details of the
-	// answer, which is given some time to come.
+	// Shown is the final status in the robot's state document. It lacks the details of
+	// the answer, for which Step waits AnswerGrace.
 	Shown   *schema.Ack
 	ShownAt time.Time
 }
 
-// Batch is one request of a person to a selector; every robot got its own
-// command of it.
+// Batch is one request for the robots of a selector; each robot gets its own command.
 type Batch struct {
 	ID        string
 	Verb      string
@@ -48,30 +47,29 @@ type Batch struct {
 	Why       string
 }
 
-// State is where a command stands for fleetd. Those after Running but for
-// Unknown are final.
+// State is the state of a command in fleetd. Those after Running are final, except
+// Unknown.
 type State string
 
 const (
-	Queued      State = "QUEUED"      // the robot is not there; its time runs
-	Sent        State = "SENT"        // handed to the broker
-	Acked       State = "ACKED"       // the robot took it
-	Running     State = "RUNNING"     // the robot is at it
-	Succeeded   State = "SUCCEEDED"   // done, as the robot says
-	Failed      State = "FAILED"      // begun, and did not end well
-	Rejected    State = "REJECTED"    // refused, nothing was touched
+	Queued      State = "QUEUED"      // not sent yet; ExpiresAt applies
+	Sent        State = "SENT"        // published, no answer yet
+	Acked       State = "ACKED"       // the robot accepted it
+	Running     State = "RUNNING"     // the robot is executing it
+	Succeeded   State = "SUCCEEDED"   // the robot reports success
+	Failed      State = "FAILED"      // the robot started it and failed
+	Rejected    State = "REJECTED"    // the robot refused it and did nothing
 	Cancelled   State = "CANCELLED"   // ended by another request or a stop
-	Superseded  State = "SUPERSEDED"  // a newer command took over
-	Expired     State = "EXPIRED"     // too old when the robot got to it
-	Undelivered State = "UNDELIVERED" // its time was over before the robot could be reached
-	Unknown     State = "UNKNOWN"     // sent, and no answer in time: it may or may not have been done
+	Superseded  State = "SUPERSEDED"  // replaced by a newer command
+	Expired     State = "EXPIRED"     // too old when the robot wanted to start it
+	Undelivered State = "UNDELIVERED" // it expired before it could be sent
+	Unknown     State = "UNKNOWN"     // sent, and no answer in time: it may or may not have been executed
 )
 
-// States lists all of them.
+// States lists all states.
 var States = []State{Queued, Sent, Acked, Running, Succeeded, Failed, Rejected, Cancelled, Superseded, Expired, Undelivered, Unknown}
 
-// Final reports whether s never changes again. Unknown is not final: a late
-// answer resolves it.
+// Final reports whether s never changes. Unknown can: a late answer resolves it.
 func (s State) Final() bool {
 	switch s {
 	case Queued, Sent, Acked, Running, Unknown:
@@ -80,5 +78,5 @@ func (s State) Final() bool {
 	return true
 }
 
-// Settled reports whether waiting for s to change is no longer worth it.
+// Settled reports whether a change of s is no longer to be expected.
 func (s State) Settled() bool { return s.Final() || s == Unknown }

@@ -1,11 +1,10 @@
-// Package command decides how a request becomes one command per robot, and what
-// fleetd makes of each until it is final.
+// Package command turns a request into one command per robot, and decides the life of
+// each command in fleetd: when to send it, to send it again, to ask about it and to stop
+// waiting.
 //
-// A robot's word is final; fleetd's patience is not. What was sent and never
-// answered is UNKNOWN, not failed, and a late answer resolves it. A command is
-// sent again only as the same bytes under the same id, which the robot performs
-// once.
+// Only an answer of the robot is final. A command that was sent and not answered in time
+// is UNKNOWN, not failed, and a late answer resolves it. A command is sent again only as
+// the same bytes under the same id, so that the robot performs it once.
 //
-// The package sends, stores and waits for nothing: Step returns what to do, and
-// Due when to ask again.
+// The package does no I/O: Step returns what to do, and Due when to call Step again.
 package command

@@ -14,16 +14,16 @@ import (
 	"troupe/schema/score"
 )
 
-// Request is what a person asks of the robots of a selector.
+// Request is a person's request to the robots of a selector.
 type Request struct {
 	Verb     string         // group/verb
 	Args     jsontext.Value // JSON object; empty = no arguments
-	Selector string         // as written, for the record
+	Selector string         // as written, for the audit
 	By       string
 	Why      string
-	TTL      time.Duration // 0 = the verb's own
-	Expected *int          // how many robots the person saw; nil = any
-	// If is what each robot has to find true when it decides; a stop asks nothing.
+	TTL      time.Duration // 0 = that of the verb
+	Expected *int          // number of robots that the person expects; nil = any
+	// If is checked by each robot; it is ignored for stops.
 	If schema.Precondition
 }
 
@@ -31,58 +31,56 @@ type Request struct {
 type Target struct {
 	Robot      string
 	Present    bool
-	Caps       *schema.Caps // nil = none received, then the robot itself decides
-	SeenMonoMS int64        // of the newest heartbeat that was shown to people; 0 = none
-	SeenBoot   string       // of the same
+	Caps       *schema.Caps // nil = none received: the robot itself checks
+	SeenMonoMS int64        // mono_ms of the newest heartbeat that people could see; 0 = none
+	SeenBoot   string       // boot of the same heartbeat
 }
 
-// Skip is a robot that was selected and is not sent anything, with the reason.
+// Skip is a selected robot to which the command is not sent, with the reason.
 type Skip struct {
 	Robot  string
 	Reason schema.Reason
 	Detail string
 }
 
-// Expansion is one request as a command for each robot. Nothing has happened
-// yet: a dry run shows it and throws it away.
+// Expansion is one request as a command for each robot. Nothing is sent or persisted yet,
+// so a dry run can discard it.
 type Expansion struct {
 	Batch    Batch
 	Commands []Command // by robot
-	Waiting  []string  // those of them whose robot is not there: sent if it comes in time
+	Waiting  []string  // robots of Commands that are offline: sent if they connect in time
 	Skipped  []Skip
 }
 
-// The codes of the problems that stand in the way of a request, besides those of
-// its arguments.
+// Codes of problems of a request, besides those of its arguments.
 const (
 	CodeUnknownVerb  = "unknown_verb"
 	CodeNobody       = "nobody"
-	CodeCountChanged = "count_changed" // the world is not as the person saw it
+	CodeCountChanged = "count_changed" // another number of robots matches than expected
 	CodeOutOfRange   = "out_of_range"
-	CodeTooBig       = "too_big" // more than a robot takes in one command
+	CodeTooBig       = "too_big" // more bytes than a command may have
 )
 
-// Expand makes a request one command per robot with a common batch, or returns
-// what stands in the way. A stop is never refused for a count. id makes a new
-// unique id each time.
+// Expand turns a request into a batch with one command per robot, or returns problems. It
+// ignores Expected for a stop. id returns a new unique id.
 func Expand(r Request, targets []Target, now time.Time, id func() string) (Expansion, []schema.Problem) {
 	group, name, _ := strings.Cut(r.Verb, "/")
 	verb, ok := schema.VerbOf(group, name)
 	if !ok {
-		return Expansion{}, []schema.Problem{schema.Fault("/verb", CodeUnknownVerb, fmt.Sprintf("there is no verb %q", r.Verb), "one of "+strings.Join(schema.VerbIDs(), ", "))}
+		return Expansion{}, []schema.Problem{schema.Fault("/verb", CodeUnknownVerb, fmt.Sprintf("there is no verb %q", r.Verb), "use one of "+strings.Join(schema.VerbIDs(), ", "))}
 	}
 	if r.By, r.Why = strings.ToValidUTF8(r.By, "?"), strings.ToValidUTF8(r.Why, "?"); verb.Class == schema.ClassStop {
-		r.By, r.Why = schema.Legible(r.By), schema.Legible(r.Why) // no stop is refused for what it says
+		r.By, r.Why = schema.Legible(r.By), schema.Legible(r.Why) // a stop is never refused for its text
 	}
 	args, problems := arguments(verb, r)
 	ttl := r.TTL
 	switch {
 	case verb.TTL == schema.NoTTL && verb.Class == schema.ClassStop:
-		ttl = 0 // whatever was asked: no stop is ever too old
+		ttl = 0 // a stop never expires, whatever the request says
 	case ttl == 0:
 		ttl = verb.TTL
 	case ttl < time.Millisecond || ttl > schema.MaxTTL:
-		problems = append(problems, schema.Fault("/ttl_ms", CodeOutOfRange, fmt.Sprintf("a command lives from 1 ms to %v", schema.MaxTTL), "leave it out for the verb's own"))
+		problems = append(problems, schema.Fault("/ttl_ms", CodeOutOfRange, fmt.Sprintf("the time to live must be 1 ms to %v", schema.MaxTTL), "leave it out to use that of the verb"))
 	}
 	if len(problems) > 0 {
 		return Expansion{}, problems
@@ -106,7 +104,7 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 			return Expansion{}, []schema.Problem{schema.Fault("/args", string(schema.ReasonInternal), err.Error(), "")}
 		}
 		if most := schema.TopicOf(schema.TopicCmd).MaxBytes; len(c.Payload) > most {
-			return Expansion{}, []schema.Problem{schema.Fault("/args", CodeTooBig, fmt.Sprintf("the command has %d bytes, over the %d that a robot takes", len(c.Payload), most), "ask for less at once")}
+			return Expansion{}, []schema.Problem{schema.Fault("/args", CodeTooBig, fmt.Sprintf("the command has %d bytes, robots accept at most %d", len(c.Payload), most), "split it into several commands")}
 		}
 		x.Commands = append(x.Commands, c)
 		if !t.Present {
@@ -116,20 +114,20 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 	x.Batch.Total = len(x.Commands)
 	switch {
 	case x.Batch.Total == 0:
-		detail := fmt.Sprintf("no robot is told: %d are selected and skipped", len(x.Skipped))
+		detail := fmt.Sprintf("no robot would get the command: %d are selected and skipped", len(x.Skipped))
 		if len(x.Skipped) > 0 {
 			detail += "; " + x.Skipped[0].Robot + ": " + x.Skipped[0].Detail
 		}
 		problems = append(problems, schema.Fault("/selector", CodeNobody, detail, "list the robots with the same selector"))
 	case verb.Class != schema.ClassStop && r.Expected != nil && *r.Expected != x.Batch.Total:
 		problems = append(problems, schema.Fault("/expected_count", CodeCountChanged,
-			fmt.Sprintf("%d robots would be told, %d were expected", x.Batch.Total, *r.Expected), "look again with a dry run"))
+			fmt.Sprintf("%d robots would get the command, %d were expected", x.Batch.Total, *r.Expected), "check with a dry run"))
 	}
 	return x, problems
 }
 
-// arguments reads them as the robot will, with who asks and why: what it would
-// refuse is refused here.
+// arguments decodes the arguments, by and why as the robot will, so that fleetd refuses
+// what the robot would refuse.
 func arguments(v schema.Verb, r Request) (schema.Args, []schema.Problem) {
 	args := r.Args
 	if len(args) == 0 {
@@ -151,9 +149,9 @@ func arguments(v schema.Verb, r Request) (schema.Args, []schema.Problem) {
 	return as.Args, problems
 }
 
-// refuses returns the first argument that a person gave and the robot does not
-// take. It is not left out for that robot, which would then do something else than
-// was asked for. A stop is sent whatever it carries: robots obey it all the same.
+// refuses returns the first given argument that the robot does not support. fleetd must
+// not leave it out, because the robot would then do something else than requested. A stop
+// is always sent: robots obey it whatever its arguments.
 func (t Target) refuses(v schema.Verb, args schema.Args) (name string, refuses bool) {
 	if v.Class == schema.ClassStop || t.Caps == nil {
 		return "", false
@@ -166,8 +164,8 @@ func (t Target) refuses(v schema.Verb, args schema.Args) (name string, refuses b
 	return "", false
 }
 
-// mayAdd reports whether fleetd may add an argument that nobody gave: only where
-// the robot is known to take it, as it refuses a command with any other.
+// mayAdd reports whether fleetd may add an argument: only if the robot is known to support
+// it, because robots refuse commands with unknown arguments.
 func (t Target) mayAdd(v schema.Verb, name string) bool {
 	if !slices.ContainsFunc(v.Args, func(a schema.Arg) bool { return a.Name == name }) {
 		return false
@@ -199,15 +197,15 @@ func (b Batch) command(v schema.Verb, args schema.Args, when schema.Precondition
 	return c, nil
 }
 
-// Outcome is how a batch went, in one word.
+// Outcome is the result of a batch.
 type Outcome string
 
 const (
-	OutcomeRunning    Outcome = "running"    // some may still change
-	OutcomeSucceeded  Outcome = "succeeded"  // all did
-	OutcomePartial    Outcome = "partial"    // some did
-	OutcomeFailed     Outcome = "failed"     // none did, and all were answered
-	OutcomeUnanswered Outcome = "unanswered" // none did, and some were never answered or never delivered
+	OutcomeRunning    Outcome = "running"    // some commands are not settled
+	OutcomeSucceeded  Outcome = "succeeded"  // all succeeded
+	OutcomePartial    Outcome = "partial"    // some succeeded
+	OutcomeFailed     Outcome = "failed"     // none succeeded, and all were answered
+	OutcomeUnanswered Outcome = "unanswered" // none succeeded, and some were not answered, not delivered or expired
 )
 
 // Summary counts the commands of a batch by state.
@@ -217,10 +215,10 @@ type Summary struct {
 	Outcome Outcome
 }
 
-// Settled reports whether waiting for the batch is no longer worth it.
+// Settled reports whether no change of the batch is to be expected.
 func (s Summary) Settled() bool { return s.Outcome != OutcomeRunning }
 
-// Summarise counts states and says how it went.
+// Summarise counts states and determines the outcome.
 func Summarise(states []State) Summary {
 	s := Summary{Total: len(states), By: map[State]int{}}
 	settled := 0

@@ -29,7 +29,7 @@ var three = []Target{
 	{Robot: "r2", Caps: &schema.Caps{Verbs: []string{"sys/ping"}}},
 }
 
-func TestARequestBecomesOneCommandARobot(t *testing.T) {
+func TestRequestBecomesOneCommandPerRobot(t *testing.T) {
 	x, problems := Expand(Request{Verb: "mode/set", Args: []byte(`{"mode":"ato"}`), Selector: "--all", By: "anna", Why: "opening"}, three, morning, numbered())
 	if len(problems) > 0 {
 		t.Fatal(problems)
@@ -53,7 +53,7 @@ func TestARequestBecomesOneCommandARobot(t *testing.T) {
 	}
 }
 
-func TestEnablingSaysWhatThePersonHasSeenOfEachRobot(t *testing.T) {
+func TestEnableCarriesLastSeenHeartbeat(t *testing.T) {
 	x, problems := Expand(Request{Verb: "safety/enable", Selector: "r1 r3"}, []Target{three[0], three[1]}, morning, numbered())
 	if len(problems) > 0 {
 		t.Fatal(problems)
@@ -61,23 +61,23 @@ func TestEnablingSaysWhatThePersonHasSeenOfEachRobot(t *testing.T) {
 	v, _ := schema.VerbOf("safety", "enable")
 	for i, want := range []int64{7000, 0} {
 		if r, _ := schema.DecodeRequest(v, x.Commands[i].Payload); r.Args.SeenMonoMS != want {
-			t.Errorf("%s is told %d, want %d", x.Commands[i].Robot, r.Args.SeenMonoMS, want)
+			t.Errorf("%s gets %d, want %d", x.Commands[i].Robot, r.Args.SeenMonoMS, want)
 		}
 	}
 }
 
-func TestAStopGoesToEverybodyWhateverWasExpected(t *testing.T) {
+func TestStopIgnoresExpectedCount(t *testing.T) {
 	wrong := 17
 	x, problems := Expand(Request{Verb: "safety/stop", Selector: "--all", Expected: &wrong, TTL: time.Second}, three, morning, numbered())
 	if len(problems) > 0 || len(x.Commands) != 3 || len(x.Skipped) > 0 || !slices.Equal(x.Waiting, []string{"r2"}) {
 		t.Fatalf("got %+v, %v", x, problems)
 	}
 	if c := x.Commands[0]; !c.ExpiresAt.IsZero() || strings.Contains(string(c.Payload), "ttl_ms") {
-		t.Errorf("a stop that gets too old: %s", c.Payload)
+		t.Errorf("a stop that expires: %s", c.Payload)
 	}
 }
 
-func TestWhatStandsInTheWayOfARequest(t *testing.T) {
+func TestInvalidRequestIsRefused(t *testing.T) {
 	five := 5
 	for _, c := range []struct {
 		name    string
@@ -85,19 +85,19 @@ func TestWhatStandsInTheWayOfARequest(t *testing.T) {
 		targets []Target
 		want    string
 	}{
-		{"no such verb", Request{Verb: "mode/fly"}, three, "/verb unknown_verb"},
+		{"unknown verb", Request{Verb: "mode/fly"}, three, "/verb unknown_verb"},
 		{"no verb", Request{}, three, "/verb unknown_verb"},
-		{"an argument is missing", Request{Verb: "mode/set"}, three, "/args/mode missing"},
-		{"an argument too many", Request{Verb: "mode/set", Args: []byte(`{"mode":"ato","speed":2}`)}, three, "/args/speed unknown_argument"},
-		{"the arguments are no object", Request{Verb: "mode/set", Args: []byte(`[1]`)}, three, "/args bad_type"},
-		{"the arguments are no JSON", Request{Verb: "mode/set", Args: []byte(`{{{`)}, three, "/args syntax"},
-		{"too long a life", Request{Verb: "mode/pause", TTL: 2 * time.Hour}, three, "/ttl_ms out_of_range"},
-		{"the world has changed", Request{Verb: "mode/pause", Expected: &five}, three[:1], "/expected_count count_changed"},
-		{"who asks cannot be shown", Request{Verb: "mode/pause", By: "a\x1b[2J"}, three, "/by unprintable"},
-		{"a longer reason than robots take", Request{Verb: "mode/pause", Why: strings.Repeat("ä", 200)}, three, "/why too_long"},
-		{"a stop, whatever it says", Request{Verb: "safety/stop", By: "\xff\x01", Why: strings.Repeat("ä", 200)}, three[:1], ""},
-		{"nobody is selected", Request{Verb: "mode/pause"}, nil, "/selector nobody"},
-		{"nobody can do it", Request{Verb: "mode/pause"}, three[2:], "/selector nobody"},
+		{"missing argument", Request{Verb: "mode/set"}, three, "/args/mode missing"},
+		{"unknown argument", Request{Verb: "mode/set", Args: []byte(`{"mode":"ato","speed":2}`)}, three, "/args/speed unknown_argument"},
+		{"arguments are not an object", Request{Verb: "mode/set", Args: []byte(`[1]`)}, three, "/args bad_type"},
+		{"arguments are not JSON", Request{Verb: "mode/set", Args: []byte(`{{{`)}, three, "/args syntax"},
+		{"time to live too long", Request{Verb: "mode/pause", TTL: 2 * time.Hour}, three, "/ttl_ms out_of_range"},
+		{"unexpected number of robots", Request{Verb: "mode/pause", Expected: &five}, three[:1], "/expected_count count_changed"},
+		{"name of the person is not printable", Request{Verb: "mode/pause", By: "a\x1b[2J"}, three, "/by unprintable"},
+		{"reason is too long", Request{Verb: "mode/pause", Why: strings.Repeat("ä", 200)}, three, "/why too_long"},
+		{"stop with any text", Request{Verb: "safety/stop", By: "\xff\x01", Why: strings.Repeat("ä", 200)}, three[:1], ""},
+		{"no robot is selected", Request{Verb: "mode/pause"}, nil, "/selector nobody"},
+		{"no selected robot supports it", Request{Verb: "mode/pause"}, three[2:], "/selector nobody"},
 	} {
 		if _, problems := Expand(c.r, c.targets, morning, numbered()); codes(problems) != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, codes(problems), c.want)
@@ -105,7 +105,7 @@ func TestWhatStandsInTheWayOfARequest(t *testing.T) {
 	}
 }
 
-func TestABatchIsSummedUpInOneWord(t *testing.T) {
+func TestBatchOutcome(t *testing.T) {
 	for _, c := range []struct {
 		states []State
 		want   Outcome
@@ -126,10 +126,10 @@ func TestABatchIsSummedUpInOneWord(t *testing.T) {
 	}
 }
 
-func TestActionsThatNoRobotWouldPerformAreRefusedAtTheirPlace(t *testing.T) {
+func TestInvalidActionsAreRefusedWithPointer(t *testing.T) {
 	for args, want := range map[string]string{
 		`{"actions":[{"type":"face","start_ms":0,"face":"smile"}]}`:                     "",
-		`{"act":"welcome","with":{"guest":"Ann"}}`:                                      "", // which the robot knows
+		`{"act":"welcome","with":{"guest":"Ann"}}`:                                      "", // the robot knows the act
 		`{"actions":[{"type":"face","start_ms":0,"colour":"#ffffff"}]}`:                 "/args/actions/0/colour wrong_field, /args/actions/0/face missing",
 		`{"actions":[{"type":"wait","start_ms":0,"end_ms":10}],"with":{"guest":"Ann"}}`: "/args/with/guest unused_parameter",
 		`{"actions":[{"type":"wait","start_ms":0,"end_ms":10}],"act":"welcome"}`:        "/args/actions wrong_field",

@@ -8,44 +8,44 @@ import (
 	"troupe/schema"
 )
 
-// resendAfter is how long each sending may stay unacknowledged before the next.
+// resendAfter is how long to wait for an acknowledgement after each sending.
 var resendAfter = []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second}
 
 const (
-	// MaxSends bounds how often one command is handed to the broker; a stop that
-	// only went out while its robot was away gets one more.
+	// MaxSends bounds how often one command is published. A stop that was only published
+	// while its robot was offline is published once more.
 	MaxSends = 4
-	// Silence is how long a robot that took a command may say nothing about it
-	// before it is asked. It speaks every 5 s while it is at something.
+	// Silence is how long a robot may send no answer about an accepted command before it is
+	// queried. A robot reports progress every 5 s.
 	Silence = 15 * time.Second
-	// MaxAsks bounds the questions in a row that bring no answer.
+	// MaxAsks bounds the queries in a row without an answer.
 	MaxAsks = 3
-	// Patience is how long we wait for the answer to a command that never gets
-	// too old, such as a stop.
+	// Patience is how long to wait for the answer to a command that never expires, such as
+	// a stop.
 	Patience = 30 * time.Second
-	// AnswerGrace is how long the robot's own answer, with its details, may come
-	// after its state showed how the command ended.
+	// AnswerGrace is how long to wait for the answer, which has details, after the robot's
+	// state showed how the command ended.
 	AnswerGrace = time.Second
 )
 
-// EventKind is what kind of news the driver of a command has.
+// EventKind is the kind of an Event.
 type EventKind string
 
 const (
-	Begin           EventKind = "begin"    // it was just made, or fleetd just started
-	Wake            EventKind = "wake"     // the time that Due gave has come
-	RobotOnline     EventKind = "came"     // the robot is there again
-	RobotOffline    EventKind = "left"     // the robot is gone
-	Answered        EventKind = "answered" // an answer under the command's id
-	Recalled        EventKind = "recalled" // the robot's answer to our question: it does not know the id
-	CancelRequested EventKind = "unwanted" // somebody calls it off; once it was sent only its robot can
-	Released        EventKind = "released" // of a stop: somebody release what it holds; it must not go out any more
-	Unsent          EventKind = "unsent"   // the database did not say whether it was recorded, so it is not sent
-	Shown           EventKind = "shown"    // the robot's state shows it as its newest answered request
+	Begin           EventKind = "begin"     // the command was just made, or fleetd just started
+	Wake            EventKind = "wake"      // the time that Due returned has come
+	RobotOnline     EventKind = "online"    // the robot is connected again
+	RobotOffline    EventKind = "offline"   // the robot is disconnected
+	Answered        EventKind = "answered"  // an answer with the command's id
+	Recalled        EventKind = "no_record" // the robot's answer to a query: it does not know the id
+	CancelRequested EventKind = "cancel"    // a client cancels it; once it was sent only the robot can
+	Released        EventKind = "released"  // the latched stop was released; the command must not be sent any more
+	Unsent          EventKind = "unsent"    // the database did not confirm that it was persisted, so it is not sent
+	Shown           EventKind = "shown"     // the robot's state shows it as the newest answered request
 )
 
-// Event is what happened. Present is the fact now, with every kind: a message
-// sent to the robot may be expected to arrive.
+// Event is what happened. Present is set with every kind: whether the robot is reachable
+// now.
 type Event struct {
 	Kind    EventKind
 	Present bool
@@ -53,18 +53,17 @@ type Event struct {
 	Last    schema.LastRequest // of Shown
 }
 
-// Effect is what the driver does for a command.
+// Effect is what the dispatcher must do for a command.
 type Effect string
 
 const (
-	Save Effect = "save" // write the command to the database
+	Save Effect = "save" // persist the command
 	Send Effect = "send" // publish Payload to the robot
 	Ask  Effect = "ask"  // send sys/query with the command's id
 )
 
-// Step takes in news and returns the command as it now is, and what to do. News
-// about another command tells nothing about this one, and nothing changes one
-// that is final.
+// Step applies an event and returns the changed command and what to do. It ignores answers
+// to other commands, and every event for a final command.
 func Step(c Command, now time.Time, n Event) (Command, []Effect) {
 	if c.State.Final() {
 		return c, nil
@@ -76,7 +75,7 @@ func Step(c Command, now time.Time, n Event) (Command, []Effect) {
 			changed = c.answered(now, n.Answer)
 		}
 	case Shown:
-		shown := c.Answer != nil && c.Answer.Status == n.Last.Status // states repeat what they show
+		shown := c.Answer != nil && c.Answer.Status == n.Last.Status // state documents repeat it
 		if n.Last.ID == c.ID && !shown && c.Shown == nil {
 			changed = c.shown(now, schema.Ack{
 				TS: schema.TimeOf(now), Session: "state", ID: &n.Last.ID, Verb: n.Last.Verb,
@@ -85,14 +84,14 @@ func Step(c Command, now time.Time, n Event) (Command, []Effect) {
 		}
 	case Recalled:
 		if c.Shown != nil {
-			break // its state knew better
+			break // the state shows that the robot did execute it
 		}
 		event := NeverArrived
 		if c.Answer != nil {
 			event = RecordGone
 		}
 		if changed = c.goes(now, event); changed {
-			c.Asks = MaxAsks // it has said all it knows, until it comes again
+			c.Asks = MaxAsks // no more queries until the robot connects again
 		}
 	case CancelRequested:
 		changed = c.goes(now, CallItOff)
@@ -122,7 +121,7 @@ func Step(c Command, now time.Time, n Event) (Command, []Effect) {
 	return c, out
 }
 
-// pursue does what is due now: at most one thing towards the robot.
+// pursue does what is due now: at most one message to the robot.
 func (c *Command) pursue(now time.Time, present bool) (do Effect, changed bool) {
 	if (c.State == Queued || c.State == Sent) && !now.Before(c.deadline()) {
 		changed = c.goes(now, TimeOver)
@@ -151,8 +150,8 @@ func (c *Command) pursue(now time.Time, present bool) (do Effect, changed bool) 
 	return "", changed
 }
 
-// Due is when Step has something to do even without news; false if never.
-// Present is whether the robot is there, which is news if it changes.
+// Due returns when Step has something to do without another event; false if never.
+// present says whether the robot is connected; a change of it is an event.
 func Due(c Command, present bool) (time.Time, bool) {
 	if c.Shown != nil && !c.State.Final() {
 		return c.ShownAt.Add(AnswerGrace), true
@@ -170,7 +169,7 @@ func Due(c Command, present bool) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// deadline is when we stop sending it and waiting for its first answer.
+// deadline is when to stop sending the command and waiting for its first answer.
 func (c *Command) deadline() time.Time {
 	if c.ExpiresAt.IsZero() {
 		return c.CreatedAt.Add(Patience)
@@ -178,9 +177,9 @@ func (c *Command) deadline() time.Time {
 	return c.ExpiresAt
 }
 
-// sendDue is when the command goes out next. A stop goes out whether or not we
-// believe that the robot is there; we may be wrong, and a stop harms nobody. It
-// goes out once more when the robot comes, if all copies went out before.
+// sendDue returns when to send the command next. A stop is sent even if the robot seems
+// offline, since fleetd may be wrong and a stop does no harm. It is sent once more when
+// the robot connects, if all copies were sent before.
 func (c *Command) sendDue(present bool) (time.Time, bool) {
 	switch {
 	case c.Sends == 0 && (present || c.stop()), present && !c.Reached && c.stop():
@@ -191,8 +190,8 @@ func (c *Command) sendDue(present bool) (time.Time, bool) {
 	return c.SentAt.Add(resendAfter[c.Sends-1]), true
 }
 
-// askDue is when the robot is asked about the command next. A robot that is not
-// there is not asked: its silence says nothing.
+// askDue returns when to query the robot about the command next. A robot that is offline
+// is not queried: it cannot answer.
 func (c *Command) askDue(present bool) (time.Time, bool) {
 	switch {
 	case !present:
@@ -211,8 +210,8 @@ func (c *Command) askDue(present bool) (time.Time, bool) {
 	return c.AskedAt.Add(Silence), true
 }
 
-// shown takes in what the robot's state shows about the command: at once while it
-// goes on, and else if the answer itself does not come soon.
+// shown applies the status in the robot's state document: a final one only if the answer
+// does not arrive within AnswerGrace, any other at once.
 func (c *Command) shown(now time.Time, a schema.Ack) (changed bool) {
 	event, ok := saying[a.Status]
 	if row, leads := Table.Next(c.State, event); !ok || !leads || !row.To.Final() {
@@ -222,12 +221,12 @@ func (c *Command) shown(now time.Time, a schema.Ack) (changed bool) {
 	return false
 }
 
-// answered takes in what the robot says about the command.
+// answered applies an answer of the robot.
 func (c *Command) answered(now time.Time, a schema.Ack) (changed bool) {
 	c.HeardAt, c.Asks = now, 0
 	event, ok := saying[a.Status]
 	if !ok || event == SaysAccepted && c.State == Running {
-		return true // alive, and nothing new
+		return true // only a sign of life
 	}
 	c.goes(now, event)
 	c.Answer = &a
@@ -237,8 +236,8 @@ func (c *Command) answered(now time.Time, a schema.Ack) (changed bool) {
 	return true
 }
 
-// saying is what each status of the robot's means here; one that we do not know
-// only proves that the robot is at it.
+// saying maps the status of an answer to a trigger. An unknown status is only a sign of
+// life.
 var saying = map[schema.Status]Trigger{
 	schema.StatusAccepted:   SaysAccepted,
 	schema.StatusInProgress: SaysProgress,
@@ -250,19 +249,19 @@ var saying = map[schema.Status]Trigger{
 	schema.StatusSuperseded: SaysNewer,
 }
 
-// told is the robot's own reason, for people.
+// told returns the robot's reason, for people.
 func told(a schema.Ack) string {
 	var parts []string
 	if a.Reason != "" {
 		parts = append(parts, a.Reason.Describe().Text)
 	}
-	if a.Detail != "" && !slices.Contains(parts, a.Detail) { // robots may say it in the same words
+	if a.Detail != "" && !slices.Contains(parts, a.Detail) { // robots may repeat the reason as detail
 		parts = append(parts, a.Detail)
 	}
 	return strings.Join(parts, ": ")
 }
 
-// goes takes the edge that an event leads along, if there is one.
+// goes takes the transition of a trigger, if there is one.
 func (c *Command) goes(now time.Time, e Trigger) bool {
 	row, ok := Table.Next(c.State, e)
 	if !ok {
@@ -283,7 +282,7 @@ func (c *Command) verb() schema.Verb {
 
 func (c *Command) stop() bool { return c.verb().Class == schema.ClassStop }
 
-// askable reports whether the robot keeps a record that it can be asked for.
+// askable reports whether robots keep a record of the command, so that a query makes sense.
 func (c *Command) askable() bool {
 	return slices.Contains([]schema.Journaled{schema.JournalBefore, schema.JournalAfter}, c.verb().Journal)
 }

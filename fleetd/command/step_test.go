@@ -11,14 +11,14 @@ import (
 	"troupe/schema"
 )
 
-func TestTheTableIsSound(t *testing.T) {
+func TestTableIsSound(t *testing.T) {
 	ends := []State{Succeeded, Failed, Rejected, Cancelled, Superseded, Expired, Undelivered}
 	for _, fault := range Table.Check(Queued, States, ends...) {
 		t.Error(fault)
 	}
 	for _, s := range States {
 		if s.Final() != slices.Contains(ends, s) {
-			t.Errorf("%s: Final is %v, the table says otherwise", s, s.Final())
+			t.Errorf("%s: Final is %v, which contradicts the table", s, s.Final())
 		}
 		if len(Table.Accepts(s)) > 0 == s.Final() {
 			t.Errorf("%s has the edges %v", s, Table.Accepts(s))
@@ -26,7 +26,7 @@ func TestTheTableIsSound(t *testing.T) {
 	}
 }
 
-// anyNews draws what may happen to a command, also nonsense.
+// anyEvent draws any event, also impossible ones.
 func anyNews(t *rapid.T, c Command, present bool) Event {
 	n := Event{Present: present, Kind: rapid.SampledFrom([]EventKind{Begin, Wake, Wake, RobotOnline, RobotOffline, Answered, Answered, Recalled, Shown}).Draw(t, "kind")}
 	status := rapid.SampledFrom([]schema.Status{
@@ -47,7 +47,7 @@ func anyNews(t *rapid.T, c Command, present bool) Event {
 	return n
 }
 
-func TestWhateverHappensToACommand(t *testing.T) {
+func TestStepKeepsInvariantsForAnyEvents(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		verb := rapid.SampledFrom([]string{"mode/set", "safety/enable", "safety/stop", "sys/ping", "auto/start"}).Draw(rt, "verb")
 		c := made(t, verb)
@@ -89,13 +89,13 @@ func TestWhateverHappensToACommand(t *testing.T) {
 				rt.Fatalf("asked about %s, present %v", verb, present)
 			}
 			if c.ID != first.ID || !bytes.Equal(c.Payload, first.Payload) || c.Robot != first.Robot {
-				rt.Fatalf("it became another command: %+v", c)
+				rt.Fatalf("the command was changed: %+v", c)
 			}
 			if c.State == Undelivered && c.Answer != nil {
 				rt.Fatal("undelivered, though the robot answered it")
 			}
 			if due, ok := Due(c, present); ok && !due.After(now) {
-				rt.Fatalf("%s is due at %v right after it was looked at at %v", c.State, due, now)
+				rt.Fatalf("%s is due at %v right after a step at %v", c.State, due, now)
 			}
 		}
 		most := MaxSends
@@ -108,8 +108,8 @@ func TestWhateverHappensToACommand(t *testing.T) {
 	})
 }
 
-// RobotOffline alone, with the robot there, every command settles.
-func TestACommandIsNeverDrivenForEver(t *testing.T) {
+// Without answers, every command to a connected robot settles.
+func TestEveryCommandSettles(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c := made(t, rapid.SampledFrom([]string{"mode/set", "safety/stop", "sys/ping"}).Draw(rt, "verb"))
 		c, _ = Step(c, morning, Event{Kind: Begin, Present: true})
@@ -123,7 +123,7 @@ func TestACommandIsNeverDrivenForEver(t *testing.T) {
 				break
 			}
 			if i > 20 {
-				rt.Fatalf("still %s and due at %v after %d looks", c.State, due, i)
+				rt.Fatalf("still %s and due at %v after %d steps", c.State, due, i)
 			}
 			now = due
 			c, _ = Step(c, now, Event{Kind: Wake, Present: true})

@@ -2,18 +2,18 @@ package command
 
 import "troupe/schema/fsm"
 
-// Trigger is what can happen to a command that is not final.
+// Trigger is a cause of a transition.
 type Trigger string
 
 const (
 	SendIt       Trigger = "send"
-	CallItOff    Trigger = "call_off"
-	LetGo        Trigger = "let_go"
-	NotRecorded  Trigger = "not_recorded"
-	TimeOver     Trigger = "time_over"
+	CallItOff    Trigger = "cancel"
+	LetGo        Trigger = "stop_released"
+	NotRecorded  Trigger = "not_persisted"
+	TimeOver     Trigger = "deadline_passed"
 	NoAnswers    Trigger = "no_answers"
 	NeverArrived Trigger = "never_arrived"
-	RecordGone   Trigger = "record_gone"
+	RecordGone   Trigger = "record_lost"
 	OwnerGone    Trigger = "owner_gone"
 	SaysAccepted Trigger = "accepted"
 	SaysProgress Trigger = "in_progress"
@@ -25,31 +25,31 @@ const (
 	SaysTooOld   Trigger = "expired"
 )
 
-// open are the states that an answer can find a command in: also Queued, since
-// fleetd may have died between sending and noting it.
+// open are the states in which an answer can arrive: also Queued, because fleetd may have
+// died after sending the command and before persisting that.
 var open = fsm.In(Queued, Sent, Acked, Running, Unknown)
 
-// Table is the life of a command at fleetd.
+// Table is the state machine of a command.
 var Table = fsm.Table[State, Trigger]{
-	{From: fsm.In(Queued), On: SendIt, To: Sent, Why: "handed to the broker"},
-	{From: fsm.In(Sent), On: SendIt, To: Sent, Why: "no acknowledgement yet, so the same bytes were sent again"},
-	{From: fsm.In(Queued), On: CallItOff, To: Cancelled, Why: "called off before it was sent"},
-	{From: fsm.In(Queued), On: NotRecorded, To: Cancelled, Why: "not sent: the database did not say whether it was recorded"},
-	{From: fsm.In(Queued), On: LetGo, To: Cancelled, Why: "the stop that it was to hold was released before it was sent"},
-	{From: fsm.In(Sent), On: LetGo, To: Unknown, Why: "the stop that it was to hold was released, so it is not sent again; it may or may not have been done"},
-	{From: fsm.In(Queued), On: TimeOver, To: Undelivered, Why: "its time was over before the robot could be reached"},
-	{From: fsm.In(Sent), On: TimeOver, To: Unknown, Why: "sent, but never answered in its time; it may or may not have been done"},
-	{From: fsm.In(Acked, Running), On: NoAnswers, To: Unknown, Why: "the robot took it and then no longer answered questions about it"},
-	{From: fsm.In(Unknown), On: NeverArrived, To: Undelivered, Why: "the robot has no record of it, and its time is over"},
-	{From: fsm.In(Acked, Running, Unknown), On: RecordGone, To: Unknown, Why: "the robot took it, but has no record of it any more"},
-	{From: fsm.In(Queued, Sent, Acked, Running), On: OwnerGone, To: Unknown, Why: "fleetd that was asked for it is gone; it may or may not have been done"},
-	{From: fsm.In(Queued, Sent, Acked, Unknown), On: SaysAccepted, To: Acked, Why: "the robot took it"},
-	{From: fsm.In(Running), On: SaysAccepted, To: Running, Why: "an earlier answer that came late"},
-	{From: open, On: SaysProgress, To: Running, Why: "the robot is at it"},
-	{From: open, On: SaysDone, To: Succeeded, Why: "done, as the robot says"},
-	{From: open, On: SaysFailed, To: Failed, Why: "begun, and did not end well"},
-	{From: open, On: SaysRejected, To: Rejected, Why: "the robot refused it; nothing was touched"},
+	{From: fsm.In(Queued), On: SendIt, To: Sent, Why: "published to the broker"},
+	{From: fsm.In(Sent), On: SendIt, To: Sent, Why: "no acknowledgement yet, so it was sent again"},
+	{From: fsm.In(Queued), On: CallItOff, To: Cancelled, Why: "cancelled before it was sent"},
+	{From: fsm.In(Queued), On: NotRecorded, To: Cancelled, Why: "not sent: the database did not confirm that it was persisted"},
+	{From: fsm.In(Queued), On: LetGo, To: Cancelled, Why: "its latched stop was released before it was sent"},
+	{From: fsm.In(Sent), On: LetGo, To: Unknown, Why: "its latched stop was released, so it is not sent again; it may or may not have been executed"},
+	{From: fsm.In(Queued), On: TimeOver, To: Undelivered, Why: "it expired before the robot could be reached"},
+	{From: fsm.In(Sent), On: TimeOver, To: Unknown, Why: "sent, but not answered in time; it may or may not have been executed"},
+	{From: fsm.In(Acked, Running), On: NoAnswers, To: Unknown, Why: "the robot accepted it and then did not answer queries about it"},
+	{From: fsm.In(Unknown), On: NeverArrived, To: Undelivered, Why: "the robot has no record of it, and it has expired"},
+	{From: fsm.In(Acked, Running, Unknown), On: RecordGone, To: Unknown, Why: "the robot accepted it, but no longer has a record of it"},
+	{From: fsm.In(Queued, Sent, Acked, Running), On: OwnerGone, To: Unknown, Why: "the fleetd instance that sent it is gone; it may or may not have been executed"},
+	{From: fsm.In(Queued, Sent, Acked, Unknown), On: SaysAccepted, To: Acked, Why: "the robot accepted it"},
+	{From: fsm.In(Running), On: SaysAccepted, To: Running, Why: "an earlier answer arrived late"},
+	{From: open, On: SaysProgress, To: Running, Why: "the robot is executing it"},
+	{From: open, On: SaysDone, To: Succeeded, Why: "the robot reports success"},
+	{From: open, On: SaysFailed, To: Failed, Why: "the robot started it and failed"},
+	{From: open, On: SaysRejected, To: Rejected, Why: "the robot refused it and did nothing"},
 	{From: open, On: SaysCancel, To: Cancelled, Why: "ended by another request or a stop"},
-	{From: open, On: SaysNewer, To: Superseded, Why: "a newer command of its class took over"},
-	{From: open, On: SaysTooOld, To: Expired, Why: "it was too old when the robot got to it"},
+	{From: open, On: SaysNewer, To: Superseded, Why: "replaced by a newer command of its class"},
+	{From: open, On: SaysTooOld, To: Expired, Why: "it was too old when the robot wanted to start it"},
 }

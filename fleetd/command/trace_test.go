@@ -12,19 +12,19 @@ import (
 
 var morning = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
 
-// TestTraces plays each script of testdata: a line is a time and what happened,
-// the indented lines below it are what became of the command. Between the lines
-// it is woken whenever it asked to be.
+// TestTraces plays each script of testdata: a line is a time and an event, the indented
+// lines below it are the resulting steps. Between the lines the command gets a wake event
+// whenever Due asks for it.
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string { return (&driver{t: t}).play })
 }
 
-// driver is the loop around one command.
+// driver stands in for the dispatcher of one command.
 type driver struct {
 	t       *testing.T
 	c       Command
 	present bool
-	bereft  bool            // its fleetd is gone, and with it whoever wakes it
+	bereft  bool            // its fleetd instance is gone, so it gets no more wake events
 	did     strings.Builder // since the last line of the script
 }
 
@@ -33,13 +33,13 @@ func (d *driver) play(line string) string {
 	d.did.Reset()
 	after, word, words := golden.Timed(d.t, line)
 	now := morning.Add(after)
-	for i := 0; !d.bereft && word != "bereft" && word != "overheard"; i++ {
+	for i := 0; !d.bereft && word != "orphaned" && word != "observed"; i++ {
 		due, ok := Due(d.c, d.present)
 		if d.c.ID == "" || !ok || due.After(now) {
 			break
 		}
 		if i == 100 {
-			d.t.Fatalf("woken a hundred times before %v", after)
+			d.t.Fatalf("a hundred wake events before %v", after)
 		}
 		d.step(due, Event{Kind: Wake})
 	}
@@ -59,19 +59,19 @@ func (d *driver) play(line string) string {
 		}
 	case Shown:
 		n.Last = schema.LastRequest{ID: d.c.ID, Verb: d.c.Verb, Status: schema.Status(words[0])}
-	case "bereft":
+	case "orphaned":
 		return d.now(Bereft(d.c, now))
-	case "overheard":
+	case "observed":
 		return d.now(Overheard(d.c, now, schema.Ack{ID: &d.c.ID, Verb: d.c.Verb, Status: schema.Status(words[0]), Session: "s"}))
 	case Recalled, Wake, CancelRequested, Unsent, Released:
 	default:
-		d.t.Fatalf("%q is no news", word)
+		d.t.Fatalf("%q is not an event", word)
 	}
 	d.step(now, n)
 	return d.did.String()
 }
 
-// now is what the command came to without its fleetd.
+// now notes the state of the command without its fleetd instance.
 func (d *driver) now(c Command) string {
 	d.bereft = true
 	if c.State == d.c.State {
@@ -117,6 +117,6 @@ func (d *driver) step(now time.Time, n Event) {
 	}
 	fmt.Fprintln(&d.did, strings.Join(words, " "))
 	if due, ok := Due(d.c, d.present); ok && !due.After(now) {
-		d.t.Fatalf("at %v it is %s and wants to be woken at %v: a loop without end", now.Sub(morning), d.c.State, due.Sub(morning))
+		d.t.Fatalf("at %v the state is %s and Due returns %v: an endless loop", now.Sub(morning), d.c.State, due.Sub(morning))
 	}
 }

@@ -87,7 +87,7 @@ var refusals = []refusal{
 	{"no robot selected", "POST", "/commands", with(setMode("ato"), "selector", map[string]any{}), nil, api.KindInvalid, "/selector", "no robot"},
 	{"robots selected in two ways", "POST", "/commands", with(setMode("ato"), "selector", map[string]any{"all": true, "ids": []string{"r1"}}), nil, api.KindInvalid, "/selector", "more than one way"},
 	{"a robot that is not there", "POST", "/commands", setMode("ato", "r1", "r9"), nil, api.KindInvalid, "/selector/ids/1", "r9"},
-	{"a label that nobody has", "POST", "/commands", with(setMode("ato"), "selector", map[string]any{"labels": []any{map[string]string{"key": "a", "value": "b"}}}), nil, api.KindInvalid, "/selector", "no robot is told"},
+	{"a label that nobody has", "POST", "/commands", with(setMode("ato"), "selector", map[string]any{"labels": []any{map[string]string{"key": "a", "value": "b"}}}), nil, api.KindInvalid, "/selector", "no robot would get the command"},
 	{"a time to live that is too long", "POST", "/commands", with(setMode("ato", "r1"), "ttl_ms", 3_600_001), nil, api.KindInvalid, "/ttl_ms", "3.6e+06"},
 	{"a wait that is no number", "POST", "/commands", setMode("ato", "r1"), []string{"Prefer", "wait=long"}, api.KindInvalid, "", "wait=long"},
 	{"another number than expected", "POST", "/commands", with(setMode("ato", "r1"), "expected_count", 2), nil, api.KindCount, "/expected_count", "1 robots"},

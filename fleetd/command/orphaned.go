@@ -1,0 +1,28 @@
+package command
+
+import (
+	"time"
+
+	"troupe/schema"
+)
+
+// No instance sends, repeats or queries a command whose fleetd instance is gone: the answer
+// would go to the missing instance, and the robot might execute it twice. The command
+// becomes UNKNOWN, and a later answer of its robot still counts.
+
+// Bereft ends a command whose fleetd instance is gone. A command that was not sent, as
+// far as its row says, remains queued until it expires: its instance may return until then.
+func Bereft(c Command, now time.Time) Command {
+	if c.State != Queued || !now.Before(c.deadline()) {
+		c.goes(now, OwnerGone)
+	}
+	return c
+}
+
+// Overheard applies an answer to a command whose fleetd instance is gone.
+func Overheard(c Command, now time.Time, a schema.Ack) Command {
+	if !c.State.Final() && a.ID != nil && *a.ID == c.ID {
+		c.answered(now, a)
+	}
+	return c
+}
