@@ -51,7 +51,7 @@ func (s *server) about(h huma.API) {
 			return &answer[Status]{s.fleet.Status()}, nil
 		})
 	health := op("health", http.MethodGet, "", "fleetd", "Health check",
-	"200 if the database and fleetd's disk accept writes. The answer also shows the connection to the broker. Robots continue without all three.")
+		"200 if the database and fleetd's disk accept writes. The answer also shows the connection to the broker. Robots continue without all three.")
 	health.Path = "/healthz"
 	huma.Register(h, health, func(ctx context.Context, _ *struct{}) (*answer[Status], error) {
 		if p := s.health.check(ctx, s.fleet); p != nil {

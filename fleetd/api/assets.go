@@ -52,7 +52,7 @@ func (s *server) assets(h huma.API) {
 		return s.asset(ctx, in.Name)
 	})
 	put := at("put-asset", http.MethodPut, "/{name}", "Upload a sound or an image",
-	"WAV, Ogg, MP3, FLAC, PNG or JPEG of at most 16 MiB; the type is detected from the bytes. Published stories keep the bytes that they were published with.")
+		"WAV, Ogg, MP3, FLAC, PNG or JPEG of at most 16 MiB; the type is detected from the bytes. Published stories keep the bytes that they were published with.")
 	put.MaxBodyBytes, put.BodyReadTimeout = score.MaxAsset, uploadWithin
 	put.Middlewares = huma.Middlewares{s.oneUpload}
 	huma.Register(h, put, func(ctx context.Context, in *struct {
@@ -78,7 +78,7 @@ func (s *server) assets(h huma.API) {
 			})
 		})
 	huma.Register(h, at("get-file", http.MethodGet, strings.TrimPrefix(FilesPath, "/assets")+"{digest}", "Download a file by its digest",
-	"The bytes of an asset, or bytes that a published story uses. Supports range requests."),
+		"The bytes of an asset, or bytes that a published story uses. Supports range requests."),
 		func(ctx context.Context, in *struct {
 			Digest string `path:"digest" pattern:"^[0-9a-f]{64}$" patternDescription:"SHA-256 in lower case"`
 		}) (*huma.StreamResponse, error) {

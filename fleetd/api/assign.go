@@ -14,7 +14,7 @@ import (
 
 func (s *server) assignments(h huma.API) {
 	huma.Register(h, op("assign", http.MethodPost, "/assignments", "stories", "Set the default story of robots",
-	"Each robot keeps its present story until it has accepted the new one, and reports its progress. An empty story removes the default story."),
+		"Each robot keeps its present story until it has accepted the new one, and reports its progress. An empty story removes the default story."),
 		func(ctx context.Context, in *struct{ Body Assignment }) (*answer[Assigned], error) {
 			return s.assign(ctx, in.Body)
 		})

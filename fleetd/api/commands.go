@@ -42,9 +42,9 @@ type batchList struct {
 
 func (s *server) commands(h huma.API) {
 	huma.Register(h, op("command", http.MethodPost, "/commands", "commands", "Send a command to many robots",
-	"One MQTT command to each robot that matches the selector. The answer is the batch, at once or, with Prefer: wait=N (seconds, at most 60), when every robot has answered.",
-	"Stops are sent before they are persisted, do not wait for the database and ignore expected_count.",
-	"A repeated request with the same Idempotency-Key returns the same batch."),
+		"One MQTT command to each robot that matches the selector. The answer is the batch, at once or, with Prefer: wait=N (seconds, at most 60), when every robot has answered.",
+		"Stops are sent before they are persisted, do not wait for the database and ignore expected_count.",
+		"A repeated request with the same Idempotency-Key returns the same batch."),
 		func(ctx context.Context, in *struct {
 			Prefer string `header:"Prefer" doc:"wait=N"`
 			Key    string `header:"Idempotency-Key" maxLength:"64"`
@@ -86,7 +86,7 @@ func (s *server) commands(h huma.API) {
 			return &answer[Command]{out[0]}, nil
 		})
 	huma.Register(h, op("cancel-command", http.MethodPost, "/commands/{id}/cancel", "commands", "Cancel a command",
-	"If it was not sent yet, fleetd cancels it. Otherwise fleetd sends sys/cancel to the robot, which answers whether it can still cancel it."),
+		"If it was not sent yet, fleetd cancels it. Otherwise fleetd sends sys/cancel to the robot, which answers whether it can still cancel it."),
 		func(ctx context.Context, in *struct {
 			One
 			Prefer string `header:"Prefer" doc:"wait=N"`

@@ -90,7 +90,7 @@ func (s *server) identities(h huma.API) {
 			return s.identity(ctx, in.ID)
 		})
 	huma.Register(h, op("revoke-robot", http.MethodPost, "/robots/{id}/revoke", "identity", "Revoke a robot's credentials",
-	"Brokers close its connections at once and refuse its name and its certificates. A new token enrols it again."),
+		"Brokers close its connections at once and refuse its name and its certificates. A new token enrols it again."),
 		func(ctx context.Context, in *struct {
 			One
 			Body RevokeAsk

@@ -53,8 +53,8 @@ type accepted[T any] struct {
 
 func (s *server) leaving(h huma.API) {
 	huma.Register(h, op("decommission", http.MethodPost, "/robots/{id}/decommission", "identity", "Remove a robot from the fleet",
-	"fleetd stops the robot if it is online and revokes its credentials; when it is offline, fleetd deletes its retained documents at the broker and archives its row. Its history stays.",
-	"The removal continues in the background, also after a restart of fleetd; GET shows its progress."),
+		"fleetd stops the robot if it is online and revokes its credentials; when it is offline, fleetd deletes its retained documents at the broker and archives its row. Its history stays.",
+		"The removal continues in the background, also after a restart of fleetd; GET shows its progress."),
 		func(ctx context.Context, in *struct {
 			One
 			Body DecommissionAsk
@@ -90,7 +90,7 @@ func (s *server) leaving(h huma.API) {
 			return &answer[decommissionList]{out}, nil
 		})
 	huma.Register(h, op("list-orphans", http.MethodGet, "/orphans", "identity", "List retained documents of unknown robots",
-	"They are never deleted automatically."),
+		"They are never deleted automatically."),
 		func(context.Context, *struct{}) (*answer[orphanList], error) {
 			return &answer[orphanList]{orphanList{listed(s.fleet.Orphans())}}, nil
 		})

@@ -81,7 +81,7 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 			return s.validity(ctx, kind, in.RawBody)
 		})
 	huma.Register(h, at("publish", http.MethodPost, "/{id}/publish", "Publish the draft as the next revision",
-	"Robots keep the revision that is assigned to them. Refused while the draft has errors. If-Match publishes only the draft that you read."),
+		"Robots keep the revision that is assigned to them. Refused while the draft has errors. If-Match publishes only the draft that you read."),
 		func(ctx context.Context, in *struct {
 			One
 			IfMatch string `header:"If-Match"`
@@ -94,7 +94,7 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 			return s.publish(ctx, kind, in.ID, over, in.Body)
 		})
 	huma.Register(h, at("delete", http.MethodDelete, "/{id}", "Delete; recover undoes it",
-	"An act is removed from every story that uses it; a story left empty is deleted too; robots get the changed stories. The request must repeat the numbers that a dry run shows, and name the stories whose robots would be left without a default story."),
+		"An act is removed from every story that uses it; a story left empty is deleted too; robots get the changed stories. The request must repeat the numbers that a dry run shows, and name the stories whose robots would be left without a default story."),
 		func(ctx context.Context, in *struct {
 			One
 			DryRun  bool     `query:"dry_run"`

@@ -90,7 +90,7 @@ func (s *server) robots(h huma.API) {
 		return &answer[Robot]{d.Robot}, nil
 	})
 	huma.Register(h, op("adopt-robot", http.MethodPost, "/robots/{id}/adopt", "robots", "Add a robot to this fleet",
-	"The robot is added to the database, and sys/adopt makes it obey the desired documents of this fleet from now on.", "Waits as long as Prefer: wait=N says.",
+		"The robot is added to the database, and sys/adopt makes it obey the desired documents of this fleet from now on.", "Waits as long as Prefer: wait=N says.",
 	), func(ctx context.Context, in *struct {
 		One
 		Prefer string `header:"Prefer"`
@@ -156,7 +156,7 @@ const statusEvery = 2 * time.Second
 
 func (s *server) stream(h huma.API) {
 	sse.Register(h, op("stream", http.MethodGet, "/stream", "robots", "Stream changes of robots",
-	"First the status of fleetd and every robot, then the robots that changed, collected for a moment, and the status of fleetd every two seconds."),
+		"First the status of fleetd and every robot, then the robots that changed, collected for a moment, and the status of fleetd every two seconds."),
 		map[string]any{"fleetd": Status{}, "robots": Snapshot{}, "changes": Changes{}},
 		func(ctx context.Context, in *chosen, send sse.Sender) {
 			sel, err := in.selector()

@@ -60,7 +60,7 @@ func (s *server) services(h huma.API) {
 			return &answer[Services]{out}, nil
 		})
 	huma.Register(h, op("revoke-certificate", http.MethodPost, "/certificates/{serial}/revoke", "identity", "Revoke one certificate",
-	"Of a fleetd instance, a robot or an unknown holder: brokers close its connections at once and refuse it. The name can still connect with another certificate. A reason is required."),
+		"Of a fleetd instance, a robot or an unknown holder: brokers close its connections at once and refuse it. The name can still connect with another certificate. A reason is required."),
 		func(ctx context.Context, in *struct {
 			Serial string `path:"serial" doc:"lower-case hexadecimal"`
 			Body   Signed

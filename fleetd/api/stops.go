@@ -36,8 +36,8 @@ type latchedList struct {
 
 func (s *server) stops(h huma.API) {
 	hold := op("stop", http.MethodPost, "/stops", "stops", "Stop robots and latch the stop",
-	"Sent at once to every robot that matches the selector, before it is persisted; it does not wait for the database.",
-	"Each robot holds the stop, across restarts of any program, and cannot be enabled until it is released by its id. It is not an emergency stop.")
+		"Sent at once to every robot that matches the selector, before it is persisted; it does not wait for the database.",
+		"Each robot holds the stop, across restarts of any program, and cannot be enabled until it is released by its id. It is not an emergency stop.")
 	hold.BodyReadTimeout = stopBodyWithin
 	huma.Register(h, hold,
 		func(ctx context.Context, in *struct {

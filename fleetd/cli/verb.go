@@ -92,9 +92,9 @@ func (sh *shell) autoCommand() *cobra.Command {
 	o.flags(again)
 	again.Flags().StringVar(&token, "token", "", "which pause to release, from robot get")
 	return group("auto", "the performance in mode ato: start, stop, pause, continue",
-	sh.simple("start", "auto/start", "start a stopped story at its first act"),
-	sh.simple("stop", "auto/stop", "end the act and rewind the story"),
-	sh.simple("pause", "auto/pause", "pause; the story goes on when every pause is released"),
+		sh.simple("start", "auto/start", "start a stopped story at its first act"),
+		sh.simple("stop", "auto/stop", "end the act and rewind the story"),
+		sh.simple("pause", "auto/pause", "pause; the story goes on when every pause is released"),
 		again)
 }
 
