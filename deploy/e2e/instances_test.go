@@ -48,7 +48,7 @@ func TestKilledLeaderIsReplaced(t *testing.T) {
 		w.do("story", "assign", "tale", "r1", "--wait")
 		w.do("mode", "set", "ato", "r1", "--wait")
 		w.performing("r1")
-		if says := w.do("version"); !strings.Contains(says, "fleetd-a leads") {
+		if says := w.do("version"); !strings.Contains(says, "leader: fleetd-a") {
 			w.t.Errorf("fleetd-b says\n%s", says)
 		}
 

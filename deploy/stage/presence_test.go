@@ -182,7 +182,7 @@ func TestSleepingRobotIsShownAsleepUntilItIsLate(t *testing.T) {
 		}
 		p.stays("sleeping", 10*time.Minute)
 		time.Sleep(10 * time.Minute)
-		if got := p.view("lost"); !strings.Contains(got.Why, "it was to wake up") {
+		if got := p.view("lost"); !strings.Contains(got.Why, "it should have woken up") {
 			p.Errorf("lost: %s", got.Why)
 		}
 	}, func(c *robot.Config) {
@@ -204,7 +204,7 @@ func TestRoundTripIsMeasured(t *testing.T) {
 		}
 		p.line.Slow(700 * time.Millisecond)
 		p.until("slow", func(d api.Detail) bool {
-			return d.Presence.View == "degraded" && d.Presence.RoundTripMS >= 1400 && strings.Contains(d.Presence.Why, "a word takes ")
+			return d.Presence.View == "degraded" && d.Presence.RoundTripMS >= 1400 && strings.Contains(d.Presence.Why, "round trip time ")
 		})
 		p.line.Slow(0)
 		p.until("fast again", func(d api.Detail) bool { return d.Presence.View == "online" && d.Presence.RoundTripMS < 100 })

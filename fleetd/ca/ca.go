@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// How long certificates live.
+// Lifetimes of certificates.
 const (
 	RobotLife   = 90 * 24 * time.Hour
 	ServiceLife = 90 * 24 * time.Hour
 	ServerLife  = 398 * 24 * time.Hour
-	listLife    = 90 * 24 * time.Hour // longer than anything on it can matter
+	listLife    = 90 * 24 * time.Hour // not shorter than RobotLife and ServiceLife
 
 	rootYears         = 20
 	intermediateYears = 10
 )
 
-// Backdate is how long before its making a certificate becomes valid: the clock
-// of who is shown it may be slow.
+// Backdate is how long before its creation a certificate becomes valid, because the clock
+// of the verifier may be slow.
 const Backdate = time.Hour
 
 // Authority signs certificates.
@@ -39,8 +39,8 @@ type Pair struct {
 	Key         *ecdsa.PrivateKey
 }
 
-// New makes the root of a fleet and the intermediate that signs for it. The
-// root's key is needed again only when the intermediate ends or is lost.
+// New makes the root and intermediate certificates of a fleet. The root's key is needed
+// again only when the intermediate expires or is lost.
 func New(fleet string, now time.Time) (root, intermediate Pair, err error) {
 	if root.Key, err = newKey(); err != nil {
 		return root, intermediate, err
@@ -66,8 +66,8 @@ func New(fleet string, now time.Time) (root, intermediate Pair, err error) {
 	return root, intermediate, err
 }
 
-// Open makes an authority of what New made. It refuses an intermediate that is
-// not the root's, a key that is not the intermediate's, and one that has ended.
+// Open makes an Authority of what New made. It refuses an intermediate that the root has
+// not signed, a key that does not match, and expired certificates.
 func Open(root *x509.Certificate, intermediate Pair, now time.Time) (*Authority, error) {
 	if err := intermediate.Certificate.CheckSignatureFrom(root); err != nil {
 		return nil, fmt.Errorf("the intermediate certificate is not signed by this root: %w", err)
@@ -77,34 +77,33 @@ func Open(root *x509.Certificate, intermediate Pair, now time.Time) (*Authority,
 	}
 	for _, c := range []*x509.Certificate{root, intermediate.Certificate} {
 		if now.After(c.NotAfter) {
-			return nil, fmt.Errorf("%s ended on %s", c.Subject.CommonName, c.NotAfter.Format(time.DateOnly))
+			return nil, fmt.Errorf("%s expired on %s", c.Subject.CommonName, c.NotAfter.Format(time.DateOnly))
 		}
 	}
 	return &Authority{cert: intermediate.Certificate, key: intermediate.Key, root: root}, nil
 }
 
-// Root is whom everybody is to trust.
+// Root returns the root certificate, which every client trusts.
 func (a *Authority) Root() *x509.Certificate { return a.root }
 
-// Chain is a certificate as it is shown to others: itself, then the intermediate.
-// The root is left out, for whoever does not have it cannot trust it.
+// Chain returns the chain to present in TLS: the certificate, then the intermediate. The
+// root is left out, because a peer must have it already.
 func (a *Authority) Chain(leaf *x509.Certificate) []*x509.Certificate {
 	return []*x509.Certificate{leaf, a.cert}
 }
 
-// Issuers are all that stand behind a certificate, the intermediate first: what a
-// server must know to judge its clients and the list of revoked certificates.
+// Issuers returns the intermediate and the root, which a server needs to verify its
+// clients and the CRL.
 func (a *Authority) Issuers() []*x509.Certificate { return []*x509.Certificate{a.cert, a.root} }
 
-// sign fills in what every certificate has. A template without a serial number
-// gets a random one of 20 bytes.
+// sign signs a template. A template without a serial number gets a random one of 20 bytes.
 func sign(template *x509.Certificate, by Pair, key *ecdsa.PublicKey) (*x509.Certificate, error) {
 	parent := by.Certificate
 	if parent == nil {
-		parent = template // of the root
+		parent = template // the root signs itself
 	}
 	if parent != template && template.NotAfter.After(parent.NotAfter) {
-		template.NotAfter = parent.NotAfter // what outlives its signer is refused anyway, and says something else
+		template.NotAfter = parent.NotAfter // verifiers would refuse it after that anyway
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, key, by.Key)
 	if err != nil {
@@ -121,6 +120,5 @@ func newKey() (*ecdsa.PrivateKey, error) {
 	return key, nil
 }
 
-// Serial is how a certificate is called in lists: its serial number in lower-case
-// hexadecimal.
+// Serial returns the serial number of a certificate in lower-case hexadecimal.
 func Serial(c *x509.Certificate) string { return c.SerialNumber.Text(16) }

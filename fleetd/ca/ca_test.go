@@ -73,8 +73,8 @@ func robot(t *testing.T, a *ca.Authority, name string, now time.Time) *x509.Cert
 	return c
 }
 
-// check verifies a certificate as any TLS library does, with nothing but the root
-// in hand and the rest shown.
+// check verifies a certificate as a TLS library does, which has the root and gets the
+// rest of the chain from the peer.
 func check(a *ca.Authority, leaf *x509.Certificate, usage x509.ExtKeyUsage, now time.Time) error {
 	roots, shown := x509.NewCertPool(), x509.NewCertPool()
 	roots.AddCert(a.Root())
@@ -85,14 +85,14 @@ func check(a *ca.Authority, leaf *x509.Certificate, usage x509.ExtKeyUsage, now 
 	return err
 }
 
-func TestARobotsCertificateSaysWhoItIsForNinetyDays(t *testing.T) {
+func TestRobotCertificateIsValidForNinetyDays(t *testing.T) {
 	a := authority(t, morning)
 	c := robot(t, a, "r7", morning)
 	if len(c.URIs) != 1 || c.URIs[0].String() != "urn:troupe:robot:r7" || c.Subject.CommonName != "r7" {
 		t.Errorf("it names %v, %s", c.URIs, c.Subject)
 	}
 	if len(c.DNSNames)+len(c.IPAddresses)+len(c.EmailAddresses) > 0 || c.IsCA {
-		t.Error("it says more than that")
+		t.Error("it has more names, or may sign")
 	}
 	for _, at := range []time.Duration{-30 * time.Minute, 0, 89 * day} {
 		if err := check(a, c, x509.ExtKeyUsageClientAuth, morning.Add(at)); err != nil {
@@ -105,11 +105,11 @@ func TestARobotsCertificateSaysWhoItIsForNinetyDays(t *testing.T) {
 		}
 	}
 	if err := check(a, c, x509.ExtKeyUsageServerAuth, morning); err == nil {
-		t.Error("a robot may pass for a server")
+		t.Error("a robot's certificate is valid for a server")
 	}
 }
 
-func TestAServersCertificateIsNoClients(t *testing.T) {
+func TestServerCertificateIsNotValidForClients(t *testing.T) {
 	a := authority(t, morning)
 	p, err := a.Server([]string{"broker.museum.example"}, []netip.Addr{netip.MustParseAddr("10.0.0.2"), netip.MustParseAddr("::1")}, morning)
 	if err != nil {
@@ -124,17 +124,17 @@ func TestAServersCertificateIsNoClients(t *testing.T) {
 		t.Error(err)
 	}
 	if err := check(a, p.Certificate, x509.ExtKeyUsageClientAuth, morning); err == nil {
-		t.Error("a server may pass for a client")
+		t.Error("a server's certificate is valid for a client")
 	}
 	if _, err := a.Verify(p.Certificate, morning); err == nil {
-		t.Error("a server's certificate names somebody")
+		t.Error("a server's certificate has a holder")
 	}
 	if _, err := a.Server(nil, nil, morning); err == nil {
-		t.Error("a server without a name has a certificate")
+		t.Error("a server certificate without names was issued")
 	}
 }
 
-func TestWhoShowsACertificateIsKnown(t *testing.T) {
+func TestVerifyReturnsHolder(t *testing.T) {
 	a := authority(t, morning)
 	fleetd, err := a.Service("fleetd", morning)
 	if err != nil {
@@ -150,17 +150,17 @@ func TestWhoShowsACertificateIsKnown(t *testing.T) {
 		}
 	}
 	if _, err := a.Verify(r7, morning.Add(91*day)); !errors.Is(err, ca.ErrEnded) {
-		t.Errorf("after its end: %v", err)
+		t.Errorf("after it expired: %v", err)
 	}
 	if _, err := authority(t, morning).Verify(r7, morning); !errors.Is(err, ca.ErrForeign) {
-		t.Errorf("another fleet says: %v", err)
+		t.Errorf("with another fleet's authority: %v", err)
 	}
 	if _, err := a.Service("Fleet Fleetd", morning); err == nil {
-		t.Error("a fleetd instance is named with a blank")
+		t.Error("a name with a blank is accepted for a fleetd instance")
 	}
 }
 
-func TestARequestThatMustNotBeGrantedIsRefused(t *testing.T) {
+func TestInvalidSigningRequestIsRefused(t *testing.T) {
 	p384, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -180,18 +180,18 @@ func TestARequestThatMustNotBeGrantedIsRefused(t *testing.T) {
 	withDNS.DNSNames = []string{"broker"}
 	withURN.URIs = []*url.URL{{Scheme: "urn", Opaque: "troupe:robot:r8"}}
 	for name, c := range map[string]struct{ text, code string }{
-		"nothing":             {"", ca.CodeUnreadable},
-		"no PEM":              {"r7", ca.CodeUnreadable},
-		"no request in it":    {"-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n", ca.CodeUnreadable},
-		"two of them":         {good + good, ca.CodeUnreadable},
-		"RSA":                 {request(t, weak, named("r7")), ca.CodeWeakKey},
-		"P-384":               {request(t, p384, named("r7")), ca.CodeWeakKey},
-		"Ed25519":             {request(t, other, named("r7")), ca.CodeWeakKey},
-		"another's signature": {string(pem.EncodeToMemory(forged)), ca.CodeNotProven},
-		"another's name":      {request(t, p256(t), named("r8")), ca.CodeWrongSubject},
-		"no name":             {request(t, p256(t), named("")), ca.CodeWrongSubject},
-		"a server's name too": {request(t, p256(t), withDNS), ca.CodeWrongSubject},
-		"another's URN":       {request(t, p256(t), withURN), ca.CodeWrongSubject},
+		"nothing":         {"", ca.CodeUnreadable},
+		"no PEM":          {"r7", ca.CodeUnreadable},
+		"not a request":   {"-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n", ca.CodeUnreadable},
+		"two requests":    {good + good, ca.CodeUnreadable},
+		"RSA":             {request(t, weak, named("r7")), ca.CodeWeakKey},
+		"P-384":           {request(t, p384, named("r7")), ca.CodeWeakKey},
+		"Ed25519":         {request(t, other, named("r7")), ca.CodeWeakKey},
+		"wrong signature": {string(pem.EncodeToMemory(forged)), ca.CodeNotProven},
+		"another name":    {request(t, p256(t), named("r8")), ca.CodeWrongSubject},
+		"no name":         {request(t, p256(t), named("")), ca.CodeWrongSubject},
+		"a DNS name too":  {request(t, p256(t), withDNS), ca.CodeWrongSubject},
+		"another URN":     {request(t, p256(t), withURN), ca.CodeWrongSubject},
 	} {
 		if _, no := ca.ReadRequest(c.text, "r7"); no == nil || no.Code != c.code || no.Hint == "" || no.Pointer != "/csr" {
 			t.Errorf("%s: %+v, want %s", name, no, c.code)
@@ -202,7 +202,7 @@ func TestARequestThatMustNotBeGrantedIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheListNamesWhatWasRevoked(t *testing.T) {
+func TestRevocationListContainsRevokedCertificates(t *testing.T) {
 	a := authority(t, morning)
 	c := robot(t, a, "r7", morning)
 	text, err := a.List([]ca.Revoked{{Serial: ca.Serial(c), At: morning}}, 4, morning.Add(time.Minute))
@@ -221,22 +221,22 @@ func TestTheListNamesWhatWasRevoked(t *testing.T) {
 		t.Errorf("%+v", list.RevokedCertificateEntries)
 	}
 	if list.NextUpdate.Sub(morning) < ca.RobotLife {
-		t.Error("the list ends before what is on it")
+		t.Error("the list expires before the certificates on it")
 	}
 	if _, err := a.List([]ca.Revoked{{Serial: "xyz"}}, 5, morning); err == nil {
-		t.Error("a list names what is no serial number")
+		t.Error("an invalid serial number is accepted")
 	}
 }
 
-func TestNothingOutlivesItsSigner(t *testing.T) {
+func TestNoCertificateOutlivesItsIssuer(t *testing.T) {
 	a := authority(t, morning)
 	late := a.Issuers()[0].NotAfter.Add(-10 * day)
 	if c := robot(t, a, "r7", late); c.NotAfter.After(a.Issuers()[0].NotAfter) {
-		t.Errorf("it ends on %v, its signer on %v", c.NotAfter, a.Issuers()[0].NotAfter)
+		t.Errorf("it expires on %v, its issuer on %v", c.NotAfter, a.Issuers()[0].NotAfter)
 	}
 }
 
-func TestOnlyWhatBelongsTogetherIsOpened(t *testing.T) {
+func TestOpenRefusesMismatchedAndExpiredCertificates(t *testing.T) {
 	root, intermediate, err := ca.New("museum", morning)
 	if err != nil {
 		t.Fatal(err)
@@ -251,21 +251,21 @@ func TestOnlyWhatBelongsTogetherIsOpened(t *testing.T) {
 			_, err := ca.Open(root.Certificate, ca.Pair{Certificate: intermediate.Certificate, Key: another.Key}, morning)
 			return err
 		},
-		"its end": func() error {
+		"expired": func() error {
 			_, err := ca.Open(root.Certificate, intermediate, morning.AddDate(11, 0, 0))
 			return err
 		},
 	} {
 		if open() == nil {
-			t.Errorf("%s is taken", what)
+			t.Errorf("%s: accepted", what)
 		}
 	}
 	if root.Certificate.MaxPathLen != 1 || !intermediate.Certificate.MaxPathLenZero {
-		t.Error("who may sign whom is not bounded")
+		t.Error("the path length is not limited")
 	}
 }
 
-func TestKeysAreReadAsTheyWereWritten(t *testing.T) {
+func TestKeySurvivesEncoding(t *testing.T) {
 	key := p256(t)
 	text, err := ca.EncodeKey(key)
 	if err != nil {
@@ -276,10 +276,10 @@ func TestKeysAreReadAsTheyWereWritten(t *testing.T) {
 	}
 	for _, bad := range []string{"", "r7", strings.Replace(string(text), "PRIVATE", "PUBLIC", 2), string(text) + string(text)} {
 		if _, err := ca.ReadKey([]byte(bad)); err == nil {
-			t.Errorf("%q is taken for a key", bad)
+			t.Errorf("%q is parsed as a key", bad)
 		}
 	}
 	if _, err := ca.ReadCertificate(text); err == nil {
-		t.Error("a key is taken for a certificate")
+		t.Error("a key is parsed as a certificate")
 	}
 }

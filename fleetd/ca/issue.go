@@ -16,12 +16,12 @@ import (
 
 func (a *Authority) pair() Pair { return Pair{a.cert, a.key} }
 
-// Robot makes the certificate of a robot, for the key that its request holds.
+// Robot issues the certificate of a robot for the key in its request.
 func (a *Authority) Robot(r Request, now time.Time) (*x509.Certificate, error) {
 	return a.identity(schema.RoleRobot, r.Name, r.key, RobotLife, now)
 }
 
-// Service makes the certificate of a fleetd instance, and its key.
+// Service issues the certificate of a fleetd instance with a new key.
 func (a *Authority) Service(name string, now time.Time) (p Pair, err error) {
 	if !schema.ValidID(name) {
 		return p, fmt.Errorf("%q cannot name a fleetd instance: use a-z, 0-9 and hyphens, at most %d", name, schema.MaxIDLen)
@@ -33,7 +33,7 @@ func (a *Authority) Service(name string, now time.Time) (p Pair, err error) {
 	return p, err
 }
 
-// identity makes a certificate that says who a client is. It is no server's.
+// identity issues a client certificate. It is not valid for a server.
 func (a *Authority) identity(role schema.Role, name string, key *ecdsa.PublicKey, life time.Duration, now time.Time) (*x509.Certificate, error) {
 	urn, err := url.Parse(schema.IdentityURN(role, name))
 	if err != nil {
@@ -48,9 +48,9 @@ func (a *Authority) identity(role schema.Role, name string, key *ecdsa.PublicKey
 	}, a.pair(), key)
 }
 
-// Server makes the certificate of a broker or of a fleetd instance's page, and its key.
-// Clients compare the name or address under which they reach it with these, so
-// there must be at least one. It proves nobody's identity as a client.
+// Server issues the TLS server certificate of a broker or fleetd instance with a new key.
+// Clients compare the name or address that they connect to with dns and ips, so there must
+// be at least one. It is not valid for a client.
 func (a *Authority) Server(dns []string, ips []netip.Addr, now time.Time) (p Pair, err error) {
 	template := &x509.Certificate{
 		DNSNames:  dns,
@@ -67,7 +67,7 @@ func (a *Authority) Server(dns []string, ips []netip.Addr, now time.Time) (p Pai
 	case len(ips) > 0:
 		template.Subject.CommonName = ips[0].String()
 	default:
-		return p, fmt.Errorf("a server's certificate needs the name or the address under which others reach it")
+		return p, fmt.Errorf("a server certificate needs a name or an address under which clients reach the server")
 	}
 	if p.Key, err = newKey(); err != nil {
 		return p, err
@@ -76,13 +76,13 @@ func (a *Authority) Server(dns []string, ips []netip.Addr, now time.Time) (p Pai
 	return p, err
 }
 
-// Revoked is a certificate that is not to be taken any more, and since when.
+// Revoked is an entry of the CRL.
 type Revoked struct {
 	Serial string
 	At     time.Time
 }
 
-// List signs the list of revoked certificates. number rises with every list.
+// List makes a CRL. number must rise with every list.
 func (a *Authority) List(revoked []Revoked, number int64, now time.Time) ([]byte, error) {
 	template := &x509.RevocationList{
 		Number: big.NewInt(number), ThisUpdate: now.Add(-Backdate), NextUpdate: now.Add(listLife),
@@ -90,14 +90,14 @@ func (a *Authority) List(revoked []Revoked, number int64, now time.Time) ([]byte
 	for _, r := range revoked {
 		serial, ok := new(big.Int).SetString(r.Serial, 16)
 		if !ok {
-			return nil, fmt.Errorf("list the revoked: %q is no serial number", r.Serial)
+			return nil, fmt.Errorf("list revoked certificates: %q is not a serial number", r.Serial)
 		}
 		template.RevokedCertificateEntries = append(template.RevokedCertificateEntries,
 			x509.RevocationListEntry{SerialNumber: serial, RevocationTime: r.At})
 	}
 	der, err := x509.CreateRevocationList(rand.Reader, template, a.cert, a.key)
 	if err != nil {
-		return nil, fmt.Errorf("sign the list of the revoked: %w", err)
+		return nil, fmt.Errorf("sign the revocation list: %w", err)
 	}
 	return encode(listBlock, der), nil
 }

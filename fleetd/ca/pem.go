@@ -9,7 +9,7 @@ import (
 	"fmt"
 )
 
-// What stands in the first line of a PEM block.
+// Types of PEM blocks.
 const (
 	certificateBlock = "CERTIFICATE"
 	requestBlock     = "CERTIFICATE REQUEST"
@@ -21,7 +21,7 @@ func encode(kind string, der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
 }
 
-// EncodeCertificates writes certificates one after the other as PEM.
+// EncodeCertificates encodes certificates as consecutive PEM blocks.
 func EncodeCertificates(all ...*x509.Certificate) []byte {
 	var out []byte
 	for _, c := range all {
@@ -30,29 +30,29 @@ func EncodeCertificates(all ...*x509.Certificate) []byte {
 	return out
 }
 
-// EncodeKey writes a key as PEM (PKCS #8).
+// EncodeKey encodes a key as PEM (PKCS #8).
 func EncodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		return nil, fmt.Errorf("write the key: %w", err)
+		return nil, fmt.Errorf("encode key: %w", err)
 	}
 	return encode(keyBlock, der), nil
 }
 
-// ReadCertificate reads the first certificate of a PEM text.
+// ReadCertificate parses the first certificate in a PEM text.
 func ReadCertificate(text []byte) (*x509.Certificate, error) {
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != certificateBlock {
-		return nil, errors.New("this is no certificate in PEM")
+		return nil, errors.New("not a certificate in PEM")
 	}
 	return x509.ParseCertificate(block.Bytes)
 }
 
-// ReadKey reads a key of ours, of which the text holds nothing else.
+// ReadKey parses a key that EncodeKey encoded. The text must contain nothing else.
 func ReadKey(text []byte) (*ecdsa.PrivateKey, error) {
 	block, rest := pem.Decode(text)
 	if block == nil || block.Type != keyBlock || len(bytes.TrimSpace(rest)) > 0 {
-		return nil, errors.New("this is no key in PEM (PKCS #8)")
+		return nil, errors.New("not a key in PEM (PKCS #8)")
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
@@ -60,7 +60,7 @@ func ReadKey(text []byte) (*ecdsa.PrivateKey, error) {
 	}
 	ec, ok := key.(*ecdsa.PrivateKey)
 	if !ok {
-		return nil, errors.New("the key is not of ECDSA")
+		return nil, errors.New("not an ECDSA key")
 	}
 	return ec, nil
 }

@@ -12,13 +12,13 @@ import (
 	"troupe/schema"
 )
 
-// Request is a robot's request for a certificate that may be granted.
+// Request is a robot's certificate signing request that passed ReadRequest.
 type Request struct {
 	Name string
 	key  *ecdsa.PublicKey
 }
 
-// KeyDigest tells one key from another: the SHA-256 of its public half.
+// KeyDigest returns the SHA-256 of the public key, in hexadecimal.
 func (r Request) KeyDigest() (string, error) {
 	der, err := x509.MarshalPKIXPublicKey(r.key)
 	if err != nil {
@@ -28,7 +28,7 @@ func (r Request) KeyDigest() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Why a request for a certificate is refused.
+// Codes of refused requests.
 const (
 	CodeUnreadable   = "csr_unreadable"
 	CodeNotProven    = "csr_not_proven"
@@ -36,16 +36,16 @@ const (
 	CodeWrongSubject = "wrong_subject"
 )
 
-// ReadRequest judges the request that robot name makes: who asks must hold the
-// key, the key must be of the one kind that we sign, and nobody may ask for
-// another's name. Nothing of the request but its key goes into the certificate.
+// ReadRequest checks a certificate signing request of robot name: it must be signed with
+// its own key, the key must be ECDSA P-256, and it must not name anything but the robot.
+// Only the key of the request goes into the certificate.
 func ReadRequest(text, name string) (Request, *schema.Problem) {
 	refuse := func(code, detail, hint string) (Request, *schema.Problem) {
 		p := schema.Fault("/csr", code, detail, hint)
 		return Request{}, &p
 	}
 	if !schema.ValidID(name) || schema.ReservedName(name) {
-		return refuse(CodeWrongSubject, fmt.Sprintf("%q cannot name a robot", name), "give the robot a name of its own: fleetd instances and people's tools go by this one")
+		return refuse(CodeWrongSubject, fmt.Sprintf("%q cannot name a robot", name), "give the robot another name: this one is reserved for fleetd instances and tools")
 	}
 	block, rest := pem.Decode([]byte(text))
 	if block == nil || block.Type != requestBlock || len(rest) > 0 {
@@ -53,21 +53,21 @@ func ReadRequest(text, name string) (Request, *schema.Problem) {
 	}
 	csr, err := x509.ParseCertificateRequest(block.Bytes)
 	if err != nil {
-		return refuse(CodeUnreadable, "the request cannot be read: "+err.Error(), "robotd enrol makes one that can")
+		return refuse(CodeUnreadable, "the request cannot be parsed: "+err.Error(), "robotd enrol makes one")
 	}
 	key, ok := csr.PublicKey.(*ecdsa.PublicKey)
 	if !ok || key.Curve != elliptic.P256() {
-		return refuse(CodeWeakKey, fmt.Sprintf("the request is for a key of another kind (%s)", kind(csr)), "use ECDSA with the curve P-256")
+		return refuse(CodeWeakKey, fmt.Sprintf("unsupported kind of key (%s)", kind(csr)), "use ECDSA with the curve P-256")
 	}
 	if err := csr.CheckSignature(); err != nil {
-		return refuse(CodeNotProven, "the request is not signed with the key that it is for", "make it anew with the robot's own key")
+		return refuse(CodeNotProven, "the request is not signed with its own key", "make a new one with the robot's key")
 	}
 	if csr.Subject.CommonName != name {
-		return refuse(CodeWrongSubject, fmt.Sprintf("the request is for %q, and only %q may be asked for here", csr.Subject.CommonName, name), "ask under the robot's own name")
+		return refuse(CodeWrongSubject, fmt.Sprintf("the request names %q instead of %q", csr.Subject.CommonName, name), "make it for the robot's own name")
 	}
 	if len(csr.DNSNames)+len(csr.IPAddresses)+len(csr.EmailAddresses) > 0 || len(csr.URIs) > 1 ||
 		len(csr.URIs) == 1 && csr.URIs[0].String() != schema.IdentityURN(schema.RoleRobot, name) {
-		return refuse(CodeWrongSubject, "the request asks for more names than the robot's own", "leave alternative names out")
+		return refuse(CodeWrongSubject, "the request names more than the robot", "leave subject alternative names out")
 	}
 	return Request{Name: name, key: key}, nil
 }

@@ -9,23 +9,23 @@ import (
 	"troupe/schema"
 )
 
-// Holder is who showed a certificate of ours.
+// Holder is the subject of a certificate of this fleet.
 type Holder struct {
 	Role   schema.Role
 	Name   string
 	Serial string
 }
 
-// Why a certificate is not taken.
+// Why a certificate is refused.
 var (
 	ErrForeign = errors.New("this certificate is not of this fleet")
-	ErrEnded   = errors.New("this certificate has ended")
-	ErrNobody  = errors.New("this certificate names no robot and no fleetd")
+	ErrEnded   = errors.New("this certificate has expired")
+	ErrNobody  = errors.New("this certificate names neither a robot nor a fleetd instance")
 )
 
-// Verify says who shows this certificate. It knows nothing of what was revoked.
+// Verify returns the holder of a certificate. It does not check revocation.
 func (a *Authority) Verify(leaf *x509.Certificate, now time.Time) (Holder, error) {
-	if err := leaf.CheckSignatureFrom(a.cert); err != nil { // before its dates: a foreign one that ended is foreign
+	if err := leaf.CheckSignatureFrom(a.cert); err != nil { // before the dates: an expired foreign certificate is foreign
 		return Holder{}, fmt.Errorf("%w: %w", ErrForeign, err)
 	}
 	roots := x509.NewCertPool()

@@ -1,11 +1,10 @@
-// Package decommission takes a robot out of the fleet, in an order in which
-// nothing that is taken away comes back: the robot is stopped if it is there, its
-// credentials end, and only when it is gone its documents are emptied, the
-// presence first, so that nobody takes the rest for a robot that lives. Then its
-// row is archived.
+// Package decommission removes a robot from the fleet, in an order that prevents removed
+// documents from coming back: the robot is stopped if it is connected; its credentials are
+// revoked; when it is disconnected its retained documents are deleted, the presence first,
+// so that no client takes the others for those of a live robot; then its row is archived.
 //
-// Each step is kept before its effect can be seen, and its effect may happen
-// twice: a fleetd instance that dies in between begins the step again.
+// Each step is persisted before its effect, and its effect must be idempotent: a fleetd
+// instance that dies in between repeats the step.
 package decommission
 
 import (
@@ -14,10 +13,10 @@ import (
 	"troupe/schema/fsm"
 )
 
-// Step is how far it is.
+// Step is the progress of a decommission.
 type Step string
 
-// The steps, in their order.
+// The steps in order; Cancelled ends it instead of Archived.
 const (
 	Begun          Step = "begun"
 	Stopped        Step = "stopped"
@@ -31,10 +30,10 @@ const (
 // Steps lists every step.
 var Steps = []Step{Begun, Stopped, Revoked, DesiredEmptied, Emptied, Archived, Cancelled}
 
-// Over reports whether nothing more is to be done.
+// Over reports whether nothing is left to do.
 func (s Step) Over() bool { return s == Archived || s == Cancelled }
 
-// Event is what leads from one step to the next.
+// Event is the cause of a step.
 type Event string
 
 const (
@@ -46,40 +45,40 @@ const (
 	OnBack           Event = "enrolled-again"
 )
 
-// Table is the way out of the fleet.
+// Table is the state machine of a decommission.
 var Table = fsm.Table[Step, Event]{
-	{From: fsm.In(Begun), On: OnStop, To: Stopped, Why: "a robot that is cut off shall stand still"},
-	{From: fsm.In(Stopped), On: OnRevoke, To: Revoked, Why: "brokers take neither its name nor its certificates any more"},
-	{From: fsm.In(Revoked), On: OnGone, To: DesiredEmptied, Why: "it is not connected, so nobody writes again what is emptied; its desired documents go first"},
-	{From: fsm.In(DesiredEmptied), On: OnDesiredEmptied, To: Emptied, Why: "the broker has its desired documents emptied; its own documents go, the presence before all"},
-	{From: fsm.In(Emptied), On: OnEmptied, To: Archived, Why: "the broker has its documents emptied; its row is put away"},
-	{From: fsm.In(Revoked, DesiredEmptied, Emptied), On: OnBack, To: Cancelled, Why: "somebody enrolled it again meanwhile"},
+	{From: fsm.In(Begun), On: OnStop, To: Stopped, Why: "a robot must stand still before it is disconnected"},
+	{From: fsm.In(Stopped), On: OnRevoke, To: Revoked, Why: "brokers refuse its name and its certificates from now on"},
+	{From: fsm.In(Revoked), On: OnGone, To: DesiredEmptied, Why: "it is disconnected, so it cannot publish again what is deleted; its desired documents are deleted first"},
+	{From: fsm.In(DesiredEmptied), On: OnDesiredEmptied, To: Emptied, Why: "the broker has deleted its desired documents; its own documents are next, the presence first"},
+	{From: fsm.In(Emptied), On: OnEmptied, To: Archived, Why: "the broker has deleted its documents; its row is archived"},
+	{From: fsm.In(Revoked, DesiredEmptied, Emptied), On: OnBack, To: Cancelled, Why: "it was enrolled again meanwhile"},
 }
 
-// Decommission is one robot on its way out.
+// Decommission is the decommission of one robot.
 type Decommission struct {
 	Robot   string
 	Step    Step
 	StepAt  time.Time
 	BegunAt time.Time
 	By, Why string
-	EndedAt time.Time // zero = on its way
+	EndedAt time.Time // zero = in progress
 }
 
-// Whereabouts is what fleetd believes of a robot being there.
+// Whereabouts says whether a robot is connected, as far as fleetd knows.
 type Whereabouts string
 
 const (
 	Here     Whereabouts = "here"
 	Gone     Whereabouts = "gone"
-	NotKnown Whereabouts = "not known" // fleetd hears no broker, or only just began to
+	NotKnown Whereabouts = "not known" // fleetd is not connected to the broker, or only just
 )
 
-// Facts are what a step looks at.
+// Facts are the inputs of Next.
 type Facts struct {
 	Where  Whereabouts
-	Told   bool // the broker has all that was to be told so far
-	Barred bool // it is still refused; enrolling a robot ends that
+	Told   bool // the broker has confirmed every publication of the step
+	Barred bool // its name is still refused; enrolling it again ends that
 }
 
 // Decision is the next step, or why there is none yet.
@@ -90,7 +89,7 @@ type Decision struct {
 	Stop bool // send it a stop first
 }
 
-// Next decides what is to be done now.
+// Next returns the next step for the facts.
 func Next(d Decommission, f Facts) Decision {
 	if d.Step.Over() {
 		return Decision{To: d.Step, Why: "it is over"}
@@ -103,7 +102,7 @@ func Next(d Decommission, f Facts) Decision {
 	return Decision{On: on, To: row.To, Why: row.Why, Stop: on == OnStop && f.Where == Here}
 }
 
-// due is the event that has happened, or what is waited for.
+// due returns the event that has happened, or what the step waits for.
 func due(s Step, f Facts) (on Event, wait string) {
 	switch s {
 	case Begun:
@@ -115,13 +114,13 @@ func due(s Step, f Facts) (on Event, wait string) {
 	case !f.Barred:
 		return OnBack, ""
 	case s == Revoked && f.Where == Here:
-		return "", "it is still connected: the broker does not end what was revoked; switch the robot off"
+		return "", "it is still connected: the broker does not disconnect revoked robots; switch the robot off"
 	case s == Revoked && f.Where == NotKnown:
 		return "", "fleetd does not know whether it is still connected"
 	case s == Revoked:
 		return OnGone, ""
 	case !f.Told:
-		return "", "the broker has not taken everything yet"
+		return "", "the broker has not confirmed everything yet"
 	case s == DesiredEmptied:
 		return OnDesiredEmptied, ""
 	}

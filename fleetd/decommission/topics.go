@@ -7,12 +7,12 @@ import (
 	"troupe/schema"
 )
 
-// DesiredTopics are the retained topics by which the fleet tells one robot what it
-// desired documents, as the topic table has them.
+// DesiredTopics returns the retained topics with a robot's desired documents, from the
+// topic table.
 func DesiredTopics() []schema.TopicKind { return retained(desiredPattern) }
 
-// Documents are the retained topics that one robot writes, the presence first: a
-// reader who sees it empty takes nothing else for a robot that lives.
+// Documents returns the retained topics that a robot publishes, the presence first: a
+// client that sees it deleted does not take the others for those of a live robot.
 func Documents() []schema.TopicKind {
 	all := retained(robotPattern)
 	desired := DesiredTopics()

@@ -12,34 +12,34 @@ import (
 	"troupe/schema/golden"
 )
 
-func TestTheTableIsSound(t *testing.T) {
+func TestTableIsSound(t *testing.T) {
 	fsmtest.Check(t, Table, Begun, Steps, Archived, Cancelled)
 }
 
-func TestTheTableIsDrawn(t *testing.T) {
+func TestTableMatchesDiagram(t *testing.T) {
 	fsmtest.Drawn(t, "testdata/decommission.md", Table, Begun)
 }
 
-// TestTraces plays each script of testdata: a line says what fleetd sees, the
-// indented line below it is what it does.
+// TestTraces plays each script of testdata: a line is what fleetd observes, the indented
+// line below it is the decision.
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string {
 		d, f := Decommission{Robot: "r7", Step: Begun}, Facts{Where: Gone, Barred: true}
 		return func(line string) string {
 			switch line {
-			case "here":
+			case "connected":
 				f.Where = Here
-			case "gone":
+			case "disconnected":
 				f.Where = Gone
 			case "no broker":
 				f.Where = NotKnown
-			case "told":
+			case "confirmed":
 				f.Told = true
 			case "enrolled again":
 				f.Barred = false
-			case "look", "fleetd dies and comes back":
+			case "next", "fleetd restarts":
 			default:
-				t.Fatalf("%q is nothing that happens", line)
+				t.Fatalf("unknown event %q", line)
 			}
 			next := Next(d, f)
 			if next.On == "" {
@@ -55,9 +55,9 @@ func TestTraces(t *testing.T) {
 	})
 }
 
-// Whatever fleetd sees, in whatever order: nothing is emptied as long as the
-// robot may be connected, and nothing is archived that was not emptied.
-func TestNothingIsEmptiedBeforeTheRobotIsRevokedAndGone(t *testing.T) {
+// For any observations in any order: no document is deleted while the robot may be
+// connected, and no row is archived before the documents are deleted.
+func TestNothingIsDeletedBeforeRobotIsRevokedAndDisconnected(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := Decommission{Step: Begun}
 		var way []Step
@@ -70,15 +70,15 @@ func TestNothingIsEmptiedBeforeTheRobotIsRevokedAndGone(t *testing.T) {
 			next := Next(d, f)
 			if next.On == "" {
 				if next.To != d.Step {
-					t.Fatalf("it moves from %s to %s without a cause", d.Step, next.To)
+					t.Fatalf("step %s changes to %s without an event", d.Step, next.To)
 				}
 				continue
 			}
 			if next.To == DesiredEmptied && (d.Step != Revoked || f.Where != Gone) {
-				t.Fatalf("emptied at %s though it is %s", d.Step, f.Where)
+				t.Fatalf("documents deleted at step %s while the robot is %s", d.Step, f.Where)
 			}
 			if (next.To == Emptied || next.To == Archived) && !f.Told {
-				t.Fatalf("%s before the broker took what was before", next.To)
+				t.Fatalf("%s before the broker confirmed the step before", next.To)
 			}
 			d.Step = next.To
 			way = append(way, next.To)
@@ -88,21 +88,21 @@ func TestNothingIsEmptiedBeforeTheRobotIsRevokedAndGone(t *testing.T) {
 			way = way[:n-1]
 		}
 		if !slices.Equal(way, want[:len(way)]) {
-			t.Fatalf("it went %v", way)
+			t.Fatalf("the steps were %v", way)
 		}
 	})
 }
 
-func TestThePresenceIsEmptiedFirstAndEverythingIs(t *testing.T) {
+func TestPresenceIsDeletedFirstAndAllTopicsAre(t *testing.T) {
 	documents, desired := Documents(), DesiredTopics()
 	if documents[0] != schema.TopicPresence {
-		t.Errorf("%s is emptied first", documents[0])
+		t.Errorf("%s is deleted first", documents[0])
 	}
 	all := slices.Concat(documents, desired)
 	for _, row := range schema.Topics {
 		ofRobot := row.Retain && len(row.Pattern) > len(robotPattern) && row.Pattern[:len(robotPattern)] == robotPattern
 		if slices.Contains(all, row.Kind) != ofRobot {
-			t.Errorf("%s: emptied %v", row.Pattern, !ofRobot)
+			t.Errorf("%s: deleted %v", row.Pattern, !ofRobot)
 		}
 	}
 	if slices.Contains(documents, schema.TopicDesiredStory) || !slices.Contains(desired, schema.TopicDesiredStory) || slices.Contains(all, schema.TopicCmd) {

@@ -7,53 +7,53 @@ import (
 	"troupe/schema"
 )
 
-// How a robot came to a certificate.
+// How is how a certificate was issued, or why fleetd knows of it.
 type How string
 
 const (
 	ByToken   How = "token"
 	ByRenewal How = "renewal"
-	ByService How = "service" // a fleetd instance's, made with the fleet's keys
-	ByList    How = "list"    // of which only the serial number is known, and that it is revoked
+	ByService How = "service" // of a fleetd instance, made with the fleet's keys
+	ByList    How = "list"    // only its serial number and revocation are known
 )
 
-// LongestLife is how long a certificate of which nothing is known may still be good.
+// LongestLife bounds how long a certificate of unknown lifetime may still be valid.
 const LongestLife = 90 * 24 * time.Hour
 
-// Certificate is what fleetd keeps of a certificate that it issued.
+// Certificate is the row of a certificate.
 type Certificate struct {
 	Serial    string // hexadecimal, lower case
-	Robot     string // empty = it is no robot's
+	Robot     string // empty = not of a robot
 	How       How
 	IssuedAt  time.Time
 	NotBefore time.Time
 	NotAfter  time.Time
-	PEM       string // with who signed it
+	PEM       string // the chain
 
 	RevokedAt  time.Time // zero = never
 	RevokedBy  string
 	RevokedWhy string
 }
 
-// Live reports whether the certificate opens a door at that time.
+// Live reports whether the certificate is valid at that time.
 func (c Certificate) Live(now time.Time) bool {
 	return c.RevokedAt.IsZero() && now.Before(c.NotAfter)
 }
 
-// mostLive bounds how many certificates of one robot open doors at a time: a
-// robot that asks again and again is out of its mind.
+// mostLive bounds the valid certificates of one robot: a robot that keeps renewing is
+// faulty.
 const mostLive = 8
 
-// Why a robot does not get its next certificate.
+// Codes of refused renewals.
 const (
 	CodeRevoked  = "certificate_revoked"
 	CodeNotKnown = "certificate_unknown"
 	CodeTooMany  = "too_many_certificates"
 )
 
-// Renew decides whether the robot that shows the certificate of that serial
-// number may have its next one. held are all that it was ever given. The present
-// one stays good until its own end.
+// Renew decides whether a robot that presents the certificate with that serial number may
+// get its next one. held are all that were issued to it. The present one stays valid until
+// it expires.
 func Renew(held []Certificate, serial string, now time.Time) *schema.Problem {
 	if no := Holds(held, serial); no != nil {
 		return no
@@ -65,13 +65,13 @@ func Renew(held []Certificate, serial string, now time.Time) *schema.Problem {
 		}
 	}
 	if live >= mostLive {
-		return refuse(CodeTooMany, fmt.Sprintf("the robot has %d certificates that are all good", live), "find out why it asks so often; revoke it and enrol it again to begin anew")
+		return refuse(CodeTooMany, fmt.Sprintf("the robot has %d valid certificates", live), "find out why it renews so often; revoke it and enrol it again to start afresh")
 	}
 	return nil
 }
 
-// Holds decides whether the certificate of that serial number, which has not
-// ended, is one of those that a robot was given, and was not revoked.
+// Holds decides whether the unexpired certificate with that serial number was issued to the
+// robot and not revoked.
 func Holds(held []Certificate, serial string) *schema.Problem {
 	for _, c := range held {
 		switch {

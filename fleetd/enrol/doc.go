@@ -1,7 +1,6 @@
-// Package enrol decides who becomes a robot of the fleet, stays one, and is one
-// no longer: whether a token that somebody shows may be used, whether a robot may
-// have its next certificate, and what a revocation takes away.
+// Package enrol decides about the credentials of robots: whether an enrolment token may be
+// used, whether a robot may renew its certificate, and what a revocation revokes.
 //
-// Rows and the time come in, decisions go out. Whoever calls applies them in the
-// transaction from which the rows came.
+// Its functions take rows and the time and return decisions. The caller applies a decision
+// in the transaction in which it read the rows.
 package enrol

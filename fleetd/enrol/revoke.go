@@ -8,29 +8,29 @@ import (
 	"troupe/schema"
 )
 
-// Barred is a robot that is not taken whatever it shows, until somebody enrols it
-// again.
+// Barred is a robot whose name brokers refuse, whatever its credentials, until it is
+// enrolled again.
 type Barred struct {
 	Robot string
 	At    time.Time
 	By    string
 	Why   string
-	Left  bool // it is none of the fleet's any more
+	Left  bool // it was removed from the fleet
 }
 
-// forgetAfter is when the name of a robot that left is told no more: every
-// certificate that it ever had has ended.
+// forgetAfter is how long the name of a removed robot stays on the list: by then all its
+// certificates have expired.
 const forgetAfter = 100 * 24 * time.Hour
 
-// Revocation is what a revocation takes away.
+// Revocation is the change that a revocation makes.
 type Revocation struct {
 	Barred       Barred
-	Certificates []Certificate // revoked by it, as they now are
+	Certificates []Certificate // those that it revokes, as changed
 }
 
-// Revoke decides what is taken from a robot: every certificate that still opens a
-// door, and its name, under which it might know a password. A second revocation
-// takes nothing more and keeps the first one's date and reason persisted.
+// Revoke revokes every valid certificate of a robot, and bars its name, since it may also
+// have a password. Revoking again keeps the date and reason of certificates that are
+// revoked already.
 func Revoke(held []Certificate, robot, by, why string, now time.Time) Revocation {
 	out := Revocation{Barred: Barred{Robot: robot, At: now, By: by, Why: why}}
 	for _, c := range held {
@@ -42,9 +42,9 @@ func Revoke(held []Certificate, robot, by, why string, now time.Time) Revocation
 	return out
 }
 
-// List is what brokers are told: the names that are barred, and the certificates
-// that were revoked and have not ended. One that has ended is refused for that, and
-// robots that left long ago need no mention.
+// List makes the document for brokers: barred names, and revoked certificates that have not
+// expired. Brokers refuse expired ones anyway; robots that were removed long ago are left
+// out.
 func List(barred []Barred, revoked []Certificate, fleetID string, rev int64, now time.Time) schema.Revoked {
 	out := schema.Revoked{Rev: rev, FleetID: fleetID, Names: []string{}, Serials: []string{}, TS: schema.TimeOf(now)}
 	for _, b := range barred {
@@ -59,11 +59,10 @@ func List(barred []Barred, revoked []Certificate, fleetID string, rev int64, now
 	return out
 }
 
-// Fitted writes such a list in at most so many bytes, for the broker would refuse a
-// longer one and go on with what it had. Certificates are left out first: brokers
-// have them from the file too, while a name holds whatever a robot shows. Thousands
-// of names are left out only then, those that were barred longest ago; left are how
-// many, for people have to know.
+// Fitted encodes such a list in at most limit bytes, because the broker would refuse a
+// longer one and keep the one before. Certificates are left out first: brokers also have
+// them in the CRL file, while a barred name works against any credentials. Then the names
+// that were barred longest ago are left out; left is their number, to warn people.
 func Fitted(barred []Barred, revoked []Certificate, fleetID string, rev int64, now time.Time, limit int) (payload []byte, left int, err error) {
 	all := len(barred)
 	barred = slices.SortedFunc(slices.Values(barred), func(a, b Barred) int { return b.At.Compare(a.At) })
@@ -82,8 +81,8 @@ func Fitted(barred []Barred, revoked []Certificate, fleetID string, rev int64, n
 	}
 }
 
-// ValidSerial reports whether s can be the serial number of a certificate, as lists
-// have it: at most 20 bytes in lower-case hexadecimal, without zeros in front.
+// ValidSerial reports whether s is a serial number as lists have it: at most 20 bytes in
+// lower-case hexadecimal without leading zeros.
 func ValidSerial(s string) bool {
 	if s == "" || len(s) > 40 || s[0] == '0' {
 		return false
@@ -91,7 +90,7 @@ func ValidSerial(s string) bool {
 	return strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// Standing are the revoked certificates that have not ended, by serial number.
+// Standing returns the revoked certificates that have not expired, by serial number.
 func Standing(all []Certificate, now time.Time) []Certificate {
 	var out []Certificate
 	for _, c := range all {

@@ -8,39 +8,38 @@ import (
 	"troupe/schema"
 )
 
-// How long a token may be used.
+// Validity of tokens.
 const (
 	DefaultValid = 24 * time.Hour
 	LeastValid   = time.Minute
 	MostValid    = 7 * 24 * time.Hour
 )
 
-// Token is what fleetd keeps of an enrolment token: enough to know it again,
-// too little to use it.
+// Token is the row of an enrolment token. It has a digest instead of the secret.
 type Token struct {
 	Digest    string // SHA-256 of the secret, hexadecimal
 	Robot     string
-	Serial    string // of the body; empty = any
+	Serial    string // serial number of the body; empty = any
 	CreatedAt time.Time
 	CreatedBy string
 	ExpiresAt time.Time
 
 	UsedAt      time.Time // zero = not yet
-	Key         string    // SHA-256 of the key that it was used for
-	Certificate string    // serial number of what it was used for
+	Key         string    // SHA-256 of the public key that it was used for
+	Certificate string    // serial number of the certificate that it was used for
 }
 
-// DigestOf is how a token is found again.
+// DigestOf returns the digest under which the row of a token is found.
 func DigestOf(t schema.EnrolmentToken) string {
 	sum := t.Digest()
 	return hex.EncodeToString(sum[:])
 }
 
-// Ask is what somebody shows who wants to be a robot of the fleet.
+// Ask is an enrolment request.
 type Ask struct {
-	Robot  string // as his token says
-	Serial string // of his body, as he says
-	Key    string // SHA-256 of his key
+	Robot  string // robot named in the token
+	Serial string // serial number of the body, as the robot says
+	Key    string // SHA-256 of its public key
 }
 
 // Why a token is refused.
@@ -51,16 +50,16 @@ const (
 	CodeWrongBody    = "wrong_body"
 )
 
-// Grant is how an ask is granted.
+// Grant says how to answer a granted Ask.
 type Grant string
 
 const (
-	First Grant = "first" // a certificate is to be made, and the token is used
-	Again Grant = "again" // the answer was lost on its way: the same key gets the same certificate
+	First Grant = "first" // issue a certificate and mark the token as used
+	Again Grant = "again" // the answer was lost: the same key gets the same certificate
 )
 
-// Redeem decides whether a token may be used. Who has none that is known is told
-// nothing else. Known is whether there is a token of that digest.
+// Redeem decides whether a token may be used. known says whether there is a row with its
+// digest; if not, the answer reveals nothing else.
 func Redeem(t Token, known bool, ask Ask, now time.Time) (Grant, *schema.Problem) {
 	refuse := func(code, detail, hint string) (Grant, *schema.Problem) {
 		p := schema.Fault("/token", code, detail, hint)
@@ -69,15 +68,15 @@ func Redeem(t Token, known bool, ask Ask, now time.Time) (Grant, *schema.Problem
 	another := "make another with fleetd robot enrol " + t.Robot
 	switch {
 	case !known || t.Robot != ask.Robot:
-		return refuse(CodeTokenUnknown, "this instance knows no such token", "make one with fleetd robot enrol NAME")
+		return refuse(CodeTokenUnknown, "unknown token", "make one with fleetd robot enrol NAME")
 	case t.Serial != "" && t.Serial != ask.Serial:
-		return refuse(CodeWrongBody, fmt.Sprintf("the token is for the body with the serial number %q, this one says %q", t.Serial, ask.Serial), "use it on that body, or "+another)
+		return refuse(CodeWrongBody, fmt.Sprintf("the token is for the body with the serial number %q, this one has %q", t.Serial, ask.Serial), "use it on that body, or "+another)
 	case !t.UsedAt.IsZero() && t.Key == ask.Key && now.Before(t.ExpiresAt):
 		return Again, nil
 	case !t.UsedAt.IsZero():
 		return refuse(CodeTokenUsed, "the token was used on "+at(t.UsedAt), another)
 	case !now.Before(t.ExpiresAt):
-		return refuse(CodeTokenExpired, "the token ended on "+at(t.ExpiresAt), another)
+		return refuse(CodeTokenExpired, "the token expired on "+at(t.ExpiresAt), another)
 	}
 	return First, nil
 }

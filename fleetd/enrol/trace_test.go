@@ -15,7 +15,7 @@ import (
 
 var morning = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
 
-// fleet is what a fleetd instance would keep, in memory.
+// fleet stands in for the database.
 type fleet struct {
 	tokens map[string]Token
 	held   map[string][]Certificate
@@ -41,8 +41,8 @@ func (f *fleet) list(now time.Time) string {
 	return fmt.Sprintf("  brokers refuse names %v and certificates %v\n", l.Names, l.Serials)
 }
 
-// TestTraces plays each script of testdata: a line is a time and what somebody
-// asks, the indented lines below it are what fleetd decides.
+// TestTraces plays each script of testdata: a line is a time and a request, the indented
+// lines below it are the decision.
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string {
 		f := &fleet{tokens: map[string]Token{}, held: map[string][]Certificate{}}
@@ -104,11 +104,11 @@ func (f *fleet) play(t *testing.T, now time.Time, word string, words []string) s
 	case "list":
 		return f.list(now)
 	}
-	t.Fatalf("nobody asks %q", word)
+	t.Fatalf("unknown request %q", word)
 	return ""
 }
 
-func TestTheListFitsItsTopicAndNeverLosesAName(t *testing.T) {
+func TestRevokedListFitsItsTopicAndKeepsNames(t *testing.T) {
 	now := morning.Add(time.Hour)
 	var barred []Barred
 	var revoked []Certificate
@@ -130,17 +130,17 @@ func TestTheListFitsItsTopicAndNeverLosesAName(t *testing.T) {
 		t.Errorf("%d names and %d certificates: %v", len(l.Names), len(l.Serials), problems)
 	}
 	if late := List(barred, revoked, "a", 2, now.Add(101*24*time.Hour)); len(late.Names) != 1500 || len(late.Serials) != 0 {
-		t.Errorf("after all has ended: %d names, %d certificates", len(late.Names), len(late.Serials))
+		t.Errorf("after everything expired: %d names, %d certificates", len(late.Names), len(late.Serials))
 	}
 	if whole, _, _ := Fitted(barred[:2], revoked[:2], "a", 3, now, limit); !strings.Contains(string(whole), revoked[1].Serial) {
-		t.Errorf("a short list is cut: %s", whole)
+		t.Errorf("a short list is shortened: %s", whole)
 	}
 }
 
-// A broker refuses a list that is too long, and goes on with the one before it:
-// whoever was revoked last would be let in.
-func TestAListThatCannotFitHoldsWhoWasRevokedLast(t *testing.T) {
-	long := func(i int) string { return fmt.Sprintf("r%062d", i) } // the longest that there are
+// A broker refuses a list that is too long and keeps the one before, so it would admit the
+// robots that were revoked last.
+func TestTooLongRevokedListKeepsNewestNames(t *testing.T) {
+	long := func(i int) string { return fmt.Sprintf("r%062d", i) } // the longest possible names
 	limit := schema.TopicOf(schema.TopicRevoked).MaxBytes
 	var barred []Barred
 	for i := range 10_000 {
@@ -153,14 +153,14 @@ func TestAListThatCannotFitHoldsWhoWasRevokedLast(t *testing.T) {
 		}
 		l, problems := schema.Decode[schema.Revoked](payload)
 		if len(problems) > 0 || len(l.Names) < want || len(l.Names)+left != n || !slices.IsSorted(l.Names) || !slices.Contains(l.Names, long(n-1)) || n > len(l.Names) && slices.Contains(l.Names, long(0)) {
-			t.Errorf("of %d names there are %d: %v", n, len(l.Names), problems)
+			t.Errorf("of %d names %d are on the list: %v", n, len(l.Names), problems)
 		}
 	}
 }
 
-// Whatever is asked in whatever order: a token gives at most one certificate, and
-// only the robot that it is for; a certificate that was revoked is never renewed.
-func TestATokenGivesOneCertificateToItsRobotAlone(t *testing.T) {
+// For any requests in any order: a token gives at most one key a certificate, and only for
+// its robot.
+func TestTokenGivesOneCertificateToItsRobot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		one := Token{Digest: "d", Robot: "r7", CreatedAt: morning, ExpiresAt: morning.Add(time.Hour)}
 		given := map[string]bool{}
@@ -175,7 +175,7 @@ func TestATokenGivesOneCertificateToItsRobotAlone(t *testing.T) {
 				continue
 			}
 			if ask.Robot != "r7" || !now.Before(one.ExpiresAt) {
-				t.Fatalf("%s may use it at %v", ask.Robot, now)
+				t.Fatalf("%s may use the token at %v", ask.Robot, now)
 			}
 			given[ask.Key] = true
 			if grant == First {
@@ -183,7 +183,7 @@ func TestATokenGivesOneCertificateToItsRobotAlone(t *testing.T) {
 			}
 		}
 		if len(given) > 1 {
-			t.Fatalf("it was given to the keys %v", given)
+			t.Fatalf("certificates were issued for the keys %v", given)
 		}
 	})
 }

@@ -1,16 +1,15 @@
-// Package leader decides which of several fleetd instances on one database leads: the one
-// that writes what all robots go by, which are their desired documents, the blobs, the stops
-// that are held and fleetd's presence.
+// Package leader decides which of several fleetd instances on one database is the leader.
+// Only the leader publishes desired documents, blobs, latched stops and fleetd's presence.
 //
-// A lock in the database says who may. But the database frees the lock of a fleetd instance
-// that it lost sight of, and that fleetd may not know it yet; and what it writes
-// goes to the broker, which knows nothing of locks. So a fleetd instance believes in its lock
-// only for a short time after it was proven, and whoever gets the lock after a fleetd instance
-// that did not resign waits for longer than that. Fleetd instances' clocks need not agree;
-// they must only run at about the same speed.
+// A lock in the database elects the leader. But the database releases the lock of an
+// instance whose connection it considers dead, and that instance may not know yet; and the
+// broker, to which it publishes, knows nothing of the lock. So an instance trusts its lock
+// only for a short time after the last proof that it holds it (Trust), and an instance that
+// gets the lock of one that did not resign waits for longer than that (Settle). The clocks of
+// the instances need not agree; they must only run at about the same speed.
 //
-// A fleetd instance without the broker could write nothing: it does not ask for the lock, and
-// makes room after a while.
+// An instance without a connection to the broker cannot publish: it does not ask for the
+// lock, and releases it after a while.
 package leader
 
 import (
@@ -19,42 +18,42 @@ import (
 )
 
 const (
-	// Trust is how long the lock is believed in after its last proof.
+	// Trust is how long an instance relies on its lock after the last proof.
 	Trust = 3 * time.Second
-	// Settle is how long a fleetd instance waits that follows another which did not resign:
-	// Trust, and what clocks may differ in speed and a last message may take.
+	// Settle is how long a new leader waits if the one before did not resign: Trust, plus
+	// time for differences in clock speed and for a last message on its way.
 	Settle = Trust + time.Second
-	// Patience is how long a fleetd instance leads without the broker.
+	// Patience is how long the leader keeps the lock without the broker.
 	Patience = 5 * time.Second
 )
 
-// Role is what a fleetd instance is among others.
+// Role is the role of a fleetd instance.
 type Role string
 
 const (
 	Follows Role = "follows"
-	Waits   Role = "waits" // it has the lock; fleetd before it may still write
+	Waits   Role = "waits" // it has the lock, but the leader before may still publish
 	Leads   Role = "leads"
 )
 
-// Facts are what a fleetd instance knows.
+// Facts are the inputs of Decide.
 type Facts struct {
-	Alone bool // no other fleetd can use this database
-	Ends  bool // this instance comes to its end
+	Alone bool // no other instance can use this database
+	Ends  bool // this instance is shutting down
 
-	Linked      bool // to the broker, by all connections that it needs
-	LinkedSince time.Time
+	Linked      bool      // all connections to the broker are up
+	LinkedSince time.Time // when Linked last changed
 
-	Held      bool // the lock was given to this instance
+	Held      bool // this instance got the lock
 	HeldSince time.Time
-	Proven    time.Time // when the newest proof that succeeded was begun
-	Before    string    // who led before and did not resign; empty = nobody to wait for
+	Proven    time.Time // when the newest successful proof of the lock was started
+	Before    string    // the leader before, if it did not resign; empty = no need to wait
 
-	Other string // who has the lock, as the database said last; empty = not known
-	Mute  string // why the database said nothing; empty = it answers
+	Other string // instance with the lock, as the database answered last; empty = unknown
+	Mute  string // why the database does not answer; empty = it answers
 }
 
-// Decision is what follows, and why, in words for people.
+// Decision is the role with the reason for people, and what to do with the lock.
 type Decision struct {
 	Role   Role
 	Why    string
@@ -62,14 +61,14 @@ type Decision struct {
 	Resign bool // release the lock
 }
 
-// Decide judges the facts. It is asked whenever something is to be written: a fleetd instance
-// stops to lead by the time alone.
+// Decide returns the role for the facts. Call it before each publication, because an
+// instance loses leadership by the passing of time alone.
 func Decide(f Facts, now time.Time) Decision {
 	switch away := now.Sub(f.LinkedSince); {
 	case f.Ends:
-		return Decision{Role: Follows, Why: "it ends", Resign: true}
+		return Decision{Role: Follows, Why: "it is shutting down", Resign: true}
 	case f.Alone && f.Held:
-		return Decision{Role: Leads, Why: "it is the only fleetd of its database"}
+		return Decision{Role: Leads, Why: "it is the only instance on its database"}
 	case !f.Held && !f.Linked:
 		return Decision{Role: Follows, Why: "it is not connected to the broker"}
 	case !f.Held && f.Other != "":
@@ -79,11 +78,11 @@ func Decide(f Facts, now time.Time) Decision {
 	case !f.Held:
 		return Decision{Role: Follows, Why: "nobody leads yet", Ask: true}
 	case now.Sub(f.Proven) >= Trust:
-		return Decision{Role: Follows, Why: fmt.Sprintf("the database was not heard for %v and may have let another instance lead", Trust)}
+		return Decision{Role: Follows, Why: fmt.Sprintf("the database has not answered for %v and may have given the lock to another instance", Trust)}
 	case !f.Linked && away >= Patience:
-		return Decision{Role: Follows, Why: fmt.Sprintf("it was not connected to the broker for %v, and makes room", Patience), Resign: true}
+		return Decision{Role: Follows, Why: fmt.Sprintf("it was not connected to the broker for %v and releases the lock", Patience), Resign: true}
 	case f.Before != "" && now.Sub(f.HeldSince) < Settle:
-		return Decision{Role: Waits, Why: f.Before + " may not know yet that it leads no more"}
+		return Decision{Role: Waits, Why: f.Before + " may not know yet that it is no longer the leader"}
 	case f.Before != "":
 		return Decision{Role: Leads, Why: f.Before + " is gone"}
 	}

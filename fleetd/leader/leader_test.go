@@ -12,7 +12,7 @@ var morning = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
 
 func at(d time.Duration) time.Time { return morning.Add(d) }
 
-func TestWhoLeadsAndWhy(t *testing.T) {
+func TestDecide(t *testing.T) {
 	linked := Facts{Linked: true, LinkedSince: at(-time.Minute)}
 	holds := linked
 	holds.Held, holds.HeldSince, holds.Proven = true, at(-time.Minute), at(0)
@@ -22,19 +22,19 @@ func TestWhoLeadsAndWhy(t *testing.T) {
 		f    Facts
 		want Decision
 	}{
-		{"a fleetd instance that has just begun", Facts{}, Decision{Role: Follows, Why: "it is not connected to the broker"}},
-		{"connected, and has not asked", linked, Decision{Role: Follows, Why: "nobody leads yet", Ask: true}},
-		{"beside a leader", with(linked, func(f *Facts) { f.Other = "fleetd-a" }), Decision{Role: Follows, Why: "fleetd-a leads", Ask: true}},
+		{"just started", Facts{}, Decision{Role: Follows, Why: "it is not connected to the broker"}},
+		{"connected, has not asked for the lock", linked, Decision{Role: Follows, Why: "nobody leads yet", Ask: true}},
+		{"another instance leads", with(linked, func(f *Facts) { f.Other = "fleetd-a" }), Decision{Role: Follows, Why: "fleetd-a leads", Ask: true}},
 		{"without a database", with(linked, func(f *Facts) { f.Mute = "connection refused" }), Decision{Role: Follows, Why: "the database does not answer: connection refused", Ask: true}},
-		{"the first", holds, Decision{Role: Leads, Why: "no other fleetd led"}},
-		{"the only one", Facts{Alone: true, Held: true}, Decision{Role: Leads, Why: "it is the only fleetd of its database"}},
-		{"at its end", with(holds, func(f *Facts) { f.Ends = true }), Decision{Role: Follows, Why: "it ends", Resign: true}},
-		{"after one that died, at once", with(holds, func(f *Facts) { f.Before, f.HeldSince = "fleetd-a", at(1-Settle) }), Decision{Role: Waits, Why: "fleetd-a may not know yet that it leads no more"}},
-		{"after one that died, later", with(holds, func(f *Facts) { f.Before, f.HeldSince = "fleetd-a", at(-Settle) }), Decision{Role: Leads, Why: "fleetd-a is gone"}},
-		{"proven just in time", with(holds, func(f *Facts) { f.Proven = at(1 - Trust) }), Decision{Role: Leads, Why: "no other fleetd led"}},
-		{"not proven for too long", with(holds, func(f *Facts) { f.Proven = at(-Trust) }), Decision{Role: Follows, Why: "the database was not heard for 3s and may have let another instance lead"}},
+		{"first leader", holds, Decision{Role: Leads, Why: "no other fleetd led"}},
+		{"only instance", Facts{Alone: true, Held: true}, Decision{Role: Leads, Why: "it is the only instance on its database"}},
+		{"shutting down", with(holds, func(f *Facts) { f.Ends = true }), Decision{Role: Follows, Why: "it is shutting down", Resign: true}},
+		{"leader before died, within Settle", with(holds, func(f *Facts) { f.Before, f.HeldSince = "fleetd-a", at(1-Settle) }), Decision{Role: Waits, Why: "fleetd-a may not know yet that it is no longer the leader"}},
+		{"leader before died, after Settle", with(holds, func(f *Facts) { f.Before, f.HeldSince = "fleetd-a", at(-Settle) }), Decision{Role: Leads, Why: "fleetd-a is gone"}},
+		{"lock proven just in time", with(holds, func(f *Facts) { f.Proven = at(1 - Trust) }), Decision{Role: Leads, Why: "no other fleetd led"}},
+		{"lock not proven for too long", with(holds, func(f *Facts) { f.Proven = at(-Trust) }), Decision{Role: Follows, Why: "the database has not answered for 3s and may have given the lock to another instance"}},
 		{"without the broker for a moment", with(holds, func(f *Facts) { f.Linked, f.LinkedSince = false, at(1-Patience) }), Decision{Role: Leads, Why: "no other fleetd led"}},
-		{"without the broker for long", with(holds, func(f *Facts) { f.Linked, f.LinkedSince = false, at(-Patience) }), Decision{Role: Follows, Why: "it was not connected to the broker for 5s, and makes room", Resign: true}},
+		{"without the broker for long", with(holds, func(f *Facts) { f.Linked, f.LinkedSince = false, at(-Patience) }), Decision{Role: Follows, Why: "it was not connected to the broker for 5s and releases the lock", Resign: true}},
 	} {
 		if got := Decide(row.f, at(0)); got != row.want {
 			t.Errorf("%s: got %+v, want %+v", row.name, got, row.want)
@@ -42,8 +42,8 @@ func TestWhoLeadsAndWhy(t *testing.T) {
 	}
 }
 
-// lock is the database's side: it gives the lock to one instance, and frees it when it
-// believes that fleetd's connection to be gone, whatever fleetd believes.
+// lock is the database's side: it gives the lock to one instance, and releases it when it
+// considers the connection dead, without the instance knowing.
 type lock struct {
 	holder   *instance
 	leader   string // who held it last
@@ -53,12 +53,12 @@ type lock struct {
 type instance struct {
 	name  string
 	f     Facts
-	given bool      // the lock's connection lives, at both ends
-	asked time.Time // when the proof under way was begun; zero = none
+	given bool      // the connection with the lock is alive, at both ends
+	asked time.Time // when the proof in progress was started; zero = none
 }
 
-// Whatever is lost, late or frozen, no two fleetd instances lead at a time.
-func TestNoTwoDesksLeadAtATime(t *testing.T) {
+// Whatever is lost, late or frozen, at most one instance leads at a time.
+func TestAtMostOneInstanceLeads(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var l lock
 		now := at(0)
@@ -88,11 +88,11 @@ func TestNoTwoDesksLeadAtATime(t *testing.T) {
 				if d.f.Held && d.given {
 					d.asked = now
 				}
-			case "proven": // it reached the database, which had not given up the connection
+			case "proven": // the database answered on a connection that it considers alive
 				if d.f.Held && d.given && !d.asked.IsZero() {
 					d.f.Proven, d.asked = d.asked, time.Time{}
 				}
-			case "cut": // the database frees the lock; fleetd learns nothing
+			case "cut": // the database releases the lock; the instance does not know
 				if l.holder == d {
 					l.holder, d.given = nil, false
 				}

@@ -1,14 +1,13 @@
-// Package presence says whether a robot is there. It is a fact about now: a
-// function of what was heard, of fleetd's own connection and of the clock,
-// never a truth that is stored and could be wrong later.
+// Package presence decides whether a robot is connected. The result is computed for the
+// present moment from the received messages, fleetd's own connection and the clock, and
+// never stored, so it cannot become outdated.
 //
-// What a robot says of itself carries the session of its connection. A last
-// will, or any other late word, of a session that is over is about the past and
-// changes nothing; sessions are compared for equality, since a counter would be
-// lost with the robot's disk.
+// Presence documents and heartbeats carry the session of the robot's connection. A last will
+// or another late message of an ended session changes nothing. Sessions are compared for
+// equality only, since a counter would be lost with the robot's disk.
 //
-// It does not say whether a robot may be commanded or is safe, only whether it
-// can be heard.
+// The result does not say whether a robot is safe or obeys commands, only whether its
+// messages arrive.
 package presence
 
 import (
@@ -21,53 +20,53 @@ import (
 const (
 	// Late is the age at which a heartbeat, due every 2 s, is overdue.
 	Late = 5 * time.Second
-	// Silence is how long a robot may be silent before it counts as lost.
+	// Silence is the age of the newest heartbeat at which a robot counts as lost.
 	Silence = 15 * time.Second
-	// Grace is how long after its own start, or the broker's, fleetd waits for
-	// robots before it says anything of those not heard.
+	// Grace is how long fleetd waits for messages of robots after it connected to the
+	// broker, before it calls a robot lost.
 	Grace = 10 * time.Second
-	// Slow is how long a word may take to the robot and back.
+	// Slow is the round trip time above which a robot is degraded.
 	Slow = time.Second
-	// Disputed is how long after the last sign of it a name counts as used by two
-	// robots. Of two that throw each other out, each comes back within seconds.
+	// Disputed is how long a name counts as used by two robots after the last sign of it.
+	// Two robots that take over each other's session reconnect within seconds.
 	Disputed = 5 * time.Minute
-	// remembered is how many ended sessions are known as such.
+	// remembered is how many ended sessions are remembered.
 	remembered = 8
-	// bootsKnown is how many runs of a robot's program are told apart.
+	// bootsKnown is how many boots of robotd are remembered.
 	bootsKnown = 4
 )
 
-// Facts are all that was heard of one robot. The zero value is a robot that was
-// never heard. Facts are comparable and are copied.
+// Facts are what fleetd received of one robot. The zero value is a robot of which nothing
+// was received. Facts are comparable, and methods return a changed copy.
 type Facts struct {
-	Word    schema.PresenceState // the newest that counts; empty = none yet
-	WordAt  time.Time            // when it came
-	Reason  string               // as the robot gave it
-	WakeAt  time.Time            // of sleeping
-	Session string               // believed current, or the last one
-	LifeAt  time.Time            // newest proof that the robot's own loop is alive
-	SpokeAt time.Time            // newest other live message: its connection is alive
-	Link    schema.LinkState     // the robot's view of its operators, from its heartbeat
-	Trips   [2]time.Duration     // the newest two round trips; 0 = none
+	Word    schema.PresenceState // newest accepted state; empty = none yet
+	WordAt  time.Time            // when it was received
+	Reason  string               // from the presence document
+	WakeAt  time.Time            // when a sleeping robot wakes up, by fleetd's clock
+	Session string               // the current or the last session
+	LifeAt  time.Time            // newest proof that the robot's control loop runs
+	SpokeAt time.Time            // newest other live message: the connection is alive
+	Link    schema.LinkState     // link state in the robot's heartbeat
+	Trips   [2]time.Duration     // the newest two round trip times; 0 = none
 
-	// RivalAt is when a run of robotd was back on the line although another one of
-	// the same name had been heard after it: both are alive.
+	// RivalAt is when a boot of robotd sent a message after another boot with the same
+	// name had: two robots use the name.
 	RivalAt time.Time
 
 	ended [remembered]string
-	next  int                // place in ended
+	next  int                // next index in ended
 	boots [bootsKnown]string // the newest first
 }
 
-// Heard takes in a presence document. A retained one was said before we
-// listened: it counts, but does not prove life.
+// Heard applies a presence document. A retained one was published before fleetd
+// subscribed: it counts, but does not prove that the robot is alive.
 func (f Facts) Heard(p schema.Presence, retained bool, at time.Time) Facts {
 	if p.State == schema.PresenceOnline {
 		switch again := f.Word == schema.PresenceOnline && f.Session == p.Session; {
 		case f.over(p.Session):
 			return f
 		case again && !retained:
-			return f.Spoke(at) // its connection says so, which may outlive its loop
+			return f.Spoke(at) // proves the connection, which may outlive the control loop
 		}
 		f = f.begin(p.Session, at)
 		if !retained {
@@ -78,20 +77,21 @@ func (f Facts) Heard(p schema.Presence, retained bool, at time.Time) Facts {
 	other := f.Session != "" && f.Session != p.Session
 	switch {
 	case other && (!retained || f.over(p.Session)):
-		return f // the word of another session is about that session
+		return f // a document of another session does not concern the current one
 	case !other && p.State == schema.PresenceLost && (f.Word == schema.PresenceOffline || f.Word == schema.PresenceSleeping):
-		return f // its own word stands against the will that its broker sent later
+		return f // the will that follows a clean disconnect is ignored
 	}
 	if other {
-		// A session came and went while we could not hear. The one before is not put
-		// away: should this be an old word after all, its next heartbeat says so.
+		// A session began and ended while fleetd was not connected. The session before is
+		// not marked as ended: if this document is an old one after all, the next heartbeat
+		// of that session corrects it.
 		f.Link, f.Trips = "", [2]time.Duration{}
 	}
 	f.Session = p.Session
 	f.Word, f.WordAt, f.Reason, f.WakeAt = p.State, at, p.Reason, time.Time{}
 	switch {
 	case p.WakeAt == 0:
-	case p.TS != 0 && !retained: // its clock may be wrong by years; the difference holds
+	case p.TS != 0 && !retained: // the robot's clock may be wrong by years; the difference is right
 		f.WakeAt = at.Add(p.WakeAt.Sub(p.TS))
 	default:
 		f.WakeAt = p.WakeAt.Time()
@@ -99,9 +99,9 @@ func (f Facts) Heard(p schema.Presence, retained bool, at time.Time) Facts {
 	return f.end()
 }
 
-// Beat takes in a heartbeat, which proves its session online. One that was under
-// way when its session ended proves nothing; but one that comes so much later
-// proves that the word of the end was false, whoever wrote it.
+// Beat applies a heartbeat, which proves that its session is online. A heartbeat that was
+// in flight when its session ended proves nothing, but one that arrives Late after the end
+// proves that the end was false.
 func (f Facts) Beat(h schema.Heartbeat, at time.Time) Facts {
 	if f.over(h.Session) {
 		if h.Session != f.Session || at.Sub(f.WordAt) < Late {
@@ -114,13 +114,13 @@ func (f Facts) Beat(h schema.Heartbeat, at time.Time) Facts {
 	return f.ran(h.Boot, false, at)
 }
 
-// Trip takes in how long a word took to the robot and back.
+// Trip applies a round trip time.
 func (f Facts) Trip(d time.Duration) Facts {
 	f.Trips[0], f.Trips[1] = d, f.Trips[0]
 	return f
 }
 
-// RoundTrip is the better of the newest two: one late packet is no slow line.
+// RoundTrip returns the lower of the newest two, so that one late packet does not count.
 func (f Facts) RoundTrip() time.Duration {
 	if f.Trips[1] == 0 {
 		return 0
@@ -128,8 +128,8 @@ func (f Facts) RoundTrip() time.Duration {
 	return min(f.Trips[0], f.Trips[1])
 }
 
-// ran notes which run of robotd speaks. One that comes back after another has
-// spoken is a second robot: a run that ended is over for good.
+// ran records the boot of robotd. A boot that returns after another one is a second robot,
+// because a boot that ended never returns.
 func (f Facts) ran(boot string, retained bool, at time.Time) Facts {
 	if boot == "" || boot == f.boots[0] {
 		return f
@@ -146,7 +146,7 @@ func (f Facts) ran(boot string, retained bool, at time.Time) Facts {
 	return f
 }
 
-// reopen takes the current session out of those that are over.
+// reopen removes the current session from the ended ones.
 func (f Facts) reopen() Facts {
 	for i := range f.ended {
 		if f.ended[i] == f.Session {
@@ -156,8 +156,8 @@ func (f Facts) reopen() Facts {
 	return f
 }
 
-// Spoke takes in any other live message of the robot: its connection works, and
-// if its heartbeats do not come its loop hangs.
+// Spoke applies any other live message: the connection works, so if heartbeats are missing
+// the control loop hangs.
 func (f Facts) Spoke(at time.Time) Facts {
 	f.SpokeAt = at
 	return f
@@ -177,7 +177,7 @@ func (f Facts) begin(session string, at time.Time) Facts {
 	return f
 }
 
-// end remembers the current session as over.
+// end marks the current session as ended.
 func (f Facts) end() Facts {
 	if f.Session == "" || f.over(f.Session) {
 		return f

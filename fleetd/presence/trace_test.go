@@ -14,8 +14,8 @@ import (
 
 var morning = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
 
-// TestTraces plays each script of testdata: a line is a time and what was heard,
-// the indented line below it is what fleetd shows then.
+// TestTraces plays each script of testdata: a line is a time and what was received, the
+// indented line below it is the resulting status.
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string {
 		var f Facts
@@ -44,7 +44,7 @@ func play(t *testing.T, f Facts, d Fleetd, now time.Time, word string, words []s
 			t.Fatal(err)
 		}
 		said := schema.Presence{State: schema.PresenceSleeping, Session: words[0], WakeAt: schema.TimeOf(morning.Add(wake)), Reason: "night"}
-		if len(words) > 2 { // its clock is that wrong
+		if len(words) > 2 { // the error of the robot's clock
 			wrong, err := time.ParseDuration(words[2])
 			if err != nil {
 				t.Fatal(err)
@@ -69,7 +69,7 @@ func play(t *testing.T, f Facts, d Fleetd, now time.Time, word string, words []s
 	case "fleetd":
 		return f, Fleetd{Connected: words[0] == "connected", Since: now}
 	}
-	t.Fatalf("%q was never heard", word)
+	t.Fatalf("unknown event %q", word)
 	return f, d
 }
 
@@ -83,7 +83,7 @@ func boot(words []string) string {
 	return ""
 }
 
-// history draws what may be heard of a robot with a few sessions, in any order.
+// history draws messages of a robot with a few sessions, in any order.
 func history(t *rapid.T) (Facts, time.Time, []string) {
 	var f Facts
 	now := morning
@@ -105,7 +105,7 @@ func history(t *rapid.T) (Facts, time.Time, []string) {
 	return f, now, said
 }
 
-func TestALateWordOfAnotherSessionChangesNothing(t *testing.T) {
+func TestLatePresenceOfAnotherSessionIsIgnored(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f, now, said := history(rt)
 		if f.Word != schema.PresenceOnline {
@@ -120,7 +120,7 @@ func TestALateWordOfAnotherSessionChangesNothing(t *testing.T) {
 	})
 }
 
-func TestASessionThatIsOverStaysOver(t *testing.T) {
+func TestEndedSessionStaysEnded(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f, now, said := history(rt)
 		for _, session := range f.ended {
@@ -128,17 +128,17 @@ func TestASessionThatIsOverStaysOver(t *testing.T) {
 				continue
 			}
 			if f.Heard(schema.Presence{State: schema.PresenceOnline, Session: session}, false, now) != f {
-				rt.Fatalf("after %v, %s came back by its word", said, session)
+				rt.Fatalf("after %v, the presence document of %s reopened it", said, session)
 			}
 			late := session == f.Session && now.Sub(f.WordAt) >= Late
 			if g := f.Beat(schema.Heartbeat{Session: session}, now); (g != f) != late {
-				rt.Fatalf("after %v, the heartbeat of %s came to %+v", said, session, g)
+				rt.Fatalf("after %v, the heartbeat of %s led to %+v", said, session, g)
 			}
 		}
 	})
 }
 
-func TestSilenceOnlyMakesItWorse(t *testing.T) {
+func TestSilenceNeverImprovesTheView(t *testing.T) {
 	rank := map[View]int{Online: 1, Degraded: 2, Lost: 3}
 	rapid.Check(t, func(rt *rapid.T) {
 		f, now, said := history(rt)
@@ -157,7 +157,7 @@ func TestSilenceOnlyMakesItWorse(t *testing.T) {
 	})
 }
 
-func TestADeskThatCannotHearKnowsNothing(t *testing.T) {
+func TestViewIsUnknownWhileFleetdIsDisconnected(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f, now, _ := history(rt)
 		if s := Of(f, Fleetd{Connected: false, Since: now}, now); s.View != Unknown || s.View.Reachable() {

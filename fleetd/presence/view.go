@@ -7,25 +7,25 @@ import (
 	"troupe/schema"
 )
 
-// View is what fleetd shows.
+// View is the presence of a robot as fleetd shows it.
 type View string
 
 const (
-	Unknown  View = "unknown"  // nothing was heard since we could hear
-	Online   View = "online"   // heartbeats come
-	Degraded View = "degraded" // late heartbeats, or the robot's own link is bad
-	Lost     View = "lost"     // gone without a word, or silent too long
-	Offline  View = "offline"  // it said that it goes
-	Sleeping View = "sleeping" // it said when it will be back
+	Unknown  View = "unknown"  // fleetd is not connected, or only just
+	Online   View = "online"   // heartbeats arrive
+	Degraded View = "degraded" // heartbeats are late, or the link is bad
+	Lost     View = "lost"     // disconnected uncleanly, or no heartbeat for too long
+	Offline  View = "offline"  // disconnected cleanly
+	Sleeping View = "sleeping" // disconnected cleanly until a known time
 )
 
-// Views lists all of them.
+// Views lists all views.
 var Views = []View{Unknown, Online, Degraded, Lost, Offline, Sleeping}
 
-// Reachable reports whether a command sent now may be expected to arrive.
+// Reachable reports whether a command sent now is likely to arrive.
 func (v View) Reachable() bool { return v == Online || v == Degraded }
 
-// Fleetd is fleetd's own connection to the broker, and since when it is so.
+// Fleetd is the state of fleetd's own connection to the broker, and since when.
 type Fleetd struct {
 	Connected bool
 	Since     time.Time
@@ -34,14 +34,14 @@ type Fleetd struct {
 // Status is a view with its reason.
 type Status struct {
 	View  View
-	Since time.Time // when the view became this one, as well as can be said
+	Since time.Time // when the view changed to this one, as far as known
 	Why   string    // for people
-	// Disputed: two robots connect under this name, and what is said of one may be
-	// the other's word.
+	// Disputed says that two robots connect under this name, so that any document may be
+	// of either.
 	Disputed bool
 }
 
-// Of says whether a robot is there.
+// Of returns the presence of a robot at a time.
 func Of(f Facts, d Fleetd, now time.Time) Status {
 	s := view(f, d, now)
 	if !f.RivalAt.IsZero() && now.Sub(f.RivalAt) < Disputed {
@@ -53,16 +53,16 @@ func Of(f Facts, d Fleetd, now time.Time) Status {
 
 func view(f Facts, d Fleetd, now time.Time) Status {
 	if !d.Connected {
-		return Status{View: Unknown, Since: d.Since, Why: "fleetd has no connection to the broker since " + clock(d.Since)}
+		return Status{View: Unknown, Since: d.Since, Why: "fleetd is not connected to the broker since " + clock(d.Since)}
 	}
 	heard := later(f.WordAt, f.LifeAt)
 	waiting := now.Sub(d.Since) < Grace
 	if heard.Before(d.Since) && waiting {
-		return Status{View: Unknown, Since: d.Since, Why: "nothing heard since fleetd connected at " + clock(d.Since)}
+		return Status{View: Unknown, Since: d.Since, Why: "no message since fleetd connected at " + clock(d.Since)}
 	}
 	switch f.Word {
 	case "":
-		return Status{View: Lost, Since: d.Since.Add(Grace), Why: "never heard since fleetd connected at " + clock(d.Since)}
+		return Status{View: Lost, Since: d.Since.Add(Grace), Why: "no message at all since fleetd connected at " + clock(d.Since)}
 	case schema.PresenceOnline:
 		return online(f, d, now, waiting)
 	case schema.PresenceOffline:
@@ -71,15 +71,15 @@ func view(f Facts, d Fleetd, now time.Time) Status {
 		if f.WakeAt.IsZero() || now.Before(f.WakeAt) {
 			return Status{View: Sleeping, Since: f.WordAt, Why: because(asleep(f.WakeAt), f.Reason)}
 		}
-		return Status{View: Lost, Since: f.WakeAt, Why: "it was to wake up at " + clock(f.WakeAt)}
+		return Status{View: Lost, Since: f.WakeAt, Why: "it should have woken up at " + clock(f.WakeAt)}
 	case schema.PresenceLost:
-		return Status{View: Lost, Since: f.WordAt, Why: "its connection broke"}
+		return Status{View: Lost, Since: f.WordAt, Why: "its connection was lost"}
 	}
-	return Status{View: Unknown, Since: f.WordAt, Why: fmt.Sprintf("it says %q", f.Word)}
+	return Status{View: Unknown, Since: f.WordAt, Why: fmt.Sprintf("unknown presence %q", f.Word)}
 }
 
-// online judges a robot that says it is there by how fresh its heartbeat is. We
-// could not hear it before fleetd connected.
+// online decides by the age of the newest heartbeat. Time before fleetd connected does not
+// count, since no heartbeat could arrive.
 func online(f Facts, d Fleetd, now time.Time, waiting bool) Status {
 	if f.LifeAt.Before(d.Since) && waiting {
 		return Status{View: Unknown, Since: d.Since, Why: "no heartbeat since fleetd connected at " + clock(d.Since)}
@@ -88,20 +88,20 @@ func online(f Facts, d Fleetd, now time.Time, waiting bool) Status {
 	age := now.Sub(from)
 	switch {
 	case age >= Silence && now.Sub(f.SpokeAt) < Late:
-		return Status{View: Lost, Since: from.Add(Silence), Why: "no heartbeat since " + clock(from) + ", though it speaks: its control loop hangs"}
+		return Status{View: Lost, Since: from.Add(Silence), Why: "no heartbeat since " + clock(from) + ", but other messages arrive: its control loop hangs"}
 	case age >= Silence:
 		return Status{View: Lost, Since: from.Add(Silence), Why: "no heartbeat since " + clock(from)}
 	case age >= Late && now.Sub(f.SpokeAt) < Late:
-		return Status{View: Degraded, Since: from.Add(Late), Why: fmt.Sprintf("stalled: it speaks, but its control loop gave no heartbeat for %d s", int(age.Seconds()))}
+		return Status{View: Degraded, Since: from.Add(Late), Why: fmt.Sprintf("stalled: messages arrive, but no heartbeat for %d s", int(age.Seconds()))}
 	case age >= Late:
 		return Status{View: Degraded, Since: from.Add(Late), Why: fmt.Sprintf("no heartbeat for %d s", int(age.Seconds()))}
 	case f.Link == schema.LinkDegraded || f.Link == schema.LinkLost:
-		return Status{View: Degraded, Since: f.LifeAt, Why: "it hears its operators badly: its link is " + string(f.Link)}
+		return Status{View: Degraded, Since: f.LifeAt, Why: "the robot reports its link as " + string(f.Link)}
 	}
 	if trip := f.RoundTrip(); trip > Slow {
-		return Status{View: Degraded, Since: f.LifeAt, Why: fmt.Sprintf("a word takes %.1f s to it and back", trip.Seconds())}
+		return Status{View: Degraded, Since: f.LifeAt, Why: fmt.Sprintf("round trip time %.1f s", trip.Seconds())}
 	}
-	return Status{View: Online, Since: later(f.WordAt, d.Since), Why: "heartbeats come"}
+	return Status{View: Online, Since: later(f.WordAt, d.Since), Why: "heartbeats arrive"}
 }
 
 func asleep(until time.Time) string {
