@@ -7,10 +7,9 @@ import (
 	"troupe/schema/sign"
 )
 
-// Again plans to tell robots once more what they were told of that topic, under a
-// number that they heed: those that say that theirs is not the newest. A mode that
-// was to be taken at once was asked for at its time; now it waits for the next start,
-// so that nobody is moved by what somebody wanted before the last decision.
+// Again plans to publish the documents of a topic again with a higher revision, for robots
+// that have accepted a higher one than fleetd's. A mode with apply now is published with
+// apply boot, so that an old request does not move a robot now.
 func Again(topic schema.TopicKind, rows Rows, by By) (Changes, []schema.Problem) {
 	c := Changes{Topic: topic, Again: true}
 	p := plan{rows: rows, by: by, seal: rows.Seal}
@@ -48,7 +47,7 @@ func (p *plan) retell(topic schema.TopicKind, r Robot) (Told, bool, error) {
 	return p.set(sign.Activities, r)
 }
 
-// again reports whether a desired state has to be told once more although it stays the same.
+// again reports whether an unchanged document must be published again.
 func (p *plan) again(r Robot, sig *schema.Signature) bool {
 	return p.seal.Outdated(sig) || r.Heard.Overtakes(r.Told.Rev)
 }

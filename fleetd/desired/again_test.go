@@ -6,7 +6,7 @@ import (
 	"troupe/schema"
 )
 
-func TestAWishThatWasOvertakenIsToldAgainAboveWhatOvertookIt(t *testing.T) {
+func TestOvertakenDocumentIsPublishedWithHigherRevision(t *testing.T) {
 	places := []byte(`{"schema":1,"points":{"door":{"x_m":1,"y_m":2}}}`)
 	for _, c := range []struct {
 		name string
@@ -14,33 +14,33 @@ func TestAWishThatWasOvertakenIsToldAgainAboveWhatOvertookIt(t *testing.T) {
 		want string
 	}{
 		{"settings", Ask{Config: &Config{Set: value(`"ato"`)}}, `{"rev":51,"fleet_id":"fleetd","values":{"boot_mode":"ato","labels":{"site":"museum"}},"by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
-		// Nobody is moved by what somebody wanted before the last decision.
-		{"a mode now", Ask{Mode: &Mode{Mode: "ato", Apply: schema.ApplyModeNow}}, `{"rev":51,"fleet_id":"fleetd","mode":"ato","apply":"boot","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
+		// An old request must not move the robot now.
+		{"mode, apply now", Ask{Mode: &Mode{Mode: "ato", Apply: schema.ApplyModeNow}}, `{"rev":51,"fleet_id":"fleetd","mode":"ato","apply":"boot","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
 		{"places", Ask{Places: &Set{ID: "hall", Body: places}}, ""},
 	} {
 		rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1", Labels: map[string]string{"site": "museum"}}}}
 		first, _ := Plan(rows, c.ask, by)
 		rows = again(rows, first)
 		if a, _ := Again(first.Topic, rows, by); len(a.Told) != 0 {
-			t.Errorf("%s: nobody overtook it, and it is told again: %+v", c.name, a.Documents)
+			t.Errorf("%s: published again without being overtaken: %+v", c.name, a.Documents)
 		}
 		rows.Robots[0].Heard = schema.Heard{Rev: 50}
 		if p, _ := Plan(rows, c.ask, by); len(p.Told) != 1 || p.Documents[0].Told.Rev != 51 {
-			t.Errorf("%s: asked for again it is not told: %+v", c.name, p)
+			t.Errorf("%s: not published when requested again: %+v", c.name, p)
 		}
 		a, found := Again(first.Topic, rows, by)
 		if len(found) > 0 || len(a.Told) != 1 || a.Documents[0].Told.Rev != 51 || !a.Again {
 			t.Fatalf("%s: %v %+v", c.name, found, a)
 		}
 		if got := string(a.Documents[0].Told.Payload); c.want != "" && got != c.want {
-			t.Errorf("%s: told again\n%s, want\n%s", c.name, got, c.want)
+			t.Errorf("%s: published again as\n%s, want\n%s", c.name, got, c.want)
 		}
 		if d, _ := schema.Decode[schema.DesiredSet](a.Documents[0].Told.Payload); c.ask.Places != nil && (d.Set == nil || d.Set.SHA256 != first.SHA256) {
-			t.Errorf("%s: told again it names %+v", c.name, d.Set)
+			t.Errorf("%s: the new document names %+v", c.name, d.Set)
 		}
 		rows = again(rows, a)
 		if a, _ = Again(first.Topic, rows, by); len(a.Told) != 0 {
-			t.Errorf("%s: told above, and told again: %+v", c.name, a.Documents)
+			t.Errorf("%s: published a third time: %+v", c.name, a.Documents)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"troupe/schema/sign"
 )
 
-// labelsKey is the setting by which a robot learns its labels.
+// labelsKey is the setting with a robot's labels.
 const labelsKey = "labels"
 
 // Config changes settings.
@@ -23,11 +23,11 @@ type Config struct {
 func (c *Config) check() []schema.Problem {
 	var found []schema.Problem
 	if len(c.Set)+len(c.Unset) == 0 {
-		found = append(found, schema.Fault("/config", "missing", "no setting is named", "write key=value, or name what is to have its default again"))
+		found = append(found, schema.Fault("/config", "missing", "no setting is named", "write key=value, or name settings to reset to their default"))
 	}
 	_, labels := c.Set[labelsKey]
 	if labels || slices.Contains(c.Unset, labelsKey) {
-		found = append(found, schema.Fault("/config/set/labels", CodeReserved, "labels are kept by fleetd for its selectors", "label the robot; it is told by itself"))
+		found = append(found, schema.Fault("/config/set/labels", CodeReserved, "labels cannot be set as a setting", "use fleetd robot label, which also updates the setting"))
 	}
 	for key, value := range c.Set {
 		if slices.Contains(c.Unset, key) {
@@ -38,7 +38,7 @@ func (c *Config) check() []schema.Problem {
 		case !known:
 			found = append(found, unknownKey("/config/set/"+key, key))
 		case !value.IsValid():
-			found = append(found, schema.Fault("/config/set/"+key, "syntax", "the value is not JSON", `a text is written "so"`))
+			found = append(found, schema.Fault("/config/set/"+key, "syntax", "the value is not JSON", `write a string in double quotes`))
 		default:
 			if wrong := k.Check(value); wrong != "" {
 				found = append(found, schema.Fault("/config/set/"+key, "bad_value", wrong, k.Why))
@@ -61,13 +61,13 @@ func unknownKey(pointer, key string) schema.Problem {
 	return schema.Fault(pointer, "unknown_field", "there is no setting "+key, "settings are "+strings.Join(names, ", "))
 }
 
-// Labels plans to tell robots the labels that they have now.
+// Labels plans to publish robots' present labels to them.
 func Labels(rows Rows, by By) (Changes, []schema.Problem) {
 	c := Changes{Topic: schema.TopicDesiredConfig}
 	p := plan{rows: rows, by: by, seal: rows.Seal}
 	for _, r := range rows.Robots {
 		if r.Told.Rev == 0 && len(r.Labels) == 0 {
-			continue // nothing was ever said, and nothing is to be
+			continue // no document yet, and no labels to publish
 		}
 		next, changed, err := p.config(Config{}, r)
 		if err != nil {

@@ -1,9 +1,9 @@
-// Package desired state plans what fleetd desired documents of robots beside their story: settings,
-// a mode, places and activities. A plan is a function of rows; whoever calls it
-// applies its changes in the transaction in which the rows were read.
+// Package desired plans changes of the desired documents of robots, except the story:
+// settings, mode, places and activities. A plan is a function of rows; the caller applies
+// the changes in the transaction in which it read the rows.
 //
-// A desired state for settings is always the whole document. What a person asks for is a
-// change of it, and the labels, which are the fleet's own, are put in by fleetd.
+// The document of settings always has all settings. A request changes some of them, and
+// fleetd adds the robot's labels.
 package desired
 
 import (
@@ -16,73 +16,72 @@ import (
 	"troupe/schema/sign"
 )
 
-// The codes of problems that stand in the way of a plan.
+// Codes of problems.
 const (
 	CodeNobody       = "nobody"
 	CodeCountChanged = "count_changed"
 	CodeReserved     = "reserved"
 )
 
-// Told is the newest desired state of one kind that a robot was told. Payload is empty
-// before the first.
+// Told is the newest desired document of one kind. Payload is empty if there is none.
 type Told struct {
 	Rev     int64
 	Payload []byte
 }
 
-// Robot is one of those that are meant.
+// Robot is one of the selected robots.
 type Robot struct {
 	ID     string
 	Labels map[string]string
-	Told   Told // of the kind in question
-	Heard  schema.Heard
+	Told   Told         // newest document of the kind in question
+	Heard  schema.Heard // what the robot reported about it
 }
 
-// Rows is what a plan looks at.
+// Rows is the input of a plan.
 type Rows struct {
 	FleetID string
 	Seal    sign.Seal
 	Robots  []Robot
-	Files   map[string]int64 // bytes of each file that fleetd keeps, by digest; only for sets
+	Files   map[string]int64 // size of each file that fleetd has, by digest; only for sets
 }
 
-// Ask is what somebody wants of robots: exactly one of its parts.
+// Ask is a request: exactly one of Config, Mode, Places and Activities.
 type Ask struct {
 	Config     *Config
 	Mode       *Mode
 	Places     *Set
 	Activities *Set
-	Expected   *int // how many robots the caller saw; nil = any
+	Expected   *int // number of robots that the caller expects; nil = any
 }
 
-// Mode is the mode to be in after start-up, or once now.
+// Mode is the mode after start-up, and also once now with Apply now.
 type Mode struct {
 	Mode  schema.ModeID
-	Apply schema.ApplyMode // empty = after start-up
+	Apply schema.ApplyMode // empty = boot
 }
 
-// By is who wants it, and when.
+// By is who made the request, why and when.
 type By struct {
 	Who string
 	Why string
 	At  time.Time
 }
 
-// Changes is what a plan decided.
+// Changes is the result of a plan.
 type Changes struct {
-	Told      []string // robots that get a new desired state
-	Unchanged []string // robots that had this desired state already
+	Told      []string // robots that get a new document
+	Unchanged []string // robots whose document stays
 	Topic     schema.TopicKind
-	Documents []Robot       // with their new desired state
-	Blob      []byte        // what the desired documents need first; nil = nothing
-	Files     []score.Asset // that it names
-	SHA256    string
-	Again     bool  // the desired state stays; only the number is another
-	Counter   int64 // the newest that is given out now
-	Note      string
+	Documents []Robot       // with their new document in Told
+	Blob      []byte        // to publish before the documents; nil = none
+	Files     []score.Asset // that Blob names
+	SHA256    string        // of Blob
+	Again     bool          // only the revision changes
+	Counter   int64         // the newest signature counter that was used
+	Note      string        // for the audit
 }
 
-// Topic is where the desired documents of a are told.
+// Topic returns the kind of document that a changes.
 func (a Ask) Topic() schema.TopicKind {
 	switch {
 	case a.Config != nil:
@@ -95,7 +94,7 @@ func (a Ask) Topic() schema.TopicKind {
 	return schema.TopicDesiredActivities
 }
 
-// Plan decides who is told what. With problems nothing is to be changed.
+// Plan returns the changes for a request, or problems.
 func Plan(rows Rows, a Ask, by By) (Changes, []schema.Problem) {
 	c := Changes{Topic: a.Topic()}
 	p := plan{rows: rows, by: by, seal: rows.Seal}
@@ -132,14 +131,14 @@ type plan struct {
 	files []score.Asset // that body names
 }
 
-// check judges the ask itself, and freezes a set.
+// check validates the request, and pins a set.
 func (p *plan) check(a Ask) []schema.Problem {
 	switch {
 	case len(p.rows.Robots) == 0:
 		return []schema.Problem{schema.Fault("/selector", CodeNobody, "no robot is selected", "list the robots with the same selector")}
 	case a.Expected != nil && *a.Expected != len(p.rows.Robots):
 		return []schema.Problem{schema.Fault("/expected_count", CodeCountChanged,
-			fmt.Sprintf("%d robots are selected, %d were expected", len(p.rows.Robots), *a.Expected), "look again with a dry run")}
+			fmt.Sprintf("%d robots are selected, %d were expected", len(p.rows.Robots), *a.Expected), "check with a dry run")}
 	case a.Config != nil:
 		return a.Config.check()
 	case a.Mode != nil:
@@ -157,19 +156,19 @@ func (m *Mode) check() []schema.Problem {
 	switch m.Mode {
 	case schema.ModeMnl, schema.ModeAto:
 	case schema.ModeStr:
-		found = append(found, schema.Fault("/mode/mode", "bad_value", "start-up runs str by itself and ends in another mode", "mnl or ato; to calibrate again, set the mode str"))
+		found = append(found, schema.Fault("/mode/mode", "bad_value", "str runs at start-up and then changes to another mode", "write mnl or ato; to calibrate again, use fleetd mode set str"))
 	default:
-		found = append(found, schema.Fault("/mode/mode", "bad_value", fmt.Sprintf("%q is not a mode that can be desired", m.Mode), "mnl or ato"))
+		found = append(found, schema.Fault("/mode/mode", "bad_value", fmt.Sprintf("%q cannot be the desired mode", m.Mode), "write mnl or ato"))
 	}
 	switch m.Apply {
 	case "", schema.ApplyModeBoot, schema.ApplyModeNow:
 	default:
-		found = append(found, schema.Fault("/mode/apply", "bad_value", fmt.Sprintf("%q is not a time to take a mode", m.Apply), "boot or now"))
+		found = append(found, schema.Fault("/mode/apply", "bad_value", fmt.Sprintf("%q is not a value of apply", m.Apply), "write boot or now"))
 	}
 	return found
 }
 
-// document makes a robot's next desired state, or finds that it was told the same before.
+// document makes a robot's next document, or finds that nothing changes.
 func (p *plan) document(a Ask, r Robot) (Told, bool, error) {
 	switch {
 	case a.Config != nil:
@@ -187,7 +186,7 @@ func (p *plan) mode(m Mode, r Robot) (Told, bool, error) {
 		m.Apply = schema.ApplyModeBoot
 	}
 	was, _ := schema.Decode[schema.DesiredMode](r.Told.Payload)
-	// A mode that is to be taken now is asked for anew: it may have been left since.
+	// A mode with apply now is always published again: the robot may have left it since.
 	if r.Told.Rev > 0 && was.Mode == m.Mode && was.Apply == m.Apply && m.Apply == schema.ApplyModeBoot && !p.again(r, was.Sig) {
 		return r.Told, false, nil
 	}
@@ -205,7 +204,7 @@ func told(rev int64, v any, err error) (Told, bool, error) {
 	return Told{Rev: rev, Payload: payload}, true, err
 }
 
-// what says for the record what was asked.
+// what describes the request for the audit.
 func (p *plan) what(a Ask) string {
 	switch {
 	case a.Config != nil:

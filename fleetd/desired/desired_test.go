@@ -15,7 +15,7 @@ import (
 
 var by = By{Who: "ann", At: time.UnixMilli(1_700_000_000_000)}
 
-// again is the rows after a plan was applied.
+// again returns the rows after applying a plan.
 func again(rows Rows, c Changes) Rows {
 	for _, w := range c.Documents {
 		for i := range rows.Robots {
@@ -32,17 +32,17 @@ func value(text string) map[string]jsontext.Value {
 	return map[string]jsontext.Value{"boot_mode": jsontext.Value(text)}
 }
 
-func TestAWishIsToldOnceAndUnderANumberThatRises(t *testing.T) {
+func TestUnchangedDocumentIsNotPublishedAgain(t *testing.T) {
 	places := []byte(`{"schema":1,"points":{"door":{"x_m":1,"y_m":2}}}`)
 	for _, c := range []struct {
 		name          string
 		ask, other    Ask
-		toldTheSame   int // how many robots are told when the same is asked again
+		toldTheSame   int // how many robots get a document when the same is requested again
 		wantedPayload string
 	}{
 		{"settings", Ask{Config: &Config{Set: value(`"ato"`)}}, Ask{Config: &Config{Set: value(`"mnl"`)}}, 0, `{"rev":1,"fleet_id":"fleetd","values":{"boot_mode":"ato","labels":{"site":"museum"}},"by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
-		{"a mode for start-up", Ask{Mode: &Mode{Mode: "ato"}}, Ask{Mode: &Mode{Mode: "mnl"}}, 0, `{"rev":1,"fleet_id":"fleetd","mode":"ato","apply":"boot","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
-		{"a mode now", Ask{Mode: &Mode{Mode: "ato", Apply: schema.ApplyModeNow}}, Ask{Mode: &Mode{Mode: "ato"}}, 1, `{"rev":1,"fleet_id":"fleetd","mode":"ato","apply":"now","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
+		{"mode", Ask{Mode: &Mode{Mode: "ato"}}, Ask{Mode: &Mode{Mode: "mnl"}}, 0, `{"rev":1,"fleet_id":"fleetd","mode":"ato","apply":"boot","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
+		{"mode, apply now", Ask{Mode: &Mode{Mode: "ato", Apply: schema.ApplyModeNow}}, Ask{Mode: &Mode{Mode: "ato"}}, 1, `{"rev":1,"fleet_id":"fleetd","mode":"ato","apply":"now","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
 		{"places", Ask{Places: &Set{ID: "hall", Body: places}}, Ask{Places: &Set{}}, 0, ""},
 	} {
 		rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1", Labels: map[string]string{"site": "museum"}}}}
@@ -52,20 +52,20 @@ func TestAWishIsToldOnceAndUnderANumberThatRises(t *testing.T) {
 			continue
 		}
 		if got := string(first.Documents[0].Told.Payload); c.wantedPayload != "" && got != c.wantedPayload {
-			t.Errorf("%s: told\n%s, want\n%s", c.name, got, c.wantedPayload)
+			t.Errorf("%s: published\n%s, want\n%s", c.name, got, c.wantedPayload)
 		}
 		rows = again(rows, first)
 		if same, _ := Plan(rows, c.ask, by); len(same.Told) != c.toldTheSame {
-			t.Errorf("%s: asked for again, %d are told", c.name, len(same.Told))
+			t.Errorf("%s: requested again, %d robots get a document", c.name, len(same.Told))
 		}
 		next, _ := Plan(rows, c.other, by)
 		if len(next.Told) != 1 || next.Documents[0].Told.Rev != 2 {
-			t.Errorf("%s: something else became %+v", c.name, next.Documents)
+			t.Errorf("%s: another request led to %+v", c.name, next.Documents)
 		}
 	}
 }
 
-func TestASetIsNamedByItsBytesAndTheyGoFirst(t *testing.T) {
+func TestSetIsPinnedByDigest(t *testing.T) {
 	rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1"}, {ID: "r2"}}}
 	c, found := Plan(rows, Ask{Places: &Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}}, by)
 	if len(found) > 0 || c.Blob == nil || len(c.Documents) != 2 {
@@ -77,7 +77,7 @@ func TestASetIsNamedByItsBytesAndTheyGoFirst(t *testing.T) {
 	}
 }
 
-func TestASetIsWishedOnlyWithFilesThatTheDeskHas(t *testing.T) {
+func TestSetWithUnknownFileIsRefused(t *testing.T) {
 	gong, bell := strings.Repeat("a", 64), strings.Repeat("b", 64)
 	rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1"}}, Files: map[string]int64{gong: 9}}
 	set := func(digests ...string) Ask {
@@ -90,22 +90,22 @@ func TestASetIsWishedOnlyWithFilesThatTheDeskHas(t *testing.T) {
 	}
 	c, found := Plan(rows, set(gong), by)
 	if len(found) > 0 || len(c.Files) != 1 || c.Files[0].SHA256 != gong {
-		t.Errorf("with a file that is there: %v, %+v", found, c.Files)
+		t.Errorf("with a known file: %v, %+v", found, c.Files)
 	}
 	if c, found = Plan(rows, set(gong, bell), by); len(found) != 1 || found[0].Pointer != "/activities/body/assets/1/sha256" || found[0].Hint == "" || c.Blob != nil {
-		t.Errorf("with one that is not: %v", found)
+		t.Errorf("with an unknown one: %v", found)
 	}
 	rows.Files[gong] = 8
 	if _, found = Plan(rows, set(gong), by); len(found) != 1 {
-		t.Errorf("with one of another size: %v", found)
+		t.Errorf("with another size: %v", found)
 	}
 	hall := Ask{Places: &Set{ID: "hall", Body: fmt.Appendf(nil, `{"schema":1,"points":{},"map":{"name":"hall","kind":"map","sha256":%q,"size":9}}`, bell)}}
 	if _, found = Plan(rows, hall, by); len(found) != 1 || found[0].Pointer != "/places/body/map/sha256" {
-		t.Errorf("with a map that is not there: %v", found)
+		t.Errorf("with an unknown map: %v", found)
 	}
 }
 
-func TestSettingsThatAreNotNamedStayAndLabelsComeFromTheDesk(t *testing.T) {
+func TestUnnamedSettingsStayAndLabelsAreAdded(t *testing.T) {
 	rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1"}}}
 	one, _ := Plan(rows, Ask{Config: &Config{Set: map[string]jsontext.Value{"low_battery": jsontext.Value("0.1"), "event_rate": jsontext.Value("2")}}}, by)
 	rows = again(rows, one)
@@ -113,7 +113,7 @@ func TestSettingsThatAreNotNamedStayAndLabelsComeFromTheDesk(t *testing.T) {
 	two, _ := Labels(rows, by)
 	rows = again(rows, two)
 	if none, _ := Labels(rows, by); len(none.Told) != 0 {
-		t.Errorf("labels that did not change are told again")
+		t.Errorf("unchanged labels are published again")
 	}
 	three, _ := Plan(rows, Ask{Config: &Config{Unset: []string{"low_battery"}}}, by)
 	d, _ := schema.Decode[schema.DesiredConfig](three.Documents[0].Told.Payload)
@@ -121,14 +121,14 @@ func TestSettingsThatAreNotNamedStayAndLabelsComeFromTheDesk(t *testing.T) {
 		t.Errorf("desired %s", got)
 	}
 	if _, found := Plan(rows, Ask{Config: &Config{Set: map[string]jsontext.Value{"labels": jsontext.Value(`{}`)}}}, by); len(found) != 1 || found[0].Code != CodeReserved {
-		t.Errorf("labels may be set: %v", found)
+		t.Errorf("labels are accepted as a setting: %v", found)
 	}
 	if quiet, _ := Labels(Rows{Robots: []Robot{{ID: "r2"}}}, by); len(quiet.Told) != 0 {
-		t.Error("a robot without labels is told that it has none")
+		t.Error("a document without labels is published to a robot that never had one")
 	}
 }
 
-func TestWhatMakesNoSenseIsRefusedAtItsPlace(t *testing.T) {
+func TestInvalidRequestIsRefusedWithPointer(t *testing.T) {
 	rows := Rows{Robots: []Robot{{ID: "r1"}}}
 	two := 2
 	for _, c := range []struct {
@@ -157,7 +157,7 @@ func TestWhatMakesNoSenseIsRefusedAtItsPlace(t *testing.T) {
 	}
 }
 
-func TestEverySignedWishHasACounterOfItsOwnAndVerifies(t *testing.T) {
+func TestSignedDocumentsHaveDistinctCountersAndVerify(t *testing.T) {
 	_, key, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -183,12 +183,12 @@ func TestEverySignedWishHasACounterOfItsOwnAndVerifies(t *testing.T) {
 			t.Errorf("%s: %v", w.ID, err)
 		}
 		if said.Robot = "r9"; ring.Verify(said, d.Sig) == nil {
-			t.Error("the signature holds for another robot")
+			t.Error("the signature verifies for another robot")
 		}
 	}
 }
 
-func TestWhatWasToldUnsignedIsToldAgainOnceTheDeskHasAKey(t *testing.T) {
+func TestUnsignedDocumentsArePublishedAgainWithKey(t *testing.T) {
 	_, key, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -204,12 +204,12 @@ func TestWhatWasToldUnsignedIsToldAgainOnceTheDeskHasAKey(t *testing.T) {
 		rows.Seal.Key = key
 		second, _ := Plan(rows, ask, by)
 		if len(second.Told) != 1 {
-			t.Errorf("%s: what was told unsigned stays unsigned", name)
+			t.Errorf("%s: the document stays unsigned", name)
 			continue
 		}
 		rows = again(rows, second)
 		if third, _ := Plan(rows, ask, by); len(third.Told) != 0 {
-			t.Errorf("%s: what is signed is told again", name)
+			t.Errorf("%s: the signed document is published again", name)
 		}
 	}
 }

@@ -10,14 +10,14 @@ import (
 	"troupe/schema/sign"
 )
 
-// Set is a published set; no Body takes it back.
+// Set is a published set; without a Body the desired set is cleared.
 type Set struct {
 	ID   string
-	Rev  int64 // of its author; 0 = 1
+	Rev  int64 // revision by its author; 0 = 1
 	Body []byte
 }
 
-// file is one that a set names, and where it does so.
+// file is a file that a set names, with the pointer to it.
 type file struct {
 	pointer string
 	score.Asset
@@ -55,17 +55,17 @@ func (p *plan) freeze(set *Set, judge func([]byte) ([]file, []schema.Problem), p
 		return []schema.Problem{schema.Fault(pointer+"/id", "bad_id", fmt.Sprintf("%q cannot name a set", set.ID), "use a-z, 0-9 and hyphens, at most 63")}
 	}
 	if limit := schema.TopicOf(schema.TopicBlob).MaxBytes; len(set.Body) > limit {
-		return []schema.Problem{schema.Fault(pointer+"/body", "too_long", fmt.Sprintf("%d bytes are over %d", len(set.Body), limit), "")}
+		return []schema.Problem{schema.Fault(pointer+"/body", "too_long", fmt.Sprintf("it has %d bytes, robots accept at most %d", len(set.Body), limit), "make it smaller")}
 	}
 	files, problems := judge(set.Body)
 	found := schema.Errors(problems)
 	if len(found) > 0 {
-		files = nil // they are looked for when all else is well
+		files = nil // check files only if there are no other errors
 	}
 	for _, f := range files {
 		if size, ok := p.rows.Files[f.SHA256]; !ok || size != f.Size {
 			found = append(found, schema.Fault(f.pointer+"/sha256", "not_found",
-				fmt.Sprintf("fleetd has no file of %d bytes with this digest", f.Size), "put it as an asset, which tells its digest and size"))
+				fmt.Sprintf("fleetd has no file of %d bytes with this digest", f.Size), "upload it with fleetd asset put; fleetd asset get shows its digest and size"))
 		}
 		p.files = append(p.files, f.Asset)
 	}
@@ -84,7 +84,7 @@ func (p *plan) freeze(set *Set, judge func([]byte) ([]file, []schema.Problem), p
 func (p *plan) set(kind sign.Kind, r Robot) (Told, bool, error) {
 	was, _ := schema.Decode[schema.DesiredSet](r.Told.Payload)
 	switch {
-	case p.pin == nil && was.Set == nil && !r.Heard.Overtakes(r.Told.Rev): // nothing to take back
+	case p.pin == nil && was.Set == nil && !r.Heard.Overtakes(r.Told.Rev): // nothing to clear
 		return r.Told, false, nil
 	case p.pin != nil && was.Set != nil && *p.pin == *was.Set && !p.again(r, was.Sig):
 		return r.Told, false, nil

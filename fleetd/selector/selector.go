@@ -1,14 +1,12 @@
-// Package selector says which robots: by name, by labels, or all of them. It is
-// one type for every list and every bulk act, from the command line to the
-// database, and has one written form.
+// Package selector selects robots: by name, by labels, or all. Lists and bulk requests,
+// from the command line to the database, use this one type and its one text form.
 //
-// A selector takes exactly one of the three shapes. Naming robots and labels at
-// once is refused, since half of its readers would take it for "or" and the
-// other half for "and"; an empty one is refused too and never means all.
+// A selector has exactly one of the three forms. Names and labels together are refused,
+// because readers could take the combination for "or" as well as "and". An empty selector is
+// refused too and never means all.
 //
-// It decides nothing about who may be told, or whether they are there. The
-// store answers the same question in SQL; a property test holds that both
-// answers are equal.
+// The store evaluates selectors in SQL; a property test verifies that both evaluations
+// agree.
 package selector
 
 import (
@@ -21,16 +19,16 @@ import (
 	"troupe/schema"
 )
 
-// MaxIDs bounds the robots one selector names; beyond it, label them.
+// MaxIDs bounds the names in a selector; for more robots, use a label.
 const MaxIDs = 1000
 
-// MaxLabels bounds the labels one selector names.
+// MaxLabels bounds the labels in a selector.
 const MaxLabels = 16
 
 // MaxValueBytes bounds the value of a label.
 const MaxValueBytes = 63
 
-// Label is one key=value of a robot.
+// Label is a key=value pair of a robot.
 type Label struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
@@ -38,8 +36,7 @@ type Label struct {
 
 func (l Label) String() string { return l.Key + "=" + l.Value }
 
-// Selector is one of: some robots by id, the robots that carry all of some
-// labels, or all robots.
+// Selector selects robots by id, robots that have all of some labels, or all robots.
 type Selector struct {
 	All    bool     `json:"all,omitempty"`
 	IDs    []string `json:"ids,omitempty"`
@@ -52,10 +49,10 @@ func All() Selector { return Selector{All: true} }
 // IDs selects robots by name.
 func IDs(ids ...string) Selector { return Selector{IDs: ids} }
 
-// Labelled selects the robots that carry every one of labels.
+// Labelled selects the robots that have every one of labels.
 func Labelled(labels ...Label) Selector { return Selector{Labels: labels} }
 
-// Match reports whether the robot of this id and these labels is meant.
+// Match reports whether s selects a robot with this id and these labels.
 func (s Selector) Match(id string, labels map[string]string) bool {
 	switch {
 	case s.All:
@@ -73,8 +70,8 @@ func (s Selector) Match(id string, labels map[string]string) bool {
 	return false
 }
 
-// Parse reads the written form, as it stands on a command line: robots by id,
-// or `-l key=value` once or more, or `--all`.
+// Parse parses the text form, which is that of the command line: robot ids, or
+// `-l key=value` once or more, or `--all`.
 func Parse(words ...string) (Selector, []schema.Problem) {
 	var s Selector
 	var problems []schema.Problem
@@ -87,13 +84,13 @@ func Parse(words ...string) (Selector, []schema.Problem) {
 			continue
 		case word == "-l" || word == "--label":
 			if i++; i == len(words) {
-				return s, append(problems, schema.Fault("", "missing", word+" is the last word", "write -l key=value"))
+				return s, append(problems, schema.Fault("", "missing", word+" has no value", "write -l key=value"))
 			}
 			pair, isLabel = words[i], true
 		}
 		if !isLabel {
 			if strings.HasPrefix(word, "-") {
-				problems = append(problems, schema.Fault("", "bad_value", word+" is no way to select robots", written))
+				problems = append(problems, schema.Fault("", "bad_value", "unknown option "+word, written))
 				continue
 			}
 			s.IDs = append(s.IDs, word)
@@ -101,7 +98,7 @@ func Parse(words ...string) (Selector, []schema.Problem) {
 		}
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok {
-			problems = append(problems, schema.Fault("", "bad_value", fmt.Sprintf("%q is no label", pair), "write -l key=value"))
+			problems = append(problems, schema.Fault("", "bad_value", fmt.Sprintf("%q is not a label", pair), "write -l key=value"))
 			continue
 		}
 		s.Labels = append(s.Labels, Label{key, value})
@@ -111,8 +108,8 @@ func Parse(words ...string) (Selector, []schema.Problem) {
 
 const written = "write robot ids, or -l key=value, or --all"
 
-// String is the written form, which Parse reads back if it is split at spaces.
-// A label's value that holds a space is one word of a command line.
+// String returns the text form, which Parse reads back after splitting at spaces, unless
+// the value of a label contains a space.
 func (s Selector) String() string {
 	var words []string
 	if s.All {
@@ -125,7 +122,7 @@ func (s Selector) String() string {
 	return strings.Join(words, " ")
 }
 
-// Problems reports why s cannot be used; none if it can.
+// Problems reports why s is not valid; none if it is.
 func (s Selector) Problems() []schema.Problem {
 	var found []schema.Problem
 	shapes := 0
@@ -141,15 +138,15 @@ func (s Selector) Problems() []schema.Problem {
 		found = append(found, schema.Fault("", "ambiguous", "robots are selected in more than one way", "use one of: robot ids, -l key=value, --all"))
 	}
 	if len(s.IDs) > MaxIDs {
-		found = append(found, schema.Fault("/ids", "too_many", fmt.Sprintf("%d robots are named, at most %d may be", len(s.IDs), MaxIDs), "give them a label and select that"))
+		found = append(found, schema.Fault("/ids", "too_many", fmt.Sprintf("%d robots are named, at most %d are allowed", len(s.IDs), MaxIDs), "give them a label and select by it"))
 	}
 	for i, id := range s.IDs {
 		if !schema.ValidID(id) {
-			found = append(found, schema.Fault(fmt.Sprintf("/ids/%d", i), "bad_id", fmt.Sprintf("%q cannot name a robot", id), "a to z, 0 to 9 and -, at most 63 characters"))
+			found = append(found, schema.Fault(fmt.Sprintf("/ids/%d", i), "bad_id", fmt.Sprintf("%q cannot name a robot", id), "write a to z, 0 to 9 and -, at most 63 characters"))
 		}
 	}
 	if len(s.Labels) > MaxLabels {
-		found = append(found, schema.Fault("/labels", "too_many", fmt.Sprintf("%d labels are named, at most %d may be", len(s.Labels), MaxLabels), ""))
+		found = append(found, schema.Fault("/labels", "too_many", fmt.Sprintf("%d labels are named, at most %d are allowed", len(s.Labels), MaxLabels), ""))
 	}
 	for i, l := range s.Labels {
 		found = append(found, l.problems(fmt.Sprintf("/labels/%d", i))...)
@@ -157,7 +154,7 @@ func (s Selector) Problems() []schema.Problem {
 	return found
 }
 
-// LabelProblems reports why a robot cannot carry these labels; none if it can.
+// LabelProblems reports why a robot cannot have these labels; none if it can.
 func LabelProblems(labels map[string]string) []schema.Problem {
 	var found []schema.Problem
 	for key, value := range labels {
@@ -170,10 +167,10 @@ func LabelProblems(labels map[string]string) []schema.Problem {
 func (l Label) problems(at string) []schema.Problem {
 	var found []schema.Problem
 	if !schema.ValidID(l.Key) {
-		found = append(found, schema.Fault(at+"/key", "bad_id", fmt.Sprintf("%q cannot be a label's key", l.Key), "a to z, 0 to 9 and -, at most 63 characters"))
+		found = append(found, schema.Fault(at+"/key", "bad_id", fmt.Sprintf("%q cannot be a label's key", l.Key), "write a to z, 0 to 9 and -, at most 63 characters"))
 	}
 	if l.Value == "" || len(l.Value) > MaxValueBytes || !utf8.ValidString(l.Value) || strings.ContainsFunc(l.Value, unicode.IsControl) {
-		found = append(found, schema.Fault(at+"/value", "bad_value", fmt.Sprintf("%q cannot be a label's value", l.Value), fmt.Sprintf("printable text of 1 to %d bytes", MaxValueBytes)))
+		found = append(found, schema.Fault(at+"/value", "bad_value", fmt.Sprintf("%q cannot be a label's value", l.Value), fmt.Sprintf("write printable text of 1 to %d bytes", MaxValueBytes)))
 	}
 	return found
 }

@@ -18,7 +18,7 @@ func codes(problems []schema.Problem) string {
 	return strings.Join(all, ", ")
 }
 
-func TestTheWrittenForm(t *testing.T) {
+func TestParse(t *testing.T) {
 	for _, c := range []struct {
 		words string
 		want  Selector
@@ -46,7 +46,7 @@ func TestTheWrittenForm(t *testing.T) {
 	}
 }
 
-func TestASelectorNamesABoundedNumberOfRobots(t *testing.T) {
+func TestSelectorIsBounded(t *testing.T) {
 	if got := codes(IDs(slices.Repeat([]string{"r1"}, MaxIDs+1)...).Problems()); got != "/ids too_many" {
 		t.Errorf("got %q", got)
 	}
@@ -58,7 +58,7 @@ func TestASelectorNamesABoundedNumberOfRobots(t *testing.T) {
 	}
 }
 
-func TestWhoIsMeant(t *testing.T) {
+func TestMatch(t *testing.T) {
 	museum := map[string]string{"site": "museum", "floor": "2"}
 	for _, c := range []struct {
 		s    Selector
@@ -75,12 +75,12 @@ func TestWhoIsMeant(t *testing.T) {
 		{Selector{}, false},
 	} {
 		if got := c.s.Match("r1", museum); got != c.want {
-			t.Errorf("%q means r1: %v", c.s, got)
+			t.Errorf("%q matches r1: %v", c.s, got)
 		}
 	}
 }
 
-func TestTheWrittenFormIsReadBack(t *testing.T) {
+func TestParseReadsStringBack(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		id := rapid.StringMatching(`[a-z0-9][a-z0-9-]{0,9}`)
 		var s Selector
@@ -101,7 +101,7 @@ func TestTheWrittenFormIsReadBack(t *testing.T) {
 	})
 }
 
-func TestLabelsOfARobot(t *testing.T) {
+func TestLabelProblems(t *testing.T) {
 	if got := codes(LabelProblems(map[string]string{"site": "museum", "no/te": "x", "empty": ""})); got != "/labels/empty/value bad_value, /labels/no~1te/key bad_id" {
 		t.Errorf("got %q", got)
 	}

@@ -9,14 +9,14 @@ import (
 	"syscall"
 )
 
-// lock keeps a second fleetd off the same file: each would lose what the other
-// writes. The system releases it when the program ends.
+// lock prevents a second fleetd from using the same file: each would lose stops of the
+// other. The system releases the lock when the process ends.
 func lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("lock the stops that wait: %w", err)
+		return nil, fmt.Errorf("lock spool: %w", err)
 	}
-	_ = f.Chmod(0o600) // of an earlier version; it fails where somebody else owns the file
+	_ = f.Chmod(0o600) // narrows an existing file; fails if another user owns it
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {

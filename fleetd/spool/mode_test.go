@@ -10,7 +10,7 @@ import (
 )
 
 func TestFilesAreReadableByTheirOwnerOnly(t *testing.T) {
-	defer syscall.Umask(syscall.Umask(0)) // the most permissive one
+	defer syscall.Umask(syscall.Umask(0)) // the most permissive
 	path := filepath.Join(t.TempDir(), "stops")
 	for _, when := range []string{"new files", "files of an earlier start", "files with wider modes"} {
 		s, _, err := Open(path)

@@ -1,8 +1,8 @@
-// Package spool keeps stops on this machine's disk until the database has them:
-// a file of lines, each written and synced before anything is promised.
+// Package spool keeps stops on this machine's disk until the database has them. It is a
+// file of JSON lines; Append returns when its line is synced to the disk.
 //
-// It decides nothing. A stop is sent before it comes here, and what stands here
-// is persisted as often as it takes; the record knows a repetition.
+// A stop is sent before it is appended. fleetd persists the entries in the database until it
+// succeeds, which is idempotent.
 package spool
 
 import (
@@ -21,43 +21,42 @@ import (
 
 // Entry is one stop that is not persisted yet.
 type Entry struct {
-	N     int64      `json:"n"` // place in the file
+	N     int64      `json:"n"` // sequence number
 	Order stop.Order `json:"order"`
 }
 
-// line is one line of the file: an entry, or that one is done.
+// line is one line of the file: an entry, or the number of an entry that is done.
 type line struct {
 	Entry
 	Done int64 `json:"done,omitzero"`
 }
 
-// ErrDamaged is returned by Open for a file that cannot be read; nothing of it was
-// changed.
-var ErrDamaged = errors.New("the stops that wait are damaged")
+// ErrDamaged is returned by Open for a file that cannot be parsed. Open has not changed
+// it.
+var ErrDamaged = errors.New("the spool of stops is damaged")
 
-// ErrInUse is returned by Open for a file that another instance uses.
-var ErrInUse = errors.New("another fleetd keeps its stops there; give this one its own --spool")
+// ErrInUse is returned by Open for a file that another instance has open.
+var ErrInUse = errors.New("another fleetd instance uses this spool; start this one with another --spool")
 
-// Spool is an open file.
+// Spool is an open spool file.
 type Spool struct {
 	path string
 	lock *os.File
 
 	mu   sync.Mutex
 	file *os.File
-	size int64 // of the whole lines in it
+	size int64 // bytes of complete lines
 	last int64
 	open map[int64]Entry
 }
 
-// Open opens the file, makes it if need be, and returns what is not persisted, in
-// order. A last line that was cut short by a loss of power was promised to nobody
-// and is left out; another one that cannot be read is an error, and nothing is
-// changed.
+// Open opens or makes the file and returns the entries that are not persisted, in order. It
+// ignores an incomplete last line: a loss of power cut it before Append returned. Any other
+// line that cannot be parsed is an error, and the file stays unchanged.
 func Open(path string) (*Spool, []Entry, error) {
 	s := &Spool{path: path, open: map[int64]Entry{}}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, nil, fmt.Errorf("make the folder of the stops: %w", err)
+		return nil, nil, fmt.Errorf("make folder of the spool: %w", err)
 	}
 	var err error
 	if s.lock, err = lock(path + ".lock"); err != nil {
@@ -70,12 +69,12 @@ func Open(path string) (*Spool, []Entry, error) {
 	return s, waiting, nil
 }
 
-// load reads the file and makes it anew without what is done.
+// load reads the file and rewrites it without entries that are done.
 func (s *Spool) load() ([]Entry, error) {
 	path := s.path
 	body, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read the stops that wait: %w", err)
+		return nil, fmt.Errorf("read spool: %w", err)
 	}
 	var waiting []Entry
 	if end := bytes.LastIndexByte(body, '\n'); end < len(body) {
@@ -97,7 +96,7 @@ func (s *Spool) load() ([]Entry, error) {
 		waiting = append(waiting, l.Entry)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read the stops that wait: %w", err)
+		return nil, fmt.Errorf("read spool: %w", err)
 	}
 	kept := waiting[:0]
 	for _, e := range waiting {
@@ -111,58 +110,58 @@ func (s *Spool) load() ([]Entry, error) {
 	return kept, nil
 }
 
-// rewrite makes the file anew, whole or not at all.
+// rewrite replaces the file atomically.
 func (s *Spool) rewrite(entries []Entry) error {
 	next := s.path + ".new"
 	_ = os.Remove(next) // one that a crash left may have a wider mode
 	f, err := os.OpenFile(next, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("write the stops that wait: %w", err)
+		return fmt.Errorf("write spool: %w", err)
 	}
 	var body []byte
 	for _, e := range entries {
 		text, err := json.Marshal(line{Entry: e})
 		if err != nil {
-			return errors.Join(fmt.Errorf("write the stops that wait: %w", err), f.Close())
+			return errors.Join(fmt.Errorf("write spool: %w", err), f.Close())
 		}
 		body = append(append(body, text...), '\n')
 	}
 	_, err = f.Write(body)
 	s.size = int64(len(body))
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("write the stops that wait: %w", err)
+		return fmt.Errorf("write spool: %w", err)
 	}
 	if err := os.Rename(next, s.path); err != nil {
-		return fmt.Errorf("write the stops that wait: %w", err)
+		return fmt.Errorf("write spool: %w", err)
 	}
 	dir, err := os.Open(filepath.Dir(s.path))
 	if err == nil {
 		err = errors.Join(dir.Sync(), dir.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("sync the folder of the stops: %w", err)
+		return fmt.Errorf("sync folder of the spool: %w", err)
 	}
 	if s.file, err = os.OpenFile(s.path, os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
-		return fmt.Errorf("open the stops that wait: %w", err)
+		return fmt.Errorf("open spool: %w", err)
 	}
 	return nil
 }
 
-// Append keeps a stop and returns when it is safe from a loss of power.
+// Append writes a stop and returns when it is synced to the disk.
 func (s *Spool) Append(o stop.Order) (Entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last++
 	e := Entry{N: s.last, Order: o}
 	if err := s.write(line{Entry: e}); err != nil {
-		return e, fmt.Errorf("keep stop %s: %w", o.ID, err)
+		return e, fmt.Errorf("spool stop %s: %w", o.ID, err)
 	}
 	s.open[e.N] = e
 	return e, nil
 }
 
-// Done forgets stops that are persisted. It is not synced: what is forgotten too
-// late is persisted again, which changes nothing.
+// Done removes stops that are persisted. It does not sync: after a crash they are
+// persisted again, which is idempotent.
 func (s *Spool) Done(entries ...Entry) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,21 +171,21 @@ func (s *Spool) Done(entries ...Entry) error {
 		}
 		delete(s.open, e.N)
 		if err := s.write(line{Done: e.N}); err != nil {
-			return fmt.Errorf("forget stop %s: %w", e.Order.ID, err)
+			return fmt.Errorf("mark spooled stop %s as done: %w", e.Order.ID, err)
 		}
 	}
 	if len(s.open) > 0 {
 		return nil
 	}
-	if err := s.file.Truncate(0); err != nil { // numbers go on, so that none is given twice in one run
-		return fmt.Errorf("empty the stops that wait: %w", err)
+	if err := s.file.Truncate(0); err != nil { // last stays, so that no number is used twice in one run
+		return fmt.Errorf("truncate spool: %w", err)
 	}
 	s.size = 0
 	return nil
 }
 
-// write adds a line. Of a line that an earlier write left half there, nothing may
-// stand before the next: both would be lost to whoever reads them.
+// write appends a line. It first truncates the incomplete line of an earlier failed write,
+// which would make both lines unreadable.
 func (s *Spool) write(l line) error {
 	text, err := json.Marshal(l)
 	if err != nil {
@@ -208,19 +207,19 @@ func (s *Spool) write(l line) error {
 // probeBytes is room for a few stops.
 const probeBytes = 16 << 10
 
-// CheckWrite reports whether the disk would take a stop now.
+// CheckWrite reports whether the disk accepts writes now.
 func (s *Spool) CheckWrite() error {
 	path := s.path + ".probe"
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("write to the disk of the stops: %w", err)
+		return fmt.Errorf("write to the disk of the spool: %w", err)
 	}
 	_, err = f.Write(make([]byte, probeBytes))
 	if err = errors.Join(err, f.Sync(), f.Close(), os.Remove(path)); err != nil {
-		return fmt.Errorf("write to the disk of the stops: %w", err)
+		return fmt.Errorf("write to the disk of the spool: %w", err)
 	}
 	return nil
 }
 
-// Close ends the use of the file.
+// Close closes the file and releases its lock.
 func (s *Spool) Close() error { return errors.Join(s.file.Close(), s.lock.Close()) }

@@ -23,7 +23,7 @@ func open(t *testing.T, path string) (*Spool, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	_ = s.lock.Close() // as the system does after a crash
+	_ = s.lock.Close() // the system does so after a crash
 	var ids []string
 	for _, e := range waiting {
 		if e.Order.At != order("").At || e.Order.Why != order("").Why {
@@ -43,7 +43,7 @@ func keep(t *testing.T, s *Spool, id string) Entry {
 	return e
 }
 
-func TestWhatIsNotOnRecordIsThereAfterARestart(t *testing.T) {
+func TestUnpersistedStopsSurviveRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deep", "stops")
 	s, waiting := open(t, path)
 	if waiting != "" {
@@ -54,7 +54,7 @@ func TestWhatIsNotOnRecordIsThereAfterARestart(t *testing.T) {
 	if err := s.Done(a); err != nil {
 		t.Fatal(err)
 	}
-	again, waiting := open(t, path) // the first one was not closed: as after a crash
+	again, waiting := open(t, path) // s is not closed, as after a crash
 	if waiting != "b" {
 		t.Fatalf("waiting are %q", waiting)
 	}
@@ -70,7 +70,7 @@ func TestWhatIsNotOnRecordIsThereAfterARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() != 0 {
-		t.Errorf("when nothing waits the file has %d bytes, %v", info.Size(), err)
+		t.Errorf("the file of an empty spool has %d bytes, %v", info.Size(), err)
 	}
 	keep(t, third, "d")
 	if _, waiting := open(t, path); waiting != "d" {
@@ -78,7 +78,7 @@ func TestWhatIsNotOnRecordIsThereAfterARestart(t *testing.T) {
 	}
 }
 
-func TestALineCutShortByALossOfPowerIsLeftOut(t *testing.T) {
+func TestIncompleteLastLineIsIgnored(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "stops")
 	s, _ := open(t, path)
 	keep(t, s, "a")
@@ -106,7 +106,7 @@ func TestALineCutShortByALossOfPowerIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestADamagedFileIsNotThrownAway(t *testing.T) {
+func TestDamagedFileIsNotChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "stops")
 	s, _ := open(t, path)
 	keep(t, s, "a")
@@ -126,14 +126,14 @@ func TestADamagedFileIsNotThrownAway(t *testing.T) {
 	}
 }
 
-func TestOneFileHasOneDesk(t *testing.T) {
+func TestFileIsUsedByOneInstanceOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "stops")
 	first, _, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := Open(path); !errors.Is(err, ErrInUse) {
-		t.Errorf("the second fleetd: %v", err)
+		t.Errorf("second instance: %v", err)
 	}
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
@@ -143,9 +143,8 @@ func TestOneFileHasOneDesk(t *testing.T) {
 	}
 }
 
-// A disk that was full for a moment leaves half a line, of a stop or of the word
-// that one is persisted.
-func TestHalfALineOfAFailedWriteDoesNotDamageTheNext(t *testing.T) {
+// A disk that was full for a moment leaves an incomplete line in the file.
+func TestIncompleteLineOfFailedWriteDoesNotDamageTheNext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "stops")
 	s, _ := open(t, path)
 	a := keep(t, s, "a")

@@ -9,53 +9,53 @@ import (
 	"troupe/schema"
 )
 
-// claim is a stop of all robots as r1 shows it.
+// claim returns a stop of all robots as r1 reports it.
 func claim(id string, since, now int) Order {
 	o, _ := Learned("r1", schema.StopLatch{ID: id, Level: schema.StopStop, By: "wall1", Since: schema.TimeOf(at(since)), All: true}, 0, at(now))
 	return o
 }
 
-func TestStopOfAllThatOneRobotShowsHoldsAll(t *testing.T) {
+func TestStopOfAllReportedByOneRobotHoldsAll(t *testing.T) {
 	d := newFleetModel(t)
 	c := d.hold(10, claim("fire", 1, 10))
 	if !d.all.Active || d.all.ID != "fire" || d.on("r1") != "fire" || d.on("r2") != "fire" {
 		t.Errorf("all: %+v, r1 %q, r2 %q", d.all, d.on("r1"), d.on("r2"))
 	}
-	if len(c.Notes) != 1 || !strings.Contains(c.Notes[0].Detail, "learned from r1; which says that it means all robots") {
+	if len(c.Notes) != 1 || !strings.Contains(c.Notes[0].Detail, "learned from r1; which reports it as a stop of all robots") {
 		t.Errorf("the audit says %+v", c.Notes)
 	}
 	if c := d.hold(11, claim("fire", 1, 11)); !c.Empty() {
-		t.Errorf("shown again: %+v", c)
+		t.Errorf("reported again: %+v", c)
 	}
 }
 
-// A robot that was away while the stop was released shows it still when it is back.
-func TestReleasedStopOfAllThatARobotStillShowsHoldsThatRobotAlone(t *testing.T) {
+// A robot that was offline during the release still reports the stop when it is back.
+func TestReleasedStopReportedByOneRobotHoldsOnlyThatRobot(t *testing.T) {
 	d := newFleetModel(t)
 	d.hold(2, Order{ID: "fire", Level: schema.StopStop, At: at(2), All: true, Client: "wall1", Anew: true})
 	d.release(20, "fire")
 	late := claim("fire", 1, 30)
 	if !Released(d.rows, late) {
-		t.Error("it is taken for another one")
+		t.Error("it counts as another stop")
 	}
 	d.hold(30, late)
 	if d.all.Active || d.on("r1") != "fire" || d.on("r2") != "" {
 		t.Errorf("all: %+v, r1 %q, r2 %q", d.all, d.on("r1"), d.on("r2"))
 	}
-	// As fleetd itself wrote it, on a robot whose clock is years behind.
+	// The stop from fleetd's own document, on a robot whose clock is years behind.
 	own, _ := Learned("r2", schema.StopLatch{ID: "fire", Since: schema.TimeOf(at(2)), All: true}, 5*365*24*time.Hour, at(31))
 	if !Released(d.rows, own) {
-		t.Error("its own document is taken for another stop")
+		t.Error("the stop of fleetd's own document counts as another stop")
 	}
-	// Pressed again since: that is another stop under the same name.
+	// Pressed again since: another stop under the same id.
 	if again := claim("fire", 25, 32); Released(d.rows, again) {
-		t.Error("the next press is taken for the one that was released")
+		t.Error("the next press counts as the released one")
 	} else if d.hold(32, again); !d.all.Active || d.on("r2") != "fire" {
 		t.Errorf("all: %+v, r2 %q", d.all, d.on("r2"))
 	}
 }
 
-func TestRobotThatClaimsManyStopsOfAllIsBounded(t *testing.T) {
+func TestStopsOfAllReportedByRobotAreBounded(t *testing.T) {
 	d := newFleetModel(t)
 	for n := range 3 * maxAll {
 		d.hold(n, claim(fmt.Sprintf("k%d", n), n, n))

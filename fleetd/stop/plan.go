@@ -16,19 +16,19 @@ import (
 // CodeNotLatched is the problem of a release that names no latched stop.
 const CodeNotLatched = "not_latched"
 
-// maxLatched bounds the stops that one robot's document lists, the oldest ones. What
-// is beyond holds on the robot all the same, and is listed when there is room.
+// maxLatched bounds the stops in one robot's document, the oldest first. Further ones are
+// latched on the robot all the same, and are listed when there is room.
 const maxLatched = 56
 
 type place struct{ id, robot string }
 
-// plan is a plan under way.
+// plan is a plan in progress.
 type plan struct {
 	rows    Rows
 	now     time.Time
 	latches map[place]*Latch
 	changed map[place]bool
-	robots  map[string]bool // whose document changes
+	robots  map[string]bool // robots whose document changes; "" = fleet/stop
 	notes   []Note
 }
 
@@ -40,8 +40,8 @@ func newPlan(rows Rows, now time.Time) *plan {
 	return p
 }
 
-// Hold writes orders down. One that is persisted already changes nothing, released
-// or not, unless it was asked for again since.
+// Hold plans to persist orders. An order that is persisted already changes nothing, released
+// or not, unless it was requested again since.
 func Hold(rows Rows, orders []Order, now time.Time) (Changes, error) {
 	p := newPlan(rows, now)
 	for _, o := range p.believed(orders) {
@@ -61,13 +61,12 @@ func Hold(rows Rows, orders []Order, now time.Time) (Changes, error) {
 	return p.changes()
 }
 
-// maxAll bounds the stops that hold all robots because a robot says so. What robots
-// claim beyond them holds all robots under one id more.
+// maxAll bounds the ids of stops of all robots that robots claim. Further ones are latched
+// together under the one id schema.MoreStops.
 const maxAll = 16
 
-// believed are orders with what is believed of those that robots claim to be of all.
-// A robot that was away while a stop was released may show it still: that holds this
-// robot, and no other.
+// believed decides which orders from robots count for all robots. A robot that was offline
+// during a release may still report the stop: then it stays latched on this robot only.
 func (p *plan) believed(orders []Order) []*Order {
 	all := map[string]bool{}
 	for at, l := range p.latches {
@@ -95,29 +94,27 @@ func (p *plan) believed(orders []Order) []*Order {
 	return out
 }
 
-// settles is how long after a release a stop that a robot shows is still taken for the
-// one that was released: documents name their own time, and messages take a moment.
+// settles is how long after a release a stop that a robot reports still counts as the
+// released one, because messages take time.
 const settles = 2 * time.Second
 
-// Released reports whether a stop that a robot shows may be one that was released
-// since it was asked for. Then the robot may not have heard of the release yet.
+// Released reports whether a stop that a robot reports may have been released since it was
+// requested, so that the robot may not have received the release yet.
 func Released(rows Rows, o Order) bool {
 	return slices.ContainsFunc(rows.Latches, func(l Latch) bool {
 		return l.ID == o.ID && !l.FromRobot() && (o.Pressed.Before(l.ReleasedAt.Add(settles)) || schema.TimeOf(l.AskedAt) == schema.TimeOf(o.Shown))
 	})
 }
 
-// clocksApart is how much the clocks of two fleetd instances may differ that heard the same
-// order.
+// clocksApart is how much the clocks of two fleetd instances may differ.
 const clocksApart = 10 * time.Second
 
-// Recorded reports whether another instance has written an order down that this one
-// overheard, released or not since. The press of a button that has no name of its
-// own is the one that was written down at about the same time. Of two presses within
-// that time the later one may be taken for the earlier one, which loses nothing while
-// that is held. A press that came after a release is a stop of its own however soon;
-// if the clocks of the fleetd instances differ by more than lay between press and release, the
-// press before it may pass for one, and has to be released again.
+// Recorded reports whether another instance has persisted an order that this one observed,
+// released or not since. An order without an id of its own, such as the press of a button,
+// is matched by time. Of two presses within clocksApart the later one may be taken for the
+// earlier one, which is harmless while that is latched. A press after a release is always a
+// new stop; if the clocks of the instances differ by more than the time between press and
+// release, the press before the release may also count as new, and has to be released again.
 func Recorded(rows Rows, o Order) bool {
 	if slices.ContainsFunc(rows.Latches, func(l Latch) bool {
 		switch {
@@ -133,7 +130,7 @@ func Recorded(rows Rows, o Order) bool {
 		return true
 	}
 	c, err := Hold(rows, []Order{o}, o.At)
-	return err == nil && c.Empty() // it means no robot
+	return err == nil && c.Empty() // it selects no robot
 }
 
 func (p *plan) hold(o *Order, robot string) bool {
@@ -161,7 +158,7 @@ func (o *Order) detail() string {
 	case o.FromRobot:
 		parts = append(parts, "learned from "+strings.Join(o.Robots, " "))
 		if o.All {
-			parts = append(parts, "which says that it means all robots")
+			parts = append(parts, "which reports it as a stop of all robots")
 		}
 	case o.Selects != "":
 		parts = append(parts, o.Selects)
@@ -179,18 +176,18 @@ func (o *Order) detail() string {
 	return bounded(string(o.Level)+": "+strings.Join(parts, "; "), 1024)
 }
 
-// Elsewhere are robots that show a stop and that no release reaches, by its id.
+// Elsewhere lists robots that report a stop and that a release does not reach, by its id.
 type Elsewhere struct {
-	Unknown map[string][]string // not the fleet's
-	Away    map[string][]string // not connected
+	Unknown map[string][]string // not of this fleet
+	Away    map[string][]string // offline
 }
 
-// notHeld says why a stop cannot be released, and what can be done.
+// notHeld says why a stop cannot be released, and what to do.
 func (w Elsewhere) notHeld(rows Rows, id string) (detail, hint string) {
 	if robots := strings.Join(w.Unknown[id], " "); robots != "" {
-		return id + " is held by " + robots + " alone, outside the fleet", "fleetd adopt " + robots + " makes it the fleet's, which may release it; so may somebody at the robot"
+		return id + " is latched only on " + robots + ", which is not in this fleet", "add it with fleetd adopt " + robots + " and release the stop then, or release it at the robot"
 	}
-	detail, hint = "no stop "+id+" is held", "fleetd stop list shows those that are"
+	detail, hint = "no stop "+id+" is latched", "fleetd stop list shows the latched stops"
 	var last Latch
 	for _, l := range rows.Latches {
 		if l.ID == id && l.ReleasedAt.After(last.ReleasedAt) {
@@ -202,13 +199,13 @@ func (w Elsewhere) notHeld(rows Rows, id string) (detail, hint string) {
 	}
 	if robots := strings.Join(w.Away[id], " "); robots != "" {
 		detail += "; " + robots + " showed it last and is not connected"
-		hint = "if it still holds it when it is back, the stop is persisted and can be released then"
+		hint = "if the robot still holds the stop when it is back, it can be released then"
 	}
 	return detail, hint
 }
 
-// Release release the stops of these ids, wherever they are held. An id that
-// nobody holds is a problem, and then nothing is released.
+// Release plans to release the stops with these ids on all robots. If an id is not latched
+// anywhere, that is a problem and nothing is released.
 func Release(rows Rows, ids []string, elsewhere Elsewhere, by, why string, now time.Time) (Changes, []schema.Problem, error) {
 	p := newPlan(rows, now)
 	by, why = legible(by), legible(why)
@@ -245,7 +242,7 @@ func Release(rows Rows, ids []string, elsewhere Elsewhere, by, why string, now t
 	return c, nil, err
 }
 
-// changes are the rows and the documents that follow.
+// changes returns the changed rows and the resulting documents.
 func (p *plan) changes() (Changes, error) {
 	c := Changes{Notes: p.notes}
 	for at := range p.changed {
@@ -271,9 +268,9 @@ func (p *plan) changes() (Changes, error) {
 	return c, nil
 }
 
-// Renew plans to tell again what is held where it was told without the signature
-// that it would have today: a robot that asks for one is released only from what it
-// was told with one. told are the newest documents, by robot.
+// Renew plans to publish documents again that lack the signature they would have today: a
+// robot that requires signatures accepts only signed releases. told are the newest documents
+// by robot.
 func Renew(rows Rows, told map[string][]byte, now time.Time) (Changes, error) {
 	p := newPlan(rows, now)
 	for at, l := range p.latches {
@@ -290,9 +287,9 @@ func Renew(rows Rows, told map[string][]byte, now time.Time) (Changes, error) {
 	return p.changes()
 }
 
-// document says what is held on one robot, or on all. Its revision is the fleet's
-// time in milliseconds, and higher than the last: robots go on obeying a database
-// that was set back to an older copy.
+// document makes the document with the latched stops of one robot, or of all. Its revision
+// is fleetd's time in milliseconds and higher than the last one, so that robots still obey
+// after the database was restored from a backup.
 func (p *plan) document(robot string, held []*Latch) (Document, error) {
 	slices.SortFunc(held, func(a, b *Latch) int {
 		if c := a.AskedAt.Compare(b.AskedAt); c != 0 {
@@ -306,7 +303,7 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 	if robot == "" {
 		doc := schema.FleetStop{Rev: d.Rev, FleetID: p.rows.FleetID, TS: ts, Counter: p.rows.Seal.Next(p.now)}
 		if n := len(held); n > 0 {
-			l := held[n-1] // one at a time; the others are in each robot's own document
+			l := held[n-1] // the topic has room for one; the others are in each robot's own document
 			doc.Active, doc.ID, doc.Level, doc.By, doc.Client, doc.Why = true, l.ID, l.Level, l.By, l.Client, l.Why
 		}
 		d.Payload, err = fitting(schema.TopicFleetStop, &doc, func() (err error) {
@@ -332,8 +329,7 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 	return d, err
 }
 
-// fitting signs and encodes a document, without what is only for people if it is
-// too big.
+// fitting signs and encodes a document; if it is too big, without the fields for people.
 func fitting(topic schema.TopicKind, doc any, seal func() error, shorten func()) ([]byte, error) {
 	for short := false; ; short = true {
 		err := seal()
@@ -342,7 +338,7 @@ func fitting(topic schema.TopicKind, doc any, seal func() error, shorten func())
 		}
 		payload, err := schema.Encode(doc)
 		if err != nil {
-			return nil, fmt.Errorf("write %s: %w", topic, err)
+			return nil, fmt.Errorf("encode %s: %w", topic, err)
 		}
 		if short || len(payload) <= schema.TopicOf(topic).MaxBytes {
 			return payload, nil
@@ -351,13 +347,13 @@ func fitting(topic schema.TopicKind, doc any, seal func() error, shorten func())
 	}
 }
 
-// legible is what of a text every database and every document takes: no stop is
-// kept off the record, nor those that wait behind it, by what is written beside it.
+// legible replaces what databases and documents do not accept, so that no text prevents a
+// stop from being persisted.
 func legible(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "?"), "?")
 }
 
-// bounded cuts a legible text at a character.
+// bounded limits a text to most bytes and cuts it between characters.
 func bounded(s string, most int) string {
 	s = legible(s)
 	if len(s) <= most {

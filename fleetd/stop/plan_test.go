@@ -19,20 +19,19 @@ var start = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
 
 func at(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
 
-// fleetModel carries plans out on rows of its own, as the database does.
+// fleetModel applies plans to rows in memory, as the database does.
 type fleetModel struct {
 	t    rapid.TB
 	rows Rows
 	told map[string]schema.DesiredStop
 	all  schema.FleetStop
 
-	payloads map[string][]byte // as told, by robot
+	payloads map[string][]byte // newest documents by robot
 }
 
 var key = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize))
 
-// verify holds that a document is signed for whom it is told to, under a counter of
-// its own.
+// verify checks that a document is signed for its robot, with a new counter.
 func (d *fleetModel) verify(doc Document, kind sign.Kind, counter int64, sig *schema.Signature) {
 	d.t.Helper()
 	d.payloads[doc.Robot] = doc.Payload
@@ -84,7 +83,7 @@ func (d *fleetModel) apply(c Changes) {
 		d.told[doc.Robot] = v
 	}
 	if d.rows.Seal.Counter != max(c.Counter, d.rows.Seal.Counter) {
-		d.t.Fatalf("counter %d was given out, and %d is to be kept", d.rows.Seal.Counter, c.Counter)
+		d.t.Fatalf("counter %d was used, and %d would be stored", d.rows.Seal.Counter, c.Counter)
 	}
 }
 
@@ -114,7 +113,7 @@ func (d *fleetModel) on(robot string) string {
 	return strings.Join(ids, " ")
 }
 
-func TestAStopIsWrittenDownWhereItIsMeantAndReleasedByItsID(t *testing.T) {
+func TestStopIsLatchedOnSelectedRobotsAndReleasedByID(t *testing.T) {
 	d := newFleetModel(t)
 	d.hold(1, Order{ID: "a", Level: schema.StopStop, By: "anna", Why: "fire drill", At: at(1), All: true})
 	d.hold(2, Order{ID: "b", Level: schema.StopHalt, At: at(2), Robots: []string{"r1", "unknown"}})
@@ -133,7 +132,7 @@ func TestAStopIsWrittenDownWhereItIsMeantAndReleasedByItsID(t *testing.T) {
 	}
 }
 
-func TestWhatIsHeldUnsignedIsToldAgainOnceTheDeskSigns(t *testing.T) {
+func TestUnsignedDocumentsArePublishedAgainWithKey(t *testing.T) {
 	d := newFleetModel(t)
 	d.rows.Seal.Key = nil
 	d.hold(1, Order{ID: "a", Level: schema.StopStop, At: at(1), Robots: []string{"r1", "r2"}})
@@ -150,18 +149,18 @@ func TestWhatIsHeldUnsignedIsToldAgainOnceTheDeskSigns(t *testing.T) {
 		return c
 	}
 	if c := renew(); len(c.Documents) > 0 {
-		t.Errorf("without a key %d documents are told again", len(c.Documents))
+		t.Errorf("without a key %d documents are published again", len(c.Documents))
 	}
 	d.rows.Seal.Key = key
-	if c := renew(); len(c.Documents) != 2 || d.on("r1") != "a" || d.on("r2") != "a" || d.all.Active { // nothing is held on all
-		t.Errorf("told again were %+v; r1 %q, r2 %q", c.Documents, d.on("r1"), d.on("r2"))
+	if c := renew(); len(c.Documents) != 2 || d.on("r1") != "a" || d.on("r2") != "a" || d.all.Active { // no stop of all robots is latched
+		t.Errorf("published again: %+v; r1 %q, r2 %q", c.Documents, d.on("r1"), d.on("r2"))
 	}
 	if c := renew(); len(c.Documents) > 0 {
-		t.Errorf("what is signed is told again: %+v", c.Documents)
+		t.Errorf("signed documents are published again: %+v", c.Documents)
 	}
 }
 
-func TestAnOrderThatComesAgainChangesNothingEvenReleased(t *testing.T) {
+func TestRepeatedOrderChangesNothingEvenAfterRelease(t *testing.T) {
 	d := newFleetModel(t)
 	o := Order{ID: "a", Level: schema.StopStop, At: at(1), All: true}
 	d.hold(1, o)
@@ -176,7 +175,7 @@ func TestAnOrderThatComesAgainChangesNothingEvenReleased(t *testing.T) {
 	if c := d.hold(9, o); !c.Empty() {
 		t.Errorf("long after its release: %+v", c)
 	}
-	// A wall button's name is no stop's own.
+	// A wall button uses its own name as the id.
 	wall := OrderOf("wall1", []byte("{{{"), at(5))
 	if wall.ID != "wall1" || !wall.All || !wall.Anew || wall.Level != schema.StopStop {
 		t.Fatalf("got %+v", wall)
@@ -184,30 +183,30 @@ func TestAnOrderThatComesAgainChangesNothingEvenReleased(t *testing.T) {
 	d.hold(5, wall)
 	d.release(6, "wall1")
 	if c := d.hold(7, wall); !c.Empty() {
-		t.Errorf("the press of before: %+v", c)
+		t.Errorf("the earlier press: %+v", c)
 	}
 	before := d.rows.Revs["r1"]
 	d.hold(8, OrderOf("wall1", nil, at(8)))
-	d.hold(9, OrderOf("wall1", nil, at(9))) // robots have to hear that it is persisted
+	d.hold(9, OrderOf("wall1", nil, at(9))) // robots must learn that it is persisted
 	if d.on("r1") != "wall1" || d.rows.Revs["r1"] < before+2 {
-		t.Errorf("pressed anew: %q at revision %d after %d", d.on("r1"), d.rows.Revs["r1"], before)
+		t.Errorf("pressed again: %q at revision %d after %d", d.on("r1"), d.rows.Revs["r1"], before)
 	}
 }
 
-func TestWhatAnotherDeskWroteDownIsKnown(t *testing.T) {
+func TestOrderPersistedByAnotherInstanceIsRecognised(t *testing.T) {
 	d := newFleetModel(t)
 	named := OrderOf("op1", []byte(`{"id":"a"}`), at(1))
 	wall, later := OrderOf("wall1", nil, at(60)), OrderOf("wall1", nil, at(120))
 	nobody := OrderOf("op1", []byte(`{"id":"n","labels":{"site":"moon"}}`), at(1))
 	for _, o := range []Order{named, wall} {
 		if !o.Overheard() || Recorded(d.rows, o) {
-			t.Errorf("%s before it is written down: overheard %v, recorded %v", o.ID, o.Overheard(), Recorded(d.rows, o))
+			t.Errorf("%s before it is persisted: observed %v, recorded %v", o.ID, o.Overheard(), Recorded(d.rows, o))
 		}
 	}
 	if !Recorded(d.rows, nobody) {
-		t.Error("what means no robot waits for ever")
+		t.Error("an order that selects no robot waits for ever")
 	}
-	// Fleetd that wrote them down has a clock of its own.
+	// The clock of the instance that persisted them differs.
 	d.hold(5, OrderOf("op1", []byte(`{"id":"a"}`), at(5)), OrderOf("wall1", nil, at(52)))
 	if !Recorded(d.rows, named) || !Recorded(d.rows, wall) || Recorded(d.rows, later) {
 		t.Errorf("named %v, pressed %v, pressed again %v", Recorded(d.rows, named), Recorded(d.rows, wall), Recorded(d.rows, later))
@@ -216,22 +215,22 @@ func TestWhatAnotherDeskWroteDownIsKnown(t *testing.T) {
 	if !Recorded(d.rows, named) || !Recorded(d.rows, wall) || Recorded(d.rows, later) {
 		t.Errorf("released: named %v, pressed %v, pressed again %v", Recorded(d.rows, named), Recorded(d.rows, wall), Recorded(d.rows, later))
 	}
-	// Pressed again right after the release, it is another stop.
+	// A press right after the release is another stop.
 	again, before := OrderOf("wall1", nil, at(75)), OrderOf("wall1", nil, at(69))
 	d.hold(66, OrderOf("wall1", nil, at(66)))
 	if !Recorded(d.rows, again) {
-		t.Error("what is held already waits to be held")
+		t.Error("a stop that is latched already waits to be persisted")
 	}
 	d.release(70, "wall1")
 	if Recorded(d.rows, again) || !Recorded(d.rows, before) {
 		t.Errorf("pressed after the release %v, before it %v", Recorded(d.rows, again), Recorded(d.rows, before))
 	}
 	if own := (Order{ID: "x", All: true}); own.Overheard() {
-		t.Error("an order that was given here was overheard")
+		t.Error("an order from this instance counts as observed")
 	}
 }
 
-func TestWhatARobotHoldsIsWrittenDownAgain(t *testing.T) {
+func TestStopHeldByRobotIsLatchedAgain(t *testing.T) {
 	d := newFleetModel(t)
 	d.hold(1, Order{ID: "a", Level: schema.StopStop, At: at(1), Robots: []string{"r1"}})
 	d.release(2, "a")
@@ -241,29 +240,29 @@ func TestWhatARobotHoldsIsWrittenDownAgain(t *testing.T) {
 		t.Fatalf("r1 %q", d.on("r1"))
 	}
 	if c := d.hold(30, Order{ID: "a", Level: schema.StopStop, At: at(30), Robots: []string{"r1"}, FromRobot: true}); !c.Empty() {
-		t.Errorf("it was persisted: %+v", c)
+		t.Errorf("it was persisted again: %+v", c)
 	}
 }
 
-func TestWhatARobotShowsIsReadAsAStopOrNotAtAll(t *testing.T) {
+func TestLearnedAcceptsAnyLevelAndValidIDsOnly(t *testing.T) {
 	o, ok := Learned("r1", schema.StopLatch{ID: "wall:1", Level: "freeze", By: "\x00", Why: strings.Repeat("ü", 300)}, 0, at(1))
 	if !ok || o.Level != schema.StopStop || o.By != "?" || len(o.Why) != 256 || !o.FromRobot || !o.Means("r1", nil) {
-		t.Errorf("a level that is none: %+v, %v", o, ok)
+		t.Errorf("an unknown level: %+v, %v", o, ok)
 	}
 	for _, id := range []string{"", "a b", "\x00", strings.Repeat("a", 65)} {
 		if o, ok := Learned("r1", schema.StopLatch{ID: id, Level: schema.StopHalt}, 0, at(1)); ok {
-			t.Errorf("%q names a stop: %+v", id, o)
+			t.Errorf("%q is accepted as an id: %+v", id, o)
 		}
 	}
 }
 
-func TestARevisionIsNeverBelowTheFleetsTime(t *testing.T) {
+func TestRevisionIsNeverBelowFleetdsTime(t *testing.T) {
 	d := newFleetModel(t)
 	d.hold(1, Order{ID: "a", Level: schema.StopStop, At: at(1), Robots: []string{"r1"}})
 	if want := at(1).UnixMilli(); d.rows.Revs["r1"] != want {
 		t.Errorf("revision %d, want %d", d.rows.Revs["r1"], want)
 	}
-	d.rows.Revs["r1"] += 1000_000 // the clock went back
+	d.rows.Revs["r1"] += 1000_000 // the clock was set back
 	d.hold(2, Order{ID: "b", Level: schema.StopStop, At: at(2), Robots: []string{"r1"}})
 	if want := at(1).UnixMilli() + 1000_001; d.rows.Revs["r1"] != want {
 		t.Errorf("revision %d, want %d", d.rows.Revs["r1"], want)
@@ -280,8 +279,8 @@ func TestDocumentsOfManyLongStopsFit(t *testing.T) {
 	}
 }
 
-// Whatever is asked for and released, the documents say what the rows hold.
-func TestDocumentsSayWhatIsHeld(t *testing.T) {
+// For any stops and releases, the documents match the rows.
+func TestDocumentsMatchLatchedStops(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newFleetModel(t)
 		held := map[string]map[string]bool{"": {}, "r1": {}, "r2": {}}
@@ -307,18 +306,18 @@ func TestDocumentsSayWhatIsHeld(t *testing.T) {
 			}
 			for _, robot := range []string{"r1", "r2"} {
 				if got := strings.Fields(d.on(robot)); len(got) != len(held[robot]) || slices.ContainsFunc(got, func(id string) bool { return !held[robot][id] }) {
-					t.Fatalf("%s is told %v, held are %v", robot, got, held[robot])
+					t.Fatalf("the document of %s lists %v, latched are %v", robot, got, held[robot])
 				}
 			}
 			if d.all.Active != (len(held[""]) > 0) || d.all.Active && !held[""][d.all.ID] {
-				t.Fatalf("all are told %+v, held are %v", d.all, held[""])
+				t.Fatalf("fleet/stop is %+v, latched are %v", d.all, held[""])
 			}
 		}
 	})
 }
 
-// Anybody who may stop may write any name beside it.
-func TestALiveStopIsWrittenDownWithWhoSentIt(t *testing.T) {
+// A client that may stop robots can write any name as by.
+func TestLiveStopIsPersistedWithItsClient(t *testing.T) {
 	d := newFleetModel(t)
 	c := d.hold(1, OrderOf("op1", []byte(`{"id":"a","by":"anna"}`), at(1)), Order{ID: "b", Level: schema.StopStop, By: "ben", At: at(2), Robots: []string{"r1"}})
 	var notes []string

@@ -1,10 +1,8 @@
-// Package stop plans the latched stops that people asked for on robots: what is written down
-// when somebody stops some, what each robot's document says then, and what a
-// release by id takes away.
+// Package stop plans changes of latched stops: the rows for a stop and for a release by id,
+// and the resulting documents for robots.
 //
-// It is pure: rows in, changes out. A plan that is carried out twice changes
-// nothing the second time, so that a stop may be persisted long after it was
-// sent, and again after a crash.
+// It is pure: rows in, changes out. Applying a plan twice changes nothing the second time,
+// so a stop may be persisted long after it was sent, and again after a crash.
 package stop
 
 import (
@@ -15,25 +13,24 @@ import (
 	"troupe/schema/sign"
 )
 
-// Latch is one stop that is, or was, held on one robot.
+// Latch is one stop that is or was latched on one robot.
 type Latch struct {
 	ID      string
 	Robot   string // empty = on all robots, by fleet/stop
 	Level   schema.StopLevel
 	By, Why string
-	Client  string    // sent it live: By is its word alone; empty = asked of a fleetd instance
-	AskedAt time.Time // the last time
+	Client  string    // MQTT client that sent it live, so By is unverified; empty = requested through fleetd
+	AskedAt time.Time // when it was last requested
 
-	ReleasedAt  time.Time // zero = it is held
+	ReleasedAt  time.Time // zero = it is latched
 	ReleasedBy  string
 	ReleasedWhy string
 }
 
-// FromRobot reports whether nobody has released it.
+// FromRobot reports whether the stop is latched: it was not released.
 func (l *Latch) FromRobot() bool { return l.ReleasedAt.IsZero() }
 
-// Order is one stop as somebody asked for it, before anybody looked which robots
-// are the fleet's.
+// Order is one stop as it was requested. Its robots may be unknown to the fleet.
 type Order struct {
 	ID        string            `json:"id"`
 	Level     schema.StopLevel  `json:"level"`
@@ -43,19 +40,19 @@ type Order struct {
 	All       bool              `json:"all,omitzero"`
 	Robots    []string          `json:"robots,omitempty"`
 	Labels    map[string]string `json:"labels,omitempty"`    // all of them must match
-	Anew      bool              `json:"anew,omitzero"`       // the id names its sender: each order under it is another one
-	Client    string            `json:"client,omitempty"`    // who sent it live, and is answered
+	Anew      bool              `json:"anew,omitzero"`       // the id is that of the sender: each order is a new stop
+	Client    string            `json:"client,omitempty"`    // MQTT client that sent it live, and gets the answer
 	FromRobot bool              `json:"from_robot,omitzero"` // learned from a robot that holds it
-	Shown     time.Time         `json:"shown,omitzero"`      // with Held: since when, as the robot shows it
-	Pressed   time.Time         `json:"pressed,omitzero"`    // with Held: the same by fleetd's clock
-	Selects   string            `json:"selects,omitempty"`   // as written, for the record
+	Shown     time.Time         `json:"shown,omitzero"`      // with FromRobot: since when, as the robot reports
+	Pressed   time.Time         `json:"pressed,omitzero"`    // with FromRobot: the same by fleetd's clock
+	Selects   string            `json:"selects,omitempty"`   // the selector as written, for the audit
 }
 
-// Overheard reports whether the order was given elsewhere: somebody sent it live, or
-// a robot holds it. Every instance hears of it, and one writes it down.
+// Overheard reports whether fleetd only observed the order: a client sent it live, or a
+// robot holds it. Every instance observes it, and one persists it.
 func (o *Order) Overheard() bool { return o.Client != "" || o.FromRobot }
 
-// Means reports whether the order means the robot.
+// Means reports whether the order selects the robot.
 func (o *Order) Means(robot string, labels map[string]string) bool {
 	if o.All || slices.Contains(o.Robots, robot) {
 		return true
@@ -68,7 +65,7 @@ func (o *Order) Means(robot string, labels map[string]string) bool {
 	return len(o.Labels) > 0
 }
 
-// OrderOf reads a client's live stop, as the robots that heard it did.
+// OrderOf parses a client's live stop in the same way as robots do.
 func OrderOf(client string, payload []byte, at time.Time) Order {
 	r, anew := schema.ReadStop(client, payload)
 	return Order{
@@ -77,13 +74,12 @@ func OrderOf(client string, payload []byte, at time.Time) Order {
 	}
 }
 
-// Learned is the order behind a stop that a robot shows to hold. What is no id
-// names no stop, and could not be written down. ahead is by how much fleetd's clock
-// is ahead of the robot's.
+// Learned returns the order for a stop that a robot reports as latched; false if the id is
+// not valid. ahead is how far fleetd's clock is ahead of the robot's.
 //
-// That it was asked of all robots is the robot's word alone: a live stop carries no
-// signature, and nobody else may have received it. It is believed, for a stop too many
-// is the safe error, within the bounds of Hold.
+// Only the robot says that the stop was for all robots: live stops are not signed, and no
+// other robot may have received it. Hold accepts this within limits, because an unneeded stop
+// is the safe error.
 func Learned(robot string, l schema.StopLatch, ahead time.Duration, at time.Time) (Order, bool) {
 	switch l.Level {
 	case schema.StopSoft, schema.StopStop, schema.StopHalt:
@@ -102,16 +98,16 @@ type Robot struct {
 	Labels map[string]string
 }
 
-// Rows are what a plan is made from.
+// Rows are the input of a plan.
 type Rows struct {
 	FleetID string
-	Robots  []Robot          // all of the fleet
-	Latches []Latch          // all that are held, and all that ever had one of the ids in question
-	Revs    map[string]int64 // of the newest document by robot, that of all under the empty name
+	Robots  []Robot          // every robot of the fleet
+	Latches []Latch          // every latched stop, and every row with one of the ids in question
+	Revs    map[string]int64 // revision of the newest document by robot; that of fleet/stop under ""
 	Seal    sign.Seal
 }
 
-// Document is what one robot, or all, are told from now on.
+// Document is the new document of one robot, or of all.
 type Document struct {
 	Robot   string // empty = fleet/stop
 	Rev     int64
@@ -123,13 +119,13 @@ type Note struct {
 	Who, What, Target, Detail string
 }
 
-// Changes are what a plan comes to.
+// Changes are the result of a plan.
 type Changes struct {
-	Latches   []Latch // as they now are
+	Latches   []Latch // changed rows
 	Documents []Document
 	Notes     []Note
-	Counter   int64 // the newest release counter that is given out now
+	Counter   int64 // the newest signature counter that was used
 }
 
-// Empty reports whether everything is as it should be already.
+// Empty reports whether no row changes.
 func (c Changes) Empty() bool { return len(c.Latches) == 0 }

@@ -1,12 +1,11 @@
-// Package vault keeps the keys and certificates of a fleet in a folder: what
-// package ca makes is written there and read from there. Every file is there as a
-// whole or not at all, keys for nobody but their owner.
+// Package vault stores the keys and certificates of package ca in a folder. Files are
+// written atomically; keys are readable only by their owner.
 //
-//	root.pem, root.key.pem                  the root; its key is to be moved away
-//	intermediate.pem, intermediate.key.pem  what signs from day to day
-//	ca.pem                                  both certificates, for servers that judge clients
-//	crl.pem                                 the list of the revoked, for the same servers
-//	issued/SERIAL.pem                       certificates of fleetd instances, so that a fleetd instance knows what it can revoke
+//	root.pem, root.key.pem                  the root; its key must be moved offline
+//	intermediate.pem, intermediate.key.pem  the intermediate, which signs all other certificates
+//	ca.pem                                  both certificates, for servers that verify clients
+//	crl.pem                                 the revocation list, for the same servers
+//	issued/SERIAL.pem                       certificates of fleetd instances, so that they can be revoked
 package vault
 
 import (
@@ -24,7 +23,7 @@ import (
 	"troupe/fleetd/ca"
 )
 
-// The files of the folder.
+// Names of files in the folder.
 const (
 	RootFile            = "root.pem"
 	RootKeyFile         = "root.key.pem"
@@ -40,11 +39,11 @@ const (
 	public = 0o644
 )
 
-// ErrExists says that a folder holds something already.
-var ErrExists = errors.New("there is something already")
+// ErrExists says that a file exists, or that a folder is not empty.
+var ErrExists = errors.New("it exists already")
 
-// Make fills a new folder with a root, an intermediate and an empty list. The
-// folder appears as a whole: it may not exist before, or must be empty.
+// Make makes the folder, with a root, an intermediate and an empty revocation list, and
+// renames it into place. The folder must not exist, or be empty.
 func Make(dir, fleet string, now time.Time) (err error) {
 	root, intermediate, err := ca.New(fleet, now)
 	if err != nil {
@@ -85,26 +84,25 @@ func Make(dir, fleet string, now time.Time) (err error) {
 	if err := write(filepath.Join(staged, ListFile), list, public); err != nil {
 		return err
 	}
-	// Only an empty folder can be removed; Go renames over none.
+	// Remove deletes only an empty folder; Rename needs the name to be free.
 	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", dir, ErrExists)
 	}
 	if err := os.Rename(staged, dir); err != nil {
-		return fmt.Errorf("put %s in its place: %w", dir, err)
+		return fmt.Errorf("rename folder to %s: %w", dir, err)
 	}
 	return syncFolder(filepath.Dir(dir))
 }
 
 var keyOf = map[string]string{RootFile: RootKeyFile, IntermediateFile: IntermediateKeyFile}
 
-// Vault is an open folder.
+// Vault is an open folder of keys.
 type Vault struct {
 	dir string
 	*ca.Authority
 }
 
-// Open reads a folder that Make filled. The root's key is not read; whether it
-// still lies there says RootKeyIsHere.
+// Open reads a folder that Make made. It does not read the root's key.
 func Open(dir string, now time.Time) (*Vault, error) {
 	root, err := readCertificate(filepath.Join(dir, RootFile))
 	if err != nil {
@@ -116,7 +114,7 @@ func Open(dir string, now time.Time) (*Vault, error) {
 	}
 	path := filepath.Join(dir, IntermediateKeyFile)
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s can be read by others than its owner: chmod 600 it, and ask whether it was", path)
+		return nil, fmt.Errorf("%s is readable by other users: chmod 600 it, and find out whether they read it", path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -133,18 +131,19 @@ func Open(dir string, now time.Time) (*Vault, error) {
 	return &Vault{dir, a}, nil
 }
 
-// RootKeyIsHere reports whether whoever takes this folder takes the fleet.
+// RootKeyIsHere reports whether the root's key is still in the folder. A thief of the
+// folder would then control the whole fleet.
 func (v *Vault) RootKeyIsHere() bool {
 	_, err := os.Stat(filepath.Join(v.dir, RootKeyFile))
 	return err == nil
 }
 
-// SaveList replaces the list of the revoked.
+// SaveList replaces the revocation list.
 func (v *Vault) SaveList(list []byte) error {
 	return write(filepath.Join(v.dir, ListFile), list, public)
 }
 
-// Note keeps the certificate of a fleetd instance persisted, in the folder.
+// Note stores the certificate of a fleetd instance in the folder.
 func (v *Vault) Note(c *x509.Certificate) error {
 	dir := filepath.Join(v.dir, IssuedFolder)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -153,8 +152,8 @@ func (v *Vault) Note(c *x509.Certificate) error {
 	return write(filepath.Join(dir, ca.Serial(c)+".pem"), ca.EncodeCertificates(c), public)
 }
 
-// Noted are the certificates persisted whose serial numbers known does not have. A
-// file that is none, or not of this fleet, is an error, and the others are there.
+// Noted returns the unexpired certificates that Note stored, except those in known. Invalid
+// files, and certificates of other fleets, are returned as an error beside the others.
 func (v *Vault) Noted(known map[string]bool, now time.Time) (fresh []*x509.Certificate, err error) {
 	dir := filepath.Join(v.dir, IssuedFolder)
 	files, err := os.ReadDir(dir)
@@ -184,10 +183,9 @@ func (v *Vault) Noted(known map[string]bool, now time.Time) (fresh []*x509.Certi
 	return fresh, errors.Join(errs...)
 }
 
-// SavePair writes a certificate, with those that stand behind it, and its key. An
-// existing key is overwritten only when asked for. The key is written first: a
-// server that looks in between finds a certificate that does not fit, and keeps
-// the pair that it has.
+// SavePair writes a certificate chain and its key. It overwrites existing files only with
+// replace. It writes the key first: a server that reloads in between finds a mismatch and
+// keeps the pair that it has.
 func SavePair(certificate, key string, replace bool, p ca.Pair, chain []*x509.Certificate) error {
 	if !replace {
 		for _, file := range []string{certificate, key} {
@@ -207,7 +205,7 @@ func writePair(certificate, key string, p ca.Pair) error {
 	return SavePair(certificate, key, false, p, []*x509.Certificate{p.Certificate})
 }
 
-// write replaces a file as a whole and returns when it is safe.
+// write replaces a file atomically and returns when it is synced.
 func write(path string, text []byte, mode os.FileMode) error {
 	if err := renameio.WriteFile(path, text, mode); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
@@ -215,7 +213,7 @@ func write(path string, text []byte, mode os.FileMode) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// syncFolder makes a renaming in a folder safe.
+// syncFolder makes a rename in a folder durable.
 func syncFolder(dir string) error {
 	d, err := os.Open(filepath.Clean(dir))
 	if err != nil {

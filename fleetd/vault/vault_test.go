@@ -28,7 +28,7 @@ func filled(t *testing.T) (string, *vault.Vault) {
 	return dir, v
 }
 
-func TestAFolderIsMadeOnce(t *testing.T) {
+func TestExistingFolderIsNotOverwritten(t *testing.T) {
 	dir, v := filled(t)
 	before, err := os.ReadFile(filepath.Join(dir, vault.RootFile))
 	if err != nil {
@@ -38,11 +38,11 @@ func TestAFolderIsMadeOnce(t *testing.T) {
 		t.Errorf("a second time: %v", err)
 	}
 	if after, err := os.ReadFile(filepath.Join(dir, vault.RootFile)); err != nil || string(after) != string(before) {
-		t.Error("the root is another one")
+		t.Error("the root was replaced")
 	}
 	beside, err := os.ReadDir(filepath.Dir(dir))
 	if err != nil || len(beside) != 1 {
-		t.Errorf("it left %v behind, %v", beside, err)
+		t.Errorf("it left %v, %v", beside, err)
 	}
 	if !v.RootKeyIsHere() {
 		t.Error("the root's key is not found")
@@ -53,7 +53,7 @@ func TestAFolderIsMadeOnce(t *testing.T) {
 	}
 }
 
-func TestAFolderWithoutTheRootsKeySigns(t *testing.T) {
+func TestFolderWithoutRootKeyCanSign(t *testing.T) {
 	dir, _ := filled(t)
 	if err := os.Remove(filepath.Join(dir, vault.RootKeyFile)); err != nil {
 		t.Fatal(err)
@@ -63,14 +63,14 @@ func TestAFolderWithoutTheRootsKeySigns(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v.RootKeyIsHere() {
-		t.Error("a key that was moved away is here")
+		t.Error("the removed root key is reported as present")
 	}
 	if _, err := v.Service("fleetd", morning); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestKeysAreTheirOwnersAlone(t *testing.T) {
+func TestKeysMustBePrivateToOwner(t *testing.T) {
 	dir, _ := filled(t)
 	for _, file := range []string{vault.RootKeyFile, vault.IntermediateKeyFile} {
 		info, err := os.Stat(filepath.Join(dir, file))
@@ -82,11 +82,11 @@ func TestKeysAreTheirOwnersAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := vault.Open(dir, morning); err == nil || !strings.Contains(err.Error(), "chmod 600") {
-		t.Errorf("a key for everybody: %v", err)
+		t.Errorf("a key that is readable by others: %v", err)
 	}
 }
 
-func TestAPairIsServedAsItWasWritten(t *testing.T) {
+func TestSavedPairCanBeLoaded(t *testing.T) {
 	dir, v := filled(t)
 	p, err := v.Server([]string{"localhost"}, nil, morning)
 	if err != nil {
@@ -108,7 +108,7 @@ func TestAPairIsServedAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestTheListIsReplacedAsAWhole(t *testing.T) {
+func TestRevocationListIsReplaced(t *testing.T) {
 	dir, v := filled(t)
 	list, err := v.List([]ca.Revoked{{Serial: "4f", At: morning}}, 2, morning)
 	if err != nil {
@@ -122,10 +122,10 @@ func TestTheListIsReplacedAsAWhole(t *testing.T) {
 	}
 }
 
-func TestAFolderOfSomethingElseIsNoVault(t *testing.T) {
+func TestInvalidFolderIsRefused(t *testing.T) {
 	dir, _ := filled(t)
 	if _, err := vault.Open(t.TempDir(), morning); err == nil {
-		t.Error("an empty folder is taken")
+		t.Error("an empty folder is accepted")
 	}
 	if err := os.WriteFile(filepath.Join(dir, vault.IntermediateFile), []byte("nothing"), 0o644); err != nil {
 		t.Fatal(err)
