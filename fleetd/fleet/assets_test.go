@@ -216,7 +216,7 @@ func TestOnlyRobotsOfTheFleetGetFilesAtTheRobotsAddress(t *testing.T) {
 				w.Errorf("%s: %d %.200s", when, code, body)
 			}
 		}
-		refused("without a certificate", "no certificate")
+		refused("without a certificate", "no client certificate")
 		m.show(first)
 		if code, body := get("GET", api.FilesPath+digestOf(gong)); code != http.StatusOK || body != gong {
 			w.Errorf("with one: %d, %d bytes", code, len(body))

@@ -264,7 +264,7 @@ func TestARobotRenewsOverWhatItHas(t *testing.T) {
 		}
 		renew := func() (schema.Enrolled, *api.Problem) { return m.post("/renew", schema.RenewRequest{CSR: m.csr("r7")}) }
 		_, p = renew()
-		w.refuses(p, api.KindCertificate, "no certificate")
+		w.refuses(p, api.KindCertificate, "no client certificate")
 		m.show(first)
 		next, p := renew()
 		if p != nil || next.Certificate == first.Certificate || next.Robot != "r7" {

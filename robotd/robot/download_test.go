@@ -311,7 +311,7 @@ func TestWhereFilesComeFromIsSaidByTheIdentityUnlessASettingSaysOtherwise(t *tes
 			t.Errorf("%q: %q, %v", given, c.Fleetd, err)
 		}
 	}
-	if _, err := load(t, "", "--id", "r1", "--data", t.TempDir(), "--fleetd", "http://fleetd.example"); err == nil || !strings.Contains(err.Error(), "in the clear") {
-		t.Errorf("a fleetd instance in the clear: %v", err)
+	if _, err := load(t, "", "--id", "r1", "--data", t.TempDir(), "--fleetd", "http://fleetd.example"); err == nil || !strings.Contains(err.Error(), "unencrypted") {
+		t.Errorf("an unencrypted fleetd address: %v", err)
 	}
 }
