@@ -162,7 +162,7 @@ func (s *State) May(c *Config, need Need, who Who) Refusal {
 		need == Hand && others:
 		return s.refusal()
 	case need == Modes && c.Required == RequireAll && !(mine && s.Lease.Scope == ScopeAll):
-		return Refusal{schema.ReasonNotInControl, "this robot's mode is set by who has control of all of it: control/acquire all"}
+		return Refusal{schema.ReasonNotInControl, "only the holder of a lease with scope all may set this robot's mode: control/acquire all"}
 	case need == Hand && c.Required != RequireNone && !mine:
 		return Refusal{schema.ReasonNotInControl, "nobody has control of this robot: control/acquire first"}
 	}

@@ -97,7 +97,7 @@ func (s *State) acquire(now time.Duration, c *Config, in Input, d *Decision) {
 	default:
 		detail := s.Lease.Who.String() + " has control"
 		if in.What == Takeover {
-			detail += fmt.Sprintf(" as %s, whom nobody of rank %s takes over from", s.Lease.Rank, rank)
+			detail += fmt.Sprintf(" as %s; rank %s cannot take over", s.Lease.Rank, rank)
 		} else if rank >= s.Lease.Rank {
 			detail += "; control/takeover takes it, and tells"
 		}

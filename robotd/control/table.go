@@ -33,8 +33,8 @@ var Table = fsm.Table[Stage, Event]{
 	{From: fsm.In(Free), On: OnAcquired, To: Held, Why: "nobody held it"},
 	{From: fsm.In(Held), On: OnAgain, To: Held, Why: "its holder acquired it again; the previous lease is void"},
 	{From: fsm.In(Held), On: OnRenewed, To: Held, Why: "its holder renewed it"},
-	{From: fsm.In(Held), On: OnTakenOver, To: Held, Why: "somebody of at least the same rank wants it, and the old holder is told"},
-	{From: fsm.In(Held), On: OnReleased, To: Free, Why: "its holder lets go"},
+	{From: fsm.In(Held), On: OnTakenOver, To: Held, Why: "a client of at least the same rank took over; the old holder is notified"},
+	{From: fsm.In(Held), On: OnReleased, To: Free, Why: "its holder released it"},
 	{From: fsm.In(Held), On: OnExpired, To: Free, Why: "its holder did not renew it in time"},
 	{From: fsm.In(Held), On: OnGone, To: Free, Why: "its holder is not connected any more"},
 }

@@ -18,7 +18,7 @@ func (s *State[C]) document(now Now, c *Config[C], in Document, out []Effect) []
 			return out
 		}
 		out = append(out, Note{Reason: schema.ReasonWrongFleet, Detail: fmt.Sprintf("a desired state of fleet %s is not obeyed: this robot belongs to %s; sys/adopt changes that", d.FleetID, s.fleetID)})
-		return append(out, Tell{From: s.phase, To: s.phase, Why: "a fleet that is not obeyed desired something", Report: s.Report()})
+		return append(out, Tell{From: s.phase, To: s.phase, Why: "a desired document of another fleet was refused", Report: s.Report()})
 	case d.Rev < s.desired.Rev:
 		return append(out, Note{Reason: schema.ReasonStaleRevision, Detail: fmt.Sprintf("revision %d came after revision %d", d.Rev, s.desired.Rev)})
 	case d.Rev > s.desired.Rev && in.Refused != "":
@@ -49,7 +49,7 @@ func (s *State[C]) refuse(in Document, out []Effect) []Effect {
 	}
 	s.refused, s.foreign = &r, nil
 	out = append(out, Note{Reason: in.Refused, Detail: in.Detail})
-	return append(out, Tell{From: s.phase, To: s.phase, Why: "a desired state that must not be obeyed was refused", Report: s.Report()})
+	return append(out, Tell{From: s.phase, To: s.phase, Why: "a desired document was refused", Report: s.Report()})
 }
 
 // samePin compares what reports contain of a content.

@@ -49,7 +49,7 @@ const resaveDelay = 5 * time.Second
 func (s *State[C]) advance(now Now, c *Config[C], f Facts, out []Effect) []Effect {
 	if s.resaveAt > 0 && now.Mono >= s.resaveAt && s.candidate == nil {
 		s.resaveAt = 0
-		out = append(out, s.save(), Tell{From: s.phase, To: s.phase, Why: "the disk refused it before", Report: s.Report()})
+		out = append(out, s.save(), Tell{From: s.phase, To: s.phase, Why: "saved now; the disk refused it before", Report: s.Report()})
 	}
 	if late := s.desired.Deadline; late > 0 && now.Fleet > late {
 		out = s.tooLate(out)

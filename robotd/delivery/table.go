@@ -61,7 +61,7 @@ var (
 var Table = fsm.Table[schema.DeployPhase, Event]{
 	{From: atRest, On: OnFetch, To: schema.DeployFetching, Why: "the desired state names a content that is not here"},
 	{From: withStory, On: OnSame, To: schema.DeployActive, Why: "the desired state names the content that is active already"},
-	{From: atRest, On: OnWithdraw, To: schema.DeployWithdrawn, Why: "the fleet desires none any more"},
+	{From: atRest, On: OnWithdraw, To: schema.DeployWithdrawn, Why: "the fleet withdrew it"},
 	{From: atRest, On: OnHopeless, To: schema.DeployRejected, Why: "it is known in advance that it cannot be fetched or performed"},
 	{From: atRest, On: OnAdopted, To: schema.DeployIdle, Why: "another fleet is obeyed from now on; its desired state is not known yet"},
 	{From: underWay, On: OnNewer, To: schema.DeploySuperseded, Why: "a newer desired state came before this one was fulfilled"},
@@ -71,7 +71,7 @@ var Table = fsm.Table[schema.DeployPhase, Event]{
 	{From: fsm.In(schema.DeployFetching), On: OnArrived, To: schema.DeployVerifying, Why: "the bytes are here"},
 	{From: fsm.In(schema.DeployFetching), On: OnTimeout, To: schema.DeployFailed, Why: "nobody sent the bytes in time"},
 	{From: fsm.In(schema.DeployFetching), On: OnNotFetched, To: schema.DeployFailed, Why: "the bytes are not available now"},
-	{From: fsm.In(schema.DeployFailed), On: OnRetry, To: schema.DeployFetching, Why: "what failed for a passing reason is tried again, each time later"},
+	{From: fsm.In(schema.DeployFailed), On: OnRetry, To: schema.DeployFetching, Why: "a temporary failure is followed by another attempt, each time after a longer wait"},
 
 	{From: fsm.In(schema.DeployVerifying), On: OnSound, To: schema.DeployValidating, Why: "size and digest are right"},
 	{From: fsm.In(schema.DeployVerifying), On: OnCorrupt, To: schema.DeployFetching, Why: "the bytes were damaged; they are fetched once more"},
@@ -80,7 +80,7 @@ var Table = fsm.Table[schema.DeployPhase, Event]{
 
 	{From: fsm.In(schema.DeployValidating), On: OnRefused, To: schema.DeployRejected, Why: "it has errors, or nothing of it can be performed here"},
 	{From: fsm.In(schema.DeployValidating), On: OnWritten, To: schema.DeployStaged, Why: "it is on disk beside the active one"},
-	{From: fsm.In(schema.DeployValidating), On: OnDiskRefused, To: schema.DeployFailed, Why: "what is not on disk is not promised"},
+	{From: fsm.In(schema.DeployValidating), On: OnDiskRefused, To: schema.DeployFailed, Why: "the disk refused it"},
 
 	{From: fsm.In(schema.DeployStaged), On: OnWait, To: schema.DeployWaiting, Why: "the desired state says when it may take over"},
 	{From: fsm.In(schema.DeployWaiting), On: OnTurn, To: schema.DeployActivating, Why: "its moment has come"},

@@ -219,7 +219,7 @@ func checkAge(now Now, verb schema.Verb, req schema.Request, late time.Duration)
 	case req.TS == 0 || !now.ClockKnown:
 		if f.unchecked = req.TS != 0; ttl > 0 && age > ttl {
 			return f, Answer{Status: schema.StatusExpired, Reason: schema.ReasonExpired,
-				Detail: fmt.Sprintf("the robot received nothing for %d ms before it, so it may be that old; it lives for %d ms: send it again, or with a ts by the fleet's clock", age, ttl)}
+				Detail: fmt.Sprintf("the robot received nothing for %d ms before it, so it may be that old, and its time to live is %d ms: send it again, or with a ts by the fleet's clock", age, ttl)}
 		}
 	default:
 		age = int64(now.Wall.Add(now.Offset) - req.TS)
@@ -227,7 +227,7 @@ func checkAge(now Now, verb schema.Verb, req schema.Request, late time.Duration)
 			return f, Answer{Status: schema.StatusRejected, Reason: schema.ReasonClockSkew, Detail: fmt.Sprintf("ts lies %d ms in the future; leave it out if the clock is not the fleet's", -age)}
 		}
 		if ttl > 0 && age > ttl {
-			return f, Answer{Status: schema.StatusExpired, Reason: schema.ReasonExpired, Detail: fmt.Sprintf("%d ms old, it lived for %d ms", age, ttl)}
+			return f, Answer{Status: schema.StatusExpired, Reason: schema.ReasonExpired, Detail: fmt.Sprintf("it is %d ms old, and its time to live is %d ms", age, ttl)}
 		}
 	}
 	if ttl > 0 {
@@ -275,7 +275,7 @@ func (s *State) answerDirectly(now Now, verb schema.Verb, client string, req sch
 	case id == ping:
 		ans.Detail = string(req.Args.Echo)
 	case e == nil:
-		reject(schema.ReasonUnknownID, "/args/id", "no command of "+client+" with the id "+req.Args.ID+" was taken, or it was long ago")
+		reject(schema.ReasonUnknownID, "/args/id", "no command of "+client+" with the id "+req.Args.ID+" is in the journal: it was not accepted, or it is too old")
 	case id == query && (e.phase == Saving || e.phase == Dispatched):
 		ans.Detail = "it was accepted; its answer follows"
 	case id == query:

@@ -141,7 +141,7 @@ func (s *State) judge(now time.Duration, f Facts, in Frame) (schema.Reason, stri
 	case f.Forbid != "":
 		return f.Forbid, f.Forbid.Describe().Text
 	case s.At == Barred && (in.VXMPS != 0 || in.WZRadPS != 0):
-		return schema.ReasonPrecondition, "let the stick go first: send a frame with vx 0 and wz 0"
+		return schema.ReasonPrecondition, "release the stick first: send a frame with vx 0 and wz 0"
 	}
 	return "", ""
 }

@@ -30,10 +30,10 @@ const (
 
 // Table lists the transitions of the joystick.
 var Table = fsm.Table[Stage, Event]{
-	{From: fsm.In(Standing, Driving), On: OnPush, To: Driving, Why: "its holder says how fast"},
-	{From: fsm.In(Standing, Driving, Barred), On: OnReleased, To: Standing, Why: "its holder lets the stick go"},
+	{From: fsm.In(Standing, Driving), On: OnPush, To: Driving, Why: "a valid frame with a velocity arrived"},
+	{From: fsm.In(Standing, Driving, Barred), On: OnReleased, To: Standing, Why: "the stick was released"},
 	{From: fsm.In(Driving), On: OnRunOut, To: Standing, Why: "no valid frame came in time"},
-	{From: fsm.In(Standing, Driving), On: OnOther, To: Barred, Why: "control goes to another hand, or to none; a stick that is pressed already is no desired state"},
-	{From: fsm.In(Standing, Driving), On: OnForbid, To: Barred, Why: "the robot may not be driven; a stick that is still pressed then is no desired state"},
-	{From: fsm.In(Standing, Driving), On: OnStop, To: Barred, Why: "somebody stopped it; going on is a new desired state"},
+	{From: fsm.In(Standing, Driving), On: OnOther, To: Barred, Why: "control changed to another lease or ended; the stick must be released first"},
+	{From: fsm.In(Standing, Driving), On: OnForbid, To: Barred, Why: "the robot must not be driven; afterwards the stick must be released first"},
+	{From: fsm.In(Standing, Driving), On: OnStop, To: Barred, Why: "the drive was stopped; the stick must be released first"},
 }
