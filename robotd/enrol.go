@@ -25,8 +25,8 @@ func enrolCommand() *cobra.Command {
 		Use: "enrol --token TOKEN --server URL", Short: "get this robot's identity from fleetd, once", Args: cobra.NoArgs,
 		Long: `Get this robot's identity: a key that is generated here and never leaves the robot, and
 		a certificate for it from fleetd. The token comes from "fleetd robot enrol". It contains
-		the fingerprint of fleetd's certificate, and it is sent only to a server with that
-		fingerprint. If the answer is lost, the same command gets it again. If the robot has an
+		the SHA-256 of fleetd's certificate, and it is sent only to a server with that
+		certificate. If the answer is lost, the same command gets it again. If the robot has an
 		identity already, nothing is requested, unless --again is given with a new token.`,
 		Example: "  robotd enrol --token TROUPE-r7-... --server https://fleetd.museum.example:8443 --data ./data",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -212,16 +212,16 @@ func (x *Executor) Gate(g Gate, out []Out) []Out {
 
 // Revoke disables a unit for all acts, or enables it again; acts that are using it
 // fail.
-func (x *Executor) Revoke(id string, revoked bool, out []Out) []Out {
+func (x *Executor) Revoke(id string, disabled bool, out []Out) []Out {
 	x.out = out
 	for u := range x.units {
 		if x.units[u].id != id {
 			continue
 		}
-		x.units[u].revoked = revoked
+		x.units[u].disabled = disabled
 		for li := range x.lanes {
 			l := &x.lanes[li]
-			for i := 0; revoked && l.current != nil && i < len(l.current.nodes); i++ {
+			for i := 0; disabled && l.current != nil && i < len(l.current.nodes); i++ {
 				if l.current.nodes[i].unit == u && l.current.runs[i].stage == Executing {
 					x.fail(l, i, schema.ReasonDeviceDisabled, "the "+id+" was switched off")
 				}

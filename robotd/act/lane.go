@@ -90,7 +90,7 @@ type unit struct {
 	kind     schema.UnitKind
 	owner    int // lane index; nobody if free
 	commands int // running on it for the owner
-	revoked  bool
+	disabled bool
 }
 
 const nobody = -1

@@ -168,7 +168,7 @@ func (x *Executor) startDue(li int) (changed bool) {
 // unit or the gate fails its act.
 func (x *Executor) await(l *lane, i int, w blocker) {
 	r := &l.current.runs[i]
-	if w.kind == unitTaken || w.kind == gateShut {
+	if w.kind == unitTaken || w.kind == gateClosed {
 		if r.waited >= x.limits.Wait {
 			x.fail(l, i, w.reason, fmt.Sprintf("%s for %v", w, r.waited))
 			return

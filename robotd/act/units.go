@@ -12,29 +12,30 @@ const (
 	groupBusy          // it is exclusive, and siblings are running
 	sameClass          // another action of its class is running
 	unitTaken          // a higher lane owns the unit
-	gateShut
-	unitGone
+	gateClosed
+	unitDisabled
 )
 
+// blocker is why a due action does not start; the zero value means that it may.
 type blocker struct {
 	kind   obstacle
 	reason schema.Reason
-	fatal  bool
+	fatal  bool   // it fails the act
 	with   string // id of the unit, lane or action concerned
 }
 
-func (w blocker) String() string {
-	switch w.kind {
+func (b blocker) String() string {
+	switch b.kind {
 	case groupBusy:
 		return "waits until its group is alone"
 	case sameClass:
-		return "waits for " + w.with
+		return "waits for " + b.with
 	case unitTaken:
-		return "its unit is used by " + w.with
-	case unitGone:
-		return "the " + w.with + " is switched off"
+		return "its unit is used by " + b.with
+	case unitDisabled:
+		return "the " + b.with + " is switched off"
 	}
-	return w.reason.Describe().Text
+	return b.reason.Describe().Text
 }
 
 // blockerOf returns what keeps a due action of a lane from starting.
@@ -58,14 +59,14 @@ func (x *Executor) blockerOf(li, i int) blocker {
 		}
 	}
 	u := &x.units[n.unit]
-	if u.revoked {
-		return blocker{kind: unitGone, reason: schema.ReasonDeviceDisabled, fatal: true, with: u.id}
+	if u.disabled {
+		return blocker{kind: unitDisabled, reason: schema.ReasonDeviceDisabled, fatal: true, with: u.id}
 	}
 	if shut := x.gate.blocks(u.kind); shut != "" {
 		if l.FailsClosed && u.kind.Moves() {
-			return blocker{kind: gateShut, reason: schema.ReasonNeedsEnable, fatal: true}
+			return blocker{kind: gateClosed, reason: schema.ReasonNeedsEnable, fatal: true}
 		}
-		return blocker{kind: gateShut, reason: shut}
+		return blocker{kind: gateClosed, reason: shut}
 	}
 	if u.owner != nobody && u.owner < li && !x.sameOccupant(u.owner, li) {
 		return blocker{kind: unitTaken, reason: schema.ReasonResourceBusy, with: string(x.lanes[u.owner].Lane)}

@@ -8,8 +8,8 @@ const (
 	stall = 500 * time.Millisecond
 	// burstWindow is how long after a gap delayed messages may still arrive.
 	burstWindow = time.Second
-	// maxGaps is enough: the gaps that ended within settled get shorter from one to
-	// the next, and all but the first lie completely within settled.
+	// maxGaps is enough: the gaps that ended within burstWindow get shorter from one to
+	// the next, and all but the first lie completely within burstWindow.
 	maxGaps = 4
 )
 

@@ -53,11 +53,11 @@ func (e *HalfOpen) Detected(now time.Duration, c Config) bool {
 		e.since = now
 	}
 	e.checkedAt = now
-	heard := max(e.Last, e.since)
+	last := max(e.Last, e.since)
 	if e.Last > e.since {
 		e.wait = 0
 	}
-	if !e.open || !e.fleetdOnline || now-heard < 2*c.Lost || now < e.notBefore {
+	if !e.open || !e.fleetdOnline || now-last < 2*c.Lost || now < e.notBefore {
 		return false
 	}
 	e.wait = min(max(firstRenewal, 2*e.wait), lastRenewal)

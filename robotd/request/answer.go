@@ -204,16 +204,16 @@ func (s *State) saveLater(e *entry) {
 // connected sends every final answer that the broker has not confirmed, oldest
 // first.
 func (s *State) connected(out []Effect) []Effect {
-	var untold []*entry
+	var unconfirmed []*entry
 	for _, j := range s.journals {
 		for _, e := range j.entries {
 			if e.phase == Done && !e.rec.Delivered {
-				untold = append(untold, e)
+				unconfirmed = append(unconfirmed, e)
 			}
 		}
 	}
-	slices.SortFunc(untold, func(a, b *entry) int { return cmp.Compare(a.rec.N, b.rec.N) })
-	for _, e := range untold {
+	slices.SortFunc(unconfirmed, func(a, b *entry) int { return cmp.Compare(a.rec.N, b.rec.N) })
+	for _, e := range unconfirmed {
 		out = append(out, e.finalAck())
 	}
 	return out

@@ -164,7 +164,7 @@ func (l *life) arrive() {
 	verb := rapid.SampledFrom(verbs).Draw(l.t, "verb")
 	id := rapid.SampledFrom([]string{"k1", "k2", "k3", "k4", "k5", "k6"}).Draw(l.t, "id")
 	args := rapid.SampledFrom([]string{`,"args":{"mode":"ato"}`, `,"args":{"fleet_id":"` + home + `"}`, ``, `,"ttl_ms":50`, `,"args":5`}).Draw(l.t, "args")
-	if rapid.IntRange(0, 3).Draw(l.t, "well said") > 0 {
+	if rapid.IntRange(0, 3).Draw(l.t, "well-formed") > 0 {
 		args = map[string]string{"set": `,"args":{"mode":"ato"}`, "adopt": `,"args":{"fleet_id":"` + home + `"}`, "replay": `,"args":{"from":1}`}[verb[1]]
 	}
 	if verb[1] == "cancel" {
