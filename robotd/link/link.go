@@ -51,13 +51,13 @@ var States = []schema.LinkState{schema.LinkNever, schema.LinkUp, schema.LinkDegr
 
 // Table lists the transitions of the link.
 var Table = fsm.Table[schema.LinkState, Event]{
-	{From: fsm.In(schema.LinkNever), On: OnFirst, To: schema.LinkUp, Why: "an operator was heard for the first time since boot"},
+	{From: fsm.In(schema.LinkNever), On: OnFirst, To: schema.LinkUp, Why: "the first heartbeat of an operator since boot arrived"},
 	{From: fsm.In(schema.LinkUp), On: OnSilent, To: schema.LinkDegraded, Why: "the next heartbeat is overdue"},
 	{From: fsm.In(schema.LinkDegraded), On: OnSteady, To: schema.LinkUp, Why: "heartbeats arrive in time again"},
-	{From: fsm.In(schema.LinkUp, schema.LinkDegraded), On: OnDrained, To: schema.LinkLost, Why: "no operator was heard for too long, at once or in pieces"},
-	{From: fsm.In(schema.LinkNever), On: OnParted, To: schema.LinkDegraded, Why: "the connection over which somebody enabled the robot is gone, and no operator was ever heard"},
-	{From: fsm.In(schema.LinkDegraded, schema.LinkLost), On: OnJoined, To: schema.LinkNever, Why: "that connection is there again, and still no operator was heard"},
-	{From: fsm.In(schema.LinkLost), On: OnReturned, To: schema.LinkDegraded, Why: "an operator is heard again; one heartbeat is not a link yet"},
+	{From: fsm.In(schema.LinkUp, schema.LinkDegraded), On: OnDrained, To: schema.LinkLost, Why: "heartbeats were missing for too long, at once or in pieces"},
+	{From: fsm.In(schema.LinkNever), On: OnParted, To: schema.LinkDegraded, Why: "the connection over which the robot was enabled is gone, and no heartbeat has arrived since boot"},
+	{From: fsm.In(schema.LinkDegraded, schema.LinkLost), On: OnJoined, To: schema.LinkNever, Why: "that connection is back, and still no heartbeat has arrived"},
+	{From: fsm.In(schema.LinkLost), On: OnReturned, To: schema.LinkDegraded, Why: "a heartbeat arrived; one heartbeat is not a link yet"},
 }
 
 // State is the state of the link.
