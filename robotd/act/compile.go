@@ -22,7 +22,7 @@ const (
 	untilEmpty              // a group: when all its children have ended
 )
 
-// newNode is one action or group of a compiled act. Parents come before their
+// node is one action or group of a compiled act. Parents come before their
 // children, and children are in the order of their start.
 type node struct {
 	do             *score.Action

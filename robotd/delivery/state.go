@@ -160,7 +160,7 @@ func (s *State[C]) Deadline() (time.Duration, bool) {
 
 func (s *State[C]) save() Save { return Save{Kind: s.kind, Kept: s.kept()} }
 
-// saved returns the state to persist.
+// kept returns the state to persist.
 func (s *State[C]) kept() Kept {
 	k := Kept{Desired: s.desired, Phase: s.phase, Reason: s.why.reason, Pointer: s.why.pointer, Detail: s.why.detail, ActsDigest: s.actsDigest, Previous: s.previous}
 	if s.active != nil {

@@ -41,7 +41,7 @@ func (s *State) resend(e *entry, out []Effect) []Effect {
 // tries once more.
 func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
 	var again []Record
-	crowded := in.Refused == schema.ReasonNoSpace && s.finished() > minFinished
+	diskFull := in.Refused == schema.ReasonNoSpace && s.finished() > minFinished
 	for _, k := range in.Keys {
 		e := s.openByKey(k)
 		if e == nil {
@@ -50,7 +50,7 @@ func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
 			}
 			continue
 		}
-		if crowded && e.phase == Saving && !e.retried {
+		if diskFull && e.phase == Saving && !e.retried {
 			e.retried = true
 			again = append(again, e.rec)
 			continue
