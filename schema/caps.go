@@ -2,7 +2,8 @@ package schema
 
 import "slices"
 
-// Caps is what a robot is and can do: retained, once per boot and on change.
+// Caps describes a robot and its capabilities. Retained; published once per boot and on
+// change.
 type Caps struct {
 	TS       Time         `json:"ts"`
 	Session  string       `json:"session"`
@@ -10,26 +11,26 @@ type Caps struct {
 	Software CapsSoftware `json:"software"`
 	Limits   CapsLimits   `json:"limits"`
 	Verbs    []string     `json:"verbs"` // group/verb
-	// Arguments are those that the robot takes, by verb; it refuses any other. A
-	// verb without an entry takes none. Earlier releases do not list them: nil.
+	// Arguments lists the arguments that the robot accepts, by verb; it refuses
+	// others. A verb without an entry has none. Earlier releases do not send it: nil.
 	Arguments map[string][]string `json:"arguments,omitzero"`
 	Units     []Unit              `json:"units"`
-	Points    []string            `json:"points"` // names that goto knows; empty without a map
+	Points    []string            `json:"points"` // names that goto accepts; empty without a map
 	Languages []string            `json:"languages"`
-	// Labels are what the fleet calls the robot by, such as site: museum.
+	// Labels are the fleet's labels of the robot, such as site: museum.
 	Labels       map[string]string `json:"labels,omitempty"`
 	Handlers     []string          `json:"handlers"`
 	Interrupters []string          `json:"interrupters"`
-	Features     []Feature         `json:"features,omitempty"` // what not every robot can do; unknown ones are to be ignored
-	Notes        []string          `json:"notes"`              // what a person must know, such as what a stop is not
-	Truncated    bool              `json:"truncated,omitzero"` // over the limit: labels and the ends of long lists left out
+	Features     []Feature         `json:"features,omitempty"` // readers ignore unknown ones
+	Notes        []string          `json:"notes"`              // what an operator must know, such as that a stop is not an emergency stop
+	Truncated    bool              `json:"truncated,omitzero"` // over the size limit: labels and the ends of long lists are left out
 }
 
 // CapsRobot identifies the body.
 type CapsRobot struct {
 	Model  string `json:"model"`
 	Serial string `json:"serial,omitempty"`
-	HW     string `json:"hw,omitempty"` // what its driver says of the hardware: a revision, or that there is none
+	HW     string `json:"hw,omitempty"` // the driver's description of the hardware: a revision, or that it is simulated
 	Driver string `json:"driver"`
 }
 
@@ -39,15 +40,14 @@ type CapsSoftware struct {
 	Protocol []string `json:"protocol"`
 }
 
-// CapsLimits are the robot's own bounds.
+// CapsLimits holds limits of the robot.
 type CapsLimits struct {
 	MaxCmdBytes  int `json:"max_cmd_bytes"`
 	MaxBlobBytes int `json:"max_blob_bytes"`
 	DedupeWindow int `json:"dedupe_window"`
 }
 
-// UnitKind is what a unit is for; the action table says which kind an action
-// needs.
+// UnitKind is the kind of a unit; the action table lists which kind each action needs.
 type UnitKind string
 
 const (
@@ -61,12 +61,12 @@ const (
 	UnitSensor  UnitKind = "sensor"
 )
 
-// Moves reports whether units of this kind can move the robot or a part of it:
-// the safety gate closes exactly these.
+// Moves reports whether units of this kind can move the robot or a part of it. The
+// safety core permits or forbids exactly these.
 func (k UnitKind) Moves() bool { return k == UnitHead || k == UnitDrive }
 
-// Unit is one device of a robot with its own limits. Catalogues are empty when
-// the unit takes any name.
+// Unit is one device of a robot with its own limits. A catalogue (Faces, Sounds,
+// Motions) is empty if the unit accepts any name.
 type Unit struct {
 	ID          string   `json:"id"`
 	Kind        UnitKind `json:"kind"`
@@ -77,9 +77,9 @@ type Unit struct {
 	PitchRad    *Range   `json:"pitch_rad,omitzero"`
 	RollRad     *Range   `json:"roll_rad,omitzero"`
 	MaxSpeedMPS float64  `json:"max_speed_mps,omitzero"`
-	// Of a drive that takes velocities.
+	// For a drive that accepts velocities.
 	MaxTurnRadPS float64 `json:"max_turn_radps,omitzero"`
-	BrakingMPS2  float64 `json:"braking_mps2,omitzero"` // how fast it slows down by itself
+	BrakingMPS2  float64 `json:"braking_mps2,omitzero"` // its deceleration when it brakes by itself
 }
 
 // Range is a closed interval.
@@ -88,25 +88,24 @@ type Range struct {
 	Max float64 `json:"max"`
 }
 
-// Holds reports whether v lies within r; a missing range holds everything.
+// Holds reports whether v is within r. A nil range contains every value.
 func (r *Range) Holds(v float64) bool { return r == nil || v >= r.Min && v <= r.Max }
 
-// Validate reports what caps must carry and do not.
+// Validate reports missing or invalid fields.
 func (m *Caps) Validate() []Problem {
 	var c checks
-	c.said("/session", m.Session != "")
-	c.said("/software/robotd", m.Software.Robotd != "")
-	c.said("/verbs", len(m.Verbs) > 0)
+	c.present("/session", m.Session != "")
+	c.present("/software/robotd", m.Software.Robotd != "")
+	c.present("/verbs", len(m.Verbs) > 0)
 	for i := range m.Units {
 		c.id(at("/units", i, "id"), m.Units[i].ID)
 	}
 	return c
 }
 
-// Takes reports whether the robot takes an argument of a verb, and whether that is
-// known. Where caps list no arguments it is known of sight alone: seen_mono_ms has
-// been there from the first release, and seen_boot is older than features, which
-// every robot lists since.
+// Takes reports whether the robot accepts an argument of a verb, and whether that is
+// known. If caps list no arguments, it is known only for two: every release has
+// seen_mono_ms, and every release that lists features has seen_boot.
 func (m *Caps) Takes(verb, argument string) (takes, known bool) {
 	switch {
 	case m.Arguments != nil:
@@ -119,7 +118,7 @@ func (m *Caps) Takes(verb, argument string) (takes, known bool) {
 	return false, false
 }
 
-// Acts is the robot's own catalogue of taught acts.
+// Acts is the robot's catalogue of the acts that it was taught.
 type Acts struct {
 	TS      Time     `json:"ts"`
 	Session string   `json:"session"`
@@ -134,10 +133,10 @@ type ActRef struct {
 	Name string `json:"name,omitempty"`
 }
 
-// Validate reports what a catalogue of acts must carry and does not.
+// Validate reports missing or invalid fields.
 func (m *Acts) Validate() []Problem {
 	var c checks
-	c.said("/session", m.Session != "")
+	c.present("/session", m.Session != "")
 	c.digest("/digest", m.Digest)
 	for i := range m.Acts {
 		c.id(at("/acts", i, "id"), m.Acts[i].ID)

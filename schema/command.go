@@ -28,8 +28,8 @@ type Request struct {
 	Args    Args         `json:"-"`
 }
 
-// Precondition is what must still hold when a command is judged; what is left
-// out is not asked.
+// Precondition lists conditions that have to hold when the robot checks a command.
+// Conditions that are left out are not checked.
 type Precondition struct {
 	Mode     ModeID `json:"mode,omitempty"`
 	StateSeq int64  `json:"state_seq,omitzero"` // the newest state has this number
@@ -37,8 +37,7 @@ type Precondition struct {
 	StoryRev int64  `json:"story_rev,omitzero"` // the active story has this revision
 }
 
-// Unmet compares what was asked for with what is, and returns the first
-// condition that does not hold: where it stands in the request, and both values.
+// Unmet returns a problem for the first condition that is does not meet.
 func (p Precondition) Unmet(is Precondition) (Problem, bool) {
 	fault := func(name, want, got string) (Problem, bool) {
 		if got == "" {
@@ -104,7 +103,7 @@ func (v Verb) decodeWord(word string) (Request, []Problem) {
 
 func (v Verb) decodeObject(payload []byte) (Request, []Problem) {
 	var r Request
-	if p, bad := shape(payload); bad {
+	if p, bad := checkShape(payload); bad {
 		return r, []Problem{p}
 	}
 	var members map[string]jsontext.Value
@@ -224,8 +223,8 @@ func (c *checks) read(raw jsontext.Value, pointer string, into any) {
 	}
 }
 
-// readCondition reads the header if strictly: an ignored condition would be
-// worse than a refusal. So a member that says nothing is one, too.
+// readCondition decodes the field "if" strictly, because ignoring a condition would be
+// worse than a refusal. So it also refuses empty conditions.
 func (c *checks) readCondition(raw jsontext.Value, into *Precondition) {
 	const hint = "it takes mode, state_seq, session, story_rev"
 	if raw.Kind() == 'n' {
@@ -259,12 +258,12 @@ func EncodeRequest(v Verb, r Request) ([]byte, error) {
 	return Encode(wire{r, r.Args.Values(v)})
 }
 
-// Ack is the robot's answer. Every command gets a final one, also the
-// malformed, the late, the refused and the repeated.
+// Ack is the robot's answer to a command. Every command gets a final answer, also
+// malformed, late, refused and repeated ones.
 type Ack struct {
 	TS           Time    `json:"ts"`
 	Session      string  `json:"session"`
-	ID           *string `json:"id" jsonschema:"nullable"` // null when the question's id could not be read
+	ID           *string `json:"id" jsonschema:"nullable"` // null if the id of the command could not be decoded
 	Verb         string  `json:"verb"`
 	Status       Status  `json:"status"`
 	Result       Result  `json:"result,omitempty"`
@@ -273,27 +272,26 @@ type Ack struct {
 	RetryMS      int64   `json:"retry_ms,omitzero"`
 	Detail       string  `json:"detail,omitempty"`
 	Pointer      string  `json:"pointer,omitempty"`
-	StateSeq     int64   `json:"state_seq,omitzero"` // the effect is visible in a state of this number or above
+	StateSeq     int64   `json:"state_seq,omitzero"` // the effect is visible in states with this state_seq or a higher one
 	Current      *Now    `json:"current,omitzero"`
-	Dup          bool    `json:"dup,omitzero"`           // the answer to an earlier copy, sent again
-	UncheckedAge bool    `json:"unchecked_age,omitzero"` // the robot could not judge how old the command was
-	Progress     *int    `json:"progress,omitzero"`      // 0-100, with IN_PROGRESS where it can be told
-	EtaMS        int64   `json:"eta_ms,omitzero"`        // how long it still takes, with IN_PROGRESS where that is known
-	Lease        *Lease  `json:"lease,omitzero"`         // control granted, or who else holds it
-	Refs         []Ref   `json:"refs,omitempty"`         // what it is about: what stands in the way, or what it made; at most MaxRefs
+	Dup          bool    `json:"dup,omitzero"`           // the repeated answer to an earlier copy of the command
+	UncheckedAge bool    `json:"unchecked_age,omitzero"` // the robot could not check the age of the command
+	Progress     *int    `json:"progress,omitzero"`      // 0-100, with IN_PROGRESS if known
+	EtaMS        int64   `json:"eta_ms,omitzero"`        // remaining time, with IN_PROGRESS if known
+	Lease        *Lease  `json:"lease,omitzero"`         // the granted control, or its present holder
+	Refs         []Ref   `json:"refs,omitempty"`         // what prevents the command, or what it created; at most MaxRefs
 }
 
-// Ref names something that an answer or an alert is about.
+// Ref refers to an object that an answer or an alert is about.
 type Ref struct {
 	Kind RefKind `json:"kind"`
 	ID   string  `json:"id"`
 }
 
-// MaxRefs bounds how many an answer names.
+// MaxRefs is the greatest number of references in an answer.
 const MaxRefs = 8
 
-// Lease is control of a robot in one client's hand. Its id is told to its holder
-// alone.
+// Lease is the control of a robot by one client. Only its holder receives its id.
 type Lease struct {
 	ID      string `json:"id,omitempty"`
 	Holder  string `json:"holder"`
@@ -302,22 +300,22 @@ type Lease struct {
 	UntilMS int64  `json:"until_ms"`     // in the robot's mono_ms
 }
 
-// Now is where the robot stands, as an answer tells it.
+// Now is the robot's present state in an answer.
 type Now struct {
 	Mode   ModeID      `json:"mode"`
 	Safety SafetyState `json:"safety"`
 	Auto   AutoStatus  `json:"auto"`
 }
 
-// Validate reports what an answer must carry and does not.
+// Validate reports missing or invalid fields.
 func (m *Ack) Validate() []Problem {
 	var c checks
-	c.said("/session", m.Session != "")
-	c.said("/verb", m.Verb != "")
-	c.said("/status", m.Status != "")
+	c.present("/session", m.Session != "")
+	c.present("/verb", m.Verb != "")
+	c.present("/status", m.Status != "")
 	for i, r := range m.Refs {
-		c.said(at("/refs", i, "kind"), r.Kind != "")
-		c.said(at("/refs", i, "id"), r.ID != "")
+		c.present(at("/refs", i, "kind"), r.Kind != "")
+		c.present(at("/refs", i, "id"), r.ID != "")
 	}
 	return c
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// DesiredConfig is the fleet's desired state for a robot's settings. Retained. It is the
-// whole document, not a patch: a key that is absent has its default.
+// DesiredConfig contains a robot's settings as the fleet desires them. Retained. It is the
+// complete document, not a patch: an absent key has its default.
 type DesiredConfig struct {
 	Rev     int64                     `json:"rev"`
 	FleetID string                    `json:"fleet_id"`
@@ -19,57 +19,57 @@ type DesiredConfig struct {
 	Sig     *Signature                `json:"sig,omitzero"`
 }
 
-// Validate reports what the desired state must carry and does not.
+// Validate reports missing or invalid fields.
 func (d *DesiredConfig) Validate() []Problem {
 	var c checks
 	c.desired(d.Rev, d.FleetID)
 	c.signed(d.Counter, d.Sig)
-	c.said("/values", d.Values != nil)
+	c.present("/values", d.Values != nil)
 	return c
 }
 
-// ReportedConfig tells for each key of the newest desired state what became of it.
+// ReportedConfig reports the result for each key of the newest DesiredConfig.
 type ReportedConfig struct {
 	TS            Time                      `json:"ts"`
 	Session       string                    `json:"session"`
 	FleetID       string                    `json:"fleet_id,omitempty"`
-	DesiredRev    int64                     `json:"desired_rev"` // 0 = nothing was ever desired
+	DesiredRev    int64                     `json:"desired_rev"` // 0 = no document received
 	Phase         DeployPhase               `json:"phase"`
 	Reason        Reason                    `json:"reason,omitempty"`
 	Retry         Retry                     `json:"retry,omitempty"`
 	Detail        string                    `json:"detail,omitempty"`
 	Applied       map[string]jsontext.Value `json:"applied"`
 	Rejected      []RejectedKey             `json:"rejected"`
-	RestartNeeded []string                  `json:"restart_needed"`     // kept, and in force after the next start
-	Truncated     bool                      `json:"truncated,omitzero"` // over the limit: details, then values left out
+	RestartNeeded []string                  `json:"restart_needed"`     // stored; take effect after the next start
+	Truncated     bool                      `json:"truncated,omitzero"` // over the size limit: details are left out, then values
 }
 
-// RejectedKey is one key that was not applied, and why.
+// RejectedKey is a key that was not applied, with the reason.
 type RejectedKey struct {
 	Key    string `json:"key"`
 	Reason Reason `json:"reason"`
 	Detail string `json:"detail,omitempty"`
 }
 
-// Validate reports what the report must carry and does not.
+// Validate reports missing or invalid fields.
 func (r *ReportedConfig) Validate() []Problem {
 	var c checks
-	c.said("/session", r.Session != "")
-	c.said("/phase", r.Phase != "")
+	c.present("/session", r.Session != "")
+	c.present("/phase", r.Phase != "")
 	return c
 }
 
-// ApplyMode says when a desired mode is taken.
+// ApplyMode tells when a robot applies a desired mode.
 type ApplyMode string
 
 const (
 	ApplyModeBoot ApplyMode = "boot" // after start-up has succeeded
-	ApplyModeNow  ApplyMode = "now"  // once when this revision is first seen, and after start-up
+	ApplyModeNow  ApplyMode = "now"  // once when the revision is first received, and after start-up
 )
 
-// DesiredMode is the fleet's desired state for the mode of a robot. It never leads out of
-// safe, of a latch or of a lease in somebody's hand, and is not applied again at
-// a reconnect: nobody is moved by a message older than his last decision.
+// DesiredMode is the mode that the fleet desires for a robot. It never ends the mode safe,
+// a latch or a lease, and is not applied again after a reconnect, so that it never
+// overrules a later decision of a person.
 type DesiredMode struct {
 	Rev     int64      `json:"rev"`
 	FleetID string     `json:"fleet_id"`
@@ -81,21 +81,21 @@ type DesiredMode struct {
 	Sig     *Signature `json:"sig,omitzero"`
 }
 
-// Validate reports what the desired state must carry and does not.
+// Validate reports missing or invalid fields.
 func (d *DesiredMode) Validate() []Problem {
 	var c checks
 	c.desired(d.Rev, d.FleetID)
 	c.signed(d.Counter, d.Sig)
-	c.said("/mode", d.Mode != "")
+	c.present("/mode", d.Mode != "")
 	if d.Apply != ApplyModeBoot && d.Apply != ApplyModeNow {
 		c.add("/apply", "bad_value", strconv.Quote(string(d.Apply))+" is not a time to apply a mode", "boot or now")
 	}
 	return c
 }
 
-// ReportedMode tells what became of the desired mode. Its phases are idle,
-// waiting (for start-up, or the switch runs), held (see Reason; it will not be
-// taken by itself), active, rejected and failed.
+// ReportedMode reports how far the robot has followed the desired mode. Its phases are
+// idle, waiting (for the end of start-up or of the switch), held (see Reason; the mode is
+// not applied by itself), active, rejected and failed.
 type ReportedMode struct {
 	TS         Time        `json:"ts"`
 	Session    string      `json:"session"`
@@ -105,21 +105,21 @@ type ReportedMode struct {
 	Reason     Reason      `json:"reason,omitempty"`
 	Retry      Retry       `json:"retry,omitempty"`
 	Detail     string      `json:"detail,omitempty"`
-	Mode       ModeID      `json:"mode,omitempty"` // the one desired
-	Diverged   bool        `json:"diverged"`       // another mode was asked for since
+	Mode       ModeID      `json:"mode,omitempty"` // the desired mode
+	Diverged   bool        `json:"diverged"`       // another mode was requested since
 }
 
-// Validate reports what the report must carry and does not.
+// Validate reports missing or invalid fields.
 func (r *ReportedMode) Validate() []Problem {
 	var c checks
-	c.said("/session", r.Session != "")
-	c.said("/phase", r.Phase != "")
+	c.present("/session", r.Session != "")
+	c.present("/phase", r.Phase != "")
 	return c
 }
 
-// DesiredSet is the fleet's desired state for a set that travels as one blob: activities
-// or places. It has the rules of a desired story; Set nil under a higher Rev
-// withdraws.
+// DesiredSet names a set that the fleet desires on a robot and that is published as one
+// blob: activities or places. The rules are those of DesiredStory; a null Set under a
+// higher Rev withdraws the set.
 type DesiredSet struct {
 	Rev      int64      `json:"rev"`
 	FleetID  string     `json:"fleet_id"`
@@ -131,7 +131,7 @@ type DesiredSet struct {
 	Released *Signature `json:"released,omitzero"`
 }
 
-// Validate reports what the desired state must carry and does not.
+// Validate reports missing or invalid fields.
 func (d *DesiredSet) Validate() []Problem {
 	var c checks
 	c.desired(d.Rev, d.FleetID)
@@ -140,7 +140,7 @@ func (d *DesiredSet) Validate() []Problem {
 	return c
 }
 
-// ReportedSet is the robot's answer to a desired set.
+// ReportedSet is the robot's report on a DesiredSet.
 type ReportedSet struct {
 	TS         Time        `json:"ts"`
 	Session    string      `json:"session"`
@@ -158,16 +158,15 @@ type ReportedSet struct {
 	Previous   *StoryRef   `json:"previous" jsonschema:"nullable"`
 }
 
-// Validate reports what the report must carry and does not.
+// Validate reports missing or invalid fields.
 func (r *ReportedSet) Validate() []Problem {
 	var c checks
-	c.said("/session", r.Session != "")
-	c.said("/phase", r.Phase != "")
+	c.present("/session", r.Session != "")
+	c.present("/phase", r.Phase != "")
 	return c
 }
 
-// Signature is an Ed25519 signature over what package sign says, by the key of
-// that name.
+// Signature is an Ed25519 signature; package sign defines the signed bytes.
 type Signature struct {
 	Key   string `json:"key"`   // first 16 hexadecimal digits of the public key's SHA-256
 	Value string `json:"value"` // base64
@@ -175,15 +174,15 @@ type Signature struct {
 
 func (c *checks) desired(rev int64, fleetID string) {
 	c.atLeast("/rev", rev, 1)
-	c.said("/fleet_id", fleetID != "")
+	c.present("/fleet_id", fleetID != "")
 }
 
 func (c *checks) signed(counter int64, s *Signature) {
 	if s == nil {
 		return
 	}
-	c.said("/sig/key", s.Key != "")
-	c.said("/sig/value", s.Value != "")
+	c.present("/sig/key", s.Key != "")
+	c.present("/sig/value", s.Value != "")
 	if counter < 1 {
 		c.add("/counter", "missing", fmt.Sprintf("a signed desired state carries its release counter, not %d", counter), "")
 	}

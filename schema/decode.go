@@ -12,32 +12,32 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxDepth bounds the nesting of every payload.
+// MaxDepth is the greatest nesting depth of a payload.
 const MaxDepth = 16
 
-// maxInt is the largest integer that every JSON reader keeps exactly.
+// maxInt is the largest integer that every JSON reader represents exactly.
 const maxInt = 1 << 53
 
-// Decode reads one message of type T. Fields that T does not know are ignored,
-// as the reader of a document must; everything else that is malformed is
-// returned as problems, and then the value must not be used.
+// Decode decodes and validates one message of type T. It ignores unknown fields, as
+// readers of documents must. If it returns problems, the value must not be used.
 func Decode[T any](data []byte) (T, []Problem) { return decode[T](data, false, MaxDepth) }
 
-// DecodeStrict is Decode, but an unknown field is a problem too.
+// DecodeStrict is like Decode, but an unknown field is a problem too.
 func DecodeStrict[T any](data []byte) (T, []Problem) { return decode[T](data, true, MaxDepth) }
 
-// DecodeStrictWithin is DecodeStrict for files whose nesting has a bound of its
-// own.
+// DecodeStrictWithin is like DecodeStrict, with another limit of the nesting depth.
 func DecodeStrictWithin[T any](data []byte, depth int) (T, []Problem) {
 	return decode[T](data, true, depth)
 }
 
-// DecodeStrictInto reads one message into v, as DecodeStrictWithin does, for a
-// caller who knows the type only at run time. It does not call Validate.
-func DecodeStrictInto(data []byte, v any, depth int) []Problem { return into(data, v, true, depth) }
+// DecodeStrictInto is like DecodeStrictWithin for a type that is known only at run time.
+// It does not call Validate.
+func DecodeStrictInto(data []byte, v any, depth int) []Problem {
+	return decodeInto(data, v, true, depth)
+}
 
-func into(data []byte, v any, strict bool, depth int) []Problem {
-	if p, bad := shapeWithin(data, depth); bad {
+func decodeInto(data []byte, v any, strict bool, depth int) []Problem {
+	if p, bad := checkShapeWithin(data, depth); bad {
 		return []Problem{p}
 	}
 	if err := json.Unmarshal(data, v, json.RejectUnknownMembers(strict)); err != nil {
@@ -48,11 +48,11 @@ func into(data []byte, v any, strict bool, depth int) []Problem {
 
 func decode[T any](data []byte, strict bool, depth int) (T, []Problem) {
 	var v T
-	if ps := into(data, &v, strict, depth); len(ps) > 0 {
+	if ps := decodeInto(data, &v, strict, depth); len(ps) > 0 {
 		return v, ps
 	}
-	if _, ok := any(&v).(obeyed); ok {
-		if ps := unsaid(data, reflect.TypeFor[T]()); len(ps) > 0 {
+	if _, ok := any(&v).(directive); ok {
+		if ps := missingFields(data, reflect.TypeFor[T]()); len(ps) > 0 {
 			return v, ps
 		}
 	}
@@ -64,8 +64,8 @@ func decode[T any](data []byte, strict bool, depth int) (T, []Problem) {
 	return v, nil
 }
 
-// Encode writes a message. It fails only on a value that the type cannot carry,
-// which is a fault of ours.
+// Encode encodes a message. It fails only on values that JSON cannot represent, which is
+// a bug of the caller.
 func Encode(v any) ([]byte, error) {
 	b, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
@@ -74,11 +74,11 @@ func Encode(v any) ([]byte, error) {
 	return b, nil
 }
 
-// shape checks what holds for every payload before any type is looked at: one
-// object, not too deep, no duplicate keys, integers that survive every reader.
-func shape(data []byte) (Problem, bool) { return shapeWithin(data, MaxDepth) }
+// checkShape checks the rules for every payload, independent of its type: one object,
+// limited depth, no duplicate keys, integers within 2^53.
+func checkShape(data []byte) (Problem, bool) { return checkShapeWithin(data, MaxDepth) }
 
-func shapeWithin(data []byte, depth int) (Problem, bool) {
+func checkShapeWithin(data []byte, depth int) (Problem, bool) {
 	if first := bytes.TrimLeft(data, " \t\r\n"); len(first) == 0 {
 		return Fault("", "empty", "the payload is empty", "send a JSON object"), true
 	} else if first[0] != '{' {
@@ -110,7 +110,7 @@ func shapeWithin(data []byte, depth int) (Problem, bool) {
 	return Problem{}, false
 }
 
-// problemOf turns a decoder's error into a problem that names the place.
+// problemOf turns an error of the decoder into a problem with its position.
 func problemOf(err error) Problem {
 	var syn *jsontext.SyntacticError
 	if errors.As(err, &syn) {
@@ -135,7 +135,7 @@ func problemOf(err error) Problem {
 	return Fault("", "syntax", reason(err), "send one well-formed JSON object")
 }
 
-// reason strips the decoder's own prefix, which means nothing to a sender.
+// reason removes the decoder's prefix, which means nothing to the sender.
 func reason(err error) string {
 	if err == nil {
 		return "malformed"

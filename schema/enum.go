@@ -1,10 +1,9 @@
 package schema
 
-// The enums below are strings on the wire, spelled once, here. Readers treat a
-// value they do not know as text to be shown and as "not ok"; the zero value of
-// each is never sent.
+// The enums below are strings on the wire. Readers show an unknown value as text and
+// treat it as "not ok". The zero value of an enum is never sent.
 
-// ModeID names who is in charge of a robot.
+// ModeID names a mode of a robot.
 type ModeID string
 
 const (
@@ -14,8 +13,7 @@ const (
 	ModeSafe ModeID = "safe" // link lost or mnl unavailable; built in, never asked for
 )
 
-// SafetyState is the state of the safety core, the only owner of the
-// permission to move.
+// SafetyState is the state of the safety core, which alone permits motion.
 type SafetyState string
 
 const (
@@ -28,7 +26,7 @@ const (
 	SafetyReset    SafetyState = "RESET"     // units clear their errors, then DISABLED
 )
 
-// SystemStatus says whether the mode system itself runs.
+// SystemStatus is the status of the mode supervisor.
 type SystemStatus string
 
 const (
@@ -37,7 +35,7 @@ const (
 	SystemStopping SystemStatus = "stopping"
 )
 
-// ModePhase is where the mode supervisor stands.
+// ModePhase is the phase of the mode supervisor.
 type ModePhase string
 
 const (
@@ -47,7 +45,7 @@ const (
 	PhaseFailed    ModePhase = "failed"
 )
 
-// ModeStatus is the life cycle of one mode.
+// ModeStatus is the status of one mode.
 type ModeStatus string
 
 const (
@@ -60,8 +58,8 @@ const (
 	ModeFailed     ModeStatus = "failed"
 )
 
-// AutoStatus is the status of ato. The words are the domain's: idle means that
-// the story runs; people's screens say "performing".
+// AutoStatus is the status of ato. The words have a history: idle means that the story
+// runs; user interfaces show "performing".
 type AutoStatus string
 
 const (
@@ -71,7 +69,7 @@ const (
 	AutoStopped AutoStatus = "stopped" // rewound to the first act; nothing runs
 )
 
-// InterrupterState says whether an interrupter may ask for interrupts.
+// InterrupterState tells whether an interrupter may request interrupts.
 type InterrupterState string
 
 const (
@@ -90,7 +88,7 @@ const (
 	LinkLost     LinkState = "lost"
 )
 
-// LinkLoss is what a mode does when the link is lost.
+// LinkLoss is the reaction of a mode to the loss of the link.
 type LinkLoss string
 
 const (
@@ -98,7 +96,7 @@ const (
 	LinkLossContinue LinkLoss = "continue"
 )
 
-// PresenceState is what a presence document says.
+// PresenceState is the state in a presence document.
 type PresenceState string
 
 const (
@@ -108,7 +106,7 @@ const (
 	PresenceSleeping PresenceState = "sleeping"
 )
 
-// Status is the state of a command as the robot tells it.
+// Status is the status of a command in the robot's answers.
 type Status string
 
 const (
@@ -125,8 +123,8 @@ const (
 // Final reports whether no further answer follows s.
 func (s Status) Final() bool { return s != StatusAccepted && s != StatusInProgress && s != "" }
 
-// Result is the coarse result of a command; the mode supervisor's four codes
-// are spelled as its clients know them.
+// Result is the coarse result of a command. The codes of the mode supervisor have the
+// spelling that its clients know.
 type Result string
 
 const (
@@ -138,7 +136,7 @@ const (
 	ResultNotReady Result = "MS_NOTREADY"
 )
 
-// Retry tells whether asking again can help.
+// Retry tells whether sending the command again can help.
 type Retry string
 
 const (
@@ -147,7 +145,7 @@ const (
 	RetryAfterFix Retry = "after_fix"
 )
 
-// DeployPhase is where a robot stands with a desired document.
+// DeployPhase is how far a robot has followed a desired document.
 type DeployPhase string
 
 const (
@@ -167,7 +165,7 @@ const (
 	DeployWithdrawn  DeployPhase = "withdrawn"
 )
 
-// Apply says when a newly accepted story takes over from the running one.
+// Apply tells when a newly accepted story replaces the running one.
 type Apply string
 
 const (
@@ -186,7 +184,7 @@ const (
 	AlertCritical AlertLevel = "critical"
 )
 
-// RefKind says what an answer or an alert points at.
+// RefKind is the kind of object that an answer or an alert refers to.
 type RefKind string
 
 const (
@@ -200,7 +198,7 @@ const (
 	RefPause     RefKind = "pause"     // a token, as in pause_holders of the state: what auto/continue takes
 )
 
-// Feature is something that not every robot, or not every release, can do.
+// Feature is a capability that not every robot or not every release has.
 type Feature string
 
 const (
@@ -214,7 +212,8 @@ const (
 	FeatureRequireSight  Feature = "require_sight"  // enable and reset have to say which heartbeat their sender saw
 )
 
-// Role is what a broker identity may do; the topic and verb tables say it.
+// Role is the role of a broker identity. The topic and verb tables list what each role
+// may do.
 type Role string
 
 const (

@@ -30,7 +30,7 @@ type Envelope struct {
 // and only if one could be read, so that the answer finds its question.
 func DecodeEnvelope(payload []byte, stop bool, args func(jsontext.Value) []Problem) (Envelope, []Problem) {
 	var e Envelope
-	if p, bad := shape(payload); bad {
+	if p, bad := checkShape(payload); bad {
 		return e, []Problem{p}
 	}
 	var members map[string]jsontext.Value
@@ -136,7 +136,7 @@ func ReadText(raw jsontext.Value, pointer string, bound Bound, stop bool) (strin
 }
 
 // ReadMember decodes one member of a command into a pointer. A null is refused:
-// it says nothing, and its sender may rely on what it leaves out.
+// it contains no value, and its sender may rely on one.
 func ReadMember(raw jsontext.Value, pointer string, into any) []Problem {
 	var c checks
 	c.read(raw, pointer, into)

@@ -2,8 +2,8 @@ package schema
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// Event is a piece of history: what happened, once. A consumer never rebuilds
-// state from events. Seq rises by one per event of a boot, so that a gap shows.
+// Event reports something that happened, once. Consumers do not derive state from
+// events. Seq rises by one with each event of a boot, so that gaps are visible.
 type Event struct {
 	TS        Time           `json:"ts"`
 	Boot      string         `json:"boot"`
@@ -13,15 +13,15 @@ type Event struct {
 	Cause     string         `json:"cause,omitempty"`
 	ReqID     string         `json:"req_id,omitempty"`
 	Data      jsontext.Value `json:"data,omitempty"`
-	Truncated bool           `json:"truncated,omitzero"` // over the limit: its data left out
+	Truncated bool           `json:"truncated,omitzero"` // over the size limit: data is left out
 }
 
-// Validate reports what an event must carry and does not.
+// Validate reports missing or invalid fields.
 func (e *Event) Validate() []Problem {
 	var c checks
-	c.said("/boot", e.Boot != "")
-	c.said("/type", e.Type != "")
-	c.said("/source", e.Source != "")
+	c.present("/boot", e.Boot != "")
+	c.present("/type", e.Type != "")
+	c.present("/source", e.Source != "")
 	c.atLeast("/seq", e.Seq, 1)
 	return c
 }

@@ -2,12 +2,12 @@ package schema
 
 import "strings"
 
-// MaxIDLen bounds the ids of robots, clients, acts, stories and the like.
+// MaxIDLen is the greatest length of ids of robots, clients, acts, stories and so on.
 const MaxIDLen = 63
 
 // ValidID reports whether s can name a robot, a client, an act, a story, a unit
-// or a label key: [a-z0-9][a-z0-9-]{0,62}. Dots are left out on purpose: a
-// client id is a name, or a name, a dot and a suffix (see ClientName).
+// or a label key: [a-z0-9][a-z0-9-]{0,62}. Dots are not allowed, because in a client id
+// a dot separates the name from a suffix (see ClientName).
 func ValidID(s string) bool {
 	if s == "" || len(s) > MaxIDLen || s[0] == '-' {
 		return false
@@ -21,10 +21,10 @@ func ValidID(s string) bool {
 	return true
 }
 
-// ReservedName reports whether s is a name that fleetd instances and people's tools go by
-// where nothing else is said: fleetd and what begins with "fleetd-" or "console-",
-// admin, obs, guest, stop1, op1 to op9. No robot is called so: sessions and topics of one's own
-// go by the name.
+// ReservedName reports whether s is a default name of fleetd or of people's tools:
+// fleetd, names that begin with "fleetd-" or "console-", admin, obs, guest, stop1, op1
+// to op9. A robot cannot have such a name, because sessions and a client's own topics
+// are identified by the name.
 func ReservedName(s string) bool {
 	switch s {
 	case "fleetd", "admin", "obs", "guest", "stop1":
@@ -39,8 +39,8 @@ func ValidNamespace(s string) bool {
 	return len(s) <= 32 && s != "" && ValidID("x"+s)
 }
 
-// ValidRequestID reports whether s can name a command: 1-64 characters of
-// [A-Za-z0-9._:-]. A UUIDv7 is advised.
+// ValidRequestID reports whether s can be the id of a command: 1-64 characters of
+// [A-Za-z0-9._:-]. A UUIDv7 is recommended.
 func ValidRequestID(s string) bool {
 	if s == "" || len(s) > 64 {
 		return false
@@ -67,7 +67,7 @@ func ValidSHA256(s string) bool {
 	return true
 }
 
-// ValidUUID reports whether s is a UUID as it is written, in lower case.
+// ValidUUID reports whether s is a UUID in lower case.
 func ValidUUID(s string) bool {
 	if len(s) != 36 {
 		return false
@@ -85,9 +85,8 @@ func ValidUUID(s string) bool {
 	return true
 }
 
-// ClientName returns the name that an MQTT client id stands for: the id itself,
-// or what comes before its first dot, so that one person may connect with
-// several tools at once (op1, op1.phone).
+// ClientName returns the name in an MQTT client id: the part before its first dot, or
+// the whole id. So one person may connect with several tools at once (op1, op1.phone).
 func ClientName(clientID string) string {
 	name, _, _ := strings.Cut(clientID, ".")
 	return name

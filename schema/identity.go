@@ -5,15 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// A certificate says who holds it in exactly one URI and, again, in its common
-// name. The URI tells what he is: a robot, or a fleetd instance.
+// A certificate names its holder in exactly one URI and again in its common name. The
+// URI also tells the role: a robot or a fleetd.
 const (
 	robotURN  = "urn:troupe:robot:"
 	fleetdURN = "urn:troupe:fleetd:"
 )
 
-// IdentityURN is the URI by which a certificate names a robot or a fleetd instance; empty
-// for every other role, which has no certificate.
+// IdentityURN returns the URI in the certificate of a robot or a fleetd. It is empty for
+// other roles, which have no certificates.
 func IdentityURN(role Role, name string) string {
 	switch role {
 	case RoleRobot:
@@ -24,7 +24,7 @@ func IdentityURN(role Role, name string) string {
 	return ""
 }
 
-// ParseIdentityURN reads such a URI.
+// ParseIdentityURN parses such a URI.
 func ParseIdentityURN(urn string) (role Role, name string, ok bool) {
 	name, ok = strings.CutPrefix(urn, robotURN)
 	role = RoleRobot
@@ -38,42 +38,42 @@ func ParseIdentityURN(urn string) (role Role, name string, ok bool) {
 	return role, name, true
 }
 
-// EnrolRequest is how a robot asks for its certificate, over HTTPS and once, with
-// the token that a person was given for it.
+// EnrolRequest is a robot's one-time request for its first certificate, over HTTPS, with
+// an enrolment token.
 type EnrolRequest struct {
 	Token  string `json:"token"`
-	CSR    string `json:"csr"`              // PEM; its key never leaves the robot
-	Serial string `json:"serial,omitempty"` // of the body, where the token is bound to one
+	CSR    string `json:"csr"`              // PEM; the private key never leaves the robot
+	Serial string `json:"serial,omitempty"` // of the body, if the token is bound to one
 }
 
-// RenewRequest is how a robot asks for its next certificate, over a connection
-// that it made with the present one.
+// RenewRequest is a robot's request for its next certificate, over a connection that it
+// authenticates with the present one.
 type RenewRequest struct {
-	CSR string `json:"csr"` // PEM, of a new key
+	CSR string `json:"csr"` // PEM, for a new key
 }
 
-// Enrolled is the answer to both: what a robot keeps.
+// Enrolled is the answer to both requests; the robot stores it.
 type Enrolled struct {
 	TS          Time     `json:"ts"` // the fleet's time, for robots without a clock
 	Robot       string   `json:"robot"`
-	Certificate string   `json:"certificate"` // PEM, the robot's own first, then who signed it
-	CA          string   `json:"ca"`          // PEM, whom the robot is to trust
-	Brokers     []string `json:"brokers"`     // where it is to connect, the preferred first
+	Certificate string   `json:"certificate"` // PEM, the robot's own first, then its signers
+	CA          string   `json:"ca"`          // PEM, the roots that the robot shall trust
+	Brokers     []string `json:"brokers"`     // addresses of the brokers, the preferred first
 	Expires     Time     `json:"expires"`
-	// Whom the robot obeys from its first desired state on, unless it obeys somebody already,
-	// and whose signatures it believes, unless it was told on the spot. A robot takes
-	// both with its first certificate, and from a renewal neither.
+	// FleetID is the fleet that the robot obeys unless it already obeys one;
+	// TrustKeys are the keys whose signatures it trusts unless keys are configured on
+	// the robot. A robot takes both from its enrolment, never from a renewal.
 	FleetID   string   `json:"fleet_id,omitempty"`   // UUID of the fleet's database
 	TrustKeys []string `json:"trust_keys,omitempty"` // as in the robot's trust.keys
 }
 
-// maxPEM bounds a request for a certificate, in bytes.
+// maxPEM is the greatest size of a certificate request in bytes.
 const maxPEM = 8 << 10
 
-// Validate reports what a request must carry and does not.
+// Validate reports missing or invalid fields.
 func (r *EnrolRequest) Validate() []Problem {
 	var c checks
-	c.said("/token", r.Token != "")
+	c.present("/token", r.Token != "")
 	c.pem("/csr", r.CSR)
 	if len(r.Serial) > 128 || !utf8.ValidString(r.Serial) {
 		c.add("/serial", "bad_value", "the serial number is too long", "at most 128 characters")
@@ -81,7 +81,7 @@ func (r *EnrolRequest) Validate() []Problem {
 	return c
 }
 
-// Validate reports what a request must carry and does not.
+// Validate reports missing or invalid fields.
 func (r *RenewRequest) Validate() []Problem {
 	var c checks
 	c.pem("/csr", r.CSR)
@@ -89,18 +89,18 @@ func (r *RenewRequest) Validate() []Problem {
 }
 
 func (c *checks) pem(at, text string) {
-	c.said(at, text != "")
+	c.present(at, text != "")
 	if len(text) > maxPEM {
 		c.add(at, "too_long", "the request for a certificate is too long", "a request for a P-256 key has less than 1 KiB")
 	}
 }
 
-// Validate reports what an answer must carry and does not.
+// Validate reports missing or invalid fields.
 func (e *Enrolled) Validate() []Problem {
 	var c checks
 	c.id("/robot", e.Robot)
-	c.said("/certificate", e.Certificate != "")
-	c.said("/ca", e.CA != "")
-	c.said("/expires", e.Expires > 0)
+	c.present("/certificate", e.Certificate != "")
+	c.present("/ca", e.CA != "")
+	c.present("/expires", e.Expires > 0)
 	return c
 }

@@ -9,57 +9,56 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// obeyed is a message by which somebody goes. What it must carry is never guessed
-// at: a fleet's stop that does not say whether it is active releases nobody, a
-// desired state that does not speak of a story withdraws none. Messages that only tell
-// something are read more kindly, for a later writer may leave out what an
-// earlier one had.
-type obeyed interface{ obeyed() }
+// directive is a message that its reader acts on. A missing field has no default: a
+// fleet stop without "active" releases nobody, and a desired document without "story"
+// withdraws no story. Messages that only report something are read more leniently,
+// because a later version may leave out a field of an earlier one.
+type directive interface{ directive() }
 
-func (*DesiredStop) obeyed()   {}
-func (*FleetStop) obeyed()     {}
-func (*DesiredStory) obeyed()  {}
-func (*DesiredSet) obeyed()    {}
-func (*DesiredConfig) obeyed() {}
-func (*DesiredMode) obeyed()   {}
-func (*Revoked) obeyed()       {}
-func (*VelocityFrame) obeyed() {}
+func (*DesiredStop) directive()   {}
+func (*FleetStop) directive()     {}
+func (*DesiredStory) directive()  {}
+func (*DesiredSet) directive()    {}
+func (*DesiredConfig) directive() {}
+func (*DesiredMode) directive()   {}
+func (*Revoked) directive()       {}
+func (*VelocityFrame) directive() {}
 
-// unsaid finds the members that a message of type t must carry and does not. Null
-// is no value but where it has a meaning of its own.
-func unsaid(data []byte, t reflect.Type) []Problem {
+// missingFields returns a problem for each required field of type t that a message
+// lacks. A null counts as missing unless the field is a pointer.
+func missingFields(data []byte, t reflect.Type) []Problem {
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(data, &members); err != nil {
 		return []Problem{problemOf(err)}
 	}
 	var c checks
-	for _, m := range mustCarry(t) {
+	for _, m := range requiredFields(t) {
 		v, ok := members[m.name]
-		c.said("/"+m.name, ok && (m.nullable || v.Kind() != 'n'))
+		c.present("/"+m.name, ok && (m.nullable || v.Kind() != 'n'))
 	}
 	return c
 }
 
-// member is a field of a message that every one carries.
-type member struct {
+// requiredField is a field that every message of its type has.
+type requiredField struct {
 	name     string
 	nullable bool
 }
 
-var carried sync.Map // reflect.Type -> []member
+var requiredByType sync.Map // reflect.Type -> []member
 
-func mustCarry(t reflect.Type) []member {
-	if known, ok := carried.Load(t); ok {
-		return known.([]member)
+func requiredFields(t reflect.Type) []requiredField {
+	if known, ok := requiredByType.Load(t); ok {
+		return known.([]requiredField)
 	}
-	var all []member
+	var all []requiredField
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if !strings.Contains(options, "omit") {
-			all = append(all, member{name, f.Type.Kind() == reflect.Pointer})
+			all = append(all, requiredField{name, f.Type.Kind() == reflect.Pointer})
 		}
 	}
-	carried.Store(t, all)
+	requiredByType.Store(t, all)
 	return all
 }

@@ -1,10 +1,10 @@
 package schema
 
-// Presence is the retained document by which a robot, or the fleet itself, says
-// that it is there. The will of a connection carries the session it belongs to
-// and no time: when it is sent the writer is gone, so its clock would lie.
+// Presence is the retained document in which a robot or fleetd reports that it is
+// online. The last will of a connection contains the session and no time, because it is
+// sent at an unknown time after it was written.
 //
-// Readers: lost, offline and sleeping count only for the session believed
+// Readers apply lost, offline and sleeping only to the session that they consider
 // current; online with a new session replaces it.
 type Presence struct {
 	State    PresenceState `json:"state"`
@@ -17,20 +17,20 @@ type Presence struct {
 	Software string        `json:"software,omitempty"`
 }
 
-// PresenceStalled is the reason in the presence of a robot whose connection lives
-// and whose control loop hangs.
+// PresenceStalled is the reason in the presence of a robot that is connected but whose
+// control loop hangs.
 const PresenceStalled = "stalled"
 
-// Validate reports what a presence document must carry and does not.
+// Validate reports missing or invalid fields.
 func (p *Presence) Validate() []Problem {
 	var c checks
-	c.said("/state", p.State != "")
-	c.said("/session", p.Session != "")
+	c.present("/state", p.State != "")
+	c.present("/session", p.Session != "")
 	return c
 }
 
-// Heartbeat is made by the robot's control loop, so that a hung loop goes
-// silent while its connection lives. QoS 0, every 2 s.
+// Heartbeat is sent by the robot's control loop, so that it stops if the loop hangs,
+// although the connection still exists. QoS 0, every 2 s.
 type Heartbeat struct {
 	Session  string         `json:"session"`
 	Seq      int64          `json:"seq"`
@@ -43,9 +43,9 @@ type Heartbeat struct {
 	Clock    HeartbeatClock `json:"clock"`
 }
 
-// HeartbeatLink echoes the newest fleet heartbeat that arrived: whose it was,
-// which one, and how long ago it came. Its sender knows when it was sent, and so
-// how long a word takes to the robot and back.
+// HeartbeatLink echoes the newest fleet heartbeat that the robot has received: its
+// sender, its number, and how long ago it arrived. The sender knows when it sent it, and
+// so can compute the round-trip time.
 type HeartbeatLink struct {
 	State      LinkState `json:"state"`
 	Client     string    `json:"client,omitempty"`
@@ -53,54 +53,53 @@ type HeartbeatLink struct {
 	FleetAgeMS int64     `json:"fleet_age_ms,omitzero"`
 }
 
-// HeartbeatClock says how far the robot's clock is from the fleet's.
+// HeartbeatClock is the offset between the robot's clock and the fleet's.
 type HeartbeatClock struct {
 	OffsetMS int64 `json:"offset_ms,omitzero"` // fleet minus robot
 	Known    bool  `json:"known"`
 }
 
-// Validate reports what a heartbeat must carry and does not.
+// Validate reports missing or invalid fields.
 func (h *Heartbeat) Validate() []Problem {
 	var c checks
-	c.said("/session", h.Session != "")
-	c.said("/boot", h.Boot != "")
+	c.present("/session", h.Session != "")
+	c.present("/boot", h.Boot != "")
 	c.atLeast("/seq", h.Seq, 1)
 	c.atLeast("/mono_ms", h.MonoMS, 0)
 	return c
 }
 
-// FleetHeartbeat is an operator's sign of life to every robot, each second: as
-// long as it arrives somebody can stop the robot. ts lets robots learn the
-// fleet's time. A console says the same to its own robot, which learns no time of
-// it.
+// FleetHeartbeat is sent to every robot each second. While it arrives, an operator can
+// stop the robot. Robots learn the fleet's time from TS. A console sends the same message
+// to its own robot, which does not learn the time from it.
 type FleetHeartbeat struct {
 	TS      Time   `json:"ts"`
 	Session string `json:"session"`
 	Seq     int64  `json:"seq"`
 }
 
-// Validate reports what a fleet heartbeat must carry and does not.
+// Validate reports missing or invalid fields.
 func (h *FleetHeartbeat) Validate() []Problem {
 	var c checks
-	c.said("/ts", h.TS != 0)
-	c.said("/session", h.Session != "")
+	c.present("/ts", h.TS != 0)
+	c.present("/session", h.Session != "")
 	c.atLeast("/seq", h.Seq, 1)
 	return c
 }
 
-// Notice tells a client that the broker did not take what it sent, or that it ends
-// the client's connection for a newer one of the same client id.
+// Notice tells a client that the broker rejected a message, or that the broker ends the
+// client's connection because a newer one has the same client id.
 type Notice struct {
 	TS     Time   `json:"ts"`
 	Reason Reason `json:"reason"`
 	Topic  string `json:"topic,omitempty"`
 	Detail string `json:"detail,omitempty"`
-	Count  int64  `json:"count,omitzero"` // how many were refused since the last notice
+	Count  int64  `json:"count,omitzero"` // number of refusals since the last notice
 }
 
-// Validate reports what a notice must carry and does not.
+// Validate reports missing or invalid fields.
 func (n *Notice) Validate() []Problem {
 	var c checks
-	c.said("/reason", n.Reason != "")
+	c.present("/reason", n.Reason != "")
 	return c
 }

@@ -2,7 +2,8 @@ package schema
 
 import "fmt"
 
-// Severity ranks a problem: errors refuse, warnings are told and taken.
+// Severity ranks a problem. A message with an error is refused; one with warnings is
+// accepted.
 type Severity string
 
 const (
@@ -10,13 +11,13 @@ const (
 	SeverityWarning Severity = "warning"
 )
 
-// Problem is one finding about something said: where, what, and the way out.
+// Problem is one finding about a message or file: where, what, and how to correct it.
 type Problem struct {
 	Pointer  string   `json:"pointer"` // JSON Pointer (RFC 6901) into the message or file
 	Severity Severity `json:"severity"`
 	Code     string   `json:"code"` // stable, snake_case
 	Detail   string   `json:"detail"`
-	Hint     string   `json:"hint,omitempty"` // the way out, a sentence
+	Hint     string   `json:"hint,omitempty"` // how to correct it
 }
 
 func (p Problem) String() string {
@@ -31,7 +32,7 @@ func (p Problem) String() string {
 	return s
 }
 
-// Errors returns those of ps that refuse.
+// Errors returns the problems of severity error.
 func Errors(ps []Problem) []Problem {
 	var out []Problem
 	for _, p := range ps {
@@ -42,7 +43,7 @@ func Errors(ps []Problem) []Problem {
 	return out
 }
 
-// Fault makes an error-level problem.
+// Fault returns a problem of severity error.
 func Fault(pointer, code, detail, hint string) Problem {
 	return Problem{Pointer: pointer, Severity: SeverityError, Code: code, Detail: detail, Hint: hint}
 }

@@ -1,13 +1,14 @@
 package schema
 
-// What a broker takes of one robot, answers, stops and presence excepted. It leaves
-// out what is above and says so; a robot keeps below it by itself.
+// The rates that a broker accepts from one robot, not counting answers, stops and
+// presence. The broker drops messages beyond them and sends a notice; robots limit
+// themselves to lower rates.
 const (
-	RobotMessages = 50       // a second
-	RobotBytes    = 64 << 10 // a second, topics and payloads
+	RobotMessages = 50       // per second
+	RobotBytes    = 64 << 10 // per second, topics and payloads
 
-	// How many seconds' worth of either may come at once. All documents of a robot
-	// together are less.
+	// Bursts, in seconds of the rates above. All documents of a robot together are
+	// smaller than that.
 	RobotMessagesBurst = 2
 	RobotBytesBurst    = 4
 )

@@ -1,10 +1,10 @@
 package schema
 
-// Reason is a machine-readable cause of a refusal or a failure: one list for
-// commands, deployments, acts, interrupts and fleetd.
+// Reason is a machine-readable cause of a refusal or a failure. Commands, deployments,
+// acts, interrupts and fleetd share one list.
 type Reason string
 
-// Refusals, failures and remarks. The zero value means "no reason to tell".
+// The reasons. The zero value means that there is no reason.
 const (
 	ReasonBadRequest         Reason = "bad_request"
 	ReasonUnknownVerb        Reason = "unknown_verb"
@@ -73,16 +73,15 @@ const (
 	ReasonInternal           Reason = "internal"
 )
 
-// ReasonText is a reason with what a person is told and whether asking again
-// can help.
+// ReasonText is a reason with its meaning for people and whether a retry can help.
 type ReasonText struct {
 	Reason Reason
 	Retry  Retry
 	Text   string
 }
 
-// Reasons lists every reason once, with its meaning; topics.md is generated
-// from it and a test holds that no reason is missing.
+// Reasons lists every reason once with its meaning. topics.md is generated from it, and a
+// test checks that it is complete.
 var Reasons = []ReasonText{
 	{ReasonBadRequest, RetryAfterFix, "the message is malformed; pointer says where"},
 	{ReasonUnknownVerb, RetryNever, "this robot has no such verb; caps lists those it has"},
@@ -151,7 +150,7 @@ var Reasons = []ReasonText{
 	{ReasonInternal, RetryLater, "a fault of the program; the log has more"},
 }
 
-// Describe returns the entry of r; an unknown reason describes itself.
+// Describe returns the entry of r. The text of an unknown reason is the reason itself.
 func (r Reason) Describe() ReasonText {
 	for _, t := range Reasons {
 		if t.Reason == r {

@@ -2,14 +2,14 @@ package schema
 
 import "fmt"
 
-// checks gathers the problems of one message; its methods read as the rules.
+// checks collects the problems of one message.
 type checks []Problem
 
 func (c *checks) add(pointer, code, detail, hint string) {
 	*c = append(*c, Fault(pointer, code, detail, hint))
 }
 
-func (c *checks) said(pointer string, ok bool) {
+func (c *checks) present(pointer string, ok bool) {
 	if !ok {
 		c.add(pointer, "missing", "missing", "every message of this kind carries it")
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ConfigType is the form of one value of a desired configuration.
+// ConfigType is the type of one value of a desired configuration.
 type ConfigType string
 
 const (
@@ -28,21 +28,21 @@ type ConfigKey struct {
 	Type     ConfigType
 	OneOf    []string
 	Min, Max float64
-	Restart  bool // in force after the robot's next start; the others are at once
+	Restart  bool // takes effect after the robot's next start; other keys take effect at once
 	Why      string
 }
 
-var safeOrOn = []string{string(LinkLossSafe), string(LinkLossContinue)}
+var linkLossWords = []string{string(LinkLossSafe), string(LinkLossContinue)}
 
-// ConfigKeys lists everything that the fleet may set. A key has the name that it
-// has in the robot's own file, where it has one.
+// ConfigKeys lists everything that the fleet may set. A key that also exists in the
+// robot's own file has the same name there.
 var ConfigKeys = []ConfigKey{
 	{Name: "labels", Type: ConfigLabels, Why: "what the fleet calls the robot by; a stop may name them"},
 	{Name: "languages", Type: ConfigList, Restart: true, Why: "what the robot speaks, the preferred first; acts are laid out with it"},
 	{Name: "boot_mode", Type: ConfigWord, OneOf: []string{string(ModeMnl), string(ModeAto)}, Restart: true, Why: "the mode after start-up; a desired mode goes before it"},
-	{Name: "link_loss.str", Type: ConfigWord, OneOf: safeOrOn, Why: "what str does when no operator is heard"},
-	{Name: "link_loss.mnl", Type: ConfigWord, OneOf: safeOrOn, Why: "what mnl does when no operator is heard"},
-	{Name: "link_loss.ato", Type: ConfigWord, OneOf: safeOrOn, Why: "what ato does when no operator is heard"},
+	{Name: "link_loss.str", Type: ConfigWord, OneOf: linkLossWords, Why: "what str does when no operator is heard"},
+	{Name: "link_loss.mnl", Type: ConfigWord, OneOf: linkLossWords, Why: "what mnl does when no operator is heard"},
+	{Name: "link_loss.ato", Type: ConfigWord, OneOf: linkLossWords, Why: "what ato does when no operator is heard"},
 	{Name: "on_link_return", Type: ConfigWord, OneOf: []string{"wait", "continue"}, Why: "what ato does when an operator is heard again: wait for auto/continue, or continue"},
 	{Name: "require_sight", Type: ConfigBoolean, Why: "refuse safety/enable and safety/reset that do not say which heartbeat their sender saw"},
 	{Name: "control.required", Type: ConfigWord, OneOf: []string{"none", "manual", "all"}, Why: "what needs a lease: nothing but driving, what is done manually, or setting modes too"},
@@ -55,7 +55,7 @@ var ConfigKeys = []ConfigKey{
 	{Name: "event_rate", Type: ConfigInteger, Min: 1, Max: 20, Why: "events a second, beyond which they are counted and left out; safety's never are"},
 }
 
-// ConfigKeyOf finds a key by its name.
+// ConfigKeyOf returns the key of a name.
 func ConfigKeyOf(name string) (ConfigKey, bool) {
 	i := slices.IndexFunc(ConfigKeys, func(k ConfigKey) bool { return k.Name == name })
 	if i < 0 {
@@ -64,35 +64,35 @@ func ConfigKeyOf(name string) (ConfigKey, bool) {
 	return ConfigKeys[i], true
 }
 
-// maxConfigItems bounds lists, labels and ranks.
+// maxConfigItems is the greatest length of lists, labels and ranks.
 const maxConfigItems = 64
 
-// Check says what is wrong with a value of k; empty = nothing.
+// Check returns what is wrong with a value of k; empty if it is valid.
 func (k ConfigKey) Check(v jsontext.Value) string {
 	switch k.Type {
 	case ConfigBoolean:
-		return fits[bool](v, "true or false", nil)
+		return checkValue[bool](v, "true or false", nil)
 	case ConfigWord:
-		return fits(v, "one of "+strings.Join(k.OneOf, ", "), func(w string) bool { return slices.Contains(k.OneOf, w) })
+		return checkValue(v, "one of "+strings.Join(k.OneOf, ", "), func(w string) bool { return slices.Contains(k.OneOf, w) })
 	case ConfigInteger:
-		return fits(v, fmt.Sprintf("a whole number from %v to %v", k.Min, k.Max), func(n int64) bool { return float64(n) >= k.Min && float64(n) <= k.Max })
+		return checkValue(v, fmt.Sprintf("a whole number from %v to %v", k.Min, k.Max), func(n int64) bool { return float64(n) >= k.Min && float64(n) <= k.Max })
 	case ConfigNumber:
-		return fits(v, fmt.Sprintf("a number from %v to %v", k.Min, k.Max), func(n float64) bool { return n >= k.Min && n <= k.Max })
+		return checkValue(v, fmt.Sprintf("a number from %v to %v", k.Min, k.Max), func(n float64) bool { return n >= k.Min && n <= k.Max })
 	case ConfigList:
-		return fits(v, fmt.Sprintf("a list of 1 to %d short texts", maxConfigItems), func(list []string) bool {
-			return len(list) > 0 && len(list) <= maxConfigItems && !slices.ContainsFunc(list, unfit)
+		return checkValue(v, fmt.Sprintf("a list of 1 to %d short texts", maxConfigItems), func(list []string) bool {
+			return len(list) > 0 && len(list) <= maxConfigItems && !slices.ContainsFunc(list, badText)
 		})
 	case ConfigLabels:
-		return fits(v, "an object of labels, such as {\"site\": \"museum\"}", func(m map[string]string) bool { return named(m, func(text string) bool { return !unfit(text) }) })
+		return checkValue(v, "an object of labels, such as {\"site\": \"museum\"}", func(m map[string]string) bool { return validMap(m, func(text string) bool { return !badText(text) }) })
 	case ConfigRanks:
-		return fits(v, "an object of clients and one of "+strings.Join(k.OneOf, ", "), func(m map[string]string) bool {
-			return named(m, func(rank string) bool { return slices.Contains(k.OneOf, rank) })
+		return checkValue(v, "an object of clients and one of "+strings.Join(k.OneOf, ", "), func(m map[string]string) bool {
+			return validMap(m, func(rank string) bool { return slices.Contains(k.OneOf, rank) })
 		})
 	}
-	return "no value has the form " + string(k.Type)
+	return "unknown type of value: " + string(k.Type)
 }
 
-func fits[T any](v jsontext.Value, want string, ok func(T) bool) string {
+func checkValue[T any](v jsontext.Value, want string, ok func(T) bool) string {
 	var got T
 	if err := json.Unmarshal(v, &got); err != nil || string(v) == "null" || ok != nil && !ok(got) {
 		return fmt.Sprintf("%.60s is not %s", string(v), want)
@@ -100,9 +100,9 @@ func fits[T any](v jsontext.Value, want string, ok func(T) bool) string {
 	return ""
 }
 
-func unfit(text string) bool { return text == "" || len(text) > 64 }
+func badText(text string) bool { return text == "" || len(text) > 64 }
 
-func named(m map[string]string, ok func(string) bool) bool {
+func validMap(m map[string]string, ok func(string) bool) bool {
 	if len(m) > maxConfigItems {
 		return false
 	}

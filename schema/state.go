@@ -1,8 +1,8 @@
 package schema
 
-// State is the robot's retained snapshot: one tick, one consistent picture. It
-// is published on change (gathered for 100 ms, safety changes at once) and at
-// the latest every 10 s. StateSeq rises with every publication of a boot.
+// State is a consistent snapshot of the robot. Retained. The robot publishes it on change
+// (changes within 100 ms together, safety changes at once) and at least every 10 s.
+// StateSeq rises with every publication of a boot.
 type State struct {
 	TS           Time            `json:"ts"`
 	Session      string          `json:"session"`
@@ -17,25 +17,25 @@ type State struct {
 	Link         StateLink       `json:"link"`
 	Units        []UnitState     `json:"units"`
 	LastReq      *LastRequest    `json:"last_req,omitzero"`
-	Control      *StateControl   `json:"control,omitzero"` // nil = nobody holds it
+	Control      *StateControl   `json:"control,omitzero"` // nil = nobody has control
 	Running      []RunningReq    `json:"running,omitempty"`
 	Alerts       []Alert         `json:"alerts"`
 	Dropped      DroppedCounters `json:"dropped"`
-	Truncated    bool            `json:"truncated,omitzero"` // over the limit: details, then oldest alerts left out, at last all but safety, mode and status
+	Truncated    bool            `json:"truncated,omitzero"` // over the size limit: details are left out, then the oldest alerts, finally all but safety, mode and status
 }
 
-// StateSafety is the safety core as others see it.
+// StateSafety is the state of the safety core.
 type StateSafety struct {
 	State         SafetyState `json:"state"`
-	LatchedBy     string      `json:"latched_by,omitempty"` // who or what asked for the stop in force
+	LatchedBy     string      `json:"latched_by,omitempty"` // the person or device that requested the stop in force
 	Cause         Reason      `json:"cause,omitempty"`
 	WakeForbidden bool        `json:"wake_forbidden"`
 	EStopInput    bool        `json:"estop_input"`            // a physical stop input is pressed
-	Latches       []StopLatch `json:"latches,omitempty"`      // people's stops that hold; no enabling before they are released
-	NotPersisted  bool        `json:"not_persisted,omitzero"` // the robot's disk does not have them, or not E_STOP: a restart would lose them
+	Latches       []StopLatch `json:"latches,omitempty"`      // latched stops; the robot cannot be enabled before they are released
+	NotPersisted  bool        `json:"not_persisted,omitzero"` // latches or E_STOP are not on the robot's disk; a restart would lose them
 }
 
-// StateMode is the mode supervisor as others see it.
+// StateMode is the state of the mode supervisor.
 type StateMode struct {
 	System       SystemStatus `json:"system"`
 	Active       ModeID       `json:"active"`
@@ -47,14 +47,14 @@ type StateMode struct {
 	Calibrated   bool         `json:"calibrated"`
 }
 
-// StateAuto is ato as others see it.
+// StateAuto is the state of ato.
 type StateAuto struct {
 	Status       AutoStatus `json:"status"`
-	Reason       Reason     `json:"reason,omitempty"` // why stopped
+	Reason       Reason     `json:"reason,omitempty"` // why it is stopped
 	Story        *StoryRef  `json:"story,omitzero"`
 	ActIndex     int        `json:"act_index"`
 	Act          string     `json:"act,omitempty"`
-	Loop         int64      `json:"loop"` // how often the story has begun anew
+	Loop         int64      `json:"loop"` // how often the story has restarted from its first act
 	PauseCount   int        `json:"pause_count"`
 	PauseHolders []Pause    `json:"pause_holders"`
 }
@@ -66,7 +66,7 @@ type StoryRef struct {
 	SHA256 string `json:"sha256,omitempty"`
 }
 
-// Pause is one held pause token.
+// Pause is one pause token.
 type Pause struct {
 	Token string `json:"token"` // kind, or kind:key
 	By    string `json:"by,omitempty"`
@@ -74,8 +74,8 @@ type Pause struct {
 	Since Time   `json:"since"`
 }
 
-// Interrupt is one running interrupt; the queue is the set of them in the order
-// in which they were pushed.
+// Interrupt is one running interrupt. Interrupts are listed in the order in which they
+// were added.
 type Interrupt struct {
 	ID          string `json:"id"`
 	Handler     string `json:"handler"`
@@ -83,14 +83,14 @@ type Interrupt struct {
 	Since       Time   `json:"since"`
 }
 
-// Interrupter is who may ask for interrupts.
+// Interrupter is a source of interrupts and its state.
 type Interrupter struct {
 	ID    string           `json:"id"`
 	State InterrupterState `json:"state"`
 }
 
-// StateQueue is what the executor performs: the entry that runs now, those that
-// wait, and the last five that ended.
+// StateQueue is the executor's queue: the running entry, the waiting ones, and the last
+// five that have ended.
 type StateQueue struct {
 	Current   string   `json:"current,omitempty"`
 	Waiting   []string `json:"waiting"`
@@ -98,35 +98,35 @@ type StateQueue struct {
 	Failed    []Failed `json:"failed"`
 }
 
-// Failed is an act that did not end well.
+// Failed is an act that has failed.
 type Failed struct {
 	Act    string `json:"act"`
 	Reason Reason `json:"reason"`
 	Detail string `json:"detail,omitempty"`
 }
 
-// StateLink is the robot's view of its operators.
+// StateLink is the robot's view of the link to its operators.
 type StateLink struct {
 	State  LinkState `json:"state"`
 	Since  Time      `json:"since"`
-	Client string    `json:"client,omitempty"` // whose heartbeat was heard last
-	// BudgetMS is how much more silence makes a loss, 0 once lost. Silences drain
-	// it, and heartbeats in time fill it again at a quarter of that speed.
+	Client string    `json:"client,omitempty"` // sender of the newest heartbeat
+	// BudgetMS is how much more silence there may be before the link counts as lost;
+	// 0 if lost. Silence drains it, and timely heartbeats refill it at a quarter of
+	// that speed.
 	BudgetMS   int64       `json:"budget_ms,omitzero"`
-	Policy     LinkLoss    `json:"policy,omitempty"` // of the mode in charge
+	Policy     LinkLoss    `json:"policy,omitempty"` // of the active mode
 	LastOutage *LinkOutage `json:"last_outage,omitzero"`
 }
 
-// LinkOutage is a time in which no operator could be relied on to reach the
-// robot.
+// LinkOutage is a period in which the link was lost.
 type LinkOutage struct {
-	From Time `json:"from"`        // when an operator was heard last
-	To   Time `json:"to,omitzero"` // when one was heard again; left out while it lasts
+	From Time `json:"from"`        // time of the last heartbeat before it
+	To   Time `json:"to,omitzero"` // time of the first heartbeat after it; left out while it lasts
 }
 
-// UnitState is one unit of the robot. idle is at rest and may not move; run is
-// switched on and ready to move, which says nothing of whether it moves; halt is
-// damping to standstill on its way to error; error is off until a reset.
+// UnitState is the state of one unit. idle: at rest and not allowed to move. run:
+// switched on and allowed to move, whether or not it moves. halt: damping to standstill,
+// then error. error: off until a reset.
 type UnitState struct {
 	ID     string `json:"id"`
 	Kind   string `json:"kind"`
@@ -134,8 +134,8 @@ type UnitState struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// LastRequest is the newest answered request, so that a client who lost the
-// answer finds it in the state.
+// LastRequest is the newest answered request, so that a client that missed the answer
+// finds it in the state.
 type LastRequest struct {
 	ID     string `json:"id"`
 	Client string `json:"client"`
@@ -146,7 +146,7 @@ type LastRequest struct {
 	Reason Reason `json:"reason,omitempty"`
 }
 
-// StateControl is who drives the robot manually.
+// StateControl is the holder of manual control.
 type StateControl struct {
 	Holder          string `json:"holder"`
 	By              string `json:"by,omitempty"`
@@ -163,9 +163,8 @@ type RunningReq struct {
 	Progress *int   `json:"progress,omitzero"`
 }
 
-// Alert is something that somebody should know now. Its text never changes
-// under an id; a cleared alert leaves the list and yields the event
-// alert_cleared.
+// Alert is a present problem that an operator should know about. Its text does not change
+// under an id. A cleared alert is removed from the list, with the event alert_cleared.
 type Alert struct {
 	ID      string     `json:"id"`
 	Type    string     `json:"type"`
@@ -177,32 +176,32 @@ type Alert struct {
 	Refs    []Ref      `json:"refs,omitempty"` // the unit that it is about
 }
 
-// DroppedCounters count what had to be left out since boot.
+// DroppedCounters counts dropped messages since boot.
 type DroppedCounters struct {
 	Events int64 `json:"events"`
 	Acks   int64 `json:"acks"`
 }
 
-// Validate reports what a state must carry and does not.
+// Validate reports missing or invalid fields.
 func (s *State) Validate() []Problem {
 	var c checks
-	c.said("/session", s.Session != "")
-	c.said("/boot", s.Boot != "")
-	c.said("/safety/state", s.Safety.State != "")
-	c.said("/mode/active", s.Mode.Active != "")
-	c.said("/auto/status", s.Auto.Status != "")
+	c.present("/session", s.Session != "")
+	c.present("/boot", s.Boot != "")
+	c.present("/safety/state", s.Safety.State != "")
+	c.present("/mode/active", s.Mode.Active != "")
+	c.present("/auto/status", s.Auto.Status != "")
 	c.atLeast("/state_seq", s.StateSeq, 1)
 	return c
 }
 
-// Modes is the retained catalogue of modes with the reason why each cannot be
-// selected now, so that a person sees it before pressing.
+// Modes is the catalogue of modes with the reasons why each cannot be selected now, so
+// that a person sees them in advance. Retained.
 type Modes struct {
 	TS        Time   `json:"ts"`
 	Session   string `json:"session"`
 	ModesRev  int64  `json:"modes_rev"`
 	Modes     []Mode `json:"modes"`
-	Truncated bool   `json:"truncated,omitzero"` // over the limit: details, then further reasons left out
+	Truncated bool   `json:"truncated,omitzero"` // over the size limit: details are left out, then further reasons
 }
 
 // Mode is one entry of the catalogue; N is its stable number from 0 in order of
@@ -218,19 +217,19 @@ type Mode struct {
 	Selectable bool       `json:"selectable"`
 	WhyNot     []WhyNot   `json:"why_not"`
 	LinkLoss   LinkLoss   `json:"link_loss"`
-	NeedsLease bool       `json:"needs_lease,omitzero"` // only who has control of all of the robot may ask for it
+	NeedsLease bool       `json:"needs_lease,omitzero"` // only the client with control of scope "all" may request it
 }
 
-// WhyNot is one reason, the most important first.
+// WhyNot is one reason why a mode cannot be selected. The most important one is first.
 type WhyNot struct {
 	Reason Reason `json:"reason"`
 	Detail string `json:"detail,omitempty"`
 }
 
-// Validate reports what a catalogue of modes must carry and does not.
+// Validate reports missing or invalid fields.
 func (m *Modes) Validate() []Problem {
 	var c checks
-	c.said("/session", m.Session != "")
-	c.said("/modes", len(m.Modes) > 0)
+	c.present("/session", m.Session != "")
+	c.present("/modes", len(m.Modes) > 0)
 	return c
 }

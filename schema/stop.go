@@ -2,40 +2,40 @@ package schema
 
 import "strconv"
 
-// StopLevel is how a software stop is carried out. None of them is an emergency
-// stop.
+// StopLevel is the level of a software stop. None of them is an emergency stop.
 type StopLevel string
 
 const (
-	StopSoft StopLevel = "soft_stop" // end the running thing gently, then stop
+	StopSoft StopLevel = "soft_stop" // let the mode shut down, then stop
 	StopStop StopLevel = "stop"      // damp to standstill
 	StopHalt StopLevel = "halt"      // halt all units at once; needs a reset too
 )
 
-// MoreStops is the id of a stop that holds what was asked for beyond the ids that
-// are kept apart, on a robot and at fleetd.
+// MoreStops is the id of a latch that represents all stops beyond the number of latches
+// that a robot or fleetd stores individually.
 const MoreStops = "more-stops"
 
-// StopLatch is a stop that a person asked for and that holds until it is
-// released by its id. No robot is enabled while it holds one.
+// StopLatch is a stop that a person requested and that stays in force until it is
+// released by its id. A robot with a latch cannot be enabled.
 type StopLatch struct {
 	ID    string    `json:"id"`
 	Level StopLevel `json:"level"`
 	By    string    `json:"by,omitempty"` // the person, or the client
 	Why   string    `json:"why,omitempty"`
 	Since Time      `json:"since"`
-	// Client sent it live, and By is its word alone; empty if a fleetd instance vouches for By.
+	// Client is the client that sent the stop directly, so that nobody has verified
+	// By; empty if fleetd has verified By.
 	Client string `json:"client,omitempty"`
-	// All: it was asked of all robots, so that fleetd learns from any robot that received
-	// it that it means those that were offline, too.
+	// All: the stop was for all robots. fleetd then extends it to robots that were
+	// offline, from the report of any robot that received it.
 	All bool `json:"all,omitzero"`
 }
 
-// Asker is who asked for the stop, for people.
+// Asker names who requested the stop, for people.
 func (l StopLatch) Asker() string { return Asker(l.Client, l.By) }
 
-// Asker is who asked for something, for people: the person, and the client whose word
-// that is; empty if a fleetd instance vouches for the person.
+// Asker names who requested something, for people: the person, and the client that named
+// the person. client is empty if fleetd has verified the person.
 func Asker(client, by string) string {
 	switch {
 	case by == "" || by == client:
@@ -46,10 +46,10 @@ func Asker(client, by string) string {
 	return LegibleWithin(by, MaxWord-len(" at ")-len(client)) + " at " + client
 }
 
-// DesiredStop is the set of latches that fleetd holds on one robot. Retained.
-// A latch that leaves the set under a higher revision of the same fleet id is
-// released; an emptied topic releases nothing. What cannot be read is a stop, and
-// so is what is not signed: a signature is needed to release alone.
+// DesiredStop is the set of fleetd's latches on one robot. Retained. A latch that is
+// missing in a higher revision of the same fleet id is released; deleting the retained
+// message releases nothing. A document that cannot be decoded is a stop. A document
+// without a signature can add latches but cannot release one.
 type DesiredStop struct {
 	Rev     int64       `json:"rev"`
 	FleetID string      `json:"fleet_id"`
@@ -59,11 +59,11 @@ type DesiredStop struct {
 	Sig     *Signature  `json:"sig,omitzero"`
 }
 
-// Validate reports what the document must carry and does not.
+// Validate reports missing or invalid fields.
 func (d *DesiredStop) Validate() []Problem {
 	var c checks
 	c.desired(d.Rev, d.FleetID)
-	c.said("/stops", d.Stops != nil)
+	c.present("/stops", d.Stops != nil)
 	for i, s := range d.Stops {
 		c.latchID(at("/stops", i, "id"), s.ID)
 		c.level(at("/stops", i, "level"), s.Level)
@@ -71,10 +71,10 @@ func (d *DesiredStop) Validate() []Problem {
 	return c
 }
 
-// FleetStop is the latched stop of all robots. Retained. It is released by a
-// higher revision of the same fleet id with Active false; then robots are
-// DISABLED, and nothing moves by itself. What cannot be read is a stop, and so is
-// what is not signed: a signature is needed to release alone.
+// FleetStop is the latched stop of all robots. Retained. A higher revision of the same
+// fleet id with Active false releases it; then the robots are DISABLED, and nothing moves
+// by itself. A document that cannot be decoded is a stop. A document without a signature
+// can stop but cannot release.
 type FleetStop struct {
 	Rev     int64      `json:"rev"`
 	FleetID string     `json:"fleet_id"`
@@ -82,14 +82,14 @@ type FleetStop struct {
 	ID      string     `json:"id,omitempty"`
 	Level   StopLevel  `json:"level,omitempty"`
 	By      string     `json:"by,omitempty"`
-	Client  string     `json:"client,omitempty"` // as of StopLatch
+	Client  string     `json:"client,omitempty"` // as in StopLatch
 	Why     string     `json:"why,omitempty"`
 	TS      Time       `json:"ts"`
 	Counter int64      `json:"counter,omitzero"`
 	Sig     *Signature `json:"sig,omitzero"`
 }
 
-// Validate reports what the document must carry and does not.
+// Validate reports missing or invalid fields.
 func (f *FleetStop) Validate() []Problem {
 	var c checks
 	c.desired(f.Rev, f.FleetID)
@@ -100,22 +100,22 @@ func (f *FleetStop) Validate() []Problem {
 	return c
 }
 
-// StopRequest is a client's live stop of all robots, or of those it names. Any
-// payload stops; what cannot be read, and what names nobody, means all. It can
-// only stop: release goes through fleetd.
+// StopRequest is a client's direct stop of all robots or of selected ones. Any payload
+// stops: one that cannot be decoded or that selects no robots stops all. It can only
+// stop; only fleetd can release.
 type StopRequest struct {
 	ID     string            `json:"id,omitempty"`
 	Level  StopLevel         `json:"level,omitempty"` // stop if left out
 	Robots []string          `json:"robots,omitempty"`
-	Labels map[string]string `json:"labels,omitempty"` // all of them must match
+	Labels map[string]string `json:"labels,omitempty"` // a robot must have all of them
 	By     string            `json:"by,omitempty"`
 	Why    string            `json:"why,omitempty"`
 }
 
-// ReadStop reads a client's live stop as it came. There always is one: what
-// cannot be read stops all robots, what says no level is a stop. Without an id of
-// its own it has the client's name, the same for everybody who hears it; then
-// anew is true, for each such stop is another one than the last.
+// ReadStop decodes a client's direct stop. It always returns a stop: a payload that
+// cannot be decoded stops all robots, and the default level is stop. If the payload has
+// no id, the id is the client's name, so that all receivers use the same one; then
+// anew is true, because each such stop is a new one.
 func ReadStop(cid string, payload []byte) (r StopRequest, anew bool) {
 	if len(payload) > 0 {
 		var problems []Problem
@@ -135,7 +135,7 @@ func ReadStop(cid string, payload []byte) (r StopRequest, anew bool) {
 	return r, anew
 }
 
-// Validate reports what makes a request unreadable; then it means all.
+// Validate reports invalid fields; the stop then applies to all robots.
 func (s *StopRequest) Validate() []Problem {
 	var c checks
 	if s.ID != "" {
@@ -161,8 +161,8 @@ func (c *checks) level(pointer string, l StopLevel) {
 	}
 }
 
-// Revoked lists who is no longer taken by the broker: names and serial numbers
-// of certificates. Retained; a higher revision replaces it whole.
+// Revoked lists the names and the serial numbers of certificates that the broker no
+// longer accepts. Retained; a higher revision replaces the whole list.
 type Revoked struct {
 	Rev     int64    `json:"rev"`
 	FleetID string   `json:"fleet_id"`
@@ -171,7 +171,7 @@ type Revoked struct {
 	TS      Time     `json:"ts"`
 }
 
-// Validate reports what the list must carry and does not.
+// Validate reports missing or invalid fields.
 func (r *Revoked) Validate() []Problem {
 	var c checks
 	c.desired(r.Rev, r.FleetID)

@@ -2,25 +2,24 @@ package schema
 
 import "strconv"
 
-// DesiredStory is the fleet's desired state: which story a robot performs by default.
-// Retained. A robot compares Rev with what it has reported, at any time and
-// whatever it heard before. Story nil under a higher Rev withdraws; an emptied
-// topic changes nothing.
+// DesiredStory names the story that a robot shall perform by default. Retained. A robot
+// compares Rev with the revision that it has reported. A null Story under a higher Rev
+// withdraws the story; deleting the retained message changes nothing.
 type DesiredStory struct {
 	Rev     int64     `json:"rev"`                         // rises per robot and fleet id
 	FleetID string    `json:"fleet_id"`                    // UUID of the fleet's database
 	Story   *StoryPin `json:"story" jsonschema:"nullable"` // null = withdrawn
 	Apply   Apply     `json:"apply"`
-	// DeadlineTS is when the fleet stops waiting: a robot that cannot have
-	// activated the story by then keeps what it has.
+	// DeadlineTS is the time after which a robot that has not activated the story
+	// keeps its present one.
 	DeadlineTS Time   `json:"deadline_ts,omitzero"`
 	By         string `json:"by,omitempty"`
 	TS         Time   `json:"ts"`
-	// Counter rises with every release of the fleet, also when an old story is
-	// assigned again, so that an old desired state cannot be played back.
+	// Counter rises with every release of the fleet, also if an old story is assigned
+	// again, so that an old document cannot be replayed.
 	Counter int64      `json:"counter,omitzero"`
 	Sig     *Signature `json:"sig,omitzero"`
-	// Released is the signature over the blob: who let this content out.
+	// Released is the signature over the blob by the person who released it.
 	Released *Signature `json:"released,omitzero"`
 }
 
@@ -33,7 +32,7 @@ type StoryPin struct {
 	Size   int64  `json:"size"`
 }
 
-// Validate reports what a desired state must carry and does not.
+// Validate reports missing or invalid fields.
 func (d *DesiredStory) Validate() []Problem {
 	var c checks
 	c.desired(d.Rev, d.FleetID)
@@ -47,32 +46,32 @@ func (d *DesiredStory) Validate() []Problem {
 	return c
 }
 
-// ReportedStory is the robot's answer to the desired state: how far it is, and what it
+// ReportedStory is the robot's answer to DesiredStory: its phase, and the stories that it
 // has.
 type ReportedStory struct {
 	TS         Time         `json:"ts"`
 	Session    string       `json:"session"`
 	FleetID    string       `json:"fleet_id,omitempty"`
-	DesiredRev int64        `json:"desired_rev"` // 0 = nothing was ever desired
+	DesiredRev int64        `json:"desired_rev"` // 0 = no document received
 	Phase      DeployPhase  `json:"phase"`
 	Reason     Reason       `json:"reason,omitempty"`
 	Retry      Retry        `json:"retry,omitempty"`
 	Detail     string       `json:"detail,omitempty"`
 	Pointer    string       `json:"pointer,omitempty"`
 	Attempts   int          `json:"attempts"`
-	Fetching   string       `json:"fetching,omitempty"` // the digest that is being asked for
+	Fetching   string       `json:"fetching,omitempty"` // digest of the blob that is being fetched
 	Progress   *int         `json:"progress,omitzero"`  // of fetching, in per cent of the bytes
 	Active     *ActiveStory `json:"active" jsonschema:"nullable"`
 	Previous   *StoryRef    `json:"previous" jsonschema:"nullable"`
-	Staged     *StoryRef    `json:"staged,omitzero"` // on the robot's disk, and waits to take over
+	Staged     *StoryRef    `json:"staged,omitzero"` // on the robot's disk, to become active
 	Playing    bool         `json:"playing"`
 	SelfCheck  SelfCheck    `json:"self_check,omitempty"` // of the active story; empty without one
 	ActsDigest string       `json:"acts_digest,omitempty"`
-	Truncated  bool         `json:"truncated,omitzero"` // over the limit: names of acts left out
+	Truncated  bool         `json:"truncated,omitzero"` // over the size limit: names of acts are left out
 }
 
-// SelfCheck is whether the executor has gone through every act of the active
-// story against the units that this robot has.
+// SelfCheck is the result of checking every act of the active story against the units of
+// this robot.
 type SelfCheck string
 
 const (
@@ -90,11 +89,11 @@ type ActiveStory struct {
 	Pruned        []string `json:"pruned"`
 }
 
-// Validate reports what a report must carry and does not.
+// Validate reports missing or invalid fields.
 func (r *ReportedStory) Validate() []Problem {
 	var c checks
-	c.said("/session", r.Session != "")
-	c.said("/phase", r.Phase != "")
+	c.present("/session", r.Session != "")
+	c.present("/phase", r.Phase != "")
 	if r.Active != nil {
 		c.id("/active/id", r.Active.ID)
 		c.digest("/active/sha256", r.Active.SHA256)
@@ -102,7 +101,7 @@ func (r *ReportedStory) Validate() []Problem {
 	return c
 }
 
-// at builds a pointer to a field of the i-th element of a list.
+// at returns a JSON Pointer to a field of the i-th element of a list.
 func at(list string, i int, field string) string {
 	return list + "/" + strconv.Itoa(i) + "/" + field
 }

@@ -9,21 +9,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// VelocityFrame is one frame of manual driving, sent at 5 to 20 Hz with QoS 0
-// and not answered. The drive's set-point is zero when no valid frame came for
-// 400 ms; a frame that is older than the newest taken, expired, of another lease
-// or made by somebody who has not seen the robot for 500 ms is ignored.
+// VelocityFrame is one frame of manual driving, sent at 5 to 20 Hz with QoS 0 and not
+// answered. The set-point is zero if no valid frame has arrived for 400 ms. The robot
+// ignores a frame that is older than the newest accepted one, has expired, belongs to
+// another lease, or whose SeenMonoMS is more than 500 ms old.
 type VelocityFrame struct {
 	Lease      string  `json:"lease"`
 	Seq        int64   `json:"seq"`          // rises with every frame of the lease
 	VXMPS      float64 `json:"vx"`           // forwards, m/s
 	WZRadPS    float64 `json:"wz"`           // to the left, rad/s
 	TTLMS      int64   `json:"ttl_ms"`       // 1 to 500
-	SeenMonoMS int64   `json:"seen_mono_ms"` // newest mono_ms of the robot that the sender saw
+	SeenMonoMS int64   `json:"seen_mono_ms"` // newest mono_ms of the robot that the sender has received
 }
 
-// DecodeFrame reads a frame. A field that frames do not have is a problem, unless it
-// begins with x_: what drives a robot is not guessed at.
+// DecodeFrame decodes a frame. Unknown fields are a problem unless their names begin with
+// x_, because a frame moves the robot.
 func DecodeFrame(payload []byte) (VelocityFrame, []Problem) {
 	f, ps := DecodeStrict[VelocityFrame](payload)
 	if len(ps) == 0 || ps[0].Code != "unknown_field" {
@@ -41,13 +41,13 @@ func DecodeFrame(payload []byte) (VelocityFrame, []Problem) {
 	return DecodeStrict[VelocityFrame](own)
 }
 
-// MaxFrameTTLMS bounds how long one frame may drive.
+// MaxFrameTTLMS is the greatest time for which one frame is valid.
 const MaxFrameTTLMS = 500
 
-// Validate reports what a frame must carry and does not.
+// Validate reports missing or invalid fields.
 func (f *VelocityFrame) Validate() []Problem {
 	var c checks
-	c.said("/lease", f.Lease != "")
+	c.present("/lease", f.Lease != "")
 	c.atLeast("/seq", f.Seq, 1)
 	c.atLeast("/ttl_ms", f.TTLMS, 1)
 	if f.TTLMS > MaxFrameTTLMS {
@@ -65,18 +65,18 @@ func (c *checks) finite(pointer string, v float64) {
 	}
 }
 
-// Telemetry is a stream of figures under one name, such as drive or battery.
+// Telemetry is one message of a stream of measurements, such as drive or battery.
 type Telemetry struct {
 	Session string         `json:"session"`
 	Seq     int64          `json:"seq"` // per name and boot
 	MonoMS  int64          `json:"mono_ms"`
-	Data    jsontext.Value `json:"data,omitempty"` // an object of figures, units in their names
+	Data    jsontext.Value `json:"data,omitempty"` // an object of numbers with their units in the names
 }
 
-// Validate reports what a figure must carry and does not.
+// Validate reports missing or invalid fields.
 func (m *Telemetry) Validate() []Problem {
 	var c checks
-	c.said("/session", m.Session != "")
+	c.present("/session", m.Session != "")
 	c.atLeast("/seq", m.Seq, 1)
 	return c
 }

@@ -10,17 +10,16 @@ import (
 )
 
 const (
-	// MaxWord bounds a bare word, every text of a request beside its arguments, and
-	// every argument whose type allows no more, in bytes.
+	// MaxWord is the greatest length in bytes of a bare word, of the texts of a request
+	// outside its arguments, and of arguments without a limit of their own.
 	MaxWord = 256
-	// MaxText bounds an argument that is a text to be spoken, in characters, as the
-	// actions of an act do.
+	// MaxText is the greatest length in characters of a text to be spoken, in arguments
+	// as in the actions of an act.
 	MaxText = 1000
 )
 
-// unprintable finds what cannot be shown in a line without changing what stands
-// around it: control characters, which a terminal obeys, line breaks, what turns
-// the direction of writing about, and byte order marks.
+// unprintable reports whether r cannot be shown in a line without affecting the text
+// around it: control characters, line breaks, direction overrides and byte order marks.
 func unprintable(r rune) bool {
 	switch {
 	case unicode.IsControl(r), r == '\u2028', r == '\u2029', r == '\ufeff':
@@ -31,22 +30,21 @@ func unprintable(r rune) bool {
 	return false
 }
 
-// Printable reports whether a text can be shown to people as it is.
+// Printable reports whether a text can be shown to people unchanged.
 func Printable(s string) bool {
 	return utf8.ValidString(s) && strings.IndexFunc(s, unprintable) < 0
 }
 
-// Legible is what of a unknown client's text can be told in a document: printable, cut
-// at a character, and at most MaxWord bytes as JSON writes it, so that no document
-// grows beyond its bound by what is put into it. A text that is all of this
-// already stays as it is.
+// Legible returns an untrusted text for use in documents: unprintable characters are
+// replaced, and it is truncated at a character to at most MaxWord bytes in JSON, so that
+// no document exceeds its size limit. A text that needs no change is returned as it is.
 func Legible(s string) string { return LegibleWithin(s, MaxWord) }
 
-// LegibleWithin is Legible with another bound.
+// LegibleWithin is Legible with another limit in bytes.
 func LegibleWithin(s string, most int) string {
 	size, clean := 0, true
 	for i, r := range s {
-		width, plain := written(s[i:], r)
+		width, plain := jsonWidth(s[i:], r)
 		if size += width; size > most {
 			s = s[:i]
 			break
@@ -58,7 +56,7 @@ func LegibleWithin(s string, most int) string {
 	}
 	var b strings.Builder
 	for i, r := range s {
-		if _, plain := written(s[i:], r); !plain {
+		if _, plain := jsonWidth(s[i:], r); !plain {
 			r = '?'
 		}
 		b.WriteRune(r)
@@ -66,9 +64,9 @@ func LegibleWithin(s string, most int) string {
 	return b.String()
 }
 
-// written is how many bytes JSON takes for the first character of s, which is r,
-// and whether it can stand there as it is.
-func written(s string, r rune) (width int, plain bool) {
+// jsonWidth returns how many bytes JSON needs for r, the first character of s, and whether
+// r is printable.
+func jsonWidth(s string, r rune) (width int, plain bool) {
 	switch width = utf8.RuneLen(r); {
 	case r == '"', r == '\\':
 		return 2, true
@@ -78,8 +76,8 @@ func written(s string, r rune) (width int, plain bool) {
 	return width, true
 }
 
-// text reads a printable text of type t. That of a stop is cut instead: no stop is
-// worth less for what is written beside it.
+// text decodes a printable text of type t. A text of a stop is truncated instead of
+// refused, because a stop must not fail for its text.
 func (c *checks) text(t ArgType, raw jsontext.Value, pointer string, stop bool, into *string) {
 	c.read(raw, pointer, into)
 	if stop {

@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// Time is a wall-clock instant in milliseconds since 1970 UTC; on the wire RFC
-// 3339 in UTC with milliseconds. Zero means "not said".
+// Time is a time in milliseconds since 1970 UTC; on the wire RFC 3339 in UTC with
+// milliseconds. Zero means that no time is given.
 type Time int64
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// TimeOf truncates t to what the wire carries.
+// TimeOf truncates t to milliseconds.
 func TimeOf(t time.Time) Time { return Time(t.UnixMilli()) }
 
-// Time returns the instant in UTC.
+// Time returns t in UTC.
 func (t Time) Time() time.Time { return time.UnixMilli(int64(t)).UTC() }
 
 // Sub returns the time from u to t.
 func (t Time) Sub(u Time) time.Duration { return time.Duration(t-u) * time.Millisecond }
 
-// Add returns the instant d later.
+// Add returns t+d.
 func (t Time) Add(d time.Duration) Time { return t + Time(d/time.Millisecond) }
 
 func (t Time) String() string { return t.Time().Format(timeLayout) }
 
-// MarshalText writes the wire form.
+// MarshalText returns the wire form.
 func (t Time) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// UnmarshalText reads any RFC 3339 instant of the years 1970 to 9999.
+// UnmarshalText parses any RFC 3339 time of the years 1970 to 9999.
 func (t *Time) UnmarshalText(b []byte) error {
 	v, err := time.Parse(time.RFC3339Nano, string(b))
 	if year := v.UTC().Year(); err != nil || year < 1970 || year > 9999 {

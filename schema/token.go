@@ -8,13 +8,12 @@ import (
 	"strings"
 )
 
-// SecretBytes is how much of an enrolment token nobody can guess.
+// SecretBytes is the length of the secret in an enrolment token.
 const SecretBytes = 16
 
-// EnrolmentToken is what a person carries from fleetd to a robot, once: for
-// which robot it is, a secret that fleetd knows only by its digest, and the
-// SHA-256 of the certificate with which fleetd will show itself, so that the
-// robot tells nobody else.
+// EnrolmentToken is a one-time token that a person takes from fleetd to a robot. It
+// contains the robot's name, a secret of which fleetd stores only the digest, and the
+// SHA-256 of fleetd's certificate, so that the robot sends the token to no other server.
 type EnrolmentToken struct {
 	Robot       string
 	Secret      [SecretBytes]byte
@@ -23,14 +22,14 @@ type EnrolmentToken struct {
 
 const (
 	tokenPrefix = "TROUPE-"
-	// tokenSum is how many bytes tell a damaged token from a wrong one. With them
-	// the bytes fill the letters of base 32 exactly.
+	// tokenSum is the length of the checksum, which detects typing errors. With it the
+	// length is a multiple of five bytes, as base32 needs.
 	tokenSum = 2
 )
 
 var tokenText = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// String is the token as it is written: TROUPE-r7-, and 80 letters and digits.
+// String returns the token as text: TROUPE-r7- and 80 letters and digits.
 func (t EnrolmentToken) String() string {
 	body := append(t.Secret[:], t.Fingerprint[:]...)
 	return tokenPrefix + t.Robot + "-" + tokenText.EncodeToString(append(body, t.sum(body)...))
@@ -41,14 +40,13 @@ func (t EnrolmentToken) sum(body []byte) []byte {
 	return sum[:tokenSum]
 }
 
-// Digest is how fleetd keeps a token: what was kept cannot be used.
+// Digest returns what fleetd stores of a token, which cannot be used as a token.
 func (t EnrolmentToken) Digest() [sha256.Size]byte { return sha256.Sum256(t.Secret[:]) }
 
-// ErrToken is what is said of every text that is no token.
-var ErrToken = errors.New("this is no enrolment token, or not all of it: it begins with TROUPE- and ends with 80 letters and digits")
+// ErrToken is returned for every text that is not a valid token.
+var ErrToken = errors.New("this is not an enrolment token, or not all of it: it begins with TROUPE- and ends with 80 letters and digits")
 
-// ParseToken reads a token. One letter too few, or another one, is found here and
-// needs no question to fleetd.
+// ParseToken parses a token. It detects missing and wrong letters without asking fleetd.
 func ParseToken(s string) (EnrolmentToken, error) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(s), tokenPrefix)
 	cut := strings.LastIndexByte(rest, '-')

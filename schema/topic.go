@@ -31,8 +31,8 @@ const (
 	TopicNotice         TopicKind = "notice"
 )
 
-// What the fleet desires of a robot, and the robot's answer to each desired state. A stop
-// has no answer of its own: state shows the latches that are held.
+// Desired documents of the fleet, and the robot's report on each. There is no report on a
+// stop: the robot's state lists its latches.
 const (
 	TopicDesiredStory       TopicKind = "desired_story"
 	TopicDesiredConfig      TopicKind = "desired_config"
@@ -47,25 +47,25 @@ const (
 	TopicReportedPlaces     TopicKind = "reported_places"
 )
 
-// Grant lets a role use a topic. With Own set, only where that parameter of the
-// topic equals the name of the identity: rid for a robot, cid for a client. A
-// console stands at one robot, and where a topic has a rid, it is that one.
+// Grant lets a role use a topic. If Own is set, that parameter of the topic has to be the
+// name of the identity: rid for a robot, cid for a client. A console belongs to one robot
+// and may only use topics with the rid of this robot.
 type Grant struct {
 	Role Role
 	Own  string
 }
 
-// Topic is one row of the topic table: who says what to whom, how.
+// Topic is one row of the topic table.
 type Topic struct {
 	Kind TopicKind
-	// Pattern lies below the name space and v1; {rid} is a robot, {cid} a
-	// client, {sha256} a digest, {name} a stream, {group} and {verb} a command. A
-	// row with a literal level stands before the row that has a parameter there.
+	// Pattern is the part after namespace and version; {rid} is a robot, {cid} a
+	// client, {sha256} a digest, {name} a stream, {group} and {verb} a command. A row
+	// with a literal level precedes the row that has a parameter there.
 	Pattern  string
 	QoS      byte
 	Retain   bool
 	MaxBytes int
-	Publish  []Grant // for cmd the verb table decides further
+	Publish  []Grant // for cmd, the verb table restricts it further
 	Read     []Grant
 	Message  string // type of the payload; empty = raw bytes
 	Purpose  string
@@ -76,25 +76,24 @@ var (
 	fleetSide = []Grant{{Role: RoleFleetd}, {Role: RoleAdmin}}
 	everybody = []Grant{{Role: RoleFleetd}, {Role: RoleAdmin}, {Role: RoleOperator}, {Role: RoleResponder}, {Role: RoleObserver}, {Role: RoleConsole}}
 	thisRobot = []Grant{{Role: RoleRobot, Own: "rid"}}
-	itself    = []Grant{{RoleOperator, "cid"}, {RoleResponder, "cid"}, {RoleStop, "cid"}}
-	senders   = and(itself, Grant{RoleFleetd, "cid"}, Grant{RoleAdmin, "cid"})
-	toRobot   = and(fleetSide, Grant{RoleRobot, "rid"}, Grant{RoleConsole, ""})
+	ownCID    = []Grant{{RoleOperator, "cid"}, {RoleResponder, "cid"}, {RoleStop, "cid"}}
+	senders   = plus(ownCID, Grant{RoleFleetd, "cid"}, Grant{RoleAdmin, "cid"})
+	toRobot   = plus(fleetSide, Grant{RoleRobot, "rid"}, Grant{RoleConsole, ""})
 )
 
-func and(grants []Grant, more ...Grant) []Grant {
+func plus(grants []Grant, more ...Grant) []Grant {
 	return append(append([]Grant(nil), grants...), more...)
 }
 
-// Protocol is the version of the contract that this program speaks: the major of it
-// is in every topic, and within a major things are only added.
+// Protocol is the version of the wire contract. Every topic contains the major version;
+// within a major version there are only additions.
 const Protocol = "1.0"
 
-// Topics is the topic table. One topic has one writer role; a topic that is not
-// listed does not exist.
+// Topics is the topic table. A topic that is not listed does not exist.
 var Topics = []Topic{
-	{TopicPresence, "robots/{rid}/presence", 1, true, 512, thisRobot, and(everybody, Grant{RoleStop, ""}, Grant{RoleRobot, "rid"}), "Presence", "the robot is there, or is not", "per connection; will = lost"},
+	{TopicPresence, "robots/{rid}/presence", 1, true, 512, thisRobot, plus(everybody, Grant{RoleStop, ""}, Grant{RoleRobot, "rid"}), "Presence", "the robot is there, or is not", "per connection; will = lost"},
 	{TopicHeartbeat, "robots/{rid}/heartbeat", 0, false, 512, thisRobot, everybody, "Heartbeat", "the control loop lives", "every 2 s"},
-	{TopicState, "robots/{rid}/state", 1, true, 16 << 10, thisRobot, and(everybody, Grant{RoleStop, ""}), "State", "the whole state, one consistent picture", "on change, at the latest every 10 s"},
+	{TopicState, "robots/{rid}/state", 1, true, 16 << 10, thisRobot, plus(everybody, Grant{RoleStop, ""}), "State", "the whole state, one consistent picture", "on change, at the latest every 10 s"},
 	{TopicModes, "robots/{rid}/modes", 1, true, 8 << 10, thisRobot, everybody, "Modes", "the modes and why each cannot be selected now", "on change"},
 	{TopicCaps, "robots/{rid}/caps", 1, true, 16 << 10, thisRobot, everybody, "Caps", "what the robot is and can do", "per boot and on change"},
 	{TopicActs, "robots/{rid}/acts", 1, true, 64 << 10, thisRobot, everybody, "Acts", "acts taught on the robot", "per boot and on change"},
@@ -105,27 +104,27 @@ var Topics = []Topic{
 	{TopicReportedPlaces, "robots/{rid}/reported/places", 1, true, 8 << 10, thisRobot, everybody, "ReportedSet", "how far the robot is with the desired places", "on each phase"},
 	{TopicTelemetry, "robots/{rid}/telemetry/{name}", 0, false, 2 << 10, thisRobot, everybody, "Telemetry", "figures as they change", "at most 10/s per name"},
 	{TopicEvent, "robots/{rid}/event", 1, false, 4 << 10, thisRobot, everybody, "Event", "what happened, once", "at most 20/s"},
-	{TopicAck, "robots/{rid}/ack/{cid}", 1, false, 4 << 10, thisRobot, append(and(fleetSide, itself...), Grant{RoleConsole, ""}), "Ack", "answers to one client's commands", "per command"},
+	{TopicAck, "robots/{rid}/ack/{cid}", 1, false, 4 << 10, thisRobot, append(plus(fleetSide, ownCID...), Grant{RoleConsole, ""}), "Ack", "answers to one client's commands", "per command"},
 	{TopicLocalHeartbeat, "robots/{rid}/heartbeat/{cid}", 0, false, 256, []Grant{{RoleConsole, "cid"}}, toRobot, "FleetHeartbeat", "an operator at the robot can reach this one; no time is learnt from it", "every 1 s"},
 	{TopicTeleop, "robots/{rid}/cmd/{cid}/manual/velocity", 0, false, 512, []Grant{{RoleOperator, "cid"}, {RoleConsole, "cid"}, {RoleFleetd, "cid"}, {RoleAdmin, "cid"}}, toRobot, "VelocityFrame", "one frame of manual driving; unanswered", "at most 20/s per client and robot"},
-	{TopicCmd, "robots/{rid}/cmd/{cid}/{group}/{verb}", 1, false, 8 << 10, and(senders, Grant{RoleConsole, "cid"}), toRobot, "Request", "a command; never retained; the sender is part of the topic", "at most 20/s per client and robot"},
+	{TopicCmd, "robots/{rid}/cmd/{cid}/{group}/{verb}", 1, false, 8 << 10, plus(senders, Grant{RoleConsole, "cid"}), toRobot, "Request", "a command; never retained; the sender is part of the topic", "at most 20/s per client and robot"},
 	{TopicDesiredStory, "robots/{rid}/desired/story", 1, true, 8 << 10, fleetSide, toRobot, "DesiredStory", "which story the robot shall perform by default", "on change"},
 	{TopicDesiredConfig, "robots/{rid}/desired/config", 1, true, 8 << 10, fleetSide, toRobot, "DesiredConfig", "the robot's settings, all of them", "on change"},
 	{TopicDesiredMode, "robots/{rid}/desired/mode", 1, true, 8 << 10, fleetSide, toRobot, "DesiredMode", "the mode to take after start-up, or once now", "on change"},
 	{TopicDesiredStop, "robots/{rid}/desired/stop", 1, true, 8 << 10, fleetSide, toRobot, "DesiredStop", "the stops that people latched on this robot", "on change"},
 	{TopicDesiredActivities, "robots/{rid}/desired/activities", 1, true, 8 << 10, fleetSide, toRobot, "DesiredSet", "the set of activities for autonomous life", "on change"},
 	{TopicDesiredPlaces, "robots/{rid}/desired/places", 1, true, 8 << 10, fleetSide, toRobot, "DesiredSet", "the map and the named points", "on change"},
-	{TopicBlob, "blobs/{sha256}", 1, true, 256 << 10, fleetSide, and(fleetSide, Grant{RoleRobot, ""}), "", "immutable bytes named by their digest", "while wanted"},
-	{TopicFleetPresence, "fleet/presence", 1, true, 512, fleetSide, and(everybody, Grant{RoleStop, ""}, Grant{RoleRobot, ""}), "Presence", "fleetd that leads is there, or is not", "per connection; will = lost"},
-	{TopicFleetHeartbeat, "fleet/heartbeat/{cid}", 0, false, 256, []Grant{{RoleFleetd, "cid"}, {RoleAdmin, "cid"}}, and(everybody, Grant{RoleRobot, ""}), "FleetHeartbeat", "an operator can reach the robots; the fleet's time; from every instance", "every 1 s"},
-	{TopicFleetStop, "fleet/stop", 1, true, 1 << 10, fleetSide, and(everybody, Grant{RoleStop, ""}, Grant{RoleRobot, ""}), "FleetStop", "the latched software stop of all robots", "on change"},
-	{TopicFleetStopCmd, "fleet/cmd/{cid}/stop", 1, false, 1 << 10, senders, and(fleetSide, Grant{RoleRobot, ""}), "StopRequest", "a live software stop of all robots or some, heard by robots and fleetd", "urgent"},
-	{TopicFleetAck, "fleet/ack/{cid}", 1, false, 4 << 10, fleetSide, and(fleetSide, itself...), "Ack", "fleetd's answers to one client's stops", "per stop"},
+	{TopicBlob, "blobs/{sha256}", 1, true, 256 << 10, fleetSide, plus(fleetSide, Grant{RoleRobot, ""}), "", "immutable bytes named by their digest", "while wanted"},
+	{TopicFleetPresence, "fleet/presence", 1, true, 512, fleetSide, plus(everybody, Grant{RoleStop, ""}, Grant{RoleRobot, ""}), "Presence", "fleetd that leads is there, or is not", "per connection; will = lost"},
+	{TopicFleetHeartbeat, "fleet/heartbeat/{cid}", 0, false, 256, []Grant{{RoleFleetd, "cid"}, {RoleAdmin, "cid"}}, plus(everybody, Grant{RoleRobot, ""}), "FleetHeartbeat", "an operator can reach the robots; the fleet's time; from every instance", "every 1 s"},
+	{TopicFleetStop, "fleet/stop", 1, true, 1 << 10, fleetSide, plus(everybody, Grant{RoleStop, ""}, Grant{RoleRobot, ""}), "FleetStop", "the latched software stop of all robots", "on change"},
+	{TopicFleetStopCmd, "fleet/cmd/{cid}/stop", 1, false, 1 << 10, senders, plus(fleetSide, Grant{RoleRobot, ""}), "StopRequest", "a live software stop of all robots or some, heard by robots and fleetd", "urgent"},
+	{TopicFleetAck, "fleet/ack/{cid}", 1, false, 4 << 10, fleetSide, plus(fleetSide, ownCID...), "Ack", "fleetd's answers to one client's stops", "per stop"},
 	{TopicRevoked, "fleet/revoked", 1, true, 256 << 10, fleetSide, fleetSide, "Revoked", "names and certificates that are no longer taken", "on change"},
-	{TopicNotice, "clients/{cid}/notice", 1, false, 1 << 10, []Grant{{RoleBroker, ""}, {RoleFleetd, ""}}, append(and(fleetSide, itself...), Grant{RoleObserver, "cid"}, Grant{RoleConsole, "cid"}, Grant{RoleRobot, "cid"}), "Notice", "something the client sent was not taken, or its connection was taken over", "per refusal, gathered"},
+	{TopicNotice, "clients/{cid}/notice", 1, false, 1 << 10, []Grant{{RoleBroker, ""}, {RoleFleetd, ""}}, append(plus(fleetSide, ownCID...), Grant{RoleObserver, "cid"}, Grant{RoleConsole, "cid"}, Grant{RoleRobot, "cid"}), "Notice", "something the client sent was not taken, or its connection was taken over", "per refusal, gathered"},
 }
 
-// MaxTopicLevels and MaxTopicBytes bound every topic.
+// MaxTopicLevels and MaxTopicBytes are the limits of every topic.
 const (
 	MaxTopicLevels = 8
 	MaxTopicBytes  = 200
@@ -141,18 +140,18 @@ func TopicOf(k TopicKind) Topic {
 	panic("schema: no topic of kind " + string(k))
 }
 
-// Namespace is the first level of every topic, "troupe" unless configured; the
-// second is the major version of the contract.
+// Namespace is the first level of every topic, "troupe" unless configured otherwise. The
+// second level is the major version of the wire contract.
 type Namespace string
 
-// DefaultNamespace is used where none is configured.
+// DefaultNamespace is used if none is configured.
 const DefaultNamespace Namespace = "troupe"
 
-// Root is what every topic starts with.
+// Root returns the prefix of every topic.
 func (n Namespace) Root() string { return string(n) + "/v1/" }
 
-// Topic fills the pattern of kind k with params in the order of its braces. A
-// parameter may be a wildcard: then the result is a filter.
+// Topic fills the pattern of kind k with params in order. If a parameter is a wildcard,
+// the result is a topic filter.
 func (n Namespace) Topic(k TopicKind, params ...string) string {
 	levels := strings.Split(TopicOf(k).Pattern, "/")
 	for i, l := range levels {
@@ -169,13 +168,13 @@ func (n Namespace) Topic(k TopicKind, params ...string) string {
 	return n.Root() + strings.Join(levels, "/")
 }
 
-// TopicParams are the parameters found in a topic; those its pattern lacks are
+// TopicParams holds the parameters of a topic; those that its pattern does not have are
 // empty.
 type TopicParams struct {
 	RID, CID, Group, Verb, SHA256, Name string
 }
 
-// Get returns a parameter by the name it has in a pattern.
+// Get returns a parameter by its name in patterns.
 func (p TopicParams) Get(name string) string {
 	switch name {
 	case "rid":
@@ -194,8 +193,8 @@ func (p TopicParams) Get(name string) string {
 	return ""
 }
 
-// Match finds the row of a concrete topic. It fails for a topic that is not in
-// the table, and for one whose parameters are not well-formed ids.
+// Match returns the row and the parameters of a concrete topic. It fails for a topic that
+// is not in the table or whose parameters are not valid ids.
 func (n Namespace) Match(topic string) (Topic, TopicParams, bool) {
 	rest, ok := strings.CutPrefix(topic, n.Root())
 	if !ok || len(topic) > MaxTopicBytes {
