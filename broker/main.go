@@ -124,10 +124,10 @@ func serve(cmd *cobra.Command) error {
 	if cfg.Dev {
 		fmt.Fprint(cmd.ErrOrStderr(), banner)
 	}
-	again := make(chan os.Signal, 1)
-	signal.Notify(again, syscall.SIGHUP)
-	defer signal.Stop(again)
-	cfg.Reload = again
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
+	defer signal.Stop(reload)
+	cfg.Reload = reload
 	return server.Run(cmd.Context(), cfg, func(s *server.Server) { fmt.Fprintln(cmd.OutOrStdout(), readyLine(s)) })
 }
 

@@ -15,9 +15,9 @@ import (
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"broker": main}) }
 
-func TestAtTheShell(t *testing.T) { testscript.Run(t, testscript.Params{Dir: "testdata"}) }
+func TestCommandLine(t *testing.T) { testscript.Run(t, testscript.Params{Dir: "testdata"}) }
 
-func TestTheReadyLineNamesTheBoundAddressAndTheEnvironmentIsRead(t *testing.T) {
+func TestReadyLineAndEnvironment(t *testing.T) {
 	t.Setenv("TROUPE_BROKER_DEV", "true")
 	t.Setenv("TROUPE_BROKER_MQTT", "127.0.0.1:0")
 	t.Setenv("TROUPE_BROKER_LOG_LEVEL", "error")

@@ -12,10 +12,10 @@ import (
 )
 
 // Broker is a running broker that is closed at the end of its test.
-type Broker struct{ Post }
+type Broker struct{ Backend }
 
 // Backend is what tests need of a broker: server.Server, or another one in its place.
-type Post interface {
+type Backend interface {
 	// Dial opens an in-process connection.
 	Dial(ctx context.Context) (net.Conn, error)
 	// Addr and HTTPAddr are empty if the broker does not listen there.

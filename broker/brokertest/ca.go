@@ -154,14 +154,14 @@ func (a *CA) Door(to Dialer) (addr string) {
 			if err != nil {
 				return
 			}
-			all.Go(func() { lead(ctx, near, to) })
+			all.Go(func() { proxy(ctx, near, to) })
 		}
 	})
 	return ln.Addr().String()
 }
 
-// lead copies bytes between two connections until one of them or ctx ends.
-func lead(ctx context.Context, near net.Conn, to Dialer) {
+// proxy copies bytes between two connections until one of them or ctx ends.
+func proxy(ctx context.Context, near net.Conn, to Dialer) {
 	defer near.Close()
 	far, err := to(ctx)
 	if err != nil {

@@ -94,7 +94,7 @@ func (c *Cable) Forget(filter string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, e := range c.ends {
-		_, _ = e.Conn.Write(Packet(packetUnsubscribe, str([]byte{forgetID >> 8, forgetID & 0xff}, filter))) // a connection that has ended has no subscription to lose
+		_, _ = e.Conn.Write(Packet(packetUnsubscribe, appendString([]byte{forgetID >> 8, forgetID & 0xff}, filter))) // a connection that has ended has no subscription to lose
 	}
 }
 
@@ -137,7 +137,7 @@ func (e *cableEnd) set(do func()) {
 }
 
 func (e *cableEnd) Write(b []byte) (int, error) {
-	e.travel()
+	e.delay()
 	e.mu.Lock()
 	swallows := e.swallows
 	e.mu.Unlock()
@@ -153,16 +153,16 @@ func (e *cableEnd) Read(b []byte) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if first&0xf0 == packetPublish && e.held(first, body) || first == packetUnsuback && bytes.Equal(body, []byte{forgetID >> 8, forgetID & 0xff}) {
+		if first&0xf0 == packetPublish && e.isHeld(first, body) || first == packetUnsuback && bytes.Equal(body, []byte{forgetID >> 8, forgetID & 0xff}) {
 			continue
 		}
-		e.travel()
+		e.delay()
 		e.rest.Write(Packet(first, body))
 	}
 	return e.rest.Read(b)
 }
 
-func (e *cableEnd) travel() {
+func (e *cableEnd) delay() {
 	e.mu.Lock()
 	takes := e.takes
 	e.mu.Unlock()
@@ -171,7 +171,7 @@ func (e *cableEnd) travel() {
 	}
 }
 
-func (e *cableEnd) held(first byte, body []byte) bool {
+func (e *cableEnd) isHeld(first byte, body []byte) bool {
 	e.mu.Lock()
 	holds := e.holds
 	e.mu.Unlock()

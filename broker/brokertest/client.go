@@ -183,7 +183,7 @@ func (c *Client) TrySubscribe(qos byte, filters ...string) []byte {
 		id := c.packetID()
 		b := binary.BigEndian.AppendUint16(nil, id)
 		for _, f := range filters {
-			b = append(str(b, f), qos)
+			b = append(appendString(b, f), qos)
 		}
 		if err := c.Raw(Packet(packetSubscribe, b)); err != nil {
 			c.t.Fatalf("%s: subscribe: %v", c.id, err)

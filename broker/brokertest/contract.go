@@ -12,13 +12,13 @@ import (
 // contract checks messages against the topic table, the schemas, and earlier messages. It
 // does not depend on a connection.
 type contract struct {
-	ns      schema.Namespace
-	allowed []string // filters of topics on which the test violates the contract on purpose
-	seqs    map[string]seq
-	said    map[string]string     // newest heartbeats of fleetd instances, by topic
-	events  map[occurrence]string // payloads when first received
-	docs    map[string]bool       // topics of documents received live; false: deleted since
-	found   []string
+	ns         schema.Namespace
+	allowed    []string // filters of topics on which the test violates the contract on purpose
+	seqs       map[string]seq
+	heartbeats map[string]string     // newest heartbeats of fleetd instances, by topic
+	events     map[occurrence]string // payloads when first received
+	docs       map[string]bool       // topics of documents received live; false: deleted since
+	found      []string
 }
 
 // occurrence identifies an event.
@@ -29,12 +29,12 @@ type occurrence struct {
 
 // seq is the newest sequence number of one boot or session.
 type seq struct {
-	life string // boot or session
-	n    int64
+	owner string // boot or session
+	n     int64
 }
 
 func newContract(ns schema.Namespace) *contract {
-	return &contract{ns: ns, seqs: map[string]seq{}, said: map[string]string{}, events: map[occurrence]string{}, docs: map[string]bool{}}
+	return &contract{ns: ns, seqs: map[string]seq{}, heartbeats: map[string]string{}, events: map[occurrence]string{}, docs: map[string]bool{}}
 }
 
 func (c *contract) report(topic, format string, args ...any) {
@@ -46,8 +46,8 @@ func (c *contract) report(topic, format string, args ...any) {
 	c.found = append(c.found, topic+": "+fmt.Sprintf(format, args...))
 }
 
-// see checks one message as a subscriber with QoS 1 received it.
-func (c *contract) see(m Message) {
+// check checks one message as a subscriber with QoS 1 received it.
+func (c *contract) check(m Message) {
 	row, params, ok := c.ns.Match(m.Topic)
 	if !ok {
 		c.report(m.Topic, "topic is not in the topic table: %.200q", m.Payload)
@@ -90,11 +90,11 @@ func (c *contract) payload(row schema.Topic, params schema.TopicParams, m Messag
 		decode[schema.Presence](c, m)
 	case "Heartbeat":
 		if h := decode[schema.Heartbeat](c, m); h != nil {
-			c.rises(m, h.Boot, h.Seq, 1)
+			c.checkIncreasing(m, h.Boot, h.Seq, 1)
 		}
 	case "State":
 		if s := decode[schema.State](c, m); s != nil {
-			c.rises(m, s.Boot, s.StateSeq, 0) // the same state may be published again
+			c.checkIncreasing(m, s.Boot, s.StateSeq, 0) // the same state may be published again
 		}
 	case "Modes":
 		decode[schema.Modes](c, m)
@@ -106,7 +106,7 @@ func (c *contract) payload(row schema.Topic, params schema.TopicParams, m Messag
 		decode[schema.ReportedStory](c, m)
 	case "Event":
 		if e := decode[schema.Event](c, m); e != nil {
-			c.happened(m, e)
+			c.checkEvent(m, e)
 		}
 	case "Ack":
 		decode[schema.Ack](c, m)
@@ -114,9 +114,9 @@ func (c *contract) payload(row schema.Topic, params schema.TopicParams, m Messag
 		decode[schema.DesiredStory](c, m)
 	case "FleetHeartbeat":
 		// A fleetd instance repeats its heartbeat until it receives the echo.
-		if h := decode[schema.FleetHeartbeat](c, m); h != nil && string(m.Payload) != c.said[m.Topic] {
-			c.rises(m, h.Session, h.Seq, 1)
-			c.said[m.Topic] = string(m.Payload)
+		if h := decode[schema.FleetHeartbeat](c, m); h != nil && string(m.Payload) != c.heartbeats[m.Topic] {
+			c.checkIncreasing(m, h.Session, h.Seq, 1)
+			c.heartbeats[m.Topic] = string(m.Payload)
 		}
 	case "Notice":
 		decode[schema.Notice](c, m)
@@ -142,11 +142,11 @@ func (c *contract) payload(row schema.Topic, params schema.TopicParams, m Messag
 		decode[schema.Revoked](c, m)
 	case "VelocityFrame":
 		if f := decode[schema.VelocityFrame](c, m); f != nil {
-			c.rises(m, f.Lease, f.Seq, 1)
+			c.checkIncreasing(m, f.Lease, f.Seq, 1)
 		}
 	case "Telemetry":
 		if f := decode[schema.Telemetry](c, m); f != nil {
-			c.rises(m, f.Session, f.Seq, 1)
+			c.checkIncreasing(m, f.Session, f.Seq, 1)
 		}
 	default:
 		c.report(m.Topic, "the recorder has no case for message type %s", row.Message)
@@ -169,39 +169,39 @@ func (c *contract) problems(m Message, ps []schema.Problem) {
 	}
 }
 
-// rises checks that the numbers of one boot or session increase by at least step. Retained
+// checkIncreasing checks that the numbers of one boot or session increase by at least step. Retained
 // messages are not checked.
-func (c *contract) rises(m Message, life string, n, step int64) {
+func (c *contract) checkIncreasing(m Message, life string, n, step int64) {
 	last, known := c.seqs[m.Topic]
 	if m.Retain {
 		return
 	}
-	if known && last.life == life && n < last.n+step {
+	if known && last.owner == life && n < last.n+step {
 		c.report(m.Topic, "sequence number %d after %d", n, last.n)
 	}
 	c.seqs[m.Topic] = seq{life, n}
 }
 
-// happened checks that events come in order, and that a repeated event is unchanged.
-func (c *contract) happened(m Message, e *schema.Event) {
+// checkEvent checks that events come in order, and that a repeated event is unchanged.
+func (c *contract) checkEvent(m Message, e *schema.Event) {
 	k := occurrence{m.Topic, e.Boot, e.Seq}
 	switch first, again := c.events[k]; {
 	case !again:
 		c.events[k] = string(m.Payload)
-		c.rises(m, e.Boot, e.Seq, 1)
+		c.checkIncreasing(m, e.Boot, e.Seq, 1)
 	case first != string(m.Payload):
 		c.report(m.Topic, "event %d differs from its first publication", e.Seq)
 	}
 }
 
-// kept checks the messages that a new subscriber receives at the end: retained documents
+// checkRetained checks the messages that a new subscriber receives at the end: retained documents
 // only, and each one that was published and not deleted. For a topic in live, a message
 // came after the subscription, so it does not show whether the broker retains it.
-func (c *contract) kept(ms []Message, live map[string]bool) {
+func (c *contract) checkRetained(ms []Message, live map[string]bool) {
 	there := map[string]bool{}
 	for _, m := range ms {
 		there[m.Topic] = true
-		c.see(m)
+		c.check(m)
 	}
 	for topic, want := range c.docs {
 		switch {

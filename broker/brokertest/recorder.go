@@ -58,7 +58,7 @@ func record(t testing.TB, dial Dialer) *Recorder {
 			close(r.marker)
 			return
 		}
-		r.contract.see(m)
+		r.contract.check(m)
 	})
 	r.live.Subscribe("troupe/v1/#")
 	return r
@@ -98,6 +98,6 @@ func (r *Recorder) end() []string {
 	r.live.Close()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.contract.kept(kept, live)
+	r.contract.checkRetained(kept, live)
 	return r.contract.found
 }

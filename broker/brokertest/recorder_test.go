@@ -29,7 +29,7 @@ const online = `{"state":"online","session":"s1","boot":"b1"}`
 
 // scripts are what clients publish, each with the violation that the recorder must find,
 // if any.
-var speech = map[string]struct {
+var scripts = map[string]struct {
 	say    func(robot, fleetd *Client)
 	breach string
 }{
@@ -86,8 +86,8 @@ func connectTo(t *testing.T, dial Dialer, name string) *Client {
 }
 
 // Mosquitto without an acl_file passes every message on, so the recorder must report it.
-func TestEachBreachOfTheContractIsSeen(t *testing.T) {
-	for name, s := range speech {
+func TestEachContractViolationIsFound(t *testing.T) {
+	for name, s := range scripts {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dial := TCP(mosquittotest.Start(t, mosquittotest.Options{}))
@@ -101,7 +101,7 @@ func TestEachBreachOfTheContractIsSeen(t *testing.T) {
 	}
 }
 
-func TestAnnouncedBreachesAreNone(t *testing.T) {
+func TestAllowedViolationsAreNotReported(t *testing.T) {
 	b := Start(t)
 	rec := record(t, b.Dial)
 	rec.Allow(r1 + "cmd/+/mode/set")
@@ -111,17 +111,17 @@ func TestAnnouncedBreachesAreNone(t *testing.T) {
 	}
 }
 
-func TestOurBrokerLetsNoWrongFlagThrough(t *testing.T) {
+func TestBrokerEnforcesTheTopicTable(t *testing.T) {
 	for _, name := range []string{"an undeclared topic", "a document not retained", "a retained event", "a document too big"} {
 		t.Run(name, func(t *testing.T) {
 			b := Start(t)
 			Record(t, b.Dial)
-			speech[name].say(b.Client(t, "r1"), b.Client(t, "fleetd"))
+			scripts[name].say(b.Client(t, "r1"), b.Client(t, "fleetd"))
 		})
 	}
 }
 
-func TestTheRecorderKnowsEveryMessageOfTheTable(t *testing.T) {
+func TestRecorderHasACaseForEachMessageType(t *testing.T) {
 	for _, row := range schema.Topics {
 		c := newContract(schema.DefaultNamespace)
 		c.payload(row, schema.TopicParams{Group: "sys", Verb: "ping"}, Message{Topic: "x", Payload: []byte(`{}`)})

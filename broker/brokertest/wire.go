@@ -63,7 +63,7 @@ func Packet(first byte, body []byte) []byte {
 	}
 }
 
-func str(b []byte, s string) []byte {
+func appendString(b []byte, s string) []byte {
 	return append(binary.BigEndian.AppendUint16(b, uint16(len(s))), s...)
 }
 
@@ -96,24 +96,24 @@ func (h Hello) Bytes() []byte {
 			flags |= 0x20
 		}
 	}
-	b := str(nil, proto)
+	b := appendString(nil, proto)
 	b = append(b, level, flags)
 	b = binary.BigEndian.AppendUint16(b, keep)
 	if level == 5 {
 		b = append(b, 0)
 	}
-	b = str(b, h.ClientID)
+	b = appendString(b, h.ClientID)
 	if h.Will != nil {
 		if level == 5 {
 			b = append(b, 0)
 		}
-		b = str(str(b, h.Will.Topic), string(h.Will.Payload))
+		b = appendString(appendString(b, h.Will.Topic), string(h.Will.Payload))
 	}
 	if h.Name != "" {
-		b = str(b, h.Name)
+		b = appendString(b, h.Name)
 	}
 	if h.Password != "" {
-		b = str(b, h.Password)
+		b = appendString(b, h.Password)
 	}
 	return Packet(packetConnect, b)
 }
@@ -126,7 +126,7 @@ func (m Message) bytes(id uint16) []byte {
 	if m.Duplicate {
 		first |= 8
 	}
-	b := str(nil, m.Topic)
+	b := appendString(nil, m.Topic)
 	if m.QoS > 0 {
 		b = binary.BigEndian.AppendUint16(b, id)
 	}

@@ -8,8 +8,8 @@ import (
 	"troupe/schema"
 )
 
-// standing describes one connection, as shown by /clients.
-type standing struct {
+// clientInfo describes one connection, as shown by /clients.
+type clientInfo struct {
 	ClientID  string      `json:"client_id"`
 	Name      string      `json:"name"`
 	Role      schema.Role `json:"role"`
@@ -18,7 +18,7 @@ type standing struct {
 	Address   string      `json:"address"`
 	Transport string      `json:"transport"` // mqtt, mqtts, ws, wss, or in-process
 	// Certificate is the client certificate by which it authenticated, if any.
-	Certificate *shown `json:"certificate,omitempty"`
+	Certificate *certificateInfo `json:"certificate,omitempty"`
 
 	Subscriptions  int   `json:"subscriptions"`
 	Pending        int64 `json:"pending"`        // deliveries in its queue
@@ -26,40 +26,40 @@ type standing struct {
 	Dropped        int64 `json:"dropped"`        // deliveries for which its queue had no room, on this connection
 }
 
-type shown struct {
+type certificateInfo struct {
 	Serial string    `json:"serial"`
 	Ends   time.Time `json:"ends"` // the connection ends then, too
 }
 
-// connected lists all established connections by client id.
-func (s *Server) connected() []standing {
-	all := []standing{}
-	for _, c := range s.guard.live.all() {
-		if st, ok := s.standing(c); ok {
+// clients lists all established connections by client id.
+func (s *Server) clients() []clientInfo {
+	all := []clientInfo{}
+	for _, c := range s.guard.sessions.all() {
+		if st, ok := s.clientInfo(c); ok {
 			all = append(all, st)
 		}
 	}
-	slices.SortFunc(all, func(a, b standing) int { return cmp.Compare(a.ClientID, b.ClientID) })
+	slices.SortFunc(all, func(a, b clientInfo) int { return cmp.Compare(a.ClientID, b.ClientID) })
 	return all
 }
 
-// standing describes c; it returns false if c is not established yet or any more.
-func (s *Server) standing(c *conn) (standing, bool) {
-	who := c.who.Load()
+// clientInfo describes c; it returns false if c is not established yet or any more.
+func (s *Server) clientInfo(c *conn) (clientInfo, bool) {
+	who := c.client.Load()
 	cl, known := s.mochi.Clients.Get(who.ClientID)
 	if !known || connOf(cl) != c {
-		return standing{}, false
+		return clientInfo{}, false
 	}
-	st := standing{
+	st := clientInfo{
 		ClientID: who.ClientID, Name: who.Name, Role: who.Role, Robot: who.Robot,
 		Since: c.since.UTC(), Address: remote(c.raw), Transport: "in-process",
 		Subscriptions: cl.State.Subscriptions.Len(), Pending: c.tally.queued.Load(), Unacknowledged: cl.State.Inflight.Len(), Dropped: c.tally.dropped.Load(),
 	}
-	if c.door != nil {
-		st.Transport = c.door.kind
+	if c.endpoint != nil {
+		st.Transport = c.endpoint.kind
 	}
 	if who.serial != "" {
-		st.Certificate = &shown{who.serial, c.ends.UTC()}
+		st.Certificate = &certificateInfo{who.serial, c.expires.UTC()}
 	}
 	return st, true
 }

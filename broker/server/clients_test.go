@@ -12,7 +12,7 @@ import (
 	"troupe/schema"
 )
 
-type clientTold struct {
+type clientInfo struct {
 	ClientID, Name, Role, Robot, Address, Transport string
 	Since                                           time.Time
 	Certificate                                     *struct {
@@ -22,7 +22,7 @@ type clientTold struct {
 	Subscriptions, Pending, Unacknowledged, Dropped int
 }
 
-func clientsOf(t *testing.T, b *brokertest.Broker) map[string]clientTold {
+func clientsOf(t *testing.T, b *brokertest.Broker) map[string]clientInfo {
 	t.Helper()
 	resp, err := http.Get("http://" + b.HTTPAddr() + "/clients")
 	if err != nil {
@@ -33,13 +33,13 @@ func clientsOf(t *testing.T, b *brokertest.Broker) map[string]clientTold {
 	if err := json.NewDecoder(resp.Body).Decode(&list); err != nil {
 		t.Fatal(err)
 	}
-	by := map[string]clientTold{}
+	by := map[string]clientInfo{}
 	for _, one := range list {
 		for key, v := range one {
 			one[strings.ReplaceAll(key, "_", "")] = v
 		}
 		text, _ := json.Marshal(one)
-		var c clientTold
+		var c clientInfo
 		if err := json.Unmarshal(text, &c); err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func clientsOf(t *testing.T, b *brokertest.Broker) map[string]clientTold {
 	return by
 }
 
-func TestWhoIsConnectedIsToldWithHowHeDoes(t *testing.T) {
+func TestClientsListsConnections(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	before := time.Now().Add(-time.Second)
 	b := start(t, ca.Broker, func(c *server.Config) { c.HTTP, c.WriteTimeout, c.MaxPending = "127.0.0.1:0", time.Hour, 64 })
@@ -57,9 +57,9 @@ func TestWhoIsConnectedIsToldWithHowHeDoes(t *testing.T) {
 	robot.Subscribe(r1+"cmd/#", "troupe/v1/fleet/stop")
 	b.Client(t, "console-r1")
 	fleetd := b.Client(t, "fleetd")
-	stall(t, b, 300)
+	connectStalled(t, b, 300)
 	story := strings.Repeat("x", 8<<10)
-	for stalled := (clientTold{}); stalled.Dropped == 0 || stalled.Pending < 32; stalled = clientsOf(t, b)["admin"] { // until the queue stays full
+	for stalled := (clientInfo{}); stalled.Dropped == 0 || stalled.Pending < 32; stalled = clientsOf(t, b)["admin"] { // until the queue stays full
 		fleetd.Retain(r1+"desired/story", story)
 	}
 

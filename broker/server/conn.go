@@ -18,31 +18,31 @@ const maxConnect = 4 << 10
 type conn struct {
 	net.Conn                     // after the TLS and WebSocket handshakes; owned by the reading goroutine until the library has it
 	raw      net.Conn            // the socket below
-	door     *endpoint           // nil: in-process
+	endpoint *endpoint           // nil: in-process
 	chain    []*x509.Certificate // certificates of the client, its own first
-	ends     time.Time           // expiry of the client's certificate; zero: none
+	expires  time.Time           // expiry of the client's certificate; zero: none
 	since    time.Time
 
-	head     []byte // bytes read ahead, passed to the library first
-	timeout  atomic.Int64
-	unsent   unsent
-	counters *counters
-	gate     *gate
-	inside   bool // inside the gate; owned by the reading goroutine
+	readAhead  []byte // bytes read ahead, passed to the library first
+	timeout    atomic.Int64
+	unsent     unsent
+	counters   *counters
+	gate       *gate
+	insideGate bool // inside the gate; owned by the reading goroutine
 
 	emptyWill bool // the will has no payload, see checkConnect; owned by the reading goroutine
 
-	who       atomic.Pointer[client] // set once authenticated
-	takenOver atomic.Bool            // a newer connection has its client id
-	kicked    atomic.Pointer[kick]   // set once the client has lost the right to be connected
-	cut       atomic.Pointer[error]  // why the guard ended it, if it did
-	searching atomic.Bool            // the library searches retained documents for it; set by the reading goroutine
-	tally     tally
-	owed      pendingRetained
-	finished  func()        // stops counting it as waiting for CONNECT; idempotent
-	gone      chan struct{} // closed when the library has finished with it
-	flush     func()        // closes flushed; idempotent
-	flushed   chan struct{} // closed when everything is written
+	client      atomic.Pointer[client] // set once authenticated
+	takenOver   atomic.Bool            // a newer connection has its client id
+	kicked      atomic.Pointer[kick]   // set once the client has lost the right to be connected
+	cut         atomic.Pointer[error]  // why the guard ended it, if it did
+	searching   atomic.Bool            // the library searches retained documents for it; set by the reading goroutine
+	tally       tally
+	pending     pendingRetained
+	connectDone func()        // stops counting it as waiting for CONNECT; idempotent
+	done        chan struct{} // closed when the library has finished with it
+	flush       func()        // closes flushed; idempotent
+	flushed     chan struct{} // closed when everything is written
 }
 
 // readConnect reads the first fixed header before anything is allocated for the client,
@@ -54,7 +54,7 @@ func (c *conn) readConnect() error {
 		if _, err := io.ReadFull(c.Conn, b[:]); err != nil {
 			return fmt.Errorf("wait for CONNECT: %w", err)
 		}
-		c.head = append(c.head, b[0])
+		c.readAhead = append(c.readAhead, b[0])
 		if i == 0 {
 			continue // the library checks the packet type
 		}
@@ -73,13 +73,13 @@ func (c *conn) readConnect() error {
 // because a socket that is closed with unread bytes may also lose what was written to it.
 func (c *conn) Read(b []byte) (n int, err error) {
 	c.leave()
-	if len(c.head) > 0 {
-		n = copy(b, c.head)
-		c.head = c.head[n:]
+	if len(c.readAhead) > 0 {
+		n = copy(b, c.readAhead)
+		c.readAhead = c.readAhead[n:]
 	} else {
 		n, err = c.Conn.Read(b)
 	}
-	if c.inside = c.gate.enter(); c.inside {
+	if c.insideGate = c.gate.enter(); c.insideGate {
 		return n, err
 	}
 	for err == nil {
@@ -91,8 +91,8 @@ func (c *conn) Read(b []byte) (n int, err error) {
 
 // leave is called by the reading goroutine only.
 func (c *conn) leave() {
-	if c.inside {
-		c.inside = false
+	if c.insideGate {
+		c.insideGate = false
 		c.gate.leave()
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // A stop button whose will is a stop without a payload is armed: the stop reaches the
 // robot when the button is lost.
-func TestAWillWithoutAPayloadIsPublished(t *testing.T) {
+func TestWillWithoutPayloadIsSent(t *testing.T) {
 	b := start(t)
 	robot := b.Client(t, "r1")
 	robot.Subscribe(r1 + "cmd/+/safety/stop")
@@ -54,7 +54,7 @@ func connack(t *testing.T, dial brokertest.Dialer, first []byte) (code byte, ans
 }
 
 // MQTT 3.1.1 clients know the codes up to 5; some take any other for success.
-func TestAConnectThatIsRefusedIsToldSoInCodesOfMQTT311(t *testing.T) {
+func TestRefusedConnectGetsMQTT311Code(t *testing.T) {
 	b := start(t)
 	dial := brokertest.TCP(b.Addr())
 	will := &brokertest.Message{Topic: r1 + "cmd/op1/safety/stop"}

@@ -26,7 +26,7 @@ func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	c, no := g.identify(nc, pk)
 	if no != nil {
 		g.counters.add(connectRefused)
-		g.told.tell(slog.LevelWarn, "connect refused", no.Fault.String(), g.whose(nc, string(pk.Connect.Username)),
+		g.throttledLog.add(slog.LevelWarn, "connect refused", no.Fault.String(), g.logKey(nc, string(pk.Connect.Username)),
 			"remote", cl.Net.Remote, "client", pk.Connect.ClientIdentifier, "user", string(pk.Connect.Username), "why", no.Detail)
 		_ = g.srv.SendConnack(cl, connackCode(no.Fault), false, nil)
 		return errors.New(no.Detail)
@@ -46,15 +46,15 @@ func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	if c.Blobs {
 		nc.timeout.Store(int64(blobWriteTimeout))
 	}
-	nc.who.Store(c)
+	nc.client.Store(c)
 	return nil
 }
 
 // logKey groups refused CONNECTs in the log: by name and address for an existing user, by
 // address for all others.
-func (g *guard) whose(nc *conn, name string) string {
+func (g *guard) logKey(nc *conn, name string) string {
 	address := addrOf(nc.raw).String()
-	if _, known := g.creds.now.Load().users.Named(name); known {
+	if _, known := g.creds.current.Load().users.Named(name); known {
 		return name + " " + address
 	}
 	return address
@@ -79,36 +79,36 @@ func connackCode(f access.Fault) packets.Code {
 // OnConnectAuthenticate takes the client id over: when it returns true, the previous
 // connection with that id has ended.
 func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
-	c := whoIs(cl)
-	if c == nil || g.flaps(cl, c) {
+	c := clientOf(cl)
+	if c == nil || g.connectsTooOften(cl, c) {
 		return false
 	}
-	old, err := g.live.take(cl.ID, connOf(cl), g.tellTakenOver)
+	old, err := g.sessions.take(cl.ID, connOf(cl), g.notifyTakenOver)
 	switch {
 	case errors.Is(err, errOtherRole):
 		g.counters.add(otherRole)
-		g.told.tell(slog.LevelError, "connect refused", "name taken", c.Name, "client", cl.ID, "role", c.Role, "remote", cl.Net.Remote, "why", err, "there", old.who.Load().Role, "from", remote(old.raw))
-		if g.clashes.Allow() {
-			g.tell(c.Name, schema.Notice{Reason: schema.ReasonForbidden, Detail: fmt.Sprintf("a client of role %s tried to connect with this name from %s and was refused", c.Role, cl.Net.Remote), Count: 1})
+		g.throttledLog.add(slog.LevelError, "connect refused", "name taken", c.Name, "client", cl.ID, "role", c.Role, "remote", cl.Net.Remote, "why", err, "there", old.client.Load().Role, "from", remote(old.raw))
+		if g.clashNotices.Allow() {
+			g.notify(c.Name, schema.Notice{Reason: schema.ReasonForbidden, Detail: fmt.Sprintf("a client of role %s tried to connect with this name from %s and was refused", c.Role, cl.Net.Remote), Count: 1})
 		}
 		return false
-	case errors.Is(err, errNameFull), errors.Is(err, errNoPlace):
-		g.counters.add(noPlace)
-		g.told.tell(slog.LevelWarn, "connect refused", err.Error(), c.Name, "client", cl.ID, "role", c.Role, "remote", cl.Net.Remote, "why", err)
+	case errors.Is(err, errNameFull), errors.Is(err, errNoSlot):
+		g.counters.add(noSlot)
+		g.throttledLog.add(slog.LevelWarn, "connect refused", err.Error(), c.Name, "client", cl.ID, "role", c.Role, "remote", cl.Net.Remote, "why", err)
 		_ = g.srv.SendConnack(cl, packets.ErrServerUnavailable, false, nil)
 		cl.Stop(packets.ErrServerUnavailable)
 		return false
 	case err != nil:
 		g.counters.add(connectRefused)
-		g.told.tell(slog.LevelError, "connect refused", "lingers", c.Name, "client", cl.ID, "why", err)
+		g.throttledLog.add(slog.LevelError, "connect refused", "lingers", c.Name, "client", cl.ID, "why", err)
 		return false
 	case old != nil:
-		g.told.tell(slog.LevelWarn, "session taken over", "", cl.ID, "client", cl.ID, "from", remote(old.raw), "by", cl.Net.Remote)
+		g.throttledLog.add(slog.LevelWarn, "session taken over", "", cl.ID, "client", cl.ID, "from", remote(old.raw), "by", cl.Net.Remote)
 	}
 	// A right that was lost since identify checked it is noticed here or by recheckAll.
-	if why := g.wrong(connOf(cl), c); why != "" {
+	if why := g.whyRefused(connOf(cl), c); why != "" {
 		g.counters.add(connectRefused)
-		g.told.tell(slog.LevelWarn, "connect refused", "wrong", c.Name, "client", cl.ID, "why", why)
+		g.throttledLog.add(slog.LevelWarn, "connect refused", "wrong", c.Name, "client", cl.ID, "why", why)
 		return false
 	}
 	return true
@@ -119,12 +119,12 @@ func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
 // authentication, so that an unknown client cannot slow a robot down. Other roles are not
 // limited, because the next connection of an operator's tool may carry a stop; nor are
 // blob connections, which are opened for each download.
-func (g *guard) flaps(cl *mqtt.Client, c *client) bool {
+func (g *guard) connectsTooOften(cl *mqtt.Client, c *client) bool {
 	if c.Role != schema.RoleRobot || c.Blobs || g.connects.allow(c.ClientID) {
 		return false
 	}
 	g.counters.add(connectFlapping)
-	g.told.tell(slog.LevelWarn, "connect refused", "flaps", cl.ID, "client", cl.ID, "remote", cl.Net.Remote, "why", "connects too often", "pause", flapPause)
+	g.throttledLog.add(slog.LevelWarn, "connect refused", "flaps", cl.ID, "client", cl.ID, "remote", cl.Net.Remote, "why", "connects too often", "pause", connectInterval)
 	_ = g.srv.SendConnack(cl, packets.ErrServerUnavailable, false, nil)
 	cl.Stop(packets.ErrServerUnavailable)
 	return true
@@ -153,7 +153,7 @@ func (g *guard) identify(nc *conn, pk packets.Packet) (*client, *access.Refusal)
 	if c.Identity, no = access.Identify(req, c.user, random()); no != nil {
 		return nil, no
 	}
-	if why := g.wrong(nc, c); why != "" {
+	if why := g.whyRefused(nc, c); why != "" {
 		return nil, &access.Refusal{Fault: access.FaultDenied, Detail: why}
 	}
 	c.rights = access.Compile(c.Identity, g.ns)
@@ -183,8 +183,8 @@ func (g *guard) byCertificate(nc *conn, req *access.Connect, c *client) *access.
 // byPassword accepts a name without a password only on endpoints that no other machine can
 // reach.
 func (g *guard) byPassword(nc *conn, name string, password []byte, c *client) *access.Refusal {
-	user, known := g.creds.now.Load().users.Find(name)
-	unproven := known && user.Hash == nil && nc.door.asksProof()
+	user, known := g.creds.current.Load().users.Find(name)
+	unproven := known && user.Hash == nil && nc.endpoint.requiresProof()
 	switch {
 	case !known && !schema.ValidID(name): // no user can have this name, so no hash is computed to hide that
 		return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("unknown user %q", name)}
@@ -193,7 +193,7 @@ func (g *guard) byPassword(nc *conn, name string, password []byte, c *client) *a
 		return nil
 	}
 	who := claimant{claim{addrOf(nc.raw), name}, user.Role == schema.RoleStop, func() bool { return hungUp(nc.raw) }}
-	switch a := g.hashing.check(who, user.Hash, password); {
+	switch a := g.passwords.check(who, user.Hash, password); {
 	case a == isBusy:
 		g.counters.add(passwordBusy)
 		return &access.Refusal{Fault: access.FaultBusy, Detail: "too many passwords are waiting to be checked"}
@@ -201,7 +201,7 @@ func (g *guard) byPassword(nc *conn, name string, password []byte, c *client) *a
 		return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("unknown user %q", name)}
 	case unproven:
 		return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("user %q has no password and presented no certificate: that is accepted only from this machine", name)}
-	case a == fitsNot:
+	case a == isWrong:
 		g.counters.add(passwordWrong)
 		return &access.Refusal{Fault: access.FaultLogin, Detail: "wrong password"}
 	}

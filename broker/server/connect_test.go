@@ -11,7 +11,7 @@ import (
 	"troupe/broker/server"
 )
 
-func TestWhoMayConnect(t *testing.T) {
+func TestConnectIdentityRules(t *testing.T) {
 	b := start(t)
 	for _, c := range []struct {
 		why   string
@@ -53,7 +53,7 @@ func TestWhoMayConnect(t *testing.T) {
 	}
 }
 
-func TestNobodyTakesASessionByAnotherName(t *testing.T) {
+func TestSessionCannotBeTakenWithAnotherName(t *testing.T) {
 	b := start(t)
 	robot := b.Client(t, "r1")
 	for _, h := range []brokertest.Hello{{ClientID: "r1"}, {Name: "op1", ClientID: "r1"}, {Name: "r2", ClientID: "r1"}, {Name: "r1", ClientID: "r1", Protocol: 5}} {
@@ -65,7 +65,7 @@ func TestNobodyTakesASessionByAnotherName(t *testing.T) {
 }
 
 // The connection that remains must also receive.
-func TestOfManyConnectionsOfOneIDOneStaysAndHears(t *testing.T) {
+func TestOneConnectionPerIDRemainsAndReceives(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.RobotConnects = 1000 })
 	fleetd := b.Client(t, "fleetd")
 	for round := range 60 {
@@ -97,7 +97,7 @@ func TestOfManyConnectionsOfOneIDOneStaysAndHears(t *testing.T) {
 	}
 }
 
-func TestPasswordsAreAskedForAndChecked(t *testing.T) {
+func TestPasswordsAreChecked(t *testing.T) {
 	hash := access.HashPassword("secret", [16]byte{1})
 	users, err := access.ParseUsers(strings.NewReader("r1 robot " + hash.String() + "\nop1 operator\n"))
 	if err != nil {
@@ -128,7 +128,7 @@ func TestPasswordsAreAskedForAndChecked(t *testing.T) {
 	}
 }
 
-func TestAnEmptyUsersFileIsNobody(t *testing.T) {
+func TestEmptyUsersFileAdmitsNobody(t *testing.T) {
 	users, err := access.ParseUsers(strings.NewReader("# no users yet\n\n"))
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"troupe/broker/brokertest"
 )
 
-func TestAConsoleReachesItsRobotAndNoOther(t *testing.T) {
+func TestConsoleReachesItsRobotOnly(t *testing.T) {
 	b := start(t)
 	console, own, other, fleetd := b.Client(t, "console-r1"), b.Client(t, "r1"), b.Client(t, "r2"), b.Client(t, "fleetd")
 	own.Subscribe("troupe/v1/robots/r1/cmd/#", "troupe/v1/robots/r1/heartbeat/+", "troupe/v1/fleet/heartbeat/+")
@@ -38,7 +38,7 @@ func TestAConsoleReachesItsRobotAndNoOther(t *testing.T) {
 	}
 }
 
-func TestAConsoleThatIsPutAtAnotherRobotIsCut(t *testing.T) {
+func TestReassignedConsoleIsDisconnected(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, usersOf(ca, "panel console:r1\ndoor console:r2\n"))
 	panel := b.Client(t, "panel")

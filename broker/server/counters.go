@@ -9,7 +9,7 @@ const (
 	accepted event = iota
 	capped
 	tooFast
-	notGreeted
+	noHandshake
 	noConnect
 	fileRefused
 	acceptError
@@ -23,7 +23,7 @@ const (
 	passwordBusy
 	certificateRefused
 	otherRole
-	noPlace
+	noSlot
 	kicked
 	subscribeRefused
 	forbidden
@@ -42,15 +42,15 @@ const (
 	lostStalled
 	lostUnacknowledged
 	lostGone
-	madeGood
+	pendingSent
 	events // number of events
 )
 
-// counted names the counter of an event: its key in /status, and on /metrics its family
+// counterName names the counter of an event: its key in /status, and on /metrics its family
 // and at most one label.
-type counted struct{ status, family, label, value string }
+type counterName struct{ status, family, label, value string }
 
-var tellAs = [events]counted{
+var counterNames = [events]counterName{
 	accepted:           {"connections_accepted", "connections_accepted_total", "", ""},
 	capped:             {"connections_over_cap", "connections_refused_total", "reason", "too_many"},
 	tooFast:            {"connections_too_fast", "connections_refused_total", "reason", "too_fast"},
@@ -58,11 +58,11 @@ var tellAs = [events]counted{
 	connectRefused:     {"connects_refused", "connections_refused_total", "reason", "not_allowed"},
 	connectFlapping:    {"connects_too_often", "connections_refused_total", "reason", "too_often"},
 	passwordWrong:      {"passwords_wrong", "connections_refused_total", "reason", "password"},
-	notGreeted:         {"connections_without_handshake", "connections_refused_total", "reason", "no_handshake"},
+	noHandshake:        {"connections_without_handshake", "connections_refused_total", "reason", "no_handshake"},
 	passwordBusy:       {"passwords_put_off", "connections_refused_total", "reason", "passwords_busy"},
 	certificateRefused: {"certificates_refused", "connections_refused_total", "reason", "certificate"},
 	otherRole:          {"connects_under_anothers_name", "connections_refused_total", "reason", "name_taken"},
-	noPlace:            {"connects_without_place", "connections_refused_total", "reason", "no_place"},
+	noSlot:             {"connects_without_place", "connections_refused_total", "reason", "no_place"},
 	kicked:             {"clients_kicked", "connections_cut_total", "reason", "kicked"},
 	fileRefused:        {"files_refused", "files_refused_total", "", ""},
 	acceptError:        {"accept_errors", "accept_errors_total", "", ""},
@@ -87,7 +87,7 @@ var tellAs = [events]counted{
 	lostStalled:        {"deliveries_lost_stalled", "deliveries_dropped_total", "reason", "write_deadline"},
 	lostUnacknowledged: {"deliveries_lost_unacknowledged", "deliveries_dropped_total", "reason", "inflight_full"},
 	lostGone:           {"deliveries_lost_gone", "deliveries_dropped_total", "reason", "disconnected"},
-	madeGood:           {"deliveries_made_good", "deliveries_made_good_total", "", ""},
+	pendingSent:        {"deliveries_made_good", "deliveries_made_good_total", "", ""},
 }
 
 // counters only increase.
@@ -101,7 +101,7 @@ func (c *counters) get(e event) int64 { return c[e].Load() }
 func (c *counters) snapshot() map[string]int64 {
 	out := make(map[string]int64, events)
 	for e := range events {
-		out[tellAs[e].status] = c.get(e)
+		out[counterNames[e].status] = c.get(e)
 	}
 	return out
 }

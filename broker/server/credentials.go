@@ -50,15 +50,15 @@ type part struct {
 }
 
 // parts returns the parts of files, in the order in which they depend on each other.
-// exposed decides whether users without a password are acceptable.
-func parts(files Files, exposed exposure) []*part {
+// exposure decides whether users without a password are acceptable.
+func parts(files Files, exposure exposure) []*part {
 	var out []*part
 	add := func(name string, read func(*credentials, [][]byte) error, paths ...string) {
 		if paths[0] != "" {
 			out = append(out, &part{name: name, paths: paths, read: read})
 		}
 	}
-	add("users file", exposed.readUsers, files.Users)
+	add("users file", exposure.readUsers, files.Users)
 	add("server certificate", readPair, files.Cert, files.Key)
 	add("client CA", readIssuers, files.ClientCA)
 	// The CRL is verified with the client CAs, so it is read again when these change.
@@ -106,7 +106,7 @@ func (e exposure) readUsers(c *credentials, texts [][]byte) error {
 	case users.Len() == 0 && c.users.Len() > 0:
 		return errors.New("the file has no users any more; if that is intended, restart the broker")
 	}
-	if err := e.unproven(users); err != nil {
+	if err := e.checkUsers(users); err != nil {
 		return err
 	}
 	c.users = users

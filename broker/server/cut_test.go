@@ -10,7 +10,7 @@ import (
 
 // A client that is disconnected for abuse is lost, so its will is sent: the stop of a
 // button, or the presence of a robot.
-func TestTheWillIsPublishedOfAClientThatIsCutForAbuse(t *testing.T) {
+func TestWillIsSentForClientCutForAbuse(t *testing.T) {
 	forbidden := map[string][]byte{
 		"publishes":     packet("no", ""),
 		"subscriptions": brokertest.Packet(0x82, append([]byte{0, 1, 0, 2}, "no\x00"...)),
@@ -35,9 +35,9 @@ func TestTheWillIsPublishedOfAClientThatIsCutForAbuse(t *testing.T) {
 	}
 }
 
-func TestTheWillIsPublishedOfAConnectionWhoseHandlingPanics(t *testing.T) {
+func TestWillIsSentAfterPanic(t *testing.T) {
 	b := start(t)
-	if err := server.PanicsAt(b.Post.(*server.Server), r1+"event"); err != nil {
+	if err := server.PanicsAt(b.Backend.(*server.Server), r1+"event"); err != nil {
 		t.Fatal(err)
 	}
 	watcher := b.Client(t, "obs")

@@ -52,42 +52,42 @@ func (g *guard) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 	if c == nil {
 		return false
 	}
-	who := c.who.Load()
-	if who == nil || !isOwed(topic) && !who.rights.MayRead(topic) {
+	who := c.client.Load()
+	if who == nil || !isNote(topic) && !who.rights.MayRead(topic) {
 		return false
 	}
-	if c.searching.Load() && cl.State.Inflight.Len() >= g.maxInflight/2 && g.owe(cl, c, topic) {
+	if c.searching.Load() && cl.State.Inflight.Len() >= g.maxInflight/2 && g.addPending(cl, c, topic) {
 		return false // more documents are retained than can be in flight at once
 	}
-	if !isOwed(topic) && g.backlogged(c, who) {
-		g.leftOut(cl, c, topic)
-		g.owe(cl, c, topic)
+	if !isNote(topic) && g.backlogged(c, who) {
+		g.countDropped(cl, c, topic)
+		g.addPending(cl, c, topic)
 		return false
 	}
 	c.tally.queued.Add(1)
-	c.owed.queues(topic, 1)
+	c.pending.versionQueued(topic, 1)
 	return true
 }
 
-// manyQueues is how many full queues the connections of one user name may have together.
-const manyQueues = 4
+// maxFullQueues is how many full queues the connections of one user name may have together.
+const maxFullQueues = 4
 
-// share: from 1/share of its own limit on, a connection counts against the limit of its
+// shareDivisor: from 1/share of its own limit on, a connection counts against the limit of its
 // user name.
-const share = 64
+const shareDivisor = 64
 
 // backlogged reports whether too many deliveries wait for all connections of a user name.
 // A connection with almost nothing waiting still gets its messages: the others cause the
 // backlog. A robot's two connections never have that many.
 func (g *guard) backlogged(c *conn, who *client) bool {
-	return c.tally.queued.Load() >= int64(max(1, g.maxPending/share)) &&
-		g.live.sum(who.Name, func(_ string, c *conn) int { return int(c.tally.queued.Load()) }) >= manyQueues*g.maxPending
+	return c.tally.queued.Load() >= int64(max(1, g.maxPending/shareDivisor)) &&
+		g.sessions.sumOf(who.Name, func(_ string, c *conn) int { return int(c.tally.queued.Load()) }) >= maxFullQueues*g.maxPending
 }
 
 // unanswered reports whether a user name has too many unacknowledged deliveries.
 func (g *guard) unanswered(cl *mqtt.Client, who *client) bool {
-	return cl.State.Inflight.Len() >= max(1, g.maxInflight/share) &&
-		g.live.sum(who.Name, func(id string, _ *conn) int {
+	return cl.State.Inflight.Len() >= max(1, g.maxInflight/shareDivisor) &&
+		g.sessions.sumOf(who.Name, func(id string, _ *conn) int {
 			if other, there := g.srv.Clients.Get(id); there {
 				return other.State.Inflight.Len()
 			}
@@ -101,7 +101,7 @@ func (g *guard) OnSubscribed(cl *mqtt.Client, pk packets.Packet, granted []byte)
 		for i, code := range granted {
 			if code <= 2 {
 				c.tally.queued.Add(-1)
-				c.owed.queues(pk.Filters[i].Filter, -1)
+				c.pending.versionQueued(pk.Filters[i].Filter, -1)
 			}
 		}
 	}
@@ -115,31 +115,31 @@ func (g *guard) OnPublishDropped(cl *mqtt.Client, pk packets.Packet) {
 		return
 	}
 	c.tally.queued.Add(-1)
-	c.owed.queues(pk.TopicName, -1)
-	if isOwed(pk.TopicName) {
-		c.owed.again(string(pk.Payload))
+	c.pending.versionQueued(pk.TopicName, -1)
+	if isNote(pk.TopicName) {
+		c.pending.requeue(string(pk.Payload))
 		return
 	}
-	g.leftOut(cl, c, pk.TopicName)
-	if who := c.who.Load(); who != nil && who.Role == schema.RoleRobot && !pk.FixedHeader.Retain && (pk.FixedHeader.Qos > 0 || g.commands(pk.TopicName)) {
+	g.countDropped(cl, c, pk.TopicName)
+	if who := c.client.Load(); who != nil && who.Role == schema.RoleRobot && !pk.FixedHeader.Retain && (pk.FixedHeader.Qos > 0 || g.isCommand(pk.TopicName)) {
 		g.cut(cl, c, undelivered, errUndelivered)
 		return
 	}
-	g.owe(cl, c, pk.TopicName)
+	g.addPending(cl, c, pk.TopicName)
 }
 
 // countDropped counts a delivery that was dropped.
-func (g *guard) leftOut(cl *mqtt.Client, c *conn, topic string) {
+func (g *guard) countDropped(cl *mqtt.Client, c *conn, topic string) {
 	g.counters.add(deliveryDropped)
 	c.tally.dropped.Add(1)
-	if c.owed.first() {
-		g.told.tell(slog.LevelWarn, "deliveries dropped: queue of slow client full", "", cl.ID, "client", cl.ID, "topic", topic)
+	if c.pending.firstDrop() {
+		g.throttledLog.add(slog.LevelWarn, "deliveries dropped: queue of slow client full", "", cl.ID, "client", cl.ID, "topic", topic)
 	}
 }
 
 // isCommand reports whether messages on topic are commands. Their QoS does not count: a
 // stop from a shell script has QoS 0.
-func (g *guard) commands(topic string) bool {
+func (g *guard) isCommand(topic string) bool {
 	row, _, _ := g.ns.Match(topic)
 	return row.Kind == schema.TopicCmd || row.Kind == schema.TopicFleetStopCmd
 }
@@ -147,7 +147,7 @@ func (g *guard) commands(topic string) bool {
 // OnQosPublish is called when a delivery of QoS 1 or 2, or an acknowledgement, is put in
 // flight.
 func (g *guard) OnQosPublish(cl *mqtt.Client, _ packets.Packet, _ int64, _ int) {
-	if c := connOf(cl); c != nil && (cl.State.Inflight.Len() >= g.maxInflight || g.unanswered(cl, c.who.Load())) {
+	if c := connOf(cl); c != nil && (cl.State.Inflight.Len() >= g.maxInflight || g.unanswered(cl, c.client.Load())) {
 		g.cut(cl, c, unacknowledged, errUnacknowledged)
 	}
 }
@@ -156,13 +156,13 @@ func (g *guard) OnQosPublish(cl *mqtt.Client, _ packets.Packet, _ int64, _ int) 
 func (g *guard) cut(cl *mqtt.Client, c *conn, e event, why error) {
 	if c.tally.cut.CompareAndSwap(0, int64(e)) {
 		g.counters.add(e)
-		g.told.tell(slog.LevelWarn, "client cut", why.Error(), cl.ID, "client", cl.ID, "why", why)
+		g.throttledLog.add(slog.LevelWarn, "client cut", why.Error(), cl.ID, "client", cl.ID, "why", why)
 	}
 	c.end(why)
 }
 
 // countLost counts what was in the queue of a connection that ended.
-func (g *guard) settle(c *conn) {
+func (g *guard) countLost(c *conn) {
 	lost := map[event]event{stalled: lostStalled, unacknowledged: lostUnacknowledged, undelivered: deliveryDropped}
 	e, ok := lost[event(c.tally.cut.Load())]
 	if !ok {
@@ -173,10 +173,10 @@ func (g *guard) settle(c *conn) {
 	}
 }
 
-// written is called for each packet that was written to a client.
-func (g *guard) written(cl *mqtt.Client, c *conn, pk packets.Packet) {
+// afterWrite is called for each packet that was written to a client.
+func (g *guard) afterWrite(cl *mqtt.Client, c *conn, pk packets.Packet) {
 	if pk.FixedHeader.Type == packets.Publish {
 		c.tally.queued.Add(-1)
 	}
-	g.makeGood(cl, c)
+	g.flushPending(cl, c)
 }

@@ -20,27 +20,27 @@ import (
 	"troupe/broker/server"
 )
 
-// sluice is a connection that delivers nothing while it is shut, except for one read that
+// gatedConn is a connection that delivers nothing while it is shut, except for one read that
 // was already under way.
-type sluice struct {
+type gatedConn struct {
 	net.Conn
 	sync.RWMutex
 }
 
-func (s *sluice) Read(b []byte) (int, error) {
+func (s *gatedConn) Read(b []byte) (int, error) {
 	n, err := s.Conn.Read(b)
 	s.RLock()
 	defer s.RUnlock()
 	return n, err
 }
 
-func (s *sluice) shut() { s.Lock() }
-func (s *sluice) open() { s.Unlock() }
+func (s *gatedConn) shut() { s.Lock() }
+func (s *gatedConn) open() { s.Unlock() }
 
-// slowly connects a client that a test can stop from reading.
-func slowly(t testing.TB, b *brokertest.Broker, name string) (*brokertest.Client, *sluice) {
+// connectGated connects a client that a test can stop from reading.
+func connectGated(t testing.TB, b *brokertest.Broker, name string) (*brokertest.Client, *gatedConn) {
 	t.Helper()
-	s := &sluice{}
+	s := &gatedConn{}
 	c := brokertest.Connect(t, func(ctx context.Context) (net.Conn, error) {
 		conn, err := b.Dial(ctx)
 		s.Conn = conn
@@ -49,17 +49,17 @@ func slowly(t testing.TB, b *brokertest.Broker, name string) (*brokertest.Client
 	return c, s
 }
 
-// talkative removes the rate limits of robots.
-func talkative(c *server.Config) { c.RobotRate, c.RobotBytes = 1<<20, 1<<30 }
+// withoutRobotRates removes the rate limits of robots.
+func withoutRobotRates(c *server.Config) { c.RobotRate, c.RobotBytes = 1<<20, 1<<30 }
 
-// patient lets clients be slow without being disconnected.
-func patient(c *server.Config) {
+// withoutTimeouts lets clients be slow without being disconnected.
+func withoutTimeouts(c *server.Config) {
 	c.WriteTimeout = 10 * time.Minute
-	talkative(c)
+	withoutRobotRates(c)
 }
 
-// numbered is a PUBLISH of QoS 1.
-func numbered(topic, payload string, retain byte, id int) []byte {
+// publishQoS1 is a PUBLISH of QoS 1.
+func publishQoS1(topic, payload string, retain byte, id int) []byte {
 	body := append(binary.BigEndian.AppendUint16(nil, uint16(len(topic))), topic...)
 	body = binary.BigEndian.AppendUint16(body, uint16(id%60000+1))
 	return brokertest.Packet(0x32|retain, append(body, payload...))
@@ -97,7 +97,7 @@ func metrics(t testing.TB, b *brokertest.Broker) string {
 // burst publishes n messages of a robot, events and states in turn, to a subscriber that
 // does not read meanwhile, and then lets it read.
 func burst(t testing.TB, b *brokertest.Broker, n int) (slow *brokertest.Client, last string) {
-	slow, gate := slowly(t, b, "op1")
+	slow, gate := connectGated(t, b, "op1")
 	robot := b.Client(t, "r1")
 	slow.TrySubscribe(0, r1+"event", r1+"state") // with QoS 1 it would slow the robot down
 	gate.shut()
@@ -109,7 +109,7 @@ func burst(t testing.TB, b *brokertest.Broker, n int) (slow *brokertest.Client, 
 			kind, retain = "state", 1
 		}
 		last = fmt.Sprintf(`{"n":%d,"x":"%s"}`, i, filler)
-		raw = append(raw, numbered(r1+kind, last, retain, i)...)
+		raw = append(raw, publishQoS1(r1+kind, last, retain, i)...)
 		if i%100 == 99 || i == n-1 {
 			if err := robot.Raw(raw); err != nil {
 				t.Fatal(err)
@@ -122,9 +122,9 @@ func burst(t testing.TB, b *brokertest.Broker, n int) (slow *brokertest.Client, 
 	return slow, last
 }
 
-func TestAfterABurstTheStateIsWholeAndWhatWasLostIsCounted(t *testing.T) {
+func TestBurstLeavesNewestStateAndCountsDrops(t *testing.T) {
 	const n = 10000
-	b := start(t, patient, func(c *server.Config) { c.HTTP = "127.0.0.1:0" })
+	b := start(t, withoutTimeouts, func(c *server.Config) { c.HTTP = "127.0.0.1:0" })
 	slow, last := burst(t, b, n)
 	final := slow.ExpectThat(r1+"state", func(m brokertest.Message) bool { return string(m.Payload) == last })
 	b.Client(t, "r1.", brokertest.WithID("r1"), func(h *brokertest.Hello) { h.Name = "r1" }).Publish(r1+"event", "end")
@@ -150,11 +150,11 @@ func TestAfterABurstTheStateIsWholeAndWhatWasLostIsCounted(t *testing.T) {
 	}
 }
 
-// BenchmarkRecoveryAfterABurst measures how long a subscriber that is 10,000 messages
+// BenchmarkRecoveryAfterBurst measures how long a subscriber that is 10,000 messages
 // behind needs, from when it reads again until it has the newest state.
-func BenchmarkRecoveryAfterABurst(b *testing.B) {
+func BenchmarkRecoveryAfterBurst(b *testing.B) {
 	for b.Loop() {
-		post := start(b, patient)
+		post := start(b, withoutTimeouts)
 		slow, last := burst(b, post, 10000)
 		began := time.Now()
 		slow.ExpectThat(r1+"state", func(m brokertest.Message) bool { return string(m.Payload) == last })
@@ -164,13 +164,13 @@ func BenchmarkRecoveryAfterABurst(b *testing.B) {
 
 // The library sends a new subscriber as many documents as its queue holds, and silently
 // drops the rest.
-func TestANewSubscriberGetsEveryDocumentHoweverManyThereAre(t *testing.T) {
+func TestNewSubscriberGetsEveryDocument(t *testing.T) {
 	const documents = 12000
-	b := start(t, patient)
+	b := start(t, withoutTimeouts)
 	fleetd := b.Client(t, "fleetd")
 	for i := 0; i < documents; i += 100 {
 		flood(t, fleetd, 100, func(n int) []byte {
-			return numbered(fmt.Sprintf("troupe/v1/blobs/%064x", i+n), strings.Repeat("b", 200), 1, n)
+			return publishQoS1(fmt.Sprintf("troupe/v1/blobs/%064x", i+n), strings.Repeat("b", 200), 1, n)
 		})
 	}
 	late := b.Client(t, "admin")
@@ -188,10 +188,10 @@ func TestANewSubscriberGetsEveryDocumentHoweverManyThereAre(t *testing.T) {
 
 // However full its queue is and whatever changes meanwhile, at the end a subscriber has
 // the retained version of each document, and none that was deleted.
-func TestASlowSubscriberHasTheRightPictureInTheEnd(t *testing.T) {
+func TestSlowSubscriberGetsNewestDocuments(t *testing.T) {
 	const robots, rounds = 8, 60
-	b := start(t, patient, func(c *server.Config) { c.MaxPending = 4 })
-	slow, gate := slowly(t, b, "op1")
+	b := start(t, withoutTimeouts, func(c *server.Config) { c.MaxPending = 4 })
+	slow, gate := connectGated(t, b, "op1")
 	slow.TrySubscribe(0, "troupe/v1/robots/+/state")
 	filler := strings.Repeat("x", 12<<10) // so that few messages fit into the pipe
 	want := map[string]string{}
@@ -207,10 +207,10 @@ func TestASlowSubscriberHasTheRightPictureInTheEnd(t *testing.T) {
 			want[topic] = fmt.Sprintf("%d/%d %s", round, rounds-1, filler)
 			all.Go(func() {
 				for n := range rounds {
-					_ = robot.Raw(numbered(topic, fmt.Sprintf("%d/%d %s", round, n, filler), 1, n))
+					_ = robot.Raw(publishQoS1(topic, fmt.Sprintf("%d/%d %s", round, n, filler), 1, n))
 				}
 				if round == 2 && i%3 == 0 {
-					_ = robot.Raw(numbered(topic, "", 1, rounds))
+					_ = robot.Raw(publishQoS1(topic, "", 1, rounds))
 				}
 				robot.Ping()
 			})
@@ -249,14 +249,14 @@ func TestASlowSubscriberHasTheRightPictureInTheEnd(t *testing.T) {
 	}
 }
 
-func TestWhoAcknowledgesNothingIsCutBeforeAnythingIsLostUnseen(t *testing.T) {
+func TestClientWithoutAcknowledgementsIsCut(t *testing.T) {
 	const most = 8192
-	b := start(t, patient, func(c *server.Config) { c.MaxInflight = most })
+	b := start(t, withoutTimeouts, func(c *server.Config) { c.MaxInflight = most })
 	deaf, robot := b.Client(t, "op1"), b.Client(t, "r1")
 	deaf.Quiet()
 	deaf.Subscribe(r1 + "event")
 	for range 100 {
-		flood(t, robot, 100, func(i int) []byte { return numbered(r1+"event", "{}", 0, i) })
+		flood(t, robot, 100, func(i int) []byte { return publishQoS1(r1+"event", "{}", 0, i) })
 	}
 	deaf.Lost()
 	if s := b.Status(); s["connections_unacknowledged"] != 1 {
@@ -265,18 +265,18 @@ func TestWhoAcknowledgesNothingIsCutBeforeAnythingIsLostUnseen(t *testing.T) {
 }
 
 // The message that does not fit might be a stop, also one with QoS 0 from a shell script.
-func TestARobotForWhichACommandDoesNotFitIsCut(t *testing.T) {
+func TestRobotIsCutIfACommandDoesNotFit(t *testing.T) {
 	for _, c := range []struct {
 		name, topic string
 		packet      func(topic, payload string, i int) []byte
 	}{
-		{"QoS 1", r1 + "cmd/stop1/safety/stop", func(topic, payload string, i int) []byte { return numbered(topic, payload, 0, i) }},
+		{"QoS 1", r1 + "cmd/stop1/safety/stop", func(topic, payload string, i int) []byte { return publishQoS1(topic, payload, 0, i) }},
 		{"QoS 0", r1 + "cmd/stop1/safety/stop", func(topic, payload string, _ int) []byte { return brokertest.Packet(0x30, publish(topic, payload)) }},
 		{"to all with QoS 0", "troupe/v1/fleet/cmd/stop1/stop", func(topic, payload string, _ int) []byte { return brokertest.Packet(0x30, publish(topic, payload)) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := start(t, patient)
-			robot, gate := slowly(t, b, "r1")
+			b := start(t, withoutTimeouts)
+			robot, gate := connectGated(t, b, "r1")
 			button := b.Client(t, "stop1")
 			robot.TrySubscribe(0, r1+"cmd/#", "troupe/v1/fleet/cmd/#") // with QoS 1 it would slow the button down, for a second at most
 			gate.shut()
@@ -293,14 +293,14 @@ func TestARobotForWhichACommandDoesNotFitIsCut(t *testing.T) {
 	}
 }
 
-func TestWhatWasQueuedForAStalledSubscriberIsCounted(t *testing.T) {
-	b := start(t, talkative, func(c *server.Config) { c.WriteTimeout = time.Second })
-	slow, gate := slowly(t, b, "op1")
+func TestLostDeliveriesOfStalledSubscriberAreCounted(t *testing.T) {
+	b := start(t, withoutRobotRates, func(c *server.Config) { c.WriteTimeout = time.Second })
+	slow, gate := connectGated(t, b, "op1")
 	robot := b.Client(t, "r1")
 	slow.TrySubscribe(0, r1+"event")
 	gate.shut()
 	filler := strings.Repeat("x", 4000)
-	flood(t, robot, 1000, func(i int) []byte { return numbered(r1+"event", filler, 0, i) })
+	flood(t, robot, 1000, func(i int) []byte { return publishQoS1(r1+"event", filler, 0, i) })
 	for limit := time.Now().Add(brokertest.Patience); b.Status()["deliveries_lost_stalled"] == 0; robot.Ping() {
 		if time.Now().After(limit) {
 			t.Fatalf("status %v", b.Status())
@@ -313,7 +313,7 @@ func TestWhatWasQueuedForAStalledSubscriberIsCounted(t *testing.T) {
 	}
 }
 
-func TestMetricsAreWellFormedAndCount(t *testing.T) {
+func TestMetrics(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.HTTP = "127.0.0.1:0" })
 	op := b.Client(t, "op1")
 	b.Client(t, "r1").Retain(r1+"state", "{}")

@@ -61,14 +61,14 @@ func (s *Server) drain(limit time.Duration) {
 	late := time.NewTimer(limit)
 	defer late.Stop()
 	select {
-	case <-s.listen.gate.close():
+	case <-s.listener.gate.close():
 	case <-late.C:
 		s.cfg.Logger.Warn("broker closes while messages are being routed", "after", limit)
 		return
 	}
-	open := s.listen.all()
+	open := s.listener.all()
 	for _, c := range open {
-		if w := c.who.Load(); w != nil {
+		if w := c.client.Load(); w != nil {
 			s.mochi.Topics.Subscribe(w.ClientID, packets.Subscription{Filter: endTopic})
 		}
 	}
@@ -77,12 +77,12 @@ func (s *Server) drain(limit time.Duration) {
 		return
 	}
 	for i, c := range open {
-		if w := c.who.Load(); w == nil || !s.established(c) {
+		if w := c.client.Load(); w == nil || !s.established(c) {
 			continue
 		}
 		select {
 		case <-c.flushed:
-		case <-c.gone:
+		case <-c.done:
 		case <-late.C:
 			s.cfg.Logger.Warn("broker closes before clients have read everything", "after", limit, "of_clients", len(open)-i)
 			return
@@ -90,25 +90,25 @@ func (s *Server) drain(limit time.Duration) {
 	}
 }
 
-// lingering bounds how long clients have to close their connections themselves.
-const lingering = time.Second
+// hangUpTimeout bounds how long clients have to close their connections themselves.
+const hangUpTimeout = time.Second
 
 // hangUp half-closes each connection and lets the client close it. If a socket is closed
 // while its client still writes, if only acknowledgements, the system resets it and
 // discards what the client has not read yet.
 func (s *Server) hangUp() {
-	late := time.NewTimer(lingering)
+	late := time.NewTimer(hangUpTimeout)
 	defer late.Stop()
-	var told []*conn
-	for _, c := range s.listen.all() {
+	var halfClosed []*conn
+	for _, c := range s.listener.all() {
 		half, ok := c.raw.(interface{ CloseWrite() error }) // an in-process pipe keeps what was written
-		if ok && c.who.Load() != nil && half.CloseWrite() == nil {
-			told = append(told, c)
+		if ok && c.client.Load() != nil && half.CloseWrite() == nil {
+			halfClosed = append(halfClosed, c)
 		}
 	}
-	for _, c := range told {
+	for _, c := range halfClosed {
 		select {
-		case <-c.gone:
+		case <-c.done:
 		case <-late.C:
 			return
 		}
@@ -117,13 +117,13 @@ func (s *Server) hangUp() {
 
 // established reports whether the library routes to c.
 func (s *Server) established(c *conn) bool {
-	cl, known := s.mochi.Clients.Get(c.who.Load().ClientID)
+	cl, known := s.mochi.Clients.Get(c.client.Load().ClientID)
 	return known && connOf(cl) == c
 }
 
-// nothing is sent in the place of a packet that must not be sent: to MQTT 3.1.1 clients a
+// noPacket is sent in the place of a packet that must not be sent: to MQTT 3.1.1 clients a
 // PINGRESP means only that the connection works.
-var nothing = packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Pingresp}}
+var noPacket = packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Pingresp}}
 
 // OnPacketEncode sends the end mark as a PINGRESP, since a broker has no DISCONNECT in
 // MQTT 3.1.1, and replaces notes of pending documents.
@@ -131,8 +131,8 @@ func (g *guard) OnPacketEncode(cl *mqtt.Client, pk packets.Packet) packets.Packe
 	switch {
 	case pk.TopicName == endTopic:
 		pk.FixedHeader = packets.FixedHeader{Type: packets.Pingresp}
-	case isOwed(pk.TopicName):
-		return g.redeem(cl, pk)
+	case isNote(pk.TopicName):
+		return g.replaceNote(cl, pk)
 	}
 	return pk
 }

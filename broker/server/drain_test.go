@@ -14,12 +14,12 @@ import (
 )
 
 // pausable is a connection whose client stops reading when the test says so.
-type idle struct {
+type pausable struct {
 	net.Conn
 	pause, goOn chan struct{} // closed by the test
 }
 
-func (c *idle) Read(b []byte) (int, error) {
+func (c *pausable) Read(b []byte) (int, error) {
 	select {
 	case <-c.pause:
 		<-c.goOn
@@ -31,9 +31,9 @@ func (c *idle) Read(b []byte) (int, error) {
 // slowSubscriber returns a subscriber to documents that does not read, with more documents
 // queued than a connection holds, all acknowledged to their sender. It subscribes with QoS
 // 0, since with QoS 1 the sender would have to wait as well.
-func pendingRetained(t *testing.T, b *brokertest.Broker, documents int) (subscriber *brokertest.Client, reads func()) {
+func slowSubscriber(t *testing.T, b *brokertest.Broker, documents int) (subscriber *brokertest.Client, reads func()) {
 	t.Helper()
-	c := &idle{pause: make(chan struct{}), goOn: make(chan struct{})}
+	c := &pausable{pause: make(chan struct{}), goOn: make(chan struct{})}
 	subscriber = brokertest.Connect(t, func(ctx context.Context) (net.Conn, error) {
 		conn, err := b.Dial(ctx)
 		c.Conn = conn
@@ -48,10 +48,10 @@ func pendingRetained(t *testing.T, b *brokertest.Broker, documents int) (subscri
 	return subscriber, func() { close(c.goOn) }
 }
 
-func TestWhatWasAcknowledgedIsHeardThoughTheBrokerCloses(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+func TestAcknowledgedMessagesAreDeliveredAtClose(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		const documents = 40
-		subscriber, reads := pendingRetained(t, b, documents)
+		subscriber, reads := slowSubscriber(t, b, documents)
 		closed := make(chan error, 1)
 		began := time.Now()
 		go func() { closed <- b.Close() }()
@@ -67,14 +67,14 @@ func TestWhatWasAcknowledgedIsHeardThoughTheBrokerCloses(t *testing.T) {
 		if got := len(subscriber.Inbox("#")); got != documents {
 			t.Errorf("%d documents were acknowledged and %d delivered", documents, got)
 		}
-	}, talkative)
+	}, withoutRobotRates)
 }
 
 // If a socket is closed while its client still writes to it, the system discards what the
 // client has not read.
-func TestWhoStillAcknowledgesReadsToTheEndThoughTheBrokerCloses(t *testing.T) {
+func TestAcknowledgingClientReadsEverythingAtClose(t *testing.T) {
 	b := brokertest.Start(t)
-	c := &idle{pause: make(chan struct{}), goOn: make(chan struct{})}
+	c := &pausable{pause: make(chan struct{}), goOn: make(chan struct{})}
 	subscriber := brokertest.Connect(t, func(ctx context.Context) (net.Conn, error) {
 		var d net.Dialer
 		conn, err := d.DialContext(ctx, "tcp", b.Addr())
@@ -93,7 +93,7 @@ func TestWhoStillAcknowledgesReadsToTheEndThoughTheBrokerCloses(t *testing.T) {
 	select {
 	case err := <-closed: // too early: the client has read nothing yet
 		closed <- err
-	case <-time.After(lingering / 3):
+	case <-time.After(hangUpTimeout / 3):
 	}
 	close(c.goOn)
 	if err := <-closed; err != nil {
@@ -105,13 +105,13 @@ func TestWhoStillAcknowledgesReadsToTheEndThoughTheBrokerCloses(t *testing.T) {
 	}
 }
 
-// lingering is the timeout of the same name in the broker.
-const lingering = time.Second
+// hangUpTimeout is the timeout of the same name in the broker.
+const hangUpTimeout = time.Second
 
-func TestAClosingBrokerWaitsNoLongerThanItsBoundForWhoReadsNothing(t *testing.T) {
+func TestCloseWaitsAtMostDrainTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := brokertest.Start(t, brokertest.InProcess, talkative, func(c *server.Config) { c.WriteTimeout, c.DrainTimeout = time.Hour, 3*time.Second })
-		_, reads := pendingRetained(t, b, 40)
+		b := brokertest.Start(t, brokertest.InProcess, withoutRobotRates, func(c *server.Config) { c.WriteTimeout, c.DrainTimeout = time.Hour, 3*time.Second })
+		_, reads := slowSubscriber(t, b, 40)
 		defer reads()
 		began := time.Now()
 		if err := b.Close(); err != nil {
@@ -123,10 +123,10 @@ func TestAClosingBrokerWaitsNoLongerThanItsBoundForWhoReadsNothing(t *testing.T)
 	})
 }
 
-func TestAClosingBrokerAcknowledgesNothingMore(t *testing.T) {
+func TestClosingBrokerAcceptsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := brokertest.Start(t, brokertest.InProcess, talkative, func(c *server.Config) { c.WriteTimeout = time.Hour })
-		_, reads := pendingRetained(t, b, 40)
+		b := brokertest.Start(t, brokertest.InProcess, withoutRobotRates, func(c *server.Config) { c.WriteTimeout = time.Hour })
+		_, reads := slowSubscriber(t, b, 40)
 		defer reads()
 		late := b.Client(t, "r2")
 		closed := make(chan error, 1)
@@ -146,8 +146,8 @@ func TestAClosingBrokerAcknowledgesNothingMore(t *testing.T) {
 	})
 }
 
-func TestABrokerThatOwesNothingClosesAtOnce(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+func TestIdleBrokerClosesAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		for _, name := range []string{"r1", "obs", "op1"} {
 			b.Client(t, name).Subscribe("troupe/v1/robots/r1/presence")
 		}

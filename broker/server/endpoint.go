@@ -18,13 +18,13 @@ type endpoint struct {
 	kind  string // mqtt, mqtts, ws or wss
 	local bool   // only this machine reaches it
 	ln    net.Listener
-	// greet performs the TLS and WebSocket handshakes on a new socket; nil if there are
+	// handshake performs the TLS and WebSocket handshakes on a new socket; nil if there are
 	// none. It runs under the deadline for CONNECT.
-	greet func(net.Conn) (net.Conn, *tls.ConnectionState, error)
+	handshake func(net.Conn) (net.Conn, *tls.ConnectionState, error)
 }
 
-// kinds are the kinds of endpoints, with their default ports.
-var kinds = []struct {
+// endpointKinds are the kinds of endpoints, with their default ports.
+var endpointKinds = []struct {
 	kind, port    string
 	encrypted, ws bool
 	addr          func(*Config) *string
@@ -38,7 +38,7 @@ var kinds = []struct {
 // checkAddresses adds default ports, and refuses addresses where others could read or
 // change the traffic.
 func (c *Config) checkAddresses() error {
-	for _, k := range kinds {
+	for _, k := range endpointKinds {
 		addr := k.addr(c)
 		if *addr == "" {
 			continue
@@ -65,37 +65,37 @@ func (c *Config) checkAddresses() error {
 }
 
 // listenAll binds all addresses, or none.
-func openDoors(cfg Config, k *fileWatcher) ([]*endpoint, error) {
-	var doors []*endpoint
-	for _, kind := range kinds {
+func listenAll(cfg Config, k *fileWatcher) ([]*endpoint, error) {
+	var endpoints []*endpoint
+	for _, kind := range endpointKinds {
 		addr := *kind.addr(&cfg)
 		if addr == "" {
 			continue
 		}
 		ln, err := net.Listen("tcp", addr)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%s address: %w", strings.ToUpper(kind.kind), err), closeDoors(doors))
+			return nil, errors.Join(fmt.Errorf("%s address: %w", strings.ToUpper(kind.kind), err), closeEndpoints(endpoints))
 		}
-		doors = append(doors, &endpoint{kind: kind.kind, local: loopback(addr), ln: ln, greet: greeting(kind.encrypted, kind.ws, k, cfg.Origins)})
+		endpoints = append(endpoints, &endpoint{kind: kind.kind, local: loopback(addr), ln: ln, handshake: handshakeOf(kind.encrypted, kind.ws, k, cfg.Origins)})
 	}
-	return doors, nil
+	return endpoints, nil
 }
 
-func closeDoors(doors []*endpoint) error {
+func closeEndpoints(endpoints []*endpoint) error {
 	var errs []error
-	for _, d := range doors {
+	for _, d := range endpoints {
 		errs = append(errs, d.ln.Close())
 	}
 	return errors.Join(errs...)
 }
 
-func greeting(encrypted, ws bool, k *fileWatcher, origins []string) func(net.Conn) (net.Conn, *tls.ConnectionState, error) {
+func handshakeOf(encrypted, ws bool, k *fileWatcher, origins []string) func(net.Conn) (net.Conn, *tls.ConnectionState, error) {
 	if !encrypted && !ws {
 		return nil
 	}
 	return func(c net.Conn) (_ net.Conn, state *tls.ConnectionState, err error) {
 		if encrypted {
-			t := tls.Server(c, k.now.Load().tls())
+			t := tls.Server(c, k.current.Load().tls())
 			if err := t.Handshake(); err != nil {
 				return nil, nil, fmt.Errorf("TLS handshake: %w", err)
 			}
@@ -112,20 +112,20 @@ func greeting(encrypted, ws bool, k *fileWatcher, origins []string) func(net.Con
 }
 
 // handshake runs on the connection's own goroutine, under its deadline.
-func (c *conn) greet(deadline time.Time) error {
+func (c *conn) handshake(deadline time.Time) error {
 	if err := c.raw.SetDeadline(deadline); err != nil {
 		return err
 	}
-	if c.door == nil || c.door.greet == nil {
+	if c.endpoint == nil || c.endpoint.handshake == nil {
 		return nil
 	}
-	inner, state, err := c.door.greet(c.raw)
+	inner, state, err := c.endpoint.handshake(c.raw)
 	if err != nil {
 		return err
 	}
 	c.Conn = inner
 	if state != nil {
-		c.chain, c.ends = state.PeerCertificates, endOf(state.VerifiedChains)
+		c.chain, c.expires = state.PeerCertificates, endOf(state.VerifiedChains)
 	}
 	return c.Conn.SetReadDeadline(deadline) // the WebSocket upgrade has removed it
 }

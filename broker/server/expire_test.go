@@ -79,14 +79,14 @@ func hello(name string) []byte {
 	return append([]byte{0x10, byte(len(b))}, b...)
 }
 
-func TestAConnectionEndsWithTheCertificateThatItWasOpenedWith(t *testing.T) {
+func TestConnectionEndsWithItsCertificate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAuthority(t)
 		own := a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: "broker"}, DNSNames: []string{"broker"}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, time.Hour)
 		pool := x509.NewCertPool()
 		pool.AddCert(a.cert)
 		k := &fileWatcher{}
-		k.now.Store(&credentials{pair: &own, issuers: []*x509.Certificate{a.cert}, pool: pool})
+		k.current.Store(&credentials{pair: &own, issuers: []*x509.Certificate{a.cert}, pool: pool})
 
 		cfg, err := Config{Dev: true}.complete()
 		if err != nil {
@@ -105,7 +105,7 @@ func TestAConnectionEndsWithTheCertificateThatItWasOpenedWith(t *testing.T) {
 		defer func() { l.close(); _ = srv.Close() }()
 		connect := func(name string, cert tls.Certificate) (net.Conn, bool) {
 			ours, theirs := newPipe()
-			l.start(ours, &endpoint{kind: "mqtts", greet: greeting(true, false, k, nil)})
+			l.start(ours, &endpoint{kind: "mqtts", handshake: handshakeOf(true, false, k, nil)})
 			c := tls.Client(theirs, &tls.Config{RootCAs: pool, ServerName: "broker", Certificates: []tls.Certificate{cert}})
 			t.Cleanup(func() { theirs.Close() })
 			_, _ = c.Write(hello(name))
@@ -144,7 +144,7 @@ func TestAConnectionEndsWithTheCertificateThatItWasOpenedWith(t *testing.T) {
 	})
 }
 
-func TestABeliefEndsWithTheFirstCertificateOfItsChainAndTheLastOfTheChains(t *testing.T) {
+func TestChainExpiresWithItsFirstCertificate(t *testing.T) {
 	day := func(n int) *x509.Certificate {
 		return &x509.Certificate{NotAfter: time.Date(2030, 1, n, 0, 0, 0, 0, time.UTC)}
 	}

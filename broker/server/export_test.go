@@ -8,10 +8,10 @@ import (
 // For tests against the library without our guard.
 var NewPipe = newPipe
 
-type TakesAll = takesAll
+type AcceptAll = acceptAll
 
 // Connected is the content of /clients, for tests without HTTP.
-var Connected = (*Server).connected
+var Connected = (*Server).clients
 
 // PanicsAt makes the handling of a publish on topic panic, after the guard has processed
 // it. It must be called before any client connects.

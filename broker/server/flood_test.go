@@ -23,9 +23,9 @@ func from(b *brokertest.Broker, address string) brokertest.Dialer {
 	}
 }
 
-// guesses keeps n connections trying wrong passwords from address until the test ends. let
+// guessPasswords keeps n connections trying wrong passwords from address until the test ends. let
 // counts those that were accepted.
-func guesses(t *testing.T, b *brokertest.Broker, address, name string, n int, let, refused *atomic.Int64) {
+func guessPasswords(t *testing.T, b *brokertest.Broker, address, name string, n int, let, refused *atomic.Int64) {
 	dial, over := from(b, address), make(chan struct{})
 	ended := make(chan struct{}, n)
 	for i := range n {
@@ -67,12 +67,12 @@ func guesses(t *testing.T, b *brokertest.Broker, address, name string, n int, le
 
 // Unknown clients that guess passwords must keep no other client out, least of all a stop
 // button: neither from other addresses nor from their own.
-func TestStrangersWhoGuessPasswordsShutNobodyOut(t *testing.T) {
+func TestPasswordGuessersKeepNobodyOut(t *testing.T) {
 	hash := func(password string) access.Hash { return access.HashPassword(password, [16]byte{1}) }
 	b := start(t, brokertest.Users(t, fmt.Sprintf("btn stop %s\nop1 operator %s\nop2 operator %s\nop3 operator %s\n", hash("b"), hash("1"), hash("2"), hash("3"))))
 	var let, refused atomic.Int64
 	for _, address := range []string{"127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"} {
-		guesses(t, b, address, "op3", 34, &let, &refused)
+		guessPasswords(t, b, address, "op3", 34, &let, &refused)
 	}
 	eventually(t, "the unknown clients have begun to guess", func() bool { return let.Load() > 0 || refused.Load() > 30 })
 	for _, address := range []string{"127.0.0.6", "127.0.0.2"} {
@@ -93,7 +93,7 @@ func TestStrangersWhoGuessPasswordsShutNobodyOut(t *testing.T) {
 }
 
 // No user name can use all slots, and stop clients and fleetd instances always find one.
-func TestOneNameTakesNoMorePlacesThanOthersLeaveItAndStopsHaveTheirOwn(t *testing.T) {
+func TestConnectionSlotsPerNameAndReservedSlots(t *testing.T) {
 	const places, each = 200, 8
 	b := start(t, func(c *server.Config) { c.MaxClients, c.MaxPerName = places, each })
 	try := func(id string) (*brokertest.Client, byte) {
@@ -133,8 +133,8 @@ func TestOneNameTakesNoMorePlacesThanOthersLeaveItAndStopsHaveTheirOwn(t *testin
 	}
 }
 
-// manyOfOneName connects an administrator many times, each subscribed to everything.
-func manyOfOneName(t *testing.T, b *brokertest.Broker, sockets int) (all []net.Conn) {
+// connectMany connects an administrator many times, each subscribed to everything.
+func connectMany(t *testing.T, b *brokertest.Broker, sockets int) (all []net.Conn) {
 	t.Helper()
 	for i := range sockets {
 		c, err := b.Dial(t.Context())
@@ -142,7 +142,7 @@ func manyOfOneName(t *testing.T, b *brokertest.Broker, sockets int) (all []net.C
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { c.Close() })
-		if _, err := c.Write(append(brokertest.Hello{Name: "admin", ClientID: fmt.Sprint("admin.", i)}.Bytes(), everything()...)); err != nil {
+		if _, err := c.Write(append(brokertest.Hello{Name: "admin", ClientID: fmt.Sprint("admin.", i)}.Bytes(), subscribeToAll()...)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.ReadFull(c, make([]byte, 4+5)); err != nil { // CONNACK, SUBACK
@@ -155,10 +155,10 @@ func manyOfOneName(t *testing.T, b *brokertest.Broker, sockets int) (all []net.C
 
 // A client that does not read fills its queues, and may have many connections: together
 // their queues are bounded, and no other client misses anything because of them.
-func TestManyOfOneNameWhoDoNotReadFillNoMoreThanFourQueues(t *testing.T) {
+func TestQueuesOfOneNameAreBounded(t *testing.T) {
 	const pending, sockets = 64, 24
 	b := start(t, func(c *server.Config) { c.HTTP, c.WriteTimeout, c.MaxPending = "127.0.0.1:0", time.Hour, pending })
-	manyOfOneName(t, b, sockets)
+	connectMany(t, b, sockets)
 	fleetd, robot := b.Client(t, "fleetd"), b.Client(t, "r1")
 	robot.Subscribe(r1 + "desired/#")
 	story := strings.Repeat("x", 8<<10)
@@ -178,10 +178,10 @@ func TestManyOfOneNameWhoDoNotReadFillNoMoreThanFourQueues(t *testing.T) {
 	}
 }
 
-func TestManyOfOneNameWhoAcknowledgeNothingHaveNoMoreThanOneMay(t *testing.T) {
+func TestInflightOfOneNameIsBounded(t *testing.T) {
 	const inflight, sockets = 640, 8
 	b := start(t, func(c *server.Config) { c.HTTP, c.MaxInflight = "127.0.0.1:0", inflight })
-	for _, c := range manyOfOneName(t, b, sockets) {
+	for _, c := range connectMany(t, b, sockets) {
 		go func() { _, _ = io.Copy(io.Discard, c) }()
 	}
 	fleetd := b.Client(t, "fleetd")

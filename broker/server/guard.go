@@ -23,23 +23,23 @@ import (
 type guard struct {
 	mqtt.HookBase
 
-	creds    *fileWatcher
-	revoked  revoked
-	ns       schema.Namespace
-	rates    rates
-	paces    paces            // of commands
-	connects limiters[string] // connects of robots, by client id
-	searches limiters[string] // searches of the retained documents, by user name: one for each granted filter
-	clashes  *rate.Limiter    // notices about a second client with the same name in another role
-	log      *slog.Logger
-	told     *logThrottle // for everything that clients cause
-	counters *counters
-	srv      *mqtt.Server
-	self     *mqtt.Client // publishes the broker's own messages
-	live     *sessions
-	kept     kept
-	left     retainedByUser
-	hashing  *passwords
+	creds        *fileWatcher
+	revoked      revoked
+	ns           schema.Namespace
+	rates        rates
+	senderRates  senderRates      // of commands
+	connects     limiters[string] // connects of robots, by client id
+	searches     limiters[string] // searches of the retained documents, by user name: one for each granted filter
+	clashNotices *rate.Limiter    // notices about a second client with the same name in another role
+	log          *slog.Logger
+	throttledLog *logThrottle // for everything that clients cause
+	counters     *counters
+	srv          *mqtt.Server
+	self         *mqtt.Client // publishes the broker's own messages
+	sessions     *sessions
+	retained     retainedDocs
+	byUser       retainedByUser
+	passwords    *passwords
 
 	maxPending  int // deliveries in the queue of one client
 	maxInflight int // unacknowledged deliveries to one client
@@ -56,7 +56,7 @@ type client struct {
 
 	messages, bytes           *rate.Limiter // for a robot, else nil
 	refusals, notices, frames *rate.Limiter // frames: of notices about frames
-	unsaid                    int64         // refusals since the last notice
+	unreported                int64         // refusals since the last notice
 }
 
 var errAbuse = errors.New("too many refusals")
@@ -79,9 +79,9 @@ func connOf(cl *mqtt.Client) *conn {
 }
 
 // clientOf returns the authenticated client of cl, or nil.
-func whoIs(cl *mqtt.Client) *client {
+func clientOf(cl *mqtt.Client) *client {
 	if c := connOf(cl); c != nil {
-		return c.who.Load()
+		return c.client.Load()
 	}
 	return nil
 }
@@ -89,8 +89,8 @@ func whoIs(cl *mqtt.Client) *client {
 // OnSessionEstablished ends the time in which the connection counts as waiting for
 // CONNECT.
 func (g *guard) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
-	connOf(cl).finished()
-	g.told.tell(slog.LevelInfo, "client connected", "", cl.ID, "client", cl.ID, "role", whoIs(cl).Role, "remote", cl.Net.Remote)
+	connOf(cl).connectDone()
+	g.throttledLog.add(slog.LevelInfo, "client connected", "", cl.ID, "client", cl.ID, "role", clientOf(cl).Role, "remote", cl.Net.Remote)
 }
 
 func (g *guard) OnDisconnect(cl *mqtt.Client, err error, _ bool) {
@@ -108,13 +108,13 @@ func (g *guard) OnDisconnect(cl *mqtt.Client, err error, _ bool) {
 	case err != nil:
 		why = err.Error()
 	}
-	g.told.tell(slog.LevelInfo, "client disconnected", "", cl.ID, "client", cl.ID, "why", why)
+	g.throttledLog.add(slog.LevelInfo, "client disconnected", "", cl.ID, "client", cl.ID, "why", why)
 }
 
 // OnSubscribe grants or refuses each filter, and lowers the QoS for clients that must not
 // slow others down.
 func (g *guard) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
-	c := whoIs(cl)
+	c := clientOf(cl)
 	if c == nil {
 		return pk
 	}
@@ -134,7 +134,7 @@ func (g *guard) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 		case !again && len(has) >= most:
 			why = fmt.Sprintf("more than %d subscriptions", most)
 		case !g.searches.allow(c.Name):
-			g.remark(c, subscribeRefused, schema.ReasonOverloaded, f.Filter, fmt.Sprintf("subscribe: more than %d filters a second", g.rates.search))
+			g.report(c, subscribeRefused, schema.ReasonOverloaded, f.Filter, fmt.Sprintf("subscribe: more than %d filters a second", g.rates.search))
 			f.Filter = ""
 			continue
 		}
@@ -153,12 +153,12 @@ func (g *guard) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 // other answer makes MQTT 3.1.1 clients send it again for ever.
 func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
 	if cl == g.self { // the broker retains nothing of its own, it only deletes
-		if pk.FixedHeader.Retain && !g.clears(pk.TopicName) {
+		if pk.FixedHeader.Retain && !g.beginDelete(pk.TopicName) {
 			return pk, packets.CodeSuccessIgnore
 		}
 		return pk, nil
 	}
-	c := whoIs(cl)
+	c := clientOf(cl)
 	if c == nil {
 		return pk, packets.CodeSuccessIgnore
 	}
@@ -166,14 +166,14 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 	v := c.rights.Judge(m)
 	if v.Decision == access.Refuse {
 		if v.Urgent {
-			g.remark(c, eventOf(v.Reason), v.Reason, pk.TopicName, v.Detail)
+			g.report(c, eventOf(v.Reason), v.Reason, pk.TopicName, v.Detail)
 		} else {
 			g.refuse(cl, c, eventOf(v.Reason), v.Reason, pk.TopicName, v.Detail)
 		}
 		return pk, packets.CodeSuccessIgnore
 	}
-	if e, why := g.tooOften(c, v, m); why != "" {
-		g.remark(c, e, schema.ReasonOverloaded, pk.TopicName, why)
+	if e, why := g.exceedsRate(c, v, m); why != "" {
+		g.report(c, e, schema.ReasonOverloaded, pk.TopicName, why)
 		return pk, packets.CodeSuccessIgnore
 	}
 	must := v.Urgent
@@ -186,10 +186,10 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 	}
 	if v.Decision == access.Strip {
 		pk.FixedHeader.Retain = false
-		g.remark(c, eventOf(v.Reason), v.Reason, pk.TopicName, v.Detail)
+		g.report(c, eventOf(v.Reason), v.Reason, pk.TopicName, v.Detail)
 	}
-	if pk.FixedHeader.Retain && !g.kept.keeping(pk.TopicName, len(pk.Payload), must) {
-		g.remark(c, noSpace, schema.ReasonNoSpace, pk.TopicName, fmt.Sprintf("the limit of %d MiB of retained documents is reached", g.kept.most>>20))
+	if pk.FixedHeader.Retain && !g.retained.begin(pk.TopicName, len(pk.Payload), must) {
+		g.report(c, noSpace, schema.ReasonNoSpace, pk.TopicName, fmt.Sprintf("the limit of %d MiB of retained documents is reached", g.retained.maxBytes>>20))
 		return pk, packets.CodeSuccessIgnore
 	}
 	return pk, nil
@@ -199,7 +199,7 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 // as $SYS/x. The library would ignore it without an acknowledgement, and its sender would
 // send it again for ever.
 func (g *guard) answerUnroutable(cl *mqtt.Client, pk packets.Packet) {
-	c := whoIs(cl)
+	c := clientOf(cl)
 	if c == nil || mqtt.IsValidFilter(pk.TopicName, true) || pk.PublishValidate(0) != packets.CodeSuccess {
 		return
 	}
@@ -216,30 +216,30 @@ func (g *guard) answerUnroutable(cl *mqtt.Client, pk packets.Packet) {
 
 // refuse reports a refusal, and disconnects a client that causes too many.
 func (g *guard) refuse(cl *mqtt.Client, c *client, e event, r schema.Reason, topic, detail string) {
-	g.remark(c, e, r, topic, detail)
+	g.report(c, e, r, topic, detail)
 	if !c.refusals.Allow() {
 		g.counters.add(abuse)
-		g.told.tell(slog.LevelWarn, "client cut", "abuse", cl.ID, "client", cl.ID, "why", errAbuse)
+		g.throttledLog.add(slog.LevelWarn, "client cut", "abuse", cl.ID, "client", cl.ID, "why", errAbuse)
 		connOf(cl).end(errAbuse)
 	}
 }
 
 // report counts a refusal, logs it and notifies the sender. Notices are rate-limited;
 // omitted ones are counted in the next.
-func (g *guard) remark(c *client, e event, r schema.Reason, topic, detail string) {
+func (g *guard) report(c *client, e event, r schema.Reason, topic, detail string) {
 	g.counters.add(e)
-	c.unsaid++
-	g.told.tell(slog.LevelWarn, "refused", string(r), c.Name, "client", c.ClientID, "reason", r, "topic", topic, "detail", detail)
+	c.unreported++
+	g.throttledLog.add(slog.LevelWarn, "refused", string(r), c.Name, "client", c.ClientID, "reason", r, "topic", topic, "detail", detail)
 	if e == framesOverRate && !c.frames.Allow() || !c.notices.Allow() {
 		return
 	}
-	n := schema.Notice{Reason: r, Topic: topic, Detail: detail, Count: c.unsaid}
-	c.unsaid = 0
-	g.tell(c.Name, n)
+	n := schema.Notice{Reason: r, Topic: topic, Detail: detail, Count: c.unreported}
+	c.unreported = 0
+	g.notify(c.Name, n)
 }
 
 // notify publishes a notice to the clients of that name.
-func (g *guard) tell(name string, n schema.Notice) {
+func (g *guard) notify(name string, n schema.Notice) {
 	n.TS = schema.TimeOf(time.Now())
 	payload, err := schema.Encode(n)
 	if err != nil {
@@ -257,9 +257,9 @@ func (g *guard) tell(name string, n schema.Notice) {
 // with the same client id takes its session over. A client that lost its network and
 // reconnects takes over its own old connection and never reads this; a client that does
 // read it has a rival. MQTT 3.1.1 has no other way to say so.
-func (g *guard) tellTakenOver(old *conn) {
-	topic := access.NoticeTopic(g.ns, old.who.Load().Name)
-	cl, known := g.srv.Clients.Get(old.who.Load().ClientID)
+func (g *guard) notifyTakenOver(old *conn) {
+	topic := access.NoticeTopic(g.ns, old.client.Load().Name)
+	cl, known := g.srv.Clients.Get(old.client.Load().ClientID)
 	if !known || connOf(cl) != old {
 		return
 	}

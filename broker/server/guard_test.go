@@ -25,7 +25,7 @@ func notice(t *testing.T, c *brokertest.Client) schema.Notice {
 	return n
 }
 
-func TestACommandReachesTheRobotAndItsAnswerTheAsker(t *testing.T) {
+func TestCommandAndAnswerAreRouted(t *testing.T) {
 	b := start(t)
 	robot, op, other := b.Client(t, "r1"), b.Client(t, "op1"), b.Client(t, "op2")
 	robot.Subscribe(r1 + "cmd/#")
@@ -46,7 +46,7 @@ func TestACommandReachesTheRobotAndItsAnswerTheAsker(t *testing.T) {
 
 // A verb that no table lists reaches the robot, which answers it, unless it might be an
 // administrator's verb.
-func TestAVerbOfANewerReleaseReachesTheRobot(t *testing.T) {
+func TestUnknownVerbReachesTheRobot(t *testing.T) {
 	b := start(t)
 	robot, op, admin := b.Client(t, "r1"), b.Client(t, "op1"), b.Client(t, "admin")
 	robot.Subscribe(r1 + "cmd/#")
@@ -56,7 +56,7 @@ func TestAVerbOfANewerReleaseReachesTheRobot(t *testing.T) {
 	robot.Expect(r1 + "cmd/admin/sys/sing")
 }
 
-func TestADeniedPublishIsAcknowledgedNotRoutedAndToldToItsSender(t *testing.T) {
+func TestRefusedPublishIsAcknowledgedAndNotified(t *testing.T) {
 	b := start(t)
 	robot, op := b.Client(t, "r1"), b.Client(t, "op1")
 	robot.Subscribe(r1 + "cmd/#")
@@ -125,7 +125,7 @@ func TestRefusedPublishes(t *testing.T) {
 	}
 }
 
-func TestAStopPassesWhateverItCarriesAndIsNeverKept(t *testing.T) {
+func TestStopPassesWithAnyPayloadAndIsNeverRetained(t *testing.T) {
 	b := start(t)
 	robot, stop := b.Client(t, "r1"), b.Client(t, "stop1")
 	robot.Subscribe(r1 + "cmd/#")
@@ -151,7 +151,7 @@ func TestAStopPassesWhateverItCarriesAndIsNeverKept(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoDocumentIsPassedOnButNotKept(t *testing.T) {
+func TestRetainedEventIsPassedOnButNotRetained(t *testing.T) {
 	b := start(t)
 	robot, watcher := b.Client(t, "r1"), b.Client(t, "obs")
 	watcher.Subscribe(r1 + "event")
@@ -169,7 +169,7 @@ func TestWhatIsNoDocumentIsPassedOnButNotKept(t *testing.T) {
 	}
 }
 
-func TestTheFleetMayEmptyTheDocumentsOfARobotThatIsGone(t *testing.T) {
+func TestFleetdMayDeleteDocumentsOfRobots(t *testing.T) {
 	b := start(t)
 	b.Client(t, "r1").Retain(r1+"presence", online)
 	b.Client(t, "fleetd").Retain(r1+"presence", "")
@@ -181,7 +181,7 @@ func TestTheFleetMayEmptyTheDocumentsOfARobotThatIsGone(t *testing.T) {
 	}
 }
 
-func TestSubscriptionsAreGrantedWhereSomethingMayBeRead(t *testing.T) {
+func TestSubscriptionIsGrantedIfSomethingMayBeRead(t *testing.T) {
 	b := start(t)
 	for _, c := range []struct {
 		name, filter string
@@ -203,7 +203,7 @@ func TestSubscriptionsAreGrantedWhereSomethingMayBeRead(t *testing.T) {
 	}
 }
 
-func TestARobotsBlobConnectionOnlyReadsBlobsAndBlocksNobody(t *testing.T) {
+func TestBlobConnectionOnlyReadsBlobs(t *testing.T) {
 	b := start(t)
 	c := b.Client(t, "r1", brokertest.WithID("r1.blob"))
 	blob := "troupe/v1/blobs/" + strings.Repeat("a", 64)
@@ -224,7 +224,7 @@ func TestARobotsBlobConnectionOnlyReadsBlobsAndBlocksNobody(t *testing.T) {
 }
 
 // Each subscription costs the broker memory, and time with every message.
-func TestNobodySubscribesWithoutEnd(t *testing.T) {
+func TestNumberOfSubscriptionsIsLimited(t *testing.T) {
 	b := start(t)
 	for name, most := range map[string]int{"r1": 32, "op1": 256} {
 		c, granted := b.Client(t, name), 0

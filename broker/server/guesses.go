@@ -12,24 +12,24 @@ const (
 	// The delay of the answer to the next wrong one, which doubles with each, and its
 	// maximum, which must be shorter than the time that clients wait (our link: 5 s).
 	firstPause, longestPause = time.Second, 4 * time.Second
-	// lateMost is how many answers are delayed at once, and lateOfOne those to one address.
+	// maxDelayed is how many answers are delayed at once, and maxDelayedPerAddress those to one address.
 	// Each holds a connection, of which one address may have 512. Further ones are answered
 	// at once; a guesser then still waits for a hash each time.
-	lateMost, lateOfOne = 512, 128
-	// forgiven is how long after the last wrong password all of a claim are forgotten.
-	forgiven = 5 * time.Minute
-	// guessesKept is how many claims and addresses are remembered. Beyond it an arbitrary
+	maxDelayed, maxDelayedPerAddress = 512, 128
+	// forgiveAfter is how long after the last wrong password all of a claim are forgotten.
+	forgiveAfter = 5 * time.Minute
+	// maxGuesses is how many claims and addresses are remembered. Beyond it an arbitrary
 	// one is dropped for a new one: delays hardly hinder a guesser with so many addresses
 	// anyway.
-	guessesKept = 8192
+	maxGuesses = 8192
 )
 
 // guesses counts recent wrong passwords by claim, and by address under a claim without a
 // name. It does not depend on whether the name exists, because the delay would reveal
 // that.
 type guesses struct {
-	of     map[claim]guess
-	looked time.Time // when forgiven entries were last removed
+	of       map[claim]guess
+	prunedAt time.Time // when forgiven entries were last removed
 }
 
 type guess struct {
@@ -37,10 +37,10 @@ type guess struct {
 	last  time.Time
 }
 
-// at reports whether there was a wrong password from an address lately.
-func (g *guesses) at(now time.Time, a netip.Addr) bool {
+// place reports whether there was a wrong password from an address lately.
+func (g *guesses) isSuspect(now time.Time, a netip.Addr) bool {
 	was, known := g.of[claim{from: a}]
-	return known && now.Sub(was.last) < forgiven
+	return known && now.Sub(was.last) < forgiveAfter
 }
 
 // add counts a wrong password and returns the delay of the answer.
@@ -52,8 +52,8 @@ func (g *guesses) add(now time.Time, c claim) time.Duration {
 		was, known := g.of[c]
 		switch {
 		case !known:
-			g.room(now)
-		case now.Sub(was.last) >= forgiven:
+			g.makeRoom(now)
+		case now.Sub(was.last) >= forgiveAfter:
 			was.wrong = 0
 		}
 		g.of[c] = guess{was.wrong + 1, now}
@@ -65,15 +65,15 @@ func (g *guesses) add(now time.Time, c claim) time.Duration {
 	return min(longestPause, firstPause<<min(beyond-1, 8))
 }
 
-// late counts the delayed answers by address.
-type late struct {
+// delayed counts the delayed answers by address.
+type delayedAnswers struct {
 	of  map[netip.Addr]int
 	all int
 }
 
 // enter counts one more, unless the maximum is reached.
-func (l *late) enter(a netip.Addr) bool {
-	if l.all >= lateMost || l.of[a] >= lateOfOne {
+func (l *delayedAnswers) enter(a netip.Addr) bool {
+	if l.all >= maxDelayed || l.of[a] >= maxDelayedPerAddress {
 		return false
 	}
 	if l.of == nil {
@@ -84,7 +84,7 @@ func (l *late) enter(a netip.Addr) bool {
 	return true
 }
 
-func (l *late) leave(a netip.Addr) {
+func (l *delayedAnswers) leave(a netip.Addr) {
 	l.all--
 	if l.of[a]--; l.of[a] == 0 {
 		delete(l.of, a)
@@ -95,17 +95,17 @@ func (l *late) leave(a netip.Addr) {
 // remain, since other claims may have caused them.
 func (g *guesses) forget(c claim) { delete(g.of, c) }
 
-// room makes room for one more.
-func (g *guesses) room(now time.Time) {
-	if len(g.of) < guessesKept {
+// makeRoom makes room for one more.
+func (g *guesses) makeRoom(now time.Time) {
+	if len(g.of) < maxGuesses {
 		return
 	}
-	if now.Sub(g.looked) >= forgiven {
-		maps.DeleteFunc(g.of, func(_ claim, was guess) bool { return now.Sub(was.last) >= forgiven })
-		g.looked = now
+	if now.Sub(g.prunedAt) >= forgiveAfter {
+		maps.DeleteFunc(g.of, func(_ claim, was guess) bool { return now.Sub(was.last) >= forgiveAfter })
+		g.prunedAt = now
 	}
 	for c := range g.of {
-		if len(g.of) < guessesKept {
+		if len(g.of) < maxGuesses {
 			return
 		}
 		delete(g.of, c)

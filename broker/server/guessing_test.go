@@ -11,7 +11,7 @@ import (
 
 // One address may be the NAT of a whole building, with one guesser in it. A client with
 // the right password is accepted even while others guess at its name.
-func TestARightPasswordIsTakenWhileOthersGuessAtItsNameAndAddress(t *testing.T) {
+func TestRightPasswordIsAcceptedWhileOthersGuess(t *testing.T) {
 	const names, guesses, address = 8, 7, "127.0.0.2"
 	var users string
 	password := func(i int) string { return fmt.Sprint("secret ", i) }

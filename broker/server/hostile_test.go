@@ -196,7 +196,7 @@ func (s *siege) randomFrames(frames int64) {
 	}
 }
 
-func TestTheBrokerOutlivesWhateverIsSentToIt(t *testing.T) {
+func TestBrokerSurvivesHostileInput(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.MaxPending = 256 })
 	s := &siege{t: t, b: b, robot: b.Client(t, "r1"), op: b.Client(t, "op1", brokertest.WithID("op1"))}
 	s.robot.Subscribe(r1 + "cmd/#")
@@ -233,7 +233,7 @@ func TestTheBrokerOutlivesWhateverIsSentToIt(t *testing.T) {
 }
 
 // One truncated packet crashes the library's process.
-func TestATruncatedSubscribeOfMQTT5EndsNobodyElse(t *testing.T) {
+func TestTruncatedMQTT5SubscribeEndsOnlyItsConnection(t *testing.T) {
 	b := start(t)
 	s := &siege{t: t, b: b}
 	other := b.Client(t, "op1")
@@ -245,8 +245,8 @@ func TestATruncatedSubscribeOfMQTT5EndsNobodyElse(t *testing.T) {
 	}
 }
 
-// fuzzed sends raw bytes to a broker and checks that it neither panics nor stops serving.
-func fuzzed(f *testing.F, before []byte) {
+// fuzzBroker sends raw bytes to a broker and checks that it neither panics nor stops serving.
+func fuzzBroker(f *testing.F, before []byte) {
 	b := start(f)
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		c, err := b.Dial(t.Context())
@@ -268,12 +268,12 @@ func FuzzPacketsAfterConnect(f *testing.F) {
 	for _, p := range packets(7, "troupe/v1/#", "troupe/v1/robots/far/cmd/op3/sys/ping", "x") {
 		f.Add(p)
 	}
-	fuzzed(f, attacker.Bytes())
+	fuzzBroker(f, attacker.Bytes())
 }
 
 func FuzzFirstPacket(f *testing.F) {
 	f.Add(attacker.Bytes())
 	f.Add(brokertest.Hello{Name: "r1", ClientID: "r1", Protocol: 5, Will: &brokertest.Message{Topic: r1 + "presence", Retain: true}}.Bytes())
 	f.Add([]byte(strings.Repeat("\x10\xff", 4)))
-	fuzzed(f, nil)
+	fuzzBroker(f, nil)
 }

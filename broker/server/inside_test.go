@@ -23,7 +23,7 @@ import (
 
 // Provides must list every hook method of the guard, because the library silently never
 // calls one that is missing there, and no method that the guard does not have.
-func TestEveryMethodOfTheGuardIsCalled(t *testing.T) {
+func TestProvidesListsEveryHookMethod(t *testing.T) {
 	provides := map[string]byte{
 		"SetOptions": mqtt.SetOptions, "OnSysInfoTick": mqtt.OnSysInfoTick, "OnStarted": mqtt.OnStarted, "OnStopped": mqtt.OnStopped,
 		"OnConnectAuthenticate": mqtt.OnConnectAuthenticate, "OnACLCheck": mqtt.OnACLCheck, "OnConnect": mqtt.OnConnect,
@@ -60,20 +60,20 @@ func TestEveryMethodOfTheGuardIsCalled(t *testing.T) {
 	}
 }
 
-// takesAll is a hook that accepts everything, for the library without our guard.
-type takesAll struct{ mqtt.HookBase }
+// acceptAll is a hook that accepts everything, for the library without our guard.
+type acceptAll struct{ mqtt.HookBase }
 
-func (*takesAll) ID() string { return "takes all" }
+func (*acceptAll) ID() string { return "takes all" }
 
-func (*takesAll) Provides(b byte) bool {
+func (*acceptAll) Provides(b byte) bool {
 	return b == mqtt.OnConnectAuthenticate || b == mqtt.OnACLCheck || b == mqtt.OnPacketSent
 }
 
-func (*takesAll) OnConnectAuthenticate(*mqtt.Client, packets.Packet) bool { return true }
+func (*acceptAll) OnConnectAuthenticate(*mqtt.Client, packets.Packet) bool { return true }
 
-func (*takesAll) OnACLCheck(*mqtt.Client, string, bool) bool { return true }
+func (*acceptAll) OnACLCheck(*mqtt.Client, string, bool) bool { return true }
 
-func (*takesAll) OnPacketSent(cl *mqtt.Client, _ packets.Packet, _ []byte) {
+func (*acceptAll) OnPacketSent(cl *mqtt.Client, _ packets.Packet, _ []byte) {
 	if c := connOf(cl); c != nil { // accepted by our listener
 		_ = c.send()
 	}
@@ -81,10 +81,10 @@ func (*takesAll) OnPacketSent(cl *mqtt.Client, _ packets.Packet, _ []byte) {
 
 // The library panics on an MQTT 5 SUBSCRIBE that ends before its options. The guard
 // refuses MQTT 5, but MQTT 3.1.1 may have such packets, too.
-func TestAPacketThatMakesTheLibraryPanicEndsItsConnectionOnly(t *testing.T) {
+func TestLibraryPanicEndsOnlyItsConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := mqtt.New(&mqtt.Options{Capabilities: capabilities(Config{MaxClients: 10}), Logger: slog.New(slog.DiscardHandler), SysTopicResendInterval: 60})
-		if err := srv.AddHook(&takesAll{}, nil); err != nil {
+		if err := srv.AddHook(&acceptAll{}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if err := srv.Serve(); err != nil {
@@ -128,13 +128,13 @@ func TestAPacketThatMakesTheLibraryPanicEndsItsConnectionOnly(t *testing.T) {
 	})
 }
 
-func TestAClientIDPassesOnlyWhenItsOlderConnectionIsGone(t *testing.T) {
+func TestClientIDIsPassedOnAfterOldConnectionEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSessions(places{most: 10, each: 10})
+		s := newSessions(slots{total: 10, perName: 10})
 		make := func() *conn {
 			ours, _ := newPipe()
-			c := &conn{Conn: ours, raw: ours, gone: make(chan struct{})}
-			c.who.Store(&client{Identity: access.Identity{Name: "r1", Role: schema.RoleRobot}})
+			c := &conn{Conn: ours, raw: ours, done: make(chan struct{})}
+			c.client.Store(&client{Identity: access.Identity{Name: "r1", Role: schema.RoleRobot}})
 			return c
 		}
 		first, second, third := make(), make(), make()
@@ -150,14 +150,14 @@ func TestAClientIDPassesOnlyWhenItsOlderConnectionIsGone(t *testing.T) {
 				}
 			}
 		}
-		time.AfterFunc(time.Second, func() { s.drop("r1", first); close(first.gone) })
+		time.AfterFunc(time.Second, func() { s.drop("r1", first); close(first.done) })
 		if old, err := s.take("r1", second, neverRead); old != first || err != nil || time.Since(began) != time.Second {
 			t.Fatalf("taken over after %v: %v", time.Since(began), err)
 		}
-		if at := time.Duration(closed.Load()); at < tellTakenOver || at > tellTakenOver+10*time.Millisecond || !first.takenOver.Load() {
+		if at := time.Duration(closed.Load()); at < takeOverNotice || at > takeOverNotice+10*time.Millisecond || !first.takenOver.Load() {
 			t.Errorf("the first connection, which does not read, was closed after %v", at)
 		}
-		if _, err := s.take("r1", third, func(*conn) {}); !errors.Is(err, errLingers) {
+		if _, err := s.take("r1", third, func(*conn) {}); !errors.Is(err, errOldConnectionOpen) {
 			t.Errorf("third connection accepted though the second never ended: %v", err)
 		}
 		s.drop("r1", second) // late: must not remove the third
@@ -167,9 +167,9 @@ func TestAClientIDPassesOnlyWhenItsOlderConnectionIsGone(t *testing.T) {
 	})
 }
 
-func TestTheLibraryLogsNoPayloadsAndNoChatter(t *testing.T) {
+func TestLibraryLogOmitsPayloadsAndNoise(t *testing.T) {
 	var out bytes.Buffer
-	log := slog.New(quiet{slog.NewTextHandler(&out, nil)})
+	log := slog.New(libraryLog{slog.NewTextHandler(&out, nil)})
 	log.With("pk", "SECRET").Warn("error processing packet", "client", "r1", "pk", "SECRET", "packet", "SECRET")
 	log.Warn("", "error", io.EOF)
 	log.Info("mochi mqtt starting")

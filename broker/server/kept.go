@@ -8,29 +8,29 @@ import (
 	"github.com/mochi-mqtt/server/v2/packets"
 )
 
-// kept limits the bytes of retained documents, and prevents a search of them while one is
+// retained limits the bytes of retained documents, and prevents a search of them while one is
 // being retained. The library adds the topic of each retained message to its tree under a
 // lock that the search for a new subscriber does not take.
 //
 // Both critical sections are as short as the hooks allow and never wait for a network:
 // that of a document lasts from the guard's decision until it is retained, that of a
 // search from the written SUBACK until the found documents are queued.
-type kept struct {
+type retainedDocs struct {
 	sync.RWMutex
 	size func(topic string) int // size of the document retained on topic
 
-	most   int64        // maximum bytes of all documents together
-	bytes  atomic.Int64 // written only under the lock
-	change int64        // change of bytes by the message being retained
+	maxBytes int64        // maximum bytes of all documents together
+	bytes    atomic.Int64 // written only under the lock
+	delta    int64        // change of bytes by the message being retained
 }
 
 // begin locks for a message that is to be retained, unless there is no room.
 // OnRetainMessage, on the same goroutine, unlocks. With must, or if the document becomes
 // smaller, there is always room.
-func (k *kept) keeping(topic string, size int, must bool) bool {
+func (k *retainedDocs) begin(topic string, size int, must bool) bool {
 	k.Lock()
-	k.change = int64(size - k.size(topic))
-	if !must && k.change > 0 && k.bytes.Load()+k.change > k.most {
+	k.delta = int64(size - k.size(topic))
+	if !must && k.delta > 0 && k.bytes.Load()+k.delta > k.maxBytes {
 		k.Unlock()
 		return false
 	}
@@ -39,9 +39,9 @@ func (k *kept) keeping(topic string, size int, must bool) bool {
 
 // OnRetainMessage is called when a document was retained or deleted.
 func (g *guard) OnRetainMessage(cl *mqtt.Client, pk packets.Packet, _ int64) {
-	g.noteLeft(whoIs(cl), pk)
-	g.kept.bytes.Add(g.kept.change)
-	g.kept.Unlock()
+	g.recordWriter(clientOf(cl), pk)
+	g.retained.bytes.Add(g.retained.delta)
+	g.retained.Unlock()
 }
 
 // OnPacketSent writes the library's output to the socket. After a SUBACK the library
@@ -56,13 +56,13 @@ func (g *guard) OnPacketSent(cl *mqtt.Client, pk packets.Packet, _ []byte) {
 	err := c.send()
 	switch {
 	case pk.FixedHeader.Type == packets.Suback && !c.searching.Load():
-		g.kept.RLock()
+		g.retained.RLock()
 		c.searching.Store(true)
 	case err != nil: // what is queued for it is lost, and counted when it has ended
 	case pk.TopicName == endTopic:
 		c.flush()
 	default:
-		g.written(cl, c, pk)
+		g.afterWrite(cl, c, pk)
 	}
 }
 
@@ -72,7 +72,7 @@ func (g *guard) OnPacketProcessed(cl *mqtt.Client, pk packets.Packet, _ error) {
 		g.searched(connOf(cl))
 	}
 	if c := connOf(cl); c != nil {
-		g.makeGood(cl, c)
+		g.flushPending(cl, c)
 	}
 }
 
@@ -80,6 +80,6 @@ func (g *guard) OnPacketProcessed(cl *mqtt.Client, pk packets.Packet, _ error) {
 // that panicked during its search.
 func (g *guard) searched(c *conn) {
 	if c != nil && c.searching.Swap(false) {
-		g.kept.RUnlock()
+		g.retained.RUnlock()
 	}
 }

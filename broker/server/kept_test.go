@@ -12,7 +12,7 @@ import (
 
 // Under the race detector this fails if the library searches retained documents while one
 // is being written.
-func TestDocumentsMayBeKeptWhileOthersSubscribe(t *testing.T) {
+func TestRetainAndSubscribeConcurrently(t *testing.T) {
 	const robots, rounds = 4, 50
 	b := start(t, brokertest.InProcess)
 	var all sync.WaitGroup
@@ -55,7 +55,7 @@ func publish(topic, payload string) []byte {
 }
 
 // A search whose connection ends meanwhile must not keep others from publishing.
-func TestASubscriberThatGoesInTheMiddleHoldsNobodyUp(t *testing.T) {
+func TestDisconnectDuringSearchBlocksNobody(t *testing.T) {
 	b := start(t, brokertest.InProcess)
 	robot := b.Client(t, "r1")
 	robot.Retain("troupe/v1/robots/r1/state", "{}")

@@ -17,13 +17,13 @@ import (
 
 // limits are the limits of a listener.
 type limits struct {
-	connect   time.Duration // from accept to the end of CONNECT, TLS and WebSocket included
-	write     time.Duration
-	total     int // connections
-	waiting   int // of them, those whose CONNECT is not complete
-	waitingIP int // of these, from one address
-	each      int // accepted a second
-	eachIP    int // of them, from one address
+	connect     time.Duration // from accept to the end of CONNECT, TLS and WebSocket included
+	write       time.Duration
+	total       int // connections
+	waiting     int // of them, those whose CONNECT is not complete
+	waitingIP   int // of these, from one address
+	perSecond   int // accepted a second
+	perSecondIP int // of them, from one address
 }
 
 // acceptBurst is how many seconds' worth of connections may come at once: a fleet that
@@ -38,31 +38,31 @@ type listener struct {
 	counters *counters
 	// establish runs a connection until it ends.
 	establish func(*conn) error
-	// expired is called when the client certificate of a connection has expired.
-	expired func(*conn)
+	// onExpiry is called when the client certificate of a connection has expired.
+	onExpiry func(*conn)
 	// cleanUp removes what is left of a connection after establish panicked.
 	cleanUp func(*conn)
-	// ended is called when establish has returned.
-	ended func(*conn)
+	// onEnd is called when establish has returned.
+	onEnd func(*conn)
 
-	doors []*endpoint // none: in-process connections only
-	wg    sync.WaitGroup
-	gate  gate
+	endpoints []*endpoint // none: in-process connections only
+	wg        sync.WaitGroup
+	gate      gate
 
-	pace     *rate.Limiter
-	paceIP   limiters[netip.Addr]
-	complain rate.Sometimes // limits the log of refused connections
+	acceptRate   *rate.Limiter
+	acceptRateIP limiters[netip.Addr]
+	refusalLog   rate.Sometimes // limits the log of refused connections
 
-	mu      sync.Mutex
-	closed  bool
-	conns   map[*conn]struct{}
-	waiting map[netip.Addr]map[*conn]struct{} // have not sent CONNECT, by address
-	waits   int                               // number of these connections
+	mu           sync.Mutex
+	closed       bool
+	conns        map[*conn]struct{}
+	waiting      map[netip.Addr]map[*conn]struct{} // have not sent CONNECT, by address
+	waitingTotal int                               // number of these connections
 }
 
 // open accepts connections on all endpoints.
 func (l *listener) open() {
-	for _, d := range l.doors {
+	for _, d := range l.endpoints {
 		l.wg.Go(func() { l.accept(d) })
 	}
 }
@@ -92,18 +92,18 @@ func (l *listener) accept(d *endpoint) {
 // start admits a connection, or closes it when a limit is reached. d is nil for an
 // in-process connection.
 func (l *listener) start(nc net.Conn, d *endpoint) {
-	c := &conn{Conn: nc, raw: nc, door: d, since: time.Now(), counters: l.counters, gate: &l.gate, gone: make(chan struct{}), flushed: make(chan struct{})}
+	c := &conn{Conn: nc, raw: nc, endpoint: d, since: time.Now(), counters: l.counters, gate: &l.gate, done: make(chan struct{}), flushed: make(chan struct{})}
 	c.flush = sync.OnceFunc(func() { close(c.flushed) })
 	c.timeout.Store(int64(l.limits.write))
 	c.unsent.sending = make(chan struct{}, 1)
 	addr := addrOf(nc)
-	e, why := tooFast, l.hurries(addr)
+	e, why := tooFast, l.exceedsRate(addr)
 	if why == "" {
 		e, why = capped, l.admit(c, addr)
 	}
 	if why != "" {
 		l.counters.add(e)
-		l.complain.Do(func() { l.log.Warn("connection refused", "remote", remote(nc), "why", why) })
+		l.refusalLog.Do(func() { l.log.Warn("connection refused", "remote", remote(nc), "why", why) })
 		nc.Close()
 		return
 	}
@@ -113,13 +113,13 @@ func (l *listener) start(nc net.Conn, d *endpoint) {
 // exceedsRate returns why a connection comes too soon after others, or nothing. An address
 // that has used up its own rate does not use up the common one. In-process connections
 // have no address and are not limited.
-func (l *listener) hurries(addr netip.Addr) (refused string) {
+func (l *listener) exceedsRate(addr netip.Addr) (refused string) {
 	switch {
 	case !addr.IsValid():
-	case !l.paceIP.allow(addr):
-		return fmt.Sprintf("more than %d connections per second from this address", l.limits.eachIP)
-	case !l.pace.Allow():
-		return fmt.Sprintf("more than %d connections per second", l.limits.each)
+	case !l.acceptRateIP.allow(addr):
+		return fmt.Sprintf("more than %d connections per second from this address", l.limits.perSecondIP)
+	case !l.acceptRate.Allow():
+		return fmt.Sprintf("more than %d connections per second", l.limits.perSecond)
 	}
 	return ""
 }
@@ -134,19 +134,19 @@ func (l *listener) admit(c *conn, addr netip.Addr) (refused string) {
 		return fmt.Sprintf("%d connections are open", len(l.conns))
 	case addr.IsValid() && len(l.waiting[addr]) >= l.limits.waitingIP:
 		return fmt.Sprintf("%d connections from this address have not sent CONNECT", len(l.waiting[addr]))
-	case l.waits >= l.limits.waiting && !l.makesRoom(addr):
-		return fmt.Sprintf("%d connections have not sent CONNECT", l.waits)
+	case l.waitingTotal >= l.limits.waiting && !l.evictSilent(addr):
+		return fmt.Sprintf("%d connections have not sent CONNECT", l.waitingTotal)
 	}
 	l.conns[c] = struct{}{}
-	l.waits++
+	l.waitingTotal++
 	if l.waiting[addr] == nil {
 		l.waiting[addr] = map[*conn]struct{}{}
 	}
 	l.waiting[addr][c] = struct{}{}
-	c.finished = func() {
+	c.connectDone = func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.spoke(c, addr)
+		l.connectReceived(c, addr)
 	}
 	l.wg.Add(1)
 	l.counters.add(accepted)
@@ -155,11 +155,11 @@ func (l *listener) admit(c *conn, addr netip.Addr) (refused string) {
 
 // connectReceived stops counting a connection as waiting for CONNECT. It is called with
 // the lock held.
-func (l *listener) spoke(c *conn, addr netip.Addr) {
+func (l *listener) connectReceived(c *conn, addr netip.Addr) {
 	if _, waits := l.waiting[addr][c]; !waits {
 		return
 	}
-	l.waits--
+	l.waitingTotal--
 	if delete(l.waiting[addr], c); len(l.waiting[addr]) == 0 {
 		delete(l.waiting, addr)
 	}
@@ -168,7 +168,7 @@ func (l *listener) spoke(c *conn, addr netip.Addr) {
 // evictSilent closes the oldest silent connection of the address that has most of them, in
 // favour of an address that has fewer: unknown clients that send nothing (slow loris) keep
 // no other client out. It is called with the lock held.
-func (l *listener) makesRoom(addr netip.Addr) bool {
+func (l *listener) evictSilent(addr netip.Addr) bool {
 	var most netip.Addr
 	for a, silent := range l.waiting {
 		if len(silent) > len(l.waiting[most]) {
@@ -184,7 +184,7 @@ func (l *listener) makesRoom(addr netip.Addr) bool {
 			oldest = c
 		}
 	}
-	l.spoke(oldest, most)
+	l.connectReceived(oldest, most)
 	_ = oldest.raw.Close() // its pending read fails
 	return true
 }
@@ -194,9 +194,9 @@ func (l *listener) serve(c *conn, addr netip.Addr) {
 	defer func() {
 		c.Close()
 		c.leave()
-		c.finished()
-		l.ended(c)
-		close(c.gone)
+		c.connectDone()
+		l.onEnd(c)
+		close(c.done)
 		l.mu.Lock()
 		delete(l.conns, c)
 		l.mu.Unlock()
@@ -208,13 +208,13 @@ func (l *listener) serve(c *conn, addr netip.Addr) {
 			l.cleanUp(c)
 		}
 	}()
-	if err := c.greet(time.Now().Add(l.limits.connect)); err != nil {
-		l.counters.add(notGreeted)
+	if err := c.handshake(time.Now().Add(l.limits.connect)); err != nil {
+		l.counters.add(noHandshake)
 		l.log.Debug("connection ended", "remote", remote(c.raw), "error", err)
 		return
 	}
-	if !c.ends.IsZero() { // NotAfter includes its last second
-		end := time.AfterFunc(time.Until(c.ends)+time.Second, func() { l.expired(c) })
+	if !c.expires.IsZero() { // NotAfter includes its last second
+		end := time.AfterFunc(time.Until(c.expires)+time.Second, func() { l.onExpiry(c) })
 		defer end.Stop()
 	}
 	if err := c.readConnect(); err != nil {
@@ -232,10 +232,10 @@ func (l *listener) refuse() {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
-	_ = closeDoors(l.doors) // an error means that they are closed already
+	_ = closeEndpoints(l.endpoints) // an error means that they are closed already
 }
 
-// all returns the open connections.
+// sessions returns the open connections.
 func (l *listener) all() []*conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-func TestAnIPv6NetworkHasOneCap(t *testing.T) {
+func TestIPv6NetworkCountsAsOneAddress(t *testing.T) {
 	of := func(text string) netip.Addr {
 		a := netip.MustParseAddrPort(text)
-		return addrOf(at{remote: net.TCPAddrFromAddrPort(a)})
+		return addrOf(connFrom{remote: net.TCPAddrFromAddrPort(a)})
 	}
 	if of("[2001:db8::1]:1") != of("[2001:db8::ffff:2]:2") {
 		t.Error("two addresses of one network are counted separately")
@@ -28,15 +28,15 @@ func TestAnIPv6NetworkHasOneCap(t *testing.T) {
 	}
 }
 
-// at is a connection from a given address.
-type at struct {
+// place is a connection from a given address.
+type connFrom struct {
 	net.Conn
 	remote net.Addr
 }
 
-func (a at) RemoteAddr() net.Addr { return a.remote }
+func (a connFrom) RemoteAddr() net.Addr { return a.remote }
 
-func TestAFleetThatComesBackAtOnceIsTakenAndAFloodShutsOutNobodyElse(t *testing.T) {
+func TestFleetReconnectsDuringConnectFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg, err := Config{Dev: true}.complete()
 		if err != nil {
@@ -45,7 +45,7 @@ func TestAFleetThatComesBackAtOnceIsTakenAndAFloodShutsOutNobodyElse(t *testing.
 		l := newListener(cfg, nil, &guard{})
 		taken := func(n int, from func(i int) string) (took int) {
 			for i := range n {
-				if l.hurries(netip.MustParseAddr(from(i))) == "" {
+				if l.exceedsRate(netip.MustParseAddr(from(i))) == "" {
 					took++
 				}
 			}
@@ -70,21 +70,21 @@ func TestAFleetThatComesBackAtOnceIsTakenAndAFloodShutsOutNobodyElse(t *testing.
 		if got := taken(10_000, func(i int) string { return fmt.Sprintf("198.51.%d.%d", i>>8, i&255) }); got != 4000 {
 			t.Errorf("%d connections of as many addresses are accepted at once, want 4000", got)
 		}
-		if why := l.hurries(addrOf(at{remote: pipeAddr{}})); why != "" {
+		if why := l.exceedsRate(addrOf(connFrom{remote: pipeAddr{}})); why != "" {
 			t.Errorf("in-process connection refused: %s", why)
 		}
 	})
 }
 
-// flaky is a listener whose Accept fails a few times, as without file descriptors.
-type flaky struct {
+// flakyListener is a listener whose Accept fails a few times, as without file descriptors.
+type flakyListener struct {
 	net.Listener
 	failures atomic.Int32
 	conns    chan net.Conn
 	closed   chan struct{}
 }
 
-func (f *flaky) Accept() (net.Conn, error) {
+func (f *flakyListener) Accept() (net.Conn, error) {
 	if f.failures.Add(-1) >= 0 {
 		return nil, errors.New("accept: too many open files")
 	}
@@ -96,18 +96,18 @@ func (f *flaky) Accept() (net.Conn, error) {
 	}
 }
 
-func (f *flaky) Close() error { close(f.closed); return nil }
+func (f *flakyListener) Close() error { close(f.closed); return nil }
 
-func TestAFailingAcceptIsTriedAgain(t *testing.T) {
+func TestFailingAcceptIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &flaky{conns: make(chan net.Conn), closed: make(chan struct{})}
+		f := &flakyListener{conns: make(chan net.Conn), closed: make(chan struct{})}
 		f.failures.Store(20)
 		var n counters
 		served := make(chan struct{})
 		l := &listener{
 			limits: limits{connect: time.Second, write: time.Second, total: 1, waiting: 1, waitingIP: 1}, log: slog.New(slog.DiscardHandler),
-			counters: &n, doors: []*endpoint{{kind: "mqtt", ln: f}}, conns: map[*conn]struct{}{}, waiting: map[netip.Addr]map[*conn]struct{}{},
-			establish: func(*conn) error { close(served); return nil }, ended: func(*conn) {}, cleanUp: func(*conn) {},
+			counters: &n, endpoints: []*endpoint{{kind: "mqtt", ln: f}}, conns: map[*conn]struct{}{}, waiting: map[netip.Addr]map[*conn]struct{}{},
+			establish: func(*conn) error { close(served); return nil }, onEnd: func(*conn) {}, cleanUp: func(*conn) {},
 		}
 		l.open()
 		ours, theirs := newPipe()

@@ -17,14 +17,14 @@ import (
 	"troupe/broker/server"
 )
 
-// bubble runs f in fake time with a broker without sockets.
-func bubble(t *testing.T, f func(*testing.T, *brokertest.Broker), options ...func(*server.Config)) {
+// inBubble runs f in fake time with a broker without sockets.
+func inBubble(t *testing.T, f func(*testing.T, *brokertest.Broker), options ...func(*server.Config)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { f(t, start(t, append(options, brokertest.InProcess)...)) })
 }
 
-// dead waits until the peer has closed c, and reports whether it has.
-func dead(t *testing.T, c net.Conn) bool {
+// closedByPeer waits until the peer has closed c, and reports whether it has.
+func closedByPeer(t *testing.T, c net.Conn) bool {
 	t.Helper()
 	_ = c.SetReadDeadline(time.Now().Add(brokertest.Patience))
 	_, err := c.Read(make([]byte, 1))
@@ -32,21 +32,21 @@ func dead(t *testing.T, c net.Conn) bool {
 	return err != nil && (!ok || !ne.Timeout())
 }
 
-func TestWhoNeverSaysConnectIsCutAfterTenSeconds(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+func TestSilentConnectionIsCutAfterTenSeconds(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		c, err := b.Dial(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if !dead(t, c) || time.Since(began) != 10*time.Second {
+		if !closedByPeer(t, c) || time.Since(began) != 10*time.Second {
 			t.Fatalf("cut after %v", time.Since(began))
 		}
 	})
 }
 
-func TestWhoSaysConnectByteByByteIsCutAfterTenSeconds(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+func TestConnectByteByByteIsCutAfterTenSeconds(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		c, err := b.Dial(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -65,8 +65,8 @@ func TestWhoSaysConnectByteByByteIsCutAfterTenSeconds(t *testing.T) {
 	})
 }
 
-func TestAHugeFirstPacketIsNotWaitedFor(t *testing.T) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+func TestOversizedFirstPacketIsRefused(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		for _, head := range [][]byte{
 			{0x10, 0xff, 0xff, 0xff, 0x7f},       // CONNECT of 256 MB
 			{0x10, 0x81, 0x20},                   // CONNECT of 4 KiB + 1
@@ -80,14 +80,14 @@ func TestAHugeFirstPacketIsNotWaitedFor(t *testing.T) {
 			}
 			began := time.Now()
 			_, _ = c.Write(head)
-			if !dead(t, c) || time.Since(began) > 0 {
+			if !closedByPeer(t, c) || time.Since(began) > 0 {
 				t.Errorf("% x: cut after %v", head, time.Since(began))
 			}
 		}
 	})
 }
 
-func TestAPacketOverTheLimitEndsItsConnectionOnly(t *testing.T) {
+func TestOversizedPacketEndsOnlyItsConnection(t *testing.T) {
 	b := start(t)
 	other := b.Client(t, "op2")
 	c := b.Client(t, "op1")
@@ -96,7 +96,7 @@ func TestAPacketOverTheLimitEndsItsConnectionOnly(t *testing.T) {
 	other.Ping()
 }
 
-func TestWhoSaysNothingKeepsNobodyOut(t *testing.T) {
+func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.MaxWaitingIP, c.MaxWaiting, c.ConnectTimeout = 4, 8, time.Minute })
 	from := func(ip string) net.Conn {
 		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}
@@ -118,12 +118,12 @@ func TestWhoSaysNothingKeepsNobodyOut(t *testing.T) {
 	if _, err := io.ReadFull(c, make([]byte, 4)); err != nil { // CONNACK
 		t.Fatalf("silent connections keep out one that sends CONNECT: %v", err)
 	}
-	if !dead(t, first) {
+	if !closedByPeer(t, first) {
 		t.Error("the oldest connection of the address with most of them is still open")
 	}
 }
 
-func TestConnectionsThatSayNothingAreCapped(t *testing.T) {
+func TestSilentConnectionsAreLimited(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.MaxWaitingIP, c.MaxWaiting = 3, 5 })
 	dial := func() net.Conn {
 		c, err := net.Dial("tcp", b.Addr())
@@ -134,7 +134,7 @@ func TestConnectionsThatSayNothingAreCapped(t *testing.T) {
 		return c
 	}
 	waiting := []net.Conn{dial(), dial(), dial()}
-	if !dead(t, dial()) {
+	if !closedByPeer(t, dial()) {
 		t.Fatal("a fourth connection from one address was accepted")
 	}
 	for range 2 { // in-process connections have no address, but count
@@ -146,7 +146,7 @@ func TestConnectionsThatSayNothingAreCapped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !dead(t, c) {
+	if !closedByPeer(t, c) {
 		t.Fatal("a sixth connection was accepted")
 	}
 	// A connection that has sent CONNECT no longer counts.
@@ -165,7 +165,7 @@ func TestConnectionsThatSayNothingAreCapped(t *testing.T) {
 
 // The library allocates a queue of 64 KiB for every connection before the client is
 // authenticated.
-func TestAConnectionThatSaysNothingCostsNextToNothing(t *testing.T) {
+func TestSilentConnectionNeedsLittleMemory(t *testing.T) {
 	const connections = 500
 	b := start(t, brokertest.InProcess)
 	heap := func() int64 {
@@ -191,7 +191,7 @@ func TestAConnectionThatSaysNothingCostsNextToNothing(t *testing.T) {
 	}
 }
 
-func TestConnectionsOfOneAddressAreTakenAtARate(t *testing.T) {
+func TestAcceptRatePerAddressIsLimited(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.MaxAcceptsIP = 1 })
 	connects := func() bool {
 		c, code := brokertest.TryConnect(t, brokertest.TCP(b.Addr()), brokertest.Hello{Name: "op1", ClientID: "op1"})
@@ -214,7 +214,7 @@ func TestConnectionsOfOneAddressAreTakenAtARate(t *testing.T) {
 }
 
 // As when a fleet behind one NAT address lost its network and has it again.
-func TestThreeHundredRobotsThatComeBackAtOnceAreTakenAtTheFirstAttempt(t *testing.T) {
+func TestThreeHundredRobotsReconnectAtOnce(t *testing.T) {
 	const robots = 300
 	b := start(t)
 	var all sync.WaitGroup
@@ -236,7 +236,7 @@ func TestThreeHundredRobotsThatComeBackAtOnceAreTakenAtTheFirstAttempt(t *testin
 	}
 }
 
-func TestClosingDoesNotWaitForWhoSaysNothing(t *testing.T) {
+func TestCloseDoesNotWaitForSilentConnections(t *testing.T) {
 	b := start(t)
 	for range 10 {
 		c, err := net.Dial("tcp", b.Addr())
@@ -251,7 +251,7 @@ func TestClosingDoesNotWaitForWhoSaysNothing(t *testing.T) {
 	}
 }
 
-func TestATakenPortIsAnErrorThatNamesIt(t *testing.T) {
+func TestPortInUseErrorNamesTheAddress(t *testing.T) {
 	b := start(t)
 	_, err := server.New(server.Config{MQTT: b.Addr(), Dev: true})
 	if err == nil || !strings.Contains(err.Error(), b.Addr()) || !strings.Contains(err.Error(), "MQTT address") {
@@ -263,7 +263,7 @@ func TestATakenPortIsAnErrorThatNamesIt(t *testing.T) {
 	}
 }
 
-func TestWithoutPasswordsOnlyThisMachineIsServed(t *testing.T) {
+func TestDevIsRefusedOnReachableAddresses(t *testing.T) {
 	for _, addr := range []string{":0", "0.0.0.0:0", "[::]:0", "192.0.2.1:1883", "example.com:1883"} {
 		if s, err := server.New(server.Config{MQTT: addr, Dev: true}); err == nil {
 			s.Close()
@@ -275,7 +275,7 @@ func TestWithoutPasswordsOnlyThisMachineIsServed(t *testing.T) {
 	}
 }
 
-func TestStatusTellsWhatWasCounted(t *testing.T) {
+func TestStatusHasCounters(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.HTTP = "127.0.0.1:0" })
 	b.Client(t, "op1").Publish("nowhere", "")
 	get := func(path string) []byte {

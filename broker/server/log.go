@@ -8,12 +8,12 @@ import (
 // libraryLog is the server library's logger. The library logs whole packets with payloads,
 // and a warning without a message for every client that closes its connection; neither
 // belongs in an operator's log.
-type quiet struct{ slog.Handler }
+type libraryLog struct{ slog.Handler }
 
-func (q quiet) Handle(ctx context.Context, r slog.Record) error {
+func (q libraryLog) Handle(ctx context.Context, r slog.Record) error {
 	out := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
 	r.Attrs(func(a slog.Attr) bool {
-		if harmless(a) {
+		if isLoggable(a) {
 			out.AddAttrs(a)
 		}
 		return true
@@ -27,24 +27,24 @@ func (q quiet) Handle(ctx context.Context, r slog.Record) error {
 	return q.Handler.Handle(ctx, out)
 }
 
-func (q quiet) WithAttrs(as []slog.Attr) slog.Handler {
+func (q libraryLog) WithAttrs(as []slog.Attr) slog.Handler {
 	kept := make([]slog.Attr, 0, len(as))
 	for _, a := range as {
-		if harmless(a) {
+		if isLoggable(a) {
 			kept = append(kept, a)
 		}
 	}
-	return quiet{q.Handler.WithAttrs(kept)}
+	return libraryLog{q.Handler.WithAttrs(kept)}
 }
 
-func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }
+func (q libraryLog) WithGroup(name string) slog.Handler { return libraryLog{q.Handler.WithGroup(name)} }
 
 // Enabled drops the library's messages about its own start and stop.
-func (q quiet) Enabled(ctx context.Context, l slog.Level) bool {
+func (q libraryLog) Enabled(ctx context.Context, l slog.Level) bool {
 	return l != slog.LevelInfo && q.Handler.Enabled(ctx, l)
 }
 
-func harmless(a slog.Attr) bool {
+func isLoggable(a slog.Attr) bool {
 	switch a.Key {
 	case "pk", "packet", "will":
 		return false

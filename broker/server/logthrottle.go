@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// gatherFor is how long repetitions are only counted.
-	gatherFor = 5 * time.Second
-	// gatherMost is for how many complaints repetitions are counted separately. All others
+	// throttleInterval is how long repetitions are only counted.
+	throttleInterval = 5 * time.Second
+	// maxComplaints is for how many complaints repetitions are counted separately. All others
 	// are counted together.
-	gatherMost = 512
+	maxComplaints = 512
 )
 
 // complaint identifies a log line: the message, a reason, and who caused it, an address or
@@ -22,90 +22,90 @@ type complaint struct {
 	what, why, whose string
 }
 
-// gathered throttles log lines. The first of a kind is logged at once; repetitions are
+// throttle throttles log lines. The first of a kind is logged at once; repetitions are
 // counted, and logged once per interval with their number. An unknown client can make the
 // same mistake a thousand times a second, and the log must stay readable.
-type gathered struct {
-	of map[complaint]*told
+type throttle struct {
+	byComplaint map[complaint]*repetitions
 }
 
-// told counts the repetitions since a line was logged.
-type told struct {
+// throttledLog counts the repetitions since a line was logged.
+type repetitions struct {
 	at     time.Time
 	count  int
 	latest []any // attributes of the last repetition
 }
 
-// saying is a log line to write.
-type saying struct {
+// logLine is a log line to write.
+type logLine struct {
 	complaint
 	attrs []any
 }
 
 // add records an event and returns the lines to log now.
-func (g *gathered) add(now time.Time, p complaint, attrs []any) (say []saying) {
-	if g.of == nil {
-		g.of = map[complaint]*told{}
+func (g *throttle) add(now time.Time, p complaint, attrs []any) (lines []logLine) {
+	if g.byComplaint == nil {
+		g.byComplaint = map[complaint]*repetitions{}
 	}
-	if g.of[p] == nil && len(g.of) >= gatherMost {
-		if p.whose = "others"; g.of[p] == nil && len(g.of) >= 2*gatherMost {
+	if g.byComplaint[p] == nil && len(g.byComplaint) >= maxComplaints {
+		if p.whose = "others"; g.byComplaint[p] == nil && len(g.byComplaint) >= 2*maxComplaints {
 			return nil // there cannot be so many kinds; bounds the memory
 		}
 	}
-	if t := g.of[p]; t != nil {
+	if t := g.byComplaint[p]; t != nil {
 		t.count++
 		t.latest = attrs
 		return nil
 	}
-	g.of[p] = &told{at: now}
-	return []saying{{p, attrs}}
+	g.byComplaint[p] = &repetitions{at: now}
+	return []logLine{{p, attrs}}
 }
 
 // due returns the repetitions to log now, or with all every one that was not logged, and
 // forgets kinds without repetitions.
-func (g *gathered) due(now time.Time, all bool) (say []saying) {
-	for p, t := range g.of {
+func (g *throttle) due(now time.Time, all bool) (lines []logLine) {
+	for p, t := range g.byComplaint {
 		switch {
-		case now.Sub(t.at) < gatherFor && !all:
+		case now.Sub(t.at) < throttleInterval && !all:
 		case t.count == 0:
-			delete(g.of, p)
+			delete(g.byComplaint, p)
 		default:
-			say = append(say, saying{p, append(t.latest, "count", t.count, "within", now.Sub(t.at).Round(time.Second))})
-			*t = told{at: now}
+			lines = append(lines, logLine{p, append(t.latest, "count", t.count, "within", now.Sub(t.at).Round(time.Second))})
+			*t = repetitions{at: now}
 		}
 	}
-	return say
+	return lines
 }
 
 // logThrottle logs what clients cause, and throttles repetitions.
 type logThrottle struct {
 	log *slog.Logger
 
-	mu     sync.Mutex
-	said   gathered
-	timer  *time.Timer // runs while there are recent events
-	closed bool
+	mu       sync.Mutex
+	throttle throttle
+	timer    *time.Timer // runs while there are recent events
+	closed   bool
 }
 
-// tell logs an event. whose is a name or an address.
-func (c *logThrottle) tell(level slog.Level, what, why, whose string, attrs ...any) {
+// add logs an event. whose is a name or an address.
+func (c *logThrottle) add(level slog.Level, what, why, whose string, attrs ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.say(c.said.add(time.Now(), complaint{level, what, why, whose}, attrs))
+	c.write(c.throttle.add(time.Now(), complaint{level, what, why, whose}, attrs))
 	if c.timer == nil && !c.closed {
-		c.timer = time.AfterFunc(gatherFor, c.later)
+		c.timer = time.AfterFunc(throttleInterval, c.flushDue)
 	}
 }
 
-func (c *logThrottle) later() {
+func (c *logThrottle) flushDue() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
 		return
 	}
-	c.say(c.said.due(time.Now(), false))
-	if c.timer = nil; len(c.said.of) > 0 {
-		c.timer = time.AfterFunc(gatherFor, c.later)
+	c.write(c.throttle.due(time.Now(), false))
+	if c.timer = nil; len(c.throttle.byComplaint) > 0 {
+		c.timer = time.AfterFunc(throttleInterval, c.flushDue)
 	}
 }
 
@@ -117,10 +117,10 @@ func (c *logThrottle) close() {
 	if c.timer != nil {
 		c.timer.Stop()
 	}
-	c.say(c.said.due(time.Now(), true))
+	c.write(c.throttle.due(time.Now(), true))
 }
 
-func (c *logThrottle) say(lines []saying) {
+func (c *logThrottle) write(lines []logLine) {
 	for _, l := range lines {
 		c.log.Log(context.Background(), l.level, l.what, l.attrs...)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestTheLogHasTheFirstOfManyAtOnceAndThenTheirNumber(t *testing.T) {
+func TestRepeatedLogLinesAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		c := &logThrottle{log: slog.New(slog.NewTextHandler(&out, nil))}
@@ -32,40 +32,40 @@ func TestTheLogHasTheFirstOfManyAtOnceAndThenTheirNumber(t *testing.T) {
 			}
 		}
 		for i := range 9000 {
-			c.tell(slog.LevelWarn, "refused", "login", "192.0.2.1", "user", fmt.Sprint("x", i))
+			c.add(slog.LevelWarn, "refused", "login", "192.0.2.1", "user", fmt.Sprint("x", i))
 		}
-		c.tell(slog.LevelWarn, "refused", "login", "192.0.2.2", "user", "op1")
-		c.tell(slog.LevelError, "refused", "busy", "192.0.2.1", "user", "op2")
+		c.add(slog.LevelWarn, "refused", "login", "192.0.2.2", "user", "op1")
+		c.add(slog.LevelError, "refused", "busy", "192.0.2.1", "user", "op2")
 		want("first events", "refused user=x0", "refused user=op1", "refused user=op2")
-		time.Sleep(gatherFor - time.Second)
+		time.Sleep(throttleInterval - time.Second)
 		want("within the interval")
 		time.Sleep(2 * time.Second)
 		want("after the interval", "refused user=x8999 count=8999 within=5s")
-		c.tell(slog.LevelWarn, "refused", "login", "192.0.2.1", "user", "y")
+		c.add(slog.LevelWarn, "refused", "login", "192.0.2.1", "user", "y")
 		want("another event within the next interval")
-		time.Sleep(gatherFor)
+		time.Sleep(throttleInterval)
 		want("after the next interval", "refused user=y count=1 within=5s")
-		time.Sleep(3 * gatherFor)
-		if synctest.Wait(); c.timer != nil || len(c.said.of) > 0 {
-			t.Errorf("%d kinds are remembered after a quiet time", len(c.said.of))
+		time.Sleep(3 * throttleInterval)
+		if synctest.Wait(); c.timer != nil || len(c.throttle.byComplaint) > 0 {
+			t.Errorf("%d kinds are remembered after a quiet time", len(c.throttle.byComplaint))
 		}
-		c.tell(slog.LevelWarn, "refused", "login", "192.0.2.1", "user", "z")
-		c.tell(slog.LevelWarn, "refused", "login", "192.0.2.1", "user", "z")
+		c.add(slog.LevelWarn, "refused", "login", "192.0.2.1", "user", "z")
+		c.add(slog.LevelWarn, "refused", "login", "192.0.2.1", "user", "z")
 		c.close()
 		want("after a quiet time and the close", "refused user=z", "refused user=z count=1 within=0s")
 	})
 }
 
-func TestComplaintsOfManyAreToldTogether(t *testing.T) {
-	var g gathered
+func TestManyComplaintsAreCountedTogether(t *testing.T) {
+	var g throttle
 	lines := 0
 	for i := range 100_000 {
 		lines += len(g.add(time.Time{}, complaint{what: "refused", whose: fmt.Sprint(i)}, nil))
 	}
-	if lines > gatherMost+1 || len(g.of) > gatherMost+1 {
-		t.Fatalf("%d lines, %d remembered", lines, len(g.of))
+	if lines > maxComplaints+1 || len(g.byComplaint) > maxComplaints+1 {
+		t.Fatalf("%d lines, %d remembered", lines, len(g.byComplaint))
 	}
-	if say := g.due(time.Time{}.Add(gatherFor), false); len(say) != 1 || say[0].whose != "others" {
+	if say := g.due(time.Time{}.Add(throttleInterval), false); len(say) != 1 || say[0].whose != "others" {
 		t.Errorf("%d lines, want one for the others", len(say))
 	}
 }

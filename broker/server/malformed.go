@@ -38,7 +38,7 @@ func (g *guard) checkConnect(cl *mqtt.Client, pk packets.Packet) (packets.Packet
 		return pk, nil
 	}
 	g.counters.add(connectRefused)
-	g.told.tell(slog.LevelWarn, "connect refused", "malformed", addrOf(c.raw).String(), "remote", cl.Net.Remote, "why", why)
+	g.throttledLog.add(slog.LevelWarn, "connect refused", "malformed", addrOf(c.raw).String(), "remote", cl.Net.Remote, "why", why)
 	if answer != packets.CodeSuccess {
 		_ = g.srv.SendConnack(cl, answer, false, nil)
 	}

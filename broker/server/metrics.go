@@ -14,9 +14,9 @@ import (
 // metricPrefix is the prefix of every metric family.
 const metricPrefix = "troupe_broker_"
 
-// families are the help texts of the counters on /metrics. Robots are no label, because
+// familyHelp are the help texts of the counters on /metrics. Robots are no label, because
 // there may be ten thousand of them.
-var families = map[string]string{
+var familyHelp = map[string]string{
 	"connections_accepted_total":  "Connections that were accepted.",
 	"connections_refused_total":   "Connections that were refused before or at CONNECT.",
 	"connections_cut_total":       "Connections that the broker ended, by reason.",
@@ -38,7 +38,7 @@ var readings = []struct {
 }{
 	{"subscriptions", "Subscribed filters.", prometheus.GaugeValue, func(_ *Server, i *system.Info) int64 { return i.Subscriptions }},
 	{"retained_messages", "Retained messages, including about twenty of the broker's own below $SYS.", prometheus.GaugeValue, func(_ *Server, i *system.Info) int64 { return i.Retained }},
-	{"retained_bytes", "Payload bytes of all retained documents.", prometheus.GaugeValue, func(s *Server, _ *system.Info) int64 { return s.guard.kept.bytes.Load() }},
+	{"retained_bytes", "Payload bytes of all retained documents.", prometheus.GaugeValue, func(s *Server, _ *system.Info) int64 { return s.guard.retained.bytes.Load() }},
 	{"inflight_messages", "Deliveries that the subscribers have not acknowledged.", prometheus.GaugeValue, func(s *Server, _ *system.Info) int64 { return s.inflight() }},
 	{"messages_received_total", "PUBLISH packets read.", prometheus.CounterValue, func(_ *Server, i *system.Info) int64 { return i.MessagesReceived }},
 	{"messages_sent_total", "PUBLISH packets written.", prometheus.CounterValue, func(_ *Server, i *system.Info) int64 { return i.MessagesSent }},
@@ -62,24 +62,24 @@ type exporter struct{ s *Server }
 func (exporter) Describe(chan<- *prometheus.Desc) {}
 
 func (x exporter) Collect(out chan<- prometheus.Metric) {
-	tell := func(name, help string, kind prometheus.ValueType, v int64, labels prometheus.Labels) {
+	emit := func(name, help string, kind prometheus.ValueType, v int64, labels prometheus.Labels) {
 		out <- prometheus.MustNewConstMetric(prometheus.NewDesc(metricPrefix+name, help, nil, labels), kind, float64(v))
 	}
-	for e, as := range tellAs {
+	for e, as := range counterNames {
 		var labels prometheus.Labels
 		if as.label != "" {
 			labels = prometheus.Labels{as.label: as.value}
 		}
-		tell(as.family, families[as.family], prometheus.CounterValue, x.s.counters.get(event(e)), labels)
+		emit(as.family, familyHelp[as.family], prometheus.CounterValue, x.s.counters.get(event(e)), labels)
 	}
 	info := x.s.mochi.Info.Clone()
 	for _, r := range readings {
-		tell(r.name, r.help, r.kind, r.read(x.s, info), nil)
+		emit(r.name, r.help, r.kind, r.read(x.s, info), nil)
 	}
-	for kind, n := range x.s.guard.live.kinds() {
-		tell("connections", "Authenticated connections by role; blobs are robots' second connections.", prometheus.GaugeValue, n, prometheus.Labels{"kind": kind})
+	for kind, n := range x.s.guard.sessions.kinds() {
+		emit("connections", "Authenticated connections by role; blobs are robots' second connections.", prometheus.GaugeValue, n, prometheus.Labels{"kind": kind})
 	}
-	tell("build_info", "Revision of this build; always 1.", prometheus.GaugeValue, 1, prometheus.Labels{"revision": build.Revision()})
+	emit("build_info", "Revision of this build; always 1.", prometheus.GaugeValue, 1, prometheus.Labels{"revision": build.Revision()})
 }
 
 // metricsHandler answers /metrics.

@@ -47,14 +47,14 @@ const unlimited = 1 << 62
 // A document that was dropped is sent again from its note's place in the queue. What was
 // queued behind that place is newer than what was dropped, and older than what is retained
 // by then.
-func TestADocumentThatIsMadeGoodDoesNotGoBackwards(t *testing.T) {
+func TestPendingDocumentDoesNotGoBackwards(t *testing.T) {
 	for qos := range byte(2) {
-		goesForward(t, qos)
+		checkGoesForward(t, qos)
 	}
 }
 
-func goesForward(t *testing.T, qos byte) {
-	bubble(t, func(t *testing.T, b *brokertest.Broker) {
+func checkGoesForward(t *testing.T, qos byte) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		m := &metered{budget: unlimited}
 		m.more.L = &m.mu
 		slow := brokertest.Connect(t, func(ctx context.Context) (net.Conn, error) {
@@ -98,10 +98,10 @@ func goesForward(t *testing.T, qos byte) {
 		if n := b.Status()["deliveries_dropped"]; n != 2 {
 			t.Errorf("%d deliveries are dropped", n)
 		}
-		for _, c := range server.Connected(b.Post.(*server.Server)) {
+		for _, c := range server.Connected(b.Backend.(*server.Server)) {
 			if c.Pending != 0 || c.Unacknowledged != 0 {
 				t.Errorf("at the end %s has %d pending and %d unacknowledged deliveries", c.ClientID, c.Pending, c.Unacknowledged)
 			}
 		}
-	}, patient, func(c *server.Config) { c.MaxPending = 4 })
+	}, withoutTimeouts, func(c *server.Config) { c.MaxPending = 4 })
 }

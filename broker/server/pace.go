@@ -14,7 +14,7 @@ import (
 
 // rates are the limits of what a client may send.
 type rates struct {
-	robot, robotBurst     int // messages per second of a robot; see tooOften
+	robot, robotBurst     int // messages per second of a robot; see exceedsRate
 	bytes, bytesBurst     int // bytes per second of them, topics included
 	command               int // commands per second of a sender to each robot; stops are exempt
 	frame                 int // frames of manual driving per second of a sender to each robot
@@ -26,11 +26,11 @@ type rates struct {
 	search, searchBurst   int // filters per second granted to one user name: each one searches all retained documents while publishers wait
 }
 
-// paces limits how often commands are sent: a sender has one limit for each robot, however
+// senderRates limits how often commands are sent: a sender has one limit for each robot, however
 // many connections it uses and however often it reconnects. So addressing a whole hall at
 // once is no problem, and no robot gets more commands of one sender than it can answer.
 //
-// The number of limits per sender is bounded: beyond robotsOf robots, or for a fleetd
+// The number of limits per sender is bounded: beyond maxRobotsPerSender robots, or for a fleetd
 // instance beyond the size of a fleet, all further robots share one limit.
 //
 // Frames of manual driving have their own limit, well above what smooth driving needs, and
@@ -39,67 +39,67 @@ type rates struct {
 // has, and stops 400 ms after the last. So releasing the stick takes effect within that
 // time, whichever frame was omitted. A sender that needs an immediate effect sends a stop,
 // which is never limited.
-type paces struct {
+type senderRates struct {
 	rates rates
 
-	mu    sync.Mutex
-	of    map[string]*pace // by sender
-	prune int              // number of senders at which idle ones are dropped
+	mu       sync.Mutex
+	bySender map[string]*senderRate // by sender
+	pruneAt  int                    // number of senders at which idle ones are dropped
 }
 
-// pace holds the limits of one sender, by robot.
-type pace struct{ commands, frames limiters[string] }
+// senderRate holds the limits of one sender, by robot.
+type senderRate struct{ commands, frames limiters[string] }
 
-// robotsOf is for how many robots a sender other than fleetd has separate limits.
-const robotsOf = 256
+// maxRobotsPerSender is for how many robots a sender other than fleetd has separate limits.
+const maxRobotsPerSender = 256
 
-func (p *paces) sender(c *client) *pace {
+func (p *senderRates) sender(c *client) *senderRate {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if one := p.of[c.Name]; one != nil {
+	if one := p.bySender[c.Name]; one != nil {
 		return one
 	}
-	if p.of == nil {
-		p.of = map[string]*pace{}
+	if p.bySender == nil {
+		p.bySender = map[string]*senderRate{}
 	}
-	if len(p.of) >= max(limitersKept, p.prune) {
-		maps.DeleteFunc(p.of, func(_ string, one *pace) bool { return one.commands.atRest() && one.frames.atRest() })
-		p.prune = 2 * len(p.of)
+	if len(p.bySender) >= max(pruneThreshold, p.pruneAt) {
+		maps.DeleteFunc(p.bySender, func(_ string, one *senderRate) bool { return one.commands.allIdle() && one.frames.allIdle() })
+		p.pruneAt = 2 * len(p.bySender)
 	}
-	most := robotsOf
+	most := maxRobotsPerSender
 	if c.Role == schema.RoleFleetd || c.Role == schema.RoleAdmin {
 		most = p.rates.fleet
 	}
-	one := &pace{
-		commands: limiters[string]{each: rate.Limit(p.rates.command), burst: 2 * p.rates.command, most: most},
-		frames:   limiters[string]{each: rate.Limit(p.rates.frame), burst: p.rates.frame, most: most},
+	one := &senderRate{
+		commands: limiters[string]{limit: rate.Limit(p.rates.command), burst: 2 * p.rates.command, maxKeys: most},
+		frames:   limiters[string]{limit: rate.Limit(p.rates.frame), burst: p.rates.frame, maxKeys: most},
 	}
-	p.of[c.Name] = one
+	p.bySender[c.Name] = one
 	return one
 }
 
 // command reports whether c may send another command to robot now.
-func (p *paces) command(c *client, robot string) bool { return p.sender(c).commands.allow(robot) }
+func (p *senderRates) command(c *client, robot string) bool { return p.sender(c).commands.allow(robot) }
 
 // frame reports whether c may send another frame to robot now.
-func (p *paces) frame(c *client, robot string) bool { return p.sender(c).frames.allow(robot) }
+func (p *senderRates) frame(c *client, robot string) bool { return p.sender(c).frames.allow(robot) }
 
-// tooOften returns why a message exceeds a limit, or nothing. Such a message is omitted
+// exceedsRate returns why a message exceeds a limit, or nothing. Such a message is omitted
 // and reported, but nobody is disconnected for it, because the next message that the
 // client sends or receives may be a stop.
 //
 // Commands other than stops are limited at their senders, which limits the robots' answers
 // as well. So no answer is omitted: it was acknowledged, and the robot would not send it
 // again.
-func (g *guard) tooOften(c *client, v access.Verdict, m access.Publish) (e event, why string) {
+func (g *guard) exceedsRate(c *client, v access.Verdict, m access.Publish) (e event, why string) {
 	if v.Urgent {
 		return 0, ""
 	}
 	row, params, _ := g.ns.Match(m.Topic)
 	switch {
-	case row.Kind == schema.TopicCmd && !g.paces.command(c, params.RID):
-		return overRate, fmt.Sprintf("more than %d commands per second to one robot, or to all robots beyond %d; stops are not limited", g.rates.command, robotsOf)
-	case row.Kind == schema.TopicTeleop && !g.paces.frame(c, params.RID):
+	case row.Kind == schema.TopicCmd && !g.senderRates.command(c, params.RID):
+		return overRate, fmt.Sprintf("more than %d commands per second to one robot, or to all robots beyond %d; stops are not limited", g.rates.command, maxRobotsPerSender)
+	case row.Kind == schema.TopicTeleop && !g.senderRates.frame(c, params.RID):
 		return framesOverRate, fmt.Sprintf("more than %d frames per second to one robot; stops are not limited", g.rates.frame)
 	case c.messages == nil || row.Kind == schema.TopicAck:
 	case !c.messages.Allow():
@@ -113,69 +113,69 @@ func (g *guard) tooOften(c *client, v access.Verdict, m access.Publish) (e event
 // limiters are rate limiters of one kind, one for each key. They outlive the connections
 // that they limit.
 type limiters[K comparable] struct {
-	each  rate.Limit
-	burst int
-	most  int // maximum number of keys; further ones share one limiter. 0: no maximum
+	limit   rate.Limit
+	burst   int
+	maxKeys int // maximum number of keys; further ones share one limiter. 0: no maximum
 
-	mu     sync.Mutex
-	of     map[K]*rate.Limiter
-	prune  int           // number of limiters at which idle ones are dropped
-	looked time.Time     // when idle ones were last looked for
-	others *rate.Limiter // shared by the keys beyond the maximum
+	mu       sync.Mutex
+	byKey    map[K]*rate.Limiter
+	pruneAt  int           // number of limiters at which idle ones are dropped
+	prunedAt time.Time     // when idle ones were last looked for
+	shared   *rate.Limiter // shared by the keys beyond the maximum
 }
 
-// limitersKept is how many limiters are kept before idle ones are looked for: an idle
+// pruneThreshold is how many limiters are kept before idle ones are looked for: an idle
 // limiter is equal to a new one.
-const limitersKept = 1024
+const pruneThreshold = 1024
 
-// lookAgain is the minimum interval between searches for idle limiters when all are in
+// pruneInterval is the minimum interval between searches for idle limiters when all are in
 // use, so that a sender to ever new robots does not cause a search each time.
-const lookAgain = 50 * time.Millisecond
+const pruneInterval = 50 * time.Millisecond
 
 func (l *limiters[K]) allow(k K) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, one := time.Now(), l.of[k]
+	now, one := time.Now(), l.byKey[k]
 	switch {
 	case one != nil:
-	case l.room(now):
-		if l.of == nil {
-			l.of = map[K]*rate.Limiter{}
+	case l.hasRoom(now):
+		if l.byKey == nil {
+			l.byKey = map[K]*rate.Limiter{}
 		}
-		one = rate.NewLimiter(l.each, l.burst)
-		l.of[k] = one
+		one = rate.NewLimiter(l.limit, l.burst)
+		l.byKey[k] = one
 	default:
-		if l.others == nil {
-			l.others = rate.NewLimiter(l.each, l.burst)
+		if l.shared == nil {
+			l.shared = rate.NewLimiter(l.limit, l.burst)
 		}
-		one = l.others
+		one = l.shared
 	}
 	return one.AllowN(now, 1)
 }
 
-// room reports whether one more may be kept, and drops idle ones if that is due.
-func (l *limiters[K]) room(now time.Time) bool {
-	full := l.most > 0 && len(l.of) >= l.most
-	if full && now.Sub(l.looked) >= lookAgain || !full && len(l.of) >= max(limitersKept, l.prune) {
-		maps.DeleteFunc(l.of, func(_ K, one *rate.Limiter) bool { return l.rests(one, now) })
-		l.prune, l.looked = 2*len(l.of), now
+// makeRoom reports whether one more may be kept, and drops idle ones if that is due.
+func (l *limiters[K]) hasRoom(now time.Time) bool {
+	full := l.maxKeys > 0 && len(l.byKey) >= l.maxKeys
+	if full && now.Sub(l.prunedAt) >= pruneInterval || !full && len(l.byKey) >= max(pruneThreshold, l.pruneAt) {
+		maps.DeleteFunc(l.byKey, func(_ K, one *rate.Limiter) bool { return l.isIdle(one, now) })
+		l.pruneAt, l.prunedAt = 2*len(l.byKey), now
 	}
-	return l.most == 0 || len(l.of) < l.most
+	return l.maxKeys == 0 || len(l.byKey) < l.maxKeys
 }
 
-func (l *limiters[K]) rests(one *rate.Limiter, now time.Time) bool {
+func (l *limiters[K]) isIdle(one *rate.Limiter, now time.Time) bool {
 	return one == nil || one.TokensAt(now) >= float64(l.burst)
 }
 
-// atRest reports whether all of them are idle.
-func (l *limiters[K]) atRest() bool {
+// allIdle reports whether all of them are idle.
+func (l *limiters[K]) allIdle() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	for _, one := range l.of {
-		if !l.rests(one, now) {
+	for _, one := range l.byKey {
+		if !l.isIdle(one, now) {
 			return false
 		}
 	}
-	return l.rests(l.others, now)
+	return l.isIdle(l.shared, now)
 }

@@ -21,7 +21,7 @@ type flurry struct {
 
 // For any sequence of bursts: the number of remembered robots is bounded, so is the number
 // of commands to each robot, and a sender is forgotten once it was quiet.
-func TestPacesRememberABoundedNumberOfRobotsAndForgetWhoIsQuiet(t *testing.T) {
+func TestSenderRatesAreBoundedAndForgotten(t *testing.T) {
 	draw := rapid.Custom(func(t *rapid.T) flurry {
 		return flurry{
 			time.Duration(rapid.IntRange(0, 400).Draw(t, "pause_ms")) * time.Millisecond, rapid.Bool().Draw(t, "fleetd"),
@@ -30,16 +30,16 @@ func TestPacesRememberABoundedNumberOfRobotsAndForgetWhoIsQuiet(t *testing.T) {
 	})
 	rapid.Check(t, func(rt *rapid.T) {
 		said, wrong := rapid.SliceOfN(draw, 1, 40).Draw(rt, "said"), ""
-		synctest.Test(t, func(*testing.T) { wrong = wrongPaces(said) })
+		synctest.Test(t, func(*testing.T) { wrong = checkRates(said) })
 		if wrong != "" {
 			rt.Fatal(wrong)
 		}
 	})
 }
 
-func wrongPaces(said []flurry) string {
+func checkRates(said []flurry) string {
 	const each, fleet = 20, 400
-	p := &paces{rates: rates{command: each, frame: each, fleet: fleet}}
+	p := &senderRates{rates: rates{command: each, frame: each, fleet: fleet}}
 	op := &client{Identity: access.Identity{Name: "op1", Role: schema.RoleOperator}}
 	fleetd := &client{Identity: access.Identity{Name: "fleetd", Role: schema.RoleFleetd}}
 	began, heard := time.Now(), map[string]int{}
@@ -56,9 +56,9 @@ func wrongPaces(said []flurry) string {
 			}
 			p.frame(c, robot)
 		}
-		for name, most := range map[string]int{"op1": robotsOf, "fleetd": fleet} {
-			if one := p.of[name]; one != nil && (len(one.commands.of) > most || len(one.frames.of) > most) {
-				return fmt.Sprintf("%s: %d and %d robots are remembered", name, len(one.commands.of), len(one.frames.of))
+		for name, most := range map[string]int{"op1": maxRobotsPerSender, "fleetd": fleet} {
+			if one := p.bySender[name]; one != nil && (len(one.commands.byKey) > most || len(one.frames.byKey) > most) {
+				return fmt.Sprintf("%s: %d and %d robots are remembered", name, len(one.commands.byKey), len(one.frames.byKey))
 			}
 		}
 	}
@@ -69,11 +69,11 @@ func wrongPaces(said []flurry) string {
 		}
 	}
 	time.Sleep(5 * time.Second)
-	for i := range 2 * limitersKept {
+	for i := range 2 * pruneThreshold {
 		p.sender(&client{Identity: access.Identity{Name: fmt.Sprint("fleetd-", i), Role: schema.RoleFleetd}})
 	}
-	if p.of["op1"] != nil || p.of["fleetd"] != nil || len(p.of) > limitersKept {
-		return fmt.Sprintf("%d senders are remembered", len(p.of))
+	if p.bySender["op1"] != nil || p.bySender["fleetd"] != nil || len(p.bySender) > pruneThreshold {
+		return fmt.Sprintf("%d senders are remembered", len(p.bySender))
 	}
 	return ""
 }

@@ -31,13 +31,13 @@ func flood(t *testing.T, c *brokertest.Client, n int, packet func(i int) []byte)
 	c.Ping()
 }
 
-// paced runs f in fake time, in which sending takes no time.
-func paced(t *testing.T, f func(t *testing.T, b *brokertest.Broker)) {
+// inFakeTime runs f in fake time, in which sending takes no time.
+func inFakeTime(t *testing.T, f func(t *testing.T, b *brokertest.Broker)) {
 	synctest.Test(t, func(t *testing.T) { f(t, start(t, brokertest.InProcess)) })
 }
 
-func TestABusyOperatorIsHeldBackAndHisStopStillArrives(t *testing.T) {
-	paced(t, func(t *testing.T, b *brokertest.Broker) {
+func TestCommandFloodIsLimitedAndStopArrives(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, b *brokertest.Broker) {
 		robot, op := b.Client(t, "r1"), b.Client(t, "op1")
 		robot.Subscribe(r1 + "cmd/#")
 		op.Subscribe(r1+"ack/op1", "troupe/v1/clients/op1/notice")
@@ -66,8 +66,8 @@ func TestABusyOperatorIsHeldBackAndHisStopStillArrives(t *testing.T) {
 	})
 }
 
-func TestASenderIsHeldBackWhateverHeConnectsAs(t *testing.T) {
-	paced(t, func(t *testing.T, b *brokertest.Broker) {
+func TestCommandRateSpansConnectionsOfASender(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, b *brokertest.Broker) {
 		robot := b.Client(t, "r1")
 		robot.Subscribe(r1 + "cmd/#")
 		for i := range 5 {
@@ -82,8 +82,8 @@ func TestASenderIsHeldBackWhateverHeConnectsAs(t *testing.T) {
 	})
 }
 
-func TestADeskIsHeldBackForEachRobotAlone(t *testing.T) {
-	paced(t, func(t *testing.T, b *brokertest.Broker) {
+func TestCommandRateOfFleetdIsPerRobot(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, b *brokertest.Broker) {
 		fleetd, watcher := b.Client(t, "fleetd"), b.Client(t, "admin")
 		watcher.Subscribe("troupe/v1/robots/+/cmd/#")
 		for i := range 1500 {
@@ -101,8 +101,8 @@ func TestADeskIsHeldBackForEachRobotAlone(t *testing.T) {
 	})
 }
 
-func TestWhoSpeaksToTwoRobotsHasAPaceForEach(t *testing.T) {
-	paced(t, func(t *testing.T, b *brokertest.Broker) {
+func TestCommandRateIsPerRobot(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, b *brokertest.Broker) {
 		op, watcher := b.Client(t, "op1"), b.Client(t, "admin")
 		watcher.Subscribe("troupe/v1/robots/+/cmd/#")
 		for _, rid := range []string{"r1", "r2"} {
@@ -119,8 +119,8 @@ func TestWhoSpeaksToTwoRobotsHasAPaceForEach(t *testing.T) {
 
 // A client can make up robot names. All robots beyond the maximum share one limit, but
 // stops reach each of them.
-func TestWhoSpeaksToEverMoreRobotsIsHeldBackAndHisStopsStillArrive(t *testing.T) {
-	paced(t, func(t *testing.T, b *brokertest.Broker) {
+func TestCommandsToManyRobotsShareARateAndStopsArrive(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, b *brokertest.Broker) {
 		op, watcher := b.Client(t, "op1"), b.Client(t, "admin")
 		watcher.Subscribe("troupe/v1/robots/+/cmd/#")
 		to := func(i int, verb string) string { return fmt.Sprintf("troupe/v1/robots/x%d/cmd/op1/%s", i, verb) }
@@ -142,8 +142,8 @@ func TestWhoSpeaksToEverMoreRobotsIsHeldBackAndHisStopsStillArrive(t *testing.T)
 	})
 }
 
-func TestStopsAreTakenAtAnyRate(t *testing.T) {
-	paced(t, func(t *testing.T, b *brokertest.Broker) {
+func TestStopsAreNotRateLimited(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, b *brokertest.Broker) {
 		robot, button := b.Client(t, "r1"), b.Client(t, "stop1")
 		robot.Subscribe(r1 + "cmd/#")
 		flood(t, button, 1000, func(int) []byte { return packet(r1+"cmd/stop1/safety/stop", "") })
@@ -154,7 +154,7 @@ func TestStopsAreTakenAtAnyRate(t *testing.T) {
 	})
 }
 
-func TestARobotIsNeverCutForSpeakingTooOften(t *testing.T) {
+func TestRobotOverItsRateStaysConnected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := start(t, brokertest.InProcess, func(c *server.Config) { c.RobotRate = 10 })
 		robot, op := b.Client(t, "r1"), b.Client(t, "op1")
@@ -172,19 +172,19 @@ func TestARobotIsNeverCutForSpeakingTooOften(t *testing.T) {
 	})
 }
 
-const stick = r1 + "cmd/op1/manual/velocity"
+const velocityTopic = r1 + "cmd/op1/manual/velocity"
 
-func TestAStickThatRavesIsHeldBackAndAStopBesideItStillArrives(t *testing.T) {
-	paced(t, func(t *testing.T, b *brokertest.Broker) {
+func TestFrameFloodIsLimitedAndStopArrives(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, b *brokertest.Broker) {
 		robot, op := b.Client(t, "r1"), b.Client(t, "op1")
 		robot.Subscribe(r1 + "cmd/#")
 		op.Subscribe("troupe/v1/clients/op1/notice")
 		for second := range 5 {
 			for range 10 {
-				flood(t, op, 100, func(int) []byte { return packet(stick, `{"vx":1}`) })
+				flood(t, op, 100, func(int) []byte { return packet(velocityTopic, `{"vx":1}`) })
 				synctest.Wait()
 			}
-			if got := len(robot.Inbox(stick)); got != 50 {
+			if got := len(robot.Inbox(velocityTopic)); got != 50 {
 				t.Errorf("second %d: the robot receives %d of 1000 frames, want 50", second, got)
 			}
 			if got := op.Inbox("troupe/v1/clients/op1/notice"); len(got) != 1 || !strings.Contains(string(got[0].Payload), "50 frames per second") {
@@ -202,22 +202,22 @@ func TestAStickThatRavesIsHeldBackAndAStopBesideItStillArrives(t *testing.T) {
 	})
 }
 
-func TestNoFrameOfASteadyHandIsLeftOut(t *testing.T) {
-	paced(t, func(t *testing.T, b *brokertest.Broker) {
+func TestFramesWithJitterAreAllDelivered(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, b *brokertest.Broker) {
 		robot, op := b.Client(t, "r1"), b.Client(t, "op1")
 		robot.Subscribe(r1 + "cmd/#")
 		for range 10 { // twenty frames a second over a network that delivers every two seconds
-			flood(t, op, 40, func(int) []byte { return packet(stick, `{"vx":0,"wz":0}`) })
+			flood(t, op, 40, func(int) []byte { return packet(velocityTopic, `{"vx":0,"wz":0}`) })
 			time.Sleep(2 * time.Second)
 		}
-		if got := len(robot.Inbox(stick)); got != 400 {
+		if got := len(robot.Inbox(velocityTopic)); got != 400 {
 			t.Errorf("the robot receives %d of 400 frames", got)
 		}
 	})
 }
 
-func TestWhoDrivesTwoRobotsHasAPaceForEach(t *testing.T) {
-	paced(t, func(t *testing.T, b *brokertest.Broker) {
+func TestFrameRateIsPerRobot(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, b *brokertest.Broker) {
 		op, watcher := b.Client(t, "op1"), b.Client(t, "admin")
 		watcher.Subscribe("troupe/v1/robots/+/cmd/#")
 		for _, rid := range []string{"r1", "r2"} {
@@ -230,8 +230,8 @@ func TestWhoDrivesTwoRobotsHasAPaceForEach(t *testing.T) {
 	})
 }
 
-func TestARobotThatSaysTooMuchIsHeldBackButNotItsAnswersAndItsPresence(t *testing.T) {
-	paced(t, func(t *testing.T, b *brokertest.Broker) {
+func TestRobotByteRateSparesAnswersAndPresence(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, b *brokertest.Broker) {
 		robot, op := b.Client(t, "r1"), b.Client(t, "op1")
 		robot.Subscribe(r1+"cmd/#", "troupe/v1/clients/r1/notice")
 		op.Subscribe(r1+"state", r1+"ack/op1", r1+"presence")
@@ -259,8 +259,8 @@ func TestARobotThatSaysTooMuchIsHeldBackButNotItsAnswersAndItsPresence(t *testin
 }
 
 // A robot publishes all its documents when it connects.
-func TestARobotMaySayAllItsDocumentsAtOnce(t *testing.T) {
-	paced(t, func(t *testing.T, b *brokertest.Broker) {
+func TestRobotMayPublishAllItsDocumentsAtOnce(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, b *brokertest.Broker) {
 		robot := b.Client(t, "r1")
 		said := 0
 		for _, row := range schema.Topics {
@@ -279,8 +279,8 @@ func TestARobotMaySayAllItsDocumentsAtOnce(t *testing.T) {
 
 // For each granted filter the library searches all retained documents while publishers
 // wait. Other clients are not limited meanwhile.
-func TestWhoSubscribesAgainAndAgainIsHeldBackAndNobodyElse(t *testing.T) {
-	paced(t, func(t *testing.T, b *brokertest.Broker) {
+func TestSubscribeRateIsPerUserName(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, b *brokertest.Broker) {
 		granted := func(c *brokertest.Client, n int) (yes int) {
 			for range n {
 				if c.TrySubscribe(1, "troupe/v1/#")[0] <= 2 {
@@ -310,8 +310,8 @@ func TestWhoSubscribesAgainAndAgainIsHeldBackAndNobodyElse(t *testing.T) {
 
 // A client may keep sending stops that it is not allowed to send; its next one may be
 // allowed.
-func TestNobodyIsCutForAStopThatIsRefused(t *testing.T) {
-	paced(t, func(t *testing.T, b *brokertest.Broker) {
+func TestRefusedStopsDoNotDisconnect(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, b *brokertest.Broker) {
 		robot, button := b.Client(t, "r1"), b.Client(t, "stop1")
 		robot.Subscribe(r1 + "cmd/#")
 		flood(t, button, 2000, func(int) []byte { return packet(r1+"cmd/op1/safety/stop", "") })
@@ -325,7 +325,7 @@ func TestNobodyIsCutForAStopThatIsRefused(t *testing.T) {
 	})
 }
 
-func TestARobotThatSpeaksTooOftenIsNotRoutedButStaysConnected(t *testing.T) {
+func TestRobotMessagesOverTheRateAreOmitted(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.RobotRate = 10 })
 	robot, op := b.Client(t, "r1"), b.Client(t, "op1")
 	robot.Subscribe("troupe/v1/clients/+/notice")
@@ -344,7 +344,7 @@ func TestARobotThatSpeaksTooOftenIsNotRoutedButStaysConnected(t *testing.T) {
 	}
 }
 
-func TestWhoDoesNothingButBreakTheRulesIsCut(t *testing.T) {
+func TestClientIsCutForAbuse(t *testing.T) {
 	b := start(t)
 	c := b.Client(t, "op1")
 	for range 2000 {

@@ -11,7 +11,7 @@ import (
 
 // dummyHash is verified for unknown names, so that the time of a refusal does not show
 // which names exist.
-var nobodysHash = access.HashPassword("", [access.SaltBytes]byte{})
+var dummyHash = access.HashPassword("", [access.SaltBytes]byte{})
 
 // passwords verifies passwords. A hash takes about 20 ms and 19 MiB, and a users file may
 // ask for up to 128 MiB. A flood of unknown clients must exhaust neither the memory nor
@@ -35,11 +35,11 @@ type passwords struct {
 	verify   func(access.Hash, []byte) bool
 
 	mu          sync.Mutex
-	free        int // further hashes that may be computed at once
-	stop, other turns
-	stopped     bool // the last turn was one of role stop
+	freeHashes  int // further hashes that may be computed at once
+	stop, other waitQueue
+	lastWasStop bool // the last turn was one of role stop
 	wrong       guesses
-	late        late
+	delayed     delayedAnswers
 	proven      proven
 
 	closing chan struct{} // closed when answers are no longer delayed
@@ -63,31 +63,31 @@ type claim struct {
 type answer uint8
 
 const (
-	fits answer = iota
-	fitsNot
+	isRight answer = iota
+	isWrong
 	isBusy // the password was not checked
 )
 
 func newPasswords() *passwords {
 	p := &passwords{
-		free: max(1, runtime.GOMAXPROCS(0)/2), patience: 5 * time.Second,
+		freeHashes: max(1, runtime.GOMAXPROCS(0)/2), patience: 5 * time.Second,
 		verify: access.Hash.Verify, proven: newProven(), closing: make(chan struct{}),
 	}
 	p.close = sync.OnceFunc(func() { close(p.closing) })
-	p.stop.most, p.other.most = 64, 128
+	p.stop.max, p.other.max = 64, 128
 	return p
 }
 
 // check verifies the password against the hash. A nil hash matches no password and takes
 // as long. A wrong password is answered after the delay that its claim has earned.
 func (p *passwords) check(who claimant, hash *access.Hash, password []byte) answer {
-	if hash != nil && p.knows(who.claim, *hash, password) {
-		return fits
+	if hash != nil && p.isProven(who.claim, *hash, password) {
+		return isRight
 	}
-	if no := p.wait(who); no != fits {
+	if no := p.wait(who); no != isRight {
 		return no
 	}
-	against := &nobodysHash
+	against := &dummyHash
 	if hash != nil {
 		against = hash
 	}
@@ -98,19 +98,19 @@ func (p *passwords) check(who claimant, hash *access.Hash, password []byte) answ
 		defer p.mu.Unlock()
 		p.wrong.forget(who.claim)
 		p.proven.add(who.claim, *hash, password)
-		return fits
+		return isRight
 	}
 	pause := p.wrong.add(time.Now(), who.claim)
-	holds := pause > 0 && p.late.enter(who.from)
+	holds := pause > 0 && p.delayed.enter(who.from)
 	p.mu.Unlock()
 	if holds {
-		p.hold(who.from, pause)
+		p.delayAnswer(who.from, pause)
 	}
-	return fitsNot
+	return isWrong
 }
 
-// hold waits for pause; the caller has entered p.late.
-func (p *passwords) hold(from netip.Addr, pause time.Duration) {
+// delayAnswer waits for pause; the caller has entered p.delayed.
+func (p *passwords) delayAnswer(from netip.Addr, pause time.Duration) {
 	over := time.NewTimer(pause)
 	defer over.Stop()
 	select {
@@ -119,10 +119,10 @@ func (p *passwords) hold(from netip.Addr, pause time.Duration) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.late.leave(from)
+	p.delayed.leave(from)
 }
 
-func (p *passwords) knows(who claim, hash access.Hash, password []byte) bool {
+func (p *passwords) isProven(who claim, hash access.Hash, password []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.proven.has(who, hash, password)
@@ -135,14 +135,14 @@ func (p *passwords) forget(users access.Users) {
 	p.proven.keep(users)
 }
 
-// wait waits for the turn of who, which ends with next. It returns fits when the turn has
+// addWaiting waits for the turn of who, which ends with next. It returns fits when the turn has
 // come.
 func (p *passwords) wait(who claimant) answer {
 	p.mu.Lock()
-	if p.free > 0 { // then the queues are empty
-		p.free--
+	if p.freeHashes > 0 { // then the queues are empty
+		p.freeHashes--
 		p.mu.Unlock()
-		return fits
+		return isRight
 	}
 	w, queue := &waiter{claimant: who, turn: make(chan answer, 1)}, &p.other
 	if who.stop {
@@ -174,26 +174,26 @@ func (p *passwords) next() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for {
-		w := p.first()
+		w := p.nextWaiter()
 		switch {
 		case w == nil:
-			p.free++
+			p.freeHashes++
 			return
 		case w.gone():
 			w.turn <- isBusy
 		default:
-			p.stopped = w.stop
-			w.turn <- fits
+			p.lastWasStop = w.stop
+			w.turn <- isRight
 			return
 		}
 	}
 }
 
-// first returns whose turn it is: the two queues alternate if both have waiters.
-func (p *passwords) first() *waiter {
-	queues := []*turns{&p.stop, &p.other}
-	if p.stopped {
-		queues = []*turns{&p.other, &p.stop}
+// nextWaiter returns whose turn it is: the two queues alternate if both have waiters.
+func (p *passwords) nextWaiter() *waiter {
+	queues := []*waitQueue{&p.stop, &p.other}
+	if p.lastWasStop {
+		queues = []*waitQueue{&p.other, &p.stop}
 	}
 	for _, q := range queues {
 		if w := q.take(p.suspect()); w != nil {
@@ -206,5 +206,5 @@ func (p *passwords) first() *waiter {
 // suspect returns a function that reports addresses with recent wrong passwords.
 func (p *passwords) suspect() func(netip.Addr) bool {
 	now := time.Now()
-	return func(a netip.Addr) bool { return p.wrong.at(now, a) }
+	return func(a netip.Addr) bool { return p.wrong.isSuspect(now, a) }
 }

@@ -15,17 +15,17 @@ import (
 	"troupe/broker/access"
 )
 
-func host(n byte) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, 2, n}) }
+func hostAddr(n byte) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, 2, n}) }
 
-func claims(a netip.Addr, name string) claimant {
+func newClaimant(a netip.Addr, name string) claimant {
 	return claimant{claim: claim{a, name}, gone: func() bool { return false }}
 }
 
-// slowly returns passwords with one hash at a time, each of which takes 40 ms; "right" is
+// slowPasswords returns passwords with one hash at a time, each of which takes 40 ms; "right" is
 // right.
-func slowly(hashes *[]string) *passwords {
+func slowPasswords(hashes *[]string) *passwords {
 	p := newPasswords()
-	p.free = 1
+	p.freeHashes = 1
 	p.verify = func(_ access.Hash, password []byte) bool {
 		time.Sleep(40 * time.Millisecond)
 		if hashes != nil {
@@ -38,9 +38,9 @@ func slowly(hashes *[]string) *passwords {
 
 // A client with the right password is admitted soon, whatever addresses unknown clients
 // try theirs from.
-func TestInAFloodOfWrongPasswordsWhoHasTheRightOneHasHisTurnSoon(t *testing.T) {
+func TestRightPasswordIsCheckedSoonDuringFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, hash, over := slowly(nil), nobodysHash, make(chan struct{})
+		p, hash, over := slowPasswords(nil), dummyHash, make(chan struct{})
 		for a := byte(1); a <= 8; a++ {
 			for i := range 40 {
 				go func() { // retries for ever under changing names
@@ -49,46 +49,46 @@ func TestInAFloodOfWrongPasswordsWhoHasTheRightOneHasHisTurnSoon(t *testing.T) {
 						case <-over:
 							return
 						case <-time.After(100 * time.Millisecond):
-							p.check(claims(host(a), fmt.Sprintf("x%d-%d", i, n%100)), nil, nil)
+							p.check(newClaimant(hostAddr(a), fmt.Sprintf("x%d-%d", i, n%100)), nil, nil)
 						}
 					}
 				}()
 			}
 		}
 		time.Sleep(10 * time.Second)
-		button := claims(host(1), "btn")
+		button := newClaimant(hostAddr(1), "btn")
 		button.stop = true
 		for what, c := range map[string]struct {
 			who  claimant
 			most time.Duration
 		}{
-			"from an address of its own":                 {claims(host(9), "op1"), 120 * time.Millisecond},
+			"from an address of its own":                 {newClaimant(hostAddr(9), "op1"), 120 * time.Millisecond},
 			"a button, from an unknown client's address": {button, 120 * time.Millisecond},
-			"in-process": {claims(netip.Addr{}, "fleetd"), 120 * time.Millisecond},
+			"in-process": {newClaimant(netip.Addr{}, "fleetd"), 120 * time.Millisecond},
 		} {
 			began := time.Now()
-			if a := p.check(c.who, &hash, []byte("right")); a != fits || time.Since(began) > c.most {
+			if a := p.check(c.who, &hash, []byte("right")); a != isRight || time.Since(began) > c.most {
 				t.Errorf("%s: %v after %v", what, a, time.Since(began))
 			}
 		}
 		close(over)
 		p.close()
 		time.Sleep(p.patience)
-		if synctest.Wait(); p.free != 1 || len(p.stop.waiting)+len(p.other.waiting) > 0 {
-			t.Errorf("at the end %d hashes are free, %d and %d clients wait", p.free, len(p.stop.waiting), len(p.other.waiting))
+		if synctest.Wait(); p.freeHashes != 1 || len(p.stop.waiting)+len(p.other.waiting) > 0 {
+			t.Errorf("at the end %d hashes are free, %d and %d clients wait", p.freeHashes, len(p.stop.waiting), len(p.other.waiting))
 		}
 	})
 }
 
-func TestAtAStrangersAddressTheOthersThereHaveTheirTurnAsWell(t *testing.T) {
+func TestRightPasswordAtFloodingAddressIsCheckedSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, hash := slowly(nil), nobodysHash
+		p, hash := slowPasswords(nil), dummyHash
 		for range 200 {
-			go p.check(claims(host(1), "op9"), &hash, []byte("wrong"))
+			go p.check(newClaimant(hostAddr(1), "op9"), &hash, []byte("wrong"))
 		}
 		synctest.Wait()
 		began := time.Now()
-		if a := p.check(claims(host(1), "op1"), &hash, []byte("right")); a != fits || time.Since(began) > 120*time.Millisecond {
+		if a := p.check(newClaimant(hostAddr(1), "op1"), &hash, []byte("right")); a != isRight || time.Since(began) > 120*time.Millisecond {
 			t.Errorf("%v after %v", a, time.Since(began))
 		}
 		p.close()
@@ -97,18 +97,18 @@ func TestAtAStrangersAddressTheOthersThereHaveTheirTurnAsWell(t *testing.T) {
 }
 
 // Clients with the name of a button cannot keep operators out either.
-func TestButtonsComeFirstAndKeepNobodyOut(t *testing.T) {
+func TestStopClientsAlternateWithOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var order []string
-		p, hash := slowly(&order), nobodysHash
-		go p.check(claims(host(1), "op1"), &hash, []byte("first"))
+		p, hash := slowPasswords(&order), dummyHash
+		go p.check(newClaimant(hostAddr(1), "op1"), &hash, []byte("first"))
 		synctest.Wait()
 		for i := range 3 {
-			go p.check(claims(host(2+byte(i)), "op2"), &hash, fmt.Append(nil, "op", i))
+			go p.check(newClaimant(hostAddr(2+byte(i)), "op2"), &hash, fmt.Append(nil, "op", i))
 			synctest.Wait()
 		}
 		for i := range 3 {
-			button := claims(host(9), "btn")
+			button := newClaimant(hostAddr(9), "btn")
 			button.stop = true
 			go p.check(button, &hash, fmt.Append(nil, "btn", i))
 			synctest.Wait()
@@ -121,12 +121,12 @@ func TestButtonsComeFirstAndKeepNobodyOut(t *testing.T) {
 	})
 }
 
-func TestALoginThatWaitsTooLongIsPutOff(t *testing.T) {
+func TestPasswordCheckTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPasswords()
-		p.free = 0
+		p.freeHashes = 0
 		began := time.Now()
-		if a := p.check(claims(netip.Addr{}, "op1"), &nobodysHash, nil); a != isBusy || time.Since(began) != p.patience {
+		if a := p.check(newClaimant(netip.Addr{}, "op1"), &dummyHash, nil); a != isBusy || time.Since(began) != p.patience {
 			t.Errorf("%v after %v", a, time.Since(began))
 		}
 		if len(p.other.waiting) != 0 {
@@ -135,12 +135,12 @@ func TestALoginThatWaitsTooLongIsPutOff(t *testing.T) {
 	})
 }
 
-func TestNoHashIsComputedForWhoHasHungUp(t *testing.T) {
+func TestNoHashForClosedConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var hashes []string
-		p, hash := slowly(&hashes), nobodysHash
+		p, hash := slowPasswords(&hashes), dummyHash
 		for i := range 4 {
-			who := claims(host(byte(i)), "op1")
+			who := newClaimant(hostAddr(byte(i)), "op1")
 			who.gone = func() bool { return i == 1 || i == 2 }
 			go p.check(who, &hash, fmt.Append(nil, i))
 			synctest.Wait()
@@ -153,7 +153,7 @@ func TestNoHashIsComputedForWhoHasHungUp(t *testing.T) {
 	})
 }
 
-func TestASocketWhosePeerHasClosedIsSeenToBeGone(t *testing.T) {
+func TestHungUpDetectsClosedPeer(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -181,15 +181,15 @@ func TestASocketWhosePeerHasClosedIsSeenToBeGone(t *testing.T) {
 	}
 }
 
-func TestWhoWasRightOnceWaitsForNoHashUntilHisLineChanges(t *testing.T) {
+func TestProvenPasswordNeedsNoHash(t *testing.T) {
 	hash := access.HashPassword("right", [access.SaltBytes]byte{1})
 	other := access.HashPassword("right", [access.SaltBytes]byte{2})
 	p := newPasswords()
-	op1 := claims(host(1), "op1")
-	if a := p.check(op1, &hash, []byte("right")); a != fits {
+	op1 := newClaimant(hostAddr(1), "op1")
+	if a := p.check(op1, &hash, []byte("right")); a != isRight {
 		t.Fatal(a)
 	}
-	p.free, p.patience = 0, 0 // a client that needs a hash gets isBusy
+	p.freeHashes, p.patience = 0, 0 // a client that needs a hash gets isBusy
 	for _, c := range []struct {
 		what     string
 		who      claimant
@@ -197,10 +197,10 @@ func TestWhoWasRightOnceWaitsForNoHashUntilHisLineChanges(t *testing.T) {
 		password string
 		want     answer
 	}{
-		{"the same", op1, hash, "right", fits},
+		{"the same", op1, hash, "right", isRight},
 		{"another password", op1, hash, "wrong", isBusy},
-		{"another address", claims(host(2), "op1"), hash, "right", isBusy},
-		{"another name", claims(host(1), "op2"), hash, "right", isBusy},
+		{"another address", newClaimant(hostAddr(2), "op1"), hash, "right", isBusy},
+		{"another name", newClaimant(hostAddr(1), "op2"), hash, "right", isBusy},
 		{"another line", op1, other, "right", isBusy},
 	} {
 		if a := p.check(c.who, &c.hash, []byte(c.password)); a != c.want {
@@ -215,7 +215,7 @@ func TestWhoWasRightOnceWaitsForNoHashUntilHisLineChanges(t *testing.T) {
 		return u
 	}
 	p.forget(users("op1 operator " + hash.String() + "\nop2 operator " + other.String()))
-	if a := p.check(op1, &hash, []byte("right")); a != fits {
+	if a := p.check(op1, &hash, []byte("right")); a != isRight {
 		t.Error("forgotten although the line is unchanged")
 	}
 	if p.forget(users("op1 operator " + other.String())); len(p.proven.of) != 0 {
@@ -223,11 +223,11 @@ func TestWhoWasRightOnceWaitsForNoHashUntilHisLineChanges(t *testing.T) {
 	}
 }
 
-func TestWrongPasswordsOfANameAreAnsweredEverLaterAndTheRightOneAtOnce(t *testing.T) {
+func TestWrongPasswordsAreDelayedAndRightOnesAreNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, hash := slowly(nil), nobodysHash
+		p, hash := slowPasswords(nil), dummyHash
 		const toHash = 40 * time.Millisecond
-		op1 := claims(host(1), "op1")
+		op1 := newClaimant(hostAddr(1), "op1")
 		check := func(who claimant, password string, want answer, after time.Duration) {
 			t.Helper()
 			began := time.Now()
@@ -236,76 +236,76 @@ func TestWrongPasswordsOfANameAreAnsweredEverLaterAndTheRightOneAtOnce(t *testin
 			}
 		}
 		for range freeGuesses {
-			check(op1, "wrong", fitsNot, toHash)
+			check(op1, "wrong", isWrong, toHash)
 		}
 		for _, pause := range []time.Duration{1, 2, 4, 4, 4} {
-			check(op1, "wrong", fitsNot, toHash+pause*time.Second)
-			check(claims(host(2), "op1"), "wrong", fitsNot, toHash) // the same name at another address
-			p.wrong.forget(claim{host(2), "op1"})
+			check(op1, "wrong", isWrong, toHash+pause*time.Second)
+			check(newClaimant(hostAddr(2), "op1"), "wrong", isWrong, toHash) // the same name at another address
+			p.wrong.forget(claim{hostAddr(2), "op1"})
 		}
 		go p.check(op1, &hash, []byte("wrong")) // the guesser goes on
 		time.Sleep(time.Second)
-		check(op1, "right", fits, toHash)
-		check(claims(host(1), "op2"), "wrong", fitsNot, toHash)
-		if !p.wrong.at(time.Now(), host(1)) || p.wrong.at(time.Now(), host(3)) {
+		check(op1, "right", isRight, toHash)
+		check(newClaimant(hostAddr(1), "op2"), "wrong", isWrong, toHash)
+		if !p.wrong.isSuspect(time.Now(), hostAddr(1)) || p.wrong.isSuspect(time.Now(), hostAddr(3)) {
 			t.Error("the wrong address is suspect")
 		}
-		time.Sleep(forgiven)
-		if p.wrong.at(time.Now(), host(1)) {
+		time.Sleep(forgiveAfter)
+		if p.wrong.isSuspect(time.Now(), hostAddr(1)) {
 			t.Error("the address is still suspect")
 		}
 	})
 }
 
-func TestAnswersThatAreHeldBackAreBoundedAndEndWithTheBroker(t *testing.T) {
+func TestDelayedAnswersAreBoundedAndEndAtClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, hash := newPasswords(), nobodysHash
+		p, hash := newPasswords(), dummyHash
 		p.verify = func(access.Hash, []byte) bool { return false }
-		p.free = 1 << 20
+		p.freeHashes = 1 << 20
 		for a := byte(1); a <= 10; a++ {
-			for range 2 * lateOfOne {
-				go p.check(claims(host(a), "op1"), &hash, nil)
+			for range 2 * maxDelayedPerAddress {
+				go p.check(newClaimant(hostAddr(a), "op1"), &hash, nil)
 			}
 			synctest.Wait()
-			if n := p.late.of[host(a)]; n > lateOfOne || p.late.all > lateMost || a == 1 && n != lateOfOne {
-				t.Fatalf("%d answers to address %d are delayed, %d altogether", n, a, p.late.all)
+			if n := p.delayed.of[hostAddr(a)]; n > maxDelayedPerAddress || p.delayed.all > maxDelayed || a == 1 && n != maxDelayedPerAddress {
+				t.Fatalf("%d answers to address %d are delayed, %d altogether", n, a, p.delayed.all)
 			}
 		}
-		if p.late.all != lateMost {
-			t.Errorf("%d answers are delayed, want %d", p.late.all, lateMost)
+		if p.delayed.all != maxDelayed {
+			t.Errorf("%d answers are delayed, want %d", p.delayed.all, maxDelayed)
 		}
 		began := time.Now()
 		p.close()
 		synctest.Wait()
-		if time.Since(began) != 0 || p.late.all != 0 || len(p.late.of) != 0 {
-			t.Errorf("%d answers are still delayed", p.late.all)
+		if time.Since(began) != 0 || p.delayed.all != 0 || len(p.delayed.of) != 0 {
+			t.Errorf("%d answers are still delayed", p.delayed.all)
 		}
 	})
 }
 
-func TestWhatIsRememberedOfPasswordsIsBounded(t *testing.T) {
+func TestGuessesAndProvenAreBounded(t *testing.T) {
 	var g guesses
 	now := time.Time{}.Add(time.Hour)
-	for i := range 3 * guessesKept {
-		g.add(now, claim{host(byte(i)), fmt.Sprint("x", i)})
+	for i := range 3 * maxGuesses {
+		g.add(now, claim{hostAddr(byte(i)), fmt.Sprint("x", i)})
 	}
-	if len(g.of) > guessesKept {
+	if len(g.of) > maxGuesses {
 		t.Errorf("%d claims", len(g.of))
 	}
 	p := newProven()
-	for i := range provenKept + 100 {
-		p.add(claim{host(1), fmt.Sprint("x", i)}, nobodysHash, nil)
+	for i := range maxProven + 100 {
+		p.add(claim{hostAddr(1), fmt.Sprint("x", i)}, dummyHash, nil)
 	}
-	if len(p.of) > provenKept {
+	if len(p.of) > maxProven {
 		t.Errorf("%d proofs", len(p.of))
 	}
 }
 
 // The queue is bounded, an address or claim that had a turn comes after those that had
 // none, and no waiter is displaced while another address has more.
-func TestTurnsGoRoundAndTheLongestLineIsCut(t *testing.T) {
+func TestWaitQueueIsFairAndBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		q := turns{most: 6}
+		q := waitQueue{max: 6}
 		clean := func(netip.Addr) bool { return false }
 		length := func(a netip.Addr) (n int) {
 			for _, w := range q.waiting {
@@ -334,7 +334,7 @@ func TestTurnsGoRoundAndTheLongestLineIsCut(t *testing.T) {
 				}
 				continue
 			}
-			w := &waiter{claimant: claims(host(rapid.ByteRange(1, 5).Draw(t, "address")), rapid.SampledFrom([]string{"a", "b"}).Draw(t, "name"))}
+			w := &waiter{claimant: newClaimant(hostAddr(rapid.ByteRange(1, 5).Draw(t, "address")), rapid.SampledFrom([]string{"a", "b"}).Draw(t, "name"))}
 			for _, o := range q.add(w, clean) {
 				for _, other := range q.waiting {
 					if length(other.from) > length(o.from)+1 {
@@ -342,7 +342,7 @@ func TestTurnsGoRoundAndTheLongestLineIsCut(t *testing.T) {
 					}
 				}
 			}
-			if len(q.waiting) > q.most {
+			if len(q.waiting) > q.max {
 				t.Fatalf("%d waiters", len(q.waiting))
 			}
 		}
@@ -350,23 +350,23 @@ func TestTurnsGoRoundAndTheLongestLineIsCut(t *testing.T) {
 }
 
 // The time of a refusal must not show which names exist: a hash is computed either way.
-func TestANameThatDoesNotExistCostsAsMuchAsOneThatDoes(t *testing.T) {
+func TestUnknownNameCostsAHashToo(t *testing.T) {
 	k := &fileWatcher{}
-	k.now.Store(&credentials{})
+	k.current.Store(&credentials{})
 	var n counters
-	g := &guard{creds: k, hashing: newPasswords(), counters: &n}
-	g.hashing.free, g.hashing.patience = 0, 10*time.Millisecond // a client that needs a hash gets isBusy
+	g := &guard{creds: k, passwords: newPasswords(), counters: &n}
+	g.passwords.freeHashes, g.passwords.patience = 0, 10*time.Millisecond // a client that needs a hash gets isBusy
 	ours, theirs := net.Pipe()
 	defer ours.Close()
 	defer theirs.Close()
 	if no := g.byPassword(&conn{raw: ours}, "nobody", []byte("x"), &client{}); no == nil || no.Fault != access.FaultBusy {
 		t.Errorf("refused without a hash: %+v", no)
 	}
-	g.hashing.free = 1
+	g.passwords.freeHashes = 1
 	if no := g.byPassword(&conn{raw: ours}, "nobody", nil, &client{}); no == nil || no.Fault != access.FaultLogin {
 		t.Errorf("unknown name with the password of the dummy hash: %+v", no)
 	}
-	if n := g.hashing.wrong.of[claim{name: "nobody"}].wrong; n != 1 {
+	if n := g.passwords.wrong.of[claim{name: "nobody"}].wrong; n != 1 {
 		t.Errorf("%d wrong passwords counted for an unknown name: the delay would show that it does not exist", n)
 	}
 }

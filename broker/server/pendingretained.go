@@ -19,9 +19,9 @@ import (
 // note, the note is void: the present state, sent in the note's place, would come before
 // that version, and the client would see the document go backwards.
 type pendingRetained struct {
-	dropped atomic.Bool // a delivery was dropped since the last time when nothing was pending
-	any     atomic.Bool // some documents wait for their note to be queued
-	noted   atomic.Bool // there are notes
+	dropped    atomic.Bool // a delivery was dropped since the last time when nothing was pending
+	hasWaiting atomic.Bool // some documents wait for their note to be queued
+	hasNotes   atomic.Bool // there are notes
 
 	mu      sync.Mutex
 	notes   map[string]note // by topic of the document
@@ -31,30 +31,30 @@ type pendingRetained struct {
 
 // note is the state of the note of one document.
 type note struct {
-	at place
+	place notePlace
 	// behind is how many versions of the document were queued behind the note.
 	behind int
 }
 
-// place says where a note is.
-type place uint8
+// notePlace says where a note is.
+type notePlace uint8
 
 const (
-	waits place = iota
-	queued
-	// tooEarly: the note is in the queue, but the document was dropped again since, and an
+	noteWaiting notePlace = iota
+	noteQueued
+	// noteOutdated: the note is in the queue, but the document was dropped again since, and an
 	// older version may be in the queue behind the note. Another note is needed.
-	tooEarly
+	noteOutdated
 )
 
 // noteTopic is the prefix of the topics of notes; the client id follows. No client can
 // publish or subscribe below it. The payload is the topic of the document.
-const owedTopic = "$pending/"
+const noteTopic = "$pending/"
 
-func isOwed(topic string) bool { return strings.HasPrefix(topic, owedTopic) }
+func isNote(topic string) bool { return strings.HasPrefix(topic, noteTopic) }
 
 // firstDrop reports whether this is the first drop since nothing was pending, for the log.
-func (o *pendingRetained) first() bool { return !o.dropped.Swap(true) }
+func (o *pendingRetained) firstDrop() bool { return !o.dropped.Swap(true) }
 
 // add adds a document, and reports whether the caller has to queue a note at once: the
 // queue may have become empty meanwhile, and then no write would trigger it.
@@ -62,45 +62,45 @@ func (o *pendingRetained) add(topic string) (first bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if n, known := o.notes[topic]; known {
-		if n.at == queued {
-			n.at = tooEarly
+		if n.place == noteQueued {
+			n.place = noteOutdated
 			o.notes[topic] = n
 		}
 		return false
 	}
-	return o.wait(topic)
+	return o.addWaiting(topic)
 }
 
 // versionQueued records that a version of a document is about to be queued, or with -1
 // that it was not. Messages that are no documents have no notes.
-func (o *pendingRetained) queues(topic string, versions int) {
-	if !o.noted.Load() {
+func (o *pendingRetained) versionQueued(topic string, versions int) {
+	if !o.hasNotes.Load() {
 		return
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if n, known := o.notes[topic]; known && n.at != waits {
+	if n, known := o.notes[topic]; known && n.place != noteWaiting {
 		n.behind = max(0, n.behind+versions)
 		o.notes[topic] = n
 	}
 }
 
-// wait adds a note that is to be queued, and reports whether no other was waiting.
-func (o *pendingRetained) wait(topic string) (first bool) {
+// addWaiting adds a note that is to be queued, and reports whether no other was waiting.
+func (o *pendingRetained) addWaiting(topic string) (first bool) {
 	if o.notes == nil {
 		o.notes = map[string]note{}
 	}
-	o.notes[topic] = note{at: waits}
-	o.noted.Store(true)
+	o.notes[topic] = note{place: noteWaiting}
+	o.hasNotes.Store(true)
 	o.waiting = append(o.waiting, topic)
-	return !o.any.Swap(true)
+	return !o.hasWaiting.Swap(true)
 }
 
 // requeue takes back a note for which the queue had no room.
-func (o *pendingRetained) again(topic string) {
+func (o *pendingRetained) requeue(topic string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.wait(topic)
+	o.addWaiting(topic)
 }
 
 // next returns a document whose note is to be queued. Before the first one it calls route,
@@ -116,8 +116,8 @@ func (o *pendingRetained) next(route func()) (topic string, ok bool) {
 		o.routed = true
 	}
 	topic, o.waiting = o.waiting[0], o.waiting[1:]
-	o.any.Store(len(o.waiting) > 0)
-	o.notes[topic] = note{at: queued}
+	o.hasWaiting.Store(len(o.waiting) > 0)
+	o.notes[topic] = note{place: noteQueued}
 	return topic, true
 }
 
@@ -127,36 +127,36 @@ func (o *pendingRetained) done(topic string) (void bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	n := o.notes[topic]
-	if n.at == tooEarly {
-		o.wait(topic)
+	if n.place == noteOutdated {
+		o.addWaiting(topic)
 	} else if delete(o.notes, topic); len(o.notes) == 0 {
 		o.waiting = nil
 		o.dropped.Store(false)
-		o.noted.Store(false)
+		o.hasNotes.Store(false)
 	}
 	return n.behind > 0
 }
 
 // addPending adds a document that did not reach the client; it returns false if topic is
 // not that of a document.
-func (g *guard) owe(cl *mqtt.Client, c *conn, topic string) bool {
+func (g *guard) addPending(cl *mqtt.Client, c *conn, topic string) bool {
 	if row, _, ok := g.ns.Match(topic); !ok || !row.Retain {
 		return false
 	}
-	if c.owed.add(topic) {
-		g.makeGood(cl, c)
+	if c.pending.add(topic) {
+		g.flushPending(cl, c)
 	}
 	return true
 }
 
 // flushPending queues one note, if one is due. It is called after each packet written or
 // read, so either there is room in the queue or there will be another call.
-func (g *guard) makeGood(cl *mqtt.Client, c *conn) {
-	if !c.owed.any.Load() || cl.State.Inflight.Len() >= g.maxInflight/2 {
+func (g *guard) flushPending(cl *mqtt.Client, c *conn) {
+	if !c.pending.hasWaiting.Load() || cl.State.Inflight.Len() >= g.maxInflight/2 {
 		return
 	}
-	topic, ok := c.owed.next(func() {
-		g.srv.Topics.Subscribe(cl.ID, packets.Subscription{Filter: owedTopic + cl.ID, Qos: 1})
+	topic, ok := c.pending.next(func() {
+		g.srv.Topics.Subscribe(cl.ID, packets.Subscription{Filter: noteTopic + cl.ID, Qos: 1})
 	})
 	if !ok {
 		return
@@ -170,37 +170,37 @@ func (g *guard) makeGood(cl *mqtt.Client, c *conn) {
 	if doc, kept := g.srv.Topics.Retained.Get(topic); kept {
 		qos = min(qos, doc.FixedHeader.Qos)
 	}
-	if !wanted || !c.who.Load().rights.MayRead(topic) {
-		c.owed.done(topic)
+	if !wanted || !c.client.Load().rights.MayRead(topic) {
+		c.pending.done(topic)
 		return
 	}
-	if err := g.publish(owedTopic+cl.ID, []byte(topic), qos, false); err != nil {
+	if err := g.publish(noteTopic+cl.ID, []byte(topic), qos, false); err != nil {
 		g.log.Error("queue note of a pending document", "client", cl.ID, "error", err)
 	}
 }
 
 // unroute removes the subscription to the notes of a client that has ended.
 func (g *guard) unroute(c *conn) {
-	if w := c.who.Load(); w != nil {
-		g.srv.Topics.Unsubscribe(owedTopic+w.ClientID, w.ClientID)
+	if w := c.client.Load(); w != nil {
+		g.srv.Topics.Unsubscribe(noteTopic+w.ClientID, w.ClientID)
 	}
 }
 
 // replaceNote replaces a note that is about to be written by its document. A document that
 // was deleted is sent as its deletion, and a void note is replaced by a PINGRESP.
-func (g *guard) redeem(cl *mqtt.Client, pk packets.Packet) packets.Packet {
+func (g *guard) replaceNote(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 	topic := string(pk.Payload)
 	// Read the document before the note is removed: a later change is queued behind the
 	// note and makes it void, or becomes pending again.
 	doc, kept := g.srv.Topics.Retained.Get(topic)
-	if c := connOf(cl); c != nil && c.owed.done(topic) {
+	if c := connOf(cl); c != nil && c.pending.done(topic) {
 		if pk.FixedHeader.Qos > 0 && cl.State.Inflight.Delete(pk.PacketID) {
 			atomic.AddInt64(&g.srv.Info.Inflight, -1)
 		}
 		c.tally.queued.Add(-1)
-		return nothing
+		return noPacket
 	}
 	pk.TopicName, pk.Payload, pk.FixedHeader.Retain = topic, doc.Payload, kept
-	g.counters.add(madeGood)
+	g.counters.add(pendingSent)
 	return pk
 }

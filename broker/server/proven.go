@@ -9,9 +9,9 @@ import (
 	"troupe/broker/access"
 )
 
-// provenKept is how many claims are remembered. Only claims with the right password are,
+// maxProven is how many claims are remembered. Only claims with the right password are,
 // and beyond the limit an arbitrary one is dropped for a new one.
-const provenKept = 16 << 10
+const maxProven = 16 << 10
 
 // proven remembers which claims had the right password, so that a client that lost its
 // connection in a flood or by its own restart does not wait behind unknown clients. It
@@ -53,7 +53,7 @@ func (p *proven) has(c claim, hash access.Hash, password []byte) bool {
 }
 
 func (p *proven) add(c claim, hash access.Hash, password []byte) {
-	if _, known := p.of[c]; !known && len(p.of) >= provenKept {
+	if _, known := p.of[c]; !known && len(p.of) >= maxProven {
 		for other := range p.of {
 			delete(p.of, other)
 			break

@@ -14,26 +14,26 @@ import (
 
 const (
 	// settleDelay lets a change of several files be completed before they are read.
-	settle = 200 * time.Millisecond
+	settleDelay = 200 * time.Millisecond
 	// rereadInterval finds changes that the file system does not report, as on network
 	// disks.
-	reread = time.Minute
+	rereadInterval = time.Minute
 	// expiryWarning is how long before the expiry of a certificate or CRL the log warns.
-	soon = 14 * 24 * time.Hour
+	expiryWarning = 14 * 24 * time.Hour
 )
 
 // fileWatcher holds the newest valid credentials. If a file is invalid or missing, that is
 // logged and its previous contents remain in effect.
 type fileWatcher struct {
-	now   atomic.Pointer[credentials]
-	parts []*part
-	// exposed decides whether users without a password are acceptable.
-	exposed exposure
-	log     *slog.Logger
-	// refused is called when a changed file was not accepted.
-	refused func()
-	// changed is called after now has changed.
-	changed func()
+	current atomic.Pointer[credentials]
+	parts   []*part
+	// exposure decides whether users without a password are acceptable.
+	exposure exposure
+	log      *slog.Logger
+	// onRefused is called when a changed file was not accepted.
+	onRefused func()
+	// onChanged is called after now has changed.
+	onChanged func()
 
 	watcher *fsnotify.Watcher // nil: there are no files
 	done    chan struct{}
@@ -41,27 +41,27 @@ type fileWatcher struct {
 
 // newFileWatcher reads the files of cfg for the first time, when all of them must be
 // valid.
-func newKeeper(cfg Config) (*fileWatcher, error) {
-	k := &fileWatcher{exposed: cfg.exposure(), log: cfg.Logger, refused: func() {}, changed: func() {}}
-	k.parts = parts(cfg.Files, k.exposed)
+func newFileWatcher(cfg Config) (*fileWatcher, error) {
+	k := &fileWatcher{exposure: cfg.exposure(), log: cfg.Logger, onRefused: func() {}, onChanged: func() {}}
+	k.parts = parts(cfg.Files, k.exposure)
 	first := &credentials{}
 	if cfg.Users != nil {
-		if err := k.exposed.unproven(*cfg.Users); err != nil {
+		if err := k.exposure.checkUsers(*cfg.Users); err != nil {
 			return nil, err
 		}
 		first.users = *cfg.Users
 	}
-	k.now.Store(first)
+	k.current.Store(first)
 	if _, err := k.renew(); err != nil {
 		return nil, err
 	}
-	k.complain()
+	k.warn()
 	return k, nil
 }
 
 // renew reads the files that have changed.
 func (k *fileWatcher) renew() (changed []string, err error) {
-	next := *k.now.Load()
+	next := *k.current.Load()
 	var errs []error
 	for _, p := range k.parts {
 		ok, err := p.renew(&next)
@@ -73,7 +73,7 @@ func (k *fileWatcher) renew() (changed []string, err error) {
 		}
 	}
 	if len(changed) > 0 {
-		k.now.Store(&next)
+		k.current.Store(&next)
 	}
 	return changed, errors.Join(errs...)
 }
@@ -99,7 +99,7 @@ func (k *fileWatcher) watch(files Files, now <-chan os.Signal) (err error) {
 
 func (k *fileWatcher) run(now <-chan os.Signal) {
 	defer close(k.done)
-	regular := time.NewTicker(reread)
+	regular := time.NewTicker(rereadInterval)
 	defer regular.Stop()
 	day := time.NewTicker(24 * time.Hour)
 	defer day.Stop()
@@ -111,53 +111,53 @@ func (k *fileWatcher) run(now <-chan os.Signal) {
 			if !ok {
 				return
 			}
-			settled.Reset(settle)
+			settled.Reset(settleDelay)
 		case err, ok := <-k.watcher.Errors:
 			if !ok {
 				return
 			}
 			k.log.Error("watching files of users and certificates failed", "error", err)
 		case <-settled.C:
-			k.again()
+			k.reload()
 		case <-now:
-			k.again()
+			k.reload()
 		case <-regular.C:
-			k.again()
+			k.reload()
 		case <-day.C:
-			k.complain()
+			k.warn()
 		}
 	}
 }
 
-func (k *fileWatcher) again() {
+func (k *fileWatcher) reload() {
 	changed, err := k.renew()
 	if err != nil {
-		k.refused()
+		k.onRefused()
 		k.log.Error("changed file refused; its previous contents remain in effect", "error", err)
 	}
 	if len(changed) > 0 {
 		k.log.Info("credentials reloaded", "files", changed)
-		k.complain()
-		k.changed()
+		k.warn()
+		k.onChanged()
 	}
 }
 
 // warn logs which credentials expire soon, and which users anybody on this machine can
 // impersonate.
-func (k *fileWatcher) complain() {
-	now := k.now.Load()
-	if names := k.exposed.byNameAlone(now.users); len(names) > 0 {
-		k.log.Warn("users without a password can be impersonated by any local process", "names", listed(names))
+func (k *fileWatcher) warn() {
+	now := k.current.Load()
+	if names := k.exposure.impersonable(now.users); len(names) > 0 {
+		k.log.Warn("users without a password can be impersonated by any local process", "names", shorten(names))
 	}
-	for what, end := range now.ends() {
-		if left := time.Until(end); left < soon {
-			k.log.Warn("certificate or CRL expires soon", "what", what, "at", end.UTC().Format(time.RFC3339), "days_left", days(left))
+	for what, end := range now.expiries() {
+		if left := time.Until(end); left < expiryWarning {
+			k.log.Warn("certificate or CRL expires soon", "what", what, "at", end.UTC().Format(time.RFC3339), "days_left", wholeDays(left))
 		}
 	}
 }
 
 // expiries returns when each certificate or list has to be renewed.
-func (c *credentials) ends() map[string]time.Time {
+func (c *credentials) expiries() map[string]time.Time {
 	out := map[string]time.Time{}
 	if c.pair != nil {
 		out["certificate"] = c.pair.Leaf.NotAfter
@@ -173,8 +173,8 @@ func (c *credentials) ends() map[string]time.Time {
 	return out
 }
 
-// days returns whole days; negative once the time is over.
-func days(left time.Duration) int64 {
+// wholeDays returns whole days; negative once the time is over.
+func wholeDays(left time.Duration) int64 {
 	if left < 0 {
 		return -1
 	}

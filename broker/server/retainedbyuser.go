@@ -20,31 +20,31 @@ type retainedByUser struct {
 
 // recordWriter is called for each document that is retained or deleted, while the guard
 // holds its lock on retained documents.
-func (g *guard) noteLeft(c *client, pk packets.Packet) {
-	g.left.mu.Lock()
-	defer g.left.mu.Unlock()
-	if c == nil || len(pk.Payload) == 0 || c.serial != "" || c.Role == schema.RoleRobot || c.Role == schema.RoleFleetd || g.stops(pk.TopicName) {
-		delete(g.left.by, pk.TopicName)
+func (g *guard) recordWriter(c *client, pk packets.Packet) {
+	g.byUser.mu.Lock()
+	defer g.byUser.mu.Unlock()
+	if c == nil || len(pk.Payload) == 0 || c.serial != "" || c.Role == schema.RoleRobot || c.Role == schema.RoleFleetd || g.latchesStop(pk.TopicName) {
+		delete(g.byUser.by, pk.TopicName)
 		return
 	}
-	if g.left.by == nil {
-		g.left.by = map[string]access.User{}
+	if g.byUser.by == nil {
+		g.byUser.by = map[string]access.User{}
 	}
-	g.left.by[pk.TopicName] = c.user
+	g.byUser.by[pk.TopicName] = c.user
 }
 
 // latchesStop reports whether a document on topic stops robots: whoever published it, the
 // broker must not release them by deleting it.
-func (g *guard) stops(topic string) bool {
+func (g *guard) latchesStop(topic string) bool {
 	row, _, ok := g.ns.Match(topic)
 	return ok && (row.Kind == schema.TopicDesiredStop || row.Kind == schema.TopicFleetStop)
 }
 
 // deleteOfLostUsers deletes the documents of users who have lost their role.
-func (g *guard) clearLeft(users access.Users) {
-	g.left.mu.Lock()
-	all := maps.Clone(g.left.by)
-	g.left.mu.Unlock()
+func (g *guard) deleteOfLostUsers(users access.Users) {
+	g.byUser.mu.Lock()
+	all := maps.Clone(g.byUser.by)
+	g.byUser.mu.Unlock()
 	for topic, was := range all {
 		if is, known := users.Find(was.Name); known && is.Role == was.Role {
 			continue
@@ -58,13 +58,13 @@ func (g *guard) clearLeft(users access.Users) {
 
 // beginDelete prepares the broker's own deletion of a document, unless another client has
 // replaced it meanwhile.
-func (g *guard) clears(topic string) bool {
-	g.kept.keeping(topic, 0, true)
-	g.left.mu.Lock()
-	_, still := g.left.by[topic]
-	g.left.mu.Unlock()
+func (g *guard) beginDelete(topic string) bool {
+	g.retained.begin(topic, 0, true)
+	g.byUser.mu.Lock()
+	_, still := g.byUser.by[topic]
+	g.byUser.mu.Unlock()
 	if !still {
-		g.kept.Unlock()
+		g.retained.Unlock()
 	}
 	return still
 }

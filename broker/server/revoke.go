@@ -32,7 +32,7 @@ func (g *guard) revoke(cl *mqtt.Client, payload []byte) (why string) {
 	g.revoked.mu.Unlock()
 	if why == "" {
 		g.log.Info("revocation list updated", "from", cl.ID)
-		g.rejudge(g.disowned) // not the slower full check of signatures: fleetd's next message may be a stop
+		g.recheckAll(g.revokedByFleetd) // not the slower full check of signatures: fleetd's next message may be a stop
 	}
 	return why
 }
@@ -40,7 +40,7 @@ func (g *guard) revoke(cl *mqtt.Client, payload []byte) (why string) {
 // revokedByFleetd returns why a client is revoked, or nothing. Only names of robots can be
 // revoked: a list that names a fleetd instance would lock out the only one that can change
 // the list. A fleetd instance is revoked by its certificate.
-func (g *guard) disowned(_ *conn, c *client) string {
+func (g *guard) revokedByFleetd(_ *conn, c *client) string {
 	name := c.Name
 	if c.Role == schema.RoleFleetd || c.Role == schema.RoleAdmin {
 		name = ""
@@ -53,9 +53,9 @@ func (g *guard) disowned(_ *conn, c *client) string {
 
 // whyRefused returns why a client may not, or may no longer, be connected; empty if it
 // may.
-func (g *guard) wrong(nc *conn, c *client) string {
-	now := g.creds.now.Load()
-	if why := g.disowned(nc, c); why != "" {
+func (g *guard) whyRefused(nc *conn, c *client) string {
+	now := g.creds.current.Load()
+	if why := g.revokedByFleetd(nc, c); why != "" {
 		return why
 	}
 	if c.serial != "" {
@@ -86,18 +86,18 @@ type kick struct {
 
 // recheckAll ends the sessions of clients that have lost their right, at once. It is
 // called after every change on which wrong depends.
-func (g *guard) rejudge(wrong func(*conn, *client) string) {
-	for _, nc := range g.live.all() {
-		if why := wrong(nc, nc.who.Load()); why != "" {
+func (g *guard) recheckAll(why func(*conn, *client) string) {
+	for _, nc := range g.sessions.all() {
+		if why := why(nc, nc.client.Load()); why != "" {
 			g.kick(nc, kick{"revoked", why})
 		}
 	}
 }
 
-// expired ends a connection whose client certificate has expired. It may not have sent
+// onExpiry ends a connection whose client certificate has expired. It may not have sent
 // CONNECT yet.
 func (g *guard) expired(nc *conn) {
-	g.kick(nc, kick{"expired", "its certificate expired at " + nc.ends.UTC().Format(time.RFC3339)})
+	g.kick(nc, kick{"expired", "its certificate expired at " + nc.expires.UTC().Format(time.RFC3339)})
 }
 
 func (g *guard) kick(nc *conn, k kick) {
@@ -105,7 +105,7 @@ func (g *guard) kick(nc *conn, k kick) {
 		return
 	}
 	id := ""
-	if c := nc.who.Load(); c != nil {
+	if c := nc.client.Load(); c != nil {
 		id = c.ClientID
 	}
 	g.counters.add(kicked)

@@ -23,8 +23,8 @@ func will(name string) func(*brokertest.Hello) {
 	})
 }
 
-// told waits for the presence that the broker publishes for a kicked robot.
-func told(t *testing.T, watcher *brokertest.Client, name string) {
+// expectRevokedPresence waits for the presence that the broker publishes for a kicked robot.
+func expectRevokedPresence(t *testing.T, watcher *brokertest.Client, name string) {
 	t.Helper()
 	m := watcher.Expect("troupe/v1/robots/" + name + "/presence")
 	p, problems := schema.DecodeStrict[schema.Presence](m.Payload)
@@ -34,7 +34,7 @@ func told(t *testing.T, watcher *brokertest.Client, name string) {
 	}
 }
 
-func TestWhoseCertificateIsRevokedIsCutAtOnceAndNotTakenAgain(t *testing.T) {
+func TestRevokedCertificateIsCutAndRefused(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, ca.Broker)
 	own, others := ca.Client(schema.RoleRobot, "r1"), ca.Client(schema.RoleRobot, "r2")
@@ -47,7 +47,7 @@ func TestWhoseCertificateIsRevokedIsCutAtOnceAndNotTakenAgain(t *testing.T) {
 
 	ca.Revoke(own)
 	robot.Lost()
-	told(t, watcher, "r1")
+	expectRevokedPresence(t, watcher, "r1")
 	if _, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, own); code != 5 {
 		t.Errorf("reconnects: code %d", code)
 	}
@@ -66,7 +66,7 @@ func revokedList(rev int, names, serials string) string {
 	return fmt.Sprintf(`{"rev":%d,"fleet_id":"db-1","names":[%s],"serials":[%s],"ts":"2026-01-01T00:00:00.000Z"}`, rev, names, serials)
 }
 
-func TestTheDesksListOfTheRevokedActsAtOnce(t *testing.T) {
+func TestRevocationListOfFleetdTakesEffectAtOnce(t *testing.T) {
 	const topic = "troupe/v1/fleet/revoked"
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, ca.Broker)
@@ -83,7 +83,7 @@ func TestTheDesksListOfTheRevokedActsAtOnce(t *testing.T) {
 	robot.Lost()
 	named.Lost()
 	blobs.Lost()
-	told(t, watcher, "r2")
+	expectRevokedPresence(t, watcher, "r2")
 	stays.Ping()
 	fleetd.Ping()
 	if _, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, own); code != 5 {
@@ -109,12 +109,12 @@ func TestTheDesksListOfTheRevokedActsAtOnce(t *testing.T) {
 	b.Client(t, "r2").Ping()
 }
 
-func TestWhoLosesHisLineInTheUsersFileIsCutAtOnce(t *testing.T) {
+func TestRemovedUserIsCutAtOnce(t *testing.T) {
 	hash := func(password string) string {
 		return access.HashPassword(password, [access.SaltBytes]byte{3}).String()
 	}
 	ca := brokertest.NewCA(t)
-	var log logged
+	var log logBuffer
 	b := brokertest.Start(t, log.into, usersOf(ca, "r1 robot\nr2 robot "+hash("a")+"\nr3 robot\nr4 robot\n"))
 	connect := func(name, password string) *brokertest.Client {
 		return brokertest.Connect(t, b.Dial, brokertest.Hello{Name: name, ClientID: name, Password: password})
@@ -138,7 +138,7 @@ func TestWhoLosesHisLineInTheUsersFileIsCutAtOnce(t *testing.T) {
 	connect("r2", "b")
 }
 
-func TestWhenTheCAIsReplacedItsRobotsAreCut(t *testing.T) {
+func TestReplacedCADisconnectsItsRobots(t *testing.T) {
 	ca, next := brokertest.NewCA(t), brokertest.NewCA(t)
 	b := brokertest.Start(t, ca.Broker, func(c *server.Config) { c.Files.CRL = "" })
 	robot, _ := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, ca.Client(schema.RoleRobot, "r1"))
@@ -164,7 +164,7 @@ func TestWhenTheCAIsReplacedItsRobotsAreCut(t *testing.T) {
 	robot.Lost()
 }
 
-func TestAListOfTheRevokedBarsNoDeskByName(t *testing.T) {
+func TestFleetdCannotBeRevokedByName(t *testing.T) {
 	const topic = "troupe/v1/fleet/revoked"
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, ca.Broker)
@@ -188,9 +188,9 @@ func TestAListOfTheRevokedBarsNoDeskByName(t *testing.T) {
 
 // A broker that can no longer read its files, because it has no file descriptors or they
 // were moved, keeps their previous contents.
-func TestFilesThatCannotBeReadOpenNoDoor(t *testing.T) {
+func TestUnreadableFilesChangeNothing(t *testing.T) {
 	ca := brokertest.NewCA(t)
-	var log logged
+	var log logBuffer
 	reload := make(chan os.Signal, 1)
 	b := brokertest.Start(t, log.into, usersOf(ca, "op1 operator "+access.HashPassword("a", [access.SaltBytes]byte{3}).String()+"\n"), ca.Broker, func(c *server.Config) { c.Reload = reload })
 	good, bad := ca.Client(schema.RoleRobot, "r1"), ca.Client(schema.RoleRobot, "r2")
@@ -231,7 +231,7 @@ func TestFilesThatCannotBeReadOpenNoDoor(t *testing.T) {
 
 // The documents of a user who is removed are deleted, except documents that latch stops,
 // and documents that another user has replaced since.
-func TestWhatIsLeftByWhoLosesHisRightIsRemoved(t *testing.T) {
+func TestDocumentsOfRemovedUserAreDeleted(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := start(t, usersOf(ca, "ann admin\nben admin\nr1 robot\nr2 robot\n"))
 	connect := func(name string) *brokertest.Client {

@@ -25,25 +25,25 @@ var unservable = map[string]struct {
 	}, "serverAuth"},
 }
 
-func TestACertificateThatClientsRefuseReplacesNoGoodOne(t *testing.T) {
+func TestUnservableCertificateIsNotLoaded(t *testing.T) {
 	for what, bad := range unservable {
 		t.Run(what, func(t *testing.T) {
 			ca := brokertest.NewCA(t)
 			b := brokertest.Start(t, ca.Broker)
-			good := served(t, b, ca)
+			good := presentedDER(t, b, ca)
 			ca.Serve(bad.life, bad.change)
 			eventually(t, "the new file is refused", func() bool { return b.Status()["files_refused"] > 0 })
-			if now := served(t, b, ca); !bytes.Equal(now, good) {
+			if now := presentedDER(t, b, ca); !bytes.Equal(now, good) {
 				t.Error("another certificate is presented")
 			}
 			next := ca.Serve(time.Hour)
-			eventually(t, "the valid certificate is presented", func() bool { return bytes.Equal(served(t, b, ca), next.Raw) })
+			eventually(t, "the valid certificate is presented", func() bool { return bytes.Equal(presentedDER(t, b, ca), next.Raw) })
 		})
 	}
 }
 
-// served is the certificate that b presents.
-func served(t *testing.T, b *brokertest.Broker, ca *brokertest.CA) []byte {
+// presentedDER is the certificate that b presents.
+func presentedDER(t *testing.T, b *brokertest.Broker, ca *brokertest.CA) []byte {
 	t.Helper()
 	c, err := tls.Dial("tcp", b.AddrOf("mqtts"), ca.TLS())
 	if err != nil {
@@ -53,7 +53,7 @@ func served(t *testing.T, b *brokertest.Broker, ca *brokertest.CA) []byte {
 	return c.ConnectionState().PeerCertificates[0].Raw
 }
 
-func TestABrokerDoesNotStartWithACertificateThatClientsRefuse(t *testing.T) {
+func TestStartIsRefusedWithUnservableCertificate(t *testing.T) {
 	for what, bad := range unservable {
 		ca := brokertest.NewCA(t)
 		ca.Serve(bad.life, bad.change)

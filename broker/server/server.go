@@ -73,11 +73,11 @@ type Config struct {
 // on a slow network, and nothing waits behind a blob.
 const blobWriteTimeout = 30 * time.Second
 
-// flapPause is the interval between connects of a robot that has used up its burst. A
+// connectInterval is the interval between connects of a robot that has used up its burst. A
 // network that fails every few seconds uses it up as well, and a refused robot waits up to
 // 10 s before it tries again. Together that is at most 15 s without a connection, during
 // which a stop cannot reach the robot.
-const flapPause = 3 * time.Second
+const connectInterval = 3 * time.Second
 
 // maxPacket is the maximum size in bytes of a packet from a connected client.
 const maxPacket = 512 << 10
@@ -147,14 +147,14 @@ func (c Config) complete() (Config, error) {
 
 // Server is a running broker.
 type Server struct {
-	cfg      Config
-	counters counters
-	keeper   *fileWatcher
-	mochi    *mqtt.Server
-	guard    *guard
-	listen   *listener
-	http     *status
-	shut     func() error // once
+	cfg       Config
+	counters  counters
+	files     *fileWatcher
+	mochi     *mqtt.Server
+	guard     *guard
+	listener  *listener
+	http      *status
+	closeOnce func() error // once
 }
 
 // New starts a broker. When it returns, the addresses are bound.
@@ -164,44 +164,44 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("start broker: %w", err)
 	}
 	s := &Server{cfg: cfg}
-	s.shut = sync.OnceValue(s.stop)
-	if s.keeper, err = newKeeper(cfg); err != nil {
+	s.closeOnce = sync.OnceValue(s.stop)
+	if s.files, err = newFileWatcher(cfg); err != nil {
 		return nil, fmt.Errorf("start broker: %w", err)
 	}
-	doors, err := openDoors(cfg, s.keeper)
+	endpoints, err := listenAll(cfg, s.files)
 	if err != nil {
 		return nil, fmt.Errorf("start broker: %w", err)
 	}
 	hln, err := bind(cfg.HTTP)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start broker: HTTP address: %w", err), closeDoors(doors))
+		return nil, errors.Join(fmt.Errorf("start broker: HTTP address: %w", err), closeEndpoints(endpoints))
 	}
 	s.mochi = mqtt.New(&mqtt.Options{
 		Capabilities:             capabilities(cfg),
-		Logger:                   slog.New(quiet{cfg.Logger.Handler()}),
+		Logger:                   slog.New(libraryLog{cfg.Logger.Handler()}),
 		SysTopicResendInterval:   60,
 		ClientNetReadBufferSize:  4 << 10,
 		ClientNetWriteBufferSize: 4 << 10,
 	})
-	s.guard = newGuard(cfg, s.keeper, s.mochi, &s.counters)
+	s.guard = newGuard(cfg, s.files, s.mochi, &s.counters)
 	if err := s.mochi.AddHook(s.guard, nil); err != nil {
 		return nil, fmt.Errorf("start broker: add guard: %w", err)
 	}
-	s.listen = newListener(cfg, doors, s.guard)
+	s.listener = newListener(cfg, endpoints, s.guard)
 	if err := s.mochi.Serve(); err != nil {
 		return nil, fmt.Errorf("start broker: %w", err)
 	}
-	s.listen.open()
-	s.keeper.refused = func() { s.counters.add(fileRefused) }
-	s.keeper.changed = func() {
-		s.guard.hashing.forget(s.keeper.now.Load().users)
-		s.guard.rejudge(s.guard.wrong)
-		s.guard.clearLeft(s.keeper.now.Load().users)
+	s.listener.open()
+	s.files.onRefused = func() { s.counters.add(fileRefused) }
+	s.files.onChanged = func() {
+		s.guard.passwords.forget(s.files.current.Load().users)
+		s.guard.recheckAll(s.guard.whyRefused)
+		s.guard.deleteOfLostUsers(s.files.current.Load().users)
 	}
 	if hln != nil {
 		s.http = serveStatus(hln, s)
 	}
-	if err := s.keeper.watch(cfg.Files, cfg.Reload); err != nil {
+	if err := s.files.watch(cfg.Files, cfg.Reload); err != nil {
 		return nil, errors.Join(fmt.Errorf("start broker: %w", err), s.Close())
 	}
 	return s, nil
@@ -232,7 +232,7 @@ func capabilities(cfg Config) *mqtt.Capabilities {
 
 func newGuard(cfg Config, k *fileWatcher, srv *mqtt.Server, n *counters) *guard {
 	g := &guard{
-		creds: k, ns: cfg.Namespace, log: cfg.Logger, told: &logThrottle{log: cfg.Logger}, counters: n, srv: srv,
+		creds: k, ns: cfg.Namespace, log: cfg.Logger, throttledLog: &logThrottle{log: cfg.Logger}, counters: n, srv: srv,
 		rates: rates{
 			robot: cfg.RobotRate, robotBurst: schema.RobotMessagesBurst * cfg.RobotRate, bytes: cfg.RobotBytes, bytesBurst: schema.RobotBytesBurst * cfg.RobotBytes,
 			command: cfg.CommandRate, frame: cfg.FrameRate, fleet: cfg.MaxClients,
@@ -240,47 +240,47 @@ func newGuard(cfg Config, k *fileWatcher, srv *mqtt.Server, n *counters) *guard 
 			notice: 5, noticeBurst: 20,
 			subscriptions: 256, robotSubscriptions: 32, search: 5, searchBurst: 1024,
 		},
-		hashing: newPasswords(),
+		passwords: newPasswords(),
 	}
 	g.revoked.topic = cfg.Namespace.Topic(schema.TopicRevoked)
 	g.revoked.now.Store(&access.Revoked{})
-	g.paces.rates = g.rates
-	g.clashes = rate.NewLimiter(rate.Limit(g.rates.notice), g.rates.noticeBurst)
-	g.searches = limiters[string]{each: rate.Limit(g.rates.search), burst: g.rates.searchBurst}
-	g.connects = limiters[string]{each: rate.Every(flapPause), burst: cfg.RobotConnects}
+	g.senderRates.rates = g.rates
+	g.clashNotices = rate.NewLimiter(rate.Limit(g.rates.notice), g.rates.noticeBurst)
+	g.searches = limiters[string]{limit: rate.Limit(g.rates.search), burst: g.rates.searchBurst}
+	g.connects = limiters[string]{limit: rate.Every(connectInterval), burst: cfg.RobotConnects}
 	g.maxInflight, g.maxPending = cfg.MaxInflight, cfg.MaxPending
-	g.kept.most = cfg.MaxKept
-	g.kept.size = func(topic string) int {
+	g.retained.maxBytes = cfg.MaxKept
+	g.retained.size = func(topic string) int {
 		pk, _ := srv.Topics.Retained.Get(topic)
 		return len(pk.Payload)
 	}
-	g.live = newSessions(places{most: cfg.MaxClients, kept: cfg.MaxClients / 20, each: cfg.MaxPerName})
+	g.sessions = newSessions(slots{total: cfg.MaxClients, reserved: cfg.MaxClients / 20, perName: cfg.MaxPerName})
 	g.self = srv.NewClient(nil, mqtt.LocalListener, "$broker", true) // not a valid client id, so no client can have it
 	return g
 }
 
-func newListener(cfg Config, doors []*endpoint, g *guard) *listener {
+func newListener(cfg Config, endpoints []*endpoint, g *guard) *listener {
 	srv := g.srv
 	return &listener{
 		limits: limits{
 			connect: cfg.ConnectTimeout, write: cfg.WriteTimeout,
-			total: cfg.MaxClients + cfg.MaxWaiting, waiting: cfg.MaxWaiting, waitingIP: cfg.MaxWaitingIP, each: cfg.MaxAccepts, eachIP: cfg.MaxAcceptsIP,
+			total: cfg.MaxClients + cfg.MaxWaiting, waiting: cfg.MaxWaiting, waitingIP: cfg.MaxWaitingIP, perSecond: cfg.MaxAccepts, perSecondIP: cfg.MaxAcceptsIP,
 		},
-		pace:      rate.NewLimiter(rate.Limit(cfg.MaxAccepts), acceptBurst*cfg.MaxAccepts),
-		paceIP:    limiters[netip.Addr]{each: rate.Limit(cfg.MaxAcceptsIP), burst: acceptBurst * cfg.MaxAcceptsIP},
-		complain:  rate.Sometimes{First: 10, Interval: time.Second},
-		log:       cfg.Logger,
-		counters:  g.counters,
-		doors:     doors,
-		conns:     map[*conn]struct{}{},
-		waiting:   map[netip.Addr]map[*conn]struct{}{},
-		establish: func(c *conn) error { return srv.EstablishConnection("tcp", c) },
-		expired:   g.expired,
-		ended: func(c *conn) {
-			g.settle(c)
+		acceptRate:   rate.NewLimiter(rate.Limit(cfg.MaxAccepts), acceptBurst*cfg.MaxAccepts),
+		acceptRateIP: limiters[netip.Addr]{limit: rate.Limit(cfg.MaxAcceptsIP), burst: acceptBurst * cfg.MaxAcceptsIP},
+		refusalLog:   rate.Sometimes{First: 10, Interval: time.Second},
+		log:          cfg.Logger,
+		counters:     g.counters,
+		endpoints:    endpoints,
+		conns:        map[*conn]struct{}{},
+		waiting:      map[netip.Addr]map[*conn]struct{}{},
+		establish:    func(c *conn) error { return srv.EstablishConnection("tcp", c) },
+		onExpiry:     g.expired,
+		onEnd: func(c *conn) {
+			g.countLost(c)
 			g.unroute(c)
-			if w := c.who.Load(); w != nil {
-				g.live.drop(w.ClientID, c)
+			if w := c.client.Load(); w != nil {
+				g.sessions.drop(w.ClientID, c)
 			}
 		},
 		cleanUp: func(c *conn) {
@@ -301,7 +301,7 @@ func (s *Server) Addr() string { return s.AddrOf("mqtt") }
 
 // AddrOf is the bound address of a kind (mqtt, mqtts, ws, wss); empty without one.
 func (s *Server) AddrOf(kind string) string {
-	for _, d := range s.listen.doors {
+	for _, d := range s.listener.endpoints {
 		if d.kind == kind {
 			return d.ln.Addr().String()
 		}
@@ -324,7 +324,7 @@ func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
 		return nil, err
 	}
 	ours, theirs := newPipe()
-	s.listen.start(ours, nil)
+	s.listener.start(ours, nil)
 	return theirs, nil
 }
 
@@ -332,21 +332,21 @@ func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
 // all connections and returns when their goroutines have ended. No wills are sent: no
 // client was lost, and every subscriber loses its own connection at the same moment and
 // knows that it no longer knows anything. Further calls return the same result.
-func (s *Server) Close() error { return s.shut() }
+func (s *Server) Close() error { return s.closeOnce() }
 
 func (s *Server) stop() error {
 	s.guard.closing.Store(true)
-	err := s.keeper.close()
+	err := s.files.close()
 	if s.http != nil {
 		err = errors.Join(err, s.http.close())
 	}
-	s.listen.refuse()
-	s.guard.hashing.close()
+	s.listener.refuse()
+	s.guard.passwords.close()
 	s.drain(s.cfg.DrainTimeout)
 	s.hangUp()
-	s.listen.close()
+	s.listener.close()
 	err = errors.Join(err, s.mochi.Close())
-	s.guard.told.close()
+	s.guard.throttledLog.close()
 	return err
 }
 

@@ -20,41 +20,41 @@ const takeOver = 5 * time.Second
 // stay, and an old one that ends on its own may remove the new one's subscriptions. Both
 // would leave a robot that is connected but receives nothing.
 type sessions struct {
-	places
+	slots
 	mu     sync.Mutex
 	byID   map[string]*conn
 	byName map[string]map[string]*conn // user name -> client id
 }
 
-// places limits the number of sessions. The reserved slots are for clients of role stop
+// slots limits the number of sessions. The reserved slots are for clients of role stop
 // and fleetd instances, through which stops arrive, so that no number of other clients can
 // keep them out.
-type places struct {
-	most, kept int // all sessions, and those of them that are reserved
-	each       int // sessions of one user name
+type slots struct {
+	total, reserved int // all sessions, and those of them that are reserved
+	perName         int // sessions of one user name
 }
 
-func newSessions(p places) *sessions {
-	return &sessions{places: p, byID: map[string]*conn{}, byName: map[string]map[string]*conn{}}
+func newSessions(p slots) *sessions {
+	return &sessions{slots: p, byID: map[string]*conn{}, byName: map[string]map[string]*conn{}}
 }
 
-// errNoPlace and errNameFull refuse a new session although its id is free.
+// errNoSlot and errNameFull refuse a new session although its id is free.
 var (
-	errNoPlace  = errors.New("connection limit reached: the remaining slots are reserved for stop clients and fleetd")
+	errNoSlot   = errors.New("connection limit reached: the remaining slots are reserved for stop clients and fleetd")
 	errNameFull = errors.New("too many connections of this user name")
 )
 
 // refuses returns why one more session of that role has no slot.
-func (p places) refuses(role schema.Role, all, ofName int) error {
-	most := p.most
+func (p slots) refuses(role schema.Role, sessions, ofName int) error {
+	most := p.total
 	if role != schema.RoleStop && role != schema.RoleFleetd {
-		most -= p.kept
+		most -= p.reserved
 	}
 	switch {
-	case ofName >= p.each:
+	case ofName >= p.perName:
 		return errNameFull
-	case all >= most:
-		return errNoPlace
+	case sessions >= most:
+		return errNoSlot
 	}
 	return nil
 }
@@ -63,12 +63,12 @@ func (p places) refuses(role schema.Role, all, ofName int) error {
 // same name in another role is a different one.
 var errOtherRole = errors.New("a client with this name is connected in another role")
 
-// errLingers refuses a connection that would overlap with an older one.
-var errLingers = errors.New("the older connection with this id does not end")
+// errOldConnectionOpen refuses a connection that would overlap with an older one.
+var errOldConnectionOpen = errors.New("the older connection with this id does not end")
 
 // takeOverNotice bounds how long the new connection waits while the old one is told why it
 // ends.
-const tellTakenOver = 100 * time.Millisecond
+const takeOverNotice = 100 * time.Millisecond
 
 // take assigns id to c, ends the connection that had it, and waits until the library has
 // finished with that one. The older one's will is not sent, since it would no longer be
@@ -77,11 +77,11 @@ const tellTakenOver = 100 * time.Millisecond
 func (s *sessions) take(id string, c *conn, tell func(old *conn)) (old *conn, err error) {
 	s.mu.Lock()
 	old = s.byID[id]
-	if old != nil && old.kicked.Load() == nil && old.who.Load().Role != c.who.Load().Role {
+	if old != nil && old.kicked.Load() == nil && old.client.Load().Role != c.client.Load().Role {
 		s.mu.Unlock()
 		return old, errOtherRole
 	}
-	w := c.who.Load()
+	w := c.client.Load()
 	if old == nil {
 		if err := s.refuses(w.Role, len(s.byID), len(s.byName[w.Name])); err != nil {
 			s.mu.Unlock()
@@ -102,31 +102,31 @@ func (s *sessions) take(id string, c *conn, tell func(old *conn)) (old *conn, er
 		defer close(told)
 		tell(old)
 	}()
-	t := time.NewTimer(tellTakenOver)
+	t := time.NewTimer(takeOverNotice)
 	defer t.Stop()
 	select {
 	case <-told:
-	case <-old.gone:
+	case <-old.done:
 	case <-t.C: // it does not read; the close below aborts the write
 	}
 	old.Close()
 	t.Reset(takeOver)
 	select {
-	case <-old.gone:
+	case <-old.done:
 		return old, nil
 	case <-t.C:
-		return old, errLingers
+		return old, errOldConnectionOpen
 	}
 }
 
-// all returns the connections that have an id.
+// sessions returns the connections that have an id.
 func (s *sessions) all() []*conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Values(s.byID))
 }
 
-// kinds counts the connections by role, and robots' blob connections as "blobs".
+// endpointKinds counts the connections by role, and robots' blob connections as "blobs".
 func (s *sessions) kinds() map[string]int64 {
 	out := map[string]int64{"blobs": 0}
 	for _, r := range access.Roles {
@@ -135,7 +135,7 @@ func (s *sessions) kinds() map[string]int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.byID {
-		if w := c.who.Load(); w.Blobs {
+		if w := c.client.Load(); w.Blobs {
 			out["blobs"]++
 		} else {
 			out[string(w.Role)]++
@@ -144,8 +144,8 @@ func (s *sessions) kinds() map[string]int64 {
 	return out
 }
 
-// sum adds up n over all connections of a user name.
-func (s *sessions) sum(name string, n func(id string, c *conn) int) (all int) {
+// sumOf adds up n over all connections of a user name.
+func (s *sessions) sumOf(name string, n func(id string, c *conn) int) (all int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, c := range s.byName[name] {
@@ -160,7 +160,7 @@ func (s *sessions) drop(id string, c *conn) {
 	defer s.mu.Unlock()
 	if s.byID[id] == c {
 		delete(s.byID, id)
-		name := c.who.Load().Name
+		name := c.client.Load().Name
 		if delete(s.byName[name], id); len(s.byName[name]) == 0 {
 			delete(s.byName, name)
 		}

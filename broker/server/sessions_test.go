@@ -14,20 +14,20 @@ import (
 	"troupe/schema"
 )
 
-// gone waits until at most n clients are connected.
-func gone(b *brokertest.Broker, n int64) {
+// waitForClients waits until at most n clients are connected.
+func waitForClients(b *brokertest.Broker, n int64) {
 	for b.Status()["clients"] > n {
 		runtime.Gosched()
 	}
 }
 
-func TestNobodysSessionOutlivesHisConnection(t *testing.T) {
+func TestSessionEndsWithItsConnection(t *testing.T) {
 	b := start(t)
 	hello := brokertest.Hello{Name: "op1", ClientID: "op1", Keep: true}
 	op, robot := brokertest.Connect(t, b.Dial, hello), b.Client(t, "r1")
 	op.Subscribe(r1 + "event")
 	op.Cut()
-	gone(b, 1)
+	waitForClients(b, 1)
 	if n := b.Status()["subscriptions"]; n != 0 {
 		t.Errorf("%d subscriptions of clients that are gone", n)
 	}
@@ -42,7 +42,7 @@ func TestNobodysSessionOutlivesHisConnection(t *testing.T) {
 
 // The library would send unacknowledged deliveries of the old connection to the new one,
 // without checking its rights.
-func TestWhoTakesAConnectionOverIsSentNothingOfTheOldOne(t *testing.T) {
+func TestTakeOverDeliversNothingOfTheOldSession(t *testing.T) {
 	b := start(t)
 	hello := brokertest.Hello{Name: "op1", ClientID: "op1", Keep: true}
 	old, robot := brokertest.Connect(t, b.Dial, hello), b.Client(t, "r1")
@@ -60,7 +60,7 @@ func TestWhoTakesAConnectionOverIsSentNothingOfTheOldOne(t *testing.T) {
 }
 
 // The library has one map for the packet ids of both directions.
-func TestASubscribeWhoseIDIsThatOfADeliveryIsGranted(t *testing.T) {
+func TestSubscribeWithPacketIDOfADeliveryIsGranted(t *testing.T) {
 	b := start(t)
 	robot, fleetd := b.Client(t, "r1"), b.Client(t, "fleetd")
 	robot.Quiet()
@@ -79,7 +79,7 @@ func TestASubscribeWhoseIDIsThatOfADeliveryIsGranted(t *testing.T) {
 	robot.Expect("troupe/v1/fleet/presence")
 }
 
-func TestARobotThatConnectsAgainAndAgainIsSlowedAndTheConnectionThatIsThereStays(t *testing.T) {
+func TestRobotConnectRateIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := start(t, brokertest.InProcess)
 		hello := brokertest.Hello{Name: "r1", ClientID: "r1"}
@@ -116,7 +116,7 @@ func TestARobotThatConnectsAgainAndAgainIsSlowedAndTheConnectionThatIsThereStays
 	})
 }
 
-func TestARobotKeepsNoMoreThanItsDocuments(t *testing.T) {
+func TestRobotRetainsOnlyItsDocuments(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.RobotRate = 10000 })
 	robot := b.Client(t, "r1")
 	before := b.Status()["retained"]
@@ -133,7 +133,7 @@ func TestARobotKeepsNoMoreThanItsDocuments(t *testing.T) {
 	}
 }
 
-func TestDocumentsBeyondTheRoomForThemAreRefused(t *testing.T) {
+func TestRetainedBytesAreLimited(t *testing.T) {
 	const room = 1 << 20
 	b := start(t, func(c *server.Config) { c.MaxKept = room })
 	fleetd := b.Client(t, "fleetd")
@@ -188,7 +188,7 @@ func TestDocumentsBeyondTheRoomForThemAreRefused(t *testing.T) {
 }
 
 // Each topic is published on a connection of its own.
-func TestTopicsThatAreNoneGoNowhere(t *testing.T) {
+func TestInvalidTopicsAreNotRouted(t *testing.T) {
 	b := start(t)
 	watcher := b.Client(t, "admin")
 	watcher.TrySubscribe(1, "#", "$SYS/#", "/#", "+/+/#")
@@ -223,7 +223,7 @@ func TestTopicsThatAreNoneGoNowhere(t *testing.T) {
 	}
 }
 
-func TestAMessageOfQoS2ThatComesTwiceIsDeliveredOnce(t *testing.T) {
+func TestDuplicateQoS2MessageIsDeliveredOnce(t *testing.T) {
 	b := start(t)
 	robot, op := b.Client(t, "r1"), b.Client(t, "op1")
 	robot.Subscribe(r1 + "cmd/#")
@@ -241,7 +241,7 @@ func TestAMessageOfQoS2ThatComesTwiceIsDeliveredOnce(t *testing.T) {
 }
 
 // A sender that never sends PUBREL must not fill the broker's memory.
-func TestMessagesOfQoS2ThatAreNeverReleasedEndTheirConnection(t *testing.T) {
+func TestUnreleasedQoS2MessagesEndTheConnection(t *testing.T) {
 	b := start(t)
 	op := b.Client(t, "op1")
 	topic := r1 + "cmd/op1/safety/stop" // stops are not rate-limited
@@ -252,7 +252,7 @@ func TestMessagesOfQoS2ThatAreNeverReleasedEndTheirConnection(t *testing.T) {
 		}
 	}
 	op.Lost()
-	gone(b, 0)
+	waitForClients(b, 0)
 	if n := b.Status()["inflight"]; n != 0 {
 		t.Errorf("%d packets in flight of a client that is gone", n)
 	}

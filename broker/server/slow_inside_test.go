@@ -11,7 +11,7 @@ import (
 
 // Whatever a client does, its delay is at most one time limit, and a tenth of the time
 // after that.
-func TestWhatAClientIsSlowAddsUp(t *testing.T) {
+func TestSlownessAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const limit = time.Second
 		var s slowness
@@ -27,16 +27,16 @@ func TestWhatAClientIsSlowAddsUp(t *testing.T) {
 			took := time.Duration(rapid.Float64Range(0, 1).Draw(t, "share") * float64(most))
 			now, held, fairly = now.Add(took), held+took, fairly+fair(n, limit)
 			s.wrote(now, n, limit)
-			if held > fairly+limit+idle/refill {
+			if held > fairly+limit+idle/forgiveFactor {
 				t.Fatalf("after %v its writes took %v", now.Sub(time.Unix(0, 0)), held)
 			}
 		}
 	})
 }
 
-// sipped writes to a client that reads some bytes at a time with a pause before each. It
+// writeToSlowReader writes to a client that reads some bytes at a time with a pause before each. It
 // returns how long the writes took until the client was disconnected.
-func sipped(bytes int, pause, most time.Duration) (held time.Duration, cut bool) {
+func writeToSlowReader(bytes int, pause, most time.Duration) (held time.Duration, cut bool) {
 	ours, theirs := newPipe()
 	var n counters
 	c := &conn{Conn: ours, raw: ours, counters: &n}
@@ -64,7 +64,7 @@ func sipped(bytes int, pause, most time.Duration) (held time.Duration, cut bool)
 	return held, false
 }
 
-func TestAClientThatSipsIsCutAndOneOnAPoorLineIsNot(t *testing.T) {
+func TestSlowReaderIsCutButPoorNetworkIsNot(t *testing.T) {
 	for _, c := range []struct {
 		bytes int
 		pause time.Duration
@@ -74,7 +74,7 @@ func TestAClientThatSipsIsCutAndOneOnAPoorLineIsNot(t *testing.T) {
 		{8 << 10, 100 * time.Millisecond, false}, // 80 KiB a second
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			held, cut := sipped(c.bytes, c.pause, 5*time.Minute)
+			held, cut := writeToSlowReader(c.bytes, c.pause, 5*time.Minute)
 			if cut != c.cut || cut && held > 4*time.Second {
 				t.Errorf("%d bytes every %v: cut %v, after writes of %v altogether", c.bytes, c.pause, cut, held)
 			}

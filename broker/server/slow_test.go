@@ -11,15 +11,15 @@ import (
 	"troupe/broker/server"
 )
 
-// stall connects a subscriber to everything that then stops reading. The keep-alive is in
+// connectStalled connects a subscriber to everything that then stops reading. The keep-alive is in
 // seconds.
-func stall(t testing.TB, b *brokertest.Broker, keepAlive uint16) {
+func connectStalled(t testing.TB, b *brokertest.Broker, keepAlive uint16) {
 	conn, err := net.Dial("tcp", b.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	for _, p := range [][]byte{brokertest.Hello{Name: "admin", ClientID: "admin", KeepAlive: keepAlive}.Bytes(), everything()} {
+	for _, p := range [][]byte{brokertest.Hello{Name: "admin", ClientID: "admin", KeepAlive: keepAlive}.Bytes(), subscribeToAll()} {
 		if _, err := conn.Write(p); err != nil {
 			t.Fatal(err)
 		}
@@ -31,9 +31,9 @@ func stall(t testing.TB, b *brokertest.Broker, keepAlive uint16) {
 
 // The subscriber is not disconnected and every buffer is full, and still each publish is
 // acknowledged and another subscriber receives it.
-func TestNobodyWaitsForASubscriberThatStalls(t *testing.T) {
+func TestStalledSubscriberDelaysNobody(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.WriteTimeout, c.MaxPending = time.Hour, 64 })
-	stall(t, b, 300)
+	connectStalled(t, b, 300)
 	fleetd, robot := b.Client(t, "fleetd"), b.Client(t, "r1")
 	robot.Subscribe(r1 + "desired/#")
 	story := strings.Repeat("x", 8<<10)
@@ -50,9 +50,9 @@ func TestNobodyWaitsForASubscriberThatStalls(t *testing.T) {
 }
 
 // A subscriber that does not read is disconnected after the write timeout.
-func TestAStalledSubscriberIsCut(t *testing.T) {
+func TestStalledSubscriberIsCut(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.WriteTimeout, c.MaxPending = 100*time.Millisecond, 64 })
-	stall(t, b, 300)
+	connectStalled(t, b, 300)
 	fleetd, story := b.Client(t, "fleetd"), strings.Repeat("x", 8<<10)
 	for began := time.Now(); b.Status()["clients"] == 2; {
 		fleetd.Retain(r1+"desired/story", story)
@@ -66,17 +66,17 @@ func TestAStalledSubscriberIsCut(t *testing.T) {
 	fleetd.Ping()
 }
 
-// BenchmarkPublishBesideAStalledSubscriber measures the longest time of one publish from
+// BenchmarkPublishWithStalledSubscriber measures the longest time of one publish from
 // before a subscriber stalls until after it is disconnected: with our broker, and with the
 // library alone, where it ends only with the stalled client's keep-alive.
-func BenchmarkPublishBesideAStalledSubscriber(b *testing.B) {
+func BenchmarkPublishWithStalledSubscriber(b *testing.B) {
 	library := func(testing.TB, ...func(*server.Config)) *brokertest.Broker {
 		s, err := newStockBroker(server.Config{MQTT: "127.0.0.1:0"})
 		if err != nil {
 			b.Fatal(err)
 		}
 		b.Cleanup(func() { s.Close() })
-		return &brokertest.Broker{Post: s}
+		return &brokertest.Broker{Backend: s}
 	}
 	b.Run("ours", func(b *testing.B) { longestPublish(b, start(b)) })
 	b.Run("library", func(b *testing.B) { longestPublish(b, library(b)) })
@@ -84,7 +84,7 @@ func BenchmarkPublishBesideAStalledSubscriber(b *testing.B) {
 
 func longestPublish(b *testing.B, s *brokertest.Broker) {
 	for b.Loop() {
-		stall(b, s, 10)
+		connectStalled(b, s, 10)
 		fleetd := s.Client(b, "fleetd")
 		story := strings.Repeat("x", 8<<10)
 		var longest time.Duration
@@ -101,20 +101,20 @@ func longestPublish(b *testing.B, s *brokertest.Broker) {
 	}
 }
 
-// everything is a SUBSCRIBE with QoS 1 to all topics.
-func everything() []byte {
+// subscribeToAll is a SUBSCRIBE with QoS 1 to all topics.
+func subscribeToAll() []byte {
 	return brokertest.Packet(0x82, append([]byte{0, 1, 0, 11}, "troupe/v1/#\x01"...))
 }
 
-// sips connects a subscriber to everything that reads a few bytes at a time, with a pause
+// connectSlowReader connects a subscriber to everything that reads a few bytes at a time, with a pause
 // before each, until it is disconnected.
-func sips(t *testing.T, b *brokertest.Broker, bytes int, pause time.Duration) {
+func connectSlowReader(t *testing.T, b *brokertest.Broker, bytes int, pause time.Duration) {
 	conn, err := b.Dial(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	for _, p := range [][]byte{brokertest.Hello{Name: "admin", ClientID: "admin"}.Bytes(), everything()} {
+	for _, p := range [][]byte{brokertest.Hello{Name: "admin", ClientID: "admin"}.Bytes(), subscribeToAll()} {
 		if _, err := conn.Write(p); err != nil {
 			t.Fatal(err)
 		}
@@ -132,9 +132,9 @@ func sips(t *testing.T, b *brokertest.Broker, bytes int, pause time.Duration) {
 }
 
 // Each write to it ends in time, but its queue would stay full for ever.
-func TestASubscriberThatSipsIsCut(t *testing.T) {
+func TestSlowReaderIsDisconnected(t *testing.T) {
 	b := start(t, func(c *server.Config) { c.WriteTimeout = time.Second })
-	sips(t, b, 8<<10, 750*time.Millisecond)
+	connectSlowReader(t, b, 8<<10, 750*time.Millisecond)
 	fleetd, story := b.Client(t, "fleetd"), strings.Repeat("x", 8<<10)
 	for began := time.Now(); b.Status()["clients"] == 2; {
 		fleetd.Retain(r1+"desired/story", story)

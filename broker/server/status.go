@@ -30,11 +30,11 @@ func serveStatus(ln net.Listener, s *Server) *status {
 	})
 	mux.HandleFunc("GET /clients", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(s.connected())
+		_ = json.NewEncoder(w).Encode(s.clients())
 	})
 	mux.Handle("GET /metrics", metricsHandler(s))
 	h := &status{addr: ln.Addr().String(), done: make(chan error, 1), srv: &http.Server{
-		Handler: known(s.cfg.HTTPHosts, mux), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
+		Handler: allowHosts(s.cfg.HTTPHosts, mux), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
 	}}
 	go func() { h.done <- h.srv.Serve(ln) }()
 	return h
@@ -43,7 +43,7 @@ func serveStatus(ln net.Listener, s *Server) *status {
 // allowHosts serves only requests whose Host is localhost, an IP address or one of hosts.
 // This prevents DNS rebinding: a web page whose host name resolves to this machine would
 // be of the same origin for its browser, but its requests carry its own host name.
-func known(hosts []string, next http.Handler) http.Handler {
+func allowHosts(hosts []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := r.Host
 		if name, _, err := net.SplitHostPort(host); err == nil {
@@ -70,14 +70,14 @@ func (h *status) close() error {
 	return err
 }
 
-// listening describes one address of the broker.
-type listening struct {
+// listenAddress describes one address of the broker.
+type listenAddress struct {
 	Kind    string `json:"kind"`
 	Address string `json:"address"`
 }
 
-// ending says when a certificate or CRL expires.
-type ending struct {
+// expiry says when a certificate or CRL expires.
+type expiry struct {
 	Ends time.Time `json:"ends"`
 	Days int64     `json:"days"` // whole days left; -1 after the end
 }
@@ -88,14 +88,14 @@ func (s *Server) report(now time.Time) map[string]any {
 	for name, n := range s.Status() {
 		out[name] = n
 	}
-	listeners := []listening{}
-	for _, d := range s.listen.doors {
-		listeners = append(listeners, listening{d.kind, d.ln.Addr().String()})
+	listeners := []listenAddress{}
+	for _, d := range s.listener.endpoints {
+		listeners = append(listeners, listenAddress{d.kind, d.ln.Addr().String()})
 	}
 	out["listeners"] = listeners
-	credentials := s.keeper.now.Load()
-	for what, end := range credentials.ends() {
-		out[what] = ending{end.UTC(), days(end.Sub(now))}
+	credentials := s.files.current.Load()
+	for what, end := range credentials.expiries() {
+		out[what] = expiry{end.UTC(), wholeDays(end.Sub(now))}
 	}
 	out["revoked_certificates"] = credentials.lists.Len()
 	return out
@@ -109,7 +109,7 @@ func (s *Server) Status() map[string]int64 {
 	out["clients"] = i.ClientsConnected
 	out["subscriptions"] = i.Subscriptions
 	out["retained"] = i.Retained
-	out["retained_bytes"] = s.guard.kept.bytes.Load()
+	out["retained_bytes"] = s.guard.retained.bytes.Load()
 	out["inflight"] = i.Inflight
 	out["inflight_dropped"] = i.InflightDropped
 	out["messages_received"] = i.MessagesReceived

@@ -12,7 +12,7 @@ import (
 
 // A web page whose host name resolves to this machine (DNS rebinding) would be of the same
 // origin for its browser and could read who is connected.
-func TestTheStatusIsToldUnderNamesOfTheBrokerOnly(t *testing.T) {
+func TestHTTPRefusesUnknownHosts(t *testing.T) {
 	b := brokertest.Start(t, func(c *server.Config) { c.HTTP, c.HTTPHosts = "127.0.0.1:0", []string{"broker.example"} })
 	defer http.DefaultClient.CloseIdleConnections()
 	port := b.HTTPAddr()[strings.LastIndexByte(b.HTTPAddr(), ':'):]

@@ -82,7 +82,7 @@ func start(t testing.TB, options ...func(*server.Config)) *brokertest.Broker {
 		case <-time.After(5 * time.Second): // it waits for silent connections
 		}
 	})
-	return &brokertest.Broker{Post: s}
+	return &brokertest.Broker{Backend: s}
 }
 
 // stockBroker is the library as its own examples start it: it accepts every client.
@@ -93,12 +93,12 @@ type stockBroker struct {
 }
 
 func newStockBroker(cfg server.Config) (*stockBroker, error) {
-	can := mqtt.NewDefaultServerCapabilities()
+	capabilities := mqtt.NewDefaultServerCapabilities()
 	if cfg.MaxPending > 0 { // the library has this setting itself
-		can.MaximumClientWritesPending = int32(cfg.MaxPending)
+		capabilities.MaximumClientWritesPending = int32(cfg.MaxPending)
 	}
-	s := &stockBroker{srv: mqtt.New(&mqtt.Options{Logger: slog.New(slog.DiscardHandler), Capabilities: can})}
-	if err := s.srv.AddHook(&server.TakesAll{}, nil); err != nil {
+	s := &stockBroker{srv: mqtt.New(&mqtt.Options{Logger: slog.New(slog.DiscardHandler), Capabilities: capabilities})}
+	if err := s.srv.AddHook(&server.AcceptAll{}, nil); err != nil {
 		return nil, err
 	}
 	if cfg.MQTT != "" {
@@ -227,7 +227,7 @@ func onStockAlone(name string) result {
 }
 
 // -stock could not run a row without a test of this package.
-func TestEveryDangerOfTheTableHasItsTest(t *testing.T) {
+func TestEachDangerHasATest(t *testing.T) {
 	seen := map[string]bool{}
 	for _, d := range dangers {
 		name := nameOf(d.test)

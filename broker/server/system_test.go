@@ -8,7 +8,7 @@ import (
 )
 
 // A client without an acknowledgement would send the message again for ever.
-func TestAPublishToTheBrokersOwnTopicsIsAcknowledgedAndRefused(t *testing.T) {
+func TestPublishToBrokerTopicsIsAcknowledgedAndRefused(t *testing.T) {
 	b := start(t)
 	watcher := b.Client(t, "admin")
 	watcher.Subscribe("$SYS/#")

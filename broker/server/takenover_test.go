@@ -6,7 +6,7 @@ import (
 	"troupe/schema"
 )
 
-func TestConnectionIsToldWhoEndsIt(t *testing.T) {
+func TestTakenOverConnectionIsNotified(t *testing.T) {
 	b := start(t)
 	for _, name := range []string{"r1", "fleetd"} {
 		notice := "troupe/v1/clients/" + name + "/notice"
@@ -27,7 +27,7 @@ func TestConnectionIsToldWhoEndsIt(t *testing.T) {
 }
 
 // Without a subscription the notice must not be sent.
-func TestTakenOverConnectionWithoutSubscriptionIsSentNothing(t *testing.T) {
+func TestTakenOverConnectionWithoutSubscriptionGetsNothing(t *testing.T) {
 	b := start(t)
 	old := b.Client(t, "op1")
 	b.Client(t, "op1")

@@ -8,7 +8,7 @@ import (
 	"troupe/schema"
 )
 
-func TestARobotNamedLikeADeskOrAPersonIsNotTaken(t *testing.T) {
+func TestRobotWithReservedNameIsRefused(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, usersOf(ca, "op7 operator "+someHash+"\nhall-desk fleetd\nr3 robot\n"), ca.Broker)
 	for name, want := range map[string]byte{"fleetd": 5, "fleetd-b": 5, "admin": 5, "op1": 5, "op7": 5, "hall-desk": 5, "r3": 0, "r4": 0, "op12": 0} {
@@ -23,7 +23,7 @@ func TestARobotNamedLikeADeskOrAPersonIsNotTaken(t *testing.T) {
 	}
 }
 
-func TestWhoIsAddedToTheUsersEndsARobotOfHisName(t *testing.T) {
+func TestNewUserDisconnectsRobotOfSameName(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, usersOf(ca, "obs observer\n"), ca.Broker)
 	robot, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "ann"}, ca.Client(schema.RoleRobot, "ann"))
@@ -36,7 +36,7 @@ func TestWhoIsAddedToTheUsersEndsARobotOfHisName(t *testing.T) {
 
 // Sessions are kept by client id, which begins with the user name. A client with the same
 // name in another role is a different client.
-func TestNobodyTakesOverTheSessionOfAnotherRole(t *testing.T) {
+func TestSessionOfAnotherRoleIsNotTakenOver(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, ca.Broker, func(c *server.Config) { c.RobotConnects = 5 })
 	own := ca.Client(schema.RoleFleetd, "hall")

@@ -49,7 +49,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-func TestACertificateSaysWhoSomebodyIs(t *testing.T) {
+func TestCertificateDeterminesIdentity(t *testing.T) {
 	ca, other := brokertest.NewCA(t), brokertest.NewCA(t)
 	b := brokertest.Start(t, usersOf(ca, "op1 operator\n"), ca.Broker)
 	robot := ca.Client(schema.RoleRobot, "r1")
@@ -106,7 +106,7 @@ func TestACertificateSaysWhoSomebodyIs(t *testing.T) {
 	}
 }
 
-func TestARobotWithACertificateHasARobotsRights(t *testing.T) {
+func TestRobotWithCertificateHasRobotRights(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, usersOf(ca, "obs observer\n"), ca.Broker)
 	robot, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, ca.Client(schema.RoleRobot, "r1"))
@@ -136,7 +136,7 @@ func TestOlderTLSIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatIsSaidOnTheWayIsNotReadByOthersUnlessSomebodySaysSo(t *testing.T) {
+func TestPlaintextOnReachableAddressNeedsFlag(t *testing.T) {
 	users, err := access.ParseUsers(strings.NewReader("op1 operator " + someHash + "\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +169,7 @@ func TestWhatIsSaidOnTheWayIsNotReadByOthersUnlessSomebodySaysSo(t *testing.T) {
 	}
 }
 
-func TestWhoStallsInTheHandshakeIsCut(t *testing.T) {
+func TestStalledHandshakeIsCut(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, ca.Broker, func(c *server.Config) {
 		c.ConnectTimeout, c.MaxWaitingIP, c.WS, c.WSS = 300*time.Millisecond, 2, "127.0.0.1:0", "127.0.0.1:0"
@@ -204,27 +204,27 @@ func isTimeout(err error) bool {
 	return ok && ne.Timeout()
 }
 
-// logged is a log for tests to read.
-type logged struct {
+// logBuffer is a log for tests to read.
+type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (l *logged) Write(b []byte) (int, error) {
+func (l *logBuffer) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(b)
 }
 
-func (l *logged) holds(s string) bool {
+func (l *logBuffer) holds(s string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return strings.Contains(l.text.String(), s)
 }
 
-func (l *logged) into(c *server.Config) { c.Logger = slog.New(slog.NewTextHandler(l, nil)) }
+func (l *logBuffer) into(c *server.Config) { c.Logger = slog.New(slog.NewTextHandler(l, nil)) }
 
-func shown(t *testing.T, b *brokertest.Broker, ca *brokertest.CA) *x509.Certificate {
+func presentedCertificate(t *testing.T, b *brokertest.Broker, ca *brokertest.CA) *x509.Certificate {
 	t.Helper()
 	c, err := tls.Dial("tcp", b.AddrOf("mqtts"), ca.TLS())
 	if err != nil {
@@ -234,22 +234,22 @@ func shown(t *testing.T, b *brokertest.Broker, ca *brokertest.CA) *x509.Certific
 	return c.ConnectionState().PeerCertificates[0]
 }
 
-func TestANewCertificateIsShownFromNowOnAndABrokenOneNever(t *testing.T) {
+func TestServerCertificateIsReloaded(t *testing.T) {
 	ca := brokertest.NewCA(t)
-	var log logged
+	var log logBuffer
 	b := brokertest.Start(t, ca.Broker, log.into)
 	robot, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, ca.Client(schema.RoleRobot, "r1"))
 	if code != 0 {
 		t.Fatalf("code %d", code)
 	}
 	second := ca.Serve(time.Hour)
-	eventually(t, "the new certificate", func() bool { return shown(t, b, ca).Equal(second) })
+	eventually(t, "the new certificate", func() bool { return presentedCertificate(t, b, ca).Equal(second) })
 	if !log.holds("expires soon") {
 		t.Error("no warning although the certificate expires within the hour")
 	}
 	ca.Write("server.pem", []byte("-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----\n"))
 	eventually(t, "the log of the refused file", func() bool { return log.holds("changed file refused") })
-	if !shown(t, b, ca).Equal(second) {
+	if !presentedCertificate(t, b, ca).Equal(second) {
 		t.Error("the valid certificate is no longer presented")
 	}
 	if err := os.Remove(ca.Path("server.key.pem")); err != nil {
@@ -257,11 +257,11 @@ func TestANewCertificateIsShownFromNowOnAndABrokenOneNever(t *testing.T) {
 	}
 	eventually(t, "the log of the missing key", func() bool { return log.holds("no such file") })
 	third := ca.Serve(time.Hour)
-	eventually(t, "the third certificate", func() bool { return shown(t, b, ca).Equal(third) })
+	eventually(t, "the third certificate", func() bool { return presentedCertificate(t, b, ca).Equal(third) })
 	robot.Ping() // renewal disconnects no client
 }
 
-func TestABrokenFileAtTheStartIsAnError(t *testing.T) {
+func TestInvalidFileAtStartIsAnError(t *testing.T) {
 	other := brokertest.NewCA(t)
 	foreign, err := os.ReadFile(other.Path("crl.pem"))
 	if err != nil {
@@ -283,7 +283,7 @@ func TestABrokenFileAtTheStartIsAnError(t *testing.T) {
 	}
 }
 
-func TestStatusTellsWhereTheBrokerListensAndWhatEndsWhen(t *testing.T) {
+func TestStatusHasListenersAndExpiries(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	ca.Serve(10*24*time.Hour + time.Hour)
 	b := brokertest.Start(t, ca.Broker, func(c *server.Config) { c.HTTP, c.WSS = "127.0.0.1:0", "127.0.0.1:0" })

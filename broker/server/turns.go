@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// turns is a queue of clients that wait for their password to be hashed, with a maximum
+// waitQueue is a queue of clients that wait for their password to be hashed, with a maximum
 // length. Each operation scans the whole queue: it is short, and a hash takes ten thousand
 // times as long.
-type turns struct {
-	most    int
-	waiting []*waiter // in the order of arrival
-	turn    uint64    // number of the last turn given
+type waitQueue struct {
+	max      int
+	waiting  []*waiter // in the order of arrival
+	lastTurn uint64    // number of the last turn given
 }
 
 type waiter struct {
@@ -27,8 +27,8 @@ type waiter struct {
 // their connection, and if that is not enough, the last waiter of the address with most
 // waiters. So a single waiter of one address is displaced only if every address has just
 // one.
-func (t *turns) add(w *waiter, suspect func(netip.Addr) bool) (out []*waiter) {
-	w.addressAt, w.claimAt = t.turn, t.turn
+func (t *waitQueue) add(w *waiter, suspect func(netip.Addr) bool) (out []*waiter) {
+	w.addressAt, w.claimAt = t.lastTurn, t.lastTurn
 	for _, o := range t.waiting {
 		if o.from == w.from {
 			w.addressAt = o.addressAt
@@ -38,7 +38,7 @@ func (t *turns) add(w *waiter, suspect func(netip.Addr) bool) (out []*waiter) {
 		}
 	}
 	t.waiting = append(t.waiting, w)
-	if len(t.waiting) <= t.most {
+	if len(t.waiting) <= t.max {
 		return nil
 	}
 	t.waiting = slices.DeleteFunc(t.waiting, func(o *waiter) bool {
@@ -48,17 +48,17 @@ func (t *turns) add(w *waiter, suspect func(netip.Addr) bool) (out []*waiter) {
 		out = append(out, o)
 		return true
 	})
-	if len(t.waiting) > t.most {
-		last := t.excess(suspect)
+	if len(t.waiting) > t.max {
+		last := t.victim(suspect)
 		t.drop(last)
 		out = append(out, last)
 	}
 	return out
 }
 
-// excess returns the waiter to displace: among suspect addresses if there are any, of the
+// victim returns the waiter to displace: among suspect addresses if there are any, of the
 // address with most waiters, and there of the claim with most waiters, the last one.
-func (t *turns) excess(suspect func(netip.Addr) bool) (last *waiter) {
+func (t *waitQueue) victim(suspect func(netip.Addr) bool) (last *waiter) {
 	addresses, claims := map[netip.Addr]int{}, map[claim]int{}
 	for _, w := range t.waiting {
 		addresses[w.from]++
@@ -90,10 +90,10 @@ func (t *turns) excess(suspect func(netip.Addr) bool) (last *waiter) {
 // take gives the next turn: to addresses that are not suspect first, then to the address
 // whose last turn was longest ago, there to the claim whose last turn was longest ago, and
 // of its waiters to the first.
-func (t *turns) take(suspect func(netip.Addr) bool) (next *waiter) {
+func (t *waitQueue) take(suspect func(netip.Addr) bool) (next *waiter) {
 	for _, w := range t.waiting {
 		if next == nil || cmp.Or(
-			cmp.Compare(one(suspect(w.from)), one(suspect(next.from))),
+			cmp.Compare(boolToInt(suspect(w.from)), boolToInt(suspect(next.from))),
 			cmp.Compare(w.addressAt, next.addressAt),
 			cmp.Compare(w.claimAt, next.claimAt),
 		) < 0 {
@@ -103,21 +103,21 @@ func (t *turns) take(suspect func(netip.Addr) bool) (next *waiter) {
 	if next == nil {
 		return nil
 	}
-	t.turn++
+	t.lastTurn++
 	t.drop(next)
 	for _, w := range t.waiting {
 		if w.from == next.from {
-			w.addressAt = t.turn
+			w.addressAt = t.lastTurn
 		}
 		if w.claim == next.claim {
-			w.claimAt = t.turn
+			w.claimAt = t.lastTurn
 		}
 	}
 	return next
 }
 
 // drop removes w, and reports whether it was waiting.
-func (t *turns) drop(w *waiter) bool {
+func (t *waitQueue) drop(w *waiter) bool {
 	i := slices.Index(t.waiting, w)
 	if i >= 0 {
 		t.waiting = slices.Delete(t.waiting, i, i+1)
@@ -125,7 +125,7 @@ func (t *turns) drop(w *waiter) bool {
 	return i >= 0
 }
 
-func one(b bool) int {
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}

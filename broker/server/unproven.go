@@ -11,31 +11,31 @@ import (
 // exposure describes from where a client could connect with a name that it does not have
 // to prove.
 type exposure struct {
-	beyond       []string // addresses that other machines can reach
+	remote       []string // addresses that other machines can reach
 	local        bool     // there are addresses that only this machine can reach
 	certificates bool     // robots and fleetd instances can authenticate by certificate
 }
 
 func (c *Config) exposure() exposure {
 	e := exposure{certificates: c.Files.ClientCA != ""}
-	for _, k := range kinds {
+	for _, k := range endpointKinds {
 		switch addr := *k.addr(c); {
 		case addr == "":
 		case loopback(addr):
 			e.local = true
 		default:
-			e.beyond = append(e.beyond, addr)
+			e.remote = append(e.remote, addr)
 		}
 	}
 	return e
 }
 
-// unproven returns an error if some users cannot authenticate although other machines can
+// checkUsers returns an error if some users cannot authenticate although other machines can
 // reach the broker. It is not enough that such a name is refused at those endpoints: the
 // line exists so that somebody uses it, and its author would believe it protected.
-func (e exposure) unproven(users access.Users) error {
+func (e exposure) checkUsers(users access.Users) error {
 	names := users.WithoutCredential(e.certificates)
-	if len(e.beyond) == 0 || len(names) == 0 {
+	if len(e.remote) == 0 || len(names) == 0 {
 		return nil
 	}
 	has := "has"
@@ -43,23 +43,23 @@ func (e exposure) unproven(users access.Users) error {
 		has = "have"
 	}
 	return fmt.Errorf("%s %s no password, and other machines can reach %s: add a hash to the line (broker hash-password); robots and fleetd instances may have a certificate instead (--client-ca)",
-		strings.Join(names, ", "), has, strings.Join(e.beyond, ", "))
+		strings.Join(names, ", "), has, strings.Join(e.remote, ", "))
 }
 
-// byNameAlone lists the users that any local process can impersonate.
-func (e exposure) byNameAlone(users access.Users) []string {
+// impersonable lists the users that any local process can impersonate.
+func (e exposure) impersonable(users access.Users) []string {
 	if !e.local {
 		return nil
 	}
 	return users.WithoutCredential(false)
 }
 
-// asksProof reports whether a name without a password is refused at this endpoint.
+// requiresProof reports whether a name without a password is refused at this endpoint.
 // In-process connections have no endpoint.
-func (d *endpoint) asksProof() bool { return d != nil && !d.local }
+func (d *endpoint) requiresProof() bool { return d != nil && !d.local }
 
-// listed shortens names for the log.
-func listed(names []string) []string {
+// shorten shortens names for the log.
+func shorten(names []string) []string {
 	const most = 20
 	if len(names) <= most {
 		return names

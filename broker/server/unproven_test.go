@@ -14,9 +14,9 @@ import (
 // someHash is the hash of the password "secret".
 var someHash = access.HashPassword("secret", [access.SaltBytes]byte{5}).String()
 
-func TestANameAloneOpensNoDoorBeyondThisMachine(t *testing.T) {
+func TestNameWithoutProofIsRefusedFromOtherMachines(t *testing.T) {
 	ca := brokertest.NewCA(t)
-	var log logged
+	var log logBuffer
 	b := brokertest.Start(t, log.into, usersOf(ca, "op1 operator "+someHash+"\nr1 robot\nfleetd fleetd\n"), ca.Broker, func(c *server.Config) {
 		c.MQTTS, c.WSS, c.WS, c.MQTT, c.Plaintext = "0.0.0.0:0", "0.0.0.0:0", "0.0.0.0:0", "127.0.0.1:0", true
 	})
@@ -70,7 +70,7 @@ func TestANameAloneOpensNoDoorBeyondThisMachine(t *testing.T) {
 	}
 }
 
-func TestABrokerDoesNotStartWithNamesThatNothingProves(t *testing.T) {
+func TestStartIsRefusedWithUnprovableNames(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	pair := server.Files{Cert: ca.Path("server.pem"), Key: ca.Path("server.key.pem")}
 	withCA := pair

@@ -18,7 +18,7 @@ import (
 
 func webSocket(c *server.Config) { c.WS = "127.0.0.1:0" }
 
-func TestMQTTIsSpokenOverWebSocketWithAndWithoutTLS(t *testing.T) {
+func TestMQTTOverWebSocket(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, webSocket, ca.Broker, func(c *server.Config) { c.WSS = "127.0.0.1:0" })
 	watcher := brokertest.Connect(t, brokertest.OverWebSocket("ws://"+b.AddrOf("ws")+"/mqtt", nil), brokertest.Hello{Name: "obs", ClientID: "obs.ws"})
@@ -34,7 +34,7 @@ func TestMQTTIsSpokenOverWebSocketWithAndWithoutTLS(t *testing.T) {
 	}
 }
 
-func TestAnMQTTPacketMayComeInManyWebSocketMessages(t *testing.T) {
+func TestMQTTPacketInManyWebSocketMessages(t *testing.T) {
 	b := brokertest.Start(t, webSocket)
 	d := websocket.Dialer{Subprotocols: []string{"mqtt"}}
 	ws, resp, err := d.Dial("ws://"+b.AddrOf("ws")+"/mqtt", nil)
@@ -65,7 +65,7 @@ func TestAnMQTTPacketMayComeInManyWebSocketMessages(t *testing.T) {
 
 // Any web page can make the browser of its visitor connect to the visitor's machine. A
 // broker there must not accept it.
-func TestAPageOfSomebodyElseDoesNotReachTheBrokerThroughABrowser(t *testing.T) {
+func TestUnknownOriginIsRefused(t *testing.T) {
 	b := brokertest.Start(t, webSocket, func(c *server.Config) { c.Origins = []string{"https://console.example"} })
 	url := "ws://" + b.AddrOf("ws") + "/mqtt"
 	for origin, want := range map[string]int{
@@ -84,7 +84,7 @@ func TestAPageOfSomebodyElseDoesNotReachTheBrokerThroughABrowser(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoMQTTOverWebSocketIsRefusedInHTTP(t *testing.T) {
+func TestInvalidUpgradeRequestIsRefused(t *testing.T) {
 	b := brokertest.Start(t, webSocket, func(c *server.Config) { c.ConnectTimeout = time.Hour })
 	upgrade := "Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
 	for request, want := range map[string]int{

@@ -18,7 +18,7 @@ func (g *guard) judgeWill(c *client, topic string, retain bool, payload []byte) 
 	if v := c.rights.JudgeWill(access.Publish{Topic: topic, Retain: retain, Size: len(payload)}); v.Decision != access.Pass {
 		return v.Detail
 	}
-	if !g.presence(topic) {
+	if !g.isPresence(topic) {
 		return ""
 	}
 	p, problems := schema.Decode[schema.Presence](payload)
@@ -32,7 +32,7 @@ func (g *guard) judgeWill(c *client, topic string, retain bool, payload []byte) 
 }
 
 // isPresence reports whether topic is the presence of a robot or of fleetd.
-func (g *guard) presence(topic string) bool {
+func (g *guard) isPresence(topic string) bool {
 	row, _, ok := g.ns.Match(topic)
 	return ok && (row.Kind == schema.TopicPresence || row.Kind == schema.TopicFleetPresence)
 }
@@ -42,11 +42,11 @@ func (g *guard) presence(topic string) bool {
 // when it sends a will, so the decision of CONNECT is made again.
 func (g *guard) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 	c := connOf(cl)
-	if g.closing.Load() || c == nil || c.who.Load() == nil || c.takenOver.Load() {
+	if g.closing.Load() || c == nil || c.client.Load() == nil || c.takenOver.Load() {
 		g.counters.add(willSilenced)
 		return mqtt.Will{}, nil
 	}
-	if why := g.judgeWill(c.who.Load(), will.TopicName, will.Retain, will.Payload); why != "" {
+	if why := g.judgeWill(c.client.Load(), will.TopicName, will.Retain, will.Payload); why != "" {
 		g.counters.add(willSilenced)
 		g.log.Error("will suppressed: it is no longer allowed", "client", cl.ID, "topic", will.TopicName, "why", why)
 		return mqtt.Will{}, nil
@@ -58,7 +58,7 @@ func (g *guard) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 		}
 	}
 	if will.Retain {
-		g.kept.keeping(will.TopicName, len(will.Payload), true)
+		g.retained.begin(will.TopicName, len(will.Payload), true)
 	}
 	return will, nil
 }
@@ -79,7 +79,7 @@ func (g *guard) sendWillOf(cl *mqtt.Client) {
 func (g *guard) OnWillSent(cl *mqtt.Client, pk packets.Packet) {
 	if pk.TopicName != "" {
 		g.counters.add(willSent)
-		g.told.tell(slog.LevelInfo, "will sent", "", cl.ID, "client", cl.ID, "topic", pk.TopicName)
+		g.throttledLog.add(slog.LevelInfo, "will sent", "", cl.ID, "client", cl.ID, "topic", pk.TopicName)
 	}
 }
 
@@ -88,17 +88,17 @@ func (g *guard) OnWillSent(cl *mqtt.Client, pk packets.Packet) {
 // session and the boot are taken from the client's will; state and reason are the
 // broker's. Any other will is not sent.
 func (g *guard) willOfKicked(nc *conn, will mqtt.Will) mqtt.Will {
-	if !g.presence(will.TopicName) {
+	if !g.isPresence(will.TopicName) {
 		return mqtt.Will{}
 	}
 	p, problems := schema.Decode[schema.Presence](will.Payload)
 	if len(schema.Errors(problems)) > 0 {
 		return mqtt.Will{}
 	}
-	told := schema.Presence{State: schema.PresenceLost, Session: p.Session, Boot: p.Boot, Reason: nc.kicked.Load().reason}
-	payload, err := schema.Encode(told)
+	presence := schema.Presence{State: schema.PresenceLost, Session: p.Session, Boot: p.Boot, Reason: nc.kicked.Load().reason}
+	payload, err := schema.Encode(presence)
 	if err != nil {
-		g.log.Error("encode presence of a kicked client", "client", nc.who.Load().ClientID, "error", err)
+		g.log.Error("encode presence of a kicked client", "client", nc.client.Load().ClientID, "error", err)
 		return mqtt.Will{}
 	}
 	will.Payload = payload

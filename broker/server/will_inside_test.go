@@ -12,7 +12,7 @@ import (
 )
 
 // A forbidden will that got past the check of CONNECT is not sent either.
-func TestAWillIsJudgedAgainWhenItIsSent(t *testing.T) {
+func TestWillIsCheckedAgainWhenSent(t *testing.T) {
 	cfg, err := Config{Dev: true}.complete()
 	if err != nil {
 		t.Fatal(err)
@@ -23,7 +23,7 @@ func TestAWillIsJudgedAgainWhenItIsSent(t *testing.T) {
 	defer theirs.Close()
 	nc := &conn{Conn: ours, raw: ours}
 	id := access.Identity{Name: "r1", ClientID: "r1", Role: schema.RoleRobot}
-	nc.who.Store(&client{Identity: id, rights: access.Compile(id, cfg.Namespace)})
+	nc.client.Store(&client{Identity: id, rights: access.Compile(id, cfg.Namespace)})
 	cl := srv.NewClient(nc, "tcp", "r1", false)
 
 	const lost = `{"state":"lost","session":"s","boot":"b"}`

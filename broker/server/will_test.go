@@ -13,7 +13,7 @@ func lost(session string) string {
 	return fmt.Sprintf(`{"state":"lost","session":%q,"boot":"b"}`, session)
 }
 
-func TestWillsThatAreRefused(t *testing.T) {
+func TestForbiddenWillsAreRefused(t *testing.T) {
 	b := start(t)
 	for _, c := range []struct {
 		name string
@@ -60,7 +60,7 @@ func TestWillsThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestAWillIsSentForWhoIsLostAndForNobodyElse(t *testing.T) {
+func TestWillIsSentOnlyForLostClients(t *testing.T) {
 	b := start(t)
 	watcher := b.Client(t, "obs")
 	watcher.Subscribe("troupe/v1/robots/+/presence")
@@ -81,7 +81,7 @@ func TestAWillIsSentForWhoIsLostAndForNobodyElse(t *testing.T) {
 	}
 }
 
-func TestAClosingBrokerDeclaresNobodyLost(t *testing.T) {
+func TestClosingBrokerSendsNoWills(t *testing.T) {
 	b := start(t)
 	watcher := brokertest.Connect(t, brokertest.TCP(b.Addr()), brokertest.Hello{Name: "obs", ClientID: "obs"})
 	watcher.Subscribe("troupe/v1/robots/+/presence")

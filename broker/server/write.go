@@ -15,16 +15,16 @@ import (
 // the queue of a client is bounded. A client that reads a little each time would keep its
 // queue full for ever, so the time by which a client is too slow adds up.
 
-// perWrite is how many bytes a client has to read within one write timeout.
-const perWrite = 64 << 10
+// bytesPerTimeout is how many bytes a client has to read within one write timeout.
+const bytesPerTimeout = 64 << 10
 
-// refill is how many times longer than its delay a client has to keep up until the delay
+// forgiveFactor is how many times longer than its delay a client has to keep up until the delay
 // is forgiven.
-const refill = 10
+const forgiveFactor = 10
 
-// keepBuffer is the maximum size in bytes of a buffer that is kept for the next write:
+// maxKeptBuffer is the maximum size in bytes of a buffer that is kept for the next write:
 // there may be ten thousand connections.
-const keepBuffer = 1 << 10
+const maxKeptBuffer = 1 << 10
 
 // unsent holds what the library wrote and the socket has not accepted yet. It stays small:
 // each goroutine that writes waits until its bytes are sent.
@@ -84,7 +84,7 @@ func (u *unsent) take() (b []byte, err error) {
 func (u *unsent) sent(b []byte, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.broken = err; cap(b) <= keepBuffer {
+	if u.broken = err; cap(b) <= maxKeptBuffer {
 		u.next = b[:0]
 	}
 }
@@ -92,7 +92,7 @@ func (u *unsent) sent(b []byte, err error) {
 // slowness measures by how much a client was slower than it should be, over all writes. It
 // decreases while nothing is being written.
 type slowness struct {
-	owed  time.Duration
+	debt  time.Duration
 	began time.Time // start of the current or last write
 	ended time.Time // end of the last write
 }
@@ -101,21 +101,21 @@ type slowness struct {
 // need, plus what is left of limit.
 func (s *slowness) allowed(now time.Time, n int, limit time.Duration) time.Duration {
 	if !s.ended.IsZero() {
-		s.owed = max(0, s.owed-now.Sub(s.ended)/refill)
+		s.debt = max(0, s.debt-now.Sub(s.ended)/forgiveFactor)
 	}
 	s.began = now
-	return limit - s.owed + fair(n, limit)
+	return limit - s.debt + fair(n, limit)
 }
 
 // wrote records the end of a write.
 func (s *slowness) wrote(now time.Time, n int, limit time.Duration) {
 	s.ended = now
-	s.owed = max(0, s.owed+now.Sub(s.began)-fair(n, limit))
+	s.debt = max(0, s.debt+now.Sub(s.began)-fair(n, limit))
 }
 
 // fair is the time that n bytes may take.
 func fair(n int, limit time.Duration) time.Duration {
-	return limit * time.Duration(n) / perWrite
+	return limit * time.Duration(n) / bytesPerTimeout
 }
 
 func isTimeout(err error) bool {

@@ -26,7 +26,7 @@ const (
 	subprotocol = "mqtt"
 	maxRequest  = 8 << 10 // bytes of the HTTP upgrade request
 	maxMessage  = 2 << 20 // bytes; more than any MQTT packet
-	buffer      = 4 << 10 // bytes, each way
+	bufferSize  = 4 << 10 // bytes, each way
 )
 
 // Path is the URL path at which MQTT is served.
@@ -39,15 +39,15 @@ const Path = "/mqtt"
 // contains it: the browser lets any page connect to any host, including this machine, on
 // behalf of its user.
 func Accept(c net.Conn, origins []string) (net.Conn, error) {
-	in := bufio.NewReaderSize(&io.LimitedReader{R: c, N: maxRequest}, buffer)
+	in := bufio.NewReaderSize(&io.LimitedReader{R: c, N: maxRequest}, bufferSize)
 	r, err := http.ReadRequest(in)
 	if err != nil {
 		return nil, fmt.Errorf("read WebSocket upgrade request: %w", err)
 	}
-	w := &answer{conn: c, in: in, header: http.Header{}}
+	w := &responseWriter{conn: c, in: in, header: http.Header{}}
 	up := websocket.Upgrader{
-		ReadBufferSize: buffer, WriteBufferSize: buffer, Subprotocols: []string{subprotocol},
-		CheckOrigin: func(r *http.Request) bool { return originTaken(r.Header["Origin"], origins) },
+		ReadBufferSize: bufferSize, WriteBufferSize: bufferSize, Subprotocols: []string{subprotocol},
+		CheckOrigin: func(r *http.Request) bool { return originAllowed(r.Header["Origin"], origins) },
 	}
 	switch {
 	case r.URL.Path != Path && r.URL.Path != "/":
@@ -65,15 +65,15 @@ func Accept(c net.Conn, origins []string) (net.Conn, error) {
 	return nil, errors.Join(fmt.Errorf("upgrade to WebSocket: %w", err), w.send(r))
 }
 
-func originTaken(given, origins []string) bool {
-	return len(given) == 0 || len(given) == 1 && slices.ContainsFunc(origins, func(o string) bool { return strings.EqualFold(o, given[0]) })
+func originAllowed(origin, origins []string) bool {
+	return len(origin) == 0 || len(origin) == 1 && slices.ContainsFunc(origins, func(o string) bool { return strings.EqualFold(o, origin[0]) })
 }
 
 // Dial opens a ws or wss URL over a connection that dial makes.
 func Dial(ctx context.Context, url string, dial func(ctx context.Context, network, addr string) (net.Conn, error), config *tls.Config) (net.Conn, error) {
 	d := websocket.Dialer{
 		NetDialContext: dial, TLSClientConfig: config, Subprotocols: []string{subprotocol},
-		ReadBufferSize: buffer, WriteBufferSize: buffer,
+		ReadBufferSize: bufferSize, WriteBufferSize: bufferSize,
 	}
 	ws, resp, err := d.DialContext(ctx, url, nil)
 	switch {
@@ -92,7 +92,7 @@ func Dial(ctx context.Context, url string, dial func(ctx context.Context, networ
 type stream struct {
 	*websocket.Conn
 	message io.Reader // being read, or nil
-	writing sync.Mutex
+	writeMu sync.Mutex
 }
 
 func newStream(ws *websocket.Conn) *stream {
@@ -126,8 +126,8 @@ func (s *stream) Read(b []byte) (int, error) {
 }
 
 func (s *stream) Write(b []byte) (int, error) {
-	s.writing.Lock()
-	defer s.writing.Unlock()
+	s.writeMu.Lock()
+	defer s.writeMu.Unlock()
 	if err := s.WriteMessage(websocket.BinaryMessage, b); err != nil {
 		return 0, err
 	}
@@ -138,9 +138,9 @@ func (s *stream) SetDeadline(t time.Time) error {
 	return errors.Join(s.SetReadDeadline(t), s.SetWriteDeadline(t))
 }
 
-// answer is the http.ResponseWriter of the upgrade request. It hands over the connection,
+// responseWriter is the http.ResponseWriter of the upgrade request. It hands over the connection,
 // or collects the refusal.
-type answer struct {
+type responseWriter struct {
 	conn   net.Conn
 	in     *bufio.Reader
 	header http.Header
@@ -148,16 +148,16 @@ type answer struct {
 	body   strings.Builder
 }
 
-func (a *answer) Header() http.Header         { return a.header }
-func (a *answer) WriteHeader(status int)      { a.status = status }
-func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
+func (a *responseWriter) Header() http.Header         { return a.header }
+func (a *responseWriter) WriteHeader(status int)      { a.status = status }
+func (a *responseWriter) Write(b []byte) (int, error) { return a.body.Write(b) }
 
-func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	return a.conn, bufio.NewReadWriter(a.in, bufio.NewWriterSize(a.conn, buffer)), nil
+func (a *responseWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return a.conn, bufio.NewReadWriter(a.in, bufio.NewWriterSize(a.conn, bufferSize)), nil
 }
 
 // send writes the refusal, if there is one.
-func (a *answer) send(r *http.Request) error {
+func (a *responseWriter) send(r *http.Request) error {
 	if a.status == 0 {
 		return nil
 	}

@@ -12,19 +12,19 @@ import (
 )
 
 // closedPeer is a connection whose peer has sent everything and closed its side.
-type said struct {
+type closedPeer struct {
 	in  *bytes.Reader
 	out bytes.Buffer
 }
 
-func (s *said) Read(b []byte) (int, error)       { return s.in.Read(b) }
-func (s *said) Write(b []byte) (int, error)      { return s.out.Write(b) }
-func (*said) Close() error                       { return nil }
-func (*said) LocalAddr() net.Addr                { return &net.TCPAddr{} }
-func (*said) RemoteAddr() net.Addr               { return &net.TCPAddr{} }
-func (*said) SetDeadline(time.Time) error        { return nil }
-func (*said) SetReadDeadline(time.Time) error    { return nil }
-func (*said) SetWriteDeadline(t time.Time) error { return nil }
+func (s *closedPeer) Read(b []byte) (int, error)       { return s.in.Read(b) }
+func (s *closedPeer) Write(b []byte) (int, error)      { return s.out.Write(b) }
+func (*closedPeer) Close() error                       { return nil }
+func (*closedPeer) LocalAddr() net.Addr                { return &net.TCPAddr{} }
+func (*closedPeer) RemoteAddr() net.Addr               { return &net.TCPAddr{} }
+func (*closedPeer) SetDeadline(time.Time) error        { return nil }
+func (*closedPeer) SetReadDeadline(time.Time) error    { return nil }
+func (*closedPeer) SetWriteDeadline(t time.Time) error { return nil }
 
 const request = "GET /mqtt HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
 	"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: mqtt\r\n\r\n"
@@ -34,7 +34,7 @@ func frame(first byte, payload string) string {
 	return string([]byte{first, 0x80 | byte(len(payload)), 0, 0, 0, 0}) + payload
 }
 
-func TestWhatComesInManyFramesIsOneStream(t *testing.T) {
+func TestFramesFormOneStream(t *testing.T) {
 	const (
 		text, binary, more, ping, end = 0x81, 0x82, 0x02, 0x89, 0x88
 	)
@@ -50,7 +50,7 @@ func TestWhatComesInManyFramesIsOneStream(t *testing.T) {
 		"a frame without a mask":         {"\x82\x01a", "", false},
 	} {
 		// The frames come after the response: one that comes with the request is refused.
-		ws, err := Accept(&turns{said: &said{}, readers: []io.Reader{strings.NewReader(request), strings.NewReader(c.frames)}}, nil)
+		ws, err := Accept(&sequence{closedPeer: &closedPeer{}, readers: []io.Reader{strings.NewReader(request), strings.NewReader(c.frames)}}, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
@@ -62,12 +62,12 @@ func TestWhatComesInManyFramesIsOneStream(t *testing.T) {
 }
 
 // sequence reads from one reader after another, each Read from one of them.
-type turns struct {
-	*said
+type sequence struct {
+	*closedPeer
 	readers []io.Reader
 }
 
-func (s *turns) Read(b []byte) (int, error) {
+func (s *sequence) Read(b []byte) (int, error) {
 	for len(s.readers) > 0 {
 		n, err := s.readers[0].Read(b)
 		if n > 0 {
@@ -86,7 +86,7 @@ func FuzzAccept(f *testing.F) {
 	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"))
 	f.Add([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		conn := &said{in: bytes.NewReader(text)}
+		conn := &closedPeer{in: bytes.NewReader(text)}
 		ws, err := Accept(conn, []string{"https://console.example"})
 		upgraded := strings.HasPrefix(conn.out.String(), "HTTP/1.1 101 ")
 		if (err == nil) != upgraded {
