@@ -14,7 +14,7 @@ import (
 // that an unknown client's header declares, up to 256 MB, before it is authenticated.
 const maxConnect = 4 << 10
 
-// conn is a client's connection as the library sees it. Writing is explained in write.go.
+// conn is a client's connection as the library sees it. Writing is explained in unsent.go.
 type conn struct {
 	net.Conn                     // after the TLS and WebSocket handshakes; owned by the reading goroutine until the library has it
 	raw      net.Conn            // the socket below

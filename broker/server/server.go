@@ -46,7 +46,7 @@ type Config struct {
 	Namespace schema.Namespace // troupe
 
 	ConnectTimeout time.Duration // 10 s from accept to CONNECT
-	WriteTimeout   time.Duration // 1 s for 64 KiB to a client; what a client is slower adds up, see write.go
+	WriteTimeout   time.Duration // 1 s for 64 KiB to a client; what a client is slower adds up, see unsent.go
 	DrainTimeout   time.Duration // 1 s from Close until clients that have not read everything are cut
 	MaxClients     int           // 20000; every twentieth slot is reserved for clients of role stop and fleetd instances
 	MaxPerName     int           // 64 connections of one name; a robot's ids are two

@@ -153,7 +153,7 @@ func (l *limiters[K]) allow(k K) bool {
 	return one.AllowN(now, 1)
 }
 
-// makeRoom reports whether one more may be kept, and drops idle ones if that is due.
+// hasRoom reports whether one more may be kept, and drops idle ones if that is due.
 func (l *limiters[K]) hasRoom(now time.Time) bool {
 	full := l.maxKeys > 0 && len(l.byKey) >= l.maxKeys
 	if full && now.Sub(l.prunedAt) >= pruneInterval || !full && len(l.byKey) >= max(pruneThreshold, l.pruneAt) {
