@@ -148,7 +148,9 @@ type Namespace string
 const DefaultNamespace Namespace = "troupe"
 
 // Root returns the prefix of every topic.
-func (n Namespace) Root() string { return string(n) + "/v1/" }
+func (n Namespace) Root() string { return string(n) + versionLevel }
+
+const versionLevel = "/v1/"
 
 // Topic fills the pattern of kind k with params in order. If a parameter is a wildcard,
 // the result is a topic filter.
@@ -193,54 +195,116 @@ func (p TopicParams) Get(name string) string {
 	return ""
 }
 
+// set is the inverse of Get.
+func (p *TopicParams) set(name, value string) {
+	switch name {
+	case "rid":
+		p.RID = value
+	case "cid":
+		p.CID = value
+	case "group":
+		p.Group = value
+	case "verb":
+		p.Verb = value
+	case "sha256":
+		p.SHA256 = value
+	case "name":
+		p.Name = value
+	}
+}
+
 // Match returns the row and the parameters of a concrete topic. It fails for a topic that
 // is not in the table or whose parameters are not valid ids.
 func (n Namespace) Match(topic string) (Topic, TopicParams, bool) {
-	rest, ok := strings.CutPrefix(topic, n.Root())
+	rest, ok := strings.CutPrefix(topic, string(n))
+	if ok {
+		rest, ok = strings.CutPrefix(rest, versionLevel)
+	}
 	if !ok || len(topic) > MaxTopicBytes {
 		return Topic{}, TopicParams{}, false
 	}
-	for i := range Topics {
-		if p, ok := matchPattern(Topics[i].Pattern, rest); ok {
-			return Topics[i], p, true
-		}
+	var p TopicParams
+	row := topicTree.match(rest, true, &p)
+	if row == nil {
+		return Topic{}, TopicParams{}, false
 	}
-	return Topic{}, TopicParams{}, false
+	return *row, p, true
 }
 
-func matchPattern(pattern, topic string) (p TopicParams, ok bool) {
-	for {
-		pl, prest, pmore := strings.Cut(pattern, "/")
-		tl, trest, tmore := strings.Cut(topic, "/")
-		if pl[0] == '{' {
-			switch name := pl[1 : len(pl)-1]; {
-			case name == "sha256":
-				if !ValidSHA256(tl) {
-					return p, false
-				}
-				p.SHA256 = tl
-			case !ValidID(tl):
-				return p, false
-			case name == "rid":
-				p.RID = tl
-			case name == "cid":
-				p.CID = tl
-			case name == "group":
-				p.Group = tl
-			case name == "verb":
-				p.Verb = tl
-			case name == "name":
-				p.Name = tl
-			}
-		} else if pl != tl {
-			return TopicParams{}, false
+// topicTree is the topic table by levels. A match takes as many steps as the topic has
+// levels, however many rows the table has: brokers and robots match every message.
+var topicTree = newTopicNode(Topics)
+
+// topicNode is what may follow the first levels of a topic.
+type topicNode struct {
+	row     *Topic                // of the pattern that ends here, or nil
+	literal map[string]*topicNode // next level
+	param   *topicNode            // next level if it is a parameter, or nil
+	name    string                // of param
+}
+
+func newTopicNode(table []Topic) *topicNode {
+	root := &topicNode{}
+	for i := range table {
+		n := root
+		for level := range strings.SplitSeq(table[i].Pattern, "/") {
+			n = n.add(level)
 		}
-		if pmore != tmore {
-			return p, false
+		if n.row != nil {
+			panic("schema: two rows for topic " + table[i].Pattern)
 		}
-		if !pmore {
-			return p, true
-		}
-		pattern, topic = prest, trest
+		n.row = &table[i]
 	}
+	return root
+}
+
+// add returns the child for a level of a pattern.
+func (n *topicNode) add(level string) *topicNode {
+	if level[0] != '{' {
+		if n.literal == nil {
+			n.literal = map[string]*topicNode{}
+		}
+		if n.literal[level] == nil {
+			n.literal[level] = &topicNode{}
+		}
+		return n.literal[level]
+	}
+	name := level[1 : len(level)-1]
+	if n.param == nil {
+		n.param, n.name = &topicNode{}, name
+	}
+	if n.name != name {
+		panic("schema: parameters " + n.name + " and " + name + " at the same level")
+	}
+	return n.param
+}
+
+// match returns the row of rest, the levels after those of n; without more there are
+// none. A literal level is preferred, as in the order of the table. p is written only
+// once the whole topic matches, so a failed branch leaves nothing behind.
+func (n *topicNode) match(rest string, more bool, p *TopicParams) *Topic {
+	if !more {
+		return n.row
+	}
+	level, rest, more := strings.Cut(rest, "/")
+	if child := n.literal[level]; child != nil {
+		if row := child.match(rest, more, p); row != nil {
+			return row
+		}
+	}
+	if n.param == nil || !validParam(n.name, level) {
+		return nil
+	}
+	row := n.param.match(rest, more, p)
+	if row != nil {
+		p.set(n.name, level)
+	}
+	return row
+}
+
+func validParam(name, value string) bool {
+	if name == "sha256" {
+		return ValidSHA256(value)
+	}
+	return ValidID(value)
 }

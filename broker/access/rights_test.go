@@ -47,6 +47,20 @@ func BenchmarkMayRead(b *testing.B) {
 	}
 }
 
+func BenchmarkJudge(b *testing.B) {
+	r := rightsOf(schema.RoleOperator, "op1")
+	for what, m := range map[string]Publish{
+		"command": {Topic: "troupe/v1/robots/r1/cmd/op1/mode/set", Size: 20},
+		"stop":    {Topic: "troupe/v1/fleet/cmd/op1/stop", Size: 20},
+	} {
+		b.Run(what, func(b *testing.B) {
+			for b.Loop() {
+				r.Judge(m)
+			}
+		})
+	}
+}
+
 // tableTopics draws topics of the table and similar ones.
 var tableTopics = rapid.Custom(func(t *rapid.T) string {
 	row := rapid.SampledFrom(schema.Topics).Draw(t, "row")
