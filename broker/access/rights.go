@@ -118,12 +118,13 @@ func (r *Rights) Judge(p Publish) Verdict {
 	if !ok {
 		return refusal(schema.ReasonForbidden, "the topic is not in the topic table")
 	}
-	v := r.judge(p, row, params)
-	v.Urgent = v.Urgent || isStop(row, params)
+	stop := isStop(row, params)
+	v := r.judge(p, row, params, stop)
+	v.Urgent = v.Urgent || stop
 	return v
 }
 
-func (r *Rights) judge(p Publish, row schema.Topic, params schema.TopicParams) Verdict {
+func (r *Rights) judge(p Publish, row schema.Topic, params schema.TopicParams, stop bool) Verdict {
 	switch {
 	case r.id.Blobs:
 		return refusal(schema.ReasonForbidden, "this connection may only read blobs")
@@ -142,9 +143,9 @@ func (r *Rights) judge(p Publish, row schema.Topic, params schema.TopicParams) V
 		}
 	}
 	switch {
-	case isStop(row, params) && p.Retain:
+	case stop && p.Retain:
 		return Verdict{Decision: Strip, Reason: schema.ReasonRetainedCommand, Detail: "the stop was passed on without the retain flag: commands are not retained"}
-	case isStop(row, params):
+	case stop:
 		return Verdict{Decision: Pass}
 	case p.Retain && (row.Kind == schema.TopicCmd || row.Kind == schema.TopicTeleop):
 		return refusal(schema.ReasonRetainedCommand, "commands are never retained; send it without the retain flag")
@@ -185,8 +186,11 @@ func (r *Rights) JudgeWill(w Publish) Verdict {
 
 // isStop reports whether messages on a topic are stops.
 func isStop(row schema.Topic, at schema.TopicParams) bool {
+	if row.Kind != schema.TopicCmd {
+		return row.Kind == schema.TopicFleetStopCmd
+	}
 	verb, known := schema.VerbOf(at.Group, at.Verb)
-	return row.Kind == schema.TopicFleetStopCmd || row.Kind == schema.TopicCmd && known && verb.Class == schema.ClassStop
+	return known && verb.Class == schema.ClassStop
 }
 
 func refusal(r schema.Reason, detail string) Verdict {

@@ -52,6 +52,7 @@ func BenchmarkJudge(b *testing.B) {
 	for what, m := range map[string]Publish{
 		"command": {Topic: "troupe/v1/robots/r1/cmd/op1/mode/set", Size: 20},
 		"stop":    {Topic: "troupe/v1/fleet/cmd/op1/stop", Size: 20},
+		"refused": {Topic: "troupe/v1/robots/r1/state", Size: 20},
 	} {
 		b.Run(what, func(b *testing.B) {
 			for b.Loop() {
