@@ -1,6 +1,7 @@
 package link
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -18,17 +19,32 @@ const writeChunk = 16 << 10
 // deadline, a failed write ends the connection (the library would keep it), and received
 // packets are checked before the library allocates them.
 //
+// It reads through a buffer: the library reads each packet in at least three pieces, which
+// would be a system call each.
+//
 // It also remembers why it was ended. The library does not report why a connection was
 // closed on this side, so a read after that returns the cause.
 type guardedConn struct {
 	net.Conn
+	reader        io.Reader // of Conn, buffered
 	writeTimeout  time.Duration
 	checker       packetChecker
 	disconnecting atomic.Bool   // DISCONNECT is being sent
+	closed        atomic.Bool   // nothing is read any more, not even from the buffer
 	readToken     chan struct{} // capacity 1: one reader at a time, as Config.Dial's connection may not allow two
 
 	mu    sync.Mutex
 	cause error
+}
+
+// readBuffer is the size of the read buffer in bytes. Nearly all packets are smaller; the
+// rest of a larger one is read past the buffer.
+const readBuffer = 4 << 10
+
+func newGuardedConn(c net.Conn, writeTimeout time.Duration, checker packetChecker) *guardedConn {
+	return &guardedConn{
+		Conn: c, reader: bufio.NewReaderSize(c, readBuffer), writeTimeout: writeTimeout, checker: checker, readToken: make(chan struct{}, 1),
+	}
 }
 
 // fail ends the connection for a reason on this side; the first reason is kept.
@@ -38,6 +54,7 @@ func (c *guardedConn) fail(err error) {
 		c.cause = err
 	}
 	c.mu.Unlock()
+	c.closed.Store(true)
 	c.Conn.Close()
 }
 
@@ -52,6 +69,7 @@ func (c *guardedConn) Close() error {
 		_, _ = io.Copy(io.Discard, c.Conn) // until the peer closes
 		<-c.readToken
 	}
+	c.closed.Store(true)
 	return c.Conn.Close()
 }
 
@@ -64,7 +82,10 @@ func (c *guardedConn) endCause() error {
 func (c *guardedConn) Read(b []byte) (int, error) {
 	c.readToken <- struct{}{}
 	defer func() { <-c.readToken }()
-	n, err := c.Conn.Read(b)
+	n, err := 0, net.ErrClosed
+	if !c.closed.Load() {
+		n, err = c.reader.Read(b)
+	}
 	if n > 0 {
 		if bad := c.checker.check(b[:n]); bad != nil {
 			c.fail(bad)

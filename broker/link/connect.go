@@ -90,7 +90,7 @@ func (s *session) connect(ctx context.Context) error {
 			dialed <- err
 			return nil, err
 		}
-		s.conn = &guardedConn{Conn: c, writeTimeout: s.cfg.WriteTimeout, checker: packetChecker{max: s.cfg.MaxPacket, filters: filters}, readToken: make(chan struct{}, 1)}
+		s.conn = newGuardedConn(c, s.cfg.WriteTimeout, packetChecker{max: s.cfg.MaxPacket, filters: filters})
 		dialed <- nil
 		return s.conn, nil
 	})
