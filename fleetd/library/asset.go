@@ -13,7 +13,7 @@ import (
 	"troupe/schema/score"
 )
 
-// Asset is a sound or an image under the name by which acts name it.
+// Asset is a sound or an image under the name that acts use.
 type Asset struct {
 	Name      string
 	SHA256    string
@@ -23,15 +23,15 @@ type Asset struct {
 	ChangedBy string
 }
 
-// File is bytes of an asset. They are known by their digest and never change.
+// File is the bytes of an asset, identified by their digest.
 type File struct {
 	SHA256 string
 	Media  Media
 	Body   []byte
 }
 
-// MaxFiles bounds the bytes of all files together, older ones that published
-// stories need included. What one may have is score.MaxAsset.
+// MaxFiles bounds the bytes of all files together, including older ones that published
+// stories need. score.MaxAsset bounds each file.
 const MaxFiles = 2 << 30
 
 // Codes of problems with assets.
@@ -40,16 +40,16 @@ const (
 	CodeInUse        = "in_use"
 )
 
-// Uploaded is an asset that was put.
+// Uploaded is the result of PutAsset.
 type Uploaded struct {
 	Asset     Asset
-	Unchanged bool     // these are its bytes already
-	Stale     []string // stories whose newest revision holds other bytes under this name; publish them anew
+	Unchanged bool     // the asset had these bytes already
+	Stale     []string // stories whose newest revision uses other bytes of this asset
 	Changes   Changes
 }
 
-// PutAsset keeps a sound or an image under a name. Published stories keep the
-// bytes that they were published with.
+// PutAsset plans to store a sound or an image under a name. Published stories keep the bytes
+// that they were published with.
 func PutAsset(rows Rows, name string, body []byte, by By) (Uploaded, []schema.Problem) {
 	s, problems := newShelf(rows)
 	if problems != nil {
@@ -66,7 +66,7 @@ func PutAsset(rows Rows, name string, body []byte, by By) (Uploaded, []schema.Pr
 	case known && old.Media.Kind() != a.Media.Kind():
 		return Uploaded{}, []schema.Problem{schema.Fault("/name", CodeConflict, fmt.Sprintf("%s is a %s, and this is a %s", name, old.Media.Kind(), a.Media.Kind()), "use another name, or delete the old one first")}
 	case rows.FileBytes+a.Size > MaxFiles:
-		return Uploaded{}, []schema.Problem{schema.Fault("", score.CodeTooBig, fmt.Sprintf("all files together would have %d bytes, at most %d are kept", rows.FileBytes+a.Size, MaxFiles), "delete assets that nothing uses; a day later their room is free")}
+		return Uploaded{}, []schema.Problem{schema.Fault("", score.CodeTooBig, fmt.Sprintf("all files together would have %d bytes, the limit is %d", rows.FileBytes+a.Size, MaxFiles), "delete unused assets; their space is free a day later")}
 	}
 	s.assets[name] = a
 	s.changes.Files, s.changes.Assets = []File{{a.SHA256, a.Media, body}}, []Asset{a}
@@ -75,29 +75,29 @@ func PutAsset(rows Rows, name string, body []byte, by By) (Uploaded, []schema.Pr
 	return Uploaded{Asset: a, Stale: s.outdatedBy(a), Changes: s.changes}, nil
 }
 
-// judgeFile says what the bytes are, or why they cannot be an asset of this name.
+// judgeFile returns the media type of a file, or why it cannot be an asset with this name.
 func judgeFile(name string, body []byte) (Media, []schema.Problem) {
 	if !schema.ValidID(name) {
-		return "", []schema.Problem{schema.Fault("/name", score.CodeBadID, fmt.Sprintf("%q cannot be the name of an asset", name), "a to z, 0 to 9 and -, at most 63 characters")}
+		return "", []schema.Problem{schema.Fault("/name", score.CodeBadID, fmt.Sprintf("%q cannot be the name of an asset", name), "write a to z, 0 to 9 and -, at most 63 characters")}
 	}
 	if len(body) == 0 {
-		return "", []schema.Problem{schema.Fault("", "empty", "there is nothing in it", "send the file as the body")}
+		return "", []schema.Problem{schema.Fault("", "empty", "the file is empty", "send the file as the body")}
 	}
 	if len(body) > score.MaxAsset {
-		return "", []schema.Problem{schema.Fault("", score.CodeTooBig, fmt.Sprintf("it has %d bytes, robots take %d", len(body), score.MaxAsset), "make it shorter, or compress it")}
+		return "", []schema.Problem{schema.Fault("", score.CodeTooBig, fmt.Sprintf("it has %d bytes, robots accept at most %d", len(body), score.MaxAsset), "make it shorter, or compress it")}
 	}
 	media, ok := MediaOf(body)
 	if !ok {
 		hint := "send WAV, Ogg, MP3 or FLAC for a sound, PNG or JPEG for a face"
 		if head := body[:min(len(body), 1024)]; bytes.Contains(head, []byte("<svg")) {
-			hint = "a face is PNG or JPEG: an SVG may hold programs and fetch from elsewhere, and robots run neither"
+			hint = "send PNG or JPEG for a face: robots do not support SVG, which may contain programs and load other files"
 		}
-		return "", []schema.Problem{schema.Fault("", CodeUnknownMedia, "its bytes are of no kind that robots play or show, whatever it is called", hint)}
+		return "", []schema.Problem{schema.Fault("", CodeUnknownMedia, "its contents are of no media type that robots support, whatever its name", hint)}
 	}
 	return media, nil
 }
 
-// outdatedBy lists the stories whose newest revision holds other bytes than a.
+// outdatedBy lists the stories whose newest revision uses other bytes of a.
 func (s *snapshot) outdatedBy(a Asset) []string {
 	var stories []string
 	for _, e := range s.live(KindStory) {
@@ -110,12 +110,12 @@ func (s *snapshot) outdatedBy(a Asset) []string {
 	return stories
 }
 
-// Use is a published story that needs an asset by its name.
+// Use is a published story that uses an asset.
 type Use struct {
 	Story  string
 	Rev    int64
 	Newest bool     // it is the newest revision
-	Robots []string // that are desired to perform it
+	Robots []string // robots with it as default story
 }
 
 func (u Use) String() string {
@@ -126,8 +126,8 @@ func (u Use) String() string {
 	return text
 }
 
-// Uses lists the published stories that need each asset, by its name: the newest
-// revisions, and older ones that robots perform.
+// Uses lists the published stories that use each asset, by its name: the newest revisions,
+// and older ones that are the default of some robot.
 func Uses(rows Rows) (map[string][]Use, []schema.Problem) {
 	s, problems := newShelf(rows)
 	if problems != nil {
@@ -156,8 +156,7 @@ func (s *snapshot) uses() map[string][]Use {
 	return all
 }
 
-// DeleteAsset takes a name back. It is refused while a published story uses it
-// that is the newest or that some robot performs.
+// DeleteAsset plans to delete an asset. It is refused while Uses lists it.
 func DeleteAsset(rows Rows, name string, by By) (Changes, []schema.Problem) {
 	s, problems := newShelf(rows)
 	if problems != nil {
@@ -180,7 +179,7 @@ func DeleteAsset(rows Rows, name string, by By) (Changes, []schema.Problem) {
 	return s.changes, nil
 }
 
-// judgeNaming looks again at the drafts that may name an asset.
+// judgeNaming validates again the drafts that may use an asset.
 func (s *snapshot) judgeNaming(name string) {
 	touched := map[string]bool{}
 	for _, e := range s.live(KindAct) {
@@ -203,8 +202,8 @@ func playsOrShows(a score.Act, name string) bool {
 	return slices.ContainsFunc(a.Named(), func(n score.Named) bool { return n.Name == name })
 }
 
-// pins are the files that acts of a story name now, in a fixed order. What no
-// asset is called is a matter of the robots' own catalogues.
+// pins returns the files that the acts of a story use now, in a fixed order. Names without
+// an asset must be in the robots' own catalogues.
 func (s *snapshot) pins(story score.Story) []score.Asset {
 	found := map[score.Named]score.Asset{}
 	for _, step := range story.Acts {
@@ -222,7 +221,7 @@ func (s *snapshot) pins(story score.Story) []score.Asset {
 	return all
 }
 
-// stillNamed are those of a revision's files that what is left of it still names.
+// stillNamed returns the files of a revision that a shortened story still uses.
 func stillNamed(files []score.Asset, left score.Story, acts map[string]score.Act) []score.Asset {
 	return slices.DeleteFunc(slices.Clone(files), func(f score.Asset) bool {
 		return !slices.ContainsFunc(left.Acts, func(step score.Step) bool {
@@ -231,8 +230,8 @@ func stillNamed(files []score.Asset, left score.Story, acts map[string]score.Act
 	})
 }
 
-// nowhere warns of sounds and faces that are neither an asset nor known to any
-// robot that has told what it can do. Others may come, so it is no error.
+// nowhere warns about sounds and faces that are neither an asset nor in the catalogue of a
+// known robot. It is not an error, since other robots may connect.
 func (s *snapshot) nowhere(a score.Act, pointer func(n score.Named) string) []schema.Problem {
 	var found []schema.Problem
 	for _, n := range a.Named() {
@@ -255,7 +254,7 @@ func (s *snapshot) nowhere(a score.Act, pointer func(n score.Named) string) []sc
 			hint += ", or write " + near
 		}
 		found = append(found, schema.Problem{Pointer: pointer(n), Severity: schema.SeverityWarning, Code: score.CodeNotInCatalogue,
-			Detail: fmt.Sprintf("no robot that is known has a %s %q, and there is no asset of this name", n.Kind, n.Name), Hint: hint})
+			Detail: fmt.Sprintf("no known robot has the %s %q, and there is no asset with this name", n.Kind, n.Name), Hint: hint})
 	}
 	return found
 }

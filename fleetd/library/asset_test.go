@@ -8,7 +8,7 @@ import (
 	"troupe/schema/score"
 )
 
-func TestAFileIsWhatItsBytesSay(t *testing.T) {
+func TestMediaTypeIsDetectedFromBytes(t *testing.T) {
 	for body, want := range map[string]Media{
 		"RIFF\x24\x00\x00\x00WAVEfmt ": MediaWAV, "OggS\x00\x02": MediaOgg, "fLaC\x00": MediaFLAC, "ID3\x04\x00": MediaMP3,
 		"\xff\xfb\x90\x64": MediaMP3, "\xff\xf3\x40\xc0": MediaMP3, "\x89PNG\r\n\x1a\n": MediaPNG, "\xff\xd8\xff\xe0": MediaJPEG,
@@ -16,12 +16,12 @@ func TestAFileIsWhatItsBytesSay(t *testing.T) {
 		"MZ\x90\x00": "", "<html>": "", "OggX": "",
 	} {
 		if got, ok := MediaOf([]byte(body)); got != want || ok != (want != "") {
-			t.Errorf("%q is taken for %q, want %q", body, got, want)
+			t.Errorf("%q is detected as %q, want %q", body, got, want)
 		}
 	}
 }
 
-func TestWhatCannotBeAnAssetIsRefusedWithAWayOut(t *testing.T) {
+func TestInvalidAssetIsRefusedWithHint(t *testing.T) {
 	full := newWorld().rows()
 	full.FileBytes = MaxFiles - 5
 	for what, row := range map[string]struct {
@@ -30,13 +30,13 @@ func TestWhatCannotBeAnAssetIsRefusedWithAWayOut(t *testing.T) {
 		body []byte
 		code string
 	}{
-		"a name that is none":   {Rows{}, "My Gong.wav", fileOf("sound", "x"), score.CodeBadID},
-		"nothing":               {Rows{}, "gong", nil, "empty"},
-		"a program":             {Rows{}, "gong", []byte("#!/bin/sh"), CodeUnknownMedia},
-		"a drawing":             {Rows{}, "gong", fileOf("drawing", ""), CodeUnknownMedia},
-		"one byte too many":     {Rows{}, "gong", append(fileOf("sound", ""), bytes.Repeat([]byte("x"), score.MaxAsset-11)...), score.CodeTooBig},
-		"a full fleetd":         {full, "gong", fileOf("sound", "x"), score.CodeTooBig},
-		"a picture for a sound": {Rows{Assets: []Asset{{Name: "gong", SHA256: "a", Media: MediaWAV}}}, "gong", fileOf("picture", ""), CodeConflict},
+		"an invalid name":      {Rows{}, "My Gong.wav", fileOf("sound", "x"), score.CodeBadID},
+		"an empty file":        {Rows{}, "gong", nil, "empty"},
+		"a program":            {Rows{}, "gong", []byte("#!/bin/sh"), CodeUnknownMedia},
+		"an SVG":               {Rows{}, "gong", fileOf("drawing", ""), CodeUnknownMedia},
+		"one byte too many":    {Rows{}, "gong", append(fileOf("sound", ""), bytes.Repeat([]byte("x"), score.MaxAsset-11)...), score.CodeTooBig},
+		"a full fleetd":        {full, "gong", fileOf("sound", "x"), score.CodeTooBig},
+		"an image for a sound": {Rows{Assets: []Asset{{Name: "gong", SHA256: "a", Media: MediaWAV}}}, "gong", fileOf("picture", ""), CodeConflict},
 	} {
 		up, problems := PutAsset(row.rows, row.name, row.body, By{})
 		if len(problems) != 1 || problems[0].Code != row.code || problems[0].Hint == "" || !up.Changes.Empty() {
@@ -49,7 +49,7 @@ func TestWhatCannotBeAnAssetIsRefusedWithAWayOut(t *testing.T) {
 	}
 }
 
-func TestAStoryWithTooManyBytesOfFilesIsNotPublished(t *testing.T) {
+func TestStoryWithTooLargeFilesIsNotPublished(t *testing.T) {
 	w := newWorld()
 	var acts []string
 	for _, id := range []string{"a", "b", "c", "d", "e"} {

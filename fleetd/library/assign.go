@@ -9,31 +9,31 @@ import (
 	"troupe/schema/score"
 )
 
-// Assignment is the set the story that robots perform by default.
+// Assignment sets the default story of robots.
 type Assignment struct {
-	Story    string // empty = none: what they had is taken back
+	Story    string // empty = none
 	Rev      int64  // 0 = the newest
 	Robots   []string
-	Apply    schema.Apply // empty = at the next act
-	Expected *int         // how many robots the caller saw; nil = any
+	Apply    schema.Apply // empty = next_act
+	Expected *int         // number of robots that the caller expects; nil = any
 
-	// Caps of those robots that have told theirs: what of the story a body cannot
-	// perform is told beforehand. The robot itself decides.
+	// Caps of robots that have published theirs, to warn about parts of the story that a
+	// robot cannot perform. The robot itself decides.
 	Caps map[string]schema.Caps
 }
 
-// Assigned is what an assignment comes to.
+// Assigned is the result of an assignment.
 type Assigned struct {
-	Revision  Revision                    // zero when a default is taken back
-	Told      []string                    // robots that get a new desired state
-	Unchanged []string                    // robots that had this desired state already
-	Misfits   map[string][]schema.Problem // by robot that is told: what its body lacks for the story
+	Revision  Revision                    // zero without a story
+	Told      []string                    // robots that get a new desired document
+	Unchanged []string                    // robots that had this desired story already
+	Misfits   map[string][]schema.Problem // by robot in Told: what it lacks for the story
 	Changes   Changes
 }
 
-// Assign pins robots to one published revision. They keep exactly that one:
-// publishing the story again does not reach them, assigning it again does. A
-// robot that has this desired state already is not told again.
+// Assign plans to pin robots to one published revision. They keep it when the story is
+// published again, until it is assigned again. A robot that has this desired story already
+// gets no new document.
 func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 	s, problems := newShelf(rows)
 	if problems != nil {
@@ -44,7 +44,7 @@ func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 		a.Apply = schema.ApplyNextAct
 	case schema.ApplyNextAct, schema.ApplyNow, schema.ApplyNextStart:
 	default:
-		return Assigned{}, []schema.Problem{schema.Fault("/apply", "bad_value", fmt.Sprintf("%q is not a way to apply a story", a.Apply), "next_act, now or next_start")}
+		return Assigned{}, []schema.Problem{schema.Fault("/apply", "bad_value", fmt.Sprintf("%q is not a value of apply", a.Apply), "write next_act, now or next_start")}
 	}
 	var out Assigned
 	if a.Story != "" {
@@ -69,7 +69,7 @@ func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 		return Assigned{}, []schema.Problem{schema.Fault("/selector", CodeNobody, "no robot is selected", "list the robots with the same selector")}
 	case a.Expected != nil && *a.Expected != len(robots):
 		return Assigned{}, []schema.Problem{schema.Fault("/expected_count", CodeCountChanged,
-			fmt.Sprintf("%d robots are selected, %d were expected", len(robots), *a.Expected), "look again with a dry run")}
+			fmt.Sprintf("%d robots are selected, %d were expected", len(robots), *a.Expected), "check with a dry run")}
 	case len(out.Told) == 0:
 		return out, nil
 	}
@@ -77,15 +77,15 @@ func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 	s.tell(out.Told, a.Story, a.Rev, a.Apply, by)
 	what, target := "assign", fmt.Sprintf("story %s revision %d", a.Story, a.Rev)
 	if a.Story == "" {
-		what, target = "take back", "default story"
+		what, target = "withdraw", "default story"
 	}
 	s.note(by, what, target, To(out.Told, by.Why))
 	out.Changes = s.changes
 	return out, nil
 }
 
-// Again tells robots the desired state that they have once more, under a number that they
-// heed: of those that say that theirs is not the newest.
+// Again plans to publish the unchanged desired story again with a higher revision, for robots
+// that have accepted a higher one than fleetd's.
 func Again(rows Rows, robots []string, by By) ([]string, Changes, []schema.Problem) {
 	s, problems := newShelf(rows)
 	if problems != nil {
@@ -99,13 +99,13 @@ func Again(rows Rows, robots []string, by By) ([]string, Changes, []schema.Probl
 		}
 	}
 	if len(told) > 0 {
-		s.note(by, "tell again", "default story", To(told, by.Why))
+		s.note(by, "publish again", "default story", To(told, by.Why))
 	}
 	return told, s.changes, nil
 }
 
-// outdated reports whether what a robot was told lacks the signature that it
-// would have today. What nobody ever told needs none.
+// outdated reports whether a robot's desired document lacks the signature that it would have
+// today.
 func (s *snapshot) outdated(d Default) bool {
 	if d.DesiredRev == 0 {
 		return false
@@ -114,7 +114,7 @@ func (s *snapshot) outdated(d Default) bool {
 	return s.seal.Outdated(was.Sig)
 }
 
-// misfits lists what the robots that are told lack for the story.
+// misfits lists what robots lack for the story.
 func (s *snapshot) misfits(robots []string, a Assignment) map[string][]schema.Problem {
 	found := map[string][]schema.Problem{}
 	blob, published := s.blobs[revisionKey{key{KindStory, a.Story}, a.Rev}]
@@ -130,7 +130,7 @@ func (s *snapshot) misfits(robots []string, a Assignment) map[string][]schema.Pr
 	return found
 }
 
-// assignable finds a revision that robots may be given.
+// assignable returns a revision that may be assigned.
 func (s *snapshot) assignable(story string, rev int64) (Revision, []schema.Problem) {
 	e, problems := s.find(KindStory, story)
 	if problems != nil {
@@ -154,12 +154,12 @@ func (s *snapshot) assignable(story string, rev int64) (Revision, []schema.Probl
 	}
 	if len(gone) > 0 {
 		return Revision{}, []schema.Problem{schema.Fault("/rev", CodeActGone,
-			fmt.Sprintf("revision %d of story %s holds acts that were deleted: %s", rev, story, listed(gone)), "recover them, or publish the story without them")}
+			fmt.Sprintf("revision %d of story %s contains deleted acts: %s", rev, story, listed(gone)), "recover them, or publish the story without them")}
 	}
 	return v, nil
 }
 
-// To names robots for the audit, at most a screenful.
+// To formats names of robots for the audit, at most 20.
 func To(robots []string, why string) string {
 	const most = 20
 	text := "robots " + strings.Join(robots[:min(len(robots), most)], " ")

@@ -8,32 +8,31 @@ import (
 	"troupe/schema/score"
 )
 
-// StoryImpact is what a deletion does to one story.
+// StoryImpact is the effect of a deletion on one story.
 type StoryImpact struct {
 	Story     string
 	Before    int      // acts in its newest revision, or in its draft if it was never published
-	After     int      // 0 = the story is left empty, and is deleted too
-	Rev       int64    // its newest revision when all is done
-	Repinned  []string // robots that perform it and are told the shortened revision
+	After     int      // 0 = the story is left empty and is deleted too
+	Rev       int64    // its newest revision afterwards
+	Repinned  []string // robots that get the revision without the act
 	Cleared   []string // robots that are left without a default story
-	DraftOnly bool     // nothing published changes
+	DraftOnly bool     // no published revision changes
 }
 
-// Deleted reports whether the story itself goes.
+// Deleted reports whether the story itself is deleted.
 func (i StoryImpact) Deleted() bool { return i.After == 0 }
 
-// Impact is all that a deletion does beside the deletion: what a person is shown
-// before he asks for it in earnest.
+// Impact lists the further effects of a deletion, which a person has to confirm.
 type Impact struct {
 	Kind    Kind
 	ID      string
 	Stories []StoryImpact // by id
-	Robots  int           // how many are told something
+	Robots  int           // number of robots that get a new desired document
 	Clears  []string      // stories whose robots would be left without a default, by id
 }
 
-// Expect is what the caller saw of the impact and agreed to. Robots that would
-// be left without a story need the names of those stories, said explicitly.
+// Expect is the impact that the caller confirms. Clear must name the stories whose robots
+// would be left without a default story.
 type Expect struct {
 	Stories int
 	Robots  int
@@ -46,20 +45,19 @@ type Removal struct {
 	Changes Changes
 }
 
-// Delete removes an act or a story, recoverably, with all that follows from it:
+// Delete plans to delete an act or a story, recoverably, with these effects:
 //
-//   - An act goes out of every story that used it, draft and published. Each
-//     revision that some robot performs, and the newest, is published again
-//     without the act, in the order of their age so that the newest content stays
-//     the newest revision. A robot is told the shortened form of what it had,
-//     never a content that nobody assigned to it.
-//   - A story left without an act is deleted, and where it was a default the
-//     default is cleared.
-//   - Robots are told under their next number; a cleared default is a desired state for no
+//   - An act is removed from every story that uses it, drafts and published revisions. The
+//     newest revision, and each one that is the default of some robot, is published again
+//     without the act, oldest first, so that the newest contents remain the newest revision. A
+//     robot gets its own revision without the act, never contents that were not assigned
+//     to it.
+//   - A story left without acts is deleted, and is removed as a default.
+//   - Robots get a desired document with their next revision; without a default it names no
 //     story.
 //
-// All of it is one set of changes. It is refused unless expect says what will
-// happen; nil is a dry run, which returns the impact and no changes.
+// All of it is one set of changes. It is refused unless expect matches the impact; nil is a
+// dry run, which returns the impact and no changes.
 func Delete(rows Rows, kind Kind, id string, expect *Expect, by By) (Removal, []schema.Problem) {
 	s, problems := newShelf(rows)
 	if problems != nil {
@@ -105,8 +103,8 @@ func (i Impact) unexpected(e Expect) []schema.Problem {
 	var found []schema.Problem
 	if e.Stories != len(i.Stories) || e.Robots != i.Robots {
 		found = append(found, schema.Fault("/expect", CodeCountChanged,
-			fmt.Sprintf("%d stories would change and %d robots be told; %d and %d were expected", len(i.Stories), i.Robots, e.Stories, e.Robots),
-			"look again with a dry run, and repeat its counts"))
+			fmt.Sprintf("%d stories and %d robots would change; %d and %d were expected", len(i.Stories), i.Robots, e.Stories, e.Robots),
+			"repeat the numbers that a dry run shows"))
 	}
 	var unsaid []string
 	for _, story := range i.Clears {
@@ -121,7 +119,7 @@ func (i Impact) unexpected(e Expect) []schema.Problem {
 	return found
 }
 
-// length is how many acts a story has.
+// length returns the number of acts in a story.
 func (s *snapshot) length(e Entry) int {
 	if e.Rev > 0 {
 		return len(s.blobs[revisionKey{key{KindStory, e.ID}, e.Rev}].Story.Acts)
@@ -130,7 +128,7 @@ func (s *snapshot) length(e Entry) int {
 	return len(story.Acts)
 }
 
-// prune takes a deleted act out of one story, and reports whether it was there.
+// prune removes a deleted act from one story, and reports whether the story used it.
 func (s *snapshot) prune(e Entry, act string, by By) (StoryImpact, bool) {
 	i := StoryImpact{Story: e.ID, Before: s.length(e), Rev: e.Rev}
 	draft, unread := score.ParseStory(e.Draft)
@@ -159,7 +157,7 @@ func (s *snapshot) prune(e Entry, act string, by By) (StoryImpact, bool) {
 		robots := s.holders(e.ID, rev)
 		blob := s.blobs[revisionKey{key{KindStory, e.ID}, rev}]
 		left := without(blob.Story, act)
-		if len(left.Acts) == 0 { // an old revision of which nothing is left; the newest is not empty
+		if len(left.Acts) == 0 { // an older revision is left empty; the newest is not
 			i.Cleared = append(i.Cleared, robots...)
 			s.clear(e.ID, robots, by, why)
 			continue
@@ -170,7 +168,7 @@ func (s *snapshot) prune(e Entry, act string, by By) (StoryImpact, bool) {
 		s.note(by, "shorten", fmt.Sprintf("%s revision %d to %d", target, rev, e.Rev), why)
 	}
 	if i.Rev > 0 && e.Rev != i.Rev && !slices.Contains(used, i.Rev) {
-		// Older content was published again above it: keep the newest the newest.
+		// Older contents were published again after it: publish the newest contents again.
 		was := i.Rev
 		e = s.reissue(e, newest, s.blobs[revisionKey{key{KindStory, e.ID}, was}], by, fmt.Sprintf("as revision %d, after older ones lost act %s", was, act))
 		s.note(by, "reissue", fmt.Sprintf("%s revision %d as %d", target, was, e.Rev), why)
@@ -184,8 +182,8 @@ func (s *snapshot) prune(e Entry, act string, by By) (StoryImpact, bool) {
 	return i, true
 }
 
-// editionsWith lists the revisions of a story that hold an act and matter: the
-// newest, and those that robots perform; oldest first.
+// revisionsWith lists the revisions of a story that contain an act, oldest first: the newest,
+// and those that are the default of some robot.
 func (s *snapshot) editionsWith(e Entry, act string) []int64 {
 	var revs []int64
 	for at := range s.blobs {
@@ -200,8 +198,8 @@ func (s *snapshot) editionsWith(e Entry, act string) []int64 {
 	return revs
 }
 
-// reissue publishes a story, or what is left of it, as its next revision, with the
-// acts and files that it had.
+// reissue publishes a story, possibly shortened, as its next revision, with the acts and
+// files that it had.
 func (s *snapshot) reissue(e Entry, story score.Story, was score.Blob, by By, why string) Entry {
 	files := stillNamed(was.Assets, story, was.Acts)
 	e, v := s.publish(e, bundle(story, was.Acts, e.Rev+1, files), files, by, why)
@@ -210,19 +208,19 @@ func (s *snapshot) reissue(e Entry, story score.Story, was score.Blob, by By, wh
 	return e
 }
 
-// pruneDraft takes the act out of the draft too, and tells its author.
+// pruneDraft removes the act from the draft too, with a warning for its author.
 func (s *snapshot) pruneDraft(e Entry, story score.Story, act string, by By) {
 	text := encode(without(story, act))
 	_, problems := s.validate(KindStory, text)
 	problems = append(problems, schema.Problem{
 		Pointer: "/acts", Severity: schema.SeverityWarning, Code: CodeActRemoved,
-		Detail: fmt.Sprintf("act %s was deleted by %s and taken out of this story", act, by.Who), Hint: "save the story to note it",
+		Detail: fmt.Sprintf("act %s was deleted by %s and removed from this story", act, by.Who), Hint: "save the story to clear this warning",
 	})
 	s.draft(e, text, problems, by)
-	s.note(by, "shorten", "draft of story "+e.ID, fmt.Sprintf("act %s was deleted; it stood at %v", act, places(story, act)))
+	s.note(by, "shorten", "draft of story "+e.ID, fmt.Sprintf("act %s was deleted; it was at %v", act, places(story, act)))
 }
 
-// clear leaves robots without a default story.
+// clear removes the default story of robots.
 func (s *snapshot) clear(story string, robots []string, by By, why string) {
 	if len(robots) == 0 {
 		return
@@ -236,7 +234,7 @@ func without(story score.Story, act string) score.Story {
 	return story
 }
 
-// places are the positions, from 1, at which a story names an act.
+// places returns the positions, counted from 1, at which a story names an act.
 func places(story score.Story, act string) []int {
 	var at []int
 	for i, step := range story.Acts {

@@ -1,10 +1,8 @@
-// Package library decides about acts and stories: what may be published, which
-// revisions come of it, what becomes of the stories that used an act that is
-// gone, and what robots are told.
+// Package library plans changes of acts, stories and assets: what may be published, which
+// revisions result, how a deletion changes the stories that use an act, and which desired
+// documents robots get.
 //
-// A plan is a pure function of the rows it is shown, of the request and of now;
-// it returns the changes to apply or the problems that stand in the way, never
-// half of both. The store applies the changes in the transaction the rows were
-// read in, with the outbox rows that tell the robots. Nothing here publishes,
-// stores or waits.
+// A plan is a pure function of rows, the request and the time. It returns either the
+// changes to apply or problems, never both. The store applies the changes, with the outbox
+// rows for the broker, in the transaction in which it read the rows. The package does no I/O.
 package library

@@ -10,18 +10,17 @@ import (
 	"troupe/schema/score"
 )
 
-// Saved is a draft as it now is.
+// Saved is the result of saving or recovering an entry.
 type Saved struct {
 	Entry     Entry
-	Unchanged bool // it was the same text already
+	Unchanged bool // the draft had the same text already
 	Changes   Changes
 }
 
-// Save keeps an author's text as the draft of the act or story that it names,
-// with the problems it has: a draft may be wrong, it only cannot be published
-// then. A text that cannot be read at all is refused. over is the draft revision
-// that the author saw, 0 for a new one; nil saves over whatever there is. Saving
-// a deleted entry brings it back.
+// Save plans to save a text as the draft of the act or story that it names. A draft may have
+// problems, but cannot be published then. A text that cannot be parsed is refused. over is
+// the draft revision that the author read, 0 for a new one; nil overwrites any. Saving a
+// deleted entry recovers it.
 func Save(rows Rows, kind Kind, text []byte, over *int64, by By) (Saved, []schema.Problem) {
 	s, problems := newShelf(rows)
 	if problems != nil {
@@ -34,11 +33,11 @@ func Save(rows Rows, kind Kind, text []byte, over *int64, by By) (Saved, []schem
 	old, known := s.entries[key{kind, id}]
 	seen := old.DraftRev
 	if old.Deleted() {
-		seen = 0 // for who lists the library it is new
+		seen = 0 // lists do not show it, so the author saves it as new
 	}
 	if over != nil && *over != seen {
 		return Saved{}, []schema.Problem{schema.Fault("", CodeConflict,
-			fmt.Sprintf("%s %s is at draft revision %d, not %d", kind, id, seen, *over), "look at it again, then save")}
+			fmt.Sprintf("%s %s is at draft revision %d, not %d", kind, id, seen, *over), "get it again, then save")}
 	}
 	if known && !old.Deleted() && old.DraftSHA256 == digest(text) {
 		return Saved{Entry: old, Unchanged: true}, nil
@@ -55,7 +54,7 @@ func Save(rows Rows, kind Kind, text []byte, over *int64, by By) (Saved, []schem
 	return Saved{Entry: s.entries[key{kind, id}], Changes: s.changes}, nil
 }
 
-// draft makes text the draft of e.
+// draft sets the draft of e.
 func (s *snapshot) draft(e Entry, text []byte, problems []schema.Problem, by By) {
 	e.Draft, e.DraftSHA256, e.Problems = text, digest(text), problems
 	e.DraftRev++
@@ -63,8 +62,8 @@ func (s *snapshot) draft(e Entry, text []byte, problems []schema.Problem, by By)
 	s.put(e)
 }
 
-// Validate reports every problem of a text against the library as it is, and
-// the id that it names if it could be read.
+// Validate returns every problem of a text, checked against the library, and the id that
+// it names if it can be parsed.
 func Validate(rows Rows, kind Kind, text []byte) (id string, problems []schema.Problem) {
 	s, problems := newShelf(rows)
 	if problems != nil {
@@ -97,19 +96,18 @@ func (s *snapshot) validate(kind Kind, text []byte) (id string, problems []schem
 	return "", []schema.Problem{schema.Fault("", CodeNotFound, fmt.Sprintf("%q is neither act nor story", kind), "")}
 }
 
-// named refuses a text that names nothing we could keep it under.
+// named refuses a text without a valid id.
 func (s *snapshot) named(id, pointer string, problems []schema.Problem) (string, []schema.Problem) {
 	if schema.ValidID(id) {
 		return id, problems
 	}
 	if !slices.ContainsFunc(problems, func(p schema.Problem) bool { return p.Pointer == pointer }) {
-		problems = append(problems, schema.Fault(pointer, score.CodeBadID, fmt.Sprintf("%q cannot be an id", id), "a to z, 0 to 9 and -, at most 63 characters"))
+		problems = append(problems, schema.Fault(pointer, score.CodeBadID, fmt.Sprintf("%q cannot be an id", id), "write a to z, 0 to 9 and -, at most 63 characters"))
 	}
 	return "", problems
 }
 
-// ways tells the way out where a story names an act that only waits to be
-// published, or that was deleted.
+// ways adds hints to problems of unknown acts: acts that are only drafts, and deleted ones.
 func (s *snapshot) ways(story score.Story, problems []schema.Problem) []schema.Problem {
 	for i, p := range problems {
 		if p.Code != score.CodeUnknownAct {
@@ -130,21 +128,19 @@ func (s *snapshot) ways(story score.Story, problems []schema.Problem) []schema.P
 	return problems
 }
 
-// Published is a revision that was frozen, or that was there already.
+// Published is the result of publishing: the new revision, or the newest if nothing changed.
 type Published struct {
 	Revision  Revision
-	Unchanged bool     // the draft says what the newest revision says
-	Stale     []string // stories whose newest revision holds another state of this act; publish them anew
+	Unchanged bool     // the newest revision has the same contents as the draft
+	Stale     []string // stories whose newest revision uses another revision of this act
 	Changes   Changes
 }
 
-// Publish freezes a draft as the next revision. It is refused while the draft
-// has errors. A story's revision bundles the newest published revision of every
-// act that it names.
+// Publish plans to publish a draft as the next revision. A draft with errors is refused. A
+// story's revision bundles the newest published revision of every act that it names.
 //
-// Robots are not told: each keeps the revision it was assigned until somebody
-// assigns another one. over is the draft revision that the caller saw; nil
-// publishes whatever there is.
+// Robots keep the revision that is assigned to them until another one is assigned. over is
+// the draft revision that the caller read; nil publishes any.
 func Publish(rows Rows, kind Kind, id string, over *int64, by By) (Published, []schema.Problem) {
 	s, problems := newShelf(rows)
 	if problems != nil {
@@ -156,7 +152,7 @@ func Publish(rows Rows, kind Kind, id string, over *int64, by By) (Published, []
 	}
 	if over != nil && *over != e.DraftRev {
 		return Published{}, []schema.Problem{schema.Fault("", CodeConflict,
-			fmt.Sprintf("%s %s is at draft revision %d, not %d", kind, id, e.DraftRev, *over), "look at it again, then publish")}
+			fmt.Sprintf("%s %s is at draft revision %d, not %d", kind, id, e.DraftRev, *over), "get it again, then publish")}
 	}
 	if _, problems := s.validate(kind, e.Draft); len(schema.Errors(problems)) > 0 {
 		return Published{}, problems
@@ -164,7 +160,7 @@ func Publish(rows Rows, kind Kind, id string, over *int64, by By) (Published, []
 	body, files, same := s.freeze(e)
 	if limit := schema.TopicOf(schema.TopicBlob).MaxBytes; len(body) > limit {
 		return Published{}, []schema.Problem{schema.Fault("", score.CodeTooBig,
-			fmt.Sprintf("with its acts it has %d bytes, robots take %d", len(body), limit), "split the story, or shorten its acts")}
+			fmt.Sprintf("with its acts it has %d bytes, robots accept at most %d", len(body), limit), "split the story, or shorten its acts")}
 	}
 	if problems := judgeFiles(kind, body); len(problems) > 0 {
 		return Published{}, problems
@@ -181,8 +177,8 @@ func Publish(rows Rows, kind Kind, id string, over *int64, by By) (Published, []
 	return Published{Revision: v, Stale: s.stale(e), Changes: s.changes}, nil
 }
 
-// freeze writes the next revision of a draft without errors, and reports whether
-// the newest one says the same.
+// freeze encodes the next revision of a draft without errors, and reports whether the
+// newest one has the same contents.
 func (s *snapshot) freeze(e Entry) (body []byte, files []score.Asset, same bool) {
 	newest := s.current(e).Body
 	if e.Kind == KindAct {
@@ -196,8 +192,7 @@ func (s *snapshot) freeze(e Entry) (body []byte, files []score.Asset, same bool)
 	return body, files, e.Rev > 0 && string(bundle(story, s.acts, e.Rev, files)) == string(newest)
 }
 
-// judgeFiles lists what is wrong with the files of a story's bytes: they are too
-// many, or too large together.
+// judgeFiles returns the problems of a story's files: too many, or too large together.
 func judgeFiles(kind Kind, body []byte) []schema.Problem {
 	if kind != KindStory {
 		return nil
@@ -209,12 +204,12 @@ func judgeFiles(kind Kind, body []byte) []schema.Problem {
 func bundle(story score.Story, acts map[string]score.Act, rev int64, files []score.Asset) []byte {
 	body, _, err := score.EncodeBlob(story, acts, rev, files...)
 	if err != nil {
-		panic(err) // it was read from text, so it can be written
+		panic(err) // impossible: the story was parsed before
 	}
 	return body
 }
 
-// stale lists the stories whose newest revision holds another state of act e.
+// stale lists the stories whose newest revision uses another revision of act e.
 func (s *snapshot) stale(e Entry) []string {
 	var stories []string
 	if e.Kind != KindAct {
@@ -229,8 +224,8 @@ func (s *snapshot) stale(e Entry) []string {
 	return stories
 }
 
-// judgeDrafts looks again at the drafts that name an act, since what is wrong
-// with them follows from it.
+// judgeDrafts validates again the drafts that name an act, because their problems depend on
+// it.
 func (s *snapshot) judgeDrafts(act string) {
 	for _, e := range s.live(KindStory) {
 		story, problems := score.ParseStory(e.Draft)
@@ -241,11 +236,11 @@ func (s *snapshot) judgeDrafts(act string) {
 	}
 }
 
-// judgeDraft looks again at one draft.
+// judgeDraft validates one draft again.
 func (s *snapshot) judgeDraft(e Entry) {
 	_, found := s.validate(e.Kind, e.Draft)
 	for _, p := range e.Problems {
-		if p.Code == CodeActRemoved { // until its author has saved it
+		if p.Code == CodeActRemoved { // stays until the author saves the draft
 			found = append(found, p)
 		}
 	}
@@ -259,7 +254,7 @@ func names(story score.Story, act string) bool {
 	return slices.ContainsFunc(story.Acts, func(step score.Step) bool { return step.Act == act })
 }
 
-// Recover brings a deleted entry back as it was, assigned to nobody.
+// Recover plans to recover a deleted entry. It is assigned to no robot.
 func Recover(rows Rows, kind Kind, id string, by By) (Saved, []schema.Problem) {
 	s, problems := newShelf(rows)
 	if problems != nil {
@@ -288,7 +283,7 @@ func Recover(rows Rows, kind Kind, id string, by By) (Saved, []schema.Problem) {
 	return Saved{Entry: e, Changes: s.changes}, nil
 }
 
-// listed joins names for people, in order.
+// listed sorts and joins names.
 func listed(names []string) string {
 	return strings.Join(slices.SortedFunc(slices.Values(names), cmp.Compare), ", ")
 }

@@ -6,11 +6,11 @@ import (
 	"troupe/schema/score"
 )
 
-// Media is what a file holds, as its first bytes say.
+// Media is the media type of a file, detected from its first bytes.
 type Media string
 
-// The media that robots play and show. An SVG is none of them: it is a document
-// that may hold programs and fetch from elsewhere.
+// The media types that robots support. SVG is not supported: it may contain programs and load
+// other documents.
 const (
 	MediaWAV  Media = "audio/wav"
 	MediaOgg  Media = "audio/ogg"
@@ -20,7 +20,7 @@ const (
 	MediaJPEG Media = "image/jpeg"
 )
 
-// Kind is what acts use it for.
+// Kind returns what acts use it for.
 func (m Media) Kind() score.AssetKind {
 	switch m {
 	case MediaPNG, MediaJPEG:
@@ -29,7 +29,7 @@ func (m Media) Kind() score.AssetKind {
 	return score.AssetSound
 }
 
-// MediaOf looks at the first bytes of a file.
+// MediaOf detects the media type of a file.
 func MediaOf(body []byte) (Media, bool) {
 	begins := func(text string) bool { return bytes.HasPrefix(body, []byte(text)) }
 	switch {
@@ -49,9 +49,8 @@ func MediaOf(body []byte) (Media, bool) {
 	return "", false
 }
 
-// isFrameOfMP3 reports whether body begins with the header of a frame of MPEG
-// layer III: eleven bits set, a version that exists, the layer, and a bit rate and
-// a sample rate that exist.
+// isFrameOfMP3 reports whether body starts with a frame header of MPEG layer III: eleven sync
+// bits, a valid version, the layer, a valid bit rate and a valid sample rate.
 func isFrameOfMP3(body []byte) bool {
 	if len(body) < 4 || body[0] != 0xff || body[1]&0xe0 != 0xe0 {
 		return false

@@ -13,11 +13,11 @@ import (
 	"troupe/schema"
 )
 
-// Whatever people ask for, in any order: what must hold is held by world.apply
-// after each step (no default of a deleted or empty story or with a deleted act,
-// revisions written once, desired documents that only rise, blobs before desired documents), and what a
-// deletion does is checked here.
-func TestWhateverPeopleAskFor(t *testing.T) {
+// For any requests in any order: world.apply checks the invariants after each step (no
+// default story that is deleted, empty or has a deleted act; revisions written once; desired
+// revisions only rise; blobs before desired documents), and the effects of a deletion are
+// checked here.
+func TestPlansKeepInvariantsForAnyRequests(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld()
 		for _, act := range []string{"a", "b", "c"} { // a library to begin with
@@ -40,7 +40,7 @@ func (w *world) publish(rt *rapid.T, kind Kind, id string) {
 	p, problems := Publish(before, kind, id, nil, w.by("ready"))
 	w.decided(rt, p.Changes, problems)
 	if len(p.Changes.Defaults) > 0 {
-		rt.Fatalf("publishing told %d robots", len(p.Changes.Defaults))
+		rt.Fatalf("publishing updated %d robots", len(p.Changes.Defaults))
 	}
 	if len(problems) > 0 {
 		return
@@ -51,7 +51,7 @@ func (w *world) publish(rt *rapid.T, kind Kind, id string) {
 	}
 }
 
-// decided holds an answer to: refused, or done.
+// decided checks that a plan has either problems or changes, and applies it.
 func (w *world) decided(rt *rapid.T, c Changes, problems []schema.Problem) {
 	if len(problems) > 0 && !c.Empty() {
 		rt.Fatalf("refused with %v, and changes %+v", problems, c)
@@ -76,7 +76,7 @@ func (w *world) request(rt *rapid.T) {
 		w.save(rt, KindAct, actText(act, rapid.SampledFrom([]string{"smile", "wink", "smile+gong", "wink+bell", "wrong", "unreadable"}).Draw(rt, "mood")))
 	case "story":
 		w.save(rt, KindStory, storyText(story, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 4).Draw(rt, "acts")))
-	case "premiere": // what people mostly do
+	case "premiere": // the most common sequence
 		w.save(rt, KindStory, storyText(story, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 1, 3).Draw(rt, "acts")))
 		w.publish(rt, KindStory, story)
 		robot := rapid.SampledFrom([]string{"r1", "r2", "r3", "r4"}).Draw(rt, "robot")
@@ -97,7 +97,7 @@ func (w *world) request(rt *rapid.T) {
 			fileOf(rapid.SampledFrom([]string{"sound", "sound", "large", "picture", "text"}).Draw(rt, "file"), rapid.SampledFrom([]string{"1", "2"}).Draw(rt, "text")), w.by(""))
 		w.decided(rt, up.Changes, problems)
 		if after := w.revisionsOf(); after != before || len(up.Changes.Outbox)+len(up.Changes.Defaults) > 0 {
-			rt.Fatalf("an asset was put, and published stories went from %s to %s", before, after)
+			rt.Fatalf("an asset was uploaded, and published stories changed from %s to %s", before, after)
 		}
 	case "remove":
 		c, problems := DeleteAsset(w.rows(), rapid.SampledFrom([]string{"gong", "bell"}).Draw(rt, "asset"), w.by(""))
@@ -129,13 +129,13 @@ func (w *world) delete(rt *rapid.T, kind Kind, id string) {
 			continue
 		}
 		if refused, problems := Delete(w.rows(), kind, id, &e, by); len(problems) == 0 || !refused.Changes.Empty() {
-			rt.Fatalf("%s, and it was done: %v", name, problems)
+			rt.Fatalf("%s, and it was not refused: %v", name, problems)
 		}
 	}
 	before, entries := maps.Clone(w.defaults), maps.Clone(w.entries)
 	done, problems := Delete(w.rows(), kind, id, &agreed, by)
 	if len(problems) > 0 || !reflect.DeepEqual(done.Impact, dry.Impact) {
-		rt.Fatalf("the dry run said %+v, it came to %+v with %v", dry.Impact, done.Impact, problems)
+		rt.Fatalf("the dry run returned %+v, the deletion %+v with %v", dry.Impact, done.Impact, problems)
 	}
 	w.decided(rt, done.Changes, problems)
 	for at, was := range entries {
@@ -145,7 +145,7 @@ func (w *world) delete(rt *rapid.T, kind Kind, id string) {
 		}
 		want := w.left(Default{Story: at.id, Rev: was.Rev}, kind, id)
 		if got := w.performs(Default{Story: at.id, Rev: now.Rev}); got != want {
-			rt.Fatalf("%s %s was deleted, and the newest revision of %s went from %d to %d and holds %q, not %q", kind, id, at.id, was.Rev, now.Rev, got, want)
+			rt.Fatalf("%s %s was deleted, and the newest revision of %s changed from %d to %d and contains %q, want %q", kind, id, at.id, was.Rev, now.Rev, got, want)
 		}
 	}
 	told := 0
@@ -158,15 +158,15 @@ func (w *world) delete(rt *rapid.T, kind Kind, id string) {
 			rt.Fatalf("%s performed %q, %s %s was deleted, and it performs %q of %q", robot, w.performs(was), kind, id, w.performs(now), now.Story)
 		}
 		if (was.Story != now.Story || was.Rev != now.Rev) != (was.DesiredRev != now.DesiredRev) {
-			rt.Fatalf("%s goes from %+v to %+v", robot, was, now)
+			rt.Fatalf("%s changes from %+v to %+v", robot, was, now)
 		}
 	}
 	if told != dry.Impact.Robots {
-		rt.Fatalf("%d robots were to be told, %d were", dry.Impact.Robots, told)
+		rt.Fatalf("%d robots should be updated, %d were", dry.Impact.Robots, told)
 	}
 }
 
-// revisionsOf is everything that is published, as one text.
+// revisionsOf returns everything that is published, as one text.
 func (w *world) revisionsOf() string {
 	var all []string
 	for at, v := range w.revisions {
@@ -176,7 +176,7 @@ func (w *world) revisionsOf() string {
 	return strings.Join(all, "\n")
 }
 
-// performs are the acts of a robot's default story.
+// performs returns the acts of a robot's default story.
 func (w *world) performs(d Default) string {
 	if d.Story == "" {
 		return ""
@@ -184,7 +184,7 @@ func (w *world) performs(d Default) string {
 	return w.contents(w.revisions[revisionKey{key{KindStory, d.Story}, d.Rev}])
 }
 
-// left is what of it should be left to the robot after a deletion.
+// left returns the acts of it that should be left after a deletion.
 func (w *world) left(d Default, kind Kind, id string) string {
 	if kind == KindStory {
 		if d.Story == id {
@@ -195,7 +195,7 @@ func (w *world) left(d Default, kind Kind, id string) string {
 	return strings.Join(slices.DeleteFunc(strings.Fields(w.performs(d)), func(act string) bool { return act == id }), " ")
 }
 
-func TestRobotsThatCannotPerformTheStoryAreToldOf(t *testing.T) {
+func TestAssignListsRobotsThatCannotPerformTheStory(t *testing.T) {
 	w := newWorld()
 	for _, plan := range []func() Changes{
 		func() Changes {
@@ -223,10 +223,10 @@ func TestRobotsThatCannotPerformTheStoryAreToldOf(t *testing.T) {
 	}
 }
 
-func TestAStoryTooBigForRobotsIsNotPublished(t *testing.T) {
+func TestTooBigStoryIsNotPublished(t *testing.T) {
 	w := newWorld()
 	var acts []string
-	for i := range 6 { // each within its own limit, together over the robots'
+	for i := range 6 { // each within its own limit, together over that of a story
 		id := fmt.Sprintf("long%d", i)
 		var text strings.Builder
 		fmt.Fprintf(&text, "act: %s\nactions:\n", id)
@@ -253,7 +253,7 @@ func TestAStoryTooBigForRobotsIsNotPublished(t *testing.T) {
 	}
 }
 
-func TestATextOfNoKind(t *testing.T) {
+func TestTextWithoutValidKindOrIDIsRefused(t *testing.T) {
 	_, problems := Save(newWorld().rows(), "poem", []byte("act: a"), nil, By{})
 	if len(problems) != 1 || problems[0].Code != CodeNotFound {
 		t.Fatalf("got %v", problems)

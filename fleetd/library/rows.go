@@ -7,7 +7,7 @@ import (
 	"troupe/schema/sign"
 )
 
-// Kind is what an entry of the library is.
+// Kind is the kind of an entry of the library.
 type Kind string
 
 const (
@@ -18,28 +18,28 @@ const (
 // Valid reports whether k is a kind of entry.
 func (k Kind) Valid() bool { return k == KindAct || k == KindStory }
 
-// Entry is one act or story of the library: the draft that its author last
-// saved, and how far it is published.
+// Entry is one act or story of the library: the newest draft, and the number of its newest
+// published revision.
 type Entry struct {
 	Kind        Kind
 	ID          string
 	Draft       []byte // as its author wrote it, YAML or JSON
-	DraftRev    int64  // rises with every save; a save says which one it replaces
+	DraftRev    int64  // rises with every save; used for optimistic locking
 	DraftSHA256 string
 	Problems    []schema.Problem // of the draft, when it was saved
 	Rev         int64            // the newest published revision; 0 = never published
 	ChangedAt   time.Time
 	ChangedBy   string
-	DeletedAt   time.Time // zero = not deleted; a deleted entry keeps everything
+	DeletedAt   time.Time // zero = not deleted; a deleted entry keeps its data
 	DeletedBy   string
 	DeletedWhy  string
 }
 
-// Deleted reports whether e is gone for everybody but who recovers it.
+// Deleted reports whether e is deleted; it can be recovered.
 func (e Entry) Deleted() bool { return !e.DeletedAt.IsZero() }
 
-// Revision is one published, immutable state of an entry. Its bytes are an act's
-// JSON or a story's blob. Numbers rise by one; the highest is the current one.
+// Revision is one published, immutable revision of an entry. Its body is an act's JSON or a
+// story's blob. Revision numbers rise by one.
 type Revision struct {
 	Kind      Kind
 	ID        string
@@ -47,22 +47,21 @@ type Revision struct {
 	SHA256    string
 	Size      int64
 	Body      []byte   // left out in lists
-	Files     []string // digests of the files that it needs; only of one that is published now
+	Files     []string // digests of the files that it needs; only set on new revisions
 	CreatedAt time.Time
 	CreatedBy string
 	Why       string
 }
 
-// Default is the story that the fleet desires one robot to perform. DesiredRev
-// is the number under which the robot was last told; it only ever rises, and
-// stays when Story is empty, which means none.
+// Default is the default story of one robot. DesiredRev is the revision of the robot's
+// newest desired document; it only rises. An empty Story means none.
 type Default struct {
 	Robot      string
-	DesiredRev int64 // 0 = never told anything
+	DesiredRev int64 // 0 = no desired document yet
 	Story      string
 	Rev        int64
 	Apply      schema.Apply
-	Told       []byte // the document as the robot gets it; left out in lists
+	Told       []byte // the desired document; left out in lists
 	ChangedAt  time.Time
 	ChangedBy  string
 }
@@ -73,32 +72,32 @@ type Pin struct {
 	Rev int64
 }
 
-// Rows is what a plan looks at: the whole library, with the published bytes
-// that are current or that some robot has as its default.
+// Rows is the input of a plan: the whole library, with the bodies of the newest revisions
+// and of those that are the default of some robot.
 type Rows struct {
 	FleetID   string
-	Seal      sign.Seal // signs what robots are told
+	Seal      sign.Seal // signs desired documents
 	Entries   []Entry
-	Revisions []Revision // with bytes
-	Defaults  []Default  // of every robot that was ever told
-	Assets    []Asset    // of every name
-	FileBytes int64      // of all files, those that no name leads to included
+	Revisions []Revision // with bodies
+	Defaults  []Default  // of every robot that ever had one
+	Assets    []Asset
+	FileBytes int64 // of all files, also those without a name
 	Catalogue Catalogue
-	// Heard is what a robot says of the numbers of its desired documents; nil = nothing was heard.
+	// Heard returns what a robot reported about its desired document; nil = nothing.
 	Heard func(robot string) schema.Heard
 }
 
-// Catalogue is what the robots' own bodies can play and show. A list is nil where
-// that is not known, or where one of them takes any name.
+// Catalogue lists the sounds and faces that robots have without assets. A list is nil if it
+// is unknown, or if some robot accepts any name.
 type Catalogue struct{ Sounds, Faces []string }
 
-// Message is something to be told through the broker. A blob's payload is left
-// out: it is the blob named by Target.
+// Message is a retained message to publish. The payload of a blob is left out: it is the
+// body with the digest Target.
 type Message struct {
 	Topic   schema.TopicKind
 	Target  string // robot, or SHA-256 of a blob
 	Payload []byte
-	Remove  bool // the broker is to forget it
+	Remove  bool // delete the retained message
 }
 
 // Note is one line of the audit: who did what to whom.
@@ -106,18 +105,18 @@ type Note struct {
 	Who, What, Target, Detail string
 }
 
-// Changes is what a plan decided, to be applied in one transaction or not at
-// all. An entry is written only over the draft revision that the plan saw, a
-// default only over the desired revision that it saw.
+// Changes is the result of a plan, to be applied in one transaction. The store writes an
+// entry only over the draft revision that the plan read, and a default only over the
+// desired revision that it read.
 type Changes struct {
 	Entries   []Entry    // the new rows
-	Revisions []Revision // new, with bytes
+	Revisions []Revision // new, with bodies
 	Defaults  []Default  // the new rows
-	Files     []File     // new bytes, by digest
+	Files     []File     // new files
 	Assets    []Asset    // the new rows
-	Removed   []string   // names of assets
-	Counter   int64      // the newest release counter that is given out now
-	Outbox    []Message  // in the order in which they must go out: a blob before who needs it
+	Removed   []string   // names of deleted assets
+	Counter   int64      // the newest signature counter that was used
+	Outbox    []Message  // in the order of publication: a blob before documents that need it
 	Notes     []Note
 }
 

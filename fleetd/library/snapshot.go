@@ -13,29 +13,27 @@ import (
 	"troupe/schema/sign"
 )
 
-// By is who wants a change, why, and when.
+// By is who makes a change, why, and when.
 type By struct {
 	Who string
 	Why string
 	At  time.Time
 }
 
-// The codes of the problems that stand in the way of a plan, besides those of
-// the texts themselves, which schema/score lists.
+// Codes of problems, besides those of acts and stories, which schema/score lists.
 const (
 	CodeNotFound     = "not_found"
 	CodeDeleted      = "deleted"
-	CodeConflict     = "conflict"           // changed since the caller looked
+	CodeConflict     = "conflict"           // changed since the caller read it
 	CodeNotPublished = "not_published"      // there is only a draft
-	CodeActGone      = "act_gone"           // a published revision holds an act that was deleted since
-	CodeActRemoved   = "act_removed"        // warning on a draft: what became of it
-	CodeCountChanged = "count_changed"      // the world is not as the caller saw it
+	CodeActGone      = "act_gone"           // a published revision contains an act that was deleted since
+	CodeActRemoved   = "act_removed"        // warning on a draft: a deleted act was removed from it
+	CodeCountChanged = "count_changed"      // another number of stories or robots than the caller expects
 	CodeConfirm      = "needs_confirmation" // robots would be left without a story
 	CodeNobody       = "nobody"
 )
 
-// snapshot is the rows of one plan in a form that can be asked, with the changes
-// gathered so far.
+// snapshot is the rows of one plan, indexed, with the changes collected so far.
 type snapshot struct {
 	fleetID   string
 	seal      sign.Seal
@@ -43,8 +41,8 @@ type snapshot struct {
 	entries   map[key]Entry
 	revisions map[revisionKey]Revision
 	defaults  map[string]Default         // by robot
-	acts      map[string]score.Act       // published and not deleted
-	blobs     map[revisionKey]score.Blob // of the stories' revisions
+	acts      map[string]score.Act       // newest revisions of acts that are not deleted
+	blobs     map[revisionKey]score.Blob // parsed revisions of stories
 	assets    map[string]Asset
 	catalogue Catalogue
 
@@ -62,8 +60,8 @@ type revisionKey struct {
 	rev int64
 }
 
-// newShelf reads the rows. Published bytes always parse; that they do not is a
-// fault of ours, and then nothing is planned.
+// newSnapshot indexes the rows. Published bodies always parse; one that does not is an
+// internal error, and nothing is planned.
 func newShelf(rows Rows) (*snapshot, []schema.Problem) {
 	s := &snapshot{
 		fleetID: rows.FleetID, seal: rows.Seal, heard: rows.Heard,
@@ -106,12 +104,12 @@ func newShelf(rows Rows) (*snapshot, []schema.Problem) {
 	return s, nil
 }
 
-// current is the newest published revision of e.
+// current returns the newest published revision of e.
 func (s *snapshot) current(e Entry) Revision {
 	return s.revisions[revisionKey{key{e.Kind, e.ID}, e.Rev}]
 }
 
-// act finds a published act of the library.
+// act returns a published act.
 func (s *snapshot) act(id string) (score.Act, bool) {
 	a, ok := s.acts[id]
 	return a, ok
@@ -124,7 +122,7 @@ func (s *snapshot) find(kind Kind, id string) (Entry, []schema.Problem) {
 	case !ok:
 		return e, []schema.Problem{schema.Fault("", CodeNotFound, fmt.Sprintf("there is no %s %s", kind, id), "")}
 	case e.Deleted():
-		return e, []schema.Problem{schema.Fault("", CodeDeleted, fmt.Sprintf("%s %s was deleted%s", kind, id, byWhom(e.DeletedBy)), "recover it, or save it anew")}
+		return e, []schema.Problem{schema.Fault("", CodeDeleted, fmt.Sprintf("%s %s was deleted%s", kind, id, byWhom(e.DeletedBy)), "recover it, or save it again")}
 	}
 	return e, nil
 }
@@ -141,8 +139,7 @@ func (s *snapshot) live(kind Kind) []Entry {
 	return all
 }
 
-// holders lists the robots that have this story as their default, by robot; rev
-// 0 = any revision.
+// holders lists the robots with this story as default, sorted; rev 0 = any revision.
 func (s *snapshot) holders(story string, rev int64) []string {
 	var robots []string
 	for _, d := range s.defaults {
@@ -154,7 +151,7 @@ func (s *snapshot) holders(story string, rev int64) []string {
 	return robots
 }
 
-// put writes an entry into the changes, and into the snapshot for what follows.
+// put adds a changed entry to the changes and to the snapshot.
 func (s *snapshot) put(e Entry) {
 	at := key{e.Kind, e.ID}
 	s.entries[at] = e
@@ -167,7 +164,7 @@ func (s *snapshot) put(e Entry) {
 	s.changes.Entries = append(s.changes.Entries, e)
 }
 
-// publish freezes body, which needs those files, as the next revision of e.
+// publish adds body, which needs those files, as the next revision of e.
 func (s *snapshot) publish(e Entry, body []byte, files []score.Asset, by By, why string) (Entry, Revision) {
 	e.Rev++
 	v := Revision{Files: digestsOf(files), Kind: e.Kind, ID: e.ID, Rev: e.Rev, SHA256: digest(body), Size: int64(len(body)), Body: body, CreatedAt: by.At, CreatedBy: by.Who, Why: why}
@@ -177,8 +174,8 @@ func (s *snapshot) publish(e Entry, body []byte, files []score.Asset, by By, why
 	return e, v
 }
 
-// tell desired documents robots a story revision, or none when rev is 0, under their next
-// number. Without an apply each keeps its own.
+// setDefault sets the default story of robots, none if rev is 0, and adds their new desired
+// documents to the outbox. With an empty apply each robot keeps its own.
 func (s *snapshot) tell(robots []string, story string, rev int64, apply schema.Apply, by By) {
 	for _, robot := range robots {
 		d := s.defaults[robot]
@@ -213,8 +210,7 @@ func (s *snapshot) tell(robots []string, story string, rev int64, apply schema.A
 	}
 }
 
-// sign signs a desired state of ours, which always can be signed, after everything else of
-// it was said.
+// sign signs a complete desired document. Errors are impossible.
 func (s *snapshot) sign(robot string, d *schema.DesiredStory, now time.Time) {
 	var err error
 	if d.Released, err = s.seal.Content(sign.Story, d.Story); err != nil {
@@ -226,7 +222,7 @@ func (s *snapshot) sign(robot string, d *schema.DesiredStory, now time.Time) {
 	}
 }
 
-// sendBlob tells the broker bytes, once a plan.
+// sendBlob adds a blob to the outbox, once per plan.
 func (s *snapshot) sendBlob(sha string) {
 	if !s.sent[sha] {
 		s.sent[sha] = true
@@ -234,7 +230,7 @@ func (s *snapshot) sendBlob(sha string) {
 	}
 }
 
-// digestsOf lists the digests of files, each once.
+// digestsOf lists the digests of files without duplicates.
 func digestsOf(files []score.Asset) []string {
 	var all []string
 	for _, f := range files {
@@ -244,7 +240,7 @@ func digestsOf(files []score.Asset) []string {
 	return slices.Compact(all)
 }
 
-// encode writes a value of ours, which always can be written.
+// encode encodes a value as JSON. Errors are impossible.
 func encode(v any) []byte {
 	b, err := schema.Encode(v)
 	if err != nil {
@@ -262,7 +258,7 @@ func digest(body []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// byWhom names who did it, if he said so.
+// byWhom returns " by NAME", or "" without a name.
 func byWhom(who string) string {
 	if who == "" {
 		return ""

@@ -12,13 +12,13 @@ import (
 	"troupe/schema/score"
 )
 
-// TestTraces plays each script of testdata: a line is what somebody asks for,
-// the indented lines below it are what was decided.
+// TestTraces plays each script of testdata: a line is a request, the indented lines below it
+// are the plan.
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string { return (&director{t: t, w: newWorld()}).play })
 }
 
-// director asks for what the script says and writes down what comes of it.
+// director carries out the requests of a script and writes down the plans.
 type director struct {
 	t   *testing.T
 	w   *world
@@ -56,7 +56,7 @@ func (d *director) play(line string) string {
 			d.say("unchanged at revision %d", p.Revision.Rev)
 		}
 		if len(p.Stale) > 0 {
-			d.say("to be published anew: %s", listed(p.Stale))
+			d.say("stale: %s", listed(p.Stale))
 		}
 	case "assign": // assign STORY[@REV] to ROBOT ... [expecting N]
 		d.assign(words)
@@ -72,7 +72,7 @@ func (d *director) play(line string) string {
 			d.say("unchanged")
 		}
 		if len(up.Stale) > 0 {
-			d.say("to be published anew: %s", listed(up.Stale))
+			d.say("stale: %s", listed(up.Stale))
 		}
 	case "remove": // remove NAME
 		c, problems := DeleteAsset(d.w.rows(), words[1], d.w.by("not wanted"))
@@ -82,7 +82,7 @@ func (d *director) play(line string) string {
 	case "show":
 		d.show()
 	default:
-		d.t.Fatalf("nobody can %q", words)
+		d.t.Fatalf("unknown request %q", words)
 	}
 	return d.out.String()
 }
@@ -102,7 +102,7 @@ func (d *director) assign(words []string) {
 	assigned, problems := Assign(d.w.rows(Pin{a.Story, a.Rev}), a, d.w.by(""))
 	d.decided(assigned.Changes, problems)
 	if len(assigned.Unchanged) > 0 {
-		d.say("as they are: %s", listed(assigned.Unchanged))
+		d.say("unchanged: %s", listed(assigned.Unchanged))
 	}
 }
 
@@ -118,7 +118,7 @@ func (d *director) delete(words []string) {
 	}
 	r, problems := Delete(d.w.rows(), Kind(words[1]), words[2], expect, d.w.by("not wanted"))
 	if expect == nil && len(problems) == 0 {
-		d.say("would change %d stories and tell %d robots; would clear %v", len(r.Impact.Stories), r.Impact.Robots, r.Impact.Clears)
+		d.say("would change %d stories and update %d robots; would clear %v", len(r.Impact.Stories), r.Impact.Robots, r.Impact.Clears)
 		for _, i := range r.Impact.Stories {
 			d.say("  %s: %d acts of %d left, revision %d, repinned %v, cleared %v, draft only %v", i.Story, i.After, i.Before, i.Rev, i.Repinned, i.Cleared, i.DraftOnly)
 		}
@@ -129,7 +129,7 @@ func (d *director) delete(words []string) {
 	d.decided(r.Changes, problems)
 }
 
-// decided writes down a decision and carries it out.
+// decided writes down a plan and applies it.
 func (d *director) decided(c Changes, problems []schema.Problem) {
 	d.t.Helper()
 	for _, p := range problems {
@@ -144,7 +144,7 @@ func (d *director) decided(c Changes, problems []schema.Problem) {
 		case e.Deleted():
 			d.say("%s %s is deleted: %s", e.Kind, e.ID, e.DeletedWhy)
 		case known && old.Deleted():
-			d.say("%s %s is back", e.Kind, e.ID)
+			d.say("%s %s is recovered", e.Kind, e.ID)
 		}
 		if e.DraftRev != old.DraftRev || !slices.Equal(e.Problems, old.Problems) {
 			d.say("draft %d of %s %s", e.DraftRev, e.Kind, e.ID)
@@ -166,10 +166,10 @@ func (d *director) decided(c Changes, problems []schema.Problem) {
 		d.say("%s is %s of %d bytes", a.Name, a.Media, a.Size)
 	}
 	for _, name := range c.Removed {
-		d.say("%s is no asset any more", name)
+		d.say("asset %s is deleted", name)
 	}
 	for _, m := range c.Outbox {
-		d.say("out: %s", d.message(m))
+		d.say("publish: %s", d.message(m))
 	}
 	for _, n := range c.Notes {
 		d.say("note: %s: %s %s", n.What, n.Target, n.Detail)
@@ -190,12 +190,12 @@ func (d *director) message(m Message) string {
 	}
 	desired, _ := schema.Decode[schema.DesiredStory](m.Payload)
 	if desired.Story == nil {
-		return fmt.Sprintf("desired state %d to %s: no story", desired.Rev, m.Target)
+		return fmt.Sprintf("desired revision %d to %s: no story", desired.Rev, m.Target)
 	}
-	return fmt.Sprintf("desired state %d to %s: %s revision %d", desired.Rev, m.Target, desired.Story.ID, desired.Story.Rev)
+	return fmt.Sprintf("desired revision %d to %s: %s revision %d", desired.Rev, m.Target, desired.Story.ID, desired.Story.Rev)
 }
 
-// textOf is what fileOf was told.
+// textOf returns the text that was given to fileOf.
 func textOf(f File) string {
 	return strings.TrimRight(strings.TrimPrefix(string(f.Body), "RIFF....WAVE"), ".")
 }
@@ -216,9 +216,9 @@ func (d *director) show() {
 	}
 	for _, robot := range slices.Sorted(slices.Values(robots)) {
 		if f := s.defaults[robot]; f.Story != "" {
-			d.say("%s: %s revision %d, desired state %d", robot, f.Story, f.Rev, f.DesiredRev)
+			d.say("%s: %s revision %d, desired revision %d", robot, f.Story, f.Rev, f.DesiredRev)
 		} else {
-			d.say("%s: no story, desired state %d", robot, f.DesiredRev)
+			d.say("%s: no story, desired revision %d", robot, f.DesiredRev)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 var morning = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
 
-// world keeps rows as the store does, and whatever was ever written.
+// world stores rows in memory as the store does.
 type world struct {
 	entries   map[key]Entry
 	revisions map[revisionKey]Revision
@@ -30,8 +30,8 @@ func newWorld() *world {
 	return &world{entries: map[key]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{}, assets: map[string]Asset{}, files: map[string]File{}}
 }
 
-// rows shows a plan what the store would: the newest revisions, those that are
-// performed, and those asked for.
+// rows returns the rows that the store would read: the newest revisions, those that are a
+// default, and those in also.
 func (w *world) rows(also ...Pin) Rows {
 	rows := Rows{FleetID: "fleet-1", Catalogue: w.catalogue}
 	for _, a := range w.assets {
@@ -55,30 +55,30 @@ func (w *world) rows(also ...Pin) Rows {
 	return rows
 }
 
-// by is the next hand on the world.
+// by returns the author and time of the next request.
 func (w *world) by(why string) By {
 	w.steps++
 	return By{Who: "anna", Why: why, At: morning.Add(time.Duration(w.steps) * time.Minute)}
 }
 
-// fatal is what *testing.T and *rapid.T can both do.
+// fatal is what *testing.T and *rapid.T have in common.
 type fatal interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// apply writes changes as the store does, and holds them to what always holds.
+// apply applies changes as the store does, and checks the invariants.
 func (w *world) apply(t fatal, c Changes) {
 	t.Helper()
 	for _, f := range c.Files {
 		if f.SHA256 != digest(f.Body) {
-			t.Fatalf("a file of %d bytes is not what it says", len(f.Body))
+			t.Fatalf("a file of %d bytes has another digest", len(f.Body))
 		}
 		w.files[f.SHA256] = f
 	}
 	for _, a := range c.Assets {
 		if f, ok := w.files[a.SHA256]; !ok || int64(len(f.Body)) != a.Size || f.Media != a.Media {
-			t.Fatalf("%+v names bytes that are not there", a)
+			t.Fatalf("%+v names an unknown file", a)
 		}
 		w.assets[a.Name] = a
 	}
@@ -101,14 +101,14 @@ func (w *world) apply(t fatal, c Changes) {
 			t.Fatalf("revision %d of %s %s is published twice: %s and %s", v.Rev, v.Kind, v.ID, old.SHA256, v.SHA256)
 		}
 		if v.SHA256 != digest(v.Body) || v.Size != int64(len(v.Body)) || v.Why == "" && v.CreatedBy == "" {
-			t.Fatalf("revision %d of %s %s is not what it says: %+v", v.Rev, v.Kind, v.ID, v)
+			t.Fatalf("revision %d of %s %s has wrong fields: %+v", v.Rev, v.Kind, v.ID, v)
 		}
 		w.pinned(t, v)
 		w.revisions[at] = v
 	}
 	for _, d := range c.Defaults {
 		if old := w.defaults[d.Robot]; d.DesiredRev <= old.DesiredRev {
-			t.Fatalf("%s is told desired state %d after %d", d.Robot, d.DesiredRev, old.DesiredRev)
+			t.Fatalf("%s gets desired revision %d after %d", d.Robot, d.DesiredRev, old.DesiredRev)
 		}
 		w.defaults[d.Robot] = d
 	}
@@ -117,7 +117,7 @@ func (w *world) apply(t fatal, c Changes) {
 	w.holds(t)
 }
 
-// pinned checks that a revision says which files it needs, and that they are there.
+// pinned checks that a revision lists the files that it needs, and that they exist.
 func (w *world) pinned(t fatal, v Revision) {
 	t.Helper()
 	if v.Kind != KindStory {
@@ -125,16 +125,16 @@ func (w *world) pinned(t fatal, v Revision) {
 	}
 	b, problems := score.ParseBlob(v.Body)
 	if len(problems) > 0 || len(b.Assets) != len(v.Files) { // no two names of one file here
-		t.Fatalf("revision %d of %s names %d files and is kept with %v: %v", v.Rev, v.ID, len(b.Assets), v.Files, problems)
+		t.Fatalf("revision %d of %s names %d files and is stored with %v: %v", v.Rev, v.ID, len(b.Assets), v.Files, problems)
 	}
 	for _, f := range b.Assets {
 		if file, ok := w.files[f.SHA256]; !ok || int64(len(file.Body)) != f.Size || file.Media.Kind() != f.Kind || !slices.Contains(v.Files, f.SHA256) {
-			t.Fatalf("revision %d of %s needs %+v, which is not there", v.Rev, v.ID, f)
+			t.Fatalf("revision %d of %s needs %+v, which does not exist", v.Rev, v.ID, f)
 		}
 	}
 }
 
-// told checks that each new desired state goes out once, behind the blob that it names.
+// told checks that each new desired document is published once, after the blob that it names.
 func (w *world) told(t fatal, c Changes) {
 	t.Helper()
 	blobs := map[string]bool{}
@@ -150,27 +150,27 @@ func (w *world) told(t fatal, c Changes) {
 		case m.Topic != schema.TopicDesiredStory || len(problems) > 0:
 			t.Fatalf("%s to %s: %v", m.Topic, m.Target, problems)
 		case desired.FleetID != "fleet-1" || desired.Rev != d.DesiredRev || string(m.Payload) != string(d.Told):
-			t.Fatalf("%s is told %s, and %+v is written down", m.Target, m.Payload, d)
+			t.Fatalf("%s gets %s, and %+v is stored", m.Target, m.Payload, d)
 		case desired.Story == nil && d.Story != "", desired.Story != nil && (desired.Story.ID != d.Story || desired.Story.Rev != d.Rev):
-			t.Fatalf("%s is told %s, and %s revision %d is written down", m.Target, m.Payload, d.Story, d.Rev)
+			t.Fatalf("%s gets %s, and %s revision %d is stored", m.Target, m.Payload, d.Story, d.Rev)
 		case desired.Story != nil && !blobs[desired.Story.SHA256]:
-			t.Fatalf("%s is told of a blob that did not go out before", m.Target)
+			t.Fatalf("%s gets a document before its blob", m.Target)
 		}
 		if desired.Story != nil {
 			for _, sha := range w.revisions[revisionKey{key{KindStory, desired.Story.ID}, desired.Story.Rev}].Files {
 				if size := len(w.files[sha].Body); blobs[sha] != (size <= 256<<10) {
-					t.Fatalf("%s is told of a story with a file of %d bytes; that went out as a blob: %v", m.Target, size, blobs[sha])
+					t.Fatalf("%s gets a story with a file of %d bytes; published as a blob: %v", m.Target, size, blobs[sha])
 				}
 			}
 		}
 		published++
 	}
 	if published != len(c.Defaults) {
-		t.Fatalf("%d desired documents go out, %d are written down", published, len(c.Defaults))
+		t.Fatalf("%d desired documents are published, %d are stored", published, len(c.Defaults))
 	}
 }
 
-// holds checks what holds at every moment.
+// holds checks the invariants.
 func (w *world) holds(t fatal) {
 	t.Helper()
 	for _, d := range w.defaults {
@@ -179,11 +179,11 @@ func (w *world) holds(t fatal) {
 		}
 		e, ok := w.entries[key{KindStory, d.Story}]
 		if !ok || e.Deleted() {
-			t.Fatalf("%s performs the deleted story %s", d.Robot, d.Story)
+			t.Fatalf("%s has the deleted story %s", d.Robot, d.Story)
 		}
 		v, ok := w.revisions[revisionKey{key{KindStory, d.Story}, d.Rev}]
 		if !ok || d.Rev > e.Rev {
-			t.Fatalf("%s performs revision %d of %s, which was never published", d.Robot, d.Rev, d.Story)
+			t.Fatalf("%s has revision %d of %s, which was never published", d.Robot, d.Rev, d.Story)
 		}
 		b, problems := score.ParseBlob(v.Body)
 		if len(problems) > 0 || len(b.Story.Acts) == 0 || b.Rev != v.Rev || b.Story.ID != d.Story {
@@ -191,23 +191,23 @@ func (w *world) holds(t fatal) {
 		}
 		for _, step := range b.Story.Acts {
 			if w.entries[key{KindAct, step.Act}].Deleted() {
-				t.Fatalf("%s performs the deleted act %s in %s revision %d", d.Robot, step.Act, d.Story, d.Rev)
+				t.Fatalf("%s has the deleted act %s in %s revision %d", d.Robot, step.Act, d.Story, d.Rev)
 			}
 			if _, ok := b.Acts[step.Act]; !ok {
-				t.Fatalf("revision %d of %s does not hold its act %s", d.Rev, d.Story, step.Act)
+				t.Fatalf("revision %d of %s does not contain its act %s", d.Rev, d.Story, step.Act)
 			}
 		}
 	}
 	for _, e := range w.entries {
 		if e.Kind == KindStory && e.Rev > 0 {
 			if _, ok := w.revisions[revisionKey{key{e.Kind, e.ID}, e.Rev}]; !ok {
-				t.Fatalf("story %s is at revision %d, which is not there", e.ID, e.Rev)
+				t.Fatalf("story %s is at revision %d, which does not exist", e.ID, e.Rev)
 			}
 		}
 	}
 }
 
-// actText and storyText are texts as authors write them.
+// actText and storyText return texts as authors write them.
 func actText(id, mood string) []byte {
 	switch mood {
 	case "wrong":
@@ -235,7 +235,7 @@ func storyText(id string, acts []string) []byte {
 	return []byte(b.String() + "\n")
 }
 
-// fileOf is a file of some kind.
+// fileOf returns a file of some kind.
 func fileOf(kind, text string) []byte {
 	switch kind {
 	case "sound":
@@ -252,7 +252,7 @@ func fileOf(kind, text string) []byte {
 	return []byte(text)
 }
 
-// contents are the acts that a revision performs, in order.
+// contents returns the acts of a revision in order.
 func (w *world) contents(v Revision) string {
 	if v.Kind == KindAct {
 		a, _ := score.ParseAct(v.Body)
