@@ -223,7 +223,7 @@ func (s *server) identity(ctx context.Context, robot string) (*answer[Identity],
 
 // noReason refuses a revocation without a reason for the audit.
 func noReason(of string) *Problem {
-	f := schema.Fault("/why", "missing", "a revocation needs a reason", "write why "+of+" is no longer trusted")
+	f := schema.Fault("/why", "missing", "a revocation needs a reason", "say why "+of+" is no longer trusted")
 	return refusal(inBody("", []schema.Problem{f}))
 }
 

@@ -146,7 +146,7 @@ func TestReleaseFormNamesTheStopAndItsEffect(t *testing.T) {
 
 func TestPageShowsLeader(t *testing.T) {
 	script, _ := page(t, "/live.js")
-	for _, want := range []string{"fleetd.version + ', ' + leaderText()", "l.leads", "l.leader", "l.why"} {
+	for _, want := range []string{"fleetd.version + ', ' + leaderText()", "led.leads", "led.leader", "led.why"} {
 		if !strings.Contains(script, want) {
 			t.Errorf("the script lacks %s", want)
 		}

@@ -253,9 +253,9 @@ function banner() {
 
 // Which of several fleetd instances is the leader, which publishes desired documents and latched stops.
 function leaderText() {
-  const l = fleetd.leadership;
-  if (l.leads) return 'leader';
-  return l.leader ? 'leader ' + l.leader : 'no leader: ' + l.why;
+  const led = fleetd.leadership;
+  if (led.leads) return 'leader';
+  return led.leader ? 'leader ' + led.leader : 'no leader: ' + led.why;
 }
 
 function heard() {
