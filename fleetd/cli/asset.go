@@ -23,7 +23,7 @@ import (
 )
 
 // uploadTimeout bounds the transfer of one file, for slow connections.
-const putWithin = 6 * time.Minute
+const uploadTimeout = 6 * time.Minute
 
 // assetCommand manages the sounds and images that acts use.
 func (sh *shell) assetCommand() *cobra.Command {
@@ -48,7 +48,7 @@ func (sh *shell) assetPutCommand() *cobra.Command {
 			for _, path := range args {
 				up, err := sh.putAsset(cmd.Context(), path, orElse(name, assetNameOf(path)))
 				if err != nil {
-					return joined(sh.show(done, func(w io.Writer) { uploadedLines(w, done) }), err)
+					return uploadError(sh.show(done, func(w io.Writer) { uploadedLines(w, done) }), err)
 				}
 				done = append(done, up)
 			}
@@ -60,7 +60,7 @@ func (sh *shell) assetPutCommand() *cobra.Command {
 }
 
 // uploadError returns the error of the upload before an error of showing the earlier ones.
-func joined(shown, err error) error {
+func uploadError(shown, err error) error {
 	if err != nil {
 		return err
 	}
@@ -110,10 +110,10 @@ func (sh *shell) putAsset(ctx context.Context, path, name string) (up api.Upload
 	if err != nil {
 		return up, fmt.Errorf("read %s: %w", path, errors.Unwrap(err))
 	}
-	a := ask{method: http.MethodPut, path: "assets/" + url.PathEscape(name), query: url.Values{"by": {sh.by}}, body: octets(body), file: path, within: putWithin}
-	if terminal(sh.Err) {
-		a.sent = func(n int) { fmt.Fprintf(raw(sh.Err), "\r%s: %d of %d KiB\x1b[K", path, n>>10, len(body)>>10) }
-		defer fmt.Fprint(raw(sh.Err), "\r\x1b[K")
+	a := apiRequest{method: http.MethodPut, path: "assets/" + url.PathEscape(name), query: url.Values{"by": {sh.by}}, body: binaryBody(body), file: path, timeout: uploadTimeout}
+	if isTerminal(sh.Err) {
+		a.onSent = func(n int) { fmt.Fprintf(unsanitized(sh.Err), "\r%s: %d of %d KiB\x1b[K", path, n>>10, len(body)>>10) }
+		defer fmt.Fprint(unsanitized(sh.Err), "\r\x1b[K")
 	}
 	if err := sh.call(ctx, a, &up); err != nil {
 		return up, err
@@ -141,7 +141,7 @@ func (sh *shell) assetListCommand() *cobra.Command {
 			var got struct {
 				Assets []api.Asset `json:"assets"`
 			}
-			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "assets"}, &got); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "assets"}, &got); err != nil {
 				return err
 			}
 			return sh.show(got, func(w io.Writer) { assetTable(w, got.Assets) })
@@ -161,7 +161,7 @@ func assetTable(out io.Writer, assets []api.Asset) {
 		for _, u := range a.Uses {
 			stories = append(stories, u.Story)
 		}
-		row(w, a.Name, a.Media, a.Size, a.SHA256[:12], dash(strings.Join(slices.Compact(stories), " ")), when(a.At), dash(a.By))
+		writeRow(w, a.Name, a.Media, a.Size, a.SHA256[:12], dash(strings.Join(slices.Compact(stories), " ")), formatTime(a.At), dash(a.By))
 	}
 	_ = w.Flush() // a write error shows at the next write
 }
@@ -172,7 +172,7 @@ func (sh *shell) assetGetCommand() *cobra.Command {
 		Use: "get NAME", Short: "show an asset and the stories that use it; --out downloads it", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var a api.Asset
-			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "assets/" + url.PathEscape(args[0])}, &a); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "assets/" + url.PathEscape(args[0])}, &a); err != nil {
 				return err
 			}
 			if into != "" {
@@ -188,7 +188,7 @@ func (sh *shell) assetGetCommand() *cobra.Command {
 }
 
 func assetDetail(w io.Writer, a api.Asset) {
-	fmt.Fprintf(w, "%s  %s  %d bytes  sha256 %s  %s %s\n", a.Name, a.Media, a.Size, a.SHA256, when(a.At), a.By)
+	fmt.Fprintf(w, "%s  %s  %d bytes  sha256 %s  %s %s\n", a.Name, a.Media, a.Size, a.SHA256, formatTime(a.At), a.By)
 	for _, u := range a.Uses {
 		newest := ""
 		if u.Newest {
@@ -201,9 +201,9 @@ func assetDetail(w io.Writer, a api.Asset) {
 // getFile downloads an asset into a file. It writes the file only if the download is
 // complete.
 func (sh *shell) getFile(ctx context.Context, a api.Asset, path string) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, putWithin)
+	ctx, cancel := context.WithTimeout(ctx, uploadTimeout)
 	defer cancel()
-	response, _, err := sh.open(ctx, ask{method: http.MethodGet, path: strings.TrimPrefix(api.FilesPath, "/") + a.SHA256})
+	response, _, err := sh.send(ctx, apiRequest{method: http.MethodGet, path: strings.TrimPrefix(api.FilesPath, "/") + a.SHA256})
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (sh *shell) getFile(ctx context.Context, a api.Asset, path string) (err err
 		if json.Unmarshal(body, &p) != nil || p.Type == "" {
 			return fmt.Errorf("%s answered %s, which is not an answer of fleetd; check --server", sh.server, response.Status)
 		}
-		return refused(&p, "", nil)
+		return problemError(&p, "", nil)
 	case int64(len(body)) != a.Size:
 		return fmt.Errorf("fleetd sent %d bytes of %d", len(body), a.Size)
 	}
@@ -232,7 +232,7 @@ func (sh *shell) assetDeleteCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "delete NAME", Short: "delete an asset that no published story uses", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			a := ask{method: http.MethodDelete, path: "assets/" + url.PathEscape(args[0]), query: url.Values{"by": {sh.by}, "why": {why}}}
+			a := apiRequest{method: http.MethodDelete, path: "assets/" + url.PathEscape(args[0]), query: url.Values{"by": {sh.by}, "why": {why}}}
 			if err := sh.call(cmd.Context(), a, nil); err != nil {
 				return err
 			}

@@ -79,7 +79,7 @@ func (sh *shell) assign(ctx context.Context, story string, names []string, a ass
 		request.ExpectedCount = &a.expect
 	}
 	var done api.Assigned
-	if err := sh.call(ctx, ask{method: http.MethodPost, path: "assignments", body: request}, &done); err != nil {
+	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "assignments", body: request}, &done); err != nil {
 		return err
 	}
 	if a.dryRun || a.wait == 0 {
@@ -90,7 +90,7 @@ func (sh *shell) assign(ctx context.Context, story string, names []string, a ass
 	if err != nil {
 		return err
 	}
-	return sh.converge(ctx, query, a.wait)
+	return sh.awaitConvergence(ctx, query, a.wait)
 }
 
 func assignedLines(w io.Writer, d api.Assigned) {
@@ -102,11 +102,11 @@ func assignedLines(w io.Writer, d api.Assigned) {
 	if d.Story == "" {
 		what = "no default story"
 	}
-	fmt.Fprintf(w, "%s: %s %s, %d unchanged\n", what, count(len(d.Told), "robot"), word, len(d.Unchanged))
+	fmt.Fprintf(w, "%s: %s %s, %d unchanged\n", what, countText(len(d.Told), "robot"), word, len(d.Unchanged))
 }
 
-// count formats a number of things: 1 robot, 2 robots.
-func count(n int, what string) string {
+// countText formats a number of things: 1 robot, 2 robots.
+func countText(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
@@ -114,19 +114,19 @@ func count(n int, what string) string {
 }
 
 // awaitConvergence waits until every robot has its desired story or has refused it.
-func (sh *shell) converge(ctx context.Context, query url.Values, wait time.Duration) error {
+func (sh *shell) awaitConvergence(ctx context.Context, query url.Values, wait time.Duration) error {
 	until, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	bar := sh.progress(1, "robots accept the story")
 	var got robotList
 	for over := false; !over; {
 		got = robotList{} // json.Unmarshal keeps fields that the answer omits
-		if err := sh.call(ctx, ask{method: http.MethodGet, path: "robots", query: query}, &got); err != nil {
+		if err := sh.call(ctx, apiRequest{method: http.MethodGet, path: "robots", query: query}, &got); err != nil {
 			return err
 		}
 		decided := 0
 		for _, r := range got.Robots {
-			if r.Desired.Converged || gaveUp(r.Desired) {
+			if r.Desired.Converged || hasRefused(r.Desired) {
 				decided++
 			}
 		}
@@ -138,7 +138,7 @@ func (sh *shell) converge(ctx context.Context, query url.Values, wait time.Durat
 		select {
 		case <-until.Done():
 			over = true
-		case <-time.After(lookAgain):
+		case <-time.After(pollInterval):
 		}
 	}
 	_ = bar.Exit() // clears the line for the table
@@ -150,7 +150,7 @@ func (sh *shell) converge(ctx context.Context, query url.Values, wait time.Durat
 		switch {
 		case r.Desired.Converged:
 			well++
-		case gaveUp(r.Desired):
+		case hasRefused(r.Desired):
 			refused++
 		}
 	}
@@ -167,7 +167,7 @@ func (sh *shell) converge(ctx context.Context, query url.Values, wait time.Durat
 
 // hasRefused reports whether the robot has refused the present desired story for good. A
 // robot of another fleet refuses everything, and reports no revision of this fleet.
-func gaveUp(w api.DesiredStory) bool {
+func hasRefused(w api.DesiredStory) bool {
 	return !w.Converged && w.Reason == schema.ReasonWrongFleet ||
 		w.ReportedRev == w.DesiredRev && (w.Phase == schema.DeployRejected || w.Phase == schema.DeployRolledBack)
 }
@@ -183,7 +183,7 @@ func convergenceTable(out io.Writer, robots []api.Robot) {
 		if len(r.Desired.Pruned) > 0 {
 			has += " without " + strings.Join(r.Desired.Pruned, ", ")
 		}
-		row(w, r.ID, r.Presence.View, has, orElse(convergenceText(r.Desired), "fulfilled"), dash(r.Desired.Detail))
+		writeRow(w, r.ID, r.Presence.View, has, orElse(convergenceText(r.Desired), "fulfilled"), dash(r.Desired.Detail))
 	}
 	_ = w.Flush() // a write error shows at the next write
 }

@@ -23,14 +23,14 @@ func (sh *shell) auditCommand() *cobra.Command {
 			var got struct {
 				Notes []api.Noted `json:"notes"`
 			}
-			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "audit", query: url.Values{"limit": {strconv.Itoa(limit)}}}, &got); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "audit", query: url.Values{"limit": {strconv.Itoa(limit)}}}, &got); err != nil {
 				return err
 			}
 			return sh.show(got, func(out io.Writer) {
 				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 				fmt.Fprintln(w, "AT\tWHO\tWHAT\tTARGET\tDETAIL")
 				for _, n := range got.Notes {
-					row(w, when(n.At), dash(n.Who), n.What, n.Target, n.Detail)
+					writeRow(w, formatTime(n.At), dash(n.Who), n.What, n.Target, n.Detail)
 				}
 				_ = w.Flush() // a write error shows at the next write
 			})

@@ -47,15 +47,15 @@ func (sh *shell) verbs(of, short string) *cobra.Command {
 }
 
 func (sh *shell) verb(v schema.Verb) *cobra.Command {
-	var o order
+	var o commandFlags
 	c := &cobra.Command{
 		Use: v.Name + " ROBOT...", Short: v.Purpose,
 		RunE: run(func(cmd *cobra.Command, robots []string) error {
-			args, err := sh.given(cmd.Flags(), v)
+			args, err := sh.argsFromFlags(cmd.Flags(), v)
 			if err != nil {
 				return err
 			}
-			return sh.order(cmd.Context(), v.ID(), args, robots, o)
+			return sh.sendCommand(cmd.Context(), v.ID(), args, robots, o)
 		}),
 	}
 	if v.Class == schema.ClassStop { // no conditions and no arguments; it waits for the answers
@@ -94,7 +94,7 @@ func (sh *shell) verb(v schema.Verb) *cobra.Command {
 func flagOf(a schema.Arg) string { return strings.ReplaceAll(a.Name, "_", "-") }
 
 // argsFromFlags returns the arguments whose flags were given.
-func (sh *shell) given(f *pflag.FlagSet, v schema.Verb) (map[string]any, error) {
+func (sh *shell) argsFromFlags(f *pflag.FlagSet, v schema.Verb) (map[string]any, error) {
 	args := map[string]any{}
 	for _, a := range v.Args {
 		name := flagOf(a)
@@ -121,7 +121,7 @@ func (sh *shell) given(f *pflag.FlagSet, v schema.Verb) (map[string]any, error) 
 			args[a.Name] = values
 		case schema.ArgArray:
 			path, _ := f.GetString(name)
-			list, err := sh.document(path)
+			list, err := sh.readDocument(path)
 			if err != nil {
 				return nil, err
 			}

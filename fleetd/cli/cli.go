@@ -41,7 +41,7 @@ func System() Streams {
 
 // Main runs one command line and returns the exit code.
 func Main(ctx context.Context, s Streams, version string, args ...string) int {
-	s.Out, s.Err = plain{s.Out}, plain{s.Err}
+	s.Out, s.Err = sanitizingWriter{s.Out}, sanitizingWriter{s.Err}
 	root := commandLine(s, version)
 	root.SetArgs(args)
 	root.SetIn(s.In)
@@ -145,8 +145,8 @@ func run(do func(cmd *cobra.Command, args []string) error) func(*cobra.Command, 
 }
 
 // isTerminal reports whether w is a terminal, so that progress may be drawn.
-func terminal(w io.Writer) bool {
-	f, ok := raw(w).(*os.File)
+func isTerminal(w io.Writer) bool {
+	f, ok := unsanitized(w).(*os.File)
 	if !ok {
 		return false
 	}

@@ -20,27 +20,27 @@ import (
 )
 
 // apiRequest is one request to fleetd.
-type ask struct {
-	method string
-	path   string // below the API's prefix
-	query  url.Values
-	body   any           // sent as JSON; []byte is sent as YAML, binaryBody as it is
-	sent   func(n int)   // called with the number of body bytes sent so far; may be nil
-	prefer string        // header Prefer: how long fleetd waits for the result
-	file   string        // file that the body was read from, for problems
-	within time.Duration // timeout for the whole answer; 0 = answerTimeout
-	hint   string        // what to do when fleetd does not answer
+type apiRequest struct {
+	method  string
+	path    string // below the API's prefix
+	query   url.Values
+	body    any           // sent as JSON; []byte is sent as YAML, binaryBody as it is
+	onSent  func(n int)   // called with the number of body bytes sent so far; may be nil
+	prefer  string        // header Prefer: how long fleetd waits for the result
+	file    string        // file that the body was read from, for problems
+	timeout time.Duration // timeout for the whole answer; 0 = answerTimeout
+	hint    string        // what to do when fleetd does not answer
 }
 
 // call sends a request to fleetd and decodes the answer. A problem becomes a failure
 // with its exit code.
-func (sh *shell) call(ctx context.Context, a ask, into any) error {
-	if a.within == 0 {
-		a.within = answerWithin
+func (sh *shell) call(ctx context.Context, a apiRequest, into any) error {
+	if a.timeout == 0 {
+		a.timeout = answerTimeout
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.within)
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
-	response, text, err := sh.open(ctx, a)
+	response, text, err := sh.send(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (sh *shell) call(ctx context.Context, a ask, into any) error {
 		if json.Unmarshal(body, &p) != nil || p.Type == "" {
 			return fmt.Errorf("%s answered %s, which is not an answer of fleetd; check --server", sh.server, response.Status)
 		}
-		return refused(&p, a.file, text)
+		return problemError(&p, a.file, text)
 	}
 	if into == nil {
 		return nil
@@ -66,7 +66,7 @@ func (sh *shell) call(ctx context.Context, a ask, into any) error {
 }
 
 // send sends a request. text is the act or story in its body, if any.
-func (sh *shell) open(ctx context.Context, a ask) (response *http.Response, text []byte, err error) {
+func (sh *shell) send(ctx context.Context, a apiRequest) (response *http.Response, text []byte, err error) {
 	base, err := url.Parse(sh.server)
 	if err != nil || base.Host == "" {
 		return nil, nil, usage("--server %s: write http://host:port", sh.server)
@@ -79,7 +79,7 @@ func (sh *shell) open(ctx context.Context, a ask) (response *http.Response, text
 	case nil:
 	case []byte:
 		body, text, kind = b, b, "application/yaml"
-	case octets:
+	case binaryBody:
 		body, kind = b, "application/octet-stream"
 	default:
 		if body, err = json.Marshal(b); err != nil {
@@ -88,7 +88,7 @@ func (sh *shell) open(ctx context.Context, a ask) (response *http.Response, text
 	}
 	var content io.Reader = http.NoBody
 	if len(body) > 0 {
-		content = &outgoing{bytes.NewReader(body), a.sent}
+		content = &progressReader{bytes.NewReader(body), a.onSent}
 	}
 	request, err := http.NewRequestWithContext(ctx, a.method, target.String(), content)
 	if err != nil {
@@ -104,7 +104,7 @@ func (sh *shell) open(ctx context.Context, a ask) (response *http.Response, text
 	if token := sh.Env("TROUPE_TOKEN"); token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-	trust, err := sh.trust()
+	trust, err := sh.tlsConfig()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -117,24 +117,24 @@ func (sh *shell) open(ctx context.Context, a ask) (response *http.Response, text
 }
 
 // binaryBody is a request body that is not text.
-type octets []byte
+type binaryBody []byte
 
 // progressReader is a request body that reports how much of it was sent.
-type outgoing struct {
-	body *bytes.Reader
-	sent func(n int)
+type progressReader struct {
+	body   *bytes.Reader
+	onRead func(n int)
 }
 
-func (o *outgoing) Read(b []byte) (int, error) {
+func (o *progressReader) Read(b []byte) (int, error) {
 	n, err := o.body.Read(b)
-	if o.sent != nil && n > 0 {
-		o.sent(int(o.body.Size()) - o.body.Len())
+	if o.onRead != nil && n > 0 {
+		o.onRead(int(o.body.Size()) - o.body.Len())
 	}
 	return n, err
 }
 
 // tlsConfig trusts the certificates of --server-ca; nil means those of the system.
-func (sh *shell) trust() (*tls.Config, error) {
+func (sh *shell) tlsConfig() (*tls.Config, error) {
 	if sh.ca == "" {
 		return nil, nil
 	}
@@ -150,7 +150,7 @@ func (sh *shell) trust() (*tls.Config, error) {
 }
 
 // answerTimeout bounds an answer for which fleetd itself waits for nothing.
-const answerWithin = 30 * time.Second
+const answerTimeout = 30 * time.Second
 
 // unreachable is the error of a request without an answer. hint is what to do about
 // it; "" gives the usual advice.
@@ -170,14 +170,14 @@ func (sh *shell) unreachable(err error, hint string) error {
 
 // readStream reads fleetd's event stream until it ends. each gets the name and the
 // data of every event.
-func (sh *shell) follow(ctx context.Context, query url.Values, each func(event string, data []byte) error) error {
+func (sh *shell) readStream(ctx context.Context, query url.Values, each func(event string, data []byte) error) error {
 	// fleetd sends something every second, so a silent stream is dead even if TCP has
 	// not noticed.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	dead := time.AfterFunc(streamSilence, cancel)
+	dead := time.AfterFunc(streamTimeout, cancel)
 	defer dead.Stop()
-	response, _, err := sh.open(ctx, ask{method: http.MethodGet, path: "stream", query: query})
+	response, _, err := sh.send(ctx, apiRequest{method: http.MethodGet, path: "stream", query: query})
 	if err != nil {
 		return err
 	}
@@ -187,13 +187,13 @@ func (sh *shell) follow(ctx context.Context, query url.Values, each func(event s
 		if err := json.NewDecoder(response.Body).Decode(&p); err != nil || p.Type == "" {
 			return fmt.Errorf("%s answered %s, which is not an answer of fleetd; check --server", sh.server, response.Status)
 		}
-		return refused(&p, "", nil)
+		return problemError(&p, "", nil)
 	}
 	lines := bufio.NewScanner(response.Body)
 	lines.Buffer(nil, 64<<20)
 	event := ""
 	for lines.Scan() {
-		dead.Reset(streamSilence)
+		dead.Reset(streamTimeout)
 		switch line := lines.Text(); {
 		case strings.HasPrefix(line, "event: "):
 			event = strings.TrimPrefix(line, "event: ")
@@ -206,7 +206,7 @@ func (sh *shell) follow(ctx context.Context, query url.Values, each func(event s
 	return errStreamEnded
 }
 
-const streamSilence = 10 * time.Second
+const streamTimeout = 10 * time.Second
 
 var errStreamEnded = errors.New("the connection to fleetd is lost")
 

@@ -41,7 +41,7 @@ func (sh *shell) commandCommand() *cobra.Command {
 			var got struct {
 				Commands []api.Command `json:"commands"`
 			}
-			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "commands", query: query}, &got); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "commands", query: query}, &got); err != nil {
 				return err
 			}
 			return sh.show(got, func(w io.Writer) { commandTable(w, got.Commands) })
@@ -57,12 +57,12 @@ func (sh *shell) commandCommand() *cobra.Command {
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			id := url.PathEscape(args[0])
 			var b api.Batch
-			err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "batches/" + id}, &b)
+			err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "batches/" + id}, &b)
 			if err == nil {
 				return sh.show(b, func(w io.Writer) { batchTable(w, b) })
 			}
 			var c api.Command
-			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "commands/" + id}, &c); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "commands/" + id}, &c); err != nil {
 				return err
 			}
 			return sh.show(c, func(w io.Writer) { commandTable(w, []api.Command{c}) })
@@ -74,7 +74,7 @@ func (sh *shell) commandCommand() *cobra.Command {
 		Long: "Cancel a command. If it was not sent yet, fleetd cancels it; otherwise fleetd asks the robot, which answers whether it can still cancel it.",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var got api.CalledOff
-			err := sh.call(cmd.Context(), ask{method: http.MethodPost, path: "commands/" + url.PathEscape(args[0]) + "/cancel", body: api.Signed{By: sh.by}}, &got)
+			err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "commands/" + url.PathEscape(args[0]) + "/cancel", body: api.Signed{By: sh.by}}, &got)
 			if err != nil {
 				return err
 			}
@@ -87,7 +87,7 @@ func (sh *shell) commandCommand() *cobra.Command {
 			if err := sh.show(got, func(w io.Writer) { batchTable(w, *got.Asked) }); err != nil || wait == 0 {
 				return err
 			}
-			return ended(*got.Asked)
+			return batchError(*got.Asked)
 		}),
 	}
 	waitFlag(off, &wait)
@@ -98,12 +98,12 @@ func commandTable(out io.Writer, commands []api.Command) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "AT\tROBOT\tVERB\tSTATE\tRESULT\tWHY\tID")
 	for _, c := range commands {
-		row(w, when(c.At), c.Robot, c.Verb, c.State, dash(resultOf(c)), c.Because, c.ID)
+		writeRow(w, formatTime(c.At), c.Robot, c.Verb, c.State, dash(resultOf(c)), c.Because, c.ID)
 	}
 	_ = w.Flush() // a write error shows at the next write
 }
 
-func when(t schema.Time) string {
+func formatTime(t schema.Time) string {
 	if t == 0 {
 		return "-"
 	}
@@ -115,7 +115,7 @@ func (sh *shell) versionCommand() *cobra.Command {
 		Use: "version", Short: "show the version of this program and of fleetd, and fleetd's health", Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var s api.Status
-			err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "version"}, &s)
+			err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "version"}, &s)
 			out := map[string]any{"fleetd": sh.version}
 			if err == nil {
 				out["server"] = s

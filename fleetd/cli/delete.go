@@ -19,7 +19,7 @@ func (sh *shell) recoverCommand(kind string) *cobra.Command {
 		Use: "recover NAME", Short: "recover what was deleted; it is assigned to no robot", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var s api.Saved
-			if err := sh.call(cmd.Context(), ask{method: http.MethodPost, path: plural(kind) + "/" + url.PathEscape(args[0]) + "/recover", body: api.Signed{By: sh.by}}, &s); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: plural(kind) + "/" + url.PathEscape(args[0]) + "/recover", body: api.Signed{By: sh.by}}, &s); err != nil {
 				return err
 			}
 			return sh.show(s, func(w io.Writer) { fmt.Fprintln(w, kind, s.Entry.ID, "is recovered") })
@@ -44,7 +44,7 @@ func (sh *shell) deleteCommand(kind string) *cobra.Command {
 				"expected_stories": {strconv.Itoa(stories)}, "expected_robots": {strconv.Itoa(robots)}, "clear": clears,
 				"by": {sh.by}, "why": {why}, "dry_run": {strconv.FormatBool(dryRun)},
 			}
-			a := ask{method: http.MethodDelete, path: plural(kind) + "/" + url.PathEscape(args[0]), query: query}
+			a := apiRequest{method: http.MethodDelete, path: plural(kind) + "/" + url.PathEscape(args[0]), query: query}
 			var d api.Deletion
 			err := sh.call(cmd.Context(), a, &d)
 			var f *failure

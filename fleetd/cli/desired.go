@@ -118,7 +118,7 @@ func (sh *shell) desiredSet(what, short, form string) *cobra.Command {
 			case none == (path != ""):
 				return usage("write either -f FILE or --none")
 			case path != "":
-				body, err := sh.document(path)
+				body, err := sh.readDocument(path)
 				if err != nil {
 					return err
 				}
@@ -139,8 +139,8 @@ func (sh *shell) desiredSet(what, short, form string) *cobra.Command {
 	return c
 }
 
-// document reads a YAML or JSON file and returns JSON.
-func (sh *shell) document(path string) (jsontext.Value, error) {
+// readDocument reads a YAML or JSON file and returns JSON.
+func (sh *shell) readDocument(path string) (jsontext.Value, error) {
 	var text []byte
 	var err error
 	if path == "-" {
@@ -171,7 +171,7 @@ func (sh *shell) setDesired(ctx context.Context, names []string, w desiredFlags,
 		request.ExpectedCount = &w.expect
 	}
 	var done api.DesiredResult
-	if err := sh.call(ctx, ask{method: http.MethodPost, path: "desired", body: request}, &done); err != nil {
+	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "desired", body: request}, &done); err != nil {
 		return err
 	}
 	return sh.show(done, func(out io.Writer) {
@@ -179,7 +179,7 @@ func (sh *shell) setDesired(ctx context.Context, names []string, w desiredFlags,
 		if done.DryRun {
 			word = "would be updated"
 		}
-		fmt.Fprintf(out, "%s %s, %d unchanged\n", count(len(done.Told), "robot"), word, len(done.Unchanged))
+		fmt.Fprintf(out, "%s %s, %d unchanged\n", countText(len(done.Told), "robot"), word, len(done.Unchanged))
 	})
 }
 
@@ -190,7 +190,7 @@ func (sh *shell) desiredGet() *cobra.Command {
 			var list struct {
 				Desired []api.DesiredState `json:"desired"`
 			}
-			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "robots/" + args[0] + "/desired"}, &list); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "robots/" + args[0] + "/desired"}, &list); err != nil {
 				return err
 			}
 			return sh.show(list, func(out io.Writer) {
@@ -198,7 +198,7 @@ func (sh *shell) desiredGet() *cobra.Command {
 				defer t.Flush()
 				fmt.Fprintln(t, "DESIRED\tREVISION\tVALUE\tREPORTED\tWHY")
 				for _, w := range list.Desired {
-					row(t, desiredLine(w)...)
+					writeRow(t, desiredLine(w)...)
 				}
 			})
 		}),

@@ -57,7 +57,7 @@ func codeOf(p *api.Problem) int {
 
 // problemError turns a problem of the API into an error: what is wrong and, line by
 // line, where. file names the text that was sent, if any.
-func refused(p *api.Problem, file string, text []byte) error {
+func problemError(p *api.Problem, file string, text []byte) error {
 	var b strings.Builder
 	b.WriteString(p.Error())
 	for _, f := range p.Errors {
@@ -67,20 +67,20 @@ func refused(p *api.Problem, file string, text []byte) error {
 			}
 			break // p.Error() said it already
 		}
-		b.WriteString("\n" + place(f, file, text))
+		b.WriteString("\n" + formatFinding(f, file, text))
 	}
 	return &failure{codeOf(p), errors.New(b.String())}
 }
 
 // formatFinding formats one finding as "file:line /pointer: what; what to do".
-func place(f api.Finding, file string, text []byte) string {
+func formatFinding(f api.Finding, file string, text []byte) string {
 	if f.In != "" {
 		return f.In + " " + f.Problem.String()
 	}
-	return located(f.Problem, file, text)
+	return formatProblem(f.Problem, file, text)
 }
 
-func located(p schema.Problem, file string, text []byte) string {
+func formatProblem(p schema.Problem, file string, text []byte) string {
 	at := file
 	if line := lineOf(text, p.Pointer); line > 0 {
 		at = fmt.Sprintf("%s:%d", file, line)
@@ -93,7 +93,7 @@ func located(p schema.Problem, file string, text []byte) string {
 }
 
 // batchError returns the failure, if any, with which a batch ends the program.
-func ended(b api.Batch) error {
+func batchError(b api.Batch) error {
 	if len(b.NeverSeen) > 0 {
 		stopped := slices.ContainsFunc(b.Commands, func(c api.Command) bool { return c.State == command.Succeeded })
 		if stopped {

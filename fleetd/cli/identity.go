@@ -38,7 +38,7 @@ func (sh *shell) enrolCommand() *cobra.Command {
 			}
 			body := api.TokenAsk{Serial: serial, ValidMS: valid.Milliseconds(), Signed: api.Signed{By: sh.by, Why: why}}
 			var t api.Token
-			if err := sh.call(cmd.Context(), ask{method: http.MethodPost, path: robotPath(args[0], "tokens"), body: body}, &t); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: robotPath(args[0], "tokens"), body: body}, &t); err != nil {
 				return err
 			}
 			return sh.show(t, func(w io.Writer) {
@@ -57,7 +57,7 @@ func (sh *shell) identityCommand() *cobra.Command {
 		Use: "identity ROBOT", Short: "list a robot's certificates and tokens", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var i api.Identity
-			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: robotPath(args[0], "identity")}, &i); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: robotPath(args[0], "identity")}, &i); err != nil {
 				return err
 			}
 			return sh.show(i, func(w io.Writer) { identityTable(w, i) })
@@ -72,11 +72,11 @@ func identityTable(out io.Writer, i api.Identity) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "CERTIFICATE\tBY\tISSUED\tEXPIRES\tREVOKED")
 	for _, c := range i.Certificates {
-		row(w, c.Serial, c.How, c.Issued, c.Expires, dash(strings.TrimSpace(stamp(c.Revoked)+" "+c.By+" "+c.Why)))
+		writeRow(w, c.Serial, c.How, c.Issued, c.Expires, dash(strings.TrimSpace(timeOrEmpty(c.Revoked)+" "+c.By+" "+c.Why)))
 	}
 	fmt.Fprintln(w, "\nTOKEN MADE\tBY\tEXPIRES\tUSED")
 	for _, t := range i.Tokens {
-		row(w, t.At, dash(t.By), t.Expires, dash(stamp(t.Used)))
+		writeRow(w, t.At, dash(t.By), t.Expires, dash(timeOrEmpty(t.Used)))
 	}
 	_ = w.Flush() // a write error shows at the next write
 }
@@ -98,7 +98,7 @@ func revokedLine(r api.Revoked) string {
 	return r.Robot + " " + fmt.Sprintf(what, certificates, orElse(r.View, "not seen"))
 }
 
-func stamp(t schema.Time) string {
+func timeOrEmpty(t schema.Time) string {
 	if t == 0 {
 		return ""
 	}
@@ -121,7 +121,7 @@ func (sh *shell) revokeCommand() *cobra.Command {
 			}
 			body := api.RevokeAsk{DryRun: dry, Signed: api.Signed{By: sh.by, Why: why}}
 			var r api.Revoked
-			if err := sh.call(cmd.Context(), ask{method: http.MethodPost, path: robotPath(args[0], "revoke"), body: body}, &r); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: robotPath(args[0], "revoke"), body: body}, &r); err != nil {
 				return err
 			}
 			return sh.show(r, func(w io.Writer) { fmt.Fprintln(w, revokedLine(r)) })

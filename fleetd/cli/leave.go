@@ -31,7 +31,7 @@ A robot that is online is refused, unless --yes is given: then it is stopped and
 		Example: "  fleetd robot decommission r7 --why 'worn out'\n  fleetd robot decommission r7 --status",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var d api.Decommission
-			a := ask{method: http.MethodGet, path: robotPath(args[0], "decommission")}
+			a := apiRequest{method: http.MethodGet, path: robotPath(args[0], "decommission")}
 			if !status {
 				a.method, a.body = http.MethodPost, api.DecommissionAsk{Yes: yes, Signed: api.Signed{By: sh.by, Why: why}}
 			}
@@ -40,11 +40,11 @@ A robot that is online is refused, unless --yes is given: then it is stopped and
 			}
 			if !status {
 				var err error
-				if d, err = sh.leave(cmd.Context(), d, wait); err != nil {
+				if d, err = sh.awaitDecommission(cmd.Context(), d, wait); err != nil {
 					return err
 				}
 			}
-			if err := sh.show(d, func(w io.Writer) { fmt.Fprintln(w, leaveText(d)) }); err != nil {
+			if err := sh.show(d, func(w io.Writer) { fmt.Fprintln(w, decommissionText(d)) }); err != nil {
 				return err
 			}
 			if !d.Step.Over() && !status {
@@ -61,7 +61,7 @@ A robot that is online is refused, unless --yes is given: then it is stopped and
 }
 
 // awaitDecommission waits until the robot is removed, or time is up.
-func (sh *shell) leave(ctx context.Context, d api.Decommission, wait time.Duration) (api.Decommission, error) {
+func (sh *shell) awaitDecommission(ctx context.Context, d api.Decommission, wait time.Duration) (api.Decommission, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	look := time.NewTicker(200 * time.Millisecond)
@@ -72,14 +72,14 @@ func (sh *shell) leave(ctx context.Context, d api.Decommission, wait time.Durati
 			return d, nil
 		case <-look.C:
 		}
-		if err := sh.call(context.WithoutCancel(ctx), ask{method: http.MethodGet, path: robotPath(d.Robot, "decommission")}, &d); err != nil {
+		if err := sh.call(context.WithoutCancel(ctx), apiRequest{method: http.MethodGet, path: robotPath(d.Robot, "decommission")}, &d); err != nil {
 			return d, err
 		}
 	}
 	return d, nil
 }
 
-func leaveText(d api.Decommission) string {
+func decommissionText(d api.Decommission) string {
 	switch {
 	case d.Step == decommission.Archived:
 		return d.Robot + " is removed from the fleet"
@@ -105,7 +105,7 @@ func (sh *shell) orphansCommand() *cobra.Command {
 			var l struct {
 				Orphans []api.Orphan `json:"orphans"`
 			}
-			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "orphans"}, &l); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "orphans"}, &l); err != nil {
 				return err
 			}
 			return sh.show(l, func(w io.Writer) { orphanTable(w, l.Orphans) })
@@ -122,7 +122,7 @@ func (sh *shell) deleteOrphans(ctx context.Context, names []string) error {
 	for _, name := range names {
 		var o api.Orphan
 		path := "orphans/" + url.PathEscape(name)
-		if err := sh.call(ctx, ask{method: http.MethodDelete, path: path, query: url.Values{"by": {sh.by}}}, &o); err != nil {
+		if err := sh.call(ctx, apiRequest{method: http.MethodDelete, path: path, query: url.Values{"by": {sh.by}}}, &o); err != nil {
 			return err
 		}
 		if err := sh.show(o, func(w io.Writer) { fmt.Fprintf(w, "%s: %d documents deleted\n", o.Robot, len(o.Topics)) }); err != nil {
@@ -145,7 +145,7 @@ func orphanTable(out io.Writer, all []api.Orphan) {
 			_, below, _ := strings.Cut(topic, "/robots/"+o.Robot+"/")
 			last = append(last, below)
 		}
-		row(w, o.Robot, o.View, o.Seen, strings.Join(last, " "))
+		writeRow(w, o.Robot, o.View, o.Seen, strings.Join(last, " "))
 	}
 	_ = w.Flush() // a write error shows at the next write
 }

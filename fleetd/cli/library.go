@@ -34,7 +34,7 @@ func (sh *shell) libraryCommand(kind string) *cobra.Command {
 				Entries []api.Entry `json:"entries"`
 			}
 			query := url.Values{"deleted": {strconv.FormatBool(deleted)}}
-			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: resource, query: query}, &got); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: resource, query: query}, &got); err != nil {
 				return err
 			}
 			return sh.show(got, func(w io.Writer) { entryTable(w, kind, got.Entries) })
@@ -45,7 +45,7 @@ func (sh *shell) libraryCommand(kind string) *cobra.Command {
 		Use: "get NAME", Short: "show a draft, its problems and revisions", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var e api.Entry
-			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: resource + "/" + url.PathEscape(args[0])}, &e); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: resource + "/" + url.PathEscape(args[0])}, &e); err != nil {
 				return err
 			}
 			return sh.show(e, func(w io.Writer) { sh.entryDetail(w, e) })
@@ -82,7 +82,7 @@ func entryTable(out io.Writer, kind string, entries []api.Entry) {
 		if robots != "" {
 			cells = append(cells, e.Robots)
 		}
-		row(w, append(cells, when(e.ChangedAt), dash(e.ChangedBy))...)
+		writeRow(w, append(cells, formatTime(e.ChangedAt), dash(e.ChangedBy))...)
 	}
 	_ = w.Flush() // a write error shows at the next write
 }
@@ -91,9 +91,9 @@ func problemCount(found []schema.Problem) string {
 	errs := len(schema.Errors(found))
 	switch warnings := len(found) - errs; {
 	case errs > 0:
-		return count(errs, "error")
+		return countText(errs, "error")
 	case warnings > 0:
-		return count(warnings, "warning")
+		return countText(warnings, "warning")
 	}
 	return "-"
 }
@@ -104,12 +104,12 @@ func (sh *shell) entryDetail(out io.Writer, e api.Entry) {
 		fmt.Fprintln(out)
 	}
 	for _, v := range e.Revisions {
-		fmt.Fprintf(sh.Err, "revision %d  %s  %s  %d bytes  %s %s\n", v.Rev, when(v.At), v.SHA256[:12], v.Size, v.By, v.Why)
+		fmt.Fprintf(sh.Err, "revision %d  %s  %s  %d bytes  %s %s\n", v.Rev, formatTime(v.At), v.SHA256[:12], v.Size, v.By, v.Why)
 	}
 	for _, p := range e.Problems {
-		fmt.Fprintln(sh.Err, located(p, e.ID, []byte(e.Draft)))
+		fmt.Fprintln(sh.Err, formatProblem(p, e.ID, []byte(e.Draft)))
 	}
 	if e.DeletedAt != 0 {
-		fmt.Fprintf(sh.Err, "deleted %s by %s: %s\n", when(e.DeletedAt), orElse(e.DeletedBy, "somebody"), e.DeletedWhy)
+		fmt.Fprintf(sh.Err, "deleted %s by %s: %s\n", formatTime(e.DeletedAt), orElse(e.DeletedBy, "somebody"), e.DeletedWhy)
 	}
 }

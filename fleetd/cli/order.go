@@ -20,12 +20,12 @@ import (
 )
 
 // sendCommand sends one command to robots and shows the results.
-func (sh *shell) order(ctx context.Context, verb string, args map[string]any, names []string, o order) error {
+func (sh *shell) sendCommand(ctx context.Context, verb string, args map[string]any, names []string, o commandFlags) error {
 	sel, err := o.selector(names)
 	if err != nil {
 		return err
 	}
-	request := api.Order{Verb: verb, Selector: sel, By: sh.by, Why: o.why, DryRun: o.dryRun, If: o.when, TTLMS: o.ttl.Milliseconds()}
+	request := api.Order{Verb: verb, Selector: sel, By: sh.by, Why: o.why, DryRun: o.dryRun, If: o.condition, TTLMS: o.ttl.Milliseconds()}
 	group, name, _ := strings.Cut(verb, "/")
 	if v, _ := schema.VerbOf(group, name); o.why != "" && slices.ContainsFunc(v.Args, func(a schema.Arg) bool { return a.Name == "why" }) {
 		args = map[string]any{"why": o.why} // the robot publishes it too
@@ -39,7 +39,7 @@ func (sh *shell) order(ctx context.Context, verb string, args map[string]any, na
 		request.ExpectedCount = &o.expect
 	}
 	var b api.Batch
-	a := ask{method: http.MethodPost, path: "commands", body: request}
+	a := apiRequest{method: http.MethodPost, path: "commands", body: request}
 	if o.wait > 0 {
 		a.prefer = "wait=1" // await polls for the rest, so that it can show progress
 	}
@@ -58,7 +58,7 @@ func (sh *shell) order(ctx context.Context, verb string, args map[string]any, na
 	if verb == "auto/continue" {
 		sh.offerRelease(ctx, b)
 	}
-	return ended(b)
+	return batchError(b)
 }
 
 // offerRelease prints, for each robot that refused because the sender holds no pause,
@@ -69,7 +69,7 @@ func (sh *shell) offerRelease(ctx context.Context, b api.Batch) {
 			continue
 		}
 		var d api.Detail
-		if sh.call(ctx, ask{method: http.MethodGet, path: "robots/" + c.Robot}, &d) != nil {
+		if sh.call(ctx, apiRequest{method: http.MethodGet, path: "robots/" + c.Robot}, &d) != nil {
 			continue // the refusal is shown already; this is only advice
 		}
 		for _, p := range d.PauseHolders {
@@ -94,11 +94,11 @@ func (sh *shell) await(ctx context.Context, b api.Batch, wait time.Duration) (ap
 			return b, &failure{exitTimeout, errors.New("interrupted; the commands continue: fleetd command get " + b.ID)}
 		case <-until.Done():
 			return b, nil
-		case <-time.After(lookAgain):
+		case <-time.After(pollInterval):
 		}
 		waiting, skipped := b.Waiting, b.Skipped
 		var now api.Batch
-		if err := sh.call(ctx, ask{method: http.MethodGet, path: "batches/" + b.ID}, &now); err != nil {
+		if err := sh.call(ctx, apiRequest{method: http.MethodGet, path: "batches/" + b.ID}, &now); err != nil {
 			return b, err
 		}
 		b = now
@@ -116,10 +116,10 @@ func (sh *shell) await(ctx context.Context, b api.Batch, wait time.Duration) (ap
 
 // progress makes a progress bar on the standard error, silent unless that is a terminal.
 func (sh *shell) progress(total int, what string) *progressbar.ProgressBar {
-	if !terminal(sh.Err) {
+	if !isTerminal(sh.Err) {
 		return progressbar.DefaultSilent(int64(total))
 	}
-	return progressbar.NewOptions(total, progressbar.OptionSetWriter(raw(sh.Err)), progressbar.OptionSetDescription(what),
+	return progressbar.NewOptions(total, progressbar.OptionSetWriter(unsanitized(sh.Err)), progressbar.OptionSetDescription(what),
 		progressbar.OptionClearOnFinish(), progressbar.OptionShowCount())
 }
 
@@ -133,14 +133,14 @@ func seenOf(b api.Batch) []api.Command {
 func batchTable(out io.Writer, b api.Batch) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if b.DryRun {
-		fmt.Fprintf(w, "would send %[2]s to %[1]s\n", count(b.Total, "robot"), b.Verb)
+		fmt.Fprintf(w, "would send %[2]s to %[1]s\n", countText(b.Total, "robot"), b.Verb)
 		for _, c := range b.Commands {
-			row(w, c.Robot)
+			writeRow(w, c.Robot)
 		}
 	} else if seen := seenOf(b); len(seen) > 0 || len(b.NeverSeen) == 0 {
 		fmt.Fprintln(w, "ROBOT\tSTATE\tRESULT\tWHY")
 		for _, c := range seen {
-			row(w, c.Robot, c.State, dash(resultOf(c)), c.Because)
+			writeRow(w, c.Robot, c.State, dash(resultOf(c)), c.Because)
 		}
 	}
 	for _, id := range b.NeverSeen {

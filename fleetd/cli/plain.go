@@ -12,9 +12,9 @@ import (
 
 // sanitizingWriter escapes control characters, so that untrusted text cannot control the
 // terminal. It writes them as JSON does, except line feeds and tabs.
-type plain struct{ io.Writer }
+type sanitizingWriter struct{ io.Writer }
 
-func (p plain) Write(b []byte) (int, error) {
+func (p sanitizingWriter) Write(b []byte) (int, error) {
 	var out bytes.Buffer
 	for rest := b; len(rest) > 0; {
 		r, n := utf8.DecodeRune(rest)
@@ -32,20 +32,20 @@ func (p plain) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// raw returns the writer below a sanitizingWriter, for progress bars.
-func raw(w io.Writer) io.Writer {
-	if p, ok := w.(plain); ok {
+// unsanitized returns the writer below a sanitizingWriter, for progress bars.
+func unsanitized(w io.Writer) io.Writer {
+	if p, ok := w.(sanitizingWriter); ok {
 		return p.Writer
 	}
 	return w
 }
 
-// widest is the limit of characters in a table cell.
-const widest = 160
+// maxCell is the limit of characters in a table cell.
+const maxCell = 160
 
-// row writes one line of a table. It escapes line feeds and tabs, so that no text can
+// writeRow writes one line of a table. It escapes line feeds and tabs, so that no text can
 // fake a line or a column.
-func row(w io.Writer, cells ...any) {
+func writeRow(w io.Writer, cells ...any) {
 	texts := make([]string, len(cells))
 	for i, c := range cells {
 		texts[i] = oneLine(fmt.Sprint(c))
@@ -56,8 +56,8 @@ func row(w io.Writer, cells ...any) {
 // cell makes a text fit into a table cell.
 func cell(s string) string {
 	s = oneLine(s)
-	if utf8.RuneCountInString(s) > widest {
-		s = string([]rune(s)[:widest-1]) + "…"
+	if utf8.RuneCountInString(s) > maxCell {
+		s = string([]rune(s)[:maxCell-1]) + "…"
 	}
 	return s
 }

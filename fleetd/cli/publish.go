@@ -154,14 +154,14 @@ func (sh *shell) validate(ctx context.Context, s source) (api.Validity, error) {
 	var v api.Validity
 	if strings.TrimSpace(string(s.text)) == "" {
 		v.Problems = []schema.Problem{schema.Fault("", "empty", "the file is empty", "write "+s.kind+": NAME, and its contents below")}
-		fmt.Fprintln(sh.Err, located(v.Problems[0], s.path, nil))
+		fmt.Fprintln(sh.Err, formatProblem(v.Problems[0], s.path, nil))
 		return v, nil
 	}
-	if err := sh.call(ctx, ask{method: http.MethodPost, path: plural(s.kind) + "/validate", body: s.text, file: s.path}, &v); err != nil {
+	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: plural(s.kind) + "/validate", body: s.text, file: s.path}, &v); err != nil {
 		return v, err
 	}
 	for _, p := range v.Problems {
-		fmt.Fprintln(sh.Err, located(p, s.path, s.text))
+		fmt.Fprintln(sh.Err, formatProblem(p, s.path, s.text))
 	}
 	return v, nil
 }
@@ -196,7 +196,7 @@ func (sh *shell) publishCommand(kind string) *cobra.Command {
 // publishAll publishes files, or the drafts with these names, until one is refused.
 func (sh *shell) publishAll(ctx context.Context, kind string, paths, ids []string, why string, done *[]api.Published) error {
 	for _, id := range ids {
-		p, err := sh.freeze(ctx, kind, id, why, source{})
+		p, err := sh.publishDraft(ctx, kind, id, why, source{})
 		if err != nil {
 			return err
 		}
@@ -230,16 +230,16 @@ func (sh *shell) publish(ctx context.Context, s source, why string) (api.Publish
 	if !v.Valid {
 		return api.Published{}, &failure{exitError, fmt.Errorf("%s is not valid; it was not saved", s.path)}
 	}
-	a := ask{method: http.MethodPut, path: plural(s.kind) + "/" + url.PathEscape(v.ID), query: url.Values{"by": {sh.by}}, body: s.text, file: s.path}
+	a := apiRequest{method: http.MethodPut, path: plural(s.kind) + "/" + url.PathEscape(v.ID), query: url.Values{"by": {sh.by}}, body: s.text, file: s.path}
 	if err := sh.call(ctx, a, nil); err != nil {
 		return api.Published{}, err
 	}
-	return sh.freeze(ctx, s.kind, v.ID, why, s)
+	return sh.publishDraft(ctx, s.kind, v.ID, why, s)
 }
 
-func (sh *shell) freeze(ctx context.Context, kind, id, why string, s source) (api.Published, error) {
+func (sh *shell) publishDraft(ctx context.Context, kind, id, why string, s source) (api.Published, error) {
 	var p api.Published
-	a := ask{method: http.MethodPost, path: plural(kind) + "/" + url.PathEscape(id) + "/publish", body: api.Signed{By: sh.by, Why: why}, file: orElse(s.path, id)}
+	a := apiRequest{method: http.MethodPost, path: plural(kind) + "/" + url.PathEscape(id) + "/publish", body: api.Signed{By: sh.by, Why: why}, file: orElse(s.path, id)}
 	return p, sh.call(ctx, a, &p)
 }
 

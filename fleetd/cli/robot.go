@@ -33,7 +33,7 @@ func (sh *shell) robotCommand() *cobra.Command {
 				return err
 			}
 			var got robotList
-			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "robots", query: query}, &got); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "robots", query: query}, &got); err != nil {
 				return err
 			}
 			if got.Disputed != "" {
@@ -47,7 +47,7 @@ func (sh *shell) robotCommand() *cobra.Command {
 		Use: "get ROBOT", Short: "show everything about one robot", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var d api.Detail
-			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "robots/" + url.PathEscape(args[0])}, &d); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "robots/" + url.PathEscape(args[0])}, &d); err != nil {
 				return err
 			}
 			return sh.show(d, func(w io.Writer) { robotDetail(w, d) })
@@ -77,7 +77,7 @@ func (sh *shell) robotCommand() *cobra.Command {
 func (sh *shell) label(ctx context.Context, robot string, changes []string) error {
 	var d api.Detail
 	path := "robots/" + url.PathEscape(robot)
-	if err := sh.call(ctx, ask{method: http.MethodGet, path: path}, &d); err != nil {
+	if err := sh.call(ctx, apiRequest{method: http.MethodGet, path: path}, &d); err != nil {
 		return err
 	}
 	labels := maps.Clone(d.Labels)
@@ -98,7 +98,7 @@ func (sh *shell) label(ctx context.Context, robot string, changes []string) erro
 	}
 	var r api.Robot
 	body := map[string]any{"labels": labels, "by": sh.by}
-	if err := sh.call(ctx, ask{method: http.MethodPut, path: path + "/labels", body: body}, &r); err != nil {
+	if err := sh.call(ctx, apiRequest{method: http.MethodPut, path: path + "/labels", body: body}, &r); err != nil {
 		return err
 	}
 	return sh.show(r, func(w io.Writer) { fmt.Fprintln(w, r.ID, labelText(r.Labels)) })
@@ -112,7 +112,7 @@ func robotTable(out io.Writer, l robotList) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ROBOT\tPRESENCE\tSEEN\tMODE\tSAFETY\tATO\tSTORY\tDESIRED\tALERTS\tLABELS")
 	for _, r := range l.Robots {
-		row(w, r.ID, viewText(r), ago(l.TS, r.Presence.Heard),
+		writeRow(w, r.ID, viewText(r), age(l.TS, r.Presence.Heard),
 			dash(modeText(r)), dash(safetyText(r)), dash(autoText(r)), dash(storyText(r)), dash(convergenceText(r.Desired)), dash(alertText(r)), dash(labelText(r.Labels)))
 	}
 	_ = w.Flush() // a write error shows at the next write
@@ -122,7 +122,7 @@ func robotDetail(out io.Writer, d api.Detail) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, value string) {
 		if value != "" {
-			row(w, name, value)
+			writeRow(w, name, value)
 		}
 	}
 	line("robot", d.ID)
@@ -145,7 +145,7 @@ func robotDetail(out io.Writer, d api.Detail) {
 	line("ato", autoText(d.Robot))
 	line("story", storyText(d.Robot))
 	line("desired", convergenceText(d.Desired))
-	if r := d.Reported; r != nil && r.Reason != "" && gaveUp(d.Desired) {
+	if r := d.Reported; r != nil && r.Reason != "" && hasRefused(d.Desired) {
 		line("refused", refusalText(r))
 	}
 	if k := d.Control; k != nil {

@@ -162,8 +162,8 @@ func labelText(labels map[string]string) string {
 
 func dash(s string) string { return orElse(cell(s), "-") }
 
-// ago formats the age of an instant, by fleetd's clock.
-func ago(now, then schema.Time) string {
+// age formats the age of an instant, by fleetd's clock.
+func age(now, then schema.Time) string {
 	switch d := now.Sub(then); {
 	case then == 0:
 		return "never"

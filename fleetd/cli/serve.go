@@ -27,8 +27,8 @@ const envPrefix = "TROUPE_FLEETD_"
 // maxRetentionDays is 100 years, so that the duration does not overflow.
 const maxRetentionDays = 36_500
 
-// secret is a setting without a flag: flags are visible in process lists.
-const secret = "broker-password"
+// passwordSetting is a setting without a flag: flags are visible in process lists.
+const passwordSetting = "broker-password"
 
 func (sh *shell) serveCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -99,7 +99,7 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	brokers := several(k, "broker")
+	brokers := stringList(k, "broker")
 	if len(brokers) == 0 {
 		return usage("broker: no address given; write mqtt://host:port")
 	}
@@ -112,11 +112,11 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	return fleet.Run(cmd.Context(), fleet.Config{
 		KeepAudit: keep[0], KeepCommands: keep[1], KeepEvents: keep[2],
 		SignKey: key, ReleaseKey: release,
-		Name: k.String("name"), HTTP: k.String("http"), Broker: brokers[0], Others: brokers[1:], Password: k.String(secret),
+		Name: k.String("name"), HTTP: k.String("http"), Broker: brokers[0], Others: brokers[1:], Password: k.String(passwordSetting),
 		Database: k.String("database"), Spool: k.String("spool"), Namespace: schema.Namespace(k.String("namespace")), Version: sh.version,
 		BrokerFiles: link.Files{CA: k.String("broker-ca"), Cert: k.String("broker-cert"), Key: k.String("broker-key")},
 		CA:          k.String("ca"), HTTPCert: k.String("http-tls-cert"), HTTPKey: k.String("http-tls-key"),
-		Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"), RobotBrokers: several(k, "robot-broker"),
+		Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"), RobotBrokers: stringList(k, "robot-broker"),
 		Dev: k.Bool("dev"), Exposed: k.Bool("exposed"), Hosts: k.Strings("host"),
 		Logger: slog.New(slog.NewTextHandler(sh.Err, &slog.HandlerOptions{Level: level})),
 	}, func(f *fleet.Fleet) {
@@ -142,7 +142,7 @@ func retention(k *koanf.Koanf, name string) (time.Duration, error) {
 
 // stringList returns the values of a setting that may be a list or a single value in
 // the file.
-func several(k *koanf.Koanf, key string) []string {
+func stringList(k *koanf.Koanf, key string) []string {
 	if one, ok := k.Get(key).(string); ok {
 		return []string{one}
 	}
@@ -153,7 +153,7 @@ func several(k *koanf.Koanf, key string) []string {
 // environment and the flags that were given. An unknown setting is an error.
 func (sh *shell) settings(flags *pflag.FlagSet) (*koanf.Koanf, error) {
 	k := koanf.New(".")
-	known := map[string]bool{secret: true}
+	known := map[string]bool{passwordSetting: true}
 	flags.VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
 	path := flags.Lookup("config").Value.String()
 	if path == "" {

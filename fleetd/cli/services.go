@@ -18,14 +18,14 @@ func (sh *shell) caList() *cobra.Command {
 		Use: "list", Short: "list the certificates of fleetd instances, and revoked ones of unknown holders", Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var s api.Services
-			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "services"}, &s); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "services"}, &s); err != nil {
 				return err
 			}
 			return sh.show(s, func(out io.Writer) {
 				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 				fmt.Fprintln(w, "CERTIFICATE\tINSTANCE\tISSUED\tEXPIRES\tREVOKED")
 				for _, c := range s.Services {
-					row(w, c.Serial, dash(c.Name), c.Issued, c.Expires, dash(strings.TrimSpace(stamp(c.Revoked)+" "+c.By+" "+c.Why)))
+					writeRow(w, c.Serial, dash(c.Name), c.Issued, c.Expires, dash(strings.TrimSpace(timeOrEmpty(c.Revoked)+" "+c.By+" "+c.Why)))
 				}
 				_ = w.Flush() // a write error shows at the next write
 			})
@@ -48,7 +48,7 @@ func (sh *shell) caRevoke() *cobra.Command {
 			serial := strings.ToLower(args[0])
 			var r api.RevokedCertificate
 			body := api.Signed{By: sh.by, Why: why}
-			if err := sh.call(cmd.Context(), ask{method: http.MethodPost, path: "certificates/" + url.PathEscape(serial) + "/revoke", body: body}, &r); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "certificates/" + url.PathEscape(serial) + "/revoke", body: body}, &r); err != nil {
 				return err
 			}
 			return sh.show(r, func(w io.Writer) {

@@ -16,7 +16,7 @@ import (
 )
 
 func (sh *shell) stopCommand() *cobra.Command {
-	o := order{wait: stopWait}
+	o := commandFlags{wait: stopWait}
 	var level string
 	c := &cobra.Command{
 		Use: "stop ROBOT...", Short: "stop robots at once and latch the stop (software, not an emergency stop)",
@@ -38,7 +38,7 @@ program.`,
 			default:
 				return usage("--level %s: write stop, soft-stop, halt or estop", level)
 			}
-			return sh.hold(cmd.Context(), level, args, o)
+			return sh.sendStop(cmd.Context(), level, args, o)
 		}),
 	}
 	o.targets.flags(c)
@@ -52,15 +52,15 @@ program.`,
 // sendStop asks fleetd to stop robots and latch the stop. fleetd waits for the answers,
 // not this program: it would poll the batch, which leaves out robots that are unknown to
 // the fleet.
-func (sh *shell) hold(ctx context.Context, level string, names []string, o order) error {
+func (sh *shell) sendStop(ctx context.Context, level string, names []string, o commandFlags) error {
 	sel, err := o.selector(names)
 	if err != nil {
 		return err
 	}
 	var b api.Batch
-	if err := sh.call(ctx, ask{
+	if err := sh.call(ctx, apiRequest{
 		method: http.MethodPost, path: "stops", body: api.StopOrder{Selector: sel, Level: level, By: sh.by, Why: o.why},
-		prefer: fmt.Sprintf("wait=%d", int(min(o.wait, stopWaitMost).Seconds()+0.5)), within: o.wait + stopGrace, hint: "stop the robots at the robots",
+		prefer: fmt.Sprintf("wait=%d", int(min(o.wait, stopWaitMost).Seconds()+0.5)), timeout: o.wait + stopGrace, hint: "stop the robots at the robots",
 	}, &b); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (sh *shell) hold(ctx context.Context, level string, names []string, o order
 	if o.wait == 0 || b.Total == 0 {
 		return nil
 	}
-	return ended(b)
+	return batchError(b)
 }
 
 type latchedStops struct {
@@ -96,7 +96,7 @@ func (sh *shell) stopListCommand() *cobra.Command {
 		standard error and exits with 3. It also warns if fleetd is not connected to its broker.`,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var got latchedStops
-			if err := sh.call(cmd.Context(), ask{method: http.MethodGet, path: "stops"}, &got); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "stops"}, &got); err != nil {
 				return err
 			}
 			if got.Broker != "" {
@@ -127,7 +127,7 @@ func (sh *shell) stopReleaseCommand() *cobra.Command {
 				return usage("--why is missing: write why robots may move again")
 			}
 			var got api.Released
-			if err := sh.call(cmd.Context(), ask{method: http.MethodPost, path: "stops/release", body: api.Releasing{IDs: args, By: sh.by, Why: why}}, &got); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "stops/release", body: api.Releasing{IDs: args, By: sh.by, Why: why}}, &got); err != nil {
 				return err
 			}
 			return sh.show(got, func(w io.Writer) {
@@ -156,13 +156,13 @@ func stopTable(out io.Writer, stops []api.LatchedStop) {
 		case h.All:
 			on = "all robots"
 		case len(h.Robots) > 5:
-			on = count(len(h.Robots), "robot")
+			on = countText(len(h.Robots), "robot")
 		}
 		why := h.Why
 		if !h.Persisted {
 			why = strings.TrimSpace(why + " (not persisted yet)")
 		}
-		row(w, h.ID, when(h.Since), h.Level, dash(on), dash(schema.Asker(h.Client, h.By)), dash(why))
+		writeRow(w, h.ID, formatTime(h.Since), h.Level, dash(on), dash(schema.Asker(h.Client, h.By)), dash(why))
 	}
 	_ = w.Flush() // a write error shows at the next write
 }

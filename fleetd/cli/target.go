@@ -52,7 +52,7 @@ func (t *targets) query(names []string) (url.Values, error) {
 // exactlyOne accepts the one argument that Use names.
 func exactlyOne(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return usage("one %s at a time: %s", wanted(cmd), cmd.CommandPath()+" "+wanted(cmd))
+		return usage("one %s at a time: %s", firstArg(cmd), cmd.CommandPath()+" "+firstArg(cmd))
 	}
 	return atLeastOne(cmd, args)
 }
@@ -60,13 +60,13 @@ func exactlyOne(cmd *cobra.Command, args []string) error {
 // atLeastOne accepts the argument that Use names, and more.
 func atLeastOne(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return usage("which %s? write %s", strings.ToLower(wanted(cmd)), cmd.CommandPath()+" "+wanted(cmd))
+		return usage("which %s? write %s", strings.ToLower(firstArg(cmd)), cmd.CommandPath()+" "+firstArg(cmd))
 	}
 	return nil
 }
 
 // firstArg returns the name of the first argument in Use.
-func wanted(cmd *cobra.Command) string {
+func firstArg(cmd *cobra.Command) string {
 	_, rest, _ := strings.Cut(cmd.Use, " ")
 	first, _, _ := strings.Cut(rest, " ")
 	return strings.TrimSuffix(first, "...")

@@ -12,14 +12,14 @@ import (
 )
 
 // commandFlags are the flags of every command to robots.
-type order struct {
+type commandFlags struct {
 	targets
-	why    string
-	wait   time.Duration
-	dryRun bool
-	expect int
-	ttl    time.Duration
-	when   api.Condition
+	why       string
+	wait      time.Duration
+	dryRun    bool
+	expect    int
+	ttl       time.Duration
+	condition api.Condition
 }
 
 const (
@@ -27,18 +27,18 @@ const (
 	stopWait      = 5 * time.Second  // default wait for the answers to a stop
 	stopWaitMost  = 60 * time.Second // fleetd's own limit
 	stopGrace     = 3 * time.Second  // added to the wait until fleetd counts as not answering
-	lookAgain     = 300 * time.Millisecond
+	pollInterval  = 300 * time.Millisecond
 )
 
-func (o *order) flags(c *cobra.Command) {
+func (o *commandFlags) flags(c *cobra.Command) {
 	o.targets.flags(c)
 	f := c.Flags()
 	f.StringVar(&o.why, "why", "", "the reason, for the audit")
 	waitFlag(c, &o.wait)
 	f.BoolVar(&o.dryRun, "dry-run", false, "only show which robots would get it")
 	f.IntVar(&o.expect, "expect", -1, "refuse unless exactly this many robots would get it")
-	f.StringVar((*string)(&o.when.Mode), "if-mode", "", "only if the robot is in this mode")
-	f.Int64Var(&o.when.StoryRev, "if-story-rev", 0, "only if the robot's active story has this revision")
+	f.StringVar((*string)(&o.condition.Mode), "if-mode", "", "only if the robot is in this mode")
+	f.Int64Var(&o.condition.StoryRev, "if-story-rev", 0, "only if the robot's active story has this revision")
 	f.DurationVar(&o.ttl, "ttl", 0, "the robot refuses it if it is older than this")
 }
 
@@ -49,13 +49,13 @@ func waitFlag(c *cobra.Command, wait *time.Duration) {
 }
 
 func (sh *shell) modeCommand() *cobra.Command {
-	var o order
+	var o commandFlags
 	var restart bool
 	set := &cobra.Command{
 		Use: "set MODE ROBOT...", Short: "change the mode: str (start-up), mnl (manual) or ato (automatic)", Args: atLeastOne,
 		Example: "  fleetd mode set ato r1 r2 --wait\n  fleetd mode set mnl -l site=museum --why 'closing time'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			return sh.order(cmd.Context(), "mode/set", map[string]any{"mode": args[0], "restart": restart}, args[1:], o)
+			return sh.sendCommand(cmd.Context(), "mode/set", map[string]any{"mode": args[0], "restart": restart}, args[1:], o)
 		}),
 	}
 	o.flags(set)
@@ -64,12 +64,12 @@ func (sh *shell) modeCommand() *cobra.Command {
 }
 
 // withoutArgs makes the command of a verb without arguments.
-func (sh *shell) simple(use, verb, short string) *cobra.Command {
-	var o order
+func (sh *shell) withoutArgs(use, verb, short string) *cobra.Command {
+	var o commandFlags
 	c := &cobra.Command{
 		Use: use + " ROBOT...", Short: short,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			return sh.order(cmd.Context(), verb, nil, args, o)
+			return sh.sendCommand(cmd.Context(), verb, nil, args, o)
 		}),
 	}
 	o.flags(c)
@@ -77,7 +77,7 @@ func (sh *shell) simple(use, verb, short string) *cobra.Command {
 }
 
 func (sh *shell) autoCommand() *cobra.Command {
-	var o order
+	var o commandFlags
 	var token string
 	again := &cobra.Command{
 		Use: "continue ROBOT...", Short: "release a pause: your oldest, or the one named",
@@ -86,23 +86,23 @@ func (sh *shell) autoCommand() *cobra.Command {
 			if token != "" {
 				given = map[string]any{"token": token}
 			}
-			return sh.order(cmd.Context(), "auto/continue", given, args, o)
+			return sh.sendCommand(cmd.Context(), "auto/continue", given, args, o)
 		}),
 	}
 	o.flags(again)
 	again.Flags().StringVar(&token, "token", "", "which pause to release, from robot get")
 	return group("auto", "the performance in mode ato: start, stop, pause, continue",
-		sh.simple("start", "auto/start", "start a stopped story at its first act"),
-		sh.simple("stop", "auto/stop", "end the act and rewind the story"),
-		sh.simple("pause", "auto/pause", "pause; the story goes on when every pause is released"),
+		sh.withoutArgs("start", "auto/start", "start a stopped story at its first act"),
+		sh.withoutArgs("stop", "auto/stop", "end the act and rewind the story"),
+		sh.withoutArgs("pause", "auto/pause", "pause; the story goes on when every pause is released"),
 		again)
 }
 
 func (sh *shell) safetyCommand() *cobra.Command {
-	enable := sh.simple("enable", "safety/enable", "allow the robot to move: what is active may move at once")
+	enable := sh.withoutArgs("enable", "safety/enable", "allow the robot to move: what is active may move at once")
 	enable.Long = "Allow the robot to move: what is active may move at once. fleetd sends along the last heartbeat that it received, and the robot refuses if that is too old."
 	return group("safety", "the permission to move: enable, reset", enable,
-		sh.simple("reset", "safety/reset", "go from E_STOP to DISABLED; the robot does not move yet"))
+		sh.withoutArgs("reset", "safety/reset", "go from E_STOP to DISABLED; the robot does not move yet"))
 }
 
 func (sh *shell) adoptCommand() *cobra.Command {
@@ -114,7 +114,7 @@ func (sh *shell) adoptCommand() *cobra.Command {
 			var worst error
 			for _, id := range args {
 				var b api.Batch
-				if err := sh.call(cmd.Context(), ask{method: http.MethodPost, path: "robots/" + url.PathEscape(id) + "/adopt", body: api.Signed{By: sh.by}}, &b); err != nil {
+				if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "robots/" + url.PathEscape(id) + "/adopt", body: api.Signed{By: sh.by}}, &b); err != nil {
 					return err
 				}
 				b, err := sh.await(cmd.Context(), b, wait)
@@ -125,7 +125,7 @@ func (sh *shell) adoptCommand() *cobra.Command {
 					return err
 				}
 				if wait > 0 && worst == nil {
-					worst = ended(b)
+					worst = batchError(b)
 				}
 			}
 			return worst

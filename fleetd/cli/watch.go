@@ -18,7 +18,7 @@ import (
 func (sh *shell) watch(ctx context.Context, query url.Values) error {
 	shown := map[string]string{}
 	for {
-		err := sh.follow(ctx, query, func(event string, data []byte) error {
+		err := sh.readStream(ctx, query, func(event string, data []byte) error {
 			if event != "robots" && event != "changes" {
 				return nil
 			}
@@ -27,7 +27,7 @@ func (sh *shell) watch(ctx context.Context, query url.Values) error {
 				return fmt.Errorf("read fleetd's stream: %w", err)
 			}
 			for _, r := range got.Robots {
-				if err := sh.watched(got.TS, r, shown); err != nil {
+				if err := sh.printChange(got.TS, r, shown); err != nil {
 					return err
 				}
 			}
@@ -49,7 +49,7 @@ func (sh *shell) watch(ctx context.Context, query url.Values) error {
 	}
 }
 
-func (sh *shell) watched(at schema.Time, r api.Robot, shown map[string]string) error {
+func (sh *shell) printChange(at schema.Time, r api.Robot, shown map[string]string) error {
 	if sh.output == "json" {
 		return json.NewEncoder(sh.Out).Encode(r)
 	}

@@ -38,7 +38,7 @@ func TestFleetdAddsOnlySupportedArguments(t *testing.T) {
 		{"given arguments are sent unchanged", &schema.Caps{Verbs: verbs, Arguments: map[string][]string{"safety/enable": {"seen_mono_ms", "seen_boot"}}}, `{"seen_mono_ms":5}`, `{"seen_mono_ms":5}`},
 	} {
 		target := Target{Robot: "r1", Present: true, Caps: c.caps, SeenMonoMS: 7, SeenBoot: "b1"}
-		x, problems := Expand(Request{Verb: "safety/enable", Args: []byte(c.args), Selector: "r1"}, []Target{target}, morning, numbered())
+		x, problems := Expand(Request{Verb: "safety/enable", Args: []byte(c.args), Selector: "r1"}, []Target{target}, morning, sequentialIDs())
 		if len(problems) > 0 {
 			t.Errorf("%s: %v", c.name, problems)
 			continue
@@ -56,7 +56,7 @@ func TestRobotWithoutSupportForArgumentIsSkipped(t *testing.T) {
 	targets := []Target{{Robot: "r1", Caps: older}, {Robot: "r2", Caps: newer}, {Robot: "r3"}}
 	play := Request{Verb: "manual/sound", Args: []byte(`{"sound":"bell","loop":true}`), Selector: "--all"}
 
-	x, problems := Expand(play, targets, morning, numbered())
+	x, problems := Expand(play, targets, morning, sequentialIDs())
 	if len(problems) > 0 || len(x.Commands) != 2 || x.Commands[0].Robot != "r2" || x.Commands[1].Robot != "r3" {
 		t.Fatalf("commands %+v, problems %v", x.Commands, problems)
 	}
@@ -65,18 +65,18 @@ func TestRobotWithoutSupportForArgumentIsSkipped(t *testing.T) {
 		t.Errorf("skipped %+v, want %+v", x.Skipped, want)
 	}
 
-	_, problems = Expand(play, targets[:1], morning, numbered())
+	_, problems = Expand(play, targets[:1], morning, sequentialIDs())
 	if len(problems) != 1 || problems[0].Detail != "no robot would get the command: 1 are selected and skipped; r1: "+want.Detail {
 		t.Errorf("refused with %+v", problems)
 	}
 
 	// If its caps list no arguments, the robot itself refuses unknown ones.
-	x, problems = Expand(play, []Target{{Robot: "r1", Caps: &schema.Caps{Verbs: older.Verbs}}}, morning, numbered())
+	x, problems = Expand(play, []Target{{Robot: "r1", Caps: &schema.Caps{Verbs: older.Verbs}}}, morning, sequentialIDs())
 	if len(problems) > 0 || sent(t, x) != `{"loop":true,"sound":"bell"}` {
 		t.Errorf("commands %+v, problems %v", x.Commands, problems)
 	}
 
-	x, problems = Expand(Request{Verb: "safety/stop", Args: []byte(`{"latch":"stop-1"}`), Selector: "r1"}, targets[:1], morning, numbered())
+	x, problems = Expand(Request{Verb: "safety/stop", Args: []byte(`{"latch":"stop-1"}`), Selector: "r1"}, targets[:1], morning, sequentialIDs())
 	if len(problems) > 0 || sent(t, x) != `{"latch":"stop-1"}` {
 		t.Errorf("a stop must be sent whatever the caps list: %+v %v", x, problems)
 	}

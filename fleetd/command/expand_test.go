@@ -10,7 +10,7 @@ import (
 	"troupe/schema"
 )
 
-func numbered() func() string {
+func sequentialIDs() func() string {
 	n := 0
 	return func() string { n++; return fmt.Sprintf("id%d", n) }
 }
@@ -30,7 +30,7 @@ var three = []Target{
 }
 
 func TestRequestBecomesOneCommandPerRobot(t *testing.T) {
-	x, problems := Expand(Request{Verb: "mode/set", Args: []byte(`{"mode":"ato"}`), Selector: "--all", By: "anna", Why: "opening"}, three, morning, numbered())
+	x, problems := Expand(Request{Verb: "mode/set", Args: []byte(`{"mode":"ato"}`), Selector: "--all", By: "anna", Why: "opening"}, three, morning, sequentialIDs())
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -54,7 +54,7 @@ func TestRequestBecomesOneCommandPerRobot(t *testing.T) {
 }
 
 func TestEnableCarriesLastSeenHeartbeat(t *testing.T) {
-	x, problems := Expand(Request{Verb: "safety/enable", Selector: "r1 r3"}, []Target{three[0], three[1]}, morning, numbered())
+	x, problems := Expand(Request{Verb: "safety/enable", Selector: "r1 r3"}, []Target{three[0], three[1]}, morning, sequentialIDs())
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -68,7 +68,7 @@ func TestEnableCarriesLastSeenHeartbeat(t *testing.T) {
 
 func TestStopIgnoresExpectedCount(t *testing.T) {
 	wrong := 17
-	x, problems := Expand(Request{Verb: "safety/stop", Selector: "--all", Expected: &wrong, TTL: time.Second}, three, morning, numbered())
+	x, problems := Expand(Request{Verb: "safety/stop", Selector: "--all", Expected: &wrong, TTL: time.Second}, three, morning, sequentialIDs())
 	if len(problems) > 0 || len(x.Commands) != 3 || len(x.Skipped) > 0 || !slices.Equal(x.Waiting, []string{"r2"}) {
 		t.Fatalf("got %+v, %v", x, problems)
 	}
@@ -99,7 +99,7 @@ func TestInvalidRequestIsRefused(t *testing.T) {
 		{"no robot is selected", Request{Verb: "mode/pause"}, nil, "/selector nobody"},
 		{"no selected robot supports it", Request{Verb: "mode/pause"}, three[2:], "/selector nobody"},
 	} {
-		if _, problems := Expand(c.r, c.targets, morning, numbered()); codes(problems) != c.want {
+		if _, problems := Expand(c.r, c.targets, morning, sequentialIDs()); codes(problems) != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, codes(problems), c.want)
 		}
 	}
@@ -138,9 +138,9 @@ func TestInvalidActionsAreRefusedWithPointer(t *testing.T) {
 		`{"act":"welcome","with":["Ann"]}`:     "/args/with bad_type",
 		`{"actions":["wave"]}`:                 "/args/actions/0 bad_type",
 		`{"actions":{"type":"wait"}}`:          "/args/actions bad_type",
-		`{"actions":[` + many(400, `{"type":"wait","start_ms":0,"end_ms":10}`) + `]}`: "/args too_big",
+		`{"actions":[` + repeatJoined(400, `{"type":"wait","start_ms":0,"end_ms":10}`) + `]}`: "/args too_big",
 	} {
-		x, problems := Expand(Request{Verb: "act/perform", Args: []byte(args), Selector: "--all"}, three[:1], morning, numbered())
+		x, problems := Expand(Request{Verb: "act/perform", Args: []byte(args), Selector: "--all"}, three[:1], morning, sequentialIDs())
 		if got := codes(problems); got != want {
 			t.Errorf("%.100s: got %s, want %s", args, got, want)
 		}
@@ -154,4 +154,6 @@ func TestInvalidActionsAreRefusedWithPointer(t *testing.T) {
 	}
 }
 
-func many(n int, one string) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
+func repeatJoined(n int, one string) string {
+	return strings.TrimSuffix(strings.Repeat(one+",", n), ",")
+}

@@ -14,7 +14,7 @@ import (
 // far as its row says, remains queued until it expires: its instance may return until then.
 func Bereft(c Command, now time.Time) Command {
 	if c.State != Queued || !now.Before(c.deadline()) {
-		c.goes(now, OwnerGone)
+		c.transition(now, OwnerGone)
 	}
 	return c
 }

@@ -88,17 +88,17 @@ func Step(c Command, now time.Time, n Event) (Command, []Effect) {
 		}
 		event := NeverArrived
 		if c.Answer != nil {
-			event = RecordGone
+			event = RecordLost
 		}
-		if changed = c.goes(now, event); changed {
+		if changed = c.transition(now, event); changed {
 			c.Asks = MaxAsks // no more queries until the robot connects again
 		}
 	case CancelRequested:
-		changed = c.goes(now, CallItOff)
+		changed = c.transition(now, CancelIt)
 	case Unsent:
-		changed = c.goes(now, NotRecorded)
+		changed = c.transition(now, NotPersisted)
 	case Released:
-		changed = c.goes(now, LetGo)
+		changed = c.transition(now, StopReleased)
 	case RobotOnline:
 		changed = c.Asks > 0
 		c.Asks = 0
@@ -109,7 +109,7 @@ func Step(c Command, now time.Time, n Event) (Command, []Effect) {
 	}
 	var out []Effect
 	if !c.State.Final() && c.Shown == nil {
-		do, went := c.pursue(now, n.Present)
+		do, went := c.dispatchDue(now, n.Present)
 		changed = changed || went
 		if do != "" {
 			out = append(out, do)
@@ -121,15 +121,15 @@ func Step(c Command, now time.Time, n Event) (Command, []Effect) {
 	return c, out
 }
 
-// pursue does what is due now: at most one message to the robot.
-func (c *Command) pursue(now time.Time, present bool) (do Effect, changed bool) {
+// dispatchDue does what is due now: at most one message to the robot.
+func (c *Command) dispatchDue(now time.Time, present bool) (do Effect, changed bool) {
 	if (c.State == Queued || c.State == Sent) && !now.Before(c.deadline()) {
-		changed = c.goes(now, TimeOver)
+		changed = c.transition(now, DeadlinePassed)
 	}
 	switch c.State {
 	case Queued, Sent:
 		if due, ok := c.sendDue(present); ok && !now.Before(due) {
-			c.goes(now, SendIt)
+			c.transition(now, SendIt)
 			c.Sends++
 			c.SentAt = now
 			c.Reached = c.Reached || present
@@ -140,7 +140,7 @@ func (c *Command) pursue(now time.Time, present bool) (do Effect, changed bool) 
 		switch {
 		case !ok || now.Before(due):
 		case c.Asks >= MaxAsks || !c.askable():
-			return "", c.goes(now, NoAnswers)
+			return "", c.transition(now, NoAnswers)
 		default:
 			c.Asks++
 			c.AskedAt = now
@@ -213,7 +213,7 @@ func (c *Command) askDue(present bool) (time.Time, bool) {
 // shown applies the status in the robot's state document: a final one only if the answer
 // does not arrive within AnswerGrace, any other at once.
 func (c *Command) shown(now time.Time, a schema.Ack) (changed bool) {
-	event, ok := saying[a.Status]
+	event, ok := triggers[a.Status]
 	if row, leads := Table.Next(c.State, event); !ok || !leads || !row.To.Final() {
 		return c.answered(now, a)
 	}
@@ -224,21 +224,21 @@ func (c *Command) shown(now time.Time, a schema.Ack) (changed bool) {
 // answered applies an answer of the robot.
 func (c *Command) answered(now time.Time, a schema.Ack) (changed bool) {
 	c.HeardAt, c.Asks = now, 0
-	event, ok := saying[a.Status]
+	event, ok := triggers[a.Status]
 	if !ok || event == SaysAccepted && c.State == Running {
 		return true // only a sign of life
 	}
-	c.goes(now, event)
+	c.transition(now, event)
 	c.Answer = &a
-	if told := told(a); told != "" {
-		c.Because = told
+	if reason := reasonText(a); reason != "" {
+		c.Because = reason
 	}
 	return true
 }
 
-// saying maps the status of an answer to a trigger. An unknown status is only a sign of
+// triggers maps the status of an answer to a trigger. An unknown status is only a sign of
 // life.
-var saying = map[schema.Status]Trigger{
+var triggers = map[schema.Status]Trigger{
 	schema.StatusAccepted:   SaysAccepted,
 	schema.StatusInProgress: SaysProgress,
 	schema.StatusSucceeded:  SaysDone,
@@ -249,8 +249,8 @@ var saying = map[schema.Status]Trigger{
 	schema.StatusSuperseded: SaysNewer,
 }
 
-// told returns the robot's reason, for people.
-func told(a schema.Ack) string {
+// reason returns the robot's reason, for people.
+func reasonText(a schema.Ack) string {
 	var parts []string
 	if a.Reason != "" {
 		parts = append(parts, a.Reason.Describe().Text)
@@ -261,8 +261,8 @@ func told(a schema.Ack) string {
 	return strings.Join(parts, ": ")
 }
 
-// goes takes the transition of a trigger, if there is one.
-func (c *Command) goes(now time.Time, e Trigger) bool {
+// transition takes the transition of a trigger, if there is one.
+func (c *Command) transition(now time.Time, e Trigger) bool {
 	row, ok := Table.Next(c.State, e)
 	if !ok {
 		return false

@@ -27,7 +27,7 @@ func TestTableIsSound(t *testing.T) {
 }
 
 // anyEvent draws any event, also impossible ones.
-func anyNews(t *rapid.T, c Command, present bool) Event {
+func anyEvent(t *rapid.T, c Command, present bool) Event {
 	n := Event{Present: present, Kind: rapid.SampledFrom([]EventKind{Begin, Wake, Wake, RobotOnline, RobotOffline, Answered, Answered, Recalled, Shown}).Draw(t, "kind")}
 	status := rapid.SampledFrom([]schema.Status{
 		schema.StatusAccepted, schema.StatusAccepted, schema.StatusInProgress, schema.StatusInProgress, schema.StatusSucceeded, schema.StatusFailed,
@@ -50,7 +50,7 @@ func anyNews(t *rapid.T, c Command, present bool) Event {
 func TestStepKeepsInvariantsForAnyEvents(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		verb := rapid.SampledFrom([]string{"mode/set", "safety/enable", "safety/stop", "sys/ping", "auto/start"}).Draw(rt, "verb")
-		c := made(t, verb)
+		c := newCommand(t, verb)
 		first := c
 		now := morning
 		present := rapid.Bool().Draw(rt, "present")
@@ -61,7 +61,7 @@ func TestStepKeepsInvariantsForAnyEvents(t *testing.T) {
 			} else {
 				now = now.Add(time.Duration(rapid.IntRange(0, 20_000).Draw(rt, "ms")) * time.Millisecond)
 			}
-			n := anyNews(rt, c, present)
+			n := anyEvent(rt, c, present)
 			present = n.Present
 			was := c
 			var effects []Effect
@@ -111,7 +111,7 @@ func TestStepKeepsInvariantsForAnyEvents(t *testing.T) {
 // Without answers, every command to a connected robot settles.
 func TestEveryCommandSettles(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		c := made(t, rapid.SampledFrom([]string{"mode/set", "safety/stop", "sys/ping"}).Draw(rt, "verb"))
+		c := newCommand(t, rapid.SampledFrom([]string{"mode/set", "safety/stop", "sys/ping"}).Draw(rt, "verb"))
 		c, _ = Step(c, morning, Event{Kind: Begin, Present: true})
 		if rapid.Bool().Draw(rt, "acknowledged") {
 			c, _ = Step(c, morning, Event{Kind: Answered, Present: true, Answer: schema.Ack{ID: &c.ID, Status: schema.StatusAccepted}})

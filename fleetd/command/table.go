@@ -6,23 +6,23 @@ import "troupe/schema/fsm"
 type Trigger string
 
 const (
-	SendIt       Trigger = "send"
-	CallItOff    Trigger = "cancel"
-	LetGo        Trigger = "stop_released"
-	NotRecorded  Trigger = "not_persisted"
-	TimeOver     Trigger = "deadline_passed"
-	NoAnswers    Trigger = "no_answers"
-	NeverArrived Trigger = "never_arrived"
-	RecordGone   Trigger = "record_lost"
-	OwnerGone    Trigger = "owner_gone"
-	SaysAccepted Trigger = "accepted"
-	SaysProgress Trigger = "in_progress"
-	SaysDone     Trigger = "succeeded"
-	SaysFailed   Trigger = "failed"
-	SaysRejected Trigger = "rejected"
-	SaysCancel   Trigger = "cancelled"
-	SaysNewer    Trigger = "superseded"
-	SaysTooOld   Trigger = "expired"
+	SendIt         Trigger = "send"
+	CancelIt       Trigger = "cancel"
+	StopReleased   Trigger = "stop_released"
+	NotPersisted   Trigger = "not_persisted"
+	DeadlinePassed Trigger = "deadline_passed"
+	NoAnswers      Trigger = "no_answers"
+	NeverArrived   Trigger = "never_arrived"
+	RecordLost     Trigger = "record_lost"
+	OwnerGone      Trigger = "owner_gone"
+	SaysAccepted   Trigger = "accepted"
+	SaysProgress   Trigger = "in_progress"
+	SaysDone       Trigger = "succeeded"
+	SaysFailed     Trigger = "failed"
+	SaysRejected   Trigger = "rejected"
+	SaysCancel     Trigger = "cancelled"
+	SaysNewer      Trigger = "superseded"
+	SaysTooOld     Trigger = "expired"
 )
 
 // open are the states in which an answer can arrive: also Queued, because fleetd may have
@@ -33,15 +33,15 @@ var open = fsm.In(Queued, Sent, Acked, Running, Unknown)
 var Table = fsm.Table[State, Trigger]{
 	{From: fsm.In(Queued), On: SendIt, To: Sent, Why: "published to the broker"},
 	{From: fsm.In(Sent), On: SendIt, To: Sent, Why: "no acknowledgement yet, so it was sent again"},
-	{From: fsm.In(Queued), On: CallItOff, To: Cancelled, Why: "cancelled before it was sent"},
-	{From: fsm.In(Queued), On: NotRecorded, To: Cancelled, Why: "not sent: the database did not confirm that it was persisted"},
-	{From: fsm.In(Queued), On: LetGo, To: Cancelled, Why: "its latched stop was released before it was sent"},
-	{From: fsm.In(Sent), On: LetGo, To: Unknown, Why: "its latched stop was released, so it is not sent again; it may or may not have been executed"},
-	{From: fsm.In(Queued), On: TimeOver, To: Undelivered, Why: "it expired before the robot could be reached"},
-	{From: fsm.In(Sent), On: TimeOver, To: Unknown, Why: "sent, but not answered in time; it may or may not have been executed"},
+	{From: fsm.In(Queued), On: CancelIt, To: Cancelled, Why: "cancelled before it was sent"},
+	{From: fsm.In(Queued), On: NotPersisted, To: Cancelled, Why: "not sent: the database did not confirm that it was persisted"},
+	{From: fsm.In(Queued), On: StopReleased, To: Cancelled, Why: "its latched stop was released before it was sent"},
+	{From: fsm.In(Sent), On: StopReleased, To: Unknown, Why: "its latched stop was released, so it is not sent again; it may or may not have been executed"},
+	{From: fsm.In(Queued), On: DeadlinePassed, To: Undelivered, Why: "it expired before the robot could be reached"},
+	{From: fsm.In(Sent), On: DeadlinePassed, To: Unknown, Why: "sent, but not answered in time; it may or may not have been executed"},
 	{From: fsm.In(Acked, Running), On: NoAnswers, To: Unknown, Why: "the robot accepted it and then did not answer queries about it"},
 	{From: fsm.In(Unknown), On: NeverArrived, To: Undelivered, Why: "the robot has no record of it, and it has expired"},
-	{From: fsm.In(Acked, Running, Unknown), On: RecordGone, To: Unknown, Why: "the robot accepted it, but no longer has a record of it"},
+	{From: fsm.In(Acked, Running, Unknown), On: RecordLost, To: Unknown, Why: "the robot accepted it, but no longer has a record of it"},
 	{From: fsm.In(Queued, Sent, Acked, Running), On: OwnerGone, To: Unknown, Why: "the fleetd instance that sent it is gone; it may or may not have been executed"},
 	{From: fsm.In(Queued, Sent, Acked, Unknown), On: SaysAccepted, To: Acked, Why: "the robot accepted it"},
 	{From: fsm.In(Running), On: SaysAccepted, To: Running, Why: "an earlier answer arrived late"},

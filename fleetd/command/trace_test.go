@@ -21,11 +21,11 @@ func TestTraces(t *testing.T) {
 
 // driver stands in for the dispatcher of one command.
 type driver struct {
-	t       *testing.T
-	c       Command
-	present bool
-	bereft  bool            // its fleetd instance is gone, so it gets no more wake events
-	did     strings.Builder // since the last line of the script
+	t        *testing.T
+	c        Command
+	present  bool
+	orphaned bool            // its fleetd instance is gone, so it gets no more wake events
+	did      strings.Builder // since the last line of the script
 }
 
 func (d *driver) play(line string) string {
@@ -33,7 +33,7 @@ func (d *driver) play(line string) string {
 	d.did.Reset()
 	after, word, words := golden.Timed(d.t, line)
 	now := morning.Add(after)
-	for i := 0; !d.bereft && word != "orphaned" && word != "observed"; i++ {
+	for i := 0; !d.orphaned && word != "orphaned" && word != "observed"; i++ {
 		due, ok := Due(d.c, d.present)
 		if d.c.ID == "" || !ok || due.After(now) {
 			break
@@ -46,7 +46,7 @@ func (d *driver) play(line string) string {
 	n := Event{Kind: EventKind(word)}
 	switch n.Kind {
 	case Begin:
-		d.c = made(d.t, words[0])
+		d.c = newCommand(d.t, words[0])
 		d.present = words[1] == "present"
 	case RobotOnline:
 		d.present = true
@@ -60,9 +60,9 @@ func (d *driver) play(line string) string {
 	case Shown:
 		n.Last = schema.LastRequest{ID: d.c.ID, Verb: d.c.Verb, Status: schema.Status(words[0])}
 	case "orphaned":
-		return d.now(Bereft(d.c, now))
+		return d.setOrphaned(Bereft(d.c, now))
 	case "observed":
-		return d.now(Overheard(d.c, now, schema.Ack{ID: &d.c.ID, Verb: d.c.Verb, Status: schema.Status(words[0]), Session: "s"}))
+		return d.setOrphaned(Overheard(d.c, now, schema.Ack{ID: &d.c.ID, Verb: d.c.Verb, Status: schema.Status(words[0]), Session: "s"}))
 	case Recalled, Wake, CancelRequested, Unsent, Released:
 	default:
 		d.t.Fatalf("%q is not an event", word)
@@ -71,9 +71,9 @@ func (d *driver) play(line string) string {
 	return d.did.String()
 }
 
-// now notes the state of the command without its fleetd instance.
-func (d *driver) now(c Command) string {
-	d.bereft = true
+// setOrphaned notes the state of the command without its fleetd instance.
+func (d *driver) setOrphaned(c Command) string {
+	d.orphaned = true
 	if c.State == d.c.State {
 		fmt.Fprintln(&d.did, "    nothing")
 	} else {
@@ -83,7 +83,7 @@ func (d *driver) now(c Command) string {
 	return d.did.String()
 }
 
-func made(t *testing.T, verb string) Command {
+func newCommand(t *testing.T, verb string) Command {
 	t.Helper()
 	args := ""
 	if verb == "mode/set" {

@@ -17,7 +17,7 @@ func Again(topic schema.TopicKind, rows Rows, by By) (Changes, []schema.Problem)
 		if !r.Heard.Overtakes(r.Told.Rev) {
 			continue
 		}
-		next, changed, err := p.retell(topic, r)
+		next, changed, err := p.republish(topic, r)
 		if err != nil {
 			return c, []schema.Problem{schema.Fault("", "bad_value", fmt.Sprintf("%s of %s: %v", topic, r.ID, err), "")}
 		}
@@ -31,7 +31,7 @@ func Again(topic schema.TopicKind, rows Rows, by By) (Changes, []schema.Problem)
 	return c, nil
 }
 
-func (p *plan) retell(topic schema.TopicKind, r Robot) (Told, bool, error) {
+func (p *plan) republish(topic schema.TopicKind, r Robot) (Told, bool, error) {
 	switch topic {
 	case schema.TopicDesiredConfig:
 		return p.config(Config{}, r)
@@ -47,7 +47,7 @@ func (p *plan) retell(topic schema.TopicKind, r Robot) (Told, bool, error) {
 	return p.set(sign.Activities, r)
 }
 
-// again reports whether an unchanged document must be published again.
-func (p *plan) again(r Robot, sig *schema.Signature) bool {
+// applyChanges reports whether an unchanged document must be published again.
+func (p *plan) mustRepublish(r Robot, sig *schema.Signature) bool {
 	return p.seal.Outdated(sig) || r.Heard.Overtakes(r.Told.Rev)
 }

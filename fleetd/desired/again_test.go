@@ -20,7 +20,7 @@ func TestOvertakenDocumentIsPublishedWithHigherRevision(t *testing.T) {
 	} {
 		rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1", Labels: map[string]string{"site": "museum"}}}}
 		first, _ := Plan(rows, c.ask, by)
-		rows = again(rows, first)
+		rows = applyChanges(rows, first)
 		if a, _ := Again(first.Topic, rows, by); len(a.Told) != 0 {
 			t.Errorf("%s: published again without being overtaken: %+v", c.name, a.Documents)
 		}
@@ -38,7 +38,7 @@ func TestOvertakenDocumentIsPublishedWithHigherRevision(t *testing.T) {
 		if d, _ := schema.Decode[schema.DesiredSet](a.Documents[0].Told.Payload); c.ask.Places != nil && (d.Set == nil || d.Set.SHA256 != first.SHA256) {
 			t.Errorf("%s: the new document names %+v", c.name, d.Set)
 		}
-		rows = again(rows, a)
+		rows = applyChanges(rows, a)
 		if a, _ = Again(first.Topic, rows, by); len(a.Told) != 0 {
 			t.Errorf("%s: published a third time: %+v", c.name, a.Documents)
 		}

@@ -102,13 +102,13 @@ func (p *plan) config(change Config, r Robot) (Told, bool, error) {
 		}
 		values[labelsKey] = text
 	}
-	if r.Told.Rev > 0 && same(values, was.Values) && !p.again(r, was.Sig) {
+	if r.Told.Rev > 0 && same(values, was.Values) && !p.mustRepublish(r, was.Sig) {
 		return r.Told, false, nil
 	}
 	d := schema.DesiredConfig{Rev: r.Heard.Next(r.Told.Rev), FleetID: p.rows.FleetID, Values: values, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
 	var err error
 	d.Sig, err = p.seal.Sign(sign.Config, r.ID, d)
-	return told(d.Rev, d, err)
+	return newTold(d.Rev, d, err)
 }
 
 func same(a, b map[string]jsontext.Value) bool {

@@ -117,7 +117,7 @@ func Plan(rows Rows, a Ask, by By) (Changes, []schema.Problem) {
 		c.Blob, c.SHA256, c.Files = p.body, p.pin.SHA256, p.files
 	}
 	c.Counter = p.seal.Counter
-	c.Note = p.what(a)
+	c.Note = p.describe(a)
 	return c, nil
 }
 
@@ -144,11 +144,11 @@ func (p *plan) check(a Ask) []schema.Problem {
 	case a.Mode != nil:
 		return a.Mode.check()
 	}
-	set, judge, pointer := a.Places, judgePlaces, "/places"
+	set, judge, pointer := a.Places, parsePlaces, "/places"
 	if set == nil {
-		set, judge, pointer = a.Activities, judgeActivities, "/activities"
+		set, judge, pointer = a.Activities, parseActivities, "/activities"
 	}
-	return p.freeze(set, judge, pointer)
+	return p.pinSet(set, judge, pointer)
 }
 
 func (m *Mode) check() []schema.Problem {
@@ -187,16 +187,16 @@ func (p *plan) mode(m Mode, r Robot) (Told, bool, error) {
 	}
 	was, _ := schema.Decode[schema.DesiredMode](r.Told.Payload)
 	// A mode with apply now is always published again: the robot may have left it since.
-	if r.Told.Rev > 0 && was.Mode == m.Mode && was.Apply == m.Apply && m.Apply == schema.ApplyModeBoot && !p.again(r, was.Sig) {
+	if r.Told.Rev > 0 && was.Mode == m.Mode && was.Apply == m.Apply && m.Apply == schema.ApplyModeBoot && !p.mustRepublish(r, was.Sig) {
 		return r.Told, false, nil
 	}
 	d := schema.DesiredMode{Rev: r.Heard.Next(r.Told.Rev), FleetID: p.rows.FleetID, Mode: m.Mode, Apply: m.Apply, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
 	var err error
 	d.Sig, err = p.seal.Sign(sign.Mode, r.ID, d)
-	return told(d.Rev, d, err)
+	return newTold(d.Rev, d, err)
 }
 
-func told(rev int64, v any, err error) (Told, bool, error) {
+func newTold(rev int64, v any, err error) (Told, bool, error) {
 	if err != nil {
 		return Told{}, false, fmt.Errorf("sign the desired state: %w", err)
 	}
@@ -204,8 +204,8 @@ func told(rev int64, v any, err error) (Told, bool, error) {
 	return Told{Rev: rev, Payload: payload}, true, err
 }
 
-// what describes the request for the audit.
-func (p *plan) what(a Ask) string {
+// describe describes the request for the audit.
+func (p *plan) describe(a Ask) string {
 	switch {
 	case a.Config != nil:
 		text := "settings"

@@ -15,8 +15,8 @@ import (
 
 var by = By{Who: "ann", At: time.UnixMilli(1_700_000_000_000)}
 
-// again returns the rows after applying a plan.
-func again(rows Rows, c Changes) Rows {
+// applyChanges returns the rows after applying a plan.
+func applyChanges(rows Rows, c Changes) Rows {
 	for _, w := range c.Documents {
 		for i := range rows.Robots {
 			if rows.Robots[i].ID == w.ID {
@@ -54,7 +54,7 @@ func TestUnchangedDocumentIsNotPublishedAgain(t *testing.T) {
 		if got := string(first.Documents[0].Told.Payload); c.wantedPayload != "" && got != c.wantedPayload {
 			t.Errorf("%s: published\n%s, want\n%s", c.name, got, c.wantedPayload)
 		}
-		rows = again(rows, first)
+		rows = applyChanges(rows, first)
 		if same, _ := Plan(rows, c.ask, by); len(same.Told) != c.toldTheSame {
 			t.Errorf("%s: requested again, %d robots get a document", c.name, len(same.Told))
 		}
@@ -108,10 +108,10 @@ func TestSetWithUnknownFileIsRefused(t *testing.T) {
 func TestUnnamedSettingsStayAndLabelsAreAdded(t *testing.T) {
 	rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1"}}}
 	one, _ := Plan(rows, Ask{Config: &Config{Set: map[string]jsontext.Value{"low_battery": jsontext.Value("0.1"), "event_rate": jsontext.Value("2")}}}, by)
-	rows = again(rows, one)
+	rows = applyChanges(rows, one)
 	rows.Robots[0].Labels = map[string]string{"site": "shop"}
 	two, _ := Labels(rows, by)
-	rows = again(rows, two)
+	rows = applyChanges(rows, two)
 	if none, _ := Labels(rows, by); len(none.Told) != 0 {
 		t.Errorf("unchanged labels are published again")
 	}
@@ -200,14 +200,14 @@ func TestUnsignedDocumentsArePublishedAgainWithKey(t *testing.T) {
 	} {
 		rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1"}}}
 		first, _ := Plan(rows, ask, by)
-		rows = again(rows, first)
+		rows = applyChanges(rows, first)
 		rows.Seal.Key = key
 		second, _ := Plan(rows, ask, by)
 		if len(second.Told) != 1 {
 			t.Errorf("%s: the document stays unsigned", name)
 			continue
 		}
-		rows = again(rows, second)
+		rows = applyChanges(rows, second)
 		if third, _ := Plan(rows, ask, by); len(third.Told) != 0 {
 			t.Errorf("%s: the signed document is published again", name)
 		}

@@ -23,7 +23,7 @@ type file struct {
 	score.Asset
 }
 
-func judgePlaces(body []byte) ([]file, []schema.Problem) {
+func parsePlaces(body []byte) ([]file, []schema.Problem) {
 	v, found := score.ParsePlaces(body)
 	if len(schema.Errors(found)) > 0 {
 		return nil, found
@@ -35,7 +35,7 @@ func judgePlaces(body []byte) ([]file, []schema.Problem) {
 	return files, score.ValidatePlaces(v)
 }
 
-func judgeActivities(body []byte) ([]file, []schema.Problem) {
+func parseActivities(body []byte) ([]file, []schema.Problem) {
 	v, found := score.ParseActivities(body)
 	if len(schema.Errors(found)) > 0 {
 		return nil, found
@@ -47,7 +47,7 @@ func judgeActivities(body []byte) ([]file, []schema.Problem) {
 	return files, score.ValidateActivities(v)
 }
 
-func (p *plan) freeze(set *Set, judge func([]byte) ([]file, []schema.Problem), pointer string) []schema.Problem {
+func (p *plan) pinSet(set *Set, judge func([]byte) ([]file, []schema.Problem), pointer string) []schema.Problem {
 	if len(set.Body) == 0 {
 		return nil
 	}
@@ -86,11 +86,11 @@ func (p *plan) set(kind sign.Kind, r Robot) (Told, bool, error) {
 	switch {
 	case p.pin == nil && was.Set == nil && !r.Heard.Overtakes(r.Told.Rev): // nothing to clear
 		return r.Told, false, nil
-	case p.pin != nil && was.Set != nil && *p.pin == *was.Set && !p.again(r, was.Sig):
+	case p.pin != nil && was.Set != nil && *p.pin == *was.Set && !p.mustRepublish(r, was.Sig):
 		return r.Told, false, nil
 	}
 	d := schema.DesiredSet{Rev: r.Heard.Next(r.Told.Rev), FleetID: p.rows.FleetID, Set: p.pin, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
 	var err error
 	d.Sig, err = p.seal.Sign(kind, r.ID, d)
-	return told(d.Rev, d, err)
+	return newTold(d.Rev, d, err)
 }

@@ -40,9 +40,9 @@ func (c Certificate) Live(now time.Time) bool {
 	return c.RevokedAt.IsZero() && now.Before(c.NotAfter)
 }
 
-// mostLive bounds the valid certificates of one robot: a robot that keeps renewing is
+// maxLive bounds the valid certificates of one robot: a robot that keeps renewing is
 // faulty.
-const mostLive = 8
+const maxLive = 8
 
 // Codes of refused renewals.
 const (
@@ -64,7 +64,7 @@ func Renew(held []Certificate, serial string, now time.Time) *schema.Problem {
 			live++
 		}
 	}
-	if live >= mostLive {
+	if live >= maxLive {
 		return refuse(CodeTooMany, fmt.Sprintf("the robot has %d valid certificates", live), "find out why it renews so often; revoke it and enrol it again to start afresh")
 	}
 	return nil

@@ -30,10 +30,10 @@ const (
 	// Disputed is how long a name counts as used by two robots after the last sign of it.
 	// Two robots that take over each other's session reconnect within seconds.
 	Disputed = 5 * time.Minute
-	// remembered is how many ended sessions are remembered.
-	remembered = 8
-	// bootsKnown is how many boots of robotd are remembered.
-	bootsKnown = 4
+	// sessionsRemembered is how many ended sessions are remembered.
+	sessionsRemembered = 8
+	// bootsRemembered is how many boots of robotd are remembered.
+	bootsRemembered = 4
 )
 
 // Facts are what fleetd received of one robot. The zero value is a robot of which nothing
@@ -53,9 +53,9 @@ type Facts struct {
 	// name had: two robots use the name.
 	RivalAt time.Time
 
-	ended [remembered]string
-	next  int                // next index in ended
-	boots [bootsKnown]string // the newest first
+	ended [sessionsRemembered]string
+	next  int                     // next index in ended
+	boots [bootsRemembered]string // the newest first
 }
 
 // Heard applies a presence document. A retained one was published before fleetd
@@ -63,7 +63,7 @@ type Facts struct {
 func (f Facts) Heard(p schema.Presence, retained bool, at time.Time) Facts {
 	if p.State == schema.PresenceOnline {
 		switch again := f.Word == schema.PresenceOnline && f.Session == p.Session; {
-		case f.over(p.Session):
+		case f.hasEnded(p.Session):
 			return f
 		case again && !retained:
 			return f.Spoke(at) // proves the connection, which may outlive the control loop
@@ -72,11 +72,11 @@ func (f Facts) Heard(p schema.Presence, retained bool, at time.Time) Facts {
 		if !retained {
 			f.LifeAt = at
 		}
-		return f.ran(p.Boot, retained, at)
+		return f.recordBoot(p.Boot, retained, at)
 	}
 	other := f.Session != "" && f.Session != p.Session
 	switch {
-	case other && (!retained || f.over(p.Session)):
+	case other && (!retained || f.hasEnded(p.Session)):
 		return f // a document of another session does not concern the current one
 	case !other && p.State == schema.PresenceLost && (f.Word == schema.PresenceOffline || f.Word == schema.PresenceSleeping):
 		return f // the will that follows a clean disconnect is ignored
@@ -103,7 +103,7 @@ func (f Facts) Heard(p schema.Presence, retained bool, at time.Time) Facts {
 // in flight when its session ended proves nothing, but one that arrives Late after the end
 // proves that the end was false.
 func (f Facts) Beat(h schema.Heartbeat, at time.Time) Facts {
-	if f.over(h.Session) {
+	if f.hasEnded(h.Session) {
 		if h.Session != f.Session || at.Sub(f.WordAt) < Late {
 			return f
 		}
@@ -111,7 +111,7 @@ func (f Facts) Beat(h schema.Heartbeat, at time.Time) Facts {
 	}
 	f = f.begin(h.Session, at)
 	f.LifeAt, f.Link = at, h.Link.State
-	return f.ran(h.Boot, false, at)
+	return f.recordBoot(h.Boot, false, at)
 }
 
 // Trip applies a round trip time.
@@ -128,9 +128,9 @@ func (f Facts) RoundTrip() time.Duration {
 	return min(f.Trips[0], f.Trips[1])
 }
 
-// ran records the boot of robotd. A boot that returns after another one is a second robot,
+// recordBoot records the boot of robotd. A boot that returns after another one is a second robot,
 // because a boot that ended never returns.
-func (f Facts) ran(boot string, retained bool, at time.Time) Facts {
+func (f Facts) recordBoot(boot string, retained bool, at time.Time) Facts {
 	if boot == "" || boot == f.boots[0] {
 		return f
 	}
@@ -139,7 +139,7 @@ func (f Facts) ran(boot string, retained bool, at time.Time) Facts {
 		f.RivalAt = at
 	}
 	if place < 0 {
-		place = bootsKnown - 1
+		place = bootsRemembered - 1
 	}
 	copy(f.boots[1:place+1], f.boots[:place])
 	f.boots[0] = boot
@@ -179,15 +179,15 @@ func (f Facts) begin(session string, at time.Time) Facts {
 
 // end marks the current session as ended.
 func (f Facts) end() Facts {
-	if f.Session == "" || f.over(f.Session) {
+	if f.Session == "" || f.hasEnded(f.Session) {
 		return f
 	}
 	f.ended[f.next] = f.Session
-	f.next = (f.next + 1) % remembered
+	f.next = (f.next + 1) % sessionsRemembered
 	return f
 }
 
-func (f Facts) over(session string) bool {
+func (f Facts) hasEnded(session string) bool {
 	for _, ended := range f.ended {
 		if ended != "" && ended == session {
 			return true

@@ -66,10 +66,10 @@ func view(f Facts, d Fleetd, now time.Time) Status {
 	case schema.PresenceOnline:
 		return online(f, d, now, waiting)
 	case schema.PresenceOffline:
-		return Status{View: Offline, Since: f.WordAt, Why: because("it went offline", f.Reason)}
+		return Status{View: Offline, Since: f.WordAt, Why: withReason("it went offline", f.Reason)}
 	case schema.PresenceSleeping:
 		if f.WakeAt.IsZero() || now.Before(f.WakeAt) {
-			return Status{View: Sleeping, Since: f.WordAt, Why: because(asleep(f.WakeAt), f.Reason)}
+			return Status{View: Sleeping, Since: f.WordAt, Why: withReason(sleepText(f.WakeAt), f.Reason)}
 		}
 		return Status{View: Lost, Since: f.WakeAt, Why: "it should have woken up at " + clock(f.WakeAt)}
 	case schema.PresenceLost:
@@ -104,14 +104,14 @@ func online(f Facts, d Fleetd, now time.Time, waiting bool) Status {
 	return Status{View: Online, Since: later(f.WordAt, d.Since), Why: "heartbeats arrive"}
 }
 
-func asleep(until time.Time) string {
+func sleepText(until time.Time) string {
 	if until.IsZero() {
 		return "it sleeps"
 	}
 	return "it sleeps until " + until.UTC().Format("2006-01-02 15:04:05Z")
 }
 
-func because(what, reason string) string {
+func withReason(what, reason string) string {
 	if reason == "" {
 		return what
 	}

@@ -20,22 +20,22 @@ const CodeNotLatched = "not_latched"
 // latched on the robot all the same, and are listed when there is room.
 const maxLatched = 56
 
-type place struct{ id, robot string }
+type latchKey struct{ id, robot string }
 
 // plan is a plan in progress.
 type plan struct {
 	rows    Rows
 	now     time.Time
-	latches map[place]*Latch
-	changed map[place]bool
+	latches map[latchKey]*Latch
+	changed map[latchKey]bool
 	robots  map[string]bool // robots whose document changes; "" = fleet/stop
 	notes   []Note
 }
 
 func newPlan(rows Rows, now time.Time) *plan {
-	p := &plan{rows: rows, now: now, latches: map[place]*Latch{}, changed: map[place]bool{}, robots: map[string]bool{}}
+	p := &plan{rows: rows, now: now, latches: map[latchKey]*Latch{}, changed: map[latchKey]bool{}, robots: map[string]bool{}}
 	for _, l := range rows.Latches {
-		p.latches[place{l.ID, l.Robot}] = &l
+		p.latches[latchKey{l.ID, l.Robot}] = &l
 	}
 	return p
 }
@@ -44,18 +44,18 @@ func newPlan(rows Rows, now time.Time) *plan {
 // or not, unless it was requested again since.
 func Hold(rows Rows, orders []Order, now time.Time) (Changes, error) {
 	p := newPlan(rows, now)
-	for _, o := range p.believed(orders) {
-		told := 0
+	for _, o := range p.acceptedOrders(orders) {
+		latched := 0
 		if o.All && p.hold(o, "") {
-			told++
+			latched++
 		}
 		for _, r := range rows.Robots {
 			if o.Means(r.ID, r.Labels) && p.hold(o, r.ID) {
-				told++
+				latched++
 			}
 		}
-		if told > 0 {
-			p.notes = append(p.notes, Note{Who: legible(schema.Asker(o.Client, o.By)), What: "stop", Target: "stop " + o.ID, Detail: o.detail()})
+		if latched > 0 {
+			p.notes = append(p.notes, Note{Who: validText(schema.Asker(o.Client, o.By)), What: "stop", Target: "stop " + o.ID, Detail: o.detail()})
 		}
 	}
 	return p.changes()
@@ -65,9 +65,9 @@ func Hold(rows Rows, orders []Order, now time.Time) (Changes, error) {
 // together under the one id schema.MoreStops.
 const maxAll = 16
 
-// believed decides which orders from robots count for all robots. A robot that was offline
+// acceptedOrders decides which orders from robots count for all robots. A robot that was offline
 // during a release may still report the stop: then it stays latched on this robot only.
-func (p *plan) believed(orders []Order) []*Order {
+func (p *plan) acceptedOrders(orders []Order) []*Order {
 	all := map[string]bool{}
 	for at, l := range p.latches {
 		if at.robot == "" && l.FromRobot() {
@@ -94,24 +94,24 @@ func (p *plan) believed(orders []Order) []*Order {
 	return out
 }
 
-// settles is how long after a release a stop that a robot reports still counts as the
+// releaseDelay is how long after a release a stop that a robot reports still counts as the
 // released one, because messages take time.
-const settles = 2 * time.Second
+const releaseDelay = 2 * time.Second
 
 // Released reports whether a stop that a robot reports may have been released since it was
 // requested, so that the robot may not have received the release yet.
 func Released(rows Rows, o Order) bool {
 	return slices.ContainsFunc(rows.Latches, func(l Latch) bool {
-		return l.ID == o.ID && !l.FromRobot() && (o.Pressed.Before(l.ReleasedAt.Add(settles)) || schema.TimeOf(l.AskedAt) == schema.TimeOf(o.Shown))
+		return l.ID == o.ID && !l.FromRobot() && (o.Pressed.Before(l.ReleasedAt.Add(releaseDelay)) || schema.TimeOf(l.AskedAt) == schema.TimeOf(o.Shown))
 	})
 }
 
-// clocksApart is how much the clocks of two fleetd instances may differ.
-const clocksApart = 10 * time.Second
+// maxClockDifference is how much the clocks of two fleetd instances may differ.
+const maxClockDifference = 10 * time.Second
 
 // Recorded reports whether another instance has persisted an order that this one observed,
 // released or not since. An order without an id of its own, such as the press of a button,
-// is matched by time. Of two presses within clocksApart the later one may be taken for the
+// is matched by time. Of two presses within maxClockDifference the later one may be taken for the
 // earlier one, which is harmless while that is latched. A press after a release is always a
 // new stop; if the clocks of the instances differ by more than the time between press and
 // release, the press before the release may also count as new, and has to be released again.
@@ -122,7 +122,7 @@ func Recorded(rows Rows, o Order) bool {
 			return false
 		case !o.Anew && !o.FromRobot:
 			return true
-		case l.AskedAt.Before(o.At.Add(-clocksApart)):
+		case l.AskedAt.Before(o.At.Add(-maxClockDifference)):
 			return false
 		}
 		return o.FromRobot || l.FromRobot() || !l.ReleasedAt.Before(o.At)
@@ -134,7 +134,7 @@ func Recorded(rows Rows, o Order) bool {
 }
 
 func (p *plan) hold(o *Order, robot string) bool {
-	at := place{o.ID, robot}
+	at := latchKey{o.ID, robot}
 	l, known := p.latches[at]
 	switch {
 	case !known:
@@ -146,7 +146,7 @@ func (p *plan) hold(o *Order, robot string) bool {
 	if !l.FromRobot() || o.Level == schema.StopHalt {
 		l.Level = o.Level
 	}
-	l.By, l.Client, l.Why, l.AskedAt = legible(o.By), legible(o.Client), legible(o.Why), o.At
+	l.By, l.Client, l.Why, l.AskedAt = validText(o.By), validText(o.Client), validText(o.Why), o.At
 	l.ReleasedAt, l.ReleasedBy, l.ReleasedWhy = time.Time{}, "", ""
 	p.changed[at], p.robots[robot] = true, true
 	return true
@@ -173,7 +173,7 @@ func (o *Order) detail() string {
 	if o.Why != "" {
 		parts = append(parts, o.Why)
 	}
-	return bounded(string(o.Level)+": "+strings.Join(parts, "; "), 1024)
+	return truncated(string(o.Level)+": "+strings.Join(parts, "; "), 1024)
 }
 
 // Elsewhere lists robots that report a stop and that a release does not reach, by its id.
@@ -182,8 +182,8 @@ type Elsewhere struct {
 	Away    map[string][]string // offline
 }
 
-// notHeld says why a stop cannot be released, and what to do.
-func (w Elsewhere) notHeld(rows Rows, id string) (detail, hint string) {
+// notLatched says why a stop cannot be released, and what to do.
+func (w Elsewhere) notLatched(rows Rows, id string) (detail, hint string) {
 	if robots := strings.Join(w.Unknown[id], " "); robots != "" {
 		return id + " is latched only on " + robots + ", which is not in this fleet", "add it with fleetd adopt " + robots + " and release the stop then, or release it at the robot"
 	}
@@ -208,7 +208,7 @@ func (w Elsewhere) notHeld(rows Rows, id string) (detail, hint string) {
 // anywhere, that is a problem and nothing is released.
 func Release(rows Rows, ids []string, elsewhere Elsewhere, by, why string, now time.Time) (Changes, []schema.Problem, error) {
 	p := newPlan(rows, now)
-	by, why = legible(by), legible(why)
+	by, why = validText(by), validText(why)
 	var problems []schema.Problem
 	for i, id := range ids {
 		robots, all := 0, false
@@ -225,7 +225,7 @@ func Release(rows Rows, ids []string, elsewhere Elsewhere, by, why string, now t
 			}
 		}
 		if robots == 0 && !all {
-			detail, hint := elsewhere.notHeld(rows, id)
+			detail, hint := elsewhere.notLatched(rows, id)
 			problems = append(problems, schema.Fault(fmt.Sprintf("/ids/%d", i), CodeNotLatched, detail, hint))
 			continue
 		}
@@ -233,7 +233,7 @@ func Release(rows Rows, ids []string, elsewhere Elsewhere, by, why string, now t
 		if all {
 			where = "on all robots"
 		}
-		p.notes = append(p.notes, Note{Who: by, What: "release", Target: "stop " + id, Detail: bounded(where+": "+why, 1024)})
+		p.notes = append(p.notes, Note{Who: by, What: "release", Target: "stop " + id, Detail: truncated(where+": "+why, 1024)})
 	}
 	if len(problems) > 0 {
 		return Changes{}, problems, nil
@@ -306,18 +306,18 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 			l := held[n-1] // the topic has room for one; the others are in each robot's own document
 			doc.Active, doc.ID, doc.Level, doc.By, doc.Client, doc.Why = true, l.ID, l.Level, l.By, l.Client, l.Why
 		}
-		d.Payload, err = fitting(schema.TopicFleetStop, &doc, func() (err error) {
+		d.Payload, err = encodeFitting(schema.TopicFleetStop, &doc, func() (err error) {
 			doc.Sig = nil
 			doc.Sig, err = p.rows.Seal.Sign(sign.FleetStop, "", doc)
 			return err
-		}, func() { doc.Why, doc.By = "", bounded(doc.By, 63) })
+		}, func() { doc.Why, doc.By = "", truncated(doc.By, 63) })
 		return d, err
 	}
 	doc := schema.DesiredStop{Rev: d.Rev, FleetID: p.rows.FleetID, Stops: []schema.StopLatch{}, TS: ts, Counter: p.rows.Seal.Next(p.now)}
 	for _, l := range held[:min(len(held), maxLatched)] {
 		doc.Stops = append(doc.Stops, schema.StopLatch{ID: l.ID, Level: l.Level, By: l.By, Client: l.Client, Why: l.Why, Since: schema.TimeOf(l.AskedAt)})
 	}
-	d.Payload, err = fitting(schema.TopicDesiredStop, &doc, func() (err error) {
+	d.Payload, err = encodeFitting(schema.TopicDesiredStop, &doc, func() (err error) {
 		doc.Sig = nil
 		doc.Sig, err = p.rows.Seal.Sign(sign.Stop, robot, doc)
 		return err
@@ -329,8 +329,8 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 	return d, err
 }
 
-// fitting signs and encodes a document; if it is too big, without the fields for people.
-func fitting(topic schema.TopicKind, doc any, seal func() error, shorten func()) ([]byte, error) {
+// encodeFitting signs and encodes a document; if it is too big, without the fields for people.
+func encodeFitting(topic schema.TopicKind, doc any, seal func() error, shorten func()) ([]byte, error) {
 	for short := false; ; short = true {
 		err := seal()
 		if err != nil {
@@ -347,15 +347,15 @@ func fitting(topic schema.TopicKind, doc any, seal func() error, shorten func())
 	}
 }
 
-// legible replaces what databases and documents do not accept, so that no text prevents a
+// validText replaces what databases and documents do not accept, so that no text prevents a
 // stop from being persisted.
-func legible(s string) string {
+func validText(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "?"), "?")
 }
 
-// bounded limits a text to most bytes and cuts it between characters.
-func bounded(s string, most int) string {
-	s = legible(s)
+// truncated limits a text to most bytes and cuts it between characters.
+func truncated(s string, most int) string {
+	s = validText(s)
 	if len(s) <= most {
 		return s
 	}

@@ -21,10 +21,10 @@ func at(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
 
 // fleetModel applies plans to rows in memory, as the database does.
 type fleetModel struct {
-	t    rapid.TB
-	rows Rows
-	told map[string]schema.DesiredStop
-	all  schema.FleetStop
+	t         rapid.TB
+	rows      Rows
+	documents map[string]schema.DesiredStop
+	all       schema.FleetStop
 
 	payloads map[string][]byte // newest documents by robot
 }
@@ -52,7 +52,7 @@ func (d *fleetModel) verify(doc Document, kind sign.Kind, counter int64, sig *sc
 }
 
 func newFleetModel(t rapid.TB) *fleetModel {
-	return &fleetModel{t: t, told: map[string]schema.DesiredStop{}, payloads: map[string][]byte{}, rows: Rows{FleetID: "fleetd", Seal: sign.Seal{Key: key}, Revs: map[string]int64{}, Robots: []Robot{
+	return &fleetModel{t: t, documents: map[string]schema.DesiredStop{}, payloads: map[string][]byte{}, rows: Rows{FleetID: "fleetd", Seal: sign.Seal{Key: key}, Revs: map[string]int64{}, Robots: []Robot{
 		{"r1", map[string]string{"site": "museum"}}, {"r2", map[string]string{"site": "shop"}}}}}
 }
 
@@ -80,7 +80,7 @@ func (d *fleetModel) apply(c Changes) {
 			d.t.Fatalf("desired/stop of %d bytes: %v", len(doc.Payload), problems)
 		}
 		d.verify(doc, sign.Stop, v.Counter, v.Sig)
-		d.told[doc.Robot] = v
+		d.documents[doc.Robot] = v
 	}
 	if d.rows.Seal.Counter != max(c.Counter, d.rows.Seal.Counter) {
 		d.t.Fatalf("counter %d was used, and %d would be stored", d.rows.Seal.Counter, c.Counter)
@@ -107,7 +107,7 @@ func (d *fleetModel) release(now int, ids ...string) []schema.Problem {
 
 func (d *fleetModel) on(robot string) string {
 	var ids []string
-	for _, s := range d.told[robot].Stops {
+	for _, s := range d.documents[robot].Stops {
 		ids = append(ids, s.ID)
 	}
 	return strings.Join(ids, " ")
@@ -274,8 +274,8 @@ func TestDocumentsOfManyLongStopsFit(t *testing.T) {
 	for i := range 100 {
 		d.hold(i, Order{ID: fmt.Sprintf("%060d", i), Level: schema.StopStop, By: strings.Repeat("ü", 31), Why: strings.Repeat("\"", 256), At: at(i), All: true})
 	}
-	if n := len(d.told["r1"].Stops); n != maxLatched || d.told["r1"].Stops[0].ID != fmt.Sprintf("%060d", 0) {
-		t.Errorf("%d stops are listed, the first %s", n, d.told["r1"].Stops[0].ID)
+	if n := len(d.documents["r1"].Stops); n != maxLatched || d.documents["r1"].Stops[0].ID != fmt.Sprintf("%060d", 0) {
+		t.Errorf("%d stops are listed, the first %s", n, d.documents["r1"].Stops[0].ID)
 	}
 }
 

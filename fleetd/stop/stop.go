@@ -69,7 +69,7 @@ func (o *Order) Means(robot string, labels map[string]string) bool {
 func OrderOf(client string, payload []byte, at time.Time) Order {
 	r, anew := schema.ReadStop(client, payload)
 	return Order{
-		ID: r.ID, Level: r.Level, By: bounded(r.By, 63), Why: bounded(r.Why, 256), At: at.Truncate(time.Microsecond),
+		ID: r.ID, Level: r.Level, By: truncated(r.By, 63), Why: truncated(r.Why, 256), At: at.Truncate(time.Microsecond),
 		All: len(r.Robots) == 0 && len(r.Labels) == 0, Robots: r.Robots, Labels: r.Labels, Anew: anew, Client: client,
 	}
 }
@@ -87,7 +87,7 @@ func Learned(robot string, l schema.StopLatch, ahead time.Duration, at time.Time
 		l.Level = schema.StopStop
 	}
 	return Order{
-		ID: l.ID, Level: l.Level, By: bounded(l.Asker(), 256), Why: bounded(l.Why, 256), At: at.Truncate(time.Microsecond),
+		ID: l.ID, Level: l.Level, By: truncated(l.Asker(), 256), Why: truncated(l.Why, 256), At: at.Truncate(time.Microsecond),
 		All: l.All, Robots: []string{robot}, FromRobot: true, Shown: l.Since.Time(), Pressed: l.Since.Time().Add(ahead),
 	}, schema.ValidRequestID(l.ID)
 }
