@@ -25,7 +25,8 @@ func small() wall {
 			"github.com/eclipse/paho.mqtt.golang": "broker/link",
 			"github.com/mochi-mqtt/server/v2":     "broker/server",
 		},
-		sleepers: []string{"deploy/e2e"},
+		assemblies: map[string]string{"robotd/robot": "Robot"},
+		sleepers:   []string{"deploy/e2e"},
 	}
 }
 
@@ -80,6 +81,12 @@ func TestEveryViolationIsReported(t *testing.T) {
 			`package disk; import "time"; func f() { time.Sleep(1) }`, "sleeps"},
 		{"sleep in a room", "robotd/mode/mode.go",
 			`package mode; import "time"; func f() { time.Sleep(1) }`, "waits (time.Sleep)"},
+		{"a part that holds the assembly", "robotd/robot/writer.go",
+			`package robot; type writer struct { name string; r *Robot }`, "line 1: a field holds the assembly"},
+		{"a part that embeds the assembly", "robotd/robot/writer.go",
+			`package robot; type writer struct { *Robot }`, "a field holds the assembly"},
+		{"a field elsewhere that holds assemblies", "robotd/main.go",
+			`package main; import all "troupe/robotd/robot"; type program struct { robots map[string]*all.Robot }`, "a field holds the assembly"},
 		{"a package that is called util", "fleetd/util/x.go",
 			`package util`, "says nothing"},
 		{"a package named unlike its folder", "robotd/mode/mode.go",
@@ -106,14 +113,15 @@ func TestAllowedImportIsNotReported(t *testing.T) {
 		"robotd/mode/testdata/bad.go": {Data: []byte(`this is not Go`)},
 		".cache/bad.go":               {Data: []byte(`nor this`)},
 		"robotd/disk/disk.go":         {Data: []byte(`package disk; import ("os"; "time"); var _ = os.Open; var x = time.NewTimer`)},
-		"robotd/robot/robot.go":       {Data: []byte(`package robot; import ("time"; _ "troupe/broker/link"; _ "troupe/robotd/disk"); var x = time.Now`)},
+		"robotd/robot/robot.go":       {Data: []byte(`package robot; import ("time"; _ "troupe/broker/link"; _ "troupe/robotd/disk"); var x = time.Now; type Robot struct { each func(*Robot); other disk.Robot }; func f(*Robot) {}`)},
 		"robotd/bodytest/body.go":     {Data: []byte(`package bodytest; import _ "troupe/robotd/mode"`)},
 		"broker/link/link.go":         {Data: []byte(`package link; import _ "github.com/eclipse/paho.mqtt.golang"`)},
 		"broker/server/server.go":     {Data: []byte(`package server; import _ "github.com/mochi-mqtt/server/v2"`)},
 		"deploy/e2e/whole_test.go":    {Data: []byte(`package e2e; import ("time"; _ "troupe/robotd/robot"); func f() { time.Sleep(1) }`)},
+		"robotd/robot/robot_test.go":  {Data: []byte(`package robot; type world struct { *Robot }`)},
 		"robotd/main.go":              {Data: []byte(`package main; import _ "troupe/robotd/robot"`)},
 	})
-	if err != nil || len(found) != 0 || files != 11 {
+	if err != nil || len(found) != 0 || files != 12 {
 		t.Fatalf("%d files read, %v, reported:\n%s", files, err, strings.Join(found, "\n"))
 	}
 }

@@ -23,6 +23,7 @@ type wall struct {
 	allowedImports map[imported]string
 	allowedClocks  map[string]string
 	onlyIn         map[string]string
+	assemblies     map[string]string
 	sleepers       []string
 
 	// used are the exceptions, by their key, that some file needed.
@@ -152,7 +153,54 @@ func (w wall) file(s *source) (found []string) {
 		}
 	}
 	w.time(s, at, say)
+	w.fields(s, say)
 	return found
+}
+
+// fields is who holds an assembly. Tests do: they look at the whole.
+func (w wall) fields(s *source, say func(string, ...any)) {
+	if s.test {
+		return
+	}
+	ast.Inspect(s.tree, func(n ast.Node) bool {
+		t, ok := n.(*ast.StructType)
+		if !ok {
+			return true
+		}
+		for _, field := range t.Fields.List {
+			ast.Inspect(field.Type, func(n ast.Node) bool {
+				switch n.(type) {
+				case *ast.FuncType, *ast.StructType: // who is given one does not hold it; and that one comes by itself
+					return false
+				}
+				if w.isAssembly(s, n) {
+					say("line %d: a field holds the assembly: give the part what it needs of it through its constructor", s.set.Position(field.Pos()).Line)
+				}
+				_, qualified := n.(*ast.SelectorExpr)
+				return !qualified // the name behind the dot is another package's
+			})
+		}
+		return true
+	})
+}
+
+// isAssembly reports whether the node is the name of an assembly.
+func (w wall) isAssembly(s *source, n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.Ident:
+		return w.assemblies[s.folder] == n.Name
+	case *ast.SelectorExpr:
+		x, ok := n.X.(*ast.Ident)
+		if !ok {
+			return false
+		}
+		for folder, name := range w.assemblies {
+			if s.imports[module+folder] == x.Name && n.Sel.Name == name {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (w wall) packageName(s *source, say func(string, ...any)) {

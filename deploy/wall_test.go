@@ -116,6 +116,13 @@ var onlyIn = map[string]string{
 	"github.com/mochi-mqtt/server/v2":     "broker/server",
 }
 
+// The types that put a program together, by their folder. No struct has one as a
+// field: each part gets what it needs through its constructor, so that a reader sees
+// what it needs, and a test can give it that.
+var assemblies = map[string]string{
+	"fleetd/fleet": "Fleet",
+}
+
 // Folders whose tests run real processes against real time, and may sleep.
 var sleepers = []string{"deploy/e2e"}
 
@@ -123,7 +130,7 @@ func TestImportsFollowTheLadder(t *testing.T) {
 	w := wall{
 		ladder: ladder, houses: houses, testSupport: testSupport,
 		allowedImports: allowedImports, allowedClocks: allowedClocks,
-		onlyIn: onlyIn, sleepers: sleepers,
+		onlyIn: onlyIn, assemblies: assemblies, sleepers: sleepers,
 	}
 	found, files, err := w.check(os.DirFS(".."))
 	if err != nil {
