@@ -1,0 +1,101 @@
+package fleet
+
+import (
+	"context"
+	"time"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/command"
+	"troupe/fleetd/dispatch"
+	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
+	"troupe/fleetd/stop"
+	"troupe/schema"
+)
+
+// pace is how long the stream gathers changes.
+const pace = 250 * time.Millisecond
+
+var _ api.Fleet = (*Fleet)(nil)
+
+// Now is the fleet's clock.
+func (f *Fleet) Now() time.Time { return time.Now() }
+
+// Robots lists every robot that was ever seen.
+func (f *Fleet) Robots() []api.Robot { return f.view.Robots() }
+
+// Robot is everything about one robot.
+func (f *Fleet) Robot(id string) (api.Detail, bool) { return f.view.Robot(id) }
+
+// Document is the newest of that kind that a robot told.
+func (f *Fleet) Document(robot string, kind schema.TopicKind) []byte {
+	return f.view.Document(robot, kind)
+}
+
+// Orphans are the retained documents of robots that the database does not know.
+func (f *Fleet) Orphans() []api.Orphan { return f.view.Orphans() }
+
+// Issuer is what certificates are issued with.
+func (f *Fleet) Issuer() (api.Issuer, error) { return f.identity.Issuer(f.EnrolURL()) }
+
+// Leaving says what the decommission of a robot waits for.
+func (f *Fleet) Leaving(robot string) string { return f.revocations.Waiting(robot) }
+
+// Catalogue is what the bodies of the fleet's robots can play and show.
+func (f *Fleet) Catalogue() library.Catalogue { return f.view.Catalogue() }
+
+// Watch tells of changes until it is closed.
+func (f *Fleet) Watch() api.Watch { return f.view.Watch(pace) }
+
+// Targets are the robots that s means, as the dispatcher would send to them now.
+func (f *Fleet) Targets(s selector.Selector, stop bool) (targets []command.Target, unknown []string) {
+	return f.view.Targets(s, stop)
+}
+
+// Labelled reports whether the robots' labels were read.
+func (f *Fleet) Labelled() bool { return f.labelled.Load() }
+
+// Issue sets commands on their way.
+func (f *Fleet) Issue(ctx context.Context, batch command.Batch, commands []command.Command, stop bool) (api.Ticket, error) {
+	t, err := f.dispatcher.Issue(ctx, batch, commands, stop)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// CallOff ends a command that was not sent yet.
+func (f *Fleet) CallOff(ctx context.Context, id string) bool { return f.dispatcher.Cancel(ctx, id) }
+
+// Hold stops robots and holds the stop.
+func (f *Fleet) Hold(ctx context.Context, o stop.Order, batch command.Batch, commands []command.Command) (api.Ticket, error) {
+	ctx = context.WithoutCancel(ctx) // who asked for a stop may hang up; it goes on
+	var t *dispatch.Handle
+	kept := f.stops.Hold(ctx, o, func() { t = f.dispatcher.Stop(ctx, batch, commands) })
+	t.AwaitPersisted()
+	return t, kept
+}
+
+// Latched lists the latched stops, and HeldComplete reports whether they are all.
+func (f *Fleet) Latched() []api.LatchedStop { return f.stops.Latched() }
+
+func (f *Fleet) HeldComplete() bool { return f.stops.Complete() }
+
+// Release releases stops by their ids.
+func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]schema.Problem, error) {
+	return f.stops.Release(ctx, ids, by, why)
+}
+
+// TakenBy says who goes by a name, so that no robot can; empty: nobody that is
+// known here. What the database knows is not looked at.
+func (f *Fleet) TakenBy(name string) string {
+	switch {
+	case name == f.cfg.Name:
+		return "this instance"
+	case schema.ReservedName(name):
+		return "fleetd instances or people's tools"
+	case f.view.IsClient(name):
+		return "a client of the broker"
+	}
+	return ""
+}

@@ -1,0 +1,117 @@
+package fleet
+
+import (
+	"context"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/fleetd/command"
+	"troupe/fleetd/dispatch"
+	"troupe/fleetd/latch"
+	"troupe/fleetd/publish"
+	"troupe/fleetd/replica"
+	"troupe/fleetd/trust"
+	"troupe/fleetd/view"
+)
+
+// newLeadership makes this instance's part in who leads.
+func (f *Fleet) newLeadership() *replica.Leadership {
+	return replica.New(replica.Deps{
+		Log: f.log, Name: f.cfg.Name, Now: time.Now,
+		Store:   func() (replica.Store, error) { return f.Store() },
+		Session: func() string { return f.link.Session() },
+		Open: func(session string) (replica.Conn, error) {
+			c, err := publish.OpenLeaderConn(publish.LeaderConnDeps{
+				Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Boot: f.boot, Version: f.cfg.Version, Started: f.started, Now: time.Now, Open: f.open,
+				Leads: f.leadership.Leads, Linked: f.leadership.Linked, Foreign: f.leadership.Wake, Disputed: f.disputed,
+			}, f.publisher, session)
+			if err != nil {
+				return nil, err
+			}
+			return c, nil
+		},
+	})
+}
+
+// newPublisher makes what publishes for all robots.
+func (f *Fleet) newPublisher() *publish.Publisher {
+	return publish.New(publish.Deps{
+		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Leads: f.leadership.Leads, Failed: f.databaseFailed,
+		Robots: f.view, Send: f.dispatcher.Send, Changed: f.Changed,
+		Writer: func() publish.Writer {
+			if c, ok := f.leadership.Conn().(publish.Writer); ok {
+				return c
+			}
+			return nil
+		},
+	})
+}
+
+// makeDispatcher makes what leads commands through their states, and what looks after
+// those of others.
+func (f *Fleet) makeDispatcher() {
+	d := dispatch.Deps{
+		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Failed: f.databaseFailed, Leads: f.leadership.Leads,
+		Store:   func() (dispatch.Store, error) { return f.Store() },
+		Publish: func(ctx context.Context, m link.Message) error { return f.link.Publish(ctx, m) },
+		Robots:  f.view, Instances: &f.instances,
+		Defers: func(c command.Command) bool { return f.stops.PutsOff(c) },
+	}
+	f.dispatcher, f.auditor, f.orphaned = dispatch.New(d), dispatch.NewAuditor(d), dispatch.NewOrphaned(d)
+}
+
+// makeTrust makes this instance's identity, and what takes that of others away.
+func (f *Fleet) makeTrust() {
+	f.identity = trust.NewIdentity(trust.IdentityDeps{
+		Name: f.cfg.Name, Password: f.cfg.Password, BrokerFiles: f.cfg.BrokerFiles, Vault: f.vault, Certificate: f.certificate,
+		RobotBrokers: f.cfg.RobotBrokers, SignKey: f.cfg.SignKey, ReleaseKey: f.cfg.ReleaseKey, Now: time.Now,
+	})
+	f.revocations = trust.NewRevocationPublisher(trust.RevocationDeps{
+		Log: f.log, Namespace: f.ns, Now: time.Now, Vault: f.vault, Leads: f.leadership.Leads, Failed: f.databaseFailed, Whereabouts: f.view.Whereabouts,
+		Send: f.dispatcher.Send, Say: f.publisher.Say, Wake: f.publisher.Wake,
+		Refresh: func(ctx context.Context) error {
+			db, err := f.Store()
+			if err != nil {
+				return err
+			}
+			return f.refresh(ctx, db)
+		},
+	})
+}
+
+// openVault opens the fleet's keys, if there are any.
+func (f *Fleet) openVault(now time.Time) (err error) {
+	f.vault, err = trust.OpenVault(f.cfg.CA, now, f.log)
+	return err
+}
+
+// newStops makes what holds stops. It opens the file on this machine where they wait.
+func (f *Fleet) newStops() (*latch.Stops, error) {
+	return latch.New(latch.Deps{
+		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Spool: f.cfg.Spool, Now: time.Now, Failed: f.databaseFailed,
+		Leads: f.leadership.Leads, Followed: f.leadership.Followed,
+		Store:      func() (latch.Store, error) { return f.Store() },
+		Session:    func() string { return f.link.Session() },
+		Publish:    func(ctx context.Context, m link.Message) error { return f.link.Publish(ctx, m) },
+		Dispatcher: f.dispatcher, Robots: f.view, Wake: f.publisher.Wake,
+		Live: func() { f.retained.Soon() },
+	})
+}
+
+// newPersister makes what writes behind the view. In a fleet for development it adopts
+// robots by itself.
+func (f *Fleet) newPersister() *view.Persister {
+	d := view.PersisterDeps{
+		Now: time.Now, Failed: f.databaseFailed, Well: f.databaseWell,
+		Leads: f.leadership.Leads, Followed: f.leadership.Followed,
+	}
+	if f.cfg.Dev {
+		d.Adopt = func(ctx context.Context, robot string) error {
+			if f.TakenBy(robot) != "" {
+				return nil // a person who asks for it is told why not
+			}
+			return f.Adopt(ctx, robot)
+		}
+	}
+	return view.NewPersister(f.view, d)
+}
