@@ -28,25 +28,25 @@ func (f *Fleet) news(ctx context.Context, db *store.Store) {
 		}
 		n, err := db.News(ctx)
 		if err != nil {
-			f.databaseFailed("news not read", err)
+			f.health.databaseFailed("news not read", err)
 			continue
 		}
-		f.databaseWell()
+		f.health.databaseWell()
 		if n.Changes == known {
 			f.stops.Unchanged()
 			continue
 		}
 		f.publisher.Wake()
 		if err := f.refresh(ctx, db); err != nil {
-			f.databaseFailed("fleet not read", err)
+			f.health.databaseFailed("fleet not read", err)
 			continue
 		}
 		if err := f.dispatcher.ReadReleased(ctx, db, time.Now()); err != nil {
-			f.databaseFailed("released stops not read", err)
+			f.health.databaseFailed("released stops not read", err)
 			continue
 		}
 		if err := f.stops.Read(ctx, db); err != nil {
-			f.databaseFailed("stops not read", err)
+			f.health.databaseFailed("stops not read", err)
 			continue
 		}
 		f.stops.Wake() // what waits here may be persisted by now
@@ -64,7 +64,7 @@ func (f *Fleet) Changed(ctx context.Context) {
 		return
 	}
 	if err := f.refresh(context.WithoutCancel(ctx), db); err != nil {
-		f.databaseFailed("fleet not read", err)
+		f.health.databaseFailed("fleet not read", err)
 	}
 }
 

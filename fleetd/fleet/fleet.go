@@ -42,45 +42,32 @@ type Fleet struct {
 	started time.Time
 
 	view        *view.View
-	retained    *retained.Sweeper
-	auditor     *dispatch.Auditor
 	keeper      *view.Persister
-	dispatcher  *dispatch.Dispatcher
+	leadership  *replica.Leadership
+	instances   replica.Instances
 	publisher   *publish.Publisher
-	revocations *trust.RevocationPublisher
+	dispatcher  *dispatch.Dispatcher
+	auditor     *dispatch.Auditor
+	orphaned    *dispatch.Orphaned
 	stops       *latch.Stops
+	retained    *retained.Sweeper
+	revocations *trust.RevocationPublisher
 
-	leadership *replica.Leadership
-	instances  replica.Instances
-	orphaned   *dispatch.Orphaned
-	beats      atomic.Int64 // the newest heartbeat's number
+	vault       *vault.Vault       // nil without the fleet's keys
+	certificate *trust.Certificate // nil without a certificate to show
+	identity    *trust.Identity
+	web         web
 
-	labelled atomic.Bool   // the database's labels were read
-	link     *link.Link    // what it tells waits until
+	link     *link.Link    // what it hears waits until
 	opened   chan struct{} // is closed
-
-	mux      *http.ServeMux
-	handler  http.Handler
-	listener net.Listener // nil without an address
-	server   *http.Server
-
-	vault          *vault.Vault       // nil without the fleet's keys
-	certificate    *trust.Certificate // nil without a certificate to show
-	identity       *trust.Identity
-	robotsListener net.Listener // nil without an address at which robots ask
-	robotsServer   *http.Server
-	knowing        sync.Mutex // held while the view learns which robots the database knows
+	beats    atomic.Int64  // the newest heartbeat's number
+	health   health        // and the database
+	knowing  sync.Mutex    // held while the view learns which robots the database knows
+	labelled atomic.Bool   // it has learnt that once
 
 	end     context.CancelFunc
 	running sync.WaitGroup
 	failed  chan error
-
-	mu       sync.Mutex
-	db       *store.Store
-	database api.Health
-	broker   api.Health
-	rival    string    // why somebody else seems to use fleetd's name
-	rivalAt  time.Time // when that was seen last
 }
 
 // Run serves until ctx ends. ready, if given, is called once the address is
@@ -111,8 +98,11 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	now := time.Now()
 	f := &Fleet{
 		cfg: cfg, ns: cfg.Namespace, log: cfg.Logger, boot: uuid.NewString(), started: now, failed: make(chan error, 1), opened: make(chan struct{}),
-		database: api.Health{Why: "not opened yet", Since: schema.TimeOf(now)},
-		broker:   api.Health{Why: "not connected yet", Since: schema.TimeOf(now)},
+		health: health{
+			log:      cfg.Logger,
+			database: api.Health{Why: "not opened yet", Since: schema.TimeOf(now)},
+			broker:   api.Health{Why: "not connected yet", Since: schema.TimeOf(now)},
+		},
 	}
 	if cfg.Dial == nil && cfg.Password != "" && slices.ContainsFunc(append([]string{cfg.Broker}, cfg.Others...), link.InTheClear) {
 		f.log.Warn("fleetd's password goes to the broker in the clear: whoever is on the way reads it; use mqtts or wss", "broker", cfg.Broker)
@@ -138,13 +128,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		stop()
 		return nil, errors.Join(err, f.closeListeners(), f.closeDatabase())
 	}
-	f.retained = retained.New(retained.Deps{
-		Log: f.log, Namespace: f.ns, Name: cfg.Name, Now: time.Now, Leads: f.leadership.Leads, Open: f.open,
-		Session:     func() string { return f.link.Session() },
-		Publish:     func(ctx context.Context, m link.Message) error { return f.link.Publish(ctx, m) },
-		PublishWait: func(ctx context.Context, m link.Message) error { return f.link.PublishWait(ctx, m) },
-		Robots:      f.view, Stops: f.stops,
-	})
+	f.retained = f.newSweeper()
 	if err := f.connect(context.WithoutCancel(ctx)); err != nil { // cut only by Close, after the last words
 		stop()
 		return nil, errors.Join(err, f.closeListeners(), f.closeDatabase(), f.stops.Close())
@@ -154,29 +138,29 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	f.running.Go(func() { f.stops.Run(running) })
 	f.running.Go(func() { f.fleetd(running) })
 	f.running.Go(func() { f.leadership.Run(running) })
-	if f.listener != nil {
-		f.running.Go(func() { f.serve(f.server, f.listener, f.cfg.HTTPCert != "") })
+	if f.web.listener != nil {
+		f.running.Go(func() { f.serve(f.web.server, f.web.listener, f.cfg.HTTPCert != "") })
 	}
-	if f.robotsListener != nil {
-		f.running.Go(func() { f.serve(f.robotsServer, f.robotsListener, true) })
+	if f.web.robotsListener != nil {
+		f.running.Go(func() { f.serve(f.web.robotsServer, f.web.robotsListener, true) })
 	}
 	return f, nil
 }
 
 // URL is where fleetd serves, empty for one without an address.
 func (f *Fleet) URL() string {
-	if f.listener == nil {
+	if f.web.listener == nil {
 		return ""
 	}
 	scheme := "http"
 	if f.cfg.HTTPCert != "" {
 		scheme = "https"
 	}
-	return scheme + "://" + f.listener.Addr().String()
+	return scheme + "://" + f.web.listener.Addr().String()
 }
 
 // Handler answers requests from within the process.
-func (f *Fleet) Handler() http.Handler { return f.handler }
+func (f *Fleet) Handler() http.Handler { return f.web.handler }
 
 // Close ends fleetd in order: no new requests, last writes, and a word to the
 // robots that it is gone.
@@ -223,23 +207,10 @@ func (f *Fleet) linked(s link.State) {
 	<-f.opened
 	now := time.Now()
 	up := s.Phase == link.Up
-	f.mu.Lock()
-	changed := f.broker.OK != up
-	f.broker.OK = up
-	if changed {
-		f.broker.Since = schema.TimeOf(now)
-	}
-	switch {
-	case up:
-		f.broker.Why = ""
-	case s.Contested:
-		f.broker.Why = "another client connects under the name " + f.cfg.Name
-		f.rival, f.rivalAt = f.broker.Why, now
+	if s.Contested && !up {
 		f.log.Error("another client connects under this instance's name: look for a second fleetd called "+f.cfg.Name+" and give it a name of its own", "wait", s.Wait)
-	case s.Err != nil:
-		f.broker.Why = s.Err.Error()
 	}
-	f.mu.Unlock()
+	changed := f.health.linked(s, f.cfg.Name, now)
 	if changed {
 		f.turned(f.view.Connected(up, now)...)
 	}
@@ -257,13 +228,6 @@ func (f *Fleet) rivalled(m link.Message) bool {
 	return len(problems) == 0 && n.Reason == schema.ReasonTakenOver
 }
 
-// disputed notes a sign that somebody else uses fleetd's name.
-func (f *Fleet) disputed(why string, now time.Time) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.rival, f.rivalAt = why, now
-}
-
 // fleetd waits for the database and then does all that needs it.
 func (f *Fleet) fleetd(ctx context.Context) {
 	wait := backoff.NewExponentialBackOff()
@@ -274,7 +238,7 @@ func (f *Fleet) fleetd(ctx context.Context) {
 				f.work(ctx, db)
 				return
 			}
-			f.databaseFailed("fleet not read", err)
+			f.health.databaseFailed("fleet not read", err)
 		}
 		timer := time.NewTimer(wait.NextBackOff())
 		select {

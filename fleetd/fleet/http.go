@@ -19,10 +19,21 @@ import (
 // maxHeader bounds the header of a request.
 const maxHeader = 64 << 10
 
+// web is the addresses at which fleetd answers.
+type web struct {
+	mux      *http.ServeMux
+	handler  http.Handler
+	listener net.Listener // nil without an address
+	server   *http.Server
+
+	robotsListener net.Listener // nil without an address at which robots ask
+	robotsServer   *http.Server
+}
+
 // listen binds the address and refuses one that others could reach, unless that
 // was asked for in so many words: nobody is asked who he is yet.
 func (f *Fleet) listen(ctx, running context.Context) error {
-	f.handler = f.routes()
+	f.web.handler = f.routes()
 	if f.cfg.HTTPCert != "" {
 		var err error
 		if f.certificate, err = trust.LoadCertificate(f.cfg.HTTPCert, f.cfg.HTTPKey, f.log, time.Now); err != nil {
@@ -47,8 +58,8 @@ func (f *Fleet) listen(ctx, running context.Context) error {
 	} else {
 		f.log.Warn("no login: everybody on this machine commands every robot", "http", l.Addr().String())
 	}
-	f.listener = l
-	f.server = f.httpServer(running, f.handler, newConnections(maxConnections, reservedForStops))
+	f.web.listener = l
+	f.web.server = f.httpServer(running, f.web.handler, newConnections(maxConnections, reservedForStops))
 	return nil
 }
 
@@ -75,7 +86,7 @@ func (f *Fleet) httpServer(running context.Context, handler http.Handler, c *con
 // closeListeners releases the addresses before anybody was answered.
 func (f *Fleet) closeListeners() error {
 	var errs []error
-	for _, l := range []net.Listener{f.listener, f.robotsListener} {
+	for _, l := range []net.Listener{f.web.listener, f.web.robotsListener} {
 		if l != nil {
 			errs = append(errs, l.Close())
 		}
@@ -86,7 +97,7 @@ func (f *Fleet) closeListeners() error {
 // shutdownHTTP ends the answering of requests: at leisure, then at once.
 func (f *Fleet) shutdownHTTP(ctx context.Context) error {
 	var errs []error
-	for _, s := range []*http.Server{f.server, f.robotsServer} {
+	for _, s := range []*http.Server{f.web.server, f.web.robotsServer} {
 		if s == nil {
 			continue
 		}
@@ -101,7 +112,7 @@ func (f *Fleet) shutdownHTTP(ctx context.Context) error {
 
 func (f *Fleet) routes() http.Handler {
 	mux := http.NewServeMux()
-	f.mux = mux
+	f.web.mux = mux
 	api.Register(mux, f, f.log)
 	mux.Handle("/", console.Handler())
 	hosts := append([]string{}, f.cfg.Hosts...)
@@ -122,32 +133,32 @@ func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen for robots on %s: %w", f.cfg.Enrol, err)
 	}
-	f.robotsListener = l
-	files := api.RobotsOnly(f, f.log, f.mux)
-	f.robotsServer = f.httpServer(running, api.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	f.web.robotsListener = l
+	files := api.RobotsOnly(f, f.log, f.web.mux)
+	f.web.robotsServer = f.httpServer(running, api.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := strings.TrimPrefix(r.URL.Path, api.Prefix); {
 		case slices.Contains(api.EnrolPaths, path):
-			f.mux.ServeHTTP(w, r)
+			f.web.mux.ServeHTTP(w, r)
 		case r.Method == http.MethodGet && strings.HasPrefix(path, api.FilesPath):
 			files.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
 	}), f.log, nil), newConnections(maxRobotConnections, 0))
-	f.robotsServer.TLSConfig = f.certificate.Config(f.vault.Issuers()...)
+	f.web.robotsServer.TLSConfig = f.certificate.Config(f.vault.Issuers()...)
 	f.log.Info("robots may ask for certificates", "enrol", f.EnrolURL())
 	return nil
 }
 
 // EnrolURL is where robots ask for certificates, empty where they may not.
 func (f *Fleet) EnrolURL() string {
-	if f.robotsListener == nil {
+	if f.web.robotsListener == nil {
 		return ""
 	}
 	if f.cfg.EnrolURL != "" {
 		return f.cfg.EnrolURL
 	}
-	_, port, _ := net.SplitHostPort(f.robotsListener.Addr().String())
+	_, port, _ := net.SplitHostPort(f.web.robotsListener.Addr().String())
 	host := "localhost"
 	if pair, err := f.certificate.Current(); err == nil {
 		switch leaf := pair.Leaf; {

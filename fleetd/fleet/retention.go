@@ -33,7 +33,7 @@ type pruner struct {
 func (f *Fleet) newPruner() *pruner {
 	return &pruner{
 		log: f.log, keepAudit: f.cfg.KeepAudit, keepCommands: f.cfg.KeepCommands, keepEvents: f.cfg.KeepEvents,
-		leads: f.leadership.Leads, failed: f.databaseFailed,
+		leads: f.leadership.Leads, failed: f.health.databaseFailed,
 	}
 }
 

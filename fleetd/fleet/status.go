@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"troupe/fleetd/api"
-	"troupe/fleetd/presence"
 	"troupe/fleetd/retained"
 	"troupe/schema"
 )
@@ -17,20 +16,13 @@ func (f *Fleet) Status() api.Status {
 		held[i].Robots = []string{}
 	}
 	led, now := f.leadership.Status(), time.Now()
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	s := api.Status{
 		Latched: held, HeldComplete: complete, Kept: kept(f.retained.List(now)),
 		Leadership: api.Leadership{Leads: led.Leads, Leader: led.Leader, Why: led.Why, Since: schema.TimeOf(led.Since)},
 		TS:         schema.TimeOf(now), Version: f.cfg.Version, Name: f.cfg.Name,
-		Broker: f.broker, Database: f.database, Dropped: f.keeper.Dropped(),
+		Dropped: f.keeper.Dropped(),
 	}
-	if !f.rivalAt.IsZero() && time.Since(f.rivalAt) < presence.Disputed {
-		s.Disputed = f.rival
-	}
-	if f.db != nil {
-		s.FleetID = f.db.FleetID()
-	}
+	f.health.tell(&s, now)
 	return s
 }
 

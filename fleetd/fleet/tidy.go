@@ -37,7 +37,7 @@ func (f *Fleet) tidyNow(ctx context.Context, db *store.Store, now time.Time) {
 	_, files := db.ForgetFiles(ctx, now.Add(-f.cfg.KeepUnused))
 	blobs, told := db.ForgetBlobs(ctx, now.Add(-f.cfg.KeepUnused), now)
 	if err := errors.Join(sent, files, told); err != nil {
-		f.databaseFailed("old rows not removed", err)
+		f.health.databaseFailed("old rows not removed", err)
 	}
 	if blobs > 0 {
 		f.log.Info("the broker is to forget blobs that no desired state needs", "blobs", blobs)

@@ -10,6 +10,7 @@ import (
 	"troupe/fleetd/latch"
 	"troupe/fleetd/publish"
 	"troupe/fleetd/replica"
+	"troupe/fleetd/retained"
 	"troupe/fleetd/trust"
 	"troupe/fleetd/view"
 )
@@ -23,7 +24,7 @@ func (f *Fleet) newLeadership() *replica.Leadership {
 		Open: func(session string) (replica.Conn, error) {
 			c, err := publish.OpenLeaderConn(publish.LeaderConnDeps{
 				Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Boot: f.boot, Version: f.cfg.Version, Started: f.started, Now: time.Now, Open: f.open,
-				Leads: f.leadership.Leads, Linked: f.leadership.Linked, Foreign: f.leadership.Wake, Disputed: f.disputed,
+				Leads: f.leadership.Leads, Linked: f.leadership.Linked, Foreign: f.leadership.Wake, Disputed: f.health.disputed,
 			}, f.publisher, session)
 			if err != nil {
 				return nil, err
@@ -36,7 +37,7 @@ func (f *Fleet) newLeadership() *replica.Leadership {
 // newPublisher makes what publishes for all robots.
 func (f *Fleet) newPublisher() *publish.Publisher {
 	return publish.New(publish.Deps{
-		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Leads: f.leadership.Leads, Failed: f.databaseFailed,
+		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed,
 		Robots: f.view, Send: f.dispatcher.Send, Changed: f.Changed,
 		Writer: func() publish.Writer {
 			if c, ok := f.leadership.Conn().(publish.Writer); ok {
@@ -51,7 +52,7 @@ func (f *Fleet) newPublisher() *publish.Publisher {
 // those of others.
 func (f *Fleet) makeDispatcher() {
 	d := dispatch.Deps{
-		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Failed: f.databaseFailed, Leads: f.leadership.Leads,
+		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Failed: f.health.databaseFailed, Leads: f.leadership.Leads,
 		Store:   func() (dispatch.Store, error) { return f.Store() },
 		Publish: func(ctx context.Context, m link.Message) error { return f.link.Publish(ctx, m) },
 		Robots:  f.view, Instances: &f.instances,
@@ -67,7 +68,7 @@ func (f *Fleet) makeTrust() {
 		RobotBrokers: f.cfg.RobotBrokers, SignKey: f.cfg.SignKey, ReleaseKey: f.cfg.ReleaseKey, Now: time.Now,
 	})
 	f.revocations = trust.NewRevocationPublisher(trust.RevocationDeps{
-		Log: f.log, Namespace: f.ns, Now: time.Now, Vault: f.vault, Leads: f.leadership.Leads, Failed: f.databaseFailed, Whereabouts: f.view.Whereabouts,
+		Log: f.log, Namespace: f.ns, Now: time.Now, Vault: f.vault, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Whereabouts: f.view.Whereabouts,
 		Send: f.dispatcher.Send, Say: f.publisher.Say, Wake: f.publisher.Wake,
 		Refresh: func(ctx context.Context) error {
 			db, err := f.Store()
@@ -88,7 +89,7 @@ func (f *Fleet) openVault(now time.Time) (err error) {
 // newStops makes what holds stops. It opens the file on this machine where they wait.
 func (f *Fleet) newStops() (*latch.Stops, error) {
 	return latch.New(latch.Deps{
-		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Spool: f.cfg.Spool, Now: time.Now, Failed: f.databaseFailed,
+		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Spool: f.cfg.Spool, Now: time.Now, Failed: f.health.databaseFailed,
 		Leads: f.leadership.Leads, Followed: f.leadership.Followed,
 		Store:      func() (latch.Store, error) { return f.Store() },
 		Session:    func() string { return f.link.Session() },
@@ -102,7 +103,7 @@ func (f *Fleet) newStops() (*latch.Stops, error) {
 // robots by itself.
 func (f *Fleet) newPersister() *view.Persister {
 	d := view.PersisterDeps{
-		Now: time.Now, Failed: f.databaseFailed, Well: f.databaseWell,
+		Now: time.Now, Failed: f.health.databaseFailed, Well: f.health.databaseWell,
 		Leads: f.leadership.Leads, Followed: f.leadership.Followed,
 	}
 	if f.cfg.Dev {
@@ -114,4 +115,15 @@ func (f *Fleet) newPersister() *view.Persister {
 		}
 	}
 	return view.NewPersister(f.view, d)
+}
+
+// newSweeper makes what removes stray retained messages.
+func (f *Fleet) newSweeper() *retained.Sweeper {
+	return retained.New(retained.Deps{
+		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Leads: f.leadership.Leads, Open: f.open,
+		Session:     func() string { return f.link.Session() },
+		Publish:     func(ctx context.Context, m link.Message) error { return f.link.Publish(ctx, m) },
+		PublishWait: func(ctx context.Context, m link.Message) error { return f.link.PublishWait(ctx, m) },
+		Robots:      f.view, Stops: f.stops,
+	})
 }
