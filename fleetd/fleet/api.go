@@ -10,6 +10,7 @@ import (
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/stop"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
@@ -44,8 +45,21 @@ func (f *Fleet) Leaving(robot string) string { return f.revocations.Waiting(robo
 // Catalogue is what the bodies of the fleet's robots can play and show.
 func (f *Fleet) Catalogue() library.Catalogue { return f.view.Catalogue() }
 
-// Watch tells of changes until it is closed.
-func (f *Fleet) Watch() api.Watch { return f.view.Watch(pace) }
+// Watch reports what people see change of robots until it is closed.
+func (f *Fleet) Watch() api.Watch { return watch{f.view.Subscribe(view.Everything, pace)} }
+
+// watch is a feed for the API.
+type watch struct{ *view.Feed }
+
+// Next returns the newest line of each robot that changed.
+func (w watch) Next(ctx context.Context, atMost time.Duration) ([]api.Robot, error) {
+	changed, err := w.Feed.Next(ctx, atMost)
+	lines := make([]api.Robot, 0, len(changed))
+	for _, d := range changed {
+		lines = append(lines, d.Line)
+	}
+	return lines, err
+}
 
 // Targets are the robots that s means, as the dispatcher would send to them now.
 func (f *Fleet) Targets(s selector.Selector, stop bool) (targets []command.Target, unknown []string) {

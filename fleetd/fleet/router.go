@@ -110,7 +110,7 @@ func (f *Fleet) pass(kind schema.TopicKind, id string, m link.Message, s view.Se
 }
 
 // turned tells the driver of commands which robots came or went.
-func (f *Fleet) turned(turns ...view.Change) {
+func (f *Fleet) turned(turns ...view.PresenceChange) {
 	for _, t := range turns {
 		switch {
 		case t.Came():

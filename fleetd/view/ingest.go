@@ -10,7 +10,7 @@ import (
 
 // Seen is what a message of a robot says to others than the view.
 type Seen struct {
-	Change  Change
+	Change  PresenceChange
 	Latches []schema.StopLatch // what the robot holds
 	Current bool               // it holds them now
 	Ahead   time.Duration      // this machine's clock, of the robot's

@@ -9,8 +9,8 @@ import (
 	"troupe/schema"
 )
 
-// line is the robot as lists and the stream show it to the fleet of that fleet id.
-func (e *entry) line(id, fleetID string) api.Robot {
+// makeLine is the robot as lists and the stream show it to the fleet of that fleet id.
+func (e *entry) makeLine(id, fleetID string) api.Robot {
 	r := api.Robot{
 		ID: id, Labels: maps.Clone(e.kept.Labels), Adopted: e.adopted,
 		Presence: api.Presence{

@@ -10,10 +10,11 @@ func (v *View) SetFleetID(fleetID string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.fleetID = fleetID
-	for _, e := range v.robots {
+	for id, e := range v.robots {
 		for kind, d := range e.documents {
 			e.hear(fleetID, kind, d.Body)
 		}
+		v.mark(id, e)
 	}
 }
 

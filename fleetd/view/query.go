@@ -60,7 +60,7 @@ func (v *View) forget(id string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.robots, id)
-	v.tell(id)
+	v.tell(id, Gone)
 }
 
 // gone is the line of a robot that is shown no more.
@@ -82,7 +82,7 @@ func (v *View) forgetOthers(robots []store.Robot) {
 	for id, e := range v.robots {
 		if e.adopted && !stay[id] {
 			delete(v.robots, id)
-			v.tell(id)
+			v.tell(id, Gone)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -26,7 +25,7 @@ type View struct {
 	// fleetID is the fleet's name to robots; empty until the database is open.
 	fleetID string
 	robots  map[string]*entry
-	watches map[*Feed]struct{}
+	feeds   map[*Feed]struct{}
 	sent    latency
 	clients clients
 }
@@ -44,6 +43,7 @@ type entry struct {
 	kept    store.Robot
 	facts   presence.Facts
 	shown   presence.Status
+	line    api.Robot // as lists and feeds show it; nobody changes what it points to
 
 	heartbeat *schema.Heartbeat
 	state     *schema.State
@@ -63,7 +63,7 @@ type entry struct {
 }
 
 func New(d Deps) *View {
-	return &View{deps: d, fleetd: presence.Fleetd{Since: d.Now()}, robots: map[string]*entry{}, watches: map[*Feed]struct{}{}, clients: clients{}}
+	return &View{deps: d, fleetd: presence.Fleetd{Since: d.Now()}, robots: map[string]*entry{}, feeds: map[*Feed]struct{}{}, clients: clients{}}
 }
 
 // of returns the entry of a robot, made if need be.
@@ -132,9 +132,9 @@ func (n *names) list() []string {
 	return slices.Sorted(maps.Keys(n.known))
 }
 
-// change runs do on the robot's entry, computes its presence anew and tells
-// whoever watches.
-func (v *View) change(id string, now time.Time, do func(*entry)) Change {
+// change runs do on the robot's entry, computes its presence anew and marks what
+// changed.
+func (v *View) change(id string, now time.Time, do func(*entry)) PresenceChange {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	e := v.of(id)
@@ -142,32 +142,32 @@ func (v *View) change(id string, now time.Time, do func(*entry)) Change {
 	do(e)
 	e.compare(now)
 	e.shown, e.outdated = presence.Of(e.facts, v.fleetd, now), e.isBehind(now)
-	v.tell(id)
-	return Change{id, before, e.shown.View}
+	v.mark(id, e)
+	return PresenceChange{id, before, e.shown.View}
 }
 
 // connected notes that fleetd's own connection came or went.
-func (v *View) Connected(up bool, now time.Time) []Change {
+func (v *View) Connected(up bool, now time.Time) []PresenceChange {
 	v.mu.Lock()
 	v.fleetd = presence.Fleetd{Connected: up, Since: now}
 	v.mu.Unlock()
 	return v.Tick(now)
 }
 
-// Change is a robot whose presence is another than before.
-type Change struct {
+// PresenceChange is a robot whose presence is another than before.
+type PresenceChange struct {
 	Robot         string
 	before, after presence.View
 }
 
 // Came reports whether the robot can be reached from now on.
-func (c Change) Came() bool { return c.after.Reachable() && !c.before.Reachable() }
+func (c PresenceChange) Came() bool { return c.after.Reachable() && !c.before.Reachable() }
 
 // Left reports whether the robot could be reached until now.
-func (c Change) Left() bool { return c.before.Reachable() && !c.after.Reachable() }
+func (c PresenceChange) Left() bool { return c.before.Reachable() && !c.after.Reachable() }
 
 // tick lets time pass: presence is a function of it.
-func (v *View) Tick(now time.Time) (turned []Change) {
+func (v *View) Tick(now time.Time) (turned []PresenceChange) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for id, e := range v.robots {
@@ -177,10 +177,10 @@ func (v *View) Tick(now time.Time) (turned []Change) {
 			continue
 		}
 		if s.View != e.shown.View {
-			turned = append(turned, Change{id, e.shown.View, s.View})
+			turned = append(turned, PresenceChange{id, e.shown.View, s.View})
 		}
 		e.shown, e.outdated = s, behind
-		v.tell(id)
+		v.mark(id, e)
 	}
 	return turned
 }
@@ -191,8 +191,11 @@ func (v *View) Known(robots []store.Robot) {
 	defer v.mu.Unlock()
 	for _, r := range robots {
 		e := v.of(r.ID)
+		same := e.adopted && sameRobot(e.kept, r)
 		e.adopted, e.kept = true, r
-		v.tell(r.ID)
+		if !same {
+			v.mark(r.ID, e)
+		}
 	}
 }
 
@@ -250,7 +253,9 @@ func (v *View) notSaved(documents []store.Document) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, d := range documents {
-		v.of(d.Robot).unsaved[d.Kind] = true
+		if e := v.robots[d.Robot]; e != nil { // else it was forgotten meanwhile
+			e.unsaved[d.Kind] = true
+		}
 	}
 }
 
@@ -273,8 +278,8 @@ func (v *View) Robots() []api.Robot {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	out := make([]api.Robot, 0, len(v.robots))
-	for id, e := range v.robots {
-		out = append(out, e.line(id, v.fleetID))
+	for _, e := range v.robots {
+		out = append(out, e.line)
 	}
 	slices.SortFunc(out, func(a, b api.Robot) int { return strings.Compare(a.ID, b.ID) })
 	return out
@@ -289,74 +294,6 @@ func (v *View) Robot(id string) (api.Detail, bool) {
 		return api.Detail{}, false
 	}
 	return api.Detail{
-		Robot: e.line(id, v.fleetID), Heartbeat: e.heartbeat, State: e.state, Modes: e.modes, Caps: e.caps, Acts: e.acts, Reported: e.reported,
+		Robot: e.line, Heartbeat: e.heartbeat, State: e.state, Modes: e.modes, Caps: e.caps, Acts: e.acts, Reported: e.reported,
 	}, true
-}
-
-// Feed is one reader of changes. However slow it is, it costs no more than a
-// name per robot: of each it gets the newest line.
-type Feed struct {
-	view  *View
-	pace  time.Duration
-	dirty map[string]struct{}
-	wake  chan struct{}
-}
-
-func (v *View) Watch(pace time.Duration) *Feed {
-	w := &Feed{view: v, pace: pace, dirty: map[string]struct{}{}, wake: make(chan struct{}, 1)}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.watches[w] = struct{}{}
-	return w
-}
-
-func (v *View) tell(id string) {
-	for w := range v.watches {
-		w.dirty[id] = struct{}{}
-		select {
-		case w.wake <- struct{}{}:
-		default:
-		}
-	}
-}
-
-// Next waits for changes, gathers them for a moment and returns the newest line
-// of each robot that changed; none when atMost has passed without a change.
-func (w *Feed) Next(ctx context.Context, atMost time.Duration) ([]api.Robot, error) {
-	idle := time.NewTimer(atMost)
-	defer idle.Stop()
-	select {
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	case <-idle.C:
-		return nil, nil
-	case <-w.wake:
-	}
-	pace := time.NewTimer(w.pace)
-	defer pace.Stop()
-	select {
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	case <-pace.C:
-	}
-	w.view.mu.Lock()
-	defer w.view.mu.Unlock()
-	out := make([]api.Robot, 0, len(w.dirty))
-	for id := range w.dirty {
-		if e := w.view.robots[id]; e != nil {
-			out = append(out, e.line(id, w.view.fleetID))
-		} else {
-			out = append(out, gone(id))
-		}
-	}
-	clear(w.dirty)
-	slices.SortFunc(out, func(a, b api.Robot) int { return strings.Compare(a.ID, b.ID) })
-	return out, nil
-}
-
-// Close ends the watch.
-func (w *Feed) Close() {
-	w.view.mu.Lock()
-	defer w.view.mu.Unlock()
-	delete(w.view.watches, w)
 }

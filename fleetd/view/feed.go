@@ -1,0 +1,168 @@
+package view
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"troupe/fleetd/api"
+	"troupe/fleetd/presence"
+	"troupe/fleetd/store"
+)
+
+// Change is what differs between two lines of a robot: a set of groups of fields.
+type Change uint16
+
+const (
+	Presence Change = 1 << iota
+	Safety
+	Mode
+	Auto
+	Control
+	Latches
+	Alerts
+	Interrupts
+	Desired
+	Labels // and whether the fleet has adopted the robot
+	Caps
+	Event
+	// Fresh is only when the robot was heard, and how long a word took: with each
+	// heartbeat.
+	Fresh
+	// Gone is a robot that is shown no more.
+	Gone
+
+	// Everything is what a person sees change.
+	Everything = Presence | Safety | Mode | Auto | Control | Latches | Alerts | Interrupts | Desired | Labels | Caps | Event | Gone
+)
+
+// difference is the groups in which b differs from a.
+func difference(a, b *api.Robot) (what Change) {
+	group := func(c Change, same bool) {
+		if !same {
+			what |= c
+		}
+	}
+	p, q := a.Presence, b.Presence
+	group(Fresh, p.Heard == q.Heard && p.RoundTripMS == q.RoundTripMS && a.StateAt == b.StateAt)
+	p.RoundTripMS = q.RoundTripMS
+	if q.View == string(presence.Online) { // of others people are shown when they were heard
+		p.Heard = q.Heard
+	}
+	group(Presence, p == q && a.ID == b.ID && a.Gone == b.Gone)
+	group(Safety, a.Safety == b.Safety && a.LatchedBy == b.LatchedBy && a.Cause == b.Cause && a.EStopInput == b.EStopInput)
+	group(Mode, a.Mode == b.Mode && a.Intended == b.Intended && a.ModePhase == b.ModePhase && a.Calibrated == b.Calibrated &&
+		a.StateOutdated == b.StateOutdated && (!b.StateOutdated || a.StateAt == b.StateAt))
+	group(Auto, a.Auto == b.Auto && a.AutoReason == b.AutoReason && reflect.DeepEqual(a.Story, b.Story) && a.Act == b.Act && a.ActIndex == b.ActIndex &&
+		reflect.DeepEqual(a.PauseHolders, b.PauseHolders))
+	group(Control, reflect.DeepEqual(a.Control, b.Control))
+	group(Latches, reflect.DeepEqual(a.Latches, b.Latches))
+	group(Alerts, reflect.DeepEqual(a.Alerts, b.Alerts))
+	group(Interrupts, reflect.DeepEqual(a.Interrupts, b.Interrupts))
+	group(Desired, reflect.DeepEqual(a.Desired, b.Desired))
+	group(Labels, a.Adopted == b.Adopted && maps.Equal(a.Labels, b.Labels))
+	group(Caps, a.Skew == b.Skew)
+	group(Event, a.LastEvent == b.LastEvent || reflect.DeepEqual(a.LastEvent, b.LastEvent))
+	return what
+}
+
+// sameRobot reports whether the database says the same of a robot, beside when it was
+// seen.
+func sameRobot(a, b store.Robot) bool {
+	a.FirstSeen, a.LastSeen = b.FirstSeen, b.LastSeen
+	return reflect.DeepEqual(a, b)
+}
+
+// Delta is what changed of one robot.
+type Delta struct {
+	ID   string
+	What Change
+	Line api.Robot // the newest
+}
+
+// Feed is one reader of changes. However slow it is, it costs no more than an entry per
+// robot: of each it gets the newest line.
+type Feed struct {
+	view    *View
+	what    Change
+	gather  time.Duration
+	pending map[string]Change
+	wake    chan struct{}
+}
+
+// Subscribe makes a feed of the changes of those groups, until it is closed. It gathers
+// them for a moment.
+func (v *View) Subscribe(what Change, gather time.Duration) *Feed {
+	f := &Feed{view: v, what: what, gather: gather, pending: map[string]Change{}, wake: make(chan struct{}, 1)}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.feeds[f] = struct{}{}
+	return f
+}
+
+// mark computes the robot's line anew, and has the feeds hand it out whose groups
+// changed. It is called under the lock after each change of an entry.
+func (v *View) mark(id string, e *entry) {
+	line := e.makeLine(id, v.fleetID)
+	what := difference(&e.line, &line)
+	e.line = line
+	v.tell(id, what)
+}
+
+// tell adds to what the feeds have to hand out.
+func (v *View) tell(id string, what Change) {
+	for f := range v.feeds {
+		if what&f.what == 0 {
+			continue
+		}
+		f.pending[id] |= what
+		select {
+		case f.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Next waits for changes, gathers them for a moment and returns what changed of each
+// robot, by name; nothing when atMost has passed without a change.
+func (f *Feed) Next(ctx context.Context, atMost time.Duration) ([]Delta, error) {
+	idle := time.NewTimer(atMost)
+	defer idle.Stop()
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-idle.C:
+		return nil, nil
+	case <-f.wake:
+	}
+	gather := time.NewTimer(f.gather)
+	defer gather.Stop()
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-gather.C:
+	}
+	f.view.mu.Lock()
+	defer f.view.mu.Unlock()
+	out := make([]Delta, 0, len(f.pending))
+	for id, what := range f.pending {
+		if e := f.view.robots[id]; e != nil {
+			out = append(out, Delta{id, what, e.line})
+		} else {
+			out = append(out, Delta{id, what, gone(id)})
+		}
+	}
+	clear(f.pending)
+	slices.SortFunc(out, func(a, b Delta) int { return strings.Compare(a.ID, b.ID) })
+	return out, nil
+}
+
+// Close ends the feed.
+func (f *Feed) Close() {
+	f.view.mu.Lock()
+	defer f.view.mu.Unlock()
+	delete(f.view.feeds, f)
+}
