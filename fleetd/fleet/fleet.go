@@ -49,6 +49,7 @@ type Fleet struct {
 	dispatcher  *dispatch.Dispatcher
 	auditor     *dispatch.Auditor
 	orphaned    *dispatch.Orphaned
+	releases    latch.Releases
 	stops       *latch.Stops
 	retained    *retained.Sweeper
 	revocations *trust.RevocationPublisher

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"troupe/broker/link"
-	"troupe/fleetd/command"
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
 	"troupe/fleetd/publish"
@@ -56,7 +55,7 @@ func (f *Fleet) makeDispatcher() {
 		Store:   func() (dispatch.Store, error) { return f.Store() },
 		Publish: func(ctx context.Context, m link.Message) error { return f.link.Publish(ctx, m) },
 		Robots:  f.view, Instances: &f.instances,
-		Defers: func(c command.Command) bool { return f.stops.PutsOff(c) },
+		Defers: f.releases.Defers,
 	}
 	f.dispatcher, f.auditor, f.orphaned = dispatch.New(d), dispatch.NewAuditor(d), dispatch.NewOrphaned(d)
 }
@@ -94,7 +93,7 @@ func (f *Fleet) newStops() (*latch.Stops, error) {
 		Store:      func() (latch.Store, error) { return f.Store() },
 		Session:    func() string { return f.link.Session() },
 		Publish:    func(ctx context.Context, m link.Message) error { return f.link.Publish(ctx, m) },
-		Dispatcher: f.dispatcher, Robots: f.view, Wake: f.publisher.Wake,
+		Dispatcher: f.dispatcher, Robots: f.view, Releases: &f.releases, Wake: f.publisher.Wake,
 		Live: func() { f.retained.Soon() },
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"troupe/fleetd/command"
 	"troupe/fleetd/spool"
 	"troupe/fleetd/stop"
 	"troupe/fleetd/store"
@@ -33,7 +32,7 @@ func (s *Stops) Release(ctx context.Context, ids []string, by, why string) ([]sc
 	defer over()
 	began, leads := s.deps.Now(), s.deps.Leads()
 	s.keepHeard(ctx) // what was heard before is before
-	let := s.letting(ids, began)
+	let := s.deps.Releases.begin(ids, began)
 	settled := false
 	defer func() {
 		if !settled {
@@ -90,7 +89,7 @@ func (s *Stops) Release(ctx context.Context, ids []string, by, why string) ([]sc
 	}
 	settled = true
 	s.letGo(ctx, slices.DeleteFunc(waiting, func(e spool.Entry) bool { return !slices.Contains(ids, e.Order.ID) }))
-	s.deps.Dispatcher.EndReleased(let.means, func() { s.released(let) })
+	s.deps.Dispatcher.EndReleased(let.means, func() { s.deps.Releases.end(let) })
 	s.deps.Log.Warn("stops released", "stops", strings.Join(ids, " "), "by", by, "why", why)
 	s.mu.Lock()
 	s.shown = map[string]map[string]time.Time{}
@@ -98,26 +97,6 @@ func (s *Stops) Release(ctx context.Context, ids []string, by, why string) ([]sc
 	s.readAgain(ctx, db)
 	s.deps.Wake()
 	return nil, nil
-}
-
-// release is a release of stops under way. Robots hear of it by a document, and a
-// command that came after that document would hold them again. So from before the
-// release is persisted until the commands that hold its stops have been called off,
-// none of those is sent: they wait, and are sent after all if nothing was released.
-type release struct {
-	ids []string
-	at  time.Time // what was asked for since is another stop, even under the same id
-
-	putOff []command.Command // guarded by stops.mu
-}
-
-// means reports whether a command would hold what is released.
-func (l *release) means(c command.Command) bool {
-	if c.CreatedAt.After(l.at) {
-		return false
-	}
-	id := command.Holds(c)
-	return id != "" && slices.Contains(l.ids, id)
 }
 
 // toBeTold reports whether robots that show a stop have to be told of it before it is
@@ -137,28 +116,6 @@ func toBeTold(latches []stop.Latch, id string, now time.Time) bool {
 		}
 	}
 	return some || !let
-}
-
-// release begins to release stops.
-func (s *Stops) letting(ids []string, now time.Time) *release {
-	l := &release{ids: ids, at: now}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lettings = append(s.lettings, l)
-	return l
-}
-
-// PutsOff reports whether a command waits for the outcome of a release.
-func (s *Stops) PutsOff(c command.Command) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, l := range s.lettings {
-		if l.means(c) {
-			l.putOff = append(l.putOff, c)
-			return true
-		}
-	}
-	return false
 }
 
 // alone waits for the turn of a release, or of the removal of a live stop.
@@ -207,17 +164,9 @@ func (s *Stops) awaits(client string) <-chan struct{} {
 	return s.awaiting
 }
 
-// released ends a release: what waited for it is not sent.
-func (s *Stops) released(l *release) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lettings = slices.DeleteFunc(s.lettings, func(other *release) bool { return other == l })
-}
-
 // stand ends what released nothing: what waited for it is sent.
 func (s *Stops) stand(ctx context.Context, l *release) {
-	s.released(l) // from here on nothing is added to it
-	for _, c := range l.putOff {
+	for _, c := range s.deps.Releases.end(l) {
 		s.deps.Dispatcher.Send(ctx, c)
 	}
 }

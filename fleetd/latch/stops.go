@@ -60,8 +60,6 @@ type Stops struct {
 	shown   map[string]map[string]time.Time // by robot: what it holds and nobody here does, since when
 	learned []stop.Order                    // the same, when it is shown first: if it was never released it is written down soon
 
-	lettings []*release // releases under way
-
 	// view.Change is taken by whoever persists stops, by a release, and by the removal
 	// of a live stop that the broker keeps: one is over before the other begins, so
 	// that no stop is written down after the release that has seen it.
@@ -88,6 +86,7 @@ type Deps struct {
 	Publish         func(ctx context.Context, m link.Message) error
 	Dispatcher      Dispatcher
 	Robots          Robots
+	Releases        *Releases
 	Wake            func() // publishes what a transaction left to publish
 	Live            func() // a live stop came, which the broker may have kept
 }
@@ -360,7 +359,7 @@ func (s *Stops) sendTo(ctx context.Context, robot string, e spool.Entry) {
 		return
 	}
 	c := command.Command{Robot: robot, Verb: verb.ID(), Payload: payload, CreatedAt: o.At}
-	if !s.PutsOff(c) && s.waits(e) { // in this order: a release that is over has forgotten it
+	if !s.deps.Releases.Defers(c) && s.waits(e) { // in this order: a release that is over has forgotten it
 		s.deps.Dispatcher.Publish(ctx, c)
 	}
 }

@@ -1,0 +1,67 @@
+package latch
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"troupe/fleetd/command"
+)
+
+// Releases are the releases of stops under way. Robots learn of a release by a document,
+// and a command that reaches them after that document would hold them again. So from
+// before the release is persisted until the commands that hold its stops have been
+// cancelled, none of those is sent: they are deferred, and are sent after all if nothing
+// was released.
+type Releases struct {
+	mu    sync.Mutex
+	under []*release
+}
+
+// release is one of them.
+type release struct {
+	ids []string
+	at  time.Time // what was asked for since is another stop, even under the same id
+
+	deferred []command.Command
+}
+
+// means reports whether a command would hold what is released.
+func (l *release) means(c command.Command) bool {
+	if c.CreatedAt.After(l.at) {
+		return false
+	}
+	id := command.Holds(c)
+	return id != "" && slices.Contains(l.ids, id)
+}
+
+// Defers keeps a command until the outcome of a release is known, if the command would
+// hold what is released, and reports whether it does.
+func (r *Releases) Defers(c command.Command) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range r.under {
+		if l.means(c) {
+			l.deferred = append(l.deferred, c)
+			return true
+		}
+	}
+	return false
+}
+
+// begin begins to release stops.
+func (r *Releases) begin(ids []string, now time.Time) *release {
+	l := &release{ids: ids, at: now}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.under = append(r.under, l)
+	return l
+}
+
+// end ends a release, and returns the commands that it deferred.
+func (r *Releases) end(l *release) []command.Command {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.under = slices.DeleteFunc(r.under, func(other *release) bool { return other == l })
+	return l.deferred
+}
