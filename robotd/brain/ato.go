@@ -22,7 +22,7 @@ func (t *step) perform() {
 		t.note("auto", string(d.From), string(d.To), whyAuto(d), string(d.On))
 	}
 	if d.Changed && d.From != d.To {
-		t.tell("auto_changed", "auto", string(d.On), in.Req, changed{From: string(d.From), To: string(d.To), Reason: t.auto.Reason})
+		t.tell("auto_changed", "auto", string(d.On), in.Req, effect.Transition{From: string(d.From), To: string(d.To), Reason: t.auto.Reason})
 	}
 	if d.Cancel {
 		t.cancelAct()

@@ -90,7 +90,7 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 	}
 	if saved, ok := ev.(event.RequestsSaved); ok && saved.Refused != "" {
 		for _, k := range saved.Keys {
-			if a.unsaved[k] = true; s.session == "" {
+			if a.unsaved[k] = true; s.report.Session() == "" {
 				delete(a.asked, k) // it was never taken; its sender, who hears nothing, may send it again
 			}
 		}
@@ -198,7 +198,7 @@ func (a *auditor) published(e effect.Publish) {
 		check(p)
 		kept := slices.ContainsFunc(a.r.events, func(b []byte) bool { return bytes.Equal(b, e.Payload) })
 		switch {
-		case d.Boot == a.r.s.boot && d.Seq > a.eventSeq:
+		case d.Boot == a.r.s.report.Boot() && d.Seq > a.eventSeq:
 			a.eventSeq = d.Seq
 		case !kept: // told again, it is what it was
 			a.fail("event %d of %s follows event %d", d.Seq, d.Boot, a.eventSeq)

@@ -80,18 +80,7 @@ func TestEventsAreCountedWhenTheyAreTooMany(t *testing.T) {
 	if len(got) != 2 || got[0].Type != "events_dropped" || string(got[0].Data) != `{"count":80}` {
 		t.Errorf("a second later: %+v", got)
 	}
-	if d := r.s.eventsDropped; d != 80 {
+	if d := r.s.report.Dropped(); d != 80 {
 		t.Errorf("%d events are counted as dropped, want 80", d)
-	}
-}
-
-// TestAnAnswerFitsItsTopic quotes the longest list there is.
-func TestAnAnswerFitsItsTopic(t *testing.T) {
-	turn := step{State: newRig(t).s}
-	id := "k1"
-	a := schema.Ack{Session: "s", ID: &id, Verb: "mode/set", Status: schema.StatusRejected, Detail: strings.Repeat("ä\n", 5000)}
-	payload := turn.ackPayload(&a)
-	if _, problems := schema.DecodeStrict[schema.Ack](payload); len(problems) > 0 || len(payload) > schema.TopicOf(schema.TopicAck).MaxBytes {
-		t.Errorf("%d bytes, %v", len(payload), problems)
 	}
 }

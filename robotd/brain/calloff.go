@@ -24,8 +24,7 @@ func (t *step) callOff(o request.Perform) {
 		t.callsOff = append(t.callsOff, callsOff{o.Key, target})
 		t.reply(o.Key, request.Verdict{Status: schema.StatusAccepted})
 		return // the lane ends it in a later step
-	case t.replay.key == target:
-		t.endReplay(request.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: t.replayed(), Refs: o.Key.Refs()})
+	case t.cancelReplay(target, o.Key):
 	default:
 		t.reply(o.Key, request.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it is being done and cannot be called off; its answer follows"})
 		return

@@ -4,6 +4,9 @@ import (
 	"fmt"
 
 	"troupe/robotd/effect"
+	"troupe/robotd/report"
+	"troupe/robotd/request"
+	"troupe/schema"
 )
 
 // settle carries out what a part of the robot has left in the list from the i-th on,
@@ -26,9 +29,13 @@ func (t *step) settle(from int) {
 		case effect.Changed:
 			t.dirty(in.Urgency)
 		case effect.Document:
-			t.do(effect.Publish{Topic: in.Topic, Param: in.Param, Payload: within(in.Topic, in.Value), First: in.First, Confirm: in.Confirm})
+			t.publish(in)
 		case effect.Disk:
 			t.disk(in.Refused)
+		case effect.ActCompleted:
+			t.report.ActCompleted(in.ID)
+		case effect.ActFailed:
+			t.actFailed(in.ID, in.Reason, in.Detail)
 		case effect.Caps:
 			t.tellCaps()
 		default:
@@ -36,4 +43,48 @@ func (t *step) settle(from int) {
 		}
 	}
 	t.list.Cut(from)
+}
+
+// reports is the part that publishes, within this step.
+func (t *step) reports() report.Step { return report.Step{State: &t.report, Now: t.now, Out: &t.list} }
+
+// toReport lets it do something, and carries out what follows.
+func (t *step) toReport(do func(report.Step)) {
+	from := t.list.Len()
+	do(t.reports())
+	t.settle(from)
+}
+
+// tell makes an event of history.
+func (t *step) tell(kind, source, cause, req string, data any) {
+	t.toReport(func(r report.Step) { r.Event(kind, source, cause, req, data) })
+}
+
+// note leaves a line for the log: one for each edge that a machine takes.
+func (t *step) note(machine, from, to, why, cause string) {
+	t.do(effect.Note{Machine: machine, From: from, To: to, Why: why, Cause: cause})
+}
+
+// raise puts an alert on the state, and clear takes it off.
+func (t *step) raise(kind string, level schema.AlertLevel, source, detail, hint string) {
+	t.toReport(func(r report.Step) { r.Raise(kind, level, source, detail, hint, t.body.Has(source)) })
+}
+
+func (t *step) clear(kind, source string) {
+	t.toReport(func(r report.Step) { r.Clear(kind, source) })
+}
+
+func (t *step) dirty(u effect.Urgency) { t.report.Changed(u) }
+
+func (t *step) disk(refused schema.Reason) { t.toReport(func(r report.Step) { r.Disk(refused) }) }
+
+func (t *step) publish(d effect.Document) { t.toReport(func(r report.Step) { r.PublishWithin(d) }) }
+
+func (t *step) actFailed(id string, why schema.Reason, detail string) {
+	t.toReport(func(r report.Step) { r.ActFailed(id, why, detail) })
+}
+
+func (t *step) cancelReplay(of, by request.Key) (found bool) {
+	t.toReport(func(r report.Step) { found = r.CancelReplay(of, by) })
+	return found
 }

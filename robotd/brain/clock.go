@@ -14,7 +14,7 @@ const clockDiffers = "clock_differs" // alert of a fleetd instance
 // commands would be too old or not yet due.
 func (t *step) learnTime(client string, fleet schema.Time) {
 	t.clock.Learn(t.now, client, fleet)
-	for _, a := range slices.Clone(t.alerts) {
+	for _, a := range slices.Clone(t.report.Alerts()) {
 		if a.Type == clockDiffers && !t.clock.Hears(a.Source) {
 			t.clear(a.Type, a.Source)
 		}

@@ -8,6 +8,7 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/mode"
+	"troupe/robotd/report"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
@@ -94,7 +95,7 @@ func (t *step) dispatch(o request.Perform) {
 	case "sys/resync":
 		t.resync(o)
 	case "sys/replay":
-		t.askReplay(o)
+		t.toReport(func(r report.Step) { r.Replay(o) })
 	case "sys/adopt":
 		t.adopt(o)
 	default:
@@ -110,7 +111,7 @@ func (t *step) unheard(o request.Perform) bool {
 	case schema.ClassStop, schema.ClassSys, schema.ClassControl:
 		return false
 	}
-	if o.Local || o.Arrived >= t.disconnectedAt {
+	if o.Local || o.Arrived >= t.report.Ended() {
 		return false
 	}
 	t.reply(o.Key, request.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonLinkLost, Detail: "the connection broke before it was begun; ask again"})
@@ -120,7 +121,7 @@ func (t *step) unheard(o request.Perform) bool {
 // standing is how things stand, for those who made it a condition. Between two
 // modes neither is in charge.
 func (t *step) standing() schema.Precondition {
-	p := schema.Precondition{Mode: t.mode.Active, StateSeq: t.stateSeq, Session: t.session}
+	p := schema.Precondition{Mode: t.mode.Active, StateSeq: t.report.StateSeq(), Session: t.report.Session()}
 	if t.mode.Next != "" {
 		p.Mode = "on its way to " + t.mode.Next
 	}
@@ -154,7 +155,7 @@ func (t *step) askSafety(o request.Perform) {
 	}
 	switch o.Args.SeenBoot {
 	case "":
-	case t.boot:
+	case t.report.Boot():
 		r.SeenIn = safety.ThisRun
 	default:
 		r.SeenIn = safety.OtherRun

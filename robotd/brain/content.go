@@ -104,13 +104,13 @@ func (t *step) carryDelivery(k sign.Kind, effects []delivery.Effect) {
 		case delivery.Save:
 			t.do(effect.SaveContent{Save: detached(e)})
 		case delivery.Note:
-			t.tell(orWord(e.Reason, string(k)+"_ignored"), deliveryOf(k), string(e.Reason), "", described{Reason: e.Reason, Detail: e.Detail})
+			t.tell(orWord(e.Reason, string(k)+"_ignored"), deliveryOf(k), string(e.Reason), "", effect.Described{Reason: e.Reason, Detail: e.Detail})
 		case delivery.Tell:
 			t.note(deliveryOf(k), string(e.From), string(e.To), e.Why, cmp.Or(e.Report.Detail, string(e.Report.Reason), string(e.On)))
 			if outcome(e.To) && e.From != e.To {
-				t.tell(string(k)+"_"+string(e.To), deliveryOf(k), string(e.Report.Reason), "", described{Reason: e.Report.Reason, Detail: e.Report.Detail})
+				t.tell(string(k)+"_"+string(e.To), deliveryOf(k), string(e.Report.Reason), "", effect.Described{Reason: e.Report.Reason, Detail: e.Report.Detail})
 			}
-			t.report(k, e.Report)
+			t.reportContent(k, e.Report)
 		}
 	}
 }
@@ -152,16 +152,16 @@ func orWord(r schema.Reason, word string) string {
 	return string(r)
 }
 
-// report publishes where a delivery stands.
-func (t *step) report(k sign.Kind, r delivery.Report) {
+// reportContent publishes where a delivery stands.
+func (t *step) reportContent(k sign.Kind, r delivery.Report) {
 	switch {
-	case t.session == "":
+	case t.report.Session() == "":
 	case k == sign.Story:
 		t.reportStory(r.Story())
 	default:
 		d := r.Set()
-		d.TS, d.Session = t.now.Wall, t.session
-		t.do(effect.Publish{Topic: reportTopic[k], Payload: within(reportTopic[k], &d)})
+		d.TS, d.Session = t.now.Wall, t.report.Session()
+		t.publish(effect.Document{Topic: reportTopic[k], Value: &d})
 	}
 }
 
@@ -171,9 +171,9 @@ var reportTopic = map[sign.Kind]schema.TopicKind{
 
 // reportStory adds what only the performer knows, and keeps to the topic's size.
 func (t *step) reportStory(r schema.ReportedStory) {
-	r.TS, r.Session, r.Playing = t.now.Wall, t.session, t.isPlaying()
+	r.TS, r.Session, r.Playing = t.now.Wall, t.report.Session(), t.isPlaying()
 	t.playingTold = r.Playing
-	t.do(effect.Publish{Topic: schema.TopicReportedStory, Payload: within(schema.TopicReportedStory, &r)})
+	t.publish(effect.Document{Topic: schema.TopicReportedStory, Value: &r})
 }
 
 func (t *step) isPlaying() bool { return t.auto.Status == schema.AutoIdle }
@@ -188,12 +188,12 @@ func (t *step) tellReport() {
 		t.reportDesiredMode()
 	}
 	if t.reportDirty {
-		t.report(sign.Places, t.places.Report())
-		t.report(sign.Activities, t.activities.Report())
+		t.reportContent(sign.Places, t.places.Report())
+		t.reportContent(sign.Activities, t.activities.Report())
 	}
 	if t.reportDirty || t.isPlaying() != t.playingTold {
 		t.reportDirty = false
-		t.report(sign.Story, t.story.Report())
+		t.reportContent(sign.Story, t.story.Report())
 	}
 }
 

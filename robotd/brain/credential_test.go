@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"troupe/robotd/event"
+	"troupe/robotd/report"
 	"troupe/schema"
 )
 
@@ -11,8 +12,8 @@ func TestACertificateThatIsNotRenewedIsAnAlertUntilItIs(t *testing.T) {
 	r := newRig(t)
 	r.boot()
 	alerts := func() (out []schema.Alert) {
-		for _, a := range r.s.alerts {
-			if a.Type == certificateAlert {
+		for _, a := range r.s.report.Alerts() {
+			if a.Type == report.CertificateAlert {
 				out = append(out, a)
 			}
 		}

@@ -21,18 +21,12 @@ func Deadline(s *State) time.Duration {
 	}
 	sooner(s.unsavedUntil, s.unsavedUntil > 0)
 	sooner(s.stops.Deadline())
-	sooner(s.diskOKAt, s.diskOKAt > 0 && s.diskFits)
 	sooner(s.requests.Deadline())
 	sooner(s.story.Deadline())
 	sooner(s.activities.Deadline())
 	sooner(s.places.Deadline())
 	sooner(s.control.Deadline())
 	sooner(s.telemetryDue())
-	sooner(s.due(), s.session != "")
-	sooner(s.leftOut.due, s.leftOut.due > 0)
-	sooner(s.nextBeat, s.session != "")
-	sooner(s.replay.due, s.session != "" && len(s.replay.events) > 0)
-	sooner(s.presenceTold+presenceEvery, s.presenceWrong != "")
-	sooner(s.modesTold+modesGather, s.session != "" && s.modesDirty)
+	sooner(s.report.Deadline())
 	return at
 }

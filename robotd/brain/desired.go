@@ -52,7 +52,7 @@ func (t *step) misunderstood(k sign.Kind, problems []schema.Problem) bool {
 		return false
 	}
 	p := problems[0]
-	t.tell("bad_request", deliveryOf(k), p.Pointer, "", described{Reason: schema.ReasonBadRequest, Detail: "the desired " + string(k) + " was not understood: " + schema.Legible(p.String())})
+	t.tell("bad_request", deliveryOf(k), p.Pointer, "", effect.Described{Reason: schema.ReasonBadRequest, Detail: "the desired " + string(k) + " was not understood: " + schema.Legible(p.String())})
 	return true
 }
 

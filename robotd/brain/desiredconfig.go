@@ -71,7 +71,7 @@ func (t *step) takeDesiredConfig(ev event.DesiredConfig) {
 		return
 	}
 	if ev.Emptied {
-		t.tell("config_ignored", "config", "", "", described{Detail: "the desired state was deleted from the broker; that changes nothing"})
+		t.tell("config_ignored", "config", "", "", effect.Described{Detail: "the desired state was deleted from the broker; that changes nothing"})
 		return
 	}
 	d := &ev.Document
@@ -93,7 +93,7 @@ func (t *step) configure(k keptConfig) {
 	w := k.judge(next)
 	t.config.Judged, t.config.kept, t.config.restart, t.config.unread = w, k, []string{}, false
 	t.clear(configUnread, string(sign.Config))
-	t.do(effect.SaveSetting{Name: configSetting, Value: string(encode(k))})
+	t.do(effect.SaveSetting{Name: configSetting, Value: string(effect.Encode(k))})
 
 	live := t.base.Own()
 	live.Signing = next.Signing // also where no key says so
@@ -116,18 +116,18 @@ func (t *step) configure(k keptConfig) {
 	t.story.config.Probation = live.Probation
 	t.dirty(effect.FlushSoon)
 	t.note("config", "", fmt.Sprintf("revision %d", k.Rev), "the fleet's newest configuration is in force", "")
-	t.tell("config_applied", "config", "", "", described{Detail: fmt.Sprintf("%d keys applied, %d wait for the next start, %d rejected", len(w.Taken), len(t.config.restart), len(w.Rejected))})
+	t.tell("config_applied", "config", "", "", effect.Described{Detail: fmt.Sprintf("%d keys applied, %d wait for the next start, %d rejected", len(w.Taken), len(t.config.restart), len(w.Rejected))})
 	t.tellCaps()
 	t.delivering(delivery.Tick{})
 }
 
 // tellConfig tells what became of the desired configuration.
 func (t *step) tellConfig() {
-	if t.config.dirty = false; t.session == "" {
+	if t.config.dirty = false; t.report.Session() == "" {
 		return
 	}
 	w := &t.config
-	d := schema.ReportedConfig{TS: t.now.Wall, Session: t.session, FleetID: t.fleetID, DesiredRev: w.rev,
+	d := schema.ReportedConfig{TS: t.now.Wall, Session: t.report.Session(), FleetID: t.fleetID, DesiredRev: w.rev,
 		Phase: schema.DeployIdle, Applied: w.Taken, Rejected: w.Rejected, RestartNeeded: w.restart}
 	if w.rev > 0 {
 		d.Phase = schema.DeployActive
@@ -136,8 +136,7 @@ func (t *step) tellConfig() {
 		d.Rejected = []schema.RejectedKey{}
 	}
 	w.show(&d.DesiredRev, &d.Phase, &d.Reason, &d.Retry, &d.Detail)
-	payload := within(schema.TopicReportedConfig, &d)
-	t.do(effect.Publish{Topic: schema.TopicReportedConfig, Payload: payload})
+	t.publish(effect.Document{Topic: schema.TopicReportedConfig, Value: &d})
 }
 
 // configUnread is the alert of a robot that does not know how it was to behave.

@@ -63,7 +63,7 @@ func (t *step) takeDesiredMode(ev event.DesiredMode) {
 		return
 	}
 	if ev.Emptied {
-		t.tell("mode_ignored", string(sign.Mode), "", "", described{Detail: "the desired state was deleted from the broker; that changes nothing"})
+		t.tell("mode_ignored", string(sign.Mode), "", "", effect.Described{Detail: "the desired state was deleted from the broker; that changes nothing"})
 		return
 	}
 	d, w := &ev.Document, &t.desiredMode
@@ -91,11 +91,11 @@ func (t *step) stepDesiredMode(in desiredmode.Input) {
 		w.dirty = true
 		t.note("desired mode", string(d.From), string(d.To), d.Why, strings.TrimSpace(string(w.state.Desired.Mode)+" "+string(w.state.Reason)))
 		if d.To != schema.DeployWaiting && d.To != schema.DeployIdle {
-			t.tell("desired_mode_"+string(d.To), "mode", string(w.state.Reason), "", described{ID: string(w.state.Desired.Mode), Reason: w.state.Reason, Detail: w.state.Detail})
+			t.tell("desired_mode_"+string(d.To), "mode", string(w.state.Reason), "", effect.Described{ID: string(w.state.Desired.Mode), Reason: w.state.Reason, Detail: w.state.Detail})
 		}
 	}
 	if w.state != was {
-		t.do(effect.SaveSetting{Name: desiredModeSetting, Value: string(encode(&w.state))})
+		t.do(effect.SaveSetting{Name: desiredModeSetting, Value: string(effect.Encode(&w.state))})
 	}
 	if d.Ask {
 		t.toMode.Put(mode.Input{Kind: mode.Set, Mode: w.state.Desired.Mode, Req: string(desiredModeKey(w.state.Desired.Rev))}, desiredModeKey(w.state.Desired.Rev), schema.Precondition{})
@@ -157,11 +157,11 @@ func (t *step) diverge(in mode.Input, by request.Key, a mode.Answer) {
 // reportDesiredMode tells what became of the desired mode.
 func (t *step) reportDesiredMode() {
 	w := &t.desiredMode
-	if w.dirty = false; t.session == "" {
+	if w.dirty = false; t.report.Session() == "" {
 		return
 	}
-	d := schema.ReportedMode{TS: t.now.Wall, Session: t.session, FleetID: t.fleetID, DesiredRev: w.state.Desired.Rev,
+	d := schema.ReportedMode{TS: t.now.Wall, Session: t.report.Session(), FleetID: t.fleetID, DesiredRev: w.state.Desired.Rev,
 		Phase: w.state.At(), Reason: w.state.Reason, Detail: w.state.Detail, Mode: w.state.Desired.Mode, Diverged: w.diverged}
 	w.show(&d.DesiredRev, &d.Phase, &d.Reason, &d.Retry, &d.Detail)
-	t.do(effect.Publish{Topic: schema.TopicReportedMode, Payload: within(schema.TopicReportedMode, &d)})
+	t.publish(effect.Document{Topic: schema.TopicReportedMode, Value: &d})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"troupe/robotd/event"
+	"troupe/robotd/report"
 	"troupe/schema"
 )
 
@@ -17,18 +18,18 @@ func TestLatchSavedInPlaceDoesNotClearDiskRefuses(t *testing.T) {
 	r.give(event.Connected{Session: "s1"})
 	r.until(time.Second)
 	alerted := func() bool {
-		return slices.ContainsFunc(r.s.alerts, func(a schema.Alert) bool { return a.Type == "disk_refuses" })
+		return slices.ContainsFunc(r.s.report.Alerts(), func(a schema.Alert) bool { return a.Type == "disk_refuses" })
 	}
 	r.diskFull = true
 	r.give(event.SettingsSaved{Refused: schema.ReasonNoSpace})
 	r.give(event.Called{Client: "op1", Payload: []byte(`{"id":"k1"}`)})
-	r.until(r.now + 2*diskCalmAfter + 100*time.Millisecond)
+	r.until(r.now + 2*report.DiskCalmAfter + 100*time.Millisecond)
 	if !alerted() {
 		t.Error("a stop on the disk cleared the alert, and the disk takes nothing else")
 	}
 	r.diskFull = false
 	r.give(event.SettingsSaved{})
-	r.until(r.now + diskCalmAfter)
+	r.until(r.now + report.DiskCalmAfter)
 	if alerted() {
 		t.Error("the disk takes everything again and the alert stands")
 	}

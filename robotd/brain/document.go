@@ -2,7 +2,6 @@ package brain
 
 import (
 	"cmp"
-	"time"
 
 	"troupe/robotd/auto"
 	"troupe/robotd/control"
@@ -13,13 +12,10 @@ import (
 	"troupe/schema"
 )
 
-// wall turns a time since boot into what the wire says of it.
-func (t *step) wall(at time.Duration) schema.Time { return t.now.Wall.Add(at - t.now.Mono) }
-
 // stateDocument is the robot as of now, in one piece.
 func (t *step) stateDocument() *schema.State {
 	d := &schema.State{
-		TS: t.now.Wall, Session: t.session, Boot: t.boot, StateSeq: t.stateSeq,
+		TS: t.now.Wall, Session: t.report.Session(), Boot: t.report.Boot(), StateSeq: t.report.StateSeq(),
 		Safety: schema.StateSafety{
 			NotPersisted: t.stops.NotPersisted(),
 			State:        t.safety.At, Cause: t.safety.Cause.Reason,
@@ -42,8 +38,8 @@ func (t *step) stateDocument() *schema.State {
 		Link:    t.linkDocument(),
 		Units:   t.body.UnitStates(),
 		Control: t.controlDocument(),
-		Alerts:  append([]schema.Alert{}, t.alerts...),
-		Dropped: schema.DroppedCounters{Events: t.eventsDropped, Acks: t.requests.Dropped()},
+		Alerts:  append([]schema.Alert{}, t.report.Alerts()...),
+		Dropped: schema.DroppedCounters{Events: t.report.Dropped(), Acks: t.requests.Dropped()},
 	}
 	d.Running = t.requests.Running()
 	if last, ok := t.requests.Last(); ok {
@@ -57,10 +53,10 @@ func (t *step) stateDocument() *schema.State {
 		if p.Kind == auto.ByOperator {
 			by = t.asker(p.Client, p.Person)
 		}
-		d.Auto.PauseHolders = append(d.Auto.PauseHolders, schema.Pause{Token: p.Name(), By: by, Why: p.Why, Since: t.wall(p.Since)})
+		d.Auto.PauseHolders = append(d.Auto.PauseHolders, schema.Pause{Token: p.Name(), By: by, Why: p.Why, Since: t.now.At(p.Since)})
 	}
 	for _, e := range t.queue.Running() {
-		d.Interrupts = append(d.Interrupts, schema.Interrupt{ID: e.ID, Handler: e.Handler, Interrupter: e.Interrupter, Since: t.wall(e.Since)})
+		d.Interrupts = append(d.Interrupts, schema.Interrupt{ID: e.ID, Handler: e.Handler, Interrupter: e.Interrupter, Since: t.now.At(e.Since)})
 	}
 	for i, id := range t.cfg.Interrupts.Interrupters {
 		d.Interrupters = append(d.Interrupters, schema.Interrupter{ID: id, State: t.queue.Interrupter(i)})
@@ -114,7 +110,7 @@ var modeNames = map[schema.ModeID]string{
 // modesDocument is the catalogue of modes, with the reasons why each cannot be
 // selected now.
 func (t *step) modesDocument() *schema.Modes {
-	d := &schema.Modes{Session: t.session}
+	d := &schema.Modes{Session: t.report.Session()}
 	f := t.modeFacts()
 	for i, m := range t.cfg.Mode.Modes {
 		doc := schema.Mode{
@@ -136,7 +132,7 @@ func (t *step) modesDocument() *schema.Modes {
 
 func (t *step) capsDocument() *schema.Caps {
 	d := &schema.Caps{
-		TS: t.now.Wall, Session: t.session,
+		TS: t.now.Wall, Session: t.report.Session(),
 		Robot:    schema.CapsRobot{Model: t.body.About().Model, Serial: t.body.About().Serial, HW: t.body.About().Hardware, Driver: t.body.About().Driver},
 		Software: schema.CapsSoftware{Robotd: t.cfg.Version, Protocol: []string{schema.Protocol}},
 		Limits:   schema.CapsLimits{MaxCmdBytes: schema.TopicOf(schema.TopicCmd).MaxBytes, MaxBlobBytes: t.cfg.MaxBlob, DedupeWindow: request.MaxPerClient},
@@ -158,7 +154,7 @@ func (t *step) capsDocument() *schema.Caps {
 // longer are.
 func (t *step) linkDocument() schema.StateLink {
 	d := schema.StateLink{
-		State: t.link.At, Since: t.wall(t.link.Since), Client: t.link.Client,
+		State: t.link.At, Since: t.now.At(t.link.Since), Client: t.link.Client,
 		BudgetMS: link.Left(t.link, t.now.Mono, t.cfg.Link).Milliseconds(),
 	}
 	for _, m := range t.cfg.Mode.Modes {
@@ -167,19 +163,18 @@ func (t *step) linkDocument() schema.StateLink {
 		}
 	}
 	if o := t.link.Outage; o != (link.Outage{}) {
-		d.LastOutage = &schema.LinkOutage{From: t.wall(o.From)}
+		d.LastOutage = &schema.LinkOutage{From: t.now.At(o.From)}
 		if o.Over {
-			d.LastOutage.To = t.wall(o.To)
+			d.LastOutage.To = t.now.At(o.To)
 		}
 	}
 	return d
 }
 
-func (t *step) heartbeat() *schema.Heartbeat {
-	t.beats++
+func (t *step) heartbeat(seq int64) *schema.Heartbeat {
 	h := &schema.Heartbeat{
-		Session: t.session, Seq: t.beats, MonoMS: t.now.Mono.Milliseconds(), Boot: t.boot,
-		Mode: t.activeMode(), Safety: t.safety.At, StateSeq: t.stateSeq,
+		Session: t.report.Session(), Seq: seq, MonoMS: t.now.Mono.Milliseconds(), Boot: t.report.Boot(),
+		Mode: t.activeMode(), Safety: t.safety.At, StateSeq: t.report.StateSeq(),
 		Link: schema.HeartbeatLink{State: t.link.At, Client: cmp.Or(t.fleetds[0].client, t.link.Client), FleetSeq: t.fleetSeq},
 	}
 	if t.fleetSeq > 0 {

@@ -18,9 +18,6 @@ import (
 // name above it.
 const storyLane act.Lane = "story"
 
-// lastActs bounds what the state tells of acts that are over.
-const lastActs = 5
-
 // lanesOf lists the lanes of a robot, highest priority first.
 func lanesOf(c *config.Config) []act.LaneConfig {
 	handlers := slices.Clone(c.Interrupts.Handlers)
@@ -47,7 +44,7 @@ func (t *step) beginAct() {
 	e.OnResume, e.FinishBeforePause = step.OnResume, step.FinishBeforePause
 	var refused *act.Refusal
 	if t.outs, refused = t.lanes.Push(storyLane, e, t.outs); refused != nil {
-		t.failed(a.ID, refused.Reason, refused.Detail)
+		t.actFailed(a.ID, refused.Reason, refused.Detail)
 		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.ActFail, Reason: refused.Reason}, entry: e.ID})
 		t.tried(refused.Reason, refused.Detail)
 		return
@@ -200,7 +197,7 @@ func (t *step) carry() {
 		case act.Ended:
 			t.actEnded(o)
 		case act.Warned:
-			t.tell("act_warning", "act", string(o.Warning), "", described{ID: o.Act, Reason: o.Reason, Detail: o.Action + ": " + o.Detail})
+			t.tell("act_warning", "act", string(o.Warning), "", effect.Described{ID: o.Act, Reason: o.Reason, Detail: o.Action + ": " + o.Detail})
 		}
 	}
 	clear(t.outs)
@@ -214,9 +211,9 @@ func (t *step) actEnded(o *act.Out) {
 	}
 	switch o.Outcome {
 	case act.EntryCompleted:
-		t.completed = lately(t.completed, o.Act)
+		t.report.ActCompleted(o.Act)
 	case act.EntryFailed:
-		t.failed(o.Act, o.Reason, o.Detail)
+		t.actFailed(o.Act, o.Reason, o.Detail)
 	}
 	if o.Lane != storyLane {
 		t.handlerActEnded(o.Entry, failure(o))
@@ -239,22 +236,8 @@ func failure(o *act.Out) schema.Reason {
 	return ""
 }
 
-// failed notes an act that did not end well.
-func (t *step) failed(id string, why schema.Reason, detail string) {
-	t.failures = lately(t.failures, schema.Failed{Act: id, Reason: why, Detail: detail})
-	t.tell("act_failed", "act", string(why), "", described{ID: id, Reason: why, Detail: detail})
-}
-
-// lately keeps the newest few, the newest last.
-func lately[T any](list []T, v T) []T {
-	if len(list) == lastActs {
-		list = list[:copy(list, list[1:])]
-	}
-	return append(list, v)
-}
-
 func (t *step) queueDocument() schema.StateQueue {
-	q := schema.StateQueue{Waiting: []string{}, Completed: append([]string{}, t.completed...), Failed: append([]schema.Failed{}, t.failures...)}
+	q := t.report.Acts()
 	acts := t.lanes.Acts(manualActs)
 	for _, h := range t.handling {
 		acts = append(acts, t.lanes.Acts(act.Lane(h.handler))...)

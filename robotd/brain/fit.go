@@ -75,5 +75,5 @@ func (s *State) actsDigest() string {
 }
 
 func (t *step) actsDocument() *schema.Acts {
-	return &schema.Acts{TS: t.now.Wall, Session: t.session, Digest: t.actsDigest(), Acts: []schema.ActRef{}}
+	return &schema.Acts{TS: t.now.Wall, Session: t.report.Session(), Digest: t.actsDigest(), Acts: []schema.ActRef{}}
 }

@@ -58,11 +58,11 @@ func (t *step) reply(to request.Key, r request.Verdict) {
 // touched nothing; successes when the state that shows them is told in this very
 // step, or was before.
 func (t *step) release() {
-	due := !t.Pending() && (t.session == "" || t.now.Mono >= t.due())
+	due := !t.Pending() && (t.report.Session() == "" || t.reports().StateDue())
 	keep := t.replies[:0]
 	for _, r := range t.replies {
-		shown := t.stateSeq
-		if t.changed != effect.Clean && !r.AtOnce {
+		shown := t.report.StateSeq()
+		if !t.report.Clean() && !r.AtOnce {
 			if r.Status == schema.StatusSucceeded && !due {
 				keep = append(keep, r)
 				continue
@@ -82,7 +82,7 @@ func (t *step) release() {
 // while, until what holds the robot is on the disk.
 func (t *step) tellAnswers() {
 	told := t.told
-	if t.session == "" { // the journal keeps them for the next session
+	if t.report.Session() == "" { // the journal keeps them for the next session
 		told = nil
 	}
 	for _, tell := range t.stops.TakeHeldBack(told) {
@@ -90,19 +90,14 @@ func (t *step) tellAnswers() {
 			continue
 		}
 		a := tell.Ack
-		a.TS, a.Session = t.now.Wall, t.session
+		a.TS, a.Session = t.now.Wall, t.report.Session()
 		if a.Reason == schema.ReasonPrecondition && a.Current == nil {
 			a.Current = t.current()
 		}
-		t.do(effect.Publish{Topic: schema.TopicAck, Param: tell.Client, Payload: t.ackPayload(&a), First: isStop(a.Verb) || a.Reason == schema.ReasonOverloaded, Confirm: tell.Key})
+		t.publish(effect.Document{Topic: schema.TopicAck, Param: tell.Client, Value: &a, First: isStop(a.Verb) || a.Reason == schema.ReasonOverloaded, Confirm: tell.Key})
 	}
 	clear(t.told)
 	t.told = t.told[:0]
-}
-
-// ackPayload keeps an answer within its topic's size.
-func (t *step) ackPayload(a *schema.Ack) []byte {
-	return within(schema.TopicAck, a)
 }
 
 // isStop reports whether a verb is one of those that wait for nothing.

@@ -33,18 +33,18 @@ func (t *step) admit(d *desiredIntake, v verified, ev event.Event, same bool) bo
 		d.foreign = ev
 		d.refused = notObeyed{w.Rev, schema.ReasonWrongFleet, fmt.Sprintf("revision %d of fleet %s is not obeyed: this robot belongs to %s; sys/adopt changes that", w.Rev, w.FleetID, t.fleetID)}
 		if d.refused != was {
-			t.tell(string(schema.ReasonWrongFleet), source, "", "", described{Reason: schema.ReasonWrongFleet, Detail: d.refused.detail})
+			t.tell(string(schema.ReasonWrongFleet), source, "", "", effect.Described{Reason: schema.ReasonWrongFleet, Detail: d.refused.detail})
 		}
 		return false
 	case w.Rev < d.rev:
-		t.tell(string(schema.ReasonStaleRevision), source, "", "", described{Reason: schema.ReasonStaleRevision, Detail: fmt.Sprintf("revision %d came after revision %d", w.Rev, d.rev)})
+		t.tell(string(schema.ReasonStaleRevision), source, "", "", effect.Described{Reason: schema.ReasonStaleRevision, Detail: fmt.Sprintf("revision %d came after revision %d", w.Rev, d.rev)})
 		return false
 	case w.Rev == d.rev && !same: // such as by a fleet whose database was set back
 		v.refused, v.detail = schema.ReasonStaleRevision, fmt.Sprintf("revision %d came again with another content; a revision never changes", w.Rev)
 		fallthrough
 	case w.Rev > d.rev && v.refused != "":
 		if d.refused = (notObeyed{w.Rev, v.refused, v.detail}); d.refused != was {
-			t.tell(string(v.refused), source, "", "", described{Reason: v.refused, Detail: v.detail})
+			t.tell(string(v.refused), source, "", "", effect.Described{Reason: v.refused, Detail: v.detail})
 		}
 		return false
 	}
@@ -92,13 +92,13 @@ func (t *step) keepDesired() {
 		t.do(effect.SaveSetting{Name: fleetIDSetting, Value: t.fleetID})
 	}
 	if len(t.marks) > 0 {
-		t.do(effect.SaveSetting{Name: countersSetting, Value: string(encode(t.marks))})
+		t.do(effect.SaveSetting{Name: countersSetting, Value: string(effect.Encode(t.marks))})
 	}
 	if t.config.rev > 0 {
-		t.do(effect.SaveSetting{Name: configSetting, Value: string(encode(t.config.kept))})
+		t.do(effect.SaveSetting{Name: configSetting, Value: string(effect.Encode(t.config.kept))})
 	}
 	if t.desiredMode.rev > 0 {
-		t.do(effect.SaveSetting{Name: desiredModeSetting, Value: string(encode(&t.desiredMode.state))})
+		t.do(effect.SaveSetting{Name: desiredModeSetting, Value: string(effect.Encode(&t.desiredMode.state))})
 	}
 	t.config.dirty, t.desiredMode.dirty = true, true
 }

@@ -8,6 +8,7 @@ import (
 
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
+	"troupe/robotd/report"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -74,7 +75,7 @@ func (p *player) line(e effect.Effect) string {
 	case effect.SaveLatches:
 		return "save: what holds " + string(e.Value)
 	case effect.SaveSetting:
-		if e.Name == bootsSetting || e.Name == fleetIDSetting {
+		if e.Name == report.BootsSetting || e.Name == fleetIDSetting {
 			return ""
 		}
 		return "save: " + e.Name + "=" + e.Value
@@ -125,7 +126,7 @@ func (p *player) told(e effect.Publish) string {
 	switch e.Topic {
 	case schema.TopicEvent:
 		ev := decoded[schema.Event](p, e.Payload)
-		if ev.Boot == p.rig.s.boot && ev.Seq > p.eventSeq {
+		if ev.Boot == p.rig.s.report.Boot() && ev.Seq > p.eventSeq {
 			p.eventSeq = ev.Seq
 			return "" // written down as it is saved
 		}

@@ -143,7 +143,7 @@ func (t *step) endManual() {
 		return t.control.May(&t.cfg.Control, h.need, h.who).Reason != ""
 	})
 	t.cancelManual(schema.ReasonTimeout, func(h manualNow) bool { return h.until > 0 && t.now.Mono >= h.until })
-	if lost, _ := t.linkLost(); lost || t.session == "" {
+	if lost, _ := t.linkLost(); lost || t.report.Session() == "" {
 		t.cancelManual(schema.ReasonLinkLost, func(h manualNow) bool { return h.moves })
 	}
 }
@@ -275,9 +275,9 @@ func (t *step) manualEnded(o *act.Out) bool {
 	if h.lane == manualActs {
 		switch o.Outcome {
 		case act.EntryCompleted:
-			t.completed = lately(t.completed, o.Act)
+			t.report.ActCompleted(o.Act)
 		case act.EntryFailed:
-			t.failed(o.Act, o.Reason, o.Detail)
+			t.actFailed(o.Act, o.Reason, o.Detail)
 		}
 	}
 	return true

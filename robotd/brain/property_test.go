@@ -62,7 +62,7 @@ func (w *world) tour() {
 
 // command sends one and checks what holds for it at once.
 func (w *world) command(verb, args string) {
-	if w.r.s.session == "" {
+	if w.r.s.report.Session() == "" {
 		return // commands come over a session
 	}
 	w.n++
@@ -119,7 +119,7 @@ func (w *world) header() (text string, only schema.ModeID) {
 	case 1:
 		return fmt.Sprintf(`"session":"a","seq":%d,`, rapid.IntRange(1, 9).Draw(w.T, "seq")), ""
 	case 2:
-		return fmt.Sprintf(`"if":{"state_seq":%d},`, max(1, w.r.s.stateSeq-int64(rapid.IntRange(0, 2).Draw(w.T, "states ago")))), ""
+		return fmt.Sprintf(`"if":{"state_seq":%d},`, max(1, w.r.s.report.StateSeq()-int64(rapid.IntRange(0, 2).Draw(w.T, "states ago")))), ""
 	}
 	return "", ""
 }
@@ -150,7 +150,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			"control/renew", `control/renew "ttl_ms":60001`, "control/release", `control/release "lease":"x"`),
 		"frame": func(t *rapid.T) {
 			s := w.r.s
-			if s.session == "" {
+			if s.report.Session() == "" {
 				return
 			}
 			f := schema.VelocityFrame{
@@ -163,14 +163,14 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			`manual/sound "sound":"chime"`, `manual/volume "volume":0.5`, `manual/volume "volume":2`, `manual/led "colour":"#00ff00"`, `manual/act "act":"greet"`, `act/perform "act":"x"`),
 		"hand off": verb("manual/stop"),
 		"rival": func(t *rapid.T) {
-			if w.r.s.session != "" {
+			if w.r.s.report.Session() != "" {
 				verb := rapid.SampledFrom([]string{"acquire", "takeover", "takeover", "release"}).Draw(t, "verb")
 				w.r.give(event.Command{Client: "op2", Group: "control", Verb: verb})
 			}
 		},
 		"garbage": func(t *rapid.T) {
 			v := rapid.SampledFrom(schema.Verbs).Draw(t, "verb")
-			if w.r.s.session == "" {
+			if w.r.s.report.Session() == "" {
 				return
 			}
 			w.r.give(event.Command{Client: "op2", Group: v.Group, Verb: v.Name, Payload: rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "bytes"), Retained: rapid.Bool().Draw(t, "retained")})
@@ -201,7 +201,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			}
 		},
 		"unknown": func(t *rapid.T) { // somebody else's word stands where the robot's should
-			if w.r.s.session != "" {
+			if w.r.s.report.Session() != "" {
 				w.r.give(event.Seen{Presence: schema.Presence{State: rapid.SampledFrom([]schema.PresenceState{schema.PresenceOnline, schema.PresenceLost}).Draw(t, "says"), Session: "sx", Boot: "boot-x"}})
 			}
 		},
@@ -236,7 +236,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			ids := []string{"a", "b", "wall1"}
 			switch rapid.IntRange(0, 3).Draw(t, "how") {
 			case 0:
-				if w.r.s.session == "" {
+				if w.r.s.report.Session() == "" {
 					return
 				}
 				w.r.give(event.Called{Client: "wall1", Payload: []byte(rapid.SampledFrom([]string{"", "{{{", `{"id":"a"}`, `{"id":"b","robots":["r1"],"level":"halt"}`}).Draw(t, "says")), Retained: rapid.Bool().Draw(t, "retained")})

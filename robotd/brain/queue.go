@@ -30,7 +30,7 @@ func (t *step) interrupts() {
 	if e := d.Start; e.ID != "" {
 		t.dirty(effect.FlushSoon)
 		t.note("interrupt", string(interrupt.Requested), string(interrupt.Running), "asked by "+e.Interrupter, e.ID)
-		t.tell("interrupt_started", e.Interrupter, e.Handler, string(by), described{ID: e.ID})
+		t.tell("interrupt_started", e.Interrupter, e.Handler, string(by), effect.Described{ID: e.ID})
 		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Acquire, Kind: auto.ByInterrupt, Key: e.ID, Why: e.Handler}})
 	}
 	for _, e := range d.Ended {

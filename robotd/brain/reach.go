@@ -6,6 +6,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/link"
+	"troupe/robotd/report"
 	"troupe/schema"
 )
 
@@ -26,7 +27,7 @@ func (t *step) heard(ev event.Heard) {
 // reach looks at the silence that lasts.
 func (t *step) reach() {
 	t.reached(link.Tick(&t.link, t.now.Mono, t.cfg.Link))
-	t.undispute()
+	t.toReport(report.Step.Undispute)
 	if t.halfOpen.Detected(t.now.Mono, t.cfg.Link) {
 		t.do(effect.Renew{Why: "fleetd says that it is there, and its heartbeats do not come"})
 	}
@@ -41,10 +42,10 @@ func (t *step) reached(d link.Decision) {
 	switch {
 	case d.To == schema.LinkLost:
 		t.raise("link_lost", schema.AlertWarn, "link", "no operator can reach the robot", "see whether fleetd and the network are up")
-		t.tell("link_lost", "link", string(d.On), "", changed{From: string(d.From), To: string(d.To)})
+		t.tell("link_lost", "link", string(d.On), "", effect.Transition{From: string(d.From), To: string(d.To)})
 	case d.From == schema.LinkLost:
 		t.clear("link_lost", "link")
-		t.tell("link_restored", "link", string(d.On), "", changed{From: string(d.From), To: string(d.To)})
+		t.tell("link_restored", "link", string(d.On), "", effect.Transition{From: string(d.From), To: string(d.To)})
 	}
 }
 

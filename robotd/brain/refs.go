@@ -48,7 +48,7 @@ func (t *step) inTheWay(r request.Verdict) []schema.Ref {
 			refs = request.Key(t.safety.Cause.Req).Refs()
 		}
 	}
-	for _, a := range t.alerts {
+	for _, a := range t.report.Alerts() {
 		if a.Type == alertsOf[r.Reason] {
 			refs = append(refs, schema.Ref{Kind: schema.RefAlert, ID: a.ID})
 		}

@@ -6,6 +6,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/latch"
+	"troupe/robotd/report"
 	"troupe/schema"
 )
 
@@ -31,14 +32,14 @@ func TestWhoHasEventsToldAgainLearnsHowLongItTakes(t *testing.T) {
 	said := false
 	for len(told) == 0 || !told[len(told)-1].Status.Final() {
 		was := len(told)
-		if r.until(r.now + replayEvery); r.now-began > 1000*replayEvery {
+		if r.until(r.now + report.ReplayEvery); r.now-began > 1000*report.ReplayEvery {
 			t.Fatal("the replay does not end")
 		}
 		if len(told) > was && told[len(told)-1].Status == schema.StatusInProgress {
 			said = true
-			left := int64(len(r.s.replay.events)) * replayEvery.Milliseconds()
-			if eta := told[len(told)-1].EtaMS; eta < left || eta > left+2*replayEvery.Milliseconds() {
-				t.Errorf("%d events are left, and it is said to take another %d ms", len(r.s.replay.events), eta)
+			left := int64(r.s.report.ReplayLeft()) * report.ReplayEvery.Milliseconds()
+			if eta := told[len(told)-1].EtaMS; eta < left || eta > left+2*report.ReplayEvery.Milliseconds() {
+				t.Errorf("%d events are left, and it is said to take another %d ms", r.s.report.ReplayLeft(), eta)
 			}
 		}
 	}

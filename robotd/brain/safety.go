@@ -19,7 +19,7 @@ func (t *step) guard() {
 	if d.Changed {
 		t.dirty(effect.FlushNow)
 		t.note("safety", string(d.From), string(d.To), d.Why, d.Cause.String())
-		t.tell("safety_changed", "safety", d.Cause.String(), d.Cause.Req, changed{From: string(d.From), To: string(d.To), Reason: d.Cause.Reason})
+		t.tell("safety_changed", "safety", d.Cause.String(), d.Cause.Req, effect.Transition{From: string(d.From), To: string(d.To), Reason: d.Cause.Reason})
 		if halting(d.To) {
 			t.cancelHandlers(schema.ReasonSafetyLatched)
 		} else if d.To == schema.SafetySoftStop || d.To == schema.SafetyStop {

@@ -1,9 +1,7 @@
 package brain
 
 import (
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"troupe/robotd/effect"
@@ -22,21 +20,10 @@ const (
 
 	volumeSetting = "volume" // a share of 1
 
-	bootsSetting = "boots" // ids of the newest boots, the newest last
 )
 
-// bootsKept is how many of them: a will comes within seconds of the next boot.
-const bootsKept = 8
-
-// rememberBoots lets the robot know the wills of its earlier boots as its own.
-func (t *step) rememberBoots(saved map[string]string) {
-	t.previousBoots = strings.Fields(saved[bootsSetting])
-	t.previousBoots = t.previousBoots[max(0, len(t.previousBoots)-bootsKept+1):]
-	t.do(effect.SaveSetting{Name: bootsSetting, Value: strings.Join(append(slices.Clone(t.previousBoots), t.boot), " ")})
-}
-
 // Boots are those that the robot knows as its own, the present one among them.
-func (s *State) Boots() []string { return append(slices.Clone(s.previousBoots), s.boot) }
+func (s *State) Boots() []string { return s.report.Boots() }
 
 // restoreSettings switches off what was off.
 func (t *step) restoreSettings(saved map[string]string) {

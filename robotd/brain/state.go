@@ -15,6 +15,7 @@ import (
 	"troupe/robotd/interrupt"
 	"troupe/robotd/link"
 	"troupe/robotd/mode"
+	"troupe/robotd/report"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/robotd/stops"
@@ -28,7 +29,6 @@ import (
 type State struct {
 	base *config.Config // as the robot was started
 	cfg  *config.Config // with what the fleet desires over it
-	boot string         // id of this run of robotd
 
 	// The rooms' states.
 	safety     safety.State
@@ -56,8 +56,6 @@ type State struct {
 	resetting request.Key   // a reset that was granted and has not ended
 
 	stops        stops.State
-	diskOKAt     time.Duration // until when a disk that refused is said to; 0 = it is well
-	diskFits     bool          // it took something since it refused
 	unsavedUntil time.Duration // when the disk is asked again to keep settings; 0 = it has them
 
 	// The body.
@@ -77,15 +75,12 @@ type State struct {
 	storyEntry string   // of the story's lane
 	entries    int64
 	frozen     auto.Freeze
-	completed  []string
-	failures   []schema.Failed
 	handling   []handling
 	low        bool          // the battery is
 	askPower   time.Duration // when it asks for its handler
 
 	placed *delivery.Loaded[score.Places] // the fleet's places that goto knows
 
-	replay        replay
 	hand          hand                           // that drives it
 	toHand        request.Inbox[request.Perform] // what is to be done manually
 	manualEntries []manualNow
@@ -104,37 +99,12 @@ type State struct {
 	clock       clock.FleetTime
 
 	// What was told, and what is to be.
-	session        string // empty while nobody listens
-	connectedAt    time.Duration
-	disconnectedAt time.Duration // when the last session ended; 0 = none has
-	linkFault      string        // why the last session was given up, if it was for that
-	previousBoots  []string      // boots of this robot, so far as the disk knows
-	changed        effect.Urgency
-	stateSeq       int64
-	stateTold      time.Duration
-	beats          int64
-	nextBeat       time.Duration
-	resynced       time.Duration
-	modesDirty     bool
-	modesTold      time.Duration
-	modesLast      []byte
-	modesRev       int64
-	reportDirty    bool
-	playingTold    bool
-	presenceTold   time.Duration
-	presenceWrong  string // what stands there instead
-	leftOut        leftOut
-	retained       map[string]bool // where the broker kept commands, see retainedOn
-	alerts         []schema.Alert
-	alertSeq       int64
-	replies        []answered
-	alarms         []request.Alarm
-
-	eventSeq      int64
-	eventRoom     float64
-	eventFilled   time.Duration
-	eventsDropped int64
-	eventsMissing int64
+	report      report.State
+	reportDirty bool // where desired documents stand is to be published
+	playingTold bool
+	retained    map[string]bool // where the broker kept commands, see retainedOn
+	replies     []answered
+	alarms      []request.Alarm
 
 	// What the parts leave to be done.
 	list effect.List
@@ -167,13 +137,14 @@ func New(cfg *config.Config, id string, b driver.Body, m Memory, now clock.Now) 
 	cfg, adopted := restoreConfig(base, m.Settings)
 	desired := restoreDesiredMode(cfg, m.Settings)
 	s := &State{
-		base: base, cfg: cfg, config: adopted, desiredMode: desired, boot: id,
+		base: base, cfg: cfg, config: adopted, desiredMode: desired,
 		safety: safety.Boot(now.Mono), link: link.Boot(), mode: mode.Boot(&cfg.Mode),
 		queue: interrupt.Boot(&cfg.Interrupts), auto: auto.Boot(),
 		control: control.Boot(id), hand: hand{stick: teleop.Boot()},
 		lanes:     act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg), Limits: act.Defaults()}),
 		body:      body.New(b),
-		modeSince: now.Wall, eventRoom: config.EventBurst, eventFilled: now.Mono,
+		modeSince: now.Wall,
+		report:    report.New(cfg, id, now),
 	}
 	t := step{State: s, now: now}
 	var told []request.Effect
@@ -188,7 +159,7 @@ func New(cfg *config.Config, id string, b driver.Body, m Memory, now clock.Now) 
 	t.restoreContents(m)
 	t.restoreSettings(m.Settings)
 	t.restoreStops(m)
-	t.rememberBoots(m.Settings)
+	t.toReport(func(r report.Step) { r.RememberBoots(m.Settings) })
 	t.persistStops()
 	return s, t.out
 }

@@ -8,6 +8,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/mode"
+	"troupe/robotd/report"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
@@ -48,7 +49,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 		t.keepLate()
 		t.stops.Tick(t.now, &t.list)
 		t.settle(0)
-		t.diskCalms()
+		t.toReport(report.Step.DiskCalms)
 		t.outs = t.lanes.Tick(now.Mono, t.outs)
 		t.push()
 		if t.feeding() {
@@ -56,7 +57,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 		}
 	}
 	t.drive()
-	t.publish()
+	t.publishDue()
 	return t.out
 }
 
@@ -99,7 +100,7 @@ func (t *step) hear(ev event.Event) {
 		t.stops.Saved(t.now, ev.N, ev.Refused, &t.list)
 		t.settle(0)
 	case event.Recalled:
-		t.recalled(ev)
+		t.toReport(func(r report.Step) { r.Recalled(ev) })
 	case event.Begin:
 		t.toMode.Add(mode.Input{Kind: mode.Begin})
 		t.tell("booted", "brain", "", "", nil)
@@ -121,7 +122,7 @@ func (t *step) hear(ev event.Event) {
 		t.disk(ev.Refused)
 		t.written(ev)
 	case event.Seen:
-		t.seen(ev)
+		t.toReport(func(r report.Step) { r.Seen(ev) })
 	case event.FleetdSeen:
 		t.halfOpen.Fleetd(ev.Presence.State == schema.PresenceOnline, t.now.Mono)
 		t.fleetdSeen(ev.Presence)
@@ -135,13 +136,13 @@ func (t *step) hear(ev event.Event) {
 	case event.Disconnected:
 		t.disconnected(ev)
 	case event.Contested:
-		t.contested(ev)
+		t.toReport(func(r report.Step) { r.Contested(ev) })
 	case event.NotTaken:
-		t.notTaken(ev)
+		t.toReport(func(r report.Step) { r.NotTaken(ev) })
 	case event.Calibrated:
 		t.calibrated(ev)
 	case event.Credential:
-		t.credential(ev)
+		t.toReport(func(r report.Step) { r.Credential(ev) })
 	case event.Shutdown:
 		t.toMode.Add(mode.Input{Kind: mode.Shutdown})
 		t.tell("ending", "brain", ev.Why, "", nil)

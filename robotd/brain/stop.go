@@ -41,7 +41,7 @@ func (t *step) stopDocument(ev event.Stopped) {
 	switch v.refused {
 	case "":
 		if v.verified && (t.fleetID == "" || t.fleetID == doc.FleetID) && t.marks.Note(w) {
-			t.do(effect.SaveSetting{Name: countersSetting, Value: string(encode(t.marks))})
+			t.do(effect.SaveSetting{Name: countersSetting, Value: string(effect.Encode(t.marks))})
 		}
 	case schema.ReasonStaleRevision:
 		doc.Weight = latch.Repeated
@@ -54,7 +54,7 @@ func (t *step) stopDocument(ev event.Stopped) {
 		d.Ignored, d.Detail = v.refused, v.detail
 	}
 	if d.Ignored != "" {
-		t.tell(string(d.Ignored), "safety", string(ev.From)+" stop", "", described{Reason: d.Ignored, Detail: d.Detail})
+		t.tell(string(d.Ignored), "safety", string(ev.From)+" stop", "", effect.Described{Reason: d.Ignored, Detail: d.Detail})
 	}
 }
 
@@ -121,7 +121,7 @@ func (t *step) latching(in latch.Input, n uint64) latch.Decision {
 // persistStops gives the disk what changed in this step. Answers that waited for it
 // come behind a state that shows the robot as it is by now.
 func (t *step) persistStops() {
-	if t.changed != effect.Clean && t.stops.Answers() {
+	if !t.report.Clean() && t.stops.Answers() {
 		t.dirty(effect.FlushNow)
 	}
 	from := t.list.Len()
@@ -135,7 +135,7 @@ func (t *step) answerStops() {
 		return
 	}
 	from := t.list.Len()
-	t.stops.AnswerCalls(t.now, stops.Answer{Session: t.session, StateSeq: t.stateSeq, Current: t.current()}, &t.list)
+	t.stops.AnswerCalls(t.now, stops.Answer{Session: t.report.Session(), StateSeq: t.report.StateSeq(), Current: t.current()}, &t.list)
 	t.settle(from)
 }
 

@@ -14,7 +14,7 @@ import (
 
 // alerted reports whether an alert of that type stands.
 func (r *rig) alerted(kind string) bool {
-	for _, a := range r.s.alerts {
+	for _, a := range r.s.report.Alerts() {
 		if a.Type == kind {
 			return true
 		}
@@ -59,7 +59,7 @@ func TestARobotThatCannotReadHowItWasToBehaveIsStrictUntilItIsTold(t *testing.T)
 		}
 		r.configured(7, sign.Seal{Key: fleetdKey})
 		if c := r.s.cfg; c.Signing != sign.Off || c.Safety.RequireSight || !c.ContinueOnReturn || r.alerted(configUnread) {
-			t.Errorf("%s: told again, signed: signing %s, sight %v, alerts %v", lost, c.Signing, c.Safety.RequireSight, r.s.alerts)
+			t.Errorf("%s: told again, signed: signing %s, sight %v, alerts %v", lost, c.Signing, c.Safety.RequireSight, r.s.report.Alerts())
 		}
 		r.boot()
 		if r.alerted(configUnread) || r.s.cfg.Signing != sign.Off {
@@ -122,7 +122,7 @@ func TestWhatWasSeenBeforeARestartIsNoSight(t *testing.T) {
 		boot     func(*rig) string
 		enabled  bool
 	}{
-		{"of this run", true, func(r *rig) string { return r.s.boot }, true},
+		{"of this run", true, func(r *rig) string { return r.s.report.Boot() }, true},
 		{"of an earlier run", true, func(*rig) string { return "an-earlier-one" }, false},
 		{"of an earlier run, where sight is not required", false, func(*rig) string { return "an-earlier-one" }, false},
 		{"of some run", true, func(*rig) string { return "" }, false},

@@ -28,7 +28,7 @@ func (t *step) supervise() {
 	}
 	if was != t.mode.Active && t.mode.Active != "" && d.To != mode.Stopping {
 		t.modeSince = t.now.Wall
-		t.tell("mode_changed", "mode", string(d.On), cmp.Or(in.Req, d.Ended.Req), changed{From: string(t.lastMode), To: string(t.mode.Active)})
+		t.tell("mode_changed", "mode", string(d.On), cmp.Or(in.Req, d.Ended.Req), effect.Transition{From: string(t.lastMode), To: string(t.mode.Active)})
 		t.lastMode = t.mode.Active
 	}
 	if d.Fallback != "" {
@@ -133,4 +133,10 @@ func (t *step) calibrated(ev event.Calibrated) {
 		t.clear("calibration_failed", "str")
 	}
 	t.tellMode(in)
+}
+
+// fallback is what an event tells of a mode that was left for the safe one.
+type fallback struct {
+	From   schema.ModeID `json:"from"`
+	Reason schema.Reason `json:"reason"`
 }

@@ -129,7 +129,7 @@ func (t *step) manualCommand(k schema.UnitKind) schema.Reason {
 		return schema.ReasonNotInMnl
 	case shut != "":
 		return shut
-	case k.Moves() && (lost || t.session == ""):
+	case k.Moves() && (lost || t.report.Session() == ""):
 		return schema.ReasonLinkLost
 	}
 	return ""
@@ -149,13 +149,13 @@ func (t *step) tellDrive() {
 	}
 	t.hand.told = t.now.Mono
 	t.hand.telemetry++
-	t.do(effect.Publish{Topic: schema.TopicTelemetry, Param: "drive", First: true, Payload: encode(&schema.Telemetry{
-		Session: t.session, Seq: t.hand.telemetry, MonoMS: t.now.Mono.Milliseconds(),
-		Data: encode(driveFigures{t.hand.vx, t.hand.wz}),
+	t.do(effect.Publish{Topic: schema.TopicTelemetry, Param: "drive", First: true, Payload: effect.Encode(&schema.Telemetry{
+		Session: t.report.Session(), Seq: t.hand.telemetry, MonoMS: t.now.Mono.Milliseconds(),
+		Data: effect.Encode(driveFigures{t.hand.vx, t.hand.wz}),
 	})})
 }
 
 func (s *State) telemetryDue() (time.Duration, bool) {
 	_, drives := s.body.Of(schema.UnitDrive)
-	return s.hand.told + telemetryEvery, drives && s.session != "" && s.control.At == control.Held
+	return s.hand.told + telemetryEvery, drives && s.report.Session() != "" && s.control.At == control.Held
 }

@@ -105,6 +105,6 @@ func (t *step) believe(v verified) {
 		t.everyContent(delivery.Belong{FleetID: t.fleetID})
 	}
 	if v.verified && t.marks.Note(v.what) {
-		t.do(effect.SaveSetting{Name: countersSetting, Value: string(encode(t.marks))})
+		t.do(effect.SaveSetting{Name: countersSetting, Value: string(effect.Encode(t.marks))})
 	}
 }

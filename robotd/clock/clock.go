@@ -13,3 +13,6 @@ type Now struct {
 	Mono time.Duration // since boot; never goes back
 	Wall schema.Time   // may be wrong by years, and jump
 }
+
+// At turns a time since boot into what the wire says of it.
+func (n Now) At(mono time.Duration) schema.Time { return n.Wall.Add(mono - n.Mono) }

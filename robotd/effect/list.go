@@ -53,21 +53,30 @@ type (
 		First   bool
 		Confirm request.Key
 	}
+	// ActCompleted and ActFailed say how an act ended.
+	ActCompleted struct{ ID string }
+	ActFailed    struct {
+		ID     string
+		Reason schema.Reason
+		Detail string
+	}
 	// Disk: the disk refused to write.
 	Disk struct{ Refused schema.Reason }
 	// Caps: what the robot is and can do is another one.
 	Caps struct{}
 )
 
-func (Event) intent()    {}
-func (Raise) intent()    {}
-func (Clear) intent()    {}
-func (Reply) intent()    {}
-func (Ask) intent()      {}
-func (Changed) intent()  {}
-func (Document) intent() {}
-func (Disk) intent()     {}
-func (Caps) intent()     {}
+func (Event) intent()        {}
+func (Raise) intent()        {}
+func (Clear) intent()        {}
+func (Reply) intent()        {}
+func (Ask) intent()          {}
+func (Changed) intent()      {}
+func (Document) intent()     {}
+func (ActCompleted) intent() {}
+func (ActFailed) intent()    {}
+func (Disk) intent()         {}
+func (Caps) intent()         {}
 
 // List is where a part of the robot leaves what is to be done. The zero value is
 // empty.
@@ -117,3 +126,29 @@ func (l *List) Ask(in request.Input) { l.Do(Ask{in}) }
 
 // Changed says that the state is another one.
 func (l *List) Changed(u Urgency) { l.Do(Changed{u}) }
+
+// Data of events, in the words of the wire.
+type (
+	// Transition is what a machine went from and to.
+	Transition struct {
+		From   string        `json:"from,omitempty"`
+		To     string        `json:"to"`
+		Reason schema.Reason `json:"reason,omitempty"`
+	}
+	// Described is what became of something.
+	Described struct {
+		ID     string        `json:"id,omitempty"`
+		Reason schema.Reason `json:"reason,omitempty"`
+		Detail string        `json:"detail,omitempty"`
+	}
+)
+
+// Encode writes what goes out. That it fails is a fault of ours, like an event that no
+// part knows.
+func Encode(v any) []byte {
+	b, err := schema.Encode(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"troupe/broker/link"
-	"troupe/robotd/brain"
 	"troupe/robotd/download"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
+	"troupe/robotd/report"
 	"troupe/schema"
 )
 
@@ -184,11 +184,11 @@ func (h *effects) farewell(err error, wake Wake) func(session string) link.Messa
 		at, sleeps := wake.Next(now)
 		switch {
 		case err != nil:
-			return h.post.presence(brain.FarewellOf(session, h.post.boot, "failed", schema.TimeOf(now)))
+			return h.post.presence(report.FarewellOf(session, h.post.boot, "failed", schema.TimeOf(now)))
 		case sleeps:
-			return h.post.presence(brain.SleepOf(session, h.post.boot, "shutdown", schema.TimeOf(now), schema.TimeOf(at)))
+			return h.post.presence(report.SleepOf(session, h.post.boot, "shutdown", schema.TimeOf(now), schema.TimeOf(at)))
 		}
-		return h.post.presence(brain.FarewellOf(session, h.post.boot, "shutdown", schema.TimeOf(now)))
+		return h.post.presence(report.FarewellOf(session, h.post.boot, "shutdown", schema.TimeOf(now)))
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"troupe/broker/link"
-	"troupe/robotd/brain"
 	"troupe/robotd/event"
+	"troupe/robotd/report"
 	"troupe/schema"
 )
 
@@ -31,7 +31,7 @@ func (p *mqttAdapter) config(c Config) link.Config {
 	return link.Config{
 		URL: c.Broker, Others: c.Others, Dial: c.Dial, TLS: c.encryption, Random: c.Random,
 		Name: p.id, ClientID: p.id, Password: c.Password,
-		Will:      func(session string) link.Message { return p.presence(brain.WillOf(session, p.boot)) },
+		Will:      func(session string) link.Message { return p.presence(report.WillOf(session, p.boot)) },
 		Presence:  func(session string) link.Message { return p.presence(p.online(session)) },
 		Rival:     p.rival,
 		Subscribe: p.subscriptions(),
@@ -73,7 +73,7 @@ func (p *mqttAdapter) subscriptions() (all []link.Subscription) {
 }
 
 func (p *mqttAdapter) online(session string) *schema.Presence {
-	return brain.PresenceOf(session, p.boot, p.about, wallNow())
+	return report.PresenceOf(session, p.boot, p.about, wallNow())
 }
 
 func (p *mqttAdapter) presence(doc *schema.Presence) link.Message {

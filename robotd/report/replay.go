@@ -1,4 +1,4 @@
-package brain
+package report
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"troupe/schema"
 )
 
-// replayEvery is the time between two events that are told again: what happens
+// ReplayEvery is the time between two events that are told again: what happens
 // meanwhile has to come through beside them.
-const replayEvery = 100 * time.Millisecond
+const ReplayEvery = 100 * time.Millisecond
 
 // replay is the telling of old events that is under way; without a key there is
 // none. What it has not told yet is kept here, and is bounded by the ring on disk.
@@ -33,12 +33,12 @@ type gone struct {
 	To   int64  `json:"to"`
 }
 
-// askReplay begins to tell events again, once the disk has brought them. One at a
+// Replay begins to tell events again, once the disk has brought them. One at a
 // time: more would come no sooner.
-func (t *step) askReplay(o request.Perform) {
+func (t Step) Replay(o request.Perform) {
 	a := o.Args
 	no := func(r schema.Reason, pointer, detail string) {
-		t.reply(o.Key, request.Verdict{Status: schema.StatusRejected, Reason: r, Pointer: pointer, Detail: detail})
+		t.Out.Reply(o.Key, request.Verdict{Status: schema.StatusRejected, Reason: r, Pointer: pointer, Detail: detail})
 	}
 	switch {
 	case a.To != 0 && a.To < a.From:
@@ -50,13 +50,13 @@ func (t *step) askReplay(o request.Perform) {
 		if a.Boot == "" {
 			t.replay.boot = t.boot
 		}
-		t.do(effect.ReadEvents{Key: o.Key})
+		t.Out.Do(effect.ReadEvents{Key: o.Key})
 	}
 }
 
-// recalled takes what the disk kept. The events that were asked for and are gone
+// Recalled takes what the disk kept. The events that were asked for and are gone
 // are told of first: who looks for a gap has to know that it stays.
-func (t *step) recalled(ev event.Recalled) {
+func (t Step) Recalled(ev event.Recalled) {
 	r := &t.replay
 	if ev.Key != r.key {
 		return // it was called off
@@ -91,26 +91,26 @@ func (t *step) recalled(ev event.Recalled) {
 			until = min(until, r.to)
 		}
 		r.missing = fmt.Sprintf("; %d to %d are no longer kept", r.from, until)
-		t.tell("events_gone", "brain", "", r.key.ID(), gone{r.boot, r.from, until})
+		t.Event("events_gone", "brain", "", r.key.ID(), gone{r.boot, r.from, until})
 	}
 	if r.from > last {
 		r.missing = fmt.Sprintf("; the newest is %d", last)
 	}
-	r.total, r.due, r.begun = len(r.events), t.now.Mono, true
-	t.reply(r.key, request.Verdict{Status: schema.StatusAccepted})
+	r.total, r.due, r.begun = len(r.events), t.Now.Mono, true
+	t.Out.Reply(r.key, request.Verdict{Status: schema.StatusAccepted})
 }
 
-// replaying tells the next event when its time has come. Without a link it waits.
-func (t *step) replaying() {
+// ContinueReplay tells the next event when its time has come. Without a link it waits.
+func (t Step) ContinueReplay() {
 	r := &t.replay
-	if !r.begun || t.session == "" || t.now.Mono < r.due && len(r.events) > 0 {
+	if !r.begun || t.session.id == "" || t.Now.Mono < r.due && len(r.events) > 0 {
 		return
 	}
 	if len(r.events) > 0 {
-		t.do(effect.Publish{Topic: schema.TopicEvent, Payload: r.events[0]})
-		r.events, r.due = r.events[1:], t.now.Mono+replayEvery
+		t.Out.Do(effect.Publish{Topic: schema.TopicEvent, Payload: r.events[0]})
+		r.events, r.due = r.events[1:], t.Now.Mono+ReplayEvery
 		share := 100 * (r.total - len(r.events)) / r.total
-		t.asking(request.Outcome{Key: r.key, Status: schema.StatusInProgress, Progress: &share, Left: time.Duration(len(r.events)) * replayEvery})
+		t.Out.Ask(request.Outcome{Key: r.key, Status: schema.StatusInProgress, Progress: &share, Left: time.Duration(len(r.events)) * ReplayEvery})
 	}
 	if len(r.events) == 0 {
 		t.endReplay(request.Verdict{Status: schema.StatusSucceeded, Detail: t.replayed()})
@@ -118,12 +118,25 @@ func (t *step) replaying() {
 }
 
 // replayed says how far it came.
-func (t *step) replayed() string {
+func (t Step) replayed() string {
 	n := t.replay.total - len(t.replay.events)
 	return fmt.Sprintf("events told again: %d%s", n, t.replay.missing)
 }
 
-func (t *step) endReplay(r request.Verdict) {
-	t.reply(t.replay.key, r)
+// CancelReplay ends the replay that an order asked for, if it is under way, because by
+// called it off.
+func (t Step) CancelReplay(of, by request.Key) bool {
+	if t.replay.key != of {
+		return false
+	}
+	t.endReplay(request.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: t.replayed(), Refs: by.Refs()})
+	return true
+}
+
+// ReplayLeft is how many events are still to be told again.
+func (s *State) ReplayLeft() int { return len(s.replay.events) }
+
+func (t Step) endReplay(r request.Verdict) {
+	t.Out.Reply(t.replay.key, r)
 	t.replay = replay{}
 }

@@ -1,4 +1,4 @@
-package brain
+package report
 
 import (
 	"fmt"
@@ -25,11 +25,11 @@ type leftOut struct {
 	last time.Duration // when the broker said so last
 }
 
-// notTaken takes the broker's word that it left something out. Which documents that
+// NotTaken takes the broker's word that it left something out. Which documents that
 // was is not known, for the broker does not tell of each: all of them are told again.
 // One that is too large would be so again; it waits until it says something else.
-func (t *step) notTaken(ev event.NotTaken) {
-	if t.session == "" {
+func (t Step) NotTaken(ev event.NotTaken) {
+	if t.session.id == "" {
 		return
 	}
 	what := string(ev.Kind)
@@ -37,27 +37,29 @@ func (t *step) notTaken(ev event.NotTaken) {
 		what = "post"
 	}
 	if ev.Reason != schema.ReasonOverloaded {
-		t.raise(notTakenAlert, schema.AlertError, what, fmt.Sprintf("the broker does not take it: %s", ev.Reason.Describe().Text), "what is shown of it is old; see the robot's log")
+		t.Raise(notTakenAlert, schema.AlertError, what, fmt.Sprintf("the broker does not take it: %s", ev.Reason.Describe().Text), "what is shown of it is old; see the robot's log", false)
 		return
 	}
-	t.raise(notTakenAlert, schema.AlertWarn, "post", "the broker leaves out some of what this robot tells: there is too much of it", "what it left out is told again; look who floods the robot with requests or desired documents")
+	t.Raise(notTakenAlert, schema.AlertWarn, "post", "the broker leaves out some of what this robot tells: there is too much of it", "what it left out is told again; look who floods the robot with requests or desired documents", false)
 	l := &t.leftOut
-	l.last = t.now.Mono
+	l.last = t.Now.Mono
 	if l.due == 0 {
 		l.wait = min(max(toldAgain, 2*l.wait), toldAgainMost)
-		l.due = t.now.Mono + l.wait
+		l.due = t.Now.Mono + l.wait
 	}
 }
 
-// tellLeftOut tells again what the broker left out, when it is time.
-func (t *step) tellLeftOut() {
+// LeftOut reports whether it is time to publish all documents again that the broker left
+// out.
+func (t Step) LeftOut() bool {
 	switch l := &t.leftOut; {
-	case l.due > 0 && t.now.Mono >= l.due:
+	case l.due > 0 && t.Now.Mono >= l.due:
 		l.due = 0
-		t.note("post", "up", "up", "what the broker left out is told again", "")
-		t.documents()
-	case l.wait > 0 && l.due == 0 && t.now.Mono >= l.last+toldAgainMost:
+		t.Out.Note("post", "up", "up", "what the broker left out is told again", "")
+		return true
+	case l.wait > 0 && l.due == 0 && t.Now.Mono >= l.last+toldAgainMost:
 		*l = leftOut{}
-		t.clear(notTakenAlert, "post")
+		t.Clear(notTakenAlert, "post")
 	}
+	return false
 }

@@ -1,8 +1,9 @@
-package brain
+package report
 
 import (
 	"github.com/go-json-experiment/json/jsontext"
 
+	"troupe/robotd/effect"
 	"troupe/schema"
 )
 
@@ -11,9 +12,9 @@ import (
 // refuses would leave everybody with an old one. No byte is ever cut. The last
 // step of each leaves nothing without a bound.
 func within(k schema.TopicKind, doc any) []byte {
-	payload, most := encode(doc), schema.TopicOf(k).MaxBytes
+	payload, most := effect.Encode(doc), schema.TopicOf(k).MaxBytes
 	for step := 0; len(payload) > most && shrink(doc, step); step++ {
-		payload = encode(doc)
+		payload = effect.Encode(doc)
 	}
 	return payload
 }

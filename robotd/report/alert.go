@@ -1,0 +1,77 @@
+package report
+
+import (
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
+	"troupe/schema"
+)
+
+// alerts are those that stand.
+type alerts struct {
+	list []schema.Alert
+	seq  int64
+}
+
+// Alerts are those that stand.
+func (s *State) Alerts() []schema.Alert { return s.alerts.list }
+
+// Raise puts an alert on the state, once for the same words; unit says that its source is
+// a unit. Clear takes it off.
+func (t Step) Raise(kind string, level schema.AlertLevel, source, detail, hint string, unit bool) {
+	for i := range t.alerts.list {
+		a := &t.alerts.list[i]
+		if a.Type == kind && a.Source == source {
+			if a.Detail == detail {
+				return
+			}
+			t.Clear(kind, source)
+			break
+		}
+	}
+	t.alerts.seq++
+	a := schema.Alert{ID: alertID(t.alerts.seq), Type: kind, Level: level, Source: source, FirstTS: t.Now.Wall, Detail: detail, Hint: hint}
+	if unit {
+		a.Refs = []schema.Ref{{Kind: schema.RefUnit, ID: source}}
+	}
+	t.alerts.list = append(t.alerts.list, a)
+	t.Changed(effect.FlushSoon)
+	t.Out.Do(effect.Alarm{Level: level, Type: kind, Source: source, Detail: detail, Hint: hint})
+	t.Event("alert_raised", source, kind, "", effect.Described{ID: a.ID, Detail: detail})
+}
+
+func (t Step) Clear(kind, source string) {
+	for i := range t.alerts.list {
+		if a := t.alerts.list[i]; a.Type == kind && a.Source == source {
+			t.alerts.list = append(t.alerts.list[:i:i], t.alerts.list[i+1:]...)
+			t.Changed(effect.FlushSoon)
+			t.Event("alert_cleared", source, kind, "", effect.Described{ID: a.ID})
+			return
+		}
+	}
+}
+
+func alertID(n int64) string {
+	const digits = "0123456789"
+	var b [20]byte
+	i := len(b)
+	for {
+		i--
+		b[i] = digits[n%10]
+		if n /= 10; n == 0 {
+			return "alert-" + string(b[i:])
+		}
+	}
+}
+
+// CertificateAlert is raised while the robot's certificate is about to end and was
+// not renewed.
+const CertificateAlert = "certificate_expiring"
+
+// Credential tells how the robot's certificate stands.
+func (t Step) Credential(ev event.Credential) {
+	if ev.Level == "" {
+		t.Clear(CertificateAlert, "identity")
+		return
+	}
+	t.Raise(CertificateAlert, ev.Level, "identity", ev.Detail, ev.Hint, false)
+}

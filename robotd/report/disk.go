@@ -1,0 +1,35 @@
+package report
+
+import (
+	"time"
+
+	"troupe/schema"
+)
+
+// disk is how well the disk takes what it is given.
+type disk struct {
+	okAt time.Duration // until when a disk that refused is said to; 0 = it is well
+	fits bool          // it took something since it refused
+}
+
+// DiskCalmAfter is how long a disk must not have refused until that is believed: on
+// one that is full something small fits now and then.
+const DiskCalmAfter = 10 * time.Second
+
+// Disk raises an alert while the robot cannot keep what it promises.
+func (t Step) Disk(refused schema.Reason) {
+	if refused == "" {
+		t.disk.fits = true
+		return
+	}
+	t.disk.fits, t.disk.okAt = false, t.Now.Mono+DiskCalmAfter
+	t.Raise("disk_refuses", schema.AlertError, "disk", "the robot's disk refuses to write: "+string(refused), "make room on it; until then no command is begun", false)
+}
+
+// DiskCalms takes the alert off a disk that takes what it is given again.
+func (t Step) DiskCalms() {
+	if t.disk.okAt > 0 && t.disk.fits && t.Now.Mono >= t.disk.okAt {
+		t.disk.okAt = 0
+		t.Clear("disk_refuses", "disk")
+	}
+}

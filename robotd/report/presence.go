@@ -1,0 +1,99 @@
+package report
+
+import (
+	"slices"
+	"time"
+
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
+	"troupe/schema"
+)
+
+// presence is the robot's own presence document, as the broker keeps it.
+type presence struct {
+	told  time.Duration // when it was repaired last
+	wrong string        // what stands there instead
+}
+
+// presenceEvery is how often the robot repairs its presence at most.
+const presenceEvery = time.Second
+
+// undisputed is how long a session lasts before the robot believes that it has
+// its name for itself again: a rival comes back within seconds.
+const undisputed = 5 * time.Minute
+
+const duplicateIdentity = "duplicate_identity"
+
+// Contested notes that somebody else connects under the robot's name. It is told
+// when the robot is connected again, and stands while the two throw each other
+// out.
+func (t Step) Contested(ev event.Contested) {
+	t.Raise(duplicateIdentity, schema.AlertError, "post", ev.Why, "look for a second robot with this name, such as one with a cloned disk, and give it a name of its own", false)
+}
+
+// Undispute takes the alert back once the name has long been the robot's alone.
+func (t Step) Undispute() {
+	if t.session.id != "" && t.Now.Mono >= t.session.since+undisputed {
+		t.Clear(duplicateIdentity, "post")
+	}
+}
+
+// Seen watches over the robot's own presence: whatever else stands there is
+// replaced, once a second at most. The late word of an earlier connection of this
+// robot's is in order; anybody else's is not.
+func (t Step) Seen(ev event.Seen) {
+	p := ev.Presence
+	if t.session.id == "" || p.Session == t.session.id && p.State == schema.PresenceOnline {
+		return
+	}
+	own := p.Boot == t.boot || slices.Contains(t.session.earlier, p.Boot)
+	if own && p.State != schema.PresenceOnline && p.Session != t.session.id {
+		t.presence.wrong = "late_word_of_an_earlier_session"
+	} else {
+		t.presence.wrong = "overwritten"
+		t.Raise("presence_overwritten", schema.AlertWarn, "brain", "somebody else wrote this robot's presence", "look for a second robot with this name", false)
+	}
+	t.RepairPresence()
+}
+
+func (t Step) RepairPresence() {
+	if t.presence.wrong == "" || t.presence.told != 0 && t.Now.Mono < t.presence.told+presenceEvery {
+		return
+	}
+	t.Event("presence_repaired", "brain", t.presence.wrong, "", nil)
+	t.presence.told, t.presence.wrong = t.Now.Mono, ""
+	t.document(schema.TopicPresence, PresenceOf(t.session.id, t.boot, t.cfg.Version, t.Now.Wall))
+}
+
+// document publishes what has no more than one form.
+func (t Step) document(k schema.TopicKind, v any) {
+	t.Out.Do(effect.Publish{Topic: k, Payload: effect.Encode(v)})
+}
+
+// Presence publishes that the robot is there, and since when.
+func (t Step) Presence() {
+	here := PresenceOf(t.session.id, t.boot, t.cfg.Version, t.Now.Wall)
+	here.Since = t.Now.At(t.session.since)
+	t.document(schema.TopicPresence, here)
+}
+
+// PresenceOf is what a robot that is there says of itself.
+func PresenceOf(session, boot, version string, at schema.Time) *schema.Presence {
+	return &schema.Presence{State: schema.PresenceOnline, Session: session, Boot: boot, TS: at, Since: at, Software: "robotd " + version}
+}
+
+// WillOf is what the broker says of a robot that is gone. It has no time: who
+// would know it is not there any more.
+func WillOf(session, boot string) *schema.Presence {
+	return &schema.Presence{State: schema.PresenceLost, Session: session, Boot: boot, Reason: "will"}
+}
+
+// FarewellOf is what a robot says last.
+func FarewellOf(session, boot, why string, at schema.Time) *schema.Presence {
+	return &schema.Presence{State: schema.PresenceOffline, Session: session, Boot: boot, TS: at, Reason: why}
+}
+
+// SleepOf is what a robot says last that will be started again at wake.
+func SleepOf(session, boot, why string, at, wake schema.Time) *schema.Presence {
+	return &schema.Presence{State: schema.PresenceSleeping, Session: session, Boot: boot, TS: at, Reason: why, WakeAt: wake}
+}

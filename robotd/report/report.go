@@ -1,0 +1,241 @@
+// Package report publishes what others see of the robot: its documents, events,
+// alerts and presence. It numbers them, reduces them to the size of their topics, and
+// says when each is due. What stands in a document is filled in by brain.
+package report
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"time"
+
+	"troupe/robotd/clock"
+	"troupe/robotd/config"
+	"troupe/robotd/effect"
+	"troupe/schema"
+)
+
+// State is what was published, and what is to be.
+type State struct {
+	cfg  *config.Config
+	boot string // id of this run of robotd
+
+	session  session
+	state    stateTiming
+	modes    modesTiming
+	beats    beats
+	presence presence
+	leftOut  leftOut
+	alerts   alerts
+	events   events
+	replay   replay
+	acts     acts
+	disk     disk
+}
+
+// New is a robot that has published nothing.
+func New(cfg *config.Config, boot string, now clock.Now) State {
+	return State{cfg: cfg, boot: boot, events: events{room: config.EventBurst, filled: now.Mono}}
+}
+
+// Step is the part within one step of the robot.
+type Step struct {
+	*State
+	Now clock.Now
+	Out *effect.List
+}
+
+// session is the one with the broker.
+type session struct {
+	id      string // empty while nobody listens
+	since   time.Duration
+	ended   time.Duration // when the last one did; 0 = none has
+	fault   string        // why the last one was given up, if it was for that
+	earlier []string      // boots of this robot, so far as the disk knows
+	resync  time.Duration // when all documents were asked for last
+}
+
+// stateTiming says when the state is to be published.
+type stateTiming struct {
+	changed effect.Urgency
+	seq     int64
+	told    time.Duration
+}
+
+// modesTiming is when the catalogue of modes was published, and what.
+type modesTiming struct {
+	dirty bool
+	told  time.Duration
+	last  []byte
+	rev   int64
+}
+
+type beats struct {
+	n    int64
+	next time.Duration
+}
+
+// modesGather is how long changes of the catalogue of modes are gathered.
+const modesGather = time.Second
+
+// resyncEvery is how often all documents are told at most: they are many.
+const resyncEvery = time.Second
+
+// BootsSetting keeps ids of the newest boots, the newest last.
+const BootsSetting = "boots"
+
+// bootsKept is how many of them: a will comes within seconds of the next boot.
+const bootsKept = 8
+
+// RememberBoots lets the robot know the wills of its earlier boots as its own.
+func (t Step) RememberBoots(saved map[string]string) {
+	b := strings.Fields(saved[BootsSetting])
+	t.session.earlier = b[max(0, len(b)-bootsKept+1):]
+	t.Out.Do(effect.SaveSetting{Name: BootsSetting, Value: strings.Join(t.Boots(), " ")})
+}
+
+// Boots are those that the robot knows as its own, the present one among them.
+func (s *State) Boots() []string { return append(slices.Clone(s.session.earlier), s.boot) }
+
+// Boot is the id of this run of robotd.
+func (s *State) Boot() string { return s.boot }
+
+// Session is the session with the broker; empty while nobody listens. Ended is when the
+// last one did; 0 = none has.
+func (s *State) Session() string      { return s.session.id }
+func (s *State) Ended() time.Duration { return s.session.ended }
+
+// Changed notes that the state is another one.
+func (s *State) Changed(u effect.Urgency) {
+	s.state.changed = max(s.state.changed, u)
+	s.modes.dirty = true // why a mode cannot be selected depends on nearly everything
+}
+
+// Clean reports whether the newest state shows the robot as it is.
+func (s *State) Clean() bool { return s.state.changed == effect.Clean }
+
+// StateSeq is the number of the newest state.
+func (s *State) StateSeq() int64 { return s.state.seq }
+
+// StateDue reports whether the state is to be published. While nobody listens nothing
+// is; the first thing of a new session is the state as it is then.
+func (t Step) StateDue() bool { return t.session.id != "" && t.Now.Mono >= t.due() }
+
+// due is when the state has to be published next.
+func (s *State) due() time.Duration {
+	switch s.state.changed {
+	case effect.FlushNow:
+		return 0
+	case effect.FlushSoon:
+		return s.state.told + s.cfg.Gather
+	}
+	return s.state.told + s.cfg.AtLatest
+}
+
+// NextState begins the next state, and reports whether it waits for nothing.
+func (t Step) NextState() (seq int64, urgent bool) {
+	urgent = t.state.changed == effect.FlushNow
+	t.state.changed, t.state.told = effect.Clean, t.Now.Mono
+	t.state.seq++
+	return t.state.seq, urgent
+}
+
+// PublishWithin publishes a document in a form that its topic has room for.
+func (t Step) PublishWithin(d effect.Document) {
+	t.Out.Do(effect.Publish{Topic: d.Topic, Param: d.Param, Payload: within(d.Topic, d.Value), First: d.First, Confirm: d.Confirm})
+}
+
+// ModesDue reports whether the catalogue of modes has to be looked at.
+func (t Step) ModesDue() bool { return t.modes.dirty && t.Now.Mono >= t.modes.told+modesGather }
+
+// PublishModes publishes the catalogue of modes when it differs from what was published
+// last; why a mode cannot be selected depends on nearly everything, so it is compared
+// rather than marked.
+func (t Step) PublishModes(d *schema.Modes) {
+	t.modes.dirty, t.modes.told = false, t.Now.Mono
+	body := effect.Encode(d)
+	if bytes.Equal(body, t.modes.last) {
+		return
+	}
+	t.modes.last = body
+	t.modes.rev++
+	d.TS, d.ModesRev = t.Now.Wall, t.modes.rev
+	t.PublishWithin(effect.Document{Topic: schema.TopicModes, Value: d})
+}
+
+// BeatDue reports whether a heartbeat is due, and counts it.
+func (t Step) BeatDue() (seq int64, due bool) {
+	if t.Now.Mono < t.beats.next {
+		return 0, false
+	}
+	t.beats.next = t.Now.Mono + t.cfg.Heartbeat
+	t.beats.n++
+	return t.beats.n, true
+}
+
+// Connected begins a session.
+func (t Step) Connected(session string) { t.session.id, t.session.since = session, t.Now.Mono }
+
+// Renew makes all documents due: the broker or a fleetd instance may have lost them.
+func (t Step) Renew() {
+	t.modes.told, t.modes.last, t.modes.dirty = t.Now.Mono-modesGather, nil, true
+	t.state.changed, t.state.told = max(t.state.changed, effect.FlushSoon), t.Now.Mono-t.cfg.Gather
+}
+
+// Greet ends the greeting of a new session: from now on the heart beats.
+func (t Step) Greet() {
+	t.beats.next = t.Now.Mono
+	if t.session.fault != "" {
+		t.Event("deaf_connection_renewed", "post", t.session.fault, "", nil)
+		t.session.fault = ""
+	}
+}
+
+// MayResync reports whether all documents may be asked for again.
+func (t Step) MayResync() bool {
+	if t.session.resync != 0 && t.Now.Mono < t.session.resync+resyncEvery {
+		return false
+	}
+	t.session.resync = t.Now.Mono
+	return true
+}
+
+// Disconnected ends the session; fault says why it was given up, if it was for that.
+func (t Step) Disconnected(fault string) {
+	t.session.id, t.presence.wrong, t.leftOut, t.session.ended = "", "", leftOut{}, t.Now.Mono
+	if fault != "" {
+		t.session.fault = fault
+	}
+}
+
+// ClearSessionAlerts takes off what was found wrong with a session: the next one raises
+// it anew.
+func (t Step) ClearSessionAlerts() {
+	for _, a := range slices.Clone(t.alerts.list) {
+		switch a.Type {
+		case "presence_overwritten", string(schema.ReasonRetainedCommand), notTakenAlert:
+			t.Clear(a.Type, a.Source)
+		}
+	}
+}
+
+// Dropped is how many events were left out.
+func (s *State) Dropped() int64 { return s.events.dropped }
+
+// Deadline is when time alone brings something.
+func (s *State) Deadline() (first time.Duration, any bool) {
+	sooner := func(at time.Duration, ok bool) {
+		if ok && (!any || at < first) {
+			first, any = at, true
+		}
+	}
+	listens := s.session.id != ""
+	sooner(s.disk.okAt, s.disk.okAt > 0 && s.disk.fits)
+	sooner(s.due(), listens)
+	sooner(s.leftOut.due, s.leftOut.due > 0)
+	sooner(s.beats.next, listens)
+	sooner(s.replay.due, listens && len(s.replay.events) > 0)
+	sooner(s.presence.told+presenceEvery, s.presence.wrong != "")
+	sooner(s.modes.told+modesGather, listens && s.modes.dirty)
+	return first, any
+}
