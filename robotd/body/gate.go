@@ -10,23 +10,12 @@ import (
 	"troupe/schema/score"
 )
 
-// Class says what of the safety core's permissions a unit of a kind needs.
-func Class(k schema.UnitKind) safety.Class {
-	switch {
-	case k.Moves():
-		return safety.Moves
-	case k == schema.UnitSpeaker:
-		return safety.Sounds
-	}
-	return safety.Shows
-}
-
 // Command is what a unit is told for an act, or why it may not be told anything now.
 // It is the last gate before the body. The executor starts nothing that the gate
 // forbids; that it holds here too does not depend on that.
 func (b *State) Command(at schema.SafetyState, o *act.Out) (driver.Command, schema.Reason) {
 	i := slices.IndexFunc(b.units, func(u schema.Unit) bool { return u.ID == o.Unit })
-	class := Class(b.units[i].Kind)
+	class := safety.ClassOf(b.units[i].Kind)
 	if shut := safety.Gate(at, class, safety.Act); shut != "" {
 		return driver.Command{}, shut
 	}

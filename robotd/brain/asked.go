@@ -1,10 +1,7 @@
 package brain
 
 import (
-	"cmp"
-	"maps"
 	"slices"
-	"strings"
 
 	"troupe/robotd/act"
 	"troupe/robotd/interrupt"
@@ -38,57 +35,17 @@ func (t *step) askAct(o request.Perform) {
 	}, o.Key, o.If)
 }
 
-// wanted finds what an order asks to be performed, or refuses the order: it is not
-// well said, the robot has no such act, or its body cannot perform it.
+// wanted finds what an order asks to be performed, or refuses the order.
 func (t *step) wanted(o request.Perform) (act.Entry, bool) {
-	w, found := score.WantedBy(o.Args)
-	if found = schema.Errors(found); len(found) > 0 {
-		t.refuse(o, schema.ReasonBadRequest, found[0].Pointer, inWords(found[0]))
-		return act.Entry{}, false
-	}
-	e := act.Entry{Act: w.Inline, With: w.With, Languages: t.cfg.Languages}
+	acts, languages := map[string]score.Act(nil), t.cfg.Languages
 	if t.accepted != nil {
-		e.Languages = t.accepted.languages
+		acts, languages = t.accepted.Content.Acts, t.accepted.languages
 	}
-	if w.Inline == nil && !t.ofStory(o, &e) {
-		return e, false
+	e, no := t.lanes.Resolve(o.Args, acts, languages, t.furnished())
+	if no != nil {
+		t.refuse(o, no.Reason, no.Pointer, no.Detail)
 	}
-	why, p := schema.ReasonOutOfRange, schema.Problem{}
-	if found := schema.Errors(score.Fit(*e.Act, t.furnished())); len(found) > 0 {
-		p = found[0]
-	} else if no := t.lanes.Check(e.Act); no != nil {
-		why, p = no.Reason, schema.Problem{Pointer: no.Pointer, Detail: no.Detail}
-	} else {
-		return e, true
-	}
-	if p.Pointer = "/args" + p.Pointer; w.Inline == nil { // its sender sees no actions
-		p.Pointer = ""
-	}
-	t.refuse(o, why, p.Pointer, inWords(p))
-	return e, false
-}
-
-// inWords is a problem in one line, without its place.
-func inWords(p schema.Problem) string { return strings.TrimSuffix(p.Detail+"; "+p.Hint, "; ") }
-
-// ofStory finds an act by its id: one of the story's.
-func (t *step) ofStory(o request.Perform, e *act.Entry) bool {
-	var acts map[string]score.Act
-	if t.accepted != nil {
-		acts = t.accepted.Content.Acts
-	}
-	a, ok := acts[o.Args.Act]
-	if !ok {
-		names := slices.Sorted(maps.Keys(acts))
-		t.refuse(o, schema.ReasonUnknownID, "/args/act", "this robot has no act "+o.Args.Act+"; it has "+cmp.Or(strings.Join(names, ", "), "none"))
-		return false
-	}
-	if found := schema.Errors(a.ValidateWith(e.With)); len(found) > 0 {
-		t.refuse(o, schema.ReasonBadRequest, "/args/with"+found[0].Pointer, inWords(found[0]))
-		return false
-	}
-	e.Act = &a
-	return true
+	return e, no == nil
 }
 
 // performable answers whether an act that is asked for can be performed whole.

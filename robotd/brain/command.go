@@ -135,9 +135,9 @@ func (t *step) standing() schema.Precondition {
 // order if not. It is asked as the order is handed on and again as a machine
 // takes it: what stood before it in the queue may have changed the world.
 func (t *step) met(by request.Key, when schema.Precondition) bool {
-	unmet, fails := when.Unmet(t.standing())
+	v, fails := request.Unmet(when, t.standing())
 	if fails {
-		t.reply(by, request.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonPrecondition, Pointer: unmet.Pointer, Detail: unmet.Detail})
+		t.reply(by, v)
 	}
 	return !fails
 }

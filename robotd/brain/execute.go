@@ -2,7 +2,6 @@ package brain
 
 import (
 	"slices"
-	"strconv"
 
 	"troupe/robotd/act"
 	"troupe/robotd/auto"
@@ -32,8 +31,7 @@ func lanesOf(c *config.Config) []act.LaneConfig {
 // beginAct performs the act that is due in the story. One that this robot cannot
 // perform fails at once.
 func (t *step) beginAct() {
-	t.entries++
-	e := act.Entry{ID: "story-" + strconv.FormatInt(t.entries, 10)}
+	e := act.Entry{ID: t.lanes.NextEntry("story")}
 	t.storyEntry = e.ID
 	step, a := t.playing.act(t.auto.Act)
 	if a == nil {
@@ -42,8 +40,7 @@ func (t *step) beginAct() {
 	}
 	e.Act, e.With, e.Languages = a, step.With, t.playing.languages
 	e.OnResume, e.FinishBeforePause = step.OnResume, step.FinishBeforePause
-	var refused *act.Refusal
-	if t.outs, refused = t.lanes.Push(storyLane, e, t.outs); refused != nil {
+	if refused := t.lanes.Push(storyLane, e); refused != nil {
 		t.actFailed(a.ID, refused.Reason, refused.Detail)
 		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.ActFail, Reason: refused.Reason}, entry: e.ID})
 		t.tried(refused.Reason, refused.Detail)
@@ -56,7 +53,7 @@ func (t *step) beginAct() {
 // cancelAct ends the act of the story.
 func (t *step) cancelAct() {
 	t.storyEntry = ""
-	t.outs = t.lanes.Cancel(storyLane, "", schema.ReasonStopped, t.outs)
+	t.lanes.Cancel(storyLane, "", schema.ReasonStopped)
 }
 
 // freeze lets the lanes stand still as far as the pauses say.
@@ -69,16 +66,16 @@ func (t *step) freeze(f auto.Freeze) {
 	case auto.FreezeNone:
 		t.lanes.Resume(storyLane, t.now.Mono)
 	case auto.FreezeStory:
-		t.outs = t.lanes.Pause(storyLane, act.AfterAct, t.now.Mono, t.outs)
+		t.lanes.Pause(storyLane, act.AfterAct, t.now.Mono)
 	case auto.FreezeAll:
-		t.outs = t.lanes.Pause(storyLane, act.AtOnce, t.now.Mono, t.outs)
+		t.lanes.Pause(storyLane, act.AtOnce, t.now.Mono)
 	}
 	for _, h := range t.handling {
 		switch {
 		case f != auto.FreezeAll:
 			t.lanes.Resume(act.Lane(h.handler), t.now.Mono)
 		case !h.still:
-			t.outs = t.lanes.Pause(act.Lane(h.handler), act.AtOnce, t.now.Mono, t.outs)
+			t.lanes.Pause(act.Lane(h.handler), act.AtOnce, t.now.Mono)
 		}
 	}
 }
@@ -91,8 +88,7 @@ func (t *step) beginHandlerAct(handler string, e act.Entry) {
 	a := t.fitting(*e.Act, slot.still)
 	e.Act = &a
 	t.lanes.Resume(act.Lane(handler), t.now.Mono)
-	var refused *act.Refusal
-	if t.outs, refused = t.lanes.Push(act.Lane(handler), e, t.outs); refused != nil {
+	if refused := t.lanes.Push(act.Lane(handler), e); refused != nil {
 		t.handlerActEnded(e.ID, refused.Reason)
 	}
 }
@@ -131,7 +127,7 @@ func able(u schema.Unit, do score.Action) bool {
 }
 
 func (t *step) cancelHandlerAct(handler string) {
-	t.outs = t.lanes.Cancel(act.Lane(handler), "", schema.ReasonStopped, t.outs)
+	t.lanes.Cancel(act.Lane(handler), "", schema.ReasonStopped)
 }
 
 // cancelLanes ends all acts: ato is left.
@@ -151,7 +147,7 @@ func (t *step) gate() {
 	}
 	if g != t.gateTold {
 		t.gateTold = g
-		t.outs = t.lanes.Gate(g, t.outs)
+		t.lanes.Gate(g)
 	}
 }
 
@@ -190,8 +186,8 @@ func (s *State) finishing() bool {
 // carry brings what the executor came to where it belongs: commands to the
 // units, ends to whoever waits for them.
 func (t *step) carry() {
-	for i := range t.outs {
-		switch o := &t.outs[i]; o.Kind {
+	for i := range t.lanes.Outs {
+		switch o := &t.lanes.Outs[i]; o.Kind {
 		case act.Start, act.Stop:
 			t.toUnit(o)
 		case act.Ended:
@@ -200,8 +196,8 @@ func (t *step) carry() {
 			t.tell("act_warning", "act", string(o.Warning), "", effect.Described{ID: o.Act, Reason: o.Reason, Detail: o.Action + ": " + o.Detail})
 		}
 	}
-	clear(t.outs)
-	t.outs = t.outs[:0]
+	clear(t.lanes.Outs)
+	t.lanes.Outs = t.lanes.Outs[:0]
 }
 
 func (t *step) actEnded(o *act.Out) {

@@ -2,7 +2,6 @@ package brain
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -151,7 +150,7 @@ func (t *step) endManual() {
 func (t *step) cancelManual(why schema.Reason, these func(manualNow) bool) {
 	for _, h := range t.manualEntries {
 		if these(h) {
-			t.outs = t.lanes.Cancel(h.lane, h.entry, why, t.outs)
+			t.lanes.Cancel(h.lane, h.entry, why)
 		}
 	}
 }
@@ -204,7 +203,7 @@ func (t *step) refuseAction(o request.Perform, p schema.Problem) {
 	if field == "/type" || field == "" {
 		pointer = ""
 	}
-	t.refuse(o, why, pointer, inWords(p))
+	t.refuse(o, why, pointer, act.InWords(p))
 }
 
 // performManual performs a whole act. What is asked for with clear takes the place
@@ -237,10 +236,8 @@ func (t *step) performManual(o request.Perform) {
 func (t *step) driven() bool { return t.hand.stick.VX != 0 || t.hand.stick.WZ != 0 }
 
 func (t *step) beginManual(o request.Perform, h manualNow, e act.Entry) {
-	t.entries++
-	e.ID = "manual-" + strconv.FormatInt(t.entries, 10)
-	var refused *act.Refusal
-	if t.outs, refused = t.lanes.Push(h.lane, e, t.outs); refused != nil {
+	e.ID = t.lanes.NextEntry("manual")
+	if refused := t.lanes.Push(h.lane, e); refused != nil {
 		t.refuse(o, refused.Reason, "", refused.Detail)
 		return
 	}
@@ -288,7 +285,7 @@ func (t *step) cancelManualRequest(key, by request.Key) bool {
 	for i, h := range t.manualEntries {
 		if h.key == key {
 			t.manualEntries[i].by = by
-			t.outs = t.lanes.Cancel(h.lane, h.entry, schema.ReasonCancelled, t.outs)
+			t.lanes.Cancel(h.lane, h.entry, schema.ReasonCancelled)
 			return true
 		}
 	}

@@ -37,7 +37,7 @@ type State struct {
 	queue      interrupt.State
 	auto       auto.State
 	control    control.State
-	lanes      *act.Executor
+	lanes      act.Lanes
 	story      content[score.Blob]
 	activities content[score.Activities]
 	places     content[score.Places]
@@ -73,7 +73,6 @@ type State struct {
 	noStory    schema.Reason
 	playing    *program // is performed
 	storyEntry string   // of the story's lane
-	entries    int64
 	frozen     auto.Freeze
 	handling   []handling
 	low        bool          // the battery is
@@ -110,7 +109,6 @@ type State struct {
 	list effect.List
 
 	// Room for what one step says, used again by the next.
-	outs      []act.Out
 	told      []request.Effect
 	delivered []delivery.Effect
 }
@@ -141,7 +139,7 @@ func New(cfg *config.Config, id string, b driver.Body, m Memory, now clock.Now) 
 		safety: safety.Boot(now.Mono), link: link.Boot(), mode: mode.Boot(&cfg.Mode),
 		queue: interrupt.Boot(&cfg.Interrupts), auto: auto.Boot(),
 		control: control.Boot(id), hand: hand{stick: teleop.Boot()},
-		lanes:     act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg), Limits: act.Defaults()}),
+		lanes:     act.Lanes{Executor: act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg), Limits: act.Defaults()})},
 		body:      body.New(b),
 		modeSince: now.Wall,
 		report:    report.New(cfg, id, now),

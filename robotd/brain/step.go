@@ -50,7 +50,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 		t.stops.Tick(t.now, &t.list)
 		t.settle(0)
 		t.toReport(report.Step.DiskCalms)
-		t.outs = t.lanes.Tick(now.Mono, t.outs)
+		t.lanes.Tick(now.Mono)
 		t.push()
 		if t.feeding() {
 			t.do(effect.Feed{})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"time"
 
-	"troupe/robotd/body"
 	"troupe/robotd/control"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
@@ -123,7 +122,7 @@ func (t *step) teleopFacts() teleop.Facts {
 // manualCommand answers why a unit of this kind cannot be told something manually now.
 func (t *step) manualCommand(k schema.UnitKind) schema.Reason {
 	lost, _ := t.linkLost()
-	shut := safety.Gate(t.safety.At, body.Class(k), safety.Act)
+	shut := safety.Gate(t.safety.At, safety.ClassOf(k), safety.Act)
 	switch {
 	case t.mode.Active != schema.ModeMnl || t.mode.Phase != mode.Ready || t.mode.Paused(&t.cfg.Mode):
 		return schema.ReasonNotInMnl

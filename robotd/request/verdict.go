@@ -20,3 +20,9 @@ type Verdict struct {
 	// AtOnce: a stop that found the robot stopped already. It waits for nothing.
 	AtOnce bool
 }
+
+// Unmet is the refusal of an order whose condition does not hold.
+func Unmet(when, standing schema.Precondition) (Verdict, bool) {
+	unmet, fails := when.Unmet(standing)
+	return Verdict{Status: schema.StatusRejected, Reason: schema.ReasonPrecondition, Pointer: unmet.Pointer, Detail: unmet.Detail}, fails
+}

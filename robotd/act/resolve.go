@@ -1,0 +1,56 @@
+package act
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// Resolve finds what an order asks to be performed: one of acts, or what the order says
+// itself. It is refused if it is not well said, there is no such act, or the body
+// cannot perform it. Pointers of a refusal point into the order.
+func (x *Executor) Resolve(a schema.Args, acts map[string]score.Act, languages []string, caps schema.Caps) (Entry, *Refusal) {
+	w, found := score.WantedBy(a)
+	if found = schema.Errors(found); len(found) > 0 {
+		return Entry{}, &Refusal{schema.ReasonBadRequest, found[0].Pointer, InWords(found[0])}
+	}
+	e := Entry{Act: w.Inline, With: w.With, Languages: languages}
+	if w.Inline == nil {
+		if no := byName(a, acts, &e); no != nil {
+			return e, no
+		}
+	}
+	why, p := schema.ReasonOutOfRange, schema.Problem{}
+	if found := schema.Errors(score.Fit(*e.Act, caps)); len(found) > 0 {
+		p = found[0]
+	} else if no := x.Check(e.Act); no != nil {
+		why, p = no.Reason, schema.Problem{Pointer: no.Pointer, Detail: no.Detail}
+	} else {
+		return e, nil
+	}
+	if p.Pointer = "/args" + p.Pointer; w.Inline == nil { // its sender sees no actions
+		p.Pointer = ""
+	}
+	return e, &Refusal{why, p.Pointer, InWords(p)}
+}
+
+// byName finds an act by its id.
+func byName(a schema.Args, acts map[string]score.Act, e *Entry) *Refusal {
+	found, ok := acts[a.Act]
+	if !ok {
+		names := slices.Sorted(maps.Keys(acts))
+		return &Refusal{schema.ReasonUnknownID, "/args/act", "this robot has no act " + a.Act + "; it has " + cmp.Or(strings.Join(names, ", "), "none")}
+	}
+	if found := schema.Errors(found.ValidateWith(e.With)); len(found) > 0 {
+		return &Refusal{schema.ReasonBadRequest, "/args/with" + found[0].Pointer, InWords(found[0])}
+	}
+	e.Act = &found
+	return nil
+}
+
+// InWords is a problem in one line, without its place.
+func InWords(p schema.Problem) string { return strings.TrimSuffix(p.Detail+"; "+p.Hint, "; ") }
