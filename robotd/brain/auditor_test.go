@@ -75,7 +75,7 @@ func (a *auditor) look() snapshot {
 	for _, l := range lanesOf(s.cfg) {
 		lanes += fmt.Sprint(s.lanes.View(l.Lane))
 	}
-	return snapshot{s.safety, s.mode, s.auto, s.queue, s.control, lanes}
+	return snapshot{s.safety, s.mode, s.auto, s.queue, *s.manual.Control(), lanes}
 }
 
 func (a *auditor) fail(format string, args ...any) {
@@ -110,8 +110,8 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 				}
 			}
 		case effect.Move:
-			if (e.VX != 0 || e.WZ != 0) && (s.safety.At != schema.SafetyEnabled || s.mode.Active != schema.ModeMnl || s.control.At != control.Held || lost) {
-				a.fail("the drive is to go %v m/s in %s, %s, held by %q, link lost %v", e.VX, s.safety.At, s.mode.Active, s.control.Lease.Who, lost)
+			if (e.VX != 0 || e.WZ != 0) && (s.safety.At != schema.SafetyEnabled || s.mode.Active != schema.ModeMnl || s.manual.Control().At != control.Held || lost) {
+				a.fail("the drive is to go %v m/s in %s, %s, held by %q, link lost %v", e.VX, s.safety.At, s.mode.Active, s.manual.Control().Lease.Who, lost)
 			}
 		case effect.SaveRequests:
 			for _, rec := range e.Put {

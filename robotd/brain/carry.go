@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"troupe/robotd/effect"
+	"troupe/robotd/manual"
+	"troupe/robotd/mode"
 	"troupe/robotd/report"
 	"troupe/robotd/request"
 	"troupe/schema"
@@ -24,6 +26,8 @@ func (t *step) settle(from int) {
 			t.clear(in.Kind, in.Source)
 		case effect.Reply:
 			t.reply(in.To, in.Verdict)
+		case effect.Revoke:
+			t.revoke(in.Key, in.Detail, in.Lease, in.By)
 		case effect.Ask:
 			t.asking(in.Input)
 		case effect.Changed:
@@ -87,4 +91,26 @@ func (t *step) actFailed(id string, why schema.Reason, detail string) {
 func (t *step) cancelReplay(of, by request.Key) (found bool) {
 	t.toReport(func(r report.Step) { found = r.CancelReplay(of, by) })
 	return found
+}
+
+// manuals is the part that does what is asked for manually, within this step.
+func (t *step) manuals() manual.Step {
+	lost, _ := t.linkLost()
+	f := manual.Facts{
+		Standing: t.standing(), Safety: t.safety.At, Session: t.report.Session(), Body: &t.body,
+		InMnl:     t.mode.Active == schema.ModeMnl && t.mode.Phase == mode.Ready && !t.mode.Paused(&t.cfg.Mode),
+		Reachable: !lost && t.report.Session() != "",
+		Story:     manual.Story{Languages: t.cfg.Languages},
+	}
+	if t.accepted != nil {
+		f.Story = manual.Story{Acts: t.accepted.Content.Acts, Files: t.accepted.Content.Assets, Languages: t.accepted.languages}
+	}
+	return manual.Step{State: &t.manual, Facts: f, Now: t.now, Lanes: &t.lanes, Out: &t.list}
+}
+
+// toManual lets it do something, and carries out what follows.
+func (t *step) toManual(do func(manual.Step)) {
+	from := t.list.Len()
+	do(t.manuals())
+	t.settle(from)
 }

@@ -7,6 +7,7 @@ import (
 	"troupe/robotd/auto"
 	"troupe/robotd/event"
 	"troupe/robotd/interrupt"
+	"troupe/robotd/manual"
 	"troupe/robotd/mode"
 	"troupe/robotd/report"
 	"troupe/robotd/request"
@@ -79,17 +80,15 @@ func (t *step) dispatch(o request.Perform) {
 	case "interrupter/stop":
 		t.askQueue(o, interrupt.Input{What: interrupt.Stop, Interrupter: o.Args.Interrupter})
 	case "control/acquire", "control/renew", "control/release", "control/takeover":
-		t.askControl(o)
-	case "manual/stop":
-		t.stopManual(o)
-	case "manual/goto", "manual/head", "manual/say", "manual/sound", "manual/volume", "manual/face", "manual/led", "manual/act":
-		t.requestManual(o)
+		t.toManual(func(m manual.Step) { m.AskControl(o) })
+	case "manual/stop", "manual/goto", "manual/head", "manual/say", "manual/sound", "manual/volume", "manual/face", "manual/led", "manual/act":
+		t.askManual(o)
 	case "act/perform":
 		if t.mode.Active == schema.ModeAto {
 			t.askAct(o)
 			return
 		}
-		t.requestManual(o)
+		t.askManual(o)
 	case "sys/cancel":
 		t.callOff(o)
 	case "sys/resync":
@@ -190,4 +189,19 @@ func (t *step) askAuto(o request.Perform, what auto.What) {
 
 func (t *step) askQueue(o request.Perform, in interrupt.Input) {
 	t.toQueue.Put(queueInput{Input: in}, o.Key, o.If)
+}
+
+// uncontrolled refuses an order whose sender lacks the control that it needs.
+func (t *step) uncontrolled(o request.Perform) (refused bool) {
+	t.toManual(func(m manual.Step) { refused = m.Uncontrolled(o) })
+	return refused
+}
+
+func (t *step) askManual(o request.Perform) {
+	asker := t.asker(o.Client, o.By)
+	t.toManual(func(m manual.Step) { m.Ask(o, asker) })
+}
+
+func (t *step) refuse(o request.Perform, why schema.Reason, pointer, detail string) {
+	t.reply(o.Key, request.Verdict{Status: schema.StatusRejected, Reason: why, Pointer: pointer, Detail: detail})
 }

@@ -25,8 +25,7 @@ func Deadline(s *State) time.Duration {
 	sooner(s.story.Deadline())
 	sooner(s.activities.Deadline())
 	sooner(s.places.Deadline())
-	sooner(s.control.Deadline())
-	sooner(s.telemetryDue())
+	sooner(s.manual.Deadline(&s.body, s.report.Session()))
 	sooner(s.report.Deadline())
 	return at
 }

@@ -119,7 +119,7 @@ func (t *step) desiredModeAnswered(to request.Key, r request.Verdict) bool {
 
 func (t *step) desiredModeFacts() desiredmode.Facts {
 	f := desiredmode.Facts{Active: t.mode.Active, Starting: t.desiredMode.starting, Settled: t.mode.Phase == mode.Ready || t.mode.Phase == mode.Safe}
-	switch l, waits := t.control.Lease, t.auto.Waits(); {
+	switch c, waits := t.manual.Control(), t.auto.Waits(); {
 	case t.mode.Phase == mode.Safe || t.mode.Next == t.cfg.Mode.Safe:
 		f.Others, f.Detail = cmp.Or(t.mode.Reason, schema.ReasonModeFailed), "the robot is in "+string(t.cfg.Mode.Safe)+"; only an operator leads out"
 	case latched(t.safety.At):
@@ -128,8 +128,8 @@ func (t *step) desiredModeFacts() desiredmode.Facts {
 		f.Others, f.Detail = schema.ReasonLatched, fmt.Sprintf("%d stops are held", len(t.stops.Latches()))
 	case waits != "": // leaving ato would forget it
 		f.Others, f.Detail = waits, string(schema.ModeAto)+" was stopped or lost its link; only auto/continue lets it go on"
-	case t.control.At == control.Held:
-		f.Others, f.Detail = schema.ReasonNotInControl, l.Who.String()+" has control of the robot"
+	case c.At == control.Held:
+		f.Others, f.Detail = schema.ReasonNotInControl, c.Lease.Who.String()+" has control of the robot"
 	}
 	return f
 }

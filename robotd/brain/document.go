@@ -6,6 +6,7 @@ import (
 	"troupe/robotd/auto"
 	"troupe/robotd/control"
 	"troupe/robotd/link"
+	"troupe/robotd/manual"
 	"troupe/robotd/mode"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
@@ -37,7 +38,7 @@ func (t *step) stateDocument() *schema.State {
 		Queue:   t.queueDocument(),
 		Link:    t.linkDocument(),
 		Units:   t.body.UnitStates(),
-		Control: t.controlDocument(),
+		Control: t.manual.Document(),
 		Alerts:  append([]schema.Alert{}, t.report.Alerts()...),
 		Dropped: schema.DroppedCounters{Events: t.report.Dropped(), Acks: t.requests.Dropped()},
 	}
@@ -136,7 +137,7 @@ func (t *step) capsDocument() *schema.Caps {
 		Robot:    schema.CapsRobot{Model: t.body.About().Model, Serial: t.body.About().Serial, HW: t.body.About().Hardware, Driver: t.body.About().Driver},
 		Software: schema.CapsSoftware{Robotd: t.cfg.Version, Protocol: []string{schema.Protocol}},
 		Limits:   schema.CapsLimits{MaxCmdBytes: schema.TopicOf(schema.TopicCmd).MaxBytes, MaxBlobBytes: t.cfg.MaxBlob, DedupeWindow: request.MaxPerClient},
-		Verbs:    t.verbs(), Arguments: schema.ArgumentsOf(t.verbs()),
+		Verbs:    manual.Verbs(&t.body), Arguments: schema.ArgumentsOf(manual.Verbs(&t.body)),
 		Units: append([]schema.Unit{}, t.body.Units()...), Points: append([]string{}, t.body.Points()...),
 		Languages: t.cfg.Languages, Labels: t.cfg.Labels, Handlers: []string{}, Interrupters: t.cfg.Interrupts.Interrupters,
 		Features: t.features(),

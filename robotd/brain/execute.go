@@ -8,6 +8,7 @@ import (
 	"troupe/robotd/config"
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
+	"troupe/robotd/manual"
 	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -21,7 +22,7 @@ const storyLane act.Lane = "story"
 func lanesOf(c *config.Config) []act.LaneConfig {
 	handlers := slices.Clone(c.Interrupts.Handlers)
 	slices.SortStableFunc(handlers, func(a, b interrupt.Handler) int { return b.Priority - a.Priority })
-	lanes := manualLanes()
+	lanes := manual.Lanes()
 	for _, h := range handlers {
 		lanes = append(lanes, act.LaneConfig{Lane: act.Lane(h.ID)})
 	}
@@ -164,7 +165,7 @@ func (t *step) moving() bool {
 
 // performing reports whether the executor needs the next tick.
 func (s *State) performing() bool {
-	if len(s.manualEntries) > 0 {
+	if s.manual.Busy() {
 		return true
 	}
 	if !s.lanes.Idle(storyLane) && s.frozen == auto.FreezeNone {
@@ -234,7 +235,7 @@ func failure(o *act.Out) schema.Reason {
 
 func (t *step) queueDocument() schema.StateQueue {
 	q := t.report.Acts()
-	acts := t.lanes.Acts(manualActs)
+	acts := t.lanes.Acts(manual.Acts)
 	for _, h := range t.handling {
 		acts = append(acts, t.lanes.Acts(act.Lane(h.handler))...)
 	}
@@ -249,4 +250,12 @@ func (t *step) actName() string {
 		return step.Act
 	}
 	return ""
+}
+
+// manualEnded reports whether what ended was done manually.
+func (t *step) manualEnded(o *act.Out) (was bool) {
+	from := t.list.Len()
+	was = t.manuals().Ended(o)
+	t.settle(from)
+	return was
 }

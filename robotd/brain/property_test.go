@@ -154,10 +154,10 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				return
 			}
 			f := schema.VelocityFrame{
-				Lease: s.control.Lease.ID, Seq: rapid.Int64Range(1, 50).Draw(t, "seq"), TTLMS: 400,
+				Lease: s.manual.Control().Lease.ID, Seq: rapid.Int64Range(1, 50).Draw(t, "seq"), TTLMS: 400,
 				VXMPS: rapid.SampledFrom([]float64{0, 0.4, -0.4, 1}).Draw(t, "vx"), SeenMonoMS: (w.r.now - w.r.old).Milliseconds() - rapid.Int64Range(0, 700).Draw(t, "age"),
 			}
-			w.r.give(event.Frame{Client: s.control.Lease.Who.Client, Frame: f})
+			w.r.give(event.Frame{Client: s.manual.Control().Lease.Who.Client, Frame: f})
 		},
 		"manually": verb("manual/goto \"point\":\"dock\"", `manual/goto "x_m":1,"y_m":2`, `manual/say "text":"hello"`, `manual/face "face":"smile"`, `manual/head "yaw_rad":0.5`,
 			`manual/sound "sound":"chime"`, `manual/volume "volume":0.5`, `manual/volume "volume":2`, `manual/led "colour":"#00ff00"`, `manual/act "act":"greet"`, `act/perform "act":"x"`),

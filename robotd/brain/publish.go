@@ -2,6 +2,7 @@ package brain
 
 import (
 	"troupe/robotd/effect"
+	"troupe/robotd/manual"
 	"troupe/robotd/report"
 	"troupe/schema"
 )
@@ -25,7 +26,7 @@ func (t *step) publishDue() {
 	t.tellModes()
 	t.tellReport()
 	t.toReport(report.Step.RepairPresence)
-	t.tellDrive()
+	t.toManual(manual.Step.Telemetry)
 	if seq, due := t.reports().BeatDue(); due {
 		// It promises nothing, so it waits for no disk: a disk that hangs is no
 		// reason to look dead.

@@ -1,7 +1,6 @@
 package brain
 
 import (
-	"troupe/robotd/control"
 	"troupe/robotd/request"
 	"troupe/schema"
 )
@@ -25,14 +24,8 @@ func (t *step) inTheWay(r request.Verdict) []schema.Ref {
 		refs = t.stops.Refs()
 	case schema.ReasonEStopInput, schema.ReasonUnitError:
 		refs = t.body.Refs(r.Reason)
-	case schema.ReasonNotInControl:
-		if t.control.At == control.Held {
-			refs = append(refs, schema.Ref{Kind: schema.RefClient, ID: t.control.Lease.Who.Client})
-		}
-	case schema.ReasonResourceBusy:
-		for _, h := range t.manualEntries {
-			refs = append(refs, h.key.Refs()...)
-		}
+	case schema.ReasonNotInControl, schema.ReasonResourceBusy:
+		refs = t.manual.Refs(r.Reason)
 	case schema.ReasonIgnoredDuplicate:
 		for _, e := range t.queue.Running() {
 			refs = append(refs, schema.Ref{Kind: schema.RefInterrupt, ID: e.ID})

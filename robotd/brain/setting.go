@@ -6,6 +6,7 @@ import (
 
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
+	"troupe/robotd/manual"
 	"troupe/robotd/mode"
 	"troupe/schema"
 )
@@ -17,9 +18,6 @@ const (
 	modeSetting        = "mode."
 	interrupterSetting = "interrupter."
 	switchedOff        = "off"
-
-	volumeSetting = "volume" // a share of 1
-
 )
 
 // Boots are those that the robot knows as its own, the present one among them.
@@ -27,7 +25,7 @@ func (s *State) Boots() []string { return s.report.Boots() }
 
 // restoreSettings switches off what was off.
 func (t *step) restoreSettings(saved map[string]string) {
-	if v, err := strconv.ParseFloat(saved[volumeSetting], 64); err == nil {
+	if v, err := strconv.ParseFloat(saved[manual.VolumeSetting], 64); err == nil {
 		t.body.SetVolume(schema.Number{Value: min(max(v, 0), 1), Said: true})
 	}
 	for i, m := range t.cfg.Mode.Modes {

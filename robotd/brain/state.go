@@ -8,18 +8,17 @@ import (
 	"troupe/robotd/body"
 	"troupe/robotd/clock"
 	"troupe/robotd/config"
-	"troupe/robotd/control"
 	"troupe/robotd/delivery"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/link"
+	"troupe/robotd/manual"
 	"troupe/robotd/mode"
 	"troupe/robotd/report"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/robotd/stops"
-	"troupe/robotd/teleop"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/sign"
@@ -36,7 +35,6 @@ type State struct {
 	mode       mode.State
 	queue      interrupt.State
 	auto       auto.State
-	control    control.State
 	lanes      act.Lanes
 	story      content[score.Blob]
 	activities content[score.Activities]
@@ -44,12 +42,11 @@ type State struct {
 	requests   *request.State
 
 	// What waits to be told to a room, one thing a step.
-	toSafety  request.Inbox[safety.Request]
-	toMode    request.Inbox[mode.Input]
-	toQueue   request.Inbox[queueInput]
-	toAuto    request.Inbox[autoInput]
-	toControl request.Inbox[control.Input]
-	again     bool // ato has another edge to take
+	toSafety request.Inbox[safety.Request]
+	toMode   request.Inbox[mode.Input]
+	toQueue  request.Inbox[queueInput]
+	toAuto   request.Inbox[autoInput]
+	again    bool // ato has another edge to take
 
 	ticked    time.Duration // the last Tick
 	stopped   uint64        // what arrived before this number is older than a stop
@@ -80,9 +77,7 @@ type State struct {
 
 	placed *delivery.Loaded[score.Places] // the fleet's places that goto knows
 
-	hand          hand                           // that drives it
-	toHand        request.Inbox[request.Perform] // what is to be done manually
-	manualEntries []manualNow
+	manual manual.State
 
 	callsOff []callsOff // who waits for what they call off to end
 
@@ -138,7 +133,7 @@ func New(cfg *config.Config, id string, b driver.Body, m Memory, now clock.Now) 
 		base: base, cfg: cfg, config: adopted, desiredMode: desired,
 		safety: safety.Boot(now.Mono), link: link.Boot(), mode: mode.Boot(&cfg.Mode),
 		queue: interrupt.Boot(&cfg.Interrupts), auto: auto.Boot(),
-		control: control.Boot(id), hand: hand{stick: teleop.Boot()},
+		manual:    manual.New(cfg, id),
 		lanes:     act.Lanes{Executor: act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg), Limits: act.Defaults()})},
 		body:      body.New(b),
 		modeSince: now.Wall,

@@ -7,6 +7,7 @@ import (
 	"troupe/robotd/delivery"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
+	"troupe/robotd/manual"
 	"troupe/robotd/mode"
 	"troupe/robotd/report"
 	"troupe/robotd/request"
@@ -34,10 +35,10 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.gate()
 	t.hear(ev)
 	t.reach()
-	t.controlling()
+	t.toManual(manual.Step.StepControl)
 	t.supervise()
-	t.stick()
-	t.hands()
+	t.toManual(manual.Step.Stick)
+	t.toManual(manual.Step.Hands)
 	t.land()
 	t.power()
 	t.handlers()
@@ -51,7 +52,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 		t.settle(0)
 		t.toReport(report.Step.DiskCalms)
 		t.lanes.Tick(now.Mono)
-		t.push()
+		t.toManual(manual.Step.Push)
 		if t.feeding() {
 			t.do(effect.Feed{})
 		}
@@ -105,7 +106,9 @@ func (t *step) hear(ev event.Event) {
 		t.toMode.Add(mode.Input{Kind: mode.Begin})
 		t.tell("booted", "brain", "", "", nil)
 	case event.Frame:
-		t.framed(ev)
+		if ev.N == 0 || ev.N >= t.stopped { // one that came before a stop is too late
+			t.manual.Frame(ev)
+		}
 	case event.Heard:
 		t.heard(ev)
 	case event.DesiredStory:
@@ -162,7 +165,7 @@ func (t *step) requestsDue() bool {
 // Pending reports whether the last step left something to the next, which is to
 // be made at once with the event Follow.
 func (s *State) Pending() bool {
-	return s.toSafety.Len()+s.toMode.Len()+s.toQueue.Len()+s.toAuto.Len()+s.toControl.Len()+s.toHand.Len() > 0 || s.again
+	return s.toSafety.Len()+s.toMode.Len()+s.toQueue.Len()+s.toAuto.Len() > 0 || s.manual.Pending() || s.again
 }
 
 // over reports whether the robot has come to its end: no mode is in charge any

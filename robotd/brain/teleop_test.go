@@ -72,10 +72,10 @@ func (f *frames) arrives(sent event.Frame) {
 	s := f.r.s
 	f.r.give(sent)
 	mono := (f.r.now - f.r.old).Milliseconds()
-	if f.lease != s.control.Lease.ID {
-		f.lease, f.taken = s.control.Lease.ID, 0
+	if f.lease != s.manual.Control().Lease.ID {
+		f.lease, f.taken = s.manual.Control().Lease.ID, 0
 	}
-	mine := sent.Client == s.control.Lease.Who.Client && sent.Frame.Lease == f.lease
+	mine := sent.Client == s.manual.Control().Lease.Who.Client && sent.Frame.Lease == f.lease
 	if !mine || sent.Frame.Seq <= f.taken {
 		return
 	}
@@ -144,7 +144,7 @@ func TestTheDriveStandsWithoutValidFrames(t *testing.T) {
 			}
 			f.seq++
 			frame := event.Frame{Client: "op1", Frame: schema.VelocityFrame{
-				Lease: r.s.control.Lease.ID, Seq: f.seq, TTLMS: 400, SeenMonoMS: max(1, f.seen),
+				Lease: r.s.manual.Control().Lease.ID, Seq: f.seq, TTLMS: 400, SeenMonoMS: max(1, f.seen),
 				VXMPS: rapid.SampledFrom([]float64{0.3, 0.2, -0.3, 0}).Draw(t, "vx"),
 			}}
 			late := time.Duration(0)
@@ -164,7 +164,7 @@ func TestTheDriveStandsWithoutValidFrames(t *testing.T) {
 			case "stop":
 				ask("op2", "stop", "")
 			case "enable":
-				ask(r.s.control.Lease.Who.Client, "enable", "")
+				ask(r.s.manual.Control().Lease.Who.Client, "enable", "")
 			case "pause": // the person goes away
 				for end := r.now + 2*time.Second; r.now < end; f.check() {
 					r.until(min(end, r.now+driver.Tick))
@@ -200,7 +200,7 @@ func TestTheSetPointIsZeroAfterTwentyTicks(t *testing.T) {
 	r.give(event.Command{Client: "op1", Group: "control", Verb: "acquire"})
 	r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable"})
 	r.until(time.Second)
-	r.give(event.Frame{Client: "op1", Frame: schema.VelocityFrame{Lease: r.s.control.Lease.ID, Seq: 1, TTLMS: 500, SeenMonoMS: 1000}})
+	r.give(event.Frame{Client: "op1", Frame: schema.VelocityFrame{Lease: r.s.manual.Control().Lease.ID, Seq: 1, TTLMS: 500, SeenMonoMS: 1000}})
 	var told []float64
 	ticks, atZero := 0, -1
 	r.watch = func(ev event.Event, effects []effect.Effect) {
@@ -215,7 +215,7 @@ func TestTheSetPointIsZeroAfterTwentyTicks(t *testing.T) {
 			}
 		}
 	}
-	r.give(event.Frame{Client: "op1", Frame: schema.VelocityFrame{Lease: r.s.control.Lease.ID, Seq: 2, VXMPS: 0.2, TTLMS: 500, SeenMonoMS: 1000}})
+	r.give(event.Frame{Client: "op1", Frame: schema.VelocityFrame{Lease: r.s.manual.Control().Lease.ID, Seq: 2, VXMPS: 0.2, TTLMS: 500, SeenMonoMS: 1000}})
 	r.until(3 * time.Second)
 	if atZero < 2 || atZero > 20 {
 		t.Errorf("the set-point was zero after %d ticks, want at most 20; it was told %v", atZero, told)

@@ -243,7 +243,7 @@ func (p *player) drive(args []string) {
 	for end := r.now + d; r.now < end; r.until(r.now + 100*time.Millisecond) {
 		p.seq++
 		r.give(event.Frame{Client: args[0], Frame: schema.VelocityFrame{
-			Lease: r.s.control.Lease.ID, Seq: p.seq, VXMPS: vx, WZRadPS: wz, TTLMS: 400, SeenMonoMS: (r.now - r.old).Milliseconds(),
+			Lease: r.s.manual.Control().Lease.ID, Seq: p.seq, VXMPS: vx, WZRadPS: wz, TTLMS: 400, SeenMonoMS: (r.now - r.old).Milliseconds(),
 		}})
 	}
 }

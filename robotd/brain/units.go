@@ -22,7 +22,7 @@ func (t *step) reported(ev driver.Event) {
 	case driver.Failed:
 		t.lanes.Done(ev.Key, orInternal(ev.Reason), ev.Detail, t.now.Mono)
 	case driver.Speed:
-		t.hand.vx, t.hand.wz = body.Finite(ev.VX), body.Finite(ev.WZ)
+		t.manual.Speed(body.Finite(ev.VX), body.Finite(ev.WZ))
 	case driver.Sensed:
 		t.sensed(ev)
 	case driver.Calibrating:

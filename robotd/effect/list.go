@@ -40,6 +40,13 @@ type (
 		To request.Key
 		request.Verdict
 	}
+	// Revoke tells the sender of an order that what it had given was taken away again.
+	Revoke struct {
+		Key    request.Key
+		Detail string
+		Lease  *schema.Lease // who has it now
+		By     []schema.Ref
+	}
 	// Ask gives the journal of requests one input.
 	Ask struct{ request.Input }
 	// Changed: the state is another one.
@@ -70,6 +77,7 @@ func (Event) intent()        {}
 func (Raise) intent()        {}
 func (Clear) intent()        {}
 func (Reply) intent()        {}
+func (Revoke) intent()       {}
 func (Ask) intent()          {}
 func (Changed) intent()      {}
 func (Document) intent()     {}

@@ -1,4 +1,4 @@
-package brain
+package manual
 
 import (
 	"cmp"
@@ -9,14 +9,14 @@ import (
 	"troupe/schema/score"
 )
 
-// manualVerb is what a verb manually does.
-type manualVerb struct {
+// verb is what a verb manually does.
+type verb struct {
 	kind    schema.UnitKind // of the unit that it needs; empty = what the act needs
 	patient int64           // ms that the unit may take; 0 = it takes effect at once
 	action  func(schema.Args, *config.Config) score.Action
 }
 
-var manualVerbs = map[string]manualVerb{
+var verbs = map[string]verb{
 	"manual/goto": {schema.UnitDrive, 300_000, func(a schema.Args, _ *config.Config) score.Action {
 		return score.Action{Type: score.TypeGoto, Point: a.Point, XM: given(a.XM), YM: given(a.YM), ThetaRad: given(a.ThetaRad), SpeedMPS: given(a.SpeedMPS)}
 	}},
@@ -51,18 +51,18 @@ func given(n schema.Number) *float64 {
 // own, and no row in the table.
 const byFrames = "manual/velocity"
 
-// verbs are those that this body has units for.
-func (s *State) verbs() []string {
+// Verbs are those that a body has units for.
+func Verbs(b Body) []string {
 	known := schema.VerbIDs()
-	if _, drives := s.body.Of(schema.UnitDrive); drives {
+	if _, drives := b.Of(schema.UnitDrive); drives {
 		known = append(known, byFrames)
 	}
 	return slices.DeleteFunc(known, func(id string) bool {
-		v, ok := manualVerbs[id]
+		v, ok := verbs[id]
 		if !ok || v.kind == "" {
 			return false
 		}
-		_, has := s.body.Of(v.kind)
+		_, has := b.Of(v.kind)
 		return !has
 	})
 }

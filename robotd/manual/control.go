@@ -1,0 +1,131 @@
+package manual
+
+import (
+	"time"
+
+	"troupe/robotd/control"
+	"troupe/robotd/effect"
+	"troupe/robotd/request"
+	"troupe/schema"
+)
+
+// AskControl lets a request for control wait for its turn.
+func (t Step) AskControl(o request.Perform) {
+	t.requests.Put(control.Input{
+		What: control.What(o.Verb.Name), Who: whoOf(o), Rank: t.rankOf(o), Scope: control.Scope(o.Args.Scope),
+		TTL: time.Duration(o.Args.TTLMS) * time.Millisecond, Lease: o.Args.Lease, Req: string(o.Key),
+	}, o.Key, schema.Precondition{})
+}
+
+func whoOf(o request.Perform) control.Who { return control.Who{Client: o.Client, By: o.By} }
+
+// rankOf is whose desired state counts more: that of somebody at the robot before all.
+func (t Step) rankOf(o request.Perform) control.Rank {
+	if o.Local {
+		return control.Local
+	}
+	return t.cfg.Ranks[o.Client]
+}
+
+// needs is what a verb asks of control.
+func needs(v schema.Verb) control.Need {
+	switch {
+	case v.ID() == "act/perform":
+		return control.NotOthers // responders ask for it, who can never have control
+	case v.Class == schema.ClassManual:
+		return control.Hand
+	case v.ID() == "safety/enable":
+		return control.NotOthers
+	case v.ID() == "mode/enable", v.ID() == "mode/disable":
+		return control.Nothing // which modes there are is no matter of the moment
+	case v.Class == schema.ClassMode:
+		return control.Modes
+	}
+	return control.Nothing
+}
+
+// Uncontrolled refuses an order whose sender lacks the control that it needs.
+func (t Step) Uncontrolled(o request.Perform) bool {
+	no := t.control.May(&t.cfg.Control, needs(o.Verb), whoOf(o))
+	if no.Reason == "" {
+		return false
+	}
+	r := request.Verdict{Status: schema.StatusRejected, Reason: no.Reason, Detail: no.Detail}
+	if l := t.control.Lease; t.control.At == control.Held && l.Who != whoOf(o) {
+		r.Lease = leaseOf(l, false)
+	}
+	t.Out.Reply(o.Key, r)
+	return true
+}
+
+// StepControl gives control one input: the oldest that waits, or the passing of
+// time.
+func (t Step) StepControl() {
+	in, waits := t.requests.Peek()
+	if !waits {
+		in.In.What = control.Tick
+	}
+	d := control.Step(&t.control, t.Now.Mono, &t.cfg.Control, in.In)
+	if waits && !d.Again {
+		t.requests.Take()
+	}
+	if d.Changed {
+		t.Out.Changed(effect.FlushSoon)
+	}
+	if d.Changed && d.On != control.OnRenewed {
+		t.controlChanged(d, in.In.Req, in.By)
+	}
+	if a := d.Answer; a.Status != "" {
+		r := request.Verdict{Status: a.Status, Reason: a.Reason, Pointer: a.Pointer, Detail: a.Detail}
+		if a.Lease != nil {
+			r.Lease = leaseOf(*a.Lease, true)
+		}
+		t.Out.Reply(in.By, r)
+	}
+}
+
+// handover is what an event tells of a change of control.
+type handover struct {
+	From   string `json:"from,omitempty"`
+	FromBy string `json:"from_by,omitempty"`
+	To     string `json:"to,omitempty"`
+	ToBy   string `json:"to_by,omitempty"`
+}
+
+// controlChanged tells who has the robot in hand now, and whom it was taken
+// from.
+func (t Step) controlChanged(d control.Decision, req string, by request.Key) {
+	was, is := d.Was.Who, t.control.Lease.Who
+	t.Out.Note("control", string(d.From), string(d.To), d.Why, was.String()+" -> "+is.String())
+	told := handover{From: was.Client, FromBy: was.By, To: is.Client, ToBy: is.By}
+	if !control.Lost(d.On) {
+		t.Out.Event("control_"+string(d.To), "control", string(d.On), req, told)
+		return
+	}
+	t.Out.Event("control_lost", "control", string(d.On), req, told)
+	if d.On == control.OnTakenOver {
+		t.Out.Do(effect.Revoke{Key: request.Key(d.Was.Req), Detail: is.String() + " took over", Lease: leaseOf(t.control.Lease, false), By: by.Refs()})
+	}
+}
+
+// leaseOf is a lease in the words of the wire; its id is for its holder alone.
+func leaseOf(l control.Lease, own bool) *schema.Lease {
+	w := &schema.Lease{Holder: l.Who.Client, By: l.Who.By, Scope: string(l.Scope), UntilMS: l.Until.Milliseconds()}
+	if own {
+		w.ID = l.ID
+	}
+	return w
+}
+
+// Document is who has the robot in hand, as the state shows it; nil for
+// nobody.
+func (s *State) Document() *schema.StateControl {
+	if s.control.At != control.Held {
+		return nil
+	}
+	l := s.control.Lease
+	return &schema.StateControl{
+		Holder: l.Who.Client, By: l.Who.By, Scope: string(l.Scope), UntilMS: l.Until.Milliseconds(),
+		TakeoverAllowed: l.Rank <= control.Operator,
+	}
+}

@@ -1,0 +1,140 @@
+package manual
+
+import (
+	"cmp"
+	"time"
+
+	"troupe/robotd/control"
+	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/robotd/safety"
+	"troupe/robotd/teleop"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// telemetryEvery is how often the robot says how fast it is while somebody has
+// it in hand.
+const telemetryEvery = 100 * time.Millisecond
+
+// A drive that does not say how fast it can go is driven no faster manually.
+const (
+	unsaidMPS   = 0.3
+	unsaidRadPS = 0.5
+)
+
+// Stick moves the set-point of the drive. It comes after control, safety and the
+// mode have spoken, in every step: what forbids driving ends it in the same step.
+func (t Step) Stick() {
+	f := t.teleopFacts()
+	drove := t.stick.At == teleop.Driving
+	if len(t.frames) == 0 {
+		t.sticked(teleop.Look(&t.stick, t.Now.Mono, f))
+	}
+	for _, ev := range t.frames {
+		in := teleop.Frame{Client: ev.Client, VelocityFrame: ev.Frame}
+		switch {
+		case ev.Retained:
+			in.Refused, in.Detail = schema.ReasonRetainedCommand, "a frame is never retained"
+		case len(ev.Problems) > 0:
+			in.Refused, in.Detail = schema.ReasonBadRequest, ev.Problems[0].String()
+		}
+		t.sticked(teleop.Heard(&t.stick, t.Now.Mono, f, in))
+	}
+	t.frames = t.frames[:0]
+	if !drove && t.stick.At == teleop.Driving { // whoever has the stick wants the wheels
+		t.cancel(schema.ReasonSuperseded, func(h entry) bool {
+			return h.lane == laneOf(score.ClassBody) || h.lane == Acts && h.moves
+		})
+	}
+	if drove && t.stick.At != teleop.Driving {
+		t.Out.Do(effect.Move{Velocity: driver.Velocity{TTL: driver.VelocityTTL}})
+	}
+}
+
+// sticked carries what the stick came to.
+func (t Step) sticked(d teleop.Decision) {
+	if d.Changed && (d.From == teleop.Driving || d.To == teleop.Driving) {
+		t.Out.Note("teleop", string(d.From), string(d.To), d.Why, string(d.On))
+	}
+	if r := d.Tell; r.Count > 0 {
+		t.Out.Event("teleop_refused", cmp.Or(r.Client, "teleop"), string(r.Reason), "", refusedFrames{r.Reason, r.Detail, r.Count})
+	}
+}
+
+type refusedFrames struct {
+	Reason schema.Reason `json:"reason"`
+	Detail string        `json:"detail,omitempty"`
+	Count  int64         `json:"count"`
+}
+
+// letGo takes the stick away until it is let go.
+func (t Step) letGo() (drove bool) {
+	drove = t.stick.At == teleop.Driving
+	t.sticked(teleop.Stop(&t.stick))
+	if drove {
+		t.Out.Do(effect.Move{Velocity: driver.Velocity{TTL: driver.VelocityTTL}})
+	}
+	return drove
+}
+
+// Push tells the drive its set-point, once a tick.
+func (t Step) Push() {
+	if s := t.stick; s.At == teleop.Driving {
+		t.Out.Do(effect.Move{Velocity: driver.Velocity{VX: s.VX, WZ: s.WZ, TTL: s.Until - t.Now.Mono}})
+	}
+}
+
+func (t Step) teleopFacts() teleop.Facts {
+	f := teleop.Facts{Period: t.cfg.Tick, MaxMPS: unsaidMPS, MaxRadPS: unsaidRadPS}
+	if t.control.At == control.Held {
+		f.Client, f.Lease = t.control.Lease.Who.Client, t.control.Lease.ID
+	}
+	drive, ok := t.Body.Of(schema.UnitDrive)
+	if !ok {
+		f.Forbid = schema.ReasonUnknownVerb
+		return f
+	}
+	f.MaxMPS, f.MaxRadPS = cmp.Or(drive.MaxSpeedMPS, f.MaxMPS), cmp.Or(drive.MaxTurnRadPS, f.MaxRadPS)
+	f.Forbid = t.forbids(schema.UnitDrive)
+	return f
+}
+
+// forbids answers why a unit of this kind cannot be told something manually now.
+func (t Step) forbids(k schema.UnitKind) schema.Reason {
+	shut := safety.Gate(t.Safety, safety.ClassOf(k), safety.Act)
+	switch {
+	case !t.InMnl:
+		return schema.ReasonNotInMnl
+	case shut != "":
+		return shut
+	case k.Moves() && !t.Reachable:
+		return schema.ReasonLinkLost
+	}
+	return ""
+}
+
+// driveFigures is telemetry/drive.
+type driveFigures struct {
+	VXMPS   float64 `json:"vx_mps"`
+	WZRadPS float64 `json:"wz_radps"`
+}
+
+// Telemetry says how fast the robot is while somebody has it in hand, with the time that
+// a frame has to echo. It promises nothing, and so waits for no disk.
+func (t Step) Telemetry() {
+	if at, due := t.telemetryDue(t.Body, t.Session); !due || t.Now.Mono < at {
+		return
+	}
+	t.drive.told = t.Now.Mono
+	t.drive.telemetry++
+	t.Out.Do(effect.Publish{Topic: schema.TopicTelemetry, Param: "drive", First: true, Payload: effect.Encode(&schema.Telemetry{
+		Session: t.Session, Seq: t.drive.telemetry, MonoMS: t.Now.Mono.Milliseconds(),
+		Data: effect.Encode(driveFigures{t.drive.vx, t.drive.wz}),
+	})})
+}
+
+func (s *State) telemetryDue(b Body, session string) (time.Duration, bool) {
+	_, drives := b.Of(schema.UnitDrive)
+	return s.drive.told + telemetryEvery, drives && session != "" && s.control.At == control.Held
+}

@@ -1,0 +1,316 @@
+package manual
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"troupe/robotd/act"
+	"troupe/robotd/control"
+	"troupe/robotd/effect"
+	"troupe/robotd/request"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// What is done manually has a lane for each thing that can be done at a time, so
+// that a robot can speak while it drives; all are one occupant, which takes no
+// unit from itself.
+const (
+	occupant          = "manual"
+	Acts     act.Lane = "manual-act"
+)
+
+var classes = []score.Class{score.ClassSpeech, score.ClassSound, score.ClassFace, score.ClassLED, score.ClassHead, score.ClassBody}
+
+func laneOf(c score.Class) act.Lane { return act.Lane("manual-" + c) }
+
+// Lanes are above all others: a person outranks every script.
+func Lanes() []act.LaneConfig {
+	lanes := []act.LaneConfig{{Lane: Acts}}
+	for _, c := range classes {
+		lanes = append(lanes, act.LaneConfig{Lane: laneOf(c)})
+	}
+	for i := range lanes {
+		lanes[i].Occupant, lanes[i].Attends = occupant, true
+	}
+	return lanes
+}
+
+// instantPatience is how long a unit may take to say that it did what takes no
+// time.
+const instantPatience = 5 * time.Second
+
+// entry is something that is done manually now.
+type entry struct {
+	id    string
+	lane  act.Lane
+	key   request.Key
+	who   control.Who
+	need  control.Need  // of who
+	until time.Duration // its unit has to have answered; 0 = the act itself knows
+	moves bool
+	by    request.Key // that called it off
+}
+
+// order is what somebody asks for, and who that is, for people.
+type order struct {
+	request.Perform
+	asker string
+}
+
+// Ask lets an order wait for its turn. The one to stop ends all that is done manually,
+// and what waits to be.
+func (t Step) Ask(o request.Perform, asker string) {
+	if o.Verb.ID() == stopVerb {
+		t.inbox.Clear(func(w request.Waiting[order]) {
+			t.Out.Reply(w.By, request.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was begun", Refs: o.Key.Refs()})
+		})
+	}
+	t.inbox.Put(order{o, asker}, o.Key, o.If)
+}
+
+const stopVerb = "manual/stop"
+
+// Hands does the oldest that waits, and ends what may not go on.
+func (t Step) Hands() {
+	t.endForbidden()
+	w, ok := t.inbox.Take()
+	if !ok {
+		return
+	}
+	o := w.In.Perform
+	v := verbs[o.Verb.ID()]
+	_, has := t.Body.Of(v.kind)
+	switch {
+	case o.Verb.ID() == stopVerb:
+		t.stop(o, w.In.asker)
+	case t.unmet(o) || t.Uncontrolled(o):
+	case v.kind != "" && !has:
+		t.refuse(o, schema.ReasonUnknownVerb, "", "this robot has no "+string(v.kind))
+	case t.refuseManual(o, v.kind):
+	case o.Verb.ID() == "manual/volume":
+		t.setVolume(o)
+	case v.action == nil:
+		t.perform(o)
+	default:
+		t.performAction(o, v)
+	}
+}
+
+// unmet refuses an order whose condition does not hold.
+func (t Step) unmet(o request.Perform) bool {
+	v, fails := request.Unmet(o.If, t.Standing)
+	if fails {
+		t.Out.Reply(o.Key, v)
+	}
+	return fails
+}
+
+func (t Step) refuse(o request.Perform, why schema.Reason, pointer, detail string) {
+	t.Out.Refuse(o.Key, why, pointer, detail)
+}
+
+// refuseManual refuses what cannot be done manually now.
+func (t Step) refuseManual(o request.Perform, k schema.UnitKind) bool {
+	if why := t.forbids(k); why != "" {
+		t.refuse(o, why, "", why.Describe().Text)
+		return true
+	}
+	if id, why := t.Body.Broken(k); id != "" {
+		t.refuse(o, schema.ReasonUnitError, "", "the "+id+" is out of order: "+why)
+		return true
+	}
+	return false
+}
+
+// stop answers a stop once nothing is done manually any more.
+func (t Step) stop(o request.Perform, asker string) {
+	r := request.Verdict{Status: schema.StatusSucceeded}
+	drove := t.letGo()
+	if !drove && len(t.entries) == 0 {
+		r.Reason, r.Detail, r.AtOnce = schema.ReasonUnchanged, "nothing was done manually", true
+	} else {
+		t.Out.Changed(effect.FlushNow)
+		t.Out.Event("manual_stopped", "manual", asker, string(o.Key), nil)
+	}
+	t.cancel(schema.ReasonStopped, func(entry) bool { return true })
+	for i := range t.entries {
+		t.entries[i].by = o.Key
+	}
+	t.Out.Reply(o.Key, r)
+}
+
+// endForbidden ends what may not go on: a stop is under way, mnl is left, its asker
+// has no control any more, or its unit does not answer.
+func (t Step) endForbidden() {
+	if len(t.entries) == 0 {
+		return
+	}
+	switch t.Safety {
+	case schema.SafetyEnabled, schema.SafetyDisabled:
+	default:
+		t.cancel(schema.ReasonStopped, func(entry) bool { return true })
+	}
+	if t.forbids("") != "" {
+		t.cancel(schema.ReasonNotInMnl, func(entry) bool { return true })
+	}
+	t.cancel(schema.ReasonNotInControl, func(h entry) bool {
+		return t.control.May(&t.cfg.Control, h.need, h.who).Reason != ""
+	})
+	t.cancel(schema.ReasonTimeout, func(h entry) bool { return h.until > 0 && t.Now.Mono >= h.until })
+	if !t.Reachable {
+		t.cancel(schema.ReasonLinkLost, func(h entry) bool { return h.moves })
+	}
+}
+
+func (t Step) cancel(why schema.Reason, these func(entry) bool) {
+	for _, h := range t.entries {
+		if these(h) {
+			t.Lanes.Cancel(h.lane, h.id, why)
+		}
+	}
+}
+
+// performAction performs one action; a newer one of its class takes its place.
+func (t Step) performAction(o request.Perform, v verb) {
+	do := v.action(o.Args, t.cfg)
+	patience := instantPatience
+	switch {
+	case do.Loop: // which no unit ends
+		do.EndMS = &v.patient
+		patience += time.Duration(v.patient) * time.Millisecond
+	case v.patient > 0:
+		// What its unit never ends has failed; an act would go on after its time-out.
+		patience = time.Duration(v.patient) * time.Millisecond
+		limit := v.patient + 1000
+		do.TimeoutMS = &limit
+	}
+	a := score.Act{ID: "manual-" + string(do.Type), Method: score.MethodMultiple, Actions: []score.Action{do}}
+	row, _ := score.RowOf(do.Type)
+	switch found := schema.Errors(append(score.ValidateAct(a), score.Fit(a, t.capabilities())...)); {
+	case len(found) > 0:
+		t.refuseAction(o, found[0])
+		return
+	case !t.Lanes.Idle(Acts):
+		t.refuse(o, schema.ReasonResourceBusy, "", "an act is performed manually; manual/stop ends it")
+		return
+	case row.Class == score.ClassBody && t.driven():
+		t.refuse(o, schema.ReasonResourceBusy, "", "the robot is driven manually")
+		return
+	}
+	h := entry{lane: laneOf(row.Class), moves: row.Unit.Moves(), until: t.Now.Mono + patience}
+	t.begin(o, h, act.Entry{Act: &a, Languages: append([]string{o.Args.Language}, t.cfg.Languages...), Clear: true})
+}
+
+// refuseAction tells what is wrong with an action in the words of its verb.
+func (t Step) refuseAction(o request.Perform, p schema.Problem) {
+	field := strings.TrimPrefix(p.Pointer, "/actions/0")
+	if rest, of := strings.CutPrefix(field, "/text"); of {
+		if field = "/text"; rest != "" && p.Code == score.CodeBadLanguage {
+			field = "/language"
+		}
+	}
+	why := schema.ReasonBadRequest
+	switch p.Code {
+	case score.CodeOutOfRange, score.CodeBeyondUnit, score.CodeNotInCatalogue:
+		why = schema.ReasonOutOfRange
+	}
+	pointer := "/args" + field
+	if field == "/type" || field == "" {
+		pointer = ""
+	}
+	t.refuse(o, why, pointer, act.InWords(p))
+}
+
+// perform performs a whole act. What is asked for with clear takes the place
+// of all that is done manually, as what a person with control asks for always does;
+// else it waits for the acts that were asked for before.
+func (t Step) perform(o request.Perform) {
+	e, no := t.Lanes.Resolve(o.Args, t.Story.Acts, t.Story.Languages, t.capabilities())
+	if no != nil {
+		t.refuse(o, no.Reason, no.Pointer, no.Detail)
+		return
+	}
+	moves := e.Act.Moves()
+	if moves {
+		for _, k := range []schema.UnitKind{schema.UnitDrive, schema.UnitHead} {
+			if _, has := t.Body.Of(k); has && t.refuseManual(o, k) {
+				return
+			}
+		}
+		if t.driven() {
+			t.refuse(o, schema.ReasonResourceBusy, "", "the robot is driven manually")
+			return
+		}
+	}
+	if e.Clear = o.Args.Clear || o.Verb.Class == schema.ClassManual || t.Lanes.Idle(Acts); e.Clear {
+		t.cancel(schema.ReasonSuperseded, func(entry) bool { return true })
+	}
+	t.begin(o, entry{lane: Acts, moves: moves}, e)
+}
+
+// capabilities are those of the body with the files that the robot's story brought.
+func (t Step) capabilities() schema.Caps {
+	return score.Furnished(t.Body.Capabilities(t.cfg.Languages), t.Story.Files)
+}
+
+// driven reports whether frames move the robot.
+func (t Step) driven() bool { return t.stick.VX != 0 || t.stick.WZ != 0 }
+
+func (t Step) begin(o request.Perform, h entry, e act.Entry) {
+	e.ID = t.Lanes.NextEntry("manual")
+	if refused := t.Lanes.Push(h.lane, e); refused != nil {
+		t.refuse(o, refused.Reason, "", refused.Detail)
+		return
+	}
+	h.id, h.key, h.who, h.need = e.ID, o.Key, whoOf(o), needs(o.Verb)
+	t.entries = append(t.entries, h)
+	t.Out.Reply(o.Key, request.Verdict{Status: schema.StatusAccepted, Moves: h.moves})
+	t.Out.Changed(effect.FlushSoon)
+}
+
+// Ended answers for an entry that ended, and reports whether it was one of
+// those that are done manually.
+func (t Step) Ended(o *act.Out) bool {
+	i := slices.IndexFunc(t.entries, func(h entry) bool { return h.id == o.Entry })
+	if i < 0 {
+		return false
+	}
+	h := t.entries[i]
+	t.entries = slices.Delete(t.entries, i, i+1)
+	r := request.Verdict{Status: schema.StatusSucceeded, Reason: o.Reason, Detail: o.Detail}
+	switch {
+	case o.Outcome == act.EntryFailed, o.Reason == schema.ReasonTimeout:
+		r.Status = schema.StatusFailed
+	case o.Outcome == act.EntryCancelled && o.Reason == schema.ReasonSuperseded:
+		r.Status = schema.StatusSuperseded
+		if newest := len(t.entries) - 1; newest >= 0 { // it took its place
+			r.Refs = t.entries[newest].key.Refs()
+		}
+	case o.Outcome == act.EntryCancelled:
+		r.Status, r.Refs = schema.StatusCancelled, h.by.Refs()
+	}
+	t.Out.Reply(h.key, r)
+	if h.lane == Acts {
+		switch o.Outcome {
+		case act.EntryCompleted:
+			t.Out.Do(effect.ActCompleted{ID: o.Act})
+		case act.EntryFailed:
+			t.Out.Do(effect.ActFailed{ID: o.Act, Reason: o.Reason, Detail: o.Detail})
+		}
+	}
+	return true
+}
+
+// Cancel ends what a command set going manually.
+func (t Step) Cancel(key, by request.Key) bool {
+	for i, h := range t.entries {
+		if h.key == key {
+			t.entries[i].by = by
+			t.Lanes.Cancel(h.lane, h.id, schema.ReasonCancelled)
+			return true
+		}
+	}
+	return false
+}
