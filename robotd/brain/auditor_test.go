@@ -75,7 +75,7 @@ func (a *auditor) look() snapshot {
 	for _, l := range lanesOf(s.cfg) {
 		lanes += fmt.Sprint(s.lanes.View(l.Lane))
 	}
-	return snapshot{s.safety, s.mode, s.auto, s.queue, *s.manual.Control(), lanes}
+	return snapshot{s.safety, s.mode, *s.perform.Auto(), *s.perform.Queue(), *s.manual.Control(), lanes}
 }
 
 func (a *auditor) fail(format string, args ...any) {
@@ -131,12 +131,12 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 			}
 		}
 	}
-	switch paused := s.auto.Status == schema.AutoPaused; {
+	switch paused := s.perform.Auto().Status == schema.AutoPaused; {
 	case s.Pending():
-	case paused && s.auto.Count() == 0:
+	case paused && s.perform.Auto().Count() == 0:
 		a.fail("ato is paused and nobody holds a pause")
-	case s.auto.Status == schema.AutoIdle && s.auto.Count() > 0:
-		a.fail("ato performs and %d pauses are held", s.auto.Count())
+	case s.perform.Auto().Status == schema.AutoIdle && s.perform.Auto().Count() > 0:
+		a.fail("ato performs and %d pauses are held", s.perform.Auto().Count())
 	}
 	if s.safety.At == schema.SafetyEnabled && len(s.stops.Latches()) > 0 && !s.Pending() {
 		a.fail("the robot is ENABLED while %d stops are held", len(s.stops.Latches()))
@@ -144,8 +144,8 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 	if s.safety.At != schema.SafetyEnabled && (&step{State: s}).moving() {
 		a.fail("an act has a unit that moves in %s", s.safety.At)
 	}
-	if len(s.queue.Running()) != len(s.handling) && !s.Pending() {
-		a.fail("%d interrupts are in the queue, %d handlers at work", len(s.queue.Running()), len(s.handling))
+	if len(s.perform.Queue().Running()) != s.perform.Handling() && !s.Pending() {
+		a.fail("%d interrupts are in the queue, %d handlers at work", len(s.perform.Queue().Running()), s.perform.Handling())
 	}
 }
 

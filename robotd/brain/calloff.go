@@ -21,7 +21,7 @@ func (t *step) callOff(o request.Perform) {
 	case t.mode.Req == string(target):
 		t.toMode.Put(mode.Input{Kind: mode.Cancel, Req: string(target)}, o.Key, o.If)
 		return // the supervisor answers both
-	case t.cancelManual(target, o.Key), t.callOffAct(target, o.Key):
+	case t.cancelManual(target, o.Key), t.perform.Cancel(target, o.Key):
 		t.callsOff = append(t.callsOff, callsOff{o.Key, target})
 		t.reply(o.Key, request.Verdict{Status: schema.StatusAccepted})
 		return // the lane ends it in a later step
@@ -54,7 +54,7 @@ func (t *step) calledOff(target request.Key, r request.Verdict) {
 // unqueue takes an order away from the machines it waits for.
 func (t *step) unqueue(k request.Key) bool {
 	found := false
-	for _, q := range []interface{ Drop(request.Key) bool }{&t.toSafety, &t.toMode, &t.toQueue, &t.toAuto, &t.manual} {
+	for _, q := range []interface{ Drop(request.Key) bool }{&t.toSafety, &t.toMode, &t.perform, &t.manual} {
 		found = q.Drop(k) || found
 	}
 	return found

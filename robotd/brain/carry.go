@@ -6,6 +6,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
+	"troupe/robotd/perform"
 	"troupe/robotd/report"
 	"troupe/robotd/request"
 	"troupe/schema"
@@ -36,6 +37,8 @@ func (t *step) settle(from int) {
 			t.publish(in)
 		case effect.Disk:
 			t.disk(in.Refused)
+		case effect.Tried:
+			t.tried(in)
 		case effect.ActCompleted:
 			t.report.ActCompleted(in.ID)
 		case effect.ActFailed:
@@ -100,11 +103,8 @@ func (t *step) manuals() manual.Step {
 		Standing: t.standing(), Safety: t.safety.At, Session: t.report.Session(), Body: &t.body,
 		InMnl:     t.mode.Active == schema.ModeMnl && t.mode.Phase == mode.Ready && !t.mode.Paused(&t.cfg.Mode),
 		Reachable: !lost && t.report.Session() != "",
-		Story:     manual.Story{Languages: t.cfg.Languages},
 	}
-	if t.accepted != nil {
-		f.Story = manual.Story{Acts: t.accepted.Content.Acts, Files: t.accepted.Content.Assets, Languages: t.accepted.languages}
-	}
+	f.Story.Acts, f.Story.Files, f.Story.Languages = t.perform.Repertoire()
 	return manual.Step{State: &t.manual, Facts: f, Now: t.now, Lanes: &t.lanes, Out: &t.list}
 }
 
@@ -112,5 +112,23 @@ func (t *step) manuals() manual.Step {
 func (t *step) toManual(do func(manual.Step)) {
 	from := t.list.Len()
 	do(t.manuals())
+	t.settle(from)
+}
+
+// performs is the part that performs, within this step.
+func (t *step) performs() perform.Step {
+	lost, _ := t.linkLost()
+	return perform.Step{State: &t.perform, Now: t.now, Lanes: &t.lanes, Out: &t.list, Facts: perform.Facts{
+		Standing: t.standing(), Safety: t.safety.At, Stopped: len(t.stops.Latches()) > 0,
+		LinkLost: lost && t.linkLossOf(schema.ModeAto) != schema.LinkLossContinue,
+		Running:  t.mode.System == schema.SystemRunning,
+		Battery:  perform.Battery(t.body.Battery()), Body: &t.body,
+	}}
+}
+
+// toPerform lets it do something, and carries out what follows.
+func (t *step) toPerform(do func(perform.Step)) {
+	from := t.list.Len()
+	do(t.performs())
 	t.settle(from)
 }

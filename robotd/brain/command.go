@@ -9,6 +9,7 @@ import (
 	"troupe/robotd/interrupt"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
+	"troupe/robotd/perform"
 	"troupe/robotd/report"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
@@ -47,13 +48,13 @@ func (t *step) dispatch(o request.Perform) {
 		t.askMode(o, mode.Input{Kind: mode.Set, Mode: o.Args.Mode, Restart: o.Args.Restart})
 	case "mode/pause":
 		if t.mode.Active == schema.ModeAto {
-			t.askAuto(o, auto.Pause) // the pauses of ato are its tokens, whoever asks
+			t.perform.AskAuto(o, auto.Pause) // the pauses of ato are its tokens, whoever asks
 			return
 		}
 		t.askMode(o, mode.Input{Kind: mode.Pause})
 	case "mode/resume":
 		if t.mode.Active == schema.ModeAto {
-			t.askAuto(o, auto.Continue)
+			t.perform.AskAuto(o, auto.Continue)
 			return
 		}
 		t.askMode(o, mode.Input{Kind: mode.Resume})
@@ -64,28 +65,28 @@ func (t *step) dispatch(o request.Perform) {
 	case "mode/disable":
 		t.askMode(o, mode.Input{Kind: mode.Disable, Mode: o.Args.Mode})
 	case "auto/start":
-		t.askAuto(o, auto.StartStory)
+		t.perform.AskAuto(o, auto.StartStory)
 	case "auto/stop":
-		t.askAuto(o, auto.StopStory)
+		t.perform.AskAuto(o, auto.StopStory)
 	case "auto/pause":
-		t.askAuto(o, auto.Pause)
+		t.perform.AskAuto(o, auto.Pause)
 	case "auto/continue":
-		t.askAuto(o, auto.Continue)
+		t.perform.AskAuto(o, auto.Continue)
 	case "interrupt/request":
-		t.askQueue(o, interrupt.Input{What: interrupt.Ask, Handler: o.Args.Handler, Interrupter: cmp.Or(o.Args.Interrupter, "screen")})
+		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Ask, Handler: o.Args.Handler, Interrupter: cmp.Or(o.Args.Interrupter, "screen")})
 	case "interrupt/cancel":
-		t.askQueue(o, interrupt.Input{What: interrupt.Cancel, ID: o.Args.ID, Reason: schema.ReasonStopped})
+		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Cancel, ID: o.Args.ID, Reason: schema.ReasonStopped})
 	case "interrupter/run":
-		t.askQueue(o, interrupt.Input{What: interrupt.Run, Interrupter: o.Args.Interrupter})
+		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Run, Interrupter: o.Args.Interrupter})
 	case "interrupter/stop":
-		t.askQueue(o, interrupt.Input{What: interrupt.Stop, Interrupter: o.Args.Interrupter})
+		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Stop, Interrupter: o.Args.Interrupter})
 	case "control/acquire", "control/renew", "control/release", "control/takeover":
 		t.toManual(func(m manual.Step) { m.AskControl(o) })
 	case "manual/stop", "manual/goto", "manual/head", "manual/say", "manual/sound", "manual/volume", "manual/face", "manual/led", "manual/act":
 		t.askManual(o)
 	case "act/perform":
 		if t.mode.Active == schema.ModeAto {
-			t.askAct(o)
+			t.toPerform(func(p perform.Step) { p.AskAct(o) })
 			return
 		}
 		t.askManual(o)
@@ -120,12 +121,9 @@ func (t *step) unheard(o request.Perform) bool {
 // standing is how things stand, for those who made it a condition. Between two
 // modes neither is in charge.
 func (t *step) standing() schema.Precondition {
-	p := schema.Precondition{Mode: t.mode.Active, StateSeq: t.report.StateSeq(), Session: t.report.Session()}
+	p := schema.Precondition{Mode: t.mode.Active, StateSeq: t.report.StateSeq(), Session: t.report.Session(), StoryRev: t.perform.StoryRev()}
 	if t.mode.Next != "" {
 		p.Mode = "on its way to " + t.mode.Next
-	}
-	if story := t.performed(); story != nil {
-		p.StoryRev = story.Story.Rev
 	}
 	return p
 }
@@ -179,16 +177,6 @@ func (t *step) stopFor(source, why string) {
 func (t *step) askMode(o request.Perform, in mode.Input) {
 	in.Req = string(o.Key)
 	t.toMode.Put(in, o.Key, o.If)
-}
-
-func (t *step) askAuto(o request.Perform, what auto.What) {
-	t.toAuto.Put(autoInput{Input: auto.Input{
-		What: what, Client: o.Client, Person: o.By, Req: o.ID, Why: cmp.Or(o.Args.Why, o.Why), Token: o.Args.Token,
-	}}, o.Key, o.If)
-}
-
-func (t *step) askQueue(o request.Perform, in interrupt.Input) {
-	t.toQueue.Put(queueInput{Input: in}, o.Key, o.If)
 }
 
 // uncontrolled refuses an order whose sender lacks the control that it needs.

@@ -6,6 +6,7 @@ import (
 	"troupe/robotd/delivery"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
+	"troupe/robotd/perform"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/sign"
@@ -56,10 +57,10 @@ func deliver[C any](t *step, c *content[C], f delivery.Facts, in delivery.Input)
 // delivering gives the delivery of stories one input.
 func (t *step) delivering(in delivery.Input) {
 	f := delivery.Facts{
-		Performing:  t.auto.Status == schema.AutoIdle || t.auto.Status == schema.AutoPaused,
-		Held:        t.auto.Status == schema.AutoPaused,
-		Boundary:    t.atBoundary(),
-		Interrupted: !t.queueIdle(),
+		Performing:  t.perform.Auto().Status == schema.AutoIdle || t.perform.Auto().Status == schema.AutoPaused,
+		Held:        t.perform.Auto().Status == schema.AutoPaused,
+		Boundary:    t.perform.AtBoundary(),
+		Interrupted: !t.perform.Idle(),
 	}
 	deliver(t, &t.story, f, in)
 	t.accept()
@@ -176,7 +177,7 @@ func (t *step) reportStory(r schema.ReportedStory) {
 	t.publish(effect.Document{Topic: schema.TopicReportedStory, Value: &r})
 }
 
-func (t *step) isPlaying() bool { return t.auto.Status == schema.AutoIdle }
+func (t *step) isPlaying() bool { return t.perform.Auto().Status == schema.AutoIdle }
 
 // tellReport tells again where the deliveries stand: all of them to a new
 // session, that of the story when ato began or ended performing.
@@ -247,4 +248,21 @@ func (t *step) toPlaces() {
 		p = t.placed.Content
 	}
 	t.body.SetPlaces(p)
+}
+
+// accept lets the performance take over the story that is active now.
+func (t *step) accept() {
+	l, why := t.story.Playing()
+	t.toPerform(func(p perform.Step) { p.Accept(l, why) })
+}
+
+// tried tells the delivery how the story on trial began.
+func (t *step) tried(e effect.Tried) {
+	switch {
+	case t.story.Trial() != e.SHA256:
+	case e.Refused == "":
+		t.delivering(delivery.Started{SHA256: e.SHA256})
+	default:
+		t.delivering(delivery.StartFailed{SHA256: e.SHA256, Reason: e.Refused, Detail: e.Detail})
+	}
 }

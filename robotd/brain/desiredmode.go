@@ -14,6 +14,7 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/mode"
 	"troupe/robotd/request"
+	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -119,10 +120,10 @@ func (t *step) desiredModeAnswered(to request.Key, r request.Verdict) bool {
 
 func (t *step) desiredModeFacts() desiredmode.Facts {
 	f := desiredmode.Facts{Active: t.mode.Active, Starting: t.desiredMode.starting, Settled: t.mode.Phase == mode.Ready || t.mode.Phase == mode.Safe}
-	switch c, waits := t.manual.Control(), t.auto.Waits(); {
+	switch c, waits := t.manual.Control(), t.perform.Auto().Waits(); {
 	case t.mode.Phase == mode.Safe || t.mode.Next == t.cfg.Mode.Safe:
 		f.Others, f.Detail = cmp.Or(t.mode.Reason, schema.ReasonModeFailed), "the robot is in "+string(t.cfg.Mode.Safe)+"; only an operator leads out"
-	case latched(t.safety.At):
+	case safety.Latched(t.safety.At):
 		f.Others, f.Detail = schema.ReasonSafetyLatched, schema.ReasonSafetyLatched.Describe().Text
 	case len(t.stops.Latches()) > 0:
 		f.Others, f.Detail = schema.ReasonLatched, fmt.Sprintf("%d stops are held", len(t.stops.Latches()))

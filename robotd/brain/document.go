@@ -30,9 +30,9 @@ func (t *step) stateDocument() *schema.State {
 			FallbackFrom: t.mode.FellFrom, Calibrated: t.mode.Calibrated,
 		},
 		Auto: schema.StateAuto{
-			Status: t.auto.Status, Reason: t.auto.Reason,
-			ActIndex: t.auto.Act, Act: t.actName(), Loop: t.auto.Loop,
-			PauseCount: t.auto.Count(), PauseHolders: []schema.Pause{},
+			Status: t.perform.Auto().Status, Reason: t.perform.Auto().Reason,
+			ActIndex: t.perform.Auto().Act, Act: t.perform.ActName(), Loop: t.perform.Auto().Loop,
+			PauseCount: t.perform.Auto().Count(), PauseHolders: []schema.Pause{},
 		},
 		Interrupts: []schema.Interrupt{}, Interrupters: []schema.Interrupter{},
 		Queue:   t.queueDocument(),
@@ -46,27 +46,22 @@ func (t *step) stateDocument() *schema.State {
 	if last, ok := t.requests.Last(); ok {
 		d.LastReq = &last
 	}
-	if p := t.performed(); p != nil {
-		d.Auto.Story = &schema.StoryRef{ID: p.Story.ID, Rev: p.Story.Rev, SHA256: p.Story.SHA256}
-	}
-	for _, p := range t.auto.Held() {
+	d.Auto.Story = t.perform.Story()
+	for _, p := range t.perform.Auto().Held() {
 		by := p.Client
 		if p.Kind == auto.ByOperator {
 			by = t.asker(p.Client, p.Person)
 		}
 		d.Auto.PauseHolders = append(d.Auto.PauseHolders, schema.Pause{Token: p.Name(), By: by, Why: p.Why, Since: t.now.At(p.Since)})
 	}
-	for _, e := range t.queue.Running() {
+	for _, e := range t.perform.Queue().Running() {
 		d.Interrupts = append(d.Interrupts, schema.Interrupt{ID: e.ID, Handler: e.Handler, Interrupter: e.Interrupter, Since: t.now.At(e.Since)})
 	}
 	for i, id := range t.cfg.Interrupts.Interrupters {
-		d.Interrupters = append(d.Interrupters, schema.Interrupter{ID: id, State: t.queue.Interrupter(i)})
+		d.Interrupters = append(d.Interrupters, schema.Interrupter{ID: id, State: t.perform.Queue().Interrupter(i)})
 	}
 	return d
 }
-
-// performed is what is performed, or would be.
-func (t *step) performed() *program { return cmp.Or(t.playing, t.accepted) }
 
 // activeMode is who is in charge; between two modes it is the one that was
 // asked for, so that the field is never empty while phase says "switching".
@@ -94,14 +89,14 @@ func (t *step) phase() schema.ModePhase {
 // supervisor's.
 func (t *step) modePaused() bool {
 	if t.mode.Active == schema.ModeAto {
-		return t.auto.Status == schema.AutoPaused
+		return t.perform.Auto().Status == schema.AutoPaused
 	}
 	return t.mode.Paused(&t.cfg.Mode)
 }
 
 // now is where the robot stands, as an answer tells it.
 func (t *step) current() *schema.Now {
-	return &schema.Now{Mode: t.activeMode(), Safety: t.safety.At, Auto: t.auto.Status}
+	return &schema.Now{Mode: t.activeMode(), Safety: t.safety.At, Auto: t.perform.Auto().Status}
 }
 
 var modeNames = map[schema.ModeID]string{

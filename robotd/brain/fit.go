@@ -60,14 +60,6 @@ func (s *State) selfCheck(acts []score.Act, f *delivery.Fit[score.Blob]) {
 	}
 }
 
-// furnished are the capabilities with the files that the robot's story brought.
-func (s *State) furnished() schema.Caps {
-	if s.accepted == nil {
-		return s.body.Capabilities(s.cfg.Languages)
-	}
-	return score.Furnished(s.body.Capabilities(s.cfg.Languages), s.accepted.Content.Assets)
-}
-
 // actsDigest names the robot's own catalogue of acts. Nothing is taught yet.
 func (s *State) actsDigest() string {
 	sum := sha256.Sum256(nil)

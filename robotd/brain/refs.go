@@ -26,16 +26,8 @@ func (t *step) inTheWay(r request.Verdict) []schema.Ref {
 		refs = t.body.Refs(r.Reason)
 	case schema.ReasonNotInControl, schema.ReasonResourceBusy:
 		refs = t.manual.Refs(r.Reason)
-	case schema.ReasonIgnoredDuplicate:
-		for _, e := range t.queue.Running() {
-			refs = append(refs, schema.Ref{Kind: schema.RefInterrupt, ID: e.ID})
-		}
-	case schema.ReasonIgnoredGlobal:
-		for _, p := range t.auto.Held() {
-			if p.Kind.Global() {
-				refs = append(refs, schema.Ref{Kind: schema.RefPause, ID: p.Name()})
-			}
-		}
+	case schema.ReasonIgnoredDuplicate, schema.ReasonIgnoredGlobal:
+		refs = t.perform.Refs(r.Reason)
 	case schema.ReasonStopped, schema.ReasonSafetyLatched:
 		if at := t.safety.At; at != schema.SafetyEnabled && at != schema.SafetyDisabled {
 			refs = request.Key(t.safety.Cause.Req).Refs()

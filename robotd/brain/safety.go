@@ -2,6 +2,7 @@ package brain
 
 import (
 	"troupe/robotd/effect"
+	"troupe/robotd/perform"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
@@ -20,11 +21,7 @@ func (t *step) guard() {
 		t.dirty(effect.FlushNow)
 		t.note("safety", string(d.From), string(d.To), d.Why, d.Cause.String())
 		t.tell("safety_changed", "safety", d.Cause.String(), d.Cause.Req, effect.Transition{From: string(d.From), To: string(d.To), Reason: d.Cause.Reason})
-		if halting(d.To) {
-			t.cancelHandlers(schema.ReasonSafetyLatched)
-		} else if d.To == schema.SafetySoftStop || d.To == schema.SafetyStop {
-			t.cancelAsked()
-		}
+		t.toPerform(func(p perform.Step) { p.SafetyChanged(d.To) })
 	}
 	if d.Answer.Asked {
 		t.answerSafety(d, in.In.Verb, in.By)
@@ -72,14 +69,4 @@ func (t *step) settleReset() {
 	}
 	t.reply(t.resetting, r)
 	t.resetting = ""
-}
-
-// halting reports whether what runs is not to go on by itself after s.
-func halting(s schema.SafetyState) bool {
-	return s == schema.SafetyHalt || s == schema.SafetyEStop
-}
-
-// latched reports whether only a reset leads out of s.
-func latched(s schema.SafetyState) bool {
-	return halting(s) || s == schema.SafetyReset
 }

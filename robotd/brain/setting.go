@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"troupe/robotd/effect"
-	"troupe/robotd/interrupt"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
 	"troupe/schema"
@@ -15,9 +14,8 @@ import (
 // latched. A setting's name is the kind and the thing, its value the state; what
 // is on is not kept.
 const (
-	modeSetting        = "mode."
-	interrupterSetting = "interrupter."
-	switchedOff        = "off"
+	modeSetting = "mode."
+	switchedOff = "off"
 )
 
 // Boots are those that the robot knows as its own, the present one among them.
@@ -33,24 +31,13 @@ func (t *step) restoreSettings(saved map[string]string) {
 			t.mode.Status[i] = schema.ModeRegistered
 		}
 	}
-	for _, id := range t.cfg.Interrupts.Interrupters {
-		if saved[interrupterSetting+id] == switchedOff {
-			interrupt.Step(&t.queue, t.now.Mono, &t.cfg.Interrupts, interrupt.Facts{}, interrupt.Input{What: interrupt.Stop, Interrupter: id})
-		}
-	}
+	t.perform.Restore(t.now, saved)
 }
 
 // keepMode writes down that a mode was switched on or off.
 func (t *step) keepMode(in mode.Input, a mode.Answer) {
 	if a.Status == schema.StatusSucceeded && a.Reason == "" && (in.Kind == mode.Enable || in.Kind == mode.Disable) {
 		t.keepSwitch(modeSetting+string(in.Mode), in.Kind == mode.Disable)
-	}
-}
-
-// keepInterrupter writes down that an interrupter was run or stopped.
-func (t *step) keepInterrupter(in interrupt.Input, a interrupt.Answer) {
-	if a.Status == schema.StatusSucceeded && a.Reason == "" && (in.What == interrupt.Run || in.What == interrupt.Stop) {
-		t.keepSwitch(interrupterSetting+in.Interrupter, in.What == interrupt.Stop)
 	}
 }
 

@@ -4,17 +4,16 @@ import (
 	"time"
 
 	"troupe/robotd/act"
-	"troupe/robotd/auto"
 	"troupe/robotd/body"
 	"troupe/robotd/clock"
 	"troupe/robotd/config"
 	"troupe/robotd/delivery"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
-	"troupe/robotd/interrupt"
 	"troupe/robotd/link"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
+	"troupe/robotd/perform"
 	"troupe/robotd/report"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
@@ -33,8 +32,6 @@ type State struct {
 	safety     safety.State
 	link       link.State
 	mode       mode.State
-	queue      interrupt.State
-	auto       auto.State
 	lanes      act.Lanes
 	story      content[score.Blob]
 	activities content[score.Activities]
@@ -44,9 +41,6 @@ type State struct {
 	// What waits to be told to a room, one thing a step.
 	toSafety request.Inbox[safety.Request]
 	toMode   request.Inbox[mode.Input]
-	toQueue  request.Inbox[queueInput]
-	toAuto   request.Inbox[autoInput]
-	again    bool // ato has another edge to take
 
 	ticked    time.Duration // the last Tick
 	stopped   uint64        // what arrived before this number is older than a stop
@@ -65,15 +59,7 @@ type State struct {
 	calibration int64 // the newest that was ordered
 	notReady    [1]mode.NotReady
 
-	// What is performed.
-	accepted   *program // shall be performed
-	noStory    schema.Reason
-	playing    *program // is performed
-	storyEntry string   // of the story's lane
-	frozen     auto.Freeze
-	handling   []handling
-	low        bool          // the battery is
-	askPower   time.Duration // when it asks for its handler
+	perform perform.State
 
 	placed *delivery.Loaded[score.Places] // the fleet's places that goto knows
 
@@ -132,7 +118,7 @@ func New(cfg *config.Config, id string, b driver.Body, m Memory, now clock.Now) 
 	s := &State{
 		base: base, cfg: cfg, config: adopted, desiredMode: desired,
 		safety: safety.Boot(now.Mono), link: link.Boot(), mode: mode.Boot(&cfg.Mode),
-		queue: interrupt.Boot(&cfg.Interrupts), auto: auto.Boot(),
+		perform:   perform.New(cfg),
 		manual:    manual.New(cfg, id),
 		lanes:     act.Lanes{Executor: act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg), Limits: act.Defaults()})},
 		body:      body.New(b),
@@ -156,15 +142,3 @@ func New(cfg *config.Config, id string, b driver.Body, m Memory, now clock.Now) 
 	t.persistStops()
 	return s, t.out
 }
-
-// What waits for ato and for the queue of interrupts.
-type (
-	autoInput struct {
-		auto.Input
-		entry string // act-done, act-failed: of the lane; a stale one is not told
-	}
-	queueInput struct {
-		interrupt.Input
-		asked *asked // the act that somebody asks for; nil = the handler's own
-	}
-)

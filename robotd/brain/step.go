@@ -9,6 +9,7 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
+	"troupe/robotd/perform"
 	"troupe/robotd/report"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
@@ -40,11 +41,11 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.toManual(manual.Step.Stick)
 	t.toManual(manual.Step.Hands)
 	t.land()
-	t.power()
-	t.handlers()
-	t.interrupts()
+	t.toPerform(perform.Step.Power)
+	t.toPerform(perform.Step.Handlers)
+	t.toPerform(perform.Step.Interrupts)
 	t.everyContent(delivery.Tick{})
-	t.perform()
+	t.performAuto()
 	if _, tick := ev.(event.Tick); tick {
 		t.ticked = now.Mono
 		t.keepLate()
@@ -165,7 +166,7 @@ func (t *step) requestsDue() bool {
 // Pending reports whether the last step left something to the next, which is to
 // be made at once with the event Follow.
 func (s *State) Pending() bool {
-	return s.toSafety.Len()+s.toMode.Len()+s.toQueue.Len()+s.toAuto.Len() > 0 || s.manual.Pending() || s.again
+	return s.toSafety.Len()+s.toMode.Len() > 0 || s.manual.Pending() || s.perform.Pending()
 }
 
 // over reports whether the robot has come to its end: no mode is in charge any

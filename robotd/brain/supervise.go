@@ -3,12 +3,11 @@ package brain
 import (
 	"cmp"
 
-	"troupe/robotd/auto"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/interrupt"
 	"troupe/robotd/mode"
 	"troupe/robotd/request"
+	"troupe/robotd/safety"
 	"troupe/schema"
 )
 
@@ -56,11 +55,11 @@ func (t *step) supervise() {
 // modeFacts answers what the supervisor wants to know of the others.
 func (t *step) modeFacts() mode.Facts {
 	f := mode.Facts{Enabled: t.safety.At == schema.SafetyEnabled}
-	if latched(t.safety.At) {
+	if safety.Latched(t.safety.At) {
 		f.Forbid = schema.ReasonSafetyLatched
 	}
 	f.LinkLost, f.LostFor = t.linkLost()
-	if why, detail, ok := t.autoFacts().Ready(); !ok {
+	if why, detail, ok := t.performs().Ready(); !ok {
 		t.notReady[0] = mode.NotReady{Mode: schema.ModeAto, Reason: why, Detail: detail}
 		f.NotReady = t.notReady[:]
 	}
@@ -96,14 +95,36 @@ func (t *step) obey(o mode.Order) {
 func (t *step) obeyAto(do mode.Do) {
 	switch do {
 	case mode.DoStart:
-		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Enter}})
+		t.perform.Enter()
 	case mode.DoStop, mode.DoKill:
-		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Leave}})
-		t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Leave, Reason: schema.ReasonStopped}})
+		t.perform.Leave()
 		if do == mode.DoStop {
 			t.tellMode(mode.Input{Kind: mode.Stopped, Mode: schema.ModeAto})
 		}
 	}
+}
+
+// performAuto gives ato one input, and tells the supervisor whether it runs.
+func (t *step) performAuto() {
+	from := t.list.Len()
+	r := t.performs().StepAuto()
+	t.settle(from)
+	switch {
+	case !r.Entered:
+	case r.Refused != "":
+		t.tellMode(mode.Input{Kind: mode.StartFailed, Mode: schema.ModeAto, Reason: r.Refused, Detail: r.Refused.Describe().Text})
+	default:
+		t.tellMode(mode.Input{Kind: mode.Started, Mode: schema.ModeAto})
+	}
+}
+
+func (t *step) linkLossOf(m schema.ModeID) schema.LinkLoss {
+	for i := range t.cfg.Mode.Modes {
+		if t.cfg.Mode.Modes[i].ID == m {
+			return t.cfg.Mode.Modes[i].LinkLoss
+		}
+	}
+	return schema.LinkLossSafe
 }
 
 func (t *step) tellMode(in mode.Input) { t.toMode.Add(in) }

@@ -7,7 +7,6 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/safety"
 	"troupe/schema"
-	"troupe/schema/score"
 )
 
 // reported takes what the body says. It only notes it: the safety core looks at
@@ -47,7 +46,7 @@ func (t *step) sensed(ev driver.Event) {
 			t.toSafety.Add(safety.Request{Verb: safety.Reset, Source: "input", Local: true})
 			return
 		}
-		t.request("service", "screen") // somebody at the robot wants something
+		t.perform.Request("service", "screen") // somebody at the robot wants something
 	case driver.EStopInput:
 		t.inBody(ev)
 	}
@@ -87,24 +86,8 @@ func (t *step) toUnit(o *act.Out) {
 		t.lanes.Done(o.Key, shut, shut.Describe().Text, t.now.Mono)
 		return
 	}
-	c.Asset = t.assetOf(c.Do)
+	c.Asset = t.perform.File(c.Do)
 	t.do(effect.Start{Command: c})
-}
-
-// assetOf finds the file that an action names, among those of the story that is
-// performed, or else of the one that shall be.
-func (t *step) assetOf(do *score.Action) string {
-	for _, p := range []*program{t.playing, t.accepted} {
-		if p == nil {
-			continue
-		}
-		for _, a := range p.Content.Assets {
-			if a.Kind == score.AssetSound && a.Name == do.Sound || a.Kind == score.AssetFace && a.Name == do.Face {
-				return a.SHA256
-			}
-		}
-	}
-	return ""
 }
 
 // feeding: a unit may be moving, and stops by itself when nobody feeds it.

@@ -67,6 +67,12 @@ type (
 		Reason schema.Reason
 		Detail string
 	}
+	// Tried says how a story began to be performed; without Refused it did.
+	Tried struct {
+		SHA256  string
+		Refused schema.Reason
+		Detail  string
+	}
 	// Disk: the disk refused to write.
 	Disk struct{ Refused schema.Reason }
 	// Caps: what the robot is and can do is another one.
@@ -83,6 +89,7 @@ func (Changed) intent()      {}
 func (Document) intent()     {}
 func (ActCompleted) intent() {}
 func (ActFailed) intent()    {}
+func (Tried) intent()        {}
 func (Disk) intent()         {}
 func (Caps) intent()         {}
 

@@ -12,3 +12,13 @@ func ClassOf(k schema.UnitKind) Class {
 	}
 	return Shows
 }
+
+// Halts reports whether what runs is not to go on by itself after s.
+func Halts(s schema.SafetyState) bool {
+	return s == schema.SafetyHalt || s == schema.SafetyEStop
+}
+
+// Latched reports whether only a reset leads out of s.
+func Latched(s schema.SafetyState) bool {
+	return Halts(s) || s == schema.SafetyReset
+}

@@ -1,4 +1,4 @@
-package brain
+package perform
 
 import (
 	"strconv"
@@ -9,8 +9,8 @@ import (
 )
 
 // charged reports whether a low battery is full enough again.
-func (t *step) charged() bool {
-	b := t.body.Battery()
+func (t Step) charged() bool {
+	b := t.Battery
 	return b.Known && b.Share >= t.cfg.Charged
 }
 
@@ -18,30 +18,30 @@ func (t *step) charged() bool {
 // again, whatever became of the first time.
 const askPowerAgain = 5 * time.Minute
 
-// power is the interrupter that watches the battery.
-func (t *step) power() {
-	b := t.body.Battery()
+// Power is the interrupter that watches the battery.
+func (t Step) Power() {
+	b := t.Battery
 	low := b.Known && !b.Charging && b.Share < t.cfg.LowBattery
 	switch {
 	case !low && t.low:
 		t.low = false
-		t.clear("battery_low", interrupt.PowerInterrupter)
+		t.Out.Clear("battery_low", interrupt.PowerInterrupter)
 	case low && !t.low:
 		t.low, t.askPower = true, 0
-		t.raise("battery_low", schema.AlertWarn, interrupt.PowerInterrupter,
+		t.Out.Raise("battery_low", schema.AlertWarn, interrupt.PowerInterrupter,
 			"the battery is below "+strconv.Itoa(int(t.cfg.LowBattery*100))+" %", "let the robot charge")
 	}
 	if t.auto.Status == schema.AutoHalt {
 		t.askPower = 0
 		return
 	}
-	if low && t.now.Mono >= t.askPower {
-		t.askPower = t.now.Mono + askPowerAgain
-		t.request("power", interrupt.PowerInterrupter)
+	if low && t.Now.Mono >= t.askPower {
+		t.askPower = t.Now.Mono + askPowerAgain
+		t.Request("power", interrupt.PowerInterrupter)
 	}
 }
 
-// request asks for a handler without anybody to be answered.
-func (t *step) request(handler, interrupter string) {
-	t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Ask, Handler: handler, Interrupter: interrupter}})
+// Request asks for a handler without anybody to be answered.
+func (s *State) Request(handler, interrupter string) {
+	s.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Ask, Handler: handler, Interrupter: interrupter}})
 }

@@ -1,42 +1,44 @@
-package brain
+package perform
 
 import (
 	"time"
 
 	"troupe/robotd/act"
 	"troupe/robotd/auto"
+	"troupe/robotd/clock"
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/request"
+	"troupe/robotd/safety"
 	"troupe/schema"
 )
 
-// interrupts gives the queue one input: the oldest that waits, or the passing of
+// Interrupts gives the queue one input: the oldest that waits, or the passing of
 // time.
-func (t *step) interrupts() {
+func (t Step) Interrupts() {
 	in, by, wanted := interrupt.Input{What: interrupt.Tick}, request.Key(""), (*asked)(nil)
 	switch next, waits := t.toQueue.Take(); {
 	case waits && t.met(next.By, next.When):
 		in, by, wanted = next.In.Input, next.By, next.In.asked
-	case !waits && t.queueIdle():
+	case !waits && t.Idle():
 		return
 	}
 	f := interrupt.Facts{
-		Ato:    t.mode.System == schema.SystemRunning && t.auto.Status != schema.AutoHalt,
+		Ato:    t.Running && t.auto.Status != schema.AutoHalt,
 		Frozen: t.auto.Freeze() == auto.FreezeAll,
 	}
 	f.Condition, f.Why = t.condition(in.Handler, wanted)
-	d := interrupt.Step(&t.queue, t.now.Mono, &t.cfg.Interrupts, f, in)
+	d := interrupt.Step(&t.queue, t.Now.Mono, &t.cfg.Interrupts, f, in)
 	if e := d.Start; e.ID != "" {
-		t.dirty(effect.FlushSoon)
-		t.note("interrupt", string(interrupt.Requested), string(interrupt.Running), "asked by "+e.Interrupter, e.ID)
-		t.tell("interrupt_started", e.Interrupter, e.Handler, string(by), effect.Described{ID: e.ID})
+		t.Out.Changed(effect.FlushSoon)
+		t.Out.Note("interrupt", string(interrupt.Requested), string(interrupt.Running), "asked by "+e.Interrupter, e.ID)
+		t.Out.Event("interrupt_started", e.Interrupter, e.Handler, string(by), effect.Described{ID: e.ID})
 		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Acquire, Kind: auto.ByInterrupt, Key: e.ID, Why: e.Handler}})
 	}
 	for _, e := range d.Ended {
-		t.dirty(effect.FlushSoon)
-		t.note("interrupt", string(interrupt.Running), string(e.Outcome), string(e.Reason), e.ID)
-		t.tell("interrupt_finished", e.Interrupter, string(e.Reason), "", ended{ID: e.ID, Handler: e.Handler, Outcome: string(e.Outcome), MS: e.Lasted.Milliseconds()})
+		t.Out.Changed(effect.FlushSoon)
+		t.Out.Note("interrupt", string(interrupt.Running), string(e.Outcome), string(e.Reason), e.ID)
+		t.Out.Event("interrupt_finished", e.Interrupter, string(e.Reason), "", ended{ID: e.ID, Handler: e.Handler, Outcome: string(e.Outcome), MS: e.Lasted.Milliseconds()})
 		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Release, Kind: auto.ByInterrupt, Key: e.ID}})
 		t.answerAsked(e, by)
 		t.endHandler(e.Handler)
@@ -53,13 +55,13 @@ func (t *step) interrupts() {
 	if d.Answer.Status != "" {
 		t.keepInterrupter(in, d.Answer)
 		if in.What == interrupt.Run || in.What == interrupt.Stop {
-			t.dirty(effect.FlushSoon)
+			t.Out.Changed(effect.FlushSoon)
 		}
 		r := request.Verdict{Status: d.Answer.Status, Reason: d.Answer.Reason, Detail: d.Answer.Detail}
 		if d.Start.ID != "" {
 			r.Refs = []schema.Ref{{Kind: schema.RefInterrupt, ID: d.Start.ID}}
 		}
-		t.reply(by, r)
+		t.Out.Reply(by, r)
 	}
 }
 
@@ -70,11 +72,11 @@ type ended struct {
 	MS      int64  `json:"ms"`
 }
 
-// queueIdle: nothing runs whose end time alone could bring.
-func (t *step) queueIdle() bool { return len(t.queue.Running()) == 0 }
+// Idle: nothing runs whose end time alone could bring.
+func (s *State) Idle() bool { return len(s.queue.Running()) == 0 }
 
 // condition answers a handler's own condition.
-func (t *step) condition(handler string, wanted *asked) (ok bool, why string) {
+func (t Step) condition(handler string, wanted *asked) (ok bool, why string) {
 	h, known := t.cfg.Handler(handler)
 	switch {
 	case known && h.Asked:
@@ -82,7 +84,7 @@ func (t *step) condition(handler string, wanted *asked) (ok bool, why string) {
 	case !known || !h.UntilCharged:
 		return true, ""
 	}
-	switch b := t.body.Battery(); {
+	switch b := t.Battery; {
 	case !b.Known:
 		return false, "this robot has no battery that says how full it is"
 	case b.Charging:
@@ -94,24 +96,24 @@ func (t *step) condition(handler string, wanted *asked) (ok bool, why string) {
 }
 
 // beginHandler performs a handler's act in the handler's own lane.
-func (t *step) beginHandler(e interrupt.Entry, wanted *asked) {
+func (t Step) beginHandler(e interrupt.Entry, wanted *asked) {
 	h, _ := t.cfg.Handler(e.Handler)
 	slot, does := handling{id: e.ID, handler: h.ID}, act.Entry{Act: &h.Act, Languages: t.cfg.Languages}
 	if wanted != nil {
 		slot.key, does = wanted.key, wanted.Entry
-		t.reply(wanted.key, request.Verdict{Status: schema.StatusAccepted, Moves: does.Act.Moves()})
+		t.Out.Reply(wanted.key, request.Verdict{Status: schema.StatusAccepted, Moves: does.Act.Moves()})
 	}
 	if h.Patience > 0 {
-		slot.until = t.now.Mono + h.Patience
+		slot.until = t.Now.Mono + h.Patience
 	}
 	t.handling = append(t.handling, slot)
 	does.ID, does.Clear = e.ID, true
 	t.beginHandlerAct(h.ID, does)
 }
 
-// handlers ends the handlers that are through: their act is over and what they
+// Handlers ends the handlers that are through: their act is over and what they
 // waited for has come, or their patience is at its end.
-func (t *step) handlers() {
+func (t Step) Handlers() {
 	for i := range t.handling {
 		h := &t.handling[i]
 		if h.ending || !h.acted {
@@ -121,7 +123,7 @@ func (t *step) handlers() {
 		switch {
 		case cfg.UntilCharged && t.charged(),
 			!cfg.UntilCharged && h.until == 0,
-			h.until > 0 && t.now.Mono >= h.until:
+			h.until > 0 && t.Now.Mono >= h.until:
 			h.ending = true
 			t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Done, ID: h.id}})
 		}
@@ -129,7 +131,7 @@ func (t *step) handlers() {
 }
 
 // handlerActEnded notes that a handler's act is over; a failure ends the handler.
-func (t *step) handlerActEnded(id string, failed schema.Reason) {
+func (t Step) handlerActEnded(id string, failed schema.Reason) {
 	for i := range t.handling {
 		h := &t.handling[i]
 		if h.id != id || h.acted {
@@ -144,7 +146,7 @@ func (t *step) handlerActEnded(id string, failed schema.Reason) {
 }
 
 // endHandler forgets a handler whose interrupt is over.
-func (t *step) endHandler(handler string) {
+func (t Step) endHandler(handler string) {
 	for i := range t.handling {
 		if t.handling[i].handler == handler {
 			t.handling = append(t.handling[:i], t.handling[i+1:]...)
@@ -154,10 +156,16 @@ func (t *step) endHandler(handler string) {
 	t.cancelHandlerAct(handler)
 }
 
-// cancelHandlers ends all interrupts: what a stop ended does not go on.
-func (t *step) cancelHandlers(why schema.Reason) {
-	if !t.queueIdle() {
-		t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.CancelAll, Reason: why}})
+// SafetyChanged ends what a stop ended, so that it does not go on when the robot may
+// move again: all interrupts, or what somebody asked for.
+func (t Step) SafetyChanged(to schema.SafetyState) {
+	switch {
+	case safety.Halts(to):
+		if !t.Idle() {
+			t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.CancelAll, Reason: schema.ReasonSafetyLatched}})
+		}
+	case to == schema.SafetySoftStop || to == schema.SafetyStop:
+		t.cancelAsked()
 	}
 }
 
@@ -171,4 +179,30 @@ type handling struct {
 	until   time.Duration
 	key     request.Key // of who asked for its act, and is answered when it ends
 	by      request.Key // that called it off
+}
+
+const (
+	interrupterSetting = "interrupter."
+	switchedOff        = "off"
+)
+
+// Restore switches off the interrupters that were off.
+func (s *State) Restore(now clock.Now, saved map[string]string) {
+	for _, id := range s.cfg.Interrupts.Interrupters {
+		if saved[interrupterSetting+id] == switchedOff {
+			interrupt.Step(&s.queue, now.Mono, &s.cfg.Interrupts, interrupt.Facts{}, interrupt.Input{What: interrupt.Stop, Interrupter: id})
+		}
+	}
+}
+
+// keepInterrupter writes down that an interrupter was run or stopped.
+func (t Step) keepInterrupter(in interrupt.Input, a interrupt.Answer) {
+	if a.Status != schema.StatusSucceeded || a.Reason != "" || in.What != interrupt.Run && in.What != interrupt.Stop {
+		return
+	}
+	value := ""
+	if in.What == interrupt.Stop {
+		value = switchedOff
+	}
+	t.Out.Do(effect.SaveSetting{Name: interrupterSetting + in.Interrupter, Value: value})
 }

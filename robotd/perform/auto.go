@@ -1,28 +1,27 @@
-package brain
+package perform
 
 import (
 	"troupe/robotd/auto"
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
-	"troupe/robotd/mode"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
 )
 
-// perform gives ato one input: the oldest that waits, or the passing of time.
-func (t *step) perform() {
+// StepAuto gives ato one input: the oldest that waits, or the passing of time.
+func (t Step) StepAuto() (r Result) {
 	in, by := t.nextForAuto()
-	d := auto.Step(&t.auto, t.now.Mono, t.cfg.Auto, t.autoFacts(), in)
+	d := auto.Step(&t.auto, t.Now.Mono, t.cfg.Auto, t.autoFacts(), in)
 	t.follow()
 	// One edge a step: the pauses may have to bring about another one.
 	t.again = t.auto.Status == schema.AutoPaused && t.auto.Count() == 0 || t.auto.Status == schema.AutoIdle && t.auto.Count() > 0
 	if d.Changed || len(d.Acquired) > 0 || len(d.Released) > 0 {
-		t.dirty(effect.FlushSoon)
-		t.note("auto", string(d.From), string(d.To), whyAuto(d), string(d.On))
+		t.Out.Changed(effect.FlushSoon)
+		t.Out.Note("auto", string(d.From), string(d.To), whyAuto(d), string(d.On))
 	}
 	if d.Changed && d.From != d.To {
-		t.tell("auto_changed", "auto", string(d.On), in.Req, effect.Transition{From: string(d.From), To: string(d.To), Reason: t.auto.Reason})
+		t.Out.Event("auto_changed", "auto", string(d.On), in.Req, effect.Transition{From: string(d.From), To: string(d.To), Reason: t.auto.Reason})
 	}
 	if d.Cancel {
 		t.cancelAct()
@@ -33,24 +32,25 @@ func (t *step) perform() {
 	}
 	switch in.What {
 	case auto.Enter:
-		t.entered(d)
+		r = t.entered(d)
 	case auto.Leave:
 		t.cancelLanes()
 	}
 	if d.Answer.Status != "" {
-		r := request.Verdict{Status: d.Answer.Status, Reason: d.Answer.Reason, Detail: d.Answer.Detail}
+		v := request.Verdict{Status: d.Answer.Status, Reason: d.Answer.Reason, Detail: d.Answer.Detail}
 		for _, p := range d.Acquired {
 			if in.What == auto.Pause {
-				r.Refs = append(r.Refs, schema.Ref{Kind: schema.RefPause, ID: p.Name()})
+				v.Refs = append(v.Refs, schema.Ref{Kind: schema.RefPause, ID: p.Name()})
 			}
 		}
-		t.reply(by, r)
+		t.Out.Reply(by, v)
 	}
+	return r
 }
 
 // nextForAuto takes the oldest input. The end of an act that was cancelled
 // meanwhile is no news any more.
-func (t *step) nextForAuto() (auto.Input, request.Key) {
+func (t Step) nextForAuto() (auto.Input, request.Key) {
 	for {
 		next, ok := t.toAuto.Take()
 		switch {
@@ -76,45 +76,51 @@ func whyAuto(d auto.Decision) string {
 	return ""
 }
 
-// entered tells the supervisor whether ato runs, and lets the interrupters ask.
-func (t *step) entered(d auto.Decision) {
-	if d.Refused != "" {
-		t.tellMode(mode.Input{Kind: mode.StartFailed, Mode: schema.ModeAto, Reason: d.Refused, Detail: d.Refused.Describe().Text})
-		return
-	}
-	t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Enter}})
-	t.tellMode(mode.Input{Kind: mode.Started, Mode: schema.ModeAto})
+// Result is what the mode supervisor has to hear of it.
+type Result struct {
+	Entered bool // ato was to be entered
+	Refused schema.Reason
 }
 
+// entered says whether ato runs, and lets the interrupters ask.
+func (t Step) entered(d auto.Decision) Result {
+	if d.Refused == "" {
+		t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Enter}})
+	}
+	return Result{Entered: true, Refused: d.Refused}
+}
+
+// Enter lets ato be entered, and Leave lets it be left.
+func (s *State) Enter() { s.toAuto.Add(autoInput{Input: auto.Input{What: auto.Enter}}) }
+
+func (s *State) Leave() {
+	s.toAuto.Add(autoInput{Input: auto.Input{What: auto.Leave}})
+	s.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Leave, Reason: schema.ReasonStopped}})
+}
+
+// Ready reports whether ato could be entered, or why not.
+func (t Step) Ready() (why schema.Reason, detail string, ok bool) { return t.autoFacts().Ready() }
+
 // autoFacts answers what ato wants to know of the others.
-func (t *step) autoFacts() auto.Facts {
+func (t Step) autoFacts() auto.Facts {
 	f := auto.Facts{NoStory: t.noStory, Apply: schema.ApplyNow} // the delivery has waited for its moment
 	moves := false
 	if t.accepted != nil {
 		f.Story, moves = t.accepted.facts, t.accepted.moves
 	}
-	if at := t.safety.At; safety.HoldsStory(at, moves) {
-		f.Safety = auto.Hold{Held: true, Reason: schema.ReasonSafetyDisabled, Sticky: halting(at)}
+	if at := t.Safety; safety.HoldsStory(at, moves) {
+		f.Safety = auto.Hold{Held: true, Reason: schema.ReasonSafetyDisabled, Sticky: safety.Halts(at)}
 		switch {
-		case latched(at):
+		case safety.Latched(at):
 			f.Safety.Reason = schema.ReasonSafetyLatched
 		case at != schema.SafetyDisabled:
 			f.Safety.Reason = schema.ReasonStopped
-		case len(t.stops.Latches()) > 0:
+		case t.Stopped:
 			f.Safety.Reason = schema.ReasonLatched
 		}
 	}
-	if lost, _ := t.linkLost(); lost && t.linkLossOf(schema.ModeAto) != schema.LinkLossContinue {
+	if t.LinkLost {
 		f.LinkLost = auto.Hold{Held: true, Reason: schema.ReasonLinkLost, Sticky: !t.cfg.ContinueOnReturn}
 	}
 	return f
-}
-
-func (t *step) linkLossOf(m schema.ModeID) schema.LinkLoss {
-	for i := range t.cfg.Mode.Modes {
-		if t.cfg.Mode.Modes[i].ID == m {
-			return t.cfg.Mode.Modes[i].LinkLoss
-		}
-	}
-	return schema.LinkLossSafe
 }

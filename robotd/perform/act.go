@@ -1,0 +1,192 @@
+package perform
+
+import (
+	"slices"
+
+	"troupe/robotd/act"
+	"troupe/robotd/auto"
+	"troupe/robotd/config"
+	"troupe/robotd/effect"
+	"troupe/robotd/interrupt"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// storyLane is where the story is performed; every handler has a lane of its own
+// name above it.
+const storyLane act.Lane = "story"
+
+// Lanes lists the lanes of a robot that are not manual, highest priority first.
+func Lanes(c *config.Config) (lanes []act.LaneConfig) {
+	handlers := slices.Clone(c.Interrupts.Handlers)
+	slices.SortStableFunc(handlers, func(a, b interrupt.Handler) int { return b.Priority - a.Priority })
+	for _, h := range handlers {
+		lanes = append(lanes, act.LaneConfig{Lane: act.Lane(h.ID)})
+	}
+	return append(lanes, act.LaneConfig{Lane: storyLane})
+}
+
+// beginAct performs the act that is due in the story. One that this robot cannot
+// perform fails at once.
+func (t Step) beginAct() {
+	e := act.Entry{ID: t.Lanes.NextEntry("story")}
+	t.storyEntry = e.ID
+	step, a := t.playing.act(t.auto.Act)
+	if a == nil {
+		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.ActFail, Reason: schema.ReasonStoryInvalid}, entry: e.ID})
+		return
+	}
+	e.Act, e.With, e.Languages = a, step.With, t.playing.languages
+	e.OnResume, e.FinishBeforePause = step.OnResume, step.FinishBeforePause
+	if refused := t.Lanes.Push(storyLane, e); refused != nil {
+		t.Out.Do(effect.ActFailed{ID: a.ID, Reason: refused.Reason, Detail: refused.Detail})
+		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.ActFail, Reason: refused.Reason}, entry: e.ID})
+		t.tried(refused.Reason, refused.Detail)
+		return
+	}
+	t.Out.Changed(effect.FlushSoon)
+	t.tried("", "")
+}
+
+// cancelAct ends the act of the story.
+func (t Step) cancelAct() {
+	t.storyEntry = ""
+	t.Lanes.Cancel(storyLane, "", schema.ReasonStopped)
+}
+
+// freeze lets the lanes stand still as far as the pauses say.
+func (t Step) freeze(f auto.Freeze) {
+	if f == t.frozen {
+		return
+	}
+	t.frozen = f
+	switch f {
+	case auto.FreezeNone:
+		t.Lanes.Resume(storyLane, t.Now.Mono)
+	case auto.FreezeStory:
+		t.Lanes.Pause(storyLane, act.AfterAct, t.Now.Mono)
+	case auto.FreezeAll:
+		t.Lanes.Pause(storyLane, act.AtOnce, t.Now.Mono)
+	}
+	for _, h := range t.handling {
+		switch {
+		case f != auto.FreezeAll:
+			t.Lanes.Resume(act.Lane(h.handler), t.Now.Mono)
+		case !h.still:
+			t.Lanes.Pause(act.Lane(h.handler), act.AtOnce, t.Now.Mono)
+		}
+	}
+}
+
+// beginHandlerAct performs what of a handler's act this robot can perform now.
+// While it may not move, or all of ato is frozen, that is what does not move.
+func (t Step) beginHandlerAct(handler string, e act.Entry) {
+	slot := &t.handling[len(t.handling)-1]
+	slot.still = t.Safety != schema.SafetyEnabled || t.frozen == auto.FreezeAll
+	a := t.fitting(*e.Act, slot.still)
+	e.Act = &a
+	t.Lanes.Resume(act.Lane(handler), t.Now.Mono)
+	if refused := t.Lanes.Push(act.Lane(handler), e); refused != nil {
+		t.handlerActEnded(e.ID, refused.Reason)
+	}
+}
+
+// fitting leaves out of a handler's act what this robot has no unit for, where
+// it cannot go, and, when it has to stand still, what moves.
+func (t Step) fitting(a score.Act, still bool) score.Act {
+	fits := func(do score.Action) bool {
+		row, ok := score.RowOf(do.Type)
+		switch {
+		case !ok:
+			return false
+		case row.Unit == "":
+			return true
+		case row.Unit.Moves() && still, do.Point != "" && !slices.Contains(t.Body.Points(), do.Point):
+			return false
+		}
+		return slices.ContainsFunc(t.Body.Units(), func(u schema.Unit) bool { return u.Kind == row.Unit && able(u, do) })
+	}
+	kept := make([]score.Action, 0, len(a.Actions))
+	for _, do := range a.Actions {
+		if fits(do) {
+			kept = append(kept, do)
+		}
+	}
+	a.Actions = kept
+	return a
+}
+
+// able reports whether a unit of the right kind can do what is asked of it.
+func able(u schema.Unit, do score.Action) bool {
+	within := func(r *schema.Range, v *float64) bool { return v == nil || r.Holds(*v) }
+	return (do.Face == "" || len(u.Faces) == 0 || slices.Contains(u.Faces, do.Face)) &&
+		(do.Sound == "" || len(u.Sounds) == 0 || slices.Contains(u.Sounds, do.Sound)) &&
+		within(u.YawRad, do.YawRad) && within(u.PitchRad, do.PitchRad) && within(u.RollRad, do.RollRad)
+}
+
+func (t Step) cancelHandlerAct(handler string) {
+	t.Lanes.Cancel(act.Lane(handler), "", schema.ReasonStopped)
+}
+
+// cancelLanes ends all acts: ato is left.
+func (t Step) cancelLanes() {
+	t.cancelAct()
+	for _, h := range t.handling {
+		t.cancelHandlerAct(h.handler)
+	}
+}
+
+// Busy reports whether the executor needs the next tick.
+func (s *State) Busy(lanes *act.Lanes) bool {
+	if !lanes.Idle(storyLane) && s.frozen == auto.FreezeNone {
+		return true
+	}
+	for _, h := range s.handling {
+		if !lanes.Idle(act.Lane(h.handler)) && (s.frozen != auto.FreezeAll || h.still) {
+			return true
+		}
+	}
+	return s.finishing(lanes)
+}
+
+// finishing: an act is let end before its story is paused.
+func (s *State) finishing(lanes *act.Lanes) bool {
+	return s.frozen == auto.FreezeStory && lanes.View(storyLane).Finishing
+}
+
+// Ended takes the end of an entry of the story or of a handler.
+func (t Step) Ended(o *act.Out) {
+	switch o.Outcome {
+	case act.EntryCompleted:
+		t.Out.Do(effect.ActCompleted{ID: o.Act})
+	case act.EntryFailed:
+		t.Out.Do(effect.ActFailed{ID: o.Act, Reason: o.Reason, Detail: o.Detail})
+	}
+	if o.Lane != storyLane {
+		t.handlerActEnded(o.Entry, failure(o))
+		return
+	}
+	if o.Entry != t.storyEntry || o.Outcome == act.EntryCancelled {
+		return
+	}
+	in := auto.Input{What: auto.ActDone}
+	if o.Outcome == act.EntryFailed {
+		in = auto.Input{What: auto.ActFail, Reason: o.Reason}
+	}
+	t.toAuto.Add(autoInput{Input: in, entry: o.Entry})
+}
+
+func failure(o *act.Out) schema.Reason {
+	if o.Outcome == act.EntryFailed {
+		return o.Reason
+	}
+	return ""
+}
+
+// Acts are the acts that are performed and those that wait, the handlers' first.
+func (s *State) Acts(lanes *act.Lanes) (acts []string) {
+	for _, h := range s.handling {
+		acts = append(acts, lanes.Acts(act.Lane(h.handler))...)
+	}
+	return append(acts, lanes.Acts(storyLane)...)
+}

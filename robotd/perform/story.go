@@ -1,0 +1,155 @@
+package perform
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"troupe/robotd/auto"
+	"troupe/robotd/delivery"
+	"troupe/robotd/effect"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// program is an accepted story, ready to be performed here.
+type program struct {
+	*delivery.Loaded[score.Blob]
+	facts     auto.Story
+	languages []string
+	moves     bool
+}
+
+// programOf lays out what ato has to know of a story.
+func (t Step) programOf(l *delivery.Loaded[score.Blob]) *program {
+	story := &l.Fit.Content.Story
+	p := &program{Loaded: l, facts: auto.Story{
+		ID: l.Story.ID, Rev: l.Story.Rev, Digest: l.Story.SHA256, Acts: len(story.Acts),
+		Times: int(story.Repeat.Times), OnError: auto.Skip, Retries: int(story.OnActError.Retries),
+	}}
+	if len(l.Fit.Pruned) > 0 {
+		p.facts.Digest += fmt.Sprint(" without ", l.Fit.Pruned)
+	}
+	switch {
+	case story.OnActError.Stop:
+		p.facts.OnError = auto.Stop
+	case story.OnActError.Retries > 0:
+		p.facts.OnError = auto.Retry
+	}
+	if story.Repeat.Loop {
+		p.facts.Times = 0
+	}
+	// What the robot is configured to speak wins over the story's own order.
+	for _, lang := range t.cfg.Languages {
+		if len(story.Languages) == 0 || slices.Contains(story.Languages, lang) {
+			p.languages = append(p.languages, lang)
+		}
+	}
+	p.languages = append(p.languages, story.Languages...)
+	p.moves = slices.ContainsFunc(story.Acts, func(s score.Step) bool { return l.Content.Acts[s.Act].Moves() })
+	return p
+}
+
+// act returns the i-th act of the story that is performed.
+func (p *program) act(i int) (*score.Step, *score.Act) {
+	if p == nil || i >= len(p.Fit.Content.Story.Acts) {
+		return nil, nil
+	}
+	step := &p.Fit.Content.Story.Acts[i]
+	a, ok := p.Content.Acts[step.Act]
+	if !ok {
+		return step, nil
+	}
+	return step, &a
+}
+
+// Accept takes the story that ato shall perform now, or why there is none.
+func (t Step) Accept(l *delivery.Loaded[score.Blob], why schema.Reason) {
+	switch {
+	case l == nil && t.accepted == nil && why == t.noStory,
+		l != nil && t.accepted != nil && t.accepted.Loaded == l:
+		return
+	case l == nil:
+		t.accepted = nil
+	default:
+		t.accepted = t.programOf(l)
+	}
+	t.noStory = why
+	t.Out.Changed(effect.FlushSoon)
+}
+
+// follow lets the performance go over to the accepted story, as soon as ato has.
+func (t Step) follow() {
+	switch {
+	case t.accepted != nil && t.auto.Story == t.accepted.facts:
+		t.playing = t.accepted
+	case t.auto.Story == auto.Story{}:
+		t.playing = nil
+	}
+}
+
+// AtBoundary: no act is in the middle, or one has just ended.
+func (s *State) AtBoundary() bool {
+	next, waits := s.toAuto.Peek()
+	return !s.auto.Begun || waits && (next.In.What == auto.ActDone || next.In.What == auto.ActFail)
+}
+
+// tried tells the delivery how a story began; it may be on trial.
+func (t Step) tried(refused schema.Reason, detail string) {
+	if t.playing != nil {
+		t.Out.Do(effect.Tried{SHA256: t.playing.Story.SHA256, Refused: refused, Detail: detail})
+	}
+}
+
+// performed is what is performed, or would be.
+func (s *State) performed() *program { return cmp.Or(s.playing, s.accepted) }
+
+// Story names what is performed, or would be; nil = nothing.
+func (s *State) Story() *schema.StoryRef {
+	p := s.performed()
+	if p == nil {
+		return nil
+	}
+	return &schema.StoryRef{ID: p.Story.ID, Rev: p.Story.Rev, SHA256: p.Story.SHA256}
+}
+
+// StoryRev is the revision of that story.
+func (s *State) StoryRev() int64 {
+	if p := s.performed(); p != nil {
+		return p.Story.Rev
+	}
+	return 0
+}
+
+// Repertoire is what can be performed by its name: the acts and files of the accepted
+// story, and the languages to perform in.
+func (s *State) Repertoire() (acts map[string]score.Act, files []score.Asset, languages []string) {
+	if s.accepted == nil {
+		return nil, nil, s.cfg.Languages
+	}
+	return s.accepted.Content.Acts, s.accepted.Content.Assets, s.accepted.languages
+}
+
+// ActName is the act of the story that is performed.
+func (s *State) ActName() string {
+	if step, _ := s.playing.act(s.auto.Act); step != nil && s.auto.Status != schema.AutoHalt {
+		return step.Act
+	}
+	return ""
+}
+
+// File finds the file that an action names, among those of the story that is performed,
+// or else of the one that shall be.
+func (s *State) File(do *score.Action) string {
+	for _, p := range []*program{s.playing, s.accepted} {
+		if p == nil {
+			continue
+		}
+		for _, a := range p.Content.Assets {
+			if a.Kind == score.AssetSound && a.Name == do.Sound || a.Kind == score.AssetFace && a.Name == do.Face {
+				return a.SHA256
+			}
+		}
+	}
+	return ""
+}
