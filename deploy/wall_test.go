@@ -47,7 +47,7 @@ var ladder = []rung{
 	{what: "what can happen to a robot, and what it can want done", pure: true,
 		folders: []string{"robotd/event", "robotd/effect"}},
 	{what: "parts of the robot", pure: true,
-		folders: []string{"robotd/body", "robotd/stops", "robotd/report", "robotd/manual", "robotd/perform"}},
+		folders: []string{"robotd/body", "robotd/stops", "robotd/report", "robotd/manual", "robotd/perform", "robotd/desired"}},
 	{what: "the robot's one step", pure: true,
 		folders: []string{"robotd/brain"}},
 	{what: "how the post is carried",

@@ -3,6 +3,7 @@ package brain
 import (
 	"fmt"
 
+	"troupe/robotd/desired"
 	"troupe/robotd/effect"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
@@ -38,7 +39,9 @@ func (t *step) settle(from int) {
 		case effect.Disk:
 			t.disk(in.Refused)
 		case effect.Tried:
-			t.tried(in)
+			t.toDesired(func(d desired.Step) { d.Tried(in) })
+		case effect.SetMode:
+			t.toMode.Put(mode.Input{Kind: mode.Set, Mode: in.Mode, Req: string(in.By)}, in.By, schema.Precondition{})
 		case effect.ActCompleted:
 			t.report.ActCompleted(in.ID)
 		case effect.ActFailed:
@@ -130,5 +133,24 @@ func (t *step) performs() perform.Step {
 func (t *step) toPerform(do func(perform.Step)) {
 	from := t.list.Len()
 	do(t.performs())
+	t.settle(from)
+}
+
+// desires is the part that takes in desired documents, within this step.
+func (t *step) desires() desired.Step {
+	d := desired.Step{State: &t.desired, Now: t.now, Session: t.report.Session(), Out: &t.list}
+	if fleet, known := t.clock.At(t.now); known {
+		d.Fleet = fleet
+	}
+	return d
+}
+
+// toDesired lets it do something, and carries out what follows. The performance takes
+// over the story that is active then.
+func (t *step) toDesired(do func(desired.Step)) {
+	from := t.list.Len()
+	do(t.desires())
+	l, why := t.desired.Story().Playing()
+	t.performs().Accept(l, why)
 	t.settle(from)
 }

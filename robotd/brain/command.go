@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"troupe/robotd/auto"
+	"troupe/robotd/desired"
 	"troupe/robotd/event"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/manual"
@@ -97,7 +98,7 @@ func (t *step) dispatch(o request.Perform) {
 	case "sys/replay":
 		t.toReport(func(r report.Step) { r.Replay(o) })
 	case "sys/adopt":
-		t.adopt(o)
+		t.toDesired(func(d desired.Step) { d.Adopt(o) })
 	default:
 		t.reply(o.Key, request.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonUnknownVerb, Detail: "this robot does not know " + o.Verb.ID()})
 	}

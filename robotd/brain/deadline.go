@@ -22,9 +22,7 @@ func Deadline(s *State) time.Duration {
 	sooner(s.unsavedUntil, s.unsavedUntil > 0)
 	sooner(s.stops.Deadline())
 	sooner(s.requests.Deadline())
-	sooner(s.story.Deadline())
-	sooner(s.activities.Deadline())
-	sooner(s.places.Deadline())
+	sooner(s.desired.Deadline())
 	sooner(s.manual.Deadline(&s.body, s.report.Session()))
 	sooner(s.report.Deadline())
 	return at

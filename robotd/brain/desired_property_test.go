@@ -136,15 +136,16 @@ func (d *fakeFleet) something() {
 
 func (d *fakeFleet) holds() {
 	s := d.r.s
-	for _, rev := range []int64{s.story.Report().DesiredRev, s.config.rev, s.desiredMode.rev} {
-		if rev >= forged && s.story.Obeys("fleetd", rev) {
+	config, mode := s.desired.Revs()
+	for _, rev := range []int64{s.desired.Story().Report().DesiredRev, config, mode} {
+		if rev >= forged && s.desired.Story().Obeys("fleetd", rev) {
 			d.Fatalf("revision %d was obeyed, which nobody signed", rev)
 		}
 	}
-	if s.config.rev >= forged || s.desiredMode.rev >= forged || s.cfg.Signing != sign.Require {
-		d.Fatalf("what nobody signed was obeyed: config %d, mode %d, signing %s", s.config.rev, s.desiredMode.rev, s.cfg.Signing)
+	if config >= forged || mode >= forged || s.cfg.Signing != sign.Require {
+		d.Fatalf("what nobody signed was obeyed: config %d, mode %d, signing %s", config, mode, s.cfg.Signing)
 	}
-	if l, _ := s.story.Playing(); l != nil && s.story.Trial() == "" && d.r.blobs[l.Story.SHA256] == nil && !d.r.diskFull {
+	if l, _ := s.desired.Story().Playing(); l != nil && s.desired.Story().Trial() == "" && d.r.blobs[l.Story.SHA256] == nil && !d.r.diskFull {
 		d.Fatalf("%s is active and not on the disk", l.Story.ID)
 	}
 }

@@ -1,17 +1,21 @@
 package brain
 
-import "testing"
+import (
+	"testing"
+
+	"troupe/robotd/desired"
+)
 
 func TestARobotObeysTheFleetThatItWasEnrolledAt(t *testing.T) {
 	r := newRig(t)
 	r.cfg.FleetID = "db-1"
 	r.boot()
-	if got := r.s.fleetID; got != "db-1" {
+	if got := r.s.desired.FleetID(); got != "db-1" {
 		t.Errorf("a new robot obeys %q", got)
 	}
-	r.memory.Settings[fleetIDSetting] = "db-2"
+	r.memory.Settings[desired.FleetIDSetting] = "db-2"
 	r.boot()
-	if got := r.s.fleetID; got != "db-2" {
+	if got := r.s.desired.FleetID(); got != "db-2" {
 		t.Errorf("one that was adopted since obeys %q", got)
 	}
 }

@@ -3,6 +3,7 @@ package brain
 import (
 	"strings"
 
+	"troupe/robotd/desired"
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
@@ -40,7 +41,11 @@ func (t *step) asking(in request.Input) {
 // reply answers an order; orders of the robot's own have no key and nobody to
 // answer.
 func (t *step) reply(to request.Key, r request.Verdict) {
-	if to != "" && !t.desiredModeAnswered(to, r) {
+	if desired.AsksMode(to) {
+		t.toDesired(func(d desired.Step) { d.Answered(to, r) })
+		return
+	}
+	if to != "" {
 		if !r.Status.Final() {
 			t.dirty(effect.FlushSoon) // it runs from now on
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"troupe/robotd/desired"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/report"
@@ -75,7 +76,7 @@ func (p *player) line(e effect.Effect) string {
 	case effect.SaveLatches:
 		return "save: what holds " + string(e.Value)
 	case effect.SaveSetting:
-		if e.Name == report.BootsSetting || e.Name == fleetIDSetting {
+		if e.Name == report.BootsSetting || e.Name == desired.FleetIDSetting {
 			return ""
 		}
 		return "save: " + e.Name + "=" + e.Value

@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"troupe/robotd/desired"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/link"
@@ -27,10 +28,10 @@ func (t *step) documents() {
 	t.tellCaps()
 	t.reports().Renew()
 	t.tellModes()
-	t.publish(effect.Document{Topic: schema.TopicActs, Value: t.actsDocument()})
+	t.publish(effect.Document{Topic: schema.TopicActs, Value: t.desires().Acts()})
 	t.tellState()
-	t.reportDirty = true
-	t.tellReport()
+	t.desired.Renew()
+	t.toDesired(desired.Step.Report)
 }
 
 // resync tells every document again, for a broker or a fleetd instance that lost them.

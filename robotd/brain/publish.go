@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"troupe/robotd/desired"
 	"troupe/robotd/effect"
 	"troupe/robotd/manual"
 	"troupe/robotd/report"
@@ -24,7 +25,7 @@ func (t *step) publishDue() {
 	}
 	t.tellLeftOut()
 	t.tellModes()
-	t.tellReport()
+	t.toDesired(desired.Step.Report)
 	t.toReport(report.Step.RepairPresence)
 	t.toManual(manual.Step.Telemetry)
 	if seq, due := t.reports().BeatDue(); due {

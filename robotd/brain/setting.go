@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"troupe/robotd/desired"
 	"troupe/robotd/effect"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
@@ -66,5 +67,5 @@ func (t *step) keepLate() {
 		return
 	}
 	t.unsavedUntil = 0
-	t.keepDesired()
+	t.toDesired(desired.Step.Keep)
 }

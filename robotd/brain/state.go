@@ -8,6 +8,7 @@ import (
 	"troupe/robotd/clock"
 	"troupe/robotd/config"
 	"troupe/robotd/delivery"
+	"troupe/robotd/desired"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/link"
@@ -19,24 +20,19 @@ import (
 	"troupe/robotd/safety"
 	"troupe/robotd/stops"
 	"troupe/schema"
-	"troupe/schema/score"
 	"troupe/schema/sign"
 )
 
 // State is the robot. One goroutine holds it; Step alone changes it.
 type State struct {
-	base *config.Config // as the robot was started
-	cfg  *config.Config // with what the fleet desires over it
+	cfg *config.Config // with what the fleet desires over it
 
 	// The rooms' states.
-	safety     safety.State
-	link       link.State
-	mode       mode.State
-	lanes      act.Lanes
-	story      content[score.Blob]
-	activities content[score.Activities]
-	places     content[score.Places]
-	requests   *request.State
+	safety   safety.State
+	link     link.State
+	mode     mode.State
+	lanes    act.Lanes
+	requests *request.State
 
 	// What waits to be told to a room, one thing a step.
 	toSafety request.Inbox[safety.Request]
@@ -60,38 +56,30 @@ type State struct {
 	notReady    [1]mode.NotReady
 
 	perform perform.State
-
-	placed *delivery.Loaded[score.Places] // the fleet's places that goto knows
+	desired desired.State
 
 	manual manual.State
 
 	callsOff []callsOff // who waits for what they call off to end
 
 	// The fleet.
-	fleetID     string // the one that is obeyed; empty until the first desired state
-	marks       sign.Marks
-	config      configured
-	desiredMode desiredModeState
-	halfOpen    link.HalfOpen
-	gaps        link.Gaps
-	fleetSeq    int64
-	fleetds     fleetInstances
-	clock       clock.FleetTime
+	halfOpen link.HalfOpen
+	gaps     link.Gaps
+	fleetSeq int64
+	fleetds  fleetInstances
+	clock    clock.FleetTime
 
 	// What was told, and what is to be.
-	report      report.State
-	reportDirty bool // where desired documents stand is to be published
-	playingTold bool
-	retained    map[string]bool // where the broker kept commands, see retainedOn
-	replies     []answered
-	alarms      []request.Alarm
+	report   report.State
+	retained map[string]bool // where the broker kept commands, see retainedOn
+	replies  []answered
+	alarms   []request.Alarm
 
 	// What the parts leave to be done.
 	list effect.List
 
 	// Room for what one step says, used again by the next.
-	told      []request.Effect
-	delivered []delivery.Effect
+	told []request.Effect
 }
 
 // Memory is what the disk kept of the robot.
@@ -109,14 +97,14 @@ type Memory struct {
 }
 
 // New is a robot that has just started: it has its story and its journal, and
-// may not move whatever it was doing before. cfg is kept and not changed. The
+// may not move whatever it was doing before. base is kept and not changed. The
 // effects are to be performed before Begin.
-func New(cfg *config.Config, id string, b driver.Body, m Memory, now clock.Now) (*State, []effect.Effect) {
-	base := cfg
-	cfg, adopted := restoreConfig(base, m.Settings)
-	desired := restoreDesiredMode(cfg, m.Settings)
-	s := &State{
-		base: base, cfg: cfg, config: adopted, desiredMode: desired,
+func New(base *config.Config, id string, b driver.Body, m Memory, now clock.Now) (*State, []effect.Effect) {
+	s := &State{}
+	s.desired = desired.New(base, (*others)(s), m.Settings)
+	cfg := s.desired.Config()
+	*s = State{
+		desired: s.desired, cfg: cfg,
 		safety: safety.Boot(now.Mono), link: link.Boot(), mode: mode.Boot(&cfg.Mode),
 		perform:   perform.New(cfg),
 		manual:    manual.New(cfg, id),
@@ -133,9 +121,9 @@ func New(cfg *config.Config, id string, b driver.Body, m Memory, now clock.Now) 
 			t.do(effect.SaveRequests{Save: save})
 		}
 	}
-	t.tellUnread()
-	t.restoreTrust(m)
-	t.restoreContents(m)
+	t.toDesired(func(d desired.Step) {
+		d.Restore(desired.Memory{Settings: m.Settings, Kept: m.Kept, Held: m.Held})
+	})
 	t.restoreSettings(m.Settings)
 	t.restoreStops(m)
 	t.toReport(func(r report.Step) { r.RememberBoots(m.Settings) })

@@ -5,6 +5,7 @@ import (
 
 	"troupe/robotd/clock"
 	"troupe/robotd/delivery"
+	"troupe/robotd/desired"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/manual"
@@ -44,7 +45,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.toPerform(perform.Step.Power)
 	t.toPerform(perform.Step.Handlers)
 	t.toPerform(perform.Step.Interrupts)
-	t.everyContent(delivery.Tick{})
+	t.toDesired(func(d desired.Step) { d.Content(delivery.Tick{}) })
 	t.performAuto()
 	if _, tick := ev.(event.Tick); tick {
 		t.ticked = now.Mono
@@ -113,18 +114,18 @@ func (t *step) hear(ev event.Event) {
 	case event.Heard:
 		t.heard(ev)
 	case event.DesiredStory:
-		t.takeDesiredStory(ev)
+		t.toDesired(func(d desired.Step) { d.TakeStory(ev) })
 	case event.DesiredSet:
-		t.takeDesiredSet(ev)
+		t.toDesired(func(d desired.Step) { d.TakeSet(ev) })
 	case event.DesiredConfig, event.DesiredMode:
-		t.takeDesired(ev)
+		t.toDesired(func(d desired.Step) { d.TakeDocument(ev) })
 	case event.Arriving:
-		t.everyContent(delivery.Arriving(ev))
+		t.toDesired(func(d desired.Step) { d.Content(delivery.Arriving(ev)) })
 	case event.Fetched:
-		t.everyContent(delivery.Fetched(ev))
+		t.toDesired(func(d desired.Step) { d.Content(delivery.Fetched(ev)) })
 	case event.ContentSaved:
 		t.disk(ev.Refused)
-		t.written(ev)
+		t.toDesired(func(d desired.Step) { d.Saved(ev) })
 	case event.Seen:
 		t.toReport(func(r report.Step) { r.Seen(ev) })
 	case event.FleetdSeen:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"troupe/robotd/desired"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/latch"
@@ -19,30 +20,23 @@ import (
 // stopDocumentKind is what the signatures of the documents of stops are about.
 var stopDocumentKind = map[latch.Source]sign.Subject{latch.Robot: {Kind: sign.Stop}, latch.Fleet: {Kind: sign.FleetStop}}
 
-// labels are the robot's own, as its fleet told it, and whether it did.
-func (t *step) labels() (map[string]string, bool) { return t.cfg.Labels, t.config.rev > 0 }
-
 func (t *step) latchFactsNow() latch.Facts {
-	f := latch.Facts{Robot: t.cfg.ID, FleetID: t.fleetID}
-	f.Labels, f.Labelled = t.labels()
-	return f
+	return latch.Facts{Robot: t.cfg.ID, FleetID: t.desired.FleetID(), Labels: t.cfg.Labels, Labelled: t.desired.Configured()}
 }
 
 // stopDocument takes in what the fleet holds.
 func (t *step) stopDocument(ev event.Stopped) {
 	doc := ev.Document
-	w, v := stopDocumentKind[doc.From], verified{}
+	w, v := stopDocumentKind[doc.From], desired.Verified{}
 	if doc.Problem == "" {
 		if w.FleetID, w.Rev, w.Counter, w.Document = doc.FleetID, doc.Rev, ev.Counter, ev.Digest; doc.From == latch.Robot {
 			w.Robot = t.cfg.ID
 		}
-		v = t.vouch(w, ev.Sig, nil, nil)
+		t.toDesired(func(d desired.Step) { v = d.Verify(w, ev.Sig, nil, nil) })
 	}
-	switch v.refused {
+	switch v.Refused {
 	case "":
-		if v.verified && (t.fleetID == "" || t.fleetID == doc.FleetID) && t.marks.Note(w) {
-			t.do(effect.SaveSetting{Name: countersSetting, Value: string(effect.Encode(t.marks))})
-		}
+		t.toDesired(func(d desired.Step) { d.NoteStops(v) })
 	case schema.ReasonStaleRevision:
 		doc.Weight = latch.Repeated
 	default:
@@ -51,7 +45,7 @@ func (t *step) stopDocument(ev event.Stopped) {
 	d := t.latching(doc, ev.N)
 	t.tooOld(d)
 	if d.Ignored == "" && doc.Weight == latch.Claimed {
-		d.Ignored, d.Detail = v.refused, v.detail
+		d.Ignored, d.Detail = v.Refused, v.Detail
 	}
 	if d.Ignored != "" {
 		t.tell(string(d.Ignored), "safety", string(ev.From)+" stop", "", effect.Described{Reason: d.Ignored, Detail: d.Detail})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"troupe/robotd/desired"
 	"troupe/robotd/driver"
 	"troupe/robotd/event"
 	"troupe/schema"
@@ -39,30 +40,30 @@ func TestARobotThatCannotReadHowItWasToBehaveIsStrictUntilItIsTold(t *testing.T)
 		r.cfg.Trust = sign.Ring{sign.PublicKey(sign.SignsDesired, fleetdKey)}
 		r.cfg.ContinueOnReturn = true
 		r.cfg.LinkLoss(schema.ModeAto, schema.LinkLossContinue)
-		r.memory.Settings[configSetting] = lost
+		r.memory.Settings[desired.ConfigSetting] = lost
 		r.boot()
 		r.give(event.Connected{Session: "s"})
 		c := r.s.cfg
 		if c.Signing != sign.Require || !c.Safety.RequireSight || c.ContinueOnReturn || c.Mode.Modes[2].LinkLoss != schema.LinkLossSafe {
 			t.Fatalf("%s: signing %s, sight %v, on return %v, link loss %v", lost, c.Signing, c.Safety.RequireSight, c.ContinueOnReturn, c.Mode.Modes)
 		}
-		if !r.alerted(configUnread) {
+		if !r.alerted(desired.ConfigUnread) {
 			t.Errorf("%s: nobody is told", lost)
 		}
 		r.configured(7, sign.Seal{})
-		if c := r.s.cfg; c.Signing != sign.Require || !r.alerted(configUnread) {
+		if c := r.s.cfg; c.Signing != sign.Require || !r.alerted(desired.ConfigUnread) {
 			t.Fatalf("%s: what nobody signed was taken", lost)
 		}
 		r.boot()
-		if !r.alerted(configUnread) {
+		if !r.alerted(desired.ConfigUnread) {
 			t.Errorf("%s: after a restart nobody is told", lost)
 		}
 		r.configured(7, sign.Seal{Key: fleetdKey})
-		if c := r.s.cfg; c.Signing != sign.Off || c.Safety.RequireSight || !c.ContinueOnReturn || r.alerted(configUnread) {
+		if c := r.s.cfg; c.Signing != sign.Off || c.Safety.RequireSight || !c.ContinueOnReturn || r.alerted(desired.ConfigUnread) {
 			t.Errorf("%s: told again, signed: signing %s, sight %v, alerts %v", lost, c.Signing, c.Safety.RequireSight, r.s.report.Alerts())
 		}
 		r.boot()
-		if r.alerted(configUnread) || r.s.cfg.Signing != sign.Off {
+		if r.alerted(desired.ConfigUnread) || r.s.cfg.Signing != sign.Off {
 			t.Errorf("%s: it was told, and is strict again after a restart", lost)
 		}
 	}
@@ -70,21 +71,21 @@ func TestARobotThatCannotReadHowItWasToBehaveIsStrictUntilItIsTold(t *testing.T)
 
 func TestAStrictRobotKeepsAWayOut(t *testing.T) {
 	r := newRig(t) // trusts no key: nobody can sign
-	r.memory.Settings[configSetting] = "{{{"
+	r.memory.Settings[desired.ConfigSetting] = "{{{"
 	r.boot()
 	if c := r.s.cfg; c.Signing != sign.Off || !c.Safety.RequireSight {
 		t.Errorf("signing %s, sight %v", c.Signing, c.Safety.RequireSight)
 	}
 	r.configured(1, sign.Seal{})
-	if r.alerted(configUnread) || r.s.cfg.Safety.RequireSight {
+	if r.alerted(desired.ConfigUnread) || r.s.cfg.Safety.RequireSight {
 		t.Error("the fleet, that never signed, does not get the robot back")
 	}
 	r = newRig(t)
 	r.cfg.Trust = sign.Ring{sign.PublicKey(sign.SignsDesired, fleetdKey)}
 	r.cfg.Pinned = []string{"signing", "require_sight"} // by whoever stands at it
-	r.memory.Settings[configSetting] = "{{{"
+	r.memory.Settings[desired.ConfigSetting] = "{{{"
 	r.boot()
-	if c := r.s.cfg; c.Signing != sign.Off || c.Safety.RequireSight || !r.alerted(configUnread) {
+	if c := r.s.cfg; c.Signing != sign.Off || c.Safety.RequireSight || !r.alerted(desired.ConfigUnread) {
 		t.Errorf("what was set at the robot: signing %s, sight %v", c.Signing, c.Safety.RequireSight)
 	}
 }

@@ -3,6 +3,7 @@ package brain
 import (
 	"cmp"
 
+	"troupe/robotd/desired"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/mode"
@@ -41,7 +42,9 @@ func (t *step) supervise() {
 	}
 	if d.Answer.Status != "" {
 		t.keepMode(in, d.Answer)
-		t.diverge(in, by, d.Answer)
+		if (in.Kind == mode.Set || in.Kind == mode.Kill) && d.Answer.Status != schema.StatusRejected {
+			t.desires().Diverged(by, t.mode.Intended)
+		}
 		t.reply(by, request.Verdict{Status: d.Answer.Status, Result: d.Answer.Result, Reason: d.Answer.Reason, Detail: d.Answer.Detail})
 	}
 	if d.SafetyStop {
@@ -102,6 +105,14 @@ func (t *step) obeyAto(do mode.Do) {
 			t.tellMode(mode.Input{Kind: mode.Stopped, Mode: schema.ModeAto})
 		}
 	}
+}
+
+// land looks whether start-up has ended, and how.
+func (t *step) land() {
+	if !t.desired.Starting() || t.mode.ByBoot || t.mode.Phase != mode.Ready && t.mode.Phase != mode.Safe && t.mode.Phase != mode.None {
+		return
+	}
+	t.toDesired(func(d desired.Step) { d.Landed(t.mode.Reason) })
 }
 
 // performAuto gives ato one input, and tells the supervisor whether it runs.

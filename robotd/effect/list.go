@@ -67,6 +67,11 @@ type (
 		Reason schema.Reason
 		Detail string
 	}
+	// SetMode asks for a mode.
+	SetMode struct {
+		Mode schema.ModeID
+		By   request.Key
+	}
 	// Tried says how a story began to be performed; without Refused it did.
 	Tried struct {
 		SHA256  string
@@ -89,6 +94,7 @@ func (Changed) intent()      {}
 func (Document) intent()     {}
 func (ActCompleted) intent() {}
 func (ActFailed) intent()    {}
+func (SetMode) intent()      {}
 func (Tried) intent()        {}
 func (Disk) intent()         {}
 func (Caps) intent()         {}

@@ -1,4 +1,4 @@
-package brain
+package desired
 
 import (
 	"cmp"
@@ -16,34 +16,34 @@ import (
 // release counters it has seen.
 
 const (
-	fleetIDSetting  = "fleet_id" // UUID of the fleet's database
-	countersSetting = "counters" // sign.Marks
+	FleetIDSetting  = "fleet_id" // UUID of the fleet's database
+	CountersSetting = "counters" // sign.Marks
 )
 
 // restoreTrust reads whom the robot obeyed. Counters that cannot be read are those
 // of a disk that lies; the robot starts to count anew, and says so.
-func (t *step) restoreTrust(m Memory) {
-	t.fleetID, t.marks = cmp.Or(m.Settings[fleetIDSetting], m.Kept[sign.Story].Desired.FleetID, t.cfg.FleetID), sign.Marks{}
-	if kept := m.Settings[countersSetting]; kept != "" {
+func (t Step) restoreTrust(m Memory) {
+	t.fleetID, t.marks = cmp.Or(m.Settings[FleetIDSetting], m.Kept[sign.Story].Desired.FleetID, t.cfg.FleetID), sign.Marks{}
+	if kept := m.Settings[CountersSetting]; kept != "" {
 		if err := json.Unmarshal([]byte(kept), &t.marks); err != nil {
 			t.marks = sign.Marks{}
-			t.raise("untrusted_document", schema.AlertError, "disk", "the release counters could not be read and are counted anew", "have the fleet release once more")
+			t.Out.Raise("untrusted_document", schema.AlertError, "disk", "the release counters could not be read and are counted anew", "have the fleet release once more")
 		}
 	}
 }
 
-// verified is what signatures say of one desired state.
-type verified struct {
+// Verified is what signatures say of one desired state.
+type Verified struct {
 	what     sign.Subject
 	verified bool
-	refused  schema.Reason // it must not be obeyed
-	detail   string
+	Refused  schema.Reason // it must not be obeyed
+	Detail   string
 }
 
-// vouch looks at the signatures of a document, as the robot is told to. The pin
+// Verify looks at the signatures of a document, as the robot is told to. The pin
 // names what was released, nil for documents without a blob.
-func (t *step) vouch(w sign.Subject, sig *schema.Signature, pin *schema.StoryPin, released *schema.Signature) verified {
-	v := verified{what: w}
+func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.StoryPin, released *schema.Signature) Verified {
+	v := Verified{what: w}
 	policy, source := t.cfg.Signing, sourceOf(w.Kind)
 	if policy == sign.Off || policy == "" {
 		return v
@@ -58,8 +58,8 @@ func (t *step) vouch(w sign.Subject, sig *schema.Signature, pin *schema.StoryPin
 	if err == nil {
 		switch clash, detail := t.marks.Judge(w); clash {
 		case sign.Fresh:
-			t.clear("untrusted_document", source)
-			t.clear("equivocation", source)
+			t.Out.Clear("untrusted_document", source)
+			t.Out.Clear("equivocation", source)
 			v.verified = true
 			return v
 		case sign.PlayedBack:
@@ -68,9 +68,9 @@ func (t *step) vouch(w sign.Subject, sig *schema.Signature, pin *schema.StoryPin
 			reason, err = schema.ReasonEquivocation, fmt.Errorf("%s", detail)
 		}
 	}
-	v.detail = schema.Legible(fmt.Sprintf("revision %d: %v", w.Rev, err))
+	v.Detail = schema.Legible(fmt.Sprintf("revision %d: %v", w.Rev, err))
 	if policy == sign.Require {
-		v.refused = reason
+		v.Refused = reason
 	}
 	if t.fleetID != "" && t.fleetID != w.FleetID {
 		return v // that it is not obeyed is told already
@@ -82,10 +82,10 @@ func (t *step) vouch(w sign.Subject, sig *schema.Signature, pin *schema.StoryPin
 	if reason == schema.ReasonEquivocation {
 		kind, level = "equivocation", schema.AlertCritical
 	}
-	if v.refused == "" {
+	if v.Refused == "" {
 		level, hint = schema.AlertWarn, "it was taken because signing is "+string(policy)+"; require would refuse it"
 	}
-	t.raise(kind, level, source, source+" "+v.detail, hint)
+	t.Out.Raise(kind, level, source, source+" "+v.Detail, hint)
 	return v
 }
 
@@ -97,14 +97,21 @@ func sourceOf(k sign.Kind) string {
 	return "desired/" + string(k)
 }
 
+// NoteStops remembers the counter of a document of stops, unless it is another fleet's.
+func (t Step) NoteStops(v Verified) {
+	if v.verified && (t.fleetID == "" || t.fleetID == v.what.FleetID) && t.marks.Note(v.what) {
+		t.Out.Do(effect.SaveSetting{Name: CountersSetting, Value: string(effect.Encode(t.marks))})
+	}
+}
+
 // believe remembers the fleet and the counter of a desired state, now that it is obeyed.
-func (t *step) believe(v verified) {
+func (t Step) believe(v Verified) {
 	if t.fleetID == "" {
 		t.fleetID = v.what.FleetID
-		t.do(effect.SaveSetting{Name: fleetIDSetting, Value: t.fleetID})
-		t.everyContent(delivery.Belong{FleetID: t.fleetID})
+		t.Out.Do(effect.SaveSetting{Name: FleetIDSetting, Value: t.fleetID})
+		t.Content(delivery.Belong{FleetID: t.fleetID})
 	}
 	if v.verified && t.marks.Note(v.what) {
-		t.do(effect.SaveSetting{Name: countersSetting, Value: string(effect.Encode(t.marks))})
+		t.Out.Do(effect.SaveSetting{Name: CountersSetting, Value: string(effect.Encode(t.marks))})
 	}
 }

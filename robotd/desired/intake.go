@@ -1,4 +1,4 @@
-package brain
+package desired
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"troupe/schema"
 )
 
-// desiredIntake is where desired documents without a blob come in: a newer one of the robot's own fleet
+// intake is where desired documents without a blob come in: a newer one of the robot's own fleet
 // that may be obeyed, and no other.
-type desiredIntake struct {
+type intake struct {
 	rev     int64 // the newest that was obeyed; 0 = none
 	refused notObeyed
 	foreign event.Event // the newest desired state of another fleet
@@ -26,25 +26,25 @@ type notObeyed struct {
 // admit lets a desired state in, or says why not. same says that it wants what the newest
 // one wants. A desired state that was refused is not taken for the newest: else whoever made
 // it up would shut out the true ones after it.
-func (t *step) admit(d *desiredIntake, v verified, ev event.Event, same bool) bool {
+func (t Step) admit(d *intake, v Verified, ev event.Event, same bool) bool {
 	w, was := v.what, d.refused
 	switch source := deliveryOf(w.Kind); {
 	case t.fleetID != "" && w.FleetID != t.fleetID:
 		d.foreign = ev
 		d.refused = notObeyed{w.Rev, schema.ReasonWrongFleet, fmt.Sprintf("revision %d of fleet %s is not obeyed: this robot belongs to %s; sys/adopt changes that", w.Rev, w.FleetID, t.fleetID)}
 		if d.refused != was {
-			t.tell(string(schema.ReasonWrongFleet), source, "", "", effect.Described{Reason: schema.ReasonWrongFleet, Detail: d.refused.detail})
+			t.Out.Event(string(schema.ReasonWrongFleet), source, "", "", effect.Described{Reason: schema.ReasonWrongFleet, Detail: d.refused.detail})
 		}
 		return false
 	case w.Rev < d.rev:
-		t.tell(string(schema.ReasonStaleRevision), source, "", "", effect.Described{Reason: schema.ReasonStaleRevision, Detail: fmt.Sprintf("revision %d came after revision %d", w.Rev, d.rev)})
+		t.Out.Event(string(schema.ReasonStaleRevision), source, "", "", effect.Described{Reason: schema.ReasonStaleRevision, Detail: fmt.Sprintf("revision %d came after revision %d", w.Rev, d.rev)})
 		return false
 	case w.Rev == d.rev && !same: // such as by a fleet whose database was set back
-		v.refused, v.detail = schema.ReasonStaleRevision, fmt.Sprintf("revision %d came again with another content; a revision never changes", w.Rev)
+		v.Refused, v.Detail = schema.ReasonStaleRevision, fmt.Sprintf("revision %d came again with another content; a revision never changes", w.Rev)
 		fallthrough
-	case w.Rev > d.rev && v.refused != "":
-		if d.refused = (notObeyed{w.Rev, v.refused, v.detail}); d.refused != was {
-			t.tell(string(v.refused), source, "", "", effect.Described{Reason: v.refused, Detail: v.detail})
+	case w.Rev > d.rev && v.Refused != "":
+		if d.refused = (notObeyed{w.Rev, v.Refused, v.Detail}); d.refused != was {
+			t.Out.Event(string(v.Refused), source, "", "", effect.Described{Reason: v.Refused, Detail: v.Detail})
 		}
 		return false
 	}
@@ -58,7 +58,7 @@ func (t *step) admit(d *desiredIntake, v verified, ev event.Event, same bool) bo
 }
 
 // show puts a desired state that was kept out over what is told of the one that is obeyed.
-func (d *desiredIntake) show(rev *int64, phase *schema.DeployPhase, reason *schema.Reason, retry *schema.Retry, detail *string) {
+func (d *intake) show(rev *int64, phase *schema.DeployPhase, reason *schema.Reason, retry *schema.Retry, detail *string) {
 	switch no := d.refused; {
 	case no.reason == "":
 	case no.reason != schema.ReasonWrongFleet:
@@ -76,39 +76,39 @@ func (d *desiredIntake) show(rev *int64, phase *schema.DeployPhase, reason *sche
 
 // forget makes the door that of another fleet; what that fleet desired already comes
 // in now.
-func (t *step) forget(d *desiredIntake) {
+func (t Step) forget(d *intake) {
 	foreign := d.foreign
-	*d = desiredIntake{}
+	*d = intake{}
 	if foreign != nil {
-		t.takeDesired(foreign)
+		t.TakeDocument(foreign)
 	}
 }
 
-// keepDesired offers the disk again what it may have refused of the desired documents without
+// Keep offers the disk again what it may have refused of the desired documents without
 // a blob and of whom the robot believes, as they are now, and then tells of them:
 // what was not on the disk was not told.
-func (t *step) keepDesired() {
+func (t Step) Keep() {
 	if t.fleetID != "" {
-		t.do(effect.SaveSetting{Name: fleetIDSetting, Value: t.fleetID})
+		t.Out.Do(effect.SaveSetting{Name: FleetIDSetting, Value: t.fleetID})
 	}
 	if len(t.marks) > 0 {
-		t.do(effect.SaveSetting{Name: countersSetting, Value: string(effect.Encode(t.marks))})
+		t.Out.Do(effect.SaveSetting{Name: CountersSetting, Value: string(effect.Encode(t.marks))})
 	}
 	if t.config.rev > 0 {
-		t.do(effect.SaveSetting{Name: configSetting, Value: string(effect.Encode(t.config.kept))})
+		t.Out.Do(effect.SaveSetting{Name: ConfigSetting, Value: string(effect.Encode(t.config.kept))})
 	}
-	if t.desiredMode.rev > 0 {
-		t.do(effect.SaveSetting{Name: desiredModeSetting, Value: string(effect.Encode(&t.desiredMode.state))})
+	if t.mode.rev > 0 {
+		t.Out.Do(effect.SaveSetting{Name: ModeSetting, Value: string(effect.Encode(&t.mode.state))})
 	}
-	t.config.dirty, t.desiredMode.dirty = true, true
+	t.config.dirty, t.mode.dirty = true, true
 }
 
-// takeDesired hears a desired state without a blob.
-func (t *step) takeDesired(ev event.Event) {
+// TakeDocument hears a desired state without a blob.
+func (t Step) TakeDocument(ev event.Event) {
 	switch ev := ev.(type) {
 	case event.DesiredConfig:
-		t.takeDesiredConfig(ev)
+		t.takeConfig(ev)
 	case event.DesiredMode:
-		t.takeDesiredMode(ev)
+		t.takeMode(ev)
 	}
 }

@@ -1,4 +1,4 @@
-package brain
+package desired
 
 import (
 	"crypto/sha256"
@@ -32,7 +32,7 @@ func readBlob(data []byte) (*score.Blob, []schema.Problem) {
 // out; one that needs what the body lacks refuses the story, and so does one that
 // the executor, tried with the robot's units, would not take.
 func (s *State) fit(b *score.Blob) delivery.Fit[score.Blob] {
-	e, problems := score.Fitted(*b, s.body.Capabilities(s.cfg.Languages), nil)
+	e, problems := score.Fitted(*b, s.robot.Capabilities(), nil)
 	own := *b
 	own.Story.Acts = e.Steps
 	f := delivery.Fit[score.Blob]{Content: &own, Pruned: e.Pruned}
@@ -53,7 +53,7 @@ func (s *State) fit(b *score.Blob) delivery.Fit[score.Blob] {
 // selfCheck lets the executor go through every act as it would be performed.
 func (s *State) selfCheck(acts []score.Act, f *delivery.Fit[score.Blob]) {
 	for i := range acts {
-		if no := s.lanes.Check(&acts[i]); no != nil {
+		if no := s.robot.Check(&acts[i]); no != nil {
 			f.Reason, f.Pointer, f.Detail = schema.ReasonStoryInvalid, "/acts/"+acts[i].ID, "the self-check of "+acts[i].ID+" failed: "+no.Detail
 			return
 		}
@@ -61,11 +61,12 @@ func (s *State) selfCheck(acts []score.Act, f *delivery.Fit[score.Blob]) {
 }
 
 // actsDigest names the robot's own catalogue of acts. Nothing is taught yet.
-func (s *State) actsDigest() string {
+func actsDigest() string {
 	sum := sha256.Sum256(nil)
 	return hex.EncodeToString(sum[:])
 }
 
-func (t *step) actsDocument() *schema.Acts {
-	return &schema.Acts{TS: t.now.Wall, Session: t.report.Session(), Digest: t.actsDigest(), Acts: []schema.ActRef{}}
+// Acts is that catalogue.
+func (t Step) Acts() *schema.Acts {
+	return &schema.Acts{TS: t.Now.Wall, Session: t.Session, Digest: actsDigest(), Acts: []schema.ActRef{}}
 }

@@ -1,4 +1,4 @@
-package brain
+package desired
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"troupe/robotd/delivery"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/perform"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/sign"
@@ -20,54 +19,44 @@ type content[C any] struct {
 
 // restoreContents reads what the disk kept of each. Places come first: a story
 // may go to one.
-func (t *step) restoreContents(m Memory) {
+func (t Step) restoreContents(m Memory) {
 	restore(t, &t.places, m, sign.Places, delivery.Judge[score.Places]{Read: readPlaces, Files: filesOfPlaces, Fit: fitAll[score.Places]})
 	restore(t, &t.activities, m, sign.Activities, delivery.Judge[score.Activities]{Read: readActivities, Files: filesOfActivities, Fit: fitAll[score.Activities]})
 	t.placed, _ = t.places.Playing()
 	t.toPlaces()
 	restore(t, &t.story, m, sign.Story, t.judge())
-	t.accept()
 }
 
-func restore[C any](t *step, c *content[C], m Memory, k sign.Kind, j delivery.Judge[C]) {
+func restore[C any](t Step, c *content[C], m Memory, k sign.Kind, j delivery.Judge[C]) {
 	c.config = delivery.Defaults(k, j)
 	c.config.Probation = t.cfg.Probation
 	var out []delivery.Effect
 	kept := m.Kept[k]
 	kept.Desired.FleetID = cmp.Or(kept.Desired.FleetID, t.fleetID)
-	c.State, out = delivery.Restore(t.deliveryNow(), &c.config, kept, m.Held, t.actsDigest(), nil)
+	c.State, out = delivery.Restore(t.deliveryNow(), &c.config, kept, m.Held, actsDigest(), nil)
 	t.carryDelivery(k, out)
 }
 
-func (t *step) deliveryNow() delivery.Now {
-	n := delivery.Now{Mono: t.now.Mono, Wall: t.now.Wall}
-	if off, known := t.clockOffset(); known {
-		n.Fleet = t.now.Wall.Add(off)
-	}
+func (t Step) deliveryNow() delivery.Now {
+	n := delivery.Now{Mono: t.Now.Mono, Wall: t.Now.Wall}
+	n.Fleet = t.Fleet
 	return n
 }
 
 // deliver gives one delivery one input and carries out what it says.
-func deliver[C any](t *step, c *content[C], f delivery.Facts, in delivery.Input) {
+func deliver[C any](t Step, c *content[C], f delivery.Facts, in delivery.Input) {
 	t.delivered = delivery.Step(c.State, t.deliveryNow(), &c.config, f, in, t.delivered[:0])
 	t.carryDelivery(c.config.Kind, t.delivered)
 	clear(t.delivered)
 }
 
 // delivering gives the delivery of stories one input.
-func (t *step) delivering(in delivery.Input) {
-	f := delivery.Facts{
-		Performing:  t.perform.Auto().Status == schema.AutoIdle || t.perform.Auto().Status == schema.AutoPaused,
-		Held:        t.perform.Auto().Status == schema.AutoPaused,
-		Boundary:    t.perform.AtBoundary(),
-		Interrupted: !t.perform.Idle(),
-	}
-	deliver(t, &t.story, f, in)
-	t.accept()
+func (t Step) delivering(in delivery.Input) {
+	deliver(t, &t.story, t.robot.DeliveryFacts(), in)
 }
 
 // furnishing gives the deliveries of what nobody performs one input.
-func (t *step) furnishing(k sign.Kind, in delivery.Input) {
+func (t Step) furnishing(k sign.Kind, in delivery.Input) {
 	switch k {
 	case sign.Activities:
 		deliver(t, &t.activities, delivery.Facts{}, in)
@@ -77,15 +66,15 @@ func (t *step) furnishing(k sign.Kind, in delivery.Input) {
 	}
 }
 
-// everyContent gives each delivery the same input.
-func (t *step) everyContent(in delivery.Input) {
+// Content gives each delivery the same input.
+func (t Step) Content(in delivery.Input) {
 	t.furnishing(sign.Places, in)
 	t.furnishing(sign.Activities, in)
 	t.delivering(in)
 }
 
-// written passes on what the disk answered.
-func (t *step) written(ev event.ContentSaved) {
+// Saved passes on what the disk answered.
+func (t Step) Saved(ev event.ContentSaved) {
 	in := delivery.Written{Rev: ev.Rev, Refused: ev.Refused}
 	if ev.Kind == sign.Story {
 		t.delivering(in)
@@ -95,23 +84,23 @@ func (t *step) written(ev event.ContentSaved) {
 }
 
 // carryDelivery performs what a delivery says.
-func (t *step) carryDelivery(k sign.Kind, effects []delivery.Effect) {
+func (t Step) carryDelivery(k sign.Kind, effects []delivery.Effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
 		case delivery.Fetch:
-			t.do(effect.Fetch(e))
+			t.Out.Do(effect.Fetch(e))
 		case delivery.StopFetch:
-			t.do(effect.EndFetch{SHA256: e.SHA256})
+			t.Out.Do(effect.EndFetch{SHA256: e.SHA256})
 		case delivery.Save:
-			t.do(effect.SaveContent{Save: detached(e)})
+			t.Out.Do(effect.SaveContent{Save: detached(e)})
 		case delivery.Note:
-			t.tell(orWord(e.Reason, string(k)+"_ignored"), deliveryOf(k), string(e.Reason), "", effect.Described{Reason: e.Reason, Detail: e.Detail})
+			t.Out.Event(orWord(e.Reason, string(k)+"_ignored"), deliveryOf(k), string(e.Reason), "", effect.Described{Reason: e.Reason, Detail: e.Detail})
 		case delivery.Tell:
-			t.note(deliveryOf(k), string(e.From), string(e.To), e.Why, cmp.Or(e.Report.Detail, string(e.Report.Reason), string(e.On)))
+			t.Out.Note(deliveryOf(k), string(e.From), string(e.To), e.Why, cmp.Or(e.Report.Detail, string(e.Report.Reason), string(e.On)))
 			if outcome(e.To) && e.From != e.To {
-				t.tell(string(k)+"_"+string(e.To), deliveryOf(k), string(e.Report.Reason), "", effect.Described{Reason: e.Report.Reason, Detail: e.Report.Detail})
+				t.Out.Event(string(k)+"_"+string(e.To), deliveryOf(k), string(e.Report.Reason), "", effect.Described{Reason: e.Report.Reason, Detail: e.Report.Detail})
 			}
-			t.reportContent(k, e.Report)
+			t.report(k, e.Report)
 		}
 	}
 }
@@ -154,15 +143,15 @@ func orWord(r schema.Reason, word string) string {
 }
 
 // reportContent publishes where a delivery stands.
-func (t *step) reportContent(k sign.Kind, r delivery.Report) {
+func (t Step) report(k sign.Kind, r delivery.Report) {
 	switch {
-	case t.report.Session() == "":
+	case t.Session == "":
 	case k == sign.Story:
 		t.reportStory(r.Story())
 	default:
 		d := r.Set()
-		d.TS, d.Session = t.now.Wall, t.report.Session()
-		t.publish(effect.Document{Topic: reportTopic[k], Value: &d})
+		d.TS, d.Session = t.Now.Wall, t.Session
+		t.Out.Do(effect.Document{Topic: reportTopic[k], Value: &d})
 	}
 }
 
@@ -171,30 +160,28 @@ var reportTopic = map[sign.Kind]schema.TopicKind{
 }
 
 // reportStory adds what only the performer knows, and keeps to the topic's size.
-func (t *step) reportStory(r schema.ReportedStory) {
-	r.TS, r.Session, r.Playing = t.now.Wall, t.report.Session(), t.isPlaying()
+func (t Step) reportStory(r schema.ReportedStory) {
+	r.TS, r.Session, r.Playing = t.Now.Wall, t.Session, t.robot.Playing()
 	t.playingTold = r.Playing
-	t.publish(effect.Document{Topic: schema.TopicReportedStory, Value: &r})
+	t.Out.Do(effect.Document{Topic: schema.TopicReportedStory, Value: &r})
 }
 
-func (t *step) isPlaying() bool { return t.perform.Auto().Status == schema.AutoIdle }
-
-// tellReport tells again where the deliveries stand: all of them to a new
+// Report tells again where the deliveries stand: all of them to a new
 // session, that of the story when ato began or ended performing.
-func (t *step) tellReport() {
-	if t.reportDirty || t.config.dirty {
-		t.tellConfig()
+func (t Step) Report() {
+	if t.renew || t.config.dirty {
+		t.reportConfig()
 	}
-	if t.reportDirty || t.desiredMode.dirty {
-		t.reportDesiredMode()
+	if t.renew || t.mode.dirty {
+		t.reportMode()
 	}
-	if t.reportDirty {
-		t.reportContent(sign.Places, t.places.Report())
-		t.reportContent(sign.Activities, t.activities.Report())
+	if t.renew {
+		t.report(sign.Places, t.places.Report())
+		t.report(sign.Activities, t.activities.Report())
 	}
-	if t.reportDirty || t.isPlaying() != t.playingTold {
-		t.reportDirty = false
-		t.reportContent(sign.Story, t.story.Report())
+	if t.renew || t.robot.Playing() != t.playingTold {
+		t.renew = false
+		t.report(sign.Story, t.story.Report())
 	}
 }
 
@@ -230,34 +217,28 @@ func fitAll[C any](c *C) delivery.Fit[C] { return delivery.Fit[C]{Content: c} }
 
 // place takes over the places that are active now: goto knows their points, and
 // stories that go there may be performed.
-func (t *step) place() {
+func (t Step) place() {
 	l, _ := t.places.Playing()
 	if l == t.placed || l != nil && t.placed != nil && l.Content == t.placed.Content {
 		return
 	}
 	t.placed = l
 	t.toPlaces()
-	t.tellCaps()
-	t.delivering(delivery.Refit{ActsDigest: t.actsDigest()})
+	t.Out.Do(effect.Caps{})
+	t.delivering(delivery.Refit{ActsDigest: actsDigest()})
 }
 
 // toPlaces tells the body where its points are.
-func (t *step) toPlaces() {
+func (t Step) toPlaces() {
 	var p *score.Places
 	if t.placed != nil {
 		p = t.placed.Content
 	}
-	t.body.SetPlaces(p)
+	t.robot.SetPlaces(p)
 }
 
-// accept lets the performance take over the story that is active now.
-func (t *step) accept() {
-	l, why := t.story.Playing()
-	t.toPerform(func(p perform.Step) { p.Accept(l, why) })
-}
-
-// tried tells the delivery how the story on trial began.
-func (t *step) tried(e effect.Tried) {
+// Tried tells the delivery how the story on trial began.
+func (t Step) Tried(e effect.Tried) {
 	switch {
 	case t.story.Trial() != e.SHA256:
 	case e.Refused == "":

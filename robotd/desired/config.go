@@ -1,4 +1,4 @@
-package brain
+package desired
 
 import (
 	"fmt"
@@ -15,8 +15,8 @@ import (
 	"troupe/schema/sign"
 )
 
-// configSetting keeps a keptConfig.
-const configSetting = "config"
+// ConfigSetting keeps a keptConfig.
+const ConfigSetting = "config"
 
 // keptConfig is the configuration that was obeyed last.
 type keptConfig struct {
@@ -28,9 +28,9 @@ type keptConfig struct {
 	AtLeast sign.Policy `json:"at_least,omitempty"`
 }
 
-// configured is what became of the desired configuration.
-type configured struct {
-	desiredIntake
+// configState is what became of the desired configuration.
+type configState struct {
+	intake
 	config.Judged
 	kept    keptConfig
 	booted  map[string]jsontext.Value // what was in force at the start, of keys that wait for one
@@ -41,10 +41,10 @@ type configured struct {
 
 // restoreConfig is the configuration of a robot that has just started: its own,
 // and over it what its disk kept of the fleet's desired documents.
-func restoreConfig(own *config.Config, saved map[string]string) (*config.Config, configured) {
-	c, w := own.Own(), configured{Judged: config.Judged{Taken: map[string]jsontext.Value{}}, restart: []string{}}
+func restoreConfig(own *config.Config, saved map[string]string) (*config.Config, configState) {
+	c, w := own.Own(), configState{Judged: config.Judged{Taken: map[string]jsontext.Value{}}, restart: []string{}}
 	var kept keptConfig
-	switch text := saved[configSetting]; {
+	switch text := saved[ConfigSetting]; {
 	case text == "":
 	case json.Unmarshal([]byte(text), &kept) != nil || kept.Rev < 1:
 		w.unread = true
@@ -65,19 +65,19 @@ func (k keptConfig) judge(c *config.Config) config.Judged {
 	return config.Judge(c, k.Values, k.Vouched)
 }
 
-// takeDesiredConfig hears how the fleet wants the robot to behave.
-func (t *step) takeDesiredConfig(ev event.DesiredConfig) {
+// takeConfig hears how the fleet wants the robot to behave.
+func (t Step) takeConfig(ev event.DesiredConfig) {
 	if t.misunderstood(sign.Config, ev.Problems) {
 		return
 	}
 	if ev.Emptied {
-		t.tell("config_ignored", "config", "", "", effect.Described{Detail: "the desired state was deleted from the broker; that changes nothing"})
+		t.Out.Event("config_ignored", "config", "", "", effect.Described{Detail: "the desired state was deleted from the broker; that changes nothing"})
 		return
 	}
 	d := &ev.Document
-	v := t.vouch(sign.Subject{Kind: sign.Config, Robot: t.cfg.ID, FleetID: d.FleetID, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, nil, nil)
+	v := t.Verify(sign.Subject{Kind: sign.Config, Robot: t.cfg.ID, FleetID: d.FleetID, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, nil, nil)
 	t.config.dirty = true
-	if t.admit(&t.config.desiredIntake, v, ev, maps.EqualFunc(d.Values, t.config.kept.Values, config.SameValue)) {
+	if t.admit(&t.config.intake, v, ev, maps.EqualFunc(d.Values, t.config.kept.Values, config.SameValue)) {
 		k := keptConfig{Rev: ev.Document.Rev, Values: ev.Document.Values, Vouched: v.verified}
 		if !k.Vouched {
 			k.AtLeast = t.cfg.Signing
@@ -88,12 +88,12 @@ func (t *step) takeDesiredConfig(ev event.DesiredConfig) {
 
 // configure takes over a configuration: at once what can be, the rest with the next
 // start.
-func (t *step) configure(k keptConfig) {
+func (t Step) configure(k keptConfig) {
 	next := t.base.Own()
 	w := k.judge(next)
 	t.config.Judged, t.config.kept, t.config.restart, t.config.unread = w, k, []string{}, false
-	t.clear(configUnread, string(sign.Config))
-	t.do(effect.SaveSetting{Name: configSetting, Value: string(effect.Encode(k))})
+	t.Out.Clear(ConfigUnread, string(sign.Config))
+	t.Out.Do(effect.SaveSetting{Name: ConfigSetting, Value: string(effect.Encode(k))})
 
 	live := t.base.Own()
 	live.Signing = next.Signing // also where no key says so
@@ -114,20 +114,20 @@ func (t *step) configure(k keptConfig) {
 	live.Mode.Boot = t.cfg.Mode.Boot // what start-up ends in is decided as it begins, and by a desired mode
 	*t.cfg = *live
 	t.story.config.Probation = live.Probation
-	t.dirty(effect.FlushSoon)
-	t.note("config", "", fmt.Sprintf("revision %d", k.Rev), "the fleet's newest configuration is in force", "")
-	t.tell("config_applied", "config", "", "", effect.Described{Detail: fmt.Sprintf("%d keys applied, %d wait for the next start, %d rejected", len(w.Taken), len(t.config.restart), len(w.Rejected))})
-	t.tellCaps()
+	t.Out.Changed(effect.FlushSoon)
+	t.Out.Note("config", "", fmt.Sprintf("revision %d", k.Rev), "the fleet's newest configuration is in force", "")
+	t.Out.Event("config_applied", "config", "", "", effect.Described{Detail: fmt.Sprintf("%d keys applied, %d wait for the next start, %d rejected", len(w.Taken), len(t.config.restart), len(w.Rejected))})
+	t.Out.Do(effect.Caps{})
 	t.delivering(delivery.Tick{})
 }
 
-// tellConfig tells what became of the desired configuration.
-func (t *step) tellConfig() {
-	if t.config.dirty = false; t.report.Session() == "" {
+// reportConfig publishes what became of the desired configuration.
+func (t Step) reportConfig() {
+	if t.config.dirty = false; t.Session == "" {
 		return
 	}
 	w := &t.config
-	d := schema.ReportedConfig{TS: t.now.Wall, Session: t.report.Session(), FleetID: t.fleetID, DesiredRev: w.rev,
+	d := schema.ReportedConfig{TS: t.Now.Wall, Session: t.Session, FleetID: t.fleetID, DesiredRev: w.rev,
 		Phase: schema.DeployIdle, Applied: w.Taken, Rejected: w.Rejected, RestartNeeded: w.restart}
 	if w.rev > 0 {
 		d.Phase = schema.DeployActive
@@ -136,16 +136,16 @@ func (t *step) tellConfig() {
 		d.Rejected = []schema.RejectedKey{}
 	}
 	w.show(&d.DesiredRev, &d.Phase, &d.Reason, &d.Retry, &d.Detail)
-	t.publish(effect.Document{Topic: schema.TopicReportedConfig, Value: &d})
+	t.Out.Do(effect.Document{Topic: schema.TopicReportedConfig, Value: &d})
 }
 
-// configUnread is the alert of a robot that does not know how it was to behave.
-const configUnread = "config_unreadable"
+// ConfigUnread is the alert of a robot that does not know how it was to behave.
+const ConfigUnread = "config_unreadable"
 
-// tellUnread says that the configuration was lost, and what to do about it.
-func (t *step) tellUnread() {
+// raiseUnread says that the configuration was lost, and what to do about it.
+func (t Step) raiseUnread() {
 	if t.config.unread {
-		t.raise(configUnread, schema.AlertError, string(sign.Config),
+		t.Out.Raise(ConfigUnread, schema.AlertError, string(sign.Config),
 			"the configuration that the fleet desired cannot be read from the disk; until it is told again the strictest holds: signatures, where a key is trusted, and sight are required, and a lost link leads to safe",
 			"have fleetd tell it again, signed; or set signing and require_sight on the robot's own command line")
 	}

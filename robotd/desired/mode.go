@@ -1,0 +1,153 @@
+package desired
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"troupe/robotd/config"
+	"troupe/robotd/desiredmode"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
+	"troupe/robotd/request"
+	"troupe/schema"
+	"troupe/schema/sign"
+)
+
+// ModeSetting keeps a desiredmode.State.
+const ModeSetting = "desired.mode"
+
+// modeState is what became of the desired mode.
+type modeState struct {
+	intake
+	state    desiredmode.State
+	starting bool // start-up has not handed over yet
+	diverged bool // somebody asked for another mode since
+	dirty    bool
+}
+
+// restoreMode lets start-up end in the mode that is desired, if there is one.
+func restoreMode(c *config.Config, saved map[string]string) modeState {
+	w := modeState{starting: true}
+	if text := saved[ModeSetting]; text != "" && json.Unmarshal([]byte(text), &w.state) == nil {
+		w.state = desiredmode.Boot(w.state)
+		w.rev = w.state.Desired.Rev
+		endIn(c, w.state.Desired.Mode)
+	}
+	return w
+}
+
+// endIn lets start-up end in a mode; in calibration it would not end.
+func endIn(c *config.Config, m schema.ModeID) {
+	if selectable(c, m) && m != c.Mode.Calibration {
+		c.Mode.Boot = m
+	}
+}
+
+func selectable(c *config.Config, m schema.ModeID) bool {
+	for _, known := range c.Mode.Modes {
+		if known.ID == m {
+			return m != c.Mode.Safe
+		}
+	}
+	return false
+}
+
+// takeMode hears which mode the fleet desires.
+func (t Step) takeMode(ev event.DesiredMode) {
+	if t.misunderstood(sign.Mode, ev.Problems) {
+		return
+	}
+	if ev.Emptied {
+		t.Out.Event("mode_ignored", string(sign.Mode), "", "", effect.Described{Detail: "the desired state was deleted from the broker; that changes nothing"})
+		return
+	}
+	d, w := &ev.Document, &t.mode
+	v := t.Verify(sign.Subject{Kind: sign.Mode, Robot: t.cfg.ID, FleetID: d.FleetID, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, nil, nil)
+	w.dirty = true
+	if !selectable(t.cfg, d.Mode) && v.Refused == "" {
+		v.Refused, v.Detail = schema.ReasonUnknownMode, fmt.Sprintf("revision %d: %s is no mode that can be desired", d.Rev, schema.Legible(string(d.Mode)))
+	}
+	if !t.admit(&w.intake, v, ev, d.Mode == w.state.Desired.Mode && d.Apply == w.state.Desired.Apply) {
+		return
+	}
+	w.diverged = false
+	t.stepMode(desiredmode.Input{What: desiredmode.OnNewer, Desired: desiredmode.Desired{Rev: d.Rev, Mode: d.Mode, Apply: d.Apply}})
+	if w.starting {
+		endIn(t.cfg, d.Mode)
+	}
+}
+
+// stepMode gives the desired state for a mode one input.
+func (t Step) stepMode(in desiredmode.Input) {
+	w := &t.mode
+	was := w.state
+	d := desiredmode.Step(&w.state, t.modeFacts(), in)
+	if d.Changed {
+		w.dirty = true
+		t.Out.Note("desired mode", string(d.From), string(d.To), d.Why, strings.TrimSpace(string(w.state.Desired.Mode)+" "+string(w.state.Reason)))
+		if d.To != schema.DeployWaiting && d.To != schema.DeployIdle {
+			t.Out.Event("desired_mode_"+string(d.To), "mode", string(w.state.Reason), "", effect.Described{ID: string(w.state.Desired.Mode), Reason: w.state.Reason, Detail: w.state.Detail})
+		}
+	}
+	if w.state != was {
+		t.Out.Do(effect.SaveSetting{Name: ModeSetting, Value: string(effect.Encode(&w.state))})
+	}
+	if d.Ask {
+		t.Out.Do(effect.SetMode{Mode: w.state.Desired.Mode, By: modeKey(w.state.Desired.Rev)})
+	}
+}
+
+// modeKey names the request that a desired state makes, which no client can: keys of
+// clients begin with their names.
+func modeKey(rev int64) request.Key { return request.Key(fmt.Sprintf("/desired/mode/%d", rev)) }
+
+// AsksMode reports whether a request is one that a desired state makes.
+func AsksMode(k request.Key) bool { return strings.HasPrefix(string(k), "/desired/mode/") }
+
+// Answered takes the answer to such a request.
+func (t Step) Answered(to request.Key, r request.Verdict) {
+	if to == modeKey(t.mode.state.Desired.Rev) { // else a newer one has come meanwhile
+		t.stepMode(desiredmode.Input{What: desiredmode.Answered, Status: r.Status, Reason: r.Reason, Detail: r.Detail})
+	}
+}
+
+func (t Step) modeFacts() desiredmode.Facts {
+	f := t.robot.ModeFacts()
+	f.Starting = t.mode.starting
+	return f
+}
+
+// Starting reports whether start-up has not handed over yet.
+func (s *State) Starting() bool { return s.mode.starting }
+
+// Landed says that start-up has ended; why is empty if nothing stood in its way.
+func (t Step) Landed(why schema.Reason) {
+	t.mode.starting = false
+	t.stepMode(desiredmode.Input{What: desiredmode.Landed, Reason: cmp.Or(why, schema.ReasonSuperseded)})
+}
+
+// Diverged notes which mode is intended now that somebody's request for one was granted.
+func (t Step) Diverged(by request.Key, intended schema.ModeID) {
+	w := &t.mode
+	if w.state.Desired.Rev == 0 || by == modeKey(w.state.Desired.Rev) {
+		return
+	}
+	if other := intended != w.state.Desired.Mode; other != w.diverged {
+		w.diverged, w.dirty = other, true
+	}
+}
+
+// reportMode tells what became of the desired mode.
+func (t Step) reportMode() {
+	w := &t.mode
+	if w.dirty = false; t.Session == "" {
+		return
+	}
+	d := schema.ReportedMode{TS: t.Now.Wall, Session: t.Session, FleetID: t.fleetID, DesiredRev: w.state.Desired.Rev,
+		Phase: w.state.At(), Reason: w.state.Reason, Detail: w.state.Detail, Mode: w.state.Desired.Mode, Diverged: w.diverged}
+	w.show(&d.DesiredRev, &d.Phase, &d.Reason, &d.Retry, &d.Detail)
+	t.Out.Do(effect.Document{Topic: schema.TopicReportedMode, Value: &d})
+}
