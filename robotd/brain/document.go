@@ -11,6 +11,7 @@ import (
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
+	"troupe/schema/sign"
 )
 
 // stateDocument is the robot as of now, in one piece.
@@ -180,4 +181,34 @@ func (t *step) heartbeat(seq int64) *schema.Heartbeat {
 		h.Clock = schema.HeartbeatClock{OffsetMS: off.Milliseconds(), Known: true}
 	}
 	return h
+}
+
+func (t *step) queueDocument() schema.StateQueue {
+	q := t.report.Acts()
+	if acts := append(t.lanes.Acts(manual.Acts), t.perform.Acts(&t.lanes)...); len(acts) > 0 {
+		q.Current, q.Waiting = acts[0], append(q.Waiting, acts[1:]...)
+	}
+	return q
+}
+
+// features are what this release can do, and what of the rest this body and this
+// configuration allow.
+func (s *State) features() []schema.Feature {
+	all := []schema.Feature{schema.FeatureInlineActions, schema.FeatureReplay, schema.FeatureAssets}
+	_, drives := s.body.Of(schema.UnitDrive)
+	for _, f := range []struct {
+		feature schema.Feature
+		has     bool
+	}{
+		{schema.FeatureSigning, s.cfg.Signing != sign.Off},
+		{schema.FeatureTeleop, drives},
+		{schema.FeatureMap, drives && len(s.body.Points()) > 0},
+		{schema.FeatureHoming, len(s.body.About().Homing) > 0},
+		{schema.FeatureRequireSight, s.cfg.Safety.RequireSight},
+	} {
+		if f.has {
+			all = append(all, f.feature)
+		}
+	}
+	return all
 }

@@ -1,0 +1,158 @@
+package brain
+
+import (
+	"slices"
+	"time"
+
+	"troupe/robotd/clock"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
+	"troupe/robotd/link"
+	"troupe/robotd/report"
+	"troupe/schema"
+)
+
+// heard takes an operator's sign of life, and of a fleetd instance's also learns the fleet's
+// time. Somebody at the robot can stop it, so it has a link; but he speaks neither
+// for the fleet nor for its clock.
+func (t *step) heard(ev event.Heard) {
+	t.reached(link.Heard(&t.link, t.now.Mono, t.cfg.Link, ev.Client))
+	if ev.Local {
+		return
+	}
+	t.halfOpen.Heard(t.now.Mono)
+	t.fleetSeq = ev.Beat.Seq
+	t.fleetds.heard(ev.Client, ev.Beat.Session)
+	t.learnTime(ev.Client, ev.Beat.TS)
+}
+
+// reach looks at the silence that lasts.
+func (t *step) reach() {
+	t.reached(link.Tick(&t.link, t.now.Mono, t.cfg.Link))
+	t.toReport(report.Step.Undispute)
+	if t.halfOpen.Detected(t.now.Mono, t.cfg.Link) {
+		t.do(effect.Renew{Why: "fleetd says that it is there, and its heartbeats do not come"})
+	}
+}
+
+func (t *step) reached(d link.Decision) {
+	if !d.Changed {
+		return
+	}
+	t.dirty(effect.FlushSoon)
+	t.note("link", string(d.From), string(d.To), d.Why, d.Silence.String())
+	switch {
+	case d.To == schema.LinkLost:
+		t.raise("link_lost", schema.AlertWarn, "link", "no operator can reach the robot", "see whether fleetd and the network are up")
+		t.tell("link_lost", "link", string(d.On), "", effect.Transition{From: string(d.From), To: string(d.To)})
+	case d.From == schema.LinkLost:
+		t.clear("link_lost", "link")
+		t.tell("link_restored", "link", string(d.On), "", effect.Transition{From: string(d.From), To: string(d.To)})
+	}
+}
+
+// linkLost answers since how long nobody can be relied on to reach the robot.
+func (t *step) linkLost() (bool, time.Duration) {
+	return t.link.At == schema.LinkLost, link.LostFor(t.link, t.now.Mono, t.cfg.Link)
+}
+
+const clockDiffers = "clock_differs" // alert of a fleetd instance
+
+// learnTime takes the fleet's time from a heartbeat, and tells of a fleetd instance whose
+// commands would be too old or not yet due.
+func (t *step) learnTime(client string, fleet schema.Time) {
+	t.clock.Learn(t.now, client, fleet)
+	for _, a := range slices.Clone(t.report.Alerts()) {
+		if a.Type == clockDiffers && !t.clock.Hears(a.Source) {
+			t.clear(a.Type, a.Source)
+		}
+	}
+	if t.clock.Apart(client) {
+		t.raise(clockDiffers, schema.AlertWarn, client, "the clock of "+client+" is not the one that the robot goes by", "set the clocks of the fleetd instances by the same source; until then commands with a ts are refused or expire")
+		return
+	}
+	t.clear(clockDiffers, client)
+}
+
+// FleetTime is the fleet's time, as the operators' heartbeats of this run tell it.
+func (s *State) FleetTime(now clock.Now) (_ time.Time, known bool) {
+	fleet, known := s.clock.At(now)
+	return fleet.Time(), known
+}
+
+// clockOffset is the fleet's time minus the robot's.
+func (t *step) clockOffset() (time.Duration, bool) {
+	fleet, ok := t.clock.At(t.now)
+	return fleet.Sub(t.now.Wall), ok
+}
+
+// received notes, before ev is judged, when the loop ran and when something arrived
+// over the connection: what arrives right after a gap in either may be as old as that.
+func (t *step) received(ev event.Event) {
+	t.gaps.Stepped(t.now.Mono)
+	switch ev.(type) {
+	case event.Heard:
+		t.gaps.Arrived(t.now.Mono, true, t.cfg.Link)
+	case event.Command, event.Frame, event.Stopped, event.Called, event.DesiredStory, event.DesiredSet, event.DesiredConfig, event.DesiredMode, event.Seen, event.FleetdSeen, event.NotTaken, event.Delivered:
+		t.gaps.Arrived(t.now.Mono, false, t.cfg.Link)
+	}
+}
+
+// late is how much later than it was sent a command may have come: it was held up on
+// its way, or here since it was read.
+func (t *step) late(ev event.Command) time.Duration {
+	late := t.gaps.Longest(t.now.Mono)
+	if ev.Read > 0 {
+		late = max(late, t.now.Mono-ev.Read)
+	}
+	return late
+}
+
+// maxInstances bounds how many senders of heartbeats the robot knows by their
+// sessions.
+const maxInstances = 4
+
+// fleetd is one sender of heartbeats and its session.
+type fleetd struct{ client, session string }
+
+// instances are those that were heard last, the newest first.
+type fleetInstances [maxInstances]fleetd
+
+func (d *fleetInstances) heard(client, session string) {
+	at := maxInstances - 1
+	for i := range d {
+		if d[i].client == client {
+			at = i
+			break
+		}
+	}
+	copy(d[1:at+1], d[:at])
+	d[0] = fleetd{client, session}
+}
+
+// has reports whether a client sends heartbeats, as fleetd instances alone may.
+func (d *fleetInstances) has(client string) bool {
+	return slices.ContainsFunc(d[:], func(k fleetd) bool { return k.client == client })
+}
+
+// of names the client of a session.
+func (d *fleetInstances) of(session string) (string, bool) {
+	for _, k := range d {
+		if session != "" && k.session == session {
+			return k.client, true
+		}
+	}
+	return "", false
+}
+
+// fleetdSeen hears that a fleetd instance is not there any more; whoever had control through
+// it has lost it. An end of another session than the one that was heard last is
+// old news.
+func (t *step) fleetdSeen(p schema.Presence) {
+	if p.State == schema.PresenceOnline {
+		return
+	}
+	if client, ok := t.fleetds.of(p.Session); ok {
+		t.manual.Gone(client)
+	}
+}
