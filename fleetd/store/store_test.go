@@ -7,16 +7,15 @@ import (
 	"go.uber.org/goleak"
 
 	"troupe/fleetd/store/pgtest"
-	"troupe/fleetd/store/storetest"
 )
 
 // A closed store leaves no goroutine behind.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestOnSQLite(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "fleet.db") })
+	conform(t, func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "fleet.db") })
 }
 
 func TestOnPostgres(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) string { return pgtest.Start(t) })
+	conform(t, func(t *testing.T) string { return pgtest.Start(t) })
 }

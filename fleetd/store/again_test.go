@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"slices"
@@ -7,13 +7,14 @@ import (
 	plan "troupe/fleetd/desired"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 )
 
 // A desired state that a robot does not heed is told again above its number, and needs its
 // bytes as before.
 func overtakenDesiredDocumentsAreRenumbered(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1")
 	heard := schema.Heard{}
 	s.Listen(func(robot string, topic schema.TopicKind) schema.Heard {

@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"errors"
@@ -8,10 +8,11 @@ import (
 
 	"troupe/fleetd/library"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 )
 
 func libraryComesBack(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	story := entry(library.KindStory, "s1", 2)
 	gone := entry(library.KindStory, "s0", 0)
 	gone.DeletedAt, gone.DeletedBy, gone.DeletedWhy = at(8), "bob", "left empty"
@@ -39,7 +40,7 @@ func libraryComesBack(t *testing.T, address string) {
 }
 
 func planSeesEnough(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	c := published(4)
 	c.Defaults = []library.Default{desiredStory("r1", 7, "s1", 2), desiredStory("r2", 3, "", 0)}
@@ -66,7 +67,7 @@ func planSeesEnough(t *testing.T, address string) {
 }
 
 func revisionsAreImmutable(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	apply(t, s, published(1))
 	other := revision(library.KindStory, "s1", 1)
 	other.Body, other.SHA256 = []byte("other bytes"), "other"
@@ -90,7 +91,7 @@ func revisionsAreImmutable(t *testing.T, address string) {
 }
 
 func defaultsWerePublished(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1")
 	apply(t, s, published(1))
 	for _, d := range []library.Default{desiredStory("r1", 1, "s1", 2), desiredStory("r1", 1, "s2", 1), desiredStory("r9", 1, "s1", 1)} {
@@ -111,7 +112,7 @@ func defaultsWerePublished(t *testing.T, address string) {
 }
 
 func desiredRevisionsRise(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1")
 	apply(t, s, published(1))
 	apply(t, s, library.Changes{Defaults: []library.Default{desiredStory("r1", 5, "s1", 1)}})
@@ -127,7 +128,7 @@ func desiredRevisionsRise(t *testing.T, address string) {
 }
 
 func draftsRise(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	newer := entry(library.KindStory, "s1", 0)
 	newer.DraftRev = 3
 	apply(t, s, library.Changes{Entries: []library.Entry{newer}})
@@ -141,7 +142,7 @@ func draftsRise(t *testing.T, address string) {
 // Both saw revision 1 of the draft; the plan, run on what is there now, lets one
 // of them through.
 func twoAuthors(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	apply(t, s, library.Changes{Entries: []library.Entry{entry(library.KindStory, "s1", 0)}})
 	var wg sync.WaitGroup
 	answers := make([]error, 2)

@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"crypto/ed25519"
@@ -7,6 +7,7 @@ import (
 
 	"troupe/fleetd/stop"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 )
 
@@ -33,7 +34,7 @@ func hold(t testing.TB, s *store.Store, now int, orders ...stop.Order) (c stop.C
 // A stop counts whatever its sender writes beside it; one that no database took
 // would keep all that wait behind it off the record.
 func stopsAreHeldWhateverTheySay(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1")
 	hold(t, s, 1,
 		stop.OrderOf("op1", []byte(`{"by":"an\u0000na","why":"now\u0000"}`), at(1)),
@@ -47,7 +48,7 @@ func stopsAreHeldWhateverTheySay(t *testing.T, address string) {
 }
 
 func stopsAreHeldAndReleased(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	order := stop.Order{ID: "s-1", Level: schema.StopHalt, By: "anna", Why: "„children“", At: at(1), All: true}
 	hold(t, s, 2, order, stop.Order{ID: "s-2", Level: schema.StopStop, At: at(2), Robots: []string{"r1"}})
@@ -111,7 +112,7 @@ func stopsAreHeldAndReleased(t *testing.T, address string) {
 
 // Whoever persists a stop gives out release counters, and none twice.
 func stopsAreSigned(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	s.SignWith(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), nil)
 	robots(t, s, "r1", "r2")
 	last := int64(0)

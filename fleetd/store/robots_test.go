@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"fmt"
@@ -8,24 +8,25 @@ import (
 
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 )
 
 func robotsAreKnown(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	for i, want := range []bool{true, false} {
 		if added := must[bool](t)(s.AddRobot(t.Context(), "r1", at(i))); added != want {
 			t.Fatalf("add %d: %v, want %v", i, added, want)
 		}
 	}
 	same(t, "the robot", must[store.Robot](t)(s.Robot(t.Context(), "r1")),
-		store.Robot{ID: "r1", Labels: map[string]string{}, FirstSeen: Start, LastSeen: Start})
+		store.Robot{ID: "r1", Labels: map[string]string{}, FirstSeen: storetest.Start, LastSeen: storetest.Start})
 	_, err := s.Robot(t.Context(), "r2")
 	is(t, "an unknown robot", err, store.ErrNotFound)
 }
 
 func labelsAreReplaced(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	for _, labels := range []map[string]string{{"site": "museum", "floor": "2"}, {"site": "Café ☕"}, {}} {
 		do(t, s, func(tx *store.Tx) error { return tx.SetLabels(t.Context(), "r1", labels) })
@@ -39,7 +40,7 @@ func labelsAreReplaced(t *testing.T, address string) {
 }
 
 func newestDocumentCounts(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	document := func(robot string, kind schema.TopicKind, body string, second int) store.Document {
 		d := store.Document{Robot: robot, Kind: kind, ReceivedAt: at(second)}
@@ -80,7 +81,7 @@ func event(robot, boot string, seq int64, kind string, second int) store.Event {
 }
 
 func eventsAreKeptOnce(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1")
 	first := event("r1", "b1", 1, "mode_changed", 1)
 	for _, events := range [][]store.Event{{first}, {event("r1", "b1", 1, "something_else", 9), event("r1", "b2", 1, "mode_changed", 2)}, nil} {
@@ -96,7 +97,7 @@ func eventsAreKeptOnce(t *testing.T, address string) {
 }
 
 func eventsAreFound(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	var all []store.Event
 	for i := range 6 {
@@ -126,7 +127,7 @@ func eventsAreFound(t *testing.T, address string) {
 }
 
 func selectorsAgree(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	ids := []string{"a", "b", "b-1", "c", "d9"}
 	keys, values := []string{"site", "floor", "wing"}, []string{"x", "y", "X", "%", "'"}
 	robots(t, s, ids...)

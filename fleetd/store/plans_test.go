@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"troupe/fleetd/library"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -38,7 +39,7 @@ func planned(t testing.TB, s *store.Store, plan func(library.Rows) (library.Chan
 	}
 }
 
-var anna = library.By{Who: "anna", At: Start}
+var anna = library.By{Who: "anna", At: storetest.Start}
 
 func publish(t testing.TB, s *store.Store, kind library.Kind, id, text string) {
 	t.Helper()
@@ -89,7 +90,7 @@ func remove(rows library.Rows, kind library.Kind, id string) (library.Changes, [
 }
 
 func plansAreCarriedOut(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	act(t, s, "a")
 	act(t, s, "b")
@@ -134,7 +135,7 @@ func plansAreCarriedOut(t *testing.T, address string) {
 // Somebody assigns stories while somebody else deletes the act that they need.
 // Whoever comes first, no robot is left with a deleted act.
 func assignersAndDeleters(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2", "r3")
 	act(t, s, "a")
 	act(t, s, "b")

@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"troupe/fleetd/command"
 	"troupe/fleetd/library"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 )
 
@@ -17,7 +18,7 @@ func add(t testing.TB, s *store.Store, b command.Batch, commands []command.Comma
 }
 
 func commandsComeBack(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	b, commands := batch("b1", "r1", "r2")
 	add(t, s, b, commands)
@@ -41,7 +42,7 @@ func commandsComeBack(t *testing.T, address string) {
 }
 
 func finalCommandsStay(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	b, commands := batch("b1", "r1", "r2")
 	add(t, s, b, commands)
@@ -66,7 +67,7 @@ func finalCommandsStay(t *testing.T, address string) {
 }
 
 func commandsAreFound(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	for i, id := range []string{"b1", "b2", "b3"} {
 		b, commands := batch(id, "r1", "r2")
@@ -101,7 +102,7 @@ func commandsAreFound(t *testing.T, address string) {
 }
 
 func commandsHaveAnOwner(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	for i, owner := range []string{"fleetd-a", "fleetd-b", "fleetd-c"} {
 		b, commands := batch(fmt.Sprint("b", i+1), "r1", "r2")
@@ -133,7 +134,7 @@ func names(commands []command.Command) []string {
 }
 
 func batchesAreWhole(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1")
 	b, commands := batch("b1", "r1", "r9")
 	err := s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddBatch(t.Context(), b, commands) })
@@ -148,7 +149,7 @@ func batchesAreWhole(t *testing.T, address string) {
 }
 
 func auditTells(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	first, second := library.Note{Who: "anna", What: "publish", Target: "story s1", Detail: "for „Sunday“"}, library.Note{Who: "bob", What: "delete"}
 	do(t, s, func(tx *store.Tx) error { return tx.Note(t.Context(), at(1), first, second) })
 	do(t, s, func(tx *store.Tx) error { return tx.Note(t.Context(), at(2), first) })

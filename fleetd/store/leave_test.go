@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"testing"
@@ -8,6 +8,7 @@ import (
 	"troupe/fleetd/enrol"
 	"troupe/fleetd/library"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 )
 
@@ -28,7 +29,7 @@ func archive(t testing.TB, s *store.Store, robot string, now time.Time) {
 }
 
 func decommissionIsSteps(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	fill(t, s)
 	before := len(must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)))
 	d := begin(t, s, "r1", at(40))
@@ -111,7 +112,7 @@ func sendAll(t testing.TB, s *store.Store, now time.Time) {
 // Somebody desired documents something of a robot that is almost out: the broker must not keep
 // it.
 func lateDesiredDocumentsAreEmptiedToo(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	fill(t, s)
 	d := begin(t, s, "r1", at(40))
 	step := func(to decommission.Step) decommission.Decommission {
@@ -141,7 +142,7 @@ func lateDesiredDocumentsAreEmptiedToo(t *testing.T, address string) {
 
 // Who is enrolled again before he was out has his desired documents again.
 func cancelledDecommissionsTellAgain(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	fill(t, s)
 	d := begin(t, s, "r1", at(40))
 	for _, to := range []decommission.Step{decommission.Stopped, decommission.Revoked, decommission.DesiredEmptied, decommission.Cancelled} {
@@ -155,7 +156,7 @@ func cancelledDecommissionsTellAgain(t *testing.T, address string) {
 }
 
 func leavingRobotsHaveNothingDesired(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	fill(t, s)
 	begin(t, s, "r1", at(40))
 	for _, o := range must[[]store.Outgoing](t)(s.Desired(t.Context())) {
@@ -166,7 +167,7 @@ func leavingRobotsHaveNothingDesired(t *testing.T, address string) {
 }
 
 func unknownRobotsAreEmptied(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	do(t, s, func(tx *store.Tx) error { return tx.Empty(t.Context(), "r9", at(1)) })
 	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0))
 	if len(unsent) != len(decommission.DesiredTopics())+len(decommission.Documents()) {
@@ -188,7 +189,7 @@ func unknownRobotsAreEmptied(t *testing.T, address string) {
 }
 
 func barredAreKnown(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	do(t, s, func(tx *store.Tx) error {
 		return tx.Revoke(t.Context(), enrol.Revoke(nil, "r7", "anna", "", at(1)))
 	})

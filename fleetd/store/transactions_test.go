@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"errors"
@@ -8,13 +8,14 @@ import (
 
 	"troupe/fleetd/library"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 )
 
 // Each writer reads the newest desired state and writes the next one. Were one of them to
 // write over what another wrote meanwhile, a number would be given out twice.
 func writersAtOnce(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	apply(t, s, published(1))
 	const writers, rounds = 4, 5
@@ -74,7 +75,7 @@ func writersAtOnce(t *testing.T, address string) {
 // A transaction that was begun before another one commits does not see half of
 // that other one's work.
 func oneMoment(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1")
 	apply(t, s, published(1))
 	var wg sync.WaitGroup
@@ -117,7 +118,7 @@ func oneMoment(t *testing.T, address string) {
 }
 
 func outboxIsTransactional(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1")
 	message := library.Changes{Outbox: []library.Message{{Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte("{}")}}}
 	err := s.Tx(t.Context(), func(tx *store.Tx) error {
@@ -137,7 +138,7 @@ func outboxIsTransactional(t *testing.T, address string) {
 }
 
 func outboxKeepsOrder(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	c := published(1)
 	blob := c.Revisions[0]
@@ -171,7 +172,7 @@ func outboxKeepsOrder(t *testing.T, address string) {
 }
 
 func brokerIsFilledAnew(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	fill(t, s) // r1 performs s1 revision 1, r2 had a desired state taken back
 	blob := revision(library.KindStory, "s1", 1)
 	same(t, "what the broker must hold", must[[]store.Outgoing](t)(s.Desired(t.Context())), []store.Outgoing{

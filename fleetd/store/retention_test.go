@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"troupe/fleetd/command"
 	"troupe/fleetd/library"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 )
 
 // pruned runs what removes old rows until nothing is left to remove, and says how
@@ -28,7 +29,7 @@ func pruned(t *testing.T, step func(ctx context.Context, then time.Time, limit i
 }
 
 func oldAuditIsPruned(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	do(t, s, func(tx *store.Tx) error {
 		for i := range 8 {
 			if err := tx.Note(t.Context(), at(i), library.Note{Who: "anna", What: "publish", Target: fmt.Sprint(i)}); err != nil {
@@ -46,7 +47,7 @@ func oldAuditIsPruned(t *testing.T, address string) {
 }
 
 func oldEventsArePruned(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	var all []store.Event
 	for i := range 8 {
@@ -64,7 +65,7 @@ func oldEventsArePruned(t *testing.T, address string) {
 }
 
 func oldBatchesArePruned(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	ids := []string{"r1", "r2", "r3"}
 	robots(t, s, ids...)
 	const never = -1
@@ -116,7 +117,7 @@ func oldBatchesArePruned(t *testing.T, address string) {
 
 // A batch of more commands than are removed at once is removed nevertheless.
 func largeBatchesArePruned(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	ids := []string{"r1", "r2", "r3"}
 	robots(t, s, ids...)
 	b, commands := batch("large", ids...)

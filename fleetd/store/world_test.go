@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"crypto/sha256"
@@ -13,6 +13,7 @@ import (
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 )
 
@@ -172,4 +173,4 @@ func dump(t testing.TB, s *store.Store) everything {
 }
 
 // seconds is a time as a number that a test can read.
-func seconds(t time.Time) int { return int(t.Sub(Start).Seconds()) }
+func seconds(t time.Time) int { return int(t.Sub(storetest.Start).Seconds()) }

@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -36,7 +37,7 @@ const (
 )
 
 func assetsComeBack(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	whole, gong, bell := file("whole", 256<<10), file("gong", small), file("bell", large)
 	c := library.Changes{
 		Files:  []library.File{gong, bell, whole, gong},
@@ -74,7 +75,7 @@ func assetsComeBack(t *testing.T, address string) {
 }
 
 func filesAreReadInParts(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	for _, size := range []int{13, 256 << 10, 256<<10 + 1, large} {
 		f := file("f", size)
 		apply(t, s, library.Changes{Files: []library.File{f}})
@@ -105,7 +106,7 @@ func performed(files ...library.File) library.Changes {
 }
 
 func filesOfStoriesAreTold(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1")
 	gong, bell := file("gong", small), file("bell", large)
 	c := performed(gong, bell)
@@ -132,7 +133,7 @@ func filesOfStoriesAreTold(t *testing.T, address string) {
 // Bytes stay as long as a name leads to them or a published story needs them, and
 // a while longer.
 func unneededFilesAreForgotten(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1")
 	gong, bell, drum, late := file("gong", small), file("bell", large), file("drum", large+1), file("late", small)
 	c := performed(gong)
@@ -173,7 +174,7 @@ func unneededFilesAreForgotten(t *testing.T, address string) {
 
 // What a set needs is told with it, is counted, and stays.
 func filesOfSetsAreKept(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1")
 	gong, bell := file("gong", small), file("bell", large)
 	apply(t, s, library.Changes{Files: []library.File{gong, bell}})
@@ -221,7 +222,7 @@ func filesOfSetsAreKept(t *testing.T, address string) {
 // The broker keeps a blob as long as any robot's desired state needs it: as the bytes of a
 // story, as a file of one, as a set.
 func blobsAreCountedOverDesiredDocuments(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	gong, bell := file("gong", small), file("bell", small+1)
 	one := performed(gong, bell) // s1 revision 1 with both, performed by r1

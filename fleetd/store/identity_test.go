@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 )
 
@@ -42,7 +43,7 @@ func addCertificates(t testing.TB, s *store.Store, all ...enrol.Certificate) {
 }
 
 func tokensComeBack(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	first, second, other := token("d1", "r7", 1), token("d2", "r7", 5), token("d3", "r8", 2)
 	addTokens(t, s, first, other, second)
 	first.ExpiresAt = at(5) // the second took its place
@@ -55,7 +56,7 @@ func tokensComeBack(t *testing.T, address string) {
 
 // Many show the same token at once: to one of them it opens the door.
 func tokensAreUsedOnce(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	addTokens(t, s, token("d1", "r7", 1))
 	const askers = 6
 	results := make(chan error, askers)
@@ -90,7 +91,7 @@ func tokensAreUsedOnce(t *testing.T, address string) {
 }
 
 func certificatesComeBack(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	old, newer := certificate("a1", "r7", 1), certificate("a2", "r7", 9)
 	newer.How = enrol.ByRenewal
 	addCertificates(t, s, old, certificate("b1", "r8", 3), newer)
@@ -113,7 +114,7 @@ func revoke(t testing.TB, s *store.Store, robot string, now time.Time) {
 }
 
 func listIsTakenIn(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	addCertificates(t, s, certificate("a1", "r7", 1), certificate("a2", "r8", 2))
 	revoke(t, s, "r7", at(10))
 	do(t, s, func(tx *store.Tx) error {
@@ -138,7 +139,7 @@ func listIsTakenIn(t *testing.T, address string) {
 }
 
 func fullListIsNoted(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	var names []string
 	for n := range 5000 {
 		names = append(names, fmt.Sprintf("r%062d", n))
@@ -155,7 +156,7 @@ func fullListIsNoted(t *testing.T, address string) {
 }
 
 func revocationTakesAll(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	addCertificates(t, s, certificate("a1", "r7", 1), certificate("a2", "r7", 2), certificate("b1", "r8", 3))
 	addTokens(t, s, token("d1", "r7", 4), token("d2", "r8", 4))
 	revoke(t, s, "r7", at(10))
@@ -192,7 +193,7 @@ func revocationTakesAll(t *testing.T, address string) {
 }
 
 func revokedAreTold(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	if rev, payload, err := s.Revocation(t.Context()); rev != 0 || payload != nil || err != nil {
 		t.Fatalf("a new fleet has the list %d %s %v", rev, payload, err)
 	}
@@ -216,7 +217,7 @@ func revokedAreTold(t *testing.T, address string) {
 }
 
 func robotsLeaveAndComeBack(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	fill(t, s)
 	desired := func() (n int) {
 		for _, o := range must[[]store.Outgoing](t)(s.Desired(t.Context())) {
@@ -249,7 +250,7 @@ func robotsLeaveAndComeBack(t *testing.T, address string) {
 		t.Error("it came back unseen")
 	}
 	r := must[store.Robot](t)(s.Robot(t.Context(), "r1"))
-	if r.DesiredRev < 1 || !r.FirstSeen.Equal(Start) {
+	if r.DesiredRev < 1 || !r.FirstSeen.Equal(storetest.Start) {
 		t.Errorf("it came back as another: %+v", r)
 	}
 	if desired() != 1 {

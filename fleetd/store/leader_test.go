@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"troupe/fleetd/library"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 )
 
@@ -31,7 +32,7 @@ func lead(t testing.TB, s *store.Store, name string, now int) (*store.Lead, stor
 }
 
 func oneLeadsAtATime(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	same(t, "before anybody led", must[store.News](t)(s.News(t.Context())).Leader, store.Leader{})
 	first, before := lead(t, s, "fleetd-a", 1)
 	if first == nil || first.Term != 1 {
@@ -77,7 +78,7 @@ func oneLeadsAtATime(t *testing.T, address string) {
 // A fleetd instance that ends without a word, as a killed one does, is known for that: whoever
 // follows sees that it did not resign.
 func whoDiesLeadsNoMore(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	l, _ := lead(t, s, "fleetd-a", 1)
 	l.Drop()
 	is(t, "holding on to what is lost", l.Hold(t.Context(), time.Hour, prompt), store.ErrLeadLost)
@@ -93,7 +94,7 @@ func whoDiesLeadsNoMore(t *testing.T, address string) {
 }
 
 func changesAreNews(t *testing.T, address string) {
-	s := Open(t, address)
+	s := storetest.Open(t, address)
 	was := must[store.News](t)(s.News(t.Context())).Changes
 	rises := func(what string, want bool) {
 		t.Helper()
