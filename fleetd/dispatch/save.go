@@ -54,16 +54,13 @@ func (d *Dispatcher) save(ctx context.Context) bool {
 // write saves commands; those that the database has as final already, or not at
 // all, are no longer ours to write.
 func (d *Dispatcher) write(ctx context.Context, db Store, rows []command.Command) error {
-	err := db.SaveCommands(ctx, rows)
-	if !errors.Is(err, store.ErrConflict) {
+	var conflict *store.ConflictError
+	if err := db.SaveCommands(ctx, rows); !errors.As(err, &conflict) {
 		return err
 	}
 	for _, row := range rows {
-		switch err := db.SaveCommands(ctx, []command.Command{row}); {
-		case errors.Is(err, store.ErrConflict):
+		if slices.Contains(conflict.IDs, row.ID) {
 			d.deps.Log.Warn("command was ended by somebody else", "command", row.ID, "robot", row.Robot)
-		case err != nil:
-			return err
 		}
 	}
 	return nil

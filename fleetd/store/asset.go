@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"troupe/fleetd/library"
@@ -189,17 +190,33 @@ func (s *Store) ForgetFiles(ctx context.Context, then time.Time) (n int64, err e
 
 // ToldBlob notes that the broker has a blob, told by another way than the outbox.
 func (s *Store) ToldBlob(ctx context.Context, sha256 string) error {
-	err := s.batch(ctx, func(tx *Tx) error { return tx.toldBlob(ctx, sha256) })
+	err := s.batch(ctx, func(tx *Tx) error {
+		return tx.toldBlobs(ctx, []library.Message{{Topic: schema.TopicBlob, Target: sha256}})
+	})
 	if err != nil {
 		return fmt.Errorf("note a blob: %w", err)
 	}
 	return nil
 }
 
-func (t *Tx) toldBlob(ctx context.Context, sha256 string) error {
-	_, err := t.exec(ctx, `INSERT INTO published_blobs (sha256, unused_at) VALUES ($1, 0) ON CONFLICT (sha256) DO UPDATE SET unused_at = 0`, sha256)
-	return err
+// toldBlobs notes which blobs the broker gets with these messages.
+func (t *Tx) toldBlobs(ctx context.Context, messages []library.Message) error {
+	var blobs []string
+	for _, m := range messages {
+		if m.Topic == schema.TopicBlob && !m.Remove {
+			blobs = append(blobs, m.Target)
+		}
+	}
+	slices.Sort(blobs)
+	_, err := writeRows(ctx, t, slices.Compact(blobs), digestColumn, `INSERT INTO published_blobs (sha256, unused_at)
+		SELECT sha256, 0 FROM given WHERE true ON CONFLICT (sha256) DO UPDATE SET unused_at = 0`)
+	if err != nil {
+		return fmt.Errorf("note which blobs the broker has: %w", err)
+	}
+	return nil
 }
+
+var digestColumn = []column[string]{text("sha256", func(sha256 string) string { return sha256 })}
 
 // ForgetBlobs has the broker forget the blobs that no desired state has needed since then,
 // through the outbox, and says how many. Which are needed it counts over the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,43 +37,103 @@ func (t *Tx) AddBatch(ctx context.Context, b command.Batch, commands []command.C
 		b.ID, b.Verb, text, b.Selector, b.Total, micros(b.CreatedAt), b.By, b.Why); err != nil {
 		return fmt.Errorf("add batch %s: %w", b.ID, err)
 	}
-	for _, c := range commands {
-		answer, err := encodeAnswer(c.Answer)
-		if err != nil {
-			return err
-		}
-		if _, err := t.exec(ctx, `INSERT INTO commands (id, batch, robot, verb, payload, created_at, expires_at,
-				state, because, sends, sent_at, reached, heard_at, asks, asked_at, answer, ended_at, owner)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
-			c.ID, c.Batch, c.Robot, c.Verb, bytesOf(c.Payload), micros(c.CreatedAt), micros(c.ExpiresAt),
-			string(c.State), c.Because, c.Sends, micros(c.SentAt), flag(c.Reached), micros(c.HeardAt), c.Asks, micros(c.AskedAt), answer, micros(c.EndedAt), c.Owner); err != nil {
-			return fmt.Errorf("add command %s to %s: %w", c.ID, c.Robot, err)
-		}
+	rows, err := commandRows(commands)
+	if err != nil {
+		return err
+	}
+	if _, err := writeRows(ctx, t, rows, newCommandColumns, `INSERT INTO commands (id, batch, robot, verb, payload, created_at, expires_at, owner,
+			state, because, sends, sent_at, reached, heard_at, asks, asked_at, answer, ended_at)
+		SELECT id, batch, robot, verb, payload, created_at, expires_at, owner,
+			state, because, sends, sent_at, reached, heard_at, asks, asked_at, answer, ended_at FROM given`); err != nil {
+		return fmt.Errorf("add the %d commands of batch %s: %w", len(commands), b.ID, err)
 	}
 	return nil
 }
 
-// SaveCommands writes how far commands are. One that is final in the database
-// already, another instance's, or not there, makes it ErrConflict, and nothing is
-// written.
-func (s *Store) SaveCommands(ctx context.Context, commands []command.Command) error {
-	return s.batch(ctx, func(tx *Tx) error {
-		for _, c := range commands {
-			answer, err := encodeAnswer(c.Answer)
-			if err != nil {
-				return err
-			}
-			n, err := tx.exec(ctx, `UPDATE commands SET state = $2, because = $3, sends = $4, sent_at = $5, reached = $6,
-					heard_at = $7, asks = $8, asked_at = $9, answer = $10, ended_at = $11 WHERE id = $1 AND owner = $12 AND ended_at = 0`,
-				c.ID, string(c.State), c.Because, c.Sends, micros(c.SentAt), flag(c.Reached),
-				micros(c.HeardAt), c.Asks, micros(c.AskedAt), answer, micros(c.EndedAt), c.Owner)
-			if err := expectOne(n, err, "command "+c.ID); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+// ConflictError is an ErrConflict about some of several rows: these were left as they are,
+// and all others were written.
+type ConflictError struct{ IDs []string }
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("%d rows: %v: %s", len(e.IDs), ErrConflict, strings.Join(e.IDs, " "))
 }
+
+func (e *ConflictError) Unwrap() error { return ErrConflict }
+
+// SaveCommands writes how far commands are. One that is final in the database already,
+// another instance's, or not there, is left as it is: the answer is then a *ConflictError
+// that names it. No command may be given twice.
+func (s *Store) SaveCommands(ctx context.Context, commands []command.Command) error {
+	rows, err := commandRows(commands)
+	if err != nil {
+		return err
+	}
+	var saved []string
+	if err := s.batch(ctx, func(tx *Tx) (err error) {
+		saved, err = writeReturning(ctx, tx, rows, progressColumns, `UPDATE commands SET state = given.state, because = given.because,
+				sends = given.sends, sent_at = given.sent_at, reached = given.reached, heard_at = given.heard_at, asks = given.asks,
+				asked_at = given.asked_at, answer = given.answer, ended_at = given.ended_at
+			FROM given WHERE commands.id = given.id AND commands.owner = given.owner AND commands.ended_at = 0 RETURNING commands.id`)
+		return err
+	}); err != nil {
+		return fmt.Errorf("save %d commands: %w", len(commands), err)
+	}
+	if len(saved) == len(commands) {
+		return nil
+	}
+	conflict := &ConflictError{}
+	slices.Sort(saved)
+	for _, c := range commands {
+		if _, ok := slices.BinarySearch(saved, c.ID); !ok {
+			conflict.IDs = append(conflict.IDs, c.ID)
+		}
+	}
+	return conflict
+}
+
+// commandRow is a command with its answer as it is stored.
+type commandRow struct {
+	command.Command
+	answer []byte
+}
+
+func commandRows(commands []command.Command) ([]commandRow, error) {
+	rows := make([]commandRow, len(commands))
+	for i, c := range commands {
+		answer, err := encodeAnswer(c.Answer)
+		if err != nil {
+			return nil, fmt.Errorf("write the answer to %s: %w", c.ID, err)
+		}
+		rows[i] = commandRow{c, answer}
+	}
+	return rows, nil
+}
+
+var (
+	// progressColumns are what changes in a command's life, and what names it.
+	progressColumns = []column[commandRow]{
+		text("id", func(c commandRow) string { return c.ID }),
+		text("owner", func(c commandRow) string { return c.Owner }),
+		text("state", func(c commandRow) string { return string(c.State) }),
+		text("because", func(c commandRow) string { return c.Because }),
+		number("sends", func(c commandRow) int64 { return int64(c.Sends) }),
+		number("sent_at", func(c commandRow) int64 { return micros(c.SentAt) }),
+		number("reached", func(c commandRow) int64 { return flag(c.Reached) }),
+		number("heard_at", func(c commandRow) int64 { return micros(c.HeardAt) }),
+		number("asks", func(c commandRow) int64 { return int64(c.Asks) }),
+		number("asked_at", func(c commandRow) int64 { return micros(c.AskedAt) }),
+		binary("answer", func(c commandRow) []byte { return c.answer }),
+		number("ended_at", func(c commandRow) int64 { return micros(c.EndedAt) }),
+	}
+	newCommandColumns = slices.Concat(progressColumns, []column[commandRow]{
+		text("batch", func(c commandRow) string { return c.Batch }),
+		text("robot", func(c commandRow) string { return c.Robot }),
+		text("verb", func(c commandRow) string { return c.Verb }),
+		binary("payload", func(c commandRow) []byte { return c.Payload }),
+		number("created_at", func(c commandRow) int64 { return micros(c.CreatedAt) }),
+		number("expires_at", func(c commandRow) int64 { return micros(c.ExpiresAt) }),
+	})
+)
 
 func encodeAnswer(a *schema.Ack) ([]byte, error) {
 	if a == nil {

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -53,17 +54,26 @@ func finalCommandsStay(t *testing.T, address string) {
 	}
 	failed, sent := done, commands[1]
 	failed.State, sent.State = command.Failed, command.Sent
-	is(t, "saving over a final command", s.SaveCommands(t.Context(), []command.Command{sent, failed}), store.ErrConflict)
+	conflicts := func(what string, want []string, commands ...command.Command) {
+		t.Helper()
+		err := s.SaveCommands(t.Context(), commands)
+		is(t, what, err, store.ErrConflict)
+		var conflict *store.ConflictError
+		if !errors.As(err, &conflict) {
+			t.Fatalf("%s: %T names no command", what, err)
+		}
+		same(t, what, conflict.IDs, want)
+	}
+	unknown := commands[1]
+	unknown.ID = "none"
+	conflicts("saving over a final command and an unknown one", []string{done.ID, "none"}, failed, sent, unknown)
 	same(t, "the final command", must[command.Command](t)(s.Command(t.Context(), done.ID)), done)
-	same(t, "its company", must[command.Command](t)(s.Command(t.Context(), sent.ID)), commands[1])
-	foreign := commands[1]
-	foreign.Owner, foreign.State = "fleetd-b", command.Sent
-	is(t, "saving another instance's command", s.SaveCommands(t.Context(), []command.Command{foreign}), store.ErrConflict)
-	same(t, "another instance's command", must[command.Command](t)(s.Command(t.Context(), sent.ID)), commands[1])
-	stranger := commands[1]
-	stranger.ID = "none"
-	is(t, "saving an unknown command", s.SaveCommands(t.Context(), []command.Command{stranger}), store.ErrConflict)
-	same(t, "open commands", must[[]command.Command](t)(s.OpenCommands(t.Context(), "fleetd-a", time.Time{})), commands[1:])
+	same(t, "its company", must[command.Command](t)(s.Command(t.Context(), sent.ID)), sent)
+	foreign := sent
+	foreign.Owner, foreign.State = "fleetd-b", command.Running
+	conflicts("saving another instance's command", []string{sent.ID}, foreign)
+	same(t, "another instance's command", must[command.Command](t)(s.Command(t.Context(), sent.ID)), sent)
+	same(t, "open commands", must[[]command.Command](t)(s.OpenCommands(t.Context(), "fleetd-a", time.Time{})), []command.Command{sent})
 }
 
 func commandsAreFound(t *testing.T, address string) {

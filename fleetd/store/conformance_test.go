@@ -83,6 +83,9 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 		{"commands are found", commandsAreFound},
 		{"a command has an owner", commandsHaveAnOwner},
 		{"a batch is whole or not there", batchesAreWhole},
+		{"many rows in one call come back as they were written", largeBatchesComeBack},
+		{"one bad row among many is an error", badRowsAreErrors},
+		{"the newest of several documents of one kind counts", newestOfABatchCounts},
 		{"the audit tells who did what", auditTells},
 
 		{"old notes of the audit are pruned a few at a time", oldAuditIsPruned},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
+	"time"
 
 	"troupe/fleetd/desired"
 	"troupe/fleetd/library"
@@ -178,20 +179,19 @@ func (t *Tx) ApplyDesired(ctx context.Context, c desired.Changes, by desired.By)
 		}
 		messages = append(messages, library.Message{Topic: schema.TopicBlob, Target: c.SHA256})
 	}
+	var rows []desiredRow
 	for _, r := range c.Documents {
-		n, err := t.exec(ctx, `INSERT INTO desired (robot, kind, rev, payload, changed_at, changed_by) VALUES ($1, $2, $3, $4, $5, $6)
-			ON CONFLICT (robot, kind) DO UPDATE SET rev = excluded.rev, payload = excluded.payload, changed_at = excluded.changed_at, changed_by = excluded.changed_by
-			WHERE desired.rev < excluded.rev`, r.ID, string(c.Topic), r.Told.Rev, bytesOf(r.Told.Payload), micros(by.At), by.Who)
-		if err := expectOne(n, err, "the desired state for "+r.ID); err != nil {
-			return err
-		}
-		if err := t.pinSet(ctx, r.ID, c); err != nil {
-			return err
-		}
+		rows = append(rows, desiredRow{r.ID, c.Topic, r.Told.Rev, r.Told.Payload, by.At, by.Who})
 		messages = append(messages, library.Message{Topic: c.Topic, Target: r.ID, Payload: r.Told.Payload})
 	}
 	if len(messages) == 0 {
 		return nil
+	}
+	if err := t.putDesired(ctx, rows); err != nil {
+		return err
+	}
+	if err := t.pinSet(ctx, c); err != nil {
+		return err
 	}
 	if err := t.keepCounter(ctx, c.Counter); err != nil {
 		return err
@@ -205,30 +205,77 @@ func (t *Tx) ApplyDesired(ctx context.Context, c desired.Changes, by desired.By)
 	return t.Note(ctx, by.At, library.Note{Who: by.Who, What: "desired", Target: c.Note, Detail: library.To(c.Told, by.Why)})
 }
 
+// desiredRow is one desired document of one robot.
+type desiredRow struct {
+	robot   string
+	kind    schema.TopicKind
+	rev     int64
+	payload []byte
+	at      time.Time
+	by      string
+}
+
+var desiredColumns = []column[desiredRow]{
+	text("robot", func(r desiredRow) string { return r.robot }),
+	text("kind", func(r desiredRow) string { return string(r.kind) }),
+	number("rev", func(r desiredRow) int64 { return r.rev }),
+	binary("payload", func(r desiredRow) []byte { return r.payload }),
+	number("changed_at", func(r desiredRow) int64 { return micros(r.at) }),
+	text("changed_by", func(r desiredRow) string { return r.by }),
+}
+
+// putDesired writes desired documents, each over one of a lower revision. If another
+// transaction wrote one of them meanwhile, it answers ErrConflict.
+func (t *Tx) putDesired(ctx context.Context, rows []desiredRow) error {
+	n, err := writeRows(ctx, t, rows, desiredColumns, `INSERT INTO desired (robot, kind, rev, payload, changed_at, changed_by)
+		SELECT robot, kind, rev, payload, changed_at, changed_by FROM given WHERE true
+		ON CONFLICT (robot, kind) DO UPDATE SET rev = excluded.rev, payload = excluded.payload, changed_at = excluded.changed_at, changed_by = excluded.changed_by
+		WHERE desired.rev < excluded.rev`)
+	return expect(int64(len(rows)), n, err, fmt.Sprintf("desired documents for %d robots", len(rows)))
+}
+
 // pinSet keeps the bytes that a desired set names, and those of its files, for as
 // long as it names them.
-func (t *Tx) pinSet(ctx context.Context, robot string, c desired.Changes) (err error) {
+func (t *Tx) pinSet(ctx context.Context, c desired.Changes) (err error) {
 	if c.Again || c.Topic != schema.TopicDesiredPlaces && c.Topic != schema.TopicDesiredActivities {
 		return nil
 	}
-	if _, err := t.exec(ctx, `DELETE FROM desired_set_files WHERE robot = $1 AND kind = $2`, robot, string(c.Topic)); err != nil {
-		return fmt.Errorf("write the files of a set of %s: %w", robot, err)
-	}
-	for _, f := range c.Files {
-		_, err := t.exec(ctx, `INSERT INTO desired_set_files (robot, kind, sha256) VALUES ($1, $2, $3) ON CONFLICT (robot, kind, sha256) DO NOTHING`, robot, string(c.Topic), f.SHA256)
-		if err != nil {
-			return fmt.Errorf("write the files of a set of %s: %w", robot, err)
+	var robots, files []pin
+	for _, r := range c.Documents {
+		robots = append(robots, pin{r.ID, c.Topic, c.SHA256})
+		for _, f := range c.Files {
+			files = append(files, pin{r.ID, c.Topic, f.SHA256})
 		}
+	}
+	if _, err := writeRows(ctx, t, robots, pinColumns[:2], `DELETE FROM desired_set_files WHERE (robot, kind) IN (SELECT robot, kind FROM given)`); err != nil {
+		return fmt.Errorf("write the files of sets: %w", err)
+	}
+	if _, err := writeRows(ctx, t, files, pinColumns, `INSERT INTO desired_set_files (robot, kind, sha256)
+		SELECT robot, kind, sha256 FROM given WHERE true ON CONFLICT (robot, kind, sha256) DO NOTHING`); err != nil {
+		return fmt.Errorf("write the files of sets: %w", err)
 	}
 	switch {
 	case c.Blob == nil:
-		_, err = t.exec(ctx, `DELETE FROM desired_sets WHERE robot = $1 AND kind = $2`, robot, string(c.Topic))
+		_, err = writeRows(ctx, t, robots, pinColumns[:2], `DELETE FROM desired_sets WHERE (robot, kind) IN (SELECT robot, kind FROM given)`)
 	default:
-		_, err = t.exec(ctx, `INSERT INTO desired_sets (robot, kind, sha256) VALUES ($1, $2, $3)
-			ON CONFLICT (robot, kind) DO UPDATE SET sha256 = excluded.sha256`, robot, string(c.Topic), c.SHA256)
+		_, err = writeRows(ctx, t, robots, pinColumns, `INSERT INTO desired_sets (robot, kind, sha256)
+			SELECT robot, kind, sha256 FROM given WHERE true ON CONFLICT (robot, kind) DO UPDATE SET sha256 = excluded.sha256`)
 	}
 	if err != nil {
-		return fmt.Errorf("write the set of %s: %w", robot, err)
+		return fmt.Errorf("write the sets of %d robots: %w", len(robots), err)
 	}
 	return nil
+}
+
+// pin is bytes that the desired set of a robot needs.
+type pin struct {
+	robot  string
+	kind   schema.TopicKind
+	sha256 string
+}
+
+var pinColumns = []column[pin]{
+	text("robot", func(p pin) string { return p.robot }),
+	text("kind", func(p pin) string { return string(p.kind) }),
+	text("sha256", func(p pin) string { return p.sha256 }),
 }

@@ -28,6 +28,8 @@ type dialect struct {
 	isolation sql.IsolationLevel
 	// locked says whether migrations must be locked against other programs.
 	migrateLocked bool
+	// arrays: a statement takes the values of many rows as one array for each column.
+	arrays bool
 	// isRetryable: the transaction met another one; run again it may pass.
 	isRetryable func(error) bool
 	// isMissing: a row that another one refers to is not there.
@@ -57,6 +59,7 @@ var postgres = dialect{
 	goose:         goose.DialectPostgres,
 	isolation:     sql.LevelSerializable,
 	migrateLocked: true,
+	arrays:        true,
 	isRetryable: func(err error) bool {
 		code := pgCode(err)
 		return code == "40001" || code == "40P01" // serialization failure, deadlock

@@ -194,10 +194,8 @@ func (t *Tx) Apply(ctx context.Context, c library.Changes, now time.Time) error 
 			return err
 		}
 	}
-	for _, d := range c.Defaults {
-		if err := t.putDefault(ctx, d); err != nil {
-			return err
-		}
+	if err := t.putDefaults(ctx, c.Defaults); err != nil {
+		return err
 	}
 	if err := t.post(ctx, c.Outbox, now); err != nil {
 		return err
@@ -224,22 +222,34 @@ func (t *Tx) putEntry(ctx context.Context, e library.Entry) error {
 	return expectOne(n, err, fmt.Sprintf("%s %s", e.Kind, e.ID))
 }
 
-func (t *Tx) putDefault(ctx context.Context, d library.Default) error {
-	n, err := t.exec(ctx, `INSERT INTO desired (robot, kind, rev, payload, changed_at, changed_by) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (robot, kind) DO UPDATE SET rev = excluded.rev, payload = excluded.payload, changed_at = excluded.changed_at, changed_by = excluded.changed_by
-		WHERE desired.rev < excluded.rev`,
-		d.Robot, string(schema.TopicDesiredStory), d.DesiredRev, bytesOf(d.Told), micros(d.ChangedAt), d.ChangedBy)
-	if err := expectOne(n, err, "the desired state for "+d.Robot); err != nil {
+func (t *Tx) putDefaults(ctx context.Context, defaults []library.Default) error {
+	var rows []desiredRow
+	var with, without []library.Default
+	for _, d := range defaults {
+		rows = append(rows, desiredRow{d.Robot, schema.TopicDesiredStory, d.DesiredRev, d.Told, d.ChangedAt, d.ChangedBy})
+		if d.Story == "" {
+			without = append(without, d)
+		} else {
+			with = append(with, d)
+		}
+	}
+	if err := t.putDesired(ctx, rows); err != nil {
 		return err
 	}
-	if d.Story == "" {
-		_, err = t.exec(ctx, `DELETE FROM defaults WHERE robot = $1`, d.Robot)
-	} else {
-		_, err = t.exec(ctx, `INSERT INTO defaults (robot, kind, story, rev, apply) VALUES ($1, 'story', $2, $3, $4)
-			ON CONFLICT (robot) DO UPDATE SET story = excluded.story, rev = excluded.rev, apply = excluded.apply`, d.Robot, d.Story, d.Rev, string(d.Apply))
+	if _, err := writeRows(ctx, t, without, defaultColumns[:1], `DELETE FROM defaults WHERE robot IN (SELECT robot FROM given)`); err != nil {
+		return fmt.Errorf("remove default stories: %w", err)
 	}
-	if err != nil {
-		return fmt.Errorf("write the default story of %s: %w", d.Robot, err)
+	if _, err := writeRows(ctx, t, with, defaultColumns, `INSERT INTO defaults (robot, kind, story, rev, apply)
+		SELECT robot, 'story', story, rev, apply FROM given WHERE true
+		ON CONFLICT (robot) DO UPDATE SET story = excluded.story, rev = excluded.rev, apply = excluded.apply`); err != nil {
+		return fmt.Errorf("write default stories: %w", err)
 	}
 	return nil
+}
+
+var defaultColumns = []column[library.Default]{
+	text("robot", func(d library.Default) string { return d.Robot }),
+	text("story", func(d library.Default) string { return d.Story }),
+	number("rev", func(d library.Default) int64 { return d.Rev }),
+	text("apply", func(d library.Default) string { return string(d.Apply) }),
 }

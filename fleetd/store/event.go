@@ -29,18 +29,24 @@ type EventQuery struct {
 // unknown robot among them none is kept and the answer is ErrNotFound.
 func (s *Store) AddEvents(ctx context.Context, events []Event) error {
 	err := s.batch(ctx, func(tx *Tx) error {
-		for _, e := range events {
-			if _, err := tx.exec(ctx, `INSERT INTO events (robot, boot, seq, type, body, received_at) VALUES ($1, $2, $3, $4, $5, $6)
-				ON CONFLICT (robot, boot, seq) DO NOTHING`, e.Robot, e.Boot, e.Seq, e.Type, bytesOf(e.Body), micros(e.ReceivedAt)); err != nil {
-				return err
-			}
-		}
-		return nil
+		_, err := writeRows(ctx, tx, events, eventColumns, `INSERT INTO events (robot, boot, seq, type, body, received_at)
+			SELECT robot, boot, seq, type, body, received_at FROM given WHERE true
+			ON CONFLICT (robot, boot, seq) DO NOTHING`)
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("add %d events: %w", len(events), err)
 	}
 	return nil
+}
+
+var eventColumns = []column[Event]{
+	text("robot", func(e Event) string { return e.Robot }),
+	text("boot", func(e Event) string { return e.Boot }),
+	number("seq", func(e Event) int64 { return e.Seq }),
+	text("type", func(e Event) string { return e.Type }),
+	binary("body", func(e Event) []byte { return e.Body }),
+	number("received_at", func(e Event) int64 { return micros(e.ReceivedAt) }),
 }
 
 // Events lists events, the newest first.

@@ -29,19 +29,31 @@ func (t *Tx) post(ctx context.Context, messages []library.Message, now time.Time
 	if err := t.row(ctx, `UPDATE fleet SET outbox_seq = outbox_seq + $1, changes = changes + 1 WHERE only_row = 1 RETURNING outbox_seq`, len(messages)).Scan(&last); err != nil {
 		return fmt.Errorf("number the outbox: %w", err)
 	}
+	rows := make([]outboxRow, len(messages))
 	for i, m := range messages {
-		seq := last - int64(len(messages)-1-i)
-		if _, err := t.exec(ctx, `INSERT INTO outbox (seq, topic, target, payload, created_at, sent_at, removes) VALUES ($1, $2, $3, $4, $5, 0, $6)`,
-			seq, string(m.Topic), m.Target, bytesOf(m.Payload), micros(now), flag(m.Remove)); err != nil {
-			return fmt.Errorf("post %s to %s: %w", m.Topic, m.Target, err)
-		}
-		if m.Topic == schema.TopicBlob && !m.Remove {
-			if err := t.toldBlob(ctx, m.Target); err != nil {
-				return fmt.Errorf("note that blob %s is told: %w", m.Target, err)
-			}
-		}
+		rows[i] = outboxRow{m, last - int64(len(messages)-1-i), now}
 	}
-	return nil
+	if _, err := writeRows(ctx, t, rows, outboxColumns, `INSERT INTO outbox (seq, topic, target, payload, created_at, sent_at, removes)
+		SELECT seq, topic, target, payload, created_at, 0, removes FROM given`); err != nil {
+		return fmt.Errorf("add %d messages to the outbox: %w", len(messages), err)
+	}
+	return t.toldBlobs(ctx, messages)
+}
+
+// outboxRow is a message with its place in the outbox.
+type outboxRow struct {
+	library.Message
+	seq int64
+	at  time.Time
+}
+
+var outboxColumns = []column[outboxRow]{
+	number("seq", func(r outboxRow) int64 { return r.seq }),
+	text("topic", func(r outboxRow) string { return string(r.Topic) }),
+	text("target", func(r outboxRow) string { return r.Target }),
+	binary("payload", func(r outboxRow) []byte { return r.Payload }),
+	number("created_at", func(r outboxRow) int64 { return micros(r.at) }),
+	number("removes", func(r outboxRow) int64 { return flag(r.Remove) }),
 }
 
 // Unsent lists what is still to be told, in order, at most limit of it.
@@ -60,13 +72,13 @@ func (r reads) Unsent(ctx context.Context, limit int) ([]Outgoing, error) {
 
 // MarkSent notes that the broker has what stands at these places of the outbox.
 func (s *Store) MarkSent(ctx context.Context, seqs []int64, now time.Time) error {
+	columns := []column[int64]{
+		number("seq", func(seq int64) int64 { return seq }),
+		number("sent_at", func(int64) int64 { return micros(now) }),
+	}
 	err := s.batch(ctx, func(tx *Tx) error {
-		for _, seq := range seqs {
-			if _, err := tx.exec(ctx, `UPDATE outbox SET sent_at = $2 WHERE seq = $1 AND sent_at = 0`, seq, micros(now)); err != nil {
-				return err
-			}
-		}
-		return nil
+		_, err := writeRows(ctx, tx, seqs, columns, `UPDATE outbox SET sent_at = given.sent_at FROM given WHERE outbox.seq = given.seq AND outbox.sent_at = 0`)
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("mark the outbox: %w", err)

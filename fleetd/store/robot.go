@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"troupe/fleetd/library"
@@ -157,28 +159,66 @@ func (r reads) Documents(ctx context.Context, robot string) ([]Document, error) 
 // kept already. An empty body forgets the document. With an unknown robot among
 // them nothing is kept and the answer is ErrNotFound.
 func (s *Store) SaveDocuments(ctx context.Context, documents []Document) error {
+	kept, forgotten, seen := newest(documents)
 	err := s.batch(ctx, func(tx *Tx) error {
-		for _, d := range documents {
-			at := micros(d.ReceivedAt)
-			if len(d.Body) == 0 {
-				if _, err := tx.exec(ctx, `DELETE FROM documents WHERE robot = $1 AND kind = $2 AND received_at <= $3`, d.Robot, string(d.Kind), at); err != nil {
-					return err
-				}
-				continue
-			}
-			if _, err := tx.exec(ctx, `INSERT INTO documents (robot, kind, body, received_at) VALUES ($1, $2, $3, $4)
-				ON CONFLICT (robot, kind) DO UPDATE SET body = excluded.body, received_at = excluded.received_at
-				WHERE documents.received_at <= excluded.received_at`, d.Robot, string(d.Kind), d.Body, at); err != nil {
-				return err
-			}
-			if _, err := tx.exec(ctx, `UPDATE robots SET last_seen = $2 WHERE id = $1 AND last_seen < $2`, d.Robot, at); err != nil {
+		for _, d := range forgotten {
+			if _, err := tx.exec(ctx, `DELETE FROM documents WHERE robot = $1 AND kind = $2 AND received_at <= $3`, d.Robot, string(d.Kind), micros(d.ReceivedAt)); err != nil {
 				return err
 			}
 		}
-		return nil
+		if _, err := writeRows(ctx, tx, kept, documentColumns, `INSERT INTO documents (robot, kind, body, received_at)
+			SELECT robot, kind, body, received_at FROM given WHERE true
+			ON CONFLICT (robot, kind) DO UPDATE SET body = excluded.body, received_at = excluded.received_at
+			WHERE documents.received_at <= excluded.received_at`); err != nil {
+			return err
+		}
+		_, err := writeRows(ctx, tx, seen, seenColumns, `UPDATE robots SET last_seen = given.last_seen
+			FROM given WHERE robots.id = given.robot AND robots.last_seen < given.last_seen`)
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("save %d documents: %w", len(documents), err)
 	}
 	return nil
+}
+
+var (
+	documentColumns = []column[Document]{
+		text("robot", func(d Document) string { return d.Robot }),
+		text("kind", func(d Document) string { return string(d.Kind) }),
+		binary("body", func(d Document) []byte { return d.Body }),
+		number("received_at", func(d Document) int64 { return micros(d.ReceivedAt) }),
+	}
+	seenColumns = []column[Document]{
+		text("robot", func(d Document) string { return d.Robot }),
+		number("last_seen", func(d Document) int64 { return micros(d.ReceivedAt) }),
+	}
+)
+
+// newest splits documents into the newest of each robot and kind to keep, those to forget,
+// and the newest of each robot to keep. Each is ordered by robot and kind, so that two
+// writers take the same rows in the same order.
+func newest(documents []Document) (kept, forgotten, seen []Document) {
+	order := func(a, b Document) int { return cmp.Or(cmp.Compare(a.Robot, b.Robot), cmp.Compare(a.Kind, b.Kind)) }
+	sorted := slices.SortedStableFunc(slices.Values(documents), func(a, b Document) int {
+		return cmp.Or(order(a, b), a.ReceivedAt.Compare(b.ReceivedAt))
+	})
+	for i, d := range sorted {
+		switch {
+		case i+1 < len(sorted) && order(d, sorted[i+1]) == 0: // a newer one follows
+		case len(d.Body) == 0:
+			forgotten = append(forgotten, d)
+		default:
+			kept = append(kept, d)
+		}
+		if len(d.Body) == 0 {
+			continue
+		}
+		if n := len(seen); n == 0 || seen[n-1].Robot != d.Robot {
+			seen = append(seen, d)
+		} else if d.ReceivedAt.After(seen[n-1].ReceivedAt) {
+			seen[n-1] = d
+		}
+	}
+	return kept, forgotten, seen
 }

@@ -106,34 +106,31 @@ func (t *Tx) ToldStops(ctx context.Context) (map[string][]byte, error) {
 // messages with them. A document that somebody else wrote meanwhile makes it
 // ErrConflict.
 func (t *Tx) ApplyStops(ctx context.Context, c stop.Changes, now time.Time) error {
-	for _, l := range c.Latches {
-		if _, err := t.exec(ctx, `INSERT INTO stops (id, robot, level, asked_by, why, asked_at, released_at, released_by, released_why, client)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-			ON CONFLICT (id, robot) DO UPDATE SET level = excluded.level, asked_by = excluded.asked_by, why = excluded.why, asked_at = excluded.asked_at,
-				released_at = excluded.released_at, released_by = excluded.released_by, released_why = excluded.released_why, client = excluded.client`,
-			l.ID, l.Robot, string(l.Level), l.By, l.Why, micros(l.AskedAt), micros(l.ReleasedAt), l.ReleasedBy, l.ReleasedWhy, l.Client); err != nil {
-			return fmt.Errorf("write stop %s: %w", l.ID, err)
-		}
+	if _, err := writeRows(ctx, t, c.Latches, latchColumns, `INSERT INTO stops (id, robot, level, asked_by, why, asked_at, released_at, released_by, released_why, client)
+		SELECT id, robot, level, asked_by, why, asked_at, released_at, released_by, released_why, client FROM given WHERE true
+		ON CONFLICT (id, robot) DO UPDATE SET level = excluded.level, asked_by = excluded.asked_by, why = excluded.why, asked_at = excluded.asked_at,
+			released_at = excluded.released_at, released_by = excluded.released_by, released_why = excluded.released_why, client = excluded.client`); err != nil {
+		return fmt.Errorf("write %d stops: %w", len(c.Latches), err)
 	}
 	var messages []library.Message
+	var rows []desiredRow
 	for _, d := range c.Documents {
 		m := library.Message{Topic: schema.TopicDesiredStop, Target: d.Robot, Payload: d.Payload}
-		var n int64
-		var err error
 		if d.Robot == "" {
 			m.Topic = schema.TopicFleetStop
-			n, err = t.exec(ctx, `INSERT INTO fleet_documents (kind, rev, payload, changed_at) VALUES ($1, $2, $3, $4)
+			n, err := t.exec(ctx, `INSERT INTO fleet_documents (kind, rev, payload, changed_at) VALUES ($1, $2, $3, $4)
 				ON CONFLICT (kind) DO UPDATE SET rev = excluded.rev, payload = excluded.payload, changed_at = excluded.changed_at
 				WHERE fleet_documents.rev < excluded.rev`, string(m.Topic), d.Rev, d.Payload, micros(now))
+			if err := expectOne(n, err, "the stops of all robots"); err != nil {
+				return err
+			}
 		} else {
-			n, err = t.exec(ctx, `INSERT INTO desired (robot, kind, rev, payload, changed_at, changed_by) VALUES ($1, $2, $3, $4, $5, '')
-				ON CONFLICT (robot, kind) DO UPDATE SET rev = excluded.rev, payload = excluded.payload, changed_at = excluded.changed_at
-				WHERE desired.rev < excluded.rev`, d.Robot, string(m.Topic), d.Rev, d.Payload, micros(now))
-		}
-		if err := expectOne(n, err, "the stops of "+d.Robot); err != nil {
-			return err
+			rows = append(rows, desiredRow{d.Robot, m.Topic, d.Rev, d.Payload, now, ""})
 		}
 		messages = append(messages, m)
+	}
+	if err := t.putDesired(ctx, rows); err != nil {
+		return err
 	}
 	for _, n := range c.Notes {
 		if err := t.Note(ctx, now, library.Note(n)); err != nil {
@@ -144,4 +141,17 @@ func (t *Tx) ApplyStops(ctx context.Context, c stop.Changes, now time.Time) erro
 		return err
 	}
 	return t.post(ctx, messages, now)
+}
+
+var latchColumns = []column[stop.Latch]{
+	text("id", func(l stop.Latch) string { return l.ID }),
+	text("robot", func(l stop.Latch) string { return l.Robot }),
+	text("level", func(l stop.Latch) string { return string(l.Level) }),
+	text("asked_by", func(l stop.Latch) string { return l.By }),
+	text("why", func(l stop.Latch) string { return l.Why }),
+	number("asked_at", func(l stop.Latch) int64 { return micros(l.AskedAt) }),
+	number("released_at", func(l stop.Latch) int64 { return micros(l.ReleasedAt) }),
+	text("released_by", func(l stop.Latch) string { return l.ReleasedBy }),
+	text("released_why", func(l stop.Latch) string { return l.ReleasedWhy }),
+	text("client", func(l stop.Latch) string { return l.Client }),
 }

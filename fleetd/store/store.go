@@ -264,12 +264,15 @@ func (t *Tx) exec(ctx context.Context, query string, args ...any) (int64, error)
 	return result.RowsAffected()
 }
 
-// expectOne turns "no row was as expected" into a conflict.
-func expectOne(n int64, err error, what string) error {
+// expectOne turns "the row was not as expected" into a conflict.
+func expectOne(n int64, err error, what string) error { return expect(1, n, err, what) }
+
+// expect turns "not all rows were as expected" into a conflict.
+func expect(want, n int64, err error, what string) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", what, err)
 	}
-	if n != 1 {
+	if n != want {
 		return fmt.Errorf("write %s: %w", what, ErrConflict)
 	}
 	return nil
