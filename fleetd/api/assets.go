@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -69,7 +70,7 @@ func (s *server) assets(h huma.API) {
 			By  string `query:"by" maxLength:"63"`
 			Why string `query:"why" maxLength:"256"`
 		}) (*struct{}, error) {
-			return nil, s.plan(ctx, "asset "+in.Name, nil, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
+			return nil, s.plan(ctx, "asset "+in.Name, library.Need{All: true}, selector.Selector{}, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
 				c, problems := library.DeleteAsset(rows, in.Name, Signed{in.By, in.Why}.at(now))
 				if len(problems) > 0 {
 					return library.Changes{}, refusal(findings("path", problems))
@@ -133,7 +134,7 @@ func assetOf(a library.Asset, uses []library.Use) Asset {
 
 // assetUses reads the library without changing it.
 func (s *server) assetUses(ctx context.Context, what string, use func(rows library.Rows) error) error {
-	return s.plan(ctx, what, nil, func(_ *store.Tx, rows library.Rows, _ time.Time) (library.Changes, error) {
+	return s.plan(ctx, what, library.Need{All: true}, selector.Selector{}, func(_ *store.Tx, rows library.Rows, _ time.Time) (library.Changes, error) {
 		return library.Changes{}, use(rows)
 	})
 }
@@ -172,7 +173,7 @@ func (s *server) asset(ctx context.Context, name string) (*answer[Asset], error)
 
 func (s *server) putAsset(ctx context.Context, name string, body []byte, by Signed) (*answer[Uploaded], error) {
 	var out Uploaded
-	err := s.plan(ctx, "asset "+name, nil, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
+	err := s.plan(ctx, "asset "+name, library.Need{All: true}, selector.Selector{}, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
 		up, problems := library.PutAsset(rows, name, body, by.at(now))
 		if len(problems) > 0 {
 			return library.Changes{}, refusal(findings(where(problems[0]), problems))

@@ -24,12 +24,8 @@ func (s *server) assign(ctx context.Context, a Assignment) (*answer[Assigned], e
 	if found := a.Selector.Problems(); len(found) > 0 {
 		return nil, refusal(inBody("/selector", found))
 	}
-	var also []library.Pin
-	if a.Rev > 0 {
-		also = append(also, library.Pin{ID: a.Story, Rev: a.Rev})
-	}
 	var out Assigned
-	err := s.plan(ctx, "story "+a.Story, also, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
+	err := s.plan(ctx, "story "+a.Story, library.ForAssignment(a.Story, a.Rev), a.Selector, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
 		robots, unknown, err := named(ctx, tx, a.Selector)
 		if err != nil {
 			return library.Changes{}, err

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/schema"
 )
@@ -190,16 +191,17 @@ func (s *server) entry(ctx context.Context, kind library.Kind, id string) (*entr
 	return &entryAnswer{ETag: strconv.Quote(strconv.FormatInt(row.DraftRev, 10)), Body: e}, nil
 }
 
-// plan reads the library, calls decide, and applies the changes, in one transaction.
-// Without changes it writes nothing.
-func (s *server) plan(ctx context.Context, what string, also []library.Pin, decide func(*store.Tx, library.Rows, time.Time) (library.Changes, error)) error {
+// plan runs a plan over the rows of the library that it needs, with the default stories of
+// these robots, and applies what it decides, in one transaction. With nothing decided
+// nothing is written.
+func (s *server) plan(ctx context.Context, what string, need library.Need, robots selector.Selector, decide func(*store.Tx, library.Rows, time.Time) (library.Changes, error)) error {
 	db, err := s.fleet.Store()
 	if err != nil {
 		return s.fail(err, what)
 	}
 	changed := false
 	err = db.Tx(ctx, func(tx *store.Tx) error {
-		rows, err := tx.Library(ctx, also...)
+		rows, err := tx.LibraryFor(ctx, need, robots)
 		if err != nil {
 			return err
 		}
@@ -227,7 +229,7 @@ func (b Signed) at(now time.Time) library.By { return library.By{Who: b.By, Why:
 
 func (s *server) save(ctx context.Context, kind library.Kind, id string, body []byte, over *int64, by string) (*answer[Saved], error) {
 	var out Saved
-	err := s.plan(ctx, string(kind)+" "+id, nil, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
+	err := s.plan(ctx, string(kind)+" "+id, library.ForDraft(kind, body), selector.Selector{}, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
 		saved, problems := library.Save(rows, kind, body, over, Signed{By: by}.at(now))
 		if len(problems) > 0 {
 			return library.Changes{}, refusal(inDocument(problems))
@@ -247,7 +249,7 @@ func (s *server) save(ctx context.Context, kind library.Kind, id string, body []
 
 func (s *server) validity(ctx context.Context, kind library.Kind, body []byte) (*answer[Validity], error) {
 	var out Validity
-	err := s.plan(ctx, "library", nil, func(_ *store.Tx, rows library.Rows, _ time.Time) (library.Changes, error) {
+	err := s.plan(ctx, "library", library.ForDraft(kind, body), selector.Selector{}, func(_ *store.Tx, rows library.Rows, _ time.Time) (library.Changes, error) {
 		id, problems := library.Validate(rows, kind, body)
 		out = Validity{ID: id, Valid: len(schema.Errors(problems)) == 0, Problems: listed(problems)}
 		return library.Changes{}, nil
@@ -260,7 +262,7 @@ func (s *server) validity(ctx context.Context, kind library.Kind, body []byte) (
 
 func (s *server) publish(ctx context.Context, kind library.Kind, id string, over *int64, by Signed) (*answer[Published], error) {
 	var out Published
-	err := s.plan(ctx, string(kind)+" "+id, nil, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
+	err := s.plan(ctx, string(kind)+" "+id, library.ForPublish(kind, id), selector.Selector{}, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
 		p, problems := library.Publish(rows, kind, id, over, by.at(now))
 		if len(problems) > 0 {
 			return library.Changes{}, refusal(inDocument(problems))
@@ -276,7 +278,7 @@ func (s *server) publish(ctx context.Context, kind library.Kind, id string, over
 
 func (s *server) recover(ctx context.Context, kind library.Kind, id string, by Signed) (*answer[Saved], error) {
 	var out Saved
-	err := s.plan(ctx, string(kind)+" "+id, nil, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
+	err := s.plan(ctx, string(kind)+" "+id, library.Need{All: true}, selector.Selector{}, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
 		saved, problems := library.Recover(rows, kind, id, by.at(now))
 		if len(problems) > 0 {
 			return library.Changes{}, refusal(inDocument(problems))
@@ -292,7 +294,7 @@ func (s *server) recover(ctx context.Context, kind library.Kind, id string, by S
 
 func (s *server) remove(ctx context.Context, kind library.Kind, id string, expect *library.Expect, by Signed) (*answer[Deletion], error) {
 	var out Deletion
-	err := s.plan(ctx, string(kind)+" "+id, nil, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
+	err := s.plan(ctx, string(kind)+" "+id, library.Need{All: true}, selector.Selector{}, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
 		r, problems := library.Delete(rows, kind, id, expect, by.at(now))
 		if len(problems) > 0 {
 			p := refusal(expectations(problems)).withCount(r.Impact.Robots)

@@ -31,13 +31,18 @@ func TestPlansKeepInvariantsForAnyRequests(t *testing.T) {
 }
 
 func (w *world) save(rt *rapid.T, kind Kind, text []byte) {
-	saved, problems := Save(w.rows(), kind, text, nil, w.by(""))
+	by := w.by("")
+	saved, problems := Save(w.rows(), kind, text, nil, by)
+	needed, found := Save(w.need(ForDraft(kind, text)), kind, text, nil, by)
+	alike(rt, "save", saved, needed, problems, found)
 	w.decided(rt, saved.Changes, problems)
 }
 
 func (w *world) publish(rt *rapid.T, kind Kind, id string) {
-	before := w.rows()
-	p, problems := Publish(before, kind, id, nil, w.by("ready"))
+	by := w.by("ready")
+	p, problems := Publish(w.rows(), kind, id, nil, by)
+	needed, found := Publish(w.need(ForPublish(kind, id)), kind, id, nil, by)
+	alike(rt, "publish", p, needed, problems, found)
 	w.decided(rt, p.Changes, problems)
 	if len(p.Changes.Defaults) > 0 {
 		rt.Fatalf("publishing updated %d robots", len(p.Changes.Defaults))
@@ -48,6 +53,29 @@ func (w *world) publish(rt *rapid.T, kind Kind, id string) {
 	again, problems := Publish(w.rows(), kind, id, nil, w.by("ready"))
 	if len(problems) > 0 || !again.Unchanged || !again.Changes.Empty() || again.Revision.Rev != p.Revision.Rev {
 		rt.Fatalf("publishing %s %s twice: %+v, %v", kind, id, again, problems)
+	}
+}
+
+func (w *world) assign(rt *rapid.T, a Assignment) {
+	by := w.by("")
+	assigned, problems := Assign(w.rows(Pin{a.Story, a.Rev}), a, by)
+	needed, found := Assign(w.need(ForAssignment(a.Story, a.Rev), a.Robots...), a, by)
+	alike(rt, "assign", assigned, needed, problems, found)
+	w.decided(rt, assigned.Changes, problems)
+	overtaken := func(rows Rows) Rows {
+		rows.Heard = func(string) schema.Heard { return schema.Heard{Rev: 1000} }
+		return rows
+	}
+	robots, again, problems := Again(overtaken(w.rows()), a.Robots, by)
+	same, less, found := Again(overtaken(w.need(ForAgain(), a.Robots...)), a.Robots, by)
+	alike(rt, "tell again", robots, same, problems, found)
+	alike(rt, "tell again", again, less, problems, found)
+}
+
+// alike holds a plan to deciding the same from the rows that it needs as from all.
+func alike[P any](rt *rapid.T, what string, all, needed P, problems, found []schema.Problem) {
+	if !reflect.DeepEqual(all, needed) || !reflect.DeepEqual(problems, found) {
+		rt.Fatalf("%s:\nfrom all rows       %+v %v\nfrom what it needs %+v %v", what, all, problems, needed, found)
 	}
 }
 
@@ -80,8 +108,7 @@ func (w *world) request(rt *rapid.T) {
 		w.save(rt, KindStory, storyText(story, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 1, 3).Draw(rt, "acts")))
 		w.publish(rt, KindStory, story)
 		robot := rapid.SampledFrom([]string{"r1", "r2", "r3", "r4"}).Draw(rt, "robot")
-		assigned, problems := Assign(w.rows(), Assignment{Story: story, Robots: []string{robot}}, w.by(""))
-		w.decided(rt, assigned.Changes, problems)
+		w.assign(rt, Assignment{Story: story, Robots: []string{robot}})
 	case "publish":
 		w.publish(rt, kind, id)
 	case "assign":
@@ -89,8 +116,7 @@ func (w *world) request(rt *rapid.T) {
 		if rapid.IntRange(0, 9).Draw(rt, "take back") == 0 {
 			a.Story = ""
 		}
-		assigned, problems := Assign(w.rows(Pin{a.Story, a.Rev}), a, w.by(""))
-		w.decided(rt, assigned.Changes, problems)
+		w.assign(rt, a)
 	case "asset":
 		before := w.revisionsOf()
 		up, problems := PutAsset(w.rows(), rapid.SampledFrom([]string{"gong", "bell", "Not A Name"}).Draw(rt, "asset"),

@@ -55,6 +55,52 @@ func (w *world) rows(also ...Pin) Rows {
 	return rows
 }
 
+// need shows a plan about these robots what the store would of all that: what it needs,
+// and nothing else.
+func (w *world) need(n Need, robots ...string) Rows {
+	if n.All {
+		return w.rows(n.Pins...)
+	}
+	all := w.rows(n.Pins...)
+	rows := Rows{FleetID: all.FleetID, Catalogue: all.Catalogue}
+	if n.Assets {
+		rows.Assets = all.Assets
+	}
+	for _, d := range all.Defaults {
+		if slices.Contains(robots, d.Robot) {
+			rows.Defaults = append(rows.Defaults, d)
+		}
+	}
+	entry := func(e Entry) bool {
+		return e.Kind == KindStory && (n.AllStories || slices.Contains(n.Stories, e.ID)) || e.Kind == KindAct && slices.Contains(n.Acts, e.ID)
+	}
+	read := map[key]Entry{}
+	for _, e := range all.Entries {
+		if entry(e) {
+			rows.Entries, read[key{e.Kind, e.ID}] = append(rows.Entries, e), e
+		}
+	}
+	for _, v := range all.Revisions {
+		e, ok := read[key{v.Kind, v.ID}]
+		performed := slices.ContainsFunc(rows.Defaults, func(d Default) bool { return n.Performed && v.Kind == KindStory && d.Story == v.ID && d.Rev == v.Rev })
+		if ok && e.Rev == v.Rev || v.Kind == KindStory && slices.Contains(n.Pins, Pin{v.ID, v.Rev}) || performed {
+			rows.Revisions = append(rows.Revisions, v)
+		}
+	}
+	if n.Named != nil {
+		named := n.Named(rows)
+		for _, e := range all.Entries {
+			if at := (key{e.Kind, e.ID}); e.Kind == KindAct && slices.Contains(named, e.ID) && !slices.Contains(n.Acts, e.ID) {
+				rows.Entries = append(rows.Entries, e)
+				if v, ok := w.revisions[revisionKey{at, e.Rev}]; ok && !n.Deleted {
+					rows.Revisions = append(rows.Revisions, v)
+				}
+			}
+		}
+	}
+	return rows
+}
+
 // by returns the author and time of the next request.
 func (w *world) by(why string) By {
 	w.steps++

@@ -207,11 +207,8 @@ func (r reads) CommandsByID(ctx context.Context, ids []string) ([]command.Comman
 		return nil, nil
 	}
 	var w where
-	places := make([]string, len(ids))
-	for i, id := range ids {
-		places[i] = w.arg(id)
-	}
-	all, err := list(ctx, r, scanCommand, commandColumns+" WHERE id IN ("+strings.Join(places, ", ")+") ORDER BY created_at, id", w.args...)
+	w.names("id", ids)
+	all, err := list(ctx, r, scanCommand, commandColumns+w.String()+" ORDER BY created_at, id", w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read commands: %w", err)
 	}

@@ -34,6 +34,7 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 
 		{"the library comes back as it was written", libraryComesBack},
 		{"a plan sees what is current and what is performed", planSeesEnough},
+		{"a plan gets what it needs", plansGetWhatTheyNeed},
 		{"a revision is never changed", revisionsAreImmutable},
 		{"a default story was published", defaultsWerePublished},
 		{"a desired state only rises", desiredRevisionsRise},

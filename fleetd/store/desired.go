@@ -62,7 +62,7 @@ func (t *Tx) DesiredRows(ctx context.Context, topic schema.TopicKind, sel select
 	if err != nil {
 		return rows, err
 	}
-	newest, err := t.told(ctx, topic)
+	newest, err := t.told(ctx, topic, sel)
 	if err != nil {
 		return rows, err
 	}
@@ -77,14 +77,17 @@ func (t *Tx) DesiredRows(ctx context.Context, topic schema.TopicKind, sel select
 	return rows, nil
 }
 
-func (r reads) told(ctx context.Context, topic schema.TopicKind) (map[string]desired.Told, error) {
+func (r reads) told(ctx context.Context, topic schema.TopicKind, sel selector.Selector) (map[string]desired.Told, error) {
+	var w where
+	w.when(true, "w.kind = %s", string(topic))
+	w.selects(sel)
 	type row struct {
 		robot string
 		desired.Told
 	}
 	all, err := list(ctx, r, func(scan func(...any) error) (v row, err error) {
 		return v, scan(&v.robot, &v.Rev, &v.Payload)
-	}, `SELECT robot, rev, payload FROM desired WHERE kind = $1`, string(topic))
+	}, `SELECT w.robot, w.rev, w.payload FROM desired w JOIN robots r ON r.id = w.robot`+w.String(), w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list desired documents of %s: %w", topic, err)
 	}

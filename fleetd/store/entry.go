@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
 	"troupe/schema"
 )
 
@@ -102,25 +103,46 @@ func (r reads) Blob(ctx context.Context, sha256 string) ([]byte, error) {
 	return body, nil
 }
 
+const defaultSelect = `SELECT w.robot, w.rev, COALESCE(d.story, ''), COALESCE(d.rev, 0), COALESCE(d.apply, ''), w.payload, w.changed_at, w.changed_by
+	FROM desired w LEFT JOIN defaults d ON d.robot = w.robot`
+
+func scanDefault(scan func(...any) error) (d library.Default, err error) {
+	var changed int64
+	err = scan(&d.Robot, &d.DesiredRev, &d.Story, &d.Rev, &d.Apply, &d.Told, &changed, &d.ChangedBy)
+	d.ChangedAt = timeOf(changed)
+	return d, err
+}
+
 // Defaults lists what each robot was last told about its default story, and the
 // document that told it, by robot.
 func (r reads) Defaults(ctx context.Context) ([]library.Default, error) {
-	all, err := list(ctx, r, func(scan func(...any) error) (d library.Default, err error) {
-		var changed int64
-		err = scan(&d.Robot, &d.DesiredRev, &d.Story, &d.Rev, &d.Apply, &d.Told, &changed, &d.ChangedBy)
-		d.ChangedAt = timeOf(changed)
-		return d, err
-	}, `SELECT w.robot, w.rev, COALESCE(d.story, ''), COALESCE(d.rev, 0), COALESCE(d.apply, ''), w.payload, w.changed_at, w.changed_by
-		FROM desired w LEFT JOIN defaults d ON d.robot = w.robot WHERE w.kind = 'desired_story' ORDER BY w.robot`)
+	all, err := list(ctx, r, scanDefault, defaultSelect+` WHERE w.kind = 'desired_story' ORDER BY w.robot`)
 	if err != nil {
 		return nil, fmt.Errorf("list default stories: %w", err)
 	}
 	return all, nil
 }
 
-// Library reads all that a plan looks at, and the published revisions in also,
+// defaultsOf are the Defaults of some robots.
+func (r reads) defaultsOf(ctx context.Context, robots selector.Selector) ([]library.Default, error) {
+	w := where{conditions: []string{"w.kind = 'desired_story'"}}
+	w.selects(robots)
+	all, err := list(ctx, r, scanDefault, defaultSelect+` JOIN robots r ON r.id = w.robot`+w.String()+` ORDER BY w.robot`, w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("list default stories: %w", err)
+	}
+	return all, nil
+}
+
+// Library reads all that any plan looks at, and the published revisions in also,
 // if they exist. A plan's changes belong into the same transaction.
 func (t *Tx) Library(ctx context.Context, also ...library.Pin) (library.Rows, error) {
+	return t.LibraryFor(ctx, library.Need{All: true, Pins: also}, selector.Selector{})
+}
+
+// LibraryFor reads what a plan about these robots needs, and nothing else. A plan of all
+// gets the defaults of all robots. Its changes belong into the same transaction.
+func (t *Tx) LibraryFor(ctx context.Context, need library.Need, robots selector.Selector) (library.Rows, error) {
 	rows := library.Rows{Heard: func(robot string) schema.Heard { return t.store.heardOf(robot, schema.TopicDesiredStory) }}
 	if err := t.row(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&rows.FleetID); err != nil {
 		return rows, fmt.Errorf("read the fleet's name: %w", err)
@@ -129,16 +151,16 @@ func (t *Tx) Library(ctx context.Context, also ...library.Pin) (library.Rows, er
 	if rows.Seal, err = t.seal(ctx); err != nil {
 		return rows, err
 	}
-	if rows.Entries, err = list(ctx, t.reads, scanEntry, entryColumns+" ORDER BY kind, id"); err != nil {
-		return rows, fmt.Errorf("read the library: %w", err)
+	switch {
+	case need.All:
+		err = t.readLibrary(ctx, &rows)
+	default:
+		err = t.readNeeded(ctx, &rows, need, robots)
 	}
-	rows.Revisions, err = list(ctx, t.reads, scanRevision, revisionColumns+` JOIN entries e ON e.kind = v.kind AND e.id = v.id
-		WHERE v.rev = e.rev OR EXISTS (SELECT 1 FROM defaults d WHERE d.kind = v.kind AND d.story = v.id AND d.rev = v.rev)
-		ORDER BY v.kind, v.id, v.rev`)
 	if err != nil {
-		return rows, fmt.Errorf("read published revisions: %w", err)
+		return rows, err
 	}
-	for _, pin := range also {
+	for _, pin := range need.Pins {
 		if slices.ContainsFunc(rows.Revisions, func(v library.Revision) bool {
 			return v.Kind == library.KindStory && v.ID == pin.ID && v.Rev == pin.Rev
 		}) {
@@ -150,14 +172,94 @@ func (t *Tx) Library(ctx context.Context, also ...library.Pin) (library.Rows, er
 		}
 		rows.Revisions = append(rows.Revisions, more...)
 	}
+	if need.Named == nil {
+		return rows, nil
+	}
+	acts := slices.DeleteFunc(need.Named(rows), func(id string) bool { return slices.Contains(need.Acts, id) })
+	err = t.readEntries(ctx, &rows, !need.Deleted, library.KindAct, acts...)
+	return rows, err
+}
+
+// readLibrary reads the whole library and the defaults of all robots.
+func (t *Tx) readLibrary(ctx context.Context, rows *library.Rows) (err error) {
+	if rows.Entries, err = list(ctx, t.reads, scanEntry, entryColumns+" ORDER BY kind, id"); err != nil {
+		return fmt.Errorf("read the library: %w", err)
+	}
+	rows.Revisions, err = list(ctx, t.reads, scanRevision, revisionColumns+` JOIN entries e ON e.kind = v.kind AND e.id = v.id
+		WHERE v.rev = e.rev OR EXISTS (SELECT 1 FROM defaults d WHERE d.kind = v.kind AND d.story = v.id AND d.rev = v.rev)
+		ORDER BY v.kind, v.id, v.rev`)
+	if err != nil {
+		return fmt.Errorf("read published revisions: %w", err)
+	}
 	if rows.Assets, err = t.Assets(ctx); err != nil {
-		return rows, err
+		return err
 	}
 	if rows.FileBytes, err = t.filesTotal(ctx); err != nil {
-		return rows, err
+		return err
 	}
 	rows.Defaults, err = t.Defaults(ctx)
-	return rows, err
+	return err
+}
+
+// readNeeded reads the entries that are named, and the defaults of the robots.
+func (t *Tx) readNeeded(ctx context.Context, rows *library.Rows, need library.Need, robots selector.Selector) (err error) {
+	if rows.Defaults, err = t.defaultsOf(ctx, robots); err != nil {
+		return err
+	}
+	if err := t.readEntries(ctx, rows, true, library.KindAct, need.Acts...); err != nil {
+		return err
+	}
+	if need.AllStories {
+		err = t.readEntriesWhere(ctx, rows, true, where{conditions: []string{"e.kind = 'story'"}})
+	} else {
+		err = t.readEntries(ctx, rows, true, library.KindStory, need.Stories...)
+	}
+	if err != nil {
+		return err
+	}
+	if need.Performed {
+		var w where
+		w.selects(robots)
+		performed, err := list(ctx, t.reads, scanRevision, revisionColumns+` WHERE (v.kind, v.id, v.rev) IN
+			(SELECT d.kind, d.story, d.rev FROM defaults d JOIN robots r ON r.id = d.robot`+w.String()+`)
+			ORDER BY v.kind, v.id, v.rev`, w.args...)
+		if err != nil {
+			return fmt.Errorf("read the revisions that robots perform: %w", err)
+		}
+		rows.Revisions = append(rows.Revisions, performed...)
+	}
+	if need.Assets {
+		rows.Assets, err = t.Assets(ctx)
+	}
+	return err
+}
+
+// readEntries adds these acts or stories and, if asked for, the newest revision of each.
+func (t *Tx) readEntries(ctx context.Context, rows *library.Rows, revisions bool, kind library.Kind, ids ...string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	var w where
+	w.when(true, "e.kind = %s", string(kind))
+	w.names("e.id", ids)
+	return t.readEntriesWhere(ctx, rows, revisions, w)
+}
+
+func (t *Tx) readEntriesWhere(ctx context.Context, rows *library.Rows, revisions bool, w where) error {
+	entries, err := list(ctx, t.reads, scanEntry, entryColumns+" e"+w.String()+" ORDER BY e.kind, e.id", w.args...)
+	if err != nil {
+		return fmt.Errorf("read the library: %w", err)
+	}
+	rows.Entries = append(rows.Entries, entries...)
+	if !revisions {
+		return nil
+	}
+	newest, err := list(ctx, t.reads, scanRevision, revisionColumns+` JOIN entries e ON e.kind = v.kind AND e.id = v.id AND e.rev = v.rev`+w.String()+" ORDER BY v.kind, v.id", w.args...)
+	if err != nil {
+		return fmt.Errorf("read published revisions: %w", err)
+	}
+	rows.Revisions = append(rows.Revisions, newest...)
+	return nil
 }
 
 // Apply writes what a plan decided from this transaction's Library.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/storetest"
 )
@@ -64,6 +65,53 @@ func planSeesEnough(t *testing.T, address string) {
 	}
 	rows = read(library.Pin{ID: "s1", Rev: 1}, library.Pin{ID: "s1", Rev: 2}, library.Pin{ID: "s1", Rev: 9})
 	same(t, "with pins", rows.Revisions, []library.Revision{c.Revisions[1], c.Revisions[3], c.Revisions[0]})
+}
+
+func plansGetWhatTheyNeed(t *testing.T, address string) {
+	s := storetest.Open(t, address)
+	robots(t, s, "r1", "r2", "r3")
+	act := func(id string, rev int64) library.Changes {
+		c := library.Changes{Entries: []library.Entry{entry(library.KindAct, id, rev)}}
+		for r := int64(1); r <= rev; r++ {
+			c.Revisions = append(c.Revisions, revision(library.KindAct, id, r))
+		}
+		return c
+	}
+	a1, a2 := act("a1", 2), act("a2", 1)
+	other := entry(library.KindStory, "s2", 0)
+	c := published(3)
+	c.Defaults = []library.Default{desiredStory("r1", 7, "s1", 1), desiredStory("r2", 3, "s1", 2), desiredStory("r3", 3, "", 0)}
+	c.Defaults[2].Apply = ""
+	c.Files = []library.File{file("gong", small)}
+	c.Assets = []library.Asset{asset("gong", c.Files[0], 2)}
+	for _, changes := range []library.Changes{a1, a2, {Entries: []library.Entry{other}}, c} {
+		apply(t, s, changes)
+	}
+	s1 := c.Entries[0]
+	for what, row := range map[string]struct {
+		need   library.Need
+		robots selector.Selector
+		want   library.Rows
+	}{
+		"nothing":                  {library.Need{}, selector.Selector{}, library.Rows{}},
+		"defaults":                 {library.Need{}, selector.IDs("r1", "r3", "r9"), library.Rows{Defaults: []library.Default{c.Defaults[0], c.Defaults[2]}}},
+		"what robots perform":      {library.Need{Performed: true}, selector.IDs("r2", "r3"), library.Rows{Defaults: c.Defaults[1:], Revisions: c.Revisions[1:2]}},
+		"entries and assets":       {library.Need{Assets: true, Stories: []string{"s2"}, Acts: []string{"a1", "none"}}, selector.Selector{}, library.Rows{Entries: []library.Entry{a1.Entries[0], other}, Revisions: a1.Revisions[1:], Assets: c.Assets}},
+		"all stories":              {library.Need{AllStories: true}, selector.Selector{}, library.Rows{Entries: []library.Entry{s1, other}, Revisions: c.Revisions[2:]}},
+		"a pin":                    {library.Need{Stories: []string{"s1"}, Pins: []library.Pin{{ID: "s1", Rev: 1}, {ID: "s1", Rev: 3}, {ID: "s1", Rev: 9}}}, selector.Selector{}, library.Rows{Entries: []library.Entry{s1}, Revisions: []library.Revision{c.Revisions[2], c.Revisions[0]}}},
+		"acts named":               {library.Need{Acts: []string{"a1"}, Named: func(library.Rows) []string { return []string{"a1", "a2"} }}, selector.Selector{}, library.Rows{Entries: []library.Entry{a1.Entries[0], a2.Entries[0]}, Revisions: []library.Revision{a1.Revisions[1], a2.Revisions[0]}}},
+		"whether acts are deleted": {library.Need{Deleted: true, Named: func(library.Rows) []string { return []string{"a2"} }}, selector.Selector{}, library.Rows{Entries: a2.Entries}},
+	} {
+		do(t, s, func(tx *store.Tx) error {
+			rows, err := tx.LibraryFor(t.Context(), row.need, row.robots)
+			if rows.FleetID != s.FleetID() || rows.Heard == nil {
+				t.Errorf("%s: %+v", what, rows)
+			}
+			rows.FleetID, rows.Heard = "", nil
+			same(t, what, rows, row.want)
+			return err
+		})
+	}
 }
 
 func revisionsAreImmutable(t *testing.T, address string) {

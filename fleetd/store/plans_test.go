@@ -8,25 +8,33 @@ import (
 	"testing"
 
 	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 	"troupe/schema/score"
 )
 
+// step is a plan with what it needs, as fleetd's API has it.
+type step struct {
+	need   library.Need
+	robots []string
+	plan   func(library.Rows) (library.Changes, []schema.Problem)
+}
+
 // planned runs a plan in a transaction, as fleetd does, and returns what stood
 // in its way. A busy database is tried again, as fleetd would be by a person.
-func planned(t testing.TB, s *store.Store, plan func(library.Rows) (library.Changes, []schema.Problem)) []schema.Problem {
+func planned(t testing.TB, s *store.Store, p step) []schema.Problem {
 	t.Helper()
 	for {
 		var problems []schema.Problem
 		err := s.Tx(t.Context(), func(tx *store.Tx) error {
-			rows, err := tx.Library(t.Context())
+			rows, err := tx.LibraryFor(t.Context(), p.need, selector.IDs(p.robots...))
 			if err != nil {
 				return err
 			}
 			var c library.Changes
-			c, problems = plan(rows)
+			c, problems = p.plan(rows)
 			return tx.Apply(t.Context(), c, at(1))
 		})
 		if errors.Is(err, store.ErrBusy) {
@@ -43,17 +51,17 @@ var anna = library.By{Who: "anna", At: storetest.Start}
 
 func publish(t testing.TB, s *store.Store, kind library.Kind, id, text string) {
 	t.Helper()
-	for _, plan := range []func(rows library.Rows) (library.Changes, []schema.Problem){
-		func(rows library.Rows) (library.Changes, []schema.Problem) {
+	for _, p := range []step{
+		{library.ForDraft(kind, []byte(text)), nil, func(rows library.Rows) (library.Changes, []schema.Problem) {
 			saved, problems := library.Save(rows, kind, []byte(text), nil, anna)
 			return saved.Changes, problems
-		},
-		func(rows library.Rows) (library.Changes, []schema.Problem) {
+		}},
+		{library.ForPublish(kind, id), nil, func(rows library.Rows) (library.Changes, []schema.Problem) {
 			p, problems := library.Publish(rows, kind, id, nil, anna)
 			return p.Changes, problems
-		},
+		}},
 	} {
-		if problems := planned(t, s, plan); len(problems) > 0 {
+		if problems := planned(t, s, p); len(problems) > 0 {
 			t.Fatal(problems)
 		}
 	}
@@ -74,19 +82,23 @@ func story(t testing.TB, s *store.Store, id string, acts ...string) {
 	publish(t, s, library.KindStory, id, text)
 }
 
-func assign(rows library.Rows, story string, robots ...string) (library.Changes, []schema.Problem) {
-	a, problems := library.Assign(rows, library.Assignment{Story: story, Robots: robots}, anna)
-	return a.Changes, problems
+func assign(story string, robots ...string) step {
+	return step{library.ForAssignment(story, 0), robots, func(rows library.Rows) (library.Changes, []schema.Problem) {
+		a, problems := library.Assign(rows, library.Assignment{Story: story, Robots: robots}, anna)
+		return a.Changes, problems
+	}}
 }
 
 // remove deletes whatever it takes.
-func remove(rows library.Rows, kind library.Kind, id string) (library.Changes, []schema.Problem) {
-	dry, problems := library.Delete(rows, kind, id, nil, anna)
-	if len(problems) > 0 {
-		return library.Changes{}, problems
-	}
-	r, problems := library.Delete(rows, kind, id, &library.Expect{Stories: len(dry.Impact.Stories), Robots: dry.Impact.Robots, Clear: dry.Impact.Clears}, anna)
-	return r.Changes, problems
+func remove(kind library.Kind, id string) step {
+	return step{library.Need{All: true}, nil, func(rows library.Rows) (library.Changes, []schema.Problem) {
+		dry, problems := library.Delete(rows, kind, id, nil, anna)
+		if len(problems) > 0 {
+			return library.Changes{}, problems
+		}
+		r, problems := library.Delete(rows, kind, id, &library.Expect{Stories: len(dry.Impact.Stories), Robots: dry.Impact.Robots, Clear: dry.Impact.Clears}, anna)
+		return r.Changes, problems
+	}}
 }
 
 func plansAreCarriedOut(t *testing.T, address string) {
@@ -96,12 +108,8 @@ func plansAreCarriedOut(t *testing.T, address string) {
 	act(t, s, "b")
 	story(t, s, "x", "a", "b")
 	story(t, s, "z", "b")
-	for _, plan := range []func(rows library.Rows) (library.Changes, []schema.Problem){
-		func(rows library.Rows) (library.Changes, []schema.Problem) { return assign(rows, "x", "r1") },
-		func(rows library.Rows) (library.Changes, []schema.Problem) { return assign(rows, "z", "r2") },
-		func(rows library.Rows) (library.Changes, []schema.Problem) { return remove(rows, library.KindAct, "b") },
-	} {
-		if problems := planned(t, s, plan); len(problems) > 0 {
+	for _, p := range []step{assign("x", "r1"), assign("z", "r2"), remove(library.KindAct, "b")} {
+		if problems := planned(t, s, p); len(problems) > 0 {
 			t.Fatal(problems)
 		}
 	}
@@ -145,12 +153,12 @@ func assignersAndDeleters(t *testing.T, address string) {
 	for _, robot := range []string{"r1", "r2", "r3"} {
 		for _, id := range []string{"x", "z"} {
 			wg.Go(func() {
-				planned(t, s, func(rows library.Rows) (library.Changes, []schema.Problem) { return assign(rows, id, robot) })
+				planned(t, s, assign(id, robot))
 			})
 		}
 	}
 	wg.Go(func() {
-		if problems := planned(t, s, func(rows library.Rows) (library.Changes, []schema.Problem) { return remove(rows, library.KindAct, "b") }); len(problems) > 0 {
+		if problems := planned(t, s, remove(library.KindAct, "b")); len(problems) > 0 {
 			t.Error(problems)
 		}
 	})

@@ -151,17 +151,26 @@ func (w *where) when(asked bool, condition string, v any) {
 	}
 }
 
+// names adds the condition that what is one of these. Nothing is one of none.
+func (w *where) names(what string, ids []string) {
+	if len(ids) == 0 {
+		w.conditions = append(w.conditions, "1 = 0")
+		return
+	}
+	places := make([]string, len(ids))
+	for i, id := range ids {
+		places[i] = w.arg(id)
+	}
+	w.conditions = append(w.conditions, what+" IN ("+strings.Join(places, ", ")+")")
+}
+
 // selects adds the condition that the robot r.id is meant by s. An empty
 // selector means no robot.
 func (w *where) selects(s selector.Selector) {
 	switch {
 	case s.All:
 	case len(s.IDs) > 0:
-		places := make([]string, len(s.IDs))
-		for i, id := range s.IDs {
-			places[i] = w.arg(id)
-		}
-		w.conditions = append(w.conditions, "r.id IN ("+strings.Join(places, ", ")+")")
+		w.names("r.id", s.IDs)
 	case len(s.Labels) > 0:
 		for _, l := range s.Labels {
 			w.conditions = append(w.conditions, fmt.Sprintf(

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"troupe/fleetd/library"
@@ -39,8 +40,29 @@ func (r reads) ReleasedStops(ctx context.Context, since time.Time) ([]stop.Latch
 	return all, nil
 }
 
-// Stops reads what a plan about the stops of these ids is made from.
+// Stops reads what any plan about the stops of these ids is made from: all robots.
 func (t *Tx) Stops(ctx context.Context, ids ...string) (stop.Rows, error) {
+	return t.stopRows(ctx, selector.All(), ids)
+}
+
+// mostNamed bounds the robots that are looked for by name.
+const mostNamed = 1000
+
+// StopsFor reads what a plan about these orders is made from. Of robots that neither an
+// order means nor a stop holds it reads nothing.
+func (t *Tx) StopsFor(ctx context.Context, orders ...stop.Order) (stop.Rows, error) {
+	var robots selector.Selector
+	var ids []string
+	for _, o := range orders {
+		ids = append(ids, o.ID)
+		robots.IDs = append(robots.IDs, o.Robots...)
+		robots.All = robots.All || o.All || len(o.Labels) > 0 || len(robots.IDs) > mostNamed
+	}
+	slices.Sort(ids)
+	return t.stopRows(ctx, robots, slices.Compact(ids))
+}
+
+func (t *Tx) stopRows(ctx context.Context, sel selector.Selector, ids []string) (stop.Rows, error) {
 	rows := stop.Rows{Revs: map[string]int64{}}
 	if err := t.row(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&rows.FleetID); err != nil {
 		return rows, fmt.Errorf("read the fleet's name: %w", err)
@@ -49,7 +71,7 @@ func (t *Tx) Stops(ctx context.Context, ids ...string) (stop.Rows, error) {
 	if rows.Seal, err = t.seal(ctx); err != nil {
 		return rows, err
 	}
-	robots, err := t.Robots(ctx, selector.All())
+	robots, err := t.Robots(ctx, sel)
 	if err != nil {
 		return rows, err
 	}
@@ -70,9 +92,13 @@ func (t *Tx) Stops(ctx context.Context, ids ...string) (stop.Rows, error) {
 		robot string
 		n     int64
 	}
+	var w where
+	w.selects(sel)
 	revs, err := list(ctx, t.reads, func(scan func(...any) error) (v rev, err error) {
 		return v, scan(&v.robot, &v.n)
-	}, `SELECT robot, rev FROM desired WHERE kind = 'desired_stop' UNION ALL SELECT '', rev FROM fleet_documents WHERE kind = 'fleet_stop'`)
+	}, `SELECT robot, rev FROM desired WHERE kind = 'desired_stop' AND robot IN (SELECT r.id FROM robots r`+w.String()+`)
+		UNION SELECT robot, rev FROM desired WHERE kind = 'desired_stop' AND robot IN (SELECT robot FROM stops WHERE released_at = 0)
+		UNION SELECT '', rev FROM fleet_documents WHERE kind = 'fleet_stop'`, w.args...)
 	if err != nil {
 		return rows, fmt.Errorf("read the revisions of stops: %w", err)
 	}

@@ -15,11 +15,7 @@ import (
 func hold(t testing.TB, s *store.Store, now int, orders ...stop.Order) (c stop.Changes) {
 	t.Helper()
 	do(t, s, func(tx *store.Tx) error {
-		var ids []string
-		for _, o := range orders {
-			ids = append(ids, o.ID)
-		}
-		rows, err := tx.Stops(t.Context(), ids...)
+		rows, err := tx.StopsFor(t.Context(), orders...)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,329 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"troupe/fleetd/command"
+	"troupe/fleetd/desired"
+	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
+	"troupe/fleetd/stop"
+	"troupe/fleetd/store/pgtest"
+	"troupe/schema"
+)
+
+// counts are what a database was asked: the statements that it was given (one that is
+// prepared counts once, however often it is carried out), and the rows that it answered.
+type counts struct{ statements, rows atomic.Int64 }
+
+// of counts what do asks.
+func (c *counts) of(t *testing.T, do func() error) (statements, rows int64) {
+	t.Helper()
+	c.statements.Store(0)
+	c.rows.Store(0)
+	if err := do(); err != nil {
+		t.Fatal(err)
+	}
+	return c.statements.Load(), c.rows.Load()
+}
+
+// openCounted opens a store whose connections are counted.
+func openCounted(t *testing.T, address string) (*Store, *counts) {
+	t.Helper()
+	s, err := Open(t.Context(), address, time.Now(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := address
+	if path, ok := strings.CutPrefix(address, "sqlite:"); ok {
+		source = "file:" + path + "?_pragma=busy_timeout(5000)&_pragma=foreign_keys(1)&_txlock=immediate"
+	}
+	c := &counts{}
+	counted := sql.OpenDB(&countedDriver{s.pools.write.Driver(), source, c})
+	s.pools.read, s.pools.write, s.reads = counted, counted, reads{counted}
+	t.Cleanup(func() {
+		if err := counted.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, c
+}
+
+type countedDriver struct {
+	driver driver.Driver
+	source string
+	*counts
+}
+
+func (d *countedDriver) Driver() driver.Driver { return d.driver }
+
+func (d *countedDriver) Connect(context.Context) (driver.Conn, error) {
+	conn, err := d.driver.Open(d.source)
+	if err != nil {
+		return nil, err
+	}
+	return &countedConn{conn, d.counts}, nil
+}
+
+type countedConn struct {
+	driver.Conn
+	*counts
+}
+
+func (c *countedConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	return c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
+}
+
+func (c *countedConn) CheckNamedValue(v *driver.NamedValue) error {
+	if checker, ok := c.Conn.(driver.NamedValueChecker); ok {
+		return checker.CheckNamedValue(v)
+	}
+	return driver.ErrSkip
+}
+
+func (c *countedConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	c.statements.Add(1)
+	return c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)
+}
+
+func (c *countedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	c.statements.Add(1)
+	return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
+}
+
+func (c *countedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	c.statements.Add(1)
+	rows, err := c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args)
+	if err != nil {
+		return nil, err
+	}
+	return &countedRows{rows, c.counts}, nil
+}
+
+type countedRows struct {
+	driver.Rows
+	*counts
+}
+
+func (r *countedRows) Next(into []driver.Value) error {
+	err := r.Rows.Next(into)
+	if err == nil {
+		r.rows.Add(1)
+	}
+	return err
+}
+
+func eachDatabase(t *testing.T, test func(t *testing.T, address func() string)) {
+	t.Run("sqlite", func(t *testing.T) {
+		test(t, func() string { return "sqlite:" + filepath.Join(t.TempDir(), "fleet.db") })
+	})
+	t.Run("postgres", func(t *testing.T) { test(t, func() string { return pgtest.Start(t) }) })
+}
+
+var noon = time.Date(2026, 5, 17, 12, 0, 0, 0, time.UTC)
+
+// fleetOf adds robots and gives each a default story, settings, labels and a stop that was
+// released.
+func fleetOf(t *testing.T, s *Store, n int) (ids []string) {
+	t.Helper()
+	for i := range n {
+		ids = append(ids, fmt.Sprintf("r%05d", i))
+	}
+	if err := s.Tx(t.Context(), func(tx *Tx) error {
+		robot := []column[string]{text("id", func(id string) string { return id })}
+		for _, query := range []string{
+			`INSERT INTO robots (id, first_seen, last_seen) SELECT id, 1, 1 FROM given`,
+			`INSERT INTO labels (robot, key, value) SELECT id, 'site', 'museum' FROM given`,
+			`INSERT INTO desired (robot, kind, rev, payload, changed_at, changed_by) SELECT id, 'desired_config', 1, '{}', 1, '' FROM given`,
+			`INSERT INTO stops (id, robot, level, asked_by, why, asked_at, released_at, released_by, released_why, client)
+				SELECT 's-0', id, 'stop', '', '', 1, 2, '', '', '' FROM given`,
+			`INSERT INTO desired (robot, kind, rev, payload, changed_at, changed_by) SELECT id, 'desired_stop', 1, '{}', 1, '' FROM given`,
+		} {
+			if _, err := writeRows(t.Context(), tx, ids, robot, query); err != nil {
+				return err
+			}
+		}
+		by := library.By{Who: "anna", At: noon}
+		for _, text := range []string{"act: a\nactions: [{type: wait, start_ms: 0, end_ms: 1000}]\n", "story: x\nname: {en: Story}\nrepeat: loop\nacts: [{act: a}]\n", "story: z\nname: {en: Story}\nrepeat: loop\nacts: [{act: a}]\n"} {
+			kind, id := library.KindStory, text[7:8]
+			if strings.HasPrefix(text, "act") {
+				kind, id = library.KindAct, "a"
+			}
+			if err := plan(t, tx, library.ForDraft(kind, []byte(text)), selector.Selector{}, func(rows library.Rows) (library.Changes, []schema.Problem) {
+				saved, problems := library.Save(rows, kind, []byte(text), nil, by)
+				return saved.Changes, problems
+			}); err != nil {
+				return err
+			}
+			if err := publish(t, tx, kind, id); err != nil {
+				return err
+			}
+		}
+		return assign(t, tx, "x", selector.All())
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+func plan(t *testing.T, tx *Tx, need library.Need, robots selector.Selector, decide func(library.Rows) (library.Changes, []schema.Problem)) error {
+	rows, err := tx.LibraryFor(t.Context(), need, robots)
+	if err != nil {
+		return err
+	}
+	c, problems := decide(rows)
+	if len(problems) > 0 {
+		return fmt.Errorf("planned nothing: %v", problems)
+	}
+	return tx.Apply(t.Context(), c, noon)
+}
+
+func publish(t *testing.T, tx *Tx, kind library.Kind, id string) error {
+	return plan(t, tx, library.ForPublish(kind, id), selector.Selector{}, func(rows library.Rows) (library.Changes, []schema.Problem) {
+		p, problems := library.Publish(rows, kind, id, nil, library.By{Who: "anna", At: noon})
+		return p.Changes, problems
+	})
+}
+
+// assign does what the API does.
+func assign(t *testing.T, tx *Tx, story string, sel selector.Selector) error {
+	meant, err := tx.Robots(t.Context(), sel)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, r := range meant {
+		ids = append(ids, r.ID)
+	}
+	return plan(t, tx, library.ForAssignment(story, 0), sel, func(rows library.Rows) (library.Changes, []schema.Problem) {
+		a, problems := library.Assign(rows, library.Assignment{Story: story, Robots: ids}, library.By{Who: "anna", At: noon})
+		if len(a.Told) != len(ids) {
+			t.Errorf("%d of %d robots are told", len(a.Told), len(ids))
+		}
+		return a.Changes, problems
+	})
+}
+
+// What a change of ten robots costs does not depend on how many others there are.
+func TestCostOfAChangeIsThatOfItsRobots(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, address func() string) {
+		type cost struct{ statements, rows int64 }
+		measured := map[int]map[string]cost{}
+		for _, robots := range []int{10, 10_000} {
+			s, c := openCounted(t, address())
+			ten := fleetOf(t, s, robots)[:10]
+			now := map[string]cost{}
+			for _, change := range []struct {
+				what string
+				do   func(tx *Tx) error
+			}{
+				{"assign", func(tx *Tx) error { return assign(t, tx, "z", selector.IDs(ten...)) }},
+				{"settings", func(tx *Tx) error {
+					rows, err := tx.DesiredRows(t.Context(), schema.TopicDesiredConfig, selector.IDs(ten...))
+					if err != nil {
+						return err
+					}
+					by := desired.By{Who: "anna", At: noon}
+					c, problems := desired.Labels(rows, by)
+					if len(problems) > 0 || len(c.Told) != 10 {
+						t.Errorf("settings for %v: %v", c.Told, problems)
+					}
+					return tx.ApplyDesired(t.Context(), c, by)
+				}},
+				{"stop", func(tx *Tx) error {
+					order := stop.Order{ID: "s-1", Level: schema.StopStop, Robots: ten, At: noon}
+					rows, err := tx.StopsFor(t.Context(), order)
+					if err != nil {
+						return err
+					}
+					c, err := stop.Hold(rows, []stop.Order{order}, noon)
+					if err != nil {
+						return err
+					}
+					if len(c.Documents) != 10 || c.Documents[0].Rev < noon.UnixMilli() {
+						t.Errorf("%d robots are stopped", len(c.Documents))
+					}
+					return tx.ApplyStops(t.Context(), c, noon)
+				}},
+				{"publish", func(tx *Tx) error { return publish(t, tx, library.KindStory, "x") }},
+				{"publish an act", func(tx *Tx) error { return publish(t, tx, library.KindAct, "a") }},
+			} {
+				statements, rows := c.of(t, func() error { return s.Tx(t.Context(), change.do) })
+				now[change.what] = cost{statements, rows}
+			}
+			measured[robots] = now
+		}
+		for what, few := range measured[10] {
+			many := measured[10_000][what]
+			t.Logf("%s: %d statements and %d rows read with 10 robots, %d and %d with 10,000", what, few.statements, few.rows, many.statements, many.rows)
+			if few != many || few.rows == 0 || few.rows > 100 {
+				t.Errorf("%s costs %+v with 10 robots and %+v with 10,000", what, few, many)
+			}
+		}
+	})
+}
+
+// However many rows a caller writes, up to rowsAtOnce they are one statement.
+func TestStatementsOfABatchDoNotGrowWithItsRows(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, address func() string) {
+		s, c := openCounted(t, address())
+		ids := fleetOf(t, s, rowsAtOnce)
+		batch := 0
+		write := func(n int) map[string]int64 {
+			batch++
+			var documents []Document
+			var events []Event
+			var commands []command.Command
+			var messages []library.Message
+			for i, id := range ids[:n] {
+				documents = append(documents, Document{Robot: id, Kind: schema.TopicState, Body: []byte("{}"), ReceivedAt: noon.Add(time.Duration(batch) * time.Second)})
+				events = append(events, Event{Robot: id, Boot: "b", Seq: int64(batch), ReceivedAt: noon})
+				commands = append(commands, command.Command{ID: fmt.Sprintf("c%d-%d", batch, i), Batch: fmt.Sprint(batch), Robot: id, State: command.Queued})
+				messages = append(messages, library.Message{Topic: schema.TopicDesiredStory, Target: id})
+			}
+			counted := map[string]int64{}
+			for _, call := range []struct {
+				what string
+				do   func() error
+			}{
+				{"documents", func() error { return s.SaveDocuments(t.Context(), documents) }},
+				{"events", func() error { return s.AddEvents(t.Context(), events) }},
+				{"a batch of commands", func() error {
+					return s.Tx(t.Context(), func(tx *Tx) error { return tx.AddBatch(t.Context(), command.Batch{ID: fmt.Sprint(batch)}, commands) })
+				}},
+				{"results", func() error { return s.SaveCommands(t.Context(), commands) }},
+				{"outbox", func() error {
+					return s.Tx(t.Context(), func(tx *Tx) error { return tx.Apply(t.Context(), library.Changes{Outbox: messages}, noon) })
+				}},
+				{"marks in the outbox", func() error {
+					var seqs []int64
+					for seq := range int64(n) {
+						seqs = append(seqs, seq+1)
+					}
+					return s.MarkSent(t.Context(), seqs, noon)
+				}},
+			} {
+				counted[call.what], _ = c.of(t, call.do)
+			}
+			return counted
+		}
+		few, many := write(10), write(rowsAtOnce)
+		for what, n := range few {
+			if n == 0 || n > 2 || n != many[what] {
+				t.Errorf("%s: %d statements for 10 rows, %d for %d", what, n, many[what], rowsAtOnce)
+			}
+		}
+	})
+}
