@@ -93,17 +93,12 @@ func (s *Stops) learn(ctx context.Context) {
 	if len(learned) == 0 || err != nil {
 		return
 	}
-	var ids []string
-	for _, o := range learned {
-		ids = append(ids, o.ID)
-	}
-	slices.Sort(ids)
 	ctx = store.WithPatience(ctx, learnPatience) // what waits to be persisted waits for it
 	ctx, cancel := context.WithTimeout(ctx, stopsWithin)
 	defer cancel()
 	var rows stop.Rows
 	if err := db.Tx(ctx, func(tx *store.Tx) (err error) {
-		rows, err = tx.Stops(ctx, slices.Compact(ids)...)
+		rows, err = tx.StopsFor(ctx, learned...)
 		return err
 	}); err != nil {
 		s.deps.Failed("stops that robots hold not compared", err)
@@ -147,7 +142,7 @@ func (s *Stops) write(ctx context.Context, db Store, waiting []spool.Entry) (mea
 		orders = append(orders, e.Order)
 	}
 	err = db.Tx(ctx, func(tx *store.Tx) error {
-		rows, err := tx.Stops(ctx, idsOf(waiting)...)
+		rows, err := tx.StopsFor(ctx, orders...)
 		if err != nil {
 			return err
 		}
@@ -174,9 +169,13 @@ func (s *Stops) recorded(ctx context.Context, db Store, watch []spool.Entry) (ou
 	if len(watch) == 0 {
 		return nil, nil
 	}
+	var orders []stop.Order
+	for _, e := range watch {
+		orders = append(orders, e.Order)
+	}
 	err = db.Tx(ctx, func(tx *store.Tx) error {
 		out = nil
-		rows, err := tx.Stops(ctx, idsOf(watch)...)
+		rows, err := tx.StopsFor(ctx, orders...)
 		for _, e := range watch {
 			if err == nil && stop.Recorded(rows, e.Order) {
 				out = append(out, e)
@@ -220,7 +219,7 @@ func (s *Stops) waits(e spool.Entry) bool {
 func (s *Stops) renew(ctx context.Context, db Store) error {
 	told := 0
 	err := db.Tx(ctx, func(tx *store.Tx) error {
-		rows, err := tx.Stops(ctx)
+		rows, err := tx.StopsFor(ctx)
 		if err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ func tellAgain(ctx context.Context, db Store, topic schema.TopicKind, robots []s
 	err = db.Tx(ctx, func(tx *store.Tx) error {
 		if topic == schema.TopicDesiredStory {
 			by := library.By{Who: who, Why: why, At: now}
-			rows, err := tx.Library(ctx)
+			rows, err := tx.LibraryFor(ctx, library.ForAgain(), selector.IDs(robots...))
 			if err != nil {
 				return err
 			}
