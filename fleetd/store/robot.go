@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -31,6 +32,60 @@ type Document struct {
 	Kind       schema.TopicKind
 	Body       []byte
 	ReceivedAt time.Time
+}
+
+// counters are the members of a document that change each time that it is written.
+var counters = [][]byte{[]byte(`"ts":`), []byte(`"state_seq":`), []byte(`"session":`)}
+
+// Repeats reports whether d says only what was says: at most its time of writing, its number
+// and its session are others. Such a document need not be saved again. Robots write the
+// members in one order, without spaces; what is written otherwise repeats nothing.
+//
+// It runs for every message of every robot, so it reads the bytes and decodes nothing.
+func (d Document) Repeats(was Document) bool {
+	a, b := d.Body, was.Body
+	depth, inString := 0, false
+next:
+	for len(a) > 0 && len(b) > 0 {
+		if a[0] == '"' && !inString && depth == 1 {
+			for _, name := range counters {
+				if bytes.HasPrefix(a, name) && bytes.HasPrefix(b, name) {
+					a, b = skipScalar(a[len(name):]), skipScalar(b[len(name):])
+					continue next
+				}
+			}
+		}
+		if a[0] != b[0] {
+			return false
+		}
+		switch c := a[0]; {
+		case c == '\\' && inString: // what follows ends no string
+			if len(a) < 2 || len(b) < 2 || a[1] != b[1] {
+				return false
+			}
+			a, b = a[1:], b[1:]
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{', c == '[':
+			depth++
+		case c == '}', c == ']':
+			depth--
+		}
+		a, b = a[1:], b[1:]
+	}
+	return len(a) == 0 && len(b) == 0
+}
+
+// skipScalar is what follows a JSON string without escapes, or a number.
+func skipScalar(b []byte) []byte {
+	if len(b) > 0 && b[0] == '"' {
+		if end := bytes.IndexByte(b[1:], '"'); end >= 0 {
+			return b[end+2:]
+		}
+		return nil
+	}
+	return b[max(0, bytes.IndexAny(b, ",}")):]
 }
 
 const robotColumns = `SELECT r.id, r.first_seen, r.last_seen, COALESCE(w.rev, 0), COALESCE(d.story, ''), COALESCE(d.rev, 0), COALESCE(v.sha256, '')
