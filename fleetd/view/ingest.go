@@ -94,8 +94,11 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 			e.facts = e.facts.Spoke(now)
 		}
 		if schema.TopicOf(kind).Retain {
-			e.documents[kind] = store.Document{Robot: id, Kind: kind, Body: m.Payload, ReceivedAt: now}
-			e.unsaved[kind] = true
+			d := store.Document{Robot: id, Kind: kind, Body: m.Payload, ReceivedAt: now}
+			if !d.Repeats(e.documents[kind]) {
+				e.unsaved[kind] = true
+			}
+			e.documents[kind] = d
 			e.hear(v.fleetID, kind, m.Payload)
 		}
 	})
