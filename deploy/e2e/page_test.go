@@ -10,8 +10,10 @@ import (
 
 // A page is a text for people whose console blocks are sessions at a terminal:
 // lines that begin with "$ " were typed, what follows them was printed. A line
-// "..." stands for more lines, or none. A session begins where make or a fresh
-// folder is typed, and goes on over blocks and headings from there.
+// "..." stands for more lines, or none. Each line of a block marked sh is a
+// command to paste: the page does not show what it prints, and it must succeed.
+// A session begins where make or a fresh folder is typed, and goes on over
+// blocks and headings from there.
 type page struct {
 	path     string
 	lines    []string
@@ -29,6 +31,7 @@ type typed struct {
 	to      int // and of the line after those
 	command string
 	shown   []string
+	pasted  bool // the page does not show what is printed
 }
 
 // begins are the commands with which a session begins.
@@ -44,16 +47,17 @@ func readPage(t testing.TB, path string) *page {
 		t.Fatal(err)
 	}
 	p := &page{path: path, lines: strings.Split(string(text), "\n")}
-	inside := false
+	block := ""
 	var last *typed
 	for i := 0; i < len(p.lines); i++ {
 		line := p.lines[i]
+		pasted := block == "sh"
 		switch {
 		case strings.HasPrefix(line, "```"):
-			inside, last = line == "```console", nil
-		case !inside:
-		case strings.HasPrefix(line, "$ "):
-			last = &typed{line: i + 1, from: i, command: strings.TrimPrefix(line, "$ ")}
+			block, last = strings.TrimPrefix(line, "```"), nil
+		case !pasted && block != "console":
+		case pasted || strings.HasPrefix(line, "$ "):
+			last = &typed{line: i + 1, from: i, command: strings.TrimPrefix(line, "$ "), pasted: pasted}
 			for goesOn(last.command) && i+1 < len(p.lines) {
 				i++
 				last.command += "\n" + p.lines[i]
@@ -89,6 +93,9 @@ func (p *page) rewritten(sessions map[*session][]printed) string {
 	for _, s := range p.sessions {
 		for i, said := range sessions[s] {
 			c := s.typed[i]
+			if c.pasted {
+				continue
+			}
 			b.WriteString(joined(p.lines[next:c.from]))
 			b.WriteString(joined(strings.Split("$ "+said.command, "\n")))
 			b.WriteString(joined(said.excerpt(c.shown)))

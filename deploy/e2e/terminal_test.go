@@ -6,12 +6,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"troupe/schema/golden"
 )
 
 // A terminal is a shell in which commands are typed one after the other. What
@@ -102,22 +101,20 @@ func (w *terminal) type_(line string) {
 	}
 }
 
-// prompt begins the line that tells that a command has ended.
+// prompt begins the line that is printed when a command has ended; its number and
+// its exit status follow.
 const prompt = "\x01"
 
-// run types a command, waits for its end, and then for what is expected of it and
-// of all that runs behind it. It returns what was printed.
-func (w *terminal) run(command string, enough func([]string) bool) []string {
+// run types a command and waits until it has ended. While programs run in the
+// background it then waits until enough was printed, or for the limit. It returns
+// what was printed and the exit status.
+func (w *terminal) run(command string, limit time.Duration, enough func([]string) bool) (lines []string, status int) {
 	w.t.Helper()
 	w.typed++
-	end := fmt.Sprintf("%s%d", prompt, w.typed)
+	end := regexp.MustCompile(fmt.Sprintf(`%s%d:(\d+)$`, prompt, w.typed))
 	w.type_(command)
-	w.type_("printf '\\001%d\\n' " + fmt.Sprint(w.typed))
+	w.type_(fmt.Sprintf(`printf '\001%d:%%d\n' $?`, w.typed))
 	w.behind = w.behind || strings.HasSuffix(command, "&")
-	limit := patience
-	if golden.Updating() {
-		limit = 4 * time.Second // nobody knows yet what will be printed
-	}
 	late := time.NewTimer(limit)
 	defer late.Stop()
 	for ended := false; ; {
@@ -126,14 +123,19 @@ func (w *terminal) run(command string, enough func([]string) bool) []string {
 		lines, changed, over := slices.Clone(l.lines[w.read:]), l.changed, l.ended
 		l.mu.Unlock()
 		all := len(lines)
-		ended = ended || slices.ContainsFunc(lines, func(line string) bool { return strings.HasSuffix(line, end) })
+		for _, line := range lines {
+			if m := end.FindStringSubmatch(line); m != nil {
+				ended = true
+				status, _ = strconv.Atoi(m[1]) // it is digits
+			}
+		}
 		lines = printedOf(lines)
 		if over {
 			w.t.Fatalf("the terminal closed after %s", command)
 		}
 		if ended && (!w.behind || enough(lines)) {
 			w.read += all
-			return lines
+			return lines, status
 		}
 		select {
 		case <-changed:
@@ -147,7 +149,7 @@ func (w *terminal) run(command string, enough func([]string) bool) []string {
 				w.t.Fatalf("%s did not end within %v; it printed\n%s", command, patience, strings.Join(lines, "\n"))
 			}
 			w.read += all
-			return lines
+			return lines, status
 		}
 	}
 }
@@ -155,7 +157,7 @@ func (w *terminal) run(command string, enough func([]string) bool) []string {
 // A shell tells of jobs that were killed, in other words where nobody types.
 var killed = regexp.MustCompile(`^\S+: line \d+: +\d+ Killed `)
 
-var prompted = regexp.MustCompile(prompt + `\d+$`)
+var prompted = regexp.MustCompile(prompt + `\d+:\d+$`)
 
 // printedOf takes the prompts out of a transcript, also those at the end of what
 // was printed without a line's end.

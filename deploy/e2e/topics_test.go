@@ -1,8 +1,11 @@
 package e2e
 
 import (
+	"bytes"
 	"cmp"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -71,7 +74,7 @@ func play(t *testing.T, p *page, s *session) []printed {
 			t.Logf("%s:%d: %v for %s", filepath.Base(p.path), c.line, took.Round(time.Millisecond), c.command)
 		}
 		all = append(all, said)
-		if _, ok := fit(c.shown, said.lines); ok {
+		if _, ok := fit(c.shown, said.lines); ok || c.pasted {
 			continue
 		}
 		differs = true
@@ -98,6 +101,7 @@ type playing struct {
 	world    *world       // around the broker; nil before it is there, and where it is closed
 	closed   bool         // the broker asks for passwords: please
 	begun    []schema.Ack // answers to what had not ended
+	server   string       // address of fleetd; empty before it is there
 
 	ports  map[string]string // of the page, to those that were bound
 	back   map[string]string // and the way back
@@ -125,12 +129,23 @@ func (now *playing) do(c *typed) printed {
 			return ok
 		}
 		typed := now.here(said.command)
-		lines := now.terminal.run(typed, func(lines []string) bool {
+		limit := patience
+		enough := func(lines []string) bool {
 			return fits(lines) || !golden.Updating() && !slices.Contains(c.shown, elsewhere) && len(lines) >= len(c.shown)
-		})
-		// What is only looked at is looked at again, as by people, until it is so.
-		for late := time.Now().Add(now.patience()); looks.MatchString(c.command) && !fits(lines) && time.Now().Before(late); {
-			lines = now.terminal.run(typed, func([]string) bool { return true })
+		}
+		switch {
+		case serves.MatchString(c.command): // its line ready comes, also where the page shows another one
+			enough = func(lines []string) bool { return slices.ContainsFunc(lines, isReady) }
+		case golden.Updating():
+			limit = 4 * time.Second // the page may show what will not be printed
+		}
+		lines, status := now.terminal.run(typed, limit, enough)
+		// A command that only reads is typed again, as people do, until it prints what the page shows.
+		for late := time.Now().Add(min(limit, patience)); looks.MatchString(c.command) && !c.pasted && !fits(lines) && time.Now().Before(late); {
+			lines, status = now.terminal.run(typed, limit, func([]string) bool { return true })
+		}
+		if c.pasted && status != 0 {
+			now.t.Errorf("line %d: %s ended with status %d:\n%s", c.line, c.command, status, strings.Join(lines, "\n"))
 		}
 		if listener.MatchString(c.command) && os.Geteuid() == 0 {
 			now.terminal.type_("echo user root >> mosquitto.conf")
@@ -178,13 +193,10 @@ func recipe(t *testing.T, command string, more ...string) []string {
 // looks are commands that change nothing.
 var looks = regexp.MustCompile(`^fleetd (audit|\w+ (list|get))\b`)
 
-// patience is short when nobody knows yet what will be printed.
-func (now *playing) patience() time.Duration {
-	if golden.Updating() {
-		return 2 * time.Second
-	}
-	return patience
-}
+// serves are commands that start a program which prints where it listens.
+var serves = regexp.MustCompile(`^(bin/)?(broker .*|fleetd serve .*|robotd (-.*)?)&$`)
+
+func isReady(line string) bool { return strings.HasPrefix(line, "ready ") }
 
 // doors are where programs listen if nothing else is typed: the page's ports.
 var doors = map[string]map[string]string{
@@ -203,6 +215,7 @@ var (
 // here is the command with the ports that were bound, and with more patience
 // where it would end at a number of messages anyway.
 func (now *playing) here(command string) string {
+	command = strings.TrimPrefix(command, "go run ./") // what is built is in the PATH
 	command = listens.ReplaceAllString(command, "${1}127.0.0.1:0")
 	command = listener.ReplaceAllStringFunc(command, func(text string) string {
 		free := strconv.Itoa(mosquittotest.FreePort(now.t))
@@ -248,7 +261,7 @@ func (now *playing) learn(command string, lines []string) {
 		given[m[2]] = m[3]
 	}
 	for _, line := range lines {
-		if !strings.HasPrefix(line, "ready ") {
+		if !isReady(line) {
 			continue
 		}
 		for _, field := range strings.Fields(line)[1:] {
@@ -267,7 +280,8 @@ func (now *playing) learn(command string, lines []string) {
 					now.terminal.export("TROUPE_FLEETD_BROKER", now.tools.url())
 				}
 			case what == "http" && name != "broker":
-				now.terminal.export("TROUPE_SERVER", strings.TrimSuffix(address, "/"))
+				now.server = strings.TrimSuffix(address, "/")
+				now.terminal.export("TROUPE_SERVER", now.server)
 				if strings.HasPrefix(address, "http://") { // else each knows his fleetd
 					now.terminal.export("TROUPE_ROBOTD_FLEETD", strings.TrimSuffix(address, "/"))
 				}
@@ -335,6 +349,9 @@ func (now *playing) settle(mark int, grants int64, command string, lines []strin
 		becomes(now.world, mark, on(rid, "state"), rid+" to be in mnl and calibrated", func(s schema.State) bool {
 			return s.Mode.Active == schema.ModeMnl && s.Mode.Phase == schema.PhaseRunning && s.Mode.Calibrated
 		})
+		if now.server != "" {
+			now.until("fleetd to list "+rid, func() bool { return now.lists(rid) })
+		}
 	case words[0] == "kill":
 		becomes(now.world, mark, on("+", "presence"), "somebody to be missed", func(p schema.Presence) bool { return p.State != schema.PresenceOnline })
 	case words[0] == "mosquitto_pub" && strings.Contains(command, "/desired/story "):
@@ -386,6 +403,20 @@ func (now *playing) isSeen(rid string) {
 	for range 2 {
 		now.world.eye.upon(now.t, now.world.eye.mark(), on(rid, "heartbeat"), "a heartbeat of "+rid, func(message) bool { return true })
 	}
+}
+
+// lists reports whether fleetd has a robot among its own and believes it online.
+func (now *playing) lists(rid string) bool {
+	now.t.Helper()
+	client := http.Client{Timeout: patience}
+	defer client.CloseIdleConnections()
+	answer, err := client.Get(now.server + "/api/v1/robots/" + rid)
+	if err != nil {
+		now.t.Fatalf("ask fleetd for %s: %v", rid, err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	return err == nil && bytes.Contains(text, []byte(`"adopted":true`)) && bytes.Contains(text, []byte(`"view":"online"`))
 }
 
 // ended waits for the final answer to a command after a moment.
