@@ -19,6 +19,7 @@ var kinds = []struct {
 	{"day", `(?:valid|good) until (\d{4}-\d\d-\d\d)`, false},
 	{"age", `(?:online|lost) +(\d+s)`, false},
 	{"token", `TROUPE-[a-z0-9]+-[A-Z2-7]+`, true},
+	{"key", `desired:([A-Za-z0-9+/]{43}=)`, true},
 	{"serial", `certificate +([0-9a-f]{30,40}),`, false},
 	{"uuid", `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, true},
 	{"stop", `stop-\d{6}-\d{6}-[0-9a-f]{4}`, true},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -17,7 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"troupe/broker/access"
 	"troupe/deploy/mosquittotest"
+	"troupe/fleetd/store/pgtest"
 	"troupe/schema"
 	"troupe/schema/golden"
 )
@@ -27,10 +30,15 @@ import (
 // writes what was printed into the page.
 func TestEveryConsoleLineOfThePages(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"README.md", "topics.md"} {
+	guides, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(guides) == 0 {
+		t.Fatalf("no page in docs/: %v", err)
+	}
+	for _, path := range append(guides, "../../README.md", "../../topics.md") {
+		name := filepath.Base(path)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := readPage(t, filepath.Join("..", "..", name))
+			p := readPage(t, path)
 			runs := make([][]printed, len(p.sessions))
 			t.Cleanup(func() { // when all sessions have ended
 				anew := map[*session][]printed{}
@@ -102,6 +110,8 @@ type playing struct {
 	closed   bool         // the broker asks for passwords: please
 	begun    []schema.Ack // answers to what had not ended
 	server   string       // address of fleetd; empty before it is there
+	jobs     []string     // what was put into the background, in order: %1 and so on
+	database string       // stands for the page's PostgreSQL; empty before it is used
 
 	ports  map[string]string // of the page, to those that were bound
 	back   map[string]string // and the way back
@@ -151,7 +161,7 @@ func (now *playing) do(c *typed) printed {
 			now.terminal.type_("echo user root >> mosquitto.conf")
 		}
 		now.learn(c.command, lines)
-		now.settle(mark, grants, c.command, lines)
+		now.settle(mark, grants, said.command, lines)
 		said.lines = now.final(mark, c.shown, now.asThePage(lines))
 	}
 	now.copy(c.shown, said.lines)
@@ -191,7 +201,7 @@ func recipe(t *testing.T, command string, more ...string) []string {
 }
 
 // looks are commands that change nothing.
-var looks = regexp.MustCompile(`^fleetd (audit|\w+ (list|get))\b`)
+var looks = regexp.MustCompile(`^fleetd (audit|version|\w+ (list|get))\b`)
 
 // serves are commands that start a program which prints where it listens.
 var serves = regexp.MustCompile(`^(bin/)?(broker .*|fleetd serve .*|robotd (-.*)?)&$`)
@@ -206,10 +216,11 @@ var doors = map[string]map[string]string{
 }
 
 var (
-	listens  = regexp.MustCompile(`(--(mqtts?|wss?|http|enrol) )(?:127\.0\.0\.1|localhost|0\.0\.0\.0):(\d+)`)
-	listener = regexp.MustCompile(`listener (\d+)`)
-	port     = regexp.MustCompile(`(:|-p )(\d{4,5})\b`)
-	waits    = regexp.MustCompile(`-W \d+`)
+	listens    = regexp.MustCompile(`(--(mqtts?|wss?|http|enrol) )(?:127\.0\.0\.1|localhost|0\.0\.0\.0):(\d+)`)
+	listener   = regexp.MustCompile(`listener (\d+)`)
+	port       = regexp.MustCompile(`(:|-p )(\d{4,5})\b`)
+	onPostgres = regexp.MustCompile(`postgres://\S+`)
+	waits      = regexp.MustCompile(`-W \d+`)
 )
 
 // here is the command with the ports that were bound, and with more patience
@@ -217,6 +228,12 @@ var (
 func (now *playing) here(command string) string {
 	command = strings.TrimPrefix(command, "go run ./") // what is built is in the PATH
 	command = listens.ReplaceAllString(command, "${1}127.0.0.1:0")
+	command = onPostgres.ReplaceAllStringFunc(command, func(string) string {
+		if now.database == "" {
+			now.database = pgtest.Start(now.t)
+		}
+		return "'" + now.database + "'"
+	})
 	command = listener.ReplaceAllStringFunc(command, func(text string) string {
 		free := strconv.Itoa(mosquittotest.FreePort(now.t))
 		now.bind(strings.Fields(text)[1], free)
@@ -327,6 +344,9 @@ func (now *playing) settle(mark int, grants int64, command string, lines []strin
 	words := strings.Fields(command)
 	words[0] = filepath.Base(words[0])
 	behind := words[len(words)-1] == "&"
+	if behind {
+		now.jobs = append(now.jobs, strings.Join(words, " "))
+	}
 	switch {
 	case behind && strings.Contains(command, "mosquitto_sub "):
 		now.until("the subscriptions of "+command, func() bool { return now.granted.Load() >= grants })
@@ -352,12 +372,15 @@ func (now *playing) settle(mark int, grants int64, command string, lines []strin
 		if now.server != "" {
 			now.until("fleetd to list "+rid, func() bool { return now.lists(rid) })
 		}
+	case words[0] == "kill" && !now.isRobot(words): // nothing is published about others
 	case words[0] == "kill":
 		becomes(now.world, mark, on("+", "presence"), "somebody to be missed", func(p schema.Presence) bool { return p.State != schema.PresenceOnline })
 	case words[0] == "mosquitto_pub" && strings.Contains(command, "/desired/story "):
 		becomes(now.world, mark, on("+", "reported/story"), "the desired state to be answered for", func(r schema.ReportedStory) bool {
 			return r.Phase == schema.DeployActive || r.Phase == schema.DeployRejected
 		})
+	case now.world != nil && strings.HasPrefix(command, "fleetd stop release "):
+		now.isReleased(words[3])
 	case now.world != nil && words[0] == "fleetd":
 		for _, line := range lines {
 			if row := strings.Fields(line); len(row) > 1 && row[1] == string(schema.StatusSucceeded) {
@@ -396,6 +419,21 @@ func (now *playing) rests(line string) {
 	})
 }
 
+// isReleased waits until no robot's newest state has a latch of that id.
+func (now *playing) isReleased(id string) {
+	now.t.Helper()
+	eye := now.world.eye
+	eye.await(now.t, "every robot to release "+id, func() bool {
+		held := map[string]bool{}
+		for _, m := range eye.seen {
+			if s, problems := schema.Decode[schema.State]([]byte(m.Payload)); access.Matches(on("+", "state"), m.Topic) && len(problems) == 0 {
+				held[m.Topic] = slices.ContainsFunc(s.Safety.Latches, func(l schema.StopLatch) bool { return l.ID == id })
+			}
+		}
+		return !slices.Contains(slices.Collect(maps.Values(held)), true)
+	})
+}
+
 // isSeen waits until fleetd, too, has heard how a robot is now: when the next
 // heartbeat but one comes, it has taken the next one.
 func (now *playing) isSeen(rid string) {
@@ -403,6 +441,16 @@ func (now *playing) isSeen(rid string) {
 	for range 2 {
 		now.world.eye.upon(now.t, now.world.eye.mark(), on(rid, "heartbeat"), "a heartbeat of "+rid, func(message) bool { return true })
 	}
+}
+
+// isRobot reports whether a kill names a job that is a robot.
+func (now *playing) isRobot(kill []string) bool {
+	for _, word := range kill {
+		if n, err := strconv.Atoi(strings.TrimPrefix(strings.TrimSuffix(word, ";"), "%")); err == nil && n > 0 && n <= len(now.jobs) {
+			return strings.HasPrefix(now.jobs[n-1], "robotd")
+		}
+	}
+	return false
 }
 
 // lists reports whether fleetd has a robot among its own and believes it online.
