@@ -70,7 +70,7 @@ var ladder = []rung{
 	{what: "fleetd's commands", clock: true,
 		folders: []string{"fleetd/cli"}},
 	{what: "mains", clock: true,
-		folders: []string{"broker", "robotd", "fleetd", "schema/gen", "deploy/testsummary"}},
+		folders: []string{"broker", "robotd", "fleetd", "schema/gen"}},
 	{what: "everything in one process", clock: true,
 		folders: []string{"deploy/stage"}},
 	{what: "the demo, and tests of the whole", clock: true,

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Runs `go test` with the given arguments through gotestsum: a line per package as
+# it ends, failed tests at once and again at the end, the slowest tests, and the
+# totals last. It fails where go test fails, and also when a test was skipped or
+# no test ran, because neither proves anything.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+gotestsum=$(go -C "$root" tool -n gotestsum)
+
+scratch=$(mktemp -d)
+events=$scratch/events summary=$scratch/summary
+touch "$events"
+# A package may take minutes. The line shows that the run is alive.
+(
+	while sleep 30 >/dev/null 2>&1; do
+		echo "... $SECONDS s: $(grep -c '"Action":"pass".*"Test":' "$events") tests passed"
+	done
+) &
+progress=$!
+trap 'kill $progress 2>/dev/null || true; rm -rf "$scratch"' EXIT
+
+status=0
+"$gotestsum" --format pkgname-and-test-fails --format-hide-empty-pkg --jsonfile "$events" -- "$@" | tee "$summary" || status=$?
+
+# A fuzz target skips the inputs in its corpus that its format does not allow;
+# that leaves out no test.
+skipped=$(grep '"Action":"skip".*"Test":' "$events" | grep -v '"Test":"Fuzz[^"]*/' || true)
+if [ -n "$skipped" ]; then
+	echo
+	echo "skipped, which counts as failed:"
+	sed 's/.*"Package":"\([^"]*\)","Test":"\([^"]*\)".*/    \1 \2/' <<<"$skipped"
+	status=$((status ? status : 1))
+fi
+if ! grep -q '"Action":"pass".*"Test":' "$events"; then
+	echo "no test passed, which proves nothing" >&2
+	status=$((status ? status : 1))
+fi
+echo
+echo "slowest tests:"
+"$gotestsum" tool slowest --num 10 --jsonfile "$events" | sed 's/^/    /'
+grep '^DONE ' "$summary" | tail -n 1
+exit "$status"

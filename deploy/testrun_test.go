@@ -1,0 +1,116 @@
+package deploy
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// testRun runs deploy/setup/test.sh over a module with these files.
+func testRun(t *testing.T, files map[string]string, args ...string) (status int, out string) {
+	t.Helper()
+	script, err := filepath.Abs("setup/test.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	files["go.mod"] = "module example\n\ngo 1.26\n"
+	for name, text := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(script, args...)
+	cmd.Dir = root
+	text, err := cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), string(text)
+}
+
+func lastLine(out string) string {
+	lines := strings.Split(strings.TrimRight(out, "\n"), "\n")
+	return lines[len(lines)-1]
+}
+
+func TestPassingTestRunEndsWithTotals(t *testing.T) {
+	t.Parallel()
+	status, out := testRun(t, map[string]string{
+		"a/a_test.go": `package a
+import ("testing"; "time")
+func TestOne(t *testing.T) { t.Log("chatter") }
+func TestSlow(t *testing.T) { time.Sleep(110 * time.Millisecond) }
+func FuzzParse(f *testing.F) { f.Add("x"); f.Fuzz(func(t *testing.T, s string) { t.Skip("not our format") }) }
+`,
+		"b/b.go": "package b\n",
+	}, "./...")
+	if status != 0 || !strings.HasPrefix(lastLine(out), "DONE 4 tests") || strings.Contains(out, "chatter") {
+		t.Fatalf("status %d:\n%s", status, out)
+	}
+	if !strings.Contains(out, "slowest tests:\n    example/a TestSlow 1") {
+		t.Errorf("the slowest test is missing:\n%s", out)
+	}
+}
+
+func TestFailuresAreCountedAndShownInFull(t *testing.T) {
+	t.Parallel()
+	status, out := testRun(t, map[string]string{
+		"fails/fails_test.go": `package fails
+import "testing"
+func TestGood(t *testing.T) {}
+func TestBad(t *testing.T) { t.Log("first of two lines"); t.Error("second of two lines") }
+func TestOuter(t *testing.T) { t.Run("inner", func(t *testing.T) { t.Error("inside") }) }
+`,
+		"panics/panics_test.go": `package panics
+import "testing"
+func TestPanic(t *testing.T) { panic("unexpected state") }
+`,
+		"exits/exits_test.go": `package exits
+import ("fmt"; "os"; "testing")
+func TestMain(m *testing.M) { m.Run(); fmt.Println("leaked a goroutine"); os.Exit(1) }
+func TestFine(t *testing.T) {}
+`,
+		"broken/broken_test.go": `package broken
+import "testing"
+func TestBroken(t *testing.T) { undefined() }
+`,
+	}, "./...")
+	if status == 0 || !strings.HasPrefix(lastLine(out), "DONE ") || !strings.Contains(lastLine(out), "failures") || !strings.Contains(lastLine(out), "error") {
+		t.Errorf("status %d: %s", status, lastLine(out))
+	}
+	_, end, _ := strings.Cut(out, "=== Failed")
+	for _, want := range []string{"TestBad", "first of two lines", "second of two lines", "TestOuter/inner", "inside", "unexpected state", "leaked a goroutine", "undefined: undefined"} {
+		if !strings.Contains(end, want) {
+			t.Errorf("%q is missing at the end:\n%s", want, out)
+		}
+	}
+}
+
+func TestTestRunThatProvesNothingFails(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		file, text, says string
+		args             []string
+	}{
+		"skipped test": {"a/a_test.go", "package a\nimport \"testing\"\nfunc TestGood(t *testing.T) {}\nfunc TestLeftOut(t *testing.T) { t.Skip(\"no database here\") }\n",
+			"skipped, which counts as failed:\n    example/a TestLeftOut\n", []string{"./..."}},
+		"no test":         {"a/a.go", "package a\n", "no test passed, which proves nothing", []string{"./..."}},
+		"no such package": {"a/a.go", "package a\n", "[setup failed]", []string{"./nowhere"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status, out := testRun(t, map[string]string{c.file: c.text}, c.args...)
+			if status == 0 || !strings.Contains(out, c.says) {
+				t.Errorf("status %d:\n%s", status, out)
+			}
+		})
+	}
+}
