@@ -123,9 +123,6 @@ func (b *State) SetVolume(v schema.Number) { b.volume = v }
 // SetPlaces are the fleet's places from now on; nil = none.
 func (b *State) SetPlaces(p *score.Places) { b.places = p }
 
-// About is what the driver says of the body as a whole.
-func (b *State) About() *driver.Body { return &b.driver }
-
 // Units are all units.
 func (b *State) Units() []schema.Unit { return b.units }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"troupe/schema"
 	"troupe/schema/score"
 )
 
@@ -38,9 +37,4 @@ func (b *State) located(do *score.Action) *score.Action {
 	at.Point, at.XM, at.YM = "", &p.XM, &p.YM
 	at.ThetaRad = cmp.Or(do.ThetaRad, p.ThetaRad)
 	return &at
-}
-
-// Capabilities are what a story is measured against.
-func (b *State) Capabilities(languages []string) schema.Caps {
-	return schema.Caps{Units: b.units, Points: b.Points(), Languages: languages}
 }

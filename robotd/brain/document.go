@@ -8,10 +8,8 @@ import (
 	"troupe/robotd/link"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
-	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
-	"troupe/schema/sign"
 )
 
 // stateDocument is the robot as of now, in one piece.
@@ -127,26 +125,6 @@ func (t *step) modesDocument() *schema.Modes {
 	return d
 }
 
-func (t *step) capsDocument() *schema.Caps {
-	d := &schema.Caps{
-		TS: t.now.Wall, Session: t.report.Session(),
-		Robot:    schema.CapsRobot{Model: t.body.About().Model, Serial: t.body.About().Serial, HW: t.body.About().Hardware, Driver: t.body.About().Driver},
-		Software: schema.CapsSoftware{Robotd: t.cfg.Version, Protocol: []string{schema.Protocol}},
-		Limits:   schema.CapsLimits{MaxCmdBytes: schema.TopicOf(schema.TopicCmd).MaxBytes, MaxBlobBytes: t.cfg.MaxBlob, DedupeWindow: request.MaxPerClient},
-		Verbs:    manual.Verbs(&t.body), Arguments: schema.ArgumentsOf(manual.Verbs(&t.body)),
-		Units: append([]schema.Unit{}, t.body.Units()...), Points: append([]string{}, t.body.Points()...),
-		Languages: t.cfg.Languages, Labels: t.cfg.Labels, Handlers: []string{}, Interrupters: t.cfg.Interrupts.Interrupters,
-		Features: t.features(),
-		Notes: []string{
-			"No stop that is sent over a network or decided by software is an emergency stop. Use the device on the robot.",
-		},
-	}
-	for _, h := range t.cfg.Interrupts.Handlers {
-		d.Handlers = append(d.Handlers, h.ID)
-	}
-	return d
-}
-
 // linkDocument is how well operators are heard, and what follows when they no
 // longer are.
 func (t *step) linkDocument() schema.StateLink {
@@ -189,26 +167,4 @@ func (t *step) queueDocument() schema.StateQueue {
 		q.Current, q.Waiting = acts[0], append(q.Waiting, acts[1:]...)
 	}
 	return q
-}
-
-// features are what this release can do, and what of the rest this body and this
-// configuration allow.
-func (s *State) features() []schema.Feature {
-	all := []schema.Feature{schema.FeatureInlineActions, schema.FeatureReplay, schema.FeatureAssets}
-	_, drives := s.body.Of(schema.UnitDrive)
-	for _, f := range []struct {
-		feature schema.Feature
-		has     bool
-	}{
-		{schema.FeatureSigning, s.cfg.Signing != sign.Off},
-		{schema.FeatureTeleop, drives},
-		{schema.FeatureMap, drives && len(s.body.Points()) > 0},
-		{schema.FeatureHoming, len(s.body.About().Homing) > 0},
-		{schema.FeatureRequireSight, s.cfg.Safety.RequireSight},
-	} {
-		if f.has {
-			all = append(all, f.feature)
-		}
-	}
-	return all
 }

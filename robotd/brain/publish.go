@@ -67,6 +67,8 @@ func (t *step) tellModes() {
 // nobody to tell.
 func (t *step) tellCaps() {
 	if t.report.Session() != "" {
-		t.publish(effect.Document{Topic: schema.TopicCaps, Value: t.capsDocument()})
+		d := t.body.Caps(t.cfg, manual.Verbs(&t.body))
+		d.TS, d.Session = t.now.Wall, t.report.Session()
+		t.publish(effect.Document{Topic: schema.TopicCaps, Value: d})
 	}
 }
