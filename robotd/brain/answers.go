@@ -125,7 +125,7 @@ func (t *step) sound() {
 // behind it stands beside the client: only a fleetd instance speaks for persons, whom it has
 // seen.
 func (t *step) asker(client, by string) string {
-	if by != "" && t.fleetds.has(client) {
+	if by != "" && t.beats.Senders.Has(client) {
 		return by
 	}
 	return schema.Asker(client, by)

@@ -150,10 +150,10 @@ func (t *step) heartbeat(seq int64) *schema.Heartbeat {
 	h := &schema.Heartbeat{
 		Session: t.report.Session(), Seq: seq, MonoMS: t.now.Mono.Milliseconds(), Boot: t.report.Boot(),
 		Mode: t.activeMode(), Safety: t.safety.At, StateSeq: t.report.StateSeq(),
-		Link: schema.HeartbeatLink{State: t.link.At, Client: cmp.Or(t.fleetds[0].client, t.link.Client), FleetSeq: t.fleetSeq},
+		Link: schema.HeartbeatLink{State: t.link.At, Client: cmp.Or(t.beats.Senders.Newest(), t.link.Client), FleetSeq: t.beats.Seq},
 	}
-	if t.fleetSeq > 0 {
-		h.Link.FleetAgeMS = (t.now.Mono - t.halfOpen.Last).Milliseconds()
+	if t.beats.Seq > 0 {
+		h.Link.FleetAgeMS = (t.now.Mono - t.beats.HalfOpen.Last).Milliseconds()
 	}
 	if off, ok := t.clockOffset(); ok {
 		h.Clock = schema.HeartbeatClock{OffsetMS: off.Milliseconds(), Known: true}

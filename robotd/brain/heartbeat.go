@@ -20,9 +20,9 @@ func (t *step) heard(ev event.Heard) {
 	if ev.Local {
 		return
 	}
-	t.halfOpen.Heard(t.now.Mono)
-	t.fleetSeq = ev.Beat.Seq
-	t.fleetds.heard(ev.Client, ev.Beat.Session)
+	t.beats.HalfOpen.Heard(t.now.Mono)
+	t.beats.Seq = ev.Beat.Seq
+	t.beats.Senders.Heard(ev.Client, ev.Beat.Session)
 	t.learnTime(ev.Client, ev.Beat.TS)
 }
 
@@ -30,7 +30,7 @@ func (t *step) heard(ev event.Heard) {
 func (t *step) reach() {
 	t.reached(link.Tick(&t.link, t.now.Mono, t.cfg.Link))
 	t.toReport(report.Step.Undispute)
-	if t.halfOpen.Detected(t.now.Mono, t.cfg.Link) {
+	if t.beats.HalfOpen.Detected(t.now.Mono, t.cfg.Link) {
 		t.do(effect.Renew{Why: "fleetd says that it is there, and its heartbeats do not come"})
 	}
 }
@@ -89,60 +89,23 @@ func (t *step) clockOffset() (time.Duration, bool) {
 // received notes, before ev is judged, when the loop ran and when something arrived
 // over the connection: what arrives right after a gap in either may be as old as that.
 func (t *step) received(ev event.Event) {
-	t.gaps.Stepped(t.now.Mono)
+	t.beats.Gaps.Stepped(t.now.Mono)
 	switch ev.(type) {
 	case event.Heard:
-		t.gaps.Arrived(t.now.Mono, true, t.cfg.Link)
+		t.beats.Gaps.Arrived(t.now.Mono, true, t.cfg.Link)
 	case event.Command, event.Frame, event.Stopped, event.Called, event.DesiredStory, event.DesiredSet, event.DesiredConfig, event.DesiredMode, event.Seen, event.FleetdSeen, event.NotTaken, event.Delivered:
-		t.gaps.Arrived(t.now.Mono, false, t.cfg.Link)
+		t.beats.Gaps.Arrived(t.now.Mono, false, t.cfg.Link)
 	}
 }
 
 // late is how much later than it was sent a command may have come: it was held up on
 // its way, or here since it was read.
 func (t *step) late(ev event.Command) time.Duration {
-	late := t.gaps.Longest(t.now.Mono)
+	late := t.beats.Gaps.Longest(t.now.Mono)
 	if ev.Read > 0 {
 		late = max(late, t.now.Mono-ev.Read)
 	}
 	return late
-}
-
-// maxInstances bounds how many senders of heartbeats the robot knows by their
-// sessions.
-const maxInstances = 4
-
-// fleetd is one sender of heartbeats and its session.
-type fleetd struct{ client, session string }
-
-// instances are those that were heard last, the newest first.
-type fleetInstances [maxInstances]fleetd
-
-func (d *fleetInstances) heard(client, session string) {
-	at := maxInstances - 1
-	for i := range d {
-		if d[i].client == client {
-			at = i
-			break
-		}
-	}
-	copy(d[1:at+1], d[:at])
-	d[0] = fleetd{client, session}
-}
-
-// has reports whether a client sends heartbeats, as fleetd instances alone may.
-func (d *fleetInstances) has(client string) bool {
-	return slices.ContainsFunc(d[:], func(k fleetd) bool { return k.client == client })
-}
-
-// of names the client of a session.
-func (d *fleetInstances) of(session string) (string, bool) {
-	for _, k := range d {
-		if session != "" && k.session == session {
-			return k.client, true
-		}
-	}
-	return "", false
 }
 
 // fleetdSeen hears that a fleetd instance is not there any more; whoever had control through
@@ -152,7 +115,7 @@ func (t *step) fleetdSeen(p schema.Presence) {
 	if p.State == schema.PresenceOnline {
 		return
 	}
-	if client, ok := t.fleetds.of(p.Session); ok {
+	if client, ok := t.beats.Senders.Of(p.Session); ok {
 		t.manual.Gone(client)
 	}
 }

@@ -13,8 +13,8 @@ import (
 // connected tells every document anew: the broker may have lost them all.
 func (t *step) connected(ev event.Connected) {
 	t.reports().Connected(ev.Session)
-	t.halfOpen.Opened(t.now.Mono)
-	t.gaps.Opened(t.now.Mono)
+	t.beats.HalfOpen.Opened(t.now.Mono)
+	t.beats.Gaps.Opened(t.now.Mono)
 	t.note("post", "down", "up", "the broker granted everything", "")
 	t.reached(link.Joined(&t.link, t.now.Mono))
 	t.documents()
@@ -59,8 +59,8 @@ func (t *step) disconnected(ev event.Disconnected) {
 	t.reports().Disconnected(fault)
 	clear(t.retained)
 	t.stops.Disconnected()
-	t.halfOpen.Closed()
-	t.gaps.Closed()
+	t.beats.HalfOpen.Closed()
+	t.beats.Gaps.Closed()
 	if t.safety.At != schema.SafetyDisabled {
 		t.reached(link.Parted(&t.link, t.now.Mono))
 	}

@@ -63,11 +63,8 @@ type State struct {
 	callsOff []callsOff // who waits for what they call off to end
 
 	// The fleet.
-	halfOpen link.HalfOpen
-	gaps     link.Gaps
-	fleetSeq int64
-	fleetds  fleetInstances
-	clock    clock.FleetTime
+	beats link.Heartbeats
+	clock clock.FleetTime
 
 	// What was told, and what is to be.
 	report   report.State

@@ -130,12 +130,12 @@ func (t *step) hear(ev event.Event) {
 	case event.Seen:
 		t.toReport(func(r report.Step) { r.Seen(ev) })
 	case event.FleetdSeen:
-		t.halfOpen.Fleetd(ev.Presence.State == schema.PresenceOnline, t.now.Mono)
+		t.beats.HalfOpen.Fleetd(ev.Presence.State == schema.PresenceOnline, t.now.Mono)
 		t.fleetdSeen(ev.Presence)
 		if ev.Presence.State == schema.PresenceOnline {
-			t.gaps.Expect()
+			t.beats.Gaps.Expect()
 		} else {
-			t.gaps.Closed()
+			t.beats.Gaps.Closed()
 		}
 	case event.Connected:
 		t.connected(ev)

@@ -1,0 +1,52 @@
+package link
+
+import "slices"
+
+// Heartbeats is what the robot knows of those who send them, and of the connection over
+// which they come.
+type Heartbeats struct {
+	HalfOpen HalfOpen
+	Gaps     Gaps
+	Senders  Senders
+	Seq      int64 // of the newest of a fleetd instance; 0 = none came
+}
+
+// maxSenders bounds how many senders of heartbeats the robot knows by their sessions.
+const maxSenders = 4
+
+// sender is one sender of heartbeats and its session.
+type sender struct{ client, session string }
+
+// Senders are those whose heartbeats came last, the newest first.
+type Senders [maxSenders]sender
+
+// Heard notes that a heartbeat came.
+func (d *Senders) Heard(client, session string) {
+	at := maxSenders - 1
+	for i := range d {
+		if d[i].client == client {
+			at = i
+			break
+		}
+	}
+	copy(d[1:at+1], d[:at])
+	d[0] = sender{client, session}
+}
+
+// Newest is the client whose heartbeat came last; empty for none.
+func (d *Senders) Newest() string { return d[0].client }
+
+// Has reports whether a client sends heartbeats, as fleetd instances alone may.
+func (d *Senders) Has(client string) bool {
+	return slices.ContainsFunc(d[:], func(k sender) bool { return k.client == client })
+}
+
+// Of names the client of a session.
+func (d *Senders) Of(session string) (string, bool) {
+	for _, k := range d {
+		if session != "" && k.session == session {
+			return k.client, true
+		}
+	}
+	return "", false
+}
