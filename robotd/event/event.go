@@ -11,37 +11,6 @@ import (
 	"troupe/schema/sign"
 )
 
-// DesiredSet is what activities or places the fleet wants the robot to have.
-type DesiredSet struct {
-	Kind     sign.Kind
-	Document schema.DesiredSet
-	Digest   string           // as of Desired
-	Problems []schema.Problem // as of Desired
-	Emptied  bool             // as of Desired
-}
-
-func (DesiredSet) event() {}
-
-// DesiredConfig is how the fleet wants the robot to behave.
-type DesiredConfig struct {
-	Document schema.DesiredConfig
-	Digest   string           // as of Desired
-	Problems []schema.Problem // as of Desired
-	Emptied  bool             // as of Desired
-}
-
-func (DesiredConfig) event() {}
-
-// DesiredMode is the mode that the fleet wants the robot to be in.
-type DesiredMode struct {
-	Document schema.DesiredMode
-	Digest   string           // as of Desired
-	Problems []schema.Problem // as of Desired
-	Emptied  bool             // as of Desired
-}
-
-func (DesiredMode) event() {}
-
 // Event is something that happened to the robot. The set is closed: Step knows
 // them all.
 type Event interface{ event() }
@@ -114,17 +83,6 @@ type (
 		Client string
 		Beat   schema.FleetHeartbeat
 		Local  bool
-	}
-
-	// DesiredStory is what the fleet wants the robot to perform.
-	DesiredStory struct {
-		Document schema.DesiredStory
-		// Digest is what a signature of what came has to be of: sign.Digest.
-		Digest string
-		// Problems: it cannot be understood; then Desired state says nothing.
-		Problems []schema.Problem
-		// Emptied: somebody deleted the document. That changes nothing.
-		Emptied bool
 	}
 
 	// Arriving says how many bytes of a file are here already.
@@ -203,7 +161,6 @@ func (SettingsSaved) event() {}
 func (LatchesSaved) event()  {}
 func (Delivered) event()     {}
 func (Heard) event()         {}
-func (DesiredStory) event()  {}
 func (Arriving) event()      {}
 func (Fetched) event()       {}
 func (ContentSaved) event()  {}
@@ -247,3 +204,25 @@ type (
 
 func (Stopped) event() {}
 func (Called) event()  {}
+
+// Desired is a document in which the fleet says what it wants of the robot, as it came.
+type Desired[T any] struct {
+	Kind     sign.Kind
+	Document T
+	// Digest is what a signature of what came has to be of: sign.Digest.
+	Digest string
+	// Problems: it cannot be understood; then Document says nothing.
+	Problems []schema.Problem
+	// Emptied: somebody deleted the document. That changes nothing.
+	Emptied bool
+}
+
+func (Desired[T]) event() {}
+
+// The desired documents. Those of activities and of places are told apart by their Kind.
+type (
+	DesiredStory  = Desired[schema.DesiredStory]
+	DesiredSet    = Desired[schema.DesiredSet]
+	DesiredConfig = Desired[schema.DesiredConfig]
+	DesiredMode   = Desired[schema.DesiredMode]
+)

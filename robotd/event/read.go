@@ -8,33 +8,23 @@ import (
 
 // ReadDesired turns a desired document into an event; an empty one was deleted.
 func ReadDesired(k schema.TopicKind, payload []byte) Event {
-	emptied := len(payload) == 0
 	switch k {
-	case schema.TopicDesiredActivities, schema.TopicDesiredPlaces:
-		ev := DesiredSet{Kind: sign.Activities, Emptied: emptied}
-		if k == schema.TopicDesiredPlaces {
-			ev.Kind = sign.Places
-		}
-		if !emptied {
-			ev.Document, ev.Digest, ev.Problems = read[schema.DesiredSet](payload)
-		}
-		return ev
+	case schema.TopicDesiredActivities:
+		return readDesired[schema.DesiredSet](sign.Activities, payload)
+	case schema.TopicDesiredPlaces:
+		return readDesired[schema.DesiredSet](sign.Places, payload)
 	case schema.TopicDesiredConfig:
-		ev := DesiredConfig{Emptied: emptied}
-		if !emptied {
-			ev.Document, ev.Digest, ev.Problems = read[schema.DesiredConfig](payload)
-		}
-		return ev
+		return readDesired[schema.DesiredConfig](sign.Config, payload)
 	case schema.TopicDesiredMode:
-		ev := DesiredMode{Emptied: emptied}
-		if !emptied {
-			ev.Document, ev.Digest, ev.Problems = read[schema.DesiredMode](payload)
-		}
-		return ev
+		return readDesired[schema.DesiredMode](sign.Mode, payload)
 	}
-	ev := DesiredStory{Emptied: emptied}
-	if !emptied {
-		ev.Document, ev.Digest, ev.Problems = read[schema.DesiredStory](payload)
+	return readDesired[schema.DesiredStory](sign.Story, payload)
+}
+
+func readDesired[T any](k sign.Kind, payload []byte) Desired[T] {
+	ev := Desired[T]{Kind: k, Emptied: len(payload) == 0}
+	if !ev.Emptied {
+		ev.Document, ev.Digest, ev.Problems = read[T](payload)
 	}
 	return ev
 }
