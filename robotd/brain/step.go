@@ -114,12 +114,8 @@ func (t *step) hear(ev event.Event) {
 		}
 	case event.Heard:
 		t.heard(ev)
-	case event.DesiredStory:
-		t.toDesired(func(d desired.Step) { d.TakeStory(ev) })
-	case event.DesiredSet:
-		t.toDesired(func(d desired.Step) { d.TakeSet(ev) })
-	case event.DesiredConfig, event.DesiredMode:
-		t.toDesired(func(d desired.Step) { d.TakeDocument(ev) })
+	case event.DesiredStory, event.DesiredSet, event.DesiredConfig, event.DesiredMode:
+		t.toDesired(func(d desired.Step) { d.Take(ev) })
 	case event.Arriving:
 		t.toDesired(func(d desired.Step) { d.Content(delivery.Arriving(ev)) })
 	case event.Fetched:

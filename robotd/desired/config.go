@@ -65,20 +65,12 @@ func (k keptConfig) judge(c *config.Config) config.Judged {
 	return config.Judge(c, k.Values, k.Vouched)
 }
 
-// takeConfig hears how the fleet wants the robot to behave.
-func (t Step) takeConfig(ev event.DesiredConfig) {
-	if t.misunderstood(sign.Config, ev.Problems) {
-		return
-	}
-	if ev.Emptied {
-		t.Out.Event("config_ignored", "config", "", "", effect.Described{Detail: "the desired state was deleted from the broker; that changes nothing"})
-		return
-	}
+// takeConfig takes how the fleet wants the robot to behave.
+func (t Step) takeConfig(ev event.DesiredConfig, v Verified) {
 	d := &ev.Document
-	v := t.Verify(sign.Subject{Kind: sign.Config, Robot: t.cfg.ID, FleetID: d.FleetID, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, nil, nil)
 	t.config.dirty = true
 	if t.admit(&t.config.intake, v, ev, maps.EqualFunc(d.Values, t.config.kept.Values, config.SameValue)) {
-		k := keptConfig{Rev: ev.Document.Rev, Values: ev.Document.Values, Vouched: v.verified}
+		k := keptConfig{Rev: d.Rev, Values: d.Values, Vouched: v.verified}
 		if !k.Vouched {
 			k.AtLeast = t.cfg.Signing
 		}

@@ -10,50 +10,76 @@ import (
 	"troupe/schema/sign"
 )
 
-// TakeStory hears which story the fleet desires.
-func (t Step) TakeStory(ev event.DesiredStory) {
-	if t.misunderstood(sign.Story, ev.Problems) {
-		return
+// claim is what every desired document says of itself. Documents without a blob have no
+// pin.
+type claim struct {
+	fleetID      string
+	rev, counter int64
+	sig          *schema.Signature
+	pin          *schema.StoryPin
+	released     *schema.Signature
+}
+
+// Take takes in a desired document, of whatever kind.
+func (t Step) Take(ev event.Event) {
+	switch ev := ev.(type) {
+	case event.DesiredStory:
+		d := &ev.Document
+		take(t, sign.Story, ev, claim{d.FleetID, d.Rev, d.Counter, d.Sig, d.Story, d.Released}, Step.takeStory)
+	case event.DesiredSet:
+		d := &ev.Document
+		take(t, ev.Kind, ev, claim{d.FleetID, d.Rev, d.Counter, d.Sig, d.Set, d.Released}, Step.takeSet)
+	case event.DesiredConfig:
+		d := &ev.Document
+		take(t, sign.Config, ev, claim{fleetID: d.FleetID, rev: d.Rev, counter: d.Counter, sig: d.Sig}, Step.takeConfig)
+	case event.DesiredMode:
+		d := &ev.Document
+		take(t, sign.Mode, ev, claim{fleetID: d.FleetID, rev: d.Rev, counter: d.Counter, sig: d.Sig}, Step.takeMode)
 	}
-	if ev.Emptied {
+}
+
+// take verifies a document that can be read and was not deleted, and hands it to what it
+// is about.
+func take[T any](t Step, k sign.Kind, ev event.Desired[T], c claim, to func(Step, event.Desired[T], Verified)) {
+	switch {
+	case len(ev.Problems) > 0:
+		p := ev.Problems[0]
+		t.Out.Event("bad_request", deliveryOf(k), p.Pointer, "", effect.Described{Reason: schema.ReasonBadRequest, Detail: "the desired " + string(k) + " was not understood: " + schema.Legible(p.String())})
+	case ev.Emptied:
+		t.emptied(k)
+	default:
+		to(t, ev, t.Verify(sign.Subject{Kind: k, Robot: t.cfg.ID, FleetID: c.fleetID, Rev: c.rev, Counter: c.counter, Document: ev.Digest}, c.sig, c.pin, c.released))
+	}
+}
+
+// emptied notes that somebody deleted a document, which changes nothing.
+func (t Step) emptied(k sign.Kind) {
+	switch k {
+	case sign.Story:
 		t.delivering(delivery.Emptied{})
-		return
+	case sign.Activities, sign.Places:
+		t.furnishing(k, delivery.Emptied{})
+	default:
+		t.Out.Event(string(k)+"_ignored", string(k), "", "", effect.Described{Detail: "the desired state was deleted from the broker; that changes nothing"})
 	}
-	d := &ev.Document
-	v := t.Verify(sign.Subject{Kind: sign.Story, Robot: t.cfg.ID, FleetID: d.FleetID, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, d.Story, d.Released)
-	w := delivery.DesiredStory(d)
+}
+
+// takeStory takes the story that the fleet desires.
+func (t Step) takeStory(ev event.DesiredStory, v Verified) {
+	w := delivery.DesiredStory(&ev.Document)
 	t.delivering(delivery.Document{Desired: w, Refused: v.Refused, Detail: v.Detail})
 	if t.story.Took(w) {
 		t.believe(v)
 	}
 }
 
-// TakeSet hears which activities or places the fleet desires.
-func (t Step) TakeSet(ev event.DesiredSet) {
-	if t.misunderstood(ev.Kind, ev.Problems) {
-		return
-	}
-	if ev.Emptied {
-		t.furnishing(ev.Kind, delivery.Emptied{})
-		return
-	}
-	d := &ev.Document
-	v := t.Verify(sign.Subject{Kind: ev.Kind, Robot: t.cfg.ID, FleetID: d.FleetID, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, d.Set, d.Released)
-	w := delivery.DesiredSet(d)
+// takeSet takes the activities or places that the fleet desires.
+func (t Step) takeSet(ev event.DesiredSet, v Verified) {
+	w := delivery.DesiredSet(&ev.Document)
 	t.furnishing(ev.Kind, delivery.Document{Desired: w, Refused: v.Refused, Detail: v.Detail})
 	if ev.Kind == sign.Places && t.places.Took(w) || ev.Kind == sign.Activities && t.activities.Took(w) {
 		t.believe(v)
 	}
-}
-
-// misunderstood tells of a desired state that cannot be read; it changes nothing.
-func (t Step) misunderstood(k sign.Kind, problems []schema.Problem) bool {
-	if len(problems) == 0 {
-		return false
-	}
-	p := problems[0]
-	t.Out.Event("bad_request", deliveryOf(k), p.Pointer, "", effect.Described{Reason: schema.ReasonBadRequest, Detail: "the desired " + string(k) + " was not understood: " + schema.Legible(p.String())})
-	return true
 }
 
 // Adopt makes the robot obey another fleet's desired documents.

@@ -80,7 +80,7 @@ func (t Step) forget(d *intake) {
 	foreign := d.foreign
 	*d = intake{}
 	if foreign != nil {
-		t.TakeDocument(foreign)
+		t.Take(foreign)
 	}
 }
 
@@ -101,14 +101,4 @@ func (t Step) Keep() {
 		t.Out.Do(effect.SaveSetting{Name: ModeSetting, Value: string(effect.Encode(&t.mode.state))})
 	}
 	t.config.dirty, t.mode.dirty = true, true
-}
-
-// TakeDocument hears a desired state without a blob.
-func (t Step) TakeDocument(ev event.Event) {
-	switch ev := ev.(type) {
-	case event.DesiredConfig:
-		t.takeConfig(ev)
-	case event.DesiredMode:
-		t.takeMode(ev)
-	}
 }

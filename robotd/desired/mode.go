@@ -13,7 +13,6 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/request"
 	"troupe/schema"
-	"troupe/schema/sign"
 )
 
 // ModeSetting keeps a desiredmode.State.
@@ -55,17 +54,9 @@ func selectable(c *config.Config, m schema.ModeID) bool {
 	return false
 }
 
-// takeMode hears which mode the fleet desires.
-func (t Step) takeMode(ev event.DesiredMode) {
-	if t.misunderstood(sign.Mode, ev.Problems) {
-		return
-	}
-	if ev.Emptied {
-		t.Out.Event("mode_ignored", string(sign.Mode), "", "", effect.Described{Detail: "the desired state was deleted from the broker; that changes nothing"})
-		return
-	}
+// takeMode takes which mode the fleet desires.
+func (t Step) takeMode(ev event.DesiredMode, v Verified) {
 	d, w := &ev.Document, &t.mode
-	v := t.Verify(sign.Subject{Kind: sign.Mode, Robot: t.cfg.ID, FleetID: d.FleetID, Rev: d.Rev, Counter: d.Counter, Document: ev.Digest}, d.Sig, nil, nil)
 	w.dirty = true
 	if !selectable(t.cfg, d.Mode) && v.Refused == "" {
 		v.Refused, v.Detail = schema.ReasonUnknownMode, fmt.Sprintf("revision %d: %s is no mode that can be desired", d.Rev, schema.Legible(string(d.Mode)))
