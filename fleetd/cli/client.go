@@ -171,7 +171,7 @@ func (sh *shell) unreachable(err error, hint string) error {
 // readStream reads fleetd's event stream until it ends. each gets the name and the
 // data of every event.
 func (sh *shell) readStream(ctx context.Context, query url.Values, each func(event string, data []byte) error) error {
-	// fleetd sends something every second, so a silent stream is dead even if TCP has
+	// fleetd sends its status every 2 s, so a silent stream is dead even if TCP has
 	// not noticed.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -249,7 +249,7 @@ var triggers = map[schema.Status]Trigger{
 	schema.StatusSuperseded: SaysNewer,
 }
 
-// reason returns the robot's reason, for people.
+// reasonText returns the robot's reason, for people.
 func reasonText(a schema.Ack) string {
 	var parts []string
 	if a.Reason != "" {

@@ -47,7 +47,7 @@ func (p *plan) republish(topic schema.TopicKind, r Robot) (Told, bool, error) {
 	return p.set(sign.Activities, r)
 }
 
-// applyChanges reports whether an unchanged document must be published again.
+// mustRepublish reports whether an unchanged document must be published again.
 func (p *plan) mustRepublish(r Robot, sig *schema.Signature) bool {
 	return p.seal.Outdated(sig) || r.Heard.Overtakes(r.Told.Rev)
 }
