@@ -36,8 +36,8 @@ func (sh *shell) assetPutCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "put FILE...", Short: "upload sounds (WAV, Ogg, MP3, FLAC) and images (PNG, JPEG) of at most 16 MiB",
 		Long: `Upload sounds (WAV, Ogg, MP3, FLAC) and images (PNG, JPEG) of at most 16 MiB each. Acts refer
-		to them by name: the file name without its extension, unless --name gives another. A
-		published story keeps the bytes that it was published with; publish it again to use new ones.`,
+to them by name: the file name without its extension, unless --name gives another. A
+published story keeps the bytes that it was published with; publish it again to use new ones.`,
 		Example: "  fleetd asset put sounds/gong.wav\n  fleetd asset put take-7.flac --name gong",
 		Args:    atLeastOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {

@@ -18,7 +18,7 @@ func (sh *shell) auditCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "audit", Short: "show who did what, the newest first", Args: cobra.NoArgs,
 		Long: `Show who did what, the newest first: requests to fleetd, and commands that other MQTT clients
-		sent to robots directly (mqtt GROUP/VERB). Velocity frames of manual driving are not recorded.`,
+sent to robots directly (mqtt GROUP/VERB). Velocity frames of manual driving are not recorded.`,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var got struct {
 				Notes []api.Noted `json:"notes"`

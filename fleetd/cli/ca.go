@@ -27,8 +27,8 @@ func (sh *shell) caInit() *cobra.Command {
 	c := &cobra.Command{
 		Use: "init", Short: "make the root and intermediate certificates of a fleet", Args: cobra.NoArgs,
 		Long: `Make the fleet's certificate authority. The root signs the intermediate, the intermediate
-		signs the certificates of robots, servers and fleetd instances; fleetd serve --ca DIR needs
-		only the intermediate. A folder that is not empty is never overwritten.`,
+signs the certificates of robots, servers and fleetd instances; fleetd serve --ca DIR needs
+only the intermediate. A folder that is not empty is never overwritten.`,
 		Example: "  fleetd ca init --dir /etc/troupe/ca --name museum",
 		RunE: run(func(*cobra.Command, []string) error {
 			if err := vault.Make(dir, name, time.Now()); errors.Is(err, vault.ErrExists) {
@@ -94,7 +94,7 @@ func (sh *shell) caServer() *cobra.Command {
 	c := &cobra.Command{
 		Use: "server", Short: "make the TLS server certificate of a broker or a fleetd instance", Args: cobra.NoArgs,
 		Long: `Make a TLS server certificate, valid for 398 days. It must contain every name and address
-		under which clients reach the server.`,
+under which clients reach the server.`,
 		Example: "  fleetd ca server --dir ca --dns broker.museum.example --ip 10.0.0.2 --out broker",
 		RunE: run(func(*cobra.Command, []string) error {
 			var addresses []netip.Addr
@@ -123,9 +123,9 @@ func (sh *shell) caService() *cobra.Command {
 	c := &cobra.Command{
 		Use: "service", Short: "make the client certificate of a fleetd instance for the broker", Args: cobra.NoArgs,
 		Long: `Make the client certificate of a fleetd instance that runs without the folder of keys.
-		fleetd serve --ca makes its own. Anybody with the key can act as fleetd: if the key is lost or
-		stolen, revoke its certificate with fleetd ca revoke SERIAL. The folder records the
-		certificate, and a fleetd instance that runs with the folder lists it (fleetd ca list).`,
+fleetd serve --ca makes its own. Anybody with the key can act as fleetd: if the key is lost or
+stolen, revoke its certificate with fleetd ca revoke SERIAL. The folder records the
+certificate, and a fleetd instance that runs with the folder lists it (fleetd ca list).`,
 		RunE: run(func(*cobra.Command, []string) error {
 			serial := ""
 			err := p.save(sh, func(v *vault.Vault, now time.Time) (ca.Pair, error) {

@@ -38,8 +38,8 @@ func (sh *shell) caRevoke() *cobra.Command {
 	c := &cobra.Command{
 		Use: "revoke SERIAL", Short: "revoke one certificate, at once", Args: cobra.ExactArgs(1),
 		Long: `Revoke one certificate, of a fleetd instance or a robot: brokers close its connections and
-		refuse it from now on. The name can still connect with another certificate; fleetd robot
-		revoke revokes a robot with all its certificates.`,
+refuse it from now on. The name can still connect with another certificate; fleetd robot
+revoke revokes a robot with all its certificates.`,
 		Example: "  fleetd ca revoke 65bf527bf4f23c5b34be9bd5477f7649c466932e --why 'the laptop is lost'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(why) == "" {

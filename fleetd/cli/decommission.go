@@ -23,9 +23,9 @@ func (sh *shell) decommissionCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "decommission ROBOT", Short: "remove a robot from the fleet", Args: exactlyOne,
 		Long: `Remove a robot from the fleet: fleetd revokes its credentials; when the robot is offline,
-		fleetd deletes its retained documents at the broker, the presence first, and archives its row.
-		Its history stays. Stops for all robots no longer wait for it. The removal continues in the
-		background, also after a restart of fleetd.
+fleetd deletes its retained documents at the broker, the presence first, and archives its row.
+Its history stays. Stops for all robots no longer wait for it. The removal continues in the
+background, also after a restart of fleetd.
 
 A robot that is online is refused, unless --yes is given: then it is stopped and disconnected.`,
 		Example: "  fleetd robot decommission r7 --why 'worn out'\n  fleetd robot decommission r7 --status",
@@ -96,7 +96,7 @@ func (sh *shell) orphansCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "orphans [ROBOT...]", Short: "list retained documents of unknown robots",
 		Long: `List the retained documents of robots that are unknown to the fleet; --delete deletes those of
-		the named robots. They are never deleted automatically.`,
+the named robots. They are never deleted automatically.`,
 		Example: "  fleetd robot orphans\n  fleetd robot orphans r9 --delete",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if remove {

@@ -35,9 +35,9 @@ func (sh *shell) deleteCommand(kind string) *cobra.Command {
 	c := &cobra.Command{
 		Use: "delete NAME", Short: "delete; recover undoes it", Args: exactlyOne,
 		Long: `Delete; the recover command undoes it. An act is removed from every story that uses it; a
-		story left without acts is deleted too; robots with such a story get its new revision. To
-		confirm, repeat the numbers that --dry-run prints, and name every story whose robots would be
-		left without a default story.`,
+story left without acts is deleted too; robots with such a story get its new revision. To
+confirm, repeat the numbers that --dry-run prints, and name every story whose robots would be
+left without a default story.`,
 		Example: "  fleetd " + kind + " delete welcome --dry-run\n  fleetd " + kind + " delete welcome --expect-stories 1 --expect-robots 5 --yes-clear-default museum-morning",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			query := url.Values{

@@ -50,8 +50,8 @@ func (sh *shell) desiredConfig() *cobra.Command {
 	c := &cobra.Command{
 		Use: "config [KEY=VALUE...] [ROBOT...]", Short: "change the desired settings",
 		Long: `Change the desired settings of robots. A value that is valid JSON is JSON, any other is a
-		string. Settings that are not named stay as they are. Each robot reports key by key what it
-		accepted.`,
+string. Settings that are not named stay as they are. Each robot reports key by key what it
+accepted.`,
 		Example: "  fleetd desired config boot_mode=ato r1 r2\n  fleetd desired config control.required=all -l site=museum\n  fleetd desired config --unset boot_mode r1",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			change := api.DesiredConfig{Set: map[string]jsontext.Value{}, Unset: unset}
@@ -93,7 +93,7 @@ func (sh *shell) desiredMode() *cobra.Command {
 	c := &cobra.Command{
 		Use: "mode MODE ROBOT...", Short: "set the desired mode after start-up", Args: atLeastOne,
 		Long: `Set the mode that robots enter after start-up. With --apply now a robot also changes to it
-		once, when it receives the document. It never ends a stop, a lost link or somebody's control.`,
+once, when it receives the document. It never ends a stop, a lost link or somebody's control.`,
 		Example: "  fleetd desired mode ato -l site=museum\n  fleetd desired mode mnl r1 --apply now",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			return sh.setDesired(cmd.Context(), args[1:], w, api.DesiredRequest{Mode: &api.DesiredMode{Mode: schema.ModeID(args[0]), Apply: schema.ApplyMode(apply)}})

@@ -28,9 +28,9 @@ func (sh *shell) enrolCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "enrol ROBOT", Short: "make an enrolment token for a robot", Args: exactlyOne,
 		Long: `Make an enrolment token and print the command to type on the robot. The robot makes its own
-		key and gets its certificate with the token. A token can be used once, is valid for a day,
-		and is replaced by the next one made for the same robot. Anybody with the token can become
-		that robot: treat it like a password.`,
+key and gets its certificate with the token. A token can be used once, is valid for a day,
+and is replaced by the next one made for the same robot. Anybody with the token can become
+that robot: treat it like a password.`,
 		Example: "  fleetd robot enrol r7\n  fleetd robot enrol r7 --serial B-0412 --valid 2h",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if valid != 0 && (valid < time.Minute || valid > 7*24*time.Hour) {
@@ -111,9 +111,9 @@ func (sh *shell) revokeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "revoke ROBOT", Short: "revoke a robot's credentials, at once", Args: exactlyOne,
 		Long: `Revoke a robot's credentials: brokers close its connections at once and refuse its name and
-		every certificate issued to it. This is not a stop: a disconnected robot does what its modes
-		do without a link. It remains in the fleet; enrolling it again with a new token ends the
-		revocation, and so does fleetd adopt where robots have passwords.`,
+every certificate issued to it. This is not a stop: a disconnected robot does what its modes
+do without a link. It remains in the fleet; enrolling it again with a new token ends the
+revocation, and so does fleetd adopt where robots have passwords.`,
 		Example: "  fleetd robot revoke r7 --why 'stolen from hall 2'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(why) == "" && !dry {

@@ -35,8 +35,8 @@ func (sh *shell) keyNew() *cobra.Command {
 	c := &cobra.Command{
 		Use: "new FILE", Short: "make a key, and print the line that makes robots trust it", Args: exactlyOne,
 		Long: `Make an Ed25519 key. The file is secret: fleetd serve --sign-key FILE signs with it. The
-		printed line is public: give it to robotd --trust-key, or add it to the file of trusted keys
-		in the robot's data folder. An existing file is never overwritten.`,
+printed line is public: give it to robotd --trust-key, or add it to the file of trusted keys
+in the robot's data folder. An existing file is never overwritten.`,
 		RunE: run(func(_ *cobra.Command, args []string) error {
 			role, err := roleOf(text)
 			if err != nil {

@@ -12,7 +12,7 @@ import (
 func (sh *shell) controlCommand() *cobra.Command {
 	c := sh.verbs("control", "control of robots: acquire, renew, release, takeover")
 	c.Long = `Control of a robot. One person at a time holds it, as a lease that must be renewed; manual
-	commands need it. fleetd holds it in the name of --by.`
+commands need it. fleetd holds it in the name of --by.`
 	c.Example = "  fleetd control acquire r1 --wait\n  fleetd control renew r1 --ttl-ms 60000 --wait\n  fleetd control release r1 --wait"
 	return c
 }
@@ -29,8 +29,8 @@ func (sh *shell) performCommand() *cobra.Command {
 	v, _ := schema.VerbOf("act", "perform")
 	c := sh.verb(v)
 	c.Long = `Perform an act: in mode mnl as a manual command, in mode ato as an interrupt of the story. It
-	is an act of the robot's story, or a file with a list of actions. In mnl it waits until
-	earlier ones are done, unless --clear cancels them.`
+is an act of the robot's story, or a file with a list of actions. In mnl it waits until
+earlier ones are done, unless --clear cancels them.`
 	c.Example = "  fleetd act perform r1 --act welcome --with guest=Ann --wait\n  fleetd act perform r1 --actions actions.yaml --clear --wait"
 	return c
 }

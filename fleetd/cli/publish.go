@@ -172,9 +172,9 @@ func (sh *shell) publishCommand(kind string) *cobra.Command {
 	c := &cobra.Command{
 		Use: "publish (-f FILE... | NAME...)", Short: "publish files or drafts, each as its next revision",
 		Long: `Save files as drafts and publish each as its next revision; or publish the named drafts. From
-		a folder, sounds and images are uploaded first, then acts are published, then stories; act
-		publish publishes only the acts. Robots keep the revision that they have until a story is
-		assigned to them again.`,
+a folder, sounds and images are uploaded first, then acts are published, then stories; act
+publish publishes only the acts. Robots keep the revision that they have until a story is
+assigned to them again.`,
 		Example: "  fleetd " + kind + " publish -f museum/\n  fleetd " + kind + " publish welcome",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if (len(paths) == 0) == (len(args) == 0) {

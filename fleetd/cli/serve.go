@@ -35,7 +35,7 @@ func (sh *shell) serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "run fleetd",
 		Long: `Run fleetd: API and live page over HTTP, robots over MQTT, all lasting data in a database.
-		When it is ready it prints one line: ready http=http://127.0.0.1:8080
+When it is ready it prints one line: ready http=http://127.0.0.1:8080
 
 It does not authenticate HTTP clients yet, and so listens on this machine only, unless
 --exposed is given.

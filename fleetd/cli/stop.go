@@ -21,8 +21,8 @@ func (sh *shell) stopCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "stop ROBOT...", Short: "stop robots at once and latch the stop (software, not an emergency stop)",
 		Long: `Stop robots at once and latch the stop. fleetd sends it before it persists it, also to robots
-		that seem offline, without waiting for the database or for a confirmation. Each robot stays
-		stopped under the id of the stop, across restarts of any program, until that id is released:
+that seem offline, without waiting for the database or for a confirmation. Each robot stays
+stopped under the id of the stop, across restarts of any program, until that id is released:
 
   fleetd stop list
   fleetd stop release ID --why 'the stage is clear'
@@ -92,8 +92,8 @@ func (sh *shell) stopListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "list the latched stops, the newest first", Args: cobra.NoArgs,
 		Long: `List the latched stops, the newest first. The list may be incomplete while fleetd cannot read
-		its database, or a robot reports a stop that is not persisted yet; the command then warns on
-		standard error and exits with 3. It also warns if fleetd is not connected to its broker.`,
+its database, or a robot reports a stop that is not persisted yet; the command then warns on
+standard error and exits with 3. It also warns if fleetd is not connected to its broker.`,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var got latchedStops
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "stops"}, &got); err != nil {
@@ -119,8 +119,8 @@ func (sh *shell) stopReleaseCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "release ID...", Short: "release stops by their ids", Args: atLeastOne,
 		Long: `Release stops by their ids, all of them or none. Robots that hold no other stop are then
-		DISABLED, and move only after fleetd safety enable. A release needs the database; the audit
-		keeps who released the stop and why.`,
+DISABLED, and move only after fleetd safety enable. A release needs the database; the audit
+keeps who released the stop and why.`,
 		Example: "  fleetd stop release stop-260517-093000-1f0c --why 'the stage is clear'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(why) == "" {
