@@ -34,7 +34,7 @@ var Table = fsm.Table[State, Trigger]{
 	{From: fsm.In(Queued), On: SendIt, To: Sent, Why: "published to the broker"},
 	{From: fsm.In(Sent), On: SendIt, To: Sent, Why: "no acknowledgement yet, so it was sent again"},
 	{From: fsm.In(Queued), On: CancelIt, To: Cancelled, Why: "cancelled before it was sent"},
-	{From: fsm.In(Queued), On: NotPersisted, To: Cancelled, Why: "not sent: the database did not confirm that it was persisted"},
+	{From: fsm.In(Queued), On: NotPersisted, To: Cancelled, Why: "not sent: the database did not say whether it was recorded"},
 	{From: fsm.In(Queued), On: StopReleased, To: Cancelled, Why: "its latched stop was released before it was sent"},
 	{From: fsm.In(Sent), On: StopReleased, To: Unknown, Why: "its latched stop was released, so it is not sent again; it may or may not have been executed"},
 	{From: fsm.In(Queued), On: DeadlinePassed, To: Undelivered, Why: "it expired before the robot could be reached"},
