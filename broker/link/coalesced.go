@@ -36,7 +36,7 @@ func (d *dispatcher) coalesce(m Message, now time.Time) bool {
 	if d.dedupKey != nil {
 		key = d.dedupKey(m)
 	}
-	if key == "" { // it may undo earlier messages, so those go first
+	if key == "" { // m may undo held messages, so these go first
 		for old, ok := d.takeHeld(true, now); ok; old, ok = d.takeHeld(true, now) {
 			d.urgent = append(d.urgent, old)
 		}

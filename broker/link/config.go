@@ -134,18 +134,18 @@ type Config struct {
 	KeepAlive      time.Duration // 10 s, whole seconds
 	ConnectTimeout time.Duration // 5 s, each for the dial, the handshake, the subscriptions and the echo
 	// Quiet is after how long without any received message a link with a presence tests
-	// whether it still receives: it publishes the presence again, which must come back. 15
-	// s.
+	// whether it still receives (15 s): it publishes the presence again, which must come
+	// back.
 	Quiet        time.Duration
 	Renewal      time.Duration // 1 min between renewals of the subscriptions with Renew
 	WriteTimeout time.Duration // 3 s without progress
 	BackoffMin   time.Duration // 500 ms; the waits between attempts are random
 	BackoffMax   time.Duration // 10 s, the longest wait; a session that lasted half of it resets the backoff
-	// Random answers what waits are drawn by, from 0 up to 1. Whoever wants the
-	// same waits in every run gives his own.
+	// Random returns numbers from 0 up to 1 for the random waits. A test that needs the
+	// same waits in every run provides its own. nil: math/rand.
 	Random    func() float64
-	Queue     int // 4096 messages inwards
-	Outbox    int // 256 messages outwards
+	Queue     int // 4096 received messages
+	Outbox    int // 256 messages to send
 	MaxPacket int // 1280 KiB, in both directions
 
 	Logger *slog.Logger

@@ -134,7 +134,7 @@ func (g *guard) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 		case !again && len(has) >= most:
 			why = fmt.Sprintf("more than %d subscriptions", most)
 		case !g.searches.allow(c.Name):
-			g.report(c, subscribeRefused, schema.ReasonOverloaded, f.Filter, fmt.Sprintf("subscribe: more than %d filters a second", g.rates.search))
+			g.report(c, subscribeRefused, schema.ReasonOverloaded, f.Filter, fmt.Sprintf("subscribe: more than %d filters per second", g.rates.search))
 			f.Filter = ""
 			continue
 		}

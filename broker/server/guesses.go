@@ -37,7 +37,7 @@ type guess struct {
 	last  time.Time
 }
 
-// place reports whether there was a wrong password from an address lately.
+// isSuspect reports whether there was a wrong password from an address lately.
 func (g *guesses) isSuspect(now time.Time, a netip.Addr) bool {
 	was, known := g.of[claim{from: a}]
 	return known && now.Sub(was.last) < forgiveAfter
@@ -65,7 +65,7 @@ func (g *guesses) add(now time.Time, c claim) time.Duration {
 	return min(longestPause, firstPause<<min(beyond-1, 8))
 }
 
-// delayed counts the delayed answers by address.
+// delayedAnswers counts the delayed answers by address.
 type delayedAnswers struct {
 	of  map[netip.Addr]int
 	all int

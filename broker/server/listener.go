@@ -235,7 +235,7 @@ func (l *listener) refuse() {
 	_ = closeEndpoints(l.endpoints) // an error means that they are closed already
 }
 
-// sessions returns the open connections.
+// all returns the open connections.
 func (l *listener) all() []*conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()

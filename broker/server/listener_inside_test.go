@@ -28,7 +28,7 @@ func TestIPv6NetworkCountsAsOneAddress(t *testing.T) {
 	}
 }
 
-// place is a connection from a given address.
+// connFrom is a connection from a given address.
 type connFrom struct {
 	net.Conn
 	remote net.Addr

@@ -29,7 +29,7 @@ type throttle struct {
 	byComplaint map[complaint]*repetitions
 }
 
-// throttledLog counts the repetitions since a line was logged.
+// repetitions counts the repetitions since a line was logged.
 type repetitions struct {
 	at     time.Time
 	count  int

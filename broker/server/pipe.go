@@ -112,7 +112,7 @@ func (s *stream) write(b []byte) (int, error) {
 	}
 }
 
-// addWaiting returns when something changed or the deadline has passed. Only a blocked call
+// wait returns when something changed or the deadline has passed. Only a blocked call
 // needs a timer; most writes never block.
 func (s *stream) wait(deadline time.Time) {
 	if !deadline.IsZero() {

@@ -11,7 +11,7 @@ import (
 )
 
 // retainedByUser remembers the retained documents of users of the users file. They are
-// deleted when the user loses its role. Robots' documents are not among them, because
+// deleted when the user loses their role. Robots' documents are not among them, because
 // fleetd deletes those, nor are those of fleetd instances, which belong to the fleet.
 type retainedByUser struct {
 	mu sync.Mutex

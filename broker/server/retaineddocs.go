@@ -8,9 +8,9 @@ import (
 	"github.com/mochi-mqtt/server/v2/packets"
 )
 
-// retained limits the bytes of retained documents, and prevents a search of them while one is
-// being retained. The library adds the topic of each retained message to its tree under a
-// lock that the search for a new subscriber does not take.
+// retainedDocs limits the bytes of retained documents, and prevents a search of them while
+// one is being retained. The library adds the topic of each retained message to its tree
+// under a lock that the search for a new subscriber does not take.
 //
 // Both critical sections are as short as the hooks allow and never wait for a network:
 // that of a document lasts from the guard's decision until it is retained, that of a

@@ -94,7 +94,7 @@ func (g *guard) recheckAll(why func(*conn, *client) string) {
 	}
 }
 
-// onExpiry ends a connection whose client certificate has expired. It may not have sent
+// expired ends a connection whose client certificate has expired. It may not have sent
 // CONNECT yet.
 func (g *guard) expired(nc *conn) {
 	g.kick(nc, kick{"expired", "its certificate expired at " + nc.expires.UTC().Format(time.RFC3339)})

@@ -119,14 +119,14 @@ func (s *sessions) take(id string, c *conn, tell func(old *conn)) (old *conn, er
 	}
 }
 
-// sessions returns the connections that have an id.
+// all returns the connections that have an id.
 func (s *sessions) all() []*conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Values(s.byID))
 }
 
-// endpointKinds counts the connections by role, and robots' blob connections as "blobs".
+// kinds counts the connections by role, and robots' blob connections as "blobs".
 func (s *sessions) kinds() map[string]int64 {
 	out := map[string]int64{"blobs": 0}
 	for _, r := range access.Roles {
