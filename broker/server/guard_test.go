@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"troupe/broker/brokertest"
+	"troupe/broker/server"
 	"troupe/schema"
 )
 
@@ -42,6 +43,25 @@ func TestCommandAndAnswerAreRouted(t *testing.T) {
 	if ms := other.Inbox("#"); len(ms) > 0 {
 		t.Fatalf("op2 subscribed to everything and received messages for op1: %v", ms)
 	}
+}
+
+// BenchmarkCommand measures the broker's work for one command of QoS 0 to one robot,
+// together with that of both clients.
+func BenchmarkCommand(b *testing.B) {
+	broker := start(b, brokertest.InProcess, func(c *server.Config) { c.CommandRate = 1 << 30 })
+	robot, op := broker.Client(b, "r1"), broker.Client(b, "op1")
+	robot.TrySubscribe(0, r1+"cmd/#")
+	const burst = 500
+	commands := bytes.Repeat(packet(r1+"cmd/op1/mode/set", "ato"), burst)
+	for b.Loop() {
+		if err := op.Raw(commands); err != nil {
+			b.Fatal(err)
+		}
+		op.Ping()
+		for len(robot.Inbox("#")) > 0 {
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/burst, "ns/command")
 }
 
 // A verb that no table lists reaches the robot, which answers it, unless it might be an
