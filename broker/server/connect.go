@@ -100,7 +100,7 @@ func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
 		return false
 	case err != nil:
 		g.counters.add(connectRefused)
-		g.throttledLog.add(slog.LevelError, "connect refused", "lingers", c.Name, "client", cl.ID, "why", err)
+		g.throttledLog.add(slog.LevelError, "connect refused", "old connection open", c.Name, "client", cl.ID, "why", err)
 		return false
 	case old != nil:
 		g.throttledLog.add(slog.LevelWarn, "session taken over", "", cl.ID, "client", cl.ID, "from", remote(old.raw), "by", cl.Net.Remote)
@@ -108,7 +108,7 @@ func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
 	// A right that was lost since identify checked it is noticed here or by recheckAll.
 	if why := g.whyRefused(connOf(cl), c); why != "" {
 		g.counters.add(connectRefused)
-		g.throttledLog.add(slog.LevelWarn, "connect refused", "wrong", c.Name, "client", cl.ID, "why", why)
+		g.throttledLog.add(slog.LevelWarn, "connect refused", "not allowed", c.Name, "client", cl.ID, "why", why)
 		return false
 	}
 	return true
@@ -124,7 +124,7 @@ func (g *guard) connectsTooOften(cl *mqtt.Client, c *client) bool {
 		return false
 	}
 	g.counters.add(connectFlapping)
-	g.throttledLog.add(slog.LevelWarn, "connect refused", "flaps", cl.ID, "client", cl.ID, "remote", cl.Net.Remote, "why", "connects too often", "pause", connectInterval)
+	g.throttledLog.add(slog.LevelWarn, "connect refused", "too often", cl.ID, "client", cl.ID, "remote", cl.Net.Remote, "why", "connects too often", "pause", connectInterval)
 	_ = g.srv.SendConnack(cl, packets.ErrServerUnavailable, false, nil)
 	cl.Stop(packets.ErrServerUnavailable)
 	return true

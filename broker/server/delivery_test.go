@@ -252,13 +252,13 @@ func TestSlowSubscriberGetsNewestDocuments(t *testing.T) {
 func TestClientWithoutAcknowledgementsIsCut(t *testing.T) {
 	const most = 8192
 	b := start(t, withoutTimeouts, func(c *server.Config) { c.MaxInflight = most })
-	deaf, robot := b.Client(t, "op1"), b.Client(t, "r1")
-	deaf.Quiet()
-	deaf.Subscribe(r1 + "event")
+	silent, robot := b.Client(t, "op1"), b.Client(t, "r1")
+	silent.Quiet()
+	silent.Subscribe(r1 + "event")
 	for range 100 {
 		flood(t, robot, 100, func(i int) []byte { return publishQoS1(r1+"event", "{}", 0, i) })
 	}
-	deaf.Lost()
+	silent.Lost()
 	if s := b.Status(); s["connections_unacknowledged"] != 1 {
 		t.Errorf("status %v", s)
 	}

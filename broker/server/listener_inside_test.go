@@ -55,15 +55,15 @@ func TestFleetReconnectsDuringConnectFlood(t *testing.T) {
 		if got := taken(300, museum); got != 300 {
 			t.Errorf("%d of 300 robots behind one address are accepted", got)
 		}
-		stranger := func(int) string { return "192.0.2.2" }
-		if got := taken(100_000, stranger); got != 1000 {
+		unknown := func(int) string { return "192.0.2.2" }
+		if got := taken(100_000, unknown); got != 1000 {
 			t.Errorf("%d connections of one address are accepted at once, want 1000", got)
 		}
 		if got := taken(300, museum); got != 300 {
 			t.Errorf("%d of 300 robots are accepted during a flood", got)
 		}
 		time.Sleep(time.Second)
-		if got := taken(1000, stranger); got != 250 {
+		if got := taken(1000, unknown); got != 250 {
 			t.Errorf("%d connections of one address are accepted a second, want 250", got)
 		}
 		time.Sleep(time.Hour)

@@ -101,8 +101,8 @@ func TestRevocationListOfFleetdTakesEffectAtOnce(t *testing.T) {
 			t.Errorf("after a list that is %s: code %d", why, code)
 		}
 	}
-	stranger := b.Client(t, "op1")
-	stranger.Retain(topic, revokedList(9, `"r3"`, ""))
+	unknown := b.Client(t, "op1")
+	unknown.Retain(topic, revokedList(9, `"r3"`, ""))
 	stays.Ping()
 
 	fleetd.Retain(topic, revokedList(8, "", ""))

@@ -94,10 +94,10 @@ func TestCertificateDeterminesIdentity(t *testing.T) {
 			got.Close()
 		}
 	}
-	stranger := other.Client(schema.RoleRobot, "r1")
+	unknown := other.Client(schema.RoleRobot, "r1")
 	expired := ca.Client(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) })
 	server := ca.Client(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} })
-	for why, own := range map[string]tls.Certificate{"of another CA": stranger, "that has expired": expired, "for servers": server} {
+	for why, own := range map[string]tls.Certificate{"of another CA": unknown, "that has expired": expired, "for servers": server} {
 		config := ca.TLS()
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &own, nil }
 		if _, code := brokertest.TryConnect(t, brokertest.OverTLS(b.AddrOf("mqtts"), config), brokertest.Hello{Name: "r1", ClientID: "r1"}); code == 0 {
