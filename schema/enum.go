@@ -10,7 +10,7 @@ const (
 	ModeStr  ModeID = "str"  // start-up and engineering: loads the map, calibrates
 	ModeMnl  ModeID = "mnl"  // manual, the default mode
 	ModeAto  ModeID = "ato"  // automatic: performs the default story
-	ModeSafe ModeID = "safe" // link lost or mnl unavailable; built in, never asked for
+	ModeSafe ModeID = "safe" // link lost or mnl unavailable; built in, cannot be requested
 )
 
 // SafetyState is the state of the safety core, which alone permits motion.
@@ -22,7 +22,7 @@ const (
 	SafetySoftStop SafetyState = "SOFT_STOP" // the mode's own shutdown runs, then STOP
 	SafetyStop     SafetyState = "STOP"      // damping to standstill, then DISABLED
 	SafetyHalt     SafetyState = "HALT"      // units halt at once, always ends in E_STOP
-	SafetyEStop    SafetyState = "E_STOP"    // units off; only an operator's reset leads out
+	SafetyEStop    SafetyState = "E_STOP"    // units off; left only by an operator's reset
 	SafetyReset    SafetyState = "RESET"     // units clear their errors, then DISABLED
 )
 
@@ -82,7 +82,7 @@ const (
 type LinkState string
 
 const (
-	LinkNever    LinkState = "never" // not one heartbeat since boot: not a loss
+	LinkNever    LinkState = "never" // no heartbeat since boot; not a loss
 	LinkUp       LinkState = "up"
 	LinkDegraded LinkState = "degraded"
 	LinkLost     LinkState = "lost"
@@ -102,7 +102,7 @@ type PresenceState string
 const (
 	PresenceOnline   PresenceState = "online"
 	PresenceOffline  PresenceState = "offline" // announced by the robot
-	PresenceLost     PresenceState = "lost"    // only ever in a will
+	PresenceLost     PresenceState = "lost"    // only in a last will
 	PresenceSleeping PresenceState = "sleeping"
 )
 
@@ -113,8 +113,8 @@ const (
 	StatusAccepted   Status = "ACCEPTED"
 	StatusInProgress Status = "IN_PROGRESS"
 	StatusSucceeded  Status = "SUCCEEDED"
-	StatusRejected   Status = "REJECTED" // nothing was touched
-	StatusFailed     Status = "FAILED"   // was begun, did not end well
+	StatusRejected   Status = "REJECTED" // nothing was changed
+	StatusFailed     Status = "FAILED"   // was started but did not succeed
 	StatusCancelled  Status = "CANCELLED"
 	StatusExpired    Status = "EXPIRED"
 	StatusSuperseded Status = "SUPERSEDED"
@@ -155,7 +155,7 @@ const (
 	DeployValidating DeployPhase = "validating"
 	DeployStaged     DeployPhase = "staged"
 	DeployWaiting    DeployPhase = "waiting"
-	DeployHeld       DeployPhase = "held" // will not be taken by itself; reason says why
+	DeployHeld       DeployPhase = "held" // not applied by itself; reason says why
 	DeployActivating DeployPhase = "activating"
 	DeployActive     DeployPhase = "active"
 	DeployRejected   DeployPhase = "rejected"
@@ -188,10 +188,10 @@ const (
 type RefKind string
 
 const (
-	RefCommand   RefKind = "command"   // CLIENT/ID: which took over, called off or stopped this one, is busy with what it needs, or was called off by it
+	RefCommand   RefKind = "command"   // CLIENT/ID: the command that superseded, cancelled or stopped this one, that occupies what this one needs, or that this one cancelled
 	RefLatch     RefKind = "latch"     // a latched stop, as in safety.latches of the state
-	RefClient    RefKind = "client"    // who has control
-	RefUnit      RefKind = "unit"      // one that is out of order, as in units of the state
+	RefClient    RefKind = "client"    // the client that has control
+	RefUnit      RefKind = "unit"      // a unit with an error, as in units of the state
 	RefInput     RefKind = "input"     // a stop input that is pressed
 	RefAlert     RefKind = "alert"     // as in alerts of the state
 	RefInterrupt RefKind = "interrupt" // as in interrupts of the state: what interrupt/cancel takes
@@ -202,14 +202,14 @@ const (
 type Feature string
 
 const (
-	FeatureInlineActions Feature = "inline_actions" // act/perform takes actions of the sender's own
-	FeatureReplay        Feature = "replay"         // events are kept on disk and told again
-	FeatureAssets        Feature = "assets"         // stories may bring files, large ones over HTTPS
+	FeatureInlineActions Feature = "inline_actions" // act/perform accepts a list of actions
+	FeatureReplay        Feature = "replay"         // events are stored on disk; sys/replay publishes them again
+	FeatureAssets        Feature = "assets"         // stories may contain files; large ones are fetched over HTTPS
 	FeatureSigning       Feature = "signing"        // the signatures of desired documents are checked; require or warn
-	FeatureTeleop        Feature = "teleop"         // it is driven by frames: manual/velocity
-	FeatureMap           Feature = "map"            // it goes to points and places
-	FeatureHoming        Feature = "homing"         // calibration moves it and waits for safety/enable
-	FeatureRequireSight  Feature = "require_sight"  // enable and reset have to say which heartbeat their sender saw
+	FeatureTeleop        Feature = "teleop"         // the robot can be driven with frames: manual/velocity
+	FeatureMap           Feature = "map"            // the robot can go to points and places
+	FeatureHoming        Feature = "homing"         // calibration moves the robot and waits for safety/enable
+	FeatureRequireSight  Feature = "require_sight"  // enable and reset have to name the newest heartbeat that their sender has seen
 )
 
 // Role is the role of a broker identity. The topic and verb tables list what each role
@@ -220,10 +220,10 @@ const (
 	RoleRobot     Role = "robot"
 	RoleFleetd    Role = "fleetd"
 	RoleObserver  Role = "observer"
-	RoleStop      Role = "stop" // a wall button: may stop and read, nothing else
+	RoleStop      Role = "stop" // a wall button: may only stop and read
 	RoleResponder Role = "responder"
 	RoleOperator  Role = "operator"
-	RoleConsole   Role = "console" // at one robot: an operator of that one alone
+	RoleConsole   Role = "console" // at one robot: an operator of this robot only
 	RoleAdmin     Role = "admin"
-	RoleBroker    Role = "broker" // wills and notices come from the broker itself
+	RoleBroker    Role = "broker" // publishes wills and notices
 )

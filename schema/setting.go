@@ -37,22 +37,22 @@ var linkLossWords = []string{string(LinkLossSafe), string(LinkLossContinue)}
 // ConfigKeys lists everything that the fleet may set. A key that also exists in the
 // robot's own file has the same name there.
 var ConfigKeys = []ConfigKey{
-	{Name: "labels", Type: ConfigLabels, Why: "what the fleet calls the robot by; a stop may name them"},
-	{Name: "languages", Type: ConfigList, Restart: true, Why: "what the robot speaks, the preferred first; acts are laid out with it"},
-	{Name: "boot_mode", Type: ConfigWord, OneOf: []string{string(ModeMnl), string(ModeAto)}, Restart: true, Why: "the mode after start-up; a desired mode goes before it"},
-	{Name: "link_loss.str", Type: ConfigWord, OneOf: linkLossWords, Why: "what str does when no operator is heard"},
-	{Name: "link_loss.mnl", Type: ConfigWord, OneOf: linkLossWords, Why: "what mnl does when no operator is heard"},
-	{Name: "link_loss.ato", Type: ConfigWord, OneOf: linkLossWords, Why: "what ato does when no operator is heard"},
-	{Name: "on_link_return", Type: ConfigWord, OneOf: []string{"wait", "continue"}, Why: "what ato does when an operator is heard again: wait for auto/continue, or continue"},
-	{Name: "require_sight", Type: ConfigBoolean, Why: "refuse safety/enable and safety/reset that do not say which heartbeat their sender saw"},
-	{Name: "control.required", Type: ConfigWord, OneOf: []string{"none", "manual", "all"}, Why: "what needs a lease: nothing but driving, what is done manually, or setting modes too"},
-	{Name: "clients", Type: ConfigRanks, OneOf: []string{"automation", "operator", "admin", "local"}, Why: "whose lease gives way to whose; who is not listed is an operator"},
-	{Name: "signing", Type: ConfigWord, OneOf: []string{"off", "warn", "require"}, Why: "what becomes of a desired state whose signature does not verify; never loosened by such a one"},
-	{Name: "probation_ms", Type: ConfigInteger, Min: 1000, Max: 600_000, Why: "how long a new story may take to begin before the previous one returns"},
+	{Name: "labels", Type: ConfigLabels, Why: "the robot's labels; stops and other requests may select robots by them"},
+	{Name: "languages", Type: ConfigList, Restart: true, Why: "languages that the robot speaks, the preferred first; texts and durations of acts depend on them"},
+	{Name: "boot_mode", Type: ConfigWord, OneOf: []string{string(ModeMnl), string(ModeAto)}, Restart: true, Why: "the mode after start-up; a desired mode takes precedence"},
+	{Name: "link_loss.str", Type: ConfigWord, OneOf: linkLossWords, Why: "what str does when the link to the operators is lost"},
+	{Name: "link_loss.mnl", Type: ConfigWord, OneOf: linkLossWords, Why: "what mnl does when the link to the operators is lost"},
+	{Name: "link_loss.ato", Type: ConfigWord, OneOf: linkLossWords, Why: "what ato does when the link to the operators is lost"},
+	{Name: "on_link_return", Type: ConfigWord, OneOf: []string{"wait", "continue"}, Why: "what ato does when the link to the operators is back: wait for auto/continue, or continue"},
+	{Name: "require_sight", Type: ConfigBoolean, Why: "refuse safety/enable and safety/reset that do not name the newest heartbeat that their sender has seen"},
+	{Name: "control.required", Type: ConfigWord, OneOf: []string{"none", "manual", "all"}, Why: "what needs a lease: only driving (none), all manual commands (manual), or setting modes too (all)"},
+	{Name: "clients", Type: ConfigRanks, OneOf: []string{"automation", "operator", "admin", "local"}, Why: "rank of each client, which decides whose lease another may take over; a client that is not listed is an operator"},
+	{Name: "signing", Type: ConfigWord, OneOf: []string{"off", "warn", "require"}, Why: "what the robot does with a desired document whose signature does not verify; such a document cannot loosen this setting"},
+	{Name: "probation_ms", Type: ConfigInteger, Min: 1000, Max: 600_000, Why: "how long a new story may take to start before the previous one replaces it"},
 	{Name: "low_battery", Type: ConfigNumber, Min: 0, Max: 1, Why: "share of 1 below which the robot goes to charge"},
-	{Name: "charged", Type: ConfigNumber, Min: 0, Max: 1, Why: "share of 1 from which it comes back"},
-	{Name: "heartbeat_ms", Type: ConfigInteger, Min: 1000, Max: 5000, Why: "how often the robot says that its loop lives"},
-	{Name: "event_rate", Type: ConfigInteger, Min: 1, Max: 20, Why: "events a second, beyond which they are counted and left out; safety's never are"},
+	{Name: "charged", Type: ConfigNumber, Min: 0, Max: 1, Why: "share of 1 from which it returns"},
+	{Name: "heartbeat_ms", Type: ConfigInteger, Min: 1000, Max: 5000, Why: "interval of the robot's heartbeat"},
+	{Name: "event_rate", Type: ConfigInteger, Min: 1, Max: 20, Why: "events per second; further ones are dropped and counted, but never those of safety"},
 }
 
 // ConfigKeyOf returns the key of a name.
