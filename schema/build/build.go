@@ -1,5 +1,5 @@
-// Package build says which build a program is: the one word that each of them
-// prints for `version`, and that robot and fleetd tell each other.
+// Package build identifies the build of a program: the word that each program prints for
+// `version` and that robots and fleetd report to each other.
 package build
 
 import (
@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Revision is the start of the commit that the program was built from, or the
-// module's version where it was built without its history.
+// Revision returns the start of the commit hash of the build, or the module's version if
+// the program was built without the repository.
 func Revision() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -17,8 +17,8 @@ func Revision() string {
 	return revision(info)
 }
 
-// Time is when that commit was made; zero where nobody knows. It cannot be earlier
-// now.
+// Time returns the time of that commit; zero if unknown. It is a lower bound of the
+// present time.
 func Time() time.Time {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestTheCommitComesBeforeTheVersion(t *testing.T) {
+func TestRevisionPrefersCommitOverVersion(t *testing.T) {
 	for _, c := range []struct {
 		commit, want string
 	}{
@@ -24,7 +24,7 @@ func TestTheCommitComesBeforeTheVersion(t *testing.T) {
 	}
 }
 
-func TestTheTimeOfABuildIsThatOfItsCommit(t *testing.T) {
+func TestTimeIsThatOfCommit(t *testing.T) {
 	for text, want := range map[string]time.Time{
 		"":                     {},
 		"yesterday":            {},

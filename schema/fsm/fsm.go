@@ -1,12 +1,12 @@
-// Package fsm holds state machines that are tables.
+// Package fsm provides state machines as tables.
 //
-// A table is a list of rows "from these states, on this event, to that state,
-// because". What is not listed is refused; there is no default row and no guard
-// beside the table: a caller turns facts into a named event first, so that both
-// outcomes of a question are rows that can be read, checked and drawn.
+// A table is a list of rows "from these states, on this event, to that state, because". An
+// event without a row is refused; there are no default rows and no guards. Callers evaluate
+// guards first and choose a named event, so that every outcome is a row that can be read,
+// checked and drawn.
 //
-// The package decides nothing about timing or effects: Next answers where an
-// event leads and why, the owner of the state does the rest.
+// The package knows no timing and no effects: Next returns where an event leads and why;
+// the owner of the state does the rest.
 package fsm
 
 import (
@@ -15,23 +15,23 @@ import (
 	"strings"
 )
 
-// Row is one edge, or one edge from each of several states.
+// Row is a transition from one or more states.
 type Row[S, E comparable] struct {
 	From []S
 	On   E
 	To   S
-	Why  string // a sentence a person can be shown
+	Why  string // a reason for people
 }
 
-// Table is a whole machine. Order carries no meaning: Check refuses two rows
-// for the same state and event.
+// Table is a state machine. The order of rows has no meaning: Check reports two rows for
+// the same state and event.
 type Table[S, E comparable] []Row[S, E]
 
-// In lists the states a row starts from.
+// In lists the states that a row starts from.
 func In[S comparable](states ...S) []S { return states }
 
-// Next returns the row that event on takes from state s, or false when the
-// machine refuses the event there.
+// Next returns the row for event on in state s, or false if the machine refuses the event
+// in s.
 func (t Table[S, E]) Next(s S, on E) (Row[S, E], bool) {
 	for i := range t {
 		if t[i].On != on {
@@ -46,7 +46,7 @@ func (t Table[S, E]) Next(s S, on E) (Row[S, E], bool) {
 	return Row[S, E]{}, false
 }
 
-// Accepts lists the events that s has a row for, in table order.
+// Accepts lists the events for which s has a row, in table order.
 func (t Table[S, E]) Accepts(s S) []E {
 	var on []E
 	for _, r := range t {
@@ -59,13 +59,12 @@ func (t Table[S, E]) Accepts(s S) []E {
 	return on
 }
 
-// Check returns one sentence for each fault of the table: two rules for one
-// state and event, a row without a reason or without a state to start from, a
-// state of all that no row leads to (but for start), or one that no row leaves
-// (but for those named as ends).
+// Check returns one sentence for each error in the table: two rows for one state and
+// event, a row without a reason or without a start state, a state that no row leads to
+// (except start), or a state that no row leaves (except ends).
 func (t Table[S, E]) Check(start S, all []S, ends ...S) []string {
 	var faults []string
-	known, reached, left := set(all), map[S]bool{start: true}, set(ends)
+	known, reached, left := setOf(all), map[S]bool{start: true}, setOf(ends)
 	type edge struct {
 		s S
 		e E
@@ -107,8 +106,8 @@ func (t Table[S, E]) Check(start S, all []S, ends ...S) []string {
 	return faults
 }
 
-// Mermaid draws the table as a stateDiagram-v2 body; edges between the same two
-// states are joined into one arrow.
+// Mermaid draws the table as a stateDiagram-v2. Transitions between the same two states
+// share one arrow.
 func (t Table[S, E]) Mermaid(start S) string {
 	type pair struct{ from, to S }
 	labels := map[pair][]string{}
@@ -130,7 +129,7 @@ func (t Table[S, E]) Mermaid(start S) string {
 	return b.String()
 }
 
-// Markdown renders the rows with their reasons, for documents.
+// Markdown renders the rows with their reasons as a table.
 func (t Table[S, E]) Markdown() string {
 	var b strings.Builder
 	b.WriteString("| from | on | to | why |\n|---|---|---|---|\n")
@@ -144,10 +143,10 @@ func (t Table[S, E]) Markdown() string {
 	return b.String()
 }
 
-// node keeps mermaid from reading a hyphen in a name as part of an arrow.
+// node replaces hyphens, which Mermaid would read as parts of arrows.
 func node[S any](s S) string { return strings.ReplaceAll(fmt.Sprint(s), "-", "_") }
 
-func set[S comparable](list []S) map[S]bool {
+func setOf[S comparable](list []S) map[S]bool {
 	m := make(map[S]bool, len(list))
 	for _, s := range list {
 		m[s] = true

@@ -17,7 +17,7 @@ var door = Table[state, event]{
 	{From: In[state]("locked"), On: "turn-key", To: "shut", Why: "the key unlocks"},
 }
 
-func TestNextTakesTheListedEdgeAndRefusesTheRest(t *testing.T) {
+func TestNextRefusesUnlistedEvents(t *testing.T) {
 	if row, ok := door.Next("shut", "turn-key"); !ok || row.To != "locked" || row.Why != "the key locks" {
 		t.Errorf("shut on turn-key: got %+v, %v", row, ok)
 	}
@@ -29,9 +29,9 @@ func TestNextTakesTheListedEdgeAndRefusesTheRest(t *testing.T) {
 	}
 }
 
-func TestCheckNamesEveryFault(t *testing.T) {
+func TestCheckReportsEveryError(t *testing.T) {
 	if got := door.Check("open", []state{"open", "shut", "locked"}); len(got) != 0 {
-		t.Fatalf("a sound table has faults: %q", got)
+		t.Fatalf("a valid table has errors: %q", got)
 	}
 	for _, c := range []struct {
 		name string
@@ -52,7 +52,7 @@ func TestCheckNamesEveryFault(t *testing.T) {
 	}
 }
 
-func TestMermaidJoinsEdges(t *testing.T) {
+func TestMermaidJoinsArrows(t *testing.T) {
 	got := append(Table[state, event]{{From: In[state]("open"), On: "wind", To: "shut", Why: "x"}}, door...).Mermaid("open")
 	want := "stateDiagram-v2\n    [*] --> open\n    open --> shut: wind, push\n    shut --> open: pull\n    shut --> locked: turn-key\n    locked --> shut: turn-key\n"
 	if got != want {

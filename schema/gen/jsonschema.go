@@ -13,7 +13,7 @@ import (
 	"troupe/schema"
 )
 
-// messages are the types that travel, by the name that the topic table uses.
+// messages lists the types of messages by their names in the topic table.
 var messages = map[string]any{
 	"Presence":       schema.Presence{},
 	"Heartbeat":      schema.Heartbeat{},
@@ -47,11 +47,11 @@ func schemaFile(message string) string { return strings.ToLower(message) + ".sch
 func jsonSchemas() (map[string][]byte, error) {
 	for _, t := range schema.Topics {
 		if t.Message != "" && messages[t.Message] == nil {
-			return nil, fmt.Errorf("topic %s carries %s, of which gen knows no type", t.Kind, t.Message)
+			return nil, fmt.Errorf("topic %s: gen has no type for the message %s", t.Kind, t.Message)
 		}
 	}
 	r := jsonschema.Reflector{
-		// Readers ignore what they do not know, so that a minor version can add.
+		// Readers ignore unknown fields, so that a minor version can add some.
 		AllowAdditionalProperties: true,
 		ExpandedStruct:            true,
 		Anonymous:                 true,
@@ -75,19 +75,19 @@ func jsonSchemas() (map[string][]byte, error) {
 		}
 		text, err := indent(s)
 		if err != nil {
-			return nil, fmt.Errorf("schema of %s: %w", name, err)
+			return nil, fmt.Errorf("encode the schema of %s: %w", name, err)
 		}
 		out[schemaFile(name)] = text
 	}
 	text, err := indent(commandSchema())
 	if err != nil {
-		return nil, fmt.Errorf("schema of the verbs: %w", err)
+		return nil, fmt.Errorf("encode the schema of the verbs: %w", err)
 	}
 	out["commands.schema.json"] = text
 	return out, nil
 }
 
-// commandSchema describes args of each verb under $defs/<group>/<verb>.
+// commandSchema describes the args of each verb under $defs/<group>/<verb>.
 func commandSchema() map[string]any {
 	defs := map[string]any{}
 	for _, v := range schema.Verbs {

@@ -1,6 +1,5 @@
-// Command gen writes what is made from the tables of package schema: the JSON
-// Schemas beside it and the tables between the markers of topics.md. Run it with
-// `make gen`; a check in CI fails when its output is not committed.
+// Command gen generates the JSON Schemas and the tables between the markers of topics.md
+// from package schema. Run it with `make gen`; CI fails if its output is not committed.
 package main
 
 import (
@@ -16,8 +15,8 @@ func main() {
 	}
 }
 
-// run expects the folder of package schema as working directory, where go
-// generate starts it.
+// run expects the folder of package schema as the working directory, as go generate sets
+// it.
 func run() error {
 	schemas, err := jsonSchemas()
 	if err != nil {
@@ -35,7 +34,7 @@ func run() error {
 	page := filepath.Join("..", "topics.md")
 	text, err := os.ReadFile(page)
 	if err != nil {
-		return fmt.Errorf("read the page to fill: %w", err)
+		return fmt.Errorf("read topics.md: %w", err)
 	}
 	filled, err := fill(string(text), map[string]string{
 		"topics":  topicTable(),

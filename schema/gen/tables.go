@@ -12,14 +12,14 @@ import (
 	"troupe/schema"
 )
 
-// fill replaces what stands between <!-- gen:NAME --> and <!-- /gen:NAME -->.
+// fill replaces the text between <!-- gen:NAME --> and <!-- /gen:NAME -->.
 func fill(page string, blocks map[string]string) (string, error) {
 	for name, text := range blocks {
 		open, end := "<!-- gen:"+name+" -->", "<!-- /gen:"+name+" -->"
 		before, rest, ok := strings.Cut(page, open)
 		_, after, ok2 := strings.Cut(rest, end)
 		if !ok || !ok2 {
-			return "", fmt.Errorf("the page has no place %s ... %s", open, end)
+			return "", fmt.Errorf("topics.md has no markers %s ... %s", open, end)
 		}
 		page = before + open + "\n" + text + end + after
 	}
@@ -100,8 +100,7 @@ func reasonTable() string {
 	return b.String()
 }
 
-// wordTables lists the values of every enum with the remark that stands beside
-// each in the source, so that code and page cannot differ.
+// wordTables lists the values of every enum with their comments in the source.
 func wordTables(path string) (string, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
 	if err != nil {

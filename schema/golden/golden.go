@@ -1,12 +1,12 @@
-// Package golden is for tests: it compares what came out with what is kept in a
-// file, and plays scripts whose lines are followed by what they led to.
+// Package golden compares the output of tests with golden files, and plays scripts whose
+// lines are followed by their output.
 //
-// A script is read by people first. A line is something that happens; the
-// indented lines below it are what was decided, and are what a run writes anew.
-// What the words of a line mean is for each room to say.
+// A script is written for human readers. A line is an input; the indented lines below it
+// are the output and are rewritten by -update. Each package defines the words of its
+// lines.
 //
-// Its flag -update writes the files instead of comparing with them. The diff is
-// then the change of behaviour, to be read before it is committed.
+// The flag -update writes the files instead of comparing. The diff then shows the change
+// of behaviour, which has to be reviewed before it is committed.
 package golden
 
 import (
@@ -17,13 +17,12 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-// Updating tells whether files are to be written anew, for what one comparison
-// of two texts cannot decide.
+// Updating reports whether -update is set, for tests that compare in other ways.
 func Updating() bool { return *update }
 
-// Compare fails the test where the file at path does not hold what we got.
+// Compare fails the test if the content of the file at path is not got.
 func Compare(t testing.TB, path, got string) {
 	t.Helper()
 	if *update {
@@ -42,7 +41,7 @@ func Compare(t testing.TB, path, got string) {
 	}
 }
 
-// difference shows the first lines that differ, with a few around them.
+// difference returns the first lines that differ, with a few around them.
 func difference(got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
 	at := 0

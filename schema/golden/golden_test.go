@@ -9,17 +9,19 @@ import (
 	"time"
 )
 
-// notes is a test that only writes down why it failed.
+// notes is a testing.TB that only records its failures.
 type notes struct {
 	testing.TB
-	said []string
+	failures []string
 }
 
-func (n *notes) Helper()                        {}
-func (n *notes) Errorf(format string, a ...any) { n.said = append(n.said, fmt.Sprintf(format, a...)) }
+func (n *notes) Helper() {}
+func (n *notes) Errorf(format string, a ...any) {
+	n.failures = append(n.failures, fmt.Sprintf(format, a...))
+}
 
-// kept is a golden file of one test, whatever flags the run was given.
-func kept(t *testing.T, text string) string {
+// goldenFile writes a golden file and unsets -update for the test.
+func goldenFile(t *testing.T, text string) string {
 	was := *update
 	t.Cleanup(func() { *update = was })
 	*update = false
@@ -30,43 +32,43 @@ func kept(t *testing.T, text string) string {
 	return path
 }
 
-func TestOnlyTheSameTextPasses(t *testing.T) {
+func TestOnlyEqualTextPasses(t *testing.T) {
 	const text = "one\ntwo\nthree\n"
 	for _, got := range []string{text, "", "one\n", "one\ntwo\nthree", "one\ntwo\nfour\n", text + "\n"} {
 		n := notes{TB: t}
-		Compare(&n, kept(t, text), got)
-		if failed := len(n.said) > 0; failed != (got != text) {
+		Compare(&n, goldenFile(t, text), got)
+		if failed := len(n.failures) > 0; failed != (got != text) {
 			t.Errorf("%q: failed %v", got, failed)
 		}
 	}
 }
 
-func TestAFailureShowsTheFirstLineThatDiffers(t *testing.T) {
+func TestFailureShowsFirstDifference(t *testing.T) {
 	n := notes{TB: t}
-	Compare(&n, kept(t, strings.Repeat("same\n", 9)+"was\n"), strings.Repeat("same\n", 9)+"is\n")
-	if said := strings.Join(n.said, ""); !strings.Contains(said, "line 10, got:\nsame\nsame\nsame\nis\n\nwant:\nsame\nsame\nsame\nwas\n") {
+	Compare(&n, goldenFile(t, strings.Repeat("same\n", 9)+"was\n"), strings.Repeat("same\n", 9)+"is\n")
+	if said := strings.Join(n.failures, ""); !strings.Contains(said, "line 10, got:\nsame\nsame\nsame\nis\n\nwant:\nsame\nsame\nsame\nwas\n") {
 		t.Errorf("got %s", said)
 	}
 }
 
-func TestAFileThatIsNotThereFails(t *testing.T) {
+func TestMissingFileFails(t *testing.T) {
 	n := notes{TB: t}
-	Compare(&n, kept(t, "")+".gone", "")
-	if len(n.said) != 1 || !strings.Contains(n.said[0], "-update") {
-		t.Errorf("got %q", n.said)
+	Compare(&n, goldenFile(t, "")+".gone", "")
+	if len(n.failures) != 1 || !strings.Contains(n.failures[0], "-update") {
+		t.Errorf("got %q", n.failures)
 	}
 }
 
 func TestUpdateWritesTheFile(t *testing.T) {
-	path, n := kept(t, "old"), notes{TB: t}
-	*update = true // kept puts it back
+	path, n := goldenFile(t, "old"), notes{TB: t}
+	*update = true // goldenFile restores it
 	Compare(&n, path, "new")
-	if text, err := os.ReadFile(path); err != nil || string(text) != "new" || len(n.said) > 0 {
-		t.Errorf("%q holds %q, %v; %q", path, text, err, n.said)
+	if text, err := os.ReadFile(path); err != nil || string(text) != "new" || len(n.failures) > 0 {
+		t.Errorf("%q holds %q, %v; %q", path, text, err, n.failures)
 	}
 }
 
-func TestAReplayWritesOnlyWhatFollowsFromTheLinesAnew(t *testing.T) {
+func TestReplayRewritesOnlyOutput(t *testing.T) {
 	const script = "# why\n\n1s go  \n  stale\n2s stop\n  stale\n  stale"
 	var played []string
 	got := Replay(script, func(line string) (before, after string) {
@@ -81,7 +83,7 @@ func TestAReplayWritesOnlyWhatFollowsFromTheLinesAnew(t *testing.T) {
 	}
 }
 
-func TestATimedLine(t *testing.T) {
+func TestTimedParsesLine(t *testing.T) {
 	at, what, args := Timed(t, "1.5s press  pad hard")
 	if at != 1500*time.Millisecond || what != "press" || strings.Join(args, ",") != "pad,hard" {
 		t.Errorf("got %v %s %q", at, what, args)

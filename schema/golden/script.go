@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Traces plays each script testdata/*.trace from a start of its own: play takes
-// a line and returns what it led to, in indented lines.
+// Traces plays each script testdata/*.trace with its own start. play takes a line and
+// returns its output in indented lines.
 func Traces(t *testing.T, start func(t *testing.T) (play func(line string) string)) {
 	t.Helper()
 	Scripts(t, "testdata/*.trace", func(t *testing.T, script string) string {
@@ -18,8 +18,8 @@ func Traces(t *testing.T, start func(t *testing.T) (play func(line string) strin
 	})
 }
 
-// Replays returns what every script testdata/*.trace comes out as, one after the
-// other, and compares it with nothing.
+// Replays returns the concatenated output of every script testdata/*.trace without
+// comparing it.
 func Replays(t *testing.T, start func(t *testing.T) (play func(line string) string)) string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.trace")
@@ -38,7 +38,7 @@ func Replays(t *testing.T, start func(t *testing.T) (play func(line string) stri
 	return out.String()
 }
 
-// Scripts runs each file that matches, which must come out as it went in.
+// Scripts runs each file that matches pattern and compares the result with the file.
 func Scripts(t *testing.T, pattern string, run func(t *testing.T, script string) string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
@@ -56,8 +56,8 @@ func Scripts(t *testing.T, pattern string, run func(t *testing.T, script string)
 	}
 }
 
-// Replay writes a script anew: its own lines, what happens before each of them
-// and what each led to. Blank lines and comments (#) are kept and not played.
+// Replay returns the script with new output: before and after each line, what play
+// returns for it. Blank lines and comments (#) are kept and not played.
 func Replay(script string, play func(line string) (before, after string)) string {
 	var out strings.Builder
 	for line := range strings.Lines(script) {
@@ -74,7 +74,7 @@ func Replay(script string, play func(line string) (before, after string)) string
 	return out.String()
 }
 
-// Timed reads a line that says when something happens, what, and with what.
+// Timed parses a line with a time, a word and arguments.
 func Timed(t testing.TB, line string) (at time.Duration, what string, args []string) {
 	t.Helper()
 	words := strings.Fields(line)

@@ -14,23 +14,22 @@ import (
 	"troupe/schema"
 )
 
-// Bounds of one act.
+// Limits of one act.
 const (
 	MaxActions  = 500
 	MaxDepth    = 8
 	MaxActMS    = 3_600_000
 	MaxText     = 1000 // characters of one text in one language
-	MaxPlain    = 64   // characters of a short name that is no id
+	MaxPlain    = 64   // characters of a short name that is not an id
 	maxStoryLen = 200  // acts
 )
 
-// ValidateAct returns everything that is wrong or doubtful about an act, in the
-// order of its text. An act without errors never meets a conflict among actions
-// whose times are fixed (see timeline).
+// ValidateAct returns the errors and warnings about an act in the order of its text. In an
+// act without errors, actions with fixed times never conflict (see timeline).
 func ValidateAct(a Act) []schema.Problem {
 	var c checks
 	c.id("/act", a.ID)
-	c.names("/name", a.Name, MaxPlain)
+	c.texts("/name", a.Name, MaxPlain)
 	c.labels("/labels", a.Labels)
 	for _, name := range slices.Sorted(maps.Keys(a.Parameters)) {
 		p := a.Parameters[name]
@@ -47,7 +46,7 @@ func ValidateAct(a Act) []schema.Problem {
 	if data, err := schema.Encode(a); err == nil && len(data) > MaxBytes {
 		c.found, c.errors = append(c.found, tooBig(len(data))), c.errors+1
 	}
-	if c.errors == 0 { // times mean something only in a sound act
+	if c.errors == 0 { // times are only meaningful in an act without errors
 		c.timeline(a)
 	}
 	if c.errors == 0 {
@@ -62,7 +61,7 @@ func (c *checks) actions(a Act) {
 		return
 	}
 	count, ids, used := 0, map[string]string{}, map[string]bool{}
-	previous := map[string]int64{} // start of the action before, by list
+	previous := map[string]int64{} // start of the previous action, by list
 	a.walk(func(p string, x *Action, depth int) {
 		if count++; count == MaxActions+1 {
 			c.add(p, CodeTooMany, fmt.Sprintf("an act has at most %d actions", MaxActions), "split it in two acts")
@@ -151,7 +150,7 @@ func (r ActionRow) endHint() string {
 
 var reference = regexp.MustCompile(`\$\{([^}]*)\}?`)
 
-// references checks every ${name} in the texts of x and notes which are used.
+// references checks every ${name} in the texts of x and records the used names.
 func (c *checks) references(p string, x *Action, declared map[string]Parameter, used map[string]bool) {
 	for _, lang := range slices.Sorted(maps.Keys(x.Text)) {
 		for _, m := range reference.FindAllStringSubmatch(x.Text[lang], -1) {
@@ -182,8 +181,8 @@ func (c *checks) labels(pointer string, labels map[string]string) {
 	}
 }
 
-// names checks a text that may be missing.
-func (c *checks) names(pointer string, t Text, most int) {
+// texts checks an optional text in several languages.
+func (c *checks) texts(pointer string, t Text, most int) {
 	for _, lang := range slices.Sorted(maps.Keys(t)) {
 		c.language(at(pointer, lang), lang)
 		if strings.TrimSpace(t[lang]) == "" {
@@ -193,7 +192,7 @@ func (c *checks) names(pointer string, t Text, most int) {
 	}
 }
 
-// language checks a tag and its spelling: texts are found by it.
+// language checks a language tag and its spelling, because texts are looked up by it.
 func (c *checks) language(pointer, lang string) {
 	tag, err := language.Parse(lang)
 	switch {

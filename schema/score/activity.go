@@ -13,14 +13,14 @@ import (
 // ActivitiesSchema is the version of the published form of activities.
 const ActivitiesSchema = 1
 
-// Bounds of a set of activities.
+// Limits of a set of activities.
 const (
 	MaxActivities = 64
 	MaxCondition  = 1000 // characters
 	maxLaunch     = 24 * time.Hour
 )
 
-// Nature says whether an activity is with people.
+// Nature tells whether an activity involves people.
 type Nature string
 
 const (
@@ -42,15 +42,15 @@ type Activity struct {
 	Permissions map[string]bool   `json:"permissions,omitempty"`
 }
 
-// Launch is when an activity begins by itself. Durations read 3s or 2m. Without
-// When it begins only when somebody asks.
+// Launch is when an activity starts by itself. Durations are written as 3s or 2m. Without
+// When it starts only on request.
 type Launch struct {
-	When     string `json:"when,omitempty"` // an expression of the Common Expression Language
-	For      string `json:"for,omitempty"`  // how long it has to hold
+	When     string `json:"when,omitempty"` // an expression of the Common Expression Language (CEL)
+	For      string `json:"for,omitempty"`  // how long When has to be true
 	Cooldown string `json:"cooldown,omitempty"`
 }
 
-// Activities is a published set of them with every act that they reach.
+// Activities is a published set of activities with all their acts.
 type Activities struct {
 	Schema     int64          `json:"schema"`
 	Activities []Activity     `json:"activities"`
@@ -58,18 +58,17 @@ type Activities struct {
 	Assets     []Asset        `json:"assets,omitempty"`
 }
 
-// ParseActivities reads a published set, which is always JSON.
-// ValidateActivities looks at the meaning.
+// ParseActivities parses a published set, which is always JSON. It does not validate it.
 func ParseActivities(data []byte) (Activities, []schema.Problem) {
 	return published[Activities](data, "activities", ActivitiesSchema)
 }
 
-// ValidateActivities judges a published set on its own. What a condition says is
-// not looked at, only that it is a text of bounded length.
+// ValidateActivities validates a published set on its own. It does not parse conditions;
+// it only checks their length.
 func ValidateActivities(b Activities) []schema.Problem {
 	var c checks
 	if b.Schema != ActivitiesSchema {
-		c.under("", []schema.Problem{unsupported("activities", b.Schema, ActivitiesSchema)})
+		c.addUnder("", []schema.Problem{unsupported("activities", b.Schema, ActivitiesSchema)})
 		return c.found
 	}
 	if len(b.Activities) > MaxActivities {
@@ -81,20 +80,21 @@ func ValidateActivities(b Activities) []schema.Problem {
 		if slices.ContainsFunc(b.Activities[:i], func(b Activity) bool { return b.ID == a.ID }) {
 			c.add(at(p, "activity"), CodeDuplicateID, "there are two activities "+a.ID, "give one of them another id")
 		}
-		c.under(p, validateActivity(a, lookup))
+		c.addUnder(p, validateActivity(a, lookup))
 	}
 	for _, id := range slices.Sorted(maps.Keys(b.Acts)) {
 		a, p := b.Acts[id], at("/acts", id)
 		if a.ID != id {
 			c.add(at(p, "act"), CodeWrongKey, fmt.Sprintf("the act %q is filed under %q", a.ID, id), "file it under its own id")
 		}
-		c.under(p, ValidateAct(a))
+		c.addUnder(p, ValidateAct(a))
 	}
 	c.assets("/assets", b.Assets, []AssetKind{AssetSound, AssetFace}, reaches(b.Acts))
 	return c.found
 }
 
-// validateActivity judges the part that a story has as a story is judged.
+// validateActivity validates an activity; the fields that a story also has are validated
+// as a story.
 func validateActivity(a Activity, lookup func(string) (Act, bool)) []schema.Problem {
 	var c checks
 	s := Story{ID: a.ID, Name: a.Name, Labels: a.Labels, Languages: a.Languages, Repeat: a.Repeat, OnActError: a.OnActError, Acts: a.Acts}
@@ -104,7 +104,7 @@ func validateActivity(a Activity, lookup func(string) (Act, bool)) []schema.Prob
 			story[i].Pointer = "/activity"
 		}
 	}
-	c.under("", story)
+	c.addUnder("", story)
 	if a.Nature != NatureSolitary && a.Nature != NatureInteractive {
 		c.add("/nature", CodeBadValue, fmt.Sprintf("%q is not a nature", a.Nature), "solitary or interactive")
 	}
@@ -131,8 +131,8 @@ func (c *checks) duration(pointer, s string) {
 	}
 }
 
-// EncodeActivities freezes a set with those of acts that it reaches. Equal values
-// give equal bytes.
+// EncodeActivities encodes a set with the acts that it uses. Equal values give equal
+// bytes.
 func EncodeActivities(list []Activity, acts map[string]Act, files ...Asset) (data []byte, sum string, err error) {
 	b := Activities{Schema: ActivitiesSchema, Activities: list, Acts: map[string]Act{}, Assets: files}
 	for _, a := range list {
@@ -142,5 +142,5 @@ func EncodeActivities(list []Activity, acts map[string]Act, files ...Asset) (dat
 			}
 		}
 	}
-	return freeze(b)
+	return encodeWithDigest(b)
 }

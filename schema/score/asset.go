@@ -7,7 +7,7 @@ import (
 	"troupe/schema"
 )
 
-// AssetKind is what a file is for.
+// AssetKind is the purpose of a file.
 type AssetKind string
 
 const (
@@ -16,9 +16,9 @@ const (
 	AssetMap   AssetKind = "map"
 )
 
-// Asset is a file that a published content needs beside itself: a sound, a face,
-// a map. It is known by its digest. One that is no larger than a blob may be
-// travels as a blob of its own; a robot gets a larger one from its fleetd over HTTP.
+// Asset is a file that a published content needs: a sound, a face or a map, identified by
+// its digest. A file within the size limit of blobs is published as a blob; robots fetch
+// larger ones from fleetd over HTTP.
 type Asset struct {
 	Name   string    `json:"name"` // as actions name it
 	Kind   AssetKind `json:"kind"`
@@ -26,18 +26,18 @@ type Asset struct {
 	Size   int64     `json:"size"` // bytes
 }
 
-// Bounds of the files of one content, so that a robot's disk holds three of them.
+// Limits of the files of one content, so that a robot's disk has space for three contents.
 const (
 	MaxAssets       = 64
-	MaxAsset        = 16 << 20 // bytes of one
-	MaxAssetBytes   = 64 << 20 // together
-	MaxBlobsOfFiles = 4 << 20  // together, of those that travel as blobs
+	MaxAsset        = 16 << 20 // bytes of one file
+	MaxAssetBytes   = 64 << 20 // bytes of all files together
+	MaxBlobsOfFiles = 4 << 20  // bytes of all files together that are published as blobs
 )
 
-// IsBlob reports whether a travels as a blob.
+// IsBlob reports whether a is published as a blob.
 func (a Asset) IsBlob() bool { return a.Size <= int64(schema.TopicOf(schema.TopicBlob).MaxBytes) }
 
-// assets checks a list of files. reached says whether anything names one.
+// assets checks a list of files. reached reports whether any action uses a file.
 func (c *checks) assets(pointer string, list []Asset, kinds []AssetKind, reached func(Asset) bool) {
 	if len(list) > MaxAssets {
 		c.add(pointer, CodeTooMany, fmt.Sprintf("%d files are over %d", len(list), MaxAssets), "use fewer")
@@ -78,14 +78,14 @@ func (c *checks) asset(p string, a Asset, kinds ...AssetKind) {
 	}
 }
 
-// Named is a sound or a face that an action names, be it the body's own or a file.
+// Named is a sound or a face that an action names, built into the body or from a file.
 type Named struct {
 	Pointer string // within the act
 	Kind    AssetKind
 	Name    string
 }
 
-// Named lists the sounds and faces of a in the order of its text.
+// Named lists the sounds and faces that a names, in the order of its text.
 func (a Act) Named() []Named {
 	var all []Named
 	a.walk(func(p string, x *Action, _ int) {
@@ -99,7 +99,7 @@ func (a Act) Named() []Named {
 	return all
 }
 
-// reaches answers whether any of acts names an asset.
+// reaches returns a function that reports whether any of acts names an asset.
 func reaches(acts map[string]Act) func(Asset) bool {
 	named := map[Named]bool{}
 	for _, act := range acts {
@@ -110,8 +110,8 @@ func reaches(acts map[string]Act) func(Asset) bool {
 	return func(a Asset) bool { return named[Named{"", a.Kind, a.Name}] }
 }
 
-// Furnished is a body whose catalogues know the files too. A catalogue that takes any
-// name goes on taking any.
+// Furnished returns caps with the names of files added to the catalogues. An empty
+// catalogue, which accepts any name, stays empty.
 func Furnished(caps schema.Caps, files []Asset) schema.Caps {
 	if len(files) == 0 {
 		return caps

@@ -8,16 +8,16 @@ import (
 	"troupe/schema"
 )
 
-// The codes of the problems that this package finds, besides those of the
-// decoder (syntax, duplicate_key, unknown_field, bad_type, bad_value, ...).
+// The codes of the problems of this package, in addition to those of the decoder (syntax,
+// duplicate_key, unknown_field, bad_type, bad_value, ...).
 const (
 	CodeAlias            = "alias"
 	CodeBadID            = "bad_id"
 	CodeBadLanguage      = "bad_language"
-	CodeBadReference     = "bad_reference" // ${ without its end
+	CodeBadReference     = "bad_reference" // ${ without }
 	CodeBadText          = "bad_text"
 	CodeBadValue         = "bad_value"
-	CodeBeyondUnit       = "beyond_unit" // outside what this robot's unit can do
+	CodeBeyondUnit       = "beyond_unit" // outside the limits of this robot's unit
 	CodeBothEnds         = "both_ends"
 	CodeDuplicateID      = "duplicate_id"
 	CodeDuplicateKey     = "duplicate_key"
@@ -53,11 +53,11 @@ const (
 	CodeZeroLength       = "zero_length"
 )
 
-// MaxProblems bounds how many errors, and how many warnings, one answer lists.
+// MaxProblems is the greatest number of errors, and of warnings, in one answer.
 const MaxProblems = 100
 
-// checks gathers the problems of one score in the order of its text. Errors and
-// warnings are bounded apart, so that no flood of one hides the other.
+// checks collects the problems of one act or story in the order of its text. Errors and
+// warnings have separate limits, so that many of one kind do not hide the other.
 type checks struct {
 	found            []schema.Problem
 	errors, warnings int
@@ -75,8 +75,8 @@ func (c *checks) warn(pointer, code, detail, hint string) {
 	}
 }
 
-// under adds problems of a part at its place in the whole.
-func (c *checks) under(pointer string, ps []schema.Problem) {
+// addUnder adds the problems of a part, with pointer in front of their pointers.
+func (c *checks) addUnder(pointer string, ps []schema.Problem) {
 	for _, p := range ps {
 		p.Pointer = pointer + p.Pointer
 		if p.Severity == schema.SeverityError {
@@ -87,7 +87,7 @@ func (c *checks) under(pointer string, ps []schema.Problem) {
 	}
 }
 
-// at builds a JSON Pointer from the names and indexes below base.
+// at returns a JSON Pointer from base and the names and indexes below it.
 func at(base string, parts ...any) string {
 	p := jsontext.Pointer(base)
 	for _, part := range parts {
@@ -101,8 +101,8 @@ func at(base string, parts ...any) string {
 	return string(p)
 }
 
-// Closest returns the way out for an unknown word: the known one that it most
-// resembles, if any does.
+// Closest returns the known word that is most similar to an unknown one, or an empty
+// string if none is similar.
 func Closest(word string, known []string) string {
 	best, least := "", max(2, len(word)/3)+1
 	for _, k := range known {
@@ -113,7 +113,7 @@ func Closest(word string, known []string) string {
 	return best
 }
 
-// edits counts the letters to insert, delete or replace to turn a into b.
+// edits returns the Levenshtein distance of a and b in bytes.
 func edits(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -9,35 +9,35 @@ import (
 	"troupe/schema"
 )
 
-// set is one field that an author wrote; number is nil for words and lists.
-type set struct {
+// setField is one field that is set in an action; number is nil for words and lists.
+type setField struct {
 	name   string
 	word   string
 	number *float64
 }
 
-// written lists the fields of x that belong to types, in a fixed order.
-func (x *Action) written() []set {
-	var out []set
+// setFields lists the fields of x that depend on its type and are set, in a fixed order.
+func (x *Action) setFields() []setField {
+	var out []setField
 	word := func(name, v string) {
 		if v != "" {
-			out = append(out, set{name: name, word: v})
+			out = append(out, setField{name: name, word: v})
 		}
 	}
 	number := func(name string, v *float64) {
 		if v != nil {
-			out = append(out, set{name: name, number: v})
+			out = append(out, setField{name: name, number: v})
 		}
 	}
 	if x.Text != nil {
-		out = append(out, set{name: "text"})
+		out = append(out, setField{name: "text"})
 	}
 	word("voice", x.Voice)
 	number("volume", x.Volume)
 	number("rate", x.Rate)
 	word("sound", x.Sound)
 	if x.Loop {
-		out = append(out, set{name: "loop"})
+		out = append(out, setField{name: "loop"})
 	}
 	word("face", x.Face)
 	word("led", x.LED)
@@ -57,7 +57,7 @@ func (x *Action) written() []set {
 	number("theta_rad", x.ThetaRad)
 	number("speed_mps", x.SpeedMPS)
 	if x.Actions != nil {
-		out = append(out, set{name: "actions"})
+		out = append(out, setField{name: "actions"})
 	}
 	return out
 }
@@ -66,7 +66,7 @@ var colour = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 
 func (c *checks) fields(p string, x *Action, row ActionRow) {
 	given := map[string]bool{}
-	for _, w := range x.written() {
+	for _, w := range x.setFields() {
 		given[w.name] = true
 		f, ok := row.field(w.name)
 		if !ok {
@@ -85,7 +85,7 @@ func (c *checks) fields(p string, x *Action, row ActionRow) {
 		if given["text"] && len(x.Text) == 0 {
 			c.add(at(p, "text"), CodeMissing, "there is no text", "such as {en: Hello}")
 		}
-		c.names(at(p, "text"), x.Text, MaxText)
+		c.texts(at(p, "text"), x.Text, MaxText)
 	case TypeSound:
 		if x.Loop && x.EndMS == nil {
 			c.add(at(p, "end_ms"), CodeNeedsEnd, "a sound that loops never ends by itself", "give it end_ms")
@@ -112,7 +112,7 @@ func (c *checks) fields(p string, x *Action, row ActionRow) {
 	}
 }
 
-func (c *checks) field(pointer string, f Field, w set) {
+func (c *checks) field(pointer string, f Field, w setField) {
 	switch {
 	case w.number != nil && f.Min != f.Max && !(*w.number >= f.Min && *w.number <= f.Max):
 		c.add(pointer, CodeOutOfRange, fmt.Sprintf("%v is not between %v and %v", *w.number, f.Min, f.Max), "choose a value within")

@@ -8,9 +8,9 @@ import (
 	"troupe/schema"
 )
 
-// Fit returns what of an act this robot cannot perform, and, as warnings, what
-// it performs otherwise than written. An empty catalogue takes any name, and so does
-// one whose end was left out: what is not in it may be there.
+// Fit returns an error for each action that this robot cannot perform, and a warning for
+// each that it performs differently. An empty catalogue accepts any name, and so does a
+// truncated one, because the name may be in the part that was left out.
 func Fit(a Act, caps schema.Caps) []schema.Problem {
 	var c checks
 	a.walk(func(p string, x *Action, _ int) {
@@ -46,7 +46,7 @@ func (c *checks) unit(p string, x *Action, caps schema.Caps, u schema.Unit) {
 		c.within(at(p, "pitch_rad"), x.PitchRad, u.PitchRad)
 		c.within(at(p, "roll_rad"), x.RollRad, u.RollRad)
 	case TypeGoto:
-		// A robot without a map knows no points and no places.
+		// A robot without a map has no points and no places.
 		switch {
 		case len(caps.Points) == 0 && !caps.Truncated:
 			c.add(at(p, "type"), CodeNotInCatalogue, "this robot has no map and goes nowhere", "load a map, or leave goto out")
@@ -76,25 +76,25 @@ func (c *checks) within(pointer string, v *float64, r *schema.Range) {
 	}
 }
 
-// Effective is what of a published story one robot performs.
+// Effective is the part of a published story that one robot performs.
 type Effective struct {
 	Steps  []Step
-	Acts   []Act    // of each step, parameters put in
-	Pruned []string // ids of acts that are nowhere, each once
+	Acts   []Act    // of each step, with parameters filled in
+	Pruned []string // ids of acts that the robot does not have, each once
 }
 
-// Moves reports whether anything in it moves the robot.
+// Moves reports whether any act moves the robot.
 func (e Effective) Moves() bool { return slices.ContainsFunc(e.Acts, Act.Moves) }
 
-// Fitted says what of b this robot performs. An act comes from the bundle, else
-// from those taught on the robot; one that is nowhere is left out and listed. An
-// act that needs what the body lacks is a problem of the whole story: its author
-// has to decide.
+// Fitted returns the part of b that this robot performs. An act comes from b, or else from
+// the acts taught on the robot; an act in neither is left out and listed in Pruned. An act
+// that needs something that the body does not have is an error of the whole story, because
+// its author has to decide what to do.
 func Fitted(b Blob, caps schema.Caps, taught map[string]Act) (Effective, []schema.Problem) {
 	var e Effective
 	var c checks
 	caps = Furnished(caps, b.Assets)
-	judged := map[string]bool{}
+	checked := map[string]bool{}
 	for _, step := range b.Story.Acts {
 		a, ok := b.Acts[step.Act]
 		if !ok {
@@ -106,9 +106,9 @@ func Fitted(b Blob, caps schema.Caps, taught map[string]Act) (Effective, []schem
 			}
 			continue
 		}
-		if !judged[step.Act] {
-			judged[step.Act] = true
-			c.under(at("/acts", step.Act), Fit(a, caps))
+		if !checked[step.Act] {
+			checked[step.Act] = true
+			c.addUnder(at("/acts", step.Act), Fit(a, caps))
 		}
 		e.Steps = append(e.Steps, step)
 		e.Acts = append(e.Acts, a.Resolve(step))

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// How long things take that end when a unit says so; only a guess for people and
-// for warnings.
+// Estimated durations of actions that end when their unit is done; only used for display
+// and warnings.
 const (
 	guessCharsPerSecond = 14
 	guessSoundMS        = 3000
@@ -14,8 +14,8 @@ const (
 	guessGotoMS         = 15_000
 )
 
-// guessed is an action at its probable time since the start of its act.
-type guessed struct {
+// estimated is an action with its estimated times since the start of its act.
+type estimated struct {
 	pointer string
 	action  *Action
 	row     ActionRow
@@ -23,20 +23,20 @@ type guessed struct {
 	to      int64
 }
 
-// rehearsal performs an act with guessed durations.
+// rehearsal simulates an act with estimated durations.
 type rehearsal struct {
 	c   *checks
-	all []guessed
+	all []estimated
 }
 
-// DurationMS estimates how long a performs, without pauses.
+// DurationMS estimates the duration of a without pauses.
 func (a Act) DurationMS() int64 {
 	r := rehearsal{c: &checks{}}
 	return r.group("", a.Actions, 0)
 }
 
-// rehearse warns of what will probably start later than written. It is for acts
-// without errors: only guesses make their actions meet.
+// rehearse warns about actions that will probably start later than written. It is for acts
+// without errors, in which only estimated durations can overlap.
 func (c *checks) rehearse(a Act) {
 	r := rehearsal{c: c}
 	r.group("", a.Actions, 0)
@@ -51,8 +51,8 @@ func (c *checks) rehearse(a Act) {
 	}
 }
 
-// group performs a list whose clock starts at begin and returns when the last of
-// it ends.
+// group simulates a list of actions whose clock starts at begin. It returns when the last
+// action ends.
 func (r *rehearsal) group(base string, list []Action, begin int64) int64 {
 	offset, end := begin, begin // time = offset + clock
 	for i := range list {
@@ -71,10 +71,10 @@ func (r *rehearsal) group(base string, list []Action, begin int64) int64 {
 		case x.EndMS != nil:
 			to += *x.EndMS - x.StartMS
 		case x.TimeoutMS != nil:
-			to += min(guess(x), *x.TimeoutMS)
+			to += min(estimate(x), *x.TimeoutMS)
 		}
 		if row, _ := RowOf(x.Type); x.Type != TypeGroup {
-			r.all = append(r.all, guessed{p, x, row, from, to})
+			r.all = append(r.all, estimated{p, x, row, from, to})
 		}
 		if alone {
 			offset += to - from
@@ -84,7 +84,7 @@ func (r *rehearsal) group(base string, list []Action, begin int64) int64 {
 	return end
 }
 
-func guess(x *Action) int64 {
+func estimate(x *Action) int64 {
 	switch x.Type {
 	case TypeSay:
 		longest := 0

@@ -16,27 +16,26 @@ import (
 	"troupe/schema"
 )
 
-// MaxBytes bounds the file of one act or story, as written and as JSON.
+// MaxBytes is the greatest size of the file of one act or story, as written and as JSON.
 const MaxBytes = 64 << 10
 
-// maxNesting is the nesting of a blob whose acts are as deep as they may be.
+// maxNesting is the nesting depth of a blob with acts of the greatest depth.
 const maxNesting = 24
 
-// ParseAct reads an act from JSON, or from YAML where the text is no JSON. The
-// problems are those of the text; ValidateAct looks at the meaning.
+// ParseAct parses an act from JSON, or from YAML if the text is not JSON. It reports
+// problems of the syntax; ValidateAct checks the content.
 func ParseAct(data []byte) (Act, []schema.Problem) { return parse[Act](data) }
 
-// ParseStory reads a story as ParseAct reads an act.
+// ParseStory parses a story as ParseAct parses an act.
 func ParseStory(data []byte) (Story, []schema.Problem) { return parse[Story](data) }
 
-// ParseBlob reads a published revision, which is always JSON. ValidateBlob looks
-// at the meaning.
+// ParseBlob parses a published revision, which is always JSON. It does not validate it.
 func ParseBlob(data []byte) (Blob, []schema.Problem) {
 	return published[Blob](data, "stories", BlobSchema)
 }
 
-// published reads what another release may have written: of such a file its version
-// alone means anything.
+// published parses a file that another release may have written. If its version is newer,
+// the only problem is the version.
 func published[T any](data []byte, what string, reads int64) (T, []schema.Problem) {
 	v, problems := schema.DecodeStrictWithin[T](data, maxNesting)
 	if len(problems) > 0 {
@@ -54,9 +53,8 @@ func unsupported(what string, version, reads int64) schema.Problem {
 	return schema.Fault("/schema", CodeUnsupported, fmt.Sprintf("version %d of published %s is not understood", version, what), fmt.Sprintf("this program reads version %d", reads))
 }
 
-// EncodeBlob freezes a story with those of acts that it reaches and the files
-// that they need. Equal values give equal bytes; sum is their SHA-256 in
-// hexadecimal, by which the revision is known.
+// EncodeBlob encodes a story with the acts that it uses and their files. Equal values give
+// equal bytes; sum is their SHA-256 in hexadecimal, which identifies the revision.
 func EncodeBlob(story Story, acts map[string]Act, rev int64, files ...Asset) (data []byte, sum string, err error) {
 	b := Blob{Schema: BlobSchema, Rev: rev, Story: story, Acts: map[string]Act{}, Assets: files}
 	for _, step := range story.Acts {
@@ -64,10 +62,10 @@ func EncodeBlob(story Story, acts map[string]Act, rev int64, files ...Asset) (da
 			b.Acts[step.Act] = a
 		}
 	}
-	return freeze(b)
+	return encodeWithDigest(b)
 }
 
-func freeze(v any) (data []byte, sum string, err error) {
+func encodeWithDigest(v any) (data []byte, sum string, err error) {
 	if data, err = schema.Encode(v); err != nil {
 		return nil, "", err
 	}
@@ -96,14 +94,14 @@ func parse[T any](data []byte) (T, []schema.Problem) {
 	v, problems := schema.DecodeStrictWithin[T](text, maxNesting)
 	for i := range problems {
 		if problems[i].Hint == "" {
-			problems[i].Hint = fitting(problems[i].Pointer)
+			problems[i].Hint = typeHint(problems[i].Pointer)
 		}
 	}
 	return v, problems
 }
 
-// fitting says what belongs at a place where something of another kind stands.
-func fitting(pointer string) string {
+// typeHint returns a hint for a value of the wrong type at pointer.
+func typeHint(pointer string) string {
 	i := strings.LastIndexByte(pointer, '/')
 	list, name := pointer[:max(i, 0)], pointer[i+1:]
 	switch {
@@ -133,16 +131,15 @@ func fromYAML(data []byte) ([]byte, schema.Problem, bool) {
 	if err == nil {
 		return text, schema.Problem{}, false
 	}
-	said := strings.TrimPrefix(saidOf(err), "unmarshal errors: ")
-	if strings.Contains(said, "already set in map") {
-		return nil, schema.Fault("", CodeDuplicateKey, said, "keep one of the two"), true
+	message := strings.TrimPrefix(errorText(err), "unmarshal errors: ")
+	if strings.Contains(message, "already set in map") {
+		return nil, schema.Fault("", CodeDuplicateKey, message, "keep one of the two"), true
 	}
 	return nil, notYAML(err), true
 }
 
-// oneDocument refuses what the conversion would take without a word: a second
-// document, which it leaves out, and aliases, which make a file of a page fill
-// the memory.
+// oneDocument refuses two things that the conversion would accept: a second document,
+// which it would ignore, and aliases, with which a small file can fill the memory.
 func oneDocument(data []byte) (schema.Problem, bool) {
 	reader := yamlv3.NewDecoder(bytes.NewReader(data))
 	var first, second yamlv3.Node
@@ -161,7 +158,7 @@ func oneDocument(data []byte) (schema.Problem, bool) {
 	return schema.Problem{}, false
 }
 
-// aliasIn returns the line of the first alias below n, 0 without one.
+// aliasIn returns the line of the first alias below n, or 0.
 func aliasIn(n *yamlv3.Node) int {
 	if n.Kind == yamlv3.AliasNode {
 		return n.Line
@@ -175,9 +172,9 @@ func aliasIn(n *yamlv3.Node) int {
 }
 
 func notYAML(err error) schema.Problem {
-	return schema.Fault("", CodeSyntax, saidOf(err), "check the indentation and quote texts that hold : or #")
+	return schema.Fault("", CodeSyntax, errorText(err), "check the indentation and quote texts that hold : or #")
 }
 
-func saidOf(err error) string {
+func errorText(err error) string {
 	return strings.TrimPrefix(strings.Join(strings.Fields(err.Error()), " "), "yaml: ")
 }

@@ -11,36 +11,34 @@ import (
 // PlacesSchema is the version of the published form of places.
 const PlacesSchema = 1
 
-// MaxPoints bounds the points of one set of places.
+// MaxPoints is the greatest number of points in one set of places.
 const MaxPoints = 500
 
-// Places is a published set of named points, and the map they are on.
+// Places is a published set of named points with their map.
 type Places struct {
 	Schema int64            `json:"schema"`
 	Map    *Asset           `json:"map,omitzero"`
 	Points map[string]Point `json:"points"` // by the names that goto uses
 }
 
-// Point is one of them: metres on the map, and the heading to end with where
-// that matters.
+// Point is a point on the map in metres, with a final heading if ThetaRad is set.
 type Point struct {
 	XM       float64  `json:"x_m"`
 	YM       float64  `json:"y_m"`
 	ThetaRad *float64 `json:"theta_rad,omitzero"`
 }
 
-// ParsePlaces reads published places, which are always JSON. ValidatePlaces
-// looks at the meaning.
+// ParsePlaces parses published places, which are always JSON. It does not validate them.
 func ParsePlaces(data []byte) (Places, []schema.Problem) {
 	return published[Places](data, "places", PlacesSchema)
 }
 
-// ValidatePlaces returns everything that is wrong with published places. Bounds
-// of a point are those that goto has for a place.
+// ValidatePlaces returns the errors in published places. The limits of a point are those
+// of a place in goto.
 func ValidatePlaces(p Places) []schema.Problem {
 	var c checks
 	if p.Schema != PlacesSchema {
-		c.under("", []schema.Problem{unsupported("places", p.Schema, PlacesSchema)})
+		c.addUnder("", []schema.Problem{unsupported("places", p.Schema, PlacesSchema)})
 		return c.found
 	}
 	if p.Map != nil {
@@ -67,14 +65,14 @@ func ValidatePlaces(p Places) []schema.Problem {
 
 func (c *checks) number(p string, row ActionRow, name string, v float64) {
 	if f, ok := row.field(name); ok {
-		c.field(at(p, name), f, set{name: name, number: &v})
+		c.field(at(p, name), f, setField{name: name, number: &v})
 	}
 }
 
-// EncodePlaces freezes places. Equal values give equal bytes.
+// EncodePlaces encodes places. Equal values give equal bytes.
 func EncodePlaces(m *Asset, points map[string]Point) (data []byte, sum string, err error) {
 	if points == nil {
 		points = map[string]Point{}
 	}
-	return freeze(Places{Schema: PlacesSchema, Map: m, Points: points})
+	return encodeWithDigest(Places{Schema: PlacesSchema, Map: m, Points: points})
 }

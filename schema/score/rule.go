@@ -7,18 +7,18 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Repeat is how often a story is performed: for ever, or Times rounds. In files
-// it reads once, loop or {times: 3}. The zero value was never said: a story
-// needs a rule.
+// Repeat is how often a story is performed: for ever or Times rounds. In files it is
+// written as once, loop or {times: 3}. The zero value means that it is missing, which is
+// an error in a story.
 type Repeat struct {
 	Loop  bool
 	Times int64
 }
 
-// Again reports whether another round follows when done rounds are over.
+// Again reports whether another round follows after done rounds.
 func (r Repeat) Again(done int64) bool { return r.Loop || done < r.Times }
 
-// MarshalJSON writes the rule as files spell it.
+// MarshalJSON returns the rule as written in files.
 func (r Repeat) MarshalJSON() ([]byte, error) {
 	switch {
 	case r.Loop:
@@ -31,7 +31,7 @@ func (r Repeat) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// UnmarshalJSON reads once, loop or {"times": n}.
+// UnmarshalJSON parses once, loop or {"times": n}.
 func (r *Repeat) UnmarshalJSON(data []byte) error {
 	word, n, err := wordOr(data, "times")
 	switch {
@@ -49,15 +49,15 @@ func (r *Repeat) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ActError is what a story does when an act fails: skip to the next (the zero
-// value), stop, or try it again up to Retries times and then skip. In files it
-// reads skip, stop or {retry: 2}.
+// ActError is what a story does if an act fails: skip to the next act (the zero value),
+// stop, or retry up to Retries times and then skip. In files it is written as skip, stop
+// or {retry: 2}.
 type ActError struct {
 	Stop    bool
 	Retries int64
 }
 
-// MarshalJSON writes the rule as files spell it.
+// MarshalJSON returns the rule as written in files.
 func (e ActError) MarshalJSON() ([]byte, error) {
 	switch {
 	case e.Stop:
@@ -68,7 +68,7 @@ func (e ActError) MarshalJSON() ([]byte, error) {
 	return []byte(`"skip"`), nil
 }
 
-// UnmarshalJSON reads skip, stop or {"retry": n}.
+// UnmarshalJSON parses skip, stop or {"retry": n}.
 func (e *ActError) UnmarshalJSON(data []byte) error {
 	word, n, err := wordOr(data, "retry")
 	switch {
@@ -84,14 +84,13 @@ func (e *ActError) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MaxRounds and MaxRetries bound what a file may ask for.
+// MaxRounds and MaxRetries are the limits of these rules.
 const (
 	MaxRounds  = 10_000
 	MaxRetries = 10
 )
 
-// wordOr reads a JSON string as word, or an object whose only member is name as
-// a number.
+// wordOr parses a JSON string into word, or an object with the only member name into n.
 func wordOr(data []byte, name string) (word string, n int64, err error) {
 	if string(data) == "null" {
 		return "null", 0, nil

@@ -2,10 +2,10 @@ package score
 
 import "strings"
 
-// Text is something said or shown, by BCP 47 language tag.
+// Text is a text in several languages, by BCP 47 language tag.
 type Text map[string]string
 
-// In returns the text in the first of langs that it has, else in its first
+// In returns the text in the first of langs that is available, or else in its first
 // language by tag, so that a robot always has something to say.
 func (t Text) In(langs ...string) string {
 	for _, l := range langs {
@@ -22,8 +22,8 @@ func (t Text) In(langs ...string) string {
 	return t[first]
 }
 
-// find returns the text in lang, else in the language that lang is a kind of:
-// de serves de-AT.
+// find returns the text in lang, or else in the language without its subtags: de for
+// de-AT.
 func (t Text) find(lang string) (string, bool) {
 	for {
 		if s, ok := t[lang]; ok {
@@ -37,25 +37,25 @@ func (t Text) find(lang string) (string, bool) {
 	}
 }
 
-// Method says how an action shares its time with others.
+// Method is how an action runs with others at the same time.
 type Method string
 
 const (
-	MethodMultiple   Method = "multiple"     // beside any other
-	MethodNoSameType Method = "no_same_type" // beside others of another class only
-	MethodExclusive  Method = "exclusive"    // alone: freezes its group's clock while it lasts
+	MethodMultiple   Method = "multiple"     // with any other action
+	MethodNoSameType Method = "no_same_type" // only with actions of another class
+	MethodExclusive  Method = "exclusive"    // alone: the clock of its group stops while it lasts
 )
 
-// OnResume says what becomes of an action that a pause interrupted.
+// OnResume is what happens with an action after a pause has interrupted it.
 type OnResume string
 
 const (
-	ResumeContinue OnResume = "continue" // from the frozen time
+	ResumeContinue OnResume = "continue" // from the time of the interruption
 	ResumeRestart  OnResume = "restart"
 	ResumeSkip     OnResume = "skip"
 )
 
-// Act is a named group of actions with a timeline, one document a file.
+// Act is a named group of actions with a timeline. A file contains one act.
 type Act struct {
 	ID         string               `json:"act"`
 	Name       Text                 `json:"name,omitempty"`
@@ -85,10 +85,10 @@ const (
 	TypeGroup ActionType = "group"
 )
 
-// Action is the smallest thing a unit does, or a group of such. StartMS is
-// relative to the group. With EndMS it lasts for a fixed duration, with
-// TimeoutMS until its unit says done and at most so long, with neither it takes
-// effect at once and is complete.
+// Action is one action of a unit, or a group of actions. StartMS is relative to the group.
+// With EndMS the action has a fixed duration; with TimeoutMS it lasts until its unit
+// reports that it is done, and at most that long; with neither it takes effect at once and
+// is complete.
 type Action struct {
 	Type      ActionType `json:"type"`
 	ID        string     `json:"id,omitempty"`
@@ -125,7 +125,7 @@ type Action struct {
 	Actions []Action `json:"actions,omitempty"` // group
 }
 
-// Story is an ordered list of acts with a repeat rule, one document a file.
+// Story is an ordered list of acts with a repeat rule. A file contains one story.
 type Story struct {
 	ID         string            `json:"story"`
 	Name       Text              `json:"name"`
@@ -136,7 +136,7 @@ type Story struct {
 	Acts       []Step            `json:"acts"`
 }
 
-// Step is one act of a story with what this story wants of it.
+// Step is one act of a story with the story's settings for it.
 type Step struct {
 	Act               string            `json:"act"`
 	With              map[string]string `json:"with,omitempty"`
@@ -147,8 +147,8 @@ type Step struct {
 // BlobSchema is the version of the published form.
 const BlobSchema = 1
 
-// Blob is a published story revision: immutable bytes that bundle the story
-// with every library act it reaches.
+// Blob is a published revision of a story: immutable bytes with the story and all library
+// acts that it uses.
 type Blob struct {
 	Schema int64          `json:"schema"`
 	Rev    int64          `json:"rev"`

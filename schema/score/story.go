@@ -8,16 +8,15 @@ import (
 	"troupe/schema"
 )
 
-// ValidateStory returns everything that is wrong or doubtful about a story, in
-// the order of its text. lookup finds an act of the library; the acts themselves
-// are validated on their own.
+// ValidateStory returns the errors and warnings about a story in the order of its text.
+// lookup returns an act of the library; ValidateStory does not validate the acts.
 func ValidateStory(s Story, lookup func(id string) (Act, bool)) []schema.Problem {
 	var c checks
 	c.id("/story", s.ID)
 	if len(s.Name) == 0 {
 		c.add("/name", CodeMissing, "a story has a name", "such as {en: Museum morning}")
 	}
-	c.names("/name", s.Name, MaxPlain)
+	c.texts("/name", s.Name, MaxPlain)
 	c.labels("/labels", s.Labels)
 	for i, lang := range s.Languages {
 		c.language(at("/languages", i), lang)
@@ -76,7 +75,7 @@ func (c *checks) step(p string, s Story, step Step, lookup func(id string) (Act,
 	}
 }
 
-// with checks the values that are given for the parameters of a.
+// with checks the values for the parameters of a.
 func (c *checks) with(p string, a Act, values map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if _, ok := a.Parameters[name]; !ok {
@@ -99,12 +98,12 @@ func (a Act) speaks(lang string) bool {
 	return all
 }
 
-// ValidateBlob judges a published revision on its own. A step whose act it lacks
-// is no problem here: the act may be taught on the robot, and Fitted judges that.
+// ValidateBlob validates a published revision on its own. A step whose act is missing is
+// not an error here, because the act may be taught on the robot; Fitted checks that.
 func ValidateBlob(b Blob) []schema.Problem {
 	var c checks
 	if b.Schema != BlobSchema {
-		c.under("", []schema.Problem{unsupported("stories", b.Schema, BlobSchema)})
+		c.addUnder("", []schema.Problem{unsupported("stories", b.Schema, BlobSchema)})
 		return c.found
 	}
 	if b.Rev < 1 {
@@ -115,7 +114,7 @@ func ValidateBlob(b Blob) []schema.Problem {
 		reached[step.Act] = true
 	}
 	story := ValidateStory(b.Story, func(id string) (Act, bool) { a, ok := b.Acts[id]; return a, ok })
-	c.under("/story", slices.DeleteFunc(story, func(p schema.Problem) bool { return p.Code == CodeUnknownAct }))
+	c.addUnder("/story", slices.DeleteFunc(story, func(p schema.Problem) bool { return p.Code == CodeUnknownAct }))
 	for _, id := range slices.Sorted(maps.Keys(b.Acts)) {
 		a, p := b.Acts[id], at("/acts", id)
 		if a.ID != id {
@@ -124,7 +123,7 @@ func ValidateBlob(b Blob) []schema.Problem {
 		if !reached[id] {
 			c.warn(p, CodeUnreached, "no step of the story performs it", "leave it out, or name it in a step")
 		}
-		c.under(p, ValidateAct(a))
+		c.addUnder(p, ValidateAct(a))
 	}
 	c.assets("/assets", b.Assets, []AssetKind{AssetSound, AssetFace}, reaches(b.Acts))
 	return c.found

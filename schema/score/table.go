@@ -6,8 +6,8 @@ import (
 	"troupe/schema"
 )
 
-// Class is what two actions have in common that cannot share a moment: the
-// voice, the face, the legs.
+// Class is the resource of an action, such as the voice or the face. Two actions of one
+// class cannot run at the same time unless their method is multiple.
 type Class string
 
 const (
@@ -21,33 +21,33 @@ const (
 	ClassGroup  Class = "group"
 )
 
-// ActionRow is what one type of action needs, takes and does.
+// ActionRow describes one type of action.
 type ActionRow struct {
 	Type   ActionType
 	Unit   schema.UnitKind // kind of unit that performs it; empty = none
 	Class  Class
-	Method Method // without a word from the author, who may make any action exclusive
+	Method Method // default; an author may make any action exclusive
 
-	// How it may end. With none of the three it ends when it is empty (group).
-	AtOnce  bool // takes effect and is complete
+	// How it may end. Without any of the three it ends when its actions have ended (group).
+	AtOnce  bool // it takes effect and is complete
 	End     bool // end_ms: at a fixed time of its group's clock
-	Timeout bool // timeout_ms: when its unit says done, at most so long
+	Timeout bool // timeout_ms: when its unit is done, at most after this time
 
-	OnResume OnResume // without a word from the author; empty = as the actions inside
+	OnResume OnResume // default; empty = as for the actions inside
 	Fields   []Field
-	Ends     string // in words, for people
+	Ends     string // when it ends, for people
 }
 
-// Field is one field that a type takes, besides those that every action has.
+// Field is one field of a type, in addition to those that every action has.
 type Field struct {
 	Name     string
 	Required bool
-	Min, Max float64  // bounds of a number; equal = not a number
-	OneOf    []string // the only words it takes
-	Form     Form     // what its text must look like
+	Min, Max float64  // limits of a number; equal = not a number
+	OneOf    []string // the allowed words; empty = any
+	Form     Form     // the form of a text
 }
 
-// Form is the shape of a field's text.
+// Form is the form of a field's text.
 type Form string
 
 const (
@@ -56,7 +56,7 @@ const (
 	FormPlain  Form = "plain"  // up to 64 printable characters
 )
 
-// Table lists every type of action once. Validator, executor and editor read it.
+// Table lists every type of action once. The validator, the executor and the editor use it.
 var Table = []ActionRow{
 	{Type: TypeSay, Unit: schema.UnitSpeaker, Class: ClassSpeech, Method: MethodNoSameType,
 		End: true, Timeout: true, OnResume: ResumeRestart, Ends: "when spoken, or at its end",
@@ -117,10 +117,10 @@ func RowOf(t ActionType) (ActionRow, bool) {
 	return ActionRow{}, false
 }
 
-// Shares reports whether two actions of this row may share a moment.
+// Shares reports whether two actions of this row may run at the same time.
 func (r ActionRow) Shares() bool { return r.Method == MethodMultiple }
 
-// MethodOf returns the method that an action has: its own, else its row's.
+// MethodOf returns the method of an action: its own, or else that of its row.
 func MethodOf(a Action) Method {
 	if a.Method != "" {
 		return a.Method
@@ -129,8 +129,8 @@ func MethodOf(a Action) Method {
 	return r.Method
 }
 
-// OnResumeOf returns what becomes of an interrupted action: its own word, else
-// its row's; empty for groups.
+// OnResumeOf returns what happens with an interrupted action: its own value, or else that
+// of its row; empty for groups.
 func OnResumeOf(a Action) OnResume {
 	if a.OnResume != "" {
 		return a.OnResume
@@ -148,7 +148,7 @@ func (r ActionRow) field(name string) (Field, bool) {
 	return Field{}, false
 }
 
-// takes lists the fields of r for people.
+// takes returns the names of the fields of r, for people.
 func (r ActionRow) takes() string {
 	if len(r.Fields) == 0 {
 		return "none of its own"

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// window is when something happens, or how long it takes, in milliseconds: at
-// least lo and at most hi, whatever its units do.
+// window is a time or a duration in milliseconds: at least lo and at most hi, depending on
+// how long the units take.
 type window struct{ lo, hi int64 }
 
 func (w window) plus(v window) window { return window{w.lo + v.lo, w.hi + v.hi} }
 func (w window) fixed() bool          { return w.lo == w.hi }
 
-// moment is one action on a clock. What ends by timeout_ms has no length here:
-// whoever comes after it waits for it, and that fails nothing.
+// moment is one action on a clock. An action with timeout_ms has length 0 here, because
+// later actions wait for its end, which is no error.
 type moment struct {
 	pointer string
 	row     ActionRow
@@ -21,25 +21,24 @@ type moment struct {
 	length  int64
 }
 
-// child is one member of a group, measured from its own start.
+// child is one member of a group, with times since its own start.
 type child struct {
 	pointer string
 	action  *Action
 	alone   bool // exclusive
 	length  window
 	moments []moment
-	busy    int64 // an exclusive one: when, on its group's clock, all before it are over
+	busy    int64 // if alone: when, on the group's clock, all previous actions are over
 }
 
-// timeline refuses an act in which actions of fixed times meet. The clocks are
-// these: a group's runs from its start, but stands while an exclusive child of
-// the group performs; an exclusive child that is due while others of its group
-// perform waits, and the clock goes on.
+// timeline refuses an act in which actions with fixed times overlap. Each group has a
+// clock that runs from its start and stops while an exclusive child of the group runs. An
+// exclusive child that is due while others of its group run waits, and the clock goes on.
 //
-// What it accepts keeps three promises. An act without timeout_ms never waits.
-// The first action that has to wait for another of its class waits for one with
-// timeout_ms (all after it may then be late, too). Until then nothing that lasts
-// overtakes an exclusive action that waits.
+// An accepted act has three properties. Without timeout_ms no action waits. The first
+// action that has to wait for another of its class waits for one with timeout_ms (all later
+// ones may then be late too). Until then, no action with a duration overtakes a waiting
+// exclusive action.
 func (c *checks) timeline(a Act) {
 	length, _ := c.layOut("", a.Actions)
 	if length.hi > MaxActMS {
@@ -50,16 +49,15 @@ func (c *checks) timeline(a Act) {
 	}
 }
 
-// Lasts returns how long a performs without pauses: at least and at most, in
-// milliseconds, if nobody has to wait for another of its class.
+// Lasts returns the shortest and the longest duration of a without pauses, in
+// milliseconds, if no action has to wait for another of its class.
 func (a Act) Lasts() (least, most int64) {
 	length, _ := (*checks)(nil).layOut("", a.Actions)
 	return length.lo, length.hi
 }
 
-// layOut judges one list of actions on its own clock. It returns how long the
-// list takes and all that happens in it, counted from its start. Without checks
-// it only measures.
+// layOut checks one list of actions on its own clock. It returns the duration of the list
+// and its moments, with times since its start. If c is nil, it only measures.
 func (c *checks) layOut(base string, list []Action) (window, []moment) {
 	if len(list) == 0 {
 		row, _ := RowOf(TypeGroup)
@@ -76,15 +74,15 @@ func (c *checks) layOut(base string, list []Action) (window, []moment) {
 		switch {
 		case c == nil:
 		case children[i].alone:
-			c.alone(children, i)
+			c.checkExclusive(children, i)
 		default:
-			c.beside(children, i)
+			c.checkShared(children, i)
 		}
 	}
 	var length window
 	var all []moment
 	for i := range children {
-		start := begins(children, i)
+		start := startOf(children, i)
 		end := start.plus(children[i].length)
 		length = window{max(length.lo, end.lo), max(length.hi, end.hi)}
 		for _, m := range children[i].moments {
@@ -114,9 +112,9 @@ func (c *checks) measure(p string, x *Action) child {
 	return ch
 }
 
-// alone judges an exclusive child. Among equal starts the order of the list
-// counts: what stands before it goes first, what stands after it waits.
-func (c *checks) alone(children []child, i int) {
+// checkExclusive checks an exclusive child. Actions with equal starts run in the order of the list:
+// those before it run first, those after it wait.
+func (c *checks) checkExclusive(children []child, i int) {
 	x := &children[i]
 	start := x.action.StartMS
 	for _, other := range children[:i] {
@@ -126,10 +124,10 @@ func (c *checks) alone(children []child, i int) {
 			return
 		}
 	}
-	brush := slices.ContainsFunc(children[:i], func(other child) bool { return other.brushes(x.busy) })
+	instant := slices.ContainsFunc(children[:i], func(other child) bool { return other.hasInstantAt(x.busy) })
 	for _, other := range children[i+1:] {
 		begin := other.action.StartMS
-		if !other.alone && other.length.hi > 0 && (begin < x.busy || begin == x.busy && brush) {
+		if !other.alone && other.length.hi > 0 && (begin < x.busy || begin == x.busy && instant) {
 			c.add(at(x.pointer, "start_ms"), CodeStarvation,
 				fmt.Sprintf("is exclusive and may have to wait until %d ms for those before it; %s starts at %d ms and would overtake it", x.busy, other.pointer, other.action.StartMS),
 				"make the one it waits for exclusive too, or start the other later")
@@ -138,8 +136,8 @@ func (c *checks) alone(children []child, i int) {
 	}
 }
 
-// busyUntil returns when, on the clock of its group, all before child i are over
-// at the latest, and at the earliest its own start.
+// busyUntil returns the latest time, on the clock of the group, at which all children
+// before i are over; at least the start of i.
 func busyUntil(children []child, i int) int64 {
 	busy := children[i].action.StartMS
 	for _, other := range children[:i] {
@@ -150,9 +148,9 @@ func busyUntil(children []child, i int) int64 {
 	return busy
 }
 
-// brushes reports whether a group may have something to do at once in the
-// instant t: it is not over before that is done.
-func (ch *child) brushes(t int64) bool {
+// hasInstantAt reports whether a group may have an action without duration at time t, so that
+// it is not over before t.
+func (ch *child) hasInstantAt(t int64) bool {
 	if ch.action.Type != TypeGroup || ch.alone {
 		return false
 	}
@@ -165,13 +163,12 @@ func (ch *child) brushes(t int64) bool {
 	return false
 }
 
-// beside judges a child that shares its group's clock with those before it. The
-// clock stands only while none of them performs, so that what happens in two of
-// them compares by it.
-func (c *checks) beside(children []child, i int) {
+// checkShared checks a child that is not exclusive against the children before it. The clock of
+// the group stops only while none of them runs, so their times are comparable.
+func (c *checks) checkShared(children []child, i int) {
 	for _, m := range children[i].moments {
 		m.start = m.start.plus(window{children[i].action.StartMS, children[i].action.StartMS})
-		if with, ok := meets(children, i, m); ok {
+		if with, ok := firstOverlap(children, i, m); ok {
 			kind := "at the same time as"
 			if !m.start.fixed() || !with.start.fixed() {
 				kind = "perhaps at the same time as"
@@ -182,16 +179,15 @@ func (c *checks) beside(children []child, i int) {
 	}
 }
 
-// meets finds the first of what happens in the children before i that m, which
-// happens in i, would meet.
-func meets(children []child, i int, m moment) (moment, bool) {
+// firstOverlap returns a moment of the children before i that overlaps m, a moment of child i.
+func firstOverlap(children []child, i int, m moment) (moment, bool) {
 	if m.row.Shares() {
 		return moment{}, false
 	}
 	for j := i - 1; j >= 0; j-- {
 		other, clock := &children[j], children[j].action.StartMS
 		if other.alone {
-			// The clock stood for it: whatever was to happen until now is over.
+			// The clock stopped for it, so all earlier actions are over.
 			if clock == children[i].action.StartMS && other.length.hi > 0 {
 				return moment{}, false
 			}
@@ -199,7 +195,7 @@ func meets(children []child, i int, m moment) (moment, bool) {
 		}
 		for _, o := range other.moments {
 			o.start = o.start.plus(window{clock, clock})
-			if o.row.Class == m.row.Class && o.collides(m) {
+			if o.row.Class == m.row.Class && o.overlaps(m) {
 				return o, true
 			}
 		}
@@ -207,19 +203,19 @@ func meets(children []child, i int, m moment) (moment, bool) {
 	return moment{}, false
 }
 
-// collides reports whether two may meet. A duration holds its start and not its
-// end: back to back is well. Two that only happen meet if it is sure to be at
-// once.
-func (a moment) collides(b moment) bool {
+// overlaps reports whether two moments may overlap. A duration includes its start but not
+// its end, so back-to-back actions do not overlap. Two moments without duration overlap
+// only if they certainly have the same time.
+func (a moment) overlaps(b moment) bool {
 	if a.length == 0 && b.length == 0 {
 		return a.start == b.start && a.start.fixed()
 	}
 	return a.start.lo < b.start.hi+max(b.length, 1) && b.start.lo < a.start.hi+max(a.length, 1)
 }
 
-// begins returns when a child starts, in time since its group's start: its time
-// on the clock, and what the clock stood for exclusive ones before it.
-func begins(children []child, i int) window {
+// startOf returns the start of a child in real time since the start of its group: its time
+// on the clock plus the time for which exclusive children before it stop the clock.
+func startOf(children []child, i int) window {
 	x := &children[i]
 	start := window{x.action.StartMS, x.action.StartMS}
 	if x.alone {
@@ -230,7 +226,7 @@ func begins(children []child, i int) window {
 			continue
 		}
 		start.hi += before.length.hi
-		// One that still waits lets others pass, but never another exclusive one.
+		// While an exclusive child waits, others may start, but no other exclusive one.
 		if x.alone || before.busy <= x.action.StartMS {
 			start.lo += before.length.lo
 		}

@@ -8,8 +8,8 @@ import (
 	"troupe/schema"
 )
 
-// walk calls visit for every action of a, groups before what is in them, with
-// its place. depth is 1 for the actions of the act itself.
+// walk calls visit for every action of a with its pointer, groups before their actions.
+// depth is 1 for the actions of the act itself.
 func (a Act) walk(visit func(pointer string, action *Action, depth int)) {
 	var down func(base string, list []Action, depth int)
 	down = func(base string, list []Action, depth int) {
@@ -32,8 +32,8 @@ func (a Act) Moves() bool {
 	return moves
 }
 
-// Resolve returns a with the parameters of step put into its texts; what step
-// leaves out takes the act's default. a itself is not changed.
+// Resolve returns a copy of a with the parameters in its texts replaced by the values of
+// step, or by the defaults of the act.
 func (a Act) Resolve(step Step) Act {
 	if len(a.Parameters) == 0 {
 		return a
@@ -65,7 +65,7 @@ func resolve(list []Action, r *strings.Replacer) []Action {
 	return out
 }
 
-// UnitKinds lists the kinds of unit that a needs, each once.
+// UnitKinds lists the kinds of units that a needs, each once.
 func (a Act) UnitKinds() []schema.UnitKind {
 	var kinds []schema.UnitKind
 	a.walk(func(_ string, action *Action, _ int) {

@@ -8,21 +8,21 @@ import (
 	"troupe/schema"
 )
 
-// InlineAct is the id of an act that came as actions within a command.
+// InlineAct is the id of an act whose actions are in a command.
 const InlineAct = "inline"
 
-// Wanted is what a command asks to be performed: an act that the robot has, by
-// its id, or one of actions that it brings along.
+// Wanted is what a command requests to perform: an act that the robot has, by its id, or
+// actions in the command itself.
 type Wanted struct {
 	Act    string // empty with Inline
 	Inline *Act
 	With   map[string]string // values of the act's parameters
 }
 
-// WantedBy reads what the arguments of act/perform and manual/act ask for. The
-// problems point into the command. Actions are judged as those of an act's file;
-// the values beside them declare their parameters, each of which a text has to
-// use. What a robot's own act takes, the robot knows: see ValidateWith.
+// WantedBy reads the arguments of act/perform and manual/act. The pointers of problems
+// refer to the command. Actions are validated as in the file of an act; the values in
+// "with" declare their parameters, and a text has to use each of them. The robot validates
+// the values for its own acts with ValidateWith.
 func WantedBy(args schema.Args) (Wanted, []schema.Problem) {
 	w := Wanted{Act: args.Act, With: args.With.Texts()}
 	switch {
@@ -39,7 +39,7 @@ func WantedBy(args schema.Args) (Wanted, []schema.Problem) {
 	l, problems := schema.DecodeStrictWithin[list]([]byte(`{"actions":`+string(args.Actions)+`}`), maxNesting)
 	for i := range problems {
 		if problems[i].Hint == "" {
-			problems[i].Hint = fitting(problems[i].Pointer)
+			problems[i].Hint = typeHint(problems[i].Pointer)
 		}
 	}
 	if len(problems) == 0 {
@@ -58,7 +58,7 @@ func WantedBy(args schema.Args) (Wanted, []schema.Problem) {
 			p.Pointer = "/with" + strings.TrimSuffix(rest, "/default")
 		}
 		switch p.Code {
-		case CodeUnusedParameter: // of an act in the library it may be meant for later
+		case CodeUnusedParameter: // only a warning in the library, where it may be meant for later
 			p.Severity = schema.SeverityError
 		case CodeUnknownParameter:
 			p.Hint = `give its value beside the actions: "with":{"name":"value"}`
@@ -68,8 +68,8 @@ func WantedBy(args schema.Args) (Wanted, []schema.Problem) {
 	return w, problems
 }
 
-// ValidateWith returns what is wrong with the values that are given for the
-// parameters of a; the pointers begin at them.
+// ValidateWith returns the errors in the values for the parameters of a. The pointers are
+// relative to the values.
 func (a Act) ValidateWith(values map[string]string) []schema.Problem {
 	var c checks
 	c.with("", a, values)

@@ -2,20 +2,20 @@ package sign
 
 import "fmt"
 
-// Policy is what a robot does about signatures.
+// Policy is how a robot treats signatures.
 type Policy string
 
 // The policies, each stricter than the one before.
 const (
-	Off     Policy = "off"     // nobody looks
-	Warn    Policy = "warn"    // what does not verify is taken, and alerted
-	Require Policy = "require" // what does not verify is refused
+	Off     Policy = "off"     // signatures are not checked
+	Warn    Policy = "warn"    // a document that does not verify is accepted, with an alert
+	Require Policy = "require" // a document that does not verify is rejected
 )
 
-// Policies lists them, the strictest last.
+// Policies lists the policies, the strictest last.
 var Policies = []Policy{Off, Warn, Require}
 
-// Stricter reports whether p asks for more than other.
+// Stricter reports whether p is stricter than other.
 func (p Policy) Stricter(other Policy) bool { return p.rank() > other.rank() }
 
 func (p Policy) rank() int {
@@ -27,31 +27,30 @@ func (p Policy) rank() int {
 	return -1
 }
 
-// Mark is the highest release counter that was believed of one kind of document of
-// one fleet, and the document that it stood for.
+// Mark is the highest accepted release counter of one kind of document of one fleet, with
+// the digest of that document.
 type Mark struct {
 	Counter  int64  `json:"counter"`
 	Document string `json:"document"`
 }
 
-// Marks are the marks of a robot, by MarkOf. The zero value has seen nothing.
+// Marks holds the marks of a robot by MarkOf.
 type Marks map[string]Mark
 
-// MarkOf names the mark that a desired state counts under.
+// MarkOf returns the key of the mark for a document.
 func MarkOf(w Subject) string { return string(w.Kind) + " " + w.FleetID }
 
-// Clash is what speaks against a counter.
+// Clash is why a counter is not accepted.
 type Clash string
 
 // The clashes.
 const (
-	Fresh        Clash = ""             // none
-	PlayedBack   Clash = "played_back"  // a higher counter was believed before
-	Equivocation Clash = "equivocation" // the same counter was believed for another document
+	Fresh        Clash = ""             // the counter is accepted
+	PlayedBack   Clash = "played_back"  // replay: a higher counter was accepted before
+	Equivocation Clash = "equivocation" // the same counter was accepted for another document
 )
 
-// Judge answers whether the counter of a desired state whose signature was verified may be
-// believed. It changes nothing.
+// Judge checks the counter of a document whose signature was verified. It changes nothing.
 func (m Marks) Judge(w Subject) (Clash, string) {
 	switch seen := m[MarkOf(w)]; {
 	case w.Counter < seen.Counter:
@@ -62,8 +61,8 @@ func (m Marks) Judge(w Subject) (Clash, string) {
 	return Fresh, ""
 }
 
-// Note raises the mark to that of a desired state that Judge found Fresh, and reports
-// whether that changed it.
+// Note records the counter of a document that Judge found Fresh, and reports whether the
+// mark changed.
 func (m Marks) Note(w Subject) bool {
 	now := Mark{w.Counter, w.Document}
 	if m[MarkOf(w)] == now {

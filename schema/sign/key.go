@@ -13,36 +13,36 @@ import (
 	"troupe/schema"
 )
 
-// Role is what a key's signatures are believed for.
+// Role is the kind of signatures for which a key is trusted.
 type Role string
 
 // The roles.
 const (
-	SignsDesired  Role = "desired" // sig: fleetd's own key
-	SignsReleases Role = "release" // released: whoever lets contents out
+	SignsDesired  Role = "desired" // field sig: fleetd's own key
+	SignsReleases Role = "release" // field released: the key of a person who releases contents
 )
 
-// Key is a public key that is believed in one role.
+// Key is a public key that is trusted in one role.
 type Key struct {
 	Role   Role
 	Public ed25519.PublicKey
 }
 
-// PublicKey is the key that verifies what private signs.
+// PublicKey returns the key that verifies signatures of private.
 func PublicKey(role Role, private ed25519.PrivateKey) Key {
 	return Key{role, private.Public().(ed25519.PublicKey)}
 }
 
-// KeyID is the name of a key in signatures: the first 16 hexadecimal digits of
-// its SHA-256.
+// KeyID returns the name of a key in signatures: the first 16 hexadecimal digits of its
+// SHA-256.
 func KeyID(public ed25519.PublicKey) string { return digest(public)[:16] }
 
-// String is the form in which a key is handed on: desired:BASE64 or release:BASE64.
+// String returns the text form of a key: desired:BASE64 or release:BASE64.
 func (k Key) String() string {
 	return string(k.Role) + ":" + base64.StdEncoding.EncodeToString(k.Public)
 }
 
-// ParseKey reads what String writes.
+// ParseKey parses the text form of a key.
 func ParseKey(s string) (Key, error) {
 	role, text, _ := strings.Cut(strings.TrimSpace(s), ":")
 	if r := Role(role); r != SignsDesired && r != SignsReleases {
@@ -55,10 +55,10 @@ func ParseKey(s string) (Key, error) {
 	return Key{Role(role), public}, nil
 }
 
-// pemType is what OpenSSL writes too.
+// pemType is the PEM type that OpenSSL uses too.
 const pemType = "PRIVATE KEY"
 
-// EncodePrivate writes a private key as PEM (PKCS #8). It is a secret.
+// EncodePrivate encodes a private key as PEM (PKCS #8). The result is a secret.
 func EncodePrivate(key ed25519.PrivateKey) ([]byte, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
@@ -67,12 +67,12 @@ func EncodePrivate(key ed25519.PrivateKey) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: pemType, Bytes: der}), nil
 }
 
-// DecodePrivate reads what EncodePrivate writes, and what
-// "openssl genpkey -algorithm ed25519" does.
+// DecodePrivate decodes the output of EncodePrivate and of "openssl genpkey -algorithm
+// ed25519".
 func DecodePrivate(text []byte) (ed25519.PrivateKey, error) {
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != pemType {
-		return nil, errors.New("the signing key is no PEM file of type " + pemType)
+		return nil, errors.New("the signing key is not a PEM file of type " + pemType)
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
@@ -85,7 +85,7 @@ func DecodePrivate(text []byte) (ed25519.PrivateKey, error) {
 	return own, nil
 }
 
-// Ring is the keys that are believed.
+// Ring is a list of trusted keys.
 type Ring []Key
 
 // Has reports whether any key of the role is in the ring.
@@ -93,10 +93,10 @@ func (r Ring) Has(role Role) bool {
 	return slices.ContainsFunc(r, func(k Key) bool { return k.Role == role })
 }
 
-// ErrUnsigned is returned where there is no signature at all.
+// ErrUnsigned is returned if there is no signature.
 var ErrUnsigned = errors.New("it is not signed")
 
-// Subject says whether sig is a believed signature of w.
+// Verify checks that sig is a signature of w by a trusted key.
 func (r Ring) Verify(w Subject, sig *schema.Signature) error {
 	text, err := w.Text()
 	if err != nil {
@@ -105,7 +105,7 @@ func (r Ring) Verify(w Subject, sig *schema.Signature) error {
 	return r.verify(SignsDesired, desiredType, text, sig)
 }
 
-// Release says whether sig is a believed signature of what.
+// Release checks that sig is a signature of what by a trusted release key.
 func (r Ring) Release(what Release, sig *schema.Signature) error {
 	text, err := what.Text()
 	if err != nil {
@@ -120,24 +120,24 @@ func (r Ring) verify(role Role, payloadType string, text []byte, sig *schema.Sig
 	}
 	value, err := base64.StdEncoding.DecodeString(sig.Value)
 	if err != nil {
-		return errors.New("the signature is no base64")
+		return errors.New("the signature is not base64")
 	}
 	named := false
 	for _, k := range r {
 		if k.Role != role || KeyID(k.Public) != sig.Key {
-			continue // the name is a hint; the signature decides
+			continue // the key id only selects candidates
 		}
 		if named = true; ed25519.Verify(k.Public, pae(payloadType, text), value) {
 			return nil
 		}
 	}
 	if !named {
-		return fmt.Errorf("key %s is not trusted to sign %s", sig.Key, asked(role))
+		return fmt.Errorf("key %s is not trusted to sign %s", sig.Key, documentsOf(role))
 	}
-	return fmt.Errorf("the signature by key %s is not of this document, for this robot", sig.Key)
+	return fmt.Errorf("the signature by key %s does not match this document for this robot", sig.Key)
 }
 
-func asked(r Role) string {
+func documentsOf(r Role) string {
 	if r == SignsReleases {
 		return "releases"
 	}

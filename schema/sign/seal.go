@@ -7,18 +7,18 @@ import (
 	"troupe/schema"
 )
 
-// Seal signs what a fleetd instance tells, each document under the next release counter. The
-// zero value signs nothing. Counter is the newest one given out; whoever keeps it
-// keeps it with the documents, so that none is given out twice.
+// Seal signs the documents of fleetd, each with the next release counter. The zero value
+// signs nothing. Counter is the last counter that was used; it has to be stored in the same
+// transaction as the documents, so that no counter is used twice.
 type Seal struct {
 	Key     ed25519.PrivateKey // nil = unsigned
-	Release ed25519.PrivateKey // nil = who releases contents is not said
+	Release ed25519.PrivateKey // nil = releases are unsigned
 	Counter int64
 }
 
-// Next is the counter of one more document, 0 where nothing is signed. It is the
-// time in milliseconds, and above the last one: robots go on believing a fleetd instance whose
-// database was set back to an older copy.
+// Next returns the counter for another document, 0 if nothing is signed. It is the time in
+// milliseconds, or one more than the last counter if that is higher. So robots accept
+// documents of a fleetd whose database was restored from an older copy.
 func (s *Seal) Next(now time.Time) int64 {
 	if s.Key == nil {
 		return 0
@@ -27,14 +27,14 @@ func (s *Seal) Next(now time.Time) int64 {
 	return s.Counter
 }
 
-// Outdated reports whether a document that carries this signature is to be told
-// again for the signature's sake: it has none by the key that signs now.
+// Outdated reports whether a document with this signature has to be signed and published
+// again because its signature is missing or by another key.
 func (s *Seal) Outdated(sig *schema.Signature) bool {
 	return s.Key != nil && (sig == nil || sig.Key != KeyID(s.Key.Public().(ed25519.PublicKey)))
 }
 
-// Subject signs a document that carries its counter, and no signature yet, for a
-// robot; nil where nothing is signed.
+// Sign signs a document, which contains its counter but no signature, for a robot. It
+// returns nil if nothing is signed.
 func (s *Seal) Sign(kind Kind, robot string, document any) (*schema.Signature, error) {
 	if s.Key == nil {
 		return nil, nil
@@ -50,7 +50,8 @@ func (s *Seal) Sign(kind Kind, robot string, document any) (*schema.Signature, e
 	return Subject{Kind: kind, Robot: robot, Document: sum}.Sign(s.Key)
 }
 
-// Content signs the content that a pin names; nil where nobody releases it.
+// Content signs the release of the content that a pin names. It returns nil without a
+// release key or a pin.
 func (s *Seal) Content(kind Kind, p *schema.StoryPin) (*schema.Signature, error) {
 	if s.Release == nil || p == nil {
 		return nil, nil

@@ -1,17 +1,15 @@
-// Package sign says what is signed when a fleet tells robots what it desired documents and
-// which stops it holds, and who is believed. Both programs stand on it: fleetd
-// signs, the robot verifies.
+// Package sign signs and verifies the desired documents and latched stops of a fleet.
+// fleetd signs; robots verify.
 //
-// There are two statements. A Desired state binds a whole document to the topic it is told
-// on: nothing in it can be changed, added or left out, and what is meant for one
-// robot is nothing to another. Its signature stands in the document itself (sig),
-// made by a key that fleetd has at hand. A Release says who let a content out,
-// whatever robot it goes to; its signature travels with every desired state for that
-// content (released), made by a key that need not be at fleetd.
+// There are two signed statements. A Subject binds a whole document to its topic: no field
+// can be changed, added or removed, and a document for one robot is not valid for another.
+// Its signature is in the document itself (sig), made with a key that fleetd has. A
+// Release states who released a content, for any robot. Its signature is in every desired
+// document for that content (released), made with a key that need not be at fleetd.
 //
-// What is signed is a text of this package: one "name value" line for each field,
-// in a fixed order, wrapped as the DSSE protocol says (PAE) under a payload type of
-// its own, so that a signature made for one purpose is none for another:
+// The signed text has one "name value" line for each field, in a fixed order, in the
+// pre-authentication encoding (PAE) of DSSE with a payload type of its own, so that a
+// signature for one purpose is not valid for another:
 //
 //	application/vnd.troupe.desired.v2          application/vnd.troupe.release.v1
 //	  kind story                              kind story
@@ -20,20 +18,18 @@
 //	                                          sha256 9f86...
 //	                                          size 5120
 //
-// Each line ends with one newline; a field that does not apply is "-", such as the
-// robot of fleet/stop, which is told to all. document is Digest: the SHA-256 of the
-// document without its sig, in the canonical form of JSON (RFC 8785). So it covers
-// every field, those that a later version adds too; fleet (fleet id), revision and
-// release counter are among them.
+// Each line ends with one newline. A field that does not apply is "-", such as robot for
+// fleet/stop, which is for all robots. document is Digest: the SHA-256 of the document
+// without its sig, in canonical JSON (RFC 8785). So it covers every field, also those that
+// a later version adds; fleet id, revision and release counter are among them.
 //
-// A fleetd instance makes a key with ed25519.GenerateKey, keeps it with EncodePrivate, and
-// signs with a Seal after everything else of the document, its Counter above all,
-// is as it will be sent. The counter rises with each document of the fleet, also
-// when an old content is desired again. What robots are given as their --trust-key
-// is PublicKey(role, key).String().
+// fleetd makes a key with ed25519.GenerateKey, stores it with EncodePrivate, and signs
+// with a Seal when the rest of the document, including its Counter, is final. The counter
+// rises with each document of the fleet, also if an old content is desired again. The
+// value of a robot's --trust-key is PublicKey(role, key).String().
 //
-// A robot asks Ring.Desired state, and Ring.Release where it trusts release keys. Marks
-// says whether a counter may be believed after those that were seen before.
+// A robot verifies with Ring.Verify, and with Ring.Release if it trusts release keys.
+// Marks detects replayed and contradictory counters.
 package sign
 
 import (
@@ -59,7 +55,7 @@ const (
 	releaseType = "application/vnd.troupe.release.v1"
 )
 
-// Kind is what a document is about.
+// Kind is the kind of a document.
 type Kind string
 
 // The kinds: the last level of the topic, or fleet-stop.
@@ -69,40 +65,40 @@ const (
 	Mode       Kind = "mode"
 	Activities Kind = "activities"
 	Places     Kind = "places"
-	Stop       Kind = "stop"       // desired/stop: the stops held on one robot
-	FleetStop  Kind = "fleet-stop" // fleet/stop: the one held on all
+	Stop       Kind = "stop"       // desired/stop: the latched stops of one robot
+	FleetStop  Kind = "fleet-stop" // fleet/stop: the latched stop of all robots
 )
 
-// Subject is what the signature of a document binds, and what is counted of it. Its
-// fleet and its counter are part of the document.
+// Subject is what the signature of a document covers. FleetID, Rev and Counter are copies
+// from the document.
 type Subject struct {
 	Kind     Kind
-	Robot    string // whom it is for; empty = all
+	Robot    string // the robot that it is for; empty = all
 	FleetID  string
 	Rev      int64
 	Counter  int64
-	Document string // Digest of what was told
+	Document string // Digest of the document
 }
 
-// Digest is the SHA-256, in hexadecimal, of a document without its signature, so
-// that white space and the order of fields do not matter. It fails on what is no
+// Digest returns the SHA-256, in hexadecimal, of a document without its signature.
+// White space and the order of fields do not matter. It fails if the document is not a
 // JSON object.
 func Digest(document []byte) (string, error) {
 	fields := map[string]jsontext.Value{}
 	if err := json.Unmarshal(document, &fields); err != nil {
-		return "", fmt.Errorf("digest of the document: %w", err)
+		return "", fmt.Errorf("compute the digest of the document: %w", err)
 	}
 	if fields == nil { // null
-		return "", errors.New("digest of the document: it is no object")
+		return "", errors.New("digest of the document: it is not an object")
 	}
 	delete(fields, "sig")
 	raw, err := json.Marshal(fields)
 	if err != nil {
-		return "", fmt.Errorf("digest of the document: %w", err)
+		return "", fmt.Errorf("compute the digest of the document: %w", err)
 	}
 	v := jsontext.Value(raw)
 	if err := v.Canonicalize(); err != nil {
-		return "", fmt.Errorf("digest of the document: %w", err)
+		return "", fmt.Errorf("compute the digest of the document: %w", err)
 	}
 	return digest(v), nil
 }
@@ -112,7 +108,7 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Release is what a release's signature binds: one content.
+// Release is what the signature of a release covers: one content.
 type Release struct {
 	Kind   Kind
 	ID     string
@@ -121,13 +117,13 @@ type Release struct {
 	Size   int64 // bytes
 }
 
-// ReleaseOf is the statement about the content that a pin names.
+// ReleaseOf returns the release of the content that a pin names.
 func ReleaseOf(kind Kind, p schema.StoryPin) Release {
 	return Release{kind, p.ID, p.Rev, p.SHA256, p.Size}
 }
 
-// Text is the text that is signed, before it is wrapped. It fails on a field
-// that would not keep to its line.
+// Text returns the signed text before the PAE. It fails if a field contains a space, a
+// line break or another character that is not visible ASCII.
 func (w Subject) Text() ([]byte, error) {
 	if w.Document == "" {
 		return nil, errors.New("there is no document to sign")
@@ -135,8 +131,8 @@ func (w Subject) Text() ([]byte, error) {
 	return lines("kind", string(w.Kind), "robot", w.Robot, "document", w.Document)
 }
 
-// Text is the text that is signed, before it is wrapped. It fails on a field
-// that would not keep to its line.
+// Text returns the signed text before the PAE. It fails if a field contains a space, a
+// line break or another character that is not visible ASCII.
 func (r Release) Text() ([]byte, error) {
 	return lines("kind", string(r.Kind), "id", r.ID, "rev", number(r.Rev), "sha256", r.SHA256, "size", number(r.Size))
 }
@@ -158,13 +154,13 @@ func lines(fields ...string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// pae is the pre-authentication encoding of DSSE version 1.
+// pae returns the pre-authentication encoding of DSSE version 1.
 func pae(payloadType string, payload []byte) []byte {
 	head := fmt.Sprintf("DSSEv1 %d %s %d ", len(payloadType), payloadType, len(payload))
 	return append([]byte(head), payload...)
 }
 
-// Sign signs the desired state. It fails on a field that cannot be signed.
+// Sign signs the document. It fails on a field that cannot be signed.
 func (w Subject) Sign(key ed25519.PrivateKey) (*schema.Signature, error) {
 	text, err := w.Text()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package fsmtest is for tests of rooms whose machine is a table: that the table
-// has no faults, and that its diagram in testdata is the table's own.
+// Package fsmtest helps to test packages with a state table: that the table has no
+// errors, that its diagram in testdata is current, and that tests need every transition.
 package fsmtest
 
 import (
@@ -9,7 +9,7 @@ import (
 	"troupe/schema/golden"
 )
 
-// Check fails the test for every fault that the table's own Check finds.
+// Check fails the test for every error that Table.Check finds.
 func Check[S, E comparable](t testing.TB, table fsm.Table[S, E], start S, all []S, ends ...S) {
 	t.Helper()
 	for _, fault := range table.Check(start, all, ends...) {
@@ -17,7 +17,7 @@ func Check[S, E comparable](t testing.TB, table fsm.Table[S, E], start S, all []
 	}
 }
 
-// Drawn compares the golden file at path with the table's diagram and its rows.
+// Drawn compares the golden file at path with the diagram and the rows of the table.
 func Drawn[S, E comparable](t testing.TB, path string, table fsm.Table[S, E], start S) {
 	t.Helper()
 	golden.Compare(t, path, "```mermaid\n"+table.Mermaid(start)+"```\n\n"+table.Markdown())

@@ -12,7 +12,7 @@ var lamp = fsm.Table[string, string]{
 	{From: fsm.In("on"), On: "press", To: "off", Why: "somebody has seen enough"},
 }
 
-// count is a test that only counts its failures.
+// count is a testing.TB that only counts its failures.
 type count struct {
 	testing.TB
 	failures int
@@ -22,20 +22,20 @@ func (c *count) Helper()               {}
 func (c *count) Error(...any)          { c.failures++ }
 func (c *count) Errorf(string, ...any) { c.failures++ }
 
-func TestASoundTablePassesAndItsDiagramIsKept(t *testing.T) {
+func TestValidTableAndDiagramPass(t *testing.T) {
 	Check(t, lamp, "off", []string{"off", "on"})
 	Drawn(t, "testdata/lamp.md", lamp, "off")
 }
 
-func TestEveryFaultFails(t *testing.T) {
+func TestEveryErrorFails(t *testing.T) {
 	c := count{TB: t}
-	Check(&c, lamp[:1], "off", []string{"off", "on", "broken"}) // a way out of on, and both ways of broken
+	Check(&c, lamp[:1], "off", []string{"off", "on", "broken"}) // on has no way out; broken has no way in or out
 	if c.failures != 3 {
 		t.Errorf("%d failures", c.failures)
 	}
 }
 
-func TestADiagramOfAnotherTableFails(t *testing.T) {
+func TestDiagramOfAnotherTableFails(t *testing.T) {
 	flags := flag.Lookup("update")
 	was := flags.Value.String()
 	t.Cleanup(func() { _ = flags.Value.Set(was) })
@@ -47,7 +47,7 @@ func TestADiagramOfAnotherTableFails(t *testing.T) {
 	}
 }
 
-func TestARowThatNoRunTakesIsNotNeeded(t *testing.T) {
+func TestUnusedTransitionIsReported(t *testing.T) {
 	table, c := append(fsm.Table[string, string]{{From: fsm.In("on", "off"), On: "kick", To: "off", Why: "it was kicked"}}, lamp...), count{TB: t}
 	EveryRowIsNeeded(&c, &table, func() string {
 		at := "off"

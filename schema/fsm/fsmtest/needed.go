@@ -8,13 +8,13 @@ import (
 	"troupe/schema/fsm"
 )
 
-// EveryRowIsNeeded takes each edge out of the table in turn and fails the test
-// for every edge without which run returns what it returns with all of them.
-// What run does is compared with golden files elsewhere, so a difference here is
-// a failure there. A run that panics counts as different.
+// EveryRowIsNeeded removes each transition from the table in turn and fails the test if
+// run then returns the same as with the full table. Another test compares the result of
+// run with golden files, so a difference here would be a failure there. A panic of run
+// counts as a difference.
 //
-// The table is changed in place and restored, so tests that use it must not run
-// in parallel.
+// The table is changed in place and restored, so tests that use it must not run in
+// parallel.
 func EveryRowIsNeeded[S, E comparable](t testing.TB, table *fsm.Table[S, E], run func() string) {
 	t.Helper()
 	whole := *table
@@ -24,13 +24,13 @@ func EveryRowIsNeeded[S, E comparable](t testing.TB, table *fsm.Table[S, E], run
 		for _, from := range row.From {
 			*table = without(whole, i, from)
 			if got := runOrPanic(run); got == want {
-				t.Errorf("nothing notices that %v on %v no longer leads to %v (%s)", from, row.On, row.To, row.Why)
+				t.Errorf("no test notices that %v on %v no longer leads to %v (%s)", from, row.On, row.To, row.Why)
 			}
 		}
 	}
 }
 
-// without returns a copy of the table in which row i no longer starts at from.
+// without returns a copy of the table in which row i does not start from from.
 func without[S, E comparable](table fsm.Table[S, E], i int, from S) fsm.Table[S, E] {
 	less := slices.Clone(table)
 	less[i].From = slices.DeleteFunc(slices.Clone(less[i].From), func(s S) bool { return s == from })
