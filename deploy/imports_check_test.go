@@ -12,28 +12,28 @@ import (
 	"strings"
 )
 
-// module is what our own imports begin with.
+// module is the prefix of import paths of this module.
 const module = "troupe/"
 
-// A wall is the rules; wall_test.go has ours and says what each means.
-type wall struct {
-	ladder         []rung
-	houses         map[string][]string
+// importRules are the tables of imports_test.go, which says what each means.
+type importRules struct {
+	layers         []layer
+	programImports map[string][]string
 	testSupport    map[string]bool
-	allowedImports map[imported]string
+	allowedImports map[importEdge]string
 	allowedClocks  map[string]string
-	onlyIn         map[string]string
+	onlyImporter   map[string]string
 	assemblies     map[string]string
-	sleepers       []string
+	maySleep       []string
 
-	// used are the exceptions, by their key, that some file needed.
+	// used holds the keys of the exceptions that some file needed.
 	used map[any]bool
 }
 
-// imported is one folder of ours in the import list of another.
-type imported struct{ by, what string }
+// importEdge is an import of one folder of this module by another.
+type importEdge struct{ from, to string }
 
-// source is one Go file, by what the rules ask of it.
+// source is one Go file with what the rules look at.
 type source struct {
 	path    string
 	folder  string
@@ -44,23 +44,23 @@ type source struct {
 	set     *token.FileSet
 }
 
-// unwelcome names say that something had no place.
-var unwelcome = []string{"util", "utils", "common", "helper", "helpers", "manager", "managers", "types", "base", "misc"}
+// vaguePackageNames do not say what the package does.
+var vaguePackageNames = []string{"util", "utils", "common", "helper", "helpers", "manager", "managers", "types", "base", "misc"}
 
-// impure are imports, with all below them, that make a room do something.
-// Parsing an address is not doing something.
-var impure = []string{
+// sideEffectImports are the imports, including their subpackages, that a pure
+// folder may not have, except for sideEffectFree, which only parses addresses.
+var sideEffectImports = []string{
 	"net", "os", "io/ioutil", "syscall", "log", "database/sql", "plugin", "unsafe", "C",
 	"github.com/eclipse/paho.mqtt.golang", "github.com/mochi-mqtt/server/v2",
 	"github.com/jackc/pgx/v5", "go.etcd.io/bbolt", "modernc.org/sqlite",
 }
 
-var pureAfterAll = []string{"net/netip", "net/url"}
+var sideEffectFree = []string{"net/netip", "net/url"}
 
-// check reads every Go file under the root and returns what breaks the rules,
-// each as a sentence with its place, and the number of files read.
-func (w wall) check(root fs.FS) (found []string, files int, err error) {
-	w.used = map[any]bool{}
+// check reads every Go file under the root. It returns the violations, each as a
+// sentence that begins with the file, and the number of files read.
+func (rules importRules) check(root fs.FS) (found []string, files int, err error) {
+	rules.used = map[any]bool{}
 	err = fs.WalkDir(root, ".", func(at string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -75,21 +75,21 @@ func (w wall) check(root fs.FS) (found []string, files int, err error) {
 		if path.Ext(at) != ".go" {
 			return nil
 		}
-		s, err := read(root, at)
+		s, err := parseFile(root, at)
 		if err != nil {
 			return err
 		}
 		files++
-		found = append(found, w.file(s)...)
+		found = append(found, rules.checkFile(s)...)
 		return nil
 	})
 	if err != nil {
 		return nil, files, err
 	}
-	return append(found, w.listings()...), files, nil
+	return append(found, rules.checkTables()...), files, nil
 }
 
-func read(root fs.FS, at string) (*source, error) {
+func parseFile(root fs.FS, at string) (*source, error) {
 	text, err := fs.ReadFile(root, at)
 	if err != nil {
 		return nil, err
@@ -117,9 +117,9 @@ func read(root fs.FS, at string) (*source, error) {
 	return s, nil
 }
 
-// height is a folder's place on the ladder.
-func (w wall) height(folder string) (int, bool) {
-	for i, r := range w.ladder {
+// layerOf returns the index of the folder's layer.
+func (rules importRules) layerOf(folder string) (int, bool) {
+	for i, r := range rules.layers {
 		if slices.Contains(r.folders, folder) {
 			return i, true
 		}
@@ -127,38 +127,38 @@ func (w wall) height(folder string) (int, bool) {
 	return 0, false
 }
 
-// file is every rule on one file.
-func (w wall) file(s *source) (found []string) {
-	say := func(format string, args ...any) {
+// checkFile checks one file against every rule.
+func (rules importRules) checkFile(s *source) (found []string) {
+	report := func(format string, args ...any) {
 		found = append(found, s.path+": "+fmt.Sprintf(format, args...))
 	}
-	height, ok := w.height(s.folder)
+	index, ok := rules.layerOf(s.folder)
 	if !ok {
-		say("folder %s is on no rung: find its place on the ladder in deploy/wall_test.go and list it there", s.folder)
+		report("folder %s is in no layer: add it to its layer in deploy/imports_test.go", s.folder)
 		return found
 	}
-	at := w.ladder[height]
-	w.packageName(s, say)
-	for what := range sorted(s.imports) {
+	at := rules.layers[index]
+	rules.checkPackageName(s, report)
+	for what := range sortedPaths(s.imports) {
 		if own, ok := strings.CutPrefix(what, module); ok {
-			w.ownImport(s, height, own, say)
+			rules.checkOwnImport(s, index, own, report)
 			continue
 		}
-		if home, ok := w.homeOf(what); ok && s.folder != home {
-			say("imports %s, which only %s may: use what %s offers", what, home, home)
+		if importer, ok := rules.onlyImporterOf(what); ok && s.folder != importer {
+			report("imports %s, which only %s may: use what %s offers", what, importer, importer)
 			continue
 		}
-		if at.pure && !s.test && within(what, impure) && !within(what, pureAfterAll) {
-			say("imports %s in a room that only decides: return the decision and let whoever assembles the program do it", what)
+		if at.pure && !s.test && isWithin(what, sideEffectImports) && !isWithin(what, sideEffectFree) {
+			report("imports %s in a pure package: return the decision as a value and let the assembling package carry it out", what)
 		}
 	}
-	w.time(s, at, say)
-	w.fields(s, say)
+	rules.checkTime(s, at, report)
+	rules.checkFields(s, report)
 	return found
 }
 
-// fields is who holds an assembly. Tests do: they look at the whole.
-func (w wall) fields(s *source, say func(string, ...any)) {
+// checkFields reports struct fields that hold an assembly. Tests may have them.
+func (rules importRules) checkFields(s *source, report func(string, ...any)) {
 	if s.test {
 		return
 	}
@@ -170,31 +170,31 @@ func (w wall) fields(s *source, say func(string, ...any)) {
 		for _, field := range t.Fields.List {
 			ast.Inspect(field.Type, func(n ast.Node) bool {
 				switch n.(type) {
-				case *ast.FuncType, *ast.StructType: // who is given one does not hold it; and that one comes by itself
+				case *ast.FuncType, *ast.StructType: // a function's argument is not held; a nested struct is visited by the outer walk
 					return false
 				}
-				if w.isAssembly(s, n) {
-					say("line %d: a field holds the assembly: give the part what it needs of it through its constructor", s.set.Position(field.Pos()).Line)
+				if rules.isAssembly(s, n) {
+					report("line %d: a field holds the assembly: pass what the component needs of it through its constructor", s.set.Position(field.Pos()).Line)
 				}
 				_, qualified := n.(*ast.SelectorExpr)
-				return !qualified // the name behind the dot is another package's
+				return !qualified // the name after the dot belongs to another package
 			})
 		}
 		return true
 	})
 }
 
-// isAssembly reports whether the node is the name of an assembly.
-func (w wall) isAssembly(s *source, n ast.Node) bool {
+// isAssembly reports whether the node names an assembly.
+func (rules importRules) isAssembly(s *source, n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.Ident:
-		return w.assemblies[s.folder] == n.Name
+		return rules.assemblies[s.folder] == n.Name
 	case *ast.SelectorExpr:
 		x, ok := n.X.(*ast.Ident)
 		if !ok {
 			return false
 		}
-		for folder, name := range w.assemblies {
+		for folder, name := range rules.assemblies {
 			if s.imports[module+folder] == x.Name && n.Sel.Name == name {
 				return true
 			}
@@ -203,69 +203,70 @@ func (w wall) isAssembly(s *source, n ast.Node) bool {
 	return false
 }
 
-func (w wall) packageName(s *source, say func(string, ...any)) {
+func (rules importRules) checkPackageName(s *source, report func(string, ...any)) {
 	name := strings.TrimSuffix(s.name, "_test")
-	if slices.Contains(unwelcome, name) || slices.Contains(unwelcome, path.Base(s.folder)) {
-		say("a package %s says nothing about what is in it: name it by what it decides, or move its parts to who uses them", name)
+	if slices.Contains(vaguePackageNames, name) || slices.Contains(vaguePackageNames, path.Base(s.folder)) {
+		report("the package name %s does not say what the package does: name it by what it decides, or move its parts to the packages that use them", name)
 	}
 	if name != "main" && name != path.Base(s.folder) {
-		say("package %s lies in folder %s: give both the same name", name, s.folder)
+		report("package %s is in folder %s: give both the same name", name, s.folder)
 	}
 }
 
-// ownImport is the ladder, the houses and the test folders.
-func (w wall) ownImport(s *source, height int, own string, say func(string, ...any)) {
+// checkOwnImport checks an import of this module against layers, programImports
+// and testSupport.
+func (rules importRules) checkOwnImport(s *source, index int, own string, report func(string, ...any)) {
 	if own == s.folder {
-		return // a test from outside its package
+		return // an external test of the package
 	}
-	exception := imported{s.folder, own}
-	if _, ok := w.allowedImports[exception]; ok {
-		w.used[exception] = true
+	exception := importEdge{s.folder, own}
+	if _, ok := rules.allowedImports[exception]; ok {
+		rules.used[exception] = true
 		return
 	}
-	to, ok := w.height(own)
+	to, ok := rules.layerOf(own)
 	if !ok {
-		say("imports %s, which is on no rung: find its place on the ladder in deploy/wall_test.go and list it there", own)
+		report("imports %s, which is in no layer: add it to its layer in deploy/imports_test.go", own)
 		return
 	}
-	testsOnly, support := w.testSupport[own]
+	testsOnly, support := rules.testSupport[own]
 	if support && s.test {
 		return
 	}
-	_, supports := w.testSupport[s.folder]
+	_, supports := rules.testSupport[s.folder]
 	if testsOnly && !supports {
-		say("imports %s, which is for tests: move what the program needs of it to where programs may import it", own)
+		report("imports %s, which only tests may import: move what the program needs into a package for programs", own)
 		return
 	}
-	if to >= height {
-		say("imports %s (%s), which is not below its own rung (%s): move the shared part down, or let a rung above both join them",
-			own, w.ladder[to].what, w.ladder[height].what)
+	if to >= index {
+		report("imports %s (%s), which is not below its own layer (%s): move the shared part to a lower layer, or join the two in a higher one",
+			own, rules.layers[to].what, rules.layers[index].what)
 		return
 	}
-	house, _, _ := strings.Cut(s.folder, "/")
+	from, _, _ := strings.Cut(s.folder, "/")
 	other, _, _ := strings.Cut(own, "/")
-	if house != other && !within(own, w.houses[house]) {
-		say("imports %s, but %s knows of the other houses only %q: share words through schema, or talk over the post", own, house, w.houses[house])
+	if from != other && !isWithin(own, rules.programImports[from]) {
+		report("imports %s, but of the other programs %s may import only %q: share types through schema, or communicate over MQTT", own, from, rules.programImports[from])
 	}
 }
 
-func (w wall) homeOf(what string) (string, bool) {
-	for library, home := range w.onlyIn {
-		if within(what, []string{library}) {
-			return home, true
+func (rules importRules) onlyImporterOf(what string) (string, bool) {
+	for library, importer := range rules.onlyImporter {
+		if isWithin(what, []string{library}) {
+			return importer, true
 		}
 	}
 	return "", false
 }
 
-// time is who may ask for it, wait for it or sleep through it.
-func (w wall) time(s *source, at rung, say func(string, ...any)) {
+// checkTime checks that only permitted files read the clock, start timers or sleep.
+func (rules importRules) checkTime(s *source, at layer, report func(string, ...any)) {
 	local, ok := s.imports["time"]
 	if !ok {
 		return
 	}
 	if local == "." {
-		say("imports time under no name: name it, so that a reader and this test see who asks for the time")
+		report("imports time with a dot: import it under a name, so that a reader and this test see the uses of the clock")
 		return
 	}
 	_, bubble := s.imports["testing/synctest"]
@@ -280,74 +281,74 @@ func (w wall) time(s *source, at rung, say func(string, ...any)) {
 		line := s.set.Position(selector.Pos()).Line
 		switch what := selector.Sel.Name; what {
 		case "Now", "Since", "Until":
-			if !s.test && !at.clock && !w.mayAsk(s) {
-				say("line %d asks the clock (time.%s) below the assemblies: take the time as an argument", line, what)
+			if !s.test && !at.clock && !rules.mayUseClock(s) {
+				report("line %d reads the clock (time.%s) in a layer without clock: take the time as an argument", line, what)
 			}
 		case "After", "AfterFunc", "NewTimer", "NewTicker", "Tick":
-			if !s.test && at.pure && !w.mayAsk(s) {
-				say("line %d waits (time.%s) in a room that only decides: return the deadline and let the loop wait for it", line, what)
+			if !s.test && at.pure && !rules.mayUseClock(s) {
+				report("line %d waits (time.%s) in a pure package: return the deadline and let the caller's loop wait for it", line, what)
 			}
 		case "Sleep":
 			switch {
-			case s.test && !bubble && !slices.Contains(w.sleepers, s.folder):
-				say("line %d sleeps: wait for the event itself, or test inside a testing/synctest bubble, where sleeping costs no time", line)
-			case !s.test && at.pure && !w.mayAsk(s):
-				say("line %d waits (time.%s) in a room that only decides: return the deadline and let the loop wait for it", line, what)
+			case s.test && !bubble && !slices.Contains(rules.maySleep, s.folder):
+				report("line %d sleeps: wait for the event itself, or run the test in a testing/synctest bubble, where sleeping takes no time", line)
+			case !s.test && at.pure && !rules.mayUseClock(s):
+				report("line %d waits (time.%s) in a pure package: return the deadline and let the caller's loop wait for it", line, what)
 			}
 		}
 		return true
 	})
 }
 
-// mayAsk tells whether the file, or its folder, is an exception among clocks.
-func (w wall) mayAsk(s *source) bool {
+// mayUseClock reports whether the file or its folder is in allowedClocks.
+func (rules importRules) mayUseClock(s *source) bool {
 	for _, listed := range []string{s.path, s.folder} {
-		if _, ok := w.allowedClocks[listed]; ok {
-			w.used[listed] = true
+		if _, ok := rules.allowedClocks[listed]; ok {
+			rules.used[listed] = true
 			return true
 		}
 	}
 	return false
 }
 
-// listings is the rules' own order: what is listed twice, without a reason, or
-// for nobody any more.
-func (w wall) listings() (found []string) {
+// checkTables checks the tables themselves: it reports folders that are listed
+// twice, and exceptions without a reason or without a file that needs them.
+func (rules importRules) checkTables() (found []string) {
 	seen := map[string]bool{}
-	for _, r := range w.ladder {
+	for _, r := range rules.layers {
 		for _, folder := range r.folders {
 			if seen[folder] {
-				found = append(found, fmt.Sprintf("ladder: %s is on two rungs: decide for one", folder))
+				found = append(found, fmt.Sprintf("layers: %s is in two layers: remove it from one", folder))
 			}
 			seen[folder] = true
 		}
 	}
-	exception := func(list, what, why string, used bool) {
+	checkException := func(table, what, why string, used bool) {
 		if why == "" {
-			found = append(found, fmt.Sprintf("%s: %s has no reason: give one", list, what))
+			found = append(found, fmt.Sprintf("%s: %s has no reason: give one", table, what))
 		}
 		if !used {
-			found = append(found, fmt.Sprintf("%s: nobody needs %s any more: remove it", list, what))
+			found = append(found, fmt.Sprintf("%s: no file needs %s any more: remove it", table, what))
 		}
 	}
-	for what, why := range w.allowedImports {
-		exception("allowedImports", what.by+" to "+what.what, why, w.used[what])
+	for edge, why := range rules.allowedImports {
+		checkException("allowedImports", edge.from+" to "+edge.to, why, rules.used[edge])
 	}
-	for where, why := range w.allowedClocks {
-		exception("allowedClocks", where, why, w.used[where])
+	for where, why := range rules.allowedClocks {
+		checkException("allowedClocks", where, why, rules.used[where])
 	}
 	slices.Sort(found)
 	return found
 }
 
-// within tells whether a path is one of the given ones or lies below it.
-func within(what string, these []string) bool {
+// isWithin reports whether the path is one of the given ones or below one.
+func isWithin(what string, these []string) bool {
 	return slices.ContainsFunc(these, func(this string) bool {
 		return what == this || strings.HasPrefix(what, this+"/")
 	})
 }
 
-func sorted(imports map[string]string) func(func(string) bool) {
+func sortedPaths(imports map[string]string) func(func(string) bool) {
 	paths := make([]string, 0, len(imports))
 	for what := range imports {
 		paths = append(paths, what)

@@ -1,7 +1,8 @@
-// Package deploy holds how Troupe stands: set-up, the stage that runs all of it
-// in one process, and end-to-end tests. Here it holds the walls of the code:
-// who may import whom, and who may look at a clock. They are data below, read
-// from the source files themselves, and one test keeps them.
+// Package deploy holds what sets up and tests the whole system: set-up scripts,
+// the stage that runs every program in one process, and the end-to-end tests.
+// The package itself has the import test: which folder may import which, and
+// which may read the clock. The rules are the tables below; one test checks
+// every Go file of the module against them.
 package deploy
 
 import (
@@ -9,20 +10,20 @@ import (
 	"testing"
 )
 
-// A rung is a row of folders that do not know each other. A folder imports
-// only from rungs below its own.
-type rung struct {
+// A layer is a list of folders that do not import each other. A folder imports
+// only folders of the layers below its own.
+type layer struct {
 	what    string
 	folders []string
-	// pure folders decide and do nothing: no network, files, database, log or
+	// pure folders have no side effects: no network, files, database, log or
 	// clock. Their tests may read golden files.
 	pure bool
-	// clock folders may ask what time it is. Everybody below is told.
+	// clock folders may read the clock. All others take the time as an argument.
 	clock bool
 }
 
-// The ladder, lowest first.
-var ladder = []rung{
+// The layers, lowest first.
+var layers = []layer{
 	{what: "golden files, for every test",
 		folders: []string{"schema/golden"}},
 	{what: "which build a program is", pure: true,
@@ -77,9 +78,9 @@ var ladder = []rung{
 		folders: []string{"deploy/demo", "deploy/e2e", "deploy/mosquitto", "deploy/soak", "deploy"}},
 }
 
-// The houses, and what each may import of the others. The programs share only
-// words and the way to the post.
-var houses = map[string][]string{
+// The top-level folders, and what each may import of the others. robotd and
+// fleetd share only the wire contract (schema) and the MQTT client (broker/link).
+var programImports = map[string][]string{
 	"schema": {},
 	"broker": {"schema"},
 	"robotd": {"schema", "broker/link"},
@@ -87,8 +88,8 @@ var houses = map[string][]string{
 	"deploy": {"schema", "broker", "robotd", "fleetd"},
 }
 
-// Folders that any test may import, wherever it stands. The value tells whether
-// they are for tests alone.
+// Folders that tests of every layer may import. The value is true if only tests
+// may import the folder.
 var testSupport = map[string]bool{
 	"schema/golden":            true,
 	"schema/fsm/fsmtest":       true,
@@ -102,44 +103,45 @@ var testSupport = map[string]bool{
 	"deploy/stage":             false, // the demo's too
 }
 
-// Imports that the ladder or a house forbids and that stand nevertheless.
-var allowedImports = map[imported]string{}
+// Exceptions: imports that layers or programImports forbid, each with its reason.
+var allowedImports = map[importEdge]string{}
 
-// Files or folders below the clock rungs that ask for the time nevertheless.
+// Exceptions: files or folders of layers without clock that read the clock, each
+// with its reason.
 var allowedClocks = map[string]string{
 	"broker/link": "it is the loop around one connection: its deadlines, pauses and echoes are the network's, not the robot's",
 }
 
-// The one folder each for what no other may touch.
-var onlyIn = map[string]string{
+// Libraries that only one folder may import.
+var onlyImporter = map[string]string{
 	"github.com/eclipse/paho.mqtt.golang": "broker/link",
 	"github.com/mochi-mqtt/server/v2":     "broker/server",
 }
 
-// The types that put a program together, by their folder. No struct has one as a
-// field: each part gets what it needs through its constructor, so that a reader sees
-// what it needs, and a test can give it that.
+// The types that assemble a program, by their folder. No struct has one as a
+// field: each component gets its dependencies through its constructor, so that a
+// reader sees them and a test can supply them.
 var assemblies = map[string]string{
 	"fleetd/fleet": "Fleet",
 }
 
 // Folders whose tests run real processes against real time, and may sleep.
-var sleepers = []string{"deploy/e2e"}
+var maySleep = []string{"deploy/e2e"}
 
-func TestImportsFollowTheLadder(t *testing.T) {
-	w := wall{
-		ladder: ladder, houses: houses, testSupport: testSupport,
+func TestImportsFollowTheLayers(t *testing.T) {
+	rules := importRules{
+		layers: layers, programImports: programImports, testSupport: testSupport,
 		allowedImports: allowedImports, allowedClocks: allowedClocks,
-		onlyIn: onlyIn, assemblies: assemblies, sleepers: sleepers,
+		onlyImporter: onlyImporter, assemblies: assemblies, maySleep: maySleep,
 	}
-	found, files, err := w.check(os.DirFS(".."))
+	found, files, err := rules.check(os.DirFS(".."))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if files == 0 {
-		t.Fatal("no Go file was read: the test looks in the wrong place")
+		t.Fatal("no Go file was found: the test reads the wrong folder")
 	}
-	for _, breach := range found {
-		t.Error(breach)
+	for _, violation := range found {
+		t.Error(violation)
 	}
 }

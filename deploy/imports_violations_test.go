@@ -6,10 +6,10 @@ import (
 	"testing/fstest"
 )
 
-// small is a wall like ours in which every rule can be broken.
-func small() wall {
-	return wall{
-		ladder: []rung{
+// sampleRules is a small set of rules in which a test can violate each rule.
+func sampleRules() importRules {
+	return importRules{
+		layers: []layer{
 			{what: "words", pure: true, folders: []string{"schema"}},
 			{what: "rooms", pure: true, folders: []string{"robotd/mode", "robotd/act", "fleetd/library", "fleetd/util"}},
 			{what: "hands", folders: []string{"broker/link", "robotd/disk"}},
@@ -17,16 +17,16 @@ func small() wall {
 			{what: "what tests stand on", clock: true, folders: []string{"broker/brokertest", "robotd/bodytest"}},
 			{what: "mains", clock: true, folders: []string{"robotd", "deploy/e2e"}},
 		},
-		houses: map[string][]string{
+		programImports: map[string][]string{
 			"schema": {}, "broker": {"schema"}, "robotd": {"schema", "broker/link"}, "fleetd": {"schema"}, "deploy": {"robotd"},
 		},
 		testSupport: map[string]bool{"broker/brokertest": true, "robotd/bodytest": true},
-		onlyIn: map[string]string{
+		onlyImporter: map[string]string{
 			"github.com/eclipse/paho.mqtt.golang": "broker/link",
 			"github.com/mochi-mqtt/server/v2":     "broker/server",
 		},
 		assemblies: map[string]string{"robotd/robot": "Robot"},
-		sleepers:   []string{"deploy/e2e"},
+		maySleep:   []string{"deploy/e2e"},
 	}
 }
 
@@ -36,64 +36,64 @@ func TestEveryViolationIsReported(t *testing.T) {
 		want             string // part of the one sentence
 	}{
 		{"an unlisted folder", "robotd/dance/dance.go",
-			`package dance`, "robotd/dance is on no rung"},
+			`package dance`, "robotd/dance is in no layer"},
 		{"an import of an unlisted folder", "robotd/mode/mode.go",
-			`package mode; import _ "troupe/robotd/dance"`, "imports robotd/dance, which is on no rung"},
+			`package mode; import _ "troupe/robotd/dance"`, "imports robotd/dance, which is in no layer"},
 		{"an import upwards", "robotd/mode/mode.go",
-			`package mode; import _ "troupe/robotd/robot"`, "not below its own rung"},
+			`package mode; import _ "troupe/robotd/robot"`, "not below its own layer"},
 		{"an import upwards under another name", "robotd/mode/mode.go",
-			`package mode; import words "troupe/robotd/robot"; var _ = words.X`, "not below its own rung"},
-		{"an import along a rung", "robotd/mode/mode.go",
-			`package mode; import _ "troupe/robotd/act"`, "not below its own rung"},
-		{"an import along a rung in a test", "robotd/mode/mode_test.go",
-			`package mode; import _ "troupe/robotd/act"`, "not below its own rung"},
-		{"a neighbour's house", "robotd/robot/robot.go",
-			`package robot; import _ "troupe/fleetd/library"`, "robotd knows of the other houses only"},
-		{"the programs' post office itself", "robotd/main.go",
-			`package main; import _ "troupe/broker/server"`, "robotd knows of the other houses only"},
+			`package mode; import words "troupe/robotd/robot"; var _ = words.X`, "not below its own layer"},
+		{"an import within a layer", "robotd/mode/mode.go",
+			`package mode; import _ "troupe/robotd/act"`, "not below its own layer"},
+		{"an import within a layer in a test", "robotd/mode/mode_test.go",
+			`package mode; import _ "troupe/robotd/act"`, "not below its own layer"},
+		{"an import of another program", "robotd/robot/robot.go",
+			`package robot; import _ "troupe/fleetd/library"`, "of the other programs robotd may import only"},
+		{"an import of the broker's server", "robotd/main.go",
+			`package main; import _ "troupe/broker/server"`, "of the other programs robotd may import only"},
 		{"test support in a program", "robotd/robot/robot.go",
-			`package robot; import _ "troupe/broker/brokertest"`, "which is for tests"},
-		{"network in a room", "robotd/mode/mode.go",
-			`package mode; import _ "net/http"`, "only decides"},
-		{"files in a room", "robotd/mode/mode.go",
-			`package mode; import _ "os"`, "only decides"},
-		{"a database in a room", "fleetd/library/library.go",
-			`package library; import _ "database/sql"`, "only decides"},
-		{"a log in a room", "robotd/mode/mode.go",
-			`package mode; import _ "log/slog"`, "only decides"},
-		{"MQTT in a room", "robotd/mode/mode.go",
+			`package robot; import _ "troupe/broker/brokertest"`, "which only tests may import"},
+		{"network in a pure package", "robotd/mode/mode.go",
+			`package mode; import _ "net/http"`, "in a pure package"},
+		{"files in a pure package", "robotd/mode/mode.go",
+			`package mode; import _ "os"`, "in a pure package"},
+		{"a database in a pure package", "fleetd/library/library.go",
+			`package library; import _ "database/sql"`, "in a pure package"},
+		{"a log in a pure package", "robotd/mode/mode.go",
+			`package mode; import _ "log/slog"`, "in a pure package"},
+		{"MQTT in a pure package", "robotd/mode/mode.go",
 			`package mode; import _ "github.com/eclipse/paho.mqtt.golang"`, "which only broker/link may"},
 		{"the MQTT client elsewhere", "robotd/robot/robot_test.go",
 			`package robot; import _ "github.com/eclipse/paho.mqtt.golang/packets"`, "which only broker/link may"},
 		{"the MQTT server elsewhere", "broker/link/link_test.go",
 			`package link; import _ "github.com/mochi-mqtt/server/v2/listeners"`, "which only broker/server may"},
-		{"the clock in a room", "robotd/mode/mode.go",
-			`package mode; import "time"; var x = time.Now()`, "line 1 asks the clock (time.Now)"},
+		{"the clock in a pure package", "robotd/mode/mode.go",
+			`package mode; import "time"; var x = time.Now()`, "line 1 reads the clock (time.Now)"},
 		{"the clock as a value", "robotd/disk/disk.go",
-			`package disk; import "time"; var clock = time.Now`, "asks the clock (time.Now)"},
+			`package disk; import "time"; var clock = time.Now`, "reads the clock (time.Now)"},
 		{"the clock under another name", "robotd/disk/disk.go",
-			`package disk; import when "time"; var x = when.Since`, "asks the clock (time.Since)"},
-		{"the clock under no name", "robotd/disk/disk.go",
-			`package disk; import . "time"; var x = Now()`, "under no name"},
-		{"a timer in a room", "robotd/mode/mode.go",
+			`package disk; import when "time"; var x = when.Since`, "reads the clock (time.Since)"},
+		{"the clock through a dot import", "robotd/disk/disk.go",
+			`package disk; import . "time"; var x = Now()`, "with a dot"},
+		{"a timer in a pure package", "robotd/mode/mode.go",
 			`package mode; import "time"; var x = time.NewTimer(1)`, "waits (time.NewTimer)"},
 		{"sleep in a unit test", "robotd/disk/disk_test.go",
 			`package disk; import "time"; func f() { time.Sleep(1) }`, "sleeps"},
-		{"sleep in a room", "robotd/mode/mode.go",
+		{"sleep in a pure package", "robotd/mode/mode.go",
 			`package mode; import "time"; func f() { time.Sleep(1) }`, "waits (time.Sleep)"},
-		{"a part that holds the assembly", "robotd/robot/writer.go",
+		{"a component that holds the assembly", "robotd/robot/writer.go",
 			`package robot; type writer struct { name string; r *Robot }`, "line 1: a field holds the assembly"},
-		{"a part that embeds the assembly", "robotd/robot/writer.go",
+		{"a component that embeds the assembly", "robotd/robot/writer.go",
 			`package robot; type writer struct { *Robot }`, "a field holds the assembly"},
-		{"a field elsewhere that holds assemblies", "robotd/main.go",
+		{"a field of another package that holds assemblies", "robotd/main.go",
 			`package main; import all "troupe/robotd/robot"; type program struct { robots map[string]*all.Robot }`, "a field holds the assembly"},
-		{"a package that is called util", "fleetd/util/x.go",
-			`package util`, "says nothing"},
-		{"a package named unlike its folder", "robotd/mode/mode.go",
+		{"a package named util", "fleetd/util/x.go",
+			`package util`, "does not say what"},
+		{"a package not named like its folder", "robotd/mode/mode.go",
 			`package moods`, "same name"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			found, _, err := small().check(fstest.MapFS{c.file: {Data: []byte(c.text)}})
+			found, _, err := sampleRules().check(fstest.MapFS{c.file: {Data: []byte(c.text)}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +105,7 @@ func TestEveryViolationIsReported(t *testing.T) {
 }
 
 func TestAllowedImportIsNotReported(t *testing.T) {
-	found, files, err := small().check(fstest.MapFS{
+	found, files, err := sampleRules().check(fstest.MapFS{
 		"schema/word.go":              {Data: []byte(`package schema; import ("time"; "net/url"; "net/netip"); type D time.Duration; var U url.URL; var A netip.Addr`)},
 		"robotd/mode/mode.go":         {Data: []byte(`package mode; import (_ "troupe/schema"; _ "strings")`)},
 		"robotd/mode/mode_test.go":    {Data: []byte(`package mode_test; import (_ "os"; _ "troupe/robotd/mode"; _ "troupe/broker/brokertest")`)},
@@ -127,49 +127,49 @@ func TestAllowedImportIsNotReported(t *testing.T) {
 }
 
 func TestImportExceptionNeedsAReasonAndAUse(t *testing.T) {
-	w := small()
+	rules := sampleRules()
 	tree := fstest.MapFS{
 		"robotd/mode/loop.go": {Data: []byte(`package mode; import ("time"; _ "troupe/robotd/act"); var x = time.Now`)},
 		"robotd/disk/disk.go": {Data: []byte(`package disk; import "time"; var x = time.Now`)},
 	}
-	edge := imported{"robotd/mode", "robotd/act"}
+	edge := importEdge{"robotd/mode", "robotd/act"}
 	reported := func() string {
-		found, _, err := w.check(tree)
+		found, _, err := rules.check(tree)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return strings.Join(found, "\n")
 	}
 
-	w.allowedImports = map[imported]string{edge: "a reason"}
-	w.allowedClocks = map[string]string{"robotd/mode/loop.go": "a reason", "robotd/disk": "a reason"}
+	rules.allowedImports = map[importEdge]string{edge: "a reason"}
+	rules.allowedClocks = map[string]string{"robotd/mode/loop.go": "a reason", "robotd/disk": "a reason"}
 	if got := reported(); got != "" {
 		t.Fatalf("reported:\n%s", got)
 	}
 
-	w.allowedImports[edge] = ""
-	w.allowedClocks["robotd/disk"] = ""
+	rules.allowedImports[edge] = ""
+	rules.allowedClocks["robotd/disk"] = ""
 	if got := reported(); strings.Count(got, "\n") != 1 || strings.Count(got, "has no reason") != 2 {
 		t.Fatalf("two exceptions without a reason; reported:\n%s", got)
 	}
 
-	w = small()
-	w.allowedImports = map[imported]string{{"robotd/robot", "robotd/act"}: "a reason"}
-	w.allowedClocks = map[string]string{"schema/old.go": "a reason"}
+	rules = sampleRules()
+	rules.allowedImports = map[importEdge]string{{"robotd/robot", "robotd/act"}: "a reason"}
+	rules.allowedClocks = map[string]string{"schema/old.go": "a reason"}
 	tree = fstest.MapFS{"schema/word.go": {Data: []byte(`package schema`)}}
 	if got := reported(); strings.Count(got, "\n") != 1 || strings.Count(got, "any more: remove it") != 2 {
-		t.Fatalf("two exceptions for nobody; reported:\n%s", got)
+		t.Fatalf("two exceptions that no file needs; reported:\n%s", got)
 	}
 
-	w = small()
-	w.ladder = append(w.ladder, rung{what: "again", folders: []string{"schema"}})
-	if got := reported(); got != "ladder: schema is on two rungs: decide for one" {
+	rules = sampleRules()
+	rules.layers = append(rules.layers, layer{what: "again", folders: []string{"schema"}})
+	if got := reported(); got != "layers: schema is in two layers: remove it from one" {
 		t.Fatalf("reported:\n%s", got)
 	}
 }
 
 func TestFileThatIsNotGoFailsTheCheck(t *testing.T) {
-	if _, _, err := small().check(fstest.MapFS{"schema/word.go": {Data: []byte(`packag schema`)}}); err == nil {
-		t.Fatal("a file that cannot be read was passed over")
+	if _, _, err := sampleRules().check(fstest.MapFS{"schema/word.go": {Data: []byte(`packag schema`)}}); err == nil {
+		t.Fatal("a file that cannot be parsed was skipped")
 	}
 }
