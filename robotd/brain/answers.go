@@ -15,14 +15,14 @@ type answered struct {
 	request.Verdict
 }
 
-// asking gives the request room one input and carries out what it says. Answers
+// stepRequests gives the request room one input and carries out what it says. Answers
 // are gathered and told at the end of the step.
-func (t *step) asking(in request.Input) {
+func (t *step) stepRequests(in request.Input) {
 	fleet, known := t.clockOffset()
-	from := len(t.told)
-	t.told = request.Step(t.requests, request.Now{Mono: t.now.Mono, Wall: t.now.Wall, Offset: fleet, ClockKnown: known, Standing: t.standing()}, in, t.told)
-	keep := t.told[:from]
-	for _, e := range t.told[from:] {
+	from := len(t.answers)
+	t.answers = request.Step(t.requests, request.Now{Mono: t.now.Mono, Wall: t.now.Wall, Offset: fleet, ClockKnown: known, Standing: t.standing()}, in, t.answers)
+	keep := t.answers[:from]
+	for _, e := range t.answers[from:] {
 		switch e := e.(type) {
 		case request.Perform:
 			t.dispatch(e)
@@ -30,12 +30,12 @@ func (t *step) asking(in request.Input) {
 			t.do(effect.SaveRequests{Save: e})
 		case request.Tell:
 			keep = append(keep, e)
-			t.dirty(effect.FlushSoon) // last_req
+			t.changed(effect.FlushSoon) // last_req
 		case request.Alarm:
 			t.alarms = append(t.alarms, e)
 		}
 	}
-	t.told = keep
+	t.answers = keep
 }
 
 // reply answers an order; orders of the robot's own have no key and nobody to
@@ -47,22 +47,22 @@ func (t *step) reply(to request.Key, r request.Verdict) {
 	}
 	if to != "" {
 		if !r.Status.Final() {
-			t.dirty(effect.FlushSoon) // it runs from now on
+			t.changed(effect.FlushSoon) // it runs from now on
 		}
 		if r.Refs == nil {
 			r.Refs = t.inTheWay(r)
 		}
 		t.replies = append(t.replies, answered{to, r})
 		if r.Status.Final() {
-			t.calledOff(to, r)
+			t.answerCancels(to, r)
 		}
 	}
 }
 
-// release passes replies on to the request room: refusals at once, for they
+// releaseReplies passes replies on to the request room: refusals at once, for they
 // touched nothing; successes when the state that shows them is told in this very
 // step, or was before.
-func (t *step) release() {
+func (t *step) releaseReplies() {
 	due := !t.Pending() && (t.report.Session() == "" || t.reports().StateDue())
 	keep := t.replies[:0]
 	for _, r := range t.replies {
@@ -74,7 +74,7 @@ func (t *step) release() {
 			}
 			shown++
 		}
-		t.asking(request.Outcome{
+		t.stepRequests(request.Outcome{
 			Key: r.key, Status: r.Status, Result: r.Result, Reason: r.Reason, Pointer: r.Pointer, Detail: r.Detail,
 			Refs: r.Refs, Lease: r.Lease, StateSeq: shown, Current: t.current(), Moves: r.Moves,
 		})
@@ -82,11 +82,11 @@ func (t *step) release() {
 	t.replies = keep
 }
 
-// tellAnswers publishes the answers of this step. Who is refused because the disk
+// publishAnswers publishes the answers of this step. Who is refused because the disk
 // hangs does not wait for that disk to hear of it. That a stop succeeded waits, for a
 // while, until what holds the robot is on the disk.
-func (t *step) tellAnswers() {
-	told := t.told
+func (t *step) publishAnswers() {
+	told := t.answers
 	if t.report.Session() == "" { // the journal keeps them for the next session
 		told = nil
 	}
@@ -101,8 +101,8 @@ func (t *step) tellAnswers() {
 		}
 		t.publish(effect.Document{Topic: schema.TopicAck, Param: tell.Client, Value: &a, First: isStop(a.Verb) || a.Reason == schema.ReasonOverloaded, Confirm: tell.Key})
 	}
-	clear(t.told)
-	t.told = t.told[:0]
+	clear(t.answers)
+	t.answers = t.answers[:0]
 }
 
 // isStop reports whether a verb is one of those that wait for nothing.
@@ -112,9 +112,9 @@ func isStop(verb string) bool {
 	return ok && v.Class == schema.ClassStop
 }
 
-// sound raises the alerts that the request room asked for, after the safety core
+// raiseAlarms raises the alerts that the request room asked for, after the safety core
 // has had its say.
-func (t *step) sound() {
+func (t *step) raiseAlarms() {
 	for _, a := range t.alarms {
 		t.raise(string(a.Reason), schema.AlertWarn, alarmed(a), a.Verb+": "+a.Detail, "fleetd removes it from the broker; without one, remove the retained message")
 	}
@@ -140,7 +140,7 @@ func (t *step) revoke(key request.Key, detail string, now *schema.Lease, by []sc
 			return
 		}
 	}
-	t.asking(request.Revoked{Key: key, Reason: schema.ReasonNotInControl, Detail: detail, Lease: now, Refs: by})
+	t.stepRequests(request.Revoked{Key: key, Reason: schema.ReasonNotInControl, Detail: detail, Lease: now, Refs: by})
 }
 
 // alertsOf are the alerts that tell of what a reason names.

@@ -62,7 +62,7 @@ func TestEventsAreCountedWhenTheyAreTooMany(t *testing.T) {
 	said := func(n int) (out []schema.Event) {
 		turn := step{State: r.s, now: r.wall()}
 		for range n {
-			turn.tell("something", "test", "", "", nil)
+			turn.recordEvent("something", "test", "", "", nil)
 		}
 		for _, e := range turn.out {
 			if save, ok := e.(effect.SaveEvent); ok {

@@ -9,11 +9,11 @@ import (
 	"troupe/schema"
 )
 
-// callOff ends a command that was handed on and has not ended: one that still
+// cancel ends a command that was handed on and has not ended: one that still
 // waits for its machine is not begun; a switch of modes, a calibration and the
 // telling of old events can be ended on the way. The rest is too short, or would
 // leave the robot between two states.
-func (t *step) callOff(o request.Perform) {
+func (t *step) cancel(o request.Perform) {
 	target := request.KeyOf(o.Client, o.Args.ID)
 	switch {
 	case t.unqueue(target):
@@ -22,7 +22,7 @@ func (t *step) callOff(o request.Perform) {
 		t.toMode.Put(mode.Input{Kind: mode.Cancel, Req: string(target)}, o.Key, o.If)
 		return // the supervisor answers both
 	case t.cancelManual(target, o.Key), t.perform.Cancel(target, o.Key):
-		t.callsOff = append(t.callsOff, callsOff{o.Key, target})
+		t.cancels = append(t.cancels, pendingCancel{o.Key, target})
 		t.reply(o.Key, request.Verdict{Status: schema.StatusAccepted})
 		return // the lane ends it in a later step
 	case t.cancelReplay(target, o.Key):
@@ -33,16 +33,16 @@ func (t *step) callOff(o request.Perform) {
 	t.reply(o.Key, request.Verdict{Status: schema.StatusSucceeded, Refs: target.Refs()})
 }
 
-// callsOff is a sys/cancel that is answered once what it calls off has been.
-type callsOff struct{ by, target request.Key }
+// pendingCancel is a sys/cancel that is answered once what it calls off has been.
+type pendingCancel struct{ by, target request.Key }
 
-// calledOff answers those who called off a command that ended with r.
-func (t *step) calledOff(target request.Key, r request.Verdict) {
+// answerCancels answers those who called off a command that ended with r.
+func (t *step) answerCancels(target request.Key, r request.Verdict) {
 	answer := request.Verdict{Status: schema.StatusSucceeded, Refs: target.Refs()}
 	if r.Status != schema.StatusCancelled {
 		answer = request.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it ended by itself: " + string(r.Status)}
 	}
-	t.callsOff = slices.DeleteFunc(t.callsOff, func(c callsOff) bool {
+	t.cancels = slices.DeleteFunc(t.cancels, func(c pendingCancel) bool {
 		if c.target != target {
 			return false
 		}

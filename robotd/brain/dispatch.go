@@ -30,13 +30,13 @@ func (t *step) commanded(ev event.Command) {
 	} else {
 		a.Overtaken = ev.N != 0 && ev.N < t.stopped
 	}
-	t.asking(a)
+	t.stepRequests(a)
 }
 
 // dispatch lays an order before the machine that decides it. Its answer comes
 // from there, in this step or in a later one.
 func (t *step) dispatch(o request.Perform) {
-	if t.unheard(o) || t.uncontrolled(o) {
+	if t.cancelledByLinkLoss(o) || t.uncontrolled(o) {
 		return
 	}
 	if !t.met(o.Key, o.If) {
@@ -92,7 +92,7 @@ func (t *step) dispatch(o request.Perform) {
 		}
 		t.askManual(o)
 	case "sys/cancel":
-		t.callOff(o)
+		t.cancel(o)
 	case "sys/resync":
 		t.resync(o)
 	case "sys/replay":
@@ -104,10 +104,10 @@ func (t *step) dispatch(o request.Perform) {
 	}
 }
 
-// unheard refuses what was asked over a connection that has broken since, while the
+// cancelledByLinkLoss refuses what was asked over a connection that has broken since, while the
 // disk took its time: who asked sees the robot no more, and nothing is to move by
 // itself after a lost link.
-func (t *step) unheard(o request.Perform) bool {
+func (t *step) cancelledByLinkLoss(o request.Perform) bool {
 	switch o.Verb.Class {
 	case schema.ClassStop, schema.ClassSys, schema.ClassControl:
 		return false
@@ -170,8 +170,8 @@ func (t *step) askSafety(o request.Perform) {
 	t.toSafety.Put(r, o.Key, o.If)
 }
 
-// stopFor lets a part of the robot itself ask for STOP.
-func (t *step) stopFor(source, why string) {
+// requestStop lets a part of the robot itself ask for STOP.
+func (t *step) requestStop(source, why string) {
 	t.toSafety.Add(safety.Request{Verb: safety.Stop, Source: source, Why: why})
 }
 

@@ -146,7 +146,7 @@ func (t *step) linkDocument() schema.StateLink {
 	return d
 }
 
-func (t *step) heartbeat(seq int64) *schema.Heartbeat {
+func (t *step) heartbeatDocument(seq int64) *schema.Heartbeat {
 	h := &schema.Heartbeat{
 		Session: t.report.Session(), Seq: seq, MonoMS: t.now.Mono.Milliseconds(), Boot: t.report.Boot(),
 		Mode: t.activeMode(), Safety: t.safety.At, StateSeq: t.report.StateSeq(),

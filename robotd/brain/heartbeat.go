@@ -12,42 +12,42 @@ import (
 	"troupe/schema"
 )
 
-// heard takes an operator's sign of life, and of a fleetd instance's also learns the fleet's
+// heartbeatReceived takes an operator's sign of life, and of a fleetd instance's also learns the fleet's
 // time. Somebody at the robot can stop it, so it has a link; but he speaks neither
 // for the fleet nor for its clock.
-func (t *step) heard(ev event.Heard) {
-	t.reached(link.Heard(&t.link, t.now.Mono, t.cfg.Link, ev.Client))
+func (t *step) heartbeatReceived(ev event.Heard) {
+	t.linkChanged(link.Heard(&t.link, t.now.Mono, t.cfg.Link, ev.Client))
 	if ev.Local {
 		return
 	}
 	t.beats.HalfOpen.Heard(t.now.Mono)
 	t.beats.Seq = ev.Beat.Seq
 	t.beats.Senders.Heard(ev.Client, ev.Beat.Session)
-	t.learnTime(ev.Client, ev.Beat.TS)
+	t.learnFleetTime(ev.Client, ev.Beat.TS)
 }
 
-// reach looks at the silence that lasts.
-func (t *step) reach() {
-	t.reached(link.Tick(&t.link, t.now.Mono, t.cfg.Link))
+// checkLink looks at the silence that lasts.
+func (t *step) checkLink() {
+	t.linkChanged(link.Tick(&t.link, t.now.Mono, t.cfg.Link))
 	t.toReport(report.Step.Undispute)
 	if t.beats.HalfOpen.Detected(t.now.Mono, t.cfg.Link) {
 		t.do(effect.Renew{Why: "fleetd says that it is there, and its heartbeats do not come"})
 	}
 }
 
-func (t *step) reached(d link.Decision) {
+func (t *step) linkChanged(d link.Decision) {
 	if !d.Changed {
 		return
 	}
-	t.dirty(effect.FlushSoon)
-	t.note("link", string(d.From), string(d.To), d.Why, d.Silence.String())
+	t.changed(effect.FlushSoon)
+	t.log("link", string(d.From), string(d.To), d.Why, d.Silence.String())
 	switch {
 	case d.To == schema.LinkLost:
 		t.raise("link_lost", schema.AlertWarn, "link", "no operator can reach the robot", "see whether fleetd and the network are up")
-		t.tell("link_lost", "link", string(d.On), "", effect.Transition{From: string(d.From), To: string(d.To)})
+		t.recordEvent("link_lost", "link", string(d.On), "", effect.Transition{From: string(d.From), To: string(d.To)})
 	case d.From == schema.LinkLost:
 		t.clear("link_lost", "link")
-		t.tell("link_restored", "link", string(d.On), "", effect.Transition{From: string(d.From), To: string(d.To)})
+		t.recordEvent("link_restored", "link", string(d.On), "", effect.Transition{From: string(d.From), To: string(d.To)})
 	}
 }
 
@@ -58,9 +58,9 @@ func (t *step) linkLost() (bool, time.Duration) {
 
 const clockDiffers = "clock_differs" // alert of a fleetd instance
 
-// learnTime takes the fleet's time from a heartbeat, and tells of a fleetd instance whose
+// learnFleetTime takes the fleet's time from a heartbeat, and tells of a fleetd instance whose
 // commands would be too old or not yet due.
-func (t *step) learnTime(client string, fleet schema.Time) {
+func (t *step) learnFleetTime(client string, fleet schema.Time) {
 	t.clock.Learn(t.now, client, fleet)
 	for _, a := range slices.Clone(t.report.Alerts()) {
 		if a.Type == clockDiffers && !t.clock.Hears(a.Source) {
@@ -86,9 +86,9 @@ func (t *step) clockOffset() (time.Duration, bool) {
 	return fleet.Sub(t.now.Wall), ok
 }
 
-// received notes, before ev is judged, when the loop ran and when something arrived
+// noteArrival notes, before ev is judged, when the loop ran and when something arrived
 // over the connection: what arrives right after a gap in either may be as old as that.
-func (t *step) received(ev event.Event) {
+func (t *step) noteArrival(ev event.Event) {
 	t.beats.Gaps.Stepped(t.now.Mono)
 	switch ev.(type) {
 	case event.Heard:

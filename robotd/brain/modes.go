@@ -12,9 +12,9 @@ import (
 	"troupe/schema"
 )
 
-// supervise gives the mode supervisor one input: the oldest that waits, or the
+// stepMode gives the mode supervisor one input: the oldest that waits, or the
 // passing of time.
-func (t *step) supervise() {
+func (t *step) stepMode() {
 	in := mode.Input{Kind: mode.Tick}
 	var by request.Key
 	if next, waits := t.toMode.Take(); waits && t.met(next.By, next.When) {
@@ -23,19 +23,19 @@ func (t *step) supervise() {
 	was := t.mode.Active
 	d := mode.Step(&t.mode, t.now.Mono, &t.cfg.Mode, t.modeFacts(), in)
 	if d.Changed {
-		t.dirty(effect.FlushSoon)
-		t.note("mode", string(d.From), string(d.To), d.Why, string(d.Reason))
+		t.changed(effect.FlushSoon)
+		t.log("mode", string(d.From), string(d.To), d.Why, string(d.Reason))
 	}
 	if was != t.mode.Active && t.mode.Active != "" && d.To != mode.Stopping {
 		t.modeSince = t.now.Wall
-		t.tell("mode_changed", "mode", string(d.On), cmp.Or(in.Req, d.Ended.Req), effect.Transition{From: string(t.lastMode), To: string(t.mode.Active)})
+		t.recordEvent("mode_changed", "mode", string(d.On), cmp.Or(in.Req, d.Ended.Req), effect.Transition{From: string(t.lastMode), To: string(t.mode.Active)})
 		t.lastMode = t.mode.Active
 	}
 	if d.Fallback != "" {
-		t.tell("mode_fallback", "mode", string(d.Reason), "", fallback{From: d.Fallback, Reason: d.Reason})
+		t.recordEvent("mode_fallback", "mode", string(d.Reason), "", fallback{From: d.Fallback, Reason: d.Reason})
 	}
 	if d.List {
-		t.dirty(effect.FlushSoon) // a pause of the active mode is in the state too
+		t.changed(effect.FlushSoon) // a pause of the active mode is in the state too
 	}
 	if e := d.Ended; e.Req != "" {
 		t.reply(request.Key(e.Req), request.Verdict{Status: e.Status, Result: e.Result, Reason: e.Reason, Detail: e.Detail})
@@ -48,7 +48,7 @@ func (t *step) supervise() {
 		t.reply(by, request.Verdict{Status: d.Answer.Status, Result: d.Answer.Result, Reason: d.Answer.Reason, Detail: d.Answer.Detail})
 	}
 	if d.SafetyStop {
-		t.stopFor("mode", "no mode is in charge")
+		t.requestStop("mode", "no mode is in charge")
 	}
 	for _, o := range d.Orders() {
 		t.obey(o)
@@ -88,9 +88,9 @@ func (t *step) obey(o mode.Order) {
 	}
 	switch o.Do {
 	case mode.DoStart:
-		t.tellMode(mode.Input{Kind: mode.Started, Mode: o.Mode})
+		t.queueMode(mode.Input{Kind: mode.Started, Mode: o.Mode})
 	case mode.DoStop:
-		t.tellMode(mode.Input{Kind: mode.Stopped, Mode: o.Mode})
+		t.queueMode(mode.Input{Kind: mode.Stopped, Mode: o.Mode})
 	}
 }
 
@@ -102,13 +102,13 @@ func (t *step) obeyAto(do mode.Do) {
 	case mode.DoStop, mode.DoKill:
 		t.perform.Leave()
 		if do == mode.DoStop {
-			t.tellMode(mode.Input{Kind: mode.Stopped, Mode: schema.ModeAto})
+			t.queueMode(mode.Input{Kind: mode.Stopped, Mode: schema.ModeAto})
 		}
 	}
 }
 
-// land looks whether start-up has ended, and how.
-func (t *step) land() {
+// settleBootMode looks whether start-up has ended, and how.
+func (t *step) settleBootMode() {
 	if !t.desired.Starting() || t.mode.ByBoot || t.mode.Phase != mode.Ready && t.mode.Phase != mode.Safe && t.mode.Phase != mode.None {
 		return
 	}
@@ -123,9 +123,9 @@ func (t *step) performAuto() {
 	switch {
 	case !r.Entered:
 	case r.Refused != "":
-		t.tellMode(mode.Input{Kind: mode.StartFailed, Mode: schema.ModeAto, Reason: r.Refused, Detail: r.Refused.Describe().Text})
+		t.queueMode(mode.Input{Kind: mode.StartFailed, Mode: schema.ModeAto, Reason: r.Refused, Detail: r.Refused.Describe().Text})
 	default:
-		t.tellMode(mode.Input{Kind: mode.Started, Mode: schema.ModeAto})
+		t.queueMode(mode.Input{Kind: mode.Started, Mode: schema.ModeAto})
 	}
 }
 
@@ -138,13 +138,13 @@ func (t *step) linkLossOf(m schema.ModeID) schema.LinkLoss {
 	return schema.LinkLossSafe
 }
 
-func (t *step) tellMode(in mode.Input) { t.toMode.Add(in) }
+func (t *step) queueMode(in mode.Input) { t.toMode.Add(in) }
 
 // calibrating tells who asked for the calibration how far it is.
 func (t *step) calibrating(share float64) {
 	if t.mode.Phase == mode.Calibrating && t.mode.Req != "" {
 		percent := int(100 * min(1, max(0, share)))
-		t.asking(request.Outcome{Key: request.Key(t.mode.Req), Status: schema.StatusInProgress, Progress: &percent})
+		t.stepRequests(request.Outcome{Key: request.Key(t.mode.Req), Status: schema.StatusInProgress, Progress: &percent})
 	}
 }
 
@@ -164,7 +164,7 @@ func (t *step) calibrated(ev event.Calibrated) {
 	} else {
 		t.clear("calibration_failed", "str")
 	}
-	t.tellMode(in)
+	t.queueMode(in)
 }
 
 // fallback is what an event tells of a mode that was left for the safe one.

@@ -28,7 +28,7 @@ func (t *step) settle(from int) {
 		case effect.Effect:
 			t.do(in)
 		case effect.Event:
-			t.tell(in.Kind, in.Source, in.Cause, in.Req, in.Data)
+			t.recordEvent(in.Kind, in.Source, in.Cause, in.Req, in.Data)
 		case effect.Raise:
 			t.raise(in.Kind, in.Level, in.Source, in.Detail, in.Hint)
 		case effect.Clear:
@@ -38,9 +38,9 @@ func (t *step) settle(from int) {
 		case effect.Revoke:
 			t.revoke(in.Key, in.Detail, in.Lease, in.By)
 		case effect.Ask:
-			t.asking(in.Input)
+			t.stepRequests(in.Input)
 		case effect.Changed:
-			t.dirty(in.Urgency)
+			t.changed(in.Urgency)
 		case effect.Document:
 			t.publish(in)
 		case effect.Disk:
@@ -54,7 +54,7 @@ func (t *step) settle(from int) {
 		case effect.ActFailed:
 			t.actFailed(in.ID, in.Reason, in.Detail)
 		case effect.Caps:
-			t.tellCaps()
+			t.publishCaps()
 		default:
 			panic(fmt.Sprintf("brain: no such intent: %T", in))
 		}
@@ -72,13 +72,13 @@ func (t *step) toReport(do func(report.Step)) {
 	t.settle(from)
 }
 
-// tell makes an event of history.
-func (t *step) tell(kind, source, cause, req string, data any) {
+// recordEvent makes an event of history.
+func (t *step) recordEvent(kind, source, cause, req string, data any) {
 	t.toReport(func(r report.Step) { r.Event(kind, source, cause, req, data) })
 }
 
-// note leaves a line for the log: one for each edge that a machine takes.
-func (t *step) note(machine, from, to, why, cause string) {
+// log leaves a line for the log: one for each edge that a machine takes.
+func (t *step) log(machine, from, to, why, cause string) {
 	t.do(effect.Note{Machine: machine, From: from, To: to, Why: why, Cause: cause})
 }
 
@@ -91,7 +91,7 @@ func (t *step) clear(kind, source string) {
 	t.toReport(func(r report.Step) { r.Clear(kind, source) })
 }
 
-func (t *step) dirty(u effect.Urgency) { t.report.Changed(u) }
+func (t *step) changed(u effect.Urgency) { t.report.Changed(u) }
 
 func (t *step) disk(refused schema.Reason) { t.toReport(func(r report.Step) { r.Disk(refused) }) }
 

@@ -13,30 +13,30 @@ import (
 func (t *step) publishDue() {
 	t.persistStops()
 	t.toReport(report.Step.ContinueReplay)
-	t.release()
-	t.tellState()
+	t.releaseReplies()
+	t.publishState()
 	t.answerStops()
-	t.tellAnswers()
+	t.publishAnswers()
 	if t.over() {
 		t.do(effect.Exit{Why: "no mode is in charge and the body stands"})
 	}
 	if t.report.Session() == "" {
 		return
 	}
-	t.tellLeftOut()
-	t.tellModes()
+	t.republish()
+	t.publishModes()
 	t.toDesired(desired.Step.Report)
 	t.toReport(report.Step.RepairPresence)
 	t.toManual(manual.Step.Telemetry)
 	if seq, due := t.reports().BeatDue(); due {
 		// It promises nothing, so it waits for no disk: a disk that hangs is no
 		// reason to look dead.
-		t.publish(effect.Document{Topic: schema.TopicHeartbeat, Value: t.heartbeat(seq), First: true})
+		t.publish(effect.Document{Topic: schema.TopicHeartbeat, Value: t.heartbeatDocument(seq), First: true})
 	}
 }
 
-// tellLeftOut publishes again what the broker left out, when it is time.
-func (t *step) tellLeftOut() {
+// republish publishes again what the broker left out, when it is time.
+func (t *step) republish() {
 	from := t.list.Len()
 	again := t.reports().LeftOut()
 	t.settle(from)
@@ -45,9 +45,9 @@ func (t *step) tellLeftOut() {
 	}
 }
 
-// tellState publishes the state when it is due, as it is when all that belongs to
+// publishState publishes the state when it is due, as it is when all that belongs to
 // one event has been done.
-func (t *step) tellState() {
+func (t *step) publishState() {
 	if t.Pending() || !t.reports().StateDue() {
 		return
 	}
@@ -55,17 +55,17 @@ func (t *step) tellState() {
 	t.publish(effect.Document{Topic: schema.TopicState, Value: t.stateDocument(), First: urgent})
 }
 
-// tellModes publishes the catalogue of modes when it may be another one.
-func (t *step) tellModes() {
+// publishModes publishes the catalogue of modes when it may be another one.
+func (t *step) publishModes() {
 	if t.reports().ModesDue() {
 		d := t.modesDocument()
 		t.toReport(func(r report.Step) { r.PublishModes(d) })
 	}
 }
 
-// tellCaps tells what the robot is and can do; while nobody listens there is
+// publishCaps tells what the robot is and can do; while nobody listens there is
 // nobody to tell.
-func (t *step) tellCaps() {
+func (t *step) publishCaps() {
 	if t.report.Session() != "" {
 		d := t.body.Caps(t.cfg, manual.Verbs(&t.body))
 		d.TS, d.Session = t.now.Wall, t.report.Session()

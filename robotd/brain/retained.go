@@ -42,7 +42,7 @@ func (t *step) removed(ev event.Command) {
 	topic := retainedOn(ev.Client, ev.Group, ev.Verb)
 	delete(t.retained, topic)
 	t.clear(string(schema.ReasonRetainedCommand), topic)
-	t.tell("retained_command_removed", topic, "", "", nil)
+	t.recordEvent("retained_command_removed", topic, "", "", nil)
 }
 
 // alarmed names where the command was kept that an alarm is about.

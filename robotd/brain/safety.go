@@ -8,9 +8,9 @@ import (
 	"troupe/schema"
 )
 
-// guard lets the safety core look at the world once, with the oldest request that
+// stepSafety lets the safety core look at the world once, with the oldest request that
 // waits, if any. It comes before everything else that decides.
-func (t *step) guard() {
+func (t *step) stepSafety() {
 	in, waits := t.toSafety.Take()
 	if waits && !t.met(in.By, in.When) {
 		in = request.Waiting[safety.Request]{}
@@ -18,9 +18,9 @@ func (t *step) guard() {
 	d := safety.Step(&t.safety, t.now.Mono, t.cfg.Safety, t.safetyFacts(), in.In)
 	t.stops.Hold(t.safety)
 	if d.Changed {
-		t.dirty(effect.FlushNow)
-		t.note("safety", string(d.From), string(d.To), d.Why, d.Cause.String())
-		t.tell("safety_changed", "safety", d.Cause.String(), d.Cause.Req, effect.Transition{From: string(d.From), To: string(d.To), Reason: d.Cause.Reason})
+		t.changed(effect.FlushNow)
+		t.log("safety", string(d.From), string(d.To), d.Why, d.Cause.String())
+		t.recordEvent("safety_changed", "safety", d.Cause.String(), d.Cause.Req, effect.Transition{From: string(d.From), To: string(d.To), Reason: d.Cause.Reason})
 		t.toPerform(func(p perform.Step) { p.SafetyChanged(d.To) })
 	}
 	if d.Answer.Asked {

@@ -15,21 +15,21 @@ func (t *step) connected(ev event.Connected) {
 	t.reports().Connected(ev.Session)
 	t.beats.HalfOpen.Opened(t.now.Mono)
 	t.beats.Gaps.Opened(t.now.Mono)
-	t.note("post", "down", "up", "the broker granted everything", "")
-	t.reached(link.Joined(&t.link, t.now.Mono))
+	t.log("post", "down", "up", "the broker granted everything", "")
+	t.linkChanged(link.Joined(&t.link, t.now.Mono))
 	t.documents()
 	t.toReport(report.Step.Greet)
-	t.asking(request.Connected{})
-	t.tellAnswers()
+	t.stepRequests(request.Connected{})
+	t.publishAnswers()
 }
 
 // documents tells every retained document of the robot but its presence.
 func (t *step) documents() {
-	t.tellCaps()
+	t.publishCaps()
 	t.reports().Renew()
-	t.tellModes()
+	t.publishModes()
 	t.publish(effect.Document{Topic: schema.TopicActs, Value: t.desires().Acts()})
-	t.tellState()
+	t.publishState()
 	t.desired.Renew()
 	t.toDesired(desired.Step.Report)
 }
@@ -51,7 +51,7 @@ func (t *step) disconnected(ev event.Disconnected) {
 	if t.report.Session() == "" {
 		return
 	}
-	t.note("post", "up", "down", ev.Why, "")
+	t.log("post", "up", "down", ev.Why, "")
 	fault := ""
 	if ev.HalfOpen {
 		fault = ev.Why
@@ -62,7 +62,7 @@ func (t *step) disconnected(ev event.Disconnected) {
 	t.beats.HalfOpen.Closed()
 	t.beats.Gaps.Closed()
 	if t.safety.At != schema.SafetyDisabled {
-		t.reached(link.Parted(&t.link, t.now.Mono))
+		t.linkChanged(link.Parted(&t.link, t.now.Mono))
 	}
 	t.toReport(report.Step.ClearSessionAlerts)
 }

@@ -53,19 +53,19 @@ func (t *step) keepSwitch(name string, off bool) {
 // keepPause is how long a disk that refused a setting is left alone.
 const keepPause = time.Second
 
-// keepAgain notes that the disk did not take a setting: what was desired is offered until
+// retrySettings notes that the disk did not take a setting: what was desired is offered until
 // the disk takes it. That the disk took another one meanwhile says nothing of this one.
-func (t *step) keepAgain(refused schema.Reason) {
+func (t *step) retrySettings(refused schema.Reason) {
 	if refused != "" {
-		t.unsavedUntil = t.now.Mono + keepPause
+		t.retrySettingsAt = t.now.Mono + keepPause
 	}
 }
 
-// keepLate offers the disk again what was desired.
-func (t *step) keepLate() {
-	if t.unsavedUntil == 0 || t.now.Mono < t.unsavedUntil {
+// saveSettingsAgain offers the disk again what was desired.
+func (t *step) saveSettingsAgain() {
+	if t.retrySettingsAt == 0 || t.now.Mono < t.retrySettingsAt {
 		return
 	}
-	t.unsavedUntil = 0
+	t.retrySettingsAt = 0
 	t.toDesired(desired.Step.Keep)
 }

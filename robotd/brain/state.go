@@ -42,12 +42,12 @@ type State struct {
 	stopped   uint64        // what arrived before this number is older than a stop
 	resetting request.Key   // a reset that was granted and has not ended
 
-	stops        stops.State
-	unsavedUntil time.Duration // when the disk is asked again to keep settings; 0 = it has them
+	stops           stops.State
+	retrySettingsAt time.Duration // when the disk is asked again to keep settings; 0 = it has them
 
 	// The body.
-	body     body.State
-	gateTold act.Gate
+	body body.State
+	gate act.Gate
 
 	// Modes.
 	modeSince   schema.Time
@@ -60,7 +60,7 @@ type State struct {
 
 	manual manual.State
 
-	callsOff []callsOff // who waits for what they call off to end
+	cancels []pendingCancel // who waits for what they call off to end
 
 	// The fleet.
 	beats link.Heartbeats
@@ -76,7 +76,7 @@ type State struct {
 	list effect.List
 
 	// Room for what one step says, used again by the next.
-	told []request.Effect
+	answers []request.Effect
 }
 
 // Memory is what the disk kept of the robot.

@@ -32,17 +32,17 @@ func (t *step) do(e effect.Effect) { t.out = append(t.out, e) }
 // before whom: what makes the robot safer comes first.
 func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect.Effect {
 	t := step{State: s, now: now, out: out}
-	t.received(ev)
+	t.noteArrival(ev)
 	t.sense(ev)
-	t.guard()
-	t.gate()
-	t.hear(ev)
-	t.reach()
+	t.stepSafety()
+	t.setGate()
+	t.react(ev)
+	t.checkLink()
 	t.toManual(manual.Step.StepControl)
-	t.supervise()
+	t.stepMode()
 	t.toManual(manual.Step.Stick)
 	t.toManual(manual.Step.Hands)
-	t.land()
+	t.settleBootMode()
 	t.toPerform(perform.Step.Power)
 	t.toPerform(perform.Step.Handlers)
 	t.toPerform(perform.Step.Interrupts)
@@ -50,7 +50,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.performAuto()
 	if _, tick := ev.(event.Tick); tick {
 		t.ticked = now.Mono
-		t.keepLate()
+		t.saveSettingsAgain()
 		t.stops.Tick(t.now, &t.list)
 		t.settle(0)
 		t.toReport(report.Step.DiskCalms)
@@ -60,7 +60,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 			t.do(effect.Feed{})
 		}
 	}
-	t.drive()
+	t.orderUnits()
 	t.publishDue()
 	return t.out
 }
@@ -74,9 +74,9 @@ func (t *step) sense(ev event.Event) {
 	case event.Command:
 		t.commanded(ev)
 	case event.RequestsSaved:
-		t.asking(request.Saved{Keys: ev.Keys, Refused: ev.Refused})
+		t.stepRequests(request.Saved{Keys: ev.Keys, Refused: ev.Refused})
 	case event.Delivered:
-		t.asking(request.Delivered{Key: ev.Key})
+		t.stepRequests(request.Delivered{Key: ev.Key})
 	case event.Stopped:
 		t.stopDocument(ev)
 	case event.Called:
@@ -84,11 +84,11 @@ func (t *step) sense(ev event.Event) {
 	}
 }
 
-// hear takes in the rest, after the safety core has spoken.
-func (t *step) hear(ev event.Event) {
+// react takes in the rest, after the safety core has spoken.
+func (t *step) react(ev event.Event) {
 	t.body.Look(&t.list)
 	t.settle(0)
-	t.sound()
+	t.raiseAlarms()
 	switch ev := ev.(type) {
 	case event.Tick, event.Follow, event.Reported, event.Delivered, event.Stopped, event.Called:
 	case event.Command:
@@ -99,7 +99,7 @@ func (t *step) hear(ev event.Event) {
 		t.disk(ev.Refused)
 	case event.SettingsSaved:
 		t.disk(ev.Refused)
-		t.keepAgain(ev.Refused)
+		t.retrySettings(ev.Refused)
 	case event.LatchesSaved:
 		t.stops.Saved(t.now, ev.N, ev.Refused, &t.list)
 		t.settle(0)
@@ -107,13 +107,13 @@ func (t *step) hear(ev event.Event) {
 		t.toReport(func(r report.Step) { r.Recalled(ev) })
 	case event.Begin:
 		t.toMode.Add(mode.Input{Kind: mode.Begin})
-		t.tell("booted", "brain", "", "", nil)
+		t.recordEvent("booted", "brain", "", "", nil)
 	case event.Frame:
 		if ev.N == 0 || ev.N >= t.stopped { // one that came before a stop is too late
 			t.manual.Frame(ev)
 		}
 	case event.Heard:
-		t.heard(ev)
+		t.heartbeatReceived(ev)
 	case event.DesiredStory, event.DesiredSet, event.DesiredConfig, event.DesiredMode:
 		t.toDesired(func(d desired.Step) { d.Take(ev) })
 	case event.Arriving:
@@ -147,12 +147,12 @@ func (t *step) hear(ev event.Event) {
 		t.toReport(func(r report.Step) { r.Credential(ev) })
 	case event.Shutdown:
 		t.toMode.Add(mode.Input{Kind: mode.Shutdown})
-		t.tell("ending", "brain", ev.Why, "", nil)
+		t.recordEvent("ending", "brain", ev.Why, "", nil)
 	default:
 		panic(fmt.Sprintf("brain: no such event: %T", ev))
 	}
 	if t.requestsDue() {
-		t.asking(request.Tick{})
+		t.stepRequests(request.Tick{})
 	}
 }
 
@@ -191,7 +191,7 @@ func Deadline(s *State) time.Duration {
 			at = d
 		}
 	}
-	sooner(s.unsavedUntil, s.unsavedUntil > 0)
+	sooner(s.retrySettingsAt, s.retrySettingsAt > 0)
 	sooner(s.stops.Deadline())
 	sooner(s.requests.Deadline())
 	sooner(s.desired.Deadline())

@@ -43,12 +43,12 @@ func (t *step) stopDocument(ev event.Stopped) {
 		doc.Weight = latch.Claimed
 	}
 	d := t.latching(doc, ev.N)
-	t.tooOld(d)
+	t.endOutdated(d)
 	if d.Ignored == "" && doc.Weight == latch.Claimed {
 		d.Ignored, d.Detail = v.Refused, v.Detail
 	}
 	if d.Ignored != "" {
-		t.tell(string(d.Ignored), "safety", string(ev.From)+" stop", "", effect.Described{Reason: d.Ignored, Detail: d.Detail})
+		t.recordEvent(string(d.Ignored), "safety", string(ev.From)+" stop", "", effect.Described{Reason: d.Ignored, Detail: d.Detail})
 	}
 }
 
@@ -62,7 +62,7 @@ func (t *step) stopCalled(ev event.Called) {
 	l := stops.Asked(t.now, r.ID, r.Level, t.asker(ev.Client, r.By), r.Why, anew)
 	l.All = len(r.Robots) == 0 && len(r.Labels) == 0
 	d := t.latching(l, ev.N)
-	t.asking(request.Stopped{Detail: "a stop came before it was begun"})
+	t.stepRequests(request.Stopped{Detail: "a stop came before it was begun"})
 	t.stops.Called(ev.Client, r.ID, d)
 	if ev.Retained {
 		t.alarms = append(t.alarms, request.Alarm{Reason: schema.ReasonRetainedCommand, Client: ev.Client, Verb: stops.Verb,
@@ -70,11 +70,11 @@ func (t *step) stopCalled(ev event.Called) {
 	}
 }
 
-// tooOld ends the commands that wait for the disk: they were asked for before the
+// endOutdated ends the commands that wait for the disk: they were asked for before the
 // stop, or before its release. That a latched stop was written down is neither.
-func (t *step) tooOld(d latch.Decision) {
+func (t *step) endOutdated(d latch.Decision) {
 	if slices.ContainsFunc(d.Moves, func(m latch.Move) bool { return m.Held() || m.Let() }) {
-		t.asking(request.Stopped{Detail: "a stop was held or released before it was begun"})
+		t.stepRequests(request.Stopped{Detail: "a stop was held or released before it was begun"})
 	}
 }
 
@@ -116,7 +116,7 @@ func (t *step) latching(in latch.Input, n uint64) latch.Decision {
 // come behind a state that shows the robot as it is by now.
 func (t *step) persistStops() {
 	if !t.report.Clean() && t.stops.Answers() {
-		t.dirty(effect.FlushNow)
+		t.changed(effect.FlushNow)
 	}
 	from := t.list.Len()
 	t.stops.Persist(t.now, &t.list)

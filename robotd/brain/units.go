@@ -69,13 +69,13 @@ func orInternal(r schema.Reason) schema.Reason {
 	return r
 }
 
-// drive hands the units what this step came to: first what they are told by the
+// orderUnits hands the units what this step came to: first what they are told by the
 // safety core, then what acts want of them.
-func (t *step) drive() {
+func (t *step) orderUnits() {
 	from := t.list.Len()
 	t.body.Order(driver.Order(safety.Orders(t.safety.At, t.body.Movers())), &t.list)
 	t.settle(from)
-	t.carry()
+	t.carryOutActs()
 }
 
 // toUnit tells a unit what an act wants of it.
@@ -101,15 +101,15 @@ func (s *State) feeding() bool {
 // lanesOf lists the lanes of a robot, highest priority first.
 func lanesOf(c *config.Config) []act.LaneConfig { return append(manual.Lanes(), perform.Lanes(c)...) }
 
-// gate tells the executor what may be started from now on. What may not any more
+// setGate tells the executor what may be started from now on. What may not any more
 // is stopped in this very step.
-func (t *step) gate() {
+func (t *step) setGate() {
 	g := act.Gate{
 		Moves:  safety.Gate(t.safety.At, safety.Moves, safety.Act),
 		Sounds: safety.Gate(t.safety.At, safety.Sounds, safety.Act),
 	}
-	if g != t.gateTold {
-		t.gateTold = g
+	if g != t.gate {
+		t.gate = g
 		t.lanes.Gate(g)
 	}
 }
@@ -128,9 +128,9 @@ func (t *step) moving() bool {
 // performing reports whether the executor needs the next tick.
 func (s *State) performing() bool { return s.manual.Busy() || s.perform.Busy(&s.lanes) }
 
-// carry brings what the executor came to where it belongs: commands to the
+// carryOutActs brings what the executor came to where it belongs: commands to the
 // units, ends to whoever waits for them.
-func (t *step) carry() {
+func (t *step) carryOutActs() {
 	for i := range t.lanes.Outs {
 		switch o := &t.lanes.Outs[i]; o.Kind {
 		case act.Start, act.Stop:
@@ -138,7 +138,7 @@ func (t *step) carry() {
 		case act.Ended:
 			t.actEnded(o)
 		case act.Warned:
-			t.tell("act_warning", "act", string(o.Warning), "", effect.Described{ID: o.Act, Reason: o.Reason, Detail: o.Action + ": " + o.Detail})
+			t.recordEvent("act_warning", "act", string(o.Warning), "", effect.Described{ID: o.Act, Reason: o.Reason, Detail: o.Action + ": " + o.Detail})
 		}
 	}
 	clear(t.lanes.Outs)
@@ -146,7 +146,7 @@ func (t *step) carry() {
 }
 
 func (t *step) actEnded(o *act.Out) {
-	t.dirty(effect.FlushSoon)
+	t.changed(effect.FlushSoon)
 	if !t.manualEnded(o) {
 		from := t.list.Len()
 		t.performs().Ended(o)

@@ -20,9 +20,9 @@ const ConfigSetting = "config"
 
 // keptConfig is the configuration that was obeyed last.
 type keptConfig struct {
-	Rev     int64                     `json:"rev"`
-	Values  map[string]jsontext.Value `json:"values"`
-	Vouched bool                      `json:"vouched"` // whoever signed it was trusted
+	Rev      int64                     `json:"rev"`
+	Values   map[string]jsontext.Value `json:"values"`
+	Verified bool                      `json:"vouched"` // whoever signed it was trusted
 	// AtLeast is how strict the robot was when it took what nobody vouched for:
 	// such a configuration does not make it less so.
 	AtLeast sign.Policy `json:"at_least,omitempty"`
@@ -62,7 +62,7 @@ func (k keptConfig) judge(c *config.Config) config.Judged {
 	if k.AtLeast.Stricter(c.Signing) {
 		c.Signing = k.AtLeast
 	}
-	return config.Judge(c, k.Values, k.Vouched)
+	return config.Judge(c, k.Values, k.Verified)
 }
 
 // takeConfig takes how the fleet wants the robot to behave.
@@ -70,8 +70,8 @@ func (t Step) takeConfig(ev event.DesiredConfig, v Verified) {
 	d := &ev.Document
 	t.config.dirty = true
 	if t.admit(&t.config.intake, v, ev, maps.EqualFunc(d.Values, t.config.kept.Values, config.SameValue)) {
-		k := keptConfig{Rev: d.Rev, Values: d.Values, Vouched: v.verified}
-		if !k.Vouched {
+		k := keptConfig{Rev: d.Rev, Values: d.Values, Verified: v.verified}
+		if !k.Verified {
 			k.AtLeast = t.cfg.Signing
 		}
 		t.configure(k)
@@ -110,7 +110,7 @@ func (t Step) configure(k keptConfig) {
 	t.Out.Note("config", "", fmt.Sprintf("revision %d", k.Rev), "the fleet's newest configuration is in force", "")
 	t.Out.Event("config_applied", "config", "", "", effect.Described{Detail: fmt.Sprintf("%d keys applied, %d wait for the next start, %d rejected", len(w.Taken), len(t.config.restart), len(w.Rejected))})
 	t.Out.Do(effect.Caps{})
-	t.delivering(delivery.Tick{})
+	t.stepStory(delivery.Tick{})
 }
 
 // reportConfig publishes what became of the desired configuration.

@@ -50,13 +50,13 @@ func deliver[C any](t Step, c *content[C], f delivery.Facts, in delivery.Input) 
 	clear(t.delivered)
 }
 
-// delivering gives the delivery of stories one input.
-func (t Step) delivering(in delivery.Input) {
+// stepStory gives the delivery of stories one input.
+func (t Step) stepStory(in delivery.Input) {
 	deliver(t, &t.story, t.robot.DeliveryFacts(), in)
 }
 
-// furnishing gives the deliveries of what nobody performs one input.
-func (t Step) furnishing(k sign.Kind, in delivery.Input) {
+// stepSet gives the deliveries of what nobody performs one input.
+func (t Step) stepSet(k sign.Kind, in delivery.Input) {
 	switch k {
 	case sign.Activities:
 		deliver(t, &t.activities, delivery.Facts{}, in)
@@ -68,19 +68,19 @@ func (t Step) furnishing(k sign.Kind, in delivery.Input) {
 
 // Content gives each delivery the same input.
 func (t Step) Content(in delivery.Input) {
-	t.furnishing(sign.Places, in)
-	t.furnishing(sign.Activities, in)
-	t.delivering(in)
+	t.stepSet(sign.Places, in)
+	t.stepSet(sign.Activities, in)
+	t.stepStory(in)
 }
 
 // Saved passes on what the disk answered.
 func (t Step) Saved(ev event.ContentSaved) {
 	in := delivery.Written{Rev: ev.Rev, Refused: ev.Refused}
 	if ev.Kind == sign.Story {
-		t.delivering(in)
+		t.stepStory(in)
 		return
 	}
-	t.furnishing(ev.Kind, in)
+	t.stepSet(ev.Kind, in)
 }
 
 // carryDelivery performs what a delivery says.
@@ -162,7 +162,7 @@ var reportTopic = map[sign.Kind]schema.TopicKind{
 // reportStory adds what only the performer knows, and keeps to the topic's size.
 func (t Step) reportStory(r schema.ReportedStory) {
 	r.TS, r.Session, r.Playing = t.Now.Wall, t.Session, t.robot.Playing()
-	t.playingTold = r.Playing
+	t.playingReported = r.Playing
 	t.Out.Do(effect.Document{Topic: schema.TopicReportedStory, Value: &r})
 }
 
@@ -179,7 +179,7 @@ func (t Step) Report() {
 		t.report(sign.Places, t.places.Report())
 		t.report(sign.Activities, t.activities.Report())
 	}
-	if t.renew || t.robot.Playing() != t.playingTold {
+	if t.renew || t.robot.Playing() != t.playingReported {
 		t.renew = false
 		t.report(sign.Story, t.story.Report())
 	}
@@ -225,7 +225,7 @@ func (t Step) place() {
 	t.placed = l
 	t.toPlaces()
 	t.Out.Do(effect.Caps{})
-	t.delivering(delivery.Refit{ActsDigest: actsDigest()})
+	t.stepStory(delivery.Refit{ActsDigest: actsDigest()})
 }
 
 // toPlaces tells the body where its points are.
@@ -242,8 +242,8 @@ func (t Step) Tried(e effect.Tried) {
 	switch {
 	case t.story.Trial() != e.SHA256:
 	case e.Refused == "":
-		t.delivering(delivery.Started{SHA256: e.SHA256})
+		t.stepStory(delivery.Started{SHA256: e.SHA256})
 	default:
-		t.delivering(delivery.StartFailed{SHA256: e.SHA256, Reason: e.Refused, Detail: e.Detail})
+		t.stepStory(delivery.StartFailed{SHA256: e.SHA256, Reason: e.Refused, Detail: e.Detail})
 	}
 }

@@ -56,9 +56,9 @@ func take[T any](t Step, k sign.Kind, ev event.Desired[T], c claim, to func(Step
 func (t Step) emptied(k sign.Kind) {
 	switch k {
 	case sign.Story:
-		t.delivering(delivery.Emptied{})
+		t.stepStory(delivery.Emptied{})
 	case sign.Activities, sign.Places:
-		t.furnishing(k, delivery.Emptied{})
+		t.stepSet(k, delivery.Emptied{})
 	default:
 		t.Out.Event(string(k)+"_ignored", string(k), "", "", effect.Described{Detail: "the desired state was deleted from the broker; that changes nothing"})
 	}
@@ -67,18 +67,18 @@ func (t Step) emptied(k sign.Kind) {
 // takeStory takes the story that the fleet desires.
 func (t Step) takeStory(ev event.DesiredStory, v Verified) {
 	w := delivery.DesiredStory(&ev.Document)
-	t.delivering(delivery.Document{Desired: w, Refused: v.Refused, Detail: v.Detail})
+	t.stepStory(delivery.Document{Desired: w, Refused: v.Refused, Detail: v.Detail})
 	if t.story.Took(w) {
-		t.believe(v)
+		t.accept(v)
 	}
 }
 
 // takeSet takes the activities or places that the fleet desires.
 func (t Step) takeSet(ev event.DesiredSet, v Verified) {
 	w := delivery.DesiredSet(&ev.Document)
-	t.furnishing(ev.Kind, delivery.Document{Desired: w, Refused: v.Refused, Detail: v.Detail})
+	t.stepSet(ev.Kind, delivery.Document{Desired: w, Refused: v.Refused, Detail: v.Detail})
 	if ev.Kind == sign.Places && t.places.Took(w) || ev.Kind == sign.Activities && t.activities.Took(w) {
-		t.believe(v)
+		t.accept(v)
 	}
 }
 

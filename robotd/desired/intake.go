@@ -49,7 +49,7 @@ func (t Step) admit(d *intake, v Verified, ev event.Event, same bool) bool {
 		return false
 	}
 	d.refused, d.foreign = notObeyed{}, nil
-	t.believe(v)
+	t.accept(v)
 	if w.Rev == d.rev {
 		return false // seen again
 	}

@@ -33,8 +33,8 @@ type State struct {
 	config  configState
 	mode    modeState
 
-	renew       bool // all of it is to be reported again
-	playingTold bool
+	renew           bool // all of it is to be reported again
+	playingReported bool
 
 	delivered []delivery.Effect // room for what one delivery says, used again by the next
 }

@@ -104,8 +104,8 @@ func (t Step) NoteStops(v Verified) {
 	}
 }
 
-// believe remembers the fleet and the counter of a desired state, now that it is obeyed.
-func (t Step) believe(v Verified) {
+// accept remembers the fleet and the counter of a desired state, now that it is obeyed.
+func (t Step) accept(v Verified) {
 	if t.fleetID == "" {
 		t.fleetID = v.what.FleetID
 		t.Out.Do(effect.SaveSetting{Name: FleetIDSetting, Value: t.fleetID})

@@ -29,7 +29,7 @@ func (t Step) Stick() {
 	f := t.teleopFacts()
 	drove := t.stick.At == teleop.Driving
 	if len(t.frames) == 0 {
-		t.sticked(teleop.Look(&t.stick, t.Now.Mono, f))
+		t.carryOut(teleop.Look(&t.stick, t.Now.Mono, f))
 	}
 	for _, ev := range t.frames {
 		in := teleop.Frame{Client: ev.Client, VelocityFrame: ev.Frame}
@@ -39,7 +39,7 @@ func (t Step) Stick() {
 		case len(ev.Problems) > 0:
 			in.Refused, in.Detail = schema.ReasonBadRequest, ev.Problems[0].String()
 		}
-		t.sticked(teleop.Heard(&t.stick, t.Now.Mono, f, in))
+		t.carryOut(teleop.Heard(&t.stick, t.Now.Mono, f, in))
 	}
 	t.frames = t.frames[:0]
 	if !drove && t.stick.At == teleop.Driving { // whoever has the stick wants the wheels
@@ -52,8 +52,8 @@ func (t Step) Stick() {
 	}
 }
 
-// sticked carries what the stick came to.
-func (t Step) sticked(d teleop.Decision) {
+// carryOut carries what the stick came to.
+func (t Step) carryOut(d teleop.Decision) {
 	if d.Changed && (d.From == teleop.Driving || d.To == teleop.Driving) {
 		t.Out.Note("teleop", string(d.From), string(d.To), d.Why, string(d.On))
 	}
@@ -68,10 +68,10 @@ type refusedFrames struct {
 	Count  int64         `json:"count"`
 }
 
-// letGo takes the stick away until it is let go.
-func (t Step) letGo() (drove bool) {
+// releaseStick takes the stick away until it is let go.
+func (t Step) releaseStick() (drove bool) {
 	drove = t.stick.At == teleop.Driving
-	t.sticked(teleop.Stop(&t.stick))
+	t.carryOut(teleop.Stop(&t.stick))
 	if drove {
 		t.Out.Do(effect.Move{Velocity: driver.Velocity{TTL: driver.VelocityTTL}})
 	}
@@ -126,15 +126,15 @@ func (t Step) Telemetry() {
 	if at, due := t.telemetryDue(t.Body, t.Session); !due || t.Now.Mono < at {
 		return
 	}
-	t.drive.told = t.Now.Mono
-	t.drive.telemetry++
+	t.drive.sentAt = t.Now.Mono
+	t.drive.sent++
 	t.Out.Do(effect.Publish{Topic: schema.TopicTelemetry, Param: "drive", First: true, Payload: effect.Encode(&schema.Telemetry{
-		Session: t.Session, Seq: t.drive.telemetry, MonoMS: t.Now.Mono.Milliseconds(),
+		Session: t.Session, Seq: t.drive.sent, MonoMS: t.Now.Mono.Milliseconds(),
 		Data: effect.Encode(driveFigures{t.drive.vx, t.drive.wz}),
 	})})
 }
 
 func (s *State) telemetryDue(b Body, session string) (time.Duration, bool) {
 	_, drives := b.Of(schema.UnitDrive)
-	return s.drive.told + telemetryEvery, drives && session != "" && s.control.At == control.Held
+	return s.drive.sentAt + telemetryEvery, drives && session != "" && s.control.At == control.Held
 }

@@ -127,7 +127,7 @@ func (t Step) refuseManual(o request.Perform, k schema.UnitKind) bool {
 // stop answers a stop once nothing is done manually any more.
 func (t Step) stop(o request.Perform, asker string) {
 	r := request.Verdict{Status: schema.StatusSucceeded}
-	drove := t.letGo()
+	drove := t.releaseStick()
 	if !drove && len(t.entries) == 0 {
 		r.Reason, r.Detail, r.AtOnce = schema.ReasonUnchanged, "nothing was done manually", true
 	} else {

@@ -34,9 +34,9 @@ type State struct {
 
 // drive is what the drive says of itself, and what was said of it.
 type drive struct {
-	vx, wz    float64
-	told      time.Duration
-	telemetry int64 // sent so far
+	vx, wz float64
+	sentAt time.Duration
+	sent   int64 // sent so far
 }
 
 // New is a robot that nobody has in hand. boot is the id of this run of robotd.

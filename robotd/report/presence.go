@@ -11,8 +11,8 @@ import (
 
 // presence is the robot's own presence document, as the broker keeps it.
 type presence struct {
-	told  time.Duration // when it was repaired last
-	wrong string        // what stands there instead
+	repairedAt time.Duration // when it was repaired last
+	wrong      string        // what stands there instead
 }
 
 // presenceEvery is how often the robot repairs its presence at most.
@@ -57,11 +57,11 @@ func (t Step) Seen(ev event.Seen) {
 }
 
 func (t Step) RepairPresence() {
-	if t.presence.wrong == "" || t.presence.told != 0 && t.Now.Mono < t.presence.told+presenceEvery {
+	if t.presence.wrong == "" || t.presence.repairedAt != 0 && t.Now.Mono < t.presence.repairedAt+presenceEvery {
 		return
 	}
 	t.Event("presence_repaired", "brain", t.presence.wrong, "", nil)
-	t.presence.told, t.presence.wrong = t.Now.Mono, ""
+	t.presence.repairedAt, t.presence.wrong = t.Now.Mono, ""
 	t.document(schema.TopicPresence, PresenceOf(t.session.id, t.boot, t.cfg.Version, t.Now.Wall))
 }
 

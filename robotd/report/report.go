@@ -57,17 +57,17 @@ type session struct {
 
 // stateTiming says when the state is to be published.
 type stateTiming struct {
-	changed effect.Urgency
-	seq     int64
-	told    time.Duration
+	changed     effect.Urgency
+	seq         int64
+	publishedAt time.Duration
 }
 
 // modesTiming is when the catalogue of modes was published, and what.
 type modesTiming struct {
-	dirty bool
-	told  time.Duration
-	last  []byte
-	rev   int64
+	dirty       bool
+	publishedAt time.Duration
+	last        []byte
+	rev         int64
 }
 
 type beats struct {
@@ -127,15 +127,15 @@ func (s *State) due() time.Duration {
 	case effect.FlushNow:
 		return 0
 	case effect.FlushSoon:
-		return s.state.told + s.cfg.Gather
+		return s.state.publishedAt + s.cfg.Gather
 	}
-	return s.state.told + s.cfg.AtLatest
+	return s.state.publishedAt + s.cfg.AtLatest
 }
 
 // NextState begins the next state, and reports whether it waits for nothing.
 func (t Step) NextState() (seq int64, urgent bool) {
 	urgent = t.state.changed == effect.FlushNow
-	t.state.changed, t.state.told = effect.Clean, t.Now.Mono
+	t.state.changed, t.state.publishedAt = effect.Clean, t.Now.Mono
 	t.state.seq++
 	return t.state.seq, urgent
 }
@@ -146,13 +146,13 @@ func (t Step) PublishWithin(d effect.Document) {
 }
 
 // ModesDue reports whether the catalogue of modes has to be looked at.
-func (t Step) ModesDue() bool { return t.modes.dirty && t.Now.Mono >= t.modes.told+modesGather }
+func (t Step) ModesDue() bool { return t.modes.dirty && t.Now.Mono >= t.modes.publishedAt+modesGather }
 
 // PublishModes publishes the catalogue of modes when it differs from what was published
 // last; why a mode cannot be selected depends on nearly everything, so it is compared
 // rather than marked.
 func (t Step) PublishModes(d *schema.Modes) {
-	t.modes.dirty, t.modes.told = false, t.Now.Mono
+	t.modes.dirty, t.modes.publishedAt = false, t.Now.Mono
 	body := effect.Encode(d)
 	if bytes.Equal(body, t.modes.last) {
 		return
@@ -178,8 +178,8 @@ func (t Step) Connected(session string) { t.session.id, t.session.since = sessio
 
 // Renew makes all documents due: the broker or a fleetd instance may have lost them.
 func (t Step) Renew() {
-	t.modes.told, t.modes.last, t.modes.dirty = t.Now.Mono-modesGather, nil, true
-	t.state.changed, t.state.told = max(t.state.changed, effect.FlushSoon), t.Now.Mono-t.cfg.Gather
+	t.modes.publishedAt, t.modes.last, t.modes.dirty = t.Now.Mono-modesGather, nil, true
+	t.state.changed, t.state.publishedAt = max(t.state.changed, effect.FlushSoon), t.Now.Mono-t.cfg.Gather
 }
 
 // Greet ends the greeting of a new session: from now on the heart beats.
@@ -235,7 +235,7 @@ func (s *State) Deadline() (first time.Duration, any bool) {
 	sooner(s.leftOut.due, s.leftOut.due > 0)
 	sooner(s.beats.next, listens)
 	sooner(s.replay.due, listens && len(s.replay.events) > 0)
-	sooner(s.presence.told+presenceEvery, s.presence.wrong != "")
-	sooner(s.modes.told+modesGather, listens && s.modes.dirty)
+	sooner(s.presence.repairedAt+presenceEvery, s.presence.wrong != "")
+	sooner(s.modes.publishedAt+modesGather, listens && s.modes.dirty)
 	return first, any
 }

@@ -50,7 +50,7 @@ type persistence struct {
 	wanted   int64         // the newest that was given to the disk
 	kept     int64         // the newest that the disk has
 	due      time.Duration // when the disk has to have written more of it
-	told     bool          // that the disk does not have it
+	raised   bool          // that the disk does not have it
 	again    time.Duration // when a disk that refused is asked again; 0 = it did not
 	lost     bool          // LostSetting is on the disk
 	heldBack []HeldBack
@@ -66,10 +66,10 @@ func (p *persistence) missing() bool { return p.kept < p.wanted }
 
 // answers reports whether an answer that waits for write n is given: the disk has it,
 // or does not take it in time.
-func (p *persistence) answers(n int64) bool { return p.kept >= n || p.told }
+func (p *persistence) answers(n int64) bool { return p.kept >= n || p.raised }
 
 // waits reports whether the disk may still have it in time.
-func (p *persistence) waits() bool { return p.missing() && !p.told }
+func (p *persistence) waits() bool { return p.missing() && !p.raised }
 
 // Answers reports whether some answer that waits is given now.
 func (s *State) Answers() bool {
@@ -118,8 +118,8 @@ func (s *State) Saved(now clock.Now, n int64, refused schema.Reason, out *effect
 		p.lost = false
 		out.Do(effect.SaveSetting{Name: LostSetting})
 	}
-	if !p.missing() && p.told {
-		p.told = false
+	if !p.missing() && p.raised {
+		p.raised = false
 		out.Clear(notPersisted, "disk")
 		out.Changed(effect.FlushNow)
 	}
@@ -138,8 +138,8 @@ func (s *State) Tick(now clock.Now, out *effect.List) {
 }
 
 func (s *State) raiseNotPersisted(out *effect.List) {
-	if s.persist.missing() && !s.persist.told {
-		s.persist.told = true
+	if s.persist.missing() && !s.persist.raised {
+		s.persist.raised = true
 		out.Changed(effect.FlushNow)
 		out.Raise(notPersisted, schema.AlertCritical, "disk", "the robot's disk does not have what holds the robot: a restart of robotd would lose it", "make room on the disk or replace it; do not restart robotd before")
 	}
@@ -169,7 +169,7 @@ func (s *State) Deadline() (time.Duration, bool) {
 }
 
 // NotPersisted reports whether a restart would lose what holds the robot.
-func (s *State) NotPersisted() bool { return s.persist.told }
+func (s *State) NotPersisted() bool { return s.persist.raised }
 
 // Writes are the newest write that was given to the disk, and the newest that it has.
 func (s *State) Writes() (wanted, kept int64) { return s.persist.wanted, s.persist.kept }
