@@ -18,19 +18,16 @@ const (
 	maxCalls = 256
 )
 
-// gather gives a live stop the name under which it is held. It is called under the
-// lock, as is all that follows.
-func (s *Stops) gather(o stop.Order) stop.Order {
-	if s.names == nil {
-		s.names = map[string]map[string]bool{}
-	}
+// gather gives a live stop the name under which it is held. fresh are those that come
+// with it.
+func (s *Stops) gather(o stop.Order, fresh []stop.Order) stop.Order {
 	names := s.names[o.Client]
 	if names == nil {
 		names = map[string]bool{}
 		s.names[o.Client] = names
 	}
 	switch {
-	case s.calls(o.Client) >= maxCalls:
+	case s.calls(o.Client, fresh) >= maxCalls:
 		o.All, o.Robots, o.Labels = true, nil, nil
 	case names[o.ID]:
 		return o
@@ -49,18 +46,10 @@ func (s *Stops) gather(o stop.Order) stop.Order {
 // wasAsked reports whether the same stop waits already. Then it is as if that one
 // had come now: a release that is under way has not seen it, and does not forget it.
 func (s *Stops) wasAsked(o stop.Order) bool {
-	for i := range s.heard {
-		if same(&s.heard[i], &o) {
-			s.heard[i].At = o.At
-			return true
-		}
-	}
 	for i := range s.waiting {
 		if w := &s.waiting[i].Order; same(w, &o) {
 			w.At = o.At
-			if !slices.ContainsFunc(s.again, func(a stop.Order) bool { return same(&a, &o) }) {
-				s.again = append(s.again, o)
-			}
+			s.due, s.dirty = true, true
 			return true
 		}
 	}
@@ -74,9 +63,9 @@ func same(a, b *stop.Order) bool {
 }
 
 // calls are how many stops of a client are on their way to the record.
-func (s *Stops) calls(client string) (n int) {
-	for i := range s.heard {
-		if s.heard[i].Client == client {
+func (s *Stops) calls(client string, fresh []stop.Order) (n int) {
+	for i := range fresh {
+		if fresh[i].Client == client {
 			n++
 		}
 	}
@@ -99,9 +88,6 @@ func (s *Stops) recount() {
 			s.names[client] = map[string]bool{}
 		}
 		s.names[client][id] = true
-	}
-	for i := range s.heard {
-		add(s.heard[i].Client, s.heard[i].ID)
 	}
 	for i := range s.waiting {
 		add(s.waiting[i].Order.Client, s.waiting[i].Order.ID)

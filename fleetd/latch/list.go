@@ -8,7 +8,6 @@ import (
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/spool"
-	"troupe/fleetd/stop"
 	"troupe/schema"
 )
 
@@ -16,20 +15,50 @@ import (
 // the database, where other fleetd instances may write stops too; a fleetd instance looks every newsEvery.
 const heldFresh = 3 * time.Second
 
+// listing is what others see of the stops.
+type listing struct {
+	latched  []api.LatchedStop
+	loaded   bool
+	unlisted []string // robots that show a stop which is not listed yet
+	waiting  map[waitingKey]bool
+}
+
+type waitingKey struct {
+	n  int64
+	id string
+}
+
+// waits reports whether a stop waits to be persisted.
+func (l *listing) waits(e spool.Entry) bool { return l.waiting[waitingKey{e.N, e.Order.ID}] }
+
+// publish shows others the state as it is now.
+func (s *Stops) publish() {
+	if s.dirty {
+		l := &listing{latched: s.listed(), loaded: s.loaded, unlisted: s.unlisted(), waiting: map[waitingKey]bool{}}
+		for _, e := range s.waiting {
+			l.waiting[waitingKey{e.N, e.Order.ID}] = true
+		}
+		s.list.Store(l)
+		s.dirty = false
+	}
+	replies := s.replies
+	s.replies = nil
+	for _, reply := range replies {
+		reply()
+	}
+}
+
 // Complete reports whether Latched lists every stop that the database has, and every
 // one that a robot shows.
 func (s *Stops) Complete() bool {
 	db, err := s.deps.Store()
-	s.mu.Lock()
-	known := s.loaded && err == nil && (db.Alone() || s.deps.Now().Sub(s.current) < heldFresh)
-	unlisted := s.unlisted()
-	s.mu.Unlock()
+	l := s.list.Load()
+	known := l.loaded && err == nil && (db.Alone() || s.deps.Now().Sub(time.Unix(0, s.fresh.Load())) < heldFresh)
 	// A robot that is away may show what was released since, and for ever.
-	return known && !slices.ContainsFunc(unlisted, s.deps.Robots.Reachable)
+	return known && !slices.ContainsFunc(l.unlisted, s.deps.Robots.Reachable)
 }
 
-// unlisted are the robots that show a stop which is not listed yet. It is called under
-// the lock.
+// unlisted are the robots that show a stop which is not listed yet.
 func (s *Stops) unlisted() (robots []string) {
 	for robot, shown := range s.shown {
 		for id := range shown {
@@ -42,17 +71,13 @@ func (s *Stops) unlisted() (robots []string) {
 }
 
 // Unchanged notes that no other fleetd has changed what is held.
-func (s *Stops) Unchanged() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.current = s.deps.Now()
-}
+func (s *Stops) Unchanged() { s.fresh.Store(s.deps.Now().UnixNano()) }
 
-// Latched lists the latched stops, the newest first, and those that were heard or
-// wait to be persisted.
-func (s *Stops) Latched() []api.LatchedStop {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// Latched lists the latched stops, the newest first, and those that wait to be
+// persisted.
+func (s *Stops) Latched() []api.LatchedStop { return slices.Clone(s.list.Load().latched) }
+
+func (s *Stops) listed() []api.LatchedStop {
 	byID := map[string]*api.LatchedStop{}
 	of := func(id string) *api.LatchedStop {
 		if byID[id] == nil {
@@ -69,11 +94,8 @@ func (s *Stops) Latched() []api.LatchedStop {
 			h.Robots = append(h.Robots, l.Robot)
 		}
 	}
-	var orders []stop.Order
 	for _, e := range s.waiting {
-		orders = append(orders, e.Order)
-	}
-	for _, o := range slices.Concat(orders, s.heard, s.storing) {
+		o := e.Order
 		if byID[o.ID] == nil {
 			h := of(o.ID)
 			h.Level, h.By, h.Client, h.Why, h.Since, h.All, h.Robots = o.Level, o.By, o.Client, o.Why, schema.TimeOf(o.At), o.All, append(h.Robots, o.Robots...)

@@ -11,86 +11,131 @@ import (
 	"troupe/schema"
 )
 
-// persist persists what waits, and reads what is held. Whoever has the turn now
-// has it done after him.
+// batch is what the recorder is to persist.
+type batch struct {
+	write   []spool.Entry // by this instance
+	watch   []spool.Entry // by the one that leads
+	learned []stop.Order  // shown by robots; unless they were released
+	renew   bool          // what is held, as it would be published today
+	read    bool          // what is held, in any case
+}
+
+// persisted is what came of a batch.
+type persisted struct {
+	done     []spool.Entry
+	means    []bool // of those written: whether any robot is meant
+	held     []stop.Latch
+	read     bool // held is what the database has
+	renewed  bool
+	released func(stop.Order) bool // of those learned; nil: not known
+}
+
+// persist has the recorder persist what waits, and read what is held.
 func (s *Stops) persist(ctx context.Context) {
-	if !s.aloneNow() {
-		return
-	}
-	defer func() { <-s.turn }()
-	s.learn(ctx)
+	b := batch{learned: s.dueLearned(), renew: !s.renewed, read: !s.loaded}
 	leads := s.deps.Leads()
-	var write, watch []spool.Entry
-	s.mu.Lock()
-	loaded := s.loaded
 	for _, e := range s.waiting {
 		if leads || !e.Order.Overheard() {
-			write = append(write, e)
+			b.write = append(b.write, e)
 		} else {
-			watch = append(watch, e)
+			b.watch = append(b.watch, e)
 		}
 	}
-	s.mu.Unlock()
-	if len(write)+len(watch) == 0 && loaded && s.renewed {
+	if len(b.write)+len(b.watch)+len(b.learned) == 0 && !b.renew && !b.read {
 		return
 	}
 	db, err := s.deps.Store()
 	if err != nil {
 		return
 	}
+	s.start(func() func() {
+		var p persisted
+		s.learn(ctx, db, b, &p)
+		s.record(ctx, db, b, &p)
+		return func() { s.recorded(b, p) }
+	})
+}
+
+// record persists a batch. What it did not come to is tried again.
+func (s *Stops) record(ctx context.Context, db Store, b batch, p *persisted) {
 	ctx, cancel := context.WithTimeout(ctx, stopsWithin)
 	defer cancel()
-	means, err := s.write(ctx, db, write)
+	means, err := s.write(ctx, db, b.write)
 	if err != nil {
 		s.deps.Failed("stops not persisted", err)
 		return
 	}
-	if !s.renewed {
+	if b.renew {
 		if err := s.renew(ctx, db); err != nil {
 			s.deps.Failed("stops not signed", err)
 			return
 		}
-		s.renewed = true
+		p.renewed = true
 	}
-	recorded, err := s.recorded(ctx, db, watch)
+	watched, err := s.watched(ctx, db, b.watch)
 	if err != nil {
 		s.deps.Failed("stops not read", err)
 	}
-	if done := append(write, recorded...); len(done) > 0 || !loaded {
-		if err := s.Read(ctx, db); err != nil { // first: at no moment is a stop in neither list
+	done := append(slices.Clone(b.write), watched...)
+	if len(done) > 0 || b.read {
+		if p.held, err = db.LatchedStops(ctx); err != nil { // first: at no moment is a stop in neither list
 			s.deps.Failed("stops not read", err)
 			return
 		}
-		s.settled(done)
+		p.read = true
 	}
-	for i, e := range write {
+	p.done, p.means = done, means
+}
+
+// recorded takes in what came of a batch.
+func (s *Stops) recorded(b batch, p persisted) {
+	s.renewed = s.renewed || p.renewed
+	if p.read {
+		s.hold(p.held)
+		s.Unchanged()
+	}
+	if len(p.done) > 0 {
+		s.settled(p.done)
+	}
+	for i := range p.means {
+		e := b.write[i]
 		a := schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held; fleetd stop release " + e.Order.ID + " --why REASON releases it"}
-		if !means[i] {
+		if !p.means[i] {
 			a = schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonUnknownRobot, Retry: schema.RetryAfterFix,
 				Detail: "fleetd holds nothing: no robot of the fleet has this name or these labels; name others, or nobody to stop all"}
 		}
-		s.answer(ctx, e.Order, a)
+		s.answer(e.Order, a)
+	}
+	if p.released == nil {
+		return
+	}
+	for _, o := range b.learned {
+		_, shown := s.shown[o.Robots[0]][o.ID] // not, if it was released meanwhile
+		if shown && !s.on[o.Robots[0]][o.ID] && !p.released(o) && !s.awaitsRecord(o) {
+			s.writeDown(o)
+		}
 	}
 }
 
 // learnPatience is how long one question about stops that robots show may take.
 const learnPatience = 2500 * time.Millisecond
 
-// learn has stops written down that robots show, and that were never released.
-func (s *Stops) learn(ctx context.Context) {
-	var learned []stop.Order
+// dueLearned takes out the stops that robots have shown for long enough.
+func (s *Stops) dueLearned() (due []stop.Order) {
 	now := s.deps.Now()
-	s.mu.Lock()
 	s.learned = slices.DeleteFunc(s.learned, func(o stop.Order) bool {
-		due := now.Sub(o.At) >= learnAfter
-		if due {
-			learned = append(learned, o)
+		is := now.Sub(o.At) >= learnAfter
+		if is {
+			due = append(due, o)
 		}
-		return due
+		return is
 	})
-	s.mu.Unlock()
-	db, err := s.deps.Store()
-	if len(learned) == 0 || err != nil {
+	return due
+}
+
+// learn finds out which stops that robots show were released.
+func (s *Stops) learn(ctx context.Context, db Store, b batch, p *persisted) {
+	if len(b.learned) == 0 {
 		return
 	}
 	ctx = store.WithPatience(ctx, learnPatience) // what waits to be persisted waits for it
@@ -98,28 +143,13 @@ func (s *Stops) learn(ctx context.Context) {
 	defer cancel()
 	var rows stop.Rows
 	if err := db.Tx(ctx, func(tx *store.Tx) (err error) {
-		rows, err = tx.StopsFor(ctx, learned...)
+		rows, err = tx.StopsFor(ctx, b.learned...)
 		return err
 	}); err != nil {
 		s.deps.Failed("stops that robots hold not compared", err)
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, o := range learned {
-		_, shown := s.shown[o.Robots[0]][o.ID] // not, if it was released meanwhile
-		if shown && !s.on[o.Robots[0]][o.ID] && !stop.Released(rows, o) && !s.awaitsRecord(o) {
-			s.writeDown(o)
-		}
-	}
-}
-
-// letGo forgets what was persisted by its release.
-func (s *Stops) letGo(ctx context.Context, ended []spool.Entry) {
-	s.settled(ended)
-	for _, e := range ended {
-		s.answer(ctx, e.Order, schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held, and released since"})
-	}
+	p.released = func(o stop.Order) bool { return stop.Released(rows, o) }
 }
 
 // idsOf are the ids of orders, each once.
@@ -164,8 +194,8 @@ func (s *Stops) write(ctx context.Context, db Store, waiting []spool.Entry) (mea
 	return means, nil
 }
 
-// recorded are those that another instance has persisted.
-func (s *Stops) recorded(ctx context.Context, db Store, watch []spool.Entry) (out []spool.Entry, err error) {
+// watched are those that another instance has persisted.
+func (s *Stops) watched(ctx context.Context, db Store, watch []spool.Entry) (out []spool.Entry, err error) {
 	if len(watch) == 0 {
 		return nil, nil
 	}
@@ -184,35 +214,6 @@ func (s *Stops) recorded(ctx context.Context, db Store, watch []spool.Entry) (ou
 		return err
 	})
 	return out, err
-}
-
-// settled forgets what is persisted.
-func (s *Stops) settled(done []spool.Entry) {
-	if err := s.spool.Done(done...); err != nil {
-		s.deps.Log.Error("stops persisted not forgotten on this machine", "error", err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	over := map[entryKey]bool{}
-	for _, e := range done {
-		over[spokenOf(e)] = true
-	}
-	s.waiting = slices.DeleteFunc(s.waiting, func(e spool.Entry) bool { return over[spokenOf(e)] })
-}
-
-// entryKey tells entries apart: one that was asked for again since is another one.
-type entryKey struct {
-	n  int64
-	id string
-	at int64
-}
-
-func spokenOf(e spool.Entry) entryKey { return entryKey{e.N, e.Order.ID, e.Order.At.UnixMicro()} }
-
-func (s *Stops) waits(e spool.Entry) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.waiting, func(w spool.Entry) bool { return w.N == e.N && w.Order.ID == e.Order.ID })
 }
 
 // renew tells again, signed, what is held and was told unsigned or by another key.
@@ -242,37 +243,39 @@ func (s *Stops) renew(ctx context.Context, db Store) error {
 	return nil
 }
 
-// Read learns what is held.
+// Read takes in what is held after another instance changed it.
 func (s *Stops) Read(ctx context.Context, db Store) error {
 	held, err := db.LatchedStops(ctx)
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.latched, s.loaded, s.current, s.on = held, true, s.deps.Now(), map[string]map[string]bool{}
-	for _, l := range held {
-		if s.on[l.Robot] == nil {
-			s.on[l.Robot] = map[string]bool{}
-		}
-		s.on[l.Robot][l.ID] = true
-	}
-	s.recount()
+	s.Unchanged()
+	s.mail.post(func() { s.hold(held) })
 	return nil
-}
-
-// readAgain reads what is held after a change that is persisted, also for a client that
-// left meanwhile. If it cannot, the list is incomplete until record has read it.
-func (s *Stops) readAgain(ctx context.Context, db Store) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readAgainWithin)
-	defer cancel()
-	if err := s.Read(ctx, db); err != nil {
-		s.mu.Lock()
-		s.loaded = false
-		s.mu.Unlock()
-		s.deps.Failed("stops not read", err)
-	}
 }
 
 // readAgainWithin bounds how long a release that is persisted waits for the list.
 const readAgainWithin = 2500 * time.Millisecond
+
+// readAgain has the recorder read what is held after a change that is persisted, also
+// for a client that left meanwhile, and then calls do. If it cannot, the list is
+// incomplete until the next batch has read it.
+func (s *Stops) readAgain(ctx context.Context, db Store, do func()) {
+	s.start(func() func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readAgainWithin)
+		defer cancel()
+		held, err := db.LatchedStops(ctx)
+		if err != nil {
+			s.deps.Failed("stops not read", err)
+		}
+		return func() {
+			if err != nil {
+				s.loaded, s.due, s.dirty = false, true, true
+			} else {
+				s.hold(held)
+				s.Unchanged()
+			}
+			do()
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package latch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,32 +21,71 @@ const releaseWait = time.Second
 // Release releases stops by their ids. What waits is persisted first, and so is
 // where robots show that they hold what is released: a robot lets go only of what it
 // was told, and nothing that was released comes back.
-func (s *Stops) Release(ctx context.Context, ids []string, by, why string) ([]schema.Problem, error) {
+func (s *Stops) Release(ctx context.Context, ids []string, by, why string) (problems []schema.Problem, err error) {
 	db, err := s.deps.Store()
 	if err != nil {
 		return nil, err
 	}
-	over, err := s.aloneWithin(ctx, releaseWait)
-	if err != nil {
-		return nil, err
+	over := make(chan struct{})
+	r := &request{run: func() {
+		s.release(ctx, db, ids, by, why, func(found []schema.Problem, failed error) {
+			problems, err = found, failed
+			s.reply(func() { close(over) })
+		})
+	}}
+	s.ask(r)
+	wait, cancel := context.WithTimeoutCause(ctx, releaseWait, fmt.Errorf("wait for other changes of stops: %w", store.ErrBusy))
+	defer cancel()
+	select {
+	case <-over:
+		return problems, err
+	case <-wait.Done():
+	case <-s.ended:
 	}
-	defer over()
-	began, leads := s.deps.Now(), s.deps.Leads()
-	s.keepHeard(ctx) // what was heard before is before
-	let := s.deps.Releases.begin(ids, began)
-	settled := false
-	defer func() {
-		if !settled {
-			s.stand(context.WithoutCancel(ctx), let)
+	if r.claim() {
+		return nil, cmp.Or(context.Cause(wait), errEnded)
+	}
+	<-over
+	return problems, err
+}
+
+// release has the recorder release stops, and then calls over.
+func (s *Stops) release(ctx context.Context, db Store, ids []string, by, why string, over func([]schema.Problem, error)) {
+	s.hear(s.mail.takeLive()) // what was heard before is before
+	leads, waiting := s.deps.Leads(), slices.Clone(s.waiting)
+	let := s.deps.Releases.begin(ids, s.deps.Now())
+	s.start(func() func() {
+		problems, err := s.writeRelease(ctx, db, ids, waiting, leads, by, why)
+		return func() {
+			if err != nil || len(problems) > 0 {
+				for _, c := range s.deps.Releases.end(let) { // nothing is added to it any more
+					s.out.post(func(ctx context.Context) { s.deps.Dispatcher.Send(ctx, c) })
+				}
+				over(problems, err)
+				return
+			}
+			ended := slices.DeleteFunc(waiting, func(e spool.Entry) bool { return !slices.Contains(ids, e.Order.ID) })
+			s.settled(ended)
+			for _, e := range ended {
+				s.answer(e.Order, schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held, and released since"})
+			}
+			s.publish() // whoever would send one of them again looks there
+			s.deps.Dispatcher.EndReleased(let.means, func() { s.deps.Releases.end(let) })
+			s.deps.Log.Warn("stops released", "stops", strings.Join(ids, " "), "by", by, "why", why)
+			s.shown = map[string]map[string]time.Time{}
+			s.readAgain(ctx, db, func() {
+				over(nil, nil)
+				s.deps.Wake()
+			})
 		}
-	}()
-	s.mu.Lock()
-	waiting := slices.Clone(s.waiting)
-	s.mu.Unlock()
+	})
+}
+
+// writeRelease writes a release, and before it what it is about. The recorder calls it.
+func (s *Stops) writeRelease(ctx context.Context, db Store, ids []string, waiting []spool.Entry, leads bool, by, why string) (problems []schema.Problem, err error) {
 	all := append(slices.Clone(ids), idsOf(waiting)...)
 	slices.Sort(all)
 	all = slices.Compact(all)
-	var problems []schema.Problem
 	err = db.Tx(ctx, func(tx *store.Tx) error {
 		problems = nil
 		now := s.deps.Now()
@@ -84,19 +124,7 @@ func (s *Stops) Release(ctx context.Context, ids []string, by, why string) ([]sc
 		}
 		return tx.ApplyStops(ctx, c, now)
 	})
-	if err != nil || len(problems) > 0 {
-		return problems, err
-	}
-	settled = true
-	s.letGo(ctx, slices.DeleteFunc(waiting, func(e spool.Entry) bool { return !slices.Contains(ids, e.Order.ID) }))
-	s.deps.Dispatcher.EndReleased(let.means, func() { s.deps.Releases.end(let) })
-	s.deps.Log.Warn("stops released", "stops", strings.Join(ids, " "), "by", by, "why", why)
-	s.mu.Lock()
-	s.shown = map[string]map[string]time.Time{}
-	s.mu.Unlock()
-	s.readAgain(ctx, db)
-	s.deps.Wake()
-	return nil, nil
+	return problems, err
 }
 
 // toBeTold reports whether robots that show a stop have to be told of it before it is
@@ -116,57 +144,4 @@ func toBeTold(latches []stop.Latch, id string, now time.Time) bool {
 		}
 	}
 	return some || !let
-}
-
-// alone waits for the turn of a release, or of the removal of a live stop.
-func (s *Stops) alone(ctx context.Context) (over func(), err error) {
-	select {
-	case s.turn <- struct{}{}:
-		return s.over, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
-// aloneWithin is alone for so long at most.
-func (s *Stops) aloneWithin(ctx context.Context, wait time.Duration) (over func(), err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, wait, fmt.Errorf("wait for other changes of stops: %w", store.ErrBusy))
-	defer cancel()
-	return s.alone(ctx)
-}
-
-// aloneNow does not wait: what is being heard meanwhile has to be kept.
-func (s *Stops) aloneNow() bool {
-	select {
-	case s.turn <- struct{}{}:
-		return true
-	default:
-		return false
-	}
-}
-
-// over ends a turn.
-func (s *Stops) over() {
-	<-s.turn
-	signal(s.wake)
-}
-
-// awaits tells when an empty message has come from a client's button; none is
-// awaited under no name.
-func (s *Stops) awaits(client string) <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	select {
-	case <-s.awaiting: // of one that was awaited before
-	default:
-	}
-	s.awaited = client
-	return s.awaiting
-}
-
-// stand ends what released nothing: what waited for it is sent.
-func (s *Stops) stand(ctx context.Context, l *release) {
-	for _, c := range s.deps.Releases.end(l) {
-		s.deps.Dispatcher.Send(ctx, c)
-	}
 }

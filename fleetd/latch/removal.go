@@ -1,8 +1,10 @@
 package latch
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"errors"
+	"slices"
 	"time"
 
 	"troupe/fleetd/stop"
@@ -12,52 +14,77 @@ import (
 // back to this instance.
 const removalWait = 5 * time.Second
 
-// mayRemove says why a live stop cannot be removed now, or nothing.
-func (s *Stops) mayRemove(o stop.Order) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case !o.All:
-		return "it was for some robots, and its removal would stop all: stop all, then remove it with an empty retained message"
-	case !s.on[""][o.ID]:
-		return "its removal would stop all robots, and they are not held by it: it is removed when all robots are stopped by it again"
-	}
-	return ""
-}
-
 // Remove removes a live stop of a client that the broker keeps, by remove, unless it
 // says why it cannot. No stop is released from before the look at what is held until
 // fleetd has heard the empty message: then it is under way to all robots, before
 // whatever a release tells them.
 func (s *Stops) Remove(ctx context.Context, client string, payload []byte, remove func(context.Context) error) (why string, err error) {
-	over, err := s.alone(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer over()
 	db, err := s.deps.Store()
 	if err != nil {
 		return "", err
 	}
-	if err := s.Read(ctx, db); err != nil {
-		return "", err
+	over := make(chan struct{})
+	r := &request{run: func() {
+		s.awaited = client
+		o := stop.OrderOf(client, payload, s.deps.Now())
+		s.start(func() func() {
+			held, failed := db.LatchedStops(ctx)
+			if err = failed; err == nil {
+				if why = mayRemove(held, o); why == "" {
+					err = s.removeNow(ctx, remove)
+				}
+			}
+			return func() {
+				s.awaited = ""
+				if failed == nil {
+					s.hold(held)
+				}
+				s.reply(func() { close(over) })
+			}
+		})
+	}}
+	s.ask(r)
+	select {
+	case <-over:
+		return why, err
+	case <-ctx.Done():
+	case <-s.ended:
 	}
-	if why := s.mayRemove(stop.OrderOf(client, payload, s.deps.Now())); why != "" {
-		return why, nil
+	if r.claim() {
+		return "", cmp.Or(context.Cause(ctx), errEnded)
 	}
-	heard := s.awaits(client)
-	defer s.awaits("")
+	<-over
+	return why, err
+}
+
+// removeNow waits until the empty message has come back. The recorder calls it.
+func (s *Stops) removeNow(ctx context.Context, remove func(context.Context) error) error {
+	select {
+	case <-s.awaiting: // somebody pressed the button a moment ago
+	default:
+	}
 	if err := remove(ctx); err != nil {
-		return "", err
+		return err
 	}
 	patience := time.NewTimer(removalWait)
 	defer patience.Stop()
 	select {
-	case <-heard:
-		return "", nil
+	case <-s.awaiting:
+		return nil
 	case <-patience.C:
-		return "", fmt.Errorf("remove the live stop of %s: the broker passes it on to others, and not to this instance", client)
+		return errors.New("remove a live stop: the broker passes the removal on to others, and not to this instance")
 	case <-ctx.Done():
-		return "", context.Cause(ctx)
+		return context.Cause(ctx)
 	}
+}
+
+// mayRemove says why a live stop cannot be removed now, or nothing.
+func mayRemove(held []stop.Latch, o stop.Order) string {
+	switch {
+	case !o.All:
+		return "it was for some robots, and its removal would stop all: stop all, then remove it with an empty retained message"
+	case !slices.ContainsFunc(held, func(l stop.Latch) bool { return l.Robot == "" && l.ID == o.ID }):
+		return "its removal would stop all robots, and they are not held by it: it is removed when all robots are stopped by it again"
+	}
+	return ""
 }

@@ -1,0 +1,140 @@
+package latch
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"time"
+
+	"troupe/fleetd/stop"
+	"troupe/schema"
+)
+
+// mailbox is what the owner of the stops has to deal with. Nobody waits to put something
+// in. Of live stops it has a bounded number for each client, of what robots show the
+// newest for each robot.
+type mailbox struct {
+	mu    sync.Mutex
+	posts []func() // called by the owner, in order
+	live  []live
+	many  map[string]int // of live, by client
+	last  map[string]int // index of a client's newest in live
+	shows map[string]showing
+
+	wake chan struct{}
+}
+
+// live is a client's live stop.
+type live struct {
+	order stop.Order
+	empty bool // its message, as that of one that removes a retained one
+}
+
+// showing is what a robot says that it holds.
+type showing struct {
+	latches []schema.StopLatch
+	ahead   time.Duration // this machine's clock, of the robot's
+	at      time.Time
+}
+
+func newMailbox() mailbox {
+	return mailbox{many: map[string]int{}, last: map[string]int{}, shows: map[string]showing{}, wake: make(chan struct{}, 1)}
+}
+
+// post has the owner call do.
+func (m *mailbox) post(do func()) {
+	m.mu.Lock()
+	m.posts = append(m.posts, do)
+	m.mu.Unlock()
+	signal(m.wake)
+}
+
+// hear puts in a live stop. One that is the same as the client's last one replaces it,
+// and those of a client beyond maxCalls become one of all robots.
+func (m *mailbox) hear(l live) {
+	m.mu.Lock()
+	defer signal(m.wake)
+	defer m.mu.Unlock()
+	client := l.order.Client
+	if i, waits := m.last[client]; waits {
+		if last := &m.live[i]; m.many[client] > maxCalls || same(&last.order, &l.order) {
+			last.order.At, last.empty = l.order.At, last.empty || l.empty
+			return
+		}
+	}
+	m.many[client]++
+	m.last[client] = len(m.live)
+	if m.many[client] > maxCalls {
+		l.order.All, l.order.Robots, l.order.Labels = true, nil, nil
+	}
+	m.live = append(m.live, l)
+}
+
+// show puts in what a robot shows.
+func (m *mailbox) show(robot string, s showing) {
+	m.mu.Lock()
+	m.shows[robot] = s
+	m.mu.Unlock()
+	signal(m.wake)
+}
+
+func (m *mailbox) takeLive() []live {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := m.live
+	m.live = nil
+	clear(m.many)
+	clear(m.last)
+	return l
+}
+
+func (m *mailbox) takePosts() []func() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.posts
+	m.posts = nil
+	return p
+}
+
+func (m *mailbox) takeShows() map[string]showing {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.shows) == 0 {
+		return nil
+	}
+	s := maps.Clone(m.shows)
+	clear(m.shows)
+	return s
+}
+
+// sender hands messages to the broker, one after the other.
+type sender struct {
+	mu    sync.Mutex
+	queue []func(context.Context)
+	wake  chan struct{}
+}
+
+func (o *sender) post(send func(context.Context)) {
+	o.mu.Lock()
+	o.queue = append(o.queue, send)
+	o.mu.Unlock()
+	signal(o.wake)
+}
+
+// run sends until ctx ends.
+func (o *sender) run(ctx context.Context) {
+	for {
+		o.mu.Lock()
+		queue := o.queue
+		o.queue = nil
+		o.mu.Unlock()
+		for _, send := range queue {
+			send(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-o.wake:
+		}
+	}
+}

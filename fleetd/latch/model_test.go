@@ -1,0 +1,284 @@
+package latch_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/fleetd/api"
+	"troupe/fleetd/command"
+	"troupe/fleetd/latch"
+	"troupe/fleetd/stop"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// gate is a database that answers only while the gate is open.
+type gate struct {
+	latch.Store
+	mu   sync.Mutex
+	open chan struct{} // closed while it is
+}
+
+func (g *gate) pass(ctx context.Context) error {
+	g.mu.Lock()
+	open := g.open
+	g.mu.Unlock()
+	select {
+	case <-open:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (g *gate) isOpen() bool {
+	select {
+	case <-g.open:
+		return true
+	default:
+		return false
+	}
+}
+
+func (g *gate) set(open bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case open == g.isOpen():
+	case open:
+		close(g.open)
+	default:
+		g.open = make(chan struct{})
+	}
+}
+
+func (g *gate) Tx(ctx context.Context, do func(tx *store.Tx) error) error {
+	if err := g.pass(ctx); err != nil {
+		return err
+	}
+	return g.Store.Tx(ctx, do)
+}
+
+func (g *gate) LatchedStops(ctx context.Context) ([]stop.Latch, error) {
+	if err := g.pass(ctx); err != nil {
+		return nil, err
+	}
+	return g.Store.LatchedStops(ctx)
+}
+
+// nobody are robots and a dispatcher that have nothing to do with stops.
+type nobody struct{}
+
+func (nobody) Adopted(string) bool             { return true }
+func (nobody) Reachable(string) bool           { return true }
+func (nobody) Labels(string) map[string]string { return nil }
+func (nobody) Showing([]string, time.Time) ([]stop.Order, stop.Elsewhere) {
+	return nil, stop.Elsewhere{}
+}
+func (nobody) Send(context.Context, command.Command)              {}
+func (nobody) Publish(context.Context, command.Command)           {}
+func (nobody) EndReleased(_ func(command.Command) bool, d func()) { d() }
+
+// world is one instance that holds stops.
+type world struct {
+	*testing.T
+	*latch.Stops
+	db    *gate
+	spool string
+	end   func() // ends the instance
+}
+
+func (w *world) start() {
+	yes, no := func() bool { return true }, func() bool { return false }
+	s, err := latch.New(latch.Deps{
+		Log: slog.New(slog.DiscardHandler), Namespace: schema.DefaultNamespace, Name: "fleetd", Spool: w.spool, Now: time.Now,
+		Leads: yes, Followed: no, Store: func() (latch.Store, error) { return w.db, nil }, Failed: func(string, error) {},
+		Session: func() string { return "s" }, Publish: func(context.Context, link.Message) error { return nil },
+		Dispatcher: nobody{}, Robots: nobody{}, Releases: &latch.Releases{}, Wake: func() {}, Live: func() {},
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Stops = s
+	ctx, cancel := context.WithCancel(context.Background())
+	over := make(chan struct{})
+	go func() { s.Run(ctx); close(over) }()
+	w.end = func() {
+		cancel()
+		<-over
+		if err := s.Close(); err != nil {
+			w.Error(err)
+		}
+	}
+}
+
+// releasing is a release under way.
+type releasing struct {
+	ids      []string
+	released bool
+	over     chan struct{}
+}
+
+func (w *world) release(ctx context.Context, ids ...string) *releasing {
+	r := &releasing{ids: ids, over: make(chan struct{})}
+	go func() {
+		defer close(r.over)
+		problems, err := w.Release(ctx, ids, "anna", "the model")
+		r.released = err == nil && len(problems) == 0
+	}()
+	return r
+}
+
+func held(all []api.LatchedStop) (ids []string) {
+	for _, h := range all {
+		ids = append(ids, h.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// TestReleasedStopsStayReleasedAndOthersStayHeld tries every sequence of up to four
+// events: a live stop, a stop of this instance, a release of both, the database that
+// hangs or goes on, and a restart.
+func TestReleasedStopsStayReleasedAndOthersStayHeld(t *testing.T) {
+	const events, most = "LHRGX", 4
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		db, err := store.Open(t.Context(), "sqlite:"+filepath.Join(dir, "fleet.db"), time.Now(), slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		g := &gate{Store: db, open: make(chan struct{})}
+		g.set(true)
+		n := 0
+		var try func(sequence string)
+		try = func(sequence string) {
+			if sequence != "" {
+				n++
+				(&world{T: t, db: g, spool: filepath.Join(dir, fmt.Sprint(n))}).try(sequence, n)
+			}
+			if len(sequence) < most {
+				for _, e := range events {
+					try(sequence + string(e))
+				}
+			}
+		}
+		try("")
+		t.Logf("%d sequences", n)
+	})
+}
+
+func (w *world) try(sequence string, n int) {
+	w.start()
+	client := fmt.Sprintf("button%d", n)
+	ids := []string{client}
+	asked := map[string]int{} // by id: the newest event that asked for it, from 1
+	var releases []*releasing
+	began := map[*releasing]int{}
+	over := map[*releasing]int{}
+	atOnce := map[*releasing]bool{} // begun when it was asked for
+	idle := true                    // nothing waits for the database
+	ctx, hangUp := context.WithCancel(context.Background())
+	for i, e := range sequence {
+		time.Sleep(10 * time.Millisecond)
+		switch e {
+		case 'L':
+			w.Listen(client, nil, time.Now())
+			asked[client] = i + 1
+		case 'H':
+			own := fmt.Sprintf("own%d-%d", n, i) // each is another one, unlike those of a button
+			ids = append(ids, own)
+			o := stop.Order{ID: own, Level: schema.StopStop, By: "ben", At: time.Now().Truncate(time.Microsecond), All: true}
+			if err := w.Hold(context.Background(), o, func() {}); err != nil {
+				w.Error(err)
+			}
+			asked[own] = i + 1
+			if !slices.Contains(held(w.Latched()), own) {
+				w.Errorf("%s: a stop is not listed when it was held", sequence)
+			}
+		case 'R':
+			var of []string
+			for _, id := range ids {
+				if asked[id] > 0 {
+					of = append(of, id)
+				}
+			}
+			if len(of) == 0 {
+				continue
+			}
+			r := w.release(ctx, of...)
+			releases, began[r], atOnce[r] = append(releases, r), i+1, idle
+		case 'G':
+			w.db.set(!w.db.isOpen())
+		case 'X':
+			hangUp()
+			ctx, hangUp = context.WithCancel(context.Background())
+			w.end()
+			w.start()
+		}
+		synctest.Wait()
+		idle = w.db.isOpen() || idle && e == 'G'
+		for _, r := range releases {
+			select {
+			case <-r.over:
+				if over[r] == 0 {
+					over[r] = i + 1
+				}
+			default:
+			}
+		}
+	}
+	w.db.set(true)
+	time.Sleep(5 * time.Second)
+	synctest.Wait()
+	now := held(w.Latched())
+	for _, id := range ids {
+		must, may := asked[id] > 0, asked[id] > 0
+		for _, r := range releases {
+			if <-r.over; !r.released || !slices.Contains(r.ids, id) {
+				continue
+			}
+			if asked[id] < began[r] {
+				must, may = false, false
+			} else if !atOnce[r] && (over[r] == 0 || asked[id] <= over[r]) { // asked for while the release waited
+				must = false
+			}
+		}
+		if is := slices.Contains(now, id); is && !may || !is && must {
+			w.Errorf("%s: %s is held: %v", sequence, id, is)
+		}
+	}
+	if !w.Complete() {
+		w.Errorf("%s: the list is incomplete although the database answers", sequence)
+	}
+	persisted, err := w.db.LatchedStops(context.Background())
+	if err != nil {
+		w.Fatal(err)
+	}
+	var inDatabase []string
+	for _, l := range persisted {
+		inDatabase = append(inDatabase, l.ID)
+	}
+	slices.Sort(inDatabase)
+	if inDatabase = slices.Compact(inDatabase); !slices.Equal(inDatabase, now) {
+		w.Errorf("%s: the database holds %v, and listed are %v", sequence, inDatabase, now)
+	}
+	if len(now) > 0 {
+		if r := w.release(context.Background(), now...); true {
+			if <-r.over; !r.released {
+				w.Errorf("%s: not released in the end", sequence)
+			}
+		}
+	}
+	hangUp()
+	w.end()
+}

@@ -1,0 +1,288 @@
+package latch
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"troupe/broker/link"
+	"troupe/fleetd/command"
+	"troupe/fleetd/spool"
+	"troupe/fleetd/stop"
+	"troupe/schema"
+)
+
+// Run owns the stops until ctx ends.
+func (s *Stops) Run(ctx context.Context) {
+	var beside sync.WaitGroup
+	beside.Go(func() { s.out.run(ctx) })
+	beside.Go(func() {
+		for do := range s.work {
+			s.done <- do()
+		}
+	})
+	defer beside.Wait()
+	defer close(s.work)
+	defer close(s.ended)
+	look := time.NewTicker(stopsLook)
+	defer look.Stop()
+	for {
+		s.take()
+		s.next(ctx)
+		s.publish()
+		select {
+		case <-ctx.Done():
+			for s.busy { // who asked for it waits for what comes of it
+				s.finish(<-s.done)
+			}
+			s.take()
+			s.publish()
+			return
+		case <-s.mail.wake:
+		case after := <-s.done:
+			s.finish(after)
+		case <-look.C:
+			s.due = true
+		}
+	}
+}
+
+// take deals with all that is in the mailbox.
+func (s *Stops) take() {
+	for _, do := range s.mail.takePosts() {
+		do()
+	}
+	for robot, shows := range s.mail.takeShows() {
+		s.show(robot, shows)
+	}
+	s.hear(s.mail.takeLive())
+}
+
+// request waits for the recorder. Whoever claims it first decides: the owner, who runs
+// it, or who asked for it, who no longer waits.
+type request struct {
+	claimed atomic.Bool
+	run     func()
+}
+
+func (r *request) claim() bool { return r.claimed.CompareAndSwap(false, true) }
+
+// ask puts a request in.
+func (s *Stops) ask(r *request) { s.mail.post(func() { s.requests = append(s.requests, r) }) }
+
+// next gives the recorder its next job: what was asked for, or else what waits to be
+// persisted.
+func (s *Stops) next(ctx context.Context) {
+	for !s.busy && len(s.requests) > 0 {
+		r := s.requests[0]
+		s.requests = s.requests[1:]
+		if r.claim() {
+			r.run()
+		}
+	}
+	if !s.busy && s.due {
+		s.due = false
+		s.persist(ctx)
+	}
+}
+
+// start has the recorder do a job. The owner calls what the job returns.
+func (s *Stops) start(do func() (after func())) {
+	s.busy = true
+	s.work <- do
+}
+
+func (s *Stops) finish(after func()) {
+	s.busy = false
+	after()
+	s.publish()
+}
+
+// reply calls do as soon as others see the state as it is now.
+func (s *Stops) reply(do func()) { s.replies = append(s.replies, do) }
+
+// hear keeps the live stops of others on this machine's disk, and answers them.
+func (s *Stops) hear(lives []live) {
+	var fresh, again []stop.Order
+	for _, l := range lives {
+		if l.empty && l.order.Client == s.awaited {
+			signal(s.awaiting)
+		}
+		o := s.gather(l.order, fresh)
+		if i := slices.IndexFunc(fresh, func(f stop.Order) bool { return same(&f, &o) }); i >= 0 {
+			fresh[i].At = o.At
+		} else if !s.wasAsked(o) {
+			s.deps.Log.Warn("live stop heard", "stop", o.ID, "client", o.Client, "by", o.By, "why", o.Why)
+			fresh = append(fresh, o)
+		} else if !slices.ContainsFunc(again, func(a stop.Order) bool { return same(&a, &o) }) {
+			again = append(again, o)
+		}
+	}
+	if len(fresh)+len(again) == 0 {
+		return
+	}
+	followed := s.deps.Followed() // then fleetd that leads answers
+	for _, o := range again {
+		if !followed {
+			s.answer(o, schema.Ack{Status: schema.StatusAccepted, Detail: "fleetd has it already"})
+		}
+	}
+	for _, o := range fresh {
+		e, err := s.append(o)
+		s.await(e)
+		if followed {
+			continue
+		}
+		a := schema.Ack{Status: schema.StatusAccepted, Detail: "fleetd has it, and holds it until it is released"}
+		if err != nil {
+			a.Detail = "fleetd has it, and could not keep it on its disk"
+		}
+		s.answer(o, a)
+	}
+}
+
+// await has a stop persisted.
+func (s *Stops) await(e spool.Entry) {
+	s.waiting = append(s.waiting, e)
+	s.due, s.dirty = true, true
+}
+
+// show compares what a robot says that it holds with what is persisted. What it
+// shows although nobody here holds it was asked for while fleetd did not hear it, and
+// is written down: soon, unless the database says that it was released and the robot
+// may not know yet. Then, and without a database, it has to go on showing it.
+func (s *Stops) show(robot string, shows showing) {
+	was := s.shown[robot]
+	delete(s.shown, robot)
+	defer func() {
+		if len(was)+len(s.shown[robot]) > 0 {
+			s.dirty = true
+		}
+	}()
+	if !s.loaded || len(shows.latches) == 0 || !s.deps.Robots.Adopted(robot) || !s.deps.Leads() {
+		return
+	}
+	for _, l := range shows.latches {
+		o, named := stop.Learned(robot, l, shows.ahead, shows.at)
+		if !named || s.on[robot][l.ID] || s.awaitsRecord(o) {
+			continue
+		}
+		since, before := was[l.ID]
+		if !before {
+			since = shows.at
+			if len(shows.latches) <= maxNames { // else somebody floods the robot with stops, and it gathers them
+				s.learned = append(s.learned, o)
+				time.AfterFunc(learnAfter, s.Wake)
+			}
+		}
+		if s.shown[robot] == nil {
+			s.shown[robot] = map[string]time.Time{}
+		}
+		s.shown[robot][l.ID] = since
+		if before && shows.at.Sub(since) >= shownFor {
+			s.writeDown(o)
+		}
+	}
+}
+
+// awaitsRecord reports whether a stop that a robot shows is to be persisted for this
+// robot already.
+func (s *Stops) awaitsRecord(o stop.Order) bool {
+	return slices.ContainsFunc(s.waiting, func(e spool.Entry) bool {
+		return e.Order.ID == o.ID && (!e.Order.FromRobot || e.Order.All || slices.Equal(e.Order.Robots, o.Robots))
+	})
+}
+
+// writeDown has a stop persisted that a robot shows.
+func (s *Stops) writeDown(o stop.Order) {
+	s.await(spool.Entry{Order: o})
+	s.deps.Log.Warn("a robot holds a stop that is not persisted; it is written down", "robot", o.Robots[0], "stop", o.ID, "all", o.All, "by", o.By)
+}
+
+// settled forgets what is persisted.
+func (s *Stops) settled(done []spool.Entry) {
+	if err := s.spool.Done(done...); err != nil {
+		s.deps.Log.Error("stops persisted not forgotten on this machine", "error", err)
+	}
+	over := map[entryKey]bool{}
+	for _, e := range done {
+		over[keyOf(e)] = true
+	}
+	s.waiting = slices.DeleteFunc(s.waiting, func(e spool.Entry) bool { return over[keyOf(e)] })
+	s.dirty = true
+}
+
+// entryKey tells entries apart: one that was asked for again since is another one.
+type entryKey struct {
+	n  int64
+	id string
+	at int64
+}
+
+func keyOf(e spool.Entry) entryKey { return entryKey{e.N, e.Order.ID, e.Order.At.UnixMicro()} }
+
+// hold takes in which stops the database holds.
+func (s *Stops) hold(latched []stop.Latch) {
+	s.latched, s.loaded, s.dirty, s.on = latched, true, true, map[string]map[string]bool{}
+	for _, l := range latched {
+		if s.on[l.Robot] == nil {
+			s.on[l.Robot] = map[string]bool{}
+		}
+		s.on[l.Robot][l.ID] = true
+	}
+	s.recount()
+}
+
+// repeat sends the stops that wait to a robot that came.
+func (s *Stops) repeat(robot string) {
+	if len(s.waiting) == 0 {
+		return
+	}
+	s.publish() // sendTo looks there
+	labels := s.deps.Robots.Labels(robot)
+	for _, e := range s.waiting {
+		if o := e.Order; !o.FromRobot && o.Means(robot, labels) {
+			s.out.post(func(ctx context.Context) { s.sendTo(ctx, robot, e) })
+		}
+	}
+}
+
+// sendTo sends a stop that waits, unless it was released meanwhile. The sender calls it.
+func (s *Stops) sendTo(ctx context.Context, robot string, e spool.Entry) {
+	o := e.Order
+	verb, _ := schema.VerbOf("safety", verbOf(o.Level))
+	payload, err := schema.EncodeRequest(verb, schema.Request{ID: uuid.NewString(), By: o.By, Why: o.Why, Args: schema.Args{Latch: o.ID, Why: o.Why}})
+	if err != nil {
+		s.deps.Log.Error("stop not encoded", "stop", o.ID, "error", err)
+		return
+	}
+	c := command.Command{Robot: robot, Verb: verb.ID(), Payload: payload, CreatedAt: o.At}
+	if !s.deps.Releases.Defers(c) && s.list.Load().waits(e) { // in this order: a release that is over has forgotten it
+		s.deps.Dispatcher.Publish(ctx, c)
+	}
+}
+
+// answer tells the sender of a live stop what became of it here; robots answer for
+// themselves.
+func (s *Stops) answer(o stop.Order, a schema.Ack) {
+	if o.Client != "" {
+		s.out.post(func(ctx context.Context) { s.sendAnswer(ctx, o, a) })
+	}
+}
+
+func (s *Stops) sendAnswer(ctx context.Context, o stop.Order, a schema.Ack) {
+	a.TS, a.Session, a.ID, a.Verb = schema.TimeOf(s.deps.Now()), s.deps.Session(), &o.ID, "fleet/stop"
+	payload, err := schema.Encode(&a)
+	if err != nil {
+		s.deps.Log.Error("answer not encoded", "error", err)
+		return
+	}
+	m := link.Message{Topic: s.deps.Namespace.Topic(schema.TopicFleetAck, o.Client), Payload: payload, QoS: 1}
+	if err := s.deps.Publish(ctx, m); err != nil {
+		s.deps.Log.Debug("answer not sent", "client", o.Client, "error", err)
+	}
+}
