@@ -1,3 +1,3 @@
-// Package replica is this instance among the others of its fleet: whether it leads,
-// and which of the others are there.
+// Package replica elects the leader among the fleetd instances on one database, and
+// knows which of the other instances are running.
 package replica

@@ -5,19 +5,18 @@ import (
 	"time"
 )
 
-// silentFor is how long another instance's heartbeats may stay away before fleetd
-// counts as gone.
+// silentFor is how long an instance may send no heartbeat before it counts as gone.
 const silentFor = 15 * time.Second
 
-// Instances are the other fleetd instances, as far as their heartbeats tell.
+// Instances are the other fleetd instances whose heartbeats this instance has received.
 type Instances struct {
 	mu    sync.Mutex
-	up    bool      // this instance hears
-	since time.Time // or does not
+	up    bool      // this instance is connected to the broker
+	since time.Time // up has not changed since then
 	heard map[string]time.Time
 }
 
-// Linked notes that this instance hears, or does not.
+// Linked records whether this instance is connected to the broker.
 func (d *Instances) Linked(up bool, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -26,7 +25,7 @@ func (d *Instances) Linked(up bool, now time.Time) {
 	}
 }
 
-// Beat notes a heartbeat.
+// Beat records a heartbeat of another instance.
 func (d *Instances) Beat(name string, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -36,7 +35,7 @@ func (d *Instances) Beat(name string, now time.Time) {
 	d.heard[name] = now
 }
 
-// Has reports whether that is the name of another instance.
+// Has reports whether another instance has that name.
 func (d *Instances) Has(name string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -44,7 +43,8 @@ func (d *Instances) Has(name string) bool {
 	return one
 }
 
-// Gone reports whether a fleetd instance was not heard for long, by one that would have.
+// Gone reports whether an instance has sent no heartbeat for silentFor, while this one
+// was connected and would have received it.
 func (d *Instances) Gone(name string, now time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -12,43 +12,43 @@ import (
 )
 
 const (
-	// provenEvery is how often the leader proves that it has the lock.
+	// provenEvery is how often the leader checks that it still holds the lock.
 	provenEvery = 250 * time.Millisecond
-	// askEvery is about how often a fleetd instance that follows asks for the lock.
+	// askEvery is about how often a follower tries to take the lock.
 	askEvery = time.Second
-	// askWithin bounds one question to the database.
+	// askWithin bounds one attempt to take it.
 	askWithin = 5 * time.Second
-	// endWithin bounds each question at the end.
+	// endWithin bounds each query of the database during shutdown.
 	endWithin = 2 * time.Second
 )
 
-// Leadership is this instance's part in who leads. One goroutine asks for the lock,
-// holds it, and opens and closes the leader's connection; whoever wants to write asks whether this
-// fleetd leads now.
+// Leadership is this instance's side of the leader election. One goroutine takes and holds
+// the lock in the database, and opens and closes the leader's connection. All that only the
+// leader may write checks Leads first.
 type Leadership struct {
 	deps Deps
 	wake chan struct{}
 
-	mu    sync.Mutex
-	facts leader.Facts
-	conn  Conn            // nil unless this instance leads, or led last
-	told  leader.Decision // what was told of last
-	since time.Time       // the role in it
+	mu     sync.Mutex
+	facts  leader.Facts
+	conn   Conn            // nil unless this instance leads, or led last
+	logged leader.Decision // the decision that was logged last
+	since  time.Time       // when its role began
 
-	lead *store.Lead // owned by run
+	lead *store.Lead // owned by Run; nil while this instance does not hold the lock
 }
 
-// Deps is what a leadership needs.
+// Deps is what a Leadership needs.
 type Deps struct {
 	Log     *slog.Logger
 	Name    string // of this instance
 	Now     func() time.Time
 	Store   func() (Store, error)              // the database, or why there is none
-	Session func() string                      // of fleetd's own link; empty: it is down
-	Open    func(session string) (Conn, error) // connects, to write as fleetd of that session
+	Session func() string                      // of fleetd's own connection; empty while it is down
+	Open    func(session string) (Conn, error) // opens the leader's connection
 }
 
-// Store is the database that has the lock.
+// Store is the database with the lock.
 type Store interface {
 	Lead(ctx context.Context, name string, now time.Time) (*store.Lead, store.Leader, error)
 	Alone() bool
@@ -58,23 +58,25 @@ type Store interface {
 type Conn interface {
 	Up() bool
 	Session() string
-	// Stands reports whether an instance that leads no more keeps the connection while
-	// its own link has that session.
+	// Stands reports whether a former leader keeps the connection, given the session of
+	// its own connection now.
 	Stands(session string) bool
-	// Cut ends it as a crash does, and Close in good order.
+	// Cut closes it so that the broker publishes the last will; Close says goodbye first
+	// if this instance leads.
 	Cut()
 	Close(leads bool)
 }
 
+// New makes the leadership of an instance that follows.
 func New(d Deps) *Leadership {
 	now := d.Now()
-	return &Leadership{deps: d, wake: make(chan struct{}, 1), facts: leader.Facts{LinkedSince: now}, since: now, told: leader.Decision{Role: leader.Follows, Why: "it has just begun"}}
+	return &Leadership{deps: d, wake: make(chan struct{}, 1), facts: leader.Facts{LinkedSince: now}, since: now, logged: leader.Decision{Role: leader.Follows, Why: "it has just begun"}}
 }
 
-// Leads reports whether this instance may write what all robots go by, now.
+// Leads reports whether this instance may now write what only the leader writes.
 func (l *Leadership) Leads() bool { return l.decide().Role == leader.Leads }
 
-// Conn is what the leader writes with, nil for all others.
+// Conn is the leader's connection; nil if this instance does not lead now.
 func (l *Leadership) Conn() Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,21 +86,21 @@ func (l *Leadership) Conn() Conn {
 	return l.conn
 }
 
-// Followed reports whether another instance leads, as far as is known.
+// Followed reports whether another instance is known to lead.
 func (l *Leadership) Followed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.facts.Held && l.facts.Other != ""
 }
 
-// Status is who leads, as far as this instance knows.
+// Status says who leads, as far as this instance knows.
 type Status struct {
 	Leads       bool
 	Leader, Why string
 	Since       time.Time // of this instance's role
 }
 
-// Status tells it to people.
+// Status is the state of the election, for people.
 func (l *Leadership) Status() Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,8 +112,7 @@ func (l *Leadership) Status() Status {
 	return s
 }
 
-// Linked notes whether fleetd has all the connections to the broker that it
-// needs now.
+// Linked records whether fleetd has all the connections to the broker that it needs now.
 func (l *Leadership) Linked() {
 	session := l.deps.Session()
 	l.mu.Lock()
@@ -123,7 +124,7 @@ func (l *Leadership) Linked() {
 	l.Wake()
 }
 
-// Wake has it look at once at what changed.
+// Wake has Run check at once what changed.
 func (l *Leadership) Wake() {
 	select {
 	case l.wake <- struct{}{}:
@@ -131,7 +132,7 @@ func (l *Leadership) Wake() {
 	}
 }
 
-// Run asks for the lock and holds it until ctx ends; End releases it.
+// Run takes the lock whenever it can, and holds it until ctx ends; End releases it.
 func (l *Leadership) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if l.lead == nil && l.decide().Ask {
@@ -159,9 +160,9 @@ func (l *Leadership) decide() leader.Decision {
 	return leader.Decide(l.facts, l.deps.Now())
 }
 
-// rest waits until it is time to ask again, or the link changed.
+// rest waits until the next attempt, or until a connection changed.
 func (l *Leadership) rest(ctx context.Context) {
-	jitter := time.Duration(rand.Int64N(int64(askEvery) / 2)) // not all fleetd instances at once
+	jitter := time.Duration(rand.Int64N(int64(askEvery) / 2)) // so that instances do not all try at once
 	timer := time.NewTimer(askEvery*3/4 + jitter)
 	defer timer.Stop()
 	select {
@@ -171,7 +172,7 @@ func (l *Leadership) rest(ctx context.Context) {
 	}
 }
 
-// ask asks for the lock.
+// ask tries to take the lock.
 func (l *Leadership) ask(ctx context.Context) {
 	db, err := l.deps.Store()
 	if err != nil {
@@ -202,7 +203,7 @@ func (l *Leadership) ask(ctx context.Context) {
 	}
 }
 
-// proven takes in what became of a proof of the lock that was begun then or later.
+// proven records the result of a check of the lock that began at begun or later.
 func (l *Leadership) proven(begun time.Time, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -215,7 +216,7 @@ func (l *Leadership) proven(begun time.Time, err error) {
 	l.lead = nil
 }
 
-// resign makes room for another instance. Nothing is written from here on.
+// resign gives the lock up for another instance. This one writes nothing from here on.
 func (l *Leadership) resign(ctx context.Context) {
 	l.mu.Lock()
 	l.facts.Held, l.facts.Other, l.facts.Mute = false, "", ""
@@ -227,14 +228,14 @@ func (l *Leadership) resign(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, endWithin)
 	defer cancel()
 	if err := l.lead.Resign(within, l.deps.Now()); err != nil {
-		l.deps.Log.Warn("the other fleetd instances were not told that this one leads no more; they wait a moment longer", "error", err)
+		l.deps.Log.Warn("could not resign the lead; other instances wait until its lock has expired", "error", err)
 	}
 	l.lead = nil
 }
 
-// End is the orderly end, when nobody writes any more: robots are told that the
-// fleetd goes, if it led, and the others that they need not wait. It has its own time,
-// however long the end of everything else took.
+// End is the last step of an orderly shutdown, when nothing writes any more: a leader
+// publishes that fleetd goes offline, and resigns so that the others need not wait for its
+// lock to expire. It has time limits of its own, however long the rest of the shutdown took.
 func (l *Leadership) End() {
 	if l.lead != nil {
 		begun := l.deps.Now()
@@ -251,23 +252,22 @@ func (l *Leadership) End() {
 	l.resign(context.Background())
 }
 
-// look does what a change of role asks for: it tells of it, and takes up the leader's connection or
-// puts it down.
+// look decides anew, logs a change of role, and opens or closes the leader's connection.
 func (l *Leadership) look() leader.Decision {
 	now := l.deps.Now()
 	session := l.deps.Session()
 	l.mu.Lock()
 	d := leader.Decide(l.facts, now)
-	was := l.told
+	was := l.logged
 	if d.Role != was.Role {
 		l.since = now
 	}
 	if d.Role != was.Role || d.Role == leader.Follows {
-		l.told = d // why it leads may be forgotten later, and is no news
+		l.logged = d // a leader's reason may change later without being news
 	}
 	c, open, drop := l.conn, false, false
 	switch {
-	case d.Role == leader.Leads && session == "": // seen to when the link is back
+	case d.Role == leader.Leads && session == "": // opened when fleetd's own connection is back
 	case d.Role == leader.Leads:
 		open = c == nil || c.Session() != session
 		drop = c != nil && open
@@ -293,7 +293,7 @@ func (l *Leadership) look() leader.Decision {
 	}
 	if open {
 		c, err := l.deps.Open(session)
-		if err != nil { // a fault of ours: the link of fleetd itself was opened the same way
+		if err != nil { // a bug: fleetd's own connection was opened in the same way
 			l.deps.Log.Error("no connection to write with", "error", err)
 		}
 		l.mu.Lock()

@@ -16,50 +16,51 @@ import (
 )
 
 const (
-	// sweepLook is how often the sweeper looks whether there is something to do.
+	// sweepLook is how often the sweeper checks whether a sweep is due.
 	sweepLook = time.Second
-	// sweepQuiet is how long nothing more may come of what a broker keeps before all
-	// of it is here, and sweepWithin bounds the whole.
+	// sweepQuiet is the pause after which all retained messages have arrived, and
+	// sweepWithin bounds the collection of them.
 	sweepQuiet  = 500 * time.Millisecond
 	sweepWithin = 10 * time.Second
-	// sweepAgain is how soon what could not be removed is looked at again; each time
-	// twice as late, up to sweepAgainMost.
+	// sweepAgain is the first pause before another sweep for what could not be removed;
+	// each is twice the one before, up to sweepAgainMost.
 	sweepAgain     = 2 * time.Second
 	sweepAgainMost = 5 * time.Minute
 	// ackWithin is how long the broker may take to acknowledge a message.
 	ackWithin = 5 * time.Second
 )
 
-// Sweeper removes from the broker what must not be kept there: commands, and live
-// stops. Our own broker keeps none. Another one does, and would tell them to every
-// robot, and to every instance, each time that it connects.
+// Sweeper removes retained commands and retained live stops from the broker. Troupe's
+// broker retains none. Another broker does, and would deliver them to every robot and
+// every fleetd instance at each connect.
 //
-// To remove a message is to publish an empty one, which the broker also passes on to
-// whoever listens: there it is a command without arguments, or a stop. So a command
-// is removed only when its robot is away, or when its alert says that it has seen
-// that this one was kept, and that it waits for its removal; and a live stop only of
-// all robots, while it holds them all anyway.
+// To remove a retained message, a client publishes an empty one, which the broker also
+// delivers to its subscribers: to them it is a command without arguments, or a stop. So
+// the sweeper removes a command only while its robot is away, or when the robot's alert
+// says that it knows this message to be retained and waits for its removal. It removes a
+// live stop only if that stop is for all robots and is held on all of them anyway.
 //
-// Nothing tells such an empty message from that of a person who presses the same
-// button in this moment, so it is taken for a press, here and by robots: it changes
-// nothing as long as the stop is held. A release waits until it is through, and the
-// other way round. Of a release at another instance in the same moment the stop may come
-// back, on the record and on robots, and has to be released again.
+// Subscribers cannot distinguish the empty message from that of a person who presses the
+// same button at this moment. So fleetd and robots take it for a press, which changes
+// nothing while the stop is held. A release waits until the removal is over, and a removal
+// until a release is over. If another instance releases the stop at this moment, the stop
+// may come back, in the database and on robots, and has to be released again.
 //
-// What is sent with the retain flag while a fleetd instance listens comes without the flag. So
-// the sweeper asks anew, over a connection of its own: when this instance begins to
-// lead, after each live stop, and when a robot's alert tells of it.
+// The broker delivers a message that is published with the retain flag to connected
+// subscribers without that flag. So the sweeper subscribes anew, over a connection of its
+// own: when this instance begins to lead, after each live stop, and after an alert of a
+// robot about a retained message.
 type Sweeper struct {
 	deps Deps
 
 	mu   sync.Mutex
-	due  time.Time // zero = nothing to be done
+	due  time.Time // of the next sweep; zero = none
 	gone []Message // removed, the newest last
-	stay []Message // not removed yet, as of the newest look
+	stay []Message // not removed yet, as of the last sweep
 
-	// Owned by run.
-	wait time.Duration   // before it was looked at again for what stayed
-	seen map[string]bool // alerts of robots that were looked at
+	// Owned by Run.
+	wait time.Duration   // the last pause before a sweep for what stayed
+	seen map[string]bool // robots' alerts that led to a sweep
 }
 
 // Deps is what a Sweeper needs.
@@ -69,21 +70,21 @@ type Deps struct {
 	Name      string // of this instance
 	Now       func() time.Time
 	Leads     func() bool
-	Session   func() string // of fleetd's own link; empty: it is down
-	// Open makes a connection of its own for this instance, whose client id ends so.
+	Session   func() string // of fleetd's own connection; empty while it is down
+	// Open makes another connection of this instance, whose client id ends with suffix.
 	Open                 func(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error)
 	Publish, PublishWait func(ctx context.Context, m link.Message) error
 	Robots               Robots
 	Stops                StopRemover
 }
 
-// Robots are what robots say of messages that were kept.
+// Robots knows robots' alerts about retained messages.
 type Robots interface {
 	Alarmed(seen map[string]bool) bool
 	MayRemove(at schema.TopicParams) (why string)
 }
 
-// StopRemover removes live stops in the right moment.
+// StopRemover removes retained live stops while nothing is released.
 type StopRemover interface {
 	Remove(ctx context.Context, client string, payload []byte, remove func(context.Context) error) (why string, err error)
 }
@@ -93,14 +94,15 @@ type Store interface {
 	Tx(ctx context.Context, do func(tx *store.Tx) error) error
 }
 
+// New makes a sweeper.
 func New(d Deps) *Sweeper {
 	return &Sweeper{deps: d, seen: map[string]bool{}}
 }
 
-// Soon has the sweeper look at what the broker keeps; it waits for nothing.
+// Soon requests a sweep; it does not block.
 func (s *Sweeper) Soon() { s.at(s.deps.Now()) }
 
-// later has it look again for what could not be removed.
+// later requests another sweep for what could not be removed.
 func (s *Sweeper) later() {
 	s.wait = min(max(sweepAgain, 2*s.wait), sweepAgainMost)
 	s.at(s.deps.Now().Add(s.wait))
@@ -124,7 +126,7 @@ func (s *Sweeper) isDue(now time.Time) bool {
 	return true
 }
 
-// Run looks and removes until ctx ends.
+// Run sweeps whenever it is due, until ctx ends.
 func (s *Sweeper) Run(ctx context.Context, db Store) {
 	look := time.NewTicker(sweepLook)
 	defer look.Stop()
@@ -140,7 +142,7 @@ func (s *Sweeper) Run(ctx context.Context, db Store) {
 				s.Soon()
 			}
 			if led && !leads {
-				s.stays(nil) // another instance tells of it
+				s.setPresent(nil) // the leader lists it
 			}
 			led, session = leads, connected
 			if !leads || connected == "" || !s.isDue(now) {
@@ -154,7 +156,7 @@ func (s *Sweeper) Run(ctx context.Context, db Store) {
 	}
 }
 
-// sweep asks for all that is kept, and removes what may be.
+// sweep collects what is retained, and removes what may be removed now.
 func (s *Sweeper) sweep(ctx context.Context, db Store) error {
 	kept, err := s.collect(ctx)
 	if err != nil {
@@ -180,12 +182,12 @@ func (s *Sweeper) sweep(ctx context.Context, db Store) error {
 			stays = append(stays, s.found(m.Topic, at.CID, why))
 			continue
 		}
-		s.tells(s.found(m.Topic, at.CID, ""))
+		s.addRemoved(s.found(m.Topic, at.CID, ""))
 		if err := s.removed(ctx, db, m.Topic, at.CID); err != nil {
 			return err
 		}
 	}
-	s.stays(stays)
+	s.setPresent(stays)
 	if len(stays) > 0 {
 		s.later()
 	} else {
@@ -194,7 +196,7 @@ func (s *Sweeper) sweep(ctx context.Context, db Store) error {
 	return nil
 }
 
-// collect is what the broker keeps of commands and live stops.
+// collect returns the retained commands and live stops.
 func (s *Sweeper) collect(ctx context.Context) ([]link.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepWithin)
 	defer cancel()
@@ -208,7 +210,7 @@ func (s *Sweeper) collect(ctx context.Context) ([]link.Message, error) {
 			if m.Retain && len(m.Payload) > 0 {
 				select {
 				case came <- m:
-				default: // the next time
+				default: // the next sweep finds it
 				}
 			}
 		},
@@ -237,7 +239,7 @@ func (s *Sweeper) collect(ctx context.Context) ([]link.Message, error) {
 	}
 }
 
-// remove empties a topic.
+// remove publishes an empty retained message.
 func (s *Sweeper) remove(ctx context.Context, topic string) error {
 	within, cancel := context.WithTimeout(ctx, ackWithin)
 	defer cancel()
@@ -247,7 +249,7 @@ func (s *Sweeper) remove(ctx context.Context, topic string) error {
 	return nil
 }
 
-// removed tells of what was removed, whoever filled the topic and the audit.
+// removed reports a removal to the client whose topic it is, to the log and to the audit.
 func (s *Sweeper) removed(ctx context.Context, db Store, topic, client string) error {
 	s.deps.Log.Warn("a command that the broker kept was removed", "topic", topic, "client", client)
 	now := s.deps.Now()
