@@ -15,7 +15,8 @@ import (
 // published again: the broker may have lost it.
 const fetchPatience = 2 * time.Second
 
-// blobs helps robots that wait for the bytes of a story or a set.
+// blobs publishes blobs again for robots that have waited too long for the bytes of a story
+// or a set.
 type blobs struct {
 	deps   Deps
 	outbox *outbox
@@ -30,13 +31,14 @@ type waiting struct {
 	on    schema.TopicKind
 }
 
-// fetching is what one robot waits for and since when, or since it was repeated.
+// fetching is the blob that a robot waits for, and since when, or since it was last
+// published again.
 type fetching struct {
 	digest string
 	since  time.Time
 }
 
-// reported takes in how far a robot is.
+// reported records how far a robot is.
 func (b *blobs) reported(w waiting, phase schema.DeployPhase, digest string, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -48,8 +50,8 @@ func (b *blobs) reported(w waiting, phase schema.DeployPhase, digest string, now
 	}
 }
 
-// due lists the digests that somebody has waited for too long, each once, and
-// begins their wait anew.
+// due lists the digests that robots have waited for too long, with those robots, and
+// restarts their wait.
 func (b *blobs) due(now time.Time) map[string][]string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -86,7 +88,7 @@ func (b *blobs) repeat(ctx context.Context, db Store, digest string, robots []st
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		if _, err := db.File(ctx, digest); err == nil {
-			return // it is too large for a blob, and they get it over HTTP
+			return // it is too large for a blob; robots fetch it over HTTP
 		}
 		b.deps.Log.Warn("robots ask for a blob that is not ours", "sha256", digest, "robots", robots)
 	case err != nil:

@@ -1,4 +1,4 @@
-// Package publish publishes what all robots go by, on the leader's connection: the
-// outbox of the database, everything anew after a connect, blobs once more that robots
-// wait for, and desired documents once more that a robot does not report on.
+// Package publish publishes what only the leader publishes, on a connection of its own: the rows of
+// the outbox, every retained document of fleetd after a connect, blobs again that robots wait
+// for, and desired documents again that a robot does not report.
 package publish

@@ -10,46 +10,45 @@ import (
 )
 
 const (
-	// doubtPatience is how long a robot that is there may be without what it is
-	// desired to have before it is asked for its documents: most desired documents are
-	// fulfilled within a second.
-	doubtPatience = 10 * time.Second
-	// doubtLimit bounds the pauses between two questions; each is twice the one
-	// before. A robot may have a good reason to wait.
-	doubtLimit = 5 * time.Minute
-	doubtLook  = 5 * time.Second
+	// driftPatience is how long an online robot may differ from its desired state before
+	// it is asked for its documents: most robots follow a desired document within a second.
+	driftPatience = 10 * time.Second
+	// driftLimit bounds the pause between two questions, each twice the one before: a
+	// robot may have a good reason to wait.
+	driftLimit = 5 * time.Minute
+	driftLook  = 5 * time.Second
 )
 
-// driftChecker find out whether a robot really lacks what it should have. A
-// broker may have confirmed a message and lost it, the desired state or the robot's report
-// on it: then nothing would ever be said again. So a robot that is in doubt is
-// told its desired documents and asked for all its documents.
+// driftChecker finds robots that do not report what is desired of them. The broker may have
+// acknowledged a desired document, or a robot's report, and lost it, and neither side would
+// send it again. So the checker publishes the desired documents of such a robot once more,
+// and asks the robot for all its documents.
 type driftChecker struct {
-	deps    Deps
-	outbox  *outbox
-	at      map[string]drift
-	outdone renumberBackoff // whose desired documents were told again for their number
-	behind  renumberBackoff // who was asked for a newer state
+	deps       Deps
+	outbox     *outbox
+	at         map[string]drift
+	renumbered renumberBackoff // robots whose desired documents were renumbered
+	behind     renumberBackoff // robots that were asked for a newer state
 }
 
-// drift is one robot's.
+// drift is when a robot is asked.
 type drift struct {
-	next time.Time // when it is asked
-	wait time.Duration
+	next time.Time
+	wait time.Duration // the pause before next
 }
 
-// due lists the robots to be asked now. lacking are those that are there and have
-// not what they should have; all others are in no doubt.
+// due lists the robots to be asked now. lacking are the online robots that differ from
+// their desired state; the checker forgets all others.
 func (d *driftChecker) due(lacking []string, now time.Time) (ask []string) {
 	still := map[string]drift{}
 	for _, id := range lacking {
 		was, ok := d.at[id]
 		switch {
 		case !ok:
-			was = drift{next: now.Add(doubtPatience), wait: doubtPatience}
+			was = drift{next: now.Add(driftPatience), wait: driftPatience}
 		case !now.Before(was.next):
 			ask = append(ask, id)
-			was.wait = min(2*was.wait, doubtLimit)
+			was.wait = min(2*was.wait, driftLimit)
 			was.next = now.Add(was.wait)
 		}
 		still[id] = was
@@ -59,7 +58,7 @@ func (d *driftChecker) due(lacking []string, now time.Time) (ask []string) {
 }
 
 func (d *driftChecker) run(ctx context.Context, db Store) {
-	look := time.NewTicker(doubtLook)
+	look := time.NewTicker(driftLook)
 	defer look.Stop()
 	for {
 		select {
@@ -75,10 +74,10 @@ func (d *driftChecker) run(ctx context.Context, db Store) {
 				d.deps.Failed("desired documents not read", err)
 				continue
 			}
-			d.again(ctx, db, revs, now)
+			d.renumberOvertaken(ctx, db, revs, now)
 			for _, id := range d.deps.Robots.Behind(now) {
-				if d.behind.mayNow(id, now) {
-					d.deps.Log.Warn("robot's state did not arrive although its heartbeat tells of it; asked to tell all again", "robot", id)
+				if d.behind.allows(id, now) {
+					d.deps.Log.Warn("robot's newest state did not arrive; asked the robot for all its documents", "robot", id)
 					d.resync(ctx, id, now)
 				}
 			}
@@ -89,6 +88,7 @@ func (d *driftChecker) run(ctx context.Context, db Store) {
 	}
 }
 
+// ask publishes the desired documents of robots once more, and asks for theirs.
 func (d *driftChecker) ask(ctx context.Context, db Store, robots []string, now time.Time) {
 	desired, err := db.Desired(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func (d *driftChecker) ask(ctx context.Context, db Store, robots []string, now t
 				d.outbox.say(d.outbox.message(w))
 			}
 		}
-		d.deps.Log.Info("robot does not report what it should have; told again and asked", "robot", id)
+		d.deps.Log.Info("robot does not report its desired state; published it again and asked the robot for all its documents", "robot", id)
 		d.resync(ctx, id, now)
 	}
 }
@@ -113,7 +113,7 @@ func (d *driftChecker) resync(ctx context.Context, robot string, now time.Time) 
 		ID: fmt.Sprintf("doubt:%d", now.UnixMilli()), TS: schema.TimeOf(now), TTLMS: verb.TTL.Milliseconds(),
 	})
 	if err != nil {
-		d.deps.Log.Error("question not encoded", "error", err)
+		d.deps.Log.Error("request not encoded", "error", err)
 		return
 	}
 	d.deps.Send(ctx, command.Command{Robot: robot, Verb: verb.ID(), Payload: payload})

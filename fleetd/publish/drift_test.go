@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-func TestARobotInDoubtIsAskedEverMoreSeldomAndOnceItsWishIsFulfilledNotAtAll(t *testing.T) {
+func TestRobotThatDiffersIsAskedAtGrowingIntervals(t *testing.T) {
 	var d driftChecker
 	start := time.Unix(0, 0)
 	var asked []time.Duration
-	for at := time.Duration(0); at <= time.Hour; at += doubtLook {
+	for at := time.Duration(0); at <= time.Hour; at += driftLook {
 		lacking := []string{"r1"}
 		if at >= 30*time.Minute {
 			lacking = []string{"r2"} // r1 has what it should
@@ -33,12 +33,12 @@ func TestARobotInDoubtIsAskedEverMoreSeldomAndOnceItsWishIsFulfilledNotAtAll(t *
 	}
 }
 
-func TestAShortLackIsNoDoubt(t *testing.T) {
+func TestRobotThatDiffersBrieflyIsNotAsked(t *testing.T) {
 	var d driftChecker
 	start := time.Unix(0, 0)
-	for at := time.Duration(0); at < 10*time.Minute; at += doubtLook {
+	for at := time.Duration(0); at < 10*time.Minute; at += driftLook {
 		var lacking []string
-		if at%(20*time.Second) < doubtPatience {
+		if at%(20*time.Second) < driftPatience {
 			lacking = []string{"r1"}
 		}
 		if ask := d.due(lacking, start.Add(at)); len(ask) > 0 {
@@ -47,18 +47,18 @@ func TestAShortLackIsNoDoubt(t *testing.T) {
 	}
 }
 
-func TestTwoDatabasesOfOneNameOutdoEachOtherEverMoreSlowly(t *testing.T) {
+func TestTwoDatabasesWithOneFleetIDRenumberAtGrowingIntervals(t *testing.T) {
 	o, start := renumberBackoff{}, time.Unix(0, 0)
 	told := 0
-	for at := time.Duration(0); at < time.Hour; at += doubtLook {
-		if o.mayNow("r1", start.Add(at)) {
+	for at := time.Duration(0); at < time.Hour; at += driftLook {
+		if o.allows("r1", start.Add(at)) {
 			told++
 		}
 	}
 	if told < 5 || told > 20 {
 		t.Errorf("within an hour the desired state was told again %d times", told)
 	}
-	if !o.mayNow("r1", start.Add(2*time.Hour)) || !o.mayNow("r1", start.Add(2*time.Hour+2*doubtPatience)) {
+	if !o.allows("r1", start.Add(2*time.Hour)) || !o.allows("r1", start.Add(2*time.Hour+2*driftPatience)) {
 		t.Error("after a quiet time it still waits")
 	}
 }

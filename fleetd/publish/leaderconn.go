@@ -10,28 +10,29 @@ import (
 	"troupe/schema"
 )
 
-// twoFleets is why a fleetd instance that leads finds another one's presence in place of its own.
+// twoFleets is why the leader finds another instance's presence in place of its own.
 const twoFleets = "another fleetd writes the fleet's presence: two fleets use one broker"
 
-// penSuffix marks the connection on which the leader writes.
-const penSuffix = ".lead"
+// leaderSuffix ends the client id of the leader's connection.
+const leaderSuffix = ".lead"
 
-// LeaderConn is the connection on which the leader writes what all robots go by, and on
-// nothing else. So no blob stands before a command or a stop, and a fleetd instance begins and
-// ends to lead without losing a word of what robots say: its will, which says that
+// LeaderConn is the connection on which the leader publishes, and nothing else is sent. So
+// no blob delays a command or a stop, and an instance begins and ceases to lead without
+// reconnecting the link on which it receives from robots: the last will, which says that
 // fleetd is lost, belongs to this connection alone.
 //
-// A fleetd instance that leads no more keeps it, unused, until another one has written that it
-// is there: if nobody follows, its presence goes on to be true, and its will too.
+// A former leader keeps the connection, unused, until another instance has published its
+// presence: while no other instance leads, its own presence remains true, and so does its
+// will.
 type LeaderConn struct {
 	deps      LeaderConnDeps
 	publisher *Publisher
-	session   string // of fleetd's own link, under which its heartbeats come
+	session   string // of fleetd's own connection, which its heartbeats carry
 	link      *link.Link
-	opened    chan struct{} // link is set
+	opened    chan struct{} // closed when link is set
 	end       context.CancelFunc
 	up        atomic.Bool
-	foreign   atomic.Bool // another instance writes the presence
+	foreign   atomic.Bool // another instance has published its presence
 
 	repaired time.Time // owned by the link's goroutine
 }
@@ -45,24 +46,24 @@ type LeaderConnDeps struct {
 	Version   string
 	Started   time.Time
 	Now       func() time.Time
-	// Open makes a connection of its own for this instance, whose client id ends so.
+	// Open makes another connection of this instance, whose client id ends with suffix.
 	Open     func(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error)
 	Leads    func() bool
-	Linked   func()                          // the connection is up, or down
+	Linked   func()                          // the connection came up or went down
 	Foreign  func()                          // another instance writes the presence
 	Disputed func(why string, now time.Time) // somebody else seems to use fleetd's name
 }
 
-// OpenLeaderConn connects, to write as fleetd of that session. What it has to say
-// besides goes through the publisher.
+// OpenLeaderConn opens the leader's connection. Its presence names the session of fleetd's
+// own connection; it publishes repairs through the publisher.
 func OpenLeaderConn(d LeaderConnDeps, publisher *Publisher, session string) (*LeaderConn, error) {
 	ctx, cut := context.WithCancel(context.Background())
 	p := &LeaderConn{deps: d, publisher: publisher, session: session, end: cut, opened: make(chan struct{})}
 	var err error
-	p.link, err = d.Open(ctx, penSuffix, link.Config{
+	p.link, err = d.Open(ctx, leaderSuffix, link.Config{
 		Will:     func(string) link.Message { return p.presence(schema.PresenceLost, session, time.Time{}) },
 		Presence: func(string) link.Message { return p.presence(schema.PresenceOnline, session, d.Now()) },
-		Subscribe: []link.Subscription{ // what is heard all the time proves that it hears
+		Subscribe: []link.Subscription{ // its own heartbeats prove that the connection is not half-open
 			{Filter: d.Namespace.Topic(schema.TopicFleetHeartbeat, d.Name), QoS: schema.TopicOf(schema.TopicFleetHeartbeat).QoS},
 		},
 		Rival:     p.rival,
@@ -91,9 +92,9 @@ func (p *LeaderConn) linked(s link.State) {
 	}
 }
 
-// rival reports whether another instance wrote that it leads, or left a will, while this
-// one led and was away: it has this instance's name, or belongs to another fleet. Of fleetd instances
-// of one fleet only one leads.
+// rival reports whether m shows that another instance published its presence, or its will,
+// while this one led and was disconnected. That one has this instance's name, or belongs to
+// another fleet: of the instances of one fleet only one leads.
 func (p *LeaderConn) rival(m link.Message) bool {
 	row, _, ok := p.deps.Namespace.Match(m.Topic)
 	if !ok || row.Kind != schema.TopicFleetPresence || !p.deps.Leads() {
@@ -103,7 +104,7 @@ func (p *LeaderConn) rival(m link.Message) bool {
 	return len(problems) == 0 && said.State != schema.PresenceOffline && said.Boot != p.deps.Boot
 }
 
-// Up reports whether the connection is there.
+// Up reports whether the connection is established.
 func (p *LeaderConn) Up() bool { return p.up.Load() }
 
 // PublishWait publishes m and waits for the broker's acknowledgement.
@@ -111,40 +112,40 @@ func (p *LeaderConn) PublishWait(ctx context.Context, m link.Message) error {
 	return p.link.PublishWait(ctx, m)
 }
 
-// Session is fleetd's own link's, as which it writes.
+// Session is the session of fleetd's own connection that its presence names.
 func (p *LeaderConn) Session() string { return p.session }
 
-// Stands reports whether a fleetd instance that does not lead keeps the leader's connection: as long as the
-// presence is its own word and true, and not to write it anew. session is that of
-// fleetd's own link now.
+// Stands reports whether a former leader keeps the connection: while the retained presence
+// is its own and still true. session is that of fleetd's own connection now.
 func (p *LeaderConn) Stands(session string) bool {
 	return p.up.Load() && !p.foreign.Load() && p.session == session
 }
 
-// Cut ends the connection as a crash does, so that the broker says that fleetd of
-// this session is lost; and silently if another instance is there already.
+// Cut closes the connection as a crash would, so that the broker publishes the will. If
+// another instance has published its presence already, it disconnects in good order and no
+// will is published.
 func (p *LeaderConn) Cut() {
-	if !p.foreign.Load() { // else it ends in good order, and no will is sent
+	if !p.foreign.Load() { // skips the DISCONNECT, so that the will is published
 		p.end()
 	}
-	_ = p.link.Close(context.Background()) // it has no last words to fail with
+	_ = p.link.Close(context.Background()) // nothing is left to publish that could fail
 	p.end()
 }
 
-// Close ends it in good order. Fleetd that leads says that it goes.
+// Close disconnects in good order. A leader publishes first that fleetd goes offline.
 func (p *LeaderConn) Close(leads bool) {
 	var words []func(string) link.Message
 	if leads {
 		words = append(words, func(string) link.Message { return p.presence(schema.PresenceOffline, p.session, p.deps.Now()) })
 	}
 	if err := p.link.Close(context.Background(), words...); err != nil {
-		p.deps.Log.Warn("robots were not told that fleetd goes; the broker's will for it tells them", "error", err)
+		p.deps.Log.Warn("could not publish presence \"offline\"; the last will announces it", "error", err)
 	}
 	p.end()
 }
 
-// hear sees to it that the presence is the leader's own word, such as after the
-// will of an earlier connection.
+// hear repairs the retained presence of a leader if something else overwrote it, such as
+// the will of an earlier connection.
 func (p *LeaderConn) hear(m link.Message) {
 	if row, _, ok := p.deps.Namespace.Match(m.Topic); !ok || row.Kind != schema.TopicFleetPresence {
 		return
@@ -173,16 +174,16 @@ func (p *LeaderConn) hear(m link.Message) {
 	p.publisher.Say(p.presence(schema.PresenceOnline, p.session, now))
 }
 
-// presence is fleetd's own document.
+// presence is fleetd's presence document.
 func (p *LeaderConn) presence(state schema.PresenceState, session string, now time.Time) link.Message {
 	said := schema.Presence{State: state, Session: session, Boot: p.deps.Boot, Software: "fleetd " + p.deps.Version}
-	if state == schema.PresenceLost { // a will's time would be a lie
+	if state == schema.PresenceLost { // the broker publishes a will at an unknown time
 		said.Reason = "will"
 	} else {
 		said.TS, said.Since = schema.TimeOf(now), schema.TimeOf(p.deps.Started)
 	}
 	body, err := schema.Encode(said)
-	if err != nil { // a fault of ours, and tests encode every message
+	if err != nil { // a bug; tests encode every message
 		p.deps.Log.Error("message not encoded", "topic", schema.TopicFleetPresence, "error", err)
 	}
 	return link.Message{Topic: p.deps.Namespace.Topic(schema.TopicFleetPresence), Payload: body, QoS: 1, Retain: true}

@@ -11,54 +11,54 @@ import (
 )
 
 const (
-	// outboxAtOnce bounds what is read from the outbox in one go.
+	// outboxAtOnce bounds the rows that are read from the outbox at once.
 	outboxAtOnce = 256
-	// stopsAtOnce bounds the rows among which stops are looked for before all that
-	// is owned is published anew.
+	// stopsAtOnce bounds the rows that are searched for stops before everything is
+	// published anew.
 	stopsAtOnce = 4096
 	// ackPatience is how long the broker may take to acknowledge one document.
 	ackPatience = 5 * time.Second
-	// outboxLook is how often the outbox is looked at without being told: another
-	// writer of the same database may have put something there.
+	// outboxLook is how often the outbox is read without a wake-up: another instance may
+	// have written there.
 	outboxLook = time.Second
 )
 
-// outbox tells the broker what the database wants told, as long as this instance leads:
-// after every change the rows of the outbox, in order, and after every connect all
-// that the fleetd instances own there, since the broker may have forgotten. A row is marked only when the
-// broker has acknowledged it, so a crash in between tells it twice, which harms
-// nobody: desired documents are compared by revision and blobs by digest.
+// outbox publishes the rows of the database's outbox, in order, while this instance leads.
+// After every connect it publishes all retained documents that fleetd owns, since the broker
+// may have lost them. A row is marked as sent only after the broker has acknowledged it, so
+// after a crash it may be published twice. That is harmless: robots compare desired documents
+// by revision and blobs by digest.
 type outbox struct {
 	deps  Deps
 	wake  chan struct{}
-	again chan struct{}     // connected anew
-	extra chan link.Message // documents of fleetd's own to be told soon
+	again chan struct{}     // the leader's connection is new
+	extra chan link.Message // documents that are not in the outbox
 }
 
 func newOutbox(d Deps) *outbox {
 	return &outbox{deps: d, wake: make(chan struct{}, 1), again: make(chan struct{}, 1), extra: make(chan link.Message, 64)}
 }
 
-// say queues one more document; when the queue is full it is left out: its
-// reason to be said comes again.
+// say queues one more document. It drops the document if the queue is full: the reason to
+// publish it comes again.
 func (o *outbox) say(m link.Message) {
 	select {
 	case o.extra <- m:
 	default:
-		o.deps.Log.Warn("document not repeated: too many wait", "topic", m.Topic)
+		o.deps.Log.Warn("document not published again: the queue is full", "topic", m.Topic)
 	}
 }
 
 func (o *outbox) run(ctx context.Context, db Store) {
 	look := time.NewTicker(outboxLook)
 	defer look.Stop()
-	fresh := false // all that is ours was told to this connection
+	fresh := false // all that fleetd owns was published on this connection
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case m := <-o.extra:
-			o.tell(ctx, m)
+			o.publish(ctx, m)
 			continue
 		case <-o.again:
 			fresh = false
@@ -78,9 +78,9 @@ func (o *outbox) run(ctx context.Context, db Store) {
 	}
 }
 
-// repeatAll publishes every retained document that fleetd owns. What was held and
-// released while nothing went out is told in that order first: a robot releases a
-// stop that it holds by itself only after it has seen it written down.
+// repeatAll publishes every retained document that fleetd owns. Stops and releases that
+// wait in the outbox go first, in their order: a robot that holds a stop by a live message
+// releases it only if it has seen that stop in a document before.
 func (o *outbox) repeatAll(ctx context.Context, db Store) bool {
 	waiting, err := db.Unsent(ctx, stopsAtOnce)
 	if err != nil {
@@ -88,7 +88,7 @@ func (o *outbox) repeatAll(ctx context.Context, db Store) bool {
 		return false
 	}
 	for _, row := range waiting {
-		if (row.Topic == schema.TopicDesiredStop || row.Topic == schema.TopicFleetStop) && !o.tell(ctx, o.message(row)) {
+		if (row.Topic == schema.TopicDesiredStop || row.Topic == schema.TopicFleetStop) && !o.publish(ctx, o.message(row)) {
 			return false
 		}
 	}
@@ -98,7 +98,7 @@ func (o *outbox) repeatAll(ctx context.Context, db Store) bool {
 		return false
 	}
 	for _, out := range all {
-		if !o.tell(ctx, o.message(out)) {
+		if !o.publish(ctx, o.message(out)) {
 			return false
 		}
 	}
@@ -108,7 +108,7 @@ func (o *outbox) repeatAll(ctx context.Context, db Store) bool {
 	return true
 }
 
-// send empties the outbox.
+// send publishes the rows of the outbox, and marks those that the broker acknowledged.
 func (o *outbox) send(ctx context.Context, db Store) {
 	for {
 		rows, err := db.Unsent(ctx, outboxAtOnce)
@@ -118,7 +118,7 @@ func (o *outbox) send(ctx context.Context, db Store) {
 		}
 		var sent []int64
 		for _, row := range rows {
-			if !o.tell(ctx, o.message(row)) {
+			if !o.publish(ctx, o.message(row)) {
 				break
 			}
 			sent = append(sent, row.Seq)
@@ -143,9 +143,9 @@ func (o *outbox) message(out store.Outgoing) link.Message {
 	return link.Message{Topic: o.deps.Namespace.Topic(out.Topic, params...), Payload: out.Payload, QoS: schema.TopicOf(out.Topic).QoS, Retain: true}
 }
 
-// tell publishes one document and waits for the broker's word. A fleetd instance that does not
-// lead at this moment tells nothing.
-func (o *outbox) tell(ctx context.Context, m link.Message) bool {
+// publish publishes one document and waits for the broker's acknowledgement. It reports
+// false if that did not come, or if this instance does not lead now.
+func (o *outbox) publish(ctx context.Context, m link.Message) bool {
 	p := o.deps.Writer()
 	if p == nil {
 		return false

@@ -19,12 +19,12 @@ type Deps struct {
 	Name      string // of this instance
 	Now       func() time.Time
 	Leads     func() bool
-	// Writer is the leader's connection; nil: this instance does not lead now.
+	// Writer is the leader's connection; nil if this instance does not lead now.
 	Writer  func() Writer
-	Failed  func(what string, err error) // the database did not do what was asked of it
+	Failed  func(what string, err error) // records a failure of the database
 	Robots  Robots
 	Send    func(ctx context.Context, c command.Command) // to a robot
-	Changed func(ctx context.Context)                    // makes a transaction known
+	Changed func(ctx context.Context)                    // announces a committed transaction
 }
 
 // Writer is the connection on which the leader writes.
@@ -33,14 +33,14 @@ type Writer interface {
 	PublishWait(ctx context.Context, m link.Message) error
 }
 
-// Robots are the robots as far as they differ from what is desired of them.
+// Robots lists the robots that differ from what is desired of them.
 type Robots interface {
 	Behind(now time.Time) []string
 	Lacking(desired map[string]map[schema.TopicKind]int64, now time.Time) []string
 	Overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.TopicKind][]string
 }
 
-// Store is the database with what is to be published.
+// Store is the part of the database with what is to be published.
 type Store interface {
 	Unsent(ctx context.Context, limit int) ([]store.Outgoing, error)
 	MarkSent(ctx context.Context, seqs []int64, now time.Time) error
@@ -52,20 +52,21 @@ type Store interface {
 	Tx(ctx context.Context, do func(tx *store.Tx) error) error
 }
 
-// Publisher publishes what all robots go by: the outbox, blobs once more that robots
-// wait for, and desired documents once more that a robot does not report on.
+// Publisher publishes the leader's documents: the outbox, blobs again that robots wait for,
+// and desired documents again that a robot does not report.
 type Publisher struct {
 	outbox *outbox
 	blobs  *blobs
 	drift  *driftChecker
 }
 
+// New makes a publisher.
 func New(d Deps) *Publisher {
 	o := newOutbox(d)
 	return &Publisher{
 		outbox: o,
 		blobs:  &blobs{deps: d, outbox: o, at: map[waiting]fetching{}},
-		drift:  &driftChecker{deps: d, outbox: o, outdone: renumberBackoff{}, behind: renumberBackoff{}},
+		drift:  &driftChecker{deps: d, outbox: o, renumbered: renumberBackoff{}, behind: renumberBackoff{}},
 	}
 }
 
@@ -78,21 +79,21 @@ func (p *Publisher) Run(ctx context.Context, db Store) {
 	all.Wait()
 }
 
-// Wake has the outbox looked at, since a transaction has put something there.
+// Wake has the outbox read, since a transaction has put something there.
 func (p *Publisher) Wake() { signal(p.outbox.wake) }
 
-// Again has all published anew, since the leader's connection is another one.
+// Again has everything published anew, since the leader's connection is a new one.
 func (p *Publisher) Again() { signal(p.outbox.again) }
 
-// Say publishes one more document soon.
+// Say queues one more document.
 func (p *Publisher) Say(m link.Message) { p.outbox.say(m) }
 
-// Reported takes in how far a robot is with a story or a set, and which blob it fetches.
+// Reported records how far a robot is with a story or a set, and which blob it fetches.
 func (p *Publisher) Reported(robot string, on schema.TopicKind, phase schema.DeployPhase, digest string, now time.Time) {
 	p.blobs.reported(waiting{robot, on}, phase, digest, now)
 }
 
-// signal wakes whoever waits at c; it waits for nothing.
+// signal wakes the goroutine that waits at c; it does not block.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

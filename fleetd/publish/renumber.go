@@ -12,38 +12,35 @@ import (
 	"troupe/schema"
 )
 
-// What robots say of the numbers of their desired documents. The database's own may lie behind
-// them: it was set back to an older copy, or somebody put a desired state manually. Robots
-// heed no number twice and none that is lower, so a desired state that was overtaken is told
-// again under a higher one.
-
-// again tells desired documents once more that were overtaken. The robots' reports are what
-// decides, so whichever fleetd looks first does it; two databases that claim to be
-// one fleet would outdo each other for ever, so each time it is later.
-func (d *driftChecker) again(ctx context.Context, db Store, revs map[string]map[schema.TopicKind]int64, now time.Time) {
+// renumberOvertaken gives desired documents a higher revision if robots report a higher one
+// than the database has: the database was restored from an older copy, or somebody published
+// a desired document manually. Robots ignore revisions that are not higher than the last, so
+// the document has to be published under a new one. Two databases with one fleet id would
+// renumber for ever, so each time waits longer.
+func (d *driftChecker) renumberOvertaken(ctx context.Context, db Store, revs map[string]map[schema.TopicKind]int64, now time.Time) {
 	for topic, robots := range d.deps.Robots.Overtaken(revs) {
 		var due []string
 		for _, id := range robots {
-			if d.outdone.mayNow(id, now) {
+			if d.renumbered.allows(id, now) {
 				due = append(due, id)
 			}
 		}
 		if len(due) == 0 {
 			continue
 		}
-		told, err := tellAgain(ctx, db, topic, due, d.deps.Name, now)
+		changed, err := renumber(ctx, db, topic, due, d.deps.Name, now)
 		if err != nil {
-			d.deps.Failed("desired documents not told again", err)
+			d.deps.Failed("desired documents not renumbered", err)
 			return
 		}
-		if len(told) > 0 {
-			d.deps.Log.Warn("desired documents were overtaken by numbers that are not in this database: it was set back, or somebody desired documents manually; told again", "topic", topic, "robots", told)
+		if len(changed) > 0 {
+			d.deps.Log.Warn("robots report higher revisions of desired documents than the database has; it was restored from a copy, or somebody published documents manually; renumbered", "topic", topic, "robots", changed)
 			d.deps.Changed(ctx)
 		}
 	}
 }
 
-func tellAgain(ctx context.Context, db Store, topic schema.TopicKind, robots []string, who string, now time.Time) (told []string, err error) {
+func renumber(ctx context.Context, db Store, topic schema.TopicKind, robots []string, who string, now time.Time) (changed []string, err error) {
 	const why = "the robots' numbers were ahead of the database's"
 	err = db.Tx(ctx, func(tx *store.Tx) error {
 		if topic == schema.TopicDesiredStory {
@@ -54,9 +51,9 @@ func tellAgain(ctx context.Context, db Store, topic schema.TopicKind, robots []s
 			}
 			names, changes, problems := library.Again(rows, robots, by)
 			if len(problems) > 0 {
-				return fmt.Errorf("tell default stories again: %v", problems[0])
+				return fmt.Errorf("renumber default stories: %v", problems[0])
 			}
-			told = names
+			changed = names
 			return tx.Apply(ctx, changes, now)
 		}
 		by := desired.By{Who: who, Why: why, At: now}
@@ -66,26 +63,26 @@ func tellAgain(ctx context.Context, db Store, topic schema.TopicKind, robots []s
 		}
 		changes, problems := desired.Again(topic, rows, by)
 		if len(problems) > 0 {
-			return fmt.Errorf("tell desired documents again: %v", problems[0])
+			return fmt.Errorf("renumber desired documents: %v", problems[0])
 		}
-		told = changes.Told
+		changed = changes.Told
 		return tx.ApplyDesired(ctx, changes, by)
 	})
-	return told, err
+	return changed, err
 }
 
-// renumberBackoff spaces what is done again and again for the same robot. Each time it is
-// twice as late, and after a quiet time it is at once again.
+// renumberBackoff spaces what is done repeatedly for the same robot: each pause is twice the
+// one before, and after a quiet time there is none.
 type renumberBackoff map[string]drift
 
-func (o renumberBackoff) mayNow(robot string, now time.Time) bool {
+func (o renumberBackoff) allows(robot string, now time.Time) bool {
 	was, known := o[robot]
 	if known && now.Before(was.next) {
 		return false
 	}
-	wait := doubtPatience
-	if known && now.Sub(was.next) < doubtLimit {
-		wait = min(2*was.wait, doubtLimit)
+	wait := driftPatience
+	if known && now.Sub(was.next) < driftLimit {
+		wait = min(2*was.wait, driftLimit)
 	}
 	o[robot] = drift{next: now.Add(wait), wait: wait}
 	return true
