@@ -9,14 +9,15 @@ import (
 	"troupe/schema"
 )
 
-// answered is a reply that waits for the state to be told.
+// answered is the verdict on an order. It waits until the state is published that shows
+// it.
 type answered struct {
 	key request.Key
 	request.Verdict
 }
 
-// stepRequests gives the request room one input and carries out what it says. Answers
-// are gathered and told at the end of the step.
+// stepRequests gives the journal of requests one input and carries out what it decides.
+// Answers are gathered and published at the end of the step.
 func (t *step) stepRequests(in request.Input) {
 	fleet, known := t.clockOffset()
 	from := len(t.answers)
@@ -38,8 +39,7 @@ func (t *step) stepRequests(in request.Input) {
 	t.answers = keep
 }
 
-// reply answers an order; orders of the robot's own have no key and nobody to
-// answer.
+// reply answers an order. What the robot does by itself has no key, and gets no answer.
 func (t *step) reply(to request.Key, r request.Verdict) {
 	if desired.AsksMode(to) {
 		t.toDesired(func(d desired.Step) { d.Answered(to, r) })
@@ -59,8 +59,8 @@ func (t *step) reply(to request.Key, r request.Verdict) {
 	}
 }
 
-// releaseReplies passes replies on to the request room: refusals at once, for they
-// touched nothing; successes when the state that shows them is told in this very
+// releaseReplies passes verdicts on to the journal of requests: refusals at once, for
+// they touched nothing; successes when the state that shows them is published in this
 // step, or was before.
 func (t *step) releaseReplies() {
 	due := !t.Pending() && (t.report.Session() == "" || t.reports().StateDue())
@@ -82,9 +82,9 @@ func (t *step) releaseReplies() {
 	t.replies = keep
 }
 
-// publishAnswers publishes the answers of this step. Who is refused because the disk
-// hangs does not wait for that disk to hear of it. That a stop succeeded waits, for a
-// while, until what holds the robot is on the disk.
+// publishAnswers publishes the answers of this step. A refusal because the disk hangs
+// does not wait for that disk. The answer that a stop succeeded waits, for a while, until
+// what holds the robot is on the disk.
 func (t *step) publishAnswers() {
 	told := t.answers
 	if t.report.Session() == "" { // the journal keeps them for the next session
@@ -105,15 +105,15 @@ func (t *step) publishAnswers() {
 	t.answers = t.answers[:0]
 }
 
-// isStop reports whether a verb is one of those that wait for nothing.
+// isStop reports whether a verb is a stop, which waits for nothing.
 func isStop(verb string) bool {
 	group, name, _ := strings.Cut(verb, "/")
 	v, ok := schema.VerbOf(group, name)
 	return ok && v.Class == schema.ClassStop
 }
 
-// raiseAlarms raises the alerts that the request room asked for, after the safety core
-// has had its say.
+// raiseAlarms raises the alerts that the journal of requests asked for, after the safety
+// core has decided.
 func (t *step) raiseAlarms() {
 	for _, a := range t.alarms {
 		t.raise(string(a.Reason), schema.AlertWarn, alarmed(a), a.Verb+": "+a.Detail, "fleetd removes it from the broker; without one, remove the retained message")
@@ -121,9 +121,9 @@ func (t *step) raiseAlarms() {
 	t.alarms = t.alarms[:0]
 }
 
-// asker names to people who asked for something. A client's word for the person
-// behind it stands beside the client: only a fleetd instance speaks for persons, whom it has
-// seen.
+// asker names, for people, the person who asked for something. The robot believes the
+// name that a fleetd instance gives, for fleetd has seen the person. A name that any
+// other client gives stands beside that client.
 func (t *step) asker(client, by string) string {
 	if by != "" && t.beats.Senders.Has(client) {
 		return by
@@ -131,8 +131,8 @@ func (t *step) asker(client, by string) string {
 	return schema.Asker(client, by)
 }
 
-// revoke tells the old holder, under the id of his request. Where he was not told
-// yet that he had control, he is told that he has not.
+// revoke tells the client that had control that it has lost it, in a second answer to its
+// request. If the first answer was not published yet, that answer says so.
 func (t *step) revoke(key request.Key, detail string, now *schema.Lease, by []schema.Ref) {
 	for i := range t.replies {
 		if r := &t.replies[i]; r.key == key {
@@ -143,15 +143,15 @@ func (t *step) revoke(key request.Key, detail string, now *schema.Lease, by []sc
 	t.stepRequests(request.Revoked{Key: key, Reason: schema.ReasonNotInControl, Detail: detail, Lease: now, Refs: by})
 }
 
-// alertsOf are the alerts that tell of what a reason names.
+// alertsOf are the alerts about what a reason names.
 var alertsOf = map[schema.Reason]string{
 	schema.ReasonUnitError:     "unit_error",
 	schema.ReasonLinkLost:      "link_lost",
 	schema.ReasonNotCalibrated: "calibration_failed",
 }
 
-// inTheWay names what stands against a command that did not go well, so that its
-// sender need not look for it in the state.
+// inTheWay names what stands against a command that failed, so that its sender need not
+// look for it in the state.
 func (t *step) inTheWay(r request.Verdict) []schema.Ref {
 	if !r.Status.Final() || r.Status == schema.StatusSucceeded {
 		return nil

@@ -9,10 +9,9 @@ import (
 	"troupe/schema"
 )
 
-// cancel ends a command that was handed on and has not ended: one that still
-// waits for its machine is not begun; a switch of modes, a calibration and the
-// telling of old events can be ended on the way. The rest is too short, or would
-// leave the robot between two states.
+// cancel carries out sys/cancel. A command that still waits in an inbox is not begun. A
+// switch of modes, a calibration, an act and a replay of events are ended. Everything
+// else is too short, or would leave the robot between two states.
 func (t *step) cancel(o request.Perform) {
 	target := request.KeyOf(o.Client, o.Args.ID)
 	switch {
@@ -33,10 +32,11 @@ func (t *step) cancel(o request.Perform) {
 	t.reply(o.Key, request.Verdict{Status: schema.StatusSucceeded, Refs: target.Refs()})
 }
 
-// pendingCancel is a sys/cancel that is answered once what it calls off has been.
+// pendingCancel is a sys/cancel that is answered once the command that it cancels has
+// been.
 type pendingCancel struct{ by, target request.Key }
 
-// answerCancels answers those who called off a command that ended with r.
+// answerCancels answers those who cancelled a command that ended with r.
 func (t *step) answerCancels(target request.Key, r request.Verdict) {
 	answer := request.Verdict{Status: schema.StatusSucceeded, Refs: target.Refs()}
 	if r.Status != schema.StatusCancelled {
@@ -51,7 +51,7 @@ func (t *step) answerCancels(target request.Key, r request.Verdict) {
 	})
 }
 
-// unqueue takes an order away from the machines it waits for.
+// unqueue takes an order out of the inbox where it waits.
 func (t *step) unqueue(k request.Key) bool {
 	found := false
 	for _, q := range []interface{ Drop(request.Key) bool }{&t.toSafety, &t.toMode, &t.perform, &t.manual} {

@@ -17,8 +17,8 @@ import (
 	"troupe/schema"
 )
 
-// commanded takes a command as it came. A stop overtakes on its way; what arrived
-// before the stop and comes after it is too late.
+// commanded takes a command as it came. A stop overtakes other messages on its way; what
+// arrived before the stop and is read after it is too late.
 func (t *step) commanded(ev event.Command) {
 	if t.isRemoval(ev) && !isStop(ev.Group+"/"+ev.Verb) {
 		return
@@ -33,8 +33,8 @@ func (t *step) commanded(ev event.Command) {
 	t.stepRequests(a)
 }
 
-// dispatch lays an order before the machine that decides it. Its answer comes
-// from there, in this step or in a later one.
+// dispatch hands an order to the machine that decides it. The machine answers in this
+// step or in a later one.
 func (t *step) dispatch(o request.Perform) {
 	if t.cancelledByLinkLoss(o) || t.uncontrolled(o) {
 		return
@@ -104,8 +104,8 @@ func (t *step) dispatch(o request.Perform) {
 	}
 }
 
-// cancelledByLinkLoss refuses what was asked over a connection that has broken since, while the
-// disk took its time: who asked sees the robot no more, and nothing is to move by
+// cancelledByLinkLoss refuses an order that came over a connection that broke while the
+// disk was busy with it: its sender no longer sees the robot, and nothing may move by
 // itself after a lost link.
 func (t *step) cancelledByLinkLoss(o request.Perform) bool {
 	switch o.Verb.Class {
@@ -119,8 +119,7 @@ func (t *step) cancelledByLinkLoss(o request.Perform) bool {
 	return true
 }
 
-// standing is how things stand, for those who made it a condition. Between two
-// modes neither is in charge.
+// standing is what an order may make a condition. Between two modes neither is in charge.
 func (t *step) standing() schema.Precondition {
 	p := schema.Precondition{Mode: t.mode.Active, StateSeq: t.report.StateSeq(), Session: t.report.Session(), StoryRev: t.perform.StoryRev()}
 	if t.mode.Next != "" {
@@ -129,9 +128,9 @@ func (t *step) standing() schema.Precondition {
 	return p
 }
 
-// met reports whether what an order was bound to still holds, and refuses the
-// order if not. It is asked as the order is handed on and again as a machine
-// takes it: what stood before it in the queue may have changed the world.
+// met reports whether the condition of an order still holds, and refuses the order if
+// not. It is asked as the order is dispatched and again as a machine takes it, for what
+// stood before it in the inbox may have changed the robot.
 func (t *step) met(by request.Key, when schema.Precondition) bool {
 	v, fails := request.Unmet(when, t.standing())
 	if fails {
@@ -140,9 +139,8 @@ func (t *step) met(by request.Key, when schema.Precondition) bool {
 	return !fails
 }
 
-// askSafety lays a request before the safety core. A stop goes before all that
-// waits, and nothing that waits survives it: what was asked before a stop does
-// not happen after it.
+// askSafety hands a request to the safety core. A stop goes before everything that waits
+// and removes it: what was asked before a stop does not happen after it.
 func (t *step) askSafety(o request.Perform) {
 	r := safety.Request{
 		Verb: safety.Verb(o.Verb.Name), ID: string(o.Key), Source: "operator", By: t.asker(o.Client, o.By),

@@ -12,7 +12,7 @@ import (
 	"troupe/schema"
 )
 
-// stateDocument is the robot as of now, in one piece.
+// stateDocument is the whole robot as it is now.
 func (t *step) stateDocument() *schema.State {
 	d := &schema.State{
 		TS: t.now.Wall, Session: t.report.Session(), Boot: t.report.Boot(), StateSeq: t.report.StateSeq(),
@@ -62,8 +62,8 @@ func (t *step) stateDocument() *schema.State {
 	return d
 }
 
-// activeMode is who is in charge; between two modes it is the one that was
-// asked for, so that the field is never empty while phase says "switching".
+// activeMode is the mode in charge. Between two modes it is the one that was asked for,
+// so that the field is never empty while phase says "switching".
 func (t *step) activeMode() schema.ModeID {
 	switch {
 	case t.mode.Active != "":
@@ -76,7 +76,7 @@ func (t *step) activeMode() schema.ModeID {
 	return t.cfg.Mode.Calibration
 }
 
-// phase is where the supervisor stands; the end of robotd is no failure.
+// phase is the phase of the mode supervisor; that robotd ends is no failure.
 func (t *step) phase() schema.ModePhase {
 	if t.mode.System == schema.SystemStopping {
 		return schema.PhaseStopping
@@ -84,8 +84,8 @@ func (t *step) phase() schema.ModePhase {
 	return t.mode.Told()
 }
 
-// modePaused: the pauses of ato are its tokens, those of the others the
-// supervisor's.
+// modePaused reports whether the active mode is paused. Ato is paused by its tokens, the
+// other modes by the supervisor.
 func (t *step) modePaused() bool {
 	if t.mode.Active == schema.ModeAto {
 		return t.perform.Auto().Status == schema.AutoPaused
@@ -93,7 +93,7 @@ func (t *step) modePaused() bool {
 	return t.mode.Paused(&t.cfg.Mode)
 }
 
-// now is where the robot stands, as an answer tells it.
+// current is where the robot stands, as an answer tells it.
 func (t *step) current() *schema.Now {
 	return &schema.Now{Mode: t.activeMode(), Safety: t.safety.At, Auto: t.perform.Auto().Status}
 }
@@ -125,8 +125,8 @@ func (t *step) modesDocument() *schema.Modes {
 	return d
 }
 
-// linkDocument is how well operators are heard, and what follows when they no
-// longer are.
+// linkDocument is how long operators have been heard, and what the robot does when they
+// are not.
 func (t *step) linkDocument() schema.StateLink {
 	d := schema.StateLink{
 		State: t.link.At, Since: t.now.At(t.link.Since), Client: t.link.Client,

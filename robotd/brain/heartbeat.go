@@ -12,9 +12,9 @@ import (
 	"troupe/schema"
 )
 
-// heartbeatReceived takes an operator's sign of life, and of a fleetd instance's also learns the fleet's
-// time. Somebody at the robot can stop it, so it has a link; but he speaks neither
-// for the fleet nor for its clock.
+// heartbeatReceived takes a heartbeat of an operator. One of a fleetd instance also tells
+// the fleet's time. Somebody at the robot can stop it, so the robot has a link; but that
+// client speaks neither for the fleet nor for its clock.
 func (t *step) heartbeatReceived(ev event.Heard) {
 	t.linkChanged(link.Heard(&t.link, t.now.Mono, t.cfg.Link, ev.Client))
 	if ev.Local {
@@ -26,7 +26,7 @@ func (t *step) heartbeatReceived(ev event.Heard) {
 	t.learnFleetTime(ev.Client, ev.Beat.TS)
 }
 
-// checkLink looks at the silence that lasts.
+// checkLink looks how long no heartbeat has come.
 func (t *step) checkLink() {
 	t.linkChanged(link.Tick(&t.link, t.now.Mono, t.cfg.Link))
 	t.toReport(report.Step.Undispute)
@@ -51,15 +51,16 @@ func (t *step) linkChanged(d link.Decision) {
 	}
 }
 
-// linkLost answers since how long nobody can be relied on to reach the robot.
+// linkLost reports whether the link is lost, and since how long nobody can be relied on
+// to reach the robot.
 func (t *step) linkLost() (bool, time.Duration) {
 	return t.link.At == schema.LinkLost, link.LostFor(t.link, t.now.Mono, t.cfg.Link)
 }
 
 const clockDiffers = "clock_differs" // alert of a fleetd instance
 
-// learnFleetTime takes the fleet's time from a heartbeat, and tells of a fleetd instance whose
-// commands would be too old or not yet due.
+// learnFleetTime takes the fleet's time from a heartbeat. It raises an alert for a fleetd
+// instance whose clock differs, for its commands would be too old or not yet due.
 func (t *step) learnFleetTime(client string, fleet schema.Time) {
 	t.clock.Learn(t.now, client, fleet)
 	for _, a := range slices.Clone(t.report.Alerts()) {
@@ -74,7 +75,7 @@ func (t *step) learnFleetTime(client string, fleet schema.Time) {
 	t.clear(clockDiffers, client)
 }
 
-// FleetTime is the fleet's time, as the operators' heartbeats of this run tell it.
+// FleetTime is the fleet's time, as the heartbeats of this run tell it.
 func (s *State) FleetTime(now clock.Now) (_ time.Time, known bool) {
 	fleet, known := s.clock.At(now)
 	return fleet.Time(), known
@@ -87,7 +88,7 @@ func (t *step) clockOffset() (time.Duration, bool) {
 }
 
 // noteArrival notes, before ev is judged, when the loop ran and when something arrived
-// over the connection: what arrives right after a gap in either may be as old as that.
+// over the connection: what arrives right after a gap in either may be as old as the gap.
 func (t *step) noteArrival(ev event.Event) {
 	t.beats.Gaps.Stepped(t.now.Mono)
 	switch ev.(type) {
@@ -98,8 +99,8 @@ func (t *step) noteArrival(ev event.Event) {
 	}
 }
 
-// late is how much later than it was sent a command may have come: it was held up on
-// its way, or here since it was read.
+// late is how long ago a command may have been sent: it was held up on its way, or here
+// since it was read.
 func (t *step) late(ev event.Command) time.Duration {
 	late := t.beats.Gaps.Longest(t.now.Mono)
 	if ev.Read > 0 {
@@ -108,9 +109,8 @@ func (t *step) late(ev event.Command) time.Duration {
 	return late
 }
 
-// fleetdSeen hears that a fleetd instance is not there any more; whoever had control through
-// it has lost it. An end of another session than the one that was heard last is
-// old news.
+// fleetdSeen notes that a fleetd instance is gone; a client that had control through it
+// has lost it. The end of a session other than the newest is old news.
 func (t *step) fleetdSeen(p schema.Presence) {
 	if p.State == schema.PresenceOnline {
 		return

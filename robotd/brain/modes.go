@@ -12,8 +12,8 @@ import (
 	"troupe/schema"
 )
 
-// stepMode gives the mode supervisor one input: the oldest that waits, or the
-// passing of time.
+// stepMode gives the mode supervisor one input: the oldest that waits, or the passing of
+// time.
 func (t *step) stepMode() {
 	in := mode.Input{Kind: mode.Tick}
 	var by request.Key
@@ -55,7 +55,7 @@ func (t *step) stepMode() {
 	}
 }
 
-// modeFacts answers what the supervisor wants to know of the others.
+// modeFacts is what the supervisor has to know of the others.
 func (t *step) modeFacts() mode.Facts {
 	f := mode.Facts{Enabled: t.safety.At == schema.SafetyEnabled}
 	if safety.Latched(t.safety.At) {
@@ -69,8 +69,8 @@ func (t *step) modeFacts() mode.Facts {
 	return f
 }
 
-// obey carries out what the supervisor orders a mode. Modes answer in a later
-// step: the supervisor hears one thing at a time.
+// obey carries out what the supervisor orders a mode. A mode answers in a later step, for
+// the supervisor takes one input a step.
 func (t *step) obey(o mode.Order) {
 	switch o.Mode {
 	case schema.ModeAto:
@@ -94,7 +94,7 @@ func (t *step) obey(o mode.Order) {
 	}
 }
 
-// obeyAto starts and ends ato; whether it could start is known once it tried.
+// obeyAto starts and ends ato; whether it could start is known once it was entered.
 func (t *step) obeyAto(do mode.Do) {
 	switch do {
 	case mode.DoStart:
@@ -107,7 +107,7 @@ func (t *step) obeyAto(do mode.Do) {
 	}
 }
 
-// settleBootMode looks whether start-up has ended, and how.
+// settleBootMode notes that start-up has ended, and how.
 func (t *step) settleBootMode() {
 	if !t.desired.Starting() || t.mode.ByBoot || t.mode.Phase != mode.Ready && t.mode.Phase != mode.Safe && t.mode.Phase != mode.None {
 		return
@@ -140,7 +140,7 @@ func (t *step) linkLossOf(m schema.ModeID) schema.LinkLoss {
 
 func (t *step) queueMode(in mode.Input) { t.toMode.Add(in) }
 
-// calibrating tells who asked for the calibration how far it is.
+// calibrating tells the sender of the request how far the calibration is.
 func (t *step) calibrating(share float64) {
 	if t.mode.Phase == mode.Calibrating && t.mode.Req != "" {
 		percent := int(100 * min(1, max(0, share)))
@@ -148,7 +148,8 @@ func (t *step) calibrating(share float64) {
 	}
 }
 
-// calibrated passes the end of a calibration on, unless a later one was ordered.
+// calibrated hands the end of a calibration to the supervisor, unless a later one was
+// ordered.
 func (t *step) calibrated(ev event.Calibrated) {
 	if ev.Run != t.calibration {
 		return

@@ -20,8 +20,8 @@ import (
 	"troupe/schema/score"
 )
 
-// settle carries out what a part of the robot has left in the list from the i-th on,
-// in the order in which it stands there.
+// settle carries out what a part of the robot left in the list from index from on, in
+// order.
 func (t *step) settle(from int) {
 	for i, n := from, t.list.Len(); i < n; i++ {
 		switch in := t.list.At(i).(type) {
@@ -62,22 +62,22 @@ func (t *step) settle(from int) {
 	t.list.Cut(from)
 }
 
-// reports is the part that publishes, within this step.
+// reports is the part report.
 func (t *step) reports() report.Step { return report.Step{State: &t.report, Now: t.now, Out: &t.list} }
 
-// toReport lets it do something, and carries out what follows.
+// toReport, toManual, toPerform and toDesired call a part, and carry out what it leaves.
 func (t *step) toReport(do func(report.Step)) {
 	from := t.list.Len()
 	do(t.reports())
 	t.settle(from)
 }
 
-// recordEvent makes an event of history.
+// recordEvent adds an event to the history.
 func (t *step) recordEvent(kind, source, cause, req string, data any) {
 	t.toReport(func(r report.Step) { r.Event(kind, source, cause, req, data) })
 }
 
-// log leaves a line for the log: one for each edge that a machine takes.
+// log adds a line to the log: one for each edge that a machine takes.
 func (t *step) log(machine, from, to, why, cause string) {
 	t.do(effect.Note{Machine: machine, From: from, To: to, Why: why, Cause: cause})
 }
@@ -106,7 +106,7 @@ func (t *step) cancelReplay(of, by request.Key) (found bool) {
 	return found
 }
 
-// manuals is the part that does what is asked for manually, within this step.
+// manuals is the part manual, with what it has to know of the others now.
 func (t *step) manuals() manual.Step {
 	lost, _ := t.linkLost()
 	f := manual.Facts{
@@ -118,14 +118,13 @@ func (t *step) manuals() manual.Step {
 	return manual.Step{State: &t.manual, Facts: f, Now: t.now, Lanes: &t.lanes, Out: &t.list}
 }
 
-// toManual lets it do something, and carries out what follows.
 func (t *step) toManual(do func(manual.Step)) {
 	from := t.list.Len()
 	do(t.manuals())
 	t.settle(from)
 }
 
-// performs is the part that performs, within this step.
+// performs is the part perform, with what it has to know of the others now.
 func (t *step) performs() perform.Step {
 	lost, _ := t.linkLost()
 	return perform.Step{State: &t.perform, Now: t.now, Lanes: &t.lanes, Out: &t.list, Facts: perform.Facts{
@@ -136,14 +135,13 @@ func (t *step) performs() perform.Step {
 	}}
 }
 
-// toPerform lets it do something, and carries out what follows.
 func (t *step) toPerform(do func(perform.Step)) {
 	from := t.list.Len()
 	do(t.performs())
 	t.settle(from)
 }
 
-// desires is the part that takes in desired documents, within this step.
+// desires is the part desired, with what it has to know of the others now.
 func (t *step) desires() desired.Step {
 	d := desired.Step{State: &t.desired, Now: t.now, Session: t.report.Session(), Out: &t.list}
 	if fleet, known := t.clock.At(t.now); known {
@@ -152,8 +150,7 @@ func (t *step) desires() desired.Step {
 	return d
 }
 
-// toDesired lets it do something, and carries out what follows. The performance takes
-// over the story that is active then.
+// toDesired also lets the performance take over the story that is active then.
 func (t *step) toDesired(do func(desired.Step)) {
 	from := t.list.Len()
 	do(t.desires())
@@ -162,7 +159,7 @@ func (t *step) toDesired(do func(desired.Step)) {
 	t.settle(from)
 }
 
-// others is the robot as the part for desired documents sees it.
+// others is the robot as the part desired sees it.
 type others State
 
 // Capabilities are what a story is measured against.

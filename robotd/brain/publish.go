@@ -8,8 +8,8 @@ import (
 	"troupe/schema"
 )
 
-// publishDue publishes what has changed, at the end of a step: the state first, then
-// the answers that it bears out, then the slower documents.
+// publishDue publishes what has changed, at the end of a step: the state first, then the
+// answers that it proves, then the slower documents.
 func (t *step) publishDue() {
 	t.persistStops()
 	t.toReport(report.Step.ContinueReplay)
@@ -63,8 +63,7 @@ func (t *step) publishModes() {
 	}
 }
 
-// publishCaps tells what the robot is and can do; while nobody listens there is
-// nobody to tell.
+// publishCaps publishes what the robot is and can do, if somebody listens.
 func (t *step) publishCaps() {
 	if t.report.Session() != "" {
 		d := t.body.Caps(t.cfg, manual.Verbs(&t.body))

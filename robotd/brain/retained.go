@@ -7,27 +7,25 @@ import (
 	"troupe/schema"
 )
 
-// Commands that a broker keeps, which it should not. Each session begins with them:
-// they are refused, stops are obeyed, and an alert names the topic below the robot,
-// so that fleetd, which can, takes them from the broker. It can do so in one way
-// only, with an empty message, which the broker passes on like any other; and an
-// empty message is a command too. So the robot takes an empty one on such a topic
-// for the end of what was kept there. A stop is a stop all the same.
+// Commands that the broker retained, which it should not. Each session begins with them.
+// The robot refuses them, obeys stops all the same, and raises an alert that names the
+// topic, so that fleetd removes them. Fleetd can do so only with an empty message, which
+// the broker forwards like any other; and an empty message is a command too. So the robot
+// takes an empty message on such a topic for the removal.
 
-// retainedMost bounds the topics that are remembered; beyond it an empty message is
-// the command that it is.
+// retainedMost bounds the topics that are remembered; beyond it an empty message counts
+// as a command.
 const retainedMost = 256
 
-// retainedOn is where a command was kept, as alerts say it.
+// retainedOn is the topic of a retained command, as alerts name it.
 func retainedOn(client, group, verb string) string { return "cmd/" + client + "/" + group + "/" + verb }
 
-// isRemoval reports whether a command is no command but the end of one that was
-// kept on the broker.
+// isRemoval reports whether a command only removes one that was retained.
 func (t *step) isRemoval(ev event.Command) bool {
 	return !ev.Retained && len(ev.Payload) == 0 && t.retained[retainedOn(ev.Client, ev.Group, ev.Verb)]
 }
 
-// noteRetained remembers where a command was kept, for this session.
+// noteRetained remembers, for this session, that a command was retained.
 func (t *step) noteRetained(ev event.Command) {
 	if ev.Retained && len(t.retained) < retainedMost {
 		if t.retained == nil {
@@ -37,7 +35,7 @@ func (t *step) noteRetained(ev event.Command) {
 	}
 }
 
-// removed notes that what was kept there is kept no more.
+// removed notes that the command is retained no longer.
 func (t *step) removed(ev event.Command) {
 	topic := retainedOn(ev.Client, ev.Group, ev.Verb)
 	delete(t.retained, topic)
@@ -45,7 +43,7 @@ func (t *step) removed(ev event.Command) {
 	t.recordEvent("retained_command_removed", topic, "", "", nil)
 }
 
-// alarmed names where the command was kept that an alarm is about.
+// alarmed names the topic of the retained command that an alarm is about.
 func alarmed(a request.Alarm) string {
 	if a.Verb == stops.Verb {
 		return "fleet/cmd/" + a.Client + "/stop"

@@ -8,8 +8,8 @@ import (
 	"troupe/schema"
 )
 
-// stepSafety lets the safety core look at the world once, with the oldest request that
-// waits, if any. It comes before everything else that decides.
+// stepSafety gives the safety core the oldest request that waits, or none. It comes
+// before everything else that decides.
 func (t *step) stepSafety() {
 	in, waits := t.toSafety.Take()
 	if waits && !t.met(in.By, in.When) {
@@ -29,8 +29,8 @@ func (t *step) stepSafety() {
 	t.settleReset()
 }
 
-// safetyFacts gathers what the core wants to know. The slices are the state's
-// own and are filled anew, so that nothing is allocated.
+// safetyFacts is what the core has to know. The slices are those of the parts, so that
+// nothing is allocated.
 func (t *step) safetyFacts() safety.Facts {
 	active, wants, switching := t.mode.Charge(&t.cfg.Mode)
 	return safety.Facts{
@@ -58,7 +58,7 @@ func (t *step) answerSafety(d safety.Decision, v safety.Verb, by request.Key) {
 	t.reply(by, r)
 }
 
-// settleReset answers a reset that was granted once its end is known.
+// settleReset answers a reset that was granted, once its end is known.
 func (t *step) settleReset() {
 	if t.resetting == "" || t.safety.At == schema.SafetyReset {
 		return

@@ -10,7 +10,7 @@ import (
 	"troupe/schema"
 )
 
-// connected tells every document anew: the broker may have lost them all.
+// connected publishes every document: the broker may have lost them all.
 func (t *step) connected(ev event.Connected) {
 	t.reports().Connected(ev.Session)
 	t.beats.HalfOpen.Opened(t.now.Mono)
@@ -23,7 +23,7 @@ func (t *step) connected(ev event.Connected) {
 	t.publishAnswers()
 }
 
-// documents tells every retained document of the robot but its presence.
+// documents publishes every retained document of the robot but its presence.
 func (t *step) documents() {
 	t.publishCaps()
 	t.reports().Renew()
@@ -34,7 +34,8 @@ func (t *step) documents() {
 	t.toDesired(desired.Step.Report)
 }
 
-// resync tells every document again, for a broker or a fleetd instance that lost them.
+// resync publishes every document again, for a broker or a fleetd instance that lost
+// them.
 func (t *step) resync(o request.Perform) {
 	if !t.reports().MayResync() {
 		t.reply(o.Key, request.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonOverloaded, Detail: "every document was told less than a second ago"})

@@ -11,9 +11,8 @@ import (
 	"troupe/schema"
 )
 
-// What people switch off stays off over a restart, and a latched stop stays
-// latched. A setting's name is the kind and the thing, its value the state; what
-// is on is not kept.
+// What people switch off stays off over a restart. A setting is named by the kind and the
+// thing; its value is the state. What is on is not kept.
 const (
 	modeSetting = "mode."
 	switchedOff = "off"
@@ -35,7 +34,7 @@ func (t *step) restoreSettings(saved map[string]string) {
 	t.perform.Restore(t.now, saved)
 }
 
-// keepMode writes down that a mode was switched on or off.
+// keepMode saves that a mode was switched on or off.
 func (t *step) keepMode(in mode.Input, a mode.Answer) {
 	if a.Status == schema.StatusSucceeded && a.Reason == "" && (in.Kind == mode.Enable || in.Kind == mode.Disable) {
 		t.keepSwitch(modeSetting+string(in.Mode), in.Kind == mode.Disable)
@@ -53,15 +52,16 @@ func (t *step) keepSwitch(name string, off bool) {
 // keepPause is how long a disk that refused a setting is left alone.
 const keepPause = time.Second
 
-// retrySettings notes that the disk did not take a setting: what was desired is offered until
-// the disk takes it. That the disk took another one meanwhile says nothing of this one.
+// retrySettings notes that the disk refused a setting: what the fleet desires is offered
+// until the disk takes it. That the disk took another setting meanwhile says nothing of
+// this one.
 func (t *step) retrySettings(refused schema.Reason) {
 	if refused != "" {
 		t.retrySettingsAt = t.now.Mono + keepPause
 	}
 }
 
-// saveSettingsAgain offers the disk again what was desired.
+// saveSettingsAgain offers the disk again what the fleet desires.
 func (t *step) saveSettingsAgain() {
 	if t.retrySettingsAt == 0 || t.now.Mono < t.retrySettingsAt {
 		return

@@ -25,58 +25,48 @@ import (
 
 // State is the robot. One goroutine holds it; Step alone changes it.
 type State struct {
-	cfg *config.Config // with what the fleet desires over it
+	cfg *config.Config // the robot's own, with what the fleet desires over it
 
-	// The rooms' states.
+	// The machines that brain steps itself, and what waits for two of them.
 	safety   safety.State
-	link     link.State
-	mode     mode.State
-	lanes    act.Lanes
-	requests *request.State
-
-	// What waits to be told to a room, one thing a step.
 	toSafety request.Inbox[safety.Request]
+	mode     mode.State
 	toMode   request.Inbox[mode.Input]
+	link     link.State
+	requests *request.State
+	lanes    act.Lanes
+	gate     act.Gate // as the executor knows it
 
-	ticked    time.Duration // the last Tick
-	stopped   uint64        // what arrived before this number is older than a stop
-	resetting request.Key   // a reset that was granted and has not ended
-
-	stops           stops.State
-	retrySettingsAt time.Duration // when the disk is asked again to keep settings; 0 = it has them
-
-	// The body.
-	body body.State
-	gate act.Gate
+	// The parts.
+	body    body.State
+	stops   stops.State
+	manual  manual.State
+	perform perform.State
+	desired desired.State
+	report  report.State
+	list    effect.List // what they leave to be done
 
 	// Modes.
 	modeSince   schema.Time
 	lastMode    schema.ModeID
-	calibration int64 // the newest that was ordered
-	notReady    [1]mode.NotReady
-
-	perform perform.State
-	desired desired.State
-
-	manual manual.State
-
-	cancels []pendingCancel // who waits for what they call off to end
+	calibration int64            // the newest that was ordered
+	notReady    [1]mode.NotReady // room for modeFacts
 
 	// The fleet.
 	beats link.Heartbeats
 	clock clock.FleetTime
 
-	// What was told, and what is to be.
-	report   report.State
-	retained map[string]bool // where the broker kept commands, see retainedOn
-	replies  []answered
-	alarms   []request.Alarm
+	// Orders on their way to an answer.
+	stopped   uint64      // what arrived before this number is older than a stop
+	resetting request.Key // a reset that was granted and has not ended
+	replies   []answered
+	answers   []request.Effect // of this step, to be published; its room is used again
+	cancels   []pendingCancel
+	alarms    []request.Alarm
+	retained  map[string]bool // topics of commands that the broker retained, see retainedOn
 
-	// What the parts leave to be done.
-	list effect.List
-
-	// Room for what one step says, used again by the next.
-	answers []request.Effect
+	ticked          time.Duration // the last Tick
+	retrySettingsAt time.Duration // when the disk is asked again to keep settings; 0 = it has them
 }
 
 // Memory is what the disk kept of the robot.
@@ -86,7 +76,7 @@ type Memory struct {
 	Requests []request.Record
 	Kept     map[sign.Kind]delivery.Kept
 	Held     delivery.Held
-	Settings map[string]string // see setting.go
+	Settings map[string]string // by name: on, off or a value
 
 	Latches     []byte        // as of SaveLatches; empty before the first
 	LatchesLost bool          // the newest may be missing

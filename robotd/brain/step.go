@@ -27,9 +27,8 @@ type step struct {
 
 func (t *step) do(e effect.Effect) { t.out = append(t.out, e) }
 
-// Step takes one event. It changes s, appends to out what is to be done, and
-// returns out. The order is the same for every event, and says who may speak
-// before whom: what makes the robot safer comes first.
+// Step takes one event. It changes s, appends to out what is to be done, and returns out.
+// The order is the same for every event: what makes the robot safer comes first.
 func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect.Effect {
 	t := step{State: s, now: now, out: out}
 	t.noteArrival(ev)
@@ -65,8 +64,8 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	return t.out
 }
 
-// sense takes in what the safety core has to see in this step: what the body
-// says and what is asked. It tells nothing yet.
+// sense takes in what the safety core has to see in this step: what the body reports and
+// what is asked. It publishes nothing yet.
 func (t *step) sense(ev event.Event) {
 	switch ev := ev.(type) {
 	case event.Reported:
@@ -84,7 +83,7 @@ func (t *step) sense(ev event.Event) {
 	}
 }
 
-// react takes in the rest, after the safety core has spoken.
+// react takes in the rest, after the safety core has decided.
 func (t *step) react(ev event.Event) {
 	t.body.Look(&t.list)
 	t.settle(0)
@@ -161,8 +160,8 @@ func (t *step) requestsDue() bool {
 	return ok && t.now.Mono >= at
 }
 
-// Pending reports whether the last step left something to the next, which is to
-// be made at once with the event Follow.
+// Pending reports whether an inbox still holds something. The loop then makes the next
+// step at once, with the event Follow.
 func (s *State) Pending() bool {
 	return s.toSafety.Len()+s.toMode.Len() > 0 || s.manual.Pending() || s.perform.Pending()
 }

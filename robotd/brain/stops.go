@@ -24,7 +24,7 @@ func (t *step) latchFactsNow() latch.Facts {
 	return latch.Facts{Robot: t.cfg.ID, FleetID: t.desired.FleetID(), Labels: t.cfg.Labels, Labelled: t.desired.Configured()}
 }
 
-// stopDocument takes in what the fleet holds.
+// stopDocument takes in which stops the fleet holds.
 func (t *step) stopDocument(ev event.Stopped) {
 	doc := ev.Document
 	w, v := stopDocumentKind[doc.From], desired.Verified{}
@@ -70,15 +70,15 @@ func (t *step) stopCalled(ev event.Called) {
 	}
 }
 
-// endOutdated ends the commands that wait for the disk: they were asked for before the
-// stop, or before its release. That a latched stop was written down is neither.
+// endOutdated ends the commands that wait for the disk: they were sent before the stop,
+// or before its release. That a latched stop was written into a document is neither.
 func (t *step) endOutdated(d latch.Decision) {
 	if slices.ContainsFunc(d.Moves, func(m latch.Move) bool { return m.Held() || m.Let() }) {
 		t.stepRequests(request.Stopped{Detail: "a stop was held or released before it was begun"})
 	}
 }
 
-// stopOrdered holds a stop that came as a command with an id to hold it by.
+// stopOrdered latches a stop that came as a command with an id.
 func (t *step) stopOrdered(o request.Perform) {
 	if o.Args.Latch == "" {
 		return
@@ -100,8 +100,8 @@ func (t *step) stopOrdered(o request.Perform) {
 // resetHere releases what fleetd does not hold: somebody stands at the robot.
 func (t *step) resetHere() { t.latching(latch.Reset{}, 0) }
 
-// latching gives the latches one input. n is its place among what arrived: what
-// came before a stop, or before its release, is older than it.
+// latching gives the latches one input. n is its number among what arrived: what came
+// before a stop, or before its release, is older than it.
 func (t *step) latching(in latch.Input, n uint64) latch.Decision {
 	from := t.list.Len()
 	d := stops.Step(&t.stops, t.now, t.latchFactsNow(), in, &t.list)
@@ -112,8 +112,8 @@ func (t *step) latching(in latch.Input, n uint64) latch.Decision {
 	return d
 }
 
-// persistStops gives the disk what changed in this step. Answers that waited for it
-// come behind a state that shows the robot as it is by now.
+// persistStops gives the disk what changed in this step. Answers that waited for the disk
+// come after a state that shows the robot as it is now.
 func (t *step) persistStops() {
 	if !t.report.Clean() && t.stops.Answers() {
 		t.changed(effect.FlushNow)

@@ -12,8 +12,8 @@ import (
 	"troupe/schema"
 )
 
-// reported takes what the body says. It only notes it: the safety core looks at
-// it next.
+// reported takes what the body reports. It is only noted: the safety core looks at it
+// next.
 func (t *step) reported(ev driver.Event) {
 	for _, word := range []*string{&ev.Unit, (*string)(&ev.State), &ev.Name, (*string)(&ev.Reason), &ev.Detail} {
 		*word = schema.Legible(*word)
@@ -34,8 +34,8 @@ func (t *step) reported(ev driver.Event) {
 	}
 }
 
-// pressReset is the button at the robot that resets: the only way out of a stop
-// that came from a stop input, which no restart releases. The gate stays shut.
+// pressReset is the button at the robot that resets: the only way out of a stop that came
+// from a stop input, which no restart releases. The units stay disabled.
 const pressReset = "reset"
 
 func (t *step) sensed(ev driver.Event) {
@@ -69,8 +69,8 @@ func orInternal(r schema.Reason) schema.Reason {
 	return r
 }
 
-// orderUnits hands the units what this step came to: first what they are told by the
-// safety core, then what acts want of them.
+// orderUnits tells the units what this step decided: first what the safety core orders,
+// then what acts want.
 func (t *step) orderUnits() {
 	from := t.list.Len()
 	t.body.Order(driver.Order(safety.Orders(t.safety.At, t.body.Movers())), &t.list)
@@ -93,7 +93,8 @@ func (t *step) toUnit(o *act.Out) {
 	t.do(effect.Start{Command: c})
 }
 
-// feeding: a unit may be moving, and stops by itself when nobody feeds it.
+// feeding reports whether a unit may be moving. It then stops by itself when nobody feeds
+// it.
 func (s *State) feeding() bool {
 	return s.safety.At != schema.SafetyDisabled && s.safety.At != schema.SafetyEStop
 }
@@ -101,8 +102,8 @@ func (s *State) feeding() bool {
 // lanesOf lists the lanes of a robot, highest priority first.
 func lanesOf(c *config.Config) []act.LaneConfig { return append(manual.Lanes(), perform.Lanes(c)...) }
 
-// setGate tells the executor what may be started from now on. What may not any more
-// is stopped in this very step.
+// setGate tells the executor what may be started from now on. It stops in this step what
+// may not run any more.
 func (t *step) setGate() {
 	g := act.Gate{
 		Moves:  safety.Gate(t.safety.At, safety.Moves, safety.Act),
@@ -114,7 +115,7 @@ func (t *step) setGate() {
 	}
 }
 
-// moving reports whether an act has a command on a unit that moves.
+// moving reports whether an act uses a unit that moves.
 func (t *step) moving() bool {
 	units := t.body.Units()
 	for i := range units {
@@ -128,8 +129,8 @@ func (t *step) moving() bool {
 // performing reports whether the executor needs the next tick.
 func (s *State) performing() bool { return s.manual.Busy() || s.perform.Busy(&s.lanes) }
 
-// carryOutActs brings what the executor came to where it belongs: commands to the
-// units, ends to whoever waits for them.
+// carryOutActs carries out what the executor decided: commands go to the units, ends of
+// acts to the part that waits for them.
 func (t *step) carryOutActs() {
 	for i := range t.lanes.Outs {
 		switch o := &t.lanes.Outs[i]; o.Kind {
